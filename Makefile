@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# Nothing here is needed to use sfu: copy sfu.h and sfu.c. `make help` lists what can be run.
+
+CC ?= cc
+ABIS := x86_64 aarch64 aarch64_be s390x
+WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Wstrict-prototypes
+TC := build/tc
+
+# Each rules.mk adds its suites to CHECK (every ABI's) or to CHECK_<abi>, and says how to run them.
+CHECK :=
+-include test/*/rules.mk port/*/rules.mk fuzz/rules.mk
+
+.DELETE_ON_ERROR:
+.PHONY: help check $(ABIS:%=check-%) clean
+
+## help: this list
+help:
+	@sed -n 's/^## /  make /p' $(MAKEFILE_LIST)
+
+ALL_SUITES := $(CHECK) $(foreach abi,$(ABIS),$(CHECK_$(abi)))
+
+## check: every test on every ABI; installs what is missing (as root on Debian)
+check: $(ALL_SUITES:%=suite-%)
+	@test/summary.sh $(ALL_SUITES)
+
+$(ABIS:%=check-%): check-%: $$(CHECK:%=suite-%)
+	@:
+
+## clean: removes build/
+clean:
+	rm -rf build
+
+# The toolchain's cache is shared between builds; build/tc leads to it.
+$(TC): test/toolchain/toolchain.sh
+	@test/toolchain/install.sh check
+	@mkdir -p build
+	@tc=$$(test/toolchain/toolchain.sh) && ln -sfn "$$tc" $@

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * sfu: a freestanding SFrame stack unwinder.
+ *
+ * Conventions. Every address and register is a uint64_t of the unwound program, which may be this program or
+ * another one, of any supported ABI and byte order. Sizes and offsets are in bytes. No pointer may be NULL unless
+ * its comment says so. sfu keeps no state outside the structures given to it, allocates nothing and takes no lock:
+ * calls on different structures may run at the same time. A function changes its outputs only when it succeeds.
+ * "Specification" is "The SFrame format", version 3; its sections are named where a layout or a rule comes from.
+ */
+#ifndef SFU_H
+#define SFU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SFU_VERSION 100 /* major * 10000 + minor * 100 + patch */
+
+/* Build-time switches, the same for every file of one program:
+ *   SFU_OLDEST_VERSION  oldest version of the format that is read: 1 (default), 2 or 3. 3 saves about a tenth.
+ *   SFU_NO_REMOTE       defined: sections are read through a pointer only; sfu_open_remote always fails.
+ *   SFU_NO_STRINGS      defined: sfu_string returns "" for every code. */
+
+/* What a function returns: SFU_OK, the proper end, or a negative error. */
+enum sfu_code {
+    SFU_OK = 0,            /* done; of a step: the walk has moved to the caller's frame */
+    SFU_END = 1,           /* the table marks this frame as the outermost one: the trace is complete */
+    /* the section as a whole */
+    SFU_E_EMPTY = -1,      /* no section, a section of size 0, or one that describes no function */
+    SFU_E_MAGIC = -2,      /* it does not begin with the magic number, in either byte order */
+    SFU_E_VERSION = -3,    /* a version that is not supported, or not built in */
+    SFU_E_ABI = -4,        /* an ABI that is not supported in this version, or not the one of the other sections */
+    SFU_E_FLAGS = -5,      /* flags that are not defined in this version */
+    SFU_E_BOUNDS = -6,     /* the header or an entry points outside of the section */
+    SFU_E_SECTION = -7,    /* the callback could not read the section */
+    SFU_E_CONCATENATED = -8, /* a second header follows the table: the linker did not merge the sections */
+    SFU_E_UNSORTED = -9,   /* flagged as sorted, but this FDE starts below the one before it */
+    SFU_E_OVERLAP = -10,   /* flagged as sorted, but this FDE starts inside the one before it */
+    SFU_E_COUNT = -11,     /* the functions have another number of rows than the header says */
+    SFU_E_READONLY = -12,  /* the bytes to be sorted are not those of the section, or a start does not fit its field */
+    /* one function */
+    SFU_E_NO_FDE = -13,    /* no section describes this PC */
+    SFU_E_NO_ROW = -14,    /* its function is described, but has no row for this PC */
+    SFU_E_FDE = -15,       /* its FDE is corrupt: an unknown type, a repeat size of 0, more rows than there is room */
+    SFU_E_ROW = -16,       /* one of its rows is corrupt: not ascending, or words that its FDE type cannot have */
+    /* one step */
+    SFU_E_STACK = -17,     /* the callback could not read the stack */
+    SFU_E_ADDRESS = -18,   /* a rule's address leaves the address space */
+    SFU_E_UNSAFE = -19,    /* a rule needs a register that is known only in a topmost or interrupted frame */
+    SFU_E_REGISTER = -20,  /* a rule needs a register that the caller could not supply */
+    SFU_E_NO_RA = -21,     /* the row leaves the RA in its register, but this frame has made a call since */
+    SFU_E_PROGRESS = -22,  /* SP would not grow, and the stack is the same */
+    SFU_E_SWITCHES = -23,  /* more stack switches than the limit */
+    SFU_E_DEPTH = -24,     /* more frames than the limit */
+    SFU_E_SIGNAL = -25     /* a signal frame without rows, and no trap hook that knows it */
+};
+
+/* SFrame ABI/arch identifiers (specification 2.2.1). */
+enum sfu_abi { SFU_AARCH64_BIG = 1, SFU_AARCH64 = 2, SFU_AMD64 = 3, SFU_S390X = 4 };
+
+/* The PC of a frame. A caller's PC can lie one past the end of its function, after a call that never returns, so
+ * an SFU_PC_RETURN is looked up as pc - 1 (sfu_lookup_pc); it is reported as it is. */
+enum sfu_pc_kind {
+    SFU_PC_EXACT = 0, /* the next instruction to run: topmost or interrupted */
+    SFU_PC_RETURN = 1 /* a return address */
+};
+
+struct sfu_frame {
+    uint64_t pc;       /* raw, except that a signed RA (aarch64) has been stripped */
+    uint64_t sp, fp;
+    uint64_t ra;       /* the link register (aarch64, s390x); meaningful if has_ra */
+    uint64_t function; /* where the function starts, by its FDE; 0: not known */
+    uint64_t trap;     /* SP in the trap or signal frame that interrupted this one: its saved registers are there;
+                          0 in other frames */
+    uint32_t depth;    /* 0 for the first frame of a walk */
+    uint8_t pc_kind;   /* enum sfu_pc_kind */
+    uint8_t switches;  /* how many stack switches lie between here and the first frame */
+    bool has_ra;
+    bool switched;     /* on another stack than the frame before it */
+    bool guessed;      /* reached by the frame-pointer fallback */
+    bool reliable;     /* neither this frame nor one before it was guessed. A trace is proven as a whole when its
+                          last frame is reliable and the walk returned SFU_END */
+};
+
+/* One recovery rule (specification 3.2), in the words of a flexible row; default rows are turned into the same:
+ *   base  = control & 1 ? register[control >> 3] : CFA
+ *   value = control & 2 ? *(base + offset) : base + offset
+ * control == 0: no rule; the value is where it was, in its register. Registers have their DWARF numbers. */
+struct sfu_rule {
+    int64_t offset; /* scaled and adjusted (s390x: 8 * w + 160 for the CFA) */
+    uint32_t control;
+};
+
+enum sfu_row_kind {
+    SFU_ROW_RULES = 0,     /* the rules hold */
+    SFU_ROW_OUTERMOST = 1, /* the RA is undefined: there is no caller */
+    SFU_ROW_ASK = 2        /* a signal frame that the table cannot describe: ask the trap hook */
+};
+
+/* What the table says of a range of PCs. A value: copy it, keep it, apply it as often as wanted. It holds for the
+ * PCs with pc - start < length. Caller's registers (specification 3):
+ *   CFA = cfa rule;  pc = ra rule;  fp = fp rule;  sp = CFA (s390x: CFA - 160) */
+struct sfu_row {
+    uint64_t start;
+    uint64_t function; /* start of the function */
+    struct sfu_rule cfa, ra, fp;
+    uint32_t length;
+    uint8_t abi;       /* enum sfu_abi */
+    uint8_t kind;      /* enum sfu_row_kind */
+    bool signal;       /* the caller was interrupted: its PC will be exact */
+    bool signed_ra;    /* aarch64: the RA carries a PAC */
+};
+
+/* Reads LEN (1 to 24) bytes at ADDR of the unwound program into BUFFER. Returns 0, or anything else if not all of
+ * them can be read; it must survive every address, aligned or not. ADDR + LEN does not wrap. */
+typedef int (*sfu_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len);
+
+/* Gives the value that register REG (DWARF number) has in FRAME, whose PC is exact: the registers that the walk
+ * began with (frame->trap == 0 and depth 0) or those saved by the trap that interrupted it. On s390x numbers 16 to
+ * 31 are floating-point registers. Returns 0, or anything else if it does not know. */
+typedef int (*sfu_reg_fn)(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
+
+/* Asked about a FRAME that no FDE describes or whose FDE is a signal frame without rows. If that is a trap or signal
+ * frame it knows, it fills in pc, sp, fp (and ra, has_ra, if known) of the interrupted frame and returns SFU_OK;
+ * everything else in *NEXT is zero, and filled in by sfu except for trap, which is frame->sp if left 0. It returns
+ * SFU_END if it knows that nothing lies beyond (entry from user mode), CODE if it does not know the frame, or an
+ * error. The step returns that value. */
+typedef int (*sfu_trap_fn)(void *ctx, const struct sfu_frame *frame, int code, struct sfu_frame *next);
+
+/* Tells stacks apart: any number that is the same for two SPs exactly if they lie on the same stack. */
+typedef uint64_t (*sfu_stack_fn)(void *ctx, uint64_t sp);
+
+/* One .sframe section, filled in by sfu_open; callers read, but never write it. It refers to the bytes, which must
+ * stay where they are. */
+struct sfu_section {
+    const struct sfu_section *next; /* of the list that it was added to */
+    const uint8_t *bytes;           /* NULL: read through the callback */
+    sfu_read_fn read;
+    void *ctx;
+    uint64_t addr, size;
+    uint64_t fdes, fres, end;       /* offsets of the sub-sections from the start of the section, end of the last */
+    uint32_t num_fdes, num_fres;
+    int8_t fixed_fp, fixed_ra;      /* from the CFA; 0: none (specification 2.2) */
+    uint8_t version, flags, abi, fde_size;
+    bool big;                       /* byte order of the tables, by the magic alone */
+};
+
+/* The program that is unwound. Zero what is not used. It must outlive the walk. */
+struct sfu_target {
+    const struct sfu_section *sections; /* list made by sfu_add */
+    sfu_read_fn read;                   /* reads the stack */
+    sfu_reg_fn reg;                     /* or NULL: only SP, FP and the RA of the first frame are known */
+    sfu_trap_fn trap;                   /* or NULL */
+    sfu_stack_fn stack;                 /* or NULL: all is one stack, which only a trap can leave */
+    void *ctx;                          /* passed to each of the callbacks */
+    uint64_t pac_mask;                  /* aarch64: which bits of a signed RA are its PAC, bit 55 excepted;
+                                           0: those of a 48-bit address space */
+    struct sfu_row *cache;              /* or NULL: rows that were found, zeroed by the caller to begin with and
+                                           whenever a section goes; not for two walks at the same time */
+    uint32_t cache_rows;                /* how many rows it holds; a prime spreads best */
+    uint32_t max_frames;                /* 0: SFU_MAX_FRAMES */
+    uint8_t max_switches;               /* 0: SFU_MAX_SWITCHES */
+    bool frame_pointers;                /* opt in: where no FDE covers a PC, guess that FP holds a frame record:
+                                           CFA = FP + 16, RA = *(CFA - 8), FP = *(CFA - 16); not on s390x */
+};
+#define SFU_MAX_FRAMES 4096
+#define SFU_MAX_SWITCHES 16
+
+/* A walk. Callers read frame, and row where found is SFU_OK. */
+struct sfu_walk {
+    const struct sfu_target *target;
+    struct sfu_frame frame;
+    struct sfu_row row; /* frame's row */
+    int found;          /* what looking it up returned */
+};
+
+/* Where a check stopped. */
+struct sfu_place {
+    uint32_t fde; /* index of the FDE; num_fdes: the fault is not in an FDE */
+    uint32_t row; /* index of the row within it; 0 too where the fault is in the FDE itself */
+};
+
+/* Opens the SIZE bytes at BYTES, any alignment, which lie at ADDR in the unwound program: the section's own address
+ * at run time, to which its function starts are relative. Reads the header (specification 2.1, 2.2) and nothing
+ * else: each entry is checked when it is used. Fills in *SECTION, which stays in no list.
+ * Returns SFU_OK, SFU_E_EMPTY (SIZE is 0), SFU_E_MAGIC, SFU_E_VERSION, SFU_E_ABI, SFU_E_FLAGS or SFU_E_BOUNDS. */
+int sfu_open(struct sfu_section *section, const void *bytes, uint64_t size, uint64_t addr);
+
+/* The same for a section that READ(CTX, ADDR + offset, ...) brings. Returns the same, or SFU_E_SECTION. */
+int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, uint64_t size, uint64_t addr);
+
+/* Checks a whole section as no lookup needs to: every FDE and every row, order and overlap where it is flagged as
+ * sorted, the number of rows, and what follows the table. Takes time in proportion to the section.
+ * Returns SFU_OK, or the first fault with its place in *PLACE (which may be NULL): SFU_E_EMPTY (no FDE),
+ * SFU_E_BOUNDS, SFU_E_SECTION, SFU_E_FDE, SFU_E_ROW, SFU_E_UNSORTED, SFU_E_OVERLAP, SFU_E_COUNT or
+ * SFU_E_CONCATENATED. No lookup in a section that passes returns SFU_E_BOUNDS, SFU_E_FDE or SFU_E_ROW. */
+int sfu_check(const struct sfu_section *section, struct sfu_place *place);
+
+/* Sorts the FDEs in place by start, so that they are found by binary search. BYTES are the section's own, writable.
+ * Field-relative starts become section-relative; the header's flags follow. Takes O(n log n), no memory. Nobody may
+ * use the section meanwhile. Returns SFU_OK or SFU_E_READONLY, which leaves the bytes as they were. */
+int sfu_sort(struct sfu_section *section, void *bytes);
+
+/* Adds SECTION, opened and in no list, to the front of *LIST, which begins as NULL. Returns SFU_OK, or SFU_E_ABI if
+ * its ABI is not that of the sections in the list. */
+int sfu_add(const struct sfu_section **list, struct sfu_section *section);
+
+/* Takes SECTION out of *LIST. A cache must be zeroed. Returns SFU_OK, or SFU_E_EMPTY if it was not in the list. */
+int sfu_remove(const struct sfu_section **list, struct sfu_section *section);
+
+/* The PC to look FRAME up by: pc, or pc - 1 for a return address. */
+uint64_t sfu_lookup_pc(const struct sfu_frame *frame);
+
+/* Finds what SECTION says of PC, which is a lookup PC: binary search in a sorted table, linear in another, then the
+ * rows of one function. Fills in *ROW. Returns SFU_OK, SFU_E_NO_FDE, SFU_E_NO_ROW, SFU_E_FDE, SFU_E_ROW,
+ * SFU_E_BOUNDS or SFU_E_SECTION. */
+int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row);
+
+/* Turns FRAME into its caller's by ROW, reading at most three words of the stack. TARGET's callbacks except trap and
+ * its limits are used, its sections are not. Returns SFU_OK, SFU_END (ROW is SFU_ROW_OUTERMOST), SFU_E_SIGNAL (ROW
+ * is SFU_ROW_ASK), SFU_E_STACK, SFU_E_ADDRESS, SFU_E_UNSAFE, SFU_E_REGISTER, SFU_E_NO_RA, SFU_E_PROGRESS,
+ * SFU_E_SWITCHES or SFU_E_DEPTH. */
+int sfu_apply(const struct sfu_target *target, const struct sfu_row *row, struct sfu_frame *frame);
+
+/* Begins a walk at TOP, of which pc, sp, fp, pc_kind and, on aarch64 and s390x, ra and has_ra are used. The first
+ * frame is there at once, also if nothing is known of its PC: walk->frame. */
+void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, const struct sfu_frame *top);
+
+/* Moves the walk to the caller: walk->frame. Anything but SFU_OK leaves walk as it is, and comes again if asked again.
+ * Returns SFU_OK, SFU_END, what sfu_find or sfu_apply returned, SFU_E_EMPTY (TARGET has no section), or what the trap
+ * hook returned. Ends: SP grows with each frame of a stack, and switches and frames are counted. */
+int sfu_walk_step(struct sfu_walk *walk);
+
+/* A sentence for CODE, static, never NULL; "unknown code" for a number that is none of ours. */
+const char *sfu_string(int code);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

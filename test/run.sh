@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# run.sh SUITE COMMAND...: runs a test suite and keeps its results in build/results/SUITE.
+# COMMAND prints a line "ok NAME" or "not ok NAME: reason" for each test on its standard output; whatever else it
+# prints is passed on. A suite that fails without saying which test did, or that prints no result at all, is a
+# failed test itself. Exits 0: `make check` runs every suite and summary.sh gives the verdict.
+set -u
+suite=$1
+shift
+mkdir -p build/results
+out=build/results/$suite
+"$@" >"$out.tmp" 2>&1
+status=$?
+if [ $status -ne 0 ] && ! grep -q '^not ok' "$out.tmp"; then
+    echo "not ok $suite: exit status $status" >>"$out.tmp"
+elif ! grep -Eq '^(not )?ok ' "$out.tmp"; then
+    echo "not ok $suite: printed no result" >>"$out.tmp"
+fi
+mv "$out.tmp" "$out"
+if grep -q '^not ok' "$out"; then
+    sed "s/^/$suite: /" "$out" | grep -v ': ok '
+fi
+echo "$suite: $(grep -c '^ok ' "$out") ok, $(grep -c '^not ok ' "$out") not ok"

@@ -1,0 +1,148 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# Makes sure that the Debian packages of the named groups are installed.
+#
+#   install.sh [-n] [GROUP...]     groups are those of the file `packages`; none named = all
+#
+# As root on a system with apt the missing ones are installed, and named first. Anyone else, and
+# -n, gets the command to run and status 1. Nothing missing: status 0, silently, in milliseconds.
+# Status 2 is a wrong argument.
+#
+# SFU_INSTALL=no skips everything, for systems whose tools come from elsewhere.
+
+set -eu
+LC_ALL=C
+export LC_ALL
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+list=$here/packages
+
+say() { printf 'install.sh: %s\n' "$*" >&2; }
+
+# Prints the packages of the groups in "$@", each once, in the file's order.
+wanted() {
+    awk -v groups="$*" '
+        BEGIN { n = split(groups, g, " "); for (i = 1; i <= n; i++) want[g[i]] = 1 }
+        { sub(/#.*/, "") }
+        NF == 2 && ($1 in want) && !seen[$2]++ { print $2 }
+    ' "$list"
+}
+
+groups() { awk '{ sub(/#.*/, "") } NF == 2 && !seen[$1]++ { print $1 }' "$list"; }
+
+available() { apt-cache show --no-all-versions "$1" 2>/dev/null | grep -q '^Package:'; }
+
+# Replaces each "a|b" of "$@" by the one that counts here.
+resolve() {
+    for p in "$@"; do
+        case $p in
+        *'|'*)
+            if available "${p%%|*}"; then printf '%s\n' "${p%%|*}"; else printf '%s\n' "${p#*|}"; fi
+            ;;
+        *) printf '%s\n' "$p" ;;
+        esac
+    done
+}
+
+# Prints those of "$@" that are not installed for this machine's own architecture.
+missing() {
+    arch=$(dpkg --print-architecture)
+    {
+        # Unknown names make dpkg-query fail after it has printed the others.
+        # shellcheck disable=SC2016  # the braces are dpkg-query's
+        dpkg-query -W -f '${db:Status-Status} ${Package} ${Architecture}\n' "$@" 2>/dev/null || :
+        echo --
+        printf '%s\n' "$@"
+    } | awk -v arch="$arch" '
+        $0 == "--" { asked = 1; next }
+        !asked && $1 == "installed" && ($3 == arch || $3 == "all") { have[$2] = 1 }
+        asked && !($0 in have) { print }
+    '
+}
+
+# A source that cannot be fetched must not stop what the others can supply, so this never fails.
+# The retry accepts an archive copy whose Release file has passed its date; its signature is
+# checked all the same.
+update() {
+    say "apt-get update"
+    if log=$(apt-get update 2>&1); then return; fi
+    case $log in
+    *'is expired (invalid since'*)
+        say "a Release file is past its date: updating without Check-Valid-Until"
+        if log=$(apt-get -o Acquire::Check-Valid-Until=false update 2>&1); then return; fi
+        ;;
+    esac
+    printf '%s\n' "$log" | grep '^[EW]:' >&2 || :
+    say "apt-get update had errors; going on with what there is"
+}
+
+apt_install() {
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+        -o DPkg::Lock::Timeout=900 -o Dpkg::Use-Pty=0 "$@" >/dev/null
+}
+
+all_available() {
+    for p in "$@"; do available "$p" || return 1; done
+}
+
+dry=
+if [ "${1-}" = -n ]; then
+    dry=1
+    shift
+fi
+# shellcheck disable=SC2046  # words
+[ $# -gt 0 ] || set -- $(groups)
+for g in "$@"; do
+    if ! groups | grep -qx -e "$g"; then
+        say "no group '$g' in $list; there are:" "$(groups | tr '\n' ' ')"
+        exit 2
+    fi
+done
+[ "${SFU_INSTALL-}" != no ] || exit 0
+
+asked=$*
+# shellcheck disable=SC2046
+set -- $(wanted "$@")
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    say "this needs the tools in these Debian packages:" "$*"
+    say "no apt here: install your system's equivalents, then set SFU_INSTALL=no"
+    exit 1
+fi
+
+names=$(resolve "$@")
+# shellcheck disable=SC2086
+need=$(missing $names)
+[ -n "$need" ] || exit 0
+
+if [ -n "$dry" ] || [ "$(id -u)" != 0 ]; then
+    say "packages are missing. As root, run:"
+    # shellcheck disable=SC2086
+    echo "apt-get update && apt-get install -y --no-install-recommends" $need >&2
+    exit 1
+fi
+
+# Two makes at once: the second waits, and then finds nothing to do.
+exec 9<"$list"
+flock 9
+updated=
+# shellcheck disable=SC2086
+if ! all_available $need; then
+    update
+    updated=1
+    names=$(resolve "$@")
+fi
+# shellcheck disable=SC2086
+need=$(missing $names)
+[ -n "$need" ] || exit 0
+# shellcheck disable=SC2086
+say "installing for $asked:" $need
+# shellcheck disable=SC2086
+if ! apt_install $need; then
+    [ -z "$updated" ] || exit 1
+    update
+    # shellcheck disable=SC2086
+    apt_install $need
+fi
