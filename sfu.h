@@ -117,7 +117,7 @@ struct sfu_row {
     bool signed_ra;    /* aarch64: the RA carries a PAC */
 };
 
-/* Reads LEN (1 to 24) bytes at ADDR of the unwound program into BUFFER. Returns 0, or anything else if not all of
+/* Reads LEN (1 to 28) bytes at ADDR of the unwound program into BUFFER. Returns 0, or anything else if not all of
  * them can be read; it must survive every address, aligned or not. ADDR + LEN does not wrap. */
 typedef int (*sfu_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len);
 
@@ -139,7 +139,7 @@ typedef uint64_t (*sfu_stack_fn)(void *ctx, uint64_t sp);
 /* One .sframe section, filled in by sfu_open; callers read, but never write it. It refers to the bytes, which must
  * stay where they are. */
 struct sfu_section {
-    const struct sfu_section *next; /* of the list that it was added to */
+    struct sfu_section *next;       /* of the list that it was added to */
     const uint8_t *bytes;           /* NULL: read through the callback */
     sfu_read_fn read;
     void *ctx;
@@ -153,7 +153,7 @@ struct sfu_section {
 
 /* The program that is unwound. Zero what is not used. It must outlive the walk. */
 struct sfu_target {
-    const struct sfu_section *sections; /* list made by sfu_add */
+    struct sfu_section *sections;       /* list: sfu_add(&target.sections, ...) */
     sfu_read_fn read;                   /* reads the stack */
     sfu_reg_fn reg;                     /* or NULL: only SP, FP and the RA of the first frame are known */
     sfu_trap_fn trap;                   /* or NULL */
@@ -209,10 +209,10 @@ int sfu_sort(struct sfu_section *section, void *bytes);
 
 /* Adds SECTION, opened and in no list, to the front of *LIST, which begins as NULL. Returns SFU_OK, or SFU_E_ABI if
  * its ABI is not that of the sections in the list. */
-int sfu_add(const struct sfu_section **list, struct sfu_section *section);
+int sfu_add(struct sfu_section **list, struct sfu_section *section);
 
 /* Takes SECTION out of *LIST. A cache must be zeroed. Returns SFU_OK, or SFU_E_EMPTY if it was not in the list. */
-int sfu_remove(const struct sfu_section **list, struct sfu_section *section);
+int sfu_remove(struct sfu_section **list, struct sfu_section *section);
 
 /* The PC to look FRAME up by: pc, or pc - 1 for a return address. */
 uint64_t sfu_lookup_pc(const struct sfu_frame *frame);
