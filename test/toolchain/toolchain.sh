@@ -9,16 +9,18 @@
 #   v3     TC/CPU/TOOL          binutils that emit SFrame V3: as ld objdump readelf nm ...
 #   v2     TC/v2/CPU/TOOL       the same for V2
 #   v1     TC/v1/CPU/TOOL       the same for V1
+#   gcc16  TC/gcc16/CPU/gcc     gcc 16 (and g++) with its own libc; uses the as and ld of v3
+#   cbmc   TC/cbmc/cbmc         the model checker, and goto-cc, goto-instrument, ...
 #
 # CPU is x86_64, aarch64 (either byte order) or s390x. No gas emits V1 for s390x, and no released
 # one V2: those directories are absent. Use them as in `gcc -B"$TC/x86_64/" -Wa,--gsframe`.
-# TC/version (TC/v2/version, ...) says per CPU which version was found, and where.
+# TC/version (and TC/PART/version) says which version was found, and where.
 #
-# Where the system's own as emits the wanted version, the directory has links to the system's
-# tools. Otherwise Debian's packages are unpacked (never installed) below TC and run with the libc
-# they were built for. Apt fetches them with a configuration, lists and cache of its own, so it
-# refuses what Debian has not signed, and nothing of the system's state is used or changed: root is
-# not needed. A second run finds what the first one left; two at once wait for each other.
+# What the system itself has is used, through links. Otherwise Debian's packages are unpacked
+# (never installed) below TC and run with the libc they were built for. Apt fetches them with a
+# configuration, lists and cache of its own, so it refuses what Debian has not signed, and nothing
+# of the system's state is used or changed: root is not needed. A second run finds what the first
+# one left; two at once wait for each other.
 #
 # SFU_TOOLCHAIN       the directory; default ${XDG_CACHE_HOME:-$HOME/.cache}/sfu/toolchain
 # SFU_DEBIAN_MIRROR   default http://deb.debian.org/debian; for a fixed day,
@@ -55,34 +57,43 @@ trap 'exit 143' TERM HUP
 
 # ---- what each part is ----
 
-# A part's directory, the Debian release it comes from, and the CPUs it must have.
-part_dir() { [ "$1" = v3 ] && printf '%s\n' "$tc" || printf '%s\n' "$tc/$1"; }
+debian_cpu() { echo "$1" | tr _ -; }
 
 part_suite() {
     case $1 in
-    v3) echo forky ;;
-    v2) echo trixie ;;
+    v3 | gcc16) echo forky ;;
+    v2 | cbmc) echo trixie ;;
     v1) echo bookworm ;;
     esac
 }
 
 part_cpus() {
     case $1 in
-    v3) echo x86_64 aarch64 s390x ;;
+    v3 | gcc16) echo x86_64 aarch64 s390x ;;
     v2 | v1) echo x86_64 aarch64 ;;
     esac
 }
 
-part_header() { printf '# sfu toolchain, layout %s, %s, in %s\n' "$layout" "$1" "$(part_dir "$1")"; }
+# The programs below TC/PART without which the part is not there.
+part_programs() {
+    for cpu in $(part_cpus "$1"); do
+        case $1 in
+        v?) echo "$cpu/as" "$cpu/ld" ;;
+        gcc16) echo "$cpu/gcc" ;;
+        esac
+    done
+    [ "$1" != cbmc ] || echo cbmc
+}
+
+part_header() { printf '# sfu toolchain, layout %s, %s, in %s\n' "$layout" "$1" "$tc"; }
 
 # The path is in the header because it is in the wrappers too: a moved tree is not a valid one.
 ready() {
-    dir=$(part_dir "$1")
-    [ -r "$dir/version" ] || return 1
-    read -r line <"$dir/version" || return 1
+    [ -r "$tc/$1/version" ] || return 1
+    read -r line <"$tc/$1/version" || return 1
     [ "$line" = "$(part_header "$1")" ] || return 1
-    for cpu in $(part_cpus "$1"); do
-        [ -x "$dir/$cpu/as" ] && [ -x "$dir/$cpu/ld" ] || return 1
+    for program in $(part_programs "$1"); do
+        [ -x "$tc/$1/$program" ] || return 1
     done
 }
 
@@ -193,7 +204,20 @@ apt_lists() {
     apt_failed "cannot get the package lists of $1 from $mirror"
 }
 
-# fetch SUITE ROOT PACKAGE...: unpacks packages and all they depend on in ROOT.
+# Declares packages installed, so that apt does not fetch what nothing here needs.
+pretend() {
+    for p in "$@"; do
+        case $p in
+        *-cross) arch=all ;;
+        *) arch=$(dpkg --print-architecture) ;;
+        esac
+        printf 'Package: %s\nStatus: install ok installed\nVersion: 99:0\n' "$p"
+        printf 'Architecture: %s\nMaintainer: none\nDescription: none\n\n' "$arch"
+    done >>"$work/status"
+}
+
+# fetch SUITE ROOT PACKAGE...: unpacks packages and all they depend on in ROOT, but for the packages
+# in $without.
 fetch() {
     suite=$1
     root=$2
@@ -201,12 +225,15 @@ fetch() {
     apt_setup "$suite"
     say "fetching from Debian $suite: $*"
     apt_lists "$suite"
-    # An empty status file makes apt resolve everything down to libc from this one release.
+    # No package being installed, apt resolves everything down to libc from this one release.
+    # shellcheck disable=SC2086  # words
+    pretend $without
     private_apt --download-only install "$@" || apt_failed "cannot fetch the packages"
     mkdir -p "$root"
     for deb in "$work"/archives/*.deb; do
         dpkg-deb --fsys-tarfile "$deb" |
-            tar -x -C "$root" --no-same-owner --exclude='./usr/share/*' --exclude='./etc/*' -f -
+            tar -x -C "$root" --no-same-owner --exclude='./usr/share/*' --exclude='./etc/*' \
+                --exclude='lib*san*' --exclude='*-lto-dump*' --exclude='*-gcov-*' -f -
     done
     rm -rf "$work"
     work=
@@ -214,20 +241,43 @@ fetch() {
 
 # ---- running what was fetched ----
 
-# wrapper FILE ROOT PROGRAM: writes FILE, which runs PROGRAM with the libc in ROOT.
+# wrapper FILE ROOT PROGRAM [NAME]: writes FILE, which runs PROGRAM with the libc in ROOT. NAME, by
+# default PROGRAM's, is given to a hard link to the loader, because ld takes the name in its messages
+# from /proc/self/exe.
 wrapper() {
     for loader in "$2"/lib/*-linux-gnu*/ld-linux*.so.? "$2"/usr/lib/*-linux-gnu*/ld-linux*.so.?; do
         [ ! -f "$loader" ] || break
     done
     lib=${loader%/*}
     multiarch=${lib##*/}
+    named=$2/run/${4:-${3##*/}}
+    mkdir -p "$2/run"
+    [ -e "$named" ] || ln "$loader" "$named" 2>/dev/null || cp "$loader" "$named"
     cat >"$1" <<END
 #!/bin/sh
-exec '$loader' --inhibit-cache --argv0 "\$0" \\
-    --library-path '$2/usr/lib/$multiarch:$2/lib/$multiarch' \\
+exec '$named' --inhibit-cache --argv0 "\$0" \\
+    --library-path '$2/usr/lib/$multiarch:$2/lib/$multiarch:$2/usr/lib' \\
     '$3' "\$@"
 END
     chmod 755 "$1"
+}
+
+is_program() {
+    case $1 in
+    *.so*) return 1 ;;
+    esac
+    [ -f "$1" ] && [ ! -L "$1" ] && [ -x "$1" ] && head -c 4 "$1" | grep -q ELF
+}
+
+# wrap_in_place ROOT FILE...: puts wrappers where the programs are, which others run by path.
+wrap_in_place() {
+    root=$1
+    shift
+    for program in "$@"; do
+        is_program "$program" || continue
+        mv "$program" "$program.elf"
+        wrapper "$program" "$root" "$program.elf" "${program##*/}"
+    done
 }
 
 # ---- binutils ----
@@ -249,12 +299,11 @@ wrap_fetched() {
     done
 }
 
-binutils() {
-    part=$1
-    want=${part#v}
-    suite=$(part_suite "$part")
+build_binutils() {
+    want=${1#v}
+    suite=$(part_suite "$1")
     fetch_for=
-    for cpu in $(part_cpus "$part"); do
+    for cpu in $(part_cpus "$1"); do
         prefix=$(system_prefix "$cpu" "$want")
         if [ -n "$prefix" ]; then
             link_system "$cpu" "$prefix"
@@ -266,7 +315,7 @@ binutils() {
     [ -n "$fetch_for" ] || return 0
     packages=
     for cpu in $fetch_for; do
-        packages="$packages binutils-$(echo "$cpu" | tr _ -)-linux-gnu"
+        packages="$packages binutils-$(debian_cpu "$cpu")-linux-gnu"
     done
     # shellcheck disable=SC2086  # words
     fetch "$suite" "$fresh/root" $packages
@@ -280,27 +329,121 @@ binutils() {
     done
 }
 
+# ---- gcc 16 ----
+
+libc_dev_package() {
+    case $1 in
+    x86_64) arch=amd64 ;;
+    aarch64) arch=arm64 ;;
+    s390x) arch=s390x ;;
+    esac
+    if [ "$(dpkg --print-architecture)" = "$arch" ]; then
+        echo libc6-dev
+    else
+        echo "libc6-dev-$arch-cross"
+    fi
+}
+
+# driver CPU LANGUAGE-DRIVER: -B comes last so that the caller's own -B wins.
+driver() {
+    cat >"$fresh/$1/$2" <<END
+#!/bin/sh
+exec '$fresh/root/usr/bin/$1-linux-gnu-$2-16' --sysroot='$fresh/root' "\$@" -B'$tc/$1/'
+END
+    chmod 755 "$fresh/$1/$2"
+}
+
+wrap_gcc() {
+    wrap_in_place "$fresh/root" "$fresh/root/usr/bin/$1-linux-gnu-"*-16 \
+        "$fresh/root/usr/libexec/gcc"*"/$1-linux-gnu/16/"*
+    for name in gcc g++; do
+        driver "$1" "$name"
+    done
+    v=$("$fresh/$1/gcc" -dumpfullversion) || die "gcc for $1 does not run"
+    echo "$1 $v debian-$suite" >>"$fresh/found"
+}
+
+build_gcc16() {
+    suite=$(part_suite gcc16)
+    packages=
+    fetch_for=
+    for cpu in $(part_cpus gcc16); do
+        mkdir "$fresh/$cpu"
+        path=$(command -v "$cpu-linux-gnu-gcc-16" || :)
+        if [ -n "$path" ]; then
+            ln -s "$path" "$fresh/$cpu/gcc"
+            path=$(command -v "$cpu-linux-gnu-g++-16" || :)
+            [ -z "$path" ] || ln -s "$path" "$fresh/$cpu/g++"
+            echo "$cpu $("$fresh/$cpu/gcc" -dumpfullversion) system" >>"$fresh/found"
+        else
+            fetch_for="$fetch_for $cpu"
+            packages="$packages g++-16-$(debian_cpu "$cpu")-linux-gnu $(libc_dev_package "$cpu")"
+        fi
+    done
+    [ -n "$fetch_for" ] || return 0
+    without="libcc1-0 binutils-x86-64-linux-gnu binutils-aarch64-linux-gnu"
+    without="$without binutils-s390x-linux-gnu"
+    for lib in libasan8 libhwasan0 liblsan0 libtsan2 libubsan1; do
+        without="$without $lib $lib-amd64-cross $lib-arm64-cross $lib-s390x-cross"
+    done
+    # shellcheck disable=SC2086  # words
+    fetch "$suite" "$fresh/root" $packages
+    # A sysroot needs the paths that libc.so and the programs' interpreters name.
+    for d in lib lib64; do
+        [ -e "$fresh/root/$d" ] || ln -s "usr/$d" "$fresh/root/$d"
+    done
+    for cpu in $fetch_for; do
+        wrap_gcc "$cpu"
+    done
+}
+
+# ---- cbmc ----
+
+build_cbmc() {
+    tools="cbmc goto-analyzer goto-cc goto-diff goto-gcc goto-harness goto-instrument
+        goto-synthesizer"
+    if command -v cbmc >/dev/null; then
+        from=system
+        for tool in $tools; do
+            path=$(command -v "$tool") || continue
+            ln -s "$path" "$fresh/$tool"
+        done
+    else
+        from=debian-$(part_suite cbmc)
+        # It preprocesses with the system's gcc.
+        without=gcc
+        fetch "${from#debian-}" "$fresh/root" cbmc
+        for tool in $tools; do
+            [ ! -x "$fresh/root/usr/bin/$tool" ] ||
+                wrapper "$fresh/$tool" "$fresh/root" "$fresh/root/usr/bin/$tool"
+        done
+    fi
+    v=$("$fresh/cbmc" --version) || die "cbmc does not run"
+    echo "cbmc ${v%% *} $from" >>"$fresh/found"
+}
+
 # ---- publishing ----
 
-# Puts a link in place in one step, whatever was there.
+# Puts a link in place in one step.
 relink() {
+    [ -L "$2" ] || [ ! -e "$2" ] || die "$2 is in the way: please remove it"
     ln -s "$1" "$2.new.$$"
     mv -fT "$2.new.$$" "$2"
 }
 
-# Points TC's names at the fresh tree. `version` comes last: it makes the part valid.
+# The fresh tree becomes TC/PART. The short names of v3 lead through that one link.
 publish() {
-    dir=$(part_dir "$1")
-    mkdir -p "$dir"
-    rm -f "$dir/version"
-    for cpu in $(part_cpus "$1"); do
-        relink "$fresh/$cpu" "$dir/$cpu"
-    done
     {
         part_header "$1"
         cat "$fresh/found"
     } >"$fresh/version"
-    relink "$fresh/version" "$dir/version"
+    rm "$fresh/found"
+    relink "$fresh" "$tc/$1"
+    if [ "$1" = v3 ]; then
+        for name in $(part_cpus v3) version; do
+            relink "v3/$name" "$tc/$name"
+        done
+    fi
     keep=$fresh
     fresh=
     for old in "$tc/store/$1".*; do
@@ -320,9 +463,13 @@ provide() {
         fresh=$(mktemp -d "$tc/store/$1.XXXXXX")
         chmod 755 "$fresh"
         : >"$fresh/found"
-        binutils "$1"
+        without=
+        case $1 in
+        v?) build_binutils "$1" ;;
+        *) "build_$1" ;;
+        esac
         publish "$1"
-        sed 's/^/toolchain.sh: /' "$(part_dir "$1")/version" >&2
+        sed 's/^/toolchain.sh: /' "$tc/$1/version" >&2
     fi
     exec 9>&-
 }
@@ -337,11 +484,12 @@ esac
 [ $# -gt 0 ] || set -- v3
 for part in "$@"; do
     case $part in
-    v1 | v2 | v3) ;;
-    *) die "no part '$part'; there are: v3 v2 v1" ;;
+    v1 | v2 | v3 | gcc16 | cbmc) ;;
+    *) die "no part '$part'; there are: v3 v2 v1 gcc16 cbmc" ;;
     esac
 done
 for part in "$@"; do
+    [ "$part" != gcc16 ] || provide v3
     provide "$part"
 done
 printf '%s\n' "$tc"
