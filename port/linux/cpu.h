@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * What Linux does differently on each CPU: system calls, signal frames, relocation. For sfu_linux.c, start.c and
+ * sfu_linux_symbols.c; each CPU defines
+ *   CALL_*            numbers of system calls
+ *   SA_RESTORER_OURS  whether a program must bring its own restorer
+ *   UCONTEXT_OFFSET   from SP in a signal frame, after the handler has returned, to its struct ucontext
+ *   saved_at          where register REG (DWARF number; SFU_NUM_REGS: the PC) is, from the struct ucontext
+ *   R_RELATIVE        type of the relocation: word = slide + addend
+ */
+#ifndef SFU_LINUX_CPU_H
+#define SFU_LINUX_CPU_H
+
+#if defined(__x86_64__)
+
+enum {
+    CALL_WRITE = 1, CALL_LSEEK = 8, CALL_MMAP = 9, CALL_SIGACTION = 13, CALL_SIGPROCMASK = 14,
+    CALL_SIGALTSTACK = 131, CALL_EXIT_GROUP = 231, CALL_OPENAT = 257,
+    SA_RESTORER_OURS = 1, UCONTEXT_OFFSET = 0, R_RELATIVE = 8
+};
+
+/* struct ucontext: 40 bytes, r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. */
+static inline uint64_t saved_at(uint32_t reg)
+{
+    static const uint8_t words[] = {18, 17, 19, 16, 14, 13, 15, 20, 5, 6, 7, 8, 9, 10, 11, 12, 21};
+
+    return 8 * (uint64_t)words[reg];
+}
+
+static inline long raw_call(long number, long a, long b, long c, long d, long e, long f)
+{
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    long result;
+
+    __asm__ __volatile__("syscall"
+                         : "=a"(result)
+                         : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                         : "rcx", "r11", "memory");
+    return result;
+}
+
+#elif defined(__aarch64__)
+
+enum {
+    CALL_OPENAT = 56, CALL_LSEEK = 62, CALL_WRITE = 64, CALL_EXIT_GROUP = 94, CALL_SIGALTSTACK = 132,
+    CALL_SIGACTION = 134, CALL_SIGPROCMASK = 135, CALL_MMAP = 222,
+    SA_RESTORER_OURS = 0, UCONTEXT_OFFSET = 128, R_RELATIVE = 1027
+};
+
+/* struct ucontext: 176 bytes, the fault address, x0 to x30, sp, pc. */
+static inline uint64_t saved_at(uint32_t reg)
+{
+    return 184 + 8 * (uint64_t)reg;
+}
+
+static inline long raw_call(long number, long a, long b, long c, long d, long e, long f)
+{
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = e;
+    register long x5 __asm__("x5") = f;
+
+    __asm__ __volatile__("svc #0"
+                         : "+r"(x0)
+                         : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                         : "memory");
+    return x0;
+}
+
+#elif defined(__s390x__)
+
+enum {
+    CALL_WRITE = 4, CALL_LSEEK = 19, CALL_MMAP = 90, CALL_SIGACTION = 174, CALL_SIGPROCMASK = 175,
+    CALL_SIGALTSTACK = 186, CALL_EXIT_GROUP = 248, CALL_OPENAT = 288,
+    SA_RESTORER_OURS = 0, UCONTEXT_OFFSET = 296, R_RELATIVE = 12
+};
+#define CALL_MMAP_BY_POINTER 1 /* its six arguments are in memory */
+#define SIGFRAME_REGS 168      /* from SP in the frame of a handler without SA_SIGINFO to the pointer to its registers */
+#define REGS_OFFSET 40         /* from the struct ucontext to the same registers */
+
+/* struct ucontext: 40 bytes, PSW mask, PSW address, r0 to r15, 16 access registers of 4 bytes, fpc, f0 to f15. */
+static inline uint64_t saved_at(uint32_t reg)
+{
+    static const uint8_t fprs[] = {0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15};
+
+    if (reg == SFU_NUM_REGS)
+        return 48;
+    return reg < 16 ? 56 + 8 * (uint64_t)reg : 256 + 8 * (uint64_t)fprs[reg & 15];
+}
+
+static inline long raw_call(long number, long a, long b, long c, long d, long e, long f)
+{
+    register long r1 __asm__("r1") = number;
+    register long r2 __asm__("r2") = a;
+    register long r3 __asm__("r3") = b;
+    register long r4 __asm__("r4") = c;
+    register long r5 __asm__("r5") = d;
+    register long r6 __asm__("r6") = e;
+    register long r7 __asm__("r7") = f;
+
+    __asm__ __volatile__("svc 0"
+                         : "+d"(r2)
+                         : "d"(r1), "d"(r3), "d"(r4), "d"(r5), "d"(r6), "d"(r7)
+                         : "memory");
+    return r2;
+}
+
+#endif
+
+#endif

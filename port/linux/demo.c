@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * A program without libc and without frame pointers that prints two backtraces by its own .sframe section: one from deep in
+ * calls, one from a signal handler on a stack of its own, across the signal frame. Comments like "@deep" mark
+ * the lines that addr2line must find; the test compares them.
+ *
+ * With the argument "table" the signal frame is crossed by a table instead of the trap hook; with "ucontext" the second
+ * trace begins at the registers that the handler was given.
+ */
+#include "sfu_linux.h"
+#include "sfu_print.h"
+
+#define NOINLINE __attribute__((noinline))
+/* A call before this is no tail call. */
+#define STAY() __asm__ __volatile__("" ::: "memory")
+
+enum { SIGSEGV = 11, SA_SIGINFO = 4, SA_ONSTACK = 0x08000000 };
+
+static struct sfu_linux self;
+static struct sfu_panic panic;
+static bool by_ucontext;
+static uint64_t handler_stack[4096];
+
+static void say(const char *s)
+{
+    size_t len = 0;
+
+    while (s[len] != '\0')
+        len++;
+    sfu_linux_write(s, len);
+}
+
+static bool equal(const char *a, const char *b)
+{
+    while (*a != '\0' && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
+NOINLINE void backtrace(void);
+void backtrace(void)
+{
+    struct sfu_frame top = sfu_here(&self.regs); /* @backtrace */
+
+    sfu_panic_print(&panic, &top);
+}
+
+NOINLINE void deeper(int n);
+void deeper(int n)
+{
+    if (n > 0)
+        deeper(n - 1); /* @deeper */
+    else
+        backtrace(); /* @deepest */
+    STAY();
+}
+
+/* A frame whose size only the run knows. */
+NOINLINE void deep(int n);
+void deep(int n)
+{
+    char array[n];
+
+    __asm__ __volatile__("" : : "r"(array) : "memory");
+    deeper(2); /* @deep */
+    __asm__ __volatile__("" : : "r"(array) : "memory");
+}
+
+/* No call, so its return address may be nowhere but in a register. */
+NOINLINE void crash(volatile int *p);
+void crash(volatile int *p)
+{
+    *p = 1; /* @crash */
+}
+
+NOINLINE void careless(int n);
+void careless(int n)
+{
+    crash((volatile int *)(uintptr_t)n); /* @careless */
+    STAY();
+}
+
+NOINLINE void handler(int signal, void *info, void *ucontext);
+void handler(int signal, void *info, void *ucontext)
+{
+    (void)signal;
+    (void)info;
+    if (by_ucontext) {
+        struct sfu_frame top = sfu_linux_interrupted(ucontext, &self.regs);
+
+        sfu_panic_print(&panic, &top);
+    } else {
+        backtrace(); /* @handler */
+    }
+    sfu_linux_exit(0);
+}
+
+static void open_section(const uint64_t *auxv)
+{
+    int code = sfu_linux_init(&self, auxv);
+    struct sfu_place place;
+    char version[] = "SFrame version N\n";
+
+    if (code == SFU_OK)
+        code = sfu_check(&self.section, &place);
+    if (code != SFU_OK) {
+        say("cannot use .sframe: ");
+        say(sfu_string(code));
+        say("\n");
+        sfu_linux_exit(1);
+    }
+    version[15] = (char)('0' + self.section.version);
+    say(version);
+    panic.target = &self.target;
+    panic.put = sfu_linux_put;
+    panic.symbol = sfu_linux_symbol;
+    panic.ctx = &self;
+    panic.image = "build/port/linux/demo";
+    panic.slide = self.slide;
+}
+
+NOINLINE int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
+{
+    void (*restorer)(void) = NULL;
+
+    open_section(auxv);
+    if (argc > 1 && equal(argv[1], "ucontext"))
+        by_ucontext = true;
+#if !defined(SFU_NO_OUTERMOST) && !defined(__s390x__)
+    if (argc > 1 && equal(argv[1], "table")) {
+        self.target.trap = NULL;
+        restorer = sfu_linux_restorer_table;
+    }
+#endif
+    say("\nFrom deep in calls:\n");
+    deep(argc + 20); /* @main-deep */
+    say("\nFrom a signal handler, on its own stack, after a bad memory access:\n");
+    sfu_linux_sigaltstack(handler_stack, sizeof handler_stack);
+    sfu_linux_sigaction(SIGSEGV, handler, SA_SIGINFO | SA_ONSTACK, restorer);
+    careless(argc + 15); /* @main-careless */
+    return 1;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "sfu_linux.h"
+#include "cpu.h"
+
+/* ---- System calls ---------------------------------------------------------------------------------------------- */
+
+long sfu_linux_call(long number, long a, long b, long c, long d, long e, long f)
+{
+    return raw_call(number, a, b, c, d, e, f);
+}
+
+void sfu_linux_write(const char *bytes, size_t len)
+{
+    while (len > 0) {
+        long n = sfu_linux_call(CALL_WRITE, 1, (long)bytes, (long)len, 0, 0, 0);
+
+        if (n <= 0)
+            return;
+        bytes += n;
+        len -= (size_t)n;
+    }
+}
+
+void sfu_linux_put(void *ctx, char c)
+{
+    (void)ctx;
+    sfu_linux_write(&c, 1);
+}
+
+void sfu_linux_exit(int status)
+{
+    for (;;)
+        sfu_linux_call(CALL_EXIT_GROUP, status, 0, 0, 0, 0, 0);
+}
+
+/* ---- Reading the stack ----------------------------------------------------------------------------------------- */
+
+/* Whether the 8 bytes at ADDR, which is aligned, can be read. rt_sigprocmask copies a new mask from there and then
+ * refuses, because -1 is nothing that it can do with one: EINVAL. It fails with EFAULT if there is nothing to copy. */
+static bool readable(uint64_t addr)
+{
+    return sfu_linux_call(CALL_SIGPROCMASK, -1, (long)addr, 0, 8, 0, 0) == -22;
+}
+
+int sfu_linux_read(void *ctx, uint64_t addr, void *buffer, size_t len)
+{
+    const volatile uint8_t *from = (const volatile uint8_t *)(uintptr_t)addr;
+    uint8_t *to = (uint8_t *)buffer;
+    uint64_t word = addr & ~(uint64_t)7, words = ((addr & 7) + len + 7) / 8;
+
+    (void)ctx;
+    for (; words > 0; words--, word += 8) {
+        if (!readable(word))
+            return -1;
+    }
+    while (len-- > 0)
+        *to++ = *from++;
+    return 0;
+}
+
+/* ---- Signal frames --------------------------------------------------------------------------------------------- */
+
+static bool same(const uint8_t *a, const uint8_t *b, size_t len)
+{
+    while (len > 0 && *a == *b)
+        a++, b++, len--;
+    return len == 0;
+}
+
+/* Whether the instructions at PC call (rt_)sigreturn. *OLD: with the frame of a handler without SA_SIGINFO. */
+static bool returns_from_signal(uint64_t pc, bool *old)
+{
+#if defined(__x86_64__)
+    static const uint8_t libc[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}; /* mov $15,%rax; syscall */
+    static const uint8_t ours[] = {0xb8, 15, 0, 0, 0, 0x0f, 0x05};             /* mov $15,%eax; syscall */
+    uint8_t code[sizeof libc];
+
+    *old = false;
+    if (sfu_linux_read(NULL, pc, code, sizeof ours) != 0)
+        return false;
+    if (same(code, ours, sizeof ours))
+        return true;
+    return sfu_linux_read(NULL, pc, code, sizeof libc) == 0 && same(code, libc, sizeof libc);
+#elif defined(__aarch64__)
+    static const uint8_t both[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4}; /* mov x8, #139; svc #0 */
+    uint8_t code[sizeof both];
+
+    *old = false;
+    return sfu_linux_read(NULL, pc, code, sizeof both) == 0 && same(code, both, sizeof both);
+#else
+    static const uint8_t rt[] = {0x0a, 173}, plain[] = {0x0a, 119}; /* svc */
+    uint8_t code[sizeof rt];
+
+    if (sfu_linux_read(NULL, pc, code, sizeof rt) != 0)
+        return false;
+    *old = same(code, plain, sizeof plain);
+    return *old || same(code, rt, sizeof rt);
+#endif
+}
+
+/* Reads register REG that the signal frame at SP = TRAP holds. */
+static int read_saved(uint64_t trap, uint32_t reg, uint64_t *value)
+{
+    return sfu_linux_read(NULL, trap + UCONTEXT_OFFSET + saved_at(reg), value, 8);
+}
+
+int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_frame *next)
+{
+    uint64_t trap = frame->sp;
+    bool old;
+
+    (void)ctx;
+    if (!returns_from_signal(frame->pc, &old))
+        return code;
+#ifdef SIGFRAME_REGS
+    if (old) {
+        if (sfu_linux_read(NULL, trap + SIGFRAME_REGS, &trap, 8) != 0)
+            return SFU_E_STACK;
+        trap -= UCONTEXT_OFFSET + REGS_OFFSET;
+    }
+#endif
+    if (read_saved(trap, SFU_NUM_REGS, &next->pc) != 0 || read_saved(trap, SFU_REG_SP, &next->sp) != 0 ||
+        read_saved(trap, SFU_REG_FP, &next->fp) != 0)
+        return SFU_E_STACK;
+#ifdef SFU_REG_RA
+    next->has_ra = read_saved(trap, SFU_REG_RA, &next->ra) == 0;
+#endif
+    next->trap = trap;
+    return SFU_OK;
+}
+
+int sfu_linux_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+{
+    const struct sfu_linux *self = (const struct sfu_linux *)ctx;
+
+    if (frame->trap == 0)
+        return frame->depth == 0 ? sfu_regs_get(&self->regs, reg, value) : -1;
+    return reg < SFU_NUM_REGS ? read_saved(frame->trap, reg, value) : -1;
+}
+
+struct sfu_frame sfu_linux_interrupted(const void *ucontext, struct sfu_regs *regs)
+{
+    uint32_t reg;
+
+    for (reg = 0; reg <= SFU_NUM_REGS; reg++)
+        regs->r[reg] = *(const uint64_t *)(const void *)((const uint8_t *)ucontext + saved_at(reg));
+    return sfu_regs_frame(regs);
+}
+
+int sfu_linux_sigaction(int signal, void (*handler)(int, void *, void *), uint64_t flags, void (*restorer)(void))
+{
+    extern void sfu_linux_restorer(void);
+    uint64_t action[4] = {0, 0, 0, 0}; /* handler, flags, restorer, mask */
+
+    if (SA_RESTORER_OURS && restorer == NULL)
+        restorer = sfu_linux_restorer;
+    action[0] = (uintptr_t)handler;
+    action[1] = flags | (restorer != NULL ? 0x04000000 : 0);
+    action[2] = (uintptr_t)restorer;
+    return (int)sfu_linux_call(CALL_SIGACTION, signal, (long)action, 0, 8, 0, 0);
+}
+
+int sfu_linux_sigaltstack(void *stack, size_t size)
+{
+    uint64_t altstack[3]; /* address, flags, size */
+
+    altstack[0] = (uintptr_t)stack;
+    altstack[1] = 0;
+    altstack[2] = size;
+    return (int)sfu_linux_call(CALL_SIGALTSTACK, (long)altstack, 0, 0, 0, 0, 0);
+}
+
+/* ---- The section ----------------------------------------------------------------------------------------------- */
+
+struct phdr { /* Elf64_Phdr */
+    uint32_t type, flags;
+    uint64_t offset, vaddr, paddr, filesz, memsz, align;
+};
+enum { PT_LOAD = 1, PT_PHDR = 6, PT_GNU_SFRAME = 0x6474e554, EHDR_SIZE = 64, AT_PHDR = 3, AT_PHNUM = 5 };
+
+/* Run-time minus link-time address. The headers say themselves where they were linked to (PT_PHDR), except in a
+ * static-pie: there they follow the ELF header, at the start of the first segment. */
+static uint64_t find_slide(const struct phdr *phdrs, uint64_t num)
+{
+    uint64_t i, here = (uintptr_t)phdrs;
+
+    for (i = 0; i < num; i++) {
+        if (phdrs[i].type == PT_PHDR)
+            return here - phdrs[i].vaddr;
+    }
+    for (i = 0; i < num; i++) {
+        if (phdrs[i].type == PT_LOAD && phdrs[i].offset == 0)
+            return here - (phdrs[i].vaddr + EHDR_SIZE);
+    }
+    return 0;
+}
+
+int sfu_linux_find(struct sfu_section *section, const void *phdrs, uint64_t num, uint64_t *slide)
+{
+    const struct phdr *p = (const struct phdr *)phdrs;
+    uint64_t i;
+
+    *slide = find_slide(p, num);
+    for (i = 0; i < num; i++) {
+        uint64_t addr = p[i].vaddr + *slide;
+
+        if (p[i].type == PT_GNU_SFRAME)
+            return sfu_open(section, (const void *)(uintptr_t)addr, p[i].memsz, addr);
+    }
+    return SFU_E_EMPTY;
+}
+
+int sfu_linux_init(struct sfu_linux *self, const uint64_t *auxv)
+{
+    const void *phdrs = NULL;
+    uint64_t num = 0;
+    int code;
+
+    for (; auxv[0] != 0; auxv += 2) {
+        if (auxv[0] == AT_PHDR)
+            phdrs = (const void *)(uintptr_t)auxv[1];
+        if (auxv[0] == AT_PHNUM)
+            num = auxv[1];
+    }
+    self->target.sections = NULL;
+    self->target.read = sfu_linux_read;
+    self->target.reg = sfu_linux_reg;
+    self->target.trap = sfu_linux_trap;
+    self->target.ctx = self;
+    code = sfu_linux_find(&self->section, phdrs, num, &self->slide);
+    if (code == SFU_OK)
+        code = sfu_add(&self->target.sections, &self->section);
+    return code;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * Names of functions from the program's own ELF file: its symbols (.symtab) are not loaded, so the file is mapped,
+ * once, and searched from the start to the end for each name. The file is believed to be the running program.
+ */
+#include "sfu_linux.h"
+#include "cpu.h"
+
+struct ehdr { /* Elf64_Ehdr */
+    uint8_t ident[16];
+    uint16_t type, machine;
+    uint32_t version;
+    uint64_t entry, phoff, shoff;
+    uint32_t flags;
+    uint16_t ehsize, phentsize, phnum, shentsize, shnum, shstrndx;
+};
+struct shdr { /* Elf64_Shdr */
+    uint32_t name, type;
+    uint64_t flags, addr, offset, size;
+    uint32_t link, info;
+    uint64_t addralign, entsize;
+};
+struct sym { /* Elf64_Sym */
+    uint32_t name;
+    uint8_t info, other;
+    uint16_t shndx;
+    uint64_t value, size;
+};
+enum { SHT_SYMTAB = 2, STT_FUNC = 2, AT_FDCWD = -100, SEEK_END = 2, PROT_READ = 1, MAP_PRIVATE = 2 };
+
+static const uint8_t *map(long fd, long size)
+{
+    long args[6] = {0, size, PROT_READ, MAP_PRIVATE, fd, 0};
+    long at;
+
+#ifdef CALL_MMAP_BY_POINTER
+    at = sfu_linux_call(CALL_MMAP, (long)args, 0, 0, 0, 0, 0);
+#else
+    at = sfu_linux_call(CALL_MMAP, args[0], args[1], args[2], args[3], args[4], args[5]);
+#endif
+    return at < 0 && at >= -4095 ? NULL : (const uint8_t *)at;
+}
+
+/* The file, mapped the first time; NULL: it cannot be. */
+static const uint8_t *file(void)
+{
+    static const uint8_t *mapped;
+    static bool tried;
+    long fd, size;
+
+    if (!tried) {
+        tried = true;
+        fd = sfu_linux_call(CALL_OPENAT, AT_FDCWD, (long)"/proc/self/exe", 0, 0, 0, 0);
+        if (fd >= 0) {
+            size = sfu_linux_call(CALL_LSEEK, fd, 0, SEEK_END, 0, 0, 0);
+            mapped = size > 0 ? map(fd, size) : NULL;
+        }
+    }
+    return mapped;
+}
+
+/* The function that contains ADDR, a link-time address. */
+static const struct sym *find(const struct sym *syms, uint64_t num, uint64_t addr)
+{
+    uint64_t i;
+
+    for (i = 0; i < num; i++) {
+        if ((syms[i].info & 15) == STT_FUNC && addr - syms[i].value < syms[i].size)
+            return &syms[i];
+    }
+    return NULL;
+}
+
+const char *sfu_linux_symbol(void *ctx, uint64_t addr, uint64_t *offset)
+{
+    const struct sfu_linux *self = (const struct sfu_linux *)ctx;
+    const uint8_t *elf = file();
+    const struct shdr *sections;
+    unsigned i, num;
+
+    if (elf == NULL)
+        return NULL;
+    sections = (const struct shdr *)(const void *)(elf + ((const struct ehdr *)(const void *)elf)->shoff);
+    num = ((const struct ehdr *)(const void *)elf)->shnum;
+    for (i = 0; i < num; i++) {
+        const struct shdr *table = &sections[i];
+        const struct sym *sym;
+
+        if (table->type != SHT_SYMTAB)
+            continue;
+        sym = find((const struct sym *)(const void *)(elf + table->offset), table->size / sizeof *sym,
+                   addr - self->slide);
+        if (sym != NULL) {
+            *offset = addr - self->slide - sym->value;
+            return (const char *)elf + sections[table->link].offset + sym->name;
+        }
+    }
+    return NULL;
+}

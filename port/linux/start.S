@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* Where the kernel starts a program: the outermost frame. */
+#include "arch/sfu_asm.h"
+
+    .text
+    .p2align 4
+    sfu_outermost_begin _start
+#if defined(__x86_64__)
+    xorl %ebp, %ebp
+    movq %rsp, %rdi
+    andq $-16, %rsp
+    call sfu_linux_start
+    hlt
+#elif defined(__aarch64__)
+    mov x29, #0
+    mov x30, #0
+    mov x0, sp
+    bl sfu_linux_start
+    hlt #0
+#elif defined(__s390x__)
+    lgr %r2, %r15
+    aghi %r15, -160
+    xc 0(8, %r15), 0(%r15)
+    brasl %r14, sfu_linux_start
+    j .
+#endif
+    sfu_outermost_end _start
+
+    .section .note.GNU-stack, "", %progbits

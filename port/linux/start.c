@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * The part of a program that start files and libc would bring: start.S comes here with the stack that the kernel made.
+ */
+#include "sfu_linux.h"
+#include "cpu.h"
+
+enum { AT_PHDR = 3, AT_PHNUM = 5, PT_DYNAMIC = 2, DT_RELA = 7, DT_RELASZ = 8 };
+
+/* A static-pie has to relocate itself: until that is done, nothing here may need an address from a table. */
+static void relocate(const uint64_t *dynamic, uint64_t slide)
+{
+    const uint64_t *rela = NULL;
+    uint64_t size = 0;
+
+    for (; dynamic[0] != 0; dynamic += 2) {
+        if (dynamic[0] == DT_RELA)
+            rela = (const uint64_t *)(uintptr_t)(dynamic[1] + slide);
+        if (dynamic[0] == DT_RELASZ)
+            size = dynamic[1];
+    }
+    for (; rela != NULL && size >= 24; size -= 24, rela += 3) { /* offset, info, addend */
+        if ((uint32_t)rela[1] == R_RELATIVE)
+            *(uint64_t *)(uintptr_t)(rela[0] + slide) = rela[2] + slide;
+    }
+}
+
+static void relocate_self(const uint64_t *auxv)
+{
+    const uint8_t *phdrs = NULL;
+    struct sfu_section unused;
+    uint64_t num = 0, slide;
+
+    for (; auxv[0] != 0; auxv += 2) {
+        if (auxv[0] == AT_PHDR)
+            phdrs = (const uint8_t *)(uintptr_t)auxv[1];
+        if (auxv[0] == AT_PHNUM)
+            num = auxv[1];
+    }
+    sfu_linux_find(&unused, phdrs, num, &slide);
+    if (slide == 0)
+        return;
+    for (; num > 0; num--, phdrs += 56) { /* type at 0, vaddr at 16 */
+        if (*(const uint32_t *)(const void *)phdrs == PT_DYNAMIC)
+            relocate((const uint64_t *)(uintptr_t)(*(const uint64_t *)(const void *)(phdrs + 16) + slide), slide);
+    }
+}
+
+/* STACK: argc, the arguments, NULL, the environment, NULL, the auxiliary vector. */
+__attribute__((noreturn, used)) void sfu_linux_start(uint64_t *stack);
+void sfu_linux_start(uint64_t *stack)
+{
+    int argc = (int)stack[0];
+    char **argv = (char **)(void *)(stack + 1);
+    uint64_t *auxv = stack + argc + 2;
+
+    while (*auxv++ != 0)
+        ;
+    relocate_self(auxv);
+    sfu_linux_exit(sfu_linux_main(argc, argv, auxv));
+}
+
+/* Compilers call these four on their own; volatile, so that they do not turn the loops into such calls. */
+__attribute__((used)) void *memcpy(void *to, const void *from, size_t len);
+void *memcpy(void *to, const void *from, size_t len)
+{
+    volatile uint8_t *t = (volatile uint8_t *)to;
+    const uint8_t *f = (const uint8_t *)from;
+
+    while (len-- > 0)
+        *t++ = *f++;
+    return to;
+}
+
+__attribute__((used)) void *memmove(void *to, const void *from, size_t len);
+void *memmove(void *to, const void *from, size_t len)
+{
+    volatile uint8_t *t = (volatile uint8_t *)to;
+    const uint8_t *f = (const uint8_t *)from;
+
+    if ((uintptr_t)to <= (uintptr_t)from)
+        return memcpy(to, from, len);
+    while (len-- > 0)
+        t[len] = f[len];
+    return to;
+}
+
+__attribute__((used)) void *memset(void *to, int value, size_t len);
+void *memset(void *to, int value, size_t len)
+{
+    volatile uint8_t *t = (volatile uint8_t *)to;
+
+    while (len-- > 0)
+        *t++ = (uint8_t)value;
+    return to;
+}
+
+__attribute__((used)) int memcmp(const void *a, const void *b, size_t len);
+int memcmp(const void *a, const void *b, size_t len)
+{
+    const volatile uint8_t *p = (const volatile uint8_t *)a;
+    const uint8_t *q = (const uint8_t *)b;
+
+    for (; len > 0; len--, p++, q++) {
+        if (*p != *q)
+            return *p < *q ? -1 : 1;
+    }
+    return 0;
+}

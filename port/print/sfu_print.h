@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * The panic printer: one call prints a whole trace, a character at a time. Needs nothing but sfu.c.
+ *
+ *     static struct sfu_panic panic = {.target = &target, .put = console_put, .image = "kernel.elf"};
+ *
+ *     struct sfu_regs regs;                         // arch/sfu_arch.h; or a frame filled in from a trap frame
+ *     struct sfu_frame top = sfu_here(&regs);
+ *     sfu_panic_print(&panic, &top);
+ *
+ * prints, where A to D are PCs:
+ *
+ *     #0  0x<A>  leaf+0x1c
+ *     #1  0x<B>  tick+0x40
+ *     #2  0x<C>  work+0x8  [interrupted]
+ *     #3  0x<D>  main+0x22  [guessed]
+ *     slide 0x100000
+ *     trace ends (1): end of the stack: the outermost frame
+ *     addr2line -fipe kernel.elf 0x<a> 0x<b> 0x<c> 0x<d>
+ *
+ * A frame's address is its raw PC: of a caller, the return address. The addr2line line has the addresses to look up
+ * (sfu_lookup_pc: return addresses minus one, so that the line is that of the call), minus the slide; it needs a
+ * second walk, because nothing is allocated. Marks: [interrupted]: this frame was interrupted by the one above, its
+ * PC is exact; [stack switch]: it is on another stack than the one above; [guessed]: by the frame-pointer fallback.
+ */
+#ifndef SFU_PRINT_H
+#define SFU_PRINT_H
+
+#include "sfu.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Zero what is not used. Static rather than on the stack: it is what stops a second fault, and saves stack. */
+struct sfu_panic {
+    const struct sfu_target *target;
+    void (*put)(void *ctx, char c); /* prints a character; must not take a lock */
+    /* NULL, or: the name of the function that ADDR (a lookup PC) is in, and in *OFFSET how far in; NULL if unknown */
+    const char *(*symbol)(void *ctx, uint64_t addr, uint64_t *offset);
+    void *ctx;                      /* passed to both */
+    const char *image;              /* file name for addr2line; NULL: IMAGE */
+    uint64_t slide;                 /* run-time minus link-time address of the image */
+    /* the printer's own */
+    volatile uint8_t busy;
+    struct sfu_walk walk;
+};
+
+/* Prints the trace that begins at TOP, of which sfu_walk_start says what is needed. If PANIC is already being printed,
+ * because printing faulted and the fault came here again, says so and returns at once; the next time it returns
+ * silently. Other CPUs must have been stopped, or use another PANIC. Returns the code that ended the walk. */
+int sfu_panic_print(struct sfu_panic *panic, const struct sfu_frame *top);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
