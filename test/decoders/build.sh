@@ -8,8 +8,9 @@
 #   OUT/v3/lua5.4.o   relocatable object
 #   OUT/v3/lua5.4.x   linked image; likewise v1 and v2, zlib and sqlite3
 #
-# -Os also keeps frame pointers (x86_64, s390x) or signs return addresses (aarch64), and protects against stack clashes,
-# so that -O2 shows the usual rows and -Os the others. -O3 is for x86-64-v3, whose vectors need realigned stacks.
+# -Os also keeps frame pointers (x86_64, s390x) or signs return addresses (aarch64), and protects against stack
+# clashes, so that -O2 shows the usual rows and -Os the others. -O3 is for x86-64-v3, whose vectors need realigned
+# stacks.
 
 set -eu
 abi=$1
@@ -40,7 +41,8 @@ compile() {
     for file; do
         name=${file##*/}
         # shellcheck disable=SC2086  # words
-        "$gcc" $big $flags -fPIE -w -S -I"$out/include" -DLUA_USE_LINUX -DZ_HAVE_UNISTD_H "$file" -o "$dir/${name%.c}.s"
+        "$gcc" $big $flags -fPIE -w -S -I"$out/include" -DLUA_USE_LINUX -DZ_HAVE_UNISTD_H "$file" \
+            -o "$dir/${name%.c}.s"
     done
 }
 
@@ -53,8 +55,8 @@ assemble() {
     done
 }
 
-# link_object TOOLS VERSION PROGRAM: leaves OUT/VERSION/PROGRAM.o. Before V3, `ld -r` loses track of the relocations of
-# .sframe: the largest file's object stands for the program there, as gas made it.
+# link_object TOOLS VERSION PROGRAM: leaves OUT/VERSION/PROGRAM.o. Before V3, `ld -r` loses track of the relocations
+# of .sframe: the largest file's object stands for the program there, as gas made it.
 link_object() {
     if [ "$2" = v3 ]; then
         "$1/ld" ${big:+-EB} -r "$out/$2/$3"/*.o -o "$out/$2/$3.o"

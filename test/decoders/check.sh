@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# check.sh ABI DIR: compares what sfu and `objdump --sframe` find in the images that build.sh has left in
-# DIR/ABI-*: linked ones and relocatable objects, of every version of the format. DIR/compare is compare.c's program.
+# check.sh ABI DIR: compares what sfu and `objdump --sframe` find in the images that build.sh has left in DIR/ABI-*:
+# linked ones and relocatable objects, of every version of the format. DIR/compare is compare.c's program.
 
 set -eu
 abi=$1
