@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* The check of a whole section: each fault, with its place, and nothing but faults. */
+#include "test.h"
+
+static struct build *const b = &the_build;
+
+/* Three functions of two rows each. */
+static void three(const struct variant *v)
+{
+    begin_variant(b, v);
+    for (int i = 0; i < 3; i++) {
+        build_fde(b, 0x1000 + 0x20 * i, 0x20, ADDR1);
+        ROW(b, 0, BASE_SP, 8);
+        ROW(b, 4, BASE_SP, 16);
+    }
+    build_end(b);
+}
+
+static void expect_at(int want, uint32_t fde, uint32_t row, int line)
+{
+    struct opened o;
+    struct sfu_place place;
+    note("line %d, version %d", line, b->version);
+    code(open_build(&o, b), SFU_OK);
+    code(check(&o, &place), want);
+    if (want != SFU_OK) {
+        same(place.fde, fde);
+        same(place.row, row);
+    }
+    close_section(&o);
+}
+#define EXPECT(code, fde, row) expect_at(code, fde, row, __LINE__)
+
+static void valid(const struct variant *v)
+{
+    three(v);
+    EXPECT(SFU_OK, 0, 0);
+    b->auxhdr_len = 3;
+    b->gap = 5;
+    build_end(b);
+    EXPECT(SFU_OK, 0, 0);
+}
+
+static void test_valid(void **state)
+{
+    (void)state;
+    for_each_variant(valid);
+}
+
+static void order(const struct variant *v)
+{
+    three(v);
+    b->fde[2].start = 0x0fff;
+    build_end(b);
+    EXPECT(SFU_E_UNSORTED, 2, 0);
+    b->fde[2].start = 0x103f;
+    build_end(b);
+    EXPECT(SFU_E_OVERLAP, 2, 0);
+    b->fde[2].start = 0x1020; /* the same start twice */
+    build_end(b);
+    EXPECT(SFU_E_OVERLAP, 2, 0);
+    b->fde[1].size = 0; /* but one of them is empty */
+    build_end(b);
+    EXPECT(SFU_OK, 0, 0);
+    b->fde[1].size = 0x20;
+    b->fde[2].size = 0;
+    build_end(b);
+    EXPECT(SFU_OK, 0, 0);
+    b->fde[2].size = 0x20;
+    b->fde[2].start = 0x1040;
+    b->fde[0].size = 0x21;
+    build_end(b);
+    EXPECT(SFU_E_OVERLAP, 1, 0);
+    b->flags &= (uint8_t)~F_SORTED; /* an unsorted table promises nothing */
+    build_end(b);
+    EXPECT(SFU_OK, 0, 0);
+    b->fde[0].start = 0x9000;
+    build_end(b);
+    EXPECT(SFU_OK, 0, 0);
+}
+
+static void test_order(void **state)
+{
+    (void)state;
+    for_each_variant(order);
+}
+
+/* A function that ends with the address space may be the last one only. */
+static void top_of_memory(const struct variant *v)
+{
+    uint64_t addr = UINT64_MAX - 0xffff;
+    struct opened o;
+    begin_variant(b, v);
+    build_fde(b, 0xff00, 0x100, ADDR1);
+    ROW(b, 0, BASE_SP, 8);
+    build_fde(b, 0xff80, 0x10, ADDR1);
+    ROW(b, 0, BASE_SP, 8);
+    build_end(b);
+    code(open_bytes(&o, b->bytes, b->size, addr), SFU_OK);
+    code(check(&o, NULL), SFU_E_OVERLAP);
+    close_section(&o);
+}
+
+static void test_top_of_memory(void **state)
+{
+    (void)state;
+    for_each_variant(top_of_memory);
+}
+
+static void counts(const struct variant *v)
+{
+    static const uint32_t wrong[] = {0, 5, 7, 0xffffffff};
+    for (int i = 0; i < 4; i++) {
+        three(v);
+        build_put(b, H_FRES, wrong[i], 4);
+        EXPECT(SFU_E_COUNT, 3, 0);
+    }
+    build_put(b, H_FRES, 6, 4);
+    build_put(b, H_FDES, 2, 4);
+    EXPECT(SFU_E_COUNT, 2, 0);
+    build_put(b, H_FDES, 0, 4);
+    EXPECT(SFU_E_EMPTY, 0, 0);
+}
+
+static void test_counts(void **state)
+{
+    (void)state;
+    for_each_variant(counts);
+}
+
+/* Faults of entries, in each place. */
+static void entries(const struct variant *v)
+{
+    for (uint32_t i = 0; i < 3; i++) {
+        three(v);
+        build_set_info(b, i, 3);
+        EXPECT(SFU_E_FDE, i, 0);
+        three(v);
+        build_set_num_fres(b, i, 0xff00);
+        EXPECT(SFU_E_FDE, i, 0);
+        three(v);
+        build_set_fre_off(b, i, 0x7fffffff);
+        EXPECT(SFU_E_BOUNDS, i, 0);
+        if (v->version > 1) {
+            three(v);
+            build_set_info(b, i, MASK);
+            build_set_rep_size(b, i, 0);
+            EXPECT(SFU_E_FDE, i, 0);
+        }
+        if (v->version == 3) {
+            three(v);
+            build_set_info2(b, i, 2);
+            EXPECT(SFU_E_FDE, i, 0);
+        }
+    }
+}
+
+static void test_entries(void **state)
+{
+    (void)state;
+    for_each_variant(entries);
+}
+
+/* Faults of rows, in each place: the address, the size of words, their number. */
+static void rows(const struct variant *v)
+{
+    for (uint32_t i = 0; i < 6; i++) {
+        size_t at;
+        three(v);
+        at = build_row_at(b, i);
+        b->bytes[at + 1] |= 0x60;
+        EXPECT(SFU_E_ROW, i / 2, i % 2);
+        three(v);
+        b->bytes[at + 1] = 15 << 1;
+        {
+            struct opened o;
+            struct sfu_place place;
+            int result;
+            code(open_build(&o, b), SFU_OK);
+            result = check(&o, &place); /* at the end of the section there is no room for 15 words */
+            holds(result == SFU_E_ROW || result == SFU_E_BOUNDS);
+            same(place.fde, i / 2);
+            same(place.row, i % 2);
+            close_section(&o);
+        }
+        if (i % 2) {
+            three(v);
+            b->bytes[at] = 0; /* not above the one before */
+            EXPECT(SFU_E_ROW, i / 2, 1);
+            b->bytes[at] = 0x1f; /* the function's last byte */
+            EXPECT(SFU_OK, 0, 0);
+        }
+    }
+}
+
+static void test_rows(void **state)
+{
+    (void)state;
+    for_each_variant(rows);
+}
+
+/* What a linker leaves that does not merge: one section behind the other, padded or not. */
+static void concatenated(const struct variant *v)
+{
+    for (size_t pad = 0; pad <= 8; pad++) {
+        struct opened o;
+        struct sfu_place place;
+        uint8_t twice[1024];
+        size_t size;
+        three(v);
+        size = b->size;
+        memset(twice, 0, sizeof twice);
+        memcpy(twice, b->bytes, size);
+        code(open_bytes(&o, twice, size + pad, BASE), SFU_OK);
+        code(check(&o, NULL), SFU_OK); /* padding alone */
+        close_section(&o);
+        memcpy(twice + size + pad, b->bytes, size);
+        if (pad < 8) { /* sections are aligned to 8 at the most */
+            code(open_bytes(&o, twice, 2 * size + pad, BASE), SFU_OK);
+            code(check(&o, &place), SFU_E_CONCATENATED);
+            same(place.fde, 3);
+            close_section(&o);
+        }
+    }
+}
+
+static void test_concatenated(void **state)
+{
+    (void)state;
+    for_each_variant(concatenated);
+}
+
+#ifndef SFU_NO_REMOTE
+/* The k-th read fails for every k; the place is where the check had come to. */
+static void failing(const struct variant *v)
+{
+    struct opened o;
+    uint32_t reached = 0;
+    int result;
+    unsigned k = 0;
+    three(v);
+    code(open_build(&o, b), SFU_OK);
+    do {
+        struct sfu_place place = {3, 0};
+        o.memory.reads = 0;
+        o.memory.fail_at = ++k;
+        result = sfu_check(&o.remote, &place);
+        holds(result == SFU_E_SECTION || result == SFU_OK);
+        holds(place.fde >= reached && place.fde <= 3);
+        reached = place.fde;
+    } while (result != SFU_OK);
+    holds(k > 3 * 3);
+    close_section(&o);
+}
+
+static void test_failing(void **state)
+{
+    (void)state;
+    for_each_variant(failing);
+}
+#endif
+
+int check_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_valid),   cmocka_unit_test(test_order),
+        cmocka_unit_test(test_counts),  cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_rows),    cmocka_unit_test(test_concatenated),
+        cmocka_unit_test(test_top_of_memory),
+#ifndef SFU_NO_REMOTE
+        cmocka_unit_test(test_failing),
+#endif
+    };
+    return cmocka_run_group_tests_name("check", tests, NULL, NULL);
+}

@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* Applying a row: the caller's registers on every ABI, and each reason why there are none. Rows are made by hand. */
+#include "test.h"
+
+static struct machine m;
+static struct sfu_target t;
+static struct sfu_row row;
+static struct sfu_frame frame;
+
+static const struct {
+    unsigned sp, fp, ra;
+    bool big;
+} abis[] = {{0, 0, 0, false}, {31, 29, 30, true}, {31, 29, 30, false}, {7, 6, 16, false}, {15, 11, 14, true}};
+
+/* A stack of ABI whose words hold 0x1111 times their number, a frame in the middle of it, and the row of an ordinary
+ * function: CFA = SP + 32 (s390x: + 160), RA = *(CFA - 8), FP = *(CFA - 16). */
+static void begin(int abi, enum sfu_pc_kind kind)
+{
+    note("ABI %d, PC kind %d", abi, kind);
+    machine_init(&m, &t, abis[abi].big);
+    for (unsigned i = 0; i < sizeof m.bytes / 8; i++) {
+        put_word(&m, STACK + 8 * i, 0x1111 * i);
+    }
+    memset(&frame, 0, sizeof frame);
+    frame.pc = 0x1234;
+    frame.sp = STACK + 0x100;
+    frame.fp = STACK + 0x180;
+    frame.function = 0x1200;
+    frame.pc_kind = (uint8_t)kind;
+    frame.reliable = true;
+    memset(&row, 0, sizeof row);
+    row.start = row.function = 0x1200;
+    row.length = 0x100;
+    row.abi = (uint8_t)abi;
+    row.cfa.control = (uint32_t)REG(abis[abi].sp);
+    row.cfa.offset = 32 + (abi == SFU_S390X ? 160 : 0);
+    row.ra.control = AT_CFA;
+    row.ra.offset = -8;
+    row.fp.control = AT_CFA;
+    row.fp.offset = -16;
+}
+
+/* The word that the stack holds at ADDR. */
+static uint64_t at(uint64_t addr)
+{
+    return 0x1111 * ((addr - STACK) / 8);
+}
+
+#define FOR_ABIS(abi)  for (int abi = SFU_AARCH64_BIG; abi <= SFU_S390X; abi++)
+#define FOR_KINDS(kind) for (int kind = SFU_PC_EXACT; kind <= SFU_PC_RETURN; kind++)
+
+static void test_ordinary(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        FOR_KINDS(kind) {
+            uint64_t sp = STACK + 0x120, cfa = sp + (abi == SFU_S390X ? 160 : 0);
+            begin(abi, (enum sfu_pc_kind)kind);
+            frame.ra = 0x99;
+            frame.has_ra = true;
+            frame.trap = 0x77;
+            code(apply(&t, &row, &frame), SFU_OK);
+            same(frame.pc, at(cfa - 8));
+            same(frame.fp, at(cfa - 16));
+            same(frame.sp, sp);
+            same(frame.pc_kind, SFU_PC_RETURN);
+            same(frame.has_ra, false);
+            same(frame.function, 0);
+            same(frame.trap, 0);
+            same(frame.depth, 1);
+            same(frame.switches, 0);
+            same(frame.switched, false);
+            same(frame.guessed, false);
+            same(frame.reliable, true);
+            same(m.stack.reads, 2);
+            same(m.stack.longest, 8);
+        }
+    }
+}
+
+/* FP as the base; FP without a rule stays; what was not reliable stays so; a guess is not handed on. */
+static void test_variations(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        uint64_t cfa = STACK + 0x1a0 + (abi == SFU_S390X ? 160 : 0);
+        begin(abi, SFU_PC_RETURN);
+        row.cfa.control = (uint32_t)REG(abis[abi].fp);
+        row.fp.control = 0;
+        frame.reliable = false;
+        frame.guessed = true;
+        frame.depth = 7;
+        frame.switches = 2;
+        frame.switched = true;
+        code(apply(&t, &row, &frame), SFU_OK);
+        same(frame.pc, at(cfa - 8));
+        same(frame.fp, STACK + 0x180);
+        same(frame.sp, STACK + 0x1a0);
+        same(frame.reliable, false);
+        same(frame.guessed, false);
+        same(frame.depth, 8);
+        same(frame.switches, 2);
+        same(frame.switched, false);
+        same(m.stack.reads, 1);
+    }
+}
+
+/* Every rule dereferenced: three words of the stack, no more. */
+static void test_dereferenced(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        begin(abi, SFU_PC_RETURN);
+        put_word(&m, STACK + 0x108, STACK + 0x400); /* the caller's CFA */
+        row.cfa.control = (uint32_t)AT_REG(abis[abi].sp);
+        row.cfa.offset = 8;
+        row.ra.control = (uint32_t)AT_REG(abis[abi].fp);
+        row.ra.offset = -0x20;
+        row.fp.control = (uint32_t)AT_REG(abis[abi].sp);
+        row.fp.offset = 0x28;
+        code(apply(&t, &row, &frame), SFU_OK);
+        same(frame.sp, STACK + 0x400 - (abi == SFU_S390X ? 160 : 0));
+        same(frame.pc, at(STACK + 0x160));
+        same(frame.fp, at(STACK + 0x128));
+        same(m.stack.reads, 3);
+    }
+}
+
+/* Values that are not dereferenced: RA = SP + 1, FP = CFA + 3. */
+static void test_values(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        begin(abi, SFU_PC_RETURN);
+        row.ra.control = (uint32_t)REG(abis[abi].sp);
+        row.ra.offset = 1;
+        row.fp.control = 4; /* the unused bit: CFA + offset */
+        row.fp.offset = 3;
+        code(apply(&t, &row, &frame), SFU_OK);
+        same(frame.pc, STACK + 0x101);
+        same(frame.fp, STACK + 0x123 + (abi == SFU_S390X ? 160 : 0));
+        same(m.stack.reads, 0);
+    }
+}
+
+/* A leaf function: the RA is in the link register of the first frame, and SP may stay where it is. */
+static void test_link_register(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        begin(abi, SFU_PC_EXACT);
+        row.cfa.offset -= 32;
+        row.ra.control = row.fp.control = 0;
+        frame.ra = 0x5678;
+        frame.has_ra = true;
+        if (abi == SFU_AMD64) {
+            code(apply(&t, &row, &frame), SFU_E_NO_RA); /* no such register */
+            continue;
+        }
+        code(apply(&t, &row, &frame), SFU_OK);
+        same(frame.pc, 0x5678);
+        same(frame.sp, STACK + 0x100);
+        same(frame.fp, STACK + 0x180);
+        same(frame.has_ra, false);
+        same(frame.pc_kind, SFU_PC_RETURN);
+        same(m.stack.reads, 0);
+        code(apply(&t, &row, &frame), SFU_E_NO_RA); /* it made a call since */
+        frame.has_ra = true;
+        code(apply(&t, &row, &frame), SFU_E_NO_RA);
+    }
+}
+
+/* A link register that the frame does not hold is asked for like any other, where no call was made since. */
+static void test_link_register_asked(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        if (abi == SFU_AMD64) {
+            continue;
+        }
+        begin(abi, SFU_PC_EXACT);
+        row.ra.control = 0;
+        code(apply(&t, &row, &frame), SFU_E_REGISTER);
+        t.reg = machine_reg;
+        code(apply(&t, &row, &frame), SFU_E_REGISTER);
+        m.known = (uint64_t)1 << abis[abi].ra;
+        m.reg[abis[abi].ra] = 0x9876;
+        code(apply(&t, &row, &frame), SFU_OK);
+        same(frame.pc, 0x9876);
+    }
+}
+
+/* Rules that name registers: SP, FP and the known RA are the frame's; others are asked for, in an exact frame only. */
+static void test_registers(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        begin(abi, SFU_PC_EXACT);
+        t.reg = machine_reg;
+        m.known = UINT64_MAX;
+        for (unsigned i = 0; i < 34; i++) {
+            m.reg[i] = 0x3300 + i;
+        }
+        frame.ra = 0x5678;
+        frame.has_ra = true;
+        for (unsigned reg = 0; reg < 34; reg++) {
+            struct sfu_frame f = frame;
+            bool own = reg == abis[abi].sp || reg == abis[abi].fp || reg == abis[abi].ra;
+            uint64_t value = reg == abis[abi].sp ? frame.sp : reg == abis[abi].fp ? frame.fp : frame.ra;
+            note("ABI %d, register %u", abi, reg);
+            m.asked = 0;
+            row.ra.control = row.fp.control = (uint32_t)REG(reg);
+            row.ra.offset = 2;
+            row.fp.offset = -2;
+            code(apply(&t, &row, &f), SFU_OK);
+            same(f.pc, (own ? value : 0x3300 + reg) + 2);
+            same(f.fp, (own ? value : 0x3300 + reg) - 2);
+            same(m.asked, own ? 0 : 2);
+        }
+        row.ra.control = (uint32_t)REG(34); /* the callback does not know it */
+        code(apply(&t, &row, &frame), SFU_E_REGISTER);
+        row.ra.control = 0xfffffff9;
+        code(apply(&t, &row, &frame), SFU_E_REGISTER);
+        t.reg = NULL;
+        row.ra.control = (uint32_t)REG(2);
+        code(apply(&t, &row, &frame), SFU_E_REGISTER);
+    }
+}
+
+/* The CFA from a register of a topmost frame (stack clash probes): r11 + 16400. */
+static void test_cfa_register(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        begin(abi, SFU_PC_EXACT);
+        t.reg = machine_reg;
+        m.known = 1 << 5;
+        m.reg[5] = STACK + 0x140;
+        row.cfa.control = (uint32_t)REG(5);
+        code(apply(&t, &row, &frame), SFU_OK);
+        same(frame.sp, STACK + 0x160);
+        begin(abi, SFU_PC_EXACT);
+        row.cfa.control = (uint32_t)REG(5);
+        code(apply(&t, &row, &frame), SFU_E_REGISTER);
+        row.cfa.control = (uint32_t)AT_REG(5);
+        code(apply(&t, &row, &frame), SFU_E_REGISTER);
+    }
+}
+
+/* After a call, only SP and FP are known: each other register, in each rule, is unsafe, and is not asked for. */
+static void test_unsafe(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        for (unsigned reg = 0; reg < 34; reg++) {
+            bool safe = reg == abis[abi].sp || reg == abis[abi].fp;
+            for (int rule = 0; rule < 3; rule++) {
+                struct sfu_rule *r = rule == 0 ? &row.cfa : rule == 1 ? &row.ra : &row.fp;
+                begin(abi, SFU_PC_RETURN);
+                note("ABI %d, register %u, rule %d", abi, reg, rule);
+                t.reg = machine_reg;
+                m.known = UINT64_MAX;
+                frame.has_ra = true;
+                r->control = (uint32_t)REG(reg);
+                r->offset = rule == 0 ? 160 + 64 : 0;
+                code(apply(&t, &row, &frame), safe ? SFU_OK : SFU_E_UNSAFE);
+                same(m.asked, 0);
+            }
+        }
+    }
+}
+
+/* What is no frame at all. */
+static void test_kinds(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        begin(abi, SFU_PC_RETURN);
+        row.kind = SFU_ROW_OUTERMOST;
+        code(apply(&t, &row, &frame), SFU_END);
+        row.kind = SFU_ROW_ASK;
+        row.signal = true;
+        code(apply(&t, &row, &frame), SFU_E_SIGNAL);
+        same(m.stack.reads, 0);
+    }
+}
+
+/* Sums that leave the address space, at either end, in each rule; the last ones that do not. */
+static void test_addresses(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        uint64_t below = abi == SFU_S390X ? 160 : 0;
+        begin(abi, SFU_PC_RETURN);
+        t.reg = machine_reg;
+        frame.fp = UINT64_MAX - 31;
+        row.cfa.control = (uint32_t)REG(abis[abi].fp);
+        row.cfa.offset = 32;
+        code(apply(&t, &row, &frame), SFU_E_ADDRESS);
+        row.cfa.offset = INT64_MAX;
+        code(apply(&t, &row, &frame), SFU_E_ADDRESS);
+        frame.fp = 31;
+        row.cfa.offset = -32;
+        code(apply(&t, &row, &frame), SFU_E_ADDRESS);
+        row.cfa.offset = INT64_MIN;
+        code(apply(&t, &row, &frame), SFU_E_ADDRESS);
+        frame.fp = 0;
+        row.cfa.offset = (int64_t)below + 4; /* CFA = 4, or SP = 4: the RA is below 0 */
+        row.ra.offset = -200;
+        code(apply(&t, &row, &frame), SFU_E_ADDRESS);
+        row.ra.offset = 0;
+        row.ra.control = 4;
+        row.fp.offset = -200;
+        code(apply(&t, &row, &frame), SFU_E_ADDRESS);
+        if (below > 0) {
+            row.cfa.offset = 159; /* SP = CFA - 160 */
+            code(apply(&t, &row, &frame), SFU_E_ADDRESS);
+        }
+        /* the largest CFA there is, and the last word that can be read */
+        begin(abi, SFU_PC_RETURN);
+        frame.fp = UINT64_MAX - 32;
+        row.cfa.control = (uint32_t)REG(abis[abi].fp);
+        row.cfa.offset = 32;
+        row.ra.offset = -7; /* the word wraps */
+        code(apply(&t, &row, &frame), SFU_E_STACK);
+        same(m.stack.reads, 0);
+        m.stack.addr = UINT64_MAX - sizeof m.bytes + 1;
+        row.ra.offset = -8; /* UINT64_MAX - 8: reaches up to the last byte but one */
+        row.fp.control = 0;
+        code(apply(&t, &row, &frame), SFU_OK);
+        same(frame.sp, UINT64_MAX - below);
+    }
+}
+
+/* Stack memory that cannot be read: the k-th read fails, for every k. */
+static void test_unreadable(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        unsigned k;
+        for (k = 1; k < 10; k++) {
+            int result;
+            begin(abi, SFU_PC_RETURN);
+            put_word(&m, STACK + 0x108, STACK + 0x400);
+            row.cfa.control = (uint32_t)AT_REG(abis[abi].sp);
+            row.cfa.offset = 8;
+            m.stack.fail_at = k;
+            result = apply(&t, &row, &frame);
+            if (result == SFU_OK) {
+                break;
+            }
+            code(result, SFU_E_STACK);
+            same(m.stack.reads, k);
+        }
+        same(k, 4);
+        begin(abi, SFU_PC_RETURN);
+        frame.sp = STACK + sizeof m.bytes; /* just outside */
+        code(apply(&t, &row, &frame), SFU_E_STACK);
+    }
+}
+
+/* SP must grow. It may stay only where a leaf returns. */
+static void test_progress(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        int64_t below = abi == SFU_S390X ? 160 : 0;
+        begin(abi, SFU_PC_RETURN);
+        row.cfa.offset = below; /* SP stays */
+        code(apply(&t, &row, &frame), SFU_E_PROGRESS);
+        row.cfa.offset = below - 8;
+        code(apply(&t, &row, &frame), SFU_E_PROGRESS);
+        row.cfa.offset = below + 1;
+        row.ra.offset = row.fp.offset = -1 - below;
+        code(apply(&t, &row, &frame), SFU_OK);
+        begin(abi, SFU_PC_EXACT);
+        row.cfa.offset = below - 8;
+        row.ra.offset = 0;
+        code(apply(&t, &row, &frame), SFU_E_PROGRESS);
+    }
+}
+
+/* A frame that a trap interrupted is exact, knows where the trap's registers are, and may lie on another stack. */
+static void test_signal_row(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        FOR_KINDS(kind) {
+            begin(abi, (enum sfu_pc_kind)kind);
+            row.signal = true;
+            code(apply(&t, &row, &frame), SFU_OK);
+            same(frame.pc_kind, SFU_PC_EXACT);
+            same(frame.trap, STACK + 0x100);
+            same(frame.has_ra, false);
+            same(frame.switched, false);
+            same(frame.switches, 0);
+            same(frame.sp, STACK + 0x120);
+            /* down, to another stack: nothing but a trap can */
+            begin(abi, (enum sfu_pc_kind)kind);
+            row.signal = true;
+            row.cfa.offset -= 0x40;
+            row.ra.offset = row.fp.offset = 0;
+            code(apply(&t, &row, &frame), SFU_OK);
+            same(frame.sp, STACK + 0xe0);
+            same(frame.switched, true);
+            same(frame.switches, 1);
+            same(frame.trap, STACK + 0x100);
+        }
+    }
+}
+
+/* Stacks that a callback tells apart: down only into another one, and not more often than the limit. */
+static void test_stacks(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        for (int sig = 0; sig < 2; sig++) {
+            int64_t below = abi == SFU_S390X ? 160 : 0;
+            begin(abi, SFU_PC_RETURN);
+            t.stack = machine_stack;
+            row.signal = sig;
+            frame.sp = STACK + 0x1100;
+            row.cfa.offset = below - 8; /* within the stack */
+            row.ra.offset = 0;
+            row.fp.offset = 0;
+            code(apply(&t, &row, &frame), SFU_E_PROGRESS);
+            row.cfa.offset = below;
+            code(apply(&t, &row, &frame), SFU_E_PROGRESS);
+            row.cfa.offset = below - 0x101; /* to the one below */
+            frame.switches = 14;
+            code(apply(&t, &row, &frame), SFU_OK);
+            same(frame.switched, true);
+            same(frame.switches, 15);
+            same(frame.sp, STACK + 0xfff);
+            row.cfa.offset = below + 1; /* and to the one above */
+            code(apply(&t, &row, &frame), SFU_OK);
+            same(frame.switched, true);
+            same(frame.switches, 16);
+            code(apply(&t, &row, &frame), SFU_OK); /* onwards in this one */
+            same(frame.switched, false);
+            same(frame.switches, 16);
+            row.cfa.offset = below - 0x100;
+            code(apply(&t, &row, &frame), SFU_E_SWITCHES); /* SFU_MAX_SWITCHES */
+            t.max_switches = 17;
+            code(apply(&t, &row, &frame), SFU_OK);
+            t.max_switches = 1;
+            row.cfa.offset = below + 0x100;
+            code(apply(&t, &row, &frame), SFU_E_SWITCHES);
+            frame.switches = 0;
+            code(apply(&t, &row, &frame), SFU_OK);
+            t.max_switches = 255;
+            frame.switches = 255;
+            row.cfa.offset = below - 0x200;
+            code(apply(&t, &row, &frame), SFU_E_SWITCHES);
+        }
+    }
+}
+
+/* Not more frames than the limit, the first one included. */
+static void test_depth(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        begin(abi, SFU_PC_RETURN);
+        t.max_frames = 1;
+        code(apply(&t, &row, &frame), SFU_E_DEPTH);
+        t.max_frames = 2;
+        code(apply(&t, &row, &frame), SFU_OK);
+        code(apply(&t, &row, &frame), SFU_E_DEPTH);
+        t.max_frames = 0;
+        frame.depth = SFU_MAX_FRAMES - 2;
+        code(apply(&t, &row, &frame), SFU_OK);
+        code(apply(&t, &row, &frame), SFU_E_DEPTH);
+        t.max_frames = UINT32_MAX;
+        frame.depth = UINT32_MAX - 1;
+        code(apply(&t, &row, &frame), SFU_E_DEPTH);
+    }
+}
+
+/* A signed RA: bits 48 to 63 but 55 are the PAC, unless the mask says otherwise; bit 55 tells what they were. */
+static void test_pac(void **state)
+{
+    static const struct {
+        uint64_t mask, ra, pc;
+    } cases[] = {
+        {0, UINT64_C(0x0000aaaabbbbcccc), UINT64_C(0x0000aaaabbbbcccc)},
+        {0, UINT64_C(0xff7faaaabbbbcccc), UINT64_C(0x0000aaaabbbbcccc)},
+        {0, UINT64_C(0x1234aaaabbbbcccc), UINT64_C(0x0000aaaabbbbcccc)},
+        {0, UINT64_C(0x00800aaabbbbcccc), UINT64_C(0xffff0aaabbbbcccc)},
+        {0, UINT64_C(0x5aaf8aaabbbbcccc), UINT64_C(0xffff8aaabbbbcccc)},
+        {UINT64_C(0x007f000000000000), UINT64_C(0x1234aaaabbbbcccc), UINT64_C(0x1200aaaabbbbcccc)},
+        {UINT64_C(0x007f000000000000), UINT64_C(0x12a4aaaabbbbcccc), UINT64_C(0x12ffaaaabbbbcccc)},
+        {UINT64_C(0xffffff8000000000), UINT64_C(0xdb7edcb987654321), UINT64_C(0x0000003987654321)},
+        {UINT64_C(0xffffff8000000000), UINT64_C(0xdbfedcb987654321), UINT64_C(0xffffffb987654321)},
+        {UINT64_C(0xfffe000000000000), UINT64_C(0x1235aaaabbbbcccc), UINT64_C(0x0001aaaabbbbcccc)},
+        {1, 0x12345, 0x12344},
+    };
+    (void)state;
+    FOR_ABIS(abi) {
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            for (int where = 0; where < 2; where++) {
+                begin(abi, SFU_PC_EXACT);
+                note("ABI %d, case %zu", abi, i);
+                t.pac_mask = cases[i].mask;
+                frame.ra = cases[i].ra;
+                frame.has_ra = true;
+                put_word(&m, STACK + 0x118 + (abi == SFU_S390X ? 160 : 0), cases[i].ra);
+                if (where == 0 && abi != SFU_AMD64) {
+                    row.ra.control = 0; /* in the link register of a topmost frame */
+                }
+                row.signed_ra = abi <= SFU_AARCH64;
+                code(apply(&t, &row, &frame), SFU_OK);
+                same(frame.pc, abi <= SFU_AARCH64 ? cases[i].pc : cases[i].ra);
+                begin(abi, SFU_PC_EXACT);
+                t.pac_mask = cases[i].mask;
+                put_word(&m, STACK + 0x118 + (abi == SFU_S390X ? 160 : 0), cases[i].ra);
+                code(apply(&t, &row, &frame), SFU_OK); /* not signed: left alone */
+                same(frame.pc, cases[i].ra);
+            }
+        }
+    }
+}
+
+/* s390x: the CFA lies 160 above SP at the call, whatever register it comes from. */
+static void test_s390x(void **state)
+{
+    (void)state;
+    begin(SFU_S390X, SFU_PC_EXACT);
+    t.reg = machine_reg;
+    m.known = 7 << 16;
+    m.reg[16] = 0xabcde; /* f0 holds the RA, f2 the FP: leaf functions */
+    m.reg[17] = 0x12345;
+    row.cfa.offset = 160;
+    row.ra.control = (uint32_t)REG(16);
+    row.fp.control = (uint32_t)REG(17);
+    row.ra.offset = row.fp.offset = 0;
+    code(apply(&t, &row, &frame), SFU_OK);
+    same(frame.sp, STACK + 0x100);
+    same(frame.pc, 0xabcde);
+    same(frame.fp, 0x12345);
+    begin(SFU_S390X, SFU_PC_RETURN);
+    row.cfa.offset = 8 * 0x20 + 160;
+    code(apply(&t, &row, &frame), SFU_OK);
+    same(frame.sp, STACK + 0x200);
+    same(frame.pc, at(STACK + 0x200 + 160 - 8));
+}
+
+int frame_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ordinary),     cmocka_unit_test(test_variations),
+        cmocka_unit_test(test_dereferenced), cmocka_unit_test(test_values),
+        cmocka_unit_test(test_link_register), cmocka_unit_test(test_link_register_asked),
+        cmocka_unit_test(test_registers),    cmocka_unit_test(test_cfa_register),
+        cmocka_unit_test(test_unsafe),       cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_addresses),    cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_progress),     cmocka_unit_test(test_signal_row),
+        cmocka_unit_test(test_stacks),       cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_pac),          cmocka_unit_test(test_s390x),
+    };
+    return cmocka_run_group_tests_name("frame", tests, NULL, NULL);
+}

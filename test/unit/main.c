@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "test.h"
+
+/* Every code of sfu.h was returned at least once by the tests before. */
+static void test_every_code(void **state)
+{
+    bool all = true;
+    (void)state;
+    for (int c = SFU_E_SIGNAL; c <= SFU_END; c++) {
+        if (!was_seen(c)) {
+            print_error("no test made sfu return %s\n", code_name(c));
+            all = false;
+        }
+    }
+    assert_true(all);
+}
+
+/* Says which file's tests follow. */
+#define RUN(file) (printf("# file %s\n", #file), failed += file##_tests())
+
+int main(void)
+{
+    const struct CMUnitTest last[] = {cmocka_unit_test(test_every_code)};
+    int failed = 0;
+    RUN(bytes);
+    RUN(section);
+    RUN(function);
+    RUN(row);
+    RUN(rules);
+    RUN(frame);
+    RUN(walk);
+    RUN(sort);
+    RUN(check);
+    RUN(hostile);
+    RUN(strings);
+    printf("# file all\n");
+    failed += cmocka_run_group_tests_name("codes", last, NULL, NULL);
+    return failed == 0 ? 0 : 1;
+}

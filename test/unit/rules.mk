@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# Unit tests of the core: with each of its build-time switches, under the sanitizers, and on a big-endian host.
+
+CHECK += unit
+CHECK_s390x += unit-s390x
+
+UNIT_SRC := $(addprefix test/unit/,main.c test.c build.c bytes_test.c section_test.c function_test.c row_test.c \
+	rules_test.c frame_test.c walk_test.c sort_test.c check_test.c hostile_test.c strings_test.c)
+UNIT_DEPS := $(UNIT_SRC) test/unit/test.h test/unit/build.h test/unit/rules.mk sfu.c sfu.h
+UNIT_CFLAGS := -std=gnu99 -O1 -g $(WARN) -Werror -I. -Itest/unit
+
+# Variants: the name, and the switches it is built with.
+UNIT_VARIANTS := default oldest-2 oldest-3 no-remote no-strings least
+UNIT_oldest-2 := -DSFU_OLDEST_VERSION=2
+UNIT_oldest-3 := -DSFU_OLDEST_VERSION=3
+UNIT_no-remote := -DSFU_NO_REMOTE
+UNIT_no-strings := -DSFU_NO_STRINGS
+UNIT_least := $(UNIT_oldest-3) $(UNIT_no-remote) $(UNIT_no-strings)
+
+build/unit/unit-%: $(UNIT_DEPS)
+	@test/toolchain/install.sh check
+	@mkdir -p build/unit
+	$(CC) $(UNIT_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all $(UNIT_$*) $(UNIT_SRC) sfu.c \
+		-lcmocka -o $@
+
+.PHONY: suite-unit suite-unit-s390x unit-coverage
+suite-unit: $(UNIT_VARIANTS:%=build/unit/unit-%)
+	@test/run.sh unit sh -c 'for v in $(UNIT_VARIANTS); do test/unit/run.sh $$v build/unit/unit-$$v; done'
+
+# Debian has no cmocka for a cross compiler; it is one file.
+build/unit/cmocka-s390x.o: test/toolchain/sources.sh test/unit/rules.mk
+	@test/toolchain/install.sh check
+	@mkdir -p build/unit
+	src=$$(test/toolchain/sources.sh) && ln -sfn "$$src/cmocka/include" build/unit/cmocka-include && \
+		s390x-linux-gnu-gcc -O1 -DHAVE_SIGNAL_H -DHAVE_STRUCT_TIMESPEC -DHAVE_CLOCK_GETTIME -I"$$src/cmocka/include" \
+		-c "$$src/cmocka/src/cmocka.c" -o $@
+
+build/unit/s390x-%: $(UNIT_DEPS) build/unit/cmocka-s390x.o
+	s390x-linux-gnu-gcc $(UNIT_CFLAGS) -Ibuild/unit/cmocka-include $(UNIT_$*) $(UNIT_SRC) sfu.c \
+		build/unit/cmocka-s390x.o -static -o $@
+
+suite-unit-s390x: build/unit/s390x-default build/unit/s390x-least
+	@test/run.sh unit-s390x sh -c \
+		'for v in default least; do test/unit/run.sh $$v qemu-s390x build/unit/s390x-$$v; done'
+
+## unit-coverage: lines and branches of sfu.c that the unit tests do not reach
+unit-coverage: $(UNIT_DEPS)
+	@mkdir -p build/unit/coverage
+	$(CC) -std=gnu99 -O0 -g --coverage -I. -Itest/unit $(UNIT_SRC) sfu.c -lcmocka -o build/unit/coverage/unit
+	@rm -f build/unit/coverage/*.gcda
+	@test/unit/run.sh coverage build/unit/coverage/unit | grep '^not ok' || :
+	@cd build/unit/coverage && gcov -b -c unit-sfu.gcda | sed -n "/^File 'sfu.c'/,/^$$/p"
+	@grep -nE '^ *#####|^branch .*(never|taken 0)' build/unit/coverage/sfu.c.gcov || :

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* Opening a section: the header of every version, each field at its limits (specification 2.1, 2.2). */
+#include "test.h"
+
+static struct build *const b = &the_build;
+
+/* One function of one row, 16 bytes long. */
+static void one_function(const struct variant *v)
+{
+    begin_variant(b, v);
+    build_fde(b, 0x1000, 16, ADDR1);
+    ROW(b, 0, BASE_SP | WORD1, 16);
+}
+
+static int open_only(const uint8_t *bytes, size_t size, uint64_t addr)
+{
+    struct opened o;
+    int result = open_bytes(&o, bytes, size, addr);
+    if (result == SFU_OK) {
+        close_section(&o);
+    }
+    return result;
+}
+
+static void fields(const struct variant *v)
+{
+    struct opened o;
+    one_function(v);
+    b->fixed_fp = -128;
+    b->fixed_ra = 127;
+    b->auxhdr_len = 255;
+    b->gap = 3;
+    open_valid(&o, b);
+    for (int i = 0; i < (o.has_remote ? 2 : 1); i++) {
+        const struct sfu_section *s = i == 0 ? &o.mapped : &o.remote;
+        assert_null(s->next);
+        same(s->addr, BASE);
+        same(s->size, b->size);
+        same(s->fdes, 28 + 255);
+        same(s->fres, build_fre_at(b));
+        same(s->end, b->size);
+        same(s->num_fdes, 1);
+        same(s->num_fres, 1);
+        same(s->fixed_fp, -128);
+        same(s->fixed_ra, 127);
+        same(s->version, v->version);
+        same(s->flags, b->flags);
+        same(s->abi, v->abi);
+        same(s->fde_size, build_fde_size(b));
+        same(s->big, v->big);
+    }
+    assert_ptr_equal(o.mapped.bytes, o.block + 1);
+    close_section(&o);
+}
+
+static void test_fields(void **state)
+{
+    (void)state;
+    for_each_variant(fields);
+}
+
+static void truncated(const struct variant *v)
+{
+    one_function(v);
+    b->auxhdr_len = 4;
+    build_end(b);
+    for (size_t size = 0; size < b->size; size++) {
+        code(open_only(b->bytes, size, BASE), size == 0 ? SFU_E_EMPTY : SFU_E_BOUNDS);
+    }
+    code(open_only(b->bytes, b->size, BASE), SFU_OK);
+    code(open_only(b->bytes, b->size + 100, BASE), SFU_OK); /* padding after the tables */
+}
+
+static void test_truncated(void **state)
+{
+    (void)state;
+    for_each_variant(truncated);
+}
+
+static void each_byte(const struct variant *v)
+{
+    one_function(v);
+    build_end(b);
+    for (unsigned value = 0; value < 256; value++) {
+        bool built = value >= OLDEST && value <= 3;
+        /* another version is another layout: only the code for the version itself is looked at */
+        b->bytes[H_VERSION] = (uint8_t)value;
+        if (!built) {
+            code(open_only(b->bytes, b->size, BASE), SFU_E_VERSION);
+        }
+        b->bytes[H_VERSION] = (uint8_t)v->version;
+        b->bytes[H_ABI] = (uint8_t)value;
+        code(open_only(b->bytes, b->size, BASE),
+             value >= 1 && value <= (v->version == 1 ? 3 : 4) ? SFU_OK : SFU_E_ABI);
+        b->bytes[H_ABI] = (uint8_t)v->abi;
+        b->bytes[H_FLAGS] = (uint8_t)value;
+        code(open_only(b->bytes, b->size, BASE),
+             value & ~(v->version == 1 ? 3u : v->version == 2 ? 7u : 5u) ? SFU_E_FLAGS : SFU_OK);
+        b->bytes[H_FLAGS] = b->flags;
+        for (unsigned i = 0; i < 2; i++) {
+            uint8_t kept = b->bytes[i];
+            b->bytes[i] = (uint8_t)value;
+            code(open_only(b->bytes, b->size, BASE), value == kept ? SFU_OK : SFU_E_MAGIC);
+            b->bytes[i] = kept;
+        }
+    }
+}
+
+static void test_each_byte(void **state)
+{
+    (void)state;
+    for_each_variant(each_byte);
+}
+
+/* The versions that are left out of this build are refused by name. */
+static void test_oldest_version(void **state)
+{
+    (void)state;
+    for (int version = 1; version <= 3; version++) {
+        build_begin(b, version, SFU_AMD64, false);
+        build_fde(b, 0, 16, ADDR1);
+        ROW(b, 0, BASE_SP, 8);
+        build_end(b);
+        code(open_only(b->bytes, b->size, BASE), version >= OLDEST ? SFU_OK : SFU_E_VERSION);
+    }
+}
+
+/* Sets a 32-bit field of the header and says what comes of it. */
+static int with(size_t field, uint64_t value)
+{
+    uint64_t kept = build_get(b, field, 4);
+    int result;
+    build_put(b, field, value, 4);
+    result = open_only(b->bytes, b->size, BASE);
+    build_put(b, field, kept, 4);
+    return result;
+}
+
+static void limits(const struct variant *v)
+{
+    static const uint32_t large[] = {0x7fffffff, 0x80000000, 0xffffffff, 0xfffffff0, 0x10000};
+    static const size_t field[] = {H_FDES, H_FRE_LEN, H_FDEOFF, H_FREOFF};
+    uint64_t fre_off, len;
+    one_function(v);
+    build_end(b);
+    fre_off = build_get(b, H_FREOFF, 4);
+    len = build_get(b, H_FRE_LEN, 4);
+    for (size_t f = 0; f < 4; f++) {
+        for (size_t i = 0; i < 5; i++) {
+            note("version %d, field at %zu, value %x", v->version, field[f], large[i]);
+            code(with(field[f], large[i]), SFU_E_BOUNDS);
+        }
+    }
+    code(with(H_FDES, 0), SFU_OK);
+    code(with(H_FDES, 2), SFU_E_BOUNDS);
+    code(with(H_FRE_LEN, 0), SFU_OK);
+    code(with(H_FRE_LEN, len - 1), SFU_OK);
+    code(with(H_FRE_LEN, len + 1), SFU_E_BOUNDS);
+    code(with(H_FDEOFF, 1), SFU_E_BOUNDS);
+    code(with(H_FREOFF, fre_off + 1), SFU_E_BOUNDS);
+    code(with(H_FRES, 0xffffffff), SFU_OK); /* counted by sfu_check only */
+    b->bytes[H_AUX] = 1;
+    code(open_only(b->bytes, b->size, BASE), SFU_E_BOUNDS);
+    code(open_only(b->bytes, b->size + 1, BASE), SFU_OK);
+    b->bytes[H_AUX] = 255;
+    code(open_only(b->bytes, b->size + 254, BASE), SFU_E_BOUNDS);
+    code(open_only(b->bytes, b->size + 255, BASE), SFU_OK);
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    for_each_variant(limits);
+}
+
+/* The last byte of the address space may belong to a section; none may lie behind it. */
+static void top_of_memory(const struct variant *v)
+{
+    one_function(v);
+    build_end(b);
+    code(open_only(b->bytes, b->size, UINT64_MAX - b->size + 1), SFU_OK);
+    code(open_only(b->bytes, b->size, UINT64_MAX - b->size + 2), SFU_E_BOUNDS);
+    code(open_only(b->bytes, b->size, UINT64_MAX), SFU_E_BOUNDS);
+    code(open_only(b->bytes, b->size, 0), SFU_OK);
+}
+
+static void test_top_of_memory(void **state)
+{
+    (void)state;
+    for_each_variant(top_of_memory);
+}
+
+#ifndef SFU_NO_REMOTE
+/* Sizes that no host can map. */
+static void test_huge(void **state)
+{
+    struct variant v = {3, SFU_AMD64, false, 0};
+    struct sfu_section s;
+    struct memory m;
+    (void)state;
+    one_function(&v);
+    build_end(b);
+    m = (struct memory){b->bytes, BASE, b->size, 0, 0, true, 0};
+    code(sfu_open_remote(&s, memory_read, &m, UINT64_MAX - BASE, BASE), SFU_OK);
+    code(sfu_open_remote(&s, memory_read, &m, UINT64_MAX, BASE), SFU_E_BOUNDS);
+    m.addr = 0;
+    code(sfu_open_remote(&s, memory_read, &m, UINT64_MAX, 0), SFU_OK);
+}
+#endif
+
+static unsigned list_length(const struct sfu_section *list)
+{
+    unsigned n = 0;
+    for (; list != NULL; list = list->next) {
+        n++;
+    }
+    return n;
+}
+
+static void test_list(void **state)
+{
+    struct sfu_section s[4];
+    struct sfu_section *list = NULL;
+    struct variant v = {3, SFU_AMD64, false, 0};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        v.abi = i == 3 ? SFU_AARCH64 : SFU_AMD64;
+        one_function(&v);
+        build_end(b);
+        code(sfu_open(&s[i], b->bytes, b->size, BASE), SFU_OK);
+    }
+    code(sfu_remove(&list, &s[0]), SFU_E_EMPTY);
+    for (int i = 0; i < 3; i++) {
+        code(sfu_add(&list, &s[i]), SFU_OK);
+        assert_ptr_equal(list, &s[i]);
+        same(list_length(list), i + 1);
+    }
+    code(seen(sfu_add(&list, &s[3])), SFU_E_ABI);
+    same(list_length(list), 3);
+    assert_null(s[3].next);
+    code(seen(sfu_remove(&list, &s[3])), SFU_E_EMPTY);
+    same(list_length(list), 3);
+    code(sfu_remove(&list, &s[1]), SFU_OK); /* from the middle */
+    same(list_length(list), 2);
+    assert_ptr_equal(list->next, &s[0]);
+    code(sfu_remove(&list, &s[2]), SFU_OK); /* the first */
+    code(sfu_remove(&list, &s[0]), SFU_OK); /* the last one */
+    assert_null(list);
+    code(sfu_add(&list, &s[3]), SFU_OK);
+    code(sfu_remove(&list, &s[3]), SFU_OK);
+    code(sfu_add(&list, &s[2]), SFU_OK); /* out of one list, into another */
+}
+
+int section_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fields),         cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_each_byte),      cmocka_unit_test(test_oldest_version),
+        cmocka_unit_test(test_limits),         cmocka_unit_test(test_top_of_memory),
+        cmocka_unit_test(test_list),
+#ifndef SFU_NO_REMOTE
+        cmocka_unit_test(test_huge),
+#endif
+    };
+    return cmocka_run_group_tests_name("section", tests, NULL, NULL);
+}

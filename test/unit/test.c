@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "test.h"
+
+struct build the_build;
+
+/* ---- Comparing ---- */
+
+static char noted[256];
+
+void note(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(noted, sizeof noted, format, args);
+    va_end(args);
+}
+
+void same_at(uint64_t a, uint64_t b, const char *what, const char *file, int line)
+{
+    if (a != b) {
+        print_error("%s:%d: %s: 0x%llx, 0x%llx (%s)\n", file, line, what, (unsigned long long)a,
+                    (unsigned long long)b, noted);
+        _fail(file, line);
+    }
+}
+
+static const struct {
+    int code;
+    const char *name;
+} codes[] = {
+#define CODE(name) {SFU_##name, #name}
+    CODE(OK),          CODE(END),          CODE(E_EMPTY),    CODE(E_MAGIC),    CODE(E_VERSION), CODE(E_ABI),
+    CODE(E_FLAGS),     CODE(E_BOUNDS),     CODE(E_SECTION),  CODE(E_CONCATENATED), CODE(E_UNSORTED),
+    CODE(E_OVERLAP),   CODE(E_COUNT),      CODE(E_READONLY), CODE(E_NO_FDE),   CODE(E_NO_ROW),  CODE(E_FDE),
+    CODE(E_ROW),       CODE(E_STACK),      CODE(E_ADDRESS),  CODE(E_UNSAFE),   CODE(E_REGISTER), CODE(E_NO_RA),
+    CODE(E_PROGRESS),  CODE(E_SWITCHES),   CODE(E_DEPTH),    CODE(E_SIGNAL),
+#undef CODE
+};
+
+const char *code_name(int code)
+{
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        if (codes[i].code == code) {
+            return codes[i].name;
+        }
+    }
+    return "not a code of sfu";
+}
+
+void code_at(int got, int want, const char *what, const char *file, int line)
+{
+    if (got != want) {
+        print_error("%s:%d: %s: %s (%d), not %s (%s)\n", file, line, what, code_name(got), got, code_name(want), noted);
+        _fail(file, line);
+    }
+}
+
+static bool seen_codes[64];
+
+int seen(int code)
+{
+    if (code >= SFU_E_SIGNAL && code <= SFU_END) {
+        seen_codes[code - SFU_E_SIGNAL] = true;
+    }
+    return code;
+}
+
+bool was_seen(int code)
+{
+    return seen_codes[code - SFU_E_SIGNAL];
+}
+
+/* ---- Memory ---- */
+
+int memory_read(void *ctx, uint64_t addr, void *buffer, size_t len)
+{
+    struct memory *m = ctx;
+    holds(len >= 1 && len <= 28);      /* the promise of sfu_read_fn */
+    holds(addr <= UINT64_MAX - len);
+    m->reads++;
+    if (len > m->longest) {
+        m->longest = len;
+    }
+    if (m->reads == m->fail_at) {
+        return -1;
+    }
+    if (addr - m->addr > m->size || len > m->size - (addr - m->addr)) {
+        holds(!m->strict);
+        return 1;
+    }
+    memcpy(buffer, m->bytes + (addr - m->addr), len);
+    return 0;
+}
+
+/* ---- Sections ---- */
+
+static int open_one(struct sfu_section *s, const uint8_t *block, struct memory *m, size_t size, uint64_t addr)
+{
+    struct sfu_section before;
+    int result;
+    memset(&before, 0xa5, sizeof before);
+    *s = before;
+    result = seen(m == NULL ? sfu_open(s, block, size, addr) : sfu_open_remote(s, memory_read, m, size, addr));
+    if (result != SFU_OK) {
+        assert_memory_equal(s, &before, sizeof before);
+    }
+    return result;
+}
+
+int open_bytes(struct opened *o, const void *bytes, size_t size, uint64_t addr)
+{
+    int result;
+    memset(o, 0, sizeof *o);
+    o->block = malloc(size + 1);
+    assert_non_null(o->block);
+    memcpy(o->block + 1, bytes, size); /* nothing is aligned, and the block ends where the section does */
+    o->memory.bytes = o->block + 1;
+    o->memory.addr = addr;
+    o->memory.size = size;
+    o->memory.strict = true;
+    result = open_one(&o->mapped, o->block + 1, NULL, size, addr);
+#ifndef SFU_NO_REMOTE
+    code(open_one(&o->remote, NULL, &o->memory, size, addr), result);
+    holds(o->memory.reads <= 1);
+    o->memory.reads = 0;
+    o->has_remote = true;
+#endif
+    if (result != SFU_OK) {
+        close_section(o);
+    }
+    return result;
+}
+
+int open_build(struct opened *o, const struct build *b)
+{
+    return open_bytes(o, b->bytes, b->size, BASE);
+}
+
+void open_valid(struct opened *o, struct build *b)
+{
+    build_end(b);
+    code(open_build(o, b), SFU_OK);
+}
+
+void close_section(struct opened *o)
+{
+    free(o->block);
+    o->block = NULL;
+}
+
+static int find_one(const struct sfu_section *s, uint64_t pc, struct sfu_row *row)
+{
+    struct sfu_row before;
+    int result;
+    memset(&before, 0xa5, sizeof before);
+    *row = before;
+    result = seen(sfu_find(s, pc, row));
+    if (result != SFU_OK) {
+        assert_memory_equal(row, &before, sizeof before);
+    } else {
+        holds(pc - row->start < row->length);
+        same(row->abi, s->abi);
+    }
+    return result;
+}
+
+int find(struct opened *o, uint64_t pc, struct sfu_row *row)
+{
+    struct sfu_row mine;
+    int result = find_one(&o->mapped, pc, row == NULL ? &mine : row);
+    if (o->has_remote) {
+        struct sfu_row other;
+        code(find_one(&o->remote, pc, &other), result);
+        if (result == SFU_OK) {
+            same_row(row == NULL ? &mine : row, &other);
+        }
+    }
+    return result;
+}
+
+int find_in_build(const struct build *b, uint64_t pc, struct sfu_row *row)
+{
+    struct opened o;
+    int result;
+    code(open_build(&o, b), SFU_OK);
+    result = find(&o, pc, row);
+    close_section(&o);
+    return result;
+}
+
+int check(struct opened *o, struct sfu_place *place)
+{
+    struct sfu_place mine = {77, 78};
+    int result = seen(sfu_check(&o->mapped, &mine));
+    code(sfu_check(&o->mapped, NULL), result);
+    if (result == SFU_OK) {
+        same(mine.fde, 77); /* only a fault has a place */
+        same(mine.row, 78);
+    }
+    if (o->has_remote) {
+        struct sfu_place other = {77, 78};
+        code(sfu_check(&o->remote, &other), result);
+        same(other.fde, mine.fde);
+        same(other.row, mine.row);
+    }
+    if (place != NULL) {
+        *place = mine;
+    }
+    return result;
+}
+
+/* ---- Frames ---- */
+
+void machine_init(struct machine *m, struct sfu_target *t, bool big)
+{
+    memset(m, 0, sizeof *m);
+    memset(t, 0, sizeof *t);
+    m->stack.bytes = m->bytes;
+    m->stack.addr = STACK;
+    m->stack.size = sizeof m->bytes;
+    m->big = big;
+    m->stack_size = 0x1000;
+    t->read = memory_read;
+    t->ctx = m;
+}
+
+void put_word(struct machine *m, uint64_t addr, uint64_t value)
+{
+    holds(addr - STACK <= sizeof m->bytes - 8);
+    for (unsigned i = 0; i < 8; i++) {
+        m->bytes[addr - STACK + (m->big ? 7 - i : i)] = (uint8_t)(value >> (8 * i));
+    }
+}
+
+int machine_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+{
+    struct machine *m = ctx;
+    m->asked++;
+    same(frame->pc_kind, SFU_PC_EXACT);
+    if (reg >= 34 || !(m->known >> reg & 1)) {
+        return 1;
+    }
+    *value = m->reg[reg];
+    return 0;
+}
+
+int machine_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_frame *next)
+{
+    struct machine *m = ctx;
+    static const struct sfu_frame zero;
+    m->trapped++;
+    same(next->pc, 0);
+    same(next->sp, 0);
+    same(next->has_ra, 0);
+    same(next->trap, zero.trap);
+    return m->trap(m, frame, code, next);
+}
+
+uint64_t machine_stack(void *ctx, uint64_t sp)
+{
+    struct machine *m = ctx;
+    return sp / m->stack_size;
+}
+
+int apply(const struct sfu_target *t, const struct sfu_row *row, struct sfu_frame *frame)
+{
+    struct sfu_frame before = *frame;
+    struct sfu_row row_before = *row;
+    struct machine *m = t->ctx;
+    unsigned reads = m->stack.reads;
+    int result = seen(sfu_apply(t, row, frame));
+    if (result != SFU_OK) {
+        assert_memory_equal(frame, &before, sizeof before);
+    }
+    assert_memory_equal(row, &row_before, sizeof row_before);
+    holds(m->stack.reads - reads <= 3);
+    return result;
+}
+
+/* A failed step is asked again: it must say the same. */
+int step(struct sfu_walk *walk)
+{
+    struct sfu_walk before = *walk;
+    int result = seen(sfu_walk_step(walk));
+    if (result != SFU_OK) {
+        assert_memory_equal(&walk->frame, &before.frame, sizeof before.frame);
+        assert_ptr_equal(walk->target, before.target);
+        code(walk->found, before.found);
+        if (walk->found == SFU_OK) {
+            same_row(&walk->row, &before.row);
+        }
+    } else {
+        same(walk->frame.depth, before.frame.depth + 1);
+        holds(before.frame.reliable || !walk->frame.reliable);
+        same(walk->frame.function, walk->found == SFU_OK ? walk->row.function : 0);
+    }
+    return result;
+}
+
+void same_rule_at(const struct sfu_rule *rule, uint32_t control, int64_t offset, const char *file, int line)
+{
+    same_at(rule->control, control, "rule's control", file, line);
+    if (control != 0) {
+        same_at((uint64_t)rule->offset, (uint64_t)offset, "rule's offset", file, line);
+    }
+}
+
+void same_row_at(const struct sfu_row *a, const struct sfu_row *b, const char *file, int line)
+{
+    same_at(a->start, b->start, "start", file, line);
+    same_at(a->function, b->function, "function", file, line);
+    same_at(a->length, b->length, "length", file, line);
+    same_at(a->abi, b->abi, "abi", file, line);
+    same_at(a->kind, b->kind, "kind", file, line);
+    same_at(a->signal, b->signal, "signal", file, line);
+    if (a->kind != SFU_ROW_RULES) {
+        return;
+    }
+    same_at(a->signed_ra, b->signed_ra, "signed_ra", file, line);
+    same_rule_at(&a->cfa, b->cfa.control, b->cfa.offset, file, line);
+    same_rule_at(&a->ra, b->ra.control, b->ra.offset, file, line);
+    same_rule_at(&a->fp, b->fp.control, b->fp.offset, file, line);
+}
+
+/* ---- Loops ---- */
+
+void for_each_variant(void (*test)(const struct variant *v))
+{
+    struct variant v;
+    for (v.version = OLDEST; v.version <= 3; v.version++) {
+        for (v.abi = 1; v.abi <= (v.version == 1 ? 3 : 4); v.abi++) {
+            for (int i = 0; i < (v.version == 1 ? 2 : 4); i++) {
+                v.big = i & 1;
+                v.flags = i & 2 ? F_PCREL : 0;
+                note("version %d, ABI %d, %s-endian, flags %x", v.version, v.abi, v.big ? "big" : "little", v.flags);
+                test(&v);
+            }
+        }
+    }
+}
+
+void begin_variant(struct build *b, const struct variant *v)
+{
+    build_begin(b, v->version, v->abi, v->big);
+    b->flags |= (uint8_t)v->flags;
+}
+
+static uint64_t random_state = 1;
+
+void random_seed(uint64_t seed)
+{
+    random_state = seed * 2 + 1;
+}
+
+uint64_t random_number(void)
+{
+    uint64_t x = random_state; /* Marsaglia's xorshift */
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    random_state = x;
+    return x * UINT64_C(0x2545f4914f6cdd1d);
+}

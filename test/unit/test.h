@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * What the unit tests share. Every call of sfu goes through a wrapper here that notes the code, which the last test
+ * of all compares with the list in sfu.h, and that fails the test if an error changed an output. A section is opened
+ * in a block of exactly its size, so that the address sanitizer sees each byte read outside of it; unless remote
+ * reading is left out, it is opened a second time through a callback, and both must say the same.
+ */
+#ifndef TEST_H
+#define TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "build.h"
+#include "sfu.h"
+
+#ifdef SFU_OLDEST_VERSION
+#define OLDEST SFU_OLDEST_VERSION
+#else
+#define OLDEST 1
+#endif
+
+/* Where sections lie unless a test says otherwise. */
+#define BASE UINT64_C(0x400000)
+
+/* ---- Comparing. A failure prints what note said last. ---- */
+
+void note(const char *format, ...);
+void same_at(uint64_t a, uint64_t b, const char *what, const char *file, int line);
+void code_at(int got, int want, const char *what, const char *file, int line);
+#define same(a, b)       same_at((uint64_t)(a), (uint64_t)(b), #a " == " #b, __FILE__, __LINE__)
+#define code(call, want) code_at((call), (want), #call, __FILE__, __LINE__)
+#define holds(condition) same((condition) ? 1 : 0, 1)
+const char *code_name(int code);
+int seen(int code); /* notes CODE; returns it */
+bool was_seen(int code);
+
+/* ---- Memory that is read through a callback ---- */
+
+struct memory {
+    const uint8_t *bytes;
+    uint64_t addr, size;
+    unsigned reads;      /* so far */
+    unsigned fail_at;    /* the read that fails, from 1; 0: none */
+    bool strict;         /* a read outside of it fails the test, not only the read */
+    size_t longest;      /* read so far */
+};
+int memory_read(void *ctx, uint64_t addr, void *buffer, size_t len);
+
+/* ---- Sections ---- */
+
+struct opened {
+    struct sfu_section mapped, remote;
+    struct memory memory; /* behind remote */
+    uint8_t *block;       /* behind mapped */
+    bool has_remote;
+};
+
+/* Both return what both ways of opening returned. close_section is due after SFU_OK only. */
+int open_bytes(struct opened *o, const void *bytes, size_t size, uint64_t addr);
+int open_build(struct opened *o, const struct build *b);
+void open_valid(struct opened *o, struct build *b); /* build_end first; must succeed */
+void close_section(struct opened *o);
+
+int find(struct opened *o, uint64_t pc, struct sfu_row *row);
+int check(struct opened *o, struct sfu_place *place);
+/* Finds and applies nothing; the section is made of B, opened and closed here. */
+int find_in_build(const struct build *b, uint64_t pc, struct sfu_row *row);
+
+/* ---- Frames ---- */
+
+/* A stack of 64-bit words from ADDR up, and registers. It is the ctx of the target. */
+struct machine {
+    struct memory stack;
+    uint8_t bytes[8192];
+    bool big;
+    uint64_t reg[34];
+    uint64_t known;     /* bit n: the value of register n can be had */
+    unsigned asked;     /* how often */
+    uint64_t stack_size; /* of each stack, for stack_of */
+    int (*trap)(struct machine *m, const struct sfu_frame *frame, int code, struct sfu_frame *next);
+    unsigned trapped;
+    uint64_t word[4]; /* for the trap hook */
+};
+#define STACK UINT64_C(0x7ff000000000)
+
+void machine_init(struct machine *m, struct sfu_target *t, bool big);
+void put_word(struct machine *m, uint64_t addr, uint64_t value);
+int machine_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
+int machine_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_frame *next);
+uint64_t machine_stack(void *ctx, uint64_t sp);
+
+int apply(const struct sfu_target *t, const struct sfu_row *row, struct sfu_frame *frame);
+int step(struct sfu_walk *walk);
+
+/* Compare everything that has a meaning. */
+void same_rule_at(const struct sfu_rule *rule, uint32_t control, int64_t offset, const char *file, int line);
+#define same_rule(rule, control, offset) same_rule_at(&(rule), (uint32_t)(control), (offset), __FILE__, __LINE__)
+void same_row_at(const struct sfu_row *a, const struct sfu_row *b, const char *file, int line);
+#define same_row(a, b) same_row_at(a, b, __FILE__, __LINE__)
+
+/* ---- Loops over what is supported ---- */
+
+struct variant {
+    int version, abi;
+    bool big;
+    unsigned flags;
+};
+/* Calls TEST for every version that is built in, every ABI of that version, both byte orders, and section- as well
+ * as field-relative starts where the version has them. */
+void for_each_variant(void (*test)(const struct variant *v));
+void begin_variant(struct build *b, const struct variant *v);
+
+/* A number that looks random and is the same in each run. */
+uint64_t random_number(void);
+void random_seed(uint64_t seed);
+
+/* The one builder that tests use: it is large. */
+extern struct build the_build;
+
+/* ---- Files of tests ---- */
+
+int bytes_tests(void);
+int section_tests(void);
+int function_tests(void);
+int row_tests(void);
+int rules_tests(void);
+int frame_tests(void);
+int walk_tests(void);
+int sort_tests(void);
+int check_tests(void);
+int hostile_tests(void);
+int strings_tests(void);
+
+#endif

@@ -1,0 +1,758 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* Walks: several sections, the cache, trap hook, frame-pointer fallback, limits, and that each walk ends. */
+#include "test.h"
+
+static struct build *const b = &the_build;
+static struct machine m;
+static struct sfu_target t;
+static struct sfu_walk walk;
+static struct sfu_frame top;
+
+/* ABIs differ in where SP lies below the CFA, which is where a frame's words are counted from. */
+static uint64_t below(int abi)
+{
+    return abi == SFU_S390X ? 160 : 0;
+}
+
+/* A word of a default row that makes CFA = base + OFFSET + below. OFFSET is a multiple of 8. */
+static int64_t cfa_word(int abi, int64_t offset)
+{
+    return abi == SFU_S390X ? offset / 8 : offset;
+}
+
+/* An ordinary function, 0x40 bytes long: SP grows by 32, RA = *(CFA - 8), FP = *(CFA - 16); the first 4 bytes are
+ * those of its entry. */
+static void function(int abi, int64_t start)
+{
+    build_fde(b, start, 0x40, ADDR1);
+    if (abi == SFU_AMD64) {
+        ROW(b, 0, BASE_SP | WORD1, 8);
+        ROW(b, 4, BASE_SP | WORD1, 32, -16);
+    } else {
+        ROW(b, 0, BASE_SP | WORD1, cfa_word(abi, 0));
+        ROW(b, 4, BASE_SP | WORD1, cfa_word(abi, 32), -8, -16);
+    }
+}
+
+/* The section of every test here: functions at 0x1000 and 0x1040, an entry point without caller at 0x1080, a trap
+ * frame in the table at 0x1100, one that is not at 0x1200, a function that returns without a frame at 0x1300. */
+static void begin(int abi, struct opened *o)
+{
+    note("ABI %d", abi);
+    build_begin(b, 3, abi, abi == SFU_AARCH64_BIG || abi == SFU_S390X);
+    function(abi, 0x1000);
+    function(abi, 0x1040);
+    build_fde(b, 0x1080, 0x40, ADDR1); /* no rows: outermost */
+    build_fde_more(b, 0x1100, 0x40, ADDR1 | SIGNAL, FLEX, 0);
+    /* CFA = SP + 64 (+ below), RA = *(SP + 8), FP = *(SP + 16), of an ABI's own SP register */
+    ROW(b, 0, WORD2, REG(abi == SFU_AMD64 ? 7 : abi == SFU_S390X ? 15 : 31), cfa_word(abi, 64),
+        AT_REG(abi == SFU_AMD64 ? 7 : abi == SFU_S390X ? 15 : 31), 8,
+        AT_REG(abi == SFU_AMD64 ? 7 : abi == SFU_S390X ? 15 : 31), 16);
+    build_fde_more(b, 0x1200, 0x40, ADDR1 | SIGNAL, DEFAULT, 0);
+    build_fde_more(b, 0x1300, 0x40, ADDR1, FLEX, 0);
+    ROW(b, 0, BASE_SP, REG(3), cfa_word(abi, 8)); /* known only in an exact frame */
+    open_valid(o, b);
+    machine_init(&m, &t, b->big);
+    code(sfu_add(&t.sections, &o->mapped), SFU_OK);
+    memset(&top, 0, sizeof top);
+    top.pc = BASE + 0x1010;
+    top.sp = STACK;
+    top.fp = 0xf0;
+    top.pc_kind = SFU_PC_EXACT;
+}
+
+/* The frame at SP was called by a function at PC, with FP. Returns the caller's SP. */
+static uint64_t called_from(int abi, uint64_t sp, uint64_t pc, uint64_t fp)
+{
+    put_word(&m, sp + 32 + below(abi) - 8, pc);
+    put_word(&m, sp + 32 + below(abi) - 16, fp);
+    return sp + 32;
+}
+
+static void expect(uint64_t pc, uint64_t sp, uint64_t fp, uint64_t function_start, enum sfu_pc_kind kind)
+{
+    same(walk.frame.pc, pc);
+    same(walk.frame.sp, sp);
+    same(walk.frame.fp, fp);
+    same(walk.frame.function, function_start);
+    same(walk.frame.pc_kind, kind);
+}
+
+#define FOR_ABIS(abi) for (int abi = SFU_AARCH64_BIG; abi <= SFU_S390X; abi++)
+
+/* Three frames: the last return address is one past the end of its function, and belongs to it nevertheless. */
+static void test_walk(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o;
+        uint64_t sp;
+        begin(abi, &o);
+        sp = called_from(abi, STACK, BASE + 0x1080, 0xf1);
+        called_from(abi, sp, BASE + 0x10c0, 0xf2);
+        sfu_walk_start(&walk, &t, &top);
+        code(walk.found, SFU_OK);
+        expect(BASE + 0x1010, STACK, 0xf0, BASE + 0x1000, SFU_PC_EXACT);
+        same(walk.frame.depth, 0);
+        same(walk.frame.reliable, true);
+        same(walk.frame.trap, 0);
+        code(step(&walk), SFU_OK);
+        expect(BASE + 0x1080, STACK + 32, 0xf1, BASE + 0x1040, SFU_PC_RETURN);
+        same(walk.row.start, BASE + 0x1044);
+        code(step(&walk), SFU_OK);
+        expect(BASE + 0x10c0, STACK + 64, 0xf2, BASE + 0x1080, SFU_PC_RETURN);
+        same(walk.frame.depth, 2);
+        code(step(&walk), SFU_END);
+        code(step(&walk), SFU_END);
+        same(walk.frame.reliable, true);
+        same(walk.frame.depth, 2);
+        close_section(&o);
+    }
+}
+
+/* The first frame is there at once, whatever it is; what the caller left in other fields means nothing. */
+static void test_start(void **state)
+{
+    struct opened o;
+    (void)state;
+    begin(SFU_AARCH64, &o);
+    memset(&top, 0xa5, sizeof top);
+    top.pc = 0x10;
+    top.sp = STACK;
+    top.fp = 1;
+    top.ra = 0x77;
+    top.has_ra = true;
+    top.pc_kind = SFU_PC_RETURN;
+    top.switched = top.guessed = top.reliable = false;
+    memset(&walk, 0x5a, sizeof walk);
+    sfu_walk_start(&walk, &t, &top);
+    code(walk.found, SFU_E_NO_FDE);
+    expect(0x10, STACK, 1, 0, SFU_PC_RETURN);
+    same(walk.frame.ra, 0x77);
+    same(walk.frame.has_ra, true);
+    same(walk.frame.trap, 0);
+    same(walk.frame.depth, 0);
+    same(walk.frame.switches, 0);
+    same(walk.frame.switched, false);
+    same(walk.frame.guessed, false);
+    same(walk.frame.reliable, true);
+    code(step(&walk), SFU_E_NO_FDE);
+    code(step(&walk), SFU_E_NO_FDE);
+    /* a first frame by a return address is looked up like any other */
+    top.pc = BASE + 0x1080;
+    sfu_walk_start(&walk, &t, &top);
+    code(walk.found, SFU_OK);
+    same(walk.frame.function, BASE + 0x1040);
+    t.sections = NULL;
+    sfu_walk_start(&walk, &t, &top);
+    code(walk.found, SFU_E_EMPTY);
+    code(step(&walk), SFU_E_EMPTY);
+    close_section(&o);
+}
+
+/* A leaf function that has not touched the stack: its RA is in the link register; on amd64 at the stack's top. */
+static void test_leaf(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o;
+        begin(abi, &o);
+        top.pc = BASE + 0x1000;
+        if (abi == SFU_AMD64) {
+            put_word(&m, STACK, BASE + 0x1060);
+        } else {
+            top.ra = BASE + 0x1060;
+            top.has_ra = true;
+        }
+        sfu_walk_start(&walk, &t, &top);
+        code(step(&walk), SFU_OK);
+        expect(BASE + 0x1060, STACK + (abi == SFU_AMD64 ? 8 : 0), 0xf0, BASE + 0x1040, SFU_PC_RETURN);
+        /* further up such a row is a lie: the RA has been overwritten by the call */
+        called_from(abi, walk.frame.sp, BASE + 0x1001, 0xf1);
+        code(step(&walk), SFU_OK);
+        code(step(&walk), abi == SFU_AMD64 ? SFU_OK : SFU_E_NO_RA);
+        close_section(&o);
+    }
+}
+
+/* Sections come and go; a PC is looked for in each; one corrupt section hides none of the others. */
+static void test_sections(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o[3];
+        begin(abi, &o[0]);
+        for (int i = 1; i < 3; i++) {
+            build_begin(b, 3, abi, false);
+            function(abi, 0x1000);
+            build_end(b);
+            code(open_bytes(&o[i], b->bytes, b->size, BASE + 0x100000 * (uint64_t)i), SFU_OK);
+            code(sfu_add(&t.sections, i == 1 || !o[i].has_remote ? &o[i].mapped : &o[i].remote), SFU_OK);
+        }
+        for (int i = 0; i < 3; i++) {
+            top.pc = BASE + 0x100000 * (uint64_t)i + 0x1020;
+            sfu_walk_start(&walk, &t, &top);
+            code(walk.found, SFU_OK);
+            same(walk.frame.function, top.pc - 0x20);
+        }
+        top.pc = BASE + 0x300000;
+        sfu_walk_start(&walk, &t, &top);
+        code(walk.found, SFU_E_NO_FDE);
+        o[2].block[1 + build_fre_at(b) + 2] = 0x0f; /* an address size that there is not */
+        top.pc = BASE + 0x1020;
+        sfu_walk_start(&walk, &t, &top);
+        code(walk.found, SFU_OK);
+        top.pc = BASE + 0x201020;
+        sfu_walk_start(&walk, &t, &top);
+        code(walk.found, SFU_E_FDE);
+        code(sfu_remove(&t.sections, &o[1].mapped), SFU_OK);
+        top.pc = BASE + 0x101020;
+        sfu_walk_start(&walk, &t, &top);
+        code(walk.found, SFU_E_NO_FDE);
+        top.pc = BASE + 0x1020;
+        sfu_walk_start(&walk, &t, &top);
+        code(walk.found, SFU_OK);
+        for (int i = 0; i < 3; i++) {
+            close_section(&o[i]);
+        }
+    }
+}
+
+/* A frame is interrupted: by a trap frame that the table describes. */
+static void test_trap_in_table(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o;
+        uint64_t sp;
+        begin(abi, &o);
+        sp = called_from(abi, STACK, BASE + 0x1104, 0xf1);
+        put_word(&m, sp + 8, BASE + 0x1040); /* interrupted at the first instruction of a function */
+        put_word(&m, sp + 16, 0xf2);
+        sfu_walk_start(&walk, &t, &top);
+        code(step(&walk), SFU_OK);
+        same(walk.frame.function, BASE + 0x1100);
+        same(walk.row.signal, true);
+        code(step(&walk), SFU_OK);
+        expect(BASE + 0x1040, sp + 64, 0xf2, BASE + 0x1040, SFU_PC_EXACT);
+        same(walk.frame.trap, sp);
+        same(walk.frame.reliable, true);
+        same(walk.row.length, 4);
+        if (abi != SFU_AMD64) {
+            code(step(&walk), SFU_E_REGISTER); /* nobody knows its link register */
+            t.reg = machine_reg;
+            m.known = UINT64_MAX;
+            m.reg[30] = m.reg[14] = BASE + 0x1090;
+        } else {
+            put_word(&m, sp + 64, BASE + 0x1090);
+        }
+        code(step(&walk), SFU_OK);
+        same(walk.frame.function, BASE + 0x1080);
+        same(walk.frame.trap, 0);
+        code(step(&walk), SFU_END);
+        close_section(&o);
+    }
+}
+
+/* The hook. It fills in what it likes; TRAP_CODE is what it returns; MADE is the frame. */
+static int trap_code, trap_asked;
+static struct sfu_frame made;
+
+static int trap(struct machine *machine, const struct sfu_frame *frame, int code, struct sfu_frame *next)
+{
+    (void)machine;
+    trap_asked = code;
+    same(frame->pc, walk.frame.pc);
+    *next = made;
+    return trap_code;
+}
+
+static void begin_hook(int abi, struct opened *o, uint64_t pc)
+{
+    begin(abi, o);
+    t.trap = machine_trap;
+    m.trap = trap;
+    top.pc = pc;
+    memset(&made, 0, sizeof made);
+    made.pc = BASE + 0x1000;
+    made.sp = STACK + 0x200;
+    made.fp = 0xf7;
+    trap_code = SFU_OK;
+    sfu_walk_start(&walk, &t, &top);
+}
+
+static void test_hook(void **state)
+{
+    static const uint64_t pcs[] = {BASE + 0x1208, BASE + 0x1800, 0x10};
+    (void)state;
+    FOR_ABIS(abi) {
+        for (int i = 0; i < 3; i++) {
+            struct opened o;
+            begin_hook(abi, &o, pcs[i]);
+            code(step(&walk), SFU_OK);
+            code(trap_asked, i == 0 ? SFU_E_SIGNAL : SFU_E_NO_FDE);
+            same(m.trapped, 1);
+            expect(BASE + 0x1000, STACK + 0x200, 0xf7, BASE + 0x1000, SFU_PC_EXACT);
+            same(walk.frame.trap, STACK); /* frame->sp, as it was left 0 */
+            same(walk.frame.depth, 1);
+            same(walk.frame.has_ra, false);
+            same(walk.frame.switched, false);
+            same(walk.frame.guessed, false);
+            same(walk.frame.reliable, true);
+            close_section(&o);
+        }
+    }
+}
+
+/* What the hook says of trap and ra is kept; the rest of the frame is sfu's, whatever the hook wrote. */
+static void test_hook_fields(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o;
+        begin_hook(abi, &o, BASE + 0x1208);
+        memset(&made, 0x5a, sizeof made);
+        made.switched = made.guessed = made.reliable = false;
+        made.pc = BASE + 0x1000;
+        made.sp = STACK - 8; /* another stack */
+        made.fp = 1;
+        made.ra = BASE + 0x1044;
+        made.has_ra = true;
+        made.trap = 0x1234;
+        made.pc_kind = SFU_PC_RETURN;
+        code(step(&walk), SFU_OK);
+        expect(BASE + 0x1000, STACK - 8, 1, BASE + 0x1000, SFU_PC_EXACT);
+        same(walk.frame.trap, 0x1234);
+        same(walk.frame.ra, BASE + 0x1044);
+        same(walk.frame.has_ra, true);
+        same(walk.frame.depth, 1);
+        same(walk.frame.switched, true);
+        same(walk.frame.switches, 1);
+        same(walk.frame.reliable, true);
+        if (abi != SFU_AMD64) {
+            code(step(&walk), SFU_OK); /* the link register was filled in */
+            same(walk.frame.function, BASE + 0x1040);
+            same(walk.frame.switched, false);
+            same(walk.frame.switches, 1);
+        }
+        close_section(&o);
+    }
+}
+
+/* The step returns what the hook returns; it is not asked where a row is corrupt. */
+static void test_hook_codes(void **state)
+{
+    static const int codes[] = {SFU_END, SFU_E_STACK, SFU_E_SIGNAL, SFU_E_NO_FDE};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct opened o;
+        begin_hook(SFU_AMD64, &o, BASE + 0x1208);
+        trap_code = codes[i];
+        code(step(&walk), codes[i]);
+        code(step(&walk), codes[i]);
+        close_section(&o);
+    }
+    {
+        struct opened o;
+        begin_hook(SFU_AMD64, &o, BASE + 0x1208);
+        code(sfu_remove(&t.sections, &o.mapped), SFU_OK);
+        sfu_walk_start(&walk, &t, &top); /* no section at all */
+        code(step(&walk), SFU_OK);
+        close_section(&o);
+        begin_hook(SFU_AMD64, &o, BASE + 0x1208);
+        o.block[1 + build_fre_at(b) + b->fde[0].fre_off + 2] = 3;
+        top.pc = BASE + 0x1010;
+        sfu_walk_start(&walk, &t, &top);
+        code(step(&walk), SFU_E_FDE);
+        same(m.trapped, 0);
+        close_section(&o);
+    }
+}
+
+/* A hook that goes in circles is stopped by the count of switches, or of frames. */
+static void test_hook_circle(void **state)
+{
+    (void)state;
+    for (int same_stack = 0; same_stack < 2; same_stack++) {
+        struct opened o;
+        unsigned n = 0;
+        int result;
+        begin_hook(SFU_AMD64, &o, BASE + 0x1208);
+        made.pc = BASE + 0x1208;
+        made.sp = STACK;
+        if (same_stack) {
+            t.stack = machine_stack;
+        }
+        while ((result = step(&walk)) == SFU_OK) {
+            holds(++n < 100);
+        }
+        code(result, same_stack ? SFU_E_PROGRESS : SFU_E_SWITCHES);
+        same(n, same_stack ? 0 : SFU_MAX_SWITCHES);
+        close_section(&o);
+    }
+}
+
+/* Frame pointers: only where asked for, only where no FDE covers the PC, not on s390x; and labelled. */
+static void test_frame_pointers(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o;
+        begin(abi, &o);
+        top.pc = BASE + 0x2000;
+        top.fp = STACK + 0x40;
+        put_word(&m, STACK + 0x40, 0xf5);
+        put_word(&m, STACK + 0x48, BASE + 0x1050);
+        sfu_walk_start(&walk, &t, &top);
+        code(step(&walk), SFU_E_NO_FDE);
+        t.frame_pointers = true;
+        sfu_walk_start(&walk, &t, &top);
+        if (abi == SFU_S390X) {
+            code(step(&walk), SFU_E_NO_FDE);
+            close_section(&o);
+            continue;
+        }
+        code(step(&walk), SFU_OK);
+        expect(BASE + 0x1050, STACK + 0x50, 0xf5, BASE + 0x1040, SFU_PC_RETURN);
+        same(walk.frame.guessed, true);
+        same(walk.frame.reliable, false);
+        called_from(abi, STACK + 0x50, BASE + 0x1090, 0xf6);
+        code(step(&walk), SFU_OK); /* the table again; but nothing is proven any more */
+        same(walk.frame.guessed, false);
+        same(walk.frame.reliable, false);
+        code(step(&walk), SFU_END);
+        close_section(&o);
+    }
+}
+
+/* Where a guess leads nowhere there is none. */
+static void test_bad_frame_pointers(void **state)
+{
+    static const uint64_t fps[] = {0, 8, STACK - 16, STACK - 0x1000, STACK + 8192 - 8, UINT64_MAX, UINT64_MAX - 15};
+    struct opened o;
+    (void)state;
+    begin(SFU_AMD64, &o);
+    t.frame_pointers = true;
+    for (size_t i = 0; i < sizeof fps / sizeof fps[0]; i++) {
+        note("FP %llx", (unsigned long long)fps[i]);
+        top.pc = 0x10;
+        top.fp = fps[i];
+        sfu_walk_start(&walk, &t, &top);
+        holds(step(&walk) < 0);
+    }
+    /* a described frame is never guessed at: not a corrupt one, not one without a row, not a signal frame */
+    top.fp = STACK + 0x40;
+    top.pc = BASE + 0x1208;
+    sfu_walk_start(&walk, &t, &top);
+    code(step(&walk), SFU_E_SIGNAL);
+    o.block[1 + build_fre_at(b) + b->fde[0].fre_off + 2] = 3;
+    top.pc = BASE + 0x1010;
+    sfu_walk_start(&walk, &t, &top);
+    code(step(&walk), SFU_E_FDE);
+    close_section(&o);
+}
+
+/* The hook comes before the guess; only if it does not know the frame is there a guess. */
+static void test_hook_then_guess(void **state)
+{
+    struct opened o;
+    (void)state;
+    begin_hook(SFU_AMD64, &o, BASE + 0x2000);
+    t.frame_pointers = true;
+    walk.frame.fp = STACK + 0x40;
+    put_word(&m, STACK + 0x48, BASE + 0x1050);
+    trap_code = SFU_END;
+    code(step(&walk), SFU_END);
+    trap_code = SFU_E_STACK;
+    code(step(&walk), SFU_E_STACK);
+    trap_code = SFU_E_NO_FDE;
+    code(step(&walk), SFU_OK);
+    same(walk.frame.guessed, true);
+    close_section(&o);
+}
+
+/* Registers of the topmost frame, and no longer after it. */
+static void test_registers(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o;
+        begin(abi, &o);
+        t.reg = machine_reg;
+        m.known = UINT64_MAX;
+        m.reg[3] = STACK + 0x10;
+        m.reg[14] = m.reg[30] = BASE + 0x1304;
+        put_word(&m, STACK + 0x10, BASE + 0x1304);
+        top.pc = BASE + 0x1300;
+        sfu_walk_start(&walk, &t, &top);
+        code(step(&walk), SFU_OK);
+        same(walk.frame.sp, STACK + 0x18);
+        same(walk.frame.function, BASE + 0x1300);
+        m.asked = 0;
+        code(step(&walk), SFU_E_UNSAFE);
+        same(m.asked, 0);
+        same(walk.frame.depth, 1); /* the good frame is kept */
+        close_section(&o);
+    }
+}
+
+/* A chain of COUNT frames, by turns in the two functions, up to the outermost one. */
+static void chain(int abi, int count)
+{
+    uint64_t sp = STACK;
+    for (int i = 1; i <= count; i++) {
+        sp = called_from(abi, sp, i == count ? BASE + 0x1088 : BASE + 0x1010 + (i % 2 ? 0x40 : 0), (uint64_t)i);
+    }
+}
+
+/* With a cache of any size the walk is the same; once it is warm, the section is not read. */
+static void test_cache(void **state)
+{
+    static const uint32_t sizes[] = {1, 2, 3, 7, 64, 1021};
+    static struct sfu_row cache[1021];
+    (void)state;
+    FOR_ABIS(abi) {
+        for (int i = 0; i < 6; i++) {
+            struct opened o;
+            begin(abi, &o);
+            chain(abi, 40);
+            if (o.has_remote) {
+                code(sfu_remove(&t.sections, &o.mapped), SFU_OK);
+                code(sfu_add(&t.sections, &o.remote), SFU_OK);
+            }
+            memset(cache, 0, sizeof cache);
+            t.cache = cache;
+            t.cache_rows = sizes[i];
+            for (int round = 0; round < 3; round++) {
+                int n = 0;
+                o.memory.reads = 0;
+                sfu_walk_start(&walk, &t, &top);
+                while (step(&walk) == SFU_OK) {
+                    n++;
+                    same(walk.frame.sp, STACK + 32 * (uint64_t)n);
+                    same(walk.frame.function, n == 40 ? BASE + 0x1080 : n % 2 ? BASE + 0x1040 : BASE + 0x1000);
+                }
+                code(step(&walk), SFU_END);
+                same(n, 40);
+                note("ABI %d, cache of %u, round %d: %u reads", abi, sizes[i], round, o.memory.reads);
+                if (sizes[i] == 1021 && round > 0) {
+                    same(o.memory.reads, 0);
+                }
+            }
+            /* what is not in the table is not in the cache either */
+            top.pc = 0;
+            sfu_walk_start(&walk, &t, &top);
+            code(walk.found, SFU_E_NO_FDE);
+            top.pc = UINT64_MAX;
+            sfu_walk_start(&walk, &t, &top);
+            code(walk.found, SFU_E_NO_FDE);
+            close_section(&o);
+        }
+    }
+}
+
+/* Every PC of every function, cached or not, in a random order. */
+static void test_cache_random(void **state)
+{
+    static struct sfu_row cache[5];
+    struct opened o;
+    struct sfu_target plain;
+    (void)state;
+    begin(SFU_AARCH64, &o);
+    plain = t;
+    t.cache = cache;
+    t.cache_rows = 5;
+    random_seed(11);
+    for (int i = 0; i < 20000; i++) {
+        struct sfu_walk w;
+        top.pc = BASE + 0xff0 + random_number() % 0x380;
+        top.pc_kind = (uint8_t)(random_number() & 1);
+        sfu_walk_start(&walk, &t, &top);
+        sfu_walk_start(&w, &plain, &top);
+        code(walk.found, w.found);
+        same(walk.frame.function, w.frame.function);
+        if (w.found == SFU_OK) {
+            same_row(&walk.row, &w.row);
+        }
+    }
+    close_section(&o);
+}
+
+/* Reads per step: of the stack at most three; of the section no more than the search and one function's rows. */
+#ifndef SFU_NO_REMOTE
+static void test_counted(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o;
+        begin(abi, &o);
+        chain(abi, 100);
+        code(sfu_remove(&t.sections, &o.mapped), SFU_OK);
+        code(sfu_add(&t.sections, &o.remote), SFU_OK);
+        sfu_walk_start(&walk, &t, &top);
+        for (int n = 0; n < 100; n++) {
+            o.memory.reads = m.stack.reads = 0;
+            code(step(&walk), SFU_OK);
+            note("ABI %d: %u reads of the section", abi, o.memory.reads);
+            same(m.stack.reads, 2);
+            holds(o.memory.reads <= 3 + 1 + 1 + 2 * 2); /* 6 FDEs: 3 halves, the FDE, its attribute, 2 rows */
+        }
+        code(step(&walk), SFU_END);
+        close_section(&o);
+    }
+}
+#endif
+
+/* The k-th read of the stack fails, or of the section: the frames before it stay, and the walk can be resumed. */
+static void test_failing_reads(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o;
+        begin(abi, &o);
+        chain(abi, 10);
+        for (unsigned k = 1; k <= 20; k++) {
+            unsigned n = 0;
+            int result;
+            m.stack.reads = 0;
+            m.stack.fail_at = k;
+            sfu_walk_start(&walk, &t, &top);
+            while ((result = step(&walk)) == SFU_OK) {
+                n++;
+            }
+            note("ABI %d, read %u", abi, k);
+            code(result, SFU_E_STACK);
+            same(n, (k - 1) / 2);
+            same(walk.frame.depth, n);
+            same(walk.frame.sp, STACK + 32 * (uint64_t)n);
+            while ((result = step(&walk)) == SFU_OK) {
+            }
+            code(result, SFU_END);
+            same(walk.frame.depth, 10);
+        }
+#ifndef SFU_NO_REMOTE
+        m.stack.fail_at = 0;
+        code(sfu_remove(&t.sections, &o.mapped), SFU_OK);
+        code(sfu_add(&t.sections, &o.remote), SFU_OK);
+        for (unsigned k = 1;; k++) {
+            int result;
+            holds(k < 1000);
+            o.memory.reads = 0;
+            o.memory.fail_at = k;
+            sfu_walk_start(&walk, &t, &top);
+            while ((result = step(&walk)) == SFU_OK) {
+            }
+            if (result == SFU_END) {
+                holds(k > 40);
+                break;
+            }
+            code(result, SFU_E_SECTION);
+        }
+#endif
+        close_section(&o);
+    }
+}
+
+/* A stack that says the same wherever it is read, and pretends to have no end. */
+static int endless_read(void *ctx, uint64_t addr, void *buffer, size_t len)
+{
+    struct machine *machine = ctx;
+    (void)addr;
+    machine->stack.reads++;
+    for (size_t i = 0; i < len; i++) {
+        ((uint8_t *)buffer)[machine->big ? len - 1 - i : i] = (uint8_t)(machine->word[0] >> (8 * i));
+    }
+    return 0;
+}
+
+static void test_endless(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o;
+        unsigned n = 0;
+        int result;
+        begin(abi, &o);
+        t.read = endless_read;
+        m.word[0] = BASE + 0x1010; /* every return address */
+        sfu_walk_start(&walk, &t, &top);
+        while ((result = step(&walk)) == SFU_OK) {
+            n++;
+        }
+        code(result, SFU_E_DEPTH);
+        same(n, SFU_MAX_FRAMES - 1);
+        same(m.stack.reads, 2 * SFU_MAX_FRAMES);
+        n = 0;
+        t.max_frames = 10;
+        sfu_walk_start(&walk, &t, &top);
+        while ((result = step(&walk)) == SFU_OK) {
+            n++;
+        }
+        code(result, SFU_E_DEPTH);
+        same(n, 9);
+        /* trap frames that return to themselves */
+        t.max_frames = 0;
+        m.word[0] = BASE + 0x1110;
+        top.pc = BASE + 0x1110;
+        sfu_walk_start(&walk, &t, &top);
+        n = 0;
+        while ((result = step(&walk)) == SFU_OK) {
+            n++;
+        }
+        code(result, SFU_E_DEPTH);
+        /* a frame pointer that points at itself */
+        t.frame_pointers = true;
+        m.word[0] = STACK + 0x10;
+        top.pc = STACK + 0x10;
+        top.fp = STACK + 0x10;
+        n = 0;
+        sfu_walk_start(&walk, &t, &top);
+        while ((result = step(&walk)) == SFU_OK) {
+            holds(++n < 3);
+        }
+        code(result, SFU_E_NO_FDE);
+        close_section(&o);
+    }
+}
+
+/* A walk may go up through the top of memory, not around it. */
+static void test_top_of_memory(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o;
+        unsigned n = 0;
+        int result;
+        begin(abi, &o);
+        t.read = endless_read;
+        m.word[0] = BASE + 0x1010;
+        top.sp = UINT64_MAX - 0x400;
+        sfu_walk_start(&walk, &t, &top);
+        while ((result = step(&walk)) == SFU_OK) {
+            holds(++n <= 0x400 / 32);
+        }
+        code(result, SFU_E_ADDRESS);
+        close_section(&o);
+    }
+}
+
+int walk_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_walk),           cmocka_unit_test(test_start),
+        cmocka_unit_test(test_leaf),           cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_trap_in_table),  cmocka_unit_test(test_hook),
+        cmocka_unit_test(test_hook_fields),    cmocka_unit_test(test_hook_codes),
+        cmocka_unit_test(test_hook_circle),    cmocka_unit_test(test_frame_pointers),
+        cmocka_unit_test(test_bad_frame_pointers), cmocka_unit_test(test_hook_then_guess),
+        cmocka_unit_test(test_registers),      cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_cache_random),
+#ifndef SFU_NO_REMOTE
+        cmocka_unit_test(test_counted),
+#endif
+        cmocka_unit_test(test_failing_reads),  cmocka_unit_test(test_endless),
+        cmocka_unit_test(test_top_of_memory),
+    };
+    return cmocka_run_group_tests_name("walk", tests, NULL, NULL);
+}
