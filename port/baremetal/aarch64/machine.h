@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* The layout of what exception_entry (boot.S) saves. */
+#define TRAP_X29 232
+#define TRAP_SP 248
+#define TRAP_PC 256
+#define TRAP_SIZE 304
+
+#ifndef __ASSEMBLER__
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct trap {
+    uint64_t r[32]; /* by DWARF numbers: x0 ... x30, sp */
+    uint64_t pc, spsr, syndrome, address;
+    uint64_t irq; /* 1: an interrupt */
+    uint64_t unused;
+};
+_Static_assert(offsetof(struct trap, r[31]) == TRAP_SP, "boot.S");
+_Static_assert(offsetof(struct trap, pc) == TRAP_PC, "boot.S");
+_Static_assert(sizeof(struct trap) == TRAP_SIZE, "boot.S");
+
+/* Lets interrupts in. */
+static inline void machine_enable(void)
+{
+    __asm__ volatile("msr daifclr, #2");
+}
+#endif

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * What all machines share: the start, what the unwinder may see (stacks, trap frames), and the ways into the panic
+ * printer. Everything here is meant to be copied.
+ */
+#include "kernel.h"
+#include "sfu_print.h"
+
+#ifndef KERNEL_IMAGE
+#define KERNEL_IMAGE "kernel.elf"
+#endif
+
+struct kernel_hooks kernel_hooks;
+
+static struct stack {
+    uint64_t floor, low, high; /* floor: of the guard */
+} stacks[STACKS];
+static unsigned num_stacks;
+static const struct trap *first_trap; /* where the trace begins; NULL: not at a trap */
+static uint64_t slide;                /* by how much the kernel has been moved */
+
+/* ---- console ---- */
+
+static void put(void *ctx, char c)
+{
+    (void)ctx;
+    if (kernel_hooks.putc != NULL) {
+        kernel_hooks.putc();
+    }
+    machine_putc(c);
+}
+
+void kernel_print(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        machine_putc(*text);
+    }
+}
+
+void kernel_print_hex(uint64_t value)
+{
+    int shift;
+
+    kernel_print("0x");
+    for (shift = 60; shift >= 0; shift -= 4) {
+        machine_putc("0123456789abcdef"[value >> shift & 15]);
+    }
+}
+
+/* ---- what the unwinder may see ---- */
+
+void kernel_add_stack(const void *low, uint64_t size, uint64_t guard)
+{
+    if (num_stacks < STACKS) {
+        stacks[num_stacks].floor = (uintptr_t)low - guard;
+        stacks[num_stacks].low = (uintptr_t)low;
+        stacks[num_stacks].high = (uintptr_t)low + size;
+        num_stacks++;
+    }
+}
+
+static bool readable(uint64_t addr, uint64_t len)
+{
+    unsigned i;
+
+    for (i = 0; i < num_stacks; i++) {
+        if (addr >= stacks[i].low && addr < stacks[i].high && len <= stacks[i].high - addr) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Nothing but stacks is read, so no garbage can make the trace fault. */
+static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
+{
+    const uint8_t *from = (const uint8_t *)(uintptr_t)addr;
+    uint8_t *to = buffer;
+
+    (void)ctx;
+    if (!readable(addr, len)) {
+        return -1;
+    }
+    while (len-- > 0) {
+        *to++ = *from++;
+    }
+    return 0;
+}
+
+/* An empty stack's SP is its upper end, which may be where another stack begins. */
+static uint64_t which_stack(void *ctx, uint64_t sp)
+{
+    unsigned i;
+
+    (void)ctx;
+    for (i = 0; i < num_stacks; i++) {
+        if (sp > stacks[i].floor && sp <= stacks[i].high) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+/* The trap frame that SP points to; NULL: there is none. */
+static const struct trap *trap_at(uint64_t sp)
+{
+    const struct trap *trap = machine_trap_at(sp);
+
+    return readable((uintptr_t)trap, sizeof *trap) ? trap : NULL;
+}
+
+static int trap_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+{
+    const struct trap *trap = frame->trap != 0 ? trap_at(frame->trap) : first_trap;
+
+    (void)ctx;
+    if (trap == NULL || reg >= sizeof trap->r / sizeof trap->r[0]) {
+        return -1;
+    }
+    *value = trap->r[reg];
+    return 0;
+}
+
+/* The frame that TRAP interrupted. */
+static void interrupted(const struct trap *trap, struct sfu_frame *frame)
+{
+    frame->pc = trap->pc;
+    frame->sp = trap->r[SFU_REG_SP];
+    frame->fp = trap->r[SFU_REG_FP];
+#ifdef SFU_REG_RA
+    frame->ra = trap->r[SFU_REG_RA];
+    frame->has_ra = true;
+#endif
+}
+
+#ifdef KERNEL_TRAP_HOOK
+/* Without a table of exception_entry: the same by hand. */
+static int cross_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_frame *next)
+{
+    const struct trap *trap = trap_at(frame->sp);
+    uint64_t pc = sfu_lookup_pc(frame);
+
+    (void)ctx;
+    if (pc < (uintptr_t)exception_entry || pc >= (uintptr_t)exception_entry_end || trap == NULL) {
+        return code;
+    }
+    interrupted(trap, next);
+    return SFU_OK;
+}
+#endif
+
+struct sfu_target kernel_target = {
+    .read = read_stack,
+    .reg = trap_register,
+    .stack = which_stack,
+    .max_frames = 64,
+#ifdef KERNEL_TRAP_HOOK
+    .trap = cross_trap,
+#endif
+};
+
+/* ---- into the printer ---- */
+
+static struct sfu_panic printer = {.target = &kernel_target, .put = put, .symbol = kernel_symbol, .image = KERNEL_IMAGE};
+
+static void trace(const struct sfu_frame *from)
+{
+    printer.slide = slide;
+    (void)sfu_panic_print(&printer, from);
+}
+
+void kernel_trace(void)
+{
+    struct sfu_regs regs;
+    struct sfu_frame here = sfu_here(&regs);
+
+    trace(&here);
+}
+
+_Noreturn void panic(const char *why)
+{
+    struct sfu_regs regs;
+    struct sfu_frame here;
+
+    kernel_print("panic: ");
+    kernel_print(why);
+    kernel_print("\n");
+    here = sfu_here(&regs);
+    trace(&here);
+    machine_exit(false);
+}
+
+void kernel_trace_thread(const struct thread *thread)
+{
+    struct sfu_frame left = {0};
+
+    left.pc = (uintptr_t)thread_left;
+    left.sp = thread->sp;
+    trace(&left);
+}
+
+static _Noreturn void report_fault(const struct trap *trap)
+{
+    struct sfu_frame at = {0};
+
+    kernel_print(printer.busy != 0 ? "\nfault: " : "fault: ");
+    kernel_print(machine_cause(trap));
+    kernel_print(", address ");
+    kernel_print_hex(machine_fault_address(trap));
+    kernel_print("\n");
+    first_trap = trap;
+    interrupted(trap, &at);
+    trace(&at);
+    machine_exit(false);
+}
+
+/* Called by exception_entry. */
+void kernel_trap(struct trap *trap);
+void kernel_trap(struct trap *trap)
+{
+    void (*hook)(void);
+
+    if (machine_trap(trap)) {
+        if (kernel_hooks.timer != NULL) {
+            kernel_hooks.timer();
+        }
+        return;
+    }
+    hook = kernel_hooks.fault;
+    kernel_hooks.fault = NULL;
+    if (hook != NULL) {
+        hook();
+    }
+    report_fault(trap);
+}
+
+/* ---- threads ---- */
+
+void kernel_new_thread(struct thread *thread, void *stack, uint64_t size, void (*entry)(void))
+{
+    kernel_add_stack(stack, size, 0);
+    thread->sp = machine_new_thread((uintptr_t)stack + size, entry);
+}
+
+/* ---- start ---- */
+
+extern uint8_t image_start[], guard[], boot_stack[], boot_stack_top[];
+struct relocation {
+    uint64_t offset, info, addend;
+};
+extern const struct relocation relocations_start[], relocations_end[];
+
+/* boot.S: on the boot stack of the moved kernel, calls kernel_restart. */
+_Noreturn void boot_again(uint64_t distance, void (*entry)(void));
+_Noreturn void kernel_restart(uint64_t distance, void (*entry)(void));
+_Noreturn void kernel_start(uintptr_t boot);
+
+/* The image is linked as position-independent: all its relocations are "where it is, plus a number". */
+static void relocate(uint64_t distance)
+{
+    const struct relocation *r;
+
+    for (r = relocations_start; r < relocations_end; r++) {
+        *(uint64_t *)(uintptr_t)(r->offset + distance) = r->addend + distance;
+    }
+}
+
+static void init(uintptr_t boot)
+{
+    num_stacks = 0;
+    kernel_add_stack(boot_stack, (uint64_t)(boot_stack_top - boot_stack), (uint64_t)(boot_stack - guard));
+    machine_init(boot);
+    machine_protect((uintptr_t)guard);
+    kernel_open_tables();
+}
+
+_Noreturn void kernel_start(uintptr_t boot)
+{
+    relocate(0);
+    init(boot);
+    kernel_main(machine_command_line());
+    machine_exit(true);
+}
+
+_Noreturn void kernel_move(uint64_t distance, void (*entry)(void))
+{
+    const uint8_t *from;
+
+    for (from = image_start; from < guard; from++) {
+        ((uint8_t *)from)[distance] = *from;
+    }
+    relocate(distance);
+    ((void (*)(uint64_t, void (*)(void)))((uintptr_t)boot_again + distance))(
+        distance, (void (*)(void))((uintptr_t)entry + distance));
+    __builtin_unreachable();
+}
+
+_Noreturn void kernel_restart(uint64_t distance, void (*entry)(void))
+{
+    slide = distance;
+    kernel_target.sections = NULL;
+    init(0);
+    entry();
+    machine_exit(true);
+}
+
+/* ---- what compilers expect to exist ---- */
+
+void *memcpy(void *restrict to, const void *restrict from, size_t len);
+void *memset(void *to, int value, size_t len);
+
+void *memcpy(void *restrict to, const void *restrict from, size_t len)
+{
+    uint8_t *t = to;
+    const uint8_t *f = from;
+
+    while (len-- > 0) {
+        *t++ = *f++;
+    }
+    return to;
+}
+
+void *memset(void *to, int value, size_t len)
+{
+    uint8_t *t = to;
+
+    while (len-- > 0) {
+        *t++ = (uint8_t)value;
+    }
+    return to;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * The smallest honest kernel: what the machines bring to the common part, and what the common part offers.
+ * Each machine's own part is its folder: boot.S (start, exception entries, thread switch), machine.c (console,
+ * vectors, memory map, timer) and kernel.ld.
+ */
+#ifndef KERNEL_H
+#define KERNEL_H
+
+#include "machine.h"
+#include "sfu_arch.h"
+
+/* All is one image: what is declared from here on is reached without a global offset table. */
+#pragma GCC visibility push(hidden)
+
+/* ---- what each machine brings ---- */
+
+/* struct trap, in machine.h: what exception_entry (boot.S) saves. It has the registers by DWARF numbers, r[], as they
+ * are once machine_trap has seen it, and the PC of the next instruction, or of the one that failed, pc. */
+
+/* Sets up vectors, the memory map and stacks of its own. BOOT is what the loader left in a register. */
+void machine_init(uintptr_t boot);
+/* The command line, in memory that stays. Valid after machine_init. */
+const char *machine_command_line(void);
+void machine_putc(char c);
+/* Ends QEMU: GOOD, or as a machine that crashed. */
+_Noreturn void machine_exit(bool good);
+/* One interrupt soon, on a stack of its own; not before machine_enable, in machine.h, which is inlined. */
+void machine_start_timer(void);
+/* The guard below the boot stack becomes memory that cannot be accessed. */
+void machine_protect(uintptr_t start);
+/* Sees to TRAP as far as that is the machine's business. Returns whether it was the timer. */
+bool machine_trap(struct trap *trap);
+/* What happened, in words, for a trap that is not the timer; and the address that it is about. */
+const char *machine_cause(const struct trap *trap);
+uint64_t machine_fault_address(const struct trap *trap);
+/* Where SP points to in exception_entry while it calls the kernel: *TRAP or below it. */
+const struct trap *machine_trap_at(uint64_t sp);
+/* Bends PLACE of a loaded module to TARGET (symbol plus addend). Returns false for a TYPE it does not know. */
+bool machine_relocate(uint32_t type, uint8_t *place, uintptr_t target);
+
+/* boot.S: saves the registers that a function must keep and SP in *FROM, and goes on with those of TO. */
+void thread_switch(uint64_t *from, uint64_t to);
+/* boot.S: the PC of a thread that thread_switch has left, and the first PC of a new one. */
+extern const char thread_left[], thread_start[];
+/* What thread_switch finds on the stack of a new thread, so that it begins at thread_start, which calls ENTRY. */
+uint64_t machine_new_thread(uint64_t top, void (*entry)(void));
+
+/* boot.S: where exception_entry lies, for the trap hook. */
+extern const char exception_entry[], exception_entry_end[];
+
+/* ---- the common part ---- */
+
+/* A stack that the unwinder may read: there is no other way into memory for it. GUARD bytes below LOW are the stack's
+ * too, when it has run over, but cannot be read. */
+#define STACKS 8
+void kernel_add_stack(const void *low, uint64_t size, uint64_t guard);
+
+struct thread {
+    uint64_t sp;
+};
+
+/* The kernel as sfu sees it: its tables and the callbacks into its stacks and trap frames. */
+extern struct sfu_target kernel_target;
+
+void kernel_print(const char *text);
+void kernel_print_hex(uint64_t value);
+/* The name of the function at ADDR and how far in ADDR is; NULL: unknown. Not part of the kernel: a kernel without
+ * symbols returns NULL. */
+const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset);
+/* Prints a trace, beginning in here. */
+void kernel_trace(void);
+/* The same, and ends the machine. */
+_Noreturn void panic(const char *why);
+/* Prints the trace of a thread that thread_switch has left. */
+void kernel_trace_thread(const struct thread *thread);
+void kernel_new_thread(struct thread *thread, void *stack, uint64_t size, void (*entry)(void));
+
+/* Called on each timer interrupt, in each fault before it is reported, and for each character that is printed;
+ * NULL: nothing. They are there for the scenarios. */
+struct kernel_hooks {
+    void (*timer)(void);
+    void (*fault)(void);
+    void (*putc)(void);
+};
+extern struct kernel_hooks kernel_hooks;
+
+/* Checks and adds the kernel's own section. Says in one line what is wrong with it, if anything. */
+void kernel_open_tables(void);
+
+/* Moves the whole kernel by DISTANCE bytes and goes on at ENTRY there, on a new boot stack. Nothing returns. */
+_Noreturn void kernel_move(uint64_t distance, void (*entry)(void));
+
+/* A relocatable ELF object, loaded where it lies. */
+struct module {
+    struct sfu_section section;
+    void (*entry)(void (*callback)(void));
+};
+/* Relocates the object at IMAGE, which stays its memory, and adds its section to the kernel's. */
+bool module_load(struct module *module, uint8_t *image);
+void module_remove(struct module *module);
+
+/* Any alignment. */
+static inline void put32(uint8_t *place, uint32_t value)
+{
+    __builtin_memcpy(place, &value, sizeof value);
+}
+
+static inline void put64(uint8_t *place, uint64_t value)
+{
+    __builtin_memcpy(place, &value, sizeof value);
+}
+
+/* The scenarios or whatever else the kernel is for; on the boot stack. */
+void kernel_main(const char *command_line);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * Loads a relocatable ELF object (ld -r) where it lies in memory: enough of a module loader to show what becomes of
+ * its .sframe section, which is relocated like the others and not sorted. The object is trusted.
+ */
+#include "kernel.h"
+
+enum { RELA = 4, NOBITS = 8, SFRAME = 0x6ffffff4, ALLOC = 2 };
+
+struct elf_header {
+    uint8_t ident[16];
+    uint16_t type, machine;
+    uint32_t version;
+    uint64_t entry, segments, sections;
+    uint32_t flags;
+    uint16_t size, segment_size, num_segments, section_size, num_sections, names;
+};
+
+struct elf_section {
+    uint32_t name, type;
+    uint64_t flags, addr, offset, size;
+    uint32_t link, info;
+    uint64_t align, entry_size;
+};
+
+struct elf_symbol {
+    uint32_t name;
+    uint8_t info, other;
+    uint16_t section;
+    uint64_t value, size;
+};
+
+struct elf_rela {
+    uint64_t offset, info, addend;
+};
+
+/* The parts of an object; everything in it is aligned as its section says, because the object is. */
+struct object {
+    uint8_t *image;
+    const struct elf_section *sections;
+    unsigned num_sections;
+};
+
+static void *part(const struct object *object, const struct elf_section *section)
+{
+    return object->image + section->offset;
+}
+
+static bool same(const char *a, const char *b)
+{
+    while (*a == *b && *a != '\0') {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+/* Where SYMBOL is; 0: it is not in the object. */
+static uintptr_t address(const struct object *object, const struct elf_symbol *symbol)
+{
+    if (symbol->section == 0 || symbol->section >= object->num_sections) {
+        return 0;
+    }
+    return (uintptr_t)part(object, &object->sections[symbol->section]) + symbol->value;
+}
+
+static bool relocate(const struct object *object, const struct elf_section *section)
+{
+    const struct elf_section *target = &object->sections[section->info];
+    const struct elf_symbol *symbols = part(object, &object->sections[section->link]);
+    const struct elf_rela *r = part(object, section);
+    const struct elf_rela *end = r + section->size / sizeof *r;
+
+    for (; r < end; r++) {
+        uintptr_t symbol = address(object, &symbols[r->info >> 32]);
+        uint8_t *place = (uint8_t *)part(object, target) + r->offset;
+
+        if (symbol == 0 || !machine_relocate((uint32_t)r->info, place, symbol + r->addend)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The symbol NAME of the symbol table that SECTION's relocations use; 0: none. */
+static uintptr_t find(const struct object *object, const struct elf_section *section, const char *name)
+{
+    const struct elf_section *table = &object->sections[section->link];
+    const struct elf_symbol *symbol = part(object, table);
+    const struct elf_symbol *end = symbol + table->size / sizeof *symbol;
+    const char *names = part(object, &object->sections[table->link]);
+
+    for (; symbol < end; symbol++) {
+        if (same(names + symbol->name, name)) {
+            return address(object, symbol);
+        }
+    }
+    return 0;
+}
+
+static int open_section(struct module *module, const struct object *object)
+{
+    unsigned i;
+
+    for (i = 0; i < object->num_sections; i++) {
+        const struct elf_section *section = &object->sections[i];
+        const void *bytes = part(object, section);
+
+        if (section->type == SFRAME) {
+            return sfu_open(&module->section, bytes, section->size, (uintptr_t)bytes);
+        }
+    }
+    return SFU_E_EMPTY;
+}
+
+bool module_load(struct module *module, uint8_t *image)
+{
+    const struct elf_header *header = (const void *)image;
+    struct object object = {image, (const void *)(image + header->sections), header->num_sections};
+    unsigned i;
+
+    for (i = 0; i < object.num_sections; i++) {
+        const struct elf_section *section = &object.sections[i];
+
+        if (section->type == RELA && (object.sections[section->info].flags & ALLOC) != 0) {
+            if (!relocate(&object, section)) {
+                return false;
+            }
+            module->entry = (void (*)(void (*)(void)))find(&object, section, "module_entry");
+        }
+        if (section->type == NOBITS && section->size != 0) {
+            return false;
+        }
+    }
+    return module->entry != NULL && open_section(module, &object) == SFU_OK &&
+           sfu_add(&kernel_target.sections, &module->section) == SFU_OK;
+}
+
+void module_remove(struct module *module)
+{
+    (void)sfu_remove(&kernel_target.sections, &module->section);
+}

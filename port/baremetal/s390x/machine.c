@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* s390x, QEMU's s390-ccw-virtio: ASCII console of the SCLP, clock comparator, the end by a disabled wait. */
+#include "kernel.h"
+
+enum { STACK_SIZE = 16384, MAPPED = 32, INVALID = 0x20 };
+#define PSW_DAT 0x0400000000000000u
+#define PSW_WAIT 0x0002000000000000u
+#define PSW_64BIT 0x0000000180000000u
+#define CR0_CLOCK 0x0000000000000800u
+
+extern const char program_entry[], external_entry[], parameters[], exception_stack[], interrupt_stack[];
+
+static uint64_t segments[512] __attribute__((aligned(4096)));
+static uint64_t pages[MAPPED][256] __attribute__((aligned(2048)));
+
+struct psw {
+    uint64_t mask, address;
+};
+
+/* The low core, which is at 0; the compiler is not to think of that as NULL. */
+static void *low(uintptr_t at)
+{
+    __asm__("" : "+r"(at));
+    return (void *)at;
+}
+
+static void service_call(uint32_t command, void *block)
+{
+    __asm__ volatile(".insn rre, 0xb2200000, %0, %1" : : "d"((uint64_t)command), "a"(block) : "cc", "memory");
+}
+
+static struct {
+    uint16_t length;
+    uint8_t function, control[3];
+    uint16_t response;
+    union {
+        struct {
+            uint16_t reserved, mask_length;
+            uint32_t receive, send, their_send, their_receive;
+        } mask;
+        struct {
+            uint16_t length;
+            uint8_t type, flags;
+            uint16_t reserved;
+            char text[2];
+        } event;
+    } u;
+} block __attribute__((aligned(4096)));
+
+static void open_console(void)
+{
+    block.length = 8 + sizeof block.u.mask;
+    block.u.mask.mask_length = 4;
+    block.u.mask.send = 0x40; /* events of type 0x1a */
+    service_call(0x00780005, &block);
+}
+
+void machine_putc(char c)
+{
+    block.length = 8 + 7;
+    block.response = 0;
+    block.u.event.length = 7;
+    block.u.event.type = 0x1a;
+    block.u.event.flags = 0;
+    block.u.event.reserved = 0;
+    block.u.event.text[0] = c;
+    service_call(0x00760005, &block);
+}
+
+/* QEMU takes a disabled wait at 0xfff for the end, any other for a crash. */
+_Noreturn void machine_exit(bool good)
+{
+    const struct psw end = {PSW_WAIT | PSW_64BIT, good ? 0xfff : 0xbad};
+
+    __asm__ volatile("lpswe %0" : : "Q"(end));
+    __builtin_unreachable();
+}
+
+static void change_control0(uint64_t clear, uint64_t set)
+{
+    uint64_t value;
+
+    __asm__ volatile("stctg 0, 0, %0" : "=S"(value));
+    value = (value & ~clear) | set;
+    __asm__ volatile("lctlg 0, 0, %0" : : "S"(value));
+}
+
+/* The first MAPPED segments of 1 MiB as they are. Page tables, because not every machine has larger pages. */
+static void set_memory_map(void)
+{
+    uint64_t i, table = (uintptr_t)segments;
+    uint8_t mask;
+
+    for (i = 0; i < 512; i++) {
+        segments[i] = i < MAPPED ? (uintptr_t)pages[i] : INVALID;
+    }
+    for (i = 0; i < (uint64_t)MAPPED * 256; i++) {
+        pages[i / 256][i % 256] = i << 12;
+    }
+    __asm__ volatile("lctlg 1, 1, %0" : : "S"(table));
+    __asm__ volatile("ptlb; stosm %0, 4" : "=Q"(mask) : : "memory"); /* DAT on */
+}
+
+/* BOOT is not used. */
+void machine_init(uintptr_t boot)
+{
+    struct psw *program = low(0x1d0), *external = low(0x1b0);
+
+    (void)boot;
+    open_console();
+    program->mask = external->mask = PSW_DAT | PSW_64BIT;
+    program->address = (uintptr_t)program_entry;
+    external->address = (uintptr_t)external_entry;
+    set_memory_map();
+    kernel_add_stack(exception_stack, STACK_SIZE, 0);
+    kernel_add_stack(interrupt_stack, STACK_SIZE, 0);
+}
+
+const char *machine_command_line(void)
+{
+    return parameters;
+}
+
+void machine_protect(uintptr_t start)
+{
+    segments[start >> 20] = INVALID;
+    __asm__ volatile("ptlb" : : : "memory");
+}
+
+void machine_start_timer(void)
+{
+    uint64_t clock;
+
+    __asm__ volatile("stck %0" : "=Q"(clock) : : "cc");
+    clock += (uint64_t)1000 << 12; /* 1 ms */
+    __asm__ volatile("sckc %0" : : "Q"(clock));
+    change_control0(0, CR0_CLOCK);
+}
+
+/* Codes 0x10, 0x11 and 0x38 to 0x3b leave the PSW at the instruction, the others behind it. */
+static bool is_translation(uint32_t code)
+{
+    return code == 0x10 || code == 0x11 || (code >= 0x38 && code <= 0x3b);
+}
+
+bool machine_trap(struct trap *trap)
+{
+    if (trap->irq != 0) {
+        change_control0(CR0_CLOCK, 0);
+        return true;
+    }
+    if (!is_translation(trap->code & 0x7f)) {
+        trap->pc -= trap->code >> 16 & 7;
+    }
+    return false;
+}
+
+const char *machine_cause(const struct trap *trap)
+{
+    uint32_t code = trap->code & 0x7f;
+
+    if (is_translation(code)) {
+        return "translation exception";
+    }
+    return code == 1 ? "illegal instruction" : code == 5 ? "addressing exception" : "program check";
+}
+
+uint64_t machine_fault_address(const struct trap *trap)
+{
+    return is_translation(trap->code & 0x7f) ? trap->address & ~(uint64_t)0xfff : 0;
+}
+
+const struct trap *machine_trap_at(uint64_t sp)
+{
+    return (const struct trap *)(sp + TRAP_GPRS);
+}
+
+uint64_t machine_new_thread(uint64_t top, void (*entry)(void))
+{
+    uint64_t sp = top - 320, *saved = (uint64_t *)(sp + 48); /* r6 ... r15 */
+
+    saved[0] = (uintptr_t)entry;
+    saved[8] = (uintptr_t)thread_start;
+    saved[9] = top - 160;
+    return sp;
+}
+
+bool machine_relocate(uint32_t type, uint8_t *place, uintptr_t target)
+{
+    uint64_t distance = target - (uintptr_t)place;
+
+    switch (type) {
+    case 22: /* R_390_64 */
+        put64(place, target);
+        return true;
+    case 23: /* R_390_PC64 */
+        put64(place, distance);
+        return true;
+    case 5: /* R_390_PC32 */
+        put32(place, (uint32_t)distance);
+        return true;
+    case 19: /* R_390_PC32DBL */
+    case 20: /* R_390_PLT32DBL */
+        put32(place, (uint32_t)((int64_t)distance >> 1));
+        return true;
+    default:
+        return false;
+    }
+}

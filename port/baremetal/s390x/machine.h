@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* The layout of what exception_entry (boot.S) saves, above the 160 bytes that the function it calls may use. */
+#define TRAP_GPRS 160
+#define TRAP_R11 (TRAP_GPRS + 88)
+#define TRAP_R15 (TRAP_GPRS + 120)
+#define TRAP_PSW (TRAP_GPRS + 128)
+#define TRAP_PC (TRAP_GPRS + 136)
+#define TRAP_CFA (TRAP_GPRS + 144)
+#define TRAP_CODE (TRAP_GPRS + 152)
+#define TRAP_ADDRESS (TRAP_GPRS + 160)
+#define TRAP_IRQ (TRAP_GPRS + 168)
+#define TRAP_SIZE (TRAP_GPRS + 176)
+
+#ifndef __ASSEMBLER__
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct trap {
+    uint64_t r[16];
+    uint64_t mask, pc;
+    uint64_t cfa; /* r15 + 160: SFrame's caller's SP is CFA - 160 */
+    uint64_t code, address;
+    uint64_t irq; /* 1: an external interruption */
+};
+_Static_assert(TRAP_GPRS + offsetof(struct trap, pc) == TRAP_PC, "boot.S");
+_Static_assert(TRAP_GPRS + offsetof(struct trap, cfa) == TRAP_CFA, "boot.S");
+_Static_assert(TRAP_GPRS + sizeof(struct trap) == TRAP_SIZE, "boot.S");
+
+/* Lets interrupts in. */
+static inline void machine_enable(void)
+{
+    static const uint8_t mask = 5; /* DAT stays on, external interruptions */
+
+    __asm__ volatile("ssm %0" : : "Q"(mask));
+}
+#endif

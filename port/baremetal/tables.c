@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* Opens the kernel's own unwind tables at boot. Whatever is wrong with them costs traces, never the boot. */
+#include "kernel.h"
+
+extern const uint8_t sframe_start[], sframe_end[]; /* kernel.ld */
+
+static struct sfu_section section;
+
+/* What to change in the build, by what sfu_open or sfu_check returned. */
+static const char *advice(int code)
+{
+    switch (code) {
+    case SFU_E_EMPTY:
+        return "assemble with -Wa,--gsframe, compile with -fasynchronous-unwind-tables, KEEP(*(.sframe)) when linking";
+    case SFU_E_MAGIC:
+        return "sframe_start of the linker script must be the start of .sframe, and nothing may write there";
+    case SFU_E_VERSION:
+        return "assemble and link with binutils 2.46 or newer, or build sfu for this version (SFU_OLDEST_VERSION)";
+    case SFU_E_ABI:
+        return "an object of another CPU or byte order was linked";
+    case SFU_E_FLAGS:
+        return "this sfu is older than the linker that wrote the section";
+    case SFU_E_BOUNDS:
+        return "the section was cut: sframe_end must be its end, and objcopy and the loader must keep all of it";
+    case SFU_E_CONCATENATED:
+        return "link with GNU ld 2.46 or newer, or mold: this linker joined sections without merging them";
+    default:
+        return "something changed the section after it was linked: check objcopy, the loader, and the memory map";
+    }
+}
+
+void kernel_open_tables(void)
+{
+    int code = sfu_open(&section, sframe_start, (uint64_t)(sframe_end - sframe_start), (uintptr_t)sframe_start);
+
+    if (code == SFU_OK) {
+        code = sfu_check(&section, NULL);
+        (void)sfu_add(&kernel_target.sections, &section);
+    }
+    if (code != SFU_OK) {
+        kernel_print("sframe: ");
+        kernel_print(sfu_string(code));
+        kernel_print(": ");
+        kernel_print(advice(code));
+        kernel_print("\n");
+    }
+}

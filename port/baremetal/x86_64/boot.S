@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * From QEMU's PVH entry to 64-bit C, exception entries, thread switch. The image is position-independent, so the
+ * 32-bit part reaches everything relative to where it runs.
+ */
+#include "machine.h"
+#include "sfu_asm.h"
+
+/* ---- start: protected mode, flat segments, paging off, EBX = start information ---- */
+
+    .section .text.boot, "ax", @progbits
+    .quad 0                             /* a stack of one word, for the call below */
+    .code32
+    .globl boot
+boot:
+    mov $0x100008, %esp                 /* kernel.ld: the image starts at 0x100000 */
+    call 1f
+1:  pop %ebp
+    lea tables - 1b(%ebp), %edi         /* +0: level 4, +0x1000: level 3, +0x2000: four of level 2 */
+    lea 0x1003(%edi), %eax
+    mov %eax, (%edi)
+    lea 0x2003(%edi), %eax
+    xor %ecx, %ecx
+2:  mov %eax, 0x1000(%edi, %ecx, 8)
+    add $0x1000, %eax
+    inc %ecx
+    cmp $4, %ecx
+    jne 2b
+    mov $0x83, %eax                     /* present, writable, 2 MiB: the first 4 GiB as they are */
+    xor %ecx, %ecx
+3:  mov %eax, 0x2000(%edi, %ecx, 8)
+    add $0x200000, %eax
+    inc %ecx
+    cmp $2048, %ecx
+    jne 3b
+
+    mov %edi, %cr3
+    mov $0x20, %eax                     /* CR4.PAE */
+    mov %eax, %cr4
+    mov $0xc0000080, %ecx               /* EFER.LME */
+    mov $0x100, %eax
+    xor %edx, %edx
+    wrmsr
+    mov $0x80010001, %eax               /* CR0: PG, WP, PE */
+    mov %eax, %cr0
+    lea gdt - 1b(%ebp), %eax
+    mov %eax, gdt_register + 2 - 1b(%ebp)
+    lgdt gdt_register - 1b(%ebp)
+    lea boot_stack_top - 1b(%ebp), %esp
+    push $8
+    lea boot64 - 1b(%ebp), %eax
+    push %eax
+    lret
+
+    .code64
+    sfu_outermost_begin boot64          /* nothing called this: traces end here, and say that they are complete */
+    xor %eax, %eax
+    mov %eax, %ds
+    mov %eax, %es
+    mov %eax, %ss
+    mov %ebx, %edi
+    lea boot_stack_top(%rip), %rsp
+    call kernel_start
+    sfu_outermost_end boot64
+
+    sfu_outermost_begin boot_again      /* (distance of the image, argument of kernel_restart) */
+    lea boot_stack_top(%rip), %rsp
+    call kernel_restart
+    sfu_outermost_end boot_again
+
+/* ---- exceptions ---- */
+
+    .text
+    .balign 16
+    .globl vectors
+vectors:                                /* 16 bytes each */
+    .set vector, 0
+    .rept 33
+    .balign 16
+    .if (vector == 8) || (vector >= 10 && vector <= 14) || (vector == 17) || (vector == 21)
+    .else
+    push $0                             /* where the CPU pushes an error code */
+    .endif
+    push $vector
+    jmp exception_entry
+    .set vector, vector + 1
+    .endr
+
+    .globl exception_entry, exception_entry_end
+    .type exception_entry, @function
+exception_entry:                        /* in the order of the DWARF numbers, from the last */
+    push %r15
+    push %r14
+    push %r13
+    push %r12
+    push %r11
+    push %r10
+    push %r9
+    push %r8
+    push %rsp
+    push %rbp
+    push %rdi
+    push %rsi
+    push %rbx
+    push %rcx
+    push %rdx
+    push %rax
+    cld
+    mov %rsp, %rdi
+    sub $8, %rsp                        /* 184 bytes were pushed since the CPU aligned it to 16 */
+exception_saved:
+    call kernel_trap
+    add $8, %rsp
+    pop %rax
+    pop %rdx
+    pop %rcx
+    pop %rbx
+    pop %rsi
+    pop %rdi
+    pop %rbp
+    add $8, %rsp
+    pop %r8
+    pop %r9
+    pop %r10
+    pop %r11
+    pop %r12
+    pop %r13
+    pop %r14
+    pop %r15
+    add $16, %rsp
+    iretq
+exception_entry_end:
+    .size exception_entry, . - exception_entry
+
+#ifndef KERNEL_TRAP_HOOK
+    sfu_trap_begin exception_entry, exception_entry_end
+    sfu_trap_row exception_saved, cfa=8+TRAP_RSP, ra=8+TRAP_RIP, fp=8+TRAP_RBP
+    sfu_trap_end
+#endif
+
+/* ---- threads ---- */
+
+    .globl thread_switch, thread_left
+    .type thread_switch, @function
+thread_switch:                          /* (RDI: where to save SP, RSI: SP to go on with) */
+    .cfi_startproc
+    push %rbx
+    .cfi_adjust_cfa_offset 8
+    push %rbp
+    .cfi_adjust_cfa_offset 8
+    .cfi_rel_offset rbp, 0
+    push %r12
+    .cfi_adjust_cfa_offset 8
+    push %r13
+    .cfi_adjust_cfa_offset 8
+    push %r14
+    .cfi_adjust_cfa_offset 8
+    push %r15
+    .cfi_adjust_cfa_offset 8
+    mov %rsp, (%rdi)
+    mov %rsi, %rsp
+thread_left:
+    pop %r15
+    .cfi_adjust_cfa_offset -8
+    pop %r14
+    .cfi_adjust_cfa_offset -8
+    pop %r13
+    .cfi_adjust_cfa_offset -8
+    pop %r12
+    .cfi_adjust_cfa_offset -8
+    pop %rbp
+    .cfi_adjust_cfa_offset -8
+    .cfi_restore rbp
+    pop %rbx
+    .cfi_adjust_cfa_offset -8
+    ret
+    .cfi_endproc
+    .size thread_switch, . - thread_switch
+
+    sfu_outermost_begin thread_start    /* R12: the thread's entry */
+    call *%r12
+    ud2
+    sfu_outermost_end thread_start
+
+    .data
+    .globl gdt
+    .balign 8
+gdt:
+    .quad 0
+    .quad 0x00209a0000000000            /* 8: 64-bit code */
+    .quad 0, 0                          /* 16: the TSS, by machine_init */
+gdt_register:
+    .word . - gdt - 1
+    .quad 0
+
+    .bss
+    .globl tables
+    .balign 4096
+tables:
+    .skip 6 * 4096
+    .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* x86_64, QEMU's pc: 16550 at 0x3f8, local APIC timer, isa-debug-exit at 0xf4. */
+#include "kernel.h"
+
+enum { DOUBLE_FAULT = 8, TIMER = 32, VECTORS = 33 };
+
+extern const char vectors[];
+extern uint64_t gdt[4], tables[6][512];
+
+static const char *command_line;
+static uint8_t double_fault_stack[8192] __attribute__((aligned(16)));
+static uint8_t interrupt_stack[8192] __attribute__((aligned(16)));
+
+static struct {
+    uint32_t reserved0;
+    uint64_t rsp[3], reserved1, ist[7], reserved2;
+    uint16_t reserved3, io_map;
+} __attribute__((packed)) tss;
+
+static struct {
+    uint16_t offset_low, selector;
+    uint8_t ist, type;
+    uint16_t offset_middle;
+    uint32_t offset_high, reserved;
+} idt[VECTORS];
+
+static inline void out8(uint16_t port, uint8_t value)
+{
+    __asm__ volatile("outb %0, %1" : : "a"(value), "Nd"(port));
+}
+
+static inline uint8_t in8(uint16_t port)
+{
+    uint8_t value;
+    __asm__ volatile("inb %1, %0" : "=a"(value) : "Nd"(port));
+    return value;
+}
+
+void machine_putc(char c)
+{
+    while ((in8(0x3f8 + 5) & 0x20) == 0) {
+    }
+    out8(0x3f8, (uint8_t)c);
+}
+
+/* QEMU's exit status is twice the value, plus 1. */
+_Noreturn void machine_exit(bool good)
+{
+    out8(0xf4, good ? 0x10 : 0x11);
+    for (;;) {
+        __asm__ volatile("cli; hlt");
+    }
+}
+
+static void set_vector(unsigned n, unsigned ist)
+{
+    uintptr_t entry = (uintptr_t)vectors + 16 * n;
+
+    idt[n].offset_low = (uint16_t)entry;
+    idt[n].offset_middle = (uint16_t)(entry >> 16);
+    idt[n].offset_high = (uint32_t)(entry >> 32);
+    idt[n].selector = 8;
+    idt[n].ist = (uint8_t)ist;
+    idt[n].type = 0x8e; /* present, interrupt gate */
+}
+
+/* Interrupts and double faults have stacks of their own: the latter come when a stack has run over. */
+static void set_tss(void)
+{
+    uint64_t base = (uintptr_t)&tss;
+
+    tss.ist[0] = (uintptr_t)double_fault_stack + sizeof double_fault_stack;
+    tss.ist[1] = (uintptr_t)interrupt_stack + sizeof interrupt_stack;
+    tss.io_map = sizeof tss;
+    gdt[2] = (sizeof tss - 1) | (base & 0xffffff) << 16 | (uint64_t)0x89 << 40 | (base >> 24 & 0xff) << 56;
+    gdt[3] = base >> 32;
+    kernel_add_stack(double_fault_stack, sizeof double_fault_stack, 0);
+    kernel_add_stack(interrupt_stack, sizeof interrupt_stack, 0);
+}
+
+static void load_register(const char which, uint64_t base, uint16_t limit)
+{
+    struct {
+        uint16_t limit;
+        uint64_t base;
+    } __attribute__((packed)) value = {limit, base};
+
+    if (which == 'i') {
+        __asm__ volatile("lidt %0" : : "m"(value));
+    } else {
+        __asm__ volatile("lgdt %0" : : "m"(value));
+    }
+}
+
+/* BOOT: the PVH start information, whose command line is at 24; 0 for a kernel that has moved. */
+void machine_init(uintptr_t boot)
+{
+    unsigned n;
+
+    if (boot != 0) {
+        command_line = (const char *)*(const uint64_t *)(boot + 24);
+    }
+    set_tss();
+    for (n = 0; n < VECTORS; n++) {
+        set_vector(n, n == DOUBLE_FAULT ? 1 : n == TIMER ? 2 : 0);
+    }
+    load_register('g', (uintptr_t)gdt, sizeof gdt - 1);
+    load_register('i', (uintptr_t)idt, sizeof idt - 1);
+    __asm__ volatile("ltr %w0" : : "r"(16));
+    out8(0x21, 0xff); /* the old interrupt controllers stay silent */
+    out8(0xa1, 0xff);
+}
+
+const char *machine_command_line(void)
+{
+    return command_line;
+}
+
+/* The tables stay where the boot code made them, also when the kernel has moved. */
+void machine_protect(uintptr_t start)
+{
+    uint64_t tables_at, *entry;
+
+    __asm__ volatile("mov %%cr3, %0" : "=r"(tables_at));
+    entry = (uint64_t *)(tables_at + 0x2000) + (start >> 21);
+    *entry = 0;
+    __asm__ volatile("invlpg (%0)" : : "r"(start) : "memory");
+}
+
+static void write_apic(unsigned at, uint32_t value)
+{
+    *(volatile uint32_t *)(uintptr_t)(0xfee00000u + at) = value;
+}
+
+void machine_start_timer(void)
+{
+    write_apic(0xf0, 0x1ff); /* enable */
+    write_apic(0x3e0, 0xb);  /* divide by 1 */
+    write_apic(0x320, TIMER);
+    write_apic(0x380, 1000000); /* 1 ms */
+}
+
+bool machine_trap(struct trap *trap)
+{
+    trap->r[SFU_REG_SP] = trap->sp;
+    if (trap->vector != TIMER) {
+        return false;
+    }
+    write_apic(0xb0, 0); /* end of interrupt */
+    return true;
+}
+
+const char *machine_cause(const struct trap *trap)
+{
+    switch (trap->vector) {
+    case 6:
+        return "illegal instruction";
+    case 8:
+        return "double fault";
+    case 13:
+        return "general protection fault";
+    case 14:
+        return "page fault";
+    default:
+        return "exception";
+    }
+}
+
+uint64_t machine_fault_address(const struct trap *trap)
+{
+    uint64_t address = 0;
+
+    if (trap->vector == 14) {
+        __asm__ volatile("mov %%cr2, %0" : "=r"(address));
+    }
+    return address;
+}
+
+const struct trap *machine_trap_at(uint64_t sp)
+{
+    return (const struct trap *)(sp + 8);
+}
+
+uint64_t machine_new_thread(uint64_t top, void (*entry)(void))
+{
+    uint64_t *sp = (uint64_t *)top - 8; /* r15 r14 r13 r12 rbp rbx, return address, one to align */
+
+    sp[3] = (uintptr_t)entry;
+    sp[6] = (uintptr_t)thread_start;
+    return (uintptr_t)sp;
+}
+
+bool machine_relocate(uint32_t type, uint8_t *place, uintptr_t target)
+{
+    switch (type) {
+    case 1: /* R_X86_64_64 */
+        put64(place, target);
+        return true;
+    case 2: /* R_X86_64_PC32 */
+    case 4: /* R_X86_64_PLT32 */
+        put32(place, (uint32_t)(target - (uintptr_t)place));
+        return true;
+    case 24: /* R_X86_64_PC64 */
+        put64(place, target - (uintptr_t)place);
+        return true;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# Bare-metal kernels under QEMU's system emulators, one image for all scenarios of a machine.
+
+BARE := build/bare
+BARE_CPUS := x86_64 aarch64 s390x
+BARE_CC_x86_64 := gcc
+BARE_CC_aarch64 := aarch64-linux-gnu-gcc
+BARE_CC_s390x := s390x-linux-gnu-gcc
+
+# What kernels are compiled with: no frame pointers, no vector registers.
+BARE_CPU_x86_64 := -m64 -mno-red-zone -mgeneral-regs-only -fcf-protection=none
+BARE_CPU_aarch64 := -mgeneral-regs-only -mstrict-align -mno-outline-atomics
+BARE_CPU_s390x := -msoft-float -march=z196
+
+BARE_FLAGS := -std=c11 -ffreestanding -O2 -g -fomit-frame-pointer -fno-stack-protector -fpie -fvisibility=hidden -fno-optimize-sibling-calls \
+    -fasynchronous-unwind-tables -ffunction-sections -Wa,--gsframe $(WARN) -Werror \
+    -I. -Iarch -Iport/print -Iport/baremetal
+BARE_LINK := -nostdlib -static-pie -Wl,--gc-sections,-z,norelro,--build-id=none,-z,max-page-size=4096
+BARE_SOURCES := sfu.c port/print/sfu_print.c port/baremetal/kernel.c port/baremetal/tables.c port/baremetal/module.c \
+    test/bare/scenarios.c test/bare/symbols.c
+BARE_HEADERS := sfu.h $(wildcard arch/*.h arch/*/*.h port/print/*.h port/baremetal/*.h port/baremetal/*/*.h)
+
+# bare_image CPU, DIRECTORY, FLAGS: the kernel of a machine as DIRECTORY/kernel.elf.
+define bare_image
+$(2)/%.o: %.c $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
+	@mkdir -p $$(@D)
+	$(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
+
+$(2)/%.o: %.S $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
+	@mkdir -p $$(@D)
+	$(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
+
+$(2)/test/bare/scenarios.o: BARE_FLAGS += -Wno-infinite-recursion
+
+$(2)/module.ko: $(2)/test/bare/module_a.o $(2)/test/bare/module_b.o test/bare/module.ld
+	$(TC)/$(1)/ld -r -T test/bare/module.ld $(2)/test/bare/module_a.o $(2)/test/bare/module_b.o -o $$@
+	$(TC)/$(1)/strip -g $$@
+$(2)/test/bare/module.o: BARE_FLAGS += -DMODULE='"$(2)/module.ko"'
+$(2)/test/bare/module.o: $(2)/module.ko
+
+$(2)/symbols0.o: test/bare/symbols.sh | $(TC)
+	@mkdir -p $$(@D)
+	test/bare/symbols.sh $(TC)/$(1)/nm | $(TC)/$(1)/as -o $$@ -
+
+$(2)/first.elf: $(2)/symbols0.o
+$(2)/kernel.elf: $(2)/symbols.o
+$(2)/symbols.o: $(2)/first.elf
+	test/bare/symbols.sh $(TC)/$(1)/nm $$< | $(TC)/$(1)/as -o $$@ -
+
+# Two more with a broken section: the symbol at its end in the middle of it, and none at all.
+$(2)/kernel.ld: port/baremetal/$(1)/kernel.ld
+	@mkdir -p $$(@D)
+	cp $$< $$@
+$(2)/cut.ld: port/baremetal/$(1)/kernel.ld
+	@mkdir -p $$(@D)
+	sed 's/sframe_end = .;/sframe_end = sframe_start + (. - sframe_start) \/ 2;/' $$< >$$@
+$(2)/missing.ld: port/baremetal/$(1)/kernel.ld
+	@mkdir -p $$(@D)
+	sed -e '/KEEP(\*(.sframe/d' -e 's/DISCARD.*{/& *(.sframe .sframe.*)/' $$< >$$@
+
+$(2)/first.elf $(2)/kernel.elf: $(2)/kernel.ld
+$(2)/kernel-cut.elf: $(2)/cut.ld $(2)/symbols.o
+$(2)/kernel-missing.elf: $(2)/missing.ld $(2)/symbols.o
+$(2)/first.elf $(2)/kernel.elf $(2)/kernel-cut.elf $(2)/kernel-missing.elf: $(BARE_SOURCES:%.c=$(2)/%.o) \
+    $(2)/port/baremetal/$(1)/boot.o $(2)/port/baremetal/$(1)/machine.o $(2)/test/bare/module.o
+	$(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_LINK) $$(patsubst %.ld,-T%.ld,$$(filter %.o %.ld,$$^)) -o $$@
+endef
+
+$(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu))))
+$(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-hook,-DKERNEL_TRAP_HOOK)))
+
+# suite-bare-CPU: every scenario, with the trap frames in the table and by the hook, and broken sections.
+define bare_suite
+CHECK_$(1) += bare-$(1)
+.PHONY: suite-bare-$(1)
+suite-bare-$(1): $(BARE)/$(1)/kernel.elf $(BARE)/$(1)/kernel-cut.elf $(BARE)/$(1)/kernel-missing.elf \
+    $(BARE)/$(1)-hook/kernel.elf
+	@test/run.sh bare-$(1) python3 test/bare/run.py $(1) $(TC)/$(1) $(BARE)/$(1) $(BARE)/$(1)-hook
+endef
+$(foreach cpu,$(BARE_CPUS),$(eval $(call bare_suite,$(cpu))))
+
+.PHONY: bare
+## bare: kernels of our own that crash in every way, on three machines
+bare: $(BARE_CPUS:%=suite-bare-%)

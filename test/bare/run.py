@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""run.py CPU TOOLS DIRECTORY...: boots the kernels of DIRECTORYs and compares every line that they print.
+
+The functions of each trace are written from scenarios.c and port/baremetal by hand. Names, offsets and addresses are
+compared with nm's, and the addr2line line is run as it was printed. TOOLS has the CPU's nm, readelf, addr2line.
+"""
+import bisect
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+
+TIME_LIMIT = 20  # seconds for a boot, which takes a tenth of one: a hang is a failure
+
+QEMU = {
+    "x86_64": ["qemu-system-x86_64", "-M", "pc", "-serial", "stdio", "-monitor", "none",
+               "-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-append", "{}"],
+    "aarch64": ["qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-serial", "stdio", "-monitor", "none",
+                "-semihosting-config", "enable=on,target=native,arg={}"],
+    "s390x": ["qemu-system-s390x", "-M", "s390-ccw-virtio", "-chardev", "stdio,id=c",
+              "-device", "sclpconsole,chardev=c", "-action", "panic=exit-failure", "-append", "{}"],
+}
+# QEMU's exit status after machine_exit(true) and (false).
+STATUS = {"x86_64": (33, 35), "aarch64": (0, 1), "s390x": (0, 1)}
+
+# ---- what each scenario must print ----
+# A frame: function, "+0" if the PC must be its first instruction, "~" if it was interrupted, "!" after a stack switch;
+# "0x..." a PC in no function, "&name" that object's address, "module:name" a function of the module,
+# "name*" once or more.
+
+START = {"x86_64": "boot64", "aarch64": "boot", "s390x": "boot"}
+OUTERMOST, NO_FDE, BAD_FDE, BAD_STACK, TOO_MANY, NO_SECTION = 1, -13, -15, -17, -24, -1
+MAX_FRAMES = 64  # kernel_target
+DISTANCE = 16 << 20  # scenario_slide
+
+
+class Trace:
+    def __init__(self, frames, end=OUTERMOST, slide=0):
+        self.frames, self.end, self.slide = frames, end, slide
+
+
+def main_trace(cpu, frames, end=OUTERMOST):
+    return Trace(frames + ["kernel_main", "kernel_start", START[cpu]], end)
+
+
+def asserted(frames):
+    return ["panic", "assert_3", "assert_2", "assert_1", "scenario_assert"] + frames
+
+
+def scenarios(cpu):
+    """name: (lines and traces in order, whether it ends well)"""
+    # A fault in a fault: only x86_64 goes on on the stack that it is on.
+    nested = "read_at+0~" if cpu == "x86_64" else "read_at+0~!"
+    interrupted = ["illegal+0", "tick_2", "tick_1", "kernel_trap", "exception_entry", "spin~!", "scenario_irq"]
+    illegal = "fault: illegal instruction, address 0x0000000000000000"
+    cause = {"x86_64": "page fault", "aarch64": "data abort", "s390x": "translation exception"}[cpu]
+    memory = f"fault: {cause}, address 0x0000300000000000"
+    overflow = {"x86_64": "fault: double fault.*", "aarch64": "fault: data abort.*",
+                "s390x": "fault: translation exception.*"}[cpu]
+    module = ["kernel_trace", "called_back", "module:module_middle", "module:module_entry", "scenario_module"]
+    panic = "panic: value == 1"
+    thread = ["work", "thread_entry", "thread_start"]
+    return {
+        "boot": (["running"], True),
+        "assert": ([panic, main_trace(cpu, asserted([]))], False),
+        "memory": ([memory, main_trace(cpu, ["read_at+0", "scenario_memory"])], False),
+        "illegal": ([illegal, main_trace(cpu, ["illegal+0", "scenario_illegal"])], False),
+        "irq": ([illegal, main_trace(cpu, interrupted)], False),
+        "tick": (["ticked", panic, main_trace(cpu, asserted(["scenario_tick"]))], False),
+        "nested": ([illegal, main_trace(cpu, ["illegal+0", "fault_again", "kernel_trap", "exception_entry", nested,
+                                              "scenario_nested"])], False),
+        "printer": ([panic, "#0  .*", ".*", ".*", illegal, "",
+                     "second fault, while printing the trace: stopped here"], False),
+        "overflow": ([overflow, Trace(["recurse"] * MAX_FRAMES, TOO_MANY)], False),
+        "overflow-big": ([overflow, main_trace(cpu, ["recurse_big*", "scenario_overflow_big"])], False),
+        "garbage": ([illegal, Trace(["illegal+0", "overwrite", "0x5a5a5a5a5a5a5a5a"], NO_FDE)], False),
+        "zero": ([illegal, Trace(["illegal+0", "return_to", "0x0000000000000000"], NO_FDE)], False),
+        "data": ([illegal, Trace(["illegal+0", "return_to", "&some_data"], NO_FDE)], False),
+        "corrupt": (["panic: .*", Trace(["panic", "corrupt_2", "corrupt_1"], BAD_FDE)], False),
+        "corrupt-all": (["panic: .*", Trace(["panic"], BAD_FDE)], False),
+        "thread": ([Trace(["thread_switch", "yield"] + thread)], True),
+        "thread-panic": ([panic, Trace(asserted(thread))], False),
+        "lost": ([Trace(["thread_switch"], BAD_STACK)], True),
+        "module": (["not sorted", main_trace(cpu, module), "removed", Trace(module[:3], NO_FDE),
+                    "sorted and added", main_trace(cpu, module)], True),
+        "slide": ([panic, Trace(asserted(["moved", "kernel_restart", "boot_again"]), OUTERMOST, DISTANCE)], False),
+        "slide-irq": ([illegal, Trace(interrupted + ["moved_irq", "kernel_restart", "boot_again"], OUTERMOST,
+                                      DISTANCE)], False),
+    }
+
+
+# The same kernel without a table of exception_entry: the trap hook must give the same traces.
+HOOK = ["irq", "tick", "nested", "slide-irq"]
+
+# Sections that are broken at boot: how the image is changed or was linked, and what the one line must say.
+BROKEN = {
+    "version": (lambda s: s[:2] + b"\x04" + s[3:], "assemble and link with binutils 2.46 or newer"),
+    "magic": (lambda s: b"\0\0" + s[2:], "sframe_start of the linker script must be the start of .sframe"),
+    "flags": (lambda s: s[:3] + b"\x80" + s[4:], "this sfu is older than the linker that wrote the section"),
+    "no-functions": (lambda s: s[:8] + bytes(12) + s[20:], "assemble with -Wa,--gsframe"),
+    "half-zero": (lambda s: s[:len(s) // 2] + bytes(len(s) - len(s) // 2), "something changed the section after"),
+    "cut": ("kernel-cut.elf", "the section was cut: sframe_end must be its end"),
+    "missing": ("kernel-missing.elf", "assemble with -Wa,--gsframe"),
+}
+
+
+# ---- the image, as binutils see it ----
+
+class Image:
+    def __init__(self, tools, directory, name="kernel.elf"):
+        self.tools, self.directory, self.path = tools, directory, os.path.join(directory, name)
+        self.functions, self.objects = [], {}
+        for line in self.tool("nm", "-S", self.path).splitlines():
+            word = line.split()
+            if len(word) == 4 and word[2] in "tT":
+                self.functions.append((int(word[0], 16), int(word[1], 16), word[3]))
+            else:
+                self.objects[word[-1]] = int(word[0], 16)
+        self.functions.sort()
+
+    def tool(self, name, *arguments):
+        return subprocess.run([os.path.join(self.tools, name), *arguments], check=True, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+
+    def function(self, addr):
+        """(name, start) of the function at ADDR, or None"""
+        i = bisect.bisect_right(self.functions, (addr, 1 << 64, "")) - 1
+        if i >= 0 and addr - self.functions[i][0] < self.functions[i][1]:
+            return self.functions[i][2], self.functions[i][0]
+        return None
+
+    def section(self, name, path=None):
+        """(address, offset in the file, size)"""
+        for line in self.tool("readelf", "-SW", path or self.path).splitlines():
+            m = re.match(r" *\[ *\d+\] (\S+) +\S+ +([0-9a-f]+) ([0-9a-f]+) ([0-9a-f]+) ", line)
+            if m and m[1] == name:
+                return int(m[2], 16), int(m[3], 16), int(m[4], 16)
+        raise LookupError(name)
+
+    def module_function(self, name):
+        """(start, size) of a function of the module, which is relocated where it lies"""
+        path = os.path.join(self.directory, "module.ko")
+        text = self.section(".text", path)[1]
+        for line in self.tool("nm", "-S", path).splitlines():
+            word = line.split()
+            if word[-1] == name:
+                return self.objects["module_image"] + text + int(word[0], 16), int(word[1], 16)
+        raise LookupError(name)
+
+
+# ---- comparing ----
+
+FRAME = re.compile(r"#(\d+) +0x([0-9a-f]{16})(?:  ([\w.]+)\+0x([0-9a-f]+))?((?:  \[[a-z ]+\])*)$")
+
+
+class Wrong(Exception):
+    pass
+
+
+def must(condition, what):
+    if not condition:
+        raise Wrong(what)
+
+
+def check_marks(wanted, marks, line):
+    must(("[interrupted]" in marks) == ("~" in wanted), f"'{line}': interrupted?")
+    must(("[stack switch]" in marks) == ("!" in wanted), f"'{line}': stack switch?")
+    must("[guessed]" not in marks, f"'{line}': guessed")
+
+
+def check_frame(image, trace, n, wanted, line):
+    """LINE is frame N of TRACE; a return address unless it is the first or was interrupted."""
+    m = FRAME.match(line)
+    must(m, f"'{line}' is not a frame")
+    must(int(m[1]) == n, f"'{line}': not number {n}")
+    check_marks(wanted, m[5], line)
+    pc = int(m[2], 16)
+    lookup = pc if n == 0 or "~" in wanted else pc - 1
+    name = re.sub(r"[~!*]|\+0", "", wanted)
+    if name.startswith("0x"):
+        must(f"0x{m[2]}" == name and m[3] is None, f"'{line}' is not {name}")
+    elif name.startswith("&"):
+        start = image.objects[name[1:]]
+        must(start < pc < start + 64 and m[3] is None, f"'{line}' is not in {name[1:]}")
+    elif name.startswith("module:"):
+        start, size = image.module_function(name[7:])
+        must(start <= lookup < start + size, f"'{line}' is not in {name[7:]}")
+    else:
+        must(m[3] == name, f"'{line}' is not {name}")
+        must(image.function(lookup - trace.slide) == (name, pc - trace.slide - int(m[4], 16)), f"'{line}': nm says "
+             f"{image.function(lookup - trace.slide)}")
+        must("+0" not in wanted or int(m[4], 16) == 0, f"'{line}' is not its first instruction")
+    return lookup - trace.slide, name
+
+
+def check_addr2line(image, line, frames):
+    """The printed command, run as it is."""
+    words = line.split()
+    must(words[:3] == ["addr2line", "-fipe", "kernel.elf"], f"'{line}'")
+    must([int(w, 16) for w in words[3:]] == [addr & (1 << 64) - 1 for addr, _ in frames], f"'{line}': addresses")
+    out = subprocess.run(["sh", "-c", line], cwd=image.directory, text=True, stdout=subprocess.PIPE, check=True,
+                         env={"PATH": os.path.abspath(image.tools)}, executable="/bin/sh").stdout
+    names = []
+    for found in out.splitlines():  # the function that others were inlined into is the last one of its group
+        inlined = found.startswith(" (inlined by) ")
+        names[len(names) - inlined:] = [found.removeprefix(" (inlined by) ").split(" at ")[0]]
+    for (_, name), found in zip(frames, names):
+        if re.match(r"\w+$", name) and not name.startswith("0x"):
+            must(found == name, f"addr2line says {found}, not {name}")
+
+
+def check_trace(image, trace, lines):
+    """Takes the lines of TRACE away from LINES."""
+    frames, wanted = [], list(trace.frames)
+    while wanted:
+        frames.append(check_frame(image, trace, len(frames), wanted[0], lines.pop(0)))
+        if "*" not in wanted[0] or f"  {wanted[1]}+0x" in lines[0]:
+            wanted.pop(0)
+    if trace.slide:
+        must(lines.pop(0) == f"slide 0x{trace.slide:x}", "no slide")
+    end = lines.pop(0)
+    must(re.match(rf"trace ends \({trace.end}\): \w.*[a-zA-Z]", end), f"'{end}' instead of the end ({trace.end})")
+    check_addr2line(image, lines.pop(0), frames)
+
+
+def boot(cpu, path, scenario):
+    command = QEMU[cpu][:1] + ["-m", "128M", "-nodefaults", "-no-reboot", "-display", "none", "-kernel", path]
+    command += [word.format(scenario) for word in QEMU[cpu][1:]]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=TIME_LIMIT)
+    except subprocess.TimeoutExpired as late:
+        raise Wrong(f"still running after {TIME_LIMIT} s; printed {late.stdout}") from None
+    return done.stdout.decode("latin-1").replace("\r", "").splitlines(), done.returncode
+
+
+def check_scenario(cpu, image, name, first=()):
+    """FIRST: what is printed before."""
+    wanted, good = scenarios(cpu)[name]
+    lines, status = boot(cpu, image.path, name)
+    lines = [line for line in lines if not line.startswith(("SeaBIOS", "Booting from", "iPXE"))]
+    for item in [*first, *wanted]:
+        try:
+            if isinstance(item, Trace):
+                check_trace(image, item, lines)
+            else:
+                must(re.fullmatch(item, lines[0]), f"'{lines[0]}' instead of '{item}'")
+                lines.pop(0)
+        except IndexError:
+            raise Wrong("it ended early") from None
+    must(not lines, f"'{lines[:1]}' is too much")
+    must(status == STATUS[cpu][0 if good else 1], f"exit status {status}")
+
+
+def check_broken(cpu, image, name):
+    """One line, and the kernel boots on."""
+    change, line = BROKEN[name]
+    if isinstance(change, str):
+        image = Image(image.tools, image.directory, change)
+    else:
+        with open(image.path, "rb") as file:
+            data = file.read()
+        _, offset, size = image.section(".sframe")
+        data = data[:offset] + change(data[offset:offset + size]) + data[offset + size:]
+        image.path = os.path.join(image.directory, f"kernel-{name}.elf")
+        with open(image.path, "wb") as file:
+            file.write(data)
+    check_scenario(cpu, image, "boot", [r"sframe: \w.*: " + re.escape(line) + ".*"])
+
+
+def tests(cpu, tools, directory):
+    """(name, function) for each test of the images in DIRECTORY"""
+    short = os.path.basename(directory)
+    hook = short.endswith("-hook")
+    for name in HOOK if hook else scenarios(cpu):
+        yield f"{short}/{name}", lambda name=name: check_scenario(cpu, Image(tools, directory), name)
+    if short == cpu:
+        for name in BROKEN:
+            yield f"{short}/broken-{name}", lambda name=name: check_broken(cpu, Image(tools, directory), name)
+
+
+def run(test):
+    name, function = test
+    try:
+        function()
+    except (Wrong, LookupError, OSError, subprocess.CalledProcessError) as wrong:
+        return f"not ok {name}: {wrong}"
+    return f"ok {name}"
+
+
+def main():
+    cpu, tools, *directories = sys.argv[1:]
+    todo = [test for directory in directories for test in tests(cpu, tools, directory)]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(run, todo))
+    print("\n".join(results))
+    return any(result.startswith("not") for result in results)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * Every way in which a kernel comes to a trace; the command line chooses one. run.py has the functions that each of
+ * them must show, written from this file. Functions are called as they stand here: `step` keeps the compiler from
+ * merging them, and the file is compiled without sibling calls.
+ */
+#include "kernel.h"
+
+#define step __attribute__((noipa))
+
+#if defined(__s390x__)
+#define ILLEGAL ".short 0"
+#elif defined(__aarch64__)
+#define ILLEGAL "udf #0"
+#else
+#define ILLEGAL "ud2"
+#endif
+
+/* Nothing is there, on any of the machines. */
+static uint64_t *const nowhere = (uint64_t *)0x0000300000000000;
+
+/* Leaf functions that fault in their first instruction, before they could have a frame. */
+step static void illegal(void)
+{
+    __asm__ volatile(ILLEGAL);
+}
+
+step static uint64_t read_at(const uint64_t *p)
+{
+    return *p;
+}
+
+/* ---- an assertion ---- */
+
+step static void assert_3(int value)
+{
+    if (value != 1) {
+        panic("value == 1"); /* the last instruction: the return address is that of another function */
+    }
+}
+
+step static void assert_2(int value)
+{
+    assert_3(value + 1);
+}
+
+step static void assert_1(int value)
+{
+    assert_2(value + 1);
+}
+
+step static void scenario_assert(void)
+{
+    assert_1(3);
+}
+
+/* ---- faults in a leaf ---- */
+
+step static void scenario_memory(void)
+{
+    (void)read_at(nowhere);
+}
+
+step static void scenario_illegal(void)
+{
+    illegal();
+}
+
+/* ---- interrupts ---- */
+
+static volatile bool ticked;
+
+/* A leaf function. The interrupt cannot come before it. */
+step static void spin(void)
+{
+    machine_enable();
+    while (!ticked) {
+    }
+}
+
+step static void tick_2(void)
+{
+    illegal();
+}
+
+step static void tick_1(void)
+{
+    tick_2();
+}
+
+step static void scenario_irq(void)
+{
+    kernel_hooks.timer = tick_1;
+    machine_start_timer();
+    spin();
+}
+
+step static void tick(void)
+{
+    ticked = true;
+}
+
+/* An interrupt that comes and goes: what it interrupted goes on unharmed. */
+step static void scenario_tick(void)
+{
+    kernel_hooks.timer = tick;
+    machine_start_timer();
+    spin();
+    kernel_print("ticked\n");
+    scenario_assert();
+}
+
+/* ---- a fault in a fault, and in the printer ---- */
+
+step static void fault_again(void)
+{
+    illegal();
+}
+
+step static void scenario_nested(void)
+{
+    kernel_hooks.fault = fault_again;
+    (void)read_at(nowhere);
+}
+
+step static void put_and_fault(void)
+{
+    static unsigned characters;
+
+    if (++characters == 100) {
+        illegal();
+    }
+}
+
+step static void scenario_printer(void)
+{
+    kernel_hooks.putc = put_and_fault;
+    scenario_assert();
+}
+
+/* ---- stacks that have run over ---- */
+
+step static unsigned recurse(unsigned n)
+{
+    return recurse(n + 1) + n;
+}
+
+step static void scenario_overflow(void)
+{
+    (void)recurse(0);
+}
+
+step static unsigned recurse_big(unsigned n)
+{
+    volatile uint8_t page[4096];
+
+    page[0] = (uint8_t)n;
+    return recurse_big(n + 1) + page[0];
+}
+
+step static void scenario_overflow_big(void)
+{
+    (void)recurse_big(0);
+}
+
+/* ---- stacks that have been written to ---- */
+
+/* An address below the caller's frame, of which the compiler knows nothing. */
+step static volatile uint64_t *below(void)
+{
+    volatile uint64_t local = 0;
+    volatile uint64_t *at = &local;
+
+    __asm__("" : "+r"(at));
+    return at;
+}
+
+step static void overwrite(void)
+{
+    volatile uint64_t *p = below();
+    unsigned i;
+
+    for (i = 0; i < 64; i++) {
+        p[i] = 0x5a5a5a5a5a5a5a5a;
+    }
+    illegal();
+}
+
+step static void scenario_garbage(void)
+{
+    volatile uint64_t room[64];
+
+    room[0] = 1;
+    overwrite();
+    room[1] = room[0];
+}
+
+/* Puts TARGET where the return address of this function is kept. */
+step static void return_to(uint64_t target)
+{
+    volatile uint64_t *p = below();
+
+    while (*p != (uintptr_t)__builtin_return_address(0)) {
+        p++;
+    }
+    *p = target;
+    illegal();
+}
+
+step static void scenario_zero(void)
+{
+    return_to(0);
+}
+
+uint64_t some_data[4] = {1, 2, 3, 4};
+
+step static void scenario_data(void)
+{
+    return_to((uintptr_t)&some_data[2]);
+}
+
+/* ---- a table that has been written to ---- */
+
+extern uint8_t sframe_start[];
+
+static uint32_t get32(const uint8_t *p)
+{
+    uint32_t value;
+
+    __builtin_memcpy(&value, p, sizeof value);
+    return value;
+}
+
+/* The attributes of the function at PC in the kernel's table, which is of version 3 and relative to its fields. */
+static uint8_t *attributes(uintptr_t pc)
+{
+    const uint8_t *tables = sframe_start + 28 + sframe_start[7];
+    const uint8_t *fde = tables + get32(sframe_start + 20);
+    int64_t start;
+
+    for (;; fde += 16) {
+        __builtin_memcpy(&start, fde, sizeof start);
+        if ((uintptr_t)fde + (uint64_t)start == pc) {
+            return (uint8_t *)(uintptr_t)tables + get32(sframe_start + 24) + get32(fde + 12);
+        }
+    }
+}
+
+step static void corrupt_2(void)
+{
+    panic("an FDE of unknown type");
+}
+
+step static void corrupt_1(void)
+{
+    corrupt_2();
+}
+
+step static void scenario_corrupt(void)
+{
+    attributes((uintptr_t)corrupt_1)[3] = 0x1f;
+    corrupt_1();
+}
+
+step static void scenario_corrupt_all(void)
+{
+    uint8_t *p = sframe_start + 28 + sframe_start[7] + get32(sframe_start + 24);
+    uint32_t i;
+
+    for (i = 0; i < get32(sframe_start + 16); i++) {
+        p[i] = 0xff;
+    }
+    corrupt_1();
+}
+
+/* ---- threads ---- */
+
+static struct thread thread, main_thread;
+static uint8_t thread_stack[8192] __attribute__((aligned(16)));
+
+step static void yield(void)
+{
+    thread_switch(&thread.sp, main_thread.sp);
+}
+
+step static void work(void)
+{
+    yield();
+    scenario_assert();
+}
+
+step static void thread_entry(void)
+{
+    work();
+}
+
+step static void scenario_thread(void)
+{
+    kernel_new_thread(&thread, thread_stack, sizeof thread_stack, thread_entry);
+    thread_switch(&main_thread.sp, thread.sp);
+    kernel_trace_thread(&thread);
+}
+
+step static void scenario_thread_panic(void)
+{
+    kernel_new_thread(&thread, thread_stack, sizeof thread_stack, thread_entry);
+    thread_switch(&main_thread.sp, thread.sp);
+    thread_switch(&main_thread.sp, thread.sp);
+}
+
+/* A thread whose saved SP is not in any stack. */
+step static void scenario_lost(void)
+{
+    thread.sp = (uintptr_t)nowhere;
+    kernel_trace_thread(&thread);
+}
+
+/* ---- a module ---- */
+
+extern uint8_t module_image[];
+static struct module module;
+
+step static void called_back(void)
+{
+    kernel_trace();
+}
+
+step static void scenario_module(void)
+{
+    if (!module_load(&module, module_image)) {
+        panic("module_load");
+    }
+    kernel_print((module.section.flags & 1) != 0 ? "sorted\n" : "not sorted\n");
+    module.entry(called_back);
+    kernel_print("removed\n");
+    module_remove(&module);
+    module.entry(called_back);
+    kernel_print("sorted and added\n");
+    if (sfu_sort(&module.section, (void *)(uintptr_t)module.section.bytes) != SFU_OK ||
+        sfu_add(&kernel_target.sections, &module.section) != SFU_OK) {
+        panic("sfu_sort");
+    }
+    module.entry(called_back);
+}
+
+/* ---- another address ---- */
+
+step static void moved(void)
+{
+    scenario_assert();
+}
+
+step static void scenario_slide(void)
+{
+    kernel_move(16 << 20, moved);
+}
+
+step static void moved_irq(void)
+{
+    scenario_irq();
+}
+
+step static void scenario_slide_irq(void)
+{
+    kernel_move(16 << 20, moved_irq);
+}
+
+/* ---- */
+
+step static void scenario_boot(void)
+{
+    kernel_print("running\n");
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} scenarios[] = {
+    {"assert", scenario_assert},
+    {"memory", scenario_memory},
+    {"illegal", scenario_illegal},
+    {"irq", scenario_irq},
+    {"tick", scenario_tick},
+    {"nested", scenario_nested},
+    {"printer", scenario_printer},
+    {"overflow", scenario_overflow},
+    {"overflow-big", scenario_overflow_big},
+    {"garbage", scenario_garbage},
+    {"zero", scenario_zero},
+    {"data", scenario_data},
+    {"corrupt", scenario_corrupt},
+    {"corrupt-all", scenario_corrupt_all},
+    {"thread", scenario_thread},
+    {"thread-panic", scenario_thread_panic},
+    {"lost", scenario_lost},
+    {"module", scenario_module},
+    {"slide", scenario_slide},
+    {"slide-irq", scenario_slide_irq},
+    {"boot", scenario_boot},
+};
+
+/* Whether LINE's last word is NAME: some loaders put the file's name before it. */
+static bool names(const char *line, const char *name)
+{
+    const char *word = line;
+
+    for (; *line != '\0'; line++) {
+        if (*line == ' ') {
+            word = line + 1;
+        }
+    }
+    while (*word == *name && *word != '\0') {
+        word++;
+        name++;
+    }
+    return *word == *name;
+}
+
+step void kernel_main(const char *command_line)
+{
+    unsigned i;
+
+    for (i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+        if (names(command_line, scenarios[i].name)) {
+            scenarios[i].run();
+            return;
+        }
+    }
+    panic("no such scenario");
+}
