@@ -15,6 +15,10 @@
 /* A call before this is no tail call. */
 #define STAY() __asm__ __volatile__("" ::: "memory")
 
+#ifndef DEMO_IMAGE
+#define DEMO_IMAGE "demo"
+#endif
+
 enum { SIGSEGV = 11, SA_SIGINFO = 4, SA_ONSTACK = 0x08000000 };
 
 static struct sfu_linux self;
@@ -116,7 +120,7 @@ static void open_section(const uint64_t *auxv)
     panic.put = sfu_linux_put;
     panic.symbol = sfu_linux_symbol;
     panic.ctx = &self;
-    panic.image = "build/port/linux/demo";
+    panic.image = DEMO_IMAGE;
     panic.slide = self.slide;
 }
 

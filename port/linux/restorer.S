@@ -4,7 +4,7 @@
  * Where the kernel lets a signal handler return to.
  *
  * A handler's return address is the first byte of its restorer, so that a walk looks up the byte before: there is a
- * nop in front of each, which in restorer_table belongs to the function, and in the other one to no function.
+ * nop in front of each. The table describes that of restorer_table; it must not describe the other one.
  */
 #include "arch/sfu_asm.h"
 
@@ -12,19 +12,20 @@
 #if defined(__x86_64__)
     .p2align 4
     .globl sfu_linux_restorer
-    .type sfu_linux_restorer, %function
+    .type signal_return, %function
+signal_return:
     nop
 sfu_linux_restorer:
     movl $15, %eax
     syscall
-    .size sfu_linux_restorer, . - sfu_linux_restorer
+    .size signal_return, . - signal_return
 #endif
 
 /* With an older toolchain, the one that SFU_NO_OUTERMOST is for, there can be no table of version 3. */
 #if !defined(SFU_NO_OUTERMOST) && !defined(__s390x__)
     .p2align 4
     .globl sfu_linux_restorer_table
-    .type sfu_linux_restorer_table, %function
+    .type restorer_table, %function
 restorer_table:
     nop
 sfu_linux_restorer_table:
@@ -36,7 +37,7 @@ sfu_linux_restorer_table:
     svc #0
 #endif
 restorer_table_end:
-    .size sfu_linux_restorer_table, . - sfu_linux_restorer_table
+    .size restorer_table, . - restorer_table
     /* SP, PC and FP in the signal frame: cpu.h, UCONTEXT_OFFSET + saved_at. */
     sfu_trap_begin restorer_table, restorer_table_end
 #if defined(__x86_64__)

@@ -10,19 +10,19 @@
     xorl %ebp, %ebp
     movq %rsp, %rdi
     andq $-16, %rsp
-    call sfu_linux_start
+    call sfu_linux_start /* @_start */
     hlt
 #elif defined(__aarch64__)
     mov x29, #0
     mov x30, #0
     mov x0, sp
-    bl sfu_linux_start
+    bl sfu_linux_start /* @_start */
     hlt #0
 #elif defined(__s390x__)
     lgr %r2, %r15
     aghi %r15, -160
     xc 0(8, %r15), 0(%r15)
-    brasl %r14, sfu_linux_start
+    brasl %r14, sfu_linux_start /* @_start */
     j .
 #endif
     sfu_outermost_end _start

@@ -58,7 +58,7 @@ void sfu_linux_start(uint64_t *stack)
     while (*auxv++ != 0)
         ;
     relocate_self(auxv);
-    sfu_linux_exit(sfu_linux_main(argc, argv, auxv));
+    sfu_linux_exit(sfu_linux_main(argc, argv, auxv)); /* @start */
 }
 
 /* Compilers call these four on their own; volatile, so that they do not turn the loops into such calls. */

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""port.py ABI: builds the demo and the register test in many ways, runs them, and compares.
+
+The functions of each frame are given here. Where in them is checked too, by what the demo itself offers: the addr2line
+line that it prints is run, and each address must lead to the source line that the comment @marker is on.
+"""
+import os
+import re
+import subprocess
+import sys
+
+TC = 'build/tc'
+ABIS = {  # compiler, emulator
+    'x86_64': (['gcc'], []),
+    'aarch64': (['aarch64-linux-gnu-gcc'], ['qemu-aarch64']),
+    'aarch64_be': (['aarch64-linux-gnu-gcc', '-mbig-endian'], ['qemu-aarch64_be']),
+    's390x': (['s390x-linux-gnu-gcc'], ['qemu-s390x']),
+}
+OLD = {'x86_64': ['v1', 'v2'], 'aarch64': ['v1', 'v2'], 'aarch64_be': ['v1', 'v2'], 's390x': []}
+FLAGS = ('-std=c99 -g -fomit-frame-pointer -fasynchronous-unwind-tables -ffreestanding -nostdlib '
+         '-fno-stack-protector -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Wstrict-prototypes -Werror '
+         '-I. -Iport/print -Iport/linux -Wa,--gsframe').split()
+CORE = ['sfu.c', 'port/linux/sfu_linux.c', 'port/linux/start.c', 'port/linux/start.S', 'port/linux/restorer.S']
+DEMO = CORE + ['port/linux/sfu_linux_symbols.c', 'port/print/sfu_print.c', 'port/linux/demo.c']
+REGISTERS = CORE + ['port/linux/test/registers.c', 'port/linux/test/registers.S']
+
+EVERYWHERE = ['-O0', '-O1', '-O2', '-O3', '-Os', '-O2 -flto', '-O2 -static-pie -fPIE', '-Os -ffunction-sections -Wl,--gc-sections']
+BRANCHES = ['-O2 -mbranch-protection=standard', '-O0 -mbranch-protection=pac-ret+leaf',
+            '-O2 -mbranch-protection=pac-ret+leaf+b-key -march=armv8.3-a']
+VARIANTS = {
+    'x86_64': ['-O2 -fcf-protection=full', '-O2 -mno-sse -mno-red-zone', '-O3 -march=x86-64-v3'],
+    'aarch64': BRANCHES + ['-O2 -mgeneral-regs-only'],
+    'aarch64_be': BRANCHES,
+    's390x': ['-O2 -msoft-float', '-O2 -march=z13'],
+}
+
+ANY = None
+START = [('sfu_linux_main', '@main-careless'), ('sfu_linux_start', '@start'), ('_start', '@_start')]
+CALLS = [('backtrace', '@backtrace'), ('deeper', '@deepest'), ('deeper', '@deeper'), ('deeper', '@deeper'),
+         ('deep', '@deep'), ('sfu_linux_main', '@main-deep')] + START[1:]
+CRASHED = [('crash', '@crash'), ('careless', '@careless')] + START
+HANDLED = [('backtrace', '@backtrace'), ('handler', '@handler'), ANY] + CRASHED
+SECOND = {'': HANDLED, 'table': HANDLED, 'ucontext': CRASHED}
+
+
+def run(command):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120,
+                          check=False).stdout
+
+
+def places(line, cpu):
+    """What addr2line says to the line that was printed: for each address the outermost of the inlined functions."""
+    words = line.split()
+    result = []
+    for place in run([f'{TC}/{cpu}/{words[0]}'] + words[1:]).splitlines():
+        if place.startswith(' (inlined by) '):
+            result[-1] = place[14:]
+        else:
+            result.append(place)
+    return result
+
+
+def on_marked_line(place, marker):
+    match = re.search(r' at (\S+):(\d+)', place)
+    if not match:
+        return False
+    with open(match[1]) as f:
+        return marker in re.findall(r'@[\w-]+', f.read().splitlines()[int(match[2]) - 1])
+
+
+def compare(trace, expected, mode, cpu, end):
+    """TRACE: the lines of one trace. Returns what is wrong with it, or None."""
+    frames = [line for line in trace if line.startswith('#')]
+    if len(frames) != len(expected):
+        return f'{len(frames)} frames, not {len(expected)}'
+    if not any(line.startswith(f'trace ends ({end}): ') for line in trace):
+        return 'wrong end: ' + ' '.join(line for line in trace if line.startswith('trace'))
+    lookups = places(trace[-1], cpu)
+    for number, (line, right) in enumerate(zip(frames, expected)):
+        if right is ANY:
+            continue
+        match = re.fullmatch(r'#(\d+)  0x[0-9a-f]{16}  (\w+)(?:\.\w+)*\+0x[0-9a-f]+(.*)', line)
+        if not match or int(match[1]) != number or match[2] != right[0]:
+            return f'frame {number} is "{line}", not {right[0]}'
+        mark = '  [interrupted]' if right[0] == 'crash' and mode != 'ucontext' else ''
+        if match[3] != mark:
+            return f'frame {number} is marked "{match[3]}"'
+        if not on_marked_line(lookups[number], right[1]):
+            return f'frame {number}, {line}: addr2line says {lookups[number]}, not the line of {right[1]}'
+    return None
+
+
+def check_demo(abi, out, mode, version=3):
+    lines = run(ABIS[abi][1] + [out] + mode.split()).splitlines()
+    cpu = abi.removesuffix('_be')
+    try:
+        first = lines.index('From deep in calls:')
+        second = lines.index('From a signal handler, on its own stack, after a bad memory access:')
+    except ValueError:
+        return 'printed: ' + ' / '.join(lines)
+    if lines[0] != f'SFrame version {version}':
+        return lines[0]
+    end = 1 if version == 3 else -13
+    wrong = compare(lines[first + 1:second - 1], CALLS, mode, cpu, end)
+    return wrong or compare(lines[second + 1:], SECOND[mode], mode, cpu, end)
+
+
+def build(abi, flags, sources, out, version=''):
+    tools = os.path.join(TC, version, abi.removesuffix('_be'))
+    command = ABIS[abi][0] + [f'-B{tools}/'] + FLAGS + ['-static'] + flags + [f'-DDEMO_IMAGE="{out}"'] + sources + ['-o', out]
+    return run(command)
+
+
+def verdict(name, wrong):
+    print(f'not ok {name}: {wrong}' if wrong else f'ok {name}', flush=True)
+
+
+def main():
+    abi = sys.argv[1]
+    folder = f'build/port/{abi}'
+    os.makedirs(folder, exist_ok=True)
+    modes = ['', 'ucontext'] + ([] if abi == 's390x' else ['table'])
+    for flags in EVERYWHERE + VARIANTS[abi]:
+        out = folder + '/demo' + flags.replace(' ', '').replace(',', '')
+        log = build(abi, flags.split(), DEMO, out)
+        for mode in modes:
+            verdict(f'demo {mode} {flags}', ' '.join(log.split()) or check_demo(abi, out, mode))
+    for version in OLD[abi]:
+        out = folder + '/demo-' + version
+        log = build(abi, ['-O2', '-DSFU_NO_OUTERMOST'], DEMO, out, version)
+        verdict(f'demo {version}', ' '.join(log.split()) or check_demo(abi, out, '', int(version[1])))
+    leaf = folder + '/leaf.o'
+    log = build(abi, ['-O2', '-c'], ['port/linux/test/leaf.c'], leaf)
+    tests = ['capture', 'read', 'hook', 'ucontext', 'plain' if abi == 's390x' else 'table']
+    for flags in ['-O0', '-O2', '-Os -static-pie -fPIE']:
+        out = folder + '/registers' + flags.replace(' ', '')
+        log = log or build(abi, flags.split(), REGISTERS + [leaf], out)
+        for test in tests:
+            result = log or run(ABIS[abi][1] + [out, test])
+            verdict(f'registers {test} {flags}', None if result == f'ok {test}\n' else ' '.join(result.split()))
+
+
+main()

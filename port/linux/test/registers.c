@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * Each register that the capture and the signal frames give, against what assembly code has put there. The argument says
+ * which test: capture, read, or how the frame behind a signal is reached: hook, table, ucontext, plain (the handler of
+ * s390x without SA_SIGINFO).
+ */
+#include "registers.h"
+
+enum { SIGSEGV = 11, SA_SIGINFO = 4 };
+
+uint64_t patterns[32];
+uint64_t test_sp, test_return;
+static struct sfu_linux self;
+static const char *mode;
+static bool failed;
+
+static void say(const char *s)
+{
+    size_t len = 0;
+
+    while (s[len] != '\0')
+        len++;
+    sfu_linux_write(s, len);
+}
+
+static bool equal(const char *a, const char *b)
+{
+    while (*a != '\0' && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
+
+static void expect(bool right, const char *what)
+{
+    if (right)
+        return;
+    say("not ok ");
+    say(mode);
+    say(": ");
+    say(what);
+    say("\n");
+    failed = true;
+}
+
+static __attribute__((noreturn)) void finish(void)
+{
+    if (!failed) {
+        say("ok ");
+        say(mode);
+        say("\n");
+    }
+    sfu_linux_exit(failed);
+}
+
+static void test_capturing(void)
+{
+    static const char *const names[] = {
+        "r0",  "r1",  "r2",  "r3",  "r4",  "r5",  "r6",  "r7",  "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15",
+        "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24", "r25", "r26", "r27", "r28", "r29", "r30", "r31"};
+    static struct sfu_regs regs;
+#if defined(__x86_64__)
+    const uint32_t argument = 5, ra = 99;
+#elif defined(__aarch64__)
+    const uint32_t argument = 0, ra = 30;
+#else
+    const uint32_t argument = 2, ra = 14;
+#endif
+    uint32_t i;
+
+    test_capture(&regs);
+    for (i = 0; i < SFU_NUM_REGS; i++) {
+        uint64_t right = i == SFU_REG_SP ? test_sp
+                         : i == argument ? (uintptr_t)&regs
+                         : i == ra       ? test_return
+                                         : patterns[i];
+        expect(regs.r[i] == right, names[i]);
+    }
+    expect(regs.r[SFU_NUM_REGS] - (uintptr_t)capture_leaf < 160, "PC");
+    finish();
+}
+
+/* The interrupted frame, its patterns through the register callback. */
+static void check_interrupted(const struct sfu_frame *frame)
+{
+    uint64_t value;
+    uint32_t i;
+
+    expect(frame->pc == (uintptr_t)test_fault_at, "PC");
+    expect(frame->pc_kind == SFU_PC_EXACT, "kind of PC");
+    expect(frame->sp == test_sp, "SP");
+    expect(frame->fp == patterns[SFU_REG_FP], "FP");
+#ifdef SFU_REG_RA
+    /* A table has no rule for it; it is in the signal frame. */
+    if (!equal(mode, "table"))
+        expect(frame->has_ra && frame->ra == patterns[SFU_REG_RA], "RA");
+#endif
+    for (i = 0; i < SFU_NUM_REGS; i++) {
+        expect(sfu_linux_reg(&self, frame, i, &value) == 0, "register unknown");
+        expect(value == (i == SFU_REG_SP ? test_sp : patterns[i]), "register");
+    }
+    expect(sfu_linux_reg(&self, frame, SFU_NUM_REGS, &value) != 0, "one register too many");
+    finish();
+}
+
+static __attribute__((noinline)) void handler(int signal, void *info, void *ucontext)
+{
+    struct sfu_walk walk;
+    struct sfu_frame top;
+    int code = SFU_OK;
+
+    (void)signal;
+    (void)info;
+    if (equal(mode, "ucontext")) {
+        top = sfu_linux_interrupted(ucontext, &self.regs);
+        check_interrupted(&top);
+    }
+    top = sfu_here(&self.regs);
+    sfu_walk_start(&walk, &self.target, &top);
+    while (code == SFU_OK && walk.frame.trap == 0)
+        code = sfu_walk_step(&walk);
+    expect(code == SFU_OK, sfu_string(code));
+    check_interrupted(&walk.frame);
+}
+
+static void test_signal(void)
+{
+    void (*restorer)(void) = NULL;
+
+#if !defined(__s390x__)
+    if (equal(mode, "table")) {
+        self.target.trap = NULL;
+        restorer = sfu_linux_restorer_table;
+    }
+#endif
+    sfu_linux_sigaction(SIGSEGV, handler, equal(mode, "plain") ? 0 : SA_SIGINFO, restorer);
+    test_fault();
+}
+
+/* Two pages, of which the second cannot be read. */
+static uint8_t pages[3 * 65536];
+
+static void test_reading(void)
+{
+#if defined(__x86_64__)
+    const long mprotect = 10;
+#elif defined(__aarch64__)
+    const long mprotect = 226;
+#else
+    const long mprotect = 125;
+#endif
+    static const uint64_t bad[] = {0, 1, 8, 4095, 0x7fffffffffffffff, 0x8000000000000000, 0xffff800000000000,
+                                   0xffffffffff600000, UINT64_MAX - 32, UINT64_MAX - 24, PATTERN};
+    uint64_t edge = ((uintptr_t)pages + 2 * 65536 - 1) / 65536 * 65536;
+    uint8_t buffer[28];
+    unsigned i;
+    size_t len;
+
+    for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+        for (len = 1; len <= 24; len++)
+            expect(sfu_linux_read(NULL, bad[i], buffer, len) != 0, "read what cannot be read");
+    }
+    for (i = 0; i < 64; i++)
+        ((uint8_t *)(uintptr_t)(edge - 64))[i] = (uint8_t)(i + 1);
+    expect(sfu_linux_call(mprotect, (long)edge, 65536, 0, 0, 0, 0) == 0, "mprotect");
+    for (i = 1; i <= 40; i++) {
+        for (len = 1; len <= 28; len++) {
+            int result = sfu_linux_read(NULL, edge - i, buffer, len);
+
+            expect((result == 0) == (len <= i), "edge of a page");
+            expect(result != 0 || (buffer[0] == 65 - i && buffer[len - 1] == 65 - i + len - 1), "bytes");
+        }
+    }
+    finish();
+}
+
+int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
+{
+    uint32_t i;
+
+    mode = argc > 1 ? argv[1] : "";
+    expect(sfu_linux_init(&self, auxv) == SFU_OK, "section");
+    for (i = 0; i < 32; i++)
+        patterns[i] = PATTERN + i;
+    if (equal(mode, "capture"))
+        test_capturing();
+    if (equal(mode, "read"))
+        test_reading();
+    test_signal();
+    return 1;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* For registers.c, registers.S and leaf.c. */
+#ifndef REGISTERS_H
+#define REGISTERS_H
+
+/* Register N (DWARF number) holds PATTERN + N: no address that can be read. */
+#define PATTERN 0x1234567800000000
+
+#ifndef __ASSEMBLER__
+#include "sfu_linux.h"
+
+extern uint64_t patterns[32]; /* as above */
+extern uint64_t test_sp, test_return;
+
+/* Calls capture_leaf(REGS) with patterns in all registers but SP and those that the call needs. Sets test_sp to SP
+ * inside of it, test_return to its return address. */
+void test_capture(struct sfu_regs *regs);
+void capture_leaf(struct sfu_regs *regs);
+
+/* Reads from a pattern with patterns in all registers but SP, which is stored in test_sp, at this label. */
+void test_fault(void);
+extern char test_fault_at[];
+#endif
+
+#endif
