@@ -3,7 +3,7 @@
 /*
  * The smallest honest kernel: what the machines bring to the common part, and what the common part offers.
  * Each machine's own part is its folder: boot.S (start, exception entries, thread switch), machine.c (console,
- * vectors, memory map, timer) and kernel.ld.
+ * vectors, memory map, timer) and machine.ld (where it lies).
  */
 #ifndef KERNEL_H
 #define KERNEL_H

@@ -50,22 +50,21 @@ $(2)/symbols.o: $(2)/first.elf
 	test/bare/symbols.sh $(TC)/$(1)/nm $$< | $(TC)/$(1)/as -o $$@ -
 
 # Two more with a broken section: the symbol at its end in the middle of it, and none at all.
-$(2)/kernel.ld: port/baremetal/$(1)/kernel.ld
-	@mkdir -p $$(@D)
-	cp $$< $$@
-$(2)/cut.ld: port/baremetal/$(1)/kernel.ld
+$(2)/cut/kernel.ld: port/baremetal/kernel.ld
 	@mkdir -p $$(@D)
 	sed 's/sframe_end = .;/sframe_end = sframe_start + (. - sframe_start) \/ 2;/' $$< >$$@
-$(2)/missing.ld: port/baremetal/$(1)/kernel.ld
+$(2)/missing/kernel.ld: port/baremetal/kernel.ld
 	@mkdir -p $$(@D)
 	sed -e '/KEEP(\*(.sframe/d' -e 's/DISCARD.*{/& *(.sframe .sframe.*)/' $$< >$$@
 
-$(2)/first.elf $(2)/kernel.elf: $(2)/kernel.ld
-$(2)/kernel-cut.elf: $(2)/cut.ld $(2)/symbols.o
-$(2)/kernel-missing.elf: $(2)/missing.ld $(2)/symbols.o
+$(2)/first.elf $(2)/kernel.elf: port/baremetal/kernel.ld
+$(2)/kernel-cut.elf: $(2)/cut/kernel.ld $(2)/symbols.o
+$(2)/kernel-missing.elf: $(2)/missing/kernel.ld $(2)/symbols.o
 $(2)/first.elf $(2)/kernel.elf $(2)/kernel-cut.elf $(2)/kernel-missing.elf: $(BARE_SOURCES:%.c=$(2)/%.o) \
-    $(2)/port/baremetal/$(1)/boot.o $(2)/port/baremetal/$(1)/machine.o $(2)/test/bare/module.o
-	$(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_LINK) $$(patsubst %.ld,-T%.ld,$$(filter %.o %.ld,$$^)) -o $$@
+    $(2)/port/baremetal/$(1)/boot.o $(2)/port/baremetal/$(1)/machine.o $(2)/test/bare/module.o \
+    port/baremetal/$(1)/machine.ld
+	$(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_LINK) $$(addprefix -L,$$(dir $$(filter %/kernel.ld,$$^))) \
+	    -Tport/baremetal/$(1)/machine.ld $$(filter %.o,$$^) -o $$@
 endef
 
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu))))

@@ -14,7 +14,7 @@
     .code32
     .globl boot
 boot:
-    mov $0x100008, %esp                 /* kernel.ld: the image starts at 0x100000 */
+    mov $0x100008, %esp                 /* machine.ld: the image starts at 0x100000 */
     call 1f
 1:  pop %ebp
     lea tables - 1b(%ebp), %edi         /* +0: level 4, +0x1000: level 3, +0x2000: four of level 2 */
@@ -90,44 +90,18 @@ vectors:                                /* 16 bytes each */
     .globl exception_entry, exception_entry_end
     .type exception_entry, @function
 exception_entry:                        /* in the order of the DWARF numbers, from the last */
-    push %r15
-    push %r14
-    push %r13
-    push %r12
-    push %r11
-    push %r10
-    push %r9
-    push %r8
-    push %rsp
-    push %rbp
-    push %rdi
-    push %rsi
-    push %rbx
-    push %rcx
-    push %rdx
-    push %rax
+    .irp reg, r15, r14, r13, r12, r11, r10, r9, r8, rsp, rbp, rdi, rsi, rbx, rcx, rdx, rax
+    push %\reg
+    .endr
     cld
     mov %rsp, %rdi
     sub $8, %rsp                        /* 184 bytes were pushed since the CPU aligned it to 16 */
 exception_saved:
     call kernel_trap
     add $8, %rsp
-    pop %rax
-    pop %rdx
-    pop %rcx
-    pop %rbx
-    pop %rsi
-    pop %rdi
-    pop %rbp
-    add $8, %rsp
-    pop %r8
-    pop %r9
-    pop %r10
-    pop %r11
-    pop %r12
-    pop %r13
-    pop %r14
-    pop %r15
+    .irp reg, rax, rdx, rcx, rbx, rsi, rdi, rbp, r8, r8, r9, r10, r11, r12, r13, r14, r15
+    pop %\reg                           /* the first into R8 is RSP's, which IRETQ brings */
+    .endr
     add $16, %rsp
     iretq
 exception_entry_end:
@@ -145,35 +119,19 @@ exception_entry_end:
     .type thread_switch, @function
 thread_switch:                          /* (RDI: where to save SP, RSI: SP to go on with) */
     .cfi_startproc
-    push %rbx
+    .irp reg, rbx, rbp, r12, r13, r14, r15
+    push %\reg
     .cfi_adjust_cfa_offset 8
-    push %rbp
-    .cfi_adjust_cfa_offset 8
-    .cfi_rel_offset rbp, 0
-    push %r12
-    .cfi_adjust_cfa_offset 8
-    push %r13
-    .cfi_adjust_cfa_offset 8
-    push %r14
-    .cfi_adjust_cfa_offset 8
-    push %r15
-    .cfi_adjust_cfa_offset 8
+    .cfi_rel_offset \reg, 0
+    .endr
     mov %rsp, (%rdi)
     mov %rsi, %rsp
 thread_left:
-    pop %r15
+    .irp reg, r15, r14, r13, r12, rbp, rbx
+    pop %\reg
     .cfi_adjust_cfa_offset -8
-    pop %r14
-    .cfi_adjust_cfa_offset -8
-    pop %r13
-    .cfi_adjust_cfa_offset -8
-    pop %r12
-    .cfi_adjust_cfa_offset -8
-    pop %rbp
-    .cfi_adjust_cfa_offset -8
-    .cfi_restore rbp
-    pop %rbx
-    .cfi_adjust_cfa_offset -8
+    .cfi_restore \reg
+    .endr
     ret
     .cfi_endproc
     .size thread_switch, . - thread_switch
