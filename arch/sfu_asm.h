@@ -83,14 +83,21 @@
     .macro sfu_trap_begin start, end
     .pushsection .sframe.trap.\start, 1, "aR", %0x6ffffff4
     .set .Lsfu_trap_start, \start
-    .set .Lsfu_trap_end, \end
     .set .Lsfu_trap_rows, 0
 .Lsfu_trap_data_\start:
-    .set .Lsfu_trap_data, .Lsfu_trap_data_\start
     .2byte .Lsfu_trap_rows_\start
     .byte 0x81, 1, 0                /* a signal frame with 2-byte addresses; flexible rows; no repetition */
-    .macro sfu_trap_close
+    .macro sfu_trap_finish          /* what sfu_trap_end needs of START and END; no symbol of ours in a relocation */
     .set .Lsfu_trap_rows_\start, .Lsfu_trap_rows
+    .set .Lsfu_trap_size, . - .Lsfu_trap_data_\start
+    .subsection 0
+    .p2align 3
+    .2byte 0xdee2
+    .byte 3, 4, SFU_ASM_ABI, 0, SFU_ASM_FIXED_RA, 0
+    .4byte 1, .Lsfu_trap_rows       /* functions, rows */
+    .4byte .Lsfu_trap_size, 0, 16   /* of the rows; offsets of the functions and of the rows */
+    .8byte \start - .               /* flag 4: from this field */
+    .4byte \end - \start, 0
     .endm
     .endm
 
@@ -131,19 +138,10 @@
     .endif
     .endm
 
-    /* The header and the FDE, in front of the rows. */
+    /* Writes the header and the FDE, in front of the rows. */
     .macro sfu_trap_end
-    sfu_trap_close
-    .purgem sfu_trap_close
-    .set .Lsfu_trap_size, . - .Lsfu_trap_data
-    .subsection 0
-    .p2align 3
-    .2byte 0xdee2
-    .byte 3, 4, SFU_ASM_ABI, 0, SFU_ASM_FIXED_RA, 0
-    .4byte 1, .Lsfu_trap_rows       /* functions, rows */
-    .4byte .Lsfu_trap_size, 0, 16   /* of the rows; offsets of the functions and of the rows */
-    .8byte .Lsfu_trap_start - .     /* flag 4: from this field */
-    .4byte .Lsfu_trap_end - .Lsfu_trap_start, 0
+    sfu_trap_finish
+    .purgem sfu_trap_finish
     .popsection
     .endm
 
