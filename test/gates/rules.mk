@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# What must hold of the core itself: that it compiles everywhere and needs nothing, its size, stack and speed.
+
+CHECK += gates
+
+.PHONY: suite-gates budget perf
+suite-gates: | $(TC)
+	@test/run.sh gates test/gates/gates.sh build/gates
+
+## perf: instructions per frame and per lookup, by callgrind
+perf: | $(TC)
+	@test/gates/budget.sh build/gates perf
+
+## budget: records size, stack and instructions of the core as they are now
+budget: | $(TC)
+	@{ sed -n '/^#/p' test/gates/budget.txt; test/gates/budget.sh build/gates; } >build/gates.budget && \
+		mv build/gates.budget test/gates/budget.txt && cat test/gates/budget.txt
