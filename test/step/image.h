@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* What the harness takes from a program's ELF file: code, symbols, the place of .sframe, the compiler's name. */
+#ifndef STEP_IMAGE_H
+#define STEP_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbol {
+    uint64_t start, size;
+    const char *name;
+};
+
+struct image {
+    struct symbol *functions; /* by start */
+    size_t num_functions;
+    uint64_t sframe, sframe_size;
+    const uint8_t *code; /* the executable segment */
+    uint64_t code_start, code_size;
+    uint8_t *seen;        /* one bit for each byte of code: an instruction there was stepped */
+    char compiler[256];   /* .comment: who compiled it */
+    int fd;
+    void *elf;
+};
+
+bool image_open(struct image *image, const char *path);
+void image_close(struct image *image);
+
+/* The function that ADDR lies in, or NULL. */
+const struct symbol *image_function(const struct image *image, uint64_t addr);
+
+/* The address of symbol NAME, or 0. */
+uint64_t image_symbol(const struct image *image, const char *name);
+
+/* Marks ADDR as stepped; returns whether that is new. */
+bool image_mark(struct image *image, uint64_t addr);
+
+#endif

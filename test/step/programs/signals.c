@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* The handler of the signals that the harness delivers: SIGUSR1 on the stack, SIGUSR2 on another one. */
+#include "step.h"
+
+#if defined __x86_64__
+enum { NR_SIGACTION = 13, NR_SIGALTSTACK = 131 };
+#elif defined __aarch64__
+enum { NR_SIGACTION = 134, NR_SIGALTSTACK = 132 };
+#else
+enum { NR_SIGACTION = 174, NR_SIGALTSTACK = 186 };
+#endif
+
+enum { USR1 = 10, USR2 = 12, ONSTACK = 0x08000000, RESTORER = 0x04000000, SIGINFO = 4 };
+
+struct action {
+    void (*handler)(int);
+    unsigned long flags;
+    void (*restorer)(void);
+    unsigned long mask;
+};
+
+struct stack {
+    void *start;
+    int flags;
+    unsigned long size;
+};
+
+static char other_stack[65536] __attribute__((aligned(16)));
+static volatile long delivered;
+
+void step_handler(int number);
+void step_signals(void);
+
+static __attribute__((noinline)) long count_down(long n)
+{
+    return n <= 0 ? 1 : count_down(n - 1) + n;
+}
+
+void step_handler(int number)
+{
+    delivered += count_down(number & 3);
+}
+
+void step_signals(void)
+{
+    static const struct stack stack = {other_stack, 0, sizeof other_stack};
+    static struct action action = {step_handler, RESTORER | SIGINFO, step_restorer, 0};
+
+    step_syscall(NR_SIGALTSTACK, &stack, 0L, 0L, 0L);
+    step_syscall(NR_SIGACTION, (long)USR1, &action, 0L, 8L);
+    action.flags |= ONSTACK;
+    step_syscall(NR_SIGACTION, (long)USR2, &action, 0L, 8L);
+    step_ready();
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include <string.h>
+#include "shadow.h"
+
+bool return_address(struct machine *m, uint64_t *addr)
+{
+    uint8_t bytes[8];
+
+    if (m->cpu->link) {
+        *addr = m->regs.r[m->cpu->ra];
+        return true;
+    }
+    if (!machine_read(m, m->regs.r[m->cpu->sp], bytes, sizeof bytes))
+        return false;
+    *addr = number(bytes, 8, m->cpu->big);
+    return true;
+}
+
+static void push(struct shadow *shadow, uint64_t pc, uint64_t sp, uint64_t fp)
+{
+    struct entry *e = &shadow->entries[shadow->count];
+
+    if (shadow->count == MAX_ENTRIES) {
+        shadow->fault = "calls nested too deeply";
+        return;
+    }
+    memset(e, 0, sizeof *e);
+    e->pc = pc;
+    e->sp = sp;
+    e->fp = fp;
+    shadow->count++;
+}
+
+static struct entry *top_of(struct shadow *shadow)
+{
+    return shadow->count > 0 ? &shadow->entries[shadow->count - 1] : NULL;
+}
+
+/* The instruction at before->pc is a call; the longest is 15 bytes long. */
+static void call(struct shadow *shadow, struct machine *m, const struct regs *before)
+{
+    uint64_t ra, sp = before->r[m->cpu->sp];
+    uint64_t expected_sp = m->cpu->link ? sp : sp - 8;
+
+    if (!return_address(m, &ra) || ra - before->pc - 1 >= m->cpu->longest || m->regs.r[m->cpu->sp] != expected_sp)
+        shadow->fault = "a call left no return address";
+    else
+        push(shadow, ra, sp, before->r[m->cpu->fp]);
+}
+
+static void abandon(struct shadow *shadow, struct machine *m)
+{
+    uint64_t sp = m->regs.r[m->cpu->sp];
+
+    while (shadow->count > 0 && top_of(shadow)->sp <= sp)
+        shadow->count--;
+    push(shadow, 0, sp, 0);
+    top_of(shadow)->pending = true;
+}
+
+/* Whether a branch that keeps the top entry's SP ends its frame nevertheless. */
+static bool is_jump_out(const struct machine *m, const struct image *image, const struct regs *before)
+{
+    const struct symbol *from = image_function(image, before->pc), *to = image_function(image, m->regs.pc);
+
+    if (!m->cpu->link)
+        return true;
+    return from != NULL && to != NULL && from != to && to->start != m->regs.pc;
+}
+
+static void indirect(struct shadow *shadow, const struct machine *m, const struct image *image,
+                     const struct regs *before)
+{
+    struct entry *top = top_of(shadow);
+    uint64_t sp = m->regs.r[m->cpu->sp];
+
+    if (top == NULL || top->exact)
+        return;
+    if (top->pending) {
+        top->pc = m->regs.pc;
+        top->fp = m->regs.r[m->cpu->fp];
+        top->pending = false;
+        top->jump = true;
+        shadow->count--;
+    } else if (m->regs.pc == top->pc && sp - top->sp < (m->cpu->link ? 1 : 256)) {
+        shadow->count--;
+    } else if (sp == top->sp && is_jump_out(m, image, before)) {
+        shadow->count--;
+    }
+}
+
+static void signal_return(struct shadow *shadow, const struct machine *m)
+{
+    const struct entry *top = top_of(shadow);
+
+    if (top == NULL || !top->exact || m->regs.pc != top->pc || m->regs.r[m->cpu->sp] != top->sp)
+        shadow->fault = "a signal did not return to what it interrupted";
+    else
+        shadow->count--;
+}
+
+void shadow_step(struct shadow *shadow, struct machine *m, const struct image *image, const struct regs *before,
+                 enum kind kind)
+{
+    const struct entry *top;
+
+    if (kind == CALL)
+        call(shadow, m, before);
+    else if (kind == INDIRECT)
+        indirect(shadow, m, image, before);
+    else if (kind == SIGRETURN)
+        signal_return(shadow, m);
+    top = top_of(shadow);
+    if (kind == PLAIN && top != NULL && !top->exact && m->regs.r[m->cpu->sp] > top->sp)
+        abandon(shadow, m);
+}
+
+void shadow_signal(struct shadow *shadow, struct machine *m, const struct regs *before)
+{
+    uint64_t restorer, sp = m->regs.r[m->cpu->sp];
+
+    if (!return_address(m, &restorer)) {
+        shadow->fault = "a signal handler has no return address";
+        return;
+    }
+    push(shadow, before->pc, before->r[m->cpu->sp], before->r[m->cpu->fp]);
+    top_of(shadow)->exact = true;
+    push(shadow, restorer, m->cpu->link ? sp : sp + 8, m->regs.r[m->cpu->fp]);
+}

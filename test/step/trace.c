@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include <stdlib.h>
+#include <string.h>
+#include "trace.h"
+
+/* ---- What sfu asks of the program ---- */
+
+/* The section never changes: a page that was read is kept. */
+static bool need_page(struct tracer *t, uint64_t page)
+{
+    uint64_t start = page * PAGE, len = t->sframe_size - start < PAGE ? t->sframe_size - start : PAGE;
+
+    if (!t->page_read[page])
+        t->page_read[page] = t->m->backend->read(t->m, t->sframe + start, t->pages + start, (size_t)len);
+    return t->page_read[page];
+}
+
+static int read_section(void *ctx, uint64_t addr, void *buffer, size_t len)
+{
+    struct tracer *t = ctx;
+    uint64_t at = addr - t->sframe;
+
+    if (at >= t->sframe_size || len > t->sframe_size - at)
+        return -1;
+    if (!need_page(t, at / PAGE) || !need_page(t, (at + len - 1) / PAGE))
+        return -1;
+    memcpy(buffer, t->pages + at, len);
+    return 0;
+}
+
+static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
+{
+    struct tracer *t = ctx;
+
+    return machine_read(t->m, addr, buffer, len) ? 0 : -1;
+}
+
+static int read_saved(struct tracer *t, uint64_t addr, uint64_t *value)
+{
+    uint8_t bytes[8];
+
+    if (!machine_read(t->m, addr, bytes, sizeof bytes))
+        return -1;
+    *value = number(bytes, 8, t->m->cpu->big);
+    return 0;
+}
+
+static int read_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+{
+    static const unsigned char floats[] = {0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15};
+    struct tracer *t = ctx;
+    const struct cpu *cpu = t->m->cpu;
+
+    if (frame->trap != 0)
+        return cpu->saved(reg) != 0 ? read_saved(t, frame->trap + cpu->saved(reg), value) : -1;
+    if (frame->depth != 0 || t->no_registers || reg > 31)
+        return -1;
+    if (cpu->gdb_float != 0 && reg >= 16)
+        return t->m->backend->read_float(t->m, floats[reg - 16], value) ? 0 : -1;
+    *value = t->m->regs.r[reg];
+    return 0;
+}
+
+/* Knows the code that signal handlers return to, which runs with SP at the signal frame. */
+static int cross_signal(void *ctx, const struct sfu_frame *frame, int code, struct sfu_frame *next)
+{
+    struct tracer *t = ctx;
+    const struct cpu *cpu = t->m->cpu;
+
+    if (frame->pc < t->restorer || frame->pc >= t->restorer_end)
+        return code;
+    if (read_saved(t, frame->sp + cpu->saved_pc, &next->pc) != 0 ||
+        read_saved(t, frame->sp + cpu->saved(cpu->sp), &next->sp) != 0 ||
+        read_saved(t, frame->sp + cpu->saved(cpu->fp), &next->fp) != 0)
+        return SFU_E_STACK;
+    next->has_ra = cpu->link;
+    if (cpu->link && read_saved(t, frame->sp + cpu->saved(cpu->ra), &next->ra) != 0)
+        return SFU_E_STACK;
+    return SFU_OK;
+}
+
+/* ---- The walk ---- */
+
+int tracer_open(struct tracer *t, struct machine *m, const struct image *image)
+{
+    const struct symbol *restorer;
+    int code;
+
+    memset(t, 0, sizeof *t);
+    t->m = m;
+    t->sframe = image->sframe;
+    t->sframe_size = image->sframe_size;
+    t->pages = malloc((size_t)image->sframe_size);
+    t->page_read = calloc((size_t)image->sframe_size / PAGE + 1, sizeof *t->page_read);
+    t->cache = calloc(CACHE_ROWS, sizeof *t->cache);
+    restorer = image_function(image, image_symbol(image, "step_restorer"));
+    if (restorer != NULL) {
+        t->restorer = restorer->start;
+        t->restorer_end = restorer->start + restorer->size;
+    }
+    code = sfu_open_remote(&t->section, read_section, t, image->sframe_size, image->sframe);
+    if (code != SFU_OK)
+        return code;
+    t->target.read = read_stack;
+    t->target.reg = read_register;
+    t->target.trap = cross_signal;
+    t->target.ctx = t;
+    return sfu_add(&t->target.sections, &t->section);
+}
+
+void tracer_close(struct tracer *t)
+{
+    free(t->pages);
+    free(t->page_read);
+    free(t->cache);
+}
+
+static void walk_from(struct tracer *t, struct trace *trace, const struct sfu_frame *top)
+{
+    struct sfu_walk walk;
+
+    trace->count = 0;
+    sfu_walk_start(&walk, &t->target, top);
+    do {
+        struct seen *s = &trace->frames[trace->count++];
+
+        s->pc = walk.frame.pc;
+        s->sp = walk.frame.sp;
+        s->fp = walk.frame.fp;
+        s->exact = walk.frame.pc_kind == SFU_PC_EXACT;
+        s->reliable = walk.frame.reliable;
+        s->found = walk.found;
+        s->row = walk.row;
+        trace->code = sfu_walk_step(&walk);
+    } while (trace->code == SFU_OK && trace->count < MAX_SEEN);
+}
+
+void tracer_walk(struct tracer *t, struct trace *trace, bool with_cache)
+{
+    const struct cpu *cpu = t->m->cpu;
+    struct sfu_frame top;
+
+    memset(&top, 0, sizeof top);
+    trace->regs = t->m->regs;
+    top.pc = t->m->regs.pc;
+    top.sp = t->m->regs.r[cpu->sp];
+    top.fp = t->m->regs.r[cpu->fp];
+    top.pc_kind = SFU_PC_EXACT;
+    top.has_ra = cpu->link;
+    if (cpu->link)
+        top.ra = t->m->regs.r[cpu->ra];
+    t->no_registers = false;
+    t->target.cache = with_cache ? t->cache : NULL;
+    t->target.cache_rows = with_cache ? CACHE_ROWS : 0;
+    walk_from(t, trace, &top);
+}
+
+void tracer_resume(struct tracer *t, struct trace *trace, const struct seen *from)
+{
+    struct sfu_frame top;
+
+    memset(&top, 0, sizeof top);
+    top.pc = from->pc;
+    top.sp = from->sp;
+    top.fp = from->fp;
+    top.pc_kind = from->exact ? SFU_PC_EXACT : SFU_PC_RETURN;
+    t->no_registers = true;
+    walk_from(t, trace, &top);
+}
