@@ -5,10 +5,11 @@ void module_unused(void);
 
 __attribute__((noipa)) void module_middle(void (*callback)(void))
 {
-    volatile int room[5] = {1, 2, 3, 4, 5};
+    volatile int room[5];
 
+    room[0] = 1;
     callback();
-    room[0] = room[1];
+    room[1] = room[0];
 }
 
 __attribute__((noipa)) void module_unused(void)

@@ -22,6 +22,10 @@ BARE_SOURCES := sfu.c port/print/sfu_print.c port/baremetal/kernel.c port/bareme
     test/bare/scenarios.c test/bare/symbols.c
 BARE_HEADERS := sfu.h $(wildcard arch/*.h arch/*/*.h port/print/*.h port/baremetal/*.h port/baremetal/*/*.h)
 
+# One machine's, made small: what the limits of size and stack are for.
+BARE_SMALL := -Os -DSFU_OLDEST_VERSION=3 -DSFU_NO_REMOTE
+BARE_SMALL_s390x := -mpacked-stack # as kernels there use: else each call takes 160 bytes
+
 # bare_image CPU, DIRECTORY, FLAGS: the kernel of a machine as DIRECTORY/kernel.elf.
 define bare_image
 $(2)/%.o: %.c $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
@@ -69,14 +73,16 @@ endef
 
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu))))
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-hook,-DKERNEL_TRAP_HOOK)))
+$(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-small,$(BARE_SMALL) $(BARE_SMALL_$(cpu)))))
 
 # suite-bare-CPU: every scenario, with the trap frames in the table and by the hook, and broken sections.
 define bare_suite
 CHECK_$(1) += bare-$(1)
 .PHONY: suite-bare-$(1)
 suite-bare-$(1): $(BARE)/$(1)/kernel.elf $(BARE)/$(1)/kernel-cut.elf $(BARE)/$(1)/kernel-missing.elf \
-    $(BARE)/$(1)-hook/kernel.elf
-	@test/run.sh bare-$(1) python3 test/bare/run.py $(1) $(TC)/$(1) $(BARE)/$(1) $(BARE)/$(1)-hook
+    $(BARE)/$(1)-hook/kernel.elf $(BARE)/$(1)-small/kernel.elf
+	@test/toolchain/install.sh bare
+	@test/run.sh bare-$(1) python3 test/bare/run.py $(1) $(TC)/$(1) $(BARE)/$(1) $(BARE)/$(1)-hook $(BARE)/$(1)-small
 endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_suite,$(cpu))))
 

@@ -83,6 +83,7 @@ def scenarios(cpu):
         "corrupt-all": (["panic: .*", Trace(["panic"], BAD_FDE)], False),
         "thread": ([Trace(["thread_switch", "yield"] + thread)], True),
         "thread-panic": ([panic, Trace(asserted(thread))], False),
+        "stack": (["stack 0x[0-9a-f]{16}"], True),
         "lost": ([Trace(["thread_switch"], BAD_STACK)], True),
         "module": (["not sorted", main_trace(cpu, module), "removed", Trace(module[:3], NO_FDE),
                     "sorted and added", main_trace(cpu, module)], True),
@@ -271,6 +272,31 @@ def check_broken(cpu, image, name):
     check_scenario(cpu, image, "boot", [r"sframe: \w.*: " + re.escape(line) + ".*"])
 
 
+# ---- limits, of the images that are made small ----
+
+TEXT, STACK = 6 << 10, 512
+
+
+def check_text(image):
+    """What the printer and the core need in a kernel: one call to print, sections that are added."""
+    objects = [os.path.join(image.directory, name) for name in ("sfu.o", "port/print/sfu_print.o")]
+    path = os.path.join(image.directory, "limits.elf")
+    image.tool("ld", "--gc-sections", "-e", "sfu_panic_print", "-u", "sfu_open", "-u", "sfu_add",
+               "--unresolved-symbols=ignore-all", *objects, "-o", path)
+    sizes = [int(m[1]) for m in re.finditer(r"^\.(?:text|rodata)\S* +(\d+)", image.tool("size", "-A", path), re.M)]
+    print(f"# {image.directory}: {sum(sizes)} bytes of code and constants")
+    must(sum(sizes) < TEXT, f"{sum(sizes)} bytes of code and constants, not under {TEXT}")
+
+
+def check_stack(cpu, image):
+    lines, _ = boot(cpu, image.path, "stack")
+    used = int(lines[-1].split()[1], 16)
+    print(f"# {image.directory}: {used} bytes of stack")
+    must(used < STACK, f"{used} bytes of stack, not under {STACK}")
+
+
+# ---- running ----
+
 def tests(cpu, tools, directory):
     """(name, function) for each test of the images in DIRECTORY"""
     short = os.path.basename(directory)
@@ -280,6 +306,9 @@ def tests(cpu, tools, directory):
     if short == cpu:
         for name in BROKEN:
             yield f"{short}/broken-{name}", lambda name=name: check_broken(cpu, Image(tools, directory), name)
+    if short.endswith("-small"):
+        yield f"{short}/text", lambda: check_text(Image(tools, directory))
+        yield f"{short}/stack-limit", lambda: check_stack(cpu, Image(tools, directory))
 
 
 def run(test):

@@ -6,6 +6,7 @@
  * merging them, and the file is compiled without sibling calls.
  */
 #include "kernel.h"
+#include "sfu_print.h"
 
 #define step __attribute__((noipa))
 
@@ -316,6 +317,45 @@ step static void scenario_lost(void)
     kernel_trace_thread(&thread);
 }
 
+/* ---- how much stack a trace needs ---- */
+
+static void put_nothing(void *ctx, char c)
+{
+    (void)ctx;
+    (void)c;
+}
+
+/* Prints to nowhere from a frame deep in calls, over a stack filled with a pattern, and says how far down it got. */
+step static void stack_2(void)
+{
+    static struct sfu_panic printer = {.target = &kernel_target, .put = put_nothing};
+    static struct sfu_regs regs;
+    static struct sfu_frame here;
+    static volatile uint8_t *low, *p;
+
+    low = machine_sp() - 4096;
+    for (p = low; p < machine_sp(); p++) {
+        *p = 0x5a;
+    }
+    here = sfu_here(&regs);
+    (void)sfu_panic_print(&printer, &here);
+    for (p = low; *p == 0x5a; p++) {
+    }
+    kernel_print("stack ");
+    kernel_print_hex((uint64_t)(machine_sp() - p));
+    kernel_print("\n");
+}
+
+step static void stack_1(void)
+{
+    stack_2();
+}
+
+step static void scenario_stack(void)
+{
+    stack_1();
+}
+
 /* ---- a module ---- */
 
 extern uint8_t module_image[];
@@ -394,6 +434,7 @@ static const struct {
     {"thread", scenario_thread},
     {"thread-panic", scenario_thread_panic},
     {"lost", scenario_lost},
+    {"stack", scenario_stack},
     {"module", scenario_module},
     {"slide", scenario_slide},
     {"slide-irq", scenario_slide_irq},

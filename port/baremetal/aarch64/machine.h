@@ -21,6 +21,14 @@ _Static_assert(offsetof(struct trap, r[31]) == TRAP_SP, "boot.S");
 _Static_assert(offsetof(struct trap, pc) == TRAP_PC, "boot.S");
 _Static_assert(sizeof(struct trap) == TRAP_SIZE, "boot.S");
 
+static inline uint8_t *machine_sp(void)
+{
+    uint8_t *sp;
+
+    __asm__ volatile("mov %0, sp" : "=r"(sp));
+    return sp;
+}
+
 /* Lets interrupts in. */
 static inline void machine_enable(void)
 {

@@ -28,6 +28,14 @@ _Static_assert(TRAP_GPRS + offsetof(struct trap, pc) == TRAP_PC, "boot.S");
 _Static_assert(TRAP_GPRS + offsetof(struct trap, cfa) == TRAP_CFA, "boot.S");
 _Static_assert(TRAP_GPRS + sizeof(struct trap) == TRAP_SIZE, "boot.S");
 
+static inline uint8_t *machine_sp(void)
+{
+    uint8_t *sp;
+
+    __asm__ volatile("lgr %0, %%r15" : "=r"(sp));
+    return sp;
+}
+
 /* Lets interrupts in. */
 static inline void machine_enable(void)
 {

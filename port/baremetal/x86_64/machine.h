@@ -21,6 +21,14 @@ _Static_assert(offsetof(struct trap, pc) == TRAP_RIP, "boot.S");
 _Static_assert(offsetof(struct trap, sp) == TRAP_RSP, "boot.S");
 _Static_assert(sizeof(struct trap) == TRAP_SIZE, "boot.S");
 
+static inline uint8_t *machine_sp(void)
+{
+    uint8_t *sp;
+
+    __asm__ volatile("mov %%rsp, %0" : "=r"(sp));
+    return sp;
+}
+
 /* Lets interrupts in. */
 static inline void machine_enable(void)
 {
