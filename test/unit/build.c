@@ -127,7 +127,7 @@ static void put_header(struct build *b)
     build_put(b, H_FREOFF, build_fre_at(b) - build_header_size(b), 4);
 }
 
-/* Version 1 (17 bytes) and 2 (20 bytes): start, size, FRE offset, rows, info; 2: repeat size, 2 bytes of padding. */
+/* Versions 1 (17 bytes) and 2 (20): start, size, FRE offset, rows, info; 2: repeat size, 2 bytes of padding. */
 static void put_old_fde(struct build *b, size_t at, const struct build_fde *f, int64_t start)
 {
     build_put(b, at, (uint64_t)start, 4);

@@ -86,11 +86,18 @@ static void test_order(void **state)
     for_each_variant(order);
 }
 
-/* A function that ends with the address space may be the last one only. */
+/* A function that ends with the address space may be the last one only; one that goes on at 0 is none. */
 static void top_of_memory(const struct variant *v)
 {
     uint64_t addr = UINT64_MAX - 0xffff;
     struct opened o;
+    begin_variant(b, v);
+    build_fde(b, 0xff00, 0x101, ADDR1);
+    ROW(b, 0, BASE_SP, 8);
+    build_end(b);
+    code(open_bytes(&o, b->bytes, b->size, addr), SFU_OK);
+    code(check(&o, NULL), SFU_E_FDE);
+    close_section(&o);
     begin_variant(b, v);
     build_fde(b, 0xff00, 0x100, ADDR1);
     ROW(b, 0, BASE_SP, 8);
@@ -240,6 +247,8 @@ static void failing(const struct variant *v)
     int result;
     unsigned k = 0;
     three(v);
+    memset(b->bytes + b->size, 0, 64); /* padding, in which another header is looked for */
+    b->size += 64;
     code(open_build(&o, b), SFU_OK);
     do {
         struct sfu_place place = {3, 0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* Applying a row: the caller's registers on every ABI, and each reason why there are none. Rows are made by hand. */
+/* Applying a row: the caller's registers on every ABI, and each reason why there are none. */
 #include "test.h"
 
 static struct machine m;
@@ -13,7 +13,7 @@ static const struct {
     bool big;
 } abis[] = {{0, 0, 0, false}, {31, 29, 30, true}, {31, 29, 30, false}, {7, 6, 16, false}, {15, 11, 14, true}};
 
-/* A stack of ABI whose words hold 0x1111 times their number, a frame in the middle of it, and the row of an ordinary
+/* A stack of ABI whose words hold 0x1111 times their number, a frame in its middle, and the row of an ordinary
  * function: CFA = SP + 32 (s390x: + 160), RA = *(CFA - 8), FP = *(CFA - 16). */
 static void begin(int abi, enum sfu_pc_kind kind)
 {
@@ -191,7 +191,7 @@ static void test_link_register_asked(void **state)
     }
 }
 
-/* Rules that name registers: SP, FP and the known RA are the frame's; others are asked for, in an exact frame only. */
+/* Rules that name registers: SP, FP and the known RA are the frame's; others are asked for in an exact frame. */
 static void test_registers(void **state)
 {
     (void)state;

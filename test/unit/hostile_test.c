@@ -70,7 +70,7 @@ static void each_value(const struct variant *v)
     memcpy(bytes, b->bytes, b->size);
     for (size_t i = 0; i < b->size; i++) {
         for (unsigned value = 0; value < 256; value += value > 32 && value < 0xf0 ? 7 : 1) {
-            note("version %d, ABI %d, big %d, flags %x, byte %zu = %x", v->version, v->abi, v->big, v->flags, i, value);
+            note("version %d, ABI %d, flags %x, byte %zu = %x", v->version, v->abi, v->flags, i, value);
             bytes[i] = (uint8_t)value;
             examine(bytes, b->size);
         }

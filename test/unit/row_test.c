@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* Finding and decoding the row of a PC (specification 2.4, 3.1): ranges, repeated blocks, default rows of each ABI. */
+/* The row of a PC (specification 2.4, 3.1): ranges, repeated blocks, the default rows of each ABI. */
 #include "test.h"
 
 static struct build *const b = &the_build;
@@ -448,6 +448,11 @@ static void test_s390x_registers(void **state)
         build_begin(b, version, SFU_S390X, true);
         build_fde(b, 0x1000, 0x20, ADDR1);
         ROW(b, 0, BASE_SP, 0, -1);
+        build_end(b);
+        code(find_in_build(b, BASE + 0x1000, &row), version == 2 ? SFU_E_ROW : SFU_OK);
+        build_begin(b, version, SFU_S390X, true);
+        build_fde(b, 0x1000, 0x20, ADDR1);
+        ROW(b, 0, BASE_SP | WORD4, 0, -48, 0x7fffffff);
         build_end(b);
         code(find_in_build(b, BASE + 0x1000, &row), version == 2 ? SFU_E_ROW : SFU_OK);
     }

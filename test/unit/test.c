@@ -51,7 +51,8 @@ const char *code_name(int code)
 void code_at(int got, int want, const char *what, const char *file, int line)
 {
     if (got != want) {
-        print_error("%s:%d: %s: %s (%d), not %s (%s)\n", file, line, what, code_name(got), got, code_name(want), noted);
+        print_error("%s:%d: %s: %s (%d), not %s (%s)\n", file, line, what, code_name(got), got, code_name(want),
+                    noted);
         _fail(file, line);
     }
 }
@@ -333,7 +334,8 @@ void for_each_variant(void (*test)(const struct variant *v))
             for (int i = 0; i < (v.version == 1 ? 2 : 4); i++) {
                 v.big = i & 1;
                 v.flags = i & 2 ? F_PCREL : 0;
-                note("version %d, ABI %d, %s-endian, flags %x", v.version, v.abi, v.big ? "big" : "little", v.flags);
+                note("version %d, ABI %d, %s-endian, flags %x", v.version, v.abi, v.big ? "big" : "little",
+                     v.flags);
                 test(&v);
             }
         }
