@@ -3,8 +3,8 @@
 /*
  * For assembly files (.S) on every CPU: the unwind tables that a compiler would write.
  *
- * 1. An ordinary function needs the CFI lines that any assembler manual has: .cfi_startproc, .cfi_def_cfa_offset and
- *    .cfi_offset where the stack changes, .cfi_endproc. `as --gsframe` turns them into .sframe.
+ * 1. An ordinary function needs the CFI lines that any assembler manual has: .cfi_startproc, .cfi_def_cfa_offset
+ *    and .cfi_offset where the stack changes, .cfi_endproc. `as --gsframe` turns them into .sframe.
  *
  * 2. Start-up code and thread entries, which nobody called, end the trace:
  *
@@ -12,14 +12,14 @@
  *        ...
  *        sfu_outermost_end _start
  *
- *    or `sfu_outermost` after a .cfi_startproc of your own. A walk that reaches it returns SFU_END. The first
- *    version of SFrame has no such mark and its assembler (binutils 2.40) would describe an ordinary function; define
+ *    or `sfu_outermost` after a .cfi_startproc of your own. A walk that reaches it returns SFU_END. Assemblers before
+ *    version 3 of SFrame (binutils before 2.46) ignore the mark and would describe an ordinary function. Define
  *    SFU_NO_OUTERMOST there: the function then has no table, and a walk ends with SFU_E_NO_FDE.
  *
  * 3. Exception entries, which interrupted somebody. The assembler has no directive for these, so that the macros
- *    write a section of their own, .sframe.trap.*, which the linker (binutils 2.46 or later) merges and sorts
- *    with the rest: SFrame version 3, one signal FDE with flexible rows. A walk crosses it like any function, and the
- *    frame behind it has an exact PC.
+ *    write a section of their own, .sframe.trap.*, which the linker (binutils 2.46 or later) merges and sorts with
+ *    the rest: SFrame version 3, one signal FDE with flexible rows. A walk crosses it like any function, and the frame
+ *    behind it has an exact PC.
  *
  *        irq_entry:                      <- x86_64: the CPU has pushed RIP, CS, RFLAGS, RSP and SS
  *            push %rbp
@@ -77,9 +77,9 @@
     .size \name, . - \name
     .endm
 
-    /* Begins the table of the exception entry from label START up to label END: then come its rows, in ascending
-     * order, then sfu_trap_end. A PC before the first row has none. The section is in the group of those that
-     * --gc-sections keeps. Row addresses are 2 bytes, so that an entry has 64 KiB at the most. */
+    /* Begins the table of the exception entry from symbol START up to symbol END: then come its rows, in ascending
+     * order, then sfu_trap_end. A PC before the first row has none. Flag R: --gc-sections keeps the section. Row
+     * addresses are 2 bytes, so that an entry has 64 KiB at the most. */
     .macro sfu_trap_begin start, end
     .pushsection .sframe.trap.\start, 1, "aR", %0x6ffffff4
     .set .Lsfu_trap_start, \start
@@ -87,7 +87,7 @@
 .Lsfu_trap_data_\start:
     .2byte .Lsfu_trap_rows_\start
     .byte 0x81, 1, 0                /* a signal frame with 2-byte addresses; flexible rows; no repetition */
-    .macro sfu_trap_finish          /* what sfu_trap_end needs of START and END; no symbol of ours in a relocation */
+    .macro sfu_trap_finish          /* for sfu_trap_end, which knows neither START nor END */
     .set .Lsfu_trap_rows_\start, .Lsfu_trap_rows
     .set .Lsfu_trap_size, . - .Lsfu_trap_data_\start
     .subsection 0
@@ -102,11 +102,11 @@
     .endm
 
     /* From label AT on:
-     *     interrupted CFA = *(BASE + cfa)     interrupted SP = CFA, on s390x CFA - 160
-     *     interrupted PC  = *(BASE + ra)
-     *     interrupted FP  = *(BASE + fp)      not given: FP still has the value it had
-     * BASE is SP. So x86_64 and aarch64 store the interrupted SP in the word at SP + cfa, which on x86_64 the CPU
-     * does; s390x stores SP + 160 there. Offsets are constants, -32768 to 32767; those with spaces need quotes. */
+     *     interrupted CFA = *(SP + cfa)     interrupted SP = CFA, on s390x CFA - 160
+     *     interrupted PC  = *(SP + ra)
+     *     interrupted FP  = *(SP + fp)      not given: FP still has the value it had
+     * So the word at SP + cfa holds the interrupted SP, which on x86_64 the CPU has stored there; on s390x it holds
+     * the interrupted SP + 160. Offsets are constants, -32768 to 32767; those with spaces need quotes. */
     .macro sfu_trap_row at, cfa:req, ra:req, fp
     sfu_trap_words \at, 3, "\cfa", "\ra", "\fp"
     .endm

@@ -6,8 +6,8 @@
 #else
 #define SFU_ASM_ABI 2
 #endif
-#define SFU_ASM_FIXED_RA 0
-#define SFU_ASM_SP 31
-#define SFU_ASM_RA 30
+#define SFU_ASM_FIXED_RA    0
+#define SFU_ASM_SP          31
+#define SFU_ASM_RA          30
 #define SFU_ASM_CFA(offset) offset
-#define SFU_ASM_CFA_MASK 0
+#define SFU_ASM_CFA_MASK    0

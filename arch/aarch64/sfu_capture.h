@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The sfu authors */
 /* aarch64, either byte order: included by sfu_arch.h. DWARF numbers 0 to 31: x0 to x30, sp. */
 #define SFU_NUM_REGS 32
-#define SFU_REG_SP 31
-#define SFU_REG_FP 29
-#define SFU_REG_RA 30
+#define SFU_REG_SP   31
+#define SFU_REG_FP   29
+#define SFU_REG_RA   30
 
 struct sfu_regs {
     uint64_t r[SFU_NUM_REGS + 1];

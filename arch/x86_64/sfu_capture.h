@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* x86_64: included by sfu_arch.h. DWARF numbers 0 to 15: rax rdx rcx rbx rsi rdi rbp rsp r8 ... r15; 16 is the PC. */
+/* x86_64: included by sfu_arch.h. DWARF numbers 0 to 15: rax rdx rcx rbx rsi rdi rbp rsp r8 ... r15. */
 #define SFU_NUM_REGS 16
-#define SFU_REG_SP 7
-#define SFU_REG_FP 6
+#define SFU_REG_SP   7
+#define SFU_REG_FP   6
 
 struct sfu_regs {
     uint64_t r[SFU_NUM_REGS + 1];

@@ -15,9 +15,17 @@
 #if defined(__x86_64__)
 
 enum {
-    CALL_WRITE = 1, CALL_LSEEK = 8, CALL_MMAP = 9, CALL_SIGACTION = 13, CALL_SIGPROCMASK = 14,
-    CALL_SIGALTSTACK = 131, CALL_EXIT_GROUP = 231, CALL_OPENAT = 257,
-    SA_RESTORER_OURS = 1, UCONTEXT_OFFSET = 0, R_RELATIVE = 8
+    CALL_WRITE = 1,
+    CALL_LSEEK = 8,
+    CALL_MMAP = 9,
+    CALL_SIGACTION = 13,
+    CALL_SIGPROCMASK = 14,
+    CALL_SIGALTSTACK = 131,
+    CALL_EXIT_GROUP = 231,
+    CALL_OPENAT = 257,
+    SA_RESTORER_OURS = 1,
+    UCONTEXT_OFFSET = 0,
+    R_RELATIVE = 8
 };
 
 /* struct ucontext: 40 bytes, r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. */
@@ -45,9 +53,17 @@ static inline long raw_call(long number, long a, long b, long c, long d, long e,
 #elif defined(__aarch64__)
 
 enum {
-    CALL_OPENAT = 56, CALL_LSEEK = 62, CALL_WRITE = 64, CALL_EXIT_GROUP = 94, CALL_SIGALTSTACK = 132,
-    CALL_SIGACTION = 134, CALL_SIGPROCMASK = 135, CALL_MMAP = 222,
-    SA_RESTORER_OURS = 0, UCONTEXT_OFFSET = 128, R_RELATIVE = 1027
+    CALL_OPENAT = 56,
+    CALL_LSEEK = 62,
+    CALL_WRITE = 64,
+    CALL_EXIT_GROUP = 94,
+    CALL_SIGALTSTACK = 132,
+    CALL_SIGACTION = 134,
+    CALL_SIGPROCMASK = 135,
+    CALL_MMAP = 222,
+    SA_RESTORER_OURS = 0,
+    UCONTEXT_OFFSET = 128,
+    R_RELATIVE = 1027
 };
 
 /* struct ucontext: 176 bytes, the fault address, x0 to x30, sp, pc. */
@@ -66,23 +82,30 @@ static inline long raw_call(long number, long a, long b, long c, long d, long e,
     register long x4 __asm__("x4") = e;
     register long x5 __asm__("x5") = f;
 
-    __asm__ __volatile__("svc #0"
-                         : "+r"(x0)
-                         : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-                         : "memory");
+    __asm__ __volatile__("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
     return x0;
 }
 
 #elif defined(__s390x__)
 
 enum {
-    CALL_WRITE = 4, CALL_LSEEK = 19, CALL_MMAP = 90, CALL_SIGACTION = 174, CALL_SIGPROCMASK = 175,
-    CALL_SIGALTSTACK = 186, CALL_EXIT_GROUP = 248, CALL_OPENAT = 288,
-    SA_RESTORER_OURS = 0, UCONTEXT_OFFSET = 296, R_RELATIVE = 12
+    CALL_WRITE = 4,
+    CALL_LSEEK = 19,
+    CALL_MMAP = 90,
+    CALL_SIGACTION = 174,
+    CALL_SIGPROCMASK = 175,
+    CALL_SIGALTSTACK = 186,
+    CALL_EXIT_GROUP = 248,
+    CALL_OPENAT = 288,
+    SA_RESTORER_OURS = 0,
+    UCONTEXT_OFFSET = 296,
+    R_RELATIVE = 12
 };
 #define CALL_MMAP_BY_POINTER 1 /* its six arguments are in memory */
-#define SIGFRAME_REGS 168      /* from SP in the frame of a handler without SA_SIGINFO to the pointer to its registers */
-#define REGS_OFFSET 40         /* from the struct ucontext to the same registers */
+/* A handler without SA_SIGINFO has another frame: from SP to the pointer to its registers, and from a struct
+ * ucontext to the same registers. */
+#define SIGFRAME_REGS        168
+#define REGS_OFFSET          40
 
 /* struct ucontext: 40 bytes, PSW mask, PSW address, r0 to r15, 16 access registers of 4 bytes, fpc, f0 to f15. */
 static inline uint64_t saved_at(uint32_t reg)
@@ -104,10 +127,7 @@ static inline long raw_call(long number, long a, long b, long c, long d, long e,
     register long r6 __asm__("r6") = e;
     register long r7 __asm__("r7") = f;
 
-    __asm__ __volatile__("svc 0"
-                         : "+d"(r2)
-                         : "d"(r1), "d"(r3), "d"(r4), "d"(r5), "d"(r6), "d"(r7)
-                         : "memory");
+    __asm__ __volatile__("svc 0" : "+d"(r2) : "d"(r1), "d"(r3), "d"(r4), "d"(r5), "d"(r6), "d"(r7) : "memory");
     return r2;
 }
 

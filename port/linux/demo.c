@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * A program without libc and without frame pointers that prints two backtraces by its own .sframe section: one from deep in
- * calls, one from a signal handler on a stack of its own, across the signal frame. Comments like "@deep" mark
- * the lines that addr2line must find; the test compares them.
+ * A program without libc and without frame pointers that prints two backtraces by its own .sframe section: one
+ * from deep in calls, one from a signal handler on a stack of its own, across the signal frame. Comments like
+ * "@deep" mark the lines that addr2line must find; the test compares them.
  *
- * With the argument "table" the signal frame is crossed by a table instead of the trap hook; with "ucontext" the second
- * trace begins at the registers that the handler was given.
+ * With the argument "table" the signal frame is crossed by a table instead of the trap hook; with "ucontext"
+ * the second trace begins at the registers that the handler was given.
  */
 #include "sfu_linux.h"
 #include "sfu_print.h"
@@ -100,9 +100,26 @@ void handler(int signal, void *info, void *ucontext)
     sfu_linux_exit(0);
 }
 
-static void open_section(const uint64_t *auxv)
+/* The section of this program: by its program headers, or between symbols of the linker script. */
+static int find_section(const uint64_t *auxv)
 {
     int code = sfu_linux_init(&self, auxv);
+
+#ifdef DEMO_LINKER_SYMBOLS
+    extern const uint8_t sframe_start[], sframe_end[];
+
+    if (code != SFU_E_EMPTY)
+        return SFU_E_BOUNDS; /* sfu.lds makes no PT_GNU_SFRAME */
+    code = sfu_open(&self.section, sframe_start, (uint64_t)(sframe_end - sframe_start), (uintptr_t)sframe_start);
+    if (code == SFU_OK)
+        code = sfu_add(&self.target.sections, &self.section);
+#endif
+    return code;
+}
+
+static void open_section(const uint64_t *auxv)
+{
+    int code = find_section(auxv);
     struct sfu_place place;
     char version[] = "SFrame version N\n";
 

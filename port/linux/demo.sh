@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# Builds the demo with this machine's own gcc, assembler and linker, whatever version of SFrame they write, and runs it.
+# Builds the demo with this machine's own gcc, assembler and linker, whatever version of SFrame they write, and
+# runs it.
 set -eu
 cd "$(dirname "$0")/../.."
 out=build/port/linux
@@ -34,6 +35,6 @@ echo "compiled with -fomit-frame-pointer; the section is all there is to go by: 
 $out/demo
 if [ "$version" -lt 3 ]; then
     echo
-    echo "Version $version of the format cannot mark _start as the outermost frame, so that each trace ends there with"
-    echo "no entry; built with binutils 2.46 or later it ends as complete."
+    echo "Version $version of the format, as this assembler writes it, does not mark _start as the outermost frame, so"
+    echo "each trace ends there for want of an entry; with binutils 2.46 or later it ends as complete."
 fi

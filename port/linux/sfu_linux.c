@@ -3,7 +3,8 @@
 #include "sfu_linux.h"
 #include "cpu.h"
 
-/* ---- System calls ---------------------------------------------------------------------------------------------- */
+/* ---- System calls
+ * ---------------------------------------------------------------------------------------------- */
 
 long sfu_linux_call(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -34,10 +35,12 @@ void sfu_linux_exit(int status)
         sfu_linux_call(CALL_EXIT_GROUP, status, 0, 0, 0, 0, 0);
 }
 
-/* ---- Reading the stack ----------------------------------------------------------------------------------------- */
+/* ---- Reading the stack
+ * ----------------------------------------------------------------------------------------- */
 
-/* Whether the 8 bytes at ADDR, which is aligned, can be read. rt_sigprocmask copies a new mask from there and then
- * refuses, because -1 is nothing that it can do with one: EINVAL. It fails with EFAULT if there is nothing to copy. */
+/* Whether the 8 bytes at ADDR, which is aligned, can be read. rt_sigprocmask copies a new mask from there and
+ * then refuses, because -1 is nothing that it can do with one: EINVAL. It fails with EFAULT if there is nothing
+ * to copy. */
 static bool readable(uint64_t addr)
 {
     return sfu_linux_call(CALL_SIGPROCMASK, -1, (long)addr, 0, 8, 0, 0) == -22;
@@ -59,7 +62,8 @@ int sfu_linux_read(void *ctx, uint64_t addr, void *buffer, size_t len)
     return 0;
 }
 
-/* ---- Signal frames --------------------------------------------------------------------------------------------- */
+/* ---- Signal frames
+ * --------------------------------------------------------------------------------------------- */
 
 static bool same(const uint8_t *a, const uint8_t *b, size_t len)
 {
@@ -171,7 +175,8 @@ int sfu_linux_sigaltstack(void *stack, size_t size)
     return (int)sfu_linux_call(CALL_SIGALTSTACK, (long)altstack, 0, 0, 0, 0, 0);
 }
 
-/* ---- The section ----------------------------------------------------------------------------------------------- */
+/* ---- The section
+ * ----------------------------------------------------------------------------------------------- */
 
 struct phdr { /* Elf64_Phdr */
     uint32_t type, flags;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * sfu in Linux user mode, without libc (but next to one as well): x86_64, aarch64 little and big, s390x; also under
- * qemu-user. Raw system calls only, nothing is allocated, errno is left alone, and everything here may be called from
- * a signal handler.
+ * sfu in Linux user mode, without libc (but next to one as well): x86_64, aarch64 little and big, s390x; also
+ * under qemu-user. Raw system calls only, nothing is allocated, errno is left alone, and everything here may be
+ * called from a signal handler.
  *
  *     static struct sfu_linux self;
  *
@@ -22,45 +22,49 @@ extern "C" {
 
 /* This program. regs: the registers of the frame that the walks begin with, set by whoever begins one. */
 struct sfu_linux {
-    struct sfu_target target;     /* complete after sfu_linux_init; set more of it, or add sections, if wanted */
+    struct sfu_target target; /* complete after sfu_linux_init; set more of it, or add sections, if wanted */
     struct sfu_section section;
     struct sfu_regs regs;
-    uint64_t slide;               /* run-time minus link-time address of the program */
+    uint64_t slide; /* run-time minus link-time address of the program */
 };
 
-/* ---- Everything at once ---------------------------------------------------------------------------------------- */
+/* ---- Everything at once
+ * ---------------------------------------------------------------------------------------- */
 
-/* Fills in *SELF: the section of the running program, found by the program headers that AUXV (the auxiliary vector,
- * pairs of words that end in AT_NULL) names, and the callbacks below. Returns SFU_OK, SFU_E_EMPTY (no PT_GNU_SFRAME)
- * or what sfu_open returned; the callbacks are there in any case. */
+/* Fills in *SELF: the section of the running program, found by the program headers that AUXV (the auxiliary
+ * vector, pairs of words that end in AT_NULL) names, and the callbacks below. Returns SFU_OK, SFU_E_EMPTY (no
+ * PT_GNU_SFRAME) or what sfu_open returned; the callbacks are there in any case. */
 int sfu_linux_init(struct sfu_linux *self, const uint64_t *auxv);
 
-/* ---- The parts ------------------------------------------------------------------------------------------------- */
+/* ---- The parts
+ * ------------------------------------------------------------------------------------------------- */
 
-/* Finds the section of an image whose NUM program headers lie at PHDRS: segment PT_GNU_SFRAME. A stock linker makes it
- * and covers it by a loaded segment, no linker script needed. Returns like sfu_linux_init, and sets *SLIDE in
- * any case. With a linker script that says
+/* Finds the section of an image whose NUM program headers lie at PHDRS: segment PT_GNU_SFRAME. A stock linker
+ * makes it and covers it by a loaded segment, no linker script needed. Returns like sfu_linux_init, and sets
+ * *SLIDE in any case. With a linker script that says
  *     .sframe : { sframe_start = .; KEEP(*(.sframe .sframe.*)) sframe_end = .; }
  * sfu_open(&section, sframe_start, sframe_end - sframe_start, (uintptr_t)sframe_start) does the same. */
 int sfu_linux_find(struct sfu_section *section, const void *phdrs, uint64_t num, uint64_t *slide);
 
-/* A sfu_read_fn for this process that survives every address. It asks the kernel whether the words can be read before it
- * reads them, so another thread that unmaps them in between can still make it fault. CTX is not used. */
+/* A sfu_read_fn for this process that survives every address. It asks the kernel whether the words can be read
+ * before it reads them, so another thread that unmaps them in between can still make it fault. CTX is not used.
+ * */
 int sfu_linux_read(void *ctx, uint64_t addr, void *buffer, size_t len);
 
 /* A sfu_reg_fn: CTX is a struct sfu_linux. Registers of the first frame: its regs; of a frame that a signal
  * interrupted: those in the signal frame. */
 int sfu_linux_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
 
-/* A sfu_trap_fn: knows a Linux signal frame by the instructions at its PC, which call sigreturn, wherever they are: in
- * a libc, in the vDSO, in qemu-user's page, on the stack, or below. CTX is not used. */
+/* A sfu_trap_fn: knows a Linux signal frame by the instructions at its PC, which call sigreturn, wherever they
+ * are: in a libc, in the vDSO, in qemu-user's page, on the stack, or below. CTX is not used. */
 int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_frame *next);
 
 /* In a signal handler that was given UCONTEXT (third argument, SA_SIGINFO): the frame that was interrupted, and its
  * registers in *REGS: begin a walk there to leave the handler out. */
 struct sfu_frame sfu_linux_interrupted(const void *ucontext, struct sfu_regs *regs);
 
-/* ---- What a program without libc needs ------------------------------------------------------------------------- */
+/* ---- What a program without libc needs
+ * ------------------------------------------------------------------------- */
 
 /* Writes LEN bytes to standard output. */
 void sfu_linux_write(const char *bytes, size_t len);
@@ -90,8 +94,8 @@ const char *sfu_linux_symbol(void *ctx, uint64_t addr, uint64_t *offset);
  * and ends with the status it returns. The last frame of each trace is _start's, the outermost. */
 int sfu_linux_main(int argc, char **argv, const uint64_t *auxv);
 
-/* start.S: a restorer whose signal frame is described by the table: a walk crosses it without the trap hook. x86_64 and
- * aarch64 only: on s390x the CFA, SP + 160, is in no word of a Linux signal frame. */
+/* start.S: a restorer whose signal frame is described by the table: a walk crosses it without the trap hook.
+ * x86_64 and aarch64 only: on s390x the CFA, SP + 160, is in no word of a Linux signal frame. */
 void sfu_linux_restorer_table(void);
 
 #ifdef __cplusplus

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * The part of a program that start files and libc would bring: start.S comes here with the stack that the kernel made.
+ * The part of a program that start files and libc would bring: start.S comes here with the stack that the
+ * kernel made.
  */
 #include "sfu_linux.h"
 #include "cpu.h"

@@ -37,19 +37,21 @@ extern "C" {
 struct sfu_panic {
     const struct sfu_target *target;
     void (*put)(void *ctx, char c); /* prints a character; must not take a lock */
-    /* NULL, or: the name of the function that ADDR (a lookup PC) is in, and in *OFFSET how far in; NULL if unknown */
+    /* NULL, or: the name of the function that ADDR (a lookup PC) is in, and in *OFFSET how far in; NULL if
+     * unknown */
     const char *(*symbol)(void *ctx, uint64_t addr, uint64_t *offset);
-    void *ctx;                      /* passed to both */
-    const char *image;              /* file name for addr2line; NULL: IMAGE */
-    uint64_t slide;                 /* run-time minus link-time address of the image */
+    void *ctx;         /* passed to both */
+    const char *image; /* file name for addr2line; NULL: IMAGE */
+    uint64_t slide;    /* run-time minus link-time address of the image */
     /* the printer's own */
     volatile uint8_t busy;
     struct sfu_walk walk;
 };
 
-/* Prints the trace that begins at TOP, of which sfu_walk_start says what is needed. If PANIC is already being printed,
- * because printing faulted and the fault came here again, says so and returns at once; the next time it returns
- * silently. Other CPUs must have been stopped, or use another PANIC. Returns the code that ended the walk. */
+/* Prints the trace that begins at TOP, of which sfu_walk_start says what is needed. If PANIC is already being
+ * printed, because printing faulted and the fault came here again, says so and returns at once; the next time
+ * it returns silently. Other CPUs must have been stopped, or use another PANIC. Returns the code that ended the
+ * walk. */
 int sfu_panic_print(struct sfu_panic *panic, const struct sfu_frame *top);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * The panic printer's whole output, for a walk over a stack in an array. No function has an entry: frames are found by
- * frame pointer or by the trap hook, which knows the PC 0x2000.
+ * The panic printer's whole output, for a walk over a stack in an array. No function has an entry: frames are
+ * found by frame pointer or by the trap hook, which knows the PC 0x2000.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,9 +13,9 @@
 #include "sfu_print.h"
 
 /* An amd64 section, version 2, of one function at 0x10 above it that is one byte long. */
-static const uint8_t bytes[] = {0xe2, 0xde, 2,    1, 3, 0, 0xf8, 0, 1, 0, 0, 0, 1, 0, 0, 0,  3, 0,
-                                0,    0,    0,    0, 0, 0, 20,   0, 0, 0, 0x10, 0, 0, 0, 1, 0, 0, 0,
-                                0,    0,    0,    0, 1, 0, 0,    0, 0, 0, 0,    0, 0, 3, 8};
+static const uint8_t bytes[] = {0xe2, 0xde, 2, 1, 3, 0, 0xf8, 0,  1, 0, 0, 0,    1, 0, 0, 0, 3,
+                                0,    0,    0, 0, 0, 0, 0,    20, 0, 0, 0, 0x10, 0, 0, 0, 1, 0,
+                                0,    0,    0, 0, 0, 0, 1,    0,  0, 0, 0, 0,    0, 0, 0, 3, 8};
 
 /* At STACK: records of FP and RA. */
 enum { STACK = 0x10000, WORDS = 64 };
@@ -154,7 +154,8 @@ static void test_many(void **state)
     for (i = 1; i < 60; i += 2)
         record(i, STACK + 8 * (i + 2), 0x5000 + i);
     assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NO_FDE);
-    assert_non_null(strstr(output, "\n#9  0x0000000000005011  [guessed]\n#10 0x0000000000005013  [guessed]\n#11 0x"));
+    assert_non_null(
+        strstr(output, "\n#9  0x0000000000005011  [guessed]\n#10 0x0000000000005013  [guessed]\n#11 0x"));
     assert_null(strstr(output, "#12"));
 }
 

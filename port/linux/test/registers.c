@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Each register that the capture and the signal frames give, against what assembly code has put there. The argument says
- * which test: capture, read, or how the frame behind a signal is reached: hook, table, ucontext, plain (the handler of
- * s390x without SA_SIGINFO).
+ * Each register that the capture and the signal frames give, against what assembly code has put there. The
+ * argument says which test: capture, read, or how the frame behind a signal is reached: hook, table, ucontext,
+ * plain (the handler of s390x without SA_SIGINFO).
  */
 #include "registers.h"
 
@@ -55,9 +55,9 @@ static __attribute__((noreturn)) void finish(void)
 
 static void test_capturing(void)
 {
-    static const char *const names[] = {
-        "r0",  "r1",  "r2",  "r3",  "r4",  "r5",  "r6",  "r7",  "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15",
-        "r16", "r17", "r18", "r19", "r20", "r21", "r22", "r23", "r24", "r25", "r26", "r27", "r28", "r29", "r30", "r31"};
+    static const char *const names[] = {"r0",  "r1",  "r2",  "r3",  "r4",  "r5",  "r6",  "r7",  "r8",  "r9",  "r10",
+                                        "r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21",
+                                        "r22", "r23", "r24", "r25", "r26", "r27", "r28", "r29", "r30", "r31"};
     static struct sfu_regs regs;
 #if defined(__x86_64__)
     const uint32_t argument = 5, ra = 99;
@@ -149,8 +149,17 @@ static void test_reading(void)
 #else
     const long mprotect = 125;
 #endif
-    static const uint64_t bad[] = {0, 1, 8, 4095, 0x7fffffffffffffff, 0x8000000000000000, 0xffff800000000000,
-                                   0xffffffffff600000, UINT64_MAX - 32, UINT64_MAX - 24, PATTERN};
+    static const uint64_t bad[] = {0,
+                                   1,
+                                   8,
+                                   4095,
+                                   0x7fffffffffffffff,
+                                   0x8000000000000000,
+                                   0xffff800000000000,
+                                   0xffffffffff600000,
+                                   UINT64_MAX - 32,
+                                   UINT64_MAX - 24,
+                                   PATTERN};
     uint64_t edge = ((uintptr_t)pages + 2 * 65536 - 1) / 65536 * 65536;
     uint8_t buffer[28];
     unsigned i;
