@@ -88,4 +88,9 @@ $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_suite,$(cpu))))
 
 .PHONY: bare
 ## bare: kernels of our own that crash in every way, on three machines
-bare: $(BARE_CPUS:%=suite-bare-%)
+bare: $(BARE_CPUS:%=suite-bare-%) suite-recipes
+
+CHECK += recipes
+.PHONY: suite-recipes
+suite-recipes: | $(TC)
+	@test/run.sh recipes python3 test/bare/recipes.py $(TC) $(BARE)/recipes
