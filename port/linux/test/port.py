@@ -40,6 +40,13 @@ VARIANTS = {
     's390x': ['-O2 -msoft-float', '-O2 -march=z13'],
 }
 
+# The libc of the distribution, where there is one.
+LIBC = {'x86_64': '/', 'aarch64': '/usr/aarch64-linux-gnu', 's390x': '/usr/s390x-linux-gnu'}
+LIBC_FLAGS = ('-g -fomit-frame-pointer -fasynchronous-unwind-tables -Wall -Wextra -I. -Iport/print -Iport/linux '
+              '-Wa,--gsframe').split()
+LIBC_SOURCES = ['sfu.c', 'port/linux/sfu_linux.c', 'port/linux/restorer.S', 'port/linux/test/libc.c']
+HEADERS = ['sfu.h', 'arch/sfu_arch.h', 'port/linux/sfu_linux.h', 'port/print/sfu_print.h']
+
 ANY = None
 START = [('sfu_linux_main', '@main-careless'), ('sfu_linux_start', '@start'), ('_start', '@_start')]
 CALLS = [('backtrace', '@backtrace'), ('deeper', '@deepest'), ('deeper', '@deeper'), ('deeper', '@deeper'),
@@ -129,6 +136,25 @@ def build(abi, flags, sources, out, version=''):
                ['-o', out])
 
 
+def check_libc(abi, flags, out):
+    """A program with libc, with its own start files and loader."""
+    log = run(ABIS[abi][0] + [f'-B{TC}/{abi}/'] + LIBC_FLAGS + flags + LIBC_SOURCES + ['-o', out])
+    emulator = ABIS[abi][1] and ABIS[abi][1] + ['-L', LIBC[abi]]
+    result = log or run(emulator + [out])
+    return None if result == 'ok libc\n' else ' '.join(result.split())
+
+
+def check_cplusplus(abi, folder):
+    """Every public header of arch/ and port/ in C++, the capture inlined."""
+    source = folder + '/headers.cc'
+    with open(source, 'w') as f:
+        f.write(''.join(f'#include "{header}"\n' for header in HEADERS))
+        f.write('struct sfu_frame here(struct sfu_regs *regs) { return sfu_here(regs); }\n')
+    warnings = '-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Werror'.split()
+    compiler = [ABIS[abi][0][0].replace('gcc', 'g++')] + ABIS[abi][0][1:]
+    return run(compiler + warnings + ['-std=c++11', '-O2', '-ffreestanding', '-I.', '-c', source, '-o', folder + '/headers.o'])
+
+
 def verdict(name, wrong):
     print(f'not ok {name}: {wrong}' if wrong else f'ok {name}', flush=True)
 
@@ -156,6 +182,9 @@ def main():
         for test in tests:
             result = log or run(ABIS[abi][1] + [out, test])
             verdict(f'registers {test} {flags}', None if result == f'ok {test}\n' else ' '.join(result.split()))
+    for flags in ['-O0', '-O2', '-O2 -static'] if abi in LIBC else []:
+        verdict(f'libc {flags}', check_libc(abi, flags.split(), folder + '/libc' + flags.replace(' ', '')))
+    verdict('headers in C++', ' '.join(check_cplusplus(abi, folder).split()))
 
 
 main()
