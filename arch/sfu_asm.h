@@ -82,12 +82,14 @@
      * addresses are 2 bytes, so that an entry has 64 KiB at the most. */
     .macro sfu_trap_begin start, end
     .pushsection .sframe.trap.\start, 1, "aR", %0x6ffffff4
-    .set .Lsfu_trap_start, \start
     .set .Lsfu_trap_rows, 0
 .Lsfu_trap_data_\start:
     .2byte .Lsfu_trap_rows_\start
     .byte 0x81, 1, 0                /* a signal frame with 2-byte addresses; flexible rows; no repetition */
-    .macro sfu_trap_finish          /* for sfu_trap_end, which knows neither START nor END */
+    .macro sfu_trap_address at      /* for the macros below, which do not know START and END */
+    .2byte \at - \start
+    .endm
+    .macro sfu_trap_finish
     .set .Lsfu_trap_rows_\start, .Lsfu_trap_rows
     .set .Lsfu_trap_size, . - .Lsfu_trap_data_\start
     .subsection 0
@@ -125,7 +127,7 @@
     .error "sfu_trap_row: cfa must be a multiple of 8 here"
     .endif
     .set .Lsfu_trap_rows, .Lsfu_trap_rows + 1
-    .2byte \at - .Lsfu_trap_start
+    sfu_trap_address \at
     .ifb \fp
     .byte 1 << 5 | 4 << 1 | 1       /* 2-byte words, four of them */
     .else
@@ -142,6 +144,7 @@
     .macro sfu_trap_end
     sfu_trap_finish
     .purgem sfu_trap_finish
+    .purgem sfu_trap_address
     .popsection
     .endm
 
