@@ -155,6 +155,9 @@ struct sfu_target kernel_target = {
     .reg = trap_register,
     .stack = which_stack,
     .max_frames = 64,
+#ifdef MACHINE_PAC_MASK
+    .pac_mask = MACHINE_PAC_MASK,
+#endif
 #ifdef KERNEL_TRAP_HOOK
     .trap = cross_trap,
 #endif

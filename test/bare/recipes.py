@@ -6,6 +6,7 @@
 <!-- file: NAME --> is written to a file, <!-- run: NAME [CPU...] --> is run by a shell, below DIRECTORY/CPU. What they
 made is looked at with binutils. TC has the binutils, a directory for each CPU.
 """
+import concurrent.futures
 import os
 import re
 import shutil
@@ -222,15 +223,19 @@ def main():
              for cpu in CC for test in (test_flags, test_clang, test_lto, test_link, test_efi, test_walkable,
                                         test_instrument) if test is not test_efi or cpu in EFI]
     tests.append(("codes", test_codes, None))
-    failed = False
-    for name, test, cpu in tests:
+
+    def run(job):
+        name, test, cpu = job
         try:
             test(cpu and Bench(tc, cpu, os.path.join(directory, name)))
-            print(f"ok {name}")
         except (Wrong, KeyError, OSError) as wrong:
-            print(f"not ok {name}: {wrong!r}")
-            failed = True
-    return failed
+            return f"not ok {name}: {wrong!r}"
+        return f"ok {name}"
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(run, tests))
+    print("\n".join(results))
+    return any(result.startswith("not") for result in results)
 
 
 if __name__ == "__main__":

@@ -22,9 +22,14 @@ BARE_SOURCES := sfu.c port/print/sfu_print.c port/baremetal/kernel.c port/bareme
     test/bare/scenarios.c test/bare/symbols.c
 BARE_HEADERS := sfu.h $(wildcard arch/*.h arch/*/*.h port/print/*.h port/baremetal/*.h port/baremetal/*/*.h)
 
-# One machine's, made small: what the limits of size and stack are for.
+# The same kernels in other ways. small: what the limits of size and stack are for. hook: no tables of exception
+# entries, and with frame pointers (but on s390x, where leaf functions would have some too). pac: signed return addresses.
 BARE_SMALL := -Os -DSFU_OLDEST_VERSION=3 -DSFU_NO_REMOTE
 BARE_SMALL_s390x := -mpacked-stack # as kernels there use: else each call takes 160 bytes
+BARE_HOOK := -O1 -DKERNEL_TRAP_HOOK
+BARE_HOOK_x86_64 := -fno-omit-frame-pointer
+BARE_HOOK_aarch64 := -fno-omit-frame-pointer
+BARE_PAC := -mbranch-protection=pac-ret
 
 # bare_image CPU, DIRECTORY, FLAGS: the kernel of a machine as DIRECTORY/kernel.elf.
 define bare_image
@@ -72,17 +77,21 @@ $(2)/first.elf $(2)/kernel.elf $(2)/kernel-cut.elf $(2)/kernel-missing.elf: $(BA
 endef
 
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu))))
-$(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-hook,-DKERNEL_TRAP_HOOK)))
+$(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-hook,$(BARE_HOOK) $(BARE_HOOK_$(cpu)))))
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-small,$(BARE_SMALL) $(BARE_SMALL_$(cpu)))))
+$(eval $(call bare_image,aarch64,$(BARE)/aarch64-pac,$(BARE_PAC)))
 
-# suite-bare-CPU: every scenario, with the trap frames in the table and by the hook, and broken sections.
+BARE_KINDS_x86_64 := x86_64 x86_64-hook x86_64-small
+BARE_KINDS_aarch64 := aarch64 aarch64-hook aarch64-small aarch64-pac
+BARE_KINDS_s390x := s390x s390x-hook s390x-small
+
+# suite-bare-CPU: every scenario of every image, and broken sections.
 define bare_suite
 CHECK_$(1) += bare-$(1)
 .PHONY: suite-bare-$(1)
-suite-bare-$(1): $(BARE)/$(1)/kernel.elf $(BARE)/$(1)/kernel-cut.elf $(BARE)/$(1)/kernel-missing.elf \
-    $(BARE)/$(1)-hook/kernel.elf $(BARE)/$(1)-small/kernel.elf
+suite-bare-$(1): $(BARE)/$(1)/kernel-cut.elf $(BARE)/$(1)/kernel-missing.elf $(BARE_KINDS_$(1):%=$(BARE)/%/kernel.elf)
 	@test/toolchain/install.sh bare
-	@test/run.sh bare-$(1) python3 test/bare/run.py $(1) $(TC)/$(1) $(BARE)/$(1) $(BARE)/$(1)-hook $(BARE)/$(1)-small
+	@test/run.sh bare-$(1) python3 test/bare/run.py $(1) $(TC)/$(1) $(BARE_KINDS_$(1):%=$(BARE)/%)
 endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_suite,$(cpu))))
 

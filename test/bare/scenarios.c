@@ -197,12 +197,12 @@ step static void scenario_garbage(void)
     room[1] = room[0];
 }
 
-/* Puts TARGET where the return address of this function is kept. */
+/* Puts TARGET where the return address of this function is kept; in its upper half it may be signed. */
 step static void return_to(uint64_t target)
 {
     volatile uint64_t *p = below();
 
-    while (*p != (uintptr_t)__builtin_return_address(0)) {
+    while ((uint32_t)*p != (uint32_t)(uintptr_t)__builtin_return_address(0)) {
         p++;
     }
     *p = target;

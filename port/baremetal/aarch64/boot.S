@@ -9,6 +9,23 @@
 
 /* ---- start ---- */
 
+    /* Before the first function that signs its return address. The width of addresses is part of a signature. */
+    .macro set_address_format
+    movz x1, #MACHINE_TCR & 0xffff
+    movk x1, #MACHINE_TCR >> 16, lsl #16
+    msr tcr_el1, x1
+#ifdef __ARM_FEATURE_PAC_DEFAULT
+    .arch armv8.3-a
+    movz x1, #0x5f75                    /* any key: a real kernel takes a random one */
+    msr apiakeylo_el1, x1
+    msr apiakeyhi_el1, x1
+    mrs x1, sctlr_el1
+    orr x1, x1, #1 << 31                /* EnIA */
+    msr sctlr_el1, x1
+#endif
+    isb
+    .endm
+
     .section .text.boot, "ax", %progbits
     sfu_outermost_begin boot            /* nothing called this: traces end here, and say that they are complete */
     msr spsel, #1
@@ -17,6 +34,7 @@
     msr spsel, #0
     adrp x1, boot_stack_top
     add sp, x1, :lo12:boot_stack_top
+    set_address_format
     mov x0, #0
     bl kernel_start
     sfu_outermost_end boot

@@ -50,8 +50,6 @@ static void set_memory_map(void)
     level1[0] = 0x405; /* accessed, attribute 1, block */
     level1[1] = (uintptr_t)level2 | 3;
     __asm__ volatile("msr mair_el1, %0" : : "r"((uint64_t)0x00ff));
-    /* 32 bits of address by TTBR0, 4 KiB granule, write-back tables; nothing by TTBR1 */
-    __asm__ volatile("msr tcr_el1, %0" : : "r"((uint64_t)(32 | 0x3500 | 1 << 23)));
     __asm__ volatile("msr ttbr0_el1, %0; dsb sy; tlbi vmalle1; dsb sy; isb" : : "r"(level1) : "memory");
     __asm__ volatile("mrs %0, sctlr_el1" : "=r"(control));
     __asm__ volatile("msr sctlr_el1, %0; isb" : : "r"(control | 0x1005) : "memory"); /* MMU, caches */

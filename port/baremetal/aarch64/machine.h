@@ -6,6 +6,11 @@
 #define TRAP_PC 256
 #define TRAP_SIZE 304
 
+/* 32 bits of address by TTBR0, 4 KiB granule, write-back tables; nothing by TTBR1. */
+#define MACHINE_TCR (32 | 0x3500 | 1 << 23)
+/* So where a signed return address has its signature. */
+#define MACHINE_PAC_MASK 0xff7fffff00000000
+
 #ifndef __ASSEMBLER__
 #include <stdbool.h>
 #include <stddef.h>
