@@ -45,7 +45,7 @@ static void examine(const uint8_t *bytes, size_t size)
     }
     holds(o.mapped.fdes <= o.mapped.end && o.mapped.fres <= o.mapped.end && o.mapped.end <= size);
     checked = check(&o, NULL);
-    for (uint64_t pc = BASE + FIRST - 1; pc <= BASE + LAST; pc += 3) {
+    for (uint64_t pc = BASE + FIRST - 1; pc <= BASE + LAST; pc += 5) {
         struct sfu_row row;
         int result;
         o.memory.reads = 0;
@@ -69,7 +69,7 @@ static void each_value(const struct variant *v)
     mixed(v);
     memcpy(bytes, b->bytes, b->size);
     for (size_t i = 0; i < b->size; i++) {
-        for (unsigned value = 0; value < 256; value += value > 32 && value < 0xf0 ? 7 : 1) {
+        for (unsigned value = 0; value < 256; value += value >= 32 && value < 0xf8 ? 8 : 1) {
             note("version %d, ABI %d, flags %x, byte %zu = %x", v->version, v->abi, v->flags, i, value);
             bytes[i] = (uint8_t)value;
             examine(bytes, b->size);

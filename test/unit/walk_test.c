@@ -469,6 +469,9 @@ static void test_hook_then_guess(void **state)
     trap_code = SFU_E_NO_FDE;
     code(step(&walk), SFU_OK);
     same(walk.frame.guessed, true);
+    code(sfu_remove(&t.sections, &o.mapped), SFU_OK);
+    sfu_walk_start(&walk, &t, &top);
+    code(step(&walk), SFU_E_NO_FDE); /* without a section the ABI is not known: no guess */
     close_section(&o);
 }
 
