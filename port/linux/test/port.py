@@ -155,6 +155,32 @@ def check_cplusplus(abi, folder):
     return run(compiler + warnings + ['-std=c++11', '-O2', '-ffreestanding', '-I.', '-c', source, '-o', folder + '/headers.o'])
 
 
+def check_tables(abi, folder):
+    """What objdump reads of the macros: functions in the order of their addresses, with rows for each."""
+    cpu = abi.removesuffix('_be')
+    out = folder + '/tables'
+    command = ABIS[abi][0] + [f'-B{TC}/{cpu}/', '-Wa,--gsframe', '-I.', '-nostdlib', '-static', '-Wl,--gc-sections']
+    log = run(command + ['port/linux/test/tables.S', '-o', out])
+    if log:
+        return ' '.join(log.split())
+    functions = re.findall(r'func idx.*', run([f'{TC}/{cpu}/objdump', '--sframe', out]) + '\n')
+    rows = re.findall(r'^    ([0-9a-f]{16})  (\S.*?) *$', run([f'{TC}/{cpu}/objdump', '--sframe', out]), re.M)
+    sizes = [re.search(r'size = (\d+ bytes.*)', line)[1] for line in functions]
+    if sizes != ['8 bytes', '4 bytes', '16 bytes, attr = "SF"', '8 bytes, attr = "SF"']:
+        return f'functions: {sizes}'
+    first = int(rows[0][0], 16)
+    found = [(int(pc, 16) - first, ''.join(row.split())) for pc, row in rows]  # long columns run into each other
+    entry = found[2][0]
+    wanted = [(0, 'RAundefined'), (8, 'RAundefined'), (entry, '(sp+24)u(sp+0)'),
+              (entry + 8, '(sp+152)(sp-16)(sp+8)'), (entry + 12, 'sp+32760(sp+32767)(sp-32768)'),
+              (entry + 20, '(sp+320)u(sp+0)')]
+    if found != wanted:
+        return f'rows: {found}'
+    if abi == 's390x' and 'multiple of 8' not in run(command + ['-DWRONG=28', 'port/linux/test/tables.S', '-o', out]):
+        return 'a CFA that cannot be encoded was accepted'
+    return None
+
+
 def verdict(name, wrong):
     print(f'not ok {name}: {wrong}' if wrong else f'ok {name}', flush=True)
 
@@ -184,6 +210,7 @@ def main():
             verdict(f'registers {test} {flags}', None if result == f'ok {test}\n' else ' '.join(result.split()))
     for flags in ['-O0', '-O2', '-O2 -static'] if abi in LIBC else []:
         verdict(f'libc {flags}', check_libc(abi, flags.split(), folder + '/libc' + flags.replace(' ', '')))
+    verdict('tables', check_tables(abi, folder))
     verdict('headers in C++', ' '.join(check_cplusplus(abi, folder).split()))
 
 
