@@ -249,12 +249,10 @@ int machine_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t
 int machine_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_frame *next)
 {
     struct machine *m = ctx;
-    static const struct sfu_frame zero;
     m->trapped++;
-    same(next->pc, 0);
-    same(next->sp, 0);
-    same(next->has_ra, 0);
-    same(next->trap, zero.trap);
+    holds(next->pc == 0 && next->sp == 0 && next->fp == 0 && next->ra == 0);
+    holds(next->function == 0 && next->trap == 0 && next->depth == 0 && next->switches == 0);
+    holds(next->pc_kind == 0 && !next->has_ra && !next->switched && !next->guessed && !next->reliable);
     return m->trap(m, frame, code, next);
 }
 
