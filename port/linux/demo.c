@@ -26,6 +26,13 @@ static struct sfu_panic panic;
 static bool by_ucontext;
 static uint64_t handler_stack[4096];
 
+/* Which stack SP is on. */
+static uint64_t which_stack(void *ctx, uint64_t sp)
+{
+    (void)ctx;
+    return sp - (uintptr_t)handler_stack <= sizeof handler_stack;
+}
+
 static void say(const char *s)
 {
     size_t len = 0;
@@ -133,6 +140,7 @@ static void open_section(const uint64_t *auxv)
     }
     version[15] = (char)('0' + self.section.version);
     say(version);
+    self.target.stack = which_stack;
     panic.target = &self.target;
     panic.put = sfu_linux_put;
     panic.symbol = sfu_linux_symbol;

@@ -3,8 +3,8 @@
 # Copyright (c) 2026 The sfu authors
 """port.py ABI: builds the demo and the register test in many ways, runs them, and compares.
 
-The functions of each frame are given here. Where in them is checked too, by what the demo itself offers: the addr2line
-line that it prints is run, and each address must lead to the source line that the comment @marker is on.
+The functions of each frame are given here. Where in them is checked too, by what the demo itself offers: the
+addr2line line that it prints is run, and each address must lead to the source line that the comment @marker is on.
 """
 import os
 import re
@@ -19,9 +19,9 @@ ABIS = {  # compiler, emulator
     's390x': (['s390x-linux-gnu-gcc'], ['qemu-s390x']),
 }
 OLD = {'x86_64': ['v1', 'v2'], 'aarch64': ['v1', 'v2'], 'aarch64_be': ['v1', 'v2'], 's390x': []}
+WARNINGS = '-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Werror'.split()
 FLAGS = ('-std=c99 -g -fomit-frame-pointer -fasynchronous-unwind-tables -ffreestanding -nostdlib '
-         '-fno-stack-protector -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Wstrict-prototypes -Werror '
-         '-I. -Iport/print -Iport/linux -Wa,--gsframe').split()
+         '-fno-stack-protector -Wstrict-prototypes -I. -Iport/print -Iport/linux -Wa,--gsframe').split() + WARNINGS
 CORE = ['sfu.c', 'port/linux/sfu_linux.c', 'port/linux/start.c', 'port/linux/start.S', 'port/linux/restorer.S']
 DEMO = CORE + ['port/linux/sfu_linux_symbols.c', 'port/print/sfu_print.c', 'port/linux/demo.c']
 REGISTERS = CORE + ['port/linux/test/registers.c', 'port/linux/test/registers.S']
@@ -74,8 +74,8 @@ def places(line, cpu):
 
 
 def on_marked_line(place, right, by_clang):
-    """Whether PLACE is in the function and on the line of RIGHT. clang gives assembly files no lines, and on aarch64 it
-    gives the end of an inlined function to the caller, with the line in the inlined one."""
+    """Whether PLACE is in the function and on the line of RIGHT. clang gives assembly files no lines, and on aarch64
+    it gives the end of an inlined function to the caller, with the line in the inlined one."""
     name, marker = right
     match = re.fullmatch(r'(\w+) at (\S+):(\S+)', place.split(' (discriminator')[0])
     if not match or match[1] != name:
@@ -102,11 +102,11 @@ def compare(trace, expected, mode, cpu, end):
         match = re.fullmatch(r'#(\d+)  0x[0-9a-f]{16}  (\w+)(?:\.\w+)*\+0x[0-9a-f]+(.*)', line)
         if not match or int(match[1]) != number or match[2] != right[0]:
             return f'frame {number} is "{line}", not {right[0]}'
-        mark = '  [interrupted]' if right[0] == 'crash' and mode != 'ucontext' else ''
+        mark = '  [interrupted]  [stack switch]' if right[0] == 'crash' and mode != 'ucontext' else ''
         if match[3] != mark:
             return f'frame {number} is marked "{match[3]}"'
         if not on_marked_line(lookups[number], right, '/democlang' in trace[-1]):
-            return f'frame {number}, {line}: addr2line says {lookups[number]}, not {right[0]} on the line of {right[1]}'
+            return f'frame {number}, {line}: addr2line says {lookups[number]}, not the line of {right[1]}'
     return None
 
 
@@ -150,9 +150,9 @@ def check_cplusplus(abi, folder):
     with open(source, 'w') as f:
         f.write(''.join(f'#include "{header}"\n' for header in HEADERS))
         f.write('struct sfu_frame here(struct sfu_regs *regs) { return sfu_here(regs); }\n')
-    warnings = '-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Werror'.split()
     compiler = [ABIS[abi][0][0].replace('gcc', 'g++')] + ABIS[abi][0][1:]
-    return run(compiler + warnings + ['-std=c++11', '-O2', '-ffreestanding', '-I.', '-c', source, '-o', folder + '/headers.o'])
+    return run(compiler + WARNINGS + ['-std=c++11', '-O2', '-ffreestanding', '-I.', '-c', source,
+                                      '-o', folder + '/headers.o'])
 
 
 def check_tables(abi, folder):
