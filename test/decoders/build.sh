@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# build.sh ABI LEVEL OUT: compiles lua5.4, zlib and sqlite3 for an ABI (x86_64, aarch64, aarch64_be or s390x) at a
-# level (O2, Os or O3) once, and assembles and links the result with each binutils that emits SFrame for it:
+# build.sh ABI LEVEL OUT: compiles lua5.4, zlib, sqlite3 and edges.c for an ABI (x86_64, aarch64, aarch64_be or
+# s390x) at a level (O2, Os or O3) once, and assembles and links the result with each binutils that emits SFrame for
+# it:
 #
 #   OUT/v3/lua5.4.o   relocatable object
-#   OUT/v3/lua5.4.x   linked image; likewise v1 and v2, zlib and sqlite3
+#   OUT/v3/lua5.4.x   linked image; likewise v1 and v2, and the other programs
 #
 # -Os also keeps frame pointers (x86_64, s390x) or signs return addresses (aarch64), and protects against stack
 # clashes, so that -O2 shows the usual rows and -Os the others. -O3 is for x86-64-v3, whose vectors need realigned
@@ -89,6 +90,7 @@ lua=$(find "$src/lua5.4/src" -name '*.c' ! -name luac.c)
 compile lua5.4 $lua
 compile zlib "$src"/zlib/*.c
 compile sqlite3 "$src/sqlite3/sqlite3.c"
+compile edges "$here/edges.c"
 
 for version in v3 v2 v1; do
     case $version in
@@ -96,10 +98,10 @@ for version in v3 v2 v1; do
     *) tools=$tc/$version/$cpu ;;
     esac
     [ -x "$tools/as" ] || continue
-    for program in lua5.4:main zlib:deflate sqlite3:sqlite3_open; do
+    for program in lua5.4:main zlib:deflate sqlite3:sqlite3_open edges:outermost; do
         assemble "$tools" $version "${program%:*}"
         link_object "$tools" $version "${program%:*}"
         link_image "$tools" $version "${program%:*}" "${program#*:}"
     done
 done
-rm -rf "$out"/lua5.4 "$out"/zlib "$out"/sqlite3 "$out"/include "$out"/v?/*/
+rm -rf "$out"/lua5.4 "$out"/zlib "$out"/sqlite3 "$out"/edges "$out"/include "$out"/v?/*/

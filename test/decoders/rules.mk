@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# Real programs: at every PC sfu's row is the one that objdump prints. An ABI is a suite.
+# Real programs, and edge cases: at every PC sfu's row is the one that objdump prints. An ABI is a suite.
 DECODERS := build/decoders
 DECODERS_x86_64 := x86_64-O2 x86_64-Os x86_64-O3
 DECODERS_aarch64 := aarch64-O2 aarch64-Os
@@ -11,7 +11,8 @@ DECODERS_s390x := s390x-O2 s390x-Os
 # build.sh takes the versions of binutils from here; $(TC) comes first because it installs the compilers.
 DECODERS_IMAGES := $(foreach abi,$(ABIS),$(DECODERS_$(abi):%=$(DECODERS)/%/done))
 
-$(DECODERS_IMAGES): $(DECODERS)/%/done: test/decoders/build.sh test/toolchain/sources.sh | $(TC)
+$(DECODERS_IMAGES): $(DECODERS)/%/done: test/decoders/build.sh test/decoders/edges.c \
+    test/toolchain/sources.sh | $(TC)
 	@rm -rf $(@D) && mkdir -p $(@D)
 	@test/decoders/build.sh $(subst -, ,$*) $(@D) >$(@D)/log 2>&1 || { cat $(@D)/log; false; }
 	@touch $@

@@ -25,7 +25,9 @@ REGISTER, DEREFERENCE = 1, 2
 FUNCTION = re.compile(r' +func idx \[(\d+)\]: pc = 0x([0-9a-f]+), size = (\d+) bytes(.*)$')
 ATTRIBUTES = re.compile(r'(, attr = "(?P<attr>[SF]+)")?(, pauth = (?P<key>[AB]) key)?$')
 COLUMNS = re.compile(r' +STARTPC(\[m\])? +CFA +FP +RA *$')
-ROW = re.compile(r' +([0-9a-f]{16}) +(\S+) +(\S+) +(\S+?)(\[s\])? *$')
+WORDS = r'\(?(?:sp|fp|c|r\d+)[+-]\d+\)?'
+# Long numbers leave no space between the columns.
+ROW = re.compile(r' +([0-9a-f]{16}) +(%s) *(u|%s) *(f|u|U|%s)(\[s\])? *$' % (WORDS, WORDS, WORDS))
 UNDEFINED = re.compile(r' +([0-9a-f]{16}) +RA undefined *$')
 RULE = re.compile(r'(\()?(sp|fp|c|r\d+)([+-]\d+)(\))?$')
 
