@@ -165,7 +165,8 @@ struct sfu_target kernel_target = {
 
 /* ---- into the printer ---- */
 
-static struct sfu_panic printer = {.target = &kernel_target, .put = put, .symbol = kernel_symbol, .image = KERNEL_IMAGE};
+static struct sfu_panic printer = {
+    .target = &kernel_target, .put = put, .symbol = kernel_symbol, .image = KERNEL_IMAGE};
 
 static void trace(const struct sfu_frame *from)
 {

@@ -16,8 +16,8 @@
 
 /* ---- what each machine brings ---- */
 
-/* struct trap, in machine.h: what exception_entry (boot.S) saves. It has the registers by DWARF numbers, r[], as they
- * are once machine_trap has seen it, and the PC of the next instruction, or of the one that failed, pc. */
+/* struct trap, in machine.h: what exception_entry (boot.S) saves. It has the registers by DWARF numbers, r[], as
+ * they are once machine_trap has seen it, and the PC of the next instruction, or of the one that failed, pc. */
 
 /* Sets up vectors, the memory map and stacks of its own. BOOT is what the loader left in a register. */
 void machine_init(uintptr_t boot);
@@ -52,8 +52,8 @@ extern const char exception_entry[], exception_entry_end[];
 
 /* ---- the common part ---- */
 
-/* A stack that the unwinder may read: there is no other way into memory for it. GUARD bytes below LOW are the stack's
- * too, when it has run over, but cannot be read. */
+/* A stack that the unwinder may read: there is no other way into memory for it. GUARD bytes below LOW are the
+ * stack's too, when it has run over, but cannot be read. */
 #define STACKS 8
 void kernel_add_stack(const void *low, uint64_t size, uint64_t guard);
 

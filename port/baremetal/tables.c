@@ -12,7 +12,7 @@ static const char *advice(int code)
 {
     switch (code) {
     case SFU_E_EMPTY:
-        return "assemble with -Wa,--gsframe, compile with -fasynchronous-unwind-tables, KEEP(*(.sframe)) when linking";
+        return "compile with -fasynchronous-unwind-tables -Wa,--gsframe, and KEEP(*(.sframe)) in the linker script";
     case SFU_E_MAGIC:
         return "sframe_start of the linker script must be the start of .sframe, and nothing may write there";
     case SFU_E_VERSION:

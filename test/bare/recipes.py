@@ -3,8 +3,8 @@
 # Copyright (c) 2026 The sfu authors
 """recipes.py TC DIRECTORY: runs every block of port/README.md that is marked for it, for each CPU.
 
-<!-- file: NAME --> is written to a file, <!-- run: NAME [CPU...] --> is run by a shell, below DIRECTORY/CPU. What they
-made is looked at with binutils. TC has the binutils, a directory for each CPU.
+<!-- file: NAME --> is written to a file, <!-- run: NAME [CPU...] --> is run by a shell, below DIRECTORY/CPU. What
+they made is looked at with binutils. TC has the binutils, a directory for each CPU.
 """
 import concurrent.futures
 import os
@@ -115,7 +115,8 @@ KERNEL = ("start", "kernel_main", "print_trace", "open_tables")
 def build(bench):
     """kernel.o and entry.o as the first recipe makes them, and the unwinder"""
     bench.recipe("flags")
-    bench.run("$CC -O2 -ffreestanding -ffunction-sections -fasynchronous-unwind-tables -Wa,--gsframe -c sfu.c sfu_print.c")
+    bench.run("$CC -O2 -ffreestanding -ffunction-sections -fasynchronous-unwind-tables -Wa,--gsframe "
+              "-c sfu.c sfu_print.c")
 
 
 def test_flags(bench):

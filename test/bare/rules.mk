@@ -14,16 +14,20 @@ BARE_CPU_x86_64 := -m64 -mno-red-zone -mgeneral-regs-only -fcf-protection=none
 BARE_CPU_aarch64 := -mgeneral-regs-only -mstrict-align -mno-outline-atomics
 BARE_CPU_s390x := -msoft-float -march=z196
 
-BARE_FLAGS := -std=c11 -ffreestanding -O2 -g -fomit-frame-pointer -fno-stack-protector -fpie -fvisibility=hidden -fno-optimize-sibling-calls \
+BARE_FLAGS := -std=c11 -ffreestanding -O2 -g -fomit-frame-pointer -fno-stack-protector \
+    -fpie -fvisibility=hidden -fno-optimize-sibling-calls \
     -fasynchronous-unwind-tables -ffunction-sections -Wa,--gsframe $(WARN) -Werror \
     -I. -Iarch -Iport/print -Iport/baremetal
 BARE_LINK := -nostdlib -static-pie -Wl,--gc-sections,-z,norelro,--build-id=none,-z,max-page-size=4096
-BARE_SOURCES := sfu.c port/print/sfu_print.c port/baremetal/kernel.c port/baremetal/tables.c port/baremetal/module.c \
+BARE_SOURCES := sfu.c port/print/sfu_print.c \
+    port/baremetal/kernel.c port/baremetal/tables.c port/baremetal/module.c \
     test/bare/scenarios.c test/bare/symbols.c
-BARE_HEADERS := sfu.h $(wildcard arch/*.h arch/*/*.h port/print/*.h port/baremetal/*.h port/baremetal/*/*.h)
+BARE_HEADERS := sfu.h \
+    $(wildcard arch/*.h arch/*/*.h port/print/*.h port/baremetal/*.h port/baremetal/*/*.h)
 
 # The same kernels in other ways. small: what the limits of size and stack are for. hook: no tables of exception
-# entries, and with frame pointers (but on s390x, where leaf functions would have some too). pac: signed return addresses.
+# entries, and with frame pointers (but on s390x, where leaf functions would have some too). pac: signed return
+# addresses.
 BARE_SMALL := -Os -DSFU_OLDEST_VERSION=3 -DSFU_NO_REMOTE
 BARE_SMALL_s390x := -mpacked-stack # as kernels there use: else each call takes 160 bytes
 BARE_HOOK := -O1 -DKERNEL_TRAP_HOOK
@@ -89,7 +93,8 @@ BARE_KINDS_s390x := s390x s390x-hook s390x-small
 define bare_suite
 CHECK_$(1) += bare-$(1)
 .PHONY: suite-bare-$(1)
-suite-bare-$(1): $(BARE)/$(1)/kernel-cut.elf $(BARE)/$(1)/kernel-missing.elf $(BARE_KINDS_$(1):%=$(BARE)/%/kernel.elf)
+suite-bare-$(1): $(BARE)/$(1)/kernel-cut.elf $(BARE)/$(1)/kernel-missing.elf \
+    $(BARE_KINDS_$(1):%=$(BARE)/%/kernel.elf)
 	@test/toolchain/install.sh bare
 	@test/run.sh bare-$(1) python3 test/bare/run.py $(1) $(TC)/$(1) $(BARE_KINDS_$(1):%=$(BARE)/%)
 endef

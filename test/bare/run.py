@@ -3,8 +3,8 @@
 # Copyright (c) 2026 The sfu authors
 """run.py CPU TOOLS DIRECTORY...: boots the kernels of DIRECTORYs and compares every line that they print.
 
-The functions of each trace are written from scenarios.c and port/baremetal by hand. Names, offsets and addresses are
-compared with nm's, and the addr2line line is run as it was printed. TOOLS has the CPU's nm, readelf, addr2line.
+The functions of each trace are written from scenarios.c and port/baremetal by hand. Names, offsets and addresses
+are compared with nm's, and the addr2line line is run as it was printed. TOOLS has the CPU's nm, readelf, addr2line.
 """
 import bisect
 import concurrent.futures
@@ -29,8 +29,8 @@ QEMU["aarch64-pac"] = [word.replace("cortex-a57", "max") for word in QEMU["aarch
 STATUS = {"x86_64": (33, 35), "aarch64": (0, 1), "aarch64-pac": (0, 1), "s390x": (0, 1)}
 
 # ---- what each scenario must print ----
-# A frame: function, "+0" if the PC must be its first instruction, "~" if it was interrupted, "!" after a stack switch;
-# "0x..." a PC in no function, "&name" that object's address, "module:name" a function of the module,
+# A frame: function, "+0" if the PC must be its first instruction, "~" if it was interrupted, "!" after a stack
+# switch; "0x..." a PC in no function, "&name" that object's address, "module:name" a function of the module,
 # "name*" once or more.
 
 START = {"x86_64": "boot64", "aarch64": "boot", "aarch64-pac": "boot", "s390x": "boot"}
@@ -103,10 +103,10 @@ BROKEN = {
     "version": (lambda s: s[:2] + b"\x04" + s[3:], "assemble and link with binutils 2.46 or newer"),
     "magic": (lambda s: b"\0\0" + s[2:], "sframe_start of the linker script must be the start of .sframe"),
     "flags": (lambda s: s[:3] + b"\x80" + s[4:], "this sfu is older than the linker that wrote the section"),
-    "no-functions": (lambda s: s[:8] + bytes(12) + s[20:], "assemble with -Wa,--gsframe"),
+    "no-functions": (lambda s: s[:8] + bytes(12) + s[20:], "compile with -fasynchronous-unwind-tables"),
     "half-zero": (lambda s: s[:len(s) // 2] + bytes(len(s) - len(s) // 2), "something changed the section after"),
     "cut": ("kernel-cut.elf", "the section was cut: sframe_end must be its end"),
-    "missing": ("kernel-missing.elf", "assemble with -Wa,--gsframe"),
+    "missing": ("kernel-missing.elf", "compile with -fasynchronous-unwind-tables"),
 }
 
 

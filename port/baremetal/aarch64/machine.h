@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* The layout of what exception_entry (boot.S) saves. */
-#define TRAP_X29 232
-#define TRAP_SP 248
-#define TRAP_PC 256
+#define TRAP_X29  232
+#define TRAP_SP   248
+#define TRAP_PC   256
 #define TRAP_SIZE 304
 
 /* 32 bits of address by TTBR0, 4 KiB granule, write-back tables; nothing by TTBR1. */

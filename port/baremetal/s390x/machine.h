@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* The layout of what exception_entry (boot.S) saves, above the 160 bytes that the function it calls may use. */
-#define TRAP_GPRS 160
-#define TRAP_R11 (TRAP_GPRS + 88)
-#define TRAP_R15 (TRAP_GPRS + 120)
-#define TRAP_PSW (TRAP_GPRS + 128)
-#define TRAP_PC (TRAP_GPRS + 136)
-#define TRAP_CFA (TRAP_GPRS + 144)
-#define TRAP_CODE (TRAP_GPRS + 152)
+#define TRAP_GPRS    160
+#define TRAP_R11     (TRAP_GPRS + 88)
+#define TRAP_R15     (TRAP_GPRS + 120)
+#define TRAP_PSW     (TRAP_GPRS + 128)
+#define TRAP_PC      (TRAP_GPRS + 136)
+#define TRAP_CFA     (TRAP_GPRS + 144)
+#define TRAP_CODE    (TRAP_GPRS + 152)
 #define TRAP_ADDRESS (TRAP_GPRS + 160)
-#define TRAP_IRQ (TRAP_GPRS + 168)
-#define TRAP_SIZE (TRAP_GPRS + 176)
+#define TRAP_IRQ     (TRAP_GPRS + 168)
+#define TRAP_SIZE    (TRAP_GPRS + 176)
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>
