@@ -3,8 +3,7 @@
 #include "sfu_linux.h"
 #include "cpu.h"
 
-/* ---- System calls
- * ---------------------------------------------------------------------------------------------- */
+/* ---- System calls -------------------------------------------------------------------------------------------- */
 
 long sfu_linux_call(long number, long a, long b, long c, long d, long e, long f)
 {
@@ -35,8 +34,7 @@ void sfu_linux_exit(int status)
         sfu_linux_call(CALL_EXIT_GROUP, status, 0, 0, 0, 0, 0);
 }
 
-/* ---- Reading the stack
- * ----------------------------------------------------------------------------------------- */
+/* ---- Reading the stack --------------------------------------------------------------------------------------- */
 
 /* Whether the 8 bytes at ADDR, which is aligned, can be read. rt_sigprocmask copies a new mask from there and
  * then refuses, because -1 is nothing that it can do with one: EINVAL. It fails with EFAULT if there is nothing
@@ -62,8 +60,7 @@ int sfu_linux_read(void *ctx, uint64_t addr, void *buffer, size_t len)
     return 0;
 }
 
-/* ---- Signal frames
- * --------------------------------------------------------------------------------------------- */
+/* ---- Signal frames ------------------------------------------------------------------------------------------- */
 
 static bool same(const uint8_t *a, const uint8_t *b, size_t len)
 {
@@ -175,8 +172,7 @@ int sfu_linux_sigaltstack(void *stack, size_t size)
     return (int)sfu_linux_call(CALL_SIGALTSTACK, (long)altstack, 0, 0, 0, 0, 0);
 }
 
-/* ---- The section
- * ----------------------------------------------------------------------------------------------- */
+/* ---- The section --------------------------------------------------------------------------------------------- */
 
 struct phdr { /* Elf64_Phdr */
     uint32_t type, flags;

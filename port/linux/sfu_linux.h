@@ -10,6 +10,8 @@
  *     sfu_linux_init(&self, auxv);                  // once
  *     struct sfu_frame top = sfu_here(&self.regs);  // anywhere
  *     sfu_walk_start(&walk, &self.target, &top);
+ *
+ * Files: sfu_linux.c and restorer.S; for names sfu_linux_symbols.c; start.c and start.S where there is no libc.
  */
 #ifndef SFU_LINUX_H
 #define SFU_LINUX_H
@@ -28,16 +30,14 @@ struct sfu_linux {
     uint64_t slide; /* run-time minus link-time address of the program */
 };
 
-/* ---- Everything at once
- * ---------------------------------------------------------------------------------------- */
+/* ---- Everything at once -------------------------------------------------------------------------------------- */
 
 /* Fills in *SELF: the section of the running program, found by the program headers that AUXV (the auxiliary
  * vector, pairs of words that end in AT_NULL) names, and the callbacks below. Returns SFU_OK, SFU_E_EMPTY (no
  * PT_GNU_SFRAME) or what sfu_open returned; the callbacks are there in any case. */
 int sfu_linux_init(struct sfu_linux *self, const uint64_t *auxv);
 
-/* ---- The parts
- * ------------------------------------------------------------------------------------------------- */
+/* ---- The parts ----------------------------------------------------------------------------------------------- */
 
 /* Finds the section of an image whose NUM program headers lie at PHDRS: segment PT_GNU_SFRAME. A stock linker
  * makes it and covers it by a loaded segment, no linker script needed. Returns like sfu_linux_init, and sets
@@ -47,8 +47,8 @@ int sfu_linux_init(struct sfu_linux *self, const uint64_t *auxv);
 int sfu_linux_find(struct sfu_section *section, const void *phdrs, uint64_t num, uint64_t *slide);
 
 /* A sfu_read_fn for this process that survives every address. It asks the kernel whether the words can be read
- * before it reads them, so another thread that unmaps them in between can still make it fault. CTX is not used.
- * */
+ * before it reads them, so that only another thread that unmaps them in between can make it fault. CTX is not
+ * used. */
 int sfu_linux_read(void *ctx, uint64_t addr, void *buffer, size_t len);
 
 /* A sfu_reg_fn: CTX is a struct sfu_linux. Registers of the first frame: its regs; of a frame that a signal
@@ -63,8 +63,7 @@ int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sf
  * registers in *REGS: begin a walk there to leave the handler out. */
 struct sfu_frame sfu_linux_interrupted(const void *ucontext, struct sfu_regs *regs);
 
-/* ---- What a program without libc needs
- * ------------------------------------------------------------------------- */
+/* ---- What a program without libc needs ----------------------------------------------------------------------- */
 
 /* Writes LEN bytes to standard output. */
 void sfu_linux_write(const char *bytes, size_t len);
@@ -90,11 +89,11 @@ long sfu_linux_call(long number, long a, long b, long c, long d, long e, long f)
  * first time. CTX is a struct sfu_linux. sfu_linux_symbols.c. */
 const char *sfu_linux_symbol(void *ctx, uint64_t addr, uint64_t *offset);
 
-/* start.S, start.c: for programs without libc and start files. Relocates itself (static-pie), then calls this
- * and ends with the status it returns. The last frame of each trace is _start's, the outermost. */
+/* What a program without libc defines: start.S and start.c come here, after they have relocated a static-pie, and
+ * end the process with the status it returns. The last frame of each trace is _start's, the outermost. */
 int sfu_linux_main(int argc, char **argv, const uint64_t *auxv);
 
-/* start.S: a restorer whose signal frame is described by the table: a walk crosses it without the trap hook.
+/* restorer.S: a restorer whose signal frame is described by the table: a walk crosses it without the trap hook.
  * x86_64 and aarch64 only: on s390x the CFA, SP + 160, is in no word of a Linux signal frame. */
 void sfu_linux_restorer_table(void);
 

@@ -37,8 +37,7 @@ extern "C" {
 struct sfu_panic {
     const struct sfu_target *target;
     void (*put)(void *ctx, char c); /* prints a character; must not take a lock */
-    /* NULL, or: the name of the function that ADDR (a lookup PC) is in, and in *OFFSET how far in; NULL if
-     * unknown */
+    /* NULL, or: the name of the function that ADDR (a lookup PC) is in, or NULL; in *OFFSET how far in */
     const char *(*symbol)(void *ctx, uint64_t addr, uint64_t *offset);
     void *ctx;         /* passed to both */
     const char *image; /* file name for addr2line; NULL: IMAGE */

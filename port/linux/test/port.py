@@ -74,7 +74,7 @@ def places(line, cpu):
 
 
 def on_marked_line(place, right, by_clang):
-    """Whether PLACE is in the function and on the line of RIGHT. clang gives assembly files no lines, and on aarch64
+    """Whether PLACE is in the function and on the line of RIGHT. clang gives assembly files no lines; on aarch64
     it gives the end of an inlined function to the caller, with the line in the inlined one."""
     name, marker = right
     match = re.fullmatch(r'(\w+) at (\S+):(\S+)', place.split(' (discriminator')[0])
@@ -176,7 +176,8 @@ def check_tables(abi, folder):
               (entry + 20, '(sp+320)u(sp+0)')]
     if found != wanted:
         return f'rows: {found}'
-    if abi == 's390x' and 'multiple of 8' not in run(command + ['-DWRONG=28', 'port/linux/test/tables.S', '-o', out]):
+    wrong = command + ['-DWRONG=28', 'port/linux/test/tables.S', '-o', out]
+    if abi == 's390x' and 'multiple of 8' not in run(wrong):
         return 'a CFA that cannot be encoded was accepted'
     return None
 
