@@ -109,6 +109,10 @@ BROKEN = {
     "missing": ("kernel-missing.elf", "compile with -fasynchronous-unwind-tables"),
 }
 
+# How a trace then ends behind its first frame, where nothing of the section can be used.
+NO_TRACE = {"version": NO_SECTION, "magic": NO_SECTION, "flags": NO_SECTION, "cut": NO_SECTION,
+            "missing": NO_SECTION, "no-functions": NO_FDE}
+
 
 # ---- the image, as binutils see it ----
 
@@ -240,9 +244,10 @@ def boot(cpu, path, scenario):
     return done.stdout.decode("latin-1").replace("\r", "").splitlines(), done.returncode
 
 
-def check_scenario(cpu, image, name, first=()):
-    """FIRST: what is printed before."""
-    wanted, good = scenarios(cpu)[name]
+def check_scenario(cpu, image, name, first=(), wanted=None):
+    """FIRST: what is printed before; WANTED: instead of what the scenario prints otherwise."""
+    usual, good = scenarios(cpu)[name]
+    wanted = wanted or usual
     lines, status = boot(cpu, image.path, name)
     lines = [line for line in lines if not line.startswith(("SeaBIOS", "Booting from", "iPXE"))]
     for item in [*first, *wanted]:
@@ -271,7 +276,11 @@ def check_broken(cpu, image, name):
         image.path = os.path.join(image.directory, f"kernel-{name}.elf")
         with open(image.path, "wb") as file:
             file.write(data)
-    check_scenario(cpu, image, "boot", [r"sframe: \w.*: " + re.escape(line) + ".*"])
+    message = r"sframe: .*\w.*: " + re.escape(line) + ".*"
+    check_scenario(cpu, image, "boot", [message])
+    if name in NO_TRACE:
+        panic = Trace(["panic"], NO_TRACE[name])
+        check_scenario(cpu, image, "assert", [message], ["panic: value == 1", panic])
 
 
 # ---- limits, of the images that are made small ----
