@@ -4,6 +4,7 @@
 #
 # build.sh OUT: builds the program that OUT, build/step/ABI/PROGRAM-COMPILER-LEVEL[-FLAG], names, with SFrame for
 # all of its code. COMPILER: gcc12 (the system's), gcc16, clang. FLAG: see below.
+# shellcheck disable=SC2054 # commas belong to -Wa, and -Wl,
 set -eu
 
 out=$1
@@ -26,7 +27,8 @@ cc+=("-B$PWD/build/tc/$cpu/" "-$level" -Wa,--gsframe -w -fno-stack-protector -fn
 case $flag in
 '') ;;
 cf) cc+=(-fcf-protection=full) ;;
-fp) cc+=(-fno-omit-frame-pointer -mno-omit-leaf-frame-pointer) ;;
+fp) cc+=(-fno-omit-frame-pointer) ;;
+leaf) cc+=(-fno-omit-frame-pointer -mno-omit-leaf-frame-pointer) ;;
 nofp) cc+=(-fomit-frame-pointer) ;;
 noplt) cc+=(-fno-plt -fPIC) linker+=(-Wl,--no-relax) ;;
 clash) cc+=(-fstack-clash-protection) ;;
@@ -43,16 +45,46 @@ headers=build/step/include
 mkdir -p $headers/gnu "$(dirname "$out")"
 : >$headers/gnu/stubs-lp64_be.h
 [ "$cpu" = x86_64 ] || cc+=(-isystem "/usr/$cpu-linux-gnu/include")
-cc+=("-I$here/programs" "-idirafter" "$headers")
+cc+=("-I$here/programs" -idirafter "$headers")
+
+# library DIRECTORY NAME...: objects of foreign code, compiled once for each ABI and variant.
+library() {
+    local directory=$1 object
+    shift
+    for f; do
+        object=$(dirname "$out")/$compiler-$level${flag:+-$flag}/$f.o
+        mkdir -p "$(dirname "$object")"
+        if ! [ "$object" -nt "$0" ]; then
+            "${cc[@]}" -c -o "$object.tmp" "$directory/$f.c" 2>"$object.log" || { cat "$object.log" >&2 && exit 1; }
+            mv "$object.tmp" "$object"
+        fi
+        files+=("$object")
+    done
+}
 
 files=("$here/programs/start.S" "$here/programs/signals.c")
 case $program in
 patterns | goto) files+=("$here/programs/$program.c") ;;
-*)
+zlib | lua | sqlite)
     src=$(test/toolchain/sources.sh)
     files+=("$here/programs/shim.c" "$here/programs/$program.c")
-    cc+=(-fno-builtin-printf -fno-tree-loop-distribute-patterns "-I$src/zlib" "-I$src/lua5.4/src" "-I$src/sqlite3")
+    cc+=(-fno-tree-loop-distribute-patterns -fno-builtin -D__NO_CTYPE)
+    ;;&
+zlib)
+    cc+=("-I$src/zlib")
+    library "$src/zlib" adler32 crc32 deflate inffast inflate inftrees trees zutil
     ;;
+lua)
+    cc+=("-I$src/lua5.4/src" "-Dluai_makeseed(l)=1" "-Dlua_getlocaledecpoint()='.'")
+    library "$src/lua5.4/src" lapi lauxlib lbaselib lcode lcorolib lctype ldebug ldo ldump lfunc lgc llex lmem lobject \
+        lopcodes lparser lstate lstring lstrlib ltable ltablib ltm lundump lvm lzio
+    ;;
+sqlite)
+    cc+=("-I$src/sqlite3" -DSQLITE_OS_OTHER=1 -DSQLITE_THREADSAFE=0 -DSQLITE_TEMP_STORE=3 -DLONGDOUBLE_TYPE=double
+        -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_OMIT_LOCALTIME -DSQLITE_OMIT_WAL -DSQLITE_OMIT_JSON)
+    library "$src/sqlite3" sqlite3
+    ;;
+*) echo "build.sh: no program $program" >&2 && exit 2 ;;
 esac
 
 # Assemblers name each function that cannot be described; only the signal's return is meant to be one.

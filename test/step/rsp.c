@@ -262,7 +262,7 @@ static enum event rsp_run_to(struct machine *m, uint64_t addr, int signal)
 static void run_emulator(const struct machine *m, const char *emulator, const char *program)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    execlp(emulator, emulator, "-g", m->path, program, (char *)NULL);
+    execlp(emulator, emulator, "-s", "1048576", "-g", m->path, program, (char *)NULL);
     _exit(127);
 }
 

@@ -182,12 +182,23 @@ static enum verdict compare(struct run *run, const struct trace *trace, unsigned
     return WRONG;
 }
 
+static void print_figures(const char *abi, const char *set, const struct figures *f)
+{
+    printf("%s%s%s instructions=%llu pcs=%llu frames=%llu wrong=%llu no-table=%llu known=%llu\n", abi,
+           set[0] != '\0' ? " " : "", set, f->instructions, f->pcs, f->frames, f->wrong, f->no_table, f->known);
+    fflush(stdout);
+}
+
 static void count_verdict(struct run *run, enum verdict verdict)
 {
     run->figures.instructions++;
     run->figures.no_table += verdict == NO_TABLE;
     run->figures.known += verdict == KNOWN;
     run->figures.wrong += verdict == WRONG;
+    if (run->figures.instructions % 500000 == 0) {
+        printf("# ");
+        print_figures(run->machine.cpu->abi, run->program, &run->figures);
+    }
 }
 
 /* ---- One instruction ---- */
@@ -205,7 +216,7 @@ static void hold(struct run *run)
     }
     if (run->held[run->num_held] == NULL)
         run->held[run->num_held] = malloc(sizeof run->trace);
-    tracer_walk(&run->tracer, run->held[run->num_held++], false);
+    tracer_walk(&run->tracer, run->held[run->num_held++], NO_CACHE);
 }
 
 /* The pending entry has just been filled in and popped; it is still there, above the top. */
@@ -218,16 +229,16 @@ static void compare_held(struct run *run)
     run->num_held = 0;
 }
 
-/* Every other walk uses what earlier walks have found. Each PC has its own place in the cache and is looked up in the
- * section the first time, so that nothing is taken on trust. */
 static void check(struct run *run)
 {
+    static const enum cache caches[] = {NO_CACHE, SMALL, LARGE, SMALL};
+
     run->figures.pcs += image_mark(&run->image, run->machine.regs.pc);
     if (is_pending(run)) {
         hold(run);
         return;
     }
-    tracer_walk(&run->tracer, &run->trace, run->figures.instructions % 4 != 0);
+    tracer_walk(&run->tracer, &run->trace, caches[run->figures.instructions % 4]);
     count_verdict(run, compare(run, &run->trace, run->shadow.count, false));
 }
 
@@ -474,13 +485,6 @@ static void add_figures(struct figures *sum, const struct figures *f)
     sum->wrong += f->wrong;
     sum->no_table += f->no_table;
     sum->known += f->known;
-}
-
-static void print_figures(const char *abi, const char *set, const struct figures *f)
-{
-    printf("%s%s%s instructions=%llu pcs=%llu frames=%llu wrong=%llu no-table=%llu known=%llu\n", abi,
-           set[0] != '\0' ? " " : "", set, f->instructions, f->pcs, f->frames, f->wrong, f->no_table, f->known);
-    fflush(stdout);
 }
 
 /* Steps PROGRAM, all of it if STEPS is 0. Prints what is wrong; returns whether nothing is. */

@@ -93,7 +93,7 @@ int tracer_open(struct tracer *t, struct machine *m, const struct image *image)
     t->sframe_size = image->sframe_size;
     t->pages = malloc((size_t)image->sframe_size);
     t->page_read = calloc((size_t)image->sframe_size / PAGE + 1, sizeof *t->page_read);
-    t->cache = calloc(CACHE_ROWS, sizeof *t->cache);
+    t->large = calloc(LARGE_CACHE, sizeof *t->large);
     restorer = image_function(image, image_symbol(image, "step_restorer"));
     if (restorer != NULL) {
         t->restorer = restorer->start;
@@ -113,7 +113,7 @@ void tracer_close(struct tracer *t)
 {
     free(t->pages);
     free(t->page_read);
-    free(t->cache);
+    free(t->large);
 }
 
 static void walk_from(struct tracer *t, struct trace *trace, const struct sfu_frame *top)
@@ -136,7 +136,7 @@ static void walk_from(struct tracer *t, struct trace *trace, const struct sfu_fr
     } while (trace->code == SFU_OK && trace->count < MAX_SEEN);
 }
 
-void tracer_walk(struct tracer *t, struct trace *trace, bool with_cache)
+void tracer_walk(struct tracer *t, struct trace *trace, enum cache cache)
 {
     const struct cpu *cpu = t->m->cpu;
     struct sfu_frame top;
@@ -151,8 +151,8 @@ void tracer_walk(struct tracer *t, struct trace *trace, bool with_cache)
     if (cpu->link)
         top.ra = t->m->regs.r[cpu->ra];
     t->no_registers = false;
-    t->target.cache = with_cache ? t->cache : NULL;
-    t->target.cache_rows = with_cache ? CACHE_ROWS : 0;
+    t->target.cache = cache == LARGE ? t->large : cache == SMALL ? t->small : NULL;
+    t->target.cache_rows = cache == LARGE ? LARGE_CACHE : cache == SMALL ? SMALL_CACHE : 0;
     walk_from(t, trace, &top);
 }
 

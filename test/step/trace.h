@@ -8,7 +8,7 @@
 #include "machine.h"
 #include "sfu.h"
 
-enum { MAX_SEEN = 4096, PAGE = 1024, CACHE_ROWS = 4093 };
+enum { MAX_SEEN = 4096, PAGE = 1024, SMALL_CACHE = 13, LARGE_CACHE = 4093 };
 
 struct seen {
     uint64_t pc, sp, fp;
@@ -28,7 +28,7 @@ struct tracer {
     struct machine *m;
     struct sfu_section section;
     struct sfu_target target;
-    struct sfu_row *cache;
+    struct sfu_row small[SMALL_CACHE], *large;
     uint8_t *pages;      /* the section as read so far */
     bool *page_read;
     uint64_t sframe, sframe_size;
@@ -40,8 +40,10 @@ struct tracer {
 int tracer_open(struct tracer *tracer, struct machine *m, const struct image *image);
 void tracer_close(struct tracer *tracer);
 
-/* Walks from the machine's registers. WITH_CACHE: rows that were found before are used again. */
-void tracer_walk(struct tracer *tracer, struct trace *trace, bool with_cache);
+/* Walks from the machine's registers, without a cache of rows or with one. In the large one nearly every PC has a place
+ * of its own; in the small one rows are used for PCs that they were not found by. */
+enum cache { NO_CACHE, SMALL, LARGE };
+void tracer_walk(struct tracer *tracer, struct trace *trace, enum cache cache);
 
 /* Walks on from a caller of which only this is known. */
 void tracer_resume(struct tracer *tracer, struct trace *trace, const struct seen *from);
