@@ -5,9 +5,8 @@
  *
  *     bytes -> section -> function (FDE) -> row (FRE) -> rules -> caller's frame
  *
- * Section numbers are those of "The SFrame format", version 3. Nothing that a section or a stack holds is believed:
- * offsets are uint64_t, which sums of the format's 32-bit fields cannot overflow, and each read is checked against
- * the end of the section where it is made.
+ * Numbers in comments are sections of "The SFrame format", version 3. Nothing that a section or a stack holds is
+ * believed: each number is read by one function, which checks it against the end of the tables.
  */
 #include "sfu.h"
 
@@ -23,207 +22,247 @@
 #define REMOTE true
 #endif
 
+/* Where inlining would cost a step stack, or the whole much code. */
+#define OUT_OF_LINE __attribute__((noinline))
+
 enum {
     MAGIC = 0xdee2,
     HEADER_SIZE = 28,
+    MAX_END = INT32_MAX, /* longer tables are not read, so that no 32-bit offset wraps */
 
     FLAG_SORTED = 0x1, /* 2.1.3 */
     FLAG_FRAME_POINTER = 0x2,
     FLAG_FIELD_RELATIVE = 0x4,
 
-    ATTRIBUTE_SIZE = 5,    /* 2.3.2 */
-    INFO_ADDRESS = 0x0f,   /* 2.3.3 */
+    INFO_ADDRESS = 0x0f, /* 2.3.3 */
     INFO_MASK = 0x10,
     INFO_SIGNAL = 0x80,
     INFO2_TYPE = 0x1f,
     TYPE_DEFAULT = 0,
     TYPE_FLEXIBLE = 1,
-    V1_REPEAT_SIZE = 16,   /* V1's MASK functions are amd64 PLTs */
+    V1_REPEAT_SIZE = 16, /* V1's MASK functions are amd64 PLTs */
 
-    ROW_BASE_SP = 0x01,    /* 2.4.1 */
+    ROW_BASE_SP = 0x01, /* 2.4.1 */
+    ROW_WORD_SIZE = 0x60, /* all of it: not a size */
     ROW_SIGNED_RA = 0x80,
-    MAX_WORDS = 6,         /* three rules of two words */
 
-    RULE_REGISTER = 0x1,   /* 3.2 */
+    RULE_REGISTER = 0x1, /* 3.2 */
     RULE_DEREFERENCE = 0x2,
-    RULE_NUMBER = 3,       /* shift of the register number */
+    RULE_NUMBER = 3 /* shift of the register number */
+};
 
-    EMPTY_FDES = 8         /* how many functions of size 0 a lookup steps over */
+/* What differs between versions. */
+static const struct version {
+    uint8_t fde_size, flags, last_abi;
+} versions[] = {
+    {17, FLAG_SORTED | FLAG_FRAME_POINTER, SFU_AMD64},
+    {20, FLAG_SORTED | FLAG_FRAME_POINTER | FLAG_FIELD_RELATIVE, SFU_S390X},
+    {16, FLAG_SORTED | FLAG_FIELD_RELATIVE, SFU_S390X},
 };
 
 /* What an ABI fixes (3.1). Registers have their DWARF numbers. */
-struct abi {
-    uint8_t sp, fp, ra;
-    bool link;         /* a call leaves the RA in register ra, and default rows say where it is saved */
-    bool record;       /* FP, where used, points at a pair (caller's FP, RA) */
-    bool sign;         /* the RA may carry a PAC */
-    bool big;          /* byte order of the stack */
-    uint8_t cfa_scale; /* CFA = base + cfa_scale * w + sp_below_cfa */
-    uint8_t sp_below_cfa;
+struct sfu_abi_data {
+    uint8_t sp, fp, ra; /* of amd64, whose RA is in no register, a number that no register has */
+    uint8_t traits;
+    uint16_t cfa_scale; /* CFA = base + cfa_scale * word + sp_below_cfa */
+    uint16_t sp_below_cfa;
 };
 
-static const struct abi abis[] = {
-    {31, 29, 30, true, true, true, true, 1, 0},   /* SFU_AARCH64_BIG */
-    {31, 29, 30, true, true, true, false, 1, 0},  /* SFU_AARCH64 */
-    {7, 6, 16, false, true, false, false, 1, 0},  /* SFU_AMD64 */
-    {15, 11, 14, true, false, false, true, 8, 160}, /* SFU_S390X */
+enum {
+    LINK = 1,   /* a call leaves the RA in register ra, and default rows say where it is saved */
+    RECORD = 2, /* FP, where used, points at a pair: the caller's FP, RA */
+    SIGN = 4,   /* the RA may carry a PAC */
+    BIG = 8     /* byte order of the stack */
+};
+
+static const struct sfu_abi_data abis[] = {
+    {31, 29, 30, LINK | RECORD | SIGN | BIG, 1, 0}, /* SFU_AARCH64_BIG */
+    {31, 29, 30, LINK | RECORD | SIGN, 1, 0},       /* SFU_AARCH64 */
+    {7, 6, 0xff, RECORD, 1, 0},                     /* SFU_AMD64 */
+    {15, 11, 14, LINK | BIG, 8, 160},               /* SFU_S390X */
 };
 
 /* ID has been checked by sfu_open; a row that somebody else made cannot lead outside of the table. */
-static const struct abi *abi_of(uint8_t id)
+static const struct sfu_abi_data *abi_of(uint8_t id)
 {
     return &abis[(id - 1u) & 3];
 }
 
-/* ---- Bytes ----------------------------------------------------------------------------------------------------- */
-
-/* The number in the SIZE (1 to 8) bytes at P, which need no alignment. */
-static uint64_t load(const uint8_t *p, unsigned size, bool big)
+/* A rule's control word for the value of register REG. */
+static uint32_t register_rule(uint32_t reg)
 {
-    uint64_t value = 0;
-    unsigned i;
-
-    if (big) {
-        for (i = 0; i < size; i++)
-            value = value << 8 | p[i];
-    } else {
-        for (i = size; i > 0; i--)
-            value = value << 8 | p[i - 1];
-    }
-    return value;
+    return reg << RULE_NUMBER | RULE_REGISTER;
 }
 
-/* The same as two's complement. */
-static int64_t load_signed(const uint8_t *p, unsigned size, bool big)
+/* ---- Bytes ----------------------------------------------------------------------------------------------------- */
+
+/* The number in the SIZE (1, 2, 4 or 8) bytes at P, which need no alignment. Each expression is one that compilers
+ * make a single load of. */
+static uint64_t load(const uint8_t *p, unsigned size, bool big)
+{
+    if (size == 1)
+        return p[0];
+    if (size == 2)
+        return big ? (uint32_t)p[0] << 8 | p[1] : (uint32_t)p[1] << 8 | p[0];
+    if (size == 4)
+        return big ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]
+                   : (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
+    return big ? (uint64_t)p[0] << 56 | (uint64_t)p[1] << 48 | (uint64_t)p[2] << 40 | (uint64_t)p[3] << 32 |
+                     (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16 | (uint64_t)p[6] << 8 | p[7]
+               : (uint64_t)p[7] << 56 | (uint64_t)p[6] << 48 | (uint64_t)p[5] << 40 | (uint64_t)p[4] << 32 |
+                     (uint64_t)p[3] << 24 | (uint64_t)p[2] << 16 | (uint64_t)p[1] << 8 | p[0];
+}
+
+/* VALUE, of SIZE bytes, as two's complement. */
+static int64_t extend(uint64_t value, unsigned size)
 {
     uint64_t sign = (uint64_t)1 << (8 * size - 1);
 
-    return (int64_t)((load(p, size, big) ^ sign) - sign);
-}
-
-static void store(uint8_t *p, unsigned size, bool big, uint64_t value)
-{
-    unsigned i;
-
-    for (i = 0; i < size; i++, value >>= 8)
-        p[big ? size - 1 - i : i] = (uint8_t)value;
+    return (int64_t)((value ^ sign) - sign);
 }
 
 /* The one place that calls a read callback. */
 static bool fetch(sfu_read_fn read, void *ctx, uint64_t addr, uint8_t *buffer, size_t len)
 {
-    return read != NULL && addr <= UINT64_MAX - len && read(ctx, addr, buffer, len) == 0;
+    return read(ctx, addr, buffer, len) == 0;
 }
 
-/* The LEN bytes at OFFSET, both within s->size: where they lie if the section is mapped, otherwise in BUFFER. NULL
- * if they cannot be read. */
-static const uint8_t *section_bytes(const struct sfu_section *s, uint64_t offset, size_t len, uint8_t *buffer)
+/* A place in a section and what was read on the way there. The first error stays, and numbers are 0 from then on. */
+struct cursor {
+    const struct sfu_section *s;
+    uint32_t at;  /* offset of the next byte; at most MAX_END plus the size of a row */
+    uint32_t end; /* nothing is read from here on; at most MAX_END and the size of the section */
+    /* the FDE */
+    uint64_t start; /* address of the function */
+    uint32_t size, num_rows;
+    uint8_t info, type, repeat;
+    int8_t error;
+    /* the row */
+    uint8_t row_info, word_count, word_size;
+    uint32_t row_start; /* of its PCs, from the start of the function or of the repeated block */
+    uint32_t words;     /* offset of its data words */
+    uint8_t buffer[8];  /* what a callback brought */
+};
+
+static void fail(struct cursor *c, int8_t code)
 {
+    if (c->error == SFU_OK)
+        c->error = code;
+}
+
+/* The next number, of SIZE (1, 2, 4 or 8) bytes. */
+static uint64_t number(struct cursor *c, unsigned size)
+{
+    const struct sfu_section *s = c->s;
+
+    if (c->at > c->end || size > c->end - c->at)
+        fail(c, SFU_E_BOUNDS);
+    if (c->error != SFU_OK)
+        return 0;
+    c->at += size;
     if (!REMOTE || s->bytes != NULL)
-        return s->bytes + offset;
-    return fetch(s->read, s->ctx, s->addr + offset, buffer, len) ? buffer : NULL;
+        return load(s->bytes + c->at - size, size, s->big);
+    if (fetch(s->read, s->ctx, s->addr + c->at - size, c->buffer, size))
+        return load(c->buffer, size, c->s->big);
+    c->error = SFU_E_SECTION;
+    return 0;
 }
 
-/* The same for any OFFSET, up to the end of the tables. */
-static int table_bytes(const struct sfu_section *s, uint64_t offset, size_t len, uint8_t *buffer, const uint8_t **p)
+static uint64_t number8(struct cursor *c)
 {
-    if (offset > s->end || len > s->end - offset)
-        return SFU_E_BOUNDS;
-    *p = section_bytes(s, offset, len, buffer);
-    return *p != NULL ? SFU_OK : SFU_E_SECTION;
+    return number(c, 1);
+}
+
+static uint64_t number32(struct cursor *c)
+{
+    return number(c, 4);
 }
 
 /* ---- Section (2.1, 2.2) ---------------------------------------------------------------------------------------- */
 
-/* Version, ABI and flags of header H, at least 5 bytes. */
-static int check_preamble(const uint8_t *h)
+/* What is wrong with the preamble or the ABI in header H, if anything. */
+static int check_preamble(const uint8_t *h, bool big)
 {
-    bool v1 = h[2] == 1;
+    const struct version *version = &versions[(h[2] - 1u) % 3];
 
-    if (load(h, 2, true) != MAGIC && load(h, 2, false) != MAGIC)
+    if (load(h, 2, big) != MAGIC)
         return SFU_E_MAGIC;
     if (h[2] < SFU_OLDEST_VERSION || h[2] > 3)
         return SFU_E_VERSION;
-    if (h[4] < SFU_AARCH64_BIG || h[4] > (v1 ? SFU_AMD64 : SFU_S390X))
+    if (h[4] == 0 || h[4] > version->last_abi)
         return SFU_E_ABI;
-    if (h[3] & ~(FLAG_SORTED | FLAG_FRAME_POINTER | (v1 ? 0 : FLAG_FIELD_RELATIVE)))
-        return SFU_E_FLAGS;
-    return SFU_OK;
+    return h[3] & ~version->flags ? SFU_E_FLAGS : SFU_OK;
 }
 
-/* Opens S, whose bytes or read and ctx are set. H is its header. */
+/* Fills in all of S but where it is read from, if its header H is good. Offsets there count from its own end. */
 static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, uint64_t addr)
 {
-    static const uint8_t fde_sizes[] = {17, 20, 16};
+    uint64_t base = HEADER_SIZE + (uint64_t)h[7], field[5]; /* num_fdes, num_fres, fre_len, fdeoff, freoff */
+    uint8_t fde_size = versions[(h[2] - 1u) % 3].fde_size;
+    unsigned i;
     bool big = h[0] == MAGIC >> 8;
-    uint8_t fde_size;
-    uint64_t base, fdes, fres, end;
-    int code = check_preamble(h);
+    int code = check_preamble(h, big);
 
+    for (i = 0; i < 5; i++)
+        field[i] = load(h + 8 + 4 * i, 4, big);
+    field[2] += field[4];
+    if (code == SFU_OK && (field[3] + field[0] * fde_size > field[4] || base + field[2] > size ||
+                           base + field[2] > MAX_END))
+        code = SFU_E_BOUNDS;
     if (code != SFU_OK)
         return code;
-    fde_size = fde_sizes[h[2] - 1];
-    base = HEADER_SIZE + (uint64_t)h[7];
-    fdes = base + load(h + 20, 4, big);
-    fres = base + load(h + 24, 4, big);
-    end = fres + load(h + 16, 4, big);
-    if (fdes + load(h + 8, 4, big) * fde_size > fres || end > size)
-        return SFU_E_BOUNDS;
     s->next = NULL;
     s->addr = addr;
     s->size = size;
-    s->fdes = fdes;
-    s->fres = fres;
-    s->end = end;
-    s->num_fdes = (uint32_t)load(h + 8, 4, big);
-    s->num_fres = (uint32_t)load(h + 12, 4, big);
-    s->fixed_fp = (int8_t)load_signed(h + 5, 1, big);
-    s->fixed_ra = (int8_t)load_signed(h + 6, 1, big);
+    s->num_fdes = (uint32_t)field[0];
+    s->num_fres = (uint32_t)field[1];
+    s->fdes = (uint32_t)(base + field[3]);
+    s->fres = (uint32_t)(base + field[4]);
+    s->end = (uint32_t)(base + field[2]);
     s->version = h[2];
     s->flags = h[3];
     s->abi = h[4];
+    s->abi_data = abi_of(h[4]);
+    s->fixed_fp = (int8_t)h[5];
+    s->fixed_ra = (int8_t)h[6];
     s->fde_size = fde_size;
     s->big = big;
     return SFU_OK;
 }
 
-/* Whether the header lies in SIZE bytes at ADDR, which must not wrap. */
-static int check_extent(uint64_t size, uint64_t addr)
+static int open_section(struct sfu_section *s, const void *bytes, sfu_read_fn read, void *ctx, uint64_t size,
+                        uint64_t addr)
 {
+    uint8_t header[HEADER_SIZE];
+    const uint8_t *h = (const uint8_t *)bytes;
+    int code;
+
     if (size == 0)
         return SFU_E_EMPTY;
-    return size < HEADER_SIZE || size - 1 > UINT64_MAX - addr ? SFU_E_BOUNDS : SFU_OK;
+    if (size < HEADER_SIZE || addr + size < size)
+        return SFU_E_BOUNDS;
+    if (h == NULL) {
+        h = header;
+        if (!fetch(read, ctx, addr, header, HEADER_SIZE))
+            return SFU_E_SECTION;
+    }
+    code = open_header(s, h, size, addr);
+    if (code == SFU_OK) {
+        s->bytes = (const uint8_t *)bytes;
+        s->read = read;
+        s->ctx = ctx;
+    }
+    return code;
 }
 
 int sfu_open(struct sfu_section *section, const void *bytes, uint64_t size, uint64_t addr)
 {
-    int code = check_extent(size, addr);
-
-    if (code == SFU_OK)
-        code = open_header(section, (const uint8_t *)bytes, size, addr);
-    if (code == SFU_OK) {
-        section->bytes = (const uint8_t *)bytes;
-        section->read = NULL;
-        section->ctx = NULL;
-    }
-    return code;
+    return open_section(section, bytes, NULL, NULL, size, addr);
 }
 
 int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, uint64_t size, uint64_t addr)
 {
-    uint8_t header[HEADER_SIZE];
-    int code = check_extent(size, addr);
-
-    if (code == SFU_OK && (!REMOTE || !fetch(read, ctx, addr, header, HEADER_SIZE)))
-        code = SFU_E_SECTION;
-    if (code == SFU_OK)
-        code = open_header(section, header, size, addr);
-    if (code == SFU_OK) {
-        section->bytes = NULL;
-        section->read = read;
-        section->ctx = ctx;
-    }
-    return code;
+    return REMOTE ? open_section(section, NULL, read, ctx, size, addr) : SFU_E_SECTION;
 }
 
 int sfu_add(struct sfu_section **list, struct sfu_section *section)
@@ -249,360 +288,274 @@ int sfu_remove(struct sfu_section **list, struct sfu_section *section)
 
 /* ---- Function: FDE (2.3; V1 and V2 keep the attributes in the entry) ------------------------------------------- */
 
-struct fde {
-    uint64_t start; /* address */
-    uint64_t rows;  /* offset of the first row */
-    uint32_t size, num_rows;
-    uint8_t info, type, repeat;
-};
-
-/* Bytes that an FDE's start takes; its size follows. */
-static unsigned start_size(const struct sfu_section *s)
+static OUT_OF_LINE void start_at(struct cursor *c, const struct sfu_section *s)
 {
-    return SFU_OLDEST_VERSION > 2 || s->version > 2 ? 8 : 4;
+    c->s = s;
+    c->end = s->end;
+    c->error = SFU_OK;
+    c->word_count = c->row_info = 0;
+    c->row_start = 0;
 }
 
-static uint64_t fde_offset(const struct sfu_section *s, uint32_t index)
+static bool is_v3(const struct sfu_section *s)
 {
-    return s->fdes + (uint64_t)index * s->fde_size;
+    return SFU_OLDEST_VERSION > 2 || s->version > 2;
 }
 
-/* The address where the function starts whose FDE is at OFFSET and P. Wraps as addresses do. */
-static uint64_t fde_start(const struct sfu_section *s, uint64_t offset, const uint8_t *p)
+/* The address at which function INDEX starts, which wraps as addresses do; C is at the field that follows. INDEX is
+ * less than num_fdes, here and below. */
+static uint64_t read_start(struct cursor *c, uint32_t index)
 {
-    uint64_t base = s->flags & FLAG_FIELD_RELATIVE ? s->addr + offset : s->addr;
+    const struct sfu_section *s = c->s;
+    unsigned size = is_v3(s) ? 8 : 4;
+    uint64_t base = s->addr;
 
-    return base + (uint64_t)load_signed(p, start_size(s), s->big);
+    c->at = s->fdes + index * s->fde_size;
+    if (s->flags & FLAG_FIELD_RELATIVE)
+        base += c->at;
+    return base + (uint64_t)extend(number(c, size), size);
 }
 
-/* INDEX < num_fdes, here and below. */
-static int read_fde(const struct sfu_section *s, uint32_t index, struct fde *fde)
+/* Reads the start and the size; C is at what follows. */
+static void read_fde(struct cursor *c, uint32_t index)
 {
-    uint8_t buffer[20];
-    const uint8_t *p;
-    unsigned size = start_size(s);
-    uint64_t offset = fde_offset(s, index);
-    int code = table_bytes(s, offset, s->fde_size, buffer, &p);
+    c->start = read_start(c, index);
+    c->size = (uint32_t)number32(c);
+}
 
-    if (code != SFU_OK)
-        return code;
-    fde->start = fde_start(s, offset, p);
-    fde->size = (uint32_t)load(p + size, 4, s->big);
-    fde->rows = s->fres + load(p + size + 4, 4, s->big);
-    if (size == 4) {
-        fde->num_rows = (uint32_t)load(p + 12, 4, s->big);
-        fde->info = p[16] & (uint8_t)~INFO_SIGNAL;
-        fde->type = TYPE_DEFAULT;
-        fde->repeat = s->version == 1 ? (uint8_t)V1_REPEAT_SIZE : p[17];
+static unsigned address_size(const struct cursor *c)
+{
+    return 1u << (c->info & INFO_ADDRESS);
+}
+
+/* Reads the attributes, which follow in C up to V2 and precede the rows in V3. C is at the rows then. Each takes an
+ * address and an info byte at least, so that the section bounds num_rows. */
+static void read_attributes(struct cursor *c)
+{
+    const struct sfu_section *s = c->s;
+    bool v3 = is_v3(s);
+    uint64_t rows = s->fres + number32(c);
+
+    if (rows > s->end)
+        fail(c, SFU_E_BOUNDS);
+    if (v3)
+        c->at = (uint32_t)rows;
+    c->num_rows = (uint32_t)number(c, v3 ? 2 : 4);
+    c->info = (uint8_t)number8(c);
+    c->type = TYPE_DEFAULT;
+    c->repeat = V1_REPEAT_SIZE;
+    if (v3)
+        c->type = (uint8_t)number8(c) & INFO2_TYPE;
+    if (s->version > 1)
+        c->repeat = (uint8_t)number8(c);
+    if (!v3) {
+        c->info &= (uint8_t)~INFO_SIGNAL;
+        c->at = (uint32_t)rows;
     }
-    return SFU_OK;
+    if ((c->info & INFO_ADDRESS) > 2 || c->type > TYPE_FLEXIBLE || (c->info & INFO_MASK && c->repeat == 0) ||
+        (uint64_t)c->num_rows * (address_size(c) + 1) > c->end - c->at)
+        fail(c, SFU_E_FDE);
 }
 
-static unsigned address_size(const struct fde *fde)
+/* Reads the FDE that contains PC. In a sorted table a search, which halves COUNT FDEs each time round, leaves those
+ * that start at or below PC, the last of them if it is not empty; in another every FDE is tried. Empty functions may
+ * share a start with the one that is looked for and lie on either side of it. */
+static void find_fde(struct cursor *c, uint64_t pc)
 {
-    return 1u << (fde->info & INFO_ADDRESS);
-}
+    uint32_t low = 0, high = c->s->num_fdes;
 
-/* Completes a V3 FDE with the attributes in front of its rows, and checks those of any version. Each row takes an
- * address and an info byte at least, so that num_rows is bounded by the section afterwards. */
-static int read_attributes(const struct sfu_section *s, struct fde *fde)
-{
-    uint8_t buffer[ATTRIBUTE_SIZE];
-    const uint8_t *p;
+    while (c->s->flags & FLAG_SORTED && low < high) {
+        uint32_t middle = low + (high - low) / 2;
 
-    if (start_size(s) == 8) {
-        int code = table_bytes(s, fde->rows, ATTRIBUTE_SIZE, buffer, &p);
-
-        if (code != SFU_OK)
-            return code;
-        fde->rows += ATTRIBUTE_SIZE;
-        fde->num_rows = (uint32_t)load(p, 2, s->big);
-        fde->info = p[2];
-        fde->type = p[3] & INFO2_TYPE;
-        fde->repeat = p[4];
+        if (read_start(c, middle) <= pc)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    if ((fde->info & INFO_ADDRESS) > 2 || fde->type > TYPE_FLEXIBLE || (fde->info & INFO_MASK && fde->repeat == 0))
-        return SFU_E_FDE;
-    if (fde->rows > s->end || (uint64_t)fde->num_rows * (address_size(fde) + 1) > s->end - fde->rows)
-        return SFU_E_BOUNDS;
-    return SFU_OK;
-}
-
-/* Finds the last FDE that starts at or below PC and is not empty. The search halves COUNT FDEs each time round. Empty
- * ones may share a start with the function that is looked for, and lie on either side of it. */
-static int search_sorted(const struct sfu_section *s, uint64_t pc, struct fde *fde)
-{
-    uint8_t buffer[8];
-    const uint8_t *p;
-    uint32_t first = 0, count = s->num_fdes, empty;
-
-    while (count > 0) {
-        uint32_t half = count / 2;
-        uint64_t offset = fde_offset(s, first + half);
-        int code = table_bytes(s, offset, start_size(s), buffer, &p);
-
-        if (code != SFU_OK)
-            return code;
-        if (fde_start(s, offset, p) <= pc) {
-            first += half + 1;
-            count -= half + 1;
-        } else {
-            count = half;
-        }
+    while (c->error == SFU_OK && high > 0) {
+        read_fde(c, --high);
+        if (pc - c->start < c->size)
+            return;
+        if (c->s->flags & FLAG_SORTED && c->size > 0)
+            break;
     }
-    for (empty = 0; first > 0 && empty <= EMPTY_FDES; empty++) {
-        int code = read_fde(s, --first, fde);
-
-        if (code != SFU_OK || fde->size > 0)
-            return code;
-    }
-    return SFU_E_NO_FDE;
-}
-
-/* The first FDE that contains PC, after num_fdes at the most. */
-static int search_unsorted(const struct sfu_section *s, uint64_t pc, struct fde *fde)
-{
-    uint32_t i;
-
-    for (i = 0; i < s->num_fdes; i++) {
-        int code = read_fde(s, i, fde);
-
-        if (code != SFU_OK || pc - fde->start < fde->size)
-            return code;
-    }
-    return SFU_E_NO_FDE;
-}
-
-static int find_fde(const struct sfu_section *s, uint64_t pc, struct fde *fde)
-{
-    int code = s->flags & FLAG_SORTED ? search_sorted(s, pc, fde) : search_unsorted(s, pc, fde);
-
-    if (code == SFU_OK && pc - fde->start >= fde->size)
-        return SFU_E_NO_FDE;
-    return code == SFU_OK ? read_attributes(s, fde) : code;
+    fail(c, SFU_E_NO_FDE);
 }
 
 /* ---- Row: FRE (2.4) -------------------------------------------------------------------------------------------- */
 
-struct row_head {
-    uint64_t words; /* offset of its data words */
-    uint32_t start; /* of its PCs, from the start of the function or of the repeated block */
-    uint8_t info, count, size; /* number of words, bytes in each */
-};
-
-/* Reads the row at OFFSET of FDE, whose words are there too. */
-static int read_row(const struct sfu_section *s, const struct fde *fde, uint64_t offset, struct row_head *head)
+/* Reads the row at C, which is at the next one then, and takes it if it starts at or below OFFSET. Returns where it
+ * starts. */
+static uint32_t read_row(struct cursor *c, uint32_t offset)
 {
-    uint8_t buffer[5];
-    const uint8_t *p;
-    unsigned size = address_size(fde);
-    int code = table_bytes(s, offset, size + 1, buffer, &p);
+    uint64_t start = number(c, address_size(c));
+    uint8_t info = (uint8_t)number8(c);
 
-    if (code != SFU_OK)
-        return code;
-    head->start = (uint32_t)load(p, size, s->big);
-    head->info = p[size];
-    head->count = p[size] >> 1 & 15;
-    head->size = (uint8_t)(1u << (p[size] >> 5 & 3));
-    head->words = offset + size + 1;
-    if (head->size > 4)
-        return SFU_E_ROW;
-    return (unsigned)head->count * head->size > s->end - head->words ? SFU_E_BOUNDS : SFU_OK;
+    if ((info & ROW_WORD_SIZE) == ROW_WORD_SIZE)
+        fail(c, SFU_E_ROW);
+    if (start <= offset) {
+        c->row_start = (uint32_t)start;
+        c->row_info = info;
+        c->word_count = info >> 1 & 15;
+        c->word_size = (uint8_t)(1 << (info >> 5 & 3));
+        c->words = c->at;
+        c->at += (unsigned)c->word_count * c->word_size;
+    }
+    return (uint32_t)start;
 }
 
-/* Finds the last row of FDE that starts at or below OFFSET: *HEAD, and where the next one starts in *LIMIT, which is
- * left alone after the last. Passes num_rows at the most; leaves *HEAD alone if there are none. */
-static int find_row(const struct sfu_section *s, const struct fde *fde, uint32_t offset, struct row_head *head,
-                    uint32_t *limit)
+/* Finds the last row that starts at or below OFFSET; none is taken if there are none. Returns where the next one
+ * starts, at most LIMIT. Passes num_rows at the most. */
+static uint32_t find_row(struct cursor *c, uint32_t offset, uint32_t limit)
 {
-    struct row_head next;
-    uint64_t at = fde->rows;
-    uint32_t i;
+    uint32_t i, start, last = 0;
 
-    for (i = 0; i < fde->num_rows; i++) {
-        int code = read_row(s, fde, at, &next);
-
-        if (code != SFU_OK)
-            return code;
-        if (i > 0 && next.start <= head->start)
-            return SFU_E_ROW;
-        if (next.start > offset) {
-            if (next.start < *limit)
-                *limit = next.start;
-            break;
+    for (i = 0; i < c->num_rows && c->error == SFU_OK; i++) {
+        start = read_row(c, offset);
+        if (i > 0 && start <= last)
+            fail(c, SFU_E_ROW);
+        if (start > offset) {
+            if (i == 0)
+                fail(c, SFU_E_NO_ROW);
+            return start < limit ? start : limit;
         }
-        at = next.words + (unsigned)next.count * next.size;
-        *head = next;
+        last = start;
     }
-    return i > 0 || fde->num_rows == 0 ? SFU_OK : SFU_E_NO_ROW;
+    return limit;
 }
 
 /* ---- Rules (3) ------------------------------------------------------------------------------------------------- */
 
-struct words {
-    const uint8_t *p;
-    uint8_t count, size;
-    bool big;
-};
-
-static int64_t word(const struct words *w, unsigned i)
+/* The rule that *OFFSET, a word of a default row (3.1), stands for, I being 0 for CFA, 1 for RA, 2 for FP: an offset
+ * from the base of the CFA or, where the value is saved, from the CFA. On s390x an RA of 0 is not saved, and an odd V2
+ * word is a register, its number above bit 0. Returns the control word. */
+static uint32_t default_rule(const struct cursor *c, unsigned i, int32_t *offset)
 {
-    return load_signed(w->p + i * w->size, w->size, w->big);
-}
+    uint32_t reg = c->row_info & ROW_BASE_SP ? c->s->abi_data->sp : c->s->abi_data->fp;
 
-static void set_rule(struct sfu_rule *rule, uint32_t control, int64_t offset)
-{
-    rule->control = control;
-    rule->offset = offset;
-}
-
-struct rules {
-    struct sfu_rule cfa, ra, fp;
-};
-
-/* RULE = *(CFA + OFFSET), or in V2 on s390x, where OFFSET is odd, the register numbered OFFSET >> 1. */
-static int default_rule(const struct sfu_section *s, int64_t offset, struct sfu_rule *rule)
-{
-    if (SFU_OLDEST_VERSION > 2 || s->version != 2 || s->abi != SFU_S390X || (offset & 1) == 0) {
-        set_rule(rule, RULE_DEREFERENCE, offset);
-        return SFU_OK;
+    if (i > 0) {
+        if (c->s->abi != SFU_S390X || (*offset != 0 && (c->s->version != 2 || !(*offset & 1))))
+            return RULE_DEREFERENCE;
+        reg = *offset == 0 ? c->s->abi_data->ra : (uint32_t)(*offset >> 1);
+        *offset = 0;
     }
-    if (offset < 0 || offset > UINT16_MAX)
-        return SFU_E_ROW;
-    set_rule(rule, (uint32_t)offset >> 1 << RULE_NUMBER | RULE_REGISTER, 0);
-    return SFU_OK;
+    return register_rule(reg);
 }
 
-/* 3.1: words are CFA, RA if the ABI tracks it, FP; an RA word of 0 on s390x says that it is not saved. */
-static int default_rules(const struct sfu_section *s, const struct words *w, bool base_sp, struct rules *rules)
+/* Reads RULE of the row, I as above. A default row has one word for each, the RA's only if the ABI tracks it; a
+ * flexible row (3.2) has two, the first of them 0 and alone for none. What is left out is at the header's FIXED
+ * offset or, if that is 0, still in its register, which is REG. */
+static void read_rule(struct cursor *c, unsigned i, int8_t fixed, uint8_t reg, struct sfu_rule *rule)
 {
-    const struct abi *abi = abi_of(s->abi);
-    unsigned fp = abi->link ? 2 : 1;
-    int code = SFU_OK;
+    unsigned size = c->word_size;
+    uint32_t control = 0;
 
-    if (w->count > fp + 1)
-        return SFU_E_ROW;
-    set_rule(&rules->cfa, (uint32_t)(base_sp ? abi->sp : abi->fp) << RULE_NUMBER | RULE_REGISTER, word(w, 0));
-    if (abi->link && w->count > 1 && (s->abi != SFU_S390X || word(w, 1) != 0))
-        code = default_rule(s, word(w, 1), &rules->ra);
-    if (code == SFU_OK && w->count > fp)
-        code = default_rule(s, word(w, fp), &rules->fp);
-    return code;
+    rule->offset = fixed;
+    rule->control = fixed != 0 ? (uint32_t)RULE_DEREFERENCE : register_rule(reg);
+    if (c->word_count == 0 || (i == 1 && c->type == TYPE_DEFAULT && !(c->s->abi_data->traits & LINK)))
+        return;
+    c->word_count--;
+    if (c->type == TYPE_FLEXIBLE) {
+        control = (uint32_t)number(c, size);
+        if (control == 0)
+            return;
+        c->word_count--; /* wraps if there is no second word, and never gets back to 0 */
+    }
+    rule->offset = (int32_t)extend(number(c, size), size);
+    rule->control = c->type == TYPE_FLEXIBLE ? control : default_rule(c, i, &rule->offset);
 }
 
-/* 3.2: the rule at word *I, which moves behind it: a pair, or one word of 0 for none. None, too, after the last. */
-static int flexible_rule(const struct words *w, unsigned *i, struct sfu_rule *rule)
+/* Reads what the row says of its PCs, or takes what it means that there is none. */
+static void read_rules(struct cursor *c, struct sfu_row *row)
 {
-    uint32_t control;
-
-    if (*i == w->count)
-        return SFU_OK;
-    control = (uint32_t)load(w->p + *i * w->size, w->size, w->big);
-    *i += 1;
-    if (control == 0)
-        return SFU_OK;
-    if (*i == w->count)
-        return SFU_E_ROW;
-    set_rule(rule, control, word(w, *i));
-    *i += 1;
-    return SFU_OK;
+    row->kind = SFU_ROW_OUTERMOST;
+    if (c->word_count > 0) {
+        row->kind = SFU_ROW_RULES;
+        c->at = c->words;
+    } else if (c->num_rows > 0) {
+        if (c->s->version == 1)
+            fail(c, SFU_E_ROW);
+    } else if (c->info & INFO_SIGNAL) {
+        row->kind = SFU_ROW_ASK;
+    } else if (!is_v3(c->s) || c->type != TYPE_DEFAULT) {
+        fail(c, SFU_E_NO_ROW);
+    }
+    read_rule(c, 0, 0, c->s->abi_data->fp, &row->cfa);
+    read_rule(c, 1, c->s->fixed_ra, c->s->abi_data->ra, &row->ra);
+    read_rule(c, 2, c->s->fixed_fp, c->s->abi_data->fp, &row->fp);
+    if (c->word_count > 0 || (row->kind == SFU_ROW_RULES && !(row->cfa.control & RULE_REGISTER)))
+        fail(c, SFU_E_ROW);
 }
 
-static int flexible_rules(const struct words *w, struct rules *rules)
+/* Finds the row for PC in S: all of *ROW but what read_rules sets. */
+static void locate(struct cursor *c, const struct sfu_section *s, uint64_t pc, struct sfu_row *row)
 {
-    unsigned i = 0;
-    int code = flexible_rule(w, &i, &rules->cfa);
+    uint32_t offset, limit;
 
-    if (code == SFU_OK)
-        code = flexible_rule(w, &i, &rules->ra);
-    if (code == SFU_OK)
-        code = flexible_rule(w, &i, &rules->fp);
-    return code == SFU_OK && i == w->count && rules->cfa.control & RULE_REGISTER ? SFU_OK : SFU_E_ROW;
+    start_at(c, s);
+    find_fde(c, pc);
+    read_attributes(c);
+    if (c->error != SFU_OK)
+        return;
+    row->abi = c->s->abi;
+    row->signal = c->info & INFO_SIGNAL;
+    row->function = row->start = c->start;
+    offset = (uint32_t)(pc - c->start);
+    limit = c->size;
+    if (c->info & INFO_MASK) {
+        uint32_t block = offset - offset % c->repeat;
+
+        row->start += block;
+        offset -= block;
+        limit -= block;
+        if (limit > c->repeat)
+            limit = c->repeat;
+    }
+    limit = find_row(c, offset, limit);
+    row->start += c->row_start;
+    row->length = limit - c->row_start;
+    row->signed_ra = (c->s->abi_data->traits & SIGN) && (c->row_info & ROW_SIGNED_RA);
 }
 
-/* The rules of row HEAD, which has words. What it leaves out is at the header's fixed offset, if there is one. */
-static int read_rules(const struct sfu_section *s, const struct fde *fde, const struct row_head *head,
-                      struct rules *rules)
+/* *TO = *FROM, which might become a call of memcpy. */
+static OUT_OF_LINE void copy_row(struct sfu_row *to, const struct sfu_row *from)
 {
-    const struct abi *abi = abi_of(s->abi);
-    uint8_t buffer[4 * MAX_WORDS];
-    struct words w = {NULL, head->count, head->size, s->big};
-    int code;
-
-    if (head->count > MAX_WORDS)
-        return SFU_E_ROW;
-    w.p = section_bytes(s, head->words, (size_t)head->count * head->size, buffer);
-    if (w.p == NULL)
-        return SFU_E_SECTION;
-    set_rule(&rules->cfa, 0, 0);
-    set_rule(&rules->ra, s->fixed_ra != 0 ? RULE_DEREFERENCE : 0, s->fixed_ra);
-    set_rule(&rules->fp, s->fixed_fp != 0 ? RULE_DEREFERENCE : 0, s->fixed_fp);
-    code = fde->type == TYPE_DEFAULT ? default_rules(s, &w, head->info & ROW_BASE_SP, rules)
-                                     : flexible_rules(&w, rules);
-    rules->cfa.offset = rules->cfa.offset * abi->cfa_scale + abi->sp_below_cfa;
-    return code;
-}
-
-/* What row HEAD of FDE is: enum sfu_row_kind, or an error. */
-static int row_kind(const struct sfu_section *s, const struct fde *fde, const struct row_head *head)
-{
-    if (head->count > 0)
-        return SFU_ROW_RULES;
-    if (fde->num_rows > 0)
-        return s->version > 1 ? (int)SFU_ROW_OUTERMOST : (int)SFU_E_ROW;
-    if (fde->info & INFO_SIGNAL)
-        return SFU_ROW_ASK;
-    return s->version > 2 && fde->type == TYPE_DEFAULT ? (int)SFU_ROW_OUTERMOST : (int)SFU_E_NO_ROW;
+    to->start = from->start;
+    to->function = from->function;
+    to->cfa = from->cfa;
+    to->ra = from->ra;
+    to->fp = from->fp;
+    to->length = from->length;
+    to->abi = from->abi;
+    to->kind = from->kind;
+    to->signal = from->signal;
+    to->signed_ra = from->signed_ra;
 }
 
 int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row)
 {
-    struct fde fde;
-    struct row_head head = {0, 0, 0, 0, 0};
-    struct rules rules = {{0, 0}, {0, 0}, {0, 0}};
-    uint32_t offset, limit, block = 0;
-    int kind, code = find_fde(section, pc, &fde);
+    struct cursor c;
+    struct sfu_row found;
 
-    if (code != SFU_OK)
-        return code;
-    offset = (uint32_t)(pc - fde.start);
-    limit = fde.size;
-    if (fde.info & INFO_MASK) {
-        block = offset - offset % fde.repeat;
-        offset -= block;
-        limit = limit - block < fde.repeat ? limit - block : fde.repeat;
-    }
-    code = find_row(section, &fde, offset, &head, &limit);
-    kind = code == SFU_OK ? row_kind(section, &fde, &head) : code;
-    if (kind == SFU_ROW_RULES)
-        code = read_rules(section, &fde, &head, &rules);
-    if (kind < 0 || code != SFU_OK)
-        return kind < 0 ? kind : code;
-    row->function = fde.start;
-    row->start = fde.start + block + head.start;
-    row->length = limit - head.start;
-    row->cfa = rules.cfa;
-    row->ra = rules.ra;
-    row->fp = rules.fp;
-    row->abi = section->abi;
-    row->kind = (uint8_t)kind;
-    row->signal = fde.info & INFO_SIGNAL;
-    row->signed_ra = abi_of(section->abi)->sign && head.info & ROW_SIGNED_RA;
-    return SFU_OK;
+    locate(&c, section, pc, &found);
+    read_rules(&c, &found);
+    if (c.error == SFU_OK)
+        copy_row(row, &found);
+    return c.error;
 }
 
 /* ---- Frame ----------------------------------------------------------------------------------------------------- */
 
 /* Register REG of FRAME: SP and FP always, all others only where no call can have changed them. */
-static int frame_register(const struct sfu_target *t, const struct abi *abi, const struct sfu_frame *frame,
-                          uint32_t reg, uint64_t *value)
+static int frame_register(const struct sfu_target *t, const struct sfu_abi_data *abi, const struct sfu_frame *frame,
+                          unsigned i, uint32_t reg, uint64_t *value)
 {
     if (reg == abi->sp)
         *value = frame->sp;
     else if (reg == abi->fp)
         *value = frame->fp;
     else if (frame->pc_kind != SFU_PC_EXACT)
-        return SFU_E_UNSAFE;
+        return i == 1 && reg == abi->ra ? SFU_E_NO_RA : SFU_E_UNSAFE;
     else if (reg == abi->ra && frame->has_ra)
         *value = frame->ra;
     else if (t->reg == NULL || t->reg(t->ctx, frame, reg, value) != 0)
@@ -610,67 +563,23 @@ static int frame_register(const struct sfu_target *t, const struct abi *abi, con
     return SFU_OK;
 }
 
-/* *VALUE by RULE, whose control is not 0. */
-static int apply_rule(const struct sfu_target *t, const struct abi *abi, const struct sfu_frame *frame,
-                      const struct sfu_rule *rule, uint64_t cfa, uint64_t *value)
-{
-    uint8_t word[8];
-    uint64_t base = cfa, sum;
-
-    if (rule->control & RULE_REGISTER) {
-        int code = frame_register(t, abi, frame, rule->control >> RULE_NUMBER, &base);
-
-        if (code != SFU_OK)
-            return code;
-    }
-    sum = base + (uint64_t)rule->offset;
-    if (rule->offset < 0 ? sum > base : sum < base)
-        return SFU_E_ADDRESS;
-    if (rule->control & RULE_DEREFERENCE) {
-        if (!fetch(t->read, t->ctx, sum, word, sizeof word))
-            return SFU_E_STACK;
-        sum = load(word, sizeof word, abi->big);
-    }
-    *value = sum;
-    return SFU_OK;
-}
-
 /* RA without its PAC: those bits are all as bit 55 is. */
 static uint64_t strip(const struct sfu_target *t, uint64_t ra)
 {
     uint64_t bit55 = (uint64_t)1 << 55;
-    uint64_t mask = (t->pac_mask != 0 ? t->pac_mask : ~(((uint64_t)1 << 48) - 1)) & ~bit55;
+    uint64_t mask = (t->pac_mask != 0 ? t->pac_mask : ~(((uint64_t)1 << 48) - 1));
 
     return ra & bit55 ? ra | mask : ra & ~mask;
 }
 
-static int recover_ra(const struct sfu_target *t, const struct sfu_row *row, const struct sfu_frame *frame,
-                      uint64_t cfa, uint64_t *ra)
+/* Makes FRAME its caller's, whose SP this is, in all but pc, fp, ra and has_ra, if that is progress. Within a stack
+ * SP grows; it may stay once, when a leaf without a frame of its own returns. Other stacks are known by the callback
+ * or, without one, by a trap that leads down. Both are counted, as are all frames: every walk ends. */
+static int advance(const struct sfu_target *t, uint64_t sp, bool trap, struct sfu_frame *frame)
 {
-    const struct abi *abi = abi_of(row->abi);
-    int code;
-
-    if (row->ra.control != 0)
-        code = apply_rule(t, abi, frame, &row->ra, cfa, ra);
-    else if (abi->link && frame->pc_kind == SFU_PC_EXACT)
-        code = frame_register(t, abi, frame, abi->ra, ra);
-    else
-        code = SFU_E_NO_RA;
-    if (code == SFU_OK && row->signed_ra)
-        *ra = strip(t, *ra);
-    return code;
-}
-
-/* Makes NEXT, whose pc, sp, fp, ra, has_ra, trap, pc_kind and guessed are set, the current frame, if that is
- * progress. Within a stack SP grows; it may stay once, when a leaf without a frame of its own returns. Other stacks
- * are known by the callback or, without one, by a trap that leads down. Both are counted, as are all frames: every
- * walk ends. */
-static int advance(const struct sfu_target *t, const struct sfu_frame *next, struct sfu_frame *frame)
-{
-    bool trap = next->pc_kind == SFU_PC_EXACT;
     bool leaf = frame->pc_kind == SFU_PC_EXACT && !trap;
-    bool grows = leaf ? next->sp >= frame->sp : next->sp > frame->sp;
-    bool switched = t->stack != NULL ? t->stack(t->ctx, next->sp) != t->stack(t->ctx, frame->sp) : trap && !grows;
+    bool grows = sp > frame->sp || (leaf && sp == frame->sp);
+    bool switched = t->stack != NULL ? t->stack(t->ctx, sp) != t->stack(t->ctx, frame->sp) : trap && !grows;
 
     if (!grows && !switched)
         return SFU_E_PROGRESS;
@@ -678,103 +587,107 @@ static int advance(const struct sfu_target *t, const struct sfu_frame *next, str
         return SFU_E_SWITCHES;
     if (frame->depth + 1 >= (t->max_frames != 0 ? t->max_frames : SFU_MAX_FRAMES))
         return SFU_E_DEPTH;
-    frame->pc = next->pc;
-    frame->sp = next->sp;
-    frame->fp = next->fp;
-    frame->ra = next->ra;
-    frame->function = 0;
-    frame->trap = next->trap;
+    frame->trap = trap ? frame->sp : 0;
+    frame->sp = sp;
     frame->depth++;
-    frame->pc_kind = next->pc_kind;
+    frame->pc_kind = trap ? SFU_PC_EXACT : SFU_PC_RETURN;
     frame->switches = (uint8_t)(frame->switches + switched);
-    frame->has_ra = next->has_ra;
     frame->switched = switched;
-    frame->guessed = next->guessed;
-    frame->reliable = frame->reliable && !next->guessed;
+    frame->guessed = false;
     return SFU_OK;
 }
 
-/* sfu_apply for a row with rules; GUESSED: they are not from a table. */
-static int apply_rules(const struct sfu_target *t, const struct sfu_row *row, bool guessed, struct sfu_frame *frame)
+/* What RULE, a rule of ROW, gives: VALUES[I], from VALUES[0], the CFA, which is the first. */
+static int apply_rule(const struct sfu_target *t, const struct sfu_row *row, const struct sfu_frame *frame, unsigned i,
+                      uint64_t *values)
 {
-    const struct abi *abi = abi_of(row->abi);
-    struct sfu_frame next;
-    uint64_t cfa = 0;
-    int code = apply_rule(t, abi, frame, &row->cfa, 0, &cfa);
+    const struct sfu_rule *rule = i == 0 ? &row->cfa : i == 1 ? &row->ra : &row->fp;
+    const struct sfu_abi_data *abi = abi_of(row->abi);
+    uint32_t control = rule->control;
+    int64_t offset = rule->offset;
+    uint64_t base = values[0], sum;
+    uint8_t word[8];
+    int code = SFU_OK;
 
+    if (i == 0)
+        offset = offset * abi->cfa_scale + abi->sp_below_cfa;
+    if (control & RULE_REGISTER)
+        code = frame_register(t, abi, frame, i, control >> RULE_NUMBER, &base);
+    sum = base + (uint64_t)offset;
     if (code != SFU_OK)
         return code;
-    if (cfa < abi->sp_below_cfa)
+    if ((offset < 0) != (sum < base))
         return SFU_E_ADDRESS;
-    next.sp = cfa - abi->sp_below_cfa;
-    code = recover_ra(t, row, frame, cfa, &next.pc);
-    if (code != SFU_OK)
-        return code;
-    next.fp = frame->fp;
-    if (row->fp.control != 0)
-        code = apply_rule(t, abi, frame, &row->fp, cfa, &next.fp);
-    if (code != SFU_OK)
-        return code;
-    next.ra = 0;
-    next.has_ra = false;
-    next.trap = row->signal ? frame->sp : 0;
-    next.pc_kind = row->signal ? SFU_PC_EXACT : SFU_PC_RETURN;
-    next.guessed = guessed;
-    return advance(t, &next, frame);
+    if (control & RULE_DEREFERENCE) {
+        if (sum > UINT64_MAX - sizeof word || !fetch(t->read, t->ctx, sum, word, sizeof word))
+            return SFU_E_STACK;
+        sum = load(word, sizeof word, abi->traits & BIG);
+    }
+    values[i] = sum;
+    return SFU_OK;
 }
 
 int sfu_apply(const struct sfu_target *target, const struct sfu_row *row, struct sfu_frame *frame)
 {
-    if (row->kind == SFU_ROW_OUTERMOST)
-        return SFU_END;
-    if (row->kind == SFU_ROW_ASK)
-        return SFU_E_SIGNAL;
-    return apply_rules(target, row, false, frame);
+    uint64_t values[3];
+    uint32_t below = abi_of(row->abi)->sp_below_cfa;
+    int code = SFU_OK;
+    unsigned i;
+
+    if (row->kind != SFU_ROW_RULES)
+        return row->kind == SFU_ROW_OUTERMOST ? (int)SFU_END : (int)SFU_E_SIGNAL;
+    values[0] = 0;
+    for (i = 0; i < 3 && code == SFU_OK; i++)
+        code = apply_rule(target, row, frame, i, values);
+    if (code == SFU_OK && values[0] < below)
+        code = SFU_E_ADDRESS;
+    if (code == SFU_OK)
+        code = advance(target, values[0] - below, row->signal, frame);
+    if (code != SFU_OK)
+        return code;
+    frame->pc = row->signed_ra ? strip(target, values[1]) : values[1];
+    frame->fp = values[2];
+    frame->ra = frame->function = 0;
+    frame->has_ra = false;
+    return SFU_OK;
 }
 
 /* ---- Walk ------------------------------------------------------------------------------------------------------ */
 
 uint64_t sfu_lookup_pc(const struct sfu_frame *frame)
 {
-    return frame->pc_kind == SFU_PC_RETURN ? frame->pc - 1 : frame->pc;
+    return frame->pc - frame->pc_kind;
 }
 
-/* sfu_find in every section: the list is the caller's, and ends. If none has the PC, the first error counts that is
- * more than that. */
-static int find_in_sections(const struct sfu_target *t, uint64_t pc, struct sfu_row *row)
-{
-    const struct sfu_section *s;
-    int code = t->sections != NULL ? SFU_E_NO_FDE : SFU_E_EMPTY;
-
-    for (s = t->sections; s != NULL; s = s->next) {
-        int found = sfu_find(s, pc, row);
-
-        if (found == SFU_OK)
-            return SFU_OK;
-        if (code == SFU_E_NO_FDE)
-            code = found;
-    }
-    return code;
-}
-
-/* Looks the walk's frame up, in the cache first: a row that holds for a PC holds wherever it is kept. */
-static void look_up(struct sfu_walk *walk)
+/* Looks the walk's PC up in the cache, then in every section: the list is the caller's, and ends. If none has it, the
+ * first error counts that says more than that. Returns SFU_OK. */
+static int look_up(struct sfu_walk *walk)
 {
     const struct sfu_target *t = walk->target;
+    const struct sfu_section *s = t->sections;
     uint64_t pc = sfu_lookup_pc(&walk->frame);
-    struct sfu_row *kept = NULL;
+    struct sfu_row *kept = t->cache_rows != 0 ? &t->cache[pc % t->cache_rows] : &walk->row;
+    struct cursor c;
 
-    if (t->cache_rows != 0)
-        kept = &t->cache[pc % t->cache_rows];
-    if (kept != NULL && pc - kept->start < kept->length) {
-        walk->row = *kept;
+    walk->found = s != NULL ? SFU_E_NO_FDE : SFU_E_EMPTY;
+    if (pc - kept->start < kept->length) {
+        copy_row(&walk->row, kept);
         walk->found = SFU_OK;
-    } else {
-        walk->found = find_in_sections(t, pc, &walk->row);
-        if (kept != NULL && walk->found == SFU_OK)
-            *kept = walk->row;
     }
-    walk->frame.function = walk->found == SFU_OK ? walk->row.function : 0;
+    for (; s != NULL && walk->found != SFU_OK; s = s->next) {
+        locate(&c, s, pc, &walk->row);
+        read_rules(&c, &walk->row);
+        if (c.error == SFU_OK || walk->found == SFU_E_NO_FDE)
+            walk->found = c.error;
+    }
+    walk->frame.function = 0;
+    if (walk->found == SFU_OK) {
+        walk->frame.function = walk->row.function;
+        copy_row(kept, &walk->row);
+    } else {
+        walk->row.length = 0;
+    }
+    return SFU_OK;
 }
 
 void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, const struct sfu_frame *top)
@@ -784,54 +697,66 @@ void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, cons
     walk->frame.sp = top->sp;
     walk->frame.fp = top->fp;
     walk->frame.ra = top->ra;
+    walk->frame.pc_kind = top->pc_kind;
+    walk->frame.has_ra = top->has_ra;
     walk->frame.trap = 0;
     walk->frame.depth = 0;
-    walk->frame.pc_kind = top->pc_kind;
     walk->frame.switches = 0;
-    walk->frame.has_ra = top->has_ra;
     walk->frame.switched = false;
     walk->frame.guessed = false;
     walk->frame.reliable = true;
-    look_up(walk);
+    walk->row.length = 0;
+    (void)look_up(walk);
 }
 
 /* Asks the trap hook about the walk's frame, for which there is no rule because of CODE. */
-static int ask_hook(struct sfu_walk *walk, int code)
+static OUT_OF_LINE int ask_hook(struct sfu_walk *walk, int code)
 {
     const struct sfu_target *t = walk->target;
-    struct sfu_frame next = {0, 0, 0, 0, 0, 0, 0, 0, 0, false, false, false, false};
+    struct sfu_frame next;
 
     if (t->trap == NULL)
         return code;
+    next.pc = next.sp = next.fp = next.ra = 0;
+    next.trap = walk->frame.sp;
+    next.has_ra = false;
     code = t->trap(t->ctx, &walk->frame, code, &next);
+    if (code == SFU_OK)
+        code = advance(t, next.sp, true, &walk->frame);
     if (code != SFU_OK)
         return code;
-    next.pc_kind = SFU_PC_EXACT;
-    next.guessed = false;
-    if (next.trap == 0)
-        next.trap = walk->frame.sp;
-    return advance(t, &next, &walk->frame);
+    walk->frame.pc = next.pc;
+    walk->frame.fp = next.fp;
+    walk->frame.ra = next.ra;
+    walk->frame.has_ra = next.has_ra;
+    walk->frame.trap = next.trap;
+    return SFU_OK;
 }
 
 /* Guesses that FP holds a frame record. CODE says why there is no rule, and stays the reason if the guess fails. The
  * walk's row is free: none was found. */
-static int guess(struct sfu_walk *walk, int code)
+static int guess(struct sfu_walk *walk)
 {
     const struct sfu_target *t = walk->target;
-    const struct abi *abi;
     struct sfu_row *row = &walk->row;
+    const struct sfu_abi_data *abi = t->sections->abi_data;
 
-    if (!t->frame_pointers || t->sections == NULL || code == SFU_E_SIGNAL)
-        return code;
+    if (!t->frame_pointers || !(abi->traits & RECORD))
+        return SFU_E_NO_FDE;
     row->abi = t->sections->abi;
-    abi = abi_of(row->abi);
-    if (!abi->record)
-        return code;
-    row->signal = row->signed_ra = false;
-    set_rule(&row->cfa, (uint32_t)abi->fp << RULE_NUMBER | RULE_REGISTER, 16);
-    set_rule(&row->ra, RULE_DEREFERENCE, -8);
-    set_rule(&row->fp, RULE_DEREFERENCE, -16);
-    return apply_rules(t, row, true, &walk->frame) == SFU_OK ? SFU_OK : code;
+    row->kind = SFU_ROW_RULES;
+    row->signal = false;
+    row->signed_ra = abi->traits & SIGN;
+    row->cfa.control = register_rule(abi->fp);
+    row->cfa.offset = 16;
+    row->ra.control = row->fp.control = RULE_DEREFERENCE;
+    row->ra.offset = -8;
+    row->fp.offset = -16;
+    if (sfu_apply(t, row, &walk->frame) != SFU_OK)
+        return SFU_E_NO_FDE;
+    walk->frame.guessed = true;
+    walk->frame.reliable = false;
+    return SFU_OK;
 }
 
 int sfu_walk_step(struct sfu_walk *walk)
@@ -840,112 +765,85 @@ int sfu_walk_step(struct sfu_walk *walk)
 
     if (code == SFU_OK)
         code = sfu_apply(walk->target, &walk->row, &walk->frame);
-    if (code == SFU_E_NO_FDE || code == SFU_E_EMPTY || code == SFU_E_SIGNAL)
+    if (code == SFU_E_SIGNAL || code == SFU_E_NO_FDE)
         code = ask_hook(walk, code);
     if (code == SFU_E_NO_FDE)
-        code = guess(walk, code);
-    if (code == SFU_OK)
-        look_up(walk);
-    return code;
+        code = guess(walk);
+    return code == SFU_OK ? look_up(walk) : code;
 }
 
 /* ---- Check ----------------------------------------------------------------------------------------------------- */
 
-/* What sfu_check carries from one FDE to the next. */
-struct progress {
-    struct sfu_place place;
-    uint64_t start, end; /* of the last function that was not empty */
-    uint64_t num_rows;
-};
-
-/* Every row of FDE, num_rows of them. A row may start at the end of the function, where no PC finds it, only in an
- * empty function. */
-static int check_rows(const struct sfu_section *s, const struct fde *fde, struct sfu_place *place)
+/* Every row of the FDE that C has read. The last may start at the end of the function: gcc's may. Returns the index of
+ * the row where it failed; each is looked at once. */
+static OUT_OF_LINE uint32_t check_rows(struct cursor *c)
 {
-    struct row_head head;
-    struct rules rules;
-    uint32_t limit = fde->info & INFO_MASK && fde->repeat < fde->size ? fde->repeat : fde->size;
-    uint64_t at = fde->rows;
-    uint64_t least = 0;
+    struct sfu_row row;
+    uint32_t i, next, start, last = 0;
 
-    for (place->row = 0; place->row < fde->num_rows; place->row++) {
-        int code = read_row(s, fde, at, &head);
-
-        if (code == SFU_OK && (head.start < least || (head.start >= limit && limit > 0)))
-            code = SFU_E_ROW;
-        if (code == SFU_OK)
-            code = row_kind(s, fde, &head);
-        if (code == SFU_ROW_RULES)
-            code = read_rules(s, fde, &head, &rules);
-        if (code < 0)
-            return code;
-        least = (uint64_t)head.start + 1;
-        at = head.words + (unsigned)head.count * head.size;
+    c->word_count = 0;
+    if (c->num_rows == 0)
+        read_rules(c, &row);
+    for (i = 0; i < c->num_rows; i++) {
+        start = read_row(c, UINT32_MAX);
+        if ((i > 0 && start <= last) || start > c->size)
+            fail(c, SFU_E_ROW);
+        last = start;
+        next = c->at;
+        read_rules(c, &row);
+        c->at = next;
+        if (c->error != SFU_OK)
+            return i;
     }
-    place->row = 0;
-    return SFU_OK;
+    return 0;
 }
 
-/* The FDE at the place, after those before it. An empty function may start anywhere in a sorted table. */
-static int check_fde(const struct sfu_section *s, struct progress *progress)
+/* The FDEs in turn, up to the first fault: its place in *PLACE. An empty function may share its start with another. */
+static void check_fdes(struct cursor *c, struct sfu_place *place)
 {
-    struct fde fde;
-    int code = read_fde(s, progress->place.fde, &fde);
+    const struct sfu_section *s = c->s;
+    uint64_t start = 0, end = 0, num_rows = 0;
 
-    if (code == SFU_OK)
-        code = read_attributes(s, &fde);
-    if (code == SFU_OK)
-        code = check_rows(s, &fde, &progress->place);
-    if (code != SFU_OK)
-        return code;
-    if (fde.size > 0 && fde.start + (fde.size - 1) < fde.start)
-        return SFU_E_FDE;
-    progress->num_rows += fde.num_rows;
-    if (s->flags & FLAG_SORTED && fde.start < progress->start)
-        return SFU_E_UNSORTED;
-    progress->start = fde.start;
-    if (fde.size == 0)
-        return SFU_OK;
-    if (s->flags & FLAG_SORTED && fde.start < progress->end)
-        return SFU_E_OVERLAP;
-    progress->end = fde.start + fde.size;
-    return SFU_OK;
-}
-
-/* What follows the tables: a linker that does not merge leaves the next file's header there, aligned to 8. */
-static int check_rest(const struct sfu_section *s)
-{
-    uint8_t buffer[2];
-    const uint8_t *p;
-    uint64_t at;
-
-    for (at = s->end; at < s->end + 8 && at + HEADER_SIZE <= s->size; at++) {
-        p = section_bytes(s, at, 2, buffer);
-        if (p == NULL)
-            return SFU_E_SECTION;
-        if (load(p, 2, s->big) == MAGIC)
-            return SFU_E_CONCATENATED;
+    for (place->fde = 0; place->fde < s->num_fdes; place->fde++) {
+        place->row = 0;
+        read_fde(c, place->fde);
+        read_attributes(c);
+        if (c->error == SFU_OK)
+            place->row = check_rows(c);
+        if (c->start + c->size < c->start)
+            fail(c, SFU_E_FDE);
+        if (s->flags & FLAG_SORTED) {
+            if (c->start < start)
+                fail(c, SFU_E_UNSORTED);
+            if (c->start < end && c->size > 0)
+                fail(c, SFU_E_OVERLAP);
+        }
+        if (c->error != SFU_OK)
+            return;
+        start = c->start;
+        if (c->size > 0)
+            end = start + c->size;
+        num_rows += c->num_rows;
     }
-    return SFU_OK;
+    if (s->num_fdes == 0)
+        fail(c, SFU_E_EMPTY);
+    if (num_rows != s->num_fres)
+        fail(c, SFU_E_COUNT);
+    /* a linker that does not merge leaves the next file's header behind the tables, aligned to 8 */
+    c->at = (s->end + 7) & ~(uint32_t)7;
+    c->end = c->at + 2;
+    if (s->size >= (uint64_t)c->at + HEADER_SIZE && number(c, 2) == MAGIC)
+        fail(c, SFU_E_CONCATENATED);
 }
 
 int sfu_check(const struct sfu_section *section, struct sfu_place *place)
 {
-    struct progress progress = {{0, 0}, 0, 0, 0};
-    int code = section->num_fdes > 0 ? SFU_OK : SFU_E_EMPTY;
+    struct sfu_place at;
+    struct cursor c;
 
-    while (code == SFU_OK && progress.place.fde < section->num_fdes) {
-        code = check_fde(section, &progress);
-        if (code == SFU_OK)
-            progress.place.fde++;
-    }
-    if (code == SFU_OK)
-        code = check_rest(section);
-    if (code == SFU_OK && progress.num_rows != section->num_fres)
-        code = SFU_E_COUNT;
-    if (code != SFU_OK && place != NULL)
-        *place = progress.place;
-    return code;
+    start_at(&c, section);
+    check_fdes(&c, place != NULL ? place : &at);
+    return c.error;
 }
 
 /* ---- Sort ------------------------------------------------------------------------------------------------------ */
@@ -953,19 +851,24 @@ int sfu_check(const struct sfu_section *section, struct sfu_place *place)
 /* Whether FDE A belongs behind FDE B: by start, empty functions first. */
 static bool behind(const struct sfu_section *s, uint32_t a, uint32_t b)
 {
-    struct fde fde_a, fde_b;
+    struct cursor c;
+    uint64_t start;
+    uint32_t size;
 
-    (void)read_fde(s, a, &fde_a);
-    (void)read_fde(s, b, &fde_b);
-    return fde_a.start != fde_b.start ? fde_a.start > fde_b.start : fde_a.size > fde_b.size;
+    start_at(&c, s);
+    read_fde(&c, a);
+    start = c.start;
+    size = c.size;
+    read_fde(&c, b);
+    return start != c.start ? start > c.start : size > c.size;
 }
 
-static void swap(const struct sfu_section *s, uint8_t *bytes, uint32_t a, uint32_t b)
+static void swap(const struct sfu_section *s, uint8_t *fdes, uint32_t a, uint32_t b)
 {
-    uint8_t *p = bytes + fde_offset(s, a), *q = bytes + fde_offset(s, b);
-    unsigned i;
+    uint8_t *p = fdes + a * s->fde_size, *q = fdes + b * s->fde_size;
+    unsigned i = s->fde_size;
 
-    for (i = 0; i < s->fde_size; i++) {
+    while (i-- > 0) {
         uint8_t kept = p[i];
 
         p[i] = q[i];
@@ -974,7 +877,7 @@ static void swap(const struct sfu_section *s, uint8_t *bytes, uint32_t a, uint32
 }
 
 /* Lets FDE ROOT sink in the heap of the first COUNT, at most log2(COUNT) times. */
-static void sink(const struct sfu_section *s, uint8_t *bytes, uint32_t root, uint32_t count)
+static void sink(const struct sfu_section *s, uint8_t *fdes, uint32_t root, uint32_t count)
 {
     while (root < count / 2) {
         uint32_t child = 2 * root + 1;
@@ -983,44 +886,50 @@ static void sink(const struct sfu_section *s, uint8_t *bytes, uint32_t root, uin
             child++;
         if (!behind(s, child, root))
             return;
-        swap(s, bytes, root, child);
+        swap(s, fdes, root, child);
         root = child;
     }
 }
 
-/* Writes every FDE's start relative to the section, or, if WRITE is false, finds out whether they fit. */
-static int rebase(const struct sfu_section *s, uint8_t *bytes, bool write)
+/* Writes every FDE's start relative to the section or, if FDES is NULL, finds out whether they fit. */
+static bool rebase(const struct sfu_section *s, uint8_t *fdes)
 {
-    unsigned size = start_size(s);
+    struct cursor c;
+    unsigned size = is_v3(s) ? 8 : 4, k;
     uint32_t i;
 
+    start_at(&c, s);
     for (i = 0; i < s->num_fdes; i++) {
-        uint64_t offset = fde_offset(s, i);
-        uint64_t start = fde_start(s, offset, bytes + offset) - s->addr;
+        uint64_t start = read_start(&c, i) - s->addr;
 
-        if (size == 4 && start + ((uint64_t)1 << 31) > UINT32_MAX)
-            return SFU_E_READONLY;
-        if (write)
-            store(bytes + offset, size, s->big, start);
+        if (size == 4 && (int64_t)start != (int32_t)start)
+            return false;
+        if (fdes == NULL)
+            continue;
+        for (k = 0; k < size; k++, start >>= 8)
+            fdes[s->big ? size - 1 - k : k] = (uint8_t)start;
+        fdes += s->fde_size;
     }
-    return SFU_OK;
+    return true;
 }
 
 int sfu_sort(struct sfu_section *section, void *bytes)
 {
-    uint8_t *p = (uint8_t *)bytes;
-    uint32_t i;
+    uint8_t *p = (uint8_t *)bytes, *fdes;
+    uint32_t count = section->num_fdes, root = count / 2;
 
-    if (p == NULL || p != section->bytes || rebase(section, p, false) != SFU_OK)
+    if (p == NULL || p != section->bytes || !rebase(section, NULL))
         return SFU_E_READONLY;
-    (void)rebase(section, p, true);
-    section->flags = (section->flags & (uint8_t)~FLAG_FIELD_RELATIVE) | FLAG_SORTED;
+    fdes = p + section->fdes;
+    (void)rebase(section, fdes);
+    section->flags = (section->flags & FLAG_FRAME_POINTER) | FLAG_SORTED;
     p[3] = section->flags;
-    for (i = section->num_fdes / 2; i > 0; i--)
-        sink(section, p, i - 1, section->num_fdes);
-    for (i = section->num_fdes; i > 1; i--) {
-        swap(section, p, 0, i - 1);
-        sink(section, p, 0, i - 1);
+    while (count > 1) {
+        if (root > 0)
+            root--;
+        else
+            swap(section, fdes, 0, --count);
+        sink(section, fdes, root, count);
     }
     return SFU_OK;
 }
@@ -1065,12 +974,10 @@ static const char messages[] =
 /* Passes as many messages as the code says, never more than there are. */
 const char *sfu_string(int code)
 {
-    const char *p = messages, *last = messages + sizeof messages;
-    int skip;
+    const char *p = messages, *last = messages + sizeof messages - 1;
+    int skip = code <= SFU_END ? SFU_END - code : (int)sizeof messages;
 
-    if (code > SFU_END || code < SFU_E_SIGNAL)
-        code = SFU_E_SIGNAL - 1;
-    for (skip = SFU_END - code; skip > 0 && p < last; p++)
+    for (; skip > 0 && p < last; p++)
         skip -= *p == '\0';
-    return p < last ? p : last - 1;
+    return p;
 }

@@ -37,7 +37,8 @@ enum sfu_code {
     SFU_E_VERSION = -3,    /* a version that is not supported, or not built in */
     SFU_E_ABI = -4,        /* an ABI that is not supported in this version, or not the one of the other sections */
     SFU_E_FLAGS = -5,      /* flags that are not defined in this version */
-    SFU_E_BOUNDS = -6,     /* the header or an entry points outside of the section */
+    SFU_E_BOUNDS = -6,     /* the header or an entry points outside of the section, the section wraps around the end of
+                              the address space, or its tables are 2 GiB or longer */
     SFU_E_SECTION = -7,    /* the callback could not read the section */
     SFU_E_CONCATENATED = -8, /* a second header follows the table: the linker did not merge the sections */
     SFU_E_UNSORTED = -9,   /* flagged as sorted, but this FDE starts below the one before it */
@@ -47,11 +48,13 @@ enum sfu_code {
     /* one function */
     SFU_E_NO_FDE = -13,    /* no section describes this PC */
     SFU_E_NO_ROW = -14,    /* its function is described, but has no row for this PC */
-    SFU_E_FDE = -15,       /* its FDE is corrupt: an unknown type, a repeat size of 0, more rows than there is room */
-    SFU_E_ROW = -16,       /* one of its rows is corrupt: not ascending, or words that its FDE type cannot have */
+    SFU_E_FDE = -15,       /* its FDE is corrupt: an unknown type, a repeat size of 0, more rows than there is room for,
+                              a function that reaches the end of the address space (sfu_check) */
+    SFU_E_ROW = -16,       /* one of its rows is corrupt: not ascending, words that its FDE type cannot have, or a start
+                              behind the end of the function (sfu_check) */
     /* one step */
     SFU_E_STACK = -17,     /* the callback could not read the stack */
-    SFU_E_ADDRESS = -18,   /* a rule's address leaves the address space */
+    SFU_E_ADDRESS = -18,   /* a rule's base + offset leaves the address space */
     SFU_E_UNSAFE = -19,    /* a rule needs a register that is known only in a topmost or interrupted frame */
     SFU_E_REGISTER = -20,  /* a rule needs a register that the caller could not supply */
     SFU_E_NO_RA = -21,     /* the row leaves the RA in its register, but this frame has made a call since */
@@ -88,12 +91,13 @@ struct sfu_frame {
                           last frame is reliable and the walk returned SFU_END */
 };
 
-/* One recovery rule (specification 3.2), in the words of a flexible row; default rows are turned into the same:
+/* One recovery rule, in the two words of a flexible row (specification 3.2); default rows (3.1) are turned into the same:
  *   base  = control & 1 ? register[control >> 3] : CFA
  *   value = control & 2 ? *(base + offset) : base + offset
- * control == 0: no rule; the value is where it was, in its register. Registers have their DWARF numbers. */
+ * except that for the CFA on s390x offset stands for 8 * offset + 160. A value that was not saved has the rule
+ * "its register + 0". Registers have their DWARF numbers; 255 is the RA's on amd64, which has none. */
 struct sfu_rule {
-    int64_t offset; /* scaled and adjusted (s390x: 8 * w + 160 for the CFA) */
+    int32_t offset;
     uint32_t control;
 };
 
@@ -117,8 +121,9 @@ struct sfu_row {
     bool signed_ra;    /* aarch64: the RA carries a PAC */
 };
 
-/* Reads LEN (1 to 28) bytes at ADDR of the unwound program into BUFFER. Returns 0, or anything else if not all of
- * them can be read; it must survive every address, aligned or not. ADDR + LEN does not wrap. */
+/* Reads LEN bytes (1, 2, 4 or 8; a section's header is 28) at ADDR of the unwound program into BUFFER. Returns 0, or
+ * anything else if not all of them can be read; it must survive every address, aligned or not. ADDR + LEN does not
+ * wrap. */
 typedef int (*sfu_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len);
 
 /* Gives the value that register REG (DWARF number) has in FRAME, whose PC is exact: the registers that the walk
@@ -126,11 +131,11 @@ typedef int (*sfu_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len);
  * 31 are floating-point registers. Returns 0, or anything else if it does not know. */
 typedef int (*sfu_reg_fn)(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
 
-/* Asked about a FRAME that no FDE describes or whose FDE is a signal frame without rows. If that is a trap or signal
- * frame it knows, it fills in pc, sp, fp (and ra, has_ra, if known) of the interrupted frame and returns SFU_OK;
- * everything else in *NEXT is zero, and filled in by sfu except for trap, which is frame->sp if left 0. It returns
- * SFU_END if it knows that nothing lies beyond (entry from user mode), CODE if it does not know the frame, or an
- * error. The step returns that value. */
+/* Asked about a FRAME that no FDE describes (CODE is SFU_E_NO_FDE) or whose FDE is a signal frame without rows
+ * (SFU_E_SIGNAL). If that is a trap or signal frame that it knows, it fills in pc, sp, fp and, if known, ra and has_ra
+ * of the interrupted frame, which are zero before, may change trap, which is FRAME's SP, and returns SFU_OK; nothing
+ * else in *NEXT counts. It returns SFU_END if it knows that nothing lies beyond (entry from user mode), CODE if it
+ * does not know the frame, or an error. The step returns that value. */
 typedef int (*sfu_trap_fn)(void *ctx, const struct sfu_frame *frame, int code, struct sfu_frame *next);
 
 /* Tells stacks apart: any number that is the same for two SPs exactly if they lie on the same stack. */
@@ -139,16 +144,17 @@ typedef uint64_t (*sfu_stack_fn)(void *ctx, uint64_t sp);
 /* One .sframe section, filled in by sfu_open; callers read, but never write it. It refers to the bytes, which must
  * stay where they are. */
 struct sfu_section {
-    struct sfu_section *next;       /* of the list that it was added to */
-    const uint8_t *bytes;           /* NULL: read through the callback */
+    struct sfu_section *next;     /* of the list that it was added to */
+    const uint8_t *bytes;         /* NULL: read through the callback */
     sfu_read_fn read;
     void *ctx;
+    const struct sfu_abi_data *abi_data; /* constants of sfu.c */
     uint64_t addr, size;
-    uint64_t fdes, fres, end;       /* offsets of the sub-sections from the start of the section, end of the last */
+    uint32_t fdes, fres, end;     /* offsets of the sub-sections from the start of the section, end of the last */
     uint32_t num_fdes, num_fres;
-    int8_t fixed_fp, fixed_ra;      /* from the CFA; 0: none (specification 2.2) */
+    int8_t fixed_fp, fixed_ra;    /* from the CFA; 0: none (specification 2.2) */
     uint8_t version, flags, abi, fde_size;
-    bool big;                       /* byte order of the tables, by the magic alone */
+    bool big;                     /* byte order of the tables, by the magic alone */
 };
 
 /* The program that is unwound. Zero what is not used. It must outlive the walk. */
@@ -196,10 +202,11 @@ int sfu_open(struct sfu_section *section, const void *bytes, uint64_t size, uint
 int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, uint64_t size, uint64_t addr);
 
 /* Checks a whole section as no lookup needs to: every FDE and every row, order and overlap where it is flagged as
- * sorted, the number of rows, and what follows the table. Takes time in proportion to the section.
- * Returns SFU_OK, or the first fault with its place in *PLACE (which may be NULL): SFU_E_EMPTY (no FDE),
- * SFU_E_BOUNDS, SFU_E_SECTION, SFU_E_FDE, SFU_E_ROW, SFU_E_UNSORTED, SFU_E_OVERLAP, SFU_E_COUNT or
- * SFU_E_CONCATENATED. No lookup in a section that passes returns SFU_E_BOUNDS, SFU_E_FDE or SFU_E_ROW. */
+ * sorted, the number of rows, and what follows the table. Takes time in proportion to the section. Sets *PLACE, which
+ * may be NULL, to the place of the fault. Returns SFU_OK, or the first fault: SFU_E_EMPTY (no FDE), SFU_E_BOUNDS,
+ * SFU_E_SECTION, SFU_E_FDE, SFU_E_ROW, SFU_E_NO_ROW (an FDE without rows that does not mean anything),
+ * SFU_E_UNSORTED, SFU_E_OVERLAP, SFU_E_COUNT or SFU_E_CONCATENATED. No lookup in a section that passes returns
+ * SFU_E_BOUNDS, SFU_E_FDE or SFU_E_ROW. Functions of size 0, which compilers emit, may lie anywhere. */
 int sfu_check(const struct sfu_section *section, struct sfu_place *place);
 
 /* Sorts the FDEs in place by start, so that they are found by binary search. BYTES are the section's own, writable.
