@@ -7,7 +7,7 @@
 #include "sfu_linux.h"
 #include "cpu.h"
 
-enum { AT_PHDR = 3, AT_PHNUM = 5, PT_DYNAMIC = 2, DT_RELA = 7, DT_RELASZ = 8 };
+enum { AT_PHDR = 3, AT_PHNUM = 5, PT_DYNAMIC = 2, PT_INTERP = 3, DT_RELA = 7, DT_RELASZ = 8 };
 
 /* A static-pie has to relocate itself: until that is done, nothing here may need an address from a table. */
 static void relocate(const uint64_t *dynamic, uint64_t slide)
@@ -27,9 +27,11 @@ static void relocate(const uint64_t *dynamic, uint64_t slide)
     }
 }
 
+/* Where there is a loader (PT_INTERP), it has done all that. */
 static void relocate_self(const uint64_t *auxv)
 {
     const uint8_t *phdrs = NULL;
+    const uint64_t *dynamic = NULL;
     struct sfu_section unused;
     uint64_t num = 0, slide;
 
@@ -40,12 +42,17 @@ static void relocate_self(const uint64_t *auxv)
             num = auxv[1];
     }
     sfu_linux_find(&unused, phdrs, num, &slide);
-    if (slide == 0)
-        return;
     for (; num > 0; num--, phdrs += 56) { /* type at 0, vaddr at 16 */
-        if (*(const uint32_t *)(const void *)phdrs == PT_DYNAMIC)
-            relocate((const uint64_t *)(uintptr_t)(*(const uint64_t *)(const void *)(phdrs + 16) + slide), slide);
+        uint32_t type = *(const uint32_t *)(const void *)phdrs;
+        uint64_t addr = *(const uint64_t *)(const void *)(phdrs + 16) + slide;
+
+        if (type == PT_DYNAMIC)
+            dynamic = (const uint64_t *)(uintptr_t)addr;
+        if (type == PT_INTERP)
+            return;
     }
+    if (slide != 0 && dynamic != NULL)
+        relocate(dynamic, slide);
 }
 
 /* STACK: argc, the arguments, NULL, the environment, NULL, the auxiliary vector. */

@@ -8,28 +8,16 @@ static void text(const struct sfu_panic *p, const char *s)
         p->put(p->ctx, *s++);
 }
 
-/* The digits of VALUE, at least WIDTH (1 to 16) of them; no buffer. */
-static void hex(const struct sfu_panic *p, uint64_t value, unsigned width)
+/* BEFORE, then at least WIDTH (1 to 16) digits of VALUE in BASE. No buffer. */
+static void number(const struct sfu_panic *p, const char *before, uint64_t value, unsigned base, unsigned width)
 {
-    unsigned digits = 16;
+    uint64_t unit = 1;
 
-    text(p, "0x");
-    while (digits > width && value >> (4 * (digits - 1)) == 0)
-        digits--;
-    while (digits > 0) {
-        digits--;
-        p->put(p->ctx, "0123456789abcdef"[value >> (4 * digits) & 15]);
-    }
-}
-
-static void decimal(const struct sfu_panic *p, uint32_t value)
-{
-    uint32_t unit = 1;
-
-    while (value / unit >= 10)
-        unit *= 10;
-    for (; unit > 0; unit /= 10)
-        p->put(p->ctx, (char)('0' + value / unit % 10));
+    text(p, before);
+    for (; width > 1 || value / unit >= base; width -= width > 1)
+        unit *= base;
+    for (; unit > 0; unit /= base)
+        p->put(p->ctx, "0123456789abcdef"[value / unit % base]);
 }
 
 static void print_frame(const struct sfu_panic *p)
@@ -39,16 +27,13 @@ static void print_frame(const struct sfu_panic *p)
     uint64_t offset = 0;
     const char *name;
 
-    p->put(p->ctx, '#');
-    decimal(p, f->depth);
-    text(p, f->depth < 10 ? "  " : " ");
-    hex(p, f->pc, 16);
+    number(p, "#", f->depth, 10, 1);
+    number(p, f->depth < 10 ? "  0x" : " 0x", f->pc, 16, 16);
     name = p->symbol != NULL ? p->symbol(p->ctx, lookup, &offset) : NULL;
     if (name != NULL) {
         text(p, "  ");
         text(p, name);
-        p->put(p->ctx, '+');
-        hex(p, offset + (f->pc - lookup), 1);
+        number(p, "+0x", offset + (f->pc - lookup), 16, 1);
     }
     if (f->trap != 0)
         text(p, "  [interrupted]");
@@ -56,15 +41,16 @@ static void print_frame(const struct sfu_panic *p)
         text(p, "  [stack switch]");
     if (f->guessed)
         text(p, "  [guessed]");
-    p->put(p->ctx, '\n');
+    text(p, "\n");
 }
 
 static void print_end(const struct sfu_panic *p, int code)
 {
-    text(p, "trace ends (");
-    if (code < 0)
-        p->put(p->ctx, '-');
-    decimal(p, (uint32_t)(code < 0 ? -code : code));
+    if (p->slide != 0) {
+        number(p, "slide 0x", p->slide, 16, 1);
+        text(p, "\n");
+    }
+    number(p, code < 0 ? "trace ends (-" : "trace ends (", (uint64_t)(code < 0 ? -code : code), 10, 1);
     text(p, "): ");
     text(p, sfu_string(code));
     text(p, p->walk.frame.reliable ? "\n" : "; guessed frames are not proven\n");
@@ -76,10 +62,9 @@ static void print_addr2line(struct sfu_panic *p, const struct sfu_frame *top)
     text(p, p->image != NULL ? p->image : "IMAGE");
     sfu_walk_start(&p->walk, p->target, top);
     do {
-        p->put(p->ctx, ' ');
-        hex(p, sfu_lookup_pc(&p->walk.frame) - p->slide, 1);
+        number(p, " 0x", sfu_lookup_pc(&p->walk.frame) - p->slide, 16, 1);
     } while (sfu_walk_step(&p->walk) == SFU_OK);
-    p->put(p->ctx, '\n');
+    text(p, "\n");
 }
 
 int sfu_panic_print(struct sfu_panic *panic, const struct sfu_frame *top)
@@ -99,11 +84,6 @@ int sfu_panic_print(struct sfu_panic *panic, const struct sfu_frame *top)
         print_frame(panic);
         code = sfu_walk_step(&panic->walk);
     } while (code == SFU_OK);
-    if (panic->slide != 0) {
-        text(panic, "slide ");
-        hex(panic, panic->slide, 1);
-        panic->put(panic->ctx, '\n');
-    }
     print_end(panic, code);
     print_addr2line(panic, top);
     panic->busy = 0;

@@ -42,6 +42,8 @@ VARIANTS = {
 
 # The libc of the distribution, where there is one.
 LIBC = {'x86_64': '/', 'aarch64': '/usr/aarch64-linux-gnu', 's390x': '/usr/s390x-linux-gnu'}
+LOADERS = {'x86_64': '/lib64/ld-linux-x86-64.so.2', 'aarch64': '/lib/ld-linux-aarch64.so.1',
+           's390x': '/lib/ld64.so.1'}
 LIBC_FLAGS = ('-g -fomit-frame-pointer -fasynchronous-unwind-tables -Wall -Wextra -I. -Iport/print -Iport/linux '
               '-Wa,--gsframe').split()
 LIBC_SOURCES = ['sfu.c', 'port/linux/sfu_linux.c', 'port/linux/restorer.S', 'port/linux/test/libc.c']
@@ -111,7 +113,8 @@ def compare(trace, expected, mode, cpu, end):
 
 
 def check_demo(abi, out, mode, version=3):
-    lines = run(ABIS[abi][1] + [out] + mode.split()).splitlines()
+    library = ['-L', LIBC[abi]] if ABIS[abi][1] and abi in LIBC else []
+    lines = run(ABIS[abi][1] + library + [out] + mode.split()).splitlines()
     cpu = abi.removesuffix('_be')
     try:
         first = lines.index('From deep in calls:')
@@ -132,7 +135,8 @@ def build(abi, flags, sources, out, version=''):
     if flags[0] == 'clang':
         compiler = ['clang', f'--target={abi}-linux-gnu', '-fno-integrated-as']
         flags = flags[1:]
-    return run(compiler + [f'-B{tools}/'] + FLAGS + ['-static'] + flags + [f'-DDEMO_IMAGE="{out}"'] + sources +
+    static = [] if '-pie' in flags else ['-static']
+    return run(compiler + [f'-B{tools}/'] + FLAGS + static + flags + [f'-DDEMO_IMAGE="{out}"'] + sources +
                ['-o', out])
 
 
@@ -196,6 +200,10 @@ def main():
         log = build(abi, flags.split(), DEMO, out)
         for mode in modes:
             verdict(f'demo {mode} {flags}', ' '.join(log.split()) or check_demo(abi, out, mode))
+    if abi in LOADERS:
+        out = folder + '/demo-loader'
+        log = build(abi, ['-O2', '-pie', '-fPIE', '-Wl,--dynamic-linker=' + LOADERS[abi]], DEMO, out)
+        verdict('demo with a loader', ' '.join(log.split()) or check_demo(abi, out, ''))
     for version in OLD[abi]:
         out = folder + '/demo-' + version
         log = build(abi, ['-O2', '-DSFU_NO_OUTERMOST'], DEMO, out, version)
