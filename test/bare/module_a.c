@@ -4,7 +4,7 @@
 void module_middle(void (*callback)(void));
 void module_entry(void (*callback)(void));
 
-__attribute__((noipa)) void module_entry(void (*callback)(void))
+void module_entry(void (*callback)(void))
 {
     module_middle(callback);
 }

@@ -3,7 +3,7 @@
 void module_middle(void (*callback)(void));
 void module_unused(void);
 
-__attribute__((noipa)) void module_middle(void (*callback)(void))
+void module_middle(void (*callback)(void))
 {
     volatile int room[5];
 
@@ -12,6 +12,6 @@ __attribute__((noipa)) void module_middle(void (*callback)(void))
     room[1] = room[0];
 }
 
-__attribute__((noipa)) void module_unused(void)
+void module_unused(void)
 {
 }

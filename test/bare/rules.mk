@@ -27,19 +27,21 @@ BARE_HEADERS := sfu.h \
 
 # The same kernels in other ways. small: what the limits of size and stack are for. hook: no tables of exception
 # entries, and with frame pointers (but on s390x, where leaf functions would have some too). pac: signed return
-# addresses.
+# addresses. clang: by another compiler.
 BARE_SMALL := -Os -DSFU_OLDEST_VERSION=3 -DSFU_NO_REMOTE
 BARE_SMALL_s390x := -mpacked-stack # as kernels there use: else each call takes 160 bytes
 BARE_HOOK := -O1 -DKERNEL_TRAP_HOOK
 BARE_HOOK_x86_64 := -fno-omit-frame-pointer
 BARE_HOOK_aarch64 := -fno-omit-frame-pointer
+BARE_CLANG_s390x := -DSFU_NO_FPR # arch/s390x/sfu_capture.h: the kernel has no floating point
 BARE_PAC := -mbranch-protection=pac-ret
 
 # bare_image CPU, DIRECTORY, FLAGS: the kernel of a machine as DIRECTORY/kernel.elf.
 define bare_image
+$(2)/%.o: BARE_CC := $(or $(4),$(BARE_CC_$(1)))
 $(2)/%.o: %.c $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
 	@mkdir -p $$(@D)
-	$(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
+	$$(BARE_CC) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
 
 $(2)/%.o: %.S $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
 	@mkdir -p $$(@D)
@@ -84,10 +86,12 @@ $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu))))
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-hook,$(BARE_HOOK) $(BARE_HOOK_$(cpu)))))
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-small,$(BARE_SMALL) $(BARE_SMALL_$(cpu)))))
 $(eval $(call bare_image,aarch64,$(BARE)/aarch64-pac,$(BARE_PAC)))
+$(foreach cpu,$(BARE_CPUS),$(eval \
+    $(call bare_image,$(cpu),$(BARE)/$(cpu)-clang,$(BARE_CLANG_$(cpu)),clang --target=$(cpu)-linux-gnu -fno-integrated-as)))
 
-BARE_KINDS_x86_64 := x86_64 x86_64-hook x86_64-small
-BARE_KINDS_aarch64 := aarch64 aarch64-hook aarch64-small aarch64-pac
-BARE_KINDS_s390x := s390x s390x-hook s390x-small
+BARE_KINDS_x86_64 := x86_64 x86_64-hook x86_64-small x86_64-clang
+BARE_KINDS_aarch64 := aarch64 aarch64-hook aarch64-small aarch64-clang aarch64-pac
+BARE_KINDS_s390x := s390x s390x-hook s390x-small s390x-clang
 
 # suite-bare-CPU: every scenario of every image, and broken sections.
 define bare_suite

@@ -8,7 +8,11 @@
 #include "kernel.h"
 #include "sfu_print.h"
 
+#ifdef __clang__
+#define step __attribute__((noinline))
+#else
 #define step __attribute__((noipa))
+#endif
 
 #if defined(__s390x__)
 #define ILLEGAL ".short 0"
@@ -19,7 +23,7 @@
 #endif
 
 /* Nothing is there, on any of the machines. */
-static uint64_t *const nowhere = (uint64_t *)0x0000300000000000;
+static uint64_t *volatile nowhere = (uint64_t *)0x0000300000000000;
 
 /* Leaf functions that fault in their first instruction, before they could have a frame. */
 step static void illegal(void)
@@ -27,7 +31,7 @@ step static void illegal(void)
     __asm__ volatile(ILLEGAL);
 }
 
-step static uint64_t read_at(const uint64_t *p)
+step static uint64_t read_at(const volatile uint64_t *p)
 {
     return *p;
 }
@@ -156,6 +160,7 @@ step static unsigned recurse_big(unsigned n)
 {
     volatile uint8_t page[4096];
 
+    __asm__("" : : "r"(page) : "memory"); /* all of it is needed */
     page[0] = (uint8_t)n;
     return recurse_big(n + 1) + page[0];
 }
