@@ -147,7 +147,7 @@ static bool same_rule(const struct sfu_rule *got, bool scaled, const struct rule
 {
     int64_t offset = scaled ? 8 * (int64_t)got->offset + 160 : got->offset;
 
-    return got->control == rule->control && (rule->control == 0 || offset == rule->offset);
+    return got->control == rule->control && offset == rule->offset;
 }
 
 static void compare(const char *how, const struct sfu_section *s, const struct fde *fde, const struct row *row,

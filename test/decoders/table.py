@@ -8,17 +8,17 @@
     row OFFSET KIND SIGNED CFA_CONTROL CFA_OFFSET RA_CONTROL RA_OFFSET FP_CONTROL FP_OFFSET
 
 An fde is followed by its rows. KIND is 0 for rules and 1 for an undefined RA; controls are those of flexible rows,
-in which every rule can be said. Anything that is not understood, and any FDE or row of which the header counts
-another number, is an error: nothing is skipped.
+in which every rule can be said: a value that was not saved is in its register. Anything that is not understood, and
+any FDE or row of which the header counts another number, is an error: nothing is skipped.
 """
 import re
 import sys
 
-REGISTERS = {  # DWARF numbers of SP and FP; where a call puts the RA, from the CFA
-    'x86_64': {'sp': 7, 'fp': 6, 'ra': -8},
-    'aarch64': {'sp': 31, 'fp': 29, 'ra': None},
-    'aarch64_be': {'sp': 31, 'fp': 29, 'ra': None},
-    's390x': {'sp': 15, 'fp': 11, 'ra': None},
+REGISTERS = {  # DWARF numbers of SP, FP and the link register; where a call puts the RA, from the CFA
+    'x86_64': {'sp': 7, 'fp': 6, 'link': None, 'ra': -8},
+    'aarch64': {'sp': 31, 'fp': 29, 'link': 30, 'ra': None},
+    'aarch64_be': {'sp': 31, 'fp': 29, 'link': 30, 'ra': None},
+    's390x': {'sp': 15, 'fp': 11, 'link': 14, 'ra': None},
 }
 REGISTER, DEREFERENCE = 1, 2
 
@@ -58,14 +58,21 @@ class Table:
         number = int(name[1:]) if name[0] == 'r' else self.registers[name]
         return number << 3 | REGISTER | (DEREFERENCE if match[1] else 0), offset
 
+    def kept(self, name):
+        """The rule of a value that was not saved: it is in its register."""
+        return self.registers[name] << 3 | REGISTER, 0
+
     def ra_rule(self, text, flexible):
         """f: at the header's fixed offset. U: a word of 0, for no rule; the fixed offset holds then (specification
         3.2), if there is one. u: nothing is said; objdump 2.40 prints that for a fixed offset, too."""
         if text == 'f' and self.fixed_ra is None or text == 'u' and self.fixed_ra is not None and self.version > 1:
             raise ValueError('RA ' + text)
         if text in ('f', 'u', 'U'):
-            return (0, 0) if self.fixed_ra is None else (DEREFERENCE, self.fixed_ra)
+            return self.kept('link') if self.fixed_ra is None else (DEREFERENCE, self.fixed_ra)
         return self.rule(text, flexible, False)
+
+    def fp_rule(self, text, flexible):
+        return self.kept('fp') if text == 'u' else self.rule(text, flexible, False)
 
     def add_row(self, address, kind=0, signed=0, rules=((0, 0), (0, 0), (0, 0))):
         offset = int(address, 16) - (0 if self.fde['mask'] else self.fde['pc'])
@@ -101,7 +108,7 @@ class Table:
         elif row:
             flexible = self.fde['flexible']
             rules = (self.rule(row[2], flexible, True), self.ra_rule(row[4], flexible),
-                     (0, 0) if row[3] == 'u' else self.rule(row[3], flexible, False))
+                     self.fp_rule(row[3], flexible))
             self.add_row(row[1], signed=bool(row[5]), rules=rules)
         else:
             raise ValueError('line ' + line)
