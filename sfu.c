@@ -22,8 +22,9 @@
 #define REMOTE true
 #endif
 
-/* Where inlining would cost a step stack, or the whole much code. */
+/* Where the compiler's own choice costs a step stack, or the whole much code. */
 #define OUT_OF_LINE __attribute__((noinline))
+#define INLINE inline __attribute__((always_inline))
 
 enum {
     MAGIC = 0xdee2,
@@ -98,7 +99,7 @@ static uint32_t register_rule(uint32_t reg)
 
 /* The number in the SIZE (1, 2, 4 or 8) bytes at P, which need no alignment. Each expression is one that compilers
  * make a single load of. */
-static uint64_t load(const uint8_t *p, unsigned size, bool big)
+static INLINE uint64_t load(const uint8_t *p, unsigned size, bool big)
 {
     if (size == 1)
         return p[0];
@@ -153,19 +154,22 @@ static void fail(struct cursor *c, int8_t code)
 /* The next number, of SIZE (1, 2, 4 or 8) bytes. */
 static uint64_t number(struct cursor *c, unsigned size)
 {
-    const struct sfu_section *s = c->s;
+    const uint8_t *p;
 
     if (c->at > c->end || size > c->end - c->at)
         fail(c, SFU_E_BOUNDS);
     if (c->error != SFU_OK)
         return 0;
+    p = c->s->bytes + c->at;
+    if (REMOTE && c->s->bytes == NULL) {
+        p = c->buffer;
+        if (!fetch(c->s->read, c->s->ctx, c->s->addr + c->at, c->buffer, size)) {
+            c->error = SFU_E_SECTION;
+            return 0;
+        }
+    }
     c->at += size;
-    if (!REMOTE || s->bytes != NULL)
-        return load(s->bytes + c->at - size, size, s->big);
-    if (fetch(s->read, s->ctx, s->addr + c->at - size, c->buffer, size))
-        return load(c->buffer, size, c->s->big);
-    c->error = SFU_E_SECTION;
-    return 0;
+    return load(p, size, c->s->big);
 }
 
 static uint64_t number8(struct cursor *c)
@@ -293,6 +297,7 @@ static OUT_OF_LINE void start_at(struct cursor *c, const struct sfu_section *s)
     c->s = s;
     c->end = s->end;
     c->error = SFU_OK;
+    c->at = 0;
     c->word_count = c->row_info = 0;
     c->row_start = 0;
 }
@@ -306,14 +311,13 @@ static bool is_v3(const struct sfu_section *s)
  * less than num_fdes, here and below. */
 static uint64_t read_start(struct cursor *c, uint32_t index)
 {
-    const struct sfu_section *s = c->s;
-    unsigned size = is_v3(s) ? 8 : 4;
-    uint64_t base = s->addr;
+    uint64_t start;
 
-    c->at = s->fdes + index * s->fde_size;
-    if (s->flags & FLAG_FIELD_RELATIVE)
-        base += c->at;
-    return base + (uint64_t)extend(number(c, size), size);
+    c->at = c->s->fdes + index * c->s->fde_size;
+    start = is_v3(c->s) ? number(c, 8) : (uint64_t)(int32_t)number(c, 4);
+    if (c->s->flags & FLAG_FIELD_RELATIVE)
+        start += c->at - (is_v3(c->s) ? 8 : 4);
+    return c->s->addr + start;
 }
 
 /* Reads the start and the size; C is at what follows. */
@@ -434,9 +438,11 @@ static uint32_t default_rule(const struct cursor *c, unsigned i, int32_t *offset
     uint32_t reg = c->row_info & ROW_BASE_SP ? c->s->abi_data->sp : c->s->abi_data->fp;
 
     if (i > 0) {
-        if (c->s->abi != SFU_S390X || (*offset != 0 && (c->s->version != 2 || !(*offset & 1))))
+        bool unsaved = i == 1 && *offset == 0;
+
+        if (c->s->abi != SFU_S390X || (!unsaved && (c->s->version != 2 || !(*offset & 1))))
             return RULE_DEREFERENCE;
-        reg = *offset == 0 ? c->s->abi_data->ra : (uint32_t)(*offset >> 1);
+        reg = unsaved ? c->s->abi_data->ra : (uint32_t)(*offset >> 1);
         *offset = 0;
     }
     return register_rule(reg);
@@ -444,14 +450,14 @@ static uint32_t default_rule(const struct cursor *c, unsigned i, int32_t *offset
 
 /* Reads RULE of the row, I as above. A default row has one word for each, the RA's only if the ABI tracks it; a
  * flexible row (3.2) has two, the first of them 0 and alone for none. What is left out is at the header's FIXED
- * offset or, if that is 0, still in its register, which is REG. */
-static void read_rule(struct cursor *c, unsigned i, int8_t fixed, uint8_t reg, struct sfu_rule *rule)
+ * offset or, if that is 0, still in its register: the control word ABSENT. */
+static void read_rule(struct cursor *c, unsigned i, int8_t fixed, uint32_t absent, struct sfu_rule *rule)
 {
     unsigned size = c->word_size;
     uint32_t control = 0;
 
     rule->offset = fixed;
-    rule->control = fixed != 0 ? (uint32_t)RULE_DEREFERENCE : register_rule(reg);
+    rule->control = fixed != 0 ? (uint32_t)RULE_DEREFERENCE : absent;
     if (c->word_count == 0 || (i == 1 && c->type == TYPE_DEFAULT && !(c->s->abi_data->traits & LINK)))
         return;
     c->word_count--;
@@ -480,9 +486,9 @@ static void read_rules(struct cursor *c, struct sfu_row *row)
     } else if (!is_v3(c->s) || c->type != TYPE_DEFAULT) {
         fail(c, SFU_E_NO_ROW);
     }
-    read_rule(c, 0, 0, c->s->abi_data->fp, &row->cfa);
-    read_rule(c, 1, c->s->fixed_ra, c->s->abi_data->ra, &row->ra);
-    read_rule(c, 2, c->s->fixed_fp, c->s->abi_data->fp, &row->fp);
+    read_rule(c, 0, 0, 0, &row->cfa);
+    read_rule(c, 1, c->s->fixed_ra, register_rule(c->s->abi_data->ra), &row->ra);
+    read_rule(c, 2, c->s->fixed_fp, register_rule(c->s->abi_data->fp), &row->fp);
     if (c->word_count > 0 || (row->kind == SFU_ROW_RULES && !(row->cfa.control & RULE_REGISTER)))
         fail(c, SFU_E_ROW);
 }
@@ -675,7 +681,7 @@ static int look_up(struct sfu_walk *walk)
         walk->found = SFU_OK;
     }
     for (; s != NULL && walk->found != SFU_OK; s = s->next) {
-        locate(&c, s, pc, &walk->row);
+        locate(&c, s, sfu_lookup_pc(&walk->frame), &walk->row);
         read_rules(&c, &walk->row);
         if (c.error == SFU_OK || walk->found == SFU_E_NO_FDE)
             walk->found = c.error;
@@ -804,8 +810,8 @@ static void check_fdes(struct cursor *c, struct sfu_place *place)
     const struct sfu_section *s = c->s;
     uint64_t start = 0, end = 0, num_rows = 0;
 
+    place->row = 0;
     for (place->fde = 0; place->fde < s->num_fdes; place->fde++) {
-        place->row = 0;
         read_fde(c, place->fde);
         read_attributes(c);
         if (c->error == SFU_OK)
@@ -975,7 +981,7 @@ static const char messages[] =
 const char *sfu_string(int code)
 {
     const char *p = messages, *last = messages + sizeof messages - 1;
-    int skip = code <= SFU_END ? SFU_END - code : (int)sizeof messages;
+    int skip = code <= SFU_END && code >= SFU_E_SIGNAL ? SFU_END - code : SFU_END - SFU_E_SIGNAL + 1;
 
     for (; skip > 0 && p < last; p++)
         skip -= *p == '\0';
