@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "load.h"
+
+#include <elf.h>
+#include <stddef.h>
+
+#include "os.h"
+
+enum { ROOM = 1 << 18 };
+
+void *memcpy(void *to, const void *from, size_t len); /* port/linux/start.c */
+
+static Elf64_Shdr *sections(void *file)
+{
+    return (Elf64_Shdr *)((uintptr_t)file + ((Elf64_Ehdr *)file)->e_shoff);
+}
+
+static void *in_file(void *file, uint64_t offset)
+{
+    return (void *)((uintptr_t)file + offset);
+}
+
+uint64_t load_symbol(const struct loaded *loaded, const char *name)
+{
+    Elf64_Shdr *s = sections(loaded->file);
+
+    for (unsigned i = 0; i < ((Elf64_Ehdr *)loaded->file)->e_shnum; i++) {
+        const Elf64_Sym *symbols = in_file(loaded->file, s[i].sh_offset);
+        const char *names = in_file(loaded->file, s[s[i].sh_link].sh_offset);
+        if (s[i].sh_type != SHT_SYMTAB)
+            continue;
+        for (uint64_t n = 0; n < s[i].sh_size / sizeof(Elf64_Sym); n++)
+            if (same_text(names + symbols[n].st_name, name))
+                return symbols[n].st_value + loaded->slide;
+    }
+    return 0;
+}
+
+/* Relocations of a shared library that refers to itself only: each is a word that an address belongs in. */
+static void relocate_library(void *file, uint64_t slide)
+{
+    Elf64_Shdr *s = sections(file);
+
+    for (unsigned i = 0; i < ((Elf64_Ehdr *)file)->e_shnum; i++) {
+        const Elf64_Rela *rela = in_file(file, s[i].sh_offset);
+        const Elf64_Sym *symbols = in_file(file, s[s[i].sh_link].sh_offset);
+        if (s[i].sh_type != SHT_RELA)
+            continue;
+        for (uint64_t n = 0; n < s[i].sh_size / sizeof(*rela); n++) {
+            uint64_t symbol = ELF64_R_SYM(rela[n].r_info);
+            *(uint64_t *)(uintptr_t)(slide + rela[n].r_offset) =
+                slide + (symbol != 0 ? symbols[symbol].st_value : 0) + (uint64_t)rela[n].r_addend;
+        }
+    }
+}
+
+int load_library(struct loaded *loaded, const char *path)
+{
+    unsigned char *room = os_map_code(ROOM);
+    Elf64_Ehdr *e = loaded->file = os_map_file(path);
+    const Elf64_Phdr *p;
+
+    if (e == NULL || room == NULL)
+        return -1;
+    p = in_file(e, e->e_phoff);
+    for (unsigned i = 0; i < e->e_phnum; i++) {
+        if (p[i].p_type != PT_LOAD)
+            continue;
+        if (p[i].p_vaddr + p[i].p_memsz > ROOM)
+            return -1;
+        memcpy(room + p[i].p_vaddr, in_file(e, p[i].p_offset), p[i].p_filesz);
+    }
+    loaded->slide = (uintptr_t)room;
+    loaded->phdrs = room + e->e_phoff;
+    loaded->num_phdrs = e->e_phnum;
+    relocate_library(e, loaded->slide);
+    os_sync_code(loaded->slide, loaded->slide + ROOM);
+    return 0;
+}
+
+/* Sets sh_addr of each section that is loaded, the last one lowest, and copies it there. */
+static int place_sections(void *file)
+{
+    Elf64_Shdr *s = sections(file);
+    unsigned char *room = os_map_code(ROOM);
+    uint64_t at = 0;
+
+    if (room == NULL)
+        return -1;
+    for (unsigned i = ((Elf64_Ehdr *)file)->e_shnum; i-- > 1;) {
+        if (!(s[i].sh_flags & SHF_ALLOC) || s[i].sh_type == SHT_NOBITS)
+            continue;
+        at = (at + 63) & ~(uint64_t)63;
+        if (at + s[i].sh_size > ROOM)
+            return -1;
+        memcpy(room + at, in_file(file, s[i].sh_offset), s[i].sh_size);
+        s[i].sh_addr = (uintptr_t)room + at;
+        at += s[i].sh_size;
+    }
+    return 0;
+}
+
+static int apply(uint32_t type, uint64_t place, uint64_t value)
+{
+    uint32_t *word = (uint32_t *)(uintptr_t)place;
+    uint64_t relative = value - place;
+
+    switch (type) {
+#if defined(__x86_64__)
+    case R_X86_64_PC32:
+    case R_X86_64_PLT32:
+        *word = (uint32_t)relative;
+        return 0;
+    case R_X86_64_PC64:
+#elif defined(__aarch64__)
+    case R_AARCH64_CALL26: { /* instructions are little-endian in both byte orders */
+        unsigned char *b = (unsigned char *)word;
+        uint32_t n = (uint32_t)relative >> 2 & 0x3ffffff;
+        b[0] = (unsigned char)n, b[1] = (unsigned char)(n >> 8), b[2] = (unsigned char)(n >> 16);
+        b[3] = (unsigned char)((b[3] & 0xfc) | n >> 24);
+        return 0;
+    }
+    case R_AARCH64_PREL32:
+        *word = (uint32_t)relative;
+        return 0;
+    case R_AARCH64_PREL64:
+#elif defined(__s390x__)
+    case R_390_PLT32DBL:
+    case R_390_PC32DBL:
+        *word = (uint32_t)(relative >> 1);
+        return 0;
+    case R_390_PC32:
+        *word = (uint32_t)relative;
+        return 0;
+    case R_390_PC64:
+#endif
+        memcpy(word, &relative, 8); /* may be unaligned */
+        return 0;
+    default:
+        return -1;
+    }
+}
+
+static int relocate_object(void *file, const Elf64_Shdr *relocations)
+{
+    Elf64_Shdr *s = sections(file);
+    const Elf64_Rela *rela = in_file(file, relocations->sh_offset);
+    const Elf64_Sym *symbols = in_file(file, s[relocations->sh_link].sh_offset);
+    uint64_t base = s[relocations->sh_info].sh_addr;
+
+    if (base == 0)
+        return 0;
+    for (uint64_t n = 0; n < relocations->sh_size / sizeof(*rela); n++)
+        if (apply((uint32_t)ELF64_R_TYPE(rela[n].r_info), base + rela[n].r_offset,
+                  symbols[ELF64_R_SYM(rela[n].r_info)].st_value + (uint64_t)rela[n].r_addend) != 0)
+            return -1;
+    return 0;
+}
+
+int load_object(struct loaded *loaded, const char *path)
+{
+    Elf64_Ehdr *e = loaded->file = os_map_file(path);
+    const char *names;
+    Elf64_Shdr *s;
+
+    if (e == NULL || place_sections(e) != 0)
+        return -1;
+    s = sections(e);
+    names = in_file(e, s[e->e_shstrndx].sh_offset);
+    for (unsigned i = 0; i < e->e_shnum; i++) {
+        Elf64_Sym *symbols = in_file(e, s[i].sh_offset);
+        for (uint64_t n = 0; s[i].sh_type == SHT_SYMTAB && n < s[i].sh_size / sizeof(Elf64_Sym); n++)
+            if (symbols[n].st_shndx != SHN_UNDEF && symbols[n].st_shndx < SHN_LORESERVE)
+                symbols[n].st_value += s[symbols[n].st_shndx].sh_addr;
+        if (same_text(names + s[i].sh_name, ".sframe")) {
+            loaded->sframe = (void *)(uintptr_t)s[i].sh_addr;
+            loaded->sframe_size = s[i].sh_size;
+        }
+    }
+    for (unsigned i = 0; i < e->e_shnum; i++) {
+        if (s[i].sh_type == SHT_RELA && relocate_object(e, &s[i]) != 0)
+            return -1;
+        os_sync_code(s[i].sh_addr, s[i].sh_addr != 0 ? s[i].sh_addr + s[i].sh_size : 0);
+    }
+    return 0;
+}

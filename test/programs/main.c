@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * Runs each pattern and compares the traces from inside of it: from a function, from signal handlers, and from each
+ * instruction of its functions. argv[1] is what the results are labelled with.
+ */
+#include "interrupt.h"
+#include "os.h"
+#include "patterns.h"
+#include "trace.h"
+
+/* ---- the innermost function of each pattern ---- */
+
+static NOIPA unsigned raise_inside(void)
+{
+    ENTER(&list);
+    (void)CALL(&list, (os_raise(OS_SIGUSR1), 0));
+    LEAVE(&list);
+    return 1;
+}
+
+static NOIPA unsigned fault_inside(void)
+{
+    ENTER(&list);
+    interrupt_fault();
+    LEAVE(&list);
+    return 1;
+}
+
+/* ---- the ways to look at a pattern ---- */
+
+static NOIPA void run(const struct pattern *pattern, unsigned (*inside)(void))
+{
+    ENTER(&list);
+    patterns_inside = inside;
+    (void)CALL(&list, (pattern->run(), 0));
+    LEAVE(&list);
+}
+
+static const char *named(const char *way, const char *name)
+{
+    static char both[64];
+    char *p = both;
+
+    while (*way != 0)
+        *p++ = *way++;
+    while (*name != 0 && p < both + sizeof(both) - 1)
+        *p++ = *name++;
+    *p = 0;
+    return both;
+}
+
+static NOIPA void test_patterns(const char *way, unsigned (*inside)(void))
+{
+    ENTER(&list);
+    for (unsigned i = 0; patterns[i].name != NULL; i++) {
+        trace_begin();
+        (void)CALL(&list, (run(&patterns[i], inside), 0));
+        trace_end(named(way, patterns[i].name), trace_verdict.walks >= 1 && trace_verdict.longest >= 6, "no trace");
+    }
+    LEAVE(&list);
+}
+
+/* Whether the compiler has made of a pattern what it is there for. */
+static bool has_been_tested(const char *name)
+{
+#if defined(__s390x__) && defined(__OPTIMIZE__) && !defined(__clang__)
+    if (same_text(name, "leaf") && trace_verdict.registers == 0)
+        return false;
+#elif defined(__x86_64__) && !defined(__clang__)
+    /* without wrong tables, which were better than expected, trace.c need not know of them */
+    if (same_text(name, "realigned") && (trace_verdict.registers == 0 || trace_verdict.wrong_tables == 0))
+        return false;
+#endif
+    return name != NULL && trace_verdict.walks > 30;
+}
+
+/* The first time, which is not interrupted, leaves in the list what is true of functions that have not got to ENTER
+ * yet: both are called from one place. */
+static NOIPA void test_each_instruction(void)
+{
+    ENTER(&list);
+    for (unsigned i = 0; patterns[i].name != NULL; i++) {
+        trace_begin();
+        for (volatile unsigned time = 0; time < 2; time++) { /* volatile: not unrolled */
+            if (time == 1)
+                (void)CALL(&list, (interrupt_each_begin(), 0));
+            (void)CALL(&list, (run(&patterns[i], trace_nothing), 0));
+        }
+        (void)CALL(&list, (interrupt_each_end(), 0));
+        trace_end(named("each instruction of ", patterns[i].name), has_been_tested(patterns[i].name),
+                  "not interrupted where it was to be");
+    }
+    LEAVE(&list);
+}
+
+/* One signal at a time, after 100 to 500 microseconds. */
+static NOIPA void test_timer(void)
+{
+    ENTER(&list);
+    trace_begin();
+    for (unsigned n = 0; n < 200; n++) {
+        os_timer(100 + n * 67 % 401);
+        while (trace_verdict.walks <= n)
+            for (unsigned i = 0; patterns[i].name != NULL; i++)
+                (void)CALL(&list, (run(&patterns[i], trace_nothing), 0));
+    }
+    trace_end("timer", trace_verdict.longest >= 7, "never inside of a pattern");
+    LEAVE(&list);
+}
+
+static NOIPA void test_recursion(void)
+{
+    ENTER(&list);
+    patterns_inside = trace_inside;
+    trace_begin();
+    (void)CALL(&list, p_recursive(1000));
+    trace_end("1000 deep", trace_verdict.longest > 1000, "too short");
+    LEAVE(&list);
+}
+
+/* ---- the calls that never return: the end of the program ---- */
+
+static NOIPA void never(void)
+{
+    ENTER(&list);
+    TRACE_HERE();
+    trace_end("noreturn", trace_verdict.after_end >= 2, "no return address lies behind its function");
+    sfu_linux_exit(trace_failures != 0);
+}
+
+NOIPA int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
+{
+    int code = sfu_linux_init(&self, auxv);
+
+    ENTER(&list);
+    trace_label = argc > 1 ? argv[1] : "program";
+    if (code != SFU_OK || sfu_check(&self.section, NULL) != SFU_OK)
+        os_print("not ok ", trace_label, " section: ", sfu_string(code), "\n", NULL);
+    trace_add_image(os_map_file("/proc/self/exe"), self.slide);
+    interrupt_init(NULL);
+    (void)CALL(&list, (test_patterns("call of ", trace_inside), 0));
+    (void)CALL(&list, (test_recursion(), 0));
+    (void)CALL(&list, (test_patterns("two signals in ", raise_inside), 0));
+    (void)CALL(&list, (test_patterns("fault in ", fault_inside), 0));
+#if !defined(__s390x__)
+    interrupt_init(sfu_linux_restorer_table);
+    (void)CALL(&list, (test_patterns("by table, two signals in ", raise_inside), 0));
+    interrupt_init(NULL);
+#endif
+    (void)CALL(&list, (test_each_instruction(), 0));
+    (void)CALL(&list, (test_timer(), 0));
+    trace_begin();
+    patterns_never = never;
+    (void)CALL(&list, (p_never(), 0));
+    return 1;
+}

@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# mutant.sh: shows that the programs notice a broken core. Prints "ok NAME" for each way to break it that makes the
+# test fail that is there for it.
+set -u
+out=build/programs/mutants
+mkdir -p "$out"
+
+# mutant NAME ABI LABEL TEST EXPRESSION: the core, edited by sed's EXPRESSION, has to fail TEST of LABEL
+mutant() {
+    core=$out/$1.c
+    sed "$5" sfu.c >"$core"
+    if cmp -s sfu.c "$core"; then
+        echo "not ok $1: '$5' finds nothing to change in sfu.c"
+        return
+    fi
+    ONLY=$3 CORE=$core OUT=$out test/programs/run.sh "$2" >"$out/$1.out" 2>&1
+    if grep -q "^not ok $3 $4" "$out/$1.out"; then
+        echo "ok $1"
+    else
+        echo "not ok $1: not noticed by $3 $4"
+    fi
+}
+
+mutant return-address-as-it-is x86_64 plain-O2 noreturn 's/return frame->pc - frame->pc_kind;/return frame->pc;/'
+mutant interrupted-as-return-address x86_64 plain-O2 'each instruction of leaf' \
+    's/frame->pc_kind = trap ? SFU_PC_EXACT : SFU_PC_RETURN;/frame->pc_kind = SFU_PC_RETURN;/'
+mutant fp-not-restored x86_64 plain-O2 'call of alloca' 's/frame->fp = values\[2\];/;/'
+mutant signature-kept aarch64 pac-b-O2 'call of leaf' 's/row->signed_ra ? strip(target, values\[1\])/0 ? 0/'
+mutant registers-not-asked s390x plain-O2 'each instruction of leaf' 's/t->reg == NULL || .*$/1)/'

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "trace.h"
+
+#include <elf.h>
+
+#include "os.h"
+
+struct sfu_linux self;
+struct shadow list;
+struct verdict trace_verdict;
+const char *trace_label = "";
+unsigned trace_failures;
+
+/* ---- functions by name ---- */
+
+#define MAX_IMAGES 6
+static struct image images[MAX_IMAGES];
+static unsigned num_images;
+
+static const Elf64_Shdr *section_headers(const struct image *image)
+{
+    const Elf64_Ehdr *e = image->file;
+    return (const Elf64_Shdr *)((uintptr_t)e + e->e_shoff);
+}
+
+void trace_add_image(const void *file, uint64_t slide)
+{
+    struct image *image = &images[num_images++];
+    const Elf64_Ehdr *e = file;
+
+    image->file = file;
+    image->slide = slide;
+    for (unsigned i = 0; i < e->e_shnum; i++) {
+        const Elf64_Shdr *s = &section_headers(image)[i];
+        if (s->sh_type != SHT_SYMTAB)
+            continue;
+        image->symbols = (const void *)((uintptr_t)file + s->sh_offset);
+        image->count = s->sh_size / sizeof(Elf64_Sym);
+        image->names = (const char *)file + section_headers(image)[s->sh_link].sh_offset;
+    }
+}
+
+/* Symbol N; behind the symbols come the sections. The PLT has no symbols: each of its sections is one function. */
+static struct function image_function(const struct image *image, uint64_t n)
+{
+    const Elf64_Ehdr *e = image->file;
+    const Elf64_Sym *symbol = (const Elf64_Sym *)image->symbols + n;
+    const Elf64_Shdr *s = section_headers(image);
+    struct function f = {0, 0, ""};
+
+    if (n < image->count) {
+        f.name = image->names + symbol->st_name;
+        f.start = symbol->st_value + image->slide;
+        if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF)
+            f.end = f.start + symbol->st_size;
+        return f;
+    }
+    f.name = (const char *)e + s[e->e_shstrndx].sh_offset + s[n - image->count].sh_name;
+    f.start = s[n - image->count].sh_addr + image->slide;
+    if (f.name[0] == '.' && f.name[1] == 'p' && f.name[2] == 'l')
+        f.end = f.start + s[n - image->count].sh_size;
+    return f;
+}
+
+struct function trace_nth_function(uint64_t n)
+{
+    struct function none = {0, 0, NULL};
+
+    for (unsigned i = 0; i < num_images; i++) {
+        uint64_t count = images[i].count + ((const Elf64_Ehdr *)images[i].file)->e_shnum;
+        if (n < count)
+            return image_function(&images[i], n);
+        n -= count;
+    }
+    return none;
+}
+
+struct function trace_function(uint64_t pc)
+{
+    static struct function last;
+    struct function f;
+
+    if (pc >= last.start && pc < last.end)
+        return last;
+    for (uint64_t i = 0; (f = trace_nth_function(i)).name != NULL; i++)
+        if (pc >= f.start && pc < f.end)
+            return last = f;
+    return f;
+}
+
+/* Compilers split functions: f.cold, f.part.0 are parts of f. */
+static int same_function(struct function a, struct function b)
+{
+    const char *s = a.name, *t = b.name;
+
+    if (s == NULL || t == NULL)
+        return 0;
+    while (*s != 0 && *s != '.' && *s == *t)
+        s++, t++;
+    return (*s == 0 || *s == '.') && (*t == 0 || *t == '.') && (s != a.name);
+}
+
+/* ---- verdicts ---- */
+
+void trace_begin(void)
+{
+    struct verdict clean = {NULL, 0, 0, 0, 0, 0, 0, 0};
+    trace_verdict = clean;
+    for (uint32_t i = list.count; i < SHADOW_MAX; i++)
+        list.entry[i].pc = 0;
+}
+
+void trace_end(const char *name, int enough, const char *why)
+{
+    if (trace_verdict.fault == NULL && enough) {
+        os_print("ok ", trace_label, " ", name, " (", os_decimal(trace_verdict.walks), " walks, ",
+                 os_decimal(trace_verdict.frames), " frames)\n", NULL);
+        return;
+    }
+    trace_failures++;
+    os_print("not ok ", trace_label, " ", name, ": ", trace_verdict.fault != NULL ? trace_verdict.fault : why, " (",
+             os_decimal(trace_verdict.walks), " walks)\n", NULL);
+}
+
+/* ---- the comparison ---- */
+
+/* What the next frame has to be. */
+struct expected {
+    uint32_t index;         /* records of the list below this one are the callers yet to come */
+    bool exact, trampoline; /* else a return address */
+    bool known;             /* pc and sp are */
+    uint64_t pc, sp;
+    uint64_t exact_pc;   /* of the last exact frame */
+    const void *context; /* of an exact frame that a signal interrupted, or that comes behind the trampoline */
+    bool wrong_fp, stop; /* the FP is wrong, and is FP; the frames behind it cannot be compared */
+    uint64_t fp;
+};
+
+static bool wrong(const struct sfu_walk *walk, const struct expected *want, const char *what)
+{
+    const struct sfu_frame *f = &walk->frame;
+    const char *name = trace_function(f->pc).name;
+    const char *caller = want->index > 0 ? trace_function(list.entry[want->index - 1].pc).name : "(none)";
+
+    if (trace_verdict.fault != NULL)
+        return false;
+    trace_verdict.fault = what;
+    os_print("# ", trace_label, ": ", what, ": frame ", os_decimal(f->depth), " pc ", os_hex(f->pc), " sp ",
+             os_hex(f->sp), " fp ", os_hex(f->fp), " in ", name != NULL ? name : "?", f->pc_kind ? "" : " exact",
+             "; want ", want->known ? "" : "(unknown) ", "pc ", os_hex(want->pc), " sp ", os_hex(want->sp),
+             " next record ", caller, NULL);
+    name = trace_function(want->exact_pc).name;
+    os_print("; last exact pc ", os_hex(want->exact_pc), " in ", name != NULL ? name : "?", "\n", NULL);
+    return false;
+}
+
+/* What comes after a function that RECORD describes; the records of its callers are those below want->index. */
+static void expect_caller(struct expected *want, const volatile struct record *record)
+{
+    want->exact = false;
+    want->known = true;
+    want->pc = record->ra;
+    want->context = (const void *)record->context;
+    if (record->cfa != 0)
+        want->sp = record->cfa - (SFU_REG_SP == 15 ? 160 : 0); /* s390x */
+    else
+        want->sp = list.entry[want->index - 1].sp;
+    want->trampoline = want->context != NULL;
+    if (want->trampoline)
+        want->index--; /* the record that the handler left alone */
+}
+
+/* The one known fault in a table. gcc (12 and 16) on x86_64, functions that align their frame: behind the `leave`
+ * or `pop %rbp` of the epilogue, that is at its last two instructions, `lea -8(%r10), %rsp` and `ret`, the table
+ * still says that the caller's FP is *(FP + 0), though FP has been restored. */
+static bool has_wrong_fp(struct function here, const void *context)
+{
+#if defined(__x86_64__)
+    static const char *const realigned[] = {"p_aligned", "p_aligned_dynamic", "p_vectors"};
+    static const unsigned char end[] = {0x49, 0x8d, 0x62, 0xf8, 0xc3};
+    const unsigned char *pc = (const unsigned char *)(uintptr_t)*os_pc(context);
+
+    if (pc[0] == end[4])
+        pc -= 4;
+    for (unsigned i = 0; i < sizeof(end); i++)
+        if (pc[i] != end[i])
+            return false;
+    for (unsigned i = 0; i < 3; i++)
+        if (same_text(here.name, realigned[i]))
+            return pc[-1] == 0xc9 || pc[-1] == 0x5d;
+#else
+    (void)here, (void)context;
+#endif
+    return false;
+}
+
+/* An exact frame can be of a function that is not in the list, because it has not yet got there, is about to leave
+ * or keeps no record. What it left in the list the last time at the same depth is still true. */
+static bool check_exact(struct sfu_walk *walk, struct expected *want)
+{
+    const struct sfu_frame *f = &walk->frame;
+    struct function here = trace_function(f->pc);
+    uint32_t i = want->index;
+
+    if (f->pc_kind != SFU_PC_EXACT || f->pc != want->pc || f->sp != want->sp)
+        return wrong(walk, want, "not the exact frame");
+    if (want->context != NULL && (f->fp != *os_fp(want->context) || f->trap == 0))
+        return wrong(walk, want, "not the interrupted FP");
+    want->exact_pc = f->pc;
+    trace_verdict.in_plt += here.name[0] == '.';
+    if (want->context != NULL && has_wrong_fp(here, want->context)) {
+        want->wrong_fp = true;
+        want->fp = *(const uint64_t *)(uintptr_t)f->fp;
+    }
+    if (i > 0 && same_function(here, trace_function(list.entry[i - 1].pc)))
+        expect_caller(want, &list.entry[--want->index]);
+    else if (list.entry[i].pc != 0 && same_function(here, trace_function(list.entry[i].pc)))
+        expect_caller(want, &list.entry[i]);
+    else
+        want->exact = want->known = false;
+    return true;
+}
+
+static bool check_return(struct sfu_walk *walk, struct expected *want)
+{
+    const struct sfu_frame *f = &walk->frame;
+    struct function here = trace_function(f->pc - 1);
+    const volatile struct record *r;
+
+    if (f->pc_kind != SFU_PC_RETURN || (want->known && (f->pc != want->pc || f->sp != want->sp)))
+        return wrong(walk, want, "not the caller's frame");
+    if (want->index == 0) { /* start-up code */
+        want->known = false;
+        return true;
+    }
+    r = &list.entry[--want->index];
+    if (!same_function(here, trace_function(r->pc)))
+        return wrong(walk, want, "not the caller");
+    /* other functions may use FP for something else between CALL and the call itself */
+    if (here.name[0] == 'p' && f->fp != (want->wrong_fp ? want->fp : r->fp))
+        return wrong(walk, want, "not the caller's FP");
+    want->stop = want->wrong_fp;
+    trace_verdict.after_end += f->pc == here.end;
+    expect_caller(want, r);
+    return true;
+}
+
+/* The code that the handler returns to: nobody's function. */
+static bool check_trampoline(struct sfu_walk *walk, struct expected *want)
+{
+    const struct sfu_frame *f = &walk->frame;
+
+    if (f->pc != want->pc || f->sp != want->sp)
+        return wrong(walk, want, "not the trampoline");
+    want->trampoline = false;
+    want->exact = true;
+    want->pc = *os_pc(want->context);
+    want->sp = *os_sp(want->context);
+    return true;
+}
+
+static bool check_frame(struct sfu_walk *walk, struct expected *want)
+{
+    const struct sfu_frame *f = &walk->frame;
+    struct function here = trace_function(f->pc_kind == SFU_PC_EXACT ? f->pc : f->pc - 1);
+
+    if (want->trampoline)
+        return check_trampoline(walk, want);
+    if (here.name == NULL || (here.name[0] != '.' && f->function != here.start))
+        return wrong(walk, want, "not the function's start");
+    return want->exact ? check_exact(walk, want) : check_return(walk, want);
+}
+
+static void count(const struct sfu_walk *walk)
+{
+    const struct sfu_row *row = &walk->row;
+    uint32_t cfa = row->cfa.control >> 3;
+
+    trace_verdict.frames++;
+    if (walk->frame.depth + 1u > trace_verdict.longest)
+        trace_verdict.longest = walk->frame.depth + 1;
+    if (walk->found == SFU_OK && row->kind == SFU_ROW_RULES)
+        trace_verdict.registers +=
+            (row->ra.control & 1) || (row->fp.control & 1) || (cfa != SFU_REG_SP && cfa != SFU_REG_FP);
+}
+
+/* ld makes no FDE for the PLT of aarch64, so that is where a trace ends that begins there. */
+static bool is_undescribed_plt(const struct sfu_walk *walk, int code)
+{
+    const char *name = trace_function(walk->frame.pc).name;
+
+    return SFU_REG_SP == 31 && code == SFU_E_NO_FDE && walk->frame.pc_kind == SFU_PC_EXACT &&
+           same_text(name, ".plt") && walk->frame.function == 0;
+}
+
+void trace_check(const struct sfu_frame *top)
+{
+    struct expected want = {list.count, true, false, true, top->pc, top->sp, 0, NULL, false, false, 0};
+    struct sfu_walk walk;
+    int code;
+
+    trace_verdict.walks++;
+    sfu_walk_start(&walk, &self.target, top);
+    do {
+        count(&walk);
+        if (!check_frame(&walk, &want))
+            return;
+        code = sfu_walk_step(&walk);
+    } while (code == SFU_OK && !want.stop);
+    trace_verdict.wrong_tables += want.stop;
+    if (want.stop)
+        return;
+    if (code != SFU_END && is_undescribed_plt(&walk, code))
+        return;
+    if (code != SFU_END)
+        wrong(&walk, &want, sfu_string(code));
+    else if (want.index != 0 || want.exact || !walk.frame.reliable)
+        wrong(&walk, &want, "the trace ends too early");
+    else if (!same_function(trace_function(walk.frame.function), trace_function((uint64_t)(uintptr_t)_start)))
+        wrong(&walk, &want, "the trace does not end at the start");
+}
+
+NOIPA unsigned trace_inside(void)
+{
+    ENTER(&list);
+    TRACE_HERE();
+    LEAVE(&list);
+    return 1;
+}
+
+NOIPA unsigned trace_nothing(void)
+{
+    return 1;
+}
