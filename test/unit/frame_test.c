@@ -8,17 +8,19 @@ static struct sfu_target t;
 static struct sfu_row row;
 static struct sfu_frame frame;
 
-static const struct {
-    unsigned sp, fp, ra;
-    bool big;
-} abis[] = {{0, 0, 0, false}, {31, 29, 30, true}, {31, 29, 30, false}, {7, 6, 16, false}, {15, 11, 14, true}};
+/* The CFA's rule, so that SP grows by BYTES, a multiple of 8, if it is the base. On s390x the rule's offset counts in
+ * steps of 8, and the CFA is 160 above SP. */
+static void grow(int abi, int bytes)
+{
+    row.cfa.offset = abi == SFU_S390X ? bytes / 8 : bytes;
+}
 
 /* A stack of ABI whose words hold 0x1111 times their number, a frame in its middle, and the row of an ordinary
  * function: CFA = SP + 32 (s390x: + 160), RA = *(CFA - 8), FP = *(CFA - 16). */
 static void begin(int abi, enum sfu_pc_kind kind)
 {
     note("ABI %d, PC kind %d", abi, kind);
-    machine_init(&m, &t, abis[abi].big);
+    machine_init(&m, &t, registers[abi].big);
     for (unsigned i = 0; i < sizeof m.bytes / 8; i++) {
         put_word(&m, STACK + 8 * i, 0x1111 * i);
     }
@@ -33,12 +35,20 @@ static void begin(int abi, enum sfu_pc_kind kind)
     row.start = row.function = 0x1200;
     row.length = 0x100;
     row.abi = (uint8_t)abi;
-    row.cfa.control = (uint32_t)REG(abis[abi].sp);
-    row.cfa.offset = 32 + (abi == SFU_S390X ? 160 : 0);
+    row.cfa.control = (uint32_t)REG(registers[abi].sp);
+    grow(abi, 32);
     row.ra.control = AT_CFA;
     row.ra.offset = -8;
     row.fp.control = AT_CFA;
     row.fp.offset = -16;
+}
+
+/* Nothing is saved: the RA and FP are in their registers. */
+static void unsaved(int abi)
+{
+    row.ra.control = (uint32_t)REG(registers[abi].ra);
+    row.fp.control = (uint32_t)REG(registers[abi].fp);
+    row.ra.offset = row.fp.offset = 0;
 }
 
 /* The word that the stack holds at ADDR. */
@@ -86,8 +96,9 @@ static void test_variations(void **state)
     FOR_ABIS(abi) {
         uint64_t cfa = STACK + 0x1a0 + (abi == SFU_S390X ? 160 : 0);
         begin(abi, SFU_PC_RETURN);
-        row.cfa.control = (uint32_t)REG(abis[abi].fp);
-        row.fp.control = 0;
+        row.cfa.control = (uint32_t)REG(registers[abi].fp);
+        row.fp.control = (uint32_t)REG(registers[abi].fp);
+        row.fp.offset = 0;
         frame.reliable = false;
         frame.guessed = true;
         frame.depth = 7;
@@ -112,12 +123,12 @@ static void test_dereferenced(void **state)
     (void)state;
     FOR_ABIS(abi) {
         begin(abi, SFU_PC_RETURN);
-        put_word(&m, STACK + 0x108, STACK + 0x400); /* the caller's CFA */
-        row.cfa.control = (uint32_t)AT_REG(abis[abi].sp);
-        row.cfa.offset = 8;
-        row.ra.control = (uint32_t)AT_REG(abis[abi].fp);
+        put_word(&m, STACK + 0x108 + (abi == SFU_S390X ? 160 : 0), STACK + 0x400); /* the caller's CFA */
+        row.cfa.control = (uint32_t)AT_REG(registers[abi].sp);
+        grow(abi, 8);
+        row.ra.control = (uint32_t)AT_REG(registers[abi].fp);
         row.ra.offset = -0x20;
-        row.fp.control = (uint32_t)AT_REG(abis[abi].sp);
+        row.fp.control = (uint32_t)AT_REG(registers[abi].sp);
         row.fp.offset = 0x28;
         code(apply(&t, &row, &frame), SFU_OK);
         same(frame.sp, STACK + 0x400 - (abi == SFU_S390X ? 160 : 0));
@@ -133,7 +144,7 @@ static void test_values(void **state)
     (void)state;
     FOR_ABIS(abi) {
         begin(abi, SFU_PC_RETURN);
-        row.ra.control = (uint32_t)REG(abis[abi].sp);
+        row.ra.control = (uint32_t)REG(registers[abi].sp);
         row.ra.offset = 1;
         row.fp.control = 4; /* the unused bit: CFA + offset */
         row.fp.offset = 3;
@@ -150,12 +161,12 @@ static void test_link_register(void **state)
     (void)state;
     FOR_ABIS(abi) {
         begin(abi, SFU_PC_EXACT);
-        row.cfa.offset -= 32;
-        row.ra.control = row.fp.control = 0;
+        grow(abi, 0);
+        unsaved(abi);
         frame.ra = 0x5678;
-        frame.has_ra = true;
+        frame.has_ra = abi != SFU_AMD64;
         if (abi == SFU_AMD64) {
-            code(apply(&t, &row, &frame), SFU_E_NO_RA); /* no such register */
+            code(apply(&t, &row, &frame), SFU_E_REGISTER); /* no such register */
             continue;
         }
         code(apply(&t, &row, &frame), SFU_OK);
@@ -180,12 +191,12 @@ static void test_link_register_asked(void **state)
             continue;
         }
         begin(abi, SFU_PC_EXACT);
-        row.ra.control = 0;
+        unsaved(abi);
         code(apply(&t, &row, &frame), SFU_E_REGISTER);
         t.reg = machine_reg;
         code(apply(&t, &row, &frame), SFU_E_REGISTER);
-        m.known = (uint64_t)1 << abis[abi].ra;
-        m.reg[abis[abi].ra] = 0x9876;
+        m.known = (uint64_t)1 << registers[abi].ra;
+        m.reg[registers[abi].ra] = 0x9876;
         code(apply(&t, &row, &frame), SFU_OK);
         same(frame.pc, 0x9876);
     }
@@ -206,8 +217,8 @@ static void test_registers(void **state)
         frame.has_ra = true;
         for (unsigned reg = 0; reg < 34; reg++) {
             struct sfu_frame f = frame;
-            bool own = reg == abis[abi].sp || reg == abis[abi].fp || reg == abis[abi].ra;
-            uint64_t value = reg == abis[abi].sp ? frame.sp : reg == abis[abi].fp ? frame.fp : frame.ra;
+            bool own = reg == registers[abi].sp || reg == registers[abi].fp || reg == registers[abi].ra;
+            uint64_t value = reg == registers[abi].sp ? frame.sp : reg == registers[abi].fp ? frame.fp : frame.ra;
             note("ABI %d, register %u", abi, reg);
             m.asked = 0;
             row.ra.control = row.fp.control = (uint32_t)REG(reg);
@@ -254,7 +265,7 @@ static void test_unsafe(void **state)
     (void)state;
     FOR_ABIS(abi) {
         for (unsigned reg = 0; reg < 34; reg++) {
-            bool safe = reg == abis[abi].sp || reg == abis[abi].fp;
+            bool safe = reg == registers[abi].sp || reg == registers[abi].fp;
             for (int rule = 0; rule < 3; rule++) {
                 struct sfu_rule *r = rule == 0 ? &row.cfa : rule == 1 ? &row.ra : &row.fp;
                 begin(abi, SFU_PC_RETURN);
@@ -263,8 +274,9 @@ static void test_unsafe(void **state)
                 m.known = UINT64_MAX;
                 frame.has_ra = true;
                 r->control = (uint32_t)REG(reg);
-                r->offset = rule == 0 ? 160 + 64 : 0;
-                code(apply(&t, &row, &frame), safe ? SFU_OK : SFU_E_UNSAFE);
+                r->offset = rule == 0 ? 64 : 0;
+                code(apply(&t, &row, &frame),
+                     safe ? SFU_OK : rule == 1 && reg == registers[abi].ra ? SFU_E_NO_RA : SFU_E_UNSAFE);
                 same(m.asked, 0);
             }
         }
@@ -295,39 +307,40 @@ static void test_addresses(void **state)
         begin(abi, SFU_PC_RETURN);
         t.reg = machine_reg;
         frame.fp = UINT64_MAX - 31;
-        row.cfa.control = (uint32_t)REG(abis[abi].fp);
-        row.cfa.offset = 32;
+        row.cfa.control = (uint32_t)REG(registers[abi].fp);
+        row.ra.control = row.fp.control = 4; /* CFA + offset: nothing is read */
+        row.ra.offset = row.fp.offset = 0;
         code(apply(&t, &row, &frame), SFU_E_ADDRESS);
-        row.cfa.offset = INT64_MAX;
+        row.cfa.offset = INT32_MAX;
         code(apply(&t, &row, &frame), SFU_E_ADDRESS);
         frame.fp = 31;
-        row.cfa.offset = -32;
+        grow(abi, -32);
         code(apply(&t, &row, &frame), SFU_E_ADDRESS);
-        row.cfa.offset = INT64_MIN;
+        row.cfa.offset = INT32_MIN;
         code(apply(&t, &row, &frame), SFU_E_ADDRESS);
         frame.fp = 0;
-        row.cfa.offset = (int64_t)below + 4; /* CFA = 4, or SP = 4: the RA is below 0 */
+        grow(abi, 8); /* SP = 8: the RA is below 0 */
         row.ra.offset = -200;
         code(apply(&t, &row, &frame), SFU_E_ADDRESS);
         row.ra.offset = 0;
-        row.ra.control = 4;
         row.fp.offset = -200;
         code(apply(&t, &row, &frame), SFU_E_ADDRESS);
+        row.fp.offset = 0;
         if (below > 0) {
-            row.cfa.offset = 159; /* SP = CFA - 160 */
+            grow(abi, -8); /* CFA = 152 */
             code(apply(&t, &row, &frame), SFU_E_ADDRESS);
         }
         /* the largest CFA there is, and the last word that can be read */
         begin(abi, SFU_PC_RETURN);
-        frame.fp = UINT64_MAX - 32;
-        row.cfa.control = (uint32_t)REG(abis[abi].fp);
-        row.cfa.offset = 32;
+        frame.fp = UINT64_MAX - 32 - below;
+        row.cfa.control = (uint32_t)REG(registers[abi].fp);
         row.ra.offset = -7; /* the word wraps */
         code(apply(&t, &row, &frame), SFU_E_STACK);
         same(m.stack.reads, 0);
         m.stack.addr = UINT64_MAX - sizeof m.bytes + 1;
         row.ra.offset = -8; /* UINT64_MAX - 8: reaches up to the last byte but one */
-        row.fp.control = 0;
+        row.fp.control = 4;
+        row.fp.offset = 0;
         code(apply(&t, &row, &frame), SFU_OK);
         same(frame.sp, UINT64_MAX - below);
     }
@@ -342,9 +355,9 @@ static void test_unreadable(void **state)
         for (k = 1; k < 10; k++) {
             int result;
             begin(abi, SFU_PC_RETURN);
-            put_word(&m, STACK + 0x108, STACK + 0x400);
-            row.cfa.control = (uint32_t)AT_REG(abis[abi].sp);
-            row.cfa.offset = 8;
+            put_word(&m, STACK + 0x108 + (abi == SFU_S390X ? 160 : 0), STACK + 0x400);
+            row.cfa.control = (uint32_t)AT_REG(registers[abi].sp);
+            grow(abi, 8);
             m.stack.fail_at = k;
             result = apply(&t, &row, &frame);
             if (result == SFU_OK) {
@@ -365,17 +378,15 @@ static void test_progress(void **state)
 {
     (void)state;
     FOR_ABIS(abi) {
-        int64_t below = abi == SFU_S390X ? 160 : 0;
         begin(abi, SFU_PC_RETURN);
-        row.cfa.offset = below; /* SP stays */
+        grow(abi, 0);
         code(apply(&t, &row, &frame), SFU_E_PROGRESS);
-        row.cfa.offset = below - 8;
+        grow(abi, -8);
         code(apply(&t, &row, &frame), SFU_E_PROGRESS);
-        row.cfa.offset = below + 1;
-        row.ra.offset = row.fp.offset = -1 - below;
+        grow(abi, 8);
         code(apply(&t, &row, &frame), SFU_OK);
         begin(abi, SFU_PC_EXACT);
-        row.cfa.offset = below - 8;
+        grow(abi, -8);
         row.ra.offset = 0;
         code(apply(&t, &row, &frame), SFU_E_PROGRESS);
     }
@@ -399,7 +410,7 @@ static void test_signal_row(void **state)
             /* down, to another stack: nothing but a trap can */
             begin(abi, (enum sfu_pc_kind)kind);
             row.signal = true;
-            row.cfa.offset -= 0x40;
+            grow(abi, -0x20);
             row.ra.offset = row.fp.offset = 0;
             code(apply(&t, &row, &frame), SFU_OK);
             same(frame.sp, STACK + 0xe0);
@@ -416,42 +427,41 @@ static void test_stacks(void **state)
     (void)state;
     FOR_ABIS(abi) {
         for (int sig = 0; sig < 2; sig++) {
-            int64_t below = abi == SFU_S390X ? 160 : 0;
             begin(abi, SFU_PC_RETURN);
             t.stack = machine_stack;
             row.signal = sig;
             frame.sp = STACK + 0x1100;
-            row.cfa.offset = below - 8; /* within the stack */
+            grow(abi, -8); /* within the stack */
             row.ra.offset = 0;
             row.fp.offset = 0;
             code(apply(&t, &row, &frame), SFU_E_PROGRESS);
-            row.cfa.offset = below;
+            grow(abi, 0);
             code(apply(&t, &row, &frame), SFU_E_PROGRESS);
-            row.cfa.offset = below - 0x101; /* to the one below */
+            grow(abi, -0x108); /* to the one below */
             frame.switches = 14;
             code(apply(&t, &row, &frame), SFU_OK);
             same(frame.switched, true);
             same(frame.switches, 15);
-            same(frame.sp, STACK + 0xfff);
-            row.cfa.offset = below + 1; /* and to the one above */
+            same(frame.sp, STACK + 0xff8);
+            grow(abi, 8); /* and to the one above */
             code(apply(&t, &row, &frame), SFU_OK);
             same(frame.switched, true);
             same(frame.switches, 16);
             code(apply(&t, &row, &frame), SFU_OK); /* onwards in this one */
             same(frame.switched, false);
             same(frame.switches, 16);
-            row.cfa.offset = below - 0x100;
+            grow(abi, -0x100);
             code(apply(&t, &row, &frame), SFU_E_SWITCHES); /* SFU_MAX_SWITCHES */
             t.max_switches = 17;
             code(apply(&t, &row, &frame), SFU_OK);
             t.max_switches = 1;
-            row.cfa.offset = below + 0x100;
+            grow(abi, 0x100);
             code(apply(&t, &row, &frame), SFU_E_SWITCHES);
             frame.switches = 0;
             code(apply(&t, &row, &frame), SFU_OK);
             t.max_switches = 255;
             frame.switches = 255;
-            row.cfa.offset = below - 0x200;
+            grow(abi, -0x200);
             code(apply(&t, &row, &frame), SFU_E_SWITCHES);
         }
     }
@@ -507,7 +517,8 @@ static void test_pac(void **state)
                 frame.has_ra = true;
                 put_word(&m, STACK + 0x118 + (abi == SFU_S390X ? 160 : 0), cases[i].ra);
                 if (where == 0 && abi != SFU_AMD64) {
-                    row.ra.control = 0; /* in the link register of a topmost frame */
+                    row.ra.control = (uint32_t)REG(registers[abi].ra); /* the link register of a topmost frame */
+                    row.ra.offset = 0;
                 }
                 row.signed_ra = abi <= SFU_AARCH64;
                 code(apply(&t, &row, &frame), SFU_OK);
@@ -531,7 +542,7 @@ static void test_s390x(void **state)
     m.known = 7 << 16;
     m.reg[16] = 0xabcde; /* f0 holds the RA, f2 the FP: leaf functions */
     m.reg[17] = 0x12345;
-    row.cfa.offset = 160;
+    row.cfa.offset = 0;
     row.ra.control = (uint32_t)REG(16);
     row.fp.control = (uint32_t)REG(17);
     row.ra.offset = row.fp.offset = 0;
@@ -540,7 +551,7 @@ static void test_s390x(void **state)
     same(frame.pc, 0xabcde);
     same(frame.fp, 0x12345);
     begin(SFU_S390X, SFU_PC_RETURN);
-    row.cfa.offset = 8 * 0x20 + 160;
+    row.cfa.offset = 0x20; /* CFA = SP + 8 * 0x20 + 160 */
     code(apply(&t, &row, &frame), SFU_OK);
     same(frame.sp, STACK + 0x200);
     same(frame.pc, at(STACK + 0x200 + 160 - 8));

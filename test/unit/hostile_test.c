@@ -50,7 +50,7 @@ static void examine(const uint8_t *bytes, size_t size)
         int result;
         o.memory.reads = 0;
         result = find(&o, pc, &row);
-        holds(o.memory.reads <= 3 + o.mapped.num_fdes + (o.mapped.end - o.mapped.fres));
+        holds(o.memory.reads <= LOOKUP_READS + 2 * o.mapped.num_fdes + (o.mapped.end - o.mapped.fres));
         if (checked == SFU_OK) {
             holds(result != SFU_E_BOUNDS && result != SFU_E_FDE && result != SFU_E_ROW);
         }

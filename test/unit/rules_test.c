@@ -6,11 +6,6 @@
 static struct build *const b = &the_build;
 static const unsigned word_size[] = {WORD1, WORD2, WORD4};
 
-static int64_t scaled(int abi, int64_t offset)
-{
-    return abi == SFU_S390X ? 8 * offset + 160 : offset;
-}
-
 static void one_row(int abi, bool big, unsigned size, unsigned count, const int64_t *w)
 {
     build_begin(b, 3, abi, big);
@@ -31,6 +26,8 @@ static void corrupt_at(unsigned count, const int64_t *w, int line)
             build_fde_more(b, 0x1000, 0x20, ADDR1, FLEX, 0);
             ROW(b, 0, BASE_SP | WORD1, REG(7), 8);
             build_row(b, 8, word_size[s], count, w);
+            build_fde_more(b, 0x2000, 0x20, ADDR1, FLEX, 0);
+            ROW(b, 0, BASE_SP | WORD4, REG(7), 8, AT_CFA, 0, AT_CFA, 0);
             open_valid(&o, b);
             code(find(&o, BASE + 0x1007, NULL), SFU_OK);
             code(find(&o, BASE + 0x1008, NULL), SFU_E_ROW);
@@ -57,26 +54,26 @@ static void test_forms(void **state)
 
         one_row(abi, big, size, 2, (const int64_t[]){REG(10), 0});
         code(find_in_build(b, BASE + 0x1000, &row), SFU_OK);
-        same_rule(row.cfa, REG(10), scaled(abi, 0));
-        same_rule(row.ra, amd64 ? AT_CFA : 0, -8);
-        same_rule(row.fp, 0, 0);
+        same_rule(row.cfa, REG(10), 0);
+        same_rule(row.ra, amd64 ? AT_CFA : REG(registers[abi].ra), amd64 ? -8 : 0);
+        same_rule(row.fp, REG(registers[abi].fp), 0);
         same(row.kind, SFU_ROW_RULES);
 
         one_row(abi, big, size, 4, (const int64_t[]){REG(7), 2, REG(2), -3});
         code(find_in_build(b, BASE + 0x1000, &row), SFU_OK);
-        same_rule(row.cfa, REG(7), scaled(abi, 2));
+        same_rule(row.cfa, REG(7), 2);
         same_rule(row.ra, REG(2), -3);
-        same_rule(row.fp, 0, 0);
+        same_rule(row.fp, REG(registers[abi].fp), 0);
 
         one_row(abi, big, size, 5, (const int64_t[]){AT_REG(6), -8, 0, AT_REG(6), 0});
         code(find_in_build(b, BASE + 0x1000, &row), SFU_OK);
-        same_rule(row.cfa, AT_REG(6), scaled(abi, -8));
-        same_rule(row.ra, amd64 ? AT_CFA : 0, -8);
+        same_rule(row.cfa, AT_REG(6), -8);
+        same_rule(row.ra, amd64 ? AT_CFA : REG(registers[abi].ra), amd64 ? -8 : 0);
         same_rule(row.fp, AT_REG(6), 0);
 
         one_row(abi, big, size, 6, (const int64_t[]){AT_REG(7), 127, AT_REG(7), -128, AT_CFA, 1});
         code(find_in_build(b, BASE + 0x1000, &row), SFU_OK);
-        same_rule(row.cfa, AT_REG(7), scaled(abi, 127));
+        same_rule(row.cfa, AT_REG(7), 127);
         same_rule(row.ra, AT_REG(7), -128);
         same_rule(row.fp, AT_CFA, 1);
     }
@@ -95,13 +92,13 @@ static void test_word_limits(void **state)
             one_row(abi, abi & 1, word_size[s], 6, w);
             note("ABI %d, size %d", abi, s);
             code(find_in_build(b, BASE + 0x1000, &row), SFU_OK);
-            same_rule(row.cfa, control[s], scaled(abi, most[s]));
+            same_rule(row.cfa, control[s], most[s]);
             same_rule(row.ra, control[s], -most[s] - 1);
             same_rule(row.fp, control[s], -1);
             w[1] = -most[s] - 1;
             one_row(abi, abi & 1, word_size[s], 6, w);
             code(find_in_build(b, BASE + 0x1000, &row), SFU_OK);
-            same_rule(row.cfa, control[s], scaled(abi, -most[s] - 1));
+            same_rule(row.cfa, control[s], -most[s] - 1);
         }
     }
 }
@@ -113,6 +110,8 @@ static void test_corrupt(void **state)
     CORRUPT(AT_CFA, 8);
     CORRUPT(0, 8);
     CORRUPT(0);
+    CORRUPT(0, AT_CFA, -8);
+    CORRUPT(0, 0, AT_CFA, -16);
     CORRUPT(REG(7));
     CORRUPT(4, 8); /* the unused bit alone */
     CORRUPT(REG(7), 8, AT_CFA);
@@ -166,7 +165,7 @@ static void test_info(void **state)
         ROW(b, 0, BASE_FP | SIGNED_RA, REG(7), 0);
         build_end(b);
         code(find_in_build(b, BASE + 0x1000, &row), SFU_OK);
-        same_rule(row.cfa, REG(7), scaled(abi, 0));
+        same_rule(row.cfa, REG(7), 0);
         same(row.signed_ra, abi <= SFU_AARCH64);
     }
 }

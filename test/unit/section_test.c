@@ -174,12 +174,13 @@ static void test_limits(void **state)
     for_each_variant(limits);
 }
 
-/* The last byte of the address space may belong to a section; none may lie behind it. */
+/* No section reaches the end of the address space, let alone goes beyond it. */
 static void top_of_memory(const struct variant *v)
 {
     one_function(v);
     build_end(b);
-    code(open_only(b->bytes, b->size, UINT64_MAX - b->size + 1), SFU_OK);
+    code(open_only(b->bytes, b->size, UINT64_MAX - b->size), SFU_OK);
+    code(open_only(b->bytes, b->size, UINT64_MAX - b->size + 1), SFU_E_BOUNDS);
     code(open_only(b->bytes, b->size, UINT64_MAX - b->size + 2), SFU_E_BOUNDS);
     code(open_only(b->bytes, b->size, UINT64_MAX), SFU_E_BOUNDS);
     code(open_only(b->bytes, b->size, 0), SFU_OK);
@@ -206,6 +207,14 @@ static void test_huge(void **state)
     code(sfu_open_remote(&s, memory_read, &m, UINT64_MAX, BASE), SFU_E_BOUNDS);
     m.addr = 0;
     code(sfu_open_remote(&s, memory_read, &m, UINT64_MAX, 0), SFU_OK);
+    for (size_t field = H_FDES; field <= H_FREOFF; field += 4) { /* tables of more than 2 GiB */
+        uint64_t kept = build_get(b, field, 4);
+        if (field != H_FRES && field != H_FDEOFF) {
+            build_put(b, field, 0x80000000, 4);
+            code(sfu_open_remote(&s, memory_read, &m, UINT64_MAX, 0), SFU_E_BOUNDS);
+            build_put(b, field, kept, 4);
+        }
+    }
 }
 #endif
 

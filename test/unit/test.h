@@ -75,6 +75,9 @@ int check(struct opened *o, struct sfu_place *place);
 /* Finds and applies nothing; the section is made of B, opened and closed here. */
 int find_in_build(const struct build *b, uint64_t pc, struct sfu_row *row);
 
+/* Reads that one lookup may cost beyond the search and the heads of rows: the FDE, its attribute, the words. */
+#define LOOKUP_READS 13
+
 /* ---- Frames ---- */
 
 /* A stack of 64-bit words from ADDR up, and registers. It is the ctx of the target. */
@@ -100,6 +103,13 @@ uint64_t machine_stack(void *ctx, uint64_t sp);
 
 int apply(const struct sfu_target *t, const struct sfu_row *row, struct sfu_frame *frame);
 int step(struct sfu_walk *walk);
+
+/* DWARF numbers of the registers of an ABI; amd64 has none for the RA. */
+struct registers {
+    unsigned sp, fp, ra;
+    bool big; /* byte order of its stack */
+};
+extern const struct registers registers[5];
 
 /* Compare everything that has a meaning. */
 void same_rule_at(const struct sfu_rule *rule, uint32_t control, int64_t offset, const char *file, int line);
