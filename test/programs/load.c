@@ -37,10 +37,54 @@ uint64_t load_symbol(const struct loaded *loaded, const char *name)
     return 0;
 }
 
+#if defined(__x86_64__)
+
+/* Binds the PLT lazily, so that all of its code runs: an entry pushes its number and goes on to the first entry,
+ * which pushes GOT[1] and jumps to GOT[2], the resolver. GOT[1] holds what the numbers mean; nothing is ever bound. */
+__asm__(".pushsection .text\n"
+        ".type p_resolver, @function\n"
+        "p_resolver:\n"
+        ".cfi_startproc\n"
+        ".cfi_def_cfa_offset 24\n"
+        "    pop %r11\n"
+        ".cfi_def_cfa_offset 16\n"
+        "    pop %rax\n"
+        ".cfi_def_cfa_offset 8\n"
+        "    jmp *(%r11, %rax, 8)\n"
+        ".cfi_endproc\n"
+        ".size p_resolver, . - p_resolver\n"
+        ".popsection");
+void p_resolver(void);
+
+static void bind_lazily(uint64_t slide, uint64_t *got, uint64_t *slot, uint64_t value)
+{
+    static uint64_t functions[2][8]; /* of the two libraries that are loaded */
+    static unsigned libraries, n;
+
+    if (got[2] == 0) {
+        got[1] = (uintptr_t)functions[libraries++ % 2];
+        got[2] = (uintptr_t)p_resolver;
+        n = 0;
+    }
+    ((uint64_t *)(uintptr_t)got[1])[n++ % 8] = value;
+    *slot += slide; /* which is where the entry goes on */
+}
+
+#else
+
+static void bind_lazily(uint64_t slide, uint64_t *got, uint64_t *slot, uint64_t value)
+{
+    (void)slide, (void)got;
+    *slot = value;
+}
+
+#endif
+
 /* Relocations of a shared library that refers to itself only: each is a word that an address belongs in. */
 static void relocate_library(void *file, uint64_t slide)
 {
     Elf64_Shdr *s = sections(file);
+    const char *names = in_file(file, s[((Elf64_Ehdr *)file)->e_shstrndx].sh_offset);
 
     for (unsigned i = 0; i < ((Elf64_Ehdr *)file)->e_shnum; i++) {
         const Elf64_Rela *rela = in_file(file, s[i].sh_offset);
@@ -49,8 +93,12 @@ static void relocate_library(void *file, uint64_t slide)
             continue;
         for (uint64_t n = 0; n < s[i].sh_size / sizeof(*rela); n++) {
             uint64_t symbol = ELF64_R_SYM(rela[n].r_info);
-            *(uint64_t *)(uintptr_t)(slide + rela[n].r_offset) =
-                slide + (symbol != 0 ? symbols[symbol].st_value : 0) + (uint64_t)rela[n].r_addend;
+            uint64_t *word = (uint64_t *)(uintptr_t)(slide + rela[n].r_offset);
+            uint64_t value = slide + (symbol != 0 ? symbols[symbol].st_value : 0) + (uint64_t)rela[n].r_addend;
+            if (same_text(names + s[i].sh_name, ".rela.plt"))
+                bind_lazily(slide, (uint64_t *)(uintptr_t)(slide + s[s[i].sh_info].sh_addr), word, value);
+            else
+                *word = value;
         }
     }
 }

@@ -15,7 +15,8 @@ struct loaded {
     uint64_t sframe_size;
 };
 
-/* Loads a shared library that needs nobody else, wherever there is room; its PLT is bound at once. */
+/* Loads a shared library that needs nobody else, wherever there is room; its PLT is bound at once, except on
+ * x86_64. */
 int load_library(struct loaded *loaded, const char *path);
 /* Loads a relocatable object, its sections in the opposite order. */
 int load_object(struct loaded *loaded, const char *path);
