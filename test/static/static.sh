@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# static.sh FILE...: static analysis, with each build-time switch of the core. Prints a result line for each tool and
+# file, and what a tool has to say as comments.
+set -eu
+flags='-std=c99 -I. -Iport/print'
+failed=0
+
+# try NAME COMMAND...: the command says nothing and succeeds.
+try() {
+    test=$1
+    shift
+    if said=$("$@" 2>&1) && [ -z "$said" ]; then
+        echo "ok $test"
+    else
+        failed=1
+        printf '%s\n' "$said" | sed 's/^/# /'
+        echo "not ok $test: it has something to say"
+    fi
+}
+
+# clang-tidy counts the warnings it leaves out.
+# shellcheck disable=SC2317  # called by try
+tidy() {
+    # shellcheck disable=SC2086  # words
+    clang-tidy --quiet "$1" -- $flags $2 2>/dev/null
+}
+
+for file; do
+    for switches in '' '-DSFU_OLDEST_VERSION=3 -DSFU_NO_REMOTE -DSFU_NO_STRINGS'; do
+        name="$(basename "$file")${switches:+ with every switch}"
+        # shellcheck disable=SC2086
+        try "gcc -fanalyzer, $name" gcc $flags $switches -O2 -fanalyzer -c -o /dev/null "$file"
+        try "clang-tidy, $name" tidy "$file" "$switches"
+        # shellcheck disable=SC2086
+        try "cppcheck, $name" cppcheck -q --std=c99 --enable=warning,performance,portability --inline-suppr \
+            --suppress=missingIncludeSystem --error-exitcode=1 -I. -Iport/print $switches "$file"
+    done
+done
+exit $failed
