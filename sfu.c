@@ -152,21 +152,19 @@ static void fail(struct cursor *c, int8_t code)
 }
 
 /* The next number, of SIZE (1, 2, 4 or 8) bytes. */
-static uint64_t number(struct cursor *c, unsigned size)
+static inline uint64_t number(struct cursor *c, unsigned size)
 {
-    const uint8_t *p;
+    const uint8_t *p = c->buffer;
 
     if (c->at > c->end || size > c->end - c->at)
         fail(c, SFU_E_BOUNDS);
     if (c->error != SFU_OK)
         return 0;
-    p = c->s->bytes + c->at;
-    if (REMOTE && c->s->bytes == NULL) {
-        p = c->buffer;
-        if (!fetch(c->s->read, c->s->ctx, c->s->addr + c->at, c->buffer, size)) {
-            c->error = SFU_E_SECTION;
-            return 0;
-        }
+    if (!REMOTE || c->s->bytes != NULL) {
+        p = c->s->bytes + c->at;
+    } else if (!fetch(c->s->read, c->s->ctx, c->s->addr + c->at, c->buffer, size)) {
+        c->error = SFU_E_SECTION;
+        return 0;
     }
     c->at += size;
     return load(p, size, c->s->big);
@@ -741,7 +739,7 @@ static OUT_OF_LINE int ask_hook(struct sfu_walk *walk, int code)
 
 /* Guesses that FP holds a frame record. CODE says why there is no rule, and stays the reason if the guess fails. The
  * walk's row is free: none was found. */
-static int guess(struct sfu_walk *walk)
+static OUT_OF_LINE int guess(struct sfu_walk *walk)
 {
     const struct sfu_target *t = walk->target;
     struct sfu_row *row = &walk->row;
@@ -773,7 +771,7 @@ int sfu_walk_step(struct sfu_walk *walk)
         code = sfu_apply(walk->target, &walk->row, &walk->frame);
     if (code == SFU_E_SIGNAL || code == SFU_E_NO_FDE)
         code = ask_hook(walk, code);
-    if (code == SFU_E_NO_FDE)
+    if (code == SFU_E_NO_FDE && walk->found == SFU_E_NO_FDE)
         code = guess(walk);
     return code == SFU_OK ? look_up(walk) : code;
 }
