@@ -31,6 +31,7 @@ fp) cc+=(-fno-omit-frame-pointer) ;;
 leaf) cc+=(-fno-omit-frame-pointer -mno-omit-leaf-frame-pointer) ;;
 nofp) cc+=(-fomit-frame-pointer) ;;
 noplt) cc+=(-fno-plt -fPIC) linker+=(-Wl,--no-relax) ;;
+signals) cc+=(-DNO_TRAMPOLINES) ;;
 clash) cc+=(-fstack-clash-protection) ;;
 pac) cc+=(-mbranch-protection=standard) ;;
 pacb) cc+=(-mbranch-protection=pac-ret+leaf+b-key) ;;
@@ -45,7 +46,7 @@ headers=build/step/include
 mkdir -p $headers/gnu "$(dirname "$out")"
 : >$headers/gnu/stubs-lp64_be.h
 [ "$cpu" = x86_64 ] || cc+=(-isystem "/usr/$cpu-linux-gnu/include")
-cc+=("-I$here/programs" -idirafter "$headers")
+cc+=("-I$here/programs" -I. -idirafter "$headers")
 
 # library DIRECTORY NAME...: objects of foreign code, compiled once for each ABI and variant.
 library() {

@@ -77,8 +77,8 @@ static bool is_s390x_indirect(const uint8_t *insn)
 {
     if (insn[0] == 0x07 || insn[0] == 0x47)
         return true;
-    return insn[0] == 0xec && (insn[5] == 0xe4 || insn[5] == 0xe5 || insn[5] == 0xf6 || insn[5] == 0xf7 ||
-                               insn[5] >= 0xfc);
+    return insn[0] == 0xec &&
+           (insn[5] == 0xe4 || insn[5] == 0xe5 || insn[5] == 0xf6 || insn[5] == 0xf7 || insn[5] >= 0xfc);
 }
 
 static enum kind decode_s390x(const uint8_t *insn, const struct regs *regs, unsigned *length)
@@ -135,7 +135,8 @@ static const struct cpu cpus[] = {
      saved_aarch64},
     {"aarch64_be", 1, true, 31, 29, 30, true, 4, 30, decode_aarch64, aarch64_order, sizeof aarch64_order, 0, 568,
      saved_aarch64},
-    {"s390x", 4, true, 15, 11, 14, true, 6, 30, decode_s390x, s390x_order, sizeof s390x_order, 35, 344, saved_s390x},
+    {"s390x", 4, true, 15, 11, 14, true, 6, 30, decode_s390x, s390x_order, sizeof s390x_order, 35, 344,
+     saved_s390x},
 };
 
 const struct cpu *cpu_by_abi(const char *abi)

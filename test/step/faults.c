@@ -85,18 +85,22 @@ static const struct sfu_rule *rule_of(const struct sfu_row *row, const char *fie
     return strcmp(field, "pc") == 0 ? &row->ra : strcmp(field, "fp") == 0 ? &row->fp : &row->cfa;
 }
 
-void describe_rule(char *text, size_t size, const struct sfu_row *row, const char *field)
+/* A value that stays in its own register has that register for a rule; the CFA's offset on s390x is a raw word. */
+void describe_rule(char *text, size_t size, const struct cpu *cpu, const struct sfu_row *row, const char *field)
 {
     const struct sfu_rule *rule = rule_of(row, field);
+    unsigned own = strcmp(field, "pc") == 0 ? cpu->ra : cpu->fp, reg = (unsigned)(rule->control >> 3);
+    long long offset = rule->offset;
     char base[16] = "cfa";
 
     if (rule->control & 1)
-        sprintf(base, "r%u", (unsigned)(rule->control >> 3));
-    if (rule->control == 0)
+        sprintf(base, "r%u", reg);
+    if (row->abi == SFU_S390X && rule == &row->cfa)
+        offset = 8 * offset + 160;
+    if (rule != &row->cfa && (rule->control & 3) == 1 && reg == own && offset == 0)
         snprintf(text, size, "%s -", field);
     else
-        snprintf(text, size, rule->control & 2 ? "%s *(%s%+" PRId64 ")" : "%s %s%+" PRId64, field, base,
-                 rule->offset);
+        snprintf(text, size, rule->control & 2 ? "%s *(%s%+lld)" : "%s %s%+lld", field, base, offset);
 }
 
 void describe_code(char *text, size_t size, const struct image *image, uint64_t pc)
@@ -187,7 +191,7 @@ static bool truth_holds(const struct fault *f, struct tracer *t, const struct re
 }
 
 /* Whether the row says exactly what F lists, of a field that is wrong. */
-static bool table_matches(const struct fault *f, const struct mistake *mistake)
+static bool table_matches(const struct fault *f, const struct cpu *cpu, const struct mistake *mistake)
 {
     char rule[64], field[3];
 
@@ -195,7 +199,7 @@ static bool table_matches(const struct fault *f, const struct mistake *mistake)
     field[2] = '\0';
     if (strncmp(f->truth, field, 2) != 0 || (mistake->field != NULL && strcmp(mistake->field, field) != 0))
         return false;
-    describe_rule(rule, sizeof rule, &mistake->frame->row, field);
+    describe_rule(rule, sizeof rule, cpu, &mistake->frame->row, field);
     return fnmatch(f->table, rule, 0) == 0;
 }
 
@@ -212,7 +216,8 @@ bool faults_match(struct faults *faults, struct tracer *t, const struct image *i
         struct fault *f = &faults->list[i];
 
         if (concerns(f, t->m->cpu, image) && fnmatch(f->function, s->name, 0) == 0 &&
-            code_matches(f, image, frame->pc) && table_matches(f, mistake) && truth_holds(f, t, regs, mistake)) {
+            code_matches(f, image, frame->pc) && table_matches(f, t->m->cpu, mistake) &&
+            truth_holds(f, t, regs, mistake)) {
             f->matched++;
             return true;
         }

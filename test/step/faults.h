@@ -39,7 +39,7 @@ bool faults_match(struct faults *faults, struct tracer *tracer, const struct ima
 bool faults_no_table(struct faults *faults, const struct cpu *cpu, const struct image *image, const char *function);
 
 /* The row's rule for FIELD, as the list writes it. */
-void describe_rule(char *text, size_t size, const struct sfu_row *row, const char *field);
+void describe_rule(char *text, size_t size, const struct cpu *cpu, const struct sfu_row *row, const char *field);
 
 /* The instruction at PC, and the one before it if the function's start is not between, in hexadecimal. */
 void describe_code(char *text, size_t size, const struct image *image, uint64_t pc);

@@ -19,8 +19,8 @@ struct image {
     uint64_t sframe, sframe_size;
     const uint8_t *code; /* the executable segment */
     uint64_t code_start, code_size;
-    uint8_t *seen;        /* one bit for each byte of code: an instruction there was stepped */
-    char compiler[256];   /* .comment: who compiled it */
+    uint8_t *seen;      /* one bit for each byte of code: an instruction there was stepped */
+    char compiler[256]; /* .comment: who compiled it */
     int fd;
     void *elf;
 };

@@ -60,9 +60,9 @@ struct machine {
     int fd, pid;
     struct block *blocks; /* MAX_BLOCKS; those read before the last instruction and since */
     unsigned num_blocks;
-    char path[108];       /* of the stub's socket */
-    char reply[8192];     /* the stub's last answer, without frame */
-    char input[16384];    /* what it has sent and nobody has looked at, from used to have */
+    char path[108];    /* of the stub's socket */
+    char reply[8192];  /* the stub's last answer, without frame */
+    char input[16384]; /* what it has sent and nobody has looked at, from used to have */
     size_t have, used;
 };
 

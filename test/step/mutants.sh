@@ -15,7 +15,7 @@ programs=(patterns-gcc12-O2 patterns-gcc12-O0)
 step() {
     local abi=$1 arguments=() p
     for p in "${programs[@]}"; do arguments+=("patterns=build/step/$abi/$p"); done
-    arguments+=("signals=build/step/$abi/patterns-gcc12-O2")
+    arguments+=("signals=build/step/$abi/patterns-gcc12-O2-signals")
     [ "$abi" != aarch64 ] || arguments+=("pac=build/step/$abi/patterns-gcc12-O2-pac")
     timeout 300 "$out/step" -q "qemu-$abi" -f "$here/known-faults" -c 1 "$abi" "${arguments[@]}" >"$out/log" 2>&1
     local status=$?

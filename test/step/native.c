@@ -138,7 +138,8 @@ static void native_stop(struct machine *m)
     }
 }
 
-const struct backend native_backend = {native_start, native_step, native_run_to, native_read, no_float, native_stop};
+const struct backend native_backend = {native_start, native_step, native_run_to,
+                                       native_read,  no_float,    native_stop};
 
 #else
 

@@ -21,7 +21,7 @@ STEP_FLAGS_s390x := O2-chain O1-fp O2-clash O2-z13
 step_cpu = $(patsubst %_be,%,$(1))
 step_compilers = gcc12 clang $(if $(wildcard $(TC)/gcc16/$(step_cpu)/gcc),gcc16)
 step_patterns = $(foreach c,$(step_compilers),$(STEP_LEVELS:%=$(c)-%)) $(STEP_FLAGS_$(1):%=gcc12-%)
-step_signals = gcc12-O2 gcc12-O0 clang-O1
+step_signals = gcc12-O2-signals gcc12-O0-signals clang-O1-signals
 step_real = lua-gcc12-O2 zlib-gcc12-O2 sqlite-gcc12-O2
 
 step_small = $(foreach p,$(step_patterns),$(STEP)/$(1)/patterns-$(p)) $(STEP)/$(1)/goto-gcc12-O1
@@ -62,6 +62,7 @@ CHECK += step-mutants
 step-mutants: suite-step-mutants
 	@! grep '^not ok' build/results/step-mutants
 
-suite-step-mutants: $(STEP)/step $(foreach abi,$(ABIS),$(STEP)/$(abi)/patterns-gcc12-O2 $(STEP)/$(abi)/patterns-gcc12-O0)
+suite-step-mutants: $(STEP)/step $(foreach abi,$(ABIS),$(STEP)/$(abi)/patterns-gcc12-O2 \
+	$(STEP)/$(abi)/patterns-gcc12-O0 $(STEP)/$(abi)/patterns-gcc12-O2-signals)
 suite-step-mutants: $(STEP)/aarch64/patterns-gcc12-O2-pac
 	@test/run.sh step-mutants test/step/mutants.sh

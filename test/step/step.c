@@ -56,8 +56,9 @@ struct run {
     unsigned num_held;
     struct trace trace, rest;
     uint64_t handler, mark, ready;
-    bool signals, armed; /* signals are to be delivered; there is a handler */
-    unsigned since_signal;
+    bool signals, armed;          /* signals are to be delivered; there is a handler */
+    unsigned since_signal, depth; /* instructions since the last signal or its return; handlers running */
+    int last_signal;
     const char *failure; /* why the program cannot be stepped further */
 };
 
@@ -94,7 +95,7 @@ static void complain(struct run *run, const struct trace *trace, const struct mi
     if (run->figures.wrong >= max_complaints)
         return;
     for (i = 0; i < 3 && f->found == SFU_OK; i++)
-        describe_rule(rules[i], sizeof rules[i], &f->row, &"sp\0pc\0fp"[3 * i]);
+        describe_rule(rules[i], sizeof rules[i], run->machine.cpu, &f->row, &"sp\0pc\0fp"[3 * i]);
     describe_code(code, sizeof code, &run->image, f->pc);
     printf("# %s: at %#" PRIx64 ", frame %td of %u, %s: %s+%#" PRIx64 " | %s | %s, %s, %s | true: sp %#" PRIx64
            " pc %#" PRIx64 " fp %#" PRIx64,
@@ -144,7 +145,7 @@ static enum verdict judge(struct run *run, const struct trace *trace, unsigned c
     mistake.topmost = at == 1 && !resumed;
     mistake.right = truth_of(&run->shadow, count, at - 1);
     mistake.field = seen != NULL ? difference(seen, &mistake.right) : NULL;
-    if (!resumed && faults_match(run->faults, &run->tracer, &run->image, &trace->regs, &mistake)) {
+    if (faults_match(run->faults, &run->tracer, &run->image, &trace->regs, &mistake)) {
         mistake.right.exact |= run->shadow.entries[count - at].jump;
         tracer_resume(&run->tracer, &run->rest, &mistake.right);
         return compare(run, &run->rest, count - at, true) == WRONG ? WRONG : KNOWN;
@@ -290,8 +291,7 @@ static unsigned signal_depth(const struct run *run)
     return depth;
 }
 
-/* Delivers a signal if it is time to: SIGUSR1, and now and then SIGUSR2 into its handler, on another stack. Not while
- * code on the stack runs: QEMU does not survive writing a signal's frame to the page that it runs. */
+/* Delivers a signal if it is time to: SIGUSR1 and SIGUSR2 in turn, and now and then the other one to a handler. */
 static enum event maybe_signal(struct run *run)
 {
     struct machine *m = &run->machine;
@@ -299,16 +299,20 @@ static enum event maybe_signal(struct run *run)
     unsigned depth = signal_depth(run);
     enum event event;
 
+    if (depth < run->depth)
+        run->since_signal = 0;
+    run->depth = depth;
     if (m->regs.pc == run->ready)
         run->armed = true;
-    if (!run->armed || m->regs.pc - run->image.code_start >= run->image.code_size ||
-        ++run->since_signal < SIGNAL_EVERY || depth > 1 || is_pending(run) ||
+    if (!run->armed || ++run->since_signal < SIGNAL_EVERY || depth > 1 || is_pending(run) ||
         (run->shadow.count > 0 && run->shadow.entries[run->shadow.count - 1].exact))
         return STOPPED;
     if (depth == 1 && run->since_signal < 3 * SIGNAL_EVERY)
         return STOPPED;
     run->since_signal = 0;
-    event = m->backend->run_to(m, run->handler, (int)depth + 1);
+    if (depth == 0)
+        run->last_signal = run->last_signal == 1 ? 2 : 1;
+    event = m->backend->run_to(m, run->handler, depth == 0 ? run->last_signal : 3 - run->last_signal);
     if (event != STOPPED)
         return event;
     if (m->regs.pc != run->handler)
@@ -631,7 +635,8 @@ int main(int argc, char **argv)
             return 2;
     }
     if (optind == argc || (options.cpu = cpu_by_abi(argv[optind])) == NULL || !faults_read(&options.faults, list)) {
-        fprintf(stderr, "usage: step [-q EMULATOR] [-n STEPS] [-f KNOWN-FAULTS [-s]] [-c COMPLAINTS] ABI SET[:WEIGHT]=PROGRAM...\n");
+        fprintf(stderr, "usage: step [-q EMULATOR] [-n STEPS] [-f KNOWN-FAULTS [-s]] [-c COMPLAINTS] ABI "
+                        "SET[:WEIGHT]=PROGRAM...\n");
         return 2;
     }
     ok = step_programs(&options, sets, argv + optind + 1, false);

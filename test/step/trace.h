@@ -29,11 +29,11 @@ struct tracer {
     struct sfu_section section;
     struct sfu_target target;
     struct sfu_row small[SMALL_CACHE], *large;
-    uint8_t *pages;      /* the section as read so far */
+    uint8_t *pages; /* the section as read so far */
     bool *page_read;
     uint64_t sframe, sframe_size;
     uint64_t restorer, restorer_end; /* the code that signal handlers return to */
-    bool no_registers; /* the walk was resumed at a caller */
+    bool no_registers;               /* the walk was resumed at a caller */
 };
 
 /* Returns SFU_OK, or why the section was refused. */

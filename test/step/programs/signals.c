@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* The handler of the signals that the harness delivers: SIGUSR1 on the stack, SIGUSR2 on another one. */
+/* The handler of the signals that the harness delivers: SIGUSR1 on the stack, SIGUSR2 on another one, where it
+ * returns through the restorer that has a table. */
 #include "step.h"
 
 #if defined __x86_64__
@@ -50,6 +51,9 @@ void step_signals(void)
     step_syscall(NR_SIGALTSTACK, &stack, 0L, 0L, 0L);
     step_syscall(NR_SIGACTION, (long)USR1, &action, 0L, 8L);
     action.flags |= ONSTACK;
+#ifndef __s390x__
+    action.restorer = step_restorer_table;
+#endif
     step_syscall(NR_SIGACTION, (long)USR2, &action, 0L, 8L);
     step_ready();
 }

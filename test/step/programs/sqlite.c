@@ -17,15 +17,18 @@ static const char *const setup[] = {
     "create view adult as select p.name as person, t.name as team from person p join team t on p.team = t.id"
     " where age > 17",
     "insert into team values(1, 'red'), (2, 'green'), (3, 'blue')",
-    "insert into person(name, age, team) with recursive n(i) as (select 1 union all select i + 1 from n where i < 60)"
+    "insert into person(name, age, team) with recursive n(i) as (select 1 union all select i + 1 from n where i < "
+    "60)"
     " select 'person ' || i, i * 37 % 80, i % 3 + 1 from n",
 };
 
 static const char *const queries[] = {
-    "select adult.team, count(*), avg(age) from adult join person on person.name = adult.person group by 1 order by 2",
+    "select adult.team, count(*), avg(age) from adult join person on person.name = adult.person group by 1 order "
+    "by 2",
     "insert into person(name, age, team) values(printf('extra %d', abs(random() % 100)), 33, 2)",
     "with recursive f(a, b) as (select 0, 1 union all select b, a + b from f where b < 10000) select max(a) from f",
-    "select a.name, b.name from person a join person b on a.age = b.age and a.id < b.id order by a.age desc limit 5",
+    "select a.name, b.name from person a join person b on a.age = b.age and a.id < b.id order by a.age desc limit "
+    "5",
     "update person set age = age + 1 where id % 7 = 3",
     "select upper(substr(name, 1, 3)), group_concat(id), replace(name, 'e', 'ee') from person where name like '%1%'"
     " group by team having count(*) > 1",
@@ -33,8 +36,10 @@ static const char *const queries[] = {
     "select name, rank() over (partition by team order by age), sum(age) over (order by id rows 3 preceding)"
     " from person where id < 30",
     "select * from no_such_table",
-    "select case when age between 10 and 20 then 'young' when age in (select age from person where team = 1) then 'red'"
-    " else round(age * 1.5, 2) end, exists(select 1 from log where what like 'new%') from person order by 1 limit 9",
+    "select case when age between 10 and 20 then 'young' when age in (select age from person where team = 1) then "
+    "'red'"
+    " else round(age * 1.5, 2) end, exists(select 1 from log where what like 'new%') from person order by 1 limit "
+    "9",
     "explain query plan select * from person where age = 5 or id = 3",
 };
 

@@ -9,10 +9,13 @@
  *                                carry it out in the same step
  *   step_restorer                where signal handlers return to. Its CFI says that this is a signal frame, which no
  *                                table can describe: its caller's registers are in the frame that SP points at
+ *   step_restorer_table          another one, not on s390x, which a table by the macros of arch/ describes
  *   setjmp, longjmp              and the same with an underscore; the CFI holds at each instruction, see below
  *   notable_call(f, x)           calls f(x), without CFI: has no table
  *   asm_*                        patterns that no compiler makes: each (f, x) calls f(x) with its frame in some state
  */
+#include "arch/sfu_asm.h"
+
 #define FUNCTION(name) .globl name; .type name, %function; .p2align 4; name:
 #define END(name) .size name, . - name
 /* The lookup of a return address is one byte lower: the restorer's function begins before its entry. */
@@ -69,6 +72,21 @@ step_restorer:
 	hlt
 	.cfi_endproc
 	END(step_restorer)
+
+	.p2align 4
+	.type	restorer_table, %function
+restorer_table:
+	nop
+	.globl	step_restorer_table
+step_restorer_table:
+	movl	$15, %eax
+	syscall
+	hlt
+restorer_table_end:
+	END(restorer_table)
+	sfu_trap_begin restorer_table, restorer_table_end
+	sfu_trap_row restorer_table, cfa=160, ra=168, fp=120
+	sfu_trap_end
 
 FUNCTION(_setjmp)
 	.globl	setjmp
@@ -253,6 +271,21 @@ step_restorer:
 	brk	#0
 	.cfi_endproc
 	END(step_restorer)
+
+	.p2align 4
+	.type	restorer_table, %function
+restorer_table:
+	nop
+	.globl	step_restorer_table
+step_restorer_table:
+	mov	x8, #139
+	svc	#0
+	brk	#0
+restorer_table_end:
+	END(restorer_table)
+	sfu_trap_begin restorer_table, restorer_table_end
+	sfu_trap_row restorer_table, cfa=560, ra=568, fp=544
+	sfu_trap_end
 
 FUNCTION(_setjmp)
 	.globl	setjmp

@@ -20,7 +20,8 @@ static unsigned chance(unsigned n)
 
 static void make_text(unsigned kind, unsigned size)
 {
-    static const char *const words[] = {"section ", "function ", "row ", "rule ", "frame ", "caller\n", "a ", "the "};
+    static const char *const words[] = {"section ", "function ", "row ", "rule ",
+                                        "frame ",   "caller\n",  "a ",   "the "};
     unsigned i = 0;
 
     while (i < size) {
