@@ -30,26 +30,13 @@ enum {
     MAGIC = 0xdee2,
     HEADER_SIZE = 28,
     MAX_END = INT32_MAX, /* longer tables are not read, so that no 32-bit offset wraps */
-
-    FLAG_SORTED = 0x1, /* 2.1.3 */
-    FLAG_FRAME_POINTER = 0x2,
-    FLAG_FIELD_RELATIVE = 0x4,
-
-    INFO_ADDRESS = 0x0f, /* 2.3.3 */
-    INFO_MASK = 0x10,
-    INFO_SIGNAL = 0x80,
-    INFO2_TYPE = 0x1f,
-    TYPE_DEFAULT = 0,
-    TYPE_FLEXIBLE = 1,
-    V1_REPEAT_SIZE = 16, /* V1's MASK functions are amd64 PLTs */
-
-    ROW_BASE_SP = 0x01, /* 2.4.1 */
+    FLAG_SORTED = 0x1, FLAG_FRAME_POINTER = 0x2, FLAG_FIELD_RELATIVE = 0x4,     /* 2.1.3 */
+    INFO_ADDRESS = 0x0f, INFO_MASK = 0x10, INFO_SIGNAL = 0x80, INFO2_TYPE = 0x1f, /* 2.3.3 */
+    TYPE_DEFAULT = 0, TYPE_FLEXIBLE = 1,
+    V1_REPEAT_SIZE = 16,  /* V1's MASK functions are amd64 PLTs */
+    ROW_BASE_SP = 0x01, ROW_SIGNED_RA = 0x80, /* 2.4.1 */
     ROW_WORD_SIZE = 0x60, /* all of it: not a size */
-    ROW_SIGNED_RA = 0x80,
-
-    RULE_REGISTER = 0x1, /* 3.2 */
-    RULE_DEREFERENCE = 0x2,
-    RULE_NUMBER = 3 /* shift of the register number */
+    RULE_REGISTER = 0x1, RULE_DEREFERENCE = 0x2, RULE_NUMBER = 3 /* 3.2; shift of the register number */
 };
 
 /* What differs between versions. */
@@ -359,9 +346,9 @@ static void read_attributes(struct cursor *c)
         fail(c, SFU_E_FDE);
 }
 
-/* Reads the FDE that contains PC. In a sorted table a search, which halves COUNT FDEs each time round, leaves those
- * that start at or below PC, the last of them if it is not empty; in another every FDE is tried. Empty functions may
- * share a start with the one that is looked for and lie on either side of it. */
+/* Reads the FDE that contains PC. In a sorted table a search, which halves what lies between LOW and HIGH each time,
+ * leaves the FDEs that start at or below PC, of which the last counts that is not empty: empty functions may share a
+ * start with the one that is looked for, on either side of it. In another table every FDE is tried. */
 static void find_fde(struct cursor *c, uint64_t pc)
 {
     uint32_t low = 0, high = c->s->num_fdes;
@@ -571,7 +558,7 @@ static int frame_register(const struct sfu_target *t, const struct sfu_abi_data 
 static uint64_t strip(const struct sfu_target *t, uint64_t ra)
 {
     uint64_t bit55 = (uint64_t)1 << 55;
-    uint64_t mask = (t->pac_mask != 0 ? t->pac_mask : ~(((uint64_t)1 << 48) - 1));
+    uint64_t mask = t->pac_mask != 0 ? t->pac_mask : ~(((uint64_t)1 << 48) - 1);
 
     return ra & bit55 ? ra | mask : ra & ~mask;
 }
@@ -704,12 +691,10 @@ void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, cons
     walk->frame.pc_kind = top->pc_kind;
     walk->frame.has_ra = top->has_ra;
     walk->frame.trap = 0;
-    walk->frame.depth = 0;
+    walk->frame.depth = walk->row.length = 0;
     walk->frame.switches = 0;
-    walk->frame.switched = false;
-    walk->frame.guessed = false;
+    walk->frame.switched = walk->frame.guessed = false;
     walk->frame.reliable = true;
-    walk->row.length = 0;
     (void)look_up(walk);
 }
 
@@ -737,8 +722,8 @@ static OUT_OF_LINE int ask_hook(struct sfu_walk *walk, int code)
     return SFU_OK;
 }
 
-/* Guesses that FP holds a frame record. CODE says why there is no rule, and stays the reason if the guess fails. The
- * walk's row is free: none was found. */
+/* Guesses that FP holds a frame record. If that fails, the reason stays that there is no FDE, and so the walk's row is
+ * free to be used. */
 static OUT_OF_LINE int guess(struct sfu_walk *walk)
 {
     const struct sfu_target *t = walk->target;
@@ -945,32 +930,17 @@ static const char messages[] = "";
 #else
 /* From SFU_END down, and one for every other code. */
 static const char messages[] =
-    "end of the stack: the outermost frame\0"
-    "no error\0"
-    "no .sframe section, or an empty one\0"
-    "not an .sframe section: wrong magic number\0"
-    "unsupported .sframe version\0"
-    "unsupported or mixed ABI in .sframe\0"
-    "unknown flags in .sframe\0"
-    "truncated or corrupt .sframe: an entry points outside of it\0"
-    ".sframe cannot be read\0"
-    ".sframe sections were concatenated, not merged, by the linker\0"
-    ".sframe is flagged as sorted, but is not\0"
-    "functions overlap in .sframe\0"
-    "wrong number of rows in .sframe\0"
-    ".sframe cannot be sorted in place\0"
-    "no .sframe entry for this PC\0"
-    "no row for this PC in its function's .sframe entry\0"
-    "corrupt function entry in .sframe\0"
-    "corrupt row in .sframe\0"
-    "unreadable stack\0"
-    "address outside of the address space\0"
-    "needs a register that is unknown in a calling frame\0"
-    "needs a register that was not supplied\0"
-    "the return address is not saved in this frame\0"
-    "no progress: the stack pointer does not grow\0"
-    "too many stack switches\0"
-    "too many frames\0"
+    "end of the stack: the outermost frame\0" "no error\0" "no .sframe section, or an empty one\0"
+    "not an .sframe section: wrong magic number\0" "unsupported .sframe version\0"
+    "unsupported or mixed ABI in .sframe\0" "unknown flags in .sframe\0"
+    "truncated or corrupt .sframe: an entry points outside of it\0" ".sframe cannot be read\0"
+    ".sframe sections were concatenated, not merged, by the linker\0" ".sframe is flagged as sorted, but is not\0"
+    "functions overlap in .sframe\0" "wrong number of rows in .sframe\0" ".sframe cannot be sorted in place\0"
+    "no .sframe entry for this PC\0" "no row for this PC in its function's .sframe entry\0"
+    "corrupt function entry in .sframe\0" "corrupt row in .sframe\0" "unreadable stack\0"
+    "address outside of the address space\0" "needs a register that is unknown in a calling frame\0"
+    "needs a register that was not supplied\0" "the return address is not saved in this frame\0"
+    "no progress: the stack pointer does not grow\0" "too many stack switches\0" "too many frames\0"
     "signal or trap frame that the table does not describe\0"
     "unknown code";
 #endif
