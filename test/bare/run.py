@@ -283,6 +283,15 @@ def check_broken(cpu, image, name):
         check_scenario(cpu, image, "assert", [message], ["panic: value == 1", panic])
 
 
+def check_readme(cpu):
+    """The command of port/README.md boots the machine."""
+    with open("port/README.md", encoding="utf-8") as file:
+        command = re.search(rf"<!-- boot: {cpu} -->\n```sh\n(.*?)```", file.read(), re.S)[1]
+    done = subprocess.run(["sh", "-c", "exec " + command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          timeout=TIME_LIMIT)
+    must(b"[interrupted]" in done.stdout and b"trace ends (1)" in done.stdout, f"printed {done.stdout}")
+
+
 # ---- limits, of the images that are made small ----
 
 TEXT, CONSTANTS, STACK = 6 << 10, 3 << 9, 512  # constants: most of them are the sentences of sfu_string
@@ -318,6 +327,7 @@ def tests(cpu, tools, directory):
     for name in scenarios(machine):
         yield f"{short}/{name}", lambda name=name: check_scenario(machine, Image(tools, directory), name)
     if short == cpu:
+        yield f"{short}/readme", lambda: check_readme(cpu)
         for name in BROKEN:
             yield f"{short}/broken-{name}", lambda name=name: check_broken(cpu, Image(tools, directory), name)
     if short.endswith("-small"):
@@ -329,7 +339,7 @@ def run(test):
     name, function = test
     try:
         function()
-    except (Wrong, LookupError, OSError, subprocess.CalledProcessError) as wrong:
+    except (Wrong, LookupError, OSError, subprocess.SubprocessError) as wrong:
         return f"not ok {name}: {wrong}"
     return f"ok {name}"
 
