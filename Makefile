@@ -7,10 +7,9 @@ CC ?= cc
 ABIS := x86_64 aarch64 aarch64_be s390x
 WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Wstrict-prototypes
 TC := build/tc
-
-# Each rules.mk adds its suites to CHECK (every ABI's) or to CHECK_<abi>, and says how to run them.
-CHECK :=
--include test/*/rules.mk port/*/rules.mk fuzz/rules.mk
+ifeq (,$(filter -j%,$(MAKEFLAGS)))
+MAKEFLAGS += -j$(shell nproc)
+endif
 
 .DELETE_ON_ERROR:
 .PHONY: help check $(ABIS:%=check-%) clean
@@ -19,14 +18,21 @@ CHECK :=
 help:
 	@sed -n 's/^## /  make /p' $(MAKEFILE_LIST)
 
+# Each rules.mk adds suites to CHECK or, for one ABI, to CHECK_<abi>, and says how suite-NAME is run.
+CHECK :=
+include $(wildcard test/*/rules.mk port/*/rules.mk fuzz/rules.mk)
 ALL_SUITES := $(CHECK) $(foreach abi,$(ABIS),$(CHECK_$(abi)))
 
 ## check: every test on every ABI; installs what is missing (as root on Debian)
 check: $(ALL_SUITES:%=suite-%)
 	@test/summary.sh $(ALL_SUITES)
 
-$(ABIS:%=check-%): check-%: $$(CHECK:%=suite-%)
-	@:
+## check-s390x, check-aarch64, check-aarch64_be, check-x86_64: the tests of one ABI
+define check_abi
+check-$(1): $(CHECK_$(1):%=suite-%)
+	@test/summary.sh $(CHECK_$(1))
+endef
+$(foreach abi,$(ABIS),$(eval $(call check_abi,$(abi))))
 
 ## clean: removes build/
 clean:
