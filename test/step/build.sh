@@ -17,7 +17,10 @@ flag=${flag%-}
 case $compiler in
 gcc12) [ "$cpu" = x86_64 ] && cc=(gcc) || cc=("$cpu-linux-gnu-gcc") ;;
 gcc16) cc=("build/tc/gcc16/$cpu/gcc") ;;
-clang) cc=("$(command -v clang-16 || echo clang)" "--target=$abi-linux-gnu" -fno-integrated-as -fasynchronous-unwind-tables) ;;
+clang)
+    cc=("$(command -v clang-16 || echo clang)" "--target=$abi-linux-gnu" -fno-integrated-as)
+    cc+=(-fasynchronous-unwind-tables)
+    ;;
 *) echo "build.sh: no compiler $compiler" >&2 && exit 2 ;;
 esac
 [ "$compiler" = clang ] || [ "$abi" != aarch64_be ] || cc+=(-mbig-endian)
@@ -77,8 +80,8 @@ zlib)
     ;;
 lua)
     cc+=("-I$src/lua5.4/src" "-Dluai_makeseed(l)=1" "-Dlua_getlocaledecpoint()='.'")
-    library "$src/lua5.4/src" lapi lauxlib lbaselib lcode lcorolib lctype ldebug ldo ldump lfunc lgc llex lmem lobject \
-        lopcodes lparser lstate lstring lstrlib ltable ltablib ltm lundump lvm lzio
+    library "$src/lua5.4/src" lapi lauxlib lbaselib lcode lcorolib lctype ldebug ldo ldump lfunc lgc llex lmem \
+        lobject lopcodes lparser lstate lstring lstrlib ltable ltablib ltm lundump lvm lzio
     ;;
 sqlite)
     cc+=("-I$src/sqlite3" -DSQLITE_OS_OTHER=1 -DSQLITE_THREADSAFE=0 -DSQLITE_TEMP_STORE=3 -DLONGDOUBLE_TYPE=double

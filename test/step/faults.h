@@ -31,7 +31,8 @@ bool faults_read(struct faults *faults, const char *path);
 /* Notes which faults IMAGE could show. */
 void faults_use(struct faults *faults, const struct cpu *cpu, const struct image *image);
 
-/* Whether MISTAKE, seen in TRACER's program with registers REGS, is exactly one of those listed; counts it if so. */
+/* Whether MISTAKE, seen in TRACER's program with registers REGS, is exactly one of those listed, which is then
+ * counted. */
 bool faults_match(struct faults *faults, struct tracer *tracer, const struct image *image, const struct regs *regs,
                   const struct mistake *mistake);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * The machine that runs the program: what each CPU's instructions do to the chain of calls (cpu.c), and the two ways
- * to step one (rsp.c: QEMU's GDB stub; native.c: ptrace).
+ * The machine that runs the program: what each CPU's instructions do to the chain of calls (cpu.c), and the two
+ * ways to step one (rsp.c: QEMU's GDB stub; native.c: ptrace).
  */
 #ifndef STEP_MACHINE_H
 #define STEP_MACHINE_H

@@ -5,7 +5,7 @@
  *
  * The stub answers a step, the registers and the stack's blocks in one exchange. QEMU's user-mode stub takes 256
  * bytes at a time and then waits for the acknowledgement of its answer at the socket itself; so each command is
- * filled up to 256 bytes with acknowledgements, which it skips between packets, and one more follows for the answer.
+ * filled up to 256 bytes with acknowledgements, which it skips between packets, and one more follows.
  */
 #include <errno.h>
 #include <signal.h>

@@ -4,20 +4,21 @@
  * The truth: the chain of calls as the machine makes it. It is built from the instructions that are carried out
  * (cpu.c), SP, FP, the link register and the pushed address. CFI and SFrame are never looked at.
  *
- *   call            pushes an entry: the return address (link register, or the word at the new SP), and SP and FP as
- *                   they were at the call, which are what the caller has again after the return.
+ *   call            pushes an entry: the return address (link register, or the word at the new SP), and SP and FP
+ *                   as they were at the call, which are what the caller has again after the return.
  *   return          an INDIRECT branch that lands on the top entry's address with the top entry's SP pops it. It
  *                   need not be a ret: a pop and a jmp, or br %r4, are returns too. `ret n` leaves SP n higher.
  *   tail call       a branch that does neither leaves the chain as it is: the callee returns for its caller.
  *   noreturn call   a call like any other, which is not returned from.
  *   longjmp         SP rises above the top entry's by anything but a return: the frames below the new SP are gone.
  *                   The function that does so is about to go to an address that only its coming INDIRECT branch
- *                   tells. Until then the top entry is pending: it has the new SP, and its address and FP are filled in
- *                   by that branch, which pops it. The harness keeps the walks made meanwhile and compares them then.
- *                   On a CPU with a link register a jump to the middle of another function with the SP of the top
- *                   entry is one as well, for the frame ends there; with a start of a function it is a tail call.
+ *                   tells. Until then the top entry is pending: it has the new SP, and its address and FP are
+ *                   filled in by that branch, which pops it. The harness keeps the walks made meanwhile and
+ *                   compares them then. On a CPU with a link register a jump to the middle of another function
+ *                   with the SP of the top entry is one as well, for the frame ends there; a jump to the start of
+ *                   a function is a tail call.
  *   signal          the harness has it delivered, and stops at the handler's first instruction: pushes the
- *                   interrupted registers as an exact entry, and above it the address to which the handler returns.
+ *                   interrupted registers as an exact entry, and above it the address that the handler returns to.
  *   signal return   SIGRETURN with an exact entry on top goes back there and pops it. A handler that leaves by
  *                   longjmp loses both entries by the rule for longjmp.
  *   outermost       the bottom: the program's first function was not called.

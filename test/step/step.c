@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Steps programs and compares, before each instruction, sfu's walk of the whole stack with the chain of calls that the
- * machine made.
+ * Steps programs and compares, before each instruction, sfu's walk of the whole stack with the chain of calls that
+ * the machine made.
  *
  *   step [-q EMULATOR] [-n STEPS] [-f KNOWN-FAULTS [-s]] [-c COMPLAINTS] ABI SET[:WEIGHT]=PROGRAM...
  *
  * -s: a known fault that is not met fails the run. -c: how many mistakes of one program are told, 10 by default.
- * EMULATOR: a user-mode QEMU; without it, this machine steps by ptrace. A program without WEIGHT is stepped from its
- * first instruction to its last; in the set "signals" a signal is delivered again and again once it has called
+ * EMULATOR: a user-mode QEMU; without it, this machine steps by ptrace. A program without WEIGHT is stepped from
+ * its first instruction to its last; in the set "signals" a signal is delivered again and again once it has called
  * step_ready. Those with one
- * share what is left of STEPS, in windows spread over their run: such a program calls step_mark(i, n) from one place
- * before its phase i of n, and a window begins at such a call, to which the program runs freely.
+ * share what is left of STEPS, in windows spread over their run: such a program calls step_mark(i, n) from one
+ * place before its phase i of n, and a window begins at such a call, to which the program runs freely.
  *
  * For each set and for all of them, one line of figures:
  *   instructions  how many times a walk was compared
@@ -134,8 +134,8 @@ static const char *difference(const struct seen *seen, const struct seen *right)
 
 static enum verdict compare(struct run *run, const struct trace *trace, unsigned count, bool resumed);
 
-/* The walk's frame number AT is wrong, because of the row before it. A listed fault is put right, and the walk goes on
- * from there: the rest has to be right too. */
+/* The walk's frame number AT is wrong, because of the row before it. A listed fault is put right, and the walk goes
+ * on from there: the rest has to be right too. */
 static enum verdict judge(struct run *run, const struct trace *trace, unsigned count, unsigned at, bool resumed)
 {
     const struct seen *seen = at < trace->count ? &trace->frames[at] : NULL;
@@ -340,7 +340,7 @@ static void step_whole(struct run *run)
 
 /* ---- Windows ---- */
 
-/* Where the marks are called from: the same place each time, so that all frames but the topmost stay as they are. */
+/* Where the marks are called from: the same place each time, so that all frames but the topmost stay the same. */
 struct marks {
     uint64_t sp;
     unsigned depth;

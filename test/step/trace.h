@@ -40,8 +40,8 @@ struct tracer {
 int tracer_open(struct tracer *tracer, struct machine *m, const struct image *image);
 void tracer_close(struct tracer *tracer);
 
-/* Walks from the machine's registers, without a cache of rows or with one. In the large one nearly every PC has a place
- * of its own; in the small one rows are used for PCs that they were not found by. */
+/* Walks from the machine's registers, without a cache of rows or with one. In the large one nearly every PC has a
+ * place of its own; in the small one rows are used for PCs that they were not found by. */
 enum cache { NO_CACHE, SMALL, LARGE };
 void tracer_walk(struct tracer *tracer, struct trace *trace, enum cache cache);
 

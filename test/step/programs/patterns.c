@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * One function or a few for each way in which compilers arrange frames. They are short: each instruction of theirs is
- * stepped. What they compute is added up and compared, so that a program that went astray says so.
+ * One function or a few for each way in which compilers arrange frames. They are short: each instruction of theirs
+ * is stepped. What they compute is added up and compared, so that a program that went astray says so.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +15,8 @@
 #define NOINLINE __attribute__((noinline))
 #endif
 
-/* clang has no nested functions. QEMU does not survive a signal whose frame it writes to a page of code that it has run,
- * as the stack is after a trampoline. */
+/* clang has no nested functions. QEMU does not survive a signal whose frame it writes to a page of code that it has
+ * run, as the stack is after a trampoline. */
 #ifdef __clang__
 #define NO_TRAMPOLINES
 #endif

@@ -5,14 +5,14 @@
  *
  *   _start                       the outermost frame; calls step_main, exits with its result
  *   step_mark(i, n), step_ready  do nothing: the harness knows their addresses
- *   step_syscall(n, a, b, c, d)  an instruction follows the system call that neither calls nor returns, because QEMU may
- *                                carry it out in the same step
- *   step_restorer                where signal handlers return to. Its CFI says that this is a signal frame, which no
- *                                table can describe: its caller's registers are in the frame that SP points at
+ *   step_syscall(n, a, b, c, d)  an instruction follows the system call that neither calls nor returns, because
+ *                                QEMU may carry it out in the same step
+ *   step_restorer                where signal handlers return to. Its CFI says that this is a signal frame, which
+ *                                no table can describe: its caller's registers are in the frame that SP points at
  *   step_restorer_table          another one, not on s390x, which a table by the macros of arch/ describes
  *   setjmp, longjmp              and the same with an underscore; the CFI holds at each instruction, see below
  *   notable_call(f, x)           calls f(x), without CFI: has no table
- *   asm_*                        patterns that no compiler makes: each (f, x) calls f(x) with its frame in some state
+ *   asm_*                        patterns that no compiler makes: each (f, x) calls f(x)
  */
 #include "arch/sfu_asm.h"
 
