@@ -174,8 +174,8 @@ static void compare(const char *how, const struct sfu_section *s, const struct f
         differ("%s, PC 0x%" PRIx64 ", function %" PRIu32 ": %s", how, pc, fde->index, what);
 }
 
-/* What was compared. A row that starts at the end of its function, as the only one of an empty function does, is one
- * that no PC has. */
+/* What was compared. A row that starts at the end of its function, as the only one of an empty function does, is
+ * one that no PC has. */
 struct counts {
     unsigned long functions, rows, beyond, pcs;
 };
