@@ -167,6 +167,29 @@ static void test_entries(void **state)
     for_each_variant(entries);
 }
 
+/* An FDE without rows says that there is no caller in version 3, if it is of the default type, and nothing else. */
+static void no_rows(const struct variant *v)
+{
+    for (unsigned flexible = 0; flexible < (v->version == 3 ? 2u : 1u); flexible++) {
+        begin_variant(b, v);
+        build_fde(b, 0x1000, 0x20, ADDR1);
+        ROW(b, 0, BASE_SP, 8);
+        build_fde_more(b, 0x1020, 0x20, ADDR1, flexible ? FLEX : DEFAULT, 0);
+        build_end(b);
+        EXPECT(v->version == 3 && !flexible ? SFU_OK : SFU_E_NO_ROW, 1, 0);
+        if (v->version == 3) {
+            build_set_info(b, 1, SIGNAL); /* the trap hook is to be asked */
+            EXPECT(SFU_OK, 0, 0);
+        }
+    }
+}
+
+static void test_no_rows(void **state)
+{
+    (void)state;
+    for_each_variant(no_rows);
+}
+
 /* Faults of rows, in each place: the address, the size of words, their number. */
 static void rows(const struct variant *v)
 {
@@ -279,7 +302,7 @@ int check_tests(void)
         cmocka_unit_test(test_valid),   cmocka_unit_test(test_order),
         cmocka_unit_test(test_counts),  cmocka_unit_test(test_entries),
         cmocka_unit_test(test_rows),    cmocka_unit_test(test_concatenated),
-        cmocka_unit_test(test_top_of_memory),
+        cmocka_unit_test(test_top_of_memory), cmocka_unit_test(test_no_rows),
 #ifndef SFU_NO_REMOTE
         cmocka_unit_test(test_failing),
 #endif

@@ -407,7 +407,8 @@ static void test_frame_pointers(void **state)
         top.pc = BASE + 0x2000;
         top.fp = STACK + 0x40;
         put_word(&m, STACK + 0x40, 0xf5);
-        put_word(&m, STACK + 0x48, BASE + 0x1050);
+        /* aarch64: it may carry a PAC, which nobody can know of a guessed frame */
+        put_word(&m, STACK + 0x48, (BASE + 0x1050) | (abi <= SFU_AARCH64 ? UINT64_C(0x1234) << 48 : 0));
         sfu_walk_start(&walk, &t, &top);
         code(step(&walk), SFU_E_NO_FDE);
         t.frame_pointers = true;
@@ -586,6 +587,47 @@ static void test_cache_random(void **state)
     close_section(&o);
 }
 
+/* A function that calls itself is looked up once: the walk keeps the row that it used last, if there is no cache. A
+ * row that was not found is not kept. */
+static void test_recursion(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o;
+        uint64_t sp = STACK;
+        begin(abi, &o);
+        for (int i = 0; i < 20; i++) {
+            sp = called_from(abi, sp, BASE + 0x1011, 0);
+        }
+        called_from(abi, sp, BASE + 0x1900, 0);
+        if (o.has_remote) {
+            code(sfu_remove(&t.sections, &o.mapped), SFU_OK);
+            code(sfu_add(&t.sections, &o.remote), SFU_OK);
+        }
+        sfu_walk_start(&walk, &t, &top);
+        o.memory.reads = 0;
+        for (int i = 0; i < 20; i++) {
+            code(step(&walk), SFU_OK);
+            same(walk.frame.function, BASE + 0x1000);
+            same(o.memory.reads, 0);
+        }
+        code(step(&walk), SFU_OK);
+        code(step(&walk), SFU_E_NO_FDE);
+        same(walk.frame.function, 0);
+        for (uint64_t pc = BASE + 0xff0; pc < BASE + 0x1400; pc += 7) { /* in one walk, started again and again */
+            struct sfu_row row;
+            int found = find(&o, pc, &row);
+            top.pc = pc;
+            sfu_walk_start(&walk, &t, &top);
+            code(walk.found, found);
+            if (found == SFU_OK) {
+                same_row(&walk.row, &row);
+            }
+        }
+        close_section(&o);
+    }
+}
+
 /* Reads per step: of the stack at most three; of the section no more than the search and one function's rows. */
 #ifndef SFU_NO_REMOTE
 static void test_counted(void **state)
@@ -754,7 +796,7 @@ int walk_tests(void)
         cmocka_unit_test(test_hook_circle),    cmocka_unit_test(test_frame_pointers),
         cmocka_unit_test(test_bad_frame_pointers), cmocka_unit_test(test_hook_then_guess),
         cmocka_unit_test(test_registers),      cmocka_unit_test(test_cache),
-        cmocka_unit_test(test_cache_random),
+        cmocka_unit_test(test_cache_random),   cmocka_unit_test(test_recursion),
 #ifndef SFU_NO_REMOTE
         cmocka_unit_test(test_counted),
 #endif
