@@ -35,7 +35,8 @@ sizes() {
         for opt in Os O2; do
             object=$out/$abi-$opt.o
             # shellcheck disable=SC2046  # words
-            $(compiler $abi) -std=c99 -ffreestanding -$opt -DSFU_NO_STRINGS -fcallgraph-info=su -I. -c sfu.c -o "$object"
+            $(compiler $abi) -std=c99 -ffreestanding -$opt -DSFU_NO_STRINGS -fcallgraph-info=su -I. \
+                -c sfu.c -o "$object"
             stack=$("$here/stack.py" "$out/$abi-$opt.ci" sfu_walk_step)
             echo "$abi $opt $(text "$object" "$cpu") ${stack%% *}"
         done

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""stack.py FILE.ci FUNCTION: the bytes of stack that FUNCTION needs on its deepest path, callbacks excluded, and that
-path. FILE.ci is what gcc -fcallgraph-info=su writes. Fails on recursion and on frames without a fixed size."""
+"""stack.py FILE.ci FUNCTION: the bytes of stack that FUNCTION needs on its deepest path, callbacks excluded, and
+that path. FILE.ci is what gcc -fcallgraph-info=su writes. Fails on recursion and on frames without a fixed size."""
 import re
 import sys
 

@@ -55,12 +55,13 @@ void build_begin(struct build *b, int version, int abi, bool big);
 
 /* A function. START is counted from the start of the section, also if F_PCREL is set (what is stored differs). */
 void build_fde(struct build *b, int64_t start, uint32_t size, unsigned info);
-void build_fde_more(struct build *b, int64_t start, uint32_t size, unsigned info, unsigned info2, unsigned rep_size);
+void build_fde_more(struct build *b, int64_t start, uint32_t size, unsigned info, unsigned info2,
+                    unsigned rep_size);
 
 /* A row of the last function, with COUNT data words. */
 void build_row(struct build *b, uint32_t start, unsigned info, unsigned count, const int64_t *words);
-#define ROW(b, start, info, ...)                                                                                   \
-    build_row(b, start, info, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t),                            \
+#define ROW(b, start, info, ...)                                                                                  \
+    build_row(b, start, info, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t),                           \
               (const int64_t[]){__VA_ARGS__})
 #define ROW0(b, start, info) build_row(b, start, info, 0, NULL)
 

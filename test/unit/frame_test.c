@@ -8,8 +8,8 @@ static struct sfu_target t;
 static struct sfu_row row;
 static struct sfu_frame frame;
 
-/* The CFA's rule, so that SP grows by BYTES, a multiple of 8, if it is the base. On s390x the rule's offset counts in
- * steps of 8, and the CFA is 160 above SP. */
+/* The CFA's rule, so that SP grows by BYTES, a multiple of 8, if it is the base. On s390x the rule's offset counts
+ * in steps of 8, and the CFA is 160 above SP. */
 static void grow(int abi, int bytes)
 {
     row.cfa.offset = abi == SFU_S390X ? bytes / 8 : bytes;

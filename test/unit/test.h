@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * What the unit tests share. Every call of sfu goes through a wrapper here that notes the code, which the last test
- * of all compares with the list in sfu.h, and that fails the test if an error changed an output. A section is opened
+ * What the unit tests share. Every call of sfu goes through a wrapper that notes the code, which the last test of
+ * all compares with the list in sfu.h, and that fails the test if an error changed an output. A section is opened
  * in a block of exactly its size, so that the address sanitizer sees each byte read outside of it; unless remote
  * reading is left out, it is opened a second time through a callback, and both must say the same.
  */
