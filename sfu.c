@@ -321,23 +321,21 @@ static unsigned address_size(const struct cursor *c)
  * address and an info byte at least, so that the section bounds num_rows. */
 static void read_attributes(struct cursor *c)
 {
-    const struct sfu_section *s = c->s;
-    bool v3 = is_v3(s);
-    uint64_t rows = s->fres + number32(c);
+    uint64_t rows = c->s->fres + number32(c);
 
-    if (rows > s->end)
+    if (rows > c->end)
         fail(c, SFU_E_BOUNDS);
-    if (v3)
+    if (is_v3(c->s))
         c->at = (uint32_t)rows;
-    c->num_rows = (uint32_t)number(c, v3 ? 2 : 4);
+    c->num_rows = (uint32_t)number(c, is_v3(c->s) ? 2 : 4);
     c->info = (uint8_t)number8(c);
     c->type = TYPE_DEFAULT;
     c->repeat = V1_REPEAT_SIZE;
-    if (v3)
+    if (is_v3(c->s))
         c->type = (uint8_t)number8(c) & INFO2_TYPE;
-    if (s->version > 1)
+    if (c->s->version > 1)
         c->repeat = (uint8_t)number8(c);
-    if (!v3) {
+    if (!is_v3(c->s)) {
         c->info &= (uint8_t)~INFO_SIGNAL;
         c->at = (uint32_t)rows;
     }
@@ -691,7 +689,8 @@ void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, cons
     walk->frame.pc_kind = top->pc_kind;
     walk->frame.has_ra = top->has_ra;
     walk->frame.trap = 0;
-    walk->frame.depth = walk->row.length = 0;
+    walk->frame.depth = 0;
+    walk->row.start = walk->row.length = 0;
     walk->frame.switches = 0;
     walk->frame.switched = walk->frame.guessed = false;
     walk->frame.reliable = true;
