@@ -29,6 +29,8 @@ static NOIPA void on_bad_address(int signal, void *info, void *context)
     (void)signal, (void)info;
     ENTER_HANDLER(&list, context);
     TRACE_HERE();
+    if (trace_function(*os_pc(context)).name == NULL)
+        sfu_linux_exit(1);
 #if defined(__x86_64__)
     *os_pc(context) += 8;
 #elif defined(__aarch64__)

@@ -148,7 +148,7 @@ for level in -O0 -O1 -O2 -O3 -Os; do
 done
 case $abi in
 x86_64) images images-cet-O2 -O2 -fcf-protection=full -Wl,-z,ibtplt ;;
-aarch64*) images images-pac-b-O2 -O2 -mbranch-protection=pac-ret+leaf+b-key -Wl,-z,pac-plt ;;
+aarch64*) images images-pac-b-O2 -O2 -mbranch-protection=pac-ret+leaf+b-key ;;
 esac
 
 if [ -x "$TC/gcc16/$cpu/gcc" ]; then
