@@ -64,6 +64,7 @@ budget() {
             if (!(key in now)) why = "not measured"
             for (i = 3; i <= NF; i++)
                 if ($i ~ /^[0-9]/ && n[i] + 0 > $i + 0) why = why n[i] " instead of " $i " "
+            sub(/ $/, "", key)
             print (why == "" ? "ok" : "not ok") " budget " key (why == "" ? "" : ": " why)
             lines++
         }
@@ -84,8 +85,13 @@ readme() {
         return
     fi
     for f; do
-        log=$(gcc -std=gnu99 -Wall -Wextra -Wno-unused -I. -Iarch -Iport -fsyntax-only "$f" 2>&1) &&
-            echo "ok README.md: ${f##*/}" || echo "not ok README.md: ${f##*/}: $(echo "$log" | grep -m1 error)"
+        # shellcheck disable=SC2046  # words
+        if log=$(gcc -std=gnu99 -Wall -Wextra -Wno-unused -I. -Iarch $(printf ' -I%s' port/*/) -fsyntax-only "$f" 2>&1)
+        then
+            echo "ok README.md: ${f##*/}"
+        else
+            echo "not ok README.md: ${f##*/}: $(echo "$log" | grep -m1 error)"
+        fi
     done
 }
 
