@@ -440,69 +440,93 @@ static size_t real(char *to, double x, int precision)
     }
     for (i = e < 0 ? e : 0; i < (int)count || i <= e; i++) {
         to[n++] = i < 0 || i >= (int)count ? '0' : digits[i];
-        if (i == (e < 0 ? e : e) && i + 1 < (int)count)
+        if (i == e && i + 1 < (int)count)
             to[n++] = '.';
     }
     return (size_t)n;
 }
 
-int vsnprintf(char *restrict to, size_t size, const char *restrict format, va_list list)
+/* What stands between '%' and the letter. */
+struct format {
+    int left, width, precision, longs;
+    char with;
+};
+
+static const char *take_format(const char *p, struct format *f)
+{
+    f->left = f->width = f->longs = 0;
+    f->precision = -1;
+    f->with = ' ';
+    for (; strchr("-0+ #", *p) != NULL; p++) {
+        f->left |= *p == '-';
+        f->with = *p == '0' ? '0' : f->with;
+    }
+    for (; isdigit(*p); p++)
+        f->width = f->width * 10 + (*p - '0');
+    if (*p == '.')
+        for (p++, f->precision = 0; isdigit(*p); p++)
+            f->precision = f->precision * 10 + (*p - '0');
+    for (; *p == 'l' || *p == 'z' || *p == 'h'; p++)
+        f->longs += *p != 'h';
+    return p;
+}
+
+static void put_string(struct out *o, const struct format *f, const char *s)
+{
+    size_t n = strlen(s);
+
+    pad(o, s, f->precision >= 0 && (size_t)f->precision < n ? (size_t)f->precision : n, f->width, ' ', f->left);
+}
+
+static void put_signed(struct out *o, const struct format *f, long x)
+{
+    char text[24];
+
+    pad(o, text, whole(text, x < 0 ? -(unsigned long)x : (unsigned long)x, 10, x < 0), f->width, f->with, f->left);
+}
+
+static void put_unsigned(struct out *o, const struct format *f, unsigned long x, unsigned base)
+{
+    char text[24];
+
+    pad(o, text, whole(text, x, base, 0), f->width, f->with, f->left);
+}
+
+static void put_real(struct out *o, const struct format *f, double x)
+{
+    char text[400];
+
+    pad(o, text, real(text, x, f->precision < 0 ? 6 : f->precision), f->width, f->with, f->left);
+}
+
+int vsnprintf(char *restrict to, size_t size, const char *restrict p, va_list list)
 {
     struct out o = {to, size, 0};
+    struct format f;
+    char c;
 
-    for (; *format != '\0'; format++) {
-        int left = 0, width = 0, precision = -1, longs = 0;
-        char text[400], with = ' ';
-        long x;
-
-        if (*format != '%') {
-            put(&o, format, 1);
+    for (; *p != '\0'; p++) {
+        if (*p != '%') {
+            put(&o, p, 1);
             continue;
         }
-        for (format++; strchr("-0+ #", *format) != NULL; format++) {
-            left |= *format == '-';
-            with = *format == '0' ? '0' : with;
-        }
-        for (; isdigit(*format); format++)
-            width = width * 10 + (*format - '0');
-        if (*format == '.')
-            for (format++, precision = 0; isdigit(*format); format++)
-                precision = precision * 10 + (*format - '0');
-        for (; *format == 'l' || *format == 'z' || *format == 'h'; format++)
-            longs += *format != 'h';
-        switch (*format) {
-        case 'c':
-            text[0] = (char)va_arg(list, int);
-            pad(&o, text, 1, width, ' ', left);
-            break;
-        case 's': {
-            const char *s = va_arg(list, const char *);
-            size_t n = strlen(s);
-
-            pad(&o, s, precision >= 0 && (size_t)precision < n ? (size_t)precision : n, width, ' ', left);
-            break;
-        }
-        case 'd':
-        case 'i':
-            x = longs > 0 ? va_arg(list, long) : va_arg(list, int);
-            pad(&o, text, whole(text, x < 0 ? -(unsigned long)x : (unsigned long)x, 10, x < 0), width, with, left);
-            break;
-        case 'u':
-        case 'x':
-        case 'X':
-            x = longs > 0 ? va_arg(list, long) : (long)va_arg(list, unsigned);
-            pad(&o, text, whole(text, (unsigned long)x, *format == 'u' ? 10 : 16, 0), width, with, left);
-            break;
-        case 'p':
-            pad(&o, text, whole(text, (unsigned long)va_arg(list, void *), 16, 0), width, with, left);
-            break;
-        case 'f':
-        case 'g':
-        case 'a':
-            pad(&o, text, real(text, va_arg(list, double), precision < 0 ? 6 : precision), width, with, left);
-            break;
-        default:
-            put(&o, format, 1);
+        p = take_format(p + 1, &f);
+        if (*p == 'c') {
+            c = (char)va_arg(list, int);
+            pad(&o, &c, 1, f.width, ' ', f.left);
+        } else if (*p == 's') {
+            put_string(&o, &f, va_arg(list, const char *));
+        } else if (*p == 'd' || *p == 'i') {
+            put_signed(&o, &f, f.longs > 0 ? va_arg(list, long) : va_arg(list, int));
+        } else if (*p == 'u' || *p == 'x' || *p == 'X') {
+            put_unsigned(&o, &f, f.longs > 0 ? va_arg(list, unsigned long) : va_arg(list, unsigned),
+                         *p == 'u' ? 10 : 16);
+        } else if (*p == 'p') {
+            put_unsigned(&o, &f, (unsigned long)va_arg(list, void *), 16);
+        } else if (*p == 'f' || *p == 'g' || *p == 'a') {
+            put_real(&o, &f, va_arg(list, double));
+        } else {
+            put(&o, p, 1);
         }
     }
     if (size > 0)
