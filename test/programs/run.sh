@@ -135,9 +135,8 @@ for level in -O0 -O1 -O2 -O3 -Os; do
         patterns "cet$level" $level -fcf-protection=full
         ;;
     aarch64*)
-        patterns "pac-a$level" $level -mbranch-protection=pac-ret+leaf
+        patterns "pac-a-bti$level" $level -mbranch-protection=bti+pac-ret+leaf
         patterns "pac-b$level" $level -mbranch-protection=pac-ret+leaf+b-key -march=armv8.3-a
-        patterns "bti-pac$level" $level -mbranch-protection=standard
         ;;
     s390x)
         patterns "z13$level" $level -march=z13
