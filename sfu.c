@@ -2,9 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * The core of sfu. It reads from top to bottom in the order in which a step runs:
- *
  *     bytes -> section -> function (FDE) -> row (FRE) -> rules -> caller's frame
- *
  * Numbers in comments are sections of "The SFrame format", version 3. Nothing that a section or a stack holds is
  * believed: each number is read by one function, which checks it against the end of the tables.
  */
@@ -24,8 +22,9 @@
 
 /* Where the compiler's own choice costs a step stack, or the whole much code. */
 #define OUT_OF_LINE __attribute__((noinline))
-#define INLINE inline __attribute__((always_inline))
+#define INLINE      inline __attribute__((always_inline))
 
+/* clang-format off */
 enum {
     MAGIC = 0xdee2,
     HEADER_SIZE = 28,
@@ -38,6 +37,7 @@ enum {
     ROW_WORD_SIZE = 0x60, /* all of it: not a size */
     RULE_REGISTER = 0x1, RULE_DEREFERENCE = 0x2, RULE_NUMBER = 3 /* 3.2; shift of the register number */
 };
+/* clang-format on */
 
 /* What differs between versions. */
 static const struct version {
@@ -195,8 +195,8 @@ static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, u
     for (i = 0; i < 5; i++)
         field[i] = load(h + 8 + 4 * i, 4, big);
     field[2] += field[4];
-    if (code == SFU_OK && (field[3] + field[0] * fde_size > field[4] || base + field[2] > size ||
-                           base + field[2] > MAX_END))
+    if (code == SFU_OK &&
+        (field[3] + field[0] * fde_size > field[4] || base + field[2] > size || base + field[2] > MAX_END))
         code = SFU_E_BOUNDS;
     if (code != SFU_OK)
         return code;
@@ -587,8 +587,8 @@ static int advance(const struct sfu_target *t, uint64_t sp, bool trap, struct sf
 }
 
 /* What RULE, a rule of ROW, gives: VALUES[I], from VALUES[0], the CFA, which is the first. */
-static int apply_rule(const struct sfu_target *t, const struct sfu_row *row, const struct sfu_frame *frame, unsigned i,
-                      uint64_t *values)
+static int apply_rule(const struct sfu_target *t, const struct sfu_row *row, const struct sfu_frame *frame,
+                      unsigned i, uint64_t *values)
 {
     const struct sfu_rule *rule = i == 0 ? &row->cfa : i == 1 ? &row->ra : &row->fp;
     const struct sfu_abi_data *abi = abi_of(row->abi);
@@ -928,6 +928,7 @@ int sfu_sort(struct sfu_section *section, void *bytes)
 static const char messages[] = "";
 #else
 /* From SFU_END down, and one for every other code. */
+/* clang-format off */
 static const char messages[] =
     "end of the stack: the outermost frame\0" "no error\0" "no .sframe section, or an empty one\0"
     "not an .sframe section: wrong magic number\0" "unsupported .sframe version\0"
@@ -942,6 +943,7 @@ static const char messages[] =
     "no progress: the stack pointer does not grow\0" "too many stack switches\0" "too many frames\0"
     "signal or trap frame that the table does not describe\0"
     "unknown code";
+/* clang-format on */
 #endif
 
 /* Passes as many messages as the code says, never more than there are. */

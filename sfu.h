@@ -28,6 +28,7 @@ extern "C" {
  *   SFU_NO_STRINGS      defined: sfu_string returns "" for every code. */
 
 /* What a function returns: SFU_OK, the proper end, or a negative error. */
+/* clang-format off */
 enum sfu_code {
     SFU_OK = 0,            /* done; of a step: the walk has moved to the caller's frame */
     SFU_END = 1,           /* the table marks this frame as the outermost one: the trace is complete */
@@ -63,6 +64,7 @@ enum sfu_code {
     SFU_E_DEPTH = -24,     /* more frames than the limit */
     SFU_E_SIGNAL = -25     /* a signal frame without rows, and no trap hook that knows it */
 };
+/* clang-format on */
 
 /* SFrame ABI/arch identifiers (specification 2.2.1). */
 enum sfu_abi { SFU_AARCH64_BIG = 1, SFU_AARCH64 = 2, SFU_AMD64 = 3, SFU_S390X = 4 };
@@ -75,7 +77,7 @@ enum sfu_pc_kind {
 };
 
 struct sfu_frame {
-    uint64_t pc;       /* raw, except that a signed RA (aarch64) has been stripped */
+    uint64_t pc; /* raw, except that a signed RA (aarch64) has been stripped */
     uint64_t sp, fp;
     uint64_t ra;       /* the link register (aarch64, s390x); meaningful if has_ra */
     uint64_t function; /* where the function starts, by its FDE; 0: not known */
@@ -85,10 +87,10 @@ struct sfu_frame {
     uint8_t pc_kind;   /* enum sfu_pc_kind */
     uint8_t switches;  /* how many stack switches lie between here and the first frame */
     bool has_ra;
-    bool switched;     /* on another stack than the frame before it */
-    bool guessed;      /* reached by the frame-pointer fallback */
-    bool reliable;     /* neither this frame nor one before it was guessed. A trace is proven as a whole when its
-                          last frame is reliable and the walk returned SFU_END */
+    bool switched; /* on another stack than the frame before it */
+    bool guessed;  /* reached by the frame-pointer fallback */
+    bool reliable; /* neither this frame nor one before it was guessed. A trace is proven as a whole when its
+                      last frame is reliable and the walk returned SFU_END */
 };
 
 /* One recovery rule, in the two words of a flexible row (specification 3.2); default rows (3.1) are turned into the same:
@@ -115,10 +117,10 @@ struct sfu_row {
     uint64_t function; /* start of the function */
     struct sfu_rule cfa, ra, fp;
     uint32_t length;
-    uint8_t abi;       /* enum sfu_abi */
-    uint8_t kind;      /* enum sfu_row_kind */
-    bool signal;       /* the caller was interrupted: its PC will be exact */
-    bool signed_ra;    /* aarch64: the RA carries a PAC */
+    uint8_t abi;    /* enum sfu_abi */
+    uint8_t kind;   /* enum sfu_row_kind */
+    bool signal;    /* the caller was interrupted: its PC will be exact */
+    bool signed_ra; /* aarch64: the RA carries a PAC */
 };
 
 /* Reads LEN bytes (1, 2, 4 or 8; a section's header is 28) at ADDR of the unwound program into BUFFER. Returns 0, or
@@ -144,38 +146,38 @@ typedef uint64_t (*sfu_stack_fn)(void *ctx, uint64_t sp);
 /* One .sframe section, filled in by sfu_open; callers read, but never write it. It refers to the bytes, which must
  * stay where they are. */
 struct sfu_section {
-    struct sfu_section *next;     /* of the list that it was added to */
-    const uint8_t *bytes;         /* NULL: read through the callback */
+    struct sfu_section *next; /* of the list that it was added to */
+    const uint8_t *bytes;     /* NULL: read through the callback */
     sfu_read_fn read;
     void *ctx;
     const struct sfu_abi_data *abi_data; /* constants of sfu.c */
     uint64_t addr, size;
-    uint32_t fdes, fres, end;     /* offsets of the sub-sections from the start of the section, end of the last */
+    uint32_t fdes, fres, end; /* offsets of the sub-sections from the start of the section, end of the last */
     uint32_t num_fdes, num_fres;
-    int8_t fixed_fp, fixed_ra;    /* from the CFA; 0: none (specification 2.2) */
+    int8_t fixed_fp, fixed_ra; /* from the CFA; 0: none (specification 2.2) */
     uint8_t version, flags, abi, fde_size;
-    bool big;                     /* byte order of the tables, by the magic alone */
+    bool big; /* byte order of the tables, by the magic alone */
 };
 
 /* The program that is unwound. Zero what is not used. It must outlive the walk. */
 struct sfu_target {
-    struct sfu_section *sections;       /* list: sfu_add(&target.sections, ...) */
-    sfu_read_fn read;                   /* reads the stack */
-    sfu_reg_fn reg;                     /* or NULL: only SP, FP and the RA of the first frame are known */
-    sfu_trap_fn trap;                   /* or NULL */
-    sfu_stack_fn stack;                 /* or NULL: all is one stack, which only a trap can leave */
-    void *ctx;                          /* passed to each of the callbacks */
-    uint64_t pac_mask;                  /* aarch64: which bits of a signed RA are its PAC, bit 55 excepted;
-                                           0: those of a 48-bit address space */
-    struct sfu_row *cache;              /* or NULL: rows that were found, zeroed by the caller to begin with and
-                                           whenever a section goes; not for two walks at the same time */
-    uint32_t cache_rows;                /* how many rows it holds; a prime spreads best */
-    uint32_t max_frames;                /* 0: SFU_MAX_FRAMES */
-    uint8_t max_switches;               /* 0: SFU_MAX_SWITCHES */
-    bool frame_pointers;                /* opt in: where no FDE covers a PC, guess that FP holds a frame record:
-                                           CFA = FP + 16, RA = *(CFA - 8), FP = *(CFA - 16); not on s390x */
+    struct sfu_section *sections; /* list: sfu_add(&target.sections, ...) */
+    sfu_read_fn read;             /* reads the stack */
+    sfu_reg_fn reg;               /* or NULL: only SP, FP and the RA of the first frame are known */
+    sfu_trap_fn trap;             /* or NULL */
+    sfu_stack_fn stack;           /* or NULL: all is one stack, which only a trap can leave */
+    void *ctx;                    /* passed to each of the callbacks */
+    uint64_t pac_mask;            /* aarch64: which bits of a signed RA are its PAC, bit 55 excepted;
+                                     0: those of a 48-bit address space */
+    struct sfu_row *cache;        /* or NULL: rows that were found, zeroed by the caller to begin with and
+                                     whenever a section goes; not for two walks at the same time */
+    uint32_t cache_rows;          /* how many rows it holds; a prime spreads best */
+    uint32_t max_frames;          /* 0: SFU_MAX_FRAMES */
+    uint8_t max_switches;         /* 0: SFU_MAX_SWITCHES */
+    bool frame_pointers;          /* opt in: where no FDE covers a PC, guess that FP holds a frame record:
+                                     CFA = FP + 16, RA = *(CFA - 8), FP = *(CFA - 16); not on s390x */
 };
-#define SFU_MAX_FRAMES 4096
+#define SFU_MAX_FRAMES   4096
 #define SFU_MAX_SWITCHES 16
 
 /* A walk. Callers read frame, and row where found is SFU_OK. */
