@@ -137,6 +137,7 @@ int try_sort(struct sfu_section *s, uint8_t *bytes)
     int code;
 
     memcpy(before, bytes, s->size);
+    MUST(sfu_sort(s, NULL) == SFU_E_READONLY && sfu_sort(s, before) == SFU_E_READONLY);
     code = sfu_sort(s, bytes);
     if (code != SFU_OK) {
         MUST(code == SFU_E_READONLY);
