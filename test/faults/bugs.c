@@ -148,6 +148,14 @@ static void no_guess_without_a_section(void)
     MUST(sfu_walk_step(&walk) == SFU_E_EMPTY);
 }
 
+/* A remote section without a callback: an error, not a call of NULL. */
+static void remote_without_callback(void)
+{
+    struct sfu_section s;
+
+    MUST(sfu_open_remote(&s, NULL, NULL, 64, ADDR) == SFU_E_SECTION);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -160,6 +168,7 @@ int main(int argc, char **argv)
         {"no_rule_for_the_cfa", no_rule_for_the_cfa},
         {"no_guess_for_a_signal_frame", no_guess_for_a_signal_frame},
         {"no_guess_without_a_section", no_guess_without_a_section},
+        {"remote_without_callback", remote_without_callback},
     };
 
     for (unsigned i = 0; i < sizeof tests / sizeof tests[0]; i++) {
