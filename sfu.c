@@ -101,14 +101,6 @@ static INLINE uint64_t load(const uint8_t *p, unsigned size, bool big)
                      (uint64_t)p[3] << 24 | (uint64_t)p[2] << 16 | (uint64_t)p[1] << 8 | p[0];
 }
 
-/* VALUE, of SIZE bytes, as two's complement. */
-static int64_t extend(uint64_t value, unsigned size)
-{
-    uint64_t sign = (uint64_t)1 << (8 * size - 1);
-
-    return (int64_t)((value ^ sign) - sign);
-}
-
 /* The one place that calls a read callback. */
 static bool fetch(sfu_read_fn read, void *ctx, uint64_t addr, uint8_t *buffer, size_t len)
 {
@@ -124,9 +116,9 @@ struct cursor {
     uint64_t start; /* address of the function */
     uint32_t size, num_rows;
     uint8_t info, type, repeat;
-    int8_t error;
     /* the row */
     uint8_t row_info, word_count, word_size;
+    int8_t error;
     uint32_t row_start; /* of its PCs, from the start of the function or of the repeated block */
     uint32_t words;     /* offset of its data words */
     uint8_t buffer[8];  /* what a callback brought */
@@ -141,7 +133,7 @@ static void fail(struct cursor *c, int8_t code)
 /* The next number, of SIZE (1, 2, 4 or 8) bytes. */
 static inline uint64_t number(struct cursor *c, unsigned size)
 {
-    const uint8_t *p = c->buffer;
+    const uint8_t *p;
 
     if (c->at > c->end || size > c->end - c->at)
         fail(c, SFU_E_BOUNDS);
@@ -149,7 +141,9 @@ static inline uint64_t number(struct cursor *c, unsigned size)
         return 0;
     if (!REMOTE || c->s->bytes != NULL) {
         p = c->s->bytes + c->at;
-    } else if (!fetch(c->s->read, c->s->ctx, c->s->addr + c->at, c->buffer, size)) {
+    } else if (fetch(c->s->read, c->s->ctx, c->s->addr + c->at, c->buffer, size)) {
+        p = c->buffer;
+    } else {
         c->error = SFU_E_SECTION;
         return 0;
     }
@@ -231,9 +225,9 @@ static int open_section(struct sfu_section *s, const void *bytes, sfu_read_fn re
     if (size < HEADER_SIZE || addr + size < size)
         return SFU_E_BOUNDS;
     if (h == NULL) {
-        h = header;
-        if (!fetch(read, ctx, addr, header, HEADER_SIZE))
+        if (!REMOTE || read == NULL || !fetch(read, ctx, addr, header, HEADER_SIZE))
             return SFU_E_SECTION;
+        h = header;
     }
     code = open_header(s, h, size, addr);
     if (code == SFU_OK) {
@@ -283,7 +277,7 @@ static OUT_OF_LINE void start_at(struct cursor *c, const struct sfu_section *s)
     c->end = s->end;
     c->error = SFU_OK;
     c->at = 0;
-    c->word_count = c->row_info = 0;
+    c->word_count = c->word_size = c->row_info = 0;
     c->row_start = 0;
 }
 
@@ -434,10 +428,11 @@ static uint32_t default_rule(const struct cursor *c, unsigned i, int32_t *offset
 /* Reads RULE of the row, I as above. A default row has one word for each, the RA's only if the ABI tracks it; a
  * flexible row (3.2) has two, the first of them 0 and alone for none. What is left out is at the header's FIXED
  * offset or, if that is 0, still in its register: the control word ABSENT. */
-static void read_rule(struct cursor *c, unsigned i, int8_t fixed, uint32_t absent, struct sfu_rule *rule)
+static void read_rule(struct cursor *c, unsigned i, int32_t fixed, uint32_t absent, struct sfu_rule *rule)
 {
     unsigned size = c->word_size;
     uint32_t control = 0;
+    uint64_t sign;
 
     rule->offset = fixed;
     rule->control = fixed != 0 ? (uint32_t)RULE_DEREFERENCE : absent;
@@ -450,7 +445,8 @@ static void read_rule(struct cursor *c, unsigned i, int8_t fixed, uint32_t absen
             return;
         c->word_count--; /* wraps if there is no second word, and never gets back to 0 */
     }
-    rule->offset = (int32_t)extend(number(c, size), size);
+    sign = (uint64_t)1 << (8 * size - 1);
+    rule->offset = (int32_t)((number(c, size) ^ sign) - sign);
     rule->control = c->type == TYPE_FLEXIBLE ? control : default_rule(c, i, &rule->offset);
 }
 
@@ -470,8 +466,8 @@ static void read_rules(struct cursor *c, struct sfu_row *row)
         fail(c, SFU_E_NO_ROW);
     }
     read_rule(c, 0, 0, 0, &row->cfa);
-    read_rule(c, 1, c->s->fixed_ra, register_rule(c->s->abi_data->ra), &row->ra);
-    read_rule(c, 2, c->s->fixed_fp, register_rule(c->s->abi_data->fp), &row->fp);
+    read_rule(c, 1, (int32_t)c->s->fixed_ra, register_rule(c->s->abi_data->ra), &row->ra);
+    read_rule(c, 2, (int32_t)c->s->fixed_fp, register_rule(c->s->abi_data->fp), &row->fp);
     if (c->word_count > 0 || (row->kind == SFU_ROW_RULES && !(row->cfa.control & RULE_REGISTER)))
         fail(c, SFU_E_ROW);
 }
@@ -667,7 +663,7 @@ static int look_up(struct sfu_walk *walk)
         locate(&c, s, sfu_lookup_pc(&walk->frame), &walk->row);
         read_rules(&c, &walk->row);
         if (c.error == SFU_OK || walk->found == SFU_E_NO_FDE)
-            walk->found = c.error;
+            walk->found = (int)c.error;
     }
     walk->frame.function = 0;
     if (walk->found == SFU_OK) {
@@ -925,7 +921,11 @@ int sfu_sort(struct sfu_section *section, void *bytes)
 /* ---- Messages -------------------------------------------------------------------------------------------------- */
 
 #ifdef SFU_NO_STRINGS
-static const char messages[] = "";
+const char *sfu_string(int code)
+{
+    (void)code;
+    return "";
+}
 #else
 /* From SFU_END down, and one for every other code. */
 /* clang-format off */
@@ -944,15 +944,15 @@ static const char messages[] =
     "signal or trap frame that the table does not describe\0"
     "unknown code";
 /* clang-format on */
-#endif
 
-/* Passes as many messages as the code says, never more than there are. */
+/* Passes as many messages as the code says, and there are so many. */
 const char *sfu_string(int code)
 {
-    const char *p = messages, *last = messages + sizeof messages - 1;
+    const char *p = messages;
     int skip = code <= SFU_END && code >= SFU_E_SIGNAL ? SFU_END - code : SFU_END - SFU_E_SIGNAL + 1;
 
-    for (; skip > 0 && p < last; p++)
+    for (; skip > 0; p++)
         skip -= *p == '\0';
     return p;
 }
+#endif
