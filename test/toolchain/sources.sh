@@ -10,9 +10,8 @@
 #   $SRC/sqlite3/sqlite3.c sqlite3.h      the amalgamation, made from the source package by its own tools
 #   $SRC/cmocka/src/cmocka.c
 #
-# They are Debian's source packages with Debian's patches applied. Apt fetches them with a configuration, lists and
-# cache of its own, so it refuses what Debian has not signed, and nothing of the system's state is used or changed:
-# root is not needed. A second run finds what the first one left; two at once wait for each other.
+# They are Debian's source packages with Debian's patches applied: see apt.sh. A second run finds what the first one left;
+# two at once wait for each other.
 #
 # SFU_TOOLCHAIN       the directory SRC is in, as src; default ${XDG_CACHE_HOME:-$HOME/.cache}/sfu/toolchain
 # SFU_DEBIAN_MIRROR   default http://deb.debian.org/debian
@@ -28,8 +27,6 @@ suite=bookworm
 packages='lua5.4 zlib sqlite3 cmocka'
 
 tc=${SFU_TOOLCHAIN:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/sfu/toolchain}
-mirror=${SFU_DEBIAN_MIRROR:-http://deb.debian.org/debian}
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 case $tc in
 /*) ;;
 *) tc=$PWD/$tc ;;
@@ -47,79 +44,18 @@ trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
+# shellcheck source=test/toolchain/apt.sh
+. "$(dirname "$0")/apt.sh"
+
 ready() { [ "$(cat "$src/version" 2>/dev/null)" = "sfu sources, layout $layout, $suite" ]; }
-
-# apt's own configuration: nothing of /etc/apt is read but the way to the network.
-apt_setup() {
-    for tool in apt-get apt-config dpkg-source flock; do
-        command -v "$tool" >/dev/null || die "this needs $tool, of Debian or a relative"
-    done
-    [ -r "$keyring" ] || die "no $keyring: install debian-archive-keyring"
-    mkdir -p "$work/lists/partial" "$work/archives/partial" "$work/sources"
-    chmod 755 "$work"
-    : >"$work/status"
-    cat >"$work/sources/debian.sources" <<END
-Types: deb-src
-URIs: $mirror
-Suites: $suite
-Components: main
-Signed-By: $keyring
-END
-    {
-        apt-config dump | grep -E '^Acquire::(https?|Retries)[ :]' || :
-        cat <<END
-Acquire::AllowInsecureRepositories "false";
-Acquire::AllowWeakRepositories "false";
-Acquire::AllowDowngradeToInsecureRepositories "false";
-Acquire::Languages "none";
-Acquire::Retries "3";
-Debug::NoLocking "true";
-Dir::Cache "$work";
-Dir::Cache::archives "$work/archives";
-Dir::Cache::pkgcache "";
-Dir::Cache::srcpkgcache "";
-Dir::Etc::main "/dev/null";
-Dir::Etc::parts "/dev/null";
-Dir::Etc::preferences "/dev/null";
-Dir::Etc::preferencesparts "/dev/null";
-Dir::Etc::sourcelist "/dev/null";
-Dir::Etc::sourceparts "$work/sources";
-Dir::Etc::trusted "/dev/null";
-Dir::Etc::trustedparts "/dev/null";
-Dir::Log "$work";
-Dir::State "$work";
-Dir::State::lists "$work/lists";
-Dir::State::status "$work/status";
-END
-    } >"$work/apt.conf"
-}
-
-private_apt() { APT_CONFIG=$work/apt.conf apt-get -q "$@" >"$work/log" 2>&1; }
-
-apt_failed() {
-    grep -E '^[EW]:' "$work/log" >&2 || cat "$work/log" >&2
-    die "$*"
-}
-
-# A signature stays valid when the date in a Release file has passed: such a copy of the archive is old, not forged.
-apt_lists() {
-    private_apt update || :
-    if grep -q 'is expired (invalid since' "$work/log"; then
-        say "$suite's Release file is past its date: taking it without Check-Valid-Until"
-        private_apt -o Acquire::Check-Valid-Until=false update || :
-    fi
-    for f in "$work"/lists/*_Sources*; do
-        [ ! -e "$f" ] || return 0
-    done
-    apt_failed "cannot get the source lists of $suite from $mirror"
-}
 
 # Leaves the unpacked packages in $work/src. Apt has checked the files against the signed lists, so that dpkg-source
 # needs no keys of Debian's developers.
 fetch() {
+    command -v dpkg-source >/dev/null || die "this needs dpkg-source: install Debian's package dpkg-dev"
     say "fetching from Debian $suite: $packages"
-    apt_setup
-    apt_lists
+    apt_setup deb-src "$suite"
+    apt_lists "$suite"
     mkdir "$work/src" "$work/download"
     # shellcheck disable=SC2086  # words
     (cd "$work/download" && private_apt --download-only source $packages) || apt_failed "cannot fetch the sources"

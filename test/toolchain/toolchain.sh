@@ -17,10 +17,8 @@
 # TC/version (and TC/PART/version) says which version was found, and where.
 #
 # What the system itself has is used, through links. Otherwise Debian's packages are unpacked
-# (never installed) below TC and run with the libc they were built for. Apt fetches them with a
-# configuration, lists and cache of its own, so it refuses what Debian has not signed, and nothing
-# of the system's state is used or changed: root is not needed. A second run finds what the first
-# one left; two at once wait for each other.
+# (never installed) below TC and run with the libc they were built for: see apt.sh. A second run
+# finds what the first one left; two at once wait for each other.
 #
 # SFU_TOOLCHAIN       the directory; default ${XDG_CACHE_HOME:-$HOME/.cache}/sfu/toolchain
 # SFU_DEBIAN_MIRROR   default http://deb.debian.org/debian; for a fixed day,
@@ -35,8 +33,6 @@ umask 022
 layout=1
 
 tc=${SFU_TOOLCHAIN:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/sfu/toolchain}
-mirror=${SFU_DEBIAN_MIRROR:-http://deb.debian.org/debian}
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 work=       # apt's private directory
 fresh=      # a tree below TC that is not published yet
@@ -54,6 +50,9 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
+
+# shellcheck source=test/toolchain/apt.sh
+. "$(dirname "$0")/apt.sh"
 
 # ---- what each part is ----
 
@@ -130,80 +129,6 @@ system_prefix() {
 
 # ---- fetching ----
 
-# apt's own configuration: nothing of /etc/apt is read but the way to the network.
-apt_setup() {
-    for tool in apt-get apt-config dpkg dpkg-deb flock; do
-        command -v "$tool" >/dev/null || die "this needs $tool, of Debian or a relative"
-    done
-    [ -r "$keyring" ] || die "no $keyring: install debian-archive-keyring"
-    work=$(mktemp -d "${TMPDIR:-/tmp}/sfu-toolchain.XXXXXX")
-    chmod 755 "$work"
-    mkdir -p "$work/lists/partial" "$work/archives/partial" "$work/sources"
-    : >"$work/status"
-    cat >"$work/sources/debian.sources" <<END
-Types: deb
-URIs: $mirror
-Suites: $1
-Components: main
-Signed-By: $keyring
-END
-    {
-        apt-config dump | grep -E '^Acquire::(https?|Retries)[ :]' || :
-        cat <<END
-#clear APT::Architectures;
-APT::Architectures { "$(dpkg --print-architecture)"; };
-APT::Install-Recommends "false";
-APT::Get::Assume-Yes "true";
-Acquire::AllowInsecureRepositories "false";
-Acquire::AllowWeakRepositories "false";
-Acquire::AllowDowngradeToInsecureRepositories "false";
-Acquire::Languages "none";
-Acquire::Retries "3";
-Debug::NoLocking "true";
-Dir::Cache "$work";
-Dir::Cache::archives "$work/archives";
-Dir::Cache::pkgcache "";
-Dir::Cache::srcpkgcache "";
-Dir::Etc::main "/dev/null";
-Dir::Etc::parts "/dev/null";
-Dir::Etc::preferences "/dev/null";
-Dir::Etc::preferencesparts "/dev/null";
-Dir::Etc::sourcelist "/dev/null";
-Dir::Etc::sourceparts "$work/sources";
-Dir::Etc::trusted "/dev/null";
-Dir::Etc::trustedparts "/dev/null";
-Dir::Log "$work";
-Dir::State "$work";
-Dir::State::lists "$work/lists";
-Dir::State::status "$work/status";
-END
-    } >"$work/apt.conf"
-}
-
-# Runs apt-get and shows its output only if it fails.
-private_apt() {
-    APT_CONFIG=$work/apt.conf apt-get -q "$@" >"$work/log" 2>&1
-}
-
-apt_failed() {
-    grep -E '^[EW]:' "$work/log" >&2 || cat "$work/log" >&2
-    die "$*"
-}
-
-# A signature stays valid when the date in a Release file has passed: such a copy of the archive is
-# old, not forged. apt-get may report success although it could not fetch, hence the second test.
-apt_lists() {
-    private_apt update || :
-    if grep -q 'is expired (invalid since' "$work/log"; then
-        say "$1's Release file is past its date: taking it without Check-Valid-Until"
-        private_apt -o Acquire::Check-Valid-Until=false update || :
-    fi
-    for f in "$work"/lists/*_Packages*; do
-        [ ! -e "$f" ] || return 0
-    done
-    apt_failed "cannot get the package lists of $1 from $mirror"
-}
-
 # Declares packages installed, so that apt does not fetch what nothing here needs.
 pretend() {
     for p in "$@"; do
@@ -222,7 +147,8 @@ fetch() {
     suite=$1
     root=$2
     shift 2
-    apt_setup "$suite"
+    work=$(mktemp -d "${TMPDIR:-/tmp}/sfu-toolchain.XXXXXX")
+    apt_setup deb "$suite"
     say "fetching from Debian $suite: $*"
     apt_lists "$suite"
     # No package being installed, apt resolves everything down to libc from this one release.
