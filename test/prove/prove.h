@@ -9,6 +9,11 @@
 
 #include "sfu.c"
 
+/* How many functions there may be; for those proofs that have such a bound, prove.sh says it. */
+#ifndef MAX_FDES
+#define MAX_FDES 1
+#endif
+
 /* Every value of a type. */
 uint8_t nondet_byte(void);
 uint32_t nondet_u32(void);
@@ -92,9 +97,9 @@ static bool opened(const struct sfu_section *s)
            s->fde_size == (s->version == 1 ? 17 : s->version == 2 ? 20 : 16);
 }
 
-/* What stands for `number` in all proofs but number.c, which proves that the real one does nothing else: the next
- * number is any, another one each time, and there is none behind the end. So these proofs hold for sections of every
- * size, mapped or remote, even if the bytes change meanwhile. */
+/* What stands for `number` in most proofs. number.c proves that the real one does nothing else: the next number is any,
+ * another one each time, and there is none behind the end. So these proofs hold for sections of every size, mapped or
+ * remote, even if the bytes change meanwhile. */
 uint64_t any_number(struct cursor *c, unsigned size);
 uint64_t any_number(struct cursor *c, unsigned size)
 {
@@ -107,6 +112,30 @@ uint64_t any_number(struct cursor *c, unsigned size)
         return 0;
     c->at += size;
     return size == 8 ? nondet_u64() : nondet_u64() & (((uint64_t)1 << 8 * size) - 1);
+}
+
+/* FDEs, and what reads them: for proofs of what is done with them, not of how they are read. */
+static uint64_t starts[MAX_FDES];
+static uint32_t sizes[MAX_FDES];
+
+static void any_fdes(void)
+{
+    __CPROVER_havoc_object(starts);
+    __CPROVER_havoc_object(sizes);
+}
+
+uint64_t known_start(struct cursor *c, uint32_t index);
+uint64_t known_start(struct cursor *c, uint32_t index)
+{
+    (void)c;
+    return starts[index];
+}
+
+void known_fde(struct cursor *c, uint32_t index);
+void known_fde(struct cursor *c, uint32_t index)
+{
+    c->start = starts[index];
+    c->size = sizes[index];
 }
 
 /* Every opened section. */

@@ -1,7 +1,19 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 
+.PHONY: prove prove-mutants suite-prove
+
 ## prove: proofs of the core with CBMC; their bounds are in test/prove/prove.sh
-.PHONY: prove
 prove:
+	@test/toolchain/install.sh check
 	@test/prove/prove.sh
+
+# Those that take seconds.
+CHECK += prove
+suite-prove: | $(TC)
+	@test/run.sh prove test/prove/prove.sh -q
+
+## prove-mutants: break sfu on purpose, in ways of each of which a proof has to fail
+prove-mutants:
+	@test/toolchain/install.sh check
+	@test/prove/mutants.sh
