@@ -17,9 +17,9 @@ def errors(*codes):
 
 
 def loop(function, number, parameters, variables, writes, holds, decreases):
-    """PARAMETERS and VARIABLES are those of FUNCTION that the rest names."""
+    """PARAMETERS and VARIABLES are those of FUNCTION that the rest names; with a block's number if they are in one."""
     names = [f"{name},{function}::{name}" for name in parameters.split()]
-    names += [f"{name},{function}::1::{name}" for name in variables.split()]
+    names += [f"{name.rpartition('::')[2]},{function}::1::{name}" for name in variables.split()]
     return {
         "loop_id": str(number),
         "assigns": writes,
@@ -57,6 +57,14 @@ CHECK_FDES = loop("check_fdes", 0, "c place", "s start end num_rows",
 
 SWAP = loop("swap", 0, "s", "i p", "i, __CPROVER_object_whole(p)", ["i <= s->fde_size"], "i")
 
+REBASE_FDE = loop("rebase", 0, "fdes", "k size 1::1::start", "k, start, __CPROVER_object_whole(fdes)", ["k <= size"],
+                  "size - k")
+
+REBASE = loop("rebase", 1, "fdes s", "i k c size", "i, k, fdes, c.at, c.error, __CPROVER_object_whole(fdes)", [
+    "i <= s->num_fdes",
+    "(unsigned long)fdes == (unsigned long)__CPROVER_loop_entry(fdes) + (unsigned long)i * s->fde_size",
+], "s->num_fdes - i")
+
 SINK = loop("sink", 0, "root count", "", "root", ["root < count"], "count - root")
 
 SORT = loop("sfu_sort", 0, "section", "count root", "root, count", [
@@ -74,6 +82,7 @@ print(json.dumps({
         "check_rows": [CHECK_ROWS],
         "check_fdes": [CHECK_FDES],
         "swap": [SWAP],
+        "rebase": [REBASE_FDE, REBASE],
         "sink": [SINK],
         "sfu_sort": [SORT],
     }],

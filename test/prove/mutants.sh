@@ -8,20 +8,24 @@ here=$(dirname "$0")
 out=build/prove-mutants
 mkdir -p "$out"
 
-while IFS='|' read -r name proof script; do
-    [[ $name != '#'* ]] || continue
-    name=${name// /}
-    proof=${proof// /}
-    rm -rf "${out:?}/$name"
-    mkdir "$out/$name"
-    sed "$script" sfu.c >"$out/$name/sfu.c"
-    if cmp -s sfu.c "$out/$name/sfu.c"; then
-        echo "not ok $name: the change does not apply to sfu.c"
-    elif CORE=$out/$name BUILD=$out/$name "$here/prove.sh" "$proof" >"$out/$name/out"; then
-        echo "not ok $name: $proof holds all the same"
-    elif ! grep -q '^VERIFICATION FAILED' "$out/$name"/*.log; then
-        echo "not ok $name: $proof could not be tried"
+# mutant NAME PROOF SED
+mutant() {
+    local core=$out/$1
+    rm -rf "$core"
+    mkdir "$core"
+    sed "$3" sfu.c >"$core/sfu.c"
+    if cmp -s sfu.c "$core/sfu.c"; then
+        echo "not ok $1: the change does not apply to sfu.c"
+    elif CORE=$core BUILD=$core "$here/prove.sh" "$2" >"$core/out"; then
+        echo "not ok $1: $2 holds all the same"
+    elif ! grep -q '^VERIFICATION FAILED' "$core"/*.log; then
+        echo "not ok $1: $2 could not be tried"
     else
-        echo "ok $name"
+        echo "ok $1"
     fi
-done <"$here/mutants"
+}
+
+while IFS='|' read -r name proof script; do
+    [[ $name == '#'* ]] || mutant "${name// /}" "${proof// /}" "$script"
+done <"$here/mutants" | tee "$out/results"
+! grep -q '^not ok' "$out/results"

@@ -39,12 +39,13 @@ sort.c   prove_sort          -          rebase:any_rebase,behind:any_behind,swap
 sort.c   prove_swap          -          -                 contracts
 sort.c   prove_behind        MAX_FDES=2 read_fde:known_fde -
 sort.c   prove_swapped       -          -                 swap.0:21
-sort.c   prove_rebase        -          -                 rebase.0:9,rebase.1:4
+sort.c   prove_rebased       -          -                 rebase.0:9,rebase.1:4
 sort.c   prove_sorted        MAX_FDES=5 rebase:any_rebase,behind:key_behind,swap:swap_keys sfu_sort.0:8,sink.0:4,occurrences.0:6,prove_sorted.0:6
 sort.c   prove_sorted        MAX_FDES=6 rebase:any_rebase,behind:key_behind,swap:swap_keys sfu_sort.0:9,sink.0:4,occurrences.0:7,prove_sorted.0:7
 '
 # These take minutes.
 long='
+sort.c   prove_rebase        -          number:any_number contracts
 find.c   prove_find          -          number:any_number contracts
 find.c   prove_checked       MAX_FDES=1 number:known_number cut:find_fde.0:3,find_fde.1:3,find_row.0:5,check_fdes.0:3,check_rows.0:5
 '

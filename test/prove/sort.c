@@ -3,14 +3,20 @@
 /* sfu_sort, in steps. For every section and no bound:
  *   prove_sort     only FDEs that are there are compared and swapped, nothing but the flags changes, and it ends
  *   prove_swap     nothing but FDEs is written
+ *   prove_rebase   the same
  * and for few functions:
  *   prove_swapped  of three, the two are exchanged and the third stays
- *   prove_rebase   of up to three, the starts are the same addresses as before, and nothing else is written
+ *   prove_rebased  of up to three, the starts are the same addresses as before, and nothing else is written
  *   prove_behind   two are compared by start, then by size
  *   prove_sorted   MAX_FDES functions are the same ones afterwards, in order */
 #include "prove.h"
 
-/* In an object that has no byte but the FDEs. */
+/* An object that has no byte but the section's FDEs. */
+static uint8_t *nothing_but_fdes(const struct sfu_section *s)
+{
+    return (uint8_t *)__CPROVER_allocate((uint64_t)s->num_fdes * s->fde_size, 0);
+}
+
 void prove_swap(void)
 {
     struct sfu_section s;
@@ -18,7 +24,7 @@ void prove_swap(void)
 
     any_section(&s);
     ASSUME(a < s.num_fdes && b < s.num_fdes);
-    swap(&s, (uint8_t *)__CPROVER_allocate((uint64_t)s.num_fdes * s.fde_size, 0), a, b);
+    swap(&s, nothing_but_fdes(&s), a, b);
 }
 
 void prove_swapped(void)
@@ -40,6 +46,14 @@ void prove_swapped(void)
     PROVE(fdes[other * s.fde_size + i] == in_other, "no other FDE is written");
 }
 
+void prove_rebase(void)
+{
+    struct sfu_section s;
+
+    any_section(&s);
+    (void)rebase(&s, nothing_but_fdes(&s));
+}
+
 static uint64_t start_of(const struct sfu_section *s, uint32_t fde)
 {
     struct cursor c;
@@ -48,7 +62,7 @@ static uint64_t start_of(const struct sfu_section *s, uint32_t fde)
     return read_start(&c, fde);
 }
 
-void prove_rebase(void)
+void prove_rebased(void)
 {
     struct sfu_section s;
     uint32_t fde = nondet_u32(), i = nondet_u32();
