@@ -7,7 +7,7 @@ CC ?= cc
 ABIS := x86_64 aarch64 aarch64_be s390x
 WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Wstrict-prototypes
 TC := build/tc
-ifeq (,$(filter -j%,$(MAKEFLAGS)))
+ifeq (0,$(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)))
 MAKEFLAGS += -j$(shell nproc)
 endif
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# static.sh FILE...: static analysis, with each build-time switch of the core. Prints a result line for each tool and
-# file, and what a tool has to say as comments.
+# static.sh FILE...: static analysis, with each build-time switch of the core, and of the scripts. Prints a result line for
+# each tool and file, and what a tool has to say as comments.
 set -eu
 flags='-std=c99 -I. -Iport/print'
 failed=0
@@ -39,4 +39,6 @@ for file; do
             --suppress=missingIncludeSystem --error-exitcode=1 -I. -Iport/print $switches "$file"
     done
 done
+# shellcheck disable=SC2046  # words
+try shellcheck shellcheck -x .ci/run $(find fuzz port test -name '*.sh')
 exit $failed
