@@ -68,7 +68,8 @@ void prove_apply(void)
     code = sfu_apply(&target, &row, &frame);
     PROVE(reads <= 3, "at most three words are read");
     PROVE((code == SFU_END) == (row.kind == SFU_ROW_OUTERMOST), "the end is where the table says so");
-    PROVE(code == SFU_OK || code == SFU_END || (code <= SFU_E_STACK && code >= SFU_E_SIGNAL), "only documented codes");
+    PROVE(code == SFU_OK || code == SFU_END || (code <= SFU_E_STACK && code >= SFU_E_SIGNAL),
+          "only documented codes");
     if (code != SFU_OK) {
         PROVE(same_frame(&frame, &before), "outputs are unchanged on error");
         return;

@@ -19,8 +19,9 @@ void prove_find(void)
     row.signed_ra = nondet_bool();
     before = row;
     code = sfu_find(&s, pc, &row);
-    PROVE(code == SFU_OK || code == SFU_E_NO_FDE || code == SFU_E_NO_ROW || code == SFU_E_FDE || code == SFU_E_ROW ||
-          code == SFU_E_BOUNDS || (code == SFU_E_SECTION && s.bytes == NULL), "only documented codes");
+    PROVE(code == SFU_OK || code == SFU_E_NO_FDE || code == SFU_E_NO_ROW || code == SFU_E_FDE ||
+              code == SFU_E_ROW || code == SFU_E_BOUNDS || (code == SFU_E_SECTION && s.bytes == NULL),
+          "only documented codes");
     if (code != SFU_OK) {
         PROVE(same_row(&row, &before), "outputs are unchanged on error");
         return;
@@ -87,5 +88,6 @@ void prove_checked(void)
     if (sfu_check(&s, NULL) != SFU_OK)
         return;
     code = sfu_find(&s, nondet_u64(), &row);
-    PROVE(code == SFU_OK || code == SFU_E_NO_FDE || code == SFU_E_NO_ROW, "nothing in a checked section is corrupt");
+    PROVE(code == SFU_OK || code == SFU_E_NO_FDE || code == SFU_E_NO_ROW,
+          "nothing in a checked section is corrupt");
 }

@@ -19,8 +19,9 @@ void prove_open(void)
         PROVE(opened(&s) && s.size == size && s.addr == addr, "an opened section is sound");
     else
         PROVE(same_section(&s, &before), "outputs are unchanged on error");
-    PROVE(code == SFU_OK || code == SFU_E_EMPTY || code == SFU_E_MAGIC || code == SFU_E_VERSION || code == SFU_E_ABI ||
-          code == SFU_E_FLAGS || code == SFU_E_BOUNDS, "only documented codes");
+    PROVE(code == SFU_OK || code == SFU_E_EMPTY || code == SFU_E_MAGIC || code == SFU_E_VERSION ||
+              code == SFU_E_ABI || code == SFU_E_FLAGS || code == SFU_E_BOUNDS,
+          "only documented codes");
 }
 
 void prove_open_remote(void)
@@ -36,6 +37,7 @@ void prove_open_remote(void)
         PROVE(opened(&s) && s.size == section_size && s.addr == section_addr, "an opened section is sound");
     else
         PROVE(same_section(&s, &before), "outputs are unchanged on error");
-    PROVE(code == SFU_OK || code == SFU_E_EMPTY || code == SFU_E_MAGIC || code == SFU_E_VERSION || code == SFU_E_ABI ||
-          code == SFU_E_FLAGS || code == SFU_E_BOUNDS || code == SFU_E_SECTION, "only documented codes");
+    PROVE(code == SFU_OK || code == SFU_E_EMPTY || code == SFU_E_MAGIC || code == SFU_E_VERSION ||
+              code == SFU_E_ABI || code == SFU_E_FLAGS || code == SFU_E_BOUNDS || code == SFU_E_SECTION,
+          "only documented codes");
 }

@@ -21,7 +21,7 @@ uint64_t nondet_u64(void);
 int nondet_int(void);
 bool nondet_bool(void);
 
-#define ASSUME(condition) __CPROVER_assume(condition)
+#define ASSUME(condition)      __CPROVER_assume(condition)
 #define PROVE(condition, text) __CPROVER_assert(condition, text)
 
 /* A read callback of which nothing is known: it may fail or not, and brings other bytes each time. Whatever is proven
@@ -80,10 +80,11 @@ static bool same_frame(const struct sfu_frame *a, const struct sfu_frame *b)
 static bool same_section(const struct sfu_section *a, const struct sfu_section *b)
 {
     return a->next == b->next && a->bytes == b->bytes && a->read == b->read && a->ctx == b->ctx &&
-           a->addr == b->addr && a->size == b->size && a->fdes == b->fdes && a->fres == b->fres && a->end == b->end &&
-           a->num_fdes == b->num_fdes && a->num_fres == b->num_fres && a->fixed_fp == b->fixed_fp &&
-           a->fixed_ra == b->fixed_ra && a->version == b->version && a->flags == b->flags && a->abi == b->abi &&
-           a->fde_size == b->fde_size && a->big == b->big && a->abi_data == b->abi_data;
+           a->addr == b->addr && a->size == b->size && a->fdes == b->fdes && a->fres == b->fres &&
+           a->end == b->end && a->num_fdes == b->num_fdes && a->num_fres == b->num_fres &&
+           a->fixed_fp == b->fixed_fp && a->fixed_ra == b->fixed_ra && a->version == b->version &&
+           a->flags == b->flags && a->abi == b->abi && a->fde_size == b->fde_size && a->big == b->big &&
+           a->abi_data == b->abi_data;
 }
 
 /* What an opened section is: open.c proves it of every section that sfu_open or sfu_open_remote accepts, the other
@@ -94,7 +95,9 @@ static bool opened(const struct sfu_section *s)
            s->fdes + (uint64_t)s->num_fdes * s->fde_size <= s->fres && s->fres <= s->end && s->end <= s->size &&
            s->end <= MAX_END && s->version >= 1 && s->version <= 3 && s->abi >= SFU_AARCH64_BIG &&
            s->abi <= (s->version == 1 ? SFU_AMD64 : SFU_S390X) && s->abi_data == &abis[s->abi - 1] &&
-           s->fde_size == (s->version == 1 ? 17 : s->version == 2 ? 20 : 16);
+           s->fde_size == (s->version == 1   ? 17
+                           : s->version == 2 ? 20
+                                             : 16);
 }
 
 /* What stands for `number` in most proofs. number.c proves that the real one does nothing else: the next number is any,

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# prove.sh [PROOF...]: runs the proofs, two at a time, and says how each ended; fails if one did. -q leaves out those that
-# take minutes.
+# prove.sh [PROOF...]: runs the proofs, two at a time, and says how each ended; fails if one did. -q leaves out those
+# that take minutes.
 #
 # CORE    the directory of the sfu.c to prove; default .
 # BUILD   what is made on the way, and the logs; default build/prove
 #
 # A proof is of every value of everything that its file does not bound. CBMC checks each memory access, pointer, shift,
-# division and signed sum, that every loop ends, and what the files state. Unsigned sums are left out: addresses wrap on
-# purpose. See prove.h for how the proofs build on each other: number.c is what shows that the tables are read in bounds,
-# whatever their size.
+# division and signed sum, that every loop ends, and what the files state. Unsigned sums are left out: addresses wrap
+# on purpose. See prove.h for how the proofs build on each other: number.c is what shows that the tables are read in
+# bounds, whatever their size.
 set -eu
 cbmc=$(test/toolchain/toolchain.sh cbmc)/cbmc
 core=${CORE:-.}
@@ -23,8 +23,8 @@ export cbmc core build
 # FILE PROOF BOUNDS REPLACED LOOPS
 #   BOUNDS    what the file calls so
 #   REPLACED  FUNCTION:STAND-IN, which another proof shows to do all that the function does
-#   LOOPS     contracts: those of loops.py, for any number of passes. LOOP:N: it is shown to be entered N times at most,
-#             the last time to find out that it ends. cut: the same, but longer passes are left out, as a bound
+#   LOOPS     contracts: those of loops.py, for any number of passes. LOOP:N: it is shown to be entered N times at
+#             most, the last time to find out that it ends. cut: the same, but more passes are left out, as a bound
 proofs='
 number.c prove_number        -          -                 -
 number.c prove_number_remote -          -                 -

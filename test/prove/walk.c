@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* sfu_walk_start and sfu_walk_step, for every walk over up to two sections with a cache of up to three rows, with callbacks that do
- * anything. Looking up is any_locate below, which does what prove_find shows of it. */
+/* sfu_walk_start and sfu_walk_step, for every walk over up to two sections with a cache of up to three rows, with
+ * callbacks that do anything. Looking up is any_locate below, which does what prove_find shows of it. */
 #include "prove.h"
 
 void any_locate(struct cursor *c, const struct sfu_section *s, uint64_t pc, struct sfu_row *row);
@@ -150,7 +150,8 @@ void prove_walk(void)
     PROVE(frame->sp > before.frame.sp || (leaf && frame->sp == before.frame.sp) || frame->switched,
           "SP grows within a stack");
     PROVE(frame->switches == before.frame.switches + frame->switched &&
-              (!frame->switched || frame->switches <= (target.max_switches != 0 ? target.max_switches : SFU_MAX_SWITCHES)),
+              (!frame->switched ||
+               frame->switches <= (target.max_switches != 0 ? target.max_switches : SFU_MAX_SWITCHES)),
           "switches are counted and limited");
     PROVE(frame->depth == before.frame.depth + 1 &&
               frame->depth < (target.max_frames != 0 ? target.max_frames : SFU_MAX_FRAMES),
