@@ -55,6 +55,7 @@ suite-unit-s390x: build/unit/s390x-default build/unit/s390x-least
 
 ## unit-coverage: lines and branches of sfu.c that the unit tests do not reach
 unit-coverage: $(UNIT_DEPS)
+	@test/toolchain/install.sh check
 	@mkdir -p build/unit/coverage
 	$(CC) -std=gnu99 -O0 -g --coverage -I. -Itest/unit $(UNIT_SRC) $(CURDIR)/sfu.c -lcmocka -o build/unit/coverage/unit
 	@rm -f build/unit/coverage/*.gcda
