@@ -40,9 +40,12 @@ sort.c   prove_swap          -          -                 contracts
 sort.c   prove_behind        MAX_FDES=2 read_fde:known_fde -
 sort.c   prove_swapped       -          -                 swap.0:21
 sort.c   prove_rebased       -          -                 rebase.0:9,rebase.1:4
-sort.c   prove_sorted        MAX_FDES=5 rebase:any_rebase,behind:key_behind,swap:swap_keys sfu_sort.0:8,sink.0:4,occurrences.0:6,prove_sorted.0:6
-sort.c   prove_sorted        MAX_FDES=6 rebase:any_rebase,behind:key_behind,swap:swap_keys sfu_sort.0:9,sink.0:4,occurrences.0:7,prove_sorted.0:7
 '
+for n in 2 3 4 5 6 7; do
+    proofs="${proofs}sort.c prove_sorted MAX_FDES=$n rebase:any_rebase,behind:key_behind,swap:swap_keys \
+sfu_sort.0:10,sink.0:4,occurrences.0:8,prove_sorted.0:8
+"
+done
 # These take minutes.
 long='
 sort.c   prove_rebase        -          number:any_number contracts
