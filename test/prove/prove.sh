@@ -33,6 +33,7 @@ open.c   prove_open_remote   -          -                 open_header.0:6
 apply.c  prove_apply         -          -                 sfu_apply.0:4
 walk.c   prove_walk_start    -          locate:any_locate,read_rules:no_rules look_up.0:3
 walk.c   prove_walk          -          locate:any_locate,read_rules:no_rules look_up.0:3,sfu_apply.0:4
+string.c prove_string        -          -                 sfu_string.0:1400
 check.c  prove_check         -          number:any_number contracts
 find.c   prove_complete      MAX_FDES=5 read_start:known_start,read_fde:known_fde find_fde.0:6,find_fde.1:7,prove_complete.0:7,prove_complete.1:7
 sort.c   prove_sort          -          rebase:any_rebase,behind:any_behind,swap:any_swap contracts
