@@ -3,24 +3,6 @@
 /* sfu_apply, for every row, frame and target, with callbacks that do anything: no bound. */
 #include "prove.h"
 
-static int any_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
-{
-    (void)ctx;
-    (void)reg;
-    PROVE(frame->pc_kind == SFU_PC_EXACT, "registers are asked for in exact frames only");
-    *value = nondet_u64();
-    return nondet_int();
-}
-
-/* A function of SP, as sfu.h demands: here, any partition of the addresses into two stacks. */
-static uint64_t border;
-
-static uint64_t any_stack(void *ctx, uint64_t sp)
-{
-    (void)ctx;
-    return sp < border;
-}
-
 static unsigned reads;
 
 static int read_counted(void *ctx, uint64_t addr, void *buffer, size_t len)

@@ -45,6 +45,24 @@ static int read_section(void *ctx, uint64_t addr, void *buffer, size_t len)
     return read_anything(ctx, addr, buffer, len);
 }
 
+static int any_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+{
+    (void)ctx;
+    (void)reg;
+    PROVE(frame->pc_kind == SFU_PC_EXACT, "registers are asked for in exact frames only");
+    *value = nondet_u64();
+    return nondet_int();
+}
+
+/* A function of SP, as sfu.h demands: here, any partition of the addresses into two stacks. */
+static uint64_t border;
+
+static uint64_t any_stack(void *ctx, uint64_t sp)
+{
+    (void)ctx;
+    return sp < border;
+}
+
 static bool same_bytes(const void *a, const void *b, size_t size)
 {
     const uint8_t *p = (const uint8_t *)a, *q = (const uint8_t *)b;

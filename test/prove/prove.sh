@@ -68,6 +68,7 @@ prove() {
     replaced=
     [ "$4" = - ] || replaced="--replace-calls ${4//,/ --replace-calls }"
     start=$(date +%s)
+    rm -f "$goto" # what an earlier run left proves nothing
     # shellcheck disable=SC2086  # words
     {
         "$cbmc/goto-cc" "-I$core" -I. $bounds --function "$2" "test/prove/$1" -o "$goto.all" &&

@@ -41,23 +41,6 @@ static int any_hook(void *ctx, const struct sfu_frame *frame, int code, struct s
     return hook_code;
 }
 
-static int any_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
-{
-    (void)ctx;
-    (void)frame;
-    (void)reg;
-    *value = nondet_u64();
-    return nondet_int();
-}
-
-static uint64_t border;
-
-static uint64_t any_stack(void *ctx, uint64_t sp)
-{
-    (void)ctx;
-    return sp < border;
-}
-
 static struct sfu_section first, second;
 static struct sfu_row cache[3];
 static struct sfu_target target;
