@@ -63,18 +63,6 @@ static uint64_t any_stack(void *ctx, uint64_t sp)
     return sp < border;
 }
 
-static bool same_bytes(const void *a, const void *b, size_t size)
-{
-    const uint8_t *p = (const uint8_t *)a, *q = (const uint8_t *)b;
-    size_t i;
-
-    for (i = 0; i < size; i++) {
-        if (p[i] != q[i])
-            return false;
-    }
-    return true;
-}
-
 static bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
 {
     return a->control == b->control && a->offset == b->offset;
