@@ -4,7 +4,8 @@
  * The core of sfu. It reads from top to bottom in the order in which a step runs:
  *     bytes -> section -> function (FDE) -> row (FRE) -> rules -> caller's frame
  * Numbers in comments are sections of "The SFrame format", version 3. Nothing that a section or a stack holds is
- * believed: each number is read by one function, which checks it against the end of the tables.
+ * believed. A section is read by records: one function gives a pointer to bytes that it has checked against the end
+ * of the tables. What is read from a record is checked before it is used.
  */
 #include "sfu.h"
 
@@ -20,7 +21,8 @@
 #define REMOTE true
 #endif
 
-/* Where the compiler's own choice costs a step stack, or the whole much code. */
+/* Where the compiler's own choice costs a step stack, or the whole much code: compilers take a load for many
+ * instructions until they see that it is one. */
 #define OUT_OF_LINE __attribute__((noinline))
 #define INLINE      inline __attribute__((always_inline))
 
@@ -33,8 +35,9 @@ enum {
     INFO_ADDRESS = 0x0f, INFO_MASK = 0x10, INFO_SIGNAL = 0x80, INFO2_TYPE = 0x1f, /* 2.3.3 */
     TYPE_DEFAULT = 0, TYPE_FLEXIBLE = 1,
     V1_REPEAT_SIZE = 16,  /* V1's MASK functions are amd64 PLTs */
-    ROW_BASE_SP = 0x01, ROW_SIGNED_RA = 0x80, /* 2.4.1 */
-    ROW_WORD_SIZE = 0x60, /* all of it: not a size */
+    ATTRIBUTES_SIZE = 5,  /* V3: in front of a function's rows */
+    ROW_BASE_SP = 0x01,   /* 2.4.1 */
+    MAX_WORDS = 6,        /* three pairs of a flexible row */
     RULE_REGISTER = 0x1, RULE_DEREFERENCE = 0x2, RULE_NUMBER = 3 /* 3.2; shift of the register number */
 };
 /* clang-format on */
@@ -48,32 +51,55 @@ static const struct version {
     {16, FLAG_SORTED | FLAG_FIELD_RELATIVE, SFU_S390X},
 };
 
+enum {
+    LINK = 1,              /* a call leaves the RA in register ra, and default rows say where it is saved */
+    RECORD = 2,            /* FP, where used, points at a pair: the caller's FP, RA */
+    BIG = 4,               /* byte order of the stack */
+    SAVES_IN_REGISTERS = 8 /* words of default rows: an RA of 0 is not saved; in V2 an odd one is a register */
+};
+
 /* What an ABI fixes (3.1). Registers have their DWARF numbers. */
-struct sfu_abi_data {
+static const struct abi {
     uint8_t sp, fp, ra; /* of amd64, whose RA is in no register, a number that no register has */
     uint8_t traits;
-    uint16_t cfa_scale; /* CFA = base + cfa_scale * word + sp_below_cfa */
+    uint8_t signed_ra; /* the bit of a row's info byte that says that the RA carries a PAC */
+    uint8_t cfa_scale; /* CFA = base + cfa_scale * word + sp_below_cfa */
     uint16_t sp_below_cfa;
-};
-
-enum {
-    LINK = 1,   /* a call leaves the RA in register ra, and default rows say where it is saved */
-    RECORD = 2, /* FP, where used, points at a pair: the caller's FP, RA */
-    SIGN = 4,   /* the RA may carry a PAC */
-    BIG = 8     /* byte order of the stack */
-};
-
-static const struct sfu_abi_data abis[] = {
-    {31, 29, 30, LINK | RECORD | SIGN | BIG, 1, 0}, /* SFU_AARCH64_BIG */
-    {31, 29, 30, LINK | RECORD | SIGN, 1, 0},       /* SFU_AARCH64 */
-    {7, 6, 0xff, RECORD, 1, 0},                     /* SFU_AMD64 */
-    {15, 11, 14, LINK | BIG, 8, 160},               /* SFU_S390X */
+} abis[] = {
+    {31, 29, 30, LINK | RECORD | BIG, 0x80, 1, 0},            /* SFU_AARCH64_BIG */
+    {31, 29, 30, LINK | RECORD, 0x80, 1, 0},                  /* SFU_AARCH64 */
+    {7, 6, 0xff, RECORD, 0, 1, 0},                            /* SFU_AMD64 */
+    {15, 11, 14, LINK | BIG | SAVES_IN_REGISTERS, 0, 8, 160}, /* SFU_S390X */
 };
 
 /* ID has been checked by sfu_open; a row that somebody else made cannot lead outside of the table. */
-static const struct sfu_abi_data *abi_of(uint8_t id)
+static const struct abi *abi_of(uint8_t id)
 {
+#ifdef SFU_ABI
+    id = SFU_ABI;
+#endif
     return &abis[(id - 1u) & 3];
+}
+
+/* Byte order of the tables of S. */
+static bool is_big(const struct sfu_section *s)
+{
+#ifdef SFU_ABI
+    (void)s;
+    return abi_of(SFU_ABI)->traits & BIG;
+#else
+    return s->big;
+#endif
+}
+
+static bool is_v1(const struct sfu_section *s)
+{
+    return SFU_OLDEST_VERSION < 2 && s->version < 2;
+}
+
+static bool is_v3(const struct sfu_section *s)
+{
+    return SFU_OLDEST_VERSION > 2 || s->version > 2;
 }
 
 /* A rule's control word for the value of register REG. */
@@ -84,81 +110,103 @@ static uint32_t register_rule(uint32_t reg)
 
 /* ---- Bytes ----------------------------------------------------------------------------------------------------- */
 
-/* The number in the SIZE (1, 2, 4 or 8) bytes at P, which need no alignment. Each expression is one that compilers
- * make a single load of. */
-static INLINE uint64_t load(const uint8_t *p, unsigned size, bool big)
+/* The numbers in the 2, 4 and 8 bytes at P, which need no alignment. Compilers make a single load of each branch. */
+static INLINE uint16_t load2(const uint8_t *p, bool big)
 {
-    if (size == 1)
-        return p[0];
-    if (size == 2)
-        return big ? (uint32_t)p[0] << 8 | p[1] : (uint32_t)p[1] << 8 | p[0];
-    if (size == 4)
-        return big ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]
-                   : (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
+    return (uint16_t)(big ? p[0] << 8 | p[1] : p[1] << 8 | p[0]);
+}
+
+static INLINE uint32_t load4(const uint8_t *p, bool big)
+{
+    return big ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]
+               : (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
+}
+
+static INLINE uint64_t load8(const uint8_t *p, bool big)
+{
     return big ? (uint64_t)p[0] << 56 | (uint64_t)p[1] << 48 | (uint64_t)p[2] << 40 | (uint64_t)p[3] << 32 |
                      (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16 | (uint64_t)p[6] << 8 | p[7]
                : (uint64_t)p[7] << 56 | (uint64_t)p[6] << 48 | (uint64_t)p[5] << 40 | (uint64_t)p[4] << 32 |
                      (uint64_t)p[3] << 24 | (uint64_t)p[2] << 16 | (uint64_t)p[1] << 8 | p[0];
 }
 
+/* The number in the SIZE (1, 2 or 4) bytes at P. */
+static inline uint32_t load(const uint8_t *p, unsigned size, bool big)
+{
+    return size == 1 ? p[0] : size == 2 ? load2(p, big) : load4(p, big);
+}
+
+/* The same with a sign. */
+static inline int32_t load_signed(const uint8_t *p, unsigned size, bool big)
+{
+    return size == 1 ? (int8_t)p[0] : size == 2 ? (int16_t)load2(p, big) : (int32_t)load4(p, big);
+}
+
 /* The one place that calls a read callback. */
 static bool fetch(sfu_read_fn read, void *ctx, uint64_t addr, uint8_t *buffer, size_t len)
 {
-    return read(ctx, addr, buffer, len) == 0;
+    return read != NULL && read(ctx, addr, buffer, len) == 0;
 }
 
-/* A place in a section and what was read on the way there. The first error stays, and numbers are 0 from then on. */
-struct cursor {
-    const struct sfu_section *s;
-    uint32_t at;  /* offset of the next byte; at most MAX_END plus the size of a row */
-    uint32_t end; /* nothing is read from here on; at most MAX_END and the size of the section */
-    /* the FDE */
-    uint64_t start; /* address of the function */
-    uint32_t size, num_rows;
-    uint8_t info, type, repeat;
-    /* the row */
-    uint8_t row_info, word_count, word_size;
-    int8_t error;
-    uint32_t row_start; /* of its PCs, from the start of the function or of the repeated block */
-    uint32_t words;     /* offset of its data words */
-    uint8_t buffer[8];  /* what a callback brought */
+/* A function, once find_fde or read_attributes has been successful. */
+struct fde {
+    uint64_t start; /* address */
+    uint32_t size;  /* start + size may wrap: sfu_check */
+    uint32_t rows;  /* offset of its rows, at most the end of the tables */
+    uint32_t num_rows;
+    uint8_t info;   /* address size below 3 */
+    uint8_t type;   /* TYPE_DEFAULT or TYPE_FLEXIBLE */
+    uint8_t repeat; /* not 0 in a MASK function */
 };
 
-static void fail(struct cursor *c, int8_t code)
+/* A row of it, once read_row has been successful. */
+struct row {
+    uint32_t start; /* from the start of the function or of the repeated block */
+    uint32_t words; /* offset of its data words */
+    uint32_t end;   /* offset of the row behind it: at most the end of the tables and 15 words of 8 bytes */
+    uint8_t info;
+    uint8_t count; /* of its words */
+    uint8_t size;  /* of a word: 1, 2 or 4 */
+};
+
+/* A lookup: where it reads, and what it has found. */
+struct lookup {
+    const struct sfu_section *s;
+    const uint8_t *record; /* the bytes that were read last */
+    struct fde fde;
+    struct row row;
+    uint64_t start; /* the PCs that the row holds for, once find_row has been successful */
+    uint32_t length;
+    uint8_t buffer[REMOTE ? 4 * MAX_WORDS : 1]; /* a record that a callback brought */
+};
+
+/* Prepares L for lookups in S. */
+static void begin(struct lookup *l, const struct sfu_section *s)
 {
-    if (c->error == SFU_OK)
-        c->error = code;
+    l->s = s;
 }
 
-/* The next number, of SIZE (1, 2, 4 or 8) bytes. */
-static inline uint64_t number(struct cursor *c, unsigned size)
+static OUT_OF_LINE int fetch_record(struct lookup *l, uint32_t at, uint32_t len)
 {
-    const uint8_t *p;
-
-    if (c->at > c->end || size > c->end - c->at)
-        fail(c, SFU_E_BOUNDS);
-    if (c->error != SFU_OK)
-        return 0;
-    if (!REMOTE || c->s->bytes != NULL) {
-        p = c->s->bytes + c->at;
-    } else if (fetch(c->s->read, c->s->ctx, c->s->addr + c->at, c->buffer, size)) {
-        p = c->buffer;
-    } else {
-        c->error = SFU_E_SECTION;
-        return 0;
-    }
-    c->at += size;
-    return load(p, size, c->s->big);
+    l->record = l->buffer;
+    return fetch(l->s->read, l->s->ctx, l->s->addr + at, l->buffer, len) ? (int)SFU_OK : (int)SFU_E_SECTION;
 }
 
-static uint64_t number8(struct cursor *c)
+/* Reads the LEN (at most 24) bytes at offset AT, of which the caller knows that they lie in the tables. */
+static inline int read_known(struct lookup *l, uint32_t at, uint32_t len)
 {
-    return number(c, 1);
+    if (REMOTE && l->s->bytes == NULL)
+        return fetch_record(l, at, len);
+    l->record = l->s->bytes + at;
+    return SFU_OK;
 }
 
-static uint64_t number32(struct cursor *c)
+/* The same for any AT. */
+static inline int read_record(struct lookup *l, uint32_t at, uint32_t len)
 {
-    return number(c, 4);
+    if (at > l->s->end || len > l->s->end - at)
+        return SFU_E_BOUNDS;
+    return read_known(l, at, len);
 }
 
 /* ---- Section (2.1, 2.2) ---------------------------------------------------------------------------------------- */
@@ -166,55 +214,67 @@ static uint64_t number32(struct cursor *c)
 /* What is wrong with the preamble or the ABI in header H, if anything. */
 static int check_preamble(const uint8_t *h, bool big)
 {
-    const struct version *version = &versions[(h[2] - 1u) % 3];
+    const struct version *version;
 
-    if (load(h, 2, big) != MAGIC)
+    if (load2(h, big) != MAGIC)
         return SFU_E_MAGIC;
     if (h[2] < SFU_OLDEST_VERSION || h[2] > 3)
         return SFU_E_VERSION;
+    version = &versions[h[2] - 1];
     if (h[4] == 0 || h[4] > version->last_abi)
         return SFU_E_ABI;
+#ifdef SFU_ABI
+    if (h[4] != SFU_ABI || big != (bool)(abi_of(SFU_ABI)->traits & BIG))
+        return SFU_E_ABI;
+#endif
     return h[3] & ~version->flags ? SFU_E_FLAGS : SFU_OK;
+}
+
+/* RULE for RA or FP where a row does not mention it: it is at the header's FIXED offset or, if that is 0, unchanged. */
+static void set_unmentioned(struct sfu_rule *rule, uint8_t fixed, uint8_t reg)
+{
+    rule->offset = (int8_t)fixed;
+    rule->control = fixed != 0 ? (uint32_t)RULE_DEREFERENCE : register_rule(reg);
 }
 
 /* Fills in all of S but where it is read from, if its header H is good. Offsets there count from its own end. */
 static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, uint64_t addr)
 {
-    uint64_t base = HEADER_SIZE + (uint64_t)h[7], field[5]; /* num_fdes, num_fres, fre_len, fdeoff, freoff */
-    uint8_t fde_size = versions[(h[2] - 1u) % 3].fde_size;
-    unsigned i;
     bool big = h[0] == MAGIC >> 8;
     int code = check_preamble(h, big);
+    uint64_t base, fdes, num_fdes, fres, end;
+    uint8_t fde_size;
 
-    for (i = 0; i < 5; i++)
-        field[i] = load(h + 8 + 4 * i, 4, big);
-    field[2] += field[4];
-    if (code == SFU_OK &&
-        (field[3] + field[0] * fde_size > field[4] || base + field[2] > size || base + field[2] > MAX_END))
-        code = SFU_E_BOUNDS;
     if (code != SFU_OK)
         return code;
+    fde_size = versions[h[2] - 1].fde_size;
+    base = HEADER_SIZE + (uint64_t)h[7];
+    num_fdes = load4(h + 8, big);
+    fdes = base + load4(h + 20, big);
+    fres = base + load4(h + 24, big);
+    end = fres + load4(h + 16, big);
+    if (fdes + num_fdes * fde_size > fres || end > size || end > MAX_END)
+        return SFU_E_BOUNDS;
     s->next = NULL;
     s->addr = addr;
     s->size = size;
-    s->num_fdes = (uint32_t)field[0];
-    s->num_fres = (uint32_t)field[1];
-    s->fdes = (uint32_t)(base + field[3]);
-    s->fres = (uint32_t)(base + field[4]);
-    s->end = (uint32_t)(base + field[2]);
+    s->num_fdes = (uint32_t)num_fdes;
+    s->num_fres = load4(h + 12, big);
+    s->fdes = (uint32_t)fdes;
+    s->fres = (uint32_t)fres;
+    s->end = (uint32_t)end;
     s->version = h[2];
     s->flags = h[3];
     s->abi = h[4];
-    s->abi_data = abi_of(h[4]);
-    s->fixed_fp = (int8_t)h[5];
-    s->fixed_ra = (int8_t)h[6];
+    set_unmentioned(&s->fp, h[5], abi_of(h[4])->fp);
+    set_unmentioned(&s->ra, h[6], abi_of(h[4])->ra);
     s->fde_size = fde_size;
     s->big = big;
     return SFU_OK;
 }
 
-static int open_section(struct sfu_section *s, const void *bytes, sfu_read_fn read, void *ctx, uint64_t size,
-                        uint64_t addr)
+static OUT_OF_LINE int open_section(struct sfu_section *s, const void *bytes, sfu_read_fn read, void *ctx,
+                                    uint64_t size, uint64_t addr)
 {
     uint8_t header[HEADER_SIZE];
     const uint8_t *h = (const uint8_t *)bytes;
@@ -222,10 +282,10 @@ static int open_section(struct sfu_section *s, const void *bytes, sfu_read_fn re
 
     if (size == 0)
         return SFU_E_EMPTY;
-    if (size < HEADER_SIZE || addr + size < size)
+    if (size < HEADER_SIZE || addr > UINT64_MAX - size)
         return SFU_E_BOUNDS;
     if (h == NULL) {
-        if (!REMOTE || read == NULL || !fetch(read, ctx, addr, header, HEADER_SIZE))
+        if (!REMOTE || !fetch(read, ctx, addr, header, HEADER_SIZE))
             return SFU_E_SECTION;
         h = header;
     }
@@ -271,281 +331,412 @@ int sfu_remove(struct sfu_section **list, struct sfu_section *section)
 
 /* ---- Function: FDE (2.3; V1 and V2 keep the attributes in the entry) ------------------------------------------- */
 
-static OUT_OF_LINE void start_at(struct cursor *c, const struct sfu_section *s)
+/* Where entry INDEX is. INDEX is less than num_fdes, here and below, so that it lies in the tables. */
+static uint32_t fde_at(const struct sfu_section *s, uint32_t index)
 {
-    c->s = s;
-    c->end = s->end;
-    c->error = SFU_OK;
-    c->at = 0;
-    c->word_count = c->word_size = c->row_info = 0;
-    c->row_start = 0;
+    return s->fdes + index * s->fde_size;
 }
 
-static bool is_v3(const struct sfu_section *s)
+static inline int read_entry(struct lookup *l, uint32_t index)
 {
-    return SFU_OLDEST_VERSION > 2 || s->version > 2;
+    return read_known(l, fde_at(l->s, index), l->s->fde_size);
 }
 
-/* The address at which function INDEX starts, which wraps as addresses do; C is at the field that follows. INDEX is
- * less than num_fdes, here and below. */
-static uint64_t read_start(struct cursor *c, uint32_t index)
+/* The address at which function INDEX, whose entry is at P, starts. Addresses wrap. */
+static inline uint64_t fde_start(const struct sfu_section *s, uint32_t index, const uint8_t *p)
 {
-    uint64_t start;
+    uint64_t start = is_v3(s) ? load8(p, is_big(s)) : (uint64_t)(int32_t)load4(p, is_big(s));
 
-    c->at = c->s->fdes + index * c->s->fde_size;
-    start = is_v3(c->s) ? number(c, 8) : (uint64_t)(int32_t)number(c, 4);
-    if (c->s->flags & FLAG_FIELD_RELATIVE)
-        start += c->at - (is_v3(c->s) ? 8 : 4);
-    return c->s->addr + start;
+    if (s->flags & FLAG_FIELD_RELATIVE)
+        start += fde_at(s, index);
+    return s->addr + start;
 }
 
-/* Reads the start and the size; C is at what follows. */
-static void read_fde(struct cursor *c, uint32_t index)
+/* The rest of the entry at P: size, offset of the rows and, up to V2, the attributes. */
+static const uint8_t *fde_rest(const struct sfu_section *s, const uint8_t *p)
 {
-    c->start = read_start(c, index);
-    c->size = (uint32_t)number32(c);
+    return p + (is_v3(s) ? 8 : 4);
 }
 
-static unsigned address_size(const struct cursor *c)
+/* Reads start and size of function INDEX, which are all that is valid then. */
+static int read_range(struct lookup *l, uint32_t index)
 {
-    return 1u << (c->info & INFO_ADDRESS);
+    int code = read_entry(l, index);
+
+    if (code != SFU_OK)
+        return code;
+    l->fde.start = fde_start(l->s, index, l->record);
+    l->fde.size = load4(fde_rest(l->s, l->record), is_big(l->s));
+    return SFU_OK;
 }
 
-/* Reads the attributes, which follow in C up to V2 and precede the rows in V3. C is at the rows then. Each takes an
- * address and an info byte at least, so that the section bounds num_rows. */
-static void read_attributes(struct cursor *c)
+/* How many bytes the start of each row of FDE has. */
+static unsigned address_size(const struct fde *fde)
 {
-    uint64_t rows = c->s->fres + number32(c);
+    return 1u << (fde->info & INFO_ADDRESS);
+}
 
-    if (rows > c->end)
-        fail(c, SFU_E_BOUNDS);
-    if (is_v3(c->s))
-        c->at = (uint32_t)rows;
-    c->num_rows = (uint32_t)number(c, is_v3(c->s) ? 2 : 4);
-    c->info = (uint8_t)number8(c);
-    c->type = TYPE_DEFAULT;
-    c->repeat = V1_REPEAT_SIZE;
-    if (is_v3(c->s))
-        c->type = (uint8_t)number8(c) & INFO2_TYPE;
-    if (c->s->version > 1)
-        c->repeat = (uint8_t)number8(c);
-    if (!is_v3(c->s)) {
-        c->info &= (uint8_t)~INFO_SIGNAL;
-        c->at = (uint32_t)rows;
+/* Reads the attributes from the rest of entry INDEX and, in V3, from in front of the rows. A row takes an address and
+ * an info byte at least, so that the section bounds num_rows. */
+static int read_attributes(struct lookup *l, uint32_t index)
+{
+    const struct sfu_section *s = l->s;
+    struct fde *fde = &l->fde;
+    const uint8_t *p;
+    uint32_t offset;
+    int code = read_entry(l, index);
+
+    if (code != SFU_OK)
+        return code;
+    p = fde_rest(s, l->record);
+    offset = load4(p + 4, is_big(s));
+    if (offset > s->end - s->fres)
+        return SFU_E_BOUNDS;
+    fde->rows = s->fres + offset;
+    if (is_v3(s)) {
+        code = read_record(l, fde->rows, ATTRIBUTES_SIZE);
+        if (code != SFU_OK)
+            return code;
+        p = l->record;
+        fde->rows += ATTRIBUTES_SIZE;
+        fde->num_rows = load2(p, is_big(s));
+        fde->info = p[2];
+        fde->type = p[3] & INFO2_TYPE;
+        fde->repeat = p[4];
+    } else {
+        fde->num_rows = load4(p + 8, is_big(s));
+        fde->info = p[12] & (uint8_t)~INFO_SIGNAL;
+        fde->type = TYPE_DEFAULT;
+        fde->repeat = is_v1(s) ? (uint8_t)V1_REPEAT_SIZE : p[13];
     }
-    if ((c->info & INFO_ADDRESS) > 2 || c->type > TYPE_FLEXIBLE || (c->info & INFO_MASK && c->repeat == 0) ||
-        (uint64_t)c->num_rows * (address_size(c) + 1) > c->end - c->at)
-        fail(c, SFU_E_FDE);
+    if ((fde->info & INFO_ADDRESS) > 2 || fde->type > TYPE_FLEXIBLE ||
+        (fde->info & INFO_MASK && fde->repeat == 0) ||
+        (uint64_t)fde->num_rows * (address_size(fde) + 1) > s->end - fde->rows)
+        return SFU_E_FDE;
+    return SFU_OK;
 }
 
-/* Reads the FDE that contains PC. In a sorted table a search, which halves what lies between LOW and HIGH each time,
- * leaves the FDEs that start at or below PC, of which the last counts that is not empty: empty functions may share a
- * start with the one that is looked for, on either side of it. In another table every FDE is tried. */
-static void find_fde(struct cursor *c, uint64_t pc)
+/* Halves a sorted table until *COUNT is the number of functions that start at or below PC. */
+static int search(struct lookup *l, uint64_t pc, uint32_t *count)
 {
-    uint32_t low = 0, high = c->s->num_fdes;
+    uint32_t low = 0, high = l->s->num_fdes;
 
-    while (c->s->flags & FLAG_SORTED && low < high) {
+    while (low < high) {
         uint32_t middle = low + (high - low) / 2;
+        int code = read_entry(l, middle);
 
-        if (read_start(c, middle) <= pc)
+        if (code != SFU_OK)
+            return code;
+        if (fde_start(l->s, middle, l->record) <= pc)
             low = middle + 1;
         else
             high = middle;
     }
-    while (c->error == SFU_OK && high > 0) {
-        read_fde(c, --high);
-        if (pc - c->start < c->size)
-            return;
-        if (c->s->flags & FLAG_SORTED && c->size > 0)
+    *count = low;
+    return SFU_OK;
+}
+
+/* Finds the function that contains PC. In a sorted table it is the last one that starts at or below PC and is not
+ * empty: empty functions may share a start with it, on either side. In another table every function is tried. */
+static int find_fde(struct lookup *l, uint64_t pc)
+{
+    bool sorted = l->s->flags & FLAG_SORTED;
+    uint32_t index = l->s->num_fdes;
+    int code = sorted ? search(l, pc, &index) : SFU_OK;
+
+    while (code == SFU_OK && index > 0) {
+        index--;
+        code = read_range(l, index);
+        if (code == SFU_OK && pc - l->fde.start < l->fde.size)
+            return read_attributes(l, index);
+        if (sorted && l->fde.size > 0)
             break;
     }
-    fail(c, SFU_E_NO_FDE);
+    return code != SFU_OK ? code : (int)SFU_E_NO_FDE;
 }
 
 /* ---- Row: FRE (2.4) -------------------------------------------------------------------------------------------- */
 
-/* Reads the row at C, which is at the next one then, and takes it if it starts at or below OFFSET. Returns where it
- * starts. */
-static uint32_t read_row(struct cursor *c, uint32_t offset)
+/* Reads where the row at AT starts: *START. The rest of it becomes the lookup's row if that is at or below OFFSET. */
+static inline int read_row(struct lookup *l, uint32_t at, uint32_t offset, uint32_t *start)
 {
-    uint64_t start = number(c, address_size(c));
-    uint8_t info = (uint8_t)number8(c);
+    unsigned size = address_size(&l->fde);
+    int code = read_record(l, at, size + 1);
+    const uint8_t *p;
 
-    if ((info & ROW_WORD_SIZE) == ROW_WORD_SIZE)
-        fail(c, SFU_E_ROW);
-    if (start <= offset) {
-        c->row_start = (uint32_t)start;
-        c->row_info = info;
-        c->word_count = info >> 1 & 15;
-        c->word_size = (uint8_t)(1 << (info >> 5 & 3));
-        c->words = c->at;
-        c->at += (unsigned)c->word_count * c->word_size;
-    }
-    return (uint32_t)start;
+    if (code != SFU_OK)
+        return code;
+    p = l->record;
+    *start = load(p, size, is_big(l->s));
+    if (*start > offset)
+        return SFU_OK;
+    l->row.start = *start;
+    l->row.info = p[size];
+    l->row.count = p[size] >> 1 & 15;
+    l->row.size = (uint8_t)(1u << (p[size] >> 5 & 3));
+    l->row.words = at + size + 1;
+    l->row.end = l->row.words + l->row.count * l->row.size;
+    return l->row.size > 4 ? (int)SFU_E_ROW : (int)SFU_OK;
 }
 
-/* Finds the last row that starts at or below OFFSET; none is taken if there are none. Returns where the next one
- * starts, at most LIMIT. Passes num_rows at the most. */
-static uint32_t find_row(struct cursor *c, uint32_t offset, uint32_t limit)
+/* Finds the last row that starts at or below OFFSET. *END, which is above OFFSET before, becomes the start of the next
+ * row if that comes first. Passes num_rows at the most. */
+static int scan_rows(struct lookup *l, uint32_t offset, uint32_t *end)
 {
-    uint32_t i, start, last = 0;
+    uint32_t i, start, at = l->fde.rows, last = 0;
+    int code;
 
-    for (i = 0; i < c->num_rows && c->error == SFU_OK; i++) {
-        start = read_row(c, offset);
+    for (i = 0; i < l->fde.num_rows; i++) {
+        code = read_row(l, at, offset, &start);
+        if (code != SFU_OK)
+            return code;
         if (i > 0 && start <= last)
-            fail(c, SFU_E_ROW);
+            return SFU_E_ROW;
         if (start > offset) {
-            if (i == 0)
-                fail(c, SFU_E_NO_ROW);
-            return start < limit ? start : limit;
+            if (start < *end)
+                *end = start;
+            return i > 0 ? (int)SFU_OK : (int)SFU_E_NO_ROW;
         }
+        at = l->row.end;
         last = start;
     }
-    return limit;
+    return SFU_OK;
+}
+
+/* Finds the row for PC, which lies in the function, and the PCs that it holds for. A function without rows counts as
+ * one row. In a MASK function rows count from the start of the block that repeats. */
+static int find_row(struct lookup *l, uint64_t pc)
+{
+    uint32_t offset = (uint32_t)(pc - l->fde.start), block = 0, end = l->fde.size;
+    int code;
+
+    if (l->fde.info & INFO_MASK) {
+        block = offset - offset % l->fde.repeat;
+        end = end - block < l->fde.repeat ? end - block : l->fde.repeat;
+    }
+    l->row.start = l->row.info = 0;
+    code = scan_rows(l, offset - block, &end);
+    l->start = l->fde.start + block + l->row.start;
+    l->length = end - l->row.start;
+    return code;
 }
 
 /* ---- Rules (3) ------------------------------------------------------------------------------------------------- */
 
-/* The rule that *OFFSET, a word of a default row (3.1), stands for, I being 0 for CFA, 1 for RA, 2 for FP: an offset
- * from the base of the CFA or, where the value is saved, from the CFA. On s390x an RA of 0 is not saved, and an odd V2
- * word is a register, its number above bit 0. Returns the control word. */
-static uint32_t default_rule(const struct cursor *c, unsigned i, int32_t *offset)
+/* Word INDEX of the row, whose words are the record, with its sign. */
+static int32_t word(const struct lookup *l, unsigned index)
 {
-    uint32_t reg = c->row_info & ROW_BASE_SP ? c->s->abi_data->sp : c->s->abi_data->fp;
-
-    if (i > 0) {
-        bool unsaved = i == 1 && *offset == 0;
-
-        if (c->s->abi != SFU_S390X || (!unsaved && (c->s->version != 2 || !(*offset & 1))))
-            return RULE_DEREFERENCE;
-        reg = unsaved ? c->s->abi_data->ra : (uint32_t)(*offset >> 1);
-        *offset = 0;
-    }
-    return register_rule(reg);
+    return load_signed(l->record + index * l->row.size, l->row.size, is_big(l->s));
 }
 
-/* Reads RULE of the row, I as above. A default row has one word for each, the RA's only if the ABI tracks it; a
- * flexible row (3.2) has two, the first of them 0 and alone for none. What is left out is at the header's FIXED
- * offset or, if that is 0, still in its register: the control word ABSENT. */
-static void read_rule(struct cursor *c, unsigned i, int32_t fixed, uint32_t absent, struct sfu_rule *rule)
+/* The CFA is CONTROL's register and what WORD of a row says (3.1.3). Returns false, RULE being unchanged, if that is too
+ * much for an offset. */
+static bool set_cfa(const struct abi *abi, struct sfu_rule *rule, uint32_t control, int32_t word)
 {
-    unsigned size = c->word_size;
-    uint32_t control = 0;
-    uint64_t sign;
+    int64_t offset = (int64_t)word * abi->cfa_scale + abi->sp_below_cfa;
 
-    rule->offset = fixed;
-    rule->control = fixed != 0 ? (uint32_t)RULE_DEREFERENCE : absent;
-    if (c->word_count == 0 || (i == 1 && c->type == TYPE_DEFAULT && !(c->s->abi_data->traits & LINK)))
-        return;
-    c->word_count--;
-    if (c->type == TYPE_FLEXIBLE) {
-        control = (uint32_t)number(c, size);
+    if (offset < INT32_MIN || offset > INT32_MAX)
+        return false;
+    rule->control = control;
+    rule->offset = (int32_t)offset;
+    return true;
+}
+
+/* Where WORD of a default row says that RA or FP is: in the stack or, on an ABI that has that, in a register. An RA of 0 is
+ * in its own one; an odd word of V2 has the number above bit 0. */
+static void set_saved(const struct sfu_section *s, struct sfu_rule *rule, int32_t word, bool is_ra)
+{
+    const struct abi *abi = abi_of(s->abi);
+    bool own = is_ra && word == 0;
+
+    rule->offset = word;
+    rule->control = RULE_DEREFERENCE;
+    if (abi->traits & SAVES_IN_REGISTERS && (own || (!is_v3(s) && word & 1))) {
+        rule->offset = 0;
+        rule->control = register_rule(own ? abi->ra : (uint32_t)(word >> 1));
+    }
+}
+
+/* The rules of a default row (3.1): the CFA's, the RA's if the ABI tracks it, FP's. */
+static bool default_rules(const struct lookup *l, struct sfu_row *row)
+{
+    const struct abi *abi = abi_of(l->s->abi);
+    unsigned count = l->row.count, fp = abi->traits & LINK ? 2 : 1;
+    uint32_t base = register_rule(l->row.info & ROW_BASE_SP ? abi->sp : abi->fp);
+
+    if (count > fp + 1 || !set_cfa(abi, &row->cfa, base, word(l, 0)))
+        return false;
+    row->ra = l->s->ra;
+    row->fp = l->s->fp;
+    if (fp == 2 && count > 1)
+        set_saved(l->s, &row->ra, word(l, 1), true);
+    if (count > fp)
+        set_saved(l->s, &row->fp, word(l, fp), false);
+    return true;
+}
+
+/* Which rule, in the order in which rows have them. */
+enum { CFA, RA, FP, RULES };
+
+/* The rules of a flexible row (3.2): for each a control word, which has no sign, and an offset; or, if the control word
+ * is 0, that alone. */
+static bool flexible_rules(const struct lookup *l, struct sfu_row *row)
+{
+    uint32_t mask = UINT32_MAX >> (32 - 8 * l->row.size);
+    unsigned count = l->row.count, used = 0, i;
+    struct sfu_rule rules[RULES];
+
+    rules[CFA].control = 0;
+    rules[RA] = l->s->ra;
+    rules[FP] = l->s->fp;
+    for (i = 0; i < RULES && used < count; i++) {
+        uint32_t control = (uint32_t)word(l, used) & mask;
+
+        used++;
         if (control == 0)
-            return;
-        c->word_count--; /* wraps if there is no second word, and never gets back to 0 */
+            continue;
+        if (used == count)
+            return false;
+        rules[i].control = control;
+        rules[i].offset = word(l, used);
+        used++;
     }
-    sign = (uint64_t)1 << (8 * size - 1);
-    rule->offset = (int32_t)((number(c, size) ^ sign) - sign);
-    rule->control = c->type == TYPE_FLEXIBLE ? control : default_rule(c, i, &rule->offset);
+    if (used < count || !(rules[CFA].control & RULE_REGISTER) ||
+        !set_cfa(abi_of(l->s->abi), &row->cfa, rules[CFA].control, rules[CFA].offset))
+        return false;
+    row->ra = rules[RA];
+    row->fp = rules[FP];
+    return true;
 }
 
-/* Reads what the row says of its PCs, or takes what it means that there is none. */
-static void read_rules(struct cursor *c, struct sfu_row *row)
+/* *ROW gets the rules that are in no row. */
+static void no_rules(const struct sfu_section *s, struct sfu_row *row, enum sfu_row_kind kind)
 {
-    row->kind = SFU_ROW_OUTERMOST;
-    if (c->word_count > 0) {
-        row->kind = SFU_ROW_RULES;
-        c->at = c->words;
-    } else if (c->num_rows > 0) {
-        if (c->s->version == 1)
-            fail(c, SFU_E_ROW);
-    } else if (c->info & INFO_SIGNAL) {
-        row->kind = SFU_ROW_ASK;
-    } else if (!is_v3(c->s) || c->type != TYPE_DEFAULT) {
-        fail(c, SFU_E_NO_ROW);
-    }
-    read_rule(c, 0, 0, 0, &row->cfa);
-    read_rule(c, 1, (int32_t)c->s->fixed_ra, register_rule(c->s->abi_data->ra), &row->ra);
-    read_rule(c, 2, (int32_t)c->s->fixed_fp, register_rule(c->s->abi_data->fp), &row->fp);
-    if (c->word_count > 0 || (row->kind == SFU_ROW_RULES && !(row->cfa.control & RULE_REGISTER)))
-        fail(c, SFU_E_ROW);
+    row->kind = (uint8_t)kind;
+    row->cfa.offset = 0;
+    row->cfa.control = 0;
+    row->ra = s->ra;
+    row->fp = s->fp;
 }
 
-/* Finds the row for PC in S: all of *ROW but what read_rules sets. */
-static void locate(struct cursor *c, const struct sfu_section *s, uint64_t pc, struct sfu_row *row)
+/* Finds out what the row says or, where the function has none, what its lack means: kind and rules of *ROW. */
+static int read_rules(struct lookup *l, struct sfu_row *row)
 {
-    uint32_t offset, limit;
+    const struct sfu_section *s = l->s;
+    int code;
 
-    start_at(c, s);
-    find_fde(c, pc);
-    read_attributes(c);
-    if (c->error != SFU_OK)
-        return;
-    row->abi = c->s->abi;
-    row->signal = c->info & INFO_SIGNAL;
-    row->function = row->start = c->start;
-    offset = (uint32_t)(pc - c->start);
-    limit = c->size;
-    if (c->info & INFO_MASK) {
-        uint32_t block = offset - offset % c->repeat;
+    if (l->fde.num_rows == 0) {
+        bool asks = l->fde.info & INFO_SIGNAL;
 
-        row->start += block;
-        offset -= block;
-        limit -= block;
-        if (limit > c->repeat)
-            limit = c->repeat;
+        if (!asks && (!is_v3(s) || l->fde.type != TYPE_DEFAULT))
+            return SFU_E_NO_ROW;
+        no_rules(s, row, asks ? SFU_ROW_ASK : SFU_ROW_OUTERMOST);
+        return SFU_OK;
     }
-    limit = find_row(c, offset, limit);
-    row->start += c->row_start;
-    row->length = limit - c->row_start;
-    row->signed_ra = (c->s->abi_data->traits & SIGN) && (c->row_info & ROW_SIGNED_RA);
-}
-
-/* *TO = *FROM, which might become a call of memcpy. */
-static OUT_OF_LINE void copy_row(struct sfu_row *to, const struct sfu_row *from)
-{
-    to->start = from->start;
-    to->function = from->function;
-    to->cfa = from->cfa;
-    to->ra = from->ra;
-    to->fp = from->fp;
-    to->length = from->length;
-    to->abi = from->abi;
-    to->kind = from->kind;
-    to->signal = from->signal;
-    to->signed_ra = from->signed_ra;
+    if (l->row.count == 0) {
+        if (is_v1(s))
+            return SFU_E_ROW;
+        no_rules(s, row, SFU_ROW_OUTERMOST);
+        return SFU_OK;
+    }
+    if (l->row.count > MAX_WORDS)
+        return SFU_E_ROW;
+    code = read_record(l, l->row.words, l->row.count * l->row.size);
+    if (code != SFU_OK)
+        return code;
+    if (!(l->fde.type == TYPE_DEFAULT ? default_rules(l, row) : flexible_rules(l, row)))
+        return SFU_E_ROW;
+    row->kind = SFU_ROW_RULES;
+    return SFU_OK;
 }
 
 int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row)
 {
-    struct cursor c;
-    struct sfu_row found;
+    struct lookup l;
+    int code;
 
-    locate(&c, section, pc, &found);
-    read_rules(&c, &found);
-    if (c.error == SFU_OK)
-        copy_row(row, &found);
-    return c.error;
+    begin(&l, section);
+    code = find_fde(&l, pc);
+    if (code == SFU_OK)
+        code = find_row(&l, pc);
+    if (code == SFU_OK)
+        code = read_rules(&l, row);
+    if (code != SFU_OK)
+        return code;
+    row->start = l.start;
+    row->length = l.length;
+    row->function = l.fde.start;
+    row->abi = section->abi;
+    row->signal = l.fde.info & INFO_SIGNAL;
+    row->signed_ra = l.row.info & abi_of(section->abi)->signed_ra;
+    return SFU_OK;
 }
 
 /* ---- Frame ----------------------------------------------------------------------------------------------------- */
 
 /* Register REG of FRAME: SP and FP always, all others only where no call can have changed them. */
-static int frame_register(const struct sfu_target *t, const struct sfu_abi_data *abi, const struct sfu_frame *frame,
-                          unsigned i, uint32_t reg, uint64_t *value)
+static int frame_register(const struct sfu_target *t, const struct abi *abi, const struct sfu_frame *frame,
+                          unsigned which, uint32_t reg, uint64_t *value)
 {
     if (reg == abi->sp)
-        *value = frame->sp;
+        *value = frame->regs.sp;
     else if (reg == abi->fp)
-        *value = frame->fp;
-    else if (frame->pc_kind != SFU_PC_EXACT)
-        return i == 1 && reg == abi->ra ? SFU_E_NO_RA : SFU_E_UNSAFE;
-    else if (reg == abi->ra && frame->has_ra)
-        *value = frame->ra;
+        *value = frame->regs.fp;
+    else if (frame->regs.pc_kind != SFU_PC_EXACT)
+        return which == RA && reg == abi->ra ? SFU_E_NO_RA : SFU_E_UNSAFE;
+    else if (reg == abi->ra && frame->regs.has_ra)
+        *value = frame->regs.ra;
     else if (t->reg == NULL || t->reg(t->ctx, frame, reg, value) != 0)
         return SFU_E_REGISTER;
     return SFU_OK;
+}
+
+/* The word of the stack at ADDR. */
+static bool read_word(const struct sfu_target *t, uint64_t addr, bool big, uint64_t *value)
+{
+    uint8_t word[8];
+    const uint8_t *p = word;
+
+    if (addr >= t->window_low && addr < t->window_high && t->window_high - addr >= sizeof word)
+        p = (const uint8_t *)t->window + (addr - t->window_low);
+    else if (addr > UINT64_MAX - sizeof word || !fetch(t->read, t->ctx, addr, word, sizeof word))
+        return false;
+    *value = load8(p, big);
+    return true;
+}
+
+/* Whether what FRAME's function has left at ADDR may be overwritten: an interrupt takes what lies below SP. */
+static bool is_dead(const struct sfu_target *t, const struct sfu_frame *frame, uint64_t addr)
+{
+    return frame->regs.pc_kind == SFU_PC_EXACT && addr < frame->regs.sp && frame->regs.sp - addr > t->red_zone;
+}
+
+/* What the rule of ROW for WHICH (CFA, RA, FP) gives: VALUES[WHICH], from VALUES[CFA], which is the first. A slot of FP
+ * that is dead is not read: FP still has the value. */
+static int apply_rule(const struct sfu_target *t, const struct sfu_row *row, const struct sfu_frame *frame,
+                      unsigned which, uint64_t *values)
+{
+    const struct sfu_rule *rule = which == CFA ? &row->cfa : which == RA ? &row->ra : &row->fp;
+    const struct abi *abi = abi_of(row->abi);
+    int64_t offset = rule->offset;
+    uint64_t base = values[CFA], sum;
+    int code = SFU_OK;
+
+    if (rule->control & RULE_REGISTER)
+        code = frame_register(t, abi, frame, which, rule->control >> RULE_NUMBER, &base);
+    if (code != SFU_OK)
+        return code;
+    sum = base + (uint64_t)offset;
+    if ((offset < 0) != (sum < base))
+        return SFU_E_ADDRESS;
+    values[which] = sum;
+    if (!(rule->control & RULE_DEREFERENCE))
+        return SFU_OK;
+    if (which == FP && is_dead(t, frame, sum)) {
+        values[FP] = frame->regs.fp;
+        return SFU_OK;
+    }
+    return read_word(t, sum, abi->traits & BIG, &values[which]) ? (int)SFU_OK : (int)SFU_E_STACK;
 }
 
 /* RA without its PAC: those bits are all as bit 55 is. */
@@ -562,9 +753,9 @@ static uint64_t strip(const struct sfu_target *t, uint64_t ra)
  * or, without one, by a trap that leads down. Both are counted, as are all frames: every walk ends. */
 static int advance(const struct sfu_target *t, uint64_t sp, bool trap, struct sfu_frame *frame)
 {
-    bool leaf = frame->pc_kind == SFU_PC_EXACT && !trap;
-    bool grows = sp > frame->sp || (leaf && sp == frame->sp);
-    bool switched = t->stack != NULL ? t->stack(t->ctx, sp) != t->stack(t->ctx, frame->sp) : trap && !grows;
+    bool leaf = frame->regs.pc_kind == SFU_PC_EXACT && !trap;
+    bool grows = sp > frame->regs.sp || (leaf && sp == frame->regs.sp);
+    bool switched = t->stack != NULL ? t->stack(t->ctx, sp) != t->stack(t->ctx, frame->regs.sp) : trap && !grows;
 
     if (!grows && !switched)
         return SFU_E_PROGRESS;
@@ -572,279 +763,267 @@ static int advance(const struct sfu_target *t, uint64_t sp, bool trap, struct sf
         return SFU_E_SWITCHES;
     if (frame->depth + 1 >= (t->max_frames != 0 ? t->max_frames : SFU_MAX_FRAMES))
         return SFU_E_DEPTH;
-    frame->trap = trap ? frame->sp : 0;
-    frame->sp = sp;
+    frame->trap = trap ? frame->regs.sp : 0;
+    frame->regs.sp = sp;
+    frame->regs.pc_kind = trap ? SFU_PC_EXACT : SFU_PC_RETURN;
     frame->depth++;
-    frame->pc_kind = trap ? SFU_PC_EXACT : SFU_PC_RETURN;
     frame->switches = (uint8_t)(frame->switches + switched);
     frame->switched = switched;
     frame->guessed = false;
     return SFU_OK;
 }
 
-/* What RULE, a rule of ROW, gives: VALUES[I], from VALUES[0], the CFA, which is the first. */
-static int apply_rule(const struct sfu_target *t, const struct sfu_row *row, const struct sfu_frame *frame,
-                      unsigned i, uint64_t *values)
-{
-    const struct sfu_rule *rule = i == 0 ? &row->cfa : i == 1 ? &row->ra : &row->fp;
-    const struct sfu_abi_data *abi = abi_of(row->abi);
-    uint32_t control = rule->control;
-    int64_t offset = rule->offset;
-    uint64_t base = values[0], sum;
-    uint8_t word[8];
-    int code = SFU_OK;
-
-    if (i == 0)
-        offset = offset * abi->cfa_scale + abi->sp_below_cfa;
-    if (control & RULE_REGISTER)
-        code = frame_register(t, abi, frame, i, control >> RULE_NUMBER, &base);
-    sum = base + (uint64_t)offset;
-    if (code != SFU_OK)
-        return code;
-    if ((offset < 0) != (sum < base))
-        return SFU_E_ADDRESS;
-    if (control & RULE_DEREFERENCE) {
-        if (sum > UINT64_MAX - sizeof word || !fetch(t->read, t->ctx, sum, word, sizeof word))
-            return SFU_E_STACK;
-        sum = load(word, sizeof word, abi->traits & BIG);
-    }
-    values[i] = sum;
-    return SFU_OK;
-}
-
 int sfu_apply(const struct sfu_target *target, const struct sfu_row *row, struct sfu_frame *frame)
 {
-    uint64_t values[3];
-    uint32_t below = abi_of(row->abi)->sp_below_cfa;
+    const struct abi *abi = abi_of(row->abi);
+    uint64_t values[RULES];
+    unsigned which;
     int code = SFU_OK;
-    unsigned i;
 
     if (row->kind != SFU_ROW_RULES)
         return row->kind == SFU_ROW_OUTERMOST ? (int)SFU_END : (int)SFU_E_SIGNAL;
-    values[0] = 0;
-    for (i = 0; i < 3 && code == SFU_OK; i++)
-        code = apply_rule(target, row, frame, i, values);
-    if (code == SFU_OK && values[0] < below)
+    values[CFA] = 0;
+    for (which = CFA; which < RULES && code == SFU_OK; which++)
+        code = apply_rule(target, row, frame, which, values);
+    if (code == SFU_OK && values[CFA] < abi->sp_below_cfa)
         code = SFU_E_ADDRESS;
     if (code == SFU_OK)
-        code = advance(target, values[0] - below, row->signal, frame);
+        code = advance(target, values[CFA] - abi->sp_below_cfa, row->signal, frame);
     if (code != SFU_OK)
         return code;
-    frame->pc = row->signed_ra ? strip(target, values[1]) : values[1];
-    frame->fp = values[2];
-    frame->ra = frame->function = 0;
-    frame->has_ra = false;
+    frame->regs.pc = row->signed_ra ? strip(target, values[RA]) : values[RA];
+    frame->regs.fp = values[FP];
+    frame->regs.ra = 0;
+    frame->regs.has_ra = false;
     return SFU_OK;
 }
 
 /* ---- Walk ------------------------------------------------------------------------------------------------------ */
 
-uint64_t sfu_lookup_pc(const struct sfu_frame *frame)
+uint64_t sfu_lookup_pc(const struct sfu_registers *regs)
 {
-    return frame->pc - frame->pc_kind;
+    return regs->pc - regs->pc_kind;
 }
 
-/* Looks the walk's PC up in the cache, then in every section: the list is the caller's, and ends. If none has it, the
- * first error counts that says more than that. Returns SFU_OK. */
-static int look_up(struct sfu_walk *walk)
+/* The list is the caller's, and ends. */
+int sfu_find_frame(const struct sfu_target *target, const struct sfu_frame *frame, struct sfu_row *row)
 {
-    const struct sfu_target *t = walk->target;
-    const struct sfu_section *s = t->sections;
-    uint64_t pc = sfu_lookup_pc(&walk->frame);
-    struct sfu_row *kept = t->cache_rows != 0 ? &t->cache[pc % t->cache_rows] : &walk->row;
-    struct cursor c;
+    const struct sfu_section *s = target->sections;
+    int first = s != NULL ? SFU_E_NO_FDE : SFU_E_EMPTY;
 
-    walk->found = s != NULL ? SFU_E_NO_FDE : SFU_E_EMPTY;
-    if (pc - kept->start < kept->length) {
-        copy_row(&walk->row, kept);
-        walk->found = SFU_OK;
+    for (; s != NULL; s = s->next) {
+        int code = sfu_find(s, sfu_lookup_pc(&frame->regs), row);
+
+        if (code == SFU_OK)
+            return SFU_OK;
+        if (first == SFU_E_NO_FDE)
+            first = code;
     }
-    for (; s != NULL && walk->found != SFU_OK; s = s->next) {
-        locate(&c, s, sfu_lookup_pc(&walk->frame), &walk->row);
-        read_rules(&c, &walk->row);
-        if (c.error == SFU_OK || walk->found == SFU_E_NO_FDE)
-            walk->found = (int)c.error;
-    }
-    walk->frame.function = 0;
-    if (walk->found == SFU_OK) {
-        walk->frame.function = walk->row.function;
-        copy_row(kept, &walk->row);
-    } else {
-        walk->row.length = 0;
-    }
-    return SFU_OK;
+    return first;
 }
 
-void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, const struct sfu_frame *top)
+/* *TO = *FROM, which might become a call of memcpy. */
+static OUT_OF_LINE void copy_registers(struct sfu_registers *to, const struct sfu_registers *from)
 {
+    to->pc = from->pc;
+    to->sp = from->sp;
+    to->fp = from->fp;
+    to->ra = from->ra;
+    to->has_ra = from->has_ra;
+    to->pc_kind = from->pc_kind;
+}
+
+void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, const struct sfu_registers *top)
+{
+    struct sfu_frame *frame = &walk->frame;
+
     walk->target = target;
-    walk->frame.pc = top->pc;
-    walk->frame.sp = top->sp;
-    walk->frame.fp = top->fp;
-    walk->frame.ra = top->ra;
-    walk->frame.pc_kind = top->pc_kind;
-    walk->frame.has_ra = top->has_ra;
-    walk->frame.trap = 0;
-    walk->frame.depth = 0;
-    walk->row.start = walk->row.length = 0;
-    walk->frame.switches = 0;
-    walk->frame.switched = walk->frame.guessed = false;
-    walk->frame.reliable = true;
-    (void)look_up(walk);
+    copy_registers(&frame->regs, top);
+    frame->trap = 0;
+    frame->depth = 0;
+    frame->switches = 0;
+    frame->switched = frame->guessed = false;
+    frame->reliable = true;
 }
 
-/* Asks the trap hook about the walk's frame, for which there is no rule because of CODE. */
-static OUT_OF_LINE int ask_hook(struct sfu_walk *walk, int code)
+/* Asks the trap hook about FRAME, for which there is no rule because of CODE. */
+static OUT_OF_LINE int ask_hook(const struct sfu_target *t, struct sfu_frame *frame, int code)
 {
-    const struct sfu_target *t = walk->target;
-    struct sfu_frame next;
+    struct sfu_trapped trapped;
 
     if (t->trap == NULL)
         return code;
-    next.pc = next.sp = next.fp = next.ra = 0;
-    next.trap = walk->frame.sp;
-    next.has_ra = false;
-    code = t->trap(t->ctx, &walk->frame, code, &next);
+    trapped.regs.pc = trapped.regs.sp = trapped.regs.fp = trapped.regs.ra = 0;
+    trapped.regs.has_ra = false;
+    trapped.regs.pc_kind = SFU_PC_EXACT;
+    trapped.trap = frame->regs.sp;
+    trapped.guessed = false;
+    code = t->trap(t->ctx, frame, code, &trapped);
     if (code == SFU_OK)
-        code = advance(t, next.sp, true, &walk->frame);
+        code = advance(t, trapped.regs.sp, true, frame);
     if (code != SFU_OK)
         return code;
-    walk->frame.pc = next.pc;
-    walk->frame.fp = next.fp;
-    walk->frame.ra = next.ra;
-    walk->frame.has_ra = next.has_ra;
-    walk->frame.trap = next.trap;
+    copy_registers(&frame->regs, &trapped.regs);
+    frame->trap = trapped.trap;
+    frame->guessed = trapped.guessed;
+    frame->reliable = frame->reliable && !trapped.guessed;
     return SFU_OK;
 }
 
-/* Guesses that FP holds a frame record. If that fails, the reason stays that there is no FDE, and so the walk's row is
- * free to be used. */
-static OUT_OF_LINE int guess(struct sfu_walk *walk)
+/* The row of a function of ABI whose FP points at a frame record: the caller's FP, then the RA. */
+static void set_record(struct sfu_row *row, uint8_t id, const struct abi *abi)
 {
-    const struct sfu_target *t = walk->target;
-    struct sfu_row *row = &walk->row;
-    const struct sfu_abi_data *abi = t->sections->abi_data;
-
-    if (!t->frame_pointers || !(abi->traits & RECORD))
-        return SFU_E_NO_FDE;
-    row->abi = t->sections->abi;
+    row->abi = id;
     row->kind = SFU_ROW_RULES;
     row->signal = false;
-    row->signed_ra = abi->traits & SIGN;
+    row->signed_ra = abi->signed_ra != 0;
     row->cfa.control = register_rule(abi->fp);
     row->cfa.offset = 16;
     row->ra.control = row->fp.control = RULE_DEREFERENCE;
     row->ra.offset = -8;
     row->fp.offset = -16;
-    if (sfu_apply(t, row, &walk->frame) != SFU_OK)
+}
+
+/* Guesses that FP holds a frame record. If that fails, the step still returns SFU_E_NO_FDE. */
+static OUT_OF_LINE int guess(const struct sfu_target *t, struct sfu_frame *frame)
+{
+    uint8_t id = t->sections->abi;
+    const struct abi *abi = abi_of(id);
+    struct sfu_row row;
+
+    if (!t->frame_pointers || !(abi->traits & RECORD))
         return SFU_E_NO_FDE;
-    walk->frame.guessed = true;
-    walk->frame.reliable = false;
+    set_record(&row, id, abi);
+    if (sfu_apply(t, &row, frame) != SFU_OK)
+        return SFU_E_NO_FDE;
+    frame->guessed = true;
+    frame->reliable = false;
     return SFU_OK;
 }
 
 int sfu_walk_step(struct sfu_walk *walk)
 {
-    int code = walk->found;
+    const struct sfu_target *t = walk->target;
+    struct sfu_row row;
+    int found = sfu_find_frame(t, &walk->frame, &row), code = found;
 
     if (code == SFU_OK)
-        code = sfu_apply(walk->target, &walk->row, &walk->frame);
+        code = sfu_apply(t, &row, &walk->frame);
     if (code == SFU_E_SIGNAL || code == SFU_E_NO_FDE)
-        code = ask_hook(walk, code);
-    if (code == SFU_E_NO_FDE && walk->found == SFU_E_NO_FDE)
-        code = guess(walk);
-    return code == SFU_OK ? look_up(walk) : code;
+        code = ask_hook(t, &walk->frame, code);
+    if (code == SFU_E_NO_FDE && found == SFU_E_NO_FDE)
+        code = guess(t, &walk->frame);
+    return code;
 }
 
 /* ---- Check ----------------------------------------------------------------------------------------------------- */
 
-/* Every row of the FDE that C has read. The last may start at the end of the function: gcc's may. Returns the index of
- * the row where it failed; each is looked at once. */
-static OUT_OF_LINE uint32_t check_rows(struct cursor *c)
+/* Checks every row of the lookup's function. The last may start at the end of the function: gcc's may. *INDEX becomes
+ * that of the row where it fails. Each is looked at once. */
+static OUT_OF_LINE int check_rows(struct lookup *l, uint32_t *index)
 {
+    uint32_t i, start, at = l->fde.rows, last = 0;
     struct sfu_row row;
-    uint32_t i, next, start, last = 0;
+    int code;
 
-    c->word_count = 0;
-    if (c->num_rows == 0)
-        read_rules(c, &row);
-    for (i = 0; i < c->num_rows; i++) {
-        start = read_row(c, UINT32_MAX);
-        if ((i > 0 && start <= last) || start > c->size)
-            fail(c, SFU_E_ROW);
-        last = start;
-        next = c->at;
-        read_rules(c, &row);
-        c->at = next;
-        if (c->error != SFU_OK)
-            return i;
-    }
-    return 0;
-}
-
-/* The FDEs in turn, up to the first fault: its place in *PLACE. An empty function may share its start with another. */
-static void check_fdes(struct cursor *c, struct sfu_place *place)
-{
-    const struct sfu_section *s = c->s;
-    uint64_t start = 0, end = 0, num_rows = 0;
-
-    place->row = 0;
-    for (place->fde = 0; place->fde < s->num_fdes; place->fde++) {
-        read_fde(c, place->fde);
-        read_attributes(c);
-        if (c->error == SFU_OK)
-            place->row = check_rows(c);
-        if (c->start + c->size < c->start)
-            fail(c, SFU_E_FDE);
-        if (s->flags & FLAG_SORTED) {
-            if (c->start < start)
-                fail(c, SFU_E_UNSORTED);
-            if (c->start < end && c->size > 0)
-                fail(c, SFU_E_OVERLAP);
+    if (l->fde.num_rows == 0)
+        return read_rules(l, &row);
+    for (i = 0; i < l->fde.num_rows; i++) {
+        code = read_row(l, at, UINT32_MAX, &start);
+        if (code == SFU_OK && ((i > 0 && start <= last) || start > l->fde.size))
+            code = SFU_E_ROW;
+        if (code == SFU_OK)
+            code = read_rules(l, &row);
+        if (code != SFU_OK) {
+            *index = i;
+            return code;
         }
-        if (c->error != SFU_OK)
-            return;
-        start = c->start;
-        if (c->size > 0)
-            end = start + c->size;
-        num_rows += c->num_rows;
+        at = l->row.end;
+        last = start;
     }
-    if (s->num_fdes == 0)
-        fail(c, SFU_E_EMPTY);
-    if (num_rows != s->num_fres)
-        fail(c, SFU_E_COUNT);
-    /* a linker that does not merge leaves the next file's header behind the tables, aligned to 8 */
-    c->at = (s->end + 7) & ~(uint32_t)7;
-    c->end = c->at + 2;
-    if (s->size >= (uint64_t)c->at + HEADER_SIZE && number(c, 2) == MAGIC)
-        fail(c, SFU_E_CONCATENATED);
+    return SFU_OK;
 }
 
+/* Checks function INDEX, which may have LEFT rows at most. *ROW becomes the index of the row where it fails. */
+static int check_fde(struct lookup *l, uint32_t index, uint32_t left, uint32_t *row)
+{
+    int code = read_range(l, index);
+
+    if (code == SFU_OK)
+        code = read_attributes(l, index);
+    if (code == SFU_OK && l->fde.num_rows > left)
+        code = SFU_E_COUNT;
+    if (code == SFU_OK)
+        code = check_rows(l, row);
+    if (code == SFU_OK && l->fde.start > UINT64_MAX - l->fde.size)
+        code = SFU_E_FDE;
+    return code;
+}
+
+/* A linker that does not merge leaves the next file's header behind the tables, aligned to 8. */
+static OUT_OF_LINE int check_concatenated(struct lookup *l)
+{
+    const struct sfu_section *s = l->s;
+    uint32_t next = (s->end + 7) & ~(uint32_t)7;
+    int code;
+
+    if (s->size < (uint64_t)next + HEADER_SIZE)
+        return SFU_OK;
+    code = read_known(l, next, 2);
+    if (code != SFU_OK)
+        return code;
+    return load2(l->record, is_big(s)) == MAGIC ? (int)SFU_E_CONCATENATED : (int)SFU_OK;
+}
+
+/* The functions in turn. No more rows are looked at than the header says, or than there is room for: a row takes two
+ * bytes at least. */
 int sfu_check(const struct sfu_section *section, struct sfu_place *place)
 {
-    struct sfu_place at;
-    struct cursor c;
+    struct lookup l;
+    uint32_t room = (section->end - section->fres) / 2;
+    uint32_t left = section->num_fres < room ? section->num_fres : room;
+    uint32_t index, row = 0;
+    uint64_t start = 0, end = 0; /* of the last function, of the last one that is not empty */
+    int code = section->num_fdes > 0 ? SFU_OK : SFU_E_EMPTY;
 
-    start_at(&c, section);
-    check_fdes(&c, place != NULL ? place : &at);
-    return c.error;
+    begin(&l, section);
+    for (index = 0; index < section->num_fdes; index++) {
+        code = check_fde(&l, index, left, &row);
+        if (code == SFU_OK && section->flags & FLAG_SORTED && l.fde.start < start)
+            code = SFU_E_UNSORTED;
+        if (code == SFU_OK && section->flags & FLAG_SORTED && l.fde.start < end && l.fde.size > 0)
+            code = SFU_E_OVERLAP;
+        if (code != SFU_OK)
+            break;
+        start = l.fde.start;
+        if (l.fde.size > 0)
+            end = start + l.fde.size;
+        left -= l.fde.num_rows;
+    }
+    if (code == SFU_OK && (left > 0 || section->num_fres > room))
+        code = SFU_E_COUNT;
+    if (code == SFU_OK)
+        code = check_concatenated(&l);
+    if (code != SFU_OK && place != NULL) {
+        place->fde = index;
+        place->row = row;
+    }
+    return code;
 }
 
 /* ---- Sort ------------------------------------------------------------------------------------------------------ */
 
-/* Whether FDE A belongs behind FDE B: by start, empty functions first. */
+/* Whether FDE A belongs behind FDE B: by start, empty functions first. The section is mapped. */
 static bool behind(const struct sfu_section *s, uint32_t a, uint32_t b)
 {
-    struct cursor c;
-    uint64_t start;
-    uint32_t size;
+    struct lookup first, second;
 
-    start_at(&c, s);
-    read_fde(&c, a);
-    start = c.start;
-    size = c.size;
-    read_fde(&c, b);
-    return start != c.start ? start > c.start : size > c.size;
+    begin(&first, s);
+    begin(&second, s);
+    (void)read_range(&first, a);
+    (void)read_range(&second, b);
+    return first.fde.start != second.fde.start ? first.fde.start > second.fde.start
+                                               : first.fde.size > second.fde.size;
 }
 
 static void swap(const struct sfu_section *s, uint8_t *fdes, uint32_t a, uint32_t b)
@@ -852,8 +1031,8 @@ static void swap(const struct sfu_section *s, uint8_t *fdes, uint32_t a, uint32_
     uint8_t *p = fdes + a * s->fde_size, *q = fdes + b * s->fde_size;
     unsigned i = s->fde_size;
 
-    while (i-- > 0) {
-        uint8_t kept = p[i];
+    while (i > 0) {
+        uint8_t kept = p[--i];
 
         p[i] = q[i];
         q[i] = kept;
@@ -878,20 +1057,18 @@ static void sink(const struct sfu_section *s, uint8_t *fdes, uint32_t root, uint
 /* Writes every FDE's start relative to the section or, if FDES is NULL, finds out whether they fit. */
 static bool rebase(const struct sfu_section *s, uint8_t *fdes)
 {
-    struct cursor c;
     unsigned size = is_v3(s) ? 8 : 4, k;
     uint32_t i;
 
-    start_at(&c, s);
     for (i = 0; i < s->num_fdes; i++) {
-        uint64_t start = read_start(&c, i) - s->addr;
+        uint64_t start = fde_start(s, i, s->bytes + fde_at(s, i)) - s->addr;
 
         if (size == 4 && (int64_t)start != (int32_t)start)
             return false;
         if (fdes == NULL)
             continue;
-        for (k = 0; k < size; k++, start >>= 8)
-            fdes[s->big ? size - 1 - k : k] = (uint8_t)start;
+        for (k = 0; k < size; k++)
+            fdes[k] = (uint8_t)(start >> 8 * (is_big(s) ? size - 1 - k : k));
         fdes += s->fde_size;
     }
     return true;
@@ -945,14 +1122,16 @@ static const char messages[] =
     "unknown code";
 /* clang-format on */
 
-/* Passes as many messages as the code says, and there are so many. */
+/* Skips one message for each code below SFU_END. Unknown codes get the last. */
 const char *sfu_string(int code)
 {
     const char *p = messages;
     int skip = code <= SFU_END && code >= SFU_E_SIGNAL ? SFU_END - code : SFU_END - SFU_E_SIGNAL + 1;
 
-    for (; skip > 0; p++)
+    while (skip > 0) {
         skip -= *p == '\0';
+        p++;
+    }
     return p;
 }
 #endif

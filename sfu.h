@@ -20,10 +20,12 @@
 extern "C" {
 #endif
 
-#define SFU_VERSION 100 /* major * 10000 + minor * 100 + patch */
+#define SFU_VERSION 200 /* major * 10000 + minor * 100 + patch */
 
-/* Build-time switches, the same for every file of one program:
- *   SFU_OLDEST_VERSION  oldest version of the format that is read: 1 (default), 2 or 3. 3 saves about a tenth.
+/* Build-time switches, the same for every file of one program. Each leaves out what a program does not need:
+ *   SFU_OLDEST_VERSION  oldest version of the format that is read: 1 (default), 2 or 3.
+ *   SFU_ABI             the only ABI that is read, for instance -DSFU_ABI=SFU_AMD64. Sections in another byte order
+ *                       than that ABI's are refused, too.
  *   SFU_NO_REMOTE       defined: sections are read through a pointer only; sfu_open_remote always fails.
  *   SFU_NO_STRINGS      defined: sfu_string returns "" for every code. */
 
@@ -36,7 +38,8 @@ enum sfu_code {
     SFU_E_EMPTY = -1,      /* no section, a section of size 0, or one that describes no function */
     SFU_E_MAGIC = -2,      /* it does not begin with the magic number, in either byte order */
     SFU_E_VERSION = -3,    /* a version that is not supported, or not built in */
-    SFU_E_ABI = -4,        /* an ABI that is not supported in this version, or not the one of the other sections */
+    SFU_E_ABI = -4,        /* an ABI that is not supported in this version, not built in, or not that of the other
+                              sections */
     SFU_E_FLAGS = -5,      /* flags that are not defined in this version */
     SFU_E_BOUNDS = -6,     /* the header or an entry points outside of the section, the section wraps around the end of
                               the address space, or its tables are 2 GiB or longer */
@@ -76,19 +79,23 @@ enum sfu_pc_kind {
     SFU_PC_RETURN = 1 /* a return address */
 };
 
-struct sfu_frame {
+/* What a walk begins with, what a trap hook fills in and what a frame carries. */
+struct sfu_registers {
     uint64_t pc; /* raw, except that a signed RA (aarch64) has been stripped */
     uint64_t sp, fp;
-    uint64_t ra;       /* the link register (aarch64, s390x); meaningful if has_ra */
-    uint64_t function; /* where the function starts, by its FDE; 0: not known */
-    uint64_t trap;     /* SP in the trap or signal frame that interrupted this one: its saved registers are there;
-                          0 in other frames */
-    uint32_t depth;    /* 0 for the first frame of a walk */
-    uint8_t pc_kind;   /* enum sfu_pc_kind */
-    uint8_t switches;  /* how many stack switches lie between here and the first frame */
-    bool has_ra;
-    bool switched; /* on another stack than the frame before it */
-    bool guessed;  /* reached by the frame-pointer fallback */
+    uint64_t ra;     /* the link register (aarch64, s390x); meaningful if has_ra */
+    bool has_ra;     /* ra is known. It counts where pc_kind is SFU_PC_EXACT: a call changes it */
+    uint8_t pc_kind; /* enum sfu_pc_kind */
+};
+
+struct sfu_frame {
+    struct sfu_registers regs;
+    uint64_t trap;    /* SP in the trap or signal frame that interrupted this one: its saved registers are there;
+                         0 in other frames */
+    uint32_t depth;   /* 0 for the first frame of a walk */
+    uint8_t switches; /* how many stack switches lie between here and the first frame */
+    bool switched;    /* on another stack than the frame before it */
+    bool guessed;     /* reached by the frame-pointer fallback, or by a trap hook that guessed */
     bool reliable; /* neither this frame nor one before it was guessed. A trace is proven as a whole when its
                       last frame is reliable and the walk returned SFU_END */
 };
@@ -96,8 +103,8 @@ struct sfu_frame {
 /* One recovery rule, in the two words of a flexible row (specification 3.2); default rows (3.1) are turned into the same:
  *   base  = control & 1 ? register[control >> 3] : CFA
  *   value = control & 2 ? *(base + offset) : base + offset
- * except that for the CFA on s390x offset stands for 8 * offset + 160. A value that was not saved has the rule
- * "its register + 0". Registers have their DWARF numbers; 255 is the RA's on amd64, which has none. */
+ * A value that was not saved has the rule "its register + 0". Registers have their DWARF numbers; 255 is the RA's on
+ * amd64, which has none. s390x's scaling (3.1.3: CFA = base + 8 * word + 160) is done: offset is in bytes. */
 struct sfu_rule {
     int32_t offset;
     uint32_t control;
@@ -123,7 +130,7 @@ struct sfu_row {
     bool signed_ra; /* aarch64: the RA carries a PAC */
 };
 
-/* Reads LEN bytes (1, 2, 4 or 8; a section's header is 28) at ADDR of the unwound program into BUFFER. Returns 0, or
+/* Reads LEN bytes at ADDR of the unwound program into BUFFER: 8 of a stack, 1 to 28 of a section. Returns 0, or
  * anything else if not all of them can be read; it must survive every address, aligned or not. ADDR + LEN does not
  * wrap. */
 typedef int (*sfu_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len);
@@ -133,12 +140,19 @@ typedef int (*sfu_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len);
  * 31 are floating-point registers. Returns 0, or anything else if it does not know. */
 typedef int (*sfu_reg_fn)(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
 
+/* What a trap hook says of the frame behind a trap. Before the hook: registers 0, pc_kind SFU_PC_EXACT, trap FRAME's SP,
+ * guessed false. */
+struct sfu_trapped {
+    struct sfu_registers regs; /* pc_kind SFU_PC_RETURN if that frame was left by a call: a coroutine, a switch */
+    uint64_t trap;             /* where the registers were saved: handed on in the frame */
+    bool guessed;              /* the hook is not sure: the frame and all behind it are not reliable */
+};
+
 /* Asked about a FRAME that no FDE describes (CODE is SFU_E_NO_FDE) or whose FDE is a signal frame without rows
- * (SFU_E_SIGNAL). If that is a trap or signal frame that it knows, it fills in pc, sp, fp and, if known, ra and has_ra
- * of the interrupted frame, which are zero before, may change trap, which is FRAME's SP, and returns SFU_OK; nothing
- * else in *NEXT counts. It returns SFU_END if it knows that nothing lies beyond (entry from user mode), CODE if it
- * does not know the frame, or an error. The step returns that value. */
-typedef int (*sfu_trap_fn)(void *ctx, const struct sfu_frame *frame, int code, struct sfu_frame *next);
+ * (SFU_E_SIGNAL). If that is a trap or signal frame that it knows, it fills in *TRAPPED and returns SFU_OK. It returns
+ * SFU_END if it knows that nothing lies beyond (entry from user mode), CODE if it does not know the frame, or an
+ * error. The step returns that value. */
+typedef int (*sfu_trap_fn)(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped);
 
 /* Tells stacks apart: any number that is the same for two SPs exactly if they lie on the same stack. */
 typedef uint64_t (*sfu_stack_fn)(void *ctx, uint64_t sp);
@@ -150,11 +164,10 @@ struct sfu_section {
     const uint8_t *bytes;     /* NULL: read through the callback */
     sfu_read_fn read;
     void *ctx;
-    const struct sfu_abi_data *abi_data; /* constants of sfu.c */
     uint64_t addr, size;
     uint32_t fdes, fres, end; /* offsets of the sub-sections from the start of the section, end of the last */
     uint32_t num_fdes, num_fres;
-    int8_t fixed_fp, fixed_ra; /* from the CFA; 0: none (specification 2.2) */
+    struct sfu_rule ra, fp; /* of rows that do not mention them: at the header's fixed offset (2.2), or unchanged */
     uint8_t version, flags, abi, fde_size;
     bool big; /* byte order of the tables, by the magic alone */
 };
@@ -162,17 +175,21 @@ struct sfu_section {
 /* The program that is unwound. Zero what is not used. It must outlive the walk. */
 struct sfu_target {
     struct sfu_section *sections; /* list: sfu_add(&target.sections, ...) */
-    sfu_read_fn read;             /* reads the stack */
+    /* The bytes of the unwound program from window_low up to window_high: its live stack, a copy of it or a dump.
+     * They are read without a callback. Both 0: there is no window. */
+    const void *window;
+    uint64_t window_low, window_high;
+    sfu_read_fn read;             /* reads what is not in the window; or NULL */
     sfu_reg_fn reg;               /* or NULL: only SP, FP and the RA of the first frame are known */
     sfu_trap_fn trap;             /* or NULL */
     sfu_stack_fn stack;           /* or NULL: all is one stack, which only a trap can leave */
     void *ctx;                    /* passed to each of the callbacks */
     uint64_t pac_mask;            /* aarch64: which bits of a signed RA are its PAC, bit 55 excepted;
                                      0: those of a 48-bit address space */
-    struct sfu_row *cache;        /* or NULL: rows that were found, zeroed by the caller to begin with and
-                                     whenever a section goes; not for two walks at the same time */
-    uint32_t cache_rows;          /* how many rows it holds; a prime spreads best */
     uint32_t max_frames;          /* 0: SFU_MAX_FRAMES */
+    uint16_t red_zone;            /* bytes below SP that an interrupted function may still use: 0 in a kernel, 128 in
+                                     x86_64 user mode. A slot of FP that lies lower is not read in an exact frame: an
+                                     interrupt may have overwritten it, and FP is still in its register */
     uint8_t max_switches;         /* 0: SFU_MAX_SWITCHES */
     bool frame_pointers;          /* opt in: where no FDE covers a PC, guess that FP holds a frame record:
                                      CFA = FP + 16, RA = *(CFA - 8), FP = *(CFA - 16); not on s390x */
@@ -180,12 +197,10 @@ struct sfu_target {
 #define SFU_MAX_FRAMES   4096
 #define SFU_MAX_SWITCHES 16
 
-/* A walk. Callers read frame, and row where found is SFU_OK. */
+/* A walk. Callers read frame. */
 struct sfu_walk {
     const struct sfu_target *target;
     struct sfu_frame frame;
-    struct sfu_row row; /* frame's row */
-    int found;          /* what looking it up returned */
 };
 
 /* Where a check stopped. */
@@ -220,30 +235,33 @@ int sfu_sort(struct sfu_section *section, void *bytes);
  * its ABI is not that of the sections in the list. */
 int sfu_add(struct sfu_section **list, struct sfu_section *section);
 
-/* Takes SECTION out of *LIST. A cache must be zeroed. Returns SFU_OK, or SFU_E_EMPTY if it was not in the list. */
+/* Takes SECTION out of *LIST. Returns SFU_OK, or SFU_E_EMPTY if it was not in the list. */
 int sfu_remove(struct sfu_section **list, struct sfu_section *section);
 
-/* The PC to look FRAME up by: pc, or pc - 1 for a return address. */
-uint64_t sfu_lookup_pc(const struct sfu_frame *frame);
+/* The PC to look up: pc, or pc - 1 for a return address. */
+uint64_t sfu_lookup_pc(const struct sfu_registers *regs);
 
 /* Finds what SECTION says of PC, which is a lookup PC: binary search in a sorted table, linear in another, then the
  * rows of one function. Fills in *ROW. Returns SFU_OK, SFU_E_NO_FDE, SFU_E_NO_ROW, SFU_E_FDE, SFU_E_ROW,
  * SFU_E_BOUNDS or SFU_E_SECTION. */
 int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row);
 
-/* Turns FRAME into its caller's by ROW, reading at most three words of the stack. TARGET's callbacks except trap and
- * its limits are used, its sections are not. Returns SFU_OK, SFU_END (ROW is SFU_ROW_OUTERMOST), SFU_E_SIGNAL (ROW
+/* Finds what the sections of TARGET say of FRAME. The list is tried from its front until one of them has a row. If none
+ * has, the first error counts that says more than SFU_E_NO_FDE. Fills in *ROW; row->function is where the frame's
+ * function starts. Returns what sfu_find returned, or SFU_E_EMPTY if TARGET has no section. */
+int sfu_find_frame(const struct sfu_target *target, const struct sfu_frame *frame, struct sfu_row *row);
+
+/* Turns FRAME into its caller's by ROW, reading at most three words of the stack. TARGET's window, its callbacks except
+ * trap, and its limits are used, its sections are not. Returns SFU_OK, SFU_END (ROW is SFU_ROW_OUTERMOST), SFU_E_SIGNAL (ROW
  * is SFU_ROW_ASK), SFU_E_STACK, SFU_E_ADDRESS, SFU_E_UNSAFE, SFU_E_REGISTER, SFU_E_NO_RA, SFU_E_PROGRESS,
  * SFU_E_SWITCHES or SFU_E_DEPTH. */
 int sfu_apply(const struct sfu_target *target, const struct sfu_row *row, struct sfu_frame *frame);
 
-/* Begins a walk at TOP, of which pc, sp, fp, pc_kind and, on aarch64 and s390x, ra and has_ra are used. The first
- * frame is there at once, also if nothing is known of its PC: walk->frame. */
-void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, const struct sfu_frame *top);
+/* Begins a walk at TOP. The first frame is there at once, also if nothing is known of its PC: walk->frame. */
+void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, const struct sfu_registers *top);
 
 /* Moves the walk to the caller: walk->frame. Anything but SFU_OK leaves walk as it is, and comes again if asked again.
- * Returns SFU_OK, SFU_END, what sfu_find or sfu_apply returned, SFU_E_EMPTY (TARGET has no section), or what the trap
- * hook returned. Ends: SP grows with each frame of a stack, and switches and frames are counted. */
+ * Returns SFU_OK, SFU_END, what sfu_find_frame or sfu_apply returned, or what the trap hook returned. Ends: SP grows with each frame of a stack, and switches and frames are counted. */
 int sfu_walk_step(struct sfu_walk *walk);
 
 /* A sentence for CODE, static, never NULL; "unknown code" for a number that is none of ours. */
