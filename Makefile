@@ -12,7 +12,7 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: help check $(ABIS:%=check-%) clean
+.PHONY: help check test $(ABIS:%=check-%) clean
 
 ## help: this list
 help:
@@ -23,13 +23,18 @@ CHECK :=
 include $(wildcard test/*/rules.mk port/*/rules.mk fuzz/rules.mk)
 ALL_SUITES := $(CHECK) $(foreach abi,$(ABIS),$(CHECK_$(abi)))
 
-## check: every test on every ABI; installs what is missing (as root on Debian)
-check: $(ALL_SUITES:%=suite-%)
+# A suite that fails does not keep the others from running: summary.sh gives the verdict on all of them.
+## check, test: every test on every ABI; installs what is missing (as root on Debian)
+check test:
+	@rm -rf build/results
+	@$(MAKE) --no-print-directory --keep-going $(ALL_SUITES:%=suite-%) || :
 	@test/summary.sh $(ALL_SUITES)
 
 ## check-s390x, check-aarch64, check-aarch64_be, check-x86_64: the tests of one ABI
 define check_abi
-check-$(1): $(CHECK_$(1):%=suite-%)
+check-$(1):
+	@rm -f $(CHECK_$(1):%=build/results/%)
+	@$$(MAKE) --no-print-directory --keep-going $(CHECK_$(1):%=suite-%) || :
 	@test/summary.sh $(CHECK_$(1))
 endef
 $(foreach abi,$(ABIS),$(eval $(call check_abi,$(abi))))

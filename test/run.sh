@@ -5,7 +5,7 @@
 # run.sh SUITE COMMAND...: runs a test suite and keeps its results in build/results/SUITE.
 # COMMAND prints a line "ok NAME" or "not ok NAME: reason" for each test on its standard output; whatever else it
 # prints is passed on. A suite that fails without saying which test did, or that prints no result at all, is a
-# failed test itself. Exits 0: `make check` runs every suite and summary.sh gives the verdict.
+# failed test itself. Exits 1 if a test failed, and says how to run the suite alone.
 set -u
 suite=$1
 shift
@@ -19,7 +19,12 @@ elif ! grep -Eq '^(not )?ok ' "$out.tmp"; then
     echo "not ok $suite: printed no result" >>"$out.tmp"
 fi
 mv "$out.tmp" "$out"
-if grep -q '^not ok' "$out"; then
+failed=$(grep -c '^not ok ' "$out")
+if [ "$failed" -ne 0 ]; then
     sed "s/^/$suite: /" "$out" | grep -v ': ok '
 fi
-echo "$suite: $(grep -c '^ok ' "$out") ok, $(grep -c '^not ok ' "$out") not ok"
+echo "$suite: $(grep -c '^ok ' "$out") ok, $failed not ok"
+if [ "$failed" -ne 0 ]; then
+    echo "$suite: to run it alone: make suite-$suite"
+    exit 1
+fi

@@ -2,9 +2,14 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# budget.sh OUT [size|perf]: measures the core. Prints lines "abi optimisation text stack" (bytes of text and rodata
-# without the messages; bytes of stack that a step needs beyond the callbacks) and lines "x86_64 optimisation mode
-# instructions" (per frame or per find). gcc 12 measures alike everywhere, which is why budget.txt is made with it.
+# budget.sh OUT [size|perf]: measures the core. Prints lines "compiler cpu optimisation what figure":
+#   text         bytes of text and rodata without the messages
+#   smallest     the same of what a program links that opens a mapped section of version 3, adds it, starts and steps,
+#                built for this ABI alone
+#   stack        bytes of stack that a step needs beyond the callbacks
+#   stack-mapped the same without remote reading
+#   walk ...     instructions per frame or per find: the modes of perf.c
+# gcc 12 is Debian 12's, gcc16 the newest one of the toolchain; each measures alike everywhere.
 set -eu
 out=$1
 what=${2:-all}
@@ -12,11 +17,22 @@ mkdir -p "$out"
 here=$(dirname "$0")
 
 compiler() {
+    case $1-$2 in
+    gcc12-x86_64) echo gcc ;;
+    gcc12-aarch64) echo aarch64-linux-gnu-gcc ;;
+    gcc12-aarch64_be) echo aarch64-linux-gnu-gcc -mbig-endian ;;
+    gcc12-s390x) echo s390x-linux-gnu-gcc ;;
+    gcc16-aarch64_be) echo build/tc/gcc16/aarch64/gcc -mbig-endian ;;
+    gcc16-*) echo "build/tc/gcc16/$2/gcc" ;;
+    esac
+}
+
+abi_of() {
     case $1 in
-    x86_64) echo gcc ;;
-    aarch64) echo aarch64-linux-gnu-gcc ;;
-    aarch64_be) echo aarch64-linux-gnu-gcc -mbig-endian ;;
-    s390x) echo s390x-linux-gnu-gcc ;;
+    x86_64) echo SFU_AMD64 ;;
+    aarch64) echo SFU_AARCH64 ;;
+    aarch64_be) echo SFU_AARCH64_BIG ;;
+    s390x) echo SFU_S390X ;;
     esac
 }
 
@@ -29,32 +45,45 @@ text() {
     done | awk '{ sum += $1 } END { print sum + 0 }'
 }
 
-sizes() {
-    for abi in x86_64 aarch64 aarch64_be s390x; do
-        cpu=${abi%_be}
-        for opt in Os O2; do
-            object=$out/$abi-$opt.o
-            # shellcheck disable=SC2046  # words
-            $(compiler $abi) -std=c99 -ffreestanding -$opt -DSFU_NO_STRINGS -fcallgraph-info=su -I. \
-                -c sfu.c -o "$object"
-            stack=$("$here/stack.py" "$out/$abi-$opt.ci" sfu_walk_step)
-            echo "$abi $opt $(text "$object" "$cpu") ${stack%% *}"
-        done
+# measure COMPILER CPU OPTIMISATION
+measure() {
+    object=$out/$1-$2-$3
+    command="$(compiler "$1" "$2") -std=c99 -ffreestanding -$3 -DSFU_NO_STRINGS -I. -c sfu.c"
+    bfd=${2%_be}
+    # shellcheck disable=SC2086  # words
+    {
+        $command -fcallgraph-info=su -o "$object.o"
+        $command -fcallgraph-info=su -DSFU_NO_REMOTE -o "$object-mapped.o"
+        $command -DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3 "-DSFU_ABI=$(abi_of "$2")" -ffunction-sections \
+            -fdata-sections -o "$object-alone.o"
+        $(compiler "$1" "$2") -nostdlib -r -Wl,--gc-sections,-u,sfu_open,-u,sfu_add,-u,sfu_walk_start,-u,sfu_walk_step \
+            "$object-alone.o" -o "$object-smallest.o"
+    }
+    echo "$1 $2 $3 text $(text "$object.o" "$bfd")"
+    echo "$1 $2 $3 smallest $(text "$object-smallest.o" "$bfd")"
+    stack=$("$here/stack.py" "$object.ci" sfu_walk_step)
+    echo "$1 $2 $3 stack ${stack%% *}"
+    stack=$("$here/stack.py" "$object-mapped.ci" sfu_walk_step)
+    echo "$1 $2 $3 stack-mapped ${stack%% *}"
+}
+
+# instructions COMPILER OPTIMISATION
+instructions() {
+    program=$out/perf-$1-$2
+    $(compiler "$1" x86_64) -std=c99 "-$2" -g -I. "$here/perf.c" test/unit/build.c sfu.c -o "$program"
+    for mode in walk read remote v2 find; do
+        n=$(valgrind -q --tool=callgrind --callgrind-out-file="$program-$mode" --collect-atstart=no \
+            --toggle-collect=measured "$program" $mode 2>"$program.log") || cat "$program.log" >&2
+        awk -v n="$n" -v name="$1 x86_64 $2 $mode" '/^(summary|totals):/ { ir = $2 }
+            END { printf "%s %.1f\n", name, ir / n }' "$program-$mode"
     done
 }
 
-perf() {
+for compiler in gcc12 gcc16; do
     for opt in Os O2; do
-        gcc -std=c99 -$opt -g -I. "$here/perf.c" test/unit/build.c sfu.c -o "$out/perf-$opt"
-        for mode in walk cached find; do
-            counts=$out/callgrind-$opt-$mode
-            n=$(valgrind -q --tool=callgrind --callgrind-out-file="$counts" --collect-atstart=no \
-                --toggle-collect=measured "$out/perf-$opt" $mode 2>"$counts.log") || cat "$counts.log" >&2
-            awk -v n="$n" -v name="x86_64 $opt $mode" '/^(summary|totals):/ { ir = $2 }
-                END { printf "%s %.1f\n", name, ir / n }' "$counts"
+        for cpu in x86_64 aarch64 aarch64_be s390x; do
+            [ "$what" = perf ] || measure $compiler $cpu $opt
         done
+        [ "$what" = size ] || instructions $compiler $opt
     done
-}
-
-[ "$what" = perf ] || sizes
-[ "$what" = size ] || perf
+done

@@ -3,8 +3,10 @@
 /*
  * perf MODE: does what is to be measured ROUNDS times; callgrind counts the instructions of measured() alone and
  * what it calls, and perf prints by how many operations to divide them.
- *   walk    a stack of 32 frames in a section of 1,000 functions, version 3, amd64, mapped
- *   cached  the same with a cache of 1,021 rows that is warm
+ *   walk    a stack of 32 frames in a section of 1,000 functions, version 3, amd64, mapped; the stack is a window
+ *   read    the same, the stack read through a callback
+ *   remote  the same, the section read through a callback
+ *   v2      as walk, version 2
  *   find    the row of one PC in each function
  */
 #include <stdio.h>
@@ -20,7 +22,6 @@ enum { FUNCTIONS = 1000, FRAMES = 32, ROUNDS = 20 };
 static struct build b;
 static uint64_t stack[FRAMES * 6 + 8];
 static struct sfu_section section;
-static struct sfu_row cache[1021];
 
 static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
@@ -32,10 +33,20 @@ static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
     return 0;
 }
 
-/* What a compiler without frame pointers makes: a push or two, a frame of 48 bytes, and out again: six rows. */
-static void build_section(void)
+static int read_section(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
-    build_begin(&b, 3, SFU_AMD64, false);
+    (void)ctx;
+    if (addr - BASE > b.size || len > b.size - (addr - BASE)) {
+        return -1;
+    }
+    memcpy(buffer, b.bytes + (addr - BASE), len);
+    return 0;
+}
+
+/* What a compiler without frame pointers makes: a push or two, a frame of 48 bytes, and out again: six rows. */
+static void build_section(int version)
+{
+    build_begin(&b, version, SFU_AMD64, false);
     for (int i = 0; i < FUNCTIONS; i++) {
         build_fde(&b, 0x10000 + 0x80 * i, 0x78, ADDR1);
         ROW(&b, 0, BASE_SP, 8);
@@ -45,10 +56,16 @@ static void build_section(void)
         ROW(&b, 0x71, BASE_SP, 8, -16);
     }
     build_fde(&b, 0x10000 + 0x80 * FUNCTIONS, 0x20, ADDR1);
+    ROW0(&b, 0, BASE_SP);
     build_end(&b);
-    if (sfu_open(&section, b.bytes, b.size, BASE) != SFU_OK || sfu_check(&section, NULL) != SFU_OK) {
-        puts("bad section");
-    }
+}
+
+static bool open_section(const char *mode)
+{
+    int code = strcmp(mode, "remote") == 0 ? sfu_open_remote(&section, read_section, NULL, b.size, BASE)
+                                           : sfu_open(&section, b.bytes, b.size, BASE);
+
+    return code == SFU_OK && sfu_check(&section, NULL) == SFU_OK;
 }
 
 static uint64_t pc_in(unsigned i)
@@ -67,7 +84,7 @@ static void build_stack(void)
 
 static unsigned walk(const struct sfu_target *target)
 {
-    struct sfu_frame top;
+    struct sfu_registers top;
     struct sfu_walk w;
     unsigned frames = 0;
     memset(&top, 0, sizeof top);
@@ -106,14 +123,18 @@ int main(int argc, char **argv)
     struct sfu_target target;
     unsigned operations;
     memset(&target, 0, sizeof target);
-    build_section();
+    build_section(strcmp(mode, "v2") == 0 ? 2 : 3);
     build_stack();
+    if (!open_section(mode)) {
+        puts("bad section");
+        return 1;
+    }
     (void)sfu_add(&target.sections, &section);
     target.read = read_stack;
-    if (*mode == 'c') {
-        target.cache = cache;
-        target.cache_rows = 1021;
-        (void)walk(&target);
+    if (strcmp(mode, "read") != 0) {
+        target.window = stack;
+        target.window_low = STACK;
+        target.window_high = STACK + sizeof stack;
     }
     operations = measured(&target, mode);
     printf("%u\n", operations);
