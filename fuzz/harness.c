@@ -78,6 +78,12 @@ bool same_row(const struct sfu_row *a, const struct sfu_row *b)
             (same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) && same_rule(&a->fp, &b->fp)));
 }
 
+bool same_registers(const struct sfu_registers *a, const struct sfu_registers *b)
+{
+    return a->pc == b->pc && a->sp == b->sp && a->fp == b->fp && a->has_ra == b->has_ra &&
+           (!a->has_ra || a->ra == b->ra) && a->pc_kind == b->pc_kind;
+}
+
 int try_open(struct sfu_section *s, const uint8_t *bytes, size_t size, uint64_t addr, struct remote *remote)
 {
     struct sfu_section before;
@@ -150,9 +156,9 @@ int try_sort(struct sfu_section *s, uint8_t *bytes)
     return code;
 }
 
-/* One read for each number. In a sorted table the start of one FDE for each halving, and start and size of those that
- * are empty; in an unsorted one start and size of each. Then the FDE itself and its attributes, two numbers of each of
- * its rows, of at least 2 bytes, and the words of one. */
+/* One read for each record. In a sorted table the start of one FDE for each halving, and start and size of the last one
+ * and of those that are empty; in an unsorted one start and size of each. Then the rest of the FDE and its attributes,
+ * the head of each of its rows, of at least 2 bytes, and the words of one. */
 uint32_t most_reads(const struct sfu_section *s, const struct table *t)
 {
     uint32_t halvings = 0, rows = 0, most = (uint32_t)(s->end - s->fres) / 2;
@@ -165,7 +171,13 @@ uint32_t most_reads(const struct sfu_section *s, const struct table *t)
     }
     if (rows > most)
         rows = most;
-    return (s->flags & 1 ? halvings + 2 * table_empties(t) : 2 * s->num_fdes) + 3 + 4 + 2 * rows + 6;
+    return (s->flags & 1 ? halvings + table_empties(t) + 1 : s->num_fdes) + 2 + rows + 1;
+}
+
+/* Three records of each FDE, the head and the words of each row, and what may be a second header. */
+uint32_t most_check_reads(const struct sfu_section *s)
+{
+    return 3 * s->num_fdes + 2 * ((s->end - s->fres) / 2) + 1;
 }
 
 unsigned interesting_pcs(const struct table *t, uint64_t *pcs)

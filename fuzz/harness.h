@@ -33,6 +33,7 @@ int remote_read(void *ctx, uint64_t addr, void *buffer, size_t len);
 
 bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b);
 bool same_row(const struct sfu_row *a, const struct sfu_row *b);
+bool same_registers(const struct sfu_registers *a, const struct sfu_registers *b);
 
 /* Opens BYTES, mapped if REMOTE is NULL, and checks what every open must obey. */
 int try_open(struct sfu_section *s, const uint8_t *bytes, size_t size, uint64_t addr, struct remote *remote);
@@ -48,6 +49,9 @@ int try_sort(struct sfu_section *s, uint8_t *bytes);
 
 /* How many reads of S one lookup may take: T is its decoding. */
 uint32_t most_reads(const struct sfu_section *s, const struct table *t);
+
+/* How many reads a check may take: no more than S is long, whatever its functions say. */
+uint32_t most_check_reads(const struct sfu_section *s);
 
 /* Addresses next to every border in T: functions, rows, repeated blocks. Returns how many, at most MAX_PCS. */
 enum { MAX_PCS = 48 };

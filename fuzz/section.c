@@ -121,7 +121,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     table_read(&run.table, copy, size, run.remote.addr);
     code = try_check(&run.mapped, &place);
+    run.remote.reads = 0;
     MUST(try_check(&run.far, &far) == code);
+    MUST(run.remote.reads <= most_check_reads(&run.far));
     MUST(code == SFU_OK || (place.fde == far.fde && place.row == far.row));
     MUST(code != SFU_OK || run.table.complete || run.table.num_fdes == MAX_FDES || run.table.num_rows == MAX_ROWS);
     run.checked = code == SFU_OK && run.table.complete && !table_overlaps(&run.table);

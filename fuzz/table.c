@@ -90,6 +90,28 @@ static bool read_fde(const struct table *t, struct table_fde *f)
     return (f->info & 15) <= 2 && f->type <= 1 && !(f->info & MASK && f->repeat == 0);
 }
 
+static int64_t word_of(const struct table *t, const struct table_row *r, unsigned i)
+{
+    return get_signed(t->bytes + r->words + i * r->size, r->size, t->big);
+}
+
+/* The offset from its base that word I of R gives the CFA. */
+static int64_t cfa_offset(const struct table *t, const struct table_row *r, unsigned i)
+{
+    return t->abi == SFU_S390X ? 8 * word_of(t, r, i) + 160 : word_of(t, r, i);
+}
+
+/* Whether that of R in F, if it has one, fits a rule. In a flexible row it is behind the control word. */
+static bool cfa_fits(const struct table *t, const struct table_fde *f, const struct table_row *r)
+{
+    int64_t offset;
+
+    if (r->count <= f->type || (f->type == 1 && word_of(t, r, 0) == 0))
+        return true;
+    offset = cfa_offset(t, r, f->type);
+    return offset >= INT32_MIN && offset <= INT32_MAX;
+}
+
 static bool read_rows(struct table *t, struct table_fde *f)
 {
     unsigned at = f->rows, address = 1u << (f->info & 15);
@@ -110,6 +132,8 @@ static bool read_rows(struct table *t, struct table_fde *f)
             return false;
         at = r->words + r->count * r->size;
         t->num_rows++;
+        if (!cfa_fits(t, f, r))
+            return false;
     }
     return true;
 }
@@ -187,11 +211,6 @@ static struct sfu_rule unsaved(int8_t fixed, unsigned reg)
     return fixed != 0 ? at : in;
 }
 
-static int64_t word_of(const struct table *t, const struct table_row *r, unsigned i)
-{
-    return get_signed(t->bytes + r->words + i * r->size, r->size, t->big);
-}
-
 /* RA or FP of a default row, from word W. */
 static struct sfu_rule saved(const struct table *t, int64_t w)
 {
@@ -209,7 +228,7 @@ static void default_rules(const struct table *t, const struct table_row *r, stru
     unsigned fp = t->abi == SFU_AMD64 ? 1 : 2;
 
     row->cfa.control = (r->info & 1 ? sp_of(t->abi) : fp_of(t->abi)) << 3 | 1;
-    row->cfa.offset = (int32_t)word_of(t, r, 0);
+    row->cfa.offset = (int32_t)cfa_offset(t, r, 0);
     if (fp == 2 && r->count > 1)
         row->ra = saved(t, word_of(t, r, 1));
     if (fp == 2 && r->count > 1 && t->abi == SFU_S390X && word_of(t, r, 1) == 0)
@@ -228,7 +247,7 @@ static void flexible_rules(const struct table *t, const struct table_row *r, str
 
         if (control != 0 && i + 1 < r->count) {
             rules[n]->control = control;
-            rules[n]->offset = (int32_t)word_of(t, r, i + 1);
+            rules[n]->offset = (int32_t)(n == 0 ? cfa_offset(t, r, 1) : word_of(t, r, i + 1));
         }
         i += control != 0 ? 2 : 1;
     }

@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * A whole walk over any section, any stack and any registers, with callbacks that fail at a chosen read. Each step is
- * computed a second time from the row and the stack, and compared.
+ * computed a second time from the row and the stack, and compared; with a window onto the stack, also with what comes of
+ * the callback alone.
  *
  * Input: the section, 32 stack words of 2 bytes (see value), 24 bytes of choices (struct choices).
  */
@@ -14,8 +15,10 @@ enum { WORDS = 32, STACK = 0x70000000, MAX_STEPS = 4096 };
 
 struct choices {
     uint8_t repair[3];
-    uint8_t section; /* bit 0: through the callback, 1: at the end of a page, 2: a second one, 3 and 4: address */
-    uint8_t target;  /* bit 0: reg, 1: frame pointers, 2 and 3: cache, 4: RA known, 5: PC is a return address */
+    uint8_t section; /* bit 0: through the callback, 1: at the end of a page, 2: a second one, 3 and 4: address,
+                        5 to 7: which part of the stack is in the window */
+    uint8_t target;  /* bit 0: reg, 1: frame pointers, 2 and 3: window, 4: RA known, 5: PC is a return address,
+                        6 and 7: red zone */
     uint8_t trap;    /* 0 to 31: no hook; otherwise what it does */
     uint8_t stacks;  /* 0 to 63: no callback; otherwise how it tells stacks apart */
     uint8_t max_frames, max_switches;
@@ -23,6 +26,8 @@ struct choices {
     uint8_t pac;
     uint8_t pc[2], sp[2], fp[2], ra[2], regs[2], trapped[2];
 };
+
+enum window { NONE, ALL, PART, ALONE }; /* ALONE: all, and no callback */
 
 struct world {
     struct choices how;
@@ -34,10 +39,10 @@ struct world {
     bool big;
     uint32_t reads, traps; /* of the stack, of the hook; in this step */
     uint32_t all_reads;
+    bool failed;   /* a read of the stack was made to fail in this step */
     int trap_code; /* what the hook returned in this step */
-    struct sfu_frame trapped;
+    struct sfu_trapped trapped;
     struct sfu_target target;
-    struct sfu_row cache[3];
 };
 
 /* A number from 2 bytes: addresses in the stack and in functions are more likely than chance makes them. */
@@ -67,38 +72,58 @@ static uint64_t value(const struct world *w, const uint8_t *p)
     }
 }
 
+static int read_words(const struct world *w, uint64_t addr, void *buffer)
+{
+    if (addr < STACK || addr - STACK > sizeof w->stack - 8)
+        return -1;
+    memcpy(buffer, w->stack + (addr - STACK), 8);
+    return 0;
+}
+
 static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
     struct world *w = ctx;
 
-    MUST(len >= 1 && len <= 28 && addr <= UINT64_MAX - len);
+    MUST(len == 8 && addr <= UINT64_MAX - len);
+    MUST(addr < w->target.window_low || addr + len > w->target.window_high);
     w->reads++;
-    if (++w->all_reads == w->how.fail_stack)
+    if (++w->all_reads == w->how.fail_stack) {
+        w->failed = true;
         return 1;
-    if (addr < STACK || addr - STACK > sizeof w->stack || len > sizeof w->stack - (addr - STACK))
-        return -1;
-    memcpy(buffer, w->stack + (addr - STACK), len);
-    return 0;
+    }
+    return read_words(w, addr, buffer);
+}
+
+/* The same stack without a window and without failures. */
+static int read_plain(void *ctx, uint64_t addr, void *buffer, size_t len)
+{
+    const struct world *w = ctx;
+
+    MUST(len == 8 && addr <= UINT64_MAX - len);
+    return read_words(w, addr, buffer);
 }
 
 static int supply_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *result)
 {
     const struct world *w = ctx;
 
-    MUST(frame->pc_kind == SFU_PC_EXACT);
+    MUST(frame->regs.pc_kind == SFU_PC_EXACT);
     if (reg == w->how.regs[0] % 20u)
         return 1;
     *result = STACK + (reg * w->how.regs[1] & 0xff);
     return 0;
 }
 
-static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_frame *next)
+/* The kind of what is behind the trap, and whether that is guessed, are bits 5 and 6 of the choice. */
+static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
 {
     struct world *w = ctx;
+    struct sfu_registers *r = &trapped->regs;
+    uint64_t sp = frame->regs.sp;
 
     MUST(code == SFU_E_NO_FDE || code == SFU_E_SIGNAL);
-    MUST(next->pc == 0 && next->sp == 0 && next->fp == 0 && next->ra == 0 && !next->has_ra &&
-         next->trap == frame->sp);
+    MUST(r->pc == 0 && r->sp == 0 && r->fp == 0 && r->ra == 0 && !r->has_ra && r->pc_kind == SFU_PC_EXACT);
+    MUST(trapped->trap == sp && !trapped->guessed);
     w->traps++;
     switch (w->how.trap >> 5) {
     case 1:
@@ -113,14 +138,16 @@ static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_f
     default:
         w->trap_code = SFU_OK;
     }
-    next->pc = value(w, w->how.trapped);
-    next->sp = w->how.trap & 8 ? frame->sp - 64 : frame->sp + (w->how.trap & 7) * 8;
-    next->fp = frame->fp;
+    r->pc = value(w, w->how.trapped);
+    r->sp = w->how.trap & 8 ? sp - 64 : sp + (w->how.trap & 7) * 8;
+    r->fp = frame->regs.fp;
     if (w->how.trap & 16)
-        next->trap = frame->sp + 8;
-    next->has_ra = w->how.trap & 8;
-    next->ra = value(w, w->how.ra);
-    w->trapped = *next;
+        trapped->trap = sp + 8;
+    r->has_ra = w->how.trap & 8;
+    r->ra = value(w, w->how.ra);
+    r->pc_kind = w->how.trap & 32 ? SFU_PC_RETURN : SFU_PC_EXACT;
+    trapped->guessed = w->how.trap & 64;
+    w->trapped = *trapped;
     return w->trap_code;
 }
 
@@ -150,27 +177,39 @@ static void place_section(struct world *w, uint8_t *copy, size_t size)
 
 static void set_target(struct world *w)
 {
+    static const uint16_t zones[] = {0, 8, 128, UINT16_MAX};
     struct sfu_target *t = &w->target;
 
-    t->read = read_stack;
+    t->read = (w->how.target >> 2 & 3) == ALONE ? NULL : read_stack;
     t->reg = w->how.target & 1 ? supply_register : NULL;
     t->trap = w->how.trap >= 32 ? hook : NULL;
     t->stack = w->how.stacks >= 64 ? tell_stack : NULL;
     t->ctx = w;
     t->pac_mask = w->how.pac * (uint64_t)0x0101010101010101;
-    memset(w->cache, 0, sizeof w->cache);
-    t->cache = w->cache;
-    t->cache_rows = w->how.target >> 2 & 3;
+    t->red_zone = zones[w->how.target >> 6];
     t->max_frames = w->how.max_frames;
     t->max_switches = w->how.max_switches;
     t->frame_pointers = w->how.target & 2;
 }
 
+/* Shows the target the stack, or a part of it, at the border of a page. */
+static void set_window(struct world *w)
+{
+    struct sfu_target *t = &w->target;
+    unsigned kind = w->how.target >> 2 & 3, part = w->how.section >> 5;
+    unsigned low = kind == PART ? 19 * part : 0, high = kind == PART ? 8 * WORDS - 17 * (7 - part) : 8 * WORDS;
+
+    if (kind == NONE)
+        return;
+    t->window = arena_place(1, w->stack + low, high - low, w->how.section & 2);
+    t->window_low = STACK + low;
+    t->window_high = STACK + high;
+}
+
 static bool same_frame(const struct sfu_frame *a, const struct sfu_frame *b)
 {
-    return a->pc == b->pc && a->sp == b->sp && a->fp == b->fp && a->function == b->function && a->trap == b->trap &&
-           a->depth == b->depth && a->pc_kind == b->pc_kind && a->switches == b->switches &&
-           a->has_ra == b->has_ra && a->switched == b->switched && a->guessed == b->guessed &&
+    return same_registers(&a->regs, &b->regs) && a->trap == b->trap && a->depth == b->depth &&
+           a->switches == b->switches && a->switched == b->switched && a->guessed == b->guessed &&
            a->reliable == b->reliable;
 }
 
@@ -182,6 +221,15 @@ static uint64_t stack_word(const struct world *w, uint64_t addr)
     return table_get(w->stack + (addr - STACK), 8, w->big);
 }
 
+/* Whether what ROW's function has left at ADDR as RULE says may be lost: FRAME was interrupted. */
+static bool is_dead(const struct world *w, const struct sfu_frame *frame, const struct sfu_row *row,
+                    const struct sfu_rule *rule, uint64_t addr)
+{
+    uint64_t sp = frame->regs.sp;
+
+    return rule == &row->fp && frame->regs.pc_kind == SFU_PC_EXACT && addr < sp && sp - addr > w->target.red_zone;
+}
+
 /* What RULE of ROW gives in FRAME; it has been applied, so that it can be. */
 static uint64_t by_rule(struct world *w, const struct sfu_frame *frame, const struct sfu_row *row,
                         const struct sfu_rule *rule, uint64_t cfa)
@@ -191,19 +239,19 @@ static uint64_t by_rule(struct world *w, const struct sfu_frame *frame, const st
     uint64_t base = cfa, reg = rule->control >> 3;
 
     if (rule->control & 1) {
-        MUST(reg == abi[0] || reg == abi[1] || frame->pc_kind == SFU_PC_EXACT);
+        MUST(reg == abi[0] || reg == abi[1] || frame->regs.pc_kind == SFU_PC_EXACT);
         if (reg == abi[0])
-            base = frame->sp;
+            base = frame->regs.sp;
         else if (reg == abi[1])
-            base = frame->fp;
-        else if (reg == abi[2] && frame->has_ra)
-            base = frame->ra;
+            base = frame->regs.fp;
+        else if (reg == abi[2] && frame->regs.has_ra)
+            base = frame->regs.ra;
         else
             MUST(supply_register(w, frame, (uint32_t)reg, &base) == 0);
     }
-    if (rule == &row->cfa && w->section.abi == SFU_S390X)
-        base += 160 + 7 * (uint64_t)(int64_t)rule->offset;
     base += (uint64_t)(int64_t)rule->offset;
+    if (rule->control & 2 && is_dead(w, frame, row, rule, base))
+        return frame->regs.fp;
     return rule->control & 2 ? stack_word(w, base) : base;
 }
 
@@ -222,91 +270,149 @@ static void check_by_row(struct world *w, const struct sfu_row *row, const struc
     uint64_t cfa = by_rule(w, before, row, &row->cfa, 0), pc;
 
     MUST(row->kind == SFU_ROW_RULES);
-    MUST(frame->sp == cfa - (w->section.abi == SFU_S390X ? 160 : 0));
+    MUST(frame->regs.sp == cfa - (w->section.abi == SFU_S390X ? 160 : 0));
     pc = by_rule(w, before, row, &row->ra, cfa);
-    MUST(frame->pc == (row->signed_ra ? without_pac(w, pc) : pc));
-    MUST(frame->fp == by_rule(w, before, row, &row->fp, cfa));
-    MUST(frame->pc_kind == (row->signal ? SFU_PC_EXACT : SFU_PC_RETURN));
-    MUST(frame->trap == (row->signal ? before->sp : 0) && !frame->has_ra && !frame->guessed);
+    MUST(frame->regs.pc == (row->signed_ra ? without_pac(w, pc) : pc));
+    MUST(frame->regs.fp == by_rule(w, before, row, &row->fp, cfa));
+    MUST(frame->regs.pc_kind == (row->signal ? SFU_PC_EXACT : SFU_PC_RETURN));
+    MUST(frame->trap == (row->signal ? before->regs.sp : 0) && !frame->regs.has_ra);
 }
 
 static void check_by_hook(const struct world *w, const struct sfu_frame *frame)
 {
-    MUST(frame->pc == w->trapped.pc && frame->sp == w->trapped.sp && frame->fp == w->trapped.fp);
-    MUST(frame->has_ra == w->trapped.has_ra && frame->pc_kind == SFU_PC_EXACT && !frame->guessed);
-    MUST(frame->trap == w->trapped.trap);
+    MUST(same_registers(&frame->regs, &w->trapped.regs));
+    MUST(frame->trap == w->trapped.trap && frame->guessed == w->trapped.guessed);
 }
 
-static void check_guess(const struct world *w, const struct sfu_frame *before, const struct sfu_frame *frame)
+/* The frame record that FP may point at, as a row. */
+static void check_guess(struct world *w, const struct sfu_frame *before, const struct sfu_frame *frame)
 {
-    uint64_t pc = stack_word(w, before->fp + 8);
+    static const uint8_t fps[] = {0, 29, 29, 6};
+    struct sfu_row row;
 
-    MUST(w->target.frame_pointers && w->section.abi != SFU_S390X && frame->guessed && !frame->reliable);
-    MUST(frame->sp == before->fp + 16);
-    MUST(frame->pc == (w->section.abi <= SFU_AARCH64 ? without_pac(w, pc) : pc));
-    MUST(frame->fp == stack_word(w, before->fp) && frame->pc_kind == SFU_PC_RETURN);
+    MUST(w->target.frame_pointers && w->section.abi != SFU_S390X && frame->guessed);
+    memset(&row, 0, sizeof row);
+    row.cfa = (struct sfu_rule){16, fps[w->section.abi] * 8u + 1};
+    row.ra = (struct sfu_rule){-8, 2};
+    row.fp = (struct sfu_rule){-16, 2};
+    row.signed_ra = w->section.abi <= SFU_AARCH64;
+    check_by_row(w, &row, before, frame);
 }
 
-static void check_progress(const struct world *w, const struct sfu_frame *before, const struct sfu_frame *frame)
+/* TRAP: what FRAME did was interrupted. */
+static void check_progress(const struct world *w, bool trap, const struct sfu_frame *before,
+                           const struct sfu_frame *frame)
 {
-    bool leaf = before->pc_kind == SFU_PC_EXACT && frame->pc_kind == SFU_PC_RETURN;
+    bool leaf = before->regs.pc_kind == SFU_PC_EXACT && !trap;
     unsigned frames = w->target.max_frames != 0 ? w->target.max_frames : SFU_MAX_FRAMES;
     unsigned switches = w->target.max_switches != 0 ? w->target.max_switches : SFU_MAX_SWITCHES;
+    uint64_t from = before->regs.sp, to = frame->regs.sp;
 
-    MUST(frame->switched || (leaf ? frame->sp >= before->sp : frame->sp > before->sp));
+    MUST(frame->switched || (leaf ? to >= from : to > from));
     MUST(frame->switches == before->switches + frame->switched && frame->switches <= switches);
     MUST(frame->depth == before->depth + 1 && frame->depth < frames);
-    MUST(!frame->reliable || before->reliable);
+    MUST(frame->reliable == (before->reliable && !frame->guessed));
     if (w->target.stack != NULL)
-        MUST(frame->switched == (tell_stack((void *)w, frame->sp) != tell_stack((void *)w, before->sp)));
+        MUST(frame->switched == (tell_stack((void *)w, to) != tell_stack((void *)w, from)));
+    else
+        MUST(!frame->switched || trap);
 }
 
-/* The row of the walk's frame is the one that the table has. */
-static void check_row(const struct world *w, const struct sfu_walk *walk)
+/* What is found for FRAME, with no failing read; it is what the table has. */
+static int find_frame(struct world *w, const struct sfu_frame *frame, struct sfu_row *row)
 {
-    uint64_t pc = walk->frame.pc - (walk->frame.pc_kind == SFU_PC_RETURN ? 1 : 0);
-    struct sfu_row expected;
+    uint64_t pc = frame->regs.pc - (frame->regs.pc_kind == SFU_PC_RETURN ? 1 : 0);
+    struct remote kept = w->remote;
+    struct sfu_row expected, untouched;
+    int code;
 
-    MUST(sfu_lookup_pc(&walk->frame) == pc);
-    MUST(walk->frame.function == (walk->found == SFU_OK ? walk->row.function : 0));
-    if (walk->found == SFU_OK)
-        MUST(pc - walk->row.start < walk->row.length);
+    memset(&untouched, 0x3c, sizeof untouched);
+    *row = untouched;
+    w->remote.fail_at = 0;
+    MUST(sfu_lookup_pc(&frame->regs) == pc);
+    code = sfu_find_frame(&w->target, frame, row);
+    w->remote = kept;
+    if (code == SFU_OK)
+        MUST(pc - row->start < row->length);
+    else
+        MUST(memcmp(row, &untouched, sizeof untouched) == 0);
     if (!w->checked || w->how.section & 4)
-        return;
-    if (walk->found == SFU_E_SECTION) {
-        MUST(w->how.section & 1 && w->how.fail_section != 0);
-        return;
-    }
-    MUST(table_find(&w->table, pc, &expected) == walk->found);
-    MUST(walk->found != SFU_OK || same_row(&walk->row, &expected));
+        return code;
+    MUST(table_find(&w->table, pc, &expected) == code);
+    MUST(code != SFU_OK || same_row(row, &expected));
+    return code;
 }
 
 /* ---- The walk -------------------------------------------------------------------------------------------------- */
 
-static void check_step(struct world *w, const struct sfu_walk *before, const struct sfu_walk *walk, int code)
+/* CODE and WALK came of a step from BEFORE in which no read was made to fail. Without a window, the same comes of the
+ * stack. */
+static void check_window(struct world *w, const struct sfu_walk *before, const struct sfu_walk *walk, int code)
 {
-    bool ask = before->found == SFU_OK ? before->row.kind == SFU_ROW_ASK : before->found == SFU_E_NO_FDE;
+    struct sfu_target plain = w->target;
+    struct sfu_walk other = *before;
+    struct remote kept = w->remote;
+
+    plain.window = NULL;
+    plain.window_low = plain.window_high = 0;
+    plain.read = read_plain;
+    other.target = &plain;
+    w->remote.fail_at = 0;
+    MUST(sfu_walk_step(&other) == code);
+    MUST(same_frame(&other.frame, &walk->frame) && other.target == &plain);
+    w->remote = kept;
+}
+
+/* FOUND and ROW are what there is for the frame of BEFORE. */
+static void check_step(struct world *w, int found, const struct sfu_row *row, const struct sfu_walk *before,
+                       const struct sfu_walk *walk, int code)
+{
+    bool ask = found == SFU_OK ? row->kind == SFU_ROW_ASK : found == SFU_E_NO_FDE, hooked;
 
     MUST(w->reads <= 3 && w->traps == (ask && w->target.trap != NULL));
+    hooked = w->traps == 1 && w->trap_code == SFU_OK;
     if (code != SFU_OK) {
-        MUST(same_frame(&before->frame, &walk->frame) && before->found == walk->found);
-        MUST(before->found != SFU_OK || same_row(&before->row, &walk->row));
+        MUST(same_frame(&before->frame, &walk->frame) && walk->target == &w->target);
         MUST(code >= SFU_E_SIGNAL && code <= SFU_END);
         if (code == SFU_END)
-            MUST(ask ? w->traps == 1 && w->trap_code == SFU_END : before->row.kind == SFU_ROW_OUTERMOST);
+            MUST(ask ? w->traps == 1 && w->trap_code == SFU_END : row->kind == SFU_ROW_OUTERMOST);
         return;
     }
-    check_progress(w, &before->frame, &walk->frame);
+    MUST(found == SFU_OK || ask);
+    check_progress(w, hooked || (!ask && row->signal), &before->frame, &walk->frame);
     if (!ask)
-        check_by_row(w, &before->row, &before->frame, &walk->frame);
-    else if (w->traps == 1 && w->trap_code == SFU_OK)
+        check_by_row(w, row, &before->frame, &walk->frame);
+    else if (hooked)
         check_by_hook(w, &walk->frame);
     else
         check_guess(w, &before->frame, &walk->frame);
-    check_row(w, walk);
+    MUST(!walk->frame.guessed || ask);
 }
 
-static void walk_all(struct world *w, const struct sfu_frame *top)
+/* One step, and all that must hold of it. */
+static int step(struct world *w, struct sfu_walk *walk, uint32_t most)
+{
+    struct sfu_walk before = *walk;
+    struct sfu_row row;
+    int found = find_frame(w, &walk->frame, &row), code;
+    uint32_t reads = w->remote.reads, fail_at = w->remote.fail_at;
+
+    w->reads = w->traps = 0;
+    w->failed = false;
+    code = sfu_walk_step(walk);
+    MUST(w->remote.reads - reads <= most);
+    if (reads < fail_at && w->remote.reads >= fail_at) { /* the lookup failed: there is no caller */
+        MUST(code == SFU_E_SECTION || (w->how.section & 4 && code < 0));
+        MUST(same_frame(&before.frame, &walk->frame) && w->reads == 0 && w->traps == 0);
+        return code;
+    }
+    check_step(w, found, &row, &before, walk, code);
+    if (!w->failed)
+        check_window(w, &before, walk, code);
+    return code;
+}
+
+static void walk_all(struct world *w, const struct sfu_registers *top)
 {
     uint32_t most = w->target.sections != NULL ? most_reads(&w->section, &w->table) : 0;
     struct sfu_walk walk, before;
@@ -317,21 +423,14 @@ static void walk_all(struct world *w, const struct sfu_frame *top)
     w->remote.reads = w->all_reads = 0;
     w->remote.fail_at = w->how.fail_section;
     sfu_walk_start(&walk, &w->target, top);
-    MUST(walk.frame.pc == top->pc && walk.frame.sp == top->sp && walk.frame.reliable && walk.frame.depth == 0);
-    check_row(w, &walk);
+    MUST(same_registers(&walk.frame.regs, top) && walk.frame.reliable && walk.frame.depth == 0);
+    MUST(w->remote.reads == 0 && w->all_reads == 0);
     for (steps = 0; code == SFU_OK; steps++) {
-        uint32_t reads = w->remote.reads;
-
         MUST(steps <= MAX_STEPS);
-        before = walk;
-        w->reads = w->traps = 0;
-        code = sfu_walk_step(&walk);
-        MUST(w->remote.reads - reads <= most);
-        check_step(w, &before, &walk, code);
+        code = step(w, &walk, most);
     }
-    w->reads = w->traps = 0;
     before = walk;
-    if (w->how.fail_stack == 0)
+    if (w->how.fail_stack == 0 && w->how.fail_section == 0)
         MUST(sfu_walk_step(&walk) == code && same_frame(&before.frame, &walk.frame));
 }
 
@@ -339,7 +438,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct world w;
     static uint8_t copy[MAX_SECTION];
-    struct sfu_frame top;
+    struct sfu_registers top;
 
     if (size < sizeof w.how + 2 * WORDS)
         return 0;
@@ -358,6 +457,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     w.big = w.section.abi == SFU_AARCH64_BIG || w.section.abi == SFU_S390X;
     for (unsigned i = 0; i < WORDS; i++)
         table_put(w.stack + 8 * i, 8, w.big, value(&w, data + size + 2 * i));
+    set_window(&w);
     memset(&top, 0xff, sizeof top);
     top.pc = value(&w, w.how.pc);
     top.sp = value(&w, w.how.sp);

@@ -142,12 +142,9 @@ static void read_table(struct table *table, const char *file, const struct image
 
 /* ---- Rows ---- */
 
-/* A rule has the offset as it is written. On s390x that of a CFA counts from 160, in words of 8 bytes. */
-static bool same_rule(const struct sfu_rule *got, bool scaled, const struct rule *rule)
+static bool same_rule(const struct sfu_rule *got, const struct rule *rule)
 {
-    int64_t offset = scaled ? 8 * (int64_t)got->offset + 160 : got->offset;
-
-    return got->control == rule->control && offset == rule->offset;
+    return got->control == rule->control && got->offset == rule->offset;
 }
 
 static void compare(const char *how, const struct sfu_section *s, const struct fde *fde, const struct row *row,
@@ -164,11 +161,11 @@ static void compare(const char *how, const struct sfu_section *s, const struct f
     else if (got.kind != row->kind || got.signal != fde->signal || got.signed_ra != row->signed_ra ||
              got.abi != s->abi)
         what = "attributes";
-    else if (row->kind == SFU_ROW_RULES && !same_rule(&got.cfa, s->abi == SFU_S390X, &row->cfa))
+    else if (row->kind == SFU_ROW_RULES && !same_rule(&got.cfa, &row->cfa))
         what = "CFA";
-    else if (row->kind == SFU_ROW_RULES && !same_rule(&got.ra, false, &row->ra))
+    else if (row->kind == SFU_ROW_RULES && !same_rule(&got.ra, &row->ra))
         what = "RA";
-    else if (row->kind == SFU_ROW_RULES && !same_rule(&got.fp, false, &row->fp))
+    else if (row->kind == SFU_ROW_RULES && !same_rule(&got.fp, &row->fp))
         what = "FP";
     if (what != NULL)
         differ("%s, PC 0x%" PRIx64 ", function %" PRIu32 ": %s", how, pc, fde->index, what);

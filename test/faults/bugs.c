@@ -26,6 +26,7 @@ static size_t build(uint8_t *bytes, uint8_t abi, const struct function *f, unsig
     bytes[4] = abi;
     bytes[6] = abi == SFU_AMD64 ? 0xf8 : 0;
     table_put(bytes + 8, 4, big, count);
+    table_put(bytes + 12, 4, big, count); /* rows: one each, where they are counted */
     table_put(bytes + 16, 4, big, size);
     table_put(bytes + 24, 4, big, 16 * count);
     for (unsigned i = 0; i < count; i++) {
@@ -80,6 +81,21 @@ static void fp_at_the_cfa(void)
     MUST(row.fp.control == 2 && row.fp.offset == 0 && row.ra.control == 2 && row.ra.offset == -48);
 }
 
+/* That an RA is not saved was taken for a row that says nothing of it, to which the header's fixed offset applied. */
+static void unsaved_ra(void)
+{
+    static const uint8_t rows[] = {0, 1, 0, 0, 0, 0, 3 << 1 | 1, 0, 0, 0xc8}; /* CFA = SP + 160, FP at -56 */
+    uint8_t bytes[256];
+    size_t size = build(bytes, SFU_S390X, &one, 1, rows, sizeof rows);
+    struct sfu_section s;
+    struct sfu_row row;
+
+    bytes[6] = 0xf8;
+    MUST(try_open(&s, bytes, size, ADDR, NULL) == SFU_OK);
+    MUST(try_find(&s, TEXT, false, &row) == SFU_OK);
+    MUST(row.ra.control == (14 << 3 | 1) && row.ra.offset == 0 && row.fp.control == 2 && row.fp.offset == -56);
+}
+
 /* A flexible row whose first word said "no rule" got CFA = FP. */
 static void no_rule_for_the_cfa(void)
 {
@@ -94,11 +110,11 @@ static void no_rule_for_the_cfa(void)
     MUST(try_check(&s, &place) == SFU_E_ROW && place.fde == 0 && place.row == 0);
 }
 
-static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_frame *next)
+static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
 {
     (void)ctx;
     (void)frame;
-    (void)next;
+    (void)trapped;
     return code == SFU_E_SIGNAL ? SFU_E_NO_FDE : code;
 }
 
@@ -118,8 +134,9 @@ static void no_guess_for_a_signal_frame(void)
     uint8_t bytes[256];
     struct sfu_section s;
     struct sfu_target target = {0};
-    struct sfu_frame top = {0};
+    struct sfu_registers top = {0};
     struct sfu_walk walk;
+    struct sfu_row row;
 
     MUST(try_open(&s, bytes, build(bytes, SFU_AMD64, &one, 1, rows, sizeof rows), ADDR, NULL) == SFU_OK);
     MUST(sfu_add(&target.sections, &s) == SFU_OK);
@@ -129,16 +146,16 @@ static void no_guess_for_a_signal_frame(void)
     top.pc = TEXT;
     top.sp = top.fp = 0x8000;
     sfu_walk_start(&walk, &target, &top);
-    MUST(walk.found == SFU_OK && walk.row.kind == SFU_ROW_ASK);
+    MUST(sfu_find_frame(&target, &walk.frame, &row) == SFU_OK && row.kind == SFU_ROW_ASK);
     MUST(sfu_walk_step(&walk) == SFU_E_NO_FDE);
-    MUST(walk.frame.depth == 0 && walk.row.kind == SFU_ROW_ASK);
+    MUST(walk.frame.depth == 0 && walk.frame.regs.pc == TEXT);
 }
 
 /* Without a section, a guess asked the list for the ABI. */
 static void no_guess_without_a_section(void)
 {
     struct sfu_target target = {0};
-    struct sfu_frame top = {0};
+    struct sfu_registers top = {0};
     struct sfu_walk walk;
 
     target.read = read_words;
@@ -165,6 +182,7 @@ int main(int argc, char **argv)
         {"section_at_the_top", section_at_the_top},
         {"many_empty_functions", many_empty_functions},
         {"fp_at_the_cfa", fp_at_the_cfa},
+        {"unsaved_ra", unsaved_ra},
         {"no_rule_for_the_cfa", no_rule_for_the_cfa},
         {"no_guess_for_a_signal_frame", no_guess_for_a_signal_frame},
         {"no_guess_without_a_section", no_guess_without_a_section},

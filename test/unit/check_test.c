@@ -102,7 +102,7 @@ static void top_of_memory(const struct variant *v)
         build_end(b);
         code(open_bytes(&o, b->bytes, b->size, addr), SFU_OK);
         code(check(&o, &place), size < 0x100 ? SFU_OK : SFU_E_FDE);
-        same(place.fde, size < 0x100 ? 2 : 1);
+        same(place.fde, size < 0x100 ? 77 : 1); /* of no fault there is no place */
         close_section(&o);
     }
 }
@@ -115,12 +115,26 @@ static void test_top_of_memory(void **state)
 
 static void counts(const struct variant *v)
 {
-    static const uint32_t wrong[] = {0, 5, 7, 0xffffffff};
-    for (int i = 0; i < 4; i++) {
+    for (uint32_t n = 0; n < 6; n++) { /* too few: the first function that has more */
+        three(v);
+        build_put(b, H_FRES, n, 4);
+        EXPECT(SFU_E_COUNT, n / 2, 0);
+    }
+    for (uint32_t i = 0; i < 4; i++) { /* too many: seen at the end only */
+        static const uint32_t wrong[] = {7, 8, 0x80000000, 0xffffffff};
         three(v);
         build_put(b, H_FRES, wrong[i], 4);
         EXPECT(SFU_E_COUNT, 3, 0);
     }
+    three(v); /* it comes before the rows of that function, which are not looked at */
+    build_put(b, H_FRES, 3, 4);
+    b->bytes[build_row_at(b, 2) + 1] |= 0x60;
+    EXPECT(SFU_E_COUNT, 1, 0);
+    three(v);
+    build_put(b, H_FRES, 4, 4);
+    b->bytes[build_row_at(b, 2) + 1] |= 0x60;
+    EXPECT(SFU_E_ROW, 1, 0);
+    three(v);
     build_put(b, H_FRES, 6, 4);
     build_put(b, H_FDES, 2, 4);
     EXPECT(SFU_E_COUNT, 2, 0);
@@ -133,6 +147,103 @@ static void test_counts(void **state)
     (void)state;
     for_each_variant(counts);
 }
+
+/* Functions that share their rows. There are no more of them than the bytes have room for, a row taking two at least,
+ * whatever the header says. */
+static void shared(const struct variant *v)
+{
+    enum { EACH = 40, FUNCTIONS = 200 };
+    for (uint32_t odd = 0; odd < 2; odd++) {
+        uint32_t room, full;
+        begin_variant(b, v);
+        for (int i = 0; i < FUNCTIONS; i++) {
+            build_fde(b, 0x1000 + 0x40 * i, 0x40, ADDR1);
+            if (i == 0) {
+                for (uint32_t k = 0; k < EACH; k++) {
+                    build_row(b, k, BASE_SP, v->version == 1, (const int64_t[]){8}); /* V1 has none without words */
+                }
+                b->fre_len += odd;
+            }
+        }
+        if (v->version == 3) { /* the others' attributes are not needed */
+            b->fre_len -= 5 * (FUNCTIONS - 1);
+        }
+        build_end(b);
+        for (uint32_t i = 1; i < FUNCTIONS; i++) {
+            build_set_fre_off(b, i, 0);
+            if (v->version < 3) {
+                build_set_num_fres(b, i, EACH);
+            }
+        }
+        room = b->fre_len / 2;
+        full = room / EACH; /* so many functions have their rows */
+        same(full, 1);
+        for (uint32_t said = 0; said < 2; said++) {
+            build_put(b, H_FRES, said ? 0xffffffff : EACH * FUNCTIONS, 4);
+            EXPECT(SFU_E_COUNT, full, 0);
+        }
+        build_put(b, H_FRES, EACH, 4);
+        EXPECT(SFU_E_COUNT, 1, 0);
+        build_put(b, H_FDES, 1, 4);
+        EXPECT(SFU_OK, 0, 0);
+        if (v->version < 3) { /* exactly the room, and one more; or only said to be more */
+            build_put(b, H_FDES, 2, 4);
+            build_set_num_fres(b, 0, EACH - 1);
+            for (uint32_t more = 0; more < 2; more++) {
+                build_set_num_fres(b, 1, room - (EACH - 1) + more);
+                build_put(b, H_FRES, room + more, 4);
+                EXPECT(more ? SFU_E_COUNT : SFU_OK, 1, 0);
+            }
+            build_set_num_fres(b, 1, room - (EACH - 1));
+            EXPECT(SFU_E_COUNT, 2, 0);
+        }
+    }
+}
+
+static void test_shared(void **state)
+{
+    (void)state;
+    for_each_variant(shared);
+}
+
+#ifndef SFU_NO_REMOTE
+/* A check reads what a section of that size has, also if each of its functions claims all rows. */
+static void proportional(const struct variant *v)
+{
+    enum { EACH = 100, FUNCTIONS = 1000 };
+    for (unsigned lie = 0; lie < 2; lie++) {
+        struct opened o;
+        begin_variant(b, v);
+        for (int i = 0; i < FUNCTIONS; i++) {
+            build_fde(b, 0x1000 + 0x100 * i, 0x100, ADDR1);
+            for (uint32_t k = 0; k < (i == 0 ? EACH : 1); k++) {
+                ROW(b, k, BASE_SP, 8);
+            }
+        }
+        build_end(b);
+        for (uint32_t i = 1; i < FUNCTIONS && lie; i++) {
+            build_set_fre_off(b, i, 0);
+            if (v->version < 3) {
+                build_set_num_fres(b, i, EACH);
+            }
+        }
+        build_put(b, H_FRES, lie ? EACH * FUNCTIONS : b->rows, 4);
+        code(open_build(&o, b), SFU_OK);
+        code(seen(sfu_check(&o.remote, NULL)), lie ? SFU_E_COUNT : SFU_OK);
+        note("version %d, lie %u: %u reads", v->version, lie, o.memory.reads);
+        holds(o.memory.reads <= CHECK_FDE_READS * FUNCTIONS + CHECK_ROW_READS * (b->fre_len / 2) + 1);
+        holds(!lie || o.memory.reads <= CHECK_FDE_READS * (b->fre_len / 2 / EACH + 1) +
+                                            CHECK_ROW_READS * (b->fre_len / 2));
+        close_section(&o);
+    }
+}
+
+static void test_proportional(void **state)
+{
+    (void)state;
+    for_each_variant(proportional);
+}
+#endif
 
 /* Faults of entries, in each place. */
 static void entries(const struct variant *v)
@@ -285,7 +396,7 @@ static void failing(const struct variant *v)
         holds(place.fde >= reached && place.fde <= 3);
         reached = place.fde;
     } while (result != SFU_OK);
-    holds(k > 3 * 3);
+    holds(k > 3 * 6);
     close_section(&o);
 }
 
@@ -303,8 +414,9 @@ int check_tests(void)
         cmocka_unit_test(test_counts),  cmocka_unit_test(test_entries),
         cmocka_unit_test(test_rows),    cmocka_unit_test(test_concatenated),
         cmocka_unit_test(test_top_of_memory), cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_shared),
 #ifndef SFU_NO_REMOTE
-        cmocka_unit_test(test_failing),
+        cmocka_unit_test(test_failing), cmocka_unit_test(test_proportional),
 #endif
     };
     return cmocka_run_group_tests_name("check", tests, NULL, NULL);

@@ -8,11 +8,16 @@ static struct sfu_target t;
 static struct sfu_row row;
 static struct sfu_frame frame;
 
-/* The CFA's rule, so that SP grows by BYTES, a multiple of 8, if it is the base. On s390x the rule's offset counts
- * in steps of 8, and the CFA is 160 above SP. */
+/* How far SP lies below the CFA. */
+static uint64_t below(int abi)
+{
+    return abi == SFU_S390X ? 160 : 0;
+}
+
+/* The CFA's rule, so that SP grows by BYTES if it is the base. */
 static void grow(int abi, int bytes)
 {
-    row.cfa.offset = abi == SFU_S390X ? bytes / 8 : bytes;
+    row.cfa.offset = bytes + (int)below(abi);
 }
 
 /* A stack of ABI whose words hold 0x1111 times their number, a frame in its middle, and the row of an ordinary
@@ -25,11 +30,10 @@ static void begin(int abi, enum sfu_pc_kind kind)
         put_word(&m, STACK + 8 * i, 0x1111 * i);
     }
     memset(&frame, 0, sizeof frame);
-    frame.pc = 0x1234;
-    frame.sp = STACK + 0x100;
-    frame.fp = STACK + 0x180;
-    frame.function = 0x1200;
-    frame.pc_kind = (uint8_t)kind;
+    frame.regs.pc = 0x1234;
+    frame.regs.sp = STACK + 0x100;
+    frame.regs.fp = STACK + 0x180;
+    frame.regs.pc_kind = (uint8_t)kind;
     frame.reliable = true;
     memset(&row, 0, sizeof row);
     row.start = row.function = 0x1200;
@@ -57,7 +61,6 @@ static uint64_t at(uint64_t addr)
     return 0x1111 * ((addr - STACK) / 8);
 }
 
-#define FOR_ABIS(abi)  for (int abi = SFU_AARCH64_BIG; abi <= SFU_S390X; abi++)
 #define FOR_KINDS(kind) for (int kind = SFU_PC_EXACT; kind <= SFU_PC_RETURN; kind++)
 
 static void test_ordinary(void **state)
@@ -65,18 +68,17 @@ static void test_ordinary(void **state)
     (void)state;
     FOR_ABIS(abi) {
         FOR_KINDS(kind) {
-            uint64_t sp = STACK + 0x120, cfa = sp + (abi == SFU_S390X ? 160 : 0);
+            uint64_t sp = STACK + 0x120, cfa = sp + below(abi);
             begin(abi, (enum sfu_pc_kind)kind);
-            frame.ra = 0x99;
-            frame.has_ra = true;
+            frame.regs.ra = 0x99;
+            frame.regs.has_ra = true;
             frame.trap = 0x77;
             code(apply(&t, &row, &frame), SFU_OK);
-            same(frame.pc, at(cfa - 8));
-            same(frame.fp, at(cfa - 16));
-            same(frame.sp, sp);
-            same(frame.pc_kind, SFU_PC_RETURN);
-            same(frame.has_ra, false);
-            same(frame.function, 0);
+            same(frame.regs.pc, at(cfa - 8));
+            same(frame.regs.fp, at(cfa - 16));
+            same(frame.regs.sp, sp);
+            same(frame.regs.pc_kind, SFU_PC_RETURN);
+            same(frame.regs.has_ra, false);
             same(frame.trap, 0);
             same(frame.depth, 1);
             same(frame.switches, 0);
@@ -94,7 +96,7 @@ static void test_variations(void **state)
 {
     (void)state;
     FOR_ABIS(abi) {
-        uint64_t cfa = STACK + 0x1a0 + (abi == SFU_S390X ? 160 : 0);
+        uint64_t cfa = STACK + 0x1a0 + below(abi);
         begin(abi, SFU_PC_RETURN);
         row.cfa.control = (uint32_t)REG(registers[abi].fp);
         row.fp.control = (uint32_t)REG(registers[abi].fp);
@@ -105,9 +107,9 @@ static void test_variations(void **state)
         frame.switches = 2;
         frame.switched = true;
         code(apply(&t, &row, &frame), SFU_OK);
-        same(frame.pc, at(cfa - 8));
-        same(frame.fp, STACK + 0x180);
-        same(frame.sp, STACK + 0x1a0);
+        same(frame.regs.pc, at(cfa - 8));
+        same(frame.regs.fp, STACK + 0x180);
+        same(frame.regs.sp, STACK + 0x1a0);
         same(frame.reliable, false);
         same(frame.guessed, false);
         same(frame.depth, 8);
@@ -123,7 +125,7 @@ static void test_dereferenced(void **state)
     (void)state;
     FOR_ABIS(abi) {
         begin(abi, SFU_PC_RETURN);
-        put_word(&m, STACK + 0x108 + (abi == SFU_S390X ? 160 : 0), STACK + 0x400); /* the caller's CFA */
+        put_word(&m, STACK + 0x108 + below(abi), STACK + 0x400); /* the caller's CFA */
         row.cfa.control = (uint32_t)AT_REG(registers[abi].sp);
         grow(abi, 8);
         row.ra.control = (uint32_t)AT_REG(registers[abi].fp);
@@ -131,9 +133,9 @@ static void test_dereferenced(void **state)
         row.fp.control = (uint32_t)AT_REG(registers[abi].sp);
         row.fp.offset = 0x28;
         code(apply(&t, &row, &frame), SFU_OK);
-        same(frame.sp, STACK + 0x400 - (abi == SFU_S390X ? 160 : 0));
-        same(frame.pc, at(STACK + 0x160));
-        same(frame.fp, at(STACK + 0x128));
+        same(frame.regs.sp, STACK + 0x400 - below(abi));
+        same(frame.regs.pc, at(STACK + 0x160));
+        same(frame.regs.fp, at(STACK + 0x128));
         same(m.stack.reads, 3);
     }
 }
@@ -149,8 +151,8 @@ static void test_values(void **state)
         row.fp.control = 4; /* the unused bit: CFA + offset */
         row.fp.offset = 3;
         code(apply(&t, &row, &frame), SFU_OK);
-        same(frame.pc, STACK + 0x101);
-        same(frame.fp, STACK + 0x123 + (abi == SFU_S390X ? 160 : 0));
+        same(frame.regs.pc, STACK + 0x101);
+        same(frame.regs.fp, STACK + 0x123 + below(abi));
         same(m.stack.reads, 0);
     }
 }
@@ -163,21 +165,23 @@ static void test_link_register(void **state)
         begin(abi, SFU_PC_EXACT);
         grow(abi, 0);
         unsaved(abi);
-        frame.ra = 0x5678;
-        frame.has_ra = abi != SFU_AMD64;
+        frame.regs.ra = 0x5678;
+        frame.regs.has_ra = abi != SFU_AMD64;
         if (abi == SFU_AMD64) {
             code(apply(&t, &row, &frame), SFU_E_REGISTER); /* no such register */
+            frame.regs.pc_kind = SFU_PC_RETURN;
+            code(apply(&t, &row, &frame), SFU_E_NO_RA);
             continue;
         }
         code(apply(&t, &row, &frame), SFU_OK);
-        same(frame.pc, 0x5678);
-        same(frame.sp, STACK + 0x100);
-        same(frame.fp, STACK + 0x180);
-        same(frame.has_ra, false);
-        same(frame.pc_kind, SFU_PC_RETURN);
+        same(frame.regs.pc, 0x5678);
+        same(frame.regs.sp, STACK + 0x100);
+        same(frame.regs.fp, STACK + 0x180);
+        same(frame.regs.has_ra, false);
+        same(frame.regs.pc_kind, SFU_PC_RETURN);
         same(m.stack.reads, 0);
         code(apply(&t, &row, &frame), SFU_E_NO_RA); /* it made a call since */
-        frame.has_ra = true;
+        frame.regs.has_ra = true;
         code(apply(&t, &row, &frame), SFU_E_NO_RA);
     }
 }
@@ -198,7 +202,7 @@ static void test_link_register_asked(void **state)
         m.known = (uint64_t)1 << registers[abi].ra;
         m.reg[registers[abi].ra] = 0x9876;
         code(apply(&t, &row, &frame), SFU_OK);
-        same(frame.pc, 0x9876);
+        same(frame.regs.pc, 0x9876);
     }
 }
 
@@ -213,20 +217,22 @@ static void test_registers(void **state)
         for (unsigned i = 0; i < 34; i++) {
             m.reg[i] = 0x3300 + i;
         }
-        frame.ra = 0x5678;
-        frame.has_ra = true;
+        frame.regs.ra = 0x5678;
+        frame.regs.has_ra = true;
         for (unsigned reg = 0; reg < 34; reg++) {
             struct sfu_frame f = frame;
             bool own = reg == registers[abi].sp || reg == registers[abi].fp || reg == registers[abi].ra;
-            uint64_t value = reg == registers[abi].sp ? frame.sp : reg == registers[abi].fp ? frame.fp : frame.ra;
+            uint64_t value = reg == registers[abi].sp   ? frame.regs.sp
+                             : reg == registers[abi].fp ? frame.regs.fp
+                                                        : frame.regs.ra;
             note("ABI %d, register %u", abi, reg);
             m.asked = 0;
             row.ra.control = row.fp.control = (uint32_t)REG(reg);
             row.ra.offset = 2;
             row.fp.offset = -2;
             code(apply(&t, &row, &f), SFU_OK);
-            same(f.pc, (own ? value : 0x3300 + reg) + 2);
-            same(f.fp, (own ? value : 0x3300 + reg) - 2);
+            same(f.regs.pc, (own ? value : 0x3300 + reg) + 2);
+            same(f.regs.fp, (own ? value : 0x3300 + reg) - 2);
             same(m.asked, own ? 0 : 2);
         }
         row.ra.control = (uint32_t)REG(34); /* the callback does not know it */
@@ -250,7 +256,7 @@ static void test_cfa_register(void **state)
         m.reg[5] = STACK + 0x140;
         row.cfa.control = (uint32_t)REG(5);
         code(apply(&t, &row, &frame), SFU_OK);
-        same(frame.sp, STACK + 0x160);
+        same(frame.regs.sp, STACK + 0x160);
         begin(abi, SFU_PC_EXACT);
         row.cfa.control = (uint32_t)REG(5);
         code(apply(&t, &row, &frame), SFU_E_REGISTER);
@@ -272,9 +278,9 @@ static void test_unsafe(void **state)
                 note("ABI %d, register %u, rule %d", abi, reg, rule);
                 t.reg = machine_reg;
                 m.known = UINT64_MAX;
-                frame.has_ra = true;
+                frame.regs.has_ra = true;
                 r->control = (uint32_t)REG(reg);
-                r->offset = rule == 0 ? 64 : 0;
+                r->offset = rule == 0 ? 64 + (int)below(abi) : 0;
                 code(apply(&t, &row, &frame),
                      safe ? SFU_OK : rule == 1 && reg == registers[abi].ra ? SFU_E_NO_RA : SFU_E_UNSAFE);
                 same(m.asked, 0);
@@ -303,22 +309,21 @@ static void test_addresses(void **state)
 {
     (void)state;
     FOR_ABIS(abi) {
-        uint64_t below = abi == SFU_S390X ? 160 : 0;
         begin(abi, SFU_PC_RETURN);
         t.reg = machine_reg;
-        frame.fp = UINT64_MAX - 31;
+        frame.regs.fp = UINT64_MAX - 31;
         row.cfa.control = (uint32_t)REG(registers[abi].fp);
         row.ra.control = row.fp.control = 4; /* CFA + offset: nothing is read */
         row.ra.offset = row.fp.offset = 0;
         code(apply(&t, &row, &frame), SFU_E_ADDRESS);
         row.cfa.offset = INT32_MAX;
         code(apply(&t, &row, &frame), SFU_E_ADDRESS);
-        frame.fp = 31;
+        frame.regs.fp = 31;
         grow(abi, -32);
         code(apply(&t, &row, &frame), SFU_E_ADDRESS);
         row.cfa.offset = INT32_MIN;
         code(apply(&t, &row, &frame), SFU_E_ADDRESS);
-        frame.fp = 0;
+        frame.regs.fp = 0;
         grow(abi, 8); /* SP = 8: the RA is below 0 */
         row.ra.offset = -200;
         code(apply(&t, &row, &frame), SFU_E_ADDRESS);
@@ -326,13 +331,13 @@ static void test_addresses(void **state)
         row.fp.offset = -200;
         code(apply(&t, &row, &frame), SFU_E_ADDRESS);
         row.fp.offset = 0;
-        if (below > 0) {
+        if (below(abi) > 0) {
             grow(abi, -8); /* CFA = 152 */
             code(apply(&t, &row, &frame), SFU_E_ADDRESS);
         }
         /* the largest CFA there is, and the last word that can be read */
         begin(abi, SFU_PC_RETURN);
-        frame.fp = UINT64_MAX - 32 - below;
+        frame.regs.fp = UINT64_MAX - 32 - below(abi);
         row.cfa.control = (uint32_t)REG(registers[abi].fp);
         row.ra.offset = -7; /* the word wraps */
         code(apply(&t, &row, &frame), SFU_E_STACK);
@@ -342,7 +347,7 @@ static void test_addresses(void **state)
         row.fp.control = 4;
         row.fp.offset = 0;
         code(apply(&t, &row, &frame), SFU_OK);
-        same(frame.sp, UINT64_MAX - below);
+        same(frame.regs.sp, UINT64_MAX - below(abi));
     }
 }
 
@@ -355,7 +360,7 @@ static void test_unreadable(void **state)
         for (k = 1; k < 10; k++) {
             int result;
             begin(abi, SFU_PC_RETURN);
-            put_word(&m, STACK + 0x108 + (abi == SFU_S390X ? 160 : 0), STACK + 0x400);
+            put_word(&m, STACK + 0x108 + below(abi), STACK + 0x400);
             row.cfa.control = (uint32_t)AT_REG(registers[abi].sp);
             grow(abi, 8);
             m.stack.fail_at = k;
@@ -368,7 +373,7 @@ static void test_unreadable(void **state)
         }
         same(k, 4);
         begin(abi, SFU_PC_RETURN);
-        frame.sp = STACK + sizeof m.bytes; /* just outside */
+        frame.regs.sp = STACK + sizeof m.bytes; /* just outside */
         code(apply(&t, &row, &frame), SFU_E_STACK);
     }
 }
@@ -386,6 +391,7 @@ static void test_progress(void **state)
         grow(abi, 8);
         code(apply(&t, &row, &frame), SFU_OK);
         begin(abi, SFU_PC_EXACT);
+        t.red_zone = 24;
         grow(abi, -8);
         row.ra.offset = 0;
         code(apply(&t, &row, &frame), SFU_E_PROGRESS);
@@ -401,19 +407,20 @@ static void test_signal_row(void **state)
             begin(abi, (enum sfu_pc_kind)kind);
             row.signal = true;
             code(apply(&t, &row, &frame), SFU_OK);
-            same(frame.pc_kind, SFU_PC_EXACT);
+            same(frame.regs.pc_kind, SFU_PC_EXACT);
             same(frame.trap, STACK + 0x100);
-            same(frame.has_ra, false);
+            same(frame.regs.has_ra, false);
             same(frame.switched, false);
             same(frame.switches, 0);
-            same(frame.sp, STACK + 0x120);
+            same(frame.regs.sp, STACK + 0x120);
             /* down, to another stack: nothing but a trap can */
             begin(abi, (enum sfu_pc_kind)kind);
             row.signal = true;
+            t.red_zone = 0x20;
             grow(abi, -0x20);
             row.ra.offset = row.fp.offset = 0;
             code(apply(&t, &row, &frame), SFU_OK);
-            same(frame.sp, STACK + 0xe0);
+            same(frame.regs.sp, STACK + 0xe0);
             same(frame.switched, true);
             same(frame.switches, 1);
             same(frame.trap, STACK + 0x100);
@@ -429,8 +436,9 @@ static void test_stacks(void **state)
         for (int sig = 0; sig < 2; sig++) {
             begin(abi, SFU_PC_RETURN);
             t.stack = machine_stack;
+            t.red_zone = UINT16_MAX;
             row.signal = sig;
-            frame.sp = STACK + 0x1100;
+            frame.regs.sp = STACK + 0x1100;
             grow(abi, -8); /* within the stack */
             row.ra.offset = 0;
             row.fp.offset = 0;
@@ -442,7 +450,7 @@ static void test_stacks(void **state)
             code(apply(&t, &row, &frame), SFU_OK);
             same(frame.switched, true);
             same(frame.switches, 15);
-            same(frame.sp, STACK + 0xff8);
+            same(frame.regs.sp, STACK + 0xff8);
             grow(abi, 8); /* and to the one above */
             code(apply(&t, &row, &frame), SFU_OK);
             same(frame.switched, true);
@@ -513,21 +521,21 @@ static void test_pac(void **state)
                 begin(abi, SFU_PC_EXACT);
                 note("ABI %d, case %zu", abi, i);
                 t.pac_mask = cases[i].mask;
-                frame.ra = cases[i].ra;
-                frame.has_ra = true;
-                put_word(&m, STACK + 0x118 + (abi == SFU_S390X ? 160 : 0), cases[i].ra);
+                frame.regs.ra = cases[i].ra;
+                frame.regs.has_ra = true;
+                put_word(&m, STACK + 0x118 + below(abi), cases[i].ra);
                 if (where == 0 && abi != SFU_AMD64) {
                     row.ra.control = (uint32_t)REG(registers[abi].ra); /* the link register of a topmost frame */
                     row.ra.offset = 0;
                 }
                 row.signed_ra = abi <= SFU_AARCH64;
                 code(apply(&t, &row, &frame), SFU_OK);
-                same(frame.pc, abi <= SFU_AARCH64 ? cases[i].pc : cases[i].ra);
+                same(frame.regs.pc, abi <= SFU_AARCH64 ? cases[i].pc : cases[i].ra);
                 begin(abi, SFU_PC_EXACT);
                 t.pac_mask = cases[i].mask;
-                put_word(&m, STACK + 0x118 + (abi == SFU_S390X ? 160 : 0), cases[i].ra);
+                put_word(&m, STACK + 0x118 + below(abi), cases[i].ra);
                 code(apply(&t, &row, &frame), SFU_OK); /* not signed: left alone */
-                same(frame.pc, cases[i].ra);
+                same(frame.regs.pc, cases[i].ra);
             }
         }
     }
@@ -537,24 +545,332 @@ static void test_pac(void **state)
 static void test_s390x(void **state)
 {
     (void)state;
+    if (!built(3, SFU_S390X, true)) {
+        return;
+    }
     begin(SFU_S390X, SFU_PC_EXACT);
     t.reg = machine_reg;
     m.known = 7 << 16;
     m.reg[16] = 0xabcde; /* f0 holds the RA, f2 the FP: leaf functions */
     m.reg[17] = 0x12345;
-    row.cfa.offset = 0;
+    row.cfa.offset = 160;
     row.ra.control = (uint32_t)REG(16);
     row.fp.control = (uint32_t)REG(17);
     row.ra.offset = row.fp.offset = 0;
     code(apply(&t, &row, &frame), SFU_OK);
-    same(frame.sp, STACK + 0x100);
-    same(frame.pc, 0xabcde);
-    same(frame.fp, 0x12345);
+    same(frame.regs.sp, STACK + 0x100);
+    same(frame.regs.pc, 0xabcde);
+    same(frame.regs.fp, 0x12345);
     begin(SFU_S390X, SFU_PC_RETURN);
-    row.cfa.offset = 0x20; /* CFA = SP + 8 * 0x20 + 160 */
+    row.cfa.offset = 0x101; /* in bytes, of which there may be any number */
+    row.ra.offset = -9;
+    row.fp.offset = -17;
     code(apply(&t, &row, &frame), SFU_OK);
-    same(frame.sp, STACK + 0x200);
-    same(frame.pc, at(STACK + 0x200 + 160 - 8));
+    same(frame.regs.sp, STACK + 0x201 - 160);
+    same(frame.regs.pc, at(STACK + 0x200 - 8));
+    same(frame.regs.fp, at(STACK + 0x200 - 16));
+    for (int over = 0; over < 2; over++) { /* SP cannot lie below 0 */
+        begin(SFU_S390X, SFU_PC_RETURN);
+        t.stack = machine_stack; /* down, to another stack */
+        row.cfa.control = (uint32_t)REG(11);
+        row.cfa.offset = 160 - over;
+        row.ra.control = row.fp.control = 4;
+        row.ra.offset = row.fp.offset = 0;
+        frame.regs.fp = 0;
+        code(apply(&t, &row, &frame), over ? SFU_E_ADDRESS : SFU_OK);
+        same(frame.regs.sp, over ? STACK + 0x100 : 0);
+    }
+}
+
+/* ---- The window: bytes of the stack that are there without a callback ---- */
+
+enum { LOW = 0x80, HIGH = 0x280 }; /* from STACK */
+
+/* Begins with an ordinary row whose RA is at OFFSET from STACK, and a window from LOW to HIGH: a copy of its own, so
+ * that a byte read on either side of it is seen. FP stays in its register. */
+static void begin_window(int abi, uint64_t offset)
+{
+    static uint8_t *window;
+    begin(abi, SFU_PC_RETURN);
+    note("ABI %d, a word at %llx", abi, (unsigned long long)offset);
+    free(window);
+    window = malloc(HIGH - LOW);
+    assert_non_null(window);
+    memcpy(window, m.bytes + LOW, HIGH - LOW);
+    t.window = window;
+    t.window_low = STACK + LOW;
+    t.window_high = STACK + HIGH;
+    row.ra.offset = (int32_t)(offset - 0x120 - below(abi));
+    row.fp.control = (uint32_t)REG(registers[abi].fp);
+    row.fp.offset = 0;
+}
+
+/* The 8 bytes at OFFSET from STACK. */
+static uint64_t word_at(int abi, uint64_t offset)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        value = value << 8 | m.bytes[offset + (registers[abi].big ? i : 7 - i)];
+    }
+    return value;
+}
+
+/* A word is read from the window if it lies in it with all of its 8 bytes, at any alignment, and through the callback
+ * otherwise; without one it cannot be read. */
+static void test_window(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        for (uint64_t offset = LOW - 17; offset <= HIGH + 9; offset++) {
+            bool inside = offset >= LOW && offset <= HIGH - 8;
+            if (offset == LOW + 17) {
+                offset = HIGH - 17;
+            }
+            begin_window(abi, offset);
+            code(apply(&t, &row, &frame), SFU_OK);
+            same(frame.regs.pc, word_at(abi, offset));
+            same(m.stack.reads, inside ? 0 : 1);
+            begin_window(abi, offset);
+            t.read = NULL;
+            code(apply(&t, &row, &frame), inside ? SFU_OK : SFU_E_STACK);
+            same(m.stack.reads, 0);
+        }
+    }
+}
+
+/* The window is looked into first: what the callback would say does not count there. */
+static void test_window_first(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        begin_window(abi, 0x200);
+        put_word(&m, STACK + 0x200, 0x4711);
+        code(apply(&t, &row, &frame), SFU_OK);
+        same(frame.regs.pc, at(STACK + 0x200));
+        begin_window(abi, 0x300);
+        put_word(&m, STACK + 0x300, 0x4711);
+        code(apply(&t, &row, &frame), SFU_OK);
+        same(frame.regs.pc, 0x4711);
+    }
+}
+
+/* Each of the three rules is read from the window. */
+static void test_window_rules(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        begin(abi, SFU_PC_RETURN);
+        t.window = m.bytes;
+        t.window_low = STACK;
+        t.window_high = STACK + sizeof m.bytes;
+        t.read = NULL;
+        put_word(&m, STACK + 0x108 + below(abi), STACK + 0x400);
+        row.cfa.control = (uint32_t)AT_REG(registers[abi].sp);
+        grow(abi, 8);
+        code(apply(&t, &row, &frame), SFU_OK);
+        same(frame.regs.sp, STACK + 0x400 - below(abi));
+        same(frame.regs.pc, at(STACK + 0x400 - 8));
+        same(frame.regs.fp, at(STACK + 0x400 - 16));
+        same(m.stack.reads, 0);
+    }
+}
+
+/* Windows that hold no word, and no window at all. */
+static void test_no_window(void **state)
+{
+    static const struct {
+        uint64_t low, high;
+    } none[] = {{0x200, 0x200}, {0x200, 0x207}, {0x201, 0x209}, {0x1f9, 0x201}, {0x208, 0x200}, {0x300, 0x100}};
+    (void)state;
+    FOR_ABIS(abi) {
+        for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+            for (int callback = 0; callback < 2; callback++) {
+                begin_window(abi, 0x200);
+                t.window_low = STACK + none[i].low;
+                t.window_high = STACK + none[i].high;
+                t.read = callback ? t.read : NULL;
+                code(apply(&t, &row, &frame), callback ? SFU_OK : SFU_E_STACK);
+                same(m.stack.reads, callback);
+            }
+        }
+        for (int callback = 0; callback < 2; callback++) {
+            begin_window(abi, 0x200);
+            t.window = NULL;
+            t.window_low = t.window_high = 0;
+            t.read = callback ? t.read : NULL;
+            code(apply(&t, &row, &frame), callback ? SFU_OK : SFU_E_STACK);
+            same(m.stack.reads, callback);
+        }
+    }
+}
+
+/* A window at either end of the address space. */
+static void test_window_ends(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        for (int top = 0; top < 2; top++) {
+            for (int over = 0; over < 2; over++) {
+                uint64_t low = top ? UINT64_MAX - 0x1ff : 0, word = top ? UINT64_MAX - 8 : 0;
+                begin_window(abi, 0x200);
+                t.window_low = low;
+                t.window_high = low + 0x1ff; /* the last byte of the address space can be in no window */
+                t.read = NULL;
+                frame.regs.sp = low;
+                row.ra.control = row.fp.control = (uint32_t)AT_REG(registers[abi].fp);
+                row.ra.offset = row.fp.offset = 0;
+                frame.regs.fp = top ? word + (unsigned)over : word - (unsigned)over;
+                code(apply(&t, &row, &frame), over ? SFU_E_STACK : SFU_OK);
+                same(over || frame.regs.fp == word_at(abi, top ? LOW + 0x1f7 : LOW), true);
+            }
+        }
+    }
+}
+
+/* ---- The red zone: what an interrupted function has left below SP, and what an interrupt may have taken ---- */
+
+static const uint16_t zones[] = {0, 8, 128, 288, UINT16_MAX};
+
+/* A frame in the middle of a stack that is large enough for every red zone: its words hold what they did, and FP
+ * points below them. */
+static uint8_t deep[2 * UINT16_MAX + 1024];
+
+static void begin_zone(int abi, enum sfu_pc_kind kind, uint16_t zone)
+{
+    begin(abi, kind);
+    note("ABI %d, PC kind %d, red zone of %u", abi, kind, zone);
+    m.stack.bytes = deep;
+    m.stack.addr = STACK;
+    m.stack.size = sizeof deep;
+    frame.regs.sp = STACK + UINT16_MAX + 512;
+    t.red_zone = zone;
+}
+
+/* Makes RULE what lies DEPTH bytes below SP. */
+static void lies_below(int abi, struct sfu_rule *rule, int32_t depth)
+{
+    rule->control = (uint32_t)AT_REG(registers[abi].sp);
+    rule->offset = -depth;
+}
+
+/* FP's slot at the far end of the red zone is read; one byte below it is not, and FP is in its register. After a call
+ * the whole stack is the function's own. RA and CFA are read wherever they are. */
+static void test_red_zone(void **state)
+{
+    const uint64_t there = UINT64_C(0x2222222222222222);
+    (void)state;
+    memset(deep, 0x22, sizeof deep);
+    FOR_ABIS(abi) {
+        for (size_t i = 0; i < sizeof zones / sizeof zones[0]; i++) {
+            FOR_KINDS(kind) {
+                for (int32_t over = -1; over <= 1; over++) {
+                    bool dead = over > 0 && kind == SFU_PC_EXACT;
+                    int32_t depth = zones[i] + over;
+                    begin_zone(abi, (enum sfu_pc_kind)kind, zones[i]);
+                    lies_below(abi, &row.fp, depth);
+                    row.ra.control = 4;
+                    code(apply(&t, &row, &frame), SFU_OK);
+                    same(frame.regs.fp, dead ? STACK + 0x180 : there);
+                    same(m.stack.reads, dead ? 0 : 1);
+
+                    begin_zone(abi, (enum sfu_pc_kind)kind, zones[i]);
+                    lies_below(abi, &row.ra, depth);
+                    row.fp.control = 4;
+                    code(apply(&t, &row, &frame), SFU_OK);
+                    same(frame.regs.pc, there);
+                    same(m.stack.reads, 1);
+
+                    begin_zone(abi, (enum sfu_pc_kind)kind, zones[i]);
+                    lies_below(abi, &row.cfa, depth);
+                    row.ra.control = row.fp.control = 4;
+                    row.ra.offset = row.fp.offset = 0;
+                    row.signal = true; /* so that SP may go anywhere */
+                    code(apply(&t, &row, &frame), SFU_OK);
+                    same(frame.regs.sp, there - below(abi));
+                    same(m.stack.reads, 1);
+                }
+            }
+        }
+    }
+}
+
+/* A slot that is not read need not be readable, nor exist. */
+static void test_red_zone_unread(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        begin_zone(abi, SFU_PC_EXACT, 128);
+        frame.regs.sp = STACK + 64; /* the zone ends below the stack */
+        for (int32_t over = 0; over < 2; over++) {
+            struct sfu_frame f = frame;
+            row.ra.control = 4;
+            lies_below(abi, &row.fp, 128 + over);
+            code(apply(&t, &row, &f), over ? SFU_OK : SFU_E_STACK);
+        }
+        begin_zone(abi, SFU_PC_EXACT, 128);
+        frame.regs.sp = 200;
+        frame.regs.fp = 0x4711;
+        row.ra.control = 4;
+        lies_below(abi, &row.fp, 200); /* address 0 */
+        code(apply(&t, &row, &frame), SFU_OK);
+        same(frame.regs.fp, 0x4711);
+        begin_zone(abi, SFU_PC_EXACT, 128);
+        frame.regs.sp = 200;
+        row.ra.control = 4;
+        lies_below(abi, &row.fp, 201); /* none */
+        code(apply(&t, &row, &frame), SFU_E_ADDRESS);
+    }
+}
+
+/* It is the address that counts, by whatever rule: from the CFA or FP; and what lies at SP or above is never dead. A
+ * value that is not read lies nowhere. */
+static void test_red_zone_rules(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        begin_zone(abi, SFU_PC_EXACT, 0);
+        row.ra.control = row.fp.control = AT_CFA;
+        row.fp.offset = -(int32_t)below(abi) - 32; /* SP itself */
+        row.ra.offset = -(int32_t)below(abi) - 31;
+        code(apply(&t, &row, &frame), SFU_OK);
+        same(frame.regs.fp, UINT64_C(0x2222222222222222));
+        same(m.stack.reads, 2);
+        begin_zone(abi, SFU_PC_EXACT, 0);
+        row.fp.control = AT_CFA;
+        row.fp.offset = -(int32_t)below(abi) - 33;
+        code(apply(&t, &row, &frame), SFU_OK);
+        same(frame.regs.fp, STACK + 0x180);
+        begin_zone(abi, SFU_PC_EXACT, 8);
+        frame.regs.fp = frame.regs.sp - 9;
+        row.fp.control = (uint32_t)AT_REG(registers[abi].fp);
+        row.fp.offset = 0;
+        code(apply(&t, &row, &frame), SFU_OK);
+        same(frame.regs.fp, STACK + UINT16_MAX + 512 - 9);
+        begin_zone(abi, SFU_PC_EXACT, 0);
+        row.ra.control = row.fp.control = (uint32_t)REG(registers[abi].sp);
+        row.ra.offset = row.fp.offset = -4096;
+        code(apply(&t, &row, &frame), SFU_OK);
+        same(frame.regs.fp, STACK + UINT16_MAX + 512 - 4096);
+        same(frame.regs.pc, STACK + UINT16_MAX + 512 - 4096);
+    }
+}
+
+/* A slot in the window is no less dead. */
+static void test_red_zone_window(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        for (int32_t over = 0; over < 2; over++) {
+            begin_zone(abi, SFU_PC_EXACT, 128);
+            t.window = deep;
+            t.window_low = STACK;
+            t.window_high = STACK + sizeof deep;
+            t.read = NULL;
+            lies_below(abi, &row.fp, 128 + over);
+            code(apply(&t, &row, &frame), SFU_OK);
+            same(frame.regs.fp, over ? STACK + 0x180 : UINT64_C(0x2222222222222222));
+        }
+    }
 }
 
 int frame_tests(void)
@@ -569,6 +885,11 @@ int frame_tests(void)
         cmocka_unit_test(test_progress),     cmocka_unit_test(test_signal_row),
         cmocka_unit_test(test_stacks),       cmocka_unit_test(test_depth),
         cmocka_unit_test(test_pac),          cmocka_unit_test(test_s390x),
+        cmocka_unit_test(test_window),       cmocka_unit_test(test_window_first),
+        cmocka_unit_test(test_window_rules), cmocka_unit_test(test_no_window),
+        cmocka_unit_test(test_window_ends),  cmocka_unit_test(test_red_zone),
+        cmocka_unit_test(test_red_zone_unread), cmocka_unit_test(test_red_zone_rules),
+        cmocka_unit_test(test_red_zone_window),
     };
     return cmocka_run_group_tests_name("frame", tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void ranges(const struct variant *v)
                 same(row.start, at);
                 same(row.length, (next > start[i] ? next : start[i + 2]) - start[i]);
                 same(row.function, BASE + 0x1000);
-                same(row.cfa.offset, i);
+                same(row.cfa.offset, cfa_offset(v->abi, i));
             }
         }
         close_section(&o);
@@ -57,7 +57,7 @@ static void expect_default(const struct variant *v, const struct sfu_row *row, u
     bool has_ra = v->abi == SFU_AMD64 || (count > 1 && !(v->abi == SFU_S390X && ra_word == 0));
     unsigned fp = v->abi == SFU_AMD64 ? 1 : 2;
     same_rule(row->cfa, base == BASE_SP ? REG(registers[v->abi].sp) : REG(registers[v->abi].fp),
-              w[0]);
+              cfa_offset(v->abi, w[0]));
     same_rule(row->ra, has_ra ? AT_CFA : REG(registers[v->abi].ra), has_ra ? ra_word : 0);
     same_rule(row->fp, count > fp ? AT_CFA : REG(registers[v->abi].fp), count > fp ? w[fp] : 0);
     same(row->kind, SFU_ROW_RULES);
@@ -86,7 +86,7 @@ static void words(const struct variant *v)
             build_end(b);
             note("version %d, ABI %d, big %d, %u words: %lld %lld %lld", v->version, v->abi, v->big, count,
                  (long long)w[0], (long long)w[1], (long long)w[2]);
-            if (count > most) {
+            if (count > most || cfa_offset(v->abi, w[0]) != (int32_t)cfa_offset(v->abi, w[0])) {
                 code(find_in_build(b, BASE + 0x1000, &row), SFU_E_ROW);
             } else {
                 code(find_in_build(b, BASE + 0x1000, &row), SFU_OK);
@@ -141,7 +141,7 @@ static void test_fixed_offsets(void **state)
     static const int8_t offset[] = {-8, -128, 127, 1, -1};
     struct sfu_row row;
     (void)state;
-    for (int version = OLDEST; version <= 3; version++) {
+    for (int version = OLDEST; version <= 3 && built(version, SFU_AMD64, false); version++) {
         for (size_t i = 0; i < sizeof offset; i++) {
             build_begin(b, version, SFU_AMD64, false);
             b->fixed_ra = offset[i];
@@ -285,12 +285,12 @@ static void repeated(const struct variant *v)
             if (rep > 2 && in >= 6) {
                 same(row.start, BASE + 0x1008 + block + 6);
                 same(row.length, end - block - 6);
-                same(row.cfa.offset, 16);
+                same(row.cfa.offset, cfa_offset(v->abi, 16));
             } else {
                 unsigned next = rep > 2 && block + 6 < end ? block + 6 : end;
                 same(row.start, BASE + 0x1008 + block);
                 same(row.length, next - block);
-                same(row.cfa.offset, 8);
+                same(row.cfa.offset, cfa_offset(v->abi, 8));
             }
         }
         code(find(&o, BASE + 0x1008 + size, NULL), SFU_E_NO_FDE);
@@ -421,7 +421,7 @@ static void test_s390x_registers(void **state)
     static const int64_t offset[] = {33, 35, 29, 1, 63, -48, 127};
     struct sfu_row row;
     (void)state;
-    for (int version = OLDEST > 2 ? OLDEST : 2; version <= 3; version++) {
+    for (int version = OLDEST > 2 ? OLDEST : 2; version <= 3 && built(version, SFU_S390X, true); version++) {
         for (int i = 0; i < 7; i++) {
             bool is_register = version == 2 && offset[i] & 1;
             build_begin(b, version, SFU_S390X, true);
@@ -429,7 +429,7 @@ static void test_s390x_registers(void **state)
             ROW(b, 0, BASE_SP, 0, offset[i], offset[6 - i]);
             build_end(b);
             code(find_in_build(b, BASE + 0x1000, &row), SFU_OK);
-            same_rule(row.cfa, REG(15), 0);
+            same_rule(row.cfa, REG(15), 160);
             same_rule(row.ra, is_register ? REG(offset[i] >> 1) : AT_CFA, is_register ? 0 : offset[i]);
             is_register = version == 2 && offset[6 - i] & 1;
             same_rule(row.fp, is_register ? REG(offset[6 - i] >> 1) : AT_CFA, is_register ? 0 : offset[6 - i]);
@@ -449,22 +449,27 @@ static void test_s390x_registers(void **state)
             machine_init(&m, &t, true);
             t.reg = machine_reg;
             m.known = UINT64_MAX;
-            frame.sp = STACK;
+            frame.regs.sp = STACK;
             code(apply(&t, &row, &frame), SFU_E_REGISTER);
-            frame.pc_kind = SFU_PC_RETURN;
+            frame.regs.pc_kind = SFU_PC_RETURN;
             code(apply(&t, &row, &frame), SFU_E_UNSAFE);
         }
     }
 }
 
-/* An RA word of 0 on s390x holds the place where only FP is saved; on aarch64 it is an offset. */
+/* An RA word of 0 on s390x holds the place where only FP is saved: the RA is in its register, also if the header has a
+ * fixed offset; on aarch64 it is an offset. */
 static void test_ra_word_of_0(void **state)
 {
     struct sfu_row row;
     (void)state;
     for (int abi = SFU_AARCH64_BIG; abi <= SFU_S390X; abi += SFU_S390X - SFU_AARCH64_BIG) {
-        for (int version = abi == SFU_S390X && OLDEST < 2 ? 2 : OLDEST; version <= 3; version++) {
+        for (int version = OLDEST; version <= 3; version++) {
+            if (!built(version, abi, true)) {
+                continue;
+            }
             build_begin(b, version, abi, true);
+            b->fixed_ra = -24;
             build_fde(b, 0x1000, 0x20, ADDR1);
             ROW(b, 0, BASE_SP, 0, 0, -16);
             build_end(b);
@@ -475,7 +480,87 @@ static void test_ra_word_of_0(void **state)
     }
 }
 
-/* At most two reads for the head of a row; rows behind the next one are not read. */
+/* s390x: the CFA's offset is 8 times the word, and 160, if that is an offset at all. Not so elsewhere, nor for RA
+ * and FP. */
+static void scaled(const struct variant *v)
+{
+    static const int64_t words[] = {268435435, -268435476, 268435436, -268435477, INT32_MAX, INT32_MIN};
+    for (unsigned flexible = 0; flexible < (v->version == 3 ? 2u : 1u); flexible++) {
+        for (unsigned i = 0; i < 6; i++) {
+            bool good = i < 2 || v->abi != SFU_S390X;
+            unsigned sp = registers[v->abi].sp;
+            struct opened o;
+            struct sfu_row row;
+            struct sfu_place place;
+            begin_variant(b, v);
+            build_fde_more(b, 0x1000, 0x20, ADDR1, flexible ? FLEX : DEFAULT, 0);
+            if (flexible) {
+                ROW(b, 0, WORD1, REG(sp), 8);
+                ROW(b, 8, WORD4, REG(sp), words[i], AT_CFA, words[i], AT_CFA, words[i]);
+            } else if (v->abi == SFU_AMD64) {
+                ROW(b, 0, BASE_SP, 8);
+                ROW(b, 8, BASE_SP | WORD4, words[i], words[i]);
+            } else {
+                ROW(b, 0, BASE_SP, 8);
+                ROW(b, 8, BASE_SP | WORD4, words[i], words[i] & ~1, words[i] & ~1); /* odd ones may be registers */
+            }
+            open_valid(&o, b);
+            note("version %d, ABI %d, type %u, word %lld", v->version, v->abi, flexible, (long long)words[i]);
+            code(find(&o, BASE + 0x1007, &row), SFU_OK);
+            same_rule(row.cfa, REG(sp), cfa_offset(v->abi, 8));
+            code(find(&o, BASE + 0x1008, &row), good ? SFU_OK : SFU_E_ROW);
+            code(check(&o, &place), good ? SFU_OK : SFU_E_ROW);
+            if (good) {
+                same_rule(row.cfa, REG(sp), cfa_offset(v->abi, words[i]));
+                same(row.fp.offset, flexible || v->abi == SFU_AMD64 ? words[i] : words[i] & ~1);
+            } else {
+                same(place.fde, 0);
+                same(place.row, 1);
+            }
+            close_section(&o);
+        }
+    }
+}
+
+static void test_scaled(void **state)
+{
+    (void)state;
+    for_each_variant(scaled);
+    same(cfa_offset(SFU_S390X, 268435435), INT32_MAX - 7); /* the largest multiple of 8 that there is */
+    same(cfa_offset(SFU_S390X, -268435476), INT32_MIN);
+}
+
+/* The row behind the PC's own is read as far as its start, and no further: nothing else in it counts. */
+static void next_row(const struct variant *v)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        struct opened o;
+        struct sfu_row row;
+        struct sfu_place place;
+        begin_variant(b, v);
+        build_fde(b, 0x1000, 0x20, ADDR1);
+        ROW(b, 0, BASE_SP, 8);
+        ROW(b, 8, BASE_SP, 16);
+        build_end(b);
+        b->bytes[build_row_at(b, 1) + 1] = (uint8_t)(i == 0 ? 0x63 : i == 1 ? 15 << 1 : i == 2 ? 7 << 1 : 0x43);
+        note("version %d, %u", v->version, i);
+        code(open_build(&o, b), SFU_OK);
+        code(find(&o, BASE + 0x1007, &row), SFU_OK);
+        same(row.length, 8);
+        code(find(&o, BASE + 0x1008, NULL), i < 3 ? SFU_E_ROW : SFU_E_BOUNDS);
+        code(check(&o, &place), i < 3 ? SFU_E_ROW : SFU_E_BOUNDS);
+        same(place.row, 1);
+        close_section(&o);
+    }
+}
+
+static void test_next_row(void **state)
+{
+    (void)state;
+    for_each_variant(next_row);
+}
+
+/* One read for the head of a row; rows behind the next one are not read. */
 #ifndef SFU_NO_REMOTE
 static void counted(const struct variant *v)
 {
@@ -490,9 +575,9 @@ static void counted(const struct variant *v)
     for (unsigned i = 0; i < 200; i++) {
         o.memory.reads = 0;
         code(sfu_find(&o.remote, BASE + 0x1000 + i, &row), SFU_OK);
-        same(row.cfa.offset, (int)(i / 2));
+        same(row.cfa.offset, cfa_offset(v->abi, (int)(i / 2)));
         note("row %u: %u reads", i / 2, o.memory.reads);
-        holds(o.memory.reads <= 1 + LOOKUP_READS + 2 * (i / 2 + 2));
+        holds(o.memory.reads <= 1 + LOOKUP_READS + i / 2 + 2);
     }
     close_section(&o);
 }
@@ -514,6 +599,7 @@ int row_tests(void)
         cmocka_unit_test(test_repeat_of_0),   cmocka_unit_test(test_short_block),
         cmocka_unit_test(test_order),         cmocka_unit_test(test_cut_off),
         cmocka_unit_test(test_s390x_registers), cmocka_unit_test(test_ra_word_of_0),
+        cmocka_unit_test(test_scaled),        cmocka_unit_test(test_next_row),
 #ifndef SFU_NO_REMOTE
         cmocka_unit_test(test_counted),
 #endif

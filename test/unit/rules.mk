@@ -12,12 +12,16 @@ UNIT_DEPS := $(UNIT_SRC) test/unit/test.h test/unit/build.h test/unit/rules.mk s
 UNIT_CFLAGS := -std=gnu99 -O1 -g $(WARN) -Werror -I. -Itest/unit
 
 # Variants: the name, and the switches it is built with.
-UNIT_VARIANTS := default oldest-2 oldest-3 no-remote no-strings least
+UNIT_VARIANTS := default oldest-2 oldest-3 no-remote no-strings aarch64_be aarch64 amd64 s390x least
 UNIT_oldest-2 := -DSFU_OLDEST_VERSION=2
 UNIT_oldest-3 := -DSFU_OLDEST_VERSION=3
 UNIT_no-remote := -DSFU_NO_REMOTE
 UNIT_no-strings := -DSFU_NO_STRINGS
-UNIT_least := $(UNIT_oldest-3) $(UNIT_no-remote) $(UNIT_no-strings)
+UNIT_aarch64_be := -DSFU_ABI=SFU_AARCH64_BIG
+UNIT_aarch64 := -DSFU_ABI=SFU_AARCH64
+UNIT_amd64 := -DSFU_ABI=SFU_AMD64
+UNIT_s390x := -DSFU_ABI=SFU_S390X
+UNIT_least := $(UNIT_oldest-3) $(UNIT_no-remote) $(UNIT_no-strings) $(UNIT_amd64)
 
 build/unit/unit-%: $(UNIT_DEPS)
 	@test/toolchain/install.sh check
@@ -49,9 +53,9 @@ build/unit/s390x-%: $(UNIT_DEPS) build/unit/cmocka-s390x.o
 	s390x-linux-gnu-gcc $(UNIT_CFLAGS) -Ibuild/unit/cmocka-include $(UNIT_$*) $(UNIT_SRC) sfu.c \
 		build/unit/cmocka-s390x.o -static -o $@
 
-suite-unit-s390x: build/unit/s390x-default build/unit/s390x-least
+suite-unit-s390x: build/unit/s390x-default build/unit/s390x-s390x build/unit/s390x-least
 	@test/run.sh unit-s390x sh -c \
-		'for v in default least; do test/unit/run.sh $$v qemu-s390x build/unit/s390x-$$v; done'
+		'for v in default s390x least; do test/unit/run.sh $$v qemu-s390x build/unit/s390x-$$v; done'
 
 ## unit-coverage: lines and branches of sfu.c that the unit tests do not reach
 unit-coverage: $(UNIT_DEPS)

@@ -4,6 +4,8 @@
 #
 # run.sh NAME COMMAND...: runs a cmocka program and prints "ok NAME: test" or "not ok NAME: test: reason" for each of
 # its tests. A program that ends before its time is a failed test.
+#
+# A wrapper of test.h prints its reason at once, in front of the test's "not ok"; cmocka prints its own behind it.
 set -u
 name=$1
 shift
@@ -11,20 +13,28 @@ shift
     CMOCKA_MESSAGE_OUTPUT=TAP "$@" 2>&1
     echo "# status $?"
 } | awk -v name="$name" '
-    /^# file / { file = $3; next }
+    function finish() {
+        if (pending != "") print "not ok " name ": " pending ": " (reason != "" ? reason : behind)
+        if (pending != "") reason = ""
+        pending = behind = ""
+    }
     /^# status / { status = $3; next }
     /^1\.\./ || /^# (not )?ok/ { next }
-    /_test\.c:[0-9]+: / { if (reason == "") { reason = $0; sub(/^.*\//, "", reason) } }
-    /^ok [0-9]+ - / { sub(/^ok [0-9]+ - test_/, ""); print "ok " name ": " file ": " $0; reason = ""; last = $0; next }
-    /^not ok [0-9]+ - / {
-        sub(/^not ok [0-9]+ - test_/, "")
-        print "not ok " name ": " file ": " $0 ": " reason
-        reason = ""; failed = 1; last = $0
+    /^# file / { finish(); file = $3; next }
+    /^ok [0-9]+ - / {
+        finish(); sub(/^ok [0-9]+ - test_/, ""); print "ok " name ": " file ": " $0; reason = ""; last = $0
         next
+    }
+    /^not ok [0-9]+ - / { finish(); sub(/^not ok [0-9]+ - test_/, ""); pending = file ": " $0; failed = 1; last = $0; next }
+    /^# .*_test\.c:[0-9]+: / { if (behind == "") { behind = $0; sub(/^# (.*\/)?/, "", behind) } next }
+    /_test\.c:[0-9]+: / {
+        finish()
+        if (reason == "") { reason = $0; sub(/^.*\//, "", reason) }
     }
     /^# / { next }
     { print "# " $0 }
     END {
+        finish()
         if (last != "every_code" || (status != 0 && !failed))
             print "not ok " name ": exit status " status " after " (last == "" ? "nothing" : last)
     }'

@@ -42,7 +42,7 @@ static void expect_functions(const struct sfu_section *s, const struct variant *
         code(sfu_find(s, start, &row), SFU_OK);
         same(row.function, start);
         same(row.length, functions[i].size);
-        same(row.cfa.offset, i);
+        same(row.cfa.offset, cfa_offset(v->abi, i));
         code(sfu_find(s, start + functions[i].size - 1, &row), SFU_OK);
         same(row.function, start);
         code(sfu_find(s, start + functions[i].size, &row), SFU_E_NO_FDE);

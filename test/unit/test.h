@@ -28,6 +28,26 @@
 #define OLDEST 1
 #endif
 
+/* The ABIs that are built in: all of them, or one, in the byte order that it has. SOME_ABI is one of them, where
+ * it does not matter which. */
+#ifdef SFU_ABI
+#define FIRST_ABI ((int)SFU_ABI)
+#define LAST_ABI  ((int)SFU_ABI)
+#define SOME_ABI  ((int)SFU_ABI)
+#else
+#define FIRST_ABI ((int)SFU_AARCH64_BIG)
+#define LAST_ABI  ((int)SFU_S390X)
+#define SOME_ABI  ((int)SFU_AMD64)
+#endif
+#define FOR_ABIS(abi) for (int abi = FIRST_ABI; abi <= LAST_ABI; abi++)
+#define FOR_FORMS(abi, big)                                                                                        \
+    FOR_ABIS(abi)                                                                                                  \
+    for (int big = 0; big < 2; big++)                                                                              \
+        if (!built(3, abi, big)) {                                                                                 \
+        } else
+/* Whether sections of VERSION and ABI in this byte order are read at all, by this build. */
+bool built(int version, int abi, bool big);
+
 /* Where sections lie unless a test says otherwise. */
 #define BASE UINT64_C(0x400000)
 
@@ -53,7 +73,8 @@ struct memory {
     bool strict;         /* a read outside of it fails the test, not only the read */
     size_t longest;      /* read so far */
 };
-int memory_read(void *ctx, uint64_t addr, void *buffer, size_t len);
+int memory_read(void *ctx, uint64_t addr, void *buffer, size_t len); /* of a section */
+int stack_read(void *ctx, uint64_t addr, void *buffer, size_t len);
 
 /* ---- Sections ---- */
 
@@ -72,11 +93,19 @@ void close_section(struct opened *o);
 
 int find(struct opened *o, uint64_t pc, struct sfu_row *row);
 int check(struct opened *o, struct sfu_place *place);
+int find_frame(const struct sfu_target *t, const struct sfu_frame *frame, struct sfu_row *row);
 /* Finds and applies nothing; the section is made of B, opened and closed here. */
 int find_in_build(const struct build *b, uint64_t pc, struct sfu_row *row);
 
-/* Reads that one lookup may cost beyond the search and the heads of rows: the FDE, its attribute, the words. */
-#define LOOKUP_READS 13
+/* Reads that one lookup may cost beyond the search and one for the head of each row: the range of the FDE, the rest of
+ * it, its attribute, the words. */
+#define LOOKUP_READS 4
+/* Reads that a check may cost for each FDE, and for each row. */
+#define CHECK_FDE_READS 3
+#define CHECK_ROW_READS 2
+
+/* The offset of the CFA's rule that WORD of a row stands for. */
+int64_t cfa_offset(int abi, int64_t word);
 
 /* ---- Frames ---- */
 
@@ -89,7 +118,7 @@ struct machine {
     uint64_t known;     /* bit n: the value of register n can be had */
     unsigned asked;     /* how often */
     uint64_t stack_size; /* of each stack, for stack_of */
-    int (*trap)(struct machine *m, const struct sfu_frame *frame, int code, struct sfu_frame *next);
+    int (*trap)(struct machine *m, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped);
     unsigned trapped;
     uint64_t word[4]; /* for the trap hook */
 };
@@ -98,7 +127,7 @@ struct machine {
 void machine_init(struct machine *m, struct sfu_target *t, bool big);
 void put_word(struct machine *m, uint64_t addr, uint64_t value);
 int machine_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
-int machine_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_frame *next);
+int machine_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped);
 uint64_t machine_stack(void *ctx, uint64_t sp);
 
 int apply(const struct sfu_target *t, const struct sfu_row *row, struct sfu_frame *frame);
@@ -124,8 +153,8 @@ struct variant {
     bool big;
     unsigned flags;
 };
-/* Calls TEST for every version that is built in, every ABI of that version, both byte orders, and section- as well
- * as field-relative starts where the version has them. */
+/* Calls TEST for every version that is built in, every ABI of that version and both byte orders as far as they are
+ * built in, and section- as well as field-relative starts where the version has them. */
 void for_each_variant(void (*test)(const struct variant *v));
 void begin_variant(struct build *b, const struct variant *v);
 
