@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * What only this CPU can do: capture its own registers. One line gives the first frame of a trace of "here":
+ * What only this CPU can do: capture its own registers. Two lines give what a walk of "here" begins with:
  *
- *     struct sfu_regs regs;
- *     struct sfu_frame top = sfu_here(&regs);
+ *     struct sfu_cpu cpu;
+ *     struct sfu_registers here = sfu_here(&cpu);
  *
  * The code is inlined, so the frame is that of the function that says so, at exactly that instruction, in every
  * build: any optimisation, leaf functions (nothing is pushed: the x86_64 red zone is left alone), signed return
@@ -23,58 +23,71 @@
 #elif defined(__s390x__)
 #include "s390x/sfu_capture.h"
 #else
-#error "sfu has no register capture for this CPU: fill in struct sfu_frame from a trap frame instead"
+#error "sfu has no register capture for this CPU: fill in struct sfu_registers from a trap frame instead"
 #endif
 
 /* Each of these headers defines:
- *   SFU_NUM_REGS                    how many registers are captured, by DWARF number from 0
- *   SFU_REG_SP, SFU_REG_FP          DWARF numbers
- *   SFU_REG_RA                      the link register, on CPUs that have one
- *   struct sfu_regs                 r[DWARF number]; r[SFU_NUM_REGS] is the PC
- *   sfu_capture(struct sfu_regs *)  fills it in
+ *   SFU_NUM_REGS                   how many registers are captured, by DWARF number from 0
+ *   SFU_REG_SP, SFU_REG_FP         DWARF numbers
+ *   SFU_REG_RA                     the link register, on CPUs that have one
+ *   struct sfu_cpu                 all of them: r[DWARF number]; r[SFU_NUM_REGS] is the PC
+ *   sfu_capture(struct sfu_cpu *)  fills it in
  * An exception entry that saves its registers in this order at its SP needs no other register callback than
- * sfu_regs_saved. */
+ * sfu_cpu_saved. */
 
-/* The frame that REGS describe: topmost or interrupted, so its PC is exact. */
-static inline struct sfu_frame sfu_regs_frame(const struct sfu_regs *regs)
+/* What a walk begins with where the CPU's registers are those of CPU. The frame is topmost or interrupted, so its PC
+ * is exact. */
+static inline struct sfu_registers sfu_cpu_registers(const struct sfu_cpu *cpu)
 {
-    struct sfu_frame frame = {0, 0, 0, 0, 0, 0, 0, SFU_PC_EXACT, 0, false, false, false, true};
+    struct sfu_registers regs;
 
-    frame.pc = regs->r[SFU_NUM_REGS];
-    frame.sp = regs->r[SFU_REG_SP];
-    frame.fp = regs->r[SFU_REG_FP];
+    regs.pc = cpu->r[SFU_NUM_REGS];
+    regs.sp = cpu->r[SFU_REG_SP];
+    regs.fp = cpu->r[SFU_REG_FP];
 #ifdef SFU_REG_RA
-    frame.ra = regs->r[SFU_REG_RA];
-    frame.has_ra = true;
+    regs.ra = cpu->r[SFU_REG_RA];
+    regs.has_ra = true;
+#else
+    regs.ra = 0;
+    regs.has_ra = false;
 #endif
-    return frame;
+    regs.pc_kind = SFU_PC_EXACT;
+    return regs;
 }
 
-/* Captures the registers of the function that this is written in, and returns its frame. */
-static inline __attribute__((always_inline)) struct sfu_frame sfu_here(struct sfu_regs *regs)
+/* Captures the registers of the function that this is written in, and returns what a walk from there begins with. */
+static inline __attribute__((always_inline)) struct sfu_registers sfu_here(struct sfu_cpu *cpu)
 {
-    sfu_capture(regs);
-    return sfu_regs_frame(regs);
+    sfu_capture(cpu);
+    return sfu_cpu_registers(cpu);
 }
 
-/* The body of a sfu_reg_fn for the first frame of a walk: register REG of REGS. Returns 0, or -1 if it was not
+/* The body of a sfu_reg_fn for the first frame of a walk: register REG of CPU. Returns 0, or -1 if it was not
  * captured. */
-static inline int sfu_regs_get(const struct sfu_regs *regs, uint32_t reg, uint64_t *value)
+static inline int sfu_cpu_get(const struct sfu_cpu *cpu, uint32_t reg, uint64_t *value)
 {
     if (reg >= SFU_NUM_REGS)
         return -1;
-    *value = regs->r[reg];
+    *value = cpu->r[reg];
     return 0;
 }
 
-/* The body of a sfu_reg_fn for an interrupted frame whose exception entry saved a struct sfu_regs at its SP
- * (frame->trap): reads register REG from there through READ. Returns 0, or anything else. */
-static inline int sfu_regs_saved(sfu_read_fn read, void *ctx, const struct sfu_frame *frame, uint32_t reg,
-                                 uint64_t *value)
+/* The body of a sfu_reg_fn for an interrupted frame whose exception entry saved a struct sfu_cpu at its SP
+ * (frame->trap): register REG from there, out of TARGET's window or through its read callback. Returns 0, or anything
+ * else. */
+static inline int sfu_cpu_saved(const struct sfu_target *target, const struct sfu_frame *frame, uint32_t reg,
+                                uint64_t *value)
 {
-    if (reg >= SFU_NUM_REGS || frame->trap == 0 || frame->trap > UINT64_MAX - sizeof(struct sfu_regs))
+    uint64_t addr;
+
+    if (reg >= SFU_NUM_REGS || frame->trap == 0 || frame->trap > UINT64_MAX - sizeof(struct sfu_cpu))
         return -1;
-    return read(ctx, frame->trap + 8 * (uint64_t)reg, value, 8);
+    addr = frame->trap + 8 * (uint64_t)reg;
+    if (addr >= target->window_low && addr + 8 <= target->window_high) {
+        __builtin_memcpy(value, (const uint8_t *)target->window + (addr - target->window_low), 8);
+        return 0;
+    }
+    return target->read != NULL ? target->read(target->ctx, addr, value, 8) : -1;
 }
 
 #endif

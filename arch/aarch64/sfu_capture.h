@@ -6,12 +6,12 @@
 #define SFU_REG_FP   29
 #define SFU_REG_RA   30
 
-struct sfu_regs {
+struct sfu_cpu {
     uint64_t r[SFU_NUM_REGS + 1];
 };
 
 /* x30 is recorded as it is, signed or not: the table knows which. */
-static inline __attribute__((always_inline)) void sfu_capture(struct sfu_regs *regs)
+static inline __attribute__((always_inline)) void sfu_capture(struct sfu_cpu *cpu)
 {
     uint64_t t;
 
@@ -35,7 +35,7 @@ static inline __attribute__((always_inline)) void sfu_capture(struct sfu_regs *r
                          "adr %[t], .\n\t"
                          "str %[t], [%[r], #256]"
                          : [t] "=&r"(t)
-                         : [r] "r"(regs)
+                         : [r] "r"(cpu)
                          : "memory");
     (void)t;
 }

@@ -20,11 +20,11 @@
 #define SFU_REG_FP 11
 #define SFU_REG_RA 14
 
-struct sfu_regs {
+struct sfu_cpu {
     uint64_t r[SFU_NUM_REGS + 1];
 };
 
-static inline __attribute__((always_inline)) void sfu_capture(struct sfu_regs *regs)
+static inline __attribute__((always_inline)) void sfu_capture(struct sfu_cpu *cpu)
 {
     uint64_t pc;
 
@@ -50,7 +50,7 @@ static inline __attribute__((always_inline)) void sfu_capture(struct sfu_regs *r
                          "larl %[pc], .\n\t"
                          "stg %[pc], %[at](%[r])"
                          : [pc] "=&a"(pc)
-                         : [r] "a"(regs), [at] "i"(8 * SFU_NUM_REGS)
+                         : [r] "a"(cpu), [at] "i"(8 * SFU_NUM_REGS)
                          : "memory");
     (void)pc;
 }

@@ -5,12 +5,12 @@
 #define SFU_REG_SP   7
 #define SFU_REG_FP   6
 
-struct sfu_regs {
+struct sfu_cpu {
     uint64_t r[SFU_NUM_REGS + 1];
 };
 
 /* Only moves: the stack pointer stays where the unwind tables say it is, and nothing below it is touched. */
-static inline __attribute__((always_inline)) void sfu_capture(struct sfu_regs *regs)
+static inline __attribute__((always_inline)) void sfu_capture(struct sfu_cpu *cpu)
 {
     uint64_t pc;
 
@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) void sfu_capture(struct sfu_regs *r
                          "leaq 0(%%rip), %[pc]\n\t"
                          "movq %[pc], 128(%[r])"
                          : [pc] "=&r"(pc)
-                         : [r] "r"(regs)
+                         : [r] "r"(cpu)
                          : "memory");
     (void)pc;
 }

@@ -122,30 +122,30 @@ static int trap_register(void *ctx, const struct sfu_frame *frame, uint32_t reg,
     return 0;
 }
 
-/* The frame that TRAP interrupted. */
-static void interrupted(const struct trap *trap, struct sfu_frame *frame)
+/* What TRAP interrupted. */
+static struct sfu_registers interrupted(const struct trap *trap)
 {
-    frame->pc = trap->pc;
-    frame->sp = trap->r[SFU_REG_SP];
-    frame->fp = trap->r[SFU_REG_FP];
+    struct sfu_registers regs = {.pc = trap->pc, .sp = trap->r[SFU_REG_SP], .fp = trap->r[SFU_REG_FP]};
+
 #ifdef SFU_REG_RA
-    frame->ra = trap->r[SFU_REG_RA];
-    frame->has_ra = true;
+    regs.ra = trap->r[SFU_REG_RA];
+    regs.has_ra = true;
 #endif
+    return regs;
 }
 
 #ifdef KERNEL_TRAP_HOOK
 /* Without a table of exception_entry: the same by hand. */
-static int cross_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_frame *next)
+static int cross_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
 {
-    const struct trap *trap = trap_at(frame->sp);
-    uint64_t pc = sfu_lookup_pc(frame);
+    const struct trap *trap = trap_at(frame->regs.sp);
+    uint64_t pc = sfu_lookup_pc(&frame->regs);
 
     (void)ctx;
     if (pc < (uintptr_t)exception_entry || pc >= (uintptr_t)exception_entry_end || trap == NULL) {
         return code;
     }
-    interrupted(trap, next);
+    trapped->regs = interrupted(trap);
     return SFU_OK;
 }
 #endif
@@ -168,7 +168,7 @@ struct sfu_target kernel_target = {
 static struct sfu_panic printer = {
     .target = &kernel_target, .put = put, .symbol = kernel_symbol, .image = KERNEL_IMAGE};
 
-static void trace(const struct sfu_frame *from)
+static void trace(const struct sfu_registers *from)
 {
     printer.slide = slide;
     (void)sfu_panic_print(&printer, from);
@@ -176,37 +176,35 @@ static void trace(const struct sfu_frame *from)
 
 void kernel_trace(void)
 {
-    struct sfu_regs regs;
-    struct sfu_frame here = sfu_here(&regs);
+    struct sfu_cpu cpu;
+    struct sfu_registers here = sfu_here(&cpu);
 
     trace(&here);
 }
 
 _Noreturn void panic(const char *why)
 {
-    struct sfu_regs regs;
-    struct sfu_frame here;
+    struct sfu_cpu cpu;
+    struct sfu_registers here;
 
     kernel_print("panic: ");
     kernel_print(why);
     kernel_print("\n");
-    here = sfu_here(&regs);
+    here = sfu_here(&cpu);
     trace(&here);
     machine_exit(false);
 }
 
 void kernel_trace_thread(const struct thread *thread)
 {
-    struct sfu_frame left = {0};
+    struct sfu_registers left = {.pc = (uintptr_t)thread_left, .sp = thread->sp};
 
-    left.pc = (uintptr_t)thread_left;
-    left.sp = thread->sp;
     trace(&left);
 }
 
 static _Noreturn void report_fault(const struct trap *trap)
 {
-    struct sfu_frame at = {0};
+    struct sfu_registers at = interrupted(trap);
 
     kernel_print(printer.busy != 0 ? "\nfault: " : "fault: ");
     kernel_print(machine_cause(trap));
@@ -214,7 +212,6 @@ static _Noreturn void report_fault(const struct trap *trap)
     kernel_print_hex(machine_fault_address(trap));
     kernel_print("\n");
     first_trap = trap;
-    interrupted(trap, &at);
     trace(&at);
     machine_exit(false);
 }

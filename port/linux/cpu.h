@@ -8,6 +8,7 @@
  *   UCONTEXT_OFFSET   from SP in a signal frame, after the handler has returned, to its struct ucontext
  *   saved_at          where register REG (DWARF number; SFU_NUM_REGS: the PC) is, from the struct ucontext
  *   R_RELATIVE        type of the relocation: word = slide + addend
+ *   RED_ZONE          bytes below SP that the kernel leaves alone when it delivers a signal
  */
 #ifndef SFU_LINUX_CPU_H
 #define SFU_LINUX_CPU_H
@@ -25,7 +26,8 @@ enum {
     CALL_OPENAT = 257,
     SA_RESTORER_OURS = 1,
     UCONTEXT_OFFSET = 0,
-    R_RELATIVE = 8
+    R_RELATIVE = 8,
+    RED_ZONE = 128
 };
 
 /* struct ucontext: 40 bytes, r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip. */
@@ -63,7 +65,8 @@ enum {
     CALL_MMAP = 222,
     SA_RESTORER_OURS = 0,
     UCONTEXT_OFFSET = 128,
-    R_RELATIVE = 1027
+    R_RELATIVE = 1027,
+    RED_ZONE = 0
 };
 
 /* struct ucontext: 176 bytes, the fault address, x0 to x30, sp, pc. */
@@ -99,7 +102,8 @@ enum {
     CALL_OPENAT = 288,
     SA_RESTORER_OURS = 0,
     UCONTEXT_OFFSET = 296,
-    R_RELATIVE = 12
+    R_RELATIVE = 12,
+    RED_ZONE = 0
 };
 #define CALL_MMAP_BY_POINTER 1 /* its six arguments are in memory */
 /* A handler without SA_SIGINFO has another frame: from SP to the pointer to its registers, and from a struct

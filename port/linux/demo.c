@@ -52,9 +52,9 @@ static bool equal(const char *a, const char *b)
 NOINLINE void backtrace(void);
 void backtrace(void)
 {
-    struct sfu_frame top = sfu_here(&self.regs); /* @backtrace */
+    struct sfu_registers here = sfu_here(&self.cpu); /* @backtrace */
 
-    sfu_panic_print(&panic, &top);
+    sfu_panic_print(&panic, &here);
 }
 
 NOINLINE void deeper(int n);
@@ -98,9 +98,9 @@ void handler(int signal, void *info, void *ucontext)
     (void)signal;
     (void)info;
     if (by_ucontext) {
-        struct sfu_frame top = sfu_linux_interrupted(ucontext, &self.regs);
+        struct sfu_registers there = sfu_linux_interrupted(ucontext, &self.cpu);
 
-        sfu_panic_print(&panic, &top);
+        sfu_panic_print(&panic, &there);
     } else {
         backtrace(); /* @handler */
     }

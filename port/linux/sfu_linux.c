@@ -106,13 +106,14 @@ static int read_saved(uint64_t trap, uint32_t reg, uint64_t *value)
     return sfu_linux_read(NULL, trap + UCONTEXT_OFFSET + saved_at(reg), value, 8);
 }
 
-int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_frame *next)
+int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
 {
-    uint64_t trap = frame->sp;
+    struct sfu_registers *regs = &trapped->regs;
+    uint64_t trap = frame->regs.sp;
     bool old;
 
     (void)ctx;
-    if (!returns_from_signal(frame->pc, &old))
+    if (!returns_from_signal(frame->regs.pc, &old))
         return code;
 #ifdef SIGFRAME_REGS
     if (old) {
@@ -121,13 +122,13 @@ int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sf
         trap -= UCONTEXT_OFFSET + REGS_OFFSET;
     }
 #endif
-    if (read_saved(trap, SFU_NUM_REGS, &next->pc) != 0 || read_saved(trap, SFU_REG_SP, &next->sp) != 0 ||
-        read_saved(trap, SFU_REG_FP, &next->fp) != 0)
+    if (read_saved(trap, SFU_NUM_REGS, &regs->pc) != 0 || read_saved(trap, SFU_REG_SP, &regs->sp) != 0 ||
+        read_saved(trap, SFU_REG_FP, &regs->fp) != 0)
         return SFU_E_STACK;
 #ifdef SFU_REG_RA
-    next->has_ra = read_saved(trap, SFU_REG_RA, &next->ra) == 0;
+    regs->has_ra = read_saved(trap, SFU_REG_RA, &regs->ra) == 0;
 #endif
-    next->trap = trap;
+    trapped->trap = trap;
     return SFU_OK;
 }
 
@@ -136,17 +137,17 @@ int sfu_linux_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64
     const struct sfu_linux *self = (const struct sfu_linux *)ctx;
 
     if (frame->trap == 0)
-        return frame->depth == 0 ? sfu_regs_get(&self->regs, reg, value) : -1;
+        return frame->depth == 0 ? sfu_cpu_get(&self->cpu, reg, value) : -1;
     return reg < SFU_NUM_REGS ? read_saved(frame->trap, reg, value) : -1;
 }
 
-struct sfu_frame sfu_linux_interrupted(const void *ucontext, struct sfu_regs *regs)
+struct sfu_registers sfu_linux_interrupted(const void *ucontext, struct sfu_cpu *cpu)
 {
     uint32_t reg;
 
     for (reg = 0; reg <= SFU_NUM_REGS; reg++)
-        regs->r[reg] = *(const uint64_t *)(const void *)((const uint8_t *)ucontext + saved_at(reg));
-    return sfu_regs_frame(regs);
+        cpu->r[reg] = *(const uint64_t *)(const void *)((const uint8_t *)ucontext + saved_at(reg));
+    return sfu_cpu_registers(cpu);
 }
 
 int sfu_linux_sigaction(int signal, void (*handler)(int, void *, void *), uint64_t flags, void (*restorer)(void))
@@ -229,6 +230,7 @@ int sfu_linux_init(struct sfu_linux *self, const uint64_t *auxv)
     self->target.reg = sfu_linux_reg;
     self->target.trap = sfu_linux_trap;
     self->target.ctx = self;
+    self->target.red_zone = RED_ZONE;
     code = sfu_linux_find(&self->section, phdrs, num, &self->slide);
     if (code == SFU_OK)
         code = sfu_add(&self->target.sections, &self->section);

@@ -7,9 +7,9 @@
  *
  *     static struct sfu_linux self;
  *
- *     sfu_linux_init(&self, auxv);                  // once
- *     struct sfu_frame top = sfu_here(&self.regs);  // anywhere
- *     sfu_walk_start(&walk, &self.target, &top);
+ *     sfu_linux_init(&self, auxv);                      // once
+ *     struct sfu_registers here = sfu_here(&self.cpu);  // anywhere
+ *     sfu_walk_start(&walk, &self.target, &here);
  *
  * Files: sfu_linux.c and restorer.S; for names sfu_linux_symbols.c; start.c and start.S where there is no libc.
  */
@@ -22,11 +22,11 @@
 extern "C" {
 #endif
 
-/* This program. regs: the registers of the frame that the walks begin with, set by whoever begins one. */
+/* This program. cpu: all registers of the frame that the walks begin with, set by whoever begins one. */
 struct sfu_linux {
     struct sfu_target target; /* complete after sfu_linux_init; set more of it, or add sections, if wanted */
     struct sfu_section section;
-    struct sfu_regs regs;
+    struct sfu_cpu cpu;
     uint64_t slide; /* run-time minus link-time address of the program */
 };
 
@@ -34,7 +34,7 @@ struct sfu_linux {
 
 /* Fills in *SELF: the section of the running program, found by the program headers that AUXV (the auxiliary
  * vector, pairs of words that end in AT_NULL) names, and the callbacks below. Returns SFU_OK, SFU_E_EMPTY (no
- * PT_GNU_SFRAME) or what sfu_open returned; the callbacks are there in any case. */
+ * PT_GNU_SFRAME) or what sfu_open returned; the callbacks are there in any case, and so is the red zone. */
 int sfu_linux_init(struct sfu_linux *self, const uint64_t *auxv);
 
 /* ---- The parts ----------------------------------------------------------------------------------------------- */
@@ -51,17 +51,17 @@ int sfu_linux_find(struct sfu_section *section, const void *phdrs, uint64_t num,
  * used. */
 int sfu_linux_read(void *ctx, uint64_t addr, void *buffer, size_t len);
 
-/* A sfu_reg_fn: CTX is a struct sfu_linux. Registers of the first frame: its regs; of a frame that a signal
+/* A sfu_reg_fn: CTX is a struct sfu_linux. Registers of the first frame: its cpu; of a frame that a signal
  * interrupted: those in the signal frame. */
 int sfu_linux_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
 
 /* A sfu_trap_fn: knows a Linux signal frame by the instructions at its PC, which call sigreturn, wherever they
  * are: in a libc, in the vDSO, in qemu-user's page, on the stack, or below. CTX is not used. */
-int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_frame *next);
+int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped);
 
-/* In a signal handler that was given UCONTEXT (third argument, SA_SIGINFO): the frame that was interrupted, and its
- * registers in *REGS: begin a walk there to leave the handler out. */
-struct sfu_frame sfu_linux_interrupted(const void *ucontext, struct sfu_regs *regs);
+/* In a signal handler that was given UCONTEXT (third argument, SA_SIGINFO): the registers of the frame that was
+ * interrupted, all of them in *CPU. Begin a walk with them to leave the handler out. */
+struct sfu_registers sfu_linux_interrupted(const void *ucontext, struct sfu_cpu *cpu);
 
 /* ---- What a program without libc needs ----------------------------------------------------------------------- */
 

@@ -23,17 +23,17 @@ static void number(const struct sfu_panic *p, const char *before, uint64_t value
 static void print_frame(const struct sfu_panic *p)
 {
     const struct sfu_frame *f = &p->walk.frame;
-    uint64_t lookup = sfu_lookup_pc(f);
+    uint64_t lookup = sfu_lookup_pc(&f->regs);
     uint64_t offset = 0;
     const char *name;
 
     number(p, "#", f->depth, 10, 1);
-    number(p, f->depth < 10 ? "  0x" : " 0x", f->pc, 16, 16);
+    number(p, f->depth < 10 ? "  0x" : " 0x", f->regs.pc, 16, 16);
     name = p->symbol != NULL ? p->symbol(p->ctx, lookup, &offset) : NULL;
     if (name != NULL) {
         text(p, "  ");
         text(p, name);
-        number(p, "+0x", offset + (f->pc - lookup), 16, 1);
+        number(p, "+0x", offset + (f->regs.pc - lookup), 16, 1);
     }
     if (f->trap != 0)
         text(p, "  [interrupted]");
@@ -56,18 +56,35 @@ static void print_end(const struct sfu_panic *p, int code)
     text(p, p->walk.frame.reliable ? "\n" : "; guessed frames are not proven\n");
 }
 
-static void print_addr2line(struct sfu_panic *p, const struct sfu_frame *top)
+static void print_addr2line(struct sfu_panic *p, const struct sfu_registers *top)
 {
     text(p, "addr2line -fipe ");
     text(p, p->image != NULL ? p->image : "IMAGE");
     sfu_walk_start(&p->walk, p->target, top);
     do {
-        number(p, " 0x", sfu_lookup_pc(&p->walk.frame) - p->slide, 16, 1);
+        number(p, " 0x", sfu_lookup_pc(&p->walk.frame.regs) - p->slide, 16, 1);
     } while (sfu_walk_step(&p->walk) == SFU_OK);
     text(p, "\n");
 }
 
-int sfu_panic_print(struct sfu_panic *panic, const struct sfu_frame *top)
+int sfu_panic_init(struct sfu_panic *panic, const void *sframe, const void *sframe_end, const void *stack,
+                   const void *stack_end)
+{
+    struct sfu_target *target = &panic->own;
+    int code =
+        sfu_open(&panic->section, sframe, (uint64_t)((uintptr_t)sframe_end - (uintptr_t)sframe), (uintptr_t)sframe);
+
+    panic->target = target;
+    target->sections = NULL;
+    target->window = stack;
+    target->window_low = (uintptr_t)stack;
+    target->window_high = (uintptr_t)stack_end;
+    if (code == SFU_OK)
+        code = sfu_add(&target->sections, &panic->section);
+    return code == SFU_OK ? sfu_check(&panic->section, NULL) : code;
+}
+
+int sfu_panic_print(struct sfu_panic *panic, const struct sfu_registers *top)
 {
     int code;
 

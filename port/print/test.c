@@ -26,26 +26,19 @@ static size_t length;
 static struct sfu_section section;
 static struct sfu_target target;
 static struct sfu_panic panic;
-static struct sfu_frame top;
+static struct sfu_registers top;
 static int faults;
+static bool hook_guesses;
 
-static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
+static int trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
 {
     (void)ctx;
-    if (addr < STACK || addr - STACK > sizeof stack - len)
-        return -1;
-    memcpy(buffer, (const uint8_t *)stack + (addr - STACK), len);
-    return 0;
-}
-
-static int trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_frame *next)
-{
-    (void)ctx;
-    if (frame->pc != 0x2000)
+    if (frame->regs.pc != 0x2000)
         return code;
-    next->pc = 0x3000;
-    next->sp = frame->sp + 64;
-    next->fp = frame->fp;
+    trapped->regs.pc = 0x3000;
+    trapped->regs.sp = frame->regs.sp + 64;
+    trapped->regs.fp = frame->regs.fp;
+    trapped->guessed = hook_guesses;
     return SFU_OK;
 }
 
@@ -87,9 +80,12 @@ static int reset(void **state)
     memset(&top, 0, sizeof top);
     length = 0;
     faults = 0;
+    hook_guesses = false;
     if (sfu_open(&section, bytes, sizeof bytes, 0x800000) != SFU_OK)
         return -1;
-    target.read = read_stack;
+    target.window = stack;
+    target.window_low = STACK;
+    target.window_high = STACK + sizeof stack;
     target.frame_pointers = true;
     panic.target = &target;
     panic.put = put;
@@ -144,6 +140,63 @@ static void test_marks(void **state)
     assert_string_equal(output, expected);
 }
 
+/* Whoever has guessed a frame, it says so. */
+static void test_guessed_by_hook(void **state)
+{
+    (void)state;
+    target.trap = trap;
+    target.frame_pointers = false;
+    hook_guesses = true;
+    top.pc = 0x2000;
+    assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NO_FDE);
+    assert_non_null(strstr(output, "\n#1  0x0000000000003000  [interrupted]  [guessed]\ntrace ends (-13)"));
+    assert_non_null(strstr(output, "; guessed frames are not proven\n"));
+}
+
+/* With one section and one stack nothing else needs to be set. The array is where it says: the trace is real. */
+static void test_init(void **state)
+{
+    char expected[1024];
+    uint64_t function = (uintptr_t)bytes + 0x10;
+
+    (void)state;
+    panic.target = NULL;
+    assert_int_equal(sfu_panic_init(&panic, bytes, bytes + sizeof bytes, stack, stack + 4), SFU_OK);
+    panic.own.max_frames = 10;
+    stack[0] = function + 1;
+    stack[1] = 0x123456789abcdef0;
+    top.pc = function;
+    top.sp = (uintptr_t)stack;
+    assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NO_FDE);
+    snprintf(expected, sizeof expected,
+             "#0  0x%016llx\n#1  0x%016llx\n#2  0x123456789abcdef0\ntrace ends (-13): %s\n"
+             "addr2line -fipe IMAGE 0x%llx 0x%llx 0x123456789abcdeef\n",
+             (unsigned long long)function, (unsigned long long)function + 1, sfu_string(SFU_E_NO_FDE),
+             (unsigned long long)function, (unsigned long long)function);
+    assert_string_equal(output, expected);
+    stack[1] = function + 1;
+    assert_int_equal(sfu_panic_init(&panic, bytes, bytes + sizeof bytes, stack, stack + 1), SFU_OK);
+    assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_STACK);
+}
+
+/* What is wrong with the section is said, and the first frame is printed. */
+static void test_init_broken(void **state)
+{
+    static uint8_t broken[sizeof bytes];
+
+    (void)state;
+    memcpy(broken, bytes, sizeof broken);
+    broken[12] = 2;
+    assert_int_equal(sfu_panic_init(&panic, broken, broken + sizeof broken, stack, stack + 4), SFU_E_COUNT);
+    assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NO_FDE);
+    broken[0] = 0;
+    assert_int_equal(sfu_panic_init(&panic, broken, broken + sizeof broken, stack, stack + 4), SFU_E_MAGIC);
+    assert_int_equal(sfu_panic_init(&panic, broken, broken, stack, stack + 4), SFU_E_EMPTY);
+    length = 0;
+    assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_EMPTY);
+    assert_non_null(strstr(output, "#0  0x0000000000001004\n"));
+}
+
 /* Two-digit frame numbers, and the end by the limit. */
 static void test_many(void **state)
 {
@@ -193,7 +246,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_plain, reset), cmocka_unit_test_setup(test_marks, reset),
         cmocka_unit_test_setup(test_many, reset),  cmocka_unit_test_setup(test_fault, reset),
-        cmocka_unit_test_setup(test_again, reset),
+        cmocka_unit_test_setup(test_again, reset), cmocka_unit_test_setup(test_guessed_by_hook, reset),
+        cmocka_unit_test_setup(test_init, reset),  cmocka_unit_test_setup(test_init_broken, reset),
     };
 
     return cmocka_run_group_tests_name("print", tests, NULL, NULL);

@@ -37,7 +37,7 @@ struct image {
 
 struct frame {
     struct sfu_frame frame;
-    struct sfu_row row;
+    uint64_t function; /* where it starts; 0: not known */
 };
 
 struct trace {
@@ -237,16 +237,16 @@ static void compare(const struct image *image, const struct symbols *symbols, co
         const struct sfu_frame *f = &trace->frames[i].frame;
         uint64_t pc = i == 0                  ? image->regs[image->num_regs]
                       : i <= image->num_truth ? image->truth[image->num_truth - i]
-                                              : f->pc;
+                                              : f->regs.pc;
         uint64_t start = 0;
-        const char *name = name_of(symbols, sfu_lookup_pc(f) - image->slide, &start);
+        const char *name = name_of(symbols, sfu_lookup_pc(&f->regs) - image->slide, &start);
 
-        if (strcmp(name, expected_name(last, i)) != 0 || f->function != start + image->slide)
+        if (strcmp(name, expected_name(last, i)) != 0 || trace->frames[i].function != start + image->slide)
             fail("frame %u is in %s, not %s", i, name, expected_name(last, i));
-        if (f->pc != pc)
-            fail("frame %u, PC 0x%" PRIx64 ": the machine went back to 0x%" PRIx64, i, f->pc, pc);
+        if (f->regs.pc != pc)
+            fail("frame %u, PC 0x%" PRIx64 ": the machine went back to 0x%" PRIx64, i, f->regs.pc, pc);
         if (!f->reliable || f->guessed || f->switched || f->depth != i ||
-            f->pc_kind != (i == 0 ? SFU_PC_EXACT : SFU_PC_RETURN))
+            f->regs.pc_kind != (i == 0 ? SFU_PC_EXACT : SFU_PC_RETURN))
             fail("attributes of frame %u", i);
     }
     if (trace->code != SFU_END || trace->count != EXPECTED_FRAMES)
@@ -260,7 +260,8 @@ static void walk(const struct sfu_target *target, const struct image *image, uns
     unsigned sp = machine == EM_X86_64 ? 7 : machine == EM_AARCH64 ? 31 : 15;
     unsigned fp = machine == EM_X86_64 ? 6 : machine == EM_AARCH64 ? 29 : 11;
     unsigned ra = machine == EM_AARCH64 ? 30 : 14;
-    struct sfu_frame top = {0};
+    struct sfu_registers top = {0};
+    struct sfu_row row;
     struct sfu_walk w;
 
     top.pc = image->regs[image->num_regs];
@@ -275,7 +276,8 @@ static void walk(const struct sfu_target *target, const struct image *image, uns
         if (trace->count == MAX_FRAMES)
             fail("the walk does not end");
         trace->frames[trace->count].frame = w.frame;
-        trace->frames[trace->count++].row = w.row;
+        trace->frames[trace->count++].function =
+            sfu_find_frame(target, &w.frame, &row) == SFU_OK ? row.function : 0;
         trace->code = sfu_walk_step(&w);
     } while (trace->code == SFU_OK);
 }
@@ -284,31 +286,38 @@ static void walk(const struct sfu_target *target, const struct image *image, uns
 static void compare_traces(const char *what, const struct trace *a, const struct trace *b)
 {
     for (unsigned i = 0; i < a->count && i < b->count; i++) {
-        const struct sfu_frame *x = &a->frames[i].frame, *y = &b->frames[i].frame;
+        const struct sfu_registers *x = &a->frames[i].frame.regs, *y = &b->frames[i].frame.regs;
 
-        if (x->pc != y->pc || x->sp != y->sp || x->fp != y->fp || x->function != y->function)
+        if (x->pc != y->pc || x->sp != y->sp || x->fp != y->fp || a->frames[i].function != b->frames[i].function)
             fail("%s: frame %u differs", what, i);
     }
 }
 
-/* The same with the section mapped, with a cache, and with an image that lacks the outer half of the stack. */
+/* The same with the stack in a window, all of it or half; with the section mapped; and with an image that lacks the
+ * outer half of the stack. */
 static void vary(struct image *image, const struct sfu_target *remote, unsigned machine, const struct trace *trace)
 {
-    static struct sfu_row cache[61];
     static struct trace other;
     struct sfu_section mapped;
     struct sfu_target target = *remote;
     unsigned long reads;
 
-    target.cache = cache;
-    target.cache_rows = sizeof cache / sizeof cache[0];
+    target.window = image->stack.bytes;
+    target.window_low = image->stack.addr;
+    target.window_high = image->stack.addr + image->stack.size;
+    target.read = NULL;
     walk(&target, image, machine, &other);
-    compare_traces("with a cache", trace, &other);
-    reads = image->section_reads;
+    compare_traces("in a window", trace, &other);
+    if (other.code != SFU_END || other.count != trace->count)
+        fail("in a window: %u frames, then: %s", other.count, sfu_string(other.code));
+    target.window_high -= image->stack.size / 2;
+    target.read = read_stack;
+    reads = image->stack_reads;
     walk(&target, image, machine, &other);
-    compare_traces("with a full cache", trace, &other);
-    if (other.code != SFU_END || other.count != trace->count || image->section_reads - reads > reads / 2)
-        fail("with a full cache: %u frames, %lu reads", other.count, image->section_reads - reads);
+    compare_traces("half in a window", trace, &other);
+    if (other.code != SFU_END || other.count != trace->count || image->stack_reads == reads ||
+        image->stack_reads - reads > reads / 3 * 2)
+        fail("half in a window: %u frames, %lu reads of %lu", other.count, image->stack_reads - reads, reads);
 
     target = *remote;
     target.sections = NULL;
@@ -353,6 +362,7 @@ int main(int argc, char **argv)
         fail("the section: %s", sfu_string(code));
     target.read = read_stack;
     target.reg = read_register;
+    target.red_zone = symbols.machine == EM_X86_64 ? 128 : 0;
     target.ctx = &image;
     image.section_reads = 0;
     walk(&target, &image, symbols.machine, &trace);

@@ -40,31 +40,33 @@ static void put_range(uint64_t addr, uint64_t size)
     sfu_linux_write((const char *)(uintptr_t)addr, size);
 }
 
-/* Nothing below SP is in the image: no rule needs it. */
+/* Below SP the image has the red zone and nothing else: the rule for FP may need a word there that has been popped, and
+ * no other rule of a compiler's does. */
 static void put_image(uint64_t sp)
 {
+    uint64_t low = sp - self.target.red_zone;
     unsigned i;
 
     put(magic);
     put(self.slide);
     put(SFU_NUM_REGS);
     for (i = 0; i <= SFU_NUM_REGS; i++)
-        put(self.regs.r[i]);
+        put(self.cpu.r[i]);
     put(num_truth);
     for (i = 0; i < num_truth; i++)
         put(truth[i]);
     put_range(self.section.addr, self.section.size);
-    put_range(sp, (uint64_t)(uintptr_t)stack_end - sp);
+    put_range(low, (uint64_t)(uintptr_t)stack_end - low);
     sfu_linux_exit(0);
 }
 
 NOINLINE void stop(volatile int *p);
 void stop(volatile int *p)
 {
-    struct sfu_frame top;
+    struct sfu_registers top;
 
     NOTE();
-    top = sfu_here(&self.regs);
+    top = sfu_here(&self.cpu);
     put_image(top.sp);
     STAY(p);
 }
@@ -80,7 +82,7 @@ void crash(volatile int *p)
 NOINLINE void handler(int signal, void *info, void *ucontext);
 void handler(int signal, void *info, void *ucontext)
 {
-    struct sfu_frame top = sfu_linux_interrupted(ucontext, &self.regs);
+    struct sfu_registers top = sfu_linux_interrupted(ucontext, &self.cpu);
 
     (void)signal;
     (void)info;

@@ -29,7 +29,10 @@ BARE_HEADERS := sfu.h \
 # entries, and with frame pointers (but on s390x, where leaf functions would have some too). pac: signed return
 # addresses. clang: by another compiler.
 BARE_SMALL := -Os -DSFU_OLDEST_VERSION=3 -DSFU_NO_REMOTE
-BARE_SMALL_s390x := -mpacked-stack # as kernels there use: else each call takes 160 bytes
+BARE_SMALL_x86_64 := -DSFU_ABI=SFU_AMD64
+BARE_SMALL_aarch64 := -DSFU_ABI=SFU_AARCH64
+# Packed stacks as kernels there use: else each call takes 160 bytes.
+BARE_SMALL_s390x := -DSFU_ABI=SFU_S390X -mpacked-stack
 BARE_HOOK := -O1 -DKERNEL_TRAP_HOOK
 BARE_HOOK_x86_64 := -fno-omit-frame-pointer
 BARE_HOOK_aarch64 := -fno-omit-frame-pointer

@@ -68,7 +68,7 @@ def scenarios(cpu):
     module = ["kernel_trace", "called_back", "module:module_middle", "module:module_entry", "scenario_module"]
     panic = "panic: value == 1"
     thread = ["work", "thread_entry", "thread_start"]
-    return {
+    result = {
         "boot": (["running"], True),
         "assert": ([panic, main_trace(cpu, asserted([]))], False),
         "memory": ([memory, main_trace(cpu, ["read_at+0", "scenario_memory"])], False),
@@ -96,6 +96,9 @@ def scenarios(cpu):
         "slide-irq": ([illegal, Trace(interrupted + ["moved_irq", "kernel_restart", "boot_again"], OUTERMOST,
                                       DISTANCE)], False),
     }
+    if cpu == "x86_64":  # the others take faults on a stack of their own
+        result["popped"] = [illegal, main_trace(cpu, ["popped", "with_array", "scenario_popped"])], False
+    return result
 
 
 # Sections that are broken at boot: how the image is changed or was linked, and what the one line must say.

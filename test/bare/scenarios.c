@@ -170,6 +170,47 @@ step static void scenario_overflow_big(void)
     (void)recurse_big(0);
 }
 
+/* ---- a fault that writes over what has been popped ---- */
+
+#if defined(__x86_64__)
+/* An epilogue as gcc makes it: no CFI says that FP has been restored, so that its rule is still the word that has been
+ * popped. Then comes a fault, which stores SS there. */
+void popped(void);
+__asm__(".text\n"
+        ".hidden popped\n"
+        ".type popped, @function\n"
+        "popped:\n"
+        "    .cfi_startproc\n"
+        "    push %rbx\n"
+        "    .cfi_def_cfa_offset 16\n"
+        "    push %rbp\n"
+        "    .cfi_def_cfa_offset 24\n"
+        "    .cfi_offset %rbp, -24\n"
+        "    xor %ebp, %ebp\n"
+        "    pop %rbp\n"
+        "    .cfi_def_cfa_offset 16\n"
+        "    pop %rbx\n"
+        "    .cfi_def_cfa_offset 8\n"
+        "    ud2\n"
+        "    .cfi_endproc\n"
+        "    .size popped, . - popped\n");
+
+/* Only FP says where its caller is, because only the run knows the size of the array. */
+step static void with_array(unsigned n)
+{
+    volatile uint8_t array[n];
+
+    __asm__("" : : "r"(array) : "memory");
+    popped();
+    array[0] = 0;
+}
+
+step static void scenario_popped(void)
+{
+    with_array(100);
+}
+#endif
+
 /* ---- stacks that have been written to ---- */
 
 /* An address below the caller's frame, of which the compiler knows nothing. */
@@ -228,7 +269,7 @@ step static void scenario_data(void)
 
 /* ---- a table that has been written to ---- */
 
-extern uint8_t sframe_start[];
+extern uint8_t sframe_start[], sframe_end[];
 
 static uint32_t get32(const uint8_t *p)
 {
@@ -324,42 +365,32 @@ step static void scenario_lost(void)
 
 /* ---- how much stack a trace needs ---- */
 
-/* Callbacks that need next to no stack of their own. */
+extern const uint8_t boot_stack[], boot_stack_top[];
+
 static void put_nothing(void *ctx, char c)
 {
     (void)ctx;
     (void)c;
 }
 
-static int read_any(void *ctx, uint64_t addr, void *buffer, size_t len)
-{
-    uint8_t *to = buffer;
-
-    (void)ctx;
-    for (; len > 0; len--) {
-        *to++ = *(const volatile uint8_t *)(uintptr_t)addr++;
-    }
-    return 0;
-}
-
-/* Prints to nowhere from a frame in calls, over a stack filled with a pattern, and says how far down it got. */
+/* Prints to nowhere from a frame in calls, over a stack filled with a pattern, and says how far down it got. This is
+ * README.md's way: one section, and one stack, for which no callback needs any stack of its own. */
 step static void stack_2(void)
 {
-    static struct sfu_target target;
-    static struct sfu_panic printer = {.target = &target, .put = put_nothing};
-    static struct sfu_regs regs;
-    static struct sfu_frame here;
+    static struct sfu_panic printer = {.put = put_nothing};
+    static struct sfu_cpu cpu;
+    static struct sfu_registers here;
     static volatile uint8_t *low, *p;
 
-    target = kernel_target;
-    target.read = read_any;
-    target.reg = NULL;
-    target.stack = NULL;
+    if (sfu_panic_init(&printer, sframe_start, sframe_end, boot_stack, boot_stack_top) != SFU_OK) {
+        panic("sfu_panic_init");
+    }
+    printer.own.pac_mask = kernel_target.pac_mask;
     low = machine_sp() - 4096;
     for (p = low; p < machine_sp(); p++) {
         *p = 0x5a;
     }
-    here = sfu_here(&regs);
+    here = sfu_here(&cpu);
     if (sfu_panic_print(&printer, &here) != SFU_END) {
         panic("not the whole trace");
     }
@@ -450,6 +481,9 @@ static const struct {
     {"printer", scenario_printer},
     {"overflow", scenario_overflow},
     {"overflow-big", scenario_overflow_big},
+#if defined(__x86_64__)
+    {"popped", scenario_popped},
+#endif
     {"garbage", scenario_garbage},
     {"zero", scenario_zero},
     {"data", scenario_data},

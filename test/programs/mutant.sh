@@ -24,9 +24,11 @@ mutant() {
     fi
 }
 
-mutant return-address-as-it-is x86_64 plain-O2 noreturn 's/return frame->pc - frame->pc_kind;/return frame->pc;/'
+mutant return-address-as-it-is x86_64 plain-O2 noreturn 's/return regs->pc - regs->pc_kind;/return regs->pc;/'
 mutant interrupted-as-return-address x86_64 plain-O2 'each instruction of leaf' \
-    's/frame->pc_kind = trap ? SFU_PC_EXACT : SFU_PC_RETURN;/frame->pc_kind = SFU_PC_RETURN;/'
-mutant fp-not-restored x86_64 plain-O2 'call of alloca' 's/frame->fp = values\[2\];/;/'
-mutant signature-kept aarch64 pac-b-O2 'call of leaf' 's/row->signed_ra ? strip(target, values\[1\])/0 ? 0/'
+    's/trapped.regs.pc_kind = SFU_PC_EXACT;/trapped.regs.pc_kind = SFU_PC_RETURN;/'
+mutant interrupted-by-table x86_64 plain-O2 'by table, two signals in' \
+    's/frame->regs.pc_kind = trap ? SFU_PC_EXACT : SFU_PC_RETURN;/frame->regs.pc_kind = SFU_PC_RETURN;/'
+mutant fp-not-restored x86_64 plain-O2 'call of alloca' 's/frame->regs.fp = .*;/;/'
+mutant signature-kept aarch64 pac-b-O2 'call of leaf' 's/row->signed_ra ? /0 ? /'
 mutant registers-not-asked s390x plain-O2 'each instruction of leaf' 's/t->reg == NULL || .*$/1)/'

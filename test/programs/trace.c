@@ -140,16 +140,16 @@ struct expected {
 static bool wrong(const struct sfu_walk *walk, const struct expected *want, const char *what)
 {
     const struct sfu_frame *f = &walk->frame;
-    const char *name = trace_function(f->pc).name;
+    const char *name = trace_function(f->regs.pc).name;
     const char *caller = want->index > 0 ? trace_function(list.entry[want->index - 1].pc).name : "(none)";
 
     if (trace_verdict.fault != NULL)
         return false;
     trace_verdict.fault = what;
-    os_print("# ", trace_label, ": ", what, ": frame ", os_decimal(f->depth), " pc ", os_hex(f->pc), " sp ",
-             os_hex(f->sp), " fp ", os_hex(f->fp), " in ", name != NULL ? name : "?", f->pc_kind ? "" : " exact",
-             "; want ", want->known ? "" : "(unknown) ", "pc ", os_hex(want->pc), " sp ", os_hex(want->sp),
-             " next record ", caller, NULL);
+    os_print("# ", trace_label, ": ", what, ": frame ", os_decimal(f->depth), " pc ", os_hex(f->regs.pc), " sp ",
+             os_hex(f->regs.sp), " fp ", os_hex(f->regs.fp), " in ", name != NULL ? name : "?",
+             f->regs.pc_kind ? "" : " exact", "; want ", want->known ? "" : "(unknown) ", "pc ", os_hex(want->pc),
+             " sp ", os_hex(want->sp), " next record ", caller, NULL);
     name = trace_function(want->exact_pc).name;
     os_print("; last exact pc ", os_hex(want->exact_pc), " in ", name != NULL ? name : "?", "\n", NULL);
     return false;
@@ -200,18 +200,18 @@ static bool has_wrong_fp(struct function here, const void *context)
 static bool check_exact(struct sfu_walk *walk, struct expected *want)
 {
     const struct sfu_frame *f = &walk->frame;
-    struct function here = trace_function(f->pc);
+    struct function here = trace_function(f->regs.pc);
     uint32_t i = want->index;
 
-    if (f->pc_kind != SFU_PC_EXACT || f->pc != want->pc || f->sp != want->sp)
+    if (f->regs.pc_kind != SFU_PC_EXACT || f->regs.pc != want->pc || f->regs.sp != want->sp)
         return wrong(walk, want, "not the exact frame");
-    if (want->context != NULL && (f->fp != *os_fp(want->context) || f->trap == 0))
+    if (want->context != NULL && (f->regs.fp != *os_fp(want->context) || f->trap == 0))
         return wrong(walk, want, "not the interrupted FP");
-    want->exact_pc = f->pc;
+    want->exact_pc = f->regs.pc;
     trace_verdict.in_plt += here.name[0] == '.';
     if (want->context != NULL && has_wrong_fp(here, want->context)) {
         want->wrong_fp = true;
-        want->fp = *(const uint64_t *)(uintptr_t)f->fp;
+        want->fp = *(const uint64_t *)(uintptr_t)f->regs.fp;
     }
     if (i > 0 && same_function(here, trace_function(list.entry[i - 1].pc)))
         expect_caller(want, &list.entry[--want->index]);
@@ -225,10 +225,10 @@ static bool check_exact(struct sfu_walk *walk, struct expected *want)
 static bool check_return(struct sfu_walk *walk, struct expected *want)
 {
     const struct sfu_frame *f = &walk->frame;
-    struct function here = trace_function(f->pc - 1);
+    struct function here = trace_function(f->regs.pc - 1);
     const volatile struct record *r;
 
-    if (f->pc_kind != SFU_PC_RETURN || (want->known && (f->pc != want->pc || f->sp != want->sp)))
+    if (f->regs.pc_kind != SFU_PC_RETURN || (want->known && (f->regs.pc != want->pc || f->regs.sp != want->sp)))
         return wrong(walk, want, "not the caller's frame");
     if (want->index == 0) { /* start-up code */
         want->known = false;
@@ -238,10 +238,10 @@ static bool check_return(struct sfu_walk *walk, struct expected *want)
     if (!same_function(here, trace_function(r->pc)))
         return wrong(walk, want, "not the caller");
     /* other functions may use FP for something else between CALL and the call itself */
-    if (here.name[0] == 'p' && f->fp != (want->wrong_fp ? want->fp : r->fp))
+    if (here.name[0] == 'p' && f->regs.fp != (want->wrong_fp ? want->fp : r->fp))
         return wrong(walk, want, "not the caller's FP");
     want->stop = want->wrong_fp;
-    trace_verdict.after_end += f->pc == here.end;
+    trace_verdict.after_end += f->regs.pc == here.end;
     expect_caller(want, r);
     return true;
 }
@@ -251,7 +251,7 @@ static bool check_trampoline(struct sfu_walk *walk, struct expected *want)
 {
     const struct sfu_frame *f = &walk->frame;
 
-    if (f->pc != want->pc || f->sp != want->sp)
+    if (f->regs.pc != want->pc || f->regs.sp != want->sp)
         return wrong(walk, want, "not the trampoline");
     want->trampoline = false;
     want->exact = true;
@@ -260,64 +260,73 @@ static bool check_trampoline(struct sfu_walk *walk, struct expected *want)
     return true;
 }
 
-static bool check_frame(struct sfu_walk *walk, struct expected *want)
+static bool check_frame(struct sfu_walk *walk, const struct sfu_row *row, struct expected *want)
 {
     const struct sfu_frame *f = &walk->frame;
-    struct function here = trace_function(f->pc_kind == SFU_PC_EXACT ? f->pc : f->pc - 1);
+    struct function here = trace_function(f->regs.pc_kind == SFU_PC_EXACT ? f->regs.pc : f->regs.pc - 1);
 
     if (want->trampoline)
         return check_trampoline(walk, want);
-    if (here.name == NULL || (here.name[0] != '.' && f->function != here.start))
+    if (here.name == NULL || (here.name[0] != '.' && row->function != here.start))
         return wrong(walk, want, "not the function's start");
     return want->exact ? check_exact(walk, want) : check_return(walk, want);
 }
 
-static void count(const struct sfu_walk *walk)
+/* What the tables say of the walk's frame, which is what its next step goes by. If that is nothing, the function is 0. */
+static void look_up(const struct sfu_walk *walk, struct sfu_row *row)
 {
-    const struct sfu_row *row = &walk->row;
+    row->function = 0;
+    row->kind = SFU_ROW_OUTERMOST;
+    (void)sfu_find_frame(&self.target, &walk->frame, row);
+}
+
+static void count(const struct sfu_walk *walk, const struct sfu_row *row)
+{
     uint32_t cfa = row->cfa.control >> 3;
 
     trace_verdict.frames++;
     if (walk->frame.depth + 1u > trace_verdict.longest)
         trace_verdict.longest = walk->frame.depth + 1;
-    if (walk->found == SFU_OK && row->kind == SFU_ROW_RULES)
+    if (row->kind == SFU_ROW_RULES)
         trace_verdict.registers +=
             (row->ra.control & 1) || (row->fp.control & 1) || (cfa != SFU_REG_SP && cfa != SFU_REG_FP);
 }
 
 /* ld makes no FDE for the PLT of aarch64, so that is where a trace ends that begins there. */
-static bool is_undescribed_plt(const struct sfu_walk *walk, int code)
+static bool is_undescribed_plt(const struct sfu_walk *walk, const struct sfu_row *row, int code)
 {
-    const char *name = trace_function(walk->frame.pc).name;
+    const char *name = trace_function(walk->frame.regs.pc).name;
 
-    return SFU_REG_SP == 31 && code == SFU_E_NO_FDE && walk->frame.pc_kind == SFU_PC_EXACT &&
-           same_text(name, ".plt") && walk->frame.function == 0;
+    return SFU_REG_SP == 31 && code == SFU_E_NO_FDE && walk->frame.regs.pc_kind == SFU_PC_EXACT &&
+           same_text(name, ".plt") && row->function == 0;
 }
 
-void trace_check(const struct sfu_frame *top)
+void trace_check(const struct sfu_registers *top)
 {
     struct expected want = {list.count, true, false, true, top->pc, top->sp, 0, NULL, false, false, 0};
     struct sfu_walk walk;
+    struct sfu_row row;
     int code;
 
     trace_verdict.walks++;
     sfu_walk_start(&walk, &self.target, top);
     do {
-        count(&walk);
-        if (!check_frame(&walk, &want))
+        look_up(&walk, &row);
+        count(&walk, &row);
+        if (!check_frame(&walk, &row, &want))
             return;
         code = sfu_walk_step(&walk);
     } while (code == SFU_OK && !want.stop);
     trace_verdict.wrong_tables += want.stop;
     if (want.stop)
         return;
-    if (code != SFU_END && is_undescribed_plt(&walk, code))
+    if (code != SFU_END && is_undescribed_plt(&walk, &row, code))
         return;
     if (code != SFU_END)
         wrong(&walk, &want, sfu_string(code));
     else if (want.index != 0 || want.exact || !walk.frame.reliable)
         wrong(&walk, &want, "the trace ends too early");
-    else if (!same_function(trace_function(walk.frame.function), trace_function((uint64_t)(uintptr_t)_start)))
+    else if (!same_function(trace_function(row.function), trace_function((uint64_t)(uintptr_t)_start)))
         wrong(&walk, &want, "the trace does not end at the start");
 }
 

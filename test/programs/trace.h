@@ -49,13 +49,13 @@ void _start(void);
 extern struct sfu_linux self;
 extern struct shadow list;
 
-/* Walks from TOP, whose registers are in self.regs and whose truth is LIST, and compares each frame. */
-void trace_check(const struct sfu_frame *top);
+/* Walks from TOP, whose registers are in self.cpu, all of them, and whose truth is LIST, and compares each frame. */
+void trace_check(const struct sfu_registers *top);
 
 /* Walks from here, and compares. */
 #define TRACE_HERE()                                                                                               \
     do {                                                                                                           \
-        struct sfu_frame top_ = sfu_here(&self.regs);                                                              \
+        struct sfu_registers top_ = sfu_here(&self.cpu);                                                           \
         (void)CALL(&list, (trace_check(&top_), 0));                                                                \
     } while (0)
 

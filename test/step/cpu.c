@@ -130,12 +130,12 @@ static unsigned saved_s390x(unsigned reg)
 }
 
 static const struct cpu cpus[] = {
-    {"x86_64", 3, false, 7, 6, 16, false, 15, 30, decode_x86, x86_order, sizeof x86_order, 0, 168, saved_x86},
-    {"aarch64", 2, false, 31, 29, 30, true, 4, 30, decode_aarch64, aarch64_order, sizeof aarch64_order, 0, 568,
+    {"x86_64", 3, false, 7, 6, 16, false, 128, 15, 30, decode_x86, x86_order, sizeof x86_order, 0, 168, saved_x86},
+    {"aarch64", 2, false, 31, 29, 30, true, 0, 4, 30, decode_aarch64, aarch64_order, sizeof aarch64_order, 0, 568,
      saved_aarch64},
-    {"aarch64_be", 1, true, 31, 29, 30, true, 4, 30, decode_aarch64, aarch64_order, sizeof aarch64_order, 0, 568,
+    {"aarch64_be", 1, true, 31, 29, 30, true, 0, 4, 30, decode_aarch64, aarch64_order, sizeof aarch64_order, 0, 568,
      saved_aarch64},
-    {"s390x", 4, true, 15, 11, 14, true, 6, 30, decode_s390x, s390x_order, sizeof s390x_order, 35, 344,
+    {"s390x", 4, true, 15, 11, 14, true, 0, 6, 30, decode_s390x, s390x_order, sizeof s390x_order, 35, 344,
      saved_s390x},
 };
 

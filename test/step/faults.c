@@ -85,7 +85,7 @@ static const struct sfu_rule *rule_of(const struct sfu_row *row, const char *fie
     return strcmp(field, "pc") == 0 ? &row->ra : strcmp(field, "fp") == 0 ? &row->fp : &row->cfa;
 }
 
-/* A value that stays in its own register has that register for a rule; the CFA's offset on s390x is a raw word. */
+/* A value that stays in its own register has that register for a rule. */
 void describe_rule(char *text, size_t size, const struct cpu *cpu, const struct sfu_row *row, const char *field)
 {
     const struct sfu_rule *rule = rule_of(row, field);
@@ -95,8 +95,6 @@ void describe_rule(char *text, size_t size, const struct cpu *cpu, const struct 
 
     if (rule->control & 1)
         sprintf(base, "r%u", reg);
-    if (row->abi == SFU_S390X && rule == &row->cfa)
-        offset = 8 * offset + 160;
     if (rule != &row->cfa && (rule->control & 3) == 1 && reg == own && offset == 0)
         snprintf(text, size, "%s -", field);
     else
@@ -191,7 +189,8 @@ static bool truth_holds(const struct fault *f, struct tracer *t, const struct re
 }
 
 /* Whether the row says exactly what F lists, of a field that is wrong. */
-static bool table_matches(const struct fault *f, const struct cpu *cpu, const struct mistake *mistake)
+static bool table_matches(const struct fault *f, const struct cpu *cpu, const struct sfu_row *row,
+                          const struct mistake *mistake)
 {
     char rule[64], field[3];
 
@@ -199,7 +198,7 @@ static bool table_matches(const struct fault *f, const struct cpu *cpu, const st
     field[2] = '\0';
     if (strncmp(f->truth, field, 2) != 0 || (mistake->field != NULL && strcmp(mistake->field, field) != 0))
         return false;
-    describe_rule(rule, sizeof rule, cpu, &mistake->frame->row, field);
+    describe_rule(rule, sizeof rule, cpu, row, field);
     return fnmatch(f->table, rule, 0) == 0;
 }
 
@@ -208,15 +207,16 @@ bool faults_match(struct faults *faults, struct tracer *t, const struct image *i
 {
     const struct seen *frame = mistake->frame;
     const struct symbol *s = image_function(image, frame->exact ? frame->pc : frame->pc - 1);
+    struct sfu_row row;
     unsigned i;
 
-    if (frame->found != SFU_OK || s == NULL)
+    if (!tracer_row(t, frame, &row) || s == NULL)
         return false;
     for (i = 0; i < faults->count; i++) {
         struct fault *f = &faults->list[i];
 
         if (concerns(f, t->m->cpu, image) && fnmatch(f->function, s->name, 0) == 0 &&
-            code_matches(f, image, frame->pc) && table_matches(f, t->m->cpu, mistake) &&
+            code_matches(f, image, frame->pc) && table_matches(f, t->m->cpu, &row, mistake) &&
             truth_holds(f, t, regs, mistake)) {
             f->matched++;
             return true;

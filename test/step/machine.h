@@ -26,13 +26,14 @@ enum kind {
 };
 
 struct cpu {
-    const char *abi;     /* name of sfu's ABI */
-    unsigned char id;    /* enum sfu_abi */
-    bool big;            /* byte order of data */
-    unsigned sp, fp, ra; /* DWARF numbers */
-    bool link;           /* calls leave the return address in register ra; else at SP */
-    unsigned longest;    /* bytes in the longest instruction */
-    unsigned gdb_usr1;   /* GDB's number of SIGUSR1 */
+    const char *abi;         /* name of sfu's ABI */
+    unsigned char id;        /* enum sfu_abi */
+    bool big;                /* byte order of data */
+    unsigned sp, fp, ra;     /* DWARF numbers */
+    bool link;               /* calls leave the return address in register ra; else at SP */
+    unsigned short red_zone; /* bytes below SP that a function may use */
+    unsigned longest;        /* bytes in the longest instruction */
+    unsigned gdb_usr1;       /* GDB's number of SIGUSR1 */
     /* Bytes of the instruction at INSN (longest bytes are there) in *LENGTH, 0 if not known. */
     enum kind (*decode)(const uint8_t *insn, const struct regs *regs, unsigned *length);
     /* DWARF number (32: pc) of each register in the order of GDB's 'g' packet, all of 8 bytes; -1: not needed. */

@@ -63,24 +63,36 @@ static int read_register(void *ctx, const struct sfu_frame *frame, uint32_t reg,
 }
 
 /* Knows the code that signal handlers return to, which runs with SP at the signal frame. */
-static int cross_signal(void *ctx, const struct sfu_frame *frame, int code, struct sfu_frame *next)
+static int cross_signal(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
 {
     struct tracer *t = ctx;
     const struct cpu *cpu = t->m->cpu;
+    struct sfu_registers *regs = &trapped->regs;
+    uint64_t sp = frame->regs.sp;
 
-    if (frame->pc < t->restorer || frame->pc >= t->restorer_end)
+    if (frame->regs.pc < t->restorer || frame->regs.pc >= t->restorer_end)
         return code;
-    if (read_saved(t, frame->sp + cpu->saved_pc, &next->pc) != 0 ||
-        read_saved(t, frame->sp + cpu->saved(cpu->sp), &next->sp) != 0 ||
-        read_saved(t, frame->sp + cpu->saved(cpu->fp), &next->fp) != 0)
+    if (read_saved(t, sp + cpu->saved_pc, &regs->pc) != 0 ||
+        read_saved(t, sp + cpu->saved(cpu->sp), &regs->sp) != 0 ||
+        read_saved(t, sp + cpu->saved(cpu->fp), &regs->fp) != 0)
         return SFU_E_STACK;
-    next->has_ra = cpu->link;
-    if (cpu->link && read_saved(t, frame->sp + cpu->saved(cpu->ra), &next->ra) != 0)
+    regs->has_ra = cpu->link;
+    if (cpu->link && read_saved(t, sp + cpu->saved(cpu->ra), &regs->ra) != 0)
         return SFU_E_STACK;
     return SFU_OK;
 }
 
 /* ---- The walk ---- */
+
+bool tracer_row(struct tracer *t, const struct seen *seen, struct sfu_row *row)
+{
+    struct sfu_frame frame;
+
+    memset(&frame, 0, sizeof frame);
+    frame.regs.pc = seen->pc;
+    frame.regs.pc_kind = seen->exact ? SFU_PC_EXACT : SFU_PC_RETURN;
+    return sfu_find_frame(&t->target, &frame, row) == SFU_OK;
+}
 
 int tracer_open(struct tracer *t, struct machine *m, const struct image *image)
 {
@@ -93,7 +105,6 @@ int tracer_open(struct tracer *t, struct machine *m, const struct image *image)
     t->sframe_size = image->sframe_size;
     t->pages = malloc((size_t)image->sframe_size);
     t->page_read = calloc((size_t)image->sframe_size / PAGE + 1, sizeof *t->page_read);
-    t->large = calloc(LARGE_CACHE, sizeof *t->large);
     restorer = image_function(image, image_symbol(image, "step_restorer"));
     if (restorer != NULL) {
         t->restorer = restorer->start;
@@ -106,6 +117,7 @@ int tracer_open(struct tracer *t, struct machine *m, const struct image *image)
     t->target.reg = read_register;
     t->target.trap = cross_signal;
     t->target.ctx = t;
+    t->target.red_zone = m->cpu->red_zone;
     return sfu_add(&t->target.sections, &t->section);
 }
 
@@ -113,10 +125,9 @@ void tracer_close(struct tracer *t)
 {
     free(t->pages);
     free(t->page_read);
-    free(t->large);
 }
 
-static void walk_from(struct tracer *t, struct trace *trace, const struct sfu_frame *top)
+static void walk_from(struct tracer *t, struct trace *trace, const struct sfu_registers *top)
 {
     struct sfu_walk walk;
 
@@ -125,21 +136,31 @@ static void walk_from(struct tracer *t, struct trace *trace, const struct sfu_fr
     do {
         struct seen *s = &trace->frames[trace->count++];
 
-        s->pc = walk.frame.pc;
-        s->sp = walk.frame.sp;
-        s->fp = walk.frame.fp;
-        s->exact = walk.frame.pc_kind == SFU_PC_EXACT;
+        s->pc = walk.frame.regs.pc;
+        s->sp = walk.frame.regs.sp;
+        s->fp = walk.frame.regs.fp;
+        s->exact = walk.frame.regs.pc_kind == SFU_PC_EXACT;
         s->reliable = walk.frame.reliable;
-        s->found = walk.found;
-        s->row = walk.row;
         trace->code = sfu_walk_step(&walk);
     } while (trace->code == SFU_OK && trace->count < MAX_SEEN);
 }
 
-void tracer_walk(struct tracer *t, struct trace *trace, enum cache cache)
+/* The block of memory that SP lies in: the callback reads what the window does not have, which is most of the stack. */
+static void set_window(struct tracer *t, uint64_t sp)
+{
+    uint64_t low = sp - sp % BLOCK;
+
+    if (!machine_read(t->m, low, t->window, BLOCK))
+        return;
+    t->target.window = t->window;
+    t->target.window_low = low;
+    t->target.window_high = low + BLOCK;
+}
+
+void tracer_walk(struct tracer *t, struct trace *trace, bool window)
 {
     const struct cpu *cpu = t->m->cpu;
-    struct sfu_frame top;
+    struct sfu_registers top;
 
     memset(&top, 0, sizeof top);
     trace->regs = t->m->regs;
@@ -151,14 +172,16 @@ void tracer_walk(struct tracer *t, struct trace *trace, enum cache cache)
     if (cpu->link)
         top.ra = t->m->regs.r[cpu->ra];
     t->no_registers = false;
-    t->target.cache = cache == LARGE ? t->large : cache == SMALL ? t->small : NULL;
-    t->target.cache_rows = cache == LARGE ? LARGE_CACHE : cache == SMALL ? SMALL_CACHE : 0;
+    t->target.window = NULL;
+    t->target.window_low = t->target.window_high = 0;
+    if (window)
+        set_window(t, top.sp);
     walk_from(t, trace, &top);
 }
 
 void tracer_resume(struct tracer *t, struct trace *trace, const struct seen *from)
 {
-    struct sfu_frame top;
+    struct sfu_registers top;
 
     memset(&top, 0, sizeof top);
     top.pc = from->pc;

@@ -8,13 +8,11 @@
 #include "machine.h"
 #include "sfu.h"
 
-enum { MAX_SEEN = 4096, PAGE = 1024, SMALL_CACHE = 13, LARGE_CACHE = 4093 };
+enum { MAX_SEEN = 4096, PAGE = 1024 };
 
 struct seen {
     uint64_t pc, sp, fp;
     bool exact, reliable;
-    int found;
-    struct sfu_row row;
 };
 
 struct trace {
@@ -28,7 +26,7 @@ struct tracer {
     struct machine *m;
     struct sfu_section section;
     struct sfu_target target;
-    struct sfu_row small[SMALL_CACHE], *large;
+    uint8_t window[BLOCK];
     uint8_t *pages; /* the section as read so far */
     bool *page_read;
     uint64_t sframe, sframe_size;
@@ -40,10 +38,11 @@ struct tracer {
 int tracer_open(struct tracer *tracer, struct machine *m, const struct image *image);
 void tracer_close(struct tracer *tracer);
 
-/* Walks from the machine's registers, without a cache of rows or with one. In the large one nearly every PC has a
- * place of its own; in the small one rows are used for PCs that they were not found by. */
-enum cache { NO_CACHE, SMALL, LARGE };
-void tracer_walk(struct tracer *tracer, struct trace *trace, enum cache cache);
+/* Walks from the machine's registers; with a WINDOW the innermost part of the stack lies in that. */
+void tracer_walk(struct tracer *tracer, struct trace *trace, bool window);
+
+/* What the table says of a frame that was SEEN. Returns whether it says anything. */
+bool tracer_row(struct tracer *tracer, const struct seen *seen, struct sfu_row *row);
 
 /* Walks on from a caller of which only this is known. */
 void tracer_resume(struct tracer *tracer, struct trace *trace, const struct seen *from);

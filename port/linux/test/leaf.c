@@ -3,7 +3,7 @@
 /* Always compiled so that this function has nothing to do but the capture: it changes no register before. */
 #include "registers.h"
 
-void capture_leaf(struct sfu_regs *regs)
+void capture_leaf(struct sfu_cpu *cpu)
 {
-    sfu_capture(regs);
+    sfu_capture(cpu);
 }

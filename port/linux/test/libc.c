@@ -47,21 +47,23 @@ static void check(bool right, const char *what, int code)
 
 static void handler(int signal, siginfo_t *info, void *ucontext)
 {
-    struct sfu_frame top = sfu_here(&self.regs);
+    struct sfu_registers here = sfu_here(&self.cpu);
     const uintptr_t functions[] = {(uintptr_t)crash, (uintptr_t)careless, (uintptr_t)main};
     struct sfu_walk walk;
+    struct sfu_row row;
     int code = SFU_OK;
     unsigned i;
 
     (void)signal;
     (void)info;
-    sfu_walk_start(&walk, &self.target, &top);
+    sfu_walk_start(&walk, &self.target, &here);
     while (code == SFU_OK && walk.frame.trap == 0)
         code = sfu_walk_step(&walk);
     check(code == SFU_OK, "signal frame", code);
-    check(walk.frame.pc == pc_of((const ucontext_t *)ucontext), "interrupted PC", code);
+    check(walk.frame.regs.pc == pc_of((const ucontext_t *)ucontext), "interrupted PC", code);
     for (i = 0; i < 3; i++) {
-        check(walk.frame.function == functions[i], "function", code);
+        code = sfu_find_frame(&self.target, &walk.frame, &row);
+        check(code == SFU_OK && row.function == functions[i], "function", code);
         code = sfu_walk_step(&walk);
         check(i == 2 || code == SFU_OK, "step", code);
     }

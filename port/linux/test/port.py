@@ -153,7 +153,7 @@ def check_cplusplus(abi, folder):
     source = folder + '/headers.cc'
     with open(source, 'w') as f:
         f.write(''.join(f'#include "{header}"\n' for header in HEADERS))
-        f.write('struct sfu_frame here(struct sfu_regs *regs) { return sfu_here(regs); }\n')
+        f.write('struct sfu_registers here(struct sfu_cpu *cpu) { return sfu_here(cpu); }\n')
     compiler = [ABIS[abi][0][0].replace('gcc', 'g++')] + ABIS[abi][0][1:]
     return run(compiler + WARNINGS + ['-std=c++11', '-O2', '-ffreestanding', '-I.', '-c', source,
                                       '-o', folder + '/headers.o'])

@@ -58,7 +58,7 @@ static void test_capturing(void)
     static const char *const names[] = {"r0",  "r1",  "r2",  "r3",  "r4",  "r5",  "r6",  "r7",  "r8",  "r9",  "r10",
                                         "r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21",
                                         "r22", "r23", "r24", "r25", "r26", "r27", "r28", "r29", "r30", "r31"};
-    static struct sfu_regs regs;
+    static struct sfu_cpu cpu;
 #if defined(__x86_64__)
     const uint32_t argument = 5, ra = 99;
 #elif defined(__aarch64__)
@@ -68,15 +68,15 @@ static void test_capturing(void)
 #endif
     uint32_t i;
 
-    test_capture(&regs);
+    test_capture(&cpu);
     for (i = 0; i < SFU_NUM_REGS; i++) {
         uint64_t right = i == SFU_REG_SP ? test_sp
-                         : i == argument ? (uintptr_t)&regs
+                         : i == argument ? (uintptr_t)&cpu
                          : i == ra       ? test_return
                                          : patterns[i];
-        expect(regs.r[i] == right, names[i]);
+        expect(cpu.r[i] == right, names[i]);
     }
-    expect(regs.r[SFU_NUM_REGS] - (uintptr_t)capture_leaf < 160, "PC");
+    expect(cpu.r[SFU_NUM_REGS] - (uintptr_t)capture_leaf < 160, "PC");
     finish();
 }
 
@@ -86,14 +86,14 @@ static void check_interrupted(const struct sfu_frame *frame)
     uint64_t value;
     uint32_t i;
 
-    expect(frame->pc == (uintptr_t)test_fault_at, "PC");
-    expect(frame->pc_kind == SFU_PC_EXACT, "kind of PC");
-    expect(frame->sp == test_sp, "SP");
-    expect(frame->fp == patterns[SFU_REG_FP], "FP");
+    expect(frame->regs.pc == (uintptr_t)test_fault_at, "PC");
+    expect(frame->regs.pc_kind == SFU_PC_EXACT, "kind of PC");
+    expect(frame->regs.sp == test_sp, "SP");
+    expect(frame->regs.fp == patterns[SFU_REG_FP], "FP");
 #ifdef SFU_REG_RA
     /* A table has no rule for it; it is in the signal frame. */
     if (!equal(mode, "table"))
-        expect(frame->has_ra && frame->ra == patterns[SFU_REG_RA], "RA");
+        expect(frame->regs.has_ra && frame->regs.ra == patterns[SFU_REG_RA], "RA");
 #endif
     for (i = 0; i < SFU_NUM_REGS; i++) {
         expect(sfu_linux_reg(&self, frame, i, &value) == 0, "register unknown");
@@ -106,16 +106,17 @@ static void check_interrupted(const struct sfu_frame *frame)
 static __attribute__((noinline)) void handler(int signal, void *info, void *ucontext)
 {
     struct sfu_walk walk;
-    struct sfu_frame top;
+    struct sfu_registers top;
     int code = SFU_OK;
 
     (void)signal;
     (void)info;
     if (equal(mode, "ucontext")) {
-        top = sfu_linux_interrupted(ucontext, &self.regs);
-        check_interrupted(&top);
+        top = sfu_linux_interrupted(ucontext, &self.cpu);
+        sfu_walk_start(&walk, &self.target, &top);
+        check_interrupted(&walk.frame);
     }
-    top = sfu_here(&self.regs);
+    top = sfu_here(&self.cpu);
     sfu_walk_start(&walk, &self.target, &top);
     while (code == SFU_OK && walk.frame.trap == 0)
         code = sfu_walk_step(&walk);

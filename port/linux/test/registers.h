@@ -13,10 +13,10 @@
 extern uint64_t patterns[32]; /* as above */
 extern uint64_t test_sp, test_return;
 
-/* Calls capture_leaf(REGS) with patterns in all registers but SP and those that the call needs. Sets test_sp to SP
+/* Calls capture_leaf(CPU) with patterns in all registers but SP and those that the call needs. Sets test_sp to SP
  * inside of it, test_return to its return address. */
-void test_capture(struct sfu_regs *regs);
-void capture_leaf(struct sfu_regs *regs);
+void test_capture(struct sfu_cpu *cpu);
+void capture_leaf(struct sfu_cpu *cpu);
 
 /* Reads from a pattern with patterns in all registers but SP, which is stored in test_sp, at this label. */
 void test_fault(void);
