@@ -1,26 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""Prints the loop contracts of sfu.c for goto-instrument --loop-contracts-file: what each pass of a loop writes, what
-holds before and after each, and what gets smaller. With them a proof is of any number of passes: it shows that the
-contract holds, and goes on with nothing but the contract."""
+"""Prints loop contracts of sfu.c for goto-instrument --loop-contracts-file: what each pass of a loop writes, what holds
+before and after each, and what gets smaller. With them a proof is of any number of passes: it shows that the contract
+holds, and goes on with nothing but the contract. The argument names the set."""
 import json
+import sys
 
-ROW = "c->at, c->error, c->row_start, c->row_info, c->word_count, c->word_size, c->words"
-FDE = "c->start, c->size, c->num_rows, c->info, c->type, c->repeat"
-
-
-def errors(*codes):
-    """The errors that reading numbers gives, and CODES."""
-    more = "".join(f" || c->error == {code}" for code in codes)
-    return f"(c->error == 0 || c->error == -6 || (c->error == -7 && c->s->bytes == 0){more})"
+RECORD = "l->record, records, __CPROVER_object_whole(record)"
+RANGE = "l->fde.start, l->fde.size"
+FDE = RANGE + ", l->fde.rows, l->fde.num_rows, l->fde.info, l->fde.type, l->fde.repeat"
+ROW = "l->row.start, l->row.words, l->row.end, l->row.info, l->row.count, l->row.size"
 
 
 def loop(function, number, parameters, variables, writes, holds, decreases):
-    """PARAMETERS and VARIABLES are those of FUNCTION that the rest names; with a block's number if they are in one."""
-    names = [f"{name},{function}::{name}" for name in parameters.split()]
+    """PARAMETERS and VARIABLES are those of FUNCTION that the rest names, the latter with a block's number if they are in
+    one. What the proofs count is named by all."""
+    names = [f"{name},{name}" for name in ("record", "records")]
+    names += [f"{name},{function}::{name}" for name in parameters.split()]
     names += [f"{name.rpartition('::')[2]},{function}::1::{name}" for name in variables.split()]
-    return {
+    return function, {
         "loop_id": str(number),
         "assigns": writes,
         "invariants": " && ".join(holds),
@@ -29,38 +28,44 @@ def loop(function, number, parameters, variables, writes, holds, decreases):
     }
 
 
-SEARCH = loop("find_fde", 0, "c", "low high", "low, high, c->at, c->error",
-              ["low <= high", "high <= c->s->num_fdes", errors()], "high - low")
+# A callback may have failed.
+FAILED = "(code == 0 || (code == -7 && l->s->bytes == 0))"
 
-STEP_BACK = loop("find_fde", 1, "c", "high", "high, c->at, c->error, c->start, c->size",
-                 ["high <= c->s->num_fdes", errors()], "high")
+SEARCH = loop("search", 0, "l", "low high", "low, high, " + RECORD,
+              ["low <= high", "high <= l->s->num_fdes"], "high - low")
 
-FIND_ROW = loop("find_row", 0, "c offset", "i start last", "i, start, last, " + ROW, [
-    "i <= c->num_rows",
+FIND_FDE = loop("find_fde", 0, "l", "index code", f"index, code, {RANGE}, {RECORD}",
+                ["index <= l->s->num_fdes", FAILED], "index")
+
+SCAN_ROWS = loop("scan_rows", 0, "l offset", "i at last start code", f"i, at, last, start, code, {ROW}, {RECORD}", [
+    "i <= l->fde.num_rows",
     # the row that was taken starts at or below the offset, and is the last one
-    "c->row_start <= offset",
-    "(i > 0 || c->row_start == 0)",
-    "(i == 0 || c->error != 0 || (last <= offset && c->row_start == last))",
-    # the words that it has can be read, or will not be
-    "c->word_count <= 15",
-    "(c->word_count == 0 || c->word_size == 1 || c->word_size == 2 || c->word_size == 4 || c->word_size == 8)",
-    "(c->error != 0 || c->word_size <= 4)",
-    errors(-16),
-], "c->num_rows - i")
+    "l->row.start <= offset",
+    "(i > 0 || l->row.start == 0)",
+    "(i == 0 || (last <= offset && l->row.start == last))",
+    # its words have a size that can be read
+    "(i == 0 || l->row.size == 1 || l->row.size == 2 || l->row.size == 4)",
+], "l->fde.num_rows - i")
 
-CHECK_ROWS = loop("check_rows", 0, "c", "i next start last row", "i, next, start, last, row, " + ROW,
-                  ["i <= c->num_rows", "c->error == 0"], "c->num_rows - i")
+CHECK_ROWS = loop("check_rows", 0, "l", "i at last start code row",
+                  f"i, at, last, start, code, row, {ROW}, {RECORD}", [
+    "i <= l->fde.num_rows",
+    "records <= __CPROVER_loop_entry(records) + 2ul * i",
+], "l->fde.num_rows - i")
 
-CHECK_FDES = loop("check_fdes", 0, "c place", "s start end num_rows",
-                  "place->fde, place->row, start, end, num_rows, " + FDE + ", " + ROW,
-                  ["place->fde <= s->num_fdes", "c->error == 0"], "s->num_fdes - place->fde")
+CHECK_FDES = loop("sfu_check", 0, "section", "index code start end left row l",
+                  "index, code, start, end, left, rows_left, row, " + f"{FDE}, {ROW}, {RECORD}".replace("l->", "l."), [
+    "index <= section->num_fdes",
+    "(code == 0 || section->num_fdes == 0)",
+    "l.s == section",
+    "left == rows_left",
+], "section->num_fdes - index")
 
-SWAP = loop("swap", 0, "s", "i p", "i, __CPROVER_object_whole(p)", ["i <= s->fde_size"], "i")
+SWAP = loop("swap", 0, "s", "i p q", "i, __CPROVER_object_whole(p)", ["i <= s->fde_size"], "i")
 
-REBASE_FDE = loop("rebase", 0, "fdes", "k size 1::1::start", "k, start, __CPROVER_object_whole(fdes)", ["k <= size"],
-                  "size - k")
+REBASE_FDE = loop("rebase", 0, "fdes", "k size", "k, __CPROVER_object_whole(fdes)", ["k <= size"], "size - k")
 
-REBASE = loop("rebase", 1, "fdes s", "i k c size", "i, k, fdes, c.at, c.error, __CPROVER_object_whole(fdes)", [
+REBASE = loop("rebase", 1, "fdes s", "i k size", "i, k, fdes, __CPROVER_object_whole(fdes)", [
     "i <= s->num_fdes",
     "(unsigned long)fdes == (unsigned long)__CPROVER_loop_entry(fdes) + (unsigned long)i * s->fde_size",
 ], "s->num_fdes - i")
@@ -74,17 +79,34 @@ SORT = loop("sfu_sort", 0, "section", "count root", "root, count", [
     "(count == section->num_fdes || root == 0)",
 ], "(unsigned long)count + root")
 
-print(json.dumps({
-    "sources": ["sfu.c"],
-    "functions": [{
-        "find_fde": [SEARCH, STEP_BACK],
-        "find_row": [FIND_ROW],
-        "check_rows": [CHECK_ROWS],
-        "check_fdes": [CHECK_FDES],
-        "swap": [SWAP],
-        "rebase": [REBASE_FDE, REBASE],
-        "sink": [SINK],
-        "sfu_sort": [SORT],
-    }],
-    "output": "stdout",
-}))
+# For prove_complete: the function that has the PC, WITNESS, has not been passed.
+SEARCH_COMPLETE = loop("search", 0, "l pc", "low high", "low, high", [
+    "low <= high",
+    "high <= l->s->num_fdes",
+    "high > witness",
+    "(low == 0 || table_starts[low - 1] <= pc)",
+], "high - low")
+
+FIND_FDE_COMPLETE = loop("find_fde", 0, "l pc", "index code sorted", f"index, code, {RANGE}", [
+    "index <= l->s->num_fdes",
+    "code == 0",
+    "index > witness",
+    "(!sorted || table_starts[index - 1] <= pc)",
+], "index")
+
+CHECK_FDES[1]["symbol_map"] += ";rows_left,rows_left"
+for contract in SEARCH_COMPLETE, FIND_FDE_COMPLETE:
+    contract[1]["symbol_map"] += ";witness,witness;table_starts,table_starts"
+
+SETS = {
+    "find": [SEARCH, FIND_FDE, SCAN_ROWS],
+    "complete": [SEARCH_COMPLETE, FIND_FDE_COMPLETE],
+    "rows": [CHECK_ROWS],
+    "check": [CHECK_FDES],
+    "sort": [SWAP, REBASE_FDE, REBASE, SINK, SORT],
+}
+
+functions = {}
+for name, contract in SETS[sys.argv[1]]:
+    functions.setdefault(name, []).append(contract)
+print(json.dumps({"sources": ["sfu.c"], "functions": [functions], "output": "stdout"}))

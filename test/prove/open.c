@@ -3,6 +3,12 @@
 /* sfu_open and sfu_open_remote, for every size, every address and every header: no bound. */
 #include "prove.h"
 
+static bool documented(int code)
+{
+    return code == SFU_OK || code == SFU_E_EMPTY || code == SFU_E_MAGIC || code == SFU_E_VERSION ||
+           code == SFU_E_ABI || code == SFU_E_FLAGS || code == SFU_E_BOUNDS;
+}
+
 /* SIZE bytes, of which sfu_open may read the first HEADER_SIZE at most: the object has no more. */
 void prove_open(void)
 {
@@ -10,18 +16,20 @@ void prove_open(void)
     struct sfu_section s, before;
     uint64_t size = nondet_u64(), addr = nondet_u64();
     unsigned there = size < HEADER_SIZE ? (unsigned)size : HEADER_SIZE;
+    const uint8_t *bytes = object + HEADER_SIZE - there;
     int code;
 
     __CPROVER_havoc_object(object);
+    s.big = nondet_bool();
     before = s;
-    code = sfu_open(&s, object + HEADER_SIZE - there, size, addr);
-    if (code == SFU_OK)
-        PROVE(opened(&s) && s.size == size && s.addr == addr, "an opened section is sound");
-    else
+    code = sfu_open(&s, bytes, size, addr);
+    PROVE(documented(code), "only documented codes");
+    if (code != SFU_OK) {
         PROVE(same_section(&s, &before), "outputs are unchanged on error");
-    PROVE(code == SFU_OK || code == SFU_E_EMPTY || code == SFU_E_MAGIC || code == SFU_E_VERSION ||
-              code == SFU_E_ABI || code == SFU_E_FLAGS || code == SFU_E_BOUNDS,
-          "only documented codes");
+        return;
+    }
+    PROVE(opened(&s) && s.size == size && s.addr == addr, "an opened section is sound");
+    PROVE(s.bytes == bytes && s.next == NULL, "it is mapped, and in no list");
 }
 
 void prove_open_remote(void)
@@ -31,13 +39,41 @@ void prove_open_remote(void)
 
     section_addr = nondet_u64();
     section_size = nondet_u64();
+    s.big = nondet_bool();
     before = s;
-    code = sfu_open_remote(&s, read_section, NULL, section_size, section_addr);
-    if (code == SFU_OK)
-        PROVE(opened(&s) && s.size == section_size && s.addr == section_addr, "an opened section is sound");
-    else
+    code = sfu_open_remote(&s, read_section, &section_addr, section_size, section_addr);
+    PROVE(documented(code) || code == SFU_E_SECTION, "only documented codes");
+    PROVE(callback_reads <= 1, "the header is read at once");
+    if (code != SFU_OK) {
         PROVE(same_section(&s, &before), "outputs are unchanged on error");
-    PROVE(code == SFU_OK || code == SFU_E_EMPTY || code == SFU_E_MAGIC || code == SFU_E_VERSION ||
-              code == SFU_E_ABI || code == SFU_E_FLAGS || code == SFU_E_BOUNDS || code == SFU_E_SECTION,
-          "only documented codes");
+        return;
+    }
+    PROVE(opened(&s) && s.size == section_size && s.addr == section_addr, "an opened section is sound");
+    PROVE(s.bytes == NULL && s.read == read_section && s.ctx == &section_addr && s.next == NULL,
+          "it is remote, and in no list");
+}
+
+/* Up to two sections are in the list; a third is added and taken out. */
+void prove_list(void)
+{
+    struct sfu_section sections[3], other;
+    struct sfu_section *list = NULL;
+    unsigned count = nondet_byte() % 3, i;
+    int code;
+
+    for (i = 0; i < 3; i++)
+        any_section(&sections[i]);
+    for (i = 0; i < count; i++)
+        if (sfu_add(&list, &sections[i]) != SFU_OK)
+            return;
+    PROVE(list == (count > 0 ? &sections[count - 1] : NULL), "sections are added at the front");
+    code = sfu_add(&list, &sections[2]);
+    PROVE((code == SFU_E_ABI) == (count > 0 && sections[0].abi != sections[2].abi), "a list has one ABI");
+    PROVE(code == SFU_OK || code == SFU_E_ABI, "only documented codes");
+    PROVE(sfu_remove(&list, &other) == SFU_E_EMPTY, "what is not in the list cannot be taken out");
+    i = nondet_byte() % 3;
+    code = sfu_remove(&list, &sections[i]);
+    PROVE(code != SFU_OK || sections[i].next == NULL, "it is in no list then");
+    for (other.next = list; other.next != NULL; other.next = other.next->next)
+        PROVE(other.next != &sections[i], "it is no longer in this one");
 }

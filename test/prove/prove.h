@@ -24,18 +24,23 @@ bool nondet_bool(void);
 #define ASSUME(condition)      __CPROVER_assume(condition)
 #define PROVE(condition, text) __CPROVER_assert(condition, text)
 
+/* ---- Callbacks ------------------------------------------------------------------------------------------------- */
+
 /* A read callback of which nothing is known: it may fail or not, and brings other bytes each time. Whatever is proven
  * with it holds for a section or a stack that changes while it is read, too. It checks what sfu.h promises to it. */
+static unsigned callback_reads;
+
 static int read_anything(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
     (void)ctx;
     PROVE(len >= 1 && len <= 28, "a read is 1 to 28 bytes long");
     PROVE(addr <= UINT64_MAX - len, "a read does not wrap");
+    callback_reads++;
     __CPROVER_havoc_slice(buffer, len);
     return nondet_int();
 }
 
-/* The same within the section that SECTION_ADDR and SECTION_SIZE say. */
+/* The same within the section, or the part of it, that SECTION_ADDR and SECTION_SIZE say. */
 static uint64_t section_addr, section_size;
 
 static int read_section(void *ctx, uint64_t addr, void *buffer, size_t len)
@@ -49,7 +54,7 @@ static int any_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, 
 {
     (void)ctx;
     (void)reg;
-    PROVE(frame->pc_kind == SFU_PC_EXACT, "registers are asked for in exact frames only");
+    PROVE(frame->regs.pc_kind == SFU_PC_EXACT, "registers are asked for in exact frames only");
     *value = nondet_u64();
     return nondet_int();
 }
@@ -63,6 +68,8 @@ static uint64_t any_stack(void *ctx, uint64_t sp)
     return sp < border;
 }
 
+/* ---- Comparisons ----------------------------------------------------------------------------------------------- */
+
 static bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
 {
     return a->control == b->control && a->offset == b->offset;
@@ -75,11 +82,16 @@ static bool same_row(const struct sfu_row *a, const struct sfu_row *b)
            same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) && same_rule(&a->fp, &b->fp);
 }
 
+static bool same_registers(const struct sfu_registers *a, const struct sfu_registers *b)
+{
+    return a->pc == b->pc && a->sp == b->sp && a->fp == b->fp && a->ra == b->ra && a->has_ra == b->has_ra &&
+           a->pc_kind == b->pc_kind;
+}
+
 static bool same_frame(const struct sfu_frame *a, const struct sfu_frame *b)
 {
-    return a->pc == b->pc && a->sp == b->sp && a->fp == b->fp && a->ra == b->ra && a->function == b->function &&
-           a->trap == b->trap && a->depth == b->depth && a->pc_kind == b->pc_kind && a->switches == b->switches &&
-           a->has_ra == b->has_ra && a->switched == b->switched && a->guessed == b->guessed &&
+    return same_registers(&a->regs, &b->regs) && a->trap == b->trap && a->depth == b->depth &&
+           a->switches == b->switches && a->switched == b->switched && a->guessed == b->guessed &&
            a->reliable == b->reliable;
 }
 
@@ -88,39 +100,159 @@ static bool same_section(const struct sfu_section *a, const struct sfu_section *
     return a->next == b->next && a->bytes == b->bytes && a->read == b->read && a->ctx == b->ctx &&
            a->addr == b->addr && a->size == b->size && a->fdes == b->fdes && a->fres == b->fres &&
            a->end == b->end && a->num_fdes == b->num_fdes && a->num_fres == b->num_fres &&
-           a->fixed_fp == b->fixed_fp && a->fixed_ra == b->fixed_ra && a->version == b->version &&
-           a->flags == b->flags && a->abi == b->abi && a->fde_size == b->fde_size && a->big == b->big &&
-           a->abi_data == b->abi_data;
+           same_rule(&a->ra, &b->ra) && same_rule(&a->fp, &b->fp) && a->version == b->version &&
+           a->flags == b->flags && a->abi == b->abi && a->fde_size == b->fde_size && a->big == b->big;
+}
+
+/* ---- Any opened section ---------------------------------------------------------------------------------------- */
+
+static bool unmentioned(const struct sfu_rule *rule, uint8_t reg)
+{
+    return rule->offset == 0 ? rule->control == register_rule(reg)
+                             : rule->control == RULE_DEREFERENCE && rule->offset == (int8_t)rule->offset;
 }
 
 /* What an opened section is: open.c proves it of every section that sfu_open or sfu_open_remote accepts, the other
  * proofs start from it. */
 static bool opened(const struct sfu_section *s)
 {
+#ifdef SFU_ABI
+    if (s->abi != SFU_ABI || s->big != is_big(s))
+        return false;
+#endif
     return s->size >= HEADER_SIZE && s->addr <= UINT64_MAX - s->size && s->fdes >= HEADER_SIZE &&
            s->fdes + (uint64_t)s->num_fdes * s->fde_size <= s->fres && s->fres <= s->end && s->end <= s->size &&
-           s->end <= MAX_END && s->version >= 1 && s->version <= 3 && s->abi >= SFU_AARCH64_BIG &&
-           s->abi <= (s->version == 1 ? SFU_AMD64 : SFU_S390X) && s->abi_data == &abis[s->abi - 1] &&
+           s->end <= MAX_END && s->version >= SFU_OLDEST_VERSION && s->version <= 3 && s->abi >= SFU_AARCH64_BIG &&
+           s->abi <= (s->version == 1 ? SFU_AMD64 : SFU_S390X) && unmentioned(&s->fp, abis[s->abi - 1].fp) &&
+           unmentioned(&s->ra, abis[s->abi - 1].ra) &&
            s->fde_size == (s->version == 1   ? 17
                            : s->version == 2 ? 20
                                              : 16);
 }
 
-/* What stands for `number` in most proofs. number.c proves that the real one does nothing else: the next number is any,
- * another one each time, and there is none behind the end. So these proofs hold for sections of every size, mapped or
- * remote, even if the bytes change meanwhile. */
-uint64_t any_number(struct cursor *c, unsigned size);
-uint64_t any_number(struct cursor *c, unsigned size)
+static void any_section(struct sfu_section *s)
 {
-    PROVE(c->error != SFU_OK || size == 1 || size == 2 || size == 4 || size == 8, "numbers have a known size");
-    if (c->at > c->end || size > c->end - c->at)
-        fail(c, SFU_E_BOUNDS);
-    if (c->error == SFU_OK && c->s->bytes == NULL && nondet_bool())
-        c->error = SFU_E_SECTION;
-    if (c->error != SFU_OK)
-        return 0;
-    c->at += size;
-    return size == 8 ? nondet_u64() : nondet_u64() & (((uint64_t)1 << 8 * size) - 1);
+    struct sfu_section any;
+
+    any.big = nondet_bool();
+    ASSUME(opened(&any));
+    *s = any;
+}
+
+/* The same of one version, whose entries have SIZE bytes: products with a constant are easier to prove. */
+static void any_section_of(struct sfu_section *s, uint8_t version, uint8_t size)
+{
+    struct sfu_section any;
+
+    any.version = version;
+    any.fde_size = size;
+    any.big = nondet_bool();
+    ASSUME(opened(&any));
+    *s = any;
+}
+
+/* ---- Stand-ins ------------------------------------------------------------------------------------------------- */
+
+/* What stands for read_known in most proofs. read.c proves that the real one does nothing else, if what its callers
+ * know is true, which is proven here: it gives a pointer to bytes of the tables or, from a callback, of the buffer. The
+ * bytes are any, others each time. So these proofs hold for sections of every size, mapped or remote, even if their bytes
+ * change between one record and the next. No byte behind the record is there; how many were read is counted. */
+static uint8_t record[4 * MAX_WORDS];
+static uint64_t records;
+
+static int any_record(struct lookup *l, uint32_t len)
+{
+    PROVE(len >= 1 && len <= sizeof l->buffer, "a record fits into its buffer");
+    records++;
+    l->record = NULL;
+    if (l->s->bytes == NULL && nondet_bool())
+        return SFU_E_SECTION;
+    __CPROVER_havoc_object(record);
+    l->record = record + sizeof record - len;
+    return SFU_OK;
+}
+
+int any_known(struct lookup *l, uint32_t at, uint32_t len);
+int any_known(struct lookup *l, uint32_t at, uint32_t len)
+{
+    PROVE(at <= l->s->end && len <= l->s->end - at, "a record lies in the tables");
+    return any_record(l, len);
+}
+
+/* The same for read_entry. */
+int any_entry(struct lookup *l, uint32_t index);
+int any_entry(struct lookup *l, uint32_t index)
+{
+    PROVE(index < l->s->num_fdes, "an entry lies in the table of FDEs");
+    return any_record(l, l->s->fde_size);
+}
+
+/* What stands for the loads from a record: read.c proves that the real ones read no other bytes. So the proofs also hold
+ * if the bytes change between two loads. */
+uint16_t any_load2(const uint8_t *p, bool big);
+uint16_t any_load2(const uint8_t *p, bool big)
+{
+    (void)big;
+    PROVE(__CPROVER_r_ok(p, 2), "a load of 2 bytes lies within the record");
+    return (uint16_t)nondet_u32();
+}
+
+uint32_t any_load4(const uint8_t *p, bool big);
+uint32_t any_load4(const uint8_t *p, bool big)
+{
+    (void)big;
+    PROVE(__CPROVER_r_ok(p, 4), "a load of 4 bytes lies within the record");
+    return nondet_u32();
+}
+
+uint64_t any_load8(const uint8_t *p, bool big);
+uint64_t any_load8(const uint8_t *p, bool big)
+{
+    (void)big;
+    PROVE(__CPROVER_r_ok(p, 8), "a load of 8 bytes lies within the record");
+    return nondet_u64();
+}
+
+uint32_t any_load(const uint8_t *p, unsigned size, bool big);
+uint32_t any_load(const uint8_t *p, unsigned size, bool big)
+{
+    (void)big;
+    PROVE(size == 1 || size == 2 || size == 4, "a load has a known size");
+    PROVE(__CPROVER_r_ok(p, size), "a load lies within the record");
+    return nondet_u32() & UINT32_MAX >> (32 - 8 * size);
+}
+
+int32_t any_load_signed(const uint8_t *p, unsigned size, bool big);
+int32_t any_load_signed(const uint8_t *p, unsigned size, bool big)
+{
+    uint32_t value = any_load(p, size, big);
+
+    return size == 1 ? (int8_t)value : size == 2 ? (int16_t)value : (int32_t)value;
+}
+
+/* What stands for read_rules: find.c proves it. */
+int any_rules(struct lookup *l, struct sfu_row *row);
+int any_rules(struct lookup *l, struct sfu_row *row)
+{
+    int code = (int8_t)nondet_byte();
+
+    PROVE(l->fde.num_rows == 0 || l->row.size == 1 || l->row.size == 2 || l->row.size == 4, "words can be read");
+    PROVE(l->fde.type <= TYPE_FLEXIBLE, "the type is known");
+    ASSUME(code == SFU_OK || code == SFU_E_ROW || code == SFU_E_BOUNDS ||
+           (code == SFU_E_NO_ROW && l->fde.num_rows == 0) || (code == SFU_E_SECTION && l->s->bytes == NULL));
+    records += l->fde.num_rows != 0 && nondet_bool();
+    l->record = NULL;
+    if (code != SFU_OK)
+        return code;
+    row->kind = nondet_byte();
+    row->cfa.offset = nondet_int();
+    row->ra.offset = nondet_int();
+    row->fp.offset = nondet_int();
+    row->cfa.control = nondet_u32();
+    row->ra.control = nondet_u32();
+    row->fp.control = nondet_u32();
+    ASSUME(row->kind <= SFU_ROW_ASK && (row->kind != SFU_ROW_RULES || row->cfa.control & RULE_REGISTER));
+    return SFU_OK;
 }
 
 /* FDEs, and what reads them: for proofs of what is done with them, not of how they are read. */
@@ -133,29 +265,28 @@ static void any_fdes(void)
     __CPROVER_havoc_object(sizes);
 }
 
-uint64_t known_start(struct cursor *c, uint32_t index);
-uint64_t known_start(struct cursor *c, uint32_t index)
+int known_entry(struct lookup *l, uint32_t index);
+int known_entry(struct lookup *l, uint32_t index)
 {
-    (void)c;
+    (void)l;
+    PROVE(index < MAX_FDES, "an entry of the table");
+    return SFU_OK;
+}
+
+uint64_t known_start(const struct sfu_section *s, uint32_t index, const uint8_t *p);
+uint64_t known_start(const struct sfu_section *s, uint32_t index, const uint8_t *p)
+{
+    (void)s;
+    (void)p;
     return starts[index];
 }
 
-void known_fde(struct cursor *c, uint32_t index);
-void known_fde(struct cursor *c, uint32_t index)
+int known_range(struct lookup *l, uint32_t index);
+int known_range(struct lookup *l, uint32_t index)
 {
-    c->start = starts[index];
-    c->size = sizes[index];
-}
-
-/* Every opened section. */
-static void any_section(struct sfu_section *s)
-{
-    struct sfu_section any;
-
-    any.abi_data = abi_of(any.abi);
-    any.big = nondet_bool();
-    ASSUME(opened(&any));
-    *s = any;
+    l->fde.start = starts[index];
+    l->fde.size = sizes[index];
+    return SFU_OK;
 }
 
 #endif

@@ -1,145 +1,184 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* sfu_walk_start and sfu_walk_step, for every walk over up to two sections with a cache of up to three rows, with
- * callbacks that do anything. Looking up is any_locate below, which does what prove_find shows of it. */
+/* sfu_find_frame, sfu_walk_start and sfu_walk_step, for every walk over up to three sections, with callbacks that do
+ * anything. Looking up is any_find below, which does what prove_find shows of it, and reading a word of the stack is
+ * any_word, which does what prove_word shows. */
 #include "prove.h"
 
-void any_locate(struct cursor *c, const struct sfu_section *s, uint64_t pc, struct sfu_row *row);
-void any_locate(struct cursor *c, const struct sfu_section *s, uint64_t pc, struct sfu_row *row)
+#define MAX_SECTIONS 3
+
+static struct sfu_section sections[MAX_SECTIONS];
+static struct sfu_target target;
+static struct sfu_walk walk;
+
+/* What the table has said. */
+static uint64_t asked_pc;
+static unsigned asked;   /* sections */
+static int first_code;   /* what the first said that said more than SFU_E_NO_FDE; or that */
+static bool found;
+static struct sfu_row found_row;
+
+int any_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row);
+int any_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row)
 {
+    int code = (int8_t)nondet_byte();
     struct sfu_row any;
 
+    PROVE(!found && asked < MAX_SECTIONS && section == target.sections + asked,
+          "sections are asked in turn, until one has a row");
+    PROVE(pc == asked_pc, "a caller is looked up where it was left, not where it goes on");
+    asked++;
+    ASSUME(code == SFU_OK || (code <= SFU_E_NO_FDE && code >= SFU_E_ROW) || code == SFU_E_BOUNDS ||
+           (code == SFU_E_SECTION && section->bytes == NULL));
+    if (first_code == SFU_E_NO_FDE || first_code == SFU_E_EMPTY)
+        first_code = code;
+    if (code != SFU_OK)
+        return code;
     any.signal = nondet_bool();
     any.signed_ra = nondet_bool();
-    any.abi = s->abi;
-    c->error = (int8_t)nondet_byte();
-    ASSUME(c->error == SFU_OK || (c->error <= SFU_E_NO_FDE && c->error >= SFU_E_ROW) || c->error == SFU_E_BOUNDS ||
-           (c->error == SFU_E_SECTION && s->bytes == NULL));
-    ASSUME(c->error != SFU_OK || (pc - any.start < any.length && any.kind <= SFU_ROW_ASK));
-    *row = any;
+    any.abi = section->abi;
+    ASSUME(pc - any.start < any.length && any.kind <= SFU_ROW_ASK);
+    found = true;
+    found_row = *row = any;
+    return SFU_OK;
 }
 
-/* The rules are among what any_locate leaves open. */
-void no_rules(struct cursor *c, struct sfu_row *row);
-void no_rules(struct cursor *c, struct sfu_row *row)
+bool any_word(const struct sfu_target *t, uint64_t addr, bool big, uint64_t *value);
+bool any_word(const struct sfu_target *t, uint64_t addr, bool big, uint64_t *value)
 {
-    (void)c;
-    (void)row;
+    (void)addr;
+    (void)big;
+    PROVE(t == &target, "the stack is that of the target");
+    if (nondet_bool())
+        return false;
+    *value = nondet_u64();
+    return true;
 }
 
+/* What the hook has said. */
+static bool hook_asked;
 static int hook_code;
+static struct sfu_trapped hook_trapped;
 
-static int any_hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_frame *next)
+static int any_hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
 {
     (void)ctx;
+    PROVE(!hook_asked, "the hook is asked once");
     PROVE(code == SFU_E_NO_FDE || code == SFU_E_SIGNAL, "the hook is asked about what the table does not describe");
-    PROVE(next->trap == frame->sp && !next->has_ra && (next->pc | next->sp | next->fp | next->ra) == 0,
+    PROVE(frame == &walk.frame && trapped->trap == frame->regs.sp && !trapped->guessed && !trapped->regs.has_ra &&
+              trapped->regs.pc_kind == SFU_PC_EXACT &&
+              (trapped->regs.pc | trapped->regs.sp | trapped->regs.fp | trapped->regs.ra) == 0,
           "what the hook may leave alone");
-    __CPROVER_havoc_object(next);
-    next->has_ra = nondet_bool();
+    __CPROVER_havoc_object(&hook_trapped);
+    hook_trapped.regs.has_ra = nondet_bool();
+    hook_trapped.guessed = nondet_bool();
+    ASSUME(hook_trapped.regs.pc_kind <= SFU_PC_RETURN);
+    *trapped = hook_trapped;
+    hook_asked = true;
     hook_code = nondet_int();
     return hook_code;
 }
 
-static struct sfu_section first, second;
-static struct sfu_row cache[3];
-static struct sfu_target target;
-static struct sfu_walk walk;
-
-/* What a walk is between steps, besides any frame. */
-static bool sound(const struct sfu_walk *w)
-{
-    const struct sfu_row *row = &w->row;
-
-    if (w->target != &target || w->frame.pc_kind > SFU_PC_RETURN)
-        return false;
-    if (w->found != SFU_OK)
-        return w->found <= SFU_E_EMPTY && w->found >= SFU_E_ROW && row->length == 0 && w->frame.function == 0 &&
-               (w->found == SFU_E_EMPTY) == (target.sections == NULL);
-    return sfu_lookup_pc(&w->frame) - row->start < row->length && w->frame.function == row->function;
-}
-
 static void any_target(void)
 {
+    unsigned count = nondet_byte(), i;
+
+    ASSUME(count <= MAX_SECTIONS);
     border = nondet_u64();
-    any_section(&first);
-    any_section(&second);
-    ASSUME(first.abi == second.abi);
-    second.next = NULL;
-    first.next = nondet_bool() ? &second : NULL;
-    target.sections = nondet_bool() ? &first : NULL;
+    for (i = 0; i < MAX_SECTIONS; i++) {
+        any_section(&sections[i]);
+        ASSUME(sections[i].abi == sections[0].abi);
+        sections[i].next = i + 1 < count ? &sections[i + 1] : NULL;
+    }
+    __CPROVER_havoc_object(&target);
+    target.sections = count > 0 ? sections : NULL;
     target.read = read_anything;
     target.reg = nondet_bool() ? any_register : NULL;
     target.trap = nondet_bool() ? any_hook : NULL;
     target.stack = nondet_bool() ? any_stack : NULL;
-    target.pac_mask = nondet_u64();
-    target.cache = cache;
-    target.cache_rows = nondet_u32();
-    ASSUME(target.cache_rows <= 3);
-    target.max_frames = nondet_u32();
-    target.max_switches = nondet_byte();
     target.frame_pointers = nondet_bool();
-    __CPROVER_havoc_object(cache);
+    first_code = count > 0 ? SFU_E_NO_FDE : SFU_E_EMPTY;
 }
 
 static void any_walk(void)
 {
     __CPROVER_havoc_object(&walk);
-    walk.row.signal = nondet_bool();
-    walk.row.signed_ra = nondet_bool();
-    walk.frame.has_ra = nondet_bool();
+    walk.frame.regs.has_ra = nondet_bool();
     walk.frame.switched = nondet_bool();
     walk.frame.guessed = nondet_bool();
     walk.frame.reliable = nondet_bool();
+    ASSUME(walk.frame.regs.pc_kind <= SFU_PC_RETURN);
+    walk.target = &target;
+    asked_pc = walk.frame.regs.pc_kind == SFU_PC_RETURN ? walk.frame.regs.pc - 1 : walk.frame.regs.pc;
+}
+
+void prove_find_frame(void)
+{
+    struct sfu_row row, before;
+    int code;
+
+    any_target();
+    any_walk();
+    row.signal = nondet_bool();
+    row.signed_ra = nondet_bool();
+    before = row;
+    code = sfu_find_frame(&target, &walk.frame, &row);
+    PROVE((code == SFU_OK) == found, "a row that one of the sections has is found");
+    PROVE(found || code == first_code, "else the first error counts that says more than that there is none");
+    PROVE(same_row(&row, found ? &found_row : &before), "outputs are unchanged on error");
 }
 
 void prove_walk_start(void)
 {
-    struct sfu_frame top;
+    struct sfu_registers top;
 
     top.has_ra = nondet_bool();
-    ASSUME(top.pc_kind <= SFU_PC_RETURN);
     any_target();
     any_walk();
     sfu_walk_start(&walk, &target, &top);
-    PROVE(sound(&walk), "a walk has begun");
-    PROVE(walk.frame.pc == top.pc && walk.frame.sp == top.sp && walk.frame.fp == top.fp && walk.frame.depth == 0 &&
-              walk.frame.pc_kind == top.pc_kind && walk.frame.reliable && !walk.frame.guessed,
-          "the first frame is the one that was given");
+    PROVE(walk.target == &target && same_registers(&walk.frame.regs, &top) && walk.frame.depth == 0 &&
+              walk.frame.switches == 0 && walk.frame.trap == 0 && walk.frame.reliable && !walk.frame.guessed &&
+              !walk.frame.switched,
+          "the first frame has the registers that were given");
 }
 
 void prove_walk(void)
 {
     struct sfu_walk before;
-    const struct sfu_frame *frame = &walk.frame;
-    bool leaf;
+    const struct sfu_frame *frame = &walk.frame, *was = &before.frame;
+    bool leaf, hooked;
     int code;
 
     any_target();
     any_walk();
-    ASSUME(sound(&walk));
     before = walk;
     code = sfu_walk_step(&walk);
-    leaf = before.frame.pc_kind == SFU_PC_EXACT && frame->pc_kind == SFU_PC_RETURN;
-    PROVE(code != SFU_END || hook_code == SFU_END ||
-              (before.found == SFU_OK && before.row.kind == SFU_ROW_OUTERMOST),
+    PROVE(walk.target == &target, "the target stays");
+    PROVE(code != SFU_END || (hook_asked && hook_code == SFU_END) || (found && found_row.kind == SFU_ROW_OUTERMOST),
           "the end is where the table or the hook says so");
     if (code != SFU_OK) {
-        PROVE(same_frame(frame, &before.frame) && walk.found == before.found &&
-                  (walk.found != SFU_OK || same_row(&walk.row, &before.row)),
-              "the walk stays as it is on error");
+        PROVE(same_frame(frame, was), "the walk stays as it is on error");
         return;
     }
-    PROVE(frame->sp > before.frame.sp || (leaf && frame->sp == before.frame.sp) || frame->switched,
+    leaf = was->regs.pc_kind == SFU_PC_EXACT && frame->regs.pc_kind == SFU_PC_RETURN;
+    hooked = hook_asked && hook_code == SFU_OK;
+    PROVE(frame->regs.sp > was->regs.sp || (leaf && frame->regs.sp == was->regs.sp) || frame->switched,
           "SP grows within a stack");
-    PROVE(frame->switches == before.frame.switches + frame->switched &&
+    PROVE(frame->switches == was->switches + frame->switched &&
               (!frame->switched ||
                frame->switches <= (target.max_switches != 0 ? target.max_switches : SFU_MAX_SWITCHES)),
           "switches are counted and limited");
-    PROVE(frame->depth == before.frame.depth + 1 &&
+    PROVE(frame->depth == was->depth + 1 &&
               frame->depth < (target.max_frames != 0 ? target.max_frames : SFU_MAX_FRAMES),
           "frames are counted and limited");
-    PROVE(frame->reliable == (before.frame.reliable && !frame->guessed), "no frame is reliable behind a guess");
-    PROVE(!frame->guessed || (target.frame_pointers && before.found == SFU_E_NO_FDE), "guesses are opted in to");
-    PROVE(sound(&walk), "the walk can go on");
+    PROVE(frame->reliable == (was->reliable && !frame->guessed), "no frame is reliable behind a guess");
+    PROVE(frame->regs.pc_kind <= SFU_PC_RETURN, "the walk can go on");
+    PROVE(hooked || found || first_code == SFU_E_NO_FDE, "a corrupt table is not passed over");
+    if (hooked)
+        PROVE(same_registers(&frame->regs, &hook_trapped.regs) && frame->trap == hook_trapped.trap &&
+                  frame->guessed == hook_trapped.guessed,
+              "a frame behind a trap is what the hook says");
+    else
+        PROVE(frame->guessed == !found && (found || target.frame_pointers), "guesses are opted in to");
+    PROVE(hooked || !found || found_row.kind == SFU_ROW_RULES, "rules are applied where there are some");
 }
