@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 
-FUZZ_HARNESSES := section walk differ
+FUZZ_HARNESSES := section walk differ fast
 FUZZ_BUILD := build/fuzz
 FUZZ_SHARED := fuzz/harness.c fuzz/table.c
-FUZZ_HEADERS := sfu.h fuzz/harness.h fuzz/table.h
-FUZZ_FLAGS := -std=c99 $(WARN) -I. -Ifuzz -O2 -g
+FUZZ_SUBJECTS := sfu.c port/fast/sfu_fast.c
+FUZZ_HEADERS := sfu.h port/fast/sfu_fast.h fuzz/harness.h fuzz/table.h
+FUZZ_FLAGS := -std=c99 $(WARN) -I. -Ifuzz -Iport/fast -O2 -g
 
 # Every input of the corpus, and each of its truncations, under both sanitizers.
 CHECK += replay
@@ -13,10 +14,32 @@ CHECK += replay
 suite-replay: $(FUZZ_HARNESSES:%=$(FUZZ_BUILD)/replay-%)
 	@test/run.sh replay sh -ec 'for h in $(FUZZ_HARNESSES); do $(FUZZ_BUILD)/replay-$$h $$h fuzz/corpus/$$h/*; done'
 
-$(FUZZ_BUILD)/replay-%: fuzz/%.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADERS) sfu.c
+$(FUZZ_BUILD)/replay-%: fuzz/%.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
 	@mkdir -p $(@D)
 	$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ \
-	    $< fuzz/replay.c $(FUZZ_SHARED) sfu.c
+	    $< fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
+
+# The fast walker's inputs mean frames of the machine that they run on.
+CHECK_aarch64 += replay-aarch64
+CHECK_s390x += replay-s390x
+.PHONY: suite-replay-aarch64 suite-replay-s390x
+suite-replay-aarch64 suite-replay-s390x: suite-replay-%: build/fuzz-%/replay-fast
+	@test/run.sh replay-$* sh -ec 'qemu-$* $< fast fuzz/corpus/fast/*'
+
+build/fuzz-%/replay-fast: fuzz/fast.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
+	@test/toolchain/install.sh check
+	@mkdir -p $(@D)
+	$*-linux-gnu-gcc $(FUZZ_FLAGS) -static -o $@ $< fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
+
+## fuzz-share: how many frames of the corpus take the fast walker's short way
+.PHONY: fuzz-share
+fuzz-share: $(FUZZ_BUILD)/share
+	$< fast fuzz/corpus/fast/*
+
+$(FUZZ_BUILD)/share: fuzz/fast.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
+	@mkdir -p $(@D)
+	$(CC) $(FUZZ_FLAGS) -Dsfu_walk_step=counted_step -c -o $@-fast.o port/fast/sfu_fast.c
+	$(CC) $(FUZZ_FLAGS) -DSHARE -DSMALLEST=size -o $@ $< fuzz/replay.c $(FUZZ_SHARED) sfu.c $@-fast.o
 
 ## fuzz TIME=seconds: each fuzzer for so long; libFuzzer and AFL++, AddressSanitizer and UndefinedBehaviorSanitizer
 TIME ?= 60
@@ -29,7 +52,7 @@ fuzz-build: fuzz/rules.mk
 	@test/toolchain/install.sh fuzz
 	@$(MAKE) --no-print-directory $(foreach kind,libfuzzer fast afl,$(FUZZ_HARNESSES:%=$(FUZZ_BUILD)/%-$(kind)))
 
-# Only the core guides the fuzzers. Without comparisons traced they are several times as fast, and the harnesses
+# Only the core and the fast walker guide the fuzzers. Without comparisons traced they are several times as fast, and the harnesses
 # repair and generate sections, which tracing would have to guess.
 FUZZ_GUIDE := -fsanitize-coverage=inline-8bit-counters,pc-table
 
@@ -45,15 +68,19 @@ $(FUZZ_BUILD)/$(1)-sfu.o: sfu.c sfu.h
 	@mkdir -p $$(@D)
 	clang $(FUZZ_FLAGS) $(FUZZ_GUIDE) $(FUZZ_$(1)) -c -o $$@ $$<
 
+$(FUZZ_BUILD)/$(1)-sfu_fast.o: port/fast/sfu_fast.c port/fast/sfu_fast.h sfu.h
+	@mkdir -p $$(@D)
+	clang $(FUZZ_FLAGS) $(FUZZ_GUIDE) $(FUZZ_$(1)) -c -o $$@ $$<
+
 $(FUZZ_BUILD)/%-$(1): $(FUZZ_BUILD)/$(1)-%.o $(FUZZ_BUILD)/$(1)-harness.o $(FUZZ_BUILD)/$(1)-table.o \
-    $(FUZZ_BUILD)/$(1)-sfu.o
+    $(FUZZ_BUILD)/$(1)-sfu.o $(FUZZ_BUILD)/$(1)-sfu_fast.o
 	clang -fsanitize=fuzzer $(FUZZ_$(1)) -o $$@ $$^
 endef
 $(eval $(call FUZZ_RULES,libfuzzer))
 $(eval $(call FUZZ_RULES,fast))
-.SECONDARY: $(foreach kind,libfuzzer fast,$(foreach c,$(FUZZ_HARNESSES) harness table sfu,$(FUZZ_BUILD)/$(kind)-$(c).o))
+.SECONDARY: $(foreach kind,libfuzzer fast,$(foreach c,$(FUZZ_HARNESSES) harness table sfu sfu_fast,$(FUZZ_BUILD)/$(kind)-$(c).o))
 
-$(FUZZ_BUILD)/%-afl: fuzz/%.c fuzz/afl.c $(FUZZ_SHARED) $(FUZZ_HEADERS) sfu.c
+$(FUZZ_BUILD)/%-afl: fuzz/%.c fuzz/afl.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
 	@mkdir -p $(@D)
-	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 afl-clang-fast -std=gnu99 -I. -Ifuzz -O2 -g -o $@ \
-	    $< fuzz/afl.c $(FUZZ_SHARED) sfu.c
+	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 afl-clang-fast -std=gnu99 -I. -Ifuzz -Iport/fast -O2 -g -o $@ \
+	    $< fuzz/afl.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# The fast walker beside the core: random tables and stacks, on every ABI; and traces that interrupt each other.
+
+CHECK += fast
+CHECK_aarch64 += fast-aarch64
+CHECK_s390x += fast-s390x
+
+FAST_TEST := $(addprefix port/fast/test/,table.c fast_test.c) test/unit/build.c
+FAST_DEPS := $(FAST_TEST) port/fast/test/table.h port/fast/sfu_fast.c port/fast/sfu_fast.h test/unit/build.h sfu.c sfu.h
+FAST_CFLAGS := -std=gnu99 -g $(WARN) -Werror -I. -Iport/fast -Itest/unit -Wl,--wrap=sfu_walk_step
+
+build/fast/test: $(FAST_DEPS)
+	@test/toolchain/install.sh check
+	@mkdir -p $(@D)
+	$(CC) $(FAST_CFLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(FAST_TEST) sfu.c \
+	    port/fast/sfu_fast.c -o $@
+
+build/fast/test-%: $(FAST_DEPS)
+	@test/toolchain/install.sh check
+	@mkdir -p $(@D)
+	$*-linux-gnu-gcc $(FAST_CFLAGS) -O2 -static $(FAST_TEST) sfu.c port/fast/sfu_fast.c -o $@
+
+# Single steps and signals are this CPU's.
+build/fast/race: $(FAST_DEPS) port/fast/test/race_test.c
+	@test/toolchain/install.sh check
+	@mkdir -p $(@D)
+	$(CC) -std=gnu99 -g -O2 $(WARN) -Werror -I. -Iport/fast -Itest/unit port/fast/test/table.c \
+	    port/fast/test/race_test.c test/unit/build.c sfu.c port/fast/sfu_fast.c -lpthread -o $@
+
+.PHONY: suite-fast suite-fast-aarch64 suite-fast-s390x
+suite-fast: build/fast/test build/fast/race
+	@test/run.sh fast sh -ec 'build/fast/test 500; build/fast/race'
+
+suite-fast-aarch64 suite-fast-s390x: suite-fast-%: build/fast/test-%
+	@test/run.sh fast-$* qemu-$* build/fast/test-$* 150
+
+## fast-mutants: break the fast walker on purpose, in ways each of which its test has to notice
+.PHONY: fast-mutants
+fast-mutants:
+	@test/toolchain/install.sh check
+	@port/fast/test/mutants.sh

@@ -1,0 +1,786 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * A frame takes the short way if the row for its PC is of the common shape:
+ *     CFA = SP + c or FP + c;  RA = *(CFA - k);  FP = *(CFA - f) or unchanged;  0 < k, f <= c
+ * and if the base, SP or FP, lies in the window, at SP or above. Then no slot is below SP, so none is dead, and no sum
+ * can wrap. Such a row is packed into a rule, a part of one word: the cache keeps it, or find_rule makes it of the
+ * section's bytes; 0 is no rule. What is different in a section or in a frame is left to the core: there are no errors
+ * here. Numbers in comments are sections of "The SFrame format", version 3.
+ */
+#include "sfu_fast.h"
+
+/* What this machine is; on none of them the core does it all. */
+#define BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+#if defined(__x86_64__)
+#define IS_AMD64 1
+#define NATIVE   SFU_AMD64
+#elif defined(__aarch64__)
+#define IS_AARCH64 1
+#define NATIVE     (BIG ? SFU_AARCH64_BIG : SFU_AARCH64)
+#elif defined(__s390x__)
+#define IS_S390X 1
+#define NATIVE   SFU_S390X
+#endif
+#ifndef IS_AMD64
+#define IS_AMD64 0
+#endif
+#ifndef IS_AARCH64
+#define IS_AARCH64 0
+#endif
+#ifndef IS_S390X
+#define IS_S390X 0
+#endif
+
+/* What is called once is made part of its caller, what is rare is not: at every optimisation. */
+#define INLINE      static inline __attribute__((always_inline))
+#define OUT_OF_LINE static __attribute__((noinline))
+#define LIKELY(x)   __builtin_expect((x) ? 1 : 0, 1)
+#define KEEP_BRANCH __asm__ volatile("") /* instead of a conditional move, which waits for the load before it */
+#define UNLIKELY(x) __builtin_expect((x) ? 1 : 0, 0)
+
+/* Where size counts, there is one loop for rows of all kinds and no table, and the core alone sees to what comes up once in
+ * a trace, and to a target that tells stacks apart. */
+#ifdef __OPTIMIZE_SIZE__
+#define SMALL 1
+#else
+#define SMALL 0
+#endif
+
+#ifdef NATIVE
+
+/* clang-format off */
+enum {
+    FLAG_SORTED = 0x1, FLAG_FIELD_RELATIVE = 0x4,       /* 2.1.3 */
+    FDE_SIZE = 16, FDE_LENGTH = 8, FDE_ROWS = 12,       /* 2.3: its fields behind the start */
+    ATTRIBUTES_SIZE = 5,
+    INFO_WIDE = 0x01,                                   /* 2.3.3: starts of rows have 2 bytes, not 1 */
+    UNCOMMON_INFO = 0x9e, UNCOMMON_INFO2 = 0x1f,        /* wider ones; MASK, signal; flexible */
+    UNCOMMON = BIG ? UNCOMMON_INFO << 8 | UNCOMMON_INFO2 : UNCOMMON_INFO2 << 8 | UNCOMMON_INFO,
+    ROW_BASE_SP = 0x01, ROW_SIGNED_RA = 0x80,           /* 2.4.1 */
+    ROW_COUNT = 0x1e, ONE_WORD = 0x02, ROW_UNCOMMON = 0x40,                                /* words have 4 bytes, or no valid size */
+    MAX_WORDS_SIZE = 15 * 2, MAX_ROW_SIZE = 3 + MAX_WORDS_SIZE,
+
+    LINK = !IS_AMD64,             /* a call leaves the RA in a register, and rows say where it is saved */
+    FIXED_RA = IS_AMD64 ? -8 : 0, /* in the header (2.2) */
+    BELOW = IS_S390X ? 160 : 0,   /* the caller's SP is CFA - BELOW */
+    CFA_SCALE = IS_S390X ? 8 : 1, /* CFA = base + CFA_SCALE * word + BELOW (3.1) */
+
+    /* A rule: RULE_BITS bits, not all 0. */
+    CFA_BITS = 11,
+    RA_BITS = IS_AMD64 ? 0 : IS_S390X ? 5 : 11,
+    FP_BITS = IS_AMD64 ? 7 : IS_S390X ? 5 : 1,
+    BASE_FP = 1 << 0,
+    CFA_SHIFT = 1,                                    /* c / 8 */
+    RA_SHIFT = CFA_SHIFT + CFA_BITS,                  /* k / 8; 0: the RA is in its register. amd64: k is 8 */
+    FP_SHIFT = RA_SHIFT + RA_BITS,                    /* f / 8; 0: unchanged. aarch64: 1: f is k + 8 */
+    LEAF = LINK << (FP_SHIFT + FP_BITS),              /* holds for exact frames only: k is 0, or SP stays */
+    SIGNED_RA = IS_AARCH64 << (FP_SHIFT + FP_BITS + 1), /* the RA has a PAC */
+    RULE_BITS = FP_SHIFT + FP_BITS + LINK + IS_AARCH64,
+
+    /* An entry of the cache: the rule; above it its label, the generation and above that a key, but for its lowest bits,
+     * which its set tells. Keys have 48, 41 and 44 bits on amd64, aarch64 and s390x. */
+    GENERATION_BITS = 3,
+    LABEL_BITS = 64 - RULE_BITS,
+    MIN_SET_BITS = 6,
+    KEY_BITS = LABEL_BITS - GENERATION_BITS + MIN_SET_BITS,
+
+    BLOCK_SHIFT = 11 /* the index has an entry per 2 KiB of code */
+};
+/* clang-format on */
+
+/* How far below the first image the cache's base is: it has PCs from there to as far above. */
+#define REACH ((uint64_t)1 << (KEY_BITS - 1))
+
+/* ---- Bytes ----------------------------------------------------------------------------------------------------- */
+
+/* The number in this machine's byte order at P, which needs no alignment. Compilers make a single load of each. */
+INLINE uint32_t load2(const uint8_t *p)
+{
+    return BIG ? (uint32_t)p[0] << 8 | p[1] : (uint32_t)p[1] << 8 | p[0];
+}
+
+INLINE uint32_t load4(const uint8_t *p)
+{
+    return BIG ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]
+               : (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
+}
+
+INLINE uint64_t load8(const uint8_t *p)
+{
+    return BIG ? (uint64_t)p[0] << 56 | (uint64_t)p[1] << 48 | (uint64_t)p[2] << 40 | (uint64_t)p[3] << 32 |
+                     (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16 | (uint64_t)p[6] << 8 | p[7]
+               : (uint64_t)p[7] << 56 | (uint64_t)p[6] << 48 | (uint64_t)p[5] << 40 | (uint64_t)p[4] << 32 |
+                     (uint64_t)p[3] << 24 | (uint64_t)p[2] << 16 | (uint64_t)p[1] << 8 | p[0];
+}
+
+/* The same of 1 byte or, if WIDE, 2, with a sign. */
+INLINE int32_t load_signed(const uint8_t *p, unsigned wide)
+{
+    return wide ? (int16_t)load2(p) : (int8_t)p[0];
+}
+
+/* ---- Rules ----------------------------------------------------------------------------------------------------- */
+
+INLINE uint64_t rule_cfa(uint64_t rule)
+{
+    return (rule >> CFA_SHIFT & ((1 << CFA_BITS) - 1)) << 3;
+}
+
+INLINE uint64_t rule_ra(uint64_t rule)
+{
+    return LINK ? (rule >> RA_SHIFT & ((1 << RA_BITS) - 1)) << 3 : 8;
+}
+
+INLINE uint64_t rule_fp(uint64_t rule)
+{
+    uint64_t field = rule >> FP_SHIFT & ((1 << FP_BITS) - 1);
+
+    if (IS_AARCH64)
+        return field != 0 ? rule_ra(rule) + 8 : 0;
+    return field << 3;
+}
+
+/* How far below the CFA, which is C above its base, the slot is that a row's WORD says: 8, 16, ..., C, and less than LIMIT,
+ * a power of two. 0 if it is at another place. */
+INLINE uint32_t slot(int32_t word, int32_t c, int32_t limit)
+{
+    int32_t distance = -word;
+
+    if (UNLIKELY((distance & ~(limit - 8)) != 0))
+        return 0;
+    return LIKELY(distance <= c) ? (uint32_t)distance : 0;
+}
+
+/* The rule for the default row (3.1) with the INFO byte and COUNT (at least 1) words at P, WIDE as in load_signed. 0 if it
+ * has none. */
+INLINE uint64_t pack(unsigned info, const uint8_t *p, unsigned wide)
+{
+    const unsigned count = info & ROW_COUNT;
+    const int32_t fp_limit = IS_AARCH64 ? 1 << 16 : 8 << FP_BITS;
+    int32_t c = load_signed(p, wide) * CFA_SCALE + BELOW, word;
+    uint32_t k = 8, f = 0;
+    uint64_t rule;
+
+    if ((c & ~((8 << CFA_BITS) - 8)) != 0 || c < (LINK ? BELOW : 8) || count > (2 + LINK) * ONE_WORD)
+        return 0;
+    if (LINK) {
+        word = count > ONE_WORD ? load_signed(p + 1 + wide, wide) : 0;
+        k = slot(word, c, 8 << RA_BITS);
+        if (k == 0 && count > ONE_WORD && (IS_AARCH64 || word != 0))
+            return 0;
+    }
+    if (count > (1 + LINK) * ONE_WORD) {
+        f = slot(load_signed(p + ((1 + LINK) << wide), wide), c, fp_limit);
+        if (f == 0 || (IS_AARCH64 && (k == 0 || f != k + 8)))
+            return 0;
+    }
+    rule = (info & ROW_BASE_SP ? 0 : BASE_FP) | (uint64_t)c >> 3 << CFA_SHIFT;
+    rule |= (uint64_t)(IS_AARCH64 ? f != 0 : f >> 3) << FP_SHIFT;
+    if (LINK)
+        rule |= (uint64_t)k >> 3 << RA_SHIFT | (k == 0 || c == BELOW ? LEAF : 0);
+    return rule | (IS_AARCH64 && info & ROW_SIGNED_RA ? SIGNED_RA : 0);
+}
+
+/* ---- Lookup ---------------------------------------------------------------------------------------------------- */
+
+/* Bytes of the words of a row with the INFO byte (2.4.1) of a common one: their number, times 2 if they are wide. Of
+ * another INFO it is not more than MAX_WORDS_SIZE either. */
+/* clang-format off */
+#define PAIR(n)    (n), (n)
+#define ALL(times) PAIR(0 * (times)), PAIR(1 * (times)), PAIR(2 * (times)), PAIR(3 * (times)), PAIR(4 * (times)), \
+                   PAIR(5 * (times)), PAIR(6 * (times)), PAIR(7 * (times)), PAIR(8 * (times)), PAIR(9 * (times)), \
+                   PAIR(10 * (times)), PAIR(11 * (times)), PAIR(12 * (times)), PAIR(13 * (times)), PAIR(14 * (times)), \
+                   PAIR(15 * (times))
+/* clang-format on */
+
+INLINE size_t words_size(size_t info)
+{
+    static const uint8_t sizes[256] = {ALL(1), ALL(2), ALL(1), ALL(2), ALL(1), ALL(2), ALL(1), ALL(2)};
+
+    return SMALL ? (info >> 1 & 15) << (info >> 5 & 1) : sizes[info];
+}
+
+/* The start of the row at P, of 1 byte or, if WIDE, 2. */
+INLINE int32_t row_start(const uint8_t *p, unsigned wide)
+{
+    return wide ? (int32_t)load2(p) : p[0];
+}
+
+/* The rule for OFFSET among the ROWS rows at P; their heads have room before END, and all of them if they have
+ * the longest size, or each is CHECKED. A row with words of 4 bytes, or of no valid size, is not common, nor is one
+ * behind it. */
+INLINE uint64_t find_row(const uint8_t *p, const uint8_t *end, uint32_t rows, uint32_t offset, unsigned wide,
+                         bool checked)
+{
+    const size_t head = 2 + wide;
+    int32_t start, last = -1; /* below every start */
+    size_t info = 0, infos = 0, size = 0;
+
+    for (; rows > 0; rows--) {
+        if (checked && head > (size_t)(end - p))
+            return 0;
+        start = row_start(p, wide);
+        if ((uint32_t)start > offset)
+            break;
+        if (start <= last)
+            return 0;
+        last = start;
+        info = p[head - 1];
+        infos |= info;
+        size = words_size(info);
+        if (checked && head + size > (size_t)(end - p))
+            return 0;
+        p += head + size; /* behind the row */
+    }
+    if (infos & ROW_UNCOMMON || (info & ROW_COUNT) == 0)
+        return 0;
+    p -= size;
+    if (SMALL)
+        return pack((unsigned)info, p, info >> 5 & 1);
+    return info >> 5 & 1 ? pack((unsigned)info, p, 1) : pack((unsigned)info, p, 0);
+}
+
+/* The rule for the PC at OFFSET in the function whose attributes (2.3.3) are at P; ROOM bytes follow those. */
+OUT_OF_LINE uint64_t row_rule(const uint8_t *p, size_t room, uint32_t offset)
+{
+    const uint8_t *first = p + ATTRIBUTES_SIZE;
+    uint32_t rows = load2(p);
+    unsigned wide = p[2] & INFO_WIDE;
+
+    if (load2(p + 2) & UNCOMMON || rows * (2 + wide) > room)
+        return 0;
+    return find_row(first, first + room, rows, offset, wide, true);
+}
+
+/* The same, faster where there is room for rows of the longest size. */
+INLINE uint64_t row_rule_fast(const uint8_t *p, size_t room, uint32_t offset)
+{
+    const uint8_t *first = p + ATTRIBUTES_SIZE;
+    uint32_t rows = load2(p);
+
+    if (rows * MAX_ROW_SIZE > room)
+        return row_rule(p, room, offset);
+    if (load2(p + 2) & UNCOMMON)
+        return 0;
+    return p[2] & INFO_WIDE ? find_row(first, NULL, rows, offset, 1, false)
+                            : find_row(first, NULL, rows, offset, 0, false);
+}
+
+/* Where the function at offset AT of S starts, from the section's address. */
+INLINE int64_t start_at(const struct sfu_section *s, size_t at, uint64_t mask)
+{
+    return (int64_t)(load8(s->bytes + at) + (at & mask));
+}
+
+/* The last of the N (at least 1) functions at offset AT that starts at or below WHERE, if the first does. The first
+ * look leaves a power of two of them, each other one half of that. */
+INLINE size_t bisect(const struct sfu_section *s, size_t at, uint32_t n, int64_t where, uint64_t mask)
+{
+    size_t size = (size_t)FDE_SIZE << (31 - __builtin_clz(n)), rest = (size_t)n * FDE_SIZE - size;
+
+    if (start_at(s, at + rest, mask) <= where)
+        at += rest;
+    for (size /= 2; size >= FDE_SIZE; size /= 2)
+        if (start_at(s, at + size, mask) <= where) {
+            KEEP_BRANCH;
+            at += size;
+        }
+    return at;
+}
+
+/* The rule for PC, a lookup PC that IMAGE may have, or 0. */
+INLINE uint64_t find_rule(const struct sfu_fast_image *image, uint64_t pc)
+{
+    const struct sfu_section *s = image->section;
+    uint64_t where = pc - s->addr, offset;
+    size_t at = s->fdes, rows, room;
+    const uint32_t *entry;
+    uint32_t n;
+
+    if (!image->common)
+        return 0;
+    entry = image->index + ((pc - image->low) >> image->block_shift);
+    at += (entry[0] - (size_t)1) * FDE_SIZE;
+    n = entry[1] - entry[0] + 1;
+    if (SMALL)
+        at = bisect(s, at, n, (int64_t)where, image->relative);
+    else if (image->relative)
+        at = bisect(s, at, n, (int64_t)where, UINT64_MAX);
+    else
+        at = bisect(s, at, n, (int64_t)where, 0);
+    offset = where - (uint64_t)start_at(s, at, image->relative);
+    rows = s->fres + (size_t)load4(s->bytes + at + FDE_ROWS);
+    if (offset >= load4(s->bytes + at + FDE_LENGTH) || rows + ATTRIBUTES_SIZE > s->end)
+        return 0;
+    room = s->end - (rows + ATTRIBUTES_SIZE);
+    return SMALL ? row_rule(s->bytes + rows, room, (uint32_t)offset)
+                 : row_rule_fast(s->bytes + rows, room, (uint32_t)offset);
+}
+
+/* The first of IMAGES (at least 1) that may have PC, a lookup PC, or NULL. */
+INLINE const struct sfu_fast_image *image_of(const struct sfu_fast_image *image, uint64_t pc)
+{
+    do {
+        if (pc - image->low <= image->span)
+            break;
+        image = image->next;
+    } while (image != NULL);
+    return image;
+}
+
+/* The rule for PC, a lookup PC, in IMAGES, or 0. */
+OUT_OF_LINE uint64_t look_up(const struct sfu_fast_image *images, uint64_t pc)
+{
+    const struct sfu_fast_image *image = image_of(images, pc);
+
+    return image != NULL ? find_rule(image, pc) : 0;
+}
+
+/* ---- Cache ----------------------------------------------------------------------------------------------------- */
+
+/* A trace. All but the walk stays as it is from its start to its end. */
+struct trace {
+    struct sfu_walk walk;
+    const struct sfu_fast_image *images; /* NULL: all is left to the core */
+    uint64_t *cache;     /* two entries for each set, the second mask + 1 behind the first; or NULL */
+    uint64_t base;       /* a KEY is a return address from here */
+    uint64_t mask;       /* how many sets there are, less 1 */
+    uint64_t generation; /* not 0 */
+};
+
+/* Takes a view of FAST. A change makes the generation 0 before, and another one after it: what is seen is of one
+ * generation, or goes without the cache. */
+INLINE void look(struct trace *v, const struct sfu_fast *fast)
+{
+    const struct sfu_target *t = v->walk.target;
+    uint32_t generation = __atomic_load_n(&fast->generation, __ATOMIC_ACQUIRE);
+
+    v->images = __atomic_load_n(&fast->images, __ATOMIC_ACQUIRE);
+    v->base = __atomic_load_n(&fast->base, __ATOMIC_ACQUIRE) + SFU_PC_RETURN;
+    v->cache = fast->cache;
+    v->mask = fast->cache_mask;
+    v->generation = generation;
+    if (generation == 0 || __atomic_load_n(&fast->generation, __ATOMIC_RELAXED) != generation)
+        v->cache = NULL;
+    if (v->images != NULL && v->images->section != t->sections)
+        v->images = NULL;
+}
+
+/* What an entry for KEY has above its rule. That of a KEY with more than KEY_BITS is too large for any entry. */
+INLINE uint64_t label(const struct trace *v, uint64_t key)
+{
+    return (key >> MIN_SET_BITS << GENERATION_BITS) + v->generation;
+}
+
+/* The set for KEY. It and the label tell KEY as a whole. */
+INLINE uint64_t set_of(const struct trace *v, uint64_t key)
+{
+    return (key ^ key >> MIN_SET_BITS) & v->mask;
+}
+
+/* An entry is one word, read and written at once. */
+INLINE uint64_t read_entry(const uint64_t *entry)
+{
+    return __atomic_load_n(entry, __ATOMIC_RELAXED);
+}
+
+INLINE void write_entry(uint64_t *entry, uint64_t value)
+{
+    __atomic_store_n(entry, value, __ATOMIC_RELAXED);
+}
+
+/* Puts RULE, an entry for KEY, in front of its set. The other one there becomes the second: what is used most is found
+ * at once. */
+INLINE void keep(const struct trace *v, uint64_t key, uint64_t rule)
+{
+    uint64_t *entry = &v->cache[set_of(v, key)];
+
+    write_entry(entry + v->mask + 1, read_entry(entry));
+    write_entry(entry, rule);
+}
+
+/* The first entry of the set for KEY is another's. Finds the rule in the second or in a section, keeps it, and returns
+ * it, or 0 if there is none. */
+INLINE uint64_t find(const struct trace *v, uint64_t key)
+{
+    uint64_t wanted = label(v, key), rule = read_entry(v->cache + set_of(v, key) + v->mask + 1);
+
+    if (rule >> RULE_BITS != wanted) {
+        rule = look_up(v->images, key + v->base - SFU_PC_RETURN);
+        if (rule == 0 || key >> KEY_BITS != 0)
+            return rule;
+        rule |= wanted << RULE_BITS;
+    }
+    keep(v, key, rule);
+    return rule;
+}
+
+/* ---- Frames ---------------------------------------------------------------------------------------------------- */
+
+/* RA without its PAC, as the core does it. */
+INLINE uint64_t strip(const struct sfu_target *t, uint64_t ra)
+{
+    uint64_t bit55 = (uint64_t)1 << 55, mask = t->pac_mask != 0 ? t->pac_mask : ~(((uint64_t)1 << 48) - 1);
+
+    return ra & bit55 ? ra | mask : ra & ~mask;
+}
+
+/* Whether the core has to see how SP gets from one address to another. */
+OUT_OF_LINE bool is_switch(const struct sfu_target *t, uint64_t from, uint64_t to)
+{
+    return t->stack(t->ctx, from) != t->stack(t->ctx, to);
+}
+
+/* Walks on by the short way as far as it leads, and stores the PCs of at most COUNT (at least 1) frames at OUT. The
+ * frame's SP is in the window; its pc, sp and fp become those of the last. Returns how many frames it were. In here,
+ * stack addresses are offsets in the window. */
+INLINE size_t go(struct trace *v, size_t count, uint64_t *out, bool cached)
+{
+    ptrdiff_t i = -(ptrdiff_t)count; /* of the next PC, from the end */
+    const struct sfu_target *t = v->walk.target;
+    struct sfu_registers *regs = &v->walk.frame.regs;
+    const uint8_t *window = (const uint8_t *)t->window;
+    const uint64_t *cache = v->cache;
+    const uint64_t low = t->window_low, span = t->window_high - low,
+                   unchecked = SMALL || t->stack == NULL ? span : 0;
+    uint64_t pc = regs->pc, sp = regs->sp - low, fp = regs->fp, cfa, rule;
+    uint64_t where = pc - regs->pc_kind, key = where + SFU_PC_RETURN - v->base;
+    bool exact = regs->pc_kind == SFU_PC_EXACT;
+
+    out += count;
+    do {
+        if (cached) {
+            rule = read_entry(&cache[set_of(v, key)]);
+            if (UNLIKELY(rule >> RULE_BITS != label(v, key))) {
+                rule = find(v, key);
+                if (rule == 0)
+                    break;
+            }
+        } else {
+            rule = look_up(v->images, where);
+            if (rule == 0)
+                break;
+        }
+        cfa = sp + rule_cfa(rule);
+        if (rule & BASE_FP) {
+            if (UNLIKELY(fp - low < sp || fp - low > span))
+                break;
+            cfa = fp - low + rule_cfa(rule);
+        }
+        if (UNLIKELY(cfa > unchecked) && (SMALL || cfa > span || is_switch(t, sp + low, cfa - BELOW + low)))
+            break;
+        if (LINK && UNLIKELY(rule & LEAF) && (!exact || (rule_ra(rule) == 0 && !regs->has_ra)))
+            break;
+        pc = LINK && rule_ra(rule) == 0 ? regs->ra : load8(window + (cfa - rule_ra(rule)));
+        if (rule_fp(rule) != 0)
+            fp = load8(window + (cfa - rule_fp(rule)));
+        if (IS_AARCH64 && rule & SIGNED_RA)
+            pc = strip(t, pc);
+        sp = cfa - BELOW;
+        where = pc - SFU_PC_RETURN;
+        key = pc - v->base;
+        exact = false;
+        out[i] = pc;
+    } while (++i != 0);
+    regs->pc = pc;
+    regs->sp = sp + low;
+    regs->fp = fp;
+    return count - (size_t)-i;
+}
+
+/* Walks on by the short way, COUNT (at least 1) frames at most, and stores their PCs at OUT. Leaves the walk as the core
+ * does. Returns how many it were. *CODE becomes SFU_E_NO_FDE if that is what the core would say next: of a PC outside of
+ * all sections, about which nobody else is asked. */
+INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, int *code)
+{
+    const struct sfu_target *t = v->walk.target;
+    struct sfu_frame *frame = &v->walk.frame;
+    uint32_t limit = t->max_frames != 0 ? t->max_frames : SFU_MAX_FRAMES;
+    size_t done;
+
+    if (v->images == NULL || frame->regs.sp < t->window_low || frame->regs.sp > t->window_high ||
+        frame->depth + 1 >= limit || (SMALL && t->stack != NULL))
+        return 0;
+    if (count > limit - 1 - frame->depth)
+        count = limit - 1 - frame->depth;
+    if (SMALL)
+        done = go(v, count, out, v->cache != NULL);
+    else
+        done = v->cache != NULL ? go(v, count, out, true) : go(v, count, out, false);
+    if (done > 0) {
+        frame->regs.ra = 0;
+        frame->regs.has_ra = false;
+        frame->regs.pc_kind = SFU_PC_RETURN;
+        frame->trap = 0;
+        frame->depth += (uint32_t)done;
+        frame->switched = frame->guessed = false;
+    }
+    if (!SMALL && done < count && t->trap == NULL && !t->frame_pointers &&
+        image_of(v->images, frame->regs.pc - frame->regs.pc_kind) == NULL)
+        *code = SFU_E_NO_FDE;
+    return done;
+}
+
+/* ---- Images ---------------------------------------------------------------------------------------------------- */
+
+/* Makes the index of a common IMAGE at INDEX, in blocks of 1 << SHIFT bytes. It has an entry for the first address of each
+ * block: how many functions start at or below it. The first is not 0: a function starts at low. One more stands behind
+ * the last: all functions. */
+OUT_OF_LINE void make_index(struct sfu_fast_image *image, uint32_t *index, unsigned shift)
+{
+    const struct sfu_section *s = image->section;
+    uint64_t i;
+    uint32_t n = 0;
+
+    for (i = 0; i <= image->span >> shift; i++) {
+        int64_t where = (int64_t)(image->low + (i << shift) - s->addr);
+
+        while (n < s->num_fdes && start_at(s, s->fdes + n * FDE_SIZE, image->relative) <= where)
+            n++;
+        index[i] = n;
+    }
+    index[i] = s->num_fdes;
+    image->index = index;
+    image->block_shift = (uint8_t)shift;
+}
+
+/* Finds out whether image->section is one for the short way, and where its code is then: functions ascend, from the
+ * section's address on as signed numbers too. Any other may have any PC. */
+static void survey(struct sfu_fast_image *image)
+{
+    const struct sfu_section *s = image->section;
+    uint64_t first = 0, before = 0, end = 0;
+    unsigned shift = 0;
+    uint32_t i;
+
+    image->low = 0;
+    image->span = UINT64_MAX;
+    image->common = false;
+    image->relative = s->flags & FLAG_FIELD_RELATIVE ? UINT64_MAX : 0;
+    if (s->bytes == NULL || s->version != 3 || s->abi != NATIVE || s->big != BIG || !(s->flags & FLAG_SORTED) ||
+        s->ra.offset != FIXED_RA || s->fp.offset != 0)
+        return;
+    for (i = 0; i < s->num_fdes; i++) {
+        size_t at = s->fdes + (size_t)i * FDE_SIZE;
+        uint64_t start = s->addr + (uint64_t)start_at(s, at, image->relative);
+        uint32_t size = load4(s->bytes + at + FDE_LENGTH);
+
+        if (start < before || start > UINT64_MAX - size)
+            return;
+        before = start;
+        if (i == 0)
+            first = start;
+        if (end < start + size)
+            end = start + size;
+    }
+    if (end == first || end - first > INT64_MAX || (int64_t)(first - s->addr) > (int64_t)(end - s->addr))
+        return;
+    image->low = first;
+    image->span = end - 1 - first;
+    image->common = true;
+    while (image->span >> shift >= SFU_FAST_BLOCKS)
+        shift++;
+    make_index(image, image->coarse, shift);
+}
+
+size_t sfu_fast_index_size(const struct sfu_fast_image *image)
+{
+    uint64_t blocks = image->span >> BLOCK_SHIFT;
+
+    return image->common && blocks < UINT32_MAX / 4 ? ((size_t)blocks + 2) * sizeof(uint32_t) : 0;
+}
+
+bool sfu_fast_set_index(struct sfu_fast_image *image, void *memory, size_t bytes)
+{
+    size_t size = sfu_fast_index_size(image);
+
+    if (size == 0 || bytes < size)
+        return false;
+    make_index(image, (uint32_t *)memory, BLOCK_SHIFT);
+    return true;
+}
+
+static void clear(struct sfu_fast *fast)
+{
+    uint64_t i;
+
+    for (i = 0; i / 2 <= fast->cache_mask; i++)
+        write_entry(&fast->cache[i], 0);
+}
+
+void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes)
+{
+    size_t off = (size_t)(0 - (uintptr_t)memory) % sizeof(uint64_t), entries = 2 << MIN_SET_BITS;
+
+    fast->cache = NULL;
+    if (bytes < off || (bytes - off) / sizeof(uint64_t) < entries)
+        return;
+    while (entries <= (bytes - off) / sizeof(uint64_t) / 2)
+        entries *= 2;
+    fast->cache = (uint64_t *)(void *)((uint8_t *)memory + off);
+    fast->cache_mask = entries / 2 - 1;
+    clear(fast);
+}
+
+#else
+
+#define REACH 0
+
+/* Another CPU: no frame is common. */
+struct trace {
+    struct sfu_walk walk;
+};
+
+static void look(struct trace *v, const struct sfu_fast *fast)
+{
+    (void)v;
+    (void)fast;
+}
+
+static size_t go_on(struct trace *v, size_t count, uint64_t *out, int *code)
+{
+    (void)v;
+    (void)count;
+    (void)out;
+    (void)code;
+    return 0;
+}
+
+static void survey(struct sfu_fast_image *image)
+{
+    image->low = 0;
+    image->span = UINT64_MAX;
+    image->common = false;
+}
+
+static void clear(struct sfu_fast *fast)
+{
+    (void)fast;
+}
+
+size_t sfu_fast_index_size(const struct sfu_fast_image *image)
+{
+    (void)image;
+    return 0;
+}
+
+bool sfu_fast_set_index(struct sfu_fast_image *image, void *memory, size_t bytes)
+{
+    (void)image;
+    (void)memory;
+    (void)bytes;
+    return false;
+}
+
+void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes)
+{
+    (void)fast;
+    (void)memory;
+    (void)bytes;
+}
+
+#endif
+
+/* ---- Changes --------------------------------------------------------------------------------------------------- */
+
+/* Traces that begin from now on leave the cache alone. Returns the last generation, for end_change. */
+static uint32_t begin_change(struct sfu_fast *fast)
+{
+    uint32_t generation = fast->generation;
+
+    __atomic_store_n(&fast->generation, 0, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    return generation;
+}
+
+/* Entries of the next generation count. Before a number returns, no entry may have it. */
+static void end_change(struct sfu_fast *fast, uint32_t generation)
+{
+    if (generation == SFU_FAST_GENERATIONS && fast->cache != NULL)
+        clear(fast);
+    __atomic_store_n(&fast->generation, generation % SFU_FAST_GENERATIONS + 1, __ATOMIC_RELEASE);
+}
+
+int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *image, struct sfu_section *section)
+{
+    uint32_t generation;
+
+    if (fast->sections != NULL && fast->sections->abi != section->abi)
+        return SFU_E_ABI;
+    section->next = fast->sections;
+    image->next = fast->images;
+    image->section = section;
+    survey(image);
+    generation = begin_change(fast);
+    if (fast->images == NULL)
+        fast->base = image->low - REACH;
+    __atomic_store_n(&fast->images, image, __ATOMIC_RELEASE);
+    __atomic_store_n(&fast->sections, section, __ATOMIC_RELEASE);
+    end_change(fast, generation);
+    return SFU_OK;
+}
+
+/* The list ends, and no image is in it twice. What is taken out leads on to the rest, for traces that are there. */
+int sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *image)
+{
+    struct sfu_fast_image *before = NULL, *at = fast->images;
+    struct sfu_section **link = &fast->sections;
+    uint32_t generation;
+
+    for (; at != NULL && at != image; at = at->next) {
+        before = at;
+        link = &at->section->next;
+    }
+    if (at == NULL)
+        return SFU_E_EMPTY;
+    generation = begin_change(fast);
+    __atomic_store_n(link, image->section->next, __ATOMIC_RELEASE);
+    __atomic_store_n(before != NULL ? &before->next : &fast->images, image->next, __ATOMIC_RELEASE);
+    end_change(fast, generation);
+    return SFU_OK;
+}
+
+/* ---- Trace ----------------------------------------------------------------------------------------------------- */
+
+/* Walks COUNT frames on and stores their PCs at OUT. *DONE becomes how many it were. Returns SFU_OK if all, or what ended
+ * the trace. Each pass is a frame at least, or the end. */
+OUT_OF_LINE int walk_on(struct trace *v, size_t count, uint64_t *out, size_t *done)
+{
+    size_t n = 0;
+    int code = SFU_OK;
+
+    while (n < count) {
+        n += go_on(v, count - n, out + n, &code);
+        if (n == count || code != SFU_OK)
+            break;
+        code = sfu_walk_step(&v->walk);
+        if (code != SFU_OK)
+            break;
+        out[n++] = v->walk.frame.regs.pc;
+    }
+    *done = n;
+    return code;
+}
+
+/* What is left out is stored too, again and again in the same place. */
+int sfu_fast_trace(const struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
+                   size_t skip, uint64_t *pcs, size_t capacity, size_t *count)
+{
+    struct trace v;
+    uint64_t skipped[4];
+    size_t done = 0;
+    int code = SFU_OK;
+
+    *count = 0;
+    sfu_walk_start(&v.walk, target, top);
+    look(&v, fast);
+    for (; skip > 0 && code == SFU_OK; skip -= done)
+        code = walk_on(&v, skip < 4 ? skip : 4, skipped, &done);
+    if (code != SFU_OK || capacity == 0)
+        return code;
+    pcs[0] = v.walk.frame.regs.pc;
+    code = walk_on(&v, capacity - 1, pcs + 1, &done);
+    *count = done + 1;
+    return code;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * fast_test [ROUNDS]: traces of random stacks by random tables, each by the core alone and by the fast walker: without a
+ * cache, with one of every size, with an index, after sections came and went. PCs and code must be the same.
+ */
+#include "table.h"
+
+enum { TABLES = 3, STACKS = 24, LONG = 20 };
+
+static struct table tables[TABLES];
+static struct stack stacks[STACKS];
+static struct sfu_fast fast;
+static struct sfu_fast_image images[TABLES];
+static uint32_t indexes[TABLES][4096];
+static uint8_t coarse_shift[TABLES]; /* of the index that an image has of its own */
+static uint64_t cache[4096 + 1];
+static uint64_t traces, frames, full, longer; /* longer: of LONG frames and more */
+static uint64_t steps;                        /* of the core, within fast traces */
+static bool counting;
+
+/* What sfu_fast.c calls for the core's step; the linker sees to it. */
+int __wrap_sfu_walk_step(struct sfu_walk *walk);
+int __real_sfu_walk_step(struct sfu_walk *walk);
+
+int __wrap_sfu_walk_step(struct sfu_walk *walk)
+{
+    steps += counting;
+    return __real_sfu_walk_step(walk);
+}
+
+/* ---- Callbacks ---- */
+
+static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
+{
+    const struct stack *s = ctx;
+
+    if (addr < STACK || addr - STACK > STACK_SIZE - len)
+        return -1;
+    memcpy(buffer, s->bytes + (addr - STACK), len);
+    return 0;
+}
+
+static uint64_t which_stack(void *ctx, uint64_t sp)
+{
+    (void)ctx;
+    return sp >> 10;
+}
+
+static int give_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+{
+    (void)ctx;
+    *value = frame->regs.sp + reg;
+    return reg % 3 == 0 ? -1 : 0;
+}
+
+static int trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
+{
+    const struct stack *s = ctx;
+
+    if (frame->regs.sp / 8 % 4 == 0)
+        return code;
+    if (frame->regs.sp / 8 % 4 == 1)
+        return SFU_END;
+    trapped->regs = s->top;
+    trapped->regs.sp = frame->regs.sp + 64;
+    trapped->guessed = frame->regs.sp / 8 % 8 == 2;
+    return SFU_OK;
+}
+
+/* ---- Tests ---- */
+
+struct trace {
+    uint64_t pcs[MAX_PCS];
+    size_t count;
+    int code;
+};
+
+static void make_target(struct sfu_target *t, uint64_t *seed, const struct stack *s)
+{
+    memset(t, 0, sizeof *t);
+    t->sections = fast.sections;
+    t->ctx = (void *)(uintptr_t)s;
+    t->window = s->bytes;
+    t->window_low = STACK;
+    t->window_high = STACK + STACK_SIZE;
+    if (!once_in(seed, 3))
+        return;            /* all common */
+    if (once_in(seed, 30)) /* not the walker's list */
+        t->sections = fast.sections != NULL ? fast.sections->next : NULL;
+    if (once_in(seed, 6)) { /* a part of the stack, or nothing of it */
+        uint32_t low = below(seed, STACK_SIZE / 2), high = below(seed, STACK_SIZE);
+
+        t->window = s->bytes + low;
+        t->window_low += low;
+        t->window_high = STACK + high;
+        t->read = once_in(seed, 4) ? NULL : read_stack;
+    }
+    if (once_in(seed, 30)) {
+        t->window = NULL;
+        t->window_low = t->window_high = 0;
+        t->read = read_stack;
+    }
+    t->reg = once_in(seed, 3) ? give_register : NULL;
+    t->trap = once_in(seed, 4) ? trap : NULL;
+    t->stack = once_in(seed, 5) ? which_stack : NULL;
+    t->pac_mask = once_in(seed, 2) ? UINT64_C(0x007c000000000000) : 0;
+    t->max_frames = once_in(seed, 6) ? 1 + below(seed, 12) : 0;
+    t->red_zone = once_in(seed, 2) ? 128 : 0;
+    t->frame_pointers = once_in(seed, 5);
+}
+
+/* A trace by WALKER, which must be WANT. Sets *BY_CORE to how many steps of the core it took. */
+static bool same(const struct sfu_fast *walker, const struct sfu_target *target, const struct stack *s, size_t skip,
+                 size_t capacity, const struct trace *want, uint64_t *by_core)
+{
+    uint64_t got[MAX_PCS + 1], before = steps;
+    size_t count;
+    int code;
+
+    got[capacity] = UINT64_C(0x5afe5afe5afe5afe);
+    counting = true;
+    code = sfu_fast_trace(walker, target, &s->top, skip, got, capacity, &count);
+    counting = false;
+    *by_core = steps - before;
+    return code == want->code && count == want->count && memcmp(got, want->pcs, count * 8) == 0 &&
+           got[capacity] == UINT64_C(0x5afe5afe5afe5afe);
+}
+
+/* The trace of S is the core's. Which frames take the short way depends neither on the cache nor on indexes. */
+static bool compare(uint64_t *seed, const struct stack *s)
+{
+    struct trace want;
+    struct sfu_target target;
+    struct sfu_fast bare = fast;
+    struct sfu_fast_image kept[TABLES];
+    size_t skip = once_in(seed, 3) ? below(seed, 12) : 0;
+    size_t capacity = once_in(seed, 5) ? below(seed, 12) : MAX_PCS;
+    uint64_t by_core, by_core_bare;
+    unsigned i;
+    bool ok;
+
+    make_target(&target, seed, s);
+    want.code = core_trace(&target, &s->top, skip, want.pcs, capacity, &want.count);
+    ok = same(&fast, &target, s, skip, capacity, &want, &by_core);
+    traces++;
+    frames += want.count;
+    full += want.code == SFU_OK;
+    longer += want.count >= LONG;
+    if (!ok || !once_in(seed, 4))
+        return ok;
+    bare.cache = NULL;
+    for (i = 0; i < TABLES; i++) {
+        kept[i] = images[i];
+        images[i].index = images[i].coarse;
+        images[i].block_shift = coarse_shift[i];
+    }
+    ok = same(&bare, &target, s, skip, capacity, &want, &by_core_bare) && by_core == by_core_bare;
+    steps -= by_core_bare;
+    for (i = 0; i < TABLES; i++)
+        images[i] = kept[i];
+    return ok;
+}
+
+static bool round_of(uint64_t first)
+{
+    uint64_t seed = first;
+    static const uint64_t addrs[] = {UINT64_C(0x555555600000), UINT64_C(0xffffffff81000000), UINT64_C(0x400000)};
+    uint64_t addr = addrs[below(&seed, 3)];
+    uint64_t far = UINT64_C(1) << (HOST_ABI == SFU_AMD64 ? 48 : HOST_ABI == SFU_S390X ? 44 : 41);
+    unsigned count = 1 + below(&seed, TABLES), i, k, pass;
+    bool added[TABLES] = {false};
+
+    memset(&fast, 0, sizeof fast);
+    for (i = 0; i < count; i++) /* next to each other, one on top of another, or where the cache's keys end */
+        make_table(&tables[i], &seed,
+                   addr + i * (once_in(&seed, 8)   ? 64
+                               : once_in(&seed, 8) ? far
+                                                   : UINT64_C(0x1000000)),
+                   once_in(&seed, 6));
+    for (i = 0; i < STACKS; i++)
+        make_stack(&stacks[i], &seed, tables, count);
+    if (!once_in(&seed, 4))
+        sfu_fast_set_cache(&fast, (char *)cache + below(&seed, 8),
+                           once_in(&seed, 8) ? below(&seed, 2000) : 1024u << below(&seed, 6));
+    for (pass = 0; pass < 12; pass++) {
+        i = pass < count ? pass : below(&seed, count);
+        if (added[i]) {
+            if (sfu_fast_remove(&fast, &images[i]) != SFU_OK)
+                return false;
+            added[i] = false;
+        }
+        if (pass >= count &&
+            once_in(&seed, 8)) { /* another table in its place, with most of the return addresses */
+            make_table(&tables[i], &seed, tables[i].addr, once_in(&seed, 6));
+            for (k = 0; k < STACKS; k++)
+                if (once_in(&seed, 3))
+                    make_stack(&stacks[k], &seed, tables, count);
+        }
+        if (tables[i].good && (pass < count || !once_in(&seed, 4))) {
+            added[i] = sfu_fast_add(&fast, &images[i], &tables[i].section) == SFU_OK;
+            coarse_shift[i] = images[i].block_shift;
+            if (added[i] && once_in(&seed, 2))
+                sfu_fast_set_index(&images[i], indexes[i], sizeof indexes[i]);
+        }
+        for (i = 0; i < 2 * STACKS; i++)
+            if (!compare(&seed, &stacks[below(&seed, STACKS)])) {
+                printf("not ok fast: trace %u in pass %u of the round with seed %llu differs from the core's\n", i,
+                       pass, (unsigned long long)first);
+                return false;
+            }
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t rounds = argc > 1 ? strtoull(argv[1], NULL, 0) : 300,
+             first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1, i;
+
+    for (i = 0; i < rounds; i++)
+        if (!round_of(first + i * UINT64_C(1000003)))
+            return 1;
+    printf("# %llu traces, %llu frames, %llu arrays full, %llu long traces, %llu steps of the core\n",
+           (unsigned long long)traces, (unsigned long long)frames, (unsigned long long)full,
+           (unsigned long long)longer, (unsigned long long)steps);
+    printf("ok traces are the core's\n");
+    if (steps > frames / 2 || longer < traces / 8) {
+        printf("not ok the short way: too few frames to say something of it\n");
+        return 1;
+    }
+    return 0;
+}

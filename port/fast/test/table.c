@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "table.h"
+
+uint64_t random64(uint64_t *seed)
+{
+    uint64_t x = *seed += UINT64_C(0x9e3779b97f4a7c15);
+
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+uint32_t below(uint64_t *seed, uint32_t limit)
+{
+    return (uint32_t)(random64(seed) >> 32) % limit;
+}
+
+bool once_in(uint64_t *seed, uint32_t n)
+{
+    return below(seed, n) == 0;
+}
+
+static bool is_arm(void)
+{
+    return HOST_ABI == SFU_AARCH64 || HOST_ABI == SFU_AARCH64_BIG;
+}
+
+/* A row as compilers write them, or one that is unusual. */
+static void make_row(struct build *b, uint64_t *seed, uint32_t start, bool first)
+{
+    static const unsigned sizes[] = {WORD1, WORD2, WORD4};
+    unsigned size = sizes[once_in(seed, 25) ? 2 : below(seed, 2)];
+    int64_t c = 8 * (int64_t)(below(seed, once_in(seed, 8) ? 15 : 6) + 1), words[3];
+    unsigned info = size | (once_in(seed, 12) ? BASE_FP : BASE_SP), count = 0;
+
+    if (once_in(seed, 200)) {
+        ROW0(b, start, size);
+        return;
+    }
+    if (once_in(seed, 100))
+        c = (int64_t)(int8_t)random64(seed);
+    if (size != WORD1 && once_in(seed, 40))
+        c = once_in(seed, 4) ? 4000 * (int64_t)below(seed, 8) : 1200;
+    if (HOST_ABI == SFU_AMD64) {
+        words[count++] = c;
+        if (once_in(seed, 3) && (c >= 16 || once_in(seed, 20)))
+            words[count++] = once_in(seed, 20) ? -(int64_t)below(seed, 128) : c > 24 && once_in(seed, 3) ? -c : -16;
+    } else if (is_arm()) {
+        bool leaf = first && once_in(seed, 3);
+        int64_t k;
+
+        c = leaf && once_in(seed, 2) ? 0 : 2 * c;
+        k = c - 8 * (int64_t)(once_in(seed, 10) ? below(seed, 4) : 1);
+        words[count++] = c;
+        if (!leaf) {
+            words[count++] = -k;
+            if (once_in(seed, 2))
+                words[count++] = once_in(seed, 10) ? 8 - k : -k - 8;
+        }
+        info |= once_in(seed, 4) ? SIGNED_RA : 0;
+    } else {
+        words[count++] = first && once_in(seed, 3) ? 0 : c / 8 + (once_in(seed, 8) ? 1 : 10);
+        if (!first || !once_in(seed, 4)) {
+            words[count++] = once_in(seed, 20)                    ? 0
+                             : size != WORD1 && once_in(seed, 20) ? -8 * (int64_t)below(seed, 45)
+                                                                  : -48;
+            if (once_in(seed, 2))
+                words[count++] = once_in(seed, 20) ? -(int64_t)below(seed, 120) : -72;
+        }
+    }
+    build_row(b, start, info, count, words);
+}
+
+static void make_function(struct build *b, uint64_t *seed, int64_t start, uint32_t size)
+{
+    unsigned info = size < 256                           ? (unsigned)ADDR1
+                    : size < 65536 && !once_in(seed, 20) ? (unsigned)ADDR2
+                                                         : (unsigned)ADDR4;
+    uint32_t rows = once_in(seed, 50) ? 0 : 1 + below(seed, 12), at = once_in(seed, 30) ? below(seed, 8) : 0;
+
+    if (once_in(seed, 60))
+        info |= SIGNAL;
+    if (once_in(seed, 60))
+        build_fde_more(b, start, size, ADDR1 | MASK, DEFAULT, 1 + below(seed, 32));
+    else
+        build_fde_more(b, start, size, info, once_in(seed, 40) ? FLEX : DEFAULT, once_in(seed, 9) ? 16 : 0);
+    for (uint32_t i = 0; i < rows && at < size + 2; i++) {
+        make_row(b, seed, at, i == 0);
+        at += 1 + below(seed, size / rows + 1);
+    }
+}
+
+void make_table(struct table *t, uint64_t *seed, uint64_t addr, bool faults)
+{
+    struct build *b = &t->build;
+    uint32_t functions = 1 + below(seed, once_in(seed, 4) ? 200 : 12), i;
+    int64_t start = -0x100000 + (once_in(seed, 4) ? 0x200000 : 0);
+    int version = once_in(seed, 60) ? 2 : 3;
+
+    build_begin(b, version, HOST_ABI, BIG_HOST);
+    b->auxhdr_len = once_in(seed, 8) ? (uint8_t)below(seed, 20) : 0;
+    b->gap = once_in(seed, 8) ? below(seed, 20) : 0;
+    if (once_in(seed, 2))
+        b->flags |= F_PCREL;
+    if (once_in(seed, 60))
+        b->flags &= (uint8_t)~F_SORTED;
+    if (once_in(seed, 60))
+        b->fixed_fp = -16;
+    for (i = 0; i < functions; i++) {
+        uint32_t size = once_in(seed, 30) ? 0
+                                          : 1 + below(seed, once_in(seed, 8)    ? 5000
+                                                            : once_in(seed, 40) ? 200000
+                                                                                : 400);
+
+        make_function(b, seed, start, size);
+        start += size + (once_in(seed, 5) ? below(seed, 16) : 0);
+    }
+    build_end(b);
+    if (b->size > sizeof t->bytes)
+        abort();
+    memcpy(t->bytes, b->bytes, b->size);
+    for (i = 0; faults && i < 1 + below(seed, 6); i++)
+        t->bytes[once_in(seed, 3) ? below(seed, 28) : below(seed, (uint32_t)b->size)] ^=
+            (uint8_t)(once_in(seed, 2) ? 1u << below(seed, 8) : random64(seed));
+    t->addr = addr;
+    t->good = sfu_open(&t->section, t->bytes, b->size, addr) == SFU_OK && t->section.abi == HOST_ABI;
+}
+
+/* An address in T's code, or next to it. */
+static uint64_t make_pc(uint64_t *seed, const struct table *t)
+{
+    const struct build_fde *f = &t->build.fde[below(seed, t->build.fdes)];
+
+    return t->addr + (uint64_t)f->start + 1 + below(seed, f->size + (once_in(seed, 20) ? 2 : 0) + (f->size == 0));
+}
+
+/* A return address, signed if it is that of ROW and that is. */
+static uint64_t make_ra(uint64_t *seed, const struct table *t, const struct sfu_row *row)
+{
+    uint64_t pc = make_pc(seed, t), pac = random64(seed) & UINT64_C(0x007c000000000000);
+
+    if (!row->signed_ra)
+        return pc;
+    return pc >> 55 & 1 ? pc & ~pac : pc | pac;
+}
+
+static void put_word(struct stack *s, uint64_t addr, uint64_t word)
+{
+    if (addr >= STACK && addr - STACK <= STACK_SIZE - sizeof word)
+        memcpy(s->bytes + (addr - STACK), &word, sizeof word);
+}
+
+/* Whether the frame of WALK has a caller. */
+static bool leads_on(const struct sfu_walk *walk)
+{
+    struct sfu_walk next = *walk;
+
+    return sfu_walk_step(&next) == SFU_OK;
+}
+
+/* Makes a trace of S lead on for so many FRAMES, if that can be: puts a saved FP, and a return address from which it
+ * does, where the row of each frame says. */
+static void make_trace(struct stack *s, uint64_t *seed, const struct table *t, unsigned count, unsigned frames)
+{
+    struct sfu_section sections[MAX_TABLES];
+    struct sfu_target target;
+    struct sfu_walk walk, next;
+    struct sfu_row row;
+    unsigned i, try;
+
+    memset(&target, 0, sizeof target);
+    target.window = s->bytes;
+    target.window_low = STACK;
+    target.window_high = STACK + STACK_SIZE;
+    for (i = 0; i < count; i++) {
+        sections[i] = t[i].section;
+        if (t[i].good)
+            (void)sfu_add(&target.sections, &sections[i]);
+    }
+    for (try = 0; try < 8; try++) {
+        sfu_walk_start(&walk, &target, &s->top);
+        if (leads_on(&walk))
+            break;
+        s->top.pc = make_pc(seed, &t[below(seed, count)]);
+    }
+    for (i = 0; i < frames; i++) {
+        uint64_t cfa;
+
+        next = walk;
+        if (sfu_find_frame(&target, &walk.frame, &row) != SFU_OK || sfu_walk_step(&next) != SFU_OK)
+            return;
+        cfa = next.frame.regs.sp + (HOST_ABI == SFU_S390X ? 160 : 0);
+        if (row.fp.control == 2)
+            put_word(s, cfa + (uint64_t)(int64_t)row.fp.offset, cfa + 8 * below(seed, 16));
+        for (try = 0; try < 8; try++) {
+            if (row.ra.control == 2)
+                put_word(s, cfa + (uint64_t)(int64_t)row.ra.offset, make_ra(seed, &t[below(seed, count)], &row));
+            next = walk;
+            if (sfu_walk_step(&next) == SFU_OK && leads_on(&next))
+                break;
+        }
+        walk = next;
+    }
+}
+
+void make_stack(struct stack *s, uint64_t *seed, const struct table *t, unsigned count)
+{
+    size_t i;
+
+    for (i = 0; i < STACK_SIZE; i += 8) {
+        uint64_t word = once_in(seed, 8) ? STACK + i + 8 * below(seed, 40) : make_pc(seed, &t[below(seed, count)]);
+
+        if (once_in(seed, 300))
+            word = random64(seed) >> below(seed, 64);
+        memcpy(s->bytes + i, &word, sizeof word);
+    }
+    s->top.pc = make_pc(seed, &t[below(seed, count)]);
+    s->top.sp = STACK + 8 * below(seed, 64) + (once_in(seed, 30) ? below(seed, 8) : 0);
+    s->top.fp = s->top.sp + 8 * below(seed, 40);
+    s->top.ra = make_pc(seed, &t[below(seed, count)]);
+    s->top.has_ra = HOST_ABI != SFU_AMD64 && !once_in(seed, 8);
+    s->top.pc_kind = once_in(seed, 4) ? SFU_PC_RETURN : SFU_PC_EXACT;
+    if (!once_in(seed, 6))
+        make_trace(s, seed, t, count, once_in(seed, 4) ? below(seed, 12) : 20 + below(seed, 60));
+}
+
+int core_trace(const struct sfu_target *target, const struct sfu_registers *top, size_t skip, uint64_t *pcs,
+               size_t capacity, size_t *count)
+{
+    struct sfu_walk walk;
+    int code = SFU_OK;
+
+    *count = 0;
+    sfu_walk_start(&walk, target, top);
+    for (; skip > 0 && code == SFU_OK; skip--)
+        code = sfu_walk_step(&walk);
+    while (code == SFU_OK && *count < capacity) {
+        pcs[(*count)++] = walk.frame.regs.pc;
+        if (*count < capacity)
+            code = sfu_walk_step(&walk);
+    }
+    return code;
+}
