@@ -11,6 +11,8 @@
 #   v1     TC/v1/CPU/TOOL       the same for V1
 #   gcc16  TC/gcc16/CPU/gcc     gcc 16 (and g++) with its own libc; uses the as and ld of v3
 #   cbmc   TC/cbmc/cbmc         the model checker, and goto-cc, goto-instrument, ...
+#   peers  TC/peers/root        a newest libc, and other unwinders, to be compared with: libgcc, libunwind, libsframe;
+#          TC/peers/llvm        LLVM's libunwind. For this machine's CPU only. What Debian lacks is absent.
 #
 # CPU is x86_64, aarch64 (either byte order) or s390x. No gas emits V1 for s390x, and no released
 # one V2: those directories are absent. Use them as in `gcc -B"$TC/x86_64/" -Wa,--gsframe`.
@@ -60,7 +62,7 @@ debian_cpu() { echo "$1" | tr _ -; }
 
 part_suite() {
     case $1 in
-    v3 | gcc16) echo forky ;;
+    v3 | gcc16 | peers) echo forky ;;
     v2 | cbmc) echo trixie ;;
     v1) echo bookworm ;;
     esac
@@ -73,6 +75,8 @@ part_cpus() {
     esac
 }
 
+libraries() { echo "usr/lib/$(uname -m)-linux-gnu"; }
+
 # The programs below TC/PART without which the part is not there.
 part_programs() {
     for cpu in $(part_cpus "$1"); do
@@ -81,7 +85,10 @@ part_programs() {
         gcc16) echo "$cpu/gcc" ;;
         esac
     done
-    [ "$1" != cbmc ] || echo cbmc
+    case $1 in
+    cbmc) echo cbmc ;;
+    peers) echo "root/$(libraries)/libc.so.6" ;;
+    esac
 }
 
 part_header() { printf '# sfu toolchain, layout %s, %s, in %s\n' "$layout" "$1" "$tc"; }
@@ -141,16 +148,22 @@ pretend() {
     done >>"$work/status"
 }
 
-# fetch SUITE ROOT PACKAGE...: unpacks packages and all they depend on in ROOT, but for the packages
-# in $without.
-fetch() {
-    suite=$1
-    root=$2
-    shift 2
+fetch_begin() {
     work=$(mktemp -d "${TMPDIR:-/tmp}/sfu-toolchain.XXXXXX")
-    apt_setup deb "$suite"
+    apt_setup deb "$1"
+    apt_lists "$1"
+}
+
+# Prints those packages that there are of this name (a regular expression), the newest last.
+named() {
+    APT_CONFIG=$work/apt.conf apt-cache search --names-only "^$1\$" | sed 's/ .*//' | sort -V
+}
+
+# fetch_packages ROOT PACKAGE...: unpacks packages and all they depend on in ROOT, but for the packages in $without.
+fetch_packages() {
+    root=$1
+    shift
     say "fetching from Debian $suite: $*"
-    apt_lists "$suite"
     # No package being installed, apt resolves everything down to libc from this one release.
     # shellcheck disable=SC2086  # words
     pretend $without
@@ -161,8 +174,20 @@ fetch() {
             tar -x -C "$root" --no-same-owner --exclude='./usr/share/*' --exclude='./etc/*' \
                 --exclude='lib*san*' --exclude='*-lto-dump*' --exclude='*-gcov-*' -f -
     done
+}
+
+fetch_end() {
     rm -rf "$work"
     work=
+}
+
+# fetch SUITE ROOT PACKAGE...
+fetch() {
+    suite=$1
+    shift
+    fetch_begin "$suite"
+    fetch_packages "$@"
+    fetch_end
 }
 
 # ---- running what was fetched ----
@@ -348,6 +373,42 @@ build_cbmc() {
     echo "cbmc ${v%% *} $from" >>"$fresh/found"
 }
 
+# ---- other unwinders ----
+
+# A line for each unpacked library that is of interest, with its version.
+found_peers() {
+    for deb in "$work"/archives/*.deb; do
+        name=${deb##*/}
+        version=${name#*_}
+        case $name in
+        libc6_* | libgcc-s1_* | libunwind8_* | libsframe[0-9]*_* | llvm-libunwind*_*)
+            echo "${name%%_*} $(echo "${version%_*}" | sed 's/%3a/:/') debian-$suite"
+            ;;
+        esac
+    done | sort -u >>"$fresh/found"
+}
+
+build_peers() {
+    suite=$(part_suite peers)
+    fetch_begin "$suite"
+    packages='libc6 libgcc-s1'
+    for name in libunwind-dev libsframe-dev libiberty-dev; do
+        packages="$packages $(named "$name")"
+    done
+    llvm=$(named 'libunwind-[0-9]+-dev' | tail -n 1)
+    # shellcheck disable=SC2086  # words
+    fetch_packages "$fresh/root" $packages
+    found_peers
+    # It cannot be installed beside the other libunwind.
+    if [ -n "$llvm" ]; then
+        rm "$work"/archives/*.deb
+        without='libc6 libgcc-s1'
+        fetch_packages "$fresh/llvm" "$llvm"
+        found_peers
+    fi
+    fetch_end
+}
+
 # ---- publishing ----
 
 # Puts a link in place in one step.
@@ -410,8 +471,8 @@ esac
 [ $# -gt 0 ] || set -- v3
 for part in "$@"; do
     case $part in
-    v1 | v2 | v3 | gcc16 | cbmc) ;;
-    *) die "no part '$part'; there are: v3 v2 v1 gcc16 cbmc" ;;
+    v1 | v2 | v3 | gcc16 | cbmc | peers) ;;
+    *) die "no part '$part'; there are: v3 v2 v1 gcc16 cbmc peers" ;;
     esac
 done
 for part in "$@"; do

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * A plugin of QEMU's: prints how many instructions a program has executed, to standard error. The interface is
+ * declared here because distributions do not ship its header; what is used of it has been the same since its
+ * version 1. VERSION is the interface's, by the command line: QEMU refuses one that it does not know.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef uint64_t qemu_plugin_id_t;
+struct qemu_plugin_tb;
+struct qemu_info;
+
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
+                                           void (*cb)(qemu_plugin_id_t, struct qemu_plugin_tb *));
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, void (*cb)(unsigned, void *), int flags,
+                                          void *user);
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, void (*cb)(qemu_plugin_id_t, void *), void *user);
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
+
+extern int qemu_plugin_version;
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc, char **argv);
+
+int qemu_plugin_version = VERSION;
+static uint64_t executed;
+
+static void count(unsigned cpu, void *number)
+{
+    (void)cpu;
+    executed += (uintptr_t)number;
+}
+
+static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+    (void)id;
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, count, 0, (void *)(uintptr_t)qemu_plugin_tb_n_insns(tb));
+}
+
+static void finish(qemu_plugin_id_t id, void *unused)
+{
+    (void)id;
+    (void)unused;
+    fprintf(stderr, "instructions %llu\n", (unsigned long long)executed);
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc, char **argv)
+{
+    (void)info;
+    (void)argc;
+    (void)argv;
+    qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+    qemu_plugin_register_atexit_cb(id, finish, NULL);
+    return 0;
+}

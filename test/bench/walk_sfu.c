@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* sfu itself: the core, step by step, and the fast walker with caches of several sizes and with an index. The live
+ * stack is the window. */
+#include <stddef.h>
+#include <stdlib.h>
+#include "sfu.h"
+#ifdef BENCH_FAST
+#include "sfu_fast.h"
+#endif
+#include "arch/sfu_arch.h"
+#include "bench.h"
+
+static struct sfu_section section;
+static struct sfu_target target;
+
+static bool open_section(struct sfu_section *out, struct sfu_target *of, const struct bench_image *image)
+{
+    of->window = (const void *)(uintptr_t)image->stack_low;
+    of->window_low = image->stack_low;
+    of->window_high = image->stack_high;
+    return sfu_open(out, image->sframe, image->sframe_size, (uintptr_t)image->sframe) == SFU_OK;
+}
+
+static bool init(const struct bench_image *image)
+{
+    return open_section(&section, &target, image) && sfu_add(&target.sections, &section) == SFU_OK;
+}
+
+static unsigned walk(uint64_t *pcs, unsigned max)
+{
+    struct sfu_cpu cpu;
+    struct sfu_registers top = sfu_here(&cpu);
+    struct sfu_walk w;
+    unsigned n = 0;
+    sfu_walk_start(&w, &target, &top);
+    while (n < max) {
+        pcs[n++] = w.frame.regs.pc;
+        if (sfu_walk_step(&w) != SFU_OK) {
+            break;
+        }
+    }
+    return n;
+}
+
+#ifdef BENCH_FAST
+
+struct fast {
+    struct sfu_fast fast;
+    struct sfu_fast_image image;
+    struct sfu_section section;
+    struct sfu_target target;
+};
+
+static bool fast_init(struct fast *f, const struct bench_image *image, size_t cache_bytes, bool indexed)
+{
+    if (!open_section(&f->section, &f->target, image) || sfu_fast_add(&f->fast, &f->image, &f->section) != SFU_OK) {
+        return false;
+    }
+    f->target.sections = f->fast.sections;
+    if (cache_bytes != 0) {
+        void *memory = aligned_alloc(4096, (cache_bytes + 4095) / 4096 * 4096);
+        if (memory == NULL) {
+            return false;
+        }
+        sfu_fast_set_cache(&f->fast, memory, cache_bytes);
+    }
+    if (indexed) {
+        size_t bytes = sfu_fast_index_size(&f->image);
+        void *memory = malloc(bytes);
+        return memory != NULL && sfu_fast_set_index(&f->image, memory, bytes);
+    }
+    return true;
+}
+
+/* A walker of its own, with its own state, for each kind of cache. */
+#define FAST(NAME, CACHE, INDEXED)                                                                                 \
+    static struct fast NAME;                                                                                       \
+    static bool NAME##_init(const struct bench_image *image)                                                       \
+    {                                                                                                              \
+        return fast_init(&NAME, image, CACHE, INDEXED);                                                            \
+    }                                                                                                              \
+    static unsigned NAME##_walk(uint64_t *pcs, unsigned max)                                                       \
+    {                                                                                                              \
+        struct sfu_cpu cpu;                                                                                        \
+        struct sfu_registers top = sfu_here(&cpu);                                                                 \
+        size_t n = 0;                                                                                              \
+        (void)sfu_fast_trace(&NAME.fast, &NAME.target, &top, 0, pcs, max, &n);                                     \
+        return (unsigned)n;                                                                                        \
+    }
+
+FAST(fast_none, 0, false)
+FAST(fast_index, 0, true)
+FAST(fast_2k, 2048, false)
+FAST(fast_4k, 4096, false)
+FAST(fast_8k, 8192, false)
+FAST(fast_16k, 16384, false)
+
+#endif
+
+const struct walker sfu_walkers[] = {
+    {"sfu", init, walk},
+#ifdef BENCH_FAST
+    {"sfu_fast", fast_none_init, fast_none_walk},
+    {"sfu_fast_index", fast_index_init, fast_index_walk},
+    {"sfu_fast_2k", fast_2k_init, fast_2k_walk},
+    {"sfu_fast_4k", fast_4k_init, fast_4k_walk},
+    {"sfu_fast_8k", fast_8k_init, fast_8k_walk},
+    {"sfu_fast_16k", fast_16k_init, fast_16k_walk},
+#endif
+    {NULL, NULL, NULL},
+};
