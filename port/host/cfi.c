@@ -1,0 +1,1264 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * It reads from top to bottom: bytes, entries, expressions, rules, instructions. Sections in comments are those of the
+ * DWARF standard, version 5; .eh_frame is described in the Linux Standard Base.
+ */
+#include "cfi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Bytes ----------------------------------------------------------------------------------------------------- */
+
+/* Reads forward and never beyond the end: then it is bad, and gives zeros. */
+struct cursor {
+    const uint8_t *p, *end;
+    bool big, bad;
+};
+
+static const uint8_t *take_bytes(struct cursor *c, uint64_t size)
+{
+    const uint8_t *p = c->p;
+
+    if (size > (uint64_t)(c->end - c->p)) {
+        c->bad = true;
+        c->p = c->end;
+        return NULL;
+    }
+    c->p += size;
+    return p;
+}
+
+static uint64_t take(struct cursor *c, unsigned size)
+{
+    const uint8_t *p = take_bytes(c, size);
+
+    return p != NULL ? load_number(p, size, c->big) : 0;
+}
+
+static int64_t take_signed(struct cursor *c, unsigned size)
+{
+    unsigned unused = 64 - 8 * size;
+
+    return (int64_t)(take(c, size) << unused) >> unused;
+}
+
+/* 7.6: seven bits a byte. Bits beyond 64 are dropped. */
+static uint64_t take_leb(struct cursor *c, bool is_signed)
+{
+    uint64_t value = 0;
+    unsigned shift = 0;
+    uint8_t byte;
+
+    do {
+        byte = (uint8_t)take(c, 1);
+        if (shift < 64)
+            value |= (uint64_t)(byte & 0x7f) << shift;
+        shift += shift < 64 ? 7 : 0;
+    } while (byte & 0x80 && !c->bad);
+    if (is_signed && byte & 0x40 && shift < 64)
+        value |= UINT64_MAX << shift;
+    return value;
+}
+
+static uint64_t take_uleb(struct cursor *c)
+{
+    return take_leb(c, false);
+}
+
+static int64_t take_sleb(struct cursor *c)
+{
+    return (int64_t)take_leb(c, true);
+}
+
+/* How .eh_frame writes an address. */
+enum {
+    POINTER_FORM = 0x0f,
+    POINTER_ABSOLUTE = 0x00,
+    POINTER_ULEB = 0x01,
+    POINTER_SLEB = 0x09,
+    POINTER_BASE = 0x70,
+    POINTER_PC = 0x10,
+    POINTER_INDIRECT = 0x80
+};
+
+/* The number in the form of ENCODING. An unknown form is bad. */
+static uint64_t take_form(struct cursor *c, uint8_t encoding)
+{
+    switch (encoding & POINTER_FORM) {
+    case POINTER_ABSOLUTE:
+    case 0x04:
+    case 0x0c:
+        return take(c, 8);
+    case POINTER_ULEB:
+        return take_uleb(c);
+    case POINTER_SLEB:
+        return (uint64_t)take_sleb(c);
+    case 0x02:
+        return take(c, 2);
+    case 0x03:
+        return take(c, 4);
+    case 0x0a:
+        return (uint64_t)take_signed(c, 2);
+    case 0x0b:
+        return (uint64_t)take_signed(c, 4);
+    default:
+        c->bad = true;
+        return 0;
+    }
+}
+
+/* An address of ENCODING, where C is at address AT of the program. */
+static uint64_t take_pointer(struct cursor *c, uint8_t encoding, uint64_t at)
+{
+    uint64_t value = take_form(c, encoding);
+    uint8_t base = encoding & (POINTER_BASE | POINTER_INDIRECT);
+
+    if (base != POINTER_PC && base != 0)
+        c->bad = true;
+    return base == POINTER_PC ? at + value : value;
+}
+
+/* ---- Entries (6.4.1) ------------------------------------------------------------------------------------------- */
+
+/* How a register of the caller is found. */
+enum how { SAME, UNDEFINED, SAVED, OFFSET, REGISTER, SAVED_AT, EXPRESSION, ABSENT };
+
+struct rule {
+    enum how how;
+    int64_t offset;                /* SAVED, OFFSET: from the CFA; the CFA's own: from the register */
+    uint64_t reg;                  /* REGISTER */
+    struct cfi_program expression; /* SAVED_AT, EXPRESSION */
+};
+
+/* The registers whose rules are followed. */
+enum { CFA, SP, FP, RA, RULES };
+
+struct state {
+    struct rule rules[RULES];
+    bool signed_ra;
+};
+
+struct cfi_cie {
+    const struct section *section;
+    uint64_t offset; /* in the section */
+    uint64_t code_align;
+    int64_t data_align;
+    uint64_t ra;
+    uint8_t encoding;
+    bool debug, sized, signal, key_b;
+    struct cfi_program program;
+    struct state initial;
+    const char *why; /* NULL, or why nothing can be said of its functions */
+};
+
+/* One of the two sections, and where in it reading is. */
+struct source {
+    struct cfi *cfi;
+    const struct section *section;
+    struct cursor c;
+    bool debug;
+};
+
+static uint64_t offset_of(const struct source *s, const uint8_t *p)
+{
+    return (uint64_t)(p - s->section->bytes);
+}
+
+static bool bad_entry(const struct source *s, const uint8_t *p, const char *what)
+{
+    return image_fail(s->cfi->image, "%s, offset 0x%llx: %s", s->section->name, (unsigned long long)offset_of(s, p),
+                      what);
+}
+
+/* An entry: its contents behind the length, and whether it is a CIE or which CIE it belongs to. */
+struct entry {
+    const uint8_t *start;
+    struct cursor c;
+    bool is_cie, empty;
+    uint64_t cie;
+};
+
+/* Takes the next entry. An empty one is a terminator, behind which linkers may have put more. */
+static bool take_entry(struct source *s, struct entry *entry)
+{
+    unsigned size = 4;
+    const uint8_t *id_at, *p;
+    uint64_t length, id;
+
+    memset(entry, 0, sizeof *entry);
+    entry->start = s->c.p;
+    length = take(&s->c, 4);
+    if (length == 0xffffffff) {
+        length = take(&s->c, 8);
+        size = s->debug ? 8 : 4;
+    }
+    id_at = s->c.p;
+    entry->empty = length == 0;
+    p = take_bytes(&s->c, length);
+    if (s->c.bad)
+        return bad_entry(s, entry->start, "an entry reaches beyond the end");
+    entry->c = (struct cursor){p, s->c.p, s->c.big, false};
+    if (entry->empty)
+        return true;
+    id = take(&entry->c, size);
+    if (entry->c.bad)
+        return bad_entry(s, entry->start, "an entry is too short");
+    if (s->debug) {
+        entry->is_cie = id == (size == 8 ? UINT64_MAX : 0xffffffff);
+        entry->cie = id;
+    } else {
+        entry->is_cie = id == 0;
+        entry->cie = offset_of(s, id_at) - id;
+    }
+    return true;
+}
+
+/* The data behind the letters of an augmentation that begins with z. */
+static void take_augmentation(struct cursor *c, const char *letters, struct cfi_cie *cie)
+{
+    struct cursor data = {NULL, NULL, c->big, false};
+    uint64_t size = take_uleb(c);
+
+    data.p = take_bytes(c, size);
+    data.end = c->p;
+    if (data.p == NULL)
+        return;
+    cie->sized = true;
+    for (letters++; *letters != '\0' && cie->why == NULL; letters++) {
+        if (*letters == 'R')
+            cie->encoding = (uint8_t)take(&data, 1);
+        else if (*letters == 'L')
+            (void)take(&data, 1);
+        else if (*letters == 'P')
+            (void)take_form(&data, (uint8_t)take(&data, 1));
+        else if (*letters == 'S')
+            cie->signal = true;
+        else if (*letters == 'B')
+            cie->key_b = true;
+        else if (*letters != 'G')
+            cie->why = "its CFI has an unknown augmentation";
+    }
+    c->bad |= data.bad;
+}
+
+/* Takes what stands in front of a CIE's instructions. */
+static void take_cie_head(struct cursor *c, struct cfi_cie *cie)
+{
+    uint8_t version = (uint8_t)take(c, 1);
+    const char *letters = (const char *)c->p;
+
+    while (take(c, 1) != 0)
+        continue;
+    if (c->bad)
+        return;
+    if (version != 1 && version != 3 && version != 4) {
+        cie->why = "its CFI is of an unknown version";
+        return;
+    }
+    if (version == 4 && take(c, 2) != (c->big ? 0x0800 : 0x0008))
+        cie->why = "its CFI has addresses that are not of 8 bytes, or segments";
+    cie->code_align = take_uleb(c);
+    cie->data_align = take_sleb(c);
+    cie->ra = version == 1 ? take(c, 1) : take_uleb(c);
+    if (letters[0] == 'z')
+        take_augmentation(c, letters, cie);
+    else if (letters[0] != '\0')
+        cie->why = "its CFI has an unknown augmentation";
+}
+
+static void run_cie(const struct cfi *cfi, struct cfi_cie *cie);
+
+static bool add_cie(struct source *s, struct entry *entry)
+{
+    struct cfi *cfi = s->cfi;
+    struct cfi_cie cie = {0};
+
+    cie.section = s->section;
+    cie.offset = offset_of(s, entry->start);
+    cie.debug = s->debug;
+    take_cie_head(&entry->c, &cie);
+    if (entry->c.bad)
+        return bad_entry(s, entry->start, "a CIE is too short");
+    cie.program = (struct cfi_program){entry->c.p, entry->c.end};
+    run_cie(cfi, &cie);
+    cfi->cies = grow(cfi->cies, cfi->num_cies, sizeof *cfi->cies);
+    cfi->cies[cfi->num_cies++] = cie;
+    return true;
+}
+
+/* The CIE of the source at OFFSET, among those behind the first FIRST, or NULL. They are in the order of the file. */
+static const struct cfi_cie *find_cie(const struct cfi *cfi, size_t first, uint64_t offset)
+{
+    size_t low = first, high = cfi->num_cies;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (cfi->cies[middle].offset < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < cfi->num_cies && cfi->cies[low].offset == offset ? &cfi->cies[low] : NULL;
+}
+
+static bool add_fde(struct source *s, struct entry *entry, size_t first_cie)
+{
+    struct cfi *cfi = s->cfi;
+    struct cursor *c = &entry->c;
+    struct cfi_fde fde = {0};
+
+    fde.cie = find_cie(cfi, first_cie, entry->cie);
+    if (fde.cie == NULL)
+        return bad_entry(s, entry->start, "an FDE of no CIE");
+    fde.start = take_pointer(c, fde.cie->encoding, s->section->addr + offset_of(s, c->p));
+    fde.size = take_form(c, fde.cie->encoding);
+    if (fde.cie->sized)
+        (void)take_bytes(c, take_uleb(c));
+    if (c->bad)
+        return bad_entry(s, entry->start, "an FDE is too short, or its addresses of an unknown encoding");
+    fde.program = (struct cfi_program){c->p, c->end};
+    cfi->fdes = grow(cfi->fdes, cfi->num_fdes, sizeof *cfi->fdes);
+    cfi->fdes[cfi->num_fdes++] = fde;
+    return true;
+}
+
+/* Reads the CIEs of a section, and then its FDEs: they may come first. */
+static bool read_source(struct cfi *cfi, struct section *section, bool debug)
+{
+    struct source s = {cfi, section, {NULL, NULL, cfi->image->big, false}, debug};
+    size_t first_cie = cfi->num_cies;
+    struct entry entry;
+    int pass;
+
+    if (!image_load(cfi->image, section))
+        return false;
+    for (pass = 0; pass < 2; pass++) {
+        s.c.p = section->bytes;
+        s.c.end = section->bytes + section->size;
+        while (s.c.p < s.c.end) {
+            if (!take_entry(&s, &entry))
+                return false;
+            if (entry.empty || entry.is_cie != (pass == 0))
+                continue;
+            if (!(entry.is_cie ? add_cie(&s, &entry) : add_fde(&s, &entry, first_cie)))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool cfi_read(struct cfi *cfi, struct image *image, unsigned sources)
+{
+    struct section *eh = image_section(image, ".eh_frame"), *debug = image_section(image, ".debug_frame");
+
+    memset(cfi, 0, sizeof *cfi);
+    cfi->image = image;
+    if (sources & CFI_EH && eh != NULL && eh->type != SHT_NOBITS && !read_source(cfi, eh, false))
+        return false;
+    if (sources & CFI_DEBUG && debug != NULL && debug->type != SHT_NOBITS) {
+        const struct cfi_cie *before = cfi->cies;
+        size_t i, count = cfi->num_fdes;
+        bool good = read_source(cfi, debug, true);
+
+        for (i = 0; i < count; i++) /* more CIEs may have moved them */
+            cfi->fdes[i].cie = cfi->cies + (cfi->fdes[i].cie - before);
+        return good;
+    }
+    return true;
+}
+
+void cfi_free(struct cfi *cfi)
+{
+    free(cfi->cies);
+    free(cfi->fdes);
+    cfi->cies = NULL;
+    cfi->fdes = NULL;
+}
+
+bool cfi_is_signal(const struct cfi_fde *fde)
+{
+    return fde->cie->signal;
+}
+
+bool cfi_is_key_b(const struct cfi_fde *fde)
+{
+    return fde->cie->key_b;
+}
+
+bool cfi_is_debug(const struct cfi_fde *fde)
+{
+    return fde->cie->debug;
+}
+
+uint64_t cfi_ra_register(const struct cfi_fde *fde)
+{
+    return fde->cie->ra;
+}
+
+/* ---- Expressions (2.5) ----------------------------------------------------------------------------------------- */
+
+/* What an expression has computed, as far as rules can be made of it. */
+struct value {
+    enum { NUMBER, SUM, WORD } kind; /* offset; base + offset; *(base + offset) */
+    bool cfa;                        /* the base is the CFA */
+    uint64_t reg;                    /* the base is this register */
+    int64_t offset;
+};
+
+enum { STACK = 32, MAX_STEPS = 1000 };
+
+struct machine {
+    struct cursor c;
+    const uint8_t *start;
+    const struct registers *registers;
+    uint64_t pc;
+    bool asked_pc;
+    struct value stack[STACK];
+    unsigned depth;
+    const char *why;
+};
+
+static const char too_complex[] = "a rule by an expression that SFrame cannot say";
+static const char bad_expression[] = "a corrupt expression";
+
+static void push(struct machine *m, struct value value)
+{
+    if (m->depth == STACK)
+        m->why = bad_expression;
+    else
+        m->stack[m->depth++] = value;
+}
+
+static void push_number(struct machine *m, uint64_t number)
+{
+    push(m, (struct value){NUMBER, false, 0, (int64_t)number});
+}
+
+static struct value pop(struct machine *m)
+{
+    if (m->depth == 0) {
+        m->why = bad_expression;
+        return (struct value){NUMBER, false, 0, 0};
+    }
+    return m->stack[--m->depth];
+}
+
+/* The value N below the top. */
+static struct value peek(struct machine *m, uint64_t n)
+{
+    if (n >= m->depth) {
+        m->why = bad_expression;
+        return (struct value){NUMBER, false, 0, 0};
+    }
+    return m->stack[m->depth - 1 - n];
+}
+
+static void push_register(struct machine *m, uint64_t reg, int64_t offset)
+{
+    if (reg == m->registers->pc) {
+        m->asked_pc = true;
+        push_number(m, m->pc + (uint64_t)offset);
+    } else {
+        push(m, (struct value){SUM, false, reg, offset});
+    }
+}
+
+static void dereference(struct machine *m)
+{
+    struct value v = pop(m);
+
+    if (v.kind != SUM)
+        m->why = too_complex;
+    v.kind = WORD;
+    push(m, v);
+}
+
+/* V + NUMBER. What has been read from memory stays as it is. */
+static void push_sum(struct machine *m, struct value v, uint64_t number)
+{
+    if (v.kind == WORD && number != 0)
+        m->why = too_complex;
+    else if (v.kind != WORD)
+        v.offset = (int64_t)((uint64_t)v.offset + number);
+    push(m, v);
+}
+
+static bool is_shift(uint8_t op)
+{
+    return op >= 0x24 && op <= 0x26;
+}
+
+/* A OP B for numbers. */
+static uint64_t calculate(struct machine *m, uint8_t op, uint64_t a, uint64_t b)
+{
+    int64_t x = (int64_t)a, y = (int64_t)b;
+
+    if (((op == 0x1b || op == 0x1d) && b == 0) || (op == 0x1b && x == INT64_MIN && y == -1) ||
+        (is_shift(op) && b > 63)) {
+        m->why = bad_expression;
+        return 0;
+    }
+    switch (op) {
+    case 0x1a:
+        return a & b;
+    case 0x1b:
+        return (uint64_t)(x / y);
+    case 0x1c:
+        return a - b;
+    case 0x1d:
+        return a % b;
+    case 0x1e:
+        return a * b;
+    case 0x21:
+        return a | b;
+    case 0x22:
+        return a + b;
+    case 0x24:
+        return a << b;
+    case 0x25:
+        return a >> b;
+    case 0x26:
+        return (uint64_t)(x >> y);
+    case 0x27:
+        return a ^ b;
+    case 0x29:
+        return x == y;
+    case 0x2a:
+        return x >= y;
+    case 0x2b:
+        return x > y;
+    case 0x2c:
+        return x <= y;
+    case 0x2d:
+        return x < y;
+    default:
+        return x != y; /* 0x2e */
+    }
+}
+
+static void binary(struct machine *m, uint8_t op)
+{
+    struct value b = pop(m), a = pop(m);
+
+    if (a.kind == NUMBER && b.kind == NUMBER)
+        push_number(m, calculate(m, op, (uint64_t)a.offset, (uint64_t)b.offset));
+    else if (op == 0x22 && b.kind == NUMBER)
+        push_sum(m, a, (uint64_t)b.offset);
+    else if (op == 0x22 && a.kind == NUMBER)
+        push_sum(m, b, (uint64_t)a.offset);
+    else if (op == 0x1c && b.kind == NUMBER)
+        push_sum(m, a, 0 - (uint64_t)b.offset);
+    else
+        m->why = too_complex;
+}
+
+static void unary(struct machine *m, uint8_t op)
+{
+    struct value v = pop(m);
+
+    if (v.kind != NUMBER)
+        m->why = too_complex;
+    else if (op == 0x19)
+        push_number(m, v.offset < 0 ? 0 - (uint64_t)v.offset : (uint64_t)v.offset);
+    else if (op == 0x1f)
+        push_number(m, 0 - (uint64_t)v.offset);
+    else
+        push_number(m, ~(uint64_t)v.offset);
+}
+
+/* DW_OP_skip, and DW_OP_bra if TAKEN. */
+static void jump(struct machine *m, bool always)
+{
+    int64_t offset = take_signed(&m->c, 2);
+    struct value condition = {NUMBER, false, 0, 1};
+
+    if (!always)
+        condition = pop(m);
+    if (condition.kind != NUMBER)
+        m->why = too_complex;
+    else if (offset < m->start - m->c.p || offset > m->c.end - m->c.p)
+        m->why = bad_expression;
+    else if (condition.offset != 0)
+        m->c.p += offset;
+}
+
+/* What moves values about (2.5.1.3). */
+static void shuffle(struct machine *m, uint8_t op)
+{
+    struct value a, b, c;
+
+    switch (op) {
+    case 0x12:
+        push(m, peek(m, 0));
+        break;
+    case 0x13:
+        (void)pop(m);
+        break;
+    case 0x14:
+        push(m, peek(m, 1));
+        break;
+    case 0x15:
+        push(m, peek(m, take(&m->c, 1)));
+        break;
+    case 0x16:
+        a = pop(m), b = pop(m);
+        push(m, a), push(m, b);
+        break;
+    default: /* 0x17 */
+        a = pop(m), b = pop(m), c = pop(m);
+        push(m, a), push(m, c), push(m, b);
+        break;
+    }
+}
+
+/* What pushes a constant (2.5.1.1). */
+static void push_constant(struct machine *m, uint8_t op)
+{
+    if (op == 0x03)
+        push_number(m, take(&m->c, 8));
+    else if (op == 0x10)
+        push_number(m, take_uleb(&m->c));
+    else if (op == 0x11)
+        push_number(m, (uint64_t)take_sleb(&m->c));
+    else if (op & 1)
+        push_number(m, (uint64_t)take_signed(&m->c, 1u << (op - 0x08) / 2));
+    else
+        push_number(m, take(&m->c, 1u << (op - 0x08) / 2));
+}
+
+static void operation(struct machine *m)
+{
+    uint8_t op = (uint8_t)take(&m->c, 1);
+    uint64_t reg;
+
+    if (op >= 0x30 && op <= 0x4f) {
+        push_number(m, op - 0x30u);
+    } else if (op >= 0x70 && op <= 0x8f) {
+        push_register(m, op - 0x70u, take_sleb(&m->c));
+    } else if (op == 0x92) {
+        reg = take_uleb(&m->c);
+        push_register(m, reg, take_sleb(&m->c));
+    } else if (op == 0x03 || (op >= 0x08 && op <= 0x11)) {
+        push_constant(m, op);
+    } else if (op >= 0x12 && op <= 0x17) {
+        shuffle(m, op);
+    } else if (op == 0x06 || (op == 0x94 && take(&m->c, 1) == 8)) {
+        dereference(m);
+    } else if (op == 0x19 || op == 0x1f || op == 0x20) {
+        unary(m, op);
+    } else if (op == 0x23) {
+        push_sum(m, pop(m), take_uleb(&m->c));
+    } else if (op == 0x28 || op == 0x2f) {
+        jump(m, op == 0x2f);
+    } else if (op >= 0x1a && op <= 0x2e) {
+        binary(m, op);
+    } else if (op == 0x9c) {
+        push(m, (struct value){SUM, true, 0, 0});
+    } else if (op != 0x96) {
+        m->why = too_complex;
+    }
+}
+
+/* Computes EXPRESSION. The rules of registers find the CFA on the stack; the CFA's own rule does not. */
+static struct value compute(struct machine *m, const struct cfi_program *expression, bool with_cfa)
+{
+    unsigned steps = 0;
+
+    m->start = expression->start;
+    m->c.p = expression->start;
+    m->c.end = expression->end;
+    m->c.bad = false;
+    m->depth = 0;
+    if (with_cfa)
+        push(m, (struct value){SUM, true, 0, 0});
+    while (m->c.p < m->c.end && m->why == NULL && steps++ < MAX_STEPS)
+        operation(m);
+    if (m->why == NULL && (m->c.bad || m->c.p < m->c.end))
+        m->why = bad_expression;
+    return pop(m);
+}
+
+/* ---- Rules (3 of the SFrame format) ---------------------------------------------------------------------------- */
+
+enum { MAX_REGISTER = UINT16_MAX >> RULE_NUMBER };
+
+/* Makes RULE of VALUE. RULE says the CFA is at its base by a control word without RULE_REGISTER. */
+static void set_rule(struct machine *m, struct sfu_rule *rule, const struct value *value)
+{
+    if (value->offset != (int32_t)value->offset || (!value->cfa && value->reg > MAX_REGISTER))
+        m->why = "an offset or a register number that is too large for SFrame";
+    else if (value->kind == NUMBER)
+        m->why = too_complex;
+    if (m->why != NULL)
+        return;
+    rule->offset = (int32_t)value->offset;
+    rule->control = value->cfa ? 0 : (uint32_t)value->reg << RULE_NUMBER | RULE_REGISTER;
+    if (value->kind == WORD)
+        rule->control |= RULE_DEREFERENCE;
+}
+
+/* The rule CFA + offset has no control word: it is said by the CFA's own base. */
+static void rebase(struct machine *m, struct sfu_rule *rule, const struct sfu_rule *cfa)
+{
+    int64_t sum = (int64_t)cfa->offset + rule->offset;
+
+    if (rule->control != 0)
+        return;
+    if (cfa->control & RULE_DEREFERENCE || sum != (int32_t)sum)
+        m->why = "a value that is the CFA itself, which SFrame cannot say";
+    rule->control = cfa->control;
+    rule->offset = (int32_t)sum;
+}
+
+/* What RULE of register REG says. */
+static void read_rule(struct machine *m, const struct rule *rule, uint64_t reg, struct sfu_rule *result)
+{
+    struct value value = {SUM, true, 0, rule->offset};
+
+    switch (rule->how) {
+    case SAME:
+    case REGISTER:
+        value = (struct value){SUM, false, rule->how == SAME ? reg : rule->reg, 0};
+        break;
+    case SAVED:
+        value.kind = WORD;
+        break;
+    case OFFSET:
+        break;
+    case SAVED_AT:
+    case EXPRESSION:
+        value = compute(m, &rule->expression, true);
+        if (rule->how == SAVED_AT) {
+            push(m, value);
+            dereference(m);
+            value = pop(m);
+        }
+        break;
+    default:
+        m->why = "a register whose value nothing gives";
+        break;
+    }
+    set_rule(m, result, &value);
+}
+
+static void read_cfa(struct machine *m, const struct rule *rule, struct sfu_rule *result)
+{
+    struct value value = {SUM, false, rule->reg, rule->offset};
+
+    if (rule->how == EXPRESSION)
+        value = compute(m, &rule->expression, false);
+    else if (rule->how != REGISTER)
+        m->why = "no rule for the CFA";
+    if (value.cfa)
+        m->why = bad_expression;
+    set_rule(m, result, &value);
+}
+
+/* SFrame says that SP is the CFA (s390x: CFA - 160). Where s390x has saved it, in a slot or a register, that is believed. */
+static void check_sp(struct machine *m, const struct rule *rule, const struct sfu_rule *cfa)
+{
+    uint32_t below = m->registers->sp_below_cfa;
+    struct sfu_rule sp = {0, 0};
+
+    if (rule->how == SAME || ((rule->how == SAVED || rule->how == REGISTER) && below != 0) ||
+        (rule->how == OFFSET && rule->offset == -(int64_t)below))
+        return;
+    if (rule->how == SAVED_AT || rule->how == EXPRESSION) {
+        read_rule(m, rule, m->registers->sp, &sp);
+        if (sp.control == cfa->control && sp.offset == cfa->offset - (int32_t)below &&
+            (below == 0 || !(sp.control & RULE_DEREFERENCE)))
+            return;
+    }
+    m->why = "the caller's SP is not the CFA";
+}
+
+/* What STATE says at m->pc. */
+static void read_row(struct machine *m, const struct cfi_cie *cie, const struct state *state, struct cfi_row *row)
+{
+    memset(row, 0, sizeof *row);
+    m->why = cie->why;
+    m->asked_pc = false;
+    row->signed_ra = state->signed_ra;
+    if (m->why == NULL && state->rules[RA].how == UNDEFINED) {
+        row->kind = CFI_OUTERMOST;
+        return;
+    }
+    if (m->why == NULL)
+        read_cfa(m, &state->rules[CFA], &row->cfa);
+    if (m->why == NULL && m->registers->sp_below_cfa != 0 && row->cfa.offset % 8 != 0)
+        m->why = "the CFA's offset is no multiple of 8";
+    if (m->why == NULL && state->rules[RA].how == SAME && !m->registers->link)
+        m->why = "no rule for the return address";
+    if (m->why == NULL)
+        read_rule(m, &state->rules[RA], cie->ra, &row->ra);
+    if (m->why == NULL)
+        read_rule(m, &state->rules[FP], m->registers->fp, &row->fp);
+    if (m->why == NULL)
+        check_sp(m, &state->rules[SP], &row->cfa);
+    if (m->why == NULL)
+        rebase(m, &row->ra, &row->cfa);
+    if (m->why == NULL)
+        rebase(m, &row->fp, &row->cfa);
+    row->by_pc = m->asked_pc;
+    row->why = m->why;
+    row->kind = m->why == NULL ? CFI_RULES : CFI_LOST;
+}
+
+static bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
+{
+    return a->control == b->control && a->offset == b->offset;
+}
+
+bool cfi_same_rules(const struct cfi_row *a, const struct cfi_row *b)
+{
+    if (a->kind != b->kind || a->kind != CFI_RULES)
+        return a->kind == b->kind && a->why == b->why;
+    return a->signed_ra == b->signed_ra && same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) &&
+           same_rule(&a->fp, &b->fp);
+}
+
+/* ---- Instructions (6.4.2) -------------------------------------------------------------------------------------- */
+
+enum { MAX_REMEMBERED = 32 };
+
+/* An FDE or, without one, a CIE that is being interpreted. */
+struct run {
+    const struct cfi *cfi;
+    const struct cfi_cie *cie;
+    struct cursor c;
+    uint64_t pc, end;
+    struct state state;
+    const struct state *initial;
+    struct state remembered[MAX_REMEMBERED];
+    unsigned depth;
+    const char *why;
+    cfi_row_fn row;
+    void *ctx;
+    struct machine machine;
+};
+
+/* Gives the row for the PCs up to END. If it depends on the PC each of them is asked. */
+static void give_row(struct run *r, uint64_t end)
+{
+    struct cfi_row row, next;
+    uint64_t pc;
+
+    if (end <= r->pc)
+        return;
+    r->machine.pc = r->pc;
+    read_row(&r->machine, r->cie, &r->state, &row);
+    row.start = r->pc;
+    for (pc = r->pc + 1; row.by_pc && pc < end; pc++) {
+        r->machine.pc = pc;
+        read_row(&r->machine, r->cie, &r->state, &next);
+        if (cfi_same_rules(&row, &next))
+            continue;
+        row.end = next.start = pc;
+        r->row(r->ctx, &row);
+        row = next;
+    }
+    row.end = end;
+    r->row(r->ctx, &row);
+}
+
+/* Moves to PC. Rows may begin at the end of the function, and none lies behind it. */
+static void move_to(struct run *r, uint64_t pc)
+{
+    if (r->row == NULL)
+        r->why = "its CIE advances";
+    else if (pc < r->pc)
+        r->why = "its CFI goes back";
+    else
+        give_row(r, pc < r->end ? pc : r->end);
+    if (r->why == NULL)
+        r->pc = pc;
+}
+
+static void advance(struct run *r, uint64_t delta)
+{
+    uint64_t room = UINT64_MAX - r->pc;
+
+    if (delta != 0 && r->cie->code_align > room / delta)
+        r->why = "its CFI leaves the address space";
+    else
+        move_to(r, r->pc + delta * r->cie->code_align);
+}
+
+static int64_t factored(const struct run *r, int64_t n)
+{
+    return (int64_t)((uint64_t)n * (uint64_t)r->cie->data_align);
+}
+
+/* The place of register REG's rule, or NULL: nobody needs it. */
+static struct rule *rule_of(struct run *r, uint64_t reg)
+{
+    const struct registers *registers = r->cfi->image->registers;
+
+    if (reg == r->cie->ra)
+        return &r->state.rules[RA];
+    return reg == registers->sp ? &r->state.rules[SP] : reg == registers->fp ? &r->state.rules[FP] : NULL;
+}
+
+static void set(struct run *r, uint64_t reg, enum how how, int64_t offset, uint64_t other)
+{
+    struct rule *rule = rule_of(r, reg);
+
+    if (rule != NULL)
+        *rule = (struct rule){how, offset, other, {NULL, NULL}};
+}
+
+static void set_expression(struct run *r, struct rule *rule, enum how how)
+{
+    uint64_t size = take_uleb(&r->c);
+    const uint8_t *p = take_bytes(&r->c, size);
+
+    if (rule != NULL && p != NULL)
+        *rule = (struct rule){how, 0, 0, {p, p + size}};
+}
+
+static void restore(struct run *r, uint64_t reg)
+{
+    struct rule *rule = rule_of(r, reg);
+
+    if (rule != NULL)
+        *rule = r->initial->rules[rule - r->state.rules];
+}
+
+static void remember(struct run *r)
+{
+    if (r->depth == MAX_REMEMBERED)
+        r->why = "its CFI remembers too many states";
+    else
+        r->remembered[r->depth++] = r->state;
+}
+
+static void recall(struct run *r)
+{
+    if (r->depth == 0)
+        r->why = "its CFI restores a state that it has not remembered";
+    else
+        r->state = r->remembered[--r->depth];
+}
+
+/* Changes of the CFA (6.4.2.2). An offset alone needs a register before it. */
+static void set_cfa(struct run *r, uint8_t op)
+{
+    struct rule *cfa = &r->state.rules[CFA];
+
+    if (op == 0x0f) {
+        set_expression(r, cfa, EXPRESSION);
+        return;
+    }
+    if (op == 0x0c || op == 0x12)
+        *cfa = (struct rule){REGISTER, 0, take_uleb(&r->c), {NULL, NULL}};
+    else if (cfa->how != REGISTER)
+        r->why = "its CFI changes a part of a CFA that has no parts";
+    if (op == 0x0d)
+        cfa->reg = take_uleb(&r->c);
+    else if (op == 0x12 || op == 0x13)
+        cfa->offset = factored(r, take_sleb(&r->c));
+    else
+        cfa->offset = (int64_t)take_uleb(&r->c);
+}
+
+/* Rules of registers (6.4.2.3). */
+static void set_register(struct run *r, uint8_t op)
+{
+    uint64_t reg = take_uleb(&r->c);
+
+    switch (op) {
+    case 0x05:
+        set(r, reg, SAVED, factored(r, (int64_t)take_uleb(&r->c)), 0);
+        break;
+    case 0x06:
+        restore(r, reg);
+        break;
+    case 0x07:
+        set(r, reg, UNDEFINED, 0, 0);
+        break;
+    case 0x08:
+        set(r, reg, SAME, 0, 0);
+        break;
+    case 0x09:
+        set(r, reg, REGISTER, 0, take_uleb(&r->c));
+        break;
+    case 0x10:
+        set_expression(r, rule_of(r, reg), SAVED_AT);
+        break;
+    case 0x11:
+        set(r, reg, SAVED, factored(r, take_sleb(&r->c)), 0);
+        break;
+    case 0x14:
+        set(r, reg, OFFSET, factored(r, (int64_t)take_uleb(&r->c)), 0);
+        break;
+    case 0x15:
+        set(r, reg, OFFSET, factored(r, take_sleb(&r->c)), 0);
+        break;
+    case 0x16:
+        set_expression(r, rule_of(r, reg), EXPRESSION);
+        break;
+    default: /* 0x2f */
+        set(r, reg, SAVED, factored(r, (int64_t)(0 - take_uleb(&r->c))), 0);
+        break;
+    }
+}
+
+static bool is_aarch64(const struct run *r)
+{
+    return r->cfi->image->abi == SFU_AARCH64 || r->cfi->image->abi == SFU_AARCH64_BIG;
+}
+
+/* An instruction whose first byte has no operand in it. */
+static void extended(struct run *r, uint8_t op)
+{
+    const struct section *section = r->cie->section;
+
+    if (op == 0x00)
+        return;
+    if (op == 0x01)
+        move_to(r, take_pointer(&r->c, r->cie->encoding, section->addr + (uint64_t)(r->c.p - section->bytes)));
+    else if (op >= 0x02 && op <= 0x04)
+        advance(r, take(&r->c, 1u << (op - 0x02)));
+    else if (op == 0x1d)
+        advance(r, take(&r->c, 8));
+    else if (op == 0x0a)
+        remember(r);
+    else if (op == 0x0b)
+        recall(r);
+    else if ((op >= 0x0c && op <= 0x0f) || op == 0x12 || op == 0x13)
+        set_cfa(r, op);
+    else if ((op >= 0x05 && op <= 0x16) || op == 0x2f)
+        set_register(r, op);
+    else if (op == 0x2d && is_aarch64(r))
+        r->state.signed_ra = !r->state.signed_ra;
+    else if (op == 0x2e)
+        (void)take_uleb(&r->c);
+    else
+        r->why = "its CFI has an unknown instruction";
+}
+
+static void interpret(struct run *r)
+{
+    while (r->c.p < r->c.end && r->why == NULL) {
+        uint8_t op = (uint8_t)take(&r->c, 1), low = op & 0x3f;
+
+        if (op >> 6 == 1)
+            advance(r, low);
+        else if (op >> 6 == 2)
+            set(r, low, SAVED, factored(r, (int64_t)take_uleb(&r->c)), 0);
+        else if (op >> 6 == 3)
+            restore(r, low);
+        else
+            extended(r, op);
+        if (r->c.bad && r->why == NULL)
+            r->why = "its CFI is truncated";
+    }
+}
+
+static void start_run(struct run *r, const struct cfi *cfi, const struct cfi_cie *cie,
+                      const struct cfi_program *program)
+{
+    r->cfi = cfi;
+    r->cie = cie;
+    r->c = (struct cursor){program->start, program->end, cfi->image->big, false};
+    r->pc = r->end = 0;
+    r->depth = 0;
+    r->why = cie->why;
+    r->row = NULL;
+    r->ctx = NULL;
+    r->machine.c.big = cfi->image->big;
+    r->machine.registers = cfi->image->registers;
+}
+
+/* Finds the state that the functions of CIE begin with. */
+static void run_cie(const struct cfi *cfi, struct cfi_cie *cie)
+{
+    struct run r;
+
+    start_run(&r, cfi, cie, &cie->program);
+    memset(&r.state, 0, sizeof r.state);
+    r.state.rules[CFA].how = ABSENT;
+    r.initial = &r.state;
+    interpret(&r);
+    cie->initial = r.state;
+    cie->why = r.why;
+}
+
+void cfi_rows(const struct cfi *cfi, const struct cfi_fde *fde, cfi_row_fn row, void *ctx)
+{
+    struct cfi_row lost = {0};
+    struct run r;
+
+    start_run(&r, cfi, fde->cie, &fde->program);
+    r.state = fde->cie->initial;
+    r.initial = &fde->cie->initial;
+    r.pc = fde->start;
+    r.end = fde->start + fde->size;
+    r.row = row;
+    r.ctx = ctx;
+    interpret(&r);
+    if (r.why == NULL) {
+        give_row(&r, r.end);
+    } else if (r.pc < r.end) {
+        lost.start = r.pc;
+        lost.end = r.end;
+        lost.kind = CFI_LOST;
+        lost.why = r.why;
+        row(ctx, &lost);
+    }
+}
+
+/* ---- Spans ----------------------------------------------------------------------------------------------------- */
+
+static int by_start(const void *a, const void *b)
+{
+    const struct cfi_span *x = a, *y = b;
+
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
+    return (x->fde > y->fde) - (x->fde < y->fde);
+}
+
+static void add_span(struct cfi_spans *spans, const struct cfi_span *span)
+{
+    spans->list = grow(spans->list, spans->num, sizeof *spans->list);
+    spans->list[spans->num++] = *span;
+}
+
+/* The entries of one source that lie in code, by address; they may overlap. A linker that has dropped a function may
+ * leave its entry, with an address where there is no code. */
+static void collect(const struct cfi *cfi, bool debug, struct cfi_spans *spans)
+{
+    size_t i;
+
+    for (i = 0; i < cfi->num_fdes; i++) {
+        const struct cfi_fde *fde = &cfi->fdes[i];
+        struct cfi_span span = {fde->start, fde->start + fde->size, fde, NULL};
+        const struct section *code = image_code(cfi->image, fde->start);
+
+        if (fde->cie->debug != debug || fde->size == 0)
+            continue;
+        if (code == NULL) {
+            spans->dropped++;
+        } else if (fde->size > code->size - (fde->start - code->addr) || fde->size > UINT32_MAX) {
+            span.end = code->addr + code->size;
+            span.fde = NULL;
+            span.why = "its CFI reaches beyond the section";
+            add_span(spans, &span);
+        } else {
+            add_span(spans, &span);
+        }
+    }
+    if (spans->num > 0)
+        qsort(spans->list, spans->num, sizeof *spans->list, by_start);
+}
+
+static bool same_entry(const struct cfi_fde *a, const struct cfi_fde *b)
+{
+    size_t size = (size_t)(a->program.end - a->program.start);
+
+    return a->start == b->start && a->size == b->size && a->cie == b->cie &&
+           size == (size_t)(b->program.end - b->program.start) &&
+           memcmp(a->program.start, b->program.start, size) == 0;
+}
+
+/* Whether a symbol says that there is a function exactly where SPAN is. */
+static bool has_symbol(const struct cfi *cfi, const struct cfi_span *span)
+{
+    const struct symbol *symbol = image_symbol(cfi->image, span->start);
+
+    return symbol != NULL && symbol->addr == span->start && symbol->size == span->end - span->start;
+}
+
+/* Puts NEXT behind LAST, which it overlaps. What two entries say of the same code is no use, unless they are the same or
+ * one of them has a symbol. */
+static void settle(const struct cfi *cfi, struct cfi_spans *spans, struct cfi_span *next)
+{
+    struct cfi_span *last = &spans->list[spans->num - 1];
+    bool last_known = last->fde != NULL && has_symbol(cfi, last);
+
+    if (last->fde != NULL && next->fde != NULL && same_entry(last->fde, next->fde))
+        return;
+    if (last_known != (next->fde != NULL && has_symbol(cfi, next)) && (last_known || next->start == last->start)) {
+        if (!last_known)
+            *last = *next;
+        return;
+    }
+    if (last->fde != NULL && last->start < next->start) {
+        struct cfi_span both = {next->start, last->end > next->end ? last->end : next->end, NULL, NULL};
+
+        both.why = "entries of CFI that overlap";
+        last->end = next->start;
+        add_span(spans, &both);
+        return;
+    }
+    last->end = last->end > next->end ? last->end : next->end;
+    last->fde = NULL;
+    last->why = "entries of CFI that overlap";
+}
+
+/* Frees FROM, and makes TO of it, in which no two overlap. */
+static void disentangle(const struct cfi *cfi, struct cfi_spans *from, struct cfi_spans *to)
+{
+    size_t i;
+
+    for (i = 0; i < from->num; i++) {
+        struct cfi_span next = from->list[i];
+
+        if (to->num > 0 && next.start < to->list[to->num - 1].end)
+            settle(cfi, to, &next);
+        else
+            add_span(to, &next);
+    }
+    free(from->list);
+}
+
+/* Adds to RESULT those of EH, and what is left of those of DEBUG. */
+static void unite(const struct cfi_spans *eh, const struct cfi_spans *debug, struct cfi_spans *result)
+{
+    size_t i, k = 0;
+
+    for (i = 0; i < eh->num; i++)
+        add_span(result, &eh->list[i]);
+    for (i = 0; i < debug->num; i++) {
+        struct cfi_span rest = debug->list[i];
+
+        while (k < eh->num && eh->list[k].end <= rest.start)
+            k++;
+        for (size_t n = k; n < eh->num && eh->list[n].start < rest.end; n++) {
+            struct cfi_span before = rest;
+
+            before.end = eh->list[n].start;
+            if (before.start < before.end)
+                add_span(result, &before);
+            rest.start = eh->list[n].end;
+        }
+        if (rest.start < rest.end)
+            add_span(result, &rest);
+    }
+    if (result->num > 0)
+        qsort(result->list, result->num, sizeof *result->list, by_start);
+}
+
+bool cfi_find_spans(const struct cfi *cfi, struct cfi_spans *spans)
+{
+    struct cfi_spans all_eh = {0}, all_debug = {0}, eh = {0}, debug = {0};
+
+    memset(spans, 0, sizeof *spans);
+    if (!image_symbols(cfi->image))
+        return false;
+    collect(cfi, false, &all_eh);
+    collect(cfi, true, &all_debug);
+    disentangle(cfi, &all_eh, &eh);
+    disentangle(cfi, &all_debug, &debug);
+    unite(&eh, &debug, spans);
+    spans->dropped = all_eh.dropped + all_debug.dropped;
+    free(eh.list);
+    free(debug.list);
+    return true;
+}

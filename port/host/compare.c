@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "compare.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct comparing {
+    const struct image *image;
+    const struct sfu_section *section;
+    uint64_t start, end; /* of the code in hand */
+    uint64_t ra;         /* its column of the return address */
+    bool signal;
+    bool ignore_fp;
+    difference_fn found;
+    void *ctx;
+    struct comparison *result;
+};
+
+static bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
+{
+    return a->control == b->control && a->offset == b->offset;
+}
+
+static bool is_register(const struct sfu_rule *rule, uint64_t reg)
+{
+    return rule->control == (reg << RULE_NUMBER | RULE_REGISTER) && rule->offset == 0;
+}
+
+/* Whether WANTED is a slot below SP that GOT says is not saved: REG has the value. */
+static bool is_below_sp(const struct comparing *c, const struct cfi_row *row, const struct sfu_rule *wanted,
+                        const struct sfu_rule *got, uint64_t reg)
+{
+    uint32_t sp = c->image->registers->sp << RULE_NUMBER | RULE_REGISTER;
+
+    return is_register(got, reg) && wanted->control == RULE_DEREFERENCE && row->cfa.control == sp &&
+           (int64_t)row->cfa.offset + wanted->offset < 0;
+}
+
+/* Whether WANTED is the slot that FP points at, and GOT says that FP has been restored from it. */
+static bool is_restored(const struct comparing *c, const struct cfi_row *row, const struct sfu_rule *got)
+{
+    uint32_t fp = c->image->registers->fp;
+
+    return c->image->abi == SFU_AMD64 && is_register(got, fp) && row->cfa.control >> RULE_NUMBER != fp &&
+           row->fp.control == (fp << RULE_NUMBER | RULE_REGISTER | RULE_DEREFERENCE);
+}
+
+/* What GOT has wrong of WANTED, or NULL. *EXCUSED: what it has better. */
+static const char *judge(const struct comparing *c, const struct cfi_row *wanted, const struct sfu_row *got,
+                         uint64_t **excused)
+{
+    const struct registers *registers = c->image->registers;
+
+    if (wanted->kind == CFI_LOST)
+        return "a row for what SFrame cannot say";
+    if (got->signal != c->signal)
+        return "signal frame";
+    if (wanted->kind == CFI_OUTERMOST || got->kind == SFU_ROW_OUTERMOST)
+        return wanted->kind == CFI_OUTERMOST && got->kind == SFU_ROW_OUTERMOST ? NULL : "outermost";
+    if (!same_rule(&wanted->cfa, &got->cfa))
+        return "CFA";
+    if (wanted->signed_ra != got->signed_ra)
+        return "signed RA";
+    if (!same_rule(&wanted->ra, &got->ra)) {
+        if (!registers->link || !is_below_sp(c, wanted, &wanted->ra, &got->ra, c->ra))
+            return "RA";
+        *excused = &c->result->below_sp;
+    }
+    if (c->ignore_fp || same_rule(&wanted->fp, &got->fp))
+        return NULL;
+    if (is_below_sp(c, wanted, &wanted->fp, &got->fp, registers->fp))
+        *excused = &c->result->below_sp;
+    else if (is_restored(c, wanted, &got->fp))
+        *excused = &c->result->drap;
+    else
+        return "FP";
+    return NULL;
+}
+
+static void report(const struct comparing *c, const struct difference *d)
+{
+    if (d->missing)
+        c->result->missing += d->end - d->start;
+    else
+        c->result->different += d->end - d->start;
+    if (c->found != NULL)
+        c->found(c->ctx, d);
+}
+
+/* Compares WANTED with the one row of the section at PC. Returns where that ends. */
+static uint64_t compare_at(const struct comparing *c, const struct cfi_row *wanted, uint64_t pc, uint64_t end)
+{
+    struct difference d = {pc, pc + 1, NULL, false, SFU_OK, wanted, NULL};
+    struct sfu_row got;
+    uint64_t *excused = &c->result->same, left;
+
+    d.code = sfu_find(c->section, pc, &got);
+    if (d.code == SFU_OK) {
+        left = got.length - (pc - got.start);
+        d.end = left < end - pc ? pc + left : end;
+        d.got = &got;
+    }
+    d.missing = d.code == SFU_E_NO_FDE || d.code == SFU_E_NO_ROW ||
+                (d.code == SFU_OK && got.kind == SFU_ROW_ASK && c->signal);
+    if (d.missing && wanted->kind == CFI_LOST) {
+        c->result->lost += d.end - pc;
+        return d.end;
+    }
+    if (d.code != SFU_OK)
+        d.what = sfu_string(d.code);
+    else
+        d.what = d.missing ? sfu_string(SFU_E_SIGNAL) : judge(c, wanted, &got, &excused);
+    if (d.what != NULL)
+        report(c, &d);
+    else
+        *excused += d.end - pc;
+    return d.end;
+}
+
+/* A cfi_row_fn. */
+static void compare_row(void *ctx, const struct cfi_row *wanted)
+{
+    const struct comparing *c = ctx;
+    uint64_t pc = wanted->start > c->start ? wanted->start : c->start;
+    uint64_t end = wanted->end < c->end ? wanted->end : c->end;
+
+    while (pc < end) {
+        uint64_t next = compare_at(c, wanted, pc, end);
+
+        c->result->pcs += next - pc;
+        pc = next;
+    }
+}
+
+void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const struct sfu_section *section,
+                    bool ignore_fp, difference_fn found, void *ctx, struct comparison *result)
+{
+    struct comparing c = {cfi->image, section, 0, 0, 0, false, ignore_fp, found, ctx, result};
+    size_t i;
+
+    memset(result, 0, sizeof *result);
+    for (i = 0; i < spans->num; i++) {
+        const struct cfi_span *span = &spans->list[i];
+
+        c.start = span->start;
+        c.end = span->end;
+        if (span->fde != NULL) {
+            c.ra = cfi_ra_register(span->fde);
+            c.signal = cfi_is_signal(span->fde);
+            cfi_rows(cfi, span->fde, compare_row, &c);
+        } else {
+            result->pcs += span->end - span->start;
+            result->lost += span->end - span->start;
+        }
+    }
+}
+
+void compare_kept(const struct image *image, const struct kept *kept, const struct sfu_section *section,
+                  bool ignore_fp, difference_fn found, void *ctx, struct comparison *result)
+{
+    struct comparing c = {image, section, 0, 0, 0, false, ignore_fp, found, ctx, result};
+    size_t i;
+
+    memset(result, 0, sizeof *result);
+    for (i = 0; i < kept->num; i++) {
+        const struct kept_span *span = &kept->list[i];
+        struct cfi_row ask = {0};
+
+        c.start = ask.start = span->start;
+        c.end = ask.end = span->end;
+        c.signal = span->signal;
+        ask.kind = CFI_LOST;
+        if (span->ask)
+            compare_row(&c, &ask);
+        else
+            kept_rows(span, compare_row, &c);
+    }
+}
+
+void print_rule(char *text, size_t size, const struct sfu_rule *rule)
+{
+    char base[24] = "cfa";
+
+    if (rule->control & RULE_REGISTER)
+        snprintf(base, sizeof base, "r%u", (unsigned)(rule->control >> RULE_NUMBER));
+    if (rule->control & RULE_DEREFERENCE)
+        snprintf(text, size, "*(%s%+ld)", base, (long)rule->offset);
+    else
+        snprintf(text, size, "%s%+ld", base, (long)rule->offset);
+}

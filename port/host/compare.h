@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * Whether an SFrame section says what the call frame information says: sfu reads the one, cfi.c the other, and the two
+ * rules for CFA, RA and FP have to be the same at every PC.
+ */
+#ifndef SFU_HOST_COMPARE_H
+#define SFU_HOST_COMPARE_H
+
+#include "kept.h"
+
+/* How many bytes of code CFI describes, and what the section says of them. */
+struct comparison {
+    uint64_t pcs;
+    uint64_t same;
+    uint64_t below_sp;  /* the same, but for a slot below SP that it says is not saved */
+    uint64_t drap;      /* the same, but for an FP that it says has been restored */
+    uint64_t different; /* it contradicts */
+    uint64_t missing;   /* it says nothing, or that the trap hook is to be asked */
+    uint64_t lost;      /* it says nothing of what SFrame cannot say */
+};
+
+/* PCs for which the section is wrong, or has no row: MISSING. GOT is meaningful if CODE is SFU_OK. */
+struct difference {
+    uint64_t start, end;
+    const char *what;
+    bool missing;
+    int code;
+    const struct cfi_row *wanted;
+    const struct sfu_row *got;
+};
+
+typedef void (*difference_fn)(void *ctx, const struct difference *difference);
+
+/* Compares at every PC of SPANS: a row of sfu's, and one of CFI, holds for the whole range that it gives. Without FP if
+ * IGNORE_FP. FOUND may be NULL. */
+void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const struct sfu_section *section,
+                    bool ignore_fp, difference_fn found, void *ctx, struct comparison *result);
+
+/* The same with what the image had for code without CFI. */
+void compare_kept(const struct image *image, const struct kept *kept, const struct sfu_section *section,
+                  bool ignore_fp, difference_fn found, void *ctx, struct comparison *result);
+
+/* Writes RULE as sfu's documents do, into the SIZE bytes at TEXT: r7+16, *(cfa-8). */
+void print_rule(char *text, size_t size, const struct sfu_rule *rule);
+
+#endif

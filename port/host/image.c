@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "image.h"
+#include "sfu.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- What every tool needs ------------------------------------------------------------------------------------- */
+
+uint64_t load_number(const uint8_t *p, unsigned size, bool big)
+{
+    uint64_t value = 0;
+    unsigned i;
+
+    for (i = 0; i < size; i++)
+        value = value << 8 | p[big ? i : size - 1 - i];
+    return value;
+}
+
+void store_number(uint8_t *p, unsigned size, bool big, uint64_t value)
+{
+    unsigned i;
+
+    for (i = 0; i < size; i++)
+        p[big ? size - 1 - i : i] = (uint8_t)(value >> 8 * i);
+}
+
+/* Grows by doubling: COUNT is 0 or a power of two exactly when it is full. */
+void *grow(void *p, size_t count, size_t size)
+{
+    size_t room = count != 0 ? 2 * count : 16;
+
+    if (count != 0 && (count < 16 || (count & (count - 1)) != 0))
+        return p;
+    p = room > SIZE_MAX / size ? NULL : realloc(p, room * size);
+    if (p == NULL) {
+        fprintf(stderr, "out of memory\n");
+        exit(1);
+    }
+    return p;
+}
+
+void *zeroed(size_t count, size_t size)
+{
+    void *p = calloc(count != 0 ? count : 1, size);
+
+    if (p == NULL) {
+        fprintf(stderr, "out of memory\n");
+        exit(1);
+    }
+    return p;
+}
+
+bool image_fail(struct image *image, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(image->error, sizeof image->error, format, args);
+    va_end(args);
+    return false;
+}
+
+/* ---- File ------------------------------------------------------------------------------------------------------ */
+
+static const struct registers amd64 = {7, 6, 16, 16, 0, false};
+static const struct registers aarch64 = {31, 29, 30, 32, 0, true};
+static const struct registers s390x = {15, 11, 14, 65, 160, true};
+
+/* Which of sfu's ABIs the header names, if any. */
+static bool find_abi(struct image *image)
+{
+    const GElf_Ehdr *header = &image->header;
+
+    image->big = header->e_ident[EI_DATA] == ELFDATA2MSB;
+    if (header->e_machine == EM_X86_64 && !image->big) {
+        image->abi = SFU_AMD64;
+        image->registers = &amd64;
+    } else if (header->e_machine == EM_AARCH64) {
+        image->abi = image->big ? SFU_AARCH64_BIG : SFU_AARCH64;
+        image->registers = &aarch64;
+    } else if (header->e_machine == EM_S390 && image->big) {
+        image->abi = SFU_S390X;
+        image->registers = &s390x;
+    } else {
+        return image_fail(image, "machine %u is none of x86_64, aarch64 and s390x", header->e_machine);
+    }
+    return true;
+}
+
+static bool open_file(struct image *image)
+{
+    struct stat status;
+
+    image->fd = open(image->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (image->fd < 0 || fstat(image->fd, &status) != 0)
+        return image_fail(image, "%s", strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return image_fail(image, "not a file");
+    if (status.st_size == 0)
+        return image_fail(image, "empty");
+    elf_version(EV_CURRENT);
+    image->elf = elf_begin(image->fd, ELF_C_READ_MMAP, NULL);
+    if (image->elf == NULL || elf_kind(image->elf) != ELF_K_ELF)
+        return image_fail(image, "not an ELF file");
+    if (gelf_getehdr(image->elf, &image->header) == NULL)
+        return image_fail(image, "truncated ELF header");
+    if (gelf_getclass(image->elf) != ELFCLASS64)
+        return image_fail(image, "an ELF file of 32 bits");
+    return find_abi(image);
+}
+
+/* ---- Sections -------------------------------------------------------------------------------------------------- */
+
+static int by_address(const void *a, const void *b)
+{
+    const struct section *x = *(struct section *const *)a, *y = *(struct section *const *)b;
+
+    return x->addr != y->addr ? (x->addr < y->addr ? -1 : 1) : (x->index > y->index) - (x->index < y->index);
+}
+
+/* Lists the sections of instructions. Their sizes are true: work is in proportion to them. */
+static bool find_code(struct image *image)
+{
+    size_t i, file_size = 0;
+
+    (void)elf_rawfile(image->elf, &file_size);
+    for (i = 0; i < image->num_sections; i++) {
+        struct section *s = &image->sections[i];
+
+        if (!(s->flags & SHF_ALLOC) || !(s->flags & SHF_EXECINSTR) || s->size == 0)
+            continue;
+        if (s->addr > UINT64_MAX - s->size)
+            return image_fail(image, "section %s does not fit into the address space", s->name);
+        if (s->type != SHT_NOBITS && (s->offset > file_size || s->size > file_size - s->offset))
+            return image_fail(image, "section %s is not all in the file", s->name);
+        image->code = grow(image->code, image->num_code, sizeof *image->code);
+        image->code[image->num_code++] = s;
+    }
+    if (image->num_code > 0)
+        qsort(image->code, image->num_code, sizeof *image->code, by_address);
+    return true;
+}
+
+static bool read_sections(struct image *image)
+{
+    Elf_Scn *scn = NULL;
+    size_t names;
+    GElf_Shdr sh;
+
+    if (elf_getshdrstrndx(image->elf, &names) != 0)
+        return image_fail(image, "bad section headers: %s", elf_errmsg(-1));
+    while ((scn = elf_nextscn(image->elf, scn)) != NULL) {
+        const char *name;
+
+        if (gelf_getshdr(scn, &sh) == NULL)
+            return image_fail(image, "bad section headers: %s", elf_errmsg(-1));
+        name = elf_strptr(image->elf, names, sh.sh_name);
+        image->sections = grow(image->sections, image->num_sections, sizeof *image->sections);
+        image->sections[image->num_sections++] = (struct section){
+            name != NULL ? name : "", sh.sh_addr, sh.sh_size, sh.sh_offset, sh.sh_flags, NULL, sh.sh_type,
+            (uint32_t)elf_ndxscn(scn)};
+    }
+    return find_code(image);
+}
+
+bool image_open(struct image *image, const char *file)
+{
+    memset(image, 0, sizeof *image);
+    image->fd = -1;
+    image->file = file;
+    return open_file(image) && read_sections(image);
+}
+
+void image_close(struct image *image)
+{
+    if (image->elf != NULL)
+        elf_end(image->elf);
+    if (image->fd >= 0)
+        close(image->fd);
+    free(image->sections);
+    free(image->code);
+    free(image->symbols);
+    image->elf = NULL;
+    image->fd = -1;
+    image->sections = NULL;
+    image->code = NULL;
+    image->symbols = NULL;
+    image->num_sections = image->num_code = image->num_symbols = 0;
+}
+
+struct section *image_section(const struct image *image, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < image->num_sections; i++) {
+        if (strcmp(image->sections[i].name, name) == 0)
+            return &image->sections[i];
+    }
+    return NULL;
+}
+
+struct section *image_tables(const struct image *image)
+{
+    struct section *section = image_section(image, IMAGE_TABLES);
+
+    return section != NULL ? section : image_section(image, ".sframe");
+}
+
+bool image_load(struct image *image, struct section *section)
+{
+    Elf_Scn *scn = elf_getscn(image->elf, section->index);
+    Elf_Data *data;
+
+    if (section->bytes != NULL)
+        return true;
+    if (section->type == SHT_NOBITS)
+        return image_fail(image, "section %s has no bytes in the file", section->name);
+    if (section->flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0)
+        return image_fail(image, "section %s cannot be decompressed: %s", section->name, elf_errmsg(-1));
+    data = section->flags & SHF_COMPRESSED ? elf_getdata(scn, NULL) : elf_rawdata(scn, NULL);
+    if (data == NULL || (data->d_buf == NULL && section->size > 0))
+        return image_fail(image, "section %s is not all in the file", section->name);
+    if (section->flags & SHF_COMPRESSED)
+        section->size = data->d_size;
+    else if (data->d_size != section->size)
+        return image_fail(image, "section %s is not all in the file", section->name);
+    section->bytes = data->d_buf != NULL ? data->d_buf : (const uint8_t *)"";
+    return true;
+}
+
+/* ---- Code ------------------------------------------------------------------------------------------------------ */
+
+struct section *image_code(const struct image *image, uint64_t addr)
+{
+    size_t low = 0, high = image->num_code;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (image->code[middle]->addr <= addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && addr - image->code[low - 1]->addr < image->code[low - 1]->size ? image->code[low - 1] : NULL;
+}
+
+const uint8_t *image_instructions(struct image *image, uint64_t addr, uint64_t size)
+{
+    struct section *s = image_code(image, addr);
+
+    if (s == NULL || size > s->size - (addr - s->addr) || !image_load(image, s))
+        return NULL;
+    return s->bytes + (addr - s->addr);
+}
+
+/* ---- Symbols --------------------------------------------------------------------------------------------------- */
+
+/* Of those at one address the first by name counts, so that the order of the file does not. */
+static int by_symbol(const void *a, const void *b)
+{
+    const struct symbol *x = a, *y = b;
+
+    if (x->addr != y->addr)
+        return x->addr < y->addr ? -1 : 1;
+    if (x->size != y->size)
+        return x->size < y->size ? -1 : 1;
+    return strcmp(y->name, x->name);
+}
+
+static void add_symbol(struct image *image, const GElf_Shdr *sh, const GElf_Sym *sym)
+{
+    const char *name = elf_strptr(image->elf, sh->sh_link, sym->st_name);
+
+    if (GELF_ST_TYPE(sym->st_info) > STT_FUNC || GELF_ST_TYPE(sym->st_info) == STT_OBJECT)
+        return;
+    if (sym->st_shndx == SHN_UNDEF || name == NULL || name[0] == '\0' || name[0] == '$')
+        return;
+    if (image_code(image, sym->st_value) == NULL)
+        return;
+    image->symbols = grow(image->symbols, image->num_symbols, sizeof *image->symbols);
+    image->symbols[image->num_symbols++] = (struct symbol){sym->st_value, sym->st_size, name};
+}
+
+bool image_symbols(struct image *image)
+{
+    Elf_Scn *scn = NULL;
+    GElf_Shdr sh;
+    GElf_Sym sym;
+    int i;
+
+    if (image->num_symbols > 0)
+        return true;
+    while ((scn = elf_nextscn(image->elf, scn)) != NULL) {
+        Elf_Data *data;
+
+        if (gelf_getshdr(scn, &sh) == NULL || (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
+            continue;
+        data = elf_getdata(scn, NULL);
+        if (data == NULL)
+            return image_fail(image, "symbols cannot be read: %s", elf_errmsg(-1));
+        for (i = 0; gelf_getsym(data, i, &sym) != NULL; i++)
+            add_symbol(image, &sh, &sym);
+    }
+    if (image->num_symbols > 0)
+        qsort(image->symbols, image->num_symbols, sizeof *image->symbols, by_symbol);
+    return true;
+}
+
+const struct symbol *image_symbol(const struct image *image, uint64_t addr)
+{
+    size_t low = 0, high = image->num_symbols;
+    const struct symbol *symbol;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (image->symbols[middle].addr <= addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return NULL;
+    symbol = &image->symbols[low - 1];
+    if (symbol->size != 0 ? addr - symbol->addr >= symbol->size
+                          : image_code(image, addr) != image_code(image, symbol->addr))
+        return NULL;
+    return symbol;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * An ELF file of 64 bits for one of sfu's ABIs, opened to be read. What the tools of this folder share begins here.
+ * Functions that can fail return false and leave one line in image->error. Nothing in the file is believed.
+ */
+#ifndef SFU_HOST_IMAGE_H
+#define SFU_HOST_IMAGE_H
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* DWARF numbers of the registers that unwinding needs, by ABI. */
+struct registers {
+    uint32_t sp, fp;
+    uint32_t ra; /* the column of the return address: a register, but on amd64 */
+    uint32_t pc; /* as expressions name it */
+    uint32_t sp_below_cfa;
+    bool link; /* a call leaves the return address in a register */
+};
+
+struct section {
+    const char *name;
+    uint64_t addr, size, offset, flags;
+    const uint8_t *bytes; /* NULL before image_load */
+    uint32_t type, index;
+};
+
+struct symbol {
+    uint64_t addr, size;
+    const char *name;
+};
+
+struct image {
+    const char *file;
+    Elf *elf;
+    int fd;
+    GElf_Ehdr header;
+    uint8_t abi; /* enum sfu_abi */
+    bool big;
+    const struct registers *registers;
+    struct section *sections;
+    size_t num_sections;
+    struct section **code; /* those with instructions, by address */
+    size_t num_code;
+    struct symbol *symbols; /* functions by address, after image_symbols */
+    size_t num_symbols;
+    char error[256];
+};
+
+/* Opens FILE, whose name must stay. After a failure, too, image_close is to be called. */
+bool image_open(struct image *image, const char *file);
+void image_close(struct image *image);
+
+/* Writes a line into image->error. Returns false. */
+bool image_fail(struct image *image, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The section named NAME, or NULL. */
+struct section *image_section(const struct image *image, const char *name);
+
+/* The section of SFrame tables: IMAGE_TABLES or, if there is none, .sframe; or NULL. */
+#define IMAGE_TABLES ".sfu_sframe"
+struct section *image_tables(const struct image *image);
+
+/* Reads the bytes of SECTION, decompressed. They stay until the image is closed. A section without any fails. */
+bool image_load(struct image *image, struct section *section);
+
+/* The section of instructions that ADDR lies in, or NULL. */
+struct section *image_code(const struct image *image, uint64_t addr);
+
+/* The SIZE bytes of instructions at ADDR, or NULL if the file does not have them. */
+const uint8_t *image_instructions(struct image *image, uint64_t addr, uint64_t size);
+
+/* Reads the symbols. A file without any is no failure. */
+bool image_symbols(struct image *image);
+
+/* The symbol that ADDR belongs to, or NULL. Needs image_symbols. */
+const struct symbol *image_symbol(const struct image *image, uint64_t addr);
+
+/* The number in the SIZE (1 to 8) bytes at P. */
+uint64_t load_number(const uint8_t *p, unsigned size, bool big);
+
+/* The number VALUE into the SIZE bytes at P. */
+void store_number(uint8_t *p, unsigned size, bool big, uint64_t value);
+
+/* Room for one more behind COUNT things of SIZE bytes at P. Ends the program if there is no memory. */
+void *grow(void *p, size_t count, size_t size);
+
+/* Room for COUNT things of SIZE bytes, zeroed. Ends the program if there is no memory. */
+void *zeroed(size_t count, size_t size);
+
+#endif

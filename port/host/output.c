@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef PT_GNU_SFRAME
+#define PT_GNU_SFRAME 0x6474e554
+#endif
+#define SHT_SFRAME 0x6ffffff4
+
+/* ---- Files ----------------------------------------------------------------------------------------------------- */
+
+/* A file that is being written: under a name of its own, unless NAME is something else than a file. */
+struct file {
+    struct image *image;
+    const char *name;
+    char *temporary;
+    int fd;
+};
+
+static bool write_at(struct file *f, const void *p, size_t size, uint64_t offset)
+{
+    const uint8_t *from = p;
+
+    while (size > 0) {
+        ssize_t n = f->temporary != NULL ? pwrite(f->fd, from, size, (off_t)offset) : write(f->fd, from, size);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return image_fail(f->image, "cannot write %s: %s", f->name, strerror(errno));
+        from += n;
+        size -= (size_t)n;
+        offset += (uint64_t)n;
+    }
+    return true;
+}
+
+static bool open_output(struct file *f, struct image *image, const char *name)
+{
+    struct stat status;
+    size_t size = strlen(name) + sizeof ".XXXXXX";
+
+    *f = (struct file){image, name, NULL, STDOUT_FILENO};
+    if (strcmp(name, "-") == 0)
+        return true;
+    if (stat(name, &status) == 0 && !S_ISREG(status.st_mode)) {
+        f->fd = open(name, O_WRONLY | O_CLOEXEC);
+    } else {
+        f->temporary = zeroed(size, 1);
+        snprintf(f->temporary, size, "%s.XXXXXX", name);
+        f->fd = mkstemp(f->temporary);
+    }
+    if (f->fd >= 0)
+        return true;
+    image_fail(image, "cannot write %s: %s", name, strerror(errno));
+    free(f->temporary);
+    return false;
+}
+
+/* Gives the file its name if all has been written, with the rights MODE. */
+static bool close_output(struct file *f, bool good, mode_t mode)
+{
+    mode_t mask = umask(0);
+
+    umask(mask);
+    if (good && f->temporary != NULL && fchmod(f->fd, mode & ~mask) != 0)
+        good = image_fail(f->image, "cannot write %s: %s", f->name, strerror(errno));
+    if (f->fd != STDOUT_FILENO && close(f->fd) != 0 && good)
+        good = image_fail(f->image, "cannot write %s: %s", f->name, strerror(errno));
+    if (good && f->temporary != NULL && rename(f->temporary, f->name) != 0)
+        good = image_fail(f->image, "cannot write %s: %s", f->name, strerror(errno));
+    if (!good && f->temporary != NULL)
+        unlink(f->temporary);
+    free(f->temporary);
+    return good;
+}
+
+/* ---- In place -------------------------------------------------------------------------------------------------- */
+
+static bool overwrite(int fd, const void *bytes, size_t size, uint64_t offset)
+{
+    const uint8_t *from = bytes;
+
+    while (size > 0) {
+        ssize_t n = pwrite(fd, from, size, (off_t)offset);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        from += n;
+        size -= (size_t)n;
+        offset += (uint64_t)n;
+    }
+    return true;
+}
+
+bool output_in_place(struct image *image, const struct section *section, const struct bytes *bytes)
+{
+    uint64_t offset = section->offset, size = section->size;
+    uint64_t type_at = image->header.e_shoff + (uint64_t)section->index * image->header.e_shentsize + 4;
+    uint8_t *padded = zeroed((size_t)size, 1), type[4];
+    bool good, big = image->big;
+    int fd;
+
+    memcpy(padded, bytes->data, bytes->size);
+    store_number(type, sizeof type, big, SHT_SFRAME);
+    image_close(image);
+    fd = open(image->file, O_WRONLY | O_CLOEXEC);
+    good = fd >= 0 && overwrite(fd, padded, (size_t)size, offset) && overwrite(fd, type, sizeof type, type_at);
+    if (!good)
+        image_fail(image, "cannot be written: %s", strerror(errno));
+    if (fd >= 0 && close(fd) != 0 && good)
+        good = image_fail(image, "cannot be written: %s", strerror(errno));
+    free(padded);
+    return good;
+}
+
+/* ---- Bytes and text -------------------------------------------------------------------------------------------- */
+
+bool output_raw(struct image *image, const char *file, const struct bytes *bytes)
+{
+    struct file f;
+
+    if (!open_output(&f, image, file))
+        return false;
+    return close_output(&f, write_at(&f, bytes->data, bytes->size, 0), 0666);
+}
+
+bool output_asm(struct image *image, const char *file, const struct bytes *bytes)
+{
+    static const char head[] = "/* Made by sfu-gen. To be linked to the address that it was made for. */\n"
+                               "    .section " IMAGE_TABLES ", \"a\", %progbits\n    .balign 8\n";
+    size_t lines = bytes->size / 16 + 1, room = sizeof head + lines * (sizeof "    .byte \n" + 16 * 5), at, i;
+    char *text = zeroed(room, 1);
+    struct file f;
+    bool good;
+
+    at = (size_t)snprintf(text, room, "%s", head);
+    for (i = 0; i < bytes->size; i++) {
+        const char *before = i % 16 == 0 ? "    .byte " : ",",
+                   *after = i % 16 == 15 || i + 1 == bytes->size ? "\n" : "";
+
+        at += (size_t)snprintf(text + at, room - at, "%s0x%02x%s", before, bytes->data[i], after);
+    }
+    good = open_output(&f, image, file);
+    if (good)
+        good = close_output(&f, write_at(&f, text, at, 0), 0666);
+    free(text);
+    return good;
+}
+
+/* ---- Small ELF files ------------------------------------------------------------------------------------------- */
+
+enum { EHDR_SIZE = 64, SHDR_SIZE = 64, PHDR_SIZE = 56 };
+
+/* A section header of 64 bits at P. */
+static void put_section(uint8_t *p, bool big, const GElf_Shdr *sh)
+{
+    store_number(p, 4, big, sh->sh_name);
+    store_number(p + 4, 4, big, sh->sh_type);
+    store_number(p + 8, 8, big, sh->sh_flags);
+    store_number(p + 16, 8, big, sh->sh_addr);
+    store_number(p + 24, 8, big, sh->sh_offset);
+    store_number(p + 32, 8, big, sh->sh_size);
+    store_number(p + 40, 4, big, sh->sh_link);
+    store_number(p + 44, 4, big, sh->sh_info);
+    store_number(p + 48, 8, big, sh->sh_addralign);
+    store_number(p + 56, 8, big, sh->sh_entsize);
+}
+
+static uint64_t aligned(uint64_t value, uint64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+/* The header of the image, for another file with NUM sections whose headers are at OFFSET. */
+static void put_header(uint8_t *p, const struct image *image, unsigned type, uint64_t offset, unsigned num)
+{
+    memcpy(p, image->header.e_ident, EI_NIDENT);
+    store_number(p + 16, 2, image->big, type);
+    store_number(p + 18, 2, image->big, image->header.e_machine);
+    store_number(p + 20, 4, image->big, EV_CURRENT);
+    store_number(p + 40, 8, image->big, offset);
+    store_number(p + 48, 4, image->big, image->header.e_flags);
+    store_number(p + 52, 2, image->big, EHDR_SIZE);
+    store_number(p + 58, 2, image->big, SHDR_SIZE);
+    store_number(p + 60, 2, image->big, num);
+    store_number(p + 62, 2, image->big, num - 1);
+}
+
+/* Sections: none, the build ID, the tables, the names. */
+bool output_elf(struct image *image, const char *file, const struct bytes *bytes, bool object)
+{
+    static const char names[] = "\0.note.gnu.build-id\0.sframe\0" IMAGE_TABLES "\0.shstrtab";
+    struct section *note = object ? NULL : image_section(image, ".note.gnu.build-id");
+    uint64_t note_size = note != NULL && image_load(image, note) ? note->size : 0;
+    uint64_t tables_at = aligned(EHDR_SIZE + note_size, 8), names_at = tables_at + bytes->size;
+    uint64_t headers_at = aligned(names_at + sizeof names, 8), size = headers_at + 4 * SHDR_SIZE;
+    GElf_Shdr sh = {1, SHT_NOTE, SHF_ALLOC, 0, EHDR_SIZE, note_size, 0, 0, 4, 0};
+    uint8_t *p = zeroed((size_t)size, 1), *headers = p + headers_at;
+    struct bytes all = {p, (size_t)size, 0, 0, false};
+    bool good;
+
+    put_header(p, image, object ? ET_REL : ET_DYN, headers_at, 4);
+    if (note_size > 0)
+        memcpy(p + EHDR_SIZE, note->bytes, (size_t)note_size);
+    else
+        sh.sh_type = SHT_NULL, sh.sh_name = 0, sh.sh_flags = 0, sh.sh_offset = 0, sh.sh_addralign = 0;
+    put_section(headers + SHDR_SIZE, image->big, &sh);
+    sh = (GElf_Shdr){
+        object ? 28 : 20, object ? SHT_PROGBITS : SHT_SFRAME, SHF_ALLOC, 0, tables_at, bytes->size, 0, 0, 8, 0};
+    memcpy(p + tables_at, bytes->data, bytes->size);
+    put_section(headers + 2 * SHDR_SIZE, image->big, &sh);
+    sh = (GElf_Shdr){sizeof names - sizeof ".shstrtab", SHT_STRTAB, 0, 0, names_at, sizeof names, 0, 0, 1, 0};
+    memcpy(p + names_at, names, sizeof names);
+    put_section(headers + 3 * SHDR_SIZE, image->big, &sh);
+    good = output_raw(image, file, &all);
+    free(p);
+    return good;
+}
+
+/* ---- A copy with one more segment ------------------------------------------------------------------------------ */
+
+/* The program headers move to the new segment, because there is no room for two more where they are. Programs find them
+ * by the distance from the start of the file, which has to be that from the start of memory: loaders depend on it. */
+bool append_plan(struct image *image, struct append *append)
+{
+    uint64_t low = UINT64_MAX, delta = 0, end = 0, align = 4096, file_size;
+    GElf_Phdr ph;
+    size_t i, num;
+
+    if (elf_getphdrnum(image->elf, &num) != 0 || num == 0 || image->header.e_phentsize != PHDR_SIZE)
+        return image_fail(image, "no program headers, to which a segment could be added");
+    if (num > 60000 || image->num_sections > 60000 || elf_rawfile(image->elf, &i) == NULL)
+        return image_fail(image, "too many headers");
+    file_size = i;
+    append->num_headers = num + 2;
+    for (i = 0; i < num; i++) {
+        if (gelf_getphdr(image->elf, (int)i, &ph) == NULL || ph.p_vaddr > UINT64_MAX / 2 - ph.p_memsz ||
+            ph.p_offset > file_size || ph.p_align > UINT32_MAX)
+            return image_fail(image, "program header %zu is corrupt, or in the upper half of memory", i);
+        append->num_headers -= ph.p_type == PT_GNU_SFRAME;
+        if (ph.p_type != PT_LOAD)
+            continue;
+        if (ph.p_vaddr < low) {
+            low = ph.p_vaddr;
+            delta = ph.p_vaddr - ph.p_offset;
+        }
+        end = ph.p_vaddr + ph.p_memsz > end ? ph.p_vaddr + ph.p_memsz : end;
+        align = ph.p_align > align ? ph.p_align : align;
+    }
+    if (low == UINT64_MAX)
+        return image_fail(image, "no loaded segment");
+    append->offset = aligned(end - delta > file_size ? end - delta : file_size, align);
+    if (end < delta || append->offset > file_size + (1u << 30))
+        return image_fail(image, "no place for a segment: its memory is too far from its file");
+    append->vaddr = append->offset + delta;
+    append->section = append->vaddr + append->num_headers * PHDR_SIZE;
+    return true;
+}
+
+static void put_phdr(uint8_t *p, bool big, const GElf_Phdr *ph)
+{
+    store_number(p, 4, big, ph->p_type);
+    store_number(p + 4, 4, big, ph->p_flags);
+    store_number(p + 8, 8, big, ph->p_offset);
+    store_number(p + 16, 8, big, ph->p_vaddr);
+    store_number(p + 24, 8, big, ph->p_paddr);
+    store_number(p + 32, 8, big, ph->p_filesz);
+    store_number(p + 40, 8, big, ph->p_memsz);
+    store_number(p + 48, 8, big, ph->p_align);
+}
+
+/* The program headers of the copy at P: the new segment behind the last one that is loaded, the tables at the end. */
+static void put_phdrs(struct image *image, const struct append *a, const struct bytes *bytes, uint8_t *p)
+{
+    uint64_t at = a->section - a->vaddr, size = at + bytes->size, align = 4096;
+    size_t i, num = 0, last = 0, put = 0;
+    GElf_Phdr ph;
+
+    (void)elf_getphdrnum(image->elf, &num);
+    for (i = 0; i < num && gelf_getphdr(image->elf, (int)i, &ph) != NULL; i++) {
+        if (ph.p_type == PT_LOAD) {
+            last = i;
+            align = ph.p_align > align ? ph.p_align : align;
+        }
+    }
+    for (i = 0; i < num && gelf_getphdr(image->elf, (int)i, &ph) != NULL; i++) {
+        if (ph.p_type == PT_PHDR)
+            ph = (GElf_Phdr){PT_PHDR, PF_R, a->offset, a->vaddr, a->vaddr, at, at, 8};
+        if (ph.p_type != PT_GNU_SFRAME)
+            put_phdr(p + PHDR_SIZE * put++, image->big, &ph);
+        if (i != last)
+            continue;
+        ph = (GElf_Phdr){PT_LOAD, PF_R, a->offset, a->vaddr, a->vaddr, size, size, align};
+        put_phdr(p + PHDR_SIZE * put++, image->big, &ph);
+    }
+    ph = (GElf_Phdr){PT_GNU_SFRAME, PF_R, a->offset + at, a->section, a->section, bytes->size, bytes->size, 8};
+    put_phdr(p + PHDR_SIZE * put, image->big, &ph);
+}
+
+/* The section headers of the copy, at AT in it: those of the image, and one for the tables, whose name is behind them.
+ * Those of tables that were there before go out of use. */
+static struct bytes make_sections(struct image *image, const struct append *a, const struct bytes *bytes,
+                                  uint64_t at)
+{
+    size_t names, num = image->num_sections + 1, i, names_size = 0;
+    struct bytes result = {NULL, 0, num + 1, 0, false};
+    const uint8_t *old_names = NULL;
+    GElf_Shdr sh;
+
+    if (elf_getshdrstrndx(image->elf, &names) == 0 && names > 0 && names <= image->num_sections &&
+        image_load(image, &image->sections[names - 1])) {
+        old_names = image->sections[names - 1].bytes;
+        names_size = (size_t)image->sections[names - 1].size;
+    }
+    result.size = (num + 1) * SHDR_SIZE + names_size + sizeof ".sframe";
+    result.data = zeroed(result.size, 1);
+    for (i = 1; i < num && gelf_getshdr(elf_getscn(image->elf, i), &sh) != NULL; i++) {
+        if (i == names) {
+            sh.sh_offset = at + (num + 1) * SHDR_SIZE;
+            sh.sh_size = names_size + sizeof ".sframe";
+        }
+        if (strcmp(image->sections[i - 1].name, ".sframe") == 0 ||
+            strcmp(image->sections[i - 1].name, IMAGE_TABLES) == 0)
+            sh.sh_type = SHT_PROGBITS, sh.sh_name = 0;
+        put_section(result.data + i * SHDR_SIZE, image->big, &sh);
+    }
+    sh = (GElf_Shdr){(uint32_t)names_size, SHT_SFRAME, SHF_ALLOC, a->section, a->offset + (a->section - a->vaddr),
+                     bytes->size,          0,          0,         8,          0};
+    put_section(result.data + num * SHDR_SIZE, image->big, &sh);
+    if (names_size > 0)
+        memcpy(result.data + (num + 1) * SHDR_SIZE, old_names, names_size);
+    memcpy(result.data + (num + 1) * SHDR_SIZE + names_size, ".sframe", sizeof ".sframe");
+    return result;
+}
+
+bool output_appended(struct image *image, const char *file, const struct append *append, const struct bytes *bytes)
+{
+    size_t file_size, head_size = (size_t)(append->section - append->vaddr);
+    const char *old = elf_rawfile(image->elf, &file_size);
+    uint64_t sections_at = aligned(append->offset + head_size + bytes->size, 8);
+    uint8_t header[EHDR_SIZE], *head = zeroed(head_size, 1);
+    struct bytes sections = make_sections(image, append, bytes, sections_at);
+    struct stat status;
+    struct file f;
+    bool good;
+
+    put_phdrs(image, append, bytes, head);
+    memcpy(header, old, EHDR_SIZE);
+    store_number(header + 32, 8, image->big, append->offset);
+    store_number(header + 40, 8, image->big, sections_at);
+    store_number(header + 56, 2, image->big, append->num_headers);
+    store_number(header + 60, 2, image->big, sections.num_fdes);
+    good = fstat(image->fd, &status) == 0 && open_output(&f, image, file);
+    if (good && f.temporary == NULL) {
+        close_output(&f, false, 0);
+        good = image_fail(image, "%s: only a file can be written", file);
+    } else if (good) {
+        good = write_at(&f, header, EHDR_SIZE, 0) &&
+               write_at(&f, old + EHDR_SIZE, file_size - EHDR_SIZE, EHDR_SIZE) &&
+               write_at(&f, head, head_size, append->offset) &&
+               write_at(&f, bytes->data, bytes->size, append->offset + head_size) &&
+               write_at(&f, sections.data, sections.size, sections_at);
+        good = close_output(&f, good, status.st_mode | 0200);
+    }
+    free(head);
+    free(sections.data);
+    return good;
+}

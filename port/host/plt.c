@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * PLTs for which the linker has written no CFI: lld's, and those of GNU ld for aarch64 and s390x. Their instructions are
+ * few: what pushes is counted, what does not is known, and anything else is refused.
+ */
+#include "tables.h"
+
+#include <string.h>
+
+bool plt_is(const struct section *section)
+{
+    return strncmp(section->name, ".plt", 4) == 0 || strncmp(section->name, ".iplt", 5) == 0;
+}
+
+/* A row at OFFSET of PLT whose CFA is SP + CFA, and with nothing saved but what a call has. */
+static struct cfi_row plain_row(const struct image *image, const struct section *plt, uint64_t offset, int32_t cfa)
+{
+    const struct registers *r = image->registers;
+    struct cfi_row row;
+
+    memset(&row, 0, sizeof row);
+    row.start = plt->addr + offset;
+    row.kind = CFI_RULES;
+    row.cfa = (struct sfu_rule){cfa, r->sp << RULE_NUMBER | RULE_REGISTER};
+    row.fp = (struct sfu_rule){0, r->fp << RULE_NUMBER | RULE_REGISTER};
+    row.ra = r->link ? (struct sfu_rule){0, r->ra << RULE_NUMBER | RULE_REGISTER}
+                     : (struct sfu_rule){-8, RULE_DEREFERENCE};
+    return row;
+}
+
+/* ---- x86_64 ---------------------------------------------------------------------------------------------------- */
+
+/* An instruction: its first bytes, how many it has, and what it does. */
+struct x86 {
+    uint8_t bytes[4];
+    uint8_t known, size, push, jump;
+};
+
+static const struct x86 x86[] = {
+    {{0xf3, 0x0f, 0x1e, 0xfa}, 4, 4, 0, 0}, /* endbr64 */
+    {{0xff, 0x35}, 2, 6, 1, 0},             /* push GOT+8(%rip) */
+    {{0xff, 0x25}, 2, 6, 0, 1},             /* jmp *GOT+n(%rip) */
+    {{0xf2, 0xff, 0x25}, 3, 7, 0, 1},       /* bnd jmp *GOT+n(%rip) */
+    {{0x68}, 1, 5, 1, 0},                   /* push $n */
+    {{0xe9}, 1, 5, 0, 1},                   /* jmp PLT0 */
+    {{0xf2, 0xe9}, 2, 6, 0, 1},             /* bnd jmp PLT0 */
+    {{0x0f, 0x1f, 0x00}, 3, 3, 0, 0},       /* nops */
+    {{0x0f, 0x1f, 0x40}, 3, 4, 0, 0},
+    {{0x0f, 0x1f, 0x44}, 3, 5, 0, 0},
+    {{0x66, 0x0f, 0x1f, 0x44}, 4, 6, 0, 0},
+    {{0x66, 0x90}, 2, 2, 0, 0},
+    {{0x90}, 1, 1, 0, 0},
+    {{0xcc}, 1, 1, 0, 0},
+};
+
+static const struct x86 *decode_x86(const uint8_t *p, uint64_t left)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof x86 / sizeof x86[0]; i++) {
+        if (x86[i].size <= left && memcmp(p, x86[i].bytes, x86[i].known) == 0)
+            return &x86[i];
+    }
+    return NULL;
+}
+
+/* Entries are blocks of 16 bytes (in .plt.got 8); the first one may be what the others jump to, with one more word on the
+ * stack. Gives the rows if ROW is not NULL. */
+static bool x86_rows(const struct image *image, const struct section *plt, cfi_row_fn give, void *ctx)
+{
+    uint64_t offset = 0, block = strcmp(plt->name, ".plt.got") == 0 ? 8 : 16;
+    bool head = plt->size >= 2 && memcmp(plt->bytes, "\xff\x35", 2) == 0;
+    struct cfi_row row = plain_row(image, plt, 0, head ? 16 : 8);
+
+    row.by_pc = !head;
+    while (offset < plt->size) {
+        const struct x86 *x = decode_x86(plt->bytes + offset, plt->size - offset);
+        int32_t cfa;
+
+        if (x == NULL || offset % block + x->size > block)
+            return false;
+        offset += x->size;
+        cfa = offset % block == 0 ? 8 : row.cfa.offset + 8 * x->push;
+        row.end = plt->addr + offset;
+        if (cfa == row.cfa.offset)
+            continue;
+        if (give != NULL)
+            give(ctx, &row);
+        row = plain_row(image, plt, offset, cfa);
+        row.by_pc = !head || offset >= block;
+    }
+    if (give != NULL && row.start < plt->addr + offset) {
+        row.end = plt->addr + offset;
+        give(ctx, &row);
+    }
+    return true;
+}
+
+/* ---- aarch64 --------------------------------------------------------------------------------------------------- */
+
+static const uint32_t push = 0xa9bf7bf0; /* stp x16, x30, [sp, #-16]! */
+
+/* Whether a PLT has the instruction, which leaves SP and x30 as they are: nop and hints (bti c, autia1716), adrp x16,
+ * ldr x17, add x16, autia x17, x16, br x17. */
+static bool is_harmless(uint32_t word)
+{
+    return (word & 0xfffff01f) == 0xd503201f || (word & 0x9f00001f) == 0x90000010 ||
+           (word & 0xffc003ff) == 0xf9400211 || (word & 0xffc003ff) == 0x91000210 || word == 0xd61f0220 ||
+           word == 0xdac11211 || word == 0;
+}
+
+/* The first entry alone pushes, and jumps away with that. */
+static bool aarch64_rows(const struct image *image, const struct section *plt, cfi_row_fn give, void *ctx)
+{
+    struct cfi_row row = plain_row(image, plt, 0, 0);
+    uint64_t offset;
+
+    for (offset = 0; offset + 4 <= plt->size; offset += 4) {
+        uint32_t word = (uint32_t)load_number(plt->bytes + offset, 4, false);
+        int32_t cfa = offset >= 32 ? 0 : word == push && offset <= 4 ? 16 : row.cfa.offset;
+        uint64_t at = offset + (cfa > row.cfa.offset ? 4 : 0);
+
+        if (word != push ? !is_harmless(word) : offset > 4)
+            return false;
+        if (cfa == row.cfa.offset)
+            continue;
+        row.end = plt->addr + at;
+        if (give != NULL)
+            give(ctx, &row);
+        row = plain_row(image, plt, at, cfa);
+    }
+    row.end = plt->addr + plt->size;
+    if (give != NULL && row.start < row.end)
+        give(ctx, &row);
+    return plt->size % 4 == 0;
+}
+
+/* ---- s390x ----------------------------------------------------------------------------------------------------- */
+
+/* Blocks of 32 bytes. The first one saves r1 and jumps; the others load their target's address and jump. */
+static bool s390x_rows(const struct image *image, const struct section *plt, cfi_row_fn give, void *ctx)
+{
+    static const uint8_t head[] = {0xe3, 0x10, 0xf0, 0x38, 0x00, 0x24, 0xc0, 0x10}, entry[] = {0xc0, 0x10};
+    struct cfi_row row = plain_row(image, plt, 0, 160);
+    uint64_t offset;
+
+    if (plt->size % 32 != 0)
+        return false;
+    for (offset = 0; offset < plt->size; offset += 32) {
+        const uint8_t *p = plt->bytes + offset;
+
+        if (memcmp(p, entry, sizeof entry) != 0 && (offset > 0 || memcmp(p, head, sizeof head) != 0))
+            return false;
+    }
+    row.end = plt->addr + plt->size;
+    if (give != NULL)
+        give(ctx, &row);
+    return true;
+}
+
+/* ---- All ------------------------------------------------------------------------------------------------------- */
+
+static bool rows_of(const struct image *image, const struct section *plt, cfi_row_fn give, void *ctx)
+{
+    if (image->abi == SFU_AMD64)
+        return x86_rows(image, plt, give, ctx);
+    return image->abi == SFU_S390X ? s390x_rows(image, plt, give, ctx) : aarch64_rows(image, plt, give, ctx);
+}
+
+bool plt_rows(struct image *image, const struct section *plt, cfi_row_fn row, void *ctx)
+{
+    if (plt->bytes == NULL || !rows_of(image, plt, NULL, NULL))
+        return false;
+    return rows_of(image, plt, row, ctx);
+}

@@ -1,0 +1,616 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * sfu-gen: makes an image's SFrame section out of its call frame information, or checks the one that it has.
+ *     image -> CFI -> functions and rows -> bytes -> compared with the CFI, by sfu -> written
+ */
+#include "compare.h"
+#include "encode.h"
+#include "output.h"
+#include "tables.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Options --------------------------------------------------------------------------------------------------- */
+
+/* The lines of sfu-gen.txt, made by rules.mk. */
+static const char *const help[] = {
+#include "sfu-gen.txt.h"
+};
+
+enum action { IN_PLACE, SIZE, CHECK, RAW, ASM, OBJECT, APPEND, SIDE };
+enum fp { FP_KEEP, FP_DROP, FP_AUTO };
+
+static struct options {
+    const char *image;
+    enum action action;
+    const char *file; /* what is written, other than the image */
+    const char *allow;
+    unsigned sources;
+    struct encoding encoding;
+    enum fp fp;
+    uint64_t address;
+    bool has_address, forget, keep_below_sp, strict, json, quiet;
+} options = {NULL,  IN_PLACE, NULL,  NULL, CFI_EH | CFI_DEBUG, {1, false}, FP_KEEP, 0, false, false,
+             false, false,    false, false};
+
+/* Says what is wrong, in one line, and ends. */
+static void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+static void fail(const char *format, ...)
+{
+    va_list args;
+
+    fflush(stdout);
+    fprintf(stderr, "sfu-gen: ");
+    if (options.image != NULL)
+        fprintf(stderr, "%s: ", options.image);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    exit(1);
+}
+
+static void usage(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+static void usage(const char *format, ...)
+{
+    va_list args;
+
+    fprintf(stderr, "sfu-gen: ");
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fprintf(stderr, " (sfu-gen --help)\n");
+    exit(2);
+}
+
+static void print_help(void)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof help / sizeof help[0]; i++)
+        puts(help[i]);
+}
+
+static uint64_t parse_number(const char *option, const char *text, uint64_t low, uint64_t high)
+{
+    char *end;
+    unsigned long long value;
+
+    errno = 0;
+    value = strtoull(text, &end, 0);
+    if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || value < low || value > high)
+        usage("%s: not a number from %" PRIu64 " to %" PRIu64 ": %s", option, low, high, text);
+    return value;
+}
+
+/* Which of the COUNT words at NAMES TEXT is. */
+static unsigned parse_word(const char *option, const char *text, const char *const *names, unsigned count)
+{
+    unsigned i;
+
+    for (i = 0; i < count; i++) {
+        if (strcmp(text, names[i]) == 0)
+            return i;
+    }
+    usage("%s: not a choice: %s", option, text);
+}
+
+static void set_action(enum action action, const char *file)
+{
+    if (options.action != IN_PLACE)
+        usage("two different outputs");
+    options.action = action;
+    options.file = file;
+}
+
+/* The options that say what comes out. */
+static void set_output(int option, const char *argument)
+{
+    switch (option) {
+    case 'o':
+        set_action(RAW, argument);
+        break;
+    case 'A':
+        set_action(ASM, argument);
+        break;
+    case 'O':
+        set_action(OBJECT, argument);
+        break;
+    case 'P':
+        set_action(APPEND, argument);
+        break;
+    case 'D':
+        set_action(SIDE, argument);
+        break;
+    case 'S':
+        set_action(SIZE, NULL);
+        break;
+    case 'C':
+        set_action(CHECK, NULL);
+        break;
+    case 'V':
+        printf("sfu-gen %d.%d.%d\n", SFU_VERSION / 10000, SFU_VERSION / 100 % 100, SFU_VERSION % 100);
+        exit(0);
+    case 'h':
+        print_help();
+        exit(0);
+    default:
+        exit(2); /* getopt has said why */
+    }
+}
+
+/* Those that change what is in it, and what is said. */
+static void set_option(int option, const char *argument)
+{
+    static const char *const fp[] = {"keep", "drop", "auto"}, *const from[] = {"eh_frame", "debug_frame", "both"};
+
+    switch (option) {
+    case 'a':
+        options.address = parse_number("--address", argument, 0, UINT64_MAX - INT32_MAX);
+        options.has_address = true;
+        break;
+    case 'f':
+        options.sources = 1 + parse_word("--from", argument, from, 3);
+        break;
+    case 'p':
+        options.fp = (enum fp)parse_word("--fp", argument, fp, 3);
+        break;
+    case 'm':
+        options.encoding.merge = (unsigned)parse_number("--merge", argument, 1, 256);
+        break;
+    case 'l':
+        options.allow = argument;
+        break;
+    default:
+        set_output(option, argument);
+        break;
+    }
+}
+
+static void parse_options(int argc, char **argv)
+{
+    static const struct option names[] = {
+        {"address", required_argument, NULL, 'a'}, {"allow", required_argument, NULL, 'l'},
+        {"append", required_argument, NULL, 'P'},  {"asm", required_argument, NULL, 'A'},
+        {"check", no_argument, NULL, 'C'},         {"fp", required_argument, NULL, 'p'},
+        {"forget", no_argument, NULL, 'F'},        {"from", required_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},          {"json", no_argument, NULL, 'j'},
+        {"keep-below-sp", no_argument, NULL, 'k'}, {"merge", required_argument, NULL, 'm'},
+        {"object", required_argument, NULL, 'O'},  {"quiet", no_argument, NULL, 'q'},
+        {"share", no_argument, NULL, 's'},         {"side", required_argument, NULL, 'D'},
+        {"size", no_argument, NULL, 'S'},          {"strict", no_argument, NULL, 't'},
+        {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0}};
+    static const char letters[] = "sFjkqt";
+    bool *const flags[] = {&options.encoding.share, &options.forget, &options.json,
+                           &options.keep_below_sp,  &options.quiet,  &options.strict};
+    int option;
+
+    while ((option = getopt_long(argc, argv, "o:hq", names, NULL)) != -1) {
+        if (strchr(letters, option) != NULL)
+            *flags[strchr(letters, option) - letters] = true;
+        else
+            set_option(option, optarg);
+    }
+    if (argc - optind != 1)
+        usage(optind == argc ? "no image" : "more than one image");
+    options.image = argv[optind];
+    if (options.has_address && options.action != RAW && options.action != ASM && options.action != OBJECT)
+        usage("--address is for -o, --asm and --object");
+    if (options.json && options.file != NULL && strcmp(options.file, "-") == 0)
+        usage("--json and an output of - are both for the standard output");
+}
+
+/* ---- What is said ---------------------------------------------------------------------------------------------- */
+
+/* Functions and PCs that --allow names. */
+static struct allowed {
+    char *name;
+    bool used;
+} * allowed;
+static size_t num_allowed;
+
+/* A name on each line; # begins a comment. */
+static void read_allowed(void)
+{
+    FILE *f = fopen(options.allow, "r");
+    char line[4096];
+
+    if (f == NULL)
+        fail("%s: %s", options.allow, strerror(errno));
+    while (fgets(line, sizeof line, f) != NULL) {
+        size_t start = strspn(line, " \t"), size;
+
+        line[strcspn(line, "#\n")] = '\0';
+        size = start < strlen(line) ? strcspn(line + start, " \t\r") : 0;
+        if (size == 0)
+            continue;
+        allowed = grow(allowed, num_allowed, sizeof *allowed);
+        allowed[num_allowed].name = zeroed(size + 1, 1);
+        allowed[num_allowed].used = false;
+        memcpy(allowed[num_allowed++].name, line + start, size);
+    }
+    if (ferror(f))
+        fail("%s: cannot be read", options.allow);
+    fclose(f);
+}
+
+static bool is_allowed(const char *function, uint64_t start)
+{
+    bool found = false;
+    char pc[24];
+    size_t i;
+
+    snprintf(pc, sizeof pc, "0x%" PRIx64, start);
+    for (i = 0; i < num_allowed; i++) {
+        if (strcmp(allowed[i].name, function) == 0 || strcmp(allowed[i].name, pc) == 0)
+            allowed[i].used = found = true;
+    }
+    return found;
+}
+
+/* TEXT as a string of JSON. */
+static void put_json(const char *text)
+{
+    putchar('"');
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        if (c < 0x20 || c >= 0x7f)
+            printf("\\u%04x", c);
+        else
+            printf(c == '"' || c == '\\' ? "\\%c" : "%c", c);
+    }
+    putchar('"');
+}
+
+/* Code in one function with one fault: ranges of PCs, the first of which is START. */
+struct finding {
+    const char *function;
+    uint64_t offset, start, bytes, ranges;
+    char what[160];
+};
+
+static struct finding *findings;
+static size_t num_findings;
+
+/* Adds to what has been found in IMAGE. Ranges of one function with the same fault are one finding. */
+static void add_finding(const struct image *image, uint64_t start, uint64_t end, const char *what)
+{
+    const struct symbol *symbol = image_symbol(image, start);
+    const char *function = symbol != NULL ? symbol->name : "";
+    struct finding *last = num_findings > 0 ? &findings[num_findings - 1] : NULL;
+
+    if (last != NULL && symbol != NULL && last->function == function && strcmp(last->what, what) == 0) {
+        last->bytes += end - start;
+        last->ranges++;
+        return;
+    }
+    findings = grow(findings, num_findings, sizeof *findings);
+    last = &findings[num_findings++];
+    *last = (struct finding){function, symbol != NULL ? start - symbol->addr : 0, start, end - start, 1, ""};
+    snprintf(last->what, sizeof last->what, "%s", what);
+}
+
+static void say_finding(const struct finding *f)
+{
+    fprintf(stderr, "sfu-gen: %s: ", options.image);
+    if (f->function[0] != '\0')
+        fprintf(stderr, "%s+0x%" PRIx64 " (0x%" PRIx64, f->function, f->offset, f->start);
+    else
+        fprintf(stderr, "no symbol (0x%" PRIx64, f->start);
+    fprintf(stderr, ", %" PRIu64 " bytes): %s\n", f->bytes, f->what);
+}
+
+/* Says all that has been found. Returns how much of it nothing allows. */
+static size_t say_findings(void)
+{
+    size_t i, count = 0;
+
+    if (options.json)
+        printf(",\n \"findings\": [");
+    for (i = 0; i < num_findings; i++) {
+        const struct finding *f = &findings[i];
+        bool known = is_allowed(f->function, f->start);
+
+        count += !known;
+        if (options.json) {
+            printf("%s\n  {\"function\": ", i > 0 ? "," : "");
+            put_json(f->function);
+            printf(", \"offset\": %" PRIu64 ", \"pc\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64
+                   ", \"ranges\": %" PRIu64 ", \"allowed\": %s, \"what\": ",
+                   f->offset, f->start, f->bytes, f->ranges, known ? "true" : "false");
+            put_json(f->what);
+            putchar('}');
+        } else if (!options.quiet && !known) {
+            say_finding(f);
+        }
+    }
+    if (options.json)
+        printf("]}\n");
+    for (i = 0; i < num_allowed; i++) {
+        if (!allowed[i].used)
+            fprintf(stderr, "sfu-gen: %s: nothing found for the line %s\n", options.allow, allowed[i].name);
+    }
+    return count;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 100.0;
+}
+
+/* ---- Check ----------------------------------------------------------------------------------------------------- */
+
+/* What a difference is, in words: a difference_fn. CTX is the image. */
+static void add_difference(void *ctx, const struct difference *d)
+{
+    const struct sfu_rule *wanted = NULL, *got = NULL;
+    char what[160], a[40], b[40];
+
+    if (d->got != NULL && strcmp(d->what, "CFA") == 0)
+        wanted = &d->wanted->cfa, got = &d->got->cfa;
+    else if (d->got != NULL && strcmp(d->what, "RA") == 0)
+        wanted = &d->wanted->ra, got = &d->got->ra;
+    else if (d->got != NULL && strcmp(d->what, "FP") == 0)
+        wanted = &d->wanted->fp, got = &d->got->fp;
+    snprintf(what, sizeof what, "%s%s", d->missing || d->code != SFU_OK ? "" : "wrong: ", d->what);
+    if (wanted != NULL) {
+        print_rule(a, sizeof a, wanted);
+        print_rule(b, sizeof b, got);
+        snprintf(what, sizeof what, "wrong %s: %s, but the CFI says %s", d->what, b, a);
+    }
+    add_finding(ctx, d->start, d->end, what);
+}
+
+/* Opens a copy of the image's own section as sfu does, and sorts it if it is not. Returns the bytes, to be freed. */
+static uint8_t *open_own(struct image *image, struct sfu_section *s)
+{
+    struct section *section = image_tables(image);
+    struct sfu_place place;
+    uint8_t *copy;
+    int code;
+
+    if (section == NULL)
+        fail("no section .sframe");
+    if (!image_load(image, section))
+        fail("%s", image->error);
+    copy = zeroed((size_t)section->size, 1);
+    memcpy(copy, section->bytes, (size_t)section->size);
+    code = sfu_open(s, copy, section->size, section->addr);
+    if (code != SFU_OK)
+        fail("%s", sfu_string(code));
+    if (s->abi != image->abi)
+        fail("its .sframe is for another ABI");
+    code = sfu_check(s, &place);
+    if (code != SFU_OK)
+        fail("%s (function %" PRIu32 ", row %" PRIu32 ")", sfu_string(code), place.fde, place.row);
+    if (!(s->flags & 1) && sfu_sort(s, copy) != SFU_OK)
+        fail("%s", sfu_string(SFU_E_READONLY));
+    return copy;
+}
+
+/* What tables are made of. */
+struct input {
+    struct image image;
+    struct cfi cfi;
+    struct cfi_spans spans;
+    struct kept kept;
+};
+
+/* Compares the image's tables with its CFI. It fails if one contradicts the other, with --strict also if rows are
+ * missing. */
+static void check(struct input *in)
+{
+    struct sfu_section section;
+    struct comparison c;
+    uint8_t *bytes = open_own(&in->image, &section);
+    size_t left;
+
+    compare_tables(&in->cfi, &in->spans, &section, false, add_difference, &in->image, &c);
+    if (options.json) {
+        printf("{\"image\": ");
+        put_json(options.image);
+        printf(",\n \"pcs\": %" PRIu64 ", \"same\": %" PRIu64 ", \"below_sp\": %" PRIu64 ", \"drap\": %" PRIu64
+               ",\n \"different\": %" PRIu64 ", \"missing\": %" PRIu64 ", \"lost\": %" PRIu64,
+               c.pcs, c.same, c.below_sp, c.drap, c.different, c.missing, c.lost);
+    } else if (!options.quiet) {
+        printf("%" PRIu64 " PCs: %" PRIu64 " the same, %" PRIu64 " better (%" PRIu64 " below SP, %" PRIu64
+               " restored FP), %" PRIu64 " different, %" PRIu64 " missing, %" PRIu64 " that SFrame cannot say\n",
+               c.pcs, c.same, c.below_sp + c.drap, c.below_sp, c.drap, c.different, c.missing, c.lost);
+    }
+    left = say_findings();
+    free(bytes);
+    if (left > 0 && (c.different > 0 || options.strict))
+        fail("its tables are wrong at %" PRIu64 " PCs and missing at %" PRIu64, c.different, c.missing);
+}
+
+/* Compares what is to be written with what it was made of. */
+static void check_self(struct input *in, const struct tables *tables, const struct bytes *bytes, uint64_t addr,
+                       bool without_fp)
+{
+    struct sfu_section section;
+    struct sfu_place place = {0, 0};
+    struct comparison c, kept;
+    int code = sfu_open(&section, bytes->data, bytes->size, addr);
+
+    if (code == SFU_OK)
+        code = sfu_check(&section, &place);
+    if (code != SFU_OK)
+        fail("self-check: %s (function %" PRIu32 ", row %" PRIu32 "); nothing written", sfu_string(code), place.fde,
+             place.row);
+    num_findings = 0;
+    compare_tables(&in->cfi, &in->spans, &section, without_fp, add_difference, &in->image, &c);
+    compare_kept(&in->image, &in->kept, &section, without_fp, add_difference, &in->image, &kept);
+    if (num_findings > 0)
+        fail("self-check: 0x%" PRIx64 ": %s; nothing written", findings[0].start, findings[0].what);
+    if (c.pcs != tables->covered || c.lost != tables->lost || kept.pcs != tables->kept ||
+        (!without_fp && (c.below_sp != tables->below_sp || c.drap != tables->drap)))
+        fail("self-check: other PCs than were meant; nothing written");
+}
+
+/* ---- Make ------------------------------------------------------------------------------------------------------ */
+
+/* Makes the rows, and leaves FP's rules out of them if that is asked for. Returns whether they are left out. */
+static bool make_tables(struct tables *tables, struct input *in)
+{
+    bool need;
+
+    memset(tables, 0, sizeof *tables);
+    tables->image = &in->image;
+    tables->keep_below_sp = options.keep_below_sp;
+    tables_make(tables, &in->cfi, &in->spans, &in->kept);
+    if (tables->num_functions == 0)
+        fail("nothing in its CFI can be said in SFrame");
+    if (options.fp == FP_KEEP)
+        return false;
+    need = tables_need_fp(tables);
+    if (need && options.fp == FP_DROP)
+        fail("--fp=drop: some of its rows need FP");
+    if (options.fp == FP_AUTO && !options.quiet)
+        fprintf(stderr, "sfu-gen: %s: --fp=auto: %s\n", options.image,
+                need ? "FP's rules are kept: some rows need them" : "FP's rules are left out: no row needs them");
+    if (!need)
+        tables_drop_fp(tables);
+    return !need;
+}
+
+/* Where the section will be. A size does not depend on it. */
+static uint64_t address_of(struct image *image, struct append *append)
+{
+    const struct section *section = image_tables(image);
+
+    if (options.action == SIZE || options.action == SIDE)
+        return 0;
+    if (options.action == APPEND) {
+        if (!append_plan(image, append))
+            fail("%s", image->error);
+        return append->section;
+    }
+    if (options.has_address)
+        return options.address;
+    if (section == NULL && options.action == IN_PLACE)
+        fail("no section .sframe to write into: reserve room in the linker script, or use --append (--help)");
+    if (section == NULL)
+        fail("no section .sframe, and no --address: where will it be?");
+    if (options.action == IN_PLACE && section->type == SHT_NOBITS)
+        fail("its .sframe has no bytes in the file");
+    return section->addr;
+}
+
+static void say_summary(const struct tables *tables, const struct cfi_spans *spans, const struct bytes *bytes)
+{
+    const struct section *section = image_tables(tables->image);
+    uint64_t good = tables->covered - tables->lost;
+
+    if (options.json) {
+        printf("{\"image\": ");
+        put_json(options.image);
+        printf(",\n \"bytes\": %zu, \"room\": %" PRIu64 ", \"fdes\": %zu, \"rows\": %zu,\n \"covered\": %" PRIu64
+               ", \"expressed\": %" PRIu64 ", \"below_sp\": %" PRIu64 ", \"drap\": %" PRIu64 ", \"plt\": %" PRIu64
+               ", \"kept\": %" PRIu64 ", \"dropped\": %zu",
+               bytes->size, section != NULL ? section->size : 0, bytes->num_fdes, bytes->num_fres, tables->covered,
+               good, tables->below_sp, tables->drap, tables->plt, tables->kept, spans->dropped);
+    } else if (!options.quiet) {
+        fprintf(stderr, "sfu-gen: %s: %zu bytes, %zu functions, %zu rows: %.*f%% of %" PRIu64 " bytes of code\n",
+                options.image, bytes->size, bytes->num_fdes, bytes->num_fres, tables->lost > 0 ? 3 : 0,
+                percent(good, tables->covered), tables->covered);
+        if (options.encoding.share && !bytes->shared)
+            fprintf(stderr, "sfu-gen: %s: --share: not done, sfu_check refuses so much sharing\n", options.image);
+    }
+}
+
+static bool put_out(struct image *image, const struct bytes *bytes, const struct append *append)
+{
+    const struct section *section = image_tables(image);
+
+    switch (options.action) {
+    case IN_PLACE:
+        if (bytes->size > section->size)
+            return image_fail(image, "room %" PRIu64 ", need %zu: nothing written", section->size, bytes->size);
+        return output_in_place(image, section, bytes);
+    case SIZE:
+        return options.json || printf("%zu\n", bytes->size) > 0;
+    case RAW:
+        return output_raw(image, options.file, bytes);
+    case ASM:
+        return output_asm(image, options.file, bytes);
+    case OBJECT:
+        return output_elf(image, options.file, bytes, true);
+    case SIDE:
+        return output_elf(image, options.file, bytes, false);
+    case APPEND:
+        return output_appended(image, options.file, append, bytes);
+    default:
+        return true;
+    }
+}
+
+static void make(struct input *in)
+{
+    struct append append = {0, 0, 0, 0};
+    uint64_t addr = address_of(&in->image, &append);
+    struct tables tables;
+    struct bytes bytes;
+    bool without_fp;
+    size_t i, left;
+
+    if (!options.forget && !kept_read(&in->kept, &in->image, &in->spans))
+        fail("%s", in->image.error);
+    without_fp = make_tables(&tables, in);
+    if (!encode(&tables, &options.encoding, addr, &bytes))
+        fail("its tables would be 2 GiB or more");
+    check_self(in, &tables, &bytes, addr, without_fp);
+    num_findings = 0;
+    for (i = 0; i < tables.num_losses; i++)
+        add_finding(&in->image, tables.losses[i].start, tables.losses[i].end, tables.losses[i].why);
+    say_summary(&tables, &in->spans, &bytes);
+    left = say_findings();
+    if (options.strict && left > 0)
+        fail("--strict: %zu functions cannot be described; nothing written", left);
+    if (!put_out(&in->image, &bytes, &append))
+        fail("%s", in->image.error);
+    tables_free(&tables);
+    free(bytes.data);
+}
+
+static void read_input(struct input *in)
+{
+    memset(in, 0, sizeof *in);
+    if (!image_open(&in->image, options.image))
+        fail("%s", in->image.error);
+    if (in->image.header.e_type == ET_REL)
+        fail("a relocatable object: its addresses are not known before it is linked, or loaded");
+    if (!cfi_read(&in->cfi, &in->image, options.sources) || !cfi_find_spans(&in->cfi, &in->spans))
+        fail("%s", in->image.error);
+    if (in->cfi.num_fdes == 0)
+        fail("no call frame information: compile with -fasynchronous-unwind-tables, or -g, and keep .eh_frame or "
+             ".debug_frame in the file");
+}
+
+int main(int argc, char **argv)
+{
+    struct input in;
+
+    parse_options(argc, argv);
+    if (options.allow != NULL)
+        read_allowed();
+    read_input(&in);
+    if (options.action == CHECK)
+        check(&in);
+    else
+        make(&in);
+    free(in.spans.list);
+    cfi_free(&in.cfi);
+    kept_free(&in.kept);
+    image_close(&in.image);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        fail("the standard output cannot be written");
+    return 0;
+}

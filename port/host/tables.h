@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * What sfu-gen writes, before it is bytes: functions and their rows, made of an image's call frame information.
+ */
+#ifndef SFU_HOST_TABLES_H
+#define SFU_HOST_TABLES_H
+
+#include "cfi.h"
+#include "kept.h"
+
+/* The rules of a row, in the order of the format. */
+enum { ROW_CFA, ROW_RA, ROW_FP, ROW_RULES };
+enum { ROW_OUTERMOST = 1, ROW_SIGNED = 2 };
+
+/* A row: the rules of struct sfu_rule, packed. An outermost one has none. */
+struct table_row {
+    uint32_t start; /* from the start of the function, or of the repeated block */
+    int32_t offset[ROW_RULES];
+    uint16_t control[ROW_RULES];
+    uint8_t flags;
+};
+
+struct function {
+    uint64_t start;
+    uint32_t size;
+    uint32_t num_rows; /* 0 in a signal frame that cannot be described */
+    size_t first_row;
+    bool signal, key_b;
+    uint8_t repeat; /* not 0: rows are those of blocks of this size */
+};
+
+/* Code for which there will be no row, or a wrong one. */
+struct loss {
+    uint64_t start, end;
+    const char *why;
+};
+
+struct tables {
+    struct image *image;
+    struct function *functions; /* by address */
+    struct table_row *rows;
+    struct loss *losses;
+    size_t num_functions, num_rows, num_losses;
+    uint64_t covered;   /* bytes of code that CFI describes */
+    uint64_t lost;      /* of those, without a row */
+    uint64_t below_sp;  /* with slots below SP written as not saved */
+    uint64_t drap;      /* with FP corrected behind its restoring */
+    uint64_t plt;       /* bytes of PLTs that have no CFI, but rows */
+    uint64_t kept;      /* bytes of other code that has no CFI, but had rows */
+    bool keep_below_sp; /* an option: leave slots below SP as they are */
+};
+
+/* Fills in TABLES, zeroed but for its options, from SPANS of CFI, from the PLTs that have no CFI, and from KEPT. */
+void tables_make(struct tables *tables, const struct cfi *cfi, const struct cfi_spans *spans,
+                 const struct kept *kept);
+void tables_free(struct tables *tables);
+
+/* Whether FP is the base of a rule in any row, other than of its own. */
+bool tables_need_fp(const struct tables *tables);
+
+/* Forgets how FP is found. */
+void tables_drop_fp(struct tables *tables);
+
+/* Gives the rows of a PLT without CFI, as its instructions say. Returns false, and gives none, if they are not known. */
+bool plt_rows(struct image *image, const struct section *plt, cfi_row_fn row, void *ctx);
+bool plt_is(const struct section *section);
+
+#endif

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# The tools of port/host. Images are those that test/decoders compares, and programs built here.
+HOST := build/host
+HOST_HEADERS := $(wildcard port/host/*.h) sfu.h
+HOST_FLAGS = $(TOOLS_FLAGS) -Iport/host -O2 -g
+
+$(HOST)/equal: test/host/equal.c port/host/image.c sfu.c $(HOST_HEADERS) | $(TC)
+	@mkdir -p $(@D)
+	@$(CC) $(HOST_FLAGS) test/host/equal.c port/host/image.c sfu.c -lelf -o $@
+
+$(HOST)/truth: test/host/truth.c port/host/image.c sfu.c $(HOST_HEADERS) | $(TC)
+	@mkdir -p $(@D)
+	@$(CC) $(HOST_FLAGS) test/host/truth.c port/host/image.c sfu.c -ldw -lelf -o $@
+
+define HOST_SUITE
+CHECK_$(1) += host-$(1)
+.PHONY: suite-host-$(1)
+suite-host-$(1): build/tools/sfu-gen $(HOST)/equal $(HOST)/truth $(DECODERS)/compare $(DECODERS_$(1):%=$(DECODERS)/%/done)
+	@test/run.sh host-$(1) python3 test/host/gen.py images $(1)
+endef
+$(foreach abi,$(ABIS),$(eval $(call HOST_SUITE,$(abi))))
+
+HOST_SOURCES = $(TOOLS_GEN)
+$(HOST)/sfu-gen-sanitized: $(wildcard port/host/*.c) $(HOST_HEADERS) sfu.c build/tools/sfu-gen
+	@mkdir -p $(@D)
+	@$(CC) $(HOST_FLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(HOST_SOURCES) -lelf -o $@
+
+# Programs for every CPU in one suite each: they are small.
+HOST_SUITES := links options faults hostile
+CHECK += $(HOST_SUITES:%=host-%)
+.PHONY: $(HOST_SUITES:%=suite-host-%)
+$(HOST_SUITES:%=suite-host-%): suite-host-%: build/tools/sfu-gen $(HOST)/sfu-gen-sanitized | $(TC)
+	@test/run.sh host-$* python3 test/host/gen.py $*
+
+# Kernels of test/bare by a toolchain that knows nothing of SFrame.
+define HOST_KERNEL
+CHECK_$(1) += host-kernel-$(1)
+.PHONY: suite-host-kernel-$(1)
+suite-host-kernel-$(1): build/tools/sfu-gen build/bare/$(1)/module.ko
+	@test/toolchain/install.sh bare
+	@test/run.sh host-kernel-$(1) python3 test/host/gen.py kernels $(1)
+endef
+$(foreach cpu,x86_64 aarch64 s390x,$(eval $(call HOST_KERNEL,$(cpu))))
