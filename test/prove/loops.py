@@ -67,8 +67,12 @@ REBASE_FDE = loop("rebase", 0, "fdes", "k size", "k, __CPROVER_object_whole(fdes
 
 REBASE = loop("rebase", 1, "fdes s", "i k size", "i, k, fdes, __CPROVER_object_whole(fdes)", [
     "i <= s->num_fdes",
-    "(unsigned long)fdes == (unsigned long)__CPROVER_loop_entry(fdes) + (unsigned long)i * s->fde_size",
+    "(unsigned long)fdes == (unsigned long)__CPROVER_loop_entry(fdes) + offsets[i]",
 ], "s->num_fdes - i")
+
+FITS_FDE = loop("rebase", 0, "", "k size", "k", ["k <= size"], "size - k")
+
+FITS = loop("rebase", 1, "fdes s", "i", "i", ["i <= s->num_fdes"], "s->num_fdes - i")
 
 SINK = loop("sink", 0, "root count", "", "root", ["root < count"], "count - root")
 
@@ -94,6 +98,7 @@ FIND_FDE_COMPLETE = loop("find_fde", 0, "l pc", "index code sorted", f"index, co
     "(!sorted || table_starts[index - 1] <= pc)",
 ], "index")
 
+REBASE[1]["symbol_map"] += ";offsets,offsets"
 CHECK_FDES[1]["symbol_map"] += ";rows_left,rows_left"
 for contract in SEARCH_COMPLETE, FIND_FDE_COMPLETE:
     contract[1]["symbol_map"] += ";witness,witness;table_starts,table_starts"
@@ -103,7 +108,10 @@ SETS = {
     "complete": [SEARCH_COMPLETE, FIND_FDE_COMPLETE],
     "rows": [CHECK_ROWS],
     "check": [CHECK_FDES],
-    "sort": [SWAP, REBASE_FDE, REBASE, SINK, SORT],
+    "swap": [SWAP],
+    "rebase": [REBASE_FDE, REBASE],
+    "fits": [FITS_FDE, FITS],
+    "sort": [SINK, SORT],
 }
 
 functions = {}

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# prove.sh [PROOF...]: runs the proofs, two at a time, and says how each ended; fails if one did. -q leaves out those
-# that take minutes.
+# prove.sh [PROOF...]: runs the proofs, two at a time, and says how each ended and what CPU time it took; fails if one
+# did. -q leaves out those that take minutes. A proof is named as it is in the list below, with its bounds or without.
 #
 # CORE    the directory of the sfu.c to prove; default .
 # BUILD   what is made on the way, and the logs; default build/prove
+# FIRST   set: a proof that fails does so at the first failure, and shows how it comes to it
 #
 # A proof is of every value of everything that its file does not bound. CBMC checks each memory access, pointer, shift,
 # division and signed sum, that every loop ends, and what the files state. Unsigned sums are left out: addresses wrap
@@ -51,7 +52,8 @@ check.c  prove_concatenated  - - -
 check.c  prove_check_rows    - $rows contracts:rows
 check.c  prove_check         - $rows,check_rows:any_check_rows,check_concatenated:any_concatenated contracts:check
 sort.c   prove_sort          - rebase:any_rebase,behind:any_behind,swap:any_swap contracts:sort
-sort.c   prove_swap          - - contracts:sort
+sort.c   prove_fits          - fde_at:any_at,fde_start:any_start contracts:fits
+sort.c   prove_swap          - - contracts:swap
 sort.c   prove_behind        MAX_FDES=2 read_range:known_range -
 sort.c   prove_swapped       - - swap.0:21
 sort.c   prove_rebased       - - rebase.0:9,rebase.1:4
@@ -70,7 +72,7 @@ done
 long="
 find.c   prove_find          - $rows contracts:find
 find.c   prove_complete      - $fdes contracts:complete
-sort.c   prove_rebase        - fde_start:any_start contracts:sort
+sort.c   prove_rebase        - fde_at:any_at,fde_start:any_start contracts:rebase
 find.c   prove_checked       MAX_FDES=1 - \
 cut:search.0:3,find_fde.0:3,scan_rows.0:5,sfu_check.0:3,check_rows.0:5,flexible_rules.0:4
 "
@@ -79,6 +81,7 @@ checks='--bounds-check --pointer-check --pointer-overflow-check --signed-overflo
     --undefined-shift-check --slice-formula --drop-unused-functions --unwind 1'
 # The solver that is part of cbmc does it, too, in several times the time.
 ! command -v cadical >/dev/null || checks="$checks --external-sat-solver cadical"
+checks="$checks ${FIRST:+--stop-on-fail}"
 export checks
 
 prove() {
@@ -125,6 +128,8 @@ export -f prove
 case ${1-} in
 '') wanted=$proofs$long ;;
 -q) wanted=$proofs ;;
-*) wanted=$(for proof; do printf '%s\n' "$proofs$long" | awk -v p="$proof" '$2 == p'; done) ;;
+*) wanted=$(for proof; do
+    printf '%s\n' "$proofs$long" | awk -v p="$proof" '$2 == p || $2 " " $3 == p'
+done) ;;
 esac
 printf '%s\n' "$wanted" | grep . | xargs -P 2 -L 1 bash -c 'prove "$@"' prove

@@ -5,6 +5,7 @@
  *   prove_record         read_record and read_known, mapped
  *   prove_record_remote  the same through a callback: fetch_record
  *   prove_entry          every entry lies in the table of FDEs
+ *   prove_product        an inequality that prove_entry and others use
  *   prove_load           loads read SIZE bytes, and get them right in both byte orders */
 #include "prove.h"
 
@@ -58,12 +59,6 @@ void prove_record_remote(void)
     PROVE(l.s == &s, "the section stays");
 }
 
-/* What the solver does not see by itself: COUNT entries of SIZE bytes, the one at INDEX among them. */
-static bool in_product(uint32_t index, uint32_t count, uint8_t size)
-{
-    return (uint64_t)index * size + size <= (uint64_t)count * size && index * size == (uint64_t)index * size;
-}
-
 void prove_product(void)
 {
     uint32_t count = nondet_u32(), index = nondet_u32();
@@ -73,32 +68,30 @@ void prove_product(void)
           "an entry lies among the others");
 }
 
-/* The entries of VERSION have SIZE bytes. */
-static void prove_entry_of(uint8_t version, uint8_t size)
+static void prove_entry_of(uint8_t version)
 {
     struct sfu_section s;
     struct lookup l;
     uint32_t index = nondet_u32();
     uint64_t at = nondet_u64(), all = nondet_u64(); /* products, under a name of their own */
 
-    any_section_of(&s, version, size);
+    any_section_of(&s, version);
     l.s = &s;
     ASSUME(index < s.num_fdes);
     PROVE(s.num_fdes < 1u << 27, "so many fit into the longest section");
-    ASSUME(in_product(index, s.num_fdes, size));
-    ASSUME(at == index * size && at == (uint64_t)index * size && all == (uint64_t)s.num_fdes * size);
-    ASSUME(at + size <= all && all <= MAX_END && s.fdes + all <= s.fres);
+    ASSUME(in_product(index, s.num_fdes, s.fde_size));
+    ASSUME(at == index * s.fde_size && at == (uint64_t)index * s.fde_size);
+    ASSUME(all == (uint64_t)s.num_fdes * s.fde_size && at + s.fde_size <= all);
     s.bytes = __CPROVER_allocate(s.fres, 0);
     PROVE(read_entry(&l, index) == SFU_OK, "an entry is there");
-    PROVE(__CPROVER_r_ok(l.record, size) && l.record == s.bytes + s.fdes + at,
-          "it lies in the table of FDEs");
+    PROVE(__CPROVER_r_ok(l.record, s.fde_size) && l.record == s.bytes + s.fdes + at, "it lies in the table of FDEs");
 }
 
 void prove_entry(void)
 {
-    prove_entry_of(1, 17);
-    prove_entry_of(2, 20);
-    prove_entry_of(3, 16);
+    prove_entry_of(1);
+    prove_entry_of(2);
+    prove_entry_of(3);
 }
 
 /* Byte K of the number in the SIZE bytes at P. */

@@ -4,6 +4,7 @@
  *   prove_sort     only FDEs that are there are compared and swapped, nothing but the flags changes, and it ends
  *   prove_swap     nothing but FDEs is written
  *   prove_rebase   the same
+ *   prove_fits     if nothing is to be written, nothing is
  * and for few functions:
  *   prove_swapped  of three, the two are exchanged and the third stays
  *   prove_rebased  of up to three, the starts are the same addresses as before, and nothing else is written
@@ -46,21 +47,48 @@ void prove_swapped(void)
     PROVE(fdes[other * s.fde_size + i] == in_other, "no other FDE is written");
 }
 
+/* Where entries are: OFFSETS[I] stands for I times the size of one. That they lie one behind the other, and end where the
+ * table ends, is assumed of each entry when it is asked for. */
+static uint64_t offsets[__CPROVER_constant_infinity_uint];
+static uint64_t total;
+
+uint32_t any_at(const struct sfu_section *s, uint32_t index);
+uint32_t any_at(const struct sfu_section *s, uint32_t index)
+{
+    PROVE(index < s->num_fdes, "entries of the section are read");
+    ASSUME(offsets[index + 1] == offsets[index] + s->fde_size && offsets[index + 1] <= total);
+    return s->fdes + (uint32_t)offsets[index];
+}
+
 /* prove_entry shows that an entry's start can be read. */
 uint64_t any_start(const struct sfu_section *s, uint32_t index, const uint8_t *p);
 uint64_t any_start(const struct sfu_section *s, uint32_t index, const uint8_t *p)
 {
-    PROVE(index < s->num_fdes && p == s->bytes + fde_at(s, index), "entries of the section are read");
+    PROVE(index < s->num_fdes && p == s->bytes + s->fdes + offsets[index], "its start is read");
     return nondet_u64();
+}
+
+static void any_offsets(struct sfu_section *s)
+{
+    any_section(s);
+    s->bytes = __CPROVER_allocate(s->fres, 0);
+    ASSUME(offsets[0] == 0 && total <= s->fres - s->fdes);
 }
 
 void prove_rebase(void)
 {
     struct sfu_section s;
 
-    any_section(&s);
-    s.bytes = __CPROVER_allocate(s.end, 0);
-    (void)rebase(&s, nothing_but_fdes(&s));
+    any_offsets(&s);
+    (void)rebase(&s, __CPROVER_allocate(total, 0));
+}
+
+void prove_fits(void)
+{
+    struct sfu_section s;
+
+    any_offsets(&s);
+    (void)rebase(&s, NULL);
 }
 
 static uint64_t start_of(const struct sfu_section *s, uint32_t fde)
