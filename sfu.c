@@ -449,7 +449,7 @@ static int find_fde(struct lookup *l, uint64_t pc)
         code = read_range(l, index);
         if (code == SFU_OK && pc - l->fde.start < l->fde.size)
             return read_attributes(l, index);
-        if (sorted && l->fde.size > 0)
+        if (code == SFU_OK && sorted && l->fde.size > 0)
             break;
     }
     return code != SFU_OK ? code : (int)SFU_E_NO_FDE;
@@ -472,8 +472,8 @@ static inline int read_row(struct lookup *l, uint32_t at, uint32_t offset, uint3
         return SFU_OK;
     l->row.start = *start;
     l->row.info = p[size];
-    l->row.count = p[size] >> 1 & 15;
-    l->row.size = (uint8_t)(1u << (p[size] >> 5 & 3));
+    l->row.count = l->row.info >> 1 & 15;
+    l->row.size = (uint8_t)(1u << (l->row.info >> 5 & 3));
     l->row.words = at + size + 1;
     l->row.end = l->row.words + l->row.count * l->row.size;
     return l->row.size > 4 ? (int)SFU_E_ROW : (int)SFU_OK;
