@@ -5,9 +5,13 @@
  *   prove_find      every section: no bound
  *   prove_complete  every table of functions: no bound. The function that has the PC is found; in a table that is not
  *                   sorted, one that has it
- *   prove_checked   nothing is corrupt in a mapped section of up to MAX_FDES functions of up to 4 rows that sfu_check
- *                   accepts */
+ *   prove_checked   of a function of up to MAX_ROWS rows that check_rows accepts, every PC has a row with rules, or is in
+ *                   front of the first row: whatever the rows are */
 #include "prove.h"
+
+#ifndef MAX_ROWS
+#define MAX_ROWS 8
+#endif
 
 void prove_rules(void)
 {
@@ -65,8 +69,9 @@ void prove_find(void)
     PROVE(row.kind != SFU_ROW_RULES || row.cfa.control & RULE_REGISTER, "a CFA has a base");
 }
 
-/* A table of functions: as with all contracts, static variables may have any value to begin with. WITNESS is one that has the PC, and what is known of a sorted table is assumed of each function
- * where it is read: how it stands to the witness, and to the one before it. */
+/* A table of functions: as with all contracts, static variables may have any value to begin with. WITNESS is one that
+ * has the PC. What is known of a sorted table is assumed of each function where it is read: how it stands to the
+ * witness, and to the one before it. */
 static uint64_t table_starts[__CPROVER_constant_infinity_uint];
 static uint32_t table_sizes[__CPROVER_constant_infinity_uint];
 static uint32_t witness;
@@ -140,21 +145,53 @@ void prove_complete(void)
     PROVE(!(s.flags & FLAG_SORTED) || found == witness, "in a sorted table it is the only one");
 }
 
+/* The rows of a function, and what reads them: a row's number is its offset, too. Each row says the same each time. */
+static struct {
+    uint32_t start;
+    int start_code; /* whether its start can be read, whether the rest of it can be, whether it has rules */
+    int code;
+    int rules_code;
+} listed[MAX_ROWS];
+
+int listed_row(struct lookup *l, uint32_t at, uint32_t offset, uint32_t *start);
+int listed_row(struct lookup *l, uint32_t at, uint32_t offset, uint32_t *start)
+{
+    PROVE(at < l->fde.num_rows, "only rows of the function are read");
+    if (listed[at].start_code != SFU_OK)
+        return listed[at].start_code;
+    *start = listed[at].start;
+    if (*start > offset)
+        return SFU_OK;
+    l->row.start = *start;
+    l->row.words = at;
+    l->row.end = at + 1;
+    return listed[at].code;
+}
+
+int listed_rules(struct lookup *l, struct sfu_row *row);
+int listed_rules(struct lookup *l, struct sfu_row *row)
+{
+    (void)row;
+    return listed[l->row.words].rules_code;
+}
+
 void prove_checked(void)
 {
-    struct sfu_section s;
+    struct lookup l;
     struct sfu_row row;
+    uint64_t pc = nondet_u64();
+    uint32_t index;
     int code;
 
-    any_section(&s);
-    s.bytes = __CPROVER_allocate(s.size, 0);
-    ASSUME(s.num_fdes <= MAX_FDES);
-#ifdef MAX_BYTES
-    ASSUME(s.size <= MAX_BYTES);
-#endif
-    if (sfu_check(&s, NULL) != SFU_OK)
+    __CPROVER_havoc_object(listed);
+    l.fde.rows = 0;
+    ASSUME(l.fde.num_rows >= 1 && l.fde.num_rows <= MAX_ROWS);
+    ASSUME(!(l.fde.info & INFO_MASK) || l.fde.repeat > 0); /* read_attributes */
+    ASSUME(pc - l.fde.start < l.fde.size);
+    if (check_rows(&l, &index) != SFU_OK)
         return;
-    code = sfu_find(&s, nondet_u64(), &row);
-    PROVE(code == SFU_OK || code == SFU_E_NO_FDE || code == SFU_E_NO_ROW,
-          "nothing in a checked section is corrupt");
+    code = find_row(&l, pc);
+    PROVE(code == SFU_OK || code == SFU_E_NO_ROW, "no row is corrupt");
+    PROVE(code != SFU_E_NO_ROW || listed[0].start > 0, "a first row at 0 is in front of every PC");
+    PROVE(code != SFU_OK || read_rules(&l, &row) == SFU_OK, "the row has rules");
 }

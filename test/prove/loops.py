@@ -67,7 +67,10 @@ REBASE_FDE = loop("rebase", 0, "fdes", "k size", "k, __CPROVER_object_whole(fdes
 
 REBASE = loop("rebase", 1, "fdes s", "i k size", "i, k, fdes, __CPROVER_object_whole(fdes)", [
     "i <= s->num_fdes",
-    "(unsigned long)fdes == (unsigned long)__CPROVER_loop_entry(fdes) + offsets[i]",
+    "(s->fde_size == 16 || s->fde_size == 17 || s->fde_size == 20)",
+    "(s->fde_size != 16 || (unsigned long)fdes == (unsigned long)__CPROVER_loop_entry(fdes) + 16ul * i)",
+    "(s->fde_size != 17 || (unsigned long)fdes == (unsigned long)__CPROVER_loop_entry(fdes) + 17ul * i)",
+    "(s->fde_size != 20 || (unsigned long)fdes == (unsigned long)__CPROVER_loop_entry(fdes) + 20ul * i)",
 ], "s->num_fdes - i")
 
 FITS_FDE = loop("rebase", 0, "", "k size", "k", ["k <= size"], "size - k")
@@ -98,7 +101,6 @@ FIND_FDE_COMPLETE = loop("find_fde", 0, "l pc", "index code sorted", f"index, co
     "(!sorted || table_starts[index - 1] <= pc)",
 ], "index")
 
-REBASE[1]["symbol_map"] += ";offsets,offsets"
 CHECK_FDES[1]["symbol_map"] += ";rows_left,rows_left"
 for contract in SEARCH_COMPLETE, FIND_FDE_COMPLETE:
     contract[1]["symbol_map"] += ";witness,witness;table_starts,table_starts"

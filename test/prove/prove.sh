@@ -30,8 +30,7 @@ fdes=read_entry:table_entry,fde_start:table_start,read_range:table_range,read_at
 #   BOUNDS    what the file, or sfu.h, calls so
 #   REPLACED  FUNCTION:STAND-IN, which another proof shows to do all that the function does
 #   LOOPS     contracts: that set of loops.py, for any number of passes. LOOP:N: it is shown to be entered N
-#             times at most, the last time to find out that it ends. cut: the same, but more passes are left out, as a
-#             bound
+#             times at most, the last time to find out that it ends
 proofs="
 read.c   prove_record        - - -
 read.c   prove_record_remote - - -
@@ -48,11 +47,11 @@ walk.c   prove_walk          - sfu_find:any_find,read_word:any_word any_target.0
 string.c prove_string        - - sfu_string.0:1400
 fast.c   prove_fast_entry    - - -
 find.c   prove_rules         - $tables flexible_rules.0:4
+find.c   prove_checked       MAX_ROWS=8 read_row:listed_row,read_rules:listed_rules scan_rows.0:9,check_rows.0:9
 check.c  prove_concatenated  - - -
 check.c  prove_check_rows    - $rows contracts:rows
 check.c  prove_check         - $rows,check_rows:any_check_rows,check_concatenated:any_concatenated contracts:check
 sort.c   prove_sort          - rebase:any_rebase,behind:any_behind,swap:any_swap contracts:sort
-sort.c   prove_fits          - fde_at:any_at,fde_start:any_start contracts:fits
 sort.c   prove_swap          - - contracts:swap
 sort.c   prove_behind        MAX_FDES=2 read_range:known_range -
 sort.c   prove_swapped       - - swap.0:21
@@ -72,10 +71,12 @@ done
 long="
 find.c   prove_find          - $rows contracts:find
 find.c   prove_complete      - $fdes contracts:complete
-sort.c   prove_rebase        - fde_at:any_at,fde_start:any_start contracts:rebase
-find.c   prove_checked       MAX_FDES=1 - \
-cut:search.0:3,find_fde.0:3,scan_rows.0:5,sfu_check.0:3,check_rows.0:5,flexible_rules.0:4
+sort.c   prove_rebase        VERSION=3 fde_at:any_at,fde_start:any_start contracts:rebase
 "
+for version in 1 2 3; do
+    proofs="${proofs}sort.c prove_fits VERSION=$version fde_at:any_at,fde_start:any_start contracts:fits
+"
+done
 
 checks='--bounds-check --pointer-check --pointer-overflow-check --signed-overflow-check --div-by-zero-check
     --undefined-shift-check --slice-formula --drop-unused-functions --unwind 1'
@@ -88,7 +89,6 @@ prove() {
     name=$2
     [ "$3" = - ] || name="$2 $3"
     goto=$build/${name// /-}
-    unwinding=--unwinding-assertions
     bounds=
     [ "$3" = - ] || bounds="-D${3//,/ -D}"
     replaced=
@@ -106,14 +106,10 @@ prove() {
             # a loop of CBMC's own, over what one loop writes within another
             loops="--unwindset __CPROVER_contracts_write_set_check_assigns_clause_inclusion.0:40"
             ;;
-        cut:*)
-            unwinding=--no-unwinding-assertions
-            loops="--unwindset ${5#cut:}"
-            ;;
         -) loops= ;;
         *) loops="--unwindset $5" ;;
         esac
-        "$cbmc/cbmc" "$goto" $checks $unwinding $loops
+        "$cbmc/cbmc" "$goto" $checks --unwinding-assertions $loops
     } >"$goto.log" 2>&1
     if grep -q '^VERIFICATION SUCCESSFUL' "$goto.log"; then
         times >"$goto.times"

@@ -3,7 +3,7 @@
 /* sfu_sort, in steps. For every section and no bound:
  *   prove_sort     only FDEs that are there are compared and swapped, nothing but the flags changes, and it ends
  *   prove_swap     nothing but FDEs is written
- *   prove_rebase   the same
+ *   prove_rebase   the same, in a section of version 3
  *   prove_fits     if nothing is to be written, nothing is
  * and for few functions:
  *   prove_swapped  of three, the two are exchanged and the third stays
@@ -11,6 +11,10 @@
  *   prove_behind   two are compared by start, then by size
  *   prove_sorted   MAX_FDES functions are the same ones afterwards, in order */
 #include "prove.h"
+
+#ifndef VERSION
+#define VERSION 3
+#endif
 
 /* An object that has no byte but the section's FDEs. */
 static uint8_t *nothing_but_fdes(const struct sfu_section *s)
@@ -47,48 +51,45 @@ void prove_swapped(void)
     PROVE(fdes[other * s.fde_size + i] == in_other, "no other FDE is written");
 }
 
-/* Where entries are: OFFSETS[I] stands for I times the size of one. That they lie one behind the other, and end where the
- * table ends, is assumed of each entry when it is asked for. */
-static uint64_t offsets[__CPROVER_constant_infinity_uint];
-static uint64_t total;
+/* I entries of SIZE bytes. Products with constants are easier to prove. */
+static uint64_t entries(uint32_t i, uint8_t size)
+{
+    return size == 16 ? 16ul * i : size == 17 ? 17ul * i : 20ul * i;
+}
 
 uint32_t any_at(const struct sfu_section *s, uint32_t index);
 uint32_t any_at(const struct sfu_section *s, uint32_t index)
 {
     PROVE(index < s->num_fdes, "entries of the section are read");
-    ASSUME(offsets[index + 1] == offsets[index] + s->fde_size && offsets[index + 1] <= total);
-    return s->fdes + (uint32_t)offsets[index];
+    ASSUME(entries(index, s->fde_size) + s->fde_size <= entries(s->num_fdes, s->fde_size)); /* prove_product */
+    return s->fdes + (uint32_t)entries(index, s->fde_size);
 }
 
 /* prove_entry shows that an entry's start can be read. */
 uint64_t any_start(const struct sfu_section *s, uint32_t index, const uint8_t *p);
 uint64_t any_start(const struct sfu_section *s, uint32_t index, const uint8_t *p)
 {
-    PROVE(index < s->num_fdes && p == s->bytes + s->fdes + offsets[index], "its start is read");
+    PROVE(index < s->num_fdes && p == s->bytes + s->fdes + entries(index, s->fde_size), "its start is read");
     return nondet_u64();
 }
 
-static void any_offsets(struct sfu_section *s)
+static void rebase_of(uint8_t version, bool write)
 {
-    any_section(s);
-    s->bytes = __CPROVER_allocate(s->fres, 0);
-    ASSUME(offsets[0] == 0 && total <= s->fres - s->fdes);
+    struct sfu_section s;
+
+    any_section_of(&s, version);
+    s.bytes = __CPROVER_allocate(s.fres, 0);
+    (void)rebase(&s, write ? __CPROVER_allocate(entries(s.num_fdes, s.fde_size), 0) : NULL);
 }
 
 void prove_rebase(void)
 {
-    struct sfu_section s;
-
-    any_offsets(&s);
-    (void)rebase(&s, __CPROVER_allocate(total, 0));
+    rebase_of(VERSION, true);
 }
 
 void prove_fits(void)
 {
-    struct sfu_section s;
-
-    any_offsets(&s);
-    (void)rebase(&s, NULL);
+    rebase_of(VERSION, false);
 }
 
 static uint64_t start_of(const struct sfu_section *s, uint32_t fde)

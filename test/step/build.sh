@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The sfu authors
 #
 # build.sh OUT: builds the program that OUT, build/step/ABI/PROGRAM-COMPILER-LEVEL[-FLAG], names, with SFrame for
-# all of its code. COMPILER: gcc12 (the system's), gcc16, clang. FLAG: see below.
+# all of its code. COMPILER: gcc12 (the system's), gcc16, clang. FLAG: see below; gen: the tables are sfu-gen's.
 # shellcheck disable=SC2054 # commas belong to -Wa, and -Wl,
 set -eu
 
@@ -25,8 +25,9 @@ clang)
 esac
 [ "$compiler" = clang ] || [ "$abi" != aarch64_be ] || cc+=(-mbig-endian)
 [ "$compiler" = clang ] && linker=(-fuse-ld="$PWD/build/tc/$cpu/ld") || linker=()
-cc+=("-B$PWD/build/tc/$cpu/" "-$level" -Wa,--gsframe -w -fno-stack-protector -fno-pie -U_FORTIFY_SOURCE)
+cc+=("-B$PWD/build/tc/$cpu/" "-$level" -w -fno-stack-protector -fno-pie -U_FORTIFY_SOURCE)
 
+[ "$flag" = gen ] || cc+=(-Wa,--gsframe)
 case $flag in
 '') ;;
 cf) cc+=(-fcf-protection=full) ;;
@@ -39,6 +40,7 @@ clash) cc+=(-fstack-clash-protection) ;;
 pac) cc+=(-mbranch-protection=standard) ;;
 pacb) cc+=(-mbranch-protection=pac-ret+leaf+b-key) ;;
 chain) cc+=(-mbackchain) ;;
+gen) cc+=(-fasynchronous-unwind-tables) ;;
 packed) cc+=(-mpacked-stack -mbackchain -msoft-float) ;;
 z13) cc+=(-march=z13) ;;
 *) echo "build.sh: no flag $flag" >&2 && exit 2 ;;
@@ -100,3 +102,4 @@ if ! "${cc[@]}" "${linker[@]}" -nostdlib -static -no-pie -z execstack -Wl,--no-w
     exit 1
 fi
 grep -v -e 'Assembler messages' -e 'op (0xf)' -e 'no-warn-execstack' "$log" >&2 || true
+[ "$flag" != gen ] || build/tools/sfu-gen -q --append="$out" "$out"

@@ -13,10 +13,10 @@ STEP_HARNESS := $(addprefix test/step/,step.c cpu.c rsp.c native.c image.c shado
 STEP_PARTS := $(wildcard test/step/programs/*) test/step/build.sh
 STEP_LEVELS := O0 O1 O2 O3 Os
 
-STEP_FLAGS_x86_64 := O2-cf O2-leaf O1-noplt O2-clash
-STEP_FLAGS_aarch64 := O2-nofp O2-clash O2-pac O1-pacb
+STEP_FLAGS_x86_64 := O2-cf O2-leaf O1-noplt O2-clash O2-gen
+STEP_FLAGS_aarch64 := O2-nofp O2-clash O2-pac O1-pacb O2-gen
 STEP_FLAGS_aarch64_be := $(STEP_FLAGS_aarch64)
-STEP_FLAGS_s390x := O2-chain O1-fp O2-clash O2-z13
+STEP_FLAGS_s390x := O2-chain O1-fp O2-clash O2-z13 O2-gen
 
 # gcc 16 takes part where the toolchain has it.
 step_cpu = $(patsubst %_be,%,$(1))
@@ -42,6 +42,8 @@ CHECK_$(1) += step-$(1)
 
 $(sort $(step_small) $(step_signalled) $(step_large)): $(STEP_PARTS) | $(TC)
 	test/step/build.sh $$@
+
+$(STEP)/$(1)/patterns-gcc12-O2-gen: build/tools/sfu-gen
 
 .PHONY: suite-step-$(1)
 suite-step-$(1): $(STEP)/step $(step_small) $(step_signalled) $(step_large)
