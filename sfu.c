@@ -55,7 +55,8 @@ enum {
     LINK = 1,              /* a call leaves the RA in register ra, and default rows say where it is saved */
     RECORD = 2,            /* FP, where used, points at a pair: the caller's FP, RA */
     BIG = 4,               /* byte order of the stack */
-    SAVES_IN_REGISTERS = 8 /* words of default rows: an RA of 0 is not saved; in V2 an odd one is a register */
+    SAVES_IN_REGISTERS = 8, /* words of default rows: an RA of 0 is not saved; in V2 an odd one is a register */
+    CFA_IN_WORDS = 16      /* the CFA's offset in a row counts 8 bytes */
 };
 
 /* What an ABI fixes (3.1). Registers have their DWARF numbers. */
@@ -63,13 +64,12 @@ static const struct abi {
     uint8_t sp, fp, ra; /* of amd64, whose RA is in no register, a number that no register has */
     uint8_t traits;
     uint8_t signed_ra; /* the bit of a row's info byte that says that the RA carries a PAC */
-    uint8_t cfa_scale; /* CFA = base + cfa_scale * word + sp_below_cfa */
-    uint16_t sp_below_cfa;
+    uint8_t sp_below_cfa; /* CFA = base + offset + sp_below_cfa */
 } abis[] = {
-    {31, 29, 30, LINK | RECORD | BIG, 0x80, 1, 0},            /* SFU_AARCH64_BIG */
-    {31, 29, 30, LINK | RECORD, 0x80, 1, 0},                  /* SFU_AARCH64 */
-    {7, 6, 0xff, RECORD, 0, 1, 0},                            /* SFU_AMD64 */
-    {15, 11, 14, LINK | BIG | SAVES_IN_REGISTERS, 0, 8, 160}, /* SFU_S390X */
+    {31, 29, 30, LINK | RECORD | BIG, 0x80, 0},                          /* SFU_AARCH64_BIG */
+    {31, 29, 30, LINK | RECORD, 0x80, 0},                                /* SFU_AARCH64 */
+    {7, 6, 0xff, RECORD, 0, 0},                                          /* SFU_AMD64 */
+    {15, 11, 14, LINK | BIG | SAVES_IN_REGISTERS | CFA_IN_WORDS, 0, 160}, /* SFU_S390X */
 };
 
 /* ID has been checked by sfu_open; a row that somebody else made cannot lead outside of the table. */
@@ -106,6 +106,29 @@ static bool is_v3(const struct sfu_section *s)
 static uint32_t register_rule(uint32_t reg)
 {
     return reg << RULE_NUMBER | RULE_REGISTER;
+}
+
+/* ---- Numbers: what 32-bit hosts would call a library for -------------------------------------------------------- */
+
+/* A * B. */
+static uint64_t multiply(uint32_t a, uint8_t b)
+{
+    return ((uint64_t)((a >> 16) * b) << 16) + (a & 0xffff) * b;
+}
+
+/* VALUE modulo BY, which is not 0: bit by bit. */
+static uint32_t modulo(uint32_t value, uint8_t by)
+{
+    uint32_t rest = 0;
+    unsigned bit = 32;
+
+    while (bit > 0) {
+        bit--;
+        rest = rest << 1 | (value >> bit & 1);
+        if (rest >= by)
+            rest -= by;
+    }
+    return rest;
 }
 
 /* ---- Bytes ----------------------------------------------------------------------------------------------------- */
@@ -242,7 +265,8 @@ static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, u
 {
     bool big = h[0] == MAGIC >> 8;
     int code = check_preamble(h, big);
-    uint64_t base, fdes, num_fdes, fres, end;
+    uint64_t base, fdes, fres, end;
+    uint32_t num_fdes;
     uint8_t fde_size;
 
     if (code != SFU_OK)
@@ -253,12 +277,12 @@ static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, u
     fdes = base + load4(h + 20, big);
     fres = base + load4(h + 24, big);
     end = fres + load4(h + 16, big);
-    if (fdes + num_fdes * fde_size > fres || end > size || end > MAX_END)
+    if (fdes + multiply(num_fdes, fde_size) > fres || end > size || end > MAX_END)
         return SFU_E_BOUNDS;
     s->next = NULL;
     s->addr = addr;
     s->size = size;
-    s->num_fdes = (uint32_t)num_fdes;
+    s->num_fdes = num_fdes;
     s->num_fres = load4(h + 12, big);
     s->fdes = (uint32_t)fdes;
     s->fres = (uint32_t)fres;
@@ -411,7 +435,7 @@ static int read_attributes(struct lookup *l, uint32_t index)
     }
     if ((fde->info & INFO_ADDRESS) > 2 || fde->type > TYPE_FLEXIBLE ||
         (fde->info & INFO_MASK && fde->repeat == 0) ||
-        (uint64_t)fde->num_rows * (address_size(fde) + 1) > s->end - fde->rows)
+        multiply(fde->num_rows, (uint8_t)(address_size(fde) + 1)) > s->end - fde->rows)
         return SFU_E_FDE;
     return SFU_OK;
 }
@@ -511,7 +535,7 @@ static int find_row(struct lookup *l, uint64_t pc)
     int code;
 
     if (l->fde.info & INFO_MASK) {
-        block = offset - offset % l->fde.repeat;
+        block = offset - modulo(offset, l->fde.repeat);
         end = end - block < l->fde.repeat ? end - block : l->fde.repeat;
     }
     l->row.start = l->row.info = 0;
@@ -533,7 +557,7 @@ static int32_t word(const struct lookup *l, unsigned index)
  * much for an offset. */
 static bool set_cfa(const struct abi *abi, struct sfu_rule *rule, uint32_t control, int32_t word)
 {
-    int64_t offset = (int64_t)word * abi->cfa_scale + abi->sp_below_cfa;
+    int64_t offset = (abi->traits & CFA_IN_WORDS ? (int64_t)8 * word : word) + abi->sp_below_cfa;
 
     if (offset < INT32_MIN || offset > INT32_MAX)
         return false;
@@ -1067,8 +1091,10 @@ static bool rebase(const struct sfu_section *s, uint8_t *fdes)
             return false;
         if (fdes == NULL)
             continue;
-        for (k = 0; k < size; k++)
-            fdes[k] = (uint8_t)(start >> 8 * (is_big(s) ? size - 1 - k : k));
+        for (k = 0; k < size; k++) {
+            fdes[is_big(s) ? size - 1 - k : k] = (uint8_t)start;
+            start >>= 8;
+        }
         fdes += s->fde_size;
     }
     return true;

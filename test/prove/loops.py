@@ -63,7 +63,8 @@ CHECK_FDES = loop("sfu_check", 0, "section", "index code start end left row l",
 
 SWAP = loop("swap", 0, "s", "i p q", "i, __CPROVER_object_whole(p)", ["i <= s->fde_size"], "i")
 
-REBASE_FDE = loop("rebase", 0, "fdes", "k size", "k, __CPROVER_object_whole(fdes)", ["k <= size"], "size - k")
+REBASE_FDE = loop("rebase", 0, "fdes", "k size 1::1::start", "k, start, __CPROVER_object_whole(fdes)", ["k <= size"],
+                  "size - k")
 
 REBASE = loop("rebase", 1, "fdes s", "i k size", "i, k, fdes, __CPROVER_object_whole(fdes)", [
     "i <= s->num_fdes",
@@ -73,7 +74,7 @@ REBASE = loop("rebase", 1, "fdes s", "i k size", "i, k, fdes, __CPROVER_object_w
     "(s->fde_size != 20 || (unsigned long)fdes == (unsigned long)__CPROVER_loop_entry(fdes) + 20ul * i)",
 ], "s->num_fdes - i")
 
-FITS_FDE = loop("rebase", 0, "", "k size", "k", ["k <= size"], "size - k")
+FITS_FDE = loop("rebase", 0, "", "k size 1::1::start", "k, start", ["k <= size"], "size - k")
 
 FITS = loop("rebase", 1, "fdes s", "i", "i", ["i <= s->num_fdes"], "s->num_fdes - i")
 

@@ -237,6 +237,17 @@ int32_t any_load_signed(const uint8_t *p, unsigned size, bool big)
     return size == 1 ? (int8_t)value : size == 2 ? (int16_t)value : (int32_t)value;
 }
 
+/* What stands for modulo: prove_modulo shows as much of it. */
+uint32_t any_modulo(uint32_t value, uint8_t by);
+uint32_t any_modulo(uint32_t value, uint8_t by)
+{
+    uint32_t rest = nondet_u32();
+
+    PROVE(by > 0, "no division by 0");
+    ASSUME(rest < by && rest <= value);
+    return rest;
+}
+
 /* What stands for read_rules: find.c proves it. */
 int any_rules(struct lookup *l, struct sfu_row *row);
 int any_rules(struct lookup *l, struct sfu_row *row)

@@ -23,7 +23,7 @@ export cbmc core build
 # The tables, and what is loaded from them, may be anything, at any time.
 tables=read_known:any_known,read_entry:any_entry,load:any_load,load_signed:any_load_signed
 tables=$tables,load2:any_load2,load4:any_load4,load8:any_load8
-rows=$tables,read_rules:any_rules
+rows=$tables,read_rules:any_rules,modulo:any_modulo
 fdes=read_entry:table_entry,fde_start:table_start,read_range:table_range,read_attributes:table_attributes
 
 # FILE PROOF BOUNDS REPLACED LOOPS
@@ -37,6 +37,8 @@ read.c   prove_record_remote - - -
 read.c   prove_entry         - - -
 read.c   prove_product       - - -
 read.c   prove_load          - - -
+read.c   prove_multiply      - - -
+read.c   prove_modulo        - - modulo.0:33
 open.c   prove_list          - - prove_list.0:4,prove_list.1:3,prove_list.2:4,sfu_remove.0:4
 apply.c  prove_word          - load8:load_from -
 apply.c  prove_red_zone      - read_word:any_word -
@@ -47,7 +49,7 @@ walk.c   prove_walk          - sfu_find:any_find,read_word:any_word any_target.0
 string.c prove_string        - - sfu_string.0:1400
 fast.c   prove_fast_entry    - - -
 find.c   prove_rules         - $tables flexible_rules.0:4
-find.c   prove_checked       MAX_ROWS=8 read_row:listed_row,read_rules:listed_rules scan_rows.0:9,check_rows.0:9
+find.c   prove_checked       MAX_ROWS=8 read_row:listed_row,read_rules:listed_rules,modulo:any_modulo scan_rows.0:9,check_rows.0:9
 check.c  prove_concatenated  - - -
 check.c  prove_check_rows    - $rows contracts:rows
 check.c  prove_check         - $rows,check_rows:any_check_rows,check_concatenated:any_concatenated contracts:check

@@ -6,8 +6,31 @@
  *   prove_record_remote  the same through a callback: fetch_record
  *   prove_entry          every entry lies in the table of FDEs
  *   prove_product        an inequality that prove_entry and others use
- *   prove_load           loads read SIZE bytes, and get them right in both byte orders */
+ *   prove_load           loads read SIZE bytes, and get them right in both byte orders
+ *   prove_multiply       products with the sizes of entries and of the heads of rows
+ *   prove_modulo         a rest is less than both numbers */
 #include "prove.h"
+
+void prove_multiply(void)
+{
+    uint32_t a = nondet_u32();
+
+    PROVE(multiply(a, 17) == (uint64_t)a * 17 && multiply(a, 20) == (uint64_t)a * 20 &&
+              multiply(a, 16) == (uint64_t)a * 16,
+          "entries");
+    PROVE(multiply(a, 2) == (uint64_t)a * 2 && multiply(a, 3) == (uint64_t)a * 3 && multiply(a, 5) == (uint64_t)a * 5,
+          "heads of rows");
+}
+
+void prove_modulo(void)
+{
+    uint32_t value = nondet_u32(), rest;
+    uint8_t by = nondet_byte();
+
+    ASSUME(by > 0);
+    rest = modulo(value, by);
+    PROVE(rest < by && rest <= value, "a rest is less than both");
+}
 
 static void any_lookup(struct lookup *l, struct sfu_section *s)
 {

@@ -304,6 +304,34 @@ static void test_repeated(void **state)
     for_each_variant(repeated);
 }
 
+/* The same of every size of a block, at offsets of up to 32 bits. */
+static void repeated_far(const struct variant *v)
+{
+    static const uint32_t offsets[] = {0, 254, 255, 256, 0x7fffffff, 0x80000000, 0xfffffefe, 0xfffffffd, 0xfffffffe};
+    for (unsigned rep = v->version == 1 ? 16 : 1; rep <= (v->version == 1 ? 16 : 255); rep++) {
+        struct opened o;
+        struct sfu_row row;
+        begin_variant(b, v);
+        build_fde_more(b, 0x1008, 0xffffffff, ADDR1 | MASK, DEFAULT, rep);
+        ROW(b, 0, BASE_SP, 8);
+        open_valid(&o, b);
+        for (unsigned i = 0; i < sizeof offsets / sizeof offsets[0]; i++) {
+            uint32_t block = offsets[i] - offsets[i] % rep, left = 0xffffffff - block;
+            note("version %d, block of %u, offset %x", v->version, rep, offsets[i]);
+            code(find(&o, BASE + 0x1008 + offsets[i], &row), SFU_OK);
+            same(row.start, BASE + 0x1008 + block);
+            same(row.length, rep < left ? rep : left);
+        }
+        close_section(&o);
+    }
+}
+
+static void test_repeated_far(void **state)
+{
+    (void)state;
+    for_each_variant(repeated_far);
+}
+
 /* A block of 0 bytes is no block; where nothing repeats, its size means nothing. */
 static void repeat_of_0(const struct variant *v)
 {
@@ -596,7 +624,8 @@ int row_tests(void)
         cmocka_unit_test(test_row_info),      cmocka_unit_test(test_fixed_offsets),
         cmocka_unit_test(test_no_row),        cmocka_unit_test(test_outermost),
         cmocka_unit_test(test_signals),       cmocka_unit_test(test_repeated),
-        cmocka_unit_test(test_repeat_of_0),   cmocka_unit_test(test_short_block),
+        cmocka_unit_test(test_repeat_of_0),   cmocka_unit_test(test_repeated_far),
+        cmocka_unit_test(test_short_block),
         cmocka_unit_test(test_order),         cmocka_unit_test(test_cut_off),
         cmocka_unit_test(test_s390x_registers), cmocka_unit_test(test_ra_word_of_0),
         cmocka_unit_test(test_scaled),        cmocka_unit_test(test_next_row),
