@@ -282,6 +282,8 @@ static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, u
     s->next = NULL;
     s->addr = addr;
     s->size = size;
+    s->text_first = 0;
+    s->text_last = UINT64_MAX;
     s->num_fdes = num_fdes;
     s->num_fres = load4(h + 12, big);
     s->fdes = (uint32_t)fdes;
@@ -477,6 +479,34 @@ static int find_fde(struct lookup *l, uint64_t pc)
             break;
     }
     return code != SFU_OK ? code : (int)SFU_E_NO_FDE;
+}
+
+int sfu_find_text(struct sfu_section *section)
+{
+    struct lookup l;
+    uint64_t first = UINT64_MAX, last = 0;
+    uint32_t index;
+
+    begin(&l, section);
+    for (index = 0; index < section->num_fdes; index++) {
+        int code = read_range(&l, index);
+
+        if (code != SFU_OK)
+            return code;
+        if (l.fde.start > UINT64_MAX - l.fde.size)
+            return SFU_E_FDE;
+        if (l.fde.size == 0)
+            continue;
+        if (l.fde.start < first)
+            first = l.fde.start;
+        if (l.fde.start + l.fde.size - 1 > last)
+            last = l.fde.start + l.fde.size - 1;
+    }
+    if (first > last)
+        return SFU_E_EMPTY;
+    section->text_first = first;
+    section->text_last = last;
+    return SFU_OK;
 }
 
 /* ---- Row: FRE (2.4) -------------------------------------------------------------------------------------------- */
@@ -735,15 +765,22 @@ static bool is_dead(const struct sfu_target *t, const struct sfu_frame *frame, u
     return frame->regs.pc_kind == SFU_PC_EXACT && addr < frame->regs.sp && frame->regs.sp - addr > t->red_zone;
 }
 
-/* What the rule of ROW for WHICH (CFA, RA, FP) gives: VALUES[WHICH], from VALUES[CFA], which is the first. A slot of FP
- * that is dead is not read: FP still has the value. */
+/* What a row says of FRAME's caller. */
+struct caller {
+    uint64_t values[RULES]; /* CFA, RA, FP */
+    uint64_t slot;          /* where the RA is on the stack; 0: it was in a register */
+    bool replaced;          /* the RA is not the one that was there */
+};
+
+/* What the rule of ROW for WHICH (CFA, RA, FP) gives: values[WHICH] of CALLER, from values[CFA], which is the first. A slot
+ * of FP that is dead is not read: FP still has the value. */
 static int apply_rule(const struct sfu_target *t, const struct sfu_row *row, const struct sfu_frame *frame,
-                      unsigned which, uint64_t *values)
+                      unsigned which, struct caller *caller)
 {
     const struct sfu_rule *rule = which == CFA ? &row->cfa : which == RA ? &row->ra : &row->fp;
     const struct abi *abi = abi_of(row->abi);
     int64_t offset = rule->offset;
-    uint64_t base = values[CFA], sum;
+    uint64_t base = caller->values[CFA], sum;
     int code = SFU_OK;
 
     if (rule->control & RULE_REGISTER)
@@ -753,14 +790,16 @@ static int apply_rule(const struct sfu_target *t, const struct sfu_row *row, con
     sum = base + (uint64_t)offset;
     if ((offset < 0) != (sum < base))
         return SFU_E_ADDRESS;
-    values[which] = sum;
+    caller->values[which] = sum;
     if (!(rule->control & RULE_DEREFERENCE))
         return SFU_OK;
     if (which == FP && is_dead(t, frame, sum)) {
-        values[FP] = frame->regs.fp;
+        caller->values[FP] = frame->regs.fp;
         return SFU_OK;
     }
-    return read_word(t, sum, abi->traits & BIG, &values[which]) ? (int)SFU_OK : (int)SFU_E_STACK;
+    if (which == RA)
+        caller->slot = sum;
+    return read_word(t, sum, abi->traits & BIG, &caller->values[which]) ? (int)SFU_OK : (int)SFU_E_STACK;
 }
 
 /* RA without its PAC: those bits are all as bit 55 is. */
@@ -772,54 +811,110 @@ static uint64_t strip(const struct sfu_target *t, uint64_t ra)
     return ra & bit55 ? ra | mask : ra & ~mask;
 }
 
-/* Makes FRAME its caller's, whose SP this is, in all but pc, fp, ra and has_ra, if that is progress. Within a stack
- * SP grows; it may stay once, when a leaf without a frame of its own returns. Other stacks are known by the callback
- * or, without one, by a trap that leads down. Both are counted, as are all frames: every walk ends. */
-static int advance(const struct sfu_target *t, uint64_t sp, bool trap, struct sfu_frame *frame)
+/* Finds the caller of FRAME by ROW, which has rules. */
+static int find_caller(const struct sfu_target *t, const struct sfu_row *row, const struct sfu_frame *frame,
+                       struct caller *caller)
 {
-    bool leaf = frame->regs.pc_kind == SFU_PC_EXACT && !trap;
-    bool grows = sp > frame->regs.sp || (leaf && sp == frame->regs.sp);
-    bool switched = t->stack != NULL ? t->stack(t->ctx, sp) != t->stack(t->ctx, frame->regs.sp) : trap && !grows;
+    unsigned which;
+    int code = SFU_OK;
 
-    if (!grows && !switched)
+    caller->values[CFA] = 0;
+    caller->slot = 0;
+    for (which = CFA; which < RULES && code == SFU_OK; which++)
+        code = apply_rule(t, row, frame, which, caller);
+    if (code == SFU_OK && caller->values[CFA] < abi_of(row->abi)->sp_below_cfa)
+        code = SFU_E_ADDRESS;
+    if (code != SFU_OK)
+        return code;
+    if (row->signed_ra)
+        caller->values[RA] = strip(t, caller->values[RA]);
+    caller->replaced = t->original_ra != NULL && !row->signal &&
+                       t->original_ra(t->ctx, frame, caller->slot, &caller->values[RA]);
+    return SFU_OK;
+}
+
+/* Which of the stacks that WALK has left is that of SP: an index, or num_left if none is. */
+static unsigned find_left(const struct sfu_walk *walk, uint64_t sp)
+{
+    const struct sfu_target *t = walk->target;
+    unsigned i = 0;
+
+    while (i < walk->num_left && t->stack(t->ctx, walk->left[i]) != t->stack(t->ctx, sp))
+        i++;
+    return i;
+}
+
+/* WALK leaves its stack for that of index ENTERED, which is forgotten, or for one that it has not left yet (num_left). */
+static void leave(struct sfu_walk *walk, unsigned entered)
+{
+    if (entered == SFU_STACKS) {
+        entered--;
+        walk->frame.reliable = false;
+    } else if (entered == walk->num_left)
+        walk->num_left++;
+    for (; entered > 0; entered--)
+        walk->left[entered] = walk->left[entered - 1];
+    walk->left[0] = walk->frame.regs.sp;
+}
+
+/* Makes the frame of WALK its caller's, whose SP this is, in all but pc, fp, ra and has_ra, if that is progress. Within a
+ * stack SP grows; it may stay once, when a leaf without a frame of its own returns. Other stacks are known by the callback
+ * or, without one, by a trap that leads down. Both are counted, as are all frames: every walk ends. */
+static int advance(struct sfu_walk *walk, uint64_t sp, bool trap)
+{
+    const struct sfu_target *t = walk->target;
+    struct sfu_frame *frame = &walk->frame;
+    bool apart = t->stack != NULL && t->stack(t->ctx, sp) != t->stack(t->ctx, frame->regs.sp);
+    unsigned entered = apart ? find_left(walk, sp) : walk->num_left;
+    uint64_t last = entered < walk->num_left ? walk->left[entered] : frame->regs.sp; /* SP on that stack */
+    bool leaf = frame->regs.pc_kind == SFU_PC_EXACT && !trap;
+    bool grows = sp > last || (leaf && sp == last);
+    bool switched = apart || (t->stack == NULL && trap && !grows);
+
+    if (!grows && (!switched || entered < walk->num_left))
         return SFU_E_PROGRESS;
     if (switched && frame->switches >= (t->max_switches != 0 ? t->max_switches : SFU_MAX_SWITCHES))
         return SFU_E_SWITCHES;
     if (frame->depth + 1 >= (t->max_frames != 0 ? t->max_frames : SFU_MAX_FRAMES))
         return SFU_E_DEPTH;
+    if (apart)
+        leave(walk, entered);
     frame->trap = trap ? frame->regs.sp : 0;
     frame->regs.sp = sp;
     frame->regs.pc_kind = trap ? SFU_PC_EXACT : SFU_PC_RETURN;
     frame->depth++;
     frame->switches = (uint8_t)(frame->switches + switched);
     frame->switched = switched;
-    frame->guessed = false;
+    frame->guessed = SFU_GUESS_NONE;
+    frame->replaced = false;
     return SFU_OK;
 }
 
-int sfu_apply(const struct sfu_target *target, const struct sfu_row *row, struct sfu_frame *frame)
+/* Moves WALK to CALLER, which was found by ROW. */
+static int enter(struct sfu_walk *walk, const struct sfu_row *row, const struct caller *caller)
 {
-    const struct abi *abi = abi_of(row->abi);
-    uint64_t values[RULES];
-    unsigned which;
-    int code = SFU_OK;
+    struct sfu_frame *frame = &walk->frame;
+    int code = advance(walk, caller->values[CFA] - abi_of(row->abi)->sp_below_cfa, row->signal);
+
+    if (code != SFU_OK)
+        return code;
+    frame->regs.pc = caller->values[RA];
+    frame->regs.fp = caller->values[FP];
+    frame->regs.ra = 0;
+    frame->regs.has_ra = false;
+    frame->replaced = caller->replaced;
+    return SFU_OK;
+}
+
+int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row)
+{
+    struct caller caller;
+    int code;
 
     if (row->kind != SFU_ROW_RULES)
         return row->kind == SFU_ROW_OUTERMOST ? (int)SFU_END : (int)SFU_E_SIGNAL;
-    values[CFA] = 0;
-    for (which = CFA; which < RULES && code == SFU_OK; which++)
-        code = apply_rule(target, row, frame, which, values);
-    if (code == SFU_OK && values[CFA] < abi->sp_below_cfa)
-        code = SFU_E_ADDRESS;
-    if (code == SFU_OK)
-        code = advance(target, values[CFA] - abi->sp_below_cfa, row->signal, frame);
-    if (code != SFU_OK)
-        return code;
-    frame->regs.pc = row->signed_ra ? strip(target, values[RA]) : values[RA];
-    frame->regs.fp = values[FP];
-    frame->regs.ra = 0;
-    frame->regs.has_ra = false;
-    return SFU_OK;
+    code = find_caller(walk->target, row, &walk->frame, &caller);
+    return code == SFU_OK ? enter(walk, row, &caller) : code;
 }
 
 /* ---- Walk ------------------------------------------------------------------------------------------------------ */
@@ -829,18 +924,28 @@ uint64_t sfu_lookup_pc(const struct sfu_registers *regs)
     return regs->pc - regs->pc_kind;
 }
 
+/* Whether PC may be code of S. */
+static bool in_text(const struct sfu_section *s, uint64_t pc)
+{
+    return pc >= s->text_first && pc <= s->text_last;
+}
+
 /* The list is the caller's, and ends. */
 int sfu_find_frame(const struct sfu_target *target, const struct sfu_frame *frame, struct sfu_row *row)
 {
     const struct sfu_section *s = target->sections;
-    int first = s != NULL ? SFU_E_NO_FDE : SFU_E_EMPTY;
+    uint64_t pc = sfu_lookup_pc(&frame->regs);
+    int first = s != NULL ? SFU_E_NOT_CODE : SFU_E_EMPTY;
 
     for (; s != NULL; s = s->next) {
-        int code = sfu_find(s, sfu_lookup_pc(&frame->regs), row);
+        int code;
 
+        if (!in_text(s, pc))
+            continue;
+        code = sfu_find(s, pc, row);
         if (code == SFU_OK)
             return SFU_OK;
-        if (first == SFU_E_NO_FDE)
+        if (first == SFU_E_NOT_CODE || first == SFU_E_NO_FDE)
             first = code;
     }
     return first;
@@ -866,13 +971,24 @@ void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, cons
     frame->trap = 0;
     frame->depth = 0;
     frame->switches = 0;
-    frame->switched = frame->guessed = false;
+    frame->guessed = SFU_GUESS_NONE;
+    frame->switched = frame->replaced = false;
     frame->reliable = true;
+    walk->num_left = 0;
 }
 
-/* Asks the trap hook about FRAME, for which there is no rule because of CODE. */
-static OUT_OF_LINE int ask_hook(const struct sfu_target *t, struct sfu_frame *frame, int code)
+/* The frame of WALK has been guessed. */
+static void mark(struct sfu_walk *walk, enum sfu_guess guess)
 {
+    walk->frame.guessed = (uint8_t)guess;
+    walk->frame.reliable = false;
+}
+
+/* Asks the trap hook about the frame of WALK, for which there is no rule because of CODE. */
+static OUT_OF_LINE int ask_hook(struct sfu_walk *walk, int code)
+{
+    const struct sfu_target *t = walk->target;
+    struct sfu_frame *frame = &walk->frame;
     struct sfu_trapped trapped;
 
     if (t->trap == NULL)
@@ -884,22 +1000,30 @@ static OUT_OF_LINE int ask_hook(const struct sfu_target *t, struct sfu_frame *fr
     trapped.guessed = false;
     code = t->trap(t->ctx, frame, code, &trapped);
     if (code == SFU_OK)
-        code = advance(t, trapped.regs.sp, true, frame);
+        code = advance(walk, trapped.regs.sp, true);
     if (code != SFU_OK)
         return code;
     copy_registers(&frame->regs, &trapped.regs);
     frame->trap = trapped.trap;
-    frame->guessed = trapped.guessed;
-    frame->reliable = frame->reliable && !trapped.guessed;
+    if (trapped.guessed)
+        mark(walk, SFU_GUESS_HOOK);
     return SFU_OK;
 }
 
-/* The row of a function of ABI whose FP points at a frame record: the caller's FP, then the RA. */
-static void set_record(struct sfu_row *row, uint8_t id, const struct abi *abi)
+/* What all rows that are guessed have. */
+static void set_guess(struct sfu_row *row, uint8_t id)
 {
     row->abi = id;
     row->kind = SFU_ROW_RULES;
     row->signal = false;
+}
+
+/* The row of a function whose FP points at a frame record: the caller's FP, then the RA. */
+static void set_record(struct sfu_row *row, uint8_t id)
+{
+    const struct abi *abi = abi_of(id);
+
+    set_guess(row, id);
     row->signed_ra = abi->signed_ra != 0;
     row->cfa.control = register_rule(abi->fp);
     row->cfa.offset = 16;
@@ -908,36 +1032,89 @@ static void set_record(struct sfu_row *row, uint8_t id, const struct abi *abi)
     row->fp.offset = -16;
 }
 
-/* Guesses that FP holds a frame record. If that fails, the step still returns SFU_E_NO_FDE. */
-static OUT_OF_LINE int guess(const struct sfu_target *t, struct sfu_frame *frame)
+/* The row of what has just been called: as the call has left it. */
+static void set_call(struct sfu_row *row, uint8_t id)
 {
-    uint8_t id = t->sections->abi;
     const struct abi *abi = abi_of(id);
+    bool link = abi->traits & LINK;
+
+    set_guess(row, id);
+    row->signed_ra = false;
+    row->cfa.control = register_rule(abi->sp);
+    row->cfa.offset = link ? abi->sp_below_cfa : 8;
+    row->ra.control = link ? register_rule(abi->ra) : (uint32_t)RULE_DEREFERENCE;
+    row->ra.offset = link ? 0 : -8;
+    row->fp.control = register_rule(abi->fp);
+    row->fp.offset = 0;
+}
+
+/* Whether PC may be code of one of the sections. */
+static bool is_code(const struct sfu_target *t, uint64_t pc)
+{
+    const struct sfu_section *s = t->sections;
+
+    while (s != NULL && !in_text(s, pc))
+        s = s->next;
+    return s != NULL;
+}
+
+/* Guesses that the frame of WALK, whose PC is not code, is where a wild pointer has been called. If that fails, the step
+ * still returns SFU_E_NOT_CODE. */
+static OUT_OF_LINE int guess_call(struct sfu_walk *walk)
+{
+    const struct sfu_target *t = walk->target;
+    struct sfu_row row;
+    struct caller caller;
+
+    if (walk->frame.regs.pc_kind != SFU_PC_EXACT)
+        return SFU_E_NOT_CODE;
+    set_call(&row, t->sections->abi);
+    if (find_caller(t, &row, &walk->frame, &caller) != SFU_OK || !is_code(t, caller.values[RA] - SFU_PC_RETURN) ||
+        enter(walk, &row, &caller) != SFU_OK)
+        return SFU_E_NOT_CODE;
+    mark(walk, SFU_GUESS_CALL);
+    return SFU_OK;
+}
+
+/* Guesses that FP holds a frame record. If that fails, the step still returns CODE. */
+static OUT_OF_LINE int guess_record(struct sfu_walk *walk, int code)
+{
+    const struct sfu_target *t = walk->target;
+    uint8_t id = t->sections->abi;
     struct sfu_row row;
 
-    if (!t->frame_pointers || !(abi->traits & RECORD))
-        return SFU_E_NO_FDE;
-    set_record(&row, id, abi);
-    if (sfu_apply(t, &row, frame) != SFU_OK)
-        return SFU_E_NO_FDE;
-    frame->guessed = true;
-    frame->reliable = false;
+    if (!t->frame_pointers || !(abi_of(id)->traits & RECORD))
+        return code;
+    set_record(&row, id);
+    if (sfu_apply(walk, &row) != SFU_OK)
+        return code;
+    mark(walk, SFU_GUESS_RECORD);
     return SFU_OK;
+}
+
+/* Whether a trace may end in FRAME. */
+static bool is_final(const struct sfu_target *t, const struct sfu_frame *frame)
+{
+    uint64_t pc = sfu_lookup_pc(&frame->regs);
+
+    return t->final_last == 0 || (pc >= t->final_first && pc <= t->final_last);
 }
 
 int sfu_walk_step(struct sfu_walk *walk)
 {
-    const struct sfu_target *t = walk->target;
     struct sfu_row row;
-    int found = sfu_find_frame(t, &walk->frame, &row), code = found;
+    int found = sfu_find_frame(walk->target, &walk->frame, &row), code = found;
+    bool unknown = found == SFU_E_NO_FDE || found == SFU_E_NOT_CODE;
 
     if (code == SFU_OK)
-        code = sfu_apply(t, &row, &walk->frame);
-    if (code == SFU_E_SIGNAL || code == SFU_E_NO_FDE)
-        code = ask_hook(t, &walk->frame, code);
-    if (code == SFU_E_NO_FDE && found == SFU_E_NO_FDE)
-        code = guess(t, &walk->frame);
-    return code;
+        code = sfu_apply(walk, &row);
+    if (code == SFU_E_SIGNAL || unknown)
+        code = ask_hook(walk, code);
+    if (code == SFU_E_NOT_CODE && code == found)
+        code = guess_call(walk);
+    if (unknown && code == found)
+        code = guess_record(walk, code);
+    return code == SFU_END && !is_final(walk->target, &walk->frame) ? (int)SFU_E_NOT_FINAL : code;
 }
 
 /* ---- Check ----------------------------------------------------------------------------------------------------- */
@@ -1144,7 +1321,8 @@ static const char messages[] =
     "address outside of the address space\0" "needs a register that is unknown in a calling frame\0"
     "needs a register that was not supplied\0" "the return address is not saved in this frame\0"
     "no progress: the stack pointer does not grow\0" "too many stack switches\0" "too many frames\0"
-    "signal or trap frame that the table does not describe\0"
+    "signal or trap frame that the table does not describe\0" "not code: this PC lies outside of all text\0"
+    "the trace ended in another frame than the final one\0"
     "unknown code";
 /* clang-format on */
 
@@ -1152,7 +1330,7 @@ static const char messages[] =
 const char *sfu_string(int code)
 {
     const char *p = messages;
-    int skip = code <= SFU_END && code >= SFU_E_SIGNAL ? SFU_END - code : SFU_END - SFU_E_SIGNAL + 1;
+    int skip = code <= SFU_END && code >= SFU_E_NOT_FINAL ? SFU_END - code : SFU_END - SFU_E_NOT_FINAL + 1;
 
     while (skip > 0) {
         skip -= *p == '\0';

@@ -62,10 +62,12 @@ enum sfu_code {
     SFU_E_UNSAFE = -19,    /* a rule needs a register that is known only in a topmost or interrupted frame */
     SFU_E_REGISTER = -20,  /* a rule needs a register that the caller could not supply */
     SFU_E_NO_RA = -21,     /* the row leaves the RA in its register, but this frame has made a call since */
-    SFU_E_PROGRESS = -22,  /* SP would not grow, and the stack is the same */
+    SFU_E_PROGRESS = -22,  /* SP would not grow, on the same stack or on one that the walk has been on before */
     SFU_E_SWITCHES = -23,  /* more stack switches than the limit */
     SFU_E_DEPTH = -24,     /* more frames than the limit */
-    SFU_E_SIGNAL = -25     /* a signal frame without rows, and no trap hook that knows it */
+    SFU_E_SIGNAL = -25,    /* a signal frame without rows, and no trap hook that knows it */
+    SFU_E_NOT_CODE = -26,  /* this PC lies outside of the text of all sections: it is not code */
+    SFU_E_NOT_FINAL = -27  /* the trace has ended, but not in the final frame that the target names */
 };
 /* clang-format on */
 
@@ -88,6 +90,14 @@ struct sfu_registers {
     uint8_t pc_kind; /* enum sfu_pc_kind */
 };
 
+/* How a frame was reached. */
+enum sfu_guess {
+    SFU_GUESS_NONE = 0,   /* by the tables, or by a trap hook that was sure */
+    SFU_GUESS_RECORD = 1, /* by a frame record: the target's frame_pointers */
+    SFU_GUESS_HOOK = 2,   /* by a trap hook that was not sure */
+    SFU_GUESS_CALL = 3    /* by a call through a wild pointer: sfu_walk_step */
+};
+
 struct sfu_frame {
     struct sfu_registers regs;
     uint64_t trap;    /* SP in the trap or signal frame that interrupted this one: its saved registers are there;
@@ -95,9 +105,10 @@ struct sfu_frame {
     uint32_t depth;   /* 0 for the first frame of a walk */
     uint8_t switches; /* how many stack switches lie between here and the first frame */
     bool switched;    /* on another stack than the frame before it */
-    bool guessed;     /* reached by the frame-pointer fallback, or by a trap hook that guessed */
-    bool reliable; /* neither this frame nor one before it was guessed. A trace is proven as a whole when its
-                      last frame is reliable and the walk returned SFU_END */
+    uint8_t guessed;  /* enum sfu_guess */
+    bool replaced;    /* somebody had replaced the return address that led here: pc is the original one */
+    bool reliable;    /* neither this frame nor one before it was guessed, and no stack was forgotten (SFU_STACKS). A
+                         trace is proven as a whole when its last frame is reliable and the walk returned SFU_END */
 };
 
 /* One recovery rule, in the two words of a flexible row (specification 3.2); default rows (3.1) are turned into the same:
@@ -148,8 +159,8 @@ struct sfu_trapped {
     bool guessed;              /* the hook is not sure: the frame and all behind it are not reliable */
 };
 
-/* Asked about a FRAME that no FDE describes (CODE is SFU_E_NO_FDE) or whose FDE is a signal frame without rows
- * (SFU_E_SIGNAL). If that is a trap or signal frame that it knows, it fills in *TRAPPED and returns SFU_OK. It returns
+/* Asked about a FRAME that no FDE describes (CODE is SFU_E_NO_FDE or SFU_E_NOT_CODE) or whose FDE is a signal frame
+ * without rows (SFU_E_SIGNAL). If that is a trap or signal frame that it knows, it fills in *TRAPPED and returns SFU_OK. It returns
  * SFU_END if it knows that nothing lies beyond (entry from user mode), CODE if it does not know the frame, or an
  * error. The step returns that value. */
 typedef int (*sfu_trap_fn)(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped);
@@ -157,14 +168,24 @@ typedef int (*sfu_trap_fn)(void *ctx, const struct sfu_frame *frame, int code, s
 /* Tells stacks apart: any number that is the same for two SPs exactly if they lie on the same stack. */
 typedef uint64_t (*sfu_stack_fn)(void *ctx, uint64_t sp);
 
-/* One .sframe section, filled in by sfu_open; callers read, but never write it. It refers to the bytes, which must
- * stay where they are. */
+/* Gives the return address that somebody has replaced: a function tracer, a return probe. Asked about each *RA that a
+ * row or a guess gives for FRAME, without its PAC, but not about the PC that a trap has saved. SLOT is where it was on the
+ * stack; 0: in a register. Returns true if *RA was replaced, and is the original one now; otherwise it is unchanged. It
+ * may be asked again about the same frame, and of a step that fails then. */
+typedef bool (*sfu_ra_fn)(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra);
+
+/* One .sframe section, filled in by sfu_open; callers read it, and write nothing but text_first and text_last. It
+ * refers to the bytes, which must stay where they are. */
 struct sfu_section {
     struct sfu_section *next; /* of the list that it was added to */
     const uint8_t *bytes;     /* NULL: read through the callback */
     sfu_read_fn read;
     void *ctx;
     uint64_t addr, size;
+    /* The first and the last address of the code that it describes. Of a PC outside, it is not asked by sfu_find_frame.
+     * sfu_open sets 0 and UINT64_MAX: unknown. Set them from the linker script or by sfu_find_text, and again when code
+     * goes away (text of the boot). No code is left: 1 and 0. */
+    uint64_t text_first, text_last;
     uint32_t fdes, fres, end; /* offsets of the sub-sections from the start of the section, end of the last */
     uint32_t num_fdes, num_fres;
     struct sfu_rule ra, fp; /* of rows that do not mention them: at the header's fixed offset (2.2), or unchanged */
@@ -183,6 +204,7 @@ struct sfu_target {
     sfu_reg_fn reg;               /* or NULL: only SP, FP and the RA of the first frame are known */
     sfu_trap_fn trap;             /* or NULL */
     sfu_stack_fn stack;           /* or NULL: all is one stack, which only a trap can leave */
+    sfu_ra_fn original_ra;        /* or NULL: nobody replaces return addresses */
     void *ctx;                    /* passed to each of the callbacks */
     uint64_t pac_mask;            /* aarch64: which bits of a signed RA are its PAC, bit 55 excepted;
                                      0: those of a 48-bit address space */
@@ -193,14 +215,22 @@ struct sfu_target {
     uint8_t max_switches;         /* 0: SFU_MAX_SWITCHES */
     bool frame_pointers;          /* opt in: where no FDE covers a PC, guess that FP holds a frame record:
                                      CFA = FP + 16, RA = *(CFA - 8), FP = *(CFA - 16); not on s390x */
+    /* Where a trace has to end: the lookup PC of the final frame is from final_first to final_last. A trace that ends in
+     * another frame, by the tables or by the trap hook, ends with SFU_E_NOT_FINAL. final_last 0: any frame will do. */
+    uint64_t final_first, final_last;
 };
 #define SFU_MAX_FRAMES   4096
 #define SFU_MAX_SWITCHES 16
+/* How many stacks a walk remembers besides the one that it is on. If it leaves one more, it forgets the one that it left
+ * first, and is no longer reliable. */
+#define SFU_STACKS       4
 
 /* A walk. Callers read frame. */
 struct sfu_walk {
     const struct sfu_target *target;
     struct sfu_frame frame;
+    uint64_t left[SFU_STACKS]; /* the SPs at which stacks were left, the last one first */
+    uint8_t num_left;          /* 0 unless the target has a stack callback */
 };
 
 /* Where a check stopped. */
@@ -231,6 +261,11 @@ int sfu_check(const struct sfu_section *section, struct sfu_place *place);
  * use the section meanwhile. Returns SFU_OK or SFU_E_READONLY, which leaves the bytes as they were. */
 int sfu_sort(struct sfu_section *section, void *bytes);
 
+/* Sets the text of SECTION to what its FDEs describe: from the lowest start of a function to the highest end. Takes time in
+ * proportion to the FDEs. Returns SFU_OK, SFU_E_EMPTY (it has none but empty functions), SFU_E_FDE (a function reaches the
+ * end of the address space) or SFU_E_SECTION. */
+int sfu_find_text(struct sfu_section *section);
+
 /* Adds SECTION, opened and in no list, to the front of *LIST, which begins as NULL. Returns SFU_OK, or SFU_E_ABI if
  * its ABI is not that of the sections in the list. */
 int sfu_add(struct sfu_section **list, struct sfu_section *section);
@@ -246,22 +281,29 @@ uint64_t sfu_lookup_pc(const struct sfu_registers *regs);
  * SFU_E_BOUNDS or SFU_E_SECTION. */
 int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row);
 
-/* Finds what the sections of TARGET say of FRAME. The list is tried from its front until one of them has a row. If none
- * has, the first error counts that says more than SFU_E_NO_FDE. Fills in *ROW; row->function is where the frame's
- * function starts. Returns what sfu_find returned, or SFU_E_EMPTY if TARGET has no section. */
+/* Finds what the sections of TARGET say of FRAME. Those whose text has its lookup PC are tried, from the front of the
+ * list, until one of them has a row. If none has, the first error counts that says more than SFU_E_NO_FDE. Fills in *ROW;
+ * row->function is where the frame's function starts. Returns what sfu_find returned, SFU_E_NOT_CODE if no section's text
+ * has the PC, or SFU_E_EMPTY if TARGET has no section. */
 int sfu_find_frame(const struct sfu_target *target, const struct sfu_frame *frame, struct sfu_row *row);
-
-/* Turns FRAME into its caller's by ROW, reading at most three words of the stack. TARGET's window, its callbacks except
- * trap, and its limits are used, its sections are not. Returns SFU_OK, SFU_END (ROW is SFU_ROW_OUTERMOST), SFU_E_SIGNAL (ROW
- * is SFU_ROW_ASK), SFU_E_STACK, SFU_E_ADDRESS, SFU_E_UNSAFE, SFU_E_REGISTER, SFU_E_NO_RA, SFU_E_PROGRESS,
- * SFU_E_SWITCHES or SFU_E_DEPTH. */
-int sfu_apply(const struct sfu_target *target, const struct sfu_row *row, struct sfu_frame *frame);
 
 /* Begins a walk at TOP. The first frame is there at once, also if nothing is known of its PC: walk->frame. */
 void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, const struct sfu_registers *top);
 
+/* Moves WALK to the caller by ROW, reading at most three words of the stack. The target's window, its callbacks except
+ * trap, and its limits are used, its sections and its final frame are not. Anything but SFU_OK leaves WALK as it is. Returns
+ * SFU_OK, SFU_END (ROW is SFU_ROW_OUTERMOST), SFU_E_SIGNAL (ROW is SFU_ROW_ASK), SFU_E_STACK, SFU_E_ADDRESS, SFU_E_UNSAFE,
+ * SFU_E_REGISTER, SFU_E_NO_RA, SFU_E_PROGRESS, SFU_E_SWITCHES or SFU_E_DEPTH. */
+int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row);
+
 /* Moves the walk to the caller: walk->frame. Anything but SFU_OK leaves walk as it is, and comes again if asked again.
- * Returns SFU_OK, SFU_END, what sfu_find_frame or sfu_apply returned, or what the trap hook returned. Ends: SP grows with each frame of a stack, and switches and frames are counted. */
+ * Returns SFU_OK, SFU_END, what sfu_find_frame or sfu_apply returned, what the trap hook returned, or SFU_E_NOT_FINAL.
+ * A walk ends: frames and switches of stacks are counted. On each stack SP grows, also where the walk comes back to one
+ * that it remembers (SFU_STACKS).
+ * A frame that is exact and whose PC is not code (SFU_E_NOT_CODE) may have been called through a wild pointer. If the
+ * trap hook does not know it, its caller is where a call leaves it: the return address is the word at SP (amd64) or in the
+ * link register, and all else is unchanged. This is a guess (SFU_GUESS_CALL), made only if that return address is in the
+ * text of a section; it comes before frame_pointers. */
 int sfu_walk_step(struct sfu_walk *walk);
 
 /* A sentence for CODE, static, never NULL; "unknown code" for a number that is none of ours. */

@@ -34,7 +34,8 @@ struct choices {
     uint8_t part;     /* of the stack, that is in the window */
     uint8_t trap;     /* 0 to 127: no hook; otherwise what it does */
     uint8_t stacks;   /* 0 to 191: no callback; otherwise how it tells stacks apart */
-    uint8_t max_frames, max_switches;
+    uint8_t max_frames;
+    uint8_t max_switches; /* bit 5: a final frame, 6: RAs are replaced, 7: the text is known */
     uint8_t fail; /* which word of the stack the callback cannot read */
     uint8_t pac;
     uint8_t skip, capacity; /* below 192: 0; everything */
@@ -217,6 +218,8 @@ static void add(struct world *w, unsigned n)
     if (try_open(&w->section[n], w->bytes[n], w->size, address_of(w, n), NULL) != SFU_OK)
         return;
     table_read(&w->table[n], w->bytes[n], w->size, address_of(w, n));
+    if (w->how.max_switches & 128 && sfu_find_text(&w->section[n]) == SFU_OK && w->how.part & 2)
+        w->section[n].text_last -= (w->section[n].text_last - w->section[n].text_first) / 4;
     w->added[n] = sfu_fast_add(&w->fast, &w->image[n], &w->section[n]) == SFU_OK;
     MUST(!w->added[n] || (w->fast.sections == &w->section[n] && w->fast.images == &w->image[n]));
 }
@@ -314,7 +317,8 @@ static void note_frame(struct world *w, const struct sfu_frame *f)
     note(w, f->regs.pc_kind);
     note(w, f->trap);
     note(w, f->depth);
-    note(w, f->switches * 8u + f->switched * 4u + f->guessed * 2u + f->reliable);
+    note(w, f->switches * 8u + f->switched * 4u + f->reliable);
+    note(w, f->guessed);
 }
 
 static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
@@ -334,6 +338,18 @@ static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_t
     r->pc_kind = w->how.trap & 8 ? SFU_PC_RETURN : SFU_PC_EXACT;
     trapped->guessed = w->how.trap & 16;
     return SFU_OK;
+}
+
+static bool original_ra(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra)
+{
+    struct world *w = ctx;
+
+    note_frame(w, frame);
+    note(w, slot);
+    if (*ra % 4 != 1)
+        return false;
+    *ra += 2;
+    return true;
 }
 
 static uint64_t tell_stack(void *ctx, uint64_t sp)
@@ -374,7 +390,9 @@ static void set_target(struct world *w)
     t->pac_mask = w->how.pac & 1 ? w->how.pac * UINT64_C(0x0101010101010101) : 0;
     t->red_zone = w->how.target & 32 ? 128 : 0;
     t->max_frames = w->how.max_frames >= 192 ? w->how.max_frames - 192u : 0;
-    t->max_switches = w->how.max_switches;
+    t->max_switches = w->how.max_switches & 31;
+    t->final_last = w->how.max_switches & 32 ? w->top[0].pc : 0;
+    t->original_ra = w->how.max_switches & 64 ? original_ra : NULL;
     t->frame_pointers = w->how.target & 2 && w->how.target & 64;
 }
 

@@ -21,7 +21,8 @@ struct choices {
                         6 and 7: red zone */
     uint8_t trap;    /* 0 to 31: no hook; otherwise what it does */
     uint8_t stacks;  /* 0 to 63: no callback; otherwise how it tells stacks apart */
-    uint8_t max_frames, max_switches;
+    uint8_t max_frames;
+    uint8_t max_switches; /* bit 5: a final frame, 6: RAs are replaced, 7: the text is known */
     uint8_t fail_section, fail_stack; /* which read fails; 0: none */
     uint8_t pac;
     uint8_t pc[2], sp[2], fp[2], ra[2], regs[2], trapped[2];
@@ -39,6 +40,8 @@ struct world {
     bool big;
     uint32_t reads, traps; /* of the stack, of the hook; in this step */
     uint32_t all_reads;
+    uint64_t on[64], last[64]; /* stacks that the walk was on, and its SP there last */
+    unsigned stacks;
     bool failed;   /* a read of the stack was made to fail in this step */
     int trap_code; /* what the hook returned in this step */
     struct sfu_trapped trapped;
@@ -121,7 +124,7 @@ static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_t
     struct sfu_registers *r = &trapped->regs;
     uint64_t sp = frame->regs.sp;
 
-    MUST(code == SFU_E_NO_FDE || code == SFU_E_SIGNAL);
+    MUST(code == SFU_E_NO_FDE || code == SFU_E_NOT_CODE || code == SFU_E_SIGNAL);
     MUST(r->pc == 0 && r->sp == 0 && r->fp == 0 && r->ra == 0 && !r->has_ra && r->pc_kind == SFU_PC_EXACT);
     MUST(trapped->trap == sp && !trapped->guessed);
     w->traps++;
@@ -158,6 +161,19 @@ static uint64_t tell_stack(void *ctx, uint64_t sp)
     return sp >> (w->how.stacks & 63);
 }
 
+/* Some return addresses are not those that were there. */
+static bool original_ra(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra)
+{
+    const struct world *w = ctx;
+
+    MUST(slot == 0 || slot - STACK <= sizeof w->stack - 8);
+    MUST(frame->depth < SFU_MAX_FRAMES);
+    if (*ra % 4 != 1)
+        return false;
+    *ra += 2;
+    return true;
+}
+
 static void place_section(struct world *w, uint8_t *copy, size_t size)
 {
     static const uint64_t addresses[] = {0x2000, 0x200000000, STACK, (uint64_t)-0x2000};
@@ -188,8 +204,15 @@ static void set_target(struct world *w)
     t->pac_mask = w->how.pac * (uint64_t)0x0101010101010101;
     t->red_zone = zones[w->how.target >> 6];
     t->max_frames = w->how.max_frames;
-    t->max_switches = w->how.max_switches;
+    t->max_switches = w->how.max_switches & 31;
     t->frame_pointers = w->how.target & 2;
+    t->original_ra = w->how.max_switches & 64 ? original_ra : NULL;
+    if (w->how.max_switches & 32) {
+        t->final_first = value(w, w->how.trapped);
+        t->final_last = t->final_first + 0x100;
+    }
+    if (w->how.max_switches & 128 && t->sections != NULL)
+        (void)sfu_find_text(&w->section);
 }
 
 /* Shows the target the stack, or a part of it, at the border of a page. */
@@ -210,7 +233,13 @@ static bool same_frame(const struct sfu_frame *a, const struct sfu_frame *b)
 {
     return same_registers(&a->regs, &b->regs) && a->trap == b->trap && a->depth == b->depth &&
            a->switches == b->switches && a->switched == b->switched && a->guessed == b->guessed &&
-           a->reliable == b->reliable;
+           a->replaced == b->replaced && a->reliable == b->reliable;
+}
+
+static bool same_walk(const struct sfu_walk *a, const struct sfu_walk *b)
+{
+    return same_frame(&a->frame, &b->frame) && a->num_left == b->num_left &&
+           memcmp(a->left, b->left, a->num_left * sizeof a->left[0]) == 0;
 }
 
 /* ---- A step, a second time ------------------------------------------------------------------------------------- */
@@ -272,7 +301,10 @@ static void check_by_row(struct world *w, const struct sfu_row *row, const struc
     MUST(row->kind == SFU_ROW_RULES);
     MUST(frame->regs.sp == cfa - (w->section.abi == SFU_S390X ? 160 : 0));
     pc = by_rule(w, before, row, &row->ra, cfa);
-    MUST(frame->regs.pc == (row->signed_ra ? without_pac(w, pc) : pc));
+    if (row->signed_ra)
+        pc = without_pac(w, pc);
+    MUST(frame->replaced == (w->target.original_ra != NULL && !row->signal && pc % 4 == 1));
+    MUST(frame->regs.pc == (frame->replaced ? pc + 2 : pc));
     MUST(frame->regs.fp == by_rule(w, before, row, &row->fp, cfa));
     MUST(frame->regs.pc_kind == (row->signal ? SFU_PC_EXACT : SFU_PC_RETURN));
     MUST(frame->trap == (row->signal ? before->regs.sp : 0) && !frame->regs.has_ra);
@@ -281,7 +313,8 @@ static void check_by_row(struct world *w, const struct sfu_row *row, const struc
 static void check_by_hook(const struct world *w, const struct sfu_frame *frame)
 {
     MUST(same_registers(&frame->regs, &w->trapped.regs));
-    MUST(frame->trap == w->trapped.trap && frame->guessed == w->trapped.guessed);
+    MUST(frame->trap == w->trapped.trap && !frame->replaced);
+    MUST(frame->guessed == (w->trapped.guessed ? SFU_GUESS_HOOK : SFU_GUESS_NONE));
 }
 
 /* The frame record that FP may point at, as a row. */
@@ -290,7 +323,7 @@ static void check_guess(struct world *w, const struct sfu_frame *before, const s
     static const uint8_t fps[] = {0, 29, 29, 6};
     struct sfu_row row;
 
-    MUST(w->target.frame_pointers && w->section.abi != SFU_S390X && frame->guessed);
+    MUST(w->target.frame_pointers && w->section.abi != SFU_S390X && frame->guessed == SFU_GUESS_RECORD);
     memset(&row, 0, sizeof row);
     row.cfa = (struct sfu_rule){16, fps[w->section.abi] * 8u + 1};
     row.ra = (struct sfu_rule){-8, 2};
@@ -299,8 +332,43 @@ static void check_guess(struct world *w, const struct sfu_frame *before, const s
     check_by_row(w, &row, before, frame);
 }
 
+/* What a call leaves, as a row. */
+static void check_call(struct world *w, const struct sfu_frame *before, const struct sfu_frame *frame)
+{
+    static const uint8_t sps[] = {0, 31, 31, 7, 15}, fps[] = {0, 29, 29, 6, 11}, ras[] = {0, 30, 30, 0, 14};
+    unsigned abi = w->section.abi;
+    struct sfu_row row;
+
+    MUST(frame->guessed == SFU_GUESS_CALL && before->regs.pc_kind == SFU_PC_EXACT);
+    memset(&row, 0, sizeof row);
+    row.cfa = (struct sfu_rule){abi == SFU_AMD64 ? 8 : abi == SFU_S390X ? 160 : 0, sps[abi] * 8u + 1};
+    row.ra = abi == SFU_AMD64 ? (struct sfu_rule){-8, 2} : (struct sfu_rule){0, ras[abi] * 8u + 1};
+    row.fp = (struct sfu_rule){0, fps[abi] * 8u + 1};
+    check_by_row(w, &row, before, frame);
+    MUST((frame->regs.pc - 1 >= w->section.text_first && frame->regs.pc - 1 <= w->section.text_last) ||
+         w->how.section & 4);
+}
+
+/* On each stack SP grows, as long as the walk remembers them all. LEAF: it may stay. */
+static void check_stacks(struct world *w, bool leaf, const struct sfu_frame *before, const struct sfu_frame *frame)
+{
+    uint64_t on = tell_stack(w, frame->regs.sp), sp = frame->regs.sp;
+    unsigned i = 0;
+
+    while (i < w->stacks && w->on[i] != on)
+        i++;
+    if (w->stacks <= SFU_STACKS + 1)
+        MUST(i == w->stacks || sp > w->last[i] || (leaf && sp == w->last[i]));
+    if (i == w->stacks)
+        w->stacks++;
+    w->on[i] = on;
+    w->last[i] = sp;
+    if (w->stacks <= SFU_STACKS + 1)
+        MUST(frame->reliable == (before->reliable && frame->guessed == SFU_GUESS_NONE));
+}
+
 /* TRAP: what FRAME did was interrupted. */
-static void check_progress(const struct world *w, bool trap, const struct sfu_frame *before,
+static void check_progress(struct world *w, bool trap, const struct sfu_frame *before,
                            const struct sfu_frame *frame)
 {
     bool leaf = before->regs.pc_kind == SFU_PC_EXACT && !trap;
@@ -311,11 +379,13 @@ static void check_progress(const struct world *w, bool trap, const struct sfu_fr
     MUST(frame->switched || (leaf ? to >= from : to > from));
     MUST(frame->switches == before->switches + frame->switched && frame->switches <= switches);
     MUST(frame->depth == before->depth + 1 && frame->depth < frames);
-    MUST(frame->reliable == (before->reliable && !frame->guessed));
-    if (w->target.stack != NULL)
-        MUST(frame->switched == (tell_stack((void *)w, to) != tell_stack((void *)w, from)));
-    else
+    if (w->target.stack != NULL) {
+        MUST(frame->switched == (tell_stack(w, to) != tell_stack(w, from)));
+        check_stacks(w, leaf, before, frame);
+    } else {
         MUST(!frame->switched || trap);
+        MUST(frame->reliable == (before->reliable && frame->guessed == SFU_GUESS_NONE));
+    }
 }
 
 /* What is found for FRAME, with no failing read; it is what the table has. */
@@ -338,6 +408,10 @@ static int find_frame(struct world *w, const struct sfu_frame *frame, struct sfu
         MUST(memcmp(row, &untouched, sizeof untouched) == 0);
     if (!w->checked || w->how.section & 4)
         return code;
+    if (pc < w->section.text_first || pc > w->section.text_last) {
+        MUST(code == SFU_E_NOT_CODE);
+        return code;
+    }
     MUST(table_find(&w->table, pc, &expected) == code);
     MUST(code != SFU_OK || same_row(row, &expected));
     return code;
@@ -359,22 +433,34 @@ static void check_window(struct world *w, const struct sfu_walk *before, const s
     other.target = &plain;
     w->remote.fail_at = 0;
     MUST(sfu_walk_step(&other) == code);
-    MUST(same_frame(&other.frame, &walk->frame) && other.target == &plain);
+    MUST(same_walk(&other, walk) && other.target == &plain);
     w->remote = kept;
+}
+
+/* Whether the trace may end in FRAME. */
+static bool ends_here(const struct world *w, const struct sfu_frame *frame)
+{
+    uint64_t pc = sfu_lookup_pc(&frame->regs);
+
+    return !(w->how.max_switches & 32) || w->target.final_last == 0 ||
+           (pc >= w->target.final_first && pc <= w->target.final_last);
 }
 
 /* FOUND and ROW are what there is for the frame of BEFORE. */
 static void check_step(struct world *w, int found, const struct sfu_row *row, const struct sfu_walk *before,
                        const struct sfu_walk *walk, int code)
 {
-    bool ask = found == SFU_OK ? row->kind == SFU_ROW_ASK : found == SFU_E_NO_FDE, hooked;
+    bool unknown = found == SFU_E_NO_FDE || found == SFU_E_NOT_CODE, hooked;
+    bool ask = found == SFU_OK ? row->kind == SFU_ROW_ASK : unknown;
 
     MUST(w->reads <= 3 && w->traps == (ask && w->target.trap != NULL));
     hooked = w->traps == 1 && w->trap_code == SFU_OK;
     if (code != SFU_OK) {
-        MUST(same_frame(&before->frame, &walk->frame) && walk->target == &w->target);
-        MUST(code >= SFU_E_SIGNAL && code <= SFU_END);
-        if (code == SFU_END)
+        MUST(same_walk(before, walk) && walk->target == &w->target);
+        MUST(code >= SFU_E_NOT_FINAL && code <= SFU_END);
+        if (code == SFU_END || code == SFU_E_NOT_FINAL)
+            MUST((code == SFU_END) == ends_here(w, &walk->frame));
+        if (code == SFU_END || code == SFU_E_NOT_FINAL)
             MUST(ask ? w->traps == 1 && w->trap_code == SFU_END : row->kind == SFU_ROW_OUTERMOST);
         return;
     }
@@ -384,9 +470,11 @@ static void check_step(struct world *w, int found, const struct sfu_row *row, co
         check_by_row(w, row, &before->frame, &walk->frame);
     else if (hooked)
         check_by_hook(w, &walk->frame);
+    else if (found == SFU_E_NOT_CODE && walk->frame.guessed == SFU_GUESS_CALL)
+        check_call(w, &before->frame, &walk->frame);
     else
         check_guess(w, &before->frame, &walk->frame);
-    MUST(!walk->frame.guessed || ask);
+    MUST(walk->frame.guessed == SFU_GUESS_NONE || ask);
 }
 
 /* One step, and all that must hold of it. */
@@ -403,7 +491,7 @@ static int step(struct world *w, struct sfu_walk *walk, uint32_t most)
     MUST(w->remote.reads - reads <= most);
     if (reads < fail_at && w->remote.reads >= fail_at) { /* the lookup failed: there is no caller */
         MUST(code == SFU_E_SECTION || (w->how.section & 4 && code < 0));
-        MUST(same_frame(&before.frame, &walk->frame) && w->reads == 0 && w->traps == 0);
+        MUST(same_walk(&before, walk) && w->reads == 0 && w->traps == 0);
         return code;
     }
     check_step(w, found, &row, &before, walk, code);
@@ -425,13 +513,19 @@ static void walk_all(struct world *w, const struct sfu_registers *top)
     sfu_walk_start(&walk, &w->target, top);
     MUST(same_registers(&walk.frame.regs, top) && walk.frame.reliable && walk.frame.depth == 0);
     MUST(w->remote.reads == 0 && w->all_reads == 0);
+    w->stacks = 0;
+    if (w->target.stack != NULL) {
+        w->on[0] = tell_stack(w, top->sp);
+        w->last[0] = top->sp;
+        w->stacks = 1;
+    }
     for (steps = 0; code == SFU_OK; steps++) {
         MUST(steps <= MAX_STEPS);
         code = step(w, &walk, most);
     }
     before = walk;
     if (w->how.fail_stack == 0 && w->how.fail_section == 0)
-        MUST(sfu_walk_step(&walk) == code && same_frame(&before.frame, &walk.frame));
+        MUST(sfu_walk_step(&walk) == code && same_walk(&before, &walk));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

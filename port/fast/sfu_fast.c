@@ -363,7 +363,7 @@ INLINE void look(struct trace *v, const struct sfu_fast *fast)
     v->generation = generation;
     if (generation == 0 || __atomic_load_n(&fast->generation, __ATOMIC_RELAXED) != generation)
         v->cache = NULL;
-    if (v->images != NULL && v->images->section != t->sections)
+    if ((v->images != NULL && v->images->section != t->sections) || t->original_ra != NULL)
         v->images = NULL;
 }
 
@@ -489,9 +489,18 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, bool cached)
     return count - (size_t)-i;
 }
 
+/* What the core says of PC, a lookup PC that is in none of IMAGES. */
+INLINE int code_outside(const struct sfu_fast_image *image, uint64_t pc)
+{
+    for (; image != NULL; image = image->next)
+        if (pc >= image->section->text_first && pc <= image->section->text_last)
+            return SFU_E_NO_FDE;
+    return SFU_E_NOT_CODE;
+}
+
 /* Walks on by the short way, COUNT (at least 1) frames at most, and stores their PCs at OUT. Leaves the walk as the core
- * does. Returns how many it were. *CODE becomes SFU_E_NO_FDE if that is what the core would say next: of a PC outside of
- * all sections, about which nobody else is asked. */
+ * does. Returns how many it were. *CODE becomes SFU_E_NO_FDE or SFU_E_NOT_CODE if that is what the core would say next: of
+ * a caller's PC outside of all images, about which nobody else is asked. */
 INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, int *code)
 {
     const struct sfu_target *t = v->walk.target;
@@ -514,11 +523,12 @@ INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, int *code)
         frame->regs.pc_kind = SFU_PC_RETURN;
         frame->trap = 0;
         frame->depth += (uint32_t)done;
-        frame->switched = frame->guessed = false;
+        frame->switched = false;
+        frame->guessed = SFU_GUESS_NONE;
     }
-    if (!SMALL && done < count && t->trap == NULL && !t->frame_pointers &&
-        image_of(v->images, frame->regs.pc - frame->regs.pc_kind) == NULL)
-        *code = SFU_E_NO_FDE;
+    if (!SMALL && done < count && t->trap == NULL && !t->frame_pointers && frame->regs.pc_kind == SFU_PC_RETURN &&
+        image_of(v->images, frame->regs.pc - SFU_PC_RETURN) == NULL)
+        *code = code_outside(v->images, frame->regs.pc - SFU_PC_RETURN);
     return done;
 }
 
@@ -545,12 +555,12 @@ OUT_OF_LINE void make_index(struct sfu_fast_image *image, uint32_t *index, unsig
     image->block_shift = (uint8_t)shift;
 }
 
-/* Finds out whether image->section is one for the short way, and where its code is then: functions ascend, from the
- * section's address on as signed numbers too. Any other may have any PC. */
+/* Finds out whether image->section is one for the short way, and where its code is then, as far as that is in its text:
+ * functions ascend, from the section's address on as signed numbers too. Any other may have any PC. */
 static void survey(struct sfu_fast_image *image)
 {
     const struct sfu_section *s = image->section;
-    uint64_t first = 0, before = 0, end = 0;
+    uint64_t first = 0, before = 0, end = 0, last;
     unsigned shift = 0;
     uint32_t i;
 
@@ -576,8 +586,13 @@ static void survey(struct sfu_fast_image *image)
     }
     if (end == first || end - first > INT64_MAX || (int64_t)(first - s->addr) > (int64_t)(end - s->addr))
         return;
+    last = end - 1 < s->text_last ? end - 1 : s->text_last;
+    if (first < s->text_first)
+        first = s->text_first;
+    if (first > last)
+        return;
     image->low = first;
-    image->span = end - 1 - first;
+    image->span = last - first;
     image->common = true;
     while (image->span >> shift >= SFU_FAST_BLOCKS)
         shift++;

@@ -39,8 +39,10 @@ static void print_frame(const struct sfu_panic *p)
         text(p, "  [interrupted]");
     if (f->switched)
         text(p, "  [stack switch]");
-    if (f->guessed)
-        text(p, "  [guessed]");
+    if (f->replaced)
+        text(p, "  [hooked]");
+    if (f->guessed != SFU_GUESS_NONE)
+        text(p, f->guessed == SFU_GUESS_CALL ? "  [wild call]" : "  [guessed]");
     text(p, "\n");
 }
 

@@ -26,8 +26,9 @@
  * A frame's address is its raw PC: of a caller, the return address. The addr2line line has the addresses to look up
  * (sfu_lookup_pc: return addresses minus one, so that the line is that of the call), minus the slide; it needs a
  * second walk, because nothing is allocated. Marks: [interrupted]: this frame was interrupted by the one above, its
- * PC is exact; [stack switch]: it is on another stack than the one above; [guessed]: by the frame-pointer fallback, or
- * by a trap hook that was not sure.
+ * PC is exact; [stack switch]: it is on another stack than the one above; [hooked]: its return address had been replaced;
+ * [wild call]: the frame above is where it called through a wild pointer, as far as can be guessed; [guessed]: by the
+ * frame-pointer fallback, or by a trap hook that was not sure.
  */
 #ifndef SFU_PRINT_H
 #define SFU_PRINT_H

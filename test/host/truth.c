@@ -240,7 +240,7 @@ static int step(const struct image *image, const struct sfu_section *section, ui
     row.signed_ra = false;
     *kept = row.fp.control == (image->registers->fp << 3 | 1) && row.fp.offset == 0;
     sfu_walk_start(&walk, &target, &top);
-    code = sfu_apply(&target, &row, &walk.frame);
+    code = sfu_apply(&walk, &row);
     answer->end = code == SFU_END;
     answer->cfa = walk.frame.regs.sp + image->registers->sp_below_cfa;
     answer->ra = walk.frame.regs.pc;

@@ -83,7 +83,7 @@ static void test_ordinary(void **state)
             same(frame.depth, 1);
             same(frame.switches, 0);
             same(frame.switched, false);
-            same(frame.guessed, false);
+            same(frame.guessed, SFU_GUESS_NONE);
             same(frame.reliable, true);
             same(m.stack.reads, 2);
             same(m.stack.longest, 8);
@@ -102,7 +102,7 @@ static void test_variations(void **state)
         row.fp.control = (uint32_t)REG(registers[abi].fp);
         row.fp.offset = 0;
         frame.reliable = false;
-        frame.guessed = true;
+        frame.guessed = SFU_GUESS_RECORD;
         frame.depth = 7;
         frame.switches = 2;
         frame.switched = true;
@@ -111,7 +111,7 @@ static void test_variations(void **state)
         same(frame.regs.fp, STACK + 0x180);
         same(frame.regs.sp, STACK + 0x1a0);
         same(frame.reliable, false);
-        same(frame.guessed, false);
+        same(frame.guessed, SFU_GUESS_NONE);
         same(frame.depth, 8);
         same(frame.switches, 2);
         same(frame.switched, false);

@@ -6,7 +6,7 @@
 static void test_messages(void **state)
 {
     (void)state;
-    for (int c = SFU_E_SIGNAL; c <= SFU_END; c++) {
+    for (int c = LAST_CODE; c <= SFU_END; c++) {
         const char *s = sfu_string(c);
         assert_non_null(s);
 #ifdef SFU_NO_STRINGS
@@ -18,7 +18,7 @@ static void test_messages(void **state)
         for (const char *p = s; *p != '\0'; p++) {
             holds(*p >= ' ' && *p <= '~');
         }
-        for (int d = SFU_E_SIGNAL; d < c; d++) {
+        for (int d = LAST_CODE; d < c; d++) {
             holds(strcmp(s, sfu_string(d)) != 0);
         }
 #endif
@@ -39,6 +39,7 @@ static void test_meaning(void **state)
         {SFU_E_OVERLAP, "overlap"}, {SFU_E_COUNT, "number of rows"}, {SFU_E_STACK, "stack"},
         {SFU_E_ADDRESS, "address"}, {SFU_E_NO_RA, "return address"}, {SFU_E_PROGRESS, "progress"},
         {SFU_E_SWITCHES, "switches"}, {SFU_E_DEPTH, "frames"},     {SFU_E_SIGNAL, "signal"},
+        {SFU_E_NOT_CODE, "not code"}, {SFU_E_NOT_FINAL, "final"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -50,7 +51,7 @@ static void test_meaning(void **state)
 
 static void test_unknown(void **state)
 {
-    static const int codes[] = {2, 3, 100, INT32_MAX, SFU_E_SIGNAL - 1, -100, INT32_MIN, INT32_MIN + 1};
+    static const int codes[] = {2, 3, 100, INT32_MAX, LAST_CODE - 1, -100, INT32_MIN, INT32_MIN + 1};
     (void)state;
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
 #ifdef SFU_NO_STRINGS

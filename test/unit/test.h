@@ -60,6 +60,7 @@ void code_at(int got, int want, const char *what, const char *file, int line);
 #define code(call, want) code_at((call), (want), #call, __FILE__, __LINE__)
 #define holds(condition) same((condition) ? 1 : 0, 1)
 const char *code_name(int code);
+#define LAST_CODE SFU_E_NOT_FINAL
 int seen(int code); /* notes CODE; returns it */
 bool was_seen(int code);
 
@@ -130,6 +131,7 @@ int machine_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t
 int machine_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped);
 uint64_t machine_stack(void *ctx, uint64_t sp);
 
+int apply_to(struct sfu_walk *walk, const struct sfu_row *row);
 int apply(const struct sfu_target *t, const struct sfu_row *row, struct sfu_frame *frame);
 int step(struct sfu_walk *walk);
 
@@ -174,6 +176,7 @@ int row_tests(void);
 int rules_tests(void);
 int frame_tests(void);
 int walk_tests(void);
+int crash_tests(void);
 int sort_tests(void);
 int check_tests(void);
 int hostile_tests(void);

@@ -140,7 +140,7 @@ static void test_start(void **state)
     top.has_ra = true;
     top.pc_kind = SFU_PC_RETURN;
     memset(&walk, 0x5a, sizeof walk);
-    walk.frame.regs.has_ra = walk.frame.switched = walk.frame.guessed = walk.frame.reliable = false;
+    walk.frame.regs.has_ra = walk.frame.switched = walk.frame.replaced = walk.frame.reliable = false;
     sfu_walk_start(&walk, &t, &top);
     same(o.memory.reads + m.stack.reads, 0);
     assert_ptr_equal(walk.target, &t);
@@ -152,7 +152,7 @@ static void test_start(void **state)
     same(walk.frame.depth, 0);
     same(walk.frame.switches, 0);
     same(walk.frame.switched, false);
-    same(walk.frame.guessed, false);
+    same(walk.frame.guessed, SFU_GUESS_NONE);
     same(walk.frame.reliable, true);
     code(step(&walk), SFU_E_NO_FDE);
     code(step(&walk), SFU_E_NO_FDE);
@@ -436,7 +436,7 @@ static void test_hook(void **state)
             same(walk.frame.depth, 1);
             same(walk.frame.regs.has_ra, false);
             same(walk.frame.switched, false);
-            same(walk.frame.guessed, false);
+            same(walk.frame.guessed, SFU_GUESS_NONE);
             same(walk.frame.reliable, true);
             close_section(&o);
         }
@@ -464,7 +464,7 @@ static void test_hook_fields(void **state)
         same(walk.frame.depth, 1);
         same(walk.frame.switched, true);
         same(walk.frame.switches, 1);
-        same(walk.frame.guessed, false);
+        same(walk.frame.guessed, SFU_GUESS_NONE);
         same(walk.frame.reliable, true);
         if (abi != SFU_AMD64) {
             code(step(&walk), SFU_OK); /* the link register was filled in */
@@ -493,7 +493,7 @@ static void test_hook_kind(void **state)
             expect(BASE + 0x1080, STACK + 0x200, 0xf7, kind == SFU_PC_EXACT ? BASE + 0x1080 : BASE + 0x1040,
                    (enum sfu_pc_kind)kind);
             same(walk.frame.trap, STACK);
-            same(walk.frame.guessed, false);
+            same(walk.frame.guessed, SFU_GUESS_NONE);
             same(walk.frame.reliable, true);
             if (kind == SFU_PC_EXACT) {
                 code(step(&walk), SFU_END);
@@ -564,7 +564,7 @@ static void test_hook_guess(void **state)
             made.regs.pc = BASE + 0x1204; /* another one that only the hook knows */
             code(step(&walk), SFU_OK);
             expect(BASE + 0x1204, STACK + 0x200, 0xf7, BASE + 0x1200, (enum sfu_pc_kind)kind);
-            same(walk.frame.guessed, true);
+            same(walk.frame.guessed, SFU_GUESS_HOOK);
             same(walk.frame.reliable, false);
             made.guessed = false; /* this time it is sure, of what it was given */
             made.trap = 0;
@@ -572,10 +572,10 @@ static void test_hook_guess(void **state)
             made.regs.sp = STACK + 0x300;
             called_from(abi, STACK + 0x300, BASE + 0x1090, 0xf8);
             code(step(&walk), SFU_OK);
-            same(walk.frame.guessed, false);
+            same(walk.frame.guessed, SFU_GUESS_NONE);
             same(walk.frame.reliable, false);
             code(step(&walk), SFU_OK);
-            same(walk.frame.guessed, false);
+            same(walk.frame.guessed, SFU_GUESS_NONE);
             same(walk.frame.reliable, false);
             code(step(&walk), SFU_END);
             same(walk.frame.reliable, false);
@@ -661,11 +661,11 @@ static void test_frame_pointers(void **state)
         }
         code(step(&walk), SFU_OK);
         expect(BASE + 0x1050, STACK + 0x50, 0xf5, BASE + 0x1040, SFU_PC_RETURN);
-        same(walk.frame.guessed, true);
+        same(walk.frame.guessed, SFU_GUESS_RECORD);
         same(walk.frame.reliable, false);
         called_from(abi, STACK + 0x50, BASE + 0x1090, 0xf6);
         code(step(&walk), SFU_OK); /* the table again; but nothing is proven any more */
-        same(walk.frame.guessed, false);
+        same(walk.frame.guessed, SFU_GUESS_NONE);
         same(walk.frame.reliable, false);
         code(step(&walk), SFU_END);
         close_section(&o);
@@ -717,7 +717,7 @@ static void test_hook_then_guess(void **state)
         code(step(&walk), SFU_E_NO_FDE);
     } else {
         code(step(&walk), SFU_OK);
-        same(walk.frame.guessed, true);
+        same(walk.frame.guessed, SFU_GUESS_RECORD);
     }
     code(sfu_remove(&t.sections, &o.mapped), SFU_OK);
     sfu_walk_start(&walk, &t, &top);

@@ -54,6 +54,17 @@ static int give_register(void *ctx, const struct sfu_frame *frame, uint32_t reg,
     return reg % 3 == 0 ? -1 : 0;
 }
 
+/* One of eight has been replaced. */
+static bool original_ra(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra)
+{
+    (void)ctx;
+    (void)slot;
+    if (frame->regs.sp / 8 % 8 != 0)
+        return false;
+    *ra -= 1;
+    return true;
+}
+
 static int trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
 {
     const struct stack *s = ctx;
@@ -108,6 +119,8 @@ static void make_target(struct sfu_target *t, uint64_t *seed, const struct stack
     t->max_frames = once_in(seed, 6) ? 1 + below(seed, 12) : 0;
     t->red_zone = once_in(seed, 2) ? 128 : 0;
     t->frame_pointers = once_in(seed, 5);
+    t->original_ra = once_in(seed, 20) ? original_ra : NULL;
+    t->final_last = once_in(seed, 5) ? s->top.pc : 0;
 }
 
 /* A trace by WALKER, which must be WANT. Sets *BY_CORE to how many steps of the core it took. */
@@ -162,6 +175,20 @@ static bool compare(uint64_t *seed, const struct stack *s)
     return ok;
 }
 
+/* The text of a section is unknown, all of it or a part, or gone. */
+static void set_text(struct sfu_section *s, uint64_t *seed)
+{
+    uint64_t span;
+
+    if (once_in(seed, 3) || sfu_find_text(s) != SFU_OK)
+        return;
+    span = s->text_last - s->text_first;
+    if (span > UINT32_MAX || !once_in(seed, 6))
+        return;
+    s->text_first += below(seed, (uint32_t)span + 1);
+    s->text_last -= below(seed, (uint32_t)span + 1);
+}
+
 static bool round_of(uint64_t first)
 {
     uint64_t seed = first;
@@ -197,6 +224,8 @@ static bool round_of(uint64_t first)
                 if (once_in(&seed, 3))
                     make_stack(&stacks[k], &seed, tables, count);
         }
+        if (tables[i].good)
+            set_text(&tables[i].section, &seed);
         if (tables[i].good && (pass < count || !once_in(&seed, 4))) {
             added[i] = sfu_fast_add(&fast, &images[i], &tables[i].section) == SFU_OK;
             coarse_shift[i] = images[i].block_shift;

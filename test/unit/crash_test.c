@@ -1,0 +1,868 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* What a crash leaves behind, and what a kernel does to its stacks: PCs that are not code, calls through wild pointers,
+ * return addresses that were replaced, visits of several stacks, and where a trace has to end. */
+#include "test.h"
+
+static struct build *const b = &the_build;
+static struct machine m;
+static struct sfu_target t;
+static struct sfu_walk walk;
+static struct sfu_registers top;
+
+/* The text of the section that begin opens. */
+#define FIRST (BASE + 0x1000)
+#define LAST  (BASE + 0x10ff)
+
+static uint64_t below(int abi)
+{
+    return abi == SFU_S390X ? 160 : 0;
+}
+
+static int64_t cfa_word(int abi, int64_t offset)
+{
+    return abi == SFU_S390X ? offset / 8 : offset;
+}
+
+/* A function at 0x1000 whose frames are 32 bytes long, with FP and RA at their end; a gap at 0x1040 without a function;
+ * an interrupted frame at 0x1080 whose caller's PC is at SP + 8; the outermost frame at 0x10c0. */
+static void begin(int abi, struct opened *o)
+{
+    unsigned sp = registers[abi].sp;
+    note("ABI %d", abi);
+    build_begin(b, 3, abi, registers[abi].big);
+    build_fde(b, 0x1000, 0x40, ADDR1);
+    if (abi == SFU_AMD64) {
+        ROW(b, 0, BASE_SP | WORD1, 32, -16);
+    } else {
+        ROW(b, 0, BASE_SP | WORD1, cfa_word(abi, 32), -8, -16);
+    }
+    build_fde_more(b, 0x1080, 0x40, ADDR1 | SIGNAL, FLEX, 0);
+    ROW(b, 0, WORD2, REG(sp), cfa_word(abi, 64), AT_REG(sp), 8, AT_REG(sp), 16);
+    build_fde(b, 0x10c0, 0x40, ADDR1);
+    open_valid(o, b);
+    machine_init(&m, &t, b->big);
+    code(seen(sfu_find_text(&o->mapped)), SFU_OK);
+    same(o->mapped.text_first, FIRST);
+    same(o->mapped.text_last, LAST);
+    code(sfu_add(&t.sections, &o->mapped), SFU_OK);
+    memset(&top, 0, sizeof top);
+    memset(&walk, 0, sizeof walk);
+    top.pc = BASE + 0x1010;
+    top.sp = STACK;
+    top.fp = 0xf0;
+    top.pc_kind = SFU_PC_EXACT;
+}
+
+/* The frame at SP was called from PC, with FP. Returns the caller's SP. */
+static uint64_t called_from(int abi, uint64_t sp, uint64_t pc, uint64_t fp)
+{
+    put_word(&m, sp + 32 + below(abi) - 8, pc);
+    put_word(&m, sp + 32 + below(abi) - 16, fp);
+    return sp + 32;
+}
+
+/* ---- Text ---- */
+
+/* Functions anywhere, the empty ones at both ends: they do not count. */
+static void find_text(const struct variant *v)
+{
+    static const struct {
+        int64_t start;
+        uint32_t size;
+    } functions[] = {{0x3000, 0x123}, {0x500, 0}, {0x1000, 1}, {0x9000, 0}, {0x2000, 0x1124}, {0x1001, 0x10}};
+    struct opened o;
+    struct sfu_section before;
+    begin_variant(b, v);
+    b->flags &= (uint8_t)~F_SORTED;
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        build_fde(b, functions[i].start, functions[i].size, ADDR1);
+        ROW(b, 0, BASE_SP, 8);
+    }
+    open_valid(&o, b);
+    for (int i = 0; i < (o.has_remote ? 2 : 1); i++) {
+        struct sfu_section *s = i == 0 ? &o.mapped : &o.remote;
+        same(s->text_first, 0);
+        same(s->text_last, UINT64_MAX);
+        code(sfu_find_text(s), SFU_OK);
+        same(s->text_first, BASE + 0x1000);
+        same(s->text_last, BASE + 0x3123);
+    }
+    holds(!o.has_remote || o.memory.reads == b->fdes);
+    for (unsigned k = 1; o.has_remote && k <= b->fdes; k++) { /* the k-th read fails */
+        o.memory.reads = 0;
+        o.memory.fail_at = k;
+        memcpy(&before, &o.remote, sizeof before);
+        code(sfu_find_text(&o.remote), SFU_E_SECTION);
+        assert_memory_equal(&o.remote, &before, sizeof before);
+    }
+    close_section(&o);
+    for (int fdes = 0; fdes < 2; fdes++) { /* no function, or an empty one */
+        begin_variant(b, v);
+        if (fdes == 1) {
+            build_fde(b, 0x1000, 0, ADDR1);
+            ROW(b, 0, BASE_SP, 8);
+        }
+        open_valid(&o, b);
+        code(sfu_find_text(&o.mapped), SFU_E_EMPTY);
+        same(o.mapped.text_first, 0);
+        same(o.mapped.text_last, UINT64_MAX);
+        close_section(&o);
+    }
+}
+
+static void test_find_text(void **state)
+{
+    (void)state;
+    for_each_variant(find_text);
+}
+
+/* A function that reaches the end of the address space has no end. */
+static void top_of_memory(const struct variant *v)
+{
+    uint64_t addr = UINT64_MAX - 0xffff;
+    for (uint32_t size = 0xfe; size <= 0x102; size++) {
+        struct opened o;
+        begin_variant(b, v);
+        build_fde(b, 0xf000, 0x10, ADDR1);
+        ROW(b, 0, BASE_SP, 8);
+        build_fde(b, 0xff00, size, ADDR1);
+        ROW(b, 0, BASE_SP, 8);
+        build_end(b);
+        code(open_bytes(&o, b->bytes, b->size, addr), SFU_OK);
+        code(sfu_find_text(&o.mapped), size < 0x100 ? SFU_OK : SFU_E_FDE);
+        same(o.mapped.text_first, size < 0x100 ? addr + 0xf000 : 0);
+        same(o.mapped.text_last, size < 0x100 ? addr + 0xff00 + size - 1 : UINT64_MAX);
+        close_section(&o);
+    }
+}
+
+static void test_top_of_memory(void **state)
+{
+    (void)state;
+    for_each_variant(top_of_memory);
+}
+
+/* What is said of the lookup PC: as it is, or of a return address behind it. */
+static int found_at(uint64_t pc)
+{
+    struct sfu_frame frame;
+    struct sfu_row row;
+    int exact, returned;
+    memset(&frame, 0, sizeof frame);
+    frame.regs.pc = pc;
+    exact = find_frame(&t, &frame, &row);
+    frame.regs.pc = pc + 1;
+    frame.regs.pc_kind = SFU_PC_RETURN;
+    returned = find_frame(&t, &frame, &row);
+    code(returned, exact);
+    return exact;
+}
+
+/* Each edge of the text, of one section and of two. Outside of it nothing is read. */
+static void test_text(void **state)
+{
+    static const uint64_t pcs[] = {0, 1, FIRST - 2, FIRST - 1, FIRST, FIRST + 1, LAST - 1, LAST, LAST + 1, LAST + 2,
+                                   UINT64_MAX - 1, UINT64_MAX};
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o[2];
+        begin(abi, &o[0]);
+        for (size_t i = 0; i < sizeof pcs / sizeof pcs[0]; i++) {
+            note("ABI %d, PC %llx", abi, (unsigned long long)pcs[i]);
+            code(found_at(pcs[i]), pcs[i] >= FIRST && pcs[i] <= LAST ? SFU_OK : SFU_E_NOT_CODE);
+        }
+        code(found_at(BASE + 0x1050), SFU_E_NO_FDE);
+        o[0].mapped.text_first = BASE + 0x1010; /* narrowed */
+        o[0].mapped.text_last = BASE + 0x1010;
+        code(found_at(BASE + 0x100f), SFU_E_NOT_CODE);
+        code(found_at(BASE + 0x1010), SFU_OK);
+        code(found_at(BASE + 0x1011), SFU_E_NOT_CODE);
+        o[0].mapped.text_first = 1; /* nothing is left */
+        o[0].mapped.text_last = 0;
+        for (size_t i = 0; i < sizeof pcs / sizeof pcs[0]; i++) {
+            code(found_at(pcs[i]), SFU_E_NOT_CODE);
+        }
+        o[0].mapped.text_first = 0; /* unknown */
+        o[0].mapped.text_last = UINT64_MAX;
+        code(found_at(0), SFU_E_NO_FDE);
+        code(found_at(UINT64_MAX - 1), SFU_E_NO_FDE);
+        o[0].mapped.text_first = FIRST;
+        o[0].mapped.text_last = LAST;
+        code(open_bytes(&o[1], b->bytes, b->size, BASE + 0x100000), SFU_OK);
+        for (int remote = 0; remote <= (o[1].has_remote ? 1 : 0); remote++) {
+            struct sfu_section *s = remote ? &o[1].remote : &o[1].mapped;
+            s->text_first = BASE + 0x101000;
+            s->text_last = BASE + 0x10107f; /* in front of its second function */
+            code(sfu_add(&t.sections, s), SFU_OK);
+            o[1].memory.reads = 0;
+            code(found_at(FIRST), SFU_OK);
+            code(found_at(BASE + 0x1050), SFU_E_NO_FDE); /* one that has it in its text counts, wherever it is */
+            code(found_at(LAST + 1), SFU_E_NOT_CODE);
+            code(found_at(BASE + 0x100fff), SFU_E_NOT_CODE);
+            code(found_at(BASE + 0x101080), SFU_E_NOT_CODE);
+            same(o[1].memory.reads, 0);
+            code(found_at(BASE + 0x101000), SFU_OK);
+            code(found_at(BASE + 0x10107f), SFU_E_NO_FDE);
+            holds(!remote || o[1].memory.reads > 0);
+            code(sfu_remove(&t.sections, s), SFU_OK);
+        }
+        /* a section that is broken says so of its own text only, whatever comes first */
+        o[1].block[1 + build_fre_at(b) + 2] = 3;
+        for (int order = 0; order < 2; order++) {
+            t.sections = NULL;
+            code(sfu_add(&t.sections, order == 0 ? &o[0].mapped : &o[1].mapped), SFU_OK);
+            code(sfu_add(&t.sections, order == 0 ? &o[1].mapped : &o[0].mapped), SFU_OK);
+            o[1].mapped.text_first = FIRST;
+            code(found_at(BASE + 0x101000), SFU_E_FDE);
+            code(found_at(BASE + 0x1050), SFU_E_NO_FDE);
+            code(found_at(FIRST), SFU_OK);
+            code(found_at(FIRST - 1), SFU_E_NOT_CODE);
+            o[0].mapped.text_last = UINT64_MAX;
+            code(found_at(BASE + 0x101000), SFU_E_FDE); /* it says more than the other one */
+            o[0].mapped.text_last = LAST;
+            o[1].mapped.text_first = BASE + 0x101040;
+            code(found_at(BASE + 0x101000), SFU_E_NOT_CODE);
+        }
+        close_section(&o[0]);
+        close_section(&o[1]);
+    }
+}
+
+/* ---- Wild calls ---- */
+
+/* The top frame is where a call has led that left RA. */
+static void call_from(int abi, uint64_t ra)
+{
+    if (abi == SFU_AMD64) {
+        put_word(&m, top.sp, ra);
+    } else {
+        top.ra = ra;
+        top.has_ra = true;
+    }
+}
+
+static void expect_wild(int abi, uint64_t sp, uint64_t ra)
+{
+    same(walk.frame.regs.pc, ra);
+    same(walk.frame.regs.sp, sp + (abi == SFU_AMD64 ? 8 : 0));
+    same(walk.frame.regs.fp, 0xf0);
+    same(walk.frame.regs.has_ra, false);
+    same(walk.frame.regs.pc_kind, SFU_PC_RETURN);
+    same(walk.frame.guessed, SFU_GUESS_CALL);
+    same(walk.frame.reliable, false);
+    same(walk.frame.trap, 0);
+    same(walk.frame.switched, false);
+    same(walk.frame.replaced, false);
+}
+
+static int first_step(void)
+{
+    sfu_walk_start(&walk, &t, &top);
+    return step(&walk);
+}
+
+static void test_wild_call(void **state)
+{
+    static const uint64_t pcs[] = {0, 1, 0x10, FIRST - 1, LAST + 1, STACK + 0x40, UINT64_MAX};
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o;
+        begin(abi, &o);
+        for (size_t i = 0; i < sizeof pcs / sizeof pcs[0]; i++) {
+            top.pc = pcs[i];
+            call_from(abi, BASE + 0x1020);
+            note("ABI %d, PC %llx", abi, (unsigned long long)top.pc);
+            code(first_step(), SFU_OK);
+            expect_wild(abi, STACK, BASE + 0x1020);
+            same(walk.frame.depth, 1);
+            called_from(abi, walk.frame.regs.sp, BASE + 0x10d0, 0xf1);
+            code(step(&walk), SFU_OK); /* by the table again, but nothing is proven any more */
+            same(walk.frame.guessed, SFU_GUESS_NONE);
+            same(walk.frame.reliable, false);
+            same(walk.frame.regs.fp, 0xf1);
+            code(step(&walk), SFU_END);
+        }
+        /* code without a table is code: nothing is known of its frame */
+        top.pc = BASE + 0x1050;
+        code(first_step(), SFU_E_NO_FDE);
+        /* nor is anything known where the text is not */
+        top.pc = 0;
+        o.mapped.text_first = 0;
+        code(first_step(), SFU_E_NO_FDE);
+        o.mapped.text_first = 1;
+        code(first_step(), SFU_OK);
+        close_section(&o);
+    }
+}
+
+/* The return address is in the text of a section, or there is no guess. */
+static void test_wild_caller(void **state)
+{
+    static const struct {
+        uint64_t ra;
+        bool code;
+    } callers[] = {{FIRST, false}, {FIRST + 1, true}, {LAST, true},           {LAST + 1, true},          {LAST + 2, false},
+                   {0, false},     {1, false},        {BASE + 0x1050, true}, {BASE + 0x200000, false}, {UINT64_MAX, false},
+                   {BASE + 0x101000, false}, {BASE + 0x101001, true}};
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o[2];
+        begin(abi, &o[0]);
+        code(open_bytes(&o[1], b->bytes, b->size, BASE + 0x100000), SFU_OK);
+        code(sfu_find_text(&o[1].mapped), SFU_OK);
+        code(sfu_add(&t.sections, &o[1].mapped), SFU_OK);
+        top.pc = 0;
+        for (size_t i = 0; i < sizeof callers / sizeof callers[0]; i++) {
+            note("ABI %d, RA %llx", abi, (unsigned long long)callers[i].ra);
+            call_from(abi, callers[i].ra);
+            code(first_step(), callers[i].code ? SFU_OK : SFU_E_NOT_CODE);
+            if (callers[i].code) {
+                expect_wild(abi, STACK, callers[i].ra);
+            }
+        }
+        close_section(&o[0]);
+        close_section(&o[1]);
+    }
+}
+
+/* Nothing is guessed in the middle of a stack, nor twice, nor where the RA cannot be had or the walk cannot go on. */
+static void test_wild_limits(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o;
+        begin(abi, &o);
+        top.pc = 0;
+        call_from(abi, BASE + 0x1020);
+        top.pc_kind = SFU_PC_RETURN;
+        code(first_step(), SFU_E_NOT_CODE);
+        top.pc_kind = SFU_PC_EXACT;
+        code(first_step(), SFU_OK);
+        called_from(abi, walk.frame.regs.sp, 0x10, 0xf1); /* the caller's RA is no code, either */
+        code(step(&walk), SFU_OK);
+        same(walk.frame.regs.pc, 0x10);
+        code(step(&walk), SFU_E_NOT_CODE);
+        t.max_frames = 1;
+        code(first_step(), SFU_E_NOT_CODE);
+        t.max_frames = 2;
+        code(first_step(), SFU_OK);
+        if (abi == SFU_AMD64) {
+            static const uint64_t sps[] = {0, STACK - 1, STACK - 8, STACK + 8192 - 7, UINT64_MAX - 8, UINT64_MAX};
+            for (size_t i = 0; i < sizeof sps / sizeof sps[0]; i++) {
+                top.sp = sps[i];
+                code(first_step(), SFU_E_NOT_CODE);
+            }
+        } else {
+            top.has_ra = false;
+            code(first_step(), SFU_E_NOT_CODE);
+            t.reg = machine_reg;
+            code(first_step(), SFU_E_NOT_CODE);
+            m.known = (uint64_t)1 << registers[abi].ra;
+            m.reg[registers[abi].ra] = BASE + 0x1030;
+            code(first_step(), SFU_OK);
+            expect_wild(abi, STACK, BASE + 0x1030);
+            top.sp = UINT64_MAX; /* the slot of the RA is in no stack; only s390x needs room above SP */
+            code(first_step(), abi == SFU_S390X ? SFU_E_NOT_CODE : SFU_OK);
+        }
+        close_section(&o);
+    }
+}
+
+/* An interrupted frame is as exact as the first one. */
+static void test_wild_interrupted(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o;
+        begin(abi, &o);
+        top.pc = BASE + 0x1090;
+        put_word(&m, STACK + 8, 0); /* the PC where the trap came */
+        put_word(&m, STACK + 16, 0xf0);
+        code(first_step(), SFU_OK);
+        same(walk.frame.regs.pc_kind, SFU_PC_EXACT);
+        same(walk.frame.reliable, true);
+        if (abi == SFU_AMD64) {
+            put_word(&m, STACK + 64, BASE + 0x1020);
+        } else {
+            t.reg = machine_reg;
+            m.known = (uint64_t)1 << registers[abi].ra;
+            m.reg[registers[abi].ra] = BASE + 0x1020;
+        }
+        code(step(&walk), SFU_OK);
+        expect_wild(abi, STACK + 64, BASE + 0x1020);
+        same(walk.frame.depth, 2);
+        close_section(&o);
+    }
+}
+
+static int trap_code, trap_asked;
+static uint64_t trap_sp; /* 0: above the frame's */
+
+static int trap(struct machine *machine, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
+{
+    (void)machine;
+    trap_asked = code;
+    trapped->regs.pc = BASE + 0x10d0;
+    trapped->regs.sp = trap_sp != 0 ? trap_sp : frame->regs.sp + 0x80;
+    return trap_code == 0x100 ? code : trap_code;
+}
+
+/* The hook comes first, the frame record last; what the hook says of the frame counts. */
+static void test_wild_order(void **state)
+{
+    enum { DOES_NOT_KNOW = 0x100 };
+    static const int says[] = {SFU_OK, SFU_END, SFU_E_STACK, SFU_E_NO_FDE, SFU_E_SIGNAL, DOES_NOT_KNOW};
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o;
+        bool record = abi != SFU_S390X;
+        begin(abi, &o);
+        top.pc = 0;
+        t.trap = machine_trap;
+        m.trap = trap;
+        t.frame_pointers = true;
+        put_word(&m, STACK + 0x48, BASE + 0x1030); /* the RA of the frame record */
+        for (size_t i = 0; i < sizeof says / sizeof says[0]; i++) {
+            note("ABI %d, hook says %d", abi, says[i]);
+            top.fp = STACK + 0x40;
+            call_from(abi, BASE + 0x1020);
+            trap_code = says[i];
+            code(first_step(), says[i] == DOES_NOT_KNOW ? SFU_OK : says[i]);
+            code(trap_asked, SFU_E_NOT_CODE);
+            if (says[i] == SFU_OK || says[i] == DOES_NOT_KNOW) {
+                same(walk.frame.guessed, says[i] == SFU_OK ? SFU_GUESS_NONE : SFU_GUESS_CALL);
+                same(walk.frame.regs.pc, says[i] == SFU_OK ? BASE + 0x10d0 : BASE + 0x1020);
+            }
+        }
+        call_from(abi, 0x20); /* the return address is not code: only the record is left */
+        code(first_step(), record ? SFU_OK : SFU_E_NOT_CODE);
+        same(walk.frame.guessed, record ? SFU_GUESS_RECORD : SFU_GUESS_NONE);
+        same(walk.frame.regs.pc, record ? BASE + 0x1030 : 0);
+        call_from(abi, BASE + 0x1020);
+        top.pc_kind = SFU_PC_RETURN;
+        code(first_step(), record ? SFU_OK : SFU_E_NOT_CODE);
+        same(walk.frame.guessed, record ? SFU_GUESS_RECORD : SFU_GUESS_NONE);
+        t.frame_pointers = false;
+        code(first_step(), SFU_E_NOT_CODE);
+        close_section(&o);
+    }
+}
+
+/* ---- Replaced return addresses ---- */
+
+enum { NESTED = 100 };
+#define TRAMPOLINE UINT64_C(0x12340)
+
+static uint64_t originals[NESTED + 1]; /* by the number of the slot's frame */
+static unsigned ra_asked;
+static uint64_t last_slot, last_ra;
+
+static bool original_ra(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra)
+{
+    assert_ptr_equal(ctx, &m);
+    same(frame->regs.sp, walk.frame.regs.sp); /* it is the frame whose RA it is */
+    same(frame->regs.pc, walk.frame.regs.pc);
+    ra_asked++;
+    last_slot = slot;
+    last_ra = *ra;
+    if (*ra != TRAMPOLINE) {
+        return false;
+    }
+    *ra = originals[frame->depth];
+    return true;
+}
+
+/* Every return is hooked: the walk is the same, and says so. */
+static void test_replaced(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        for (unsigned every = 1; every <= 3; every++) {
+            struct opened o;
+            uint64_t sp = STACK;
+            begin(abi, &o);
+            t.original_ra = original_ra;
+            for (unsigned i = 0; i < NESTED; i++) {
+                originals[i] = i == NESTED - 1 ? BASE + 0x10d0 : BASE + 0x1004 + 8 * (i % 5);
+                sp = called_from(abi, sp, i % every == 0 ? TRAMPOLINE : originals[i], i);
+            }
+            sfu_walk_start(&walk, &t, &top);
+            for (unsigned i = 0; i < NESTED; i++) {
+                uint64_t cfa = STACK + 32 * (uint64_t)(i + 1) + below(abi);
+                note("ABI %d, frame %u", abi, i);
+                ra_asked = 0;
+                code(step(&walk), SFU_OK);
+                same(ra_asked, 1);
+                same(last_slot, cfa - 8);
+                same(last_ra, i % every == 0 ? TRAMPOLINE : originals[i]);
+                same(walk.frame.regs.pc, originals[i]);
+                same(walk.frame.replaced, i % every == 0);
+                same(walk.frame.reliable, true);
+                same(walk.frame.guessed, SFU_GUESS_NONE);
+            }
+            code(step(&walk), SFU_END);
+            same(ra_asked, 1);
+            t.original_ra = NULL; /* without it the trampoline is all there is */
+            code(first_step(), SFU_OK);
+            same(walk.frame.regs.pc, TRAMPOLINE);
+            same(walk.frame.replaced, false);
+            close_section(&o);
+        }
+    }
+}
+
+/* A register has no slot; a PAC is not part of the address; the PC that a trap has saved is no return address. */
+static void test_replaced_kinds(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o;
+        struct sfu_row row;
+        begin(abi, &o);
+        t.original_ra = original_ra;
+        originals[0] = BASE + 0x1020;
+        memset(&row, 0, sizeof row);
+        row.abi = (uint8_t)abi;
+        row.cfa.control = (uint32_t)REG(registers[abi].sp);
+        row.cfa.offset = 64 + (int32_t)below(abi);
+        row.fp.control = (uint32_t)REG(registers[abi].fp);
+        row.ra.control = (uint32_t)REG(abi == SFU_AMD64 ? 6 : registers[abi].ra);
+        top.fp = top.ra = TRAMPOLINE;
+        top.has_ra = true;
+        sfu_walk_start(&walk, &t, &top);
+        code(apply_to(&walk, &row), SFU_OK);
+        same(last_slot, 0);
+        same(walk.frame.regs.pc, BASE + 0x1020);
+        same(walk.frame.replaced, true);
+        row.ra.control = (uint32_t)AT_REG(registers[abi].sp);
+        row.ra.offset = 24;
+        row.signed_ra = abi <= SFU_AARCH64;
+        put_word(&m, STACK + 24, TRAMPOLINE | (row.signed_ra ? UINT64_C(0x55) << 48 : 0));
+        sfu_walk_start(&walk, &t, &top);
+        code(apply_to(&walk, &row), SFU_OK);
+        same(last_slot, STACK + 24);
+        same(walk.frame.replaced, true);
+        for (int signal = 0; signal < 2; signal++) {
+            row.signal = signal;
+            ra_asked = 0;
+            sfu_walk_start(&walk, &t, &top);
+            code(apply_to(&walk, &row), SFU_OK);
+            same(ra_asked, !signal);
+            same(walk.frame.replaced, !signal);
+            same(walk.frame.regs.pc, signal ? TRAMPOLINE : BASE + 0x1020);
+        }
+        /* it holds for one frame, and is not asked where the stack cannot be read */
+        row.signal = false;
+        row.ra.offset = 32;
+        put_word(&m, STACK + 64 + 32, BASE + 0x1030);
+        code(apply_to(&walk, &row), SFU_OK);
+        same(walk.frame.replaced, false);
+        ra_asked = 0;
+        row.ra.offset = 8192;
+        code(apply_to(&walk, &row), SFU_E_STACK);
+        same(ra_asked, 0);
+        close_section(&o);
+    }
+}
+
+/* What is guessed may have been replaced, too. */
+static void test_replaced_guess(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o;
+        begin(abi, &o);
+        t.original_ra = original_ra;
+        originals[0] = BASE + 0x1020;
+        top.pc = 0;
+        call_from(abi, TRAMPOLINE);
+        code(first_step(), SFU_OK);
+        same(walk.frame.guessed, SFU_GUESS_CALL);
+        same(walk.frame.replaced, true);
+        same(walk.frame.regs.pc, BASE + 0x1020);
+        same(last_slot, abi == SFU_AMD64 ? STACK : 0);
+        if (abi != SFU_S390X) {
+            t.frame_pointers = true;
+            top.pc = BASE + 0x1050;
+            top.fp = STACK + 0x40;
+            put_word(&m, STACK + 0x48, TRAMPOLINE);
+            code(first_step(), SFU_OK);
+            same(walk.frame.guessed, SFU_GUESS_RECORD);
+            same(walk.frame.replaced, true);
+            same(last_slot, STACK + 0x48);
+        }
+        close_section(&o);
+    }
+}
+
+/* ---- The final frame ---- */
+
+/* By the tables and by the hook; each edge; of a return address the lookup PC counts. */
+static void test_final(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        for (int hook = 0; hook < 2; hook++) {
+            struct opened o;
+            uint64_t pc = hook ? BASE + 0x1050 : BASE + 0x10d0;
+            begin(abi, &o);
+            t.trap = machine_trap;
+            m.trap = trap;
+            trap_code = SFU_END;
+            for (int kind = SFU_PC_EXACT; kind <= SFU_PC_RETURN; kind++) {
+                top.pc = pc + (unsigned)kind;
+                top.pc_kind = (uint8_t)kind;
+                t.final_first = t.final_last = 0;
+                code(first_step(), SFU_END);
+                t.final_first = t.final_last = pc;
+                code(first_step(), SFU_END);
+                t.final_first = t.final_last = pc + 1;
+                code(first_step(), SFU_E_NOT_FINAL);
+                code(step(&walk), SFU_E_NOT_FINAL);
+                t.final_first = t.final_last = pc - 1;
+                code(first_step(), SFU_E_NOT_FINAL);
+                t.final_first = 0;
+                code(first_step(), SFU_E_NOT_FINAL);
+                t.final_last = pc;
+                code(first_step(), SFU_END);
+                t.final_last = UINT64_MAX;
+                code(first_step(), SFU_END);
+                t.final_first = pc;
+                code(first_step(), SFU_END);
+                t.final_first = pc + 1;
+                code(first_step(), SFU_E_NOT_FINAL);
+            }
+            close_section(&o);
+        }
+    }
+}
+
+/* Only the end is looked at: frames and errors are as without it, and sfu_apply does not know it. */
+static void test_final_only(void **state)
+{
+    struct opened o;
+    struct sfu_row row;
+    (void)state;
+    begin(SOME_ABI, &o);
+    t.final_first = t.final_last = 1;
+    called_from(SOME_ABI, STACK, BASE + 0x10d0, 0xf1);
+    code(first_step(), SFU_OK);
+    code(find_frame(&t, &walk.frame, &row), SFU_OK);
+    code(apply_to(&walk, &row), SFU_END);
+    code(step(&walk), SFU_E_NOT_FINAL);
+    top.pc = BASE + 0x1050;
+    code(first_step(), SFU_E_NO_FDE);
+    close_section(&o);
+}
+
+/* ---- Stacks ---- */
+
+enum { SIZE = 0x1000, LEVELS = 3 };
+
+/* A row by which SP becomes what FP is. */
+static void row_to_fp(int abi, struct sfu_row *row)
+{
+    memset(row, 0, sizeof *row);
+    row->abi = (uint8_t)abi;
+    row->cfa.control = (uint32_t)REG(registers[abi].fp);
+    row->cfa.offset = (int32_t)below(abi);
+    row->ra.control = row->fp.control = (uint32_t)REG(registers[abi].fp);
+}
+
+static uint64_t address(unsigned stack, unsigned level)
+{
+    return STACK + stack * (uint64_t)SIZE + 0x10 * (level + 1);
+}
+
+/* Visits of stacks, from the rule: on each stack SP grows, from where it was there last. */
+struct visits {
+    unsigned count;
+    uint64_t last[8]; /* by the number of the stack; 0: it has not been on it */
+    unsigned current;
+    unsigned switches;
+    bool forgotten; /* more stacks than a walk remembers */
+};
+
+static bool may_go(const struct visits *v, unsigned stack, uint64_t sp)
+{
+    return sp > v->last[stack];
+}
+
+static unsigned visited, refused;
+
+/* Every way to go on from WALK, whose visits were V, over STACKS stacks, LEFT visits more. */
+static void visit(const struct sfu_walk *from, const struct visits *v, const struct sfu_row *row, unsigned stacks,
+                  unsigned left)
+{
+    if (left == 0) {
+        return;
+    }
+    for (unsigned i = 0; i < stacks * LEVELS; i++) {
+        unsigned stack = i / LEVELS;
+        uint64_t sp = address(stack, i % LEVELS);
+        struct sfu_walk next;
+        memcpy(&next, from, sizeof next);
+        next.frame.regs.fp = sp;
+        note("stack %u, SP %llx, %u visits left", stack, (unsigned long long)sp, left);
+        visited++;
+        if (!may_go(v, stack, sp)) {
+            refused++;
+            code(apply_to(&next, row), SFU_E_PROGRESS);
+        } else {
+            struct visits then = *v;
+            code(apply_to(&next, row), SFU_OK);
+            then.last[stack] = sp;
+            then.switches += stack != v->current;
+            then.current = stack;
+            same(next.frame.regs.sp, sp);
+            same(next.frame.switched, stack != v->current);
+            same(next.frame.switches, then.switches);
+            same(next.frame.reliable, true);
+            visit(&next, &then, row, stacks, left - 1);
+        }
+    }
+}
+
+/* Every order of visits of up to as many stacks as a walk remembers and the one that it is on. */
+static void test_visits(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        struct sfu_row row;
+        machine_init(&m, &t, registers[abi].big);
+        t.stack = machine_stack;
+        m.stack_size = SIZE;
+        row_to_fp(abi, &row);
+        for (unsigned stacks = 1; stacks <= SFU_STACKS + 1; stacks++) {
+            struct visits v;
+            memset(&v, 0, sizeof v);
+            memset(&walk, 0, sizeof walk);
+            memset(&top, 0, sizeof top);
+            top.sp = v.last[0] = address(0, 0);
+            top.pc_kind = SFU_PC_RETURN;
+            sfu_walk_start(&walk, &t, &top);
+            visited = refused = 0;
+            visit(&walk, &v, &row, stacks, stacks < SFU_STACKS ? 6 : stacks == SFU_STACKS ? 5 : 4);
+            holds(visited > 0 && refused > 0);
+        }
+    }
+}
+
+/* Goes from one stack to the next in turn, up on each. */
+static void test_forgotten(void **state)
+{
+    (void)state;
+    for (unsigned stacks = 2; stacks <= 8; stacks++) {
+        struct sfu_row row;
+        machine_init(&m, &t, registers[SOME_ABI].big);
+        t.stack = machine_stack;
+        m.stack_size = SIZE;
+        t.max_switches = 100;
+        row_to_fp(SOME_ABI, &row);
+        memset(&walk, 0, sizeof walk);
+        memset(&top, 0, sizeof top);
+        top.sp = address(0, 1);
+        top.pc_kind = SFU_PC_RETURN;
+        sfu_walk_start(&walk, &t, &top);
+        for (unsigned i = 1; i < 3 * stacks; i++) {
+            note("%u stacks, visit %u", stacks, i);
+            walk.frame.regs.fp = address(i % stacks, 1 + i / stacks);
+            code(apply_to(&walk, &row), SFU_OK);
+            /* the first SFU_STACKS that were left are remembered beside the one that it is on */
+            same(walk.frame.reliable, i < SFU_STACKS + 1 || stacks <= SFU_STACKS + 1);
+        }
+        /* all but those that are forgotten must not be entered below; the frame that is there now was the last one */
+        for (unsigned back = 1; back < stacks; back++) {
+            struct sfu_walk other;
+            memcpy(&other, &walk, sizeof other);
+            other.frame.regs.fp = address(stacks - 1 - back, 3); /* where it was left last */
+            note("%u stacks, %u back", stacks, back);
+            code(apply_to(&other, &row), back <= SFU_STACKS ? SFU_E_PROGRESS : SFU_OK);
+            other.frame.regs.fp = address(stacks - 1 - back, 4);
+            code(apply_to(&other, &row), SFU_OK);
+        }
+    }
+}
+
+/* Where a stack is entered again, SP may be what it was if a leaf returns, as within a stack; and by a trap it may not. */
+static void test_entered_again(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        for (int kind = SFU_PC_EXACT; kind <= SFU_PC_RETURN; kind++) {
+            for (int signal = 0; signal < 2; signal++) {
+                for (int by = -1; by <= 1; by++) {
+                    struct sfu_row row;
+                    bool grows = by > 0 || (by == 0 && kind == SFU_PC_EXACT && !signal);
+                    machine_init(&m, &t, registers[abi].big);
+                    t.stack = machine_stack;
+                    m.stack_size = SIZE;
+                    row_to_fp(abi, &row);
+                    memset(&walk, 0, sizeof walk);
+                    memset(&top, 0, sizeof top);
+                    top.sp = address(0, 2);
+                    sfu_walk_start(&walk, &t, &top);
+                    walk.frame.regs.fp = address(1, 0);
+                    code(apply_to(&walk, &row), SFU_OK);
+                    walk.frame.regs.fp = address(0, 2) + (uint64_t)(int64_t)by;
+                    walk.frame.regs.pc_kind = (uint8_t)kind;
+                    row.signal = signal;
+                    note("ABI %d, kind %d, signal %d, by %d", abi, kind, signal, by);
+                    code(apply_to(&walk, &row), grows ? SFU_OK : SFU_E_PROGRESS);
+                    t.stack = NULL; /* without the callback nothing is remembered, and a trap leads anywhere */
+                    sfu_walk_start(&walk, &t, &top);
+                    walk.frame.regs.pc_kind = (uint8_t)kind;
+                    walk.frame.regs.fp = address(0, 2) + (uint64_t)(int64_t)by;
+                    code(apply_to(&walk, &row), grows || signal ? SFU_OK : SFU_E_PROGRESS);
+                    same(walk.num_left, 0);
+                }
+            }
+        }
+    }
+}
+
+/* A hook's frames are held to the same rule: from stack A to B and back to A below where it was left. */
+static void test_hook_back(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        for (int by = -0x10; by <= 0x10; by += 0x10) {
+            struct opened o;
+            begin(abi, &o);
+            t.stack = machine_stack;
+            t.trap = machine_trap;
+            m.trap = trap;
+            m.stack_size = SIZE;
+            trap_code = SFU_OK;
+            top.pc = 0;
+            top.sp = address(0, 1);
+            trap_sp = address(1, 1);
+            code(first_step(), SFU_OK);
+            same(walk.frame.switched, true);
+            walk.frame.regs.pc = 0;
+            trap_sp = address(0, 1) + (uint64_t)(int64_t)by;
+            code(step(&walk), by > 0 ? SFU_OK : SFU_E_PROGRESS);
+            same(walk.frame.switches, by > 0 ? 2 : 1);
+            same(walk.frame.reliable, true);
+            trap_sp = 0;
+            close_section(&o);
+        }
+    }
+}
+
+int crash_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_find_text),      cmocka_unit_test(test_top_of_memory),
+        cmocka_unit_test(test_text),           cmocka_unit_test(test_wild_call),
+        cmocka_unit_test(test_wild_caller),    cmocka_unit_test(test_wild_limits),
+        cmocka_unit_test(test_wild_interrupted), cmocka_unit_test(test_wild_order),
+        cmocka_unit_test(test_replaced),       cmocka_unit_test(test_replaced_kinds),
+        cmocka_unit_test(test_replaced_guess), cmocka_unit_test(test_final),
+        cmocka_unit_test(test_final_only),     cmocka_unit_test(test_visits),
+        cmocka_unit_test(test_forgotten),      cmocka_unit_test(test_entered_again),
+        cmocka_unit_test(test_hook_back),
+    };
+    return cmocka_run_group_tests_name("crash", tests, NULL, NULL);
+}
