@@ -334,6 +334,41 @@ int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, ui
     return REMOTE ? open_section(section, NULL, read, ctx, size, addr) : SFU_E_SECTION;
 }
 
+/* Finds the header of the next tables, of which *AT becomes the offset: linkers that do not merge leave it behind these
+ * tables, at once or aligned to 8. Returns SFU_E_EMPTY if there is none. */
+static OUT_OF_LINE int find_next(const struct sfu_section *s, uint32_t *at)
+{
+    struct lookup l;
+    uint32_t padding;
+
+    begin(&l, s);
+    for (padding = 0; padding < 8 && s->size - s->end >= padding + HEADER_SIZE; padding++) {
+        int code = read_known(&l, s->end + padding, 2);
+
+        if (code != SFU_OK)
+            return code;
+        if (load2(l.record, is_big(s)) == MAGIC) {
+            *at = s->end + padding;
+            return SFU_OK;
+        }
+    }
+    return SFU_E_EMPTY;
+}
+
+int sfu_open_next(struct sfu_section *section, struct sfu_section *next)
+{
+    const uint8_t *bytes = section->bytes;
+    uint32_t at;
+    int code = find_next(section, &at);
+
+    if (code == SFU_OK)
+        code = open_section(next, bytes != NULL ? bytes + at : NULL, section->read, section->ctx, section->size - at,
+                            section->addr + at);
+    if (code == SFU_OK)
+        section->size = section->end;
+    return code;
+}
+
 int sfu_add(struct sfu_section **list, struct sfu_section *section)
 {
     if (*list != NULL && (*list)->abi != section->abi)
@@ -1161,19 +1196,13 @@ static int check_fde(struct lookup *l, uint32_t index, uint32_t left, uint32_t *
     return code;
 }
 
-/* A linker that does not merge leaves the next file's header behind the tables, aligned to 8. */
-static OUT_OF_LINE int check_concatenated(struct lookup *l)
+/* Checks that no other header follows the tables of S. */
+static int check_end(const struct sfu_section *s)
 {
-    const struct sfu_section *s = l->s;
-    uint32_t next = (s->end + 7) & ~(uint32_t)7;
-    int code;
+    uint32_t at;
+    int code = find_next(s, &at);
 
-    if (s->size < (uint64_t)next + HEADER_SIZE)
-        return SFU_OK;
-    code = read_known(l, next, 2);
-    if (code != SFU_OK)
-        return code;
-    return load2(l->record, is_big(s)) == MAGIC ? (int)SFU_E_CONCATENATED : (int)SFU_OK;
+    return code == SFU_OK ? (int)SFU_E_CONCATENATED : code == SFU_E_EMPTY ? (int)SFU_OK : code;
 }
 
 /* The functions in turn. No more rows are looked at than the header says, or than there is room for: a row takes two
@@ -1204,7 +1233,7 @@ int sfu_check(const struct sfu_section *section, struct sfu_place *place)
     if (code == SFU_OK && (left > 0 || section->num_fres > room))
         code = SFU_E_COUNT;
     if (code == SFU_OK)
-        code = check_concatenated(&l);
+        code = check_end(section);
     if (code != SFU_OK && place != NULL) {
         place->fde = index;
         place->row = row;

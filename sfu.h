@@ -44,7 +44,7 @@ enum sfu_code {
     SFU_E_BOUNDS = -6,     /* the header or an entry points outside of the section, the section wraps around the end of
                               the address space, or its tables are 2 GiB or longer */
     SFU_E_SECTION = -7,    /* the callback could not read the section */
-    SFU_E_CONCATENATED = -8, /* a second header follows the table: the linker did not merge the sections */
+    SFU_E_CONCATENATED = -8, /* a second header follows the tables: sfu_open_next */
     SFU_E_UNSORTED = -9,   /* flagged as sorted, but this FDE starts below the one before it */
     SFU_E_OVERLAP = -10,   /* flagged as sorted, but this FDE starts inside the one before it */
     SFU_E_COUNT = -11,     /* the functions have another number of rows than the header says */
@@ -248,9 +248,19 @@ int sfu_open(struct sfu_section *section, const void *bytes, uint64_t size, uint
 /* The same for a section that READ(CTX, ADDR + offset, ...) brings. Returns the same, or SFU_E_SECTION. */
 int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, uint64_t size, uint64_t addr);
 
+/* Linkers that do not know the format join sections without merging them: then only the first tables are SECTION, and
+ * sfu_check says SFU_E_CONCATENATED. Opens the tables behind those of SECTION, which follow at once or after up to 7 bytes of
+ * padding, as a section of their own, *NEXT, and makes SECTION end in front of them. SECTION may be in a list, NEXT is in
+ * none. To open all of them:
+ *     code = sfu_open(&s[0], ...);
+ *     for (n = 0; code == SFU_OK && sfu_add(&list, &s[n]) == SFU_OK && ++n < ROOM;)
+ *         code = sfu_open_next(&s[n - 1], &s[n]);
+ * Returns SFU_OK, SFU_E_EMPTY if there are no more, or what sfu_open or sfu_open_remote returns. */
+int sfu_open_next(struct sfu_section *section, struct sfu_section *next);
+
 /* Checks a whole section as no lookup needs to: every FDE and every row, order and overlap where it is flagged as
  * sorted, the number of rows, and what follows the table. Takes time in proportion to the section. Sets *PLACE, which
- * may be NULL, to the place of the fault. Returns SFU_OK, or the first fault: SFU_E_EMPTY (no FDE), SFU_E_BOUNDS,
+ * may be NULL, to the place of the fault; without one it stays as it was. Returns SFU_OK, or the first fault: SFU_E_EMPTY (no FDE), SFU_E_BOUNDS,
  * SFU_E_SECTION, SFU_E_FDE, SFU_E_ROW, SFU_E_NO_ROW (an FDE without rows that does not mean anything),
  * SFU_E_UNSORTED, SFU_E_OVERLAP, SFU_E_COUNT or SFU_E_CONCATENATED. No lookup in a section that passes returns
  * SFU_E_BOUNDS, SFU_E_FDE or SFU_E_ROW. Functions of size 0, which compilers emit, may lie anywhere. */
@@ -258,7 +268,8 @@ int sfu_check(const struct sfu_section *section, struct sfu_place *place);
 
 /* Sorts the FDEs in place by start, so that they are found by binary search. BYTES are the section's own, writable.
  * Field-relative starts become section-relative; the header's flags follow. Takes O(n log n), no memory. Nobody may
- * use the section meanwhile. Returns SFU_OK or SFU_E_READONLY, which leaves the bytes as they were. */
+ * use the section meanwhile. Check it afterwards: functions that contain each other, which only an unsorted table may have,
+ * are not all found any more, and sfu_check says so (SFU_E_OVERLAP). Returns SFU_OK or SFU_E_READONLY, which leaves the bytes as they were. */
 int sfu_sort(struct sfu_section *section, void *bytes);
 
 /* Sets the text of SECTION to what its FDEs describe: from the lowest start of a function to the highest end. Takes time in
@@ -278,7 +289,15 @@ uint64_t sfu_lookup_pc(const struct sfu_registers *regs);
 
 /* Finds what SECTION says of PC, which is a lookup PC: binary search in a sorted table, linear in another, then the
  * rows of one function. Fills in *ROW. Returns SFU_OK, SFU_E_NO_FDE, SFU_E_NO_ROW, SFU_E_FDE, SFU_E_ROW,
- * SFU_E_BOUNDS or SFU_E_SECTION. */
+ * SFU_E_BOUNDS or SFU_E_SECTION.
+ * A lookup reads no more than it needs, so that damage costs these PCs, and no others:
+ *   the attributes of a function, or where its rows are   those of the function (SFU_E_FDE, SFU_E_BOUNDS)
+ *   words that a row of its type cannot have              those of the row (SFU_E_ROW)
+ *   words of no valid size                                those of the row and behind, in the function (SFU_E_ROW)
+ *   a row that does not start above the one before it,    those of the one before it and behind, in the function: where
+ *   or starts outside of the tables                       that one ends is not known (SFU_E_ROW, SFU_E_BOUNDS)
+ *   the start of a function                               its own and, in a sorted table, any that the search then misses
+ * Damage that makes sense is not seen: a start that is wrong and still in order moves the border of two rows. */
 int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row);
 
 /* Finds what the sections of TARGET say of FRAME. Those whose text has its lookup PC are tried, from the front of the

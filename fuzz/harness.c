@@ -174,10 +174,10 @@ uint32_t most_reads(const struct sfu_section *s, const struct table *t)
     return (s->flags & 1 ? halvings + table_empties(t) + 1 : s->num_fdes) + 2 + rows + 1;
 }
 
-/* Three records of each FDE, the head and the words of each row, and what may be a second header. */
+/* Three records of each FDE, the head and the words of each row, and the places where a second header may be. */
 uint32_t most_check_reads(const struct sfu_section *s)
 {
-    return 3 * s->num_fdes + 2 * ((s->end - s->fres) / 2) + 1;
+    return 3 * s->num_fdes + 2 * ((s->end - s->fres) / 2) + 8;
 }
 
 unsigned interesting_pcs(const struct table *t, uint64_t *pcs)

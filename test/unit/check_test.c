@@ -231,7 +231,7 @@ static void proportional(const struct variant *v)
         code(open_build(&o, b), SFU_OK);
         code(seen(sfu_check(&o.remote, NULL)), lie ? SFU_E_COUNT : SFU_OK);
         note("version %d, lie %u: %u reads", v->version, lie, o.memory.reads);
-        holds(o.memory.reads <= CHECK_FDE_READS * FUNCTIONS + CHECK_ROW_READS * (b->fre_len / 2) + 1);
+        holds(o.memory.reads <= CHECK_FDE_READS * FUNCTIONS + CHECK_ROW_READS * (b->fre_len / 2) + CHECK_END_READS);
         holds(!lie || o.memory.reads <= CHECK_FDE_READS * (b->fre_len / 2 / EACH + 1) +
                                             CHECK_ROW_READS * (b->fre_len / 2));
         close_section(&o);
@@ -375,6 +375,178 @@ static void test_concatenated(void **state)
     for_each_variant(concatenated);
 }
 
+/* N tables one behind the other, each of one function more than the one before, with PADDING bytes of FILL between them; 8:
+ * as many as align them. Table I begins at AT[I]. Returns the size of all. */
+enum { TABLES = 4, JOINED = 4096 };
+static uint8_t joined[JOINED];
+static size_t at[TABLES + 1];
+
+static size_t join(const struct variant *v, int n, size_t padding, uint8_t fill, uint64_t addr)
+{
+    size_t size = 0;
+    memset(joined, fill, sizeof joined);
+    for (int i = 0; i < n; i++) {
+        if (i > 0) {
+            size += padding < 8 ? padding : (size_t)(-(addr + size) % 8);
+        }
+        begin_variant(b, v);
+        for (int k = 0; k <= i; k++) {
+            build_fde(b, 0x10000 * (i + 1) + 0x20 * k, 0x20, ADDR1);
+            ROW(b, 0, BASE_SP, 8 * (i + 1));
+        }
+        b->gap = (uint32_t)i;
+        build_end(b);
+        at[i] = size;
+        memcpy(joined + size, b->bytes, b->size);
+        size += b->size;
+    }
+    at[n] = size;
+    holds(size + 64 < sizeof joined);
+    return size;
+}
+
+/* Opens all of what O has, mapped or remote: N tables, of which each is whole, and says what is its own. */
+static void expect_joined(const struct sfu_section *first, int n, int abi)
+{
+    struct sfu_section s[TABLES + 1];
+    struct sfu_place place;
+    s[0] = *first;
+    for (int i = 1; i < n; i++) {
+        uint64_t size = s[i - 1].size;
+        code(sfu_check(&s[i - 1], &place), SFU_E_CONCATENATED);
+        code(seen(sfu_open_next(&s[i - 1], &s[i])), SFU_OK);
+        same(s[i - 1].size, s[i - 1].end);
+        same(s[i].addr, first->addr + at[i]);
+        same(s[i].size, size - (at[i] - at[i - 1]));
+        same(s[i].num_fdes, i + 1);
+        assert_null(s[i].next);
+        code(sfu_open_next(&s[i - 1], &s[n]), SFU_E_EMPTY); /* it was cut off */
+    }
+    code(sfu_open_next(&s[n - 1], &s[n]), SFU_E_EMPTY);
+    for (int i = 0; i < n; i++) {
+        struct sfu_row row;
+        code(sfu_check(&s[i], NULL), SFU_OK);
+        for (int k = 0; k < n; k++) {
+            uint64_t pc = s[k].addr + 0x10000 * (uint64_t)(k + 1);
+            code(sfu_find(&s[i], pc, &row), i == k ? SFU_OK : SFU_E_NO_FDE);
+            holds(i != k || row.cfa.offset == cfa_offset(abi, 8 * (i + 1)));
+        }
+    }
+}
+
+static void joins(const struct variant *v)
+{
+    for (unsigned n = 1; n <= TABLES; n++) {
+        for (unsigned how = 0; how <= 8; how++) {
+            for (unsigned odd = 0; odd < 2; odd++) {
+                struct opened o;
+                uint64_t addr = BASE + 3 * odd;
+                uint8_t fill = odd ? 0xcc : 0;
+                size_t size = join(v, (int)n, how, fill, addr);
+                note("version %d, %u tables, padding %u, odd %u", v->version, n, how, odd);
+                code(open_bytes(&o, joined, size + odd * 30, addr), SFU_OK);
+                expect_joined(&o.mapped, (int)n, v->abi);
+                if (o.has_remote) {
+                    expect_joined(&o.remote, (int)n, v->abi);
+                }
+                close_section(&o);
+            }
+        }
+    }
+}
+
+static void test_joined(void **state)
+{
+    (void)state;
+    for_each_variant(joins);
+}
+
+/* What comes behind the tables is no header, or not one that can be opened: nothing changes. */
+static void expect_next(size_t size, int want)
+{
+    struct opened o;
+    code(open_bytes(&o, joined, size, BASE), SFU_OK);
+    for (int remote = 0; remote < (o.has_remote ? 2 : 1); remote++) {
+        struct sfu_section *s = remote ? &o.remote : &o.mapped, next, before, next_before;
+        memset(&next, 0x5a, sizeof next);
+        memcpy(&next_before, &next, sizeof next);
+        memcpy(&before, s, sizeof before);
+        note("version %d, size %zu, remote %d", b->version, size, remote);
+        code(seen(sfu_open_next(s, &next)), want);
+        if (want == SFU_OK) {
+            same(s->size, s->end);
+            same(next.size, size - at[1]);
+        } else {
+            assert_memory_equal(s, &before, sizeof before);
+            assert_memory_equal(&next, &next_before, sizeof next);
+        }
+    }
+    close_section(&o);
+}
+
+static void no_next(const struct variant *v)
+{
+    size_t size;
+    join(v, 2, 5, 0, BASE);
+    for (size_t end = at[1]; end < at[2]; end++) { /* cut off: in the header, and behind it */
+        join(v, 2, 5, 0, BASE);
+        expect_next(end, end < at[1] + 28 ? SFU_E_EMPTY : SFU_E_BOUNDS);
+    }
+    join(v, 2, 5, 0, BASE);
+    expect_next(at[2], SFU_OK);
+    joined[at[1] + H_VERSION] = 9;
+    expect_next(at[2], SFU_E_VERSION);
+    join(v, 2, 5, 0, BASE);
+    joined[at[1] + H_ABI] = 9;
+    expect_next(at[2], SFU_E_ABI);
+    join(v, 2, 5, 0, BASE);
+    joined[at[1] + H_FLAGS] = 0x80;
+    expect_next(at[2], SFU_E_FLAGS);
+    join(v, 2, 5, 0, BASE);
+    joined[at[1]] ^= 0x3c; /* in the other byte order, too, it is another table's */
+    joined[at[1] + 1] ^= 0x3c;
+    expect_next(at[2], SFU_E_EMPTY);
+    size = join(v, 2, 7, 0, BASE);
+    memmove(joined + at[1] + 1, joined + at[1], size - at[1]); /* 8 bytes of padding */
+    joined[at[1]] = 0;
+    expect_next(size + 1, SFU_E_EMPTY);
+}
+
+static void test_no_next(void **state)
+{
+    (void)state;
+    for_each_variant(no_next);
+}
+
+#ifndef SFU_NO_REMOTE
+/* The k-th read fails: nothing changes. */
+static void next_failing(const struct variant *v)
+{
+    struct opened o;
+    struct sfu_section next;
+    size_t size = join(v, 2, 3, 0, BASE);
+    unsigned k = 0;
+    int result;
+    code(open_bytes(&o, joined, size, BASE), SFU_OK);
+    do {
+        struct sfu_section before = o.remote;
+        o.memory.reads = 0;
+        o.memory.fail_at = ++k;
+        result = sfu_open_next(&o.remote, &next);
+        holds(result == SFU_E_SECTION || result == SFU_OK);
+        same(o.remote.size, result == SFU_OK ? before.end : before.size);
+    } while (result != SFU_OK);
+    same(k, 3 + 2 + 1); /* up to the magic in the fourth place, and the header */
+    close_section(&o);
+}
+
+static void test_next_failing(void **state)
+{
+    (void)state;
+    for_each_variant(next_failing);
+}
+#endif
+
 #ifndef SFU_NO_REMOTE
 /* The k-th read fails for every k; the place is where the check had come to. */
 static void failing(const struct variant *v)
@@ -414,9 +586,11 @@ int check_tests(void)
         cmocka_unit_test(test_counts),  cmocka_unit_test(test_entries),
         cmocka_unit_test(test_rows),    cmocka_unit_test(test_concatenated),
         cmocka_unit_test(test_top_of_memory), cmocka_unit_test(test_no_rows),
-        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_shared),  cmocka_unit_test(test_joined),
+        cmocka_unit_test(test_no_next),
 #ifndef SFU_NO_REMOTE
         cmocka_unit_test(test_failing), cmocka_unit_test(test_proportional),
+        cmocka_unit_test(test_next_failing),
 #endif
     };
     return cmocka_run_group_tests_name("check", tests, NULL, NULL);

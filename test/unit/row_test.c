@@ -260,6 +260,85 @@ static void test_signals(void **state)
     for_each_variant(signals);
 }
 
+/* Three functions of ROWS rows of 4 bytes of code. */
+enum { ROWS = 5, EACH = 4 * ROWS };
+
+static void three_functions(const struct variant *v)
+{
+    begin_variant(b, v);
+    for (int f = 0; f < 3; f++) {
+        build_fde(b, 0x1000 + EACH * f, EACH, ADDR1);
+        for (int i = 0; i < ROWS; i++) {
+            ROW(b, 4u * (unsigned)i, BASE_SP | WORD2, 8 * (f * ROWS + i + 1), -8);
+        }
+    }
+    build_end(b);
+}
+
+/* The PCs of function BAD from offset FROM up to TO get WANT; all others their row, as long as it is. */
+static void expect_cost(const struct variant *v, unsigned bad, unsigned from, unsigned to, int want)
+{
+    struct opened o;
+    code(open_build(&o, b), SFU_OK);
+    for (unsigned f = 0; f < 3; f++) {
+        for (unsigned offset = 0; offset < EACH; offset++) {
+            struct sfu_row row;
+            uint64_t start = BASE + 0x1000 + EACH * f;
+            bool lost = f == bad && offset >= from && offset < to;
+            code(find(&o, start + offset, &row), lost ? want : SFU_OK);
+            if (!lost) {
+                same(row.start, start + offset / 4 * 4);
+                same(row.length, 4);
+                same(row.cfa.offset, cfa_offset(v->abi, 8 * (f * ROWS + offset / 4 + 1)));
+            }
+        }
+    }
+    close_section(&o);
+}
+
+/* What sfu.h says that each kind of damage costs, for each row of each function. */
+static void damage(const struct variant *v)
+{
+    for (unsigned bad = 0; bad < 3; bad++) {
+        for (unsigned i = 0; i < ROWS; i++) {
+            for (unsigned to = 0; i > 0 && to <= 4 * (i - 1); to++) { /* its start is that of a row before it, or less */
+                three_functions(v);
+                b->bytes[build_row_at(b, bad * ROWS + i)] = (uint8_t)to;
+                note("version %d, function %u, row %u starts at %u", v->version, bad, i, to);
+                expect_cost(v, bad, 4 * (i - 1), EACH, SFU_E_ROW);
+            }
+            three_functions(v);
+            b->bytes[build_row_at(b, bad * ROWS + i) + 1] |= 0x60;
+            note("version %d, function %u, row %u has words of no size", v->version, bad, i);
+            expect_cost(v, bad, 4 * i, EACH, SFU_E_ROW);
+            three_functions(v);
+            b->bytes[build_row_at(b, bad * ROWS + i) + 1] = BASE_SP | WORD1 | 4 << 1;
+            note("version %d, function %u, row %u has words that no default row has", v->version, bad, i);
+            expect_cost(v, bad, 4 * i, 4 * i + 4, SFU_E_ROW);
+        }
+        three_functions(v);
+        build_set_info(b, bad, 3);
+        note("version %d, function %u is broken", v->version, bad);
+        expect_cost(v, bad, 0, EACH, SFU_E_FDE);
+        three_functions(v);
+        build_set_fre_off(b, bad, 0x7fffffff);
+        note("version %d, the rows of function %u are outside", v->version, bad);
+        expect_cost(v, bad, 0, EACH, SFU_E_BOUNDS);
+    }
+    for (uint32_t cut = 1; cut <= 6; cut++) { /* the last row ends behind the tables: its words, or its head */
+        three_functions(v);
+        build_put(b, H_FRE_LEN, b->fre_len - cut, 4);
+        note("version %d, %u bytes are cut off", v->version, cut);
+        expect_cost(v, 2, cut <= 4 ? EACH - 4 : EACH - 8, EACH, SFU_E_BOUNDS);
+    }
+}
+
+static void test_damage(void **state)
+{
+    (void)state;
+    for_each_variant(damage);
+}
+
 /* Rows of a repeated block: PC % rep_size, counted from the function's start. */
 static void repeated(const struct variant *v)
 {
@@ -625,6 +704,7 @@ int row_tests(void)
         cmocka_unit_test(test_no_row),        cmocka_unit_test(test_outermost),
         cmocka_unit_test(test_signals),       cmocka_unit_test(test_repeated),
         cmocka_unit_test(test_repeat_of_0),   cmocka_unit_test(test_repeated_far),
+        cmocka_unit_test(test_damage),
         cmocka_unit_test(test_short_block),
         cmocka_unit_test(test_order),         cmocka_unit_test(test_cut_off),
         cmocka_unit_test(test_s390x_registers), cmocka_unit_test(test_ra_word_of_0),

@@ -33,6 +33,39 @@ static void build_shuffled(const struct variant *v, int n, int order)
     build_end(b);
 }
 
+/* A function in another one: an unsorted table has both, a sorted one cannot, and the check says so. */
+static void nested(const struct variant *v)
+{
+    struct opened o;
+    struct sfu_row row;
+    struct sfu_place place;
+    begin_variant(b, v);
+    b->flags &= (uint8_t)~F_SORTED;
+    build_fde(b, 0x1000, 0x100, ADDR1);
+    ROW(b, 0, BASE_SP, 8);
+    build_fde(b, 0x1010, 0x10, ADDR1);
+    ROW(b, 0, BASE_SP, 16);
+    open_valid(&o, b);
+    code(check(&o, NULL), SFU_OK);
+    code(sfu_find(&o.mapped, BASE + 0x1020, &row), SFU_OK);
+    same(row.function, BASE + 0x1000);
+    code(sfu_sort(&o.mapped, o.block + 1), SFU_OK);
+    code(sfu_find(&o.mapped, BASE + 0x100f, &row), SFU_OK);
+    same(row.function, BASE + 0x1000);
+    code(sfu_find(&o.mapped, BASE + 0x1010, &row), SFU_OK);
+    same(row.function, BASE + 0x1010);
+    code(sfu_find(&o.mapped, BASE + 0x1020, &row), SFU_E_NO_FDE);
+    code(sfu_check(&o.mapped, &place), SFU_E_OVERLAP);
+    same(place.fde, 1);
+    close_section(&o);
+}
+
+static void test_nested(void **state)
+{
+    (void)state;
+    for_each_variant(nested);
+}
+
 static void expect_functions(const struct sfu_section *s, const struct variant *v, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -249,6 +282,7 @@ static void test_none(void **state)
 int sort_tests(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nested),
         cmocka_unit_test(test_sorts),    cmocka_unit_test(test_entries), cmocka_unit_test(test_empties),
         cmocka_unit_test(test_readonly), cmocka_unit_test(test_limits),  cmocka_unit_test(test_none),
     };

@@ -244,7 +244,7 @@ int check(struct opened *o, struct sfu_place *place)
         unsigned reads = o->memory.reads;
         code(sfu_check(&o->remote, &other), result);
         holds(o->memory.reads - reads <= CHECK_FDE_READS * o->mapped.num_fdes +
-                                             CHECK_ROW_READS * ((o->mapped.end - o->mapped.fres) / 2) + 1);
+                                             CHECK_ROW_READS * ((o->mapped.end - o->mapped.fres) / 2) + CHECK_END_READS);
         same(other.fde, mine.fde);
         same(other.row, mine.row);
     }

@@ -104,6 +104,8 @@ int find_in_build(const struct build *b, uint64_t pc, struct sfu_row *row);
 /* Reads that a check may cost for each FDE, and for each row. */
 #define CHECK_FDE_READS 3
 #define CHECK_ROW_READS 2
+/* And for what follows: each place where a header may be. */
+#define CHECK_END_READS 8
 
 /* The offset of the CFA's rule that WORD of a row stands for. */
 int64_t cfa_offset(int abi, int64_t word);
