@@ -69,10 +69,27 @@ static void print_addr2line(struct sfu_panic *p, const struct sfu_registers *top
     text(p, "\n");
 }
 
+/* Adds SECTION, of which CODE says how it was opened, and those that were joined to it. */
+static int add_all(struct sfu_panic *panic, struct sfu_section *section, int code)
+{
+    unsigned i;
+
+    if (code == SFU_OK)
+        code = sfu_add(&panic->own.sections, section);
+    for (i = 0; i < panic->num_more && code == SFU_OK; i++) {
+        code = sfu_open_next(section, &panic->more[i]);
+        section = &panic->more[i];
+        if (code == SFU_OK)
+            code = sfu_add(&panic->own.sections, section);
+    }
+    return i > 0 && code == SFU_E_EMPTY ? (int)SFU_OK : code; /* there is no next one */
+}
+
 int sfu_panic_init(struct sfu_panic *panic, const void *sframe, const void *sframe_end, const void *stack,
                    const void *stack_end)
 {
     struct sfu_target *target = &panic->own;
+    struct sfu_section *s;
     int code =
         sfu_open(&panic->section, sframe, (uint64_t)((uintptr_t)sframe_end - (uintptr_t)sframe), (uintptr_t)sframe);
 
@@ -81,9 +98,13 @@ int sfu_panic_init(struct sfu_panic *panic, const void *sframe, const void *sfra
     target->window = stack;
     target->window_low = (uintptr_t)stack;
     target->window_high = (uintptr_t)stack_end;
-    if (code == SFU_OK)
-        code = sfu_add(&target->sections, &panic->section);
-    return code == SFU_OK ? sfu_check(&panic->section, NULL) : code;
+    code = add_all(panic, &panic->section, code);
+    for (s = target->sections; s != NULL; s = s->next) {
+        (void)sfu_find_text(s); /* where that fails the text is unknown, and the check says why */
+        if (code == SFU_OK)
+            code = sfu_check(s, NULL);
+    }
+    return code;
 }
 
 int sfu_panic_print(struct sfu_panic *panic, const struct sfu_registers *top)

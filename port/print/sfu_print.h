@@ -48,6 +48,9 @@ struct sfu_panic {
     void *ctx;         /* passed to both */
     const char *image; /* file name for addr2line; NULL: IMAGE */
     uint64_t slide;    /* run-time minus link-time address of the image */
+    /* Room for tables behind the first, where a linker has joined sections without merging them: an array; or NULL, 0 */
+    struct sfu_section *more;
+    unsigned num_more;
     /* the printer's own */
     volatile uint8_t busy;
     struct sfu_walk walk;
@@ -55,10 +58,12 @@ struct sfu_panic {
     struct sfu_target own;      /* callbacks and limits may be set at any time */
 };
 
-/* All that a program with one section and one stack needs: opens the section from SFRAME to SFRAME_END, adds it to a
- * target whose window is the memory from STACK to STACK_END, and checks it. A trace reads nothing else of the stack, so
- * that no garbage can make it fault. Returns SFU_OK, or what sfu_open or sfu_check returned. PANIC can print in any
- * case: whatever is wrong with the section costs frames. */
+/* All that a program with one section and one stack needs: opens the section from SFRAME to SFRAME_END, and what was joined
+ * to it as far as there is room; adds it to a target whose window is the memory from STACK to STACK_END, finds its text and
+ * checks it. A PC outside of its functions is not code then: see sfu_walk_step. A trace reads nothing else of the stack, so
+ * that no garbage can make it fault. Returns SFU_OK, or what sfu_open, sfu_open_next, sfu_add or sfu_check returned;
+ * SFU_E_CONCATENATED: there are more tables than there is room for. PANIC can print in any case: whatever is wrong with the
+ * section costs frames. */
 int sfu_panic_init(struct sfu_panic *panic, const void *sframe, const void *sframe_end, const void *stack,
                    const void *stack_end);
 

@@ -167,16 +167,88 @@ static void test_init(void **state)
     stack[1] = 0x123456789abcdef0;
     top.pc = function;
     top.sp = (uintptr_t)stack;
-    assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NO_FDE);
+    assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NOT_CODE);
     snprintf(expected, sizeof expected,
-             "#0  0x%016llx\n#1  0x%016llx\n#2  0x123456789abcdef0\ntrace ends (-13): %s\n"
+             "#0  0x%016llx\n#1  0x%016llx\n#2  0x123456789abcdef0\ntrace ends (-26): %s\n"
              "addr2line -fipe IMAGE 0x%llx 0x%llx 0x123456789abcdeef\n",
-             (unsigned long long)function, (unsigned long long)function + 1, sfu_string(SFU_E_NO_FDE),
+             (unsigned long long)function, (unsigned long long)function + 1, sfu_string(SFU_E_NOT_CODE),
              (unsigned long long)function, (unsigned long long)function);
     assert_string_equal(output, expected);
     stack[1] = function + 1;
     assert_int_equal(sfu_panic_init(&panic, bytes, bytes + sizeof bytes, stack, stack + 1), SFU_OK);
     assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_STACK);
+}
+
+/* A call through a null pointer: the caller is there, and is marked; the trace says that it is not proven. */
+static void test_wild_call(void **state)
+{
+    char expected[1024];
+    uint64_t function = (uintptr_t)bytes + 0x10;
+
+    (void)state;
+    assert_int_equal(sfu_panic_init(&panic, bytes, bytes + sizeof bytes, stack, stack + 4), SFU_OK);
+    stack[0] = function + 1;
+    stack[1] = 0;
+    top.pc = 0;
+    top.sp = (uintptr_t)stack;
+    assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NOT_CODE);
+    snprintf(expected, sizeof expected,
+             "#0  0x0000000000000000\n#1  0x%016llx  [wild call]\n#2  0x0000000000000000\n"
+             "trace ends (-26): %s; guessed frames are not proven\naddr2line -fipe IMAGE 0x0 0x%llx 0xffffffffffffffff\n",
+             (unsigned long long)function + 1, sfu_string(SFU_E_NOT_CODE), (unsigned long long)function);
+    assert_string_equal(output, expected);
+}
+
+/* A return address that somebody has replaced by 0x7000. */
+static bool original_ra(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra)
+{
+    (void)ctx;
+    (void)frame;
+    if (*ra != 0x7000)
+        return false;
+    *ra = slot;
+    return true;
+}
+
+static void test_replaced(void **state)
+{
+    (void)state;
+    target.original_ra = original_ra;
+    record(1, STACK + 8 * 20, 0x7000);
+    assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NO_FDE);
+    assert_non_null(strstr(output, "\n#1  0x0000000000010010  [hooked]  [guessed]\n"));
+}
+
+/* Tables that were joined: as many as there is room for. */
+static void test_joined(void **state)
+{
+    static uint8_t three[3 * 56];
+    static struct sfu_section more[3];
+    unsigned n;
+
+    (void)state;
+    assert_true(sizeof bytes <= 56);
+    for (n = 0; n < 3; n++)
+        memcpy(three + 56 * n, bytes, sizeof bytes);
+    for (n = 0; n <= 3; n++) {
+        uint64_t third = (uintptr_t)three + 2 * 56 + 0x10;
+
+        length = 0;
+        panic.more = more;
+        panic.num_more = n;
+        assert_int_equal(sfu_panic_init(&panic, three, three + sizeof three, stack, stack + 4),
+                         n < 2 ? SFU_E_CONCATENATED : SFU_OK);
+        stack[0] = 0;
+        top.pc = third; /* a function of the last table, whose caller is at PC 0 */
+        top.sp = (uintptr_t)stack;
+        assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NOT_CODE);
+        assert_true((strstr(output, "\n#1  0x0000000000000000\n") != NULL) == (n >= 2));
+    }
+    three[56 + 2] = 9; /* a version that there is not */
+    assert_int_equal(sfu_panic_init(&panic, three, three + sizeof three, stack, stack + 4), SFU_E_VERSION);
+    three[0] = 0;
+    assert_int_equal(sfu_panic_init(&panic, three, three + sizeof three, stack, stack + 4), SFU_E_MAGIC);
+    assert_int_equal(sfu_panic_init(&panic, three, three, stack, stack + 4), SFU_E_EMPTY);
 }
 
 /* What is wrong with the section is said, and the first frame is printed. */
@@ -188,7 +260,7 @@ static void test_init_broken(void **state)
     memcpy(broken, bytes, sizeof broken);
     broken[12] = 2;
     assert_int_equal(sfu_panic_init(&panic, broken, broken + sizeof broken, stack, stack + 4), SFU_E_COUNT);
-    assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NO_FDE);
+    assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NOT_CODE);
     broken[0] = 0;
     assert_int_equal(sfu_panic_init(&panic, broken, broken + sizeof broken, stack, stack + 4), SFU_E_MAGIC);
     assert_int_equal(sfu_panic_init(&panic, broken, broken, stack, stack + 4), SFU_E_EMPTY);
@@ -248,6 +320,8 @@ int main(void)
         cmocka_unit_test_setup(test_many, reset),  cmocka_unit_test_setup(test_fault, reset),
         cmocka_unit_test_setup(test_again, reset), cmocka_unit_test_setup(test_guessed_by_hook, reset),
         cmocka_unit_test_setup(test_init, reset),  cmocka_unit_test_setup(test_init_broken, reset),
+        cmocka_unit_test_setup(test_wild_call, reset), cmocka_unit_test_setup(test_replaced, reset),
+        cmocka_unit_test_setup(test_joined, reset),
     };
 
     return cmocka_run_group_tests_name("print", tests, NULL, NULL);

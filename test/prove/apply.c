@@ -75,10 +75,10 @@ bool any_word(const struct sfu_target *t, uint64_t addr, bool big, uint64_t *val
 static void any_target(void)
 {
     __CPROVER_havoc_object(&target);
-    border = nondet_u64();
     target.read = read_outside;
     target.reg = nondet_bool() ? any_register : NULL;
     target.stack = nondet_bool() ? any_stack : NULL;
+    target.original_ra = nondet_bool() ? any_original_ra : NULL;
     target.trap = NULL;
     target.frame_pointers = nondet_bool();
 }
@@ -89,7 +89,7 @@ static void any_row_and_frame(struct sfu_row *row, struct sfu_frame *frame)
     row->signed_ra = nondet_bool();
     frame->regs.has_ra = nondet_bool();
     frame->switched = nondet_bool();
-    frame->guessed = nondet_bool();
+    frame->replaced = nondet_bool();
     frame->reliable = nondet_bool();
 }
 
@@ -97,26 +97,25 @@ void prove_red_zone(void)
 {
     struct sfu_row row;
     struct sfu_frame frame;
-    uint64_t values[RULES];
+    struct caller caller;
     int code;
 
     any_target();
     any_row_and_frame(&row, &frame);
-    code = apply_rule(&target, &row, &frame, FP, values);
+    code = apply_rule(&target, &row, &frame, FP, &caller);
     PROVE(words <= 1, "a rule reads one word at most");
     if (words > 0)
         PROVE(frame.regs.pc_kind != SFU_PC_EXACT || last_word >= frame.regs.sp ||
                   frame.regs.sp - last_word <= target.red_zone,
               "what an interrupt may have overwritten is not read");
     else if (code == SFU_OK && row.fp.control & RULE_DEREFERENCE)
-        PROVE(values[FP] == frame.regs.fp && frame.regs.pc_kind == SFU_PC_EXACT, "FP has its value still");
+        PROVE(caller.values[FP] == frame.regs.fp && frame.regs.pc_kind == SFU_PC_EXACT, "FP has its value still");
 }
 
 /* NEXT follows FRAME. */
-static void prove_progress(const struct sfu_target *t, const struct sfu_frame *frame, const struct sfu_frame *next)
+static void prove_progress(const struct sfu_target *t, const struct sfu_frame *frame, const struct sfu_frame *next,
+                           bool leaf)
 {
-    bool leaf = frame->regs.pc_kind == SFU_PC_EXACT && next->regs.pc_kind == SFU_PC_RETURN;
-
     PROVE(next->regs.sp > frame->regs.sp || (leaf && next->regs.sp == frame->regs.sp) || next->switched,
           "SP grows within a stack");
     PROVE(t->stack == NULL || next->switched == (any_stack(NULL, next->regs.sp) != any_stack(NULL, frame->regs.sp)),
@@ -126,29 +125,37 @@ static void prove_progress(const struct sfu_target *t, const struct sfu_frame *f
           "switches are limited");
     PROVE(next->depth == frame->depth + 1 && next->depth < (t->max_frames != 0 ? t->max_frames : SFU_MAX_FRAMES),
           "frames are counted and limited");
-    PROVE(next->reliable == frame->reliable && !next->guessed, "what the table says is not a guess");
+    PROVE(next->guessed == SFU_GUESS_NONE, "what the table says is not a guess");
 }
 
 void prove_apply(void)
 {
     struct sfu_row row;
-    struct sfu_frame frame, before;
+    struct sfu_walk walk, before;
+    struct sfu_frame *frame = &walk.frame;
+    bool leaf, forgotten;
     int code;
 
     any_target();
-    any_row_and_frame(&row, &frame);
-    before = frame;
-    code = sfu_apply(&target, &row, &frame);
+    any_row_and_frame(&row, frame);
+    walk.target = &target;
+    ASSUME(stacks_differ(&walk));
+    before = walk;
+    code = sfu_apply(&walk, &row);
     PROVE(words <= 3, "at most three words are read");
     PROVE((code == SFU_END) == (row.kind == SFU_ROW_OUTERMOST), "the end is where the table says so");
     PROVE(code == SFU_OK || code == SFU_END || (code <= SFU_E_STACK && code >= SFU_E_SIGNAL),
           "only documented codes");
     if (code != SFU_OK) {
-        PROVE(same_frame(&frame, &before), "outputs are unchanged on error");
+        PROVE(same_walk(&walk, &before), "outputs are unchanged on error");
         return;
     }
-    prove_progress(&target, &before, &frame);
-    PROVE(frame.regs.pc_kind == (row.signal ? SFU_PC_EXACT : SFU_PC_RETURN), "the kind of the PC");
-    PROVE(frame.trap == (row.signal ? before.regs.sp : 0), "where the interrupted registers are");
-    PROVE(!frame.regs.has_ra && frame.regs.ra == 0, "a caller's RA is in no register");
+    leaf = before.frame.regs.pc_kind == SFU_PC_EXACT && frame->regs.pc_kind == SFU_PC_RETURN;
+    prove_progress(&target, &before.frame, frame, leaf);
+    PROVE(frame->regs.pc_kind == (row.signal ? SFU_PC_EXACT : SFU_PC_RETURN), "the kind of the PC");
+    PROVE(frame->trap == (row.signal ? before.frame.regs.sp : 0), "where the interrupted registers are");
+    PROVE(!frame->regs.has_ra && frame->regs.ra == 0, "a caller's RA is in no register");
+    PROVE(!frame->replaced || (target.original_ra != NULL && !row.signal), "nothing but an RA is replaced");
+    forgotten = prove_stacks(&before, &walk, leaf);
+    PROVE(frame->reliable == (before.frame.reliable && !forgotten), "what is forgotten is not proven");
 }

@@ -30,6 +30,40 @@ void prove_open(void)
     }
     PROVE(opened(&s) && s.size == size && s.addr == addr, "an opened section is sound");
     PROVE(s.bytes == bytes && s.next == NULL, "it is mapped, and in no list");
+    PROVE(s.text_first == 0 && s.text_last == UINT64_MAX, "its text is unknown");
+}
+
+/* The tables behind any others, mapped or remote. */
+void prove_open_next(void)
+{
+    struct sfu_section s, before, next, next_before;
+    int code;
+
+    any_section(&s);
+    section_addr = s.addr;
+    section_size = s.size;
+    s.bytes = nondet_bool() ? __CPROVER_allocate(s.size, 0) : NULL;
+    s.read = read_section;
+    next.big = nondet_bool();
+    before = s;
+    next_before = next;
+    code = sfu_open_next(&s, &next);
+    PROVE(documented(code) || (code == SFU_E_SECTION && s.bytes == NULL), "only documented codes");
+    PROVE(callback_reads <= 9, "each place where a header may be is read once, and the header");
+    if (code != SFU_OK) {
+        PROVE(same_section(&s, &before) && same_section(&next, &next_before), "outputs are unchanged on error");
+        return;
+    }
+    PROVE(s.size == s.end, "the first section ends with its tables");
+    s.size = before.size;
+    PROVE(same_section(&s, &before), "nothing else of it changes");
+    PROVE(opened(&next) && next.next == NULL, "the next one is sound");
+    PROVE(next.addr - s.addr >= s.end && next.addr - s.addr < s.end + 8ul &&
+              next.size == s.size - (next.addr - s.addr),
+          "it has what follows");
+    PROVE(next.bytes == (s.bytes != NULL ? s.bytes + (next.addr - s.addr) : NULL) && next.read == s.read &&
+              next.ctx == s.ctx,
+          "it is read as the first one is");
 }
 
 void prove_open_remote(void)

@@ -59,13 +59,24 @@ static int any_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, 
     return nondet_int();
 }
 
-/* A function of SP, as sfu.h demands: here, any partition of the addresses into two stacks. */
-static uint64_t border;
+/* A function of SP, as sfu.h demands: any. */
+uint64_t __CPROVER_uninterpreted_stack(uint64_t sp);
 
 static uint64_t any_stack(void *ctx, uint64_t sp)
 {
     (void)ctx;
-    return sp < border;
+    return __CPROVER_uninterpreted_stack(sp);
+}
+
+static bool any_original_ra(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra)
+{
+    (void)ctx;
+    (void)frame;
+    (void)slot;
+    if (nondet_bool())
+        return false;
+    *ra = nondet_u64();
+    return true;
 }
 
 /* ---- Comparisons ----------------------------------------------------------------------------------------------- */
@@ -92,7 +103,14 @@ static bool same_frame(const struct sfu_frame *a, const struct sfu_frame *b)
 {
     return same_registers(&a->regs, &b->regs) && a->trap == b->trap && a->depth == b->depth &&
            a->switches == b->switches && a->switched == b->switched && a->guessed == b->guessed &&
-           a->reliable == b->reliable;
+           a->replaced == b->replaced && a->reliable == b->reliable;
+}
+
+static bool same_walk(const struct sfu_walk *a, const struct sfu_walk *b)
+{
+    return a->target == b->target && same_frame(&a->frame, &b->frame) && a->left[0] == b->left[0] &&
+           a->left[1] == b->left[1] && a->left[2] == b->left[2] && a->left[3] == b->left[3] &&
+           a->num_left == b->num_left;
 }
 
 static bool same_section(const struct sfu_section *a, const struct sfu_section *b)
@@ -101,7 +119,57 @@ static bool same_section(const struct sfu_section *a, const struct sfu_section *
            a->addr == b->addr && a->size == b->size && a->fdes == b->fdes && a->fres == b->fres &&
            a->end == b->end && a->num_fdes == b->num_fdes && a->num_fres == b->num_fres &&
            same_rule(&a->ra, &b->ra) && same_rule(&a->fp, &b->fp) && a->version == b->version &&
-           a->flags == b->flags && a->abi == b->abi && a->fde_size == b->fde_size && a->big == b->big;
+           a->flags == b->flags && a->abi == b->abi && a->fde_size == b->fde_size && a->big == b->big &&
+           a->text_first == b->text_first && a->text_last == b->text_last;
+}
+
+/* ---- Stacks ---------------------------------------------------------------------------------------------------- */
+
+/* Which stack that W has left is that of SP: an index, or num_left. */
+static unsigned stack_left(const struct sfu_walk *w, uint64_t sp)
+{
+    unsigned i = 0;
+
+    while (i < w->num_left && any_stack(NULL, w->left[i]) != any_stack(NULL, sp))
+        i++;
+    return i;
+}
+
+/* No stack is remembered twice, nor the one that the walk is on. It is so when a walk starts, and after each step. */
+static bool stacks_differ(const struct sfu_walk *w)
+{
+    unsigned i;
+
+    if (w->num_left > SFU_STACKS || stack_left(w, w->frame.regs.sp) != w->num_left)
+        return false;
+    for (i = 0; i < w->num_left; i++)
+        if (stack_left(w, w->left[i]) != i)
+            return false;
+    return true;
+}
+
+/* W came of BEFORE by a step; LEAF: by the return of a leaf. Returns whether a stack was forgotten. With the callback, SP is
+ * above where it was on its stack, as far as that is remembered, and that of the stack that was left is remembered. */
+static bool prove_stacks(const struct sfu_walk *before, const struct sfu_walk *w, bool leaf)
+{
+    uint64_t sp = w->frame.regs.sp;
+    unsigned entered = stack_left(before, sp), i;
+
+    if (w->target->stack == NULL || !w->frame.switched) {
+        PROVE(w->num_left == before->num_left, "without a switch nothing is left");
+        return false;
+    }
+    PROVE(stacks_differ(w), "no stack is remembered twice");
+    PROVE(w->num_left > 0 && w->left[0] == before->frame.regs.sp, "a stack is remembered as it was left");
+    if (entered < before->num_left)
+        PROVE(sp > before->left[entered] || (leaf && sp == before->left[entered]),
+              "a stack is not entered below where it was left");
+    i = nondet_u32();
+    ASSUME(i < before->num_left && i != entered);
+    PROVE(stack_left(w, before->left[i]) < w->num_left ||
+              (i == SFU_STACKS - 1 && entered == before->num_left && before->num_left == SFU_STACKS),
+          "nothing but the oldest is forgotten, and that if there is no room");
+    return entered == before->num_left && before->num_left == SFU_STACKS;
 }
 
 /* ---- Any opened section ---------------------------------------------------------------------------------------- */

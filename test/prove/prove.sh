@@ -26,6 +26,8 @@ tables=$tables,load2:any_load2,load4:any_load4,load8:any_load8
 rows=$tables,read_rules:any_rules,modulo:any_modulo
 fdes=read_entry:table_entry,fde_start:table_start,read_range:table_range,read_attributes:table_attributes
 
+stacks=stack_left.0:5,stacks_differ.0:5,find_left.0:5,leave.0:5
+
 # FILE PROOF BOUNDS REPLACED LOOPS
 #   BOUNDS    what the file, or sfu.h, calls so
 #   REPLACED  FUNCTION:STAND-IN, which another proof shows to do all that the function does
@@ -42,17 +44,20 @@ read.c   prove_modulo        - - modulo.0:33
 open.c   prove_list          - - prove_list.0:4,prove_list.1:3,prove_list.2:4,sfu_remove.0:4
 apply.c  prove_word          - load8:load_from -
 apply.c  prove_red_zone      - read_word:any_word -
-apply.c  prove_apply         - read_word:any_word sfu_apply.0:4
-walk.c   prove_find_frame    - sfu_find:any_find any_target.0:4,sfu_find_frame.0:4
-walk.c   prove_walk_start    - sfu_find:any_find any_target.0:4
-walk.c   prove_walk          - sfu_find:any_find,read_word:any_word any_target.0:4,sfu_find_frame.0:4,sfu_apply.0:4
-string.c prove_string        - - sfu_string.0:1400
+apply.c  prove_apply         - read_word:any_word find_caller.0:4,$stacks
+walk.c   prove_find_frame    - sfu_find:any_find any_target.0:4,sfu_find_frame.0:4,any_find.0:4,\
+prove_find_frame.0:4,$stacks
+walk.c   prove_walk_start    - sfu_find:any_find any_target.0:4,$stacks
+walk.c   prove_walk          - sfu_find:any_find,read_word:any_word any_target.0:4,sfu_find_frame.0:4,any_find.0:4,\
+find_caller.0:4,is_code.0:4,$stacks
+string.c prove_string        - - sfu_string.0:1600
 fast.c   prove_fast_entry    - - -
 find.c   prove_rules         - $tables flexible_rules.0:4
 find.c   prove_checked       MAX_ROWS=8 read_row:listed_row,read_rules:listed_rules,modulo:any_modulo scan_rows.0:9,check_rows.0:9
-check.c  prove_concatenated  - - -
+check.c  prove_concatenated  - - find_next.0:9
+open.c   prove_open_next     - - find_next.0:9
 check.c  prove_check_rows    - $rows contracts:rows
-check.c  prove_check         - $rows,check_rows:any_check_rows,check_concatenated:any_concatenated contracts:check
+check.c  prove_check         - $rows,check_rows:any_check_rows,check_end:any_end contracts:check
 sort.c   prove_sort          - rebase:any_rebase,behind:any_behind,swap:any_swap contracts:sort
 sort.c   prove_swap          - - contracts:swap
 sort.c   prove_behind        MAX_FDES=2 read_range:known_range -

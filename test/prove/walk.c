@@ -14,7 +14,7 @@ static struct sfu_walk walk;
 /* What the table has said. */
 static uint64_t asked_pc;
 static unsigned asked;   /* sections */
-static int first_code;   /* what the first said that said more than SFU_E_NO_FDE; or that */
+static int first_code;   /* what the first said that said more than SFU_E_NO_FDE; or that; or SFU_E_NOT_CODE */
 static bool found;
 static struct sfu_row found_row;
 
@@ -24,13 +24,16 @@ int any_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row
     int code = (int8_t)nondet_byte();
     struct sfu_row any;
 
-    PROVE(!found && asked < MAX_SECTIONS && section == target.sections + asked,
-          "sections are asked in turn, until one has a row");
+    PROVE(!found && asked < MAX_SECTIONS, "sections are asked until one has a row");
+    for (; target.sections + asked != section; asked++)
+        PROVE(asked < MAX_SECTIONS && !in_text(target.sections + asked, asked_pc),
+              "all are asked in turn whose text has the PC");
+    PROVE(in_text(section, asked_pc), "no others are asked");
     PROVE(pc == asked_pc, "a caller is looked up where it was left, not where it goes on");
     asked++;
     ASSUME(code == SFU_OK || (code <= SFU_E_NO_FDE && code >= SFU_E_ROW) || code == SFU_E_BOUNDS ||
            (code == SFU_E_SECTION && section->bytes == NULL));
-    if (first_code == SFU_E_NO_FDE || first_code == SFU_E_EMPTY)
+    if (first_code == SFU_E_NO_FDE || first_code == SFU_E_NOT_CODE)
         first_code = code;
     if (code != SFU_OK)
         return code;
@@ -64,7 +67,7 @@ static int any_hook(void *ctx, const struct sfu_frame *frame, int code, struct s
 {
     (void)ctx;
     PROVE(!hook_asked, "the hook is asked once");
-    PROVE(code == SFU_E_NO_FDE || code == SFU_E_SIGNAL, "the hook is asked about what the table does not describe");
+    PROVE(code == SFU_E_NO_FDE || code == SFU_E_NOT_CODE || code == SFU_E_SIGNAL, "the hook is asked about what the table does not describe");
     PROVE(frame == &walk.frame && trapped->trap == frame->regs.sp && !trapped->guessed && !trapped->regs.has_ra &&
               trapped->regs.pc_kind == SFU_PC_EXACT &&
               (trapped->regs.pc | trapped->regs.sp | trapped->regs.fp | trapped->regs.ra) == 0,
@@ -84,7 +87,6 @@ static void any_target(void)
     unsigned count = nondet_byte(), i;
 
     ASSUME(count <= MAX_SECTIONS);
-    border = nondet_u64();
     for (i = 0; i < MAX_SECTIONS; i++) {
         any_section(&sections[i]);
         ASSUME(sections[i].abi == sections[0].abi);
@@ -96,8 +98,9 @@ static void any_target(void)
     target.reg = nondet_bool() ? any_register : NULL;
     target.trap = nondet_bool() ? any_hook : NULL;
     target.stack = nondet_bool() ? any_stack : NULL;
+    target.original_ra = nondet_bool() ? any_original_ra : NULL;
     target.frame_pointers = nondet_bool();
-    first_code = count > 0 ? SFU_E_NO_FDE : SFU_E_EMPTY;
+    first_code = count > 0 ? SFU_E_NOT_CODE : SFU_E_EMPTY;
 }
 
 static void any_walk(void)
@@ -105,10 +108,11 @@ static void any_walk(void)
     __CPROVER_havoc_object(&walk);
     walk.frame.regs.has_ra = nondet_bool();
     walk.frame.switched = nondet_bool();
-    walk.frame.guessed = nondet_bool();
+    walk.frame.replaced = nondet_bool();
     walk.frame.reliable = nondet_bool();
     ASSUME(walk.frame.regs.pc_kind <= SFU_PC_RETURN);
     walk.target = &target;
+    ASSUME(stacks_differ(&walk));
     asked_pc = walk.frame.regs.pc_kind == SFU_PC_RETURN ? walk.frame.regs.pc - 1 : walk.frame.regs.pc;
 }
 
@@ -124,6 +128,9 @@ void prove_find_frame(void)
     before = row;
     code = sfu_find_frame(&target, &walk.frame, &row);
     PROVE((code == SFU_OK) == found, "a row that one of the sections has is found");
+    if (!found)
+        for (; asked < MAX_SECTIONS && target.sections != NULL; asked++)
+            PROVE(sections[asked].next == NULL || !in_text(&sections[asked + 1], asked_pc), "all are asked");
     PROVE(found || code == first_code, "else the first error counts that says more than that there is none");
     PROVE(same_row(&row, found ? &found_row : &before), "outputs are unchanged on error");
 }
@@ -137,8 +144,8 @@ void prove_walk_start(void)
     any_walk();
     sfu_walk_start(&walk, &target, &top);
     PROVE(walk.target == &target && same_registers(&walk.frame.regs, &top) && walk.frame.depth == 0 &&
-              walk.frame.switches == 0 && walk.frame.trap == 0 && walk.frame.reliable && !walk.frame.guessed &&
-              !walk.frame.switched,
+              walk.frame.switches == 0 && walk.frame.trap == 0 && walk.frame.reliable &&
+              walk.frame.guessed == SFU_GUESS_NONE && !walk.frame.replaced && !walk.frame.switched && walk.num_left == 0,
           "the first frame has the registers that were given");
 }
 
@@ -146,7 +153,7 @@ void prove_walk(void)
 {
     struct sfu_walk before;
     const struct sfu_frame *frame = &walk.frame, *was = &before.frame;
-    bool leaf, hooked;
+    bool leaf, hooked, forgotten;
     int code;
 
     any_target();
@@ -154,10 +161,13 @@ void prove_walk(void)
     before = walk;
     code = sfu_walk_step(&walk);
     PROVE(walk.target == &target, "the target stays");
+    PROVE(code != SFU_END || target.final_last == 0 ||
+              (asked_pc >= target.final_first && asked_pc <= target.final_last),
+          "the end is in the final frame");
     PROVE(code != SFU_END || (hook_asked && hook_code == SFU_END) || (found && found_row.kind == SFU_ROW_OUTERMOST),
           "the end is where the table or the hook says so");
     if (code != SFU_OK) {
-        PROVE(same_frame(frame, was), "the walk stays as it is on error");
+        PROVE(same_walk(&walk, &before), "the walk stays as it is on error");
         return;
     }
     leaf = was->regs.pc_kind == SFU_PC_EXACT && frame->regs.pc_kind == SFU_PC_RETURN;
@@ -171,14 +181,22 @@ void prove_walk(void)
     PROVE(frame->depth == was->depth + 1 &&
               frame->depth < (target.max_frames != 0 ? target.max_frames : SFU_MAX_FRAMES),
           "frames are counted and limited");
-    PROVE(frame->reliable == (was->reliable && !frame->guessed), "no frame is reliable behind a guess");
+    forgotten = prove_stacks(&before, &walk, was->regs.pc_kind == SFU_PC_EXACT && !hooked && !(found && found_row.signal));
+    PROVE(frame->reliable == (was->reliable && frame->guessed == SFU_GUESS_NONE && !forgotten),
+          "no frame is reliable behind a guess, or if a stack was forgotten");
     PROVE(frame->regs.pc_kind <= SFU_PC_RETURN, "the walk can go on");
-    PROVE(hooked || found || first_code == SFU_E_NO_FDE, "a corrupt table is not passed over");
+    PROVE(hooked || found || first_code == SFU_E_NO_FDE || first_code == SFU_E_NOT_CODE, "a corrupt table is not passed over");
     if (hooked)
         PROVE(same_registers(&frame->regs, &hook_trapped.regs) && frame->trap == hook_trapped.trap &&
-                  frame->guessed == hook_trapped.guessed,
+                  frame->guessed == (hook_trapped.guessed ? SFU_GUESS_HOOK : SFU_GUESS_NONE) && !frame->replaced,
               "a frame behind a trap is what the hook says");
+    else if (found)
+        PROVE(frame->guessed == SFU_GUESS_NONE, "what the table says is not a guess");
+    else if (frame->guessed == SFU_GUESS_CALL)
+        PROVE(first_code == SFU_E_NOT_CODE && was->regs.pc_kind == SFU_PC_EXACT && frame->regs.fp == was->regs.fp &&
+                  frame->regs.pc_kind == SFU_PC_RETURN && is_code(&target, frame->regs.pc - 1),
+              "a wild call is guessed where there is no code, and its caller is code");
     else
-        PROVE(frame->guessed == !found && (found || target.frame_pointers), "guesses are opted in to");
+        PROVE(frame->guessed == SFU_GUESS_RECORD && target.frame_pointers, "frame records are opted in to");
     PROVE(hooked || !found || found_row.kind == SFU_ROW_RULES, "rules are applied where there are some");
 }
