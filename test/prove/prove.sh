@@ -55,7 +55,6 @@ fast.c   prove_fast_entry    - - -
 find.c   prove_rules         - $tables flexible_rules.0:4
 find.c   prove_checked       MAX_ROWS=8 read_row:listed_row,read_rules:listed_rules,modulo:any_modulo scan_rows.0:9,check_rows.0:9
 check.c  prove_concatenated  - - find_next.0:9
-open.c   prove_open_next     - - find_next.0:9
 check.c  prove_check_rows    - $rows contracts:rows
 check.c  prove_check         - $rows,check_rows:any_check_rows,check_end:any_end contracts:check
 sort.c   prove_sort          - rebase:any_rebase,behind:any_behind,swap:any_swap contracts:sort
@@ -76,6 +75,7 @@ sfu_sort.0:10,sink.0:4,occurrences.0:8,prove_sorted.0:8
 done
 # These take minutes.
 long="
+open.c   prove_open_next     - - find_next.0:9
 find.c   prove_find          - $rows contracts:find
 find.c   prove_complete      - $fdes contracts:complete
 sort.c   prove_rebase        VERSION=3 fde_at:any_at,fde_start:any_start contracts:rebase
