@@ -618,8 +618,8 @@ static int32_t word(const struct lookup *l, unsigned index)
     return load_signed(l->record + index * l->row.size, l->row.size, is_big(l->s));
 }
 
-/* The CFA is CONTROL's register and what WORD of a row says (3.1.3). Returns false, RULE being unchanged, if that is too
- * much for an offset. */
+/* The CFA is CONTROL's register and what WORD of a row says (3.1.3). Returns false, RULE being unchanged, if that is
+ * too much for an offset. */
 static bool set_cfa(const struct abi *abi, struct sfu_rule *rule, uint32_t control, int32_t word)
 {
     int64_t offset = (abi->traits & CFA_IN_WORDS ? (int64_t)8 * word : word) + abi->sp_below_cfa;
@@ -631,8 +631,8 @@ static bool set_cfa(const struct abi *abi, struct sfu_rule *rule, uint32_t contr
     return true;
 }
 
-/* Where WORD of a default row says that RA or FP is: in the stack or, on an ABI that has that, in a register. An RA of 0 is
- * in its own one; an odd word of V2 has the number above bit 0. */
+/* Where WORD of a default row says that RA or FP is: in the stack or, on an ABI that has that, in a register. An RA of
+ * 0 is in its own one; an odd word of V2 has the number above bit 0. */
 static void set_saved(const struct sfu_section *s, struct sfu_rule *rule, int32_t word, bool is_ra)
 {
     const struct abi *abi = abi_of(s->abi);
@@ -807,8 +807,8 @@ struct caller {
     bool replaced;          /* the RA is not the one that was there */
 };
 
-/* What the rule of ROW for WHICH (CFA, RA, FP) gives: values[WHICH] of CALLER, from values[CFA], which is the first. A slot
- * of FP that is dead is not read: FP still has the value. */
+/* What the rule of ROW for WHICH (CFA, RA, FP) gives: values[WHICH] of CALLER, from values[CFA], which is the first. A
+ * slot of FP that is dead is not read: FP still has the value. */
 static int apply_rule(const struct sfu_target *t, const struct sfu_row *row, const struct sfu_frame *frame,
                       unsigned which, struct caller *caller)
 {
@@ -868,18 +868,24 @@ static int find_caller(const struct sfu_target *t, const struct sfu_row *row, co
     return SFU_OK;
 }
 
+/* Whether the callback, which there is, tells the stacks of two SPs apart. */
+static bool are_apart(const struct sfu_target *t, uint64_t a, uint64_t b)
+{
+    return t->stack(t->ctx, a) != t->stack(t->ctx, b);
+}
+
 /* Which of the stacks that WALK has left is that of SP: an index, or num_left if none is. */
 static unsigned find_left(const struct sfu_walk *walk, uint64_t sp)
 {
-    const struct sfu_target *t = walk->target;
     unsigned i = 0;
 
-    while (i < walk->num_left && t->stack(t->ctx, walk->left[i]) != t->stack(t->ctx, sp))
+    while (i < walk->num_left && are_apart(walk->target, walk->left[i], sp))
         i++;
     return i;
 }
 
-/* WALK leaves its stack for that of index ENTERED, which is forgotten, or for one that it has not left yet (num_left). */
+/* WALK leaves its stack for the one at index ENTERED, whose place is free then, or for one that it has not left yet
+ * (num_left). If there is no place for it, the oldest is forgotten. */
 static void leave(struct sfu_walk *walk, unsigned entered)
 {
     if (entered == SFU_STACKS) {
@@ -892,14 +898,14 @@ static void leave(struct sfu_walk *walk, unsigned entered)
     walk->left[0] = walk->frame.regs.sp;
 }
 
-/* Makes the frame of WALK its caller's, whose SP this is, in all but pc, fp, ra and has_ra, if that is progress. Within a
- * stack SP grows; it may stay once, when a leaf without a frame of its own returns. Other stacks are known by the callback
- * or, without one, by a trap that leads down. Both are counted, as are all frames: every walk ends. */
+/* Makes the frame of WALK its caller's, whose SP this is, in all but pc, fp, ra and has_ra, if that is progress. On
+ * each stack SP grows; it may stay once, when a leaf without a frame of its own returns. Other stacks are known by the
+ * callback or, without one, by a trap that leads down. Both are counted, as are all frames: every walk ends. */
 static int advance(struct sfu_walk *walk, uint64_t sp, bool trap)
 {
     const struct sfu_target *t = walk->target;
     struct sfu_frame *frame = &walk->frame;
-    bool apart = t->stack != NULL && t->stack(t->ctx, sp) != t->stack(t->ctx, frame->regs.sp);
+    bool apart = t->stack != NULL && are_apart(t, sp, frame->regs.sp);
     unsigned entered = apart ? find_left(walk, sp) : walk->num_left;
     uint64_t last = entered < walk->num_left ? walk->left[entered] : frame->regs.sp; /* SP on that stack */
     bool leaf = frame->regs.pc_kind == SFU_PC_EXACT && !trap;
@@ -1093,8 +1099,8 @@ static bool is_code(const struct sfu_target *t, uint64_t pc)
     return s != NULL;
 }
 
-/* Guesses that the frame of WALK, whose PC is not code, is where a wild pointer has been called. If that fails, the step
- * still returns SFU_E_NOT_CODE. */
+/* Guesses that the frame of WALK, whose PC is not code, is where a wild pointer has been called. If that fails, the
+ * step still returns SFU_E_NOT_CODE. */
 static OUT_OF_LINE int guess_call(struct sfu_walk *walk)
 {
     const struct sfu_target *t = walk->target;

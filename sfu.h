@@ -111,7 +111,7 @@ struct sfu_frame {
                          trace is proven as a whole when its last frame is reliable and the walk returned SFU_END */
 };
 
-/* One recovery rule, in the two words of a flexible row (specification 3.2); default rows (3.1) are turned into the same:
+/* One recovery rule, in the two words of a flexible row (specification 3.2); default rows (3.1) become the same:
  *   base  = control & 1 ? register[control >> 3] : CFA
  *   value = control & 2 ? *(base + offset) : base + offset
  * A value that was not saved has the rule "its register + 0". Registers have their DWARF numbers; 255 is the RA's on
@@ -151,8 +151,8 @@ typedef int (*sfu_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len);
  * 31 are floating-point registers. Returns 0, or anything else if it does not know. */
 typedef int (*sfu_reg_fn)(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
 
-/* What a trap hook says of the frame behind a trap. Before the hook: registers 0, pc_kind SFU_PC_EXACT, trap FRAME's SP,
- * guessed false. */
+/* What a trap hook says of the frame behind a trap. Before the hook: registers 0, pc_kind SFU_PC_EXACT, trap FRAME's
+ * SP, guessed false. */
 struct sfu_trapped {
     struct sfu_registers regs; /* pc_kind SFU_PC_RETURN if that frame was left by a call: a coroutine, a switch */
     uint64_t trap;             /* where the registers were saved: handed on in the frame */
@@ -160,18 +160,18 @@ struct sfu_trapped {
 };
 
 /* Asked about a FRAME that no FDE describes (CODE is SFU_E_NO_FDE or SFU_E_NOT_CODE) or whose FDE is a signal frame
- * without rows (SFU_E_SIGNAL). If that is a trap or signal frame that it knows, it fills in *TRAPPED and returns SFU_OK. It returns
- * SFU_END if it knows that nothing lies beyond (entry from user mode), CODE if it does not know the frame, or an
- * error. The step returns that value. */
+ * without rows (SFU_E_SIGNAL). If that is a trap or signal frame that it knows, it fills in *TRAPPED and returns
+ * SFU_OK. It returns SFU_END if it knows that nothing lies beyond (entry from user mode), CODE if it does not know the
+ * frame, or an error. The step returns that value. */
 typedef int (*sfu_trap_fn)(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped);
 
 /* Tells stacks apart: any number that is the same for two SPs exactly if they lie on the same stack. */
 typedef uint64_t (*sfu_stack_fn)(void *ctx, uint64_t sp);
 
 /* Gives the return address that somebody has replaced: a function tracer, a return probe. Asked about each *RA that a
- * row or a guess gives for FRAME, without its PAC, but not about the PC that a trap has saved. SLOT is where it was on the
- * stack; 0: in a register. Returns true if *RA was replaced, and is the original one now; otherwise it is unchanged. It
- * may be asked again about the same frame, and of a step that fails then. */
+ * row or a guess gives for FRAME, without its PAC, but not about the PC that a trap has saved. SLOT is where it was on
+ * the stack; 0: in a register. Returns true if *RA was replaced, and is the original one now; otherwise it is
+ * unchanged. It may be asked again about the same frame, and of a step that fails then. */
 typedef bool (*sfu_ra_fn)(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra);
 
 /* One .sframe section, filled in by sfu_open; callers read it, and write nothing but text_first and text_last. It
@@ -215,14 +215,14 @@ struct sfu_target {
     uint8_t max_switches;         /* 0: SFU_MAX_SWITCHES */
     bool frame_pointers;          /* opt in: where no FDE covers a PC, guess that FP holds a frame record:
                                      CFA = FP + 16, RA = *(CFA - 8), FP = *(CFA - 16); not on s390x */
-    /* Where a trace has to end: the lookup PC of the final frame is from final_first to final_last. A trace that ends in
-     * another frame, by the tables or by the trap hook, ends with SFU_E_NOT_FINAL. final_last 0: any frame will do. */
+    /* Where a trace has to end: the lookup PC of the final frame is from final_first to final_last. A trace that ends
+     * in another frame, by the tables or by the trap hook, ends with SFU_E_NOT_FINAL. final_last 0: any frame. */
     uint64_t final_first, final_last;
 };
 #define SFU_MAX_FRAMES   4096
 #define SFU_MAX_SWITCHES 16
-/* How many stacks a walk remembers besides the one that it is on. If it leaves one more, it forgets the one that it left
- * first, and is no longer reliable. */
+/* How many stacks a walk remembers besides the one that it is on. If it leaves one more, it forgets the one that it
+ * left first, and is no longer reliable. */
 #define SFU_STACKS       4
 
 /* A walk. Callers read frame. */
@@ -249,9 +249,9 @@ int sfu_open(struct sfu_section *section, const void *bytes, uint64_t size, uint
 int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, uint64_t size, uint64_t addr);
 
 /* Linkers that do not know the format join sections without merging them: then only the first tables are SECTION, and
- * sfu_check says SFU_E_CONCATENATED. Opens the tables behind those of SECTION, which follow at once or after up to 7 bytes of
- * padding, as a section of their own, *NEXT, and makes SECTION end in front of them. SECTION may be in a list, NEXT is in
- * none. To open all of them:
+ * sfu_check says SFU_E_CONCATENATED. Opens the tables behind those of SECTION, which follow at once or after up to 7
+ * bytes of padding, as a section of their own, *NEXT, and makes SECTION end in front of them. SECTION may be in a list,
+ * NEXT is in none. To open all of them:
  *     code = sfu_open(&s[0], ...);
  *     for (n = 0; code == SFU_OK && sfu_add(&list, &s[n]) == SFU_OK && ++n < ROOM;)
  *         code = sfu_open_next(&s[n - 1], &s[n]);
@@ -260,21 +260,22 @@ int sfu_open_next(struct sfu_section *section, struct sfu_section *next);
 
 /* Checks a whole section as no lookup needs to: every FDE and every row, order and overlap where it is flagged as
  * sorted, the number of rows, and what follows the table. Takes time in proportion to the section. Sets *PLACE, which
- * may be NULL, to the place of the fault; without one it stays as it was. Returns SFU_OK, or the first fault: SFU_E_EMPTY (no FDE), SFU_E_BOUNDS,
- * SFU_E_SECTION, SFU_E_FDE, SFU_E_ROW, SFU_E_NO_ROW (an FDE without rows that does not mean anything),
- * SFU_E_UNSORTED, SFU_E_OVERLAP, SFU_E_COUNT or SFU_E_CONCATENATED. No lookup in a section that passes returns
- * SFU_E_BOUNDS, SFU_E_FDE or SFU_E_ROW. Functions of size 0, which compilers emit, may lie anywhere. */
+ * may be NULL, to the place of the fault; without one it stays as it was. Returns SFU_OK, or the first fault:
+ * SFU_E_EMPTY (no FDE), SFU_E_BOUNDS, SFU_E_SECTION, SFU_E_FDE, SFU_E_ROW, SFU_E_NO_ROW (an FDE without rows that does
+ * not mean anything), SFU_E_UNSORTED, SFU_E_OVERLAP, SFU_E_COUNT or SFU_E_CONCATENATED. No lookup in a section that
+ * passes returns SFU_E_BOUNDS, SFU_E_FDE or SFU_E_ROW. Functions of size 0, which compilers emit, may lie anywhere. */
 int sfu_check(const struct sfu_section *section, struct sfu_place *place);
 
 /* Sorts the FDEs in place by start, so that they are found by binary search. BYTES are the section's own, writable.
  * Field-relative starts become section-relative; the header's flags follow. Takes O(n log n), no memory. Nobody may
- * use the section meanwhile. Check it afterwards: functions that contain each other, which only an unsorted table may have,
- * are not all found any more, and sfu_check says so (SFU_E_OVERLAP). Returns SFU_OK or SFU_E_READONLY, which leaves the bytes as they were. */
+ * use the section meanwhile. Check it afterwards: functions that contain each other, which only an unsorted table may
+ * have, are not all found any more, and sfu_check says so (SFU_E_OVERLAP). Returns SFU_OK or SFU_E_READONLY, which
+ * leaves the bytes as they were. */
 int sfu_sort(struct sfu_section *section, void *bytes);
 
-/* Sets the text of SECTION to what its FDEs describe: from the lowest start of a function to the highest end. Takes time in
- * proportion to the FDEs. Returns SFU_OK, SFU_E_EMPTY (it has none but empty functions), SFU_E_FDE (a function reaches the
- * end of the address space) or SFU_E_SECTION. */
+/* Sets the text of SECTION to what its FDEs describe: from the lowest start of a function to the highest end. Takes
+ * time in proportion to the FDEs. Returns SFU_OK, SFU_E_EMPTY (it has none but empty functions), SFU_E_FDE (a function
+ * reaches the end of the address space) or SFU_E_SECTION. */
 int sfu_find_text(struct sfu_section *section);
 
 /* Adds SECTION, opened and in no list, to the front of *LIST, which begins as NULL. Returns SFU_OK, or SFU_E_ABI if
@@ -296,23 +297,23 @@ uint64_t sfu_lookup_pc(const struct sfu_registers *regs);
  *   words of no valid size                                those of the row and behind, in the function (SFU_E_ROW)
  *   a row that does not start above the one before it,    those of the one before it and behind, in the function: where
  *   or starts outside of the tables                       that one ends is not known (SFU_E_ROW, SFU_E_BOUNDS)
- *   the start of a function                               its own and, in a sorted table, any that the search then misses
+ *   the start of a function                               its own; in a sorted table, also what is not found then
  * Damage that makes sense is not seen: a start that is wrong and still in order moves the border of two rows. */
 int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row);
 
 /* Finds what the sections of TARGET say of FRAME. Those whose text has its lookup PC are tried, from the front of the
- * list, until one of them has a row. If none has, the first error counts that says more than SFU_E_NO_FDE. Fills in *ROW;
- * row->function is where the frame's function starts. Returns what sfu_find returned, SFU_E_NOT_CODE if no section's text
- * has the PC, or SFU_E_EMPTY if TARGET has no section. */
+ * list, until one of them has a row. If none has, the first error counts that says more than SFU_E_NO_FDE. Fills in
+ * *ROW; row->function is where the frame's function starts. Returns what sfu_find returned, SFU_E_NOT_CODE if no
+ * section's text has the PC, or SFU_E_EMPTY if TARGET has no section. */
 int sfu_find_frame(const struct sfu_target *target, const struct sfu_frame *frame, struct sfu_row *row);
 
 /* Begins a walk at TOP. The first frame is there at once, also if nothing is known of its PC: walk->frame. */
 void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, const struct sfu_registers *top);
 
 /* Moves WALK to the caller by ROW, reading at most three words of the stack. The target's window, its callbacks except
- * trap, and its limits are used, its sections and its final frame are not. Anything but SFU_OK leaves WALK as it is. Returns
- * SFU_OK, SFU_END (ROW is SFU_ROW_OUTERMOST), SFU_E_SIGNAL (ROW is SFU_ROW_ASK), SFU_E_STACK, SFU_E_ADDRESS, SFU_E_UNSAFE,
- * SFU_E_REGISTER, SFU_E_NO_RA, SFU_E_PROGRESS, SFU_E_SWITCHES or SFU_E_DEPTH. */
+ * trap, and its limits are used, its sections and its final frame are not. Anything but SFU_OK leaves WALK as it is.
+ * Returns SFU_OK, SFU_END (ROW is SFU_ROW_OUTERMOST), SFU_E_SIGNAL (ROW is SFU_ROW_ASK), SFU_E_STACK, SFU_E_ADDRESS,
+ * SFU_E_UNSAFE, SFU_E_REGISTER, SFU_E_NO_RA, SFU_E_PROGRESS, SFU_E_SWITCHES or SFU_E_DEPTH. */
 int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row);
 
 /* Moves the walk to the caller: walk->frame. Anything but SFU_OK leaves walk as it is, and comes again if asked again.
@@ -320,9 +321,9 @@ int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row);
  * A walk ends: frames and switches of stacks are counted. On each stack SP grows, also where the walk comes back to one
  * that it remembers (SFU_STACKS).
  * A frame that is exact and whose PC is not code (SFU_E_NOT_CODE) may have been called through a wild pointer. If the
- * trap hook does not know it, its caller is where a call leaves it: the return address is the word at SP (amd64) or in the
- * link register, and all else is unchanged. This is a guess (SFU_GUESS_CALL), made only if that return address is in the
- * text of a section; it comes before frame_pointers. */
+ * trap hook does not know it, its caller is where a call leaves it: the return address is the word at SP (amd64) or in
+ * the link register, and all else is unchanged. This is a guess (SFU_GUESS_CALL), made only if that return address is
+ * in the text of a section; it comes before frame_pointers. */
 int sfu_walk_step(struct sfu_walk *walk);
 
 /* A sentence for CODE, static, never NULL; "unknown code" for a number that is none of ours. */

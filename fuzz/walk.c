@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * A whole walk over any section, any stack and any registers, with callbacks that fail at a chosen read. Each step is
- * computed a second time from the row and the stack, and compared; with a window onto the stack, also with what comes of
- * the callback alone.
+ * computed a second time from the row and the stack, and compared; with a window onto the stack, also with what comes
+ * of the callback alone.
  *
  * Input: the section, 32 stack words of 2 bytes (see value), 24 bytes of choices (struct choices).
  */

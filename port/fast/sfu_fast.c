@@ -39,8 +39,8 @@
 #define KEEP_BRANCH __asm__ volatile("") /* instead of a conditional move, which waits for the load before it */
 #define UNLIKELY(x) __builtin_expect((x) ? 1 : 0, 0)
 
-/* Where size counts, there is one loop for rows of all kinds and no table, and the core alone sees to what comes up once in
- * a trace, and to a target that tells stacks apart. */
+/* Where size counts, there is one loop for rows of all kinds and no table, and the core alone sees to what comes up
+ * once in a trace, and to a target that tells stacks apart. */
 #ifdef __OPTIMIZE_SIZE__
 #define SMALL 1
 #else
@@ -78,8 +78,8 @@ enum {
     SIGNED_RA = IS_AARCH64 << (FP_SHIFT + FP_BITS + 1), /* the RA has a PAC */
     RULE_BITS = FP_SHIFT + FP_BITS + LINK + IS_AARCH64,
 
-    /* An entry of the cache: the rule; above it its label, the generation and above that a key, but for its lowest bits,
-     * which its set tells. Keys have 48, 41 and 44 bits on amd64, aarch64 and s390x. */
+    /* An entry of the cache: the rule; above it its label, the generation and above that a key, but for its lowest
+     * bits, which its set tells. Keys have 48, 41 and 44 bits on amd64, aarch64 and s390x. */
     GENERATION_BITS = 3,
     LABEL_BITS = 64 - RULE_BITS,
     MIN_SET_BITS = 6,
@@ -141,8 +141,8 @@ INLINE uint64_t rule_fp(uint64_t rule)
     return field << 3;
 }
 
-/* How far below the CFA, which is C above its base, the slot is that a row's WORD says: 8, 16, ..., C, and less than LIMIT,
- * a power of two. 0 if it is at another place. */
+/* How far below the CFA, which is C above its base, the slot is that a row's WORD says: 8, 16, ..., C, and less than
+ * LIMIT, a power of two. 0 if it is at another place. */
 INLINE uint32_t slot(int32_t word, int32_t c, int32_t limit)
 {
     int32_t distance = -word;
@@ -152,8 +152,8 @@ INLINE uint32_t slot(int32_t word, int32_t c, int32_t limit)
     return LIKELY(distance <= c) ? (uint32_t)distance : 0;
 }
 
-/* The rule for the default row (3.1) with the INFO byte and COUNT (at least 1) words at P, WIDE as in load_signed. 0 if it
- * has none. */
+/* The rule for the default row (3.1) with the INFO byte and COUNT (at least 1) words at P, WIDE as in load_signed. 0 if
+ * it has none. */
 INLINE uint64_t pack(unsigned info, const uint8_t *p, unsigned wide)
 {
     const unsigned count = info & ROW_COUNT;
@@ -498,9 +498,9 @@ INLINE int code_outside(const struct sfu_fast_image *image, uint64_t pc)
     return SFU_E_NOT_CODE;
 }
 
-/* Walks on by the short way, COUNT (at least 1) frames at most, and stores their PCs at OUT. Leaves the walk as the core
- * does. Returns how many it were. *CODE becomes SFU_E_NO_FDE or SFU_E_NOT_CODE if that is what the core would say next: of
- * a caller's PC outside of all images, about which nobody else is asked. */
+/* Walks on by the short way, COUNT (at least 1) frames at most, and stores their PCs at OUT. Leaves the walk as the
+ * core does. Returns how many it were. *CODE becomes SFU_E_NO_FDE or SFU_E_NOT_CODE if that is what the core would say
+ * next: of a caller's PC outside of all images, about which nobody else is asked. */
 INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, int *code)
 {
     const struct sfu_target *t = v->walk.target;
@@ -534,9 +534,9 @@ INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, int *code)
 
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
 
-/* Makes the index of a common IMAGE at INDEX, in blocks of 1 << SHIFT bytes. It has an entry for the first address of each
- * block: how many functions start at or below it. The first is not 0: a function starts at low. One more stands behind
- * the last: all functions. */
+/* Makes the index of a common IMAGE at INDEX, in blocks of 1 << SHIFT bytes. It has an entry for the first address of
+ * each block: how many functions start at or below it. The first is not 0: a function starts at low. One more stands
+ * behind the last: all functions. */
 OUT_OF_LINE void make_index(struct sfu_fast_image *image, uint32_t *index, unsigned shift)
 {
     const struct sfu_section *s = image->section;
@@ -758,8 +758,8 @@ int sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *image)
 
 /* ---- Trace ----------------------------------------------------------------------------------------------------- */
 
-/* Walks COUNT frames on and stores their PCs at OUT. *DONE becomes how many it were. Returns SFU_OK if all, or what ended
- * the trace. Each pass is a frame at least, or the end. */
+/* Walks COUNT frames on and stores their PCs at OUT. *DONE becomes how many it were. Returns SFU_OK if all, or what
+ * ended the trace. Each pass is a frame at least, or the end. */
 OUT_OF_LINE int walk_on(struct trace *v, size_t count, uint64_t *out, size_t *done)
 {
     size_t n = 0;

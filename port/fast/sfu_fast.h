@@ -59,8 +59,8 @@ struct sfu_fast {
 
 /* Adds SECTION, opened and in no list, in front of the sections of FAST; fills in *IMAGE, which must stay where it is.
  * Reads the start and size of each function. From then on only sfu_fast_add and sfu_fast_remove change the list;
- * whoever sorts SECTION, or changes its text_first or text_last, removes it before and adds it again. Traces may run meanwhile, those with the list as it was before included;
- * other changes may not. Returns what sfu_add returns. */
+ * whoever sorts SECTION, or changes its text_first or text_last, removes it before and adds it again. Traces may run
+ * meanwhile, those with the list as it was before included; other changes may not. Returns what sfu_add returns. */
 int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *image, struct sfu_section *section);
 
 /* Takes IMAGE and its section out of FAST. Traces may run meanwhile, other changes may not. IMAGE, its section, its
@@ -79,8 +79,8 @@ void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes);
 size_t sfu_fast_index_size(const struct sfu_fast_image *image);
 
 /* Makes an index of IMAGE in the BYTES at MEMORY, aligned for a uint32_t: functions are found at once, however many
- * there are. Too few BYTES, or IMAGE cannot have one: nothing changes. No trace may run meanwhile. Returns whether it was
- * made. */
+ * there are. Too few BYTES, or IMAGE cannot have one: nothing changes. No trace may run meanwhile. Returns whether it
+ * was made. */
 bool sfu_fast_set_index(struct sfu_fast_image *image, void *memory, size_t bytes);
 
 /* Walks from TOP as sfu_walk_start and sfu_walk_step do with TARGET, leaves out the first SKIP frames and stores the

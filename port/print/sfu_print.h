@@ -26,9 +26,9 @@
  * A frame's address is its raw PC: of a caller, the return address. The addr2line line has the addresses to look up
  * (sfu_lookup_pc: return addresses minus one, so that the line is that of the call), minus the slide; it needs a
  * second walk, because nothing is allocated. Marks: [interrupted]: this frame was interrupted by the one above, its
- * PC is exact; [stack switch]: it is on another stack than the one above; [hooked]: its return address had been replaced;
- * [wild call]: the frame above is where it called through a wild pointer, as far as can be guessed; [guessed]: by the
- * frame-pointer fallback, or by a trap hook that was not sure.
+ * PC is exact; [stack switch]: it is on another stack than the one above; [hooked]: its return address had been
+ * replaced; [wild call]: the frame above is where it called through a wild pointer, as far as can be guessed;
+ * [guessed]: by the frame-pointer fallback, or by a trap hook that was not sure.
  */
 #ifndef SFU_PRINT_H
 #define SFU_PRINT_H
@@ -48,7 +48,8 @@ struct sfu_panic {
     void *ctx;         /* passed to both */
     const char *image; /* file name for addr2line; NULL: IMAGE */
     uint64_t slide;    /* run-time minus link-time address of the image */
-    /* Room for tables behind the first, where a linker has joined sections without merging them: an array; or NULL, 0 */
+    /* Room for tables behind the first, where a linker has joined sections without merging them: an array; or NULL, 0
+     * */
     struct sfu_section *more;
     unsigned num_more;
     /* the printer's own */
@@ -58,12 +59,12 @@ struct sfu_panic {
     struct sfu_target own;      /* callbacks and limits may be set at any time */
 };
 
-/* All that a program with one section and one stack needs: opens the section from SFRAME to SFRAME_END, and what was joined
- * to it as far as there is room; adds it to a target whose window is the memory from STACK to STACK_END, finds its text and
- * checks it. A PC outside of its functions is not code then: see sfu_walk_step. A trace reads nothing else of the stack, so
- * that no garbage can make it fault. Returns SFU_OK, or what sfu_open, sfu_open_next, sfu_add or sfu_check returned;
- * SFU_E_CONCATENATED: there are more tables than there is room for. PANIC can print in any case: whatever is wrong with the
- * section costs frames. */
+/* All that a program with one section and one stack needs: opens the section from SFRAME to SFRAME_END, and what was
+ * joined to it as far as there is room; adds it to a target whose window is the memory from STACK to STACK_END, finds
+ * its text and checks it. A PC outside of its functions is not code then: see sfu_walk_step. A trace reads nothing else
+ * of the stack, so that no garbage can make it fault. Returns SFU_OK, or what sfu_open, sfu_open_next, sfu_add or
+ * sfu_check returned; SFU_E_CONCATENATED: there are more tables than there is room for. PANIC can print in any case:
+ * whatever is wrong with the section costs frames. */
 int sfu_panic_init(struct sfu_panic *panic, const void *sframe, const void *sframe_end, const void *stack,
                    const void *stack_end);
 

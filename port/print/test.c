@@ -194,7 +194,8 @@ static void test_wild_call(void **state)
     assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NOT_CODE);
     snprintf(expected, sizeof expected,
              "#0  0x0000000000000000\n#1  0x%016llx  [wild call]\n#2  0x0000000000000000\n"
-             "trace ends (-26): %s; guessed frames are not proven\naddr2line -fipe IMAGE 0x0 0x%llx 0xffffffffffffffff\n",
+             "trace ends (-26): %s; guessed frames are not proven\n"
+             "addr2line -fipe IMAGE 0x0 0x%llx 0xffffffffffffffff\n",
              (unsigned long long)function + 1, sfu_string(SFU_E_NOT_CODE), (unsigned long long)function);
     assert_string_equal(output, expected);
 }

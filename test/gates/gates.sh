@@ -19,8 +19,8 @@ long_functions() {
 }
 
 layout() {
-    at_most 'lines of sfu.c' 1140 "$(wc -l <sfu.c)"
-    at_most 'lines of sfu.h' 290 "$(wc -l <sfu.h)"
+    at_most 'lines of sfu.c' 1380 "$(wc -l <sfu.c)"
+    at_most 'lines of sfu.h' 340 "$(wc -l <sfu.h)"
     none 'functions of at most 60 lines' "$(long_functions sfu.c)"
     none 'includes' "$(sed -n 's/^ *# *include *//p' sfu.c sfu.h |
         grep -vxE '<(stddef|stdint|stdbool)\.h>|"sfu.h"' | tr '\n' ' ')"

@@ -59,8 +59,8 @@ static int any_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, 
     return nondet_int();
 }
 
-/* A function of SP, as sfu.h demands: eight stacks, of which a walk has to do with six at most. Bits from both ends tell
- * them: whichever stacks some SPs are on, they can have any order. */
+/* A function of SP, as sfu.h demands: eight stacks, of which a walk has to do with six at most. Bits from both ends
+ * tell them: whichever stacks some SPs are on, they can have any order. */
 static uint64_t any_stack(void *ctx, uint64_t sp)
 {
     (void)ctx;
@@ -147,8 +147,9 @@ static bool stacks_differ(const struct sfu_walk *w)
     return true;
 }
 
-/* W came of BEFORE by a step; LEAF: by the return of a leaf. Returns whether a stack was forgotten. With the callback, SP is
- * above where it was on its stack, as far as that is remembered, and that of the stack that was left is remembered. */
+/* W came of BEFORE by a step; LEAF: by the return of a leaf. Returns whether a stack was forgotten. With the callback,
+ * SP is above where it was on its stack, as far as that is remembered, and that of the stack that was left is
+ * remembered. */
 static bool prove_stacks(const struct sfu_walk *before, const struct sfu_walk *w, bool leaf)
 {
     uint64_t sp = w->frame.regs.sp;
@@ -218,8 +219,8 @@ static void any_section_of(struct sfu_section *s, uint8_t version)
     *s = any;
 }
 
-/* Whether what the solver does not see by itself is so: entry INDEX of COUNT ends where the last ends, or before, and no
- * product wraps. prove_product proves it. */
+/* Whether what the solver does not see by itself is so: entry INDEX of COUNT ends where the last ends, or before, and
+ * no product wraps. prove_product proves it. */
 static bool in_product(uint32_t index, uint32_t count, uint8_t size)
 {
     return (uint64_t)index * size + size <= (uint64_t)count * size && index * size == (uint64_t)index * size;
@@ -229,8 +230,8 @@ static bool in_product(uint32_t index, uint32_t count, uint8_t size)
 
 /* What stands for read_known in most proofs. read.c proves that the real one does nothing else, if what its callers
  * know is true, which is proven here: it gives a pointer to bytes of the tables or, from a callback, of the buffer. The
- * bytes are any, others each time. So these proofs hold for sections of every size, mapped or remote, even if their bytes
- * change between one record and the next. No byte behind the record is there; how many were read is counted. */
+ * bytes are any, others each time. So these proofs hold for sections of every size, mapped or remote, even if their
+ * bytes change between one record and the next. No byte behind the record is there; how many were read is counted. */
 static uint8_t record[4 * MAX_WORDS];
 static uint64_t records;
 
@@ -261,8 +262,8 @@ int any_entry(struct lookup *l, uint32_t index)
     return any_record(l, l->s->fde_size);
 }
 
-/* What stands for the loads from a record: read.c proves that the real ones read no other bytes. So the proofs also hold
- * if the bytes change between two loads. */
+/* What stands for the loads from a record: read.c proves that the real ones read no other bytes. So the proofs also
+ * hold if the bytes change between two loads. */
 uint16_t any_load2(const uint8_t *p, bool big);
 uint16_t any_load2(const uint8_t *p, bool big)
 {

@@ -67,7 +67,8 @@ static int any_hook(void *ctx, const struct sfu_frame *frame, int code, struct s
 {
     (void)ctx;
     PROVE(!hook_asked, "the hook is asked once");
-    PROVE(code == SFU_E_NO_FDE || code == SFU_E_NOT_CODE || code == SFU_E_SIGNAL, "the hook is asked about what the table does not describe");
+    PROVE(code == SFU_E_NO_FDE || code == SFU_E_NOT_CODE || code == SFU_E_SIGNAL,
+          "the hook is asked about what the table does not describe");
     PROVE(frame == &walk.frame && trapped->trap == frame->regs.sp && !trapped->guessed && !trapped->regs.has_ra &&
               trapped->regs.pc_kind == SFU_PC_EXACT &&
               (trapped->regs.pc | trapped->regs.sp | trapped->regs.fp | trapped->regs.ra) == 0,
@@ -145,7 +146,8 @@ void prove_walk_start(void)
     sfu_walk_start(&walk, &target, &top);
     PROVE(walk.target == &target && same_registers(&walk.frame.regs, &top) && walk.frame.depth == 0 &&
               walk.frame.switches == 0 && walk.frame.trap == 0 && walk.frame.reliable &&
-              walk.frame.guessed == SFU_GUESS_NONE && !walk.frame.replaced && !walk.frame.switched && walk.num_left == 0,
+              walk.frame.guessed == SFU_GUESS_NONE && !walk.frame.replaced && !walk.frame.switched &&
+              walk.num_left == 0,
           "the first frame has the registers that were given");
 }
 
@@ -153,7 +155,7 @@ void prove_walk(void)
 {
     struct sfu_walk before;
     const struct sfu_frame *frame = &walk.frame, *was = &before.frame;
-    bool leaf, hooked, forgotten;
+    bool leaf, hooked, trap, forgotten;
     int code;
 
     any_target();
@@ -181,11 +183,13 @@ void prove_walk(void)
     PROVE(frame->depth == was->depth + 1 &&
               frame->depth < (target.max_frames != 0 ? target.max_frames : SFU_MAX_FRAMES),
           "frames are counted and limited");
-    forgotten = prove_stacks(&before, &walk, was->regs.pc_kind == SFU_PC_EXACT && !hooked && !(found && found_row.signal));
+    trap = hooked || (found && found_row.signal);
+    forgotten = prove_stacks(&before, &walk, was->regs.pc_kind == SFU_PC_EXACT && !trap);
     PROVE(frame->reliable == (was->reliable && frame->guessed == SFU_GUESS_NONE && !forgotten),
           "no frame is reliable behind a guess, or if a stack was forgotten");
     PROVE(frame->regs.pc_kind <= SFU_PC_RETURN, "the walk can go on");
-    PROVE(hooked || found || first_code == SFU_E_NO_FDE || first_code == SFU_E_NOT_CODE, "a corrupt table is not passed over");
+    PROVE(hooked || found || first_code == SFU_E_NO_FDE || first_code == SFU_E_NOT_CODE,
+          "a corrupt table is not passed over");
     if (hooked)
         PROVE(same_registers(&frame->regs, &hook_trapped.regs) && frame->trap == hook_trapped.trap &&
                   frame->guessed == (hook_trapped.guessed ? SFU_GUESS_HOOK : SFU_GUESS_NONE) && !frame->replaced,

@@ -375,8 +375,8 @@ static void test_concatenated(void **state)
     for_each_variant(concatenated);
 }
 
-/* N tables one behind the other, each of one function more than the one before, with PADDING bytes of FILL between them; 8:
- * as many as align them. Table I begins at AT[I]. Returns the size of all. */
+/* N tables one behind the other, each of one function more than the one before, with PADDING bytes of FILL between
+ * them; 8: as many as align them. Table I begins at AT[I]. Returns the size of all. */
 enum { TABLES = 4, JOINED = 4096 };
 static uint8_t joined[JOINED];
 static size_t at[TABLES + 1];

@@ -302,9 +302,11 @@ static void test_wild_caller(void **state)
     static const struct {
         uint64_t ra;
         bool code;
-    } callers[] = {{FIRST, false}, {FIRST + 1, true}, {LAST, true},           {LAST + 1, true},          {LAST + 2, false},
-                   {0, false},     {1, false},        {BASE + 0x1050, true}, {BASE + 0x200000, false}, {UINT64_MAX, false},
-                   {BASE + 0x101000, false}, {BASE + 0x101001, true}};
+    } callers[] = {
+        {FIRST, false}, {FIRST + 1, true}, {LAST, true}, {LAST + 1, true}, {LAST + 2, false}, {0, false}, {1, false},
+        {UINT64_MAX, false}, {BASE + 0x1050, true}, {BASE + 0x200000, false}, {BASE + 0x101000, false},
+        {BASE + 0x101001, true},
+    };
     (void)state;
     FOR_ABIS(abi) {
         struct opened o[2];
@@ -785,7 +787,7 @@ static void test_forgotten(void **state)
     }
 }
 
-/* Where a stack is entered again, SP may be what it was if a leaf returns, as within a stack; and by a trap it may not. */
+/* Where a stack is entered again, SP may be what it was if a leaf returns, as within a stack; by a trap it may not. */
 static void test_entered_again(void **state)
 {
     (void)state;

@@ -301,7 +301,7 @@ static void damage(const struct variant *v)
 {
     for (unsigned bad = 0; bad < 3; bad++) {
         for (unsigned i = 0; i < ROWS; i++) {
-            for (unsigned to = 0; i > 0 && to <= 4 * (i - 1); to++) { /* its start is that of a row before it, or less */
+            for (unsigned to = 0; i > 0 && to <= 4 * (i - 1); to++) { /* that of a row before it, or less */
                 three_functions(v);
                 b->bytes[build_row_at(b, bad * ROWS + i)] = (uint8_t)to;
                 note("version %d, function %u, row %u starts at %u", v->version, bad, i, to);

@@ -243,8 +243,8 @@ int check(struct opened *o, struct sfu_place *place)
         struct sfu_place other = {77, 78};
         unsigned reads = o->memory.reads;
         code(sfu_check(&o->remote, &other), result);
-        holds(o->memory.reads - reads <= CHECK_FDE_READS * o->mapped.num_fdes +
-                                             CHECK_ROW_READS * ((o->mapped.end - o->mapped.fres) / 2) + CHECK_END_READS);
+        holds(o->memory.reads - reads <= CHECK_FDE_READS * o->mapped.num_fdes + CHECK_END_READS +
+                                             CHECK_ROW_READS * ((o->mapped.end - o->mapped.fres) / 2));
         same(other.fde, mine.fde);
         same(other.row, mine.row);
     }
