@@ -77,9 +77,10 @@ static void prove_same(const struct sfu_section *s, const struct sfu_fast_image 
     int code = sfu_find(s, pc, &row);
 
     if (pc - image->low > image->span)
-        PROVE(code == SFU_E_NO_FDE, "no function has a PC outside of the code");
+        PROVE(code == SFU_E_NO_FDE || !in_text(s, pc), "no function has a PC outside of the code");
     if (rule == 0)
         return;
+    PROVE(in_text(s, pc), "a rule is for a PC that is looked up");
     PROVE(rule >> RULE_BITS == 0, "a rule has RULE_BITS bits");
     PROVE(code == SFU_OK && row.kind == SFU_ROW_RULES && !row.signal, "a rule is of a row");
     PROVE(is_rule(&row.cfa, register_rule(rule & BASE_FP ? abi->fp : abi->sp), (int64_t)rule_cfa(rule)), "CFA");

@@ -5,6 +5,7 @@
  *   prove_find      every section: no bound
  *   prove_complete  every table of functions: no bound. The function that has the PC is found; in a table that is not
  *                   sorted, one that has it
+ *   prove_find_text the text of a section has its functions, of which there are up to MAX_FDES
  *   prove_checked   of a function of up to MAX_ROWS rows that check_rows accepts, every PC has a row with rules, or is in
  *                   front of the first row: whatever the rows are */
 #include "prove.h"
@@ -143,6 +144,30 @@ void prove_complete(void)
     PROVE(find_fde(&l, pc) == SFU_OK, "a function that is there is found");
     PROVE(pc - l.fde.start < l.fde.size, "it has the PC");
     PROVE(!(s.flags & FLAG_SORTED) || found == witness, "in a sorted table it is the only one");
+}
+
+void prove_find_text(void)
+{
+    struct sfu_section s, before;
+    uint32_t i = nondet_u32();
+    uint64_t pc = nondet_u64();
+    int code;
+
+    any_section(&s);
+    any_fdes();
+    ASSUME(s.num_fdes <= MAX_FDES && i < s.num_fdes);
+    before = s;
+    code = sfu_find_text(&s);
+    PROVE(code == SFU_OK || code == SFU_E_EMPTY || code == SFU_E_FDE, "only documented codes");
+    if (code == SFU_OK) {
+        PROVE(pc - starts[i] >= sizes[i] || in_text(&s, pc), "the text has all functions");
+        PROVE(s.text_first <= s.text_last, "it has some byte");
+    } else
+        PROVE(s.text_first == before.text_first && s.text_last == before.text_last, "outputs are unchanged on error");
+    PROVE((code == SFU_E_FDE) || starts[i] <= UINT64_MAX - sizes[i], "a function that wraps is seen");
+    s.text_first = before.text_first;
+    s.text_last = before.text_last;
+    PROVE(same_section(&s, &before), "nothing else changes");
 }
 
 /* The rows of a function, and what reads them: a row's number is its offset, too. Each row says the same each time. */

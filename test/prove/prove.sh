@@ -53,6 +53,7 @@ find_caller.0:4,is_code.0:4,$stacks
 string.c prove_string        - - sfu_string.0:1600
 fast.c   prove_fast_entry    - - -
 find.c   prove_rules         - $tables flexible_rules.0:4
+find.c   prove_find_text     MAX_FDES=3 read_range:known_range sfu_find_text.0:4
 find.c   prove_checked       MAX_ROWS=8 read_row:listed_row,read_rules:listed_rules,modulo:any_modulo scan_rows.0:9,check_rows.0:9
 check.c  prove_concatenated  - - find_next.0:9
 check.c  prove_check_rows    - $rows contracts:rows
