@@ -390,6 +390,12 @@ int sfu_remove(struct sfu_section **list, struct sfu_section *section)
     return SFU_OK;
 }
 
+/* Whether PC may be code of S. */
+static bool in_text(const struct sfu_section *s, uint64_t pc)
+{
+    return pc >= s->text_first && pc <= s->text_last;
+}
+
 /* ---- Function: FDE (2.3; V1 and V2 keep the attributes in the entry) ------------------------------------------- */
 
 /* Where entry INDEX is. INDEX is less than num_fdes, here and below, so that it lies in the tables. */
@@ -444,7 +450,7 @@ static int read_attributes(struct lookup *l, uint32_t index)
     const struct sfu_section *s = l->s;
     struct fde *fde = &l->fde;
     const uint8_t *p;
-    uint32_t offset;
+    uint32_t offset, room;
     int code = read_entry(l, index);
 
     if (code != SFU_OK)
@@ -470,9 +476,10 @@ static int read_attributes(struct lookup *l, uint32_t index)
         fde->type = TYPE_DEFAULT;
         fde->repeat = is_v1(s) ? (uint8_t)V1_REPEAT_SIZE : p[13];
     }
+    room = s->end - fde->rows;
     if ((fde->info & INFO_ADDRESS) > 2 || fde->type > TYPE_FLEXIBLE ||
-        (fde->info & INFO_MASK && fde->repeat == 0) ||
-        multiply(fde->num_rows, (uint8_t)(address_size(fde) + 1)) > s->end - fde->rows)
+        (fde->info & INFO_MASK && fde->repeat == 0) || fde->num_rows > room ||
+        fde->num_rows > (room - fde->num_rows) >> (fde->info & INFO_ADDRESS))
         return SFU_E_FDE;
     return SFU_OK;
 }
@@ -931,31 +938,42 @@ static int advance(struct sfu_walk *walk, uint64_t sp, bool trap)
     return SFU_OK;
 }
 
-/* Moves WALK to CALLER, which was found by ROW. */
-static int enter(struct sfu_walk *walk, const struct sfu_row *row, const struct caller *caller)
+/* Whether PC may be code of one of the sections. */
+static bool is_code(const struct sfu_target *t, uint64_t pc)
+{
+    const struct sfu_section *s = t->sections;
+
+    while (s != NULL && !in_text(s, pc))
+        s = s->next;
+    return s != NULL;
+}
+
+/* Moves WALK to its caller by ROW, which has rules. TO_CODE: if that is in the text of a section. */
+static int move(struct sfu_walk *walk, const struct sfu_row *row, bool to_code)
 {
     struct sfu_frame *frame = &walk->frame;
-    int code = advance(walk, caller->values[CFA] - abi_of(row->abi)->sp_below_cfa, row->signal);
+    struct caller caller;
+    int code = find_caller(walk->target, row, frame, &caller);
 
+    if (code == SFU_OK && to_code && !is_code(walk->target, caller.values[RA] - SFU_PC_RETURN))
+        code = SFU_E_NOT_CODE;
+    if (code == SFU_OK)
+        code = advance(walk, caller.values[CFA] - abi_of(row->abi)->sp_below_cfa, row->signal);
     if (code != SFU_OK)
         return code;
-    frame->regs.pc = caller->values[RA];
-    frame->regs.fp = caller->values[FP];
+    frame->regs.pc = caller.values[RA];
+    frame->regs.fp = caller.values[FP];
     frame->regs.ra = 0;
     frame->regs.has_ra = false;
-    frame->replaced = caller->replaced;
+    frame->replaced = caller.replaced;
     return SFU_OK;
 }
 
 int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row)
 {
-    struct caller caller;
-    int code;
-
     if (row->kind != SFU_ROW_RULES)
         return row->kind == SFU_ROW_OUTERMOST ? (int)SFU_END : (int)SFU_E_SIGNAL;
-    code = find_caller(walk->target, row, &walk->frame, &caller);
-    return code == SFU_OK ? enter(walk, row, &caller) : code;
+    return move(walk, row, false);
 }
 
 /* ---- Walk ------------------------------------------------------------------------------------------------------ */
@@ -963,12 +981,6 @@ int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row)
 uint64_t sfu_lookup_pc(const struct sfu_registers *regs)
 {
     return regs->pc - regs->pc_kind;
-}
-
-/* Whether PC may be code of S. */
-static bool in_text(const struct sfu_section *s, uint64_t pc)
-{
-    return pc >= s->text_first && pc <= s->text_last;
 }
 
 /* The list is the caller's, and ends. */
@@ -1089,29 +1101,16 @@ static void set_call(struct sfu_row *row, uint8_t id)
     row->fp.offset = 0;
 }
 
-/* Whether PC may be code of one of the sections. */
-static bool is_code(const struct sfu_target *t, uint64_t pc)
-{
-    const struct sfu_section *s = t->sections;
-
-    while (s != NULL && !in_text(s, pc))
-        s = s->next;
-    return s != NULL;
-}
-
 /* Guesses that the frame of WALK, whose PC is not code, is where a wild pointer has been called. If that fails, the
  * step still returns SFU_E_NOT_CODE. */
 static OUT_OF_LINE int guess_call(struct sfu_walk *walk)
 {
-    const struct sfu_target *t = walk->target;
     struct sfu_row row;
-    struct caller caller;
 
     if (walk->frame.regs.pc_kind != SFU_PC_EXACT)
         return SFU_E_NOT_CODE;
-    set_call(&row, t->sections->abi);
-    if (find_caller(t, &row, &walk->frame, &caller) != SFU_OK || !is_code(t, caller.values[RA] - SFU_PC_RETURN) ||
-        enter(walk, &row, &caller) != SFU_OK)
+    set_call(&row, walk->target->sections->abi);
+    if (move(walk, &row, true) != SFU_OK)
         return SFU_E_NOT_CODE;
     mark(walk, SFU_GUESS_CALL);
     return SFU_OK;
@@ -1127,7 +1126,7 @@ static OUT_OF_LINE int guess_record(struct sfu_walk *walk, int code)
     if (!t->frame_pointers || !(abi_of(id)->traits & RECORD))
         return code;
     set_record(&row, id);
-    if (sfu_apply(walk, &row) != SFU_OK)
+    if (move(walk, &row, false) != SFU_OK)
         return code;
     mark(walk, SFU_GUESS_RECORD);
     return SFU_OK;
