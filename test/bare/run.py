@@ -8,6 +8,7 @@ are compared with nm's, and the addr2line line is run as it was printed. TOOLS h
 """
 import bisect
 import concurrent.futures
+import fnmatch
 import os
 import re
 import subprocess
@@ -349,7 +350,8 @@ def run(test):
 
 def main():
     cpu, tools, *directories = sys.argv[1:]
-    todo = [test for directory in directories for test in tests(cpu, tools, directory)]
+    todo = [test for directory in directories for test in tests(cpu, tools, directory)
+            if fnmatch.fnmatch(test[0], os.environ.get("T", "*"))]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         results = list(pool.map(run, todo))
     print("\n".join(results))
