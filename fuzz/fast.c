@@ -173,7 +173,7 @@ static uint8_t *put_function(struct source *in, uint8_t *out, uint32_t length)
 static size_t native_section(struct source *in, uint8_t *out)
 {
     unsigned how = next(in), number = 1 + (how & 7), rows = 0;
-    uint8_t *fde = out + 28, *fres = fde + number * 16, *at = fres;
+    uint8_t *fde = out + 28, *fres = fde + number * 16, *at = fres, *function;
     int64_t start = (int64_t)(int8_t)next(in) * (how & 0x40 ? 0x100 : 0x1000);
 
     for (unsigned i = 0; i < number; i++, fde += 16) {
@@ -184,8 +184,9 @@ static size_t native_section(struct source *in, uint8_t *out)
         put(fde, 8, (uint64_t)start - (how & 0x20 ? (uint64_t)(fde - out) : 0));
         put(fde + 8, 4, length);
         put(fde + 12, 4, (uint64_t)(at - fres));
+        function = at;
         at = put_function(in, at, length);
-        rows += 4;
+        rows += (unsigned)table_get(function, 2, BIG_HOST);
         start += length;
     }
     put(out, 2, 0xdee2);

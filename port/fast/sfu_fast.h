@@ -17,8 +17,8 @@
  *
  * The PCs and the code are those of sfu_walk_start and sfu_walk_step on the same target, always: it is a short way for
  * frames as nearly all are, and the core does all others. The short way needs a section of version 3 that is mapped,
- * sorted and of the CPU that this is compiled for, a stack in the target's window, and an x86_64, an aarch64 of either
- * byte order or an s390x. Everywhere else each frame costs what a step of the core costs.
+ * sorted, accepted by sfu_check and of the CPU that this is compiled for, a stack in the target's window, and an
+ * x86_64, an aarch64 of either byte order or an s390x. Everywhere else each frame costs what a step of the core costs.
  *
  * Traces take no lock. They may run at the same time as others on the same struct sfu_fast: on other CPUs, and in
  * interrupts and NMIs that come in the midst of a trace. An entry of the cache is one word, read and written at once,
@@ -40,9 +40,11 @@ struct sfu_fast_image {
     struct sfu_fast_image *next;
     struct sfu_section *section;
     uint64_t low, span;                   /* no function of the section has a PC with pc - low > span */
-    const uint32_t *index;                /* how many functions start at or below each block of code */
+    uint64_t origin;                      /* what starts are relative to: the section, or its first FDE */
+    const uint8_t *fdes, *fres;           /* of the section */
+    const uint32_t *index;                /* which function each block of code begins in, or behind */
     uint32_t coarse[SFU_FAST_BLOCKS + 1]; /* the index if it was given none */
-    uint64_t relative;                    /* all ones: starts are relative to their own field; 0: to the section */
+    uint64_t relative;                    /* all ones: starts are relative to their own field; else 0 */
     uint8_t block_shift;                  /* a block has 1 << block_shift bytes */
     bool common;                          /* the short way serves its functions; else it has no index */
 };
@@ -58,8 +60,9 @@ struct sfu_fast {
 };
 
 /* Adds SECTION, opened and in no list, in front of the sections of FAST; fills in *IMAGE, which must stay where it is.
- * Reads the start and size of each function. From then on only sfu_fast_add and sfu_fast_remove change the list;
- * whoever sorts SECTION removes it before. Traces may run meanwhile, those with the list as it was before included;
+ * A section that could take the short way is checked by sfu_check, once, in time in proportion to it; if that finds a
+ * fault, the core does all of its frames. The bytes must not change while SECTION is there: whoever sorts it removes it
+ * before. From then on only sfu_fast_add and sfu_fast_remove change the list. Traces may run meanwhile, those with the list as it was before included;
  * other changes may not. Returns what sfu_add returns. */
 int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *image, struct sfu_section *section);
 
