@@ -46,6 +46,7 @@ walk.c   prove_walk_start    - sfu_find:any_find any_target.0:4
 walk.c   prove_walk          - sfu_find:any_find,read_word:any_word any_target.0:4,sfu_find_frame.0:4,sfu_apply.0:4
 string.c prove_string        - - sfu_string.0:1400
 fast.c   prove_fast_entry    - - -
+fast.c   prove_fast_pack     - - -
 find.c   prove_rules         - $tables flexible_rules.0:4
 find.c   prove_checked       MAX_ROWS=8 read_row:listed_row,read_rules:listed_rules scan_rows.0:9,check_rows.0:9
 check.c  prove_concatenated  - - -
@@ -67,8 +68,19 @@ for n in 2 3 4 5 6 7; do
 sfu_sort.0:10,sink.0:4,occurrences.0:8,prove_sorted.0:8
 "
 done
+order=sfu_check:accepts_order,make_index:any_index
+for n in 1 2 3; do
+    proofs="${proofs}fast.c prove_fast_function MAX_FDES=$n $order,read_attributes:take_fde,row_rule:take_attributes \
+accepts_order.0:4,survey.0:4,search.0:3,find_fde.0:4,bisect.0:3,image_of.0:2
+fast.c prove_fast_index MAX_FDES=$n - prove_fast_index.0:3,make_index.0:4,make_index.1:3
+fast.c prove_fast_row MAX_ROWS=$n fast_pack:take_row check_rows.0:4,scan_rows.0:4,fast_find_row.0:4,flexible_rules.0:4
+"
+done
 # These take minutes.
 long="
+fast.c   prove_fast          - - \
+sfu_check.0:2,check_rows.0:2,survey.0:2,survey.1:64,make_index.0:4,make_index.1:2,search.0:2,find_fde.0:2,scan_rows.0:2,\
+fast_find_row.0:2,flexible_rules.0:4
 find.c   prove_find          - $rows contracts:find
 find.c   prove_complete      - $fdes contracts:complete
 sort.c   prove_rebase        VERSION=3 fde_at:any_at,fde_start:any_start contracts:rebase
