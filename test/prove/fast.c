@@ -203,7 +203,8 @@ void prove_fast_function(void)
     if (rule == 0)
         return;
     PROVE(code == SFU_OK, "the core finds a function, too");
-    PROVE(fast_attributes == bytes + s.fres + load4(bytes + s.fdes + core_fde * FDE_SIZE + FDE_ROWS), "it is the same");
+    PROVE(fast_attributes == bytes + s.fres + load4(bytes + s.fdes + core_fde * FDE_SIZE + FDE_ROWS),
+          "it is the same");
     PROVE(fast_offset == pc - l.fde.start, "and the PC is at the same place in it");
 }
 
@@ -226,7 +227,8 @@ void prove_fast_index(void)
     ASSUME((int64_t)(image.low - image.origin) <= (int64_t)(image.low + image.span - image.origin));
     ASSUME(image.span <= INT64_MAX && shift < 64 && image.span >> shift < BLOCKS);
     make_index(&image, blocks, shift);
-    PROVE(is_entry(&image, blocks[0], 0, shift) && is_entry(&image, blocks[1], 1, shift), "the first block is right");
+    PROVE(is_entry(&image, blocks[0], 0, shift) && is_entry(&image, blocks[1], 1, shift),
+          "the first block is right");
     PROVE(image.span >> shift == 0 || is_entry(&image, blocks[2], 2, shift), "the second block is right");
     PROVE(image.index == blocks && image.block_shift == shift, "it is the image's");
 }
