@@ -39,8 +39,8 @@
 #define KEEP_BRANCH __asm__ volatile("") /* instead of a conditional move, which waits for the load before it */
 #define UNLIKELY(x) __builtin_expect((x) ? 1 : 0, 0)
 
-/* Where size counts, there is one loop for rows of all kinds and no table, and the core alone sees to what comes up once in
- * a trace, and to a target that tells stacks apart. */
+/* Where size counts, there is one loop for rows of all kinds and no table, and the core alone sees to what comes up
+ * once in a trace, and to a target that tells stacks apart. */
 #ifdef __OPTIMIZE_SIZE__
 #define SMALL       1
 #define INLINE_FAST OUT_OF_LINE
@@ -60,7 +60,8 @@ enum {
     UNCOMMON_INFO = 0x9e, UNCOMMON_INFO2 = 0x1f,        /* wider ones; MASK, signal; flexible */
     UNCOMMON = BIG ? UNCOMMON_INFO << 8 | UNCOMMON_INFO2 : UNCOMMON_INFO2 << 8 | UNCOMMON_INFO,
     ROW_BASE_SP = 0x01, ROW_SIGNED_RA = 0x80,           /* 2.4.1 */
-    ROW_COUNT = 0x1e, ONE_WORD = 0x02, ROW_UNCOMMON = 0x40,                                /* words have 4 bytes, or no valid size */
+    ROW_COUNT = 0x1e, ONE_WORD = 0x02,
+    ROW_UNCOMMON = 0x40,                                /* words have 4 bytes, or no valid size */
 
     LINK = !IS_AMD64,             /* a call leaves the RA in a register, and rows say where it is saved */
     FIXED_RA = IS_AMD64 ? -8 : 0, /* in the header (2.2) */
@@ -79,8 +80,8 @@ enum {
     SIGNED_RA = IS_AARCH64 << (FP_SHIFT + FP_BITS + 1), /* the RA has a PAC */
     RULE_BITS = FP_SHIFT + FP_BITS + LINK + IS_AARCH64,
 
-    /* An entry of the cache: the rule; above it its label, the generation and above that a key, but for its lowest bits,
-     * which its set tells. Keys have 48, 41 and 44 bits on amd64, aarch64 and s390x. */
+    /* An entry of the cache: the rule; above it its label, the generation and above that a key, but for its lowest
+     * bits, which its set tells. Keys have 48, 41 and 44 bits on amd64, aarch64 and s390x. */
     GENERATION_BITS = 3,
     LABEL_BITS = 64 - RULE_BITS,
     MIN_SET_BITS = 6,
@@ -142,8 +143,8 @@ INLINE uint64_t rule_fp(uint64_t rule)
     return field << 3;
 }
 
-/* How far below the CFA, which is C above its base, the slot is that a row's WORD says: 8, 16, ..., C, and less than LIMIT,
- * a power of two. 0 if it is at another place. */
+/* How far below the CFA, which is C above its base, the slot is that a row's WORD says: 8, 16, ..., C, and less than
+ * LIMIT, a power of two. 0 if it is at another place. */
 INLINE uint32_t slot(int32_t word, int32_t c, int32_t limit)
 {
     int32_t distance = -word;
@@ -153,8 +154,8 @@ INLINE uint32_t slot(int32_t word, int32_t c, int32_t limit)
     return LIKELY(distance <= c) ? (uint32_t)distance : 0;
 }
 
-/* The rule for the default row (3.1) with the INFO byte, whose words are at P, WIDE as in load_signed. 0 if it has none, or if
- * INFO is 0: there is no row. */
+/* The rule for the default row (3.1) with the INFO byte, whose words are at P, WIDE as in load_signed. 0 if it has
+ * none, or if INFO is 0: there is no row. */
 INLINE uint64_t pack(unsigned info, const uint8_t *p, unsigned wide)
 {
     const unsigned count = info & (ROW_COUNT | ROW_UNCOMMON);
@@ -188,7 +189,8 @@ INLINE uint64_t pack(unsigned info, const uint8_t *p, unsigned wide)
 
 /* ---- Lookup ---------------------------------------------------------------------------------------------------- */
 
-/* Bytes of the words of a row with the INFO byte (2.4.1): their number, times 1, 2 or 4; sfu_check accepts no other size. */
+/* Bytes of the words of a row with the INFO byte (2.4.1): their number, times 1, 2 or 4; sfu_check accepts no other
+ * size. */
 /* clang-format off */
 #define PAIR(n)    (n), (n)
 #define ALL(times) PAIR(0 * (times)), PAIR(1 * (times)), PAIR(2 * (times)), PAIR(3 * (times)), PAIR(4 * (times)), \
@@ -210,8 +212,8 @@ INLINE uint32_t row_start(const uint8_t *p, unsigned wide)
     return wide ? load2(p) : p[0];
 }
 
-/* The rule for OFFSET among the ROWS rows at P; sfu_check has seen to it that they ascend and lie in the tables. 0 if the
- * row is not common, or OFFSET is in front of all. */
+/* The rule for OFFSET among the ROWS rows at P; sfu_check has seen to it that they ascend and lie in the tables. 0
+ * if the row is not common, or OFFSET is in front of all. */
 INLINE uint64_t find_row(const uint8_t *p, uint32_t rows, uint32_t offset, unsigned wide)
 {
     size_t info = 0, size = 0;
@@ -246,8 +248,8 @@ INLINE int64_t start_at(const struct sfu_fast_image *image, size_t at, uint64_t 
     return (int64_t)(load8(image->fdes + at) + (at & relative));
 }
 
-/* The last of the N (at least 1) functions from AT on that starts at or below WHERE, if the first does. Each pass leaves
- * half of them; one more than it need if their number is odd. */
+/* The last of the N (at least 1) functions from AT on that starts at or below WHERE, if the first does. Each pass
+ * leaves half of them; one more than it need if their number is odd. */
 INLINE size_t bisect(const struct sfu_fast_image *image, size_t at, uint32_t n, int64_t where, uint64_t relative)
 {
     while (n > 1) {
@@ -457,9 +459,9 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, bool cached)
     return count - (size_t)-i;
 }
 
-/* Walks on by the short way, COUNT (at least 1) frames at most, and stores their PCs at OUT. Leaves the walk as the core
- * does. Returns how many it were. *CODE becomes SFU_E_NO_FDE if that is what the core would say next: of a PC outside of
- * all sections, about which nobody else is asked. */
+/* Walks on by the short way, COUNT (at least 1) frames at most, and stores their PCs at OUT. Leaves the walk as the
+ * core does. Returns how many it were. *CODE becomes SFU_E_NO_FDE if that is what the core would say next: of a PC
+ * outside of all sections, about which nobody else is asked. */
 INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, int *code)
 {
     const struct sfu_target *t = v->walk.target;
@@ -492,9 +494,9 @@ INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, int *code)
 
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
 
-/* Makes the index of a common IMAGE at INDEX, in blocks of 1 << SHIFT bytes. It has an entry for the first address of each
- * block: the last function that starts at or below it. The first one does: it starts at low. One more entry stands behind
- * the last: the last function. */
+/* Makes the index of a common IMAGE at INDEX, in blocks of 1 << SHIFT bytes. It has an entry for the first address
+ * of each block: the last function that starts at or below it. The first one does: it starts at low. One more entry
+ * stands behind the last: the last function. */
 OUT_OF_LINE void make_index(struct sfu_fast_image *image, uint32_t *index, unsigned shift)
 {
     const uint32_t last = image->section->num_fdes - 1;

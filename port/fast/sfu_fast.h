@@ -59,11 +59,11 @@ struct sfu_fast {
     uint64_t cache_mask;           /* how many sets there are, less 1 */
 };
 
-/* Adds SECTION, opened and in no list, in front of the sections of FAST; fills in *IMAGE, which must stay where it is.
- * A section that could take the short way is checked by sfu_check, once, in time in proportion to it; if that finds a
- * fault, the core does all of its frames. The bytes must not change while SECTION is there: whoever sorts it removes it
- * before. From then on only sfu_fast_add and sfu_fast_remove change the list. Traces may run meanwhile, those with the list as it was before included;
- * other changes may not. Returns what sfu_add returns. */
+/* Adds SECTION, opened and in no list, in front of the sections of FAST; fills in *IMAGE, which must stay where it
+ * is. A section that could take the short way is checked by sfu_check, once, in time in proportion to it; if that
+ * finds a fault, the core does all of its frames. The bytes must not change while SECTION is there: whoever sorts it
+ * removes it before. From then on only sfu_fast_add and sfu_fast_remove change the list. Traces may run meanwhile,
+ * those with the list as it was before included; other changes may not. Returns what sfu_add returns. */
 int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *image, struct sfu_section *section);
 
 /* Takes IMAGE and its section out of FAST. Traces may run meanwhile, other changes may not. IMAGE, its section, its
@@ -82,8 +82,8 @@ void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes);
 size_t sfu_fast_index_size(const struct sfu_fast_image *image);
 
 /* Makes an index of IMAGE in the BYTES at MEMORY, aligned for a uint32_t: functions are found at once, however many
- * there are. Too few BYTES, or IMAGE cannot have one: nothing changes. No trace may run meanwhile. Returns whether it was
- * made. */
+ * there are. Too few BYTES, or IMAGE cannot have one: nothing changes. No trace may run meanwhile. Returns whether
+ * it was made. */
 bool sfu_fast_set_index(struct sfu_fast_image *image, void *memory, size_t bytes);
 
 /* Walks from TOP as sfu_walk_start and sfu_walk_step do with TARGET, leaves out the first SKIP frames and stores the

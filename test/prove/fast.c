@@ -2,13 +2,15 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * The fast walker never differs from the core, for any bytes of a mapped section. In the order of a lookup:
- *   prove_fast_function  of up to MAX_FDES functions that sfu_check accepts it takes the one that the core takes, with an
- *                        index of up to BLOCKS blocks (prove_fast_index); of a PC outside of the section's code the core says SFU_E_NO_FDE
- *   prove_fast_row       of up to MAX_ROWS rows that sfu_check accepts, in up to SIZE bytes, it takes the one that the core
- *                        takes, and none of a function that is not common
+ *   prove_fast_function  of MAX_FDES functions that sfu_check accepts it takes the one that the core takes, with an
+ *                        index of up to BLOCKS blocks; of a PC outside of the section's code the core says
+ *                        SFU_E_NO_FDE
+ *   prove_fast_index     the index is what prove_fast_function takes it for
+ *   prove_fast_row       of up to MAX_ROWS rows that check_rows accepts, in up to SIZE bytes, it takes the one that the
+ *                        core takes, and none of a function that is not common
  *   prove_fast_pack      whatever rule it makes of a row, the core makes the same: no bound
  *   prove_fast_entry     an entry of the cache counts for its own PC and generation only: no bound
- *   prove_fast           all of it together, for one function and one row
+ * Each begins with any values of what the one before it ends with.
  */
 #include "sfu.c"
 
@@ -112,8 +114,8 @@ static void prove_rule(const struct sfu_row *row, uint64_t rule)
 
 /* ---- Function -------------------------------------------------------------------------------------------------- */
 
-/* What stands for sfu_check: it accepts functions that do not wrap, in ascending order, empty ones anywhere (sfu.h), and whose
- * attributes are in the tables. */
+/* What stands for sfu_check: it accepts functions that do not wrap, in ascending order, empty ones anywhere (sfu.h),
+ * and whose attributes are in the tables. */
 int accepts_order(const struct sfu_section *s, struct sfu_place *place);
 int accepts_order(const struct sfu_section *s, struct sfu_place *place)
 {
@@ -135,7 +137,8 @@ int accepts_order(const struct sfu_section *s, struct sfu_place *place)
     return s->num_fdes > 0 ? (int)SFU_OK : (int)SFU_E_EMPTY;
 }
 
-/* Entry I of the index of IMAGE, in blocks of 1 << SHIFT bytes: the last function that starts at or below the block's start. */
+/* Entry I of the index of IMAGE, in blocks of 1 << SHIFT bytes: the last function that starts at or below the
+ * block's start. */
 static bool is_entry(const struct sfu_fast_image *image, uint32_t entry, uint64_t i, unsigned shift)
 {
     const uint32_t last = image->section->num_fdes - 1;
@@ -300,29 +303,6 @@ void prove_fast_pack(void)
     PROVE(read_rules(&l, &row) == SFU_OK, "the core has rules, too");
     row.signal = false;
     row.signed_ra = info & abi_of(NATIVE)->signed_ra;
-    prove_rule(&row, rule);
-}
-
-/* ---- Together -------------------------------------------------------------------------------------------------- */
-
-void prove_fast(void)
-{
-    struct sfu_section s;
-    struct sfu_fast_image image;
-    struct sfu_row row;
-    uint64_t pc = nondet_u64(), rule = 0;
-    int code;
-
-    any_section(&s);
-    image.section = &s;
-    survey(&image);
-    if (pc - image.low <= image.span)
-        rule = find_rule(&image, pc);
-    code = sfu_find(&s, pc, &row);
-    PROVE(pc - image.low <= image.span || code == SFU_E_NO_FDE, "no function has a PC outside of the code");
-    if (rule == 0)
-        return;
-    PROVE(code == SFU_OK, "the core finds a row, too");
     prove_rule(&row, rule);
 }
 

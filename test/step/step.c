@@ -451,7 +451,7 @@ struct options {
     bool stale; /* listed faults that are not met fail the run */
 };
 
-/* Whether CPU is that of this machine, so that the fast walker has a short way; where it is none of these, it never has. */
+/* Whether CPU is that of this machine, so that the fast walker has a short way. Only x86_64 so far. */
 static bool own_cpu(const struct cpu *cpu)
 {
 #if defined(__x86_64__)

@@ -56,8 +56,8 @@ void tracer_walk(struct tracer *tracer, struct trace *trace, bool window);
 /* Whether the section is one for the fast walker of this machine. */
 bool tracer_is_fast(const struct tracer *tracer);
 
-/* After tracer_walk, if tracer_is_fast: whether the fast walker, without a cache and with one, gives the PCs and the code of
- * TRACE. It sees no more of the stack than that walk has read. */
+/* After tracer_walk, if tracer_is_fast: whether the fast walker, without a cache and with one, gives the PCs and the
+ * code of TRACE. It sees no more of the stack than that walk has read. */
 bool tracer_agrees(struct tracer *tracer, const struct trace *trace);
 
 /* What the table says of a frame that was SEEN. Returns whether it says anything. */
