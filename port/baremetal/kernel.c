@@ -5,7 +5,7 @@
  * printer. Everything here is meant to be copied.
  */
 #include "kernel.h"
-#include "sfu_print.h"
+#include "sfu_dump.h"
 
 #ifndef KERNEL_IMAGE
 #define KERNEL_IMAGE "kernel.elf"
@@ -168,10 +168,29 @@ struct sfu_target kernel_target = {
 static struct sfu_panic printer = {
     .target = &kernel_target, .put = put, .symbol = kernel_symbol, .image = KERNEL_IMAGE};
 
+#ifdef KERNEL_DUMP
+extern const char build_id_start[], build_id_end[], image_start[];
+
+/* What sfu-trace makes a trace of, though the kernel has no tables. */
+static void dump(const struct sfu_registers *from)
+{
+    const struct sfu_dump_place place = {(uintptr_t)image_start, "image_start", NULL};
+    const struct sfu_dump dump = {build_id_start, build_id_end, &place, 1, KERNEL_DUMP, 0};
+
+    sfu_dump_print(&printer, &dump, from);
+}
+#endif
+
 static void trace(const struct sfu_registers *from)
 {
     printer.slide = slide;
+#ifdef KERNEL_DUMP
+    sfu_print_build_id(&printer, build_id_start, build_id_end);
     (void)sfu_panic_print(&printer, from);
+    dump(from);
+#else
+    (void)sfu_panic_print(&printer, from);
+#endif
 }
 
 void kernel_trace(void)
