@@ -32,7 +32,7 @@ static void hex(const struct sfu_panic *p, const char *before, uint64_t value, u
     }
 }
 
-/* The same with at least 4 digits. VALUE is at most 8 * SFU_DUMP_MOST. */
+/* The same with at least 4 digits. VALUE has at most 15. */
 static void short_hex(const struct sfu_panic *p, const char *before, uint64_t value)
 {
     unsigned digits = 4;
@@ -119,22 +119,46 @@ static bool read_word(const struct sfu_target *t, uint64_t addr, bool big, uint6
     return true;
 }
 
-/* Returns how many words there were, of at most COUNT. */
-static uint32_t print_stack(const struct sfu_panic *p, uint64_t sp, uint32_t count, bool big)
+/* Prints up to COUNT words from ADDR upward, and before each PER_LINE of them where they are: their address or, if BY_OFFSET,
+ * how far they are from ADDR. Returns how many there were. */
+static uint32_t print_words(const struct sfu_panic *p, uint64_t addr, uint32_t count, bool by_offset, bool big)
 {
+    unsigned per_line = by_offset ? WORDS_PER_LINE : WORDS_PER_LINE - 1;
     uint32_t i;
     uint64_t value;
 
-    for (i = 0; i < count && sp <= UINT64_MAX - WORD * (uint64_t)i; i++) {
-        if (!read_word(p->target, sp + WORD * (uint64_t)i, big, &value))
+    for (i = 0; i < count && addr <= UINT64_MAX - WORD * (uint64_t)i; i++) {
+        uint64_t at = WORD * (uint64_t)i;
+
+        if (!read_word(p->target, addr + at, big, &value))
             break;
-        if (i % WORDS_PER_LINE == 0)
-            short_hex(p, i > 0 ? "\nsfu1 s " : "sfu1 s ", WORD * (uint64_t)i);
+        if (i % per_line == 0 && i > 0)
+            text(p, "\n");
+        if (i % per_line == 0 && by_offset)
+            short_hex(p, "sfu1 s ", at);
+        else if (i % per_line == 0)
+            hex(p, "sfu1 m ", addr + at, 16);
         hex(p, " ", value, 16);
     }
     if (i > 0)
         text(p, "\n");
     return i;
+}
+
+static uint32_t at_most(uint32_t count)
+{
+    return count < SFU_DUMP_MOST ? count : SFU_DUMP_MOST;
+}
+
+/* Returns how many words there were. */
+static uint64_t print_stacks(const struct sfu_panic *p, const struct sfu_dump *dump, uint64_t sp, bool big)
+{
+    uint64_t count = print_words(p, sp, at_most(dump->words != 0 ? dump->words : SFU_DUMP_WORDS), true, big);
+    unsigned i;
+
+    for (i = 0; i < dump->num_stacks; i++)
+        count += print_words(p, dump->stacks[i].addr, at_most(dump->stacks[i].words), false, big);
+    return count;
 }
 
 /* ---- All ------------------------------------------------------------------------------------------------------- */
@@ -158,7 +182,7 @@ static void print_places(const struct sfu_panic *p, const struct sfu_dump *dump)
 void sfu_dump_print(struct sfu_panic *panic, const struct sfu_dump *dump, const struct sfu_registers *top)
 {
     uint8_t abi = dump->abi != 0 ? dump->abi : OWN_ABI;
-    uint32_t count = dump->words != 0 ? dump->words : SFU_DUMP_WORDS;
+    uint64_t count;
 
     if (panic->busy != 0)
         return;
@@ -169,8 +193,7 @@ void sfu_dump_print(struct sfu_panic *panic, const struct sfu_dump *dump, const 
     print_places(panic, dump);
     print_registers(panic, top);
     print_other_registers(panic, top);
-    count = print_stack(panic, top->sp, count < SFU_DUMP_MOST ? count : SFU_DUMP_MOST,
-                        abi == SFU_AARCH64_BIG || abi == SFU_S390X);
+    count = print_stacks(panic, dump, top->sp, abi == SFU_AARCH64_BIG || abi == SFU_S390X);
     short_hex(panic, "sfu1 end ", count);
     text(panic, "\n");
     panic->busy = 0;

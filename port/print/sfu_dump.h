@@ -27,7 +27,8 @@
  *     sfu1 r NAME VALUE ...        registers: pc, sp, fp; ra if it is known; pac (target's pac_mask) if it is set; then
  *                                  those that target's reg callback knows, by DWARF number: NAME has two digits
  *     sfu1 s OFFSET WORD ...       up to 4 words from SP + OFFSET upward; OFFSET has at least 4 digits
- *     sfu1 end COUNT               of words of the stack; COUNT has at least 4 digits
+ *     sfu1 m ADDR WORD ...         up to 3 words of another stack, from ADDR upward
+ *     sfu1 end COUNT               of all these words; COUNT has at least 4 digits
  */
 #ifndef SFU_DUMP_H
 #define SFU_DUMP_H
@@ -45,19 +46,27 @@ struct sfu_dump_place {
     const char *image; /* its file's name; NULL: the program's own */
 };
 
+/* Words of a stack that the trace may come to from the first one: below an interrupt, say. */
+struct sfu_dump_stack {
+    uint64_t addr;  /* usually the SP that was interrupted; a multiple of 8 */
+    uint32_t words; /* at most */
+};
+
 /* What is dumped beside registers and stack. Zero what is not used. */
 struct sfu_dump {
     const void *build_id, *build_id_end; /* .note.gnu.build-id, or NULL */
     const struct sfu_dump_place *places;
     unsigned num_places;
-    uint32_t words; /* of the stack, at most SFU_DUMP_MOST; 0: SFU_DUMP_WORDS */
+    const struct sfu_dump_stack *stacks; /* others than the one that SP is in */
+    unsigned num_stacks;
+    uint32_t words; /* from SP up, at most SFU_DUMP_MOST; 0: SFU_DUMP_WORDS */
     uint8_t abi;    /* enum sfu_abi; 0: this program's own */
 };
 #define SFU_DUMP_WORDS 256
 #define SFU_DUMP_MOST  131072
 
-/* Prints the dump of TOP by PANIC's put. The stack is read through PANIC's target as a trace reads it, up to the first
- * word that cannot be read. Prints nothing while PANIC is being printed. */
+/* Prints the dump of TOP by PANIC's put. Stacks are read through PANIC's target as a trace reads them, each up to the
+ * first word that cannot be read. Prints nothing while PANIC is being printed. */
 void sfu_dump_print(struct sfu_panic *panic, const struct sfu_dump *dump, const struct sfu_registers *top);
 
 /* Prints the line of the build ID that the note from NOTE to NOTE_END has, or nothing if it has none. */

@@ -290,12 +290,15 @@ static int some_registers(void *ctx, const struct sfu_frame *frame, uint32_t reg
 static void test_dump_all(void **state)
 {
     static const struct sfu_dump_place places[] = {{0x100000, "image_start", NULL}, {0x200000, ".text", "m.ko"}};
-    const struct sfu_dump dump = {note, note + sizeof note, places, 2, 5, SFU_S390X};
+    static const struct sfu_dump_stack stacks[] = {
+        {STACK + 8 * 20, 4}, {STACK - 8, 1}, {STACK + 8 * (WORDS - 1), 9}};
+    const struct sfu_dump dump = {note, note + sizeof note, places, 2, stacks, 3, 5, SFU_S390X};
 
     (void)state;
     target.reg = some_registers;
     target.pac_mask = 0xff00;
     memcpy(stack, "\1\2\3\4\5\6\7\10", 8);
+    memcpy(&stack[23], "\1\2\3\4\5\6\7\10", 8);
     top.ra = 0xfedcba9876543210;
     top.has_ra = true;
     top.pc_kind = SFU_PC_RETURN;
@@ -311,7 +314,10 @@ static void test_dump_all(void **state)
                                 "sfu1 r 18 0000000000000019 1f 0000000000000020\n"
                                 "sfu1 s 0000 0102030405060708 0000000000000000 0000000000000000 0000000000000000\n"
                                 "sfu1 s 0020 0000000000000000\n"
-                                "sfu1 end 0005\n");
+                                "sfu1 m 00000000000100a0 0000000000000000 0000000000000000 0000000000000000\n"
+                                "sfu1 m 00000000000100b8 0102030405060708\n"
+                                "sfu1 m 00000000000101f8 0000000000000000\n"
+                                "sfu1 end 000a\n");
 }
 
 /* At most what is asked for, and no line is longer than a serial console's. */

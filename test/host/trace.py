@@ -1,0 +1,435 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""trace.py filter | core | guests | hostile: tests of sfu-trace, in build/host. Prints a line for each.
+
+filter   console output of kernels that panic, as it is and changed: names and lines are addr2line's; raw dumps give the
+         traces that the same panic has printed with tables on board
+core     cores of processes, of every ABI: the same frames as gdb's
+guests   dumps of machines, raw memory, and their stubs: the same frames as gdb's, and as each other's
+hostile  logs, cores and stubs that make no sense, under the sanitizers
+"""
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+OUT = "build/host"
+WORK = "/".join([OUT, "work", "trace"] + sys.argv[1:])
+TRACE = "build/tools/sfu-trace"
+SANITIZED = OUT + "/sfu-trace-sanitized"
+TC = "build/tc"
+LIMIT = 120  # seconds for anything: a hang is a failure
+GCC = {"x86_64": "gcc", "aarch64": "aarch64-linux-gnu-gcc", "s390x": "s390x-linux-gnu-gcc"}
+QEMU = {
+    "x86_64": ["qemu-system-x86_64", "-M", "pc", "-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-append", "{}"],
+    "aarch64": ["qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-semihosting-config",
+                "enable=on,target=native,arg={}"],
+    "s390x": ["qemu-system-s390x", "-M", "s390-ccw-virtio", "-append", "{}"],
+}
+CONSOLE = {"x86_64": ["-serial", "{}"], "aarch64": ["-serial", "{}"],
+           "s390x": ["-chardev", "{},id=c", "-device", "sclpconsole,chardev=c"]}
+
+
+class Wrong(Exception):
+    pass
+
+
+def must(condition, what):
+    if not condition:
+        raise Wrong(what)
+
+
+def run(*command, status=0, stdin=None):
+    """Runs COMMAND, which must end with STATUS. Returns its output and its errors, as bytes."""
+    done = subprocess.run(command, capture_output=True, check=False, timeout=LIMIT,
+                          **({"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}))
+    if done.returncode != status:
+        text = (done.stderr.strip() or done.stdout.strip()).decode("latin-1").splitlines()
+        raise Wrong("%s: status %d: %s" % (" ".join(command)[:200], done.returncode, text[-1] if text else ""))
+    return done.stdout, done.stderr
+
+
+failed = False
+
+
+def test(name, function, *arguments):
+    global failed
+    try:
+        result = function(*arguments)
+        print("ok " + name + (": " + result if result else ""), flush=True)
+    except (Wrong, OSError, LookupError, subprocess.SubprocessError) as wrong:
+        failed = True
+        print("not ok %s: %s" % (name, wrong), flush=True)
+
+
+def read(file):
+    with open(file, "rb") as f:
+        return f.read()
+
+
+def write(file, data):
+    with open(file, "wb") as f:
+        f.write(data)
+
+
+# ---- kernels that dump their stack ----
+
+KERNEL = {
+    "x86_64": ["-m64", "-mno-red-zone", "-mgeneral-regs-only", "-fcf-protection=none"],
+    "aarch64": ["-mgeneral-regs-only", "-mstrict-align", "-mno-outline-atomics"],
+    "s390x": ["-msoft-float", "-march=z196"],
+}
+KERNEL_FLAGS = ["-std=c11", "-ffreestanding", "-O2", "-g", "-fomit-frame-pointer", "-fno-stack-protector", "-fpie",
+                "-fvisibility=hidden", "-fno-optimize-sibling-calls", "-fasynchronous-unwind-tables", "-Wa,--gsframe",
+                "-ffunction-sections", "-w", "-I.", "-Iarch", "-Iport/print", "-Iport/baremetal", "-DKERNEL_DUMP=100"]
+KERNEL_SOURCES = ["sfu.c", "port/print/sfu_print.c", "port/print/sfu_dump.c", "port/baremetal/kernel.c",
+                  "port/baremetal/tables.c", "port/baremetal/module.c", "port/baremetal/%s/boot.S",
+                  "port/baremetal/%s/machine.c", "test/bare/scenarios.c", "test/bare/symbols.c", "test/bare/module.S"]
+BUILD_ID = "    .note.gnu.build-id : { build_id_start = .; KEEP(*(.note.gnu.build-id)) build_id_end = .; } :text\n"
+
+
+built = set()
+
+
+def kernel(cpu):
+    """The directory of a kernel that prints its build ID, its trace, and a dump. kernel.elf has .sframe and .eh_frame;
+    cfi.elf has .eh_frame alone; other.elf is the same with another build ID; module.ko has debug information."""
+    directory = "%s/kernel-%s" % (WORK, cpu)
+    if cpu in built:
+        return directory
+    built.add(cpu)
+    os.makedirs(directory, exist_ok=True)
+    binutils = "%s/%s/" % (TC, cpu)
+    with open("port/baremetal/kernel.ld", encoding="utf-8") as f:
+        script = f.read()
+    script = script.replace("    .sframe :", BUILD_ID + "    .sframe :")
+    script = script.replace(".note.* .eh_frame", "").replace(
+        "    /DISCARD/", "    .eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) }\n    /DISCARD/")
+    write(directory + "/kernel.ld", script.encode())
+    flags = ["-B" + binutils, *KERNEL[cpu], *KERNEL_FLAGS, "-Iport/baremetal/" + cpu,
+             '-DMODULE="%s/module.ko"' % directory]
+    objects = []
+    for name in ("module_a", "module_b"):
+        run(GCC[cpu], *flags, "-c", "test/bare/%s.c" % name, "-o", "%s/%s.o" % (directory, name))
+    run(binutils + "ld", "-r", "-T", "test/bare/module.ld", directory + "/module_a.o", directory + "/module_b.o", "-o",
+        directory + "/module.ko")
+    for source in KERNEL_SOURCES:
+        source = source.replace("%s", cpu)
+        objects.append("%s/%s.o" % (directory, os.path.basename(source)))
+        run(GCC[cpu], *flags, "-c", source, "-o", objects[-1])
+    image = directory + "/kernel.elf"
+    for before in ([], [image]):
+        symbols, _ = run("test/bare/symbols.sh", binutils + "nm", *before)
+        write(directory + "/symbols.s", symbols)
+        run(binutils + "as", directory + "/symbols.s", "-o", directory + "/symbols.s.o")
+        link = [GCC[cpu], "-B" + binutils, "-nostdlib", "-static-pie", "-Wl,--gc-sections,-z,norelro",
+                "-Wl,-z,max-page-size=4096", "-L" + directory, "-Tport/baremetal/%s/machine.ld" % cpu, *objects,
+                directory + "/symbols.s.o"]
+        run(*link, "-Wl,--build-id=sha1", "-o", image)
+    run(*link, "-Wl,--build-id=0x123456789abcdef0", "-o", directory + "/other.elf")
+    run(binutils + "objcopy", "-R", ".sframe", image, directory + "/cfi.elf")
+    return directory
+
+
+def boot(cpu, scenario, image):
+    """The console's bytes."""
+    command = QEMU[cpu] + [word.format("stdio") for word in CONSOLE[cpu]] + (
+        ["-action", "panic=exit-failure"] if cpu == "s390x" else [])
+    command = [word.format(scenario) for word in command]
+    command += ["-m", "128M", "-nodefaults", "-no-reboot", "-display", "none", "-monitor", "none", "-kernel", image]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          timeout=LIMIT, check=False).stdout
+
+
+def symbol(cpu, image, name):
+    """Its address, by nm."""
+    return int(re.search(r"(?m)^([0-9a-f]+) \w %s$" % name, run("%s/%s/nm" % (TC, cpu), image)[0].decode())[1], 16)
+
+
+# ---- what addr2line says ----
+
+class Lines:
+    """(function, file:line) of an address and of what it was inlined into; the files without their folders' dots."""
+
+    def __init__(self, cpu, image):
+        self.process = subprocess.Popen(["%s/%s/addr2line" % (TC, cpu), "-fiae", image], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+    def at(self, addr):
+        # A second, impossible address marks the end of what the first one has.
+        self.process.stdin.write("0x%x\n0xffffffffffffffff\n" % addr)
+        self.process.stdin.flush()
+        lines = [self.process.stdout.readline().strip()]
+        must(int(lines[0], 16) == addr, "addr2line: " + lines[0])
+        found = []
+        while True:
+            line = self.process.stdout.readline().strip()
+            if line == "0xffffffffffffffff":
+                break
+            found.append((line, place(self.process.stdout.readline().strip())))
+        self.process.stdout.readline()
+        self.process.stdout.readline()
+        return found
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def place(text):
+    """FILE:LINE as addr2line and as sfu-trace write it."""
+    file, line = re.sub(r" \(discriminator \d+\)", "", text).rsplit(":", 1)
+    return os.path.normpath(os.path.join(os.getcwd(), file)) + ":" + line
+
+
+FRAME = re.compile(rb"^(?:.*[\] ])?#(\d+) +0x([0-9a-f]{16})(?:  (\S+)\+0x[0-9a-f]+)?((?:  \[[a-z ]+\])*)(?:  \((.*)\))?$")
+ADDED = re.compile(rb"^        (\(inlined by\) )?(\S+) at (.*?)(?: \[(.*)\])?$")
+
+
+def frames(lines):
+    """[(PC, lookup PC, marks, how, [(function, file:line)])] of the trace in LINES, which may have other lines between."""
+    result = []
+    for line in lines:
+        frame, added = FRAME.match(line), ADDED.match(line)
+        if frame:
+            pc = int(frame[2], 16)
+            exact = frame[1] == b"0" or b"[interrupted]" in frame[4]
+            result.append((pc, pc - (not exact), frame[4], frame[5], []))
+        elif added and result:
+            result[-1][4].append((added[2].decode(), place(added[3].decode())))
+    return result
+
+
+# ---- filter ----
+
+SCENARIOS = ["assert", "memory", "illegal", "nested", "irq", "thread-panic", "slide", "slide-irq", "garbage", "module"]
+SLIDE = 16 << 20  # of scenarios.c
+
+
+def test_filter():
+    os.makedirs(WORK, exist_ok=True)
+    for cpu in GCC:
+        directory = kernel(cpu)
+        logs = {}
+        for scenario in SCENARIOS:
+            logs[scenario] = boot(cpu, scenario, directory + "/kernel.elf")
+            test("%s %s lines" % (cpu, scenario), filter_lines, cpu, directory, scenario, logs[scenario])
+            test("%s %s dump" % (cpu, scenario), filter_dump, directory, scenario, logs[scenario])
+        test("%s prefixes" % cpu, filter_prefixes, directory, logs["irq"])
+        test("%s build ID" % cpu, filter_build_id, directory, logs["assert"])
+        test("%s module" % cpu, filter_module, cpu, directory, logs["module"])
+        test("%s damaged dump" % cpu, filter_damaged, directory, logs["assert"])
+    test("bytes pass unchanged", filter_bytes, kernel("x86_64"))
+    test("a slide behind the frames", filter_late_slide, kernel("x86_64"))
+    test("at once", filter_at_once, kernel("x86_64"))
+
+
+def traced(image, log, *options, status=0):
+    return run(TRACE, *options, image, stdin=log, status=status)[0]
+
+
+def only_added(log, output):
+    """The lines that have been added. The others are the log's."""
+    added, given = [], log.splitlines(keepends=True)
+    for line in output.splitlines(keepends=True):
+        if given and line == given[0]:
+            given.pop(0)
+        else:
+            added.append(line)
+    must(not given, "not passed on: %s" % given[:1])
+    return added
+
+
+def without_dumps(output):
+    """Lines that are not of a dump, nor of the trace that was made of it. Of such a trace, lines that are of no log begin so."""
+    kept, dump = [], False
+    for line in output.replace(b"\r", b"").splitlines():
+        dump = b"sfu1 " in line or (dump and not line.startswith((b"build ID", b"panic", b"fault", b"removed", b"sorted")))
+        if not dump:
+            kept.append(line)
+    return kept
+
+
+def filter_lines(cpu, directory, scenario, log):
+    image = directory + "/kernel.elf"
+    lines, count = Lines(cpu, image), 0
+    output = traced(image, log)
+    only_added(log, output)
+    found = frames(without_dumps(output))
+    module = 0
+    for pc, lookup, _, _, functions in found:
+        slide = SLIDE if scenario.startswith("slide") else 0
+        wanted = lines.at(lookup - slide)
+        if wanted[0][1].endswith(("??:?", "??:0")):
+            module += 1
+            must(functions == [], "0x%x: %s, where addr2line knows nothing" % (pc, functions))
+            continue
+        must(functions == wanted, "0x%x: %s instead of %s" % (pc, functions, wanted))
+        count += 1
+    lines.close()
+    must(count >= 2 and (module == 0) == (scenario not in ("module", "garbage")), "%d frames, %d unknown" % (count, module))
+    return "%d frames" % count
+
+
+def traces(output):
+    """The traces that a log has, and those made of dumps: a list of pairs of lists of (PC, marks)."""
+    pairs, dump = [], False
+    for line in output.replace(b"\r", b"").splitlines():
+        frame = FRAME.match(line)
+        if b"sfu1 begin" in line:
+            dump = True
+        elif line.startswith(b"build ID"):
+            dump = False
+            pairs.append(([], []))
+        elif frame and pairs:
+            pairs[-1][dump].append((int(frame[2], 16), frame[4]))
+        elif b"trace ends (" in line and pairs:
+            pairs[-1][dump].append(re.search(rb"trace ends \((-?\d+)\)", line)[1])
+    return pairs
+
+
+def filter_dump(directory, scenario, log):
+    """By .sframe, and by tables made of .eh_frame, the very same trace."""
+    compared = {}
+    for image in ("kernel.elf", "cfi.elf"):
+        found = traces(traced("%s/%s" % (directory, image), log))
+        must(found, "no trace")
+        compared[image] = sum(compare_dump(scenario, image, printed, dumped) for printed, dumped in found)
+        must(compared[image] >= 3, "nothing compared")
+    return "%d frames, by CFI %d" % (compared["kernel.elf"], compared["cfi.elf"])
+
+
+def compare_dump(scenario, image, printed, dumped):
+    """A dump does not say where stacks end. A trace of it ends in a module and, without .sframe, in the exception entry, which has
+    no CFI."""
+    printed, dumped = ([(f[0], f[1].replace(b"  [stack switch]", b"")) if isinstance(f, tuple) else f for f in trace]
+                       for trace in (printed, dumped))
+    ends = [i for i, frame in enumerate(printed) if image == "cfi.elf" and isinstance(frame, tuple) and b"[interrupted]" in frame[1]]
+    if scenario == "module":
+        ends.append(3)
+    if not ends:
+        must(dumped == printed, "%s instead of %s" % (dumped, printed))
+    else:
+        must(dumped[:-1] == printed[:min(ends)] and int(dumped[-1]) < 0, "%s instead of %s" % (dumped, printed))
+    return len(dumped) - 1
+
+
+def filter_prefixes(directory, log):
+    """Times in front of lines, carriage returns behind them: the same lines are added."""
+    plain = only_added(log.replace(b"\r", b""), traced(directory + "/kernel.elf", log.replace(b"\r", b"")))
+    for before, after in ((b"[    1.234567] ", b"\n"), (b"kernel: ", b"\r\n"), (b"<3>", b"\n"), (b"", b"  \r\r\n")):
+        changed = b"".join(before + line + after for line in log.replace(b"\r", b"").splitlines())
+        added = only_added(changed, traced(directory + "/kernel.elf", changed))
+        must([line.rstrip() for line in added] == [line.rstrip() for line in plain], "with %s" % before)
+        must(all(line.endswith(b"\r\n") for line in added) == (b"\r" in after), "ends of lines with %s" % after)
+
+
+def filter_build_id(directory, log):
+    right, other = directory + "/kernel.elf", directory + "/other.elf"
+    output = traced(other, log, status=1)
+    must(b"WRONG IMAGE" in output and not frames(without_dumps(output))[0][4], "another kernel's lines")
+    must(frames(without_dumps(traced(other, log, right))) == frames(without_dumps(traced(right, log))), "not chosen")
+    none = directory + "/none.elf"
+    run("objcopy" if "x86_64" in directory else "%s/%s/objcopy" % (TC, directory.rsplit("-", 1)[1]), "-R",
+        ".note.gnu.build-id", right, none)
+    must(b"not compared" in traced(none, log), "an image without build ID")
+
+
+def filter_module(cpu, directory, log):
+    """Where the module lies: at symbol module_image, and its .text in it."""
+    tools = "%s/%s/" % (TC, cpu)
+    module = directory + "/module.ko"
+    at = symbol(cpu, directory + "/kernel.elf", "module_image")
+    text = int(re.search(rb" \.text +PROGBITS +0+ +0*([0-9a-f]+) ", run(tools + "readelf", "-SW", module)[0])[1], 16)
+    symbols = {m[2]: int(m[1], 16) for m in re.finditer(rb"([0-9a-f]+) \w (module_\w+)", run(tools + "nm", module)[0])}
+    output = run(TRACE, directory + "/kernel.elf", "%s@0x%x" % (module, at + text), stdin=log)[0]
+    added = [m for m in map(ADDED.match, output.replace(b"\r", b"").splitlines()) if m and m[4] == b"module.ko"]
+    # Each of the traces is followed by that of a dump, which ends in the module.
+    whole, cut = [b"module_middle", b"module_entry"], [b"module_middle"]
+    must([m[2] for m in added] == whole + cut + cut + cut + whole + cut, "functions: %s" % added)
+    lines = Lines(cpu, module)
+    found = [f for f in frames(without_dumps(output)) if f[4] and f[4][0][0].startswith("module")]
+    for pc, lookup, _, _, functions in found:
+        must(functions == lines.at(lookup - at - text), "0x%x: %s" % (pc, functions))
+    # The same by name, as of a printer that knows the module's symbols.
+    for name in (b"module_middle", b"module_entry"):
+        frame = next(f for f in found if f[4][0][0].encode() == name)
+        line = b"#1  0x%016x  %s+0x%x\n" % (frame[0], name, frame[0] - at - text - symbols[name])
+        output = run(TRACE, directory + "/kernel.elf", module, stdin=line)[0]
+        must(frames(output.splitlines())[0][4] == frame[4], "by name: %s" % output)
+    lines.close()
+
+
+def filter_damaged(directory, log):
+    """Lines of a dump that are missing, broken, or the end that never comes."""
+    image = directory + "/kernel.elf"
+    lines = log.splitlines(keepends=True)
+    stack = [i for i, line in enumerate(lines) if line.startswith(b"sfu1 s ")]
+    output = traced(image, b"".join(lines[:stack[1]] + lines[stack[2]:]))
+    must(b"4 words of the stack are missing" in output, "a missing line")
+    output = traced(image, b"".join(line for line in lines if not line.startswith((b"sfu1 s ", b"sfu1 m "))))
+    must(len(traces(output)[0][1]) == 2 and b"trace ends (-17)" in output, "no stack")
+    output = traced(image, b"".join(line for line in lines if not line.startswith(b"sfu1 r ")))
+    must(b"a dump without PC and SP" in output, "no registers")
+    output = traced(image, b"".join(lines[:stack[4]]))
+    must(b"the dump is not complete" in output and len(traces(output)[0][1]) > 1, "no end")
+    output = traced(image, b"".join(lines[:stack[4]]) + log)
+    printed, dumped = traces(output)[1]
+    must(b"before this one is not complete" in output and dumped[-len(printed):] == printed, "another one begins")
+    output = traced(image, log.replace(b"sfu1 s 0020", b"sfu1 s 002g"))
+    must(b"not a line of a dump" in output, "a bad digit")
+    swapped = log.replace(b"sfu1 begin 3", b"sfu1 begin 2") if b"begin 3" in log else log.replace(b"begin ", b"begin 3 ", 1)
+    must(b"a dump of" in traced(image, swapped) or b"not a line" in traced(image, swapped), "another ABI")
+
+
+def filter_bytes(directory):
+    chosen = random.Random(1)
+    data = bytes(chosen.randrange(256) for _ in range(200000)) + b"#0  0x0000000000103721" * 1000 + b"\n" + b"\0\r\n\r#0"
+    must(only_added(data, traced(directory + "/kernel.elf", data)) == [], "something was added")
+    must(traced(directory + "/kernel.elf", b"") == b"", "of nothing")
+    line = b"#0  0x%016x" % symbol("x86_64", directory + "/kernel.elf", "panic")
+    must(traced(directory + "/kernel.elf", line).startswith(line + b"\n        panic at "), "no end of the last line")
+
+
+def filter_late_slide(directory):
+    """As printers before 0.2.0 wrote it."""
+    log = boot("x86_64", "slide", directory + "/kernel.elf").replace(b"\r", b"")
+    log = b"\n".join(without_dumps(log)) + b"\n"
+    slide = b"slide 0x1000000\n"
+    must(slide in log, "no slide")
+    late = log.replace(slide, b"").replace(b"trace ends", slide + b"trace ends")
+    image = directory + "/kernel.elf"
+    wanted = [f[4] for f in frames(traced(image, log).splitlines())]
+    found = [line.strip(b" ") if line.startswith(b"        #") else line for line in traced(image, late).splitlines()]
+    found = [f[4] for f in frames(found)]
+    must(found[len(wanted):] == wanted and all(f == [] for f in found[:len(wanted)]), "%s" % found)
+    log = log.replace(slide, b"")
+    must([f[4] for f in frames(traced(image, log, "--slide=0x1000000").splitlines())] == wanted, "--slide")
+
+
+def filter_at_once(directory):
+    """What comes in goes out before more comes, also a part of a line."""
+    process = subprocess.Popen([TRACE, directory + "/kernel.elf"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    got = b""
+    for part in (b"log", b"in: ", b"\n#0  0x", b"%016x\n" % symbol("x86_64", directory + "/kernel.elf", "panic")):
+        os.write(process.stdin.fileno(), part)
+        wanted = got + part
+        while len(got) < len(wanted):
+            got += os.read(process.stdout.fileno(), 1)
+        must(got == wanted, "%s" % got)
+    process.stdin.close()
+    must(b"panic at" in process.stdout.read() and process.wait() == 0, "the place")
+
+
+if __name__ == "__main__":
+    {"filter": test_filter}[sys.argv[1]]()
+    sys.exit(failed)
