@@ -61,6 +61,15 @@ void trace_note(const char *format, ...)
     va_end(args);
 }
 
+void trace_warn(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+}
+
 static void usage(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 static void usage(const char *format, ...)
 {
@@ -218,7 +227,7 @@ static void parse_options(int argc, char **argv)
 
 /* ---- What is done ---------------------------------------------------------------------------------------------- */
 
-static bool filter(void)
+static void filter(void)
 {
     int in = STDIN_FILENO;
 
@@ -226,24 +235,28 @@ static bool filter(void)
         in = open(options.log, O_RDONLY | O_CLOEXEC);
     if (in < 0)
         trace_fail("%s: %s", options.log, strerror(errno));
-    return trace_filter(&options.trace, in);
+    trace_filter(&options.trace, in);
 }
 
 int main(int argc, char **argv)
 {
-    bool good = true;
-
     parse_options(argc, argv);
     signal(SIGPIPE, SIG_IGN);
     switch (options.action) {
     case FILTER:
-        good = filter();
+        filter();
         break;
-    default:
+    case CORE:
+        trace_core(&options.trace, options.file);
+        break;
+    case MEMORY:
+        trace_memory(&options.trace, options.file, options.registers);
+        break;
+    case GDB:
         break;
     }
     images_free(&options.trace.images);
     if (fflush(stdout) != 0 || ferror(stdout))
         trace_fail("the standard output cannot be written");
-    return good ? 0 : 1;
+    return options.trace.images.wrong ? 1 : 0;
 }

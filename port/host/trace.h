@@ -20,6 +20,9 @@ void trace_fail(const char *format, ...) __attribute__((format(printf, 1, 2), no
 /* Says something on the standard error, unless --quiet. */
 void trace_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Says what will make it fail in the end, while it goes on. */
+void trace_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
 
 /* One section of tables, opened where the image lies. */
@@ -49,6 +52,8 @@ struct trace_image {
 struct trace_images {
     struct trace_image **list;
     size_t num;
+    uint8_t abi; /* of all of them; 0: not known yet */
+    bool wrong;  /* one was not the image of what is traced */
 };
 
 /* Opens FILE and adds it. Returns NULL, and a line in ERROR of SIZE bytes, if that fails. */
@@ -122,6 +127,12 @@ struct thread_registers {
 /* Reads LEN bytes at ADDR. Returns false if not all of them are there. */
 typedef bool (*space_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len);
 
+struct trace_space;
+
+/* Compares the build IDs of images that are placed with those in memory, as far as it has them. What is another image is not
+ * placed any more, and that is said. */
+void images_verify(struct trace_images *images, const struct trace_space *space);
+
 /* Where the registers are that an interrupted frame had. */
 enum saved { SAVED_NOWHERE, SAVED_LINUX, SAVED_ARRAY };
 
@@ -181,11 +192,14 @@ struct trace_options {
     bool frame_pointers, has_slide;
 };
 
-/* Passes the lines of the file descriptor IN on, and adds to them. Returns false if an image was missing. */
-bool trace_filter(struct trace_options *options, int in);
+/* Passes the lines of the file descriptor IN on, and adds to them. */
+void trace_filter(struct trace_options *options, int in);
 
 /* Prints every thread of the core FILE. */
 void trace_core(struct trace_options *options, const char *file);
+
+/* Prints the trace of a thread with REGISTERS, of which FILES have the memory. */
+void trace_memory(struct trace_options *options, const char *files, const char *registers);
 
 /* Prints every thread behind HOST:PORT. */
 void trace_gdb(struct trace_options *options, const char *address);

@@ -33,7 +33,6 @@ struct filter {
     char line[MAX_LINE];
     size_t size;  /* of the line so far, MAX_LINE if it is longer */
     bool partial; /* bytes of it have been passed on */
-    bool missing; /* an image */
 };
 
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
@@ -70,7 +69,7 @@ static void choose_image(struct filter *f, const uint8_t *id, size_t size)
         print_id(text, sizeof text, id, size);
         out_line(&f->out, "        WRONG IMAGE: build ID %s is not that of %s%s", text, first->name,
                  f->options->images.num > 1 ? ", nor of another image" : "");
-        f->missing = true;
+        f->options->images.wrong = true;
     }
     if (f->main != NULL && f->main != image)
         f->main->placed = false;
@@ -326,12 +325,11 @@ static void take_end_of_log(struct filter *f)
     flush(f);
 }
 
-bool trace_filter(struct trace_options *options, int in)
+void trace_filter(struct trace_options *options, int in)
 {
     static char buffer[65536];
     struct filter *f = zeroed(1, sizeof *f);
     ssize_t n;
-    bool good;
 
     f->options = options;
     f->out = (struct trace_out){stdout, "", "\n"};
@@ -344,8 +342,6 @@ bool trace_filter(struct trace_options *options, int in)
             take_bytes(f, buffer, (size_t)n);
     }
     take_end_of_log(f);
-    good = !f->missing;
     log_dump_clear(&f->dump);
     free(f);
-    return good;
 }

@@ -4,6 +4,7 @@
 #include "trace.h"
 
 #include <elfutils/libdwelf.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,12 +47,12 @@ struct trace_image *images_add(struct trace_images *images, const char *file, ch
         image_free(t);
         return NULL;
     }
-    if (images->num > 0 && images->list[0]->image.abi != t->image.abi) {
-        snprintf(error, size, "it is for %s, %s is for %s", abi_name(t->image.abi), images->list[0]->name,
-                 abi_name(images->list[0]->image.abi));
+    if (images->abi != 0 && images->abi != t->image.abi) {
+        snprintf(error, size, "it is for %s, not for %s", abi_name(t->image.abi), abi_name(images->abi));
         image_free(t);
         return NULL;
     }
+    images->abi = t->image.abi;
     id_size = dwelf_elf_gnu_build_id(t->image.elf, &t->build_id);
     t->build_id_size = id_size > 0 ? (size_t)id_size : 0;
     images->list = grow(images->list, images->num, sizeof *images->list);
@@ -149,6 +150,35 @@ bool image_find(struct trace_image *image, const char *name, uint64_t *addr)
     if (section != NULL)
         *addr = section->addr;
     return section != NULL;
+}
+
+/* Returns whether IMAGE can be the right one. */
+static bool verify(struct trace_image *image, const struct trace_space *space)
+{
+    const struct section *note = image_section(&image->image, ".note.gnu.build-id");
+    uint8_t header[16], id[64];
+    size_t size = image->build_id_size;
+
+    if (!image->placed || note == NULL || size == 0 || size > sizeof id || note->size != sizeof header + size ||
+        !(note->flags & SHF_ALLOC))
+        return true;
+    if (!space->read(space->ctx, note->addr + image->slide, header, sizeof header) ||
+        !space->read(space->ctx, note->addr + image->slide + sizeof header, id, size))
+        return true;
+    if (memcmp(header + 12, "GNU", 4) == 0 && memcmp(id, image->build_id, size) == 0)
+        return true;
+    trace_warn("%s: WRONG IMAGE: its build ID is not in memory at 0x%" PRIx64 "; it is not used", image->file,
+               note->addr + image->slide);
+    image->placed = false;
+    return false;
+}
+
+void images_verify(struct trace_images *images, const struct trace_space *space)
+{
+    size_t i;
+
+    for (i = 0; i < images->num; i++)
+        images->wrong = !verify(images->list[i], space) || images->wrong;
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------------------------- */
