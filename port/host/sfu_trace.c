@@ -253,6 +253,7 @@ int main(int argc, char **argv)
         trace_memory(&options.trace, options.file, options.registers);
         break;
     case GDB:
+        trace_gdb(&options.trace, options.file);
         break;
     }
     images_free(&options.trace.images);

@@ -596,6 +596,177 @@ def core_of_nothing():
     must(b"it is cut" in errors and b"read_at at" in out, "a core that is cut")
 
 
+# ---- machines ----
+
+class Stub:
+    """A client of the GDB protocol: just enough to let a machine run up to an address."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("localhost", port), LIMIT)
+        self.file = self.socket.makefile("rb")
+
+    def ask(self, command):
+        self.socket.sendall(b"$%s#%02x" % (command, sum(command) & 255))
+        while self.file.read(1) != b"$":
+            pass
+        answer = b""
+        while not answer.endswith(b"#"):
+            answer += self.file.read(1)
+        self.file.read(2)
+        self.socket.sendall(b"+")
+        return answer[:-1]
+
+    def run_to(self, addr):
+        size = 1 if addr % 2 else 4
+        must(self.ask(b"Z1,%x,%x" % (addr, size)) == b"OK", "no breakpoint")
+        must(self.ask(b"c").startswith(b"T05"), "not stopped")
+        must(self.ask(b"z1,%x,%x" % (addr, size)) == b"OK", "the breakpoint stays")
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+
+class Machine:
+    """A machine that has been stopped at the function NAME of its kernel, for good unless somebody lets it go."""
+
+    def __init__(self, cpu, image, scenario, name):
+        self.port, self.monitor_path = free_port(), WORK + "/monitor"
+        self.console = "%s/console-%s-%s" % (WORK, cpu, scenario)
+        for old in (self.monitor_path, self.console):
+            if os.path.exists(old):
+                os.remove(old)
+        backend = "file,path=" if cpu == "s390x" else "file:"
+        command = QEMU[cpu] + [word.format(backend + self.console) for word in CONSOLE[cpu]]
+        command = [word.format(scenario) for word in command]
+        command += ["-m", "128M", "-nodefaults", "-no-reboot", "-display", "none", "-kernel", image, "-S", "-gdb",
+                    "tcp:localhost:%d" % self.port, "-monitor", "unix:%s,server=on,wait=off" % self.monitor_path]
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
+        stub = retry(lambda: Stub(self.port))
+        stub.run_to(symbol(cpu, image, name))
+        stub.close()
+
+    def monitor(self, command):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.settimeout(LIMIT)
+            s.connect(self.monitor_path)
+            answer = b""
+            for text in (b"", command.encode() + b"\n"):
+                s.sendall(text)
+                answer = b""
+                while not answer.endswith(b"(qemu) "):
+                    answer += s.recv(4096)
+        return answer.decode("latin-1")
+
+    def end(self):
+        """The machine goes on to its end, if it has been let go. Returns what it has printed."""
+        try:
+            self.process.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            raise Wrong("it does not go on") from None
+        return read(self.console)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("localhost", 0))
+        return s.getsockname()[1]
+
+
+def retry(function):
+    end = time.monotonic() + LIMIT
+    while True:
+        try:
+            return function()
+        except OSError:
+            must(time.monotonic() < end, "no connection")
+            time.sleep(0.05)
+
+
+MEMORY = {"x86_64": 0, "aarch64": 0x40000000, "s390x": 0}
+
+
+def test_guests():
+    os.makedirs(WORK, exist_ok=True)
+    for cpu in GCC:
+        directory = kernel(cpu)
+        for scenario, name, trap in (("assert", "panic", False), ("illegal", "illegal", False), ("irq", "illegal", True),
+                                     ("thread-panic", "assert_3", False)):
+            test("%s %s" % (cpu, scenario), guest, cpu, directory, scenario, name, trap)
+    test("a machine without an image of its own", guest_wrong, kernel("x86_64"))
+
+
+def guest(cpu, directory, scenario, name, trap):
+    image, core = directory + "/kernel.elf", "%s/%s-%s.core" % (WORK, cpu, scenario)
+    machine = Machine(cpu, image, scenario, name)
+    try:
+        return compare_guest(machine, cpu, image, core, scenario, trap)
+    finally:
+        machine.kill()
+
+
+def compare_guest(machine, cpu, image, core, scenario, trap):
+    wanted, said = None, []
+    # By physical addresses, and by virtual ones.
+    for option in ("", "-p "):
+        answer = machine.monitor("dump-guest-memory %s%s" % (option, os.path.abspath(core)))
+        if "rror" in answer:
+            must(option == "-p " and cpu == "s390x", answer)
+            said.append("no -p")
+            continue
+        found, text = by_trace("--core=" + core, image)
+        must(wanted in (None, found), "by virtual addresses: %s" % found)
+        must(b"(.sframe)" in text and (b"(trap by .sframe)" in text) == trap, "how?")
+        by_cfi, _ = by_trace("--core=" + core, image.replace("kernel.elf", "cfi.elf")) if not trap else (found, b"")
+        must(by_cfi == found, "by CFI: %s" % by_cfi)
+        wanted = found
+    pcs, = wanted.values()
+    if not trap:
+        gdb, = by_gdb(image, "core-file " + core).values()
+        must(pcs == gdb, "%s, gdb: %s" % (" ".join(map(hex, pcs)), " ".join(map(hex, gdb))))
+    memory_of_guest(machine, cpu, image, core, pcs)
+    live, text = by_trace("--gdb=localhost:%d" % machine.port, image)
+    live, = live.values()
+    must(live == pcs, "--gdb: %s instead of %s" % (live, pcs))
+    # Then the machine runs on, and prints the trace of the same place.
+    printed = frames(machine.end().replace(b"\r", b"").splitlines())
+    printed = [f[0] for f in printed if f[3] is None][:len(pcs) + 1]
+    must(pcs[1:] == printed[-len(pcs) + 1:] or pcs == printed[:len(pcs)] or pcs[2:] == printed[3:] or pcs[2:] == printed[2:],
+         "printed: %s, not %s" % (list(map(hex, printed)), list(map(hex, pcs))))
+    return "%d frames%s" % (len(pcs), "".join(", " + text for text in said))
+
+
+def memory_of_guest(machine, cpu, image, core, pcs):
+    """A part of its memory as a file, and the registers by hand."""
+    file = core + ".memory"
+    machine.monitor('pmemsave 0x%x 0x2000000 "%s"' % (MEMORY[cpu], os.path.abspath(file)))
+    threads, order = {}, {"x86_64": (16, 7, 6, None), "aarch64": (32, 31, 29, 30), "s390x": (1, 17, 13, 16)}[cpu]
+    stub = Stub(machine.port)
+    words = stub.ask(b"g")
+    stub.close()
+    form = "<" if cpu != "s390x" else ">"
+    values = struct.unpack_from(form + "%dQ" % (len(words) // 16), bytes.fromhex(words[:len(words) // 16 * 16].decode()))
+    registers = ",".join("%s=0x%x" % (name, values[at]) for name, at in zip(("pc", "sp", "fp", "ra"), order)
+                         if at is not None)
+    out, _ = run(TRACE, "--memory=%s@0x%x" % (file, MEMORY[cpu]), "--regs=" + registers, image)
+    found = [frame[0] for frame in frames(out.splitlines())]
+    must(found == pcs and b"trace ends (1)" in out, "--memory: %s instead of %s" % (found, pcs))
+    os.remove(file)
+    return threads
+
+
+def guest_wrong(directory):
+    core = WORK + "/x86_64-assert.core"
+    out, errors = run(TRACE, "--core=" + core, directory + "/other.elf", status=1)
+    must(b"WRONG IMAGE" in errors and b" at " not in out, "another build ID: %s" % errors)
+    must(b"no image" in run(TRACE, "--core=" + core, status=1)[1], "no image")
+
+
 if __name__ == "__main__":
-    {"filter": test_filter, "core": test_core}[sys.argv[1]]()
+    {"filter": test_filter, "core": test_core, "guests": test_guests}[sys.argv[1]]()
     sys.exit(failed)
