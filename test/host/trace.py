@@ -639,7 +639,7 @@ class Machine:
         backend = "file,path=" if cpu == "s390x" else "file:"
         command = QEMU[cpu] + [word.format(backend + self.console) for word in CONSOLE[cpu]]
         command = [word.format(scenario) for word in command]
-        command += ["-m", "128M", "-nodefaults", "-no-reboot", "-display", "none", "-kernel", image, "-S", "-gdb",
+        command += ["-m", "32M", "-nodefaults", "-no-reboot", "-display", "none", "-kernel", image, "-S", "-gdb",
                     "tcp:localhost:%d" % self.port, "-monitor", "unix:%s,server=on,wait=off" % self.monitor_path]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                         stderr=subprocess.DEVNULL)
@@ -705,12 +705,15 @@ def guest(cpu, directory, scenario, name, trap):
     image, core = directory + "/kernel.elf", "%s/%s-%s.core" % (WORK, cpu, scenario)
     machine = Machine(cpu, image, scenario, name)
     try:
-        return compare_guest(machine, cpu, image, core, scenario, trap)
+        return compare_guest(machine, cpu, image, core, name, trap)
     finally:
         machine.kill()
+        for file in (core + ".virtual", core + ".memory", core):
+            if os.path.exists(file) and not file.endswith("x86_64-assert.core"):
+                os.remove(file)
 
 
-def compare_guest(machine, cpu, image, core, scenario, trap):
+def compare_guest(machine, cpu, image, core, name, trap):
     wanted, said = None, []
     # By physical addresses, and by virtual ones.
     for option in ("", "-p "):
@@ -725,27 +728,42 @@ def compare_guest(machine, cpu, image, core, scenario, trap):
         by_cfi, _ = by_trace("--core=" + core, image.replace("kernel.elf", "cfi.elf")) if not trap else (found, b"")
         must(by_cfi == found, "by CFI: %s" % by_cfi)
         wanted = found
+        # gdb knows virtual addresses only. QEMU 7.2 puts all that -p finds on x86_64 into the upper half, and gives none without.
+        if not trap and (cpu != "x86_64" or not option):
+            gdb, = by_gdb(image, "core-file " + (as_virtual(core) if not option else core)).values()
+            must([gdb] == list(found.values()), "gdb: %s" % " ".join(map(hex, gdb)))
     pcs, = wanted.values()
-    if not trap:
-        gdb, = by_gdb(image, "core-file " + core).values()
-        must(pcs == gdb, "%s, gdb: %s" % (" ".join(map(hex, pcs)), " ".join(map(hex, gdb))))
     memory_of_guest(machine, cpu, image, core, pcs)
     live, text = by_trace("--gdb=localhost:%d" % machine.port, image)
     live, = live.values()
     must(live == pcs, "--gdb: %s instead of %s" % (live, pcs))
     # Then the machine runs on, and prints the trace of the same place.
     printed = frames(machine.end().replace(b"\r", b"").splitlines())
-    printed = [f[0] for f in printed if f[3] is None][:len(pcs) + 1]
-    must(pcs[1:] == printed[-len(pcs) + 1:] or pcs == printed[:len(pcs)] or pcs[2:] == printed[3:] or pcs[2:] == printed[2:],
-         "printed: %s, not %s" % (list(map(hex, printed)), list(map(hex, pcs))))
+    printed = [f[0] for f in printed if f[3] is None]
+    # panic, and what calls it, go on before they print; illegal does not.
+    left = {"panic": 1, "assert_3": 2, "illegal": 0}[name]
+    callers = pcs[1:] if left else pcs
+    must(printed[left:left + len(callers)] == callers, "printed: %s, not %s" % (list(map(hex, printed)), list(map(hex, pcs))))
     return "%d frames%s" % (len(pcs), "".join(", " + text for text in said))
+
+
+def as_virtual(core):
+    """A copy in which what is at a physical address is there virtually, too, as it is on these machines."""
+    data = bytearray(read(core))
+    order = ">" if data[5] == 2 else "<"
+    at, = struct.unpack_from(order + "Q", data, 32)
+    count, = struct.unpack_from(order + "H", data, 56)
+    for i in range(count):
+        struct.pack_into(order + "Q", data, at + 56 * i + 16, *struct.unpack_from(order + "Q", data, at + 56 * i + 24))
+    write(core + ".virtual", data)
+    return core + ".virtual"
 
 
 def memory_of_guest(machine, cpu, image, core, pcs):
     """A part of its memory as a file, and the registers by hand."""
     file = core + ".memory"
     machine.monitor('pmemsave 0x%x 0x2000000 "%s"' % (MEMORY[cpu], os.path.abspath(file)))
-    threads, order = {}, {"x86_64": (16, 7, 6, None), "aarch64": (32, 31, 29, 30), "s390x": (1, 17, 13, 16)}[cpu]
+    order = {"x86_64": (16, 7, 6, None), "aarch64": (32, 31, 29, 30), "s390x": (1, 17, 13, 16)}[cpu]
     stub = Stub(machine.port)
     words = stub.ask(b"g")
     stub.close()
@@ -757,7 +775,6 @@ def memory_of_guest(machine, cpu, image, core, pcs):
     found = [frame[0] for frame in frames(out.splitlines())]
     must(found == pcs and b"trace ends (1)" in out, "--memory: %s instead of %s" % (found, pcs))
     os.remove(file)
-    return threads
 
 
 def guest_wrong(directory):
@@ -765,6 +782,7 @@ def guest_wrong(directory):
     out, errors = run(TRACE, "--core=" + core, directory + "/other.elf", status=1)
     must(b"WRONG IMAGE" in errors and b" at " not in out, "another build ID: %s" % errors)
     must(b"no image" in run(TRACE, "--core=" + core, status=1)[1], "no image")
+    os.remove(core)
 
 
 if __name__ == "__main__":
