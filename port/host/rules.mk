@@ -6,8 +6,9 @@ TOOLS := build/tools
 TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -I$(TOOLS)
 TOOLS_LIBRARY := $(addprefix port/host/,image.c cfi.c compare.c) sfu.c
 TOOLS_GEN := $(addprefix port/host/,sfu_gen.c tables.c kept.c plt.c encode.c output.c) $(TOOLS_LIBRARY)
-TOOLS_TRACE := $(addprefix port/host/,sfu_trace.c trace_image.c trace_symbols.c trace_cpu.c trace_walk.c trace_log.c \
-    trace_filter.c trace_notes.c trace_core.c trace_gdb.c) $(filter-out port/host/sfu_gen.c port/host/output.c,$(TOOLS_GEN))
+TOOLS_TRACE_PARSERS := $(addprefix port/host/,trace_log.c trace_notes.c trace_abi.c image.c)
+TOOLS_TRACE := $(addprefix port/host/,sfu_trace.c trace_image.c trace_symbols.c trace_signal.c trace_walk.c trace_filter.c \
+    trace_core.c trace_gdb.c cfi.c tables.c kept.c plt.c encode.c) $(TOOLS_TRACE_PARSERS) sfu.c
 TOOLS_HEADERS := $(wildcard port/host/*.h) sfu.h
 
 PREFIX ?= /usr/local

@@ -6,7 +6,6 @@
 #ifndef SFU_HOST_TRACE_H
 #define SFU_HOST_TRACE_H
 
-#include "encode.h"
 #include "image.h"
 #include "sfu.h"
 

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -272,12 +274,24 @@ struct thread_list {
     size_t num;
 };
 
+static bool is_listed(const struct thread_list *list, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < list->num; i++) {
+        if (strcmp(list->names[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void add_threads(struct stub *s, struct thread_list *list)
 {
     char *save = NULL, *name;
 
     for (name = strtok_r(s->reply + 1, ",", &save); name != NULL; name = strtok_r(NULL, ",", &save)) {
-        if (strlen(name) >= NAME - 2 || name[strspn(name, "0123456789abcdefABCDEF.p-")] != '\0')
+        if (strlen(name) >= NAME - 2 || name[strspn(name, "0123456789abcdefABCDEF.p-")] != '\0' ||
+            is_listed(list, name))
             fail(s, "threads whose names make no sense");
         if (list->num == MAX_THREADS)
             fail(s, "too many threads");
@@ -340,6 +354,7 @@ static void connect_stub(struct stub *s)
     freeaddrinfo(list);
     if (s->fd < 0)
         trace_fail("%s: %s", s->address, strerror(errno));
+    (void)setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
 }
 
 /* Most stubs stop the target when somebody comes; others have to be asked. */

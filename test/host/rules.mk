@@ -35,7 +35,7 @@ $(HOST_SUITES:%=suite-host-%): suite-host-%: build/tools/sfu-gen $(HOST)/sfu-gen
 	@test/run.sh host-$* python3 test/host/gen.py $*
 
 # sfu-trace, for every CPU in one suite each.
-TRACE_SUITES := filter core guests
+TRACE_SUITES := filter core guests hostile
 CHECK += $(TRACE_SUITES:%=host-trace-%)
 .PHONY: $(TRACE_SUITES:%=suite-host-trace-%)
 $(TRACE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sfu-trace $(HOST)/sfu-trace-sanitized | $(TC)

@@ -785,6 +785,219 @@ def guest_wrong(directory):
     os.remove(core)
 
 
+# ---- hostile ----
+
+NEVER = re.compile(rb"Sanitizer|runtime error|Assertion|stack smashing")
+
+
+def survives(*arguments, stdin=None, one_line=True):
+    """Status 0 or 1, nothing from a sanitizer, and one line that says why. Returns the status."""
+    done = subprocess.run(["timeout", str(LIMIT), SANITIZED, *arguments], capture_output=True, check=False,
+                          **({"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}))
+    must(not NEVER.search(done.stderr), "%s: %s" % (arguments, done.stderr[:600].decode("latin-1")))
+    must(done.returncode in (0, 1), "%s: status %d" % (arguments, done.returncode))
+    must(done.returncode == 0 or not one_line or b"sfu-trace: " in done.stderr.splitlines()[-1:][0], "no reason")
+    return done.returncode
+
+
+def test_hostile():
+    os.makedirs(WORK, exist_ok=True)
+    directory = kernel("x86_64")
+    log = boot("x86_64", "irq", directory + "/kernel.elf")
+    test("logs", hostile_logs, directory, log)
+    test("images", hostile_images, directory, log)
+    for cpu, kind, flags in (("aarch64_be", "bare", ["-mbig-endian", "-nostdlib", "-static", "-DBARE",
+                                                     "-fasynchronous-unwind-tables"]),
+                             ("x86_64", "dynamic", ["-DPLAIN"])):
+        test("cores, " + cpu, hostile_cores, cpu, kind, flags)
+    test("registers and memory by hand", hostile_memory, directory)
+    test("stubs that make no sense", hostile_stubs, directory)
+    test("options", hostile_options, directory)
+
+
+def mutate(chosen, data, places, tokens=()):
+    """A copy with some bytes that are others, pieces that are missing or there twice, and words of the format."""
+    data = bytearray(data)
+    for _ in range(chosen.choice((1, 1, 2, 8, 30))):
+        at = chosen.choice(places) % max(len(data), 1)
+        kind = chosen.randrange(6)
+        if kind == 0:
+            size = chosen.randrange(1, 200)
+            del data[at:at + size]
+        elif kind == 1:
+            size = chosen.randrange(1, 200)
+            data[at:at] = data[at:at + size]
+        elif kind == 2 and tokens:
+            data[at:at] = chosen.choice(tokens)
+        elif at < len(data):
+            data[at] = chosen.choice((0, 1, 0x20, 0x30, 0x66, 0x7f, 0x80, 0xff, chosen.randrange(256)))
+    return bytes(data)
+
+
+TOKENS = [b"sfu1 s 0000", b"sfu1 s ffffffffffffff8 0000000000000000\n", b"sfu1 m fffffffffffffff8 0000000000000000\n",
+          b"sfu1 end ffffffff\n", b"sfu1 begin 4 exact\n", b"sfu1 begin 1 return\n", b"sfu1 r pc ", b"sfu1 r sp ffffffffffffffff\n",
+          b"sfu1 at 0000000000000000 .text kernel.elf\n", b"sfu1 at ffffffffffffffff image_start\n", b"#0  0x0000000000000000\n",
+          b"#1  0x0000000000000000  +0x0\n", b"#2  0xffffffffffffffff  a+b+0xffffffffffffffff\n", b"slide 0xffffffffffffffff\n",
+          b"build ID 00\n", b"build ID " + b"ab" * 70 + b"\n", b"\0", b"\n", b"\r", b"[interrupted]", b" " * 2000,
+          b"#99999999999 0x", b"trace ends (", b"trace ends (-99): \n"]
+
+
+def hostile_logs(directory, log):
+    chosen = random.Random("logs")
+    good = 0
+    for i in range(120):
+        text = mutate(chosen, log * chosen.choice((1, 1, 3)), range(len(log)), TOKENS)
+        images = chosen.choice((["kernel.elf"], ["cfi.elf", "module.ko"], ["kernel.elf", "module.ko@0x109040"]))
+        images = [directory + "/" + image for image in images]
+        good += survives(*images, *chosen.choice(([], ["--slide=0xffffffffffffffff"], ["--frame-pointers"])),
+                         stdin=text, one_line=False) == 0
+    return "%d of 120 without a wrong image" % good
+
+
+def hostile_images(directory, log):
+    """Headers, tables and debug information that are broken."""
+    chosen = random.Random("images")
+    good, file = 0, WORK + "/hostile.elf"
+    for source in ("kernel.elf", "cfi.elf", "module.ko"):
+        data = read("%s/%s" % (directory, source))
+        for i in range(40):
+            damaged = bytearray(data)
+            for _ in range(chosen.choice((1, 4, 100))):
+                at = chosen.choice((chosen.randrange(64), chosen.randrange(len(data)), len(data) - 1 - chosen.randrange(2000)))
+                damaged[at] = chosen.choice((0, 1, 0x7f, 0x80, 0xff, chosen.randrange(256)))
+            write(file, damaged[:chosen.choice((len(data), len(data), chosen.randrange(len(data))))])
+            images = [file] if source != "module.ko" else [directory + "/kernel.elf", file]
+            good += survives(*images, stdin=log + b"#1  0x0000000000000000  module_middle+0x3\n", one_line=False) == 0
+    return "%d of 120 accepted" % good
+
+
+def hostile_cores(cpu, kind, flags):
+    program = "%s/%s-%s" % (WORK, cpu, kind)
+    run(GCC[cpu.replace("_be", "")], "-g", "-O2", *flags, "test/host/crash.c", "-o", program)
+    data = read(qemu_core(cpu, program))
+    chosen = random.Random("cores" + cpu)
+    order = ">" if cpu == "aarch64_be" else "<"
+    headers = struct.unpack_from(order + "H", data, 56)[0] * 56 + 64
+    file, good = program + ".hostile", 0
+    sp = None
+    for i in range(100):
+        damaged = bytearray(data[:chosen.choice((len(data), len(data), len(data), headers + 2000, chosen.randrange(len(data))))])
+        for _ in range(chosen.choice((1, 2, 8, 60))):
+            at = chosen.choice((chosen.randrange(64), chosen.randrange(headers), headers + chosen.randrange(1500),
+                                chosen.randrange(len(data))))
+            if at < len(damaged):
+                damaged[at] = chosen.choice((0, 1, 0x7f, 0x80, 0xff, chosen.randrange(256)))
+        write(file, damaged)
+        good += survives("--core=" + file, program) == 0
+    os.remove(file)
+    return "%d of 100 accepted" % good
+
+
+def hostile_memory(directory):
+    image = directory + "/kernel.elf"
+    file = WORK + "/memory"
+    write(file, bytes(4096))
+    pc = "pc=0x%x" % symbol("x86_64", image, "illegal")
+    for where, registers, status in (("@0", pc + ",sp=8", 0), ("@0xfffffffffffff000", pc + ",sp=0xfffffffffffffff8", 0),
+                                     ("@0xfffffffffffff001", pc + ",sp=0", 1), ("", pc + ",sp=0", 1), ("@", pc + ",sp=0", 1),
+                                     ("@0", "", 1), ("@0", pc, 1), ("@0", "sp=1", 1), ("@0", pc + ",sp", 1), ("@0", "r99=1", 1),
+                                     ("@0", pc + ",sp=-1", 1), ("@0,", pc + ",sp=0,kind=return,r31=5,fp=1", 0),
+                                     ("@0", pc + ",sp=0,ra=1", 1), ("@0", pc + ",sp=0,kind=x", 1)):
+        must(survives("--memory=%s%s" % (file, where), "--regs=" + registers, image) == status, "%s %s" % (where, registers))
+    for name in ("absent", WORK, "/dev/null"):
+        must(survives("--memory=%s@0" % name, "--regs=pc=1,sp=1", image) == 1, name)
+
+
+# What stubs answer; the last one for ever. None: they close the connection.
+def packet(text):
+    return b"+$%s#%02x" % (text, sum(text) & 255)
+
+
+HEX = b"0123456789abcdef" * 40
+STUBS = [
+    [None], [b"", None], [b"HTTP/1.1 400 Bad Request\r\n\r\n", None], [b"garbage " * 20000], [packet(b"T05"), None],
+    [b"+$T05#00", None], [b"+$T05", None], [packet(b"W00")], [packet(b"E01")], [packet(b"")], [packet(b"T05")], [packet(b"S05"), packet(b"l"), packet(b"E01")],
+    [packet(b"S05"), packet(b"m1"), packet(b"l"), packet(b"OK"), packet(b"xx" * 200)],
+    [packet(b"S05"), packet(b"m1"), packet(b"l"), packet(b"OK"), packet(b"12")],
+    [packet(b"S05"), packet(b"m1"), packet(b"l"), packet(b"OK"), packet(HEX), packet(b"E14")],
+    [packet(b"S05"), packet(b"m1"), packet(b"l"), packet(b"OK"), packet(HEX), packet(b"00" * 256)],
+    [packet(b"S05"), packet(b"m1"), packet(b"l"), packet(b"OK"), packet(b"0*~" * 20), packet(b"0*~")],
+    [packet(b"S05"), packet(b"m" + b"1," * 3000)], [packet(b"S05"), packet(b"m1")], [packet(b"S05"), packet(b"m;;;")],
+    [packet(b"S05"), packet(b"m" + b"1" * 100)], [packet(b"S05"), packet(b"m"), packet(b"l"), packet(HEX)],
+    [packet(b"S05"), packet(b"l"), packet(b"0*\x1f")], [packet(b"S05"), packet(b"l"), packet(b"*!")],
+    [packet(b"S05"), packet(b"O" + b"41" * 10)], [packet(b"S05"), b"$" + b"a" * 100000],
+]
+
+
+def serve(server, answers):
+    """Answers each packet by the next of ANSWERS."""
+    connection, _ = server.accept()
+    with connection:
+        connection.settimeout(LIMIT)
+        answers, count, pending = list(answers), 0, b""
+        try:
+            while count < 20000:
+                answer = answers[0] if len(answers) == 1 else answers.pop(0)
+                if answer is None:
+                    return
+                while count >= 0 and not re.search(rb"#..", pending):
+                    got = connection.recv(4096)
+                    if not got:
+                        return
+                    pending += got
+                pending = re.sub(rb"^.*?#..", b"", pending, count=1, flags=re.S)
+                connection.sendall(answer)
+                count += 1
+        except OSError:
+            pass
+
+
+def hostile_stubs(directory):
+    chosen = random.Random("stubs")
+    stubs = list(STUBS)
+    for _ in range(25):
+        answers = [bytearray(answer) for answer in chosen.choice(STUBS[11:17]) if answer]
+        for _ in range(chosen.choice((1, 3))):
+            answer = chosen.choice(answers)
+            if answer:
+                answer[chosen.randrange(len(answer))] = chosen.randrange(256)
+        stubs.append(answers + [None])
+    good = 0
+    for answers in stubs:
+        with socket.socket() as server:
+            server.bind(("localhost", 0))
+            server.listen(1)
+            thread = threading.Thread(target=serve, args=(server, answers), daemon=True)
+            thread.start()
+            good += survives("--gdb=localhost:%d" % server.getsockname()[1], "--max-frames=50", directory + "/kernel.elf") == 0
+            thread.join(LIMIT)
+    for address in ("localhost", "localhost:", ":1", "localhost:1", "no.such.host.invalid:1", "x" * 300 + ":1"):
+        must(survives("--gdb=" + address, directory + "/kernel.elf") == 1, address)
+    return "%d stubs, %d accepted" % (len(stubs), good)
+
+
+def hostile_options(directory):
+    """Status 2 for options that make no sense, 1 for images."""
+    image = directory + "/kernel.elf"
+    for arguments, status in (([], 2), (["--slide", image], 2), (["--slide=x", image], 2), (["--red-zone=70000", image], 2),
+                              (["--core=x", "--gdb=y", image], 2), (["--regs=pc=1", image], 2), (["--memory=x@1", image], 2),
+                              (["--log=absent", image], 1), (["absent"], 1), (["/dev/null"], 1), ([directory], 1),
+                              (["Makefile"], 1), ([image + "@1x"], 1), (["--nonsense"], 2), (["--log=x", "--core=y", image], 2),
+                              (["--gdb=x:1"], 2)):
+        out, errors = run(TRACE, *arguments, status=status)
+        must(errors.count(b"\n") <= 2 and out == b"", "%s: %s" % (arguments, errors))
+    out, _ = run(TRACE, "--help")
+    must(out == read("port/host/sfu-trace.txt"), "--help")
+    listed = set(re.findall(rb"--[a-z-]+", out))
+    for option in re.findall(rb'\{"([a-z-]+)", (?:no|required)', read("port/host/sfu_trace.c")):
+        must(b"--" + option in listed, "not in --help: " + option.decode())
+    must(re.fullmatch(rb"sfu-trace \d+\.\d+\.\d+\n", run(TRACE, "--version")[0]), "--version")
+    write(WORK + "/log", b"#0  0x%016x\n" % symbol("x86_64", image, "panic"))
+    must(b"panic at " in run(TRACE, "--log=" + WORK + "/log", image)[0], "--log")
+    _, errors = run("sh", "-c", '"$@" >/dev/full', "sh", TRACE, "--log=" + WORK + "/log", image, status=1)
+    must(b"cannot be written" in errors, "a full disk")
+
+
 if __name__ == "__main__":
-    {"filter": test_filter, "core": test_core, "guests": test_guests}[sys.argv[1]]()
+    {"filter": test_filter, "core": test_core, "guests": test_guests, "hostile": test_hostile}[sys.argv[1]]()
     sys.exit(failed)
