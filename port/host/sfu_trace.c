@@ -134,7 +134,6 @@ static void set_option(int option, const char *argument)
         break;
     case 's':
         options.trace.slide = parse_number("--slide", argument, UINT64_MAX);
-        options.trace.has_slide = true;
         break;
     case 'p':
         options.trace.pac_mask = parse_number("--pac-mask", argument, UINT64_MAX);

@@ -188,7 +188,7 @@ struct trace_options {
     uint64_t pac_mask;
     uint32_t max_frames;
     int red_zone; /* -1: what the program has */
-    bool frame_pointers, has_slide;
+    bool frame_pointers;
 };
 
 /* Passes the lines of the file descriptor IN on, and adds to them. */

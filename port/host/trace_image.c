@@ -208,6 +208,54 @@ static int open_tables(struct trace_image *image, struct tables_of *tables)
     return code;
 }
 
+/* ---- Tables of relocatable objects ----------------------------------------------------------------------------- */
+
+/* The relocations of SECTION, or NULL. *SYMBOLS gets the symbols that they name. */
+static Elf_Data *find_relocations(Elf *elf, const struct section *section, Elf_Data **symbols)
+{
+    Elf_Scn *scn = NULL, *table;
+    GElf_Shdr sh;
+
+    while ((scn = elf_nextscn(elf, scn)) != NULL) {
+        if (gelf_getshdr(scn, &sh) == NULL || sh.sh_type != SHT_RELA || sh.sh_info != section->index)
+            continue;
+        table = elf_getscn(elf, sh.sh_link);
+        *symbols = table != NULL ? elf_getdata(table, NULL) : NULL;
+        return *symbols != NULL ? elf_getdata(scn, NULL) : NULL;
+    }
+    return NULL;
+}
+
+static bool is_distance(const struct trace_image *t, uint64_t type)
+{
+    return type == (t->image.abi == SFU_AMD64   ? R_X86_64_PC64
+                    : t->image.abi == SFU_S390X ? R_390_PC64
+                                                : R_AARCH64_PREL64);
+}
+
+/* Makes the starts of functions right for a section that lies where .text does: each is its distance from its own field.
+ * Functions that are not in .text, whose place nobody has said, get a start where no code is. */
+static bool relocate_own(struct trace_image *t, const struct section *section)
+{
+    const uint64_t nowhere = (uint64_t)1 << 62;
+    const struct section *text = image_section(&t->image, ".text");
+    Elf_Data *symbols, *list = find_relocations(t->image.elf, section, &symbols);
+    GElf_Rela r;
+    GElf_Sym sym;
+    int i;
+
+    for (i = 0; list != NULL && text != NULL && gelf_getrela(list, i, &r) != NULL; i++) {
+        if (r.r_offset > t->own.size || t->own.size - r.r_offset < 8 || !is_distance(t, GELF_R_TYPE(r.r_info)) ||
+            gelf_getsym(symbols, (int)GELF_R_SYM(r.r_info), &sym) == NULL)
+            return false;
+        store_number(t->own.bytes + r.r_offset, 8, t->image.big,
+                     sym.st_shndx == text->index ? sym.st_value + (uint64_t)r.r_addend - r.r_offset : nowhere);
+    }
+    return i > 0;
+}
+
+/* ---- Own tables ------------------------------------------------------------------------------------------------ */
+
 bool image_open_own(struct trace_image *image)
 {
     struct section *section = image_tables(&image->image);
@@ -217,7 +265,7 @@ bool image_open_own(struct trace_image *image)
         return image->own.good;
     image->own.tried = true;
     image->own.good = false;
-    if (section == NULL || section->type == SHT_NOBITS || image_is_object(image))
+    if (section == NULL || section->type == SHT_NOBITS)
         return false;
     if (image->own.bytes == NULL) {
         if (!image_load(&image->image, section)) {
@@ -225,9 +273,15 @@ bool image_open_own(struct trace_image *image)
             return false;
         }
         image->own.size = (size_t)section->size;
-        image->own.addr = section->addr;
+        image->own.addr = image_is_object(image) ? image->text : section->addr;
         image->own.bytes = zeroed(image->own.size, 1);
         memcpy(image->own.bytes, section->bytes, image->own.size);
+        if (image_is_object(image) && !relocate_own(image, section)) {
+            trace_note("%s: the relocations of its %s are not understood", image->name, section->name);
+            free(image->own.bytes);
+            image->own.bytes = NULL;
+            return false;
+        }
     }
     code = open_tables(image, &image->own);
     if (code != SFU_OK)
