@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * What sfu-trace reads that anybody may have written: lines of a log, raw dumps in them, and the notes of a core. The first byte
- * chooses: an ABI for notes, or a log.
+ * What sfu-trace reads that anybody may have written: lines of a log, raw dumps in them, and the notes of a core.
+ * The first byte chooses: an ABI for notes, or a log.
  */
 #include "harness.h"
 #include "trace_log.h"

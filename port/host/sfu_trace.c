@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * sfu-trace: what happened? Names and lines for a log in which sfu has printed traces or dumped stacks, and traces of what is
- * in a core, in a memory dump or behind a debugger's stub.
+ * sfu-trace: what happened? Names and lines for a log in which sfu has printed traces or dumped stacks, and traces
+ * of what is in a core, in a memory dump or behind a debugger's stub.
  */
 #include "trace.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * What the parts of sfu-trace share: images and where they lie, what is known of a stack, and how a trace of it is printed.
+ * What the parts of sfu-trace share: images and where they lie, what is known of a stack, and how a trace of it is
+ * printed.
  */
 #ifndef SFU_HOST_TRACE_H
 #define SFU_HOST_TRACE_H
@@ -83,8 +84,8 @@ bool image_open_cfi(struct trace_image *image);
 
 /* ---- Symbols and lines ----------------------------------------------------------------------------------------- */
 
-/* A function at an address: the innermost first, then each that it has been inlined into. FILE is NULL, or the line where
- * the address, or the call that was inlined, is. */
+/* A function at an address: the innermost first, then each that it has been inlined into. FILE is NULL, or the line
+ * where the address, or the call that was inlined, is. */
 typedef void (*symbols_fn)(void *ctx, const char *function, const char *file, int line, bool inlined);
 
 /* Finds what there is at link-time address ADDR of IMAGE. Returns how many functions it has given. */
@@ -128,8 +129,8 @@ typedef bool (*space_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len
 
 struct trace_space;
 
-/* Compares the build IDs of images that are placed with those in memory, as far as it has them. What is another image is not
- * placed any more, and that is said. */
+/* Compares the build IDs of images that are placed with those in memory, as far as it has them. What is another
+ * image is not placed any more, and that is said. */
 void images_verify(struct trace_images *images, const struct trace_space *space);
 
 /* Where the registers are that an interrupted frame had. */
@@ -146,7 +147,8 @@ struct trace_space {
     uint32_t max_frames;
     uint16_t red_zone;
     bool frame_pointers;
-    /* The walk's own: of the last trap. LINUX: the SP of a signal frame. ARRAY: the address of register 0, by DWARF numbers. */
+    /* The walk's own: of the last trap. LINUX: the SP of a signal frame. ARRAY: the address of register 0, by DWARF
+     * numbers. */
     enum saved saved;
     uint64_t saved_at;
 };
@@ -160,8 +162,8 @@ const struct registers *abi_registers(uint8_t abi);
 bool abi_is_big(uint8_t abi);
 const char *abi_name(uint8_t abi);
 
-/* Where the words of registers that a core's note (NT_PRSTATUS) or a stub's g packet has are: those of DWARF number REG, or
- * REGISTER_PC. Returns -1 if it has none. */
+/* Where the words of registers that a core's note (NT_PRSTATUS) or a stub's g packet has are: those of DWARF number
+ * REG, or REGISTER_PC. Returns -1 if it has none. */
 int abi_prstatus_word(uint8_t abi, unsigned reg);
 int abi_gdb_word(uint8_t abi, unsigned reg);
 

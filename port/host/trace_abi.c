@@ -27,8 +27,8 @@ const char *abi_name(uint8_t abi)
 
 /* ---- Notes and stubs ------------------------------------------------------------------------------------------- */
 
-/* x86_64, pr_reg: r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs eflags rsp. aarch64: x0 to x30,
- * sp, pc. s390x: PSW mask, PSW address, r0 to r15. */
+/* x86_64, pr_reg: r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs eflags rsp. aarch64: x0
+ * to x30, sp, pc. s390x: PSW mask, PSW address, r0 to r15. */
 int abi_prstatus_word(uint8_t abi, unsigned reg)
 {
     static const int8_t amd64[AMD64_REGISTERS] = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0};

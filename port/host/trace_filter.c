@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * sfu-trace as a filter: every byte of a log is passed on as soon as it is there. Under a line that sfu's printer has written
- * comes what it means.
+ * sfu-trace as a filter: every byte of a log is passed on as soon as it is there. Under a line that sfu's printer
+ * has written comes what it means.
  */
 #include "trace.h"
 #include "trace_log.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * sfu-trace --gdb: a live target behind a stub of the GDB remote protocol. It is stopped, read, and let go again. Nothing that
- * the stub says is believed.
+ * sfu-trace --gdb: a live target behind a stub of the GDB remote protocol. It is stopped, read, and let go again.
+ * Nothing that the stub says is believed.
  */
 #include "trace.h"
 

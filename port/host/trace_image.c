@@ -233,8 +233,8 @@ static bool is_distance(const struct trace_image *t, uint64_t type)
                                                 : R_AARCH64_PREL64);
 }
 
-/* Makes the starts of functions right for a section that lies where .text does: each is its distance from its own field.
- * Functions that are not in .text, whose place nobody has said, get a start where no code is. */
+/* Makes the starts of functions right for a section that lies where .text does: each is its distance from its own
+ * field. Functions that are not in .text, whose place nobody has said, get a start where no code is. */
 static bool relocate_own(struct trace_image *t, const struct section *section)
 {
     const uint64_t nowhere = (uint64_t)1 << 62;

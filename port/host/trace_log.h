@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Lines of a console's log, as far as sfu's printer (port/print) has written them. What is put in front of a line, times for
- * instance, does not matter. Nothing in a line is believed.
+ * Lines of a console's log, as far as sfu's printer (port/print) has written them. What is put in front of a line,
+ * times for instance, does not matter. Nothing in a line is believed.
  */
 #ifndef SFU_HOST_TRACE_LOG_H
 #define SFU_HOST_TRACE_LOG_H
@@ -70,8 +70,9 @@ struct log_dump {
 
 enum log_dump_event { DUMP_MORE, DUMP_CUT, DUMP_DONE, DUMP_BAD };
 
-/* Takes the SIZE characters at TEXT, which log_parse has found to be a dump's. DUMP_DONE: it is complete. DUMP_CUT: another
- * one begins before its end, so that the line has to be taken again. DUMP_BAD: the line is none of the format. */
+/* Takes the SIZE characters at TEXT, which log_parse has found to be a dump's. DUMP_DONE: it is complete. DUMP_CUT:
+ * another one begins before its end, so that the line has to be taken again. DUMP_BAD: the line is none of the
+ * format. */
 enum log_dump_event log_dump_line(struct log_dump *dump, const char *text, size_t size);
 
 /* Forgets all of DUMP. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* The notes of a core: what a kernel, gdb or QEMU says of threads, files and the start of the program. Nothing is believed. */
+/* The notes of a core: what a kernel, gdb or QEMU says of threads, files and the start of the program. Nothing is
+ * believed. */
 #ifndef SFU_HOST_TRACE_NOTES_H
 #define SFU_HOST_TRACE_NOTES_H
 

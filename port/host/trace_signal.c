@@ -31,9 +31,10 @@ bool linux_is_signal(const struct trace_space *space, uint64_t pc, bool *old)
     return *old || has_code(space, pc, s390x, sizeof s390x);
 }
 
-/* Where a signal frame has register REG or the PC, from SP. x86_64, struct ucontext: 40 bytes, r8 to r15, rdi, rsi, rbp, rbx,
- * rdx, rax, rcx, rsp, rip. aarch64: siginfo (128), 176 bytes, the fault address, x0 to x30, sp, pc. s390x: 296 up to struct
- * ucontext, 40 bytes, PSW mask, PSW address, r0 to r15, 16 access registers of 4 bytes, fpc, f0 to f15. -1: nowhere. */
+/* Where a signal frame has register REG or the PC, from SP. x86_64, struct ucontext: 40 bytes, r8 to r15, rdi, rsi,
+ * rbp, rbx, rdx, rax, rcx, rsp, rip. aarch64: siginfo (128), 176 bytes, the fault address, x0 to x30, sp, pc. s390x:
+ * 296 up to struct ucontext, 40 bytes, PSW mask, PSW address, r0 to r15, 16 access registers of 4 bytes, fpc, f0 to
+ * f15. -1: nowhere. */
 static int saved_at(uint8_t abi, unsigned reg)
 {
     static const uint8_t amd64[AMD64_REGISTERS] = {18, 17, 19, 16, 14, 13, 15, 20, 5, 6, 7, 8, 9, 10, 11, 12};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Functions, files, lines and inlined calls, by libdw. What is read of an image stays until it is closed. Addresses are
- * those of the file; a relocatable object has those that libdwfl lays it out at.
+ * Functions, files, lines and inlined calls, by libdw. What is read of an image stays until it is closed. Addresses
+ * are those of the file; a relocatable object has those that libdwfl lays it out at.
  */
 #include "trace.h"
 

@@ -67,7 +67,7 @@ void out_place(const struct trace_out *out, const struct trace_images *images, u
         out_line(out, "        in no image");
 }
 
-/* ---- Memory and callbacks ------------------------------------------------------------------------------------------------- */
+/* ---- Memory and callbacks -------------------------------------------------------------------------------------- */
 
 bool space_read(const struct trace_space *space, uint64_t addr, void *buffer, size_t len)
 {
@@ -217,9 +217,9 @@ static const char *name_of_row(const struct trace_walk *w)
     return own ? ".sframe" : "CFI";
 }
 
-/* Finds out where the registers are that the frame FROM, by ROW if it is not NULL, has saved of the one that the walk has
- * now come to. An exception entry may have saved them by their DWARF numbers (arch/sfu_arch.h): FP's slot, which the row
- * names, and SP's must be where they belong. */
+/* Finds out where the registers are that the frame FROM, by ROW if it is not NULL, has saved of the one that the
+ * walk has now come to. An exception entry may have saved them by their DWARF numbers (arch/sfu_arch.h): FP's slot,
+ * which the row names, and SP's must be where they belong. */
 static void find_saved(struct trace_walk *w, const struct sfu_frame *from, const struct sfu_row *row)
 {
     const struct registers *r = abi_registers(w->space->abi);

@@ -119,8 +119,8 @@ static bool read_word(const struct sfu_target *t, uint64_t addr, bool big, uint6
     return true;
 }
 
-/* Prints up to COUNT words from ADDR upward, and before each PER_LINE of them where they are: their address or, if BY_OFFSET,
- * how far they are from ADDR. Returns how many there were. */
+/* Prints up to COUNT words from ADDR upward, and before each PER_LINE of them where they are: their address or, if
+ * BY_OFFSET, how far they are from ADDR. Returns how many there were. */
 static uint32_t print_words(const struct sfu_panic *p, uint64_t addr, uint32_t count, bool by_offset, bool big)
 {
     unsigned per_line = by_offset ? WORDS_PER_LINE : WORDS_PER_LINE - 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * A process that ends in a core: a function that libc calls back, a signal handler, a leaf; with -DTHREADS another thread, with
- * -DPLAIN no signal handler. -DBARE: without libc.
+ * A process that ends in a core: a function that libc calls back, a signal handler, a leaf; with -DTHREADS another
+ * thread, with -DPLAIN no signal handler. -DBARE: without libc.
  */
 #ifdef BARE
 #define step __attribute__((noinline))

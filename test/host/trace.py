@@ -191,12 +191,13 @@ def place(text):
     return os.path.normpath(os.path.join(os.getcwd(), file)) + ":" + line
 
 
-FRAME = re.compile(rb"^(?:.*[\] ])?#(\d+) +0x([0-9a-f]{16})(?:  (\S+)\+0x[0-9a-f]+)?((?:  \[[a-z ]+\])*)(?:  \((.*)\))?$")
+FRAME = re.compile(rb"^(?:.*[\] ])?#(\d+) +0x([0-9a-f]{16})(?:  (\S+)\+0x[0-9a-f]+)?"
+                   rb"((?:  \[[a-z ]+\])*)(?:  \((.*)\))?$")
 ADDED = re.compile(rb"^        (\(inlined by\) )?(\S+) at (.*?)(?: \[(.*)\])?$")
 
 
 def frames(lines):
-    """[(PC, lookup PC, marks, how, [(function, file:line)])] of the trace in LINES, which may have other lines between."""
+    """[(PC, lookup PC, marks, how, [(function, file:line)])] of the trace in LINES, which may have others between."""
     result = []
     for line in lines:
         frame, added = FRAME.match(line), ADDED.match(line)
@@ -250,10 +251,11 @@ def only_added(log, output):
 
 
 def without_dumps(output):
-    """Lines that are not of a dump, nor of the trace that was made of it. Of such a trace, lines that are of no log begin so."""
+    """Lines that are not of a dump, nor of the trace that was made of it: that ends where the log goes on."""
     kept, dump = [], False
     for line in output.replace(b"\r", b"").splitlines():
-        dump = b"sfu1 " in line or (dump and not line.startswith((b"build ID", b"panic", b"fault", b"removed", b"sorted")))
+        goes_on = line.startswith((b"build ID", b"panic", b"fault", b"removed", b"sorted"))
+        dump = b"sfu1 " in line or (dump and not goes_on)
         if not dump:
             kept.append(line)
     return kept
@@ -276,7 +278,8 @@ def filter_lines(cpu, directory, scenario, log):
         must(functions == wanted, "0x%x: %s instead of %s" % (pc, functions, wanted))
         count += 1
     lines.close()
-    must(count >= 2 and (module == 0) == (scenario not in ("module", "garbage")), "%d frames, %d unknown" % (count, module))
+    must(count >= 2 and (module == 0) == (scenario not in ("module", "garbage")),
+         "%d frames, %d unknown" % (count, module))
     return "%d frames" % count
 
 
@@ -309,11 +312,12 @@ def filter_dump(directory, scenario, log):
 
 
 def compare_dump(scenario, image, printed, dumped):
-    """A dump does not say where stacks end. A trace of it ends in a module and, without .sframe, in the exception entry, which has
-    no CFI."""
+    """A dump does not say where stacks end. A trace of it ends in a module that is not there and, without .sframe, in the
+    exception entry, which has no CFI."""
     printed, dumped = ([(f[0], f[1].replace(b"  [stack switch]", b"")) if isinstance(f, tuple) else f for f in trace]
                        for trace in (printed, dumped))
-    ends = [i for i, frame in enumerate(printed) if image == "cfi.elf" and isinstance(frame, tuple) and b"[interrupted]" in frame[1]]
+    ends = [i for i, frame in enumerate(printed)
+            if image == "cfi.elf" and isinstance(frame, tuple) and b"[interrupted]" in frame[1]]
     if scenario == "module":
         ends.append(3)
     if not ends:
@@ -389,13 +393,14 @@ def filter_damaged(directory, log):
     must(b"before this one is not complete" in output and dumped[-len(printed):] == printed, "another one begins")
     output = traced(image, log.replace(b"sfu1 s 0020", b"sfu1 s 002g"))
     must(b"not a line of a dump" in output, "a bad digit")
-    swapped = log.replace(b"sfu1 begin 3", b"sfu1 begin 2") if b"begin 3" in log else log.replace(b"begin ", b"begin 3 ", 1)
-    must(b"a dump of" in traced(image, swapped) or b"not a line" in traced(image, swapped), "another ABI")
+    output = traced(image, re.sub(rb"sfu1 begin \d", b"sfu1 begin 1", log))
+    must(b"a dump of aarch64_be, but" in output and len(traces(output)[0][1]) == 0, "another ABI")
 
 
 def filter_bytes(directory):
     chosen = random.Random(1)
-    data = bytes(chosen.randrange(256) for _ in range(200000)) + b"#0  0x0000000000103721" * 1000 + b"\n" + b"\0\r\n\r#0"
+    data = bytes(chosen.randrange(256) for _ in range(200000))
+    data += b"#0  0x0000000000103721" * 1000 + b"\n" + b"\0\r\n\r#0"
     must(only_added(data, traced(directory + "/kernel.elf", data)) == [], "something was added")
     must(traced(directory + "/kernel.elf", b"") == b"", "of nothing")
     line = b"#0  0x%016x" % symbol("x86_64", directory + "/kernel.elf", "panic")
@@ -490,8 +495,8 @@ def compare_threads(found, gdb):
 
 def test_core():
     os.makedirs(WORK, exist_ok=True)
-    for kind, flags in (("threads", ["-DTHREADS", "-pthread"]), ("static", ["-static"]), ("static-pie", ["-static-pie"]),
-                        ("sframe", ["-B%s/x86_64/" % TC, "-Wa,--gsframe"]), ("clang", [])):
+    for kind, flags in (("threads", ["-DTHREADS", "-pthread"]), ("static", ["-static"]),
+                        ("static-pie", ["-static-pie"]), ("sframe", ["-B%s/x86_64/" % TC, "-Wa,--gsframe"]), ("clang", [])):
         test("x86_64 " + kind, core_of_gdb, kind, flags)
     test("x86_64 of the kernel", core_of_kernel)
     for cpu in GCC:
@@ -514,7 +519,7 @@ def core_of_gdb(kind, flags):
         "generate-core-file " + core, program)
     gdb = by_gdb(program, "core-file " + core)
     found, text = by_trace("--core=" + core)
-    must(b"handler at" in text and b"[interrupted]" in text and b"(inlined by) crash at" in text, "no handler, no crash")
+    must(b"handler at" in text and b"[interrupted]" in text and b"(inlined by) crash at" in text, "no handler")
     must((b"(.sframe)" in text) == (kind == "sframe"), "which tables?")
     # The image of the command line counts, wherever it is.
     moved = program + "-moved/" + kind
@@ -543,8 +548,9 @@ def qemu_core(cpu, program, *options):
     directory = program + ".dir"
     shutil.rmtree(directory, ignore_errors=True)
     os.makedirs(directory)
-    subprocess.run(["sh", "-c", 'ulimit -c unlimited; exec "$@"', "sh", "qemu-" + cpu, *options, os.path.abspath(program)],
-                   cwd=directory, check=False, stderr=subprocess.DEVNULL, timeout=LIMIT)
+    command = ["qemu-" + cpu, *options, os.path.abspath(program)]
+    subprocess.run(["sh", "-c", 'ulimit -c unlimited; exec "$@"', "sh", *command], cwd=directory, check=False,
+                   stderr=subprocess.DEVNULL, timeout=LIMIT)
     cores = [name for name in os.listdir(directory) if name.startswith("qemu_")]
     must(len(cores) == 1, "qemu-user has written no core: %s" % os.listdir(directory))
     return os.path.join(directory, cores[0])
@@ -554,8 +560,8 @@ def qemu_core(cpu, program, *options):
 CRASH = ["read_at", "inlined", "crash", "handler", "compare", "sort", "main"]
 
 
-# gdb 13.1 does not come out of the signal frame that qemu-user 7.2 makes for aarch64, has no PAC mask for such a core, and does
-# not find the libraries of a program for another CPU in it.
+# gdb 13.1 does not come out of the signal frame that qemu-user 7.2 makes for aarch64, has no PAC mask for such a core, and
+# does not find the libraries of a program for another CPU in it.
 NOT_BY_GDB = {("aarch64", "static"), ("aarch64", "pac"), ("aarch64", "dynamic"), ("s390x", "dynamic")}
 
 
@@ -587,8 +593,8 @@ def core_of_another():
 
 def core_of_nothing():
     image = WORK + "/static"
-    for file, said in ((image, b"not a core"), ("/dev/null", b"not a file"), (WORK, b"not a file"), ("absent", b"No such file"),
-                       ("Makefile", b"not an ELF file")):
+    for file, said in ((image, b"not a core"), ("/dev/null", b"not a file"), (WORK, b"not a file"),
+                       ("absent", b"No such file"), ("Makefile", b"not an ELF file")):
         out, errors = run(TRACE, "--core=" + file, image, status=1)
         must(said in errors and errors.count(b"\n") == 1 and out == b"", "%s: %s" % (file, errors))
     directory = WORK + "/x86_64-static.dir/"
@@ -697,8 +703,8 @@ def test_guests():
     os.makedirs(WORK, exist_ok=True)
     for cpu in GCC:
         directory = kernel(cpu)
-        for scenario, name, trap in (("assert", "panic", False), ("illegal", "illegal", False), ("irq", "illegal", True),
-                                     ("thread-panic", "assert_3", False)):
+        for scenario, name, trap in (("assert", "panic", False), ("illegal", "illegal", False),
+                                     ("irq", "illegal", True), ("thread-panic", "assert_3", False)):
             test("%s %s" % (cpu, scenario), guest, cpu, directory, scenario, name, trap)
     test("a machine without an image of its own", guest_wrong, kernel("x86_64"))
 
@@ -730,7 +736,8 @@ def compare_guest(machine, cpu, image, core, name, trap):
         by_cfi, _ = by_trace("--core=" + core, image.replace("kernel.elf", "cfi.elf")) if not trap else (found, b"")
         must(by_cfi == found, "by CFI: %s" % by_cfi)
         wanted = found
-        # gdb knows virtual addresses only. QEMU 7.2 puts all that -p finds on x86_64 into the upper half, and gives none without.
+        # gdb knows virtual addresses only. QEMU 7.2 puts all that -p finds on x86_64 into the upper half, and gives none
+        # without.
         if not trap and (cpu != "x86_64" or not option):
             gdb, = by_gdb(image, "core-file " + (as_virtual(core) if not option else core)).values()
             must([gdb] == list(found.values()), "gdb: %s" % " ".join(map(hex, gdb)))
@@ -745,7 +752,8 @@ def compare_guest(machine, cpu, image, core, name, trap):
     # panic, and what calls it, go on before they print; illegal does not.
     left = {"panic": 1, "assert_3": 2, "illegal": 0}[name]
     callers = pcs[1:] if left else pcs
-    must(printed[left:left + len(callers)] == callers, "printed: %s, not %s" % (list(map(hex, printed)), list(map(hex, pcs))))
+    must(printed[left:left + len(callers)] == callers,
+         "printed: %s, not %s" % (list(map(hex, printed)), list(map(hex, pcs))))
     return "%d frames%s" % (len(pcs), "".join(", " + text for text in said))
 
 
@@ -770,7 +778,8 @@ def memory_of_guest(machine, cpu, image, core, pcs):
     words = stub.ask(b"g")
     stub.close()
     form = "<" if cpu != "s390x" else ">"
-    values = struct.unpack_from(form + "%dQ" % (len(words) // 16), bytes.fromhex(words[:len(words) // 16 * 16].decode()))
+    count = len(words) // 16
+    values = struct.unpack(form + "%dQ" % count, bytes.fromhex(words[:16 * count].decode()))
     registers = ",".join("%s=0x%x" % (name, values[at]) for name, at in zip(("pc", "sp", "fp", "ra"), order)
                          if at is not None)
     out, _ = run(TRACE, "--memory=%s@0x%x" % (file, MEMORY[cpu]), "--regs=" + registers, image)
