@@ -312,8 +312,8 @@ def filter_dump(directory, scenario, log):
 
 
 def compare_dump(scenario, image, printed, dumped):
-    """A dump does not say where stacks end. A trace of it ends in a module that is not there and, without .sframe, in the
-    exception entry, which has no CFI."""
+    """A dump does not say where stacks end. A trace of it ends in a module that is not there and, without .sframe, in
+    the exception entry, which has no CFI."""
     printed, dumped = ([(f[0], f[1].replace(b"  [stack switch]", b"")) if isinstance(f, tuple) else f for f in trace]
                        for trace in (printed, dumped))
     ends = [i for i, frame in enumerate(printed)
@@ -357,7 +357,7 @@ def filter_module(cpu, directory, log):
     symbols = {m[2]: int(m[1], 16) for m in re.finditer(rb"([0-9a-f]+) \w (module_\w+)", run(tools + "nm", module)[0])}
     output = run(TRACE, directory + "/kernel.elf", "%s@0x%x" % (module, at + text), stdin=log)[0]
     added = [m for m in map(ADDED.match, output.replace(b"\r", b"").splitlines()) if m and m[4] == b"module.ko"]
-    # Each of the traces is followed by that of a dump. The second is printed when the module's tables have been removed.
+    # Each trace is followed by that of a dump. The second is printed when the module's tables have been removed.
     whole, cut = [b"module_middle", b"module_entry"], [b"module_middle"]
     must([m[2] for m in added] == whole + whole + cut + whole + whole + whole, "functions: %s" % added)
     for printed, dumped in traces(output)[0:3:2]:
@@ -496,7 +496,8 @@ def compare_threads(found, gdb):
 def test_core():
     os.makedirs(WORK, exist_ok=True)
     for kind, flags in (("threads", ["-DTHREADS", "-pthread"]), ("static", ["-static"]),
-                        ("static-pie", ["-static-pie"]), ("sframe", ["-B%s/x86_64/" % TC, "-Wa,--gsframe"]), ("clang", [])):
+                        ("static-pie", ["-static-pie"]), ("clang", []),
+                        ("sframe", ["-B%s/x86_64/" % TC, "-Wa,--gsframe"])):
         test("x86_64 " + kind, core_of_gdb, kind, flags)
     test("x86_64 of the kernel", core_of_kernel)
     for cpu in GCC:
@@ -560,8 +561,8 @@ def qemu_core(cpu, program, *options):
 CRASH = ["read_at", "inlined", "crash", "handler", "compare", "sort", "main"]
 
 
-# gdb 13.1 does not come out of the signal frame that qemu-user 7.2 makes for aarch64, has no PAC mask for such a core, and
-# does not find the libraries of a program for another CPU in it.
+# gdb 13.1 does not come out of the signal frame that qemu-user 7.2 makes for aarch64, has no PAC mask for such a core,
+# and does not find the libraries of a program for another CPU in it.
 NOT_BY_GDB = {("aarch64", "static"), ("aarch64", "pac"), ("aarch64", "dynamic"), ("s390x", "dynamic")}
 
 
@@ -736,8 +737,8 @@ def compare_guest(machine, cpu, image, core, name, trap):
         by_cfi, _ = by_trace("--core=" + core, image.replace("kernel.elf", "cfi.elf")) if not trap else (found, b"")
         must(by_cfi == found, "by CFI: %s" % by_cfi)
         wanted = found
-        # gdb knows virtual addresses only. QEMU 7.2 puts all that -p finds on x86_64 into the upper half, and gives none
-        # without.
+        # gdb knows virtual addresses only. QEMU 7.2 puts all that -p finds on x86_64 into the upper half, and gives
+        # none without.
         if not trap and (cpu != "x86_64" or not option):
             gdb, = by_gdb(image, "core-file " + (as_virtual(core) if not option else core)).values()
             must([gdb] == list(found.values()), "gdb: %s" % " ".join(map(hex, gdb)))
@@ -846,10 +847,11 @@ def mutate(chosen, data, places, tokens=()):
 
 
 TOKENS = [b"sfu1 s 0000", b"sfu1 s ffffffffffffff8 0000000000000000\n", b"sfu1 m fffffffffffffff8 0000000000000000\n",
-          b"sfu1 end ffffffff\n", b"sfu1 begin 4 exact\n", b"sfu1 begin 1 return\n", b"sfu1 r pc ", b"sfu1 r sp ffffffffffffffff\n",
-          b"sfu1 at 0000000000000000 .text kernel.elf\n", b"sfu1 at ffffffffffffffff image_start\n", b"#0  0x0000000000000000\n",
-          b"#1  0x0000000000000000  +0x0\n", b"#2  0xffffffffffffffff  a+b+0xffffffffffffffff\n", b"slide 0xffffffffffffffff\n",
-          b"build ID 00\n", b"build ID " + b"ab" * 70 + b"\n", b"\0", b"\n", b"\r", b"[interrupted]", b" " * 2000,
+          b"sfu1 end ffffffff\n", b"sfu1 begin 4 exact\n", b"sfu1 begin 1 return\n", b"sfu1 r pc ",
+          b"sfu1 r sp ffffffffffffffff\n", b"sfu1 at 0000000000000000 .text kernel.elf\n",
+          b"sfu1 at ffffffffffffffff image_start\n", b"#0  0x0000000000000000\n", b"#1  0x0000000000000000  +0x0\n",
+          b"#2  0xffffffffffffffff  a+b+0xffffffffffffffff\n", b"slide 0xffffffffffffffff\n", b"build ID 00\n",
+          b"build ID " + b"ab" * 70 + b"\n", b"\0", b"\n", b"\r", b"[interrupted]", b" " * 2000,
           b"#99999999999 0x", b"trace ends (", b"trace ends (-99): \n"]
 
 
@@ -874,12 +876,15 @@ def hostile_images(directory, log, module_log):
         for i in range(40):
             damaged = bytearray(data)
             for _ in range(chosen.choice((1, 4, 100))):
-                at = chosen.choice((chosen.randrange(64), chosen.randrange(len(data)), len(data) - 1 - chosen.randrange(2000)))
+                at = chosen.choice((chosen.randrange(64), chosen.randrange(len(data)),
+                                    len(data) - 1 - chosen.randrange(2000)))
                 damaged[at] = chosen.choice((0, 1, 0x7f, 0x80, 0xff, chosen.randrange(256)))
             write(file, damaged[:chosen.choice((len(data), len(data), chosen.randrange(len(data))))])
             images = [file]
             if source == "module.ko":
-                images = [directory + "/kernel.elf", file + "@0x%x" % (symbol("x86_64", directory + "/kernel.elf", "module_image") + 64)]
+                kernel_image = directory + "/kernel.elf"
+                text = symbol("x86_64", kernel_image, "module_image") + 64
+                images = [kernel_image, file + "@0x%x" % text]
                 log = module_log + b"#1  0x0000000000000000  module_middle+0x3\n"
             good += survives(*images, stdin=log, one_line=False) == 0
     return "%d of 120 accepted" % good
@@ -894,7 +899,8 @@ def hostile_cores(cpu, kind, flags):
     headers = struct.unpack_from(order + "H", data, 56)[0] * 56 + 64
     file, good = program + ".hostile", 0
     for i in range(100):
-        damaged = bytearray(data[:chosen.choice((len(data), len(data), len(data), headers + 2000, chosen.randrange(len(data))))])
+        size = chosen.choice((len(data), len(data), len(data), headers + 2000, chosen.randrange(len(data))))
+        damaged = bytearray(data[:size])
         for _ in range(chosen.choice((1, 2, 8, 60))):
             at = chosen.choice((chosen.randrange(64), chosen.randrange(headers), headers + chosen.randrange(1500),
                                 chosen.randrange(len(data))))
@@ -912,11 +918,13 @@ def hostile_memory(directory):
     write(file, bytes(4096))
     pc = "pc=0x%x" % symbol("x86_64", image, "illegal")
     for where, registers, status in (("@0", pc + ",sp=8", 0), ("@0xfffffffffffff000", pc + ",sp=0xfffffffffffffff8", 0),
-                                     ("@0xfffffffffffff001", pc + ",sp=0", 1), ("", pc + ",sp=0", 1), ("@", pc + ",sp=0", 1),
-                                     ("@0", "", 1), ("@0", pc, 1), ("@0", "sp=1", 1), ("@0", pc + ",sp", 1), ("@0", "r99=1", 1),
+                                     ("@0xfffffffffffff001", pc + ",sp=0", 1), ("", pc + ",sp=0", 1),
+                                     ("@", pc + ",sp=0", 1), ("@0", "", 1), ("@0", pc, 1), ("@0", "sp=1", 1),
+                                     ("@0", pc + ",sp", 1), ("@0", "r99=1", 1),
                                      ("@0", pc + ",sp=-1", 1), ("@0,", pc + ",sp=0,kind=return,r31=5,fp=1", 0),
                                      ("@0", pc + ",sp=0,ra=1", 1), ("@0", pc + ",sp=0,kind=x", 1)):
-        must(survives("--memory=%s%s" % (file, where), "--regs=" + registers, image) == status, "%s %s" % (where, registers))
+        must(survives("--memory=%s%s" % (file, where), "--regs=" + registers, image) == status,
+             "%s %s" % (where, registers))
     for name in ("absent", WORK, "/dev/null"):
         must(survives("--memory=%s@0" % name, "--regs=pc=1,sp=1", image) == 1, name)
 
@@ -929,7 +937,8 @@ def packet(text):
 HEX = b"0123456789abcdef" * 40
 STUBS = [
     [None], [b"", None], [b"HTTP/1.1 400 Bad Request\r\n\r\n", None], [b"garbage " * 20000], [packet(b"T05"), None],
-    [b"+$T05#00", None], [b"+$T05", None], [packet(b"W00")], [packet(b"E01")], [packet(b"")], [packet(b"T05")], [packet(b"S05"), packet(b"l"), packet(b"E01")],
+    [b"+$T05#00", None], [b"+$T05", None], [packet(b"W00")], [packet(b"E01")], [packet(b"")],
+    [packet(b"T05")], [packet(b"S05"), packet(b"l"), packet(b"E01")],
     [packet(b"S05"), packet(b"m1"), packet(b"l"), packet(b"OK"), packet(b"xx" * 200)],
     [packet(b"S05"), packet(b"m1"), packet(b"l"), packet(b"OK"), packet(b"12")],
     [packet(b"S05"), packet(b"m1"), packet(b"l"), packet(b"OK"), packet(HEX), packet(b"E14")],
@@ -943,7 +952,7 @@ STUBS = [
 
 
 def serve(server, answers):
-    """Answers each packet by the next of ANSWERS. Closes the connection if there is none for a while: nobody has to wait longer."""
+    """Answers each packet by the next of ANSWERS. Closes the connection if there is none for a while."""
     connection, _ = server.accept()
     with connection:
         connection.settimeout(2)
@@ -982,7 +991,8 @@ def hostile_stubs(directory):
             server.listen(1)
             thread = threading.Thread(target=serve, args=(server, answers), daemon=True)
             thread.start()
-            good += survives("--gdb=localhost:%d" % server.getsockname()[1], "--max-frames=50", directory + "/kernel.elf") == 0
+            address = "localhost:%d" % server.getsockname()[1]
+            good += survives("--gdb=" + address, "--max-frames=50", directory + "/kernel.elf") == 0
             thread.join(LIMIT)
     for address in ("localhost", "localhost:", ":1", "localhost:1", "no.such.host.invalid:1", "x" * 300 + ":1"):
         must(survives("--gdb=" + address, directory + "/kernel.elf") == 1, address)
@@ -992,10 +1002,12 @@ def hostile_stubs(directory):
 def hostile_options(directory):
     """Status 2 for options that make no sense, 1 for images."""
     image = directory + "/kernel.elf"
-    for arguments, status in (([], 2), (["--slide", image], 2), (["--slide=x", image], 2), (["--red-zone=70000", image], 2),
-                              (["--core=x", "--gdb=y", image], 2), (["--regs=pc=1", image], 2), (["--memory=x@1", image], 2),
+    for arguments, status in (([], 2), (["--slide", image], 2), (["--slide=x", image], 2),
+                              (["--red-zone=70000", image], 2), (["--core=x", "--gdb=y", image], 2),
+                              (["--regs=pc=1", image], 2), (["--memory=x@1", image], 2),
                               (["--log=absent", image], 1), (["absent"], 1), (["/dev/null"], 1), ([directory], 1),
-                              (["Makefile"], 1), ([image + "@1x"], 1), (["--nonsense"], 2), (["--log=x", "--core=y", image], 2),
+                              (["Makefile"], 1), ([image + "@1x"], 1), (["--nonsense"], 2),
+                              (["--log=x", "--core=y", image], 2),
                               (["--gdb=x:1"], 2)):
         out, errors = run(TRACE, *arguments, status=status)
         must(errors.count(b"\n") <= 2 and out == b"", "%s: %s" % (arguments, errors))
