@@ -51,7 +51,7 @@ executions() {
 find "$build/found" -type f -delete
 running=0
 for kind in libfuzzer fast afl; do
-    for harness in section walk differ fast; do
+    for harness in section walk differ fast dump; do
         run $harness $kind &
         running=$((running + 1))
         if [ $running -ge "$jobs" ]; then
@@ -63,7 +63,7 @@ done
 wait
 total=0
 for kind in libfuzzer fast afl; do
-    for harness in section walk differ fast; do
+    for harness in section walk differ fast dump; do
         n=$(executions $harness $kind)
         echo "$harness-$kind: ${n:-no} inputs in $seconds s"
         total=$((total + ${n:-0}))

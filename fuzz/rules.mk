@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 
-FUZZ_HARNESSES := section walk differ fast
+FUZZ_HARNESSES := section walk differ fast dump
 FUZZ_BUILD := build/fuzz
 FUZZ_SHARED := fuzz/harness.c fuzz/table.c
 FUZZ_SUBJECTS := sfu.c port/fast/sfu_fast.c
@@ -18,6 +18,15 @@ $(FUZZ_BUILD)/replay-%: fuzz/%.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(
 	@mkdir -p $(@D)
 	$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ \
 	    $< fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
+
+# What sfu-trace reads that anybody may have written.
+FUZZ_DUMP_FLAGS := $(FUZZ_FLAGS) -D_GNU_SOURCE -Iport/host
+FUZZ_DUMP_HEADERS := $(FUZZ_HEADERS) $(wildcard port/host/*.h)
+
+$(FUZZ_BUILD)/replay-dump: fuzz/dump.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_DUMP_HEADERS) sfu.c $(TOOLS_TRACE_PARSERS)
+	@mkdir -p $(@D)
+	$(CC) $(FUZZ_DUMP_FLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ \
+	    $< fuzz/replay.c $(FUZZ_SHARED) sfu.c $(TOOLS_TRACE_PARSERS) -lelf
 
 # The fast walker's inputs mean frames of the machine that they run on.
 CHECK_aarch64 += replay-aarch64
@@ -75,6 +84,18 @@ $(FUZZ_BUILD)/$(1)-sfu_fast.o: port/fast/sfu_fast.c port/fast/sfu_fast.h sfu.h
 $(FUZZ_BUILD)/%-$(1): $(FUZZ_BUILD)/$(1)-%.o $(FUZZ_BUILD)/$(1)-harness.o $(FUZZ_BUILD)/$(1)-table.o \
     $(FUZZ_BUILD)/$(1)-sfu.o $(FUZZ_BUILD)/$(1)-sfu_fast.o
 	clang -fsanitize=fuzzer $(FUZZ_$(1)) -o $$@ $$^
+
+$(FUZZ_BUILD)/$(1)-trace/%.o: port/host/%.c $(FUZZ_DUMP_HEADERS)
+	@mkdir -p $$(@D)
+	clang $(FUZZ_DUMP_FLAGS) $(FUZZ_GUIDE) $(FUZZ_$(1)) -c -o $$@ $$<
+
+$(FUZZ_BUILD)/$(1)-dump.o: fuzz/dump.c $(FUZZ_DUMP_HEADERS)
+	@mkdir -p $$(@D)
+	clang $(FUZZ_DUMP_FLAGS) $(FUZZ_$(1)) -c -o $$@ $$<
+
+$(FUZZ_BUILD)/dump-$(1): $(FUZZ_BUILD)/$(1)-dump.o $(FUZZ_BUILD)/$(1)-harness.o $(FUZZ_BUILD)/$(1)-table.o \
+    $(FUZZ_BUILD)/$(1)-sfu.o $(TOOLS_TRACE_PARSERS:port/host/%.c=$(FUZZ_BUILD)/$(1)-trace/%.o)
+	clang -fsanitize=fuzzer $(FUZZ_$(1)) -o $$@ $$^ -lelf
 endef
 $(eval $(call FUZZ_RULES,libfuzzer))
 $(eval $(call FUZZ_RULES,fast))
@@ -84,3 +105,8 @@ $(FUZZ_BUILD)/%-afl: fuzz/%.c fuzz/afl.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_S
 	@mkdir -p $(@D)
 	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 afl-clang-fast -std=gnu99 -I. -Ifuzz -Iport/fast -O2 -g -o $@ \
 	    $< fuzz/afl.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
+
+$(FUZZ_BUILD)/dump-afl: fuzz/dump.c fuzz/afl.c $(FUZZ_SHARED) $(FUZZ_DUMP_HEADERS) sfu.c $(TOOLS_TRACE_PARSERS)
+	@mkdir -p $(@D)
+	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 afl-clang-fast -std=gnu99 -D_GNU_SOURCE -I. -Ifuzz -Iport/host -O2 -g -o $@ \
+	    $< fuzz/afl.c $(FUZZ_SHARED) sfu.c $(TOOLS_TRACE_PARSERS) -lelf

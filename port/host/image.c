@@ -282,7 +282,7 @@ static void add_symbol(struct image *image, const GElf_Shdr *sh, const GElf_Sym 
 
     if (GELF_ST_TYPE(sym->st_info) > STT_FUNC || GELF_ST_TYPE(sym->st_info) == STT_OBJECT)
         return;
-    if (sym->st_shndx == SHN_UNDEF || name == NULL || name[0] == '\0' || name[0] == '$')
+    if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || name == NULL || name[0] == '\0' || name[0] == '$')
         return;
     if (image_code(image, sym->st_value) == NULL)
         return;

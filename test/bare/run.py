@@ -226,12 +226,12 @@ def check_addr2line(image, line, frames):
 def check_trace(image, trace, lines):
     """Takes the lines of TRACE away from LINES."""
     frames, wanted = [], list(trace.frames)
+    if trace.slide:
+        must(lines.pop(0) == f"slide 0x{trace.slide:x}", "no slide")
     while wanted:
         frames.append(check_frame(image, trace, len(frames), wanted[0], lines.pop(0)))
         if "*" not in wanted[0] or f"  {wanted[1]}+0x" in lines[0]:
             wanted.pop(0)
-    if trace.slide:
-        must(lines.pop(0) == f"slide 0x{trace.slide:x}", "no slide")
     end = lines.pop(0)
     must(re.match(rf"trace ends \({trace.end}\): \w.*[a-zA-Z]", end), f"'{end}' instead of the end ({trace.end})")
     check_addr2line(image, lines.pop(0), frames)

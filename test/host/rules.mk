@@ -34,6 +34,18 @@ CHECK += $(HOST_SUITES:%=host-%)
 $(HOST_SUITES:%=suite-host-%): suite-host-%: build/tools/sfu-gen $(HOST)/sfu-gen-sanitized | $(TC)
 	@test/run.sh host-$* python3 test/host/gen.py $*
 
+# sfu-trace, for every CPU in one suite each.
+TRACE_SUITES := filter core guests hostile
+CHECK += $(TRACE_SUITES:%=host-trace-%)
+.PHONY: $(TRACE_SUITES:%=suite-host-trace-%)
+$(TRACE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sfu-trace $(HOST)/sfu-trace-sanitized | $(TC)
+	@test/toolchain/install.sh bare
+	@test/run.sh host-trace-$* python3 test/host/trace.py $*
+
+$(HOST)/sfu-trace-sanitized: $(TOOLS_TRACE) $(HOST_HEADERS) build/tools/sfu-trace
+	@mkdir -p $(@D)
+	@$(CC) $(HOST_FLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(TOOLS_TRACE) -ldw -lelf -o $@
+
 # Kernels of test/bare by a toolchain that knows nothing of SFrame.
 define HOST_KERNEL
 CHECK_$(1) += host-kernel-$(1)

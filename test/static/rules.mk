@@ -7,4 +7,4 @@ CHECK += static
 .PHONY: suite-static
 suite-static:
 	@test/toolchain/install.sh lint
-	@test/run.sh static test/static/static.sh sfu.c port/print/sfu_print.c
+	@test/run.sh static test/static/static.sh sfu.c port/print/sfu_print.c port/print/sfu_dump.c
