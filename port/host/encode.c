@@ -173,34 +173,6 @@ static unsigned address_code(uint64_t start)
 
 /* ---- Merging --------------------------------------------------------------------------------------------------- */
 
-/* Whether the SIZE bytes at P are nops, traps and zeros. Of x86_64's nops, which have many forms, the bytes are known. */
-static bool are_nops(uint8_t abi, const uint8_t *p, size_t size)
-{
-    const char *bytes = abi == SFU_AMD64 ? "\x90\xcc\x66\x2e\x0f\x1f\x40\x44\x80\x84" : "\x07";
-    size_t i;
-
-    if (abi == SFU_AMD64 || abi == SFU_S390X) {
-        for (i = 0; i < size && (p[i] == 0 || strchr(bytes, p[i]) != NULL); i++)
-            continue;
-    } else {
-        for (i = 0; i + 4 <= size; i += 4) {
-            uint32_t word = (uint32_t)load_number(p + i, 4, false);
-
-            if (word != 0xd503201f && word != 0)
-                break;
-        }
-    }
-    return i == size;
-}
-
-/* Whether the bytes between two functions are nothing that runs. */
-static bool is_padding(const struct encoder *e, uint64_t start, uint64_t end)
-{
-    const uint8_t *p = start < end ? image_instructions(e->tables->image, start, end - start) : NULL;
-
-    return start == end || (p != NULL && are_nops(e->tables->image->abi, p, (size_t)(end - start)));
-}
-
 /* Whether function I can stand in one FDE with the one before it. */
 static bool can_follow(const struct encoder *e, size_t i)
 {
@@ -209,7 +181,7 @@ static bool can_follow(const struct encoder *e, size_t i)
 
     return a->repeat == 0 && b->repeat == 0 && !a->signal && !b->signal && a->key_b == b->key_b &&
            a->num_rows > 0 && b->num_rows > 0 && e->flexible[i - 1] == e->flexible[i] && code != NULL &&
-           b->start - code->addr < code->size && is_padding(e, a->start + a->size, b->start);
+           b->start - code->addr < code->size && image_is_padding(e->tables->image, a->start + a->size, b->start);
 }
 
 /* What function I adds to the rows of an FDE: their number, and the bytes of their words. FIRST: it has no neighbour

@@ -803,7 +803,8 @@ def install():
     shutil.rmtree(root, ignore_errors=True)
     run("make", "-s", "install", "DESTDIR=" + root, "PREFIX=/usr")
     files = sorted(os.path.relpath(os.path.join(path, name), root) for path, _, names in os.walk(root) for name in names)
-    must(files == ["usr/bin/sfu-gen", "usr/include/sfu.h", "usr/share/man/man1/sfu-gen.1"], str(files))
+    must(files == ["usr/bin/sfu-gen", "usr/bin/sfu-lint", "usr/include/sfu.h", "usr/share/man/man1/sfu-gen.1",
+                   "usr/share/man/man1/sfu-lint.1"], str(files))
     page = read(root + "/usr/share/man/man1/sfu-gen.1").decode()
     sections = re.findall(r"^\.SH (.*)$", page, re.M)
     must(sections[:3] == ["NAME", "SYNOPSIS", "DESCRIPTION"], str(sections))
