@@ -149,12 +149,24 @@ static bool find_code(struct image *image)
     return true;
 }
 
+/* Whether the file ends before its section headers do: libelf takes it for one without any. */
+static bool is_truncated(const struct image *image)
+{
+    uint64_t at = image->header.e_shoff, needed = (uint64_t)image->header.e_shnum * image->header.e_shentsize;
+    size_t size = 0;
+
+    (void)elf_rawfile(image->elf, &size);
+    return at > size || needed > size - at;
+}
+
 static bool read_sections(struct image *image)
 {
     Elf_Scn *scn = NULL;
     size_t names;
     GElf_Shdr sh;
 
+    if (is_truncated(image))
+        return image_fail(image, "truncated: its section headers are not in the file");
     if (elf_getshdrstrndx(image->elf, &names) != 0)
         return image_fail(image, "bad section headers: %s", elf_errmsg(-1));
     while ((scn = elf_nextscn(image->elf, scn)) != NULL) {

@@ -243,9 +243,23 @@ static void count_objects(struct lint *lint)
 
 /* What is remarkable in a function's CFI. */
 struct remarks {
+    const struct registers *registers;
     const char *lost; /* what SFrame cannot say, or NULL */
     bool fp_without_ra;
+    bool flexible; /* a rule that only flexible rows have */
 };
+
+/* Whether RULE has another base than SP, FP and the CFA, and is not of the value that register OWN still has. */
+static bool is_flexible(const struct remarks *remarks, const struct sfu_rule *rule, uint32_t own)
+{
+    uint32_t reg = rule->control >> RULE_NUMBER;
+
+    if (!(rule->control & RULE_REGISTER))
+        return false;
+    if (rule->control & RULE_DEREFERENCE)
+        return true;
+    return reg != remarks->registers->sp && reg != remarks->registers->fp && reg != own;
+}
 
 /* A cfi_row_fn. */
 static void remark(void *ctx, const struct cfi_row *row)
@@ -256,6 +270,9 @@ static void remark(void *ctx, const struct cfi_row *row)
         remarks->lost = row->why;
     if (row->kind == CFI_RULES && row->fp.control & RULE_DEREFERENCE && !(row->ra.control & RULE_DEREFERENCE))
         remarks->fp_without_ra = true;
+    if (row->kind == CFI_RULES)
+        remarks->flexible |= is_flexible(remarks, &row->cfa, remarks->registers->sp) ||
+                             is_flexible(remarks, &row->fp, remarks->registers->fp);
 }
 
 static void set_reason(struct lint_function *f, const char *reason, const char *why)
@@ -268,7 +285,8 @@ static void set_reason(struct lint_function *f, const char *reason, const char *
 static void reason_with_cfi(const struct lint *lint, struct lint_function *f, const struct cfi_span *span)
 {
     const struct lint_object *object = &lint->objects[f->object];
-    struct remarks remarks = {span->why, false};
+    bool is_aarch64 = lint->image.abi == SFU_AARCH64 || lint->image.abi == SFU_AARCH64_BIG;
+    struct remarks remarks = {lint->image.registers, span->why, false, false};
 
     if (span->fde != NULL)
         cfi_rows(&lint->cfi, span->fde, remark, &remarks);
@@ -280,6 +298,8 @@ static void reason_with_cfi(const struct lint *lint, struct lint_function *f, co
         set_reason(f, "not-assembled", "its object has CFI and no tables: assembled without --gsframe");
     else if (remarks.fp_without_ra && lint->image.registers->link)
         set_reason(f, "fp-without-ra", "FP is saved and RA is not: GNU as writes no tables for that");
+    else if (remarks.flexible && (lint->tables.version < 3 || is_aarch64))
+        set_reason(f, "needs-flexible", "GNU as writes flexible rows in version 3 only, and none for aarch64");
     else if (f->covered == 0)
         set_reason(f, "left-out", "it has CFI: assembled without --gsframe, or the assembler has left it out");
     else
