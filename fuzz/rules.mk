@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 
-FUZZ_HARNESSES := section walk differ fast
+FUZZ_HARNESSES := section walk differ fast image
 FUZZ_BUILD := build/fuzz
 FUZZ_SHARED := fuzz/harness.c fuzz/table.c
 FUZZ_SUBJECTS := sfu.c port/fast/sfu_fast.c
@@ -18,6 +18,16 @@ $(FUZZ_BUILD)/replay-%: fuzz/%.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(
 	@mkdir -p $(@D)
 	$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ \
 	    $< fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
+
+# The tools of port/host, as far as they read images.
+FUZZ_IMAGE := $(filter-out sfu.c,$(TOOLS_LIBRARY)) $(TOOLS_LINT_PARTS) $(addprefix port/host/,tables.c kept.c plt.c encode.c)
+FUZZ_IMAGE_FLAGS := $(FUZZ_FLAGS) -D_GNU_SOURCE -Iport/host
+FUZZ_IMAGE_HEADERS := $(FUZZ_HEADERS) $(wildcard port/host/*.h)
+
+$(FUZZ_BUILD)/replay-image: fuzz/image.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_IMAGE_HEADERS) sfu.c $(FUZZ_IMAGE)
+	@mkdir -p $(@D)
+	$(CC) $(FUZZ_IMAGE_FLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ \
+	    $< fuzz/replay.c $(FUZZ_SHARED) sfu.c $(FUZZ_IMAGE) -ldw -lelf
 
 # The fast walker's inputs mean frames of the machine that they run on.
 CHECK_aarch64 += replay-aarch64
@@ -52,7 +62,7 @@ fuzz-build: fuzz/rules.mk
 	@test/toolchain/install.sh fuzz
 	@$(MAKE) --no-print-directory $(foreach kind,libfuzzer fast afl,$(FUZZ_HARNESSES:%=$(FUZZ_BUILD)/%-$(kind)))
 
-# Only the core and the fast walker guide the fuzzers. Without comparisons traced they are several times as fast, and the harnesses
+# Only the core, the fast walker and the tools guide the fuzzers. Without comparisons traced they are several times as fast, and the harnesses
 # repair and generate sections, which tracing would have to guess.
 FUZZ_GUIDE := -fsanitize-coverage=inline-8bit-counters,pc-table
 
@@ -75,6 +85,18 @@ $(FUZZ_BUILD)/$(1)-sfu_fast.o: port/fast/sfu_fast.c port/fast/sfu_fast.h sfu.h
 $(FUZZ_BUILD)/%-$(1): $(FUZZ_BUILD)/$(1)-%.o $(FUZZ_BUILD)/$(1)-harness.o $(FUZZ_BUILD)/$(1)-table.o \
     $(FUZZ_BUILD)/$(1)-sfu.o $(FUZZ_BUILD)/$(1)-sfu_fast.o
 	clang -fsanitize=fuzzer $(FUZZ_$(1)) -o $$@ $$^
+
+$(FUZZ_BUILD)/$(1)-tools/%.o: port/host/%.c $(FUZZ_IMAGE_HEADERS)
+	@mkdir -p $$(@D)
+	clang $(FUZZ_IMAGE_FLAGS) $(FUZZ_GUIDE) $(FUZZ_$(1)) -c -o $$@ $$<
+
+$(FUZZ_BUILD)/$(1)-image.o: fuzz/image.c $(FUZZ_IMAGE_HEADERS)
+	@mkdir -p $$(@D)
+	clang $(FUZZ_IMAGE_FLAGS) $(FUZZ_$(1)) -c -o $$@ $$<
+
+$(FUZZ_BUILD)/image-$(1): $(FUZZ_BUILD)/$(1)-image.o $(FUZZ_BUILD)/$(1)-harness.o $(FUZZ_BUILD)/$(1)-table.o \
+    $(FUZZ_BUILD)/$(1)-sfu.o $(FUZZ_IMAGE:port/host/%.c=$(FUZZ_BUILD)/$(1)-tools/%.o)
+	clang -fsanitize=fuzzer $(FUZZ_$(1)) -o $$@ $$^ -ldw -lelf
 endef
 $(eval $(call FUZZ_RULES,libfuzzer))
 $(eval $(call FUZZ_RULES,fast))
@@ -84,3 +106,8 @@ $(FUZZ_BUILD)/%-afl: fuzz/%.c fuzz/afl.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_S
 	@mkdir -p $(@D)
 	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 afl-clang-fast -std=gnu99 -I. -Ifuzz -Iport/fast -O2 -g -o $@ \
 	    $< fuzz/afl.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
+
+$(FUZZ_BUILD)/image-afl: fuzz/image.c fuzz/afl.c $(FUZZ_SHARED) $(FUZZ_IMAGE_HEADERS) sfu.c $(FUZZ_IMAGE)
+	@mkdir -p $(@D)
+	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 afl-clang-fast -std=gnu99 -D_GNU_SOURCE -I. -Ifuzz -Iport/host -O2 -g -o $@ \
+	    $< fuzz/afl.c $(FUZZ_SHARED) sfu.c $(FUZZ_IMAGE) -ldw -lelf
