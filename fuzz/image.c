@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Any bytes as an ELF file, or as sections of a good one, read as sfu-lint and sfu-gen do. What is found must be in order,
- * and tables made of the CFI must pass sfu_check and say what the CFI says.
+ * Any bytes as an ELF file, or as sections of a good one, read as sfu-lint and sfu-gen do. What is found must be in
+ * order, and tables made of the CFI must pass sfu_check and say what the CFI says.
  *
- * Input: a byte of flags; with WRAPPED three bytes that say how long .eh_frame, .debug_frame and the code are, in units of 2
- * bytes; then those sections in turn, and what is left is .sframe. Without WRAPPED the file itself follows.
+ * Input: a byte of flags; with WRAPPED three bytes that say how long .eh_frame, .debug_frame and the code are, in units
+ * of 2 bytes; then those sections in turn, and what is left is .sframe. Without WRAPPED the file itself follows.
  */
 #include "encode.h"
 #include "harness.h"

@@ -20,7 +20,8 @@ $(FUZZ_BUILD)/replay-%: fuzz/%.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(
 	    $< fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
 
 # The tools of port/host, as far as they read images.
-FUZZ_IMAGE := $(filter-out sfu.c,$(TOOLS_LIBRARY)) $(TOOLS_LINT_PARTS) $(addprefix port/host/,tables.c kept.c plt.c encode.c)
+FUZZ_IMAGE := $(filter-out sfu.c,$(TOOLS_LIBRARY)) $(TOOLS_LINT_PARTS) \
+    $(addprefix port/host/,tables.c kept.c plt.c encode.c)
 FUZZ_IMAGE_FLAGS := $(FUZZ_FLAGS) -D_GNU_SOURCE -Iport/host
 FUZZ_IMAGE_HEADERS := $(FUZZ_HEADERS) $(wildcard port/host/*.h)
 
@@ -109,5 +110,5 @@ $(FUZZ_BUILD)/%-afl: fuzz/%.c fuzz/afl.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_S
 
 $(FUZZ_BUILD)/image-afl: fuzz/image.c fuzz/afl.c $(FUZZ_SHARED) $(FUZZ_IMAGE_HEADERS) sfu.c $(FUZZ_IMAGE)
 	@mkdir -p $(@D)
-	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 afl-clang-fast -std=gnu99 -D_GNU_SOURCE -I. -Ifuzz -Iport/host -O2 -g -o $@ \
-	    $< fuzz/afl.c $(FUZZ_SHARED) sfu.c $(FUZZ_IMAGE) -ldw -lelf
+	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 afl-clang-fast -std=gnu99 -D_GNU_SOURCE -I. -Ifuzz -Iport/host -O2 -g \
+	    -o $@ $< fuzz/afl.c $(FUZZ_SHARED) sfu.c $(FUZZ_IMAGE) -ldw -lelf

@@ -151,8 +151,8 @@ struct lint {
     size_t notes[LINT_NAMES]; /* the number of the finding that is the note of this name, + 1; or 0 */
 };
 
-/* Opens FILE, whose name must stay, and finds out all. OLDEST: the oldest version that will be read. Returns false, with
- * a line in lint->image.error, if it could not be read. lint_free is to be called after a failure, too. */
+/* Opens FILE, whose name must stay, and finds out all. OLDEST: the oldest version that will be read. Returns false,
+ * with a line in lint->image.error, if it could not be read. lint_free is to be called after a failure, too. */
 bool lint_read(struct lint *lint, const char *file, unsigned oldest);
 void lint_free(struct lint *lint);
 

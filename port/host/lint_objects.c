@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Which object file each function comes from. The linker does not say. DWARF's compilation units do; in an image without it
- * symbols of files do, for local symbols and for what lies between two of them.
+ * Which object file each function comes from. The linker does not say. DWARF's compilation units do; in an image
+ * without it symbols of files do, for local symbols and for what lies between two of them.
  */
 #include "lint.h"
 
@@ -60,6 +60,22 @@ static size_t count_below(const struct sources *sources, uint64_t addr)
     return low;
 }
 
+/* The last one of SOURCES that starts at or below ADDR, or NULL. */
+static const struct source *source_below(const struct sources *sources, uint64_t addr)
+{
+    size_t n = count_below(sources, addr);
+
+    return sources->list != NULL && n > 0 ? &sources->list[n - 1] : NULL;
+}
+
+/* The first one that starts above ADDR, or NULL. */
+static const struct source *source_above(const struct sources *sources, uint64_t addr)
+{
+    size_t n = count_below(sources, addr);
+
+    return sources->list != NULL && n < sources->num ? &sources->list[n] : NULL;
+}
+
 /* ---- DWARF ----------------------------------------------------------------------------------------------------- */
 
 static void add_unit(struct sources *sources, Dwarf_Die *die)
@@ -115,19 +131,18 @@ static const char *name_of(const struct lint *lint, const struct sources *units,
                            const struct lint_function *f)
 {
     const struct section *code = image_code(&lint->image, f->start);
-    size_t n = count_below(units, f->start);
-    const struct source *below, *above;
+    const struct source *unit = source_below(units, f->start);
+    const struct source *below = source_below(files, f->start), *above = source_above(files, f->start);
 
-    if (n > 0 && f->start < units->list[n - 1].end)
-        return units->list[n - 1].name;
-    n = count_below(files, f->start);
-    below = n > 0 && image_code(&lint->image, files->list[n - 1].start) == code ? &files->list[n - 1] : NULL;
-    if (below == NULL)
+    if (unit != NULL && f->start < unit->end)
+        return unit->name;
+    if (below == NULL || image_code(&lint->image, below->start) != code)
         return "";
-    above = n < files->num && image_code(&lint->image, files->list[n].start) == code ? &files->list[n] : NULL;
-    if (below->start == f->start || (above != NULL && strcmp(below->name, above->name) == 0))
+    if (below->start == f->start)
         return below->name;
-    return "";
+    if (above == NULL || image_code(&lint->image, above->start) != code || strcmp(below->name, above->name) != 0)
+        return "";
+    return below->name;
 }
 
 static int by_name(const void *a, const void *b)

@@ -188,8 +188,8 @@ static void add_covered(struct lint *lint, uint64_t start, uint64_t end)
     lint->covered[lint->num_covered++] = (struct lint_range){start, end};
 }
 
-/* Checks the rows of one function from PC up to END. Those of a MASK function are the same in each of its blocks: the first
- * one is looked at, and stands for the others. */
+/* Checks the rows of one function from PC up to END. Those of a MASK function are the same in each of its
+ * blocks: the first one is looked at, and stands for the others. */
 static void check_rows(struct lint *lint, const struct raw *raw, uint64_t pc)
 {
     uint64_t end = raw->start + raw->size;

@@ -384,7 +384,7 @@ static void check_self(struct input *in, const struct tables *tables, const stru
     num_findings = 0;
     compare_tables(&in->cfi, &in->spans, &section, without_fp, add_difference, &in->image, &c);
     compare_kept(&in->image, &in->kept, &section, without_fp, add_difference, &in->image, &kept);
-    if (num_findings > 0)
+    if (findings != NULL && num_findings > 0)
         fail("self-check: 0x%" PRIx64 ": %s; nothing written", findings[0].start, findings[0].what);
     if (c.pcs != tables->covered || c.lost != tables->lost || kept.pcs != tables->kept ||
         (!without_fp && (c.below_sp != tables->below_sp || c.drap != tables->drap)))

@@ -222,7 +222,7 @@ static void fix_drap(struct tables *t, struct function *function)
 
 /* ---- Repeated blocks ------------------------------------------------------------------------------------------- */
 
-/* Whether the rows of FUNCTION repeat every PERIOD bytes, COUNT rows in each. */
+/* Whether the rows of FUNCTION repeat every PERIOD bytes, COUNT rows in each; the last block may end early. */
 static bool repeats(const struct tables *t, const struct function *function, uint32_t period, uint32_t count)
 {
     const struct made_row *rows = t->rows + function->first_row;
@@ -232,7 +232,7 @@ static bool repeats(const struct tables *t, const struct function *function, uin
         if (rows[i].start != rows[i - count].start + period || !same_rules(&rows[i], &rows[i - count]))
             return false;
     }
-    return true;
+    return rows[function->num_rows - count].start + period >= function->size;
 }
 
 /* Finds out whether the rows of the last function, which depend on the PC, are those of equal blocks. */

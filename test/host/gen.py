@@ -785,7 +785,7 @@ NOPS = "nop\n" * 4
 def test_options():
     os.makedirs(WORK, exist_ok=True)
     for function in (help_text, install, wrong_options, strict, set_loc, long_function, overlaps, dropped, mixed, taken_over, below_sp,
-                     frame_pointer, holes, signals, plts, room, outputs, deterministic):
+                     frame_pointer, holes, signals, plts, no_blocks, room, outputs, deterministic):
         test(function.__name__.replace("_", " "), function)
 
 
@@ -1046,6 +1046,16 @@ def plts():
             elif inside:
                 seen.append(cfa)
         must(seen == said, "%s %s %s: %s" % (cpu, linker, flags, seen))
+
+
+def no_blocks():
+    """Rows that depend on the PC, and look like those of blocks of 23 bytes but for the end."""
+    image = assemble("blocks", ".balign 32\n.cfi_startproc\n.cfi_escape 0x0f, 11, 0x77, 8, 0x80, 0x69, 0x45, 0x1a, 0x3b, 0x2a, "
+                     "0x37, 0x24, 0x22\n%s.cfi_endproc" % (NOPS * 8))
+    gen("-q", "--strict", image)
+    start = Elf(image).sections[".text"]["addr"]
+    must([(pc - start, cfa) for pc, cfa, _, _ in rows(image)[0]] == [(0, "sp+8"), (7, "sp+136"), (23, "sp+8")],
+         str(rows(image)))
 
 
 def room():
