@@ -65,7 +65,7 @@ find "$build/found" -type f -delete
 running=0
 for kind in libfuzzer fast afl; do
     for harness in "$@"; do
-        run $harness $kind &
+        run "$harness" $kind &
         running=$((running + 1))
         if [ $running -ge "$jobs" ]; then
             wait
@@ -77,7 +77,7 @@ wait
 total=0
 for kind in libfuzzer fast afl; do
     for harness in "$@"; do
-        n=$(executions $harness $kind)
+        n=$(executions "$harness" $kind)
         echo "$harness-$kind: ${n:-no} inputs in $seconds s"
         total=$((total + ${n:-0}))
     done
