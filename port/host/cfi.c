@@ -1071,6 +1071,7 @@ static void start_run(struct run *r, const struct cfi *cfi, const struct cfi_cie
     r->ctx = NULL;
     r->machine.c.big = cfi->image->big;
     r->machine.registers = cfi->image->registers;
+    r->machine.depth = 0;
 }
 
 /* Finds the state that the functions of CIE begin with. */

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# Programs that run on the machine where an image is built: sfu-gen, sfu-trace. They need libelf, and libdw for lines.
+# Programs that run on the machine where an image is built. They need libelf; sfu-lint and sfu-trace libdw, too.
 TOOLS := build/tools
 TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -I$(TOOLS)
 TOOLS_LIBRARY := $(addprefix port/host/,image.c cfi.c compare.c) sfu.c
-TOOLS_GEN := $(addprefix port/host/,sfu_gen.c tables.c kept.c plt.c encode.c output.c) $(TOOLS_LIBRARY)
+TOOLS_GEN := $(addprefix port/host/,sfu_gen.c tables.c kept.c plt.c encode.c output.c report.c) $(TOOLS_LIBRARY)
+TOOLS_LINT_PARTS := $(addprefix port/host/,lint.c lint_place.c lint_rows.c lint_worth.c lint_objects.c)
+TOOLS_LINT := port/host/sfu_lint.c $(TOOLS_LINT_PARTS) $(addprefix port/host/,plt.c kept.c report.c) $(TOOLS_LIBRARY)
 TOOLS_TRACE_PARSERS := $(addprefix port/host/,trace_log.c trace_notes.c trace_abi.c image.c)
 TOOLS_TRACE := $(addprefix port/host/,sfu_trace.c trace_image.c trace_symbols.c trace_signal.c trace_walk.c trace_filter.c \
     trace_core.c trace_gdb.c cfi.c tables.c kept.c plt.c encode.c) $(TOOLS_TRACE_PARSERS) sfu.c
@@ -14,8 +16,9 @@ TOOLS_HEADERS := $(wildcard port/host/*.h) sfu.h
 PREFIX ?= /usr/local
 
 .PHONY: tools tools-bench install
-## tools: sfu-gen and sfu-trace, in build/tools
-tools: $(TOOLS)/sfu-gen $(TOOLS)/sfu-trace
+## tools: sfu-gen, sfu-lint and sfu-trace, in build/tools
+TOOLS_INSTALLED := sfu-gen sfu-lint sfu-trace
+tools: $(TOOLS_INSTALLED:%=$(TOOLS)/%)
 
 # A tool's --help, as lines of C.
 $(TOOLS)/%.txt.h: port/host/%.txt port/host/rules.mk
@@ -26,6 +29,11 @@ $(TOOLS)/sfu-gen: $(TOOLS_GEN) $(TOOLS_HEADERS) $(TOOLS)/sfu-gen.txt.h port/host
 	@test/toolchain/install.sh tools
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_FLAGS) -O2 -g $(TOOLS_GEN) -lelf -o $@
+
+$(TOOLS)/sfu-lint: $(TOOLS_LINT) $(TOOLS_HEADERS) $(TOOLS)/sfu-lint.txt.h port/host/rules.mk
+	@test/toolchain/install.sh tools
+	@mkdir -p $(@D)
+	$(CC) $(TOOLS_FLAGS) -O2 -g $(TOOLS_LINT) -ldw -lelf -o $@
 
 $(TOOLS)/sfu-trace: $(TOOLS_TRACE) $(TOOLS_HEADERS) $(TOOLS)/sfu-trace.txt.h port/host/rules.mk
 	@test/toolchain/install.sh tools
@@ -38,17 +46,16 @@ $(TOOLS)/%.1: port/host/%.txt port/host/rules.mk
 	@{ echo '.TH $* 1 "" sfu'; sed -e 's/\\/\\e/g' -e '/^[A-Z]/{s/^/.fi\n.SH /;s/$$/\n.nf/;b' -e '}' -e 's/^    //' \
 	    -e "s/^[.']/\\\\\&&/" $<; } >$@
 
-## install: sfu-gen, sfu-trace, sfu.h and manual pages, below DESTDIR and PREFIX (/usr/local)
-INSTALLED := sfu-gen sfu-trace
-install: $(INSTALLED:%=$(TOOLS)/%) $(INSTALLED:%=$(TOOLS)/%.1)
-	for tool in $(INSTALLED); do \
-	    install -D -m 755 $(TOOLS)/$$tool $(DESTDIR)$(PREFIX)/bin/$$tool && \
-	    install -D -m 644 $(TOOLS)/$$tool.1 $(DESTDIR)$(PREFIX)/share/man/man1/$$tool.1 || exit 1; done
-	install -D -m 644 sfu.h $(DESTDIR)$(PREFIX)/include/sfu.h
+## install: the tools, sfu.h and manual pages, below DESTDIR and PREFIX (/usr/local)
+install: $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(TOOLS_INSTALLED:%=$(TOOLS)/%.1)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/include
+	install -m 755 $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(TOOLS_INSTALLED:%=$(TOOLS)/%.1) $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 sfu.h $(DESTDIR)$(PREFIX)/include
 
 # TOOLS_BENCH: images to be measured; by default a library of clang's, of 100 MB.
 TOOLS_BENCH ?= $(firstword $(wildcard /usr/lib/*/libLLVM-*.so.1 build/decoders/*/v3/sqlite3.x))
 
-## tools-bench: how long sfu-gen takes for each MB of an image, and how much memory
-tools-bench: $(TOOLS)/sfu-gen
-	@python3 port/host/bench.py $(TOOLS)/sfu-gen $(TOOLS_BENCH)
+## tools-bench: how long sfu-gen and sfu-lint take for each MB of an image, and how much memory
+tools-bench: $(TOOLS)/sfu-gen $(TOOLS)/sfu-lint
+	@python3 port/host/bench.py $(TOOLS) $(TOOLS_BENCH)

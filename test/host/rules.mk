@@ -27,6 +27,34 @@ $(HOST)/sfu-gen-sanitized: $(wildcard port/host/*.c) $(HOST_HEADERS) sfu.c build
 	@mkdir -p $(@D)
 	@$(CC) $(HOST_FLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(HOST_SOURCES) -lelf -o $@
 
+# sfu-lint beside the same images, and beside the kernels of test/bare.
+define HOST_LINT
+CHECK_$(1) += host-lint-$(1)
+.PHONY: suite-host-lint-$(1)
+suite-host-lint-$(1): build/tools/sfu-lint $(DECODERS_$(1):%=$(DECODERS)/%/done)
+	@test/run.sh host-lint-$(1) python3 test/host/lint.py healthy $(1)
+endef
+$(foreach abi,$(ABIS),$(eval $(call HOST_LINT,$(abi))))
+
+define HOST_LINT_KERNEL
+CHECK_$(1) += host-lint-kernel-$(1)
+.PHONY: suite-host-lint-kernel-$(1)
+suite-host-lint-kernel-$(1): build/tools/sfu-lint build/bare/$(1)/kernel.elf
+	@test/run.sh host-lint-kernel-$(1) python3 test/host/lint.py kernel $(1)
+endef
+$(foreach cpu,x86_64 aarch64 s390x,$(eval $(call HOST_LINT_KERNEL,$(cpu))))
+
+HOST_LINT_SUITES := planted worth options hostile
+CHECK += $(HOST_LINT_SUITES:%=host-lint-%)
+.PHONY: $(HOST_LINT_SUITES:%=suite-host-lint-%)
+$(HOST_LINT_SUITES:%=suite-host-lint-%): suite-host-lint-%: build/tools/sfu-lint build/tools/sfu-gen \
+    $(HOST)/sfu-lint-sanitized | $(TC)
+	@test/run.sh host-lint-$* python3 test/host/lint.py $*
+
+$(HOST)/sfu-lint-sanitized: $(wildcard port/host/*.c) $(HOST_HEADERS) sfu.c build/tools/sfu-lint
+	@mkdir -p $(@D)
+	@$(CC) $(HOST_FLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(TOOLS_LINT) -ldw -lelf -o $@
+
 # Programs for every CPU in one suite each: they are small.
 HOST_SUITES := links options faults hostile
 CHECK += $(HOST_SUITES:%=host-%)
