@@ -84,7 +84,7 @@ def tarball(file, name):
 
 
 def main(out):
-    number = int(re.search(r"^#define SFU_VERSION ([0-9]+)", read("sfu.h"), re.M)[1])
+    number = int(re.search(r"SFU_VERSION ([0-9]+)", read("sfu.h"))[1])
     version = "%d.%d.%d" % (number // 10000, number // 100 % 100, number % 100)
     os.makedirs(out, exist_ok=True)
     for name, text in ("sfu.h", header(version)), ("sfu.c", source(version)), ("sfu_asm.h", assembly(version)):
