@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""bench.py TOOLS IMAGE...: processor time and memory that the programs in TOOLS take for each IMAGE; the best of three. sfu-lint
-is given a copy of it for which sfu-gen has made tables."""
+"""bench.py TOOLS IMAGE...: processor time and memory that the programs in TOOLS take for each IMAGE, a file for a machine
+of little-endian order; the best of three. sfu-lint is given a copy of it for which sfu-gen has made tables, sfu-trace a log
+with a trace of 100 frames all over its code."""
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -26,7 +28,20 @@ def report(image, size, command, good=(0,)):
           % (os.path.basename(command[0]), image, size, time, 1000 * time / size, memory / 1e3))
 
 
-gen, lint = sys.argv[1] + "/sfu-gen", sys.argv[1] + "/sfu-lint"
+def addresses(image, count):
+    """COUNT of them, in the first segment with code."""
+    with open(image, "rb") as f:
+        header = f.read(64)
+        at, = struct.unpack_from("<Q", header, 32)
+        for i in range(struct.unpack_from("<H", header, 56)[0]):
+            f.seek(at + 56 * i)
+            kind, flags, _, start, _, size = struct.unpack_from("<IIQQQQ", f.read(56))
+            if kind == 1 and flags & 1:
+                return [start + size // (count + 1) * (n + 1) for n in range(count)]
+    sys.exit(image + ": no code")
+
+
+gen, lint, trace = (sys.argv[1] + "/sfu-" + tool for tool in ("gen", "lint", "trace"))
 for name in sys.argv[2:]:
     megabytes = os.path.getsize(name) / 1e6
     report(name, megabytes, [gen, "-q", "--size", name])
@@ -34,3 +49,7 @@ for name in sys.argv[2:]:
         copy = directory + "/image"
         measure([gen, "-q", "--append=" + copy, name], (0,))
         report(name, megabytes, [lint, copy], (0, 1))
+        with open(directory + "/log", "w", encoding="ascii") as log:
+            for depth, pc in enumerate(addresses(name, 100)):
+                print("#%-2d 0x%016x" % (depth, pc), file=log)
+        report(name, megabytes, [trace, "--log=" + directory + "/log", name])

@@ -1263,3 +1263,18 @@ bool cfi_find_spans(const struct cfi *cfi, struct cfi_spans *spans)
     free(debug.list);
     return true;
 }
+
+const struct cfi_span *cfi_span_at(const struct cfi_spans *spans, uint64_t addr)
+{
+    size_t low = 0, high = spans->num;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (spans->list[middle].start <= addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && addr < spans->list[low - 1].end ? &spans->list[low - 1] : NULL;
+}

@@ -82,6 +82,9 @@ struct cfi_spans {
 /* Finds what of the code is described. .eh_frame counts before .debug_frame. */
 bool cfi_find_spans(const struct cfi *cfi, struct cfi_spans *spans);
 
+/* The span that ADDR is in, or NULL. */
+const struct cfi_span *cfi_span_at(const struct cfi_spans *spans, uint64_t addr);
+
 /* Whether A and B, of one image, say the same. */
 bool cfi_same_rules(const struct cfi_row *a, const struct cfi_row *b);
 

@@ -184,22 +184,6 @@ static void measure(struct lint *lint)
     }
 }
 
-/* The CFI that speaks at ADDR, or NULL. */
-static const struct cfi_span *span_at(const struct lint *lint, uint64_t addr)
-{
-    size_t low = 0, high = lint->spans.num;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (lint->spans.list[middle].start <= addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && addr < lint->spans.list[low - 1].end ? &lint->spans.list[low - 1] : NULL;
-}
-
 /* The function that ADDR is in, or NULL. */
 static struct lint_function *function_at(const struct lint *lint, uint64_t addr)
 {
@@ -228,7 +212,7 @@ static void count_objects(struct lint *lint)
         object->described += f->covered > 0;
         object->bytes += f->end - f->start;
         object->covered += f->covered;
-        object->cfi += span_at(lint, f->start) != NULL;
+        object->cfi += cfi_span_at(&lint->spans, f->start) != NULL;
     }
     for (i = 0; i < lint->num_entries; i++) {
         const struct lint_function *f = function_at(lint, lint->entries[i].start);
@@ -357,7 +341,7 @@ static void find_reasons(struct lint *lint)
 
         if (f->covered == f->end - f->start)
             continue;
-        span = span_at(lint, first_bare(lint, f));
+        span = cfi_span_at(&lint->spans, first_bare(lint, f));
         if (!lint->open)
             set_reason(f, "no-tables", "the image has no tables that can be read");
         else if (span != NULL)

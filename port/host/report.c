@@ -4,8 +4,30 @@
 #include "image.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+void usage(const char *format, ...)
+{
+    va_list args;
+
+    fprintf(stderr, "%s: ", tool_name);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fprintf(stderr, " (%s --help)\n", tool_name);
+    exit(2);
+}
+
+void print_lines(const char *const *lines, size_t num)
+{
+    size_t i;
+
+    for (i = 0; i < num; i++)
+        puts(lines[i]);
+}
 
 void put_json(const char *text)
 {

@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* What the tools of this folder share in what they say: JSON, shares, and what is known already. */
+/* What the tools of this folder share in what they say: JSON, shares, and what is known already, how they
+ * are called. */
 #ifndef SFU_HOST_REPORT_H
 #define SFU_HOST_REPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Each tool defines it. */
+extern const char tool_name[];
+
+/* Says on one line what is wrong with the command line, and ends the program with status 2. */
+void usage(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* Prints the NUM lines of a tool's --help. */
+void print_lines(const char *const *lines, size_t num);
 
 /* Prints TEXT as a string of JSON. */
 void put_json(const char *text);

@@ -10,7 +10,7 @@ TOOLS_LINT_PARTS := $(addprefix port/host/,lint.c lint_place.c lint_rows.c lint_
 TOOLS_LINT := port/host/sfu_lint.c $(TOOLS_LINT_PARTS) $(addprefix port/host/,plt.c kept.c report.c) $(TOOLS_LIBRARY)
 TOOLS_TRACE_PARSERS := $(addprefix port/host/,trace_log.c trace_notes.c trace_abi.c image.c)
 TOOLS_TRACE := $(addprefix port/host/,sfu_trace.c trace_image.c trace_symbols.c trace_signal.c trace_walk.c trace_filter.c \
-    trace_core.c trace_gdb.c cfi.c tables.c kept.c plt.c encode.c) $(TOOLS_TRACE_PARSERS) sfu.c
+    trace_core.c trace_gdb.c cfi.c tables.c kept.c plt.c encode.c report.c) $(TOOLS_TRACE_PARSERS) sfu.c
 TOOLS_HEADERS := $(wildcard port/host/*.h) sfu.h
 
 PREFIX ?= /usr/local
@@ -56,6 +56,6 @@ install: $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(TOOLS_INSTALLED:%=$(TOOLS)/%.1)
 # TOOLS_BENCH: images to be measured; by default a library of clang's, of 100 MB.
 TOOLS_BENCH ?= $(firstword $(wildcard /usr/lib/*/libLLVM-*.so.1 build/decoders/*/v3/sqlite3.x))
 
-## tools-bench: how long sfu-gen and sfu-lint take for each MB of an image, and how much memory
-tools-bench: $(TOOLS)/sfu-gen $(TOOLS)/sfu-lint
+## tools-bench: how long each tool takes for each MB of an image, and how much memory
+tools-bench: tools
 	@python3 port/host/bench.py $(TOOLS) $(TOOLS_BENCH)

@@ -21,6 +21,8 @@
 /* ---- Options --------------------------------------------------------------------------------------------------- */
 
 /* The lines of sfu-gen.txt, made by rules.mk. */
+const char tool_name[] = "sfu-gen";
+
 static const char *const help[] = {
 #include "sfu-gen.txt.h"
 };
@@ -56,27 +58,6 @@ static void fail(const char *format, ...)
     va_end(args);
     fputc('\n', stderr);
     exit(1);
-}
-
-static void usage(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-static void usage(const char *format, ...)
-{
-    va_list args;
-
-    fprintf(stderr, "sfu-gen: ");
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fprintf(stderr, " (sfu-gen --help)\n");
-    exit(2);
-}
-
-static void print_help(void)
-{
-    size_t i;
-
-    for (i = 0; i < sizeof help / sizeof help[0]; i++)
-        puts(help[i]);
 }
 
 static uint64_t parse_number(const char *option, const char *text, uint64_t low, uint64_t high)
@@ -140,7 +121,7 @@ static void set_output(int option, const char *argument)
         printf("sfu-gen %d.%d.%d\n", SFU_VERSION / 10000, SFU_VERSION / 100 % 100, SFU_VERSION % 100);
         exit(0);
     case 'h':
-        print_help();
+        print_lines(help, sizeof help / sizeof help[0]);
         exit(0);
     default:
         exit(2); /* getopt has said why */

@@ -18,6 +18,8 @@
 /* ---- Options --------------------------------------------------------------------------------------------------- */
 
 /* The lines of sfu-lint.txt, made by rules.mk. */
+const char tool_name[] = "sfu-lint";
+
 static const char *const help[] = {
 #include "sfu-lint.txt.h"
 };
@@ -32,27 +34,6 @@ static struct options {
 } options = {NULL, 0, 1, false, false, false, false};
 
 static struct known known;
-
-static void usage(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-static void usage(const char *format, ...)
-{
-    va_list args;
-
-    fprintf(stderr, "sfu-lint: ");
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fprintf(stderr, " (sfu-lint --help)\n");
-    exit(UNREADABLE);
-}
-
-static void print_help(void)
-{
-    size_t i;
-
-    for (i = 0; i < sizeof help / sizeof help[0]; i++)
-        puts(help[i]);
-}
 
 static double parse_percent(const char *text)
 {
@@ -105,7 +86,7 @@ static void set_option(int option, const char *argument)
         printf("sfu-lint %d.%d.%d\n", SFU_VERSION / 10000, SFU_VERSION / 100 % 100, SFU_VERSION % 100);
         exit(0);
     case 'h':
-        print_help();
+        print_lines(help, sizeof help / sizeof help[0]);
         exit(0);
     default:
         exit(UNREADABLE); /* getopt has said why */

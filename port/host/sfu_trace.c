@@ -5,6 +5,7 @@
  * of what is in a core, in a memory dump or behind a debugger's stub.
  */
 #include "trace.h"
+#include "report.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +20,8 @@
 /* ---- Messages -------------------------------------------------------------------------------------------------- */
 
 /* The lines of sfu-trace.txt, made by rules.mk. */
+const char tool_name[] = "sfu-trace";
+
 static const char *const help[] = {
 #include "sfu-trace.txt.h"
 };
@@ -68,19 +71,6 @@ void trace_warn(const char *format, ...)
     va_start(args, format);
     say(format, args);
     va_end(args);
-}
-
-static void usage(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-static void usage(const char *format, ...)
-{
-    va_list args;
-
-    fprintf(stderr, "sfu-trace: ");
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fprintf(stderr, " (sfu-trace --help)\n");
-    exit(2);
 }
 
 /* ---- Options --------------------------------------------------------------------------------------------------- */
@@ -149,15 +139,6 @@ static void set_option(int option, const char *argument)
     }
 }
 
-static void print_help(void)
-{
-    size_t i;
-
-    for (i = 0; i < sizeof help / sizeof help[0]; i++)
-        puts(help[i]);
-    exit(0);
-}
-
 /* Adds the image ARGUMENT: FILE, or FILE@ADDR where its code is at ADDR. */
 static void add_image(const char *argument)
 {
@@ -202,7 +183,7 @@ static void parse_options(int argc, char **argv)
 
     while ((option = getopt_long(argc, argv, "hl:q", names, NULL)) != -1) {
         if (option == 'h')
-            print_help();
+            print_lines(help, sizeof help / sizeof help[0]);
         if (option == 'V') {
             printf("sfu-trace %d.%d.%d\n", SFU_VERSION / 10000, SFU_VERSION / 100 % 100, SFU_VERSION % 100);
             exit(0);

@@ -58,7 +58,7 @@ def test(name, function, *arguments):
     try:
         result = function(*arguments)
         print("ok " + name + (": " + result if result else ""), flush=True)
-    except Wrong as wrong:
+    except (Wrong, OSError, LookupError, subprocess.SubprocessError) as wrong:
         failed = True
         print("not ok %s: %s" % (name, wrong), flush=True)
 

@@ -18,6 +18,7 @@ import struct
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
 import gen
 from gen import GCC, ROOM, TC, Elf, must, read, run, test, write
 

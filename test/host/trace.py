@@ -22,13 +22,16 @@ import sys
 import threading
 import time
 
+sys.dont_write_bytecode = True
+import gen
+from gen import GCC, Wrong, must, read, test, write
+
 OUT = "build/host"
 WORK = "/".join([OUT, "work", "trace"] + sys.argv[1:])
 TRACE = "build/tools/sfu-trace"
 SANITIZED = OUT + "/sfu-trace-sanitized"
 TC = "build/tc"
 LIMIT = 60  # seconds for anything: a hang is a failure
-GCC = {"x86_64": "gcc", "aarch64": "aarch64-linux-gnu-gcc", "s390x": "s390x-linux-gnu-gcc"}
 QEMU = {
     "x86_64": ["qemu-system-x86_64", "-M", "pc", "-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-append", "{}"],
     "aarch64": ["qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-semihosting-config",
@@ -39,15 +42,6 @@ CONSOLE = {"x86_64": ["-serial", "{}"], "aarch64": ["-serial", "{}"],
            "s390x": ["-chardev", "{},id=c", "-device", "sclpconsole,chardev=c"]}
 
 
-class Wrong(Exception):
-    pass
-
-
-def must(condition, what):
-    if not condition:
-        raise Wrong(what)
-
-
 def run(*command, status=0, stdin=None):
     """Runs COMMAND, which must end with STATUS. Returns its output and its errors, as bytes."""
     done = subprocess.run(command, capture_output=True, check=False, timeout=LIMIT,
@@ -56,29 +50,6 @@ def run(*command, status=0, stdin=None):
         text = (done.stderr.strip() or done.stdout.strip()).decode("latin-1").splitlines()
         raise Wrong("%s: status %d: %s" % (" ".join(command)[:200], done.returncode, text[-1] if text else ""))
     return done.stdout, done.stderr
-
-
-failed = False
-
-
-def test(name, function, *arguments):
-    global failed
-    try:
-        result = function(*arguments)
-        print("ok " + name + (": " + result if result else ""), flush=True)
-    except (Wrong, OSError, LookupError, subprocess.SubprocessError) as wrong:
-        failed = True
-        print("not ok %s: %s" % (name, wrong), flush=True)
-
-
-def read(file):
-    with open(file, "rb") as f:
-        return f.read()
-
-
-def write(file, data):
-    with open(file, "wb") as f:
-        f.write(data)
 
 
 # ---- kernels that dump their stack ----
@@ -1025,4 +996,4 @@ def hostile_options(directory):
 
 if __name__ == "__main__":
     {"filter": test_filter, "core": test_core, "guests": test_guests, "hostile": test_hostile}[sys.argv[1]]()
-    sys.exit(failed)
+    sys.exit(gen.failed)
