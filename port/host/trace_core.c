@@ -155,13 +155,13 @@ static struct trace_image *open_by_name(const struct core *core, const char *nam
 {
     struct trace_image *image = images_by_name(&core->options->images, name);
     const char *root = core->options->sysroot != NULL ? core->options->sysroot : "";
+    size_t room = strlen(root) + strlen(name) + 1;
     char *file, error[300];
 
     if (image != NULL)
         return image->placed ? NULL : image;
-    file = zeroed(strlen(root) + strlen(name) + 1, 1);
-    memcpy(file, root, strlen(root));
-    memcpy(file + strlen(root), name, strlen(name));
+    file = zeroed(room, 1);
+    (void)snprintf(file, room, "%s%s", root, name);
     image = images_add(&core->options->images, file, error, sizeof error);
     if (image == NULL)
         trace_note("%s: %s: frames in it are lost", file, error);
@@ -411,13 +411,22 @@ static bool is_number(const char *text, uint64_t *value)
     return errno == 0 && end != text && *end == '\0' && text[0] != '-';
 }
 
+/* To be freed. */
+static char *copy_text(const char *text)
+{
+    size_t room = strlen(text) + 1;
+    char *copy = zeroed(room, 1);
+
+    (void)snprintf(copy, room, "%s", text);
+    return copy;
+}
+
 /* "FILE@ADDR,FILE@ADDR". */
 static void map_files(struct memory *m, const char *list)
 {
-    char *copy = zeroed(strlen(list) + 1, 1), *save = NULL, *item;
+    char *copy = copy_text(list), *save = NULL, *item;
     uint64_t addr;
 
-    memcpy(copy, list, strlen(list));
     for (item = strtok_r(copy, ",", &save); item != NULL; item = strtok_r(NULL, ",", &save)) {
         char *at = strrchr(item, '@');
 
@@ -456,10 +465,9 @@ static bool set_register(struct trace_space *space, const char *name, const char
 
 static uint8_t set_registers(struct trace_space *space, const char *list)
 {
-    char *copy = zeroed(strlen(list) + 1, 1), *save = NULL, *item;
+    char *copy = copy_text(list), *save = NULL, *item;
     uint8_t pc_kind = SFU_PC_EXACT;
 
-    memcpy(copy, list, strlen(list));
     for (item = strtok_r(copy, ",", &save); item != NULL; item = strtok_r(NULL, ",", &save)) {
         char *equals = strchr(item, '=');
 
@@ -492,7 +500,5 @@ void trace_memory(struct trace_options *options, const char *files, const char *
     pc_kind = set_registers(&space, registers);
     if (!walk_print(&out, &space, pc_kind))
         trace_fail("--regs: pc and sp are needed");
-    for (i = 0; i < memory.num; i++)
-        (void)munmap((void *)(uintptr_t)memory.segments[i].bytes, (size_t)memory.segments[i].size);
     free(memory.segments);
 }

@@ -133,7 +133,8 @@ struct chain {
     unsigned num, dies;
 };
 
-/* Adds the functions below DIE that PC is in. Returns whether there are any. */
+/* Adds the functions below DIE that PC is in. Returns whether there are any. At most MAX_DEPTH deep. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
 static bool descend(struct chain *chain, Dwarf_Die *die, Dwarf_Addr pc, unsigned depth)
 {
     Dwarf_Die child;

@@ -148,7 +148,8 @@ def build_clang(abi, file):
     program = os.path.basename(file).partition("-")[0]
     pattern = {"lua": "/lua5.4/src/l*.c", "zlib": "/zlib/*.c", "sqlite": "/sqlite3/sqlite3.c"}[program]
     names = [f for f in glob.glob(source + pattern) if not f.endswith(("/lua.c", "/luac.c"))]
-    flags = ["--target=%s-linux-gnu" % abi, "-fno-integrated-as", "-B%s/%s/" % (TC, cpu), "-Wa,--gsframe", "-O2", "-w",
+    flags = ["--target=%s-linux-gnu" % abi, "-fno-integrated-as", "-B%s/%s/" % (TC, cpu), "-Wa,--gsframe",
+             "-O1" if program == "sqlite" else "-O2", "-w",
              "-fasynchronous-unwind-tables", "-fPIC", "-I" + work, "-DZ_HAVE_UNISTD_H"]
     if cpu != "x86_64":
         flags += ["-isystem", "/usr/%s-linux-gnu/include" % cpu]
