@@ -182,8 +182,10 @@ static void parse_options(int argc, char **argv)
     int option;
 
     while ((option = getopt_long(argc, argv, "hl:q", names, NULL)) != -1) {
-        if (option == 'h')
+        if (option == 'h') {
             print_lines(help, sizeof help / sizeof help[0]);
+            exit(0);
+        }
         if (option == 'V') {
             printf("sfu-trace %d.%d.%d\n", SFU_VERSION / 10000, SFU_VERSION / 100 % 100, SFU_VERSION % 100);
             exit(0);
