@@ -6,6 +6,7 @@
  */
 #include "cfi.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -1266,15 +1267,8 @@ bool cfi_find_spans(const struct cfi *cfi, struct cfi_spans *spans)
 
 const struct cfi_span *cfi_span_at(const struct cfi_spans *spans, uint64_t addr)
 {
-    size_t low = 0, high = spans->num;
+    size_t below =
+        count_up_to(spans->list, spans->num, sizeof *spans->list, offsetof(struct cfi_span, start), addr);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (spans->list[middle].start <= addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && addr < spans->list[low - 1].end ? &spans->list[low - 1] : NULL;
+    return below > 0 && addr < spans->list[below - 1].end ? &spans->list[below - 1] : NULL;
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,23 @@ void *grow(void *p, size_t count, size_t size)
         exit(1);
     }
     return p;
+}
+
+size_t count_up_to(const void *list, size_t count, size_t size, size_t offset, uint64_t addr)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        uint64_t number;
+
+        memcpy(&number, (const uint8_t *)list + middle * size + offset, sizeof number);
+        if (number <= addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 void *zeroed(size_t count, size_t size)
@@ -368,20 +386,13 @@ bool image_symbols(struct image *image)
 
 const struct symbol *image_symbol(const struct image *image, uint64_t addr)
 {
-    size_t low = 0, high = image->num_symbols;
+    size_t below = count_up_to(image->symbols, image->num_symbols, sizeof *image->symbols,
+                               offsetof(struct symbol, addr), addr);
     const struct symbol *symbol;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (image->symbols[middle].addr <= addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    if (below == 0)
         return NULL;
-    symbol = &image->symbols[low - 1];
+    symbol = &image->symbols[below - 1];
     if (symbol->size != 0 ? addr - symbol->addr >= symbol->size
                           : image_code(image, addr) != image_code(image, symbol->addr))
         return NULL;

@@ -7,6 +7,7 @@
 #include "lint.h"
 
 #include <dwarf.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,17 +48,7 @@ static void sort_sources(struct sources *sources)
 /* How many of SOURCES start at or below ADDR. */
 static size_t count_below(const struct sources *sources, uint64_t addr)
 {
-    size_t low = 0, high = sources->num;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (sources->list[middle].start <= addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return count_up_to(sources->list, sources->num, sizeof *sources->list, offsetof(struct source, start), addr);
 }
 
 /* The last one of SOURCES that starts at or below ADDR, or NULL. */

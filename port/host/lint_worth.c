@@ -7,6 +7,7 @@
 #include "tables.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,17 +188,10 @@ static void measure(struct lint *lint)
 /* The function that ADDR is in, or NULL. */
 static struct lint_function *function_at(const struct lint *lint, uint64_t addr)
 {
-    size_t low = 0, high = lint->num_functions;
+    size_t below = count_up_to(lint->functions, lint->num_functions, sizeof *lint->functions,
+                               offsetof(struct lint_function, start), addr);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (lint->functions[middle].start <= addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && addr < lint->functions[low - 1].end ? &lint->functions[low - 1] : NULL;
+    return below > 0 && addr < lint->functions[below - 1].end ? &lint->functions[below - 1] : NULL;
 }
 
 static void count_objects(struct lint *lint)

@@ -6,6 +6,7 @@
  */
 #include "tables.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -334,17 +335,10 @@ static void build_span(struct tables *t, const struct cfi *cfi, const struct cfi
 
 static bool is_covered(const struct cfi_spans *spans, const struct section *section)
 {
-    size_t low = 0, high = spans->num;
+    size_t before =
+        count_up_to(spans->list, spans->num, sizeof *spans->list, offsetof(struct cfi_span, end), section->addr);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (spans->list[middle].end <= section->addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < spans->num && spans->list[low].start < section->addr + section->size;
+    return before < spans->num && spans->list[before].start < section->addr + section->size;
 }
 
 static void build_plt(struct tables *t, struct section *plt)

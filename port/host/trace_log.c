@@ -4,6 +4,7 @@
 #include "image.h"
 #include "sfu.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -337,17 +338,10 @@ void log_dump_sort(struct log_dump *dump)
 /* The word that the byte at ADDR is in, or NULL. */
 static const struct log_word *find_word(const struct log_dump *dump, uint64_t addr)
 {
-    size_t low = 0, high = dump->num_words;
+    size_t below =
+        count_up_to(dump->words, dump->num_words, sizeof *dump->words, offsetof(struct log_word, addr), addr);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (dump->words[middle].addr <= addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && addr - dump->words[low - 1].addr < 8 ? &dump->words[low - 1] : NULL;
+    return below > 0 && addr - dump->words[below - 1].addr < 8 ? &dump->words[below - 1] : NULL;
 }
 
 bool log_dump_read(void *ctx, uint64_t addr, void *buffer, size_t len)

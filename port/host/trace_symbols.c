@@ -9,6 +9,7 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,17 +115,10 @@ void symbols_free(struct trace_image *image)
 
 static bool find_unit(const struct symbols *s, Dwarf_Addr pc, Dwarf_Die *unit)
 {
-    size_t low = 0, high = s->num_ranges;
+    size_t below = count_up_to(s->ranges, s->num_ranges, sizeof *s->ranges, offsetof(struct unit_range, start), pc);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (s->ranges[middle].start <= pc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && pc < s->ranges[low - 1].end && dwarf_offdie(s->dwarf, s->ranges[low - 1].unit, unit) != NULL;
+    return below > 0 && pc < s->ranges[below - 1].end &&
+           dwarf_offdie(s->dwarf, s->ranges[below - 1].unit, unit) != NULL;
 }
 
 /* Functions around an address: the outermost is the first. */

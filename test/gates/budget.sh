@@ -38,15 +38,6 @@ abi_of() {
     esac
 }
 
-# Bytes in sections .text* and .rodata* of object $1 of CPU $2.
-text() {
-    "build/tc/$2/readelf" -SW "$1" | sed 's/^ *\[ *//' | while read -r _ name _ _ _ size _; do
-        case $name in
-        .text* | .rodata*) echo "$((0x$size))" ;;
-        esac
-    done | awk '{ sum += $1 } END { print sum + 0 }'
-}
-
 # measure COMPILER CPU OPTIMISATION
 measure() {
     object=$out/$1-$2-$3
@@ -63,13 +54,13 @@ measure() {
         $(compiler "$1" "$2") -nostdlib -r -Wl,--gc-sections,-u,sfu_open,-u,sfu_add,-u,sfu_walk_start,-u,sfu_walk_step \
             "$object-alone.o" -o "$object-smallest.o"
     }
-    echo "$1 $2 $3 text $(text "$object.o" "$bfd")"
-    echo "$1 $2 $3 smallest $(text "$object-smallest.o" "$bfd")"
+    echo "$1 $2 $3 text $("$here/text.sh" "build/tc/$bfd/readelf" "$object.o")"
+    echo "$1 $2 $3 smallest $("$here/text.sh" "build/tc/$bfd/readelf" "$object-smallest.o")"
     stack=$("$here/stack.py" "$object.ci" sfu_walk_step)
     echo "$1 $2 $3 stack ${stack%% *}"
     stack=$("$here/stack.py" "$object-mapped.ci" sfu_walk_step)
     echo "$1 $2 $3 stack-mapped ${stack%% *}"
-    echo "$1 $2 $3 fast-text $(text "$object-fast.o" "$bfd")"
+    echo "$1 $2 $3 fast-text $("$here/text.sh" "build/tc/$bfd/readelf" "$object-fast.o")"
     stack=$("$here/stack.py" "$object-fast.ci" sfu_fast_trace)
     echo "$1 $2 $3 fast-stack ${stack%% *}"
 }

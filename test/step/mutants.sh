@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# Breaks a copy of sfu.c, or of sfu_fast.c if a name begins with fast-, in one way after the other, and shows that stepping notices each. A change that does not
-# apply to sfu.c any more, or that the compiler refuses, fails the test: it has to be written anew.
+# Breaks a copy of sfu.c, or of sfu_fast.c if a name begins with fast-, in one way after the other, and shows that
+# stepping notices each. A change that does not apply any more, or that the compiler refuses, fails the test: it has to be
+# written anew.
 set -u
 
 here=$(dirname "$0")

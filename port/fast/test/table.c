@@ -241,21 +241,3 @@ void make_stack(struct stack *s, uint64_t *seed, const struct table *t, unsigned
     if (!once_in(seed, 6))
         make_trace(s, seed, t, count, once_in(seed, 4) ? below(seed, 12) : 20 + below(seed, 60));
 }
-
-int core_trace(const struct sfu_target *target, const struct sfu_registers *top, size_t skip, uint64_t *pcs,
-               size_t capacity, size_t *count)
-{
-    struct sfu_walk walk;
-    int code = SFU_OK;
-
-    *count = 0;
-    sfu_walk_start(&walk, target, top);
-    for (; skip > 0 && code == SFU_OK; skip--)
-        code = sfu_walk_step(&walk);
-    while (code == SFU_OK && *count < capacity) {
-        pcs[(*count)++] = walk.frame.regs.pc;
-        if (*count < capacity)
-            code = sfu_walk_step(&walk);
-    }
-    return code;
-}
