@@ -529,8 +529,8 @@ static int32_t word(const struct lookup *l, unsigned index)
     return load_signed(l->record + index * l->row.size, l->row.size, is_big(l->s));
 }
 
-/* The CFA is CONTROL's register and what WORD of a row says (3.1.3). Returns false, RULE being unchanged, if that is too
- * much for an offset. */
+/* The CFA is CONTROL's register and what WORD of a row says (3.1.3). Returns false, RULE being unchanged, if that is
+ * too much for an offset. */
 static bool set_cfa(const struct abi *abi, struct sfu_rule *rule, uint32_t control, int32_t word)
 {
     int64_t offset = (int64_t)word * abi->cfa_scale + abi->sp_below_cfa;
@@ -542,8 +542,8 @@ static bool set_cfa(const struct abi *abi, struct sfu_rule *rule, uint32_t contr
     return true;
 }
 
-/* Where WORD of a default row says that RA or FP is: in the stack or, on an ABI that has that, in a register. An RA of 0 is
- * in its own one; an odd word of V2 has the number above bit 0. */
+/* Where WORD of a default row says that RA or FP is: in the stack or, on an ABI that has that, in a register. An RA of
+ * 0 is in its own one; an odd word of V2 has the number above bit 0. */
 static void set_saved(const struct sfu_section *s, struct sfu_rule *rule, int32_t word, bool is_ra)
 {
     const struct abi *abi = abi_of(s->abi);

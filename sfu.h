@@ -100,7 +100,7 @@ struct sfu_frame {
                       last frame is reliable and the walk returned SFU_END */
 };
 
-/* One recovery rule, in the two words of a flexible row (specification 3.2); default rows (3.1) are turned into the same:
+/* One recovery rule, in the two words of a flexible row (specification 3.2). Default rows (3.1) are turned into these:
  *   base  = control & 1 ? register[control >> 3] : CFA
  *   value = control & 2 ? *(base + offset) : base + offset
  * A value that was not saved has the rule "its register + 0". Registers have their DWARF numbers; 255 is the RA's on
@@ -140,8 +140,8 @@ typedef int (*sfu_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len);
  * 31 are floating-point registers. Returns 0, or anything else if it does not know. */
 typedef int (*sfu_reg_fn)(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
 
-/* What a trap hook says of the frame behind a trap. Before the hook: registers 0, pc_kind SFU_PC_EXACT, trap FRAME's SP,
- * guessed false. */
+/* What a trap hook says of the frame behind a trap. Before the hook: registers 0, pc_kind SFU_PC_EXACT, trap FRAME's
+ * SP, guessed false. */
 struct sfu_trapped {
     struct sfu_registers regs; /* pc_kind SFU_PC_RETURN if that frame was left by a call: a coroutine, a switch */
     uint64_t trap;             /* where the registers were saved: handed on in the frame */
@@ -219,11 +219,11 @@ int sfu_open(struct sfu_section *section, const void *bytes, uint64_t size, uint
 int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, uint64_t size, uint64_t addr);
 
 /* Checks a whole section as no lookup needs to: every FDE and every row, order and overlap where it is flagged as
- * sorted, the number of rows, and what follows the table. Takes time in proportion to the section. Sets *PLACE, which
- * may be NULL, to the place of the fault. Returns SFU_OK, or the first fault: SFU_E_EMPTY (no FDE), SFU_E_BOUNDS,
- * SFU_E_SECTION, SFU_E_FDE, SFU_E_ROW, SFU_E_NO_ROW (an FDE without rows that does not mean anything),
- * SFU_E_UNSORTED, SFU_E_OVERLAP, SFU_E_COUNT or SFU_E_CONCATENATED. No lookup in a section that passes returns
- * SFU_E_BOUNDS, SFU_E_FDE or SFU_E_ROW. Functions of size 0, which compilers emit, may lie anywhere. */
+ * sorted, the number of rows, and what follows the table. Takes time in proportion to the section. On a fault *PLACE,
+ * which may be NULL, becomes its place; on SFU_OK it stays as it was. Returns SFU_OK, or the first fault: SFU_E_EMPTY
+ * (no FDE), SFU_E_BOUNDS, SFU_E_SECTION, SFU_E_FDE, SFU_E_ROW, SFU_E_NO_ROW (an FDE without rows that does not mean
+ * anything), SFU_E_UNSORTED, SFU_E_OVERLAP, SFU_E_COUNT or SFU_E_CONCATENATED. No lookup in a section that passes
+ * returns SFU_E_BOUNDS, SFU_E_FDE or SFU_E_ROW. Functions of size 0, which compilers emit, may lie anywhere. */
 int sfu_check(const struct sfu_section *section, struct sfu_place *place);
 
 /* Sorts the FDEs in place by start, so that they are found by binary search. BYTES are the section's own, writable.
@@ -252,8 +252,8 @@ int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row
 int sfu_find_frame(const struct sfu_target *target, const struct sfu_frame *frame, struct sfu_row *row);
 
 /* Turns FRAME into its caller's by ROW, reading at most three words of the stack. TARGET's window, its callbacks except
- * trap, and its limits are used, its sections are not. Returns SFU_OK, SFU_END (ROW is SFU_ROW_OUTERMOST), SFU_E_SIGNAL (ROW
- * is SFU_ROW_ASK), SFU_E_STACK, SFU_E_ADDRESS, SFU_E_UNSAFE, SFU_E_REGISTER, SFU_E_NO_RA, SFU_E_PROGRESS,
+ * trap, and its limits are used, its sections are not. Returns SFU_OK, SFU_END (ROW is SFU_ROW_OUTERMOST), SFU_E_SIGNAL
+ * (ROW is SFU_ROW_ASK), SFU_E_STACK, SFU_E_ADDRESS, SFU_E_UNSAFE, SFU_E_REGISTER, SFU_E_NO_RA, SFU_E_PROGRESS,
  * SFU_E_SWITCHES or SFU_E_DEPTH. */
 int sfu_apply(const struct sfu_target *target, const struct sfu_row *row, struct sfu_frame *frame);
 
@@ -261,7 +261,8 @@ int sfu_apply(const struct sfu_target *target, const struct sfu_row *row, struct
 void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, const struct sfu_registers *top);
 
 /* Moves the walk to the caller: walk->frame. Anything but SFU_OK leaves walk as it is, and comes again if asked again.
- * Returns SFU_OK, SFU_END, what sfu_find_frame or sfu_apply returned, or what the trap hook returned. Ends: SP grows with each frame of a stack, and switches and frames are counted. */
+ * Returns SFU_OK, SFU_END, what sfu_find_frame or sfu_apply returned, or what the trap hook returned. Every walk ends:
+ * SP grows with each frame of a stack, and switches and frames are counted. */
 int sfu_walk_step(struct sfu_walk *walk);
 
 /* A sentence for CODE, static, never NULL; "unknown code" for a number that is none of ours. */

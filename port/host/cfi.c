@@ -389,11 +389,6 @@ bool cfi_is_key_b(const struct cfi_fde *fde)
     return fde->cie->key_b;
 }
 
-bool cfi_is_debug(const struct cfi_fde *fde)
-{
-    return fde->cie->debug;
-}
-
 uint64_t cfi_ra_register(const struct cfi_fde *fde)
 {
     return fde->cie->ra;
@@ -813,7 +808,7 @@ static bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
     return a->control == b->control && a->offset == b->offset;
 }
 
-bool cfi_same_rules(const struct cfi_row *a, const struct cfi_row *b)
+static bool same_rules(const struct cfi_row *a, const struct cfi_row *b)
 {
     if (a->kind != b->kind || a->kind != CFI_RULES)
         return a->kind == b->kind && a->why == b->why;
@@ -855,7 +850,7 @@ static void give_row(struct run *r, uint64_t end)
     for (pc = r->pc + 1; row.by_pc && pc < end; pc++) {
         r->machine.pc = pc;
         read_row(&r->machine, r->cie, &r->state, &next);
-        if (cfi_same_rules(&row, &next))
+        if (same_rules(&row, &next))
             continue;
         row.end = next.start = pc;
         r->row(r->ctx, &row);

@@ -23,7 +23,8 @@
  *
  *     sfu1 begin ABI KIND          ABI: a digit, enum sfu_abi. KIND of the PC: exact or return
  *     sfu1 build DIGITS            the build ID; left out if there is none
- *     sfu1 at ADDR NAME [IMAGE]    the symbol or section NAME of the image, or of IMAGE (a module), is at ADDR; none or more
+ *     sfu1 at ADDR NAME [IMAGE]    the symbol or section NAME of the image, or of IMAGE (a module), is at ADDR; none or
+ *                                  more lines
  *     sfu1 r NAME VALUE ...        registers: pc, sp, fp; ra if it is known; pac (target's pac_mask) if it is set; then
  *                                  those that target's reg callback knows, by DWARF number: NAME has two digits
  *     sfu1 s OFFSET WORD ...       up to 4 words from SP + OFFSET upward; OFFSET has at least 4 digits

@@ -456,6 +456,12 @@ def by_trace(*arguments, status=0):
     return found, out + errors
 
 
+def pcs_of(*arguments):
+    """The PCs of all threads, however the traces end."""
+    out = subprocess.run([TRACE, *arguments], capture_output=True, check=False, timeout=LIMIT).stdout
+    return [int(frame[2], 16) for frame in map(FRAME.match, out.splitlines()) if frame]
+
+
 def compare_threads(found, gdb):
     must(sorted(found) == sorted(gdb), "threads %s, gdb has %s" % (sorted(found), sorted(gdb)))
     for number, pcs in found.items():
@@ -544,6 +550,11 @@ def core_of_qemu(cpu, kind, flags):
     core = qemu_core(cpu, program, "-L", root)
     found, text = by_trace("--core=" + core, "--sysroot=" + root, program)
     must((b"(.sframe)" in text) == (kind == "sframe"), "which tables?")
+    if kind == "pac":
+        right, wrong = ("--pac-mask=0x%x" % bits for bits in (0xff7f << 48, 1 << 63))
+        must(by_trace("--core=" + core, right, program)[0] == found, "the same mask gives another trace")
+        must(pcs_of("--core=" + core, wrong, program) != [pc for pcs in found.values() for pc in pcs],
+             "--pac-mask changes nothing")
     if "BARE" not in "".join(flags):
         functions = [f[0] for frame in frames(text.splitlines()) for f in frame[4]]
         wanted = [name for name in CRASH if name != "handler" or "-DPLAIN" not in flags]
