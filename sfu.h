@@ -111,7 +111,7 @@ struct sfu_frame {
                          trace is proven as a whole when its last frame is reliable and the walk returned SFU_END */
 };
 
-/* One recovery rule, in the two words of a flexible row (specification 3.2); default rows (3.1) become the same:
+/* One recovery rule, in the two words of a flexible row (specification 3.2). Default rows (3.1) are turned into these:
  *   base  = control & 1 ? register[control >> 3] : CFA
  *   value = control & 2 ? *(base + offset) : base + offset
  * A value that was not saved has the rule "its register + 0". Registers have their DWARF numbers; 255 is the RA's on
@@ -259,11 +259,11 @@ int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, ui
 int sfu_open_next(struct sfu_section *section, struct sfu_section *next);
 
 /* Checks a whole section as no lookup needs to: every FDE and every row, order and overlap where it is flagged as
- * sorted, the number of rows, and what follows the table. Takes time in proportion to the section. Sets *PLACE, which
- * may be NULL, to the place of the fault; without one it stays as it was. Returns SFU_OK, or the first fault:
- * SFU_E_EMPTY (no FDE), SFU_E_BOUNDS, SFU_E_SECTION, SFU_E_FDE, SFU_E_ROW, SFU_E_NO_ROW (an FDE without rows that does
- * not mean anything), SFU_E_UNSORTED, SFU_E_OVERLAP, SFU_E_COUNT or SFU_E_CONCATENATED. No lookup in a section that
- * passes returns SFU_E_BOUNDS, SFU_E_FDE or SFU_E_ROW. Functions of size 0, which compilers emit, may lie anywhere. */
+ * sorted, the number of rows, and what follows the table. Takes time in proportion to the section. On a fault *PLACE,
+ * which may be NULL, becomes its place; on SFU_OK it stays as it was. Returns SFU_OK, or the first fault: SFU_E_EMPTY
+ * (no FDE), SFU_E_BOUNDS, SFU_E_SECTION, SFU_E_FDE, SFU_E_ROW, SFU_E_NO_ROW (an FDE without rows that does not mean
+ * anything), SFU_E_UNSORTED, SFU_E_OVERLAP, SFU_E_COUNT or SFU_E_CONCATENATED. No lookup in a section that passes
+ * returns SFU_E_BOUNDS, SFU_E_FDE or SFU_E_ROW. Functions of size 0, which compilers emit, may lie anywhere. */
 int sfu_check(const struct sfu_section *section, struct sfu_place *place);
 
 /* Sorts the FDEs in place by start, so that they are found by binary search. BYTES are the section's own, writable.

@@ -12,16 +12,7 @@
 #include <string.h>
 
 #include "sfu_fast.h"
-
-/* Of this machine: others never take the short way. */
-#define BIG_HOST (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-#if defined(__aarch64__)
-#define HOST_ABI (BIG_HOST ? SFU_AARCH64_BIG : SFU_AARCH64)
-#elif defined(__s390x__)
-#define HOST_ABI SFU_S390X
-#else
-#define HOST_ABI SFU_AMD64
-#endif
+#include "test/core_trace.h"
 
 enum { WORDS = 64, STACK = 0x70000000, TOPS = 2, IMAGES = 2, CHANGES = 6, MOST = 128, INDEX = 1 << 16 };
 
@@ -90,19 +81,6 @@ static void __attribute__((destructor)) print_share(void)
 
 /* ---- Sections -------------------------------------------------------------------------------------------------- */
 
-struct source {
-    const uint8_t *p;
-    size_t size;
-};
-
-static unsigned next(struct source *in)
-{
-    if (in->size == 0)
-        return 0;
-    in->size--;
-    return *in->p++;
-}
-
 static uint8_t *put(uint8_t *out, unsigned size, uint64_t value)
 {
     table_put(out, size, BIG_HOST, value);
@@ -135,15 +113,15 @@ static unsigned common_words(unsigned how, unsigned more, int64_t *words)
 /* A row that is common unless the second byte of its description is large. */
 static uint8_t *put_row(struct source *in, uint8_t *out, unsigned address, uint32_t start)
 {
-    unsigned how = next(in), more = next(in), size = how & 0x80 ? 2 : 1, count;
+    unsigned how = next_byte(in), more = next_byte(in), size = how & 0x80 ? 2 : 1, count;
     unsigned info = ((how >> 3 & 7) == 7 ? 0 : 1) | (size >> 1) << 5 | (more & 0x20 ? 0x80 : 0);
     int64_t words[3];
 
     count = common_words(how, more, words);
     if (more >= 0xf0)
-        words[more % count] = (int8_t)next(in) * (int64_t)(size == 2 ? next(in) : 1);
+        words[more % count] = (int8_t)next_byte(in) * (int64_t)(size == 2 ? next_byte(in) : 1);
     if (more >= 0xfc)
-        info ^= next(in);
+        info ^= next_byte(in);
     out = put(out, address, start);
     out = put(out, 1, info | count << 1);
     for (unsigned i = 0; i < count; i++)
@@ -154,39 +132,40 @@ static uint8_t *put_row(struct source *in, uint8_t *out, unsigned address, uint3
 /* The attributes and rows of a function. */
 static uint8_t *put_function(struct source *in, uint8_t *out, uint32_t length)
 {
-    unsigned how = next(in), address = 1 + (how & 1), rows = 1 + (how >> 1 & 3), i;
+    unsigned how = next_byte(in), address = 1 + (how & 1), rows = 1 + (how >> 1 & 3), i;
     uint32_t start = 0;
     uint8_t *attributes = out;
 
     out += 5;
     for (i = 0; i < rows && (i == 0 || start < length) && start >> 8 * address == 0; i++) {
         out = put_row(in, out, address, start);
-        start += 1 + (next(in) * length >> 8);
+        start += 1 + (next_byte(in) * length >> 8);
     }
     put(attributes, 2, how >= 0xfa ? 0 : i);
-    attributes[2] = (uint8_t)((how & 1) ^ (how >= 0xf0 ? next(in) : how & 0x20));
-    attributes[3] = (uint8_t)(how >= 0xf8 ? next(in) : 0);
-    attributes[4] = (uint8_t)(how >= 0xf0 ? next(in) : 0);
+    attributes[2] = (uint8_t)((how & 1) ^ (how >= 0xf0 ? next_byte(in) : how & 0x20));
+    attributes[3] = (uint8_t)(how >= 0xf8 ? next_byte(in) : 0);
+    attributes[4] = (uint8_t)(how >= 0xf0 ? next_byte(in) : 0);
     return out;
 }
 
 /* A sorted section of version 3 for this machine. Returns its size. */
 static size_t native_section(struct source *in, uint8_t *out)
 {
-    unsigned how = next(in), number = 1 + (how & 7), rows = 0;
-    uint8_t *fde = out + 28, *fres = fde + number * 16, *at = fres;
-    int64_t start = (int64_t)(int8_t)next(in) * (how & 0x40 ? 0x100 : 0x1000);
+    unsigned how = next_byte(in), number = 1 + (how & 7), rows = 0;
+    uint8_t *fde = out + 28, *fres = fde + number * 16, *at = fres, *function;
+    int64_t start = (int64_t)(int8_t)next_byte(in) * (how & 0x40 ? 0x100 : 0x1000);
 
     for (unsigned i = 0; i < number; i++, fde += 16) {
-        unsigned gap = next(in);
-        uint32_t length = next(in) * (gap & 1 ? gap & 2 ? 257 : 37 : 1);
+        unsigned gap = next_byte(in);
+        uint32_t length = next_byte(in) * (gap & 1 ? gap & 2 ? 257 : 37 : 1);
 
         start += gap >> 4;
         put(fde, 8, (uint64_t)start - (how & 0x20 ? (uint64_t)(fde - out) : 0));
         put(fde + 8, 4, length);
         put(fde + 12, 4, (uint64_t)(at - fres));
+        function = at;
         at = put_function(in, at, length);
-        rows += 4;
+        rows += (unsigned)table_get(function, 2, BIG_HOST);
         start += length;
     }
     put(out, 2, 0xdee2);
@@ -409,25 +388,6 @@ static void set_top(struct world *w, unsigned n)
 }
 
 /* ---- Traces ---------------------------------------------------------------------------------------------------- */
-
-/* What sfu_fast.h says of a trace, by the core alone. */
-static int core_trace(const struct sfu_target *t, const struct sfu_registers *top, size_t skip, uint64_t *pcs,
-                      size_t capacity, size_t *count)
-{
-    struct sfu_walk walk;
-    int code = SFU_OK;
-
-    *count = 0;
-    sfu_walk_start(&walk, t, top);
-    for (; skip > 0 && code == SFU_OK; skip--)
-        code = sfu_walk_step(&walk);
-    while (code == SFU_OK && *count < capacity) {
-        pcs[(*count)++] = walk.frame.regs.pc;
-        if (*count < capacity)
-            code = sfu_walk_step(&walk);
-    }
-    return code;
-}
 
 /* A trace from top N, by the core and twice by the fast walker: the second time its cache is warm. */
 static void trace(struct world *w, unsigned n)

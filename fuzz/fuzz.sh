@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# fuzz.sh SECONDS [JOBS]: runs every fuzzer for SECONDS, JOBS (default 2) at a time, and says how many inputs each
-# has tried. Fails if one of them found anything; what it found is then in build/fuzz/found.
+# fuzz.sh SECONDS [JOBS [HARNESS...]]: runs the fuzzers of all harnesses, or of these, for SECONDS each, JOBS (default
+# 2) at a time, and says how many inputs each has tried. Fails if one of them found anything; what it found is then in
+# build/fuzz/found.
 #
 #   HARNESS-libfuzzer  AddressSanitizer and UndefinedBehaviorSanitizer
 #   HARNESS-afl        the same, mutated by AFL++
@@ -13,13 +14,26 @@
 set -eu
 seconds=$1
 jobs=${2-2}
+if [ $# -gt 2 ]; then
+    shift 2
+else
+    set -- section walk differ fast image dump
+fi
 build=build/fuzz
 mkdir -p $build/found $build/logs
+
+# How long an input may be: a file needs more than a section.
+longest() {
+    case $1 in
+    image) echo 2048 ;;
+    *) echo 512 ;;
+    esac
+}
 
 # An input that takes 10 seconds is a hang: most take microseconds.
 libfuzzer() {
     mkdir -p "$build/corpus/$1"
-    "$build/$1-$2" -max_total_time="$seconds" -max_len=512 -timeout=10 -rss_limit_mb=2048 -reduce_inputs=0 \
+    "$build/$1-$2" -max_total_time="$seconds" -max_len="$(longest "$1")" -timeout=10 -rss_limit_mb=2048 -reduce_inputs=0 \
         -print_final_stats=1 -artifact_prefix="$build/found/$1-$2-" "$build/corpus/$1" "fuzz/corpus/$1"
 }
 
@@ -27,7 +41,7 @@ afl() {
     rm -rf "$build/afl-$1"
     AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_UI=1 AFL_NO_AFFINITY=1 \
         ASAN_OPTIONS=abort_on_error=1:symbolize=0:detect_leaks=0 \
-        afl-fuzz -V "$seconds" -G 512 -t 10000 -i "fuzz/corpus/$1" -o "$build/afl-$1" -- "$build/$1-afl"
+        afl-fuzz -V "$seconds" -G "$(longest "$1")" -t 10000 -i "fuzz/corpus/$1" -o "$build/afl-$1" -- "$build/$1-afl"
     find "$build/afl-$1/default/crashes" "$build/afl-$1/default/hangs" -name 'id*' | while read -r found; do
         cp "$found" "$build/found/$1-afl-$(basename "$found" | tr ':,' '--')"
     done
@@ -51,8 +65,8 @@ executions() {
 find "$build/found" -type f -delete
 running=0
 for kind in libfuzzer fast afl; do
-    for harness in section walk differ fast; do
-        run $harness $kind &
+    for harness in "$@"; do
+        run "$harness" $kind &
         running=$((running + 1))
         if [ $running -ge "$jobs" ]; then
             wait
@@ -63,8 +77,8 @@ done
 wait
 total=0
 for kind in libfuzzer fast afl; do
-    for harness in section walk differ fast; do
-        n=$(executions $harness $kind)
+    for harness in "$@"; do
+        n=$(executions "$harness" $kind)
         echo "$harness-$kind: ${n:-no} inputs in $seconds s"
         total=$((total + ${n:-0}))
     done

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 
-FUZZ_HARNESSES := section walk differ fast
+FUZZ_HARNESSES := section walk differ fast image dump
 FUZZ_BUILD := build/fuzz
 FUZZ_SHARED := fuzz/harness.c fuzz/table.c
 FUZZ_SUBJECTS := sfu.c port/fast/sfu_fast.c
-FUZZ_HEADERS := sfu.h port/fast/sfu_fast.h fuzz/harness.h fuzz/table.h
+FUZZ_HEADERS := sfu.h port/fast/sfu_fast.h port/fast/test/core_trace.h fuzz/harness.h fuzz/table.h
 FUZZ_FLAGS := -std=c99 $(WARN) -I. -Ifuzz -Iport/fast -O2 -g
 
 # Every input of the corpus, and each of its truncations, under both sanitizers.
@@ -18,6 +18,27 @@ $(FUZZ_BUILD)/replay-%: fuzz/%.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(
 	@mkdir -p $(@D)
 	$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ \
 	    $< fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
+
+# What the tools of port/host read that anybody may have written: images, logs and cores.
+FUZZ_TOOLS := image dump
+FUZZ_TOOLS_FLAGS := $(FUZZ_FLAGS) -D_GNU_SOURCE -Iport/host
+FUZZ_TOOLS_HEADERS := $(FUZZ_HEADERS) $(wildcard port/host/*.h)
+FUZZ_TOOLS_image := $(filter-out sfu.c,$(TOOLS_LIBRARY)) $(TOOLS_LINT_PARTS) \
+    $(addprefix port/host/,tables.c kept.c plt.c encode.c)
+FUZZ_TOOLS_dump := $(TOOLS_TRACE_PARSERS)
+
+define FUZZ_TOOL
+$(FUZZ_BUILD)/replay-$(1): fuzz/$(1).c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_TOOLS_HEADERS) sfu.c $(FUZZ_TOOLS_$(1))
+	@mkdir -p $$(@D)
+	$(CC) $(FUZZ_TOOLS_FLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $$@ \
+	    $$< fuzz/replay.c $(FUZZ_SHARED) sfu.c $(FUZZ_TOOLS_$(1)) -ldw -lelf
+
+$(FUZZ_BUILD)/$(1)-afl: fuzz/$(1).c fuzz/afl.c $(FUZZ_SHARED) $(FUZZ_TOOLS_HEADERS) sfu.c $(FUZZ_TOOLS_$(1))
+	@mkdir -p $$(@D)
+	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 afl-clang-fast -std=gnu99 -D_GNU_SOURCE -I. -Ifuzz -Iport/host -O2 -g \
+	    -o $$@ $$< fuzz/afl.c $(FUZZ_SHARED) sfu.c $(FUZZ_TOOLS_$(1)) -ldw -lelf
+endef
+$(foreach tool,$(FUZZ_TOOLS),$(eval $(call FUZZ_TOOL,$(tool))))
 
 # The fast walker's inputs mean frames of the machine that they run on.
 CHECK_aarch64 += replay-aarch64
@@ -52,7 +73,7 @@ fuzz-build: fuzz/rules.mk
 	@test/toolchain/install.sh fuzz
 	@$(MAKE) --no-print-directory $(foreach kind,libfuzzer fast afl,$(FUZZ_HARNESSES:%=$(FUZZ_BUILD)/%-$(kind)))
 
-# Only the core and the fast walker guide the fuzzers. Without comparisons traced they are several times as fast, and the harnesses
+# Only the core, the fast walker and the tools guide the fuzzers. Without comparisons traced they are several times as fast, and the harnesses
 # repair and generate sections, which tracing would have to guess.
 FUZZ_GUIDE := -fsanitize-coverage=inline-8bit-counters,pc-table
 
@@ -75,6 +96,19 @@ $(FUZZ_BUILD)/$(1)-sfu_fast.o: port/fast/sfu_fast.c port/fast/sfu_fast.h sfu.h
 $(FUZZ_BUILD)/%-$(1): $(FUZZ_BUILD)/$(1)-%.o $(FUZZ_BUILD)/$(1)-harness.o $(FUZZ_BUILD)/$(1)-table.o \
     $(FUZZ_BUILD)/$(1)-sfu.o $(FUZZ_BUILD)/$(1)-sfu_fast.o
 	clang -fsanitize=fuzzer $(FUZZ_$(1)) -o $$@ $$^
+
+$(FUZZ_BUILD)/$(1)-tools/%.o: port/host/%.c $(FUZZ_TOOLS_HEADERS)
+	@mkdir -p $$(@D)
+	clang $(FUZZ_TOOLS_FLAGS) $(FUZZ_GUIDE) $(FUZZ_$(1)) -c -o $$@ $$<
+
+$(FUZZ_TOOLS:%=$(FUZZ_BUILD)/$(1)-%.o): $(FUZZ_BUILD)/$(1)-%.o: fuzz/%.c $(FUZZ_TOOLS_HEADERS)
+	@mkdir -p $$(@D)
+	clang $(FUZZ_TOOLS_FLAGS) $(FUZZ_$(1)) -c -o $$@ $$<
+
+$(foreach tool,$(FUZZ_TOOLS),$(eval $(FUZZ_BUILD)/$(tool)-$(1): $(FUZZ_TOOLS_$(tool):port/host/%.c=$(FUZZ_BUILD)/$(1)-tools/%.o)))
+$(FUZZ_TOOLS:%=$(FUZZ_BUILD)/%-$(1)): $(FUZZ_BUILD)/%-$(1): $(FUZZ_BUILD)/$(1)-%.o $(FUZZ_BUILD)/$(1)-harness.o \
+    $(FUZZ_BUILD)/$(1)-table.o $(FUZZ_BUILD)/$(1)-sfu.o
+	clang -fsanitize=fuzzer $(FUZZ_$(1)) -o $$@ $$^ -ldw -lelf
 endef
 $(eval $(call FUZZ_RULES,libfuzzer))
 $(eval $(call FUZZ_RULES,fast))
@@ -84,3 +118,4 @@ $(FUZZ_BUILD)/%-afl: fuzz/%.c fuzz/afl.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_S
 	@mkdir -p $(@D)
 	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 afl-clang-fast -std=gnu99 -I. -Ifuzz -Iport/fast -O2 -g -o $@ \
 	    $< fuzz/afl.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
+

@@ -457,12 +457,7 @@ void table_repair(uint8_t *b, size_t size, uint32_t how)
     table_put(b + 12, 4, big, t.num_rows);
 }
 
-struct source {
-    const uint8_t *p;
-    size_t size;
-};
-
-static unsigned next(struct source *in)
+unsigned next_byte(struct source *in)
 {
     if (in->size == 0)
         return 0;
@@ -484,7 +479,7 @@ static void put(struct sink *out, unsigned size, uint64_t value)
 
 static uint64_t any_word(struct source *in, unsigned size)
 {
-    uint64_t value = (uint64_t)(int64_t)(int8_t)next(in);
+    uint64_t value = (uint64_t)(int64_t)(int8_t)next_byte(in);
 
     return size > 1 && value & 4 ? value * 113 : value;
 }
@@ -494,10 +489,10 @@ static unsigned put_flexible(struct source *in, struct sink *out, unsigned size,
 {
     unsigned count = 2;
 
-    put(out, size, 1 | next(in));
+    put(out, size, 1 | next_byte(in));
     put(out, size, any_word(in, size));
     if (shape & 1) {
-        put(out, size, 1 | next(in));
+        put(out, size, 1 | next_byte(in));
         put(out, size, any_word(in, size));
         count += 2;
     } else if (shape & 2) {
@@ -505,7 +500,7 @@ static unsigned put_flexible(struct source *in, struct sink *out, unsigned size,
         count++;
     }
     if (shape & 2) {
-        put(out, size, 2 | next(in));
+        put(out, size, 2 | next_byte(in));
         put(out, size, any_word(in, size));
         count += 2;
     }
@@ -515,11 +510,11 @@ static unsigned put_flexible(struct source *in, struct sink *out, unsigned size,
 /* Rows for a function of LENGTH bytes (or repeated blocks of that many), at most 3. Returns how many. */
 static unsigned put_rows(struct source *in, struct sink *out, unsigned address, uint32_t length, bool flexible)
 {
-    unsigned i, how = next(in), number = how & 7;
-    uint32_t start = how & 8 ? next(in) % length : 0;
+    unsigned i, how = next_byte(in), number = how & 7;
+    uint32_t start = how & 8 ? next_byte(in) % length : 0;
 
     for (i = 0; i < number && i < 3 && start < length; i++) {
-        unsigned info = next(in), size = 1u << (info >> 5) % 3, count, at;
+        unsigned info = next_byte(in), size = 1u << (info >> 5) % 3, count, at;
 
         put(out, address, start);
         at = out->at;
@@ -534,7 +529,7 @@ static unsigned put_rows(struct source *in, struct sink *out, unsigned address, 
                 put(out, size, any_word(in, size));
         }
         out->p[at] = (uint8_t)((info & 0x81) | count << 1 | (size >> 1) << 5);
-        start += 1 + next(in) % (length / 2 + 1);
+        start += 1 + next_byte(in) % (length / 2 + 1);
     }
     return i;
 }
@@ -543,9 +538,9 @@ static unsigned put_rows(struct source *in, struct sink *out, unsigned address, 
 static unsigned put_function(struct source *in, struct sink *out, struct sink *entry, unsigned fres, uint64_t start,
                              uint32_t size)
 {
-    unsigned how = next(in), address = 1u << (how & 3) % 3, at = out->at, number;
+    unsigned how = next_byte(in), address = 1u << (how & 3) % 3, at = out->at, number;
     bool flexible = out->version == 3 && how & 4, masked = how & 8;
-    unsigned repeat = out->version == 1 ? 16 : 1 + next(in);
+    unsigned repeat = out->version == 1 ? 16 : 1 + next_byte(in);
     unsigned info = ((how & 3) % 3) | (masked ? MASK : 0) | (how & 0x20);
     uint32_t length = masked && repeat < size ? repeat : size;
 
@@ -579,9 +574,9 @@ static unsigned put_function(struct source *in, struct sink *out, struct sink *e
 size_t table_generate(const uint8_t *input, size_t size, uint8_t *out)
 {
     struct source in = {input, size};
-    unsigned how = next(&in), more = next(&in), number = 1 + (more & 7), rows = 0, fde_size, fres;
+    unsigned how = next_byte(&in), more = next_byte(&in), number = 1 + (more & 7), rows = 0, fde_size, fres;
     struct sink table = {out, 0, 1 + (how >> 1) % 3, 0, how & 1}, entry;
-    uint64_t start = (uint64_t)(int64_t)(int8_t)next(&in) << (how >> 3 & 3) * (table.version == 3 ? 8 : 7);
+    uint64_t start = (uint64_t)(int64_t)(int8_t)next_byte(&in) << (how >> 3 & 3) * (table.version == 3 ? 8 : 7);
 
     table.abi = 1 + (how >> 5) % (table.version == 1 ? 3 : 4);
     fde_size = table.version == 1 ? 17 : table.version == 2 ? 20 : 16;
@@ -590,8 +585,8 @@ size_t table_generate(const uint8_t *input, size_t size, uint8_t *out)
     entry.at = 28 + (more >> 3 & 3);
     fres = table.at = entry.at + number * fde_size;
     for (unsigned i = 0; i < number; i++) {
-        unsigned gap = next(&in);
-        uint32_t length = next(&in) * (gap & 1 ? 257 : 1);
+        unsigned gap = next_byte(&in);
+        uint32_t length = next_byte(&in) * (gap & 1 ? 257 : 1);
         bool field = table.version > 1 && more & 0x20;
 
         start += gap >> 1;

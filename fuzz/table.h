@@ -71,6 +71,15 @@ void table_shuffle(const struct table *t, uint8_t *bytes, uint64_t how);
  * section, rows within their table, and the number of rows is right. HOW chooses between what is possible. */
 void table_repair(uint8_t *bytes, size_t size, uint32_t how);
 
+/* Bytes that say what is to be made. */
+struct source {
+    const uint8_t *p;
+    size_t size;
+};
+
+/* The next one of them; 0 behind the last. */
+unsigned next_byte(struct source *in);
+
 /* Writes a correct section, which the SIZE bytes at IN describe, to OUT, of MAX_SECTION bytes: at most 31 bytes, and for
  * each of 8 functions 25 and 3 rows of 29. Returns its size. */
 size_t table_generate(const uint8_t *in, size_t size, uint8_t *out);

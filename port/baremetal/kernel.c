@@ -5,7 +5,7 @@
  * printer. Everything here is meant to be copied.
  */
 #include "kernel.h"
-#include "sfu_print.h"
+#include "sfu_dump.h"
 
 #ifndef KERNEL_IMAGE
 #define KERNEL_IMAGE "kernel.elf"
@@ -168,10 +168,36 @@ struct sfu_target kernel_target = {
 static struct sfu_panic printer = {
     .target = &kernel_target, .put = put, .symbol = kernel_symbol, .image = KERNEL_IMAGE};
 
+#ifdef KERNEL_DUMP
+extern const char build_id_start[], build_id_end[];
+extern uint8_t image_start[];
+
+/* What sfu-trace makes a trace of, though the kernel has no tables. */
+static void dump(const struct sfu_registers *from)
+{
+    const struct sfu_dump_place place = {(uintptr_t)image_start, "image_start", NULL};
+    struct sfu_dump_stack ends[STACKS]; /* of all stacks: what an interrupt was nested in may be on any */
+    const struct sfu_dump dump = {build_id_start, build_id_end, &place, 1, ends, num_stacks, KERNEL_DUMP, 0};
+    unsigned i;
+
+    for (i = 0; i < num_stacks; i++) {
+        ends[i].addr = stacks[i].high - 8 * KERNEL_DUMP;
+        ends[i].words = KERNEL_DUMP;
+    }
+    sfu_dump_print(&printer, &dump, from);
+}
+#endif
+
 static void trace(const struct sfu_registers *from)
 {
     printer.slide = slide;
+#ifdef KERNEL_DUMP
+    sfu_print_build_id(&printer, build_id_start, build_id_end);
     (void)sfu_panic_print(&printer, from);
+    dump(from);
+#else
+    (void)sfu_panic_print(&printer, from);
+#endif
 }
 
 void kernel_trace(void)

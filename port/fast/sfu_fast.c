@@ -42,9 +42,11 @@
 /* Where size counts, there is one loop for rows of all kinds and no table, and the core alone sees to what comes up
  * once in a trace, and to a target that tells stacks apart. */
 #ifdef __OPTIMIZE_SIZE__
-#define SMALL 1
+#define SMALL       1
+#define INLINE_FAST OUT_OF_LINE
 #else
-#define SMALL 0
+#define SMALL       0
+#define INLINE_FAST INLINE
 #endif
 
 #ifdef NATIVE
@@ -58,8 +60,8 @@ enum {
     UNCOMMON_INFO = 0x9e, UNCOMMON_INFO2 = 0x1f,        /* wider ones; MASK, signal; flexible */
     UNCOMMON = BIG ? UNCOMMON_INFO << 8 | UNCOMMON_INFO2 : UNCOMMON_INFO2 << 8 | UNCOMMON_INFO,
     ROW_BASE_SP = 0x01, ROW_SIGNED_RA = 0x80,           /* 2.4.1 */
-    ROW_COUNT = 0x1e, ONE_WORD = 0x02, ROW_UNCOMMON = 0x40,                                /* words have 4 bytes, or no valid size */
-    MAX_WORDS_SIZE = 15 * 2, MAX_ROW_SIZE = 3 + MAX_WORDS_SIZE,
+    ROW_COUNT = 0x1e, ONE_WORD = 0x02,
+    ROW_UNCOMMON = 0x40,                                /* words have 4 bytes, or no valid size */
 
     LINK = !IS_AMD64,             /* a call leaves the RA in a register, and rows say where it is saved */
     FIXED_RA = IS_AMD64 ? -8 : 0, /* in the header (2.2) */
@@ -152,17 +154,20 @@ INLINE uint32_t slot(int32_t word, int32_t c, int32_t limit)
     return LIKELY(distance <= c) ? (uint32_t)distance : 0;
 }
 
-/* The rule for the default row (3.1) with the INFO byte and COUNT (at least 1) words at P, WIDE as in load_signed. 0 if
- * it has none. */
+/* The rule for the default row (3.1) with the INFO byte, whose words are at P, WIDE as in load_signed. 0 if it has
+ * none, or if INFO is 0: there is no row. */
 INLINE uint64_t pack(unsigned info, const uint8_t *p, unsigned wide)
 {
-    const unsigned count = info & ROW_COUNT;
+    const unsigned count = info & (ROW_COUNT | ROW_UNCOMMON);
     const int32_t fp_limit = IS_AARCH64 ? 1 << 16 : 8 << FP_BITS;
-    int32_t c = load_signed(p, wide) * CFA_SCALE + BELOW, word;
+    int32_t c, word;
     uint32_t k = 8, f = 0;
     uint64_t rule;
 
-    if ((c & ~((8 << CFA_BITS) - 8)) != 0 || c < (LINK ? BELOW : 8) || count > (2 + LINK) * ONE_WORD)
+    if (count < ONE_WORD || count > (2 + LINK) * ONE_WORD)
+        return 0;
+    c = load_signed(p, wide) * CFA_SCALE + BELOW;
+    if ((c & ~((8 << CFA_BITS) - 8)) != 0 || c < (LINK ? BELOW : 8))
         return 0;
     if (LINK) {
         word = count > ONE_WORD ? load_signed(p + 1 + wide, wide) : 0;
@@ -184,8 +189,8 @@ INLINE uint64_t pack(unsigned info, const uint8_t *p, unsigned wide)
 
 /* ---- Lookup ---------------------------------------------------------------------------------------------------- */
 
-/* Bytes of the words of a row with the INFO byte (2.4.1) of a common one: their number, times 2 if they are wide. Of
- * another INFO it is not more than MAX_WORDS_SIZE either. */
+/* Bytes of the words of a row with the INFO byte (2.4.1): their number, times 1, 2 or 4; sfu_check accepts no other
+ * size. */
 /* clang-format off */
 #define PAIR(n)    (n), (n)
 #define ALL(times) PAIR(0 * (times)), PAIR(1 * (times)), PAIR(2 * (times)), PAIR(3 * (times)), PAIR(4 * (times)), \
@@ -196,126 +201,92 @@ INLINE uint64_t pack(unsigned info, const uint8_t *p, unsigned wide)
 
 INLINE size_t words_size(size_t info)
 {
-    static const uint8_t sizes[256] = {ALL(1), ALL(2), ALL(1), ALL(2), ALL(1), ALL(2), ALL(1), ALL(2)};
+    static const uint8_t sizes[256] = {ALL(1), ALL(2), ALL(4), ALL(0), ALL(1), ALL(2), ALL(4), ALL(0)};
 
-    return SMALL ? (info >> 1 & 15) << (info >> 5 & 1) : sizes[info];
+    return SMALL ? (info >> 1 & 15) << (info >> 5 & 3) : sizes[info];
 }
 
 /* The start of the row at P, of 1 byte or, if WIDE, 2. */
-INLINE int32_t row_start(const uint8_t *p, unsigned wide)
+INLINE uint32_t row_start(const uint8_t *p, unsigned wide)
 {
-    return wide ? (int32_t)load2(p) : p[0];
+    return wide ? load2(p) : p[0];
 }
 
-/* The rule for OFFSET among the ROWS rows at P; their heads have room before END, and all of them if they have
- * the longest size, or each is CHECKED. A row with words of 4 bytes, or of no valid size, is not common, nor is one
- * behind it. */
-INLINE uint64_t find_row(const uint8_t *p, const uint8_t *end, uint32_t rows, uint32_t offset, unsigned wide,
-                         bool checked)
+/* The rule for OFFSET among the ROWS rows at P; sfu_check has seen to it that they ascend and lie in the tables. 0
+ * if the row is not common, or OFFSET is in front of all. */
+INLINE uint64_t find_row(const uint8_t *p, uint32_t rows, uint32_t offset, unsigned wide)
 {
-    const size_t head = 2 + wide;
-    int32_t start, last = -1; /* below every start */
-    size_t info = 0, infos = 0, size = 0;
+    size_t info = 0, size = 0;
 
-    for (; rows > 0; rows--) {
-        if (checked && head > (size_t)(end - p))
-            return 0;
-        start = row_start(p, wide);
-        if ((uint32_t)start > offset)
-            break;
-        if (start <= last)
-            return 0;
-        last = start;
-        info = p[head - 1];
-        infos |= info;
+    for (; rows > 0 && row_start(p, wide) <= offset; rows--) {
+        info = p[1 + wide];
         size = words_size(info);
-        if (checked && head + size > (size_t)(end - p))
-            return 0;
-        p += head + size; /* behind the row */
+        p += 2 + wide + size;
     }
-    if (infos & ROW_UNCOMMON || (info & ROW_COUNT) == 0)
-        return 0;
     p -= size;
     if (SMALL)
         return pack((unsigned)info, p, info >> 5 & 1);
     return info >> 5 & 1 ? pack((unsigned)info, p, 1) : pack((unsigned)info, p, 0);
 }
 
-/* The rule for the PC at OFFSET in the function whose attributes (2.3.3) are at P; ROOM bytes follow those. */
-OUT_OF_LINE uint64_t row_rule(const uint8_t *p, size_t room, uint32_t offset)
+/* The rule for OFFSET in the function whose attributes (2.3.3) are at P. */
+INLINE uint64_t row_rule(const uint8_t *p, uint32_t offset)
 {
     const uint8_t *first = p + ATTRIBUTES_SIZE;
-    uint32_t rows = load2(p);
     unsigned wide = p[2] & INFO_WIDE;
 
-    if (load2(p + 2) & UNCOMMON || rows * (2 + wide) > room)
-        return 0;
-    return find_row(first, first + room, rows, offset, wide, true);
-}
-
-/* The same, faster where there is room for rows of the longest size. */
-INLINE uint64_t row_rule_fast(const uint8_t *p, size_t room, uint32_t offset)
-{
-    const uint8_t *first = p + ATTRIBUTES_SIZE;
-    uint32_t rows = load2(p);
-
-    if (rows * MAX_ROW_SIZE > room)
-        return row_rule(p, room, offset);
     if (load2(p + 2) & UNCOMMON)
         return 0;
-    return p[2] & INFO_WIDE ? find_row(first, NULL, rows, offset, 1, false)
-                            : find_row(first, NULL, rows, offset, 0, false);
+    if (SMALL)
+        return find_row(first, load2(p), offset, wide);
+    return wide ? find_row(first, load2(p), offset, 1) : find_row(first, load2(p), offset, 0);
 }
 
-/* Where the function at offset AT of S starts, from the section's address. */
-INLINE int64_t start_at(const struct sfu_section *s, size_t at, uint64_t mask)
+/* Where the function starts whose FDE is AT bytes behind the first, from the image's origin. */
+INLINE int64_t start_at(const struct sfu_fast_image *image, size_t at, uint64_t relative)
 {
-    return (int64_t)(load8(s->bytes + at) + (at & mask));
+    return (int64_t)(load8(image->fdes + at) + (at & relative));
 }
 
-/* The last of the N (at least 1) functions at offset AT that starts at or below WHERE, if the first does. The first
- * look leaves a power of two of them, each other one half of that. */
-INLINE size_t bisect(const struct sfu_section *s, size_t at, uint32_t n, int64_t where, uint64_t mask)
+/* The last of the N (at least 1) functions from AT on that starts at or below WHERE, if the first does. Each pass
+ * leaves half of them; one more than it need if their number is odd. */
+INLINE size_t bisect(const struct sfu_fast_image *image, size_t at, uint32_t n, int64_t where, uint64_t relative)
 {
-    size_t size = (size_t)FDE_SIZE << (31 - __builtin_clz(n)), rest = (size_t)n * FDE_SIZE - size;
+    while (n > 1) {
+        uint32_t half = n / 2;
 
-    if (start_at(s, at + rest, mask) <= where)
-        at += rest;
-    for (size /= 2; size >= FDE_SIZE; size /= 2)
-        if (start_at(s, at + size, mask) <= where) {
+        n -= half;
+        if (start_at(image, at + half * (size_t)FDE_SIZE, relative) <= where) {
             KEEP_BRANCH;
-            at += size;
+            at += half * (size_t)FDE_SIZE;
         }
+    }
     return at;
 }
 
 /* The rule for PC, a lookup PC that IMAGE may have, or 0. */
 INLINE uint64_t find_rule(const struct sfu_fast_image *image, uint64_t pc)
 {
-    const struct sfu_section *s = image->section;
-    uint64_t where = pc - s->addr, offset;
-    size_t at = s->fdes, rows, room;
+    uint64_t where = pc - image->origin, offset;
     const uint32_t *entry;
+    size_t at;
     uint32_t n;
 
     if (!image->common)
         return 0;
     entry = image->index + ((pc - image->low) >> image->block_shift);
-    at += (entry[0] - (size_t)1) * FDE_SIZE;
+    at = entry[0] * (size_t)FDE_SIZE;
     n = entry[1] - entry[0] + 1;
     if (SMALL)
-        at = bisect(s, at, n, (int64_t)where, image->relative);
+        at = bisect(image, at, n, (int64_t)where, image->relative);
     else if (image->relative)
-        at = bisect(s, at, n, (int64_t)where, UINT64_MAX);
+        at = bisect(image, at, n, (int64_t)where, UINT64_MAX);
     else
-        at = bisect(s, at, n, (int64_t)where, 0);
-    offset = where - (uint64_t)start_at(s, at, image->relative);
-    rows = s->fres + (size_t)load4(s->bytes + at + FDE_ROWS);
-    if (offset >= load4(s->bytes + at + FDE_LENGTH) || rows + ATTRIBUTES_SIZE > s->end)
+        at = bisect(image, at, n, (int64_t)where, 0);
+    offset = where - (uint64_t)start_at(image, at, image->relative);
+    if (offset >= load4(image->fdes + at + FDE_LENGTH))
         return 0;
-    room = s->end - (rows + ATTRIBUTES_SIZE);
-    return SMALL ? row_rule(s->bytes + rows, room, (uint32_t)offset)
-                 : row_rule_fast(s->bytes + rows, room, (uint32_t)offset);
+    return row_rule(image->fres + load4(image->fdes + at + FDE_ROWS), (uint32_t)offset);
 }
 
 /* The first of IMAGES (at least 1) that may have PC, a lookup PC, or NULL. */
@@ -402,7 +373,7 @@ INLINE void keep(const struct trace *v, uint64_t key, uint64_t rule)
 
 /* The first entry of the set for KEY is another's. Finds the rule in the second or in a section, keeps it, and returns
  * it, or 0 if there is none. */
-INLINE uint64_t find(const struct trace *v, uint64_t key)
+INLINE_FAST uint64_t find(const struct trace *v, uint64_t key)
 {
     uint64_t wanted = label(v, key), rule = read_entry(v->cache + set_of(v, key) + v->mask + 1);
 
@@ -444,7 +415,7 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, bool cached)
     const uint64_t *cache = v->cache;
     const uint64_t low = t->window_low, span = t->window_high - low,
                    unchecked = SMALL || t->stack == NULL ? span : 0;
-    uint64_t pc = regs->pc, sp = regs->sp - low, fp = regs->fp, cfa, rule;
+    uint64_t pc = regs->pc, sp = regs->sp - low, cfa, rule;
     uint64_t where = pc - regs->pc_kind, key = where + SFU_PC_RETURN - v->base;
     bool exact = regs->pc_kind == SFU_PC_EXACT;
 
@@ -464,9 +435,9 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, bool cached)
         }
         cfa = sp + rule_cfa(rule);
         if (rule & BASE_FP) {
-            if (UNLIKELY(fp - low < sp || fp - low > span))
+            if (UNLIKELY(regs->fp - low < sp || regs->fp - low > span))
                 break;
-            cfa = fp - low + rule_cfa(rule);
+            cfa = regs->fp - low + rule_cfa(rule);
         }
         if (UNLIKELY(cfa > unchecked) && (SMALL || cfa > span || is_switch(t, sp + low, cfa - BELOW + low)))
             break;
@@ -474,7 +445,7 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, bool cached)
             break;
         pc = LINK && rule_ra(rule) == 0 ? regs->ra : load8(window + (cfa - rule_ra(rule)));
         if (rule_fp(rule) != 0)
-            fp = load8(window + (cfa - rule_fp(rule)));
+            regs->fp = load8(window + (cfa - rule_fp(rule)));
         if (IS_AARCH64 && rule & SIGNED_RA)
             pc = strip(t, pc);
         sp = cfa - BELOW;
@@ -485,7 +456,6 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, bool cached)
     } while (++i != 0);
     regs->pc = pc;
     regs->sp = sp + low;
-    regs->fp = fp;
     return count - (size_t)-i;
 }
 
@@ -534,57 +504,57 @@ INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, int *code)
 
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
 
-/* Makes the index of a common IMAGE at INDEX, in blocks of 1 << SHIFT bytes. It has an entry for the first address of
- * each block: how many functions start at or below it. The first is not 0: a function starts at low. One more stands
- * behind the last: all functions. */
+/* Makes the index of a common IMAGE at INDEX, in blocks of 1 << SHIFT bytes. It has an entry for the first address
+ * of each block: the last function that starts at or below it. There is one for low. One more entry stands behind the
+ * last: the last function. */
 OUT_OF_LINE void make_index(struct sfu_fast_image *image, uint32_t *index, unsigned shift)
 {
-    const struct sfu_section *s = image->section;
+    const uint32_t last = image->section->num_fdes - 1;
     uint64_t i;
     uint32_t n = 0;
 
     for (i = 0; i <= image->span >> shift; i++) {
-        int64_t where = (int64_t)(image->low + (i << shift) - s->addr);
+        int64_t where = (int64_t)(image->low + (i << shift) - image->origin);
 
-        while (n < s->num_fdes && start_at(s, s->fdes + n * FDE_SIZE, image->relative) <= where)
+        while (n < last && start_at(image, (n + (size_t)1) * FDE_SIZE, image->relative) <= where)
             n++;
         index[i] = n;
     }
-    index[i] = s->num_fdes;
+    index[i] = last;
     image->index = index;
     image->block_shift = (uint8_t)shift;
 }
 
-/* Finds out whether image->section is one for the short way, and where its code is then, as far as that is in its text:
- * functions ascend, from the section's address on as signed numbers too. Any other may have any PC. */
+/* Finds out whether image->section is one for the short way, and where its code is then, as far as that is in its
+ * text: sfu_check accepts it, and its functions ascend from the image's origin on as signed numbers, too. Any other may
+ * have any PC. */
 static void survey(struct sfu_fast_image *image)
 {
     const struct sfu_section *s = image->section;
-    uint64_t first = 0, before = 0, end = 0, last;
+    uint32_t n = s->num_fdes, size = 0; /* of the last function that is not empty */
+    uint64_t first, end, last;
     unsigned shift = 0;
-    uint32_t i;
+    size_t at = 0;
 
     image->low = 0;
     image->span = UINT64_MAX;
     image->common = false;
-    image->relative = s->flags & FLAG_FIELD_RELATIVE ? UINT64_MAX : 0;
     if (s->bytes == NULL || s->version != 3 || s->abi != NATIVE || s->big != BIG || !(s->flags & FLAG_SORTED) ||
-        s->ra.offset != FIXED_RA || s->fp.offset != 0)
+        s->ra.offset != FIXED_RA || s->fp.offset != 0 || sfu_check(s, NULL) != SFU_OK)
         return;
-    for (i = 0; i < s->num_fdes; i++) {
-        size_t at = s->fdes + (size_t)i * FDE_SIZE;
-        uint64_t start = s->addr + (uint64_t)start_at(s, at, image->relative);
-        uint32_t size = load4(s->bytes + at + FDE_LENGTH);
-
-        if (start < before || start > UINT64_MAX - size)
-            return;
-        before = start;
-        if (i == 0)
-            first = start;
-        if (end < start + size)
-            end = start + size;
+    image->fdes = s->bytes + s->fdes;
+    image->fres = s->bytes + s->fres;
+    image->relative = s->flags & FLAG_FIELD_RELATIVE ? UINT64_MAX : 0;
+    image->origin = s->addr + (s->fdes & image->relative);
+    while (n > 0 && size == 0) {
+        n--;
+        at = n * (size_t)FDE_SIZE;
+        size = load4(image->fdes + at + FDE_LENGTH);
     }
-    if (end == first || end - first > INT64_MAX || (int64_t)(first - s->addr) > (int64_t)(end - s->addr))
+    first = image->origin + (uint64_t)start_at(image, 0, image->relative);
+    end = image->origin + (uint64_t)start_at(image, at, image->relative) + size;
+    if (end == first || end - first > INT64_MAX ||
+        (int64_t)(first - image->origin) > (int64_t)(end - image->origin))
         return;
     last = end - 1 < s->text_last ? end - 1 : s->text_last;
     if (first < s->text_first)
@@ -758,44 +728,40 @@ int sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *image)
 
 /* ---- Trace ----------------------------------------------------------------------------------------------------- */
 
-/* Walks COUNT frames on and stores their PCs at OUT. *DONE becomes how many it were. Returns SFU_OK if all, or what
- * ended the trace. Each pass is a frame at least, or the end. */
-OUT_OF_LINE int walk_on(struct trace *v, size_t count, uint64_t *out, size_t *done)
-{
-    size_t n = 0;
-    int code = SFU_OK;
-
-    while (n < count) {
-        n += go_on(v, count - n, out + n, &code);
-        if (n == count || code != SFU_OK)
-            break;
-        code = sfu_walk_step(&v->walk);
-        if (code != SFU_OK)
-            break;
-        out[n++] = v->walk.frame.regs.pc;
-    }
-    *done = n;
-    return code;
-}
-
-/* What is left out is stored too, again and again in the same place. */
+/* Each pass gets a frame on at least, or to the end; frames are left out one at a time. */
 int sfu_fast_trace(const struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
                    size_t skip, uint64_t *pcs, size_t capacity, size_t *count)
 {
     struct trace v;
-    uint64_t skipped[4];
-    size_t done = 0;
+    uint64_t nowhere;
+    size_t stored = 0;
     int code = SFU_OK;
 
-    *count = 0;
     sfu_walk_start(&v.walk, target, top);
     look(&v, fast);
-    for (; skip > 0 && code == SFU_OK; skip -= done)
-        code = walk_on(&v, skip < 4 ? skip : 4, skipped, &done);
-    if (code != SFU_OK || capacity == 0)
-        return code;
-    pcs[0] = v.walk.frame.regs.pc;
-    code = walk_on(&v, capacity - 1, pcs + 1, &done);
-    *count = done + 1;
+    while (code == SFU_OK) {
+        uint64_t *out = &nowhere;
+        size_t wanted = 1, done;
+
+        if (skip == 0) {
+            if (stored == 0 && capacity > 0)
+                pcs[stored++] = v.walk.frame.regs.pc;
+            out = pcs + stored;
+            wanted = capacity - stored;
+        }
+        if (wanted == 0)
+            break;
+        done = go_on(&v, wanted, out, &code);
+        if (done < wanted && code == SFU_OK) {
+            code = sfu_walk_step(&v.walk);
+            if (code == SFU_OK)
+                out[done++] = v.walk.frame.regs.pc;
+        }
+        if (skip > 0)
+            skip -= done;
+        else
+            stored += done;
+    }
+    *count = stored;
     return code;
 }

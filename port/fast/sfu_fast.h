@@ -17,8 +17,9 @@
  *
  * The PCs and the code are those of sfu_walk_start and sfu_walk_step on the same target, always: it is a short way for
  * frames as nearly all are, and the core does all others. The short way needs a section of version 3 that is mapped,
- * sorted and of the CPU that this is compiled for, a stack in the target's window, no original_ra, and an x86_64, an
- * aarch64 of either byte order or an s390x. Everywhere else each frame costs what a step of the core costs.
+ * sorted, accepted by sfu_check and of the CPU that this is compiled for, a stack in the target's window, no
+ * original_ra, and an x86_64, an aarch64 of either byte order or an s390x. Everywhere else each frame costs what a step
+ * of the core costs.
  *
  * Traces take no lock. They may run at the same time as others on the same struct sfu_fast: on other CPUs, and in
  * interrupts and NMIs that come in the midst of a trace. An entry of the cache is one word, read and written at once,
@@ -40,9 +41,11 @@ struct sfu_fast_image {
     struct sfu_fast_image *next;
     struct sfu_section *section;
     uint64_t low, span;                   /* no PC with pc - low > span is in its text and in a function of it */
-    const uint32_t *index;                /* how many functions start at or below each block of code */
+    uint64_t origin;                      /* what starts are relative to: the section, or its first FDE */
+    const uint8_t *fdes, *fres;           /* of the section */
+    const uint32_t *index;                /* which function each block of code begins in, or behind */
     uint32_t coarse[SFU_FAST_BLOCKS + 1]; /* the index if it was given none */
-    uint64_t relative;                    /* all ones: starts are relative to their own field; 0: to the section */
+    uint64_t relative;                    /* all ones: starts are relative to their own field; else 0 */
     uint8_t block_shift;                  /* a block has 1 << block_shift bytes */
     bool common;                          /* the short way serves its functions; else it has no index */
 };
@@ -57,10 +60,12 @@ struct sfu_fast {
     uint64_t cache_mask;           /* how many sets there are, less 1 */
 };
 
-/* Adds SECTION, opened and in no list, in front of the sections of FAST; fills in *IMAGE, which must stay where it is.
- * Reads the start and size of each function. From then on only sfu_fast_add and sfu_fast_remove change the list;
- * whoever sorts SECTION, or changes its text_first or text_last, removes it before and adds it again. Traces may run
- * meanwhile, those with the list as it was before included; other changes may not. Returns what sfu_add returns. */
+/* Adds SECTION, opened and in no list, in front of the sections of FAST; fills in *IMAGE, which must stay where it
+ * is. A section that could take the short way is checked by sfu_check, once, in time in proportion to it; if that
+ * finds a fault, the core does all of its frames. The bytes must not change while SECTION is there, nor its text_first
+ * and text_last: whoever sorts it or changes its text removes it before and adds it again. From then on only
+ * sfu_fast_add and sfu_fast_remove change the list. Traces may run meanwhile, those with the list as it was before
+ * included; other changes may not. Returns what sfu_add returns. */
 int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *image, struct sfu_section *section);
 
 /* Takes IMAGE and its section out of FAST. Traces may run meanwhile, other changes may not. IMAGE, its section, its
@@ -79,8 +84,8 @@ void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes);
 size_t sfu_fast_index_size(const struct sfu_fast_image *image);
 
 /* Makes an index of IMAGE in the BYTES at MEMORY, aligned for a uint32_t: functions are found at once, however many
- * there are. Too few BYTES, or IMAGE cannot have one: nothing changes. No trace may run meanwhile. Returns whether it
- * was made. */
+ * there are. Too few BYTES, or IMAGE cannot have one: nothing changes. No trace may run meanwhile. Returns whether
+ * it was made. */
 bool sfu_fast_set_index(struct sfu_fast_image *image, void *memory, size_t bytes);
 
 /* Walks from TOP as sfu_walk_start and sfu_walk_step do with TARGET, leaves out the first SKIP frames and stores the

@@ -6,6 +6,7 @@
  */
 #include "cfi.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -386,11 +387,6 @@ bool cfi_is_signal(const struct cfi_fde *fde)
 bool cfi_is_key_b(const struct cfi_fde *fde)
 {
     return fde->cie->key_b;
-}
-
-bool cfi_is_debug(const struct cfi_fde *fde)
-{
-    return fde->cie->debug;
 }
 
 uint64_t cfi_ra_register(const struct cfi_fde *fde)
@@ -812,7 +808,7 @@ static bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
     return a->control == b->control && a->offset == b->offset;
 }
 
-bool cfi_same_rules(const struct cfi_row *a, const struct cfi_row *b)
+static bool same_rules(const struct cfi_row *a, const struct cfi_row *b)
 {
     if (a->kind != b->kind || a->kind != CFI_RULES)
         return a->kind == b->kind && a->why == b->why;
@@ -854,7 +850,7 @@ static void give_row(struct run *r, uint64_t end)
     for (pc = r->pc + 1; row.by_pc && pc < end; pc++) {
         r->machine.pc = pc;
         read_row(&r->machine, r->cie, &r->state, &next);
-        if (cfi_same_rules(&row, &next))
+        if (same_rules(&row, &next))
             continue;
         row.end = next.start = pc;
         r->row(r->ctx, &row);
@@ -1071,6 +1067,7 @@ static void start_run(struct run *r, const struct cfi *cfi, const struct cfi_cie
     r->ctx = NULL;
     r->machine.c.big = cfi->image->big;
     r->machine.registers = cfi->image->registers;
+    r->machine.depth = 0;
 }
 
 /* Finds the state that the functions of CIE begin with. */
@@ -1261,4 +1258,12 @@ bool cfi_find_spans(const struct cfi *cfi, struct cfi_spans *spans)
     free(eh.list);
     free(debug.list);
     return true;
+}
+
+const struct cfi_span *cfi_span_at(const struct cfi_spans *spans, uint64_t addr)
+{
+    size_t below =
+        count_up_to(spans->list, spans->num, sizeof *spans->list, offsetof(struct cfi_span, start), addr);
+
+    return below > 0 && addr < spans->list[below - 1].end ? &spans->list[below - 1] : NULL;
 }

@@ -59,7 +59,6 @@ void cfi_free(struct cfi *cfi);
 /* What the entry's augmentation says. */
 bool cfi_is_signal(const struct cfi_fde *fde);
 bool cfi_is_key_b(const struct cfi_fde *fde);
-bool cfi_is_debug(const struct cfi_fde *fde);
 uint64_t cfi_ra_register(const struct cfi_fde *fde);
 
 /* Interprets FDE and calls ROW for each row in turn, without gaps from its start to its end. */
@@ -82,7 +81,7 @@ struct cfi_spans {
 /* Finds what of the code is described. .eh_frame counts before .debug_frame. */
 bool cfi_find_spans(const struct cfi *cfi, struct cfi_spans *spans);
 
-/* Whether A and B, of one image, say the same. */
-bool cfi_same_rules(const struct cfi_row *a, const struct cfi_row *b);
+/* The span that ADDR is in, or NULL. */
+const struct cfi_span *cfi_span_at(const struct cfi_spans *spans, uint64_t addr);
 
 #endif

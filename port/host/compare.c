@@ -189,3 +189,22 @@ void print_rule(char *text, size_t size, const struct sfu_rule *rule)
     else
         snprintf(text, size, "%s%+ld", base, (long)rule->offset);
 }
+
+void print_difference(char *text, size_t size, const struct difference *d)
+{
+    const struct sfu_rule *wanted = NULL, *got = NULL;
+    char a[40], b[40];
+
+    if (d->got != NULL && strcmp(d->what, "CFA") == 0)
+        wanted = &d->wanted->cfa, got = &d->got->cfa;
+    else if (d->got != NULL && strcmp(d->what, "RA") == 0)
+        wanted = &d->wanted->ra, got = &d->got->ra;
+    else if (d->got != NULL && strcmp(d->what, "FP") == 0)
+        wanted = &d->wanted->fp, got = &d->got->fp;
+    snprintf(text, size, "%s%s", d->missing || d->code != SFU_OK ? "" : "wrong: ", d->what);
+    if (wanted != NULL) {
+        print_rule(a, sizeof a, wanted);
+        print_rule(b, sizeof b, got);
+        snprintf(text, size, "wrong %s: %s, but the CFI says %s", d->what, b, a);
+    }
+}

@@ -41,6 +41,9 @@ void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const 
 void compare_kept(const struct image *image, const struct kept *kept, const struct sfu_section *section,
                   bool ignore_fp, difference_fn found, void *ctx, struct comparison *result);
 
+/* Writes what DIFFERENCE is into the SIZE bytes at TEXT. */
+void print_difference(char *text, size_t size, const struct difference *difference);
+
 /* Writes RULE as sfu's documents do, into the SIZE bytes at TEXT: r7+16, *(cfa-8). */
 void print_rule(char *text, size_t size, const struct sfu_rule *rule);
 

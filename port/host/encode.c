@@ -24,20 +24,20 @@ struct words {
 };
 
 /* Whether the rule is what holds for a register that a row does not mention. */
-static bool is_default_ra(const struct registers *r, const struct table_row *row)
+static bool is_default_ra(const struct registers *r, const struct made_row *row)
 {
     if (!r->link)
         return row->control[ROW_RA] == RULE_DEREFERENCE && row->offset[ROW_RA] == -8;
     return row->control[ROW_RA] == (r->ra << RULE_NUMBER | RULE_REGISTER) && row->offset[ROW_RA] == 0;
 }
 
-static bool is_default_fp(const struct registers *r, const struct table_row *row)
+static bool is_default_fp(const struct registers *r, const struct made_row *row)
 {
     return row->control[ROW_FP] == (r->fp << RULE_NUMBER | RULE_REGISTER) && row->offset[ROW_FP] == 0;
 }
 
 /* Whether a default row can say ROW (3.1). On aarch64 FP has its word behind the RA's; s390x has a word for no RA. */
-static bool fits_default(const struct registers *r, const struct table_row *row)
+static bool fits_default(const struct registers *r, const struct made_row *row)
 {
     uint32_t base = row->control[ROW_CFA] >> RULE_NUMBER;
     bool ra = is_default_ra(r, row), fp = is_default_fp(r, row);
@@ -67,7 +67,7 @@ static void add_word(struct words *words, int64_t value, bool is_signed)
     words->word[words->count++] = (uint32_t)value;
 }
 
-static void default_words(const struct registers *r, const struct table_row *row, struct words *words)
+static void default_words(const struct registers *r, const struct made_row *row, struct words *words)
 {
     bool ra = is_default_ra(r, row), fp = is_default_fp(r, row);
 
@@ -77,7 +77,7 @@ static void default_words(const struct registers *r, const struct table_row *row
         add_word(words, row->offset[ROW_FP], true);
 }
 
-static void flexible_words(const struct registers *r, const struct table_row *row, struct words *words)
+static void flexible_words(const struct registers *r, const struct made_row *row, struct words *words)
 {
     bool ra = is_default_ra(r, row), fp = is_default_fp(r, row);
 
@@ -94,7 +94,7 @@ static void flexible_words(const struct registers *r, const struct table_row *ro
 }
 
 /* The words of ROW, none if it is outermost. Those of s390x's CFA are scaled (3.1.3). */
-static struct words words_of(const struct registers *r, const struct table_row *row, bool flexible)
+static struct words words_of(const struct registers *r, const struct made_row *row, bool flexible)
 {
     int32_t cfa = row->offset[ROW_CFA];
     struct words words = {{0}, 0, 1};
@@ -135,12 +135,12 @@ struct encoder {
     size_t table_size;
 };
 
-static const struct table_row *rows_of(const struct encoder *e, size_t function)
+static const struct made_row *rows_of(const struct encoder *e, size_t function)
 {
     return e->tables->rows + e->tables->functions[function].first_row;
 }
 
-static bool same_rules(const struct table_row *a, const struct table_row *b)
+static bool same_rules(const struct made_row *a, const struct made_row *b)
 {
     return a->flags == b->flags && memcmp(a->offset, b->offset, sizeof a->offset) == 0 &&
            memcmp(a->control, b->control, sizeof a->control) == 0;
@@ -173,43 +173,16 @@ static unsigned address_code(uint64_t start)
 
 /* ---- Merging --------------------------------------------------------------------------------------------------- */
 
-/* Whether the SIZE bytes at P are nops, traps and zeros. Of x86_64's nops, which have many forms, the bytes are known. */
-static bool are_nops(uint8_t abi, const uint8_t *p, size_t size)
-{
-    const char *bytes = abi == SFU_AMD64 ? "\x90\xcc\x66\x2e\x0f\x1f\x40\x44\x80\x84" : "\x07";
-    size_t i;
-
-    if (abi == SFU_AMD64 || abi == SFU_S390X) {
-        for (i = 0; i < size && (p[i] == 0 || strchr(bytes, p[i]) != NULL); i++)
-            continue;
-    } else {
-        for (i = 0; i + 4 <= size; i += 4) {
-            uint32_t word = (uint32_t)load_number(p + i, 4, false);
-
-            if (word != 0xd503201f && word != 0)
-                break;
-        }
-    }
-    return i == size;
-}
-
-/* Whether the bytes between two functions are nothing that runs. */
-static bool is_padding(const struct encoder *e, uint64_t start, uint64_t end)
-{
-    const uint8_t *p = start < end ? image_instructions(e->tables->image, start, end - start) : NULL;
-
-    return start == end || (p != NULL && are_nops(e->tables->image->abi, p, (size_t)(end - start)));
-}
-
 /* Whether function I can stand in one FDE with the one before it. */
 static bool can_follow(const struct encoder *e, size_t i)
 {
     const struct function *a = &e->tables->functions[i - 1], *b = a + 1;
     const struct section *code = image_code(e->tables->image, a->start);
 
-    return a->repeat == 0 && b->repeat == 0 && !a->signal && !b->signal && a->key_b == b->key_b &&
-           a->num_rows > 0 && b->num_rows > 0 && e->flexible[i - 1] == e->flexible[i] && code != NULL &&
-           b->start - code->addr < code->size && is_padding(e, a->start + a->size, b->start);
+    return a->repeat == 0 && b->repeat == 0 && !a->signal && !b->signal && !a->before_loss &&
+           a->key_b == b->key_b && a->num_rows > 0 && b->num_rows > 0 && e->flexible[i - 1] == e->flexible[i] &&
+           code != NULL && b->start - code->addr < code->size &&
+           image_is_padding(e->tables->image, a->start + a->size, b->start);
 }
 
 /* What function I adds to the rows of an FDE: their number, and the bytes of their words. FIRST: it has no neighbour
@@ -305,7 +278,7 @@ static void put(struct encoder *e, unsigned size, uint64_t value)
     e->size += size;
 }
 
-static void put_row(struct encoder *e, const struct table_row *row, uint64_t start, unsigned address, bool flexible)
+static void put_row(struct encoder *e, const struct made_row *row, uint64_t start, unsigned address, bool flexible)
 {
     struct words words = words_of(e->registers, row, flexible);
     uint8_t info = (uint8_t)(words.count << 1 | words.size / 2 << 5);
@@ -336,7 +309,7 @@ static uint64_t last_start(const struct encoder *e, const struct group *group)
 static uint32_t put_rows(struct encoder *e, const struct group *group, unsigned address)
 {
     const struct function *first = &e->tables->functions[group->first];
-    const struct table_row *before = NULL;
+    const struct made_row *before = NULL;
     uint32_t count = 0, k;
     size_t i;
 
@@ -344,7 +317,7 @@ static uint32_t put_rows(struct encoder *e, const struct group *group, unsigned 
         const struct function *f = &e->tables->functions[i];
 
         for (k = 0; k < f->num_rows; k++) {
-            const struct table_row *row = &rows_of(e, i)[k];
+            const struct made_row *row = &rows_of(e, i)[k];
 
             if (before != NULL && same_rules(before, row))
                 continue;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,23 @@ void *grow(void *p, size_t count, size_t size)
         exit(1);
     }
     return p;
+}
+
+size_t count_up_to(const void *list, size_t count, size_t size, size_t offset, uint64_t addr)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        uint64_t number;
+
+        memcpy(&number, (const uint8_t *)list + middle * size + offset, sizeof number);
+        if (number <= addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 void *zeroed(size_t count, size_t size)
@@ -149,12 +167,24 @@ static bool find_code(struct image *image)
     return true;
 }
 
+/* Whether the file ends before its section headers do: libelf takes it for one without any. */
+static bool is_truncated(const struct image *image)
+{
+    uint64_t at = image->header.e_shoff, needed = (uint64_t)image->header.e_shnum * image->header.e_shentsize;
+    size_t size = 0;
+
+    (void)elf_rawfile(image->elf, &size);
+    return at > size || needed > size - at;
+}
+
 static bool read_sections(struct image *image)
 {
     Elf_Scn *scn = NULL;
     size_t names;
     GElf_Shdr sh;
 
+    if (is_truncated(image))
+        return image_fail(image, "truncated: its section headers are not in the file");
     if (elf_getshdrstrndx(image->elf, &names) != 0)
         return image_fail(image, "bad section headers: %s", elf_errmsg(-1));
     while ((scn = elf_nextscn(image->elf, scn)) != NULL) {
@@ -262,6 +292,33 @@ const uint8_t *image_instructions(struct image *image, uint64_t addr, uint64_t s
     return s->bytes + (addr - s->addr);
 }
 
+/* Whether the SIZE bytes at P are nops, traps and zeros. Of x86_64's nops, which have many forms, the bytes are known. */
+static bool are_nops(uint8_t abi, const uint8_t *p, size_t size)
+{
+    const char *bytes = abi == SFU_AMD64 ? "\x90\xcc\x66\x2e\x0f\x1f\x40\x44\x80\x84" : "\x07";
+    size_t i;
+
+    if (abi == SFU_AMD64 || abi == SFU_S390X) {
+        for (i = 0; i < size && (p[i] == 0 || strchr(bytes, p[i]) != NULL); i++)
+            continue;
+    } else {
+        for (i = 0; i + 4 <= size; i += 4) {
+            uint32_t word = (uint32_t)load_number(p + i, 4, false);
+
+            if (word != 0xd503201f && word != 0)
+                break;
+        }
+    }
+    return i == size;
+}
+
+bool image_is_padding(struct image *image, uint64_t start, uint64_t end)
+{
+    const uint8_t *p = start < end ? image_instructions(image, start, end - start) : NULL;
+
+    return start == end || (p != NULL && are_nops(image->abi, p, (size_t)(end - start)));
+}
+
 /* ---- Symbols --------------------------------------------------------------------------------------------------- */
 
 /* Of those at one address the first by name counts, so that the order of the file does not. */
@@ -276,13 +333,14 @@ static int by_symbol(const void *a, const void *b)
     return strcmp(y->name, x->name);
 }
 
-static void add_symbol(struct image *image, const GElf_Shdr *sh, const GElf_Sym *sym)
+/* An image_symbol_fn. */
+static void add_symbol(void *ctx, const GElf_Sym *sym, const char *name)
 {
-    const char *name = elf_strptr(image->elf, sh->sh_link, sym->st_name);
+    struct image *image = ctx;
 
     if (GELF_ST_TYPE(sym->st_info) > STT_FUNC || GELF_ST_TYPE(sym->st_info) == STT_OBJECT)
         return;
-    if (sym->st_shndx == SHN_UNDEF || name == NULL || name[0] == '\0' || name[0] == '$')
+    if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || name[0] == '\0' || name[0] == '$')
         return;
     if (image_code(image, sym->st_value) == NULL)
         return;
@@ -290,26 +348,37 @@ static void add_symbol(struct image *image, const GElf_Shdr *sh, const GElf_Sym 
     image->symbols[image->num_symbols++] = (struct symbol){sym->st_value, sym->st_size, name};
 }
 
-bool image_symbols(struct image *image)
+bool image_each_symbol(struct image *image, uint32_t type, image_symbol_fn give, void *ctx)
 {
     Elf_Scn *scn = NULL;
     GElf_Shdr sh;
     GElf_Sym sym;
     int i;
 
-    if (image->num_symbols > 0)
-        return true;
     while ((scn = elf_nextscn(image->elf, scn)) != NULL) {
         Elf_Data *data;
 
-        if (gelf_getshdr(scn, &sh) == NULL || (sh.sh_type != SHT_SYMTAB && sh.sh_type != SHT_DYNSYM))
+        if (gelf_getshdr(scn, &sh) == NULL || sh.sh_type != type)
             continue;
         data = elf_getdata(scn, NULL);
         if (data == NULL)
             return image_fail(image, "symbols cannot be read: %s", elf_errmsg(-1));
-        for (i = 0; gelf_getsym(data, i, &sym) != NULL; i++)
-            add_symbol(image, &sh, &sym);
+        for (i = 0; gelf_getsym(data, i, &sym) != NULL; i++) {
+            const char *name = elf_strptr(image->elf, sh.sh_link, sym.st_name);
+
+            give(ctx, &sym, name != NULL ? name : "");
+        }
     }
+    return true;
+}
+
+bool image_symbols(struct image *image)
+{
+    if (image->num_symbols > 0)
+        return true;
+    if (!image_each_symbol(image, SHT_SYMTAB, add_symbol, image) ||
+        !image_each_symbol(image, SHT_DYNSYM, add_symbol, image))
+        return false;
     if (image->num_symbols > 0)
         qsort(image->symbols, image->num_symbols, sizeof *image->symbols, by_symbol);
     return true;
@@ -317,20 +386,13 @@ bool image_symbols(struct image *image)
 
 const struct symbol *image_symbol(const struct image *image, uint64_t addr)
 {
-    size_t low = 0, high = image->num_symbols;
+    size_t below = count_up_to(image->symbols, image->num_symbols, sizeof *image->symbols,
+                               offsetof(struct symbol, addr), addr);
     const struct symbol *symbol;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (image->symbols[middle].addr <= addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    if (below == 0)
         return NULL;
-    symbol = &image->symbols[low - 1];
+    symbol = &image->symbols[below - 1];
     if (symbol->size != 0 ? addr - symbol->addr >= symbol->size
                           : image_code(image, addr) != image_code(image, symbol->addr))
         return NULL;

@@ -12,6 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Newer than some of libelf's headers. */
+#ifndef PT_GNU_SFRAME
+#define PT_GNU_SFRAME 0x6474e554
+#endif
+#define SHT_SFRAME 0x6ffffff4
+
 /* DWARF numbers of the registers that unwinding needs, by ABI. */
 struct registers {
     uint32_t sp, fp;
@@ -73,6 +79,13 @@ struct section *image_code(const struct image *image, uint64_t addr);
 /* The SIZE bytes of instructions at ADDR, or NULL if the file does not have them. */
 const uint8_t *image_instructions(struct image *image, uint64_t addr, uint64_t size);
 
+/* Whether the code from START up to END is nothing that runs: what lies between functions. */
+bool image_is_padding(struct image *image, uint64_t start, uint64_t end);
+
+/* Gives every symbol of the tables of TYPE, SHT_SYMTAB or SHT_DYNSYM, in the order of the file. */
+typedef void (*image_symbol_fn)(void *ctx, const GElf_Sym *sym, const char *name);
+bool image_each_symbol(struct image *image, uint32_t type, image_symbol_fn give, void *ctx);
+
 /* Reads the symbols. A file without any is no failure. */
 bool image_symbols(struct image *image);
 
@@ -87,6 +100,10 @@ void store_number(uint8_t *p, unsigned size, bool big, uint64_t value);
 
 /* Room for one more behind COUNT things of SIZE bytes at P. Ends the program if there is no memory. */
 void *grow(void *p, size_t count, size_t size);
+
+/* How many of the COUNT elements of SIZE bytes at LIST have a number of at most ADDR in the uint64_t at OFFSET. They are
+ * sorted by it. */
+size_t count_up_to(const void *list, size_t count, size_t size, size_t offset, uint64_t addr);
 
 /* Room for COUNT things of SIZE bytes, zeroed. Ends the program if there is no memory. */
 void *zeroed(size_t count, size_t size);

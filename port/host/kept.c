@@ -59,21 +59,6 @@ static bool open_all(struct kept *kept, struct image *image, struct section *sec
 
 /* ---- Functions ------------------------------------------------------------------------------------------------- */
 
-static bool is_in(const struct cfi_spans *spans, uint64_t pc)
-{
-    size_t low = 0, high = spans->num;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (spans->list[middle].start <= pc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && pc < spans->list[low - 1].end;
-}
-
 /* Finds the row for PC. One of an entry that begins where CFI is does not count: it is made of that, and of padding behind
  * it. */
 static bool find(const struct kept *kept, const struct cfi_spans *spans, uint64_t pc, struct sfu_row *row,
@@ -83,7 +68,7 @@ static bool find(const struct kept *kept, const struct cfi_spans *spans, uint64_
 
     for (i = 0; i < kept->num_sections; i++) {
         *section = &kept->sections[i];
-        if (sfu_find(*section, pc, row) == SFU_OK && !is_in(spans, row->function))
+        if (sfu_find(*section, pc, row) == SFU_OK && cfi_span_at(spans, row->function) == NULL)
             return true;
     }
     return false;

@@ -10,11 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifndef PT_GNU_SFRAME
-#define PT_GNU_SFRAME 0x6474e554
-#endif
-#define SHT_SFRAME 0x6ffffff4
-
 /* ---- Files ----------------------------------------------------------------------------------------------------- */
 
 /* A file that is being written: under a name of its own, unless NAME is something else than a file. */

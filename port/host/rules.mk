@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# Programs that run on the machine where an image is built: sfu-gen. They need libelf.
+# Programs that run on the machine where an image is built. They need libelf; sfu-lint and sfu-trace libdw, too.
 TOOLS := build/tools
 TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -I$(TOOLS)
 TOOLS_LIBRARY := $(addprefix port/host/,image.c cfi.c compare.c) sfu.c
-TOOLS_GEN := $(addprefix port/host/,sfu_gen.c tables.c kept.c plt.c encode.c output.c) $(TOOLS_LIBRARY)
+TOOLS_GEN := $(addprefix port/host/,sfu_gen.c tables.c kept.c plt.c encode.c output.c report.c) $(TOOLS_LIBRARY)
+TOOLS_LINT_PARTS := $(addprefix port/host/,lint.c lint_place.c lint_rows.c lint_worth.c lint_objects.c)
+TOOLS_LINT := port/host/sfu_lint.c $(TOOLS_LINT_PARTS) $(addprefix port/host/,plt.c kept.c report.c) $(TOOLS_LIBRARY)
+TOOLS_TRACE_PARSERS := $(addprefix port/host/,trace_log.c trace_notes.c trace_abi.c image.c)
+TOOLS_TRACE := $(addprefix port/host/,sfu_trace.c trace_image.c trace_symbols.c trace_signal.c trace_walk.c trace_filter.c \
+    trace_core.c trace_gdb.c cfi.c tables.c kept.c plt.c encode.c report.c) $(TOOLS_TRACE_PARSERS) sfu.c
 TOOLS_HEADERS := $(wildcard port/host/*.h) sfu.h
 
 PREFIX ?= /usr/local
 
 .PHONY: tools tools-bench install
-## tools: sfu-gen, in build/tools
-tools: $(TOOLS)/sfu-gen
+## tools: sfu-gen, sfu-lint and sfu-trace, in build/tools
+TOOLS_INSTALLED := sfu-gen sfu-lint sfu-trace
+tools: $(TOOLS_INSTALLED:%=$(TOOLS)/%)
 
 # A tool's --help, as lines of C.
 $(TOOLS)/%.txt.h: port/host/%.txt port/host/rules.mk
@@ -24,21 +30,32 @@ $(TOOLS)/sfu-gen: $(TOOLS_GEN) $(TOOLS_HEADERS) $(TOOLS)/sfu-gen.txt.h port/host
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_FLAGS) -O2 -g $(TOOLS_GEN) -lelf -o $@
 
+$(TOOLS)/sfu-lint: $(TOOLS_LINT) $(TOOLS_HEADERS) $(TOOLS)/sfu-lint.txt.h port/host/rules.mk
+	@test/toolchain/install.sh tools
+	@mkdir -p $(@D)
+	$(CC) $(TOOLS_FLAGS) -O2 -g $(TOOLS_LINT) -ldw -lelf -o $@
+
+$(TOOLS)/sfu-trace: $(TOOLS_TRACE) $(TOOLS_HEADERS) $(TOOLS)/sfu-trace.txt.h port/host/rules.mk
+	@test/toolchain/install.sh tools
+	@mkdir -p $(@D)
+	$(CC) $(TOOLS_FLAGS) -O2 -g $(TOOLS_TRACE) -ldw -lelf -o $@
+
 # The same lines as a page of the manual.
 $(TOOLS)/%.1: port/host/%.txt port/host/rules.mk
 	@mkdir -p $(@D)
 	@{ echo '.TH $* 1 "" sfu'; sed -e 's/\\/\\e/g' -e '/^[A-Z]/{s/^/.fi\n.SH /;s/$$/\n.nf/;b' -e '}' -e 's/^    //' \
 	    -e "s/^[.']/\\\\\&&/" $<; } >$@
 
-## install: sfu-gen, sfu.h and manual pages, below DESTDIR and PREFIX (/usr/local)
-install: $(TOOLS)/sfu-gen $(TOOLS)/sfu-gen.1
-	install -D -m 755 $(TOOLS)/sfu-gen $(DESTDIR)$(PREFIX)/bin/sfu-gen
-	install -D -m 644 $(TOOLS)/sfu-gen.1 $(DESTDIR)$(PREFIX)/share/man/man1/sfu-gen.1
-	install -D -m 644 sfu.h $(DESTDIR)$(PREFIX)/include/sfu.h
+## install: the tools, sfu.h and manual pages, below DESTDIR and PREFIX (/usr/local)
+install: $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(TOOLS_INSTALLED:%=$(TOOLS)/%.1)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/include
+	install -m 755 $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(TOOLS_INSTALLED:%=$(TOOLS)/%.1) $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 sfu.h $(DESTDIR)$(PREFIX)/include
 
 # TOOLS_BENCH: images to be measured; by default a library of clang's, of 100 MB.
 TOOLS_BENCH ?= $(firstword $(wildcard /usr/lib/*/libLLVM-*.so.1 build/decoders/*/v3/sqlite3.x))
 
-## tools-bench: how long sfu-gen takes for each MB of an image, and how much memory
-tools-bench: $(TOOLS)/sfu-gen
-	@python3 port/host/bench.py $(TOOLS)/sfu-gen $(TOOLS_BENCH)
+## tools-bench: how long each tool takes for each MB of an image, and how much memory
+tools-bench: tools
+	@python3 port/host/bench.py $(TOOLS) $(TOOLS_BENCH)

@@ -7,6 +7,7 @@
 #include "compare.h"
 #include "encode.h"
 #include "output.h"
+#include "report.h"
 #include "tables.h"
 
 #include <errno.h>
@@ -20,6 +21,8 @@
 /* ---- Options --------------------------------------------------------------------------------------------------- */
 
 /* The lines of sfu-gen.txt, made by rules.mk. */
+const char tool_name[] = "sfu-gen";
+
 static const char *const help[] = {
 #include "sfu-gen.txt.h"
 };
@@ -55,27 +58,6 @@ static void fail(const char *format, ...)
     va_end(args);
     fputc('\n', stderr);
     exit(1);
-}
-
-static void usage(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-static void usage(const char *format, ...)
-{
-    va_list args;
-
-    fprintf(stderr, "sfu-gen: ");
-    va_start(args, format);
-    vfprintf(stderr, format, args);
-    va_end(args);
-    fprintf(stderr, " (sfu-gen --help)\n");
-    exit(2);
-}
-
-static void print_help(void)
-{
-    size_t i;
-
-    for (i = 0; i < sizeof help / sizeof help[0]; i++)
-        puts(help[i]);
 }
 
 static uint64_t parse_number(const char *option, const char *text, uint64_t low, uint64_t high)
@@ -139,7 +121,7 @@ static void set_output(int option, const char *argument)
         printf("sfu-gen %d.%d.%d\n", SFU_VERSION / 10000, SFU_VERSION / 100 % 100, SFU_VERSION % 100);
         exit(0);
     case 'h':
-        print_help();
+        print_lines(help, sizeof help / sizeof help[0]);
         exit(0);
     default:
         exit(2); /* getopt has said why */
@@ -210,64 +192,16 @@ static void parse_options(int argc, char **argv)
 /* ---- What is said ---------------------------------------------------------------------------------------------- */
 
 /* Functions and PCs that --allow names. */
-static struct allowed {
-    char *name;
-    bool used;
-} * allowed;
-static size_t num_allowed;
-
-/* A name on each line; # begins a comment. */
-static void read_allowed(void)
-{
-    FILE *f = fopen(options.allow, "r");
-    char line[4096];
-
-    if (f == NULL)
-        fail("%s: %s", options.allow, strerror(errno));
-    while (fgets(line, sizeof line, f) != NULL) {
-        size_t start = strspn(line, " \t"), size;
-
-        line[strcspn(line, "#\n")] = '\0';
-        size = start < strlen(line) ? strcspn(line + start, " \t\r") : 0;
-        if (size == 0)
-            continue;
-        allowed = grow(allowed, num_allowed, sizeof *allowed);
-        allowed[num_allowed].name = zeroed(size + 1, 1);
-        allowed[num_allowed].used = false;
-        memcpy(allowed[num_allowed++].name, line + start, size);
-    }
-    if (ferror(f))
-        fail("%s: cannot be read", options.allow);
-    fclose(f);
-}
+static struct known known;
 
 static bool is_allowed(const char *function, uint64_t start)
 {
-    bool found = false;
     char pc[24];
-    size_t i;
+    bool by_name = known_use(&known, function), by_pc;
 
     snprintf(pc, sizeof pc, "0x%" PRIx64, start);
-    for (i = 0; i < num_allowed; i++) {
-        if (strcmp(allowed[i].name, function) == 0 || strcmp(allowed[i].name, pc) == 0)
-            allowed[i].used = found = true;
-    }
-    return found;
-}
-
-/* TEXT as a string of JSON. */
-static void put_json(const char *text)
-{
-    putchar('"');
-    for (; *text != '\0'; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        if (c < 0x20 || c >= 0x7f)
-            printf("\\u%04x", c);
-        else
-            printf(c == '"' || c == '\\' ? "\\%c" : "%c", c);
-    }
-    putchar('"');
+    by_pc = known_use(&known, pc);
+    return by_name || by_pc;
 }
 
 /* Code in one function with one fault: ranges of PCs, the first of which is START. */
@@ -317,33 +251,28 @@ static size_t say_findings(void)
         printf(",\n \"findings\": [");
     for (i = 0; i < num_findings; i++) {
         const struct finding *f = &findings[i];
-        bool known = is_allowed(f->function, f->start);
+        bool allowed = is_allowed(f->function, f->start);
 
-        count += !known;
+        count += !allowed;
         if (options.json) {
             printf("%s\n  {\"function\": ", i > 0 ? "," : "");
             put_json(f->function);
             printf(", \"offset\": %" PRIu64 ", \"pc\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64
                    ", \"ranges\": %" PRIu64 ", \"allowed\": %s, \"what\": ",
-                   f->offset, f->start, f->bytes, f->ranges, known ? "true" : "false");
+                   f->offset, f->start, f->bytes, f->ranges, allowed ? "true" : "false");
             put_json(f->what);
             putchar('}');
-        } else if (!options.quiet && !known) {
+        } else if (!options.quiet && !allowed) {
             say_finding(f);
         }
     }
     if (options.json)
         printf("]}\n");
-    for (i = 0; i < num_allowed; i++) {
-        if (!allowed[i].used)
-            fprintf(stderr, "sfu-gen: %s: nothing found for the line %s\n", options.allow, allowed[i].name);
+    for (i = 0; i < known.num; i++) {
+        if (!known.list[i].used)
+            fprintf(stderr, "sfu-gen: %s: nothing found for the line %s\n", options.allow, known.list[i].name);
     }
     return count;
-}
-
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole > 0 ? 100.0 * (double)part / (double)whole : 100.0;
 }
 
 /* ---- Check ----------------------------------------------------------------------------------------------------- */
@@ -351,21 +280,9 @@ static double percent(uint64_t part, uint64_t whole)
 /* What a difference is, in words: a difference_fn. CTX is the image. */
 static void add_difference(void *ctx, const struct difference *d)
 {
-    const struct sfu_rule *wanted = NULL, *got = NULL;
-    char what[160], a[40], b[40];
+    char what[160];
 
-    if (d->got != NULL && strcmp(d->what, "CFA") == 0)
-        wanted = &d->wanted->cfa, got = &d->got->cfa;
-    else if (d->got != NULL && strcmp(d->what, "RA") == 0)
-        wanted = &d->wanted->ra, got = &d->got->ra;
-    else if (d->got != NULL && strcmp(d->what, "FP") == 0)
-        wanted = &d->wanted->fp, got = &d->got->fp;
-    snprintf(what, sizeof what, "%s%s", d->missing || d->code != SFU_OK ? "" : "wrong: ", d->what);
-    if (wanted != NULL) {
-        print_rule(a, sizeof a, wanted);
-        print_rule(b, sizeof b, got);
-        snprintf(what, sizeof what, "wrong %s: %s, but the CFI says %s", d->what, b, a);
-    }
+    print_difference(what, sizeof what, d);
     add_finding(ctx, d->start, d->end, what);
 }
 
@@ -448,7 +365,7 @@ static void check_self(struct input *in, const struct tables *tables, const stru
     num_findings = 0;
     compare_tables(&in->cfi, &in->spans, &section, without_fp, add_difference, &in->image, &c);
     compare_kept(&in->image, &in->kept, &section, without_fp, add_difference, &in->image, &kept);
-    if (num_findings > 0)
+    if (findings != NULL && num_findings > 0)
         fail("self-check: 0x%" PRIx64 ": %s; nothing written", findings[0].start, findings[0].what);
     if (c.pcs != tables->covered || c.lost != tables->lost || kept.pcs != tables->kept ||
         (!without_fp && (c.below_sp != tables->below_sp || c.drap != tables->drap)))
@@ -599,8 +516,8 @@ int main(int argc, char **argv)
     struct input in;
 
     parse_options(argc, argv);
-    if (options.allow != NULL)
-        read_allowed();
+    if (options.allow != NULL && !known_read(&known, options.allow))
+        fail("%s: %s", options.allow, strerror(errno));
     read_input(&in);
     if (options.action == CHECK)
         check(&in);

@@ -6,6 +6,7 @@
  */
 #include "tables.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,21 +35,23 @@ static void add_loss(struct tables *t, uint64_t start, uint64_t end, const char 
 {
     t->losses = grow(t->losses, t->num_losses, sizeof *t->losses);
     t->losses[t->num_losses++] = (struct loss){start, end, why};
+    if (t->num_functions > 0)
+        t->functions[t->num_functions - 1].before_loss = true;
     t->lost += end - start;
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------------------------ */
 
-static bool same_rules(const struct table_row *a, const struct table_row *b)
+static bool same_rules(const struct made_row *a, const struct made_row *b)
 {
     return a->flags == b->flags && memcmp(a->offset, b->offset, sizeof a->offset) == 0 &&
            memcmp(a->control, b->control, sizeof a->control) == 0;
 }
 
-static struct table_row packed(const struct cfi_row *row, uint64_t function)
+static struct made_row packed(const struct cfi_row *row, uint64_t function)
 {
     const struct sfu_rule *rules[ROW_RULES];
-    struct table_row result = {0};
+    struct made_row result = {0};
     unsigned i;
 
     rules[ROW_CFA] = &row->cfa;
@@ -68,7 +71,7 @@ static struct table_row packed(const struct cfi_row *row, uint64_t function)
 }
 
 /* Adds ROW behind the others of FUNCTION, the last one. */
-static void add_row(struct tables *t, struct function *function, const struct table_row *row)
+static void add_row(struct tables *t, struct function *function, const struct made_row *row)
 {
     t->rows = grow(t->rows, t->num_rows, sizeof *t->rows);
     t->rows[t->num_rows++] = *row;
@@ -84,7 +87,7 @@ static uint32_t row_end(const struct tables *t, const struct function *function,
 /* Removes rows of the last function that say what the one before says. */
 static void join_rows(struct tables *t, struct function *function)
 {
-    struct table_row *rows = t->rows + function->first_row;
+    struct made_row *rows = t->rows + function->first_row;
     uint32_t i, kept = 1;
 
     for (i = 1; i < function->num_rows; i++) {
@@ -103,7 +106,7 @@ static uint16_t register_control(uint32_t reg)
     return (uint16_t)(reg << RULE_NUMBER | RULE_REGISTER);
 }
 
-static void set_kept(struct table_row *row, unsigned which, uint32_t reg)
+static void set_kept(struct made_row *row, unsigned which, uint32_t reg)
 {
     row->control[which] = register_control(reg);
     row->offset[which] = 0;
@@ -121,7 +124,7 @@ static void fix_below_sp(struct tables *t, struct function *function, uint32_t r
     unsigned k;
 
     for (i = 0; i < function->num_rows; i++) {
-        struct table_row *row = &t->rows[function->first_row + i];
+        struct made_row *row = &t->rows[function->first_row + i];
         bool fixed = false;
 
         for (k = t->image->registers->link ? ROW_RA : ROW_FP; k < ROW_RULES; k++) {
@@ -162,7 +165,7 @@ static uint32_t pops_of(const uint8_t *p, uint32_t size)
 /* Inserts a copy of row I of the last function that begins at START. */
 static void split_row(struct tables *t, struct function *function, uint32_t i, uint32_t start)
 {
-    struct table_row *row;
+    struct made_row *row;
 
     add_row(t, function, &t->rows[function->first_row + i]);
     row = &t->rows[function->first_row + i];
@@ -173,7 +176,7 @@ static void split_row(struct tables *t, struct function *function, uint32_t i, u
 /* Where FUNCTION restores FP in row I, from the row's start: 0 if before it, UINT32_MAX if not at all. */
 static uint32_t restored_at(const struct tables *t, const struct function *function, uint32_t i)
 {
-    const struct table_row *row = &t->rows[function->first_row + i];
+    const struct made_row *row = &t->rows[function->first_row + i];
     uint32_t size = row_end(t, function, i) - row->start, pops;
     const uint8_t *p = image_instructions(t->image, function->start + row->start, size);
     const uint8_t *before = image_instructions(t->image, function->start + row->start - 1, 1);
@@ -196,7 +199,7 @@ static void fix_drap(struct tables *t, struct function *function)
     uint32_t i;
 
     for (i = 0; i < function->num_rows; i++) {
-        struct table_row *row = &t->rows[function->first_row + i];
+        struct made_row *row = &t->rows[function->first_row + i];
         uint32_t at;
 
         if (row->flags & ROW_OUTERMOST || row->control[ROW_FP] != saved)
@@ -220,23 +223,23 @@ static void fix_drap(struct tables *t, struct function *function)
 
 /* ---- Repeated blocks ------------------------------------------------------------------------------------------- */
 
-/* Whether the rows of FUNCTION repeat every PERIOD bytes, COUNT rows in each. */
+/* Whether the rows of FUNCTION repeat every PERIOD bytes, COUNT rows in each; the last block may end early. */
 static bool repeats(const struct tables *t, const struct function *function, uint32_t period, uint32_t count)
 {
-    const struct table_row *rows = t->rows + function->first_row;
+    const struct made_row *rows = t->rows + function->first_row;
     uint32_t i;
 
     for (i = count; i < function->num_rows; i++) {
         if (rows[i].start != rows[i - count].start + period || !same_rules(&rows[i], &rows[i - count]))
             return false;
     }
-    return true;
+    return rows[function->num_rows - count].start + period >= function->size;
 }
 
 /* Finds out whether the rows of the last function, which depend on the PC, are those of equal blocks. */
 static void find_blocks(struct tables *t, struct function *function)
 {
-    const struct table_row *rows = t->rows + function->first_row;
+    const struct made_row *rows = t->rows + function->first_row;
     uint32_t count;
 
     for (count = 2; count < function->num_rows && rows[count].start <= UINT8_MAX; count++) {
@@ -277,7 +280,7 @@ static void open_function(struct builder *b, uint64_t start, bool by_pc)
     struct tables *t = b->tables;
 
     t->functions = grow(t->functions, t->num_functions, sizeof *t->functions);
-    t->functions[t->num_functions++] = (struct function){start, 0, 0, t->num_rows, b->signal, b->key_b, 0};
+    t->functions[t->num_functions++] = (struct function){start, 0, 0, t->num_rows, b->signal, b->key_b, false, 0};
     b->open = b->any = true;
     b->by_pc = by_pc;
 }
@@ -287,7 +290,7 @@ static void build_row(void *ctx, const struct cfi_row *given)
 {
     struct builder *b = ctx;
     struct cfi_row row = *given;
-    struct table_row next;
+    struct made_row next;
     struct function *function;
 
     row.start = row.start > b->span->start ? row.start : b->span->start;
@@ -332,17 +335,10 @@ static void build_span(struct tables *t, const struct cfi *cfi, const struct cfi
 
 static bool is_covered(const struct cfi_spans *spans, const struct section *section)
 {
-    size_t low = 0, high = spans->num;
+    size_t before =
+        count_up_to(spans->list, spans->num, sizeof *spans->list, offsetof(struct cfi_span, end), section->addr);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (spans->list[middle].end <= section->addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < spans->num && spans->list[low].start < section->addr + section->size;
+    return before < spans->num && spans->list[before].start < section->addr + section->size;
 }
 
 static void build_plt(struct tables *t, struct section *plt)
@@ -413,7 +409,7 @@ bool tables_need_fp(const struct tables *tables)
     size_t i;
 
     for (i = 0; i < tables->num_rows; i++) {
-        const struct table_row *row = &tables->rows[i];
+        const struct made_row *row = &tables->rows[i];
 
         if (!(row->flags & ROW_OUTERMOST) &&
             (row->control[ROW_CFA] >> RULE_NUMBER == fp || row->control[ROW_RA] >> RULE_NUMBER == fp))
@@ -428,7 +424,7 @@ void tables_drop_fp(struct tables *tables)
 
     for (i = 0; i < tables->num_functions; i++) {
         struct function *function = &tables->functions[i];
-        struct table_row *rows = tables->rows + function->first_row;
+        struct made_row *rows = tables->rows + function->first_row;
         uint32_t k, kept = 0;
 
         for (k = 0; k < function->num_rows; k++) {

@@ -14,7 +14,7 @@ enum { ROW_CFA, ROW_RA, ROW_FP, ROW_RULES };
 enum { ROW_OUTERMOST = 1, ROW_SIGNED = 2 };
 
 /* A row: the rules of struct sfu_rule, packed. An outermost one has none. */
-struct table_row {
+struct made_row {
     uint32_t start; /* from the start of the function, or of the repeated block */
     int32_t offset[ROW_RULES];
     uint16_t control[ROW_RULES];
@@ -27,7 +27,8 @@ struct function {
     uint32_t num_rows; /* 0 in a signal frame that cannot be described */
     size_t first_row;
     bool signal, key_b;
-    uint8_t repeat; /* not 0: rows are those of blocks of this size */
+    bool before_loss; /* there is no row between it and the next one, whatever the code is */
+    uint8_t repeat;   /* not 0: rows are those of blocks of this size */
 };
 
 /* Code for which there will be no row, or a wrong one. */
@@ -39,7 +40,7 @@ struct loss {
 struct tables {
     struct image *image;
     struct function *functions; /* by address */
-    struct table_row *rows;
+    struct made_row *rows;
     struct loss *losses;
     size_t num_functions, num_rows, num_losses;
     uint64_t covered;   /* bytes of code that CFI describes */

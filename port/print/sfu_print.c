@@ -48,10 +48,6 @@ static void print_frame(const struct sfu_panic *p)
 
 static void print_end(const struct sfu_panic *p, int code)
 {
-    if (p->slide != 0) {
-        number(p, "slide 0x", p->slide, 16, 1);
-        text(p, "\n");
-    }
     number(p, code < 0 ? "trace ends (-" : "trace ends (", (uint64_t)(code < 0 ? -code : code), 10, 1);
     text(p, "): ");
     text(p, sfu_string(code));
@@ -119,6 +115,10 @@ int sfu_panic_print(struct sfu_panic *panic, const struct sfu_registers *top)
         return SFU_E_STACK;
     }
     panic->busy = 1;
+    if (panic->slide != 0) {
+        number(panic, "slide 0x", panic->slide, 16, 1);
+        text(panic, "\n");
+    }
     sfu_walk_start(&panic->walk, panic->target, top);
     do {
         print_frame(panic);

@@ -15,11 +15,11 @@
  *
  * prints, where A to D are PCs:
  *
+ *     slide 0x100000
  *     #0  0x<A>  leaf+0x1c
  *     #1  0x<B>  tick+0x40
  *     #2  0x<C>  work+0x8  [interrupted]
  *     #3  0x<D>  main+0x22  [guessed]
- *     slide 0x100000
  *     trace ends (1): end of the stack: the outermost frame
  *     addr2line -fipe kernel.elf 0x<a> 0x<b> 0x<c> 0x<d>
  *
@@ -29,6 +29,9 @@
  * PC is exact; [stack switch]: it is on another stack than the one above; [hooked]: its return address had been
  * replaced; [wild call]: the frame above is where it called through a wild pointer, as far as can be guessed;
  * [guessed]: by the frame-pointer fallback, or by a trap hook that was not sure.
+ *
+ * sfu-trace (port/host) puts files, lines and inlined callers under each frame of such a trace in a log. sfu_dump.h has
+ * more for it: the build ID, by which it chooses the image, and a dump for programs without tables.
  */
 #ifndef SFU_PRINT_H
 #define SFU_PRINT_H

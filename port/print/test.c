@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "sfu_print.h"
+#include "sfu_dump.h"
 
 /* An amd64 section, version 2, of one function at 0x10 above it that is one byte long. */
 static const uint8_t bytes[] = {0xe2, 0xde, 2, 1, 3, 0, 0xf8, 0,  1, 0, 0, 0,    1, 0, 0, 0, 3,
@@ -129,11 +129,11 @@ static void test_marks(void **state)
     top.sp = STACK;
     assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NO_FDE);
     snprintf(expected, sizeof expected,
+             "slide 0x800\n"
              "#0  0x0000000000001004  first+0x4\n"
              "#1  0x0000000000002000  first+0x1000  [guessed]\n"
              "#2  0x0000000000003000  third+0x0  [interrupted]\n"
              "#3  0x123456789abcdef0  [stack switch]  [guessed]\n"
-             "slide 0x800\n"
              "trace ends (-13): %s; guessed frames are not proven\n"
              "addr2line -fipe kernel.elf 0x804 0x17ff 0x2800 0x123456789abcd6ef\n",
              sfu_string(SFU_E_NO_FDE));
@@ -314,15 +314,139 @@ static void test_again(void **state)
     assert_string_equal(output, kept);
 }
 
+/* ---- The raw dump ---- */
+
+static const uint8_t note[] = {4, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 0x01, 0xab, 0xf0};
+
+static void test_build_id(void **state)
+{
+    (void)state;
+    sfu_print_build_id(&panic, note, note + sizeof note);
+    assert_string_equal(output, "build ID 01abf0\n");
+    length = 0;
+    output[0] = '\0';
+    sfu_print_build_id(&panic, note, note + 16);
+    sfu_print_build_id(&panic, note, note);
+    sfu_print_build_id(&panic, NULL, NULL);
+    assert_string_equal(output, "");
+}
+
+/* No tables, no callback: four words of the window are left above SP. */
+static void test_dump_plain(void **state)
+{
+    static const struct sfu_dump dump = {.abi = SFU_AMD64};
+
+    (void)state;
+    panic.target = NULL;
+    assert_int_equal(sfu_panic_init(&panic, NULL, NULL, stack, stack + WORDS), SFU_E_EMPTY);
+    memcpy(&stack[WORDS - 4], "\1\2\3\4\5\6\7\10", 8);
+    top.sp = (uintptr_t)&stack[WORDS - 4];
+    sfu_dump_print(&panic, &dump, &top);
+    assert_non_null(strstr(output, "sfu1 begin 3 exact\nsfu1 r pc 0000000000001004 sp 0"));
+    assert_non_null(strstr(output,
+                           " fp 0000000000010008\n"
+                           "sfu1 s 0000 0807060504030201 0000000000000000 0000000000000000 0000000000000000\n"
+                           "sfu1 end 0004\n"));
+}
+
+static int some_registers(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+{
+    (void)ctx;
+    assert_int_equal(frame->depth, 0);
+    assert_int_equal(frame->trap, 0);
+    assert_int_equal(frame->regs.pc, 0x1004);
+    *value = reg + 1;
+    return reg % 7 == 3 ? 0 : -1;
+}
+
+/* All that there can be, of a stack in the other byte order. */
+static void test_dump_all(void **state)
+{
+    static const struct sfu_dump_place places[] = {{0x100000, "image_start", NULL}, {0x200000, ".text", "m.ko"}};
+    static const struct sfu_dump_stack stacks[] = {
+        {STACK + 8 * 20, 4}, {STACK - 8, 1}, {STACK + 8 * (WORDS - 1), 9}};
+    const struct sfu_dump dump = {note, note + sizeof note, places, 2, stacks, 3, 5, SFU_S390X};
+
+    (void)state;
+    target.reg = some_registers;
+    target.pac_mask = 0xff00;
+    memcpy(stack, "\1\2\3\4\5\6\7\10", 8);
+    memcpy(&stack[23], "\1\2\3\4\5\6\7\10", 8);
+    top.ra = 0xfedcba9876543210;
+    top.has_ra = true;
+    top.pc_kind = SFU_PC_RETURN;
+    sfu_dump_print(&panic, &dump, &top);
+    assert_string_equal(output, "sfu1 begin 4 return\n"
+                                "sfu1 build 01abf0\n"
+                                "sfu1 at 0000000000100000 image_start\n"
+                                "sfu1 at 0000000000200000 .text m.ko\n"
+                                "sfu1 r pc 0000000000001004 sp 0000000000010000 fp 0000000000010008\n"
+                                "sfu1 r ra fedcba9876543210\n"
+                                "sfu1 r pac 000000000000ff00\n"
+                                "sfu1 r 03 0000000000000004 0a 000000000000000b 11 0000000000000012\n"
+                                "sfu1 r 18 0000000000000019 1f 0000000000000020\n"
+                                "sfu1 s 0000 0102030405060708 0000000000000000 0000000000000000 0000000000000000\n"
+                                "sfu1 s 0020 0000000000000000\n"
+                                "sfu1 m 00000000000100a0 0000000000000000 0000000000000000 0000000000000000\n"
+                                "sfu1 m 00000000000100b8 0102030405060708\n"
+                                "sfu1 m 00000000000101f8 0000000000000000\n"
+                                "sfu1 end 000a\n");
+}
+
+/* At most what is asked for, and no line is longer than a serial console's. */
+static void test_dump_long(void **state)
+{
+    static uint64_t much[SFU_DUMP_MOST + 2];
+    struct sfu_dump dump = {.abi = SFU_AMD64};
+    const char *line, *end;
+
+    (void)state;
+    sfu_dump_print(&panic, &dump, &top);
+    assert_non_null(strstr(output, "sfu1 s 01e0 0000"));
+    assert_null(strstr(output, "sfu1 s 0200"));
+    assert_non_null(strstr(output, "sfu1 end 0040\n"));
+    for (line = output; *line != '\0'; line = end + 1) {
+        end = strchr(line, '\n');
+        assert_true(end - line <= 80);
+    }
+    target.window = much;
+    target.window_low = UINT64_MAX - sizeof much + 1;
+    target.window_high = UINT64_MAX;
+    top.sp = UINT64_MAX - 16 + 1;
+    length = 0;
+    sfu_dump_print(&panic, &dump, &top);
+    assert_non_null(strstr(output, "\nsfu1 s 0000 0000000000000000\nsfu1 end 0001\n"));
+}
+
+/* A fault in the middle of a dump comes to the printer, which stops; a dump does not begin in one. */
+static void test_dump_fault(void **state)
+{
+    static const struct sfu_dump dump = {.abi = SFU_AMD64};
+
+    (void)state;
+    faults = 1;
+    sfu_dump_print(&panic, &dump, &top);
+    assert_int_equal(faults, 0);
+    assert_non_null(strstr(output, "\nsecond fault, while printing"));
+    length = 0;
+    output[0] = '\0';
+    panic.busy = 1;
+    sfu_dump_print(&panic, &dump, &top);
+    assert_string_equal(output, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_plain, reset), cmocka_unit_test_setup(test_marks, reset),
-        cmocka_unit_test_setup(test_many, reset),  cmocka_unit_test_setup(test_fault, reset),
-        cmocka_unit_test_setup(test_again, reset), cmocka_unit_test_setup(test_guessed_by_hook, reset),
-        cmocka_unit_test_setup(test_init, reset),  cmocka_unit_test_setup(test_init_broken, reset),
-        cmocka_unit_test_setup(test_wild_call, reset), cmocka_unit_test_setup(test_replaced, reset),
+        cmocka_unit_test_setup(test_plain, reset),      cmocka_unit_test_setup(test_marks, reset),
+        cmocka_unit_test_setup(test_many, reset),       cmocka_unit_test_setup(test_fault, reset),
+        cmocka_unit_test_setup(test_again, reset),      cmocka_unit_test_setup(test_guessed_by_hook, reset),
+        cmocka_unit_test_setup(test_init, reset),       cmocka_unit_test_setup(test_init_broken, reset),
+        cmocka_unit_test_setup(test_wild_call, reset),  cmocka_unit_test_setup(test_replaced, reset),
         cmocka_unit_test_setup(test_joined, reset),
+        cmocka_unit_test_setup(test_build_id, reset),   cmocka_unit_test_setup(test_dump_plain, reset),
+        cmocka_unit_test_setup(test_dump_all, reset),   cmocka_unit_test_setup(test_dump_long, reset),
+        cmocka_unit_test_setup(test_dump_fault, reset),
     };
 
     return cmocka_run_group_tests_name("print", tests, NULL, NULL);

@@ -65,7 +65,8 @@ class Bench:
         self.cpu, self.directory, self.tools = cpu, directory, os.path.abspath(os.path.join(tc, cpu))
         shutil.rmtree(directory, ignore_errors=True)
         os.makedirs(directory)
-        for name in ("sfu.c", "sfu.h", "arch", "port/print/sfu_print.c", "port/print/sfu_print.h"):
+        for name in ("sfu.c", "sfu.h", "arch", "port/print/sfu_print.c", "port/print/sfu_print.h",
+                     "port/print/sfu_dump.c", "port/print/sfu_dump.h"):
             os.symlink(os.path.abspath(name), os.path.join(directory, os.path.basename(name)))
         self.scripts = {}
         for kind, words, text in blocks():
@@ -190,6 +191,14 @@ def test_walkable(bench):
     bench.must_describe("walkable.elf", ["walkable", "start"])
 
 
+def test_dump(bench):
+    """Without tables nothing but the dump is needed."""
+    bench.run("$CC -O2 -ffreestanding -Wall -Wextra -Werror -c dump.c sfu_dump.c")
+    wanted = {line.split()[-1] for line in bench.run("ld -r dump.o sfu_dump.o -o both.o; nm -u both.o").splitlines()}
+    own = {"build_id_start", "build_id_end", "image_start", "stack_low", "stack_high", "console_put"}
+    must(wanted - {"memcpy", "memset"} <= own, f"it needs {sorted(wanted)}")
+
+
 def test_instrument(bench):
     bench.recipe("instrument")
     allowed = {"memcpy", "memset"}
@@ -225,7 +234,7 @@ def main():
     tc, directory = sys.argv[1:]
     tests = [(f"{cpu}/{test.__name__[5:]}", test, cpu)
              for cpu in CC for test in (test_flags, test_clang, test_lto, test_link, test_efi, test_walkable,
-                                        test_instrument) if test is not test_efi or cpu in EFI]
+                                        test_dump, test_instrument) if test is not test_efi or cpu in EFI]
     tests.append(("codes", test_codes, None))
 
     def run(job):

@@ -18,13 +18,7 @@ measured=$out/measured
 say() { echo "bench: $*" >&2; }
 
 # Bytes of text and rodata of file $1.
-text() {
-    "$tc/x86_64/readelf" -SW "$1" | sed 's/^ *\[ *//' | while read -r _ name _ _ _ size _; do
-        case $name in
-        .text* | .rodata*) echo "$((0x$size))" ;;
-        esac
-    done | awk '{ sum += $1 } END { print sum + 0 }'
-}
+text() { test/gates/text.sh "$tc/x86_64/readelf" "$1"; }
 
 sizes() {
     for opt in Os O2; do
@@ -92,7 +86,7 @@ all_times() {
 # Lookups in sections of all sizes: instructions of one, and nanoseconds, the same 1,000 and others each time.
 lookups() {
     for n in 1000 10000 100000 1000000; do
-        for mode in find sfu $fast_modes; do
+        for mode in find sfu fast index cache; do
             callgrind measured "$out/stacks-x86_64" "$out/x86_64.sframe" "$n" "$mode-all" 16 1 |
                 awk -v name="$n-$mode" '/^stacks/ { ops = $4 } /^Ir/ { print "lookup-count", name, $2 / ops }'
             for kind in '' -all; do
@@ -106,7 +100,7 @@ lookups() {
 # Of each CPU, the difference between 1 and 11 walks of a stack of 1,000 frames, by QEMU.
 other_cpus() {
     for cpu in x86_64 aarch64 s390x; do
-        for mode in sfu $fast_modes; do
+        for mode in sfu fast index cache; do
             for times in 1 11; do
                 "qemu-$cpu" -plugin "$out/insns.so" "$out/stacks-$cpu" "$out/$cpu.sframe" 0 "$mode" "$times" 1 2>&1
             done | awk -v name="$cpu-$mode" '
@@ -131,8 +125,6 @@ versions() {
 
 say building
 "$here/build.sh" "$out" >"$out.log" 2>&1 || { cat "$out.log" >&2 && exit 1; }
-fast_modes=
-[ ! -f "$out/size/sfu_fast-Os.o" ] || fast_modes='fast index cache'
 say 'comparing every walker on every stack'
 versions >"$measured"
 if compare >>"$measured"; then

@@ -25,12 +25,6 @@ if [ -f "$lib/libc.so.6" ]; then
     newest="-Wl,--dynamic-linker=$lib/ld-linux-x86-64.so.2 -Wl,--disable-new-dtags,-rpath,$lib"
 fi
 
-fast=
-if [ -f port/fast/sfu_fast.c ]; then
-    fast=port/fast/sfu_fast.c
-    warn="$warn -DBENCH_FAST"
-fi
-
 # object FILE OBJECT FLAG...
 object() {
     file=$1
@@ -55,7 +49,7 @@ program() {
     shift
     mkdir -p "$out/o-$name"
     foreign "o-$name" "$@"
-    for file in "$here"/bench.c "$here"/work.c "$here"/walk_*.c sfu.c $fast; do
+    for file in "$here"/bench.c "$here"/work.c "$here"/walk_*.c sfu.c port/fast/sfu_fast.c; do
         # shellcheck disable=SC2086  # words
         object "$file" "$out/o-$name/$(basename "$file" .c).o" $warn "$@"
     done
@@ -97,7 +91,7 @@ stacks() {
     fi
     "$tc/$cpu/objcopy" -O binary -j .sframe "$image" "$out/$cpu.sframe"
     # shellcheck disable=SC2086  # words
-    "$tc/gcc16/$cpu/gcc" -std=c99 -D_GNU_SOURCE -O2 $warn -static -I. -Iport/fast "$here/stacks.c" sfu.c $fast \
+    "$tc/gcc16/$cpu/gcc" -std=c99 -D_GNU_SOURCE -O2 $warn -static -I. -Iport/fast "$here/stacks.c" sfu.c port/fast/sfu_fast.c \
         -o "$out/stacks-$cpu"
 }
 for cpu in x86_64 aarch64 s390x; do
@@ -124,7 +118,7 @@ peer llvm -isystem "$(echo "$tc"/peers/llvm/usr/lib/llvm-*/include)" "-L$llvm" -
 
 # For the sizes: as a small machine would have them.
 for opt in Os O2; do
-    for file in sfu.c $fast "$here/walk_fp.c"; do
+    for file in sfu.c port/fast/sfu_fast.c "$here/walk_fp.c"; do
         "$gcc" -std=c99 -ffreestanding -$opt -fcf-protection=none -DSFU_NO_STRINGS -I. -Iport/fast -c "$file" \
             -o "$out/size/$(basename "$file" .c)-$opt.o"
     done

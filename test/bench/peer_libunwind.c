@@ -8,6 +8,7 @@
 #define UNW_LOCAL_ONLY
 #include <libunwind.h>
 #include "bench.h"
+#include "unw_step.h"
 
 extern peer_list peer;
 
@@ -15,22 +16,6 @@ static bool init(const struct bench_image *image)
 {
     (void)image;
     return unw_set_caching_policy(unw_local_addr_space, UNW_CACHE_PER_THREAD) == 0;
-}
-
-static unsigned step(uint64_t *pcs, unsigned max)
-{
-    unw_context_t context;
-    unw_cursor_t cursor;
-    unsigned n = 0;
-    if (unw_getcontext(&context) != 0 || unw_init_local(&cursor, &context) != 0) {
-        return 0;
-    }
-    while (n < max && unw_step(&cursor) > 0) {
-        unw_word_t pc;
-        unw_get_reg(&cursor, UNW_REG_IP, &pc);
-        pcs[n++] = pc;
-    }
-    return n;
 }
 
 static unsigned cached(uint64_t *pcs, unsigned max)

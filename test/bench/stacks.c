@@ -20,9 +20,7 @@
 #include <time.h>
 
 #include "sfu.h"
-#ifdef BENCH_FAST
 #include "sfu_fast.h"
-#endif
 
 enum {
     HEADER = 28,
@@ -44,10 +42,8 @@ static struct sfu_target target;
 static uint64_t (*lookups)[FRAMES]; /* PCs to look up, of each stack */
 static uint8_t *memory[STACKS];
 static struct sfu_registers tops[STACKS];
-#ifdef BENCH_FAST
 static struct sfu_fast fast;
 static struct sfu_fast_image fast_image;
-#endif
 
 static void die(const char *message)
 {
@@ -263,7 +259,6 @@ static unsigned walk(unsigned which)
     return n;
 }
 
-#ifdef BENCH_FAST
 static unsigned trace(unsigned which)
 {
     static uint64_t pcs[FRAMES];
@@ -271,7 +266,6 @@ static unsigned trace(unsigned which)
     (void)sfu_fast_trace(&fast, &target, &tops[which], 1, pcs, FRAMES, &n);
     return (unsigned)n;
 }
-#endif
 
 unsigned measured(unsigned (*once)(unsigned), unsigned times, bool all);
 __attribute__((noinline)) unsigned measured(unsigned (*once)(unsigned), unsigned times, bool all)
@@ -324,7 +318,6 @@ int main(int argc, char **argv)
         once = walk;
         (void)sfu_add(&target.sections, &section);
     }
-#ifdef BENCH_FAST
     if (once == NULL) {
         once = trace;
         if (sfu_fast_add(&fast, &fast_image, &section) != SFU_OK) {
@@ -340,7 +333,6 @@ int main(int argc, char **argv)
             sfu_fast_set_cache(&fast, get(16384), 16384);
         }
     }
-#endif
     if (once == NULL) {
         die("no such mode");
     }

@@ -5,9 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include "sfu.h"
-#ifdef BENCH_FAST
 #include "sfu_fast.h"
-#endif
 #include "arch/sfu_arch.h"
 #include "bench.h"
 
@@ -43,7 +41,6 @@ static unsigned walk(uint64_t *pcs, unsigned max)
     return n;
 }
 
-#ifdef BENCH_FAST
 
 struct fast {
     struct sfu_fast fast;
@@ -96,17 +93,14 @@ FAST(fast_4k, 4096, false)
 FAST(fast_8k, 8192, false)
 FAST(fast_16k, 16384, false)
 
-#endif
 
 const struct walker sfu_walkers[] = {
     {"sfu", init, walk},
-#ifdef BENCH_FAST
     {"sfu_fast", fast_none_init, fast_none_walk},
     {"sfu_fast_index", fast_index_init, fast_index_walk},
     {"sfu_fast_2k", fast_2k_init, fast_2k_walk},
     {"sfu_fast_4k", fast_4k_init, fast_4k_walk},
     {"sfu_fast_8k", fast_8k_init, fast_8k_walk},
     {"sfu_fast_16k", fast_16k_init, fast_16k_walk},
-#endif
     {NULL, NULL, NULL},
 };

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# budget.sh OUT [size|perf]: measures the core. Prints lines "compiler cpu optimisation what figure":
+# budget.sh OUT [size|perf]: measures the core, and the fast walker beside it. Prints lines "compiler cpu optimisation what figure":
 #   text         bytes of text and rodata without the messages
 #   smallest     the same of what a program links that opens a mapped section of version 3, adds it, starts and steps,
 #                built for this ABI alone
 #   stack        bytes of stack that a step needs beyond the callbacks
 #   stack-mapped the same without remote reading
+#   fast-text    as text, of the fast walker
+#   fast-stack   bytes of stack that a trace by it needs beyond the callbacks; a step of the core is in it
 #   walk ...     instructions per frame or per find: the modes of perf.c
 # gcc 12 is Debian 12's, gcc16 the newest one of the toolchain; each measures alike everywhere.
 set -eu
@@ -36,15 +38,6 @@ abi_of() {
     esac
 }
 
-# Bytes in sections .text* and .rodata* of object $1 of CPU $2.
-text() {
-    "build/tc/$2/readelf" -SW "$1" | sed 's/^ *\[ *//' | while read -r _ name _ _ _ size _; do
-        case $name in
-        .text* | .rodata*) echo "$((0x$size))" ;;
-        esac
-    done | awk '{ sum += $1 } END { print sum + 0 }'
-}
-
 # measure COMPILER CPU OPTIMISATION
 measure() {
     object=$out/$1-$2-$3
@@ -54,26 +47,31 @@ measure() {
     {
         $command -fcallgraph-info=su -o "$object.o"
         $command -fcallgraph-info=su -DSFU_NO_REMOTE -o "$object-mapped.o"
+        ${command% sfu.c} port/fast/sfu_fast.c -fcallgraph-info=su -o "$object-fast.o"
+        cat "$object.ci" >>"$object-fast.ci"
         $command -DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3 "-DSFU_ABI=$(abi_of "$2")" -ffunction-sections \
             -fdata-sections -o "$object-alone.o"
         $(compiler "$1" "$2") -nostdlib -r -Wl,--gc-sections,-u,sfu_open,-u,sfu_add,-u,sfu_walk_start,-u,sfu_walk_step \
             "$object-alone.o" -o "$object-smallest.o"
     }
-    echo "$1 $2 $3 text $(text "$object.o" "$bfd")"
-    echo "$1 $2 $3 smallest $(text "$object-smallest.o" "$bfd")"
+    echo "$1 $2 $3 text $("$here/text.sh" "build/tc/$bfd/readelf" "$object.o")"
+    echo "$1 $2 $3 smallest $("$here/text.sh" "build/tc/$bfd/readelf" "$object-smallest.o")"
     stack=$("$here/stack.py" "$object.ci" sfu_walk_step)
     echo "$1 $2 $3 stack ${stack%% *}"
     stack=$("$here/stack.py" "$object-mapped.ci" sfu_walk_step)
     echo "$1 $2 $3 stack-mapped ${stack%% *}"
+    echo "$1 $2 $3 fast-text $("$here/text.sh" "build/tc/$bfd/readelf" "$object-fast.o")"
+    stack=$("$here/stack.py" "$object-fast.ci" sfu_fast_trace)
+    echo "$1 $2 $3 fast-stack ${stack%% *}"
 }
 
 # instructions COMPILER OPTIMISATION
 instructions() {
     program=$out/perf-$1-$2
-    $(compiler "$1" x86_64) -std=c99 "-$2" -g -I. "$here/perf.c" test/unit/build.c sfu.c -o "$program"
-    for mode in walk read remote v2 find; do
+    $(compiler "$1" x86_64) -std=c99 "-$2" -g -I. -Iport/fast "$here/perf.c" test/unit/build.c sfu.c port/fast/sfu_fast.c -o "$program"
+    for mode in walk read remote v2 find trace trace-cached; do
         n=$(valgrind -q --tool=callgrind --callgrind-out-file="$program-$mode" --collect-atstart=no \
-            --toggle-collect=measured "$program" $mode 2>"$program.log") || cat "$program.log" >&2
+            --toggle-collect='measured*' "$program" $mode 2>"$program.log") || cat "$program.log" >&2
         awk -v n="$n" -v name="$1 x86_64 $2 $mode" '/^(summary|totals):/ { ir = $2 }
             END { printf "%s %.1f\n", name, ir / n }' "$program-$mode"
     done

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * perf MODE: does what is to be measured ROUNDS times; callgrind counts the instructions of measured() alone and
+ * perf MODE: does what is to be measured ROUNDS times; callgrind counts the instructions of measured...() alone and
  * what it calls, and perf prints by how many operations to divide them.
  *   walk    a stack of 32 frames in a section of 1,000 functions, version 3, amd64, mapped; the stack is a window
  *   read    the same, the stack read through a callback
  *   remote  the same, the section read through a callback
  *   v2      as walk, version 2
  *   find    the row of one PC in each function
+ *   trace   as walk, by the fast walker with nothing but its own index
+ *   trace-cached   the same with a cache of 8 KiB
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "../unit/build.h"
-#include "sfu.h"
+#include "sfu_fast.h"
 
 enum { FUNCTIONS = 1000, FRAMES = 32, ROUNDS = 20 };
 #define BASE  UINT64_C(0x400000)
@@ -22,6 +24,9 @@ enum { FUNCTIONS = 1000, FRAMES = 32, ROUNDS = 20 };
 static struct build b;
 static uint64_t stack[FRAMES * 6 + 8];
 static struct sfu_section section;
+static struct sfu_fast fast;
+static struct sfu_fast_image image;
+static uint64_t cache[1024];
 
 static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
@@ -117,6 +122,24 @@ unsigned measured(const struct sfu_target *target, const char *mode)
     return operations;
 }
 
+unsigned measured_traces(const struct sfu_target *target);
+unsigned measured_traces(const struct sfu_target *target)
+{
+    struct sfu_registers top;
+    uint64_t pcs[2 * FRAMES];
+    unsigned operations = 0;
+    memset(&top, 0, sizeof top);
+    top.pc = pc_in(0);
+    top.sp = STACK;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t count;
+        if (sfu_fast_trace(&fast, target, &top, 0, pcs, 2 * FRAMES, &count) == SFU_END) {
+            operations += (unsigned)count;
+        }
+    }
+    return operations;
+}
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "walk";
@@ -129,14 +152,20 @@ int main(int argc, char **argv)
         puts("bad section");
         return 1;
     }
-    (void)sfu_add(&target.sections, &section);
+    if (strcmp(mode, "trace-cached") == 0) {
+        sfu_fast_set_cache(&fast, cache, sizeof cache);
+    }
+    (void)(*mode == 't' ? sfu_fast_add(&fast, &image, &section) : sfu_add(&target.sections, &section));
+    if (*mode == 't') {
+        target.sections = fast.sections;
+    }
     target.read = read_stack;
     if (strcmp(mode, "read") != 0) {
         target.window = stack;
         target.window_low = STACK;
         target.window_high = STACK + sizeof stack;
     }
-    operations = measured(&target, mode);
+    operations = *mode == 't' ? measured_traces(&target) : measured(&target, mode);
     printf("%u\n", operations);
     return operations == ROUNDS * (*mode == 'f' ? FUNCTIONS : FRAMES) ? 0 : 1;
 }

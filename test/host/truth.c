@@ -7,6 +7,7 @@
  */
 #include "image.h"
 #include "sfu.h"
+#include "read_file.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -282,20 +283,6 @@ static void compare_at(const struct image *image, Dwarf_CFI *cfi, const struct s
         what = "FP";
     if (what != NULL && differences++ == 0)
         snprintf(first, sizeof first, "0x%" PRIx64 ": %s", pc, what);
-}
-
-static uint8_t *read_file(const char *name, size_t *size)
-{
-    uint8_t *bytes = zeroed(1 << 26, 1);
-    FILE *f = fopen(name, "rb");
-
-    if (f == NULL) {
-        perror(name);
-        exit(1);
-    }
-    *size = fread(bytes, 1, 1 << 26, f);
-    fclose(f);
-    return bytes;
 }
 
 int main(int argc, char **argv)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# mutants.sh [NAME...]: breaks a copy of sfu.c in one way after the other, or in those that are named, two at a time, and
+# mutants.sh [NAME...]: breaks a copy of sfu.c, or of sfu_fast.c if a name begins with fast-, in one way after the other, or in those that are named, two at a time, and
 # shows that a proof fails of each.
 set -u
 here=$(dirname "$0")
@@ -12,12 +12,15 @@ export FIRST=1 # a failure is enough
 
 # mutant NAME PROOF SED
 mutant() {
-    local core=$out/$1
+    local core=$out/$1 subject=sfu.c
+    [[ $1 != fast-* ]] || subject=port/fast/sfu_fast.c
     rm -rf "$core"
-    mkdir "$core"
-    sed "$3" sfu.c >"$core/sfu.c"
-    if cmp -s sfu.c "$core/sfu.c"; then
-        echo "not ok $1: the change does not apply to sfu.c"
+    mkdir -p "$core/port/fast"
+    cp sfu.c "$core"
+    cp port/fast/sfu_fast.h "$core/port/fast"
+    sed "$3" $subject >"$core/$subject"
+    if cmp -s $subject "$core/$subject"; then
+        echo "not ok $1: the change does not apply to $subject"
     elif CORE=$core BUILD=$core "$here/prove.sh" "$2" >"$core/out"; then
         echo "not ok $1: $2 holds all the same"
     elif ! grep -q '^VERIFICATION FAILED' "$core"/*.log; then

@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The sfu authors
 #
 # prove.sh [PROOF...]: runs the proofs, two at a time, and says how each ended and what CPU time it took; fails if one
-# did. -q leaves out those that take minutes. A proof is named as it is in the list below, with its bounds or without.
+# did. -q leaves out those that take longer than seconds. A proof is named as it is in the list below, with its bounds or without.
 #
 # CORE    the directory of the sfu.c to prove; default .
 # BUILD   what is made on the way, and the logs; default build/prove
@@ -11,7 +11,7 @@
 #
 # A proof is of every value of everything that its file does not bound. CBMC checks each memory access, pointer, shift,
 # division and signed sum, that every loop ends, and what the files state. Unsigned sums are left out: addresses wrap
-# on purpose. See prove.h for how the proofs build on each other: number.c is what shows that the tables are read in
+# on purpose. See prove.h for how the proofs build on each other: read.c is what shows that the tables are read in
 # bounds, whatever their size.
 set -eu
 cbmc=$(test/toolchain/toolchain.sh cbmc)/cbmc
@@ -25,7 +25,6 @@ tables=read_known:any_known,read_entry:any_entry,load:any_load,load_signed:any_l
 tables=$tables,load2:any_load2,load4:any_load4,load8:any_load8
 rows=$tables,read_rules:any_rules,modulo:any_modulo
 fdes=read_entry:table_entry,fde_start:table_start,read_range:table_range,read_attributes:table_attributes
-
 stacks=stack_left.0:5,stacks_differ.0:5,find_left.0:5,leave.0:5
 
 # FILE PROOF BOUNDS REPLACED LOOPS
@@ -33,14 +32,22 @@ stacks=stack_left.0:5,stacks_differ.0:5,find_left.0:5,leave.0:5
 #   REPLACED  FUNCTION:STAND-IN, which another proof shows to do all that the function does
 #   LOOPS     contracts: that set of loops.py, for any number of passes. LOOP:N: it is shown to be entered N
 #             times at most, the last time to find out that it ends
-proofs="
+sorting=rebase:any_rebase,behind:key_behind,swap:swap_keys
+sorted=sfu_sort.0:10,sink.0:4,occurrences.0:8,prove_sorted.0:8
+fitting="fde_at:any_at,fde_start:any_start contracts"
+indexing=prove_fast_index.0:3,make_index.0:4,make_index.1:3
+taking="fast_pack:take_row check_rows.0:4,scan_rows.0:4,fast_find_row.0:4,flexible_rules.0:4"
+finding="sfu_check:accepts_order,make_index:any_index,read_attributes:take_fde,row_rule:take_attributes \
+accepts_order.0:4,survey.0:4,search.0:3,find_fde.0:4,bisect.0:3,image_of.0:2"
+quick="
 read.c   prove_record        - - -
 read.c   prove_record_remote - - -
-read.c   prove_entry         - - -
 read.c   prove_product       - - -
 read.c   prove_load          - - -
 read.c   prove_multiply      - - -
 read.c   prove_modulo        - - modulo.0:33
+open.c   prove_open          - - -
+open.c   prove_open_remote   - - -
 open.c   prove_list          - - prove_list.0:4,prove_list.1:3,prove_list.2:4,sfu_remove.0:4
 apply.c  prove_word          - load8:load_from -
 apply.c  prove_red_zone      - read_word:any_word -
@@ -50,8 +57,6 @@ prove_find_frame.0:4,$stacks
 walk.c   prove_walk_start    - sfu_find:any_find any_target.0:4,$stacks
 walk.c   prove_walk          - sfu_find:any_find,read_word:any_word any_target.0:4,sfu_find_frame.0:4,any_find.0:4,\
 find_caller.0:4,is_code.0:4,$stacks
-string.c prove_string        - - sfu_string.0:1600
-fast.c   prove_fast_entry    - - -
 find.c   prove_rules         - $tables flexible_rules.0:4
 find.c   prove_find_text     MAX_FDES=3 read_range:known_range sfu_find_text.0:4
 find.c   prove_checked       MAX_ROWS=8 read_row:listed_row,read_rules:listed_rules,modulo:any_modulo scan_rows.0:9,check_rows.0:9
@@ -59,30 +64,40 @@ check.c  prove_concatenated  - - find_next.0:9
 check.c  prove_check_rows    - $rows contracts:rows
 check.c  prove_check         - $rows,check_rows:any_check_rows,check_end:any_end contracts:check
 sort.c   prove_sort          - rebase:any_rebase,behind:any_behind,swap:any_swap contracts:sort
-sort.c   prove_swap          - - contracts:swap
 sort.c   prove_behind        MAX_FDES=2 read_range:known_range -
-sort.c   prove_swapped       - - swap.0:21
-sort.c   prove_rebased       - - rebase.0:9,rebase.1:4
+sort.c   prove_fits          VERSION=3 $fitting:fits
+sort.c   prove_sorted        MAX_FDES=2 $sorting $sorted
+sort.c   prove_sorted        MAX_FDES=3 $sorting $sorted
+sort.c   prove_sorted        MAX_FDES=4 $sorting $sorted
+sort.c   prove_sorted        MAX_FDES=5 $sorting $sorted
+fast.c   prove_fast_entry    - - -
+fast.c   prove_fast_pack     - - -
+fast.c   prove_fast_index    MAX_FDES=1 - $indexing
 "
-for abi in - SFU_ABI=SFU_AARCH64_BIG SFU_ABI=SFU_AARCH64 SFU_ABI=SFU_AMD64 SFU_ABI=SFU_S390X; do
-    proofs="${proofs}open.c prove_open $abi - -
-open.c prove_open_remote $abi - -
-"
-done
-for n in 2 3 4 5 6 7; do
-    proofs="${proofs}sort.c prove_sorted MAX_FDES=$n rebase:any_rebase,behind:key_behind,swap:swap_keys \
-sfu_sort.0:10,sink.0:4,occurrences.0:8,prove_sorted.0:8
-"
-done
-# These take minutes.
+# These take ten seconds or minutes.
 long="
 open.c   prove_open_next     - - find_next.0:9
+read.c   prove_entry         - - -
+string.c prove_string        - - sfu_string.0:1600
 find.c   prove_find          - $rows contracts:find
 find.c   prove_complete      - $fdes contracts:complete
-sort.c   prove_rebase        VERSION=3 fde_at:any_at,fde_start:any_start contracts:rebase
+sort.c   prove_swap          - - contracts:swap
+sort.c   prove_swapped       - - swap.0:21
+sort.c   prove_rebase        VERSION=3 $fitting:rebase
+sort.c   prove_rebased       - - rebase.0:9,rebase.1:4
+sort.c   prove_fits          VERSION=1 $fitting:fits
+sort.c   prove_fits          VERSION=2 $fitting:fits
+sort.c   prove_sorted        MAX_FDES=6 $sorting $sorted
+sort.c   prove_sorted        MAX_FDES=7 $sorting $sorted
+fast.c   prove_fast_index    MAX_FDES=2 - $indexing
+fast.c   prove_fast_row      MAX_ROWS=1 $taking
+fast.c   prove_fast_row      MAX_ROWS=2 $taking
+fast.c   prove_fast_function MAX_FDES=1 $finding
+fast.c   prove_fast_function MAX_FDES=2 $finding
 "
-for version in 1 2 3; do
-    proofs="${proofs}sort.c prove_fits VERSION=$version fde_at:any_at,fde_start:any_start contracts:fits
+for abi in SFU_AARCH64_BIG SFU_AARCH64 SFU_AMD64 SFU_S390X; do
+    long="${long}open.c prove_open SFU_ABI=$abi - -
+open.c prove_open_remote SFU_ABI=$abi - -
 "
 done
 
@@ -130,10 +145,10 @@ prove() {
 export -f prove
 
 case ${1-} in
-'') wanted=$proofs$long ;;
--q) wanted=$proofs ;;
+'') wanted=$quick$long ;;
+-q) wanted=$quick ;;
 *) wanted=$(for proof; do
-    printf '%s\n' "$proofs$long" | awk -v p="$proof" '$2 == p || $2 " " $3 == p'
+    printf '%s\n' "$quick$long" | awk -v p="$proof" '$2 == p || $2 " " $3 == p'
 done) ;;
 esac
 printf '%s\n' "$wanted" | grep . | xargs -P 2 -L 1 bash -c 'prove "$@"' prove

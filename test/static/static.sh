@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# static.sh FILE...: static analysis, with each build-time switch of the core, and of the scripts. Prints a result line for
-# each tool and file, and what a tool has to say as comments.
+# static.sh FILE... [-- FILE...]: static analysis, with each build-time switch of the core, of programs that are hosted
+# (behind --), and of the scripts. Prints a result line for each tool and file, and what a tool has to say as comments.
 set -eu
 flags='-std=c99 -I. -Iport/print'
 failed=0
@@ -25,10 +25,13 @@ try() {
 # shellcheck disable=SC2317  # called by try
 tidy() {
     # shellcheck disable=SC2086  # words
-    clang-tidy --quiet "$1" -- $flags $2 2>/dev/null
+    clang-tidy --quiet ${3:+"--checks=$3"} "$1" -- $flags $2 2>/dev/null
 }
 
-for file; do
+while [ $# -gt 0 ]; do
+    file=$1
+    shift
+    [ "$file" != -- ] || break
     for switches in '' '-DSFU_OLDEST_VERSION=3 -DSFU_NO_REMOTE -DSFU_NO_STRINGS'; do
         name="$(basename "$file")${switches:+ with every switch}"
         # shellcheck disable=SC2086
@@ -38,6 +41,18 @@ for file; do
         try "cppcheck, $name" cppcheck -q --std=c99 --enable=warning,performance,portability --inline-suppr \
             --suppress=missingIncludeSystem --error-exitcode=1 -I. -Iport/print $switches "$file"
     done
+done
+
+# Left out is advice on results of printf, which are looked at once for each stream, and on arrays of pointers.
+hosted='-D_GNU_SOURCE -Ibuild/tools'
+for file; do
+    name=$(basename "$file")
+    # shellcheck disable=SC2086
+    try "gcc -fanalyzer, $name" gcc $flags $hosted -O2 -fanalyzer -c -o /dev/null "$file"
+    try "clang-tidy, $name" tidy "$file" "$hosted" -cert-err33-c,-bugprone-sizeof-expression
+    # shellcheck disable=SC2086
+    try "cppcheck, $name" cppcheck -q --std=c99 --enable=warning,performance,portability --inline-suppr \
+        --suppress=missingIncludeSystem --error-exitcode=1 -I. $hosted "$file"
 done
 # shellcheck disable=SC2046  # words
 try shellcheck shellcheck -x .ci/run $(find fuzz port test -name '*.sh')

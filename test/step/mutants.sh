@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# Breaks a copy of sfu.c in one way after the other, and shows that stepping notices each. A change that does not
-# apply to sfu.c any more, or that the compiler refuses, fails the test: it has to be written anew.
+# Breaks a copy of sfu.c, or of sfu_fast.c if a name begins with fast-, in one way after the other, and shows that
+# stepping notices each. A change that does not apply any more, or that the compiler refuses, fails the test: it has to be
+# written anew.
 set -u
 
 here=$(dirname "$0")
@@ -25,11 +26,14 @@ step() {
 
 # mutant NAME ABI SED: broken by SED, stepping ABI has to find wrong walks.
 mutant() {
-    local name=$1 abi=$2 script=$3
-    sed "$script" sfu.c >"$out/sfu.c"
-    if cmp -s sfu.c "$out/sfu.c"; then
-        echo "not ok $name: the change does not apply to sfu.c"
-    elif ! ${CC:-cc} -O2 -std=c99 -D_GNU_SOURCE -w -I. -o "$out/step" "${harness[@]}" "$out/sfu.c" -lelf; then
+    local name=$1 abi=$2 script=$3 subject=sfu.c
+    [[ $name != fast-* ]] || subject=port/fast/sfu_fast.c
+    cp sfu.c port/fast/sfu_fast.c "$out"
+    sed "$script" "$subject" >"$out/${subject##*/}"
+    if cmp -s "$subject" "$out/${subject##*/}"; then
+        echo "not ok $name: the change does not apply to $subject"
+    elif ! ${CC:-cc} -O2 -std=c99 -D_GNU_SOURCE -w -I. -Iport/fast -o "$out/step" "${harness[@]}" "$out/sfu.c" \
+        "$out/sfu_fast.c" -lelf; then
         echo "not ok $name: does not compile"
     elif step "$abi"; then
         echo "not ok $name: not noticed on $abi: $figures"

@@ -33,9 +33,9 @@ step_arguments = $(call step_set,patterns,$(step_small)) $(call step_set,signals
 	$(foreach p,lua sqlite zlib,$(call step_set,$(p):1,$(filter %/$(p)-gcc12-O2,$(step_large))))
 step_emulator = $(if $(and $(STEP_NATIVE),$(filter x86_64,$(1))),,-q qemu-$(1))
 
-$(STEP)/step: $(STEP_HARNESS) $(wildcard test/step/*.h) sfu.c sfu.h | $(TC)
+$(STEP)/step: $(STEP_HARNESS) $(wildcard test/step/*.h) sfu.c sfu.h $(wildcard port/fast/sfu_fast.*) | $(TC)
 	@mkdir -p $(@D)
-	$(CC) -O2 -g -std=c99 -D_GNU_SOURCE $(WARN) -I. -o $@ $(STEP_HARNESS) sfu.c -lelf
+	$(CC) -O2 -g -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/fast -o $@ $(STEP_HARNESS) sfu.c port/fast/sfu_fast.c -lelf
 
 define step_rules
 CHECK_$(1) += step-$(1)

@@ -94,6 +94,27 @@ bool tracer_row(struct tracer *t, const struct seen *seen, struct sfu_row *row)
     return sfu_find_frame(&t->target, &frame, row) == SFU_OK;
 }
 
+static int open_fast(struct tracer *t, struct fast_walk *w, uint64_t *cache)
+{
+    int code = sfu_open(&w->section, t->pages, t->sframe_size, t->sframe);
+
+    sfu_fast_set_cache(&w->fast, cache, cache != NULL ? sizeof t->cache : 0);
+    return code == SFU_OK ? sfu_fast_add(&w->fast, &w->image, &w->section) : code;
+}
+
+/* Opens the section as a whole for the fast walker. */
+static int open_both(struct tracer *t)
+{
+    uint64_t page;
+    int code;
+
+    for (page = 0; page * PAGE < t->sframe_size; page++)
+        if (!need_page(t, page))
+            return SFU_E_SECTION;
+    code = open_fast(t, &t->bare, NULL);
+    return code == SFU_OK ? open_fast(t, &t->cached, t->cache) : code;
+}
+
 int tracer_open(struct tracer *t, struct machine *m, const struct image *image)
 {
     const struct symbol *restorer;
@@ -118,7 +139,8 @@ int tracer_open(struct tracer *t, struct machine *m, const struct image *image)
     t->target.trap = cross_signal;
     t->target.ctx = t;
     t->target.red_zone = m->cpu->red_zone;
-    return sfu_add(&t->target.sections, &t->section);
+    code = sfu_add(&t->target.sections, &t->section);
+    return code == SFU_OK ? open_both(t) : code;
 }
 
 void tracer_close(struct tracer *t)
@@ -176,7 +198,52 @@ void tracer_walk(struct tracer *t, struct trace *trace, bool window)
     t->target.window_low = t->target.window_high = 0;
     if (window)
         set_window(t, top.sp);
+    t->top = top;
     walk_from(t, trace, &top);
+}
+
+/* ---- The fast walker ---- */
+
+bool tracer_is_fast(const struct tracer *t)
+{
+    return t->bare.image.common;
+}
+
+static bool same_trace(struct tracer *t, const struct fast_walk *w, const struct sfu_target *target,
+                       const struct trace *trace)
+{
+    struct sfu_target own = *target;
+    size_t count, i;
+
+    own.sections = w->fast.sections;
+    if (sfu_fast_trace(&w->fast, &own, &t->top, 0, t->pcs, MAX_SEEN, &count) != trace->code ||
+        count != trace->count)
+        return false;
+    for (i = 0; i < count; i++)
+        if (t->pcs[i] != trace->frames[i].pc)
+            return false;
+    return true;
+}
+
+bool tracer_agrees(struct tracer *t, const struct trace *trace)
+{
+    struct sfu_target target = t->target;
+    uint64_t low = t->top.sp - t->top.sp % BLOCK, end = low;
+    unsigned i;
+
+    for (i = 0; i < t->m->num_blocks; i++) {
+        const struct block *b = &t->m->blocks[i];
+
+        if (!b->valid || b->addr < low || b->addr - low > FAST_STACK - BLOCK)
+            continue;
+        memcpy(t->stack + (b->addr - low), b->bytes, BLOCK);
+        if (end < b->addr + BLOCK)
+            end = b->addr + BLOCK;
+    }
+    target.window = t->stack;
+    target.window_low = low;
+    target.window_high = end;
+    return same_trace(t, &t->bare, &target, trace) && same_trace(t, &t->cached, &target, trace);
 }
 
 void tracer_resume(struct tracer *t, struct trace *trace, const struct seen *from)

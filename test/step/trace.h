@@ -6,9 +6,9 @@
 
 #include "image.h"
 #include "machine.h"
-#include "sfu.h"
+#include "sfu_fast.h"
 
-enum { MAX_SEEN = 4096, PAGE = 1024 };
+enum { MAX_SEEN = 4096, PAGE = 1024, FAST_STACK = 1 << 16, FAST_CACHE = 256 };
 
 struct seen {
     uint64_t pc, sp, fp;
@@ -22,6 +22,13 @@ struct trace {
     struct regs regs;
 };
 
+/* The fast walker, with a section of its own. */
+struct fast_walk {
+    struct sfu_fast fast;
+    struct sfu_fast_image image;
+    struct sfu_section section;
+};
+
 struct tracer {
     struct machine *m;
     struct sfu_section section;
@@ -32,6 +39,11 @@ struct tracer {
     uint64_t sframe, sframe_size;
     uint64_t restorer, restorer_end; /* the code that signal handlers return to */
     bool no_registers;               /* the walk was resumed at a caller */
+    struct sfu_registers top;        /* of the last walk */
+    struct fast_walk bare, cached;
+    uint64_t cache[FAST_CACHE];
+    uint8_t stack[FAST_STACK]; /* from SP's block on: what the last walk read, and rubbish */
+    uint64_t pcs[MAX_SEEN];
 };
 
 /* Returns SFU_OK, or why the section was refused. */
@@ -40,6 +52,13 @@ void tracer_close(struct tracer *tracer);
 
 /* Walks from the machine's registers; with a WINDOW the innermost part of the stack lies in that. */
 void tracer_walk(struct tracer *tracer, struct trace *trace, bool window);
+
+/* Whether the section is one for the fast walker of this machine. */
+bool tracer_is_fast(const struct tracer *tracer);
+
+/* After tracer_walk, if tracer_is_fast: whether the fast walker, without a cache and with one, gives the PCs and the
+ * code of TRACE. It sees no more of the stack than that walk has read. */
+bool tracer_agrees(struct tracer *tracer, const struct trace *trace);
 
 /* What the table says of a frame that was SEEN. Returns whether it says anything. */
 bool tracer_row(struct tracer *tracer, const struct seen *seen, struct sfu_row *row);

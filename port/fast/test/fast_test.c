@@ -116,6 +116,7 @@ static void make_target(struct sfu_target *t, uint64_t *seed, const struct stack
     t->trap = once_in(seed, 4) ? trap : NULL;
     t->stack = once_in(seed, 5) ? which_stack : NULL;
     t->pac_mask = once_in(seed, 2) ? UINT64_C(0x007c000000000000) : 0;
+    t->max_switches = once_in(seed, 2) ? (uint8_t)(1 + below(seed, 4)) : 0;
     t->max_frames = once_in(seed, 6) ? 1 + below(seed, 12) : 0;
     t->red_zone = once_in(seed, 2) ? 128 : 0;
     t->frame_pointers = once_in(seed, 5);

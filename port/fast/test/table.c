@@ -72,21 +72,38 @@ static void make_row(struct build *b, uint64_t *seed, uint32_t start, bool first
     build_row(b, start, info, count, words);
 }
 
+/* A row of a flexible function: the CFA from SP and, mostly, where the RA is. On s390x it may look like a default one. */
+static void make_flexible_row(struct build *b, uint64_t *seed, uint32_t start)
+{
+    int64_t sp = HOST_ABI == SFU_AMD64 ? 7 : is_arm() ? 31 : 15;
+    int64_t c = 8 * (int64_t)(below(seed, 6) + 1);
+    int64_t words[4] = {sp << 3 | 1, HOST_ABI == SFU_S390X ? -c / 4 : c, 2, -8};
+
+    build_row(b, start, WORD1, once_in(seed, 2) ? 2 : 4, words);
+}
+
+/* One in hundreds has a row behind its end: sfu_check accepts no section with such a function. */
 static void make_function(struct build *b, uint64_t *seed, int64_t start, uint32_t size)
 {
     unsigned info = size < 256                           ? (unsigned)ADDR1
                     : size < 65536 && !once_in(seed, 20) ? (unsigned)ADDR2
                                                          : (unsigned)ADDR4;
-    uint32_t rows = once_in(seed, 50) ? 0 : 1 + below(seed, 12), at = once_in(seed, 30) ? below(seed, 8) : 0;
+    bool masked = once_in(seed, 60), flexible = !masked && once_in(seed, 40);
+    uint32_t rows = once_in(seed, 50) && !flexible ? 0 : 1 + below(seed, 12);
+    uint32_t last = masked && size > 255 ? 255 : size + (once_in(seed, 400) ? 2 : 0);
+    uint32_t at = once_in(seed, 30) && size > 8 ? below(seed, 8) : 0;
 
     if (once_in(seed, 60))
         info |= SIGNAL;
-    if (once_in(seed, 60))
+    if (masked)
         build_fde_more(b, start, size, ADDR1 | MASK, DEFAULT, 1 + below(seed, 32));
     else
-        build_fde_more(b, start, size, info, once_in(seed, 40) ? FLEX : DEFAULT, once_in(seed, 9) ? 16 : 0);
-    for (uint32_t i = 0; i < rows && at < size + 2; i++) {
-        make_row(b, seed, at, i == 0);
+        build_fde_more(b, start, size, info, flexible ? FLEX : DEFAULT, once_in(seed, 9) ? 16 : 0);
+    for (uint32_t i = 0; i < rows && at <= last; i++) {
+        if (flexible)
+            make_flexible_row(b, seed, at);
+        else
+            make_row(b, seed, at, i == 0);
         at += 1 + below(seed, size / rows + 1);
     }
 }
@@ -223,22 +240,4 @@ void make_stack(struct stack *s, uint64_t *seed, const struct table *t, unsigned
     s->top.pc_kind = once_in(seed, 4) ? SFU_PC_RETURN : SFU_PC_EXACT;
     if (!once_in(seed, 6))
         make_trace(s, seed, t, count, once_in(seed, 4) ? below(seed, 12) : 20 + below(seed, 60));
-}
-
-int core_trace(const struct sfu_target *target, const struct sfu_registers *top, size_t skip, uint64_t *pcs,
-               size_t capacity, size_t *count)
-{
-    struct sfu_walk walk;
-    int code = SFU_OK;
-
-    *count = 0;
-    sfu_walk_start(&walk, target, top);
-    for (; skip > 0 && code == SFU_OK; skip--)
-        code = sfu_walk_step(&walk);
-    while (code == SFU_OK && *count < capacity) {
-        pcs[(*count)++] = walk.frame.regs.pc;
-        if (*count < capacity)
-            code = sfu_walk_step(&walk);
-    }
-    return code;
 }

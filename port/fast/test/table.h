@@ -9,18 +9,8 @@
 #include <string.h>
 
 #include "build.h"
+#include "core_trace.h"
 #include "sfu_fast.h"
-
-#define BIG_HOST (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-#if defined(__x86_64__)
-#define HOST_ABI SFU_AMD64
-#elif defined(__aarch64__)
-#define HOST_ABI (BIG_HOST ? SFU_AARCH64_BIG : SFU_AARCH64)
-#elif defined(__s390x__)
-#define HOST_ABI SFU_S390X
-#else
-#define HOST_ABI SFU_AMD64
-#endif
 
 #define STACK UINT64_C(0x7fff12340000)
 enum { STACK_SIZE = 16384, MAX_PCS = 64, MAX_TABLES = 4, TABLE_SIZE = 3 * BUILD_BYTES };
@@ -53,9 +43,5 @@ void make_table(struct table *t, uint64_t *seed, uint64_t addr, bool faults);
 /* Makes a stack of return addresses into the COUNT (at most MAX_TABLES) tables at T, and of saved FPs; mostly so that a
  * trace of it is long. */
 void make_stack(struct stack *s, uint64_t *seed, const struct table *t, unsigned count);
-
-/* What sfu_fast.h says that sfu_fast_trace returns, from the core alone. */
-int core_trace(const struct sfu_target *target, const struct sfu_registers *top, size_t skip, uint64_t *pcs,
-               size_t capacity, size_t *count);
 
 #endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * What sfu-trace reads that anybody may have written: lines of a log, raw dumps in them, and the notes of a core.
+ * The first byte chooses: an ABI for notes, or a log.
+ */
+#include "harness.h"
+#include "trace_log.h"
+#include "trace_notes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What has been found in a line lies in it, and has the ranges that its users rely on. */
+static void check_line(const struct log_line *line, const char *text, size_t size)
+{
+    if (line->kind == LOG_FRAME && line->name != NULL)
+        MUST(line->name >= text && line->name_size >= 1 && line->name_size <= size - (size_t)(line->name - text));
+    if (line->kind == LOG_ID)
+        MUST(line->id_size >= 1 && line->id_size <= LOG_BUILD_ID);
+    if (line->kind == LOG_DUMP)
+        MUST(size - line->dump >= 5 && memcmp(text + line->dump, "sfu1 ", 5) == 0);
+}
+
+/* The words are in order, each is read as it stands there, and nothing around them. */
+static void check_dump(struct log_dump *dump)
+{
+    uint8_t bytes[8], other;
+    size_t i;
+
+    MUST(dump->abi >= SFU_AARCH64_BIG && dump->abi <= SFU_S390X);
+    MUST(dump->num_places <= LOG_PLACES && dump->id_size <= LOG_BUILD_ID);
+    log_dump_sort(dump);
+    for (i = 0; i < dump->num_words; i++) {
+        const struct log_word *w = &dump->words[i];
+        bool last = i + 1 == dump->num_words;
+
+        MUST(last || w->addr <= w[1].addr);
+        MUST(log_dump_read(dump, w->addr, bytes, 1));
+        if (last || w[1].addr - w->addr >= 8)
+            MUST(log_dump_read(dump, w->addr, bytes, 8) && memcmp(bytes, w->bytes, 8) == 0);
+        if (last)
+            MUST(!log_dump_read(dump, w->addr + 8, &other, 1));
+    }
+    MUST(dump->num_words > 0 || !log_dump_read(dump, dump->sp, bytes, 8));
+}
+
+static void read_log(const char *text, size_t size)
+{
+    struct log_dump dump;
+    size_t at = 0;
+
+    memset(&dump, 0, sizeof dump);
+    while (at < size) {
+        const char *end = memchr(text + at, '\n', size - at);
+        size_t length = end != NULL ? (size_t)(end - text) - at : size - at;
+        enum log_dump_event event = DUMP_MORE;
+        struct log_line line;
+
+        log_parse(text + at, length, &line);
+        check_line(&line, text + at, length);
+        if (line.kind == LOG_DUMP)
+            event = log_dump_line(&dump, text + at + line.dump, length - line.dump);
+        if (event == DUMP_DONE || event == DUMP_CUT)
+            check_dump(&dump);
+        if (event == DUMP_CUT)
+            MUST(log_dump_line(&dump, text + at + line.dump, length - line.dump) != DUMP_CUT);
+        MUST(line.kind != LOG_DUMP || event != DUMP_DONE || !dump.open);
+        at += length + 1;
+    }
+    log_dump_clear(&dump);
+}
+
+static void read_notes(uint8_t abi, const uint8_t *bytes, size_t size)
+{
+    struct core_notes notes;
+    size_t i;
+
+    memset(&notes, 0, sizeof notes);
+    notes.abi = abi;
+    (void)notes_read(&notes, bytes, size);
+    for (i = 0; i < notes.num_files; i++) {
+        const char *name = notes.files[i].name;
+
+        MUST((const uint8_t *)name >= bytes && (const uint8_t *)name + strlen(name) < bytes + size);
+    }
+    MUST(notes.num_threads <= size / 12 && notes.num_files <= size / 24);
+    notes_free(&notes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint8_t *copy;
+
+    if (size < 1)
+        return 0;
+    copy = malloc(size);
+    if (copy == NULL)
+        return 0;
+    memcpy(copy, data + 1, size - 1);
+    if (data[0] % 8 < SFU_AARCH64_BIG || data[0] % 8 > SFU_S390X)
+        read_log((const char *)copy, size - 1);
+    else
+        read_notes(data[0] % 8, copy, size - 1);
+    free(copy);
+    return 0;
+}

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+
+CHECK += build
+
+.PHONY: suite-build
+suite-build:
+	@test/toolchain/install.sh check
+	@test/run.sh build port/build/test/test.sh

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""kconfig.py WORK MAIN: reads port/build/Kconfig as projects do, and builds MAIN by what it sets, in the way that
+port/zephyr/CMakeLists.txt says: by CMake, to which functions of Zephyr's names are given."""
+import os
+import subprocess
+import sys
+
+import kconfiglib
+import yaml
+
+ZEPHYR = """cmake_minimum_required(VERSION 3.13)
+project(zephyr C)
+add_executable(zephyr %s)
+function(zephyr_library_named name)
+endfunction()
+function(zephyr_library_sources)
+    target_sources(zephyr PRIVATE ${ARGN})
+endfunction()
+function(zephyr_include_directories)
+    target_include_directories(zephyr PRIVATE ${ARGN})
+endfunction()
+function(zephyr_compile_definitions)
+    target_compile_definitions(zephyr PRIVATE ${ARGN})
+endfunction()
+include(config.cmake)
+include(%s/CMakeLists.txt)
+"""
+CASES = [  # what is set, what main.c prints
+    ("default", {}, [], "oldest 3 abi 0 no-remote: 1 -1 end of the stack: the outermost frame"),
+    ("all", {"SFU_OLDEST_VERSION": "2", "SFU_AMD64": "y", "SFU_NO_REMOTE": "n", "SFU_NO_STRINGS": "y", "SFU_FAST": "y"},
+     ["WITH_PRINT", "WITH_FAST"], "oldest 2 abi 3 no-strings print 1 fast 1: 1 -1 "),
+]
+
+
+def build(work, main, values, definitions):
+    module = yaml.safe_load(open("port/zephyr/module.yml", encoding="utf-8"))["build"]
+    config = kconfiglib.Kconfig("port/" + module["kconfig"])
+    for name, value in {"SFU": "y", **values}.items():
+        if not config.syms[name].set_value(value):
+            raise ValueError(name)
+    if config.warnings:
+        raise ValueError(config.warnings[0])
+    os.makedirs(work)
+    with open(work + "/config.cmake", "w", encoding="utf-8") as f:
+        for symbol in config.unique_defined_syms:
+            if symbol.str_value not in ("n", ""):
+                f.write("set(CONFIG_%s %s)\n" % (symbol.name, symbol.str_value))
+    with open(work + "/CMakeLists.txt", "w", encoding="utf-8") as f:
+        f.write(ZEPHYR % (main, os.path.abspath("port/" + module["cmake"])))
+        f.write("target_compile_definitions(zephyr PRIVATE %s)\n" % " ".join(definitions))
+    for command in (["cmake", "-S", work, "-B", work + "/build"], ["cmake", "--build", work + "/build"]):
+        subprocess.run(command, check=True, capture_output=True)
+    return subprocess.run([work + "/build/zephyr"], check=True, capture_output=True, text=True).stdout.rstrip("\n")
+
+
+for case, values_set, with_parts, wanted in CASES:
+    try:
+        got = build("%s/kconfig-%s" % (sys.argv[1], case), sys.argv[2], values_set, with_parts)
+    except (ValueError, KeyError, OSError, subprocess.CalledProcessError, kconfiglib.KconfigError) as wrong:
+        got = str(wrong) + (wrong.stderr.decode()[-200:] if isinstance(wrong, subprocess.CalledProcessError) else "")
+    print("ok kconfig-" + case if got == wanted else "not ok kconfig-%s: %s instead of %s" % (case, got, wanted))

@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# A parent project by CMake, by Meson and by Kconfig: each switch arrives in main.c, and the program runs. Zephyr itself
+# is not here: its files are read as it reads them, with its functions replaced by those of CMake.
+set -u
+cd "$(dirname "$0")/../../.." || exit 1
+work=build/port/build
+main=$PWD/port/build/test/main.c
+rm -rf $work
+mkdir -p $work
+ln -s "$PWD" $work/sfu
+
+# check NAME WANTED PROGRAM
+check() {
+    got=$($3 2>>$work/log)
+    if [ "$got" = "$2" ]; then
+        echo "ok $1"
+    else
+        echo "not ok $1: $got instead of $2; $(tail -n 2 $work/log | tr '\n' ' ')"
+    fi
+}
+
+# cmake NAME WANTED DEFINITIONS OPTION...
+by_cmake() {
+    name=$1 wanted=$2 definitions=$3
+    shift 3
+    mkdir -p "$work/$name"
+    cat >"$work/$name/CMakeLists.txt" <<EOF
+cmake_minimum_required(VERSION 3.13)
+project(parent C)
+add_compile_options(-O2 -Wall -Wextra -Werror)
+add_subdirectory(../sfu/port/build sfu)
+add_executable(parent $main)
+target_compile_definitions(parent PRIVATE $definitions)
+target_link_libraries(parent PRIVATE sfu)
+EOF
+    { cmake -S "$work/$name" -B "$work/$name/build" "$@" && cmake --build "$work/$name/build"; } >$work/log 2>&1
+    check "$name" "$wanted" "$work/$name/build/parent"
+}
+
+# meson NAME WANTED DEFINITIONS SWITCHES PARTS
+by_meson() {
+    mkdir -p "$work/$1"
+    cp -r sfu.h sfu.c arch "$work/$1" # Meson takes nothing from outside of the project
+    mkdir -p "$work/$1/sfu"
+    mv "$work/$1/sfu.h" "$work/$1/sfu.c" "$work/$1/arch" "$work/$1/sfu"
+    cp -r port "$work/$1/sfu"
+    cp "$main" "$work/$1"
+    cat >"$work/$1/meson.build" <<EOF
+project('parent', 'c', default_options: ['warning_level=2', 'werror=true', 'c_std=c99'])
+sfu_switches = [$4]
+sfu_parts = [$5]
+subdir('sfu/port/build')
+executable('parent', 'main.c', dependencies: sfu_dep, c_args: [$3])
+EOF
+    { meson setup "$work/$1/build" "$work/$1" && ninja -C "$work/$1/build"; } >$work/log 2>&1
+    check "$1" "$2" "$work/$1/build/parent"
+}
+
+sentence="end of the stack: the outermost frame"
+by_cmake cmake-default "oldest 1 abi 0 print 1: 1 -1 $sentence" WITH_PRINT
+by_cmake cmake-all "oldest 3 abi 3 no-remote no-strings fast 1: 1 -1 " WITH_FAST \
+    -DSFU_OLDEST_VERSION=3 -DSFU_ABI=SFU_AMD64 -DSFU_NO_REMOTE=ON -DSFU_NO_STRINGS=ON -DSFU_PRINT=OFF -DSFU_FAST=ON
+by_meson meson-default "oldest 1 abi 0: 1 -1 $sentence" "" "" ""
+by_meson meson-all "oldest 3 abi 3 no-remote no-strings print 1 fast 1: 1 -1 " "'-DWITH_PRINT', '-DWITH_FAST'" \
+    "'-DSFU_OLDEST_VERSION=3', '-DSFU_ABI=SFU_AMD64', '-DSFU_NO_REMOTE', '-DSFU_NO_STRINGS'" "'print', 'fast'"
+/usr/bin/python3 port/build/test/kconfig.py $work "$main" # the one that Debian's packages are for

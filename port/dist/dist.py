@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""dist.py OUT: makes what people copy, of the files here and nothing else, so that every run gives the same bytes:
+
+sfu.h, sfu.c         the core, the register capture of the three CPUs (arch/) and the panic printer (port/print/)
+sfu_asm.h            the macros for assembly files, of the three CPUs
+sfu-VERSION.tar.gz   everything
+"""
+import gzip
+import io
+import os
+import re
+import sys
+import tarfile
+
+LICENCE = "/* SPDX-License-Identifier: MIT */\n/* Copyright (c) 2026 The sfu authors */\n"
+SKIPPED = {"build", ".git"}
+
+
+def read(file):
+    with open(file, encoding="utf-8") as f:
+        return f.read()
+
+
+def replaced(text, old, new):
+    if text.count(old) != 1:
+        sys.exit("dist.py: %r is there %d times, not once" % (old, text.count(old)))
+    return text.replace(old, new)
+
+
+def part(file, seen):
+    """FILE without the licence, which is said once, and with the files that it includes, each the first time."""
+    def include(match):
+        name = os.path.join(os.path.dirname(file), match[1])
+        if match[1] in seen:
+            return ""
+        seen.add(match[1])
+        return part(name, seen)
+
+    return re.sub(r'^#include "(.*)"\n', include, replaced(read(file), LICENCE, ""), flags=re.M)
+
+
+def arch():
+    """arch/sfu_arch.h: on another CPU than the three it is left out."""
+    text = part("arch/sfu_arch.h", {"sfu.h"})
+    text = re.sub("#else\n#error .*\n#endif\n", "#endif\n#ifdef SFU_NUM_REGS\n", text, count=1)
+    return replaced(text, "#ifdef SFU_NUM_REGS\n", "#ifdef SFU_NUM_REGS /* this CPU has a capture */\n") + "#endif\n"
+
+
+def header(version):
+    return (LICENCE + """/*
+ * sfu %s in one file: sfu.h, arch/ and port/print/. SFU_NO_ARCH leaves out the register capture, SFU_NO_PRINT the panic
+ * printer; the other switches are those of the core, below.
+ */
+""" % version + part("sfu.h", set()) + "\n#ifndef SFU_NO_ARCH\n" + arch() + "#endif\n\n#ifndef SFU_NO_PRINT\n" +
+            part("port/print/sfu_print.h", {"sfu.h"}) + "#endif\n")
+
+
+def source(version):
+    return (LICENCE + "/* sfu %s in one file: sfu.c and port/print/. */\n" % version +
+            replaced(read("sfu.c"), LICENCE, "") + "\n#ifndef SFU_NO_PRINT\n\n" +
+            part("port/print/sfu_print.c", {"sfu_print.h"}) + "\n#endif\n")
+
+
+def assembly(version):
+    return LICENCE + "/* sfu %s: arch/sfu_asm.h in one file. */\n" % version + part("arch/sfu_asm.h", set())
+
+
+def tarball(file, name):
+    """All files below NAME/, as of 1970 and nobody's."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for folder, folders, files in os.walk("."):
+            folders[:] = sorted(f for f in folders if f not in SKIPPED and f != "__pycache__")
+            for path in sorted(os.path.join(folder, f) for f in files if f not in SKIPPED):
+                info = tarfile.TarInfo(name + path[1:])
+                info.size = os.path.getsize(path)
+                info.mode = 0o755 if os.access(path, os.X_OK) else 0o644
+                with open(path, "rb") as f:
+                    tar.addfile(info, f)
+    with open(file, "wb") as f, gzip.GzipFile("", "wb", fileobj=f, mtime=0) as gz:
+        gz.write(packed.getvalue())
+
+
+def main(out):
+    number = int(re.search(r"SFU_VERSION ([0-9]+)", read("sfu.h"))[1])
+    version = "%d.%d.%d" % (number // 10000, number // 100 % 100, number % 100)
+    os.makedirs(out, exist_ok=True)
+    for name, text in ("sfu.h", header(version)), ("sfu.c", source(version)), ("sfu_asm.h", assembly(version)):
+        with open(os.path.join(out, name), "w", encoding="utf-8") as f:
+            f.write(text)
+    tarball(os.path.join(out, "sfu-%s.tar.gz" % version), "sfu-" + version)
+
+
+main(sys.argv[1])

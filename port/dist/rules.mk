@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+
+CHECK += dist
+
+.PHONY: dist suite-dist
+## dist: what people copy, in build/dist: sfu.h and sfu.c with all in them, sfu_asm.h, and a tarball
+dist:
+	@python3 port/dist/dist.py build/dist
+
+suite-dist: | $(TC)
+	@test/toolchain/install.sh check
+	@test/toolchain/install.sh bare
+	@test/run.sh dist port/dist/test.sh

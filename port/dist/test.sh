@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# What `make dist` makes: the same bytes again; compiles alone by every compiler; and passes the project's own tests in
+# a tree that has nothing of the core, of arch/ and of the printer but the two files and sfu_asm.h.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+out=build/dist
+work=build/dist-test
+tree=$work/tree
+rm -rf $out $work
+mkdir -p $work
+
+# test NAME COMMAND...
+test() {
+    local name=$1
+    shift
+    if "$@" >$work/log 2>&1; then
+        echo "ok $name"
+    else
+        echo "not ok $name: $(tail -n 3 $work/log | tr '\n' ' ')"
+    fi
+}
+
+same() { python3 port/dist/dist.py $work/again && diff -r $out $work/again; }
+
+test "make dist" make -s dist
+test "the same bytes again" same
+
+warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Werror"
+for compiler in gcc "gcc -m32" aarch64-linux-gnu-gcc "aarch64-linux-gnu-gcc -mbig-endian" s390x-linux-gnu-gcc \
+    clang "clang --target=aarch64-linux-gnu" "clang --target=aarch64_be-linux-gnu" "clang --target=s390x-linux-gnu" \
+    "clang --target=riscv32-linux-gnu"; do
+    # shellcheck disable=SC2086 # words
+    for switches in "" "-DSFU_NO_ARCH -DSFU_NO_PRINT"; do
+        test "$compiler $switches" $compiler -std=c99 -ffreestanding -O2 $warnings -Wstrict-prototypes $switches \
+            -c $out/sfu.c -o $work/sfu.o
+    done
+done
+# shellcheck disable=SC2086 # words
+test "g++" g++ -x c++ -std=c++11 -ffreestanding -O2 $warnings -c $out/sfu.c -o $work/sfu.o
+
+mkdir -p $tree
+tar -xzf $out/sfu-*.tar.gz -C $tree --strip-components=1
+mkdir -p $tree/build
+ln -s "$(readlink -f build/tc)" $tree/build/tc
+test "the tarball: make demo" make -s -C $tree demo
+
+rm -r $tree/arch/* $tree/port/print/sfu_print.[ch] $tree/build/port
+cp $out/sfu.h $out/sfu.c $tree
+cp $out/sfu_asm.h $tree/arch
+echo '#include "sfu.h"' >$tree/arch/sfu_arch.h
+echo '#include "sfu.h"' >$tree/port/print/sfu_print.h
+echo '#include "sfu.h"' >$tree/port/print/sfu_print.c
+test "the two files: make demo" make -s -C $tree demo
+test "the two files: unit tests" make -s -C $tree suite-unit UNIT_VARIANTS=default
+test "the two files: tests of the printer" make -s -C $tree suite-print
+for cpu in x86_64 aarch64 s390x; do
+    T="$cpu/assert" test "the two files: a panic on bare metal, $cpu" \
+        make -s -C $tree suite-bare-$cpu BARE_KINDS_$cpu=$cpu
+done

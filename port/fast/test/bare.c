@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * What fast_test needs of a C library beyond shim.c of the stepped programs, whose start-up code it has, too: for
+ * aarch64_be, of which Debian has no libc. fast_test's main is called fast_main here.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "step.h"
+
+enum { WRITE = 64 }; /* aarch64's system call */
+
+int fast_main(int argc, char **argv);
+
+/* A line, or what fits. */
+int printf(const char *format, ...)
+{
+    char text[256];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    return (int)step_syscall(WRITE, 1, text, strlen(text));
+}
+
+int puts(const char *text)
+{
+    return printf("%s\n", text);
+}
+
+/* Of digits only. */
+unsigned long long strtoull(const char *restrict text, char **restrict end, int base)
+{
+    unsigned long long value = 0;
+
+    (void)end;
+    (void)base;
+    for (; *text >= '0' && *text <= '9'; text++)
+        value = 10 * value + (unsigned)(*text - '0');
+    return value;
+}
+
+int step_main(void)
+{
+    char name[] = "fast", rounds[] = "150", *argv[] = {name, rounds, NULL};
+
+    return fast_main(2, argv);
+}

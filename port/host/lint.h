@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * What sfu-lint finds out about an image, before it is text. In this order:
+ *     lint_place    where the tables are, and whether the kernel will find them there
+ *     lint_rows     what the tables say, by themselves and beside the CFI
+ *     lint_worth    which functions have rows, and why others have none
+ */
+#ifndef SFU_HOST_LINT_H
+#define SFU_HOST_LINT_H
+
+#include "compare.h"
+
+#include <elfutils/libdw.h>
+
+/* A fault makes a build fail. A note says what the tables are worth. */
+enum lint_level { LINT_FAULT, LINT_NOTE };
+
+/* What can be found. The names that users know are in lint.c. */
+enum lint_name {
+    LINT_NO_SECTION,
+    LINT_DROPPED,
+    LINT_NO_BYTES,
+    LINT_EMPTY_SECTION,
+    LINT_UNFILLED_ROOM,
+    LINT_TRUNCATED,
+    LINT_BAD_MAGIC,
+    LINT_BAD_VERSION,
+    LINT_OLD_VERSION,
+    LINT_BAD_FLAGS,
+    LINT_WRONG_ABI,
+    LINT_WRONG_BYTE_ORDER,
+    LINT_ABSURD_HEADER,
+    LINT_SEVERAL_HEADERS,
+    LINT_UNSORTED,
+    LINT_BAD_ORDER,
+    LINT_OVERLAP,
+    LINT_BAD_COUNT,
+    LINT_CORRUPT_FUNCTION,
+    LINT_CORRUPT_ROW,
+    LINT_NO_ROWS,
+    LINT_NOT_LOADED,
+    LINT_NOT_READABLE,
+    LINT_WRONG_SEGMENT,
+    LINT_STRAY_SECTION,
+    LINT_OTHER_SECTION,
+    LINT_WRONG_START,
+    LINT_WRONG_END,
+    LINT_OUTSIDE_CODE,
+    LINT_ABSURD_REGISTER,
+    LINT_ABSURD_OFFSET,
+    LINT_UNSAFE_REGISTER,
+    LINT_FP_BELOW_SP,
+    LINT_RA_BELOW_SP,
+    LINT_NO_OUTERMOST,
+    LINT_NO_CFI,
+    LINT_WRONG_CFA,
+    LINT_WRONG_RA,
+    LINT_WRONG_FP,
+    LINT_WRONG_SIGNED_RA,
+    LINT_WRONG_SIGNAL,
+    LINT_WRONG_OUTERMOST,
+    LINT_WRONG_ROW,
+    LINT_MIXED_OBJECTS,
+    LINT_BELOW_REQUIRED,
+    LINT_LOST_ROWS,
+    LINT_NAMES
+};
+
+struct lint_kind_of {
+    const char *name;
+    enum lint_level level;
+};
+extern const struct lint_kind_of lint_names[LINT_NAMES];
+
+/* Something found. Ranges of PCs in one function with the same name are one fault; notes of the same name are one. */
+struct finding {
+    enum lint_name name;
+    const char *where; /* a function, a section or a symbol; or "" */
+    uint64_t offset;   /* from there */
+    uint64_t start;    /* address, or 0 */
+    uint64_t bytes;    /* of code or of the section; or 0 */
+    uint64_t ranges;
+    char what[200]; /* of the first range */
+};
+
+/* A piece of code: a function, or what else is between functions and is not padding. */
+struct lint_function {
+    const char *name; /* "" if nothing names it */
+    uint64_t start, end;
+    uint64_t covered; /* bytes that have rows */
+    size_t object;
+    const char *reason; /* why not all of it is covered, as a name that stays; or NULL */
+    const char *why;    /* the same as a sentence */
+};
+
+/* An object file. Number 0 is what belongs to none that is known. */
+struct lint_object {
+    const char *name;
+    uint64_t functions, described; /* described: with rows */
+    uint64_t bytes, covered;
+    uint64_t cfi; /* functions with CFI */
+    uint64_t rows, table_bytes;
+};
+
+enum lint_kind { LINT_DEFAULT, LINT_FLEXIBLE, LINT_MASK, LINT_SIGNAL, LINT_OUTERMOST, LINT_KINDS };
+
+struct lint_count {
+    uint64_t functions, rows, bytes;
+};
+
+struct lint_range {
+    uint64_t start, end;
+};
+
+/* An entry of the tables. */
+struct lint_entry {
+    uint64_t start;
+    uint32_t size, num_rows;
+    uint64_t bytes; /* in the section, with its rows */
+    enum lint_kind kind;
+};
+
+struct lint {
+    struct image image;
+    struct cfi cfi;
+    struct cfi_spans spans;
+    /* lint_place */
+    struct section *section; /* that the tables are in, or NULL */
+    uint64_t addr, size;     /* of the tables */
+    uint8_t *bytes;          /* a copy of them, sorted; or NULL */
+    struct sfu_section tables;
+    bool open; /* tables can be looked up */
+    bool sorted;
+    /* lint_rows */
+    struct lint_entry *entries;
+    size_t num_entries;
+    struct lint_range *covered; /* by address, in one piece where they touch */
+    size_t num_covered;
+    struct lint_count kinds[LINT_KINDS];
+    struct comparison comparison;
+    /* lint_worth */
+    Dwarf *dwarf;                    /* the names of objects are its own; or NULL */
+    struct lint_function *functions; /* by address */
+    size_t num_functions;
+    struct lint_object *objects;
+    size_t num_objects;
+    uint64_t code_bytes, covered_bytes, described;
+    struct finding *findings;
+    size_t num_findings;
+    size_t notes[LINT_NAMES]; /* the number of the finding that is the note of this name, + 1; or 0 */
+};
+
+/* Opens FILE, whose name must stay, and finds out all. OLDEST: the oldest version that will be read. Returns false,
+ * with a line in lint->image.error, if it could not be read. lint_free is to be called after a failure, too. */
+bool lint_read(struct lint *lint, const char *file, unsigned oldest);
+void lint_free(struct lint *lint);
+
+void lint_place(struct lint *lint, unsigned oldest);
+void lint_rows(struct lint *lint);
+bool lint_worth(struct lint *lint);
+
+/* Adds a finding about code, which has been found from START up to END. */
+void lint_code(struct lint *lint, enum lint_name name, uint64_t start, uint64_t end, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* Adds a finding about WHERE, a section or a symbol, at ADDR. */
+void lint_thing(struct lint *lint, enum lint_name name, const char *where, uint64_t addr, uint64_t bytes,
+                const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* Fills in the object of each function, and the objects' names. Takes them from DWARF and from the symbols of files. */
+bool lint_objects(struct lint *lint);
+
+#endif

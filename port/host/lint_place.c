@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * Where an image's tables are, and whether the kernel will find them there: sections, symbols, segments, the header.
+ */
+#include "lint.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { HEADER_SIZE = 28, FLAG_SORTED = 1 };
+
+/* What is looked at meanwhile. */
+struct place {
+    struct lint *lint;
+    unsigned oldest;
+    const char *start, *end; /* the first symbols that are named like the start and the end of tables, or NULL */
+    uint64_t start_addr, end_addr;
+    bool dynamic; /* PT_GNU_SFRAME: what it says */
+    uint64_t segment_addr, segment_size;
+};
+
+/* ---- Symbols --------------------------------------------------------------------------------------------------- */
+
+/* Whether one of the words of NAME, which underscores and dots separate, is WORD. */
+static bool has_word(const char *name, const char *word)
+{
+    size_t size = strlen(word);
+
+    while (*name != '\0') {
+        size_t length = strcspn(name, "._");
+
+        if (length == size && strncmp(name, word, size) == 0)
+            return true;
+        name += length;
+        name += strspn(name, "._");
+    }
+    return false;
+}
+
+static bool is_start(const char *name)
+{
+    return has_word(name, "sframe") && (has_word(name, "start") || has_word(name, "begin"));
+}
+
+static bool is_end(const char *name)
+{
+    return has_word(name, "sframe") && (has_word(name, "end") || has_word(name, "stop"));
+}
+
+/* Whether a linker script, or a label, can have made the symbol: no function, and no variable. */
+static bool is_mark(const GElf_Sym *sym)
+{
+    unsigned type = GELF_ST_TYPE(sym->st_info);
+
+    return type == STT_NOTYPE || (type == STT_OBJECT && sym->st_size == 0);
+}
+
+/* An image_symbol_fn. */
+static void find_marks(void *ctx, const GElf_Sym *sym, const char *name)
+{
+    struct place *p = ctx;
+
+    if (!is_mark(sym) || sym->st_shndx == SHN_UNDEF)
+        return;
+    if (p->start == NULL && is_start(name)) {
+        p->start = name;
+        p->start_addr = sym->st_value;
+    } else if (p->end == NULL && is_end(name)) {
+        p->end = name;
+        p->end_addr = sym->st_value;
+    }
+}
+
+/* Whether a section of tables begins at ADDR. */
+static bool is_any_start(const struct image *image, uint64_t addr)
+{
+    size_t i;
+
+    for (i = 0; i < image->num_sections; i++) {
+        if (image->sections[i].addr == addr && strstr(image->sections[i].name, "sframe") != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* An image_symbol_fn: what the kernel would open. */
+static void check_mark(void *ctx, const GElf_Sym *sym, const char *name)
+{
+    struct place *p = ctx;
+    struct lint *lint = p->lint;
+    uint64_t needed = lint->open ? lint->tables.end : HEADER_SIZE;
+
+    if (!is_mark(sym) || (!is_start(name) && !is_end(name)))
+        return;
+    if (sym->st_shndx == SHN_UNDEF)
+        lint_thing(lint, LINT_WRONG_START, name, 0, 0, "is not defined: the kernel will find it at 0");
+    else if (is_start(name) && sym->st_value != lint->addr && !is_any_start(&lint->image, sym->st_value))
+        lint_thing(lint, LINT_WRONG_START, name, sym->st_value, 0, "is not the start of the tables, 0x%" PRIx64,
+                   lint->addr);
+    else if (is_end(name) && sym->st_value - lint->addr < needed)
+        lint_thing(lint, LINT_WRONG_END, name, sym->st_value, 0,
+                   "cuts the tables off: they have %" PRIu64 " bytes from 0x%" PRIx64 " on", needed, lint->addr);
+}
+
+/* ---- Segments -------------------------------------------------------------------------------------------------- */
+
+/* Gives the next program header at or behind *INDEX that has TYPE. */
+static bool next_segment(struct image *image, uint32_t type, size_t *index, GElf_Phdr *ph)
+{
+    size_t num;
+
+    if (elf_getphdrnum(image->elf, &num) != 0)
+        return false;
+    while (*index < num) {
+        if (gelf_getphdr(image->elf, (int)(*index)++, ph) == NULL)
+            return false;
+        if (ph->p_type == type)
+            return true;
+    }
+    return false;
+}
+
+static void find_segment(struct place *p)
+{
+    GElf_Phdr ph;
+    size_t i = 0;
+
+    p->dynamic = next_segment(&p->lint->image, PT_GNU_SFRAME, &i, &ph);
+    p->segment_addr = p->dynamic ? ph.p_vaddr : 0;
+    p->segment_size = p->dynamic ? ph.p_filesz : 0;
+}
+
+/* Where in the file the tables are. */
+static uint64_t file_offset(const struct lint *lint)
+{
+    return lint->section->offset + (lint->addr - lint->section->addr);
+}
+
+/* Whether a loader brings the bytes of the tables to their address. */
+static void check_loaded(struct lint *lint)
+{
+    GElf_Phdr ph;
+    size_t i = 0;
+
+    if (!(lint->section->flags & SHF_ALLOC)) {
+        lint_thing(lint, LINT_NOT_LOADED, lint->section->name, lint->addr, lint->size,
+                   "is not allocated: it is in the file, and nowhere in memory");
+        return;
+    }
+    while (next_segment(&lint->image, PT_LOAD, &i, &ph)) {
+        uint64_t into = lint->addr - ph.p_vaddr;
+
+        if (into >= ph.p_filesz || lint->size > ph.p_filesz - into || file_offset(lint) - ph.p_offset != into)
+            continue;
+        if (!(ph.p_flags & PF_R))
+            lint_thing(lint, LINT_NOT_READABLE, lint->section->name, lint->addr, lint->size,
+                       "is in a segment that is not readable");
+        return;
+    }
+    lint_thing(lint, LINT_NOT_LOADED, lint->section->name, lint->addr, lint->size,
+               "no PT_LOAD brings it into memory: give it a segment in the linker script");
+}
+
+/* ---- Sections -------------------------------------------------------------------------------------------------- */
+
+/* Whether SECTION holds tables by its type or its name: .sframe.trap, .init.sframe. Not its relocations. */
+static bool is_sframe(const struct section *section)
+{
+    return section->type == SHT_SFRAME ||
+           (has_word(section->name, "sframe") && strncmp(section->name, ".rel", 4) != 0 &&
+            strncmp(section->name, ".debug", 6) != 0);
+}
+
+/* What sfu-gen reads beside the room that it fills stays in the file, not in memory. */
+static bool is_input(const struct lint *lint, const struct section *section)
+{
+    return strcmp(lint->section->name, IMAGE_TABLES) == 0 && strcmp(section->name, ".sframe") == 0 &&
+           !(section->flags & SHF_ALLOC);
+}
+
+/* GNU ld gives the segment the size that the tables had before it merged them. */
+static void check_segment(const struct place *p)
+{
+    struct lint *lint = p->lint;
+
+    if (p->dynamic && (p->segment_addr != lint->addr || (is_sframe(lint->section) && p->segment_size < lint->size)))
+        lint_thing(lint, LINT_WRONG_SEGMENT, "PT_GNU_SFRAME", p->segment_addr, p->segment_size,
+                   "is not where the tables are: 0x%" PRIx64 ", %" PRIu64 " bytes", lint->addr, lint->size);
+}
+
+static void check_strays(struct lint *lint)
+{
+    size_t i;
+
+    for (i = 0; i < lint->image.num_sections; i++) {
+        const struct section *s = &lint->image.sections[i];
+
+        if (s != lint->section && is_sframe(s) && s->size > 0 && !is_input(lint, s))
+            lint_thing(lint, LINT_STRAY_SECTION, s->name, s->addr, s->size,
+                       "is not part of %s, which alone will be opened: KEEP(*(.sframe .sframe.*))",
+                       lint->section->name);
+    }
+}
+
+/* Tables that a linker script has put among other data, by the symbol at their start. */
+static bool find_by_symbol(struct place *p)
+{
+    struct lint *lint = p->lint;
+    size_t i;
+
+    for (i = 0; p->start != NULL && i < lint->image.num_sections; i++) {
+        struct section *s = &lint->image.sections[i];
+        uint64_t into = p->start_addr - s->addr, left = s->size - into;
+
+        if (!(s->flags & SHF_ALLOC) || s->type == SHT_NOBITS || into >= s->size || left < HEADER_SIZE)
+            continue;
+        if (!image_load(&lint->image, s) || load_number(s->bytes + into, 2, lint->image.big) != 0xdee2)
+            continue;
+        lint->section = s;
+        lint->addr = p->start_addr;
+        lint->size = p->end != NULL && p->end_addr - lint->addr < left ? p->end_addr - lint->addr : left;
+        lint_thing(lint, LINT_OTHER_SECTION, s->name, lint->addr, lint->size,
+                   "has the tables, at the symbol %s: there is no section .sframe", p->start);
+        return true;
+    }
+    return false;
+}
+
+static void no_section(struct place *p)
+{
+    struct lint *lint = p->lint;
+
+    if (p->dynamic)
+        lint_thing(lint, LINT_DROPPED, "PT_GNU_SFRAME", p->segment_addr, p->segment_size,
+                   "is there, but no section .sframe: objcopy or strip has removed it");
+    else if (p->start != NULL)
+        lint_thing(lint, LINT_DROPPED, p->start, p->start_addr, 0,
+                   "is there, but no section .sframe: --gc-sections, objcopy or /DISCARD/ has removed it");
+    else
+        lint_thing(lint, LINT_NO_SECTION, "", 0, 0,
+                   "no section .sframe: assemble by GNU as 2.46 or newer with --gsframe, or use sfu-gen");
+}
+
+/* Finds the section, and whether it has bytes. */
+static bool find_section(struct place *p)
+{
+    struct lint *lint = p->lint;
+    struct section *section = image_tables(&lint->image);
+
+    if (section == NULL && !find_by_symbol(p)) {
+        no_section(p);
+        return false;
+    }
+    if (section == NULL)
+        return true;
+    lint->section = section;
+    lint->addr = section->addr;
+    if (section->type == SHT_NOBITS) {
+        lint_thing(lint, LINT_NO_BYTES, section->name, section->addr, section->size,
+                   "has no bytes in this file: objcopy --only-keep-debug, or a script that puts it behind .bss");
+        return false;
+    }
+    if (section->size == 0) {
+        lint_thing(lint, p->start != NULL ? LINT_DROPPED : LINT_EMPTY_SECTION, section->name, section->addr, 0,
+                   "is empty: --gc-sections without KEEP, or no object has tables");
+        return false;
+    }
+    if (!image_load(&lint->image, section)) {
+        lint_thing(lint, LINT_TRUNCATED, section->name, section->addr, section->size, "%s", lint->image.error);
+        return false;
+    }
+    lint->size = section->size;
+    return true;
+}
+
+/* ---- Header ---------------------------------------------------------------------------------------------------- */
+
+static bool is_zero(const uint8_t *p, uint64_t size)
+{
+    uint64_t i = 0;
+
+    while (i < size && p[i] == 0)
+        i++;
+    return i == size;
+}
+
+/* What a code of sfu_open or sfu_check is called. */
+static enum lint_name name_of(int code)
+{
+    static const struct {
+        int code;
+        enum lint_name name;
+    } names[] = {{SFU_E_EMPTY, LINT_EMPTY_SECTION}, {SFU_E_MAGIC, LINT_BAD_MAGIC},
+                 {SFU_E_VERSION, LINT_BAD_VERSION}, {SFU_E_ABI, LINT_WRONG_ABI},
+                 {SFU_E_FLAGS, LINT_BAD_FLAGS},     {SFU_E_CONCATENATED, LINT_SEVERAL_HEADERS},
+                 {SFU_E_UNSORTED, LINT_BAD_ORDER},  {SFU_E_OVERLAP, LINT_OVERLAP},
+                 {SFU_E_COUNT, LINT_BAD_COUNT},     {SFU_E_FDE, LINT_CORRUPT_FUNCTION},
+                 {SFU_E_ROW, LINT_CORRUPT_ROW},     {SFU_E_NO_ROW, LINT_NO_ROWS}};
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (names[i].code == code)
+            return names[i].name;
+    }
+    return LINT_TRUNCATED; /* SFU_E_BOUNDS */
+}
+
+static void check_header(struct lint *lint, unsigned oldest)
+{
+    const struct sfu_section *s = &lint->tables;
+    const char *where = lint->section->name;
+    bool fixed = s->ra.control == RULE_DEREFERENCE;
+
+    if (s->version < oldest)
+        lint_thing(lint, LINT_OLD_VERSION, where, lint->addr, 0, "is of version %u, older than %u", s->version,
+                   oldest);
+    if (s->abi != lint->image.abi)
+        lint_thing(lint, LINT_WRONG_ABI, where, lint->addr, 0,
+                   "is for another ABI than the image: %u instead of %u", s->abi, lint->image.abi);
+    else if (s->big != lint->image.big)
+        lint_thing(lint, LINT_WRONG_BYTE_ORDER, where, lint->addr, 0, "is in another byte order than the image");
+    else if (lint->image.registers->link ? fixed : !fixed || s->ra.offset != -8)
+        lint_thing(lint, LINT_ABSURD_HEADER, where, lint->addr, 0,
+                   "its header has the RA at the fixed offset %d, where this ABI has it %s",
+                   fixed ? s->ra.offset : 0, lint->image.registers->link ? "at none" : "at -8");
+    if (!(s->flags & FLAG_SORTED))
+        lint_thing(lint, LINT_UNSORTED, where, lint->addr, 0, "is not sorted: every lookup reads all of it");
+}
+
+/* Checks all of the tables. Returns whether lookups in them can be relied on. */
+static bool check_all(struct lint *lint)
+{
+    struct sfu_place at = {0, 0};
+    int code = sfu_check(&lint->tables, &at);
+
+    if (code == SFU_OK)
+        return true;
+    lint_thing(lint, name_of(code), lint->section->name, lint->addr, lint->size,
+               "%s (function %" PRIu32 " of %" PRIu32 ", row %" PRIu32 ")", sfu_string(code), at.fde,
+               lint->tables.num_fdes, at.row);
+    return code == SFU_E_CONCATENATED || code == SFU_E_COUNT;
+}
+
+/* Opens a copy of the tables. One that is not sorted is sorted here: it will be searched very often. */
+static void open_tables(struct lint *lint, unsigned oldest)
+{
+    const uint8_t *bytes = lint->section->bytes + (lint->addr - lint->section->addr);
+    int code;
+
+    if (is_zero(bytes, lint->size)) {
+        lint_thing(lint, LINT_UNFILLED_ROOM, lint->section->name, lint->addr, lint->size,
+                   "is room of zeros: sfu-gen has not filled it, or objcopy has emptied it");
+        return;
+    }
+    lint->bytes = zeroed((size_t)lint->size, 1);
+    memcpy(lint->bytes, bytes, (size_t)lint->size);
+    code = sfu_open(&lint->tables, lint->bytes, lint->size, lint->addr);
+    if (code == SFU_OK && lint->tables.num_fdes == 0)
+        code = SFU_E_EMPTY;
+    if (code != SFU_OK) {
+        lint_thing(lint, name_of(code), lint->section->name, lint->addr, lint->size, "%s", sfu_string(code));
+        return;
+    }
+    lint->open = true;
+    lint->sorted = lint->tables.flags & FLAG_SORTED;
+    check_header(lint, oldest);
+    lint->open = check_all(lint) && lint->tables.abi == lint->image.abi;
+    if (lint->open && !lint->sorted)
+        lint->open = sfu_sort(&lint->tables, lint->bytes) == SFU_OK;
+}
+
+void lint_place(struct lint *lint, unsigned oldest)
+{
+    struct place p = {lint, oldest, NULL, NULL, 0, 0, false, 0, 0};
+
+    (void)image_each_symbol(&lint->image, SHT_SYMTAB, find_marks, &p);
+    find_segment(&p);
+    if (!find_section(&p))
+        return;
+    check_loaded(lint);
+    check_segment(&p);
+    check_strays(lint);
+    open_tables(lint, oldest);
+    (void)image_each_symbol(&lint->image, SHT_SYMTAB, check_mark, &p);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * What the tables say: each entry and each row by itself, and all of them beside the CFI.
+ */
+#include "lint.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Specification 2.3. */
+enum { INFO_ADDRESS = 0x03, INFO_MASK = 0x10, INFO_SIGNAL = 0x80, INFO2_FLEXIBLE = 0x01 };
+
+/* ---- Entries --------------------------------------------------------------------------------------------------- */
+
+/* What an entry of the tables says, which sfu_check has found to be good. */
+struct raw {
+    uint64_t start;
+    uint32_t size, num_rows, rows; /* rows: offset in the section */
+    uint8_t info, info2, repeat;
+};
+
+/* The SIZE bytes at OFFSET as a number. Beyond the tables there are zeros. */
+static uint64_t number_at(const struct sfu_section *s, uint64_t offset, unsigned size)
+{
+    return offset + size <= s->end ? load_number(s->bytes + offset, size, s->big) : 0;
+}
+
+/* Entry INDEX. lint_place has sorted the tables: starts are relative to the section, or to the field. */
+static struct raw read_entry(const struct sfu_section *s, uint32_t index)
+{
+    uint32_t at = s->fdes + index * s->fde_size, rest = at + (s->version == 3 ? 8 : 4);
+    struct raw raw = {0, 0, 0, 0, 0, 0, 0};
+
+    raw.start = s->addr + (s->flags & 4 ? at : 0);
+    if (s->version == 3)
+        raw.start += number_at(s, at, 8);
+    else
+        raw.start += (uint64_t)(int64_t)(int32_t)number_at(s, at, 4);
+    raw.size = (uint32_t)number_at(s, rest, 4);
+    raw.rows = s->fres + (uint32_t)number_at(s, rest + 4, 4);
+    if (s->version == 3) {
+        raw.num_rows = (uint32_t)number_at(s, raw.rows, 2);
+        raw.info = (uint8_t)number_at(s, raw.rows + 2, 1);
+        raw.info2 = (uint8_t)number_at(s, raw.rows + 3, 1);
+        raw.repeat = (uint8_t)number_at(s, raw.rows + 4, 1);
+        raw.rows += 5;
+    } else {
+        raw.num_rows = (uint32_t)number_at(s, rest + 8, 4);
+        raw.info = (uint8_t)number_at(s, rest + 12, 1) & (uint8_t)~INFO_SIGNAL;
+        raw.repeat = s->version == 1 ? 16 : (uint8_t)number_at(s, rest + 13, 1);
+    }
+    return raw;
+}
+
+/* How many bytes its rows take. *FIRST is where the first one starts, *MARKS how many rows have no words: they are
+ * outermost (2.4). */
+static uint64_t measure_rows(const struct sfu_section *s, const struct raw *raw, uint32_t *first, uint32_t *marks)
+{
+    unsigned address = 1u << (raw->info & INFO_ADDRESS);
+    uint64_t at = raw->rows;
+    uint32_t i;
+
+    *first = raw->num_rows > 0 ? (uint32_t)number_at(s, at, address) : 0;
+    *marks = 0;
+    for (i = 0; i < raw->num_rows && at < s->end; i++) {
+        unsigned info = (unsigned)number_at(s, at + address, 1), count = info >> 1 & 15;
+
+        *marks += count == 0;
+        at += address + 1 + (uint64_t)count * (1u << (info >> 5 & 3));
+    }
+    return at - raw->rows;
+}
+
+static enum lint_kind kind_of(const struct raw *raw, uint32_t marks)
+{
+    if (raw->info & INFO_SIGNAL)
+        return LINT_SIGNAL;
+    if (marks == raw->num_rows)
+        return LINT_OUTERMOST;
+    if (raw->info & INFO_MASK)
+        return LINT_MASK;
+    return raw->info2 & INFO2_FLEXIBLE ? LINT_FLEXIBLE : LINT_DEFAULT;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------------------------ */
+
+/* Offsets that no function has. */
+enum { FAR = 1 << 28 };
+
+/* The largest DWARF number of a register that a rule can be based on. */
+static uint32_t last_register(uint8_t abi)
+{
+    return abi == SFU_AMD64 ? 15 : 31;
+}
+
+/* Whether RULE is that of a value which is still in its register REG. */
+static bool is_unsaved(const struct sfu_rule *rule, uint32_t reg)
+{
+    return rule->control == (reg << RULE_NUMBER | RULE_REGISTER) && rule->offset == 0;
+}
+
+/* The register that RULE of ROW is based on: no other than SP and FP is known in a frame that has made a call. */
+static void check_register(struct lint *lint, const struct sfu_row *row, const struct sfu_rule *rule,
+                           const char *what)
+{
+    const struct registers *r = lint->image.registers;
+    uint32_t reg = rule->control >> RULE_NUMBER;
+    uint64_t end = row->start + row->length;
+    char text[40];
+
+    if (!(rule->control & RULE_REGISTER))
+        return;
+    print_rule(text, sizeof text, rule);
+    if (reg > last_register(row->abi))
+        lint_code(lint, LINT_ABSURD_REGISTER, row->start, end, "%s is %s: there is no such register", what, text);
+    else if (reg != r->sp && reg != r->fp && !(rule == &row->ra && is_unsaved(rule, r->ra)))
+        lint_code(lint, LINT_UNSAFE_REGISTER, row->start, end,
+                  "%s is %s: traces end there, but in topmost and interrupted frames", what, text);
+}
+
+static bool is_far(int32_t offset)
+{
+    return offset % 8 != 0 || offset > FAR || offset < -FAR;
+}
+
+/* What cannot be in the frame of a function that is called. */
+static void check_offsets(struct lint *lint, const struct sfu_row *row)
+{
+    uint32_t sp = lint->image.registers->sp << RULE_NUMBER | RULE_REGISTER;
+    uint64_t end = row->start + row->length;
+    const struct sfu_rule *rules[] = {&row->ra, &row->fp};
+    static const char *const names[] = {"RA", "FP"};
+    char text[40];
+    unsigned i;
+
+    print_rule(text, sizeof text, &row->cfa);
+    if (is_far(row->cfa.offset) || (row->cfa.control == sp && row->cfa.offset < 0))
+        lint_code(lint, LINT_ABSURD_OFFSET, row->start, end, "the CFA is %s", text);
+    for (i = 0; i < 2; i++) {
+        print_rule(text, sizeof text, rules[i]);
+        if (rules[i]->control & RULE_DEREFERENCE &&
+            (is_far(rules[i]->offset) || (rules[i]->control == RULE_DEREFERENCE && rules[i]->offset >= 0)))
+            lint_code(lint, LINT_ABSURD_OFFSET, row->start, end, "%s is at %s", names[i], text);
+    }
+}
+
+/* Slots that an interrupt may overwrite. */
+static void check_slots(struct lint *lint, const struct sfu_row *row)
+{
+    uint32_t sp = lint->image.registers->sp << RULE_NUMBER | RULE_REGISTER;
+    uint64_t end = row->start + row->length;
+
+    if (row->cfa.control != sp)
+        return;
+    if (row->fp.control == RULE_DEREFERENCE && (int64_t)row->cfa.offset + row->fp.offset < 0)
+        lint_code(lint, LINT_FP_BELOW_SP, row->start, end,
+                  "FP's slot is below SP: an epilogue has restored FP, and sfu takes the register");
+    if (row->ra.control == RULE_DEREFERENCE && (int64_t)row->cfa.offset + row->ra.offset < 0)
+        lint_code(lint, LINT_RA_BELOW_SP, row->start, end,
+                  "RA's slot is below SP: an interrupt may have overwritten it");
+}
+
+static void check_row(struct lint *lint, const struct sfu_row *row)
+{
+    if (row->kind != SFU_ROW_RULES)
+        return;
+    check_register(lint, row, &row->cfa, "the CFA");
+    check_register(lint, row, &row->ra, "RA");
+    if (!is_unsaved(&row->fp, lint->image.registers->fp))
+        check_register(lint, row, &row->fp, "FP");
+    if (row->signal)
+        return;
+    check_offsets(lint, row);
+    check_slots(lint, row);
+}
+
+static void add_covered(struct lint *lint, uint64_t start, uint64_t end)
+{
+    struct lint_range *last = lint->num_covered > 0 ? &lint->covered[lint->num_covered - 1] : NULL;
+
+    if (last != NULL && start <= last->end) {
+        last->end = end > last->end ? end : last->end;
+        return;
+    }
+    lint->covered = grow(lint->covered, lint->num_covered, sizeof *lint->covered);
+    lint->covered[lint->num_covered++] = (struct lint_range){start, end};
+}
+
+/* Checks the rows of one function from PC up to END. Those of a MASK function are the same in each of its
+ * blocks: the first one is looked at, and stands for the others. */
+static void check_rows(struct lint *lint, const struct raw *raw, uint64_t pc)
+{
+    uint64_t end = raw->start + raw->size;
+    bool mask = raw->info & INFO_MASK;
+    struct sfu_row row;
+
+    if (mask && pc == raw->start)
+        add_covered(lint, raw->start, end);
+    if (mask && raw->repeat < raw->size)
+        end = raw->start + raw->repeat;
+    while (pc < end && sfu_find(&lint->tables, pc, &row) == SFU_OK && row.function == raw->start) {
+        check_row(lint, &row);
+        pc = row.start + row.length;
+        if (!mask && row.kind != SFU_ROW_ASK)
+            add_covered(lint, row.start, pc);
+    }
+}
+
+/* Whether an entry lies in code, as far as it is not empty. */
+static bool is_in_code(const struct lint *lint, const struct raw *raw)
+{
+    const struct section *code = image_code(&lint->image, raw->start);
+
+    return code != NULL && raw->size <= code->size - (raw->start - code->addr);
+}
+
+static void check_entry(struct lint *lint, uint32_t index)
+{
+    const struct sfu_section *s = &lint->tables;
+    struct raw raw = read_entry(s, index);
+    uint32_t first, marks;
+    uint64_t bytes = s->fde_size + (s->version == 3 ? 5u : 0u) + measure_rows(s, &raw, &first, &marks);
+    struct lint_entry *entry = &lint->entries[index];
+    struct lint_count *kind;
+
+    *entry = (struct lint_entry){raw.start, raw.size, raw.num_rows, bytes, kind_of(&raw, marks)};
+    kind = &lint->kinds[entry->kind];
+    kind->functions++;
+    kind->rows += raw.num_rows;
+    kind->bytes += bytes;
+    if (raw.size == 0)
+        return;
+    if (is_in_code(lint, &raw))
+        check_rows(lint, &raw, raw.start + first);
+    else
+        lint_thing(lint, LINT_OUTSIDE_CODE, lint->section->name, raw.start, raw.size,
+                   "function %" PRIu32 " of the tables is not in a section of code", index);
+}
+
+/* ---- Beside the CFI -------------------------------------------------------------------------------------------- */
+
+/* A difference_fn. What is missing is a matter of lint_worth. */
+static void add_difference(void *ctx, const struct difference *d)
+{
+    static const struct {
+        const char *what;
+        enum lint_name name;
+    } names[] = {{"CFA", LINT_WRONG_CFA},
+                 {"RA", LINT_WRONG_RA},
+                 {"FP", LINT_WRONG_FP},
+                 {"signed RA", LINT_WRONG_SIGNED_RA},
+                 {"signal frame", LINT_WRONG_SIGNAL},
+                 {"outermost", LINT_WRONG_OUTERMOST}};
+    enum lint_name name = LINT_WRONG_ROW;
+    char text[160];
+    size_t i;
+
+    if (d->missing)
+        return;
+    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(d->what, names[i].what) == 0)
+            name = names[i].name;
+    }
+    print_difference(text, sizeof text, d);
+    lint_code(ctx, name, d->start, d->end, "%s", text);
+}
+
+static void compare(struct lint *lint)
+{
+    if (lint->cfi.num_fdes == 0)
+        lint_thing(lint, LINT_NO_CFI, "", 0, 0,
+                   "no .eh_frame and no .debug_frame: there is nothing to compare the tables with");
+    else
+        compare_tables(&lint->cfi, &lint->spans, &lint->tables, false, add_difference, lint, &lint->comparison);
+}
+
+void lint_rows(struct lint *lint)
+{
+    uint32_t i;
+
+    if (!lint->open)
+        return;
+    lint->entries = zeroed(lint->tables.num_fdes, sizeof *lint->entries);
+    lint->num_entries = lint->tables.num_fdes;
+    for (i = 0; i < lint->tables.num_fdes; i++)
+        check_entry(lint, i);
+    if (lint->kinds[LINT_OUTERMOST].functions == 0 && lint->image.header.e_entry != 0 && lint->tables.version > 1)
+        lint_thing(lint, LINT_NO_OUTERMOST, "", lint->image.header.e_entry, 0,
+                   "no function is marked as outermost: each trace ends with an error (arch/sfu_asm.h)");
+    compare(lint);
+}

@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * sfu-lint: says whether an image's SFrame tables will work, and what they are worth.
+ *     images -> lint_read (lint.h) -> what is required -> the difference to an older build -> text or JSON -> status
+ */
+#include "lint.h"
+#include "report.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Options --------------------------------------------------------------------------------------------------- */
+
+/* The lines of sfu-lint.txt, made by rules.mk. */
+const char tool_name[] = "sfu-lint";
+
+static const char *const help[] = {
+#include "sfu-lint.txt.h"
+};
+
+enum status { CLEAN, FOUND, UNREADABLE };
+
+static struct options {
+    const char *old; /* --diff */
+    double require;
+    unsigned oldest;
+    bool all, json, quiet, strict;
+} options = {NULL, 0, 1, false, false, false, false};
+
+static struct known known;
+
+static double parse_percent(const char *text)
+{
+    char *end;
+    double value;
+
+    errno = 0;
+    value = strtod(text, &end);
+    if (errno != 0 || end == text || *end != '\0' || !(value >= 0 && value <= 100))
+        usage("--require: not a number from 0 to 100: %s", text);
+    return value;
+}
+
+/* --allow=NAME[:WHERE] */
+static void allow(const char *text)
+{
+    size_t size = strcspn(text, ":"), i;
+
+    for (i = 0; i < LINT_NAMES; i++) {
+        if (strlen(lint_names[i].name) == size && strncmp(lint_names[i].name, text, size) == 0) {
+            known_add(&known, text, strlen(text));
+            return;
+        }
+    }
+    usage("--allow: nothing has this name: %s", text);
+}
+
+static void set_option(int option, const char *argument)
+{
+    switch (option) {
+    case 'd':
+        options.old = argument;
+        break;
+    case 'r':
+        options.require = parse_percent(argument);
+        break;
+    case 'o':
+        if (strlen(argument) != 1 || strchr("123", argument[0]) == NULL)
+            usage("--oldest: not 1, 2 or 3: %s", argument);
+        options.oldest = (unsigned)(argument[0] - '0');
+        break;
+    case 'l':
+        allow(argument);
+        break;
+    case 'L':
+        if (!known_read(&known, argument))
+            usage("--allow-file: %s: %s", argument, strerror(errno));
+        break;
+    case 'V':
+        printf("sfu-lint %d.%d.%d\n", SFU_VERSION / 10000, SFU_VERSION / 100 % 100, SFU_VERSION % 100);
+        exit(0);
+    case 'h':
+        print_lines(help, sizeof help / sizeof help[0]);
+        exit(0);
+    default:
+        exit(UNREADABLE); /* getopt has said why */
+    }
+}
+
+/* Returns where the images begin. */
+static int parse_options(int argc, char **argv)
+{
+    static const struct option names[] = {{"all", no_argument, NULL, 'a'},
+                                          {"allow", required_argument, NULL, 'l'},
+                                          {"allow-file", required_argument, NULL, 'L'},
+                                          {"diff", required_argument, NULL, 'd'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"oldest", required_argument, NULL, 'o'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"require", required_argument, NULL, 'r'},
+                                          {"strict", no_argument, NULL, 's'},
+                                          {"version", no_argument, NULL, 'V'},
+                                          {NULL, 0, NULL, 0}};
+    static const char letters[] = "ajqs";
+    bool *const flags[] = {&options.all, &options.json, &options.quiet, &options.strict};
+    int option;
+
+    while ((option = getopt_long(argc, argv, "hq", names, NULL)) != -1) {
+        if (strchr(letters, option) != NULL)
+            *flags[strchr(letters, option) - letters] = true;
+        else
+            set_option(option, optarg);
+    }
+    if (optind == argc)
+        usage("no image");
+    if (options.old != NULL && argc - optind > 1)
+        usage("--diff compares one image with its older build");
+    return optind;
+}
+
+/* ---- What is required ------------------------------------------------------------------------------------------ */
+
+static void require(struct lint *lint)
+{
+    double share = percent(lint->covered_bytes, lint->code_bytes);
+
+    if (share < options.require)
+        lint_thing(lint, LINT_BELOW_REQUIRED, "", 0, lint->code_bytes - lint->covered_bytes,
+                   "%.3f%% of the bytes of code have rows, and %g%% are required", share, options.require);
+}
+
+/* ---- The difference to an older build -------------------------------------------------------------------------- */
+
+/* All functions of one name. */
+struct tally {
+    const char *name;
+    uint64_t start, bytes, covered;
+};
+
+struct tallies {
+    struct tally *list; /* by name */
+    size_t num;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct tally *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+
+    return order != 0 ? order : (x->start > y->start) - (x->start < y->start);
+}
+
+static struct tallies count(const struct lint *lint)
+{
+    struct tallies t = {zeroed(lint->num_functions, sizeof *t.list), 0};
+    size_t i, num = 0;
+
+    for (i = 0; i < lint->num_functions; i++) {
+        const struct lint_function *f = &lint->functions[i];
+
+        if (f->name[0] != '\0')
+            t.list[num++] = (struct tally){f->name, f->start, f->end - f->start, f->covered};
+    }
+    qsort(t.list, num, sizeof *t.list, by_name);
+    for (i = 0; i < num; i++) {
+        if (t.num > 0 && strcmp(t.list[t.num - 1].name, t.list[i].name) == 0) {
+            t.list[t.num - 1].bytes += t.list[i].bytes;
+            t.list[t.num - 1].covered += t.list[i].covered;
+        } else {
+            t.list[t.num++] = t.list[i];
+        }
+    }
+    return t;
+}
+
+/* What has changed between two builds. */
+struct changes {
+    uint64_t gained, lost, added, removed; /* functions */
+    int64_t code, tables;                  /* bytes */
+};
+
+/* Compares a function that both builds have. */
+static void compare_function(struct lint *lint, const struct tally *old, const struct tally *now,
+                             struct changes *changes)
+{
+    uint64_t bare_before = old->bytes - old->covered, bare = now->bytes - now->covered;
+
+    if (old->covered > 0 && bare > bare_before && (bare_before == 0 || now->covered < old->covered)) {
+        changes->lost++;
+        lint_thing(lint, LINT_LOST_ROWS, now->name, now->start, bare,
+                   "has no rows for %" PRIu64 " of %" PRIu64 " bytes; before, for %" PRIu64 " of %" PRIu64, bare,
+                   now->bytes, bare_before, old->bytes);
+    }
+    changes->gained += now->covered > 0 && bare < bare_before;
+}
+
+static struct changes compare(struct lint *lint, const struct lint *old)
+{
+    struct tallies before = count(old), now = count(lint);
+    struct changes changes = {0, 0, 0, 0, 0, 0};
+    size_t i = 0, k = 0;
+
+    while (i < before.num || k < now.num) {
+        int order = i == before.num ? 1 : k == now.num ? -1 : strcmp(before.list[i].name, now.list[k].name);
+
+        if (order == 0)
+            compare_function(lint, &before.list[i], &now.list[k], &changes);
+        changes.removed += order < 0;
+        changes.added += order > 0;
+        i += order <= 0;
+        k += order >= 0;
+    }
+    changes.code = (int64_t)(lint->code_bytes - old->code_bytes);
+    changes.tables = (int64_t)(lint->size - old->size);
+    free(before.list);
+    free(now.list);
+    return changes;
+}
+
+/* ---- Status ---------------------------------------------------------------------------------------------------- */
+
+static bool is_allowed(const struct finding *f)
+{
+    char name[1024];
+    bool by_kind = known_use(&known, lint_names[f->name].name), by_where, by_pc;
+
+    snprintf(name, sizeof name, "%s:%s", lint_names[f->name].name, f->where);
+    by_where = known_use(&known, name);
+    snprintf(name, sizeof name, "%s:0x%" PRIx64, lint_names[f->name].name, f->start);
+    by_pc = known_use(&known, name);
+    return by_kind || by_where || by_pc;
+}
+
+static const char *level_of(const struct finding *f)
+{
+    return lint_names[f->name].level == LINT_FAULT ? "fault" : "note";
+}
+
+static bool counts(const struct finding *f)
+{
+    return (options.strict || lint_names[f->name].level == LINT_FAULT) && !is_allowed(f);
+}
+
+static enum status status_of(const struct lint *lint)
+{
+    enum status status = CLEAN;
+    size_t i;
+
+    for (i = 0; i < lint->num_findings; i++) {
+        if (counts(&lint->findings[i]))
+            status = FOUND;
+    }
+    return status;
+}
+
+/* ---- Lists ----------------------------------------------------------------------------------------------------- */
+
+static const char *const kinds[LINT_KINDS] = {"default", "flexible", "mask", "signal", "outermost"};
+
+/* How many of NUM lines of a list are shown. */
+static size_t shown(size_t num)
+{
+    return options.all || options.json || num < 10 ? num : 10;
+}
+
+/* Those with more code without rows first. */
+static int by_bare(const void *a, const void *b)
+{
+    const struct lint_function *x = *(const struct lint_function *const *)a;
+    const struct lint_function *y = *(const struct lint_function *const *)b;
+    uint64_t m = x->end - x->start - x->covered, n = y->end - y->start - y->covered;
+
+    if (m != n)
+        return m > n ? -1 : 1;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+/* The functions without rows, *NUM of them; to be freed. */
+static const struct lint_function **list_bare(const struct lint *lint, size_t *num)
+{
+    const struct lint_function **list = zeroed(lint->num_functions, sizeof *list);
+    size_t i;
+
+    *num = 0;
+    for (i = 0; i < lint->num_functions; i++) {
+        if (lint->functions[i].reason != NULL)
+            list[(*num)++] = &lint->functions[i];
+    }
+    qsort(list, *num, sizeof *list, by_bare);
+    return list;
+}
+
+static int by_table(const void *a, const void *b)
+{
+    const struct lint_object *x = *(const struct lint_object *const *)a;
+    const struct lint_object *y = *(const struct lint_object *const *)b;
+
+    if (x->table_bytes != y->table_bytes)
+        return x->table_bytes > y->table_bytes ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+/* The objects that have code or tables, *NUM of them; to be freed. Those with larger tables first. */
+static const struct lint_object **list_objects(const struct lint *lint, size_t *num)
+{
+    const struct lint_object **list = zeroed(lint->num_objects, sizeof *list);
+    size_t i;
+
+    *num = 0;
+    for (i = 0; i < lint->num_objects; i++) {
+        if (lint->objects[i].functions > 0 || lint->objects[i].table_bytes > 0)
+            list[(*num)++] = &lint->objects[i];
+    }
+    qsort(list, *num, sizeof *list, by_table);
+    return list;
+}
+
+/* ---- Text ------------------------------------------------------------------------------------------------------ */
+
+static void say_finding(const struct lint *lint, const struct finding *f)
+{
+    printf("%s: %s: %s: %s", lint->image.file, level_of(f), lint_names[f->name].name, f->where);
+    if (f->offset > 0)
+        printf("+0x%" PRIx64, f->offset);
+    if (f->start > 0) {
+        printf("%s(0x%" PRIx64, f->where[0] != '\0' ? " " : "", f->start);
+        if (f->bytes > 0)
+            printf(", %" PRIu64 " bytes", f->bytes);
+        if (f->ranges > 1)
+            printf(" in %" PRIu64 " places", f->ranges);
+        putchar(')');
+    }
+    printf("%s%s\n", f->where[0] != '\0' || f->start > 0 ? ": " : "", f->what);
+}
+
+static void say_kinds(const struct lint *lint)
+{
+    unsigned i;
+
+    printf("  %-12s %9s %9s %9s\n", "kind", "functions", "rows", "bytes");
+    for (i = 0; i < LINT_KINDS; i++) {
+        const struct lint_count *k = &lint->kinds[i];
+
+        if (k->functions > 0)
+            printf("  %-12s %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "\n", kinds[i], k->functions, k->rows, k->bytes);
+    }
+}
+
+static void say_objects(const struct lint *lint)
+{
+    size_t i, num;
+    const struct lint_object **list = list_objects(lint, &num);
+
+    printf("  %9s %9s %9s %9s  object\n", "bytes", "rows", "functions", "have rows");
+    for (i = 0; i < shown(num); i++) {
+        const struct lint_object *o = list[i];
+
+        printf("  %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %8.1f%%  %s\n", o->table_bytes, o->rows, o->functions,
+               percent(o->covered, o->bytes), o->name[0] != '\0' ? o->name : "(not known)");
+    }
+    if (shown(num) < num)
+        printf("  and %zu more (--all)\n", num - shown(num));
+    free(list);
+}
+
+static void say_bare(const struct lint *lint)
+{
+    size_t i, num;
+    const struct lint_function **list = list_bare(lint, &num);
+
+    if (num > 0)
+        printf("  bytes without rows\n");
+    for (i = 0; i < shown(num); i++) {
+        const struct lint_function *f = list[i];
+
+        printf("  %9" PRIu64 "  %s (0x%" PRIx64 "): %s: %s\n", f->end - f->start - f->covered,
+               f->name[0] != '\0' ? f->name : "no symbol", f->start, f->reason, f->why);
+    }
+    if (shown(num) < num)
+        printf("  and %zu more (--all)\n", num - shown(num));
+    free(list);
+}
+
+static void say_numbers(const struct lint *lint)
+{
+    const struct comparison *c = &lint->comparison;
+
+    if (lint->open)
+        printf("%s: %s: 0x%" PRIx64 ", %" PRIu64 " bytes, %.1f%% of the code; version %u, %zu functions, %" PRIu32
+               " rows\n",
+               lint->image.file, lint->section->name, lint->addr, lint->size, percent(lint->size, lint->code_bytes),
+               lint->tables.version, lint->num_entries, lint->tables.num_fres);
+    printf("%s: rows for %.2f%% of %" PRIu64 " bytes of code, for %" PRIu64 " of %zu functions (%.2f%%)\n",
+           lint->image.file, percent(lint->covered_bytes, lint->code_bytes), lint->code_bytes, lint->described,
+           lint->num_functions, percent(lint->described, lint->num_functions));
+    if (lint->open && lint->cfi.num_fdes > 0)
+        printf("%s: beside its CFI: %" PRIu64 " PCs, %" PRIu64 " the same, %" PRIu64 " better, %" PRIu64
+               " different, %" PRIu64 " missing, %" PRIu64 " that SFrame cannot say\n",
+               lint->image.file, c->pcs, c->same, c->below_sp + c->drap, c->different, c->missing, c->lost);
+    if (lint->open) {
+        say_kinds(lint);
+        say_objects(lint);
+    }
+    say_bare(lint);
+}
+
+static void say_changes(const struct lint *lint, const struct changes *c)
+{
+    printf("%s: since %s: %" PRIu64 " functions have gained rows, %" PRIu64 " lost some, %" PRIu64
+           " are new, %" PRIu64 " gone; code %+" PRId64 " bytes, tables %+" PRId64 "\n",
+           lint->image.file, options.old, c->gained, c->lost, c->added, c->removed, c->code, c->tables);
+}
+
+static void say_all(const struct lint *lint, const struct changes *changes)
+{
+    size_t i;
+
+    for (i = 0; i < lint->num_findings; i++) {
+        if (options.quiet ? counts(&lint->findings[i]) : !is_allowed(&lint->findings[i]))
+            say_finding(lint, &lint->findings[i]);
+    }
+    if (options.quiet)
+        return;
+    say_numbers(lint);
+    if (changes != NULL)
+        say_changes(lint, changes);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------------------ */
+
+static void put_findings(const struct lint *lint)
+{
+    size_t i;
+
+    printf(",\n \"findings\": [");
+    for (i = 0; i < lint->num_findings; i++) {
+        const struct finding *f = &lint->findings[i];
+
+        printf("%s\n  {\"name\": \"%s\", \"level\": \"%s\", \"allowed\": %s, \"where\": ", i > 0 ? "," : "",
+               lint_names[f->name].name, level_of(f), is_allowed(f) ? "true" : "false");
+        put_json(f->where);
+        printf(", \"offset\": %" PRIu64 ", \"address\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64
+               ", \"ranges\": %" PRIu64 ", \"what\": ",
+               f->offset, f->start, f->bytes, f->ranges);
+        put_json(f->what);
+        putchar('}');
+    }
+    printf("]");
+}
+
+static void put_objects(const struct lint *lint)
+{
+    size_t i, num;
+    const struct lint_object **list = list_objects(lint, &num);
+
+    printf(",\n \"objects\": [");
+    for (i = 0; i < num; i++) {
+        const struct lint_object *o = list[i];
+
+        printf("%s\n  {\"name\": ", i > 0 ? "," : "");
+        put_json(o->name);
+        printf(", \"functions\": %" PRIu64 ", \"with_rows\": %" PRIu64 ", \"code_bytes\": %" PRIu64
+               ", \"covered\": %" PRIu64 ", \"rows\": %" PRIu64 ", \"bytes\": %" PRIu64 "}",
+               o->functions, o->described, o->bytes, o->covered, o->rows, o->table_bytes);
+    }
+    printf("]");
+    free(list);
+}
+
+static void put_bare(const struct lint *lint)
+{
+    size_t i, num;
+    const struct lint_function **list = list_bare(lint, &num);
+
+    printf(",\n \"without_rows\": [");
+    for (i = 0; i < num; i++) {
+        const struct lint_function *f = list[i];
+
+        printf("%s\n  {\"function\": ", i > 0 ? "," : "");
+        put_json(f->name);
+        printf(", \"address\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64 ", \"without\": %" PRIu64
+               ", \"reason\": \"%s\", \"why\": ",
+               f->start, f->end - f->start, f->end - f->start - f->covered, f->reason);
+        put_json(f->why);
+        printf(", \"object\": ");
+        put_json(lint->objects[f->object].name);
+        putchar('}');
+    }
+    printf("]");
+    free(list);
+}
+
+static void put_all(const struct lint *lint, const struct changes *changes)
+{
+    const struct comparison *c = &lint->comparison;
+    unsigned i;
+
+    printf("{\"image\": ");
+    put_json(lint->image.file);
+    printf(",\n \"section\": ");
+    put_json(lint->section != NULL ? lint->section->name : "");
+    printf(", \"address\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64
+           ", \"version\": %u, \"entries\": %zu, \"rows\": %" PRIu32 ",\n \"code_bytes\": %" PRIu64
+           ", \"covered_bytes\": %" PRIu64 ", \"functions\": %zu, \"with_rows\": %" PRIu64,
+           lint->addr, lint->size, lint->open ? lint->tables.version : 0, lint->num_entries,
+           lint->open ? lint->tables.num_fres : 0, lint->code_bytes, lint->covered_bytes, lint->num_functions,
+           lint->described);
+    printf(",\n \"cfi\": {\"pcs\": %" PRIu64 ", \"same\": %" PRIu64 ", \"below_sp\": %" PRIu64
+           ", \"drap\": %" PRIu64 ", \"different\": %" PRIu64 ", \"missing\": %" PRIu64 ", \"lost\": %" PRIu64 "}",
+           c->pcs, c->same, c->below_sp, c->drap, c->different, c->missing, c->lost);
+    printf(",\n \"kinds\": {");
+    for (i = 0; i < LINT_KINDS; i++)
+        printf("%s\"%s\": {\"functions\": %" PRIu64 ", \"rows\": %" PRIu64 ", \"bytes\": %" PRIu64 "}",
+               i > 0 ? ", " : "", kinds[i], lint->kinds[i].functions, lint->kinds[i].rows, lint->kinds[i].bytes);
+    printf("}");
+    if (changes != NULL)
+        printf(",\n \"since\": {\"gained\": %" PRIu64 ", \"lost\": %" PRIu64 ", \"new\": %" PRIu64
+               ", \"gone\": %" PRIu64 ", \"code\": %" PRId64 ", \"tables\": %" PRId64 "}",
+               changes->gained, changes->lost, changes->added, changes->removed, changes->code, changes->tables);
+    put_findings(lint);
+    put_objects(lint);
+    put_bare(lint);
+    printf("}");
+}
+
+/* ---- All ------------------------------------------------------------------------------------------------------- */
+
+/* Reads FILE. What is wrong is said in one line. */
+static bool read_image(struct lint *lint, const char *file)
+{
+    if (lint_read(lint, file, options.oldest))
+        return true;
+    fflush(stdout);
+    fprintf(stderr, "sfu-lint: %s: %s\n", file, lint->image.error);
+    if (options.json) {
+        printf("{\"image\": ");
+        put_json(file);
+        printf(", \"error\": ");
+        put_json(lint->image.error);
+        printf("}");
+    }
+    return false;
+}
+
+static enum status lint_image(const char *file)
+{
+    struct lint lint, old;
+    struct changes changes;
+    enum status status = UNREADABLE;
+    bool good = read_image(&lint, file), older = false;
+
+    if (good && options.old != NULL) {
+        good = older = read_image(&old, options.old);
+        if (older)
+            changes = compare(&lint, &old);
+        else
+            lint_free(&old);
+    }
+    if (good) {
+        require(&lint);
+        status = status_of(&lint);
+        if (options.json)
+            put_all(&lint, older ? &changes : NULL);
+        else
+            say_all(&lint, older ? &changes : NULL);
+    }
+    if (older)
+        lint_free(&old);
+    lint_free(&lint);
+    return status;
+}
+
+/* Lines of --allow that have silenced nothing are likely to be mistakes, or can go. */
+static void say_unused(void)
+{
+    size_t i;
+
+    for (i = 0; i < known.num; i++) {
+        if (!known.list[i].used)
+            fprintf(stderr, "sfu-lint: nothing found that is allowed as %s\n", known.list[i].name);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int i, first = parse_options(argc, argv);
+    enum status worst = CLEAN;
+
+    if (options.json)
+        printf("{\"images\": [");
+    for (i = first; i < argc; i++) {
+        enum status status = lint_image(argv[i]);
+
+        worst = status > worst ? status : worst;
+        if (options.json && i + 1 < argc)
+            printf(",\n");
+    }
+    if (options.json)
+        printf("]}\n");
+    say_unused();
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "sfu-lint: the standard output cannot be written\n");
+        return UNREADABLE;
+    }
+    return (int)worst;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * sfu-trace: what happened? Names and lines for a log in which sfu has printed traces or dumped stacks, and traces
+ * of what is in a core, in a memory dump or behind a debugger's stub.
+ */
+#include "trace.h"
+#include "report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Messages -------------------------------------------------------------------------------------------------- */
+
+/* The lines of sfu-trace.txt, made by rules.mk. */
+const char tool_name[] = "sfu-trace";
+
+static const char *const help[] = {
+#include "sfu-trace.txt.h"
+};
+
+enum action { FILTER, CORE, MEMORY, GDB };
+
+static struct options {
+    enum action action;
+    const char *file; /* what the action is about */
+    const char *log, *registers;
+    bool quiet;
+    struct trace_options trace;
+} options = {.action = FILTER, .trace = {.red_zone = -1}};
+
+static void say(const char *format, va_list args)
+{
+    fflush(stdout);
+    fprintf(stderr, "sfu-trace: ");
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+void trace_fail(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+    exit(1);
+}
+
+void trace_note(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (!options.quiet)
+        say(format, args);
+    va_end(args);
+}
+
+void trace_warn(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args);
+    va_end(args);
+}
+
+/* ---- Options --------------------------------------------------------------------------------------------------- */
+
+static bool read_number(const char *text, uint64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoull(text, &end, 0);
+    return errno == 0 && end != text && *end == '\0' && text[0] != '-' && text[0] != ' ';
+}
+
+static uint64_t parse_number(const char *option, const char *text, uint64_t high)
+{
+    uint64_t value;
+
+    if (!read_number(text, &value) || value > high)
+        usage("%s: not a number from 0 to 0x%" PRIx64 ": %s", option, high, text);
+    return value;
+}
+
+static void set_action(enum action action, const char *file)
+{
+    if (options.action != FILTER)
+        usage("more than one of --core, --memory and --gdb");
+    options.action = action;
+    options.file = file;
+}
+
+static void set_option(int option, const char *argument)
+{
+    switch (option) {
+    case 'C':
+        set_action(CORE, argument);
+        break;
+    case 'M':
+        set_action(MEMORY, argument);
+        break;
+    case 'G':
+        set_action(GDB, argument);
+        break;
+    case 'l':
+        options.log = argument;
+        break;
+    case 'r':
+        options.registers = argument;
+        break;
+    case 'S':
+        options.trace.sysroot = argument;
+        break;
+    case 's':
+        options.trace.slide = parse_number("--slide", argument, UINT64_MAX);
+        break;
+    case 'p':
+        options.trace.pac_mask = parse_number("--pac-mask", argument, UINT64_MAX);
+        break;
+    case 'm':
+        options.trace.max_frames = (uint32_t)parse_number("--max-frames", argument, UINT32_MAX);
+        break;
+    case 'z':
+        options.trace.red_zone = (int)parse_number("--red-zone", argument, UINT16_MAX);
+        break;
+    default:
+        exit(2); /* getopt has said why */
+    }
+}
+
+/* Adds the image ARGUMENT: FILE, or FILE@ADDR where its code is at ADDR. */
+static void add_image(const char *argument)
+{
+    const char *at = strrchr(argument, '@');
+    char *file = zeroed(strlen(argument) + 1, 1), error[300];
+    struct trace_image *image;
+    uint64_t where = 0, text;
+
+    memcpy(file, argument, strlen(argument));
+    if (at != NULL && read_number(at + 1, &where))
+        file[at - argument] = '\0';
+    else
+        at = NULL;
+    image = images_add(&options.trace.images, file, error, sizeof error);
+    if (image == NULL)
+        trace_fail("%s: %s", file, error);
+    if (at != NULL && !image_find(image, ".text", &text))
+        trace_fail("%s: no section .text, so that @0x%" PRIx64 " is of no use", file, where);
+    if (at != NULL)
+        image_place(image, where - text);
+    free(file);
+}
+
+static void parse_options(int argc, char **argv)
+{
+    static const struct option names[] = {{"core", required_argument, NULL, 'C'},
+                                          {"frame-pointers", no_argument, NULL, 'F'},
+                                          {"gdb", required_argument, NULL, 'G'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"log", required_argument, NULL, 'l'},
+                                          {"max-frames", required_argument, NULL, 'm'},
+                                          {"memory", required_argument, NULL, 'M'},
+                                          {"pac-mask", required_argument, NULL, 'p'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"red-zone", required_argument, NULL, 'z'},
+                                          {"regs", required_argument, NULL, 'r'},
+                                          {"slide", required_argument, NULL, 's'},
+                                          {"sysroot", required_argument, NULL, 'S'},
+                                          {"version", no_argument, NULL, 'V'},
+                                          {NULL, 0, NULL, 0}};
+    int option;
+
+    while ((option = getopt_long(argc, argv, "hl:q", names, NULL)) != -1) {
+        if (option == 'h') {
+            print_lines(help, sizeof help / sizeof help[0]);
+            exit(0);
+        }
+        if (option == 'V') {
+            printf("sfu-trace %d.%d.%d\n", SFU_VERSION / 10000, SFU_VERSION / 100 % 100, SFU_VERSION % 100);
+            exit(0);
+        }
+        if (option == 'q')
+            options.quiet = true;
+        else if (option == 'F')
+            options.trace.frame_pointers = true;
+        else
+            set_option(option, optarg);
+    }
+    if (optind == argc && options.action != CORE)
+        usage("no image");
+    if ((options.registers != NULL) != (options.action == MEMORY))
+        usage("--memory and --regs belong together");
+    if (options.log != NULL && options.action != FILTER)
+        usage("--log is for the filter");
+    for (; optind < argc; optind++)
+        add_image(argv[optind]);
+}
+
+/* ---- What is done ---------------------------------------------------------------------------------------------- */
+
+static void filter(void)
+{
+    int in = STDIN_FILENO;
+
+    if (options.log != NULL)
+        in = open(options.log, O_RDONLY | O_CLOEXEC);
+    if (in < 0)
+        trace_fail("%s: %s", options.log, strerror(errno));
+    trace_filter(&options.trace, in);
+}
+
+int main(int argc, char **argv)
+{
+    parse_options(argc, argv);
+    signal(SIGPIPE, SIG_IGN);
+    switch (options.action) {
+    case FILTER:
+        filter();
+        break;
+    case CORE:
+        trace_core(&options.trace, options.file);
+        break;
+    case MEMORY:
+        trace_memory(&options.trace, options.file, options.registers);
+        break;
+    case GDB:
+        trace_gdb(&options.trace, options.file);
+        break;
+    }
+    images_free(&options.trace.images);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        trace_fail("the standard output cannot be written");
+    return options.trace.images.wrong ? 1 : 0;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * What the parts of sfu-trace share: images and where they lie, what is known of a stack, and how a trace of it is
+ * printed.
+ */
+#ifndef SFU_HOST_TRACE_H
+#define SFU_HOST_TRACE_H
+
+#include "image.h"
+#include "sfu.h"
+
+#include <stdio.h>
+
+/* ---- Messages -------------------------------------------------------------------------------------------------- */
+
+/* Says what is wrong, in one line, and ends with status 1. */
+void trace_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* Says something on the standard error, unless --quiet. */
+void trace_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Says what will make it fail in the end, while it goes on. */
+void trace_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- Images ---------------------------------------------------------------------------------------------------- */
+
+/* One section of tables, opened where the image lies. */
+struct tables_of {
+    struct sfu_section section;
+    uint8_t *bytes;
+    size_t size;
+    uint64_t addr; /* before the slide */
+    bool tried, good;
+    bool added; /* to the list of the walk */
+};
+
+struct trace_image {
+    struct image image;
+    char *file;
+    const char *name; /* of the file, without its folder */
+    uint64_t slide;   /* run-time minus link-time address; of a relocatable object: of its .text */
+    bool placed;      /* slide is meant */
+    uint64_t text;    /* of a relocatable object that is placed: where trace_symbols.c has its .text */
+    const void *build_id;
+    size_t build_id_size; /* 0: none */
+    struct tables_of own; /* its .sframe */
+    struct tables_of cfi; /* made of its CFI */
+    struct symbols *symbols;
+};
+
+struct trace_images {
+    struct trace_image **list;
+    size_t num;
+    uint8_t abi; /* of all of them; 0: not known yet */
+    bool wrong;  /* one was not the image of what is traced */
+};
+
+/* Opens FILE and adds it. Returns NULL, and a line in ERROR of SIZE bytes, if that fails. */
+struct trace_image *images_add(struct trace_images *images, const char *file, char *error, size_t size);
+void images_free(struct trace_images *images);
+
+/* The image whose code is at ADDR, or NULL. */
+struct trace_image *images_at(const struct trace_images *images, uint64_t addr);
+
+/* The image with the SIZE bytes of build ID at ID, or NULL. */
+struct trace_image *images_by_id(const struct trace_images *images, const void *id, size_t size);
+
+/* The image whose file's name is NAME, without folders, or NULL. */
+struct trace_image *images_by_name(const struct trace_images *images, const char *name);
+
+/* Says where IMAGE lies. Of a relocatable object only .text does. */
+void image_place(struct trace_image *image, uint64_t slide);
+
+/* The link-time address of the symbol or section NAME in IMAGE. Returns false if it has none. */
+bool image_find(struct trace_image *image, const char *name, uint64_t *addr);
+
+/* Whether it has not been linked. Its addresses are those that trace_symbols.c gives it. */
+bool image_is_object(const struct trace_image *image);
+
+/* Opens the image's own tables, or those made of its CFI. Returns false if there are none, having said why. */
+bool image_open_own(struct trace_image *image);
+bool image_open_cfi(struct trace_image *image);
+
+/* ---- Symbols and lines ----------------------------------------------------------------------------------------- */
+
+/* A function at an address: the innermost first, then each that it has been inlined into. FILE is NULL, or the line
+ * where the address, or the call that was inlined, is. */
+typedef void (*symbols_fn)(void *ctx, const char *function, const char *file, int line, bool inlined);
+
+/* Finds what there is at link-time address ADDR of IMAGE. Returns how many functions it has given. */
+unsigned symbols_find(struct trace_image *image, uint64_t addr, symbols_fn found, void *ctx);
+
+/* The name of the function at ADDR from IMAGE's symbols and how far in it is, or NULL. */
+const char *symbols_name(struct trace_image *image, uint64_t addr, uint64_t *offset);
+
+/* The address of the function NAME, which has SIZE characters, or of a section of a relocatable object. */
+bool symbols_address(struct trace_image *image, const char *name, size_t size, uint64_t *addr);
+
+void symbols_free(struct trace_image *image);
+
+/* ---- Output ---------------------------------------------------------------------------------------------------- */
+
+/* Lines for people: INDENT, the text, and EOL. */
+struct trace_out {
+    FILE *file;
+    const char *indent, *eol;
+};
+
+void out_line(const struct trace_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Prints functions, files and lines at run-time address LOOKUP, or at link-time address ADDR of IMAGE. */
+void out_place(const struct trace_out *out, const struct trace_images *images, uint64_t lookup);
+void out_place_in(const struct trace_out *out, const struct trace_images *images, struct trace_image *image,
+                  uint64_t addr);
+
+/* ---- Walk ------------------------------------------------------------------------------------------------------ */
+
+enum { REGISTER_PC = 32, NUM_REGISTERS };
+
+/* Registers of a stopped thread by DWARF number. */
+struct thread_registers {
+    uint64_t value[NUM_REGISTERS];
+    bool known[NUM_REGISTERS];
+};
+
+/* Reads LEN bytes at ADDR. Returns false if not all of them are there. */
+typedef bool (*space_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len);
+
+struct trace_space;
+
+/* Compares the build IDs of images that are placed with those in memory, as far as it has them. What is another
+ * image is not placed any more, and that is said. */
+void images_verify(struct trace_images *images, const struct trace_space *space);
+
+/* Where the registers are that an interrupted frame had. */
+enum saved { SAVED_NOWHERE, SAVED_LINUX, SAVED_ARRAY };
+
+/* What is unwound. */
+struct trace_space {
+    struct trace_images *images;
+    uint8_t abi; /* enum sfu_abi */
+    space_read_fn read;
+    void *ctx;
+    struct thread_registers regs; /* of the thread that is walked */
+    uint64_t pac_mask;
+    uint32_t max_frames;
+    uint16_t red_zone;
+    bool frame_pointers;
+    /* The walk's own: of the last trap. LINUX: the SP of a signal frame. ARRAY: the address of register 0, by DWARF
+     * numbers. */
+    enum saved saved;
+    uint64_t saved_at;
+};
+
+/* Reads what is in memory, or code from an image's file: kernels leave unchanged code out of cores. */
+bool space_read(const struct trace_space *space, uint64_t addr, void *buffer, size_t len);
+bool space_word(const struct trace_space *space, uint64_t addr, uint64_t *value);
+
+/* Registers of ABI: which of them is what, and in which order notes and stubs have them. */
+const struct registers *abi_registers(uint8_t abi);
+bool abi_is_big(uint8_t abi);
+const char *abi_name(uint8_t abi);
+
+/* Where the words of registers that a core's note (NT_PRSTATUS) or a stub's g packet has are: those of DWARF number
+ * REG, or REGISTER_PC. Returns -1 if it has none. */
+int abi_prstatus_word(uint8_t abi, unsigned reg);
+int abi_gdb_word(uint8_t abi, unsigned reg);
+
+/* Which of s390x's floating-point registers has DWARF number REG, from 16 to 31. */
+unsigned s390x_float(unsigned reg);
+
+/* Whether the frame with this PC is Linux's signal frame. *OLD: s390x's for a handler without SA_SIGINFO. */
+bool linux_is_signal(const struct trace_space *space, uint64_t pc, bool *old);
+
+/* Turns such a frame into what it interrupted, as a trap hook does, and reads registers saved there. */
+int linux_trap(const struct trace_space *space, const struct sfu_frame *frame, int code,
+               struct sfu_trapped *trapped);
+bool linux_saved(const struct trace_space *space, uint64_t trap, unsigned reg, uint64_t *value);
+
+/* Prints the trace of a thread. PC_KIND: enum sfu_pc_kind. Returns false if there are no PC and SP. */
+bool walk_print(const struct trace_out *out, struct trace_space *space, uint8_t pc_kind);
+
+/* ---- What can be traced ---------------------------------------------------------------------------------------- */
+
+struct trace_options {
+    struct trace_images images;
+    const char *sysroot; /* before the names that a core has */
+    uint64_t slide;
+    uint64_t pac_mask;
+    uint32_t max_frames;
+    int red_zone; /* -1: what the program has */
+    bool frame_pointers;
+};
+
+/* Passes the lines of the file descriptor IN on, and adds to them. */
+void trace_filter(struct trace_options *options, int in);
+
+/* Prints every thread of the core FILE. */
+void trace_core(struct trace_options *options, const char *file);
+
+/* Prints the trace of a thread with REGISTERS, of which FILES have the memory. */
+void trace_memory(struct trace_options *options, const char *files, const char *registers);
+
+/* Prints every thread behind HOST:PORT. */
+void trace_gdb(struct trace_options *options, const char *address);
+
+/* Fills in a space, but for how it is read and its registers. */
+void trace_space_init(struct trace_space *space, struct trace_options *options, uint8_t abi);
+
+#endif

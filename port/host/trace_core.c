@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* sfu-trace --core and --memory: what has been kept of a process or a machine. */
+#include "trace.h"
+#include "trace_notes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_MAPS = 4096, MAX_NAME = 4096, MAX_VDSO = 1 << 20 };
+
+/* ---- Memory ---------------------------------------------------------------------------------------------------- */
+
+struct segment {
+    uint64_t vaddr, paddr, size;
+    const uint8_t *bytes;
+};
+
+struct memory {
+    struct segment *segments;
+    size_t num;
+    bool machine; /* physical addresses count, too */
+};
+
+/* The segment that has ADDR, and where in it. By virtual address; one that has only a physical address has 0. */
+static const struct segment *find_segment(const struct memory *m, uint64_t addr, uint64_t *offset)
+{
+    size_t i;
+
+    for (i = 0; i < m->num; i++) {
+        const struct segment *s = &m->segments[i];
+
+        *offset = addr - s->vaddr;
+        if (addr >= s->vaddr && *offset < s->size && (s->vaddr != 0 || s->paddr == 0))
+            return s;
+    }
+    for (i = 0; i < m->num && m->machine; i++) {
+        const struct segment *s = &m->segments[i];
+
+        *offset = addr - s->paddr;
+        if (addr >= s->paddr && *offset < s->size)
+            return s;
+    }
+    return NULL;
+}
+
+static bool read_memory(void *ctx, uint64_t addr, void *buffer, size_t len)
+{
+    uint8_t *to = buffer;
+
+    while (len > 0) {
+        uint64_t offset;
+        const struct segment *s = find_segment(ctx, addr, &offset);
+        size_t n;
+
+        if (s == NULL)
+            return false;
+        n = s->size - offset < len ? (size_t)(s->size - offset) : len;
+        memcpy(to, s->bytes + offset, n);
+        to += n;
+        len -= n;
+        if (len > 0 && addr > UINT64_MAX - n)
+            return false;
+        addr += n;
+    }
+    return true;
+}
+
+static void add_segment(struct memory *m, uint64_t vaddr, uint64_t paddr, const uint8_t *bytes, uint64_t size)
+{
+    m->segments = grow(m->segments, m->num, sizeof *m->segments);
+    m->segments[m->num++] = (struct segment){vaddr, paddr, size, bytes};
+}
+
+/* ---- Core ------------------------------------------------------------------------------------------------------ */
+
+struct core {
+    const char *file;
+    struct image image;
+    struct core_notes notes;
+    struct memory memory;
+    struct trace_options *options;
+};
+
+/* Takes segments and notes as far as they are in the file, which may be cut. */
+static void read_segments(struct core *core)
+{
+    size_t file_size, num, i;
+    const uint8_t *file = (const uint8_t *)elf_rawfile(core->image.elf, &file_size);
+    bool cut = false;
+    GElf_Phdr p;
+
+    if (file == NULL || elf_getphdrnum(core->image.elf, &num) != 0)
+        trace_fail("%s: bad program headers", core->file);
+    for (i = 0; i < num; i++) {
+        uint64_t size;
+
+        if (gelf_getphdr(core->image.elf, (int)i, &p) == NULL)
+            trace_fail("%s: bad program headers", core->file);
+        if (p.p_type != PT_LOAD && p.p_type != PT_NOTE)
+            continue;
+        size = p.p_offset >= file_size               ? 0
+               : p.p_filesz < file_size - p.p_offset ? p.p_filesz
+                                                     : file_size - p.p_offset;
+        cut = cut || size < p.p_filesz;
+        if (p.p_type == PT_NOTE && !notes_read(&core->notes, file + (size > 0 ? p.p_offset : 0), size))
+            trace_fail("%s: broken notes", core->file);
+        if (p.p_type == PT_LOAD && size > 0)
+            add_segment(&core->memory, p.p_vaddr, p.p_paddr, file + p.p_offset, size);
+        core->memory.machine = core->memory.machine || (p.p_type == PT_LOAD && p.p_paddr != 0);
+    }
+    if (cut)
+        trace_note("%s: it is cut: some of its memory is missing", core->file);
+    if (core->notes.num_threads == 0)
+        trace_fail("%s: no registers of any thread", core->file);
+}
+
+static bool read_word(const struct core *core, uint64_t addr, uint64_t *value)
+{
+    uint8_t bytes[8];
+
+    if (addr > UINT64_MAX - sizeof bytes || !read_memory((void *)&core->memory, addr, bytes, sizeof bytes))
+        return false;
+    *value = load_number(bytes, sizeof bytes, core->image.big);
+    return true;
+}
+
+/* ---- Images of a process --------------------------------------------------------------------------------------- */
+
+/* The address that OFFSET of the file was linked to, by the segment that has it. */
+static bool linked_at(const struct trace_image *image, uint64_t offset, uint64_t *addr)
+{
+    size_t num, i;
+    GElf_Phdr p;
+
+    if (elf_getphdrnum(image->image.elf, &num) != 0)
+        return false;
+    for (i = 0; i < num && gelf_getphdr(image->image.elf, (int)i, &p) != NULL; i++) {
+        if (p.p_type == PT_LOAD && offset >= p.p_offset && offset - p.p_offset < p.p_filesz) {
+            *addr = p.p_vaddr + (offset - p.p_offset);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The image NAME, as the process called it: of the command line, or below the system's root. */
+static struct trace_image *open_by_name(const struct core *core, const char *name)
+{
+    struct trace_image *image = images_by_name(&core->options->images, name);
+    const char *root = core->options->sysroot != NULL ? core->options->sysroot : "";
+    size_t room = strlen(root) + strlen(name) + 1;
+    char *file, error[300];
+
+    if (image != NULL)
+        return image->placed ? NULL : image;
+    file = zeroed(room, 1);
+    (void)snprintf(file, room, "%s%s", root, name);
+    image = images_add(&core->options->images, file, error, sizeof error);
+    if (image == NULL)
+        trace_note("%s: %s: frames in it are lost", file, error);
+    free(file);
+    return image;
+}
+
+/* Whether what lies at ADDR may be an ELF file's start: it is, or is not in the core. */
+static bool may_be_image(const struct core *core, uint64_t addr)
+{
+    uint8_t magic[4];
+
+    return !read_memory((void *)&core->memory, addr, magic, sizeof magic) || memcmp(magic, "\177ELF", 4) == 0;
+}
+
+/* By the list of mapped files, which the kernel and gdb write. */
+static void place_by_files(const struct core *core)
+{
+    size_t i;
+    uint64_t addr;
+
+    for (i = 0; i < core->notes.num_files; i++) {
+        const struct core_file *f = &core->notes.files[i];
+        struct trace_image *image;
+
+        if (f->offset != 0 || f->name[0] != '/' || !may_be_image(core, f->start))
+            continue;
+        image = open_by_name(core, f->name);
+        if (image != NULL && linked_at(image, 0, &addr))
+            image_place(image, f->start - addr);
+    }
+}
+
+/* The program, by its headers' place: the first image that has not been placed. */
+static struct trace_image *place_program(const struct core *core)
+{
+    const struct trace_images *images = &core->options->images;
+    size_t i;
+    uint64_t addr;
+
+    for (i = 0; i < images->num; i++) {
+        struct trace_image *image = images->list[i];
+
+        if (image->placed)
+            continue;
+        if (core->notes.phdr != 0 && linked_at(image, image->image.header.e_phoff, &addr))
+            image_place(image, core->notes.phdr - addr);
+        else
+            image_place(image, core->options->slide);
+        return image;
+    }
+    return NULL;
+}
+
+/* Where the dynamic linker's list begins: DT_DEBUG of the program leads to struct r_debug. */
+static uint64_t find_link_map(const struct core *core, const struct trace_image *program)
+{
+    size_t num, i;
+    GElf_Phdr p;
+    uint64_t tag, value, at, end, map;
+
+    if (elf_getphdrnum(program->image.elf, &num) != 0)
+        return 0;
+    for (i = 0; i < num && gelf_getphdr(program->image.elf, (int)i, &p) != NULL; i++) {
+        if (p.p_type != PT_DYNAMIC)
+            continue;
+        at = p.p_vaddr + program->slide;
+        end = at + (p.p_memsz < 65536 ? p.p_memsz : 65536);
+        for (; at < end && read_word(core, at, &tag) && tag != DT_NULL; at += 16) {
+            if (tag == DT_DEBUG && read_word(core, at + 8, &value) && value != 0 && value < UINT64_MAX - 8)
+                return read_word(core, value + 8, &map) ? map : 0;
+        }
+    }
+    return 0;
+}
+
+static void read_name(const struct core *core, uint64_t addr, char *name, size_t room)
+{
+    size_t n;
+
+    for (n = 0; n + 1 < room; n++) {
+        if (addr > UINT64_MAX - n || !read_memory((void *)&core->memory, addr + n, &name[n], 1) || name[n] == '\0')
+            break;
+    }
+    name[n] = '\0';
+}
+
+/* By the dynamic linker's list: struct link_map is address, name, dynamic section, next. */
+static void place_by_link_map(const struct core *core, uint64_t map)
+{
+    uint64_t addr, name_at;
+    char name[MAX_NAME];
+    unsigned i;
+
+    for (i = 0; i < MAX_MAPS && map != 0 && map < UINT64_MAX - 32; i++) {
+        struct trace_image *image;
+
+        if (!read_word(core, map, &addr) || !read_word(core, map + 8, &name_at))
+            return;
+        read_name(core, name_at, name, sizeof name);
+        image = name[0] == '/' ? open_by_name(core, name) : NULL;
+        if (image != NULL)
+            image_place(image, addr);
+        if (!read_word(core, map + 24, &map))
+            return;
+    }
+}
+
+/* The kernel's own image in a process is whole in memory. */
+static void place_vdso(const struct core *core)
+{
+    uint8_t header[64], *bytes;
+    struct trace_image *image = NULL;
+    char name[64], error[300];
+    uint64_t size, addr;
+    int fd;
+
+    if (core->notes.vdso == 0 || !read_memory((void *)&core->memory, core->notes.vdso, header, sizeof header))
+        return;
+    size = load_number(header + 40, 8, core->image.big);
+    if (size > MAX_VDSO)
+        return;
+    size += 64 * load_number(header + 60, 2, core->image.big);
+    bytes = zeroed((size_t)size, 1);
+    fd = memfd_create("vdso", MFD_CLOEXEC);
+    if (fd >= 0 && read_memory((void *)&core->memory, core->notes.vdso, bytes, (size_t)size) &&
+        write(fd, bytes, (size_t)size) == (ssize_t)size) {
+        snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+        image = images_add(&core->options->images, name, error, sizeof error);
+    }
+    if (image != NULL && linked_at(image, 0, &addr))
+        image_place(image, core->notes.vdso - addr);
+    if (image != NULL)
+        image->name = "vdso";
+    if (fd >= 0)
+        close(fd);
+    free(bytes);
+}
+
+static void place_images(struct core *core)
+{
+    struct trace_images *images = &core->options->images;
+    struct trace_image *program;
+    size_t i;
+
+    images->abi = core->image.abi;
+    if (core->memory.machine) {
+        for (i = 0; i < images->num; i++) {
+            if (!images->list[i]->placed)
+                image_place(images->list[i], i == 0 ? core->options->slide : 0);
+        }
+        return;
+    }
+    place_by_files(core);
+    program = place_program(core);
+    if (program != NULL && core->notes.num_files == 0)
+        place_by_link_map(core, find_link_map(core, program));
+    place_vdso(core);
+    for (i = 0; i < images->num; i++) {
+        if (!images->list[i]->placed)
+            trace_note("%s: not in this core", images->list[i]->file);
+    }
+}
+
+/* ---- Threads --------------------------------------------------------------------------------------------------- */
+
+static void print_threads(struct core *core)
+{
+    const struct trace_out out = {stdout, "", "\n"};
+    struct trace_space space;
+    size_t i;
+
+    trace_space_init(&space, core->options, core->image.abi);
+    space.read = read_memory;
+    space.ctx = &core->memory;
+    if (core->options->red_zone < 0 && !core->memory.machine && core->image.abi == SFU_AMD64)
+        space.red_zone = 128;
+    if (space.pac_mask == 0)
+        space.pac_mask = core->notes.pac_mask;
+    images_verify(&core->options->images, &space);
+    for (i = 0; i < core->notes.num_threads; i++) {
+        const struct core_thread *thread = &core->notes.threads[i];
+
+        if (core->memory.machine)
+            out_line(&out, "%sCPU %zu", i > 0 ? "\n" : "", i);
+        else
+            out_line(&out, "%sthread %zu (%" PRIu32 ")", i > 0 ? "\n" : "", i + 1, thread->id);
+        space.regs = thread->regs;
+        (void)walk_print(&out, &space, SFU_PC_EXACT);
+    }
+}
+
+void trace_core(struct trace_options *options, const char *file)
+{
+    struct core core;
+    const struct trace_images *images = &options->images;
+
+    memset(&core, 0, sizeof core);
+    core.file = file;
+    core.options = options;
+    if (!image_open(&core.image, file))
+        trace_fail("%s: %s", file, core.image.error);
+    if (core.image.header.e_type != ET_CORE)
+        trace_fail("%s: not a core", file);
+    if (images->num > 0 && images->list[0]->image.abi != core.image.abi)
+        trace_fail("%s: a core of %s, but %s is for %s", file, abi_name(core.image.abi), images->list[0]->name,
+                   abi_name(images->list[0]->image.abi));
+    core.notes.abi = core.image.abi;
+    read_segments(&core);
+    if (core.memory.machine && images->num == 0)
+        trace_fail("%s: the core of a machine, but no image", file);
+    place_images(&core);
+    print_threads(&core);
+    free(core.memory.segments);
+    notes_free(&core.notes);
+    image_close(&core.image);
+}
+
+/* ---- Raw memory ------------------------------------------------------------------------------------------------ */
+
+/* Maps FILE, whose bytes were at ADDR. */
+static void map_file(struct memory *m, const char *file, uint64_t addr)
+{
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    void *bytes;
+
+    if (fd < 0 || fstat(fd, &status) != 0)
+        trace_fail("%s: %s", file, strerror(errno));
+    if (!S_ISREG(status.st_mode) || status.st_size == 0)
+        trace_fail("%s: not a file, or empty", file);
+    if ((uint64_t)status.st_size - 1 > UINT64_MAX - addr)
+        trace_fail("%s: does not fit behind 0x%" PRIx64, file, addr);
+    bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+        trace_fail("%s: %s", file, strerror(errno));
+    close(fd);
+    add_segment(m, addr, 0, bytes, (uint64_t)status.st_size);
+}
+
+static bool is_number(const char *text, uint64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoull(text, &end, 0);
+    return errno == 0 && end != text && *end == '\0' && text[0] != '-';
+}
+
+/* To be freed. */
+static char *copy_text(const char *text)
+{
+    size_t room = strlen(text) + 1;
+    char *copy = zeroed(room, 1);
+
+    (void)snprintf(copy, room, "%s", text);
+    return copy;
+}
+
+/* "FILE@ADDR,FILE@ADDR". */
+static void map_files(struct memory *m, const char *list)
+{
+    char *copy = copy_text(list), *save = NULL, *item;
+    uint64_t addr;
+
+    for (item = strtok_r(copy, ",", &save); item != NULL; item = strtok_r(NULL, ",", &save)) {
+        char *at = strrchr(item, '@');
+
+        if (at == NULL || !is_number(at + 1, &addr))
+            trace_fail("--memory: not FILE@ADDR: %s", item);
+        *at = '\0';
+        map_file(m, item, addr);
+    }
+    free(copy);
+}
+
+/* One "name=value". */
+static bool set_register(struct trace_space *space, const char *name, const char *text, uint8_t *pc_kind)
+{
+    const struct registers *r = abi_registers(space->abi);
+    uint64_t value, reg = REGISTER_PC;
+
+    if (strcmp(name, "kind") == 0) {
+        *pc_kind = strcmp(text, "return") == 0 ? SFU_PC_RETURN : SFU_PC_EXACT;
+        return strcmp(text, "return") == 0 || strcmp(text, "exact") == 0;
+    }
+    if (strcmp(name, "sp") == 0)
+        reg = r->sp;
+    else if (strcmp(name, "fp") == 0)
+        reg = r->fp;
+    else if (strcmp(name, "ra") == 0 && r->link)
+        reg = r->ra;
+    else if (strcmp(name, "pc") != 0 && (name[0] != 'r' || !is_number(name + 1, &reg) || reg >= REGISTER_PC))
+        return false;
+    if (!is_number(text, &value))
+        return false;
+    space->regs.value[reg] = value;
+    space->regs.known[reg] = true;
+    return true;
+}
+
+static uint8_t set_registers(struct trace_space *space, const char *list)
+{
+    char *copy = copy_text(list), *save = NULL, *item;
+    uint8_t pc_kind = SFU_PC_EXACT;
+
+    for (item = strtok_r(copy, ",", &save); item != NULL; item = strtok_r(NULL, ",", &save)) {
+        char *equals = strchr(item, '=');
+
+        if (equals != NULL)
+            *equals = '\0';
+        if (equals == NULL || !set_register(space, item, equals + 1, &pc_kind))
+            trace_fail("--regs: not a register and its value: %s", item);
+    }
+    free(copy);
+    return pc_kind;
+}
+
+void trace_memory(struct trace_options *options, const char *files, const char *registers)
+{
+    const struct trace_out out = {stdout, "", "\n"};
+    struct memory memory = {NULL, 0, false};
+    struct trace_space space;
+    uint8_t pc_kind;
+    size_t i;
+
+    trace_space_init(&space, options, options->images.list[0]->image.abi);
+    for (i = 0; i < options->images.num; i++) {
+        if (!options->images.list[i]->placed)
+            image_place(options->images.list[i], i == 0 ? options->slide : 0);
+    }
+    map_files(&memory, files);
+    space.read = read_memory;
+    space.ctx = &memory;
+    images_verify(&options->images, &space);
+    pc_kind = set_registers(&space, registers);
+    if (!walk_print(&out, &space, pc_kind))
+        trace_fail("--regs: pc and sp are needed");
+    free(memory.segments);
+}

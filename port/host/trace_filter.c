@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * sfu-trace as a filter: every byte of a log is passed on as soon as it is there. Under a line that sfu's printer
+ * has written comes what it means.
+ */
+#include "trace.h"
+#include "trace_log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_LINE = 1024, MAX_FRAMES = 4096 }; /* what is longer is passed on, and not looked at */
+
+struct shown_frame {
+    uint64_t number, pc;
+    bool exact;
+};
+
+struct filter {
+    struct trace_options *options;
+    struct trace_out out;
+    struct trace_image *main; /* the program that prints; NULL: a build ID of no image */
+    uint64_t slide;           /* of the trace that is being printed */
+    bool slide_said;          /* in the log, for the trace that is to come or is being printed */
+    bool in_trace;
+    struct shown_frame frames[MAX_FRAMES]; /* of this trace, for a slide that comes behind them */
+    size_t num_frames;
+    struct log_dump dump;
+    char line[MAX_LINE];
+    size_t size;  /* of the line so far, MAX_LINE if it is longer */
+    bool partial; /* bytes of it have been passed on */
+};
+
+/* ---- Images ---------------------------------------------------------------------------------------------------- */
+
+/* Where the program is. Other images stay where the command line has put them. */
+static void set_slide(struct filter *f, uint64_t slide)
+{
+    f->slide = slide;
+    if (f->main != NULL)
+        image_place(f->main, slide);
+}
+
+static void print_id(char *text, size_t room, const uint8_t *id, size_t size)
+{
+    size_t i;
+
+    text[0] = '\0';
+    for (i = 0; i < size && 2 * i + 2 < room; i++)
+        snprintf(text + 2 * i, 3, "%02x", id[i]);
+}
+
+/* The image with this build ID is the program from now on. Without one nothing that is printed would be true. */
+static void choose_image(struct filter *f, const uint8_t *id, size_t size)
+{
+    struct trace_image *image = images_by_id(&f->options->images, id, size);
+    struct trace_image *first = f->options->images.list[0];
+    char text[2 * LOG_BUILD_ID + 1];
+
+    if (image == NULL && first->build_id_size == 0) {
+        out_line(&f->out, "        %s has no build ID: not compared", first->name);
+        image = first;
+    }
+    if (image == NULL) {
+        print_id(text, sizeof text, id, size);
+        out_line(&f->out, "        WRONG IMAGE: build ID %s is not that of %s%s", text, first->name,
+                 f->options->images.num > 1 ? ", nor of another image" : "");
+        f->options->images.wrong = true;
+    }
+    if (f->main != NULL && f->main != image)
+        f->main->placed = false;
+    f->main = image;
+    set_slide(f, f->slide);
+}
+
+/* ---- Frames ---------------------------------------------------------------------------------------------------- */
+
+/* A function of a module, which lies in no image that is placed: by the name that the printer knew. */
+static bool place_by_name(struct filter *f, const struct log_line *line)
+{
+    size_t i;
+    uint64_t addr;
+
+    for (i = 0; i < f->options->images.num; i++) {
+        struct trace_image *image = f->options->images.list[i];
+
+        if (image == f->main || !symbols_address(image, line->name, line->name_size, &addr))
+            continue;
+        addr += line->offset;
+        if (!line->exact)
+            addr--;
+        out_place_in(&f->out, &f->options->images, image, addr);
+        return true;
+    }
+    return false;
+}
+
+static void place_frame(struct filter *f, const struct log_line *line)
+{
+    uint64_t lookup = line->exact ? line->pc : line->pc - 1;
+    struct trace_image *image = line->exact || line->pc > 0 ? images_at(&f->options->images, lookup) : NULL;
+
+    if (f->main == NULL && image == NULL)
+        return; /* has been said */
+    if (image != NULL)
+        out_place(&f->out, &f->options->images, lookup);
+    else if (line->name == NULL || !place_by_name(f, line))
+        out_line(&f->out, "        in no image");
+}
+
+static void end_trace(struct filter *f)
+{
+    f->in_trace = false;
+    f->num_frames = 0;
+}
+
+static void take_frame(struct filter *f, const struct log_line *line)
+{
+    if (line->number == 0) {
+        end_trace(f);
+        if (!f->slide_said)
+            set_slide(f, f->options->slide);
+        f->in_trace = true;
+        f->slide_said = false;
+    }
+    if (f->num_frames < MAX_FRAMES)
+        f->frames[f->num_frames++] = (struct shown_frame){line->number, line->pc, line->exact};
+    place_frame(f, line);
+}
+
+/* Before a trace, or behind its frames: then they have been shown by another slide. */
+static void take_slide(struct filter *f, uint64_t slide)
+{
+    struct log_line line = {.kind = LOG_FRAME};
+    bool again = f->in_trace && slide != f->slide;
+    size_t i;
+
+    set_slide(f, slide);
+    f->slide_said = !f->in_trace;
+    if (!again)
+        return;
+    out_line(&f->out, "        The frames above, by this slide:");
+    for (i = 0; i < f->num_frames; i++) {
+        line.pc = f->frames[i].pc;
+        line.exact = f->frames[i].exact;
+        out_line(&f->out, "        #%-2" PRIu64 " 0x%016" PRIx64, f->frames[i].number, line.pc);
+        place_frame(f, &line);
+    }
+}
+
+/* ---- Dumps ----------------------------------------------------------------------------------------------------- */
+
+/* Places the images that the dump says something of. */
+static void place_images(struct filter *f, const struct log_dump *d)
+{
+    unsigned i;
+    uint64_t addr;
+
+    for (i = 0; i < d->num_places; i++) {
+        const struct log_place *p = &d->places[i];
+        struct trace_image *image = p->image[0] == '\0' ? f->main : images_by_name(&f->options->images, p->image);
+
+        if (image == NULL)
+            continue;
+        if (!image_find(image, p->name, &addr))
+            out_line(&f->out, "        %s has no symbol and no section %s", image->name, p->name);
+        else if (image == f->main)
+            set_slide(f, p->addr - addr);
+        else
+            image_place(image, p->addr - addr);
+    }
+}
+
+static void fill_registers(const struct log_dump *d, struct trace_space *space)
+{
+    const struct registers *r = abi_registers(d->abi);
+    struct thread_registers *regs = &space->regs;
+
+    memcpy(regs->value, d->value, sizeof d->value);
+    memcpy(regs->known, d->known, sizeof d->known);
+    regs->value[REGISTER_PC] = d->pc;
+    regs->known[REGISTER_PC] = d->has_pc;
+    regs->value[r->sp] = d->sp;
+    regs->known[r->sp] = d->has_sp;
+    regs->value[r->fp] = d->fp;
+    regs->known[r->fp] = d->has_fp;
+    if (r->link && d->has_ra) {
+        regs->value[r->ra] = d->ra;
+        regs->known[r->ra] = true;
+    }
+}
+
+static void unwind_dump(struct filter *f)
+{
+    struct log_dump *d = &f->dump;
+    uint64_t slide = f->slide;
+    struct trace_space space;
+
+    if (d->id_size > 0)
+        choose_image(f, d->id, d->id_size);
+    if (f->main == NULL)
+        return;
+    if (d->abi != f->main->image.abi) {
+        out_line(&f->out, "        a dump of %s, but %s is for %s", abi_name(d->abi), f->main->name,
+                 abi_name(f->main->image.abi));
+        return;
+    }
+    if (d->num_places == 0)
+        set_slide(f, f->options->slide);
+    place_images(f, d);
+    log_dump_sort(d);
+    trace_space_init(&space, f->options, d->abi);
+    space.read = log_dump_read;
+    space.ctx = d;
+    if (d->pac != 0)
+        space.pac_mask = d->pac;
+    fill_registers(d, &space);
+    if (!walk_print(&f->out, &space, d->exact ? SFU_PC_EXACT : SFU_PC_RETURN))
+        out_line(&f->out, "        a dump without PC and SP");
+    else if (d->missing > 0)
+        out_line(&f->out, "        %zu words of the stack are missing in the log", d->missing);
+    set_slide(f, slide);
+}
+
+static void take_dump(struct filter *f, const char *text, size_t size)
+{
+    enum log_dump_event event = log_dump_line(&f->dump, text, size);
+
+    if (event == DUMP_CUT) {
+        out_line(&f->out, "        the dump before this one is not complete:");
+        unwind_dump(f);
+        event = log_dump_line(&f->dump, text, size);
+    }
+    if (event == DUMP_BAD)
+        out_line(&f->out, "        not a line of a dump");
+    if (event == DUMP_DONE)
+        unwind_dump(f);
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------------------------- */
+
+/* A line has been passed on, but for its end. */
+static void take_line(struct filter *f, const char *eol)
+{
+    struct log_line line;
+    size_t size = f->size;
+
+    f->out.eol = eol;
+    log_parse(f->line, size, &line);
+    switch (line.kind) {
+    case LOG_FRAME:
+        take_frame(f, &line);
+        break;
+    case LOG_SLIDE:
+        take_slide(f, line.number);
+        break;
+    case LOG_ID:
+        choose_image(f, line.id, line.id_size);
+        break;
+    case LOG_DUMP:
+        take_dump(f, f->line + line.dump, size - line.dump);
+        break;
+    case LOG_END:
+        end_trace(f);
+        break;
+    default:
+        break;
+    }
+}
+
+static void flush(const struct filter *f)
+{
+    if (fflush(f->out.file) != 0)
+        trace_fail("the standard output cannot be written: %s", strerror(errno));
+}
+
+/* Takes one byte, which has been written. */
+static void take_byte(struct filter *f, char c)
+{
+    bool cr = f->size > 0 && f->size < MAX_LINE && f->line[f->size - 1] == '\r';
+
+    if (c != '\n') {
+        if (f->size < MAX_LINE)
+            f->line[f->size++] = c;
+        f->partial = true;
+        return;
+    }
+    while (f->size > 0 && (f->line[f->size - 1] == '\r' || f->line[f->size - 1] == ' '))
+        f->size--;
+    if (f->size < MAX_LINE)
+        take_line(f, cr ? "\r\n" : "\n");
+    f->size = 0;
+    f->partial = false;
+}
+
+static void take_bytes(struct filter *f, const char *bytes, size_t size)
+{
+    size_t i;
+
+    for (i = 0; i < size; i++) {
+        putc((unsigned char)bytes[i], f->out.file);
+        take_byte(f, bytes[i]);
+    }
+    flush(f);
+}
+
+/* A log may end in the middle of a line, or of a dump. */
+static void take_end_of_log(struct filter *f)
+{
+    if (f->partial) {
+        struct log_line line;
+
+        log_parse(f->line, f->size < MAX_LINE ? f->size : 0, &line);
+        if (line.kind == LOG_FRAME || line.kind == LOG_ID || line.kind == LOG_DUMP)
+            take_bytes(f, "\n", 1);
+    }
+    if (f->dump.open) {
+        out_line(&f->out, "        the dump is not complete:");
+        unwind_dump(f);
+    }
+    flush(f);
+}
+
+void trace_filter(struct trace_options *options, int in)
+{
+    static char buffer[65536];
+    struct filter *f = zeroed(1, sizeof *f);
+    ssize_t n;
+
+    f->options = options;
+    f->out = (struct trace_out){stdout, "", "\n"};
+    f->main = options->images.list[0];
+    set_slide(f, options->slide);
+    while ((n = read(in, buffer, sizeof buffer)) != 0) {
+        if (n < 0 && errno != EINTR)
+            trace_fail("the log cannot be read: %s", strerror(errno));
+        if (n > 0)
+            take_bytes(f, buffer, (size_t)n);
+    }
+    take_end_of_log(f);
+    log_dump_clear(&f->dump);
+    free(f);
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * sfu-trace --gdb: a live target behind a stub of the GDB remote protocol. It is stopped, read, and let go again.
+ * Nothing that the stub says is believed.
+ */
+#include "trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+enum {
+    PACKET = 65536,
+    BLOCK = 256, /* bytes of memory that are read at once */
+    BLOCKS = 64, /* that are kept */
+    MAX_THREADS = 4096,
+    WAIT = 10,        /* seconds for an answer */
+    GARBAGE = 65536,  /* characters between answers, at most */
+    STOP_WAIT = 2,    /* for one to whoever may be running */
+    S390X_FLOAT = 35, /* the stub's number of s390x's f0 */
+    NAME = 40
+};
+
+struct block {
+    uint64_t addr;
+    uint8_t bytes[BLOCK];
+    bool valid;
+};
+
+struct stub {
+    const char *address;
+    int fd;
+    uint8_t abi;
+    char input[4096];
+    size_t have, used;
+    bool stopped; /* it has to be let go again */
+    char reply[PACKET];
+    struct block blocks[BLOCKS];
+    unsigned next; /* block to be replaced */
+};
+
+/* ---- Packets --------------------------------------------------------------------------------------------------- */
+
+static void fail(const struct stub *s, const char *what) __attribute__((noreturn));
+static void fail(const struct stub *s, const char *what)
+{
+    static const char detach[] = "$D#44";
+
+    if (s->stopped)
+        (void)send(s->fd, detach, sizeof detach - 1, MSG_NOSIGNAL);
+    trace_fail("%s: %s", s->address, what);
+}
+
+static void send_bytes(const struct stub *s, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = send(s->fd, bytes, size, MSG_NOSIGNAL);
+
+        if (n <= 0)
+            fail(s, "the stub has closed the connection");
+        bytes += n;
+        size -= (size_t)n;
+    }
+}
+
+static void send_command(const struct stub *s, const char *command)
+{
+    char packet[128];
+    unsigned sum = 0;
+    const char *c;
+    int size;
+
+    for (c = command; *c != '\0'; c++)
+        sum += (unsigned char)*c;
+    size = snprintf(packet, sizeof packet, "$%s#%02x", command, sum & 255);
+    if (size < 0 || (size_t)size >= sizeof packet)
+        fail(s, "too long a command");
+    send_bytes(s, packet, (size_t)size);
+}
+
+static void set_wait(const struct stub *s, int seconds)
+{
+    const struct timeval limit = {seconds, 0};
+
+    (void)setsockopt(s->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+}
+
+/* The next character, or -1 if none comes in time. */
+static int next_char(struct stub *s)
+{
+    if (s->used == s->have) {
+        ssize_t n = recv(s->fd, s->input, sizeof s->input, 0);
+
+        if (n == 0)
+            fail(s, "the stub has closed the connection");
+        if (n < 0)
+            return -1;
+        s->have = (size_t)n;
+        s->used = 0;
+    }
+    return (unsigned char)s->input[s->used++];
+}
+
+/* Takes an answer into s->reply, without run-length encoding. Returns false if none comes in time. */
+static bool get_packet(struct stub *s)
+{
+    size_t n = 0, skipped = 0;
+    unsigned sum = 0;
+    char check[3] = "";
+    int c;
+
+    while ((c = next_char(s)) != '$') {
+        if (c < 0)
+            return false;
+        if (skipped++ > GARBAGE)
+            fail(s, "garbage: it is no stub of the GDB protocol");
+    }
+    while ((c = next_char(s)) != '#') {
+        if (c < 0)
+            fail(s, "half an answer");
+        sum += (unsigned)c;
+        if (c == '*' && n > 0) {
+            int count = next_char(s);
+
+            if (count < ' ' || n + (size_t)(count - 29) >= PACKET)
+                fail(s, "an answer that cannot be");
+            sum += (unsigned)count;
+            memset(s->reply + n, s->reply[n - 1], (size_t)(count - 29));
+            n += (size_t)(count - 29);
+            continue;
+        }
+        if (n >= PACKET - 1)
+            fail(s, "too long an answer");
+        s->reply[n++] = (char)c;
+    }
+    s->reply[n] = '\0';
+    check[0] = (char)next_char(s);
+    check[1] = (char)next_char(s);
+    if (strtoul(check, NULL, 16) != (sum & 255))
+        fail(s, "an answer with a wrong checksum: is it a stub of the GDB protocol?");
+    send_bytes(s, "+", 1);
+    return true;
+}
+
+/* Asks, and takes the answer. Notes of what the target prints are skipped. */
+static const char *ask(struct stub *s, const char *command)
+{
+    unsigned tries = 0;
+
+    send_command(s, command);
+    do {
+        if (tries++ > 1000 || !get_packet(s))
+            fail(s, "no answer: is it a stub of the GDB protocol?");
+    } while (s->reply[0] == 'O' && strcmp(s->reply, "OK") != 0);
+    return s->reply;
+}
+
+static int digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+
+/* SIZE bytes in digits at HEX. Returns false if there are fewer, or if they are not known ("xx"). */
+static bool from_hex(const char *hex, uint8_t *bytes, size_t size)
+{
+    size_t i;
+
+    for (i = 0; i < size; i++) {
+        int high = digit(hex[2 * i]), low = high >= 0 ? digit(hex[2 * i + 1]) : -1;
+
+        if (low < 0)
+            return false;
+        bytes[i] = (uint8_t)(high << 4 | low);
+    }
+    return true;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------------------------- */
+
+static bool ask_memory(struct stub *s, uint64_t addr, uint8_t *bytes, size_t size)
+{
+    char command[64];
+
+    snprintf(command, sizeof command, "m%" PRIx64 ",%zx", addr, size);
+    return ask(s, command)[0] != 'E' && strlen(s->reply) == 2 * size && from_hex(s->reply, bytes, size);
+}
+
+static const struct block *get_block(struct stub *s, uint64_t addr)
+{
+    struct block *b;
+    unsigned i;
+
+    for (i = 0; i < BLOCKS; i++) {
+        if (s->blocks[i].valid && s->blocks[i].addr == addr)
+            return &s->blocks[i];
+    }
+    b = &s->blocks[s->next++ % BLOCKS];
+    b->addr = addr;
+    b->valid = ask_memory(s, addr, b->bytes, BLOCK);
+    return b->valid ? b : NULL;
+}
+
+/* By blocks, or just what is asked for if the block around it cannot be read. */
+static bool read_memory(void *ctx, uint64_t addr, void *buffer, size_t len)
+{
+    struct stub *s = ctx;
+    uint64_t start = addr - addr % BLOCK;
+    const struct block *b;
+
+    if (addr - start + len > BLOCK)
+        return len <= BLOCK && ask_memory(s, addr, buffer, len);
+    b = get_block(s, start);
+    if (b == NULL)
+        return ask_memory(s, addr, buffer, len);
+    memcpy(buffer, b->bytes + (addr - start), len);
+    return true;
+}
+
+/* ---- Registers ------------------------------------------------------------------------------------------------- */
+
+/* Those of s390x that are not in the g packet. The stub gives them only to those who have asked what there is. */
+static void read_floats(struct stub *s, struct thread_registers *regs)
+{
+    char command[16];
+    uint8_t bytes[8];
+    unsigned reg;
+
+    (void)ask(s, "qXfer:features:read:target.xml:0,ffb");
+    for (reg = 16; reg < 32; reg++) {
+        snprintf(command, sizeof command, "p%x", S390X_FLOAT + s390x_float(reg));
+        regs->known[reg] = ask(s, command)[0] != 'E' && strlen(s->reply) == 16 && from_hex(s->reply, bytes, 8);
+        if (regs->known[reg])
+            regs->value[reg] = load_number(bytes, 8, true);
+    }
+}
+
+static void read_registers(struct stub *s, struct thread_registers *regs)
+{
+    size_t size;
+    unsigned reg;
+
+    memset(regs, 0, sizeof *regs);
+    if (ask(s, "g")[0] == 'E')
+        fail(s, "the registers cannot be read");
+    size = strlen(s->reply) / 16;
+    for (reg = 0; reg < NUM_REGISTERS; reg++) {
+        int at = abi_gdb_word(s->abi, reg);
+        uint8_t bytes[8];
+
+        if (at < 0)
+            continue;
+        if ((size_t)at >= size)
+            fail(s, "fewer registers than the image's CPU has");
+        regs->known[reg] = from_hex(s->reply + 16 * at, bytes, sizeof bytes);
+        if (regs->known[reg])
+            regs->value[reg] = load_number(bytes, sizeof bytes, abi_is_big(s->abi));
+    }
+    if (s->abi == SFU_S390X)
+        read_floats(s, regs);
+}
+
+/* ---- Threads --------------------------------------------------------------------------------------------------- */
+
+struct thread_list {
+    char (*names)[NAME];
+    size_t num;
+};
+
+static bool is_listed(const struct thread_list *list, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < list->num; i++) {
+        if (strcmp(list->names[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_threads(struct stub *s, struct thread_list *list)
+{
+    char *save = NULL, *name;
+
+    for (name = strtok_r(s->reply + 1, ",", &save); name != NULL; name = strtok_r(NULL, ",", &save)) {
+        if (strlen(name) >= NAME - 2 || name[strspn(name, "0123456789abcdefABCDEF.p-")] != '\0' ||
+            is_listed(list, name))
+            fail(s, "threads whose names make no sense");
+        if (list->num == MAX_THREADS)
+            fail(s, "too many threads");
+        list->names = grow(list->names, list->num, sizeof *list->names);
+        snprintf(list->names[list->num++], NAME, "%s", name);
+    }
+}
+
+static void list_threads(struct stub *s, struct thread_list *list)
+{
+    const char *reply = ask(s, "qfThreadInfo");
+    size_t rounds;
+
+    for (rounds = 0; reply[0] == 'm' && rounds < MAX_THREADS; rounds++) {
+        add_threads(s, list);
+        reply = ask(s, "qsThreadInfo");
+    }
+}
+
+static void print_thread(struct stub *s, const struct trace_out *out, struct trace_space *space, const char *name,
+                         size_t number)
+{
+    char command[NAME + 2];
+
+    if (name != NULL) {
+        snprintf(command, sizeof command, "Hg%s", name);
+        if (strcmp(ask(s, command), "OK") != 0)
+            fail(s, "a thread that cannot be chosen");
+    }
+    read_registers(s, &space->regs);
+    out_line(out, "%sthread %zu (%s)", number > 1 ? "\n" : "", number, name != NULL ? name : "the only one");
+    if (!walk_print(out, space, SFU_PC_EXACT))
+        out_line(out, "its PC and SP are not known");
+}
+
+/* ---- Session --------------------------------------------------------------------------------------------------- */
+
+static void connect_stub(struct stub *s)
+{
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *list, *a;
+    const char *colon = strrchr(s->address, ':');
+    char host[256];
+    int error;
+
+    if (colon == NULL || (size_t)(colon - s->address) >= sizeof host)
+        trace_fail("--gdb: not HOST:PORT: %s", s->address);
+    snprintf(host, sizeof host, "%.*s", (int)(colon - s->address), s->address);
+    error = getaddrinfo(host[0] != '\0' ? host : "localhost", colon + 1, &hints, &list);
+    if (error != 0)
+        trace_fail("%s: %s", s->address, gai_strerror(error));
+    s->fd = -1;
+    for (a = list; a != NULL && s->fd < 0; a = a->ai_next) {
+        s->fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
+        if (s->fd >= 0 && connect(s->fd, a->ai_addr, a->ai_addrlen) != 0) {
+            close(s->fd);
+            s->fd = -1;
+        }
+    }
+    freeaddrinfo(list);
+    if (s->fd < 0)
+        trace_fail("%s: %s", s->address, strerror(errno));
+    (void)setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+}
+
+/* Most stubs stop the target when somebody comes; others have to be asked. */
+static void stop(struct stub *s)
+{
+    set_wait(s, STOP_WAIT);
+    send_bytes(s, "+", 1);
+    send_command(s, "?");
+    if (!get_packet(s)) {
+        send_bytes(s, "\003", 1);
+        set_wait(s, WAIT);
+        if (!get_packet(s))
+            fail(s, "it does not stop, or is no stub of the GDB protocol");
+    }
+    set_wait(s, WAIT);
+    if (s->reply[0] == 'W' || s->reply[0] == 'X')
+        fail(s, "the program has ended");
+    if (s->reply[0] != 'T' && s->reply[0] != 'S')
+        fail(s, "it does not say that it has stopped");
+    s->stopped = true;
+}
+
+void trace_gdb(struct trace_options *options, const char *address)
+{
+    const struct trace_out out = {stdout, "", "\n"};
+    struct stub *s = zeroed(1, sizeof *s);
+    struct thread_list threads = {NULL, 0};
+    struct trace_space space;
+    size_t i;
+
+    s->address = address;
+    s->abi = options->images.list[0]->image.abi;
+    for (i = 0; i < options->images.num; i++) {
+        if (!options->images.list[i]->placed)
+            image_place(options->images.list[i], i == 0 ? options->slide : 0);
+    }
+    trace_space_init(&space, options, s->abi);
+    space.read = read_memory;
+    space.ctx = s;
+    connect_stub(s);
+    stop(s);
+    images_verify(&options->images, &space);
+    list_threads(s, &threads);
+    for (i = 0; i < threads.num; i++)
+        print_thread(s, &out, &space, threads.names[i], i + 1);
+    if (threads.num == 0)
+        print_thread(s, &out, &space, NULL, 1);
+    send_command(s, "D");
+    set_wait(s, STOP_WAIT);
+    (void)get_packet(s);
+    close(s->fd);
+    free(threads.names);
+    free(s);
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "trace_log.h"
+#include "image.h"
+#include "sfu.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Words ----------------------------------------------------------------------------------------------------- */
+
+/* Text that is read from the front. */
+struct text {
+    const char *p, *end;
+};
+
+static int digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Takes WORD away, if TEXT begins so. */
+static bool take(struct text *t, const char *word)
+{
+    size_t size = strlen(word);
+
+    if ((size_t)(t->end - t->p) < size || memcmp(t->p, word, size) != 0)
+        return false;
+    t->p += size;
+    return true;
+}
+
+/* Takes a number of LEAST to MOST (16) digits in BASE (up to 16). One that does not fit is none. */
+static bool take_number(struct text *t, unsigned base, unsigned least, unsigned most, uint64_t *value)
+{
+    uint64_t sum = 0;
+    unsigned n = 0;
+
+    for (; n < most && t->p < t->end && digit(*t->p) >= 0 && (unsigned)digit(*t->p) < base; n++, t->p++)
+        sum = sum * base + (unsigned)digit(*t->p);
+    *value = sum;
+    return n >= least && (t->p == t->end || digit(*t->p) < 0);
+}
+
+/* Takes an even number of hexadecimal digits, to the end of the text. */
+static bool take_bytes(struct text *t, uint8_t *bytes, size_t *size)
+{
+    *size = 0;
+    for (; t->end - t->p >= 2 && *size < LOG_BUILD_ID && digit(t->p[0]) >= 0 && digit(t->p[1]) >= 0; t->p += 2)
+        bytes[(*size)++] = (uint8_t)(digit(t->p[0]) << 4 | digit(t->p[1]));
+    return *size > 0 && t->p == t->end;
+}
+
+/* Takes characters up to the next space or the end. */
+static size_t take_word(struct text *t, const char **word)
+{
+    *word = t->p;
+    while (t->p < t->end && *t->p != ' ')
+        t->p++;
+    return (size_t)(t->p - *word);
+}
+
+/* ---- Traces ---------------------------------------------------------------------------------------------------- */
+
+/* "name+0x" and digits, and the spaces before marks. */
+static bool parse_name(struct text *t, struct log_line *line)
+{
+    const char *word;
+    size_t size = take_word(t, &word), i;
+    struct text offset = {word, t->p};
+
+    for (i = size; i > 0 && word[i - 1] != '+'; i--)
+        continue;
+    if (i < 2)
+        return false;
+    offset.p = word + i - 1;
+    line->name = word;
+    line->name_size = i - 1;
+    (void)take(t, "  ");
+    return take(&offset, "+0x") && take_number(&offset, 16, 1, 16, &line->offset) && offset.p == offset.end;
+}
+
+/* "0  0x", 16 digits, "  name+0x" and digits, marks. */
+static bool parse_frame(struct text t, struct log_line *line)
+{
+    const char *mark;
+
+    if (!take_number(&t, 10, 1, 9, &line->number) || !take(&t, " "))
+        return false;
+    (void)take(&t, " ");
+    if (!take(&t, "0x") || !take_number(&t, 16, 16, 16, &line->pc) || (t.p < t.end && !take(&t, "  ")))
+        return false;
+    line->exact = line->number == 0;
+    line->name = NULL;
+    if (t.p < t.end && *t.p != '[' && !parse_name(&t, line))
+        return false;
+    for (mark = t.p; t.end - mark >= 13 && !line->exact; mark++)
+        line->exact = memcmp(mark, "[interrupted]", 13) == 0;
+    line->kind = LOG_FRAME;
+    return true;
+}
+
+static bool parse_slide(struct text t, struct log_line *line)
+{
+    if (!take_number(&t, 16, 1, 16, &line->number) || t.p < t.end)
+        return false;
+    line->kind = LOG_SLIDE;
+    return true;
+}
+
+static bool parse_id(struct text t, struct log_line *line)
+{
+    if (!take_bytes(&t, line->id, &line->id_size))
+        return false;
+    line->kind = LOG_ID;
+    return true;
+}
+
+static bool parse_end(struct text t, struct log_line *line)
+{
+    uint64_t code;
+
+    (void)take(&t, "-");
+    if (!take_number(&t, 10, 1, 3, &code) || !take(&t, "): "))
+        return false;
+    line->kind = LOG_END;
+    return true;
+}
+
+static const struct {
+    const char *begin;
+    bool (*parse)(struct text t, struct log_line *line);
+} kinds[] = {{"#", parse_frame}, {"slide 0x", parse_slide}, {"build ID ", parse_id}, {"trace ends (", parse_end}};
+
+static bool is_of_a_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+void log_parse(const char *text, size_t size, struct log_line *line)
+{
+    const char *end = text + size;
+    size_t i, k;
+
+    memset(line, 0, sizeof *line);
+    for (i = 0; i < size; i++) {
+        struct text dump = {text + i, end};
+
+        if (i > 0 && is_of_a_word(text[i - 1]))
+            continue;
+        if (take(&dump, "sfu1 ")) {
+            line->kind = LOG_DUMP;
+            line->dump = i;
+            return;
+        }
+        for (k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+            struct text t = {text + i, end};
+
+            if (take(&t, kinds[k].begin) && kinds[k].parse(t, line))
+                return;
+        }
+    }
+}
+
+/* ---- Raw dumps ------------------------------------------------------------------------------------------------- */
+
+void log_dump_clear(struct log_dump *dump)
+{
+    free(dump->words);
+    memset(dump, 0, sizeof *dump);
+}
+
+static bool is_big(const struct log_dump *dump)
+{
+    return dump->abi == SFU_AARCH64_BIG || dump->abi == SFU_S390X;
+}
+
+/* Words from ADDR up. */
+static bool take_words(struct text t, struct log_dump *dump, uint64_t addr)
+{
+    uint64_t word;
+
+    while (take(&t, " ")) {
+        if (!take_number(&t, 16, 16, 16, &word) || addr > UINT64_MAX - 8 || dump->num_words == LOG_WORDS)
+            return false;
+        dump->words = grow(dump->words, dump->num_words, sizeof *dump->words);
+        dump->words[dump->num_words].addr = addr;
+        store_number(dump->words[dump->num_words].bytes, 8, is_big(dump), word);
+        dump->num_words++;
+        addr += 8;
+    }
+    return t.p == t.end;
+}
+
+/* Words of the first stack. Without SP, whose line has been lost, they are of no use. */
+static bool take_stack(struct text t, struct log_dump *dump)
+{
+    uint64_t offset;
+
+    if (!take_number(&t, 16, 4, 16, &offset) || offset % 8 != 0 || offset > UINT64_MAX - dump->sp)
+        return false;
+    return take_words(t, dump, dump->sp + offset);
+}
+
+static bool take_memory(struct text t, struct log_dump *dump)
+{
+    uint64_t addr;
+
+    return take_number(&t, 16, 16, 16, &addr) && take_words(t, dump, addr);
+}
+
+static bool take_register(struct text *t, struct log_dump *dump)
+{
+    static const char *const names[] = {"pc ", "sp ", "fp ", "ra ", "pac "};
+    uint64_t *const values[] = {&dump->pc, &dump->sp, &dump->fp, &dump->ra, &dump->pac};
+    bool unused = false, *const known[] = {&dump->has_pc, &dump->has_sp, &dump->has_fp, &dump->has_ra, &unused};
+    uint64_t reg;
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (take(t, names[i])) {
+            *known[i] = true;
+            return take_number(t, 16, 16, 16, values[i]);
+        }
+    }
+    if (!take_number(t, 16, 2, 2, &reg) || reg >= LOG_REGISTERS || !take(t, " "))
+        return false;
+    dump->known[reg] = true;
+    return take_number(t, 16, 16, 16, &dump->value[reg]);
+}
+
+static bool take_registers(struct text t, struct log_dump *dump)
+{
+    do {
+        if (!take_register(&t, dump))
+            return false;
+    } while (take(&t, " "));
+    return t.p == t.end;
+}
+
+static bool copy_word(struct text *t, char *to)
+{
+    const char *word;
+    size_t size = take_word(t, &word);
+
+    if (size == 0 || size >= LOG_NAME)
+        return false;
+    memcpy(to, word, size);
+    to[size] = '\0';
+    return true;
+}
+
+static bool take_place(struct text t, struct log_dump *dump)
+{
+    struct log_place place;
+
+    memset(&place, 0, sizeof place);
+    if (!take_number(&t, 16, 16, 16, &place.addr) || !take(&t, " ") || !copy_word(&t, place.name))
+        return false;
+    if (take(&t, " ") && !copy_word(&t, place.image))
+        return false;
+    if (t.p < t.end || dump->num_places == LOG_PLACES)
+        return false;
+    dump->places[dump->num_places++] = place;
+    return true;
+}
+
+static bool take_begin(struct text t, struct log_dump *dump)
+{
+    uint64_t abi;
+
+    log_dump_clear(dump);
+    if (!take_number(&t, 16, 1, 1, &abi) || abi < SFU_AARCH64_BIG || abi > SFU_S390X || !take(&t, " "))
+        return false;
+    dump->exact = take(&t, "exact");
+    if (!dump->exact && !take(&t, "return"))
+        return false;
+    dump->abi = (uint8_t)abi;
+    dump->open = t.p == t.end;
+    return dump->open;
+}
+
+static bool take_end(struct text t, struct log_dump *dump)
+{
+    uint64_t count;
+
+    if (!take_number(&t, 16, 4, 16, &count) || t.p < t.end || count > LOG_WORDS)
+        return false;
+    dump->missing = count > dump->num_words ? (size_t)count - dump->num_words : 0;
+    dump->open = false;
+    return true;
+}
+
+enum log_dump_event log_dump_line(struct log_dump *dump, const char *text, size_t size)
+{
+    struct text t = {text, text + size};
+    bool good = false;
+
+    (void)take(&t, "sfu1 ");
+    if (take(&t, "begin ")) {
+        if (dump->open) {
+            dump->open = false;
+            return DUMP_CUT;
+        }
+        return take_begin(t, dump) ? DUMP_MORE : DUMP_BAD;
+    }
+    if (!dump->open)
+        return DUMP_BAD;
+    if (take(&t, "build "))
+        good = take_bytes(&t, dump->id, &dump->id_size);
+    else if (take(&t, "at "))
+        good = take_place(t, dump);
+    else if (take(&t, "r "))
+        good = take_registers(t, dump);
+    else if (take(&t, "s "))
+        good = take_stack(t, dump);
+    else if (take(&t, "m "))
+        good = take_memory(t, dump);
+    else if (take(&t, "end "))
+        return take_end(t, dump) ? DUMP_DONE : DUMP_BAD;
+    return good ? DUMP_MORE : DUMP_BAD;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct log_word *x = a, *y = b;
+
+    return x->addr != y->addr ? (x->addr < y->addr ? -1 : 1) : memcmp(x->bytes, y->bytes, sizeof x->bytes);
+}
+
+void log_dump_sort(struct log_dump *dump)
+{
+    if (dump->num_words > 0)
+        qsort(dump->words, dump->num_words, sizeof *dump->words, by_address);
+}
+
+/* The word that the byte at ADDR is in, or NULL. */
+static const struct log_word *find_word(const struct log_dump *dump, uint64_t addr)
+{
+    size_t below =
+        count_up_to(dump->words, dump->num_words, sizeof *dump->words, offsetof(struct log_word, addr), addr);
+
+    return below > 0 && addr - dump->words[below - 1].addr < 8 ? &dump->words[below - 1] : NULL;
+}
+
+bool log_dump_read(void *ctx, uint64_t addr, void *buffer, size_t len)
+{
+    uint8_t *to = buffer;
+    size_t i;
+
+    for (i = 0; i < len; i++) {
+        const struct log_word *word = find_word(ctx, addr + i);
+
+        if (word == NULL)
+            return false;
+        to[i] = word->bytes[addr + i - word->addr];
+    }
+    return true;
+}

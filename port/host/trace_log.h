@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * Lines of a console's log, as far as sfu's printer (port/print) has written them. What is put in front of a line,
+ * times for instance, does not matter. Nothing in a line is believed.
+ */
+#ifndef SFU_HOST_TRACE_LOG_H
+#define SFU_HOST_TRACE_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    LOG_BUILD_ID = 64,   /* bytes of a build ID, at most */
+    LOG_PLACES = 32,     /* in a dump */
+    LOG_REGISTERS = 32,  /* by DWARF number */
+    LOG_WORDS = 1 << 20, /* of all stacks */
+    LOG_NAME = 128
+};
+
+/* ---- Traces ---------------------------------------------------------------------------------------------------- */
+
+enum log_kind { LOG_OTHER, LOG_FRAME, LOG_SLIDE, LOG_ID, LOG_END, LOG_DUMP };
+
+struct log_line {
+    enum log_kind kind;
+    uint64_t number;  /* frame: which; slide: it */
+    uint64_t pc;      /* frame */
+    const char *name; /* frame: that the printer knew, or NULL */
+    size_t name_size;
+    uint64_t offset; /* frame: of the PC from NAME */
+    bool exact;      /* frame: its PC is not a return address */
+    uint8_t id[LOG_BUILD_ID];
+    size_t id_size;
+    size_t dump; /* where the line of a dump begins */
+};
+
+/* Says what the SIZE characters at TEXT are, without the end of the line. */
+void log_parse(const char *text, size_t size, struct log_line *line);
+
+/* ---- Raw dumps (port/print/sfu_dump.h) ------------------------------------------------------------------------- */
+
+struct log_place {
+    uint64_t addr;
+    char name[LOG_NAME], image[LOG_NAME]; /* image: "" for the program's own */
+};
+
+struct log_word {
+    uint64_t addr;
+    uint8_t bytes[8]; /* in the program's byte order */
+};
+
+struct log_dump {
+    bool open; /* between begin and end */
+    uint8_t abi;
+    bool exact;
+    uint8_t id[LOG_BUILD_ID];
+    size_t id_size;
+    struct log_place places[LOG_PLACES];
+    unsigned num_places;
+    uint64_t pc, sp, fp, ra, pac;
+    bool has_pc, has_sp, has_fp, has_ra;
+    uint64_t value[LOG_REGISTERS];
+    bool known[LOG_REGISTERS];
+    struct log_word *words; /* by address, after log_dump_sort */
+    size_t num_words;
+    size_t missing; /* words that end counted, but no line had */
+};
+
+enum log_dump_event { DUMP_MORE, DUMP_CUT, DUMP_DONE, DUMP_BAD };
+
+/* Takes the SIZE characters at TEXT, which log_parse has found to be a dump's. DUMP_DONE: it is complete. DUMP_CUT:
+ * another one begins before its end, so that the line has to be taken again. DUMP_BAD: the line is none of the
+ * format. */
+enum log_dump_event log_dump_line(struct log_dump *dump, const char *text, size_t size);
+
+/* Forgets all of DUMP. */
+void log_dump_clear(struct log_dump *dump);
+
+/* Puts what DUMP has in order: it is read by log_dump_read from now on. */
+void log_dump_sort(struct log_dump *dump);
+
+/* The LEN bytes at ADDR of the dumped stacks. */
+bool log_dump_read(void *dump, uint64_t addr, void *buffer, size_t len);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "trace_notes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    HEADER = 12,
+    PR_PID = 32, /* struct elf_prstatus */
+    PR_REG = 112,
+    FP_FPRS = 8,  /* s390x's floating-point registers, behind their control word */
+    PAC_CODE = 8, /* user_pac_mask: for data, for code */
+    ARM_PAC_MASK = 0x406,
+    MAX_THREADS = 65536
+};
+
+/* One note. */
+struct note {
+    uint32_t type;
+    const char *name;
+    uint32_t name_size;
+    const uint8_t *desc;
+    uint32_t size;
+    bool big;
+};
+
+static uint64_t word(const struct note *n, uint64_t at)
+{
+    return load_number(n->desc + at, 8, n->big);
+}
+
+static bool is_named(const struct note *n, const char *name)
+{
+    return n->name_size == strlen(name) + 1 && memcmp(n->name, name, n->name_size) == 0;
+}
+
+/* ---- Kinds ----------------------------------------------------------------------------------------------------- */
+
+static bool read_status(struct core_notes *notes, const struct note *n)
+{
+    struct core_thread *thread;
+    unsigned reg;
+
+    if (n->size < PR_REG || notes->num_threads == MAX_THREADS)
+        return false;
+    notes->threads = grow(notes->threads, notes->num_threads, sizeof *notes->threads);
+    thread = &notes->threads[notes->num_threads++];
+    memset(thread, 0, sizeof *thread);
+    thread->id = (uint32_t)load_number(n->desc + PR_PID, 4, n->big);
+    for (reg = 0; reg < NUM_REGISTERS; reg++) {
+        int at = abi_prstatus_word(notes->abi, reg);
+
+        if (at < 0)
+            continue;
+        if (n->size < PR_REG + 8 * ((uint64_t)at + 1))
+            return false;
+        thread->regs.value[reg] = word(n, PR_REG + 8 * (uint64_t)at);
+        thread->regs.known[reg] = true;
+    }
+    return true;
+}
+
+/* Those of the thread before it. */
+static bool read_floats(struct core_notes *notes, const struct note *n)
+{
+    struct thread_registers *regs;
+    unsigned reg;
+
+    if (notes->abi != SFU_S390X || notes->num_threads == 0)
+        return true;
+    if (n->size < FP_FPRS + 16 * 8)
+        return false;
+    regs = &notes->threads[notes->num_threads - 1].regs;
+    for (reg = 16; reg < 32; reg++) {
+        regs->value[reg] = word(n, FP_FPRS + 8 * (uint64_t)s390x_float(reg));
+        regs->known[reg] = true;
+    }
+    return true;
+}
+
+static bool read_auxv(struct core_notes *notes, const struct note *n)
+{
+    enum { AUX_PHDR = 3, AUX_VDSO = 33 };
+    uint32_t at;
+
+    for (at = 0; n->size - at >= 16; at += 16) {
+        if (word(n, at) == AUX_PHDR)
+            notes->phdr = word(n, at + 8);
+        if (word(n, at) == AUX_VDSO)
+            notes->vdso = word(n, at + 8);
+    }
+    return true;
+}
+
+/* Count, page size, start, end and page of each file, then all names. */
+static bool read_files(struct core_notes *notes, const struct note *n)
+{
+    const char *name, *end = (const char *)n->desc + n->size;
+    uint64_t count, page, i;
+
+    if (n->size < 16)
+        return false;
+    count = word(n, 0);
+    page = word(n, 8);
+    if (count > (n->size - 16) / 24)
+        return false;
+    name = (const char *)n->desc + 16 + 24 * count;
+    for (i = 0; i < count; i++) {
+        const char *next = memchr(name, 0, (size_t)(end - name));
+        uint64_t at = 16 + 24 * i, first = word(n, at + 16);
+
+        if (next == NULL || (page != 0 && first > UINT64_MAX / page))
+            return false;
+        notes->files = grow(notes->files, notes->num_files, sizeof *notes->files);
+        notes->files[notes->num_files++] = (struct core_file){word(n, at), word(n, at + 8), first * page, name};
+        name = next + 1;
+    }
+    return true;
+}
+
+static bool read_pac(struct core_notes *notes, const struct note *n)
+{
+    if (n->size < PAC_CODE + 8)
+        return false;
+    notes->pac_mask = word(n, PAC_CODE);
+    return true;
+}
+
+static bool read_note(struct core_notes *notes, const struct note *n)
+{
+    bool core = is_named(n, "CORE");
+
+    if (core && n->type == NT_PRSTATUS)
+        return read_status(notes, n);
+    if (core && n->type == NT_FPREGSET)
+        return read_floats(notes, n);
+    if (core && n->type == NT_AUXV)
+        return read_auxv(notes, n);
+    if (core && n->type == NT_FILE)
+        return read_files(notes, n);
+    if (is_named(n, "LINUX") && n->type == ARM_PAC_MASK)
+        return read_pac(notes, n);
+    return true;
+}
+
+/* ---- All ------------------------------------------------------------------------------------------------------- */
+
+/* Up to the next multiple of 4. */
+static uint64_t padded(uint32_t size)
+{
+    return ((uint64_t)size + 3) & ~(uint64_t)3;
+}
+
+bool notes_read(struct core_notes *notes, const uint8_t *bytes, uint64_t size)
+{
+    bool big = abi_is_big(notes->abi);
+    uint64_t at = 0;
+
+    while (size - at >= HEADER) {
+        const uint8_t *p = bytes + at;
+        struct note n;
+
+        n.big = big;
+        n.name_size = (uint32_t)load_number(p, 4, big);
+        n.size = (uint32_t)load_number(p + 4, 4, big);
+        n.type = (uint32_t)load_number(p + 8, 4, big);
+        if (padded(n.name_size) > size - at - HEADER || n.size > size - at - HEADER - padded(n.name_size))
+            return false;
+        n.name = (const char *)p + HEADER;
+        n.desc = p + HEADER + padded(n.name_size);
+        if (!read_note(notes, &n))
+            return false;
+        at += HEADER + padded(n.name_size) + padded(n.size);
+        if (at > size)
+            return true; /* the last one need not be padded */
+    }
+    return true;
+}
+
+void notes_free(struct core_notes *notes)
+{
+    free(notes->threads);
+    free(notes->files);
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * Functions, files, lines and inlined calls, by libdw. What is read of an image stays until it is closed. Addresses
+ * are those of the file; a relocatable object has those that libdwfl lays it out at.
+ */
+#include "trace.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_DEPTH = 200,     /* of functions inlined into each other, and of what stands around them */
+    MAX_DIES = 50000000, /* looked at for one address: a broken file may lead in circles */
+    LARGE = 32 << 20     /* bytes of a file, from which on people are told what takes so long */
+};
+
+/* Code of one compilation unit. */
+struct unit_range {
+    Dwarf_Addr start, end;
+    Dwarf_Off unit;
+};
+
+struct symbols {
+    Dwfl *dwfl;
+    Dwfl_Module *module;
+    Dwarf *dwarf; /* or NULL */
+    Dwarf_Addr bias;
+    struct unit_range *ranges; /* by address */
+    size_t num_ranges;
+};
+
+/* ---- Opening --------------------------------------------------------------------------------------------------- */
+
+static int by_start(const void *a, const void *b)
+{
+    const struct unit_range *x = a, *y = b;
+
+    return x->start != y->start ? (x->start < y->start ? -1 : 1) : (x->unit > y->unit) - (x->unit < y->unit);
+}
+
+static void add_ranges(struct symbols *s, Dwarf_Die *unit)
+{
+    Dwarf_Addr base, start, end;
+    ptrdiff_t at = 0;
+
+    while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
+        if (start >= end)
+            continue;
+        s->ranges = grow(s->ranges, s->num_ranges, sizeof *s->ranges);
+        s->ranges[s->num_ranges++] = (struct unit_range){start, end, dwarf_dieoffset(unit)};
+    }
+}
+
+/* Lists the code of each unit. Compilers need not write .debug_aranges, and clang does not. */
+static void read_units(struct symbols *s)
+{
+    Dwarf_CU *cu = NULL;
+    Dwarf_Half version;
+    uint8_t type;
+    Dwarf_Die unit, split;
+
+    while (dwarf_get_units(s->dwarf, cu, &cu, &version, &type, &unit, &split) == 0) {
+        if (type == DW_UT_compile)
+            add_ranges(s, &unit);
+    }
+    if (s->num_ranges > 0)
+        qsort(s->ranges, s->num_ranges, sizeof *s->ranges, by_start);
+}
+
+static struct symbols *symbols_open(struct trace_image *image)
+{
+    static char *debuginfo_path; /* NULL: libdwfl's own */
+    static const Dwfl_Callbacks callbacks = {.find_debuginfo = dwfl_standard_find_debuginfo,
+                                             .section_address = dwfl_offline_section_address,
+                                             .debuginfo_path = &debuginfo_path};
+    struct symbols *s = image->symbols;
+    size_t size = 0;
+
+    if (s != NULL)
+        return s;
+    image->symbols = s = zeroed(1, sizeof *s);
+    (void)elf_rawfile(image->image.elf, &size);
+    if (size >= LARGE)
+        trace_note("%s: reading its debug information (%zu MB)", image->name, size >> 20);
+    s->dwfl = dwfl_begin(&callbacks);
+    if (s->dwfl == NULL)
+        return s;
+    s->module = image_is_object(image) ? dwfl_report_offline(s->dwfl, image->name, image->file, -1)
+                                       : dwfl_report_elf(s->dwfl, image->name, image->file, -1, 0, true);
+    (void)dwfl_report_end(s->dwfl, NULL, NULL);
+    if (s->module != NULL)
+        s->dwarf = dwfl_module_getdwarf(s->module, &s->bias);
+    if (s->dwarf != NULL)
+        read_units(s);
+    return s;
+}
+
+void symbols_free(struct trace_image *image)
+{
+    if (image->symbols == NULL)
+        return;
+    if (image->symbols->dwfl != NULL)
+        dwfl_end(image->symbols->dwfl);
+    free(image->symbols->ranges);
+    free(image->symbols);
+    image->symbols = NULL;
+}
+
+/* ---- Functions at an address ----------------------------------------------------------------------------------- */
+
+static bool find_unit(const struct symbols *s, Dwarf_Addr pc, Dwarf_Die *unit)
+{
+    size_t below = count_up_to(s->ranges, s->num_ranges, sizeof *s->ranges, offsetof(struct unit_range, start), pc);
+
+    return below > 0 && pc < s->ranges[below - 1].end &&
+           dwarf_offdie(s->dwarf, s->ranges[below - 1].unit, unit) != NULL;
+}
+
+/* Functions around an address: the outermost is the first. */
+struct chain {
+    Dwarf_Die list[MAX_DEPTH];
+    unsigned num, dies;
+};
+
+/* Adds the functions below DIE that PC is in. Returns whether there are any. At most MAX_DEPTH deep. */
+/* NOLINTNEXTLINE(misc-no-recursion) */
+static bool descend(struct chain *chain, Dwarf_Die *die, Dwarf_Addr pc, unsigned depth)
+{
+    Dwarf_Die child;
+    bool more = depth < MAX_DEPTH && dwarf_child(die, &child) == 0;
+
+    for (; more && chain->dies < MAX_DIES; more = dwarf_siblingof(&child, &child) == 0) {
+        bool function = false;
+
+        chain->dies++;
+        switch (dwarf_tag(&child)) {
+        case DW_TAG_subprogram:
+        case DW_TAG_inlined_subroutine:
+            function = true;
+            /* fallthrough */
+        case DW_TAG_lexical_block:
+            if (dwarf_haspc(&child, pc) <= 0)
+                continue;
+            if (function && chain->num < MAX_DEPTH)
+                chain->list[chain->num++] = child;
+            (void)descend(chain, &child, pc, depth + 1);
+            return true;
+        case DW_TAG_namespace:
+        case DW_TAG_class_type:
+        case DW_TAG_structure_type:
+        case DW_TAG_module:
+            if (descend(chain, &child, pc, depth + 1))
+                return true;
+            break;
+        default:
+            break;
+        }
+    }
+    return false;
+}
+
+static const char *die_name(Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attribute));
+
+    return name != NULL ? name : "??";
+}
+
+/* Where DIE has been inlined. */
+static const char *call_line(Dwarf_Die *unit, Dwarf_Die *die, int *line)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word file, number;
+    Dwarf_Files *files;
+    size_t num;
+
+    if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &number) != 0)
+        number = 0;
+    *line = (int)(number & INT32_MAX);
+    if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &file) != 0 ||
+        dwarf_getsrcfiles(unit, &files, &num) != 0 || file >= num)
+        return NULL;
+    return dwarf_filesrc(files, (size_t)file, NULL, NULL);
+}
+
+static unsigned find_in_unit(struct symbols *s, Dwarf_Addr pc, symbols_fn found, void *ctx)
+{
+    static struct chain chain;
+    const char *file = NULL;
+    int number = 0;
+    Dwarf_Die unit;
+    Dwarf_Line *line;
+    unsigned i;
+
+    if (!find_unit(s, pc, &unit))
+        return 0;
+    chain.num = chain.dies = 0;
+    (void)descend(&chain, &unit, pc, 0);
+    line = dwarf_getsrc_die(&unit, pc);
+    if (line != NULL) {
+        file = dwarf_linesrc(line, NULL, NULL);
+        (void)dwarf_lineno(line, &number);
+    }
+    for (i = chain.num; i > 0; i--) {
+        found(ctx, die_name(&chain.list[i - 1]), file, number, i < chain.num);
+        file = call_line(&unit, &chain.list[i - 1], &number);
+    }
+    if (chain.num == 0 && line != NULL)
+        found(ctx, NULL, file, number, false);
+    return chain.num > 0 ? chain.num : line != NULL;
+}
+
+unsigned symbols_find(struct trace_image *image, uint64_t addr, symbols_fn found, void *ctx)
+{
+    struct symbols *s = symbols_open(image);
+
+    return s->dwarf != NULL ? find_in_unit(s, addr - s->bias, found, ctx) : 0;
+}
+
+/* ---- Symbols --------------------------------------------------------------------------------------------------- */
+
+const char *symbols_name(struct trace_image *image, uint64_t addr, uint64_t *offset)
+{
+    const struct symbol *symbol;
+    struct symbols *s;
+    GElf_Off at;
+    GElf_Sym sym;
+    const char *name;
+
+    if (!image_is_object(image)) {
+        symbol = image_symbol(&image->image, addr);
+        *offset = symbol != NULL ? addr - symbol->addr : 0;
+        return symbol != NULL ? symbol->name : NULL;
+    }
+    s = symbols_open(image);
+    name = s->module != NULL ? dwfl_module_addrinfo(s->module, addr, &at, &sym, NULL, NULL, NULL) : NULL;
+    *offset = name != NULL ? at : 0;
+    return name;
+}
+
+static bool same_name(const char *name, const char *wanted, size_t size)
+{
+    return name != NULL && strncmp(name, wanted, size) == 0 && name[size] == '\0';
+}
+
+/* The address of a section of a relocatable object, as libdwfl has laid it out. */
+static bool section_address(struct symbols *s, const char *name, size_t size, uint64_t *addr)
+{
+    Dwarf_Addr bias;
+    Elf *elf = dwfl_module_getelf(s->module, &bias);
+    Elf_Scn *scn = NULL;
+    GElf_Shdr sh;
+    size_t names;
+
+    if (elf == NULL || elf_getshdrstrndx(elf, &names) != 0)
+        return false;
+    while ((scn = elf_nextscn(elf, scn)) != NULL) {
+        if (gelf_getshdr(scn, &sh) != NULL && sh.sh_flags & SHF_ALLOC &&
+            same_name(elf_strptr(elf, names, sh.sh_name), name, size)) {
+            *addr = sh.sh_addr + bias;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool symbols_address(struct trace_image *image, const char *name, size_t size, uint64_t *addr)
+{
+    struct symbols *s = symbols_open(image);
+    int i, num = s->module != NULL ? dwfl_module_getsymtab(s->module) : 0;
+    GElf_Sym sym;
+    GElf_Word section;
+    Dwarf_Addr bias;
+
+    for (i = 0; i < num; i++) {
+        if (same_name(dwfl_module_getsym_info(s->module, i, &sym, addr, &section, NULL, &bias), name, size) &&
+            section != SHN_UNDEF && GELF_ST_TYPE(sym.st_info) != STT_FILE)
+            return true;
+    }
+    return s->module != NULL && section_address(s, name, size, addr);
+}

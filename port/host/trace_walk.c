@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* sfu-trace's walk of a stopped thread, and how it and places in the code are printed. */
+#include "cfi.h"
+#include "trace.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* ---- Places ---------------------------------------------------------------------------------------------------- */
+
+void out_line(const struct trace_out *out, const char *format, ...)
+{
+    va_list args;
+
+    fputs(out->indent, out->file);
+    va_start(args, format);
+    vfprintf(out->file, format, args);
+    va_end(args);
+    fputs(out->eol, out->file);
+}
+
+/* A place while it is printed. */
+struct place {
+    const struct trace_out *out;
+    const char *symbol; /* what the symbols say, for code whose function debug information does not name */
+    char image[128];    /* " [module.ko]", but of the first one */
+};
+
+static void print_function(void *ctx, const char *function, const char *file, int line, bool inlined)
+{
+    const struct place *p = ctx;
+    const char *name = function != NULL ? function : p->symbol != NULL ? p->symbol : "??";
+
+    if (file != NULL && line > 0)
+        out_line(p->out, "        %s%s at %s:%d%s", inlined ? "(inlined by) " : "", name, file, line, p->image);
+    else
+        out_line(p->out, "        %s%s at %s:?%s", inlined ? "(inlined by) " : "", name, file != NULL ? file : "??",
+                 p->image);
+}
+
+void out_place_in(const struct trace_out *out, const struct trace_images *images, struct trace_image *image,
+                  uint64_t addr)
+{
+    struct place place = {out, NULL, ""};
+    uint64_t offset;
+
+    place.symbol = symbols_name(image, addr, &offset);
+    if (image != images->list[0])
+        snprintf(place.image, sizeof place.image, " [%.100s]", image->name);
+    if (symbols_find(image, addr, print_function, &place) > 0)
+        return;
+    if (place.symbol != NULL)
+        out_line(out, "        %s+0x%" PRIx64 " (no line)%s", place.symbol, offset, place.image);
+    else
+        out_line(out, "        no symbol at 0x%" PRIx64 "%s", addr, place.image);
+}
+
+void out_place(const struct trace_out *out, const struct trace_images *images, uint64_t lookup)
+{
+    struct trace_image *image = images_at(images, lookup);
+
+    if (image != NULL)
+        out_place_in(out, images, image, lookup - image->slide);
+    else
+        out_line(out, "        in no image");
+}
+
+/* ---- Memory and callbacks -------------------------------------------------------------------------------------- */
+
+bool space_read(const struct trace_space *space, uint64_t addr, void *buffer, size_t len)
+{
+    struct trace_image *image;
+    const uint8_t *code = NULL;
+
+    if (addr > UINT64_MAX - len)
+        return false;
+    if (space->read(space->ctx, addr, buffer, len))
+        return true;
+    image = images_at(space->images, addr);
+    if (image != NULL && !image_is_object(image))
+        code = image_instructions(&image->image, addr - image->slide, len);
+    if (code != NULL)
+        memcpy(buffer, code, len);
+    return code != NULL;
+}
+
+bool space_word(const struct trace_space *space, uint64_t addr, uint64_t *value)
+{
+    uint8_t bytes[8];
+
+    if (!space_read(space, addr, bytes, sizeof bytes))
+        return false;
+    *value = load_number(bytes, sizeof bytes, abi_is_big(space->abi));
+    return true;
+}
+
+static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
+{
+    return space_read(ctx, addr, buffer, len) ? 0 : -1;
+}
+
+static int read_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+{
+    const struct trace_space *space = ctx;
+    bool known = false;
+
+    if (reg >= REGISTER_PC)
+        return -1;
+    if (frame->trap != 0 && space->saved == SAVED_LINUX)
+        known = linux_saved(space, space->saved_at, reg, value);
+    else if (frame->trap != 0 && space->saved == SAVED_ARRAY)
+        known = space->saved_at <= UINT64_MAX - 8 * reg && space_word(space, space->saved_at + 8 * reg, value);
+    else if (frame->depth == 0)
+        known = space->regs.known[reg];
+    if (frame->depth == 0 && known)
+        *value = space->regs.value[reg];
+    return known ? 0 : -1;
+}
+
+static int cross_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
+{
+    return linux_trap(ctx, frame, code, trapped);
+}
+
+/* ---- Walk ------------------------------------------------------------------------------------------------------ */
+
+struct trace_walk {
+    const struct trace_out *out;
+    struct trace_space *space;
+    struct sfu_target target;
+    struct sfu_walk walk;
+    const char *how; /* the frame was found */
+};
+
+void trace_space_init(struct trace_space *space, struct trace_options *options, uint8_t abi)
+{
+    memset(space, 0, sizeof *space);
+    space->images = &options->images;
+    space->abi = abi;
+    space->pac_mask = options->pac_mask;
+    space->max_frames = options->max_frames;
+    space->red_zone = options->red_zone > 0 ? (uint16_t)options->red_zone : 0;
+    space->frame_pointers = options->frame_pointers;
+}
+
+static void start(struct trace_walk *w, uint8_t pc_kind)
+{
+    const struct trace_space *space = w->space;
+    const struct registers *r = abi_registers(space->abi);
+    struct sfu_registers top = {
+        space->regs.value[REGISTER_PC], space->regs.value[r->sp], space->regs.value[r->fp], 0, false, pc_kind};
+    size_t i;
+
+    if (r->link) {
+        top.ra = space->regs.value[r->ra];
+        top.has_ra = space->regs.known[r->ra];
+    }
+    for (i = 0; i < space->images->num; i++)
+        space->images->list[i]->own.added = space->images->list[i]->cfi.added = false;
+    memset(&w->target, 0, sizeof w->target);
+    w->target.read = read_stack;
+    w->target.reg = read_register;
+    w->target.trap = cross_trap;
+    w->target.ctx = w->space;
+    w->target.pac_mask = space->pac_mask;
+    w->target.max_frames = space->max_frames;
+    w->target.red_zone = space->red_zone;
+    w->target.frame_pointers = space->frame_pointers;
+    sfu_walk_start(&w->walk, &w->target, &top);
+    w->how = "first";
+    w->space->saved = SAVED_NOWHERE;
+}
+
+static bool is_described(const struct trace_walk *w)
+{
+    struct sfu_row row;
+
+    return sfu_find_frame(&w->target, &w->walk.frame, &row) == SFU_OK;
+}
+
+/* Adds the tables of the image that the frame is in, as far as they are needed. Its own are asked before what its CFI
+ * says. */
+static void add_tables(struct trace_walk *w)
+{
+    struct trace_image *image = images_at(w->space->images, sfu_lookup_pc(&w->walk.frame.regs));
+
+    if (image == NULL)
+        return;
+    if (!image->own.added && image_open_own(image))
+        image->own.added = sfu_add(&w->target.sections, &image->own.section) == SFU_OK;
+    if (image->cfi.added || is_described(w) || !image_open_cfi(image))
+        return;
+    if (image->own.added)
+        (void)sfu_remove(&w->target.sections, &image->own.section);
+    image->cfi.added = sfu_add(&w->target.sections, &image->cfi.section) == SFU_OK;
+    if (image->own.added)
+        (void)sfu_add(&w->target.sections, &image->own.section);
+}
+
+/* What the caller of the frame is found by, if it is found by a row. */
+static const char *name_of_row(const struct trace_walk *w)
+{
+    uint64_t pc = sfu_lookup_pc(&w->walk.frame.regs);
+    const struct trace_image *image = images_at(w->space->images, pc);
+    const struct registers *r = abi_registers(w->space->abi);
+    struct sfu_row row;
+    bool own = image != NULL && image->own.added && sfu_find(&image->own.section, pc, &row) == SFU_OK;
+
+    if (sfu_find_frame(&w->target, &w->walk.frame, &row) != SFU_OK || row.kind != SFU_ROW_RULES)
+        return "signal frame";
+    if (row.signal)
+        return own ? "trap by .sframe" : "trap by CFI";
+    if (r->link && row.ra.control == (r->ra << RULE_NUMBER | RULE_REGISTER))
+        return own ? "leaf by .sframe" : "leaf by CFI";
+    return own ? ".sframe" : "CFI";
+}
+
+/* Finds out where the registers are that the frame FROM, by ROW if it is not NULL, has saved of the one that the
+ * walk has now come to. An exception entry may have saved them by their DWARF numbers (arch/sfu_arch.h): FP's slot,
+ * which the row names, and SP's must be where they belong. */
+static void find_saved(struct trace_walk *w, const struct sfu_frame *from, const struct sfu_row *row)
+{
+    const struct registers *r = abi_registers(w->space->abi);
+    struct trace_space *space = w->space;
+    uint64_t slot, sp;
+    bool old;
+
+    space->saved = SAVED_NOWHERE;
+    if (w->walk.frame.trap == 0)
+        return;
+    if (linux_is_signal(space, from->regs.pc, &old)) {
+        space->saved = SAVED_LINUX;
+        space->saved_at = w->walk.frame.trap;
+        return;
+    }
+    if (row == NULL || row->fp.control != (r->sp << RULE_NUMBER | RULE_REGISTER | RULE_DEREFERENCE) ||
+        row->fp.offset < 0 || (uint64_t)row->fp.offset > UINT64_MAX - from->regs.sp)
+        return;
+    slot = from->regs.sp + (uint64_t)row->fp.offset;
+    if (slot < 8 * r->fp || !space_word(space, slot - 8 * r->fp + 8 * r->sp, &sp) || sp != w->walk.frame.regs.sp)
+        return;
+    space->saved = SAVED_ARRAY;
+    space->saved_at = slot - 8 * r->fp;
+}
+
+static int step(struct trace_walk *w)
+{
+    struct sfu_frame from = w->walk.frame;
+    struct sfu_row row;
+    const char *how;
+    bool found;
+    int code;
+
+    add_tables(w);
+    how = name_of_row(w);
+    found = sfu_find_frame(&w->target, &from, &row) == SFU_OK && row.kind == SFU_ROW_RULES;
+    code = sfu_walk_step(&w->walk);
+    if (code != SFU_OK)
+        return code;
+    if (w->walk.frame.guessed == SFU_GUESS_CALL)
+        how = "wild call";
+    else if (w->walk.frame.guessed != SFU_GUESS_NONE)
+        how = "frame pointer";
+    w->how = how;
+    find_saved(w, &from, found ? &row : NULL);
+    return SFU_OK;
+}
+
+static void print_frame(const struct trace_walk *w)
+{
+    const struct sfu_frame *f = &w->walk.frame;
+    uint64_t lookup = sfu_lookup_pc(&f->regs), offset;
+    struct trace_image *image = images_at(w->space->images, lookup);
+    const char *name = image != NULL ? symbols_name(image, lookup - image->slide, &offset) : NULL;
+    char symbol[300] = "";
+
+    if (name != NULL)
+        snprintf(symbol, sizeof symbol, "  %.256s+0x%" PRIx64, name, offset + (f->regs.pc - lookup));
+    out_line(w->out, "#%-2u 0x%016" PRIx64 "%s%s%s%s  (%s)", f->depth, f->regs.pc, symbol,
+             f->trap != 0 ? "  [interrupted]" : "", f->switched ? "  [stack switch]" : "",
+             f->guessed ? "  [guessed]" : "", w->how);
+    out_place(w->out, w->space->images, lookup);
+}
+
+bool walk_print(const struct trace_out *out, struct trace_space *space, uint8_t pc_kind)
+{
+    struct trace_walk w = {.out = out, .space = space};
+    int code;
+
+    if (!space->regs.known[REGISTER_PC] || !space->regs.known[abi_registers(space->abi)->sp])
+        return false;
+    start(&w, pc_kind);
+    do {
+        print_frame(&w);
+        code = step(&w);
+    } while (code == SFU_OK);
+    out_line(out, "trace ends (%d): %s%s", code, sfu_string(code),
+             w.walk.frame.reliable ? "" : "; guessed frames are not proven");
+    return true;
+}
