@@ -177,7 +177,8 @@ struct fde {
     uint32_t size;  /* start + size may wrap: sfu_check */
     uint32_t rows;  /* offset of its rows, at most the end of the tables */
     uint32_t num_rows;
-    uint8_t info;   /* address size below 3 */
+    uint8_t info;
+    uint8_t address; /* bytes of a row's start: 1, 2 or 4 */
     uint8_t type;   /* TYPE_DEFAULT or TYPE_FLEXIBLE */
     uint8_t repeat; /* not 0 in a MASK function */
 };
@@ -437,12 +438,6 @@ static int read_range(struct lookup *l, uint32_t index)
     return SFU_OK;
 }
 
-/* How many bytes the start of each row of FDE has. */
-static unsigned address_size(const struct fde *fde)
-{
-    return 1u << (fde->info & INFO_ADDRESS);
-}
-
 /* Reads the attributes from the rest of entry INDEX and, in V3, from in front of the rows. A row takes an address and
  * an info byte at least, so that the section bounds num_rows. */
 static int read_attributes(struct lookup *l, uint32_t index)
@@ -476,8 +471,9 @@ static int read_attributes(struct lookup *l, uint32_t index)
         fde->type = TYPE_DEFAULT;
         fde->repeat = is_v1(s) ? (uint8_t)V1_REPEAT_SIZE : p[13];
     }
+    fde->address = (uint8_t)(1u << (fde->info & INFO_ADDRESS));
     room = s->end - fde->rows;
-    if ((fde->info & INFO_ADDRESS) > 2 || fde->type > TYPE_FLEXIBLE ||
+    if (fde->address > 4 || fde->type > TYPE_FLEXIBLE ||
         (fde->info & INFO_MASK && fde->repeat == 0) || fde->num_rows > room ||
         fde->num_rows > (room - fde->num_rows) >> (fde->info & INFO_ADDRESS))
         return SFU_E_FDE;
@@ -556,7 +552,7 @@ int sfu_find_text(struct sfu_section *section)
 /* Reads where the row at AT starts: *START. The rest of it becomes the lookup's row if that is at or below OFFSET. */
 static inline int read_row(struct lookup *l, uint32_t at, uint32_t offset, uint32_t *start)
 {
-    unsigned size = address_size(&l->fde);
+    unsigned size = l->fde.address;
     int code = read_record(l, at, size + 1);
     const uint8_t *p;
 
@@ -881,28 +877,32 @@ static bool are_apart(const struct sfu_target *t, uint64_t a, uint64_t b)
     return t->stack(t->ctx, a) != t->stack(t->ctx, b);
 }
 
-/* Which of the stacks that WALK has left is that of SP: an index, or num_left if none is. */
-static unsigned find_left(const struct sfu_walk *walk, uint64_t sp)
+/* Whether WALK may go on at SP of another stack: not at or below where it has left that stack before. The limit of the
+ * switches bounds this. */
+static bool may_enter(const struct sfu_walk *walk, uint64_t sp)
 {
-    unsigned i = 0;
+    unsigned i;
 
-    while (i < walk->num_left && are_apart(walk->target, walk->left[i], sp))
-        i++;
-    return i;
+    for (i = 0; i < walk->frame.switches; i++)
+        if (sp <= walk->left[i] && !are_apart(walk->target, sp, walk->left[i]))
+            return false;
+    return true;
 }
 
-/* WALK leaves its stack for the one at index ENTERED, whose place is free then, or for one that it has not left yet
- * (num_left). If there is no place for it, the oldest is forgotten. */
-static void leave(struct sfu_walk *walk, unsigned entered)
+/* Counts that WALK goes on at SP of another stack. */
+static OUT_OF_LINE int change_stack(struct sfu_walk *walk, uint64_t sp)
 {
-    if (entered == SFU_STACKS) {
-        entered--;
-        walk->frame.reliable = false;
-    } else if (entered == walk->num_left)
-        walk->num_left++;
-    for (; entered > 0; entered--)
-        walk->left[entered] = walk->left[entered - 1];
-    walk->left[0] = walk->frame.regs.sp;
+    const struct sfu_target *t = walk->target;
+    struct sfu_frame *frame = &walk->frame;
+    uint8_t limit = t->max_switches != 0 && t->max_switches < SFU_MAX_SWITCHES ? t->max_switches : SFU_MAX_SWITCHES;
+
+    if (frame->switches >= limit)
+        return SFU_E_SWITCHES;
+    if (t->stack != NULL && !may_enter(walk, sp))
+        return SFU_E_PROGRESS;
+    walk->left[frame->switches] = frame->regs.sp;
+    frame->switches++;
+    return SFU_OK;
 }
 
 /* Makes the frame of WALK its caller's, whose SP this is, in all but pc, fp, ra and has_ra, if that is progress. On
@@ -912,26 +912,24 @@ static int advance(struct sfu_walk *walk, uint64_t sp, bool trap)
 {
     const struct sfu_target *t = walk->target;
     struct sfu_frame *frame = &walk->frame;
-    bool apart = t->stack != NULL && are_apart(t, sp, frame->regs.sp);
-    unsigned entered = apart ? find_left(walk, sp) : walk->num_left;
-    uint64_t last = entered < walk->num_left ? walk->left[entered] : frame->regs.sp; /* SP on that stack */
     bool leaf = frame->regs.pc_kind == SFU_PC_EXACT && !trap;
-    bool grows = sp > last || (leaf && sp == last);
-    bool switched = apart || (t->stack == NULL && trap && !grows);
+    bool grows = sp > frame->regs.sp || (leaf && sp == frame->regs.sp);
+    bool switched = t->stack != NULL ? are_apart(t, sp, frame->regs.sp) : trap && !grows;
 
-    if (!grows && (!switched || entered < walk->num_left))
+    if (!grows && !switched)
         return SFU_E_PROGRESS;
-    if (switched && frame->switches >= (t->max_switches != 0 ? t->max_switches : SFU_MAX_SWITCHES))
-        return SFU_E_SWITCHES;
     if (frame->depth + 1 >= (t->max_frames != 0 ? t->max_frames : SFU_MAX_FRAMES))
         return SFU_E_DEPTH;
-    if (apart)
-        leave(walk, entered);
+    if (switched) {
+        int code = change_stack(walk, sp);
+
+        if (code != SFU_OK)
+            return code;
+    }
     frame->trap = trap ? frame->regs.sp : 0;
     frame->regs.sp = sp;
     frame->regs.pc_kind = trap ? SFU_PC_EXACT : SFU_PC_RETURN;
     frame->depth++;
-    frame->switches = (uint8_t)(frame->switches + switched);
     frame->switched = switched;
     frame->guessed = SFU_GUESS_NONE;
     frame->replaced = false;
@@ -984,7 +982,7 @@ uint64_t sfu_lookup_pc(const struct sfu_registers *regs)
 }
 
 /* The list is the caller's, and ends. */
-int sfu_find_frame(const struct sfu_target *target, const struct sfu_frame *frame, struct sfu_row *row)
+static inline int find_frame(const struct sfu_target *target, const struct sfu_frame *frame, struct sfu_row *row)
 {
     const struct sfu_section *s = target->sections;
     uint64_t pc = sfu_lookup_pc(&frame->regs);
@@ -1002,6 +1000,11 @@ int sfu_find_frame(const struct sfu_target *target, const struct sfu_frame *fram
             first = code;
     }
     return first;
+}
+
+int sfu_find_frame(const struct sfu_target *target, const struct sfu_frame *frame, struct sfu_row *row)
+{
+    return find_frame(target, frame, row);
 }
 
 /* *TO = *FROM, which might become a call of memcpy. */
@@ -1027,7 +1030,6 @@ void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, cons
     frame->guessed = SFU_GUESS_NONE;
     frame->switched = frame->replaced = false;
     frame->reliable = true;
-    walk->num_left = 0;
 }
 
 /* The frame of WALK has been guessed. */
@@ -1063,20 +1065,11 @@ static OUT_OF_LINE int ask_hook(struct sfu_walk *walk, int code)
     return SFU_OK;
 }
 
-/* What all rows that are guessed have. */
-static void set_guess(struct sfu_row *row, uint8_t id)
+/* The row of a function of section S whose FP points at a frame record: the caller's FP, then the RA. */
+static void set_record(struct sfu_row *row, const struct sfu_section *s)
 {
-    row->abi = id;
-    row->kind = SFU_ROW_RULES;
-    row->signal = false;
-}
+    const struct abi *abi = abi_of(s->abi);
 
-/* The row of a function whose FP points at a frame record: the caller's FP, then the RA. */
-static void set_record(struct sfu_row *row, uint8_t id)
-{
-    const struct abi *abi = abi_of(id);
-
-    set_guess(row, id);
     row->signed_ra = abi->signed_ra != 0;
     row->cfa.control = register_rule(abi->fp);
     row->cfa.offset = 16;
@@ -1085,51 +1078,43 @@ static void set_record(struct sfu_row *row, uint8_t id)
     row->fp.offset = -16;
 }
 
-/* The row of what has just been called: as the call has left it. */
-static void set_call(struct sfu_row *row, uint8_t id)
+/* The row of what has just been called: as a call leaves it, with RA and FP where S says that they are then. */
+static void set_call(struct sfu_row *row, const struct sfu_section *s)
 {
-    const struct abi *abi = abi_of(id);
-    bool link = abi->traits & LINK;
+    const struct abi *abi = abi_of(s->abi);
 
-    set_guess(row, id);
     row->signed_ra = false;
     row->cfa.control = register_rule(abi->sp);
-    row->cfa.offset = link ? abi->sp_below_cfa : 8;
-    row->ra.control = link ? register_rule(abi->ra) : (uint32_t)RULE_DEREFERENCE;
-    row->ra.offset = link ? 0 : -8;
-    row->fp.control = register_rule(abi->fp);
-    row->fp.offset = 0;
+    row->cfa.offset = abi->traits & LINK ? abi->sp_below_cfa : 8;
+    row->ra = s->ra;
+    row->fp = s->fp;
 }
 
-/* Guesses that the frame of WALK, whose PC is not code, is where a wild pointer has been called. If that fails, the
- * step still returns SFU_E_NOT_CODE. */
-static OUT_OF_LINE int guess_call(struct sfu_walk *walk)
-{
-    struct sfu_row row;
-
-    if (walk->frame.regs.pc_kind != SFU_PC_EXACT)
-        return SFU_E_NOT_CODE;
-    set_call(&row, walk->target->sections->abi);
-    if (move(walk, &row, true) != SFU_OK)
-        return SFU_E_NOT_CODE;
-    mark(walk, SFU_GUESS_CALL);
-    return SFU_OK;
-}
-
-/* Guesses that FP holds a frame record. If that fails, the step still returns CODE. */
-static OUT_OF_LINE int guess_record(struct sfu_walk *walk, int code)
+/* Guesses how the frame of WALK was called, which no table describes because of CODE, NOT_CODE or NO_FDE: through a wild
+ * pointer, if its PC is exact and is not code; or with a frame record, if the target wants that. If that fails, the step
+ * still returns CODE. */
+static OUT_OF_LINE int guess(struct sfu_walk *walk, int code)
 {
     const struct sfu_target *t = walk->target;
-    uint8_t id = t->sections->abi;
     struct sfu_row row;
 
-    if (!t->frame_pointers || !(abi_of(id)->traits & RECORD))
-        return code;
-    set_record(&row, id);
-    if (move(walk, &row, false) != SFU_OK)
-        return code;
-    mark(walk, SFU_GUESS_RECORD);
-    return SFU_OK;
+    row.abi = t->sections->abi;
+    row.signal = false;
+    if (code == SFU_E_NOT_CODE && walk->frame.regs.pc_kind == SFU_PC_EXACT) {
+        set_call(&row, t->sections);
+        if (move(walk, &row, true) == SFU_OK) {
+            mark(walk, SFU_GUESS_CALL);
+            return SFU_OK;
+        }
+    }
+    if (t->frame_pointers && abi_of(row.abi)->traits & RECORD) {
+        set_record(&row, t->sections);
+        if (move(walk, &row, false) == SFU_OK) {
+            mark(walk, SFU_GUESS_RECORD);
+            return SFU_OK;
+        }
+    }
+    return code;
 }
 
 /* Whether a trace may end in FRAME. */
@@ -1143,17 +1128,15 @@ static bool is_final(const struct sfu_target *t, const struct sfu_frame *frame)
 int sfu_walk_step(struct sfu_walk *walk)
 {
     struct sfu_row row;
-    int found = sfu_find_frame(walk->target, &walk->frame, &row), code = found;
+    int found = find_frame(walk->target, &walk->frame, &row), code = found;
     bool unknown = found == SFU_E_NO_FDE || found == SFU_E_NOT_CODE;
 
     if (code == SFU_OK)
         code = sfu_apply(walk, &row);
     if (code == SFU_E_SIGNAL || unknown)
         code = ask_hook(walk, code);
-    if (code == SFU_E_NOT_CODE && code == found)
-        code = guess_call(walk);
     if (unknown && code == found)
-        code = guess_record(walk, code);
+        code = guess(walk, code);
     return code == SFU_END && !is_final(walk->target, &walk->frame) ? (int)SFU_E_NOT_FINAL : code;
 }
 

@@ -107,8 +107,8 @@ struct sfu_frame {
     bool switched;    /* on another stack than the frame before it */
     uint8_t guessed;  /* enum sfu_guess */
     bool replaced;    /* somebody had replaced the return address that led here: pc is the original one */
-    bool reliable;    /* neither this frame nor one before it was guessed, and no stack was forgotten (SFU_STACKS). A
-                         trace is proven as a whole when its last frame is reliable and the walk returned SFU_END */
+    bool reliable;    /* neither this frame nor one before it was guessed. A trace is proven as a whole when its last
+                         frame is reliable and the walk returned SFU_END */
 };
 
 /* One recovery rule, in the two words of a flexible row (specification 3.2). Default rows (3.1) are turned into these:
@@ -212,7 +212,7 @@ struct sfu_target {
     uint16_t red_zone;            /* bytes below SP that an interrupted function may still use: 0 in a kernel, 128 in
                                      x86_64 user mode. A slot of FP that lies lower is not read in an exact frame: an
                                      interrupt may have overwritten it, and FP is still in its register */
-    uint8_t max_switches;         /* 0: SFU_MAX_SWITCHES */
+    uint8_t max_switches;         /* 0, or more than SFU_MAX_SWITCHES: SFU_MAX_SWITCHES */
     bool frame_pointers;          /* opt in: where no FDE covers a PC, guess that FP holds a frame record:
                                      CFA = FP + 16, RA = *(CFA - 8), FP = *(CFA - 16); not on s390x */
     /* Where a trace has to end: the lookup PC of the final frame is from final_first to final_last. A trace that ends
@@ -221,16 +221,12 @@ struct sfu_target {
 };
 #define SFU_MAX_FRAMES   4096
 #define SFU_MAX_SWITCHES 16
-/* How many stacks a walk remembers besides the one that it is on. If it leaves one more, it forgets the one that it
- * left first, and is no longer reliable. */
-#define SFU_STACKS       4
 
 /* A walk. Callers read frame. */
 struct sfu_walk {
     const struct sfu_target *target;
     struct sfu_frame frame;
-    uint64_t left[SFU_STACKS]; /* the SPs at which stacks were left, the last one first */
-    uint8_t num_left;          /* 0 unless the target has a stack callback */
+    uint64_t left[SFU_MAX_SWITCHES]; /* the SP at each stack switch so far: frame.switches of them */
 };
 
 /* Where a check stopped. */
@@ -318,8 +314,8 @@ int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row);
 
 /* Moves the walk to the caller: walk->frame. Anything but SFU_OK leaves walk as it is, and comes again if asked again.
  * Returns SFU_OK, SFU_END, what sfu_find_frame or sfu_apply returned, what the trap hook returned, or SFU_E_NOT_FINAL.
- * A walk ends: frames and switches of stacks are counted. On each stack SP grows, also where the walk comes back to one
- * that it remembers (SFU_STACKS).
+ * Every walk ends: frames and stack switches are counted. On each stack SP grows. With the target's stack callback that
+ * is so, too, where the walk comes back to a stack: it goes on above where it left it.
  * A frame that is exact and whose PC is not code (SFU_E_NOT_CODE) may have been called through a wild pointer. If the
  * trap hook does not know it, its caller is where a call leaves it: the return address is the word at SP (amd64) or in
  * the link register, and all else is unchanged. This is a guess (SFU_GUESS_CALL), made only if that return address is

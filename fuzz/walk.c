@@ -238,8 +238,8 @@ static bool same_frame(const struct sfu_frame *a, const struct sfu_frame *b)
 
 static bool same_walk(const struct sfu_walk *a, const struct sfu_walk *b)
 {
-    return same_frame(&a->frame, &b->frame) && a->num_left == b->num_left &&
-           memcmp(a->left, b->left, a->num_left * sizeof a->left[0]) == 0;
+    return same_frame(&a->frame, &b->frame) &&
+           memcmp(a->left, b->left, a->frame.switches * sizeof a->left[0]) == 0;
 }
 
 /* ---- A step, a second time ------------------------------------------------------------------------------------- */
@@ -349,22 +349,19 @@ static void check_call(struct world *w, const struct sfu_frame *before, const st
          w->how.section & 4);
 }
 
-/* On each stack SP grows, as long as the walk remembers them all. LEAF: it may stay. */
-static void check_stacks(struct world *w, bool leaf, const struct sfu_frame *before, const struct sfu_frame *frame)
+/* On each stack SP grows. LEAF: it may stay, unless this is another stack than before. */
+static void check_stacks(struct world *w, bool leaf, const struct sfu_frame *frame)
 {
     uint64_t on = tell_stack(w, frame->regs.sp), sp = frame->regs.sp;
     unsigned i = 0;
 
     while (i < w->stacks && w->on[i] != on)
         i++;
-    if (w->stacks <= SFU_STACKS + 1)
-        MUST(i == w->stacks || sp > w->last[i] || (leaf && sp == w->last[i]));
+    MUST(i == w->stacks || sp > w->last[i] || (leaf && !frame->switched && sp == w->last[i]));
     if (i == w->stacks)
         w->stacks++;
     w->on[i] = on;
     w->last[i] = sp;
-    if (w->stacks <= SFU_STACKS + 1)
-        MUST(frame->reliable == (before->reliable && frame->guessed == SFU_GUESS_NONE));
 }
 
 /* TRAP: what FRAME did was interrupted. */
@@ -373,7 +370,7 @@ static void check_progress(struct world *w, bool trap, const struct sfu_frame *b
 {
     bool leaf = before->regs.pc_kind == SFU_PC_EXACT && !trap;
     unsigned frames = w->target.max_frames != 0 ? w->target.max_frames : SFU_MAX_FRAMES;
-    unsigned switches = w->target.max_switches != 0 ? w->target.max_switches : SFU_MAX_SWITCHES;
+    unsigned limit = w->target.max_switches, switches = limit != 0 && limit < SFU_MAX_SWITCHES ? limit : SFU_MAX_SWITCHES;
     uint64_t from = before->regs.sp, to = frame->regs.sp;
 
     MUST(frame->switched || (leaf ? to >= from : to > from));
@@ -381,11 +378,10 @@ static void check_progress(struct world *w, bool trap, const struct sfu_frame *b
     MUST(frame->depth == before->depth + 1 && frame->depth < frames);
     if (w->target.stack != NULL) {
         MUST(frame->switched == (tell_stack(w, to) != tell_stack(w, from)));
-        check_stacks(w, leaf, before, frame);
-    } else {
+        check_stacks(w, leaf, frame);
+    } else
         MUST(!frame->switched || trap);
-        MUST(frame->reliable == (before->reliable && frame->guessed == SFU_GUESS_NONE));
-    }
+    MUST(frame->reliable == (before->reliable && frame->guessed == SFU_GUESS_NONE));
 }
 
 /* What is found for FRAME, with no failing read; it is what the table has. */

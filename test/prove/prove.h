@@ -59,8 +59,8 @@ static int any_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, 
     return nondet_int();
 }
 
-/* A function of SP, as sfu.h demands: eight stacks, of which a walk has to do with six at most. Bits from both ends
- * tell them: whichever stacks some SPs are on, they can have any order. */
+/* A function of SP, as sfu.h demands: eight stacks. Bits from both ends tell them: whichever stacks some SPs are on, they
+ * can have any order. */
 static uint64_t any_stack(void *ctx, uint64_t sp)
 {
     (void)ctx;
@@ -107,9 +107,10 @@ static bool same_frame(const struct sfu_frame *a, const struct sfu_frame *b)
 
 static bool same_walk(const struct sfu_walk *a, const struct sfu_walk *b)
 {
-    return a->target == b->target && same_frame(&a->frame, &b->frame) && a->left[0] == b->left[0] &&
-           a->left[1] == b->left[1] && a->left[2] == b->left[2] && a->left[3] == b->left[3] &&
-           a->num_left == b->num_left;
+    uint8_t i = nondet_byte();
+
+    ASSUME(i < SFU_MAX_SWITCHES);
+    return a->target == b->target && same_frame(&a->frame, &b->frame) && a->left[i] == b->left[i];
 }
 
 static bool same_section(const struct sfu_section *a, const struct sfu_section *b)
@@ -124,52 +125,21 @@ static bool same_section(const struct sfu_section *a, const struct sfu_section *
 
 /* ---- Stacks ---------------------------------------------------------------------------------------------------- */
 
-/* Which stack that W has left is that of SP: an index, or num_left. */
-static unsigned stack_left(const struct sfu_walk *w, uint64_t sp)
-{
-    unsigned i = 0;
-
-    while (i < w->num_left && any_stack(NULL, w->left[i]) != any_stack(NULL, sp))
-        i++;
-    return i;
-}
-
-/* No stack is remembered twice, nor the one that the walk is on. It is so when a walk starts, and after each step. */
-static bool stacks_differ(const struct sfu_walk *w)
-{
-    unsigned i;
-
-    if (w->num_left > SFU_STACKS || stack_left(w, w->frame.regs.sp) != w->num_left)
-        return false;
-    for (i = 0; i < w->num_left; i++)
-        if (stack_left(w, w->left[i]) != i)
-            return false;
-    return true;
-}
-
-/* W came of BEFORE by a step; LEAF: by the return of a leaf. Returns whether a stack was forgotten. With the callback,
- * SP is above where it was on its stack, as far as that is remembered, and that of the stack that was left is
- * remembered. */
-static bool prove_stacks(const struct sfu_walk *before, const struct sfu_walk *w, bool leaf)
+/* W came of BEFORE by a step. With the callback, SP is above each place where its stack was left, and where the last
+ * one was left is remembered. */
+static void prove_stacks(const struct sfu_walk *before, const struct sfu_walk *w)
 {
     uint64_t sp = w->frame.regs.sp;
-    unsigned entered = stack_left(before, sp), i;
+    uint8_t i = nondet_byte();
 
-    if (w->target->stack == NULL || !w->frame.switched) {
-        PROVE(w->num_left == before->num_left, "without a switch nothing is left");
-        return false;
-    }
-    PROVE(stacks_differ(w), "no stack is remembered twice");
-    PROVE(w->num_left > 0 && w->left[0] == before->frame.regs.sp, "a stack is remembered as it was left");
-    if (entered < before->num_left)
-        PROVE(sp > before->left[entered] || (leaf && sp == before->left[entered]),
-              "a stack is not entered below where it was left");
-    i = nondet_u32();
-    ASSUME(i < before->num_left && i != entered);
-    PROVE(stack_left(w, before->left[i]) < w->num_left ||
-              (i == SFU_STACKS - 1 && entered == before->num_left && before->num_left == SFU_STACKS),
-          "nothing but the oldest is forgotten, and that if there is no room");
-    return entered == before->num_left && before->num_left == SFU_STACKS;
+    ASSUME(i < before->frame.switches);
+    PROVE(i < SFU_MAX_SWITCHES || !w->frame.switched, "no more places are kept than there is room for");
+    if (w->target->stack == NULL || !w->frame.switched)
+        return;
+    PROVE(w->left[i] == before->left[i], "nothing is forgotten");
+    PROVE(w->left[before->frame.switches] == before->frame.regs.sp, "a stack is remembered as it was left");
+    PROVE(sp > before->left[i] || any_stack(NULL, sp) != any_stack(NULL, before->left[i]),
+          "a stack is not entered below where it was left");
 }
 
 /* ---- Any opened section ---------------------------------------------------------------------------------------- */

@@ -25,7 +25,7 @@ tables=read_known:any_known,read_entry:any_entry,load:any_load,load_signed:any_l
 tables=$tables,load2:any_load2,load4:any_load4,load8:any_load8
 rows=$tables,read_rules:any_rules,modulo:any_modulo
 fdes=read_entry:table_entry,fde_start:table_start,read_range:table_range,read_attributes:table_attributes
-stacks=stack_left.0:5,stacks_differ.0:5,find_left.0:5,leave.0:5
+stacks=may_enter.0:17
 
 # FILE PROOF BOUNDS REPLACED LOOPS
 #   BOUNDS    what the file, or sfu.h, calls so

@@ -460,8 +460,14 @@ static void test_stacks(void **state)
             same(frame.switches, 16);
             grow(abi, -0x100);
             code(apply(&t, &row, &frame), SFU_E_SWITCHES); /* SFU_MAX_SWITCHES */
-            t.max_switches = 17;
+            t.max_switches = 255;
+            code(apply(&t, &row, &frame), SFU_E_SWITCHES);
+            frame.switches = 15;
+            t.max_switches = 15;
+            code(apply(&t, &row, &frame), SFU_E_SWITCHES);
+            t.max_switches = 16;
             code(apply(&t, &row, &frame), SFU_OK);
+            same(frame.switches, 16);
             t.max_switches = 1;
             grow(abi, 0x100);
             code(apply(&t, &row, &frame), SFU_E_SWITCHES);

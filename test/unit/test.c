@@ -348,10 +348,8 @@ int step(struct sfu_walk *walk)
     if (result != SFU_OK) {
         assert_memory_equal(walk, &before, sizeof before);
     } else {
-        bool forgets = walk->frame.switched && before.num_left == SFU_STACKS;
         same(walk->frame.depth, before.frame.depth + 1);
-        holds(!walk->frame.reliable || (before.frame.reliable && walk->frame.guessed == SFU_GUESS_NONE));
-        holds(walk->frame.reliable || !before.frame.reliable || walk->frame.guessed != SFU_GUESS_NONE || forgets);
+        same(walk->frame.reliable, before.frame.reliable && walk->frame.guessed == SFU_GUESS_NONE);
     }
     return result;
 }
