@@ -471,12 +471,12 @@ static int read_attributes(struct lookup *l, uint32_t index)
         fde->type = TYPE_DEFAULT;
         fde->repeat = is_v1(s) ? (uint8_t)V1_REPEAT_SIZE : p[13];
     }
-    fde->address = (uint8_t)(1u << (fde->info & INFO_ADDRESS));
     room = s->end - fde->rows;
-    if (fde->address > 4 || fde->type > TYPE_FLEXIBLE ||
+    if ((fde->info & INFO_ADDRESS) > 2 || fde->type > TYPE_FLEXIBLE ||
         (fde->info & INFO_MASK && fde->repeat == 0) || fde->num_rows > room ||
         fde->num_rows > (room - fde->num_rows) >> (fde->info & INFO_ADDRESS))
         return SFU_E_FDE;
+    fde->address = (uint8_t)(1u << (fde->info & INFO_ADDRESS));
     return SFU_OK;
 }
 
@@ -1065,10 +1065,10 @@ static OUT_OF_LINE int ask_hook(struct sfu_walk *walk, int code)
     return SFU_OK;
 }
 
-/* The row of a function of section S whose FP points at a frame record: the caller's FP, then the RA. */
-static void set_record(struct sfu_row *row, const struct sfu_section *s)
+/* The row of a function whose FP points at a frame record: the caller's FP, then the RA. */
+static void set_record(struct sfu_row *row)
 {
-    const struct abi *abi = abi_of(s->abi);
+    const struct abi *abi = abi_of(row->abi);
 
     row->signed_ra = abi->signed_ra != 0;
     row->cfa.control = register_rule(abi->fp);
@@ -1078,21 +1078,28 @@ static void set_record(struct sfu_row *row, const struct sfu_section *s)
     row->fp.offset = -16;
 }
 
-/* The row of what has just been called: as a call leaves it, with RA and FP where S says that they are then. */
-static void set_call(struct sfu_row *row, const struct sfu_section *s)
+/* The row of what has just been called, as a call leaves it. */
+static void set_call(struct sfu_row *row)
 {
-    const struct abi *abi = abi_of(s->abi);
+    const struct abi *abi = abi_of(row->abi);
 
     row->signed_ra = false;
     row->cfa.control = register_rule(abi->sp);
-    row->cfa.offset = abi->traits & LINK ? abi->sp_below_cfa : 8;
-    row->ra = s->ra;
-    row->fp = s->fp;
+    row->cfa.offset = abi->sp_below_cfa;
+    row->ra.control = register_rule(abi->ra);
+    row->ra.offset = 0;
+    if (!(abi->traits & LINK)) {
+        row->cfa.offset = 8;
+        row->ra.control = RULE_DEREFERENCE;
+        row->ra.offset = -8;
+    }
+    row->fp.control = register_rule(abi->fp);
+    row->fp.offset = 0;
 }
 
-/* Guesses how the frame of WALK was called, which no table describes because of CODE, NOT_CODE or NO_FDE: through a wild
- * pointer, if its PC is exact and is not code; or with a frame record, if the target wants that. If that fails, the step
- * still returns CODE. */
+/* Guesses how the frame of WALK was called, which no table describes because of CODE, SFU_E_NOT_CODE or SFU_E_NO_FDE:
+ * through a wild pointer, if its PC is exact and is not code; or with a frame record, if the target wants that. If that
+ * fails, the step still returns CODE. */
 static OUT_OF_LINE int guess(struct sfu_walk *walk, int code)
 {
     const struct sfu_target *t = walk->target;
@@ -1101,14 +1108,14 @@ static OUT_OF_LINE int guess(struct sfu_walk *walk, int code)
     row.abi = t->sections->abi;
     row.signal = false;
     if (code == SFU_E_NOT_CODE && walk->frame.regs.pc_kind == SFU_PC_EXACT) {
-        set_call(&row, t->sections);
+        set_call(&row);
         if (move(walk, &row, true) == SFU_OK) {
             mark(walk, SFU_GUESS_CALL);
             return SFU_OK;
         }
     }
     if (t->frame_pointers && abi_of(row.abi)->traits & RECORD) {
-        set_record(&row, t->sections);
+        set_record(&row);
         if (move(walk, &row, false) == SFU_OK) {
             mark(walk, SFU_GUESS_RECORD);
             return SFU_OK;

@@ -370,11 +370,12 @@ static void check_progress(struct world *w, bool trap, const struct sfu_frame *b
 {
     bool leaf = before->regs.pc_kind == SFU_PC_EXACT && !trap;
     unsigned frames = w->target.max_frames != 0 ? w->target.max_frames : SFU_MAX_FRAMES;
-    unsigned limit = w->target.max_switches, switches = limit != 0 && limit < SFU_MAX_SWITCHES ? limit : SFU_MAX_SWITCHES;
+    unsigned switches = w->target.max_switches;
     uint64_t from = before->regs.sp, to = frame->regs.sp;
 
     MUST(frame->switched || (leaf ? to >= from : to > from));
-    MUST(frame->switches == before->switches + frame->switched && frame->switches <= switches);
+    MUST(frame->switches == before->switches + frame->switched);
+    MUST(frame->switches <= SFU_MAX_SWITCHES && (switches == 0 || frame->switches <= switches));
     MUST(frame->depth == before->depth + 1 && frame->depth < frames);
     if (w->target.stack != NULL) {
         MUST(frame->switched == (tell_stack(w, to) != tell_stack(w, from)));

@@ -6,6 +6,12 @@
  *   prove_check         all else */
 #include "prove.h"
 
+/* What read_attributes leaves. */
+static bool has_rows(const struct fde *fde)
+{
+    return (fde->address == 1 || fde->address == 2 || fde->address == 4) && fde->type <= TYPE_FLEXIBLE;
+}
+
 /* A row is two records: its start, its words. */
 void prove_check_rows(void)
 {
@@ -16,11 +22,11 @@ void prove_check_rows(void)
 
     any_section(&s);
     l.s = &s;
-    ASSUME((l.fde.info & INFO_ADDRESS) <= 2 && l.fde.type <= TYPE_FLEXIBLE); /* as read_attributes leaves it */
+    ASSUME(has_rows(&l.fde));
     records = 0;
     code = check_rows(&l, &index);
-    PROVE(code == SFU_OK || code == SFU_E_BOUNDS || code == SFU_E_ROW || (code == SFU_E_NO_ROW && l.fde.num_rows == 0) ||
-              (code == SFU_E_SECTION && s.bytes == NULL),
+    PROVE(code == SFU_OK || code == SFU_E_BOUNDS || code == SFU_E_ROW ||
+              (code == SFU_E_NO_ROW && l.fde.num_rows == 0) || (code == SFU_E_SECTION && s.bytes == NULL),
           "only documented codes");
     PROVE(records <= 2 * (uint64_t)l.fde.num_rows, "every row is looked at once at most");
     PROVE(index == before || (code != SFU_OK && index < l.fde.num_rows), "a fault has a place");
@@ -34,7 +40,7 @@ int any_check_rows(struct lookup *l, uint32_t *index)
 {
     int code = (int8_t)nondet_byte();
 
-    PROVE((l->fde.info & INFO_ADDRESS) <= 2 && l->fde.type <= TYPE_FLEXIBLE, "the function is one that has rows");
+    PROVE(has_rows(&l->fde), "the function is one that has rows");
     PROVE(l->fde.num_rows <= rows_left, "no more rows are looked at than there can be");
     rows_left -= l->fde.num_rows;
     ASSUME(code == SFU_OK || code == SFU_E_BOUNDS || code == SFU_E_ROW || code == SFU_E_NO_ROW ||

@@ -9,7 +9,7 @@ import sys
 
 RECORD = "l->record, records, __CPROVER_object_whole(record)"
 RANGE = "l->fde.start, l->fde.size"
-FDE = RANGE + ", l->fde.rows, l->fde.num_rows, l->fde.info, l->fde.type, l->fde.repeat"
+FDE = RANGE + ", l->fde.rows, l->fde.num_rows, l->fde.info, l->fde.address, l->fde.type, l->fde.repeat"
 ROW = "l->row.start, l->row.words, l->row.end, l->row.info, l->row.count, l->row.size"
 
 

@@ -52,10 +52,10 @@ open.c   prove_list          - - prove_list.0:4,prove_list.1:3,prove_list.2:4,sf
 apply.c  prove_word          - load8:load_from -
 apply.c  prove_red_zone      - read_word:any_word -
 apply.c  prove_apply         - read_word:any_word find_caller.0:4,$stacks
-walk.c   prove_find_frame    - sfu_find:any_find any_target.0:4,sfu_find_frame.0:4,any_find.0:4,\
+walk.c   prove_find_frame    - sfu_find:any_find any_target.0:4,find_frame.0:4,any_find.0:4,\
 prove_find_frame.0:4,$stacks
 walk.c   prove_walk_start    - sfu_find:any_find any_target.0:4,$stacks
-walk.c   prove_walk          - sfu_find:any_find,read_word:any_word any_target.0:4,sfu_find_frame.0:4,any_find.0:4,\
+walk.c   prove_walk          - sfu_find:any_find,read_word:any_word any_target.0:4,find_frame.0:4,any_find.0:4,\
 find_caller.0:4,is_code.0:4,$stacks
 find.c   prove_rules         - $tables flexible_rules.0:4
 find.c   prove_find_text     MAX_FDES=3 read_range:known_range sfu_find_text.0:4
