@@ -32,6 +32,7 @@ fn cpu_flags(cpu: &str) -> &'static [&'static str] {
     match cpu {
         "x86_64" => &["-mno-red-zone", "-mgeneral-regs-only"],
         "aarch64" => &["-mgeneral-regs-only"],
+        "s390x" => &["-msoft-float"],
         _ => &[],
     }
 }

@@ -16,7 +16,8 @@ typedef void (*sfu_rust_here_fn)(void *ctx, const struct sfu_registers *here);
 typedef void (*sfu_rust_put_fn)(void *ctx, char c);
 
 void sfu_rust_here(sfu_rust_here_fn with, void *ctx);
-int sfu_rust_print(const struct sfu_rust_image *image, const struct sfu_registers *top, sfu_rust_put_fn put, void *ctx);
+int sfu_rust_print(const struct sfu_rust_image *image, const struct sfu_registers *top, sfu_rust_put_fn put,
+                   void *ctx);
 
 /* The registers hold while this function has not returned, so it calls instead of returning them. */
 void sfu_rust_here(sfu_rust_here_fn with, void *ctx)
@@ -29,7 +30,8 @@ void sfu_rust_here(sfu_rust_here_fn with, void *ctx)
 
 static struct sfu_panic panic;
 
-int sfu_rust_print(const struct sfu_rust_image *image, const struct sfu_registers *top, sfu_rust_put_fn put, void *ctx)
+int sfu_rust_print(const struct sfu_rust_image *image, const struct sfu_registers *top, sfu_rust_put_fn put,
+                   void *ctx)
 {
     struct sfu_cpu cpu;
     struct sfu_registers here = sfu_here(&cpu);

@@ -5,7 +5,7 @@
 
 uint32_t rust_main(void);
 
-/* Debian's core library has been compiled for user mode: it moves data through vector registers. */
+/* Debian's core library has been compiled for user mode: it may move data through any register. */
 static void enable_vectors(void)
 {
 #if defined(__x86_64__)

@@ -38,6 +38,7 @@ use core::mem::{forget, MaybeUninit};
 use core::ops::Range;
 use core::panic::PanicInfo;
 use core::ptr;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 /// What a walk begins with: filled in from a trap frame, or by [`here`].
 pub type Registers = sys::sfu_registers;
@@ -413,7 +414,8 @@ pub unsafe fn print_trace(out: &mut dyn fmt::Write, image: &Image<'_>, top: Opti
     }
 }
 
-/// The body of a `#[panic_handler]`: prints why and where, and the trace. The handler then stops the machine.
+/// The body of a `#[panic_handler]`: prints why and where, and the trace. The handler then stops the machine. If that
+/// panics (a console, a message), it comes here again, and the trace is tried without the message.
 ///
 /// Errors: those of [`print_trace`].
 ///
@@ -421,10 +423,16 @@ pub unsafe fn print_trace(out: &mut dyn fmt::Write, image: &Image<'_>, top: Opti
 ///
 /// That of [`print_trace`].
 pub unsafe fn on_panic(info: &PanicInfo<'_>, out: &mut dyn fmt::Write, image: &Image<'_>) -> Result<(), Error> {
-    // A console that fails has nowhere to say so.
-    let _ = writeln!(out, "{}", info);
+    static BUSY: AtomicBool = AtomicBool::new(false);
+    let again = BUSY.swap(true, Ordering::Relaxed);
+    if !again {
+        // A console that fails has nowhere to say so.
+        let _ = writeln!(out, "{}", info);
+    }
     // SAFETY: as of this function.
-    unsafe { print_trace(out, image, None) }
+    let ended = unsafe { print_trace(out, image, None) };
+    BUSY.store(again, Ordering::Relaxed);
+    ended
 }
 
 // ---- what C calls ----

@@ -2,46 +2,53 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# declarations.sh DIRECTORY: compares src/sys.rs with what C compilers for three CPUs make of sfu.h (expect.py), and
-# proves by mutants that a difference is found. The crate is compiled for this machine: its types have the same sizes on
-# each of these CPUs, all of them LP64.
+# declarations.sh DIRECTORY: compares src/sys.rs, compiled for three CPUs, with what the C compilers for them make of
+# sfu.h (expect.py), and proves by mutants that a difference is found.
 set -eu
 LC_ALL=C
 export LC_ALL
 work=$1
 here=port/rust
-rustc=${RUSTC:-rustc}
-flags='-std=gnu11 -I. -Iarch -Iport/print -Iport/rust/test'
+flags='-std=gnu11 -O1 -I. -Iarch -Iport/print -Iport/rust/test'
+failed=0
 
-# expectation CPU COMPILER EMULATOR...: layout.rs and values.rs in $work/CPU.
-# shellcheck disable=SC2317  # called by said
+gcc_of() { if [ "$1" = x86_64 ]; then echo gcc; else echo "$1-linux-gnu-gcc"; fi; }
+
+# rust CPU ARGUMENT...: rustc for that CPU.
+rust() {
+    cpu=$1
+    shift
+    [ "$cpu" = x86_64 ] || set -- "-L$("$here/test/core.sh" "$cpu")" "$@"
+    rustc --edition=2021 --target="$cpu-unknown-linux-gnu" -Cpanic=abort -Copt-level=1 "$@"
+}
+
+# expectation CPU: layout.rs, values.rs and names in $work/CPU, by the C compiler alone.
+# shellcheck disable=SC2086,SC2317  # words; called by said
 expectation() {
     dir=$work/$1
-    compiler=$2
-    object=$dir/all.o
-    shift 2
     mkdir -p "$dir"
-    # shellcheck disable=SC2086  # words
-    "$compiler" $flags -g -fno-eliminate-unused-debug-types -c "$here/test/all.c" -o "$object" &&
-        gdb-multiarch -nx -batch -ex "py out = '$dir'" -x "$here/test/expect.py" "$object" >"$dir/count" &&
-        "$compiler" $flags -static "$dir/values.c" port/print/sfu_print.c -o "$dir/values" &&
-        "$@" "$dir/values" >"$dir/values.rs"
+    "$(gcc_of "$1")" $flags -g -fno-eliminate-unused-debug-types -c "$here/test/all.c" -o "$dir/all.o" &&
+        gdb-multiarch -nx -batch -ex "py out = '$dir'" -x "$here/test/expect.py" "$dir/all.o" >"$dir/count" &&
+        "$(gcc_of "$1")" $flags -c port/print/sfu_print.c -o "$dir/sfu_print.o" &&
+        "$(gcc_of "$1")" $flags -static "$dir/values.c" "$dir/sfu_print.o" -o "$dir/values" &&
+        "qemu-$1" "$dir/values" >"$dir/values.rs"
 }
 
-# crate DIRECTORY: compiles the sources in it.
+# crate CPU SOURCES: compiles lib.rs and sys.rs there.
 crate() {
-    "$rustc" --edition=2021 --crate-type=rlib --crate-name=sfu -Awarnings "$1/lib.rs" -o "$1/libsfu.rlib"
+    rust "$1" --crate-type=rlib --crate-name=sfu "$2/lib.rs" -o "$2/libsfu.rlib"
 }
 
-# compare CRATE CPU: exit status 0 if all is the same, and no more is declared.
+# compare CPU SOURCES: exit status 0 if all is the same, and no more is declared.
 compare() {
-    "$rustc" --edition=2021 --extern "sfu=$1/libsfu.rlib" -Lnative="$work" -lstatic=c_sfu "$work/$2/layout.rs" \
-        -o "$1/layout-$2" && "$1/layout-$2" &&
-        sed -En 's/^ *pub (const|struct|fn) ([Ss][Ff][Uu]_[A-Za-z0-9_]*).*/\2/p' "$1/sys.rs" | sort |
-        diff - "$work/$2/names"
+    dir=$work/$1
+    rust "$1" --crate-type=staticlib --extern "sfu=$2/libsfu.rlib" "$dir/layout.rs" -o "$2/liblayout.a" &&
+        "$(gcc_of "$1")" -static -Wl,--gc-sections "$here/test/main.c" "$2/liblayout.a" "$dir/all.o" \
+            "$dir/sfu_print.o" -o "$2/layout" &&
+        "qemu-$1" "$2/layout" &&
+        sed -En 's/^ *pub (const|struct|fn) ([Ss][Ff][Uu]_[A-Za-z0-9_]*).*/\2/p' "$2/sys.rs" | sort |
+        diff - "$dir/names"
 }
-
-failed=0
 
 # said NAME COMMAND...: a result line, and what the command printed if it failed.
 said() {
@@ -56,44 +63,36 @@ said() {
     fi
 }
 
-# mutant NAME SED-EXPRESSION: a crate with that change must be found to differ.
+# mutant NAME SED-EXPRESSION REASON: a crate with that change compiles by itself, and is found to differ for that reason.
 mutant() {
-    dir=$work/mutant
-    rm -rf "$dir"
-    cp -r "$here/src" "$dir"
-    sed -Ei "$2" "$dir/sys.rs"
-    if cmp -s "$here/src/sys.rs" "$dir/sys.rs"; then
-        failed=1
-        echo "not ok mutant, $1: nothing was changed"
-    elif ! crate "$dir" >"$work/log" 2>&1; then
-        failed=1
-        echo "not ok mutant, $1: does not compile by itself"
-    elif compare "$dir" x86_64 >"$work/log" 2>&1; then
-        failed=1
-        echo "not ok mutant, $1: not noticed"
+    sources=$work/mutant
+    rm -rf "$sources"
+    cp -r "$here/src" "$sources"
+    sed -Ei "$2" "$sources/sys.rs"
+    if cmp -s "$here/src/sys.rs" "$sources/sys.rs"; then
+        reason="nothing was changed"
+    elif ! crate x86_64 "$sources" >"$work/log" 2>&1; then
+        reason="does not compile by itself"
+    elif compare x86_64 "$sources" >"$work/log" 2>&1; then
+        reason="not noticed"
     elif ! grep -q "$3" "$work/log"; then
-        failed=1
         sed 's/^/# /' "$work/log"
-        echo "not ok mutant, $1: found for another reason"
+        reason="found for another reason"
     else
         echo "ok mutant, $1"
+        return
     fi
+    failed=1
+    echo "not ok mutant, $1: $reason"
 }
 
 rm -rf "$work"
-mkdir -p "$work/crate"
-said "expectation, x86_64" expectation x86_64 gcc env
-said "expectation, aarch64" expectation aarch64 aarch64-linux-gnu-gcc qemu-aarch64
-said "expectation, s390x" expectation s390x s390x-linux-gnu-gcc qemu-s390x
-for source in port/rust/test/all.c port/print/sfu_print.c; do
-    # shellcheck disable=SC2086  # words
-    gcc $flags -fPIC -c "$source" -o "$work/$(basename "$source").o"
-done
-ar crs "$work/libc_sfu.a" "$work"/*.c.o
-cp "$here"/src/* "$work/crate"
-said "the crate" crate "$work/crate"
+mkdir -p "$work"
 for cpu in x86_64 aarch64 s390x; do
-    said "declarations, $cpu: $(cat "$work/$cpu/count")" compare "$work/crate" "$cpu"
+    said "expectation, $cpu" expectation "$cpu"
+    cp -r "$here/src" "$work/$cpu/crate"
+    said "the crate, $cpu" crate "$cpu" "$work/$cpu/crate"
+    said "declarations, $cpu: $(cat "$work/$cpu/count")" compare "$cpu" "$work/$cpu/crate"
 done
 mutant "two fields exchanged" 's/pub sp: u64/pub sp_: u64/; s/pub fp: u64/pub sp: u64/; s/pub sp_: u64/pub fp: u64/' \
     'sfu_registers.sp: 16, and in C 8'

@@ -61,12 +61,12 @@ def test_structure(name):
              "    let _ = |sys::%s { %s }: sys::%s| ();" % (name, ", ".join(f.name + ": _" for f in fields), name),
              "    let place = MaybeUninit::<sys::%s>::uninit();" % name,
              "    let s = place.as_ptr();",
-             '    same(size_of::<sys::%s>() as i64, size_%s, "size of %s");' % (name, name, name),
-             '    same(align_of::<sys::%s>() as i64, align_%s, "alignment of %s");' % (name, name, name)]
+             '    same(size_of::<sys::%s>() as i64, size_%s, "size of %s\\0");' % (name, name, name),
+             '    same(align_of::<sys::%s>() as i64, align_%s, "alignment of %s\\0");' % (name, name, name)]
     for field in fields:
         offset = "offset_%s_%s" % (name, field.name)
         numbers[offset] = "offsetof(struct %s, %s)" % (name, field.name)
-        lines.append('    field::<_, %s>(s, unsafe { addr_of!((*s).%s) }, %s, "%s.%s");'
+        lines.append('    field::<_, %s>(s, unsafe { addr_of!((*s).%s) }, %s, "%s.%s\\0");'
                      % (rust(field.type), field.name, offset, name, field.name))
     return lines + ["}"], numbers, len(fields)
 
@@ -82,11 +82,11 @@ def write():
         lines += more_lines
         numbers.update(more_numbers)
         num_fields += more_fields
-    lines.append("fn main() {")
+    lines += ["#[no_mangle]", 'pub extern "C" fn declarations() {']
     lines += ["    %s();" % name for name in structures]
     for name in constants:
         numbers["value_" + name] = name
-        lines.append('    same(sys::%s as i64, value_%s, "%s");' % (name, name, name))
+        lines.append('    same(sys::%s as i64, value_%s, "%s\\0");' % (name, name, name))
     for name in functions:
         of = rust_function(gdb.lookup_global_symbol(name).type)
         lines.append("    let _: %s = sys::%s;" % (of, name))
@@ -103,7 +103,8 @@ def write():
           % (len(structures), num_fields, len(constants), len(functions)))
 
 
-HEAD = """#![allow(non_snake_case, non_upper_case_globals)]
+HEAD = """#![no_std]
+#![allow(non_snake_case, non_upper_case_globals)]
 use core::ffi::c_void;
 use core::mem::{align_of, size_of, MaybeUninit};
 use core::ptr::addr_of;
@@ -111,13 +112,24 @@ use sfu::sys;
 
 include!("values.rs");
 
+extern "C" {
+    fn differ(what: *const u8, ours: i64, theirs: i64) -> !; // main.c
+}
+
 fn same(ours: i64, theirs: i64, what: &str) {
-    assert!(ours == theirs, "{}: {}, and in C {}", what, ours, theirs);
+    if ours != theirs {
+        unsafe { differ(what.as_ptr(), ours, theirs) }
+    }
 }
 
 /// F is given, and must be the field's type.
 fn field<S, F>(structure: *const S, field: *const F, offset: i64, what: &str) {
     same(field as i64 - structure as i64, offset, what);
+}
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    unsafe { differ("a panic\\0".as_ptr(), 0, 0) }
 }
 
 """

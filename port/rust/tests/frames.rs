@@ -183,6 +183,39 @@ fn a_register_is_asked_for() {
 }
 
 #[test]
+fn a_trace_is_printed() {
+    // What is printed lies where it is, so all addresses move with the section.
+    let bytes = tables();
+    let slide = (bytes.as_ptr() as u64).wrapping_sub(AT);
+    let at = |pc: u64| pc.wrapping_add(slide);
+    let stack = [at(0x1015), 0, at(0x1025)];
+    let image = sfu::Image {
+        tables: bytes.as_ptr_range(),
+        stack: stack.as_ptr().cast()..stack.as_ptr_range().end.cast(),
+        name: "kernel.elf\0",
+        slide,
+    };
+    let top = Registers { pc: at(0x1004), sp: stack.as_ptr() as u64, ..Registers::default() };
+    let mut text = String::new();
+    assert_eq!(unsafe { sfu::print_trace(&mut text, &image, Some(&top)) }, Ok(()));
+    let lines = [
+        format!("slide {:#x}", slide),
+        format!("#0  {:#018x}", at(0x1004)),
+        format!("#1  {:#018x}", at(0x1015)),
+        format!("#2  {:#018x}", at(0x1025)),
+        "trace ends (1): end of the stack: the outermost frame".into(),
+        "addr2line -fipe kernel.elf 0x1004 0x1014 0x1024".into(),
+    ];
+    assert_eq!(text.lines().collect::<Vec<_>>(), lines);
+
+    let cut = sfu::Image { tables: image.tables.start..image.tables.start, name: "no NUL", slide: 0, ..image };
+    let mut text = String::new();
+    let ended = unsafe { sfu::print_trace(&mut text, &cut, Some(&top)) };
+    assert_eq!(ended.unwrap_err().code(), sys::SFU_E_EMPTY);
+    assert!(text.contains("trace ends (-1): ") && text.ends_with(&format!("IMAGE {:#x}\n", at(0x1004))));
+}
+
+#[test]
 fn here_is_below_the_caller() {
     let local = 0u8;
     let above = &local as *const u8 as u64;
