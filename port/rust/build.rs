@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sfu authors
 //! Compiles the C files into the crate. Looked at, for the target in lower case with underscores and then without it:
 //!
-//!     CC_x86_64_unknown_linux_gnu, CC    the compiler, by default cc
+//!     CC_x86_64_unknown_linux_gnu, CC    the compiler, by default cc, or for another CPU aarch64-linux-gnu-gcc and so on
 //!     CFLAGS_..., CFLAGS                 more flags, separated by blanks; -DSFU_ABI=SFU_AMD64 and so on
 //!     AR_..., AR                         by default ar
 //!
@@ -48,6 +48,15 @@ fn of_target(name: &str) -> Option<String> {
     variable(&format!("{}_{}", name, target)).or_else(|| variable(name))
 }
 
+fn default_compiler(cpu: &str) -> String {
+    let host = env::var("HOST").expect("cargo sets it");
+    if host.split('-').next() == Some(cpu) {
+        "cc".into()
+    } else {
+        format!("{}-linux-gnu-gcc", cpu)
+    }
+}
+
 fn run(command: &mut Command) {
     let done = command.status();
     assert!(matches!(&done, Ok(status) if status.success()), "{:?}: {:?}", command, done);
@@ -79,7 +88,7 @@ fn main() {
         println!("cargo:rerun-if-changed={}", from.join(file).display());
     }
     let cpu = env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets it");
-    let compiler = of_target("CC").unwrap_or_else(|| "cc".into());
+    let compiler = of_target("CC").unwrap_or_else(|| default_compiler(&cpu));
     let mut flags: Vec<String> = FLAGS.iter().chain(cpu_flags(&cpu)).map(|flag| flag.to_string()).collect();
     flags.extend(of_target("CFLAGS").unwrap_or_default().split_whitespace().map(String::from));
 

@@ -71,7 +71,8 @@ impl Error {
         let bytes = unsafe {
             let text = sys::sfu_string(self.0);
             let mut len = 0;
-            while *text.add(len) != 0 {
+            // Volatile, because compilers make other loops a call of strlen, which a kernel may not have.
+            while text.add(len).read_volatile() != 0 {
                 len += 1;
             }
             core::slice::from_raw_parts(text, len)
@@ -424,7 +425,9 @@ pub unsafe fn print_trace(out: &mut dyn fmt::Write, image: &Image<'_>, top: Opti
 /// That of [`print_trace`].
 pub unsafe fn on_panic(info: &PanicInfo<'_>, out: &mut dyn fmt::Write, image: &Image<'_>) -> Result<(), Error> {
     static BUSY: AtomicBool = AtomicBool::new(false);
-    let again = BUSY.swap(true, Ordering::Relaxed);
+    // Two accesses: an exchange may be a call into libgcc, and no other CPU prints.
+    let again = BUSY.load(Ordering::Relaxed);
+    BUSY.store(true, Ordering::Relaxed);
     if !again {
         // A console that fails has nowhere to say so.
         let _ = writeln!(out, "{}", info);

@@ -32,9 +32,10 @@ QEMU = {"x86_64": ["qemu-system-x86_64", "-M", "pc", "-serial", "stdio",
 CRASHED = {"x86_64": 35, "aarch64": 1, "s390x": 1}[CPU]  # QEMU's exit status after machine_exit(false)
 TIME_LIMIT = 120  # seconds for a boot, which takes one
 
-# Functions of the source, and their lines there. Between them lie those of core and of the crate.
-FRAMES = ["sfu_rust_print", "rust_begin_unwind", "element", "sum", "rust_main", "kernel_main", "kernel_start",
-          "boot64" if CPU == "x86_64" else "boot"]
+# Functions of the source. Between them lie those of core and of the crate.
+START = ["rust_main", "kernel_main", "kernel_start", "boot64" if CPU == "x86_64" else "boot"]
+WALKED = ["sfu_rust_here", "walk"] + START
+FRAMES = ["sfu_rust_print", "rust_begin_unwind", "element", "sum"] + START
 
 
 class Wrong(Exception):
@@ -70,6 +71,7 @@ def manual():
     must(len(blocks) == 3, "port/README.md has %d parts of the example" % len(blocks))
     for file, block in blocks:
         must(block in read("port/" + file), "what port/README.md shows of %s is not there" % file)
+    return "%d" % len(blocks)
 
 
 def linker_script():
@@ -92,10 +94,22 @@ def core():
     return os.path.abspath(run(HERE + "test/core.sh", CPU).strip())
 
 
-def build():
+def compilers():
+    """Folders of the PATH with cargo and rustc, by version. For another CPU the first alone: core is of its version."""
+    found = {}
+    for folder in os.environ["PATH"].split(":"):
+        if os.access(folder + "/cargo", os.X_OK) and os.access(folder + "/rustc", os.X_OK):
+            found.setdefault(run(folder + "/rustc", "--version").strip(), folder)
+    must(found, "no cargo and rustc")
+    return list(found.items())[:None if CPU == "x86_64" else 1]
+
+
+def build(folder):
     os.makedirs(WORK, exist_ok=True)
     cargo = WORK + "/cargo"
-    environment = dict(os.environ, CC=CROSS + "gcc", AR=CROSS + "ar", CARGO_TARGET_DIR=os.path.abspath(cargo))
+    environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CFLAGS", "AR")}
+    environment["CARGO_TARGET_DIR"] = os.path.abspath(cargo)
+    environment["PATH"] = folder + ":" + environment["PATH"]
     flags = [] if CPU == "x86_64" else ["--config", 'build.rustflags=["-L%s"]' % core()]
     run("cargo", "build", "--offline", "--locked", "--release", "--target=" + TARGET, *flags, cwd=HERE + "example",
         env=environment)
@@ -131,19 +145,25 @@ def line_of(text):
     return found[0]
 
 
+def compare_frames(functions_found, pcs, wanted):
+    """Names of the functions that PCS are in: in order those WANTED, and between them the crate's and core's."""
+    starts = [start for start, _ in functions_found]
+    names = [plain(functions_found[bisect.bisect_left(starts, int(pc, 16)) - 1][1]) for pc in pcs]
+    must([name for name in names if name in wanted] == wanted, "the frames are " + " ".join(names))
+    others = [name for name in names if name not in wanted]
+    must(all("core" in name or "sfu" in name for name in others), "frames of nobody: " + " ".join(others))
+    return names
+
+
 def compare(image, printed):
+    found = functions(image)
+    compare_frames(found, re.findall(r"^at 0x([0-9a-f]+)$", printed, re.M), WALKED)
+    must("\nthe outermost frame\n" in printed, "the walk has not come to its end")
     at_line = line_of("of[index]")
     must(re.search(r"^panicked at .*src/lib\.rs:%d:" % at_line, printed, re.M), "no line %d is said" % at_line)
     must("index out of bounds: the len is 3 but the index is 3" in printed, "no reason is said")
-    found = functions(image)
-    starts = [start for start, _ in found]
-    names = []
-    for pc in re.findall(r"^#[0-9]+ +0x([0-9a-f]+)", printed, re.M):
-        names.append(plain(found[bisect.bisect_left(starts, int(pc, 16)) - 1][1]))
-    must([name for name in names if name in FRAMES] == FRAMES, "the frames are " + " ".join(names))
-    others = [name for name in names if name not in FRAMES]
-    must(all("core" in name or "sfu" in name for name in others), "frames of nobody: " + " ".join(others))
-    must(any("core" in name for name in others), "no frame is the core library's: " + " ".join(names))
+    names = compare_frames(found, re.findall(r"^#[0-9]+ +0x([0-9a-f]+)", printed, re.M), FRAMES)
+    must(any("core" in name for name in names), "no frame is the core library's: " + " ".join(names))
     must("\ntrace ends (1): " in printed, "the trace is not complete")
     return names
 
@@ -168,15 +188,20 @@ def boot(image):
     return "%d frames" % len(names)
 
 
-def main():
+def build_and_boot(folder):
+    return boot(build(folder))
+
+
+def test(name, function, *arguments):
     try:
-        manual()
-        print("ok a panic in Rust, %s: %s" % (CPU, boot(build())))
+        print("ok %s, %s: %s" % (name, CPU, function(*arguments)))
     except (Wrong, OSError, LookupError, subprocess.SubprocessError) as wrong:
         text = str(wrong).splitlines()
         print("".join("# %s\n" % line for line in text[1:]), end="")
-        print("not ok a panic in Rust, %s: %s" % (CPU, text[0]))
+        print("not ok %s, %s: %s" % (name, CPU, text[0]))
         sys.exit(1)
 
 
-main()
+test("the manual's lines", manual)
+for version, where in compilers():
+    test("a panic in Rust by " + version, build_and_boot, where)

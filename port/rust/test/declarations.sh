@@ -63,7 +63,7 @@ said() {
     fi
 }
 
-# mutant NAME SED-EXPRESSION REASON: a crate with that change compiles by itself, and is found to differ for that reason.
+# mutant NAME SED-EXPRESSION REASON: a crate with that change compiles by itself, and is found to differ for REASON.
 mutant() {
     sources=$work/mutant
     rm -rf "$sources"

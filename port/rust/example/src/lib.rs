@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The sfu authors
-//! A kernel in Rust that panics in core, three calls deep, and prints the trace. Its machine is that of
-//! `port/baremetal`; rules.mk links both and makes the tables.
+//! A kernel in Rust that walks its own stack, then panics in core, three calls deep, and prints the trace. Its machine
+//! is that of `port/baremetal`; `../test/boot.py` links both and makes the tables.
 #![no_std]
 
-use core::fmt;
+use core::fmt::{self, Write};
 use core::panic::PanicInfo;
 use core::ptr::addr_of;
+use core::slice::from_raw_parts;
 
 extern "C" {
     static sframe_start: u8; // kernel.ld
@@ -42,6 +43,26 @@ fn panic(info: &PanicInfo) -> ! {
     }
 }
 
+/// Prints the PC of each frame from here on.
+#[no_mangle]
+#[inline(never)]
+fn walk(console: &mut Console) -> Result<(), sfu::Error> {
+    let (tables, stack) = unsafe {
+        let size = addr_of!(sframe_end) as usize - addr_of!(sframe_start) as usize;
+        (from_raw_parts(addr_of!(sframe_start), size), addr_of!(boot_stack)..addr_of!(boot_stack_top))
+    };
+    let mut section = sfu::Section::open_own(tables)?;
+    let mut target = unsafe { sfu::Target::live(stack) };
+    target.add(&mut section)?;
+    sfu::here(|top| {
+        for frame in sfu::Frames::new(&target, top) {
+            let _ = writeln!(console, "at {:#x}", frame?.regs.pc);
+        }
+        let _ = writeln!(console, "the outermost frame");
+        Ok(())
+    })
+}
+
 #[no_mangle]
 #[inline(never)]
 fn element(of: &[u8], index: usize) -> u8 {
@@ -61,5 +82,8 @@ fn sum(of: &[u8], count: usize) -> u8 {
 /// Called by machine.c.
 #[no_mangle]
 pub extern "C" fn rust_main() -> u32 {
+    if let Err(error) = walk(&mut Console) {
+        let _ = writeln!(Console, "{}", error);
+    }
     u32::from(sum(b"abc", 4)) + 1
 }
