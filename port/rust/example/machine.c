@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* Between port/baremetal, which is C without floating point, and Rust. */
+#include "kernel.h"
+
+uint32_t rust_main(void);
+
+/* Debian's core library has been compiled for user mode: it may move data through any register. */
+static void enable_vectors(void)
+{
+#if defined(__x86_64__)
+    uint64_t control;
+
+    __asm__ volatile("mov %%cr4, %0" : "=r"(control));
+    __asm__ volatile("mov %0, %%cr4" : : "r"(control | 0x600)); /* OSFXSR, OSXMMEXCPT */
+#elif defined(__aarch64__)
+    __asm__ volatile("msr cpacr_el1, %0; isb" : : "r"((uint64_t)3 << 20));
+#else
+    uint64_t control;
+
+    __asm__ volatile("stctg 0, 0, %0" : "=Q"(control));
+    control |= 0x40000; /* AFP registers */
+    __asm__ volatile("lctlg 0, 0, %0" : : "Q"(control));
+#endif
+}
+
+void kernel_main(const char *command_line)
+{
+    (void)command_line;
+    enable_vectors();
+    (void)rust_main();
+}
+
+const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset)
+{
+    (void)ctx;
+    (void)addr;
+    (void)offset;
+    return NULL;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The sfu authors
+//! A kernel in Rust that walks its own stack, then panics in core, three calls deep, and prints the trace. Its machine
+//! is that of `port/baremetal`; `../test/boot.py` links both and makes the tables.
+#![no_std]
+
+use core::fmt::{self, Write};
+use core::panic::PanicInfo;
+use core::ptr::addr_of;
+use core::slice::from_raw_parts;
+
+extern "C" {
+    static sframe_start: u8; // kernel.ld
+    static sframe_end: u8;
+    static boot_stack: u8;
+    static boot_stack_top: u8;
+    fn machine_putc(c: u8); // port/baremetal
+    fn machine_exit(good: bool) -> !;
+}
+
+struct Console;
+
+impl fmt::Write for Console {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for &c in text.as_bytes() {
+            unsafe { machine_putc(c) };
+        }
+        Ok(())
+    }
+}
+
+#[panic_handler]
+fn panic(info: &PanicInfo) -> ! {
+    unsafe {
+        let image = sfu::Image {
+            tables: addr_of!(sframe_start)..addr_of!(sframe_end),
+            stack: addr_of!(boot_stack)..addr_of!(boot_stack_top),
+            name: "kernel.elf\0",
+            slide: 0,
+        };
+        let _ = sfu::on_panic(info, &mut Console, &image);
+        machine_exit(false)
+    }
+}
+
+/// Prints the PC of each frame from here on.
+#[no_mangle]
+#[inline(never)]
+fn walk(console: &mut Console) -> Result<(), sfu::Error> {
+    let (tables, stack) = unsafe {
+        let size = addr_of!(sframe_end) as usize - addr_of!(sframe_start) as usize;
+        (from_raw_parts(addr_of!(sframe_start), size), addr_of!(boot_stack)..addr_of!(boot_stack_top))
+    };
+    let mut section = sfu::Section::open_own(tables)?;
+    let mut target = unsafe { sfu::Target::live(stack) };
+    target.add(&mut section)?;
+    sfu::here(|top| {
+        for frame in sfu::Frames::new(&target, top) {
+            let _ = writeln!(console, "at {:#x}", frame?.regs.pc);
+        }
+        let _ = writeln!(console, "the outermost frame");
+        Ok(())
+    })
+}
+
+#[no_mangle]
+#[inline(never)]
+fn element(of: &[u8], index: usize) -> u8 {
+    of[index]
+}
+
+#[no_mangle]
+#[inline(never)]
+fn sum(of: &[u8], count: usize) -> u8 {
+    let mut all = 0;
+    for i in 0..count {
+        all += element(of, i) & 1;
+    }
+    all
+}
+
+/// Called by machine.c.
+#[no_mangle]
+pub extern "C" fn rust_main() -> u32 {
+    if let Err(error) = walk(&mut Console) {
+        let _ = writeln!(Console, "{}", error);
+    }
+    u32::from(sum(b"abc", 4)) + 1
+}

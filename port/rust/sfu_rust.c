@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* What the crate needs of C beside sfu.c: the registers of "here", which only an inlined capture gives, and the panic
+ * printer. src/sys.rs declares it. */
+#include "sfu_arch.h"
+#include "sfu_print.h"
+
+struct sfu_rust_image {
+    const void *tables, *tables_end;
+    const void *stack, *stack_end;
+    const char *name;
+    uint64_t slide;
+};
+
+typedef void (*sfu_rust_here_fn)(void *ctx, const struct sfu_registers *here);
+typedef void (*sfu_rust_put_fn)(void *ctx, char c);
+
+void sfu_rust_here(sfu_rust_here_fn with, void *ctx);
+int sfu_rust_print(const struct sfu_rust_image *image, const struct sfu_registers *top, sfu_rust_put_fn put,
+                   void *ctx);
+
+/* The registers hold while this function has not returned, so it calls instead of returning them. */
+void sfu_rust_here(sfu_rust_here_fn with, void *ctx)
+{
+    struct sfu_cpu cpu;
+    struct sfu_registers here = sfu_here(&cpu);
+
+    with(ctx, &here);
+}
+
+static struct sfu_panic panic;
+
+int sfu_rust_print(const struct sfu_rust_image *image, const struct sfu_registers *top, sfu_rust_put_fn put,
+                   void *ctx)
+{
+    struct sfu_cpu cpu;
+    struct sfu_registers here = sfu_here(&cpu);
+
+    if (panic.busy == 0) {
+        panic.put = put;
+        panic.ctx = ctx;
+        panic.image = image->name;
+        panic.slide = image->slide;
+        /* A faulty section costs frames; the trace ends with a code that says so. */
+        (void)sfu_panic_init(&panic, image->tables, image->tables_end, image->stack, image->stack_end);
+    }
+    return sfu_panic_print(&panic, top != NULL ? top : &here);
+}

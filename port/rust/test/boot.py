@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""boot.py CPU DIRECTORY: builds the example by cargo, has sfu-gen make its tables, boots it, and compares the trace of
+its panic with the source: functions by the symbol table, lines by sfu-trace. Needs neither a new assembler nor a
+network."""
+import bisect
+import os
+import re
+import subprocess
+import sys
+
+CPU, WORK = sys.argv[1:]
+HERE = "port/rust/"
+TARGET = CPU + "-unknown-linux-gnu"
+CROSS = {"x86_64": "", "aarch64": "aarch64-linux-gnu-", "s390x": "s390x-linux-gnu-"}[CPU]
+FLAGS = ["-std=gnu11", "-ffreestanding", "-O2", "-g", "-fomit-frame-pointer", "-fno-stack-protector", "-fpie",
+         "-fvisibility=hidden", "-fno-optimize-sibling-calls", "-fasynchronous-unwind-tables", "-ffunction-sections",
+         "-Wall", "-Wextra", "-Werror", "-I.", "-Iarch", "-Iport/print", "-Iport/baremetal", "-Iport/baremetal/" + CPU]
+CPU_FLAGS = {"x86_64": ["-mno-red-zone", "-mgeneral-regs-only", "-fcf-protection=none"],
+             "aarch64": ["-mgeneral-regs-only", "-mstrict-align", "-mno-outline-atomics"],
+             "s390x": ["-msoft-float", "-march=z196"]}[CPU]
+SOURCES = ["port/baremetal/kernel.c", "port/baremetal/tables.c", "port/baremetal/%s/boot.S" % CPU,
+           "port/baremetal/%s/machine.c" % CPU, HERE + "example/machine.c"]
+LINK = ["-nostdlib", "-static-pie", "-Wl,--gc-sections,-z,norelro,--build-id=none,-z,max-page-size=4096"]
+QEMU = {"x86_64": ["qemu-system-x86_64", "-M", "pc", "-serial", "stdio",
+                   "-device", "isa-debug-exit,iobase=0xf4,iosize=4"],
+        "aarch64": ["qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-serial", "stdio",
+                    "-semihosting-config", "enable=on,target=native,arg=panic"],
+        "s390x": ["qemu-system-s390x", "-M", "s390-ccw-virtio", "-chardev", "stdio,id=c",
+                  "-device", "sclpconsole,chardev=c", "-action", "panic=exit-failure"]}[CPU]
+CRASHED = {"x86_64": 35, "aarch64": 1, "s390x": 1}[CPU]  # QEMU's exit status after machine_exit(false)
+TIME_LIMIT = 120  # seconds for a boot, which takes one
+
+# Functions of the source. Between them lie those of core and of the crate.
+START = ["rust_main", "kernel_main", "kernel_start", "boot64" if CPU == "x86_64" else "boot"]
+WALKED = ["sfu_rust_here", "walk"] + START
+FRAMES = ["sfu_rust_print", "rust_begin_unwind", "element", "sum"] + START
+
+
+class Wrong(Exception):
+    pass
+
+
+def must(condition, what):
+    if not condition:
+        raise Wrong(what)
+
+
+def run(*command, status=0, timeout=None, **more):
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=timeout,
+                          stdin=subprocess.DEVNULL, **more)
+    must(done.returncode == status, "%s: status %d:\n%s%s"
+         % (" ".join(command), done.returncode, done.stdout[-2000:], done.stderr[-2000:]))
+    return done.stdout
+
+
+def read(file):
+    with open(file, encoding="utf-8") as f:
+        return f.read()
+
+
+def write(file, text):
+    with open(file, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def manual():
+    """What port/README.md shows is in the example as it stands there."""
+    blocks = re.findall(r"<!-- part of: (rust/.*?) -->\n```\w+\n(.*?)```\n", read("port/README.md"), re.S)
+    must(len(blocks) == 3, "port/README.md has %d parts of the example" % len(blocks))
+    for file, block in blocks:
+        must(block in read("port/" + file), "what port/README.md shows of %s is not there" % file)
+    return "%d" % len(blocks)
+
+
+def linker_script():
+    """Room for the tables, as sfu-gen --help shows it: those of the exception entries are written by hand."""
+    text, count = re.subn(r" *\.sframe : {.*?} :text\n", """
+    .sfu_sframe : ALIGN(8) {
+        sframe_start = .; QUAD(0) . += 64 + SIZEOF(.sframe) + SIZEOF(.eh_frame) * 5 / 4; . = ALIGN(8);
+        sframe_end = .;
+    } :text
+""", read("port/baremetal/kernel.ld"), flags=re.S)
+    must(count == 1 and " .eh_frame" in text, "kernel.ld is not what it was")
+    last = """    .eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) }
+    .sframe 0 (INFO) : { KEEP(*(.sframe .sframe.*)) }
+"""
+    write(WORK + "/kernel.ld", re.sub(r"( *.DISCARD.*) \.eh_frame", lambda match: last + match[1], text))
+
+
+def core():
+    """The folder of the core library, where Debian's rustc for this machine comes without."""
+    return os.path.abspath(run(HERE + "test/core.sh", CPU).strip())
+
+
+def compilers():
+    """Folders of the PATH with cargo and rustc, by version. For another CPU the first alone: core is of its version."""
+    found = {}
+    for folder in os.environ["PATH"].split(":"):
+        if os.access(folder + "/cargo", os.X_OK) and os.access(folder + "/rustc", os.X_OK):
+            found.setdefault(run(folder + "/rustc", "--version").strip(), folder)
+    must(found, "no cargo and rustc")
+    return list(found.items())[:None if CPU == "x86_64" else 1]
+
+
+def build(folder):
+    os.makedirs(WORK, exist_ok=True)
+    cargo = WORK + "/cargo"
+    environment = {name: value for name, value in os.environ.items() if name not in ("CC", "CFLAGS", "AR")}
+    environment["CARGO_TARGET_DIR"] = os.path.abspath(cargo)
+    environment["PATH"] = folder + ":" + environment["PATH"]
+    flags = [] if CPU == "x86_64" else ["--config", 'build.rustflags=["-L%s"]' % core()]
+    run("cargo", "build", "--offline", "--locked", "--release", "--target=" + TARGET, *flags, cwd=HERE + "example",
+        env=environment)
+    objects = []
+    for source in SOURCES:
+        objects.append("%s/%s.o" % (WORK, source.replace("/", "-")))
+        run(CROSS + "gcc", *CPU_FLAGS, *FLAGS, "-c", source, "-o", objects[-1])
+    linker_script()
+    image = WORK + "/kernel.elf"
+    run(CROSS + "gcc", *LINK, "-L" + WORK, "-Tport/baremetal/%s/machine.ld" % CPU, *objects,
+        "%s/%s/release/libexample.a" % (cargo, TARGET), "-o", image)
+    run("build/tools/sfu-gen", "-q", "--strict", image)
+    run("build/tools/sfu-gen", "-q", "--check", "--strict", image)
+    return image
+
+
+def functions(image):
+    """Addresses and names, in order. The image's start is the first function's."""
+    lines = [line.split() for line in run(CROSS + "nm", image).splitlines()]
+    return sorted((int(words[0], 16), words[2]) for words in lines
+                  if len(words) == 3 and words[1] in "tTW" and words[2] != "image_start")
+
+
+def plain(name):
+    """Newer compilers put the panic handler into a namespace."""
+    return re.sub("^_R.*(rust_begin_unwind)$", r"\1", name)
+
+
+def line_of(text):
+    lines = read(HERE + "example/src/lib.rs").splitlines()
+    found = [number for number, line in enumerate(lines, 1) if line.strip() == text]
+    must(len(found) == 1, "%d lines are %s" % (len(found), text))
+    return found[0]
+
+
+def compare_frames(functions_found, pcs, wanted):
+    """Names of the functions that PCS are in: in order those WANTED, and between them the crate's and core's."""
+    starts = [start for start, _ in functions_found]
+    names = [plain(functions_found[bisect.bisect_left(starts, int(pc, 16)) - 1][1]) for pc in pcs]
+    must([name for name in names if name in wanted] == wanted, "the frames are " + " ".join(names))
+    others = [name for name in names if name not in wanted]
+    must(all("core" in name or "sfu" in name for name in others), "frames of nobody: " + " ".join(others))
+    return names
+
+
+def compare(image, printed):
+    found = functions(image)
+    compare_frames(found, re.findall(r"^at 0x([0-9a-f]+)$", printed, re.M), WALKED)
+    must("\nthe outermost frame\n" in printed, "the walk has not come to its end")
+    at_line = line_of("of[index]")
+    must(re.search(r"^panicked at .*src/lib\.rs:%d:" % at_line, printed, re.M), "no line %d is said" % at_line)
+    must("index out of bounds: the len is 3 but the index is 3" in printed, "no reason is said")
+    names = compare_frames(found, re.findall(r"^#[0-9]+ +0x([0-9a-f]+)", printed, re.M), FRAMES)
+    must(any("core" in name for name in names), "no frame is the core library's: " + " ".join(names))
+    must("\ntrace ends (1): " in printed, "the trace is not complete")
+    return names
+
+
+def compare_lines(image, names):
+    """What sfu-trace says of the log."""
+    said = run("build/tools/sfu-trace", "--log=" + WORK + "/log", image)
+    frames = re.split(r"^#[0-9]+ .*\n", said, flags=re.M)[1:]
+    must(len(frames) == len(names), "sfu-trace says %d frames of %d" % (len(frames), len(names)))
+    lines = {"element": "of[index]", "sum": "all += element(of, i) & 1;", "rust_main": 'u32::from(sum(b"abc", 4)) + 1'}
+    for name, text in lines.items():
+        frame, wanted = frames[names.index(name)], "%s at src/lib.rs:%d\n" % (name, line_of(text))
+        must(wanted in frame, "%s is not in what sfu-trace says: %s" % (wanted, frame))
+
+
+def boot(image):
+    printed = run(*QEMU, "-nodefaults", "-no-reboot", "-display", "none", "-kernel", image, status=CRASHED,
+                  timeout=TIME_LIMIT)
+    write(WORK + "/log", printed)
+    names = compare(image, printed)
+    compare_lines(image, names)
+    return "%d frames" % len(names)
+
+
+def build_and_boot(folder):
+    return boot(build(folder))
+
+
+def test(name, function, *arguments):
+    try:
+        print("ok %s, %s: %s" % (name, CPU, function(*arguments)))
+    except (Wrong, OSError, LookupError, subprocess.SubprocessError) as wrong:
+        text = str(wrong).splitlines()
+        print("".join("# %s\n" % line for line in text[1:]), end="")
+        print("not ok %s, %s: %s" % (name, CPU, text[0]))
+        sys.exit(1)
+
+
+test("the manual's lines", manual)
+for version, where in compilers():
+    test("a panic in Rust by " + version, build_and_boot, where)
