@@ -172,8 +172,8 @@ pub trait Machine {
         None
     }
 
-    /// What lies behind `frame`, which no FDE describes (`why` is [`sys::SFU_E_NO_FDE`]) or whose FDE is a signal frame
-    /// without rows ([`sys::SFU_E_SIGNAL`]).
+    /// What lies behind `frame`, which no FDE describes (`why` is [`sys::SFU_E_NO_FDE`] or [`sys::SFU_E_NOT_CODE`]) or
+    /// whose FDE is a signal frame without rows ([`sys::SFU_E_SIGNAL`]).
     fn trap(&self, frame: &Frame, why: Error) -> Trap {
         let _ = (frame, why);
         Trap::Unknown
@@ -223,12 +223,15 @@ impl<'a> Target<'a> {
                 reg: None,
                 trap: None,
                 stack: None,
+                original_ra: None,
                 ctx: ptr::null_mut(),
                 pac_mask: 0,
                 max_frames: 0,
                 red_zone: 0,
                 max_switches: 0,
                 frame_pointers: false,
+                final_first: 0,
+                final_last: 0,
             },
             borrowed: PhantomData,
         }
@@ -278,15 +281,17 @@ impl<'a> Target<'a> {
     ///
     /// # Safety
     ///
-    /// `pac_mask`, `max_frames`, `red_zone`, `max_switches` and `frame_pointers` may become anything. A window is
-    /// readable, and callbacks may be called with `ctx`, as long as the target is used. `sections` stays as it is.
+    /// `pac_mask`, `max_frames`, `red_zone`, `max_switches`, `frame_pointers`, `final_first` and `final_last` may become
+    /// anything. A window is readable, and callbacks may be called with `ctx`, as long as the target is used. `sections`
+    /// stays as it is.
     pub unsafe fn raw_mut(&mut self) -> &mut sys::sfu_target {
         &mut self.raw
     }
 
     /// Finds what the sections say of `frame`; `function` of the row is where its function starts.
     ///
-    /// Errors: those of [`Section::find`], or [`sys::SFU_E_EMPTY`] if there is no section.
+    /// Errors: those of [`Section::find`], [`sys::SFU_E_NOT_CODE`] if no section's text has its PC, or
+    /// [`sys::SFU_E_EMPTY`] if there is no section.
     pub fn find(&self, frame: &Frame) -> Result<Row, Error> {
         let mut row = Row::default();
         // SAFETY: the sections in the list are opened and borrowed.
@@ -303,7 +308,7 @@ impl<'a> Target<'a> {
 ///
 /// Errors: those of [`Target::find`]; [`sys::SFU_E_STACK`], [`sys::SFU_E_ADDRESS`], [`sys::SFU_E_UNSAFE`],
 /// [`sys::SFU_E_REGISTER`], [`sys::SFU_E_NO_RA`], [`sys::SFU_E_PROGRESS`], [`sys::SFU_E_SWITCHES`],
-/// [`sys::SFU_E_DEPTH`] or [`sys::SFU_E_SIGNAL`].
+/// [`sys::SFU_E_DEPTH`], [`sys::SFU_E_SIGNAL`] or [`sys::SFU_E_NOT_FINAL`].
 #[derive(Debug)]
 pub struct Frames<'a> {
     walk: sys::sfu_walk,
@@ -321,8 +326,8 @@ enum State {
 impl<'a> Frames<'a> {
     /// Begins a walk at `top`.
     pub fn new(target: &'a Target<'_>, top: &Registers) -> Self {
-        let mut walk = MaybeUninit::uninit();
-        // SAFETY: the target is borrowed as long as the walk, and sfu_walk_start fills in all of it.
+        let mut walk = MaybeUninit::zeroed();
+        // SAFETY: the target is borrowed as long as the walk. sfu_walk_start fills in all but `left`, which is zeroed.
         let walk = unsafe {
             sys::sfu_walk_start(walk.as_mut_ptr(), &target.raw, top);
             walk.assume_init()

@@ -45,7 +45,7 @@ pub const SFU_E_FLAGS: c_int = -5;
 pub const SFU_E_BOUNDS: c_int = -6;
 /// The callback could not read the section.
 pub const SFU_E_SECTION: c_int = -7;
-/// A second header follows the table: the linker did not merge the sections.
+/// A second header follows the tables: [`sfu_open_next`].
 pub const SFU_E_CONCATENATED: c_int = -8;
 /// Flagged as sorted, but this FDE starts below the one before it.
 pub const SFU_E_UNSORTED: c_int = -9;
@@ -83,6 +83,10 @@ pub const SFU_E_SWITCHES: c_int = -23;
 pub const SFU_E_DEPTH: c_int = -24;
 /// A signal frame without rows, and no trap hook that knows it.
 pub const SFU_E_SIGNAL: c_int = -25;
+/// The PC lies outside of the text of all sections: it is not code.
+pub const SFU_E_NOT_CODE: c_int = -26;
+/// The trace has ended, but not in the final frame that the target names.
+pub const SFU_E_NOT_FINAL: c_int = -27;
 
 /// ABI (specification 2.2.1): aarch64, big endian.
 pub const SFU_AARCH64_BIG: u8 = 1;
@@ -97,6 +101,15 @@ pub const SFU_S390X: u8 = 4;
 pub const SFU_PC_EXACT: u8 = 0;
 /// The PC is a return address. It is looked up as pc - 1, because it may lie one past the end of its function.
 pub const SFU_PC_RETURN: u8 = 1;
+
+/// The frame was reached by the tables, or by a trap hook that was sure.
+pub const SFU_GUESS_NONE: u8 = 0;
+/// By a frame record: [`sfu_target::frame_pointers`].
+pub const SFU_GUESS_RECORD: u8 = 1;
+/// By a trap hook that was not sure.
+pub const SFU_GUESS_HOOK: u8 = 2;
+/// By a call through a wild pointer: [`sfu_walk_step`].
+pub const SFU_GUESS_CALL: u8 = 3;
 
 /// The rules of the row hold.
 pub const SFU_ROW_RULES: u8 = 0;
@@ -137,8 +150,10 @@ pub struct sfu_frame {
     pub switches: u8,
     /// On another stack than the frame before it.
     pub switched: bool,
-    /// Reached by the frame-pointer fallback, or by a trap hook that guessed.
-    pub guessed: bool,
+    /// How it was reached: [`SFU_GUESS_NONE`] and so on.
+    pub guessed: u8,
+    /// Somebody had replaced the return address that led here: `regs.pc` is the original one.
+    pub replaced: bool,
     /// Neither this frame nor one before it was guessed. A trace is proven as a whole when its last frame is reliable
     /// and the walk returned [`SFU_END`].
     pub reliable: bool,
@@ -208,10 +223,10 @@ pub struct sfu_trapped {
     pub guessed: bool,
 }
 
-/// Asked about a `frame` that no FDE describes (`code` is [`SFU_E_NO_FDE`]) or whose FDE is a signal frame without rows
-/// ([`SFU_E_SIGNAL`]). If that is a trap or signal frame that it knows, it fills in `*trapped` and returns [`SFU_OK`].
-/// It returns [`SFU_END`] if it knows that nothing lies beyond (entry from user mode), `code` if it does not know the
-/// frame, or an error. The step returns that value.
+/// Asked about a `frame` that no FDE describes (`code` is [`SFU_E_NO_FDE`] or [`SFU_E_NOT_CODE`]) or whose FDE is a
+/// signal frame without rows ([`SFU_E_SIGNAL`]). If that is a trap or signal frame that it knows, it fills in
+/// `*trapped` and returns [`SFU_OK`]. It returns [`SFU_END`] if it knows that nothing lies beyond (entry from user
+/// mode), `code` if it does not know the frame, or an error. The step returns that value.
 pub type sfu_trap_fn = Option<
     unsafe extern "C" fn(ctx: *mut c_void, frame: *const sfu_frame, code: c_int, trapped: *mut sfu_trapped) -> c_int,
 >;
@@ -219,8 +234,15 @@ pub type sfu_trap_fn = Option<
 /// Tells stacks apart: any number that is the same for two SPs exactly if they lie on the same stack.
 pub type sfu_stack_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, sp: u64) -> u64>;
 
-/// One .sframe section, filled in by [`sfu_open`]; callers read, but never write it. It refers to the bytes, which must
-/// stay where they are.
+/// Gives the return address that somebody has replaced: a function tracer, a return probe. Asked about each `*ra` that
+/// a row or a guess gives for `frame`, without its PAC, but not about the PC that a trap has saved. `slot` is where it
+/// was on the stack; 0: in a register. Returns true if `*ra` was replaced, and is the original one now; otherwise it is
+/// unchanged. It may be asked again about the same frame, and of a step that fails then.
+pub type sfu_ra_fn =
+    Option<unsafe extern "C" fn(ctx: *mut c_void, frame: *const sfu_frame, slot: u64, ra: *mut u64) -> bool>;
+
+/// One .sframe section, filled in by [`sfu_open`]; callers read it, and write nothing but `text_first` and `text_last`.
+/// It refers to the bytes, which must stay where they are.
 #[repr(C)]
 #[derive(Debug)]
 pub struct sfu_section {
@@ -236,6 +258,10 @@ pub struct sfu_section {
     pub addr: u64,
     /// How many bytes it has.
     pub size: u64,
+    /// The first address of the code that it describes. Of a PC outside, it is not asked by [`sfu_find_frame`].
+    pub text_first: u64,
+    /// The last address of that code. No code is left: 1 and 0. [`sfu_open`] sets 0 and `u64::MAX`: unknown.
+    pub text_last: u64,
     /// Offset of the FDEs from the start of the section.
     pub fdes: u32,
     /// Offset of the rows.
@@ -283,6 +309,8 @@ pub struct sfu_target {
     pub trap: sfu_trap_fn,
     /// Or None: all is one stack, which only a trap can leave.
     pub stack: sfu_stack_fn,
+    /// Or None: nobody replaces return addresses.
+    pub original_ra: sfu_ra_fn,
     /// Passed to each of the callbacks.
     pub ctx: *mut c_void,
     /// aarch64: which bits of a signed RA are its PAC, bit 55 excepted; 0: those of a 48-bit address space.
@@ -292,10 +320,14 @@ pub struct sfu_target {
     /// Bytes below SP that an interrupted function may still use: 0 in a kernel, 128 in x86_64 user mode. A slot of FP
     /// that lies lower is not read in an exact frame.
     pub red_zone: u16,
-    /// 0: [`SFU_MAX_SWITCHES`].
+    /// 0, or more than [`SFU_MAX_SWITCHES`]: [`SFU_MAX_SWITCHES`].
     pub max_switches: u8,
     /// Opt in: where no FDE covers a PC, guess that FP holds a frame record; not on s390x.
     pub frame_pointers: bool,
+    /// The lookup PC of the final frame, in which a trace has to end ([`SFU_E_NOT_FINAL`]), is from here ...
+    pub final_first: u64,
+    /// ... to here. 0: any frame.
+    pub final_last: u64,
 }
 
 /// A walk. Callers read `frame`.
@@ -306,6 +338,8 @@ pub struct sfu_walk {
     pub target: *const sfu_target,
     /// Where it is.
     pub frame: sfu_frame,
+    /// The SP at each stack switch so far: `frame.switches` of them.
+    pub left: [u64; SFU_MAX_SWITCHES as usize],
 }
 
 /// Where a check stopped.
@@ -365,6 +399,22 @@ extern "C" {
         addr: u64,
     ) -> c_int;
 
+    /// Opens the tables behind those of `section`, which a linker has joined without merging them, as a section of their
+    /// own, `*next`, and makes `section` end in front of them. Returns [`SFU_OK`], [`SFU_E_EMPTY`] if there are no more,
+    /// or what [`sfu_open`] or [`sfu_open_remote`] returns.
+    ///
+    /// # Safety
+    /// `section` was opened; nobody uses it meanwhile. `*next` need not be initialized.
+    pub fn sfu_open_next(section: *mut sfu_section, next: *mut sfu_section) -> c_int;
+
+    /// Sets the text of `section` to what its FDEs describe: from the lowest start of a function to the highest end.
+    /// Takes time in proportion to the FDEs. Returns [`SFU_OK`], [`SFU_E_EMPTY`] (it has none but empty functions),
+    /// [`SFU_E_FDE`] (a function reaches the end of the address space) or [`SFU_E_SECTION`].
+    ///
+    /// # Safety
+    /// `section` was opened; nobody uses it meanwhile.
+    pub fn sfu_find_text(section: *mut sfu_section) -> c_int;
+
     /// Checks a whole section as no lookup needs to. Takes time in proportion to it. On a fault `*place`, which may be
     /// NULL, becomes its place. Returns [`SFU_OK`], or the first fault: [`SFU_E_EMPTY`] (no FDE), [`SFU_E_BOUNDS`],
     /// [`SFU_E_SECTION`], [`SFU_E_FDE`], [`SFU_E_ROW`], [`SFU_E_NO_ROW`], [`SFU_E_UNSORTED`], [`SFU_E_OVERLAP`],
@@ -408,21 +458,14 @@ extern "C" {
     /// `section` was opened. `*row` need not be initialized.
     pub fn sfu_find(section: *const sfu_section, pc: u64, row: *mut sfu_row) -> c_int;
 
-    /// Finds what the sections of `target` say of `frame`, from the front of the list until one of them has a row. If
-    /// none has, the first error counts that says more than [`SFU_E_NO_FDE`]. Fills in `*row`. Returns what
-    /// [`sfu_find`] returned, or [`SFU_E_EMPTY`] if there is no section.
+    /// Finds what the sections of `target` say of `frame`. Those whose text has its lookup PC are tried, from the front
+    /// of the list, until one of them has a row. If none has, the first error counts that says more than
+    /// [`SFU_E_NO_FDE`]. Fills in `*row`. Returns what [`sfu_find`] returned, [`SFU_E_NOT_CODE`] if no section's text
+    /// has the PC, or [`SFU_E_EMPTY`] if there is no section.
     ///
     /// # Safety
     /// All sections of `target` were opened. `*row` need not be initialized.
     pub fn sfu_find_frame(target: *const sfu_target, frame: *const sfu_frame, row: *mut sfu_row) -> c_int;
-
-    /// Turns `frame` into its caller's by `row`, reading at most three words of the stack. Returns [`SFU_OK`],
-    /// [`SFU_END`], [`SFU_E_SIGNAL`], [`SFU_E_STACK`], [`SFU_E_ADDRESS`], [`SFU_E_UNSAFE`], [`SFU_E_REGISTER`],
-    /// [`SFU_E_NO_RA`], [`SFU_E_PROGRESS`], [`SFU_E_SWITCHES`] or [`SFU_E_DEPTH`].
-    ///
-    /// # Safety
-    /// `row` was found by sfu. `target`'s window is readable, and its callbacks may be called.
-    pub fn sfu_apply(target: *const sfu_target, row: *const sfu_row, frame: *mut sfu_frame) -> c_int;
 
     /// Begins a walk at `top`. The first frame is there at once, also if nothing is known of its PC.
     ///
@@ -430,9 +473,20 @@ extern "C" {
     /// `target` outlives the walk. `*walk` need not be initialized.
     pub fn sfu_walk_start(walk: *mut sfu_walk, target: *const sfu_target, top: *const sfu_registers);
 
+    /// Moves `walk` to the caller by `row`, reading at most three words of the stack. Anything but [`SFU_OK`] leaves it as
+    /// it is. Returns [`SFU_OK`], [`SFU_END`], [`SFU_E_SIGNAL`], [`SFU_E_STACK`], [`SFU_E_ADDRESS`], [`SFU_E_UNSAFE`],
+    /// [`SFU_E_REGISTER`], [`SFU_E_NO_RA`], [`SFU_E_PROGRESS`], [`SFU_E_SWITCHES`] or [`SFU_E_DEPTH`].
+    ///
+    /// # Safety
+    /// `walk` was started. `row` was found by sfu. The target's window is readable, and its callbacks may be called.
+    pub fn sfu_apply(walk: *mut sfu_walk, row: *const sfu_row) -> c_int;
+
     /// Moves the walk to the caller. Anything but [`SFU_OK`] leaves it as it is, and comes again if asked again.
-    /// Returns [`SFU_OK`], [`SFU_END`], what [`sfu_find_frame`] or [`sfu_apply`] returned, or what the trap hook
-    /// returned. Every walk ends.
+    /// Returns [`SFU_OK`], [`SFU_END`], what [`sfu_find_frame`] or [`sfu_apply`] returned, what the trap hook returned,
+    /// or [`SFU_E_NOT_FINAL`]. Every walk ends.
+    ///
+    /// A frame that is exact and whose PC is not code may have been called through a wild pointer. If the trap hook does
+    /// not know it and the return address that a call leaves is code, that is the caller: [`SFU_GUESS_CALL`].
     ///
     /// # Safety
     /// `walk` was started; of its target the same as of [`sfu_find_frame`] and [`sfu_apply`].
