@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# kernels.sh OUT NAME ABI VARIANT: builds a freestanding program of Debian's with both kinds of tables, as
+# OUT/ABI/NAME-VARIANT. NAME: u-boot, s390-ccw. VARIANT: nofp (without frame pointers), fp (with), chain (s390x: with
+# a back chain).
+set -eu
+out=$1
+name=$2
+abi=$3
+variant=$4
+tc=$PWD/build/tc/$abi
+[ "$abi" = x86_64 ] && cross= || cross=$abi-linux-gnu-
+source=$(test/toolchain/sources.sh kernels)/$name
+flags="-O2 -fasynchronous-unwind-tables -Wa,--gsframe -B$tc/"
+case $variant in
+nofp) flags="$flags -fomit-frame-pointer" ;;
+fp) flags="$flags -fno-omit-frame-pointer" ;;
+chain) flags="$flags -mbackchain" ;;
+*) echo "kernels.sh: no variant $variant" >&2 && exit 2 ;;
+esac
+mkdir -p "$out/$abi"
+elf=$out/$abi/$name-$variant
+work=$PWD/$elf.d
+log=$elf.log
+
+u_boot() {
+    case $abi in
+    x86_64) board=efi-x86_payload64 ;;
+    *) board=qemu_arm64 ;;
+    esac
+    make -s -C "$source" O="$work" CROSS_COMPILE="$cross" ${board}_defconfig
+    make -j"$(nproc)" -C "$source" O="$work" CROSS_COMPILE="$cross" LD="$tc/ld" "KCFLAGS=$flags" u-boot
+    cp "$work/u-boot" "$elf"
+}
+
+s390_ccw() {
+    rm -rf "$work"
+    cp -r "$source" "$work"
+    cat >"$work/config-host.mak" <<END
+SRC_PATH=$work
+CC=${cross}gcc
+CCAS=${cross}gcc -B$tc/
+STRIP=$tc/strip
+END
+    sed -i 's/-fno-asynchronous-unwind-tables//' "$work/Makefile"
+    make -C "$work" CFLAGS="$flags" s390-ccw.elf
+    cp "$work/s390-ccw.elf" "$elf"
+}
+
+[ ! -f "$elf" ] || [ "$0" -nt "$elf" ] || exit 0
+trap '[ $? -eq 0 ] || tail -n 20 "$log" >&3' EXIT
+exec 3>&2 >"$log" 2>&1
+case $name in
+u-boot) u_boot ;;
+s390-ccw) s390_ccw ;;
+*) echo "kernels.sh: no program $name" && exit 2 ;;
+esac
+rm -rf "$work"
