@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# cost.sh OUT: builds real programs of Debian's twice for each CPU, without and with frame pointers, and prints what tables
-# and frame pointers cost. The table goes to RESULTS.md, the numbers to OUT/measured, a line "WHAT NAME ABI VARIANT NUMBER..." each.
+# cost.sh OUT: builds real programs of Debian's twice for each CPU, without and with frame pointers, and prints what
+# tables and frame pointers cost. The table goes to RESULTS.md, the numbers to OUT/measured: lines
+# "WHAT NAME ABI VARIANT NUMBER...".
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -25,7 +26,7 @@ build() {
                 say "building $program for $abi, $variant"
                 mkdir -p "$out/$abi"
                 file=$out/$abi/$program-gcc12-O2-$variant
-                [ "$file" -nt test/step/build.sh ] || test/step/build.sh "$file"
+                [ -n "$(find "$file" -newer test/step/build.sh 2>/dev/null)" ] || test/step/build.sh "$file"
                 ln -f "$file" "$out/$abi/$program-$variant"
             done
             say "building $(kernel_of "$abi") for $abi, $variant"

@@ -27,7 +27,7 @@ log=$elf.log
 
 u_boot() {
     case $abi in
-    x86_64) board=efi-x86_payload64 ;;
+    x86_64) board=efi-x86_app64 ;;
     *) board=qemu_arm64 ;;
     esac
     make -s -C "$source" O="$work" CROSS_COMPILE="$cross" ${board}_defconfig
@@ -49,7 +49,7 @@ END
     cp "$work/s390-ccw.elf" "$elf"
 }
 
-[ ! -f "$elf" ] || [ "$0" -nt "$elf" ] || exit 0
+[ -z "$(find "$elf" -newer "$0" 2>/dev/null)" ] || exit 0
 trap '[ $? -eq 0 ] || tail -n 20 "$log" >&3' EXIT
 exec 3>&2 >"$log" 2>&1
 case $name in

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# What tables and frame pointers cost real programs. Not a part of `make check`, because it builds for some minutes; that it counts
-# right is.
+# What tables and frame pointers cost real programs. Not a part of `make check`, because it builds for some minutes.
+# Whether it counts right is.
 
 .PHONY: cost suite-cost
 ## cost: what .sframe, .eh_frame and frame pointers cost lua, zlib, sqlite and a firmware, on three CPUs

@@ -33,10 +33,11 @@ function row(name, abi,    fp, t) {
 END {
     print "# What a trace costs a program"
     print ""
-    print "By `make cost`. Programs of Debian 12 without an operating system under them, by " compiler ", -O2, linked once without frame"
-    print "pointers and once with them. Executed code and tables in bytes; tables in percent of the code, too."
+    print "By `make cost`. Programs of Debian 12 without an operating system under them, by " compiler ", -O2, built once"
+    print "without frame pointers and once with them. Executed code and tables in bytes; tables in percent of the code, too."
     print ""
-    print "| program | CPU | code | `.sframe` | `.eh_frame` with its index | frame pointers: code | frame pointers: instructions executed |"
+    print "| program | CPU | code | `.sframe` | `.eh_frame` with its index | frame pointers: code | " \
+        "frame pointers: instructions executed |"
     print "|---|---|---|---|---|---|---|"
     n = split("lua zlib sqlite u-boot s390-ccw", names, " ")
     m = split("x86_64 aarch64 s390x", abis, " ")
@@ -44,9 +45,9 @@ END {
         for (j = 1; j <= m; j++)
             row(names[i], abis[j])
     print ""
-    print "- Tables cost no instruction until a trace is made. Frame pointers cost theirs always, and registers: x86_64 has one less of 15."
-    print "- Frame pointers are `-fno-omit-frame-pointer`. On s390x nobody can walk by them, so that there it is `-mbackchain`."
-    print "- lua, zlib and sqlite are the builds of `test/step`. They run under QEMU, and a plugin counts all instructions of a run."
-    print "- The kernel-like program is U-Boot (the payload for EFI on x86_64, the board of QEMU on aarch64), on s390x QEMU's firmware"
-    print "  `s390-ccw`. They are not run: where they wait depends on the machine."
+    print "- Tables cost no instruction until a trace is made. Frame pointers cost instructions always, and a register."
+    print "- Frame pointers are `-fno-omit-frame-pointer`. On s390x nobody can walk by them: there it is `-mbackchain`."
+    print "- lua, zlib and sqlite are the builds of `test/step`. They run under QEMU, whose plugin counts a whole run."
+    print "- The kernel-like program is U-Boot (as an application of EFI on x86_64, for the board of QEMU on aarch64), on"
+    print "  s390x the firmware `s390-ccw` of QEMU. They are not run, because how long they wait depends on the machine."
 }
