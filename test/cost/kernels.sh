@@ -13,7 +13,9 @@ variant=$4
 tc=$PWD/build/tc/$abi
 [ "$abi" = x86_64 ] && cross= || cross=$abi-linux-gnu-
 source=$(test/toolchain/sources.sh kernels)/$name
-flags="-O2 -fasynchronous-unwind-tables -Wa,--gsframe -B$tc/"
+# Some of these undo what the program's own makefiles say: gcc writes no CFI directives, hence no .sframe, with
+# -fno-dwarf2-cfi-asm.
+flags="-O2 -g0 -fasynchronous-unwind-tables -fdwarf2-cfi-asm -Wa,--gsframe -B$tc/"
 case $variant in
 nofp) flags="$flags -fomit-frame-pointer" ;;
 fp) flags="$flags -fno-omit-frame-pointer" ;;
@@ -25,27 +27,48 @@ elf=$out/$abi/$name-$variant
 work=$PWD/$elf.d
 log=$elf.log
 
+# Compiler and linker to build with: our flags come last, and the last link keeps the tables.
+tools() {
+    rm -rf "$work"
+    mkdir -p "$work/tools"
+    printf '#!/bin/sh\nexec %sgcc "$@" %s\n' "$cross" "$flags" >"$work/tools/gcc"
+    cat >"$work/tools/tables.ld" <<END
+SECTIONS
+{
+    .sframe : { KEEP(*(.sframe .sframe.*)) }
+    .eh_frame : { KEEP(*(.eh_frame)) }
+}
+INSERT AFTER .rodata;
+END
+    cat >"$work/tools/ld" <<END
+#!/bin/sh
+case " \$* " in *u-boot.lds*) set -- "\$@" -T $work/tools/tables.ld ;; esac
+exec $tc/ld "\$@"
+END
+    chmod +x "$work/tools/gcc" "$work/tools/ld"
+}
+
 u_boot() {
     case $abi in
     x86_64) board=efi-x86_app64 ;;
     *) board=qemu_arm64 ;;
     esac
+    tools
     make -s -C "$source" O="$work" CROSS_COMPILE="$cross" ${board}_defconfig
-    make -j"$(nproc)" -C "$source" O="$work" CROSS_COMPILE="$cross" LD="$tc/ld" "KCFLAGS=$flags" u-boot
+    make -j"$(nproc)" -C "$source" O="$work" CROSS_COMPILE="$cross" CC="$work/tools/gcc" LD="$work/tools/ld" u-boot
     cp "$work/u-boot" "$elf"
 }
 
 s390_ccw() {
-    rm -rf "$work"
-    cp -r "$source" "$work"
+    tools
+    cp -r "$source/." "$work"
     cat >"$work/config-host.mak" <<END
 SRC_PATH=$work
-CC=${cross}gcc
-CCAS=${cross}gcc -B$tc/
+CC=$work/tools/gcc
+CCAS=$work/tools/gcc
 STRIP=$tc/strip
 END
-    sed -i 's/-fno-asynchronous-unwind-tables//' "$work/Makefile"
-    make -C "$work" CFLAGS="$flags" s390-ccw.elf
+    make -C "$work" s390-ccw.elf
     cp "$work/s390-ccw.elf" "$elf"
 }
 

@@ -33,8 +33,9 @@ function row(name, abi,    fp, t) {
 END {
     print "# What a trace costs a program"
     print ""
-    print "By `make cost`. Programs of Debian 12 without an operating system under them, by " compiler ", -O2, built once"
-    print "without frame pointers and once with them. Executed code and tables in bytes; tables in percent of the code, too."
+    print "By `make cost`. Programs of Debian 12 without an operating system under them, by " compiler ", -O2, built"
+    print "once without frame pointers and once with them. Executed code and tables are in bytes, tables in percent of"
+    print "the code, too."
     print ""
     print "| program | CPU | code | `.sframe` | `.eh_frame` with its index | frame pointers: code | " \
         "frame pointers: instructions executed |"
@@ -48,6 +49,6 @@ END {
     print "- Tables cost no instruction until a trace is made. Frame pointers cost instructions always, and a register."
     print "- Frame pointers are `-fno-omit-frame-pointer`. On s390x nobody can walk by them: there it is `-mbackchain`."
     print "- lua, zlib and sqlite are the builds of `test/step`. They run under QEMU, whose plugin counts a whole run."
-    print "- The kernel-like program is U-Boot (as an application of EFI on x86_64, for the board of QEMU on aarch64), on"
-    print "  s390x the firmware `s390-ccw` of QEMU. They are not run, because how long they wait depends on the machine."
+    print "- The kernel-like program is U-Boot (an application of EFI on x86_64, the board of QEMU on aarch64), on s390x"
+    print "  the firmware `s390-ccw` of QEMU. They are not run, because how long they wait depends on the machine."
 }
