@@ -29,6 +29,27 @@ extern "C" {
  *   SFU_NO_REMOTE       defined: sections are read through a pointer only; sfu_open_remote always fails.
  *   SFU_NO_STRINGS      defined: sfu_string returns "" for every code. */
 
+/* SFU_PREFIX leaves nothing out: with -DSFU_PREFIX=mine_ the linker sees mine_open instead of sfu_open, and so on for
+ * every function, so that two copies link into one program. Sources still say sfu_open. Types keep their names. */
+#ifdef SFU_PREFIX
+#define SFU_NAME_JOIN(prefix, name) prefix##name
+#define SFU_NAME_OF(prefix, name)   SFU_NAME_JOIN(prefix, name)
+#define SFU_NAME(name)              SFU_NAME_OF(SFU_PREFIX, name)
+#define sfu_open                    SFU_NAME(open)
+#define sfu_open_remote             SFU_NAME(open_remote)
+#define sfu_check                   SFU_NAME(check)
+#define sfu_sort                    SFU_NAME(sort)
+#define sfu_add                     SFU_NAME(add)
+#define sfu_remove                  SFU_NAME(remove)
+#define sfu_lookup_pc               SFU_NAME(lookup_pc)
+#define sfu_find                    SFU_NAME(find)
+#define sfu_find_frame              SFU_NAME(find_frame)
+#define sfu_apply                   SFU_NAME(apply)
+#define sfu_walk_start              SFU_NAME(walk_start)
+#define sfu_walk_step               SFU_NAME(walk_step)
+#define sfu_string                  SFU_NAME(string)
+#endif
+
 /* What a function returns: SFU_OK, the proper end, or a negative error. */
 /* clang-format off */
 enum sfu_code {

@@ -41,6 +41,14 @@ done
 # shellcheck disable=SC2086 # words
 test "g++" g++ -x c++ -std=c++11 -ffreestanding -O2 $warnings -c $out/sfu.c -o $work/sfu.o
 
+# Every function has the other name (test/prefix/ has the rest).
+renamed() {
+    # shellcheck disable=SC2086 # words
+    gcc -std=c99 -O2 $warnings -DSFU_PREFIX=mine_ -c $out/sfu.c -o $work/mine.o &&
+        [ "$(nm -g --defined-only $work/mine.o | grep -c ' mine_')" -ge 15 ] && ! nm $work/mine.o | grep ' sfu_'
+}
+test "SFU_PREFIX" renamed
+
 mkdir -p $tree
 tar -xzf $out/sfu-*.tar.gz -C $tree --strip-components=1
 mkdir -p $tree/build

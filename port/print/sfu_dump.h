@@ -36,6 +36,11 @@
 
 #include "sfu_print.h"
 
+#ifdef SFU_PREFIX
+#define sfu_dump_print     SFU_NAME(dump_print)
+#define sfu_print_build_id SFU_NAME(print_build_id)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

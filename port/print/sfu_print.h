@@ -37,6 +37,11 @@
 
 #include "sfu.h"
 
+#ifdef SFU_PREFIX
+#define sfu_panic_init  SFU_NAME(panic_init)
+#define sfu_panic_print SFU_NAME(panic_print)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
