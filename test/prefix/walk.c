@@ -102,5 +102,5 @@ int WALK(int version)
         return WRONG;
     target.sections = fast.sections;
     return by_steps(&target, &top, wanted) && by_fast(&target, &top, wanted) && by_printer(&target, &top) ? SFU_OK
-                                                                                                        : WRONG;
+                                                                                                          : WRONG;
 }
