@@ -124,8 +124,12 @@
 
     /* NAME, where a thread begins: calls FUNCTION, or the function whose address is in REGISTER, with the arguments
      * that are in the registers already. It must not return: then NAME traps. SP at NAME is a multiple of 16; on s390x
-     * the 160 bytes from SP on are free. */
+     * the 160 bytes from SP on are free. NAME may be the return address on the stack of a thread that has never run: a
+     * caller is looked up by the byte before it, which is that of NAME.new. */
     .macro sfu_thread_entry name:req, function, register
+    sfu_outermost_begin \name\().new
+    nop
+    sfu_outermost_end \name\().new
     sfu_outermost_begin \name
     .ifb \register
     SFU_ASM_CALL(\function)

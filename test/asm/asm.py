@@ -27,7 +27,7 @@ ROWS = {
         "pushed": ["sp+160 u u", "sp+160 c-72 c-48", "sp+320 c-72 c-48", "sp+160 u u"],
     },
 }
-OUTERMOST = ("thread_start", "thread_start_register", "begin_thread")
+OUTERMOST = ("thread_start.new", "thread_start", "thread_start_register.new", "thread_start_register", "begin_thread")
 # An exception entry whose table is written in several ways; {} are END and the labels of its rows.
 TRAP = """#include "sfu_asm.h"
     .text
@@ -100,7 +100,7 @@ def equal(got, wanted, what):
 def test_rows(bench):
     bench.must(*bench.compiler("-c", "test/asm/functions.S", "-o", bench.path("functions.o")))
     symbols = {int(m[1], 16): m[2] for m in
-               re.finditer(r"^(\w+) \w+ T (\w+)", bench.tool("nm", "-S", bench.path("functions.o")), re.M)}
+               re.finditer(r"^(\w+) \w+ T (\S+)", bench.tool("nm", "-S", bench.path("functions.o")), re.M)}
     got = {}
     for block in bench.tool("objdump", "--sframe", bench.path("functions.o")).split("func idx")[1:]:
         start = int(re.search(r"pc = 0x([0-9a-f]+)", block)[1], 16)

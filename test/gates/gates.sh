@@ -68,6 +68,19 @@ budget() {
     compare "$out/budget.txt" "$out/budget.now"
 }
 
+# SWITCHES.md says what the switches save now.
+switches() {
+    case $(gcc -dumpversion) in
+    12*) ;;
+    *)
+        echo "# gcc is not 12: SWITCHES.md is not compared"
+        return
+        ;;
+    esac
+    "$here/switches.sh" "$out" >"$out/switches.now"
+    none 'SWITCHES.md is new (make switches)' "$(diff "$here/SWITCHES.md" "$out/switches.now" | grep -m3 '^>')"
+}
+
 # The blocks of C in README.md, each a file of its own.
 readme() {
     rm -f "$out"/readme-*.c
@@ -124,5 +137,6 @@ harness() {
 layout
 harness
 budget
+switches
 readme
 "$here/matrix.sh" "$out/matrix"
