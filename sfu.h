@@ -5,15 +5,14 @@
  *
  *     #include "sfu.h"
  *     extern const uint8_t sframe_start[], sframe_end[], stack_low[], stack_high[];
+ *     void console_putc(char c);
  *     static void put(void *ctx, char c) { (void)ctx; console_putc(c); }
  *     static struct sfu_panic trace;
- *     void kernel_init(void)
- *     {
+ *     void kernel_init(void) {
  *         trace.put = put;
  *         sfu_panic_init(&trace, sframe_start, sframe_end, stack_low, stack_high);
  *     }
- *     void kernel_panic(void)
- *     {
+ *     void kernel_panic(void) {
  *         struct sfu_registers here = sfu_registers_here();
  *         sfu_panic_print(&trace, &here);
  *     }
@@ -123,7 +122,7 @@ struct sfu_registers {
     uint8_t pc_kind; /* enum sfu_pc_kind */
 };
 
-struct sfu_frame {
+struct sfu_frame { /* one frame of a walk */
     struct sfu_registers regs;
     uint64_t trap;    /* SP in the trap or signal frame that interrupted this one: its saved registers are there;
                          0 in other frames */
@@ -145,7 +144,7 @@ struct sfu_rule {
     uint32_t control;
 };
 
-enum sfu_row_kind {
+enum sfu_row_kind { /* what a row says */
     SFU_ROW_RULES = 0,     /* the rules hold */
     SFU_ROW_OUTERMOST = 1, /* the RA is undefined: there is no caller */
     SFU_ROW_ASK = 2        /* a signal frame that the table cannot describe: ask the trap hook */

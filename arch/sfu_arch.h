@@ -60,14 +60,14 @@ static inline struct sfu_registers sfu_cpu_registers(const struct sfu_cpu *cpu)
 }
 
 /* Captures the registers of the function that this is written in, and returns what a walk from there begins with. */
-static inline __attribute__((always_inline)) struct sfu_registers sfu_here(struct sfu_cpu *cpu)
+static inline __attribute__((__always_inline__)) struct sfu_registers sfu_here(struct sfu_cpu *cpu)
 {
     sfu_capture(cpu);
     return sfu_cpu_registers(cpu);
 }
 
 /* The same, for those who need nothing but what a walk begins with. */
-static inline __attribute__((always_inline)) struct sfu_registers sfu_registers_here(void)
+static inline __attribute__((__always_inline__)) struct sfu_registers sfu_registers_here(void)
 {
     struct sfu_cpu cpu;
 
