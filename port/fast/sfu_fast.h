@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define SFU_FAST_BLOCKS 32
+#define SFU_FAST_BLOCKS 32 /* how many blocks the code of an image without a larger index is divided into */
 
 /* What a fast walker knows of one section. Filled in by sfu_fast_add and sfu_fast_set_index; nobody else writes it. */
 struct sfu_fast_image {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# gates.sh OUT: what must hold of sfu.c and sfu.h themselves, and of the code that README.md shows.
+# gates.sh OUT: what must hold of sfu.c and sfu.h themselves.
 set -u
 out=$1
 mkdir -p "$out"
@@ -81,29 +81,6 @@ switches() {
     none 'SWITCHES.md is new (make switches)' "$(diff "$here/SWITCHES.md" "$out/switches.now" | grep -m3 '^>')"
 }
 
-# The blocks of C in README.md, each a file of its own.
-readme() {
-    rm -f "$out"/readme-*.c
-    [ ! -f README.md ] || awk -v out="$out" '
-        /^```c$/ { n++; on = 1; next }
-        /^```/ { on = 0 }
-        on { print >(out "/readme-" n ".c") }' README.md
-    set -- "$out"/readme-*.c
-    if [ ! -f "$1" ]; then
-        echo 'not ok README.md: it has no block of C'
-        return
-    fi
-    for f; do
-        # shellcheck disable=SC2046  # words
-        if log=$(gcc -std=gnu99 -Wall -Wextra -Wno-unused -I. -Iarch $(printf ' -I%s' port/*/) -fsyntax-only "$f" 2>&1)
-        then
-            echo "ok README.md: ${f##*/}"
-        else
-            echo "not ok README.md: ${f##*/}: $(echo "$log" | grep -m1 error)"
-        fi
-    done
-}
-
 # What a failed test does to the exit status of a suite and of all suites.
 harness() {
     rm -rf "$out/harness"
@@ -138,5 +115,4 @@ layout
 harness
 budget
 switches
-readme
 "$here/matrix.sh" "$out/matrix"
