@@ -10,9 +10,9 @@ MANUAL_DOCS := README.md port/README.md
 MANUAL_BLOCKS := $(addprefix $(MANUAL)/blocks/,example.c threads.c threads.h switch.S)
 MANUAL_DIST := $(MANUAL)/dist/sfu.h $(MANUAL)/dist/sfu.c
 
-$(MANUAL_BLOCKS) &: $(MANUAL_DOCS) test/manual/manual.py
+$(MANUAL_BLOCKS) &: $(MANUAL_DOCS) $(wildcard test/manual/*.py)
 	@mkdir -p $(MANUAL)/blocks
-	python3 test/manual/manual.py blocks $(MANUAL)/blocks
+	python3 -B test/manual/manual.py blocks $(MANUAL)/blocks
 
 $(MANUAL_DIST) &: sfu.h sfu.c $(wildcard arch/*.h arch/*/*.h port/print/*.[ch]) port/dist/dist.py
 	python3 port/dist/dist.py $(MANUAL)/dist
@@ -47,4 +47,4 @@ $(foreach cpu,$(BARE_CPUS),$(eval $(call manual_image,$(cpu))))
 .PHONY: suite-manual
 suite-manual: $(BARE_CPUS:%=$(MANUAL)/%/kernel.elf)
 	@test/toolchain/install.sh check bare
-	@test/run.sh manual python3 test/manual/manual.py test $(TC) $(MANUAL)
+	@test/run.sh manual python3 -B test/manual/manual.py test $(TC) $(MANUAL)

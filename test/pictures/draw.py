@@ -83,7 +83,8 @@ def label(x, y, name, side):
 
 def speed():
     figures = measured()
-    parts = [text(LEFT, 20, "Time for each frame, against code and constants: down and to the left is better", "strong")]
+    parts = [text(LEFT, 20, "Time for each frame, against code and constants: down and to the left is better",
+                  "strong")]
     for ns in (1, 10, 100, 1000):
         parts += [f'<path class="line" d="M{LEFT} {down(ns):.1f}H{RIGHT}"/>',
                   text(LEFT - 6, down(ns) + 4, f"{ns:,} ns", "small", "end")]
@@ -95,7 +96,8 @@ def speed():
         x, y = across(size + (figures[beside][1] if beside else 0)), down(ns)
         parts += [f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="5"/>',
                   label(round(x, 1), round(y, 1), name, side)]
-    parts.append(text(LEFT, BOTTOM + 38, "Stacks of sqlite, x86_64, warm. Both scales are logarithmic. All figures: test/bench/RESULTS.md", "small"))
+    parts.append(text(LEFT, BOTTOM + 38, "Stacks of sqlite, x86_64, warm. Both scales are logarithmic. "
+                      "All figures: test/bench/RESULTS.md", "small"))
     return picture(760, 400, "Speed against size of unwinders", parts)
 
 
@@ -109,7 +111,7 @@ def rows(image):
 
 
 def rule(row):
-    """A row in words. objdump: f is the fixed place of the header, u unchanged, c the CFA; (sp+8) is read from there."""
+    """A row in words. objdump's: f is the fixed place of the header, u unchanged, c the CFA; (sp+8) is in memory."""
     _, cfa, fp, ra = row
     if cfa == "RA undefined":
         return "RA undefined: outermost"
@@ -129,8 +131,8 @@ def trace(tools, directory):
     table = rows(image)
     lines, _ = run.boot("x86_64", image.path, "irq")
     frames = [run.FRAME.match(line) for line in lines if run.FRAME.match(line)]
-    parts = [text(20, 24, "A kernel on x86_64 panics in a timer interrupt: each step, and the row of .sframe that it took",
-                  "strong"),
+    parts = [text(20, 24, "A kernel on x86_64 panics in a timer interrupt: "
+                  "each step, and the row of .sframe that it took", "strong"),
              text(330, 46, "function", "small"), text(470, 46, "what the row says of the caller", "small")]
     y, stack_top, stack = 60, 56, "interrupt stack"
     for n, m in enumerate(frames):
@@ -145,7 +147,8 @@ def trace(tools, directory):
         kind = "trap" if row[1].startswith("(") else "box"
         parts += [f'<rect class="{kind}" x="320" y="{y}" width="130" height="22" rx="4"/>',
                   text(330, y + 15, name, "code"),
-                  f'<rect class="{kind}" x="460" y="{y}" width="400" height="22" rx="4"/>', text(470, y + 15, rule(row), "code")]
+                  f'<rect class="{kind}" x="460" y="{y}" width="400" height="22" rx="4"/>',
+                  text(470, y + 15, rule(row), "code")]
         if n == 0:
             parts.append(text(304, y + 15, "an exception, from the saved registers →", "small", "end"))
         elif kind == "trap":

@@ -6,5 +6,5 @@
 set -eu
 here=$(dirname "$0")
 mkdir -p "$2"
-"$here/draw.py" speed >"$2/speed.svg"
-"$here/draw.py" trace "$1/x86_64" build/bare/x86_64 >"$2/trace.svg"
+python3 -B "$here/draw.py" speed >"$2/speed.svg"
+python3 -B "$here/draw.py" trace "$1/x86_64" build/bare/x86_64 >"$2/trace.svg"
