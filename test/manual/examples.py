@@ -67,7 +67,7 @@ def traces(cpu):
                     (["three_threads"] + BELOW + start, 1)],
         "leaf": [(LEAF + BELOW + start, 1),
                  leaf if cpu == "x86_64" else lost,
-                 leaf],
+                 leaf] + [leaf] * (cpu == "aarch64"),
     }
 
 
