@@ -64,6 +64,16 @@ static void put(void *ctx, char c)
     machine_putc(c);
 }
 
+/* Instead of a window. */
+static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
+{
+    (void)ctx;
+    if (addr < (uintptr_t)image_start || addr > (uintptr_t)boot_stack_top - len)
+        return -1;
+    __builtin_memcpy(buffer, (const void *)(uintptr_t)addr, len);
+    return 0;
+}
+
 step static void waits(void)
 {
     switch_to(&threads[0].sp, boot_thread.sp);
@@ -86,6 +96,8 @@ step static void three_threads(void)
     new = of_blocked(&threads[1]);
     (void)sfu_panic_print(&panic_trace, &blocked);
     (void)sfu_panic_print(&panic_trace, &new);
+    (void)sfu_panic_init(&panic_trace, sframe_start, sframe_end, NULL, NULL);
+    panic_trace.own.read = read_stack;
     here = sfu_registers_here();
     (void)sfu_panic_print(&panic_trace, &here);
 }
