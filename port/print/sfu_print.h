@@ -63,12 +63,11 @@ typedef void (*sfu_print_fn)(void *ctx, const struct sfu_print_item *item);
 struct sfu_print_cycle {
     sfu_print_fn each;
     void *ctx;
-    uint64_t
-        before[SFU_PRINT_CYCLE]; /* PCs of the frames before, as far as they have no mark, the last one first */
-    uint32_t number;             /* of the last one */
-    uint32_t held;               /* how many of them nobody has got yet */
-    unsigned num;                /* of before */
-    unsigned lengths;            /* bit N - 1: each of those that are held repeats the frame N before it */
+    uint64_t before[SFU_PRINT_CYCLE]; /* PCs of the frames without a mark before, the last one first */
+    uint32_t number;                  /* of the last one */
+    uint32_t held;                    /* how many of them nobody has got yet */
+    unsigned num;                     /* of before */
+    unsigned lengths;                 /* bit N - 1: each of those that are held repeats the frame N before it */
 };
 /* Hands ITEM on to CYCLE's each, now or later; NULL is the end of the walk. */
 typedef void (*sfu_print_filter_fn)(struct sfu_print_cycle *cycle, const struct sfu_print_item *item);
