@@ -66,6 +66,29 @@ budget() {
         ;;
     esac
     compare "$out/budget.txt" "$out/budget.now"
+    together
+    table
+}
+
+# Core, printer, build ID, record and symbols. On s390x, where the core alone takes 5 KiB, the budget is the limit.
+together() {
+    grep ' Os together ' "$out/budget.now" | grep -v s390x >"$out/together"
+    [ -s "$out/together" ] || echo 'not ok together: not measured'
+    while read -r with cpu _ _ bytes; do
+        at_most "core, printer and its parts, $with, $cpu" 8192 "$bytes"
+    done <"$out/together"
+}
+
+# The sizes in the table of port/README.md are those of budget.txt.
+table() {
+    for part in build_id cycles record all symbols dump; do
+        what=$(echo $part | tr _ -)
+        sizes=$(for cpu in x86_64 aarch64 s390x; do
+            sed -n "s/^gcc12 $cpu Os $what //p" "$here/budget.txt"
+        done | paste -sd, | sed 's/,/, /g')
+        grep -q "^| .[a-z]*/sfu_$part. |.* | $sizes |\$" port/README.md &&
+            echo "ok port/README.md: size of $part" || echo "not ok port/README.md: size of $part: it is $sizes"
+    done
 }
 
 # SWITCHES.md says what the switches save now.

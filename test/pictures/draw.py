@@ -129,7 +129,7 @@ def rule(row):
 def trace(tools, directory):
     image = run.Image(tools, directory)
     table = rows(image)
-    lines, _ = run.boot("x86_64", image.path, "irq")
+    lines, _ = run.boot("x86_64", image.path, "irq", False)
     frames = [run.FRAME.match(line) for line in lines if run.FRAME.match(line)]
     parts = [text(20, 24, "A kernel on x86_64 panics in a timer interrupt: "
                   "each step, and the row of .sframe that it took", "strong"),
