@@ -26,9 +26,21 @@
 #ifndef SFU_H
 #define SFU_H
 
+/* A kernel that has no <stdint.h> names a header of its own: -DSFU_TYPES='"types.h"'. That has bool, NULL, offsetof,
+ * size_t, uintptr_t and the types from int8_t to uint64_t. */
+#ifdef SFU_TYPES
+#include SFU_TYPES
+#ifndef UINT64_MAX
+#define UINT64_MAX (~(uint64_t)0)
+#define UINT32_MAX (~(uint32_t)0)
+#define INT32_MAX  0x7fffffff
+#define INT32_MIN  (-INT32_MAX - 1)
+#endif
+#else
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {

@@ -33,11 +33,15 @@ for compiler in gcc "gcc -m32" aarch64-linux-gnu-gcc "aarch64-linux-gnu-gcc -mbi
     clang "clang --target=aarch64-linux-gnu" "clang --target=aarch64_be-linux-gnu" "clang --target=s390x-linux-gnu" \
     "clang --target=riscv32-linux-gnu"; do
     # shellcheck disable=SC2086 # words
-    for switches in "" "-DSFU_NO_ARCH -DSFU_NO_PRINT" "-DSFU_NO_PRINT -DSFU_NO_SYMBOLS" -DSFU_NO_CYCLES \
-        -DSFU_NO_RECORD -DSFU_NO_ALL -DSFU_NO_SYMBOLS; do
+    for switches in "" "-DSFU_NO_ARCH -DSFU_NO_PRINT"; do
         test "$compiler $switches" $compiler -std=c99 -ffreestanding -O2 $warnings -Wstrict-prototypes $switches \
             -c $out/sfu.c -o $work/sfu.o
     done
+done
+for switches in "-DSFU_NO_PRINT -DSFU_NO_SYMBOLS" -DSFU_NO_CYCLES -DSFU_NO_RECORD -DSFU_NO_ALL -DSFU_NO_SYMBOLS; do
+    # shellcheck disable=SC2086 # words
+    test "gcc $switches" gcc -std=c99 -ffreestanding -O2 $warnings -Wstrict-prototypes $switches \
+        -c $out/sfu.c -o $work/sfu.o
 done
 # shellcheck disable=SC2086 # words
 test "g++" g++ -x c++ -std=c++11 -ffreestanding -O2 $warnings -c $out/sfu.c -o $work/sfu.o
@@ -49,6 +53,29 @@ renamed() {
         [ "$(nm -g --defined-only $work/mine.o | grep -c ' mine_')" -ge 15 ] && ! nm $work/mine.o | grep ' sfu_'
 }
 test "SFU_PREFIX" renamed
+
+# A kernel's own types, its noinline, and no header of the compiler.
+cat >$work/kernel_types.h <<'END'
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+typedef unsigned long size_t, uintptr_t;
+typedef _Bool bool;
+enum { false, true };
+#define NULL ((void *)0)
+#define offsetof(type, member) __builtin_offsetof(type, member)
+#define noinline __attribute__((__noinline__))
+END
+for compiler in gcc aarch64-linux-gnu-gcc s390x-linux-gnu-gcc clang; do
+    # shellcheck disable=SC2086 # words
+    test "SFU_TYPES, $compiler" $compiler -std=c99 -ffreestanding -nostdinc -O2 $warnings -Wstrict-prototypes \
+        -I$work '-DSFU_TYPES="kernel_types.h"' -c $out/sfu.c -o $work/sfu.o
+done
 
 mkdir -p $tree
 tar -xzf $out/sfu-*.tar.gz -C $tree --strip-components=1

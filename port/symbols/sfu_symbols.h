@@ -27,12 +27,9 @@
 #ifndef SFU_SYMBOLS_H
 #define SFU_SYMBOLS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "sfu.h"
 
 #ifdef SFU_PREFIX
-#include "sfu.h"
 #define sfu_symbols_find SFU_NAME(symbols_find)
 #endif
 
