@@ -6,13 +6,13 @@
 # "not ok NAME: reason" for each test. Runs in the top directory; it builds in build/programs/ABI.
 #
 # TC      the toolchain, default build/tc
-# ONLY    a pattern of the shell: only the labels that it matches, as in ONLY='*lto*'
+# T       a pattern of the shell: only the labels that it matches, as in T='*lto*'
 # CORE    the core to test instead of sfu.c
 # OUT     where to build instead
 set -u
 abi=$1
 TC=${TC:-build/tc}
-ONLY=${ONLY:-*}
+T=${T:-*}
 CORE=${CORE:-sfu.c}
 here=test/programs
 out=${OUT:-build/programs/$abi}
@@ -54,7 +54,7 @@ compile() {
 wanted() {
     # shellcheck disable=SC2254
     case $1 in
-    $ONLY) return 0 ;;
+    $T) return 0 ;;
     esac
     return 1
 }
