@@ -27,22 +27,16 @@ elf=$out/$abi/$name-$variant
 work=$PWD/$elf.d
 log=$elf.log
 
-# Compiler and linker to build with: our flags come last, and the last link keeps the tables.
+# Compiler and linker to build with: our flags come last, and the linker script of U-Boot keeps the tables.
 tools() {
     rm -rf "$work"
     mkdir -p "$work/tools"
     printf '#!/bin/sh\nexec %sgcc "$@" %s\n' "$cross" "$flags" >"$work/tools/gcc"
-    cat >"$work/tools/tables.ld" <<END
-SECTIONS
-{
-    .sframe : { KEEP(*(.sframe .sframe.*)) }
-    .eh_frame : { KEEP(*(.eh_frame)) }
-}
-INSERT AFTER .rodata;
-END
     cat >"$work/tools/ld" <<END
 #!/bin/sh
-case " \$* " in *u-boot.lds*) set -- "\$@" -T $work/tools/tables.ld ;; esac
+if [ -f u-boot.lds ] && ! grep -q 'KEEP.*sframe' u-boot.lds; then
+    sed -i '\$ s/}\$/.sframe : { KEEP(*(.sframe .sframe.*)) } .eh_frame : { KEEP(*(.eh_frame)) } }/' u-boot.lds
+fi
 exec $tc/ld "\$@"
 END
     chmod +x "$work/tools/gcc" "$work/tools/ld"
