@@ -369,6 +369,16 @@ static void test_cycles(void **state)
     expect("XABCDEFGHIABCDEFGHIABCDEFGHI", "XABCDEFGHIABCDEFGHIABCDEFGHI");
 }
 
+/* What a walk has left that did not come to its end. */
+static void test_cycles_anew(void **state)
+{
+    (void)state;
+    stack_of("XABABABC");
+    memset(&panic.cycle, 1, sizeof panic.cycle);
+    memset(&panic.item, 1, sizeof panic.item);
+    assert_string_equal(printed(), "XAB(2*2)C");
+}
+
 static void test_cycles_left_out(void **state)
 {
     (void)state;
@@ -600,6 +610,10 @@ static void test_record_long(void **state)
     record_and_print();
     assert_non_null(strstr(output, "\n#10 0x"));
     assert_non_null(strstr(output, "\n    ... 4 more frames, not recorded\ntrace ends (-17)"));
+    stack_of("ABCDEFGHIJJJJZ"); /* there is room for Z, but not for what is before it */
+    record_and_print();
+    assert_non_null(strstr(output, "\n#9  0x"));
+    assert_non_null(strstr(output, "\n    ... 4 more frames, not recorded\ntrace ends (-17)"));
     stack_of("ABPDEF");
     panic.skip_function = function_of('P');
     record_and_print();
@@ -610,6 +624,8 @@ static void test_record_long(void **state)
 /* Every mark, PCs elsewhere, and which PCs are looked up as they are. */
 static void test_record_marks(void **state)
 {
+    uint64_t i;
+
     (void)state;
     panic.symbol = symbol;
     target.trap = trap_to_a;
@@ -633,6 +649,16 @@ static void test_record_marks(void **state)
     deep[0] = 0xfedcba9876543210;
     record_and_print();
     must_be_the_trace();
+    stack_of("XBCDE");
+    target.frame_pointers = true; /* what is at the last PCs that a word can say has a caller, too */
+    top.fp = STACK + 16;
+    deep[2] = 0;
+    for (i = 0x1ffffffc; i <= 0x20000001; i++) {
+        deep[0] = CODE + i;
+        record_and_print();
+        must_be_the_trace();
+        assert_non_null(strstr(output, "\n#2  0x"));
+    }
     top.pc = 0x2000;
     top.pc_kind = SFU_PC_RETURN;
     target.trap = NULL;
@@ -930,6 +956,7 @@ int main(void)
         cmocka_unit_test_setup(test_again, reset),
         cmocka_unit_test_setup(test_cycles, reset),
         cmocka_unit_test_setup(test_cycles_left_out, reset),
+        cmocka_unit_test_setup(test_cycles_anew, reset),
         cmocka_unit_test_setup(test_cycles_nested, reset),
         cmocka_unit_test_setup(test_cycles_lossless, reset),
         cmocka_unit_test_setup(test_cycles_deep, reset),

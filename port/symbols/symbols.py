@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 """symbols.py [OPTION]... NM [IMAGE]: prints a table of IMAGE's functions for sfu_symbols.c, as an assembly file for
-any CPU. NM is a nm of binutils or llvm that can read IMAGE. Without IMAGE the table is empty: the first link needs that.
+any CPU. NM is a nm of binutils or llvm that can read IMAGE. Without IMAGE the table is empty, as the first link needs
+it.
 
 --base=NAME   starts are relative to this symbol, or to this number (0x100000): image_start by default
 --plain       names are not compressed

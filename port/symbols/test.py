@@ -14,6 +14,7 @@ import sys
 
 GCC = {"x86_64": "gcc", "aarch64": "aarch64-linux-gnu-gcc", "s390x": "s390x-linux-gnu-gcc"}
 LONG = 300  # characters of a name
+LIMIT = 300  # seconds: a hang is a failure
 PROGRAM = "int NAME(int n); int NAME(int n) { return n + 1; }\nint main(void) { return NAME(1); }\n"
 # Bytes for 1,000 functions, as sfu_symbols.h says: with tokens, without.
 COST = {"sqlite3.x": (14000, 23500), "lua5.4.x": (11000, 16500)}
@@ -29,7 +30,7 @@ def must(condition, what):
 
 
 def run(*command, stdin=None):
-    done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False, timeout=LIMIT)
     must(done.returncode == 0, "%s: %s" % (command[0], done.stderr[-300:]))
     return done.stdout, done.stderr
 
@@ -160,7 +161,7 @@ def main():
         try:
             said = function()
             print("ok %s%s" % (name, said and " (%s)" % said))
-        except (Wrong, OSError, LookupError, ValueError) as wrong:
+        except (Wrong, OSError, LookupError, ValueError, subprocess.TimeoutExpired) as wrong:
             failed = True
             print("not ok %s: %s" % (name, str(wrong).replace("\n", " ")))
     return failed

@@ -122,6 +122,19 @@ def test_no_asm(bench):
             equal(re.findall(r" (\.sframe\S*|\.eh_frame)", sections), [], f"sections of {name}")
 
 
+def test_one_file(bench):
+    """The one file of `make dist` makes the same of everything."""
+    bench.trap(WAYS["a symbol"], "trap")
+    bench.must("python3", "-B", "port/dist/dist.py", bench.path("dist"))
+    for source in ("test/asm/functions.S", bench.path("trap.S")):
+        seen = []
+        for folder in ("arch", bench.path("dist")):
+            bench.must(CC[bench.cpu], f"-B{bench.tools}/", "-Wa,--gsframe", f"-I{folder}", "-c", source, "-o",
+                       bench.path("same.o"))
+            seen.append(bench.tool("objdump", "-s", bench.path("same.o")))
+        equal(seen[1], seen[0], f"sections of {source}")
+
+
 def test_end(bench):
     """However END is said, the table is the same; what cannot be END is refused in words that say what to write."""
     tables = {}
@@ -149,7 +162,7 @@ def test_walk(bench):
 def main():
     tc, directory = sys.argv[1:]
     for cpu in CC:
-        for test in (test_rows, test_no_asm, test_end, test_walk):
+        for test in (test_rows, test_no_asm, test_one_file, test_end, test_walk):
             bench = Bench(tc, cpu, directory)
             try:
                 said = test(bench)

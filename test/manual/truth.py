@@ -130,6 +130,15 @@ def smaller():
     return str(100 * (int(o2) - int(os_)) // int(o2))
 
 
+def cost(column):
+    """least and most of a column of what real programs cost, for each CPU in turn"""
+    rows = [[cell.strip() for cell in line.split("|")] for line in read("test/cost/RESULTS.md").splitlines()]
+    for cpu in CPUS:
+        figures = [re.search(r"([\d.]+)%$", row[column]) for row in rows if len(row) > column and row[2] == cpu]
+        values = [float(m[1]) for m in figures if m]
+        yield from (f"{min(values):.1f}", f"{max(values):.1f}")
+
+
 # Each number of README.md: a pattern with a group for each of its numbers, and what they must be.
 CLAIMS = [
     (r"\*\*Small\.\*\* (\S+) bytes of code and constants on x86_64, messages aside; (\S+) with",
@@ -143,6 +152,8 @@ CLAIMS = [
      lambda: [budget("gcc12", cpu, "Os", "smallest") for cpu in CPUS]),
     (r"stack of a step \| (\S+) \| (\S+) \| (\S+) \|", lambda: [budget("gcc12", cpu, "Os", "stack") for cpu in CPUS]),
     (r"stack of a whole panic \| (\S+) \| (\S+) \| (\S+) \|", lambda: [stack(cpu) for cpu in CPUS]),
+    (r"in percent of the code" + r" \| (\S+) to (\S+)" * 3, lambda: list(cost(4))),
+    (r"in percent of the instructions executed" + r" \| (\S+) to (\S+)" * 3, lambda: list(cost(7))),
     (r"at most (\S+) frames and (\d+) stack switches",
      lambda: [re.search(rf"SFU_MAX_{name} +(\d+)", read("sfu.h"))[1] for name in ("FRAMES", "SWITCHES")]),
     (r"Each of (\d+) ways to break", lambda: [str(len(re.findall(r"^[\w-]+ +\|", read("test/prove/mutants"), re.M)))]),

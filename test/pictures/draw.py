@@ -5,7 +5,7 @@
 draw.py trace TOOLS DIRECTORY: boots the kernel in DIRECTORY, lets it panic in an interrupt, and prints the picture of
 its trace, with the row of the table that carried each step, as objdump shows it. TOOLS has the CPU's binutils.
 
-The pictures have colours for light and for dark pages."""
+The pictures have colours for light and for dark pages, and a ground of their own for readers that know no dark ones."""
 import math
 import os
 import re
@@ -19,11 +19,11 @@ text { font: 13px system-ui, sans-serif; fill: #1f2328 }
 .small { font-size: 11px; fill: #59636e } .code { font-family: ui-monospace, monospace; font-size: 12px }
 .strong { font-weight: 600 } .line { stroke: #d1d9e0 } .arrow { stroke: #59636e; fill: none }
 .ours { fill: #0969da } .peer { fill: #9a6700 } .plain { fill: #59636e }
-.box { fill: #f6f8fa; stroke: #d1d9e0 } .trap { fill: #fff1e5; stroke: #e16f24 }
+.page { fill: #ffffff } .box { fill: #f6f8fa; stroke: #d1d9e0 } .trap { fill: #fff1e5; stroke: #e16f24 }
 @media (prefers-color-scheme: dark) {
 text { fill: #f0f6fc } .small { fill: #9198a1 } .line { stroke: #3d444d } .arrow { stroke: #9198a1 }
 .ours { fill: #4493f8 } .peer { fill: #d29922 } .plain { fill: #9198a1 }
-.box { fill: #151b23; stroke: #3d444d } .trap { fill: #3d2b1f; stroke: #f0883e }
+.page { fill: #0d1117 } .box { fill: #151b23; stroke: #3d444d } .trap { fill: #3d2b1f; stroke: #f0883e }
 }
 </style>"""
 
@@ -33,7 +33,8 @@ def picture(width, height, title, parts):
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
         ' role="img">',
         "<!-- SPDX-License-Identifier: MIT; Copyright (c) 2026 The sfu authors; drawn by test/pictures/draw.py -->",
-        f"<title>{title}</title>", STYLE, *parts, "</svg>", ""])
+        f"<title>{title}</title>", STYLE, f'<rect class="page" width="{width}" height="{height}"/>', *parts,
+        "</svg>", ""])
 
 
 def text(x, y, words, kind="", anchor="start"):
