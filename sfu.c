@@ -23,8 +23,8 @@
 
 /* Where the compiler's own choice costs a step stack, or the whole much code: compilers take a load for many
  * instructions until they see that it is one. */
-#define OUT_OF_LINE __attribute__((noinline))
-#define INLINE      inline __attribute__((always_inline))
+#define OUT_OF_LINE __attribute__((__noinline__))
+#define INLINE      inline __attribute__((__always_inline__))
 
 /* clang-format off */
 enum {

@@ -1,20 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * sfu: a freestanding SFrame stack unwinder.
+ * sfu: a freestanding SFrame stack unwinder. A panic that prints a trace, with the two files that `make dist` makes:
  *
- * Conventions. Every address and register is a uint64_t of the unwound program, which may be this program or
- * another one, of any supported ABI and byte order. Sizes and offsets are in bytes. No pointer may be NULL unless
- * its comment says so. sfu keeps no state outside the structures given to it, allocates nothing and takes no lock:
- * calls on different structures may run at the same time. A function changes its outputs only when it succeeds.
- * "Specification" is "The SFrame format", version 3; its sections are named where a layout or a rule comes from.
+ *     #include "sfu.h"
+ *     extern const uint8_t sframe_start[], sframe_end[], stack_low[], stack_high[];
+ *     void console_putc(char c);
+ *     static void put(void *ctx, char c) { (void)ctx; console_putc(c); }
+ *     static struct sfu_panic trace;
+ *     void kernel_init(void) {
+ *         trace.put = put;
+ *         sfu_panic_init(&trace, sframe_start, sframe_end, stack_low, stack_high);
+ *     }
+ *     void kernel_panic(void) {
+ *         struct sfu_registers here = sfu_registers_here();
+ *         sfu_panic_print(&trace, &here);
+ *     }
+ *
+ * Conventions. Every address and register is a uint64_t of the unwound program, which may be this program or another
+ * one, of any supported ABI and byte order. Sizes and offsets are in bytes. No pointer may be NULL unless its comment
+ * says so. sfu keeps no state outside the structures given to it, allocates nothing and takes no lock: calls on
+ * different structures may run at the same time. A function changes its outputs only when it succeeds. "Specification"
+ * is "The SFrame format", version 3; its sections are named where a layout or a rule comes from.
  */
 #ifndef SFU_H
 #define SFU_H
 
+/* A kernel that has no <stdint.h> names a header of its own: -DSFU_TYPES='"types.h"'. That has bool, NULL, offsetof,
+ * size_t, uintptr_t and the types from int8_t to uint64_t. */
+#ifdef SFU_TYPES
+#include SFU_TYPES
+#ifndef UINT64_MAX
+#define UINT64_MAX (~(uint64_t)0)
+#define UINT32_MAX (~(uint32_t)0)
+#define INT32_MAX  0x7fffffff
+#define INT32_MIN  (-INT32_MAX - 1)
+#endif
+#else
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +55,29 @@ extern "C" {
  *   SFU_NO_REMOTE       defined: sections are read through a pointer only; sfu_open_remote always fails.
  *   SFU_NO_STRINGS      defined: sfu_string returns "" for every code. */
 
+#ifdef SFU_PREFIX
+/* This switch leaves nothing out: with -DSFU_PREFIX=mine_ the linker sees mine_open instead of sfu_open, and so on for
+ * every function, so that two copies link into one program. Sources still say sfu_open. Types keep their names. */
+#define SFU_NAME_JOIN(prefix, name) prefix##name
+#define SFU_NAME_OF(prefix, name)   SFU_NAME_JOIN(prefix, name)
+#define SFU_NAME(name)              SFU_NAME_OF(SFU_PREFIX, name)
+#define sfu_open                    SFU_NAME(open)
+#define sfu_open_remote             SFU_NAME(open_remote)
+#define sfu_open_next               SFU_NAME(open_next)
+#define sfu_check                   SFU_NAME(check)
+#define sfu_sort                    SFU_NAME(sort)
+#define sfu_find_text               SFU_NAME(find_text)
+#define sfu_add                     SFU_NAME(add)
+#define sfu_remove                  SFU_NAME(remove)
+#define sfu_lookup_pc               SFU_NAME(lookup_pc)
+#define sfu_find                    SFU_NAME(find)
+#define sfu_find_frame              SFU_NAME(find_frame)
+#define sfu_apply                   SFU_NAME(apply)
+#define sfu_walk_start              SFU_NAME(walk_start)
+#define sfu_walk_step               SFU_NAME(walk_step)
+#define sfu_string                  SFU_NAME(string)
+#endif
+
 /* What a function returns: SFU_OK, the proper end, or a negative error. */
 /* clang-format off */
 enum sfu_code {
@@ -38,8 +87,7 @@ enum sfu_code {
     SFU_E_EMPTY = -1,      /* no section, a section of size 0, or one that describes no function */
     SFU_E_MAGIC = -2,      /* it does not begin with the magic number, in either byte order */
     SFU_E_VERSION = -3,    /* a version that is not supported, or not built in */
-    SFU_E_ABI = -4,        /* an ABI that is not supported in this version, not built in, or not that of the other
-                              sections */
+    SFU_E_ABI = -4,        /* an ABI that this version lacks, that is not built in, or not that of the other sections */
     SFU_E_FLAGS = -5,      /* flags that are not defined in this version */
     SFU_E_BOUNDS = -6,     /* the header or an entry points outside of the section, the section wraps around the end of
                               the address space, or its tables are 2 GiB or longer */
@@ -98,7 +146,7 @@ enum sfu_guess {
     SFU_GUESS_CALL = 3    /* by a call through a wild pointer: sfu_walk_step */
 };
 
-struct sfu_frame {
+struct sfu_frame { /* one frame of a walk */
     struct sfu_registers regs;
     uint64_t trap;    /* SP in the trap or signal frame that interrupted this one: its saved registers are there;
                          0 in other frames */
@@ -121,7 +169,7 @@ struct sfu_rule {
     uint32_t control;
 };
 
-enum sfu_row_kind {
+enum sfu_row_kind { /* what a row says */
     SFU_ROW_RULES = 0,     /* the rules hold */
     SFU_ROW_OUTERMOST = 1, /* the RA is undefined: there is no caller */
     SFU_ROW_ASK = 2        /* a signal frame that the table cannot describe: ask the trap hook */

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * What only this CPU can do: capture its own registers. Two lines give what a walk of "here" begins with:
+ * What only this CPU can do: capture its own registers. A line gives what a walk of "here" begins with:
+ *
+ *     struct sfu_registers here = sfu_registers_here();
+ *
+ * or two, where a register callback is to know all registers of the first frame:
  *
  *     struct sfu_cpu cpu;
  *     struct sfu_registers here = sfu_here(&cpu);
@@ -56,10 +60,18 @@ static inline struct sfu_registers sfu_cpu_registers(const struct sfu_cpu *cpu)
 }
 
 /* Captures the registers of the function that this is written in, and returns what a walk from there begins with. */
-static inline __attribute__((always_inline)) struct sfu_registers sfu_here(struct sfu_cpu *cpu)
+static inline __attribute__((__always_inline__)) struct sfu_registers sfu_here(struct sfu_cpu *cpu)
 {
     sfu_capture(cpu);
     return sfu_cpu_registers(cpu);
+}
+
+/* The same, for those who need nothing but what a walk begins with. */
+static inline __attribute__((__always_inline__)) struct sfu_registers sfu_registers_here(void)
+{
+    struct sfu_cpu cpu;
+
+    return sfu_here(&cpu);
 }
 
 /* The body of a sfu_reg_fn for the first frame of a walk: register REG of CPU. Returns 0, or -1 if it was not
@@ -88,6 +100,13 @@ static inline int sfu_cpu_saved(const struct sfu_target *target, const struct sf
         return 0;
     }
     return target->read != NULL ? target->read(target->ctx, addr, value, 8) : -1;
+}
+
+/* A sfu_reg_fn that is sfu_cpu_saved: target.reg = sfu_cpu_reg, and target.ctx = &target. Without it a trace over an
+ * interrupt ends where a leaf function of aarch64 or s390x was interrupted: its RA is in a register. */
+static inline int sfu_cpu_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+{
+    return sfu_cpu_saved((const struct sfu_target *)ctx, frame, reg, value);
 }
 
 #endif

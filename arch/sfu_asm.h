@@ -3,8 +3,18 @@
 /*
  * For assembly files (.S) on every CPU: the unwind tables that a compiler would write.
  *
- * 1. An ordinary function needs the CFI lines that any assembler manual has: .cfi_startproc, .cfi_def_cfa_offset
- *    and .cfi_offset where the stack changes, .cfi_endproc. `as --gsframe` turns them into .sframe.
+ * 1. An ordinary function says what it does to the stack. sfu_function_begin and sfu_function_end are all that a leaf
+ *    function needs. sfu_push and sfu_pop save and restore, and say so:
+ *
+ *        sfu_function_begin copy         <- global function
+ *            sfu_push %rbp               <- x86_64: a register; aarch64: two, x29, x30; s390x: from 6 on up to 15
+ *            ...
+ *            sfu_pop %rbp
+ *            ret
+ *        sfu_function_end copy
+ *
+ *    What else it does to the stack needs the CFI lines that any assembler manual has, .cfi_adjust_cfa_offset and so
+ *    on. `as --gsframe` turns them into .sframe.
  *
  * 2. Start-up code and thread entries, which nobody called, end the trace:
  *
@@ -15,6 +25,11 @@
  *    or `sfu_outermost` after a .cfi_startproc of your own. A walk that reaches it returns SFU_END. Assemblers before
  *    version 3 of SFrame (binutils before 2.46) ignore the mark and would describe an ordinary function. Define
  *    SFU_NO_OUTERMOST there: the function then has no table, and a walk ends with SFU_E_NO_FDE.
+ *
+ *        sfu_thread_entry thread_start, thread_main
+ *
+ *    is a whole one for threads that begin in C: thread_start calls thread_main, where the trace ends. A new thread's
+ *    PC is thread_start.
  *
  * 3. Exception entries, which interrupted somebody. The assembler has no directive for these, so that the macros
  *    write a section of their own, .sframe.trap.*, which the linker (binutils 2.46 or later) merges and sorts with
@@ -28,8 +43,7 @@
  *            pop %rbp
  *        irq_restored:
  *            iretq
- *        irq_end:
- *            sfu_trap_begin irq_entry, irq_end
+ *            sfu_trap_begin irq_entry    <- the table is that of irq_entry, which ends here
  *            sfu_trap_row irq_entry,    cfa=24, ra=0
  *            sfu_trap_row irq_saved,    cfa=32, ra=8, fp=0
  *            sfu_trap_row irq_restored, cfa=24, ra=0
@@ -37,12 +51,21 @@
  *
  *    No .cfi_startproc around such a function: its table would be there twice.
  *    The linker script must take both: .sframe : { KEEP(*(.sframe .sframe.*)) }.
+ *
+ * With SFU_NO_ASM defined, the same sources assemble without tables, for assemblers that are too old: what is code
+ * stays, and what is a table is left out.
  */
 #ifndef SFU_ASM_H
 #define SFU_ASM_H
 
+#ifdef SFU_NO_ASM
+#define SFU_NO_OUTERMOST
+#endif
+
 /* SFU_ASM_ABI: ABI of the section; SFU_ASM_FIXED_RA: RA from the CFA, if fixed; SFU_ASM_SP, SFU_ASM_RA: DWARF
- * numbers; SFU_ASM_CFA(offset): an offset as the CFA's rule holds it, with the bits of SFU_ASM_CFA_MASK clear. */
+ * numbers; SFU_ASM_CFA(offset): an offset as the CFA's rule holds it, with the bits of SFU_ASM_CFA_MASK clear;
+ * SFU_ASM_CALL, SFU_ASM_CALL_REGISTER: calls of a function; SFU_ASM_STOP: an instruction that traps. And the macros
+ * sfu_push and sfu_pop, which write their CFI by sfu_cfi. */
 #if defined(__x86_64__)
 #include "x86_64/sfu_asm_abi.h"
 #elif defined(__aarch64__)
@@ -53,6 +76,30 @@
 #error "sfu has no assembler macros for this CPU"
 #endif
 
+    /* A directive that is left out where there are no tables. */
+    .macro sfu_cfi directive:vararg
+#ifndef SFU_NO_ASM
+    \directive
+#endif
+    .endm
+
+    .macro sfu_label name
+    .globl \name
+    .type \name, %function
+\name:
+    .endm
+
+    /* A function that has a caller. At its first instruction the stack is as the caller left it. */
+    .macro sfu_function_begin name
+    sfu_label \name
+    sfu_cfi .cfi_startproc
+    .endm
+
+    .macro sfu_function_end name
+    sfu_cfi .cfi_endproc
+    .size \name, . - \name
+    .endm
+
     /* The function that this is in has no caller. Equation: RA = undefined. */
     .macro sfu_outermost
 #ifndef SFU_NO_OUTERMOST
@@ -61,9 +108,7 @@
     .endm
 
     .macro sfu_outermost_begin name
-    .globl \name
-    .type \name, %function
-\name:
+    sfu_label \name
 #ifndef SFU_NO_OUTERMOST
     .cfi_startproc
     .cfi_undefined SFU_ASM_RA
@@ -77,10 +122,76 @@
     .size \name, . - \name
     .endm
 
-    /* Begins the table of the exception entry from symbol START up to symbol END: then come its rows, in ascending
-     * order, then sfu_trap_end. A PC before the first row has none. Flag R: --gc-sections keeps the section. Row
-     * addresses are 2 bytes, so that an entry has 64 KiB at the most. */
+    /* NAME, where a thread begins: calls FUNCTION, or the function whose address is in REGISTER, with the arguments
+     * that are in the registers already. It must not return: then NAME traps. SP at NAME is a multiple of 16; on s390x
+     * the 160 bytes from SP on are free. NAME may be the return address on the stack of a thread that has never run: a
+     * caller is looked up by the byte before it, which is that of NAME.new. */
+    .macro sfu_thread_entry name:req, function, register
+    sfu_outermost_begin \name\().new
+    nop
+    sfu_outermost_end \name\().new
+    sfu_outermost_begin \name
+    .ifb \register
+    SFU_ASM_CALL(\function)
+    .else
+    SFU_ASM_CALL_REGISTER(\register)
+    .endif
+    SFU_ASM_STOP
+    sfu_outermost_end \name
+    .endm
+
+#ifdef SFU_NO_ASM
+
     .macro sfu_trap_begin start, end
+    .endm
+    .macro sfu_trap_row at, cfa, ra, fp
+    .endm
+    .macro sfu_trap_row_here at, cfa, ra, fp
+    .endm
+    .macro sfu_trap_end
+    .endm
+
+#else
+
+    /* Begins the table of the exception entry from label START up to label END, or up to here: then come its rows, in
+     * ascending order, then sfu_trap_end. It stands behind the entry. A PC before the first row has none. Flag R:
+     * --gc-sections keeps the section. Row addresses are 2 bytes, so that an entry has 64 KiB at the most. */
+    .macro sfu_trap_begin start:req, end
+    .ifb \end
+.Lsfu_trap_here_\start:
+    sfu_trap_begin_at \start, .Lsfu_trap_here_\start
+    .else
+    sfu_trap_check_end \end
+    sfu_trap_begin_at \start, \end
+    .endif
+    .endm
+
+    /* An END that is not there yet would fail in sfu_trap_end, in words that do not lead here. */
+    .macro sfu_trap_check_end end
+    .set .Lsfu_trap_number, 0
+    .irp label, 0b, 1b, 2b, 3b, 4b, 5b, 6b, 7b, 8b, 9b
+    .ifc \end,\label
+    .set .Lsfu_trap_number, 1
+    .endif
+    .endr
+    .irp label, 0f, 1f, 2f, 3f, 4f, 5f, 6f, 7f, 8f, 9f
+    .ifc \end,\label
+    .set .Lsfu_trap_number, 1
+    .error "sfu_trap_begin: the table stands behind the entry: END is a label above it (0b, not 0f), or is left out"
+    .endif
+    .endr
+    .if .Lsfu_trap_number == 0
+    sfu_trap_check_label \end
+    .endif
+    .endm
+
+    .macro sfu_trap_check_label end /* .ifndef does not take numbers, not even where it is skipped */
+    .ifndef \end
+    .error "sfu_trap_begin: the table stands behind the entry: END is a label above it, or is left out"
+    .endif
+    .endm
+
+    .macro sfu_trap_begin_at start, end
     .pushsection .sframe.trap.\start, 1, "aR", %0x6ffffff4
     .set .Lsfu_trap_rows, 0
 .Lsfu_trap_data_\start:
@@ -147,5 +258,7 @@
     .purgem sfu_trap_address
     .popsection
     .endm
+
+#endif /* SFU_NO_ASM */
 
 #endif

@@ -5,7 +5,8 @@
 # run.sh SUITE COMMAND...: runs a test suite and keeps its results in build/results/SUITE.
 # COMMAND prints a line "ok NAME" or "not ok NAME: reason" for each test on its standard output; whatever else it
 # prints is passed on. A suite that fails without saying which test did, or that prints no result at all, is a
-# failed test itself. Exits 1 if a test failed, and says how to run the suite alone.
+# failed test itself. Exits 1 if a test failed, and says how to run the suite alone. The CPU time that it says is
+# that of COMMAND, not of what make has built for it.
 set -u
 suite=$1
 shift
@@ -13,6 +14,10 @@ mkdir -p build/results
 out=build/results/$suite
 "$@" >"$out.tmp" 2>&1
 status=$?
+times >"$out.times"
+seconds=$(awk 'NR == 2 { split($0, part, " "); for (i in part) { split(part[i], t, /[ms]/); sum += 60 * t[1] + t[2] } }
+    END { printf "%.0f", sum }' "$out.times")
+rm "$out.times"
 if [ $status -ne 0 ] && ! grep -q '^not ok' "$out.tmp"; then
     echo "not ok $suite: exit status $status" >>"$out.tmp"
 elif ! grep -Eq '^(not )?ok ' "$out.tmp"; then
@@ -23,7 +28,7 @@ failed=$(grep -c '^not ok ' "$out")
 if [ "$failed" -ne 0 ]; then
     sed "s/^/$suite: /" "$out" | grep -v ': ok '
 fi
-echo "$suite: $(grep -c '^ok ' "$out") ok, $failed not ok"
+echo "$suite: $(grep -c '^ok ' "$out") ok, $failed not ok, $seconds s of CPU"
 if [ "$failed" -ne 0 ]; then
     echo "$suite: to run it alone: make suite-$suite"
     exit 1

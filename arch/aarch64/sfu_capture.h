@@ -11,7 +11,7 @@ struct sfu_cpu {
 };
 
 /* x30 is recorded as it is, signed or not: the table knows which. */
-static inline __attribute__((always_inline)) void sfu_capture(struct sfu_cpu *cpu)
+static inline __attribute__((__always_inline__)) void sfu_capture(struct sfu_cpu *cpu)
 {
     uint64_t t;
 

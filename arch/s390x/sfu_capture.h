@@ -24,7 +24,7 @@ struct sfu_cpu {
     uint64_t r[SFU_NUM_REGS + 1];
 };
 
-static inline __attribute__((always_inline)) void sfu_capture(struct sfu_cpu *cpu)
+static inline __attribute__((__always_inline__)) void sfu_capture(struct sfu_cpu *cpu)
 {
     uint64_t pc;
 

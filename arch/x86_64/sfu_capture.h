@@ -10,7 +10,7 @@ struct sfu_cpu {
 };
 
 /* Only moves: the stack pointer stays where the unwind tables say it is, and nothing below it is touched. */
-static inline __attribute__((always_inline)) void sfu_capture(struct sfu_cpu *cpu)
+static inline __attribute__((__always_inline__)) void sfu_capture(struct sfu_cpu *cpu)
 {
     uint64_t pc;
 

@@ -5,6 +5,8 @@
  * printer. Everything here is meant to be copied.
  */
 #include "kernel.h"
+#include "sfu_build_id.h"
+#include "sfu_cycles.h"
 #include "sfu_dump.h"
 
 #ifndef KERNEL_IMAGE
@@ -12,6 +14,8 @@
 #endif
 
 struct kernel_hooks kernel_hooks;
+bool kernel_crashed;
+struct sfu_record kernel_crash __attribute__((section(".crash")));
 
 static struct stack {
     uint64_t floor, low, high; /* floor: of the guard */
@@ -165,13 +169,16 @@ struct sfu_target kernel_target = {
 
 /* ---- into the printer ---- */
 
-static struct sfu_panic printer = {
-    .target = &kernel_target, .put = put, .symbol = kernel_symbol, .image = KERNEL_IMAGE};
+static struct sfu_panic printer = {.target = &kernel_target,
+                                   .put = put,
+                                   .symbol = kernel_symbol,
+                                   .image = KERNEL_IMAGE,
+                                   .cycles = sfu_print_cycles};
 
-#ifdef KERNEL_DUMP
 extern const char build_id_start[], build_id_end[];
 extern uint8_t image_start[];
 
+#ifdef KERNEL_DUMP
 /* What sfu-trace makes a trace of, though the kernel has no tables. */
 static void dump(const struct sfu_registers *from)
 {
@@ -191,13 +198,35 @@ static void dump(const struct sfu_registers *from)
 static void trace(const struct sfu_registers *from)
 {
     printer.slide = slide;
+    if (printer.busy == 0) {
+        sfu_print_build_id(&printer, build_id_start, build_id_end);
+    }
+    (void)sfu_panic_print(&printer, from);
 #ifdef KERNEL_DUMP
-    sfu_print_build_id(&printer, build_id_start, build_id_end);
-    (void)sfu_panic_print(&printer, from);
     dump(from);
-#else
-    (void)sfu_panic_print(&printer, from);
 #endif
+}
+
+/* The end of every panic. */
+static _Noreturn void crash(const struct sfu_registers *from)
+{
+    (void)sfu_record_write(&kernel_crash, &printer, (uintptr_t)image_start, from);
+    trace(from);
+    if (kernel_hooks.crashed != NULL) {
+        kernel_hooks.crashed();
+    }
+    machine_exit(false);
+}
+
+/* What a crash before the last reset has left. */
+static bool print_crash(void)
+{
+    enum sfu_record_state state = sfu_record_print(&kernel_crash, &printer, (uintptr_t)image_start);
+
+    if (state != SFU_RECORD_NONE) {
+        sfu_record_clear(&kernel_crash);
+    }
+    return state != SFU_RECORD_NONE;
 }
 
 void kernel_trace(void)
@@ -217,8 +246,7 @@ _Noreturn void panic(const char *why)
     kernel_print(why);
     kernel_print("\n");
     here = sfu_here(&cpu);
-    trace(&here);
-    machine_exit(false);
+    crash(&here);
 }
 
 void kernel_trace_thread(const struct thread *thread)
@@ -238,8 +266,7 @@ static _Noreturn void report_fault(const struct trap *trap)
     kernel_print_hex(machine_fault_address(trap));
     kernel_print("\n");
     first_trap = trap;
-    trace(&at);
-    machine_exit(false);
+    crash(&at);
 }
 
 /* Called by exception_entry. */
@@ -272,7 +299,7 @@ void kernel_new_thread(struct thread *thread, void *stack, uint64_t size, void (
 
 /* ---- start ---- */
 
-extern uint8_t image_start[], guard[], boot_stack[], boot_stack_top[];
+extern uint8_t guard[], boot_stack[], boot_stack_top[];
 struct relocation {
     uint64_t offset, info, addend;
 };
@@ -306,6 +333,7 @@ _Noreturn void kernel_start(uintptr_t boot)
 {
     relocate(0);
     init(boot);
+    kernel_crashed = print_crash();
     kernel_main(machine_command_line());
     machine_exit(true);
 }

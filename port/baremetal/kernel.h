@@ -10,6 +10,7 @@
 
 #include "machine.h"
 #include "sfu_arch.h"
+#include "sfu_record.h"
 
 /* All is one image: what is declared from here on is reached without a global offset table. */
 #pragma GCC visibility push(hidden)
@@ -26,6 +27,8 @@ const char *machine_command_line(void);
 void machine_putc(char c);
 /* Ends QEMU: GOOD, or as a machine that crashed. */
 _Noreturn void machine_exit(bool good);
+/* Resets the machine, which keeps its memory and boots again. */
+_Noreturn void machine_reset(void);
 /* One interrupt soon, on a stack of its own; not before machine_enable, in machine.h, which is inlined. */
 void machine_start_timer(void);
 /* The guard below the boot stack becomes memory that cannot be accessed. */
@@ -77,14 +80,20 @@ _Noreturn void panic(const char *why);
 void kernel_trace_thread(const struct thread *thread);
 void kernel_new_thread(struct thread *thread, void *stack, uint64_t size, void (*entry)(void));
 
-/* Called on each timer interrupt, in each fault before it is reported, and for each character that is printed;
- * NULL: nothing. They are there for the scenarios. */
+/* Called on each timer interrupt, in each fault before it is reported, for each character that is printed, and at the
+ * end of a panic; NULL: nothing. They are there for the scenarios. */
 struct kernel_hooks {
     void (*timer)(void);
     void (*fault)(void);
     void (*putc)(void);
+    void (*crashed)(void);
 };
 extern struct kernel_hooks kernel_hooks;
+
+/* The record of a panic, which a reset does not touch (kernel.ld). It is printed at the next boot. */
+extern struct sfu_record kernel_crash;
+/* Whether there was one when this boot began. */
+extern bool kernel_crashed;
 
 /* Checks and adds the kernel's own section. Says in one line what is wrong with it, if anything. */
 void kernel_open_tables(void);

@@ -3,7 +3,8 @@
 # Copyright (c) 2026 The sfu authors
 """dist.py OUT: makes what people copy, of the files here and nothing else, so that every run gives the same bytes:
 
-sfu.h, sfu.c         the core, the register capture of the three CPUs (arch/) and the panic printer (port/print/)
+sfu.h, sfu.c         the core, the register capture of the three CPUs (arch/), the panic printer and its parts (port/print/,
+                     but the raw dump, which needs no tables) and names of functions (port/symbols/)
 sfu_asm.h            the macros for assembly files, of the three CPUs
 sfu-VERSION.tar.gz   everything
 """
@@ -16,6 +17,10 @@ import tarfile
 
 LICENCE = "/* SPDX-License-Identifier: MIT */\n/* Copyright (c) 2026 The sfu authors */\n"
 SKIPPED = {"build", ".git"}
+# Files, and the switch that leaves them out. All but the last need the printer.
+PARTS = (("port/print/sfu_print", None), ("port/print/sfu_build_id", None), ("port/print/sfu_cycles", "SFU_NO_CYCLES"),
+         ("port/print/sfu_record", "SFU_NO_RECORD"), ("port/print/sfu_all", "SFU_NO_ALL"),
+         ("port/symbols/sfu_symbols", "SFU_NO_SYMBOLS"))
 
 
 def read(file):
@@ -48,19 +53,29 @@ def arch():
     return replaced(text, "#ifdef SFU_NUM_REGS\n", "#ifdef SFU_NUM_REGS /* this CPU has a capture */\n") + "#endif\n"
 
 
+def without(switch, text):
+    return "\n#ifndef %s\n%s#endif\n" % (switch, text) if switch else text
+
+
+def parts(suffix):
+    """The PARTS, each between its switch."""
+    own = {os.path.basename(name) + ".h" for name, _ in PARTS} | {"sfu.h"}
+    text = [without(switch, part(name + suffix, set(own))) for name, switch in PARTS]
+    return without("SFU_NO_PRINT", "".join(text[:-1])) + text[-1]
+
+
 def header(version):
     return (LICENCE + """/*
- * sfu %s in one file: sfu.h, arch/ and port/print/. SFU_NO_ARCH leaves out the register capture, SFU_NO_PRINT the panic
- * printer; the other switches are those of the core, below.
+ * sfu %s in one file: sfu.h, arch/, port/print/ and port/symbols/. SFU_NO_ARCH leaves out the register capture,
+ * SFU_NO_PRINT the panic printer and its parts, SFU_NO_CYCLES, SFU_NO_RECORD and SFU_NO_ALL one of these parts each,
+ * SFU_NO_SYMBOLS names of functions; the other switches are those of the core, below.
  */
-""" % version + part("sfu.h", set()) + "\n#ifndef SFU_NO_ARCH\n" + arch() + "#endif\n\n#ifndef SFU_NO_PRINT\n" +
-            part("port/print/sfu_print.h", {"sfu.h"}) + "#endif\n")
+""" % version + part("sfu.h", set()) + without("SFU_NO_ARCH", arch()) + parts(".h"))
 
 
 def source(version):
-    return (LICENCE + "/* sfu %s in one file: sfu.c and port/print/. */\n" % version +
-            replaced(read("sfu.c"), LICENCE, "") + "\n#ifndef SFU_NO_PRINT\n\n" +
-            part("port/print/sfu_print.c", {"sfu_print.h"}) + "\n#endif\n")
+    return (LICENCE + "/* sfu %s in one file: sfu.c, port/print/ and port/symbols/. */\n" % version +
+            replaced(read("sfu.c"), LICENCE, "") + parts(".c"))
 
 
 def assembly(version):

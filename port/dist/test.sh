@@ -38,8 +38,44 @@ for compiler in gcc "gcc -m32" aarch64-linux-gnu-gcc "aarch64-linux-gnu-gcc -mbi
             -c $out/sfu.c -o $work/sfu.o
     done
 done
+for switches in "-DSFU_NO_PRINT -DSFU_NO_SYMBOLS" -DSFU_NO_CYCLES -DSFU_NO_RECORD -DSFU_NO_ALL -DSFU_NO_SYMBOLS; do
+    # shellcheck disable=SC2086 # words
+    test "gcc $switches" gcc -std=c99 -ffreestanding -O2 $warnings -Wstrict-prototypes $switches \
+        -c $out/sfu.c -o $work/sfu.o
+done
 # shellcheck disable=SC2086 # words
 test "g++" g++ -x c++ -std=c++11 -ffreestanding -O2 $warnings -c $out/sfu.c -o $work/sfu.o
+
+# Every function has the other name (test/prefix/ has the rest).
+renamed() {
+    # shellcheck disable=SC2086 # words
+    gcc -std=c99 -O2 $warnings -DSFU_PREFIX=mine_ -c $out/sfu.c -o $work/mine.o &&
+        [ "$(nm -g --defined-only $work/mine.o | grep -c ' mine_')" -ge 15 ] && ! nm $work/mine.o | grep ' sfu_'
+}
+test "SFU_PREFIX" renamed
+
+# A kernel's own types, its noinline, and no header of the compiler.
+cat >$work/kernel_types.h <<'END'
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+typedef unsigned long size_t, uintptr_t;
+typedef _Bool bool;
+enum { false, true };
+#define NULL ((void *)0)
+#define offsetof(type, member) __builtin_offsetof(type, member)
+#define noinline __attribute__((__noinline__))
+END
+for compiler in gcc aarch64-linux-gnu-gcc s390x-linux-gnu-gcc clang; do
+    # shellcheck disable=SC2086 # words
+    test "SFU_TYPES, $compiler" $compiler -std=c99 -ffreestanding -nostdinc -O2 $warnings -Wstrict-prototypes \
+        -I$work '-DSFU_TYPES="kernel_types.h"' -c $out/sfu.c -o $work/sfu.o
+done
 
 mkdir -p $tree
 tar -xzf $out/sfu-*.tar.gz -C $tree --strip-components=1
@@ -47,12 +83,14 @@ mkdir -p $tree/build
 ln -s "$(readlink -f build/tc)" $tree/build/tc
 test "the tarball: make demo" make -s -C $tree demo
 
-rm -r $tree/arch/* $tree/port/print/sfu_print.[ch] $tree/build/port
+rm -r $tree/arch/* $tree/build/port
 cp $out/sfu.h $out/sfu.c $tree
 cp $out/sfu_asm.h $tree/arch
 echo '#include "sfu.h"' >$tree/arch/sfu_arch.h
-echo '#include "sfu.h"' >$tree/port/print/sfu_print.h
-echo '#include "sfu.h"' >$tree/port/print/sfu_print.c
+for part in print/sfu_print print/sfu_build_id print/sfu_cycles print/sfu_record print/sfu_all symbols/sfu_symbols; do
+    rm $tree/port/$part.[ch]
+    echo '#include "sfu.h"' | tee $tree/port/$part.h >$tree/port/$part.c
+done
 test "the two files: make demo" make -s -C $tree demo
 test "the two files: unit tests" make -s -C $tree suite-unit UNIT_VARIANTS=default
 test "the two files: tests of the printer" make -s -C $tree suite-print

@@ -30,11 +30,20 @@
 
 #include "sfu.h"
 
+#ifdef SFU_PREFIX
+#define sfu_fast_add        SFU_NAME(fast_add)
+#define sfu_fast_remove     SFU_NAME(fast_remove)
+#define sfu_fast_set_cache  SFU_NAME(fast_set_cache)
+#define sfu_fast_index_size SFU_NAME(fast_index_size)
+#define sfu_fast_set_index  SFU_NAME(fast_set_index)
+#define sfu_fast_trace      SFU_NAME(fast_trace)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define SFU_FAST_BLOCKS 32
+#define SFU_FAST_BLOCKS 32 /* how many blocks the code of an image without a larger index is divided into */
 
 /* What a fast walker knows of one section. Filled in by sfu_fast_add and sfu_fast_set_index; nobody else writes it. */
 struct sfu_fast_image {

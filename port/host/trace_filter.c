@@ -118,9 +118,15 @@ static void end_trace(struct filter *f)
     f->num_frames = 0;
 }
 
+/* Numbers only grow within a trace. Its first frames may have been skipped, others abbreviated. */
+static bool begins_trace(const struct filter *f, const struct log_line *line)
+{
+    return line->number == 0 || f->num_frames == 0 || line->number <= f->frames[f->num_frames - 1].number;
+}
+
 static void take_frame(struct filter *f, const struct log_line *line)
 {
-    if (line->number == 0) {
+    if (begins_trace(f, line)) {
         end_trace(f);
         if (!f->slide_said)
             set_slide(f, f->options->slide);

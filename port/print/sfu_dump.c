@@ -14,7 +14,7 @@
 #define OWN_ABI 0
 #endif
 
-enum { WORD = 8, WORDS_PER_LINE = 4, REGISTERS = 32, PAIRS_PER_LINE = 3, NOTE_HEADER = 16 };
+enum { WORD = 8, WORDS_PER_LINE = 4, REGISTERS = 32, PAIRS_PER_LINE = 3 };
 
 static void text(const struct sfu_panic *p, const char *s)
 {
@@ -40,26 +40,6 @@ static void short_hex(const struct sfu_panic *p, const char *before, uint64_t va
     while (value >> 4 * digits != 0)
         digits++;
     hex(p, before, value, digits);
-}
-
-/* ---- Build ID -------------------------------------------------------------------------------------------------- */
-
-/* Behind the header, whose name is "GNU", nothing but the build ID follows. */
-static void print_note(const struct sfu_panic *p, const char *before, const void *note, const void *note_end)
-{
-    const uint8_t *end = (const uint8_t *)note_end, *byte;
-
-    if (note == NULL || (uintptr_t)note_end - (uintptr_t)note <= NOTE_HEADER)
-        return;
-    text(p, before);
-    for (byte = (const uint8_t *)note + NOTE_HEADER; byte < end; byte++)
-        hex(p, "", *byte, 2);
-    text(p, "\n");
-}
-
-void sfu_print_build_id(const struct sfu_panic *panic, const void *note, const void *note_end)
-{
-    print_note(panic, "build ID ", note, note_end);
 }
 
 /* ---- Registers ------------------------------------------------------------------------------------------------- */
@@ -190,7 +170,7 @@ void sfu_dump_print(struct sfu_panic *panic, const struct sfu_dump *dump, const 
     panic->busy = 1;
     hex(panic, "sfu1 begin ", abi, 1);
     text(panic, top->pc_kind == SFU_PC_EXACT ? " exact\n" : " return\n");
-    print_note(panic, "sfu1 build ", dump->build_id, dump->build_id_end);
+    sfu_print_note(panic, "sfu1 build ", dump->build_id, dump->build_id_end);
     print_places(panic, dump);
     print_registers(panic, top);
     print_other_registers(panic, top);

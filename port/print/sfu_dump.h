@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * A raw stack dump, for programs that have no tables on board, and the build ID beside a trace. `sfu-trace
- * kernel.elf` reads both out of the console's log: it unwinds the dump by the tables or the CFI of the ELF file.
- * Needs neither sfu.c nor sfu_print.c.
+ * A raw stack dump, for programs that have no tables on board. `sfu-trace kernel.elf` reads it out of the console's
+ * log, and unwinds it by the tables or the CFI of the ELF file. Needs sfu_build_id.c, and neither sfu.c nor
+ * sfu_print.c.
  *
  *     static const struct sfu_dump_place place = {(uintptr_t)image_start, "image_start", NULL};
  *     static const struct sfu_dump dump = {.places = &place, .num_places = 1};
  *
- *     sfu_print_build_id(&panic, build_id_start, build_id_end); // before sfu_panic_print
- *     sfu_dump_print(&panic, &dump, &here);                     // behind it, or instead of it
+ *     sfu_dump_print(&panic, &dump, &here); // behind sfu_panic_print, or instead of it
  *
- * Without tables, panic.target has nothing but the window of its stack, or a read callback. The build ID is there
- * with these lines in the linker script, and --build-id for the linker:
+ * Without tables, panic.target has nothing but the window of its stack, or a read callback. sfu_build_id.h says how the
+ * build ID gets into the image.
  *
- *     .note.gnu.build-id : { build_id_start = .; KEEP(*(.note.gnu.build-id)) build_id_end = .; }
- *
- * Format. sfu_print_build_id prints "build ID " and the digits. A dump is lines of at most 80 columns, each of which
- * begins with "sfu1 ": 1 is the version. A reader looks for that anywhere in a line, because consoles put times and
- * the like in front. One space stands between words. Numbers are hexadecimal, without 0x and in lower case; those of
- * 64 bits have 16 digits. Words of the stack are numbers, whatever the byte order. The lines are, in this order:
+ * Format. A dump is lines of at most 80 columns, each of which begins with "sfu1 ": 1 is the version. A reader looks
+ * for that anywhere in a line, because consoles put times and the like in front. One space stands between words.
+ * Numbers are hexadecimal, without 0x and in lower case; those of 64 bits have 16 digits. Words of the stack are
+ * numbers, whatever the byte order. The lines are, in this order:
  *
  *     sfu1 begin ABI KIND          ABI: a digit, enum sfu_abi. KIND of the PC: exact or return
  *     sfu1 build DIGITS            the build ID; left out if there is none
@@ -34,7 +31,12 @@
 #ifndef SFU_DUMP_H
 #define SFU_DUMP_H
 
+#include "sfu_build_id.h"
 #include "sfu_print.h"
+
+#ifdef SFU_PREFIX
+#define sfu_dump_print SFU_NAME(dump_print)
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -69,9 +71,6 @@ struct sfu_dump {
 /* Prints the dump of TOP by PANIC's put. Stacks are read through PANIC's target as a trace reads them, each up to the
  * first word that cannot be read. Prints nothing while PANIC is being printed. */
 void sfu_dump_print(struct sfu_panic *panic, const struct sfu_dump *dump, const struct sfu_registers *top);
-
-/* Prints the line of the build ID that the note from NOTE to NOTE_END has, or nothing if it has none. */
-void sfu_print_build_id(const struct sfu_panic *panic, const void *note, const void *note_end);
 
 #ifdef __cplusplus
 }

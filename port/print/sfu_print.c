@@ -2,68 +2,164 @@
 /* Copyright (c) 2026 The sfu authors */
 #include "sfu_print.h"
 
-static void text(const struct sfu_panic *p, const char *s)
+void sfu_print_text(const struct sfu_panic *p, const char *text)
 {
-    while (*s != '\0')
-        p->put(p->ctx, *s++);
+    while (*text != '\0')
+        p->put(p->ctx, *text++);
 }
 
-/* BEFORE, then at least WIDTH (1 to 16) digits of VALUE in BASE. No buffer. */
-static void number(const struct sfu_panic *p, const char *before, uint64_t value, unsigned base, unsigned width)
+/* No buffer. */
+void sfu_print_number(const struct sfu_panic *p, const char *before, uint64_t value, unsigned base, unsigned width)
 {
     uint64_t unit = 1;
 
-    text(p, before);
+    sfu_print_text(p, before);
     for (; width > 1 || value / unit >= base; width -= width > 1)
         unit *= base;
     for (; unit > 0; unit /= base)
         p->put(p->ctx, "0123456789abcdef"[value / unit % base]);
 }
 
-static void print_frame(const struct sfu_panic *p)
+/* ---- Frames ---------------------------------------------------------------------------------------------------- */
+
+static uint32_t marks(const struct sfu_frame *f)
+{
+    uint32_t result = 0;
+
+    if (f->trap != 0)
+        result |= SFU_PRINT_INTERRUPTED;
+    if (f->switched)
+        result |= SFU_PRINT_SWITCHED;
+    if (f->replaced)
+        result |= SFU_PRINT_HOOKED;
+    if (f->guessed != SFU_GUESS_NONE)
+        result |= f->guessed == SFU_GUESS_CALL ? SFU_PRINT_WILD_CALL : SFU_PRINT_GUESSED;
+    return result;
+}
+
+/* Whether FRAME is the last one to be skipped. */
+static bool is_last(struct sfu_panic *p, const struct sfu_frame *frame)
+{
+    if (p->skip_function == 0)
+        return frame->depth + 1 == p->skip;
+    return sfu_find_frame(p->target, frame, &p->row) == SFU_OK && p->row.function == p->skip_function;
+}
+
+/* The number of the frame that the trace begins with. */
+static uint32_t first_frame(struct sfu_panic *p)
 {
     const struct sfu_frame *f = &p->walk.frame;
-    uint64_t lookup = sfu_lookup_pc(&f->regs);
+    bool found = p->skip_function == 0 && p->skip == 0;
+
+    while (!found && f->trap == 0) {
+        found = is_last(p, f);
+        if (sfu_walk_step(&p->walk) != SFU_OK)
+            return 0;
+    }
+    return found || p->skip_function == 0 ? f->depth : 0;
+}
+
+/* Gives ITEM to who prints; NULL is the end of the walk. */
+static void give(struct sfu_panic *p, const struct sfu_print_item *item)
+{
+    if (p->cycles != NULL)
+        p->cycles(&p->cycle, item);
+    else if (item != NULL)
+        p->cycle.each(p->cycle.ctx, item);
+}
+
+int sfu_print_walk(struct sfu_panic *p, const struct sfu_registers *top, sfu_print_fn each, void *ctx)
+{
+    const struct sfu_frame *f = &p->walk.frame;
+    struct sfu_print_item *item = &p->item;
+    uint32_t first;
+    int code;
+
+    sfu_walk_start(&p->walk, p->target, top);
+    first = first_frame(p);
+    p->cycle.each = each;
+    p->cycle.ctx = ctx;
+    p->cycle.num = 0;
+    p->cycle.held = 0;
+    item->times = 0;
+    sfu_walk_start(&p->walk, p->target, top);
+    do {
+        item->pc = f->regs.pc;
+        item->lookup = sfu_lookup_pc(&f->regs);
+        item->number = f->depth;
+        item->marks = marks(f);
+        if (f->depth >= first)
+            give(p, item);
+        code = sfu_walk_step(&p->walk);
+    } while (code == SFU_OK);
+    give(p, NULL);
+    return code;
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------------------------- */
+
+void sfu_print_line(const struct sfu_panic *p, const struct sfu_print_item *item)
+{
     uint64_t offset = 0;
     const char *name;
 
-    number(p, "#", f->depth, 10, 1);
-    number(p, f->depth < 10 ? "  0x" : " 0x", f->regs.pc, 16, 16);
-    name = p->symbol != NULL ? p->symbol(p->ctx, lookup, &offset) : NULL;
-    if (name != NULL) {
-        text(p, "  ");
-        text(p, name);
-        number(p, "+0x", offset + (f->regs.pc - lookup), 16, 1);
+    if (item->times != 0) {
+        sfu_print_number(p, "    ... ", item->times, 10, 1);
+        sfu_print_number(p, " times more: the ", item->length, 10, 1);
+        sfu_print_text(p, " above\n");
+        return;
     }
-    if (f->trap != 0)
-        text(p, "  [interrupted]");
-    if (f->switched)
-        text(p, "  [stack switch]");
-    if (f->replaced)
-        text(p, "  [hooked]");
-    if (f->guessed != SFU_GUESS_NONE)
-        text(p, f->guessed == SFU_GUESS_CALL ? "  [wild call]" : "  [guessed]");
-    text(p, "\n");
+    sfu_print_number(p, "#", item->number, 10, 1);
+    sfu_print_number(p, item->number < 10 ? "  0x" : " 0x", item->pc, 16, 16);
+    name = p->symbol != NULL ? p->symbol(p->ctx, item->lookup, &offset) : NULL;
+    if (name != NULL) {
+        sfu_print_text(p, "  ");
+        sfu_print_text(p, name);
+        sfu_print_number(p, "+0x", offset + (item->pc - item->lookup), 16, 1);
+    }
+    if ((item->marks & SFU_PRINT_INTERRUPTED) != 0)
+        sfu_print_text(p, "  [interrupted]");
+    if ((item->marks & SFU_PRINT_SWITCHED) != 0)
+        sfu_print_text(p, "  [stack switch]");
+    if ((item->marks & SFU_PRINT_HOOKED) != 0)
+        sfu_print_text(p, "  [hooked]");
+    if ((item->marks & SFU_PRINT_WILD_CALL) != 0)
+        sfu_print_text(p, "  [wild call]");
+    if ((item->marks & SFU_PRINT_GUESSED) != 0)
+        sfu_print_text(p, "  [guessed]");
+    sfu_print_text(p, "\n");
 }
 
-static void print_end(const struct sfu_panic *p, int code)
+void sfu_print_end(const struct sfu_panic *p, int code, bool reliable)
 {
-    number(p, code < 0 ? "trace ends (-" : "trace ends (", (uint64_t)(code < 0 ? -code : code), 10, 1);
-    text(p, "): ");
-    text(p, sfu_string(code));
-    text(p, p->walk.frame.reliable ? "\n" : "; guessed frames are not proven\n");
+    sfu_print_number(p, code < 0 ? "trace ends (-" : "trace ends (", (uint64_t)(code < 0 ? -code : code), 10, 1);
+    sfu_print_text(p, "): ");
+    sfu_print_text(p, sfu_string(code));
+    sfu_print_text(p, reliable ? "\n" : "; guessed frames are not proven\n");
 }
 
-static void print_addr2line(struct sfu_panic *p, const struct sfu_registers *top)
+void sfu_print_slide(const struct sfu_panic *p)
 {
-    text(p, "addr2line -fipe ");
-    text(p, p->image != NULL ? p->image : "IMAGE");
-    sfu_walk_start(&p->walk, p->target, top);
-    do {
-        number(p, " 0x", sfu_lookup_pc(&p->walk.frame.regs) - p->slide, 16, 1);
-    } while (sfu_walk_step(&p->walk) == SFU_OK);
-    text(p, "\n");
+    if (p->slide != 0) {
+        sfu_print_number(p, "slide 0x", p->slide, 16, 1);
+        sfu_print_text(p, "\n");
+    }
 }
+
+static void print_frame(void *ctx, const struct sfu_print_item *item)
+{
+    sfu_print_line((const struct sfu_panic *)ctx, item);
+}
+
+static void print_address(void *ctx, const struct sfu_print_item *item)
+{
+    const struct sfu_panic *p = (const struct sfu_panic *)ctx;
+
+    if (item->times == 0)
+        sfu_print_number(p, " 0x", item->lookup - p->slide, 16, 1);
+}
+
+/* ---- Panics ---------------------------------------------------------------------------------------------------- */
 
 /* Adds SECTION, of which CODE says how it was opened, and those that were joined to it. */
 static int add_all(struct sfu_panic *panic, struct sfu_section *section, int code)
@@ -110,22 +206,18 @@ int sfu_panic_print(struct sfu_panic *panic, const struct sfu_registers *top)
     if (panic->busy != 0) {
         if (panic->busy == 1) {
             panic->busy = 2;
-            text(panic, "\nsecond fault, while printing the trace: stopped here\n");
+            sfu_print_text(panic, "\nsecond fault, while printing the trace: stopped here\n");
         }
         return SFU_E_STACK;
     }
     panic->busy = 1;
-    if (panic->slide != 0) {
-        number(panic, "slide 0x", panic->slide, 16, 1);
-        text(panic, "\n");
-    }
-    sfu_walk_start(&panic->walk, panic->target, top);
-    do {
-        print_frame(panic);
-        code = sfu_walk_step(&panic->walk);
-    } while (code == SFU_OK);
-    print_end(panic, code);
-    print_addr2line(panic, top);
+    sfu_print_slide(panic);
+    code = sfu_print_walk(panic, top, print_frame, panic);
+    sfu_print_end(panic, code, panic->walk.frame.reliable);
+    sfu_print_text(panic, "addr2line -fipe ");
+    sfu_print_text(panic, panic->image != NULL ? panic->image : "IMAGE");
+    (void)sfu_print_walk(panic, top, print_address, panic);
+    sfu_print_text(panic, "\n");
     panic->busy = 0;
     return code;
 }

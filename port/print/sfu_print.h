@@ -24,23 +24,72 @@
  *     addr2line -fipe kernel.elf 0x<a> 0x<b> 0x<c> 0x<d>
  *
  * A frame's address is its raw PC: of a caller, the return address. The addr2line line has the addresses to look up
- * (sfu_lookup_pc: return addresses minus one, so that the line is that of the call), minus the slide; it needs a
- * second walk, because nothing is allocated. Marks: [interrupted]: this frame was interrupted by the one above, its
- * PC is exact; [stack switch]: it is on another stack than the one above; [hooked]: its return address had been
- * replaced; [wild call]: the frame above is where it called through a wild pointer, as far as can be guessed;
+ * of the frames above (sfu_lookup_pc: return addresses minus one, so that the line is that of the call), minus the
+ * slide; it needs a second walk, because nothing is allocated. Marks: [interrupted]: this frame was interrupted by the
+ * one above, its PC is exact; [stack switch]: it is on another stack than the one above; [hooked]: its return address
+ * had been replaced; [wild call]: the frame above is where it called through a wild pointer, as far as can be guessed;
  * [guessed]: by the frame-pointer fallback, or by a trap hook that was not sure.
  *
- * sfu-trace (port/host) puts files, lines and inlined callers under each frame of such a trace in a log. sfu_dump.h has
- * more for it: the build ID, by which it chooses the image, and a dump for programs without tables.
+ * Skipping. A panic that is called from C begins its trace in the panic's own functions. With .skip_function =
+ * (uintptr_t)panic the trace begins at the caller of panic(), with .skip = 2 at frame 2; numbers stay what they are. If
+ * that function does not come up, or there are no more frames than that, nothing is skipped. Interrupted frames are
+ * never skipped, nor what is behind them: a fault in panic() is printed.
+ *
+ * sfu-trace (port/host) puts files, lines and inlined callers under each frame of such a trace in a log. The other
+ * parts are files of their own, each of which may be left out: sfu_build_id.h, the build ID, by which sfu-trace chooses
+ * the image; sfu_cycles.h, one line for deep recursion; sfu_record.h, a crash record for the next boot; sfu_all.h, a
+ * trace of each CPU or thread; sfu_dump.h, a dump for programs without tables; port/symbols, names of functions.
  */
 #ifndef SFU_PRINT_H
 #define SFU_PRINT_H
 
 #include "sfu.h"
 
+#ifdef SFU_PREFIX
+#define sfu_panic_init   SFU_NAME(panic_init)
+#define sfu_panic_print  SFU_NAME(panic_print)
+#define sfu_print_walk   SFU_NAME(print_walk)
+#define sfu_print_line   SFU_NAME(print_line)
+#define sfu_print_end    SFU_NAME(print_end)
+#define sfu_print_slide  SFU_NAME(print_slide)
+#define sfu_print_text   SFU_NAME(print_text)
+#define sfu_print_number SFU_NAME(print_number)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* What one line of a trace says: a frame or, if times is not 0, that the LENGTH frames before come TIMES times more. */
+struct sfu_print_item {
+    uint64_t pc, lookup; /* raw, and as sfu_lookup_pc has it */
+    uint32_t number;     /* of the frame, or of the first one that is left out */
+    uint32_t marks;      /* enum sfu_print_mark */
+    uint32_t length, times;
+};
+enum sfu_print_mark {
+    SFU_PRINT_INTERRUPTED = 1,
+    SFU_PRINT_SWITCHED = 2,
+    SFU_PRINT_GUESSED = 4,
+    SFU_PRINT_HOOKED = 8,
+    SFU_PRINT_WILD_CALL = 16
+};
+/* Gets each line of a trace, in order. */
+typedef void (*sfu_print_fn)(void *ctx, const struct sfu_print_item *item);
+
+/* Who gets the items, and what sfu_cycles.c knows of the frames before. */
+#define SFU_PRINT_CYCLE 8
+struct sfu_print_cycle {
+    sfu_print_fn each;
+    void *ctx;
+    uint64_t before[SFU_PRINT_CYCLE]; /* PCs of the frames without a mark before, the last one first */
+    uint32_t number;                  /* of the last one */
+    uint32_t held;                    /* how many of them nobody has got yet */
+    unsigned num;                     /* of before */
+    unsigned lengths;                 /* bit N - 1: each of those that are held repeats the frame N before it */
+};
+/* Hands ITEM on to CYCLE's each, now or later; NULL is the end of the walk. */
+typedef void (*sfu_print_filter_fn)(struct sfu_print_cycle *cycle, const struct sfu_print_item *item);
 
 /* Zero what is not used. Static rather than on the stack: it is what stops a second fault, and saves stack. */
 struct sfu_panic {
@@ -48,16 +97,21 @@ struct sfu_panic {
     void (*put)(void *ctx, char c);  /* prints a character; must not take a lock */
     /* NULL, or: the name of the function that ADDR (a lookup PC) is in, or NULL; in *OFFSET how far in */
     const char *(*symbol)(void *ctx, uint64_t addr, uint64_t *offset);
-    void *ctx;         /* passed to both */
-    const char *image; /* file name for addr2line; NULL: IMAGE */
-    uint64_t slide;    /* run-time minus link-time address of the image */
-    /* Room for tables behind the first, where a linker has joined sections without merging them: an array; or NULL, 0
-     * */
+    void *ctx;                  /* passed to both */
+    const char *image;          /* file name for addr2line; NULL: IMAGE */
+    uint64_t slide;             /* run-time minus link-time address of the image */
+    uint64_t skip_function;     /* the trace begins behind the frame of the function that starts here; or 0 */
+    uint32_t skip;              /* where skip_function is 0: how many frames are skipped */
+    sfu_print_filter_fn cycles; /* NULL, or sfu_print_cycles (sfu_cycles.h) */
+    /* Room for tables behind the first, where a linker has joined sections without merging them; or NULL, 0 */
     struct sfu_section *more;
     unsigned num_more;
     /* the printer's own */
     volatile uint8_t busy;
     struct sfu_walk walk;
+    struct sfu_print_item item;
+    struct sfu_print_cycle cycle;
+    struct sfu_row row;
     struct sfu_section section; /* sfu_panic_init's, as the next one */
     struct sfu_target own;      /* callbacks and limits may be set at any time */
 };
@@ -75,6 +129,28 @@ int sfu_panic_init(struct sfu_panic *panic, const void *sframe, const void *sfra
  * here again, says so and returns at once; the next time it returns silently. Other CPUs must have been stopped, or
  * use another PANIC. Returns the code that ended the walk. */
 int sfu_panic_print(struct sfu_panic *panic, const struct sfu_registers *top);
+
+/* ---- What the other parts, or a panic path that wants another format, make of it ---- */
+
+/* Calls EACH with CTX for each line of the trace that begins at TOP, in order; see above for what is skipped, and
+ * sfu_cycles.h for what is abbreviated. Uses PANIC's walk, and not its put. Returns the code that ended the walk. */
+int sfu_print_walk(struct sfu_panic *panic, const struct sfu_registers *top, sfu_print_fn each, void *ctx);
+
+/* Prints the line of ITEM. */
+void sfu_print_line(const struct sfu_panic *panic, const struct sfu_print_item *item);
+
+/* Prints the line that says by which CODE a walk ended, and whether it was RELIABLE (struct sfu_frame). */
+void sfu_print_end(const struct sfu_panic *panic, int code, bool reliable);
+
+/* Prints the line of PANIC's slide, if there is one. */
+void sfu_print_slide(const struct sfu_panic *panic);
+
+/* Prints TEXT. */
+void sfu_print_text(const struct sfu_panic *panic, const char *text);
+
+/* Prints BEFORE, then at least WIDTH (1 to 16) digits of VALUE in BASE (2 to 16). */
+void sfu_print_number(const struct sfu_panic *panic, const char *before, uint64_t value, unsigned base,
+                      unsigned width);
 
 #ifdef __cplusplus
 }

@@ -10,7 +10,11 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "sfu_all.h"
+#include "sfu_build_id.h"
+#include "sfu_cycles.h"
 #include "sfu_dump.h"
+#include "sfu_record.h"
 
 /* An amd64 section, version 2, of one function at 0x10 above it that is one byte long. */
 static const uint8_t bytes[] = {0xe2, 0xde, 2, 1, 3, 0, 0xf8, 0,  1, 0, 0, 0,    1, 0, 0, 0, 3,
@@ -21,7 +25,7 @@ static const uint8_t bytes[] = {0xe2, 0xde, 2, 1, 3, 0, 0xf8, 0,  1, 0, 0, 0,   
 enum { STACK = 0x10000, WORDS = 64 };
 static uint64_t stack[WORDS];
 
-static char output[4096];
+static char output[1 << 16];
 static size_t length;
 static struct sfu_section section;
 static struct sfu_target target;
@@ -314,6 +318,583 @@ static void test_again(void **state)
     assert_string_equal(output, kept);
 }
 
+/* ---- Cycles, and what is skipped ---- */
+
+/* A version 2 section for amd64 of a function for each letter, 16 bytes long; all have the row CFA = SP + 8. */
+enum { LETTERS = 26, FDE = 20, CODE = 0x800000 };
+static uint8_t letters[28 + LETTERS * FDE + 3];
+static uint64_t deep[5000];
+static char compact[sizeof output];
+
+static void store(uint8_t *at, uint32_t value)
+{
+    unsigned i;
+
+    for (i = 0; i < 4; i++)
+        at[i] = (uint8_t)(value >> 8 * i);
+}
+
+static uint64_t function_of(char letter)
+{
+    return CODE + 0x1000 + 16 * (uint64_t)(letter - 'A');
+}
+
+/* The stack of SEQUENCE, a letter for each function, the topmost first. It ends where the window ends. */
+static void stack_of(const char *sequence)
+{
+    size_t n = strlen(sequence), i;
+    uint32_t f;
+
+    memcpy(letters, bytes, 28);
+    store(letters + 8, LETTERS);
+    store(letters + 12, LETTERS);
+    store(letters + 24, LETTERS * FDE);
+    for (f = 0; f < LETTERS; f++) {
+        memcpy(letters + 28 + f * FDE, bytes + 28, FDE);
+        store(letters + 28 + f * FDE, 0x1000 + 16 * f);
+        store(letters + 28 + f * FDE + 4, 16);
+    }
+    memcpy(letters + sizeof letters - 3, bytes + sizeof bytes - 3, 3);
+    target.sections = NULL;
+    assert_int_equal(sfu_open(&section, letters, sizeof letters, CODE), SFU_OK);
+    assert_int_equal(sfu_add(&target.sections, &section), SFU_OK);
+    assert_true(n <= sizeof deep / sizeof deep[0]);
+    for (i = 1; i < n; i++)
+        deep[i - 1] = function_of(sequence[i]) + 4;
+    target.window = deep;
+    target.window_high = STACK + 8 * (n - 1);
+    target.max_frames = sizeof deep / sizeof deep[0];
+    target.frame_pointers = false;
+    panic.cycles = sfu_print_cycles;
+    top.pc = function_of(sequence[0]) + 4;
+    top.sp = STACK;
+    length = 0;
+}
+
+/* Prints the trace. In COMPACT a letter stands for each frame, (2*5) for two frames five times; after a mark, a letter
+ * of it. Checks numbers, and the addr2line line. */
+static const char *printed(void)
+{
+    char *to = compact, *line, *end;
+    const char *address;
+    unsigned number = 0, cycle, times, n;
+    unsigned long long pc, lookup;
+
+    length = 0;
+    (void)sfu_panic_print(&panic, &top);
+    address = strstr(output, "addr2line -fipe IMAGE");
+    assert_non_null(address);
+    address += strlen("addr2line -fipe IMAGE");
+    for (line = output; *line == '#' || *line == ' '; line = end + 1) {
+        end = strchr(line, '\n');
+        if (sscanf(line, "#%u 0x%llx", &n, &pc) == 2) {
+            if (line == output)
+                number = n;
+            assert_int_equal(n, number++);
+            *to++ = pc >= function_of('A') ? (char)('A' + (pc - function_of('A')) / 16) : '?';
+            for (; line < end; line++) {
+                if (*line == '[')
+                    *to++ = line[1];
+            }
+            assert_int_equal(sscanf(address, " 0x%llx", &lookup), 1);
+            assert_int_equal(lookup, to[-1] == 'i' || n == 0 ? pc : pc - 1);
+            address = strpbrk(address + 1, " \n");
+            assert_non_null(address);
+        } else {
+            assert_int_equal(sscanf(line, "    ... %u times more: the %u above\n", &times, &cycle), 2);
+            number += cycle * times;
+            to += sprintf(to, "(%u*%u)", cycle, times);
+        }
+    }
+    assert_int_equal(strncmp(line, "trace ends (", 12), 0);
+    assert_int_equal(*address, '\n');
+    *to = '\0';
+    return compact;
+}
+
+static void expect(const char *sequence, const char *wanted)
+{
+    stack_of(sequence);
+    assert_string_equal(printed(), wanted);
+}
+
+static void test_cycles(void **state)
+{
+    char sequence[64], wanted[64];
+    unsigned n;
+
+    (void)state;
+    expect("XABCDEFG", "XABCDEFG");
+    expect("XAAAAAB", "XA(1*4)B");
+    expect("XAAB", "XAAB"); /* a line would be none shorter */
+    expect("XAAAB", "XA(1*2)B");
+    expect("XABAB", "XAB(2*1)");
+    expect("AAAAB", "AA(1*2)B"); /* the first frame's PC is exact */
+    expect("XABABABAZ", "XAB(2*2)AZ");
+    expect("XABABABA", "XAB(2*2)A");
+    expect("XABCABCABD", "XABC(3*1)ABD");
+    for (n = 1; n <= SFU_PRINT_CYCLE; n++) {
+        snprintf(sequence, sizeof sequence, "X%.*s%.*s%.*sZ", (int)n, "ABCDEFGHI", (int)n, "ABCDEFGHI", (int)n,
+                 "ABCDEFGHI");
+        snprintf(wanted, sizeof wanted, "X%.*s(%u*2)Z", (int)n, "ABCDEFGHI", n);
+        expect(sequence, wanted);
+    }
+    expect("XABCDEFGHIABCDEFGHIABCDEFGHI", "XABCDEFGHIABCDEFGHIABCDEFGHI");
+}
+
+/* What a walk has left that did not come to its end. */
+static void test_cycles_anew(void **state)
+{
+    (void)state;
+    stack_of("XABABABC");
+    memset(&panic.cycle, 1, sizeof panic.cycle);
+    memset(&panic.item, 1, sizeof panic.item);
+    assert_string_equal(printed(), "XAB(2*2)C");
+}
+
+static void test_cycles_left_out(void **state)
+{
+    (void)state;
+    stack_of("XAAAAA");
+    panic.cycles = NULL;
+    assert_string_equal(printed(), "XAAAAA");
+}
+
+/* A cycle in a cycle, cycles that share frames, and one behind another. */
+static void test_cycles_nested(void **state)
+{
+    (void)state;
+    expect("XAAABAAABAAAB", "XA(1*2)B(4*2)");
+    expect("XAABAABAABZ", "XAAB(3*2)Z");
+    expect("XABACABACABACZ", "XABAC(4*2)Z");
+    expect("XABABACDCDCDA", "XAB(2*1)ACD(2*2)A");
+    expect("XAAAABBBBAAAA", "XA(1*3)B(1*3)AAAA"); /* the first of them could be a cycle of 8 */
+    expect("XAABBAABB", "XAABB(4*1)");
+}
+
+/* What is left out is put in again: the same sequence, whatever it was. */
+static void test_cycles_lossless(void **state)
+{
+    char sequence[200], again[400];
+    uint32_t random = 1;
+    unsigned round, i, n, cycle, times, abbreviated = 0;
+    const char *p;
+
+    (void)state;
+    for (round = 0; round < 2000; round++) {
+        for (i = 0; i < 60; i++) {
+            random = random * 1103515245 + 12345;
+            sequence[i] = (char)('A' + (random >> 20) % 3);
+            if (i > 8 && (random >> 16) % 8 != 0)
+                sequence[i] = sequence[i - 1 - round % 8];
+        }
+        sequence[i] = '\0';
+        stack_of(sequence);
+        n = 0;
+        for (p = printed(); *p != '\0'; p++) {
+            if (*p != '(') {
+                again[n++] = *p;
+                continue;
+            }
+            assert_int_equal(sscanf(p, "(%u*%u)", &cycle, &times), 2);
+            assert_true(cycle <= SFU_PRINT_CYCLE && cycle * times >= 2);
+            for (i = 0; i < cycle * times; i++, n++)
+                again[n] = again[n - cycle];
+            p = strchr(p, ')');
+            abbreviated++;
+        }
+        again[n] = '\0';
+        assert_string_equal(again, sequence);
+    }
+    assert_true(abbreviated > 1000);
+}
+
+/* As deep as a stack that has run over. */
+static void test_cycles_deep(void **state)
+{
+    static char sequence[4097];
+
+    (void)state;
+    memset(sequence, 'R', sizeof sequence - 1);
+    sequence[0] = 'X';
+    sequence[4095] = 'S';
+    expect(sequence, "XR(1*4093)S");
+    assert_non_null(strstr(output, "\n    ... 4093 times more: the 1 above\n#4095 0x"));
+}
+
+/* PCs that the sections do not know: 0x2000 was interrupted, or is a guess. */
+static int trap_to_a(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
+{
+    (void)ctx;
+    if (frame->regs.pc != 0x2000)
+        return code;
+    trapped->regs.pc = function_of('A') + 4;
+    trapped->regs.sp = frame->regs.sp + 8;
+    trapped->guessed = hook_guesses;
+    if (hook_guesses)
+        trapped->regs.pc_kind = SFU_PC_RETURN;
+    return SFU_OK;
+}
+
+/* A mark is never left out: a frame with one ends what is left out before it, and begins anew. */
+static void test_cycles_marks(void **state)
+{
+    unsigned i;
+
+    (void)state;
+    target.trap = trap_to_a;
+    stack_of("XAAAAAAAAAAA");
+    deep[4] = 0x2000;
+    assert_string_equal(printed(), "XA(1*3)?AiA(1*4)");
+    stack_of("XABABABABABAB");
+    for (i = 2; i < 12; i += 4)
+        deep[i] = 0x2000; /* the next word is the trap's: a cycle of four frames, interrupted every time */
+    assert_string_equal(printed(), "XAB?AiAB?AiAB?Ai");
+    target.trap = NULL;
+    target.stack = which_stack;
+    stack_of("XAAAAAAAAAAAAAAAAAAAAAAAA");
+    assert_string_equal(printed(), "XA(1*14)AsA(1*7)");
+}
+
+static void test_cycles_guessed(void **state)
+{
+    unsigned i;
+
+    (void)state;
+    for (i = 1; i < 60; i += 2)
+        record(i, STACK + 8 * (i + 2), 0x5000);
+    panic.cycles = sfu_print_cycles;
+    (void)sfu_panic_print(&panic, &top);
+    assert_null(strstr(output, "times more"));
+    assert_non_null(strstr(output, "\n#29 0x0000000000005000  [guessed]\n"));
+}
+
+static void test_skip(void **state)
+{
+    (void)state;
+    panic.skip_function = function_of('P');
+    expect("LMPABC", "ABC");
+    assert_non_null(strstr(output, "#3  0x"));
+    assert_ptr_equal(strchr(output, '#'), output);
+    expect("PABC", "ABC");
+    expect("LMPAPBC", "APBC");
+    expect("LMPAAAAB", "A(1*3)B");
+    expect("LLLLLPAB", "AB");
+    expect("LMABC", "LMABC"); /* it does not come up */
+    expect("LMP", "LMP");     /* there is nothing else */
+    panic.skip_function += 4; /* not a start */
+    expect("LMPABC", "LMPABC");
+    panic.skip_function = 0;
+    panic.skip = 2;
+    expect("LMPABC", "PABC");
+    assert_ptr_equal(strstr(output, "#2  0x"), output);
+    expect("LMP", "P");
+    expect("LM", "LM");
+    expect("L", "L");
+    panic.skip = UINT32_MAX;
+    expect("LMPABC", "LMPABC");
+}
+
+/* An interrupted frame, and what it called, is never skipped. */
+static void test_skip_interrupted(void **state)
+{
+    (void)state;
+    target.trap = trap_to_a;
+    panic.skip_function = function_of('P');
+    stack_of("XLLLPB");
+    deep[1] = 0x2000;
+    assert_string_equal(printed(), "XL?AiPB");
+    panic.skip_function = 0;
+    panic.skip = 4;
+    assert_string_equal(printed(), "XL?AiPB" + 3);
+    panic.skip = 3;
+    assert_string_equal(printed(), "XL?AiPB" + 3);
+    panic.skip = 2;
+    assert_string_equal(printed(), "XL?AiPB" + 2);
+}
+
+/* ---- The crash record ---- */
+
+static struct sfu_record crash;
+static char trace[sizeof output];
+
+/* Records what is then printed as well. The frames that the record has must be the first ones of TRACE. */
+static void record_and_print(void)
+{
+    char *end;
+
+    memset(&crash, 0xa5, sizeof crash);
+    sfu_record_write(&crash, &panic, CODE, &top);
+    length = 0;
+    (void)sfu_panic_print(&panic, &top);
+    end = strstr(output, "addr2line");
+    memcpy(trace, output, (size_t)(end - output));
+    trace[end - output] = '\0';
+    length = 0;
+    output[0] = '\0';
+    assert_int_equal(sfu_record_check(&crash), SFU_RECORD_GOOD);
+    assert_int_equal(sfu_record_print(&crash, &panic, CODE), SFU_RECORD_GOOD);
+}
+
+/* The record has said what the printer has, and that alone. */
+static void must_be_the_trace(void)
+{
+    char *end = strchr(output, '\n');
+
+    assert_non_null(end);
+    assert_string_equal(end + 1, trace);
+}
+
+static void test_record(void **state)
+{
+    char expected[256];
+
+    (void)state;
+    assert_int_equal(sizeof(struct sfu_record), 96);
+    stack_of("ABCDEFGHIJK");
+    panic.symbol = symbol;
+    panic.slide = 0x1000;
+    top.fp = 0x123456789abcdef0;
+    record_and_print();
+    must_be_the_trace();
+    snprintf(expected, sizeof expected,
+             "crash record: pc 0x%016llx sp 0x0000000000010000 fp 0x123456789abcdef0 ra 0x0000000000000000\nslide ",
+             (unsigned long long)top.pc);
+    assert_int_equal(strncmp(output, expected, strlen(expected)), 0);
+    top.ra = 0xfedcba9876543210;
+    top.has_ra = true;
+    record_and_print();
+    assert_non_null(strstr(output, " ra 0xfedcba9876543210\n"));
+}
+
+/* More frames than there is room for, cycles, and frames that are skipped. */
+static void test_record_long(void **state)
+{
+    (void)state;
+    stack_of("ABCDEFGHIJKLMNO");
+    record_and_print();
+    assert_non_null(strstr(output, "\n#10 0x"));
+    assert_non_null(strstr(output, "\n    ... 4 more frames, not recorded\ntrace ends (-17)"));
+    stack_of("ABABABABABABABABABABABABABABABABAC");
+    record_and_print();
+    must_be_the_trace();
+    assert_non_null(strstr(output, "    ... 15 times more: the 2 above\n#33 0x"));
+    stack_of("ABCDEFGHIJKKKKK");
+    record_and_print();
+    assert_non_null(strstr(output, "\n#10 0x"));
+    assert_non_null(strstr(output, "\n    ... 4 more frames, not recorded\ntrace ends (-17)"));
+    stack_of("ABCDEFGHIJJJJZ"); /* there is room for Z, but not for what is before it */
+    record_and_print();
+    assert_non_null(strstr(output, "\n#9  0x"));
+    assert_non_null(strstr(output, "\n    ... 4 more frames, not recorded\ntrace ends (-17)"));
+    stack_of("ABPDEF");
+    panic.skip_function = function_of('P');
+    record_and_print();
+    must_be_the_trace();
+    assert_non_null(strstr(output, "\n#3  0x"));
+}
+
+/* Every mark, PCs elsewhere, and which PCs are looked up as they are. */
+static void test_record_marks(void **state)
+{
+    uint64_t i;
+
+    (void)state;
+    panic.symbol = symbol;
+    target.trap = trap_to_a;
+    stack_of("XBCDE");
+    deep[1] = 0x2000;
+    record_and_print();
+    must_be_the_trace();
+    assert_non_null(strstr(output, "#2  0x0000000000002000  first+0x1000\n"));
+    assert_non_null(strstr(output, "[interrupted]"));
+    hook_guesses = true;
+    record_and_print();
+    must_be_the_trace();
+    assert_non_null(strstr(output, "[guessed]"));
+    assert_non_null(strstr(output, "; guessed frames are not proven\n"));
+    target.stack = which_stack;
+    stack_of("XAAAAAAAAAAAAAAAAAAAAAAAA");
+    record_and_print();
+    must_be_the_trace();
+    assert_non_null(strstr(output, "[stack switch]"));
+    stack_of("XB");
+    deep[0] = 0xfedcba9876543210;
+    record_and_print();
+    must_be_the_trace();
+    stack_of("XBCDE");
+    target.frame_pointers = true; /* what is at the last PCs that a word can say has a caller, too */
+    top.fp = STACK + 16;
+    deep[2] = 0;
+    for (i = 0x1ffffffc; i <= 0x20000001; i++) {
+        deep[0] = CODE + i;
+        record_and_print();
+        must_be_the_trace();
+        assert_non_null(strstr(output, "\n#2  0x"));
+    }
+    top.pc = 0x2000;
+    top.pc_kind = SFU_PC_RETURN;
+    target.trap = NULL;
+    record_and_print();
+    must_be_the_trace();
+    assert_non_null(strstr(output, "#0  0x0000000000002000  first+0x1000\n"));
+}
+
+/* The next boot is at another address: PCs of the image move, others do not. */
+static void test_record_moved(void **state)
+{
+    (void)state;
+    stack_of("XBC");
+    deep[1] = 0x2000;
+    record_and_print();
+    length = 0;
+    assert_int_equal(sfu_record_print(&crash, &panic, CODE + 0x5000000), SFU_RECORD_GOOD);
+    assert_non_null(strstr(output, "\n#0  0x0000000005801174\n#1  0x0000000005801014\n#2  0x0000000000002000\n"));
+}
+
+/* Any byte that is not what was written; and none. */
+static void test_record_corrupt(void **state)
+{
+    struct sfu_record good;
+    unsigned i, bit;
+
+    (void)state;
+    stack_of("XBC");
+    record_and_print();
+    good = crash;
+    for (i = 0; i < sizeof crash; i++) {
+        for (bit = 0; bit < 8; bit++) {
+            ((uint8_t *)&crash)[i] ^= (uint8_t)(1 << bit);
+            assert_int_equal(sfu_record_check(&crash), i < 4 ? SFU_RECORD_NONE : SFU_RECORD_CORRUPT);
+            crash = good;
+        }
+    }
+    crash.words[0]++;
+    length = 0;
+    assert_int_equal(sfu_record_print(&crash, &panic, CODE), SFU_RECORD_CORRUPT);
+    assert_string_equal(output, "crash record: corrupt\n");
+    crash = good;
+    sfu_record_clear(&crash);
+    length = 0;
+    output[0] = '\0';
+    assert_int_equal(sfu_record_print(&crash, &panic, CODE), SFU_RECORD_NONE);
+    memset(&crash, 0xff, sizeof crash);
+    assert_int_equal(sfu_record_print(&crash, &panic, CODE), SFU_RECORD_NONE);
+    memset(&crash, 0, sizeof crash);
+    assert_int_equal(sfu_record_print(&crash, &panic, CODE), SFU_RECORD_NONE);
+    assert_string_equal(output, "");
+}
+
+/* CRC-32, whose value of "123456789" is known. */
+static uint32_t crc(const uint8_t *bytes_of, size_t size)
+{
+    uint32_t sum = 0xffffffff;
+    size_t i;
+
+    for (i = 0; i < 8 * size; i++) {
+        bool bit = ((sum ^ (uint32_t)bytes_of[i / 8] >> i % 8) & 1) != 0;
+
+        sum = sum >> 1 ^ (bit ? 0xedb88320 : 0);
+    }
+    return ~sum;
+}
+
+/* Words that nobody has written, with the right sum: nothing is read outside of the record. */
+static void test_record_hostile(void **state)
+{
+    uint32_t random = 1;
+    unsigned round, i, good = 0;
+
+    (void)state;
+    assert_int_equal(crc((const uint8_t *)"123456789", 9), 0xcbf43926);
+    stack_of("XBC");
+    record_and_print();
+    for (round = 0; round < 5000; round++) {
+        for (i = 8; i < sizeof crash; i++) {
+            random = random * 1103515245 + 12345;
+            ((uint8_t *)&crash)[i] = random >> 30 == 0 ? (uint8_t)(random >> 16) : 0xff;
+        }
+        crash.num = (uint8_t)(random >> 16 & 15);
+        crash.check = crc((const uint8_t *)&crash + 8, sizeof crash - 8);
+        length = 0;
+        assert_int_equal(sfu_record_print(&crash, &panic, CODE),
+                         crash.num <= SFU_RECORD_WORDS ? SFU_RECORD_GOOD : SFU_RECORD_CORRUPT);
+        good += crash.num <= SFU_RECORD_WORDS;
+    }
+    assert_true(good > 1000);
+}
+
+/* A fault while printing: what was recorded before stays. */
+static void test_record_busy(void **state)
+{
+    struct sfu_record before;
+
+    (void)state;
+    stack_of("XBC");
+    record_and_print();
+    before = crash;
+    panic.busy = 1;
+    top.sp = 0;
+    assert_int_equal(sfu_record_write(&crash, &panic, CODE, &top), SFU_E_STACK);
+    assert_memory_equal(&crash, &before, sizeof crash);
+    assert_int_equal(panic.busy, 1);
+}
+
+/* ---- All of a list ---- */
+
+static struct sfu_target other;
+static unsigned given;
+
+/* Number 7 on the panic's stack, number 0 whose SP is wild, and one on a stack of its own. */
+static bool next_of_three(void *ctx, struct sfu_all_entry *entry)
+{
+    assert_ptr_equal(ctx, &panic);
+    assert_ptr_equal(entry->cursor, given == 0 ? NULL : &deep[given]);
+    given++;
+    entry->cursor = &deep[given];
+    entry->number = 7 * (given % 2);
+    entry->name = given == 1 ? "idle" : given == 2 ? "wild" : NULL;
+    entry->top = top;
+    if (given == 2)
+        entry->top.sp = 1;
+    if (given == 3) {
+        entry->target = &other;
+        entry->top.sp = 0x5000000;
+    }
+    return given <= 3;
+}
+
+static void test_all(void **state)
+{
+    static uint64_t other_stack[1];
+    char expected[512];
+
+    (void)state;
+    given = 0;
+    stack_of("XB");
+    other = target;
+    other_stack[0] = function_of('C') + 4;
+    other.window = other_stack;
+    other.window_low = 0x5000000;
+    other.window_high = 0x5000008;
+    panic.skip = 1;
+    panic.skip_function = function_of('X');
+    assert_int_equal(sfu_print_all(&panic, next_of_three), 3);
+    snprintf(expected, sizeof expected,
+             "trace of 7 idle:\n#0  0x0000000000801174\n#1  0x0000000000801014\ntrace ends (-17): %s\n"
+             "addr2line -fipe IMAGE 0x801174 0x801013\n"
+             "trace of 0 wild:\n#0  0x0000000000801174\ntrace ends (-17): %s\naddr2line -fipe IMAGE 0x801174\n"
+             "trace of 7:\n#0  0x0000000000801174\n#1  0x0000000000801024\ntrace ends (-17): %s\n"
+             "addr2line -fipe IMAGE 0x801174 0x801023\n",
+             sfu_string(SFU_E_STACK), sfu_string(SFU_E_STACK), sfu_string(SFU_E_STACK));
+    assert_string_equal(output, expected);
+    assert_ptr_equal(panic.target, &target);
+    assert_int_equal(panic.skip, 1);
+    assert_int_equal(panic.skip_function, function_of('X'));
+    panic.busy = 1;
+    assert_int_equal(sfu_print_all(&panic, next_of_three), 0);
+}
+
 /* ---- The raw dump ---- */
 
 static const uint8_t note[] = {4, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 0x01, 0xab, 0xf0};
@@ -438,14 +1019,39 @@ static void test_dump_fault(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_plain, reset),      cmocka_unit_test_setup(test_marks, reset),
-        cmocka_unit_test_setup(test_many, reset),       cmocka_unit_test_setup(test_fault, reset),
-        cmocka_unit_test_setup(test_again, reset),      cmocka_unit_test_setup(test_guessed_by_hook, reset),
-        cmocka_unit_test_setup(test_init, reset),       cmocka_unit_test_setup(test_init_broken, reset),
-        cmocka_unit_test_setup(test_wild_call, reset),  cmocka_unit_test_setup(test_replaced, reset),
+        cmocka_unit_test_setup(test_plain, reset),
+        cmocka_unit_test_setup(test_marks, reset),
+        cmocka_unit_test_setup(test_guessed_by_hook, reset),
+        cmocka_unit_test_setup(test_init, reset),
+        cmocka_unit_test_setup(test_init_broken, reset),
+        cmocka_unit_test_setup(test_wild_call, reset),
+        cmocka_unit_test_setup(test_replaced, reset),
         cmocka_unit_test_setup(test_joined, reset),
-        cmocka_unit_test_setup(test_build_id, reset),   cmocka_unit_test_setup(test_dump_plain, reset),
-        cmocka_unit_test_setup(test_dump_all, reset),   cmocka_unit_test_setup(test_dump_long, reset),
+        cmocka_unit_test_setup(test_many, reset),
+        cmocka_unit_test_setup(test_fault, reset),
+        cmocka_unit_test_setup(test_again, reset),
+        cmocka_unit_test_setup(test_cycles, reset),
+        cmocka_unit_test_setup(test_cycles_left_out, reset),
+        cmocka_unit_test_setup(test_cycles_anew, reset),
+        cmocka_unit_test_setup(test_cycles_nested, reset),
+        cmocka_unit_test_setup(test_cycles_lossless, reset),
+        cmocka_unit_test_setup(test_cycles_deep, reset),
+        cmocka_unit_test_setup(test_cycles_marks, reset),
+        cmocka_unit_test_setup(test_cycles_guessed, reset),
+        cmocka_unit_test_setup(test_skip, reset),
+        cmocka_unit_test_setup(test_skip_interrupted, reset),
+        cmocka_unit_test_setup(test_record, reset),
+        cmocka_unit_test_setup(test_record_long, reset),
+        cmocka_unit_test_setup(test_record_marks, reset),
+        cmocka_unit_test_setup(test_record_moved, reset),
+        cmocka_unit_test_setup(test_record_corrupt, reset),
+        cmocka_unit_test_setup(test_record_hostile, reset),
+        cmocka_unit_test_setup(test_record_busy, reset),
+        cmocka_unit_test_setup(test_all, reset),
+        cmocka_unit_test_setup(test_build_id, reset),
+        cmocka_unit_test_setup(test_dump_plain, reset),
+        cmocka_unit_test_setup(test_dump_all, reset),
+        cmocka_unit_test_setup(test_dump_long, reset),
         cmocka_unit_test_setup(test_dump_fault, reset),
     };
 

@@ -7,6 +7,7 @@
 they made is looked at with binutils. TC has the binutils, a directory for each CPU.
 """
 import concurrent.futures
+import glob
 import os
 import re
 import shutil
@@ -65,8 +66,8 @@ class Bench:
         self.cpu, self.directory, self.tools = cpu, directory, os.path.abspath(os.path.join(tc, cpu))
         shutil.rmtree(directory, ignore_errors=True)
         os.makedirs(directory)
-        for name in ("sfu.c", "sfu.h", "arch", "port/print/sfu_print.c", "port/print/sfu_print.h",
-                     "port/print/sfu_dump.c", "port/print/sfu_dump.h"):
+        for name in ["sfu.c", "sfu.h", "arch", "port/symbols/symbols.py", *glob.glob("port/print/sfu_*.[ch]"),
+                     *glob.glob("port/symbols/sfu_*.[ch]")]:
             os.symlink(os.path.abspath(name), os.path.join(directory, os.path.basename(name)))
         self.scripts = {}
         for kind, words, text in blocks():
@@ -181,9 +182,9 @@ def test_efi(bench):
 
 def test_walkable(bench):
     """In the middle of the function, objdump must say where the caller is, as the code says."""
-    bench.run(f"$CC -Wa,--gsframe -c walkable-{bench.cpu}.S -o walkable.o")
+    bench.run("$CC -Wa,--gsframe -c walkable.S -o walkable.o")
     rows = re.findall(r"^ +[0-9a-f]{16} +(\S+ .*?) *$", bench.run("objdump --sframe walkable.o"), re.M)
-    called = {"x86_64": r"sp\+32 +u +f", "aarch64": r"sp\+16 +c-16 +c-8", "s390x": r"sp\+320 +u +c-48"}[bench.cpu]
+    called = {"x86_64": r"sp\+16 +c-16 +f", "aarch64": r"sp\+16 +c-16 +c-8", "s390x": r"sp\+320 +u +c-48"}[bench.cpu]
     must(any(re.fullmatch(called, row) for row in rows), f"rows {rows}")
     build(bench)
     bench.run("$CC -nostdlib -static -Wl,-T,kernel.ld -Wl,--defsym,traced=print_trace "
@@ -193,10 +194,52 @@ def test_walkable(bench):
 
 def test_dump(bench):
     """Without tables nothing but the dump is needed."""
-    bench.run("$CC -O2 -ffreestanding -Wall -Wextra -Werror -c dump.c sfu_dump.c")
-    wanted = {line.split()[-1] for line in bench.run("ld -r dump.o sfu_dump.o -o both.o; nm -u both.o").splitlines()}
+    bench.run("$CC -O2 -ffreestanding -Wall -Wextra -Werror -c dump.c sfu_dump.c sfu_build_id.c")
+    bench.run("ld -r dump.o sfu_dump.o sfu_build_id.o -o both.o")
+    wanted = {line.split()[-1] for line in bench.run("nm -u both.o").splitlines()}
     own = {"build_id_start", "build_id_end", "image_start", "stack_low", "stack_high", "console_put"}
     must(wanted - {"memcpy", "memset"} <= own, f"it needs {sorted(wanted)}")
+
+
+# Of each part in section 10: what it needs beside its own file.
+PARTS = {"build_id": set(), "cycles": set(), "record": {"sfu_print.o", "sfu.o"}, "all": {"sfu_print.o", "sfu.o"},
+         "symbols": set()}
+OWN = {"build_id_start", "build_id_end", "panic", "image_start", "first_thread", "sfu_symbols_start",
+       "sfu_symbols_end", "memcpy", "memset", "_GLOBAL_OFFSET_TABLE_"}
+
+
+def test_parts(bench):
+    """Each part alone, with its lines, needs what it says and no more."""
+    build(bench)
+    for part, others in PARTS.items():
+        bench.run(f"$CC -O2 -ffreestanding -Wall -Wextra -Werror -c part_{part}.c sfu_{part}.c")
+        bench.run(f"ld -r part_{part}.o sfu_{part}.o {' '.join(others)} -o part.o")
+        wanted = {line.split()[-1] for line in bench.run("nm -u part.o").splitlines()}
+        must(wanted <= OWN, f"{part} needs {sorted(wanted - OWN)}")
+
+
+def test_symbols(bench):
+    """The image with the build ID, memory for a record, and a table in which the kernel's functions are."""
+    build(bench)
+    bench.run("$CC -O2 -ffreestanding -Wall -Werror -c part_symbols.c sfu_symbols.c part_record.c sfu_record.c "
+              "part_build_id.c sfu_build_id.c")
+    with open(os.path.join(bench.directory, "kernel.ld"), encoding="utf-8") as file:
+        script = file.read()
+    lines = {}
+    for name in ("build_id.ld", "crash.ld"):
+        with open(os.path.join(bench.directory, name), encoding="utf-8") as file:
+            lines[name] = file.read()
+    script = script.replace(".sframe :", lines["build_id.ld"] + ".sframe :", 1)
+    bench.write("kernel.ld", script.replace("    stack_low", lines["crash.ld"] + "    stack_low"))
+    parts = " ".join(f"part_{part}.o sfu_{part}.o" for part in ("symbols", "record", "build_id"))
+    flags = "-Wl,--build-id -Wl,--defsym,panic=0"
+    bench.run(bench.scripts["symbols"].replace("entry.o", f"entry.o sfu.o sfu_print.o {parts} {flags}"))
+    symbols = bench.symbols("kernel.elf")
+    must(symbols["build_id_end"] - symbols["build_id_start"] == 36, "no build ID")
+    must(symbols["sfu_symbols_end"] - symbols["sfu_symbols_start"] > 500, "an empty table")
+    loads = re.findall(r"LOAD +\S+ 0x(\S+) \S+ \S+ 0x(\S+)", bench.run("readelf -lW kernel.elf"))
+    must(loads and not any(int(start, 16) <= symbols["crash"] < int(start, 16) + int(size, 16)
+                           for start, size in loads), "the record is in a segment that is loaded")
 
 
 def test_instrument(bench):
@@ -234,7 +277,7 @@ def main():
     tc, directory = sys.argv[1:]
     tests = [(f"{cpu}/{test.__name__[5:]}", test, cpu)
              for cpu in CC for test in (test_flags, test_clang, test_lto, test_link, test_efi, test_walkable,
-                                        test_dump, test_instrument) if test is not test_efi or cpu in EFI]
+                                        test_dump, test_parts, test_symbols, test_instrument) if test is not test_efi or cpu in EFI]
     tests.append(("codes", test_codes, None))
 
     def run(job):

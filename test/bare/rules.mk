@@ -17,13 +17,14 @@ BARE_CPU_s390x := -msoft-float -march=z196
 BARE_FLAGS := -std=c11 -ffreestanding -O2 -g -fomit-frame-pointer -fno-stack-protector \
     -fpie -fvisibility=hidden -fno-optimize-sibling-calls \
     -fasynchronous-unwind-tables -ffunction-sections -Wa,--gsframe $(WARN) -Werror \
-    -I. -Iarch -Iport/print -Iport/baremetal
-BARE_LINK := -nostdlib -static-pie -Wl,--gc-sections,-z,norelro,--build-id=none,-z,max-page-size=4096
-BARE_SOURCES := sfu.c port/print/sfu_print.c \
+    -I. -Iarch -Iport/print -Iport/symbols -Iport/baremetal
+BARE_LINK := -nostdlib -static-pie -Wl,--gc-sections,-z,norelro,--build-id=sha1,-z,max-page-size=4096
+BARE_SOURCES := sfu.c $(addprefix port/print/,sfu_print.c sfu_build_id.c sfu_cycles.c sfu_record.c sfu_all.c) \
+    port/symbols/sfu_symbols.c \
     port/baremetal/kernel.c port/baremetal/tables.c port/baremetal/module.c \
     test/bare/scenarios.c test/bare/symbols.c
 BARE_HEADERS := sfu.h \
-    $(wildcard arch/*.h arch/*/*.h port/print/*.h port/baremetal/*.h port/baremetal/*/*.h)
+    $(wildcard arch/*.h arch/*/*.h port/print/*.h port/symbols/*.h port/baremetal/*.h port/baremetal/*/*.h)
 
 # The same kernels in other ways. small: what the limits of size and stack are for. hook: no tables of exception
 # entries, and with frame pointers (but on s390x, where leaf functions would have some too). pac: signed return
@@ -58,14 +59,14 @@ $(2)/module.ko: $(2)/test/bare/module_a.o $(2)/test/bare/module_b.o test/bare/mo
 $(2)/test/bare/module.o: BARE_FLAGS += -DMODULE='"$(2)/module.ko"'
 $(2)/test/bare/module.o: $(2)/module.ko
 
-$(2)/symbols0.o: test/bare/symbols.sh | $(TC)
+$(2)/symbols0.o: port/symbols/symbols.py | $(TC)
 	@mkdir -p $$(@D)
-	test/bare/symbols.sh $(TC)/$(1)/nm | $(TC)/$(1)/as -o $$@ -
+	python3 port/symbols/symbols.py $(TC)/$(1)/nm | $(TC)/$(1)/as -o $$@ -
 
 $(2)/first.elf: $(2)/symbols0.o
 $(2)/kernel.elf: $(2)/symbols.o
 $(2)/symbols.o: $(2)/first.elf
-	test/bare/symbols.sh $(TC)/$(1)/nm $$< | $(TC)/$(1)/as -o $$@ -
+	python3 port/symbols/symbols.py $(TC)/$(1)/nm $$< | $(TC)/$(1)/as -o $$@ -
 
 # Two more with a broken section: the symbol at its end in the middle of it, and none at all.
 $(2)/cut/kernel.ld: port/baremetal/kernel.ld

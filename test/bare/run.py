@@ -31,8 +31,8 @@ STATUS = {"x86_64": (33, 35), "aarch64": (0, 1), "aarch64-pac": (0, 1), "s390x":
 
 # ---- what each scenario must print ----
 # A frame: function, "+0" if the PC must be its first instruction, "~" if it was interrupted, "!" after a stack
-# switch; "0x..." a PC in no function, "&name" that object's address, "module:name" a function of the module,
-# "name*" once or more.
+# switch; "0x..." a PC in no function, "&name" that object's address, "module:name" a function of the module.
+# (2, 9): the two frames before, nine times more; (1, None): any number of times.
 
 START = {"x86_64": "boot64", "aarch64": "boot", "aarch64-pac": "boot", "s390x": "boot"}
 OUTERMOST, NO_FDE, BAD_FDE, BAD_STACK, TOO_MANY, NO_SECTION = 1, -13, -15, -17, -24, -1
@@ -41,12 +41,18 @@ DISTANCE = 16 << 20  # scenario_slide
 
 
 class Trace:
-    def __init__(self, frames, end=OUTERMOST, slide=0):
-        self.frames, self.end, self.slide = frames, end, slide
+    """FIRST: number of its first frame. OWN: by a printer of the scenario, without the build ID."""
+
+    def __init__(self, frames, end=OUTERMOST, slide=0, first=0, own=False):
+        self.frames, self.end, self.slide, self.first, self.own = frames, end, slide, first, own
 
 
-def main_trace(cpu, frames, end=OUTERMOST):
-    return Trace(frames + ["kernel_main", "kernel_start", START[cpu]], end)
+class Record:
+    """What the boot after a reset prints: the lines of the trace before."""
+
+
+def main_trace(cpu, frames, **how):
+    return Trace(frames + ["kernel_main", "kernel_start", START[cpu]], **how)
 
 
 def asserted(frames):
@@ -78,10 +84,11 @@ def scenarios(cpu):
         "tick": (["ticked", panic, main_trace(cpu, asserted(["scenario_tick"]))], False),
         "nested": ([illegal, main_trace(cpu, ["illegal+0", "fault_again", "kernel_trap", "exception_entry", nested,
                                               "scenario_nested"])], False),
-        "printer": ([panic, "#0  .*", ".*", ".*", illegal, "",
+        "printer": ([panic, "build ID .*", "#0  .*", ".*", ".*", illegal, "",
                      "second fault, while printing the trace: stopped here"], False),
-        "overflow": ([overflow, Trace(["recurse"] * MAX_FRAMES, TOO_MANY)], False),
-        "overflow-big": ([overflow, main_trace(cpu, ["recurse_big*", "scenario_overflow_big"])], False),
+        "overflow": ([overflow, Trace(["recurse", "recurse", (1, MAX_FRAMES - 2)], TOO_MANY)], False),
+        "overflow-big": ([overflow, main_trace(cpu, ["recurse_big", "recurse_big", (1, None),
+                                                     "scenario_overflow_big"])], False),
         "garbage": ([illegal, Trace(["illegal+0", "overwrite", garbage], NO_FDE)], False),
         "zero": ([illegal, Trace(["illegal+0", "return_to", "0x0000000000000000"], NO_FDE)], False),
         "data": ([illegal, Trace(["illegal+0", "return_to", "&some_data"], NO_FDE)], False),
@@ -89,6 +96,21 @@ def scenarios(cpu):
         "corrupt-all": (["panic: .*", Trace(["panic"], BAD_FDE)], False),
         "thread": ([Trace(["thread_switch", "yield"] + thread)], True),
         "thread-panic": ([panic, Trace(asserted(thread))], False),
+        "recursion": (["panic: deep enough", main_trace(cpu, [
+            "panic", "down", "down", (1, 19), "even", "odd", "even", (2, 9), "scenario_recursion"])], False),
+        "skip": ([main_trace(cpu, ["scenario_skip"], first=2, own=True),
+                  main_trace(cpu, ["die_2", "die", "scenario_skip"], own=True),
+                  main_trace(cpu, ["die", "scenario_skip"], first=1, own=True)], True),
+        "threads": (["trace of 1 waiting:", Trace(["thread_switch", "yield"] + thread, own=True),
+                     "trace of 2 new:", Trace(["thread_start+0"], own=True),
+                     "trace of 3 lost:", Trace(["thread_switch"], BAD_STACK, own=True),
+                     "trace of 4 running:", main_trace(cpu, ["next_thread", "sfu_print_all", "scenario_threads"],
+                                                       own=True), "four"], True),
+        "record": ([panic, main_trace(cpu, asserted(["scenario_record"])), Record()], True),
+        "record-irq": ([illegal, main_trace(cpu, interrupted + ["scenario_record_irq"]), Record()], True),
+        "record-overflow": ([overflow, Trace(["recurse", "recurse", (1, MAX_FRAMES - 2)], TOO_MANY), Record()], True),
+        "record-corrupt": ([panic, main_trace(cpu, asserted(["scenario_record_corrupt"])),
+                            "crash record: corrupt"], True),
         "stack": (["stack 0x[0-9a-f]{16}"], True),
         "lost": ([Trace(["thread_switch"], BAD_STACK)], True),
         "module": (["not sorted", main_trace(cpu, module), "removed", Trace(module[:3], NO_FDE),
@@ -131,6 +153,7 @@ class Image:
             else:
                 self.objects[word[-1]] = int(word[0], 16)
         self.functions.sort()
+        self.build_id = re.search(r"Build ID: ([0-9a-f]+)", self.tool("readelf", "-n", self.path))[1]
 
     def tool(self, name, *arguments):
         return subprocess.run([os.path.join(self.tools, name), *arguments], check=True, text=True,
@@ -183,14 +206,14 @@ def check_marks(wanted, marks, line):
 
 
 def check_frame(image, trace, n, wanted, line):
-    """LINE is frame N of TRACE; a return address unless it is the first or was interrupted."""
+    """LINE is frame N of a walk; a return address unless it is the first or was interrupted."""
     m = FRAME.match(line)
     must(m, f"'{line}' is not a frame")
     must(int(m[1]) == n, f"'{line}': not number {n}")
     check_marks(wanted, m[5], line)
     pc = int(m[2], 16)
     lookup = pc if n == 0 or "~" in wanted else pc - 1
-    name = re.sub(r"[~!*]|\+0", "", wanted)
+    name = re.sub(r"[~!]|\+0", "", wanted)
     if name.startswith("0x"):
         must(f"0x{m[2]}" == name and m[3] is None, f"'{line}' is not {name}")
     elif name.startswith("&"):
@@ -223,22 +246,50 @@ def check_addr2line(image, line, frames):
             must(found == name, f"addr2line says {found}, not {name}")
 
 
+def check_repeated(wanted, line):
+    """Returns how many frames LINE stands for."""
+    m = re.fullmatch(r"    \.\.\. (\d+) times more: the (\d+) above", line)
+    must(m and int(m[2]) == wanted[0] and wanted[1] in (None, int(m[1])), f"'{line}' is not {wanted}")
+    return int(m[1]) * int(m[2])
+
+
 def check_trace(image, trace, lines):
-    """Takes the lines of TRACE away from LINES."""
-    frames, wanted = [], list(trace.frames)
+    """Takes the lines of TRACE away from LINES. Returns those that a crash record has, too."""
+    frames, number = [], trace.first
+    if not trace.own:
+        line = lines.pop(0)
+        must(line == "build ID " + image.build_id, f"'{line}': readelf says {image.build_id}")
     if trace.slide:
         must(lines.pop(0) == f"slide 0x{trace.slide:x}", "no slide")
-    while wanted:
-        frames.append(check_frame(image, trace, len(frames), wanted[0], lines.pop(0)))
-        if "*" not in wanted[0] or f"  {wanted[1]}+0x" in lines[0]:
-            wanted.pop(0)
-    end = lines.pop(0)
-    must(re.match(rf"trace ends \({trace.end}\): \w.*[a-zA-Z]", end), f"'{end}' instead of the end ({trace.end})")
+    kept = []
+    for wanted in trace.frames:
+        kept.append(lines.pop(0))
+        if isinstance(wanted, tuple):
+            number += check_repeated(wanted, kept[-1])
+        else:
+            frames.append(check_frame(image, trace, number, wanted, kept[-1]))
+            number += 1
+    kept.append(lines.pop(0))
+    must(re.match(rf"trace ends \({trace.end}\): \w.*[a-zA-Z]", kept[-1]),
+         f"'{kept[-1]}' instead of the end ({trace.end})")
     check_addr2line(image, lines.pop(0), frames)
+    return kept
 
 
-def boot(cpu, path, scenario):
-    command = QEMU[cpu][:1] + ["-m", "128M", "-nodefaults", "-no-reboot", "-display", "none", "-kernel", path]
+def check_record(image, printed, lines):
+    """Takes the lines of a crash record away from LINES. They are those that have been PRINTED before the reset."""
+    m = re.fullmatch(r"crash record: pc 0x(\w{16}) sp 0x(\w{16}) fp 0x\w{16} ra 0x\w{16}", lines[0])
+    must(m and FRAME.match(printed[0])[2] == m[1], f"'{lines[0]}' is not the record")
+    must(image.objects["image_start"] < int(m[2], 16) <= image.objects["kernel_crash"], f"'{lines[0]}': SP")
+    lines.pop(0)
+    for line in printed:
+        must(line == lines[0], f"'{lines[0]}' instead of '{line}'")
+        lines.pop(0)
+
+
+def boot(cpu, path, scenario, reboot):
+    command = QEMU[cpu][:1] + ["-m", "128M", "-nodefaults", "-display", "none", "-kernel", path]
+    command += [] if reboot else ["-no-reboot"]
     command += [word.format(scenario) for word in QEMU[cpu][1:]]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -252,12 +303,14 @@ def check_scenario(cpu, image, name, first=(), wanted=None):
     """FIRST: what is printed before; WANTED: instead of what the scenario prints otherwise."""
     usual, good = scenarios(cpu)[name]
     wanted = wanted or usual
-    lines, status = boot(cpu, image.path, name)
+    lines, status = boot(cpu, image.path, name, name.startswith("record"))
     lines = [line for line in lines if not line.startswith(("SeaBIOS", "Booting from", "iPXE"))]
     for item in [*first, *wanted]:
         try:
             if isinstance(item, Trace):
-                check_trace(image, item, lines)
+                printed = check_trace(image, item, lines)
+            elif isinstance(item, Record):
+                check_record(image, printed, lines)
             else:
                 must(re.fullmatch(item, lines[0]), f"'{lines[0]}' instead of '{item}'")
                 lines.pop(0)
@@ -285,6 +338,14 @@ def check_broken(cpu, image, name):
     if name in NO_TRACE:
         panic = Trace(["panic"], NO_TRACE[name])
         check_scenario(cpu, image, "assert", [message], ["panic: value == 1", panic])
+
+
+def check_reset(cpu, image):
+    """What the record outlives is a reset of the machine: where QEMU ends at one, nothing is printed behind it."""
+    lines, status = boot(cpu, image.path, "record", False)
+    must(any(line.startswith("trace ends") for line in lines) and not any("crash record" in line for line in lines),
+         f"printed {lines[-3:]}")
+    must(status == 0, f"exit status {status}")
 
 
 def check_readme(cpu):
@@ -316,7 +377,7 @@ def check_text(image):
 
 
 def check_stack(cpu, image):
-    lines, _ = boot(cpu, image.path, "stack")
+    lines, _ = boot(cpu, image.path, "stack", False)
     used = int(lines[-1].split()[1], 16)
     print(f"# {image.directory}: {used} bytes of stack")
     must(0 < used < STACK, f"{used} bytes of stack, not under {STACK}")
@@ -332,6 +393,7 @@ def tests(cpu, tools, directory):
         yield f"{short}/{name}", lambda name=name: check_scenario(machine, Image(tools, directory), name)
     if short == cpu:
         yield f"{short}/readme", lambda: check_readme(cpu)
+        yield f"{short}/record-reset", lambda: check_reset(cpu, Image(tools, directory))
         for name in BROKEN:
             yield f"{short}/broken-{name}", lambda name=name: check_broken(cpu, Image(tools, directory), name)
     if short.endswith("-small"):

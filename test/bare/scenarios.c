@@ -6,6 +6,7 @@
  * merging them, and the file is compiled without sibling calls.
  */
 #include "kernel.h"
+#include "sfu_all.h"
 #include "sfu_print.h"
 
 #ifdef __clang__
@@ -133,7 +134,7 @@ step static void put_and_fault(void)
 {
     static unsigned characters;
 
-    if (++characters == 100) {
+    if (++characters == 150) {
         illegal();
     }
 }
@@ -363,6 +364,146 @@ step static void scenario_lost(void)
     kernel_trace_thread(&thread);
 }
 
+/* ---- recursion ---- */
+
+void odd(unsigned n);
+
+step static void down(unsigned n)
+{
+    if (n == 0) {
+        panic("deep enough");
+    }
+    down(n - 1);
+}
+
+step static void even(unsigned n)
+{
+    if (n == 0) {
+        down(20);
+    } else {
+        odd(n - 1);
+    }
+}
+
+step void odd(unsigned n)
+{
+    even(n - 1);
+}
+
+step static void scenario_recursion(void)
+{
+    even(20);
+}
+
+/* ---- a printer of their own ---- */
+
+static void put_character(void *ctx, char c)
+{
+    (void)ctx;
+    machine_putc(c);
+}
+
+static struct sfu_panic own_printer = {
+    .target = &kernel_target, .put = put_character, .symbol = kernel_symbol, .image = "kernel.elf"};
+
+step static void die_2(void)
+{
+    struct sfu_cpu cpu;
+    struct sfu_registers here = sfu_here(&cpu);
+
+    (void)sfu_panic_print(&own_printer, &here);
+}
+
+/* The end of the machinery: whoever calls this is to be the first frame. */
+step static void die(void)
+{
+    die_2();
+}
+
+step static void scenario_skip(void)
+{
+    own_printer.skip_function = (uintptr_t)die;
+    die();
+    own_printer.skip_function = (uintptr_t)illegal;
+    die();
+    own_printer.skip_function = 0;
+    own_printer.skip = 1;
+    die();
+}
+
+/* One that waits, one that has never run, one whose SP is lost, and this one. */
+static bool next_thread(void *ctx, struct sfu_all_entry *entry)
+{
+    static const char *const names[] = {"waiting", "new", "lost", "running"};
+    static struct sfu_cpu cpu;
+
+    (void)ctx;
+    if (entry->number == sizeof names / sizeof names[0]) {
+        return false;
+    }
+    entry->name = names[entry->number++];
+    entry->top = (struct sfu_registers){.pc = (uintptr_t)thread_left, .sp = thread.sp};
+    if (entry->number == 2) {
+        entry->top.pc = (uintptr_t)thread_start;
+        entry->top.sp = (uintptr_t)thread_stack + sizeof thread_stack;
+    } else if (entry->number == 3) {
+        entry->top.sp = (uintptr_t)nowhere;
+    } else if (entry->number == 4) {
+        entry->top = sfu_here(&cpu);
+    }
+    return true;
+}
+
+step static void scenario_threads(void)
+{
+    kernel_new_thread(&thread, thread_stack, sizeof thread_stack, thread_entry);
+    thread_switch(&main_thread.sp, thread.sp);
+    if (sfu_print_all(&own_printer, next_thread) == 4) {
+        kernel_print("four\n");
+    }
+}
+
+/* ---- a crash, a reset, and what the next boot says ---- */
+
+step static void scenario_record(void)
+{
+    kernel_hooks.crashed = machine_reset;
+    if (!kernel_crashed) {
+        scenario_assert();
+    }
+}
+
+step static void scenario_record_irq(void)
+{
+    kernel_hooks.crashed = machine_reset;
+    if (!kernel_crashed) {
+        scenario_irq();
+    }
+}
+
+step static void scenario_record_overflow(void)
+{
+    kernel_hooks.crashed = machine_reset;
+    if (!kernel_crashed) {
+        scenario_overflow();
+    }
+}
+
+/* As memory that has not kept all of it. */
+static void spoil_and_reset(void)
+{
+    kernel_crash.words[2] ^= 0x100;
+    machine_reset();
+}
+
+step static void scenario_record_corrupt(void)
+{
+    kernel_hooks.crashed = spoil_and_reset;
+    if (!kernel_crashed) {
+        scenario_assert();
+    }
+}
+
 /* ---- how much stack a trace needs ---- */
 
 extern const uint8_t boot_stack[], boot_stack_top[];
@@ -492,6 +633,13 @@ static const struct {
     {"thread", scenario_thread},
     {"thread-panic", scenario_thread_panic},
     {"lost", scenario_lost},
+    {"recursion", scenario_recursion},
+    {"skip", scenario_skip},
+    {"threads", scenario_threads},
+    {"record", scenario_record},
+    {"record-irq", scenario_record_irq},
+    {"record-overflow", scenario_record_overflow},
+    {"record-corrupt", scenario_record_corrupt},
     {"stack", scenario_stack},
     {"module", scenario_module},
     {"slide", scenario_slide},

@@ -98,13 +98,7 @@ for cpu in x86_64 aarch64 s390x; do
     stacks
 done
 
-# The newest interface of plugins that this QEMU takes.
-for version in 6 5 4 3 2 1 0; do
-    cc -shared -fPIC -O2 -DVERSION=$version "$here/insns.c" -o "$out/insns.so"
-    if qemu-x86_64 -plugin "$out/insns.so" "$out/stacks-x86_64" "$out/x86_64.sframe" 0 find 1 1 >/dev/null 2>&1; then
-        break
-    fi
-done
+test/bench/plugin.sh "$out/insns.so"
 
 cpu=x86_64
 rm -f "$out/peers"/*.so

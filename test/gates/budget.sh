@@ -8,6 +8,10 @@
 #                built for this ABI alone
 #   stack        bytes of stack that a step needs beyond the callbacks
 #   stack-mapped the same without remote reading
+#   print, build-id, cycles, record, all, symbols, dump
+#                bytes of text and rodata of each part of port/print and port/symbols
+#   together     the same of core, printer, build ID, record and symbols as a program links them that is built for this
+#                ABI alone and maps sections of version 3, texts aside
 #   fast-text    as text, of the fast walker
 #   fast-stack   bytes of stack that a trace by it needs beyond the callbacks; a step of the core is in it
 #   walk ...     instructions per frame or per find: the modes of perf.c
@@ -36,6 +40,31 @@ abi_of() {
     aarch64_be) echo SFU_AARCH64_BIG ;;
     s390x) echo SFU_S390X ;;
     esac
+}
+
+# parts COMPILER CPU OPTIMISATION: what a panic needs besides the core.
+parts() {
+    object=$out/$1-$2-$3-part
+    command="$(compiler "$1" "$2") -std=c99 -ffreestanding -$3 -DSFU_NO_STRINGS -I. -Iport/print"
+    one="$command -DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3 -DSFU_ABI=$(abi_of "$2") -ffunction-sections -fdata-sections"
+    bfd=${2%_be}
+    for part in print build-id cycles record all symbols dump; do
+        file=port/print/sfu_$(echo $part | tr - _).c
+        [ $part != symbols ] || file=port/symbols/sfu_symbols.c
+        # shellcheck disable=SC2086  # words
+        {
+            $command -c $file -o "$object-$part.o"
+            $one -c $file -o "$object-$part-one.o"
+        }
+        echo "$1 $2 $3 $part $("$here/text.sh" "build/tc/$bfd/readelf" "$object-$part.o")"
+    done
+    # shellcheck disable=SC2086  # words
+    $one -c sfu.c -o "$object-core.o"
+    # shellcheck disable=SC2046,SC2086  # words
+    $(compiler "$1" "$2") -nostdlib -r -Wl,--gc-sections,-u,sfu_panic_init,-u,sfu_panic_print,-u,sfu_print_build_id \
+        -Wl,-u,sfu_record_write,-u,sfu_record_print,-u,sfu_record_clear,-u,sfu_symbols_find "$object-core.o" \
+        $(for part in print build-id record symbols; do echo "$object-$part-one.o"; done) -o "$object-together.o"
+    echo "$1 $2 $3 together $("$here/text.sh" "build/tc/$bfd/readelf" "$object-together.o" .str1.)"
 }
 
 # measure COMPILER CPU OPTIMISATION
@@ -81,6 +110,7 @@ for compiler in gcc12 gcc16; do
     for opt in Os O2; do
         for cpu in x86_64 aarch64 aarch64_be s390x; do
             [ "$what" = perf ] || measure $compiler $cpu $opt
+            [ "$what" = perf ] || parts $compiler $cpu $opt
         done
         [ "$what" = size ] || instructions $compiler $opt
     done

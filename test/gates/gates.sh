@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# gates.sh OUT: what must hold of sfu.c and sfu.h themselves, and of the code that README.md shows.
+# gates.sh OUT: what must hold of sfu.c and sfu.h themselves.
 set -u
 out=$1
 mkdir -p "$out"
@@ -20,10 +20,10 @@ long_functions() {
 
 layout() {
     at_most 'lines of sfu.c' 1380 "$(wc -l <sfu.c)"
-    at_most 'lines of sfu.h' 340 "$(wc -l <sfu.h)"
+    at_most 'lines of sfu.h, the names of SFU_PREFIX apart' 370 "$(sed '/^#ifdef SFU_PREFIX$/,/^#endif$/d' sfu.h | wc -l)"
     none 'functions of at most 60 lines' "$(long_functions sfu.c)"
     none 'includes' "$(sed -n 's/^ *# *include *//p' sfu.c sfu.h |
-        grep -vxE '<(stddef|stdint|stdbool)\.h>|"sfu.h"' | tr '\n' ' ')"
+        grep -vxE '<(stddef|stdint|stdbool)\.h>|"sfu.h"|SFU_TYPES' | tr '\n' ' ')"
     none 'no #if on a CPU' "$(
         grep -nE '^ *# *(el)?if.*(__x86|__amd|__aarch|__arm|__s390|BYTE_ORDER|_ENDIAN)' sfu.c sfu.h)"
     none 'the version is in one place' "$(
@@ -66,29 +66,42 @@ budget() {
         ;;
     esac
     compare "$out/budget.txt" "$out/budget.now"
+    together
+    table
 }
 
-# The blocks of C in README.md, each a file of its own.
-readme() {
-    rm -f "$out"/readme-*.c
-    [ ! -f README.md ] || awk -v out="$out" '
-        /^```c$/ { n++; on = 1; next }
-        /^```/ { on = 0 }
-        on { print >(out "/readme-" n ".c") }' README.md
-    set -- "$out"/readme-*.c
-    if [ ! -f "$1" ]; then
-        echo 'not ok README.md: it has no block of C'
-        return
-    fi
-    for f; do
-        # shellcheck disable=SC2046  # words
-        if log=$(gcc -std=gnu99 -Wall -Wextra -Wno-unused -I. -Iarch $(printf ' -I%s' port/*/) -fsyntax-only "$f" 2>&1)
-        then
-            echo "ok README.md: ${f##*/}"
-        else
-            echo "not ok README.md: ${f##*/}: $(echo "$log" | grep -m1 error)"
-        fi
+# Core, printer, build ID, record and symbols. On s390x, where the core alone takes 5 KiB, the budget is the limit.
+together() {
+    grep ' Os together ' "$out/budget.now" | grep -v s390x >"$out/together"
+    [ -s "$out/together" ] || echo 'not ok together: not measured'
+    while read -r with cpu _ _ bytes; do
+        at_most "core, printer and its parts, $with, $cpu" 8192 "$bytes"
+    done <"$out/together"
+}
+
+# The sizes in the table of port/README.md are those of budget.txt.
+table() {
+    for part in build_id cycles record all symbols dump; do
+        what=$(echo $part | tr _ -)
+        sizes=$(for cpu in x86_64 aarch64 s390x; do
+            sed -n "s/^gcc12 $cpu Os $what //p" "$here/budget.txt"
+        done | paste -sd, | sed 's/,/, /g')
+        grep -q "^| .[a-z]*/sfu_$part. |.* | $sizes |\$" port/README.md &&
+            echo "ok port/README.md: size of $part" || echo "not ok port/README.md: size of $part: it is $sizes"
     done
+}
+
+# SWITCHES.md says what the switches save now.
+switches() {
+    case $(gcc -dumpversion) in
+    12*) ;;
+    *)
+        echo "# gcc is not 12: SWITCHES.md is not compared"
+        return
+        ;;
+    esac
+    "$here/switches.sh" "$out" >"$out/switches.now"
+    none 'SWITCHES.md is new (make switches)' "$(diff "$here/SWITCHES.md" "$out/switches.now" | grep -m3 '^>')"
 }
 
 # What a failed test does to the exit status of a suite and of all suites.
@@ -124,5 +137,5 @@ harness() {
 layout
 harness
 budget
-readme
+switches
 "$here/matrix.sh" "$out/matrix"

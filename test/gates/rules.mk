@@ -5,7 +5,7 @@
 
 CHECK += gates
 
-.PHONY: suite-gates budget perf
+.PHONY: suite-gates budget perf switches
 suite-gates: | $(TC)
 	@test/run.sh gates test/gates/gates.sh build/gates
 
@@ -17,3 +17,9 @@ perf: | $(TC)
 budget: | $(TC)
 	@{ sed -n '/^#/p' test/gates/budget.txt; test/gates/budget.sh build/gates; } >build/gates.budget && \
 		mv build/gates.budget test/gates/budget.txt && cat test/gates/budget.txt
+
+## switches: records what each build-time switch saves, and what a panic needs of the stack
+switches: | $(TC)
+	@mkdir -p build/gates
+	@test/gates/switches.sh build/gates >build/gates/switches.md && mv build/gates/switches.md test/gates/SWITCHES.md && \
+		cat test/gates/SWITCHES.md

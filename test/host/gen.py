@@ -450,8 +450,10 @@ KERNEL = {
 }
 KERNEL_FLAGS = ["-std=c11", "-ffreestanding", "-O2", "-g", "-fomit-frame-pointer", "-fno-stack-protector", "-fpie",
                 "-fvisibility=hidden", "-fno-optimize-sibling-calls", "-fasynchronous-unwind-tables",
-                "-ffunction-sections", "-w", "-I.", "-Iarch", "-Iport/print", "-Iport/baremetal"]
-KERNEL_SOURCES = ["sfu.c", "port/print/sfu_print.c", "port/baremetal/kernel.c", "port/baremetal/tables.c",
+                "-ffunction-sections", "-w", "-I.", "-Iarch", "-Iport/print", "-Iport/symbols", "-Iport/baremetal"]
+KERNEL_SOURCES = ["sfu.c", "port/print/sfu_print.c", "port/print/sfu_build_id.c", "port/print/sfu_cycles.c",
+                  "port/print/sfu_record.c", "port/print/sfu_all.c", "port/symbols/sfu_symbols.c",
+                  "port/baremetal/kernel.c", "port/baremetal/tables.c",
                   "port/baremetal/module.c", "port/baremetal/%s/boot.S", "port/baremetal/%s/machine.c",
                   "test/bare/scenarios.c", "test/bare/symbols.c", "test/bare/module.S"]
 
@@ -478,11 +480,11 @@ def build_kernel(cpu, directory):
             '-DMODULE="build/bare/%s/module.ko"' % cpu, "-c", source, "-o", objects[-1])
     image = directory + "/kernel.elf"
     for before in ([], [image]):
-        symbols = run("test/bare/symbols.sh", "%s/%s/nm" % (TC, cpu), *before)[0]
+        symbols = run("python3", "port/symbols/symbols.py", "%s/%s/nm" % (TC, cpu), *before)[0]
         write(directory + "/symbols.s", symbols.encode())
         run("%s/%s/as" % (TC, cpu), directory + "/symbols.s", "-o", directory + "/symbols.s.o")
         run("ld.lld" if cpu != "s390x" else LD[cpu], "-static", "-pie", "--no-dynamic-linker", "--gc-sections", "-z",
-            "norelro", "--build-id=none", "-z", "max-page-size=4096", "-L" + directory, "-T",
+            "norelro", "--build-id=sha1", "-z", "max-page-size=4096", "-L" + directory, "-T",
             "port/baremetal/%s/machine.ld" % cpu, *objects, directory + "/symbols.s.o", "-o", image)
     gen("-q", "--strict", image)
     gen("-q", "--check", "--strict", image)

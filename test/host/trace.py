@@ -61,11 +61,13 @@ KERNEL = {
 }
 KERNEL_FLAGS = ["-std=c11", "-ffreestanding", "-O2", "-g", "-fomit-frame-pointer", "-fno-stack-protector", "-fpie",
                 "-fvisibility=hidden", "-fno-optimize-sibling-calls", "-fasynchronous-unwind-tables", "-Wa,--gsframe",
-                "-ffunction-sections", "-w", "-I.", "-Iarch", "-Iport/print", "-Iport/baremetal", "-DKERNEL_DUMP=100"]
-KERNEL_SOURCES = ["sfu.c", "port/print/sfu_print.c", "port/print/sfu_dump.c", "port/baremetal/kernel.c",
-                  "port/baremetal/tables.c", "port/baremetal/module.c", "port/baremetal/%s/boot.S",
-                  "port/baremetal/%s/machine.c", "test/bare/scenarios.c", "test/bare/symbols.c", "test/bare/module.S"]
-BUILD_ID = "    .note.gnu.build-id : { build_id_start = .; KEEP(*(.note.gnu.build-id)) build_id_end = .; } :text\n"
+                "-ffunction-sections", "-w", "-I.", "-Iarch", "-Iport/print", "-Iport/symbols", "-Iport/baremetal",
+                "-DKERNEL_DUMP=100"]
+KERNEL_SOURCES = ["sfu.c", "port/print/sfu_print.c", "port/print/sfu_build_id.c", "port/print/sfu_cycles.c",
+                  "port/print/sfu_record.c", "port/print/sfu_all.c", "port/print/sfu_dump.c",
+                  "port/symbols/sfu_symbols.c", "port/baremetal/kernel.c", "port/baremetal/tables.c",
+                  "port/baremetal/module.c", "port/baremetal/%s/boot.S", "port/baremetal/%s/machine.c",
+                  "test/bare/scenarios.c", "test/bare/symbols.c", "test/bare/module.S"]
 
 
 built = set()
@@ -82,7 +84,6 @@ def kernel(cpu):
     binutils = "%s/%s/" % (TC, cpu)
     with open("port/baremetal/kernel.ld", encoding="utf-8") as f:
         script = f.read()
-    script = script.replace("    .sframe :", BUILD_ID + "    .sframe :")
     script = script.replace(".note.* .eh_frame", "").replace(
         "    /DISCARD/", "    .eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) }\n    /DISCARD/")
     write(directory + "/kernel.ld", script.encode())
@@ -99,7 +100,7 @@ def kernel(cpu):
         run(GCC[cpu], *flags, "-c", source, "-o", objects[-1])
     image = directory + "/kernel.elf"
     for before in ([], [image]):
-        symbols, _ = run("test/bare/symbols.sh", binutils + "nm", *before)
+        symbols, _ = run(sys.executable, "port/symbols/symbols.py", binutils + "nm", *before)
         write(directory + "/symbols.s", symbols)
         run(binutils + "as", directory + "/symbols.s", "-o", directory + "/symbols.s.o")
         link = [GCC[cpu], "-B" + binutils, "-nostdlib", "-static-pie", "-Wl,--gc-sections,-z,norelro",
@@ -116,7 +117,8 @@ def boot(cpu, scenario, image):
     command = QEMU[cpu] + [word.format("stdio") for word in CONSOLE[cpu]] + (
         ["-action", "panic=exit-failure"] if cpu == "s390x" else [])
     command = [word.format(scenario) for word in command]
-    command += ["-m", "128M", "-nodefaults", "-no-reboot", "-display", "none", "-monitor", "none", "-kernel", image]
+    command += ["-m", "128M", "-nodefaults", "-display", "none", "-monitor", "none", "-kernel", image]
+    command += [] if scenario.startswith("record") else ["-no-reboot"]
     return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           timeout=LIMIT, check=False).stdout
 
@@ -184,6 +186,8 @@ def frames(lines):
 # ---- filter ----
 
 SCENARIOS = ["assert", "memory", "illegal", "nested", "irq", "thread-panic", "slide", "slide-irq", "garbage", "module"]
+# Frames that are abbreviated or skipped, traces of a list, and records of a crash, printed at the next boot.
+SHORTENED = ["recursion", "skip", "threads", "record", "record-irq", "record-overflow"]
 SLIDE = 16 << 20  # of scenarios.c
 
 
@@ -196,6 +200,10 @@ def test_filter():
             logs[scenario] = boot(cpu, scenario, directory + "/kernel.elf")
             test("%s %s lines" % (cpu, scenario), filter_lines, cpu, directory, scenario, logs[scenario])
             test("%s %s dump" % (cpu, scenario), filter_dump, directory, scenario, logs[scenario])
+        for scenario in SHORTENED:
+            logs[scenario] = boot(cpu, scenario, directory + "/kernel.elf")
+            test("%s %s lines" % (cpu, scenario), filter_lines, cpu, directory, scenario, logs[scenario])
+        test("%s a slide ends with its trace" % cpu, filter_no_slide, directory, logs["slide"], logs["skip"])
         test("%s prefixes" % cpu, filter_prefixes, directory, logs["irq"])
         test("%s build ID" % cpu, filter_build_id, directory, logs["assert"])
         test("%s module" % cpu, filter_module, cpu, directory, logs["module"])
@@ -225,7 +233,7 @@ def without_dumps(output):
     """Lines that are not of a dump, nor of the trace that was made of it: that ends where the log goes on."""
     kept, dump = [], False
     for line in output.replace(b"\r", b"").splitlines():
-        goes_on = line.startswith((b"build ID", b"panic", b"fault", b"removed", b"sorted"))
+        goes_on = line.startswith((b"build ID", b"panic", b"fault", b"removed", b"sorted", b"crash record"))
         dump = b"sfu1 " in line or (dump and not goes_on)
         if not dump:
             kept.append(line)
@@ -249,9 +257,20 @@ def filter_lines(cpu, directory, scenario, log):
         must(functions == wanted, "0x%x: %s instead of %s" % (pc, functions, wanted))
         count += 1
     lines.close()
+    if scenario.startswith("record"):
+        half = len(found) // 2
+        must(half >= 2 and found[:half] == found[half:], "the record's frames are not the trace's: %s" % found)
     must(count >= 2 and (module == 0) == (scenario not in ("module", "garbage")),
          "%d frames, %d unknown" % (count, module))
     return "%d frames" % count
+
+
+def filter_no_slide(directory, slide, skip):
+    """A trace begins in the middle, as its first frames are skipped: the slide of the one before is not its own."""
+    image = directory + "/kernel.elf"
+    slide = b"\n".join(without_dumps(slide)) + b"\n"
+    alone, behind = (frames(without_dumps(traced(image, log)))[-4:] for log in (skip, slide + skip))
+    must(alone == behind and all(frame[4] for frame in alone), "%s instead of %s" % (behind, alone))
 
 
 def traces(output):

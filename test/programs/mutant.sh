@@ -16,7 +16,7 @@ mutant() {
         echo "not ok $1: '$5' finds nothing to change in sfu.c"
         return
     fi
-    ONLY=$3 CORE=$core OUT=$out test/programs/run.sh "$2" >"$out/$1.out" 2>&1
+    T=$3 CORE=$core OUT=$out test/programs/run.sh "$2" >"$out/$1.out" 2>&1
     if grep -q "^not ok $3 $4" "$out/$1.out"; then
         echo "ok $1"
     else

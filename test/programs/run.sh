@@ -6,13 +6,13 @@
 # "not ok NAME: reason" for each test. Runs in the top directory; it builds in build/programs/ABI.
 #
 # TC      the toolchain, default build/tc
-# ONLY    a pattern of the shell: only the labels that it matches, as in ONLY='*lto*'
+# T       a pattern of the shell: only the labels that it matches, as in T='*lto*'
 # CORE    the core to test instead of sfu.c
 # OUT     where to build instead
 set -u
 abi=$1
 TC=${TC:-build/tc}
-ONLY=${ONLY:-*}
+T=${T:-*}
 CORE=${CORE:-sfu.c}
 here=test/programs
 out=${OUT:-build/programs/$abi}
@@ -43,7 +43,7 @@ esac
 
 warn='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Wstrict-prototypes'
 port='port/linux/sfu_linux.c port/linux/start.c port/linux/start.S port/linux/restorer.S'
-common="$here/trace.c $here/interrupt.c $here/os.c $CORE $port"
+common="$here/trace.c $here/os.c $CORE $port"
 
 # compile ARGUMENTS...: with $cc and what all of the programs need
 compile() {
@@ -51,10 +51,21 @@ compile() {
     $cc $big -std=c99 -I. -I$here "-B$TC/$cpu/" -Wa,--gsframe -ffreestanding -nostdlib $warn "$@"
 }
 
+# support LEVEL: compiles what is in no trace but the unwinder's own, by $compiler at LEVEL, once: into $objects
+support() {
+    objects=$out/support-$compiler$1
+    [ ! -e "$objects/done" ] || return 0
+    mkdir -p "$objects"
+    for file in $common; do
+        compile "$1" -c "$file" -o "$objects/$(basename "$file").o" || return 1
+    done
+    touch "$objects/done"
+}
+
 wanted() {
     # shellcheck disable=SC2254
     case $1 in
-    $ONLY) return 0 ;;
+    $T) return 0 ;;
     esac
     return 1
 }
@@ -72,7 +83,7 @@ execute() {
     fi
 }
 
-# patterns LABEL FLAGS...: all patterns, compiled with FLAGS
+# patterns LABEL LEVEL FLAGS...: all patterns, compiled with LEVEL and FLAGS
 patterns() {
     label=$1
     shift
@@ -81,15 +92,15 @@ patterns() {
     *-O0* | *-O1*) ;;
     *) set -- "$@" -DTAIL_CALLS ;;
     esac
-    # shellcheck disable=SC2086
-    if compile -static "$@" $here/main.c $here/patterns.c $common -o "$out/$label"; then
+    if support "$1" &&
+        compile -static "$@" $here/main.c $here/patterns.c $here/interrupt.c "$objects"/*.o -o "$out/$label"; then
         execute "$label" "$out/$label" "$label"
     else
         echo "not ok $label: it cannot be built"
     fi
 }
 
-# images LABEL FLAGS...: two images and an unsorted object in one program, loaded and bound by itself
+# images LABEL LEVEL FLAGS...: two images and an unsorted object in one program, loaded and bound by itself
 images() {
     label=$1
     shift
@@ -97,18 +108,18 @@ images() {
     b=$out/$label
     second='-Dp_image_outer=p_second_outer -Dp_image_middle=p_second_middle -Dp_image_inner=p_second_inner'
     # shellcheck disable=SC2086
-    if compile -fPIC -shared -DSHARED "$@" $here/image.c -o "$b.so" &&
+    if support "$1" && compile -fPIC -shared -DSHARED "$@" $here/image.c -o "$b.so" &&
         compile -fPIC -ffunction-sections "$@" -c $here/image.c -o "$b.1.o" &&
         compile -fPIC -ffunction-sections "$@" -c $second $here/image.c -o "$b.2.o" &&
         compile -r "$b.1.o" "$b.2.o" -o "$b.o" &&
-        compile -static "$@" $here/images.c $here/load.c $common -o "$b"; then
+        compile -static "$@" $here/images.c $here/load.c $here/interrupt.c "$objects"/*.o -o "$b"; then
         execute "$label" "$b" "$label" "$b.so" "$b.o"
     else
         echo "not ok $label: it cannot be built"
     fi
 }
 
-# linked LABEL FLAGS...: a program and a shared library, loaded and lazily bound by the libc's dynamic linker
+# linked LABEL LEVEL FLAGS...: a program and a shared library, loaded and lazily bound by the libc's dynamic linker
 linked() {
     label=$1
     shift
@@ -116,7 +127,7 @@ linked() {
     b=$out/$label
     # shellcheck disable=SC2016,SC2086
     if compile -fPIC -shared -DSHARED "$@" $here/image.c -o "$b.so" -Wl,-soname,"$label.so" &&
-        compile -fPIE -pie -DDYNAMIC "$@" $here/images.c $common "$b.so" -o "$b" \
+        compile -fPIE -pie -DDYNAMIC "$@" $here/images.c $here/interrupt.c $common "$b.so" -o "$b" \
             -Wl,--dynamic-linker=$interpreter -Wl,-rpath,'$ORIGIN' -Wl,-z,lazy; then
         execute "$label" "$b" "$label" "$b.so"
     else
@@ -124,7 +135,8 @@ linked() {
     fi
 }
 
-cc=$gcc
+rm -rf "$out"/support-*
+cc=$gcc compiler=gcc
 for level in -O0 -O1 -O2 -O3 -Os; do
     patterns "plain$level" $level
     patterns "stack-clash$level" $level -fstack-clash-protection
@@ -151,12 +163,12 @@ aarch64*) images images-pac-b-O2 -O2 -mbranch-protection=pac-ret+leaf+b-key ;;
 esac
 
 if [ -x "$TC/gcc16/$cpu/gcc" ]; then
-    cc=$TC/gcc16/$cpu/gcc
+    cc=$TC/gcc16/$cpu/gcc compiler=gcc16
     patterns gcc16-O2 -O2
     images gcc16-images-O2 -O2
 fi
 if [ "$abi" = x86_64 ]; then
-    cc='clang -fno-integrated-as -fasynchronous-unwind-tables'
+    cc='clang -fno-integrated-as -fasynchronous-unwind-tables' compiler=clang
     patterns clang-O0 -O0
     patterns clang-O2 -O2
 fi

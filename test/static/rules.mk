@@ -7,7 +7,7 @@ CHECK += static
 .PHONY: suite-static static-tools
 suite-static:
 	@test/toolchain/install.sh lint
-	@test/run.sh static test/static/static.sh sfu.c port/print/sfu_print.c port/print/sfu_dump.c
+	@test/run.sh static test/static/static.sh sfu.c $(wildcard port/print/sfu_*.c) port/symbols/sfu_symbols.c
 
 STATIC_HOSTED = $(sort $(TOOLS_GEN) $(TOOLS_LINT) $(TOOLS_TRACE))
 ## static-tools: the same analysis of the tools in port/host, which takes minutes

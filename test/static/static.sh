@@ -39,7 +39,7 @@ while [ $# -gt 0 ]; do
         try "clang-tidy, $name" tidy "$file" "$switches"
         # shellcheck disable=SC2086
         try "cppcheck, $name" cppcheck -q --std=c99 --enable=warning,performance,portability --inline-suppr \
-            --suppress=missingIncludeSystem --error-exitcode=1 -I. -Iport/print $switches "$file"
+            --suppress=missingIncludeSystem -USFU_TYPES --error-exitcode=1 -I. -Iport/print $switches "$file"
     done
 done
 
@@ -52,7 +52,7 @@ for file; do
     try "clang-tidy, $name" tidy "$file" "$hosted" -cert-err33-c,-bugprone-sizeof-expression
     # shellcheck disable=SC2086
     try "cppcheck, $name" cppcheck -q --std=c99 --enable=warning,performance,portability --inline-suppr \
-        --suppress=missingIncludeSystem --error-exitcode=1 -I. $hosted "$file"
+        --suppress=missingIncludeSystem -USFU_TYPES --error-exitcode=1 -I. $hosted "$file"
 done
 # shellcheck disable=SC2046  # words
 try shellcheck shellcheck -x .ci/run $(find fuzz port test -name '*.sh')

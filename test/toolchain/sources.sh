@@ -10,10 +10,15 @@
 #   $SRC/sqlite3/sqlite3.c sqlite3.h      the amalgamation, made from the source package by its own tools
 #   $SRC/cmocka/src/cmocka.c
 #
+# or, with the argument "kernels", freestanding programs:
+#
+#   $SRC/u-boot                           as unpacked
+#   $SRC/s390-ccw                         the firmware for s390x that is in QEMU's sources
+#
 # They are Debian's source packages with Debian's patches applied: see apt.sh. A second run finds what the first one left;
 # two at once wait for each other.
 #
-# SFU_TOOLCHAIN       the directory SRC is in, as src; default ${XDG_CACHE_HOME:-$HOME/.cache}/sfu/toolchain
+# SFU_TOOLCHAIN       the directory SRC is in, as src or kernels; default ${XDG_CACHE_HOME:-$HOME/.cache}/sfu/toolchain
 # SFU_DEBIAN_MIRROR   default http://deb.debian.org/debian
 
 set -eu
@@ -24,14 +29,19 @@ umask 022
 # To be raised when what is written below SRC changes.
 layout=2
 suite=bookworm
-packages='lua5.4 zlib sqlite3 cmocka'
+group=${1:-src}
+case $group in
+src) packages='lua5.4 zlib sqlite3 cmocka' ;;
+kernels) packages='u-boot qemu' ;;
+*) echo "sources.sh: no group $group" >&2 && exit 2 ;;
+esac
 
 tc=${SFU_TOOLCHAIN:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/sfu/toolchain}
 case $tc in
 /*) ;;
 *) tc=$PWD/$tc ;;
 esac
-src=$tc/src
+src=$tc/$group
 work=
 
 say() { printf 'sources.sh: %s\n' "$*" >&2; }
@@ -80,18 +90,29 @@ amalgamate() {
     cd "$OLDPWD"
 }
 
+# Of QEMU's sources only the firmware is needed.
+cut_qemu() {
+    mv "$work/src/qemu/pc-bios/s390-ccw" "$work/src/s390-ccw"
+    rm -rf "$work/src/qemu"
+}
+
 provide() {
     mkdir -p "$tc/store"
-    exec 9>"$tc/store/lock-src"
+    exec 9>"$tc/store/lock-$group"
     if ! flock -n 9; then
         say "waiting for another sources.sh"
         flock 9
     fi
     if ! ready; then
-        work=$(mktemp -d "$tc/store/src.XXXXXX")
+        work=$(mktemp -d "$tc/store/$group.XXXXXX")
         fetch
-        complete_lua
-        amalgamate
+        case $group in
+        src)
+            complete_lua
+            amalgamate
+            ;;
+        kernels) cut_qemu ;;
+        esac
         rm -rf "$src"
         mv "$work/src" "$src"
         echo "sfu sources, layout $layout, $suite" >"$src/version"

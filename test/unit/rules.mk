@@ -11,8 +11,8 @@ UNIT_SRC := $(addprefix test/unit/,main.c test.c build.c bytes_test.c section_te
 UNIT_DEPS := $(UNIT_SRC) test/unit/test.h test/unit/build.h test/unit/rules.mk sfu.c sfu.h
 UNIT_CFLAGS := -std=gnu99 -O1 -g $(WARN) -Werror -I. -Itest/unit
 
-# Variants: the name, and the switches it is built with.
-UNIT_VARIANTS := default oldest-2 oldest-3 no-remote no-strings aarch64_be aarch64 amd64 s390x least
+# Variants: the name, and the switches it is built with. T='test_pac*': these tests alone, by the first.
+UNIT_VARIANTS := $(if $(T),default,default oldest-2 oldest-3 no-remote no-strings aarch64_be aarch64 amd64 s390x least)
 UNIT_oldest-2 := -DSFU_OLDEST_VERSION=2
 UNIT_oldest-3 := -DSFU_OLDEST_VERSION=3
 UNIT_no-remote := -DSFU_NO_REMOTE
@@ -36,10 +36,12 @@ build/unit/unit-written: $(UNIT_DEPS)
 	clang $(UNIT_CFLAGS) -Wno-unused-command-line-argument -fsanitize=memory -fno-sanitize-recover=all $(UNIT_SRC) \
 		sfu.c -lcmocka -o $@
 
+UNIT_PROGRAMS := $(UNIT_VARIANTS) $(if $(T),,written)
+
 .PHONY: suite-unit suite-unit-s390x unit-coverage
-suite-unit: $(UNIT_VARIANTS:%=build/unit/unit-%) build/unit/unit-written
+suite-unit: $(UNIT_PROGRAMS:%=build/unit/unit-%)
 	@test/run.sh unit sh -c \
-		'for v in $(UNIT_VARIANTS) written; do test/unit/run.sh $$v build/unit/unit-$$v; done'
+		'for v in $(UNIT_PROGRAMS); do test/unit/run.sh $$v build/unit/unit-$$v; done'
 
 # Debian has no cmocka for a cross compiler; it is one file.
 build/unit/cmocka-s390x.o: test/toolchain/sources.sh test/unit/rules.mk

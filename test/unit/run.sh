@@ -35,6 +35,6 @@ shift
     { print "# " $0 }
     END {
         finish()
-        if (last != "every_code" || (status != 0 && !failed))
+        if ((last != "every_code" && ENVIRON["T"] == "") || (status != 0 && !failed))
             print "not ok " name ": exit status " status " after " (last == "" ? "nothing" : last)
     }'

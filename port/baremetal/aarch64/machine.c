@@ -39,6 +39,16 @@ _Noreturn void machine_exit(bool good)
     }
 }
 
+_Noreturn void machine_reset(void)
+{
+    register uint64_t x0 __asm__("x0") = 0x84000009; /* PSCI: SYSTEM_RESET */
+
+    __asm__ volatile("hvc #0" : "+r"(x0) : : "x1", "x2", "x3", "memory");
+    for (;;) {
+        __asm__ volatile("wfi");
+    }
+}
+
 /* The first GiB is devices, the second memory, as it is. */
 static void set_memory_map(void)
 {

@@ -77,6 +77,15 @@ _Noreturn void machine_exit(bool good)
     __builtin_unreachable();
 }
 
+/* Diagnose 0x308, subcode 3: loads again. */
+_Noreturn void machine_reset(void)
+{
+    register uint64_t subcode __asm__("3") = 3;
+
+    __asm__ volatile("diag %%r0, %0, 0x308" : : "d"(subcode) : "0", "1", "memory");
+    machine_exit(false);
+}
+
 static void change_control0(uint64_t clear, uint64_t set)
 {
     uint64_t value;

@@ -53,6 +53,14 @@ _Noreturn void machine_exit(bool good)
     }
 }
 
+_Noreturn void machine_reset(void)
+{
+    out8(0x64, 0xfe); /* by the keyboard controller */
+    for (;;) {
+        __asm__ volatile("cli; hlt");
+    }
+}
+
 static void set_vector(unsigned n, unsigned ist)
 {
     uintptr_t entry = (uintptr_t)vectors + 16 * n;

@@ -21,7 +21,8 @@ CPU_FLAGS = {"x86_64": ["-mno-red-zone", "-mgeneral-regs-only", "-fcf-protection
              "aarch64": ["-mgeneral-regs-only", "-mstrict-align", "-mno-outline-atomics"],
              "s390x": ["-msoft-float", "-march=z196"]}[CPU]
 SOURCES = ["port/baremetal/kernel.c", "port/baremetal/tables.c", "port/baremetal/%s/boot.S" % CPU,
-           "port/baremetal/%s/machine.c" % CPU, HERE + "example/machine.c"]
+           "port/baremetal/%s/machine.c" % CPU, "port/print/sfu_build_id.c", "port/print/sfu_cycles.c",
+           "port/print/sfu_record.c", HERE + "example/machine.c"]
 LINK = ["-nostdlib", "-static-pie", "-Wl,--gc-sections,-z,norelro,--build-id=none,-z,max-page-size=4096"]
 QEMU = {"x86_64": ["qemu-system-x86_64", "-M", "pc", "-serial", "stdio",
                    "-device", "isa-debug-exit,iobase=0xf4,iosize=4"],

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "sfu_all.h"
+
+unsigned sfu_print_all(struct sfu_panic *panic, sfu_all_fn next)
+{
+    const struct sfu_target *target = panic->target;
+    uint64_t skip_function = panic->skip_function;
+    uint32_t skip = panic->skip;
+    struct sfu_all_entry entry = {NULL, NULL, 0, {0, 0, 0, 0, false, 0}, NULL};
+    unsigned traces = 0;
+
+    panic->skip_function = 0;
+    panic->skip = 0;
+    while (panic->busy == 0 && next(panic->ctx, &entry)) {
+        sfu_print_number(panic, "trace of ", entry.number, 10, 1);
+        sfu_print_text(panic, entry.name != NULL ? " " : "");
+        sfu_print_text(panic, entry.name != NULL ? entry.name : "");
+        sfu_print_text(panic, ":\n");
+        panic->target = entry.target != NULL ? entry.target : target;
+        (void)sfu_panic_print(panic, &entry.top);
+        traces++;
+    }
+    panic->target = target;
+    panic->skip_function = skip_function;
+    panic->skip = skip;
+    return traces;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * The build ID of the image, printed beside a trace, so that the ELF file is found that the trace is of; sfu-trace
+ * chooses the image by it. Needs no other file.
+ *
+ *     extern const char build_id_start[], build_id_end[]; // linker script
+ *
+ *     sfu_print_build_id(&panic, build_id_start, build_id_end); // before sfu_panic_print
+ *
+ * prints one line:
+ *
+ *     build ID 5fd4ba48a18d0e9d0c4c5b0b4c1d6dd0a3dc6d0c
+ *
+ * Link with -Wl,--build-id, and these lines in the linker script, among the sections of a segment that is loaded:
+ *
+ *     .note.gnu.build-id : {
+ *         build_id_start = .;
+ *         KEEP(*(.note.gnu.build-id))
+ *         build_id_end = .;
+ *     }
+ *
+ * A /DISCARD/ of *(.note.*) must stand behind them. `readelf -n kernel.elf` says the same digits.
+ */
+#ifndef SFU_BUILD_ID_H
+#define SFU_BUILD_ID_H
+
+#include "sfu_print.h"
+
+#ifdef SFU_PREFIX
+#define sfu_print_build_id SFU_NAME(print_build_id)
+#define sfu_print_note     SFU_NAME(print_note)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Prints by PANIC's put the line of the build ID that the note from NOTE to NOTE_END has, or nothing if it has none.
+ * Nothing else of PANIC is used. */
+void sfu_print_build_id(const struct sfu_panic *panic, const void *note, const void *note_end);
+
+/* The same with BEFORE instead of "build ID ". */
+void sfu_print_note(const struct sfu_panic *panic, const char *before, const void *note, const void *note_end);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "sfu_cycles.h"
+
+/* With which lengths of a cycle PC comes next: bit N - 1 if it is that of the frame N before. */
+static unsigned repeats(const struct sfu_print_cycle *c, uint64_t pc)
+{
+    unsigned i, lengths = 0;
+
+    for (i = 0; i < c->num; i++) {
+        if (c->before[i] == pc)
+            lengths |= 1u << i;
+    }
+    return lengths;
+}
+
+static void remember(struct sfu_print_cycle *c, uint64_t pc)
+{
+    unsigned i;
+
+    if (c->num < SFU_PRINT_CYCLE)
+        c->num++;
+    for (i = c->num - 1; i > 0; i--)
+        c->before[i] = c->before[i - 1];
+    c->before[0] = pc;
+}
+
+/* The frames that are held: whole cycles become one item, what is left are frames. One frame alone is no cycle: the
+ * line would be no shorter. */
+static void release(struct sfu_print_cycle *c)
+{
+    struct sfu_print_item item = {0, 0, 0, 0, 1, 0};
+    uint32_t left = c->held;
+
+    if (left == 0)
+        return;
+    while ((c->lengths >> (item.length - 1) & 1) == 0)
+        item.length++;
+    item.number = c->number - left + 1;
+    if (left >= 2 && left >= item.length) {
+        item.times = left / item.length;
+        c->each(c->ctx, &item);
+        item.times = 0;
+        left %= item.length;
+    }
+    for (; left > 0; left--) {
+        item.number = c->number - left + 1;
+        item.pc = c->before[left - 1];
+        item.lookup = item.pc - 1;
+        c->each(c->ctx, &item);
+    }
+    c->held = 0;
+}
+
+void sfu_print_cycles(struct sfu_print_cycle *c, const struct sfu_print_item *item)
+{
+    bool plain = item != NULL && item->marks == 0 && item->lookup < item->pc;
+    unsigned lengths = plain ? repeats(c, item->pc) : 0;
+
+    if (c->held > 0 && (lengths & c->lengths) != 0)
+        lengths &= c->lengths;
+    else
+        release(c);
+    c->lengths = lengths;
+    if (item == NULL)
+        return;
+    c->number = item->number;
+    if (lengths != 0)
+        c->held++;
+    else
+        c->each(c->ctx, item);
+    if (plain)
+        remember(c, item->pc);
+    else
+        c->num = 0;
+}

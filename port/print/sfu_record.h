@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * The crash record: 96 bytes in memory that survives a reset, for machines whose console nobody was reading. It is
+ * written in the panic path, without waiting for anything, and printed at the next boot. Needs sfu.c and sfu_print.c.
+ *
+ *     struct sfu_record crash __attribute__((section(".crash"))); // in memory that nobody clears or loads
+ *
+ *     // in the panic path, before sfu_panic_print
+ *     sfu_record_write(&crash, &panic, (uintptr_t)image_start, &here);
+ *
+ *     // at boot, when there is a console
+ *     if (sfu_record_print(&crash, &panic, (uintptr_t)image_start) != SFU_RECORD_NONE)
+ *         sfu_record_clear(&crash);
+ *
+ * In the linker script, behind all that is loaded and behind .bss, which start-up code and loaders clear:
+ *
+ *     .crash (NOLOAD) : { *(.crash) } :NONE
+ *
+ * It prints, where A to D are PCs:
+ *
+ *     crash record: pc 0x<A> sp 0x<S> fp 0x<F> ra 0x<R>
+ *     #0  0x<A>  leaf+0x1c
+ *     #1  0x<B>  tick+0x40
+ *     #2  0x<C>  work+0x8  [interrupted]
+ *         ... 3 more frames, not recorded
+ *     trace ends (1): end of the stack: the outermost frame
+ *
+ * Lines are those of the printer, so that sfu-trace puts functions, files and lines under them, and they say what the
+ * printer would have said: the same abbreviations, the same frames skipped. There is room for 11 PCs within 128 MiB
+ * from the image's start; a PC elsewhere takes the room of three, an abbreviation of two. PCs are kept relative to
+ * that start, so that names are right when the next boot is at another address.
+ *
+ * What survives is the machine's business: the memory must keep its contents, firmware and loader must leave it alone,
+ * and what is written must have left the caches, which a warm reset may drop: write them back, if the CPU needs that.
+ */
+#ifndef SFU_RECORD_H
+#define SFU_RECORD_H
+
+#include "sfu_print.h"
+
+#ifdef SFU_PREFIX
+#define sfu_record_write SFU_NAME(record_write)
+#define sfu_record_check SFU_NAME(record_check)
+#define sfu_record_print SFU_NAME(record_print)
+#define sfu_record_clear SFU_NAME(record_clear)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SFU_RECORD_WORDS 11 /* room for PCs */
+
+struct sfu_record {
+    uint32_t magic;        /* written last */
+    uint32_t check;        /* CRC-32 of what follows */
+    int8_t code;           /* that ended the walk */
+    uint8_t flags, num;    /* num: of words */
+    uint8_t unused;        /* 0 */
+    uint32_t first, total; /* number of the first frame in words; how many frames the walk had */
+    /* One for a frame: (PC - start of the image) * 32 + marks. sfu_record.c has the rest. */
+    uint32_t words[SFU_RECORD_WORDS];
+    uint64_t registers[4]; /* pc, sp, fp, ra, with which the walk began; ra is 0 where it is not known */
+};
+
+enum sfu_record_state { /* what is in the memory of a record */
+    SFU_RECORD_NONE = 0, /* there is none: never written, cleared, or the memory has not kept it */
+    SFU_RECORD_GOOD = 1,
+    SFU_RECORD_CORRUPT = 2 /* there was one, but not all of it is as it was written */
+};
+
+/* Writes what PANIC would print of the walk that begins at TOP. IMAGE_START: the run-time address that PCs are relative
+ * to. While PANIC is busy, because writing or printing faulted and the fault came here again, nothing is written.
+ * Returns the code that ended the walk, or SFU_E_STACK if nothing was written. */
+int sfu_record_write(volatile struct sfu_record *record, struct sfu_panic *panic, uint64_t image_start,
+                     const struct sfu_registers *top);
+
+/* Says whether there is a record. */
+enum sfu_record_state sfu_record_check(const volatile struct sfu_record *record);
+
+/* Prints RECORD by PANIC's put, with its symbols, its slide, and IMAGE_START of this boot. Of a corrupt one it says
+ * that, of none nothing. Returns what sfu_record_check returned. */
+enum sfu_record_state sfu_record_print(const volatile struct sfu_record *record, const struct sfu_panic *panic,
+                                       uint64_t image_start);
+
+/* From now on there is none. */
+void sfu_record_clear(volatile struct sfu_record *record);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

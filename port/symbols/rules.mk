@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+
+CHECK += symbols
+
+.PHONY: suite-symbols
+suite-symbols: build/port/symbols/test build/decoders/x86_64-O2/done | $(TC)
+	@test/run.sh symbols python3 port/symbols/test.py $(TC) build/port/symbols/work build/port/symbols/test \
+	    build/decoders/x86_64-O2/v3
+
+build/port/symbols/test: port/symbols/test.c port/symbols/sfu_symbols.c port/symbols/sfu_symbols.h
+	@test/toolchain/install.sh check
+	@mkdir -p $(@D)
+	$(CC) -std=c99 -g -O1 $(WARN) -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -Iport/symbols \
+	    port/symbols/sfu_symbols.c port/symbols/test.c -o $@

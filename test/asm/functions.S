@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* Each macro of sfu_asm.h for ordinary functions and threads. asm.py has the rows that each function must have. */
+#include "sfu_asm.h"
+
+    .text
+    sfu_function_begin leaf             /* calls nothing: returns the stack pointer that it was called with */
+#if defined(__x86_64__)
+    lea 8(%rsp), %rax
+    ret
+#elif defined(__aarch64__)
+    mov x0, sp
+    ret
+#else
+    lgr %r2, %r15
+    br %r14
+#endif
+    sfu_function_end leaf
+
+    sfu_function_begin pushed           /* (function to call) */
+#if defined(__x86_64__)
+    sfu_push %rbp
+    sfu_push %rbx
+    sfu_push %r12
+    xor %ebp, %ebp                      /* what is saved is used: FP is lost without its rule */
+    call *%rdi
+    sfu_pop %r12
+    sfu_pop %rbx
+    sfu_pop %rbp
+    ret
+#elif defined(__aarch64__)
+    sfu_push x29, x30
+    sfu_push x19, x20
+    mov x29, #0
+    blr x0
+    sfu_pop x19, x20
+    sfu_pop x29, x30
+    ret
+#else
+    sfu_push 6
+    lghi %r11, 0
+    basr %r14, %r2
+    sfu_pop 6
+    br %r14
+#endif
+    sfu_function_end pushed
+
+    sfu_thread_entry thread_start, thread_main
+#if defined(__x86_64__)
+    sfu_thread_entry thread_start_register, register=%r12
+#elif defined(__aarch64__)
+    sfu_thread_entry thread_start_register, register=x19
+#else
+    sfu_thread_entry thread_start_register, register=%r6
+#endif
+
+    sfu_outermost_begin begin_thread    /* (its stack pointer, where it begins, its argument, what is in a register) */
+#if defined(__x86_64__)
+    mov %rdi, %rsp
+    mov %rdx, %rdi
+    mov %rcx, %r12
+    jmp *%rsi
+#elif defined(__aarch64__)
+    mov sp, x0
+    mov x0, x2
+    mov x19, x3
+    br x1
+#else
+    lgr %r15, %r2
+    lgr %r2, %r4
+    lgr %r6, %r5
+    br %r3
+#endif
+    sfu_outermost_end begin_thread
+    .section .note.GNU-stack, "", %progbits

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""The manuals, and what their tests share."""
+import re
+import subprocess
+
+DOCS = ("README.md", "port/README.md")
+CPUS = ("x86_64", "aarch64", "s390x")
+
+
+class Wrong(Exception):
+    pass
+
+
+def must(condition, what):
+    if not condition:
+        raise Wrong(what)
+
+
+def read(file):
+    with open(file, encoding="utf-8") as f:
+        return f.read()
+
+
+def shell(*command, **more):
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **more)
+    must(done.returncode == 0, f"{' '.join(command)[:80]}: {done.stdout[-300:]!r}")
+    return done.stdout
+
+
+def blocks():
+    """(words of the mark before it, kind, text) of each block of code in the manuals"""
+    for file in DOCS:
+        for m in re.finditer(r"(?:<!-- (.*?) -->\n)?^```(\w*)\n(.*?)^```$", read(file), re.S | re.M):
+            yield (m[1] or "").split(), m[2], m[3], file
+
+
+def block(*words):
+    found = [text for mark, _, text, _ in blocks() if mark[:len(words)] == list(words)]
+    must(len(found) == 1, f"{len(found)} blocks are marked {words}")
+    return found[0]
