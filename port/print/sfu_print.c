@@ -91,7 +91,7 @@ int sfu_print_walk(struct sfu_panic *p, const struct sfu_registers *top, sfu_pri
         code = sfu_walk_step(&p->walk);
     } while (code == SFU_OK);
     give(p, NULL);
-    return code;
+    return code == SFU_E_EMPTY && p->code != SFU_OK ? p->code : code;
 }
 
 /* ---- Lines ----------------------------------------------------------------------------------------------------- */
@@ -169,7 +169,8 @@ int sfu_panic_init(struct sfu_panic *panic, const void *sframe, const void *sfra
     target->window_high = (uintptr_t)stack_end;
     if (code == SFU_OK)
         code = sfu_add(&target->sections, &panic->section);
-    return code == SFU_OK ? sfu_check(&panic->section, NULL) : code;
+    panic->code = code == SFU_OK ? sfu_check(&panic->section, NULL) : code;
+    return panic->code;
 }
 
 int sfu_panic_print(struct sfu_panic *panic, const struct sfu_registers *top)

@@ -102,6 +102,7 @@ struct sfu_panic {
     struct sfu_print_item item;
     struct sfu_print_cycle cycle;
     struct sfu_row row;
+    int code;                   /* of sfu_panic_init */
     struct sfu_section section; /* sfu_panic_init's, as the next one */
     struct sfu_target own;      /* callbacks and limits may be set at any time */
 };
@@ -109,7 +110,7 @@ struct sfu_panic {
 /* All that a program with one section and one stack needs: opens the section from SFRAME to SFRAME_END, adds it to a
  * target whose window is the memory from STACK to STACK_END, and checks it. A trace reads nothing else of the stack, so
  * that no garbage can make it fault. Returns SFU_OK, or what sfu_open or sfu_check returned. PANIC can print in any
- * case: whatever is wrong with the section costs frames. */
+ * case: whatever is wrong with the section costs frames. If it could not be opened, that code ends each trace. */
 int sfu_panic_init(struct sfu_panic *panic, const void *sframe, const void *sframe_end, const void *stack,
                    const void *stack_end);
 
