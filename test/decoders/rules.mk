@@ -2,10 +2,12 @@
 # Copyright (c) 2026 The sfu authors
 #
 # Real programs, and edge cases: at every PC sfu's row is the one that objdump prints. An ABI is a suite.
-# DECODERS_LEVELS: what they are compiled with; each takes more than a minute for an ABI.
+# DECODERS_ALL: sqlite3 at each level; it takes a minute at each.
 DECODERS := build/decoders
-DECODERS_LEVELS ?= O2
-$(foreach abi,$(ABIS),$(eval DECODERS_$(abi) := $(DECODERS_LEVELS:%=$(abi)-%)))
+DECODERS_x86_64 := x86_64-O2 x86_64-Os x86_64-O3
+DECODERS_aarch64 := aarch64-O2 aarch64-Os
+DECODERS_aarch64_be := aarch64_be-O2 aarch64_be-Os
+DECODERS_s390x := s390x-O2 s390x-Os
 
 # build.sh takes the versions of binutils from here; $(TC) comes first because it installs the compilers.
 DECODERS_IMAGES := $(foreach abi,$(ABIS),$(DECODERS_$(abi):%=$(DECODERS)/%/done))
@@ -28,7 +30,7 @@ suite-decoders-$(1): $(DECODERS)/compare $(DECODERS_$(1):%=$(DECODERS)/%/done)
 endef
 $(foreach abi,$(ABIS),$(eval $(call DECODERS_SUITE,$(abi))))
 
-## decoders: the rows of real programs beside objdump's, at -Os and -O3, too
+## decoders: every row of real programs beside objdump's, with sqlite3 at -Os and -O3, too
 .PHONY: decoders
 decoders:
-	@$(MAKE) --no-print-directory DECODERS_LEVELS="O2 Os O3" $(ABIS:%=suite-decoders-%)
+	@$(MAKE) --no-print-directory DECODERS_ALL=1 DECODERS=build/decoders-all $(ABIS:%=suite-decoders-%)
