@@ -92,7 +92,7 @@ for part in print/sfu_print print/sfu_build_id print/sfu_cycles print/sfu_record
     echo '#include "sfu.h"' | tee $tree/port/$part.h >$tree/port/$part.c
 done
 test "the two files: make demo" make -s -C $tree demo
-test "the two files: unit tests" make -s -C $tree suite-unit UNIT_VARIANTS=default
+test "the two files: unit tests" make -s -C $tree suite-unit UNIT_PROGRAMS=default
 test "the two files: tests of the printer" make -s -C $tree suite-print
 for cpu in x86_64 aarch64 s390x; do
     T="$cpu/assert" test "the two files: a panic on bare metal, $cpu" \

@@ -93,7 +93,7 @@ int sfu_print_walk(struct sfu_panic *p, const struct sfu_registers *top, sfu_pri
         code = sfu_walk_step(&p->walk);
     } while (code == SFU_OK);
     give(p, NULL);
-    return code;
+    return code == SFU_E_EMPTY && p->code != SFU_OK ? p->code : code;
 }
 
 /* ---- Lines ----------------------------------------------------------------------------------------------------- */
@@ -196,6 +196,7 @@ int sfu_panic_init(struct sfu_panic *panic, const void *sframe, const void *sfra
         if (code == SFU_OK)
             code = sfu_check(s, NULL);
     }
+    panic->code = code;
     return code;
 }
 

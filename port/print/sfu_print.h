@@ -112,6 +112,7 @@ struct sfu_panic {
     struct sfu_print_item item;
     struct sfu_print_cycle cycle;
     struct sfu_row row;
+    int code;                   /* of sfu_panic_init */
     struct sfu_section section; /* sfu_panic_init's, as the next one */
     struct sfu_target own;      /* callbacks and limits may be set at any time */
 };
@@ -121,7 +122,7 @@ struct sfu_panic {
  * its text and checks it. A PC outside of its functions is not code then: see sfu_walk_step. A trace reads nothing else
  * of the stack, so that no garbage can make it fault. Returns SFU_OK, or what sfu_open, sfu_open_next, sfu_add or
  * sfu_check returned; SFU_E_CONCATENATED: there are more tables than there is room for. PANIC can print in any case:
- * whatever is wrong with the section costs frames. */
+ * whatever is wrong with the section costs frames. If it could not be opened, that code ends each trace. */
 int sfu_panic_init(struct sfu_panic *panic, const void *sframe, const void *sframe_end, const void *stack,
                    const void *stack_end);
 

@@ -260,6 +260,7 @@ static void test_joined(void **state)
 static void test_init_broken(void **state)
 {
     static uint8_t broken[sizeof bytes];
+    char expected[200];
 
     (void)state;
     memcpy(broken, bytes, sizeof broken);
@@ -272,6 +273,11 @@ static void test_init_broken(void **state)
     length = 0;
     assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_EMPTY);
     assert_non_null(strstr(output, "#0  0x0000000000001004\n"));
+    assert_int_equal(sfu_panic_init(&panic, broken, broken + sizeof broken, stack, stack + 4), SFU_E_MAGIC);
+    length = 0;
+    assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_MAGIC);
+    snprintf(expected, sizeof expected, "\ntrace ends (-2): %s\n", sfu_string(SFU_E_MAGIC));
+    assert_non_null(strstr(output, expected));
 }
 
 /* Two-digit frame numbers, and the end by the limit. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Names of functions for a trace, from a table that symbols.py makes of the linked program. Needs no other file.
+ * Names of functions for a trace, from a table that symbols.py makes of the linked program. Needs no other file but
+ * sfu.h, for its types.
  *
  *     extern const uint8_t sfu_symbols_start[], sfu_symbols_end[], image_start[]; // the table; linker script
  *     static struct sfu_symbols symbols = {sfu_symbols_start, sfu_symbols_end, (uintptr_t)image_start, ""};

@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The sfu authors
 #
 # Real programs, and edge cases: at every PC sfu's row is the one that objdump prints. An ABI is a suite.
+# DECODERS_ALL: sqlite3 at each level; it takes a minute at each.
 DECODERS := build/decoders
 DECODERS_x86_64 := x86_64-O2 x86_64-Os x86_64-O3
 DECODERS_aarch64 := aarch64-O2 aarch64-Os
@@ -28,3 +29,8 @@ suite-decoders-$(1): $(DECODERS)/compare $(DECODERS_$(1):%=$(DECODERS)/%/done)
 	@test/run.sh decoders-$(1) test/decoders/check.sh $(1) $(DECODERS)
 endef
 $(foreach abi,$(ABIS),$(eval $(call DECODERS_SUITE,$(abi))))
+
+## decoders: every row of real programs beside objdump's, with sqlite3 at -Os and -O3, too
+.PHONY: decoders
+decoders:
+	@$(MAKE) --no-print-directory DECODERS_ALL=1 DECODERS=build/decoders-all $(ABIS:%=suite-decoders-%)

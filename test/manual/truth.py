@@ -85,8 +85,12 @@ def test_codes(_tc, directory):
 def test_blocks_are_tested(_tc, _directory):
     """A block of code says by its mark what runs it."""
     for mark, kind, text, file in blocks():
-        must(mark and mark[0] in ("example", "file:", "run:", "boot:", "link"),
+        must(mark and mark[0] in ("example", "file:", "run:", "boot:", "link", "part"),
              f"{file}: nothing runs the block of {kind} that begins '{text.splitlines()[0]}'")
+        if mark[0] == "part":  # of: a file that is built
+            built = [line.strip() for line in read(os.path.join(os.path.dirname(file), mark[2])).splitlines()]
+            for line in text.splitlines():
+                must(line.strip() in built or not line.strip(), f"{file}: '{line}' is not in {mark[2]}")
 
 
 def test_links(_tc, _directory):
@@ -185,7 +189,7 @@ def test_numbers(_tc, _directory):
 def test_switches_are_named(_tc, _directory):
     """README.md names each switch that sfu.h has."""
     comment = re.search(r"/\* Build-time switches.*?\*/", read("sfu.h"), re.S)[0]
-    switches = re.findall(r"^ \*   (SFU_\w+)", comment, re.M) + ["SFU_PREFIX"]
+    switches = re.findall(r"^ \*   (SFU_\w+)", comment, re.M) + ["SFU_PREFIX", "SFU_TYPES"]
     row = next(line for line in read("README.md").splitlines() if line.startswith("| Switches |"))
     must(sorted(re.findall(r"SFU_\w+", row)) == sorted(switches), f"{row}: {switches}")
 

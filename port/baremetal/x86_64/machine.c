@@ -192,7 +192,7 @@ const struct trap *machine_trap_at(uint64_t sp)
 
 uint64_t machine_new_thread(uint64_t top, void (*entry)(void))
 {
-    uint64_t *sp = (uint64_t *)top - 8; /* r15 r14 r13 r12 rbp rbx, return address, one to align */
+    uint64_t *sp = (uint64_t *)top - 7; /* r15 r14 r13 r12 rbp rbx, return address */
 
     sp[3] = (uintptr_t)entry;
     sp[6] = (uintptr_t)thread_start;

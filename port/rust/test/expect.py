@@ -50,7 +50,9 @@ def is_structure(symbol):
 
 
 def is_constant(symbol):
-    return symbol.addr_class == gdb.SYMBOL_LOC_CONST and symbol.name.startswith("SFU_")
+    # SFU_PRINT_ are those of the printer, which the crate does not declare
+    return (symbol.addr_class == gdb.SYMBOL_LOC_CONST and symbol.name.startswith("SFU_") and
+            not symbol.name.startswith("SFU_PRINT_"))
 
 
 def test_structure(name):
