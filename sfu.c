@@ -1065,11 +1065,14 @@ static OUT_OF_LINE int ask_hook(struct sfu_walk *walk, int code)
     return SFU_OK;
 }
 
-/* The row of a function whose FP points at a frame record: the caller's FP, then the RA. */
-static void set_record(struct sfu_row *row)
+/* The row, for the ABI with the number ID, of a function whose FP points at a frame record: the caller's FP, then the
+ * RA. */
+static void set_record(struct sfu_row *row, uint8_t id)
 {
-    const struct abi *abi = abi_of(row->abi);
+    const struct abi *abi = abi_of(id);
 
+    row->abi = id;
+    row->signal = false;
     row->signed_ra = abi->signed_ra != 0;
     row->cfa.control = register_rule(abi->fp);
     row->cfa.offset = 16;
@@ -1078,11 +1081,13 @@ static void set_record(struct sfu_row *row)
     row->fp.offset = -16;
 }
 
-/* The row of what has just been called, as a call leaves it. */
-static void set_call(struct sfu_row *row)
+/* The row, for the ABI with the number ID, of what has just been called, as a call leaves it. */
+static void set_call(struct sfu_row *row, uint8_t id)
 {
-    const struct abi *abi = abi_of(row->abi);
+    const struct abi *abi = abi_of(id);
 
+    row->abi = id;
+    row->signal = false;
     row->signed_ra = false;
     row->cfa.control = register_rule(abi->sp);
     row->cfa.offset = abi->sp_below_cfa;
@@ -1103,19 +1108,18 @@ static void set_call(struct sfu_row *row)
 static OUT_OF_LINE int guess(struct sfu_walk *walk, int code)
 {
     const struct sfu_target *t = walk->target;
+    const uint8_t abi = t->sections->abi;
     struct sfu_row row;
 
-    row.abi = t->sections->abi;
-    row.signal = false;
     if (code == SFU_E_NOT_CODE && walk->frame.regs.pc_kind == SFU_PC_EXACT) {
-        set_call(&row);
+        set_call(&row, abi);
         if (move(walk, &row, true) == SFU_OK) {
             mark(walk, SFU_GUESS_CALL);
             return SFU_OK;
         }
     }
-    if (t->frame_pointers && abi_of(row.abi)->traits & RECORD) {
-        set_record(&row);
+    if (t->frame_pointers && abi_of(abi)->traits & RECORD) {
+        set_record(&row, abi);
         if (move(walk, &row, false) == SFU_OK) {
             mark(walk, SFU_GUESS_RECORD);
             return SFU_OK;
