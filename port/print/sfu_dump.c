@@ -62,14 +62,13 @@ static void print_registers(const struct sfu_panic *p, const struct sfu_register
 
 static void print_other_registers(const struct sfu_panic *p, const struct sfu_registers *top)
 {
-    struct sfu_walk walk;
+    const struct sfu_frame frame = {*top, 0, 0, 0, false, SFU_GUESS_NONE, false, true};
     unsigned pairs = 0;
     uint32_t reg;
     uint64_t value;
 
-    sfu_walk_start(&walk, p->target, top);
     for (reg = 0; reg < REGISTERS && p->target->reg != NULL; reg++) {
-        if (p->target->reg(p->target->ctx, &walk.frame, reg, &value) != 0)
+        if (p->target->reg(p->target->ctx, &frame, reg, &value) != 0)
             continue;
         if (pairs % PAIRS_PER_LINE == 0)
             text(p, pairs > 0 ? "\nsfu1 r" : "sfu1 r");
