@@ -9,7 +9,9 @@ enum { STACK_SIZE = 16384, MAPPED = 32, INVALID = 0x20 };
 #define PSW_64BIT 0x0000000180000000u
 #define CR0_CLOCK 0x0000000000000800u
 
-extern const char program_entry[], external_entry[], parameters[], exception_stack[], interrupt_stack[];
+extern const char program_entry[], program_saved[], program_restored[];
+extern const char external_entry[], external_switched[], external_saved[], external_restored[];
+extern const char parameters[], exception_stack[], interrupt_stack[];
 
 static uint64_t segments[512] __attribute__((aligned(4096)));
 static uint64_t pages[MAPPED][256] __attribute__((aligned(2048)));
@@ -183,6 +185,31 @@ uint64_t machine_fault_address(const struct trap *trap)
 const struct trap *machine_trap_at(uint64_t sp)
 {
     return (const struct trap *)(sp + TRAP_GPRS);
+}
+
+bool machine_saved(uint64_t pc)
+{
+    return (pc >= (uintptr_t)program_saved && pc < (uintptr_t)program_restored) ||
+           (pc >= (uintptr_t)external_saved && pc < (uintptr_t)external_restored);
+}
+
+/* At the LPSWEs, and on the way in of external interruptions. On that of program interruptions, TRAP, which is one too,
+ * has written over the old PSW. */
+bool machine_crossed(const struct trap *trap, struct sfu_registers *regs)
+{
+    const struct psw *psw = low(EXTERNAL_OLD);
+
+    if (trap->pc == (uintptr_t)program_restored) {
+        psw = low(PROGRAM_RETURN);
+    } else if (trap->pc == (uintptr_t)external_restored) {
+        psw = low(EXTERNAL_RETURN);
+    } else if (trap->pc < (uintptr_t)external_entry || trap->pc >= (uintptr_t)external_saved) {
+        return false;
+    } else if (trap->pc >= (uintptr_t)external_switched) {
+        regs->sp = *(const uint64_t *)low(EXTERNAL_SAVED + 8 * SFU_REG_SP);
+    }
+    regs->pc = psw->address;
+    return true;
 }
 
 uint64_t machine_new_thread(uint64_t top, void (*entry)(void))
