@@ -284,16 +284,21 @@ void kernel_trace_thread(const struct thread *thread)
     trace(&left);
 }
 
+struct sfu_registers kernel_interrupted(const struct trap *trap)
+{
+    first_trap = trap;
+    return interrupted(trap);
+}
+
 static _Noreturn void report_fault(const struct trap *trap)
 {
-    struct sfu_registers at = interrupted(trap);
+    struct sfu_registers at = kernel_interrupted(trap);
 
     kernel_print(printer.busy != 0 ? "\nfault: " : "fault: ");
     kernel_print(machine_cause(trap));
     kernel_print(", address ");
     kernel_print_hex(machine_fault_address(trap));
     kernel_print("\n");
-    first_trap = trap;
     crash(&at);
 }
 
@@ -301,9 +306,13 @@ static _Noreturn void report_fault(const struct trap *trap)
 void kernel_trap(struct trap *trap);
 void kernel_trap(struct trap *trap)
 {
+    bool timer = machine_trap(trap);
     void (*hook)(void);
 
-    if (machine_trap(trap)) {
+    if (kernel_hooks.trap != NULL && kernel_hooks.trap(trap)) {
+        return;
+    }
+    if (timer) {
         if (kernel_hooks.timer != NULL) {
             kernel_hooks.timer();
         }

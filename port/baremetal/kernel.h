@@ -85,9 +85,13 @@ _Noreturn void panic(const char *why);
 void kernel_trace_thread(const struct thread *thread);
 void kernel_new_thread(struct thread *thread, void *stack, uint64_t size, void (*entry)(void));
 
-/* Called on each timer interrupt, in each fault before it is reported, for each character that is printed, and at the
+/* The registers that TRAP has interrupted, for a walk that begins there. */
+struct sfu_registers kernel_interrupted(const struct trap *trap);
+
+/* Called on each trap, on each timer interrupt, in each fault before it is reported, for each character that is printed, and at the
  * end of a panic; NULL: nothing. They are there for the scenarios. */
 struct kernel_hooks {
+    bool (*trap)(struct trap *trap); /* returns whether the trap is done */
     void (*timer)(void);
     void (*fault)(void);
     void (*putc)(void);

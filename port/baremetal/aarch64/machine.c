@@ -102,11 +102,16 @@ void machine_start_timer(void)
     __asm__ volatile("msr cntp_tval_el0, %0; msr cntp_ctl_el0, %1" : : "r"((uint64_t)100000), "r"((uint64_t)1));
 }
 
+enum { ILLEGAL_STATE = 0x0e };
+
 bool machine_trap(struct trap *trap)
 {
     uint32_t number;
 
     if (trap->irq == 0) {
+        if (trap->syndrome >> 26 == ILLEGAL_STATE) { /* ERET went there, but kept the stack pointer of exceptions */
+            __asm__ volatile("mrs %0, sp_el0" : "=r"(trap->r[SFU_REG_SP]));
+        }
         return false;
     }
     number = *at(CPU_INTERFACE + 0xc);
@@ -118,6 +123,8 @@ bool machine_trap(struct trap *trap)
 const char *machine_cause(const struct trap *trap)
 {
     switch (trap->syndrome >> 26 & 0x3f) {
+    case ILLEGAL_STATE:
+        return "illegal state";
     case 0x00:
         return "illegal instruction";
     case 0x21:

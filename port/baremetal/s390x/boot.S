@@ -91,11 +91,11 @@ exception_entry_end:
     .size exception_entry, . - exception_entry
 
 #ifndef KERNEL_TRAP_HOOK
-    /* No row where PC or SP are in the low core, at which no row can point: machine_crossed. */
-    sfu_trap_begin program_entry, program_restored
+    /* No table where PC or SP are in the low core, at which no row can point: machine_crossed. */
+    sfu_trap_begin program_saved, program_restored
     sfu_trap_row program_saved, cfa=TRAP_CFA, ra=TRAP_PC, fp=TRAP_R11
     sfu_trap_end
-    sfu_trap_begin external_entry, external_restored
+    sfu_trap_begin external_saved, external_restored
     sfu_trap_row external_saved, cfa=TRAP_CFA, ra=TRAP_PC, fp=TRAP_R11
     sfu_trap_end
 #endif

@@ -149,7 +149,8 @@ void machine_start_timer(void)
     change_control0(0, CR0_CLOCK);
 }
 
-/* Codes 0x10, 0x11 and 0x38 to 0x3b leave the PSW at the instruction, the others behind it. */
+/* Codes 0x10, 0x11 and 0x38 to 0x3b leave the PSW at the instruction, the others behind it. So does 0x80, an event that
+ * was to come before the instruction. */
 static bool is_translation(uint32_t code)
 {
     return code == 0x10 || code == 0x11 || (code >= 0x38 && code <= 0x3b);
@@ -161,7 +162,7 @@ bool machine_trap(struct trap *trap)
         change_control0(CR0_CLOCK, 0);
         return true;
     }
-    if (!is_translation(trap->code & 0x7f)) {
+    if (!is_translation(trap->code & 0x7f) && (trap->code & 0xff) != 0x80) {
         trap->pc -= trap->code >> 16 & 7;
     }
     return false;

@@ -76,7 +76,7 @@ boot:
 
     .text
     .balign 16
-    .globl vectors
+    .globl vectors, vectors_end
     .type vectors, @function
 vectors:                                /* 16 bytes each */
     .set vector, 0
@@ -96,7 +96,11 @@ vectors_end:
     .type exception_entry, @function
 exception_entry:                        /* in the order of the DWARF numbers, from the last */
     .irp reg, r15, r14, r13, r12, r11, r10, r9, r8, rsp, rbp, rdi, rsi, rbx, rcx, rdx, rax
+    .ifc \reg, rsp
+    push TRAP_RSP - TRAP_R8(%rsp)       /* the interrupted one */
+    .else
     push %\reg
+    .endif
 .Lpushed_\reg:
     .endr
     cld

@@ -151,7 +151,6 @@ void machine_start_timer(void)
 
 bool machine_trap(struct trap *trap)
 {
-    trap->r[SFU_REG_SP] = trap->sp;
     if (trap->vector != TIMER) {
         return false;
     }
