@@ -204,7 +204,7 @@ static struct sfu_panic printer = {.target = &kernel_target,
                                    .cycles = sfu_print_cycles};
 
 extern const char build_id_start[], build_id_end[];
-extern uint8_t image_start[];
+extern uint8_t image_start[], text_end[];
 
 #ifdef KERNEL_DUMP
 /* What sfu-trace makes a trace of, though the kernel has no tables. */
@@ -357,6 +357,17 @@ static void relocate(uint64_t distance)
     }
 }
 
+/* All of the kernel's code, with what has no table: a PC elsewhere is not code. */
+static void set_text(void)
+{
+    struct sfu_section *s;
+
+    for (s = kernel_target.sections; s != NULL; s = s->next) {
+        s->text_first = (uintptr_t)image_start;
+        s->text_last = (uintptr_t)text_end - 1;
+    }
+}
+
 static void init(uintptr_t boot)
 {
     num_stacks = 0;
@@ -364,6 +375,7 @@ static void init(uintptr_t boot)
     machine_init(boot);
     machine_protect((uintptr_t)guard);
     kernel_open_tables();
+    set_text();
 }
 
 _Noreturn void kernel_start(uintptr_t boot)

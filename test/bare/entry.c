@@ -20,7 +20,7 @@ extern const char exception_entry[], exception_entry_end[], probe_illegal[], pro
 
 /* What is known of probe when it is interrupted: SP, FP, where it returns to; a word for itself. */
 static uint64_t known[4], interrupted_pc;
-static uintptr_t place; /* where the CPU is to stop */
+static uintptr_t place;          /* where the CPU is to stop */
 static unsigned places, unknown; /* unknown: what is behind it is said to be */
 static struct sfu_walk walk;
 

@@ -96,10 +96,15 @@ step static void tick_1(void)
     tick_2();
 }
 
-step static void scenario_irq(void)
+void await_interrupt(void)
 {
     kernel_hooks.timer = tick_1;
     machine_start_timer();
+}
+
+step static void scenario_irq(void)
+{
+    await_interrupt();
     spin();
 }
 
@@ -242,6 +247,26 @@ step static void scenario_garbage(void)
 
     room[0] = 1;
     overwrite();
+    room[1] = room[0];
+}
+
+/* The same, but it returns. */
+step static void smash(void)
+{
+    volatile uint64_t *p = below();
+    unsigned i;
+
+    for (i = 0; i < 64; i++) {
+        p[i] = 0x5a5a5a5a5a50;
+    }
+}
+
+step static void scenario_smashed(void)
+{
+    volatile uint64_t room[64];
+
+    room[0] = 1;
+    smash();
     room[1] = room[0];
 }
 
@@ -581,6 +606,15 @@ step static void scenario_module(void)
     module.entry(called_back);
 }
 
+/* A call through a null pointer in a module. */
+step static void scenario_module_null(void)
+{
+    if (!module_load(&module, module_image)) {
+        panic("module_load");
+    }
+    module.entry(NULL);
+}
+
 /* ---- another address ---- */
 
 step static void moved(void)
@@ -628,12 +662,34 @@ static const struct {
     {"printer", scenario_printer},
     {"overflow", scenario_overflow},
     {"overflow-big", scenario_overflow_big},
+    {"overflow-all", scenario_overflow_all},
 #if defined(__x86_64__)
     {"popped", scenario_popped},
 #endif
     {"garbage", scenario_garbage},
     {"zero", scenario_zero},
     {"data", scenario_data},
+    {"smashed", scenario_smashed},
+    {"call-null", scenario_call_null},
+    {"call-wild", scenario_call_wild},
+    {"call-data", scenario_call_data},
+    {"jump-null", scenario_jump_null},
+    {"return-wild", scenario_return_wild},
+#if defined(__x86_64__)
+    {"middle", scenario_middle},
+#endif
+    {"leaf", scenario_leaf},
+    {"prologue", scenario_prologue},
+    {"epilogue", scenario_epilogue},
+    {"leaf-irq", scenario_leaf_irq},
+    {"prologue-irq", scenario_prologue_irq},
+    {"epilogue-irq", scenario_epilogue_irq},
+    {"sp-zero", scenario_sp_zero},
+    {"sp-ones", scenario_sp_ones},
+    {"sp-misaligned", scenario_sp_misaligned},
+    {"sp-zero-irq", scenario_sp_zero_irq},
+    {"sp-ones-irq", scenario_sp_ones_irq},
+    {"sp-misaligned-irq", scenario_sp_misaligned_irq},
     {"corrupt", scenario_corrupt},
     {"corrupt-all", scenario_corrupt_all},
     {"thread", scenario_thread},
@@ -648,6 +704,7 @@ static const struct {
     {"record-corrupt", scenario_record_corrupt},
     {"stack", scenario_stack},
     {"module", scenario_module},
+    {"module-null", scenario_module_null},
     {"slide", scenario_slide},
     {"slide-irq", scenario_slide_irq},
     {"boot", scenario_boot},

@@ -57,7 +57,7 @@ static void set_memory_map(void)
     for (i = 0; i < 512; i++) {
         level2[i] = (0x40000000 + (i << 21)) | 0x701; /* accessed, inner shareable, attribute 0, block */
     }
-    level1[0] = 0x405; /* accessed, attribute 1, block */
+    level1[0] = 0x405 | (uint64_t)3 << 53; /* accessed, attribute 1, block, no code */
     level1[1] = (uintptr_t)level2 | 3;
     __asm__ volatile("msr mair_el1, %0" : : "r"((uint64_t)0x00ff));
     __asm__ volatile("msr ttbr0_el1, %0; dsb sy; tlbi vmalle1; dsb sy; isb" : : "r"(level1) : "memory");
@@ -158,7 +158,8 @@ bool machine_crossed(const struct trap *trap, struct sfu_registers *regs)
 {
     uint64_t sp = trap->r[SFU_REG_SP];
 
-    return trap->pc == (uintptr_t)exception_restored && kernel_read(sp - 16, &regs->pc) && kernel_read(sp - 8, &regs->sp);
+    return trap->pc == (uintptr_t)exception_restored && kernel_read(sp - 16, &regs->pc) &&
+           kernel_read(sp - 8, &regs->sp);
 }
 
 uint64_t machine_new_thread(uint64_t top, void (*entry)(void))

@@ -9,6 +9,7 @@ extern const char vectors[], exception_saved[], exception_restored[], exception_
 extern uint64_t gdt[4], tables[6][512];
 
 static const char *command_line;
+static uint64_t first_pages[512] __attribute__((aligned(4096)));
 static uint8_t double_fault_stack[8192] __attribute__((aligned(16)));
 static uint8_t interrupt_stack[8192] __attribute__((aligned(16)));
 
@@ -101,6 +102,27 @@ static void load_register(const char which, uint64_t base, uint16_t limit)
     }
 }
 
+/* Where the boot code made them: there they stay, also when the kernel has moved. Those of 2 MiB. */
+static uint64_t *page_tables(void)
+{
+    uint64_t at;
+
+    __asm__ volatile("mov %%cr3, %0" : "=r"(at));
+    return (uint64_t *)(at + 0x2000);
+}
+
+/* Page 0 becomes memory that cannot be accessed. */
+static void protect_null(void)
+{
+    unsigned i;
+
+    for (i = 1; i < 512; i++) {
+        first_pages[i] = (uint64_t)i << 12 | 3;
+    }
+    *page_tables() = (uintptr_t)first_pages | 3;
+    __asm__ volatile("mov %%cr3, %%rax; mov %%rax, %%cr3" : : : "rax", "memory");
+}
+
 /* BOOT: the PVH start information, whose command line is at 24; 0 for a kernel that has moved. */
 void machine_init(uintptr_t boot)
 {
@@ -108,6 +130,7 @@ void machine_init(uintptr_t boot)
 
     if (boot != 0) {
         command_line = (const char *)*(const uint64_t *)(boot + 24);
+        protect_null();
     }
     set_tss();
     for (n = 0; n < VECTORS; n++) {
@@ -125,14 +148,9 @@ const char *machine_command_line(void)
     return command_line;
 }
 
-/* The tables stay where the boot code made them, also when the kernel has moved. */
 void machine_protect(uintptr_t start)
 {
-    uint64_t tables_at, *entry;
-
-    __asm__ volatile("mov %%cr3, %0" : "=r"(tables_at));
-    entry = (uint64_t *)(tables_at + 0x2000) + (start >> 21);
-    *entry = 0;
+    page_tables()[start >> 21] = 0;
     __asm__ volatile("invlpg (%0)" : : "r"(start) : "memory");
 }
 
