@@ -290,6 +290,13 @@ struct sfu_registers kernel_interrupted(const struct trap *trap)
     return interrupted(trap);
 }
 
+void kernel_trace_trap(const struct trap *trap)
+{
+    struct sfu_registers at = kernel_interrupted(trap);
+
+    trace(&at);
+}
+
 static _Noreturn void report_fault(const struct trap *trap)
 {
     struct sfu_registers at = kernel_interrupted(trap);

@@ -390,6 +390,58 @@ step static void scenario_lost(void)
     kernel_trace_thread(&thread);
 }
 
+/* ---- another CPU ---- */
+
+static const struct trap *stopped; /* what the second CPU was doing */
+static volatile bool running;
+
+static const struct trap *get_stopped(void)
+{
+    return __atomic_load_n(&stopped, __ATOMIC_ACQUIRE);
+}
+
+/* On the second CPU: the end of it. */
+static bool stop_here(struct trap *trap)
+{
+    __atomic_store_n(&stopped, trap, __ATOMIC_RELEASE);
+    while (running) {
+    }
+    return true;
+}
+
+/* A leaf function. The interrupt cannot come before it. */
+step static void run_on(void)
+{
+    running = true;
+    while (running) {
+    }
+}
+
+step static void second_work(void)
+{
+    run_on();
+}
+
+step static void second_main(void)
+{
+    machine_enable();
+    second_work();
+}
+
+step static void scenario_second(void)
+{
+    kernel_hooks.trap = stop_here;
+    kernel_add_stack(thread_stack, sizeof thread_stack, 0);
+    machine_start_second((uintptr_t)thread_stack + sizeof thread_stack, second_main);
+    while (!running) {
+    }
+    machine_stop_second();
+    while (get_stopped() == NULL) {
+    }
+    kernel_trace_trap(get_stopped());
+    kernel_trace();
+}
+
 /* ---- recursion ---- */
 
 void odd(unsigned n);
@@ -695,6 +747,7 @@ static const struct {
     {"thread", scenario_thread},
     {"thread-panic", scenario_thread_panic},
     {"lost", scenario_lost},
+    {"second", scenario_second},
     {"recursion", scenario_recursion},
     {"skip", scenario_skip},
     {"threads", scenario_threads},

@@ -49,6 +49,16 @@
     bl kernel_restart
     sfu_outermost_end boot_again
 
+    sfu_outermost_begin boot_second     /* X0: its stacks, for exceptions and its own */
+    ldp x1, x2, [x0]
+    msr spsel, #1
+    mov sp, x1
+    msr spsel, #0
+    mov sp, x2
+    set_address_format
+    bl machine_second
+    sfu_outermost_end boot_second
+
 /* ---- exceptions ---- */
 
     .macro vector from, irq

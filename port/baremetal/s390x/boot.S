@@ -25,6 +25,13 @@
     brasl %r14, kernel_restart
     sfu_outermost_end boot_again
 
+    .globl boot_second
+    sfu_outermost_begin boot_second
+    lg %r15, SECOND_STACK
+    aghi %r15, -160
+    brasl %r14, machine_second
+    sfu_outermost_end boot_second
+
     .org 0x480                          /* at 0x10480: where QEMU puts the command line */
     .globl parameters
 parameters:

@@ -19,6 +19,7 @@
 #define PROGRAM_RETURN  0x280
 #define EXTERNAL_SAVED  0x300
 #define EXTERNAL_RETURN 0x380
+#define SECOND_STACK    0x390
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>

@@ -69,6 +69,44 @@ boot:
     call kernel_restart
     sfu_outermost_end boot_again
 
+/* ---- the second CPU: real mode, from SECOND_AT, where machine_start_second copies this ---- */
+
+    .code16
+    .globl second_start, second_tables, second_end
+second_start:
+    cli
+    xor %ax, %ax
+    mov %ax, %ds
+    mov SECOND_AT + second_tables - second_start, %eax
+    mov %eax, %cr3
+    mov $0x20, %eax                     /* as above */
+    mov %eax, %cr4
+    mov $0xc0000080, %ecx
+    mov $0x100, %eax
+    xor %edx, %edx
+    wrmsr
+    lgdtl SECOND_AT + second_tables - second_start + 4
+    mov $0x80010001, %eax
+    mov %eax, %cr0
+    ljmpl *SECOND_AT + second_tables - second_start + 10
+second_tables:                          /* CR3; the GDT's limit and base; where to go on */
+    .long 0
+    .word 0
+    .long 0
+    .long 0
+    .word 8
+second_end:
+
+    .code64
+    sfu_outermost_begin boot_second
+    xor %eax, %eax
+    mov %eax, %ds
+    mov %eax, %es
+    mov %eax, %ss
+    mov second_stack(%rip), %rsp
+    call machine_second
+    sfu_outermost_end boot_second
+
 /* ---- exceptions ---- */
 
 /* Vectors for which the CPU pushes an error code: 8, 10 to 14, 17, 21. */

@@ -167,6 +167,60 @@ void machine_start_timer(void)
     write_apic(0x380, 1000000); /* 1 ms */
 }
 
+/* ---- the second CPU ---- */
+
+extern const char second_start[], second_tables[], second_end[], boot_second[];
+uint64_t second_stack;
+static void (*second_entry)(void);
+static volatile bool second_runs;
+
+/* Called by boot_second. */
+void machine_second(void);
+void machine_second(void)
+{
+    load_register('i', (uintptr_t)idt, sizeof idt - 1);
+    second_runs = true;
+    second_entry();
+}
+
+/* An interrupt for CPU 1. */
+static void send(uint32_t command)
+{
+    write_apic(0x310, 1 << 24);
+    write_apic(0x300, command);
+}
+
+/* A CPU that runs already does not begin again. */
+void machine_start_second(uint64_t top, void (*entry)(void))
+{
+    uint8_t *to = (uint8_t *)SECOND_AT, *data = to + (second_tables - second_start);
+    const char *from;
+    unsigned i;
+
+    for (from = second_start; from < second_end; from++) {
+        *to++ = (uint8_t)*from;
+    }
+    put32(data, (uint32_t)(uintptr_t)page_tables() - 0x2000);
+    data[4] = sizeof gdt - 1;
+    put32(data + 6, (uint32_t)(uintptr_t)gdt);
+    put32(data + 10, (uint32_t)(uintptr_t)boot_second);
+    second_stack = top;
+    second_entry = entry;
+    write_apic(0xf0, 0x1ff); /* enable */
+    send(0x4500);            /* INIT */
+    while (!second_runs) {
+        send(0x4600 | SECOND_AT >> 12); /* where to start */
+        for (i = 0; i < 100000 && !second_runs; i++) {
+        }
+    }
+}
+
+/* An NMI. */
+void machine_stop_second(void)
+{
+    send(0x4400);
+}
+
 bool machine_trap(struct trap *trap)
 {
     if (trap->vector != TIMER) {

@@ -7,6 +7,9 @@
 #define TRAP_RSP  168
 #define TRAP_SIZE 184
 
+/* A page below 1 MiB in which the second CPU begins. */
+#define SECOND_AT 0x8000
+
 #ifndef __ASSEMBLER__
 #include <stdbool.h>
 #include <stddef.h>
