@@ -163,9 +163,31 @@ static void say_how_deep(void)
     kernel_print("\n");
 }
 
-step void scenario_overflow_all(void)
+static void expect_overflow(void)
 {
     kernel_target.max_frames = 1 << 20;
     kernel_hooks.fault = say_how_deep;
+}
+
+step void scenario_overflow_all(void)
+{
+    expect_overflow();
     (void)recurse_all(1);
+}
+
+extern uint8_t guarded_floor[], guarded[], guarded_top[]; /* kernel.ld */
+
+step static void run_over(void)
+{
+    (void)recurse_all(1);
+}
+
+step void scenario_overflow_thread(void)
+{
+    uint64_t left;
+
+    machine_protect((uintptr_t)guarded_floor);
+    kernel_add_stack(guarded, (uint64_t)(guarded_top - guarded), (uint64_t)(guarded - guarded_floor));
+    expect_overflow();
+    thread_switch(&left, machine_new_thread((uintptr_t)guarded_top, run_over));
 }

@@ -244,6 +244,8 @@ def scenarios(cpu, kind):
         result.update(entry_scenarios(cpu, kind))
     result["overflow-all"] = [Deep(overflow, main_trace(cpu, ["recurse_all", "recurse_all", (1, None),
                                                               "scenario_overflow_all"]))], False
+    result["overflow-thread"] = [Deep(overflow, Trace(["recurse_all", "recurse_all", (1, None), "run_over",
+                                                       "thread_start"]))], False
     if cpu == "x86_64":  # the others take faults on a stack of their own
         result["popped"] = [illegal, main_trace(cpu, ["popped", "with_array", "scenario_popped"])], False
     return result

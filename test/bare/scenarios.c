@@ -715,6 +715,7 @@ static const struct {
     {"overflow", scenario_overflow},
     {"overflow-big", scenario_overflow_big},
     {"overflow-all", scenario_overflow_all},
+    {"overflow-thread", scenario_overflow_thread},
 #if defined(__x86_64__)
     {"popped", scenario_popped},
 #endif

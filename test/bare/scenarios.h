@@ -30,5 +30,6 @@ void scenario_sp_zero_irq(void);
 void scenario_sp_ones_irq(void);
 void scenario_sp_misaligned_irq(void);
 void scenario_overflow_all(void);
+void scenario_overflow_thread(void);
 
 #endif
