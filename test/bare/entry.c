@@ -69,7 +69,7 @@ static void go_on(struct trap *trap, const struct trap *outer)
 }
 #elif defined(__aarch64__)
 enum { KEPT = 19, ALIGNMENT = 4 };
-extern const char exception_saved[], exception_restored[];
+extern const char exception_known[], exception_saved[], exception_restored[];
 
 /* Breakpoint 0, for EL1. */
 static void break_at(uintptr_t pc)
@@ -174,16 +174,15 @@ static void check_probe(void)
     }
 }
 
-/* Walks from TRAP, which came at the place. */
-static void check(const struct trap *trap)
+/* Walks from TOP, which is at the place. */
+static void check(const struct sfu_registers *top)
 {
-    const struct sfu_registers top = kernel_interrupted(trap);
     int code;
 
     places++;
-    sfu_walk_start(&walk, &kernel_target, &top);
+    sfu_walk_start(&walk, &kernel_target, top);
     code = sfu_walk_step(&walk);
-    if (code == SFU_E_NO_FDE || code == SFU_E_PROGRESS) {
+    if (code == SFU_E_NO_FDE || code == SFU_E_NO_ROW || code == SFU_E_PROGRESS) {
         unknown++;
         return;
     }
@@ -198,14 +197,30 @@ static void check(const struct trap *trap)
     must(code == SFU_END && walk.frame.reliable, sfu_string(code));
 }
 
+#if defined(__aarch64__)
+/* The way in, which no breakpoint reaches: TRAP has what is on the stack there, and more. */
+static bool go_in(struct trap *trap)
+{
+    for (place = (uintptr_t)exception_entry; place < (uintptr_t)exception_saved; place += ALIGNMENT) {
+        const struct sfu_registers top = {.pc = place, .sp = (uintptr_t)trap, .fp = trap->r[SFU_REG_FP]};
+
+        check(&top);
+    }
+    trap->pc = (uintptr_t)probe_return;
+    return true;
+}
+#endif
+
 static bool stop(struct trap *trap)
 {
     static struct trap outer;
+    struct sfu_registers top;
 
     if (is_break(trap)) {
         break_at(0);
         must(trap->pc == place, "not the breakpoint");
-        check(trap);
+        top = kernel_interrupted(trap);
+        check(&top);
         go_on(trap, &outer);
     } else {
         must(trap->pc == interrupted_pc, "not the exception of probe");
@@ -304,6 +319,11 @@ void scenario_entry(void)
     run(vectors + 16 * 13, vectors + 16 * 14, ERROR);
     report("vectors");
 #elif defined(__aarch64__)
+    kernel_hooks.trap = go_in;
+    interrupted_pc = (uintptr_t)probe_illegal;
+    probe_caller(known, ILLEGAL);
+    report("way in");
+    kernel_hooks.trap = stop;
     run(exception_saved + 4, exception_entry_end, ILLEGAL);
     run(exception_saved + 4, exception_entry_end, WAIT);
     report("entry");

@@ -102,7 +102,9 @@ def entry_places(cpu, kind):
         still = [(1, "program_restored", "external_entry"), (1, "external_entry", "external_switched"),
                  (1, "external_restored", "exception_entry_end")]
         return [Places("entry", [(1, "program_saved+6", "exception_entry_end")], still)]
-    return [Places("entry", [(2, "exception_saved+4", "exception_entry_end")], [])]
+    lost = "exception_saved" if kind == "aarch64-hook" else "exception_known"  # of it, only ELR_EL1 had the PC
+    return [Places("way in", [(1, "exception_entry", "exception_saved")], [(1, "exception_entry", lost)]),
+            Places("entry", [(2, "exception_saved+4", "exception_entry_end")], [])]
 
 
 ILLEGAL = "fault: illegal instruction, address 0x0000000000000000"

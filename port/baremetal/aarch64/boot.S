@@ -86,7 +86,7 @@ vectors:
     vector sp1, 1
     .balign 256
 
-    .globl exception_entry, exception_entry_end, exception_saved, exception_restored
+    .globl exception_entry, exception_entry_end, exception_known, exception_saved, exception_restored
     .type exception_entry, %function
 exception_entry:                        /* X0: interrupted SP, X1: whether it is an interrupt; both saved */
     stp x2, x3, [sp, #16]
