@@ -108,7 +108,9 @@ static int open_section(struct module *module, const struct object *object)
         const void *bytes = part(object, section);
 
         if (section->type == SFRAME) {
-            return sfu_open(&module->section, bytes, section->size, (uintptr_t)bytes);
+            int code = sfu_open(&module->section, bytes, section->size, (uintptr_t)bytes);
+
+            return code == SFU_OK ? sfu_find_text(&module->section) : code;
         }
     }
     return SFU_E_EMPTY;

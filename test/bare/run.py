@@ -30,12 +30,13 @@ QEMU["aarch64-pac"] = [word.replace("cortex-a57", "max") for word in QEMU["aarch
 STATUS = {"x86_64": (33, 35), "aarch64": (0, 1), "aarch64-pac": (0, 1), "s390x": (0, 1)}
 
 # ---- what each scenario must print ----
-# A frame: function, "+0" if the PC must be its first instruction, "~" if it was interrupted, "!" after a stack
-# switch; "0x..." a PC in no function, "&name" that object's address, "module:name" a function of the module.
+# A frame: function, "+0" if the PC must be its first instruction (or another number), "~" if it was interrupted, "!" after a stack
+# switch, "^" if it has called through a wild pointer, behind which nothing is proven; "0x..." a PC in no function, "&name" that object's address, "module:name" a function of the module.
 # (2, 9): the two frames before, nine times more; (1, None): any number of times.
 
 START = {"x86_64": "boot64", "aarch64": "boot", "aarch64-pac": "boot", "s390x": "boot"}
 OUTERMOST, NO_FDE, BAD_FDE, BAD_STACK, TOO_MANY, NO_SECTION = 1, -13, -15, -17, -24, -1
+BAD_ADDRESS, NO_PROGRESS, NOT_CODE = -18, -22, -26
 MAX_FRAMES = 64  # kernel_target
 DISTANCE = 16 << 20  # scenario_slide
 
@@ -45,6 +46,34 @@ class Trace:
 
     def __init__(self, frames, end=OUTERMOST, slide=0, first=0, own=False):
         self.frames, self.end, self.slide, self.first, self.own = frames, end, slide, first, own
+
+
+class Places:
+    """What scenario_entry says of WHAT: how often the CPU has stopped, and how many traces say that they do not know
+    what has been interrupted. Each of them is all instructions from a symbol (with an offset) to another, so often."""
+
+    def __init__(self, what, stops, unknown):
+        self.what, self.stops, self.unknown = what, stops, unknown
+
+    def line(self, image):
+        stops, unknown = (sum(times * image.instructions(start, end) for times, start, end in ranges)
+                          for ranges in (self.stops, self.unknown))
+        return f"{self.what} 0x{stops:016x} 0x{unknown:016x}"
+
+
+class Deep:
+    """The number of frames of recurse_all is how deep it says that it was, or one more: that has only just begun."""
+
+    def __init__(self, cause, trace):
+        self.cause, self.trace = cause, trace
+
+    def check(self, image, lines):
+        deep = re.fullmatch("deep (0x[0-9a-f]{16})", lines.pop(0))
+        must(deep and re.fullmatch(self.cause, lines[0]), f"'{lines[0]}'")
+        lines.pop(0)
+        more = check_trace(image, self.trace, lines)[2]
+        frames = 2 + int(re.search(r"(\d+) times", more)[1])
+        must(100 < frames and frames - int(deep[1], 16) in (0, 1), f"'{more}', but it was {deep[1]} deep")
 
 
 class Record:
@@ -59,12 +88,102 @@ def asserted(frames):
     return ["panic", "assert_3", "assert_2", "assert_1", "scenario_assert"] + frames
 
 
-def scenarios(cpu):
+def entry_places(cpu, kind):
+    """What scenario_entry stops at. Without tables, x86_64's hook knows what it needs for IRETQ only."""
+    if cpu == "x86_64":
+        vectors = [(1, f"vectors+{16 * n}", f"vectors+{16 * n + 16}") for n in (6, 13, 32)]
+        entry = [(3, "exception_entry", "exception_entry_end")]
+        known = [(-3, "exception_saved", "exception_restored"), (-3, "exception_return", "exception_entry_end")]
+        hook = kind == "x86_64-hook"
+        return [Places("entry", entry, entry + known if hook else []),
+                Places("vectors", vectors, vectors if hook else [])]
+    if cpu == "s390x":
+        # Where SP is still, or again, that of what was interrupted. It is known, but the core wants SP to grow.
+        still = [(1, "program_restored", "external_entry"), (1, "external_entry", "external_switched"),
+                 (1, "external_restored", "exception_entry_end")]
+        return [Places("entry", [(1, "program_saved+6", "exception_entry_end")], still)]
+    lost = "exception_saved" if kind == "aarch64-hook" else "exception_known"  # of it, only ELR_EL1 had the PC
+    return [Places("way in", [(1, "exception_entry", "exception_saved")], [(1, "exception_entry", lost)]),
+            Places("entry", [(2, "exception_saved+4", "exception_entry_end")], [])]
+
+
+ILLEGAL = "fault: illegal instruction, address 0x0000000000000000"
+
+
+def in_interrupt(frames):
+    """Of what an interrupt has interrupted, whose handler then fails."""
+    return ["illegal+0", "tick_2", "tick_1", "kernel_trap", "exception_entry", frames[0] + "~!", *frames[1:]]
+
+
+def wild_scenarios(cpu):
+    """Where the CPU is where no code is. Only a call leaves behind what is needed to find the caller."""
+    fetch = {"x86_64": "page fault", "s390x": "translation exception"}.get(cpu, "instruction abort")
+    wild, nowhere = f"fault: {fetch}, address 0x00003000+", "0x0000300000000000"
+    # On s390x something is at 0: the PSW to restart with, no valid instruction.
+    null = ILLEGAL if cpu == "s390x" else f"fault: {fetch}, address 0x0000000000000000"
+    # A bad signature's pointer has 1 in bits 62 and 61, and none of the others above the address's 32.
+    smashed = "0x200000005a5a5a50" if cpu == "aarch64-pac" else "0x00005a5a5a5a5a50"
+    result = {
+        "call-null": [null, main_trace(cpu, ["0x0000000000000000", "call^", "scenario_call_null"])],
+        "call-wild": [wild, main_trace(cpu, [nowhere, "call^", "scenario_call_wild"])],
+        "call-data": [ILLEGAL, main_trace(cpu, ["&illegal_data", "call^", "scenario_call_data"])],
+        "jump-null": [null, main_trace(cpu, ["0x0000000000000000", "scenario_jump_null^"])],
+        "return-wild": [wild, Trace([nowhere], NOT_CODE)],
+        "smashed": [f"fault: {fetch}, address .*", Trace([smashed], NOT_CODE)],
+        "module-null": [null, main_trace(cpu, ["0x0000000000000000", "module:module_middle^", "module:module_entry",
+                                               "scenario_module_null"])],
+    }
+    if cpu == "x86_64":
+        result["middle"] = [ILLEGAL, main_trace(cpu, ["middle+2", "call", "scenario_middle"])]
+    return {name: (lines, False) for name, lines in result.items()}
+
+
+def place_scenarios(cpu, kind):
+    """Faults and interrupts at known places, and with stack pointers that point nowhere."""
+    result = {}
+    for place in ("leaf", "prologue", "epilogue"):
+        result[place] = [ILLEGAL, main_trace(cpu, [f"in_{place}", f"scenario_{place}"])]
+        result[f"{place}-irq"] = [ILLEGAL, main_trace(cpu, in_interrupt([f"in_{place}", f"scenario_{place}_irq"]))]
+    garbage = "0x000000005a5a5a5a" if cpu == "aarch64-pac" else "0x5a5a5a5a5a5a5a5a"
+    # A leaf function's caller is lost where a call keeps it on the stack, and s390x's CFA lies above SP.
+    for sp, end in ("zero", BAD_STACK), ("ones", BAD_ADDRESS), ("misaligned", NOT_CODE):
+        for suffix in "", "_irq":
+            name = f"sp_{sp}{suffix}"
+            frames = ["on_stack"]
+            if cpu != "x86_64" and (cpu, sp) != ("s390x", "ones"):
+                frames.append(f"scenario_{name}")
+            if sp == "misaligned":
+                frames.append(garbage)
+            # x86_64 has nowhere to report the fault.
+            cause = "fault: double fault, .*" if cpu == "x86_64" and sp != "misaligned" and not suffix else ILLEGAL
+            frames = in_interrupt(frames) if suffix else frames
+            if (kind, sp, suffix) == ("s390x", "ones", "_irq"):
+                frames.pop()  # the table says the CFA, SP + 160, of which there is none
+            result[name.replace("_", "-")] = [cause, Trace(frames, end)]
+    return {name: (lines, False) for name, lines in result.items()}
+
+
+def entry_scenarios(cpu, kind):
+    """Exceptions in exception_entry, and the way out of it."""
+    result = {"entry": (entry_places(cpu, kind), True)}
+    stopped = {"x86_64": "general protection fault", "s390x": "program check"}.get(cpu, "exception")
+    back = main_trace(cpu, ["exception_entry", "probe~" if cpu == "x86_64" else "probe~!", "probe_caller",
+                            "scenario_return"])
+    if cpu == "s390x":  # as in entry_places
+        back = Trace(["exception_entry"], NO_PROGRESS)
+    result["return"] = [f"fault: {stopped}, address .*", back], False
+    if cpu.startswith("aarch64"):
+        result["return-illegal"] = ["fault: illegal state, address .*",
+                                    main_trace(cpu, ["probe", "probe_caller", "scenario_return_illegal"])], False
+    return result
+
+
+def scenarios(cpu, kind):
     """name: (lines and traces in order, whether it ends well)"""
     # A fault in a fault: only x86_64 goes on on the stack that it is on.
     nested = "read_at+0~" if cpu == "x86_64" else "read_at+0~!"
-    interrupted = ["illegal+0", "tick_2", "tick_1", "kernel_trap", "exception_entry", "spin~!", "scenario_irq"]
-    illegal = "fault: illegal instruction, address 0x0000000000000000"
+    interrupted = in_interrupt(["spin", "scenario_irq"])
+    illegal = ILLEGAL
     cause = {"x86_64": "page fault", "aarch64": "data abort", "aarch64-pac": "data abort",
              "s390x": "translation exception"}[cpu]
     memory = f"fault: {cause}, address 0x0000300000000000"
@@ -89,13 +208,15 @@ def scenarios(cpu):
         "overflow": ([overflow, Trace(["recurse", "recurse", (1, MAX_FRAMES - 2)], TOO_MANY)], False),
         "overflow-big": ([overflow, main_trace(cpu, ["recurse_big", "recurse_big", (1, None),
                                                      "scenario_overflow_big"])], False),
-        "garbage": ([illegal, Trace(["illegal+0", "overwrite", garbage], NO_FDE)], False),
-        "zero": ([illegal, Trace(["illegal+0", "return_to", "0x0000000000000000"], NO_FDE)], False),
-        "data": ([illegal, Trace(["illegal+0", "return_to", "&some_data"], NO_FDE)], False),
+        "garbage": ([illegal, Trace(["illegal+0", "overwrite", garbage], NOT_CODE)], False),
+        "zero": ([illegal, Trace(["illegal+0", "return_to", "0x0000000000000000"], NOT_CODE)], False),
+        "data": ([illegal, Trace(["illegal+0", "return_to", "&some_data"], NOT_CODE)], False),
         "corrupt": (["panic: .*", Trace(["panic", "corrupt_2", "corrupt_1"], BAD_FDE)], False),
         "corrupt-all": (["panic: .*", Trace(["panic"], BAD_FDE)], False),
         "thread": ([Trace(["thread_switch", "yield"] + thread)], True),
         "thread-panic": ([panic, Trace(asserted(thread))], False),
+        "second": ([Trace(["run_on", "second_work", "second_main", "machine_second", "boot_second"]),
+                    main_trace(cpu, ["kernel_trace", "scenario_second"])], True),
         "recursion": (["panic: deep enough", main_trace(cpu, [
             "panic", "down", "down", (1, 19), "even", "odd", "even", (2, 9), "scenario_recursion"])], False),
         "skip": ([main_trace(cpu, ["scenario_skip"], first=2, own=True),
@@ -113,12 +234,20 @@ def scenarios(cpu):
                             "crash record: corrupt"], True),
         "stack": (["stack 0x[0-9a-f]{16}"], True),
         "lost": ([Trace(["thread_switch"], BAD_STACK)], True),
-        "module": (["not sorted", main_trace(cpu, module), "removed", Trace(module[:3], NO_FDE),
+        "module": (["not sorted", main_trace(cpu, module), "removed", Trace(module[:3], NOT_CODE),
                     "sorted and added", main_trace(cpu, module)], True),
         "slide": ([panic, Trace(asserted(["moved", "kernel_restart", "boot_again"]), OUTERMOST, DISTANCE)], False),
         "slide-irq": ([illegal, Trace(interrupted + ["moved_irq", "kernel_restart", "boot_again"], OUTERMOST,
                                       DISTANCE)], False),
     }
+    result.update(wild_scenarios(cpu))
+    if kind in (cpu, f"{cpu}-hook"):  # the same assembly in each of them
+        result.update(place_scenarios(cpu, kind))
+        result.update(entry_scenarios(cpu, kind))
+    result["overflow-all"] = [Deep(overflow, main_trace(cpu, ["recurse_all", "recurse_all", (1, None),
+                                                              "scenario_overflow_all"]))], False
+    result["overflow-thread"] = [Deep(overflow, Trace(["recurse_all", "recurse_all", (1, None), "run_over",
+                                                       "thread_start"]))], False
     if cpu == "x86_64":  # the others take faults on a stack of their own
         result["popped"] = [illegal, main_trace(cpu, ["popped", "with_array", "scenario_popped"])], False
     return result
@@ -150,8 +279,7 @@ class Image:
             word = line.split()
             if len(word) == 4 and word[2] in "tT":
                 self.functions.append((int(word[0], 16), int(word[1], 16), word[3]))
-            else:
-                self.objects[word[-1]] = int(word[0], 16)
+            self.objects[word[-1]] = int(word[0], 16)
         self.functions.sort()
         self.build_id = re.search(r"Build ID: ([0-9a-f]+)", self.tool("readelf", "-n", self.path))[1]
 
@@ -173,6 +301,16 @@ class Image:
             if m and m[1] == name:
                 return int(m[2], 16), int(m[3], 16), int(m[4], 16)
         raise LookupError(name)
+
+    def instructions(self, start, end):
+        """how many there are from START to END, "symbol+offset" both; none behind a jump"""
+        def address(text):
+            name, _, offset = text.partition("+")
+            return self.objects[name] + int(offset or "0", 0)
+        listing = self.tool("objdump", "-d", "--no-show-raw-insn", "-j.text", f"--start-address={address(start)}",
+                            f"--stop-address={address(end)}", self.path)
+        found = re.findall(r"^ *[0-9a-f]+:\s+(\w+)", listing, re.M)
+        return found.index("jmp") + 1 if "jmp" in found else len(found)
 
     def module_function(self, name):
         """(start, size) of a function of the module, which is relocated where it lies"""
@@ -202,6 +340,7 @@ def must(condition, what):
 def check_marks(wanted, marks, line):
     must(("[interrupted]" in marks) == ("~" in wanted), f"'{line}': interrupted?")
     must(("[stack switch]" in marks) == ("!" in wanted), f"'{line}': stack switch?")
+    must(("[wild call]" in marks) == ("^" in wanted), f"'{line}': wild call?")
     must("[guessed]" not in marks, f"'{line}': guessed")
 
 
@@ -213,7 +352,7 @@ def check_frame(image, trace, n, wanted, line):
     check_marks(wanted, m[5], line)
     pc = int(m[2], 16)
     lookup = pc if n == 0 or "~" in wanted else pc - 1
-    name = re.sub(r"[~!]|\+0", "", wanted)
+    name = re.sub(r"[~!^]|\+\d+", "", wanted)
     if name.startswith("0x"):
         must(f"0x{m[2]}" == name and m[3] is None, f"'{line}' is not {name}")
     elif name.startswith("&"):
@@ -226,7 +365,7 @@ def check_frame(image, trace, n, wanted, line):
         must(m[3] == name, f"'{line}' is not {name}")
         must(image.function(lookup - trace.slide) == (name, pc - trace.slide - int(m[4], 16)), f"'{line}': nm says "
              f"{image.function(lookup - trace.slide)}")
-        must("+0" not in wanted or int(m[4], 16) == 0, f"'{line}' is not its first instruction")
+        must("+" not in wanted or int(m[4], 16) == int(re.search(r"\+(\d+)", wanted)[1]), f"'{line}' is not {wanted}")
     return lookup - trace.slide, name
 
 
@@ -272,6 +411,7 @@ def check_trace(image, trace, lines):
     kept.append(lines.pop(0))
     must(re.match(rf"trace ends \({trace.end}\): \w.*[a-zA-Z]", kept[-1]),
          f"'{kept[-1]}' instead of the end ({trace.end})")
+    must(kept[-1].endswith("not proven") == any("^" in wanted for wanted in trace.frames), f"'{kept[-1]}': proven?")
     check_addr2line(image, lines.pop(0), frames)
     return kept
 
@@ -290,6 +430,7 @@ def check_record(image, printed, lines):
 def boot(cpu, path, scenario, reboot):
     command = QEMU[cpu][:1] + ["-m", "128M", "-nodefaults", "-display", "none", "-kernel", path]
     command += [] if reboot else ["-no-reboot"]
+    command += ["-smp", "2"] if scenario == "second" else []
     command += [word.format(scenario) for word in QEMU[cpu][1:]]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -301,7 +442,7 @@ def boot(cpu, path, scenario, reboot):
 
 def check_scenario(cpu, image, name, first=(), wanted=None):
     """FIRST: what is printed before; WANTED: instead of what the scenario prints otherwise."""
-    usual, good = scenarios(cpu)[name]
+    usual, good = scenarios(cpu, os.path.basename(image.directory))[name]
     wanted = wanted or usual
     lines, status = boot(cpu, image.path, name, name.startswith("record"))
     lines = [line for line in lines if not line.startswith(("SeaBIOS", "Booting from", "iPXE"))]
@@ -309,6 +450,11 @@ def check_scenario(cpu, image, name, first=(), wanted=None):
         try:
             if isinstance(item, Trace):
                 printed = check_trace(image, item, lines)
+            elif isinstance(item, Deep):
+                item.check(image, lines)
+            elif isinstance(item, Places):
+                must(lines[0] == item.line(image), f"'{lines[0]}' instead of '{item.line(image)}'")
+                lines.pop(0)
             elif isinstance(item, Record):
                 check_record(image, printed, lines)
             else:
@@ -389,7 +535,7 @@ def tests(cpu, tools, directory):
     """(name, function) for each test of the images in DIRECTORY"""
     short = os.path.basename(directory)
     machine = short if short in QEMU else cpu
-    for name in scenarios(machine):
+    for name in scenarios(machine, short):
         yield f"{short}/{name}", lambda name=name: check_scenario(machine, Image(tools, directory), name)
     if short == cpu:
         yield f"{short}/readme", lambda: check_readme(cpu)

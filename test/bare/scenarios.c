@@ -6,6 +6,7 @@
  * merging them, and the file is compiled without sibling calls.
  */
 #include "kernel.h"
+#include "scenarios.h"
 #include "sfu_all.h"
 #include "sfu_print.h"
 
@@ -95,10 +96,15 @@ step static void tick_1(void)
     tick_2();
 }
 
-step static void scenario_irq(void)
+void await_interrupt(void)
 {
     kernel_hooks.timer = tick_1;
     machine_start_timer();
+}
+
+step static void scenario_irq(void)
+{
+    await_interrupt();
     spin();
 }
 
@@ -244,6 +250,26 @@ step static void scenario_garbage(void)
     room[1] = room[0];
 }
 
+/* The same, but it returns. */
+step static void smash(void)
+{
+    volatile uint64_t *p = below();
+    unsigned i;
+
+    for (i = 0; i < 64; i++) {
+        p[i] = 0x5a5a5a5a5a50;
+    }
+}
+
+step static void scenario_smashed(void)
+{
+    volatile uint64_t room[64];
+
+    room[0] = 1;
+    smash();
+    room[1] = room[0];
+}
+
 /* Puts TARGET where the return address of this function is kept; in its upper half it may be signed. */
 step static void return_to(uint64_t target)
 {
@@ -362,6 +388,58 @@ step static void scenario_lost(void)
 {
     thread.sp = (uintptr_t)nowhere;
     kernel_trace_thread(&thread);
+}
+
+/* ---- another CPU ---- */
+
+static const struct trap *stopped; /* what the second CPU was doing */
+static volatile bool running;
+
+static const struct trap *get_stopped(void)
+{
+    return __atomic_load_n(&stopped, __ATOMIC_ACQUIRE);
+}
+
+/* On the second CPU: the end of it. */
+static bool stop_here(struct trap *trap)
+{
+    __atomic_store_n(&stopped, trap, __ATOMIC_RELEASE);
+    while (running) {
+    }
+    return true;
+}
+
+/* A leaf function. The interrupt cannot come before it. */
+step static void run_on(void)
+{
+    running = true;
+    while (running) {
+    }
+}
+
+step static void second_work(void)
+{
+    run_on();
+}
+
+step static void second_main(void)
+{
+    machine_enable();
+    second_work();
+}
+
+step static void scenario_second(void)
+{
+    kernel_hooks.trap = stop_here;
+    kernel_add_stack(thread_stack, sizeof thread_stack, 0);
+    machine_start_second((uintptr_t)thread_stack + sizeof thread_stack, second_main);
+    while (!running) {
+    }
+    machine_stop_second();
+    while (get_stopped() == NULL) {
+    }
+    kernel_trace_trap(get_stopped());
+    kernel_trace();
 }
 
 /* ---- recursion ---- */
@@ -580,6 +658,15 @@ step static void scenario_module(void)
     module.entry(called_back);
 }
 
+/* A call through a null pointer in a module. */
+step static void scenario_module_null(void)
+{
+    if (!module_load(&module, module_image)) {
+        panic("module_load");
+    }
+    module.entry(NULL);
+}
+
 /* ---- another address ---- */
 
 step static void moved(void)
@@ -618,21 +705,50 @@ static const struct {
     {"illegal", scenario_illegal},
     {"irq", scenario_irq},
     {"tick", scenario_tick},
+    {"entry", scenario_entry},
+    {"return", scenario_return},
+#if defined(__aarch64__)
+    {"return-illegal", scenario_return_illegal},
+#endif
     {"nested", scenario_nested},
     {"printer", scenario_printer},
     {"overflow", scenario_overflow},
     {"overflow-big", scenario_overflow_big},
+    {"overflow-all", scenario_overflow_all},
+    {"overflow-thread", scenario_overflow_thread},
 #if defined(__x86_64__)
     {"popped", scenario_popped},
 #endif
     {"garbage", scenario_garbage},
     {"zero", scenario_zero},
     {"data", scenario_data},
+    {"smashed", scenario_smashed},
+    {"call-null", scenario_call_null},
+    {"call-wild", scenario_call_wild},
+    {"call-data", scenario_call_data},
+    {"jump-null", scenario_jump_null},
+    {"return-wild", scenario_return_wild},
+#if defined(__x86_64__)
+    {"middle", scenario_middle},
+#endif
+    {"leaf", scenario_leaf},
+    {"prologue", scenario_prologue},
+    {"epilogue", scenario_epilogue},
+    {"leaf-irq", scenario_leaf_irq},
+    {"prologue-irq", scenario_prologue_irq},
+    {"epilogue-irq", scenario_epilogue_irq},
+    {"sp-zero", scenario_sp_zero},
+    {"sp-ones", scenario_sp_ones},
+    {"sp-misaligned", scenario_sp_misaligned},
+    {"sp-zero-irq", scenario_sp_zero_irq},
+    {"sp-ones-irq", scenario_sp_ones_irq},
+    {"sp-misaligned-irq", scenario_sp_misaligned_irq},
     {"corrupt", scenario_corrupt},
     {"corrupt-all", scenario_corrupt_all},
     {"thread", scenario_thread},
     {"thread-panic", scenario_thread_panic},
     {"lost", scenario_lost},
+    {"second", scenario_second},
     {"recursion", scenario_recursion},
     {"skip", scenario_skip},
     {"threads", scenario_threads},
@@ -642,6 +758,7 @@ static const struct {
     {"record-corrupt", scenario_record_corrupt},
     {"stack", scenario_stack},
     {"module", scenario_module},
+    {"module-null", scenario_module_null},
     {"slide", scenario_slide},
     {"slide-irq", scenario_slide_irq},
     {"boot", scenario_boot},

@@ -3,7 +3,7 @@
 /* aarch64, QEMU's virt at EL1: PL011 at 0x9000000, GICv2, generic timer, semihosting for arguments and the end. */
 #include "kernel.h"
 
-extern const char vectors[], exception_stack[], exception_stack_top[];
+extern const char vectors[], exception_saved[], exception_restored[], exception_stack[], exception_stack_top[];
 
 static char command_line[128];
 static uint64_t level1[4] __attribute__((aligned(4096)));
@@ -52,13 +52,19 @@ _Noreturn void machine_reset(void)
 /* The first GiB is devices, the second memory, as it is. */
 static void set_memory_map(void)
 {
-    uint64_t i, control;
+    uint64_t i;
 
     for (i = 0; i < 512; i++) {
         level2[i] = (0x40000000 + (i << 21)) | 0x701; /* accessed, inner shareable, attribute 0, block */
     }
-    level1[0] = 0x405; /* accessed, attribute 1, block */
+    level1[0] = 0x405 | (uint64_t)3 << 53; /* accessed, attribute 1, block, no code */
     level1[1] = (uintptr_t)level2 | 3;
+}
+
+static void use_memory_map(void)
+{
+    uint64_t control;
+
     __asm__ volatile("msr mair_el1, %0" : : "r"((uint64_t)0x00ff));
     __asm__ volatile("msr ttbr0_el1, %0; dsb sy; tlbi vmalle1; dsb sy; isb" : : "r"(level1) : "memory");
     __asm__ volatile("mrs %0, sctlr_el1" : "=r"(control));
@@ -76,6 +82,7 @@ void machine_init(uintptr_t boot)
     (void)boot;
     __asm__ volatile("msr vbar_el1, %0; isb" : : "r"(vectors));
     set_memory_map();
+    use_memory_map();
     semihosting(0x15, &block);
     kernel_add_stack(exception_stack, (uint64_t)(exception_stack_top - exception_stack), 0);
 }
@@ -102,11 +109,65 @@ void machine_start_timer(void)
     __asm__ volatile("msr cntp_tval_el0, %0; msr cntp_ctl_el0, %1" : : "r"((uint64_t)100000), "r"((uint64_t)1));
 }
 
+/* ---- the second CPU ---- */
+
+extern const char boot_second[];
+static uint8_t second_exception_stack[8192] __attribute__((aligned(16)));
+static uint64_t second_stacks[2]; /* read with caches off: where there are any, they must have been written back */
+static void (*second_entry)(void);
+static volatile bool second_runs;
+
+/* Called by boot_second. */
+void machine_second(void);
+void machine_second(void)
+{
+    __asm__ volatile("msr vbar_el1, %0; isb" : : "r"(vectors));
+    use_memory_map();
+    *at(CPU_INTERFACE + 4) = 0xff;
+    *at(CPU_INTERFACE) = 1;
+    second_runs = true;
+    second_entry();
+}
+
+/* PSCI: CPU_ON. */
+static void turn_on(uint64_t cpu, uintptr_t entry, uintptr_t argument)
+{
+    register uint64_t x0 __asm__("x0") = 0xc4000003;
+    register uint64_t x1 __asm__("x1") = cpu;
+    register uint64_t x2 __asm__("x2") = entry;
+    register uint64_t x3 __asm__("x3") = argument;
+
+    __asm__ volatile("hvc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3) : : "memory");
+}
+
+void machine_start_second(uint64_t top, void (*entry)(void))
+{
+    kernel_add_stack(second_exception_stack, sizeof second_exception_stack, 0);
+    second_stacks[0] = (uintptr_t)second_exception_stack + sizeof second_exception_stack;
+    second_stacks[1] = top;
+    second_entry = entry;
+    turn_on(1, (uintptr_t)boot_second, (uintptr_t)second_stacks);
+    while (!second_runs) {
+    }
+}
+
+/* Software-generated interrupt 0 for CPU 1. */
+void machine_stop_second(void)
+{
+    *at(DISTRIBUTOR) = 1;
+    *at(DISTRIBUTOR + 0xf00) = 2 << 16;
+}
+
+enum { ILLEGAL_STATE = 0x0e };
+
 bool machine_trap(struct trap *trap)
 {
     uint32_t number;
 
     if (trap->irq == 0) {
+        if (trap->syndrome >> 26 == ILLEGAL_STATE) { /* ERET went there, but kept the stack pointer of exceptions */
+            __asm__ volatile("mrs %0, sp_el0" : "=r"(trap->r[SFU_REG_SP]));
+        }
         return false;
     }
     number = *at(CPU_INTERFACE + 0xc);
@@ -118,6 +179,8 @@ bool machine_trap(struct trap *trap)
 const char *machine_cause(const struct trap *trap)
 {
     switch (trap->syndrome >> 26 & 0x3f) {
+    case ILLEGAL_STATE:
+        return "illegal state";
     case 0x00:
         return "illegal instruction";
     case 0x21:
@@ -139,6 +202,20 @@ uint64_t machine_fault_address(const struct trap *trap)
 const struct trap *machine_trap_at(uint64_t sp)
 {
     return (const struct trap *)sp;
+}
+
+bool machine_saved(uint64_t pc)
+{
+    return pc >= (uintptr_t)exception_saved && pc < (uintptr_t)exception_restored;
+}
+
+/* At ERET. On the way in, as long as ELR_EL1 has not been saved, TRAP has written over it. */
+bool machine_crossed(const struct trap *trap, struct sfu_registers *regs)
+{
+    uint64_t sp = trap->r[SFU_REG_SP];
+
+    return trap->pc == (uintptr_t)exception_restored && kernel_read(sp - 16, &regs->pc) &&
+           kernel_read(sp - 8, &regs->sp);
 }
 
 uint64_t machine_new_thread(uint64_t top, void (*entry)(void))

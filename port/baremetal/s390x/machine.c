@@ -8,8 +8,11 @@ enum { STACK_SIZE = 16384, MAPPED = 32, INVALID = 0x20 };
 #define PSW_WAIT  0x0002000000000000u
 #define PSW_64BIT 0x0000000180000000u
 #define CR0_CLOCK 0x0000000000000800u
+#define CR0_CALL  0x0000000000002000u
 
-extern const char program_entry[], external_entry[], parameters[], exception_stack[], interrupt_stack[];
+extern const char program_entry[], program_saved[], program_restored[];
+extern const char external_entry[], external_switched[], external_saved[], external_restored[];
+extern const char parameters[], exception_stack[], interrupt_stack[];
 
 static uint64_t segments[512] __attribute__((aligned(4096)));
 static uint64_t pages[MAPPED][256] __attribute__((aligned(2048)));
@@ -68,11 +71,32 @@ void machine_putc(char c)
     service_call(0x00760005, &block);
 }
 
-/* QEMU takes a disabled wait at 0xfff for the end, any other for a crash. */
+enum { CALL = 2, STOP = 5, RESTART = 6, SET_PREFIX = 13 };
+static volatile bool second_runs;
+
+/* Orders CPU 1. It may be busy. */
+static void signal(uint64_t order, uint64_t parameter)
+{
+    register uint64_t r1 __asm__("1") = parameter;
+    register uint64_t cpu __asm__("4") = 1;
+    int code;
+
+    do {
+        __asm__ volatile("sigp %1, %2, 0(%3); ipm %0; srl %0, 28"
+                         : "=d"(code), "+d"(r1)
+                         : "d"(cpu), "a"(order)
+                         : "cc", "memory");
+    } while (code == 2);
+}
+
+/* QEMU takes a disabled wait at 0xfff for the end, any other for a crash; once no other CPU runs. */
 _Noreturn void machine_exit(bool good)
 {
     const struct psw end = {PSW_WAIT | PSW_64BIT, good ? 0xfff : 0xbad};
 
+    if (second_runs) {
+        signal(STOP, 0);
+    }
     __asm__ volatile("lpswe %0" : : "Q"(end));
     __builtin_unreachable();
 }
@@ -98,8 +122,7 @@ static void change_control0(uint64_t clear, uint64_t set)
 /* The first MAPPED segments of 1 MiB as they are. Page tables, because not every machine has larger pages. */
 static void set_memory_map(void)
 {
-    uint64_t i, table = (uintptr_t)segments;
-    uint8_t mask;
+    uint64_t i;
 
     for (i = 0; i < 512; i++) {
         segments[i] = i < MAPPED ? (uintptr_t)pages[i] : INVALID;
@@ -107,6 +130,13 @@ static void set_memory_map(void)
     for (i = 0; i < (uint64_t)MAPPED * 256; i++) {
         pages[i / 256][i % 256] = i << 12;
     }
+}
+
+static void use_memory_map(void)
+{
+    uint64_t table = (uintptr_t)segments;
+    uint8_t mask;
+
     __asm__ volatile("lctlg 1, 1, %0" : : "S"(table));
     __asm__ volatile("ptlb; stosm %0, 4" : "=Q"(mask) : : "memory"); /* DAT on */
 }
@@ -122,6 +152,7 @@ void machine_init(uintptr_t boot)
     program->address = (uintptr_t)program_entry;
     external->address = (uintptr_t)external_entry;
     set_memory_map();
+    use_memory_map();
     kernel_add_stack(exception_stack, STACK_SIZE, 0);
     kernel_add_stack(interrupt_stack, STACK_SIZE, 0);
 }
@@ -147,7 +178,45 @@ void machine_start_timer(void)
     change_control0(0, CR0_CLOCK);
 }
 
-/* Codes 0x10, 0x11 and 0x38 to 0x3b leave the PSW at the instruction, the others behind it. */
+/* ---- the second CPU ---- */
+
+extern const char boot_second[];
+static uint8_t second_low[8192] __attribute__((aligned(8192)));
+static void (*second_entry)(void);
+
+/* Called by boot_second. */
+void machine_second(void);
+void machine_second(void)
+{
+    use_memory_map();
+    change_control0(0, CR0_CALL);
+    second_runs = true;
+    second_entry();
+}
+
+/* It has a low core of its own, like this one's. */
+void machine_start_second(uint64_t top, void (*entry)(void))
+{
+    struct psw *restart = (struct psw *)(void *)(second_low + 0x1a0);
+
+    __builtin_memcpy(second_low, low(0), sizeof second_low);
+    restart->mask = PSW_64BIT;
+    restart->address = (uintptr_t)boot_second;
+    put64(second_low + SECOND_STACK, top);
+    second_entry = entry;
+    signal(SET_PREFIX, (uintptr_t)second_low);
+    signal(RESTART, 0);
+    while (!second_runs) {
+    }
+}
+
+void machine_stop_second(void)
+{
+    signal(CALL, 0);
+}
+
+/* Codes 0x10, 0x11 and 0x38 to 0x3b leave the PSW at the instruction, the others behind it. So does 0x80, an event that
+ * was to come before the instruction. */
 static bool is_translation(uint32_t code)
 {
     return code == 0x10 || code == 0x11 || (code >= 0x38 && code <= 0x3b);
@@ -159,7 +228,7 @@ bool machine_trap(struct trap *trap)
         change_control0(CR0_CLOCK, 0);
         return true;
     }
-    if (!is_translation(trap->code & 0x7f)) {
+    if (!is_translation(trap->code & 0x7f) && (trap->code & 0xff) != 0x80) {
         trap->pc -= trap->code >> 16 & 7;
     }
     return false;
@@ -183,6 +252,31 @@ uint64_t machine_fault_address(const struct trap *trap)
 const struct trap *machine_trap_at(uint64_t sp)
 {
     return (const struct trap *)(sp + TRAP_GPRS);
+}
+
+bool machine_saved(uint64_t pc)
+{
+    return (pc >= (uintptr_t)program_saved && pc < (uintptr_t)program_restored) ||
+           (pc >= (uintptr_t)external_saved && pc < (uintptr_t)external_restored);
+}
+
+/* At the LPSWEs, and on the way in of external interruptions. On that of program interruptions, TRAP, which is one too,
+ * has written over the old PSW. */
+bool machine_crossed(const struct trap *trap, struct sfu_registers *regs)
+{
+    const struct psw *psw = low(EXTERNAL_OLD);
+
+    if (trap->pc == (uintptr_t)program_restored) {
+        psw = low(PROGRAM_RETURN);
+    } else if (trap->pc == (uintptr_t)external_restored) {
+        psw = low(EXTERNAL_RETURN);
+    } else if (trap->pc < (uintptr_t)external_entry || trap->pc >= (uintptr_t)external_saved) {
+        return false;
+    } else if (trap->pc >= (uintptr_t)external_switched) {
+        regs->sp = *(const uint64_t *)low(EXTERNAL_SAVED + 8 * SFU_REG_SP);
+    }
+    regs->pc = psw->address;
+    return true;
 }
 
 uint64_t machine_new_thread(uint64_t top, void (*entry)(void))

@@ -5,10 +5,11 @@
 
 enum { DOUBLE_FAULT = 8, TIMER = 32, VECTORS = 33 };
 
-extern const char vectors[];
+extern const char vectors[], exception_saved[], exception_restored[], exception_return[];
 extern uint64_t gdt[4], tables[6][512];
 
 static const char *command_line;
+static uint64_t first_pages[512] __attribute__((aligned(4096)));
 static uint8_t double_fault_stack[8192] __attribute__((aligned(16)));
 static uint8_t interrupt_stack[8192] __attribute__((aligned(16)));
 
@@ -101,6 +102,27 @@ static void load_register(const char which, uint64_t base, uint16_t limit)
     }
 }
 
+/* Where the boot code made them: there they stay, also when the kernel has moved. Those of 2 MiB. */
+static uint64_t *page_tables(void)
+{
+    uint64_t at;
+
+    __asm__ volatile("mov %%cr3, %0" : "=r"(at));
+    return (uint64_t *)(at + 0x2000);
+}
+
+/* Page 0 becomes memory that cannot be accessed. */
+static void protect_null(void)
+{
+    unsigned i;
+
+    for (i = 1; i < 512; i++) {
+        first_pages[i] = (uint64_t)i << 12 | 3;
+    }
+    *page_tables() = (uintptr_t)first_pages | 3;
+    __asm__ volatile("mov %%cr3, %%rax; mov %%rax, %%cr3" : : : "rax", "memory");
+}
+
 /* BOOT: the PVH start information, whose command line is at 24; 0 for a kernel that has moved. */
 void machine_init(uintptr_t boot)
 {
@@ -108,6 +130,7 @@ void machine_init(uintptr_t boot)
 
     if (boot != 0) {
         command_line = (const char *)*(const uint64_t *)(boot + 24);
+        protect_null();
     }
     set_tss();
     for (n = 0; n < VECTORS; n++) {
@@ -125,14 +148,9 @@ const char *machine_command_line(void)
     return command_line;
 }
 
-/* The tables stay where the boot code made them, also when the kernel has moved. */
 void machine_protect(uintptr_t start)
 {
-    uint64_t tables_at, *entry;
-
-    __asm__ volatile("mov %%cr3, %0" : "=r"(tables_at));
-    entry = (uint64_t *)(tables_at + 0x2000) + (start >> 21);
-    *entry = 0;
+    page_tables()[start >> 21] = 0;
     __asm__ volatile("invlpg (%0)" : : "r"(start) : "memory");
 }
 
@@ -149,9 +167,62 @@ void machine_start_timer(void)
     write_apic(0x380, 1000000); /* 1 ms */
 }
 
+/* ---- the second CPU ---- */
+
+extern const char second_start[], second_tables[], second_end[], boot_second[];
+uint64_t second_stack;
+static void (*second_entry)(void);
+static volatile bool second_runs;
+
+/* Called by boot_second. */
+void machine_second(void);
+void machine_second(void)
+{
+    load_register('i', (uintptr_t)idt, sizeof idt - 1);
+    second_runs = true;
+    second_entry();
+}
+
+/* An interrupt for CPU 1. */
+static void send(uint32_t command)
+{
+    write_apic(0x310, 1 << 24);
+    write_apic(0x300, command);
+}
+
+/* A CPU that runs already does not begin again. */
+void machine_start_second(uint64_t top, void (*entry)(void))
+{
+    uint8_t *to = (uint8_t *)SECOND_AT, *data = to + (second_tables - second_start);
+    const char *from;
+    unsigned i;
+
+    for (from = second_start; from < second_end; from++) {
+        *to++ = (uint8_t)*from;
+    }
+    put32(data, (uint32_t)(uintptr_t)page_tables() - 0x2000);
+    data[4] = sizeof gdt - 1;
+    put32(data + 6, (uint32_t)(uintptr_t)gdt);
+    put32(data + 10, (uint32_t)(uintptr_t)boot_second);
+    second_stack = top;
+    second_entry = entry;
+    write_apic(0xf0, 0x1ff); /* enable */
+    send(0x4500);            /* INIT */
+    while (!second_runs) {
+        send(0x4600 | SECOND_AT >> 12); /* where to start */
+        for (i = 0; i < 100000 && !second_runs; i++) {
+        }
+    }
+}
+
+/* An NMI. */
+void machine_stop_second(void)
+{
+    send(0x4400);
+}
+
 bool machine_trap(struct trap *trap)
 {
-    trap->r[SFU_REG_SP] = trap->sp;
     if (trap->vector != TIMER) {
         return false;
     }
@@ -188,6 +259,18 @@ uint64_t machine_fault_address(const struct trap *trap)
 const struct trap *machine_trap_at(uint64_t sp)
 {
     return (const struct trap *)(sp + 8);
+}
+
+bool machine_saved(uint64_t pc)
+{
+    return pc >= (uintptr_t)exception_saved && pc < (uintptr_t)exception_restored;
+}
+
+/* For the kernel without tables, by far not all that they say: at IRETQ, which faults if what it takes is no good. */
+bool machine_crossed(const struct trap *trap, struct sfu_registers *regs)
+{
+    return trap->pc == (uintptr_t)exception_return && kernel_read(trap->sp, &regs->pc) &&
+           kernel_read(trap->sp + 24, &regs->sp);
 }
 
 uint64_t machine_new_thread(uint64_t top, void (*entry)(void))

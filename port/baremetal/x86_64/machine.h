@@ -2,9 +2,13 @@
 /* Copyright (c) 2026 The sfu authors */
 /* The layout of what exception_entry (boot.S) saves. */
 #define TRAP_RBP  48
+#define TRAP_R8   64
 #define TRAP_RIP  144
 #define TRAP_RSP  168
 #define TRAP_SIZE 184
+
+/* A page below 1 MiB in which the second CPU begins. */
+#define SECOND_AT 0x8000
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>

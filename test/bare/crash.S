@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * Functions that crash at a known instruction: crash.c. WHAT they do there, their argument: 0: an illegal instruction,
+ * 1: wait for an interrupt.
+ */
+#include "sfu_asm.h"
+
+#if defined(__x86_64__)
+#define FIRST  %rdi
+#define SECOND %rsi
+    .macro stop what
+    test \what, \what
+    jne 1f
+    ud2
+1:  sti
+2:  jmp 2b
+    .endm
+    .macro save
+    sfu_push %rbp
+    .endm
+    .macro restore
+    sfu_pop %rbp
+    .endm
+    .macro back
+    ret
+    .endm
+#elif defined(__aarch64__)
+#define FIRST  x0
+#define SECOND x1
+    .macro stop what
+    cbnz \what, 1f
+    udf #0
+1:  msr daifclr, #2
+2:  b 2b
+    .endm
+    .macro save
+    sfu_push x29, x30
+    .endm
+    .macro restore
+    sfu_pop x29, x30
+    .endm
+    .macro back
+    ret
+    .endm
+#else
+#define FIRST  %r2
+#define SECOND %r3
+    .macro stop what
+    ltgr \what, \what
+    jne 1f
+    .short 0
+1:  larl %r4, mask
+    ssm 0(%r4)
+2:  j 2b
+    .endm
+    .macro save
+    sfu_push 11
+    .endm
+    .macro restore
+    sfu_pop 11
+    .endm
+    .macro back
+    br %r14
+    .endm
+    .section .rodata
+    .balign 2
+mask:
+    .byte 5, 0                          /* DAT stays on, external interruptions */
+#endif
+
+    .text
+    sfu_function_begin in_leaf
+    stop FIRST
+    back
+    sfu_function_end in_leaf
+
+    sfu_function_begin in_prologue      /* FP has been saved, and still is the caller's */
+    save
+    stop FIRST
+    restore
+    back
+    sfu_function_end in_prologue
+
+    sfu_function_begin in_epilogue      /* all has been restored */
+    save
+    restore
+    stop FIRST
+    back
+    sfu_function_end in_epilogue
+
+    sfu_function_begin on_stack         /* (what SP becomes, what) */
+#if defined(__x86_64__)
+    mov %rdi, %rsp
+#elif defined(__aarch64__)
+    mov sp, x0
+#else
+    lgr %r15, %r2
+#endif
+    stop SECOND
+    sfu_function_end on_stack
+
+    sfu_function_begin jump_to          /* a leaf function that jumps to its argument */
+#if defined(__x86_64__)
+    jmp *%rdi
+#elif defined(__aarch64__)
+    br x0
+#else
+    br %r2
+#endif
+    sfu_function_end jump_to
+
+    /* (where to) Returns there, as if the return address had been lost: nothing that could be one is left. */
+    sfu_function_begin return_wild
+#if defined(__x86_64__)
+    push $0
+    sfu_cfi .cfi_adjust_cfa_offset 8
+    push %rdi
+    sfu_cfi .cfi_adjust_cfa_offset 8
+    ret
+#elif defined(__aarch64__)
+    mov x30, x0
+    ret
+#else
+    lgr %r14, %r2
+    br %r14
+#endif
+    sfu_function_end return_wild
+
+#if defined(__x86_64__)
+    sfu_function_begin middle           /* two bytes behind it, in the middle of an instruction, is UD2 */
+    movabs $0x0b0f, %rax
+    ret
+    sfu_function_end middle
+#endif
+
+    /* What is not code, though a CPU takes it for that: illegal instructions. */
+    .data
+    .balign 16
+    .globl illegal_data
+    .type illegal_data, %object
+illegal_data:
+    .rept 8
+#if defined(__x86_64__)
+    ud2
+#elif defined(__aarch64__)
+    udf #0
+#else
+    .short 0
+#endif
+    .endr
+    .size illegal_data, . - illegal_data
+    .section .note.GNU-stack, "", %progbits
