@@ -9,7 +9,7 @@ STEPS ?= 210000
 STEP_NATIVE ?=
 
 STEP := build/step
-STEP_HARNESS := $(addprefix test/step/,step.c cpu.c rsp.c native.c image.c shadow.c trace.c faults.c)
+STEP_HARNESS := $(addprefix test/step/,step.c cpu.c rsp.c native.c image.c lookup.c shadow.c trace.c faults.c)
 STEP_PARTS := $(wildcard test/step/programs/*) test/step/build.sh
 STEP_LEVELS := O0 O1 O2 O3 Os
 
