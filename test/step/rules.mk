@@ -67,3 +67,18 @@ suite-step-mutants: $(STEP)/step $(foreach abi,$(ABIS),$(STEP)/$(abi)/patterns-g
 	$(STEP)/$(abi)/patterns-gcc12-O0 $(STEP)/$(abi)/patterns-gcc12-O2-signals)
 suite-step-mutants: $(STEP)/aarch64/patterns-gcc12-O2-pac
 	@test/run.sh step-mutants test/step/mutants.sh
+
+# ---- kernels that step themselves ----
+
+# Beside the program: the port as test/bare builds it, the stepper, and what it shares with the harness.
+STEP_KERNEL_PARTS = sfu.o $(addprefix port/print/,sfu_print.o sfu_build_id.o sfu_cycles.o sfu_record.o sfu_dump.o) \
+    $(addprefix port/baremetal/,kernel.o tables.o $(1)/boot.o $(1)/machine.o) \
+    $(addprefix test/step/,cpu.o shadow.o lookup.o kernel/stepper.o kernel/begin.o kernel/$(1).o)
+STEP_KERNELS_x86_64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 patterns-clang-O2 lua-gcc12-O2 zlib-gcc12-O2 sqlite-gcc12-O2) patterns-gcc12-O2-kernel+fp+hook patterns-clang-O2-kernel+8 zlib-gcc12-O2-kernel+8 lua-clang-O2-kernel+8
+
+define step_kernel_rules
+$(STEP_KERNELS_$(1):%=$(STEP)/$(1)/%): $(STEP_PARTS) port/baremetal/kernel.ld port/baremetal/$(1)/machine.ld \
+    $(foreach k,$(1) $(1)-hook $(1)-clang,$(addprefix $(BARE)/$(k)/,$(call STEP_KERNEL_PARTS,$(1)))) | $(TC)
+	KERNEL_PARTS="$(call STEP_KERNEL_PARTS,$(1))" test/step/build.sh $$@
+endef
+$(foreach cpu,$(BARE_CPUS),$(eval $(call step_kernel_rules,$(cpu))))
