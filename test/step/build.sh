@@ -13,7 +13,7 @@ here=$(dirname "$0")
 abi=$(basename "$(dirname "$out")")
 cpu=${abi%_be}
 tools=build/tc/$cpu
-read -ra KERNEL_PARTS <<<"${KERNEL_PARTS-}" # objects of a kernel, below build/bare/KIND
+read -ra KERNEL_PARTS <<<"${KERNEL_PARTS-}" # objects of a kernel, below build/bare/KIND; KERNEL_SFU: another sfu.o
 IFS=- read -r program compiler level flag <<<"$(basename "$out")-"
 flag=${flag%-}
 
@@ -37,7 +37,7 @@ kernel_way() {
     kernel) [ "$cpu" = x86_64 ] && cc+=(-mno-red-zone -fcf-protection=none) ;;
     hook) kind=$cpu-hook ;;
     fp) cc+=(-fno-omit-frame-pointer) ;;
-    8) [ "$compiler" = clang ] && cc+=(-mstack-alignment=8) || cc+=(-mpreferred-stack-boundary=3 -mgeneral-regs-only) ;;
+    8) [ "$compiler" = clang ] && cc+=(-mstack-alignment=8) || cc+=(-mpreferred-stack-boundary=3 -mgeneral-regs-only -DNO_FLOATS) ;;
     *) echo "build.sh: no way $1" >&2 && exit 2 ;;
     esac
 }
@@ -95,7 +95,8 @@ patterns | goto) files+=("$here/programs/$program.c") ;;
 zlib | lua | sqlite)
     src=$(test/toolchain/sources.sh)
     files+=("$here/programs/shim.c" "$here/programs/$program.c")
-    cc+=(-fno-tree-loop-distribute-patterns -fno-builtin -D__NO_CTYPE)
+    cc+=(-fno-builtin -D__NO_CTYPE)
+    [ "$compiler" = clang ] || cc+=(-fno-tree-loop-distribute-patterns)
     ;;&
 zlib)
     cc+=("-I$src/zlib")
@@ -116,12 +117,14 @@ esac
 
 # kernel_objects: the port's and the stepper's, whose memcpy is not the program's.
 kernel_objects() {
-    local directory
+    local directory from
     directory=$(dirname "$out")/$kind
     for f in "${KERNEL_PARTS[@]}"; do
+        from=build/bare/$kind/$f
+        [ "$f" != sfu.o ] || from=${KERNEL_SFU-$from}
         mkdir -p "$(dirname "$directory/$f")"
         "$tools/objcopy" --redefine-sym memcpy=kernel_memcpy --redefine-sym memset=kernel_memset \
-            --redefine-sym strcmp=kernel_strcmp "build/bare/$kind/$f" "$directory/$f"
+            --redefine-sym strcmp=kernel_strcmp "$from" "$directory/$f"
         files+=("$directory/$f")
     done
 }

@@ -74,11 +74,51 @@ suite-step-mutants: $(STEP)/aarch64/patterns-gcc12-O2-pac
 STEP_KERNEL_PARTS = sfu.o $(addprefix port/print/,sfu_print.o sfu_build_id.o sfu_cycles.o sfu_record.o sfu_dump.o) \
     $(addprefix port/baremetal/,kernel.o tables.o $(1)/boot.o $(1)/machine.o) \
     $(addprefix test/step/,cpu.o shadow.o lookup.o kernel/stepper.o kernel/begin.o kernel/$(1).o)
-STEP_KERNELS_x86_64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 patterns-clang-O2 lua-gcc12-O2 zlib-gcc12-O2 sqlite-gcc12-O2) patterns-gcc12-O2-kernel+fp+hook patterns-clang-O2-kernel+8 zlib-gcc12-O2-kernel+8 lua-clang-O2-kernel+8
+
+# Instructions per machine: what the small programs leave is shared by the others.
+STEP_KERNEL_STEPS := $(if $(filter command,$(firstword $(origin STEPS))),$(STEPS),100000)
+STEP_KERNELS_x86_64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 patterns-gcc12-Os patterns-clang-O2) \
+    patterns-gcc12-O2-kernel+fp patterns-gcc12-O2-kernel+8 patterns-gcc12-O2-kernel+8+hook \
+    patterns-gcc12-O1-kernel+fp+hook patterns-clang-O2-kernel+8 patterns-clang-O2-kernel+8+fp
+STEP_SHARED_x86_64 := zlib-gcc12-O2-kernel+8 sqlite-gcc12-O2-kernel+hook lua-clang-O2-kernel+8+fp
+STEP_KERNEL_CPUS := x86_64
+
+$(STEP)/judge: test/step/kernel/judge.c $(filter-out %/step.c %/rsp.c %/native.c,$(STEP_HARNESS)) \
+    $(wildcard test/step/*.h) sfu.c sfu.h $(wildcard port/fast/sfu_fast.*) | $(TC)
+	@mkdir -p $(@D)
+	$(CC) -O2 -g -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/fast -o $@ $(filter %.c,$^) -lelf
 
 define step_kernel_rules
-$(STEP_KERNELS_$(1):%=$(STEP)/$(1)/%): $(STEP_PARTS) port/baremetal/kernel.ld port/baremetal/$(1)/machine.ld \
+CHECK_$(1) += step-kernel-$(1)
+
+step_kernels_$(1) := $(addprefix $(STEP)/$(1)/,$(STEP_KERNELS_$(1)))
+step_shared_$(1) := $(addprefix $(STEP)/$(1)/,$(STEP_SHARED_$(1)))
+$$(step_kernels_$(1)) $$(step_shared_$(1)): $(STEP_PARTS) port/baremetal/kernel.ld port/baremetal/$(1)/machine.ld \
     $(foreach k,$(1) $(1)-hook $(1)-clang,$(addprefix $(BARE)/$(k)/,$(call STEP_KERNEL_PARTS,$(1)))) | $(TC)
 	KERNEL_PARTS="$(call STEP_KERNEL_PARTS,$(1))" test/step/build.sh $$@
+
+.PHONY: suite-step-kernel-$(1)
+suite-step-kernel-$(1): $(STEP)/judge $$(step_kernels_$(1)) $$(step_shared_$(1))
+	@test/toolchain/install.sh bare
+	@test/run.sh step-kernel-$(1) $(STEP)/judge -n $(STEP_KERNEL_STEPS) -f test/step/known-faults $(1) \
+	    $$(step_kernels_$(1)) $$(step_shared_$(1):%=+%)
+
+suite-step-kernel-mutants: export KERNEL_PARTS_$(1) = $(call STEP_KERNEL_PARTS,$(1))
+suite-step-kernel-mutants: export SFU_CC_$(1) = $(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(BARE_FLAGS)
+suite-step-kernel-mutants: $(STEP)/judge $$(step_kernels_$(1))
 endef
-$(foreach cpu,$(BARE_CPUS),$(eval $(call step_kernel_rules,$(cpu))))
+$(foreach cpu,$(STEP_KERNEL_CPUS),$(eval $(call step_kernel_rules,$(cpu))))
+
+.PHONY: step-kernel step-kernel-mutants suite-step-kernel-mutants
+
+## step-kernel: the same in kernels, by the machine's own exceptions; STEPS=1000000 for a long run
+step-kernel: $(STEP_KERNEL_CPUS:%=suite-step-kernel-%)
+	@! grep '^not ok' $(STEP_KERNEL_CPUS:%=build/results/step-kernel-%)
+
+## step-kernel-mutants: break sfu on purpose, in ways that these kernels have to notice
+step-kernel-mutants: suite-step-kernel-mutants
+	@! grep '^not ok' build/results/step-kernel-mutants
+
+CHECK_x86_64 += step-kernel-mutants
+suite-step-kernel-mutants:
+	@test/run.sh step-kernel-mutants test/step/kernel/mutants.sh

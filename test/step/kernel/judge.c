@@ -167,12 +167,13 @@ static bool run_kernel(struct options *options, struct kernel *k, unsigned long 
 {
     const struct boot *boot = boot_of(options->cpu->abi);
     char format[512], command[2048], line[1024];
+    unsigned long long limit = 300 + steps / 500; /* seconds: a hang is a failure */
     bool good = true;
     FILE *f;
 
-    snprintf(format, sizeof format, "timeout 3000 %s -m 128M -nodefaults -display none -no-reboot -kernel %%s %s </dev/null",
+    snprintf(format, sizeof format, "timeout %%llu %s -m 128M -nodefaults -display none -no-reboot -kernel %%s %s </dev/null",
              options->emulator != NULL ? options->emulator : boot->emulator, boot->arguments);
-    snprintf(command, sizeof command, format, k->path, steps, options->way);
+    snprintf(command, sizeof command, format, limit, k->path, steps, options->way);
     f = popen(command, "r");
     while (f != NULL && fgets(line, sizeof line, f) != NULL) {
         if (strncmp(line, "place ", 6) == 0 ? judge_place(options, k, line)

@@ -362,7 +362,9 @@ static void at_mark(void)
     if (!run.stepping)
         run.shadow.count = run.marks.depth + 1;
     shadow_mark(&run.shadow, &run.machine, &run.marks);
-    if (first || (!run.stepping && run.marks.now >= run.next_window && run.instructions < run.steps))
+    if (first)
+        run.stepping = false;
+    if (!run.stepping && run.marks.now >= run.next_window && run.instructions < run.steps)
         begin_window();
 }
 
