@@ -92,6 +92,11 @@ static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
     return 0;
 }
 
+bool kernel_read(uint64_t addr, uint64_t *value)
+{
+    return addr <= UINT64_MAX - sizeof *value && read_stack(NULL, addr, value, sizeof *value) == 0;
+}
+
 /* An empty stack's SP is its upper end, which may be where another stack begins. */
 static uint64_t which_stack(void *ctx, uint64_t sp)
 {
@@ -114,9 +119,28 @@ static const struct trap *trap_at(uint64_t sp)
     return readable((uintptr_t)trap, sizeof *trap) ? trap : NULL;
 }
 
-static int trap_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+/* Set in a frame's trap, which is a multiple of 8 otherwise: it is a struct trap, of the exception that came while
+ * exception_entry had not saved the registers yet, or had restored them. */
+#define INNER 1
+
+/* The trap that has saved the registers of FRAME; NULL: none, or it is not known. While exception_entry is at work its
+ * table leads to a trap frame that is not there as a whole: it is another PC and SP then that lie in their places. */
+static const struct trap *trap_of(const struct sfu_frame *frame)
 {
     const struct trap *trap = frame->trap != 0 ? trap_at(frame->trap) : first_trap;
+
+    if ((frame->trap & INNER) != 0) {
+        return (const struct trap *)(uintptr_t)(frame->trap - INNER);
+    }
+    if (trap == NULL || trap->pc != frame->regs.pc || trap->r[SFU_REG_SP] != frame->regs.sp) {
+        return NULL;
+    }
+    return trap;
+}
+
+static int trap_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+{
+    const struct trap *trap = trap_of(frame);
 
     (void)ctx;
     if (trap == NULL || reg >= sizeof trap->r / sizeof trap->r[0]) {
@@ -138,21 +162,27 @@ static struct sfu_registers interrupted(const struct trap *trap)
     return regs;
 }
 
-#ifdef KERNEL_TRAP_HOOK
-/* Without a table of exception_entry: the same by hand. */
+/* What exception_entry has interrupted, where no table says it. */
 static int cross_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
 {
-    const struct trap *trap = trap_at(frame->regs.sp);
-    uint64_t pc = sfu_lookup_pc(&frame->regs);
+    const struct trap *inner;
 
     (void)ctx;
-    if (pc < (uintptr_t)exception_entry || pc >= (uintptr_t)exception_entry_end || trap == NULL) {
+#ifdef KERNEL_TRAP_HOOK
+    /* No table at all. */
+    if (machine_saved(sfu_lookup_pc(&frame->regs)) && trap_at(frame->regs.sp) != NULL) {
+        trapped->regs = interrupted(trap_at(frame->regs.sp));
+        return SFU_OK;
+    }
+#endif
+    inner = trap_of(frame);
+    if (inner == NULL || inner->pc != frame->regs.pc) {
         return code;
     }
-    trapped->regs = interrupted(trap);
-    return SFU_OK;
+    trapped->regs = interrupted(inner);
+    trapped->trap = (uintptr_t)inner + INNER;
+    return machine_crossed(inner, &trapped->regs) ? (int)SFU_OK : code;
 }
-#endif
 
 struct sfu_target kernel_target = {
     .read = read_stack,
@@ -162,9 +192,7 @@ struct sfu_target kernel_target = {
 #ifdef MACHINE_PAC_MASK
     .pac_mask = MACHINE_PAC_MASK,
 #endif
-#ifdef KERNEL_TRAP_HOOK
     .trap = cross_trap,
-#endif
 };
 
 /* ---- into the printer ---- */
@@ -256,16 +284,21 @@ void kernel_trace_thread(const struct thread *thread)
     trace(&left);
 }
 
+struct sfu_registers kernel_interrupted(const struct trap *trap)
+{
+    first_trap = trap;
+    return interrupted(trap);
+}
+
 static _Noreturn void report_fault(const struct trap *trap)
 {
-    struct sfu_registers at = interrupted(trap);
+    struct sfu_registers at = kernel_interrupted(trap);
 
     kernel_print(printer.busy != 0 ? "\nfault: " : "fault: ");
     kernel_print(machine_cause(trap));
     kernel_print(", address ");
     kernel_print_hex(machine_fault_address(trap));
     kernel_print("\n");
-    first_trap = trap;
     crash(&at);
 }
 
@@ -273,9 +306,13 @@ static _Noreturn void report_fault(const struct trap *trap)
 void kernel_trap(struct trap *trap);
 void kernel_trap(struct trap *trap)
 {
+    bool timer = machine_trap(trap);
     void (*hook)(void);
 
-    if (machine_trap(trap)) {
+    if (kernel_hooks.trap != NULL && kernel_hooks.trap(trap)) {
+        return;
+    }
+    if (timer) {
         if (kernel_hooks.timer != NULL) {
             kernel_hooks.timer();
         }

@@ -40,6 +40,11 @@ const char *machine_cause(const struct trap *trap);
 uint64_t machine_fault_address(const struct trap *trap);
 /* Where SP points to in exception_entry while it calls the kernel: *TRAP or below it. */
 const struct trap *machine_trap_at(uint64_t sp);
+/* Whether at PC, in exception_entry, all is there. */
+bool machine_saved(uint64_t pc);
+/* TRAP has interrupted exception_entry, on the way in or out, where no table can say how. Sets PC and SP of what
+ * exception_entry has interrupted; FP and RA are as TRAP has found them. Returns false where nobody knows. */
+bool machine_crossed(const struct trap *trap, struct sfu_registers *regs);
 /* Bends PLACE of a loaded module to TARGET (symbol plus addend). Returns false for a TYPE it does not know. */
 bool machine_relocate(uint32_t type, uint8_t *place, uintptr_t target);
 
@@ -50,15 +55,15 @@ extern const char thread_left[], thread_start[];
 /* What thread_switch finds on the stack of a new thread, so that it begins at thread_start, which calls ENTRY. */
 uint64_t machine_new_thread(uint64_t top, void (*entry)(void));
 
-/* boot.S: where exception_entry lies, for the trap hook. */
-extern const char exception_entry[], exception_entry_end[];
-
 /* ---- the common part ---- */
 
 /* A stack that the unwinder may read: there is no other way into memory for it. GUARD bytes below LOW are the
  * stack's too, when it has run over, but cannot be read. */
 #define STACKS 8
 void kernel_add_stack(const void *low, uint64_t size, uint64_t guard);
+
+/* Reads a word from a stack. Returns false if it is in none. */
+bool kernel_read(uint64_t addr, uint64_t *value);
 
 struct thread {
     uint64_t sp;
@@ -80,9 +85,13 @@ _Noreturn void panic(const char *why);
 void kernel_trace_thread(const struct thread *thread);
 void kernel_new_thread(struct thread *thread, void *stack, uint64_t size, void (*entry)(void));
 
-/* Called on each timer interrupt, in each fault before it is reported, for each character that is printed, and at the
+/* The registers that TRAP has interrupted, for a walk that begins there. */
+struct sfu_registers kernel_interrupted(const struct trap *trap);
+
+/* Called on each trap, on each timer interrupt, in each fault before it is reported, for each character that is printed, and at the
  * end of a panic; NULL: nothing. They are there for the scenarios. */
 struct kernel_hooks {
+    bool (*trap)(struct trap *trap); /* returns whether the trap is done */
     void (*timer)(void);
     void (*fault)(void);
     void (*putc)(void);

@@ -22,9 +22,10 @@ BARE_LINK := -nostdlib -static-pie -Wl,--gc-sections,-z,norelro,--build-id=sha1,
 BARE_SOURCES := sfu.c $(addprefix port/print/,sfu_print.c sfu_build_id.c sfu_cycles.c sfu_record.c sfu_all.c) \
     port/symbols/sfu_symbols.c \
     port/baremetal/kernel.c port/baremetal/tables.c port/baremetal/module.c \
-    test/bare/scenarios.c test/bare/symbols.c
+    test/bare/scenarios.c test/bare/entry.c test/bare/symbols.c
 BARE_HEADERS := sfu.h \
-    $(wildcard arch/*.h arch/*/*.h port/print/*.h port/symbols/*.h port/baremetal/*.h port/baremetal/*/*.h)
+    $(wildcard arch/*.h arch/*/*.h port/print/*.h port/symbols/*.h port/baremetal/*.h port/baremetal/*/*.h) \
+    $(wildcard test/bare/*.h)
 
 # The same kernels in other ways. small: what the limits of size and stack are for. hook: no tables of exception
 # entries, and with frame pointers (but on s390x, where leaf functions would have some too). pac: signed return
@@ -48,6 +49,10 @@ $(2)/%.o: %.c $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
 	$$(BARE_CC) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
 
 $(2)/%.o: %.S $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
+	@mkdir -p $$(@D)
+	$(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
+
+$(2)/test/bare/entry-asm.o: test/bare/entry.S $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
 	@mkdir -p $$(@D)
 	$(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
 
@@ -81,6 +86,7 @@ $(2)/kernel-cut.elf: $(2)/cut/kernel.ld $(2)/symbols.o
 $(2)/kernel-missing.elf: $(2)/missing/kernel.ld $(2)/symbols.o
 $(2)/first.elf $(2)/kernel.elf $(2)/kernel-cut.elf $(2)/kernel-missing.elf: $(BARE_SOURCES:%.c=$(2)/%.o) \
     $(2)/port/baremetal/$(1)/boot.o $(2)/port/baremetal/$(1)/machine.o $(2)/test/bare/module.o \
+    $(2)/test/bare/entry-asm.o \
     port/baremetal/$(1)/machine.ld
 	$(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_LINK) $$(addprefix -L,$$(dir $$(filter %/kernel.ld,$$^))) \
 	    -Tport/baremetal/$(1)/machine.ld $$(filter %.o,$$^) -o $$@

@@ -36,6 +36,7 @@ STATUS = {"x86_64": (33, 35), "aarch64": (0, 1), "aarch64-pac": (0, 1), "s390x":
 
 START = {"x86_64": "boot64", "aarch64": "boot", "aarch64-pac": "boot", "s390x": "boot"}
 OUTERMOST, NO_FDE, BAD_FDE, BAD_STACK, TOO_MANY, NO_SECTION = 1, -13, -15, -17, -24, -1
+NO_PROGRESS = -22
 MAX_FRAMES = 64  # kernel_target
 DISTANCE = 16 << 20  # scenario_slide
 
@@ -45,6 +46,19 @@ class Trace:
 
     def __init__(self, frames, end=OUTERMOST, slide=0, first=0, own=False):
         self.frames, self.end, self.slide, self.first, self.own = frames, end, slide, first, own
+
+
+class Places:
+    """What scenario_entry says of WHAT: how often the CPU has stopped, and how many traces say that they do not know
+    what has been interrupted. Each of them is all instructions from a symbol (with an offset) to another, so often."""
+
+    def __init__(self, what, stops, unknown):
+        self.what, self.stops, self.unknown = what, stops, unknown
+
+    def line(self, image):
+        stops, unknown = (sum(times * image.instructions(start, end) for times, start, end in ranges)
+                          for ranges in (self.stops, self.unknown))
+        return f"{self.what} 0x{stops:016x} 0x{unknown:016x}"
 
 
 class Record:
@@ -59,7 +73,24 @@ def asserted(frames):
     return ["panic", "assert_3", "assert_2", "assert_1", "scenario_assert"] + frames
 
 
-def scenarios(cpu):
+def entry_places(cpu, kind):
+    """What scenario_entry stops at. Without tables, x86_64's hook knows what it needs for IRETQ only."""
+    if cpu == "x86_64":
+        vectors = [(1, f"vectors+{16 * n}", f"vectors+{16 * n + 16}") for n in (6, 13, 32)]
+        entry = [(3, "exception_entry", "exception_entry_end")]
+        known = [(-3, "exception_saved", "exception_restored"), (-3, "exception_return", "exception_entry_end")]
+        hook = kind == "x86_64-hook"
+        return [Places("entry", entry, entry + known if hook else []),
+                Places("vectors", vectors, vectors if hook else [])]
+    if cpu == "s390x":
+        # Where SP is still, or again, that of what was interrupted. It is known, but the core wants SP to grow.
+        still = [(1, "program_restored", "external_entry"), (1, "external_entry", "external_switched"),
+                 (1, "external_restored", "exception_entry_end")]
+        return [Places("entry", [(1, "program_saved+6", "exception_entry_end")], still)]
+    return [Places("entry", [(2, "exception_saved+4", "exception_entry_end")], [])]
+
+
+def scenarios(cpu, kind):
     """name: (lines and traces in order, whether it ends well)"""
     # A fault in a fault: only x86_64 goes on on the stack that it is on.
     nested = "read_at+0~" if cpu == "x86_64" else "read_at+0~!"
@@ -119,6 +150,16 @@ def scenarios(cpu):
         "slide-irq": ([illegal, Trace(interrupted + ["moved_irq", "kernel_restart", "boot_again"], OUTERMOST,
                                       DISTANCE)], False),
     }
+    result["entry"] = entry_places(cpu, kind), True
+    stopped = {"x86_64": "general protection fault", "s390x": "program check"}.get(cpu, "exception")
+    back = main_trace(cpu, ["exception_entry", "probe~" if cpu == "x86_64" else "probe~!", "probe_caller",
+                            "scenario_return"])
+    if cpu == "s390x":  # as in entry_places
+        back = Trace(["exception_entry"], NO_PROGRESS)
+    result["return"] = [f"fault: {stopped}, address .*", back], False
+    if cpu.startswith("aarch64"):
+        result["return-illegal"] = ["fault: illegal state, address .*",
+                                    main_trace(cpu, ["probe", "probe_caller", "scenario_return_illegal"])], False
     if cpu == "x86_64":  # the others take faults on a stack of their own
         result["popped"] = [illegal, main_trace(cpu, ["popped", "with_array", "scenario_popped"])], False
     return result
@@ -150,8 +191,7 @@ class Image:
             word = line.split()
             if len(word) == 4 and word[2] in "tT":
                 self.functions.append((int(word[0], 16), int(word[1], 16), word[3]))
-            else:
-                self.objects[word[-1]] = int(word[0], 16)
+            self.objects[word[-1]] = int(word[0], 16)
         self.functions.sort()
         self.build_id = re.search(r"Build ID: ([0-9a-f]+)", self.tool("readelf", "-n", self.path))[1]
 
@@ -173,6 +213,16 @@ class Image:
             if m and m[1] == name:
                 return int(m[2], 16), int(m[3], 16), int(m[4], 16)
         raise LookupError(name)
+
+    def instructions(self, start, end):
+        """how many there are from START to END, "symbol+offset" both; none behind a jump"""
+        def address(text):
+            name, _, offset = text.partition("+")
+            return self.objects[name] + int(offset or "0", 0)
+        listing = self.tool("objdump", "-d", "--no-show-raw-insn", "-j.text", f"--start-address={address(start)}",
+                            f"--stop-address={address(end)}", self.path)
+        found = re.findall(r"^ *[0-9a-f]+:\s+(\w+)", listing, re.M)
+        return found.index("jmp") + 1 if "jmp" in found else len(found)
 
     def module_function(self, name):
         """(start, size) of a function of the module, which is relocated where it lies"""
@@ -301,7 +351,7 @@ def boot(cpu, path, scenario, reboot):
 
 def check_scenario(cpu, image, name, first=(), wanted=None):
     """FIRST: what is printed before; WANTED: instead of what the scenario prints otherwise."""
-    usual, good = scenarios(cpu)[name]
+    usual, good = scenarios(cpu, os.path.basename(image.directory))[name]
     wanted = wanted or usual
     lines, status = boot(cpu, image.path, name, name.startswith("record"))
     lines = [line for line in lines if not line.startswith(("SeaBIOS", "Booting from", "iPXE"))]
@@ -309,6 +359,9 @@ def check_scenario(cpu, image, name, first=(), wanted=None):
         try:
             if isinstance(item, Trace):
                 printed = check_trace(image, item, lines)
+            elif isinstance(item, Places):
+                must(lines[0] == item.line(image), f"'{lines[0]}' instead of '{item.line(image)}'")
+                lines.pop(0)
             elif isinstance(item, Record):
                 check_record(image, printed, lines)
             else:
@@ -389,7 +442,7 @@ def tests(cpu, tools, directory):
     """(name, function) for each test of the images in DIRECTORY"""
     short = os.path.basename(directory)
     machine = short if short in QEMU else cpu
-    for name in scenarios(machine):
+    for name in scenarios(machine, short):
         yield f"{short}/{name}", lambda name=name: check_scenario(machine, Image(tools, directory), name)
     if short == cpu:
         yield f"{short}/readme", lambda: check_readme(cpu)

@@ -6,6 +6,7 @@
  * merging them, and the file is compiled without sibling calls.
  */
 #include "kernel.h"
+#include "scenarios.h"
 #include "sfu_all.h"
 #include "sfu_print.h"
 
@@ -618,6 +619,11 @@ static const struct {
     {"illegal", scenario_illegal},
     {"irq", scenario_irq},
     {"tick", scenario_tick},
+    {"entry", scenario_entry},
+    {"return", scenario_return},
+#if defined(__aarch64__)
+    {"return-illegal", scenario_return_illegal},
+#endif
     {"nested", scenario_nested},
     {"printer", scenario_printer},
     {"overflow", scenario_overflow},

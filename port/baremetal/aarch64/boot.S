@@ -76,7 +76,7 @@ vectors:
     vector sp1, 1
     .balign 256
 
-    .globl exception_entry, exception_entry_end
+    .globl exception_entry, exception_entry_end, exception_saved, exception_restored
     .type exception_entry, %function
 exception_entry:                        /* X0: interrupted SP, X1: whether it is an interrupt; both saved */
     stp x2, x3, [sp, #16]
@@ -97,6 +97,7 @@ exception_entry:                        /* X0: interrupted SP, X1: whether it is
     mrs x2, elr_el1
     mrs x3, spsr_el1
     stp x2, x3, [sp, #TRAP_PC]
+exception_known:
     mrs x2, esr_el1
     mrs x3, far_el1
     stp x2, x3, [sp, #TRAP_PC + 16]
@@ -105,6 +106,8 @@ exception_entry:                        /* X0: interrupted SP, X1: whether it is
 exception_saved:
     bl kernel_trap
     ldp x2, x3, [sp, #TRAP_PC]
+    ldr x0, [sp, #TRAP_SP]
+    stp x2, x0, [sp, #TRAP_RETURN]
     msr elr_el1, x2
     msr spsr_el1, x3
     ldp x2, x3, [sp, #16]
@@ -123,13 +126,16 @@ exception_saved:
     ldp x28, x29, [sp, #224]
     ldr x30, [sp, #240]
     ldp x0, x1, [sp], #TRAP_SIZE
+exception_restored:
     eret
 exception_entry_end:
     .size exception_entry, . - exception_entry
 
 #ifndef KERNEL_TRAP_HOOK
-    sfu_trap_begin exception_entry, exception_entry_end
-    sfu_trap_row exception_saved, cfa=TRAP_SP, ra=TRAP_PC, fp=TRAP_X29
+    /* No row before the PC is on the stack: an exception there has written over ELR_EL1. None for ERET, where the
+     * frame lies below SP: machine_crossed. */
+    sfu_trap_begin exception_entry, exception_restored
+    sfu_trap_row exception_known, cfa=TRAP_SP, ra=TRAP_PC, fp=TRAP_X29
     sfu_trap_end
 #endif
 

@@ -3,7 +3,7 @@
 /* aarch64, QEMU's virt at EL1: PL011 at 0x9000000, GICv2, generic timer, semihosting for arguments and the end. */
 #include "kernel.h"
 
-extern const char vectors[], exception_stack[], exception_stack_top[];
+extern const char vectors[], exception_saved[], exception_restored[], exception_stack[], exception_stack_top[];
 
 static char command_line[128];
 static uint64_t level1[4] __attribute__((aligned(4096)));
@@ -102,11 +102,16 @@ void machine_start_timer(void)
     __asm__ volatile("msr cntp_tval_el0, %0; msr cntp_ctl_el0, %1" : : "r"((uint64_t)100000), "r"((uint64_t)1));
 }
 
+enum { ILLEGAL_STATE = 0x0e };
+
 bool machine_trap(struct trap *trap)
 {
     uint32_t number;
 
     if (trap->irq == 0) {
+        if (trap->syndrome >> 26 == ILLEGAL_STATE) { /* ERET went there, but kept the stack pointer of exceptions */
+            __asm__ volatile("mrs %0, sp_el0" : "=r"(trap->r[SFU_REG_SP]));
+        }
         return false;
     }
     number = *at(CPU_INTERFACE + 0xc);
@@ -118,6 +123,8 @@ bool machine_trap(struct trap *trap)
 const char *machine_cause(const struct trap *trap)
 {
     switch (trap->syndrome >> 26 & 0x3f) {
+    case ILLEGAL_STATE:
+        return "illegal state";
     case 0x00:
         return "illegal instruction";
     case 0x21:
@@ -139,6 +146,19 @@ uint64_t machine_fault_address(const struct trap *trap)
 const struct trap *machine_trap_at(uint64_t sp)
 {
     return (const struct trap *)sp;
+}
+
+bool machine_saved(uint64_t pc)
+{
+    return pc >= (uintptr_t)exception_saved && pc < (uintptr_t)exception_restored;
+}
+
+/* At ERET. On the way in, as long as ELR_EL1 has not been saved, TRAP has written over it. */
+bool machine_crossed(const struct trap *trap, struct sfu_registers *regs)
+{
+    uint64_t sp = trap->r[SFU_REG_SP];
+
+    return trap->pc == (uintptr_t)exception_restored && kernel_read(sp - 16, &regs->pc) && kernel_read(sp - 8, &regs->sp);
 }
 
 uint64_t machine_new_thread(uint64_t top, void (*entry)(void))

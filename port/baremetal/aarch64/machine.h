@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* The layout of what exception_entry (boot.S) saves. */
-#define TRAP_X29  232
-#define TRAP_SP   248
-#define TRAP_PC   256
-#define TRAP_SIZE 304
+#define TRAP_X29    232
+#define TRAP_SP     248
+#define TRAP_PC     256
+#define TRAP_RETURN 304
+#define TRAP_SIZE   320
 
 /* 32 bits of address by TTBR0, 4 KiB granule, write-back tables; nothing by TTBR1. */
 #define MACHINE_TCR (32 | 0x3500 | 1 << 23)
@@ -21,9 +22,13 @@ struct trap {
     uint64_t pc, spsr, syndrome, address;
     uint64_t irq; /* 1: an interrupt */
     uint64_t unused;
+    /* Where it returns to, written on the way out. At ERET, where SP is above all of this, an exception that comes
+     * writes its own frame over the rest, but not over these before it returns. */
+    uint64_t return_pc, return_sp;
 };
 _Static_assert(offsetof(struct trap, r[31]) == TRAP_SP, "boot.S");
 _Static_assert(offsetof(struct trap, pc) == TRAP_PC, "boot.S");
+_Static_assert(offsetof(struct trap, return_pc) == TRAP_RETURN, "boot.S");
 _Static_assert(sizeof(struct trap) == TRAP_SIZE, "boot.S");
 
 static inline uint8_t *machine_sp(void)

@@ -7,8 +7,6 @@
 #include "machine.h"
 #include "sfu_asm.h"
 
-#define SAVED 0x200                     /* in the low core, free for the system: registers on their way */
-#define RETURN 0x280
 #define STACK_SIZE 16384
 
 /* ---- start ---- */
@@ -34,10 +32,32 @@ parameters:
 
 /* ---- interruptions ---- */
 
+    /* The way to exception_saved: registers from SAVED, PSW from OLD, both in the low core. */
+    .macro save saved, old, irq
+    mvc TRAP_PSW(16, %r15), \old
+    mvc TRAP_GPRS(128, %r15), \saved
+    lghi %r1, \irq
+    stg %r1, TRAP_IRQ(%r15)
+    la %r2, TRAP_GPRS(%r15)
+    lg %r1, TRAP_R15(%r15)
+    aghi %r1, 160
+    stg %r1, TRAP_CFA(%r15)
+    .endm
+
+    /* The way back, by a PSW in the low core. One for each: a program interruption in the other's way back returns. */
+    .macro restore return
+    mvc \return(16), TRAP_PSW(%r15)
+    lmg %r0, %r15, TRAP_GPRS(%r15)
+    .endm
+
     .text
-    .globl program_entry
+    .globl program_entry, program_saved, program_restored
+    .globl external_entry, external_switched, external_saved, external_restored
+    .globl exception_entry, exception_entry_end
+    .type exception_entry, @function
+exception_entry:
 program_entry:
-    stmg %r0, %r15, SAVED
+    stmg %r0, %r15, PROGRAM_SAVED
     larl %r1, exception_stack
     lgr %r2, %r15
     slgr %r2, %r1
@@ -45,42 +65,38 @@ program_entry:
     jle 1f
     larl %r15, exception_stack + STACK_SIZE
 1:  aghi %r15, -TRAP_SIZE
-    mvc TRAP_PSW(16, %r15), 0x150
     llgf %r1, 0x8c                      /* instruction length, code */
     stg %r1, TRAP_CODE(%r15)
     lg %r1, 0xa8                        /* translation-exception address */
     stg %r1, TRAP_ADDRESS(%r15)
-    lghi %r1, 0
-    j exception_entry
-
-    .globl external_entry
-external_entry:
-    stmg %r0, %r15, SAVED
-    larl %r15, interrupt_stack + STACK_SIZE
-    aghi %r15, -TRAP_SIZE
-    mvc TRAP_PSW(16, %r15), 0x130
-    lghi %r1, 1
-
-    .globl exception_entry, exception_entry_end
-    .type exception_entry, @function
-exception_entry:
-    stg %r1, TRAP_IRQ(%r15)
-    mvc TRAP_GPRS(128, %r15), SAVED
-    lg %r1, TRAP_R15(%r15)
-    aghi %r1, 160
-    stg %r1, TRAP_CFA(%r15)
-    la %r2, TRAP_GPRS(%r15)
-exception_saved:
+    save PROGRAM_SAVED, 0x150, 0
+program_saved:
     brasl %r14, kernel_trap
-    mvc RETURN(16), TRAP_PSW(%r15)
-    lmg %r0, %r15, TRAP_GPRS(%r15)
-    lpswe RETURN
+    restore PROGRAM_RETURN
+program_restored:
+    lpswe PROGRAM_RETURN
+
+external_entry:
+    stmg %r0, %r15, EXTERNAL_SAVED
+    larl %r15, interrupt_stack + STACK_SIZE
+external_switched:
+    aghi %r15, -TRAP_SIZE
+    save EXTERNAL_SAVED, EXTERNAL_OLD, 1
+external_saved:
+    brasl %r14, kernel_trap
+    restore EXTERNAL_RETURN
+external_restored:
+    lpswe EXTERNAL_RETURN
 exception_entry_end:
     .size exception_entry, . - exception_entry
 
 #ifndef KERNEL_TRAP_HOOK
-    sfu_trap_begin exception_entry, exception_entry_end
-    sfu_trap_row exception_saved, cfa=TRAP_CFA, ra=TRAP_PC, fp=TRAP_R11
+    /* No table where PC or SP are in the low core, at which no row can point: machine_crossed. */
+    sfu_trap_begin program_saved, program_restored
+    sfu_trap_row program_saved, cfa=TRAP_CFA, ra=TRAP_PC, fp=TRAP_R11
+    sfu_trap_end
+    sfu_trap_begin external_saved, external_restored
+    sfu_trap_row external_saved, cfa=TRAP_CFA, ra=TRAP_PC, fp=TRAP_R11
     sfu_trap_end
 #endif
 

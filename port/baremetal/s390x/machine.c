@@ -9,7 +9,9 @@ enum { STACK_SIZE = 16384, MAPPED = 32, INVALID = 0x20 };
 #define PSW_64BIT 0x0000000180000000u
 #define CR0_CLOCK 0x0000000000000800u
 
-extern const char program_entry[], external_entry[], parameters[], exception_stack[], interrupt_stack[];
+extern const char program_entry[], program_saved[], program_restored[];
+extern const char external_entry[], external_switched[], external_saved[], external_restored[];
+extern const char parameters[], exception_stack[], interrupt_stack[];
 
 static uint64_t segments[512] __attribute__((aligned(4096)));
 static uint64_t pages[MAPPED][256] __attribute__((aligned(2048)));
@@ -147,7 +149,8 @@ void machine_start_timer(void)
     change_control0(0, CR0_CLOCK);
 }
 
-/* Codes 0x10, 0x11 and 0x38 to 0x3b leave the PSW at the instruction, the others behind it. */
+/* Codes 0x10, 0x11 and 0x38 to 0x3b leave the PSW at the instruction, the others behind it. So does 0x80, an event that
+ * was to come before the instruction. */
 static bool is_translation(uint32_t code)
 {
     return code == 0x10 || code == 0x11 || (code >= 0x38 && code <= 0x3b);
@@ -159,7 +162,7 @@ bool machine_trap(struct trap *trap)
         change_control0(CR0_CLOCK, 0);
         return true;
     }
-    if (!is_translation(trap->code & 0x7f)) {
+    if (!is_translation(trap->code & 0x7f) && (trap->code & 0xff) != 0x80) {
         trap->pc -= trap->code >> 16 & 7;
     }
     return false;
@@ -183,6 +186,31 @@ uint64_t machine_fault_address(const struct trap *trap)
 const struct trap *machine_trap_at(uint64_t sp)
 {
     return (const struct trap *)(sp + TRAP_GPRS);
+}
+
+bool machine_saved(uint64_t pc)
+{
+    return (pc >= (uintptr_t)program_saved && pc < (uintptr_t)program_restored) ||
+           (pc >= (uintptr_t)external_saved && pc < (uintptr_t)external_restored);
+}
+
+/* At the LPSWEs, and on the way in of external interruptions. On that of program interruptions, TRAP, which is one too,
+ * has written over the old PSW. */
+bool machine_crossed(const struct trap *trap, struct sfu_registers *regs)
+{
+    const struct psw *psw = low(EXTERNAL_OLD);
+
+    if (trap->pc == (uintptr_t)program_restored) {
+        psw = low(PROGRAM_RETURN);
+    } else if (trap->pc == (uintptr_t)external_restored) {
+        psw = low(EXTERNAL_RETURN);
+    } else if (trap->pc < (uintptr_t)external_entry || trap->pc >= (uintptr_t)external_saved) {
+        return false;
+    } else if (trap->pc >= (uintptr_t)external_switched) {
+        regs->sp = *(const uint64_t *)low(EXTERNAL_SAVED + 8 * SFU_REG_SP);
+    }
+    regs->pc = psw->address;
+    return true;
 }
 
 uint64_t machine_new_thread(uint64_t top, void (*entry)(void))

@@ -12,6 +12,14 @@
 #define TRAP_IRQ     (TRAP_GPRS + 168)
 #define TRAP_SIZE    (TRAP_GPRS + 176)
 
+/* In the low core, where the CPU keeps old PSWs and the system may keep what it likes: registers on their way to the
+ * stack, PSWs to return by. */
+#define EXTERNAL_OLD    0x130
+#define PROGRAM_SAVED   0x200
+#define PROGRAM_RETURN  0x280
+#define EXTERNAL_SAVED  0x300
+#define EXTERNAL_RETURN 0x380
+
 #ifndef __ASSEMBLER__
 #include <stdbool.h>
 #include <stddef.h>

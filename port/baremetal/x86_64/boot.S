@@ -71,27 +71,37 @@ boot:
 
 /* ---- exceptions ---- */
 
+/* Vectors for which the CPU pushes an error code: 8, 10 to 14, 17, 21. */
+#define HAS_ERROR_CODE (0x227d00 >> vector & 1)
+
     .text
     .balign 16
-    .globl vectors
+    .globl vectors, vectors_end
+    .type vectors, @function
 vectors:                                /* 16 bytes each */
     .set vector, 0
     .rept 33
     .balign 16
-    .if (vector == 8) || (vector >= 10 && vector <= 14) || (vector == 17) || (vector == 21)
-    .else
-    push $0                             /* where the CPU pushes an error code */
+    .if HAS_ERROR_CODE == 0
+    push $0
     .endif
     push $vector
     jmp exception_entry
     .set vector, vector + 1
     .endr
+vectors_end:
+    .size vectors, . - vectors
 
-    .globl exception_entry, exception_entry_end
+    .globl exception_entry, exception_entry_end, exception_saved, exception_restored, exception_return
     .type exception_entry, @function
 exception_entry:                        /* in the order of the DWARF numbers, from the last */
     .irp reg, r15, r14, r13, r12, r11, r10, r9, r8, rsp, rbp, rdi, rsi, rbx, rcx, rdx, rax
+    .ifc \reg, rsp
+    push TRAP_RSP - TRAP_R8(%rsp)       /* the interrupted one */
+    .else
     push %\reg
+    .endif
+.Lpushed_\reg:
     .endr
     cld
     mov %rsp, %rdi
@@ -99,17 +109,68 @@ exception_entry:                        /* in the order of the DWARF numbers, fr
 exception_saved:
     call kernel_trap
     add $8, %rsp
-    .irp reg, rax, rdx, rcx, rbx, rsi, rdi, rbp, r8, r8, r9, r10, r11, r12, r13, r14, r15
-    pop %\reg                           /* the first into R8 is RSP's, which IRETQ brings */
+exception_restored:                     /* from here on each instruction leaves less on the stack */
+    .irp reg, rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8, r9, r10, r11, r12, r13, r14, r15
+    .ifc \reg, rsp
+    pop %r8                             /* IRETQ brings RSP */
+    .else
+    pop %\reg
+    .endif
+.Lpopped_\reg:
     .endr
     add $16, %rsp
+exception_return:
     iretq
 exception_entry_end:
     .size exception_entry, . - exception_entry
 
 #ifndef KERNEL_TRAP_HOOK
+    /* PUSHED bytes lie above what SP points to and below what the CPU has pushed: RIP, CS, RFLAGS, RSP, SS. */
+    .macro row at
+    .if in_frame && pushed >= TRAP_RIP - TRAP_RBP
+    sfu_trap_row \at, cfa=pushed+24, ra=pushed, fp=pushed-TRAP_RIP+TRAP_RBP
+    .else
+    sfu_trap_row \at, cfa=pushed+24, ra=pushed
+    .endif
+    .endm
+    .macro row_pushed at
+    .set pushed, pushed + 8
+    row \at
+    .endm
+
+    sfu_trap_begin vectors, vectors_end
+    .set in_frame, 0
+    .set vector, 0
+    .rept 33
+    .set pushed, 8 * HAS_ERROR_CODE
+    row vectors+16*vector
+    .if HAS_ERROR_CODE == 0
+    row_pushed vectors+16*vector+2
+    row_pushed vectors+16*vector+4
+    .else
+    row_pushed vectors+16*vector+2
+    .endif
+    .set vector, vector + 1
+    .endr
+    sfu_trap_end
+
+    /* On the way in RBP still has its value, on the way out until it is popped its slot has. */
     sfu_trap_begin exception_entry, exception_entry_end
-    sfu_trap_row exception_saved, cfa=8+TRAP_RSP, ra=8+TRAP_RIP, fp=8+TRAP_RBP
+    .set pushed, 16
+    row exception_entry
+    .irp reg, r15, r14, r13, r12, r11, r10, r9, r8, rsp, rbp, rdi, rsi, rbx, rcx, rdx, rax
+    row_pushed .Lpushed_\reg
+    .endr
+    .set in_frame, 1
+    row_pushed exception_saved
+    .set pushed, TRAP_RIP
+    row exception_restored
+    .irp reg, rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8, r9, r10, r11, r12, r13, r14, r15
+    .set pushed, pushed - 8
+    row .Lpopped_\reg
+    .endr
+    .set pushed, 0
+    row exception_return
     sfu_trap_end
 #endif
 

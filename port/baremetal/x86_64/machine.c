@@ -5,7 +5,7 @@
 
 enum { DOUBLE_FAULT = 8, TIMER = 32, VECTORS = 33 };
 
-extern const char vectors[];
+extern const char vectors[], exception_saved[], exception_restored[], exception_return[];
 extern uint64_t gdt[4], tables[6][512];
 
 static const char *command_line;
@@ -151,7 +151,6 @@ void machine_start_timer(void)
 
 bool machine_trap(struct trap *trap)
 {
-    trap->r[SFU_REG_SP] = trap->sp;
     if (trap->vector != TIMER) {
         return false;
     }
@@ -188,6 +187,18 @@ uint64_t machine_fault_address(const struct trap *trap)
 const struct trap *machine_trap_at(uint64_t sp)
 {
     return (const struct trap *)(sp + 8);
+}
+
+bool machine_saved(uint64_t pc)
+{
+    return pc >= (uintptr_t)exception_saved && pc < (uintptr_t)exception_restored;
+}
+
+/* For the kernel without tables, by far not all that they say: at IRETQ, which faults if what it takes is no good. */
+bool machine_crossed(const struct trap *trap, struct sfu_registers *regs)
+{
+    return trap->pc == (uintptr_t)exception_return && kernel_read(trap->sp, &regs->pc) &&
+           kernel_read(trap->sp + 24, &regs->sp);
 }
 
 uint64_t machine_new_thread(uint64_t top, void (*entry)(void))

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 /* The layout of what exception_entry (boot.S) saves. */
 #define TRAP_RBP  48
+#define TRAP_R8   64
 #define TRAP_RIP  144
 #define TRAP_RSP  168
 #define TRAP_SIZE 184

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * What an exception interrupts in entry.c: probe, a leaf function that says where it is, with PROBE_FP in FP and
+ * PROBE_KEPT in another register that calls keep. (where to store SP, FP and, where there is a link register, RA; what
+ * to do: 0: an illegal instruction, 1: wait for an interrupt, 2: x86_64: an exception with an error code)
+ */
+#include "sfu_asm.h"
+#include "entry.h"
+
+    .text
+    sfu_function_begin probe_caller
+#if defined(__x86_64__)
+    sfu_push %rbp
+    sfu_push %rbx
+    mov $PROBE_FP, %ebp
+    mov $PROBE_KEPT, %ebx
+    call probe
+    sfu_pop %rbx
+    sfu_pop %rbp
+    ret
+#elif defined(__aarch64__)
+    sfu_push x29, x30
+    sfu_push x19, x20
+    mov x29, #PROBE_FP
+    mov x19, #PROBE_KEPT
+    bl probe
+    sfu_pop x19, x20
+    sfu_pop x29, x30
+    ret
+#else
+    sfu_push 6
+    lghi %r11, PROBE_FP
+    lghi %r6, PROBE_KEPT
+    brasl %r14, probe
+    sfu_pop 6
+    br %r14
+#endif
+    sfu_function_end probe_caller
+
+    .globl probe_illegal, probe_wait, probe_error, probe_return
+    sfu_function_begin probe
+#if defined(__x86_64__)
+    mov %rsp, (%rdi)
+    mov %rbp, 8(%rdi)
+    mov (%rsp), %rax
+    mov %rax, 16(%rdi)
+    cmp $1, %esi
+    je 1f
+    ja 2f
+probe_illegal:
+    ud2
+1:  sti
+    nop                                 /* STI lets interrupts in behind the next instruction */
+probe_wait:
+    jmp probe_wait
+2:  mov $1, %eax
+    ror $1, %rax
+probe_error:
+    mov (%rax), %rax                    /* not canonical */
+probe_return:
+    cli
+    ret
+#elif defined(__aarch64__)
+    mov x2, sp
+    stp x2, x29, [x0]
+    str x30, [x0, #16]
+    cbnz x1, 1f
+probe_illegal:
+    udf #0
+1:  msr daifclr, #2
+probe_wait:
+    b probe_wait
+probe_error:
+probe_return:
+    msr daifset, #2
+    ret
+#else
+    stg %r15, 0(%r2)
+    stg %r11, 8(%r2)
+    stg %r14, 16(%r2)
+    ltgr %r3, %r3
+    jne 1f
+probe_illegal:
+    .short 0
+1:  stosm 24(%r2), 1                    /* external interruptions */
+probe_wait:
+    j probe_wait
+probe_error:
+probe_return:
+    stnsm 24(%r2), 0xfe
+    br %r14
+#endif
+    sfu_function_end probe
+
+#if defined(__x86_64__)
+    /* Vector 1: the breakpoint must be gone before exception_entry is reached again. */
+    .globl debug_entry
+debug_entry:
+    push %rax
+    xor %eax, %eax
+    mov %rax, %dr7
+    pop %rax
+    jmp vectors + 16
+#endif
+
+    .section .note.GNU-stack, "", %progbits
