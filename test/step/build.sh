@@ -37,6 +37,7 @@ kernel_way() {
     kernel) [ "$cpu" = x86_64 ] && cc+=(-mno-red-zone -fcf-protection=none) ;;
     hook) kind=$cpu-hook ;;
     fp) cc+=(-fno-omit-frame-pointer) ;;
+    nofp) cc+=(-fomit-frame-pointer) ;;
     8) [ "$compiler" = clang ] && cc+=(-mstack-alignment=8) || cc+=(-mpreferred-stack-boundary=3 -mgeneral-regs-only -DNO_FLOATS) ;;
     *) echo "build.sh: no way $1" >&2 && exit 2 ;;
     esac
@@ -157,7 +158,7 @@ link_kernel() {
     sed 's/\*(.comment /*(/' port/baremetal/kernel.ld >"$ld/kernel.ld" # the harness reads the compiler's name there
     functions '' >"$out.s"
     for f in "$out.first" "$out"; do
-        link -Wl,--gc-sections,--build-id=sha1,-z,norelro,-z,max-page-size=4096 -Wl,--wrap=step_mark,--wrap=kernel_trap \
+        link -Wl,--gc-sections,--build-id=sha1,-z,norelro,-z,max-page-size=4096 -Wl,--wrap=step_mark \
             "-Wl,-L,$ld,-T,port/baremetal/$cpu/machine.ld" -o "$f" "${files[@]}" "$out.s"
         functions "$f" >"$out.s"
     done

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * A kernel that steps a program in its own mode, on a stack that the exceptions share, and walks at each instruction:
+ * A kernel that steps a program in its own mode, with the exceptions on the very stack that runs, and walks at each instruction:
  * from the handler through the port's exception entry and the interrupted function to the outermost one. The truth is
  * the shadow stack's (../shadow.h), which sees what the CPU did and no table.
  *
- * Command line: STEPS[,own]. With "own" the exceptions come on the program's own stack. It prints, for the harness:
+ * Command line: STEPS[,port]. With "port" exceptions come on the stack that the port has for them, if it has one. It
+ * prints, for the harness:
  *
  *   place ...   one for each place in which a walk was wrong: see print_place
  *   steps ...   the figures
@@ -13,8 +14,6 @@
 #include "stepper.h"
 #include "../shadow.h"
 
-void __real_kernel_trap(struct trap *trap);
-void __wrap_kernel_trap(struct trap *trap);
 int strcmp(const char *a, const char *b);
 
 enum { MIN_WINDOW = 5000, MAX_HELD = 16, MAX_FRAMES = 1024, MAX_PLACES = 64, CODE = 4 << 20, MAX_HANDLER = 8 };
@@ -393,19 +392,13 @@ static void at_breakpoint(const struct trap *trap)
     }
 }
 
-/* Instead of the port's kernel_trap, which sees to all else. */
-void __wrap_kernel_trap(struct trap *trap)
+/* The port's kernel_trap calls it. */
+static bool on_trap(struct trap *trap)
 {
     enum cause cause = step_cause(trap);
-    uint64_t pc;
 
-    if (cause == OTHER) {
-        __real_kernel_trap(trap);
-        return;
-    }
-    pc = trap->pc;
-    (void)machine_trap(trap);
-    trap->pc = pc;
+    if (cause == OTHER)
+        return false;
     take_registers(trap);
     if (run.stepping)
         advance();
@@ -422,6 +415,7 @@ void __wrap_kernel_trap(struct trap *trap)
     run.before = run.machine.regs;
     run.kind = decode(&run.machine);
     step_set(trap, run.stepping);
+    return true;
 }
 
 /* ---- start ---- */
@@ -450,6 +444,14 @@ static void init(const char *command_line)
     run.image.code_start = (uintptr_t)image_start;
     run.image.code_size = (uint64_t)(sframe_start - image_start);
     kernel_target.max_frames = 0;
+    kernel_hooks.trap = on_trap;
+}
+
+static bool is_port(const char *command_line)
+{
+    while (*command_line != '\0' && *command_line != ',')
+        command_line++;
+    return strcmp(command_line, ",port") == 0;
 }
 
 void kernel_main(const char *command_line)
@@ -459,7 +461,7 @@ void kernel_main(const char *command_line)
     uint8_t *stack;
 
     init(command_line);
-    stack = step_init(true, &size);
+    stack = step_init(!is_port(command_line), &size);
     kernel_new_thread(&program, stack, size, step_begin);
     thread_switch(&boot.sp, program.sp);
 }

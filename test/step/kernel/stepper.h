@@ -10,7 +10,7 @@
 #include "kernel.h"
 #include "../machine.h"
 
-/* Why the machine is in its exception entry. */
+/* Why the machine has trapped. */
 enum cause {
     STEP_DONE,  /* an instruction was carried out that was to be stepped */
     BREAKPOINT, /* begin.S: the registers are those behind it */
@@ -24,7 +24,7 @@ extern const unsigned step_result; /* DWARF number of the register that a functi
  * stack of SIZE bytes that it is to run on. */
 uint8_t *step_init(bool own, uint64_t *size);
 
-/* Says why TRAP came, and puts its PC right. */
+/* Says why TRAP came, and moves its PC behind a breakpoint. */
 enum cause step_cause(struct trap *trap);
 
 /* Whether the machine traps again after the next instruction behind TRAP. */
