@@ -34,7 +34,7 @@ cc+=("-B$PWD/build/tc/$cpu/" "-$level" -w -fno-stack-protector -fno-pie -U_FORTI
 kind=$cpu
 kernel_way() {
     case $1 in
-    kernel) [ "$cpu" = x86_64 ] && cc+=(-mno-red-zone -fcf-protection=none) ;;
+    kernel) [ "$cpu" != x86_64 ] || cc+=(-mno-red-zone -fcf-protection=none) ;;
     hook) kind=$cpu-hook ;;
     fp) cc+=(-fno-omit-frame-pointer) ;;
     nofp) cc+=(-fomit-frame-pointer) ;;

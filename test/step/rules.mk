@@ -103,8 +103,9 @@ $$(step_kernels_$(1)) $$(step_shared_$(1)): $(STEP_PARTS) port/baremetal/kernel.
 .PHONY: suite-step-kernel-$(1)
 suite-step-kernel-$(1): $(STEP)/judge $$(step_kernels_$(1)) $$(step_shared_$(1))
 	@test/toolchain/install.sh bare
-	@test/run.sh step-kernel-$(1) $(STEP)/judge -n $(STEP_KERNEL_STEPS) -f test/step/known-faults $(1) \
-	    $$(step_kernels_$(1)) $$(step_shared_$(1):%=+%)
+	@test/run.sh step-kernel-$(1) sh -c '$(STEP)/judge -n $(STEP_KERNEL_STEPS) -f test/step/known-faults $(1) \
+	    $$(step_kernels_$(1)) $$(step_shared_$(1):%=+%) && \
+	    $(STEP)/judge -w :port -f test/step/known-faults $(1) $$(firstword $$(step_kernels_$(1)))'
 
 suite-step-kernel-mutants: export KERNEL_PARTS_$(1) = $(call STEP_KERNEL_PARTS,$(1))
 suite-step-kernel-mutants: export SFU_CC_$(1) = $(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(BARE_FLAGS)

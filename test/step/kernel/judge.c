@@ -6,7 +6,7 @@
  *
  *   judge [-q EMULATOR] [-n STEPS] [-f KNOWN-FAULTS] [-w WAY] ABI [+]KERNEL...
  *
- * Kernels with a + share what the others leave of STEPS. WAY: words for the stepper, as ",port". The figures are those
+ * Kernels with a + share what the others leave of STEPS. WAY: words for the stepper, as ":port". The figures are those
  * of ../step.c.
  */
 #include <inttypes.h>

@@ -5,7 +5,7 @@
  * from the handler through the port's exception entry and the interrupted function to the outermost one. The truth is
  * the shadow stack's (../shadow.h), which sees what the CPU did and no table.
  *
- * Command line: STEPS[,port]. With "port" exceptions come on the stack that the port has for them, if it has one. It
+ * Command line: STEPS[:port]. With "port" exceptions come on the stack that the port has for them, if it has one. It
  * prints, for the harness:
  *
  *   place ...   one for each place in which a walk was wrong: see print_place
@@ -449,9 +449,9 @@ static void init(const char *command_line)
 
 static bool is_port(const char *command_line)
 {
-    while (*command_line != '\0' && *command_line != ',')
+    while (*command_line != '\0' && *command_line != ':')
         command_line++;
-    return strcmp(command_line, ",port") == 0;
+    return strcmp(command_line, ":port") == 0;
 }
 
 void kernel_main(const char *command_line)
