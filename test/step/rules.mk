@@ -82,9 +82,12 @@ STEP_KERNELS_x86_64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 p
     patterns-gcc12-O1-kernel+fp+hook patterns-clang-O2-kernel+8 patterns-clang-O2-kernel+8+fp
 STEP_SHARED_x86_64 := zlib-gcc12-O2-kernel+8 sqlite-gcc12-O2-kernel+hook lua-clang-O2-kernel+8+fp
 STEP_KERNELS_aarch64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 patterns-gcc12-Os patterns-clang-O2) \
-    patterns-gcc12-O2-kernel+nofp patterns-gcc12-O1-kernel+nofp+hook patterns-clang-O2-kernel+fp
+    patterns-gcc12-O2-kernel+nofp patterns-gcc12-O1-kernel+nofp+hook patterns-clang-O2-kernel+nofp
 STEP_SHARED_aarch64 := lua-gcc12-O2-kernel zlib-gcc12-O2-kernel sqlite-gcc12-O2-kernel+hook
-STEP_KERNEL_CPUS := x86_64 aarch64
+STEP_KERNELS_s390x := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 patterns-gcc12-Os patterns-clang-O2) \
+    patterns-gcc12-O2-kernel+fp patterns-gcc12-O1-kernel+hook patterns-clang-O1-kernel
+STEP_SHARED_s390x := lua-gcc12-O2-kernel zlib-gcc12-O2-kernel sqlite-gcc12-O2-kernel+hook
+STEP_KERNEL_CPUS := x86_64 aarch64 s390x
 
 $(STEP)/judge: test/step/kernel/judge.c $(filter-out %/step.c %/rsp.c %/native.c,$(STEP_HARNESS)) \
     $(wildcard test/step/*.h) sfu.c sfu.h $(wildcard port/fast/sfu_fast.*) | $(TC)

@@ -43,3 +43,10 @@ void step_set(struct trap *trap, bool on)
     trap->spsr &= ~(SPSR_DEBUG_MASKED | SPSR_STEP);
     trap->spsr |= on ? SPSR_STEP : SPSR_DEBUG_MASKED;
 }
+
+bool step_register(uint32_t reg, uint64_t *value)
+{
+    (void)reg;
+    (void)value;
+    return false;
+}

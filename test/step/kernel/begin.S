@@ -2,8 +2,10 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * step_begin     the outermost frame: a breakpoint, step_main, and a breakpoint with its result at step_end
- * step_mark      as programs/start.S has it, but for a breakpoint: the linker bends calls of that one here
+ * step_entry     s390x: program interruptions, without a stack of their own; goes on in the port's entry
+ * __wrap_step_mark  as programs/start.S has step_mark, but for a breakpoint: the linker bends its calls here
  */
+#include "machine.h"
 #include "sfu_asm.h"
 
     .text
@@ -42,5 +44,25 @@ step_end:
     br %r14
 #endif
     sfu_function_end __wrap_step_mark
+
+#ifdef __s390x__
+    .globl step_entry
+step_entry:
+    stmg %r0, %r15, PROGRAM_SAVED
+    aghi %r15, -TRAP_SIZE
+    mvc TRAP_PSW(16, %r15), 0x150
+    mvc TRAP_GPRS(128, %r15), PROGRAM_SAVED
+    llgf %r1, 0x8c                      /* instruction length, code */
+    stg %r1, TRAP_CODE(%r15)
+    lg %r1, 0xa8                        /* translation-exception address */
+    stg %r1, TRAP_ADDRESS(%r15)
+    lghi %r1, 0
+    stg %r1, TRAP_IRQ(%r15)
+    lg %r1, TRAP_R15(%r15)
+    aghi %r1, 160
+    stg %r1, TRAP_CFA(%r15)
+    la %r2, TRAP_GPRS(%r15)
+    j program_saved
+#endif
 
     .section .note.GNU-stack, "", %progbits

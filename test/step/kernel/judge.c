@@ -50,7 +50,7 @@ static const struct boot {
     {"aarch64", "qemu-system-aarch64",
      "-M virt -cpu cortex-a57 -serial stdio -monitor none -semihosting-config enable=on,target=native,arg=%llu%s", 0},
     {"s390x", "qemu-system-s390x",
-     "-M s390-ccw-virtio -chardev stdio,id=c -device sclpconsole,chardev=c -action panic=exit-failure -append %llu%s",
+     "-singlestep -M s390-ccw-virtio -chardev stdio,id=c -device sclpconsole,chardev=c -action panic=exit-failure -append %llu%s",
      0},
 };
 

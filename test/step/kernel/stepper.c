@@ -119,6 +119,15 @@ static _Noreturn void report(uint64_t result)
 
 /* ---- the walk ---- */
 
+static sfu_reg_fn port_register;
+
+static int any_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+{
+    if (port_register(ctx, frame, reg, value) == 0)
+        return 0;
+    return frame->trap != 0 && step_register(reg, value) ? 0 : -1;
+}
+
 static int walk_on(struct sfu_walk *walk, struct walked *walked)
 {
     walked->count = 0;
@@ -444,6 +453,8 @@ static void init(const char *command_line)
     run.image.code_start = (uintptr_t)image_start;
     run.image.code_size = (uint64_t)(sframe_start - image_start);
     kernel_target.max_frames = 0;
+    port_register = kernel_target.reg;
+    kernel_target.reg = any_register;
     kernel_hooks.trap = on_trap;
 }
 

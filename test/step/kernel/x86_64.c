@@ -32,3 +32,10 @@ void step_set(struct trap *trap, bool on)
 {
     trap->rflags = on ? trap->rflags | TRAP_FLAG : trap->rflags & ~(uint64_t)TRAP_FLAG;
 }
+
+bool step_register(uint32_t reg, uint64_t *value)
+{
+    (void)reg;
+    (void)value;
+    return false;
+}
