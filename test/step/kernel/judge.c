@@ -6,8 +6,8 @@
  *
  *   judge [-q EMULATOR] [-n STEPS] [-f KNOWN-FAULTS] [-w WAY] ABI [+]KERNEL...
  *
- * Kernels with a + share what the others leave of STEPS. WAY: words for the stepper, as ":port". The figures are those
- * of ../step.c.
+ * Kernels with a + share what the others leave of STEPS. WAY: words for the stepper, as "/30:port". The figures are
+ * those of ../step.c.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -106,7 +106,7 @@ static bool is_known(struct options *options, struct kernel *k, const struct mis
     regs.pc = frame->pc;
     regs.r[options->cpu->sp] = frame->sp;
     regs.r[options->cpu->fp] = frame->fp;
-    if (strcmp(field, "entry") == 0)
+    if (strcmp(field, "entry") == 0 || strcmp(field, "fast") == 0)
         return false;
     if (faults_match(&options->faults, &k->tracer, &k->image, &regs, mistake))
         return true;

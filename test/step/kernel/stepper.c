@@ -5,14 +5,16 @@
  * from the handler through the port's exception entry and the interrupted function to the outermost one. The truth is
  * the shadow stack's (../shadow.h), which sees what the CPU did and no table.
  *
- * Command line: STEPS[:port]. With "port" exceptions come on the stack that the port has for them, if it has one. It
- * prints, for the harness:
+ * Command line: STEPS[/PHASES][:port]. With PHASES only so many of the program's are looked at, and it ends when the
+ * steps are done. With "port" exceptions come on the stack that the port has for them, if it has one. It prints, for
+ * the harness:
  *
  *   place ...   one for each place in which a walk was wrong: see print_place
  *   steps ...   the figures
  */
 #include "stepper.h"
 #include "../shadow.h"
+#include "port/fast/sfu_fast.h"
 
 int strcmp(const char *a, const char *b);
 
@@ -27,7 +29,8 @@ struct walked {
 /* Where a walk was wrong: FRAME's caller. */
 struct place {
     struct seen frame, right, seen;
-    const char *field; /* the first that is wrong; "end": the walk has no caller, or one too many */
+    const char *field; /* the first that is wrong; "end": the walk has no caller, or one too many;
+                        * "entry", "fast": see walk_from_here */
     bool topmost, same; /* the right value of the field is FRAME's own */
     int code;
     uint64_t at; /* the PC that was stepped */
@@ -45,11 +48,19 @@ static struct run {
     struct place places[MAX_PLACES];
     unsigned num_held, num_places;
     bool stepping, began;
-    uint64_t steps, window_end, next_window, window_start;
+    uint64_t steps, phases, window_end, next_window, window_start;
     uint64_t instructions, pcs, frames, no_table, wrong, lost;
     const char *failure;
 } run;
 static uint8_t seen_code[CODE / 8];
+
+/* The fast walker, without a cache and with one. */
+static struct fast {
+    struct sfu_fast walker;
+    struct sfu_fast_image image;
+    struct sfu_section section;
+} bare, cached;
+static uint64_t cache[256], pcs[MAX_FRAMES];
 
 /* The functions, by start, without names but for those that have no table: build.sh. */
 extern const struct symbol step_functions[], step_functions_end[];
@@ -144,26 +155,44 @@ static int walk_on(struct sfu_walk *walk, struct walked *walked)
     return walked->code;
 }
 
-/* From the handler to the frame that TRAP interrupted, which is the first one of WALKED. Returns whether that frame
- * has been found and is what TRAP says. */
-static bool walk_from_here(const struct trap *trap, struct walked *walked)
+/* Whether the fast walker says what WALKED says, behind the first SKIP frames of a trace from HERE. */
+static bool is_fast_same(const struct sfu_registers *here, size_t skip, const struct walked *walked)
+{
+    const struct fast *fast = run.instructions % 2 == 0 ? &bare : &cached;
+    struct sfu_target target = kernel_target;
+    size_t count, i;
+
+    target.sections = fast->walker.sections;
+    if (sfu_fast_trace(&fast->walker, &target, here, skip, pcs, MAX_FRAMES, &count) != walked->code ||
+        count != walked->count)
+        return false;
+    for (i = 0; i < count && pcs[i] == walked->frames[i].pc; i++) {
+    }
+    return i == count;
+}
+
+/* From the handler to the frame that TRAP interrupted, which is the first one of WALKED. Returns NULL, or what is
+ * wrong: that frame has not been found or is not what TRAP says; or the fast walker differs. */
+static const char *walk_from_here(const struct trap *trap, struct walked *walked)
 {
     struct sfu_cpu cpu;
     struct sfu_registers here = sfu_here(&cpu);
     struct sfu_walk walk;
     const struct sfu_frame *f = &walk.frame;
     bool found = false;
+    size_t skip;
 
     walked->count = 0;
     sfu_walk_start(&walk, &kernel_target, &here);
     while (!found && f->depth < MAX_HANDLER && (walked->code = sfu_walk_step(&walk)) == SFU_OK)
         found = f->regs.pc_kind == SFU_PC_EXACT;
     if (!found)
-        return false;
+        return "entry";
+    skip = f->depth;
     found = f->trap != 0 && f->reliable && f->regs.pc == trap->pc && f->regs.sp == trap->r[SFU_REG_SP] &&
             f->regs.fp == trap->r[SFU_REG_FP];
     walk_on(&walk, walked);
-    return found;
+    return !found ? "entry" : is_fast_same(&here, skip, walked) ? NULL : "fast";
 }
 
 /* From a caller of which only this is known. */
@@ -290,10 +319,10 @@ static void compare_held(void)
 
 /* ---- one instruction ---- */
 
-/* A walk that does not find the interrupted frame, or finds another one, is wrong in the port's entry. */
-static void note_entry(const struct trap *trap, const struct walked *walked)
+/* What walk_from_here found to be WRONG. */
+static void note_entry(const struct trap *trap, const struct walked *walked, const char *wrong)
 {
-    struct place p = {.topmost = true, .code = walked->code, .field = "entry"};
+    struct place p = {.topmost = true, .code = walked->code, .field = wrong};
 
     p.right = (struct seen){.pc = trap->pc, .sp = trap->r[SFU_REG_SP], .fp = trap->r[SFU_REG_FP], .exact = true};
     p.frame.pc = trap->pc;
@@ -307,14 +336,16 @@ static void check(const struct trap *trap)
 {
     bool pending = shadow_is_pending(&run.shadow);
     struct walked *w = pending ? &run.held[run.num_held] : &run.now;
+    const char *wrong;
 
     if (run.num_held == MAX_HELD) {
         run.failure = "a longjmp that does not jump";
         return;
     }
     run.pcs += image_mark(&run.image, trap->pc);
-    if (!walk_from_here(trap, w))
-        note_entry(trap, w);
+    wrong = walk_from_here(trap, w);
+    if (wrong != NULL)
+        note_entry(trap, w, wrong);
     else if (pending)
         run.num_held++;
     else
@@ -344,8 +375,9 @@ static enum kind decode(const struct machine *m)
 
 static void begin_window(void)
 {
-    uint64_t left = run.steps - run.instructions, phases = run.marks.total - run.marks.now;
-    uint64_t windows = left / MIN_WINDOW + 1;
+    uint64_t left = run.steps - run.instructions, windows = left / MIN_WINDOW + 1;
+    uint64_t last = run.phases < run.marks.total ? run.phases : run.marks.total;
+    uint64_t phases = last > run.marks.now ? last - run.marks.now : 0;
 
     if (windows > phases)
         windows = phases > 0 ? phases : 1;
@@ -359,6 +391,8 @@ static void begin_window(void)
 static void end_window(void)
 {
     run.stepping = false;
+    if (run.phases != UINT64_MAX && run.instructions >= run.steps)
+        report(0);
     if (run.next_window <= run.marks.now)
         run.next_window = run.marks.now + 1;
 }
@@ -438,12 +472,35 @@ static bool read_memory(struct machine *m, uint64_t addr, void *buffer, size_t l
 
 static const struct backend memory = {.read = read_memory};
 
+static void open_fast(struct fast *fast, uint64_t *words, size_t size)
+{
+    const struct sfu_section *s = kernel_target.sections;
+
+    sfu_fast_set_cache(&fast->walker, words, size);
+    if (sfu_open(&fast->section, s->bytes, s->size, s->addr) != SFU_OK ||
+        sfu_fast_add(&fast->walker, &fast->image, &fast->section) != SFU_OK)
+        run.failure = "the fast walker does not take the section";
+}
+
+static uint64_t take_number(const char **text)
+{
+    uint64_t value = 0;
+
+    for (; **text >= '0' && **text <= '9'; (*text)++)
+        value = 10 * value + (uint64_t)(**text - '0');
+    return value;
+}
+
 static void init(const char *command_line)
 {
     static struct block blocks[MAX_BLOCKS];
 
-    for (; *command_line >= '0' && *command_line <= '9'; command_line++)
-        run.steps = 10 * run.steps + (uint64_t)(*command_line - '0');
+    run.steps = take_number(&command_line);
+    run.phases = UINT64_MAX;
+    if (*command_line == '/') {
+        command_line++;
+        run.phases = take_number(&command_line);
+    }
     run.machine.cpu = cpu_by_abi(step_abi);
     run.machine.backend = &memory;
     run.machine.blocks = blocks;
@@ -453,6 +510,8 @@ static void init(const char *command_line)
     run.image.code_start = (uintptr_t)image_start;
     run.image.code_size = (uint64_t)(sframe_start - image_start);
     kernel_target.max_frames = 0;
+    open_fast(&bare, NULL, 0);
+    open_fast(&cached, cache, sizeof cache);
     port_register = kernel_target.reg;
     kernel_target.reg = any_register;
     kernel_hooks.trap = on_trap;
@@ -473,6 +532,9 @@ void kernel_main(const char *command_line)
 
     init(command_line);
     stack = step_init(!is_port(command_line), &size);
+    kernel_target.window = stack; /* faster than the port's callback, which reads the other stacks */
+    kernel_target.window_low = (uintptr_t)stack;
+    kernel_target.window_high = (uintptr_t)stack + size;
     kernel_new_thread(&program, stack, size, step_begin);
     thread_switch(&boot.sp, program.sp);
 }
