@@ -4,6 +4,7 @@
 #
 # build.sh OUT: builds the program that OUT, build/step/ABI/PROGRAM-COMPILER-LEVEL[-FLAG], names, with SFrame for
 # all of its code. COMPILER: gcc12 (the system's), gcc16, clang. FLAG: see below; gen: the tables are sfu-gen's.
+# kernel[+WAY...]: a kernel that steps the program itself, in the ways of kernel_way.
 # shellcheck disable=SC2054 # commas belong to -Wa, and -Wl,
 set -eu
 
@@ -11,6 +12,8 @@ out=$1
 here=$(dirname "$0")
 abi=$(basename "$(dirname "$out")")
 cpu=${abi%_be}
+tools=build/tc/$cpu
+read -ra KERNEL_PARTS <<<"${KERNEL_PARTS-}" # objects of a kernel, below build/bare/KIND; KERNEL_SFU: another sfu.o
 IFS=- read -r program compiler level flag <<<"$(basename "$out")-"
 flag=${flag%-}
 
@@ -26,6 +29,19 @@ esac
 [ "$compiler" = clang ] || [ "$abi" != aarch64_be ] || cc+=(-mbig-endian)
 [ "$compiler" = clang ] && linker=(-fuse-ld="$PWD/build/tc/$cpu/ld") || linker=()
 cc+=("-B$PWD/build/tc/$cpu/" "-$level" -w -fno-stack-protector -fno-pie -U_FORTIFY_SOURCE)
+
+# A kernel: the port and the stepper are built as test/bare builds them, in the directory of their KIND.
+kind=$cpu
+kernel_way() {
+    case $1 in
+    kernel) [ "$cpu" != x86_64 ] || cc+=(-mno-red-zone -fcf-protection=none) ;;
+    hook) kind=$cpu-hook ;;
+    fp) cc+=(-fno-omit-frame-pointer) ;;
+    nofp) cc+=(-fomit-frame-pointer) ;;
+    8) [ "$compiler" = clang ] && cc+=(-mstack-alignment=8) || cc+=(-mpreferred-stack-boundary=3 -mgeneral-regs-only -DNO_FLOATS) ;;
+    *) echo "build.sh: no way $1" >&2 && exit 2 ;;
+    esac
+}
 
 [ "$flag" = gen ] || cc+=(-Wa,--gsframe)
 case $flag in
@@ -43,6 +59,11 @@ chain) cc+=(-mbackchain) ;;
 gen) cc+=(-fasynchronous-unwind-tables) ;;
 packed) cc+=(-mpacked-stack -mbackchain -msoft-float) ;;
 z13) cc+=(-march=z13) ;;
+kernel*)
+    [ "$compiler" != clang ] || kind=$cpu-clang
+    IFS=+ read -ra ways <<<"$flag"
+    for way in "${ways[@]}"; do kernel_way "$way"; done
+    ;;
 *) echo "build.sh: no flag $flag" >&2 && exit 2 ;;
 esac
 
@@ -68,13 +89,15 @@ library() {
     done
 }
 
-files=("$here/programs/start.S" "$here/programs/signals.c")
+files=("$here/programs/start.S")
+[[ $flag == kernel* ]] || files+=("$here/programs/signals.c")
 case $program in
 patterns | goto) files+=("$here/programs/$program.c") ;;
 zlib | lua | sqlite)
     src=$(test/toolchain/sources.sh)
     files+=("$here/programs/shim.c" "$here/programs/$program.c")
-    cc+=(-fno-tree-loop-distribute-patterns -fno-builtin -D__NO_CTYPE)
+    cc+=(-fno-builtin -D__NO_CTYPE)
+    [ "$compiler" = clang ] || cc+=(-fno-tree-loop-distribute-patterns)
     ;;&
 zlib)
     cc+=("-I$src/zlib")
@@ -93,13 +116,57 @@ sqlite)
 *) echo "build.sh: no program $program" >&2 && exit 2 ;;
 esac
 
+# kernel_objects: the port's and the stepper's, whose memcpy is not the program's.
+kernel_objects() {
+    local directory from
+    directory=$(dirname "$out")/$kind
+    for f in "${KERNEL_PARTS[@]}"; do
+        from=build/bare/$kind/$f
+        [ "$f" != sfu.o ] || from=${KERNEL_SFU-$from}
+        mkdir -p "$(dirname "$directory/$f")"
+        "$tools/objcopy" --redefine-sym memcpy=kernel_memcpy --redefine-sym memset=kernel_memset \
+            --redefine-sym strcmp=kernel_strcmp "$from" "$directory/$f"
+        files+=("$directory/$f")
+    done
+}
+
+# functions IMAGE: struct symbol for each of its functions; only those without a table have a name.
+functions() {
+    echo '.globl step_functions, step_functions_end'
+    echo '.section .rodata.functions, "a"; .balign 8; step_functions:'
+    [ -z "$1" ] || "$tools/nm" -nS --defined-only "$1" | awk '$3 ~ /[tTwW]/ && NF == 4 {
+        print ".quad 0x" $1 ", 0x" $2 ", " ($4 ~ /^notable_/ ? "none" : "empty") }'
+    echo 'step_functions_end: none: .ascii "n"; empty: .byte 0'
+}
+
 # Assemblers name each function that cannot be described; only the signal's return is meant to be one.
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if ! "${cc[@]}" "${linker[@]}" -nostdlib -static -no-pie -z execstack -Wl,--no-warn-execstack \
-    -o "$out" "${files[@]}" 2>"$log"; then
-    cat "$log" >&2
-    exit 1
+link() {
+    if ! "${cc[@]}" "${linker[@]}" -nostdlib -static -no-pie -z execstack -Wl,--no-warn-execstack "$@" 2>"$log"; then
+        cat "$log" >&2
+        exit 1
+    fi
+    grep -v -e 'Assembler messages' -e 'op (0xf)' -e 'no-warn-execstack' "$log" >&2 || true
+}
+
+# Linked twice: the second time the functions are known.
+link_kernel() {
+    local ld
+    kernel_objects
+    ld=$(dirname "$out")/$kind
+    sed 's/\*(.comment /*(/' port/baremetal/kernel.ld >"$ld/kernel.ld" # the harness reads the compiler's name there
+    functions '' >"$out.s"
+    for f in "$out.first" "$out"; do
+        link -Wl,--gc-sections,--build-id=sha1,-z,norelro,-z,max-page-size=4096 -Wl,--wrap=step_mark \
+            "-Wl,-L,$ld,-T,port/baremetal/$cpu/machine.ld" -o "$f" "${files[@]}" "$out.s"
+        functions "$f" >"$out.s"
+    done
+}
+
+if [[ $flag == kernel* ]]; then
+    link_kernel
+else
+    link -o "$out" "${files[@]}"
 fi
-grep -v -e 'Assembler messages' -e 'op (0xf)' -e 'no-warn-execstack' "$log" >&2 || true
 [ "$flag" != gen ] || build/tools/sfu-gen -q --append="$out" "$out"

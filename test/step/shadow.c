@@ -128,3 +128,52 @@ void shadow_signal(struct shadow *shadow, struct machine *m, const struct regs *
     top_of(shadow)->exact = true;
     push(shadow, restorer, m->cpu->link ? sp : sp + 8, m->regs.r[m->cpu->fp]);
 }
+
+bool shadow_is_pending(const struct shadow *shadow)
+{
+    return shadow->count > 0 && shadow->entries[shadow->count - 1].pending;
+}
+
+struct seen shadow_caller(const struct shadow *shadow, unsigned count, unsigned frame)
+{
+    const struct entry *e = &shadow->entries[count - 1 - frame];
+    struct seen s;
+
+    memset(&s, 0, sizeof s);
+    s.pc = e->pc;
+    s.sp = e->sp;
+    s.fp = e->fp;
+    s.exact = e->exact;
+    s.reliable = true;
+    return s;
+}
+
+const char *seen_difference(const struct seen *seen, const struct seen *right)
+{
+    if (seen->sp != right->sp)
+        return "sp";
+    if (seen->pc != right->pc || seen->exact != right->exact || !seen->reliable)
+        return "pc";
+    return seen->fp != right->fp ? "fp" : NULL;
+}
+
+void shadow_mark(struct shadow *shadow, struct machine *m, struct marks *marks)
+{
+    static const unsigned first[] = {0, 0, 0, 5, 2}, second[] = {0, 1, 1, 4, 3};
+    struct entry *top = &shadow->entries[marks->depth > 0 ? marks->depth - 1 : 0];
+
+    if (marks->depth == 0) {
+        marks->sp = m->regs.r[m->cpu->sp];
+        marks->depth = shadow->count;
+    }
+    marks->now = m->regs.r[first[m->cpu->id]];
+    marks->total = m->regs.r[second[m->cpu->id]];
+    if (m->regs.r[m->cpu->sp] != marks->sp || marks->depth == 0)
+        shadow->fault = "step_mark is called from different depths";
+    else if (shadow->count != marks->depth) {
+        shadow->count = marks->depth;
+        if (!return_address(m, &top->pc))
+            shadow->fault = "step_mark has no return address";
+        top->fp = m->regs.r[m->cpu->fp];
+    }
+}

@@ -44,6 +44,12 @@ struct shadow {
     const char *fault; /* or why the truth is lost */
 };
 
+/* A frame of a walk, or what is true of it. */
+struct seen {
+    uint64_t pc, sp, fp;
+    bool exact, reliable;
+};
+
 /* The program went from BEFORE by an instruction of KIND to the machine's present registers. */
 void shadow_step(struct shadow *shadow, struct machine *m, const struct image *image, const struct regs *before,
                  enum kind kind);
@@ -53,5 +59,27 @@ void shadow_signal(struct shadow *shadow, struct machine *m, const struct regs *
 
 /* The address that the function entered by the last call returns to, by the machine. */
 bool return_address(struct machine *m, uint64_t *addr);
+
+/* Whether the next INDIRECT branch tells where a longjmp goes. */
+bool shadow_is_pending(const struct shadow *shadow);
+
+/* What is true of the caller of a walk's frame number FRAME, which is below COUNT. The walk began when there were COUNT
+ * entries. */
+struct seen shadow_caller(const struct shadow *shadow, unsigned count, unsigned frame);
+
+/* The first of "sp", "pc" and "fp" in which SEEN differs from RIGHT, or NULL. */
+const char *seen_difference(const struct seen *seen, const struct seen *right);
+
+/* Where the program calls step_mark from: the same place each time, so that all frames but the topmost stay the same.
+ */
+struct marks {
+    uint64_t sp;
+    unsigned depth;
+    uint64_t now, total; /* phase */
+};
+
+/* The machine is at the first instruction of step_mark. What happened since the last mark need not have been watched:
+ * the entries above the mark's are gone. */
+void shadow_mark(struct shadow *shadow, struct machine *m, struct marks *marks);
 
 #endif

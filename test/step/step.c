@@ -110,31 +110,6 @@ static void complain(struct run *run, const struct trace *trace, const struct mi
     printf("\n");
 }
 
-/* What is true of the caller of the walk's frame number FRAME + 1, for frames below COUNT. */
-static struct seen truth_of(const struct shadow *shadow, unsigned count, unsigned frame)
-{
-    const struct entry *e = &shadow->entries[count - 1 - frame];
-    struct seen s;
-
-    memset(&s, 0, sizeof s);
-    s.pc = e->pc;
-    s.sp = e->sp;
-    s.fp = e->fp;
-    s.exact = e->exact;
-    s.reliable = true;
-    return s;
-}
-
-/* The first field of SEEN that differs from RIGHT, or NULL. */
-static const char *difference(const struct seen *seen, const struct seen *right)
-{
-    if (seen->sp != right->sp)
-        return "sp";
-    if (seen->pc != right->pc || seen->exact != right->exact || !seen->reliable)
-        return "pc";
-    return seen->fp != right->fp ? "fp" : NULL;
-}
-
 static enum verdict compare(struct run *run, const struct trace *trace, unsigned count, bool resumed);
 
 /* The walk's frame number AT is wrong, because of the row before it. A listed fault is put right, and the walk goes
@@ -146,8 +121,8 @@ static enum verdict judge(struct run *run, const struct trace *trace, unsigned c
 
     mistake.frame = &trace->frames[at - 1];
     mistake.topmost = at == 1 && !resumed;
-    mistake.right = truth_of(&run->shadow, count, at - 1);
-    mistake.field = seen != NULL ? difference(seen, &mistake.right) : NULL;
+    mistake.right = shadow_caller(&run->shadow, count, at - 1);
+    mistake.field = seen != NULL ? seen_difference(seen, &mistake.right) : NULL;
     if (faults_match(run->faults, &run->tracer, &run->image, &trace->regs, &mistake)) {
         mistake.right.exact |= run->shadow.entries[count - at].jump;
         tracer_resume(&run->tracer, &run->rest, &mistake.right);
@@ -170,11 +145,11 @@ static enum verdict compare(struct run *run, const struct trace *trace, unsigned
     unsigned i;
 
     for (i = 1; i <= count; i++) {
-        struct seen right = truth_of(&run->shadow, count, i - 1);
+        struct seen right = shadow_caller(&run->shadow, count, i - 1);
 
         if (i >= trace->count && ends_without_table(run, trace))
             return NO_TABLE;
-        if (i >= trace->count || difference(&trace->frames[i], &right) != NULL)
+        if (i >= trace->count || seen_difference(&trace->frames[i], &right) != NULL)
             return judge(run, trace, count, i, resumed);
         run->figures.frames++;
     }
@@ -207,11 +182,6 @@ static void count_verdict(struct run *run, enum verdict verdict)
 
 /* ---- One instruction ---- */
 
-static bool is_pending(const struct run *run)
-{
-    return run->shadow.count > 0 && run->shadow.entries[run->shadow.count - 1].pending;
-}
-
 static void hold(struct run *run)
 {
     if (run->num_held == MAX_HELD) {
@@ -239,7 +209,7 @@ static void check(struct run *run)
     bool agrees;
 
     run->figures.pcs += image_mark(&run->image, run->machine.regs.pc);
-    if (is_pending(run)) {
+    if (shadow_is_pending(&run->shadow)) {
         hold(run);
         return;
     }
@@ -273,7 +243,7 @@ static enum event step_instruction(struct run *run)
     struct shadow *shadow = &run->shadow;
     struct regs before = m->regs;
     enum kind kind = decode(run);
-    bool was_pending = is_pending(run);
+    bool was_pending = shadow_is_pending(&run->shadow);
     enum event event;
 
     if (kind == SIGRETURN && shadow->count > 0)
@@ -283,7 +253,7 @@ static enum event step_instruction(struct run *run)
     if (event != STOPPED)
         return event;
     shadow_step(shadow, m, &run->image, &before, kind);
-    if (was_pending && !is_pending(run))
+    if (was_pending && !shadow_is_pending(&run->shadow))
         compare_held(run);
     if (shadow->fault != NULL)
         run->failure = shadow->fault;
@@ -314,7 +284,7 @@ static enum event maybe_signal(struct run *run)
     run->depth = depth;
     if (m->regs.pc == run->ready)
         run->armed = true;
-    if (!run->armed || ++run->since_signal < SIGNAL_EVERY || depth > 1 || is_pending(run) ||
+    if (!run->armed || ++run->since_signal < SIGNAL_EVERY || depth > 1 || shadow_is_pending(&run->shadow) ||
         (run->shadow.count > 0 && run->shadow.entries[run->shadow.count - 1].exact))
         return STOPPED;
     if (depth == 1 && run->since_signal < 3 * SIGNAL_EVERY)
@@ -350,33 +320,11 @@ static void step_whole(struct run *run)
 
 /* ---- Windows ---- */
 
-/* Where the marks are called from: the same place each time, so that all frames but the topmost stay the same. */
-struct marks {
-    uint64_t sp;
-    unsigned depth;
-    uint64_t now, total; /* phase */
-};
-
 static void at_mark(struct run *run, struct marks *marks)
 {
-    static const unsigned first[] = {0, 0, 0, 5, 2}, second[] = {0, 1, 1, 4, 3};
-    struct machine *m = &run->machine;
-    struct entry *top = &run->shadow.entries[marks->depth > 0 ? marks->depth - 1 : 0];
-
-    if (marks->depth == 0) {
-        marks->sp = m->regs.r[m->cpu->sp];
-        marks->depth = run->shadow.count;
-    }
-    marks->now = m->regs.r[first[m->cpu->id]];
-    marks->total = m->regs.r[second[m->cpu->id]];
-    if (m->regs.r[m->cpu->sp] != marks->sp || marks->depth == 0)
-        run->failure = "step_mark is called from different depths";
-    else if (run->shadow.count != marks->depth) {
-        run->shadow.count = marks->depth;
-        if (!return_address(m, &top->pc))
-            run->failure = "step_mark has no return address";
-        top->fp = m->regs.r[m->cpu->fp];
-    }
+    shadow_mark(&run->shadow, &run->machine, marks);
+    if (run->shadow.fault != NULL)
+        run->failure = run->shadow.fault;
 }
 
 /* Steps N instructions, from a mark or the start of the program. */

@@ -5,15 +5,10 @@
 #define STEP_TRACE_H
 
 #include "image.h"
-#include "machine.h"
+#include "shadow.h"
 #include "sfu_fast.h"
 
 enum { MAX_SEEN = 4096, PAGE = 1024, FAST_STACK = 1 << 16, FAST_CACHE = 256 };
-
-struct seen {
-    uint64_t pc, sp, fp;
-    bool exact, reliable;
-};
 
 struct trace {
     struct seen frames[MAX_SEEN];

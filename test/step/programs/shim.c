@@ -282,7 +282,8 @@ int tolower(int c)
     return isupper(c) ? c + 32 : c;
 }
 
-/* ---- Numbers ---- */
+/* ---- Numbers; NO_FLOATS: for kernels on stacks of 8 bytes, where gcc has none ---- */
+#ifndef NO_FLOATS
 
 double floor(double x)
 {
@@ -365,6 +366,8 @@ double strtod(const char *restrict s, char **restrict end)
     return negative ? -x : x;
 }
 
+#endif
+
 /* ---- Formatted output, to memory ---- */
 
 struct out {
@@ -403,47 +406,6 @@ static size_t whole(char *to, unsigned long x, unsigned base, int minus)
     while (n > 0)
         to[i++] = digits[--n];
     return i;
-}
-
-/* To PRECISION digits, as %g does; not rounded as exactly. */
-static size_t real(char *to, double x, int precision)
-{
-    char digits[24];
-    int minus = x < 0, e = 0, i, n = 0;
-    size_t count;
-
-    x = minus ? -x : x;
-    if (x != x || x - x != 0)
-        return (size_t)(strcpy(to, x != x ? "nan" : minus ? "-inf" : "inf") - to) + strlen(to);
-    precision = precision < 1 ? 1 : precision > 17 ? 17 : precision;
-    for (; x >= 10; x /= 10)
-        e++;
-    for (; x > 0 && x < 1; x *= 10)
-        e--;
-    count = whole(digits, (unsigned long)(x * pow(10, precision - 1) + 0.5), 10, 0);
-    e += count > (size_t)precision;
-    while (count > 1 && digits[count - 1] == '0')
-        count--;
-    if (minus)
-        to[n++] = '-';
-    if (e < -4 || e >= precision) {
-        for (i = 0; i < (int)count; i++) {
-            to[n++] = digits[i];
-            if (i == 0 && count > 1)
-                to[n++] = '.';
-        }
-        to[n++] = 'e';
-        to[n++] = e < 0 ? '-' : '+';
-        if (e < 10 && e > -10)
-            to[n++] = '0';
-        return (size_t)n + whole(to + n, (unsigned long)(e < 0 ? -e : e), 10, 0);
-    }
-    for (i = e < 0 ? e : 0; i < (int)count || i <= e; i++) {
-        to[n++] = i < 0 || i >= (int)count ? '0' : digits[i];
-        if (i == e && i + 1 < (int)count)
-            to[n++] = '.';
-    }
-    return (size_t)n;
 }
 
 /* What stands between '%' and the letter. */
@@ -492,12 +454,55 @@ static void put_unsigned(struct out *o, const struct format *f, unsigned long x,
     pad(o, text, whole(text, x, base, 0), f->width, f->with, f->left);
 }
 
+#ifndef NO_FLOATS
+/* To PRECISION digits, as %g does; not rounded as exactly. */
+static size_t real(char *to, double x, int precision)
+{
+    char digits[24];
+    int minus = x < 0, e = 0, i, n = 0;
+    size_t count;
+
+    x = minus ? -x : x;
+    if (x != x || x - x != 0)
+        return (size_t)(strcpy(to, x != x ? "nan" : minus ? "-inf" : "inf") - to) + strlen(to);
+    precision = precision < 1 ? 1 : precision > 17 ? 17 : precision;
+    for (; x >= 10; x /= 10)
+        e++;
+    for (; x > 0 && x < 1; x *= 10)
+        e--;
+    count = whole(digits, (unsigned long)(x * pow(10, precision - 1) + 0.5), 10, 0);
+    e += count > (size_t)precision;
+    while (count > 1 && digits[count - 1] == '0')
+        count--;
+    if (minus)
+        to[n++] = '-';
+    if (e < -4 || e >= precision) {
+        for (i = 0; i < (int)count; i++) {
+            to[n++] = digits[i];
+            if (i == 0 && count > 1)
+                to[n++] = '.';
+        }
+        to[n++] = 'e';
+        to[n++] = e < 0 ? '-' : '+';
+        if (e < 10 && e > -10)
+            to[n++] = '0';
+        return (size_t)n + whole(to + n, (unsigned long)(e < 0 ? -e : e), 10, 0);
+    }
+    for (i = e < 0 ? e : 0; i < (int)count || i <= e; i++) {
+        to[n++] = i < 0 || i >= (int)count ? '0' : digits[i];
+        if (i == e && i + 1 < (int)count)
+            to[n++] = '.';
+    }
+    return (size_t)n;
+}
+
 static void put_real(struct out *o, const struct format *f, double x)
 {
     char text[400];
 
     pad(o, text, real(text, x, f->precision < 0 ? 6 : f->precision), f->width, f->with, f->left);
 }
+#endif
 
 int vsnprintf(char *restrict to, size_t size, const char *restrict p, va_list list)
 {
@@ -523,8 +528,10 @@ int vsnprintf(char *restrict to, size_t size, const char *restrict p, va_list li
                          *p == 'u' ? 10 : 16);
         } else if (*p == 'p') {
             put_unsigned(&o, &f, (unsigned long)va_arg(list, void *), 16);
+#ifndef NO_FLOATS
         } else if (*p == 'f' || *p == 'g' || *p == 'a') {
             put_real(&o, &f, va_arg(list, double));
+#endif
         } else {
             put(&o, p, 1);
         }
