@@ -8,6 +8,7 @@
 #include "os.h"
 #include "patterns.h"
 #include "trace.h"
+#include "tracer.h"
 
 /* ---- the innermost function of each pattern ---- */
 
@@ -72,6 +73,10 @@ static bool has_been_tested(const char *name)
     if (same_text(name, "realigned") && (trace_verdict.registers == 0 || trace_verdict.wrong_tables == 0))
         return false;
 #endif
+#ifdef TRACED
+    if (trace_verdict.replaced == 0 || (SFU_REG_SP == 7 && trace_verdict.in_tracer == 0))
+        return false;
+#endif
     return name != NULL && trace_verdict.walks > 30;
 }
 
@@ -119,6 +124,68 @@ static NOIPA void test_recursion(void)
     LEAVE(&list);
 }
 
+/* ---- a function tracer ---- */
+
+#ifdef TRACED
+
+static void bend_all(void)
+{
+    unsigned bent = 0;
+
+    for (uint8_t *const *room = tracer_rooms; room < tracer_rooms_end; room++) {
+        uint64_t at = (uint64_t)(uintptr_t)*room;
+
+        os_unlock_code(at, at + TRACER_ROOM);
+        bent += tracer_bend(*room);
+        os_sync_code(at, at + TRACER_ROOM);
+    }
+    if (bent < 30 || bent != (unsigned)(tracer_rooms_end - tracer_rooms))
+        os_print("not ok ", trace_label, " tracer: bent ", os_decimal(bent), " functions\n", NULL);
+    self.target.original_ra = tracer_original;
+    trace_original = tracer_truth;
+}
+
+/* The target does not say what the return addresses were: a trace ends at the first, and is not proven. */
+static NOIPA int walk_without_callback(struct sfu_walk *walk)
+{
+    struct sfu_registers here = sfu_here(&self.cpu);
+    int code;
+
+    self.target.original_ra = NULL;
+    sfu_walk_start(walk, &self.target, &here);
+    while ((code = sfu_walk_step(walk)) == SFU_OK)
+        ;
+    self.target.original_ra = tracer_original;
+    return code;
+}
+
+static NOIPA void test_without_callback(void)
+{
+    struct sfu_walk walk;
+
+    trace_begin();
+    trace_verdict.walks = 1;
+    trace_end("without the callback",
+              walk_without_callback(&walk) == SFU_E_NO_FDE && walk.frame.depth == 1 && !walk.frame.replaced &&
+                  walk.frame.regs.pc == (uint64_t)(uintptr_t)tracer_return,
+              "does not end at the trampoline");
+}
+
+/* What the core has asked for in all tests. */
+static void test_asked(void)
+{
+    trace_begin();
+    trace_verdict.frames = tracer_counts.in_slot;
+    trace_end("asked on the stack", tracer_counts.in_slot > 5000, "too rarely");
+    trace_verdict.frames = tracer_counts.in_register;
+    trace_end("asked in a register", (tracer_counts.in_register > 50) == (SFU_REG_SP != 7),
+              "too rarely or too often");
+    trace_verdict.frames = tracer_counts.wrong_slot;
+    trace_end("asked with its slot", tracer_counts.wrong_slot == 0, "not where the return address is");
+}
+
+#endif
+
 /* ---- the calls that never return: the end of the program ---- */
 
 static NOIPA void never(void)
@@ -139,6 +206,10 @@ NOIPA int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
         os_print("not ok ", trace_label, " section: ", sfu_string(code), "\n", NULL);
     trace_add_image(os_map_file("/proc/self/exe"), self.slide);
     interrupt_init(NULL);
+#ifdef TRACED
+    bend_all();
+    test_without_callback();
+#endif
     (void)CALL(&list, (test_patterns("call of ", trace_inside), 0));
     (void)CALL(&list, (test_recursion(), 0));
     (void)CALL(&list, (test_patterns("two signals in ", raise_inside), 0));
@@ -150,6 +221,9 @@ NOIPA int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
 #endif
     (void)CALL(&list, (test_each_instruction(), 0));
     (void)CALL(&list, (test_timer(), 0));
+#ifdef TRACED
+    test_asked();
+#endif
     trace_begin();
     patterns_never = never;
     (void)CALL(&list, (p_never(), 0));

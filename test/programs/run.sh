@@ -43,7 +43,14 @@ esac
 
 warn='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Wstrict-prototypes'
 port='port/linux/sfu_linux.c port/linux/start.c port/linux/start.S port/linux/restorer.S'
-common="$here/trace.c $here/os.c $CORE $port"
+common="$here/trace.c $here/tracer.c $here/tracer.S $here/os.c $CORE $port"
+# The room that the tracer needs. gcc 12 and 16 for s390x leave that of -fpatchable-function-entry in front of the FDE,
+# and so does gcc 12 for aarch64, which is not tried.
+case $abi in
+x86_64) room=-fpatchable-function-entry=5 ;;
+aarch64*) room=-fpatchable-function-entry=2 ;;
+s390x) room='-pg -mfentry -mnop-mcount -mrecord-mcount' ;;
+esac
 
 # compile ARGUMENTS...: with $cc and what all of the programs need
 compile() {
@@ -98,6 +105,12 @@ patterns() {
     else
         echo "not ok $label: it cannot be built"
     fi
+}
+
+# traced LABEL LEVEL FLAGS...: the same, with a tracer that replaces every return address
+traced() {
+    # shellcheck disable=SC2086
+    patterns "$@" $room -DTRACED
 }
 
 # images LABEL LEVEL FLAGS...: two images and an unsorted object in one program, loaded and bound by itself
@@ -158,18 +171,33 @@ for level in -O0 -O1 -O2 -O3 -Os; do
     linked "ld.so$level" $level
 done
 case $abi in
-x86_64) images images-cet-O2 -O2 -fcf-protection=full -Wl,-z,ibtplt ;;
+x86_64 | s390x)
+    for level in -O0 -O2 -Os; do
+        traced "traced$level" $level
+    done
+    ;;
+esac
+case $abi in
+x86_64)
+    traced traced-cet-O2 -O2 -fcf-protection=full
+    images images-cet-O2 -O2 -fcf-protection=full -Wl,-z,ibtplt
+    ;;
 aarch64*) images images-pac-b-O2 -O2 -mbranch-protection=pac-ret+leaf+b-key ;;
 esac
 
 if [ -x "$TC/gcc16/$cpu/gcc" ]; then
     cc=$TC/gcc16/$cpu/gcc compiler=gcc16
     patterns gcc16-O2 -O2
+    traced gcc16-traced-O2 -O2
+    case $abi in
+    aarch64*) traced gcc16-traced-pac-O2 -O2 -mbranch-protection=standard ;;
+    esac
     images gcc16-images-O2 -O2
 fi
 if [ "$abi" = x86_64 ]; then
     cc='clang -fno-integrated-as -fasynchronous-unwind-tables' compiler=clang
     patterns clang-O0 -O0
     patterns clang-O2 -O2
+    traced clang-traced-O2 -O2
 fi
 exit 0

@@ -35,6 +35,8 @@ struct verdict {
     uint64_t after_end;    /* return addresses that lie behind their function */
     uint64_t in_plt;       /* interrupted in a PLT */
     uint64_t wrong_tables; /* interrupted where the compiler's table is known to be wrong: see trace.c */
+    uint64_t replaced;     /* frames that a replaced return address led to */
+    uint64_t in_tracer;    /* frames of the tracer itself */
 };
 extern struct verdict trace_verdict;
 void trace_begin(void);
@@ -45,6 +47,10 @@ extern unsigned trace_failures;
 
 /* Where programs start; the outermost frame is of that. */
 void _start(void);
+
+/* What RA was that a function returned to whose caller then has SP, before a tracer replaced it; 0: that is not known.
+ * NULL: there is no tracer. Functions of the tracer have names that begin with tracer_. */
+extern uint64_t (*trace_original)(uint64_t ra, uint64_t sp);
 
 extern struct sfu_linux self;
 extern struct shadow list;
