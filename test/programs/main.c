@@ -128,19 +128,10 @@ static NOIPA void test_recursion(void)
 
 #ifdef TRACED
 
-static void bend_all(void)
+static void start_tracer(void)
 {
-    unsigned bent = 0;
-
-    for (uint8_t *const *room = tracer_rooms; room < tracer_rooms_end; room++) {
-        uint64_t at = (uint64_t)(uintptr_t)*room;
-
-        os_unlock_code(at, at + TRACER_ROOM);
-        bent += tracer_bend(*room);
-        os_sync_code(at, at + TRACER_ROOM);
-    }
-    if (bent < 30 || bent != (unsigned)(tracer_rooms_end - tracer_rooms))
-        os_print("not ok ", trace_label, " tracer: bent ", os_decimal(bent), " functions\n", NULL);
+    if (tracer_bend_all(os_unlock_code) < 30)
+        os_print("not ok ", trace_label, " tracer: not all functions have been bent\n", NULL);
     self.target.original_ra = tracer_original;
     trace_original = tracer_truth;
 }
@@ -207,7 +198,7 @@ NOIPA int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
     trace_add_image(os_map_file("/proc/self/exe"), self.slide);
     interrupt_init(NULL);
 #ifdef TRACED
-    bend_all();
+    start_tracer();
     test_without_callback();
 #endif
     (void)CALL(&list, (test_patterns("call of ", trace_inside), 0));

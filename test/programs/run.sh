@@ -43,7 +43,7 @@ esac
 
 warn='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Wstrict-prototypes'
 port='port/linux/sfu_linux.c port/linux/start.c port/linux/start.S port/linux/restorer.S'
-common="$here/trace.c $here/tracer.c $here/tracer.S $here/os.c $CORE $port"
+common="$here/trace.c $here/tracer.c $here/tracer_hook.S $here/os.c $CORE $port"
 # The room that the tracer needs. gcc 12 and 16 for s390x leave that of -fpatchable-function-entry in front of the FDE,
 # and so does gcc 12 for aarch64, which is not tried.
 case $abi in

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 #include "tracer.h"
 
+#include "os.h"
+
 /* The hook saves what functions get in general registers, and nothing else. */
 #if !defined(__clang__) && !defined(__s390x__)
 #pragma GCC target("general-regs-only")
@@ -108,23 +110,48 @@ bool tracer_original(void *ctx, const struct sfu_frame *frame, uint64_t slot, ui
     return true;
 }
 
+bool tracer_call(unsigned n, uint64_t *ra, uint64_t *sp)
+{
+    unsigned count = num_calls;
+
+    if (n >= count)
+        return false;
+    *ra = calls[count - 1 - n].ra;
+    *sp = calls[count - 1 - n].sp;
+    return true;
+}
+
 /* ---- bending ---- */
+
+/* The linker makes these symbols of a section with this name, if there is one. */
+#if defined(__x86_64__)
+#define ROOMS "__patchable_function_entries"
+enum { ROOM = 5 };
+#elif defined(__aarch64__)
+#define ROOMS "__patchable_function_entries"
+enum { ROOM = 8 };
+#else
+#define ROOMS "__mcount_loc"
+enum { ROOM = 6 };
+#endif
+extern uint8_t *const rooms[] __asm__("__start_" ROOMS) __attribute__((weak, visibility("hidden")));
+extern uint8_t *const rooms_end[] __asm__("__stop_" ROOMS) __attribute__((weak, visibility("hidden")));
 
 static bool is_room(const uint8_t *room)
 {
 #if defined(__x86_64__)
-    static const uint8_t nops[][TRACER_ROOM] = {{0x90, 0x90, 0x90, 0x90, 0x90}, {0x0f, 0x1f, 0x44, 0x00, 0x08}};
+    static const uint8_t nops[][ROOM] = {{0x90, 0x90, 0x90, 0x90, 0x90}, {0x0f, 0x1f, 0x44, 0x00, 0x08}};
 #elif defined(__aarch64__)
-    static const uint8_t nops[][TRACER_ROOM] = {{0x1f, 0x20, 0x03, 0xd5, 0x1f, 0x20, 0x03, 0xd5}};
+    static const uint8_t nops[][ROOM] = {{0x1f, 0x20, 0x03, 0xd5, 0x1f, 0x20, 0x03, 0xd5}};
 #else
-    static const uint8_t nops[][TRACER_ROOM] = {{0xc0, 0x04}};
+    static const uint8_t nops[][ROOM] = {{0xc0, 0x04}};
 #endif
     unsigned i, k;
 
     for (i = 0; i < sizeof nops / sizeof nops[0]; i++) {
-        for (k = 0; k < TRACER_ROOM && room[k] == nops[i][k];)
+        for (k = 0; k < ROOM && room[k] == nops[i][k];)
             k++;
-        if (k == TRACER_ROOM)
+        if (k == ROOM)
             return true;
     }
     return false;
@@ -139,15 +166,14 @@ static void put(uint8_t *p, uint64_t value, unsigned size)
         ((volatile uint8_t *)p)[i] = (uint8_t)(value >> 8 * i);
 }
 
-bool tracer_bend(uint8_t *room)
+/* Bends the function whose ROOM this is. */
+static void bend(uint8_t *room)
 {
     uint64_t distance = (uint64_t)(uintptr_t)tracer_hook - (uint64_t)(uintptr_t)room;
 
-    if (!is_room(room))
-        return false;
 #if defined(__x86_64__) /* call tracer_hook */
     put(room, 0xe8, 1);
-    put(room + 1, distance - TRACER_ROOM, 4);
+    put(room + 1, distance - ROOM, 4);
 #elif defined(__aarch64__) /* adr x9, . + 8; b tracer_hook: x30 stays as it is */
     put(room, 0x10000049, 4);
     put(room + 4, 0x14000000 | ((distance - 4) >> 2 & 0x3ffffff), 4);
@@ -155,5 +181,22 @@ bool tracer_bend(uint8_t *room)
     put(room, 0x05c0, 2);
     put(room + 2, __builtin_bswap32((uint32_t)(distance >> 1)), 4);
 #endif
-    return true;
+}
+
+unsigned tracer_bend_all(void (*unlock)(uint64_t start, uint64_t end))
+{
+    unsigned count = 0;
+
+    for (; rooms + count < rooms_end; count++) {
+        uint8_t *room = rooms[count];
+        uint64_t at = (uint64_t)(uintptr_t)room;
+
+        if (!is_room(room))
+            return 0;
+        if (unlock != NULL)
+            unlock(at, at + ROOM);
+        bend(room);
+        os_sync_code(at, at + ROOM);
+    }
+    return count;
 }

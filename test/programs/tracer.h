@@ -12,28 +12,16 @@
 
 #include "sfu.h"
 
-#if defined(__s390x__)
-#define TRACER_ROOMS "__mcount_loc"
-enum { TRACER_ROOM = 6 };
-#elif defined(__aarch64__)
-#define TRACER_ROOMS "__patchable_function_entries"
-enum { TRACER_ROOM = 8 };
-#else
-#define TRACER_ROOMS "__patchable_function_entries"
-enum { TRACER_ROOM = 5 };
-#endif
-
-/* The rooms of all functions that have some. The linker defines both symbols if there are any. */
-extern uint8_t *const tracer_rooms[] __asm__("__start_" TRACER_ROOMS) __attribute__((weak, visibility("hidden")));
-extern uint8_t *const tracer_rooms_end[] __asm__("__stop_" TRACER_ROOMS)
-    __attribute__((weak, visibility("hidden")));
-
-/* Bends the function whose ROOM this is, which can be written to. Returns false if ROOM is not as compilers leave it.
- * What is then in ROOM has to be made visible to instruction fetches. */
-bool tracer_bend(uint8_t *room);
+/* Bends all functions that have a room. UNLOCK makes code from START to END writable; NULL: it is. Returns how many, or
+ * 0 if a room is not as compilers leave it. */
+unsigned tracer_bend_all(void (*unlock)(uint64_t start, uint64_t end));
 
 /* A sfu_ra_fn. CTX is not used. */
 bool tracer_original(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra);
+
+/* The call N (0: the last one) of those that have not returned: its original RA, and SP of its caller then. Returns
+ * whether there are that many. */
+bool tracer_call(unsigned n, uint64_t *ra, uint64_t *sp);
 
 /* Where a function returns to whose RA is found to be RA, and whose caller has the stack pointer SP then, by what has
  * been noted when it was called. 0: nothing has. */
@@ -45,10 +33,10 @@ struct tracer_counts {
 };
 extern struct tracer_counts tracer_counts;
 
-/* tracer.S: where a function is bent to, and the trampoline. */
+/* tracer_hook.S: where a function is bent to, and the trampoline. */
 extern const char tracer_hook[], tracer_return[];
 
-/* What tracer.S calls. RA is where the RA of a function is, whose caller goes on at SP. */
+/* What tracer_hook.S calls. RA is where the RA of a function is, whose caller goes on at SP. */
 void tracer_enter(uint64_t *ra, uint64_t sp);
 void tracer_leave(uint64_t *ra);
 
