@@ -22,7 +22,7 @@ BARE_LINK := -nostdlib -static-pie -Wl,--gc-sections,-z,norelro,--build-id=sha1,
 BARE_SOURCES := sfu.c $(addprefix port/print/,sfu_print.c sfu_build_id.c sfu_cycles.c sfu_record.c sfu_all.c) \
     port/symbols/sfu_symbols.c \
     port/baremetal/kernel.c port/baremetal/tables.c port/baremetal/module.c \
-    test/bare/scenarios.c test/bare/symbols.c
+    test/bare/scenarios.c test/bare/symbols.c test/bare/traced.c test/programs/tracer.c
 BARE_HEADERS := sfu.h \
     $(wildcard arch/*.h arch/*/*.h port/print/*.h port/symbols/*.h port/baremetal/*.h port/baremetal/*/*.h)
 
@@ -40,6 +40,11 @@ BARE_HOOK_aarch64 := -fno-omit-frame-pointer
 BARE_CLANG_s390x := -DSFU_NO_FPR # arch/s390x/sfu_capture.h: the kernel has no floating point
 BARE_PAC := -mbranch-protection=pac-ret
 
+# Room for test/programs/tracer.c. -pg refuses -fomit-frame-pointer. By clang 14 ld leaves no section out.
+BARE_ROOM_x86_64 := -fpatchable-function-entry=5
+BARE_ROOM_aarch64 := -fpatchable-function-entry=2
+BARE_ROOM_s390x := -pg -mfentry -mnop-mcount
+
 # bare_image CPU, DIRECTORY, FLAGS: the kernel of a machine as DIRECTORY/kernel.elf.
 define bare_image
 $(2)/%.o: BARE_CC := $(or $(4),$(BARE_CC_$(1)))
@@ -52,6 +57,7 @@ $(2)/%.o: %.S $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
 	$(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
 
 $(2)/test/bare/scenarios.o: BARE_FLAGS += -Wno-infinite-recursion
+$(2)/test/bare/traced.o: BARE_FLAGS := $$(filter-out -fomit-frame-pointer,$$(BARE_FLAGS)) $(if $(4),,$(BARE_ROOM_$(1)))
 
 $(2)/module.ko: $(2)/test/bare/module_a.o $(2)/test/bare/module_b.o test/bare/module.ld
 	$(TC)/$(1)/ld -r -T test/bare/module.ld $(2)/test/bare/module_a.o $(2)/test/bare/module_b.o -o $$@
@@ -81,7 +87,7 @@ $(2)/kernel-cut.elf: $(2)/cut/kernel.ld $(2)/symbols.o
 $(2)/kernel-missing.elf: $(2)/missing/kernel.ld $(2)/symbols.o
 $(2)/first.elf $(2)/kernel.elf $(2)/kernel-cut.elf $(2)/kernel-missing.elf: $(BARE_SOURCES:%.c=$(2)/%.o) \
     $(2)/port/baremetal/$(1)/boot.o $(2)/port/baremetal/$(1)/machine.o $(2)/test/bare/module.o \
-    port/baremetal/$(1)/machine.ld
+    $(2)/test/programs/tracer_hook.o port/baremetal/$(1)/machine.ld
 	$(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_LINK) $$(addprefix -L,$$(dir $$(filter %/kernel.ld,$$^))) \
 	    -Tport/baremetal/$(1)/machine.ld $$(filter %.o,$$^) -o $$@
 endef

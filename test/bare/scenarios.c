@@ -602,6 +602,10 @@ step static void scenario_slide_irq(void)
     kernel_move(16 << 20, moved_irq);
 }
 
+/* ---- a function tracer: traced.c ---- */
+
+void scenario_traced(void);
+
 /* ---- */
 
 step static void scenario_boot(void)
@@ -644,6 +648,7 @@ static const struct {
     {"module", scenario_module},
     {"slide", scenario_slide},
     {"slide-irq", scenario_slide_irq},
+    {"traced", scenario_traced},
     {"boot", scenario_boot},
 };
 

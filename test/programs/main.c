@@ -130,7 +130,7 @@ static NOIPA void test_recursion(void)
 
 static void start_tracer(void)
 {
-    if (tracer_bend_all(os_unlock_code) < 30)
+    if (tracer_bend(tracer_rooms, tracer_rooms_end, os_unlock_code) < 30)
         os_print("not ok ", trace_label, " tracer: not all functions have been bent\n", NULL);
     self.target.original_ra = tracer_original;
     trace_original = tracer_truth;

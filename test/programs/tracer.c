@@ -123,19 +123,13 @@ bool tracer_call(unsigned n, uint64_t *ra, uint64_t *sp)
 
 /* ---- bending ---- */
 
-/* The linker makes these symbols of a section with this name, if there is one. */
 #if defined(__x86_64__)
-#define ROOMS "__patchable_function_entries"
 enum { ROOM = 5 };
 #elif defined(__aarch64__)
-#define ROOMS "__patchable_function_entries"
 enum { ROOM = 8 };
 #else
-#define ROOMS "__mcount_loc"
 enum { ROOM = 6 };
 #endif
-extern uint8_t *const rooms[] __asm__("__start_" ROOMS) __attribute__((weak, visibility("hidden")));
-extern uint8_t *const rooms_end[] __asm__("__stop_" ROOMS) __attribute__((weak, visibility("hidden")));
 
 static bool is_room(const uint8_t *room)
 {
@@ -183,20 +177,19 @@ static void bend(uint8_t *room)
 #endif
 }
 
-unsigned tracer_bend_all(void (*unlock)(uint64_t start, uint64_t end))
+unsigned tracer_bend(uint8_t *const *first, uint8_t *const *end, void (*unlock)(uint64_t start, uint64_t end))
 {
-    unsigned count = 0;
+    uint8_t *const *next;
 
-    for (; rooms + count < rooms_end; count++) {
-        uint8_t *room = rooms[count];
-        uint64_t at = (uint64_t)(uintptr_t)room;
+    for (next = first; next < end; next++) {
+        uint64_t at = (uint64_t)(uintptr_t)*next;
 
-        if (!is_room(room))
+        if (!is_room(*next))
             return 0;
         if (unlock != NULL)
             unlock(at, at + ROOM);
-        bend(room);
+        bend(*next);
         os_sync_code(at, at + ROOM);
     }
-    return count;
+    return (unsigned)(next - first);
 }

@@ -12,9 +12,19 @@
 
 #include "sfu.h"
 
-/* Bends all functions that have a room. UNLOCK makes code from START to END writable; NULL: it is. Returns how many, or
- * 0 if a room is not as compilers leave it. */
-unsigned tracer_bend_all(void (*unlock)(uint64_t start, uint64_t end));
+/* Bends the functions whose rooms FIRST to END name. UNLOCK makes code from START to END writable; NULL: it is. Returns
+ * how many there are, or 0 if a room is not as compilers leave it. */
+unsigned tracer_bend(uint8_t *const *first, uint8_t *const *end, void (*unlock)(uint64_t start, uint64_t end));
+
+/* All rooms: the linker makes these symbols of a section with this name, if there is one. */
+#if defined(__s390x__)
+#define TRACER_ROOMS "__mcount_loc"
+#else
+#define TRACER_ROOMS "__patchable_function_entries"
+#endif
+extern uint8_t *const tracer_rooms[] __asm__("__start_" TRACER_ROOMS) __attribute__((weak, visibility("hidden")));
+extern uint8_t *const tracer_rooms_end[] __asm__("__stop_" TRACER_ROOMS)
+    __attribute__((weak, visibility("hidden")));
 
 /* A sfu_ra_fn. CTX is not used. */
 bool tracer_original(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra);
