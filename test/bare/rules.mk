@@ -45,6 +45,10 @@ BARE_ROOM_x86_64 := -fpatchable-function-entry=5
 BARE_ROOM_aarch64 := -fpatchable-function-entry=2
 BARE_ROOM_s390x := -pg -mfentry -mnop-mcount
 
+# bare_objects CPU, DIRECTORY: what a kernel is linked of, besides its symbols.
+bare_objects = $(BARE_SOURCES:%.c=$(2)/%.o) $(addprefix $(2)/,port/baremetal/$(1)/boot.o port/baremetal/$(1)/machine.o \
+    test/bare/module.o test/programs/tracer_hook.o)
+
 # bare_image CPU, DIRECTORY, FLAGS: the kernel of a machine as DIRECTORY/kernel.elf.
 define bare_image
 $(2)/%.o: BARE_CC := $(or $(4),$(BARE_CC_$(1)))
@@ -85,14 +89,28 @@ $(2)/missing/kernel.ld: port/baremetal/kernel.ld
 $(2)/first.elf $(2)/kernel.elf: port/baremetal/kernel.ld
 $(2)/kernel-cut.elf: $(2)/cut/kernel.ld $(2)/symbols.o
 $(2)/kernel-missing.elf: $(2)/missing/kernel.ld $(2)/symbols.o
-$(2)/first.elf $(2)/kernel.elf $(2)/kernel-cut.elf $(2)/kernel-missing.elf: $(BARE_SOURCES:%.c=$(2)/%.o) \
-    $(2)/port/baremetal/$(1)/boot.o $(2)/port/baremetal/$(1)/machine.o $(2)/test/bare/module.o \
-    $(2)/test/programs/tracer_hook.o port/baremetal/$(1)/machine.ld
+$(2)/first.elf $(2)/kernel.elf $(2)/kernel-cut.elf $(2)/kernel-missing.elf: $(call bare_objects,$(1),$(2)) \
+    port/baremetal/$(1)/machine.ld
 	$(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_LINK) $$(addprefix -L,$$(dir $$(filter %/kernel.ld,$$^))) \
 	    -Tport/baremetal/$(1)/machine.ld $$(filter %.o,$$^) -o $$@
 endef
 
+# bare_joined CPU: its kernel once more, by a linker that joins tables without merging them.
+define bare_joined
+$(BARE)/$(1)/joined/symbols.o: $(BARE)/$(1)/joined/first.elf
+	python3 port/symbols/symbols.py $(TC)/$(1)/nm $$< | $(TC)/$(1)/as -o $$@ -
+$(BARE)/$(1)/joined/first.elf: $(BARE)/$(1)/first.elf $(BARE)/$(1)/symbols0.o
+$(BARE)/$(1)/joined/kernel.elf: $(BARE)/$(1)/kernel.elf $(BARE)/$(1)/joined/symbols.o
+$(BARE)/$(1)/joined/first.elf $(BARE)/$(1)/joined/kernel.elf:
+	@mkdir -p $$(@D)
+	ld.lld -static -pie --no-dynamic-linker --gc-sections -z norelro -z max-page-size=4096 --build-id=sha1 \
+	    -Lport/baremetal -Tport/baremetal/$(1)/machine.ld $$(filter %.o,$$^) \
+	    $(call bare_objects,$(1),$(BARE)/$(1)) -o $$@
+endef
+
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu))))
+BARE_JOINED := x86_64 aarch64 # Debian's lld does not know s390x
+$(foreach cpu,$(BARE_JOINED),$(eval $(call bare_joined,$(cpu))))
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-hook,$(BARE_HOOK) $(BARE_HOOK_$(cpu)))))
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-small,$(BARE_SMALL) $(BARE_SMALL_$(cpu)))))
 $(eval $(call bare_image,aarch64,$(BARE)/aarch64-pac,$(BARE_PAC)))
@@ -107,7 +125,7 @@ BARE_KINDS_s390x := s390x s390x-hook s390x-small s390x-clang
 define bare_suite
 CHECK_$(1) += bare-$(1)
 .PHONY: suite-bare-$(1)
-suite-bare-$(1): $(BARE)/$(1)/kernel-cut.elf $(BARE)/$(1)/kernel-missing.elf \
+suite-bare-$(1): $(if $(filter $(1),$(BARE_JOINED)),$(BARE)/$(1)/joined/kernel.elf) $(BARE)/$(1)/kernel-cut.elf $(BARE)/$(1)/kernel-missing.elf \
     $(BARE_KINDS_$(1):%=$(BARE)/%/kernel.elf)
 	@test/toolchain/install.sh bare
 	@test/run.sh bare-$(1) python3 test/bare/run.py $(1) $(TC)/$(1) $(BARE_KINDS_$(1):%=$(BARE)/%)

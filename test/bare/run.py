@@ -323,6 +323,16 @@ def check_scenario(cpu, image, name, first=(), wanted=None):
     must(status == STATUS[cpu][0 if good else 1], f"exit status {status}")
 
 
+def check_joined(cpu, image):
+    """Without a word about the tables, of which there are many, whole traces through the functions of several."""
+    _, offset, size = image.section(".sframe")
+    with open(image.path, "rb") as file:
+        headers = file.read()[offset:offset + size].count(b"\xe2\xde\x03")
+    must(headers > 9, f"{headers} tables: they have been merged")
+    for name in ("boot", "irq", "traced"):
+        check_scenario(cpu, image, name)
+
+
 def check_broken(cpu, image, name):
     """One line, and the kernel boots on."""
     change, line = BROKEN[name]
@@ -393,12 +403,14 @@ def tests(cpu, tools, directory):
     short = os.path.basename(directory)
     machine = short if short in QEMU else cpu
     for name in scenarios(machine):
-        if name == "traced" and short.endswith("-clang"):
-            continue  # rules.mk: its functions have no room
+        if name == "traced" and short.endswith(("-clang", "-gen")):
+            continue  # clang's: its functions have no room
         yield f"{short}/{name}", lambda name=name: check_scenario(machine, Image(tools, directory), name)
     if short == cpu:
         yield f"{short}/readme", lambda: check_readme(cpu)
         yield f"{short}/record-reset", lambda: check_reset(cpu, Image(tools, directory))
+        if cpu != "s390x":  # rules.mk
+            yield f"{short}/joined", lambda: check_joined(cpu, Image(tools, os.path.join(directory, "joined")))
         for name in BROKEN:
             yield f"{short}/broken-{name}", lambda name=name: check_broken(cpu, Image(tools, directory), name)
     if short.endswith("-small"):

@@ -124,6 +124,39 @@ static NOIPA void test_recursion(void)
     LEAVE(&list);
 }
 
+/* ---- tables that were joined ---- */
+
+#ifdef JOINED
+enum { TABLES = 16 };
+
+/* The linker script makes no segment that CODE could be of. All tables between its symbols. */
+static void open_tables(int code)
+{
+    extern const uint8_t sframe_start[], sframe_end[];
+    static struct sfu_section tables[TABLES];
+    uint64_t size = (uint64_t)(sframe_end - sframe_start);
+    unsigned n = 0;
+    bool joined = code == SFU_E_EMPTY;
+
+    code = sfu_open(&tables[0], sframe_start, size, (uintptr_t)sframe_start);
+    joined = joined && code == SFU_OK && sfu_check(&tables[0], NULL) == SFU_E_CONCATENATED;
+    while (code == SFU_OK && sfu_add(&self.target.sections, &tables[n]) == SFU_OK && ++n < TABLES)
+        code = sfu_open_next(&tables[n - 1], &tables[n]);
+    for (unsigned i = 0; i < n; i++)
+        if (sfu_check(&tables[i], NULL) != SFU_OK)
+            code = SFU_E_BOUNDS;
+    trace_begin();
+    trace_verdict.frames = n;
+    trace_end("tables", joined && n >= 8 && code == SFU_E_EMPTY, "are not what was linked");
+}
+#else
+static void open_tables(int code)
+{
+    if (code != SFU_OK || sfu_check(&self.section, NULL) != SFU_OK)
+        os_print("not ok ", trace_label, " section: ", sfu_string(code), "\n", NULL);
+}
+#endif
+
 /* ---- a function tracer ---- */
 
 #ifdef TRACED
@@ -189,12 +222,9 @@ static NOIPA void never(void)
 
 NOIPA int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
 {
-    int code = sfu_linux_init(&self, auxv);
-
     ENTER(&list);
     trace_label = argc > 1 ? argv[1] : "program";
-    if (code != SFU_OK || sfu_check(&self.section, NULL) != SFU_OK)
-        os_print("not ok ", trace_label, " section: ", sfu_string(code), "\n", NULL);
+    open_tables(sfu_linux_init(&self, auxv));
     trace_add_image(os_map_file("/proc/self/exe"), self.slide);
     interrupt_init(NULL);
 #ifdef TRACED
