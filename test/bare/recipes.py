@@ -218,6 +218,12 @@ def test_parts(bench):
         must(wanted <= OWN, f"{part} needs {sorted(wanted - OWN)}")
 
 
+def test_copies(bench):
+    bench.run("$CC -O2 -ffreestanding -Wall -Wextra -Werror -c copies.c")
+    wanted = {line.split()[-1] for line in bench.run("nm -u copies.o").splitlines()}
+    must(wanted == {"sfu_open", "sfu_add"}, f"it needs {sorted(wanted)}")
+
+
 def test_symbols(bench):
     """The image with the build ID, memory for a record, and a table in which the kernel's functions are."""
     build(bench)
@@ -277,7 +283,8 @@ def main():
     tc, directory = sys.argv[1:]
     tests = [(f"{cpu}/{test.__name__[5:]}", test, cpu)
              for cpu in CC for test in (test_flags, test_clang, test_lto, test_link, test_efi, test_walkable,
-                                        test_dump, test_parts, test_symbols, test_instrument) if test is not test_efi or cpu in EFI]
+                                        test_dump, test_parts, test_copies, test_symbols, test_instrument)
+             if test is not test_efi or cpu in EFI]
     tests.append(("codes", test_codes, None))
 
     def run(job):

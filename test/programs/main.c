@@ -4,6 +4,7 @@
  * Runs each pattern and compares the traces from inside of it: from a function, from signal handlers, and from each
  * instruction of its functions. argv[1] is what the results are labelled with.
  */
+#include "copied.h"
 #include "interrupt.h"
 #include "os.h"
 #include "patterns.h"
@@ -222,10 +223,12 @@ static NOIPA void never(void)
 
 NOIPA int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
 {
+    const void *file = os_map_file("/proc/self/exe");
+
     ENTER(&list);
     trace_label = argc > 1 ? argv[1] : "program";
     open_tables(sfu_linux_init(&self, auxv));
-    trace_add_image(os_map_file("/proc/self/exe"), self.slide);
+    trace_add_image(file, self.slide);
     interrupt_init(NULL);
 #ifdef TRACED
     start_tracer();
@@ -241,6 +244,9 @@ NOIPA int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
     interrupt_init(NULL);
 #endif
     (void)CALL(&list, (test_each_instruction(), 0));
+#if !defined(TRACED) && !defined(JOINED) /* neither a bent function nor all of its tables can be copied like that */
+    (void)CALL(&list, (copied_test(file), 0));
+#endif
     (void)CALL(&list, (test_timer(), 0));
 #ifdef TRACED
     test_asked();

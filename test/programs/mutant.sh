@@ -39,3 +39,5 @@ mutant slot-not-told x86_64 traced-O2 'call of leaf' 's/caller->slot = sum;/;/'
 mutant replaced-not-said x86_64 traced-O2 'call of leaf' 's/frame->replaced = caller.replaced;/;/'
 mutant padding-not-skipped x86_64 joined-lld-8 tables 's/padding < 8 &&/padding < 1 \&\&/'
 mutant tables-not-cut x86_64 joined-gold-1 tables 's/section->size = section->end;/;/'
+mutant address-of-bytes x86_64 plain-O2 'call of copy' \
+    's/return s->addr + start;/return (uint64_t)(uintptr_t)s->bytes + start;/'

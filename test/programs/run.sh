@@ -100,7 +100,8 @@ patterns() {
     *) set -- "$@" -DTAIL_CALLS ;;
     esac
     if support "$1" &&
-        compile -static "$@" $here/main.c $here/patterns.c $here/interrupt.c "$objects"/*.o -o "$out/$label"; then
+        compile -static "$@" $here/main.c $here/patterns.c $here/copied.c $here/interrupt.c "$objects"/*.o \
+            -o "$out/$label"; then
         execute "$label" "$out/$label" "$label"
     else
         echo "not ok $label: it cannot be built"
@@ -123,12 +124,13 @@ joined() {
     b=$out/$label.d
     rm -rf "$b"
     mkdir -p "$b"
-    for file in main patterns interrupt; do
+    for file in main patterns copied interrupt; do
         compile "$@" -DJOINED -c $here/$file.c -o "$b/$file.o" || return 1
     done
     if support "$1" && cp "$objects"/*.o "$b" && for object in "$b"/*.o; do
         "$TC/$cpu/objcopy" --set-section-alignment ".sframe=$alignment" "$object" || return 1
-    done && ln -s "$(command -v ld.lld)" "$b" && compile -static "-fuse-ld=$linker" "-B$b/" -Wl,-T,port/linux/sfu.lds "$b"/*.o -o "$out/$label"; then
+    done && ln -s "$(command -v ld.lld)" "$b" &&
+        compile -static "-fuse-ld=$linker" "-B$b/" -Wl,-T,port/linux/sfu.lds "$b"/*.o -o "$out/$label"; then
         execute "$label" "$out/$label" "$label"
     else
         echo "not ok $label: it cannot be built"
@@ -195,10 +197,10 @@ done
 # gold writes branches of aarch64_be in the wrong byte order. Debian's lld does not know s390x.
 for alignment in 1 8; do
     case $abi in
-    x86_64 | aarch64 | s390x) joined "joined-gold-$alignment" gold $alignment -O2 ;;
+    x86_64 | aarch64 | s390x) joined "joined-gold-$alignment" gold "$alignment" -O2 ;;
     esac
     case $abi in
-    x86_64 | aarch64) joined "joined-lld-$alignment" lld $alignment -O2 ;;
+    x86_64 | aarch64) joined "joined-lld-$alignment" lld "$alignment" -O2 ;;
     esac
 done
 case $abi in

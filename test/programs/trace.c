@@ -27,11 +27,18 @@ static const Elf64_Shdr *section_headers(const struct image *image)
 
 void trace_add_image(const void *file, uint64_t slide)
 {
+    trace_add_copy(file, slide, 0, UINT64_MAX);
+}
+
+void trace_add_copy(const void *file, uint64_t slide, uint64_t first, uint64_t last)
+{
     struct image *image = &images[num_images++];
     const Elf64_Ehdr *e = file;
 
     image->file = file;
     image->slide = slide;
+    image->first = first;
+    image->last = last;
     for (unsigned i = 0; i < e->e_shnum; i++) {
         const Elf64_Shdr *s = &section_headers(image)[i];
         if (s->sh_type != SHT_SYMTAB)
@@ -43,7 +50,7 @@ void trace_add_image(const void *file, uint64_t slide)
 }
 
 /* Symbol N; behind the symbols come the sections. The PLT has no symbols: each of its sections is one function. */
-static struct function image_function(const struct image *image, uint64_t n)
+static struct function any_function(const struct image *image, uint64_t n)
 {
     const Elf64_Ehdr *e = image->file;
     const Elf64_Sym *symbol = (const Elf64_Sym *)image->symbols + n;
@@ -61,6 +68,15 @@ static struct function image_function(const struct image *image, uint64_t n)
     f.start = s[n - image->count].sh_addr + image->slide;
     if (f.name[0] == '.' && f.name[1] == 'p' && f.name[2] == 'l')
         f.end = f.start + s[n - image->count].sh_size;
+    return f;
+}
+
+static struct function image_function(const struct image *image, uint64_t n)
+{
+    struct function f = any_function(image, n);
+
+    if (f.start < image->first || f.start > image->last)
+        f.end = f.start;
     return f;
 }
 

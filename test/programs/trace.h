@@ -12,11 +12,14 @@ struct image {
     const void *file;
     const void *symbols; /* Elf64_Sym */
     uint64_t count, slide;
+    uint64_t first, last; /* symbols outside are no functions */
     const char *names;
 };
 
 /* Adds an image to those whose functions are known. Names of PLT sections count as functions. */
 void trace_add_image(const void *file, uint64_t slide);
+/* The same, of what lies from FIRST to LAST alone. */
+void trace_add_copy(const void *file, uint64_t slide, uint64_t first, uint64_t last);
 
 struct function {
     uint64_t start, end;
