@@ -31,7 +31,7 @@ STATUS = {"x86_64": (33, 35), "aarch64": (0, 1), "aarch64-pac": (0, 1), "s390x":
 
 # ---- what each scenario must print ----
 # A frame: function, "+0" if the PC must be its first instruction, "~" if it was interrupted, "!" after a stack
-# switch, "^" if its address had been replaced by a tracer's; "0x..." a PC in no function, "&name" that object's
+# switch, "@" if its address had been replaced by a tracer's; "0x..." a PC in no function, "&name" that object's
 # address, "module:name" a function of the module.
 # (2, 9): the two frames before, nine times more; (1, None): any number of times.
 
@@ -116,7 +116,7 @@ def scenarios(cpu):
         "lost": ([Trace(["thread_switch"], BAD_STACK)], True),
         "module": (["not sorted", main_trace(cpu, module), "removed", Trace(module[:3], NO_FDE),
                     "sorted and added", main_trace(cpu, module)], True),
-        "traced": (["compared", memory, main_trace(cpu, ["traced_leaf", "traced^", "scenario_traced^"])], False),
+        "traced": (["compared", memory, main_trace(cpu, ["traced_leaf", "traced@", "scenario_traced@"])], False),
         "slide": ([panic, Trace(asserted(["moved", "kernel_restart", "boot_again"]), OUTERMOST, DISTANCE)], False),
         "slide-irq": ([illegal, Trace(interrupted + ["moved_irq", "kernel_restart", "boot_again"], OUTERMOST,
                                       DISTANCE)], False),
@@ -204,7 +204,7 @@ def must(condition, what):
 def check_marks(wanted, marks, line):
     must(("[interrupted]" in marks) == ("~" in wanted), f"'{line}': interrupted?")
     must(("[stack switch]" in marks) == ("!" in wanted), f"'{line}': stack switch?")
-    must(("[hooked]" in marks) == ("^" in wanted), f"'{line}': hooked?")
+    must(("[hooked]" in marks) == ("@" in wanted), f"'{line}': hooked?")
     must("[guessed]" not in marks, f"'{line}': guessed")
 
 
@@ -216,7 +216,7 @@ def check_frame(image, trace, n, wanted, line):
     check_marks(wanted, m[5], line)
     pc = int(m[2], 16)
     lookup = pc if n == 0 or "~" in wanted else pc - 1
-    name = re.sub(r"[~!^]|\+0", "", wanted)
+    name = re.sub(r"[~!@]|\+0", "", wanted)
     if name.startswith("0x"):
         must(f"0x{m[2]}" == name and m[3] is None, f"'{line}' is not {name}")
     elif name.startswith("&"):
