@@ -5,7 +5,9 @@
 
 extern const uint8_t sframe_start[], sframe_end[]; /* kernel.ld */
 
-static struct sfu_section section;
+/* Room for tables: one, if the linker has merged them; one for each object file, if it has joined them. */
+#define TABLES 32
+static struct sfu_section tables[TABLES];
 
 /* What to change in the build, by what sfu_open or sfu_check returned. */
 static const char *advice(int code)
@@ -24,19 +26,38 @@ static const char *advice(int code)
     case SFU_E_BOUNDS:
         return "the section was cut: sframe_end must be its end, and objcopy and the loader must keep all of it";
     case SFU_E_CONCATENATED:
-        return "link with GNU ld 2.46 or newer, or mold: this linker joined sections without merging them";
+        return "link with GNU ld 2.46 or newer, or mold, which merge tables, or make room for all of them";
     default:
         return "something changed the section after it was linked: check objcopy, the loader, and the memory map";
     }
 }
 
+/* Adds the section and what was joined to it, as far as there is room. */
+static int add_all(void)
+{
+    int code = sfu_open(&tables[0], sframe_start, (uint64_t)(sframe_end - sframe_start), (uintptr_t)sframe_start);
+    unsigned n = 0;
+
+    while (code == SFU_OK) {
+        code = sfu_add(&kernel_target.sections, &tables[n]);
+        n++;
+        if (n == TABLES) {
+            return code;
+        }
+        if (code == SFU_OK) {
+            code = sfu_open_next(&tables[n - 1], &tables[n]);
+        }
+    }
+    return n > 0 && code == SFU_E_EMPTY ? SFU_OK : code; /* there is no next one */
+}
+
 void kernel_open_tables(void)
 {
-    int code = sfu_open(&section, sframe_start, (uint64_t)(sframe_end - sframe_start), (uintptr_t)sframe_start);
+    const struct sfu_section *s;
+    int code = add_all();
 
-    if (code == SFU_OK) {
-        code = sfu_check(&section, NULL);
-        (void)sfu_add(&kernel_target.sections, &section);
+    for (s = kernel_target.sections; s != NULL && code == SFU_OK; s = s->next) {
+        code = sfu_check(s, NULL); /* SFU_E_CONCATENATED: there are more than there is room for */
     }
     if (code != SFU_OK) {
         kernel_print("sframe: ");

@@ -218,6 +218,12 @@ def test_parts(bench):
         must(wanted <= OWN, f"{part} needs {sorted(wanted - OWN)}")
 
 
+def test_copies(bench):
+    bench.run("$CC -O2 -ffreestanding -Wall -Wextra -Werror -c copies.c")
+    wanted = {line.split()[-1] for line in bench.run("nm -u copies.o").splitlines()}
+    must(wanted == {"sfu_open", "sfu_add"}, f"it needs {sorted(wanted)}")
+
+
 def test_symbols(bench):
     """The image with the build ID, memory for a record, and a table in which the kernel's functions are."""
     build(bench)
@@ -273,12 +279,39 @@ def test_codes(_):
         must(any(f"`{code}`" in row and text in row for row in rows), f"{code}: '{text}' is not in its line")
 
 
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def test_reliability(_):
+    """Each test that the table of clauses names is there."""
+    table = re.search(r"^## Reliability, clause by clause$(.*?)^## ", read(README), re.M | re.S)[1]
+    programs = "".join(map(read, glob.glob("test/programs/*.[ch]") + ["test/programs/run.sh"]))
+    scenarios = read("test/bare/run.py")
+    count = 0
+    for row in re.findall(r"^\| \d.*\| (.*) \|$", table, re.M):
+        for where, names in re.findall(r"`(\w+(?:\.c)?)`: ((?:[^;`]*`[^`]*`)+)", row):
+            for name in re.findall(r"`([^`]*)`", names):
+                count += 1
+                if where.endswith(".c"):
+                    must(f"cmocka_unit_test({name})" in read("test/unit/" + where), f"{where} has no {name}")
+                elif where == "bare":
+                    must(f'"{name}": (' in scenarios or f'"{name}"] =' in scenarios, f"no scenario {name}")
+                else:
+                    label = re.sub(r"-O\d$|^\*|\*$| leaf$", "", name)
+                    must(where == "programs" and re.search(r'[" ]' + re.escape(label) + "(?![a-z])", programs),
+                         f"{where} has no {name}")
+    must(count > 45, f"{count} tests are named")
+
+
 def main():
     tc, directory = sys.argv[1:]
     tests = [(f"{cpu}/{test.__name__[5:]}", test, cpu)
              for cpu in CC for test in (test_flags, test_clang, test_lto, test_link, test_efi, test_walkable,
-                                        test_dump, test_parts, test_symbols, test_instrument) if test is not test_efi or cpu in EFI]
-    tests.append(("codes", test_codes, None))
+                                        test_dump, test_parts, test_copies, test_symbols, test_instrument)
+             if test is not test_efi or cpu in EFI]
+    tests += [("codes", test_codes, None), ("reliability", test_reliability, None)]
 
     def run(job):
         name, test, cpu = job

@@ -22,7 +22,8 @@ BARE_LINK := -nostdlib -static-pie -Wl,--gc-sections,-z,norelro,--build-id=sha1,
 BARE_SOURCES := sfu.c $(addprefix port/print/,sfu_print.c sfu_build_id.c sfu_cycles.c sfu_record.c sfu_all.c) \
     port/symbols/sfu_symbols.c \
     port/baremetal/kernel.c port/baremetal/tables.c port/baremetal/module.c \
-    test/bare/scenarios.c test/bare/entry.c test/bare/crash.c test/bare/symbols.c
+    test/bare/scenarios.c test/bare/entry.c test/bare/crash.c test/bare/symbols.c test/bare/traced.c \
+    test/programs/tracer.c
 BARE_HEADERS := sfu.h \
     $(wildcard arch/*.h arch/*/*.h port/print/*.h port/symbols/*.h port/baremetal/*.h port/baremetal/*/*.h) \
     $(wildcard test/bare/*.h)
@@ -41,6 +42,15 @@ BARE_HOOK_aarch64 := -fno-omit-frame-pointer
 BARE_CLANG_s390x := -DSFU_NO_FPR # arch/s390x/sfu_capture.h: the kernel has no floating point
 BARE_PAC := -mbranch-protection=pac-ret
 
+# Room for test/programs/tracer.c. -pg refuses -fomit-frame-pointer. By clang 14 ld leaves no section out.
+BARE_ROOM_x86_64 := -fpatchable-function-entry=5
+BARE_ROOM_aarch64 := -fpatchable-function-entry=2
+BARE_ROOM_s390x := -pg -mfentry -mnop-mcount
+
+# bare_objects CPU, DIRECTORY: what a kernel is linked of, besides its symbols.
+bare_objects = $(BARE_SOURCES:%.c=$(2)/%.o) $(addprefix $(2)/,port/baremetal/$(1)/boot.o port/baremetal/$(1)/machine.o \
+    test/bare/module.o test/bare/entry-asm.o test/bare/crash-asm.o test/programs/tracer_hook.o)
+
 # bare_image CPU, DIRECTORY, FLAGS: the kernel of a machine as DIRECTORY/kernel.elf.
 define bare_image
 $(2)/%.o: BARE_CC := $(or $(4),$(BARE_CC_$(1)))
@@ -57,6 +67,7 @@ $(2)/test/bare/%-asm.o: test/bare/%.S $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
 	$(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
 
 $(2)/test/bare/scenarios.o $(2)/test/bare/crash.o: BARE_FLAGS += -Wno-infinite-recursion
+$(2)/test/bare/traced.o: BARE_FLAGS := $$(filter-out -fomit-frame-pointer,$$(BARE_FLAGS)) $(if $(4),,$(BARE_ROOM_$(1)))
 
 $(2)/module.ko: $(2)/test/bare/module_a.o $(2)/test/bare/module_b.o test/bare/module.ld
 	$(TC)/$(1)/ld -r -T test/bare/module.ld $(2)/test/bare/module_a.o $(2)/test/bare/module_b.o -o $$@
@@ -84,15 +95,28 @@ $(2)/missing/kernel.ld: port/baremetal/kernel.ld
 $(2)/first.elf $(2)/kernel.elf: port/baremetal/kernel.ld
 $(2)/kernel-cut.elf: $(2)/cut/kernel.ld $(2)/symbols.o
 $(2)/kernel-missing.elf: $(2)/missing/kernel.ld $(2)/symbols.o
-$(2)/first.elf $(2)/kernel.elf $(2)/kernel-cut.elf $(2)/kernel-missing.elf: $(BARE_SOURCES:%.c=$(2)/%.o) \
-    $(2)/port/baremetal/$(1)/boot.o $(2)/port/baremetal/$(1)/machine.o $(2)/test/bare/module.o \
-    $(2)/test/bare/entry-asm.o $(2)/test/bare/crash-asm.o \
+$(2)/first.elf $(2)/kernel.elf $(2)/kernel-cut.elf $(2)/kernel-missing.elf: $(call bare_objects,$(1),$(2)) \
     port/baremetal/$(1)/machine.ld
 	$(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_LINK) $$(addprefix -L,$$(dir $$(filter %/kernel.ld,$$^))) \
 	    -Tport/baremetal/$(1)/machine.ld $$(filter %.o,$$^) -o $$@
 endef
 
+# bare_joined CPU: its kernel once more, by a linker that joins tables without merging them.
+define bare_joined
+$(BARE)/$(1)/joined/symbols.o: $(BARE)/$(1)/joined/first.elf
+	python3 port/symbols/symbols.py $(TC)/$(1)/nm $$< | $(TC)/$(1)/as -o $$@ -
+$(BARE)/$(1)/joined/first.elf: $(BARE)/$(1)/first.elf $(BARE)/$(1)/symbols0.o
+$(BARE)/$(1)/joined/kernel.elf: $(BARE)/$(1)/kernel.elf $(BARE)/$(1)/joined/symbols.o
+$(BARE)/$(1)/joined/first.elf $(BARE)/$(1)/joined/kernel.elf:
+	@mkdir -p $$(@D)
+	ld.lld -static -pie --no-dynamic-linker --gc-sections -z norelro -z max-page-size=4096 --build-id=sha1 \
+	    -Lport/baremetal -Tport/baremetal/$(1)/machine.ld $$(filter %.o,$$^) \
+	    $(call bare_objects,$(1),$(BARE)/$(1)) -o $$@
+endef
+
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu))))
+BARE_JOINED := x86_64 aarch64 # Debian's lld does not know s390x
+$(foreach cpu,$(BARE_JOINED),$(eval $(call bare_joined,$(cpu))))
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-hook,$(BARE_HOOK) $(BARE_HOOK_$(cpu)))))
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-small,$(BARE_SMALL) $(BARE_SMALL_$(cpu)))))
 $(eval $(call bare_image,aarch64,$(BARE)/aarch64-pac,$(BARE_PAC)))
@@ -107,7 +131,7 @@ BARE_KINDS_s390x := s390x s390x-hook s390x-small s390x-clang
 define bare_suite
 CHECK_$(1) += bare-$(1)
 .PHONY: suite-bare-$(1)
-suite-bare-$(1): $(BARE)/$(1)/kernel-cut.elf $(BARE)/$(1)/kernel-missing.elf \
+suite-bare-$(1): $(if $(filter $(1),$(BARE_JOINED)),$(BARE)/$(1)/joined/kernel.elf) $(BARE)/$(1)/kernel-cut.elf $(BARE)/$(1)/kernel-missing.elf \
     $(BARE_KINDS_$(1):%=$(BARE)/%/kernel.elf)
 	@test/toolchain/install.sh bare
 	@test/run.sh bare-$(1) python3 test/bare/run.py $(1) $(TC)/$(1) $(BARE_KINDS_$(1):%=$(BARE)/%)

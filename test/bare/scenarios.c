@@ -689,6 +689,10 @@ step static void scenario_slide_irq(void)
     kernel_move(16 << 20, moved_irq);
 }
 
+/* ---- a function tracer: traced.c ---- */
+
+void scenario_traced(void);
+
 /* ---- */
 
 step static void scenario_boot(void)
@@ -761,6 +765,7 @@ static const struct {
     {"module-null", scenario_module_null},
     {"slide", scenario_slide},
     {"slide-irq", scenario_slide_irq},
+    {"traced", scenario_traced},
     {"boot", scenario_boot},
 };
 

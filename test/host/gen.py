@@ -429,7 +429,9 @@ KERNEL_SOURCES = ["sfu.c", "port/print/sfu_print.c", "port/print/sfu_build_id.c"
                   "port/print/sfu_record.c", "port/print/sfu_all.c", "port/symbols/sfu_symbols.c",
                   "port/baremetal/kernel.c", "port/baremetal/tables.c",
                   "port/baremetal/module.c", "port/baremetal/%s/boot.S", "port/baremetal/%s/machine.c",
-                  "test/bare/scenarios.c", "test/bare/symbols.c", "test/bare/module.S"]
+                  "test/bare/scenarios.c", "test/bare/symbols.c", "test/bare/module.S", "test/bare/traced.c",
+                  "test/bare/entry.c", "test/bare/entry.S", "test/bare/crash.c", "test/bare/crash.S",
+                  "test/programs/tracer.c", "test/programs/tracer_hook.S"]
 
 
 def test_kernels(cpu):

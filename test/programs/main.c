@@ -4,10 +4,12 @@
  * Runs each pattern and compares the traces from inside of it: from a function, from signal handlers, and from each
  * instruction of its functions. argv[1] is what the results are labelled with.
  */
+#include "copied.h"
 #include "interrupt.h"
 #include "os.h"
 #include "patterns.h"
 #include "trace.h"
+#include "tracer.h"
 
 /* ---- the innermost function of each pattern ---- */
 
@@ -72,6 +74,10 @@ static bool has_been_tested(const char *name)
     if (same_text(name, "realigned") && (trace_verdict.registers == 0 || trace_verdict.wrong_tables == 0))
         return false;
 #endif
+#ifdef TRACED
+    if (trace_verdict.replaced == 0 || (SFU_REG_SP == 7 && trace_verdict.in_tracer == 0))
+        return false;
+#endif
     return name != NULL && trace_verdict.walks > 30;
 }
 
@@ -119,6 +125,92 @@ static NOIPA void test_recursion(void)
     LEAVE(&list);
 }
 
+/* ---- tables that were joined ---- */
+
+#ifdef JOINED
+enum { TABLES = 16 };
+
+/* The linker script makes no segment that CODE could be of. All tables between its symbols. */
+static void open_tables(int code)
+{
+    extern const uint8_t sframe_start[], sframe_end[];
+    static struct sfu_section tables[TABLES];
+    uint64_t size = (uint64_t)(sframe_end - sframe_start);
+    unsigned n = 0;
+    bool joined = code == SFU_E_EMPTY;
+
+    code = sfu_open(&tables[0], sframe_start, size, (uintptr_t)sframe_start);
+    joined = joined && code == SFU_OK && sfu_check(&tables[0], NULL) == SFU_E_CONCATENATED;
+    while (code == SFU_OK && sfu_add(&self.target.sections, &tables[n]) == SFU_OK && ++n < TABLES)
+        code = sfu_open_next(&tables[n - 1], &tables[n]);
+    for (unsigned i = 0; i < n; i++)
+        if (sfu_check(&tables[i], NULL) != SFU_OK)
+            code = SFU_E_BOUNDS;
+    trace_begin();
+    trace_verdict.frames = n;
+    trace_end("tables", joined && n >= 8 && code == SFU_E_EMPTY, "are not what was linked");
+}
+#else
+static void open_tables(int code)
+{
+    if (code != SFU_OK || sfu_check(&self.section, NULL) != SFU_OK)
+        os_print("not ok ", trace_label, " section: ", sfu_string(code), "\n", NULL);
+}
+#endif
+
+/* ---- a function tracer ---- */
+
+#ifdef TRACED
+
+static void start_tracer(void)
+{
+    if (tracer_bend(tracer_rooms, tracer_rooms_end, os_unlock_code) < 30)
+        os_print("not ok ", trace_label, " tracer: not all functions have been bent\n", NULL);
+    self.target.original_ra = tracer_original;
+    trace_original = tracer_truth;
+}
+
+/* The target does not say what the return addresses were: a trace ends at the first, and is not proven. */
+static NOIPA int walk_without_callback(struct sfu_walk *walk)
+{
+    struct sfu_registers here = sfu_here(&self.cpu);
+    int code;
+
+    self.target.original_ra = NULL;
+    sfu_walk_start(walk, &self.target, &here);
+    while ((code = sfu_walk_step(walk)) == SFU_OK)
+        ;
+    self.target.original_ra = tracer_original;
+    return code;
+}
+
+static NOIPA void test_without_callback(void)
+{
+    struct sfu_walk walk;
+
+    trace_begin();
+    trace_verdict.walks = 1;
+    trace_end("without the callback",
+              walk_without_callback(&walk) == SFU_E_NO_FDE && walk.frame.depth == 1 && !walk.frame.replaced &&
+                  walk.frame.regs.pc == (uint64_t)(uintptr_t)tracer_return,
+              "does not end at the trampoline");
+}
+
+/* What the core has asked for in all tests. */
+static void test_asked(void)
+{
+    trace_begin();
+    trace_verdict.frames = tracer_counts.in_slot;
+    trace_end("asked on the stack", tracer_counts.in_slot > 5000, "too rarely");
+    trace_verdict.frames = tracer_counts.in_register;
+    trace_end("asked in a register", (tracer_counts.in_register > 50) == (SFU_REG_SP != 7),
+              "too rarely or too often");
+    trace_verdict.frames = tracer_counts.wrong_slot;
+    trace_end("asked with its slot", tracer_counts.wrong_slot == 0, "not where the return address is");
+}
+
+#endif
+
 /* ---- the calls that never return: the end of the program ---- */
 
 static NOIPA void never(void)
@@ -131,14 +223,17 @@ static NOIPA void never(void)
 
 NOIPA int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
 {
-    int code = sfu_linux_init(&self, auxv);
+    const void *file = os_map_file("/proc/self/exe");
 
     ENTER(&list);
     trace_label = argc > 1 ? argv[1] : "program";
-    if (code != SFU_OK || sfu_check(&self.section, NULL) != SFU_OK)
-        os_print("not ok ", trace_label, " section: ", sfu_string(code), "\n", NULL);
-    trace_add_image(os_map_file("/proc/self/exe"), self.slide);
+    open_tables(sfu_linux_init(&self, auxv));
+    trace_add_image(file, self.slide);
     interrupt_init(NULL);
+#ifdef TRACED
+    start_tracer();
+    test_without_callback();
+#endif
     (void)CALL(&list, (test_patterns("call of ", trace_inside), 0));
     (void)CALL(&list, (test_recursion(), 0));
     (void)CALL(&list, (test_patterns("two signals in ", raise_inside), 0));
@@ -149,7 +244,13 @@ NOIPA int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
     interrupt_init(NULL);
 #endif
     (void)CALL(&list, (test_each_instruction(), 0));
+#if !defined(TRACED) && !defined(JOINED) /* neither a bent function nor all of its tables can be copied like that */
+    (void)CALL(&list, (copied_test(file), 0));
+#endif
     (void)CALL(&list, (test_timer(), 0));
+#ifdef TRACED
+    test_asked();
+#endif
     trace_begin();
     patterns_never = never;
     (void)CALL(&list, (p_never(), 0));

@@ -30,5 +30,14 @@ mutant interrupted-as-return-address x86_64 plain-O2 'each instruction of leaf' 
 mutant interrupted-by-table x86_64 plain-O2 'by table, two signals in' \
     's/frame->regs.pc_kind = trap ? SFU_PC_EXACT : SFU_PC_RETURN;/frame->regs.pc_kind = SFU_PC_RETURN;/'
 mutant fp-not-restored x86_64 plain-O2 'call of alloca' 's/frame->regs.fp = .*;/;/'
-mutant signature-kept aarch64 pac-b-O2 'call of leaf' 's/row->signed_ra ? /0 ? /'
+mutant signature-kept aarch64 pac-b-O2 'call of leaf' 's/if (row->signed_ra)/if (0)/'
 mutant registers-not-asked s390x plain-O2 'each instruction of leaf' 's/t->reg == NULL || .*$/1)/'
+mutant original-not-asked x86_64 traced-O2 'call of leaf' 's/t->original_ra(t->ctx, frame, caller->slot, .*);/false;/'
+mutant original-not-asked-in-register s390x traced-O2 'each instruction of leaf' \
+    's/t->original_ra(t->ctx, frame, caller->slot/caller->slot != 0 \&\& &/'
+mutant slot-not-told x86_64 traced-O2 'call of leaf' 's/caller->slot = sum;/;/'
+mutant replaced-not-said x86_64 traced-O2 'call of leaf' 's/frame->replaced = caller.replaced;/;/'
+mutant padding-not-skipped x86_64 joined-lld-8 tables 's/padding < 8 &&/padding < 1 \&\&/'
+mutant tables-not-cut x86_64 joined-gold-1 tables 's/section->size = section->end;/;/'
+mutant address-of-bytes x86_64 plain-O2 'call of copy' \
+    's/return s->addr + start;/return (uint64_t)(uintptr_t)s->bytes + start;/'

@@ -80,16 +80,6 @@ void os_unlock_code(uint64_t start, uint64_t end)
                          0);
 }
 
-void os_sync_code(uint64_t start, uint64_t end)
-{
-#if defined(__aarch64__) /* libgcc's __builtin___clear_cache is for one byte order only */
-    for (uint64_t line = start & ~(uint64_t)15; line < end; line += 16)
-        __asm__ volatile("dc cvau, %0\n\tdsb ish\n\tic ivau, %0\n\tdsb ish\n\tisb" : : "r"(line) : "memory");
-#else
-    (void)start, (void)end; /* these CPUs see to it themselves */
-#endif
-}
-
 /* A system call that is made here: the function that makes it is interrupted at once. */
 static inline __attribute__((always_inline)) void call_here(long number, long a, long b, long c)
 {

@@ -9,6 +9,7 @@
 struct sfu_linux self;
 struct shadow list;
 struct verdict trace_verdict;
+uint64_t (*trace_original)(uint64_t ra, uint64_t sp);
 const char *trace_label = "";
 unsigned trace_failures;
 
@@ -26,11 +27,18 @@ static const Elf64_Shdr *section_headers(const struct image *image)
 
 void trace_add_image(const void *file, uint64_t slide)
 {
+    trace_add_copy(file, slide, 0, UINT64_MAX);
+}
+
+void trace_add_copy(const void *file, uint64_t slide, uint64_t first, uint64_t last)
+{
     struct image *image = &images[num_images++];
     const Elf64_Ehdr *e = file;
 
     image->file = file;
     image->slide = slide;
+    image->first = first;
+    image->last = last;
     for (unsigned i = 0; i < e->e_shnum; i++) {
         const Elf64_Shdr *s = &section_headers(image)[i];
         if (s->sh_type != SHT_SYMTAB)
@@ -42,7 +50,7 @@ void trace_add_image(const void *file, uint64_t slide)
 }
 
 /* Symbol N; behind the symbols come the sections. The PLT has no symbols: each of its sections is one function. */
-static struct function image_function(const struct image *image, uint64_t n)
+static struct function any_function(const struct image *image, uint64_t n)
 {
     const Elf64_Ehdr *e = image->file;
     const Elf64_Sym *symbol = (const Elf64_Sym *)image->symbols + n;
@@ -60,6 +68,15 @@ static struct function image_function(const struct image *image, uint64_t n)
     f.start = s[n - image->count].sh_addr + image->slide;
     if (f.name[0] == '.' && f.name[1] == 'p' && f.name[2] == 'l')
         f.end = f.start + s[n - image->count].sh_size;
+    return f;
+}
+
+static struct function image_function(const struct image *image, uint64_t n)
+{
+    struct function f = any_function(image, n);
+
+    if (f.start < image->first || f.start > image->last)
+        f.end = f.start;
     return f;
 }
 
@@ -105,7 +122,7 @@ static int same_function(struct function a, struct function b)
 
 void trace_begin(void)
 {
-    struct verdict clean = {NULL, 0, 0, 0, 0, 0, 0, 0};
+    struct verdict clean = {NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     trace_verdict = clean;
     for (uint32_t i = list.count; i < SHADOW_MAX; i++)
         list.entry[i].pc = 0;
@@ -129,7 +146,9 @@ void trace_end(const char *name, int enough, const char *why)
 struct expected {
     uint32_t index;         /* records of the list below this one are the callers yet to come */
     bool exact, trampoline; /* else a return address */
-    bool known;             /* pc and sp are */
+    bool known;             /* pc, sp and replaced are */
+    bool replaced;          /* the return address that leads there was replaced */
+    bool entering;          /* the frame before is the hook at the entry of a function */
     uint64_t pc, sp;
     uint64_t exact_pc;   /* of the last exact frame */
     const void *context; /* of an exact frame that a signal interrupted, or that comes behind the trampoline */
@@ -166,6 +185,11 @@ static void expect_caller(struct expected *want, const volatile struct record *r
         want->sp = record->cfa - (SFU_REG_SP == 15 ? 160 : 0); /* s390x */
     else
         want->sp = list.entry[want->index - 1].sp;
+    if (trace_original != NULL) {
+        want->pc = trace_original(record->ra, want->sp);
+        want->known = want->pc != 0;
+    }
+    want->replaced = want->pc != record->ra;
     want->trampoline = want->context != NULL;
     if (want->trampoline)
         want->index--; /* the record that the handler left alone */
@@ -195,6 +219,20 @@ static bool has_wrong_fp(struct function here, const void *context)
     return false;
 }
 
+/* Whether HERE is a function of the tracer: nothing is known of the frame behind it but its function. */
+static bool is_tracer(struct function here, struct expected *want)
+{
+    static const char prefix[] = "tracer_";
+
+    for (unsigned i = 0; i < sizeof(prefix) - 1; i++)
+        if (here.name[i] != prefix[i])
+            return false;
+    want->exact = want->known = false;
+    want->entering = SFU_REG_SP == 7 && same_text(here.name, "tracer_hook"); /* x86_64: it is called */
+    trace_verdict.in_tracer++;
+    return true;
+}
+
 /* An exact frame can be of a function that is not in the list, because it has not yet got there, is about to leave
  * or keeps no record. What it left in the list the last time at the same depth is still true. */
 static bool check_exact(struct sfu_walk *walk, struct expected *want)
@@ -213,6 +251,8 @@ static bool check_exact(struct sfu_walk *walk, struct expected *want)
         want->wrong_fp = true;
         want->fp = *(const uint64_t *)(uintptr_t)f->regs.fp;
     }
+    if (is_tracer(here, want))
+        return true;
     if (i > 0 && same_function(here, trace_function(list.entry[i - 1].pc)))
         expect_caller(want, &list.entry[--want->index]);
     else if (list.entry[i].pc != 0 && same_function(here, trace_function(list.entry[i].pc)))
@@ -230,6 +270,15 @@ static bool check_return(struct sfu_walk *walk, struct expected *want)
 
     if (f->regs.pc_kind != SFU_PC_RETURN || (want->known && (f->regs.pc != want->pc || f->regs.sp != want->sp)))
         return wrong(walk, want, "not the caller's frame");
+    if (want->known && f->replaced != want->replaced)
+        return wrong(walk, want, f->replaced ? "replaced" : "not replaced");
+    trace_verdict.replaced += f->replaced;
+    if (want->entering) { /* it has not got to ENTER */
+        want->entering = want->known = false;
+        return f->regs.pc - here.start <= 9 || wrong(walk, want, "not entered");
+    }
+    if (is_tracer(here, want))
+        return true;
     if (want->index == 0) { /* start-up code */
         want->known = false;
         return true;
@@ -303,7 +352,7 @@ static bool is_undescribed_plt(const struct sfu_walk *walk, const struct sfu_row
 
 void trace_check(const struct sfu_registers *top)
 {
-    struct expected want = {list.count, true, false, true, top->pc, top->sp, 0, NULL, false, false, 0};
+    struct expected want = {.index = list.count, .exact = true, .known = true, .pc = top->pc, .sp = top->sp};
     struct sfu_walk walk;
     struct sfu_row row;
     int code;

@@ -12,11 +12,14 @@ struct image {
     const void *file;
     const void *symbols; /* Elf64_Sym */
     uint64_t count, slide;
+    uint64_t first, last; /* symbols outside are no functions */
     const char *names;
 };
 
 /* Adds an image to those whose functions are known. Names of PLT sections count as functions. */
 void trace_add_image(const void *file, uint64_t slide);
+/* The same, of what lies from FIRST to LAST alone. */
+void trace_add_copy(const void *file, uint64_t slide, uint64_t first, uint64_t last);
 
 struct function {
     uint64_t start, end;
@@ -35,6 +38,8 @@ struct verdict {
     uint64_t after_end;    /* return addresses that lie behind their function */
     uint64_t in_plt;       /* interrupted in a PLT */
     uint64_t wrong_tables; /* interrupted where the compiler's table is known to be wrong: see trace.c */
+    uint64_t replaced;     /* frames that a replaced return address led to */
+    uint64_t in_tracer;    /* frames of the tracer itself */
 };
 extern struct verdict trace_verdict;
 void trace_begin(void);
@@ -45,6 +50,10 @@ extern unsigned trace_failures;
 
 /* Where programs start; the outermost frame is of that. */
 void _start(void);
+
+/* What RA was that a function returned to whose caller then has SP, before a tracer replaced it; 0: that is not known.
+ * NULL: there is no tracer. Functions of the tracer have names that begin with tracer_. */
+extern uint64_t (*trace_original)(uint64_t ra, uint64_t sp);
 
 extern struct sfu_linux self;
 extern struct shadow list;
