@@ -30,8 +30,9 @@ QEMU["aarch64-pac"] = [word.replace("cortex-a57", "max") for word in QEMU["aarch
 STATUS = {"x86_64": (33, 35), "aarch64": (0, 1), "aarch64-pac": (0, 1), "s390x": (0, 1)}
 
 # ---- what each scenario must print ----
-# A frame: function, "+0" if the PC must be its first instruction (or another number), "~" if it was interrupted, "!" after a stack
-# switch, "^" if it has called through a wild pointer, behind which nothing is proven; "0x..." a PC in no function, "&name" that object's address, "module:name" a function of the module.
+# A frame: function, "+0" if the PC must be its first instruction (or another number), "~" if it was interrupted, "!"
+# after a stack switch, "^" if it has called through a wild pointer, behind which nothing is proven; "0x..." a PC in no
+# function, "&name" that object's address, "module:name" a function of the module.
 # (2, 9): the two frames before, nine times more; (1, None): any number of times.
 
 START = {"x86_64": "boot64", "aarch64": "boot", "aarch64-pac": "boot", "s390x": "boot"}
