@@ -52,8 +52,8 @@
  *    A row ends where it no longer holds: behind each instruction that moves SP, puts back a register that the row says
  *    is saved, or takes its slot away. So the way out has rows too, the last one for the instruction that returns. An
  *    NMI, a machine check or a fault at that very instruction arrives there, and a row too long makes a wrong trace
- *    that counts as proven. Where PC or SP are not on the stack (aarch64: in ELR_EL1 up to the first store, and again at
- *    ERET; s390x: in the low core) no row can stand: END of sfu_trap_begin lies in front, and the trap hook says it.
+ *    that counts as proven. Where PC or SP are not on the stack (aarch64: ELR_EL1, before it is stored and at ERET;
+ *    s390x: the low core) no row can stand: END of sfu_trap_begin lies in front, and the trap hook says what is known.
  *
  *    No .cfi_startproc around such a function: its table would be there twice.
  *    The linker script must take both: .sframe : { KEEP(*(.sframe .sframe.*)) }.

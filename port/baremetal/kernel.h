@@ -35,7 +35,7 @@ void machine_start_timer(void);
 void machine_protect(uintptr_t start);
 /* Starts the second CPU, which calls ENTRY on the stack that ends at TOP. Returns when it runs. */
 void machine_start_second(uint64_t top, void (*entry)(void));
-/* Interrupts the second CPU, which then gets to kernel_trap; not before it has called machine_enable. */
+/* Interrupts the second CPU, which then gets to kernel_trap, once it has called machine_enable. */
 void machine_stop_second(void);
 /* Sees to TRAP as far as that is the machine's business. Returns whether it was the timer. */
 bool machine_trap(struct trap *trap);
@@ -94,8 +94,8 @@ void kernel_new_thread(struct thread *thread, void *stack, uint64_t size, void (
 /* The registers that TRAP has interrupted, for a walk that begins there. */
 struct sfu_registers kernel_interrupted(const struct trap *trap);
 
-/* Called on each trap, on each timer interrupt, in each fault before it is reported, for each character that is printed, and at the
- * end of a panic; NULL: nothing. They are there for the scenarios. */
+/* Called on each trap, on each timer interrupt, in each fault before it is reported, for each character that is
+ * printed, and at the end of a panic; NULL: nothing. They are there for the scenarios. */
 struct kernel_hooks {
     bool (*trap)(struct trap *trap); /* returns whether the trap is done */
     void (*timer)(void);
