@@ -905,15 +905,24 @@ static OUT_OF_LINE int change_stack(struct sfu_walk *walk, uint64_t sp)
     return SFU_OK;
 }
 
+/* Whether SP may be the same in FRAME's caller. A leaf has no frame of its own. An exception entry has none, either,
+ * when it has put all registers back: TRAP. It has not interrupted another one like itself. Without the callback a trap
+ * at the same SP has changed the stack. */
+static bool may_stay(const struct sfu_target *t, const struct sfu_frame *frame, bool trap)
+{
+    if (frame->regs.pc_kind != SFU_PC_EXACT)
+        return false;
+    return !trap || (t->stack != NULL && frame->trap != frame->regs.sp);
+}
+
 /* Makes the frame of WALK its caller's, whose SP this is, in all but pc, fp, ra and has_ra, if that is progress. On
- * each stack SP grows; it may stay once, when a leaf without a frame of its own returns. Other stacks are known by the
- * callback or, without one, by a trap that leads down. Both are counted, as are all frames: every walk ends. */
+ * each stack SP grows, where it may not stay. Other stacks are known by the callback or, without one, by a trap that
+ * leads down. Both are counted, as are all frames: every walk ends. */
 static int advance(struct sfu_walk *walk, uint64_t sp, bool trap)
 {
     const struct sfu_target *t = walk->target;
     struct sfu_frame *frame = &walk->frame;
-    bool leaf = frame->regs.pc_kind == SFU_PC_EXACT && !trap;
-    bool grows = sp > frame->regs.sp || (leaf && sp == frame->regs.sp);
+    bool grows = sp > frame->regs.sp || (sp == frame->regs.sp && may_stay(t, frame, trap));
     bool switched = t->stack != NULL ? are_apart(t, sp, frame->regs.sp) : trap && !grows;
 
     if (!grows && !switched)

@@ -38,7 +38,7 @@ STATUS = {"x86_64": (33, 35), "aarch64": (0, 1), "aarch64-pac": (0, 1), "s390x":
 
 START = {"x86_64": "boot64", "aarch64": "boot", "aarch64-pac": "boot", "s390x": "boot"}
 OUTERMOST, NO_FDE, BAD_FDE, BAD_STACK, TOO_MANY, NO_SECTION = 1, -13, -15, -17, -24, -1
-BAD_ADDRESS, NO_PROGRESS, NOT_CODE = -18, -22, -26
+BAD_ADDRESS, NOT_CODE = -18, -26
 MAX_FRAMES = 64  # kernel_target
 DISTANCE = 16 << 20  # scenario_slide
 
@@ -100,10 +100,7 @@ def entry_places(cpu, kind):
         return [Places("entry", entry, entry + known if hook else []),
                 Places("vectors", vectors, vectors if hook else [])]
     if cpu == "s390x":
-        # Where SP is still, or again, that of what was interrupted. It is known, but the core wants SP to grow.
-        still = [(1, "program_restored", "external_entry"), (1, "external_entry", "external_switched"),
-                 (1, "external_restored", "exception_entry_end")]
-        return [Places("entry", [(1, "program_saved+6", "exception_entry_end")], still)]
+        return [Places("entry", [(1, "program_saved+6", "exception_entry_end")], [])]
     lost = "exception_saved" if kind == "aarch64-hook" else "exception_known"  # of it, only ELR_EL1 had the PC
     return [Places("way in", [(1, "exception_entry", "exception_saved")], [(1, "exception_entry", lost)]),
             Places("entry", [(2, "exception_saved+4", "exception_entry_end")], [])]
@@ -169,10 +166,8 @@ def entry_scenarios(cpu, kind):
     """Exceptions in exception_entry, and the way out of it."""
     result = {"entry": (entry_places(cpu, kind), True)}
     stopped = {"x86_64": "general protection fault", "s390x": "program check"}.get(cpu, "exception")
-    back = main_trace(cpu, ["exception_entry", "probe~" if cpu == "x86_64" else "probe~!", "probe_caller",
+    back = main_trace(cpu, ["exception_entry", "probe~!" if cpu.startswith("aarch64") else "probe~", "probe_caller",
                             "scenario_return"])
-    if cpu == "s390x":  # as in entry_places
-        back = Trace(["exception_entry"], NO_PROGRESS)
     result["return"] = [f"fault: {stopped}, address .*", back], False
     if cpu.startswith("aarch64"):
         result["return-illegal"] = ["fault: illegal state, address .*",

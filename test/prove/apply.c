@@ -114,9 +114,9 @@ void prove_red_zone(void)
 
 /* NEXT follows FRAME. */
 static void prove_progress(const struct sfu_target *t, const struct sfu_frame *frame, const struct sfu_frame *next,
-                           bool leaf)
+                           bool stays)
 {
-    PROVE(next->regs.sp > frame->regs.sp || (leaf && next->regs.sp == frame->regs.sp) || next->switched,
+    PROVE(next->regs.sp > frame->regs.sp || (stays && next->regs.sp == frame->regs.sp) || next->switched,
           "SP grows within a stack");
     PROVE(t->stack == NULL || next->switched == (any_stack(NULL, next->regs.sp) != any_stack(NULL, frame->regs.sp)),
           "stacks are told apart by the callback");
@@ -134,7 +134,7 @@ void prove_apply(void)
     struct sfu_row row;
     struct sfu_walk walk, before;
     struct sfu_frame *frame = &walk.frame;
-    bool leaf;
+    bool stays;
     int code;
 
     any_target();
@@ -150,8 +150,9 @@ void prove_apply(void)
         PROVE(same_walk(&walk, &before), "outputs are unchanged on error");
         return;
     }
-    leaf = before.frame.regs.pc_kind == SFU_PC_EXACT && frame->regs.pc_kind == SFU_PC_RETURN;
-    prove_progress(&target, &before.frame, frame, leaf);
+    stays = before.frame.regs.pc_kind == SFU_PC_EXACT &&
+            (frame->regs.pc_kind == SFU_PC_RETURN || before.frame.trap != before.frame.regs.sp);
+    prove_progress(&target, &before.frame, frame, stays);
     PROVE(frame->regs.pc_kind == (row.signal ? SFU_PC_EXACT : SFU_PC_RETURN), "the kind of the PC");
     PROVE(frame->trap == (row.signal ? before.frame.regs.sp : 0), "where the interrupted registers are");
     PROVE(!frame->regs.has_ra && frame->regs.ra == 0, "a caller's RA is in no register");

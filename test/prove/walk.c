@@ -153,7 +153,7 @@ void prove_walk(void)
 {
     struct sfu_walk before;
     const struct sfu_frame *frame = &walk.frame, *was = &before.frame;
-    bool leaf, hooked;
+    bool stays, hooked;
     int code;
 
     any_target();
@@ -170,9 +170,10 @@ void prove_walk(void)
         PROVE(same_walk(&walk, &before), "the walk stays as it is on error");
         return;
     }
-    leaf = was->regs.pc_kind == SFU_PC_EXACT && frame->regs.pc_kind == SFU_PC_RETURN;
+    stays = was->regs.pc_kind == SFU_PC_EXACT &&
+            (frame->regs.pc_kind == SFU_PC_RETURN || was->trap != was->regs.sp);
     hooked = hook_asked && hook_code == SFU_OK;
-    PROVE(frame->regs.sp > was->regs.sp || (leaf && frame->regs.sp == was->regs.sp) || frame->switched,
+    PROVE(frame->regs.sp > was->regs.sp || (stays && frame->regs.sp == was->regs.sp) || frame->switched,
           "SP grows within a stack");
     PROVE(frame->switches == was->switches + frame->switched &&
               (!frame->switched ||

@@ -847,6 +847,32 @@ static void test_hook_back(void **state)
     }
 }
 
+/* An exception entry that has put all registers back, and not returned yet, has no stack: SP is the interrupted one. It
+ * stays once, so that a hook that says so for ever does not go on for ever. */
+static void test_hook_same_sp(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o;
+        begin(abi, &o);
+        t.stack = machine_stack;
+        t.trap = machine_trap;
+        m.trap = trap;
+        m.stack_size = SIZE;
+        trap_code = SFU_OK;
+        top.pc = 0;
+        top.sp = address(0, 1);
+        trap_sp = address(0, 1);
+        code(first_step(), SFU_OK);
+        same(walk.frame.switched, false);
+        same(walk.frame.reliable, true);
+        walk.frame.regs.pc = 0;
+        code(step(&walk), SFU_E_PROGRESS);
+        trap_sp = 0;
+        close_section(&o);
+    }
+}
+
 int crash_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -858,7 +884,7 @@ int crash_tests(void)
         cmocka_unit_test(test_replaced_guess), cmocka_unit_test(test_final),
         cmocka_unit_test(test_final_only),     cmocka_unit_test(test_visits),
         cmocka_unit_test(test_remembered),      cmocka_unit_test(test_entered_again),
-        cmocka_unit_test(test_hook_back),
+        cmocka_unit_test(test_hook_back),      cmocka_unit_test(test_hook_same_sp),
     };
     return cmocka_run_group_tests_name("crash", tests, NULL, NULL);
 }
