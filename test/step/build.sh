@@ -38,7 +38,13 @@ kernel_way() {
     hook) kind=$cpu-hook ;;
     fp) cc+=(-fno-omit-frame-pointer) ;;
     nofp) cc+=(-fomit-frame-pointer) ;;
-    8) [ "$compiler" = clang ] && cc+=(-mstack-alignment=8) || cc+=(-mpreferred-stack-boundary=3 -mgeneral-regs-only -DNO_FLOATS) ;;
+    8)
+        if [ "$compiler" = clang ]; then
+            cc+=(-mstack-alignment=8)
+        else
+            cc+=(-mpreferred-stack-boundary=3 -mgeneral-regs-only -DNO_FLOATS)
+        fi
+        ;;
     *) echo "build.sh: no way $1" >&2 && exit 2 ;;
     esac
 }
@@ -74,16 +80,20 @@ mkdir -p $headers/gnu "$(dirname "$out")"
 [ "$cpu" = x86_64 ] || cc+=(-isystem "/usr/$cpu-linux-gnu/include")
 cc+=("-I$here/programs" -I. -idirafter "$headers")
 
+# What of the flag changes how foreign code is compiled.
+variant=${flag//+hook/}
+[ "$cpu" = x86_64 ] || variant=${variant#kernel}
+
 # library DIRECTORY NAME...: objects of foreign code, compiled once for each ABI and variant.
 library() {
     local directory=$1 object
     shift
     for f; do
-        object=$(dirname "$out")/$compiler-$level${flag:+-$flag}/$f.o
+        object=$(dirname "$out")/$compiler-$level${variant:+-$variant}/$f.o
         mkdir -p "$(dirname "$object")"
         if ! [ "$object" -nt "$0" ]; then
-            "${cc[@]}" -c -o "$object.tmp" "$directory/$f.c" 2>"$object.log" || { cat "$object.log" >&2 && exit 1; }
-            mv "$object.tmp" "$object"
+            "${cc[@]}" -c -o "$object.$$" "$directory/$f.c" 2>"$object.log" || { cat "$object.log" >&2 && exit 1; }
+            mv "$object.$$" "$object"
         fi
         files+=("$object")
     done
