@@ -128,8 +128,7 @@ esac
 
 # kernel_objects: the port's and the stepper's, whose memcpy is not the program's.
 kernel_objects() {
-    local directory from
-    directory=$(dirname "$out")/$kind
+    local directory=$out.parts from
     for f in "${KERNEL_PARTS[@]}"; do
         from=build/bare/$kind/$f
         [ "$f" != sfu.o ] || from=${KERNEL_SFU-$from}
@@ -162,14 +161,12 @@ link() {
 
 # Linked twice: the second time the functions are known.
 link_kernel() {
-    local ld
     kernel_objects
-    ld=$(dirname "$out")/$kind
-    sed 's/\*(.comment /*(/' port/baremetal/kernel.ld >"$ld/kernel.ld" # the harness reads the compiler's name there
+    sed 's/\*(.comment /*(/' port/baremetal/kernel.ld >"$out.parts/kernel.ld" # the harness reads the compiler's name there
     functions '' >"$out.s"
     for f in "$out.first" "$out"; do
         link -Wl,--gc-sections,--build-id=sha1,-z,norelro,-z,max-page-size=4096 -Wl,--wrap=step_mark \
-            "-Wl,-L,$ld,-T,port/baremetal/$cpu/machine.ld" -o "$f" "${files[@]}" "$out.s"
+            "-Wl,-L,$out.parts,-T,port/baremetal/$cpu/machine.ld" -o "$f" "${files[@]}" "$out.s"
         functions "$f" >"$out.s"
     done
 }
