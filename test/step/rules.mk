@@ -9,7 +9,7 @@ STEPS ?= 210000
 STEP_NATIVE ?=
 
 STEP := build/step
-STEP_HARNESS := $(addprefix test/step/,step.c cpu.c rsp.c native.c image.c lookup.c shadow.c trace.c faults.c)
+STEP_HARNESS := $(addprefix test/step/,step.c cpu.c rsp.c native.c image.c lookup.c shadow.c trace.c faults.c figures.c)
 STEP_PARTS := $(wildcard test/step/programs/*) test/step/build.sh
 STEP_LEVELS := O0 O1 O2 O3 Os
 
@@ -78,7 +78,7 @@ STEP_KERNEL_PARTS = sfu.o $(addprefix port/print/,sfu_print.o sfu_build_id.o sfu
 # Instructions per machine: what the small programs leave is shared by the others. In what is made each time s390x has
 # fewer: where QEMU does its events right, it is slow (kernel/s390x.c).
 STEP_LONG := $(filter command,$(firstword $(origin STEPS)))
-step_kernel_steps = $(if $(STEP_LONG),$(STEPS),$(if $(filter s390x,$(1)),25000,100000))
+step_kernel_steps = $(if $(STEP_LONG),$(STEPS),$(if $(filter s390x,$(1)),20000,100000))
 step_kernel_way = $(if $(STEP_LONG),,$(if $(filter s390x,$(1)),-w /30))
 
 STEP_KERNELS_x86_64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 patterns-gcc12-Os patterns-clang-O2) \

@@ -16,10 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "../faults.h"
-
-struct figures {
-    unsigned long long instructions, pcs, frames, wrong, no_table, known;
-};
+#include "../figures.h"
 
 struct options {
     const struct cpu *cpu;
@@ -197,23 +194,6 @@ static bool open_kernel(struct options *options, struct kernel *k)
     k->machine.backend = &file_backend;
     k->machine.blocks = calloc(MAX_BLOCKS, sizeof *k->machine.blocks);
     return image_open(&k->image, k->path) && tracer_open(&k->tracer, &k->machine, &k->image) == SFU_OK;
-}
-
-static void print_figures(const char *abi, const char *name, const struct figures *f)
-{
-    printf("%s %s instructions=%llu pcs=%llu frames=%llu wrong=%llu no-table=%llu known=%llu\n", abi, name,
-           f->instructions, f->pcs, f->frames, f->wrong, f->no_table, f->known);
-    fflush(stdout);
-}
-
-static void add_figures(struct figures *sum, const struct figures *f)
-{
-    sum->instructions += f->instructions;
-    sum->pcs += f->pcs;
-    sum->frames += f->frames;
-    sum->wrong += f->wrong;
-    sum->no_table += f->no_table;
-    sum->known += f->known;
 }
 
 static bool judge(struct options *options, const char *path, unsigned long long steps, struct figures *sum)
