@@ -3,8 +3,8 @@
 /*
  * By program-event recording: an event comes before each instruction that lies in a range of addresses, and here that
  * is all but the instruction to run. An instruction that branches to itself comes once. QEMU 7.2 does this right only
- * if each of its blocks is one instruction (judge.c); else the program hangs at the first event. The stepped program
- * may use floating-point registers: nothing in the handler does.
+ * if each of its blocks is one instruction (judge.c); else the kernel never ends. The stepped program may use
+ * floating-point registers: nothing in the handler does.
  */
 #include "stepper.h"
 
