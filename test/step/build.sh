@@ -38,7 +38,13 @@ kernel_way() {
     hook) kind=$cpu-hook ;;
     fp) cc+=(-fno-omit-frame-pointer) ;;
     nofp) cc+=(-fomit-frame-pointer) ;;
-    8) [ "$compiler" = clang ] && cc+=(-mstack-alignment=8) || cc+=(-mpreferred-stack-boundary=3 -mgeneral-regs-only -DNO_FLOATS) ;;
+    8)
+        if [ "$compiler" = clang ]; then
+            cc+=(-mstack-alignment=8)
+        else
+            cc+=(-mpreferred-stack-boundary=3 -mgeneral-regs-only -DNO_FLOATS)
+        fi
+        ;;
     *) echo "build.sh: no way $1" >&2 && exit 2 ;;
     esac
 }
@@ -74,16 +80,20 @@ mkdir -p $headers/gnu "$(dirname "$out")"
 [ "$cpu" = x86_64 ] || cc+=(-isystem "/usr/$cpu-linux-gnu/include")
 cc+=("-I$here/programs" -I. -idirafter "$headers")
 
+# What of the flag changes how foreign code is compiled.
+variant=${flag//+hook/}
+[ "$cpu" = x86_64 ] || variant=${variant#kernel}
+
 # library DIRECTORY NAME...: objects of foreign code, compiled once for each ABI and variant.
 library() {
     local directory=$1 object
     shift
     for f; do
-        object=$(dirname "$out")/$compiler-$level${flag:+-$flag}/$f.o
+        object=$(dirname "$out")/$compiler-$level${variant:+-$variant}/$f.o
         mkdir -p "$(dirname "$object")"
         if ! [ "$object" -nt "$0" ]; then
-            "${cc[@]}" -c -o "$object.tmp" "$directory/$f.c" 2>"$object.log" || { cat "$object.log" >&2 && exit 1; }
-            mv "$object.tmp" "$object"
+            "${cc[@]}" -c -o "$object.$$" "$directory/$f.c" 2>"$object.log" || { cat "$object.log" >&2 && exit 1; }
+            mv "$object.$$" "$object"
         fi
         files+=("$object")
     done
@@ -118,8 +128,7 @@ esac
 
 # kernel_objects: the port's and the stepper's, whose memcpy is not the program's.
 kernel_objects() {
-    local directory from
-    directory=$(dirname "$out")/$kind
+    local directory=$out.parts from
     for f in "${KERNEL_PARTS[@]}"; do
         from=build/bare/$kind/$f
         [ "$f" != sfu.o ] || from=${KERNEL_SFU-$from}
@@ -152,14 +161,12 @@ link() {
 
 # Linked twice: the second time the functions are known.
 link_kernel() {
-    local ld
     kernel_objects
-    ld=$(dirname "$out")/$kind
-    sed 's/\*(.comment /*(/' port/baremetal/kernel.ld >"$ld/kernel.ld" # the harness reads the compiler's name there
+    sed 's/\*(.comment /*(/' port/baremetal/kernel.ld >"$out.parts/kernel.ld" # the harness reads the compiler's name there
     functions '' >"$out.s"
     for f in "$out.first" "$out"; do
         link -Wl,--gc-sections,--build-id=sha1,-z,norelro,-z,max-page-size=4096 -Wl,--wrap=step_mark \
-            "-Wl,-L,$ld,-T,port/baremetal/$cpu/machine.ld" -o "$f" "${files[@]}" "$out.s"
+            "-Wl,-L,$out.parts,-T,port/baremetal/$cpu/machine.ld" -o "$f" "${files[@]}" "$out.s"
         functions "$f" >"$out.s"
     done
 }

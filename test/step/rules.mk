@@ -9,7 +9,7 @@ STEPS ?= 210000
 STEP_NATIVE ?=
 
 STEP := build/step
-STEP_HARNESS := $(addprefix test/step/,step.c cpu.c rsp.c native.c image.c lookup.c shadow.c trace.c faults.c)
+STEP_HARNESS := $(addprefix test/step/,step.c cpu.c rsp.c native.c image.c lookup.c shadow.c trace.c faults.c figures.c)
 STEP_PARTS := $(wildcard test/step/programs/*) test/step/build.sh
 STEP_LEVELS := O0 O1 O2 O3 Os
 
@@ -78,19 +78,19 @@ STEP_KERNEL_PARTS = sfu.o $(addprefix port/print/,sfu_print.o sfu_build_id.o sfu
 # Instructions per machine: what the small programs leave is shared by the others. In what is made each time s390x has
 # fewer: where QEMU does its events right, it is slow (kernel/s390x.c).
 STEP_LONG := $(filter command,$(firstword $(origin STEPS)))
-step_kernel_steps = $(if $(STEP_LONG),$(STEPS),$(if $(filter s390x,$(1)),25000,100000))
+step_kernel_steps = $(if $(STEP_LONG),$(STEPS),$(if $(filter s390x,$(1)),20000,100000))
 step_kernel_way = $(if $(STEP_LONG),,$(if $(filter s390x,$(1)),-w /30))
 
 STEP_KERNELS_x86_64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 patterns-gcc12-Os patterns-clang-O2) \
     patterns-gcc12-O2-kernel+fp patterns-gcc12-O2-kernel+8 patterns-gcc12-O2-kernel+8+hook \
     patterns-gcc12-O1-kernel+fp+hook patterns-clang-O2-kernel+8 patterns-clang-O2-kernel+8+fp
-STEP_SHARED_x86_64 := zlib-gcc12-O2-kernel+8 sqlite-gcc12-O2-kernel+hook lua-clang-O2-kernel+8+fp
+STEP_SHARED_x86_64 := zlib-gcc12-O2-kernel+8 lua-clang-O2-kernel+8+fp $(STEP_LONG:%=sqlite-gcc12-O2-kernel+hook)
 STEP_KERNELS_aarch64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 patterns-gcc12-Os patterns-clang-O2) \
     patterns-gcc12-O2-kernel+nofp patterns-gcc12-O1-kernel+nofp+hook patterns-clang-O2-kernel+nofp
-STEP_SHARED_aarch64 := lua-gcc12-O2-kernel zlib-gcc12-O2-kernel sqlite-gcc12-O2-kernel+hook
+STEP_SHARED_aarch64 := zlib-gcc12-O2-kernel lua-gcc12-O2-kernel+hook $(STEP_LONG:%=sqlite-gcc12-O2-kernel+hook)
 STEP_KERNELS_s390x := $(addsuffix -kernel,patterns-gcc12-O2 patterns-clang-O2) \
     patterns-gcc12-O2-kernel+fp patterns-gcc12-O1-kernel+hook
-STEP_SHARED_s390x := zlib-gcc12-O2-kernel $(if $(STEP_LONG),lua-gcc12-O2-kernel sqlite-gcc12-O2-kernel+hook)
+STEP_SHARED_s390x := zlib-gcc12-O2-kernel $(addsuffix -gcc12-O2-kernel+hook,$(STEP_LONG:%=lua) $(STEP_LONG:%=sqlite))
 
 $(STEP)/judge: test/step/kernel/judge.c $(filter-out %/step.c %/rsp.c %/native.c,$(STEP_HARNESS)) \
     $(wildcard test/step/*.h) sfu.c sfu.h $(wildcard port/fast/sfu_fast.*) | $(TC)
@@ -109,13 +109,12 @@ $$(step_kernels_$(1)) $$(step_shared_$(1)): $(STEP_PARTS) port/baremetal/kernel.
 .PHONY: suite-step-kernel-$(1)
 suite-step-kernel-$(1): $(STEP)/judge $$(step_kernels_$(1)) $$(step_shared_$(1))
 	@test/toolchain/install.sh bare
-	@test/run.sh step-kernel-$(1) sh -c '$(STEP)/judge -n $(call step_kernel_steps,$(1)) $(call step_kernel_way,$(1)) -f test/step/known-faults $(1) \
-	    $$(step_kernels_$(1)) $$(step_shared_$(1):%=+%) && \
+	@test/run.sh step-kernel-$(1) sh -c '$(STEP)/judge -n $(call step_kernel_steps,$(1)) \
+	    $(call step_kernel_way,$(1)) -f test/step/known-faults $(1) $$(step_kernels_$(1)) $$(step_shared_$(1):%=+%) && \
 	    $(STEP)/judge -w :port -f test/step/known-faults $(1) $$(firstword $$(step_kernels_$(1)))'
 
 suite-step-kernel-mutants: export KERNEL_PARTS_$(1) = $(call STEP_KERNEL_PARTS,$(1))
 suite-step-kernel-mutants: export SFU_CC_$(1) = $(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(BARE_FLAGS)
-suite-step-kernel-mutants: $(STEP)/judge $$(step_kernels_$(1))
 endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call step_kernel_rules,$(cpu))))
 
@@ -130,5 +129,6 @@ step-kernel-mutants: suite-step-kernel-mutants
 	@! grep '^not ok' build/results/step-kernel-mutants
 
 CHECK_x86_64 += step-kernel-mutants
-suite-step-kernel-mutants:
+suite-step-kernel-mutants: $(STEP)/judge $(step_kernels_x86_64)
+	@test/toolchain/install.sh bare
 	@test/run.sh step-kernel-mutants test/step/kernel/mutants.sh

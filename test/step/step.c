@@ -28,6 +28,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "faults.h"
+#include "figures.h"
 #include "image.h"
 #include "machine.h"
 #include "shadow.h"
@@ -35,10 +36,6 @@
 
 enum { MIN_WINDOW = 5000, MAX_HELD = 16, MAX_SETS = 16, SIGNAL_EVERY = 29 };
 static unsigned max_complaints = 10; /* of one program */
-
-struct figures {
-    unsigned long long instructions, pcs, frames, wrong, no_table, known;
-};
 
 struct set {
     char name[32];
@@ -159,13 +156,6 @@ static enum verdict compare(struct run *run, const struct trace *trace, unsigned
     mistake.frame = &trace->frames[count];
     complain(run, trace, &mistake, trace->count > count + 1 ? &trace->frames[count + 1] : NULL);
     return WRONG;
-}
-
-static void print_figures(const char *abi, const char *set, const struct figures *f)
-{
-    printf("%s%s%s instructions=%llu pcs=%llu frames=%llu wrong=%llu no-table=%llu known=%llu\n", abi,
-           set[0] != '\0' ? " " : "", set, f->instructions, f->pcs, f->frames, f->wrong, f->no_table, f->known);
-    fflush(stdout);
 }
 
 static void count_verdict(struct run *run, enum verdict verdict)
@@ -450,16 +440,6 @@ static void close_run(struct run *run)
     free(run->machine.blocks);
     tracer_close(&run->tracer);
     image_close(&run->image);
-}
-
-static void add_figures(struct figures *sum, const struct figures *f)
-{
-    sum->instructions += f->instructions;
-    sum->pcs += f->pcs;
-    sum->frames += f->frames;
-    sum->wrong += f->wrong;
-    sum->no_table += f->no_table;
-    sum->known += f->known;
 }
 
 /* Steps PROGRAM, all of it if STEPS is 0. Prints what is wrong; returns whether nothing is. */

@@ -16,10 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "../faults.h"
-
-struct figures {
-    unsigned long long instructions, pcs, frames, wrong, no_table, known;
-};
+#include "../figures.h"
 
 struct options {
     const struct cpu *cpu;
@@ -48,9 +45,11 @@ static const struct boot {
     {"x86_64", "qemu-system-x86_64",
      "-M pc -serial stdio -monitor none -device isa-debug-exit,iobase=0xf4,iosize=4 -append %llu%s", 33},
     {"aarch64", "qemu-system-aarch64",
-     "-M virt -cpu cortex-a57 -serial stdio -monitor none -semihosting-config enable=on,target=native,arg=%llu%s", 0},
+     "-M virt -cpu cortex-a57 -serial stdio -monitor none -semihosting-config enable=on,target=native,arg=%llu%s",
+     0},
     {"s390x", "qemu-system-s390x",
-     "-singlestep -M s390-ccw-virtio -chardev stdio,id=c -device sclpconsole,chardev=c -action panic=exit-failure -append %llu%s",
+     "-singlestep -M s390-ccw-virtio -chardev stdio,id=c -device sclpconsole,chardev=c -action panic=exit-failure "
+     "-append %llu%s",
      0},
 };
 
@@ -68,7 +67,8 @@ static const struct boot *boot_of(const char *abi)
 
 static bool read_file(struct machine *m, uint64_t addr, void *buffer, size_t len)
 {
-    const struct kernel *k = (const struct kernel *)(const void *)((const char *)m - offsetof(struct kernel, machine));
+    const struct kernel *k =
+        (const struct kernel *)(const void *)((const char *)m - offsetof(struct kernel, machine));
     uint64_t at = addr - k->image.code_start;
 
     if (at >= k->image.code_size || len > k->image.code_size - at)
@@ -141,8 +141,8 @@ static bool judge_place(struct options *options, struct kernel *k, const char *l
     }
     k->figures.wrong += count;
     s = image_function(&k->image, frame.exact ? frame.pc : frame.pc - 1);
-    printf("# %s: %s+%#" PRIx64 ": %s", k->path, s != NULL ? s->name : "?", s != NULL ? frame.pc - s->start : frame.pc,
-           line);
+    printf("# %s: %s+%#" PRIx64 ": %s", k->path, s != NULL ? s->name : "?",
+           s != NULL ? frame.pc - s->start : frame.pc, line);
     return true;
 }
 
@@ -154,7 +154,8 @@ static bool judge_end(struct kernel *k, const char *line)
     unsigned long long lost, result;
     int length = 0;
 
-    if (sscanf(line, "steps instructions=%llu pcs=%llu frames=%llu no-table=%llu wrong=%llu lost=%llu result=%llu%n",
+    if (sscanf(line,
+               "steps instructions=%llu pcs=%llu frames=%llu no-table=%llu wrong=%llu lost=%llu result=%llu%n",
                &f->instructions, &f->pcs, &f->frames, &f->no_table, &k->faulty, &lost, &result, &length) != 7)
         return false;
     f->wrong += lost;
@@ -171,7 +172,8 @@ static bool run_kernel(struct options *options, struct kernel *k, unsigned long 
     bool good = true;
     FILE *f;
 
-    snprintf(format, sizeof format, "timeout %%llu %s -m 128M -nodefaults -display none -no-reboot -kernel %%s %s </dev/null",
+    snprintf(format, sizeof format,
+             "timeout %%llu %s -m 128M -nodefaults -display none -no-reboot -kernel %%s %s </dev/null",
              options->emulator != NULL ? options->emulator : boot->emulator, boot->arguments);
     snprintf(command, sizeof command, format, limit, k->path, steps, options->way);
     f = popen(command, "r");
@@ -192,23 +194,6 @@ static bool open_kernel(struct options *options, struct kernel *k)
     k->machine.backend = &file_backend;
     k->machine.blocks = calloc(MAX_BLOCKS, sizeof *k->machine.blocks);
     return image_open(&k->image, k->path) && tracer_open(&k->tracer, &k->machine, &k->image) == SFU_OK;
-}
-
-static void print_figures(const char *abi, const char *name, const struct figures *f)
-{
-    printf("%s %s instructions=%llu pcs=%llu frames=%llu wrong=%llu no-table=%llu known=%llu\n", abi, name,
-           f->instructions, f->pcs, f->frames, f->wrong, f->no_table, f->known);
-    fflush(stdout);
-}
-
-static void add_figures(struct figures *sum, const struct figures *f)
-{
-    sum->instructions += f->instructions;
-    sum->pcs += f->pcs;
-    sum->frames += f->frames;
-    sum->wrong += f->wrong;
-    sum->no_table += f->no_table;
-    sum->known += f->known;
 }
 
 static bool judge(struct options *options, const char *path, unsigned long long steps, struct figures *sum)
@@ -281,7 +266,8 @@ int main(int argc, char **argv)
     ok = judge_all(&options, argv + optind + 1, true, &sum) && ok;
     print_figures(options.cpu->abi, "kernels", &sum);
     if (sum.instructions < options.steps) {
-        printf("not ok %s steps: only %llu of %llu instructions\n", options.cpu->abi, sum.instructions, options.steps);
+        printf("not ok %s steps: only %llu of %llu instructions\n", options.cpu->abi, sum.instructions,
+               options.steps);
         ok = false;
     }
     free(options.faults.list);

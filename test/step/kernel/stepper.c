@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * A kernel that steps a program in its own mode, with the exceptions on the very stack that runs, and walks at each instruction:
- * from the handler through the port's exception entry and the interrupted function to the outermost one. The truth is
- * the shadow stack's (../shadow.h), which sees what the CPU did and no table.
+ * A kernel that steps a program in its own mode, with the exceptions on the very stack that runs, and walks at each
+ * instruction: from the handler through the port's exception entry and the interrupted function to the outermost one.
+ * The truth is the shadow stack's (../shadow.h), which sees what the CPU did and no table.
  *
  * Command line: STEPS[/PHASES][:port]. With PHASES only so many of the program's are looked at, and it ends when the
  * steps are done. With "port" exceptions come on the stack that the port has for them, if it has one. It prints, for
@@ -29,7 +29,7 @@ struct walked {
 /* Where a walk was wrong: FRAME's caller. */
 struct place {
     struct seen frame, right, seen;
-    const char *field; /* the first that is wrong; "end": the walk has no caller, or one too many;
+    const char *field;  /* the first that is wrong; "end": the walk has no caller, or one too many;
                         * "entry", "fast": see walk_from_here */
     bool topmost, same; /* the right value of the field is FRAME's own */
     int code;
@@ -43,7 +43,7 @@ static struct run {
     struct image image;
     struct marks marks;
     struct regs before;
-    enum kind kind; /* of the instruction at BEFORE */
+    enum kind kind;                          /* of the instruction at BEFORE */
     struct walked now, rest, held[MAX_HELD]; /* held: of a pending longjmp */
     struct place places[MAX_PLACES];
     unsigned num_held, num_places;
@@ -234,7 +234,8 @@ static void note(struct place *p)
         run.lost++;
 }
 
-/* Code that is assembled without CFI has a name in the table; what lies outside of the image is a trampoline on the stack. */
+/* Code that is assembled without CFI has a name in the table; what lies outside of the image is a trampoline on the
+ * stack. */
 static bool has_no_table(const struct seen *s)
 {
     uint64_t pc = s->exact ? s->pc : s->pc - 1;

@@ -30,7 +30,8 @@ enum cause step_cause(struct trap *trap);
 /* Whether the machine traps again after the next instruction behind TRAP. */
 void step_set(struct trap *trap, bool on);
 
-/* The value of a register that the trap did not save and that nothing has changed since. Returns whether there is one. */
+/* The value of a register that the trap did not save and that nothing has changed since. Returns whether there is one.
+ */
 bool step_register(uint32_t reg, uint64_t *value);
 
 /* begin.S: where the program starts, and, by __wrap_step_mark, what it calls between its phases. */
