@@ -67,7 +67,8 @@ $(2)/test/bare/%-asm.o: test/bare/%.S $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
 	$(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
 
 $(2)/test/bare/scenarios.o $(2)/test/bare/crash.o: BARE_FLAGS += -Wno-infinite-recursion
-$(2)/test/bare/traced.o: BARE_FLAGS := $$(filter-out -fomit-frame-pointer,$$(BARE_FLAGS)) $(if $(4),,$(BARE_ROOM_$(1)))
+$(2)/test/bare/traced.o: BARE_FLAGS := $$(filter-out -fomit-frame-pointer,$$(BARE_FLAGS)) \
+    $(if $(4),,$(BARE_ROOM_$(1)))
 
 $(2)/module.ko: $(2)/test/bare/module_a.o $(2)/test/bare/module_b.o test/bare/module.ld
 	$(TC)/$(1)/ld -r -T test/bare/module.ld $(2)/test/bare/module_a.o $(2)/test/bare/module_b.o -o $$@
@@ -131,7 +132,8 @@ BARE_KINDS_s390x := s390x s390x-hook s390x-small s390x-clang
 define bare_suite
 CHECK_$(1) += bare-$(1)
 .PHONY: suite-bare-$(1)
-suite-bare-$(1): $(if $(filter $(1),$(BARE_JOINED)),$(BARE)/$(1)/joined/kernel.elf) $(BARE)/$(1)/kernel-cut.elf $(BARE)/$(1)/kernel-missing.elf \
+suite-bare-$(1): $(if $(filter $(1),$(BARE_JOINED)),$(BARE)/$(1)/joined/kernel.elf) \
+    $(BARE)/$(1)/kernel-cut.elf $(BARE)/$(1)/kernel-missing.elf \
     $(BARE_KINDS_$(1):%=$(BARE)/%/kernel.elf)
 	@test/toolchain/install.sh bare
 	@test/run.sh bare-$(1) python3 test/bare/run.py $(1) $(TC)/$(1) $(BARE_KINDS_$(1):%=$(BARE)/%)

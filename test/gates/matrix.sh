@@ -40,7 +40,8 @@ fault() {
 }
 
 # try NAME CPU COMMAND...: with each optimisation, with and without -fPIC; one line for all of them. A compiler for a
-# 32-bit machine needs data to address for the latter: it is named "... alone" and does without.
+# 32-bit machine needs data to address for the latter: it is named "... alone" and does without. What is named "... too"
+# is compiled twice: -O0 and -O2.
 try() {
     test_name=$1
     test_cpu=$2
@@ -48,8 +49,9 @@ try() {
     for opt in -O0 -Os -O2 -O3 '-Os -fPIC' '-O2 -fPIC'; do
         case $test_name$opt in
         *alone*-fPIC) continue ;;
-        *c17-O2 | *c++-O2) ;;
+        *c17-O2 | *c++-O2 | *too-O[02]) ;;
         *c17-* | *c++-*) [ -n "${LONG:-}" ] || continue ;; # what is accepted differs from C99, and hardly the code
+        *too*) continue ;;
         esac
         # shellcheck disable=SC2086  # words
         wrong=$(fault "$out/$(echo "$test_name" | tr ' ' -).o" "$test_cpu" "$@" $opt)
@@ -72,6 +74,10 @@ languages() {
     for std in c99 c17; do
         try "$name $std" "$cpu" "$cc" "$@" -std=$std $warn_c
     done
+    # The newest languages for one ABI: what they complain about is the same for all.
+    # shellcheck disable=SC2086  # words
+    [ "$abi" != x86_64 ] || try "$name c2x too" "$cpu" "$cc" "$@" -std=c2x $warn_c
+    [ "$abi" != x86_64 ] || try "$name c++20 too" "$cpu" "$cxx" "$@" -x c++ -std=c++20
     if command -v "$cxx" >/dev/null; then
         try "$name c++" "$cpu" "$cxx" "$@" -x c++ -std=c++11
     else
@@ -95,12 +101,49 @@ compilers() {
     fi
 }
 
+# What kernels are compiled with.
+kernels() {
+    try 'gcc -fno-builtin too' x86_64 gcc -std=c99 -fno-builtin
+    try 'clang -fno-builtin too' x86_64 clang -std=c99 -fno-builtin
+    for abi in x86_64 aarch64; do
+        try "clang -mgeneral-regs-only $abi too" $abi clang --target=$abi-linux-gnu -std=c99 -mgeneral-regs-only
+    done
+    try 'gcc -mgeneral-regs-only x86_64 too' x86_64 gcc -std=c99 -mgeneral-regs-only -mno-red-zone
+    try 'gcc -mgeneral-regs-only aarch64 too' aarch64 aarch64-linux-gnu-gcc -std=c99 -mgeneral-regs-only -mstrict-align
+    try 'gcc -msoft-float s390x too' s390x s390x-linux-gnu-gcc -std=c99 -msoft-float -mpacked-stack
+    try 'gcc -mcmodel=kernel too' x86_64 gcc -std=c99 -mcmodel=kernel -mno-red-zone -fno-pic
+    try 'clang -mcmodel=kernel too' x86_64 clang -std=c99 -mcmodel=kernel -mno-red-zone -fno-pic
+    try 'gcc -m32 too' x86_64 gcc -std=c99 -m32 -fno-pic
+    # With LTO code comes into being in the link, and so does what it needs.
+    try 'gcc -flto too' x86_64 link_lto gcc -flinker-output=nolto-rel
+    try 'gcc16 -flto too' x86_64 link_lto build/tc/gcc16/x86_64/gcc -flinker-output=nolto-rel
+    try 'clang -flto too' x86_64 link_lto clang -fuse-ld=lld
+}
+
+# link_lto COMPILER FLAG ARGUMENT...: what fault compiles into $object becomes code in a link, which FLAG is for.
+link_lto() {
+    compiler=$1
+    flag=$2
+    shift 2
+    "$compiler" -std=c99 -flto "$@" && mv "$object" "$object.lto.o" &&
+        "$compiler" -flto -r -nostdlib "$flag" "$object.lto.o" -o "$object"
+}
+
 # The check itself must see what it is there for: an object that needs memset, one with data, one with .data.rel.ro.
 self_test() {
     echo 'void *memset(void *, int, unsigned long); void f(char *p) { memset(p, 0, 99); }' >"$out/self.c"
     gcc -O0 -c "$out/self.c" -o "$out/self.o"
     [ "$(undefined "$out/self.o" x86_64)" = 'memset ' ] && echo 'ok sees an undefined symbol' ||
         echo 'not ok sees an undefined symbol: it does not'
+    echo 'unsigned long long f(unsigned long long a) { return a % 10; }' >"$out/self.c"
+    clang --target=mips-none-elf -O2 -c "$out/self.c" -o "$out/self.o"
+    [ "$(undefined "$out/self.o" x86_64)" = '__umoddi3 ' ] && echo 'ok sees an undefined symbol for 32 bits' ||
+        echo 'not ok sees an undefined symbol for 32 bits: it does not'
+    echo '__uint128_t f(__uint128_t a, __uint128_t b) { return a % b; }' >"$out/self.c"
+    object=$out/self.o
+    link_lto gcc -flinker-output=nolto-rel -O2 -ffreestanding -c "$out/self.c" -o "$object"
+    [ "$(undefined "$object" x86_64)" = '__umodti3 ' ] && echo 'ok sees an undefined symbol behind LTO' ||
+        echo 'not ok sees an undefined symbol behind LTO: it does not'
     for code in 'int x = 1;' 'int x;' 'extern int y; int *const x = &y;'; do
         echo "$code" >"$out/self.c"
         gcc -O2 -fPIC -c "$out/self.c" -o "$out/self.o"
@@ -129,6 +172,7 @@ switches() {
 
 self_test
 switches
+kernels
 for abi in x86_64 aarch64 aarch64_be s390x; do
     compilers $abi
 done

@@ -61,7 +61,7 @@ uint64_t tracer_truth(uint64_t ra, uint64_t sp)
 }
 
 /* The SP that FRAME's function leaves; 0: it is not known. On x86_64 the RA is right below it. Elsewhere it may be
- * saved anywhere, but the next SP that has been noted is this function's: those of its callees are not above its own. */
+ * anywhere, but the next SP that has been noted is this function's: those of its callees are not above its own. */
 static uint64_t left_sp(const struct sfu_frame *frame, uint64_t slot)
 {
 #if defined(__x86_64__)

@@ -5,6 +5,7 @@
 
 CHECK += unit
 CHECK_s390x += unit-s390x
+CHECK += unit-m32
 
 UNIT_SRC := $(addprefix test/unit/,main.c test.c build.c bytes_test.c section_test.c function_test.c row_test.c \
 	rules_test.c frame_test.c walk_test.c crash_test.c sort_test.c check_test.c hostile_test.c strings_test.c)
@@ -44,12 +45,16 @@ suite-unit: $(UNIT_PROGRAMS:%=build/unit/unit-%)
 		'for v in $(UNIT_PROGRAMS); do test/unit/run.sh $$v build/unit/unit-$$v; done'
 
 # Debian has no cmocka for a cross compiler; it is one file.
-build/unit/cmocka-s390x.o: test/toolchain/sources.sh test/unit/rules.mk
+build/unit/cmocka-%.o: test/toolchain/sources.sh test/unit/rules.mk
 	@test/toolchain/install.sh check
 	@mkdir -p build/unit
 	src=$$(test/toolchain/sources.sh) && ln -sfn "$$src/cmocka/include" build/unit/cmocka-include && \
-		s390x-linux-gnu-gcc -O1 -DHAVE_SIGNAL_H -DHAVE_STRUCT_TIMESPEC -DHAVE_CLOCK_GETTIME -I"$$src/cmocka/include" \
+		$(UNIT_CC_$*) -O1 -DHAVE_SIGNAL_H -DHAVE_STRUCT_TIMESPEC -DHAVE_CLOCK_GETTIME -I"$$src/cmocka/include" \
 		-c "$$src/cmocka/src/cmocka.c" -o $@
+.SECONDARY: build/unit/cmocka-s390x.o build/unit/cmocka-m32.o
+UNIT_CC_s390x := s390x-linux-gnu-gcc
+# Headers of Linux that are the same for both are in the directory of x86_64.
+UNIT_CC_m32 := gcc -m32 -isystem /usr/include/x86_64-linux-gnu
 
 build/unit/s390x-%: $(UNIT_DEPS) build/unit/cmocka-s390x.o
 	s390x-linux-gnu-gcc $(UNIT_CFLAGS) -Ibuild/unit/cmocka-include $(UNIT_$*) $(UNIT_SRC) sfu.c \
@@ -59,6 +64,15 @@ UNIT_S390X := default least $(if $(LONG),s390x)
 suite-unit-s390x: $(UNIT_S390X:%=build/unit/s390x-%)
 	@test/run.sh unit-s390x sh -c \
 		'for v in $(UNIT_S390X); do test/unit/run.sh $$v qemu-s390x build/unit/s390x-$$v; done'
+
+# A 64-bit target on a host of 32 bits, where size_t and pointers are short.
+build/unit/m32-%: $(UNIT_DEPS) build/unit/cmocka-m32.o
+	$(UNIT_CC_m32) $(UNIT_CFLAGS) -Ibuild/unit/cmocka-include $(UNIT_$*) $(UNIT_SRC) sfu.c \
+		build/unit/cmocka-m32.o -o $@
+
+.PHONY: suite-unit-m32
+suite-unit-m32: build/unit/m32-default build/unit/m32-least
+	@test/run.sh unit-m32 sh -c 'for v in default least; do test/unit/run.sh $$v build/unit/m32-$$v; done'
 
 ## unit-coverage: lines and branches of sfu.c that the unit tests do not reach
 unit-coverage: $(UNIT_DEPS)
