@@ -1222,7 +1222,7 @@ int sfu_check(const struct sfu_section *section, struct sfu_place *place)
     uint32_t left = section->num_fres < room ? section->num_fres : room;
     uint32_t index, row = 0;
     uint64_t start = 0, end = 0; /* of the last function, of the last one that is not empty */
-    int code = section->num_fdes > 0 ? SFU_OK : SFU_E_EMPTY;
+    int code = SFU_E_EMPTY; /* unless there is a function */
 
     begin(&l, section);
     for (index = 0; index < section->num_fdes; index++) {
