@@ -52,11 +52,7 @@ open.c   prove_list          - - prove_list.0:4,prove_list.1:3,prove_list.2:4,sf
 apply.c  prove_word          - load8:load_from -
 apply.c  prove_red_zone      - read_word:any_word -
 apply.c  prove_apply         - read_word:any_word find_caller.0:4,$stacks
-walk.c   prove_find_frame    - sfu_find:any_find any_target.0:4,find_frame.0:4,any_find.0:4,\
-prove_find_frame.0:4,$stacks
 walk.c   prove_walk_start    - sfu_find:any_find any_target.0:4,$stacks
-walk.c   prove_walk          - sfu_find:any_find,read_word:any_word any_target.0:4,find_frame.0:4,any_find.0:4,\
-find_caller.0:4,is_code.0:4,$stacks
 find.c   prove_rules         - $tables flexible_rules.0:4
 find.c   prove_find_text     MAX_FDES=3 read_range:known_range sfu_find_text.0:4
 find.c   prove_checked       MAX_ROWS=8 read_row:listed_row,read_rules:listed_rules,modulo:any_modulo scan_rows.0:9,check_rows.0:9
@@ -78,6 +74,10 @@ fast.c   prove_fast_index    MAX_FDES=1 - $indexing
 long="
 open.c   prove_open_next     - - find_next.0:9
 read.c   prove_entry         - - -
+walk.c   prove_find_frame    - sfu_find:any_find any_target.0:4,find_frame.0:4,any_find.0:4,\
+prove_find_frame.0:4,$stacks
+walk.c   prove_walk          - sfu_find:any_find,read_word:any_word any_target.0:4,find_frame.0:4,any_find.0:4,\
+find_caller.0:4,is_code.0:4,$stacks
 string.c prove_string        - - sfu_string.0:1600
 find.c   prove_find          - $rows contracts:find
 find.c   prove_complete      - $fdes contracts:complete
