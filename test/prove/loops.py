@@ -56,7 +56,7 @@ CHECK_ROWS = loop("check_rows", 0, "l", "i at last start code row",
 CHECK_FDES = loop("sfu_check", 0, "section", "index code start end left row l",
                   "index, code, start, end, left, rows_left, row, " + f"{FDE}, {ROW}, {RECORD}".replace("l->", "l."), [
     "index <= section->num_fdes",
-    "(code == 0 || section->num_fdes == 0)",
+    "(code == 0 || index == 0)",
     "l.s == section",
     "left == rows_left",
 ], "section->num_fdes - index")
