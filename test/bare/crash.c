@@ -3,12 +3,7 @@
 /* Crashes of which little is left to see: wild pointers, wild returns, wild stacks. crash.S has what must not move. */
 #include "kernel.h"
 #include "scenarios.h"
-
-#ifdef __clang__
-#define step __attribute__((noinline))
-#else
-#define step __attribute__((noipa))
-#endif
+#include "step.h"
 
 enum { ILLEGAL, WAIT };
 enum { ROOM = 4096 }; /* more than a frame is large */

@@ -9,20 +9,7 @@
 #include "scenarios.h"
 #include "sfu_all.h"
 #include "sfu_print.h"
-
-#ifdef __clang__
-#define step __attribute__((noinline))
-#else
-#define step __attribute__((noipa))
-#endif
-
-#if defined(__s390x__)
-#define ILLEGAL ".short 0"
-#elif defined(__aarch64__)
-#define ILLEGAL "udf #0"
-#else
-#define ILLEGAL "ud2"
-#endif
+#include "step.h"
 
 /* Nothing is there, on any of the machines. */
 static uint64_t *volatile nowhere = (uint64_t *)0x0000300000000000;
@@ -30,7 +17,7 @@ static uint64_t *volatile nowhere = (uint64_t *)0x0000300000000000;
 /* Leaf functions that fault in their first instruction, before they could have a frame. */
 step static void illegal(void)
 {
-    __asm__ volatile(ILLEGAL);
+    __asm__ volatile(ILLEGAL_INSTRUCTION);
 }
 
 step static uint64_t read_at(const volatile uint64_t *p)

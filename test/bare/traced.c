@@ -5,13 +5,8 @@
  * is between its notes and the trace.
  */
 #include "kernel.h"
+#include "step.h"
 #include "test/programs/tracer.h"
-
-#ifdef __clang__
-#define step __attribute__((noinline))
-#else
-#define step __attribute__((noipa))
-#endif
 
 enum { DEEP = 100 };
 

@@ -7,20 +7,7 @@
 #include "kernel.h"
 #include "sfu_print.h"
 #include "threads.h"
-
-#ifdef __clang__
-#define step __attribute__((noinline))
-#else
-#define step __attribute__((noipa))
-#endif
-
-#if defined(__s390x__)
-#define ILLEGAL ".short 0"
-#elif defined(__aarch64__)
-#define ILLEGAL "udf #0"
-#else
-#define ILLEGAL "ud2"
-#endif
+#include "test/bare/step.h"
 
 extern const uint8_t sframe_start[], sframe_end[], image_start[], boot_stack_top[];
 
@@ -104,7 +91,7 @@ step static void three_threads(void)
 
 step static void leaf(void)
 {
-    __asm__ volatile(ILLEGAL);
+    __asm__ volatile(ILLEGAL_INSTRUCTION);
 }
 
 step static void interrupted(void)
