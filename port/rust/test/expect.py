@@ -32,6 +32,8 @@ def rust(of):
     plain = plain.strip_typedefs()
     if plain.code == gdb.TYPE_CODE_STRUCT:
         return "sys::" + plain.tag
+    if plain.code == gdb.TYPE_CODE_ARRAY:
+        return "[%s; %d]" % (rust(plain.target()), plain.range()[1] + 1)
     if plain.code != gdb.TYPE_CODE_PTR:
         raise gdb.GdbError("no Rust type is known for " + str(of))
     to = plain.target()
