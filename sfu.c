@@ -905,14 +905,14 @@ static OUT_OF_LINE int change_stack(struct sfu_walk *walk, uint64_t sp)
     return SFU_OK;
 }
 
-/* Whether SP may be the same in FRAME's caller. A leaf has no frame of its own. An exception entry has none, either,
- * when it has put all registers back: TRAP. It has not interrupted another one like itself. Without the callback a trap
- * at the same SP has changed the stack. */
-static bool may_stay(const struct sfu_target *t, const struct sfu_frame *frame, bool trap)
+/* Whether SP may be the same in the next frame of WALK. A leaf has no frame of its own. An exception entry has none,
+ * either, when it has put all registers back: TRAP. It has not interrupted another one like itself. Without the callback
+ * a trap at the same SP has changed the stack. */
+static bool may_stay(const struct sfu_walk *walk, bool trap)
 {
-    if (frame->regs.pc_kind != SFU_PC_EXACT)
+    if (walk->frame.regs.pc_kind != SFU_PC_EXACT)
         return false;
-    return !trap || (t->stack != NULL && frame->trap != frame->regs.sp);
+    return !trap || (walk->target->stack != NULL && !walk->stayed);
 }
 
 /* Makes the frame of WALK its caller's, whose SP this is, in all but pc, fp, ra and has_ra, if that is progress. On
@@ -922,7 +922,8 @@ static int advance(struct sfu_walk *walk, uint64_t sp, bool trap)
 {
     const struct sfu_target *t = walk->target;
     struct sfu_frame *frame = &walk->frame;
-    bool grows = sp > frame->regs.sp || (sp == frame->regs.sp && may_stay(t, frame, trap));
+    bool stays = sp == frame->regs.sp && may_stay(walk, trap);
+    bool grows = sp > frame->regs.sp || stays;
     bool switched = t->stack != NULL ? are_apart(t, sp, frame->regs.sp) : trap && !grows;
 
     if (!grows && !switched)
@@ -935,6 +936,7 @@ static int advance(struct sfu_walk *walk, uint64_t sp, bool trap)
         if (code != SFU_OK)
             return code;
     }
+    walk->stayed = stays;
     frame->trap = trap ? frame->regs.sp : 0;
     frame->regs.sp = sp;
     frame->regs.pc_kind = trap ? SFU_PC_EXACT : SFU_PC_RETURN;
@@ -1032,6 +1034,7 @@ void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, cons
     struct sfu_frame *frame = &walk->frame;
 
     walk->target = target;
+    walk->stayed = false;
     copy_registers(&frame->regs, top);
     frame->trap = 0;
     frame->depth = 0;

@@ -275,6 +275,7 @@ struct sfu_walk {
     const struct sfu_target *target;
     struct sfu_frame frame;
     uint64_t left[SFU_MAX_SWITCHES]; /* the SP at each stack switch so far: frame.switches of them */
+    bool stayed;                     /* SP is that of the frame before */
 };
 
 /* Where a check stopped. */

@@ -42,6 +42,7 @@ struct world {
     uint32_t all_reads;
     uint64_t on[64], last[64]; /* stacks that the walk was on, and its SP there last */
     unsigned stacks;
+    bool stayed;   /* SP was the same behind the step before */
     bool failed;   /* a read of the stack was made to fail in this step */
     int trap_code; /* what the hook returned in this step */
     struct sfu_trapped trapped;
@@ -238,7 +239,7 @@ static bool same_frame(const struct sfu_frame *a, const struct sfu_frame *b)
 
 static bool same_walk(const struct sfu_walk *a, const struct sfu_walk *b)
 {
-    return same_frame(&a->frame, &b->frame) &&
+    return same_frame(&a->frame, &b->frame) && a->stayed == b->stayed &&
            memcmp(a->left, b->left, a->frame.switches * sizeof a->left[0]) == 0;
 }
 
@@ -349,15 +350,15 @@ static void check_call(struct world *w, const struct sfu_frame *before, const st
          w->how.section & 4);
 }
 
-/* On each stack SP grows. LEAF: it may stay, unless this is another stack than before. */
-static void check_stacks(struct world *w, bool leaf, const struct sfu_frame *frame)
+/* On each stack SP grows. STAYS: it need not, unless this is another stack than before. */
+static void check_stacks(struct world *w, bool stays, const struct sfu_frame *frame)
 {
     uint64_t on = tell_stack(w, frame->regs.sp), sp = frame->regs.sp;
     unsigned i = 0;
 
     while (i < w->stacks && w->on[i] != on)
         i++;
-    MUST(i == w->stacks || sp > w->last[i] || (leaf && !frame->switched && sp == w->last[i]));
+    MUST(i == w->stacks || sp > w->last[i] || (stays && !frame->switched && sp == w->last[i]));
     if (i == w->stacks)
         w->stacks++;
     w->on[i] = on;
@@ -368,18 +369,19 @@ static void check_stacks(struct world *w, bool leaf, const struct sfu_frame *fra
 static void check_progress(struct world *w, bool trap, const struct sfu_frame *before,
                            const struct sfu_frame *frame)
 {
-    bool leaf = before->regs.pc_kind == SFU_PC_EXACT && !trap;
+    bool stays = before->regs.pc_kind == SFU_PC_EXACT && (!trap || (w->target.stack != NULL && !w->stayed));
     unsigned frames = w->target.max_frames != 0 ? w->target.max_frames : SFU_MAX_FRAMES;
     unsigned switches = w->target.max_switches;
     uint64_t from = before->regs.sp, to = frame->regs.sp;
 
-    MUST(frame->switched || (leaf ? to >= from : to > from));
+    MUST(frame->switched || (stays ? to >= from : to > from));
+    w->stayed = stays && to == from;
     MUST(frame->switches == before->switches + frame->switched);
     MUST(frame->switches <= SFU_MAX_SWITCHES && (switches == 0 || frame->switches <= switches));
     MUST(frame->depth == before->depth + 1 && frame->depth < frames);
     if (w->target.stack != NULL) {
         MUST(frame->switched == (tell_stack(w, to) != tell_stack(w, from)));
-        check_stacks(w, leaf, frame);
+        check_stacks(w, stays, frame);
     } else
         MUST(!frame->switched || trap);
     MUST(frame->reliable == (before->reliable && frame->guessed == SFU_GUESS_NONE));
@@ -511,6 +513,7 @@ static void walk_all(struct world *w, const struct sfu_registers *top)
     MUST(same_registers(&walk.frame.regs, top) && walk.frame.reliable && walk.frame.depth == 0);
     MUST(w->remote.reads == 0 && w->all_reads == 0);
     w->stacks = 0;
+    w->stayed = false;
     if (w->target.stack != NULL) {
         w->on[0] = tell_stack(w, top->sp);
         w->last[0] = top->sp;

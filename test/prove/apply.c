@@ -140,6 +140,7 @@ void prove_apply(void)
     any_target();
     any_row_and_frame(&row, frame);
     walk.target = &target;
+    walk.stayed = nondet_bool();
     before = walk;
     code = sfu_apply(&walk, &row);
     PROVE(words <= 3, "at most three words are read");
@@ -151,7 +152,7 @@ void prove_apply(void)
         return;
     }
     stays = before.frame.regs.pc_kind == SFU_PC_EXACT &&
-            (frame->regs.pc_kind == SFU_PC_RETURN || before.frame.trap != before.frame.regs.sp);
+            (frame->regs.pc_kind == SFU_PC_RETURN || (target.stack != NULL && !before.stayed));
     prove_progress(&target, &before.frame, frame, stays);
     PROVE(frame->regs.pc_kind == (row.signal ? SFU_PC_EXACT : SFU_PC_RETURN), "the kind of the PC");
     PROVE(frame->trap == (row.signal ? before.frame.regs.sp : 0), "where the interrupted registers are");

@@ -110,7 +110,8 @@ static bool same_walk(const struct sfu_walk *a, const struct sfu_walk *b)
     uint8_t i = nondet_byte();
 
     ASSUME(i < SFU_MAX_SWITCHES);
-    return a->target == b->target && same_frame(&a->frame, &b->frame) && a->left[i] == b->left[i];
+    return a->target == b->target && same_frame(&a->frame, &b->frame) && a->stayed == b->stayed &&
+           a->left[i] == b->left[i];
 }
 
 static bool same_section(const struct sfu_section *a, const struct sfu_section *b)

@@ -111,6 +111,7 @@ static void any_walk(void)
     walk.frame.switched = nondet_bool();
     walk.frame.replaced = nondet_bool();
     walk.frame.reliable = nondet_bool();
+    walk.stayed = nondet_bool();
     ASSUME(walk.frame.regs.pc_kind <= SFU_PC_RETURN);
     walk.target = &target;
     asked_pc = walk.frame.regs.pc_kind == SFU_PC_RETURN ? walk.frame.regs.pc - 1 : walk.frame.regs.pc;
@@ -171,10 +172,12 @@ void prove_walk(void)
         return;
     }
     stays = was->regs.pc_kind == SFU_PC_EXACT &&
-            (frame->regs.pc_kind == SFU_PC_RETURN || was->trap != was->regs.sp);
+            (frame->regs.pc_kind == SFU_PC_RETURN || (target.stack != NULL && !before.stayed));
     hooked = hook_asked && hook_code == SFU_OK;
     PROVE(frame->regs.sp > was->regs.sp || (stays && frame->regs.sp == was->regs.sp) || frame->switched,
           "SP grows within a stack");
+    PROVE(!walk.stayed || frame->regs.sp == was->regs.sp, "whether SP has stayed is remembered");
+    PROVE(walk.stayed || frame->switched || frame->regs.sp > was->regs.sp, "whenever SP has stayed");
     PROVE(frame->switches == was->switches + frame->switched &&
               (!frame->switched ||
                (frame->switches <= SFU_MAX_SWITCHES &&

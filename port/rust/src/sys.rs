@@ -340,6 +340,8 @@ pub struct sfu_walk {
     pub frame: sfu_frame,
     /// The SP at each stack switch so far: `frame.switches` of them.
     pub left: [u64; SFU_MAX_SWITCHES as usize],
+    /// SP is that of the frame before.
+    pub stayed: bool,
 }
 
 /// Where a check stopped.
