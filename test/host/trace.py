@@ -63,11 +63,7 @@ KERNEL_FLAGS = ["-std=c11", "-ffreestanding", "-O2", "-g", "-fomit-frame-pointer
                 "-fvisibility=hidden", "-fno-optimize-sibling-calls", "-fasynchronous-unwind-tables", "-Wa,--gsframe",
                 "-ffunction-sections", "-w", "-I.", "-Iarch", "-Iport/print", "-Iport/symbols", "-Iport/baremetal",
                 "-DKERNEL_DUMP=100"]
-KERNEL_SOURCES = ["sfu.c", "port/print/sfu_print.c", "port/print/sfu_build_id.c", "port/print/sfu_cycles.c",
-                  "port/print/sfu_record.c", "port/print/sfu_all.c", "port/print/sfu_dump.c",
-                  "port/symbols/sfu_symbols.c", "port/baremetal/kernel.c", "port/baremetal/tables.c",
-                  "port/baremetal/module.c", "port/baremetal/%s/boot.S", "port/baremetal/%s/machine.c",
-                  "test/bare/scenarios.c", "test/bare/symbols.c", "test/bare/module.S"]
+KERNEL_SOURCES = [*gen.KERNEL_SOURCES, "port/print/sfu_dump.c"]
 
 
 built = set()
