@@ -23,18 +23,19 @@ CHECK :=
 include $(wildcard test/*/rules.mk port/*/rules.mk fuzz/rules.mk)
 ALL_SUITES := $(CHECK) $(foreach abi,$(ABIS),$(CHECK_$(abi)))
 
-# A suite that fails does not keep the others from running: summary.sh gives the verdict on all of them.
+# A suite that fails does not keep the others from running: summary.sh gives the verdict on all of them. Nothing else is
+# printed but a line for each suite, so that a log that is cut still has what failed.
 ## check, test: every test on every ABI; installs what is missing (as root on Debian)
 check test:
 	@rm -rf build/results
-	@$(MAKE) --no-print-directory --keep-going $(ALL_SUITES:%=suite-%) || :
+	@$(MAKE) --silent --keep-going $(ALL_SUITES:%=suite-%) || :
 	@test/summary.sh $(ALL_SUITES)
 
 ## check-s390x, check-aarch64, check-aarch64_be, check-x86_64: the tests of one ABI
 define check_abi
 check-$(1):
 	@rm -f $(CHECK_$(1):%=build/results/%)
-	@$$(MAKE) --no-print-directory --keep-going $(CHECK_$(1):%=suite-%) || :
+	@$$(MAKE) --silent --keep-going $(CHECK_$(1):%=suite-%) || :
 	@test/summary.sh $(CHECK_$(1))
 endef
 $(foreach abi,$(ABIS),$(eval $(call check_abi,$(abi))))

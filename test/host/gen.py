@@ -281,7 +281,6 @@ def test_links():
         test("%s --object, old ld" % cpu, test_object, cpu, gnu, old)
         test("%s --append" % cpu, test_append, cpu, gnu, old)
         test("%s strip, objcopy" % cpu, test_strip, cpu, gnu, old)
-    test("x86_64 a panic in Rust without std", test_rust)
     if os.uname().machine == "x86_64":
         test("x86_64 sampled 1,000 times, with Debian's libc", sampled)
 
@@ -367,32 +366,6 @@ def test_append(cpu, compiler, linker):
         must(len(tables) == 1, "%d PT_GNU_SFRAME" % len(tables))
         must(any(s[0] == 1 and s[3] <= tables[0][3] and tables[0][3] + tables[0][6] <= s[3] + s[6] for s in segments),
              "no PT_LOAD covers PT_GNU_SFRAME")
-
-
-def test_rust():
-    """Debian's rustc, its core library as it comes, and a C core: who called whom is in panic.rs and panic.c."""
-    library = WORK + "/libpanic.a"
-    run("rustc", "--crate-type=staticlib", "--target=x86_64-unknown-linux-gnu", "-Cpanic=abort", "-Copt-level=2",
-        "-Crelocation-model=static", "-Cforce-unwind-tables=yes", "test/host/panic.rs", "-o", library)
-    objects = []
-    for source in ("sfu.c", "port/print/sfu_print.c", "test/host/panic.c"):
-        objects.append("%s/rust-%s.o" % (WORK, os.path.basename(source)))
-        run("gcc", "-std=gnu99", "-w", "-O2", "-ffreestanding", "-fno-pie", "-fno-stack-protector", "-fomit-frame-pointer",
-            "-fasynchronous-unwind-tables", "-I.", "-Iarch", "-Iport/print", "-c", source, "-o",
-            objects[-1])
-    image = link("rust", ["ld", "--gc-sections"], ROOM % ".eh_frame", [*objects, library])
-    gen("-q", "--strict", image)
-    printed = run("qemu-x86_64", image)[0]
-    symbols = sorted((int(at, 16), name) for at, kind, name in
-                     (line.split() for line in run("nm", image)[0].splitlines()) if kind in "tT")
-    names = []
-    for pc in re.findall(r"^#[0-9]+ +0x([0-9a-f]+)", printed, re.M):
-        names.append(max(symbol for symbol in symbols if symbol[0] < int(pc, 16))[1])
-    # Newer compilers put the panic handler into a namespace.
-    ours = [re.sub("^_R.*(rust_begin_unwind)$", r"\1", name) for name in names if "core" not in name]
-    must(ours == ["panic_trace", "rust_begin_unwind", "element", "sum", "first", "start", "_start"], " ".join(names))
-    must(len(names) > len(ours), "no frame is the core library's")
-    return "%d frames" % len(names)
 
 
 def test_strip(cpu, compiler, linker):
