@@ -12,7 +12,7 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: help check test $(ABIS:%=check-%) clean
+.PHONY: help check test list $(ABIS:%=check-%) clean
 
 ## help: this list
 help:
@@ -30,6 +30,10 @@ check test:
 	@rm -rf build/results
 	@$(MAKE) --silent --keep-going $(ALL_SUITES:%=suite-%) || :
 	@test/summary.sh $(ALL_SUITES)
+
+## list: every suite, what it shows, and the seconds of CPU time it takes
+list:
+	@test/list.sh $(ALL_SUITES)
 
 ## check-s390x, check-aarch64, check-aarch64_be, check-x86_64: the tests of one ABI
 define check_abi

@@ -18,6 +18,7 @@ times >"$out.times"
 seconds=$(awk 'NR == 2 { split($0, part, " "); for (i in part) { split(part[i], t, /[ms]/); sum += 60 * t[1] + t[2] } }
     END { printf "%.0f", sum }' "$out.times")
 rm "$out.times"
+echo "$seconds" >"$out.seconds"
 if [ $status -ne 0 ] && ! grep -q '^not ok' "$out.tmp"; then
     echo "not ok $suite: exit status $status" >>"$out.tmp"
 elif ! grep -Eq '^(not )?ok ' "$out.tmp"; then

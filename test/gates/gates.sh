@@ -104,6 +104,12 @@ switches() {
     none 'SWITCHES.md is new (make switches)' "$(diff "$here/SWITCHES.md" "$out/switches.now" | grep -m3 '^>')"
 }
 
+# make list knows every suite, and would say if it did not know one.
+list() {
+    make -s list >"$out/list" && echo 'ok make list' || grep '^not ok' "$out/list"
+    test/list.sh unknown >"$out/list" && echo 'not ok make list: it knows what is not there' || echo 'ok make list notices'
+}
+
 # What a failed test does to the exit status of a suite and of all suites.
 harness() {
     rm -rf "$out/harness"
@@ -135,6 +141,7 @@ harness() {
 }
 
 layout
+list
 harness
 budget
 switches
