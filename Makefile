@@ -25,7 +25,8 @@ ALL_SUITES := $(CHECK) $(foreach abi,$(ABIS),$(CHECK_$(abi)))
 
 # A suite that fails does not keep the others from running: summary.sh gives the verdict on all of them. Nothing else is
 # printed but a line for each suite, so that a log that is cut still has what failed.
-## check, test: every test on every ABI; installs what is missing (as root on Debian)
+# LONG=1: with what takes long, too: more compilers' flags, sqlite3 everywhere, more broken files.
+## check, test: every test on every ABI; installs what is missing (as root on Debian); LONG=1: in more ways
 check test:
 	@rm -rf build/results
 	@$(MAKE) --silent --keep-going $(ALL_SUITES:%=suite-%) || :

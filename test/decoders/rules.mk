@@ -2,7 +2,7 @@
 # Copyright (c) 2026 The sfu authors
 #
 # Real programs, and edge cases: at every PC sfu's row is the one that objdump prints. An ABI is a suite.
-# DECODERS_ALL: sqlite3 at each level; it takes a minute at each.
+# LONG: sqlite3 at each level; it takes a minute at each.
 DECODERS := build/decoders
 DECODERS_x86_64 := x86_64-O2 x86_64-Os x86_64-O3
 DECODERS_aarch64 := aarch64-O2 aarch64-Os
@@ -33,4 +33,4 @@ $(foreach abi,$(ABIS),$(eval $(call DECODERS_SUITE,$(abi))))
 ## decoders: every row of real programs beside objdump's, with sqlite3 at -Os and -O3, too
 .PHONY: decoders
 decoders:
-	@$(MAKE) --no-print-directory DECODERS_ALL=1 DECODERS=build/decoders-all $(ABIS:%=suite-decoders-%)
+	@$(MAKE) --no-print-directory LONG=1 DECODERS=build/decoders-all $(ABIS:%=suite-decoders-%)

@@ -859,7 +859,7 @@ TOKENS = [b"sfu1 s 0000", b"sfu1 s ffffffffffffff8 0000000000000000\n", b"sfu1 m
 def hostile_logs(directory, log):
     chosen = random.Random("logs")
     good = 0
-    for i in range(120):
+    for i in range(120 if gen.LONG else 60):
         text = mutate(chosen, log * chosen.choice((1, 1, 3)), range(len(log)), TOKENS)
         images = chosen.choice((["kernel.elf"], ["cfi.elf", "module.ko"], ["kernel.elf", "module.ko@0x109040"]))
         images = [directory + "/" + image for image in images]
@@ -874,7 +874,7 @@ def hostile_images(directory, log, module_log):
     good, file = 0, WORK + "/hostile.elf"
     for source in ("kernel.elf", "cfi.elf", "module.ko"):
         data = read("%s/%s" % (directory, source))
-        for i in range(40):
+        for i in range(40 if gen.LONG else 20):
             damaged = bytearray(data)
             for _ in range(chosen.choice((1, 4, 100))):
                 at = chosen.choice((chosen.randrange(64), chosen.randrange(len(data)),
@@ -899,7 +899,7 @@ def hostile_cores(cpu, kind, flags):
     order = ">" if cpu == "aarch64_be" else "<"
     headers = struct.unpack_from(order + "H", data, 56)[0] * 56 + 64
     file, good = program + ".hostile", 0
-    for i in range(100):
+    for i in range(100 if gen.LONG else 50):
         size = chosen.choice((len(data), len(data), len(data), headers + 2000, chosen.randrange(len(data))))
         damaged = bytearray(data[:size])
         for _ in range(chosen.choice((1, 2, 8, 60))):

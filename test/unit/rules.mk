@@ -55,9 +55,10 @@ build/unit/s390x-%: $(UNIT_DEPS) build/unit/cmocka-s390x.o
 	s390x-linux-gnu-gcc $(UNIT_CFLAGS) -Ibuild/unit/cmocka-include $(UNIT_$*) $(UNIT_SRC) sfu.c \
 		build/unit/cmocka-s390x.o -static -o $@
 
-suite-unit-s390x: build/unit/s390x-default build/unit/s390x-s390x build/unit/s390x-least
+UNIT_S390X := default least $(if $(LONG),s390x)
+suite-unit-s390x: $(UNIT_S390X:%=build/unit/s390x-%)
 	@test/run.sh unit-s390x sh -c \
-		'for v in default s390x least; do test/unit/run.sh $$v qemu-s390x build/unit/s390x-$$v; done'
+		'for v in $(UNIT_S390X); do test/unit/run.sh $$v qemu-s390x build/unit/s390x-$$v; done'
 
 ## unit-coverage: lines and branches of sfu.c that the unit tests do not reach
 unit-coverage: $(UNIT_DEPS)

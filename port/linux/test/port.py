@@ -26,11 +26,11 @@ CORE = ['sfu.c', 'port/linux/sfu_linux.c', 'port/linux/start.c', 'port/linux/sta
 DEMO = CORE + ['port/linux/sfu_linux_symbols.c', 'port/print/sfu_print.c', 'port/linux/demo.c']
 REGISTERS = CORE + ['port/linux/test/registers.c', 'port/linux/test/registers.S']
 
-EVERYWHERE = ['-O0', '-O1', '-O2', '-O3', '-Os', '-O2 -flto', '-O2 -static-pie -fPIE',
+EVERYWHERE = ['-O0', '-O2', '-O2 -flto', '-O2 -static-pie -fPIE',
               '-Os -ffunction-sections -Wl,--gc-sections',
               '-O2 -ffunction-sections -Wl,--gc-sections,--build-id=none -DDEMO_LINKER_SYMBOLS '
               '-Wl,-T,port/linux/sfu.lds',
-              'clang -O0', 'clang -O2', 'clang -Os']
+              'clang -O2'] + (['-O1', '-O3', '-Os', 'clang -O0', 'clang -Os'] if os.environ.get('LONG') else [])
 BRANCHES = ['-O2 -mbranch-protection=standard', '-O0 -mbranch-protection=pac-ret+leaf',
             '-O2 -mbranch-protection=pac-ret+leaf+b-key -march=armv8.3-a']
 VARIANTS = {
