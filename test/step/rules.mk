@@ -23,14 +23,18 @@ step_cpu = $(patsubst %_be,%,$(1))
 step_compilers = gcc12 clang $(if $(wildcard $(TC)/gcc16/$(step_cpu)/gcc),gcc16)
 step_patterns = $(foreach c,$(step_compilers),$(STEP_LEVELS:%=$(c)-%)) $(STEP_FLAGS_$(1):%=gcc12-%)
 step_signals = gcc12-O2-signals gcc12-O0-signals clang-O1-signals
-step_real = lua-gcc12-O2 zlib-gcc12-O2 sqlite-gcc12-O2
+# sqlite takes longest to compile: make check has it in either byte order, make step on each ABI.
+STEP_LONG := $(filter command,$(firstword $(origin STEPS)))
+step_sqlite = $(or $(LONG),$(STEP_LONG),$(filter step,$(MAKECMDGOALS)),$(filter x86_64 s390x,$(1)))
+step_programs = lua $(if $(step_sqlite),sqlite) zlib
+step_real = $(step_programs:%=%-gcc12-O2)
 
 step_small = $(foreach p,$(step_patterns),$(STEP)/$(1)/patterns-$(p)) $(STEP)/$(1)/goto-gcc12-O1
 step_signalled = $(foreach p,$(step_signals),$(STEP)/$(1)/patterns-$(p))
 step_large = $(foreach p,$(step_real),$(STEP)/$(1)/$(p))
 step_set = $(foreach p,$(2),$(1)=$(p))
 step_arguments = $(call step_set,patterns,$(step_small)) $(call step_set,signals,$(step_signalled)) \
-	$(foreach p,lua sqlite zlib,$(call step_set,$(p):1,$(filter %/$(p)-gcc12-O2,$(step_large))))
+	$(foreach p,$(step_programs),$(call step_set,$(p):1,$(filter %/$(p)-gcc12-O2,$(step_large))))
 step_emulator = $(if $(and $(STEP_NATIVE),$(filter x86_64,$(1))),,-q qemu-$(1))
 
 $(STEP)/step: $(STEP_HARNESS) $(wildcard test/step/*.h) sfu.c sfu.h $(wildcard port/fast/sfu_fast.*) | $(TC)
