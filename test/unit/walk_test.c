@@ -672,6 +672,27 @@ static void test_frame_pointers(void **state)
     }
 }
 
+/* amd64 has no PAC: what is where the RA should be is the PC, whatever its upper bits are. */
+static void test_frame_pointers_exactly(void **state)
+{
+    const uint64_t ra = (BASE + 0x1050) | UINT64_C(0x1234) << 48;
+    (void)state;
+    FOR_ABIS(abi) {
+        struct opened o;
+        if (abi != SFU_AMD64)
+            continue;
+        begin(abi, &o);
+        top.pc = BASE + 0x2000;
+        top.fp = STACK + 0x40;
+        put_word(&m, STACK + 0x48, ra);
+        t.frame_pointers = true;
+        sfu_walk_start(&walk, &t, &top);
+        code(step(&walk), SFU_OK);
+        same(walk.frame.regs.pc, ra);
+        close_section(&o);
+    }
+}
+
 /* Where a guess leads nowhere there is none. */
 static void test_bad_frame_pointers(void **state)
 {
@@ -1004,6 +1025,7 @@ int walk_tests(void)
         cmocka_unit_test(test_trap_in_table),  cmocka_unit_test(test_hook),
         cmocka_unit_test(test_hook_fields),    cmocka_unit_test(test_hook_codes),
         cmocka_unit_test(test_hook_circle),    cmocka_unit_test(test_frame_pointers),
+        cmocka_unit_test(test_frame_pointers_exactly),
         cmocka_unit_test(test_bad_frame_pointers), cmocka_unit_test(test_hook_then_guess),
         cmocka_unit_test(test_registers),      cmocka_unit_test(test_failing_sections),
         cmocka_unit_test(test_first_section),  cmocka_unit_test(test_changing_sections),
