@@ -193,6 +193,19 @@ static void tell(const struct trace_image *image, const char *what)
         trace_note("%s: %s (%zu MB)", image->name, what, size >> 20);
 }
 
+/* The image's text is all of its code, with what has no table. That of an object lies wherever it was loaded. */
+static void set_text(const struct trace_image *image, struct sfu_section *tables)
+{
+    const struct section *first, *last;
+
+    if (image_is_object(image) || image->image.num_code == 0)
+        return;
+    first = image->image.code[0];
+    last = image->image.code[image->image.num_code - 1];
+    tables->text_first = first->addr + image->slide;
+    tables->text_last = last->addr + image->slide + (last->size - 1);
+}
+
 /* Opens the bytes where the image lies. Sorts them first if they are not. */
 static int open_tables(struct trace_image *image, struct tables_of *tables)
 {
@@ -205,6 +218,8 @@ static int open_tables(struct trace_image *image, struct tables_of *tables)
         code = sfu_check(&tables->section, NULL);
     if (code == SFU_OK && !(tables->section.flags & 1) && sfu_sort(&tables->section, tables->bytes) == SFU_OK)
         code = sfu_open(&tables->section, tables->bytes, tables->size, addr);
+    if (code == SFU_OK)
+        set_text(image, &tables->section);
     return code;
 }
 
