@@ -52,23 +52,23 @@ static const struct version {
 };
 
 enum {
-    LINK = 1,              /* a call leaves the RA in register ra, and default rows say where it is saved */
-    RECORD = 2,            /* FP, where used, points at a pair: the caller's FP, RA */
-    BIG = 4,               /* byte order of the stack */
+    LINK = 1,               /* a call leaves the RA in register ra, and default rows say where it is saved */
+    RECORD = 2,             /* FP, where used, points at a pair: the caller's FP, RA */
+    BIG = 4,                /* byte order of the stack */
     SAVES_IN_REGISTERS = 8, /* words of default rows: an RA of 0 is not saved; in V2 an odd one is a register */
-    CFA_IN_WORDS = 16      /* the CFA's offset in a row counts 8 bytes */
+    CFA_IN_WORDS = 16       /* the CFA's offset in a row counts 8 bytes */
 };
 
 /* What an ABI fixes (3.1). Registers have their DWARF numbers. */
 static const struct abi {
     uint8_t sp, fp, ra; /* of amd64, whose RA is in no register, a number that no register has */
     uint8_t traits;
-    uint8_t signed_ra; /* the bit of a row's info byte that says that the RA carries a PAC */
+    uint8_t signed_ra;    /* the bit of a row's info byte that says that the RA carries a PAC */
     uint8_t sp_below_cfa; /* CFA = base + offset + sp_below_cfa */
 } abis[] = {
-    {31, 29, 30, LINK | RECORD | BIG, 0x80, 0},                          /* SFU_AARCH64_BIG */
-    {31, 29, 30, LINK | RECORD, 0x80, 0},                                /* SFU_AARCH64 */
-    {7, 6, 0xff, RECORD, 0, 0},                                          /* SFU_AMD64 */
+    {31, 29, 30, LINK | RECORD | BIG, 0x80, 0},                           /* SFU_AARCH64_BIG */
+    {31, 29, 30, LINK | RECORD, 0x80, 0},                                 /* SFU_AARCH64 */
+    {7, 6, 0xff, RECORD, 0, 0},                                           /* SFU_AMD64 */
     {15, 11, 14, LINK | BIG | SAVES_IN_REGISTERS | CFA_IN_WORDS, 0, 160}, /* SFU_S390X */
 };
 
@@ -179,8 +179,8 @@ struct fde {
     uint32_t num_rows;
     uint8_t info;
     uint8_t address; /* bytes of a row's start: 1, 2 or 4 */
-    uint8_t type;   /* TYPE_DEFAULT or TYPE_FLEXIBLE */
-    uint8_t repeat; /* not 0 in a MASK function */
+    uint8_t type;    /* TYPE_DEFAULT or TYPE_FLEXIBLE */
+    uint8_t repeat;  /* not 0 in a MASK function */
 };
 
 /* A row of it, once read_row has been successful. */
@@ -363,8 +363,8 @@ int sfu_open_next(struct sfu_section *section, struct sfu_section *next)
     int code = find_next(section, &at);
 
     if (code == SFU_OK)
-        code = open_section(next, bytes != NULL ? bytes + at : NULL, section->read, section->ctx, section->size - at,
-                            section->addr + at);
+        code = open_section(next, bytes != NULL ? bytes + at : NULL, section->read, section->ctx,
+                            section->size - at, section->addr + at);
     if (code == SFU_OK)
         section->size = section->end;
     return code;
@@ -866,8 +866,8 @@ static int find_caller(const struct sfu_target *t, const struct sfu_row *row, co
         return code;
     if (row->signed_ra)
         caller->values[RA] = strip(t, caller->values[RA]);
-    caller->replaced = t->original_ra != NULL && !row->signal &&
-                       t->original_ra(t->ctx, frame, caller->slot, &caller->values[RA]);
+    caller->replaced =
+        t->original_ra != NULL && !row->signal && t->original_ra(t->ctx, frame, caller->slot, &caller->values[RA]);
     return SFU_OK;
 }
 
@@ -1225,7 +1225,7 @@ int sfu_check(const struct sfu_section *section, struct sfu_place *place)
     uint32_t left = section->num_fres < room ? section->num_fres : room;
     uint32_t index, row = 0;
     uint64_t start = 0, end = 0; /* of the last function, of the last one that is not empty */
-    int code = SFU_E_EMPTY; /* unless there is a function */
+    int code = SFU_E_EMPTY;      /* unless there is a function */
 
     begin(&l, section);
     for (index = 0; index < section->num_fdes; index++) {

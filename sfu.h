@@ -155,7 +155,7 @@ struct sfu_frame { /* one frame of a walk */
     bool switched;    /* on another stack than the frame before it */
     uint8_t guessed;  /* enum sfu_guess */
     bool replaced;    /* somebody had replaced the return address that led here: pc is the original one */
-    bool reliable;    /* neither this frame nor one before it was guessed. A trace is proven as a whole when its last
+    bool reliable; /* neither this frame nor one before it was guessed. A trace is proven as a whole when its last
                          frame is reliable and the walk returned SFU_END */
 };
 
@@ -169,7 +169,8 @@ struct sfu_rule {
     uint32_t control;
 };
 
-enum sfu_row_kind { /* what a row says */
+/* What a row says. */
+enum sfu_row_kind {
     SFU_ROW_RULES = 0,     /* the rules hold */
     SFU_ROW_OUTERMOST = 1, /* the RA is undefined: there is no caller */
     SFU_ROW_ASK = 2        /* a signal frame that the table cannot describe: ask the trap hook */
@@ -248,20 +249,20 @@ struct sfu_target {
      * They are read without a callback. Both 0: there is no window. */
     const void *window;
     uint64_t window_low, window_high;
-    sfu_read_fn read;             /* reads what is not in the window; or NULL */
-    sfu_reg_fn reg;               /* or NULL: only SP, FP and the RA of the first frame are known */
-    sfu_trap_fn trap;             /* or NULL */
-    sfu_stack_fn stack;           /* or NULL: all is one stack, which only a trap can leave */
-    sfu_ra_fn original_ra;        /* or NULL: nobody replaces return addresses */
-    void *ctx;                    /* passed to each of the callbacks */
-    uint64_t pac_mask;            /* aarch64: which bits of a signed RA are its PAC, bit 55 excepted;
+    sfu_read_fn read;      /* reads what is not in the window; or NULL */
+    sfu_reg_fn reg;        /* or NULL: only SP, FP and the RA of the first frame are known */
+    sfu_trap_fn trap;      /* or NULL */
+    sfu_stack_fn stack;    /* or NULL: all is one stack, which only a trap can leave */
+    sfu_ra_fn original_ra; /* or NULL: nobody replaces return addresses */
+    void *ctx;             /* passed to each of the callbacks */
+    uint64_t pac_mask;     /* aarch64: which bits of a signed RA are its PAC, bit 55 excepted;
                                      0: those of a 48-bit address space */
-    uint32_t max_frames;          /* 0: SFU_MAX_FRAMES */
-    uint16_t red_zone;            /* bytes below SP that an interrupted function may still use: 0 in a kernel, 128 in
+    uint32_t max_frames;   /* 0: SFU_MAX_FRAMES */
+    uint16_t red_zone;     /* bytes below SP that an interrupted function may still use: 0 in a kernel, 128 in
                                      x86_64 user mode. A slot of FP that lies lower is not read in an exact frame: an
                                      interrupt may have overwritten it, and FP is still in its register */
-    uint8_t max_switches;         /* 0, or more than SFU_MAX_SWITCHES: SFU_MAX_SWITCHES */
-    bool frame_pointers;          /* opt in: where no FDE covers a PC, guess that FP holds a frame record:
+    uint8_t max_switches;  /* 0, or more than SFU_MAX_SWITCHES: SFU_MAX_SWITCHES */
+    bool frame_pointers;   /* opt in: where no FDE covers a PC, guess that FP holds a frame record:
                                      CFA = FP + 16, RA = *(CFA - 8), FP = *(CFA - 16); not on s390x */
     /* Where a trace has to end: the lookup PC of the final frame is from final_first to final_last. A trace that ends
      * in another frame, by the tables or by the trap hook, ends with SFU_E_NOT_FINAL. final_last 0: any frame. */

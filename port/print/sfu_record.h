@@ -64,7 +64,8 @@ struct sfu_record {
     uint64_t registers[4]; /* pc, sp, fp, ra, with which the walk began; ra is 0 where it is not known */
 };
 
-enum sfu_record_state { /* what is in the memory of a record */
+/* What is in the memory of a record. */
+enum sfu_record_state {
     SFU_RECORD_NONE = 0, /* there is none: never written, cleared, or the memory has not kept it */
     SFU_RECORD_GOOD = 1,
     SFU_RECORD_CORRUPT = 2 /* there was one, but not all of it is as it was written */
