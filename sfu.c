@@ -266,7 +266,7 @@ static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, u
 {
     bool big = h[0] == MAGIC >> 8;
     int code = check_preamble(h, big);
-    uint64_t base, fdes, fres, end;
+    uint64_t base, fdes, rows, end;
     uint32_t num_fdes;
     uint8_t fde_size;
 
@@ -276,9 +276,9 @@ static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, u
     base = HEADER_SIZE + (uint64_t)h[7];
     num_fdes = load4(h + 8, big);
     fdes = base + load4(h + 20, big);
-    fres = base + load4(h + 24, big);
-    end = fres + load4(h + 16, big);
-    if (fdes + multiply(num_fdes, fde_size) > fres || end > size || end > MAX_END)
+    rows = base + load4(h + 24, big);
+    end = rows + load4(h + 16, big);
+    if (fdes + multiply(num_fdes, fde_size) > rows || end > size || end > MAX_END)
         return SFU_E_BOUNDS;
     s->next = NULL;
     s->addr = addr;
@@ -286,9 +286,9 @@ static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, u
     s->text_first = 0;
     s->text_last = UINT64_MAX;
     s->num_fdes = num_fdes;
-    s->num_fres = load4(h + 12, big);
+    s->num_rows = load4(h + 12, big);
     s->fdes = (uint32_t)fdes;
-    s->fres = (uint32_t)fres;
+    s->rows = (uint32_t)rows;
     s->end = (uint32_t)end;
     s->version = h[2];
     s->flags = h[3];
@@ -405,7 +405,7 @@ static uint32_t fde_at(const struct sfu_section *s, uint32_t index)
     return s->fdes + index * s->fde_size;
 }
 
-static inline int read_entry(struct lookup *l, uint32_t index)
+static inline int read_fde(struct lookup *l, uint32_t index)
 {
     return read_known(l, fde_at(l->s, index), l->s->fde_size);
 }
@@ -429,7 +429,7 @@ static const uint8_t *fde_rest(const struct sfu_section *s, const uint8_t *p)
 /* Reads start and size of function INDEX, which are all that is valid then. */
 static int read_range(struct lookup *l, uint32_t index)
 {
-    int code = read_entry(l, index);
+    int code = read_fde(l, index);
 
     if (code != SFU_OK)
         return code;
@@ -446,15 +446,15 @@ static int read_attributes(struct lookup *l, uint32_t index)
     struct fde *fde = &l->fde;
     const uint8_t *p;
     uint32_t offset, room;
-    int code = read_entry(l, index);
+    int code = read_fde(l, index);
 
     if (code != SFU_OK)
         return code;
     p = fde_rest(s, l->record);
     offset = load4(p + 4, is_big(s));
-    if (offset > s->end - s->fres)
+    if (offset > s->end - s->rows)
         return SFU_E_BOUNDS;
-    fde->rows = s->fres + offset;
+    fde->rows = s->rows + offset;
     if (is_v3(s)) {
         code = read_record(l, fde->rows, ATTRIBUTES_SIZE);
         if (code != SFU_OK)
@@ -487,7 +487,7 @@ static int search(struct lookup *l, uint64_t pc, uint32_t *count)
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        int code = read_entry(l, middle);
+        int code = read_fde(l, middle);
 
         if (code != SFU_OK)
             return code;
@@ -759,7 +759,7 @@ int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row
     row->length = l.length;
     row->function = l.fde.start;
     row->abi = section->abi;
-    row->signal = l.fde.info & INFO_SIGNAL;
+    row->trap_frame = l.fde.info & INFO_SIGNAL;
     row->signed_ra = l.row.info & abi_of(section->abi)->signed_ra;
     return SFU_OK;
 }
@@ -866,8 +866,8 @@ static int find_caller(const struct sfu_target *t, const struct sfu_row *row, co
         return code;
     if (row->signed_ra)
         caller->values[RA] = strip(t, caller->values[RA]);
-    caller->replaced =
-        t->original_ra != NULL && !row->signal && t->original_ra(t->ctx, frame, caller->slot, &caller->values[RA]);
+    caller->replaced = t->original_ra != NULL && !row->trap_frame &&
+                       t->original_ra(t->ctx, frame, caller->slot, &caller->values[RA]);
     return SFU_OK;
 }
 
@@ -890,7 +890,7 @@ static bool may_enter(const struct sfu_walk *walk, uint64_t sp)
 }
 
 /* Counts that WALK goes on at SP of another stack. */
-static OUT_OF_LINE int change_stack(struct sfu_walk *walk, uint64_t sp)
+static OUT_OF_LINE int switch_stack(struct sfu_walk *walk, uint64_t sp)
 {
     const struct sfu_target *t = walk->target;
     struct sfu_frame *frame = &walk->frame;
@@ -931,7 +931,7 @@ static int advance(struct sfu_walk *walk, uint64_t sp, bool trap)
     if (frame->depth + 1 >= (t->max_frames != 0 ? t->max_frames : SFU_MAX_FRAMES))
         return SFU_E_DEPTH;
     if (switched) {
-        int code = change_stack(walk, sp);
+        int code = switch_stack(walk, sp);
 
         if (code != SFU_OK)
             return code;
@@ -967,7 +967,7 @@ static int move(struct sfu_walk *walk, const struct sfu_row *row, bool to_code)
     if (code == SFU_OK && to_code && !is_code(walk->target, caller.values[RA] - SFU_PC_RETURN))
         code = SFU_E_NOT_CODE;
     if (code == SFU_OK)
-        code = advance(walk, caller.values[CFA] - abi_of(row->abi)->sp_below_cfa, row->signal);
+        code = advance(walk, caller.values[CFA] - abi_of(row->abi)->sp_below_cfa, row->trap_frame);
     if (code != SFU_OK)
         return code;
     frame->regs.pc = caller.values[RA];
@@ -981,7 +981,7 @@ static int move(struct sfu_walk *walk, const struct sfu_row *row, bool to_code)
 int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row)
 {
     if (row->kind != SFU_ROW_RULES)
-        return row->kind == SFU_ROW_OUTERMOST ? (int)SFU_END : (int)SFU_E_SIGNAL;
+        return row->kind == SFU_ROW_OUTERMOST ? (int)SFU_END : (int)SFU_E_TRAP;
     return move(walk, row, false);
 }
 
@@ -1056,23 +1056,23 @@ static OUT_OF_LINE int ask_hook(struct sfu_walk *walk, int code)
 {
     const struct sfu_target *t = walk->target;
     struct sfu_frame *frame = &walk->frame;
-    struct sfu_trapped trapped;
+    struct sfu_interrupted interrupted;
 
     if (t->trap == NULL)
         return code;
-    trapped.regs.pc = trapped.regs.sp = trapped.regs.fp = trapped.regs.ra = 0;
-    trapped.regs.has_ra = false;
-    trapped.regs.pc_kind = SFU_PC_EXACT;
-    trapped.trap = frame->regs.sp;
-    trapped.guessed = false;
-    code = t->trap(t->ctx, frame, code, &trapped);
+    interrupted.regs.pc = interrupted.regs.sp = interrupted.regs.fp = interrupted.regs.ra = 0;
+    interrupted.regs.has_ra = false;
+    interrupted.regs.pc_kind = SFU_PC_EXACT;
+    interrupted.trap = frame->regs.sp;
+    interrupted.guessed = false;
+    code = t->trap(t->ctx, frame, code, &interrupted);
     if (code == SFU_OK)
-        code = advance(walk, trapped.regs.sp, true);
+        code = advance(walk, interrupted.regs.sp, true);
     if (code != SFU_OK)
         return code;
-    copy_registers(&frame->regs, &trapped.regs);
-    frame->trap = trapped.trap;
-    if (trapped.guessed)
+    copy_registers(&frame->regs, &interrupted.regs);
+    frame->trap = interrupted.trap;
+    if (interrupted.guessed)
         mark(walk, SFU_GUESS_HOOK);
     return SFU_OK;
 }
@@ -1084,7 +1084,7 @@ static void set_record(struct sfu_row *row, uint8_t id)
     const struct abi *abi = abi_of(id);
 
     row->abi = id;
-    row->signal = false;
+    row->trap_frame = false;
     row->signed_ra = abi->signed_ra != 0;
     row->cfa.control = register_rule(abi->fp);
     row->cfa.offset = 16;
@@ -1099,7 +1099,7 @@ static void set_call(struct sfu_row *row, uint8_t id)
     const struct abi *abi = abi_of(id);
 
     row->abi = id;
-    row->signal = false;
+    row->trap_frame = false;
     row->signed_ra = false;
     row->cfa.control = register_rule(abi->sp);
     row->cfa.offset = abi->sp_below_cfa;
@@ -1156,7 +1156,7 @@ int sfu_walk_step(struct sfu_walk *walk)
 
     if (code == SFU_OK)
         code = sfu_apply(walk, &row);
-    if (code == SFU_E_SIGNAL || unknown)
+    if (code == SFU_E_TRAP || unknown)
         code = ask_hook(walk, code);
     if (unknown && code == found)
         code = guess(walk, code);
@@ -1221,8 +1221,8 @@ static int check_end(const struct sfu_section *s)
 int sfu_check(const struct sfu_section *section, struct sfu_place *place)
 {
     struct lookup l;
-    uint32_t room = (section->end - section->fres) / 2;
-    uint32_t left = section->num_fres < room ? section->num_fres : room;
+    uint32_t room = (section->end - section->rows) / 2;
+    uint32_t left = section->num_rows < room ? section->num_rows : room;
     uint32_t index, row = 0;
     uint64_t start = 0, end = 0; /* of the last function, of the last one that is not empty */
     int code = SFU_E_EMPTY;      /* unless there is a function */
@@ -1241,7 +1241,7 @@ int sfu_check(const struct sfu_section *section, struct sfu_place *place)
             end = start + l.fde.size;
         left -= l.fde.num_rows;
     }
-    if (code == SFU_OK && (left > 0 || section->num_fres > room))
+    if (code == SFU_OK && (left > 0 || section->num_rows > room))
         code = SFU_E_COUNT;
     if (code == SFU_OK)
         code = check_end(section);

@@ -113,7 +113,7 @@ enum sfu_code {
     SFU_E_PROGRESS = -22,  /* SP would not grow, on the same stack or on one that the walk has been on before */
     SFU_E_SWITCHES = -23,  /* more stack switches than the limit */
     SFU_E_DEPTH = -24,     /* more frames than the limit */
-    SFU_E_SIGNAL = -25,    /* a signal frame without rows, and no trap hook that knows it */
+    SFU_E_TRAP = -25,    /* a signal frame without rows, and no trap hook that knows it */
     SFU_E_NOT_CODE = -26,  /* this PC lies outside of the text of all sections: it is not code */
     SFU_E_NOT_FINAL = -27  /* the trace has ended, but not in the final frame that the target names */
 };
@@ -184,10 +184,10 @@ struct sfu_row {
     uint64_t function; /* start of the function */
     struct sfu_rule cfa, ra, fp;
     uint32_t length;
-    uint8_t abi;    /* enum sfu_abi */
-    uint8_t kind;   /* enum sfu_row_kind */
-    bool signal;    /* the caller was interrupted: its PC will be exact */
-    bool signed_ra; /* aarch64: the RA carries a PAC */
+    uint8_t abi;     /* enum sfu_abi */
+    uint8_t kind;    /* enum sfu_row_kind */
+    bool trap_frame; /* the caller was interrupted: its PC will be exact */
+    bool signed_ra;  /* aarch64: the RA carries a PAC */
 };
 
 /* Reads LEN bytes at ADDR of the unwound program into BUFFER: 8 of a stack, 1 to 28 of a section. Returns 0, or
@@ -202,17 +202,17 @@ typedef int (*sfu_reg_fn)(void *ctx, const struct sfu_frame *frame, uint32_t reg
 
 /* What a trap hook says of the frame behind a trap. Before the hook: registers 0, pc_kind SFU_PC_EXACT, trap FRAME's
  * SP, guessed false. */
-struct sfu_trapped {
+struct sfu_interrupted {
     struct sfu_registers regs; /* pc_kind SFU_PC_RETURN if that frame was left by a call: a coroutine, a switch */
     uint64_t trap;             /* where the registers were saved: handed on in the frame */
     bool guessed;              /* the hook is not sure: the frame and all behind it are not reliable */
 };
 
 /* Asked about a FRAME that no FDE describes (CODE is SFU_E_NO_FDE or SFU_E_NOT_CODE) or whose FDE is a signal frame
- * without rows (SFU_E_SIGNAL). If that is a trap or signal frame that it knows, it fills in *TRAPPED and returns
+ * without rows (SFU_E_TRAP). If that is a trap or signal frame that it knows, it fills in *TRAPPED and returns
  * SFU_OK. It returns SFU_END if it knows that nothing lies beyond (entry from user mode), CODE if it does not know the
  * frame, or an error. The step returns that value. */
-typedef int (*sfu_trap_fn)(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped);
+typedef int (*sfu_trap_fn)(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
 
 /* Tells stacks apart: any number that is the same for two SPs exactly if they lie on the same stack. */
 typedef uint64_t (*sfu_stack_fn)(void *ctx, uint64_t sp);
@@ -235,8 +235,8 @@ struct sfu_section {
      * sfu_open sets 0 and UINT64_MAX: unknown. Set them from the linker script or by sfu_find_text, and again when code
      * goes away (text of the boot). No code is left: 1 and 0. */
     uint64_t text_first, text_last;
-    uint32_t fdes, fres, end; /* offsets of the sub-sections from the start of the section, end of the last */
-    uint32_t num_fdes, num_fres;
+    uint32_t fdes, rows, end; /* offsets of the sub-sections from the start of the section, end of the last */
+    uint32_t num_fdes, num_rows;
     struct sfu_rule ra, fp; /* of rows that do not mention them: at the header's fixed offset (2.2), or unchanged */
     uint8_t version, flags, abi, fde_size;
     bool big; /* byte order of the tables, by the magic alone */
@@ -358,7 +358,7 @@ void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, cons
 
 /* Moves WALK to the caller by ROW, reading at most three words of the stack. The target's window, its callbacks except
  * trap, and its limits are used, its sections and its final frame are not. Anything but SFU_OK leaves WALK as it is.
- * Returns SFU_OK, SFU_END (ROW is SFU_ROW_OUTERMOST), SFU_E_SIGNAL (ROW is SFU_ROW_ASK), SFU_E_STACK, SFU_E_ADDRESS,
+ * Returns SFU_OK, SFU_END (ROW is SFU_ROW_OUTERMOST), SFU_E_TRAP (ROW is SFU_ROW_ASK), SFU_E_STACK, SFU_E_ADDRESS,
  * SFU_E_UNSAFE, SFU_E_REGISTER, SFU_E_NO_RA, SFU_E_PROGRESS, SFU_E_SWITCHES or SFU_E_DEPTH. */
 int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row);
 

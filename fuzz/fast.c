@@ -33,7 +33,7 @@ struct choices {
     uint8_t cache;
     uint8_t change[CHANGES];
     uint8_t kind[TOPS]; /* bit 0: the PC is a return address, 1: no RA */
-    uint8_t pc[TOPS][2], sp[TOPS], fp[TOPS], ra[TOPS][2], trapped[2];
+    uint8_t pc[TOPS][2], sp[TOPS], fp[TOPS], ra[TOPS][2], interrupted[2];
 };
 
 struct world {
@@ -300,22 +300,22 @@ static void note_frame(struct world *w, const struct sfu_frame *f)
     note(w, f->guessed);
 }
 
-static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
+static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     struct world *w = ctx;
-    struct sfu_registers *r = &trapped->regs;
+    struct sfu_registers *r = &interrupted->regs;
 
     note_frame(w, frame);
     note(w, (uint64_t)(int64_t)code);
     if ((w->how.trap & 3) == 0 || frame->depth > 20 || frame->regs.sp - STACK > sizeof w->stack)
         return w->how.trap & 64 ? SFU_END : code;
-    r->pc = value(w, w->how.trapped);
+    r->pc = value(w, w->how.interrupted);
     r->sp = frame->regs.sp + (w->how.trap & 3) * 8 - (w->how.trap & 64);
     r->fp = frame->regs.fp;
     r->has_ra = w->how.trap & 4;
     r->ra = r->pc + 1;
     r->pc_kind = w->how.trap & 8 ? SFU_PC_RETURN : SFU_PC_EXACT;
-    trapped->guessed = w->how.trap & 16;
+    interrupted->guessed = w->how.trap & 16;
     return SFU_OK;
 }
 

@@ -73,7 +73,7 @@ bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
 bool same_row(const struct sfu_row *a, const struct sfu_row *b)
 {
     return a->start == b->start && a->length == b->length && a->function == b->function && a->abi == b->abi &&
-           a->kind == b->kind && a->signal == b->signal && a->signed_ra == b->signed_ra &&
+           a->kind == b->kind && a->trap_frame == b->trap_frame && a->signed_ra == b->signed_ra &&
            (a->kind != SFU_ROW_RULES ||
             (same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) && same_rule(&a->fp, &b->fp)));
 }
@@ -96,8 +96,8 @@ int try_open(struct sfu_section *s, const uint8_t *bytes, size_t size, uint64_t 
         MUST(memcmp(s, &before, sizeof before) == 0);
         MUST((code <= SFU_E_EMPTY && code >= SFU_E_BOUNDS) || (code == SFU_E_SECTION && remote != NULL));
     } else {
-        MUST(s->size == size && s->addr == addr && s->end <= size && s->fres <= s->end && s->fdes >= 28);
-        MUST(s->fdes + (uint64_t)s->num_fdes * s->fde_size <= s->fres);
+        MUST(s->size == size && s->addr == addr && s->end <= size && s->rows <= s->end && s->fdes >= 28);
+        MUST(s->fdes + (uint64_t)s->num_fdes * s->fde_size <= s->rows);
     }
     return code;
 }
@@ -161,7 +161,7 @@ int try_sort(struct sfu_section *s, uint8_t *bytes)
  * the head of each of its rows, of at least 2 bytes, and the words of one. */
 uint32_t most_reads(const struct sfu_section *s, const struct table *t)
 {
-    uint32_t halvings = 0, rows = 0, most = (uint32_t)(s->end - s->fres) / 2;
+    uint32_t halvings = 0, rows = 0, most = (uint32_t)(s->end - s->rows) / 2;
 
     while (s->num_fdes >> halvings != 0)
         halvings++;
@@ -177,7 +177,7 @@ uint32_t most_reads(const struct sfu_section *s, const struct table *t)
 /* Three records of each FDE, the head and the words of each row, and the places where a second header may be. */
 uint32_t most_check_reads(const struct sfu_section *s)
 {
-    return 3 * s->num_fdes + 2 * ((s->end - s->fres) / 2) + 8;
+    return 3 * s->num_fdes + 2 * ((s->end - s->rows) / 2) + 8;
 }
 
 unsigned interesting_pcs(const struct table *t, uint64_t *pcs)

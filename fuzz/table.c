@@ -289,12 +289,12 @@ static int find_in(const struct table *t, const struct table_fde *f, uint64_t pc
     memset(row, 0, sizeof *row);
     row->function = f->start;
     row->abi = (uint8_t)t->abi;
-    row->signal = (f->info & SIGNAL) != 0;
+    row->trap_frame = (f->info & SIGNAL) != 0;
     row->start = f->start + block;
     row->length = end;
     if (f->num_rows == 0) {
-        row->kind = row->signal ? SFU_ROW_ASK : SFU_ROW_OUTERMOST;
-        return t->version == 3 && (row->signal || f->type == 0) ? SFU_OK : SFU_E_NO_ROW;
+        row->kind = row->trap_frame ? SFU_ROW_ASK : SFU_ROW_OUTERMOST;
+        return t->version == 3 && (row->trap_frame || f->type == 0) ? SFU_OK : SFU_E_NO_ROW;
     }
     i = row_index(t, f, offset);
     if (i < 0)

@@ -25,7 +25,7 @@ struct choices {
     uint8_t max_switches; /* bit 5: a final frame, 6: RAs are replaced, 7: the text is known */
     uint8_t fail_section, fail_stack; /* which read fails; 0: none */
     uint8_t pac;
-    uint8_t pc[2], sp[2], fp[2], ra[2], regs[2], trapped[2];
+    uint8_t pc[2], sp[2], fp[2], ra[2], regs[2], interrupted[2];
 };
 
 enum window { NONE, ALL, PART, ALONE }; /* ALONE: all, and no callback */
@@ -45,7 +45,7 @@ struct world {
     bool stayed;   /* SP was the same behind the step before */
     bool failed;   /* a read of the stack was made to fail in this step */
     int trap_code; /* what the hook returned in this step */
-    struct sfu_trapped trapped;
+    struct sfu_interrupted interrupted;
     struct sfu_target target;
 };
 
@@ -119,15 +119,15 @@ static int supply_register(void *ctx, const struct sfu_frame *frame, uint32_t re
 }
 
 /* The kind of what is behind the trap, and whether that is guessed, are bits 5 and 6 of the choice. */
-static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
+static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     struct world *w = ctx;
-    struct sfu_registers *r = &trapped->regs;
+    struct sfu_registers *r = &interrupted->regs;
     uint64_t sp = frame->regs.sp;
 
-    MUST(code == SFU_E_NO_FDE || code == SFU_E_NOT_CODE || code == SFU_E_SIGNAL);
+    MUST(code == SFU_E_NO_FDE || code == SFU_E_NOT_CODE || code == SFU_E_TRAP);
     MUST(r->pc == 0 && r->sp == 0 && r->fp == 0 && r->ra == 0 && !r->has_ra && r->pc_kind == SFU_PC_EXACT);
-    MUST(trapped->trap == sp && !trapped->guessed);
+    MUST(interrupted->trap == sp && !interrupted->guessed);
     w->traps++;
     switch (w->how.trap >> 5) {
     case 1:
@@ -142,16 +142,16 @@ static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_t
     default:
         w->trap_code = SFU_OK;
     }
-    r->pc = value(w, w->how.trapped);
+    r->pc = value(w, w->how.interrupted);
     r->sp = w->how.trap & 8 ? sp - 64 : sp + (w->how.trap & 7) * 8;
     r->fp = frame->regs.fp;
     if (w->how.trap & 16)
-        trapped->trap = sp + 8;
+        interrupted->trap = sp + 8;
     r->has_ra = w->how.trap & 8;
     r->ra = value(w, w->how.ra);
     r->pc_kind = w->how.trap & 32 ? SFU_PC_RETURN : SFU_PC_EXACT;
-    trapped->guessed = w->how.trap & 64;
-    w->trapped = *trapped;
+    interrupted->guessed = w->how.trap & 64;
+    w->interrupted = *interrupted;
     return w->trap_code;
 }
 
@@ -209,7 +209,7 @@ static void set_target(struct world *w)
     t->frame_pointers = w->how.target & 2;
     t->original_ra = w->how.max_switches & 64 ? original_ra : NULL;
     if (w->how.max_switches & 32) {
-        t->final_first = value(w, w->how.trapped);
+        t->final_first = value(w, w->how.interrupted);
         t->final_last = t->final_first + 0x100;
     }
     if (w->how.max_switches & 128 && t->sections != NULL)
@@ -304,18 +304,18 @@ static void check_by_row(struct world *w, const struct sfu_row *row, const struc
     pc = by_rule(w, before, row, &row->ra, cfa);
     if (row->signed_ra)
         pc = without_pac(w, pc);
-    MUST(frame->replaced == (w->target.original_ra != NULL && !row->signal && pc % 4 == 1));
+    MUST(frame->replaced == (w->target.original_ra != NULL && !row->trap_frame && pc % 4 == 1));
     MUST(frame->regs.pc == (frame->replaced ? pc + 2 : pc));
     MUST(frame->regs.fp == by_rule(w, before, row, &row->fp, cfa));
-    MUST(frame->regs.pc_kind == (row->signal ? SFU_PC_EXACT : SFU_PC_RETURN));
-    MUST(frame->trap == (row->signal ? before->regs.sp : 0) && !frame->regs.has_ra);
+    MUST(frame->regs.pc_kind == (row->trap_frame ? SFU_PC_EXACT : SFU_PC_RETURN));
+    MUST(frame->trap == (row->trap_frame ? before->regs.sp : 0) && !frame->regs.has_ra);
 }
 
 static void check_by_hook(const struct world *w, const struct sfu_frame *frame)
 {
-    MUST(same_registers(&frame->regs, &w->trapped.regs));
-    MUST(frame->trap == w->trapped.trap && !frame->replaced);
-    MUST(frame->guessed == (w->trapped.guessed ? SFU_GUESS_HOOK : SFU_GUESS_NONE));
+    MUST(same_registers(&frame->regs, &w->interrupted.regs));
+    MUST(frame->trap == w->interrupted.trap && !frame->replaced);
+    MUST(frame->guessed == (w->interrupted.guessed ? SFU_GUESS_HOOK : SFU_GUESS_NONE));
 }
 
 /* The frame record that FP may point at, as a row. */
@@ -464,7 +464,7 @@ static void check_step(struct world *w, int found, const struct sfu_row *row, co
         return;
     }
     MUST(found == SFU_OK || ask);
-    check_progress(w, hooked || (!ask && row->signal), &before->frame, &walk->frame);
+    check_progress(w, hooked || (!ask && row->trap_frame), &before->frame, &walk->frame);
     if (!ask)
         check_by_row(w, row, &before->frame, &walk->frame);
     else if (hooked)

@@ -151,7 +151,7 @@ static int trap_register(void *ctx, const struct sfu_frame *frame, uint32_t reg,
 }
 
 /* What TRAP interrupted. */
-static struct sfu_registers interrupted(const struct trap *trap)
+static struct sfu_registers registers_of(const struct trap *trap)
 {
     struct sfu_registers regs = {.pc = trap->pc, .sp = trap->r[SFU_REG_SP], .fp = trap->r[SFU_REG_FP]};
 
@@ -163,7 +163,7 @@ static struct sfu_registers interrupted(const struct trap *trap)
 }
 
 /* What exception_entry has interrupted, where no table says it. */
-static int cross_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
+static int cross_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     const struct trap *inner;
 
@@ -171,7 +171,7 @@ static int cross_trap(void *ctx, const struct sfu_frame *frame, int code, struct
 #ifdef KERNEL_TRAP_HOOK
     /* No table at all. */
     if (machine_saved(sfu_lookup_pc(&frame->regs)) && trap_at(frame->regs.sp) != NULL) {
-        trapped->regs = interrupted(trap_at(frame->regs.sp));
+        interrupted->regs = registers_of(trap_at(frame->regs.sp));
         return SFU_OK;
     }
 #endif
@@ -179,9 +179,9 @@ static int cross_trap(void *ctx, const struct sfu_frame *frame, int code, struct
     if (inner == NULL || inner->pc != frame->regs.pc) {
         return code;
     }
-    trapped->regs = interrupted(inner);
-    trapped->trap = (uintptr_t)inner + INNER;
-    return machine_crossed(inner, &trapped->regs) ? (int)SFU_OK : code;
+    interrupted->regs = registers_of(inner);
+    interrupted->trap = (uintptr_t)inner + INNER;
+    return machine_crossed(inner, &interrupted->regs) ? (int)SFU_OK : code;
 }
 
 struct sfu_target kernel_target = {
@@ -287,7 +287,7 @@ void kernel_trace_thread(const struct thread *thread)
 struct sfu_registers kernel_interrupted(const struct trap *trap)
 {
     first_trap = trap;
-    return interrupted(trap);
+    return registers_of(trap);
 }
 
 void kernel_trace_trap(const struct trap *trap)

@@ -286,7 +286,7 @@ INLINE uint64_t find_rule(const struct sfu_fast_image *image, uint64_t pc)
     offset = where - (uint64_t)start_at(image, at, image->relative);
     if (offset >= load4(image->fdes + at + FDE_LENGTH))
         return 0;
-    return row_rule(image->fres + load4(image->fdes + at + FDE_ROWS), (uint32_t)offset);
+    return row_rule(image->rows + load4(image->fdes + at + FDE_ROWS), (uint32_t)offset);
 }
 
 /* The first of IMAGES (at least 1) that may have PC, a lookup PC, or NULL. */
@@ -543,7 +543,7 @@ static void survey(struct sfu_fast_image *image)
         s->ra.offset != FIXED_RA || s->fp.offset != 0 || sfu_check(s, NULL) != SFU_OK)
         return;
     image->fdes = s->bytes + s->fdes;
-    image->fres = s->bytes + s->fres;
+    image->rows = s->bytes + s->rows;
     image->relative = s->flags & FLAG_FIELD_RELATIVE ? UINT64_MAX : 0;
     image->origin = s->addr + (s->fdes & image->relative);
     while (n > 0 && size == 0) {

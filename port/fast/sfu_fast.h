@@ -51,7 +51,7 @@ struct sfu_fast_image {
     struct sfu_section *section;
     uint64_t low, span;                   /* no PC with pc - low > span is in its text and in a function of it */
     uint64_t origin;                      /* what starts are relative to: the section, or its first FDE */
-    const uint8_t *fdes, *fres;           /* of the section */
+    const uint8_t *fdes, *rows;           /* of the section */
     const uint32_t *index;                /* which function each block of code begins in, or behind */
     uint32_t coarse[SFU_FAST_BLOCKS + 1]; /* the index if it was given none */
     uint64_t relative;                    /* all ones: starts are relative to their own field; else 0 */

@@ -54,7 +54,7 @@ static const char *judge(const struct comparing *c, const struct cfi_row *wanted
 
     if (wanted->kind == CFI_LOST)
         return "a row for what SFrame cannot say";
-    if (got->signal != c->signal)
+    if (got->trap_frame != c->signal)
         return "signal frame";
     if (wanted->kind == CFI_OUTERMOST || got->kind == SFU_ROW_OUTERMOST)
         return wanted->kind == CFI_OUTERMOST && got->kind == SFU_ROW_OUTERMOST ? NULL : "outermost";
@@ -110,7 +110,7 @@ static uint64_t compare_at(const struct comparing *c, const struct cfi_row *want
     if (d.code != SFU_OK)
         d.what = sfu_string(d.code);
     else
-        d.what = d.missing ? sfu_string(SFU_E_SIGNAL) : judge(c, wanted, &got, &excused);
+        d.what = d.missing ? sfu_string(SFU_E_TRAP) : judge(c, wanted, &got, &excused);
     if (d.what != NULL)
         report(c, &d);
     else

@@ -94,7 +94,7 @@ static void collect(struct kept *kept, const struct cfi_spans *spans, uint64_t p
             pc++;
             continue;
         }
-        span = (struct kept_span){pc, row.start + row.length, section, row.signal, row.kind == SFU_ROW_ASK};
+        span = (struct kept_span){pc, row.start + row.length, section, row.trap_frame, row.kind == SFU_ROW_ASK};
         span.end = span.end < end ? span.end : end;
         if (open && row.function == function) {
             kept->list[kept->num - 1].end = span.end;

@@ -39,7 +39,7 @@ static struct raw read_entry(const struct sfu_section *s, uint32_t index)
     else
         raw.start += (uint64_t)(int64_t)(int32_t)number_at(s, at, 4);
     raw.size = (uint32_t)number_at(s, rest, 4);
-    raw.rows = s->fres + (uint32_t)number_at(s, rest + 4, 4);
+    raw.rows = s->rows + (uint32_t)number_at(s, rest + 4, 4);
     if (s->version == 3) {
         raw.num_rows = (uint32_t)number_at(s, raw.rows, 2);
         raw.info = (uint8_t)number_at(s, raw.rows + 2, 1);
@@ -170,7 +170,7 @@ static void check_row(struct lint *lint, const struct sfu_row *row)
     check_register(lint, row, &row->ra, "RA");
     if (!is_unsaved(&row->fp, lint->image.registers->fp))
         check_register(lint, row, &row->fp, "FP");
-    if (row->signal)
+    if (row->trap_frame)
         return;
     check_offsets(lint, row);
     check_slots(lint, row);

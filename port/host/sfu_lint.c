@@ -398,7 +398,7 @@ static void say_numbers(const struct lint *lint)
         printf("%s: %s: 0x%" PRIx64 ", %" PRIu64 " bytes, %.1f%% of the code; version %u, %zu functions, %" PRIu32
                " rows\n",
                lint->image.file, lint->section->name, lint->addr, lint->size, percent(lint->size, lint->code_bytes),
-               lint->tables.version, lint->num_entries, lint->tables.num_fres);
+               lint->tables.version, lint->num_entries, lint->tables.num_rows);
     printf("%s: rows for %.2f%% of %" PRIu64 " bytes of code, for %" PRIu64 " of %zu functions (%.2f%%)\n",
            lint->image.file, percent(lint->covered_bytes, lint->code_bytes), lint->code_bytes, lint->described,
            lint->num_functions, percent(lint->described, lint->num_functions));
@@ -512,7 +512,7 @@ static void put_all(const struct lint *lint, const struct changes *changes)
            ", \"version\": %u, \"entries\": %zu, \"rows\": %" PRIu32 ",\n \"code_bytes\": %" PRIu64
            ", \"covered_bytes\": %" PRIu64 ", \"functions\": %zu, \"with_rows\": %" PRIu64,
            lint->addr, lint->size, lint->open ? lint->tables.version : 0, lint->num_entries,
-           lint->open ? lint->tables.num_fres : 0, lint->code_bytes, lint->covered_bytes, lint->num_functions,
+           lint->open ? lint->tables.num_rows : 0, lint->code_bytes, lint->covered_bytes, lint->num_functions,
            lint->described);
     printf(",\n \"cfi\": {\"pcs\": %" PRIu64 ", \"same\": %" PRIu64 ", \"below_sp\": %" PRIu64
            ", \"drap\": %" PRIu64 ", \"different\": %" PRIu64 ", \"missing\": %" PRIu64 ", \"lost\": %" PRIu64 "}",

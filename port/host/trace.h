@@ -175,7 +175,7 @@ bool linux_is_signal(const struct trace_space *space, uint64_t pc, bool *old);
 
 /* Turns such a frame into what it interrupted, as a trap hook does, and reads registers saved there. */
 int linux_trap(const struct trace_space *space, const struct sfu_frame *frame, int code,
-               struct sfu_trapped *trapped);
+               struct sfu_interrupted *interrupted);
 bool linux_saved(const struct trace_space *space, uint64_t trap, unsigned reg, uint64_t *value);
 
 /* Prints the trace of a thread. PC_KIND: enum sfu_pc_kind. Returns false if there are no PC and SP. */

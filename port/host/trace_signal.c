@@ -56,10 +56,10 @@ bool linux_saved(const struct trace_space *space, uint64_t trap, unsigned reg, u
 }
 
 int linux_trap(const struct trace_space *space, const struct sfu_frame *frame, int code,
-               struct sfu_trapped *trapped)
+               struct sfu_interrupted *interrupted)
 {
     const struct registers *r = abi_registers(space->abi);
-    struct sfu_registers *regs = &trapped->regs;
+    struct sfu_registers *regs = &interrupted->regs;
     uint64_t trap = frame->regs.sp;
     bool old;
 
@@ -76,6 +76,6 @@ int linux_trap(const struct trace_space *space, const struct sfu_frame *frame, i
         return SFU_E_STACK;
     if (r->link)
         regs->has_ra = linux_saved(space, trap, r->ra, &regs->ra);
-    trapped->trap = trap;
+    interrupted->trap = trap;
     return SFU_OK;
 }

@@ -119,9 +119,9 @@ static int read_register(void *ctx, const struct sfu_frame *frame, uint32_t reg,
     return known ? 0 : -1;
 }
 
-static int cross_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
+static int cross_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
-    return linux_trap(ctx, frame, code, trapped);
+    return linux_trap(ctx, frame, code, interrupted);
 }
 
 /* ---- Walk ------------------------------------------------------------------------------------------------------ */
@@ -210,7 +210,7 @@ static const char *name_of_row(const struct trace_walk *w)
 
     if (sfu_find_frame(&w->target, &w->walk.frame, &row) != SFU_OK || row.kind != SFU_ROW_RULES)
         return "signal frame";
-    if (row.signal)
+    if (row.trap_frame)
         return own ? "trap by .sframe" : "trap by CFI";
     if (r->link && row.ra.control == (r->ra << RULE_NUMBER | RULE_REGISTER))
         return own ? "leaf by .sframe" : "leaf by CFI";

@@ -106,9 +106,9 @@ static int read_saved(uint64_t trap, uint32_t reg, uint64_t *value)
     return sfu_linux_read(NULL, trap + UCONTEXT_OFFSET + saved_at(reg), value, 8);
 }
 
-int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
+int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
-    struct sfu_registers *regs = &trapped->regs;
+    struct sfu_registers *regs = &interrupted->regs;
     uint64_t trap = frame->regs.sp;
     bool old;
 
@@ -128,7 +128,7 @@ int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sf
 #ifdef SFU_REG_RA
     regs->has_ra = read_saved(trap, SFU_REG_RA, &regs->ra) == 0;
 #endif
-    trapped->trap = trap;
+    interrupted->trap = trap;
     return SFU_OK;
 }
 

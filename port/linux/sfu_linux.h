@@ -57,7 +57,7 @@ int sfu_linux_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64
 
 /* A sfu_trap_fn: knows a Linux signal frame by the instructions at its PC, which call sigreturn, wherever they
  * are: in a libc, in the vDSO, in qemu-user's page, on the stack, or below. CTX is not used. */
-int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped);
+int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
 
 /* In a signal handler that was given UCONTEXT (third argument, SA_SIGINFO): the registers of the frame that was
  * interrupted, all of them in *CPU. Begin a walk with them to leave the handler out. */

@@ -31,7 +31,7 @@ static uint32_t marks(const struct sfu_frame *f)
     if (f->switched)
         result |= SFU_PRINT_SWITCHED;
     if (f->replaced)
-        result |= SFU_PRINT_HOOKED;
+        result |= SFU_PRINT_REPLACED;
     if (f->guessed != SFU_GUESS_NONE)
         result |= f->guessed == SFU_GUESS_CALL ? SFU_PRINT_WILD_CALL : SFU_PRINT_GUESSED;
     return result;
@@ -121,8 +121,8 @@ void sfu_print_line(const struct sfu_panic *p, const struct sfu_print_item *item
         sfu_print_text(p, "  [interrupted]");
     if ((item->marks & SFU_PRINT_SWITCHED) != 0)
         sfu_print_text(p, "  [stack switch]");
-    if ((item->marks & SFU_PRINT_HOOKED) != 0)
-        sfu_print_text(p, "  [hooked]");
+    if ((item->marks & SFU_PRINT_REPLACED) != 0)
+        sfu_print_text(p, "  [replaced]");
     if ((item->marks & SFU_PRINT_WILD_CALL) != 0)
         sfu_print_text(p, "  [wild call]");
     if ((item->marks & SFU_PRINT_GUESSED) != 0)
@@ -207,7 +207,7 @@ int sfu_panic_print(struct sfu_panic *panic, const struct sfu_registers *top)
     if (panic->busy != 0) {
         if (panic->busy == 1) {
             panic->busy = 2;
-            sfu_print_text(panic, "\nsecond fault, while printing the trace: stopped here\n");
+            sfu_print_text(panic, "\nsecond fault while printing the trace: stopped\n");
         }
         return SFU_E_STACK;
     }

@@ -26,7 +26,7 @@
  * A frame's address is its raw PC: of a caller, the return address. The addr2line line has the addresses to look up
  * of the frames above (sfu_lookup_pc: return addresses minus one, so that the line is that of the call), minus the
  * slide; it needs a second walk, because nothing is allocated. Marks: [interrupted]: this frame was interrupted by the
- * one above, its PC is exact; [stack switch]: it is on another stack than the one above; [hooked]: its return address
+ * one above, its PC is exact; [stack switch]: it is on another stack than the one above; [replaced]: its return address
  * had been replaced; [wild call]: the frame above is where it called through a wild pointer, as far as can be guessed;
  * [guessed]: by the frame-pointer fallback, or by a trap hook that was not sure.
  *
@@ -71,7 +71,7 @@ enum sfu_print_mark {
     SFU_PRINT_INTERRUPTED = 1,
     SFU_PRINT_SWITCHED = 2,
     SFU_PRINT_GUESSED = 4,
-    SFU_PRINT_HOOKED = 8,
+    SFU_PRINT_REPLACED = 8,
     SFU_PRINT_WILD_CALL = 16
 };
 /* Gets each line of a trace, in order. */

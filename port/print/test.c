@@ -34,15 +34,15 @@ static struct sfu_registers top;
 static int faults;
 static bool hook_guesses;
 
-static int trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
+static int trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     (void)ctx;
     if (frame->regs.pc != 0x2000)
         return code;
-    trapped->regs.pc = 0x3000;
-    trapped->regs.sp = frame->regs.sp + 64;
-    trapped->regs.fp = frame->regs.fp;
-    trapped->guessed = hook_guesses;
+    interrupted->regs.pc = 0x3000;
+    interrupted->regs.sp = frame->regs.sp + 64;
+    interrupted->regs.fp = frame->regs.fp;
+    interrupted->guessed = hook_guesses;
     return SFU_OK;
 }
 
@@ -221,7 +221,7 @@ static void test_replaced(void **state)
     target.original_ra = original_ra;
     record(1, STACK + 8 * 20, 0x7000);
     assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NO_FDE);
-    assert_non_null(strstr(output, "\n#1  0x0000000000010010  [hooked]  [guessed]\n"));
+    assert_non_null(strstr(output, "\n#1  0x0000000000010010  [replaced]  [guessed]\n"));
 }
 
 /* Tables that were joined: as many as there is room for. */
@@ -305,7 +305,7 @@ static void test_fault(void **state)
     faults = 2;
     sfu_panic_print(&panic, &top);
     assert_int_equal(faults, 0);
-    second = strstr(output, "\nsecond fault, while printing the trace: stopped here\n");
+    second = strstr(output, "\nsecond fault while printing the trace: stopped\n");
     assert_non_null(second);
     assert_true(second - output <= 32);
     assert_null(strstr(second + 2, "second fault"));
@@ -529,16 +529,16 @@ static void test_cycles_deep(void **state)
 }
 
 /* PCs that the sections do not know: 0x2000 was interrupted, or is a guess. */
-static int trap_to_a(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
+static int trap_to_a(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     (void)ctx;
     if (frame->regs.pc != 0x2000)
         return code;
-    trapped->regs.pc = function_of('A') + 4;
-    trapped->regs.sp = frame->regs.sp + 8;
-    trapped->guessed = hook_guesses;
+    interrupted->regs.pc = function_of('A') + 4;
+    interrupted->regs.sp = frame->regs.sp + 8;
+    interrupted->guessed = hook_guesses;
     if (hook_guesses)
-        trapped->regs.pc_kind = SFU_PC_RETURN;
+        interrupted->regs.pc_kind = SFU_PC_RETURN;
     return SFU_OK;
 }
 
@@ -1014,7 +1014,7 @@ static void test_dump_fault(void **state)
     faults = 1;
     sfu_dump_print(&panic, &dump, &top);
     assert_int_equal(faults, 0);
-    assert_non_null(strstr(output, "\nsecond fault, while printing"));
+    assert_non_null(strstr(output, "\nsecond fault while printing"));
     length = 0;
     output[0] = '\0';
     panic.busy = 1;

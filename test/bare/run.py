@@ -201,7 +201,7 @@ def scenarios(cpu, kind):
         "nested": ([illegal, main_trace(cpu, ["illegal+0", "fault_again", "kernel_trap", "exception_entry", nested,
                                               "scenario_nested"])], False),
         "printer": ([panic, "build ID .*", "#0  .*", ".*", ".*", illegal, "",
-                     "second fault, while printing the trace: stopped here"], False),
+                     "second fault while printing the trace: stopped"], False),
         "overflow": ([overflow, Trace(["recurse", "recurse", (1, MAX_FRAMES - 2)], TOO_MANY)], False),
         "overflow-big": ([overflow, main_trace(cpu, ["recurse_big", "recurse_big", (1, None),
                                                      "scenario_overflow_big"])], False),
@@ -339,7 +339,7 @@ def check_marks(wanted, marks, line):
     must(("[interrupted]" in marks) == ("~" in wanted), f"'{line}': interrupted?")
     must(("[stack switch]" in marks) == ("!" in wanted), f"'{line}': stack switch?")
     must(("[wild call]" in marks) == ("^" in wanted), f"'{line}': wild call?")
-    must(("[hooked]" in marks) == ("@" in wanted), f"'{line}': hooked?")
+    must(("[replaced]" in marks) == ("@" in wanted), f"'{line}': replaced?")
     must("[guessed]" not in marks, f"'{line}': guessed")
 
 

@@ -158,7 +158,7 @@ static void compare(const char *how, const struct sfu_section *s, const struct f
         what = sfu_string(code);
     else if (got.start != start || got.length != length || got.function != fde->pc)
         what = "range";
-    else if (got.kind != row->kind || got.signal != fde->signal || got.signed_ra != row->signed_ra ||
+    else if (got.kind != row->kind || got.trap_frame != fde->signal || got.signed_ra != row->signed_ra ||
              got.abi != s->abi)
         what = "attributes";
     else if (row->kind == SFU_ROW_RULES && !same_rule(&got.cfa, &row->cfa))
@@ -306,7 +306,7 @@ static void check_section(const char *how, const struct sfu_section *s, const st
     if (code != SFU_OK)
         differ("%s: sfu_check: %s, function %" PRIu32 ", row %" PRIu32, how, sfu_string(code), place.fde,
                place.row);
-    if (s->version != table->version || s->num_fdes != table->num_fdes || s->num_fres != table->num_rows)
+    if (s->version != table->version || s->num_fdes != table->num_fdes || s->num_rows != table->num_rows)
         differ("%s: header", how);
 }
 

@@ -110,12 +110,12 @@ static void no_rule_for_the_cfa(void)
     MUST(try_check(&s, &place) == SFU_E_ROW && place.fde == 0 && place.row == 0);
 }
 
-static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
+static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     (void)ctx;
     (void)frame;
-    (void)trapped;
-    return code == SFU_E_SIGNAL ? SFU_E_NO_FDE : code;
+    (void)interrupted;
+    return code == SFU_E_TRAP ? SFU_E_NO_FDE : code;
 }
 
 static int read_words(void *ctx, uint64_t addr, void *buffer, size_t len)

@@ -29,7 +29,7 @@ static const char *compare(const struct sfu_row *a, const struct sfu_row *b)
 {
     uint32_t fp = image.registers->fp << 3 | 1;
 
-    if (a->kind != b->kind || a->signal != b->signal)
+    if (a->kind != b->kind || a->trap_frame != b->trap_frame)
         return "kind";
     if (a->kind != SFU_ROW_RULES)
         return NULL;
@@ -61,7 +61,7 @@ static void compare_at(const struct sfu_section *gas, const struct sfu_section *
     pcs++;
     if (code != SFU_OK || made_code != SFU_OK)
         what = sfu_string(code != SFU_OK ? code : made_code);
-    else if (a.kind == SFU_ROW_ASK && b.kind == SFU_ROW_RULES && b.signal)
+    else if (a.kind == SFU_ROW_ASK && b.kind == SFU_ROW_RULES && b.trap_frame)
         more++;
     else
         what = compare(&a, &b);

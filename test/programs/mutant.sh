@@ -26,7 +26,7 @@ mutant() {
 
 mutant return-address-as-it-is x86_64 plain-O2 noreturn 's/return regs->pc - regs->pc_kind;/return regs->pc;/'
 mutant interrupted-as-return-address x86_64 plain-O2 'each instruction of leaf' \
-    's/trapped.regs.pc_kind = SFU_PC_EXACT;/trapped.regs.pc_kind = SFU_PC_RETURN;/'
+    's/interrupted.regs.pc_kind = SFU_PC_EXACT;/interrupted.regs.pc_kind = SFU_PC_RETURN;/'
 mutant interrupted-by-table x86_64 plain-O2 'by table, two signals in' \
     's/frame->regs.pc_kind = trap ? SFU_PC_EXACT : SFU_PC_RETURN;/frame->regs.pc_kind = SFU_PC_RETURN;/'
 mutant fp-not-restored x86_64 plain-O2 'call of alloca' 's/frame->regs.fp = .*;/;/'

@@ -85,7 +85,7 @@ static void any_target(void)
 
 static void any_row_and_frame(struct sfu_row *row, struct sfu_frame *frame)
 {
-    row->signal = nondet_bool();
+    row->trap_frame = nondet_bool();
     row->signed_ra = nondet_bool();
     frame->regs.has_ra = nondet_bool();
     frame->switched = nondet_bool();
@@ -145,7 +145,7 @@ void prove_apply(void)
     code = sfu_apply(&walk, &row);
     PROVE(words <= 3, "at most three words are read");
     PROVE((code == SFU_END) == (row.kind == SFU_ROW_OUTERMOST), "the end is where the table says so");
-    PROVE(code == SFU_OK || code == SFU_END || (code <= SFU_E_STACK && code >= SFU_E_SIGNAL),
+    PROVE(code == SFU_OK || code == SFU_END || (code <= SFU_E_STACK && code >= SFU_E_TRAP),
           "only documented codes");
     if (code != SFU_OK) {
         PROVE(same_walk(&walk, &before), "outputs are unchanged on error");
@@ -154,10 +154,10 @@ void prove_apply(void)
     stays = before.frame.regs.pc_kind == SFU_PC_EXACT &&
             (frame->regs.pc_kind == SFU_PC_RETURN || (target.stack != NULL && !before.stayed));
     prove_progress(&target, &before.frame, frame, stays);
-    PROVE(frame->regs.pc_kind == (row.signal ? SFU_PC_EXACT : SFU_PC_RETURN), "the kind of the PC");
-    PROVE(frame->trap == (row.signal ? before.frame.regs.sp : 0), "where the interrupted registers are");
+    PROVE(frame->regs.pc_kind == (row.trap_frame ? SFU_PC_EXACT : SFU_PC_RETURN), "the kind of the PC");
+    PROVE(frame->trap == (row.trap_frame ? before.frame.regs.sp : 0), "where the interrupted registers are");
     PROVE(!frame->regs.has_ra && frame->regs.ra == 0, "a caller's RA is in no register");
-    PROVE(!frame->replaced || (target.original_ra != NULL && !row.signal), "nothing but an RA is replaced");
+    PROVE(!frame->replaced || (target.original_ra != NULL && !row.trap_frame), "nothing but an RA is replaced");
     prove_stacks(&before, &walk);
     PROVE(frame->reliable == before.frame.reliable, "what the table says is as reliable as before");
 }

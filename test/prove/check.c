@@ -71,9 +71,9 @@ void prove_check(void)
     int code;
 
     any_section(&s);
-    rows_left = (s.end - s.fres) / 2;
-    if (rows_left > s.num_fres)
-        rows_left = s.num_fres;
+    rows_left = (s.end - s.rows) / 2;
+    if (rows_left > s.num_rows)
+        rows_left = s.num_rows;
     code = sfu_check(&s, asked);
     PROVE(code == SFU_OK || code == SFU_E_EMPTY || code == SFU_E_BOUNDS || code == SFU_E_FDE || code == SFU_E_ROW ||
               code == SFU_E_NO_ROW || code == SFU_E_UNSORTED || code == SFU_E_OVERLAP || code == SFU_E_COUNT ||

@@ -63,7 +63,7 @@ static void any_section(struct sfu_section *s)
     struct sfu_section any;
 
     ASSUME(any.size <= SIZE && any.addr <= UINT64_MAX - any.size && any.num_fdes <= MAX_FDES);
-    ASSUME(any.fdes + (uint64_t)any.num_fdes * FDE_SIZE <= any.fres && any.fres <= any.end && any.end <= any.size);
+    ASSUME(any.fdes + (uint64_t)any.num_fdes * FDE_SIZE <= any.rows && any.rows <= any.end && any.end <= any.size);
     *s = any;
     s->next = NULL;
     s->bytes = bytes;
@@ -84,8 +84,8 @@ static void simple_section(struct sfu_section *s, uint32_t fdes)
     ASSUME(s->num_fdes == fdes);
     s->num_fdes = fdes;
     s->fdes = 0;
-    s->fres = fdes * FDE_SIZE;
-    ASSUME(s->end >= s->fres);
+    s->rows = fdes * FDE_SIZE;
+    ASSUME(s->end >= s->rows);
 }
 
 static bool is_rule(const struct sfu_rule *rule, uint32_t control, int64_t offset)
@@ -99,7 +99,7 @@ static void prove_rule(const struct sfu_row *row, uint64_t rule)
     const struct abi *abi = abi_of(NATIVE);
 
     PROVE(rule >> RULE_BITS == 0, "a rule has RULE_BITS bits");
-    PROVE(row->kind == SFU_ROW_RULES && !row->signal, "a rule is of a row");
+    PROVE(row->kind == SFU_ROW_RULES && !row->trap_frame, "a rule is of a row");
     PROVE(is_rule(&row->cfa, register_rule(rule & BASE_FP ? abi->fp : abi->sp), (int64_t)rule_cfa(rule)), "CFA");
     PROVE(rule_ra(rule) == 0 ? is_rule(&row->ra, register_rule(abi->ra), 0)
                              : is_rule(&row->ra, RULE_DEREFERENCE, -(int64_t)rule_ra(rule)),
@@ -128,7 +128,7 @@ int accepts_order(const struct sfu_section *s, struct sfu_place *place)
         uint64_t start = fde_start(s, i, p), size = load4(p + 8);
 
         if (start < before || (start < end && size > 0) || start > UINT64_MAX - size ||
-            (uint64_t)s->fres + load4(p + 12) + ATTRIBUTES_SIZE > s->end)
+            (uint64_t)s->rows + load4(p + 12) + ATTRIBUTES_SIZE > s->end)
             return SFU_E_UNSORTED;
         before = start;
         if (size > 0)
@@ -208,7 +208,7 @@ void prove_fast_function(void)
         return;
     PROVE(in_text(&s, pc), "a rule is for a PC that is looked up");
     PROVE(code == SFU_OK, "the core finds a function, too");
-    PROVE(fast_attributes == bytes + s.fres + load4(bytes + s.fdes + core_fde * FDE_SIZE + FDE_ROWS),
+    PROVE(fast_attributes == bytes + s.rows + load4(bytes + s.fdes + core_fde * FDE_SIZE + FDE_ROWS),
           "it is the same");
     PROVE(fast_offset == pc - l.fde.start, "and the PC is at the same place in it");
 }
@@ -303,7 +303,7 @@ void prove_fast_pack(void)
         return;
     PROVE(info != 0, "a rule is of a row");
     PROVE(read_rules(&l, &row) == SFU_OK, "the core has rules, too");
-    row.signal = false;
+    row.trap_frame = false;
     row.signed_ra = info & abi_of(NATIVE)->signed_ra;
     prove_rule(&row, rule);
 }

@@ -26,7 +26,7 @@ void prove_rules(void)
     /* as read_attributes and scan_rows leave it */
     ASSUME(l.fde.type <= TYPE_FLEXIBLE);
     ASSUME(l.fde.num_rows == 0 || l.row.size == 1 || l.row.size == 2 || l.row.size == 4);
-    row.signal = nondet_bool();
+    row.trap_frame = nondet_bool();
     row.signed_ra = nondet_bool();
     before = row;
     code = read_rules(&l, &row);
@@ -53,7 +53,7 @@ void prove_find(void)
     int code;
 
     any_section(&s);
-    row.signal = nondet_bool();
+    row.trap_frame = nondet_bool();
     row.signed_ra = nondet_bool();
     before = row;
     code = sfu_find(&s, pc, &row);

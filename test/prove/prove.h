@@ -88,7 +88,7 @@ static bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
 static bool same_row(const struct sfu_row *a, const struct sfu_row *b)
 {
     return a->start == b->start && a->length == b->length && a->function == b->function && a->abi == b->abi &&
-           a->kind == b->kind && a->signal == b->signal && a->signed_ra == b->signed_ra &&
+           a->kind == b->kind && a->trap_frame == b->trap_frame && a->signed_ra == b->signed_ra &&
            same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) && same_rule(&a->fp, &b->fp);
 }
 
@@ -117,8 +117,8 @@ static bool same_walk(const struct sfu_walk *a, const struct sfu_walk *b)
 static bool same_section(const struct sfu_section *a, const struct sfu_section *b)
 {
     return a->next == b->next && a->bytes == b->bytes && a->read == b->read && a->ctx == b->ctx &&
-           a->addr == b->addr && a->size == b->size && a->fdes == b->fdes && a->fres == b->fres &&
-           a->end == b->end && a->num_fdes == b->num_fdes && a->num_fres == b->num_fres &&
+           a->addr == b->addr && a->size == b->size && a->fdes == b->fdes && a->rows == b->rows &&
+           a->end == b->end && a->num_fdes == b->num_fdes && a->num_rows == b->num_rows &&
            same_rule(&a->ra, &b->ra) && same_rule(&a->fp, &b->fp) && a->version == b->version &&
            a->flags == b->flags && a->abi == b->abi && a->fde_size == b->fde_size && a->big == b->big &&
            a->text_first == b->text_first && a->text_last == b->text_last;
@@ -160,7 +160,7 @@ static bool opened(const struct sfu_section *s)
         return false;
 #endif
     return s->size >= HEADER_SIZE && s->addr <= UINT64_MAX - s->size && s->fdes >= HEADER_SIZE &&
-           s->fdes + (uint64_t)s->num_fdes * s->fde_size <= s->fres && s->fres <= s->end && s->end <= s->size &&
+           s->fdes + (uint64_t)s->num_fdes * s->fde_size <= s->rows && s->rows <= s->end && s->end <= s->size &&
            s->end <= MAX_END && s->version >= SFU_OLDEST_VERSION && s->version <= 3 && s->abi >= SFU_AARCH64_BIG &&
            s->abi <= (s->version == 1 ? SFU_AMD64 : SFU_S390X) && unmentioned(&s->fp, abis[s->abi - 1].fp) &&
            unmentioned(&s->ra, abis[s->abi - 1].ra) &&
@@ -225,7 +225,7 @@ int any_known(struct lookup *l, uint32_t at, uint32_t len)
     return any_record(l, len);
 }
 
-/* The same for read_entry. */
+/* The same for read_fde. */
 int any_entry(struct lookup *l, uint32_t index);
 int any_entry(struct lookup *l, uint32_t index)
 {

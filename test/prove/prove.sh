@@ -21,10 +21,10 @@ mkdir -p "$build"
 export cbmc core build
 
 # The tables, and what is loaded from them, may be anything, at any time.
-tables=read_known:any_known,read_entry:any_entry,load:any_load,load_signed:any_load_signed
+tables=read_known:any_known,read_fde:any_entry,load:any_load,load_signed:any_load_signed
 tables=$tables,load2:any_load2,load4:any_load4,load8:any_load8
 rows=$tables,read_rules:any_rules,modulo:any_modulo
-fdes=read_entry:table_entry,fde_start:table_start,read_range:table_range,read_attributes:table_attributes
+fdes=read_fde:table_entry,fde_start:table_start,read_range:table_range,read_attributes:table_attributes
 stacks=may_enter.0:17
 
 # FILE PROOF BOUNDS REPLACED LOOPS

@@ -78,7 +78,7 @@ static void rebase_of(uint8_t version, bool write)
     struct sfu_section s;
 
     any_section_of(&s, version);
-    s.bytes = __CPROVER_allocate(s.fres, 0);
+    s.bytes = __CPROVER_allocate(s.rows, 0);
     (void)rebase(&s, write ? __CPROVER_allocate(entries(s.num_fdes, s.fde_size), 0) : NULL);
 }
 

@@ -37,7 +37,7 @@ int any_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row
         first_code = code;
     if (code != SFU_OK)
         return code;
-    any.signal = nondet_bool();
+    any.trap_frame = nondet_bool();
     any.signed_ra = nondet_bool();
     any.abi = section->abi;
     ASSUME(pc - any.start < any.length && any.kind <= SFU_ROW_ASK);
@@ -61,23 +61,23 @@ bool any_word(const struct sfu_target *t, uint64_t addr, bool big, uint64_t *val
 /* What the hook has said. */
 static bool hook_asked;
 static int hook_code;
-static struct sfu_trapped hook_trapped;
+static struct sfu_interrupted hook_trapped;
 
-static int any_hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
+static int any_hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     (void)ctx;
     PROVE(!hook_asked, "the hook is asked once");
-    PROVE(code == SFU_E_NO_FDE || code == SFU_E_NOT_CODE || code == SFU_E_SIGNAL,
+    PROVE(code == SFU_E_NO_FDE || code == SFU_E_NOT_CODE || code == SFU_E_TRAP,
           "the hook is asked about what the table does not describe");
-    PROVE(frame == &walk.frame && trapped->trap == frame->regs.sp && !trapped->guessed && !trapped->regs.has_ra &&
-              trapped->regs.pc_kind == SFU_PC_EXACT &&
-              (trapped->regs.pc | trapped->regs.sp | trapped->regs.fp | trapped->regs.ra) == 0,
+    PROVE(frame == &walk.frame && interrupted->trap == frame->regs.sp && !interrupted->guessed && !interrupted->regs.has_ra &&
+              interrupted->regs.pc_kind == SFU_PC_EXACT &&
+              (interrupted->regs.pc | interrupted->regs.sp | interrupted->regs.fp | interrupted->regs.ra) == 0,
           "what the hook may leave alone");
     __CPROVER_havoc_object(&hook_trapped);
     hook_trapped.regs.has_ra = nondet_bool();
     hook_trapped.guessed = nondet_bool();
     ASSUME(hook_trapped.regs.pc_kind <= SFU_PC_RETURN);
-    *trapped = hook_trapped;
+    *interrupted = hook_trapped;
     hook_asked = true;
     hook_code = nondet_int();
     return hook_code;
@@ -124,7 +124,7 @@ void prove_find_frame(void)
 
     any_target();
     any_walk();
-    row.signal = nondet_bool();
+    row.trap_frame = nondet_bool();
     row.signed_ra = nondet_bool();
     before = row;
     code = sfu_find_frame(&target, &walk.frame, &row);

@@ -75,7 +75,7 @@ static void indirect(struct shadow *shadow, const struct machine *m, const struc
     struct entry *top = top_of(shadow);
     uint64_t sp = m->regs.r[m->cpu->sp];
 
-    if (top == NULL || top->exact)
+    if (top == NULL || top->interrupted)
         return;
     if (top->pending) {
         top->pc = m->regs.pc;
@@ -94,7 +94,7 @@ static void signal_return(struct shadow *shadow, const struct machine *m)
 {
     const struct entry *top = top_of(shadow);
 
-    if (top == NULL || !top->exact || m->regs.pc != top->pc || m->regs.r[m->cpu->sp] != top->sp)
+    if (top == NULL || !top->interrupted || m->regs.pc != top->pc || m->regs.r[m->cpu->sp] != top->sp)
         shadow->fault = "a signal did not return to what it interrupted";
     else
         shadow->count--;
@@ -112,7 +112,7 @@ void shadow_step(struct shadow *shadow, struct machine *m, const struct image *i
     else if (kind == SIGRETURN)
         signal_return(shadow, m);
     top = top_of(shadow);
-    if (kind == PLAIN && top != NULL && !top->exact && m->regs.r[m->cpu->sp] > top->sp)
+    if (kind == PLAIN && top != NULL && !top->interrupted && m->regs.r[m->cpu->sp] > top->sp)
         abandon(shadow, m);
 }
 
@@ -125,7 +125,7 @@ void shadow_signal(struct shadow *shadow, struct machine *m, const struct regs *
         return;
     }
     push(shadow, before->pc, before->r[m->cpu->sp], before->r[m->cpu->fp]);
-    top_of(shadow)->exact = true;
+    top_of(shadow)->interrupted = true;
     push(shadow, restorer, m->cpu->link ? sp : sp + 8, m->regs.r[m->cpu->fp]);
 }
 
@@ -143,7 +143,7 @@ struct seen shadow_caller(const struct shadow *shadow, unsigned count, unsigned 
     s.pc = e->pc;
     s.sp = e->sp;
     s.fp = e->fp;
-    s.exact = e->exact;
+    s.exact = e->interrupted;
     s.reliable = true;
     return s;
 }

@@ -18,8 +18,8 @@
  *                   with the SP of the top entry is one as well, for the frame ends there; a jump to the start of
  *                   a function is a tail call.
  *   signal          the harness has it delivered, and stops at the handler's first instruction: pushes the
- *                   interrupted registers as an exact entry, and above it the address that the handler returns to.
- *   signal return   SIGRETURN with an exact entry on top goes back there and pops it. A handler that leaves by
+ *                   interrupted registers as an interrupted entry, and above it the address that the handler returns to.
+ *   signal return   SIGRETURN with an interrupted entry on top goes back there and pops it. A handler that leaves by
  *                   longjmp loses both entries by the rule for longjmp.
  *   outermost       the bottom: the program's first function was not called.
  */
@@ -31,7 +31,7 @@
 
 struct entry {
     uint64_t pc, sp, fp;
-    bool exact;   /* interrupted */
+    bool interrupted;
     bool pending; /* pc and fp are not known yet */
     bool jump;    /* it was pending: the address need not be one that follows a call */
 };

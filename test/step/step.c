@@ -257,7 +257,7 @@ static unsigned signal_depth(const struct run *run)
     unsigned i, depth = 0;
 
     for (i = 0; i < run->shadow.count; i++)
-        depth += run->shadow.entries[i].exact;
+        depth += run->shadow.entries[i].interrupted;
     return depth;
 }
 
@@ -275,7 +275,7 @@ static enum event maybe_signal(struct run *run)
     if (m->regs.pc == run->ready)
         run->armed = true;
     if (!run->armed || ++run->since_signal < SIGNAL_EVERY || depth > 1 || shadow_is_pending(&run->shadow) ||
-        (run->shadow.count > 0 && run->shadow.entries[run->shadow.count - 1].exact))
+        (run->shadow.count > 0 && run->shadow.entries[run->shadow.count - 1].interrupted))
         return STOPPED;
     if (depth == 1 && run->since_signal < 3 * SIGNAL_EVERY)
         return STOPPED;

@@ -63,11 +63,11 @@ static int read_register(void *ctx, const struct sfu_frame *frame, uint32_t reg,
 }
 
 /* Knows the code that signal handlers return to, which runs with SP at the signal frame. */
-static int cross_signal(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
+static int cross_signal(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     struct tracer *t = ctx;
     const struct cpu *cpu = t->m->cpu;
-    struct sfu_registers *regs = &trapped->regs;
+    struct sfu_registers *regs = &interrupted->regs;
     uint64_t sp = frame->regs.sp;
 
     if (frame->regs.pc < t->restorer || frame->regs.pc >= t->restorer_end)

@@ -110,7 +110,7 @@ static void test_v3_little(void **state)
     same_rule(row.ra, AT_CFA, -8);
     same_rule(row.fp, REG(6), 0);
     same(row.kind, SFU_ROW_RULES);
-    same(row.signal, false);
+    same(row.trap_frame, false);
     same(row.signed_ra, false);
     for (uint64_t pc = BASE + 0x1001; pc < BASE + 0x101f; pc++) {
         code(find(&o, pc, &row), SFU_OK);
@@ -165,7 +165,7 @@ static void test_v2_little(void **state)
         return;
     }
     same(o.mapped.fdes, 30);
-    same(o.mapped.fres, 51);
+    same(o.mapped.rows, 51);
     code(find(&o, BASE - 33, &row), SFU_E_NO_FDE);
     code(find(&o, BASE - 32, &row), SFU_OK);
     same(row.length, 8);

@@ -401,12 +401,12 @@ static void test_wild_interrupted(void **state)
 static int trap_code, trap_asked;
 static uint64_t trap_sp; /* 0: above the frame's */
 
-static int trap(struct machine *machine, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
+static int trap(struct machine *machine, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     (void)machine;
     trap_asked = code;
-    trapped->regs.pc = BASE + 0x10d0;
-    trapped->regs.sp = trap_sp != 0 ? trap_sp : frame->regs.sp + 0x80;
+    interrupted->regs.pc = BASE + 0x10d0;
+    interrupted->regs.sp = trap_sp != 0 ? trap_sp : frame->regs.sp + 0x80;
     return trap_code == 0x100 ? code : trap_code;
 }
 
@@ -414,7 +414,7 @@ static int trap(struct machine *machine, const struct sfu_frame *frame, int code
 static void test_wild_order(void **state)
 {
     enum { DOES_NOT_KNOW = 0x100 };
-    static const int says[] = {SFU_OK, SFU_END, SFU_E_STACK, SFU_E_NO_FDE, SFU_E_SIGNAL, DOES_NOT_KNOW};
+    static const int says[] = {SFU_OK, SFU_END, SFU_E_STACK, SFU_E_NO_FDE, SFU_E_TRAP, DOES_NOT_KNOW};
     (void)state;
     FOR_ABIS(abi) {
         struct opened o;
@@ -546,7 +546,7 @@ static void test_replaced_kinds(void **state)
         same(last_slot, STACK + 24);
         same(walk.frame.replaced, true);
         for (int signal = 0; signal < 2; signal++) {
-            row.signal = signal;
+            row.trap_frame = signal;
             ra_asked = 0;
             sfu_walk_start(&walk, &t, &top);
             code(apply_to(&walk, &row), SFU_OK);
@@ -555,7 +555,7 @@ static void test_replaced_kinds(void **state)
             same(walk.frame.regs.pc, signal ? TRAMPOLINE : BASE + 0x1020);
         }
         /* it holds for one frame, and is not asked where the stack cannot be read */
-        row.signal = false;
+        row.trap_frame = false;
         row.ra.offset = 32;
         put_word(&m, STACK + 64 + 32, BASE + 0x1030);
         code(apply_to(&walk, &row), SFU_OK);
@@ -804,7 +804,7 @@ static void test_entered_again(void **state)
                     code(apply_to(&walk, &row), SFU_OK);
                     walk.frame.regs.fp = address(0, 2) + (uint64_t)(int64_t)by;
                     walk.frame.regs.pc_kind = (uint8_t)kind;
-                    row.signal = signal;
+                    row.trap_frame = signal;
                     note("ABI %d, kind %d, signal %d, by %d", abi, kind, signal, by);
                     code(apply_to(&walk, &row), by > 0 ? SFU_OK : SFU_E_PROGRESS);
                     t.stack = NULL; /* without the callback nothing is remembered, and a trap leads anywhere */

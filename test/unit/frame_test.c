@@ -298,8 +298,8 @@ static void test_kinds(void **state)
         row.kind = SFU_ROW_OUTERMOST;
         code(apply(&t, &row, &frame), SFU_END);
         row.kind = SFU_ROW_ASK;
-        row.signal = true;
-        code(apply(&t, &row, &frame), SFU_E_SIGNAL);
+        row.trap_frame = true;
+        code(apply(&t, &row, &frame), SFU_E_TRAP);
         same(m.stack.reads, 0);
     }
 }
@@ -405,7 +405,7 @@ static void test_signal_row(void **state)
     FOR_ABIS(abi) {
         FOR_KINDS(kind) {
             begin(abi, (enum sfu_pc_kind)kind);
-            row.signal = true;
+            row.trap_frame = true;
             code(apply(&t, &row, &frame), SFU_OK);
             same(frame.regs.pc_kind, SFU_PC_EXACT);
             same(frame.trap, STACK + 0x100);
@@ -415,7 +415,7 @@ static void test_signal_row(void **state)
             same(frame.regs.sp, STACK + 0x120);
             /* down, to another stack: nothing but a trap can */
             begin(abi, (enum sfu_pc_kind)kind);
-            row.signal = true;
+            row.trap_frame = true;
             t.red_zone = 0x20;
             grow(abi, -0x20);
             row.ra.offset = row.fp.offset = 0;
@@ -437,7 +437,7 @@ static void test_stacks(void **state)
             begin(abi, SFU_PC_RETURN);
             t.stack = machine_stack;
             t.red_zone = UINT16_MAX;
-            row.signal = sig;
+            row.trap_frame = sig;
             frame.regs.sp = STACK + 0x1100;
             grow(abi, -8); /* within the stack */
             row.ra.offset = 0;
@@ -790,7 +790,7 @@ static void test_red_zone(void **state)
                     lies_below(abi, &row.cfa, depth);
                     row.ra.control = row.fp.control = 4;
                     row.ra.offset = row.fp.offset = 0;
-                    row.signal = true; /* so that SP may go anywhere */
+                    row.trap_frame = true; /* so that SP may go anywhere */
                     code(apply(&t, &row, &frame), SFU_OK);
                     same(frame.regs.sp, there - below(abi));
                     same(m.stack.reads, 1);

@@ -293,7 +293,7 @@ static void info_bits(const struct variant *v)
         } else if ((info & 15) == 0) {
             code(result, SFU_OK);
             same(row.length, info & MASK ? 16 : 0x40);
-            same(row.signal, v->version == 3 && info & SIGNAL ? true : false);
+            same(row.trap_frame, v->version == 3 && info & SIGNAL ? true : false);
         }
     }
 }

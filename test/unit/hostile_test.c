@@ -43,14 +43,14 @@ static void examine(const uint8_t *bytes, size_t size)
     if (open_bytes(&o, bytes, size, BASE) != SFU_OK) {
         return;
     }
-    holds(o.mapped.fdes <= o.mapped.end && o.mapped.fres <= o.mapped.end && o.mapped.end <= size);
+    holds(o.mapped.fdes <= o.mapped.end && o.mapped.rows <= o.mapped.end && o.mapped.end <= size);
     checked = check(&o, NULL);
     for (uint64_t pc = BASE + FIRST - 1; pc <= BASE + LAST; pc += 5) {
         struct sfu_row row;
         int result;
         o.memory.reads = 0;
         result = find(&o, pc, &row);
-        holds(o.memory.reads <= LOOKUP_READS + 2 * o.mapped.num_fdes + (o.mapped.end - o.mapped.fres) / 2);
+        holds(o.memory.reads <= LOOKUP_READS + 2 * o.mapped.num_fdes + (o.mapped.end - o.mapped.rows) / 2);
         if (checked == SFU_OK) {
             holds(result != SFU_E_BOUNDS && result != SFU_E_FDE && result != SFU_E_ROW);
         }

@@ -61,7 +61,7 @@ static void expect_default(const struct variant *v, const struct sfu_row *row, u
     same_rule(row->ra, has_ra ? AT_CFA : REG(registers[v->abi].ra), has_ra ? ra_word : 0);
     same_rule(row->fp, count > fp ? AT_CFA : REG(registers[v->abi].fp), count > fp ? w[fp] : 0);
     same(row->kind, SFU_ROW_RULES);
-    same(row->signal, false);
+    same(row->trap_frame, false);
     same(row->signed_ra, false);
 }
 
@@ -238,7 +238,7 @@ static void signals(const struct variant *v)
     build_fde_more(b, 0x3000, 0x30, ADDR1 | SIGNAL, FLEX, 0);
     build_end(b);
     code(find_in_build(b, BASE + 0x1000, &row), SFU_OK);
-    same(row.signal, v->version == 3);
+    same(row.trap_frame, v->version == 3);
     same(row.kind, SFU_ROW_RULES);
     if (v->version < 3) {
         code(find_in_build(b, BASE + 0x2000, NULL), SFU_E_NO_ROW);
@@ -247,7 +247,7 @@ static void signals(const struct variant *v)
     for (uint64_t pc = BASE + 0x2000; pc <= BASE + 0x3000; pc += 0x1000) {
         code(find_in_build(b, pc + 5, &row), SFU_OK);
         same(row.kind, SFU_ROW_ASK);
-        same(row.signal, true);
+        same(row.trap_frame, true);
         same(row.start, pc);
         same(row.function, pc);
         same(row.length, 0x30);

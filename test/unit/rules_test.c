@@ -149,7 +149,7 @@ static void test_trap_frame(void **state)
     ROW(b, 0, BASE_SP | WORD2, AT_REG(7), 16, AT_REG(7), 136, AT_REG(7), 80);
     build_end(b);
     code(find_in_build(b, BASE + 0x1000, &row), SFU_OK);
-    same(row.signal, true);
+    same(row.trap_frame, true);
     same_rule(row.cfa, AT_REG(7), cfa_offset(SOME_ABI, 16));
     same_rule(row.ra, AT_REG(7), 136);
     same_rule(row.fp, AT_REG(7), 80);

@@ -38,10 +38,10 @@ static void fields(const struct variant *v)
         same(s->addr, BASE);
         same(s->size, b->size);
         same(s->fdes, 28 + 255);
-        same(s->fres, build_fre_at(b));
+        same(s->rows, build_fre_at(b));
         same(s->end, b->size);
         same(s->num_fdes, 1);
-        same(s->num_fres, 1);
+        same(s->num_rows, 1);
         same_rule(s->fp, AT_CFA, -128);
         same_rule(s->ra, AT_CFA, 127);
         same(s->version, v->version);

@@ -104,7 +104,7 @@ static void sorts(const struct variant *v)
             code(sfu_open(&again, bytes, b->size, BASE), SFU_OK);
             code(sfu_check(&again, NULL), SFU_OK);
             expect_functions(&again, v, sizes[i]);
-            assert_memory_equal(bytes + again.fres, b->bytes + build_fre_at(b), b->fre_len);
+            assert_memory_equal(bytes + again.rows, b->bytes + build_fre_at(b), b->fre_len);
             bytes[H_FLAGS] = b->flags;
             assert_memory_equal(bytes, b->bytes, build_fde_at(b, 0));
             bytes[H_FLAGS] = F_SORTED;

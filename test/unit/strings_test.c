@@ -38,7 +38,7 @@ static void test_meaning(void **state)
         {SFU_E_FLAGS, "flags"},     {SFU_E_CONCATENATED, "concatenated"}, {SFU_E_UNSORTED, "sorted"},
         {SFU_E_OVERLAP, "overlap"}, {SFU_E_COUNT, "number of rows"}, {SFU_E_STACK, "stack"},
         {SFU_E_ADDRESS, "address"}, {SFU_E_NO_RA, "return address"}, {SFU_E_PROGRESS, "progress"},
-        {SFU_E_SWITCHES, "switches"}, {SFU_E_DEPTH, "frames"},     {SFU_E_SIGNAL, "signal"},
+        {SFU_E_SWITCHES, "switches"}, {SFU_E_DEPTH, "frames"},     {SFU_E_TRAP, "signal"},
         {SFU_E_NOT_CODE, "not code"}, {SFU_E_NOT_FINAL, "final"},
     };
     (void)state;

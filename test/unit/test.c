@@ -34,7 +34,7 @@ static const struct {
     CODE(E_FLAGS),     CODE(E_BOUNDS),     CODE(E_SECTION),  CODE(E_CONCATENATED), CODE(E_UNSORTED),
     CODE(E_OVERLAP),   CODE(E_COUNT),      CODE(E_READONLY), CODE(E_NO_FDE),   CODE(E_NO_ROW),  CODE(E_FDE),
     CODE(E_ROW),       CODE(E_STACK),      CODE(E_ADDRESS),  CODE(E_UNSAFE),   CODE(E_REGISTER), CODE(E_NO_RA),
-    CODE(E_PROGRESS),  CODE(E_SWITCHES),   CODE(E_DEPTH),      CODE(E_SIGNAL),
+    CODE(E_PROGRESS),  CODE(E_SWITCHES),   CODE(E_DEPTH),      CODE(E_TRAP),
     CODE(E_NOT_CODE),  CODE(E_NOT_FINAL),
 #undef CODE
 };
@@ -244,7 +244,7 @@ int check(struct opened *o, struct sfu_place *place)
         unsigned reads = o->memory.reads;
         code(sfu_check(&o->remote, &other), result);
         holds(o->memory.reads - reads <= CHECK_FDE_READS * o->mapped.num_fdes + CHECK_END_READS +
-                                             CHECK_ROW_READS * ((o->mapped.end - o->mapped.fres) / 2));
+                                             CHECK_ROW_READS * ((o->mapped.end - o->mapped.rows) / 2));
         same(other.fde, mine.fde);
         same(other.row, mine.row);
     }
@@ -292,15 +292,15 @@ int machine_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t
     return 0;
 }
 
-int machine_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
+int machine_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     struct machine *m = ctx;
-    const struct sfu_registers *r = &trapped->regs;
+    const struct sfu_registers *r = &interrupted->regs;
     m->trapped++;
     holds(r->pc == 0 && r->sp == 0 && r->fp == 0 && r->ra == 0 && !r->has_ra && r->pc_kind == SFU_PC_EXACT);
-    holds(!trapped->guessed);
-    same(trapped->trap, frame->regs.sp);
-    return m->trap(m, frame, code, trapped);
+    holds(!interrupted->guessed);
+    same(interrupted->trap, frame->regs.sp);
+    return m->trap(m, frame, code, interrupted);
 }
 
 uint64_t machine_stack(void *ctx, uint64_t sp)
@@ -367,7 +367,7 @@ void same_row_at(const struct sfu_row *a, const struct sfu_row *b, const char *f
     same_at(a->length, b->length, "length", file, line);
     same_at(a->abi, b->abi, "abi", file, line);
     same_at(a->kind, b->kind, "kind", file, line);
-    same_at(a->signal, b->signal, "signal", file, line);
+    same_at(a->trap_frame, b->trap_frame, "trap_frame", file, line);
     if (a->kind != SFU_ROW_RULES) {
         return;
     }

@@ -121,7 +121,7 @@ struct machine {
     uint64_t known;     /* bit n: the value of register n can be had */
     unsigned asked;     /* how often */
     uint64_t stack_size; /* of each stack, for stack_of */
-    int (*trap)(struct machine *m, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped);
+    int (*trap)(struct machine *m, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
     unsigned trapped;
     uint64_t word[4]; /* for the trap hook */
 };
@@ -130,7 +130,7 @@ struct machine {
 void machine_init(struct machine *m, struct sfu_target *t, bool big);
 void put_word(struct machine *m, uint64_t addr, uint64_t value);
 int machine_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
-int machine_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped);
+int machine_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
 uint64_t machine_stack(void *ctx, uint64_t sp);
 
 int apply_to(struct sfu_walk *walk, const struct sfu_row *row);

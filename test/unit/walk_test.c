@@ -368,7 +368,7 @@ static void test_trap_in_table(void **state)
         sfu_walk_start(&walk, &t, &top);
         code(step(&walk), SFU_OK);
         same(function_of(), BASE + 0x1100);
-        same(row.signal, true);
+        same(row.trap_frame, true);
         code(step(&walk), SFU_OK);
         expect(BASE + 0x1040, sp + 64, 0xf2, BASE + 0x1040, SFU_PC_EXACT);
         same(walk.frame.trap, sp);
@@ -392,17 +392,17 @@ static void test_trap_in_table(void **state)
 
 /* The hook. It fills in what it likes; TRAP_CODE is what it returns; MADE is the frame. */
 static int trap_code, trap_asked;
-static struct sfu_trapped made;
+static struct sfu_interrupted made;
 
-static int trap(struct machine *machine, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
+static int trap(struct machine *machine, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     (void)machine;
     trap_asked = code;
     same(frame->regs.pc, walk.frame.regs.pc);
     if (made.trap == 0) {
-        made.trap = trapped->trap;
+        made.trap = interrupted->trap;
     }
-    *trapped = made;
+    *interrupted = made;
     return trap_code;
 }
 
@@ -429,7 +429,7 @@ static void test_hook(void **state)
             struct opened o;
             begin_hook(abi, &o, pcs[i]);
             code(step(&walk), SFU_OK);
-            code(trap_asked, i == 0 ? SFU_E_SIGNAL : SFU_E_NO_FDE);
+            code(trap_asked, i == 0 ? SFU_E_TRAP : SFU_E_NO_FDE);
             same(m.trapped, 1);
             expect(BASE + 0x1000, STACK + 0x200, 0xf7, BASE + 0x1000, SFU_PC_EXACT);
             same(walk.frame.trap, STACK); /* as it was left alone */
@@ -587,7 +587,7 @@ static void test_hook_guess(void **state)
 /* The step returns what the hook returns; it is not asked where a row is corrupt. */
 static void test_hook_codes(void **state)
 {
-    static const int codes[] = {SFU_END, SFU_E_STACK, SFU_E_SIGNAL, SFU_E_NO_FDE};
+    static const int codes[] = {SFU_END, SFU_E_STACK, SFU_E_TRAP, SFU_E_NO_FDE};
     (void)state;
     for (int i = 0; i < 4; i++) {
         struct opened o;
@@ -712,7 +712,7 @@ static void test_bad_frame_pointers(void **state)
     top.fp = STACK + 0x40;
     top.pc = BASE + 0x1208;
     sfu_walk_start(&walk, &t, &top);
-    code(step(&walk), SFU_E_SIGNAL);
+    code(step(&walk), SFU_E_TRAP);
     o.block[1 + build_fre_at(b) + b->fde[0].fre_off + 2] = 3;
     top.pc = BASE + 0x1010;
     sfu_walk_start(&walk, &t, &top);

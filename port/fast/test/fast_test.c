@@ -65,7 +65,7 @@ static bool original_ra(void *ctx, const struct sfu_frame *frame, uint64_t slot,
     return true;
 }
 
-static int trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_trapped *trapped)
+static int trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     const struct stack *s = ctx;
 
@@ -73,9 +73,9 @@ static int trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_t
         return code;
     if (frame->regs.sp / 8 % 4 == 1)
         return SFU_END;
-    trapped->regs = s->top;
-    trapped->regs.sp = frame->regs.sp + 64;
-    trapped->guessed = frame->regs.sp / 8 % 8 == 2;
+    interrupted->regs = s->top;
+    interrupted->regs.sp = frame->regs.sp + 64;
+    interrupted->guessed = frame->regs.sp / 8 % 8 == 2;
     return SFU_OK;
 }
 

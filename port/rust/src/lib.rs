@@ -173,7 +173,7 @@ pub trait Machine {
     }
 
     /// What lies behind `frame`, which no FDE describes (`why` is [`sys::SFU_E_NO_FDE`] or [`sys::SFU_E_NOT_CODE`]) or
-    /// whose FDE is a signal frame without rows ([`sys::SFU_E_SIGNAL`]).
+    /// whose FDE is a signal frame without rows ([`sys::SFU_E_TRAP`]).
     fn trap(&self, frame: &Frame, why: Error) -> Trap {
         let _ = (frame, why);
         Trap::Unknown
@@ -194,7 +194,7 @@ pub enum Trap {
     /// It is one, and nothing lies beyond (entry from user mode): the proper end.
     End,
     /// It is one that interrupted this frame.
-    Interrupted(sys::sfu_trapped),
+    Interrupted(sys::sfu_interrupted),
 }
 
 /// The program that is unwound: its sections, its memory, its limits.
@@ -308,7 +308,7 @@ impl<'a> Target<'a> {
 ///
 /// Errors: those of [`Target::find`]; [`sys::SFU_E_STACK`], [`sys::SFU_E_ADDRESS`], [`sys::SFU_E_UNSAFE`],
 /// [`sys::SFU_E_REGISTER`], [`sys::SFU_E_NO_RA`], [`sys::SFU_E_PROGRESS`], [`sys::SFU_E_SWITCHES`],
-/// [`sys::SFU_E_DEPTH`], [`sys::SFU_E_SIGNAL`] or [`sys::SFU_E_NOT_FINAL`].
+/// [`sys::SFU_E_DEPTH`], [`sys::SFU_E_TRAP`] or [`sys::SFU_E_NOT_FINAL`].
 #[derive(Debug)]
 pub struct Frames<'a> {
     walk: sys::sfu_walk,
@@ -502,14 +502,14 @@ unsafe extern "C" fn trap<M: Machine>(
     ctx: *mut c_void,
     frame: *const Frame,
     code: i32,
-    trapped: *mut sys::sfu_trapped,
+    interrupted: *mut sys::sfu_interrupted,
 ) -> i32 {
     let (machine, frame) = unsafe { (&*ctx.cast::<M>(), &*frame) };
     match without_unwinding(|| machine.trap(frame, Error(code))) {
         Trap::Unknown => code,
         Trap::End => sys::SFU_END,
         Trap::Interrupted(by) => {
-            unsafe { *trapped = by };
+            unsafe { *interrupted = by };
             sys::SFU_OK
         }
     }

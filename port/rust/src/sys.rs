@@ -82,7 +82,7 @@ pub const SFU_E_SWITCHES: c_int = -23;
 /// More frames than the limit.
 pub const SFU_E_DEPTH: c_int = -24;
 /// A signal frame without rows, and no trap hook that knows it.
-pub const SFU_E_SIGNAL: c_int = -25;
+pub const SFU_E_TRAP: c_int = -25;
 /// The PC lies outside of the text of all sections: it is not code.
 pub const SFU_E_NOT_CODE: c_int = -26;
 /// The trace has ended, but not in the final frame that the target names.
@@ -193,7 +193,7 @@ pub struct sfu_row {
     /// [`SFU_ROW_RULES`], [`SFU_ROW_OUTERMOST`] or [`SFU_ROW_ASK`].
     pub kind: u8,
     /// The caller was interrupted: its PC will be exact.
-    pub signal: bool,
+    pub trap_frame: bool,
     /// aarch64: the RA carries a PAC.
     pub signed_ra: bool,
 }
@@ -214,7 +214,7 @@ pub type sfu_reg_fn =
 /// the frame's SP, `guessed` false.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct sfu_trapped {
+pub struct sfu_interrupted {
     /// `pc_kind` [`SFU_PC_RETURN`] if that frame was left by a call: a coroutine, a switch.
     pub regs: sfu_registers,
     /// Where the registers were saved: handed on in the frame.
@@ -224,11 +224,16 @@ pub struct sfu_trapped {
 }
 
 /// Asked about a `frame` that no FDE describes (`code` is [`SFU_E_NO_FDE`] or [`SFU_E_NOT_CODE`]) or whose FDE is a
-/// signal frame without rows ([`SFU_E_SIGNAL`]). If that is a trap or signal frame that it knows, it fills in
-/// `*trapped` and returns [`SFU_OK`]. It returns [`SFU_END`] if it knows that nothing lies beyond (entry from user
+/// signal frame without rows ([`SFU_E_TRAP`]). If that is a trap or signal frame that it knows, it fills in
+/// `*interrupted` and returns [`SFU_OK`]. It returns [`SFU_END`] if it knows that nothing lies beyond (entry from user
 /// mode), `code` if it does not know the frame, or an error. The step returns that value.
 pub type sfu_trap_fn = Option<
-    unsafe extern "C" fn(ctx: *mut c_void, frame: *const sfu_frame, code: c_int, trapped: *mut sfu_trapped) -> c_int,
+    unsafe extern "C" fn(
+        ctx: *mut c_void,
+        frame: *const sfu_frame,
+        code: c_int,
+        interrupted: *mut sfu_interrupted,
+    ) -> c_int,
 >;
 
 /// Tells stacks apart: any number that is the same for two SPs exactly if they lie on the same stack.
@@ -265,13 +270,13 @@ pub struct sfu_section {
     /// Offset of the FDEs from the start of the section.
     pub fdes: u32,
     /// Offset of the rows.
-    pub fres: u32,
+    pub rows: u32,
     /// Offset of the end of the rows.
     pub end: u32,
     /// How many FDEs there are.
     pub num_fdes: u32,
     /// How many rows there are, by the header.
-    pub num_fres: u32,
+    pub num_rows: u32,
     /// Rule of the RA of rows that do not mention it.
     pub ra: sfu_rule,
     /// Rule of FP of rows that do not mention it.
@@ -476,7 +481,7 @@ extern "C" {
     pub fn sfu_walk_start(walk: *mut sfu_walk, target: *const sfu_target, top: *const sfu_registers);
 
     /// Moves `walk` to the caller by `row`, reading at most three words of the stack. Anything but [`SFU_OK`] leaves it as
-    /// it is. Returns [`SFU_OK`], [`SFU_END`], [`SFU_E_SIGNAL`], [`SFU_E_STACK`], [`SFU_E_ADDRESS`], [`SFU_E_UNSAFE`],
+    /// it is. Returns [`SFU_OK`], [`SFU_END`], [`SFU_E_TRAP`], [`SFU_E_STACK`], [`SFU_E_ADDRESS`], [`SFU_E_UNSAFE`],
     /// [`SFU_E_REGISTER`], [`SFU_E_NO_RA`], [`SFU_E_PROGRESS`], [`SFU_E_SWITCHES`] or [`SFU_E_DEPTH`].
     ///
     /// # Safety

@@ -123,7 +123,7 @@ impl Machine for Dump {
     fn trap(&self, frame: &Frame, why: Error) -> Trap {
         assert_eq!(why.code(), sys::SFU_E_NO_FDE);
         match frame.regs.pc {
-            0x2000 => Trap::Interrupted(sys::sfu_trapped { regs: leaf(), trap: 0x7000, guessed: false }),
+            0x2000 => Trap::Interrupted(sys::sfu_interrupted { regs: leaf(), trap: 0x7000, guessed: false }),
             0x2001 => Trap::End,
             _ => Trap::Unknown,
         }
