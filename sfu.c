@@ -4,8 +4,8 @@
  * The core of sfu. It reads from top to bottom in the order in which a step runs:
  *     bytes -> section -> function (FDE) -> row (FRE) -> rules -> caller's frame
  * Numbers in comments are sections of "The SFrame format", version 3. Nothing that a section or a stack holds is
- * believed. A section is read by records: one function gives a pointer to bytes that it has checked against the end
- * of the tables. What is read from a record is checked before it is used.
+ * believed. A section is read record by record: read_record checks that the bytes lie in the tables, and points at
+ * them. A number out of a record is checked before it is used.
  */
 #include "sfu.h"
 
@@ -21,8 +21,8 @@
 #define REMOTE true
 #endif
 
-/* Where the compiler's own choice costs a step stack, or the whole much code: compilers take a load for many
- * instructions until they see that it is one. */
+/* The compiler's own choice would cost a step more stack, or the whole more code: it takes a load of bytes for many
+ * instructions. */
 #define OUT_OF_LINE __attribute__((__noinline__))
 #define INLINE      inline __attribute__((__always_inline__))
 
@@ -30,12 +30,12 @@
 enum {
     MAGIC = 0xdee2,
     HEADER_SIZE = 28,
-    MAX_END = INT32_MAX, /* longer tables are not read, so that no 32-bit offset wraps */
+    MAX_END = INT32_MAX, /* of the tables: no 32-bit offset in them wraps */
     FLAG_SORTED = 0x1, FLAG_FRAME_POINTER = 0x2, FLAG_FIELD_RELATIVE = 0x4,     /* 2.1.3 */
     INFO_ADDRESS = 0x0f, INFO_MASK = 0x10, INFO_SIGNAL = 0x80, INFO2_TYPE = 0x1f, /* 2.3.3 */
     TYPE_DEFAULT = 0, TYPE_FLEXIBLE = 1,
     V1_REPEAT_SIZE = 16,  /* V1's MASK functions are amd64 PLTs */
-    ATTRIBUTES_SIZE = 5,  /* V3: in front of a function's rows */
+    ATTRIBUTES_SIZE = 5,  /* V3 has them in front of a function's rows */
     ROW_BASE_SP = 0x01,   /* 2.4.1 */
     MAX_WORDS = 6,        /* three pairs of a flexible row */
     RULE_REGISTER = 0x1, RULE_DEREFERENCE = 0x2, RULE_NUMBER = 3 /* 3.2; shift of the register number */
@@ -52,18 +52,18 @@ static const struct version {
 };
 
 enum {
-    LINK = 1,               /* a call leaves the RA in register ra, and default rows say where it is saved */
-    RECORD = 2,             /* FP, where used, points at a pair: the caller's FP, RA */
-    BIG = 4,                /* byte order of the stack */
-    SAVES_IN_REGISTERS = 8, /* words of default rows: an RA of 0 is not saved; in V2 an odd one is a register */
-    CFA_IN_WORDS = 16       /* the CFA's offset in a row counts 8 bytes */
+    LINK = 1,               /* a call leaves the RA in register ra; default rows say where it is saved */
+    RECORD = 2,             /* an FP that is used points at a frame record: the caller's FP, then the RA */
+    BIG = 4,                /* the stack is big-endian */
+    SAVES_IN_REGISTERS = 8, /* default rows may say that RA or FP is in a register: set_saved */
+    CFA_IN_WORDS = 16       /* rows have the CFA's offset in units of 8 bytes */
 };
 
 /* What an ABI fixes (3.1). Registers have their DWARF numbers. */
 static const struct abi {
-    uint8_t sp, fp, ra; /* of amd64, whose RA is in no register, a number that no register has */
+    uint8_t sp, fp, ra; /* amd64 has no RA register: a number that no register has */
     uint8_t traits;
-    uint8_t signed_ra;    /* the bit of a row's info byte that says that the RA carries a PAC */
+    uint8_t signed_ra;    /* bit of a row's info byte: the RA carries a PAC */
     uint8_t sp_below_cfa; /* CFA = base + offset + sp_below_cfa */
 } abis[] = {
     {31, 29, 30, LINK | RECORD | BIG, 0x80, 0},                           /* SFU_AARCH64_BIG */
@@ -72,7 +72,7 @@ static const struct abi {
     {15, 11, 14, LINK | BIG | SAVES_IN_REGISTERS | CFA_IN_WORDS, 0, 160}, /* SFU_S390X */
 };
 
-/* ID has been checked by sfu_open; a row that somebody else made cannot lead outside of the table. */
+/* sfu_open has checked ID. The mask is for rows that a caller made. */
 static const struct abi *abi_of(uint8_t id)
 {
 #ifdef SFU_ABI
@@ -81,7 +81,7 @@ static const struct abi *abi_of(uint8_t id)
     return &abis[(id - 1u) & 3];
 }
 
-/* Byte order of the tables of S. */
+/* Whether the tables of S are big-endian. */
 static bool is_big(const struct sfu_section *s)
 {
 #ifdef SFU_ABI
@@ -102,13 +102,13 @@ static bool is_v3(const struct sfu_section *s)
     return SFU_OLDEST_VERSION > 2 || s->version > 2;
 }
 
-/* A rule's control word for the value of register REG. */
+/* The control word of the rule "register REG + offset". */
 static uint32_t register_rule(uint32_t reg)
 {
     return reg << RULE_NUMBER | RULE_REGISTER;
 }
 
-/* ---- Numbers: what 32-bit hosts would call a library for -------------------------------------------------------- */
+/* ---- Numbers: 32-bit hosts would call a library for them -------------------------------------------------------- */
 
 /* A * B. */
 static uint64_t multiply(uint32_t a, uint8_t b)
@@ -116,7 +116,7 @@ static uint64_t multiply(uint32_t a, uint8_t b)
     return ((uint64_t)((a >> 16) * b) << 16) + (a & 0xffff) * b;
 }
 
-/* VALUE modulo BY, which is not 0: bit by bit. */
+/* VALUE modulo BY, bit by bit. BY is not 0. */
 static uint32_t modulo(uint32_t value, uint8_t by)
 {
     uint32_t rest = 0;
@@ -133,7 +133,7 @@ static uint32_t modulo(uint32_t value, uint8_t by)
 
 /* ---- Bytes ----------------------------------------------------------------------------------------------------- */
 
-/* The numbers in the 2, 4 and 8 bytes at P, which need no alignment. Compilers make a single load of each branch. */
+/* The numbers in the 2, 4 and 8 bytes at P, of any alignment. Compilers make a single load of each branch. */
 static INLINE uint16_t load2(const uint8_t *p, bool big)
 {
     return (uint16_t)(big ? p[0] << 8 | p[1] : p[1] << 8 | p[0]);
@@ -159,7 +159,7 @@ static inline uint32_t load(const uint8_t *p, unsigned size, bool big)
     return size == 1 ? p[0] : size == 2 ? load2(p, big) : load4(p, big);
 }
 
-/* The same with a sign. */
+/* The same, sign-extended. */
 static inline int32_t load_signed(const uint8_t *p, unsigned size, bool big)
 {
     return size == 1 ? (int8_t)p[0] : size == 2 ? (int16_t)load2(p, big) : (int32_t)load4(p, big);
@@ -171,10 +171,10 @@ static bool fetch(sfu_read_fn read, void *ctx, uint64_t addr, uint8_t *buffer, s
     return read != NULL && read(ctx, addr, buffer, len) == 0;
 }
 
-/* A function, once find_fde or read_attributes has been successful. */
+/* A function. It is valid after find_fde or read_attributes has succeeded. */
 struct fde {
     uint64_t start; /* address */
-    uint32_t size;  /* start + size may wrap: sfu_check */
+    uint32_t size;  /* start + size may wrap */
     uint32_t rows;  /* offset of its rows, at most the end of the tables */
     uint32_t num_rows;
     uint8_t info;
@@ -183,25 +183,25 @@ struct fde {
     uint8_t repeat;  /* not 0 in a MASK function */
 };
 
-/* A row of it, once read_row has been successful. */
+/* A row of it. It is valid after read_row has succeeded. */
 struct row {
     uint32_t start; /* from the start of the function or of the repeated block */
     uint32_t words; /* offset of its data words */
-    uint32_t end;   /* offset of the row behind it: at most the end of the tables and 15 words of 8 bytes */
+    uint32_t end;   /* offset of the next row: at most 15 words of 8 bytes behind the end of the tables */
     uint8_t info;
     uint8_t count; /* of its words */
     uint8_t size;  /* of a word: 1, 2 or 4 */
 };
 
-/* A lookup: where it reads, and what it has found. */
+/* A lookup: what it reads, and what it has found. */
 struct lookup {
     const struct sfu_section *s;
-    const uint8_t *record; /* the bytes that were read last */
+    const uint8_t *record; /* what was read last */
     struct fde fde;
     struct row row;
-    uint64_t start; /* the PCs that the row holds for, once find_row has been successful */
+    uint64_t start; /* the row holds for LENGTH bytes from here on: valid after find_row has succeeded */
     uint32_t length;
-    uint8_t buffer[REMOTE ? 4 * MAX_WORDS : 1]; /* a record that a callback brought */
+    uint8_t buffer[REMOTE ? 4 * MAX_WORDS : 1]; /* for a record that the callback reads */
 };
 
 /* Prepares L for lookups in S. */
@@ -216,7 +216,7 @@ static OUT_OF_LINE int fetch_record(struct lookup *l, uint32_t at, uint32_t len)
     return fetch(l->s->read, l->s->ctx, l->s->addr + at, l->buffer, len) ? (int)SFU_OK : (int)SFU_E_SECTION;
 }
 
-/* Reads the LEN (at most 24) bytes at offset AT, of which the caller knows that they lie in the tables. */
+/* Reads the record of LEN (at most 24) bytes at offset AT. The caller knows that they lie in the section. */
 static inline int read_known(struct lookup *l, uint32_t at, uint32_t len)
 {
     if (REMOTE && l->s->bytes == NULL)
@@ -225,7 +225,7 @@ static inline int read_known(struct lookup *l, uint32_t at, uint32_t len)
     return SFU_OK;
 }
 
-/* The same for any AT. */
+/* The same for any AT: checks that the bytes lie in the tables. */
 static inline int read_record(struct lookup *l, uint32_t at, uint32_t len)
 {
     if (at > l->s->end || len > l->s->end - at)
@@ -235,7 +235,7 @@ static inline int read_record(struct lookup *l, uint32_t at, uint32_t len)
 
 /* ---- Section (2.1, 2.2) ---------------------------------------------------------------------------------------- */
 
-/* What is wrong with the preamble or the ABI in header H, if anything. */
+/* Checks the preamble (2.1) and the ABI (2.2.1) in header H. */
 static int check_preamble(const uint8_t *h, bool big)
 {
     const struct version *version;
@@ -254,14 +254,14 @@ static int check_preamble(const uint8_t *h, bool big)
     return h[3] & ~version->flags ? SFU_E_FLAGS : SFU_OK;
 }
 
-/* RULE for RA or FP where a row does not mention it: it is at the header's FIXED offset or, if that is 0, unchanged. */
+/* Sets RULE for RA or FP where a row has none: saved at the header's FIXED offset or, if that is 0, still in REG. */
 static void set_unmentioned(struct sfu_rule *rule, uint8_t fixed, uint8_t reg)
 {
     rule->offset = (int8_t)fixed;
     rule->control = fixed != 0 ? (uint32_t)RULE_DEREFERENCE : register_rule(reg);
 }
 
-/* Fills in all of S but where it is read from, if its header H is good. Offsets there count from its own end. */
+/* Fills in S from header H, but not bytes, read and ctx. Offsets in a header count from its own end. */
 static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, uint64_t addr)
 {
     bool big = h[0] == MAGIC >> 8;
@@ -335,8 +335,8 @@ int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, ui
     return REMOTE ? open_section(section, NULL, read, ctx, size, addr) : SFU_E_SECTION;
 }
 
-/* Finds the header of the next tables, of which *AT becomes the offset: linkers that do not merge leave it behind these
- * tables, at once or aligned to 8. Returns SFU_E_EMPTY if there is none. */
+/* Sets *AT to the offset of the header behind the tables of S: at once or, aligned to 8, after padding. Returns
+ * SFU_E_EMPTY if there is none. */
 static OUT_OF_LINE int find_next(const struct sfu_section *s, uint32_t *at)
 {
     struct lookup l;
@@ -379,7 +379,7 @@ int sfu_add(struct sfu_section **list, struct sfu_section *section)
     return SFU_OK;
 }
 
-/* The list ends: it is the caller's own, and no section is in it twice. */
+/* The loop ends: the list is the caller's own, and has no section twice. */
 int sfu_remove(struct sfu_section **list, struct sfu_section *section)
 {
     while (*list != NULL && *list != section)
@@ -399,7 +399,7 @@ static bool in_text(const struct sfu_section *s, uint64_t pc)
 
 /* ---- Function: FDE (2.3; V1 and V2 keep the attributes in the entry) ------------------------------------------- */
 
-/* Where entry INDEX is. INDEX is less than num_fdes, here and below, so that it lies in the tables. */
+/* The offset of FDE INDEX. Here and below INDEX is less than num_fdes: sfu_open has checked that those fit. */
 static uint32_t fde_at(const struct sfu_section *s, uint32_t index)
 {
     return s->fdes + index * s->fde_size;
@@ -410,7 +410,7 @@ static inline int read_fde(struct lookup *l, uint32_t index)
     return read_known(l, fde_at(l->s, index), l->s->fde_size);
 }
 
-/* The address at which function INDEX, whose entry is at P, starts. Addresses wrap. */
+/* The address of function INDEX, whose FDE is at P. The sum wraps. */
 static inline uint64_t fde_start(const struct sfu_section *s, uint32_t index, const uint8_t *p)
 {
     uint64_t start = is_v3(s) ? load8(p, is_big(s)) : (uint64_t)(int32_t)load4(p, is_big(s));
@@ -420,13 +420,13 @@ static inline uint64_t fde_start(const struct sfu_section *s, uint32_t index, co
     return s->addr + start;
 }
 
-/* The rest of the entry at P: size, offset of the rows and, up to V2, the attributes. */
+/* The rest of the FDE at P: size, offset of the rows and, up to V2, the attributes. */
 static const uint8_t *fde_rest(const struct sfu_section *s, const uint8_t *p)
 {
     return p + (is_v3(s) ? 8 : 4);
 }
 
-/* Reads start and size of function INDEX, which are all that is valid then. */
+/* Reads start and size of function INDEX, and nothing else. */
 static int read_range(struct lookup *l, uint32_t index)
 {
     int code = read_fde(l, index);
@@ -438,8 +438,8 @@ static int read_range(struct lookup *l, uint32_t index)
     return SFU_OK;
 }
 
-/* Reads the attributes from the rest of entry INDEX and, in V3, from in front of the rows. A row takes an address and
- * an info byte at least, so that the section bounds num_rows. */
+/* Reads the attributes of function INDEX: from its FDE or, in V3, from in front of its rows. A row takes at least its
+ * address and an info byte, so the room up to the end of the tables bounds num_rows. */
 static int read_attributes(struct lookup *l, uint32_t index)
 {
     const struct sfu_section *s = l->s;
@@ -480,7 +480,7 @@ static int read_attributes(struct lookup *l, uint32_t index)
     return SFU_OK;
 }
 
-/* Halves a sorted table until *COUNT is the number of functions that start at or below PC. */
+/* Sets *COUNT to the number of functions that start at or below PC, in a sorted table. */
 static int search(struct lookup *l, uint64_t pc, uint32_t *count)
 {
     uint32_t low = 0, high = l->s->num_fdes;
@@ -500,8 +500,8 @@ static int search(struct lookup *l, uint64_t pc, uint32_t *count)
     return SFU_OK;
 }
 
-/* Finds the function that contains PC. In a sorted table it is the last one that starts at or below PC and is not
- * empty: empty functions may share a start with it, on either side. In another table every function is tried. */
+/* Finds the function that contains PC. In a sorted table the FDEs below INDEX start at or below PC: the last non-empty
+ * one is the candidate. Empty ones may share its start, on either side. In any other table each is a candidate. */
 static int find_fde(struct lookup *l, uint64_t pc)
 {
     bool sorted = l->s->flags & FLAG_SORTED;
@@ -549,7 +549,7 @@ int sfu_find_text(struct sfu_section *section)
 
 /* ---- Row: FRE (2.4) -------------------------------------------------------------------------------------------- */
 
-/* Reads where the row at AT starts: *START. The rest of it becomes the lookup's row if that is at or below OFFSET. */
+/* Reads the row at AT and sets *START. Only a row that starts at or below OFFSET becomes the lookup's row. */
 static inline int read_row(struct lookup *l, uint32_t at, uint32_t offset, uint32_t *start)
 {
     unsigned size = l->fde.address;
@@ -571,8 +571,8 @@ static inline int read_row(struct lookup *l, uint32_t at, uint32_t offset, uint3
     return l->row.size > 4 ? (int)SFU_E_ROW : (int)SFU_OK;
 }
 
-/* Finds the last row that starts at or below OFFSET. *END, which is above OFFSET before, becomes the start of the next
- * row if that comes first. Passes num_rows at the most. */
+/* Finds the last row that starts at or below OFFSET. If the next row starts below *END, *END becomes its start. *END
+ * must be above OFFSET. Returns SFU_E_NO_ROW if the first row starts above OFFSET. */
 static int scan_rows(struct lookup *l, uint32_t offset, uint32_t *end)
 {
     uint32_t i, start, at = l->fde.rows, last = 0;
@@ -595,8 +595,8 @@ static int scan_rows(struct lookup *l, uint32_t offset, uint32_t *end)
     return SFU_OK;
 }
 
-/* Finds the row for PC, which lies in the function, and the PCs that it holds for. A function without rows counts as
- * one row. In a MASK function rows count from the start of the block that repeats. */
+/* Finds the row for PC, which lies in the function, and the range that the row holds for. A function without rows
+ * counts as one row. In a MASK function rows count from the start of the block that repeats. */
 static int find_row(struct lookup *l, uint64_t pc)
 {
     uint32_t offset = (uint32_t)(pc - l->fde.start), block = 0, end = l->fde.size;
@@ -615,14 +615,14 @@ static int find_row(struct lookup *l, uint64_t pc)
 
 /* ---- Rules (3) ------------------------------------------------------------------------------------------------- */
 
-/* Word INDEX of the row, whose words are the record, with its sign. */
+/* Word INDEX of the row, sign-extended. The record is the row's words. */
 static int32_t word(const struct lookup *l, unsigned index)
 {
     return load_signed(l->record + index * l->row.size, l->row.size, is_big(l->s));
 }
 
-/* The CFA is CONTROL's register and what WORD of a row says (3.1.3). Returns false, RULE being unchanged, if that is
- * too much for an offset. */
+/* Sets RULE to CONTROL and the offset that WORD of a row stands for (3.1.3). Returns false, and leaves RULE alone, if
+ * that does not fit. */
 static bool set_cfa(const struct abi *abi, struct sfu_rule *rule, uint32_t control, int32_t word)
 {
     int64_t offset = (abi->traits & CFA_IN_WORDS ? (int64_t)8 * word : word) + abi->sp_below_cfa;
@@ -634,8 +634,8 @@ static bool set_cfa(const struct abi *abi, struct sfu_rule *rule, uint32_t contr
     return true;
 }
 
-/* Where WORD of a default row says that RA or FP is: in the stack or, on an ABI that has that, in a register. An RA of
- * 0 is in its own one; an odd word of V2 has the number above bit 0. */
+/* Sets RULE to what WORD of a default row says of RA or FP: saved at CFA + WORD. With SAVES_IN_REGISTERS an RA whose
+ * word is 0 is in its own register, and an odd word of V2 is a register: its number is above bit 0. */
 static void set_saved(const struct sfu_section *s, struct sfu_rule *rule, int32_t word, bool is_ra)
 {
     const struct abi *abi = abi_of(s->abi);
@@ -649,7 +649,7 @@ static void set_saved(const struct sfu_section *s, struct sfu_rule *rule, int32_
     }
 }
 
-/* The rules of a default row (3.1): the CFA's, the RA's if the ABI tracks it, FP's. */
+/* Reads the rules of a default row (3.1). Words: the CFA's; on an ABI with LINK the RA's; FP's. */
 static bool default_rules(const struct lookup *l, struct sfu_row *row)
 {
     const struct abi *abi = abi_of(l->s->abi);
@@ -667,11 +667,11 @@ static bool default_rules(const struct lookup *l, struct sfu_row *row)
     return true;
 }
 
-/* Which rule, in the order in which rows have them. */
+/* The rules, in the order of a row's words. */
 enum { CFA, RA, FP, RULES };
 
-/* The rules of a flexible row (3.2): for each a control word, which has no sign, and an offset; or, if the control word
- * is 0, that alone. */
+/* Reads the rules of a flexible row (3.2). A rule is an unsigned control word and a signed offset. A control word of 0
+ * stands alone: the row has no such rule. */
 static bool flexible_rules(const struct lookup *l, struct sfu_row *row)
 {
     uint32_t mask = UINT32_MAX >> (32 - 8 * l->row.size);
@@ -701,7 +701,7 @@ static bool flexible_rules(const struct lookup *l, struct sfu_row *row)
     return true;
 }
 
-/* *ROW gets the rules that are in no row. */
+/* Sets *ROW to KIND, with the rules that hold where a row has none. */
 static void no_rules(const struct sfu_section *s, struct sfu_row *row, enum sfu_row_kind kind)
 {
     row->kind = (uint8_t)kind;
@@ -711,7 +711,8 @@ static void no_rules(const struct sfu_section *s, struct sfu_row *row, enum sfu_
     row->fp = s->fp;
 }
 
-/* Finds out what the row says or, where the function has none, what its lack means: kind and rules of *ROW. */
+/* Sets kind and rules of *ROW by the lookup's row. Decides what a missing row means: with the signal bit, ask the trap
+ * hook; in V3, of the default type, the outermost frame; else SFU_E_NO_ROW. */
 static int read_rules(struct lookup *l, struct sfu_row *row)
 {
     const struct sfu_section *s = l->s;
@@ -766,7 +767,7 @@ int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row
 
 /* ---- Frame ----------------------------------------------------------------------------------------------------- */
 
-/* Register REG of FRAME: SP and FP always, all others only where no call can have changed them. */
+/* Sets *VALUE to register REG of FRAME, for rule WHICH. A call may have changed all but SP and FP. */
 static int frame_register(const struct sfu_target *t, const struct abi *abi, const struct sfu_frame *frame,
                           unsigned which, uint32_t reg, uint64_t *value)
 {
@@ -783,7 +784,7 @@ static int frame_register(const struct sfu_target *t, const struct abi *abi, con
     return SFU_OK;
 }
 
-/* The word of the stack at ADDR. */
+/* Reads the word of the stack at ADDR: from the window or by the callback. */
 static bool read_word(const struct sfu_target *t, uint64_t addr, bool big, uint64_t *value)
 {
     uint8_t word[8];
@@ -797,7 +798,7 @@ static bool read_word(const struct sfu_target *t, uint64_t addr, bool big, uint6
     return true;
 }
 
-/* Whether what FRAME's function has left at ADDR may be overwritten: an interrupt takes what lies below SP. */
+/* Whether a trap may have overwritten ADDR of an interrupted FRAME's stack: it lies below SP and its red zone. */
 static bool is_dead(const struct sfu_target *t, const struct sfu_frame *frame, uint64_t addr)
 {
     return frame->regs.pc_kind == SFU_PC_EXACT && addr < frame->regs.sp && frame->regs.sp - addr > t->red_zone;
@@ -810,8 +811,8 @@ struct caller {
     bool replaced;          /* the RA is not the one that was there */
 };
 
-/* What the rule of ROW for WHICH (CFA, RA, FP) gives: values[WHICH] of CALLER, from values[CFA], which is the first. A
- * slot of FP that is dead is not read: FP still has the value. */
+/* Applies the rule of ROW for WHICH (CFA, RA or FP) and sets values[WHICH] of CALLER. RA and FP need values[CFA]. A
+ * dead slot of FP is not read: FP has the value again. */
 static int apply_rule(const struct sfu_target *t, const struct sfu_row *row, const struct sfu_frame *frame,
                       unsigned which, struct caller *caller)
 {
@@ -840,7 +841,7 @@ static int apply_rule(const struct sfu_target *t, const struct sfu_row *row, con
     return read_word(t, sum, abi->traits & BIG, &caller->values[which]) ? (int)SFU_OK : (int)SFU_E_STACK;
 }
 
-/* RA without its PAC: those bits are all as bit 55 is. */
+/* RA without its PAC: its bits become what bit 55 is. */
 static uint64_t strip(const struct sfu_target *t, uint64_t ra)
 {
     uint64_t bit55 = (uint64_t)1 << 55;
@@ -871,14 +872,13 @@ static int find_caller(const struct sfu_target *t, const struct sfu_row *row, co
     return SFU_OK;
 }
 
-/* Whether the callback, which there is, tells the stacks of two SPs apart. */
+/* Whether two SPs lie on different stacks. The target has a stack callback. */
 static bool are_apart(const struct sfu_target *t, uint64_t a, uint64_t b)
 {
     return t->stack(t->ctx, a) != t->stack(t->ctx, b);
 }
 
-/* Whether WALK may go on at SP of another stack: not at or below where it has left that stack before. The limit of the
- * switches bounds this. */
+/* Whether WALK may go on at SP of another stack: not at or below a place where it left that stack. */
 static bool may_enter(const struct sfu_walk *walk, uint64_t sp)
 {
     unsigned i;
@@ -889,7 +889,7 @@ static bool may_enter(const struct sfu_walk *walk, uint64_t sp)
     return true;
 }
 
-/* Counts that WALK goes on at SP of another stack. */
+/* Counts the switch of WALK to SP of another stack. */
 static OUT_OF_LINE int switch_stack(struct sfu_walk *walk, uint64_t sp)
 {
     const struct sfu_target *t = walk->target;
@@ -905,9 +905,9 @@ static OUT_OF_LINE int switch_stack(struct sfu_walk *walk, uint64_t sp)
     return SFU_OK;
 }
 
-/* Whether SP may be the same in the next frame of WALK. A leaf has no frame of its own. An exception entry has none,
- * either, when it has put all registers back: TRAP. It has not interrupted another one like itself. Without the callback
- * a trap at the same SP has changed the stack. */
+/* Whether the caller of WALK's frame may have the same SP. A leaf function's may, if it has no frame of its own. A trap
+ * frame's may (TRAP), if the exception entry has put all registers back; but not twice in a row. Without the stack
+ * callback it may not: the trap is taken for a stack switch. */
 static bool may_stay(const struct sfu_walk *walk, bool trap)
 {
     if (walk->frame.regs.pc_kind != SFU_PC_EXACT)
@@ -915,9 +915,9 @@ static bool may_stay(const struct sfu_walk *walk, bool trap)
     return !trap || (walk->target->stack != NULL && !walk->stayed);
 }
 
-/* Makes the frame of WALK its caller's, whose SP this is, in all but pc, fp, ra and has_ra, if that is progress. On
- * each stack SP grows, where it may not stay. Other stacks are known by the callback or, without one, by a trap that
- * leads down. Both are counted, as are all frames: every walk ends. */
+/* Moves the frame of WALK to its caller at SP; pc, fp, ra and has_ra are left to do. TRAP: the frame is a trap frame.
+ * Fails without progress: on each stack SP must grow, or may stay. Another stack is known by the callback or, without
+ * one, by a trap that leads down. Frames and switches are counted, so every walk ends. */
 static int advance(struct sfu_walk *walk, uint64_t sp, bool trap)
 {
     const struct sfu_target *t = walk->target;
@@ -957,7 +957,7 @@ static bool is_code(const struct sfu_target *t, uint64_t pc)
     return s != NULL;
 }
 
-/* Moves WALK to its caller by ROW, which has rules. TO_CODE: if that is in the text of a section. */
+/* Moves WALK to its caller by ROW, which has rules. TO_CODE: only if the caller is in the text of a section. */
 static int move(struct sfu_walk *walk, const struct sfu_row *row, bool to_code)
 {
     struct sfu_frame *frame = &walk->frame;
@@ -992,7 +992,6 @@ uint64_t sfu_lookup_pc(const struct sfu_registers *regs)
     return regs->pc - regs->pc_kind;
 }
 
-/* The list is the caller's, and ends. */
 static inline int find_frame(const struct sfu_target *target, const struct sfu_frame *frame, struct sfu_row *row)
 {
     const struct sfu_section *s = target->sections;
@@ -1018,7 +1017,7 @@ int sfu_find_frame(const struct sfu_target *target, const struct sfu_frame *fram
     return find_frame(target, frame, row);
 }
 
-/* *TO = *FROM, which might become a call of memcpy. */
+/* An assignment might become a call of memcpy. */
 static OUT_OF_LINE void copy_registers(struct sfu_registers *to, const struct sfu_registers *from)
 {
     to->pc = from->pc;
@@ -1044,14 +1043,14 @@ void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, cons
     frame->reliable = true;
 }
 
-/* The frame of WALK has been guessed. */
+/* Marks the frame of WALK as guessed. */
 static void mark(struct sfu_walk *walk, enum sfu_guess guess)
 {
     walk->frame.guessed = (uint8_t)guess;
     walk->frame.reliable = false;
 }
 
-/* Asks the trap hook about the frame of WALK, for which there is no rule because of CODE. */
+/* Asks the trap hook about the frame of WALK. CODE: why there is no rule. Moves WALK if the hook knows the frame. */
 static OUT_OF_LINE int ask_hook(struct sfu_walk *walk, int code)
 {
     const struct sfu_target *t = walk->target;
@@ -1077,8 +1076,7 @@ static OUT_OF_LINE int ask_hook(struct sfu_walk *walk, int code)
     return SFU_OK;
 }
 
-/* The row, for the ABI with the number ID, of a function whose FP points at a frame record: the caller's FP, then the
- * RA. */
+/* Sets *ROW for ABI number ID and a function whose FP points at a frame record: the caller's FP, then the RA. */
 static void set_record(struct sfu_row *row, uint8_t id)
 {
     const struct abi *abi = abi_of(id);
@@ -1093,7 +1091,7 @@ static void set_record(struct sfu_row *row, uint8_t id)
     row->fp.offset = -16;
 }
 
-/* The row, for the ABI with the number ID, of what has just been called, as a call leaves it. */
+/* Sets *ROW for ABI number ID and the first instruction of a function: as a call leaves the registers. */
 static void set_call(struct sfu_row *row, uint8_t id)
 {
     const struct abi *abi = abi_of(id);
@@ -1114,9 +1112,9 @@ static void set_call(struct sfu_row *row, uint8_t id)
     row->fp.offset = 0;
 }
 
-/* Guesses how the frame of WALK was called, which no table describes because of CODE, SFU_E_NOT_CODE or SFU_E_NO_FDE:
- * through a wild pointer, if its PC is exact and is not code; or with a frame record, if the target wants that. If that
- * fails, the step still returns CODE. */
+/* Guesses the caller of WALK's frame, which no table describes. CODE is SFU_E_NOT_CODE or SFU_E_NO_FDE. If the PC is
+ * exact and not code, a call through a wild pointer is tried; then a frame record, if the target wants that. On failure
+ * the step still reports CODE. */
 static OUT_OF_LINE int guess(struct sfu_walk *walk, int code)
 {
     const struct sfu_target *t = walk->target;
@@ -1165,8 +1163,8 @@ int sfu_walk_step(struct sfu_walk *walk)
 
 /* ---- Check ----------------------------------------------------------------------------------------------------- */
 
-/* Checks every row of the lookup's function. The last may start at the end of the function: gcc's may. *INDEX becomes
- * that of the row where it fails. Each is looked at once. */
+/* Checks each row of the lookup's function once. The last may start at the end of the function, as gcc's may. On
+ * failure *INDEX becomes the row's. */
 static OUT_OF_LINE int check_rows(struct lookup *l, uint32_t *index)
 {
     uint32_t i, start, at = l->fde.rows, last = 0;
@@ -1191,7 +1189,7 @@ static OUT_OF_LINE int check_rows(struct lookup *l, uint32_t *index)
     return SFU_OK;
 }
 
-/* Checks function INDEX, which may have LEFT rows at most. *ROW becomes the index of the row where it fails. */
+/* Checks function INDEX, which may have at most LEFT rows. If a row fails, *ROW becomes its index. */
 static int check_fde(struct lookup *l, uint32_t index, uint32_t left, uint32_t *row)
 {
     int code = read_range(l, index);
@@ -1216,16 +1214,15 @@ static int check_end(const struct sfu_section *s)
     return code == SFU_OK ? (int)SFU_E_CONCATENATED : code == SFU_E_EMPTY ? (int)SFU_OK : code;
 }
 
-/* The functions in turn. No more rows are looked at than the header says, or than there is room for: a row takes two
- * bytes at least. */
+/* Looks at no more rows than the header says, and at no more than there is room for: a row takes at least two bytes. */
 int sfu_check(const struct sfu_section *section, struct sfu_place *place)
 {
     struct lookup l;
     uint32_t room = (section->end - section->rows) / 2;
     uint32_t left = section->num_rows < room ? section->num_rows : room;
     uint32_t index, row = 0;
-    uint64_t start = 0, end = 0; /* of the last function, of the last one that is not empty */
-    int code = SFU_E_EMPTY;      /* unless there is a function */
+    uint64_t start = 0, end = 0; /* start of the function before; end of the last one that is not empty */
+    int code = SFU_E_EMPTY;
 
     begin(&l, section);
     for (index = 0; index < section->num_fdes; index++) {
@@ -1254,7 +1251,7 @@ int sfu_check(const struct sfu_section *section, struct sfu_place *place)
 
 /* ---- Sort ------------------------------------------------------------------------------------------------------ */
 
-/* Whether FDE A belongs behind FDE B: by start, empty functions first. The section is mapped. */
+/* Whether FDE A belongs behind FDE B: by start; of equal starts, by size. The section is mapped: reads succeed. */
 static bool behind(const struct sfu_section *s, uint32_t a, uint32_t b)
 {
     struct lookup first, second;
@@ -1280,7 +1277,7 @@ static void swap(const struct sfu_section *s, uint8_t *fdes, uint32_t a, uint32_
     }
 }
 
-/* Lets FDE ROOT sink in the heap of the first COUNT, at most log2(COUNT) times. */
+/* Lets FDE ROOT sink in the heap of the first COUNT FDEs, by at most log2(COUNT) swaps. */
 static void sink(const struct sfu_section *s, uint8_t *fdes, uint32_t root, uint32_t count)
 {
     while (root < count / 2) {
@@ -1295,7 +1292,7 @@ static void sink(const struct sfu_section *s, uint8_t *fdes, uint32_t root, uint
     }
 }
 
-/* Writes every FDE's start relative to the section or, if FDES is NULL, finds out whether they fit. */
+/* Writes every FDE's start relative to the section. If FDES is NULL, only finds out whether they all fit. */
 static bool rebase(const struct sfu_section *s, uint8_t *fdes)
 {
     unsigned size = is_v3(s) ? 8 : 4, k;
@@ -1347,7 +1344,7 @@ const char *sfu_string(int code)
     return "";
 }
 #else
-/* From SFU_END down, and one for every other code. */
+/* One for each code from SFU_END down, then one for all other codes. */
 /* clang-format off */
 static const char messages[] =
     "end of the stack: the outermost frame\0" "no error\0" "no .sframe section, or an empty one\0"
