@@ -3,8 +3,8 @@
 # Copyright (c) 2026 The sfu authors
 """dist.py OUT: makes what people copy, of the files here and nothing else, so that every run gives the same bytes:
 
-sfu.h, sfu.c         the core, the register capture of the three CPUs (arch/), the panic printer and its parts (port/print/,
-                     but the raw dump, which needs no tables) and names of functions (port/symbols/)
+sfu.h, sfu.c         the core, the register capture of the three CPUs (arch/), the panic printer and its parts
+                     (port/print/) without the raw dump, which needs no tables, and names of functions (port/symbols/)
 sfu_asm.h            the macros for assembly files, of the three CPUs
 sfu-VERSION.tar.gz   everything
 """

@@ -9,7 +9,8 @@ CHECK_s390x += fast-s390x
 CHECK_aarch64_be += fast-aarch64_be
 
 FAST_TEST := $(addprefix port/fast/test/,table.c fast_test.c) test/unit/build.c
-FAST_DEPS := $(FAST_TEST) $(wildcard port/fast/test/*.h) port/fast/sfu_fast.c port/fast/sfu_fast.h test/unit/build.h sfu.c sfu.h
+FAST_DEPS := $(FAST_TEST) $(wildcard port/fast/test/*.h) port/fast/sfu_fast.c port/fast/sfu_fast.h test/unit/build.h \
+    sfu.c sfu.h
 FAST_CFLAGS := -std=gnu99 -g $(WARN) -Werror -I. -Iport/fast -Itest/unit -Wl,--wrap=sfu_walk_step
 
 build/fast/test: $(FAST_DEPS)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""bench.py TOOLS IMAGE...: processor time and memory that the programs in TOOLS take for each IMAGE, a file for a machine
-of little-endian order; the best of three. sfu-lint is given a copy of it for which sfu-gen has made tables, sfu-trace a log
+"""bench.py TOOLS IMAGE...: processor time and memory of the programs in TOOLS for each IMAGE, the best of three.
+
+An image is for a little-endian machine. sfu-lint reads a copy for which sfu-gen has made tables. sfu-trace reads a log
 with a trace of 100 frames all over its code."""
 import os
 import struct
@@ -12,7 +13,7 @@ import tempfile
 
 
 def measure(command, good):
-    """Runs COMMAND, which must end with a status of GOOD. Returns its processor time in seconds and its memory in KB."""
+    """Runs COMMAND, which must end with a status of GOOD. Returns its processor seconds and its memory in KB."""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as child:
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)

@@ -753,7 +753,8 @@ static void read_cfa(struct machine *m, const struct rule *rule, struct sfu_rule
     set_rule(m, result, &value);
 }
 
-/* SFrame says that SP is the CFA (s390x: CFA - 160). Where s390x has saved it, in a slot or a register, that is believed. */
+/* SFrame says that SP is the CFA (s390x: CFA - 160). Where s390x has saved it, in a slot or a register, that is
+ * believed. */
 static void check_sp(struct machine *m, const struct rule *rule, const struct sfu_rule *cfa)
 {
     uint32_t below = m->registers->sp_below_cfa;
@@ -1172,8 +1173,8 @@ static bool has_symbol(const struct cfi *cfi, const struct cfi_span *span)
     return symbol != NULL && symbol->addr == span->start && symbol->size == span->end - span->start;
 }
 
-/* Puts NEXT behind LAST, which it overlaps. What two entries say of the same code is no use, unless they are the same or
- * one of them has a symbol. */
+/* Puts NEXT behind LAST, which it overlaps. What two entries say of the same code is no use, unless they are the same
+ * or one of them has a symbol. */
 static void settle(const struct cfi *cfi, struct cfi_spans *spans, struct cfi_span *next)
 {
     struct cfi_span *last = &spans->list[spans->num - 1];

@@ -51,8 +51,8 @@ struct cfi {
 /* Where CFI is read from. */
 enum { CFI_EH = 1, CFI_DEBUG = 2 };
 
-/* Reads the entries of the sections that SOURCES names, as far as the image has them. It fails if the entries of a section
- * are broken; what is wrong with the instructions of one entry is a row's matter. */
+/* Reads the entries of the sections that SOURCES names, as far as the image has them. It fails if the entries of a
+ * section are broken; what is wrong with the instructions of one entry is a row's matter. */
 bool cfi_read(struct cfi *cfi, struct image *image, unsigned sources);
 void cfi_free(struct cfi *cfi);
 
@@ -65,7 +65,8 @@ uint64_t cfi_ra_register(const struct cfi_fde *fde);
 typedef void (*cfi_row_fn)(void *ctx, const struct cfi_row *row);
 void cfi_rows(const struct cfi *cfi, const struct cfi_fde *fde, cfi_row_fn row, void *ctx);
 
-/* Code that CFI describes: a part of what an entry covers or, where entries contradict each other, why there is none. */
+/* Code that CFI describes: a part of what an entry covers or, where entries contradict each other, why there is
+ * none. */
 struct cfi_span {
     uint64_t start, end;
     const struct cfi_fde *fde; /* or NULL */

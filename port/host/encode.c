@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Numbers in comments are sections of "The SFrame format", version 3. Each row takes the smallest words, each function the
- * smallest addresses that its rows need, and default rows where they suffice.
+ * Numbers in comments are sections of "The SFrame format", version 3. Each row takes the smallest words, each function
+ * the smallest addresses that its rows need, and default rows where they suffice.
  */
 #include "encode.h"
 
@@ -203,8 +203,8 @@ static void count_rows(const struct encoder *e, size_t i, bool first, uint64_t *
     }
 }
 
-/* The cost of functions I - COUNT + 1 to I under one FDE, for each COUNT up to the limit: adds one at the front after the
- * other. *BEST is the cheapest way for all up to I, given those for all before. */
+/* The cost of functions I - COUNT + 1 to I under one FDE, for each COUNT up to the limit: adds one at the front after
+ * the other. *BEST is the cheapest way for all up to I, given those for all before. */
 static void choose_group(const struct encoder *e, size_t i, uint64_t *best, uint32_t *count)
 {
     const struct function *f = e->tables->functions;
@@ -360,7 +360,8 @@ static uint64_t hash(const uint8_t *p, size_t size)
     return value;
 }
 
-/* Where rows that are the same as those of group INDEX, the last ones, are written; they are removed if there are some. */
+/* Where rows that are the same as those of group INDEX, the last ones, are written; they are removed if there are
+ * some. */
 static void share(struct encoder *e, size_t index)
 {
     uint32_t at = e->offsets[index];

@@ -18,8 +18,8 @@ struct bytes {
     bool shared; /* false if sharing was asked for, but sfu_check would not accept so much of it */
 };
 
-/* Encodes TABLES for a section at ADDR. Its size does not depend on ADDR. Returns false if it would be 2 GiB or more, or if
- * there is no function. */
+/* Encodes TABLES for a section at ADDR. Its size does not depend on ADDR. Returns false if it would be 2 GiB or more,
+ * or if there is no function. */
 bool encode(const struct tables *tables, const struct encoding *encoding, uint64_t addr, struct bytes *bytes);
 
 #endif

@@ -292,7 +292,8 @@ const uint8_t *image_instructions(struct image *image, uint64_t addr, uint64_t s
     return s->bytes + (addr - s->addr);
 }
 
-/* Whether the SIZE bytes at P are nops, traps and zeros. Of x86_64's nops, which have many forms, the bytes are known. */
+/* Whether the SIZE bytes at P are nops, traps and zeros. Of x86_64's nops, which have many forms, the bytes are
+ * known. */
 static bool are_nops(uint8_t abi, const uint8_t *p, size_t size)
 {
     const char *bytes = abi == SFU_AMD64 ? "\x90\xcc\x66\x2e\x0f\x1f\x40\x44\x80\x84" : "\x07";

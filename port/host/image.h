@@ -101,8 +101,8 @@ void store_number(uint8_t *p, unsigned size, bool big, uint64_t value);
 /* Room for one more behind COUNT things of SIZE bytes at P. Ends the program if there is no memory. */
 void *grow(void *p, size_t count, size_t size);
 
-/* How many of the COUNT elements of SIZE bytes at LIST have a number of at most ADDR in the uint64_t at OFFSET. They are
- * sorted by it. */
+/* How many of the COUNT elements of SIZE bytes at LIST have a number of at most ADDR in the uint64_t at OFFSET. They
+ * are sorted by it. */
 size_t count_up_to(const void *list, size_t count, size_t size, size_t offset, uint64_t addr);
 
 /* Room for COUNT things of SIZE bytes, zeroed. Ends the program if there is no memory. */

@@ -62,8 +62,8 @@ static bool open_all(struct kept *kept, struct image *image, struct section *sec
 
 /* ---- Functions ------------------------------------------------------------------------------------------------- */
 
-/* Finds the row for PC. One of an entry that begins where CFI is does not count: it is made of that, and of padding behind
- * it. */
+/* Finds the row for PC. One of an entry that begins where CFI is does not count: it is made of that, and of padding
+ * behind it. */
 static bool find(const struct kept *kept, const struct cfi_spans *spans, uint64_t pc, struct sfu_row *row,
                  const struct sfu_section **section)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Tables that an image has for code without CFI: those of exception entries, which are written by hand (arch/sfu_asm.h), and
- * those of objects whose CFI has been left out. sfu-gen takes them over.
+ * Tables that an image has for code without CFI: those of exception entries, which are written by hand
+ * (arch/sfu_asm.h), and those of objects whose CFI has been left out. sfu-gen takes them over.
  */
 #ifndef SFU_HOST_KEPT_H
 #define SFU_HOST_KEPT_H

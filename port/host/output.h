@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Where a section goes that sfu-gen has made. A file is written under another name and then renamed: it is there whole, or
- * not at all. "-" is the standard output.
+ * Where a section goes that sfu-gen has made. A file is written under another name and then renamed: it is there whole,
+ * or not at all. "-" is the standard output.
  */
 #ifndef SFU_HOST_OUTPUT_H
 #define SFU_HOST_OUTPUT_H
 
 #include "encode.h"
 
-/* Writes BYTES over the image's SECTION, which has room, with zeros behind them, and gives it the type of such a section.
- * Closes the image. */
+/* Writes BYTES over the image's SECTION, which has room, with zeros behind them, and gives it the type of such a
+ * section. Closes the image. */
 bool output_in_place(struct image *image, const struct section *section, const struct bytes *bytes);
 
 /* Writes BYTES as they are. */
@@ -19,8 +19,8 @@ bool output_raw(struct image *image, const char *file, const struct bytes *bytes
 /* Writes BYTES as text for an assembler, in a section named IMAGE_TABLES. */
 bool output_asm(struct image *image, const char *file, const struct bytes *bytes);
 
-/* Writes BYTES as an ELF file: OBJECT: a relocatable one with the section IMAGE_TABLES; else one with .sframe at address
- * 0 and the image's build ID. */
+/* Writes BYTES as an ELF file: OBJECT: a relocatable one with the section IMAGE_TABLES; else one with .sframe at
+ * address 0 and the image's build ID. */
 bool output_elf(struct image *image, const char *file, const struct bytes *bytes, bool object);
 
 /* Where in a copy of IMAGE a segment for the section can be added. */

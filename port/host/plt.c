@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * PLTs for which the linker has written no CFI: lld's, and those of GNU ld for aarch64 and s390x. Their instructions are
- * few: what pushes is counted, what does not is known, and anything else is refused.
+ * PLTs for which the linker has written no CFI: lld's, and those of GNU ld for aarch64 and s390x. Their instructions
+ * are few: what pushes is counted, what does not is known, and anything else is refused.
  */
 #include "tables.h"
 
@@ -65,8 +65,8 @@ static const struct x86 *decode_x86(const uint8_t *p, uint64_t left)
     return NULL;
 }
 
-/* Entries are blocks of 16 bytes (in .plt.got 8); the first one may be what the others jump to, with one more word on the
- * stack. Gives the rows if ROW is not NULL. */
+/* Entries are blocks of 16 bytes (in .plt.got 8); the first one may be what the others jump to, with one more word on
+ * the stack. Gives the rows if ROW is not NULL. */
 static bool x86_rows(const struct image *image, const struct section *plt, cfi_row_fn give, void *ctx)
 {
     uint64_t offset = 0, block = strcmp(plt->name, ".plt.got") == 0 ? 8 : 16;

@@ -9,8 +9,8 @@ TOOLS_GEN := $(addprefix port/host/,sfu_gen.c tables.c kept.c plt.c encode.c out
 TOOLS_LINT_PARTS := $(addprefix port/host/,lint.c lint_place.c lint_rows.c lint_worth.c lint_objects.c)
 TOOLS_LINT := port/host/sfu_lint.c $(TOOLS_LINT_PARTS) $(addprefix port/host/,plt.c kept.c report.c) $(TOOLS_LIBRARY)
 TOOLS_TRACE_PARSERS := $(addprefix port/host/,trace_log.c trace_notes.c trace_abi.c image.c)
-TOOLS_TRACE := $(addprefix port/host/,sfu_trace.c trace_image.c trace_symbols.c trace_signal.c trace_walk.c trace_filter.c \
-    trace_core.c trace_gdb.c cfi.c tables.c kept.c plt.c encode.c report.c) $(TOOLS_TRACE_PARSERS) sfu.c
+TOOLS_TRACE := $(addprefix port/host/,sfu_trace.c trace_image.c trace_symbols.c trace_signal.c trace_walk.c \
+    trace_filter.c trace_core.c trace_gdb.c cfi.c tables.c kept.c plt.c encode.c report.c) $(TOOLS_TRACE_PARSERS) sfu.c
 TOOLS_HEADERS := $(wildcard port/host/*.h) sfu.h
 
 PREFIX ?= /usr/local

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A lookup reads a function's rows one after the other. No function of a compiler has as many as these; the format itself
- * allows 65,535. */
+/* A lookup reads a function's rows one after the other. No function of a compiler has as many as these; the format
+ * itself allows 65,535. */
 enum { MAX_ROWS = 4096 };
 
 /* The function that rows are being added to, if any: the last one. */

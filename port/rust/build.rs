@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The sfu authors
 //! Compiles the C files into the crate. Looked at, for the target in lower case with underscores and then without it:
 //!
-//!     CC_x86_64_unknown_linux_gnu, CC    the compiler, by default cc, or for another CPU aarch64-linux-gnu-gcc and so on
+//!     CC_x86_64_unknown_linux_gnu, CC    the compiler; by default cc, for another CPU aarch64-linux-gnu-gcc ...
 //!     CFLAGS_..., CFLAGS                 more flags, separated by blanks; -DSFU_ABI=SFU_AMD64 and so on
 //!     AR_..., AR                         by default ar
 //!

@@ -14,3 +14,9 @@ STATIC_HOSTED = $(sort $(TOOLS_GEN) $(TOOLS_LINT) $(TOOLS_TRACE))
 static-tools: build/tools/sfu-gen.txt.h build/tools/sfu-lint.txt.h build/tools/sfu-trace.txt.h
 	@test/toolchain/install.sh lint tools
 	@test/run.sh static-tools test/static/static.sh -- $(filter-out sfu.c,$(STATIC_HOSTED))
+
+.PHONY: format
+## format: lays out every C file as .clang-format says; suite-static checks it
+format:
+	@test/toolchain/install.sh lint
+	@test/static/layout.sh format

@@ -56,4 +56,6 @@ for file; do
 done
 # shellcheck disable=SC2046  # words
 try shellcheck shellcheck -x .ci/run $(find fuzz port test -name '*.sh')
+try 'clang-format' test/static/layout.sh check
+try 'lines of at most 120 columns' test/static/layout.sh columns
 exit $failed

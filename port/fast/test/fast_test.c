@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * fast_test [ROUNDS]: traces of random stacks by random tables, each by the core alone and by the fast walker: without a
- * cache, with one of every size, with an index, after sections came and went. PCs and code must be the same.
+ * fast_test [ROUNDS]: traces of random stacks by random tables, each by the core alone and by the fast walker: without
+ * a cache, with one of every size, with an index, after sections came and went. PCs and code must be the same.
  */
 #include "table.h"
 

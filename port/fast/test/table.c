@@ -72,7 +72,8 @@ static void make_row(struct build *b, uint64_t *seed, uint32_t start, bool first
     build_row(b, start, info, count, words);
 }
 
-/* A row of a flexible function: the CFA from SP and, mostly, where the RA is. On s390x it may look like a default one. */
+/* A row of a flexible function: the CFA from SP and, mostly, where the RA is. On s390x it may look like a default
+ * one. */
 static void make_flexible_row(struct build *b, uint64_t *seed, uint32_t start)
 {
     int64_t sp = HOST_ABI == SFU_AMD64 ? 7 : is_arm() ? 31 : 15;

@@ -281,9 +281,9 @@ impl<'a> Target<'a> {
     ///
     /// # Safety
     ///
-    /// `pac_mask`, `max_frames`, `red_zone`, `max_switches`, `frame_pointers`, `final_first` and `final_last` may become
-    /// anything. A window is readable, and callbacks may be called with `ctx`, as long as the target is used. `sections`
-    /// stays as it is.
+    /// `pac_mask`, `max_frames`, `red_zone`, `max_switches`, `frame_pointers`, `final_first` and `final_last` may
+    /// become anything. A window is readable, and callbacks may be called with `ctx`, as long as the target is used.
+    /// `sections` stays as it is.
     pub unsafe fn raw_mut(&mut self) -> &mut sys::sfu_target {
         &mut self.raw
     }

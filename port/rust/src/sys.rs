@@ -406,9 +406,9 @@ extern "C" {
         addr: u64,
     ) -> c_int;
 
-    /// Opens the tables behind those of `section`, which a linker has joined without merging them, as a section of their
-    /// own, `*next`, and makes `section` end in front of them. Returns [`SFU_OK`], [`SFU_E_EMPTY`] if there are no more,
-    /// or what [`sfu_open`] or [`sfu_open_remote`] returns.
+    /// Opens the tables behind those of `section`, which a linker has joined without merging them, as a section of
+    /// their own, `*next`, and makes `section` end in front of them. Returns [`SFU_OK`], [`SFU_E_EMPTY`] if there are
+    /// no more, or what [`sfu_open`] or [`sfu_open_remote`] returns.
     ///
     /// # Safety
     /// `section` was opened; nobody uses it meanwhile. `*next` need not be initialized.
@@ -480,8 +480,8 @@ extern "C" {
     /// `target` outlives the walk. `*walk` need not be initialized.
     pub fn sfu_walk_start(walk: *mut sfu_walk, target: *const sfu_target, top: *const sfu_registers);
 
-    /// Moves `walk` to the caller by `row`, reading at most three words of the stack. Anything but [`SFU_OK`] leaves it as
-    /// it is. Returns [`SFU_OK`], [`SFU_END`], [`SFU_E_TRAP`], [`SFU_E_STACK`], [`SFU_E_ADDRESS`], [`SFU_E_UNSAFE`],
+    /// Moves `walk` to the caller by `row`, reading at most three words of the stack. Anything but [`SFU_OK`] leaves it
+    /// as it is. Returns [`SFU_OK`], [`SFU_END`], [`SFU_E_TRAP`], [`SFU_E_STACK`], [`SFU_E_ADDRESS`], [`SFU_E_UNSAFE`],
     /// [`SFU_E_REGISTER`], [`SFU_E_NO_RA`], [`SFU_E_PROGRESS`], [`SFU_E_SWITCHES`] or [`SFU_E_DEPTH`].
     ///
     /// # Safety
@@ -492,8 +492,8 @@ extern "C" {
     /// Returns [`SFU_OK`], [`SFU_END`], what [`sfu_find_frame`] or [`sfu_apply`] returned, what the trap hook returned,
     /// or [`SFU_E_NOT_FINAL`]. Every walk ends.
     ///
-    /// A frame that is exact and whose PC is not code may have been called through a wild pointer. If the trap hook does
-    /// not know it and the return address that a call leaves is code, that is the caller: [`SFU_GUESS_CALL`].
+    /// A frame that is exact and whose PC is not code may have been called through a wild pointer. If the trap hook
+    /// does not know it and the return address that a call leaves is code, that is the caller: [`SFU_GUESS_CALL`].
     ///
     /// # Safety
     /// `walk` was started; of its target the same as of [`sfu_find_frame`] and [`sfu_apply`].
