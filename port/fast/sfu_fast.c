@@ -4,13 +4,13 @@
  * A frame takes the short way if the row for its PC is of the common shape:
  *     CFA = SP + c or FP + c;  RA = *(CFA - k);  FP = *(CFA - f) or unchanged;  0 < k, f <= c
  * and if the base, SP or FP, lies in the window, at SP or above. Then no slot is below SP, so none is dead, and no sum
- * can wrap. Such a row is packed into a rule, a part of one word: the cache keeps it, or find_rule makes it of the
- * section's bytes; 0 is no rule. What is different in a section or in a frame is left to the core: there are no errors
- * here. Numbers in comments are sections of "The SFrame format", version 3.
+ * can wrap. Such a row is packed into a rule, a part of one word. find_rule makes it of the section's bytes, and the
+ * cache keeps it. 0 is no rule. Anything else in a section or in a frame is left to the core, and so are all errors.
+ * Numbers in comments are sections of "The SFrame format", version 3.
  */
 #include "sfu_fast.h"
 
-/* What this machine is; on none of them the core does it all. */
+/* What this machine is. On any other the core does all frames. */
 #define BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 #if defined(__x86_64__)
 #define IS_AMD64 1
@@ -32,15 +32,15 @@
 #define IS_S390X 0
 #endif
 
-/* What is called once is made part of its caller, what is rare is not: at every optimisation. */
+/* At every optimisation, what is called once becomes part of its caller, and what is rare does not. */
 #define INLINE      static inline __attribute__((always_inline))
 #define OUT_OF_LINE static __attribute__((noinline))
 #define LIKELY(x)   __builtin_expect((x) ? 1 : 0, 1)
 #define KEEP_BRANCH __asm__ volatile("") /* instead of a conditional move, which waits for the load before it */
 #define UNLIKELY(x) __builtin_expect((x) ? 1 : 0, 0)
 
-/* Where size counts, there is one loop for rows of all kinds and no table, and the core alone sees to what comes up
- * once in a trace, and to a target that tells stacks apart. */
+/* Where size counts there is one loop for rows of all kinds, and no table. The core does what comes up once in a trace,
+ * and targets that tell stacks apart. */
 #ifdef __OPTIMIZE_SIZE__
 #define SMALL       1
 #define INLINE_FAST OUT_OF_LINE
@@ -76,12 +76,12 @@ enum {
     CFA_SHIFT = 1,                                    /* c / 8 */
     RA_SHIFT = CFA_SHIFT + CFA_BITS,                  /* k / 8; 0: the RA is in its register. amd64: k is 8 */
     FP_SHIFT = RA_SHIFT + RA_BITS,                    /* f / 8; 0: unchanged. aarch64: 1: f is k + 8 */
-    LEAF = LINK << (FP_SHIFT + FP_BITS),              /* holds for exact frames only: k is 0, or SP stays */
+    LEAF = LINK << (FP_SHIFT + FP_BITS),              /* holds only where the PC is exact: k is 0, or SP stays */
     SIGNED_RA = IS_AARCH64 << (FP_SHIFT + FP_BITS + 1), /* the RA has a PAC */
     RULE_BITS = FP_SHIFT + FP_BITS + LINK + IS_AARCH64,
 
-    /* An entry of the cache: the rule; above it its label, the generation and above that a key, but for its lowest
-     * bits, which its set tells. Keys have 48, 41 and 44 bits on amd64, aarch64 and s390x. */
+    /* An entry of the cache is a rule and, above it, a label: the generation and above that a key without its lowest
+     * bits, which the set tells. Keys have 48, 41 and 44 bits on amd64, aarch64 and s390x. */
     GENERATION_BITS = 3,
     LABEL_BITS = 64 - RULE_BITS,
     MIN_SET_BITS = 6,
@@ -91,12 +91,12 @@ enum {
 };
 /* clang-format on */
 
-/* How far below the first image the cache's base is: it has PCs from there to as far above. */
+/* The cache's base lies this far below the first image. The cache takes PCs from there to as far above the image. */
 #define REACH ((uint64_t)1 << (KEY_BITS - 1))
 
 /* ---- Bytes ----------------------------------------------------------------------------------------------------- */
 
-/* The number in this machine's byte order at P, which needs no alignment. Compilers make a single load of each. */
+/* The number at P, of any alignment, in this machine's byte order. Compilers make a single load of each. */
 INLINE uint32_t load2(const uint8_t *p)
 {
     return BIG ? (uint32_t)p[0] << 8 | p[1] : (uint32_t)p[1] << 8 | p[0];
@@ -116,7 +116,7 @@ INLINE uint64_t load8(const uint8_t *p)
                      (uint64_t)p[3] << 24 | (uint64_t)p[2] << 16 | (uint64_t)p[1] << 8 | p[0];
 }
 
-/* The same of 1 byte or, if WIDE, 2, with a sign. */
+/* The same of 1 byte or, if WIDE, 2, sign-extended. */
 INLINE int32_t load_signed(const uint8_t *p, unsigned wide)
 {
     return wide ? (int16_t)load2(p) : (int8_t)p[0];
@@ -143,8 +143,8 @@ INLINE uint64_t rule_fp(uint64_t rule)
     return field << 3;
 }
 
-/* How far below the CFA, which is C above its base, the slot is that a row's WORD says: 8, 16, ..., C, and less than
- * LIMIT, a power of two. 0 if it is at another place. */
+/* How far below the CFA the slot of a row's WORD is: 8, 16, ..., C, and less than LIMIT, a power of two. 0 if it is at
+ * another place. C: how far the CFA is above its base. */
 INLINE uint32_t slot(int32_t word, int32_t c, int32_t limit)
 {
     int32_t distance = -word;
@@ -154,8 +154,8 @@ INLINE uint32_t slot(int32_t word, int32_t c, int32_t limit)
     return LIKELY(distance <= c) ? (uint32_t)distance : 0;
 }
 
-/* The rule for the default row (3.1) with the INFO byte, whose words are at P, WIDE as in load_signed. 0 if it has
- * none, or if INFO is 0: there is no row. */
+/* The rule for the default row (3.1) with info byte INFO and words at P, WIDE as in load_signed. 0 if the row is not
+ * common, or if INFO is 0: there is no row. */
 INLINE uint64_t pack(unsigned info, const uint8_t *p, unsigned wide)
 {
     const unsigned count = info & (ROW_COUNT | ROW_UNCOMMON);
@@ -189,7 +189,7 @@ INLINE uint64_t pack(unsigned info, const uint8_t *p, unsigned wide)
 
 /* ---- Lookup ---------------------------------------------------------------------------------------------------- */
 
-/* Bytes of the words of a row with the INFO byte (2.4.1): their number, times 1, 2 or 4; sfu_check accepts no other
+/* Bytes of the words of a row with info byte INFO (2.4.1): their number, times 1, 2 or 4. sfu_check accepts no other
  * size. */
 /* clang-format off */
 #define PAIR(n)    (n), (n)
@@ -212,8 +212,8 @@ INLINE uint32_t row_start(const uint8_t *p, unsigned wide)
     return wide ? load2(p) : p[0];
 }
 
-/* The rule for OFFSET among the ROWS rows at P; sfu_check has seen to it that they ascend and lie in the tables. 0
- * if the row is not common, or OFFSET is in front of all. */
+/* The rule for OFFSET among the ROWS rows at P. 0 if the row is not common, or OFFSET is in front of all. sfu_check has
+ * accepted the rows: they ascend and lie in the tables. */
 INLINE uint64_t find_row(const uint8_t *p, uint32_t rows, uint32_t offset, unsigned wide)
 {
     size_t info = 0, size = 0;
@@ -242,14 +242,14 @@ INLINE uint64_t row_rule(const uint8_t *p, uint32_t offset)
     return wide ? find_row(first, load2(p), offset, 1) : find_row(first, load2(p), offset, 0);
 }
 
-/* Where the function starts whose FDE is AT bytes behind the first, from the image's origin. */
+/* The start of the function whose FDE is AT bytes behind the first, from the image's origin. */
 INLINE int64_t start_at(const struct sfu_fast_image *image, size_t at, uint64_t relative)
 {
     return (int64_t)(load8(image->fdes + at) + (at & relative));
 }
 
 /* The last of the N (at least 1) functions from AT on that starts at or below WHERE, if the first does. Each pass
- * leaves half of them; one more than it need if their number is odd. */
+ * leaves half of them; if their number is odd, the larger half. */
 INLINE size_t bisect(const struct sfu_fast_image *image, size_t at, uint32_t n, int64_t where, uint64_t relative)
 {
     while (n > 1) {
@@ -310,7 +310,7 @@ OUT_OF_LINE uint64_t look_up(const struct sfu_fast_image *images, uint64_t pc)
 
 /* ---- Cache ----------------------------------------------------------------------------------------------------- */
 
-/* A trace. All but the walk stays as it is from its start to its end. */
+/* A trace. Only its walk changes. */
 struct trace {
     struct sfu_walk walk;
     const struct sfu_fast_image *images; /* NULL: all is left to the core */
@@ -320,8 +320,8 @@ struct trace {
     uint64_t generation; /* not 0 */
 };
 
-/* Takes a view of FAST. A change makes the generation 0 before, and another one after it: what is seen is of one
- * generation, or goes without the cache. */
+/* Takes a view of FAST. A change sets the generation to 0 before it, and to another number after it. So a view is of
+ * one generation, or it has no cache. */
 INLINE void look(struct trace *v, const struct sfu_fast *fast)
 {
     const struct sfu_target *t = v->walk.target;
@@ -338,13 +338,13 @@ INLINE void look(struct trace *v, const struct sfu_fast *fast)
         v->images = NULL;
 }
 
-/* What an entry for KEY has above its rule. That of a KEY with more than KEY_BITS is too large for any entry. */
+/* What an entry for KEY has above its rule. A KEY of more than KEY_BITS has a label that is in no entry. */
 INLINE uint64_t label(const struct trace *v, uint64_t key)
 {
     return (key >> MIN_SET_BITS << GENERATION_BITS) + v->generation;
 }
 
-/* The set for KEY. It and the label tell KEY as a whole. */
+/* The set for KEY. Set and label together tell KEY. */
 INLINE uint64_t set_of(const struct trace *v, uint64_t key)
 {
     return (key ^ key >> MIN_SET_BITS) & v->mask;
@@ -361,8 +361,8 @@ INLINE void write_entry(uint64_t *entry, uint64_t value)
     __atomic_store_n(entry, value, __ATOMIC_RELAXED);
 }
 
-/* Puts RULE, an entry for KEY, in front of its set. The other one there becomes the second: what is used most is found
- * at once. */
+/* Makes RULE for KEY the first entry of its set. The entry there becomes the second. So what is used most is found at
+ * once. */
 INLINE void keep(const struct trace *v, uint64_t key, uint64_t rule)
 {
     uint64_t *entry = &v->cache[set_of(v, key)];
@@ -371,8 +371,8 @@ INLINE void keep(const struct trace *v, uint64_t key, uint64_t rule)
     write_entry(entry, rule);
 }
 
-/* The first entry of the set for KEY is another's. Finds the rule in the second or in a section, keeps it, and returns
- * it, or 0 if there is none. */
+/* Finds the rule for KEY where the first entry of its set is another's: in the second, or in a section. Keeps it and
+ * returns it, or 0 if there is none. */
 INLINE_FAST uint64_t find(const struct trace *v, uint64_t key)
 {
     uint64_t wanted = label(v, key), rule = read_entry(v->cache + set_of(v, key) + v->mask + 1);
@@ -397,15 +397,15 @@ INLINE uint64_t strip(const struct sfu_target *t, uint64_t ra)
     return ra & bit55 ? ra | mask : ra & ~mask;
 }
 
-/* Whether the core has to see how SP gets from one address to another. */
+/* Whether the core must judge how SP gets from one address to another. */
 OUT_OF_LINE bool is_switch(const struct sfu_target *t, uint64_t from, uint64_t to)
 {
     return t->stack(t->ctx, from) != t->stack(t->ctx, to);
 }
 
-/* Walks on by the short way as far as it leads, and stores the PCs of at most COUNT (at least 1) frames at OUT. The
- * frame's SP is in the window; its pc, sp and fp become those of the last. Returns how many frames it were. In here,
- * stack addresses are offsets in the window. */
+/* Walks on by the short way as far as it leads, at most COUNT (at least 1) frames, and stores their PCs at OUT. The
+ * frame's SP is in the window; its pc, sp and fp become those of the last frame. Returns how many frames those were. In
+ * here stack addresses are offsets in the window. */
 INLINE size_t go(struct trace *v, size_t count, uint64_t *out, bool cached)
 {
     ptrdiff_t i = -(ptrdiff_t)count; /* of the next PC, from the end */
@@ -459,7 +459,7 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, bool cached)
     return count - (size_t)-i;
 }
 
-/* What the core says of PC, a lookup PC that is in none of IMAGES. */
+/* The code that the core has for PC, a lookup PC that is in none of IMAGES. */
 INLINE int code_outside(const struct sfu_fast_image *image, uint64_t pc)
 {
     for (; image != NULL; image = image->next)
@@ -468,9 +468,9 @@ INLINE int code_outside(const struct sfu_fast_image *image, uint64_t pc)
     return SFU_E_NOT_CODE;
 }
 
-/* Walks on by the short way, COUNT (at least 1) frames at most, and stores their PCs at OUT. Leaves the walk as the
- * core does. Returns how many it were. *CODE becomes SFU_E_NO_FDE or SFU_E_NOT_CODE if that is what the core would say
- * next: of a caller's PC outside of all images, about which nobody else is asked. */
+/* Walks on by the short way, at most COUNT (at least 1) frames, and stores their PCs at OUT. Leaves the walk as the
+ * core does. Returns how many frames those were. If the last caller's PC is outside of all images, and nobody else is
+ * asked about it, *CODE becomes what the core would return next: SFU_E_NO_FDE or SFU_E_NOT_CODE. */
 INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, int *code)
 {
     const struct sfu_target *t = v->walk.target;
@@ -504,9 +504,9 @@ INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, int *code)
 
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
 
-/* Makes the index of a common IMAGE at INDEX, in blocks of 1 << SHIFT bytes. It has an entry for the first address
- * of each block: the last function that starts at or below it. There is one for low. One more entry stands behind the
- * last: the last function. */
+/* Makes the index of a common IMAGE at INDEX, in blocks of 1 << SHIFT bytes. The entry of a block is the last function
+ * that starts at or below its first address. The first block begins at low, and has one. One more entry stands at the
+ * end: the last function. */
 OUT_OF_LINE void make_index(struct sfu_fast_image *image, uint32_t *index, unsigned shift)
 {
     const uint32_t last = image->section->num_fdes - 1;
@@ -525,9 +525,9 @@ OUT_OF_LINE void make_index(struct sfu_fast_image *image, uint32_t *index, unsig
     image->block_shift = (uint8_t)shift;
 }
 
-/* Finds out whether image->section is one for the short way, and where its code is then, as far as that is in its
- * text: sfu_check accepts it, and its functions ascend from the image's origin on as signed numbers, too. Any other may
- * have any PC. */
+/* Decides whether image->section may take the short way: sfu_check accepts it, and its functions ascend from the
+ * image's origin on as signed numbers, too. Then finds where its code is, as far as that is in its text. Any other
+ * section may have any PC. */
 static void survey(struct sfu_fast_image *image)
 {
     const struct sfu_section *s = image->section;
@@ -612,7 +612,7 @@ void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes)
 
 #define REACH 0
 
-/* Another CPU: no frame is common. */
+/* Any other CPU: no frame is common. */
 struct trace {
     struct sfu_walk walk;
 };
@@ -706,7 +706,8 @@ int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *image, struct sfu
     return SFU_OK;
 }
 
-/* The list ends, and no image is in it twice. What is taken out leads on to the rest, for traces that are there. */
+/* The loop ends: no image is in the list twice. What is taken out still leads to the rest, for traces that are
+ * there. */
 int sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *image)
 {
     struct sfu_fast_image *before = NULL, *at = fast->images;
@@ -728,7 +729,7 @@ int sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *image)
 
 /* ---- Trace ----------------------------------------------------------------------------------------------------- */
 
-/* Each pass gets a frame on at least, or to the end; frames are left out one at a time. */
+/* Each pass gets at least a frame further, or to the end. Skipped frames are passed one at a time. */
 int sfu_fast_trace(const struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
                    size_t skip, uint64_t *pcs, size_t capacity, size_t *count)
 {

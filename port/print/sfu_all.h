@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * One trace for each CPU, or for each thread: whatever the program has a list of. Needs sfu.c and sfu_print.c.
+ * One trace for each CPU, or for each thread. Needs sfu.c and sfu_print.c.
  *
  *     static bool next_thread(void *ctx, struct sfu_all_entry *entry)
  *     {
@@ -25,7 +25,8 @@
  *     #0  0x<A>  switch_to+0x1c
  *     ...
  *
- * A trace that ends with an error ends itself alone. The other CPUs must have been stopped, and their registers saved.
+ * A trace that ends with an error does not end the others. Other CPUs must have been stopped, and their registers
+ * saved.
  */
 #ifndef SFU_ALL_H
 #define SFU_ALL_H
@@ -40,20 +41,20 @@
 extern "C" {
 #endif
 
-/* What is printed next. All is 0 at first, and stays for the next call. */
+/* A CPU or a thread. All is 0 in the first call, and is kept for the next. */
 struct sfu_all_entry {
     void *cursor;     /* yours: which one it is */
     const char *name; /* or NULL */
     uint64_t number;
     struct sfu_registers top;
-    const struct sfu_target *target; /* for this entry, where stacks have windows of their own; NULL: PANIC's */
+    const struct sfu_target *target; /* where stacks have windows of their own; NULL: PANIC's */
 };
 
-/* Fills in the next ENTRY. CTX is PANIC's. Returns false, and nothing is printed, if there is none. */
+/* Fills in the next ENTRY. CTX is PANIC's. Returns false if there is none. */
 typedef bool (*sfu_all_fn)(void *ctx, struct sfu_all_entry *entry);
 
-/* Prints a trace of each entry that NEXT gives, by PANIC, of which nothing is skipped. Returns how many traces there
- * were. If a fault comes back while one is printed, sfu_panic_print says so there, and the panic path decides. */
+/* Prints a trace of each entry that NEXT gives, by PANIC, without skipping frames. Returns how many traces those were.
+ * If printing one faults, the panic path gets the fault: there sfu_panic_print says so. */
 unsigned sfu_print_all(struct sfu_panic *panic, sfu_all_fn next);
 
 #ifdef __cplusplus

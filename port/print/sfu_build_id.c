@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 #include "sfu_build_id.h"
 
-enum { NOTE_HEADER = 16 }; /* three words, and the name, "GNU": nothing but the build ID follows */
+enum { NOTE_HEADER = 16 }; /* three words of 4 bytes and the name, "GNU"; the build ID follows */
 
 void sfu_print_note(const struct sfu_panic *panic, const char *before, const void *note, const void *note_end)
 {

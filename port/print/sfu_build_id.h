@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * The build ID of the image, printed beside a trace, so that the ELF file is found that the trace is of; sfu-trace
- * chooses the image by it. Needs no other file.
+ * Prints the build ID of the image. It tells which ELF file a trace is of, and sfu-trace chooses the image by it. Needs
+ * no other file.
  *
  *     extern const char build_id_start[], build_id_end[]; // linker script
  *
@@ -36,8 +36,8 @@
 extern "C" {
 #endif
 
-/* Prints by PANIC's put the line of the build ID that the note from NOTE to NOTE_END has, or nothing if it has none.
- * Nothing else of PANIC is used. */
+/* Prints the build ID in the note from NOTE up to NOTE_END, in a line, or nothing if there is none. Uses PANIC's put
+ * and ctx, and nothing else. */
 void sfu_print_build_id(const struct sfu_panic *panic, const void *note, const void *note_end);
 
 /* The same with BEFORE instead of "build ID ". */

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 #include "sfu_cycles.h"
 
-/* With which lengths of a cycle PC comes next: bit N - 1 if it is that of the frame N before. */
+/* The lengths of the cycles that PC continues: bit N - 1 if the frame N before has the same PC. */
 static unsigned repeats(const struct sfu_print_cycle *c, uint64_t pc)
 {
     unsigned i, lengths = 0;
@@ -25,8 +25,8 @@ static void remember(struct sfu_print_cycle *c, uint64_t pc)
     c->before[0] = pc;
 }
 
-/* The frames that are held: whole cycles become one item, what is left are frames. One frame alone is no cycle: the
- * line would be no shorter. */
+/* Passes on the frames that are held back: whole cycles as one item, the rest as frames. One frame alone is passed on
+ * as a frame: the trace would be no shorter. */
 static void release(struct sfu_print_cycle *c)
 {
     struct sfu_print_item item = {0, 0, 0, 0, 1, 0};

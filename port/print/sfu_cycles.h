@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * One line for deep recursion, instead of one for each frame. Needs sfu_print.c; takes no memory but what struct
- * sfu_panic has.
+ * One line for deep recursion, instead of one for each frame. Needs sfu_print.c, and no memory besides struct
+ * sfu_panic.
  *
  *     static struct sfu_panic panic = {.put = console_put, .cycles = sfu_print_cycles};
  *
- * Frames that repeat the up to 8 (SFU_PRINT_CYCLE) frames above them become one line. The next frame has the number
- * that it would have had, and the addr2line line has the addresses of the frames that are printed:
+ * Frames that repeat the frames above them, up to 8 (SFU_PRINT_CYCLE), become one line. The next frame keeps its
+ * number. The addr2line line has the addresses of the frames that are printed:
  *
  *     #1  0x<A>  expression+0x31
  *     #2  0x<B>  term+0x12
  *         ... 2006 times more: the 2 above
  *     #4015 0x<C>  parse+0x20
  *
- * A frame with a mark, and the first one of a trace, are never part of that, and it is whole cycles only. "The 2 above"
- * are frames by number: an abbreviation among them counts as what it stands for. Where frames could as well go on with
- * a longer cycle, up to 8 of them are printed more than once.
+ * Only whole cycles are abbreviated. The topmost frame and frames with a mark are never part of one. "The 2 above"
+ * counts frames by number: an abbreviation among them counts as the frames that it stands for. Where a longer cycle
+ * would fit as well, up to 8 frames are printed more than once.
  *
- * A frame is held back only while it repeats what has been printed: if the walk faults, no line is lost that would
- * have been new.
+ * A frame is held back only while it repeats what has been printed. If the walk faults, no new line is lost.
  */
 #ifndef SFU_CYCLES_H
 #define SFU_CYCLES_H

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * A raw stack dump, for programs that have no tables on board. `sfu-trace kernel.elf` reads it out of the console's
- * log, and unwinds it by the tables or the CFI of the ELF file. Needs sfu_build_id.c, and neither sfu.c nor
- * sfu_print.c.
+ * A raw stack dump, for programs that have no tables on board. `sfu-trace kernel.elf` finds it in the console's log,
+ * and unwinds it by the tables or the CFI of the ELF file. Needs sfu_build_id.c, but neither sfu.c nor sfu_print.c.
  *
  *     static const struct sfu_dump_place place = {(uintptr_t)image_start, "image_start", NULL};
  *     static const struct sfu_dump dump = {.places = &place, .num_places = 1};
  *
  *     sfu_dump_print(&panic, &dump, &here); // behind sfu_panic_print, or instead of it
  *
- * Without tables, panic.target has nothing but the window of its stack, or a read callback. sfu_build_id.h says how the
- * build ID gets into the image.
+ * Without tables, panic.target needs nothing but the window of its stack, or a read callback. sfu_build_id.h says how
+ * the build ID gets into the image.
  *
- * Format. A dump is lines of at most 80 columns, each of which begins with "sfu1 ": 1 is the version. A reader looks
- * for that anywhere in a line, because consoles put times and the like in front. One space stands between words.
- * Numbers are hexadecimal, without 0x and in lower case; those of 64 bits have 16 digits. Words of the stack are
- * numbers, whatever the byte order. The lines are, in this order:
+ * Format. A dump is lines of at most 80 columns. Each begins with "sfu1 ": 1 is the version. A reader looks for that
+ * anywhere in a line, because consoles put times and the like in front. One space stands between words. Numbers are
+ * hexadecimal, without 0x and in lower case; those of 64 bits have 16 digits. Words of the stack are numbers, whatever
+ * the byte order. The lines are, in this order:
  *
  *     sfu1 begin ABI KIND          ABI: a digit, enum sfu_abi. KIND of the PC: exact or return
  *     sfu1 build DIGITS            the build ID; left out if there is none
@@ -49,13 +48,13 @@ struct sfu_dump_place {
     const char *image; /* its file's name; NULL: the program's own */
 };
 
-/* Words of a stack that the trace may come to from the first one: below an interrupt, say. */
+/* Another stack that the trace may come to: behind an interrupt, for instance. */
 struct sfu_dump_stack {
-    uint64_t addr;  /* usually the SP that was interrupted; a multiple of 8 */
+    uint64_t addr;  /* usually the interrupted SP; a multiple of 8 */
     uint32_t words; /* at most */
 };
 
-/* What is dumped beside registers and stack. Zero what is not used. */
+/* What is dumped besides registers and stack. Zero what is not used. */
 struct sfu_dump {
     const void *build_id, *build_id_end; /* .note.gnu.build-id, or NULL */
     const struct sfu_dump_place *places;

@@ -8,7 +8,7 @@ void sfu_print_text(const struct sfu_panic *p, const char *text)
         p->put(p->ctx, *text++);
 }
 
-/* No buffer. */
+/* Finds the highest digit first: there is no buffer. */
 void sfu_print_number(const struct sfu_panic *p, const char *before, uint64_t value, unsigned base, unsigned width)
 {
     uint64_t unit = 1;
@@ -37,7 +37,7 @@ static uint32_t marks(const struct sfu_frame *f)
     return result;
 }
 
-/* Whether FRAME is the last one to be skipped. */
+/* Whether FRAME is the last that is skipped. */
 static bool is_last(struct sfu_panic *p, const struct sfu_frame *frame)
 {
     if (p->skip_function == 0)
@@ -59,7 +59,7 @@ static uint32_t first_frame(struct sfu_panic *p)
     return found || p->skip_function == 0 ? f->depth : 0;
 }
 
-/* Gives ITEM to who prints; NULL is the end of the walk. */
+/* Passes ITEM on to the printing. NULL: the walk has ended. */
 static void give(struct sfu_panic *p, const struct sfu_print_item *item)
 {
     if (p->cycles != NULL)
@@ -161,7 +161,7 @@ static void print_address(void *ctx, const struct sfu_print_item *item)
 
 /* ---- Panics ---------------------------------------------------------------------------------------------------- */
 
-/* Adds SECTION, of which CODE says how it was opened, and those that were joined to it. */
+/* Adds SECTION and those that are concatenated to it, as far as there is room. CODE: what opening SECTION returned. */
 static int add_all(struct sfu_panic *panic, struct sfu_section *section, int code)
 {
     unsigned i;
@@ -174,7 +174,7 @@ static int add_all(struct sfu_panic *panic, struct sfu_section *section, int cod
         if (code == SFU_OK)
             code = sfu_add(&panic->own.sections, section);
     }
-    return i > 0 && code == SFU_E_EMPTY ? (int)SFU_OK : code; /* there is no next one */
+    return i > 0 && code == SFU_E_EMPTY ? (int)SFU_OK : code; /* SFU_E_EMPTY: there is no next one */
 }
 
 int sfu_panic_init(struct sfu_panic *panic, const void *sframe, const void *sframe_end, const void *stack,
@@ -192,7 +192,7 @@ int sfu_panic_init(struct sfu_panic *panic, const void *sframe, const void *sfra
     target->window_high = (uintptr_t)stack_end;
     code = add_all(panic, &panic->section, code);
     for (s = target->sections; s != NULL; s = s->next) {
-        (void)sfu_find_text(s); /* where that fails the text is unknown, and the check says why */
+        (void)sfu_find_text(s); /* on failure the text stays unknown, and the check says why */
         if (code == SFU_OK)
             code = sfu_check(s, NULL);
     }

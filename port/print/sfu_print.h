@@ -23,22 +23,30 @@
  *     trace ends (1): end of the stack: the outermost frame
  *     addr2line -fipe kernel.elf 0x<a> 0x<b> 0x<c> 0x<d>
  *
- * A frame's address is its raw PC: of a caller, the return address. The addr2line line has the addresses to look up
- * of the frames above (sfu_lookup_pc: return addresses minus one, so that the line is that of the call), minus the
- * slide; it needs a second walk, because nothing is allocated. Marks: [interrupted]: this frame was interrupted by the
- * one above, its PC is exact; [stack switch]: it is on another stack than the one above; [replaced]: its return address
- * had been replaced; [wild call]: the frame above is where it called through a wild pointer, as far as can be guessed;
- * [guessed]: by the frame-pointer fallback, or by a trap hook that was not sure.
+ * A frame's address is its PC: of a caller, the return address. The addr2line line has lookup PCs (sfu_lookup_pc) minus
+ * the slide: a return address minus one is in the line of the call. It takes a second walk, because nothing is
+ * allocated.
+ *
+ * Marks of a frame:
+ *   [interrupted]   the frame above is a trap frame, which interrupted this one
+ *   [stack switch]  it is on another stack than the frame above
+ *   [replaced]      its return address had been replaced
+ *   [wild call]     the frame above is what it called through a wild pointer, as far as can be guessed
+ *   [guessed]       by the frame-pointer fallback, or by a trap hook that is not sure
  *
  * Skipping. A panic that is called from C begins its trace in the panic's own functions. With .skip_function =
- * (uintptr_t)panic the trace begins at the caller of panic(), with .skip = 2 at frame 2; numbers stay what they are. If
+ * (uintptr_t)panic the trace begins at the caller of panic(), with .skip = 2 at frame 2. Frames keep their numbers. If
  * that function does not come up, or there are no more frames than that, nothing is skipped. Interrupted frames are
  * never skipped, nor what is behind them: a fault in panic() is printed.
  *
  * sfu-trace (port/host) puts files, lines and inlined callers under each frame of such a trace in a log. The other
- * parts are files of their own, each of which may be left out: sfu_build_id.h, the build ID, by which sfu-trace chooses
- * the image; sfu_cycles.h, one line for deep recursion; sfu_record.h, a crash record for the next boot; sfu_all.h, a
- * trace of each CPU or thread; sfu_dump.h, a dump for programs without tables; port/symbols, names of functions.
+ * parts are files of their own, and each may be left out:
+ *   sfu_build_id.h  the build ID, by which sfu-trace chooses the image
+ *   sfu_cycles.h    one line for deep recursion
+ *   sfu_record.h    a crash record for the next boot
+ *   sfu_all.h       a trace of each CPU or thread
+ *   sfu_dump.h      a dump for programs without tables
+ *   port/symbols    names of functions
  */
 #ifndef SFU_PRINT_H
 #define SFU_PRINT_H
@@ -60,9 +68,9 @@
 extern "C" {
 #endif
 
-/* What one line of a trace says: a frame or, if times is not 0, that the LENGTH frames before come TIMES times more. */
+/* One line of a trace: a frame or, if times is not 0, that the LENGTH frames before come TIMES times more. */
 struct sfu_print_item {
-    uint64_t pc, lookup; /* raw, and as sfu_lookup_pc has it */
+    uint64_t pc, lookup; /* lookup: sfu_lookup_pc */
     uint32_t number;     /* of the frame, or of the first one that is left out */
     uint32_t marks;      /* enum sfu_print_mark */
     uint32_t length, times;
@@ -77,33 +85,34 @@ enum sfu_print_mark {
 /* Gets each line of a trace, in order. */
 typedef void (*sfu_print_fn)(void *ctx, const struct sfu_print_item *item);
 
-/* Who gets the items, and what sfu_cycles.c knows of the frames before. */
+/* Where the items go, and what sfu_cycles.c knows of the frames before. */
 #define SFU_PRINT_CYCLE 8
 struct sfu_print_cycle {
     sfu_print_fn each;
     void *ctx;
     uint64_t before[SFU_PRINT_CYCLE]; /* PCs of the frames without a mark before, the last one first */
     uint32_t number;                  /* of the last one */
-    uint32_t held;                    /* how many of them nobody has got yet */
-    unsigned num;                     /* of before */
-    unsigned lengths;                 /* bit N - 1: each of those that are held repeats the frame N before it */
+    uint32_t held;                    /* how many of them are held back */
+    unsigned num;                     /* how many PCs before has */
+    unsigned lengths;                 /* bit N - 1: each frame held back repeats the frame N before it */
 };
-/* Hands ITEM on to CYCLE's each, now or later; NULL is the end of the walk. */
+/* Passes ITEM on to CYCLE's each, now or later. NULL: the walk has ended. */
 typedef void (*sfu_print_filter_fn)(struct sfu_print_cycle *cycle, const struct sfu_print_item *item);
 
-/* Zero what is not used. Static rather than on the stack: it is what stops a second fault, and saves stack. */
+/* Zero what is not used. Make it static, not a local variable: it stops a second fault, and saves stack. */
 struct sfu_panic {
     const struct sfu_target *target; /* sfu_panic_init sets it, or you do */
     void (*put)(void *ctx, char c);  /* prints a character; must not take a lock */
-    /* NULL, or: the name of the function that ADDR (a lookup PC) is in, or NULL; in *OFFSET how far in */
+    /* Returns the name of the function that ADDR, a lookup PC, is in, and sets *OFFSET to how far in. Returns NULL if
+     * it is not known. Or NULL. */
     const char *(*symbol)(void *ctx, uint64_t addr, uint64_t *offset);
     void *ctx;                  /* passed to both */
     const char *image;          /* file name for addr2line; NULL: IMAGE */
     uint64_t slide;             /* run-time minus link-time address of the image */
-    uint64_t skip_function;     /* the trace begins behind the frame of the function that starts here; or 0 */
-    uint32_t skip;              /* where skip_function is 0: how many frames are skipped */
+    uint64_t skip_function;     /* start of the function whose caller the trace begins at; or 0 */
+    uint32_t skip;              /* if skip_function is 0: how many frames are skipped */
     sfu_print_filter_fn cycles; /* NULL, or sfu_print_cycles (sfu_cycles.h) */
-    /* Room for tables behind the first, where a linker has joined sections without merging them; or NULL, 0 */
+    /* Room for the sections behind the first one, if the linker has concatenated them; or NULL, 0. */
     struct sfu_section *more;
     unsigned num_more;
     /* the printer's own */
@@ -117,30 +126,31 @@ struct sfu_panic {
     struct sfu_target own;      /* callbacks and limits may be set at any time */
 };
 
-/* All that a program with one section and one stack needs: opens the section from SFRAME to SFRAME_END, and what was
- * joined to it as far as there is room; adds it to a target whose window is the memory from STACK to STACK_END, finds
- * its text and checks it. A PC outside of its functions is not code then: see sfu_walk_step. A trace reads nothing else
- * of the stack, so that no garbage can make it fault. Returns SFU_OK, or what sfu_open, sfu_open_next, sfu_add or
- * sfu_check returned; SFU_E_CONCATENATED: there are more tables than there is room for. PANIC can print in any case:
- * whatever is wrong with the section costs frames. If it could not be opened, that code ends each trace. */
+/* All that a program with one section and one stack needs. Opens the section from SFRAME to SFRAME_END, and those that
+ * are concatenated to it as far as there is room. Finds their text and checks them: a PC elsewhere is not code then
+ * (sfu_walk_step). Adds them to a target whose window is the memory from STACK up to STACK_END. A trace reads no other
+ * memory of a stack, so no garbage can make it fault.
+ * Returns SFU_OK, or what sfu_open, sfu_open_next, sfu_add or sfu_check returned; SFU_E_CONCATENATED: there are more
+ * sections than there is room for. PANIC can print in any case: a fault in the section costs frames. If it could not be
+ * opened, that code ends each trace. */
 int sfu_panic_init(struct sfu_panic *panic, const void *sframe, const void *sframe_end, const void *stack,
                    const void *stack_end);
 
-/* Prints the trace that begins at TOP. If PANIC is already being printed, because printing faulted and the fault came
- * here again, says so and returns at once; the next time it returns silently. Other CPUs must have been stopped, or
- * use another PANIC. Returns the code that ended the walk. */
+/* Prints the trace that begins at TOP. If PANIC is being printed already, printing has faulted and the fault has come
+ * here again: says so and returns at once, the next time silently. Other CPUs must have been stopped, or must use
+ * another PANIC. Returns the code that ended the walk. */
 int sfu_panic_print(struct sfu_panic *panic, const struct sfu_registers *top);
 
-/* ---- What the other parts, or a panic path that wants another format, make of it ---- */
+/* ---- For the other parts, and for a panic path that prints in a format of its own ---- */
 
-/* Calls EACH with CTX for each line of the trace that begins at TOP, in order; see above for what is skipped, and
- * sfu_cycles.h for what is abbreviated. Uses PANIC's walk, and not its put. Returns the code that ended the walk. */
+/* Calls EACH with CTX for each line of the trace that begins at TOP, in order. Skips and abbreviates as sfu_panic_print
+ * does. Uses PANIC's walk, and not its put. Returns the code that ended the walk. */
 int sfu_print_walk(struct sfu_panic *panic, const struct sfu_registers *top, sfu_print_fn each, void *ctx);
 
 /* Prints the line of ITEM. */
 void sfu_print_line(const struct sfu_panic *panic, const struct sfu_print_item *item);
 
-/* Prints the line that says by which CODE a walk ended, and whether it was RELIABLE (struct sfu_frame). */
+/* Prints the last line of a trace: CODE, and whether the last frame was RELIABLE. */
 void sfu_print_end(const struct sfu_panic *panic, int code, bool reliable);
 
 /* Prints the line of PANIC's slide, if there is one. */

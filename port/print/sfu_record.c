@@ -3,10 +3,10 @@
 #include "sfu_record.h"
 
 /*
- * Words. Of five bits and a number:
+ * A word is five bits and, above them, a number:
  *   marks, PC - start of the image      a frame
  *   marks, ELSEWHERE                    a frame; two words with its PC follow, the low one first
- *   length of the cycle - 1, REPEATED   the frames before come again; a word with how often follows
+ *   length of the cycle - 1, REPEATED   the frames before come again; a word with the number of times follows
  */
 enum { RECORD_MAGIC = 0x43756673, ELSEWHERE = 0x7ffffff, REPEATED = 0x7fffffe, BITS = 5 };
 enum { RELIABLE = 1, BEGINS_EXACT = 2 }; /* flags */
@@ -25,7 +25,7 @@ static uint32_t checksum(const struct sfu_record *record)
     return ~sum;
 }
 
-/* The memory of a record is read and written as it stands here, whatever the compiler knows of its use. */
+/* Volatile: the compiler must neither drop nor reorder accesses to the memory of a record. */
 static void copy(volatile void *to, const volatile void *from)
 {
     volatile uint8_t *t = (volatile uint8_t *)to;
@@ -115,7 +115,7 @@ enum sfu_record_state sfu_record_check(const volatile struct sfu_record *record)
 
 static void print_items(const struct sfu_record *record, const struct sfu_panic *panic, uint64_t start)
 {
-    uint32_t words[SFU_RECORD_WORDS + 2] = {0}; /* an item that is cut is read as if zeros followed */
+    uint32_t words[SFU_RECORD_WORDS + 2] = {0}; /* zeros follow an item that is cut */
     struct sfu_print_item item = {0, 0, record->first, 0, 0, 0};
     unsigned i;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * The crash record: 96 bytes in memory that survives a reset, for machines whose console nobody was reading. It is
- * written in the panic path, without waiting for anything, and printed at the next boot. Needs sfu.c and sfu_print.c.
+ * The crash record: 96 bytes in memory that survives a reset, for machines whose console nobody reads. The panic path
+ * writes it, without waiting for anything. The next boot prints it. Needs sfu.c and sfu_print.c.
  *
  *     struct sfu_record crash __attribute__((section(".crash"))); // in memory that nobody clears or loads
  *
@@ -26,13 +26,13 @@
  *         ... 3 more frames, not recorded
  *     trace ends (1): end of the stack: the outermost frame
  *
- * Lines are those of the printer, so that sfu-trace puts functions, files and lines under them, and they say what the
- * printer would have said: the same abbreviations, the same frames skipped. There is room for 11 PCs within 128 MiB
- * from the image's start; a PC elsewhere takes the room of three, an abbreviation of two. PCs are kept relative to
- * that start, so that names are right when the next boot is at another address.
+ * The lines are the printer's, with the same abbreviations and the same frames skipped. sfu-trace puts functions, files
+ * and lines under them. There is room for 11 PCs within 128 MiB from the image's start. A PC elsewhere takes the room
+ * of three, an abbreviation that of two. PCs are kept relative to that start: names are right also if the next boot is
+ * at another address.
  *
- * What survives is the machine's business: the memory must keep its contents, firmware and loader must leave it alone,
- * and what is written must have left the caches, which a warm reset may drop: write them back, if the CPU needs that.
+ * The machine must keep the memory's contents through the reset, and firmware and loader must leave them alone. A warm
+ * reset may drop what is still in the caches: write them back, if the CPU needs that.
  */
 #ifndef SFU_RECORD_H
 #define SFU_RECORD_H
@@ -55,37 +55,37 @@ extern "C" {
 struct sfu_record {
     uint32_t magic;        /* written last */
     uint32_t check;        /* CRC-32 of what follows */
-    int8_t code;           /* that ended the walk */
-    uint8_t flags, num;    /* num: of words */
+    int8_t code;           /* what ended the walk */
+    uint8_t flags, num;    /* num: how many words are used */
     uint8_t unused;        /* 0 */
-    uint32_t first, total; /* number of the first frame in words; how many frames the walk had */
-    /* One for a frame: (PC - start of the image) * 32 + marks. sfu_record.c has the rest. */
+    uint32_t first, total; /* number of the first frame in words; frames of the walk */
+    /* A frame is a word: (PC - start of the image) * 32 + marks. sfu_record.c has the rest. */
     uint32_t words[SFU_RECORD_WORDS];
-    uint64_t registers[4]; /* pc, sp, fp, ra, with which the walk began; ra is 0 where it is not known */
+    uint64_t registers[4]; /* pc, sp, fp, ra of the topmost frame; ra is 0 if it is not known */
 };
 
 /* What is in the memory of a record. */
 enum sfu_record_state {
-    SFU_RECORD_NONE = 0, /* there is none: never written, cleared, or the memory has not kept it */
+    SFU_RECORD_NONE = 0, /* none: never written, cleared, or lost by the memory */
     SFU_RECORD_GOOD = 1,
-    SFU_RECORD_CORRUPT = 2 /* there was one, but not all of it is as it was written */
+    SFU_RECORD_CORRUPT = 2 /* one that has changed since it was written */
 };
 
-/* Writes what PANIC would print of the walk that begins at TOP. IMAGE_START: the run-time address that PCs are relative
- * to. While PANIC is busy, because writing or printing faulted and the fault came here again, nothing is written.
- * Returns the code that ended the walk, or SFU_E_STACK if nothing was written. */
+/* Writes what PANIC would print of the walk that begins at TOP. IMAGE_START is the run-time address that PCs are
+ * relative to. Writes nothing while PANIC is busy: then writing or printing has faulted, and the fault has come here
+ * again. Returns the code that ended the walk, or SFU_E_STACK if nothing was written. */
 int sfu_record_write(volatile struct sfu_record *record, struct sfu_panic *panic, uint64_t image_start,
                      const struct sfu_registers *top);
 
 /* Says whether there is a record. */
 enum sfu_record_state sfu_record_check(const volatile struct sfu_record *record);
 
-/* Prints RECORD by PANIC's put, with its symbols, its slide, and IMAGE_START of this boot. Of a corrupt one it says
- * that, of none nothing. Returns what sfu_record_check returned. */
+/* Prints RECORD by PANIC's put, symbol and slide; IMAGE_START is that of this boot. Says that a record is corrupt.
+ * Prints nothing if there is none. Returns what sfu_record_check returns. */
 enum sfu_record_state sfu_record_print(const volatile struct sfu_record *record, const struct sfu_panic *panic,
                                        uint64_t image_start);
 
-/* From now on there is none. */
+/* Removes the record. */
 void sfu_record_clear(volatile struct sfu_record *record);
 
 #ifdef __cplusplus

@@ -5,8 +5,8 @@
 /* symbols.py describes the layout. */
 enum { SYMBOLS_MAGIC = 0x31736673, BLOCKS = 4, TOKENS = 8, HEADER = 12, BLOCK = 8, TOKEN = 2, FIRST_TOKEN = 128 };
 
-/* The number in the SIZE bytes (1 to 4) at offset AT of the table. All that is read is read here: behind the end of the
- * table there are zeros. */
+/* The number in the SIZE bytes (1 to 4) at offset AT of the table. Behind the end of the table there are zeros. Nothing
+ * else reads the table. */
 static uint32_t get(const struct sfu_symbols *s, uint64_t at, unsigned size)
 {
     uint64_t end = (uintptr_t)s->end - (uintptr_t)s->bytes;
@@ -19,7 +19,7 @@ static uint32_t get(const struct sfu_symbols *s, uint64_t at, unsigned size)
     return value;
 }
 
-/* The ULEB128 at *AT, of which 35 bits count; moves *AT behind it. */
+/* Reads the ULEB128 at *AT, 35 bits of it, and moves *AT behind it. */
 static uint64_t get_uleb(const struct sfu_symbols *s, uint64_t *at)
 {
     uint64_t value = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Names of functions for a trace, from a table that symbols.py makes of the linked program. Needs no other file but
- * sfu.h, for its types.
+ * Names of functions for a trace. symbols.py makes a table of them out of the linked program. Needs only sfu.h, for its
+ * types.
  *
  *     extern const uint8_t sfu_symbols_start[], sfu_symbols_end[], image_start[]; // the table; linker script
  *     static struct sfu_symbols symbols = {sfu_symbols_start, sfu_symbols_end, (uintptr_t)image_start, ""};
@@ -14,8 +14,8 @@
  *
  *     static struct sfu_panic panic = {.put = console_put, .symbol = symbol};
  *
- * The program is linked twice, first with an empty table. Functions lie at the same addresses both times if .text comes
- * before .rodata in the linker script; otherwise take a third link with the table of the second:
+ * Link the program twice, first with an empty table. If .text comes before .rodata in the linker script, functions lie
+ * at the same addresses both times. Otherwise link a third time with the table of the second:
  *
  *     python3 symbols.py nm >symbols.s && as symbols.s -o symbols.o && ld ... symbols.o -o first.elf
  *     python3 symbols.py nm first.elf >symbols.s && as symbols.s -o symbols.o && ld ... symbols.o -o kernel.elf
@@ -23,7 +23,7 @@
  * Names are compressed by up to 128 tokens. A table takes about 13 KB for 1,000 functions with names of 18 characters
  * (sqlite), and 10 KB with names of 12 (lua); by --plain 23 and 16.
  *
- * The table is believed no more than a section: whatever its bytes are, nothing is read outside of it.
+ * The table is not believed: whatever its bytes are, nothing is read outside of it.
  */
 #ifndef SFU_SYMBOLS_H
 #define SFU_SYMBOLS_H
@@ -42,12 +42,12 @@ extern "C" {
 
 struct sfu_symbols {
     const uint8_t *bytes, *end; /* the table */
-    uint64_t base;              /* run-time address of the symbol that its starts are relative to */
+    uint64_t base;              /* run-time address of the symbol that starts are relative to */
     char name[SFU_SYMBOLS_NAME];
 };
 
-/* The name of the function that ADDR is in, and in *OFFSET how far in; or NULL, which leaves *OFFSET as it was. The
- * name stays until the next call with the same SYMBOLS. */
+/* Returns the name of the function that ADDR is in, and sets *OFFSET to how far in. Returns NULL, and leaves *OFFSET
+ * alone, if there is none. The name stays until the next call with the same SYMBOLS. */
 const char *sfu_symbols_find(struct sfu_symbols *symbols, uint64_t addr, uint64_t *offset);
 
 #ifdef __cplusplus
