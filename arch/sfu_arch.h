@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * What only this CPU can do: capture its own registers. A line gives what a walk of "here" begins with:
+ * Captures this CPU's registers. One line gives what a walk from here begins with:
  *
  *     struct sfu_registers here = sfu_registers_here();
  *
- * or two, where a register callback is to know all registers of the first frame:
+ * Two lines also keep all registers, for a register callback:
  *
  *     struct sfu_cpu cpu;
  *     struct sfu_registers here = sfu_here(&cpu);
  *
- * The code is inlined, so the frame is that of the function that says so, at exactly that instruction, in every
- * build: any optimisation, leaf functions (nothing is pushed: the x86_64 red zone is left alone), signed return
- * addresses, kernels without vector or floating-point registers. It holds while that function has not returned.
- * arch/sfu_asm.h is the same for assembly files: the macros that give start-up code and exception entries tables.
+ * The code is inlined. So the topmost frame is that of the function with this line, at this instruction. That is so in
+ * every build: at any optimisation, in leaf functions (nothing is pushed: the x86_64 red zone is left alone), with
+ * signed return addresses, in kernels without vector or floating-point registers. It holds until that function returns.
+ * arch/sfu_asm.h has the macros for assembly files: they give start-up code and exception entries tables.
  */
 #ifndef SFU_ARCH_H
 #define SFU_ARCH_H
@@ -39,8 +39,7 @@
  * An exception entry that saves its registers in this order at its SP needs no other register callback than
  * sfu_cpu_saved. */
 
-/* What a walk begins with where the CPU's registers are those of CPU. The frame is topmost or interrupted, so its PC
- * is exact. */
+/* What a walk begins with if the registers are those of CPU. The PC is exact. */
 static inline struct sfu_registers sfu_cpu_registers(const struct sfu_cpu *cpu)
 {
     struct sfu_registers regs;
@@ -59,14 +58,14 @@ static inline struct sfu_registers sfu_cpu_registers(const struct sfu_cpu *cpu)
     return regs;
 }
 
-/* Captures the registers of the function that this is written in, and returns what a walk from there begins with. */
+/* Captures the registers of the function that this stands in, and returns what a walk from there begins with. */
 static inline __attribute__((__always_inline__)) struct sfu_registers sfu_here(struct sfu_cpu *cpu)
 {
     sfu_capture(cpu);
     return sfu_cpu_registers(cpu);
 }
 
-/* The same, for those who need nothing but what a walk begins with. */
+/* The same, if nothing needs the other registers. */
 static inline __attribute__((__always_inline__)) struct sfu_registers sfu_registers_here(void)
 {
     struct sfu_cpu cpu;
@@ -74,8 +73,7 @@ static inline __attribute__((__always_inline__)) struct sfu_registers sfu_regist
     return sfu_here(&cpu);
 }
 
-/* The body of a sfu_reg_fn for the first frame of a walk: register REG of CPU. Returns 0, or -1 if it was not
- * captured. */
+/* The body of a sfu_reg_fn for the topmost frame: register REG of CPU. Returns 0, or -1 if it was not captured. */
 static inline int sfu_cpu_get(const struct sfu_cpu *cpu, uint32_t reg, uint64_t *value)
 {
     if (reg >= SFU_NUM_REGS)
@@ -84,9 +82,9 @@ static inline int sfu_cpu_get(const struct sfu_cpu *cpu, uint32_t reg, uint64_t 
     return 0;
 }
 
-/* The body of a sfu_reg_fn for an interrupted frame whose exception entry saved a struct sfu_cpu at its SP
- * (frame->trap): register REG from there, out of TARGET's window or through its read callback. Returns 0, or anything
- * else. */
+/* The body of a sfu_reg_fn for an interrupted frame, if its exception entry has saved a struct sfu_cpu at its SP
+ * (frame->trap). Reads register REG there: out of TARGET's window, or by its read callback. Returns 0, or anything else
+ * if it cannot. */
 static inline int sfu_cpu_saved(const struct sfu_target *target, const struct sfu_frame *frame, uint32_t reg,
                                 uint64_t *value)
 {
@@ -102,8 +100,8 @@ static inline int sfu_cpu_saved(const struct sfu_target *target, const struct sf
     return target->read != NULL ? target->read(target->ctx, addr, value, 8) : -1;
 }
 
-/* A sfu_reg_fn that is sfu_cpu_saved: target.reg = sfu_cpu_reg, and target.ctx = &target. Without it a trace over an
- * interrupt ends where a leaf function of aarch64 or s390x was interrupted: its RA is in a register. */
+/* sfu_cpu_saved as a sfu_reg_fn: target.reg = sfu_cpu_reg, and target.ctx = &target. Without it a trace ends at an
+ * interrupted leaf function of aarch64 or s390x: its RA is in a register. */
 static inline int sfu_cpu_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
 {
     return sfu_cpu_saved((const struct sfu_target *)ctx, frame, reg, value);

@@ -13,8 +13,8 @@
  *            ret
  *        sfu_function_end copy
  *
- *    What else it does to the stack needs the CFI lines that any assembler manual has, .cfi_adjust_cfa_offset and so
- *    on. `as --gsframe` turns them into .sframe.
+ *    Anything else that it does to the stack needs CFI lines: .cfi_adjust_cfa_offset and so on, as any assembler's
+ *    manual says. `as --gsframe` turns them into .sframe.
  *
  * 2. Start-up code and thread entries, which nobody called, end the trace:
  *
@@ -28,13 +28,15 @@
  *
  *        sfu_thread_entry thread_start, thread_main
  *
- *    is a whole one for threads that begin in C: thread_start calls thread_main, where the trace ends. A new thread's
- *    PC is thread_start.
+ *    is whole start-up code for threads that begin in C: thread_start calls thread_main, and ends the trace. A new
+ *    thread's PC is thread_start.
  *
- * 3. Exception entries, which interrupted somebody. The assembler has no directive for these, so that the macros
- *    write a section of their own, .sframe.trap.*, which the linker (binutils 2.46 or later) merges and sorts with
- *    the rest: SFrame version 3, one signal FDE with flexible rows. A walk crosses it like any function, and the frame
- *    behind it has an exact PC.
+ * 3. Exception entries, which interrupt a frame. The assembler has no directive for these. So the macros write a
+ * section
+ *    of their own, .sframe.trap.*: SFrame version 3, one FDE of a signal frame with flexible rows. The linker (binutils
+ *    2.46 or later) merges and sorts it with the rest. A walk crosses the entry like any function. The frame behind it
+ * is
+ *    interrupted: its PC is exact.
  *
  *        irq_entry:                      <- x86_64: the CPU has pushed RIP, CS, RFLAGS, RSP and SS
  *            push %rbp
@@ -50,16 +52,15 @@
  *            sfu_trap_end
  *
  *    A row ends where it no longer holds: behind each instruction that moves SP, puts back a register that the row says
- *    is saved, or takes its slot away. So the way out has rows too, the last one for the instruction that returns. An
- *    NMI, a machine check or a fault at that very instruction arrives there, and a row too long makes a wrong trace
- *    that counts as proven. Where PC or SP are not on the stack (aarch64: ELR_EL1, before it is stored and at ERET;
- *    s390x: the low core) no row can stand: END of sfu_trap_begin lies in front, and the trap hook says what is known.
+ *    is saved, or takes its slot away. So the way out has rows too, the last one for the instruction that returns: an
+ *    NMI, a machine check or a fault may come right there. A row that is too long makes a wrong trace that counts as
+ *    proven. No row can stand where PC or SP are not on the stack (aarch64: ELR_EL1, before it is stored and at ERET;
+ *    s390x: the low core). END of sfu_trap_begin lies in front of that, and the trap hook says what is known.
  *
- *    No .cfi_startproc around such a function: its table would be there twice.
+ *    Put no .cfi_startproc around such a function: it would have two tables.
  *    The linker script must take both: .sframe : { KEEP(*(.sframe .sframe.*)) }.
  *
- * With SFU_NO_ASM defined, the same sources assemble without tables, for assemblers that are too old: what is code
- * stays, and what is a table is left out.
+ * SFU_NO_ASM is for assemblers that are too old: the same sources assemble to the same code, without tables.
  */
 #ifndef SFU_ASM_H
 #define SFU_ASM_H
@@ -129,9 +130,9 @@
     .endm
 
     /* NAME, where a thread begins: calls FUNCTION, or the function whose address is in REGISTER, with the arguments
-     * that are in the registers already. It must not return: then NAME traps. SP at NAME is a multiple of 16; on s390x
-     * the 160 bytes from SP on are free. NAME may be the return address on the stack of a thread that has never run: a
-     * caller is looked up by the byte before it, which is that of NAME.new. */
+     * that are in the registers already. That must not return: NAME then traps. SP at NAME is a multiple of 16; on
+     * s390x the 160 bytes from SP on are free. NAME may be the return address on the stack of a thread that has never
+     * run: it is looked up by the byte before it, the nop of NAME.new. */
     .macro sfu_thread_entry name:req, function, register
     sfu_outermost_begin \name\().new
     nop
@@ -159,9 +160,9 @@
 
 #else
 
-    /* Begins the table of the exception entry from label START up to label END, or up to here: then come its rows, in
-     * ascending order, then sfu_trap_end. It stands behind the entry. A PC before the first row has none. Flag R:
-     * --gc-sections keeps the section. Row addresses are 2 bytes, so that an entry has 64 KiB at the most. */
+    /* Begins the table of the exception entry from label START up to label END, or up to here. It stands behind the
+     * entry. Its rows follow, in ascending order, then sfu_trap_end. A PC before the first row has none. Flag R:
+     * --gc-sections keeps the section. Row addresses are 2 bytes, so an entry has at most 64 KiB. */
     .macro sfu_trap_begin start:req, end
     .ifb \end
 .Lsfu_trap_here_\start:
@@ -172,7 +173,7 @@
     .endif
     .endm
 
-    /* An END that is not there yet would fail in sfu_trap_end, in words that do not lead here. */
+    /* An END that is not defined yet would fail only in sfu_trap_end, with words that do not lead here. */
     .macro sfu_trap_check_end end
     .set .Lsfu_trap_number, 0
     .irp label, 0b, 1b, 2b, 3b, 4b, 5b, 6b, 7b, 8b, 9b

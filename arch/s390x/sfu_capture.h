@@ -4,8 +4,8 @@
  * s390x: included by sfu_arch.h. DWARF numbers 0 to 15: r0 to r15. 16 to 31: the floating-point registers, in the
  * order f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f13 f15; compilers keep RA and FP there in leaf functions.
  *
- * SFU_NO_FPR leaves them out, for programs that must not touch them. gcc's -msoft-float says so by itself (it then
- * has no fused multiply-add); with clang, which says nothing, define SFU_NO_FPR.
+ * SFU_NO_FPR leaves them out, for programs that must not touch them. With gcc -msoft-float defines it: then there is no
+ * fused multiply-add. clang gives no sign, so define it yourself.
  */
 #if !defined(SFU_NO_FPR) && !defined(__clang__) && !defined(__FP_FAST_FMA)
 #define SFU_NO_FPR

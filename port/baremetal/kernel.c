@@ -76,7 +76,7 @@ static bool readable(uint64_t addr, uint64_t len)
     return false;
 }
 
-/* Nothing but stacks is read, so no garbage can make the trace fault. */
+/* Reads only stacks, so no garbage can make the trace fault. */
 static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
     const uint8_t *from = (const uint8_t *)(uintptr_t)addr;
@@ -97,7 +97,7 @@ bool kernel_read(uint64_t addr, uint64_t *value)
     return addr <= UINT64_MAX - sizeof *value && read_stack(NULL, addr, value, sizeof *value) == 0;
 }
 
-/* An empty stack's SP is its upper end, which may be where another stack begins. */
+/* The SP of an empty stack is its upper end. Another stack may begin there. */
 static uint64_t which_stack(void *ctx, uint64_t sp)
 {
     unsigned i;
@@ -119,12 +119,12 @@ static const struct trap *trap_at(uint64_t sp)
     return readable((uintptr_t)trap, sizeof *trap) ? trap : NULL;
 }
 
-/* Set in a frame's trap, which is a multiple of 8 otherwise: it is a struct trap, of the exception that came while
- * exception_entry had not saved the registers yet, or had restored them. */
+/* A bit of frame->trap, which is a multiple of 8 otherwise: it is then the address of a struct trap. That one is of an
+ * exception that came while exception_entry had not saved the registers yet, or had restored them. */
 #define INNER 1
 
-/* The trap that has saved the registers of FRAME; NULL: none, or it is not known. While exception_entry is at work its
- * table leads to a trap frame that is not there as a whole: it is another PC and SP then that lie in their places. */
+/* The trap that has saved the registers of FRAME; NULL: none, or it is not known. While exception_entry is at work, its
+ * table leads to a struct trap that is incomplete: its places for PC and SP then hold others. */
 static const struct trap *trap_of(const struct sfu_frame *frame)
 {
     const struct trap *trap = frame->trap != 0 ? trap_at(frame->trap) : first_trap;
@@ -150,7 +150,7 @@ static int trap_register(void *ctx, const struct sfu_frame *frame, uint32_t reg,
     return 0;
 }
 
-/* What TRAP interrupted. */
+/* The registers that TRAP has interrupted. */
 static struct sfu_registers registers_of(const struct trap *trap)
 {
     struct sfu_registers regs = {.pc = trap->pc, .sp = trap->r[SFU_REG_SP], .fp = trap->r[SFU_REG_FP]};
@@ -162,7 +162,7 @@ static struct sfu_registers registers_of(const struct trap *trap)
     return regs;
 }
 
-/* What exception_entry has interrupted, where no table says it. */
+/* The trap hook: what exception_entry has interrupted, where no table says it. */
 static int cross_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     const struct trap *inner;
@@ -207,7 +207,7 @@ extern const char build_id_start[], build_id_end[];
 extern uint8_t image_start[], text_end[];
 
 #ifdef KERNEL_DUMP
-/* What sfu-trace makes a trace of, though the kernel has no tables. */
+/* A dump, which sfu-trace unwinds though the kernel has no tables. */
 static void dump(const struct sfu_registers *from)
 {
     const struct sfu_dump_place place = {(uintptr_t)image_start, "image_start", NULL};
@@ -354,7 +354,7 @@ _Noreturn void boot_again(uint64_t distance, void (*entry)(void));
 _Noreturn void kernel_restart(uint64_t distance, void (*entry)(void));
 _Noreturn void kernel_start(uintptr_t boot);
 
-/* The image is linked as position-independent: all its relocations are "where it is, plus a number". */
+/* The image is position-independent: each of its relocations is where the image is, plus a number. */
 static void relocate(uint64_t distance)
 {
     const struct relocation *r;
@@ -364,7 +364,7 @@ static void relocate(uint64_t distance)
     }
 }
 
-/* All of the kernel's code, with what has no table: a PC elsewhere is not code. */
+/* All of the kernel's code, also what has no table: a PC elsewhere is not code. */
 static void set_text(void)
 {
     struct sfu_section *s;

@@ -12,7 +12,7 @@
 #include "sfu_arch.h"
 #include "sfu_record.h"
 
-/* All is one image: what is declared from here on is reached without a global offset table. */
+/* All is one image: what is declared from here on needs no global offset table. */
 #pragma GCC visibility push(hidden)
 
 /* ---- what each machine brings ---- */
@@ -42,14 +42,14 @@ bool machine_trap(struct trap *trap);
 /* What happened, in words, for a trap that is not the timer; and the address that it is about. */
 const char *machine_cause(const struct trap *trap);
 uint64_t machine_fault_address(const struct trap *trap);
-/* Where SP points to in exception_entry while it calls the kernel: *TRAP or below it. */
+/* The SP of exception_entry while it calls the kernel: at *TRAP or below. */
 const struct trap *machine_trap_at(uint64_t sp);
-/* Whether at PC, in exception_entry, all is there. */
+/* Whether the struct trap is complete at PC, in exception_entry. */
 bool machine_saved(uint64_t pc);
-/* TRAP has interrupted exception_entry, on the way in or out, where no table can say how. Sets PC and SP of what
- * exception_entry has interrupted; FP and RA are as TRAP has found them. Returns false where nobody knows. */
+/* TRAP has interrupted exception_entry where no table can describe it, on the way in or out. Sets PC and SP of what
+ * exception_entry has interrupted; FP and RA are those of TRAP. Returns false if nobody knows them. */
 bool machine_crossed(const struct trap *trap, struct sfu_registers *regs);
-/* Bends PLACE of a loaded module to TARGET (symbol plus addend). Returns false for a TYPE it does not know. */
+/* Relocates PLACE of a loaded module: TARGET is symbol plus addend. Returns false for an unknown TYPE. */
 bool machine_relocate(uint32_t type, uint8_t *place, uintptr_t target);
 
 /* boot.S: saves the registers that a function must keep and SP in *FROM, and goes on with those of TO. */
@@ -94,8 +94,8 @@ void kernel_new_thread(struct thread *thread, void *stack, uint64_t size, void (
 /* The registers that TRAP has interrupted, for a walk that begins there. */
 struct sfu_registers kernel_interrupted(const struct trap *trap);
 
-/* Called on each trap, on each timer interrupt, in each fault before it is reported, for each character that is
- * printed, and at the end of a panic; NULL: nothing. They are there for the scenarios. */
+/* For the scenarios. Called on each trap, on each timer interrupt, in each fault before it is reported, for each
+ * character that is printed, and at the end of a panic. NULL: nothing is called. */
 struct kernel_hooks {
     bool (*trap)(struct trap *trap); /* returns whether the trap is done */
     void (*timer)(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Loads a relocatable ELF object (ld -r) where it lies in memory: enough of a module loader to show what becomes of
- * its .sframe section, which is relocated like the others and not sorted. The object is trusted.
+ * Loads a relocatable ELF object (ld -r) where it lies in memory. It is enough of a module loader to show what becomes
+ * of the .sframe section: it is relocated like the others, and not sorted. The object is trusted.
  */
 #include "kernel.h"
 

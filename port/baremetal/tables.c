@@ -5,7 +5,7 @@
 
 extern const uint8_t sframe_start[], sframe_end[]; /* kernel.ld */
 
-/* Room for tables: one, if the linker has merged them; one for each object file, if it has joined them. */
+/* Room for sections: one if the linker has merged them, one for each object file if it has concatenated them. */
 #define TABLES 32
 static struct sfu_section tables[TABLES];
 
@@ -32,7 +32,7 @@ static const char *advice(int code)
     }
 }
 
-/* Adds the section and what was joined to it, as far as there is room. */
+/* Adds the section and those that are concatenated to it, as far as there is room. */
 static int add_all(void)
 {
     int code = sfu_open(&tables[0], sframe_start, (uint64_t)(sframe_end - sframe_start), (uintptr_t)sframe_start);

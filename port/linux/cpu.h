@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * What Linux does differently on each CPU: system calls, signal frames, relocation. For sfu_linux.c, start.c and
- * sfu_linux_symbols.c; each CPU defines
+ * What Linux does differently on each CPU: system calls, signal frames, relocation. It is for sfu_linux.c, start.c and
+ * sfu_linux_symbols.c. Each CPU defines
  *   CALL_*            numbers of system calls
  *   SA_RESTORER_OURS  whether a program must bring its own restorer
  *   UCONTEXT_OFFSET   from SP in a signal frame, after the handler has returned, to its struct ucontext

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * A program without libc and without frame pointers that prints two backtraces by its own .sframe section: one
- * from deep in calls, one from a signal handler on a stack of its own, across the signal frame. Comments like
- * "@deep" mark the lines that addr2line must find; the test compares them.
+ * A program without libc and without frame pointers. It prints two backtraces by its own .sframe section: one from deep
+ * in calls, one from a signal handler on a stack of its own, across the signal frame. Comments like "@deep" mark the
+ * lines that addr2line must find; the test compares them.
  *
- * With the argument "table" the signal frame is crossed by a table instead of the trap hook; with "ucontext"
- * the second trace begins at the registers that the handler was given.
+ * With the argument "table" a table crosses the signal frame instead of the trap hook. With "ucontext" the second trace
+ * begins with the registers that the handler is given.
  */
 #include "sfu_linux.h"
 #include "sfu_print.h"
 
 #define NOINLINE __attribute__((noinline))
-/* A call before this is no tail call. */
+/* A call in front of this does not become a tail call. */
 #define STAY() __asm__ __volatile__("" ::: "memory")
 
 #ifndef DEMO_IMAGE
@@ -67,7 +67,7 @@ void deeper(int n)
     STAY();
 }
 
-/* A frame whose size only the run knows. */
+/* A frame whose size is known only at run time. */
 NOINLINE void deep(int n);
 void deep(int n)
 {
@@ -78,7 +78,7 @@ void deep(int n)
     __asm__ __volatile__("" : : "r"(array) : "memory");
 }
 
-/* No call, so its return address may be nowhere but in a register. */
+/* It calls nothing, so its return address may be only in a register. */
 NOINLINE void crash(volatile int *p);
 void crash(volatile int *p)
 {

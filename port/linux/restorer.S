@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Where the kernel lets a signal handler return to.
+ * The restorer: a signal handler returns to it.
  *
- * A handler's return address is the first byte of its restorer, so that a walk looks up the byte before: there is a
- * nop in front of each. The table describes that of restorer_table; it must not describe the other one.
+ * A handler's return address is the first byte of its restorer, and a walk looks up the byte before. So there is a nop
+ * in front of each. The table describes that of restorer_table; it must not describe the other one.
  */
 #include "arch/sfu_asm.h"
 

@@ -36,9 +36,8 @@ void sfu_linux_exit(int status)
 
 /* ---- Reading the stack --------------------------------------------------------------------------------------- */
 
-/* Whether the 8 bytes at ADDR, which is aligned, can be read. rt_sigprocmask copies a new mask from there and
- * then refuses, because -1 is nothing that it can do with one: EINVAL. It fails with EFAULT if there is nothing
- * to copy. */
+/* Whether the 8 bytes at ADDR, which is aligned, can be read. rt_sigprocmask copies a new mask from there: EFAULT if it
+ * cannot. Then it refuses, because -1 is no operation: EINVAL. */
 static bool readable(uint64_t addr)
 {
     return sfu_linux_call(CALL_SIGPROCMASK, -1, (long)addr, 0, 8, 0, 0) == -22;
@@ -100,7 +99,7 @@ static bool returns_from_signal(uint64_t pc, bool *old)
 #endif
 }
 
-/* Reads register REG that the signal frame at SP = TRAP holds. */
+/* Reads register REG out of the signal frame at SP = TRAP. */
 static int read_saved(uint64_t trap, uint32_t reg, uint64_t *value)
 {
     return sfu_linux_read(NULL, trap + UCONTEXT_OFFSET + saved_at(reg), value, 8);
@@ -181,8 +180,8 @@ struct phdr { /* Elf64_Phdr */
 };
 enum { PT_LOAD = 1, PT_PHDR = 6, PT_GNU_SFRAME = 0x6474e554, EHDR_SIZE = 64, AT_PHDR = 3, AT_PHNUM = 5 };
 
-/* Run-time minus link-time address. The headers say themselves where they were linked to (PT_PHDR), except in a
- * static-pie: there they follow the ELF header, at the start of the first segment. */
+/* Run-time minus link-time address. PT_PHDR says where the headers were linked to. A static-pie has none: there the
+ * headers follow the ELF header, at the start of the first segment. */
 static uint64_t find_slide(const struct phdr *phdrs, uint64_t num)
 {
     uint64_t i, here = (uintptr_t)phdrs;

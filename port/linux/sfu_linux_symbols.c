@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Names of functions from the program's own ELF file: its symbols (.symtab) are not loaded, so the file is mapped,
- * once, and searched from the start to the end for each name. The file is believed to be the running program.
+ * Names of functions from the program's own ELF file. Its symbols (.symtab) are not loaded, so the file is mapped,
+ * once. Each name is searched for from start to end. The file is trusted: it is the running program.
  */
 #include "sfu_linux.h"
 #include "cpu.h"
@@ -42,7 +42,7 @@ static const uint8_t *map(long fd, long size)
     return at < 0 && at >= -4095 ? NULL : (const uint8_t *)at;
 }
 
-/* The file, mapped the first time; NULL: it cannot be. */
+/* The file. The first call maps it. NULL: that has failed. */
 static const uint8_t *file(void)
 {
     static const uint8_t *mapped;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * The part of a program that start files and libc would bring: start.S comes here with the stack that the
- * kernel made.
+ * What start files and libc would bring. start.S comes here with the stack that the kernel made.
  */
 #include "sfu_linux.h"
 #include "cpu.h"
 
 enum { AT_PHDR = 3, AT_PHNUM = 5, PT_DYNAMIC = 2, PT_INTERP = 3, DT_RELA = 7, DT_RELASZ = 8 };
 
-/* A static-pie has to relocate itself: until that is done, nothing here may need an address from a table. */
+/* A static-pie relocates itself. Until then nothing here may need an address from a table. */
 static void relocate(const uint64_t *dynamic, uint64_t slide)
 {
     const uint64_t *rela = NULL;
@@ -27,7 +26,7 @@ static void relocate(const uint64_t *dynamic, uint64_t slide)
     }
 }
 
-/* Where there is a loader (PT_INTERP), it has done all that. */
+/* A loader (PT_INTERP) has done all that already. */
 static void relocate_self(const uint64_t *auxv)
 {
     const uint8_t *phdrs = NULL;
@@ -69,7 +68,7 @@ void sfu_linux_start(uint64_t *stack)
     sfu_linux_exit(sfu_linux_main(argc, argv, auxv)); /* @start */
 }
 
-/* Compilers call these four on their own; volatile, so that they do not turn the loops into such calls. */
+/* Compilers call these four on their own. Volatile: the loops must not become such calls. */
 __attribute__((used)) void *memcpy(void *to, const void *from, size_t len);
 void *memcpy(void *to, const void *from, size_t len)
 {

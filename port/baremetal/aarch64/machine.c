@@ -209,7 +209,7 @@ bool machine_saved(uint64_t pc)
     return pc >= (uintptr_t)exception_saved && pc < (uintptr_t)exception_restored;
 }
 
-/* At ERET. On the way in, as long as ELR_EL1 has not been saved, TRAP has written over it. */
+/* Known at ERET. Not known on the way in until ELR_EL1 is saved: TRAP has written over it. */
 bool machine_crossed(const struct trap *trap, struct sfu_registers *regs)
 {
     uint64_t sp = trap->r[SFU_REG_SP];

@@ -21,7 +21,7 @@ struct psw {
     uint64_t mask, address;
 };
 
-/* The low core, which is at 0; the compiler is not to think of that as NULL. */
+/* The low core, which is at 0. The compiler must not take that for NULL. */
 static void *low(uintptr_t at)
 {
     __asm__("" : "+r"(at));
@@ -89,7 +89,7 @@ static void signal(uint64_t order, uint64_t parameter)
     } while (code == 2);
 }
 
-/* QEMU takes a disabled wait at 0xfff for the end, any other for a crash; once no other CPU runs. */
+/* Once no other CPU runs, QEMU takes a disabled wait at 0xfff for the end, any other for a crash. */
 _Noreturn void machine_exit(bool good)
 {
     const struct psw end = {PSW_WAIT | PSW_64BIT, good ? 0xfff : 0xbad};
@@ -260,8 +260,8 @@ bool machine_saved(uint64_t pc)
            (pc >= (uintptr_t)external_saved && pc < (uintptr_t)external_restored);
 }
 
-/* At the LPSWEs, and on the way in of external interruptions. On that of program interruptions, TRAP, which is one too,
- * has written over the old PSW. */
+/* Known at the LPSWEs, and on the way in of external interruptions. Not known on that of program interruptions: TRAP,
+ * which is one too, has written over the old PSW. */
 bool machine_crossed(const struct trap *trap, struct sfu_registers *regs)
 {
     const struct psw *psw = low(EXTERNAL_OLD);

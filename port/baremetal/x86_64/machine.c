@@ -102,7 +102,7 @@ static void load_register(const char which, uint64_t base, uint16_t limit)
     }
 }
 
-/* Where the boot code made them: there they stay, also when the kernel has moved. Those of 2 MiB. */
+/* The page tables of 2 MiB pages, where the boot code made them. They stay there when the kernel moves. */
 static uint64_t *page_tables(void)
 {
     uint64_t at;
@@ -266,7 +266,7 @@ bool machine_saved(uint64_t pc)
     return pc >= (uintptr_t)exception_saved && pc < (uintptr_t)exception_restored;
 }
 
-/* For the kernel without tables, by far not all that they say: at IRETQ, which faults if what it takes is no good. */
+/* For the kernel without tables. Known only at IRETQ, which faults if what it takes is no good. */
 bool machine_crossed(const struct trap *trap, struct sfu_registers *regs)
 {
     return trap->pc == (uintptr_t)exception_return && kernel_read(trap->sp, &regs->pc) &&
