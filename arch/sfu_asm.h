@@ -32,11 +32,9 @@
  *    thread's PC is thread_start.
  *
  * 3. Exception entries, which interrupt a frame. The assembler has no directive for these. So the macros write a
- * section
- *    of their own, .sframe.trap.*: SFrame version 3, one FDE of a signal frame with flexible rows. The linker (binutils
- *    2.46 or later) merges and sorts it with the rest. A walk crosses the entry like any function. The frame behind it
- * is
- *    interrupted: its PC is exact.
+ *    section of their own, .sframe.trap.*: SFrame version 3, one FDE of a signal frame with flexible rows. The linker
+ *    (binutils 2.46 or later) merges and sorts it with the rest. A walk crosses the entry like any function. The frame
+ *    behind it is interrupted: its PC is exact.
  *
  *        irq_entry:                      <- x86_64: the CPU has pushed RIP, CS, RFLAGS, RSP and SS
  *            push %rbp

@@ -696,7 +696,7 @@ static void set_rule(struct machine *m, struct sfu_rule *rule, const struct valu
         rule->control |= RULE_DEREFERENCE;
 }
 
-/* The rule CFA + offset has no control word: it is said by the CFA's own base. */
+/* A rule CFA + offset has no control word. It is written with the base of the CFA. */
 static void rebase(struct machine *m, struct sfu_rule *rule, const struct sfu_rule *cfa)
 {
     int64_t sum = (int64_t)cfa->offset + rule->offset;
@@ -753,8 +753,8 @@ static void read_cfa(struct machine *m, const struct rule *rule, struct sfu_rule
     set_rule(m, result, &value);
 }
 
-/* SFrame says that SP is the CFA (s390x: CFA - 160). Where s390x has saved it, in a slot or a register, that is
- * believed. */
+/* In SFrame SP is the CFA (s390x: CFA - 160). If s390x has saved SP, in a slot or a register, that is taken for
+ * true. */
 static void check_sp(struct machine *m, const struct rule *rule, const struct sfu_rule *cfa)
 {
     uint32_t below = m->registers->sp_below_cfa;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Call frame information: .eh_frame and .debug_frame (DWARF 6.4), read and interpreted for what SFrame can say. The
- * rules come out in the form that sfu has for a row's, so that the two can be compared.
+ * Call frame information: reads .eh_frame and .debug_frame (DWARF 6.4), and interprets what SFrame can say of it. The
+ * rules have the form of sfu's, so the two can be compared.
  */
 #ifndef SFU_HOST_CFI_H
 #define SFU_HOST_CFI_H
@@ -51,8 +51,8 @@ struct cfi {
 /* Where CFI is read from. */
 enum { CFI_EH = 1, CFI_DEBUG = 2 };
 
-/* Reads the entries of the sections that SOURCES names, as far as the image has them. It fails if the entries of a
- * section are broken; what is wrong with the instructions of one entry is a row's matter. */
+/* Reads the entries of the sections that SOURCES names, as far as the image has them. Fails if the entries of a section
+ * are broken. Broken instructions of an entry only make its rows CFI_LOST. */
 bool cfi_read(struct cfi *cfi, struct image *image, unsigned sources);
 void cfi_free(struct cfi *cfi);
 
@@ -65,8 +65,7 @@ uint64_t cfi_ra_register(const struct cfi_fde *fde);
 typedef void (*cfi_row_fn)(void *ctx, const struct cfi_row *row);
 void cfi_rows(const struct cfi *cfi, const struct cfi_fde *fde, cfi_row_fn row, void *ctx);
 
-/* Code that CFI describes: a part of what an entry covers or, where entries contradict each other, why there is
- * none. */
+/* Code that an entry covers, or a part of it. Where entries contradict each other FDE is NULL, and WHY says so. */
 struct cfi_span {
     uint64_t start, end;
     const struct cfi_fde *fde; /* or NULL */
@@ -79,7 +78,7 @@ struct cfi_spans {
     size_t dropped; /* entries of functions that the linker has dropped */
 };
 
-/* Finds what of the code is described. .eh_frame counts before .debug_frame. */
+/* Finds the code that CFI describes. .eh_frame counts before .debug_frame. */
 bool cfi_find_spans(const struct cfi *cfi, struct cfi_spans *spans);
 
 /* The span that ADDR is in, or NULL. */

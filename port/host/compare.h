@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Whether an SFrame section says what the call frame information says: sfu reads the one, cfi.c the other, and the two
- * rules for CFA, RA and FP have to be the same at every PC.
+ * Whether an SFrame section says what the call frame information says. sfu reads the one, cfi.c the other. Their rules
+ * for CFA, RA and FP must be the same at every PC.
  */
 #ifndef SFU_HOST_COMPARE_H
 #define SFU_HOST_COMPARE_H
@@ -13,14 +13,14 @@
 struct comparison {
     uint64_t pcs;
     uint64_t same;
-    uint64_t below_sp;  /* the same, but for a slot below SP that it says is not saved */
-    uint64_t drap;      /* the same, but for an FP that it says has been restored */
-    uint64_t different; /* it contradicts */
-    uint64_t missing;   /* it says nothing, or that the trap hook is to be asked */
-    uint64_t lost;      /* it says nothing of what SFrame cannot say */
+    uint64_t below_sp;  /* the same, except that a slot below SP is given as not saved */
+    uint64_t drap;      /* the same, except that an FP is given as restored */
+    uint64_t different; /* contradicted */
+    uint64_t missing;   /* without a row, or only the trap hook could know */
+    uint64_t lost;      /* without a row, and SFrame cannot say it */
 };
 
-/* PCs for which the section is wrong, or has no row: MISSING. GOT is meaningful if CODE is SFU_OK. */
+/* PCs for which the section is wrong or, if MISSING, has no row. GOT is valid if CODE is SFU_OK. */
 struct difference {
     uint64_t start, end;
     const char *what;
@@ -32,7 +32,7 @@ struct difference {
 
 typedef void (*difference_fn)(void *ctx, const struct difference *difference);
 
-/* Compares at every PC of SPANS: a row of sfu's, and one of CFI, holds for the whole range that it gives. Without FP if
+/* Compares at every PC of SPANS, range by range: sfu's rows and those of CFI say how far they hold. Leaves out FP if
  * IGNORE_FP. FOUND may be NULL. */
 void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const struct sfu_section *section,
                     bool ignore_fp, difference_fn found, void *ctx, struct comparison *result);
@@ -41,7 +41,7 @@ void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const 
 void compare_kept(const struct image *image, const struct kept *kept, const struct sfu_section *section,
                   bool ignore_fp, difference_fn found, void *ctx, struct comparison *result);
 
-/* Writes what DIFFERENCE is into the SIZE bytes at TEXT. */
+/* Describes DIFFERENCE in the SIZE bytes at TEXT. */
 void print_difference(char *text, size_t size, const struct difference *difference);
 
 /* Writes RULE as sfu's documents do, into the SIZE bytes at TEXT: r7+16, *(cfa-8). */

@@ -360,8 +360,7 @@ static uint64_t hash(const uint8_t *p, size_t size)
     return value;
 }
 
-/* Where rows that are the same as those of group INDEX, the last ones, are written; they are removed if there are
- * some. */
+/* Where the rows of group INDEX, the last ones, are written. If equal ones are there already, removes the new ones. */
 static void share(struct encoder *e, size_t index)
 {
     uint32_t at = e->offsets[index];

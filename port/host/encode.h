@@ -15,7 +15,7 @@ struct bytes {
     uint8_t *data; /* to be freed */
     size_t size;
     size_t num_fdes, num_fres;
-    bool shared; /* false if sharing was asked for, but sfu_check would not accept so much of it */
+    bool shared; /* rows are shared; not if sfu_check would refuse so much of it */
 };
 
 /* Encodes TABLES for a section at ADDR. Its size does not depend on ADDR. Returns false if it would be 2 GiB or more,

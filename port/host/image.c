@@ -322,7 +322,7 @@ bool image_is_padding(struct image *image, uint64_t start, uint64_t end)
 
 /* ---- Symbols --------------------------------------------------------------------------------------------------- */
 
-/* Of those at one address the first by name counts, so that the order of the file does not. */
+/* Of the symbols at one address the first by name counts: the file's order does not matter. */
 static int by_symbol(const void *a, const void *b)
 {
     const struct symbol *x = a, *y = b;

@@ -21,7 +21,7 @@
 /* DWARF numbers of the registers that unwinding needs, by ABI. */
 struct registers {
     uint32_t sp, fp;
-    uint32_t ra; /* the column of the return address: a register, but on amd64 */
+    uint32_t ra; /* the column of the return address: a register, except on amd64 */
     uint32_t pc; /* as expressions name it */
     uint32_t sp_below_cfa;
     bool link; /* a call leaves the return address in a register */
@@ -56,7 +56,7 @@ struct image {
     char error[256];
 };
 
-/* Opens FILE, whose name must stay. After a failure, too, image_close is to be called. */
+/* Opens FILE, whose name must stay. Call image_close also after a failure. */
 bool image_open(struct image *image, const char *file);
 void image_close(struct image *image);
 
@@ -79,7 +79,7 @@ struct section *image_code(const struct image *image, uint64_t addr);
 /* The SIZE bytes of instructions at ADDR, or NULL if the file does not have them. */
 const uint8_t *image_instructions(struct image *image, uint64_t addr, uint64_t size);
 
-/* Whether the code from START up to END is nothing that runs: what lies between functions. */
+/* Whether the code from START up to END is padding between functions: it never runs. */
 bool image_is_padding(struct image *image, uint64_t start, uint64_t end);
 
 /* Gives every symbol of the tables of TYPE, SHT_SYMTAB or SHT_DYNSYM, in the order of the file. */

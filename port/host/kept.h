@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Tables that an image has for code without CFI: those of exception entries, which are written by hand
- * (arch/sfu_asm.h), and those of objects whose CFI has been left out. sfu-gen takes them over.
+ * Tables that an image has for code without CFI. Those of exception entries are written by hand (arch/sfu_asm.h).
+ * Others are of objects without CFI. sfu-gen takes them over.
  */
 #ifndef SFU_HOST_KEPT_H
 #define SFU_HOST_KEPT_H
@@ -13,18 +13,18 @@
 struct kept_span {
     uint64_t start, end;
     const struct sfu_section *section;
-    bool signal, ask; /* ask: a signal frame without rows */
+    bool signal, ask; /* ask: a trap frame without rows */
 };
 
 struct kept {
-    struct sfu_section *sections; /* one, or several that a linker has only joined */
+    struct sfu_section *sections; /* one, or several that a linker has concatenated */
     uint8_t *bytes;
     size_t num_sections;
     struct kept_span *list; /* by address; none lies where CFI or a PLT is */
     size_t num;
 };
 
-/* Reads the image's .sframe, if there is one; bytes in it that are no tables are room. */
+/* Reads the image's .sframe, if there is one. Bytes in it that are no tables are room. */
 bool kept_read(struct kept *kept, struct image *image, const struct cfi_spans *spans);
 void kept_free(struct kept *kept);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * What sfu-lint finds out about an image, before it is text. In this order:
+ * What sfu-lint finds out about an image. In this order:
  *     lint_place    where the tables are, and whether the kernel will find them there
  *     lint_rows     what the tables say, by themselves and beside the CFI
  *     lint_worth    which functions have rows, and why others have none
@@ -84,7 +84,7 @@ struct finding {
     char what[200]; /* of the first range */
 };
 
-/* A piece of code: a function, or what else is between functions and is not padding. */
+/* A piece of code: a function, or code between functions that is not padding. */
 struct lint_function {
     const char *name; /* "" if nothing names it */
     uint64_t start, end;

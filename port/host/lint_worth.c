@@ -17,7 +17,7 @@
 struct layer {
     struct lint_function *list;
     size_t num;
-    bool exact; /* their ends are known, so that there is no padding in them */
+    bool exact; /* their ends are known: there is no padding in them */
 };
 
 static void append(struct layer *layer, const char *name, uint64_t start, uint64_t end)

@@ -226,7 +226,7 @@ bool output_elf(struct image *image, const char *file, const struct bytes *bytes
 /* ---- A copy with one more segment ------------------------------------------------------------------------------ */
 
 /* The program headers move to the new segment, because there is no room for two more where they are. Programs find them
- * by the distance from the start of the file, which has to be that from the start of memory: loaders depend on it. */
+ * by the distance from the start of the file, which must be that from the start of memory: loaders depend on it. */
 bool append_plan(struct image *image, struct append *append)
 {
     uint64_t low = UINT64_MAX, delta = 0, end = 0, align = 4096, file_size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Where a section goes that sfu-gen has made. A file is written under another name and then renamed: it is there whole,
+ * Writes the section that sfu-gen has made. A file is written under another name and then renamed: it is there whole,
  * or not at all. "-" is the standard output.
  */
 #ifndef SFU_HOST_OUTPUT_H
@@ -19,7 +19,7 @@ bool output_raw(struct image *image, const char *file, const struct bytes *bytes
 /* Writes BYTES as text for an assembler, in a section named IMAGE_TABLES. */
 bool output_asm(struct image *image, const char *file, const struct bytes *bytes);
 
-/* Writes BYTES as an ELF file: OBJECT: a relocatable one with the section IMAGE_TABLES; else one with .sframe at
+/* Writes BYTES as an ELF file. OBJECT: a relocatable one with the section IMAGE_TABLES. Otherwise one with .sframe at
  * address 0 and the image's build ID. */
 bool output_elf(struct image *image, const char *file, const struct bytes *bytes, bool object);
 

@@ -128,7 +128,7 @@ static void set_output(int option, const char *argument)
     }
 }
 
-/* Those that change what is in it, and what is said. */
+/* Options that change what the tables say, and what is printed. */
 static void set_option(int option, const char *argument)
 {
     static const char *const fp[] = {"keep", "drop", "auto"}, *const from[] = {"eh_frame", "debug_frame", "both"};
@@ -189,7 +189,7 @@ static void parse_options(int argc, char **argv)
         usage("--json and an output of - are both for the standard output");
 }
 
-/* ---- What is said ---------------------------------------------------------------------------------------------- */
+/* ---- Messages -------------------------------------------------------------------------------------------------- */
 
 /* Functions and PCs that --allow names. */
 static struct known known;
@@ -204,7 +204,7 @@ static bool is_allowed(const char *function, uint64_t start)
     return by_name || by_pc;
 }
 
-/* Code in one function with one fault: ranges of PCs, the first of which is START. */
+/* Code in one function with one fault. START: the first of its PCs. */
 struct finding {
     const char *function;
     uint64_t offset, start, bytes, ranges;
@@ -348,7 +348,7 @@ static void check(struct input *in)
         fail("its tables are wrong at %" PRIu64 " PCs and missing at %" PRIu64, c.different, c.missing);
 }
 
-/* Compares what is to be written with what it was made of. */
+/* Compares the new tables with what they were made of. */
 static void check_self(struct input *in, const struct tables *tables, const struct bytes *bytes, uint64_t addr,
                        bool without_fp)
 {

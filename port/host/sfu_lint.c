@@ -534,7 +534,7 @@ static void put_all(const struct lint *lint, const struct changes *changes)
 
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
-/* Reads FILE. What is wrong is said in one line. */
+/* Reads FILE. On failure prints why, in one line. */
 static bool read_image(struct lint *lint, const char *file)
 {
     if (lint_read(lint, file, options.oldest))

@@ -24,10 +24,10 @@ struct made_row {
 struct function {
     uint64_t start;
     uint32_t size;
-    uint32_t num_rows; /* 0 in a signal frame that cannot be described */
+    uint32_t num_rows; /* 0 in a trap frame that cannot be described */
     size_t first_row;
     bool signal, key_b;
-    bool before_loss; /* there is no row between it and the next one, whatever the code is */
+    bool before_loss; /* no row describes the code between it and the next one */
     uint8_t repeat;   /* not 0: rows are those of blocks of this size */
 };
 
@@ -52,12 +52,12 @@ struct tables {
     bool keep_below_sp; /* an option: leave slots below SP as they are */
 };
 
-/* Fills in TABLES, zeroed but for its options, from SPANS of CFI, from the PLTs that have no CFI, and from KEPT. */
+/* Fills in TABLES from SPANS of CFI, from PLTs without CFI, and from KEPT. TABLES is zeroed, except for its options. */
 void tables_make(struct tables *tables, const struct cfi *cfi, const struct cfi_spans *spans,
                  const struct kept *kept);
 void tables_free(struct tables *tables);
 
-/* Whether FP is the base of a rule in any row, other than of its own. */
+/* Whether FP is the base of another rule than its own, in any row. */
 bool tables_need_fp(const struct tables *tables);
 
 /* Forgets how FP is found. */

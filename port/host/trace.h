@@ -20,7 +20,7 @@ void trace_fail(const char *format, ...) __attribute__((format(printf, 1, 2), no
 /* Says something on the standard error, unless --quiet. */
 void trace_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Says what will make it fail in the end, while it goes on. */
+/* Says what is wrong, goes on, and makes the program fail in the end. */
 void trace_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
@@ -40,7 +40,7 @@ struct trace_image {
     char *file;
     const char *name; /* of the file, without its folder */
     uint64_t slide;   /* run-time minus link-time address; of a relocatable object: of its .text */
-    bool placed;      /* slide is meant */
+    bool placed;      /* slide is known */
     uint64_t text;    /* of a relocatable object that is placed: where trace_symbols.c has its .text */
     const void *build_id;
     size_t build_id_size; /* 0: none */
@@ -69,16 +69,16 @@ struct trace_image *images_by_id(const struct trace_images *images, const void *
 /* The image whose file's name is NAME, without folders, or NULL. */
 struct trace_image *images_by_name(const struct trace_images *images, const char *name);
 
-/* Says where IMAGE lies. Of a relocatable object only .text does. */
+/* Sets where IMAGE lies. Of a relocatable object only .text is placed. */
 void image_place(struct trace_image *image, uint64_t slide);
 
 /* The link-time address of the symbol or section NAME in IMAGE. Returns false if it has none. */
 bool image_find(struct trace_image *image, const char *name, uint64_t *addr);
 
-/* Whether it has not been linked. Its addresses are those that trace_symbols.c gives it. */
+/* Whether it is a relocatable object. trace_symbols.c gives it addresses. */
 bool image_is_object(const struct trace_image *image);
 
-/* Opens the image's own tables, or those made of its CFI. Returns false if there are none, having said why. */
+/* Opens the image's own tables, or those made of its CFI. Says why, and returns false, if there are none. */
 bool image_open_own(struct trace_image *image);
 bool image_open_cfi(struct trace_image *image);
 
@@ -129,11 +129,11 @@ typedef bool (*space_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len
 
 struct trace_space;
 
-/* Compares the build IDs of images that are placed with those in memory, as far as it has them. What is another
- * image is not placed any more, and that is said. */
+/* Compares the build IDs of placed images with those in memory, as far as it has them. An image that differs is no
+ * longer placed, and a message says so. */
 void images_verify(struct trace_images *images, const struct trace_space *space);
 
-/* Where the registers are that an interrupted frame had. */
+/* Where the registers of an interrupted frame are saved. */
 enum saved { SAVED_NOWHERE, SAVED_LINUX, SAVED_ARRAY };
 
 /* What is unwound. */
@@ -153,7 +153,7 @@ struct trace_space {
     uint64_t saved_at;
 };
 
-/* Reads what is in memory, or code from an image's file: kernels leave unchanged code out of cores. */
+/* Reads memory, or code from an image's file: kernels leave unchanged code out of cores. */
 bool space_read(const struct trace_space *space, uint64_t addr, void *buffer, size_t len);
 bool space_word(const struct trace_space *space, uint64_t addr, uint64_t *value);
 
@@ -173,7 +173,7 @@ unsigned s390x_float(unsigned reg);
 /* Whether the frame with this PC is Linux's signal frame. *OLD: s390x's for a handler without SA_SIGINFO. */
 bool linux_is_signal(const struct trace_space *space, uint64_t pc, bool *old);
 
-/* Turns such a frame into what it interrupted, as a trap hook does, and reads registers saved there. */
+/* The trap hook for such frames, and the registers that are saved there. */
 int linux_trap(const struct trace_space *space, const struct sfu_frame *frame, int code,
                struct sfu_interrupted *interrupted);
 bool linux_saved(const struct trace_space *space, uint64_t trap, unsigned reg, uint64_t *value);
@@ -199,13 +199,13 @@ void trace_filter(struct trace_options *options, int in);
 /* Prints every thread of the core FILE. */
 void trace_core(struct trace_options *options, const char *file);
 
-/* Prints the trace of a thread with REGISTERS, of which FILES have the memory. */
+/* Prints the trace of a thread with REGISTERS. FILES have its memory. */
 void trace_memory(struct trace_options *options, const char *files, const char *registers);
 
 /* Prints every thread behind HOST:PORT. */
 void trace_gdb(struct trace_options *options, const char *address);
 
-/* Fills in a space, but for how it is read and its registers. */
+/* Fills in a space, except for how it is read and its registers. */
 void trace_space_init(struct trace_space *space, struct trace_options *options, uint8_t abi);
 
 #endif

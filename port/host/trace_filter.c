@@ -249,7 +249,7 @@ static void take_dump(struct filter *f, const char *text, size_t size)
 
 /* ---- Lines ----------------------------------------------------------------------------------------------------- */
 
-/* A line has been passed on, but for its end. */
+/* A line has been passed on, without its end. */
 static void take_line(struct filter *f, const char *eol)
 {
     struct log_line line;

@@ -41,7 +41,7 @@ struct stub {
     uint8_t abi;
     char input[4096];
     size_t have, used;
-    bool stopped; /* it has to be let go again */
+    bool stopped; /* it must be let go again */
     char reply[PACKET];
     struct block blocks[BLOCKS];
     unsigned next; /* block to be replaced */
@@ -357,7 +357,7 @@ static void connect_stub(struct stub *s)
     (void)setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
 }
 
-/* Most stubs stop the target when somebody comes; others have to be asked. */
+/* Most stubs stop the target when somebody connects. Others must be asked. */
 static void stop(struct stub *s)
 {
     set_wait(s, STOP_WAIT);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Lines of a console's log, as far as sfu's printer (port/print) has written them. What is put in front of a line,
- * times for instance, does not matter. Nothing in a line is believed.
+ * Lines of a console's log that sfu's printer (port/print) has written. Anything may stand in front of a line, times
+ * for instance. Nothing in a line is believed.
  */
 #ifndef SFU_HOST_TRACE_LOG_H
 #define SFU_HOST_TRACE_LOG_H
@@ -25,12 +25,12 @@ enum log_kind { LOG_OTHER, LOG_FRAME, LOG_SLIDE, LOG_ID, LOG_END, LOG_DUMP };
 
 struct log_line {
     enum log_kind kind;
-    uint64_t number;  /* frame: which; slide: it */
+    uint64_t number;  /* frame: its number; slide: the slide */
     uint64_t pc;      /* frame */
     const char *name; /* frame: that the printer knew, or NULL */
     size_t name_size;
     uint64_t offset; /* frame: of the PC from NAME */
-    bool exact;      /* frame: its PC is not a return address */
+    bool exact;      /* frame: its PC is exact */
     uint8_t id[LOG_BUILD_ID];
     size_t id_size;
     size_t dump; /* where the line of a dump begins */
@@ -71,14 +71,13 @@ struct log_dump {
 enum log_dump_event { DUMP_MORE, DUMP_CUT, DUMP_DONE, DUMP_BAD };
 
 /* Takes the SIZE characters at TEXT, which log_parse has found to be a dump's. DUMP_DONE: it is complete. DUMP_CUT:
- * another one begins before its end, so that the line has to be taken again. DUMP_BAD: the line is none of the
- * format. */
+ * another one begins before its end: give the line again. DUMP_BAD: the line is not of the format. */
 enum log_dump_event log_dump_line(struct log_dump *dump, const char *text, size_t size);
 
 /* Forgets all of DUMP. */
 void log_dump_clear(struct log_dump *dump);
 
-/* Puts what DUMP has in order: it is read by log_dump_read from now on. */
+/* Sorts the words of DUMP, for log_dump_read. */
 void log_dump_sort(struct log_dump *dump);
 
 /* The LEN bytes at ADDR of the dumped stacks. */

@@ -29,7 +29,8 @@ struct core_notes {
     uint64_t pac_mask;
 };
 
-/* Adds what the SIZE bytes of notes at BYTES say to NOTES, zeroed but for abi. Returns false if they are broken. */
+/* Adds to NOTES what the SIZE bytes of notes at BYTES say. NOTES is zeroed before the first call, except for abi.
+ * Returns false if the notes are broken. */
 bool notes_read(struct core_notes *notes, const uint8_t *bytes, uint64_t size);
 void notes_free(struct core_notes *notes);
 

@@ -224,7 +224,7 @@ static void test_replaced(void **state)
     assert_non_null(strstr(output, "\n#1  0x0000000000010010  [replaced]  [guessed]\n"));
 }
 
-/* Tables that were joined: as many as there is room for. */
+/* Sections that were concatenated: as many as there is room for. */
 static void test_joined(void **state)
 {
     static uint8_t three[3 * 56];
@@ -256,7 +256,7 @@ static void test_joined(void **state)
     assert_int_equal(sfu_panic_init(&panic, three, three, stack, stack + 4), SFU_E_EMPTY);
 }
 
-/* What is wrong with the section is said, and the first frame is printed. */
+/* The printer says what is wrong with the section, and prints the topmost frame. */
 static void test_init_broken(void **state)
 {
     static uint8_t broken[sizeof bytes];
@@ -295,7 +295,7 @@ static void test_many(void **state)
     assert_null(strstr(output, "#12"));
 }
 
-/* A fault in the middle of a line comes here again, and a fault while that is said again. */
+/* A fault in the middle of a line comes here again, and so does a fault while the printer says that. */
 static void test_fault(void **state)
 {
     const char *second;
@@ -478,7 +478,7 @@ static void test_cycles_nested(void **state)
     expect("XAABBAABB", "XAABB(4*1)");
 }
 
-/* What is left out is put in again: the same sequence, whatever it was. */
+/* With the abbreviations spelled out again, the sequence is the same, whatever it was. */
 static void test_cycles_lossless(void **state)
 {
     char sequence[200], again[400];

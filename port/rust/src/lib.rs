@@ -173,7 +173,7 @@ pub trait Machine {
     }
 
     /// What lies behind `frame`, which no FDE describes (`why` is [`sys::SFU_E_NO_FDE`] or [`sys::SFU_E_NOT_CODE`]) or
-    /// whose FDE is a signal frame without rows ([`sys::SFU_E_TRAP`]).
+    /// which is a trap frame without rows ([`sys::SFU_E_TRAP`]).
     fn trap(&self, frame: &Frame, why: Error) -> Trap {
         let _ = (frame, why);
         Trap::Unknown
@@ -189,7 +189,7 @@ pub trait Machine {
 /// What [`Machine::trap`] says of a frame.
 #[derive(Clone, Copy, Debug)]
 pub enum Trap {
-    /// It is no trap or signal frame that it knows: the trace ends with the error that it was asked about.
+    /// It is no trap frame that it knows: the trace ends with the error that it was asked about.
     Unknown,
     /// It is one, and nothing lies beyond (entry from user mode): the proper end.
     End,
@@ -381,7 +381,7 @@ fn here_by<F: FnMut(&Registers)>(call: &mut F) {
 pub struct Image<'a> {
     /// The section, between two symbols of the linker script: `addr_of!(sframe_start)..addr_of!(sframe_end)`.
     pub tables: Range<*const u8>,
-    /// The stack that is walked. Nothing else is read of it, so that no garbage can make the trace fault.
+    /// The stack that is walked. The trace reads no other memory of a stack, so no garbage can make it fault.
     pub stack: Range<*const u8>,
     /// File name for addr2line, with a NUL at its end; without one, IMAGE is printed instead.
     pub name: &'a str,

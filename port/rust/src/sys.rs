@@ -59,29 +59,29 @@ pub const SFU_E_READONLY: c_int = -12;
 pub const SFU_E_NO_FDE: c_int = -13;
 /// Its function is described, but has no row for this PC.
 pub const SFU_E_NO_ROW: c_int = -14;
-/// Its FDE is corrupt: an unknown type, a repeat size of 0, more rows than there is room for, a function that reaches
-/// the end of the address space ([`sfu_check`]).
+/// Its FDE is corrupt: an unknown type, a repeat size of 0 or more rows than there is room for. For a check also: the
+/// function reaches the end of the address space.
 pub const SFU_E_FDE: c_int = -15;
-/// One of its rows is corrupt: not ascending, words that its FDE type cannot have, or a start behind the end of the
-/// function ([`sfu_check`]).
+/// One of its rows is corrupt: it does not start above the one before it, or has words that its FDE's type cannot have.
+/// For a check also: it starts behind the end of the function.
 pub const SFU_E_ROW: c_int = -16;
 /// The callback could not read the stack.
 pub const SFU_E_STACK: c_int = -17;
 /// A rule's base + offset leaves the address space.
 pub const SFU_E_ADDRESS: c_int = -18;
-/// A rule needs a register that is known only in a topmost or interrupted frame.
+/// A rule needs a register that is known only where the PC is exact.
 pub const SFU_E_UNSAFE: c_int = -19;
-/// A rule needs a register that the caller could not supply.
+/// A rule needs a register that the `reg` callback does not know.
 pub const SFU_E_REGISTER: c_int = -20;
 /// The row leaves the RA in its register, but this frame has made a call since.
 pub const SFU_E_NO_RA: c_int = -21;
-/// SP would not grow, and the stack is the same.
+/// SP would not grow, on the same stack or on one that the walk comes back to.
 pub const SFU_E_PROGRESS: c_int = -22;
 /// More stack switches than the limit.
 pub const SFU_E_SWITCHES: c_int = -23;
 /// More frames than the limit.
 pub const SFU_E_DEPTH: c_int = -24;
-/// A signal frame without rows, and no trap hook that knows it.
+/// A trap frame without rows, and no trap hook that knows it.
 pub const SFU_E_TRAP: c_int = -25;
 /// The PC lies outside of the text of all sections: it is not code.
 pub const SFU_E_NOT_CODE: c_int = -26;
@@ -97,16 +97,16 @@ pub const SFU_AMD64: u8 = 3;
 /// ABI: s390x.
 pub const SFU_S390X: u8 = 4;
 
-/// The PC is the next instruction to run: topmost or interrupted.
+/// The PC is exact: the next instruction to run, of the topmost frame or of an interrupted one.
 pub const SFU_PC_EXACT: u8 = 0;
-/// The PC is a return address. It is looked up as pc - 1, because it may lie one past the end of its function.
+/// The PC is a return address. It may lie one past the end of its function, so it is looked up as pc - 1.
 pub const SFU_PC_RETURN: u8 = 1;
 
-/// The frame was reached by the tables, or by a trap hook that was sure.
+/// The frame was not guessed: the tables say so, or a trap hook that is sure.
 pub const SFU_GUESS_NONE: u8 = 0;
 /// By a frame record: [`sfu_target::frame_pointers`].
 pub const SFU_GUESS_RECORD: u8 = 1;
-/// By a trap hook that was not sure.
+/// By a trap hook that is not sure.
 pub const SFU_GUESS_HOOK: u8 = 2;
 /// By a call through a wild pointer: [`sfu_walk_step`].
 pub const SFU_GUESS_CALL: u8 = 3;
@@ -115,20 +115,20 @@ pub const SFU_GUESS_CALL: u8 = 3;
 pub const SFU_ROW_RULES: u8 = 0;
 /// The RA is undefined: there is no caller.
 pub const SFU_ROW_OUTERMOST: u8 = 1;
-/// A signal frame that the table cannot describe: ask the trap hook.
+/// A trap frame that the table cannot describe: ask the trap hook.
 pub const SFU_ROW_ASK: u8 = 2;
 
 /// What a walk begins with, what a trap hook fills in and what a frame carries.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct sfu_registers {
-    /// Raw, except that a signed RA (aarch64) has been stripped.
+    /// Without its PAC, if it was a signed RA (aarch64).
     pub pc: u64,
     /// The stack pointer.
     pub sp: u64,
     /// The frame pointer's register, whatever it is used for.
     pub fp: u64,
-    /// The link register (aarch64, s390x); meaningful if `has_ra`.
+    /// The link register (aarch64, s390x), if `has_ra`.
     pub ra: u64,
     /// `ra` is known. It counts where `pc_kind` is [`SFU_PC_EXACT`]: a call changes it.
     pub has_ra: bool,
@@ -142,15 +142,15 @@ pub struct sfu_registers {
 pub struct sfu_frame {
     /// As they are in this frame.
     pub regs: sfu_registers,
-    /// SP in the trap or signal frame that interrupted this one: its saved registers are there; 0 in other frames.
+    /// Of an interrupted frame: SP in its trap frame, where its registers are saved; else 0.
     pub trap: u64,
-    /// 0 for the first frame of a walk.
+    /// 0 for the topmost frame.
     pub depth: u32,
-    /// How many stack switches lie between here and the first frame.
+    /// Stack switches from the topmost frame to this one.
     pub switches: u8,
     /// On another stack than the frame before it.
     pub switched: bool,
-    /// How it was reached: [`SFU_GUESS_NONE`] and so on.
+    /// How it was guessed: [`SFU_GUESS_NONE`] and so on.
     pub guessed: u8,
     /// Somebody had replaced the return address that led here: `regs.pc` is the original one.
     pub replaced: bool,
@@ -192,41 +192,41 @@ pub struct sfu_row {
     pub abi: u8,
     /// [`SFU_ROW_RULES`], [`SFU_ROW_OUTERMOST`] or [`SFU_ROW_ASK`].
     pub kind: u8,
-    /// The caller was interrupted: its PC will be exact.
+    /// The function is a trap frame: the caller is interrupted, its PC exact.
     pub trap_frame: bool,
     /// aarch64: the RA carries a PAC.
     pub signed_ra: bool,
 }
 
 /// Reads `len` bytes at `addr` of the unwound program into `buffer`: 8 of a stack, 1 to 28 of a section. Returns 0, or
-/// anything else if not all of them can be read; it must survive every address, aligned or not. `addr + len` does not
-/// wrap.
+/// anything else if not all of them can be read. It must not fault at any address, aligned or not. `addr + len` does
+/// not wrap.
 pub type sfu_read_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, addr: u64, buffer: *mut c_void, len: usize) -> c_int>;
 
-/// Gives the value that register `reg` (DWARF number) has in `frame`, whose PC is exact: the registers that the walk
-/// began with (`trap` and `depth` are 0) or those saved by the trap that interrupted it. On s390x numbers 16 to 31 are
-/// floating-point registers. Returns 0, or anything else if it does not know.
+/// Sets `*value` to register `reg` (DWARF number) of `frame`, whose PC is exact. In the topmost frame (`trap` and
+/// `depth` are 0) it is what the walk began with. In an interrupted frame it is what the trap has saved. On s390x 16 to
+/// 31 are floating-point registers. Returns 0, or anything else if it is not known.
 pub type sfu_reg_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, frame: *const sfu_frame, reg: u32, value: *mut u64) -> c_int>;
 
-/// What a trap hook says of the frame behind a trap. Before the hook: registers 0, `pc_kind` [`SFU_PC_EXACT`], `trap`
-/// the frame's SP, `guessed` false.
+/// The frame behind a trap, as a trap hook says. Before the hook is asked: registers 0, `pc_kind` [`SFU_PC_EXACT`],
+/// `trap` SP of the trap frame, `guessed` false.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct sfu_interrupted {
-    /// `pc_kind` [`SFU_PC_RETURN`] if that frame was left by a call: a coroutine, a switch.
+    /// `pc_kind` [`SFU_PC_RETURN`] if a call left that frame: a coroutine, a switch.
     pub regs: sfu_registers,
-    /// Where the registers were saved: handed on in the frame.
+    /// Where the registers were saved: becomes [`sfu_frame::trap`].
     pub trap: u64,
-    /// The hook is not sure: the frame and all behind it are not reliable.
+    /// The hook is not sure: that frame and all behind it are not reliable.
     pub guessed: bool,
 }
 
-/// Asked about a `frame` that no FDE describes (`code` is [`SFU_E_NO_FDE`] or [`SFU_E_NOT_CODE`]) or whose FDE is a
-/// signal frame without rows ([`SFU_E_TRAP`]). If that is a trap or signal frame that it knows, it fills in
-/// `*interrupted` and returns [`SFU_OK`]. It returns [`SFU_END`] if it knows that nothing lies beyond (entry from user
-/// mode), `code` if it does not know the frame, or an error. The step returns that value.
+/// The trap hook. It is asked about `frame` if no FDE describes it (`code` is [`SFU_E_NO_FDE`] or [`SFU_E_NOT_CODE`]),
+/// or if it is a trap frame without rows ([`SFU_E_TRAP`]). The step returns what the hook returns: [`SFU_OK`], and
+/// `*interrupted` is filled in; [`SFU_END`] if nothing lies beyond it; `code` if the hook does not know it; or an
+/// error.
 pub type sfu_trap_fn = Option<
     unsafe extern "C" fn(
         ctx: *mut c_void,
@@ -236,18 +236,19 @@ pub type sfu_trap_fn = Option<
     ) -> c_int,
 >;
 
-/// Tells stacks apart: any number that is the same for two SPs exactly if they lie on the same stack.
+/// Tells stacks apart: returns the same number for two SPs exactly if they lie on the same stack.
 pub type sfu_stack_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, sp: u64) -> u64>;
 
-/// Gives the return address that somebody has replaced: a function tracer, a return probe. Asked about each `*ra` that
-/// a row or a guess gives for `frame`, without its PAC, but not about the PC that a trap has saved. `slot` is where it
-/// was on the stack; 0: in a register. Returns true if `*ra` was replaced, and is the original one now; otherwise it is
-/// unchanged. It may be asked again about the same frame, and of a step that fails then.
+/// Puts back a return address that somebody has replaced: a function tracer, a return probe. `*ra` is what a row or a
+/// guess gives for `frame`, without its PAC. It lies at `slot` of the stack, or in a register if `slot` is 0. Returns
+/// true if it was replaced, and sets `*ra` to the original one. Returns false if not, and leaves `*ra` alone. It is not
+/// asked about the PC of an interrupted frame. It may be asked again about the same frame, also when the step has
+/// failed.
 pub type sfu_ra_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, frame: *const sfu_frame, slot: u64, ra: *mut u64) -> bool>;
 
-/// One .sframe section, filled in by [`sfu_open`]; callers read it, and write nothing but `text_first` and `text_last`.
-/// It refers to the bytes, which must stay where they are.
+/// One .sframe section. [`sfu_open`] fills it in. Callers may read it, and may set `text_first` and `text_last`. It
+/// refers to the bytes, which must stay where they are.
 #[repr(C)]
 #[derive(Debug)]
 pub struct sfu_section {
@@ -263,7 +264,7 @@ pub struct sfu_section {
     pub addr: u64,
     /// How many bytes it has.
     pub size: u64,
-    /// The first address of the code that it describes. Of a PC outside, it is not asked by [`sfu_find_frame`].
+    /// The first address of the code that it describes. [`sfu_find_frame`] does not ask it about another PC.
     pub text_first: u64,
     /// The last address of that code. No code is left: 1 and 0. [`sfu_open`] sets 0 and `u64::MAX`: unknown.
     pub text_last: u64,
@@ -277,9 +278,9 @@ pub struct sfu_section {
     pub num_fdes: u32,
     /// How many rows there are, by the header.
     pub num_rows: u32,
-    /// Rule of the RA of rows that do not mention it.
+    /// Rule of the RA where a row has none.
     pub ra: sfu_rule,
-    /// Rule of FP of rows that do not mention it.
+    /// Rule of FP where a row has none.
     pub fp: sfu_rule,
     /// Version of the format.
     pub version: u8,
@@ -289,7 +290,7 @@ pub struct sfu_section {
     pub abi: u8,
     /// Bytes of an FDE.
     pub fde_size: u8,
-    /// Byte order of the tables, by the magic alone.
+    /// Byte order of the tables, by the magic number alone.
     pub big: bool,
 }
 
@@ -299,8 +300,8 @@ pub struct sfu_section {
 pub struct sfu_target {
     /// List: [`sfu_add`].
     pub sections: *mut sfu_section,
-    /// The bytes of the unwound program from `window_low` up to `window_high`, which are read without a callback: its
-    /// live stack, a copy of it or a dump. NULL if there is no window.
+    /// The memory from `window_low` up to `window_high`: the live stack, a copy of it or a dump. It is read without a
+    /// callback. NULL if there is no window.
     pub window: *const c_void,
     /// Address of the window's first byte. Both 0: there is no window.
     pub window_low: u64,
@@ -308,7 +309,7 @@ pub struct sfu_target {
     pub window_high: u64,
     /// Reads what is not in the window; or None.
     pub read: sfu_read_fn,
-    /// Or None: only SP, FP and the RA of the first frame are known.
+    /// Or None: only SP and FP are known, and the RA that the walk began with.
     pub reg: sfu_reg_fn,
     /// Or None.
     pub trap: sfu_trap_fn,
@@ -322,14 +323,14 @@ pub struct sfu_target {
     pub pac_mask: u64,
     /// 0: [`SFU_MAX_FRAMES`].
     pub max_frames: u32,
-    /// Bytes below SP that an interrupted function may still use: 0 in a kernel, 128 in x86_64 user mode. A slot of FP
-    /// that lies lower is not read in an exact frame.
+    /// Bytes below SP that a trap leaves alone: 0 in a kernel, 128 in x86_64 user mode. Where the PC is exact, an FP
+    /// that was saved lower is not read: it is in its register again.
     pub red_zone: u16,
     /// 0, or more than [`SFU_MAX_SWITCHES`]: [`SFU_MAX_SWITCHES`].
     pub max_switches: u8,
     /// Opt in: where no FDE covers a PC, guess that FP holds a frame record; not on s390x.
     pub frame_pointers: bool,
-    /// The lookup PC of the final frame, in which a trace has to end ([`SFU_E_NOT_FINAL`]), is from here ...
+    /// Where a trace must end ([`SFU_E_NOT_FINAL`]): in a frame whose lookup PC is from here ...
     pub final_first: u64,
     /// ... to here. 0: any frame.
     pub final_last: u64,
@@ -406,9 +407,8 @@ extern "C" {
         addr: u64,
     ) -> c_int;
 
-    /// Opens the tables behind those of `section`, which a linker has joined without merging them, as a section of
-    /// their own, `*next`, and makes `section` end in front of them. Returns [`SFU_OK`], [`SFU_E_EMPTY`] if there are
-    /// no more, or what [`sfu_open`] or [`sfu_open_remote`] returns.
+    /// Opens the section that a linker has concatenated to `section`, as `*next`, and makes `section` end in front of
+    /// it. Returns [`SFU_OK`], [`SFU_E_EMPTY`] if there is none, or what [`sfu_open`] or [`sfu_open_remote`] returns.
     ///
     /// # Safety
     /// `section` was opened; nobody uses it meanwhile. `*next` need not be initialized.
@@ -432,7 +432,7 @@ extern "C" {
     /// `section` was opened.
     pub fn sfu_check(section: *const sfu_section, place: *mut sfu_place) -> c_int;
 
-    /// Sorts the FDEs in place by start, so that they are found by binary search. Takes O(n log n), no memory. Returns
+    /// Sorts the FDEs in place by start, so that a lookup is a binary search. Takes O(n log n), no memory. Returns
     /// [`SFU_OK`] or [`SFU_E_READONLY`], which leaves the bytes as they were.
     ///
     /// # Safety
@@ -492,8 +492,8 @@ extern "C" {
     /// Returns [`SFU_OK`], [`SFU_END`], what [`sfu_find_frame`] or [`sfu_apply`] returned, what the trap hook returned,
     /// or [`SFU_E_NOT_FINAL`]. Every walk ends.
     ///
-    /// A frame that is exact and whose PC is not code may have been called through a wild pointer. If the trap hook
-    /// does not know it and the return address that a call leaves is code, that is the caller: [`SFU_GUESS_CALL`].
+    /// A wild call: an exact PC is not code, and the trap hook does not know the frame. If the return address that a
+    /// call leaves is code, the caller is guessed to be there: [`SFU_GUESS_CALL`].
     ///
     /// # Safety
     /// `walk` was started; of its target the same as of [`sfu_find_frame`] and [`sfu_apply`].
