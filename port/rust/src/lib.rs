@@ -65,7 +65,7 @@ impl Error {
         self.0
     }
 
-    /// A sentence for it; "" where sfu was built with SFU_NO_STRINGS.
+    /// What it means; "" if sfu was built with SFU_NO_STRINGS.
     pub fn message(self) -> &'static str {
         // SAFETY: sfu_string returns a static string with a NUL at its end for every code.
         let bytes = unsafe {

@@ -474,7 +474,7 @@ extern "C" {
     /// All sections of `target` were opened. `*row` need not be initialized.
     pub fn sfu_find_frame(target: *const sfu_target, frame: *const sfu_frame, row: *mut sfu_row) -> c_int;
 
-    /// Begins a walk at `top`. The first frame is there at once, also if nothing is known of its PC.
+    /// Begins a walk at `top`, the topmost frame. It is there at once, also if no table knows its PC.
     ///
     /// # Safety
     /// `target` outlives the walk. `*walk` need not be initialized.
@@ -499,7 +499,7 @@ extern "C" {
     /// `walk` was started; of its target the same as of [`sfu_find_frame`] and [`sfu_apply`].
     pub fn sfu_walk_step(walk: *mut sfu_walk) -> c_int;
 
-    /// A sentence for `code` with a NUL at its end, static, never NULL; "unknown code" for a number that is none of
+    /// Explains `code`: static text with a NUL at its end, never NULL; "unknown code" for a number that is none of
     /// sfu's.
     ///
     /// # Safety
