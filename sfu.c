@@ -21,7 +21,7 @@
 #define REMOTE true
 #endif
 
-/* The compiler's own choice would cost a step more stack, or the whole more code: it takes a load of bytes for many
+/* Left to itself the compiler would spend more stack on a step, or more code on the whole: it takes a load for many
  * instructions. */
 #define OUT_OF_LINE __attribute__((__noinline__))
 #define INLINE      inline __attribute__((__always_inline__))
@@ -335,8 +335,8 @@ int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, ui
     return REMOTE ? open_section(section, NULL, read, ctx, size, addr) : SFU_E_SECTION;
 }
 
-/* Sets *AT to the offset of the header behind the tables of S: at once or, aligned to 8, after padding. Returns
- * SFU_E_EMPTY if there is none. */
+/* Sets *AT to the offset of the header behind the tables of S, which follows at once or after up to 7 bytes of padding.
+ * Returns SFU_E_EMPTY if there is none. */
 static OUT_OF_LINE int find_next(const struct sfu_section *s, uint32_t *at)
 {
     struct lookup l;

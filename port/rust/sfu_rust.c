@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* What the crate needs of C beside sfu.c: the registers of "here", which only an inlined capture gives, and the panic
+/* What the crate needs of C besides sfu.c: the registers of "here", which only inlined code can capture, and the panic
  * printer. src/sys.rs declares it. */
 #include "sfu_arch.h"
 #include "sfu_print.h"
@@ -19,7 +19,7 @@ void sfu_rust_here(sfu_rust_here_fn with, void *ctx);
 int sfu_rust_print(const struct sfu_rust_image *image, const struct sfu_registers *top, sfu_rust_put_fn put,
                    void *ctx);
 
-/* The registers hold while this function has not returned, so it calls instead of returning them. */
+/* The registers hold only until this function returns. So it calls WITH instead of returning them. */
 void sfu_rust_here(sfu_rust_here_fn with, void *ctx)
 {
     struct sfu_cpu cpu;
