@@ -50,10 +50,12 @@ kernel_way() {
 }
 
 [ "$flag" = gen ] || cc+=(-Wa,--gsframe)
+pie=-no-pie
 case $flag in
 '') ;;
 cf) cc+=(-fcf-protection=full) ;;
 fp) cc+=(-fno-omit-frame-pointer) ;;
+pie) cc+=(-fPIE) pie=-static-pie ;;
 leaf) cc+=(-fno-omit-frame-pointer -mno-omit-leaf-frame-pointer) ;;
 nofp) cc+=(-fomit-frame-pointer) ;;
 noplt) cc+=(-fno-plt -fPIC) linker+=(-Wl,--no-relax) ;;
@@ -152,7 +154,7 @@ functions() {
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 link() {
-    if ! "${cc[@]}" "${linker[@]}" -nostdlib -static -no-pie -z execstack -Wl,--no-warn-execstack "$@" 2>"$log"; then
+    if ! "${cc[@]}" "${linker[@]}" -nostdlib -static $pie -z execstack -Wl,--no-warn-execstack "$@" 2>"$log"; then
         cat "$log" >&2
         exit 1
     fi

@@ -85,10 +85,12 @@ static bool take_code(struct image *image)
 {
     size_t count, size, i;
     GElf_Phdr header;
+    GElf_Ehdr ehdr;
     const char *file = elf_rawfile(image->elf, &size);
 
-    if (file == NULL || elf_getphdrnum(image->elf, &count) != 0)
+    if (file == NULL || elf_getphdrnum(image->elf, &count) != 0 || gelf_getehdr(image->elf, &ehdr) == NULL)
         return false;
+    image->entry = ehdr.e_entry;
     for (i = 0; i < count; i++) {
         if (gelf_getphdr(image->elf, (int)i, &header) == NULL)
             return false;
@@ -111,6 +113,18 @@ bool image_open(struct image *image, const char *path)
         return false;
     image->elf = elf_begin(image->fd, ELF_C_READ_MMAP, NULL);
     return image->elf != NULL && take_sections(image) && take_code(image);
+}
+
+void image_move(struct image *image, uint64_t start)
+{
+    uint64_t by = start - image->entry;
+    size_t i;
+
+    for (i = 0; i < image->num_functions; i++)
+        image->functions[i].start += by;
+    image->entry += by;
+    image->sframe += by;
+    image->code_start += by;
 }
 
 void image_close(struct image *image)

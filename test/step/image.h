@@ -16,7 +16,7 @@ struct symbol {
 struct image {
     struct symbol *functions; /* by start */
     size_t num_functions;
-    uint64_t sframe, sframe_size;
+    uint64_t entry, sframe, sframe_size;
     const uint8_t *code; /* the executable segment */
     uint64_t code_start, code_size;
     uint8_t *seen;      /* one bit for each byte of code: an instruction there was stepped */
@@ -27,6 +27,9 @@ struct image {
 
 bool image_open(struct image *image, const char *path);
 void image_close(struct image *image);
+
+/* The program has been loaded so that its first instruction is at START. */
+void image_move(struct image *image, uint64_t start);
 
 /* The function that ADDR lies in, or NULL. */
 const struct symbol *image_function(const struct image *image, uint64_t addr);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * The machine that runs the program: what each CPU's instructions do to the chain of calls (cpu.c), and the two
- * ways to step one (rsp.c: QEMU's GDB stub; native.c: ptrace).
+ * The machine that runs the program: what each CPU's instructions do to the chain of calls (cpu.c), and how it is
+ * stepped (rsp.c: by QEMU's GDB stub).
  */
 #ifndef STEP_MACHINE_H
 #define STEP_MACHINE_H
@@ -68,7 +68,7 @@ struct machine {
 };
 
 struct backend {
-    /* Starts PROGRAM, which stops before its first instruction. EMULATOR may be NULL. */
+    /* Starts PROGRAM, which stops before its first instruction. */
     bool (*start)(struct machine *m, const char *emulator, const char *program);
     enum event (*step)(struct machine *m);
     /* Runs to the instruction at ADDR; SIGNAL: 0, or 1 (SIGUSR1), 2 (SIGUSR2), which is delivered first. */
@@ -78,7 +78,7 @@ struct backend {
     void (*stop)(struct machine *m);
 };
 
-extern const struct backend rsp_backend, native_backend;
+extern const struct backend rsp_backend;
 
 /* Memory of the stopped program. What has been read stays known until the next instruction is carried out, and is
  * then read again: in one go with the step, if it was wanted before. */

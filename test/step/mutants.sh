@@ -9,7 +9,7 @@ set -u
 
 here=$(dirname "$0")
 out=build/step/mutants
-harness=("$here"/{step,cpu,rsp,native,image,lookup,shadow,trace,faults,figures}.c)
+harness=("$here"/{step,cpu,rsp,image,lookup,shadow,trace,faults,figures}.c)
 programs=(patterns-gcc12-O2 patterns-gcc12-O0)
 
 # step ABI: with the broken sfu; its last line of figures is left in $figures.

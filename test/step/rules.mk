@@ -3,13 +3,11 @@
 #
 # STEPS: instructions per ABI, at least. The small programs are stepped as a whole, the real ones in windows.
 # The last of those takes what the others leave: about 60 million can be had.
-# STEP_NATIVE=1: step x86_64 by ptrace instead of QEMU, which is faster.
 
 STEPS ?= 210000
-STEP_NATIVE ?=
 
 STEP := build/step
-STEP_HARNESS := $(addprefix test/step/,step.c cpu.c rsp.c native.c image.c lookup.c shadow.c trace.c faults.c figures.c)
+STEP_HARNESS := $(addprefix test/step/,step.c cpu.c rsp.c image.c lookup.c shadow.c trace.c faults.c figures.c)
 STEP_PARTS := $(wildcard test/step/programs/*) test/step/build.sh
 STEP_LEVELS := O0 O1 O2 O3 Os
 
@@ -29,13 +27,13 @@ step_sqlite = $(or $(LONG),$(STEP_LONG),$(filter step,$(MAKECMDGOALS)),$(filter 
 step_programs = lua $(if $(step_sqlite),sqlite) zlib
 step_real = $(step_programs:%=%-gcc12-O2)
 
-step_small = $(foreach p,$(step_patterns),$(STEP)/$(1)/patterns-$(p)) $(STEP)/$(1)/goto-gcc12-O1
+step_small = $(foreach p,$(step_patterns),$(STEP)/$(1)/patterns-$(p)) $(STEP)/$(1)/goto-gcc12-O1 \
+    $(STEP)/$(1)/goto-gcc12-O1-pie
 step_signalled = $(foreach p,$(step_signals),$(STEP)/$(1)/patterns-$(p))
 step_large = $(foreach p,$(step_real),$(STEP)/$(1)/$(p))
 step_set = $(foreach p,$(2),$(1)=$(p))
 step_arguments = $(call step_set,patterns,$(step_small)) $(call step_set,signals,$(step_signalled)) \
 	$(foreach p,$(step_programs),$(call step_set,$(p):1,$(filter %/$(p)-gcc12-O2,$(step_large))))
-step_emulator = $(if $(and $(STEP_NATIVE),$(filter x86_64,$(1))),,-q qemu-$(1))
 
 $(STEP)/step: $(STEP_HARNESS) $(wildcard test/step/*.h) sfu.c sfu.h $(wildcard port/fast/sfu_fast.*) | $(TC)
 	@mkdir -p $(@D)
@@ -51,7 +49,7 @@ $(STEP)/$(1)/patterns-gcc12-O2-gen: build/tools/sfu-gen
 
 .PHONY: suite-step-$(1)
 suite-step-$(1): $(STEP)/step $(step_small) $(step_signalled) $(step_large)
-	@test/run.sh step-$(1) $(STEP)/step $(step_emulator) -n $(STEPS) -f test/step/known-faults -s \
+	@test/run.sh step-$(1) $(STEP)/step -q qemu-$(1) -n $(STEPS) -f test/step/known-faults -s \
 		$(1) $(step_arguments)
 endef
 
@@ -95,7 +93,7 @@ STEP_KERNELS_s390x := $(addsuffix -kernel,patterns-gcc12-O2 patterns-clang-O2) \
     patterns-gcc12-O2-kernel+fp patterns-gcc12-O1-kernel+hook
 STEP_SHARED_s390x := zlib-gcc12-O2-kernel $(addsuffix -gcc12-O2-kernel+hook,$(STEP_LONG:%=lua) $(STEP_LONG:%=sqlite))
 
-$(STEP)/judge: test/step/kernel/judge.c $(filter-out %/step.c %/rsp.c %/native.c,$(STEP_HARNESS)) \
+$(STEP)/judge: test/step/kernel/judge.c $(filter-out %/step.c %/rsp.c,$(STEP_HARNESS)) \
     $(wildcard test/step/*.h) sfu.c sfu.h $(wildcard port/fast/sfu_fast.*) | $(TC)
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/fast -o $@ $(filter %.c,$^) -lelf

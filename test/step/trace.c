@@ -33,6 +33,8 @@ static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
     struct tracer *t = ctx;
 
+    if (t->stack_end != 0 && addr + len > t->stack_end)
+        return -1;
     return machine_read(t->m, addr, buffer, len) ? 0 : -1;
 }
 
@@ -40,7 +42,7 @@ static int read_saved(struct tracer *t, uint64_t addr, uint64_t *value)
 {
     uint8_t bytes[8];
 
-    if (!machine_read(t->m, addr, bytes, sizeof bytes))
+    if (read_stack(t, addr, bytes, sizeof bytes) != 0)
         return -1;
     *value = number(bytes, 8, t->m->cpu->big);
     return 0;
@@ -200,6 +202,40 @@ void tracer_walk(struct tracer *t, struct trace *trace, bool window)
         set_window(t, top.sp);
     t->top = top;
     walk_from(t, trace, &top);
+}
+
+/* ---- Other ways to walk ---- */
+
+static bool begins_with(const struct trace *trace, const struct trace *part)
+{
+    unsigned i;
+
+    for (i = 0; i < part->count && i < trace->count; i++)
+        if (seen_difference(&part->frames[i], &trace->frames[i]) != NULL)
+            return false;
+    return i == part->count;
+}
+
+/* On s390x a frame's registers are saved above its SP, so that it is lost, too. The middle frame may have been
+ * interrupted, and have its RA in a register. */
+bool tracer_varies(struct tracer *t, struct trace *other, const struct trace *trace)
+{
+    struct sfu_target target = t->target;
+    unsigned middle = trace->count / 2;
+    bool mapped, half;
+
+    t->target.window = NULL;
+    t->target.window_low = t->target.window_high = 0;
+    t->target.sections = t->bare.fast.sections;
+    walk_from(t, other, &t->top);
+    mapped = other->count == trace->count && other->code == trace->code && begins_with(trace, other);
+    t->target.sections = target.sections;
+    t->stack_end = trace->frames[middle].sp;
+    walk_from(t, other, &t->top);
+    t->stack_end = 0;
+    t->target = target;
+    half = other->code == SFU_E_STACK && begins_with(trace, other) && other->count - middle <= 2;
+    return mapped && (half || middle + 2 >= trace->count);
 }
 
 /* ---- The fast walker ---- */

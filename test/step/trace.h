@@ -33,6 +33,7 @@ struct tracer {
     bool *page_read;
     uint64_t sframe, sframe_size;
     uint64_t restorer, restorer_end; /* the code that signal handlers return to */
+    uint64_t stack_end;              /* nothing is read from here on; 0: there is no such place */
     bool no_registers;               /* the walk was resumed at a caller */
     struct sfu_registers top;        /* of the last walk */
     struct fast_walk bare, cached;
@@ -54,6 +55,10 @@ bool tracer_is_fast(const struct tracer *tracer);
 /* After tracer_walk, if tracer_is_fast: whether the fast walker, without a cache and with one, gives the PCs and the
  * code of TRACE. It sees no more of the stack than that walk has read. */
 bool tracer_agrees(struct tracer *tracer, const struct trace *trace);
+
+/* After tracer_walk: whether the section as mapped memory gives TRACE; and whether a stack that ends at the SP of its
+ * middle frame gives TRACE up to there, and then SFU_E_STACK. OTHER is overwritten. */
+bool tracer_varies(struct tracer *tracer, struct trace *other, const struct trace *trace);
 
 /* What the table says of a frame that was SEEN. Returns whether it says anything. */
 bool tracer_row(struct tracer *tracer, const struct seen *seen, struct sfu_row *row);

@@ -2,15 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 /* The handler of the signals that the harness delivers: SIGUSR1 on the stack, SIGUSR2 on another one, where it
  * returns through the restorer that has a table. */
+#include <asm/unistd.h>
 #include "step.h"
-
-#if defined __x86_64__
-enum { NR_SIGACTION = 13, NR_SIGALTSTACK = 131 };
-#elif defined __aarch64__
-enum { NR_SIGACTION = 134, NR_SIGALTSTACK = 132 };
-#else
-enum { NR_SIGACTION = 174, NR_SIGALTSTACK = 186 };
-#endif
 
 enum { USR1 = 10, USR2 = 12, ONSTACK = 0x08000000, RESTORER = 0x04000000, SIGINFO = 4 };
 
@@ -45,15 +38,15 @@ void step_handler(int number)
 
 void step_signals(void)
 {
-    static const struct stack stack = {other_stack, 0, sizeof other_stack};
-    static struct action action = {step_handler, RESTORER | SIGINFO, step_restorer, 0};
+    const struct stack stack = {other_stack, 0, sizeof other_stack};
+    struct action action = {step_handler, RESTORER | SIGINFO, step_restorer, 0};
 
-    step_syscall(NR_SIGALTSTACK, &stack, 0L, 0L, 0L);
-    step_syscall(NR_SIGACTION, (long)USR1, &action, 0L, 8L);
+    step_syscall(__NR_sigaltstack, &stack, 0L, 0L, 0L);
+    step_syscall(__NR_rt_sigaction, (long)USR1, &action, 0L, 8L);
     action.flags |= ONSTACK;
 #ifndef __s390x__
     action.restorer = step_restorer_table;
 #endif
-    step_syscall(NR_SIGACTION, (long)USR2, &action, 0L, 8L);
+    step_syscall(__NR_rt_sigaction, (long)USR2, &action, 0L, 8L);
     step_ready();
 }

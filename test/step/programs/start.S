@@ -16,16 +16,20 @@
  */
 #include "arch/sfu_asm.h"
 
-#define FUNCTION(name) .globl name; .type name, %function; .p2align 4; name:
-#define END(name) .size name, . - name
-/* The lookup of a return address is one byte lower: the restorer's function begins before its entry. */
-#define SIGNAL_START .p2align 4; .cfi_startproc; .cfi_signal_frame
+#define BARE(name)     .globl name; .type name, %function; name:
+#define BARE_END(name) .size name, . - name
+#define FUNCTION(name) .p2align 4; BARE(name) .cfi_startproc
+#define END(name)      .cfi_endproc; BARE_END(name)
 
 	.text
 #if defined __x86_64__
+#define NOP        nop
+#define RETURN     ret
+#define SIGRETURN  movl $15, %eax; syscall; hlt
+#define SIGNAL_CFA 0x0f, 0x04, 0x77, 0xa0, 0x01, 0x06 /* *(rsp + 160) */
+#define SIGNAL_ROW cfa=160, ra=168, fp=120
 
 FUNCTION(_start)
-	.cfi_startproc
 	.cfi_undefined rip
 	xorl	%ebp, %ebp
 	call	step_main
@@ -33,23 +37,9 @@ FUNCTION(_start)
 	movl	$60, %eax
 	syscall
 	hlt
-	.cfi_endproc
 	END(_start)
 
-FUNCTION(step_mark)
-	.cfi_startproc
-	ret
-	.cfi_endproc
-	END(step_mark)
-
-FUNCTION(step_ready)
-	.cfi_startproc
-	ret
-	.cfi_endproc
-	END(step_ready)
-
 FUNCTION(step_syscall)
-	.cfi_startproc
 	movq	%rdi, %rax
 	movq	%rsi, %rdi
 	movq	%rdx, %rsi
@@ -58,41 +48,9 @@ FUNCTION(step_syscall)
 	syscall
 	nop
 	ret
-	.cfi_endproc
 	END(step_syscall)
 
-	SIGNAL_START
-	.cfi_escape 0x0f, 0x04, 0x77, 0xa0, 0x01, 0x06 /* CFA = *(rsp + 160) */
-	nop
-	.globl	step_restorer
-	.type	step_restorer, %function
-step_restorer:
-	movl	$15, %eax
-	syscall
-	hlt
-	.cfi_endproc
-	END(step_restorer)
-
-	.p2align 4
-	.type	restorer_table, %function
-restorer_table:
-	nop
-	.globl	step_restorer_table
-step_restorer_table:
-	movl	$15, %eax
-	syscall
-	hlt
-restorer_table_end:
-	END(restorer_table)
-	sfu_trap_begin restorer_table, restorer_table_end
-	sfu_trap_row restorer_table, cfa=160, ra=168, fp=120
-	sfu_trap_end
-
-FUNCTION(_setjmp)
-	.globl	setjmp
-	.type	setjmp, %function
-setjmp:
-	.cfi_startproc
+FUNCTION(setjmp)
 	movq	%rbx, (%rdi)
 	movq	%rbp, 8(%rdi)
 	movq	%r12, 16(%rdi)
@@ -105,16 +63,10 @@ setjmp:
 	movq	%rdx, 56(%rdi)
 	xorl	%eax, %eax
 	ret
-	.cfi_endproc
 	END(setjmp)
-	END(_setjmp)
 
 /* Up to the change of SP the caller is the old one, and from there on the one that setjmp returns to. */
 FUNCTION(longjmp)
-	.globl	_longjmp
-	.type	_longjmp, %function
-_longjmp:
-	.cfi_startproc
 	movl	%esi, %eax
 	testl	%eax, %eax
 	jne	1f
@@ -134,22 +86,19 @@ _longjmp:
 	movq	%r8, %rbp
 	.cfi_same_value rbp
 	jmp	*%rdx
-	.cfi_endproc
 	END(longjmp)
-	END(_longjmp)
 
-FUNCTION(notable_call)
+BARE(notable_call)
 	subq	$24, %rsp
 	movq	%rdi, %rax
 	movq	%rsi, %rdi
 	call	*%rax
 	addq	$24, %rsp
 	ret
-	END(notable_call)
+	BARE_END(notable_call)
 
 /* Frame pointer, and SP moved about below it. */
 FUNCTION(asm_frame)
-	.cfi_startproc
 	pushq	%rbp
 	.cfi_def_cfa_offset 16
 	.cfi_offset rbp, -16
@@ -166,12 +115,10 @@ FUNCTION(asm_frame)
 	.cfi_def_cfa rsp, 8
 	.cfi_same_value rbp
 	ret
-	.cfi_endproc
 	END(asm_frame)
 
 /* Pushes and pops with a row for each; returns by pop and jump. */
 FUNCTION(asm_push)
-	.cfi_startproc
 	pushq	%rbx
 	.cfi_adjust_cfa_offset 8
 	pushq	%rbp
@@ -194,12 +141,10 @@ FUNCTION(asm_push)
 	.cfi_adjust_cfa_offset -8
 	.cfi_register rip, rcx
 	jmp	*%rcx
-	.cfi_endproc
 	END(asm_push)
 
 /* The CFA in a register that only a topmost frame has; `ret n`. */
 FUNCTION(asm_odd)
-	.cfi_startproc
 	movq	%rsp, %r11
 	.cfi_def_cfa_register r11
 	subq	$40, %rsp
@@ -218,13 +163,16 @@ FUNCTION(asm_odd)
 1:	.cfi_startproc
 	call	*%rax
 	ret	$8
-	.cfi_endproc
 	END(asm_odd)
 
 #elif defined __aarch64__
+#define NOP        nop
+#define RETURN     ret
+#define SIGRETURN  mov x8, 139; svc 0; brk 0
+#define SIGNAL_CFA 0x0f, 0x04, 0x8f, 0xb0, 0x04, 0x06 /* *(sp + 560) */
+#define SIGNAL_ROW cfa=560, ra=568, fp=544
 
 FUNCTION(_start)
-	.cfi_startproc
 	.cfi_undefined x30
 	mov	x29, #0
 	mov	x30, #0
@@ -232,23 +180,9 @@ FUNCTION(_start)
 	mov	x8, #93
 	svc	#0
 	brk	#0
-	.cfi_endproc
 	END(_start)
 
-FUNCTION(step_mark)
-	.cfi_startproc
-	ret
-	.cfi_endproc
-	END(step_mark)
-
-FUNCTION(step_ready)
-	.cfi_startproc
-	ret
-	.cfi_endproc
-	END(step_ready)
-
 FUNCTION(step_syscall)
-	.cfi_startproc
 	mov	x8, x0
 	mov	x0, x1
 	mov	x1, x2
@@ -257,92 +191,47 @@ FUNCTION(step_syscall)
 	svc	#0
 	nop
 	ret
-	.cfi_endproc
 	END(step_syscall)
 
-	SIGNAL_START
-	.cfi_escape 0x0f, 0x04, 0x8f, 0xb0, 0x04, 0x06 /* CFA = *(sp + 560) */
-	nop
-	.globl	step_restorer
-	.type	step_restorer, %function
-step_restorer:
-	mov	x8, #139
-	svc	#0
-	brk	#0
-	.cfi_endproc
-	END(step_restorer)
+	.macro	saved op
+	\op	x19, x20, [x0]
+	\op	x21, x22, [x0, #16]
+	\op	x23, x24, [x0, #32]
+	\op	x25, x26, [x0, #48]
+	\op	x27, x28, [x0, #64]
+	\op	d8, d9, [x0, #112]
+	\op	d10, d11, [x0, #128]
+	\op	d12, d13, [x0, #144]
+	\op	d14, d15, [x0, #160]
+	.endm
 
-	.p2align 4
-	.type	restorer_table, %function
-restorer_table:
-	nop
-	.globl	step_restorer_table
-step_restorer_table:
-	mov	x8, #139
-	svc	#0
-	brk	#0
-restorer_table_end:
-	END(restorer_table)
-	sfu_trap_begin restorer_table, restorer_table_end
-	sfu_trap_row restorer_table, cfa=560, ra=568, fp=544
-	sfu_trap_end
-
-FUNCTION(_setjmp)
-	.globl	setjmp
-	.type	setjmp, %function
-setjmp:
-	.cfi_startproc
-	stp	x19, x20, [x0]
-	stp	x21, x22, [x0, #16]
-	stp	x23, x24, [x0, #32]
-	stp	x25, x26, [x0, #48]
-	stp	x27, x28, [x0, #64]
+FUNCTION(setjmp)
+	saved	stp
 	stp	x29, x30, [x0, #80]
 	mov	x2, sp
 	str	x2, [x0, #96]
-	stp	d8, d9, [x0, #112]
-	stp	d10, d11, [x0, #128]
-	stp	d12, d13, [x0, #144]
-	stp	d14, d15, [x0, #160]
 	mov	w0, #0
 	ret
-	.cfi_endproc
 	END(setjmp)
-	END(_setjmp)
 
 /* The change of SP and what follows has no table: its caller's address is in x11, which no row can say. */
 FUNCTION(longjmp)
-	.globl	_longjmp
-	.type	_longjmp, %function
-_longjmp:
-	.cfi_startproc
-	ldp	x19, x20, [x0]
-	ldp	x21, x22, [x0, #16]
-	ldp	x23, x24, [x0, #32]
-	ldp	x25, x26, [x0, #48]
-	ldp	x27, x28, [x0, #64]
+	saved	ldp
 	ldp	x10, x11, [x0, #80]
 	ldr	x9, [x0, #96]
-	ldp	d8, d9, [x0, #112]
-	ldp	d10, d11, [x0, #128]
-	ldp	d12, d13, [x0, #144]
-	ldp	d14, d15, [x0, #160]
 	cmp	w1, #0
 	csinc	w0, w1, wzr, ne
 	b	notable_longjmp
-	.cfi_endproc
 	END(longjmp)
-	END(_longjmp)
 
-FUNCTION(notable_longjmp)
+BARE(notable_longjmp)
 	mov	sp, x9
 	mov	x29, x10
 	br	x11
-	END(notable_longjmp)
+	BARE_END(notable_longjmp)
 
 /* Of libgcc: code was written at x0 to x1, which here is less than a cache line or two. */
 FUNCTION(__clear_cache)
-	.cfi_startproc
 	bic	x0, x0, #15
 1:	dc	cvau, x0
 	dsb	ish
@@ -353,21 +242,19 @@ FUNCTION(__clear_cache)
 	dsb	ish
 	isb
 	ret
-	.cfi_endproc
 	END(__clear_cache)
 
-FUNCTION(notable_call)
+BARE(notable_call)
 	stp	x29, x30, [sp, #-32]!
 	mov	x2, x0
 	mov	x0, x1
 	blr	x2
 	ldp	x29, x30, [sp], #32
 	ret
-	END(notable_call)
+	BARE_END(notable_call)
 
 /* Frame pointer, and SP moved about below it. */
 FUNCTION(asm_frame)
-	.cfi_startproc
 	stp	x29, x30, [sp, #-32]!
 	.cfi_def_cfa_offset 32
 	.cfi_offset x29, -32
@@ -385,12 +272,10 @@ FUNCTION(asm_frame)
 	.cfi_restore x30
 	.cfi_def_cfa_offset 0
 	ret
-	.cfi_endproc
 	END(asm_frame)
 
 /* The link register saved alone and late, FP not at all; returns through another register. */
 FUNCTION(asm_push)
-	.cfi_startproc
 	sub	sp, sp, #48
 	.cfi_def_cfa_offset 48
 	mov	x2, x0
@@ -404,12 +289,10 @@ FUNCTION(asm_push)
 	add	sp, sp, #48
 	.cfi_def_cfa_offset 0
 	br	x3
-	.cfi_endproc
 	END(asm_push)
 
 /* A frame record at the top of a large frame; the frame pointer is used by the function for something else. */
 FUNCTION(asm_odd)
-	.cfi_startproc
 	sub	sp, sp, #1024
 	.cfi_def_cfa_offset 1024
 	stp	x29, x30, [sp, #1008 - 512]
@@ -425,13 +308,15 @@ FUNCTION(asm_odd)
 	add	sp, sp, #1024
 	.cfi_def_cfa_offset 0
 	ret
-	.cfi_endproc
 	END(asm_odd)
 
 #elif defined __s390x__
+#define NOP        nopr
+#define RETURN     br %r14
+#define SIGRETURN  svc 173; j .+2
+#define SIGNAL_CFA 0x0f, 0x04, 0x7f, 0xd8, 0x03, 0x06 /* *(r15 + 472) */
 
 FUNCTION(_start)
-	.cfi_startproc
 	.cfi_undefined %r14
 	lghi	%r11, 0
 	lghi	%r14, 0
@@ -442,23 +327,9 @@ FUNCTION(_start)
 	lgfr	%r2, %r2
 	svc	1
 	j	.+2
-	.cfi_endproc
 	END(_start)
 
-FUNCTION(step_mark)
-	.cfi_startproc
-	br	%r14
-	.cfi_endproc
-	END(step_mark)
-
-FUNCTION(step_ready)
-	.cfi_startproc
-	br	%r14
-	.cfi_endproc
-	END(step_ready)
-
 FUNCTION(step_syscall)
-	.cfi_startproc
 	lgr	%r1, %r2
 	lgr	%r2, %r3
 	lgr	%r3, %r4
@@ -467,65 +338,31 @@ FUNCTION(step_syscall)
 	svc	0
 	bcr	0, %r0
 	br	%r14
-	.cfi_endproc
 	END(step_syscall)
 
-	SIGNAL_START
-	.cfi_escape 0x0f, 0x04, 0x7f, 0xd8, 0x03, 0x06 /* CFA = *(r15 + 472) */
-	bcr	0, %r0
-	.globl	step_restorer
-	.type	step_restorer, %function
-step_restorer:
-	svc	173
-	j	.+2
-	.cfi_endproc
-	END(step_restorer)
-
-FUNCTION(_setjmp)
-	.globl	setjmp
-	.type	setjmp, %function
-setjmp:
-	.cfi_startproc
+FUNCTION(setjmp)
 	stmg	%r6, %r15, 0(%r2)
-	std	%f8, 80(%r2)
-	std	%f9, 88(%r2)
-	std	%f10, 96(%r2)
-	std	%f11, 104(%r2)
-	std	%f12, 112(%r2)
-	std	%f13, 120(%r2)
-	std	%f14, 128(%r2)
-	std	%f15, 136(%r2)
+	.irp	n, 8, 9, 10, 11, 12, 13, 14, 15
+	std	%f\n, 16 + 8 * \n(%r2)
+	.endr
 	lghi	%r2, 0
 	br	%r14
-	.cfi_endproc
 	END(setjmp)
-	END(_setjmp)
 
 /* One instruction changes SP, FP and the return address together. */
 FUNCTION(longjmp)
-	.globl	_longjmp
-	.type	_longjmp, %function
-_longjmp:
-	.cfi_startproc
 	lgr	%r1, %r2
 	ltr	%r2, %r3
 	jne	1f
 	lghi	%r2, 1
-1:	ld	%f8, 80(%r1)
-	ld	%f9, 88(%r1)
-	ld	%f10, 96(%r1)
-	ld	%f11, 104(%r1)
-	ld	%f12, 112(%r1)
-	ld	%f13, 120(%r1)
-	ld	%f14, 128(%r1)
-	ld	%f15, 136(%r1)
+1:	.irp	n, 8, 9, 10, 11, 12, 13, 14, 15
+	ld	%f\n, 16 + 8 * \n(%r1)
+	.endr
 	lmg	%r6, %r15, 0(%r1)
 	br	%r14
-	.cfi_endproc
 	END(longjmp)
-	END(_longjmp)
 
-FUNCTION(notable_call)
+BARE(notable_call)
 	stmg	%r14, %r15, 112(%r15)
 	aghi	%r15, -160
 	lgr	%r1, %r2
@@ -533,11 +370,10 @@ FUNCTION(notable_call)
 	basr	%r14, %r1
 	lmg	%r14, %r15, 272(%r15)
 	br	%r14
-	END(notable_call)
+	BARE_END(notable_call)
 
 /* Frame pointer, and SP moved about below it. */
 FUNCTION(asm_frame)
-	.cfi_startproc
 	stmg	%r11, %r15, 88(%r15)
 	.cfi_offset %r11, -72
 	.cfi_offset %r14, -48
@@ -554,12 +390,10 @@ FUNCTION(asm_frame)
 	.cfi_restore %r14
 	.cfi_def_cfa %r15, 160
 	br	%r14
-	.cfi_endproc
 	END(asm_frame)
 
 /* The return address at an unusual place, FP not at all; returns through another register. */
 FUNCTION(asm_push)
-	.cfi_startproc
 	aghi	%r15, -192
 	.cfi_adjust_cfa_offset 192
 	stg	%r14, 168(%r15)
@@ -573,12 +407,10 @@ FUNCTION(asm_push)
 	aghi	%r15, 192
 	.cfi_adjust_cfa_offset -192
 	br	%r4
-	.cfi_endproc
 	END(asm_push)
 
 /* A leaf's part: FP and the return address kept in floating-point registers, and the registers used. */
 FUNCTION(asm_odd)
-	.cfi_startproc
 	ldgr	%f0, %r14
 	.cfi_register %r14, %f0
 	ldgr	%f2, %r11
@@ -593,8 +425,44 @@ FUNCTION(asm_odd)
 	lgr	%r1, %r2
 	lgr	%r2, %r3
 	br	%r1
-	.cfi_endproc
 	END(asm_odd)
 
+#endif
+
+FUNCTION(step_mark)
+	RETURN
+	END(step_mark)
+
+FUNCTION(step_ready)
+	RETURN
+	END(step_ready)
+
+	.globl	_setjmp, _longjmp
+	.set	_setjmp, setjmp
+	.set	_longjmp, longjmp
+
+/* The lookup of a return address is one byte lower: the restorer's function begins before its entry. */
+	.p2align 4
+	.cfi_startproc
+	.cfi_signal_frame
+	.cfi_escape SIGNAL_CFA
+	NOP
+BARE(step_restorer)
+	SIGRETURN
+	END(step_restorer)
+
+#ifdef SIGNAL_ROW
+	.p2align 4
+restorer_table:
+	NOP
+	.globl	step_restorer_table
+step_restorer_table:
+	SIGRETURN
+restorer_table_end:
+	.type	restorer_table, %function
+	.size	restorer_table, . - restorer_table
+	sfu_trap_begin restorer_table, restorer_table_end
+	sfu_trap_row restorer_table, SIGNAL_ROW
+	sfu_trap_end
 #endif
 	.section .note.GNU-stack, "", %progbits

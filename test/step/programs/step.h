@@ -4,6 +4,9 @@
 #ifndef STEP_H
 #define STEP_H
 
+/* A program that is loaded anywhere has nobody who relocates its GOT. */
+#pragma GCC visibility push(hidden)
+
 int step_main(void);
 void step_mark(long i, long n);
 void step_ready(void);
