@@ -52,33 +52,6 @@ struct world {
     uint64_t asked; /* what the callbacks were asked, in one number */
 };
 
-/* ---- Counting -------------------------------------------------------------------------------------------------- */
-
-#ifdef SHARE
-/* How many frames took the short way: with -DSHARE, sfu_fast.c calls this for a step of the core. */
-#include <stdio.h>
-
-static uint64_t frames, steps;
-int counted_step(struct sfu_walk *walk);
-
-int counted_step(struct sfu_walk *walk)
-{
-    int code = sfu_walk_step(walk);
-
-    steps += code == SFU_OK;
-    return code;
-}
-
-static void __attribute__((destructor)) print_share(void)
-{
-    fprintf(stderr, "%llu frames, %llu of them by the core\n", (unsigned long long)frames,
-            (unsigned long long)steps);
-}
-#define COUNT(n) (frames += (n))
-#else
-#define COUNT(n) ((void)(n))
-#endif
-
 /* ---- Sections -------------------------------------------------------------------------------------------------- */
 
 static uint8_t *put(uint8_t *out, unsigned size, uint64_t value)
@@ -407,7 +380,6 @@ static void trace(struct world *w, unsigned n)
         MUST(sfu_fast_trace(&w->fast, &w->target, &w->top[n], skip, got, capacity, &count) == code);
         MUST(count == want_count && memcmp(got, want, count * sizeof *got) == 0 && w->asked == asked);
         MUST(memcmp(got + count, blank, (capacity - count) * sizeof *got) == 0);
-        COUNT(count > 0 ? skip + count - 1 : 0);
     }
 }
 

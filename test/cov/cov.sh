@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# cov.sh: lines and branches of sfu.c that the hosted tests reach: the unit tests, the exhaustive faults, what the
-# fuzzers found, and their corpus, in one build each, added up by gcov. Nothing is excluded. Prints each line and
-# branch that nothing reaches; fails if there is one.
+# cov.sh: lines and branches of sfu.c that the hosted tests reach: the unit tests, and the corpus of the fuzzers, in one
+# build each, added up by gcov. Nothing is excluded. Prints each line and branch that nothing reaches; fails if there is
+# one.
 set -eu
 build=$PWD/build/cov
 rm -rf "$build"
@@ -27,9 +27,6 @@ for harness in section walk differ; do
     program $harness fuzz/$harness.c fuzz/replay.c $shared
     "$build/$harness" $harness fuzz/corpus/$harness/* >/dev/null
 done
-# shellcheck disable=SC2086
-program bugs test/faults/bugs.c $shared
-"$build/bugs" >/dev/null
 # shellcheck disable=SC2086
 program unit $unit
 test/unit/run.sh cov "$build/unit" | grep '^not ok' || :

@@ -39,7 +39,7 @@ build/unit/unit-written: $(UNIT_DEPS)
 
 UNIT_PROGRAMS := $(UNIT_VARIANTS) $(if $(T),,written)
 
-.PHONY: suite-unit suite-unit-s390x unit-coverage
+.PHONY: suite-unit suite-unit-s390x
 suite-unit: $(UNIT_PROGRAMS:%=build/unit/unit-%)
 	@test/run.sh unit sh -c \
 		'for v in $(UNIT_PROGRAMS); do test/unit/run.sh $$v build/unit/unit-$$v; done'
@@ -73,13 +73,3 @@ build/unit/m32-%: $(UNIT_DEPS) build/unit/cmocka-m32.o
 .PHONY: suite-unit-m32
 suite-unit-m32: build/unit/m32-default build/unit/m32-least
 	@test/run.sh unit-m32 sh -c 'for v in default least; do test/unit/run.sh $$v build/unit/m32-$$v; done'
-
-## unit-coverage: lines and branches of sfu.c that the unit tests do not reach
-unit-coverage: $(UNIT_DEPS)
-	@test/toolchain/install.sh check
-	@mkdir -p build/unit/coverage
-	$(CC) -std=gnu99 -O0 -g --coverage -I. -Itest/unit $(UNIT_SRC) $(CURDIR)/sfu.c -lcmocka -o build/unit/coverage/unit
-	@rm -f build/unit/coverage/*.gcda
-	@test/unit/run.sh coverage build/unit/coverage/unit | grep '^not ok' || :
-	@cd build/unit/coverage && gcov -b -c unit-sfu.gcda | sed -n "/^File '.*sfu.c'/,/^$$/p"
-	@awk '/^ *[0-9#=-]+\*?: *[0-9]+:/ { line = $$0 } /#####/ { print } /^branch .*(never|taken 0 )/ { print line; print }' build/unit/coverage/sfu.c.gcov
