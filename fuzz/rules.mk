@@ -5,7 +5,8 @@ FUZZ_HARNESSES := section walk differ fast image dump
 FUZZ_BUILD := build/fuzz
 FUZZ_SHARED := fuzz/harness.c fuzz/table.c
 FUZZ_SUBJECTS := sfu.c port/fast/sfu_fast.c
-FUZZ_HEADERS := sfu.h port/fast/sfu_fast.h port/fast/test/core_trace.h fuzz/harness.h fuzz/table.h
+FUZZ_HEADERS := sfu.h port/fast/sfu_fast.h port/fast/test/core_trace.h fuzz/harness.h fuzz/table.h \
+    $(wildcard test/lib/*.h)
 FUZZ_FLAGS := -std=c99 $(WARN) -I. -Ifuzz -Iport/fast -O2 -g
 
 # Every input of the corpus, and each of its truncations, under both sanitizers.

@@ -1,29 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "table.h"
+#include "test/lib/abi.h"
 
 #include <string.h>
 
 enum { SORTED = 1, FRAME_POINTER = 2, FIELD = 4, MASK = 0x10, SIGNAL = 0x80 };
 
-uint64_t table_get(const uint8_t *p, unsigned size, bool big)
-{
-    uint64_t value = 0;
-
-    for (unsigned i = 0; i < size; i++)
-        value |= (uint64_t)p[i] << 8 * (big ? size - 1 - i : i);
-    return value;
-}
-
-void table_put(uint8_t *p, unsigned size, bool big, uint64_t value)
-{
-    for (unsigned i = 0; i < size; i++)
-        p[i] = (uint8_t)(value >> 8 * (big ? size - 1 - i : i));
-}
-
 static int64_t get_signed(const uint8_t *p, unsigned size, bool big)
 {
-    uint64_t value = table_get(p, size, big);
+    uint64_t value = bytes_get(p, size, big);
 
     switch (size) {
     case 1:
@@ -47,12 +33,12 @@ static void read_header(struct table *t)
     t->big = b[0] == 0xde;
     t->version = b[2];
     t->abi = b[4];
-    t->fdes = 28 + b[7] + (unsigned)table_get(b + 20, 4, t->big);
-    t->fres = 28 + b[7] + (unsigned)table_get(b + 24, 4, t->big);
-    t->end = t->fres + (unsigned)table_get(b + 16, 4, t->big);
+    t->fdes = 28 + b[7] + (unsigned)bytes_get(b + 20, 4, t->big);
+    t->fres = 28 + b[7] + (unsigned)bytes_get(b + 24, 4, t->big);
+    t->end = t->fres + (unsigned)bytes_get(b + 16, 4, t->big);
     t->fde_size = sizes[t->version];
     t->address = t->version == 3 ? 8 : 4;
-    t->num_fdes = (uint32_t)table_get(b + 8, 4, t->big);
+    t->num_fdes = (uint32_t)bytes_get(b + 8, 4, t->big);
 }
 
 static bool room(const struct table *t, unsigned at, unsigned size)
@@ -64,15 +50,15 @@ static bool room(const struct table *t, unsigned at, unsigned size)
 static bool read_fde(const struct table *t, struct table_fde *f)
 {
     const uint8_t *p = t->bytes + f->at, *q = p + t->address;
-    uint64_t rows = t->fres + table_get(q + 4, 4, t->big);
+    uint64_t rows = t->fres + bytes_get(q + 4, 4, t->big);
 
     f->start = t->addr + (uint64_t)get_signed(p, t->address, t->big) + (t->bytes[3] & FIELD ? f->at : 0);
-    f->size = (uint32_t)table_get(q, 4, t->big);
+    f->size = (uint32_t)bytes_get(q, 4, t->big);
     if (rows > t->end)
         return false;
     f->rows = (unsigned)rows;
     if (t->version < 3) {
-        f->num_rows = (uint32_t)table_get(q + 8, 4, t->big);
+        f->num_rows = (uint32_t)bytes_get(q + 8, 4, t->big);
         f->info = q[12] & 0x7f;
         f->type = 0;
         f->repeat = t->version == 1 ? 16 : q[13];
@@ -82,7 +68,7 @@ static bool read_fde(const struct table *t, struct table_fde *f)
         if (!room(t, f->attributes, 5))
             return false;
         q = t->bytes + f->attributes;
-        f->num_rows = (uint32_t)table_get(q, 2, t->big);
+        f->num_rows = (uint32_t)bytes_get(q, 2, t->big);
         f->info = q[2];
         f->type = q[3] & 31;
         f->repeat = q[4];
@@ -123,7 +109,7 @@ static bool read_rows(struct table *t, struct table_fde *f)
         if (t->num_rows == MAX_ROWS || !room(t, at, address + 1))
             return false;
         r->at = at;
-        r->start = (uint32_t)table_get(t->bytes + at, address, t->big);
+        r->start = (uint32_t)bytes_get(t->bytes + at, address, t->big);
         r->info = t->bytes[at + address];
         r->count = r->info >> 1 & 15;
         r->size = 1u << (r->info >> 5 & 3);
@@ -187,22 +173,6 @@ unsigned table_empties(const struct table *t)
 
 /* ---- Finding --------------------------------------------------------------------------------------------------- */
 
-/* DWARF numbers of SP, FP and RA, by ABI. On amd64 the RA is in no register. */
-static unsigned sp_of(unsigned abi)
-{
-    return abi == SFU_AMD64 ? 7 : abi == SFU_S390X ? 15 : 31;
-}
-
-static unsigned fp_of(unsigned abi)
-{
-    return abi == SFU_AMD64 ? 6 : abi == SFU_S390X ? 11 : 29;
-}
-
-static unsigned ra_of(unsigned abi)
-{
-    return abi == SFU_AMD64 ? 255 : abi == SFU_S390X ? 14 : 30;
-}
-
 /* The rule for a value that is still in register REG, or saved at the header's FIXED offset. */
 static struct sfu_rule unsaved(int8_t fixed, unsigned reg)
 {
@@ -227,12 +197,12 @@ static void default_rules(const struct table *t, const struct table_row *r, stru
 {
     unsigned fp = t->abi == SFU_AMD64 ? 1 : 2;
 
-    row->cfa.control = (r->info & 1 ? sp_of(t->abi) : fp_of(t->abi)) << 3 | 1;
+    row->cfa.control = (r->info & 1 ? abis[t->abi].sp : abis[t->abi].fp) << 3 | 1;
     row->cfa.offset = (int32_t)cfa_offset(t, r, 0);
     if (fp == 2 && r->count > 1)
         row->ra = saved(t, word_of(t, r, 1));
     if (fp == 2 && r->count > 1 && t->abi == SFU_S390X && word_of(t, r, 1) == 0)
-        row->ra = unsaved(0, ra_of(t->abi));
+        row->ra = unsaved(0, abis[t->abi].ra);
     if (r->count > fp)
         row->fp = saved(t, word_of(t, r, fp));
 }
@@ -243,7 +213,7 @@ static void flexible_rules(const struct table *t, const struct table_row *r, str
     unsigned i = 0;
 
     for (unsigned n = 0; n < 3 && i < r->count; n++) {
-        uint32_t control = (uint32_t)table_get(t->bytes + r->words + i * r->size, r->size, t->big);
+        uint32_t control = (uint32_t)bytes_get(t->bytes + r->words + i * r->size, r->size, t->big);
 
         if (control != 0 && i + 1 < r->count) {
             rules[n]->control = control;
@@ -256,8 +226,8 @@ static void flexible_rules(const struct table *t, const struct table_row *r, str
 static void rules_of(const struct table *t, const struct table_fde *f, const struct table_row *r,
                      struct sfu_row *row)
 {
-    row->fp = unsaved((int8_t)t->bytes[5], fp_of(t->abi));
-    row->ra = unsaved((int8_t)t->bytes[6], ra_of(t->abi));
+    row->fp = unsaved((int8_t)t->bytes[5], abis[t->abi].fp);
+    row->ra = unsaved((int8_t)t->bytes[6], abis[t->abi].ra);
     if (f->type == 0)
         default_rules(t, r, row);
     else
@@ -381,7 +351,7 @@ bool table_swap_order(const struct table *t, uint8_t *bytes)
     static struct swapped done;
 
     for (unsigned at = t->end; at + 2 <= t->size; at++) {
-        if (table_get(bytes + at, 2, !t->big) == 0xdee2)
+        if (bytes_get(bytes + at, 2, !t->big) == 0xdee2)
             return false;
     }
     memset(done.by, 0, t->size * sizeof done.by[0]);
@@ -403,7 +373,7 @@ bool table_relative(const struct table *t, uint8_t *bytes, bool field)
 
         if (t->version < 3 && (start < INT32_MIN || start > INT32_MAX))
             return false;
-        table_put(bytes + at, t->address, t->big, (uint64_t)start);
+        bytes_put(bytes + at, t->address, t->big, (uint64_t)start);
     }
     bytes[3] = (uint8_t)((bytes[3] & ~FIELD) | (field ? FIELD : 0));
     return true;
@@ -437,24 +407,24 @@ void table_repair(uint8_t *b, size_t size, uint32_t how)
         return;
     fde_size = version == 1 ? 17 : version == 2 ? 20 : 16;
     abi = 1 + (how >> 6) % (version == 1 ? 3 : 4);
-    table_put(b, 2, big, 0xdee2);
+    bytes_put(b, 2, big, 0xdee2);
     b[2] = (uint8_t)version;
     b[3] &= version == 1 ? SORTED : SORTED | FIELD;
     b[4] = (uint8_t)abi;
     b[7] = (uint8_t)aux;
-    number = (unsigned)table_get(b + 8, 4, big) % (((unsigned)size - 28 - aux) / (fde_size + 4) + 1);
+    number = (unsigned)bytes_get(b + 8, 4, big) % (((unsigned)size - 28 - aux) / (fde_size + 4) + 1);
     fres = 28 + aux + number * fde_size;
-    table_put(b + 8, 4, big, number);
-    table_put(b + 16, 4, big, size - fres);
-    table_put(b + 20, 4, big, 0);
-    table_put(b + 24, 4, big, number * fde_size);
+    bytes_put(b + 8, 4, big, number);
+    bytes_put(b + 16, 4, big, size - fres);
+    bytes_put(b + 20, 4, big, 0);
+    bytes_put(b + 24, 4, big, number * fde_size);
     for (unsigned i = 0; i < number; i++) {
         uint8_t *p = b + 28 + aux + i * fde_size + (version == 3 ? 12 : 8);
 
-        table_put(p, 4, big, table_get(p, 4, big) % (size - fres + 1));
+        bytes_put(p, 4, big, bytes_get(p, 4, big) % (size - fres + 1));
     }
     table_read(&t, b, size, 0);
-    table_put(b + 12, 4, big, t.num_rows);
+    bytes_put(b + 12, 4, big, t.num_rows);
 }
 
 unsigned next_byte(struct source *in)
@@ -473,7 +443,7 @@ struct sink {
 
 static void put(struct sink *out, unsigned size, uint64_t value)
 {
-    table_put(out->p + out->at, size, out->big, value);
+    bytes_put(out->p + out->at, size, out->big, value);
     out->at += size;
 }
 

@@ -9,6 +9,7 @@
 #define FUZZ_TABLE_H
 
 #include "sfu.h"
+#include "test/lib/bytes.h"
 
 enum { MAX_SECTION = 1024, MAX_FDES = 64, MAX_ROWS = 512 };
 
@@ -40,9 +41,6 @@ struct table {
     struct table_fde fde[MAX_FDES];
     struct table_row row[MAX_ROWS];
 };
-
-uint64_t table_get(const uint8_t *p, unsigned size, bool big);
-void table_put(uint8_t *p, unsigned size, bool big, uint64_t value);
 
 /* Decodes as much as it can of the SIZE bytes at BYTES, which sfu_open accepted at ADDR. */
 void table_read(struct table *t, const uint8_t *bytes, size_t size, uint64_t addr);

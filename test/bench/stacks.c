@@ -21,6 +21,7 @@
 
 #include "sfu.h"
 #include "sfu_fast.h"
+#include "test/lib/abi.h"
 
 enum {
     HEADER = 28,
@@ -29,7 +30,7 @@ enum {
     FRAMES = 1000,    /* of one stack */
     STACKS = 64,      /* of "-all" */
     MAX_FRAME = 1024, /* bytes, of those that are drawn */
-    SCALED = 160      /* s390x: CFA - SP */
+    SCALED = 160      /* room for what lies between SP and the CFA */
 };
 
 struct made {
@@ -175,17 +176,6 @@ static struct made scale(struct made real, uint32_t functions)
 
 /* ---- Stacks ---- */
 
-static uint32_t sp_number(void)
-{
-    return section.abi == SFU_AMD64 ? 7 : section.abi == SFU_S390X ? 15 : 31;
-}
-
-/* How much higher than the caller's SP a CFA is. */
-static uint32_t scaled(void)
-{
-    return section.abi == SFU_S390X ? SCALED : 0;
-}
-
 /* A PC of a function that has a frame of known size, by its row: CFA = SP + n, RA = *(CFA + m). */
 static uint64_t draw_pc(struct sfu_row *row)
 {
@@ -201,7 +191,7 @@ static uint64_t draw_pc(struct sfu_row *row)
         pc = section.addr + (uint64_t)start + draw(size);
         pc += (section.flags & 4) != 0 ? (uint64_t)(fde - section.bytes) : 0;
         if (sfu_find(&section, pc, row) == SFU_OK && row->kind == SFU_ROW_RULES && !row->signal &&
-            !row->signed_ra && row->cfa.control == (sp_number() << 3 | 1) && row->cfa.offset > (int)scaled() &&
+            !row->signed_ra && row->cfa.control == (abis[section.abi].sp << 3 | 1) && row->cfa.offset > (int)abis[section.abi].sp_below_cfa &&
             row->cfa.offset <= MAX_FRAME && row->ra.control == 2 && row->ra.offset >= -row->cfa.offset &&
             row->ra.offset < 0 && (row->fp.control == 2 || row->fp.offset == 0)) {
             return pc;
@@ -224,7 +214,7 @@ static void make_stack(unsigned which)
         lookups[which][i] = pc;
         pc = draw_pc(&next);
         put64(bytes + cfa + row.ra.offset, pc + 1);
-        sp = cfa - scaled();
+        sp = cfa - abis[section.abi].sp_below_cfa;
         row = next;
     }
 }

@@ -6,6 +6,8 @@
  * difference".
  */
 #include "image.h"
+#include "port/host/image.h"
+#include "test/lib/rows.h"
 #include "sfu.h"
 
 #include <err.h>
@@ -15,16 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct rule {
-    uint32_t control;
-    int64_t offset;
-};
-
 struct row {
     uint32_t offset; /* from the function's start, or the block's */
     int kind;
     bool signed_ra;
-    struct rule cfa, ra, fp;
+    struct sfu_rule cfa, ra, fp;
 };
 
 struct fde {
@@ -65,7 +62,7 @@ static void read_row(FILE *f, struct row *row)
 {
     unsigned signed_ra;
 
-    if (fscanf(f, " row %" SCNu32 " %d %u %" SCNu32 " %" SCNd64 " %" SCNu32 " %" SCNd64 " %" SCNu32 " %" SCNd64,
+    if (fscanf(f, " row %" SCNu32 " %d %u %" SCNu32 " %" SCNd32 " %" SCNu32 " %" SCNd32 " %" SCNu32 " %" SCNd32,
                &row->offset, &row->kind, &signed_ra, &row->cfa.control, &row->cfa.offset, &row->ra.control,
                &row->ra.offset, &row->fp.control, &row->fp.offset) != 9)
         errx(1, "bad row in the table");
@@ -75,7 +72,7 @@ static void read_row(FILE *f, struct row *row)
 /* An FDE of an object has its PC from the relocation. objdump prints it without the section's
  * address, and before V3 as 0. How long the blocks of a PLT are, it does not print at all: the
  * section's own header says that. */
-static void place_fde(const struct image *image, const struct table *table, struct fde *fde, bool mask)
+static void place_fde(const struct loaded *image, const struct table *table, struct fde *fde, bool mask)
 {
     const struct place *place;
 
@@ -85,18 +82,18 @@ static void place_fde(const struct image *image, const struct table *table, stru
         if (image->num_starts != table->num_fdes)
             errx(1, "%zu relocations for %" PRIu32 " functions", image->num_starts, table->num_fdes);
         fde->pc = image->starts[fde->index];
-        place = image_place(image, fde->pc);
+        place = place_of(image, fde->pc);
         if (table->version == 3 && fde->size > 0 && (place == NULL || fde->pc - place->addr != printed))
             errx(1, "function %" PRIu32 " is not where its relocation says", fde->index);
     }
-    place = image_place(image, fde->pc);
+    place = place_of(image, fde->pc);
     if (mask)
         fde->repeat = place != NULL ? (uint32_t)place->entry_size : 0;
     if (mask && fde->repeat == 0)
         errx(1, "function %" PRIu32 " has no repeated block", fde->index);
 }
 
-static void read_fde(FILE *f, const struct image *image, const struct table *table, struct fde *fde)
+static void read_fde(FILE *f, const struct loaded *image, const struct table *table, struct fde *fde)
 {
     unsigned mask, signal;
 
@@ -107,7 +104,7 @@ static void read_fde(FILE *f, const struct image *image, const struct table *tab
     place_fde(image, table, fde, mask != 0);
 }
 
-static void read_table(struct table *table, const char *file, const struct image *image)
+static void read_table(struct table *table, const char *file, const struct loaded *image)
 {
     FILE *f = fopen(file, "re");
     unsigned sorted, relative;
@@ -141,11 +138,6 @@ static void read_table(struct table *table, const char *file, const struct image
 }
 
 /* ---- Rows ---- */
-
-static bool same_rule(const struct sfu_rule *got, const struct rule *rule)
-{
-    return got->control == rule->control && got->offset == rule->offset;
-}
 
 static void compare(const char *how, const struct sfu_section *s, const struct fde *fde, const struct row *row,
                     uint64_t start, uint32_t length, uint64_t pc)
@@ -282,7 +274,7 @@ static void compare_gaps(const char *how, const struct sfu_section *s, const str
 
 static int read_image(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
-    const struct image *image = ctx;
+    const struct loaded *image = ctx;
 
     if (addr < image->addr || addr - image->addr > image->size || len > image->size - (addr - image->addr)) {
         differ("read of %zu bytes at 0x%" PRIx64, len, addr);
@@ -319,16 +311,10 @@ static void compare_all(const char *how, const struct sfu_section *s, const stru
         compare_fde(how, s, &table->fdes[i], all, counts);
 }
 
-static void store(uint8_t *p, unsigned size, bool big, uint64_t value)
-{
-    for (unsigned i = 0; i < size; i++)
-        p[big ? size - 1 - i : i] = (uint8_t)(value >> 8 * i);
-}
-
 enum { SORTED = 1, FIELD_RELATIVE = 4 };
 
 /* Opens a copy of IMAGE whose FDEs are in ORDER, with these FLAGS. The caller frees the bytes. */
-static uint8_t *copy(const struct image *image, const struct table *table, const struct fde *order, uint8_t flags,
+static uint8_t *copy(const struct loaded *image, const struct table *table, const struct fde *order, uint8_t flags,
                      struct sfu_section *s)
 {
     static const uint8_t sizes[] = {17, 20, 16};
@@ -343,7 +329,7 @@ static uint8_t *copy(const struct image *image, const struct table *table, const
         size_t to = fdes + i * (size_t)size;
 
         memcpy(bytes + to, image->sframe + fdes + order[i].index * (size_t)size, size);
-        store(bytes + to, table->version == 3 ? 8 : 4, s->big,
+        store_number(bytes + to, table->version == 3 ? 8 : 4, s->big,
               order[i].pc - image->addr - (flags & FIELD_RELATIVE ? to : 0));
     }
     bytes[3] = flags;
@@ -353,7 +339,7 @@ static uint8_t *copy(const struct image *image, const struct table *table, const
 
 /* In a shuffled copy before and after it is sorted. An object, which is not sorted to begin with, has all its PCs
  * compared here. FDE i goes to i * 7919, a prime, modulo their number. */
-static void compare_shuffled(const struct image *image, const struct table *table, const struct fde *ordered,
+static void compare_shuffled(const struct loaded *image, const struct table *table, const struct fde *ordered,
                              const struct sfu_section *original, uint8_t flags, struct counts *counts)
 {
     struct sfu_section s = *original;
@@ -375,7 +361,7 @@ static void compare_shuffled(const struct image *image, const struct table *tabl
 }
 
 /* A sorted table may have an empty function behind one that starts at the same address, as well as before it. */
-static void compare_empty_last(const struct image *image, const struct table *table, const struct fde *ordered,
+static void compare_empty_last(const struct loaded *image, const struct table *table, const struct fde *ordered,
                                const struct sfu_section *original, uint8_t flags)
 {
     struct sfu_section s = *original;
@@ -392,7 +378,7 @@ static void compare_empty_last(const struct image *image, const struct table *ta
 }
 
 /* Compares everything; COUNTS: in the pass that looked at every PC. */
-static void run(const struct image *image, const struct table *table, struct counts *counts)
+static void run(const struct loaded *image, const struct table *table, struct counts *counts)
 {
     struct sfu_section mapped, remote;
     struct counts ignored;
@@ -417,13 +403,13 @@ static void run(const struct image *image, const struct table *table, struct cou
 
 int main(int argc, char **argv)
 {
-    struct image image;
+    struct loaded image;
     struct table table;
     struct counts counts;
 
     if (argc != 4)
         errx(2, "usage: compare NAME IMAGE TABLE");
-    image_load(&image, argv[2]);
+    load_file(&image, argv[2]);
     read_table(&table, argv[3], &image);
     if (table.num_fdes == 0)
         errx(1, "no functions");

@@ -1,52 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "image.h"
+#include "port/host/image.h"
 
 #include <err.h>
-#include <fcntl.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Where the sections of a relocatable object go: one behind the other, at their alignment, from
  * here on. */
 #define LOAD_ADDRESS 0x40000000u
 
-static Elf_Scn *section_named(Elf *elf, const char *name)
-{
-    Elf_Scn *scn = NULL;
-    size_t strings;
-    GElf_Shdr sh;
-
-    if (elf_getshdrstrndx(elf, &strings) != 0)
-        errx(1, "no section names: %s", elf_errmsg(-1));
-    while ((scn = elf_nextscn(elf, scn)) != NULL) {
-        if (gelf_getshdr(scn, &sh) != NULL && strcmp(elf_strptr(elf, strings, sh.sh_name), name) == 0)
-            return scn;
-    }
-    return NULL;
-}
-
-static void lay_out(struct image *image, Elf *elf)
+static void lay_out(struct loaded *loaded, Elf *elf)
 {
     Elf_Scn *scn = NULL;
     uint64_t next = LOAD_ADDRESS;
     GElf_Shdr sh;
 
-    if (elf_getshdrnum(elf, &image->num_places) != 0)
+    if (elf_getshdrnum(elf, &loaded->num_places) != 0)
         errx(1, "no sections: %s", elf_errmsg(-1));
-    image->places = calloc(image->num_places, sizeof *image->places);
-    if (image->places == NULL)
-        err(1, "places");
+    loaded->places = zeroed(loaded->num_places, sizeof *loaded->places);
     while ((scn = elf_nextscn(elf, scn)) != NULL) {
-        struct place *place = &image->places[elf_ndxscn(scn)];
+        struct place *place = &loaded->places[elf_ndxscn(scn)];
 
         if (gelf_getshdr(scn, &sh) == NULL || !(sh.sh_flags & SHF_ALLOC))
             continue;
-        if (image->object && sh.sh_addralign > 1)
+        if (loaded->object && sh.sh_addralign > 1)
             next = (next + sh.sh_addralign - 1) / sh.sh_addralign * sh.sh_addralign;
-        place->addr = image->object ? next : sh.sh_addr;
+        place->addr = loaded->object ? next : sh.sh_addr;
         place->size = sh.sh_size;
         place->entry_size = sh.sh_entsize;
         next += sh.sh_size;
@@ -70,83 +51,64 @@ static unsigned relocation_size(const GElf_Ehdr *eh, uint64_t type)
     }
 }
 
-static void fill(uint8_t *p, unsigned size, bool big, uint64_t value)
-{
-    for (unsigned i = 0; i < size; i++)
-        p[big ? size - 1 - i : i] = (uint8_t)(value >> 8 * i);
-}
-
 /* The first word of an FDE is all that is relocated. V3 (64 bits) has the function's distance from
  * the word there, as its flag says. gas gave older ones (32 bits) the same relocation, although no
  * flag says so, and its linker puts the distance from the section, which they should have. */
-static void relocate_one(struct image *image, const GElf_Ehdr *eh, const GElf_Rela *rela, Elf_Data *symbols)
+static void relocate_one(struct loaded *loaded, const GElf_Ehdr *eh, const GElf_Rela *rela, Elf_Data *symbols)
 {
     unsigned size = relocation_size(eh, GELF_R_TYPE(rela->r_info));
     uint64_t target;
     GElf_Sym sym;
 
-    if (gelf_getsym(symbols, (int)GELF_R_SYM(rela->r_info), &sym) == NULL || sym.st_shndx >= image->num_places)
+    if (gelf_getsym(symbols, (int)GELF_R_SYM(rela->r_info), &sym) == NULL || sym.st_shndx >= loaded->num_places)
         errx(1, "bad symbol in a relocation");
-    if (rela->r_offset > image->size || size > image->size - rela->r_offset)
+    if (rela->r_offset > loaded->size || size > loaded->size - rela->r_offset)
         errx(1, "relocation outside of .sframe");
-    target = image->places[sym.st_shndx].addr + sym.st_value + (uint64_t)rela->r_addend;
-    fill(image->sframe + rela->r_offset, size, eh->e_ident[EI_DATA] == ELFDATA2MSB,
-         target - image->addr - (size == 8 ? rela->r_offset : 0));
-    image->starts[image->num_starts++] = target;
+    target = loaded->places[sym.st_shndx].addr + sym.st_value + (uint64_t)rela->r_addend;
+    store_number(loaded->sframe + rela->r_offset, size, eh->e_ident[EI_DATA] == ELFDATA2MSB,
+         target - loaded->addr - (size == 8 ? rela->r_offset : 0));
+    loaded->starts[loaded->num_starts++] = target;
 }
 
-static void relocate(struct image *image, Elf *elf, const GElf_Ehdr *eh)
+static void relocate(struct loaded *loaded, const struct image *image)
 {
-    Elf_Scn *scn = section_named(elf, ".rela.sframe");
+    const struct section *s = image_section(image, ".rela.sframe");
+    Elf_Scn *scn = s != NULL ? elf_getscn(image->elf, s->index) : NULL;
     GElf_Shdr sh;
     Elf_Data *data, *symbols;
     GElf_Rela rela;
 
     if (scn == NULL || gelf_getshdr(scn, &sh) == NULL || (data = elf_getdata(scn, NULL)) == NULL ||
-        (symbols = elf_getdata(elf_getscn(elf, sh.sh_link), NULL)) == NULL)
+        (symbols = elf_getdata(elf_getscn(image->elf, sh.sh_link), NULL)) == NULL)
         errx(1, "no relocations: %s", elf_errmsg(-1));
-    image->starts = calloc(sh.sh_size / sh.sh_entsize, sizeof *image->starts);
-    if (image->starts == NULL)
-        err(1, "starts");
+    loaded->starts = zeroed(sh.sh_size / sh.sh_entsize, sizeof *loaded->starts);
     for (int i = 0; gelf_getrela(data, i, &rela) != NULL; i++)
-        relocate_one(image, eh, &rela, symbols);
+        relocate_one(loaded, &image->header, &rela, symbols);
 }
 
-void image_load(struct image *image, const char *file)
+void load_file(struct loaded *loaded, const char *file)
 {
-    int fd = open(file, O_RDONLY | O_CLOEXEC);
-    Elf *elf;
-    Elf_Scn *scn;
-    Elf_Data *data;
-    GElf_Ehdr eh;
+    struct image image;
+    struct section *s;
 
-    memset(image, 0, sizeof *image);
-    if (fd < 0)
-        err(1, "%s", file);
-    elf_version(EV_CURRENT);
-    elf = elf_begin(fd, ELF_C_READ, NULL);
-    if (elf == NULL || gelf_getehdr(elf, &eh) == NULL || (scn = section_named(elf, ".sframe")) == NULL ||
-        (data = elf_rawdata(scn, NULL)) == NULL)
-        errx(1, "%s: no .sframe in it", file);
-    image->object = eh.e_type == ET_REL;
-    lay_out(image, elf);
-    image->addr = image->places[elf_ndxscn(scn)].addr;
-    image->size = data->d_size;
-    image->sframe = malloc(data->d_size);
-    if (image->sframe == NULL)
-        err(1, "%s", file);
-    memcpy(image->sframe, data->d_buf, data->d_size);
-    if (image->object)
-        relocate(image, elf, &eh);
-    elf_end(elf);
-    close(fd);
+    memset(loaded, 0, sizeof *loaded);
+    if (!image_open(&image, file) || (s = image_section(&image, ".sframe")) == NULL || !image_load(&image, s))
+        errx(1, "%s: no .sframe in it: %s", file, image.error);
+    loaded->object = image.header.e_type == ET_REL;
+    lay_out(loaded, image.elf);
+    loaded->addr = loaded->places[s->index].addr;
+    loaded->size = s->size;
+    loaded->sframe = memcpy(zeroed(s->size, 1), s->bytes, s->size);
+    if (loaded->object)
+        relocate(loaded, &image);
+    image_close(&image);
 }
 
-const struct place *image_place(const struct image *image, uint64_t addr)
+const struct place *place_of(const struct loaded *loaded, uint64_t addr)
 {
-    for (size_t i = 0; i < image->num_places; i++) {
-        if (addr - image->places[i].addr < image->places[i].size)
-            return &image->places[i];
+    for (size_t i = 0; i < loaded->num_places; i++) {
+        if (addr - loaded->places[i].addr < loaded->places[i].size)
+            return &loaded->places[i];
     }
     return NULL;
 }

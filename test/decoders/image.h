@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* The .sframe section of an ELF file as a program would have it in memory. */
-#ifndef IMAGE_H
-#define IMAGE_H
+#ifndef LOADED_H
+#define LOADED_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@ struct place {
     uint64_t entry_size; /* of a section of equal entries, such as a PLT */
 };
 
-struct image {
+struct loaded {
     uint8_t *sframe;
     size_t size;
     uint64_t addr;
@@ -25,9 +25,9 @@ struct image {
 };
 
 /* Loads FILE, little or big-endian, 64 bits. Exits with a message if it cannot. */
-void image_load(struct image *image, const char *file);
+void load_file(struct loaded *loaded, const char *file);
 
 /* The place that ADDR lies in, or NULL. */
-const struct place *image_place(const struct image *image, uint64_t addr);
+const struct place *place_of(const struct loaded *loaded, uint64_t addr);
 
 #endif

@@ -18,9 +18,10 @@ $(DECODERS_IMAGES): $(DECODERS)/%/done: test/decoders/build.sh test/decoders/edg
 	@test/decoders/build.sh $(subst -, ,$*) $(@D) >$(@D)/log 2>&1 || { cat $(@D)/log; false; }
 	@touch $@
 
-$(DECODERS)/compare: test/decoders/compare.c test/decoders/image.c test/decoders/image.h sfu.c sfu.h | $(TC)
+$(DECODERS)/compare: test/decoders/compare.c test/decoders/image.c test/decoders/image.h port/host/image.c port/host/image.h test/lib/rows.h \
+    sfu.c sfu.h | $(TC)
 	@mkdir -p $(@D)
-	@$(CC) -std=c99 -D_GNU_SOURCE $(WARN) -O2 -g -I. test/decoders/compare.c test/decoders/image.c sfu.c -lelf -o $@
+	@$(CC) -std=c99 -D_GNU_SOURCE $(WARN) -O2 -g -I. $(filter %.c,$^) -lelf -o $@
 
 define DECODERS_SUITE
 CHECK_$(1) += decoders-$(1)

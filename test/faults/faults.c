@@ -47,7 +47,7 @@ static void put_stack(uint8_t *p, unsigned variant)
         unsigned code = 5u << 13 | ((i + variant) % 6) << 8 | (i * 3 + variant) % 16;
         unsigned frame = 2u << 13 | (i + 3 < 32 ? i + 3 : 31);
 
-        table_put(p + 2 * i, 2, false, (i ^ variant) & 1 ? code : frame);
+        bytes_put(p + 2 * i, 2, false, (i ^ variant) & 1 ? code : frame);
     }
 }
 
@@ -69,12 +69,12 @@ static void as_walk(const uint8_t *bytes, size_t size, unsigned variant, unsigne
     how[6] = (uint8_t)((variant & 1) << 7);
     how[9] = (uint8_t)fail_section;
     how[10] = (uint8_t)fail_stack;
-    table_put(how + 12, 2, false, 5u << 13 | variant << 8 | 4);
-    table_put(how + 14, 2, false, 2u << 13);
-    table_put(how + 16, 2, false, 2u << 13 | 4);
-    table_put(how + 18, 2, false, 5u << 13 | 0x102);
-    table_put(how + 20, 2, false, 0x0813);
-    table_put(how + 22, 2, false, 5u << 13 | 0x203);
+    bytes_put(how + 12, 2, false, 5u << 13 | variant << 8 | 4);
+    bytes_put(how + 14, 2, false, 2u << 13);
+    bytes_put(how + 16, 2, false, 2u << 13 | 4);
+    bytes_put(how + 18, 2, false, 5u << 13 | 0x102);
+    bytes_put(how + 20, 2, false, 0x0813);
+    bytes_put(how + 22, 2, false, 5u << 13 | 0x203);
     walk_input(input, size + STACK_BYTES + CHOICES);
 }
 

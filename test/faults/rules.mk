@@ -7,7 +7,8 @@ FAULTS_FLAGS := -std=c99 $(WARN) -I. -Ifuzz -O2 -g -fsanitize=address,undefined 
     -DENOUGH_PCS=MAX_PCS
 
 FAULTS_SHARED := fuzz/harness.c fuzz/table.c
-FAULTS_DEPS := fuzz/section.c fuzz/walk.c $(FAULTS_SHARED) fuzz/harness.h fuzz/table.h sfu.h test/faults/rules.mk
+FAULTS_DEPS := fuzz/section.c fuzz/walk.c $(FAULTS_SHARED) fuzz/harness.h fuzz/table.h $(wildcard test/lib/*.h) \
+    sfu.h test/faults/rules.mk
 
 # Every fault in every seed.
 .PHONY: suite-faults

@@ -9,6 +9,7 @@
 #include "image.h"
 #include "sfu.h"
 #include "read_file.h"
+#include "test/lib/rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,11 +19,6 @@
 static struct image image;
 static uint64_t pcs, differences, more, corrected;
 static char first[256];
-
-static bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
-{
-    return a->control == b->control && a->offset == b->offset;
-}
 
 /* What B has that A has not, or NULL. */
 static const char *compare(const struct sfu_row *a, const struct sfu_row *b)

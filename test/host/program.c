@@ -5,6 +5,7 @@
  * to; the walk has to find just that, and then the end. Exit status 0, or which frame was wrong.
  */
 #include "sfu.h"
+#include "test/lib/memory.h"
 
 /* Without .eh_frame the CFI of assembly goes where the compiler's goes. */
 #ifdef CFI_SECTIONS
@@ -119,26 +120,4 @@ int first(void)
 {
     NOTE;
     return recursive(5);
-}
-
-/* What compilers call in a program without a libc. */
-void *memcpy(void *restrict to, const void *restrict from, size_t size);
-void *memcpy(void *restrict to, const void *restrict from, size_t size)
-{
-    volatile uint8_t *p = to;
-    const uint8_t *q = from;
-
-    while (size-- > 0)
-        *p++ = *q++;
-    return to;
-}
-
-void *memset(void *to, int value, size_t size);
-void *memset(void *to, int value, size_t size)
-{
-    volatile uint8_t *p = to;
-
-    while (size-- > 0)
-        *p++ = (uint8_t)value;
-    return to;
 }

@@ -3,7 +3,7 @@
 #
 # The tools of port/host. Images are those that test/decoders compares, and programs built here.
 HOST := build/host
-HOST_HEADERS := $(wildcard port/host/*.h) sfu.h
+HOST_HEADERS := $(wildcard port/host/*.h test/lib/*.h) sfu.h
 HOST_FLAGS = $(TOOLS_FLAGS) -Iport/host -O2 -g
 
 $(HOST)/equal: test/host/equal.c port/host/image.c sfu.c $(HOST_HEADERS) | $(TC)

@@ -141,7 +141,7 @@ kernel_objects() {
     done
 }
 
-# functions IMAGE: struct symbol for each of its functions; only those without a table have a name.
+# functions IMAGE: struct function for each of its functions; only those without a table have a name.
 functions() {
     echo '.globl step_functions, step_functions_end'
     echo '.section .rodata.functions, "a"; .balign 8; step_functions:'

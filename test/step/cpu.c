@@ -7,16 +7,6 @@
 #include <string.h>
 #include "machine.h"
 
-uint64_t number(const uint8_t *p, unsigned size, bool big)
-{
-    uint64_t value = 0;
-    unsigned i;
-
-    for (i = 0; i < size; i++)
-        value = value << 8 | p[big ? i : size - 1 - i];
-    return value;
-}
-
 /* ---- x86_64 ----
  * call: E8 (relative), FF /2 (register or memory), after any prefixes (notrack, bnd, REX). Pushes the address.
  * indirect: C3 and C2 (ret), FF /4 (jmp through a register or memory: tail call, switch table, longjmp).
@@ -56,7 +46,7 @@ static enum kind decode_x86(const uint8_t *insn, const struct regs *regs, unsign
  * sigreturn: svc #0 with x8 = 139. */
 static enum kind decode_aarch64(const uint8_t *insn, const struct regs *regs, unsigned *length)
 {
-    uint32_t word = (uint32_t)number(insn, 4, false);
+    uint32_t word = (uint32_t)bytes_get(insn, 4, false);
 
     *length = 4;
     if ((word & 0xfc000000) == 0x94000000 || (word & 0xfefff000) == 0xd63f0000)
@@ -130,12 +120,12 @@ static unsigned saved_s390x(unsigned reg)
 }
 
 static const struct cpu cpus[] = {
-    {"x86_64", 3, false, 7, 6, 16, false, 128, 15, 30, decode_x86, x86_order, sizeof x86_order, 0, 168, saved_x86},
-    {"aarch64", 2, false, 31, 29, 30, true, 0, 4, 30, decode_aarch64, aarch64_order, sizeof aarch64_order, 0, 568,
+    {{ABI_AMD64}, 128, 15, 30, decode_x86, x86_order, sizeof x86_order, 0, 168, saved_x86},
+    {{ABI_AARCH64}, 0, 4, 30, decode_aarch64, aarch64_order, sizeof aarch64_order, 0, 568,
      saved_aarch64},
-    {"aarch64_be", 1, true, 31, 29, 30, true, 0, 4, 30, decode_aarch64, aarch64_order, sizeof aarch64_order, 0, 568,
+    {{ABI_AARCH64_BIG}, 0, 4, 30, decode_aarch64, aarch64_order, sizeof aarch64_order, 0, 568,
      saved_aarch64},
-    {"s390x", 4, true, 15, 11, 14, true, 0, 6, 30, decode_s390x, s390x_order, sizeof s390x_order, 35, 344,
+    {{ABI_S390X}, 0, 6, 30, decode_s390x, s390x_order, sizeof s390x_order, 35, 344,
      saved_s390x},
 };
 
@@ -144,7 +134,7 @@ const struct cpu *cpu_by_abi(const char *abi)
     size_t i;
 
     for (i = 0; i < sizeof cpus / sizeof *cpus; i++)
-        if (strcmp(cpus[i].abi, abi) == 0)
+        if (strcmp(cpus[i].abi.name, abi) == 0)
             return &cpus[i];
     return NULL;
 }

@@ -64,12 +64,12 @@ bool faults_read(struct faults *faults, const char *path)
     return ok;
 }
 
-static bool concerns(const struct fault *f, const struct cpu *cpu, const struct image *image)
+static bool concerns(const struct fault *f, const struct cpu *cpu, const struct binary *image)
 {
-    return fnmatch(f->abi, cpu->abi, 0) == 0 && strstr(image->compiler, f->compiler) != NULL;
+    return fnmatch(f->abi, cpu->abi.name, 0) == 0 && strstr(image->compiler, f->compiler) != NULL;
 }
 
-void faults_use(struct faults *faults, const struct cpu *cpu, const struct image *image)
+void faults_use(struct faults *faults, const struct cpu *cpu, const struct binary *image)
 {
     unsigned i;
 
@@ -89,7 +89,7 @@ static const struct sfu_rule *rule_of(const struct sfu_row *row, const char *fie
 void describe_rule(char *text, size_t size, const struct cpu *cpu, const struct sfu_row *row, const char *field)
 {
     const struct sfu_rule *rule = rule_of(row, field);
-    unsigned own = strcmp(field, "pc") == 0 ? cpu->ra : cpu->fp, reg = (unsigned)(rule->control >> 3);
+    unsigned own = strcmp(field, "pc") == 0 ? cpu->abi.ra : cpu->abi.fp, reg = (unsigned)(rule->control >> 3);
     long long offset = rule->offset;
     char base[16] = "cfa";
 
@@ -101,9 +101,9 @@ void describe_rule(char *text, size_t size, const struct cpu *cpu, const struct 
         snprintf(text, size, rule->control & 2 ? "%s *(%s%+lld)" : "%s %s%+lld", field, base, offset);
 }
 
-void describe_code(char *text, size_t size, const struct image *image, uint64_t pc)
+void describe_code(char *text, size_t size, const struct binary *image, uint64_t pc)
 {
-    const struct symbol *s = image_function(image, pc);
+    const struct function *s = binary_function(image, pc);
     uint64_t from = s != NULL && pc - s->start < 12 ? s->start : pc - 12, at;
     size_t n = 0;
 
@@ -128,7 +128,7 @@ static bool begins_with(const char *text, const char *pattern)
 }
 
 /* The bytes listed around the dot are those around the dot at PC. */
-static bool code_matches(const struct fault *f, const struct image *image, uint64_t pc)
+static bool code_matches(const struct fault *f, const struct binary *image, uint64_t pc)
 {
     char text[64];
     const char *dot = strchr(f->instruction, '.'), *at;
@@ -153,9 +153,9 @@ static bool base_value(struct tracer *t, const struct regs *regs, const struct m
     reg = (unsigned)strtoul(base + 1, NULL, 10);
     if (mistake->topmost && reg < 32)
         *value = regs->r[reg];
-    else if (reg == cpu->sp)
+    else if (reg == cpu->abi.sp)
         *value = mistake->frame->sp;
-    else if (reg == cpu->fp)
+    else if (reg == cpu->abi.fp)
         *value = mistake->frame->fp;
     else
         return false;
@@ -181,7 +181,7 @@ static bool truth_holds(const struct fault *f, struct tracer *t, const struct re
     if (deref) {
         if (!machine_read(t->m, value, bytes, sizeof bytes))
             return false;
-        value = number(bytes, 8, t->m->cpu->big);
+        value = bytes_get(bytes, 8, t->m->cpu->abi.big);
     }
     return value == (strncmp(f->truth, "pc ", 3) == 0   ? mistake->right.pc
                      : strncmp(f->truth, "fp ", 3) == 0 ? mistake->right.fp
@@ -202,11 +202,11 @@ static bool table_matches(const struct fault *f, const struct cpu *cpu, const st
     return fnmatch(f->table, rule, 0) == 0;
 }
 
-bool faults_match(struct faults *faults, struct tracer *t, const struct image *image, const struct regs *regs,
+bool faults_match(struct faults *faults, struct tracer *t, const struct binary *image, const struct regs *regs,
                   const struct mistake *mistake)
 {
     const struct seen *frame = mistake->frame;
-    const struct symbol *s = image_function(image, frame->exact ? frame->pc : frame->pc - 1);
+    const struct function *s = binary_function(image, frame->exact ? frame->pc : frame->pc - 1);
     struct sfu_row row;
     unsigned i;
 
@@ -225,7 +225,7 @@ bool faults_match(struct faults *faults, struct tracer *t, const struct image *i
     return false;
 }
 
-bool faults_no_table(struct faults *faults, const struct cpu *cpu, const struct image *image, const char *function)
+bool faults_no_table(struct faults *faults, const struct cpu *cpu, const struct binary *image, const char *function)
 {
     unsigned i;
 

@@ -29,20 +29,20 @@ struct mistake {
 bool faults_read(struct faults *faults, const char *path);
 
 /* Notes which faults IMAGE could show. */
-void faults_use(struct faults *faults, const struct cpu *cpu, const struct image *image);
+void faults_use(struct faults *faults, const struct cpu *cpu, const struct binary *image);
 
 /* Whether MISTAKE, seen in TRACER's program with registers REGS, is exactly one of those listed, which is then
  * counted. */
-bool faults_match(struct faults *faults, struct tracer *tracer, const struct image *image, const struct regs *regs,
+bool faults_match(struct faults *faults, struct tracer *tracer, const struct binary *image, const struct regs *regs,
                   const struct mistake *mistake);
 
 /* Whether FUNCTION is listed as one that has no table; counts it if so. */
-bool faults_no_table(struct faults *faults, const struct cpu *cpu, const struct image *image, const char *function);
+bool faults_no_table(struct faults *faults, const struct cpu *cpu, const struct binary *image, const char *function);
 
 /* The row's rule for FIELD, as the list writes it. */
 void describe_rule(char *text, size_t size, const struct cpu *cpu, const struct sfu_row *row, const char *field);
 
 /* The instruction at PC, and the one before it if the function's start is not between, in hexadecimal. */
-void describe_code(char *text, size_t size, const struct image *image, uint64_t pc);
+void describe_code(char *text, size_t size, const struct binary *image, uint64_t pc);
 
 #endif

@@ -8,36 +8,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct symbol {
+struct function {
     uint64_t start, size;
     const char *name;
 };
 
-struct image {
-    struct symbol *functions; /* by start */
+struct binary {
+    struct function *functions; /* by start */
     size_t num_functions;
     uint64_t entry, sframe, sframe_size;
     const uint8_t *code; /* the executable segment */
     uint64_t code_start, code_size;
     uint8_t *seen;      /* one bit for each byte of code: an instruction there was stepped */
     char compiler[256]; /* .comment: who compiled it */
-    int fd;
-    void *elf;
+    void *elf;          /* struct image of port/host */
 };
 
-bool image_open(struct image *image, const char *path);
-void image_close(struct image *image);
+bool binary_open(struct binary *image, const char *path);
+void binary_close(struct binary *image);
 
 /* The program has been loaded so that its first instruction is at START. */
-void image_move(struct image *image, uint64_t start);
+void binary_move(struct binary *image, uint64_t start);
 
 /* The function that ADDR lies in, or NULL. */
-const struct symbol *image_function(const struct image *image, uint64_t addr);
+const struct function *binary_function(const struct binary *image, uint64_t addr);
 
 /* The address of symbol NAME, or 0. */
-uint64_t image_symbol(const struct image *image, const char *name);
+uint64_t binary_symbol(const struct binary *image, const char *name);
 
 /* Marks ADDR as stepped; returns whether that is new. */
-bool image_mark(struct image *image, uint64_t addr);
+bool binary_mark(struct binary *image, uint64_t addr);
 
 #endif

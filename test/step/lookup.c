@@ -5,7 +5,7 @@
 #include "image.h"
 
 /* Functions may share a start (aliases) or be of size 0: the one that contains ADDR is near. */
-const struct symbol *image_function(const struct image *image, uint64_t addr)
+const struct function *binary_function(const struct binary *image, uint64_t addr)
 {
     size_t first = 0, count = image->num_functions, tries;
 
@@ -20,7 +20,7 @@ const struct symbol *image_function(const struct image *image, uint64_t addr)
         }
     }
     for (tries = 0; first > 0 && tries < 8; tries++) {
-        const struct symbol *s = &image->functions[--first];
+        const struct function *s = &image->functions[--first];
 
         if (addr - s->start < s->size)
             return s;
@@ -28,7 +28,7 @@ const struct symbol *image_function(const struct image *image, uint64_t addr)
     return NULL;
 }
 
-uint64_t image_symbol(const struct image *image, const char *name)
+uint64_t binary_symbol(const struct binary *image, const char *name)
 {
     size_t i;
 
@@ -38,7 +38,7 @@ uint64_t image_symbol(const struct image *image, const char *name)
     return 0;
 }
 
-bool image_mark(struct image *image, uint64_t addr)
+bool binary_mark(struct binary *image, uint64_t addr)
 {
     uint64_t at = addr - image->code_start;
     uint8_t bit = (uint8_t)(1u << (at & 7));

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "test/lib/abi.h"
+#include "test/lib/bytes.h"
 
 /* General registers by DWARF number; on s390x 16 to 31 (floating point) are fetched when asked for. */
 struct regs {
@@ -26,11 +28,7 @@ enum kind {
 };
 
 struct cpu {
-    const char *abi;         /* name of sfu's ABI */
-    unsigned char id;        /* enum sfu_abi */
-    bool big;                /* byte order of data */
-    unsigned sp, fp, ra;     /* DWARF numbers */
-    bool link;               /* calls leave the return address in register ra; else at SP */
+    struct abi abi;
     unsigned short red_zone; /* bytes below SP that a function may use */
     unsigned longest;        /* bytes in the longest instruction */
     unsigned gdb_usr1;       /* GDB's number of SIGUSR1 */
@@ -46,9 +44,6 @@ struct cpu {
 };
 
 const struct cpu *cpu_by_abi(const char *abi);
-
-/* The number in the SIZE bytes at P. */
-uint64_t number(const uint8_t *p, unsigned size, bool big);
 
 enum event { STOPPED, EXITED, FAILED };
 

@@ -128,9 +128,9 @@ static bool take_registers(struct machine *m)
         if (strlen(m->reply) < 16 * (size_t)(i + 1) || !from_hex(m->reply + 16 * i, bytes, 8))
             return false;
         if (reg == 32)
-            m->regs.pc = number(bytes, 8, m->cpu->big);
+            m->regs.pc = bytes_get(bytes, 8, m->cpu->abi.big);
         else if (reg >= 0)
-            m->regs.r[reg] = number(bytes, 8, m->cpu->big);
+            m->regs.r[reg] = bytes_get(bytes, 8, m->cpu->abi.big);
     }
     return true;
 }
@@ -151,7 +151,7 @@ static bool rsp_read_float(struct machine *m, unsigned number_of, uint64_t *valu
     sprintf(command, "p%x", m->cpu->gdb_float + number_of);
     if (!ask(m, command) || m->reply[0] == 'E' || !from_hex(m->reply, bytes, 8))
         return false;
-    *value = number(bytes, 8, m->cpu->big);
+    *value = bytes_get(bytes, 8, m->cpu->abi.big);
     return true;
 }
 

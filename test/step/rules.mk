@@ -8,7 +8,7 @@ STEPS ?= 210000
 
 STEP := build/step
 STEP_HARNESS := $(addprefix test/step/,step.c cpu.c rsp.c image.c lookup.c shadow.c trace.c faults.c figures.c)
-STEP_PARTS := $(wildcard test/step/programs/*) test/step/build.sh
+STEP_PARTS := $(wildcard test/step/programs/* test/lib/*.h) test/step/build.sh
 STEP_LEVELS := O0 O1 O2 O3 Os
 
 STEP_FLAGS_x86_64 := O2-cf O2-leaf O1-noplt O2-clash O2-gen
@@ -35,7 +35,7 @@ step_set = $(foreach p,$(2),$(1)=$(p))
 step_arguments = $(call step_set,patterns,$(step_small)) $(call step_set,signals,$(step_signalled)) \
 	$(foreach p,$(step_programs),$(call step_set,$(p):1,$(filter %/$(p)-gcc12-O2,$(step_large))))
 
-$(STEP)/step: $(STEP_HARNESS) $(wildcard test/step/*.h) sfu.c sfu.h $(wildcard port/fast/sfu_fast.*) | $(TC)
+$(STEP)/step: $(STEP_HARNESS) $(wildcard test/step/*.h test/lib/*.h) port/host/image.c port/host/image.h sfu.c sfu.h $(wildcard port/fast/sfu_fast.*) | $(TC)
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/fast -o $@ $(STEP_HARNESS) sfu.c port/fast/sfu_fast.c -lelf
 
@@ -94,9 +94,9 @@ STEP_KERNELS_s390x := $(addsuffix -kernel,patterns-gcc12-O2 patterns-clang-O2) \
 STEP_SHARED_s390x := zlib-gcc12-O2-kernel $(addsuffix -gcc12-O2-kernel+hook,$(STEP_LONG:%=lua) $(STEP_LONG:%=sqlite))
 
 $(STEP)/judge: test/step/kernel/judge.c $(filter-out %/step.c %/rsp.c,$(STEP_HARNESS)) \
-    $(wildcard test/step/*.h) sfu.c sfu.h $(wildcard port/fast/sfu_fast.*) | $(TC)
+    $(wildcard test/step/*.h test/lib/*.h) port/host/image.c port/host/image.h sfu.c sfu.h $(wildcard port/fast/sfu_fast.*) | $(TC)
 	@mkdir -p $(@D)
-	$(CC) -O2 -g -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/fast -o $@ $(filter %.c,$^) -lelf
+	$(CC) -O2 -g -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/fast -o $@ $(filter-out port/host/%,$(filter %.c,$^)) -lelf
 
 define step_kernel_rules
 CHECK_$(1) += step-kernel-$(1)

@@ -7,13 +7,13 @@ bool return_address(struct machine *m, uint64_t *addr)
 {
     uint8_t bytes[8];
 
-    if (m->cpu->link) {
-        *addr = m->regs.r[m->cpu->ra];
+    if (m->cpu->abi.link) {
+        *addr = m->regs.r[m->cpu->abi.ra];
         return true;
     }
-    if (!machine_read(m, m->regs.r[m->cpu->sp], bytes, sizeof bytes))
+    if (!machine_read(m, m->regs.r[m->cpu->abi.sp], bytes, sizeof bytes))
         return false;
-    *addr = number(bytes, 8, m->cpu->big);
+    *addr = bytes_get(bytes, 8, m->cpu->abi.big);
     return true;
 }
 
@@ -40,18 +40,18 @@ static struct entry *top_of(struct shadow *shadow)
 /* The instruction at before->pc is a call; the longest is 15 bytes long. */
 static void call(struct shadow *shadow, struct machine *m, const struct regs *before)
 {
-    uint64_t ra, sp = before->r[m->cpu->sp];
-    uint64_t expected_sp = m->cpu->link ? sp : sp - 8;
+    uint64_t ra, sp = before->r[m->cpu->abi.sp];
+    uint64_t expected_sp = m->cpu->abi.link ? sp : sp - 8;
 
-    if (!return_address(m, &ra) || ra - before->pc - 1 >= m->cpu->longest || m->regs.r[m->cpu->sp] != expected_sp)
+    if (!return_address(m, &ra) || ra - before->pc - 1 >= m->cpu->longest || m->regs.r[m->cpu->abi.sp] != expected_sp)
         shadow->fault = "a call left no return address";
     else
-        push(shadow, ra, sp, before->r[m->cpu->fp]);
+        push(shadow, ra, sp, before->r[m->cpu->abi.fp]);
 }
 
 static void abandon(struct shadow *shadow, struct machine *m)
 {
-    uint64_t sp = m->regs.r[m->cpu->sp];
+    uint64_t sp = m->regs.r[m->cpu->abi.sp];
 
     while (shadow->count > 0 && top_of(shadow)->sp <= sp)
         shadow->count--;
@@ -60,30 +60,30 @@ static void abandon(struct shadow *shadow, struct machine *m)
 }
 
 /* Whether a branch that keeps the top entry's SP ends its frame nevertheless. */
-static bool is_jump_out(const struct machine *m, const struct image *image, const struct regs *before)
+static bool is_jump_out(const struct machine *m, const struct binary *image, const struct regs *before)
 {
-    const struct symbol *from = image_function(image, before->pc), *to = image_function(image, m->regs.pc);
+    const struct function *from = binary_function(image, before->pc), *to = binary_function(image, m->regs.pc);
 
-    if (!m->cpu->link)
+    if (!m->cpu->abi.link)
         return true;
     return from != NULL && to != NULL && from != to && to->start != m->regs.pc;
 }
 
-static void indirect(struct shadow *shadow, const struct machine *m, const struct image *image,
+static void indirect(struct shadow *shadow, const struct machine *m, const struct binary *image,
                      const struct regs *before)
 {
     struct entry *top = top_of(shadow);
-    uint64_t sp = m->regs.r[m->cpu->sp];
+    uint64_t sp = m->regs.r[m->cpu->abi.sp];
 
     if (top == NULL || top->exact)
         return;
     if (top->pending) {
         top->pc = m->regs.pc;
-        top->fp = m->regs.r[m->cpu->fp];
+        top->fp = m->regs.r[m->cpu->abi.fp];
         top->pending = false;
         top->jump = true;
         shadow->count--;
-    } else if (m->regs.pc == top->pc && sp - top->sp < (m->cpu->link ? 1 : 256)) {
+    } else if (m->regs.pc == top->pc && sp - top->sp < (m->cpu->abi.link ? 1 : 256)) {
         shadow->count--;
     } else if (sp == top->sp && is_jump_out(m, image, before)) {
         shadow->count--;
@@ -94,13 +94,13 @@ static void signal_return(struct shadow *shadow, const struct machine *m)
 {
     const struct entry *top = top_of(shadow);
 
-    if (top == NULL || !top->exact || m->regs.pc != top->pc || m->regs.r[m->cpu->sp] != top->sp)
+    if (top == NULL || !top->exact || m->regs.pc != top->pc || m->regs.r[m->cpu->abi.sp] != top->sp)
         shadow->fault = "a signal did not return to what it interrupted";
     else
         shadow->count--;
 }
 
-void shadow_step(struct shadow *shadow, struct machine *m, const struct image *image, const struct regs *before,
+void shadow_step(struct shadow *shadow, struct machine *m, const struct binary *image, const struct regs *before,
                  enum kind kind)
 {
     const struct entry *top;
@@ -112,21 +112,21 @@ void shadow_step(struct shadow *shadow, struct machine *m, const struct image *i
     else if (kind == SIGRETURN)
         signal_return(shadow, m);
     top = top_of(shadow);
-    if (kind == PLAIN && top != NULL && !top->exact && m->regs.r[m->cpu->sp] > top->sp)
+    if (kind == PLAIN && top != NULL && !top->exact && m->regs.r[m->cpu->abi.sp] > top->sp)
         abandon(shadow, m);
 }
 
 void shadow_signal(struct shadow *shadow, struct machine *m, const struct regs *before)
 {
-    uint64_t restorer, sp = m->regs.r[m->cpu->sp];
+    uint64_t restorer, sp = m->regs.r[m->cpu->abi.sp];
 
     if (!return_address(m, &restorer)) {
         shadow->fault = "a signal handler has no return address";
         return;
     }
-    push(shadow, before->pc, before->r[m->cpu->sp], before->r[m->cpu->fp]);
+    push(shadow, before->pc, before->r[m->cpu->abi.sp], before->r[m->cpu->abi.fp]);
     top_of(shadow)->exact = true;
-    push(shadow, restorer, m->cpu->link ? sp : sp + 8, m->regs.r[m->cpu->fp]);
+    push(shadow, restorer, m->cpu->abi.link ? sp : sp + 8, m->regs.r[m->cpu->abi.fp]);
 }
 
 bool shadow_is_pending(const struct shadow *shadow)
@@ -163,17 +163,17 @@ void shadow_mark(struct shadow *shadow, struct machine *m, struct marks *marks)
     struct entry *top = &shadow->entries[marks->depth > 0 ? marks->depth - 1 : 0];
 
     if (marks->depth == 0) {
-        marks->sp = m->regs.r[m->cpu->sp];
+        marks->sp = m->regs.r[m->cpu->abi.sp];
         marks->depth = shadow->count;
     }
-    marks->now = m->regs.r[first[m->cpu->id]];
-    marks->total = m->regs.r[second[m->cpu->id]];
-    if (m->regs.r[m->cpu->sp] != marks->sp || marks->depth == 0)
+    marks->now = m->regs.r[first[m->cpu->abi.id]];
+    marks->total = m->regs.r[second[m->cpu->abi.id]];
+    if (m->regs.r[m->cpu->abi.sp] != marks->sp || marks->depth == 0)
         shadow->fault = "step_mark is called from different depths";
     else if (shadow->count != marks->depth) {
         shadow->count = marks->depth;
         if (!return_address(m, &top->pc))
             shadow->fault = "step_mark has no return address";
-        top->fp = m->regs.r[m->cpu->fp];
+        top->fp = m->regs.r[m->cpu->abi.fp];
     }
 }

@@ -51,7 +51,7 @@ struct seen {
 };
 
 /* The program went from BEFORE by an instruction of KIND to the machine's present registers. */
-void shadow_step(struct shadow *shadow, struct machine *m, const struct image *image, const struct regs *before,
+void shadow_step(struct shadow *shadow, struct machine *m, const struct binary *image, const struct regs *before,
                  enum kind kind);
 
 /* A signal interrupted the program at BEFORE; the machine is at the handler's first instruction. */

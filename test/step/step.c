@@ -44,7 +44,7 @@ struct set {
 
 struct run {
     struct machine machine;
-    struct image image;
+    struct binary image;
     struct tracer tracer;
     struct shadow shadow;
     struct figures figures;
@@ -73,7 +73,7 @@ static uint64_t lookup_pc(const struct seen *s)
  * the program wrote. Anything else has to be listed. */
 static bool has_no_table(const struct run *run, uint64_t pc)
 {
-    const struct symbol *s = image_function(&run->image, pc);
+    const struct function *s = binary_function(&run->image, pc);
 
     if (pc - run->image.code_start >= run->image.code_size)
         return true;
@@ -86,7 +86,7 @@ static void complain(struct run *run, const struct trace *trace, const struct mi
                      const struct seen *seen)
 {
     const struct seen *f = mistake->frame, *right = &mistake->right;
-    const struct symbol *s = image_function(&run->image, lookup_pc(f));
+    const struct function *s = binary_function(&run->image, lookup_pc(f));
     char rules[3][64] = {"no row", "", ""}, code[64];
     struct sfu_row row;
     bool found = tracer_row(&run->tracer, f, &row);
@@ -166,7 +166,7 @@ static void count_verdict(struct run *run, enum verdict verdict)
     run->figures.wrong += verdict == WRONG;
     if (run->figures.instructions % 500000 == 0) {
         printf("# ");
-        print_figures(run->machine.cpu->abi, run->program, &run->figures);
+        print_figures(run->machine.cpu->abi.name, run->program, &run->figures);
     }
 }
 
@@ -198,7 +198,7 @@ static void check(struct run *run)
     enum verdict verdict;
     bool agrees;
 
-    run->figures.pcs += image_mark(&run->image, run->machine.regs.pc);
+    run->figures.pcs += binary_mark(&run->image, run->machine.regs.pc);
     if (shadow_is_pending(&run->shadow)) {
         hold(run);
         return;
@@ -396,7 +396,7 @@ struct options {
 static bool own_cpu(const struct cpu *cpu)
 {
 #if defined(__x86_64__)
-    return cpu->id == SFU_AMD64;
+    return cpu->abi.id == SFU_AMD64;
 #else
     (void)cpu;
     return false;
@@ -409,7 +409,7 @@ static bool open_run(struct run *run, const struct options *options, const char 
     int code;
 
     run->program = program;
-    if (!image_open(&run->image, program)) {
+    if (!binary_open(&run->image, program)) {
         run->failure = "not an ELF file with symbols, code and .sframe";
         return false;
     }
@@ -421,15 +421,15 @@ static bool open_run(struct run *run, const struct options *options, const char 
         run->failure = "cannot be started";
         return false;
     }
-    image_move(&run->image, m->regs.pc);
+    binary_move(&run->image, m->regs.pc);
     code = tracer_open(&run->tracer, m, &run->image);
-    if (code != SFU_OK || run->tracer.section.abi != m->cpu->id)
+    if (code != SFU_OK || run->tracer.section.abi != m->cpu->abi.id)
         run->failure = code != SFU_OK ? sfu_string(code) : "the section is of another ABI";
     else if (own_cpu(m->cpu) && !tracer_is_fast(&run->tracer))
         run->failure = "the section is not one for the fast walker";
-    run->handler = image_symbol(&run->image, "step_handler");
-    run->ready = image_symbol(&run->image, "step_ready");
-    run->mark = image_symbol(&run->image, "step_mark");
+    run->handler = binary_symbol(&run->image, "step_handler");
+    run->ready = binary_symbol(&run->image, "step_ready");
+    run->mark = binary_symbol(&run->image, "step_mark");
     return run->failure == NULL;
 }
 
@@ -443,7 +443,7 @@ static void close_run(struct run *run)
         free(run->held[i]);
     free(run->machine.blocks);
     tracer_close(&run->tracer);
-    image_close(&run->image);
+    binary_close(&run->image);
 }
 
 /* Steps PROGRAM, all of it if STEPS is 0. Prints what is wrong; returns whether nothing is. */
@@ -466,7 +466,7 @@ static bool step_program(struct options *options, struct set *set, const char *p
     if (run->failure != NULL)
         printf("# %s: %s\n", program, run->failure);
     ok = run->failure == NULL && run->figures.wrong == 0 && run->figures.instructions > 0;
-    printf("%s %s %s\n", ok ? "ok" : "not ok", options->cpu->abi, program);
+    printf("%s %s %s\n", ok ? "ok" : "not ok", options->cpu->abi.name, program);
     add_figures(&set->figures, &run->figures);
     close_run(run);
     free(run);
@@ -556,13 +556,13 @@ static bool report(const struct options *options, const struct set *sets)
     int i;
 
     for (i = 0; i < MAX_SETS && sets[i].name[0] != '\0'; i++) {
-        print_figures(options->cpu->abi, sets[i].name, &sets[i].figures);
+        print_figures(options->cpu->abi.name, sets[i].name, &sets[i].figures);
         add_figures(&total, &sets[i].figures);
     }
-    print_figures(options->cpu->abi, "", &total);
+    print_figures(options->cpu->abi.name, "", &total);
     ok = total.instructions >= options->steps;
     if (!ok)
-        printf("not ok %s steps: only %llu of %llu instructions\n", options->cpu->abi, total.instructions,
+        printf("not ok %s steps: only %llu of %llu instructions\n", options->cpu->abi.name, total.instructions,
                options->steps);
     return report_stale(options) && ok;
 }

@@ -44,7 +44,7 @@ static int read_saved(struct tracer *t, uint64_t addr, uint64_t *value)
 
     if (read_stack(t, addr, bytes, sizeof bytes) != 0)
         return -1;
-    *value = number(bytes, 8, t->m->cpu->big);
+    *value = bytes_get(bytes, 8, t->m->cpu->abi.big);
     return 0;
 }
 
@@ -75,11 +75,11 @@ static int cross_signal(void *ctx, const struct sfu_frame *frame, int code, stru
     if (frame->regs.pc < t->restorer || frame->regs.pc >= t->restorer_end)
         return code;
     if (read_saved(t, sp + cpu->saved_pc, &regs->pc) != 0 ||
-        read_saved(t, sp + cpu->saved(cpu->sp), &regs->sp) != 0 ||
-        read_saved(t, sp + cpu->saved(cpu->fp), &regs->fp) != 0)
+        read_saved(t, sp + cpu->saved(cpu->abi.sp), &regs->sp) != 0 ||
+        read_saved(t, sp + cpu->saved(cpu->abi.fp), &regs->fp) != 0)
         return SFU_E_STACK;
-    regs->has_ra = cpu->link;
-    if (cpu->link && read_saved(t, sp + cpu->saved(cpu->ra), &regs->ra) != 0)
+    regs->has_ra = cpu->abi.link;
+    if (cpu->abi.link && read_saved(t, sp + cpu->saved(cpu->abi.ra), &regs->ra) != 0)
         return SFU_E_STACK;
     return SFU_OK;
 }
@@ -117,9 +117,9 @@ static int open_both(struct tracer *t)
     return code == SFU_OK ? open_fast(t, &t->cached, t->cache) : code;
 }
 
-int tracer_open(struct tracer *t, struct machine *m, const struct image *image)
+int tracer_open(struct tracer *t, struct machine *m, const struct binary *image)
 {
-    const struct symbol *restorer;
+    const struct function *restorer;
     int code;
 
     memset(t, 0, sizeof *t);
@@ -128,7 +128,7 @@ int tracer_open(struct tracer *t, struct machine *m, const struct image *image)
     t->sframe_size = image->sframe_size;
     t->pages = malloc((size_t)image->sframe_size);
     t->page_read = calloc((size_t)image->sframe_size / PAGE + 1, sizeof *t->page_read);
-    restorer = image_function(image, image_symbol(image, "step_restorer"));
+    restorer = binary_function(image, binary_symbol(image, "step_restorer"));
     if (restorer != NULL) {
         t->restorer = restorer->start;
         t->restorer_end = restorer->start + restorer->size;
@@ -189,12 +189,12 @@ void tracer_walk(struct tracer *t, struct trace *trace, bool window)
     memset(&top, 0, sizeof top);
     trace->regs = t->m->regs;
     top.pc = t->m->regs.pc;
-    top.sp = t->m->regs.r[cpu->sp];
-    top.fp = t->m->regs.r[cpu->fp];
+    top.sp = t->m->regs.r[cpu->abi.sp];
+    top.fp = t->m->regs.r[cpu->abi.fp];
     top.pc_kind = SFU_PC_EXACT;
-    top.has_ra = cpu->link;
-    if (cpu->link)
-        top.ra = t->m->regs.r[cpu->ra];
+    top.has_ra = cpu->abi.link;
+    if (cpu->abi.link)
+        top.ra = t->m->regs.r[cpu->abi.ra];
     t->no_registers = false;
     t->target.window = NULL;
     t->target.window_low = t->target.window_high = 0;

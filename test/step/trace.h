@@ -43,7 +43,7 @@ struct tracer {
 };
 
 /* Returns SFU_OK, or why the section was refused. */
-int tracer_open(struct tracer *tracer, struct machine *m, const struct image *image);
+int tracer_open(struct tracer *tracer, struct machine *m, const struct binary *image);
 void tracer_close(struct tracer *tracer);
 
 /* Walks from the machine's registers; with a WINDOW the innermost part of the stack lies in that. */

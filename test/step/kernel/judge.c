@@ -29,7 +29,7 @@ struct options {
 struct kernel {
     const char *path;
     struct machine machine;
-    struct image image;
+    struct binary image;
     struct tracer tracer;
     struct figures figures;
     unsigned long long faulty; /* instructions at which a walk was wrong or a listed fault was met */
@@ -99,13 +99,13 @@ static bool is_known(struct options *options, struct kernel *k, const struct mis
                      int code)
 {
     const struct seen *frame = mistake->frame;
-    const struct symbol *s = image_function(&k->image, frame->exact ? frame->pc : frame->pc - 1);
+    const struct function *s = binary_function(&k->image, frame->exact ? frame->pc : frame->pc - 1);
     struct regs regs;
 
     memset(&regs, 0, sizeof regs);
     regs.pc = frame->pc;
-    regs.r[options->cpu->sp] = frame->sp;
-    regs.r[options->cpu->fp] = frame->fp;
+    regs.r[options->cpu->abi.sp] = frame->sp;
+    regs.r[options->cpu->abi.fp] = frame->fp;
     if (strcmp(field, "entry") == 0 || strcmp(field, "fast") == 0)
         return false;
     if (faults_match(&options->faults, &k->tracer, &k->image, &regs, mistake))
@@ -121,7 +121,7 @@ static bool judge_place(struct options *options, struct kernel *k, const char *l
     char field[8], topmost[8];
     unsigned long long count;
     const char *rest = line;
-    const struct symbol *s;
+    const struct function *s;
     uint64_t at;
     int code, length = 0;
 
@@ -140,7 +140,7 @@ static bool judge_place(struct options *options, struct kernel *k, const char *l
         return true;
     }
     k->figures.wrong += count;
-    s = image_function(&k->image, frame.exact ? frame.pc : frame.pc - 1);
+    s = binary_function(&k->image, frame.exact ? frame.pc : frame.pc - 1);
     printf("# %s: %s+%#" PRIx64 ": %s", k->path, s != NULL ? s->name : "?",
            s != NULL ? frame.pc - s->start : frame.pc, line);
     return true;
@@ -166,7 +166,7 @@ static bool judge_end(struct kernel *k, const char *line)
 /* Every line that the kernel prints has to be known. */
 static bool run_kernel(struct options *options, struct kernel *k, unsigned long long steps)
 {
-    const struct boot *boot = boot_of(options->cpu->abi);
+    const struct boot *boot = boot_of(options->cpu->abi.name);
     char format[512], command[2048], line[1024];
     unsigned long long limit = 300 + steps / 500; /* seconds: a hang is a failure */
     bool good = true;
@@ -193,7 +193,7 @@ static bool open_kernel(struct options *options, struct kernel *k)
     k->machine.cpu = options->cpu;
     k->machine.backend = &file_backend;
     k->machine.blocks = calloc(MAX_BLOCKS, sizeof *k->machine.blocks);
-    return image_open(&k->image, k->path) && tracer_open(&k->tracer, &k->machine, &k->image) == SFU_OK;
+    return binary_open(&k->image, k->path) && tracer_open(&k->tracer, &k->machine, &k->image) == SFU_OK;
 }
 
 static bool judge(struct options *options, const char *path, unsigned long long steps, struct figures *sum)
@@ -207,11 +207,11 @@ static bool judge(struct options *options, const char *path, unsigned long long 
          k->figures.instructions > 0 && strcmp(k->end, "done") == 0;
     if (k->end[0] != '\0' && strcmp(k->end, "done") != 0)
         printf("# %s: %s\n", path, k->end);
-    print_figures(options->cpu->abi, name != NULL ? name + 1 : path, &k->figures);
-    printf("%s %s %s\n", ok ? "ok" : "not ok", options->cpu->abi, path);
+    print_figures(options->cpu->abi.name, name != NULL ? name + 1 : path, &k->figures);
+    printf("%s %s %s\n", ok ? "ok" : "not ok", options->cpu->abi.name, path);
     add_figures(sum, &k->figures);
     tracer_close(&k->tracer);
-    image_close(&k->image);
+    binary_close(&k->image);
     free(k->machine.blocks);
     free(k);
     return ok;
@@ -264,9 +264,9 @@ int main(int argc, char **argv)
     }
     ok = judge_all(&options, argv + optind + 1, false, &sum);
     ok = judge_all(&options, argv + optind + 1, true, &sum) && ok;
-    print_figures(options.cpu->abi, "kernels", &sum);
+    print_figures(options.cpu->abi.name, "kernels", &sum);
     if (sum.instructions < options.steps) {
-        printf("not ok %s steps: only %llu of %llu instructions\n", options.cpu->abi, sum.instructions,
+        printf("not ok %s steps: only %llu of %llu instructions\n", options.cpu->abi.name, sum.instructions,
                options.steps);
         ok = false;
     }

@@ -40,7 +40,7 @@ struct place {
 static struct run {
     struct machine machine;
     struct shadow shadow;
-    struct image image;
+    struct binary image;
     struct marks marks;
     struct regs before;
     enum kind kind;                          /* of the instruction at BEFORE */
@@ -63,7 +63,7 @@ static struct fast {
 static uint64_t cache[256], pcs[MAX_FRAMES];
 
 /* The functions, by start, without names but for those that have no table: build.sh. */
-extern const struct symbol step_functions[], step_functions_end[];
+extern const struct function step_functions[], step_functions_end[];
 extern const char image_start[], sframe_start[];
 
 /* ---- printing ---- */
@@ -239,7 +239,7 @@ static void note(struct place *p)
 static bool has_no_table(const struct seen *s)
 {
     uint64_t pc = s->exact ? s->pc : s->pc - 1;
-    const struct symbol *f = image_function(&run.image, pc);
+    const struct function *f = binary_function(&run.image, pc);
 
     return f == NULL ? pc - run.image.code_start >= run.image.code_size : f->name[0] != '\0';
 }
@@ -343,7 +343,7 @@ static void check(const struct trap *trap)
         run.failure = "a longjmp that does not jump";
         return;
     }
-    run.pcs += image_mark(&run.image, trap->pc);
+    run.pcs += binary_mark(&run.image, trap->pc);
     wrong = walk_from_here(trap, w);
     if (wrong != NULL)
         note_entry(trap, w, wrong);
@@ -516,7 +516,7 @@ static void init(const char *command_line)
     run.machine.cpu = cpu_by_abi(step_abi);
     run.machine.backend = &memory;
     run.machine.blocks = blocks;
-    run.image.functions = (struct symbol *)(uintptr_t)step_functions;
+    run.image.functions = (struct function *)(uintptr_t)step_functions;
     run.image.num_functions = (size_t)(step_functions_end - step_functions);
     run.image.seen = seen_code;
     run.image.code_start = (uintptr_t)image_start;

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include "step.h"
+#include "test/lib/memory.h"
 
 #define NOINLINE __attribute__((noinline, noclone))
 #ifdef __clang__
@@ -39,30 +40,8 @@ static const long EXPECTED = 20231053519;
 #endif
 
 void step_signals(void);
-void *memcpy(void *to, const void *from, size_t n);
-void *memset(void *to, int byte, size_t n);
 
 static volatile long zero;
-
-/* Compilers call these for what they will. */
-NOINLINE void *memcpy(void *to, const void *from, size_t n)
-{
-    volatile char *p = to;
-    const char *q = from;
-
-    while (n-- > 0)
-        *p++ = *q++;
-    return to;
-}
-
-NOINLINE void *memset(void *to, int byte, size_t n)
-{
-    volatile char *p = to;
-
-    while (n-- > 0)
-        *p++ = (char)byte;
-    return to;
-}
 
 static NOINLINE long leaf(long x)
 {
