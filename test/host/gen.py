@@ -420,7 +420,7 @@ def allowed(file):
 KERNEL = {
     "x86_64": ["-m64", "-mno-red-zone", "-mgeneral-regs-only", "-fcf-protection=none"],
     "aarch64": ["-mgeneral-regs-only", "-mstrict-align", "-mno-outline-atomics"],
-    "s390x": ["-msoft-float", "-march=z196", "-DSFU_NO_FPR"],
+    "s390x": ["-msoft-float", "-march=z196"],
 }
 KERNEL_FLAGS = ["-std=c11", "-ffreestanding", "-O2", "-g", "-fomit-frame-pointer", "-fno-stack-protector", "-fpie",
                 "-fvisibility=hidden", "-fno-optimize-sibling-calls", "-fasynchronous-unwind-tables",
@@ -443,25 +443,41 @@ def test_kernels(cpu):
                          text=True, check=False).stdout, end="")
 
 
+def compile_kernel(cpu, directory, sources, compiler, *flags):
+    """The objects of a kernel. COMPILER gives the words that compile a source."""
+    objects = []
+    for source in sources:
+        source = source.replace("%s", cpu)
+        objects.append("%s/%s.o" % (directory, os.path.basename(source)))
+        run(*compiler(source), *KERNEL[cpu], *KERNEL_FLAGS, "-Iport/baremetal/" + cpu, *flags, "-c", source, "-o",
+            objects[-1])
+    return objects
+
+
+def link_kernel(cpu, directory, linker):
+    """DIRECTORY/kernel.elf, linked twice: the second time its symbols are known."""
+    image, symbols = directory + "/kernel.elf", directory + "/symbols.s"
+    for before in ([], [image]):
+        text = run("python3", "port/symbols/symbols.py", "%s/%s/nm" % (TC, cpu), *before)[0]
+        write(symbols, text.encode())
+        run("%s/%s/as" % (TC, cpu), symbols, "-o", symbols + ".o")
+        run(*linker, symbols + ".o", "-o", image)
+    return image
+
+
 def build_kernel(cpu, directory):
     script_of_kernel(directory)
     shutil.copy("build/bare/%s/module.ko" % cpu, directory)
-    objects = []
-    for source in KERNEL_SOURCES:
-        source = source.replace("%s", cpu)
-        objects.append("%s/%s.o" % (directory, os.path.basename(source)))
-        # clang's -g makes functions of labels in assembly: those two files are the system's assembler's.
-        compiler = ["clang", "--target=%s-linux-gnu" % cpu] if source.endswith(".c") else [GCC[cpu]]
-        run(*compiler, *KERNEL[cpu], *KERNEL_FLAGS, "-Iport/baremetal/" + cpu,
-            '-DMODULE="build/bare/%s/module.ko"' % cpu, "-c", source, "-o", objects[-1])
-    image = directory + "/kernel.elf"
-    for before in ([], [image]):
-        symbols = run("python3", "port/symbols/symbols.py", "%s/%s/nm" % (TC, cpu), *before)[0]
-        write(directory + "/symbols.s", symbols.encode())
-        run("%s/%s/as" % (TC, cpu), directory + "/symbols.s", "-o", directory + "/symbols.s.o")
-        run("ld.lld" if cpu != "s390x" else LD[cpu], "-static", "-pie", "--no-dynamic-linker", "--gc-sections", "-z",
-            "norelro", "--build-id=sha1", "-z", "max-page-size=4096", "-L" + directory, "-T",
-            "port/baremetal/%s/machine.ld" % cpu, *objects, directory + "/symbols.s.o", "-o", image)
+
+    # clang's -g makes functions of labels in assembly: those two files are the system's assembler's.
+    def compiler(source):
+        return ["clang", "--target=%s-linux-gnu" % cpu, "-DSFU_NO_FPR"] if source.endswith(".c") else [GCC[cpu]]
+
+    objects = compile_kernel(cpu, directory, KERNEL_SOURCES, compiler, '-DMODULE="build/bare/%s/module.ko"' % cpu)
+    image = link_kernel(cpu, directory, [
+        "ld.lld" if cpu != "s390x" else LD[cpu], "-static", "-pie", "--no-dynamic-linker", "--gc-sections", "-z",
+        "norelro", "--build-id=sha1", "-z", "max-page-size=4096", "-L" + directory, "-T",
+        "port/baremetal/%s/machine.ld" % cpu, *objects])
     gen("-q", "--strict", image)
     gen("-q", "--check", "--strict", image)
 
@@ -679,6 +695,7 @@ def hostile_image(cpu):
 def test_hostile():
     os.makedirs(WORK, exist_ok=True)
     test("no ELF files", hostile_files)
+    test("no CFI", hostile_no_cfi)
     for cpu in GCC:
         image = hostile_image(cpu)
         test("%s truncated" % cpu, hostile_truncated, cpu, image)
@@ -693,19 +710,20 @@ def hostile_files():
     write(work + "empty", b"")
     write(work + "text", b"This is no ELF file, but long enough for the header of one, which has 64 bytes.\n" * 10)
     write(work + "magic", b"\x7fELF\x02\x01\x01" + bytes(200))
+    for compiler, name in ((["gcc", "-m32"], "narrow.o"), (["gcc"], "object.o"),
+                           (["clang", "--target=riscv64-linux-gnu"], "foreign.o")):
+        run(*compiler, "-c", "-x", "c", "/dev/null", "-o", work + name)
     for name, said in (("empty", "empty"), ("text", "not an ELF file"), ("magic", ""), ("absent", "No such file"),
-                       (".", "not a file")):
+                       (".", "not a file"), ("narrow.o", "32 bits"), ("object.o", "relocatable"),
+                       ("foreign.o", "machine 243")):
         done = survives(work + name, status=1)
         must(said in done.stderr, done.stderr)
-    run("gcc", "-m32", "-c", "-x", "c", "/dev/null", "-o", work + "narrow.o")
-    must("32 bits" in survives(work + "narrow.o", status=1).stderr, "an ELF file of 32 bits")
-    run("gcc", "-c", "-x", "c", "/dev/null", "-o", work + "object.o")
-    must("relocatable" in survives(work + "object.o", status=1).stderr, "a relocatable object")
-    run("clang", "--target=riscv64-linux-gnu", "-c", "-x", "c", "/dev/null", "-o", work + "foreign.o")
-    must("machine 243" in survives(work + "foreign.o", status=1).stderr, "another machine")
-    run("gcc", "-nostdlib", "-static", "-fno-asynchronous-unwind-tables", "-Wl,-e,0", "-x", "c", "/dev/null", "-o",
-        work + "bare.elf")
-    must("no call frame information" in survives(work + "bare.elf", status=1).stderr, "no CFI")
+
+
+def hostile_no_cfi():
+    name = WORK + "/bare.elf"
+    run("gcc", "-nostdlib", "-static", "-fno-asynchronous-unwind-tables", "-Wl,-e,0", "-x", "c", "/dev/null", "-o", name)
+    must("no call frame information" in survives(name, status=1).stderr, "no CFI")
 
 
 def hostile_truncated(cpu, image):

@@ -54,15 +54,6 @@ def run(*command, status=0, stdin=None):
 
 # ---- kernels that dump their stack ----
 
-KERNEL = {
-    "x86_64": ["-m64", "-mno-red-zone", "-mgeneral-regs-only", "-fcf-protection=none"],
-    "aarch64": ["-mgeneral-regs-only", "-mstrict-align", "-mno-outline-atomics"],
-    "s390x": ["-msoft-float", "-march=z196"],
-}
-KERNEL_FLAGS = ["-std=c11", "-ffreestanding", "-O2", "-g", "-fomit-frame-pointer", "-fno-stack-protector", "-fpie",
-                "-fvisibility=hidden", "-fno-optimize-sibling-calls", "-fasynchronous-unwind-tables", "-Wa,--gsframe",
-                "-ffunction-sections", "-w", "-I.", "-Iarch", "-Iport/print", "-Iport/symbols", "-Iport/baremetal",
-                "-DKERNEL_DUMP=100"]
 KERNEL_SOURCES = [*gen.KERNEL_SOURCES, "port/print/sfu_dump.c"]
 
 
@@ -83,27 +74,15 @@ def kernel(cpu):
     script = script.replace(".note.* .eh_frame", "").replace(
         "    /DISCARD/", "    .eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) }\n    /DISCARD/")
     write(directory + "/kernel.ld", script.encode())
-    flags = ["-B" + binutils, *KERNEL[cpu], *KERNEL_FLAGS, "-Iport/baremetal/" + cpu,
-             '-DMODULE="%s/module.ko"' % directory]
-    objects = []
-    for name in ("module_a", "module_b"):
-        run(GCC[cpu], *flags, "-c", "test/bare/%s.c" % name, "-o", "%s/%s.o" % (directory, name))
-    run(binutils + "ld", "-r", "-T", "test/bare/module.ld", directory + "/module_a.o", directory + "/module_b.o", "-o",
-        directory + "/module.ko")
-    for source in KERNEL_SOURCES:
-        source = source.replace("%s", cpu)
-        objects.append("%s/%s.o" % (directory, os.path.basename(source)))
-        run(GCC[cpu], *flags, "-c", source, "-o", objects[-1])
-    image = directory + "/kernel.elf"
-    for before in ([], [image]):
-        symbols, _ = run(sys.executable, "port/symbols/symbols.py", binutils + "nm", *before)
-        write(directory + "/symbols.s", symbols)
-        run(binutils + "as", directory + "/symbols.s", "-o", directory + "/symbols.s.o")
-        link = [GCC[cpu], "-B" + binutils, "-nostdlib", "-static-pie", "-Wl,--gc-sections,-z,norelro",
-                "-Wl,-z,max-page-size=4096", "-L" + directory, "-Tport/baremetal/%s/machine.ld" % cpu, *objects,
-                directory + "/symbols.s.o"]
-        run(*link, "-Wl,--build-id=sha1", "-o", image)
-    run(*link, "-Wl,--build-id=0x123456789abcdef0", "-o", directory + "/other.elf")
+    flags = ["-B" + binutils, "-Wa,--gsframe", "-DKERNEL_DUMP=100", '-DMODULE="%s/module.ko"' % directory]
+    modules = gen.compile_kernel(cpu, directory, ["test/bare/module_a.c", "test/bare/module_b.c"], lambda _: [GCC[cpu]],
+                                 *flags)
+    run(binutils + "ld", "-r", "-T", "test/bare/module.ld", *modules, "-o", directory + "/module.ko")
+    objects = gen.compile_kernel(cpu, directory, KERNEL_SOURCES, lambda _: [GCC[cpu]], *flags)
+    link = [GCC[cpu], "-B" + binutils, "-nostdlib", "-static-pie", "-Wl,--gc-sections,-z,norelro",
+            "-Wl,-z,max-page-size=4096", "-L" + directory, "-Tport/baremetal/%s/machine.ld" % cpu, *objects]
+    image = gen.link_kernel(cpu, directory, [*link, "-Wl,--build-id=sha1"])
+    run(*link, directory + "/symbols.s.o", "-Wl,--build-id=0x123456789abcdef0", "-o", directory + "/other.elf")
     run(binutils + "objcopy", "-R", ".sframe", image, directory + "/cfi.elf")
     return directory
 

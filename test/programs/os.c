@@ -2,43 +2,16 @@
 /* Copyright (c) 2026 The sfu authors */
 #include "os.h"
 
+#include <asm/signal.h>
+#include <asm/unistd.h>
+#include <linux/mman.h>
 #include <stdarg.h>
+
+#include <asm/sigcontext.h>
+#include <asm/ucontext.h>
 
 #include "trace.h"
 
-#if defined(__x86_64__)
-enum {
-    NR_LSEEK = 8,
-    NR_MMAP = 9,
-    NR_MPROTECT = 10,
-    NR_SETITIMER = 38,
-    NR_GETPID = 39,
-    NR_KILL = 62,
-    NR_OPENAT = 257
-};
-#elif defined(__aarch64__)
-enum {
-    NR_OPENAT = 56,
-    NR_LSEEK = 62,
-    NR_SETITIMER = 103,
-    NR_KILL = 129,
-    NR_GETPID = 172,
-    NR_MMAP = 222,
-    NR_MPROTECT = 226
-};
-#elif defined(__s390x__)
-enum {
-    NR_LSEEK = 19,
-    NR_GETPID = 20,
-    NR_KILL = 37,
-    NR_MMAP = 90,
-    NR_SETITIMER = 104,
-    NR_MPROTECT = 125,
-    NR_OPENAT = 288
-};
-#endif
-
-enum { PROT_READ = 1, PROT_WRITE = 2, PROT_EXEC = 4, MAP_PRIVATE = 2, MAP_ANONYMOUS = 32 };
 enum { AT_FDCWD = -100, SEEK_END = 2, PAGE = 4096 };
 
 int same_text(const char *a, const char *b)
@@ -52,17 +25,17 @@ static void *map(size_t size, int prot, int flags, int fd)
 {
     long args[6] = {0, (long)size, prot, flags, fd, 0};
 #if defined(__s390x__)
-    long at = sfu_linux_call(NR_MMAP, (long)args, 0, 0, 0, 0, 0); /* takes them in memory */
+    long at = sfu_linux_call(__NR_mmap, (long)args, 0, 0, 0, 0, 0); /* takes them in memory */
 #else
-    long at = sfu_linux_call(NR_MMAP, args[0], args[1], args[2], args[3], args[4], args[5]);
+    long at = sfu_linux_call(__NR_mmap, args[0], args[1], args[2], args[3], args[4], args[5]);
 #endif
     return at < 0 && at > -PAGE ? NULL : (void *)at;
 }
 
 void *os_map_file(const char *path)
 {
-    long fd = sfu_linux_call(NR_OPENAT, AT_FDCWD, (long)path, 0, 0, 0, 0);
-    long size = fd < 0 ? 0 : sfu_linux_call(NR_LSEEK, fd, 0, SEEK_END, 0, 0, 0);
+    long fd = sfu_linux_call(__NR_openat, AT_FDCWD, (long)path, 0, 0, 0, 0);
+    long size = fd < 0 ? 0 : sfu_linux_call(__NR_lseek, fd, 0, SEEK_END, 0, 0, 0);
 
     return size <= 0 ? NULL : map((size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE, (int)fd);
 }
@@ -76,7 +49,7 @@ void os_unlock_code(uint64_t start, uint64_t end)
 {
     start &= ~(uint64_t)(PAGE - 1);
     end = (end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-    (void)sfu_linux_call(NR_MPROTECT, (long)start, (long)(end - start), PROT_READ | PROT_WRITE | PROT_EXEC, 0, 0,
+    (void)sfu_linux_call(__NR_mprotect, (long)start, (long)(end - start), PROT_READ | PROT_WRITE | PROT_EXEC, 0, 0,
                          0);
 }
 
@@ -99,8 +72,8 @@ NOIPA void os_raise(int signal)
     long pid;
 
     ENTER(&list);
-    pid = CALL(&list, sfu_linux_call(NR_GETPID, 0, 0, 0, 0, 0, 0));
-    call_here(NR_KILL, pid, signal, 0);
+    pid = CALL(&list, sfu_linux_call(__NR_getpid, 0, 0, 0, 0, 0, 0));
+    call_here(__NR_kill, pid, signal, 0);
     LEAVE(&list);
 }
 
@@ -109,18 +82,19 @@ NOIPA void os_timer(long microseconds)
     long timer[4] = {0, 0, 0, microseconds};
 
     ENTER(&list);
-    call_here(NR_SETITIMER, 0, (long)timer, 0);
+    call_here(__NR_setitimer, 0, (long)timer, 0);
     LEAVE(&list);
 }
 
-/* A ucontext begins with 40 bytes: flags, link and stack. The registers follow; on aarch64 the signal mask is in
- * between. */
 #if defined(__x86_64__)
-enum { AT_FP = 40 + 10 * 8, AT_SP = 40 + 15 * 8, AT_PC = 40 + 16 * 8, AT_FLAGS = 40 + 17 * 8 };
+#define AT(name) offsetof(struct ucontext, uc_mcontext.name)
+enum { AT_FP = AT(rbp), AT_SP = AT(rsp), AT_PC = AT(rip), AT_FLAGS = AT(eflags) };
 #elif defined(__aarch64__)
-enum { AT_FP = 184 + 29 * 8, AT_SP = 184 + 31 * 8, AT_PC = 184 + 32 * 8, AT_FLAGS = 184 + 33 * 8 };
+#define AT(name) offsetof(struct ucontext, uc_mcontext.name)
+enum { AT_FP = AT(regs[29]), AT_SP = AT(sp), AT_PC = AT(pc), AT_FLAGS = AT(pstate) };
 #elif defined(__s390x__)
-enum { AT_FP = 56 + 11 * 8, AT_SP = 56 + 15 * 8, AT_PC = 48, AT_FLAGS = 40 };
+#define AT(name) offsetof(struct ucontext, uc_mcontext.regs.name)
+enum { AT_FP = AT(gprs[11]), AT_SP = AT(gprs[15]), AT_PC = AT(psw.addr), AT_FLAGS = AT(psw.mask) };
 #endif
 
 uint64_t *os_pc(const void *context)
