@@ -7,8 +7,8 @@
 #ifndef FUZZ_HARNESS_H
 #define FUZZ_HARNESS_H
 
-#include "table.h"
 #include "test/lib/rows.h"
+#include "test/lib/table.h"
 
 /* Reports the failed condition and aborts. */
 #define MUST(condition) ((condition) ? (void)0 : harness_fail(__FILE__, __LINE__, #condition))

@@ -3,9 +3,9 @@
 
 FUZZ_HARNESSES := section walk differ fast image dump
 FUZZ_BUILD := build/fuzz
-FUZZ_SHARED := fuzz/harness.c fuzz/table.c
+FUZZ_SHARED := fuzz/harness.c test/lib/table.c
 FUZZ_SUBJECTS := sfu.c port/fast/sfu_fast.c
-FUZZ_HEADERS := sfu.h port/fast/sfu_fast.h port/fast/test/core_trace.h fuzz/harness.h fuzz/table.h \
+FUZZ_HEADERS := sfu.h port/fast/sfu_fast.h port/fast/test/core_trace.h fuzz/harness.h \
     $(wildcard test/lib/*.h)
 FUZZ_FLAGS := -std=c99 $(WARN) -I. -Ifuzz -Iport/fast -O2 -g
 
@@ -72,6 +72,10 @@ FUZZ_libfuzzer := -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_fast := -fsanitize=undefined -fsanitize-trap=all
 
 define FUZZ_RULES
+$(FUZZ_BUILD)/$(1)-table.o: test/lib/table.c $(FUZZ_HEADERS)
+	@mkdir -p $$(@D)
+	clang $(FUZZ_FLAGS) $(FUZZ_$(1)) -c -o $$@ $$<
+
 $(FUZZ_BUILD)/$(1)-%.o: fuzz/%.c $(FUZZ_HEADERS)
 	@mkdir -p $$(@D)
 	clang $(FUZZ_FLAGS) $(FUZZ_$(1)) -c -o $$@ $$<

@@ -20,7 +20,7 @@ program() {
     shift
     "$cc" -std=gnu99 -O0 -g -I. -Ifuzz -Itest/unit "$@" "$build/sfu.o" --coverage -lcmocka -o "$build/$name"
 }
-shared='fuzz/harness.c fuzz/table.c'
+shared='fuzz/harness.c test/lib/table.c'
 unit=$(find test/unit -name '*.c')
 for harness in section walk differ; do
     # shellcheck disable=SC2086  # words

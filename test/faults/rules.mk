@@ -6,8 +6,8 @@ FAULTS_BUILD := build/faults
 FAULTS_FLAGS := -std=c99 $(WARN) -I. -Ifuzz -O2 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
     -DENOUGH_PCS=MAX_PCS
 
-FAULTS_SHARED := fuzz/harness.c fuzz/table.c
-FAULTS_DEPS := fuzz/section.c fuzz/walk.c $(FAULTS_SHARED) fuzz/harness.h fuzz/table.h $(wildcard test/lib/*.h) \
+FAULTS_SHARED := fuzz/harness.c test/lib/table.c
+FAULTS_DEPS := fuzz/section.c fuzz/walk.c $(FAULTS_SHARED) fuzz/harness.h $(wildcard test/lib/*.h) \
     sfu.h test/faults/rules.mk
 
 # Every fault in every seed.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "table.h"
-#include "test/lib/abi.h"
+#include "abi.h"
 
 #include <string.h>
 

@@ -5,11 +5,11 @@
  * into arrays, finds rows by trying every function, and turns a section into others that say the same. Simple and
  * slow; what sfu says is compared with it.
  */
-#ifndef FUZZ_TABLE_H
-#define FUZZ_TABLE_H
+#ifndef LIB_TABLE_H
+#define LIB_TABLE_H
 
+#include "bytes.h"
 #include "sfu.h"
-#include "test/lib/bytes.h"
 
 enum { MAX_SECTION = 1024, MAX_FDES = 64, MAX_ROWS = 512 };
 
