@@ -546,7 +546,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memset(&w.section, 0, sizeof w.section);
     place_section(&w, copy, size);
     set_target(&w);
-    w.big = abis[w.section.abi].big;
+    w.big = w.target.sections != NULL && abis[w.section.abi].big;
     for (unsigned i = 0; i < WORDS; i++)
         bytes_put(w.stack + 8 * i, 8, w.big, value(&w, data + size + 2 * i));
     set_window(&w);
