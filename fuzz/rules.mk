@@ -49,7 +49,7 @@ suite-replay-aarch64 suite-replay-s390x: suite-replay-%: build/fuzz-%/replay-fas
 	@test/run.sh replay-$* sh -ec 'qemu-$* $< fast fuzz/corpus/fast/*'
 
 build/fuzz-%/replay-fast: fuzz/fast.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
-	@test/toolchain/install.sh check
+	@test/tools/toolchain/install.sh check
 	@mkdir -p $(@D)
 	$*-linux-gnu-gcc $(FUZZ_FLAGS) -static -o $@ $< fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
 
@@ -61,7 +61,7 @@ fuzz: fuzz-build
 	fuzz/fuzz.sh $(TIME) $(JOBS)
 
 fuzz-build: fuzz/rules.mk
-	@test/toolchain/install.sh fuzz
+	@test/tools/toolchain/install.sh fuzz
 	@$(MAKE) --no-print-directory $(foreach kind,libfuzzer fast afl,$(FUZZ_HARNESSES:%=$(FUZZ_BUILD)/%-$(kind)))
 
 # Only the core, the fast walker and the tools guide the fuzzers. Without comparisons traced they are several times as fast, and the harnesses

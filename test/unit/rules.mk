@@ -25,14 +25,14 @@ UNIT_s390x := -DSFU_ABI=SFU_S390X
 UNIT_least := $(UNIT_oldest-3) $(UNIT_no-remote) $(UNIT_no-strings) $(UNIT_amd64)
 
 build/unit/unit-%: $(UNIT_DEPS)
-	@test/toolchain/install.sh check
+	@test/tools/toolchain/install.sh check
 	@mkdir -p build/unit
 	$(CC) $(UNIT_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all $(UNIT_$*) $(UNIT_SRC) sfu.c \
 		-lcmocka -o $@
 
 # No number that was never written decides anything: by clang's memory sanitizer.
 build/unit/unit-written: $(UNIT_DEPS)
-	@test/toolchain/install.sh check
+	@test/tools/toolchain/install.sh check
 	@mkdir -p build/unit
 	clang $(UNIT_CFLAGS) -Wno-unused-command-line-argument -fsanitize=memory -fno-sanitize-recover=all $(UNIT_SRC) \
 		sfu.c -lcmocka -o $@
@@ -45,10 +45,10 @@ suite-unit: $(UNIT_PROGRAMS:%=build/unit/unit-%)
 		'for v in $(UNIT_PROGRAMS); do test/unit/run.sh $$v build/unit/unit-$$v; done'
 
 # Debian has no cmocka for a cross compiler; it is one file.
-build/unit/cmocka-%.o: test/toolchain/sources.sh test/unit/rules.mk
-	@test/toolchain/install.sh check
+build/unit/cmocka-%.o: test/tools/toolchain/sources.sh test/unit/rules.mk
+	@test/tools/toolchain/install.sh check
 	@mkdir -p build/unit
-	src=$$(test/toolchain/sources.sh) && ln -sfn "$$src/cmocka/include" build/unit/cmocka-include && \
+	src=$$(test/tools/toolchain/sources.sh) && ln -sfn "$$src/cmocka/include" build/unit/cmocka-include && \
 		$(UNIT_CC_$*) -O1 -DHAVE_SIGNAL_H -DHAVE_STRUCT_TIMESPEC -DHAVE_CLOCK_GETTIME -I"$$src/cmocka/include" \
 		-c "$$src/cmocka/src/cmocka.c" -o $@
 .SECONDARY: build/unit/cmocka-s390x.o build/unit/cmocka-m32.o
