@@ -3,8 +3,8 @@
 # Copyright (c) 2026 The sfu authors
 #
 # core.sh CPU: prints the folder of Rust's core library for aarch64 or s390x, of the Debian package of that architecture
-# whose version is that of the rustc that is installed. It is unpacked into the cache of test/tools/toolchain, not installed,
-# and was signed by Debian (apt.sh).
+# whose version is that of the rustc that is installed. It is unpacked into the cache of test/tools/toolchain, not
+# installed, and was signed by Debian (apt.sh).
 set -eu
 LC_ALL=C
 export LC_ALL

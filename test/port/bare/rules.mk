@@ -22,7 +22,7 @@ BARE_LINK := -nostdlib -static-pie -Wl,--gc-sections,-z,norelro,--build-id=sha1,
 BARE_SOURCES := sfu.c $(addprefix port/print/,sfu_print.c sfu_build_id.c sfu_cycles.c sfu_record.c sfu_all.c) \
     port/symbols/sfu_symbols.c \
     port/baremetal/kernel.c port/baremetal/tables.c port/baremetal/module.c \
-    test/port/bare/scenarios.c test/port/bare/entry.c test/port/bare/crash.c test/port/bare/symbols.c test/port/bare/traced.c \
+    $(addprefix test/port/bare/,scenarios.c entry.c crash.c symbols.c traced.c) \
     test/truth/programs/tracer.c
 BARE_HEADERS := sfu.h \
     $(wildcard arch/*.h arch/*/*.h port/print/*.h port/symbols/*.h port/baremetal/*.h port/baremetal/*/*.h) \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Functions with room for the tracer of test/truth/programs, which replaces the return address of each. Nothing but the core
- * is between its notes and the trace.
+ * Functions with room for the tracer of test/truth/programs, which replaces the return address of each. Nothing but
+ * the core is between its notes and the trace.
  */
 #include "kernel.h"
 #include "step.h"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# README.md, port/README.md and the headers: what they say is so. The examples are booted on the machines of test/port/bare.
+# README.md, port/README.md and the headers: what they say is so. The examples are booted on the machines of ../bare.
 
 CHECK += manual
 

@@ -32,7 +32,8 @@ def picture(width, height, title, parts):
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
         ' role="img">',
-        "<!-- SPDX-License-Identifier: MIT; Copyright (c) 2026 The sfu authors; drawn by test/tools/pictures/draw.py -->",
+        "<!-- SPDX-License-Identifier: MIT; Copyright (c) 2026 The sfu authors; drawn by"
+        " test/tools/pictures/draw.py -->",
         f"<title>{title}</title>", STYLE, f'<rect class="page" width="{width}" height="{height}"/>', *parts,
         "</svg>", ""])
 

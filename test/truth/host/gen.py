@@ -193,8 +193,8 @@ def equal_to_objdump(abi, file):
         gen("-q", "--append=" + copy, *options, file)
         text, errors = run("%s/%s/objdump" % (TC, CPUS[abi]), "--sframe", copy)
         must(errors == "", "objdump: " + errors)
-        table = subprocess.run(["python3", "test/truth/decoders/table.py", abi], input=text, capture_output=True, text=True,
-                               check=False)
+        table = subprocess.run(["python3", "test/truth/decoders/table.py", abi], input=text, capture_output=True,
+                               text=True, check=False)
         must(table.returncode == 0, "objdump's output: " + table.stderr.strip()[-100:])
         write(copy + ".table", table.stdout.encode())
         run("build/decoders/compare", "x", copy, copy + ".table")
@@ -416,7 +416,8 @@ def allowed(file):
 
 # ---- kernels ----
 
-# As test/port/bare/rules.mk has them, but by clang's own assembler, and without --gsframe. The module is the assembler's.
+# As test/port/bare/rules.mk has them, but by clang's own assembler, and without --gsframe. The module is the
+# assembler's.
 KERNEL = {
     "x86_64": ["-m64", "-mno-red-zone", "-mgeneral-regs-only", "-fcf-protection=none"],
     "aarch64": ["-mgeneral-regs-only", "-mstrict-align", "-mno-outline-atomics"],
@@ -429,8 +430,8 @@ KERNEL_SOURCES = ["sfu.c", "port/print/sfu_print.c", "port/print/sfu_build_id.c"
                   "port/print/sfu_record.c", "port/print/sfu_all.c", "port/symbols/sfu_symbols.c",
                   "port/baremetal/kernel.c", "port/baremetal/tables.c",
                   "port/baremetal/module.c", "port/baremetal/%s/boot.S", "port/baremetal/%s/machine.c",
-                  "test/port/bare/scenarios.c", "test/port/bare/symbols.c", "test/port/bare/module.S", "test/port/bare/traced.c",
-                  "test/port/bare/entry.c", "test/port/bare/entry.S", "test/port/bare/crash.c", "test/port/bare/crash.S",
+                  *("test/port/bare/" + name for name in ("scenarios.c", "symbols.c", "module.S", "traced.c", "entry.c",
+                                                          "entry.S", "crash.c", "crash.S")),
                   "test/truth/programs/tracer.c", "test/truth/programs/tracer_hook.S"]
 
 

@@ -75,7 +75,8 @@ suite-step-mutants: $(STEP)/aarch64/patterns-gcc12-O2-pac
 # Beside the program: the port as test/port/bare builds it, the stepper, and what it shares with the harness.
 STEP_KERNEL_PARTS = sfu.o $(addprefix port/print/,sfu_print.o sfu_build_id.o sfu_cycles.o sfu_record.o sfu_dump.o) \
     $(addprefix port/baremetal/,kernel.o tables.o $(1)/boot.o $(1)/machine.o) \
-    $(addprefix test/truth/step/,cpu.o shadow.o lookup.o kernel/stepper.o kernel/begin.o kernel/$(1).o) port/fast/sfu_fast.o
+    $(addprefix test/truth/step/,cpu.o shadow.o lookup.o kernel/stepper.o kernel/begin.o kernel/$(1).o) \
+    port/fast/sfu_fast.o
 
 # Instructions per machine: what the small programs leave is shared by the others. In what is made each time s390x has
 # fewer: where QEMU does its events right, it is slow (kernel/s390x.c).
@@ -111,7 +112,8 @@ $$(step_kernels_$(1)) $$(step_shared_$(1)): $(STEP_PARTS) port/baremetal/kernel.
 suite-step-kernel-$(1): $(STEP)/judge $$(step_kernels_$(1)) $$(step_shared_$(1))
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh step-kernel-$(1) sh -c '$(STEP)/judge -n $(call step_kernel_steps,$(1)) \
-	    $(call step_kernel_way,$(1)) -f test/truth/step/known-faults $(1) $$(step_kernels_$(1)) $$(step_shared_$(1):%=+%) && \
+	    $(call step_kernel_way,$(1)) -f test/truth/step/known-faults $(1) \
+	    $$(step_kernels_$(1)) $$(step_shared_$(1):%=+%) && \
 	    $(STEP)/judge -w :port -f test/truth/step/known-faults $(1) $$(firstword $$(step_kernels_$(1)))'
 
 suite-step-kernel-mutants: export KERNEL_PARTS_$(1) = $(call STEP_KERNEL_PARTS,$(1))

@@ -4,7 +4,7 @@
  * Boots kernels that step themselves (stepper.c), and says of each place in which a walk was wrong whether it is a
  * listed fault of the compiler's table.
  *
- *   judge [-q EMULATOR] [-n STEPS] [-f KNOWN-FAULTS] [-w WAY] ABI [+]KERNEL...
+ *   judge [-n STEPS] [-f KNOWN-FAULTS] [-w WAY] ABI [+]KERNEL...
  *
  * Kernels with a + share what the others leave of STEPS. WAY: words for the stepper, as "/30:port". The figures are
  * those of ../step.c.
@@ -20,7 +20,7 @@
 
 struct options {
     const struct cpu *cpu;
-    const char *emulator, *way;
+    const char *way;
     struct faults faults;
     unsigned long long steps;
 };
@@ -174,7 +174,7 @@ static bool run_kernel(struct options *options, struct kernel *k, unsigned long 
 
     snprintf(format, sizeof format,
              "timeout %%llu %s -m 128M -nodefaults -display none -no-reboot -kernel %%s %s </dev/null",
-             options->emulator != NULL ? options->emulator : boot->emulator, boot->arguments);
+             boot->emulator, boot->arguments);
     snprintf(command, sizeof command, format, limit, k->path, steps, options->way);
     f = popen(command, "r");
     while (f != NULL && fgets(line, sizeof line, f) != NULL) {
@@ -239,16 +239,14 @@ static bool judge_all(struct options *options, char **kernels, bool shared, stru
 
 int main(int argc, char **argv)
 {
-    struct options options = {NULL, NULL, "", {NULL, 0}, 1};
+    struct options options = {NULL, "", {NULL, 0}, 1};
     struct figures sum = {0, 0, 0, 0, 0, 0};
     const char *list = "/dev/null";
     int option;
     bool ok;
 
-    while ((option = getopt(argc, argv, "q:n:f:w:")) != -1) {
-        if (option == 'q')
-            options.emulator = optarg;
-        else if (option == 'n')
+    while ((option = getopt(argc, argv, "n:f:w:")) != -1) {
+        if (option == 'n')
             options.steps = strtoull(optarg, NULL, 10);
         else if (option == 'f')
             list = optarg;
@@ -259,7 +257,7 @@ int main(int argc, char **argv)
     }
     if (optind == argc || (options.cpu = cpu_by_abi(argv[optind])) == NULL || boot_of(argv[optind]) == NULL ||
         !faults_read(&options.faults, list)) {
-        fprintf(stderr, "usage: judge [-q EMULATOR] [-n STEPS] [-f KNOWN-FAULTS] [-w WAY] ABI [+]KERNEL...\n");
+        fprintf(stderr, "usage: judge [-n STEPS] [-f KNOWN-FAULTS] [-w WAY] ABI [+]KERNEL...\n");
         return 2;
     }
     ok = judge_all(&options, argv + optind + 1, false, &sum);

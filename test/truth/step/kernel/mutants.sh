@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# Breaks a copy of sfu.c in one way after the other, links a kernel of test/truth/step with it, and shows that the kernel
+# Breaks a copy of sfu.c in one way after the other, links a kernel of this room with it, and shows that the kernel
 # finds walks that are wrong. The change has to apply, and the kernel to be right without it.
 # KERNEL_PARTS_<cpu>: objects of a kernel; SFU_CC_<cpu>: how sfu.c is compiled for it.
 set -u
