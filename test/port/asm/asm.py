@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-CC = {"x86_64": "gcc", "aarch64": "aarch64-linux-gnu-gcc", "s390x": "s390x-linux-gnu-gcc"}
+CC = {cpu: cpu + "-linux-gnu-gcc" for cpu in ("x86_64", "aarch64", "s390x")}
 EMULATOR = {"x86_64": [], "aarch64": ["qemu-aarch64"], "s390x": ["qemu-s390x"]}
 # What the psABIs and the instructions of functions.S say of CFA, FP and RA behind each of them.
 ROWS = {

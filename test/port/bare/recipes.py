@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 README = "port/README.md"
-CC = {"x86_64": "gcc", "aarch64": "aarch64-linux-gnu-gcc", "s390x": "s390x-linux-gnu-gcc"}
+CC = {cpu: cpu + "-linux-gnu-gcc" for cpu in ("x86_64", "aarch64", "s390x")}
 RED_ZONE = {"x86_64": "-mno-red-zone"}
 EFI = {"x86_64": "efi-app-x86_64", "aarch64": "pei-aarch64-little"}
 INSTRUMENTED = ("-fsanitize=kernel-address -fsanitize=undefined -fsanitize-coverage=trace-pc "

@@ -5,9 +5,6 @@
 
 BARE := build/bare
 BARE_CPUS := x86_64 aarch64 s390x
-BARE_CC_x86_64 := gcc
-BARE_CC_aarch64 := aarch64-linux-gnu-gcc
-BARE_CC_s390x := s390x-linux-gnu-gcc
 
 # What kernels are compiled with: no frame pointers, no vector registers.
 BARE_CPU_x86_64 := -m64 -mno-red-zone -mgeneral-regs-only -fcf-protection=none
@@ -53,18 +50,18 @@ bare_objects = $(BARE_SOURCES:%.c=$(2)/%.o) $(addprefix $(2)/,port/baremetal/$(1
 
 # bare_image CPU, DIRECTORY, FLAGS: the kernel of a machine as DIRECTORY/kernel.elf.
 define bare_image
-$(2)/%.o: BARE_CC := $(or $(4),$(BARE_CC_$(1)))
+$(2)/%.o: BARE_CC := $(or $(4),$(1)-linux-gnu-gcc)
 $(2)/%.o: %.c $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
 	@mkdir -p $$(@D)
 	$$(BARE_CC) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
 
 $(2)/%.o: %.S $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
 	@mkdir -p $$(@D)
-	$(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
+	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
 
 $(2)/test/port/bare/%-asm.o: test/port/bare/%.S $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
 	@mkdir -p $$(@D)
-	$(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
+	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
 
 $(2)/test/port/bare/scenarios.o $(2)/test/port/bare/crash.o: BARE_FLAGS += -Wno-infinite-recursion
 $(2)/test/port/bare/traced.o: BARE_FLAGS := $$(filter-out -fomit-frame-pointer,$$(BARE_FLAGS)) \
@@ -98,7 +95,7 @@ $(2)/kernel-cut.elf: $(2)/cut/kernel.ld $(2)/symbols.o
 $(2)/kernel-missing.elf: $(2)/missing/kernel.ld $(2)/symbols.o
 $(2)/first.elf $(2)/kernel.elf $(2)/kernel-cut.elf $(2)/kernel-missing.elf: $(call bare_objects,$(1),$(2)) \
     port/baremetal/$(1)/machine.ld
-	$(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_LINK) $$(addprefix -L,$$(dir $$(filter %/kernel.ld,$$^))) \
+	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_LINK) $$(addprefix -L,$$(dir $$(filter %/kernel.ld,$$^))) \
 	    -Tport/baremetal/$(1)/machine.ld $$(filter %.o,$$^) -o $$@
 endef
 

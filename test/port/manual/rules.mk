@@ -21,7 +21,7 @@ $(MANUAL_DIST) &: sfu.h sfu.c $(wildcard arch/*.h arch/*/*.h port/print/*.[ch]) 
 define manual_image
 $(MANUAL)/$(1)/example.o $(MANUAL)/$(1)/sfu.o: MANUAL_INCLUDES := -I$(MANUAL)/dist
 $(MANUAL)/$(1)/%.o: MANUAL_INCLUDES = -I$(MANUAL)/blocks $(filter -I%,$(BARE_FLAGS)) -Iport/baremetal/$(1)
-$(MANUAL)/$(1)/%.o: MANUAL_COMPILE = $(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(filter-out -I%,$(BARE_FLAGS)) \
+$(MANUAL)/$(1)/%.o: MANUAL_COMPILE = $(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(filter-out -I%,$(BARE_FLAGS)) \
     $$(MANUAL_INCLUDES) -c $$< -o $$@
 $(MANUAL)/$(1)/%.o: $(MANUAL)/blocks/%.c $(MANUAL_BLOCKS) $(MANUAL_DIST) $(BARE_HEADERS) | $(TC)
 	@mkdir -p $$(@D)
@@ -38,7 +38,7 @@ $(MANUAL)/$(1)/%.o: test/port/manual/%.c $(MANUAL_BLOCKS) $(BARE_HEADERS) | $(TC
 $(MANUAL)/$(1)/kernel.elf: $(addprefix $(MANUAL)/$(1)/,example.o sfu.o threads.o switch.o boot.o) \
     $(addprefix $(BARE)/$(1)/port/baremetal/,kernel.o tables.o $(1)/boot.o $(1)/machine.o) port/baremetal/kernel.ld \
     port/baremetal/$(1)/machine.ld
-	$(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_LINK) -Lport/baremetal -Tport/baremetal/$(1)/machine.ld \
+	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_LINK) -Lport/baremetal -Tport/baremetal/$(1)/machine.ld \
 	    -Wl,--wrap=kernel_trap,--defsym=stack_low=boot_stack,--defsym=stack_high=boot_stack_top \
 	    $$(filter %.o,$$^) -o $$@
 endef

@@ -11,7 +11,7 @@ name=$2
 abi=$3
 variant=$4
 tc=$PWD/build/tc/$abi
-[ "$abi" = x86_64 ] && cross= || cross=$abi-linux-gnu-
+cross=$abi-linux-gnu-
 source=$(test/tools/toolchain/sources.sh kernels)/$name
 # Some of these undo what the program's own makefiles say: gcc writes no CFI directives, hence no .sframe, with
 # -fno-dwarf2-cfi-asm.

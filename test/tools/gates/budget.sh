@@ -24,10 +24,8 @@ here=$(dirname "$0")
 
 compiler() {
     case $1-$2 in
-    gcc12-x86_64) echo gcc ;;
-    gcc12-aarch64) echo aarch64-linux-gnu-gcc ;;
     gcc12-aarch64_be) echo aarch64-linux-gnu-gcc -mbig-endian ;;
-    gcc12-s390x) echo s390x-linux-gnu-gcc ;;
+    gcc12-*) echo "$2-linux-gnu-gcc" ;;
     gcc16-aarch64_be) echo build/tc/gcc16/aarch64/gcc -mbig-endian ;;
     gcc16-*) echo "build/tc/gcc16/$2/gcc" ;;
     esac

@@ -10,14 +10,13 @@ here=$(dirname "$0")
 mkdir -p "$out"
 cpus='x86_64 aarch64 s390x'
 
-compiler() { case $1 in x86_64) echo gcc ;; *) echo "$1-linux-gnu-gcc" ;; esac }
 abi() { case $1 in x86_64) echo SFU_AMD64 ;; aarch64) echo SFU_AARCH64 ;; s390x) echo SFU_S390X ;; esac }
 
 # size CPU OPTIMISATION FILE SWITCH...: bytes of code and constants
 size() {
     cpu=$1 opt=$2 file=$3
     shift 3
-    $(compiler "$cpu") -std=c99 -ffreestanding "$opt" -I. -Iport/print -Iport/fast "$@" -c "$file" -o "$out/switches.o"
+    "$cpu-linux-gnu-gcc" -std=c99 -ffreestanding "$opt" -I. -Iport/print -Iport/fast "$@" -c "$file" -o "$out/switches.o"
     "$here/text.sh" "build/tc/$cpu/readelf" "$out/switches.o"
 }
 
@@ -44,7 +43,7 @@ row() {
 # stack OPTIMISATION CPU: of a step; of sfu_panic_print and what it calls
 stack() {
     for file in sfu port/print/sfu_print; do
-        $(compiler "$2") -std=c99 -ffreestanding "$1" -I. -Iport/print -fcallgraph-info=su -c $file.c \
+        "$2-linux-gnu-gcc" -std=c99 -ffreestanding "$1" -I. -Iport/print -fcallgraph-info=su -c $file.c \
             -o "$out/stack-${file##*/}.o"
     done
     cat "$out/stack-sfu.ci" "$out/stack-sfu_print.ci" >"$out/stack-both.ci"

@@ -25,8 +25,7 @@ GEN = "build/tools/sfu-gen"
 LONG = bool(os.environ.get("LONG"))
 TC = "build/tc"
 CPUS = {"x86_64": "x86_64", "aarch64": "aarch64", "aarch64_be": "aarch64", "s390x": "s390x"}
-GCC = {"x86_64": "gcc", "aarch64": "aarch64-linux-gnu-gcc", "s390x": "s390x-linux-gnu-gcc"}
-LD = {"x86_64": "ld", "aarch64": "aarch64-linux-gnu-ld", "s390x": "s390x-linux-gnu-ld"}
+GCC, LD = ({cpu: cpu + "-linux-gnu-" + tool for cpu in ("x86_64", "aarch64", "s390x")} for tool in ("gcc", "ld"))
 
 
 class Wrong(Exception):
@@ -304,7 +303,7 @@ def test_debug_frame(cpu, compiler, linker):
     in_place(cpu, image)
     sizes = [int(gen("--size", "--from=" + kind, image)[0]) for kind in ("debug_frame", "both")]
     must(sizes[0] == sizes[1], "--from: %d and %d bytes" % tuple(sizes))
-    run("objcopy" if cpu == "x86_64" else GCC[cpu].replace("gcc", "objcopy"), "--compress-debug-sections", image)
+    run(GCC[cpu].replace("gcc", "objcopy"), "--compress-debug-sections", image)
     must(int(gen("--size", image)[0]) == sizes[0], "a compressed .debug_frame gives something else")
 
 

@@ -21,20 +21,18 @@ mkdir -p "$out"
 # -cpu max has all that there is; the cheap algorithm for signatures changes nothing else.
 # clang is tried on x86_64 only: version 14 describes no epilogues on the others, so its tables are wrong there.
 big=
+cpu=${abi%_be}
+gcc=$cpu-linux-gnu-gcc
 case $abi in
-x86_64) cpu=x86_64 gcc=gcc run='' interpreter=/lib64/ld-linux-x86-64.so.2 ;;
+x86_64) run='' interpreter=/lib64/ld-linux-x86-64.so.2 ;;
 aarch64)
-    cpu=aarch64 gcc=aarch64-linux-gnu-gcc interpreter=/lib/ld-linux-aarch64.so.1
     run='qemu-aarch64 -cpu max,pauth-impdef=on -L /usr/aarch64-linux-gnu'
+    interpreter=/lib/ld-linux-aarch64.so.1
     ;;
 aarch64_be) # Debian has no libc for it, hence no dynamic linker
-    cpu=aarch64 gcc=aarch64-linux-gnu-gcc big=-mbig-endian interpreter=''
-    run='qemu-aarch64_be -cpu max,pauth-impdef=on'
+    run='qemu-aarch64_be -cpu max,pauth-impdef=on' big=-mbig-endian interpreter=''
     ;;
-s390x)
-    cpu=s390x gcc=s390x-linux-gnu-gcc interpreter=/lib/ld64.so.1
-    run='qemu-s390x -cpu max -L /usr/s390x-linux-gnu'
-    ;;
+s390x) run='qemu-s390x -cpu max -L /usr/s390x-linux-gnu' interpreter=/lib/ld64.so.1 ;;
 *)
     echo "not ok programs: no ABI $abi"
     exit 1

@@ -18,7 +18,7 @@ IFS=- read -r program compiler level flag <<<"$(basename "$out")-"
 flag=${flag%-}
 
 case $compiler in
-gcc12) [ "$cpu" = x86_64 ] && cc=(gcc) || cc=("$cpu-linux-gnu-gcc") ;;
+gcc12) cc=("$cpu-linux-gnu-gcc") ;;
 gcc16) cc=("build/tc/gcc16/$cpu/gcc") ;;
 clang)
     cc=("$(command -v clang-16 || echo clang)" "--target=$abi-linux-gnu" -fno-integrated-as)
