@@ -22,6 +22,7 @@
 #include "sfu.h"
 #include "sfu_fast.h"
 #include "test/lib/abi.h"
+#include "test/lib/file.h"
 
 enum {
     HEADER = 28,
@@ -35,7 +36,7 @@ enum {
 
 struct made {
     uint8_t *bytes;
-    uint64_t size;
+    size_t size;
 };
 
 static struct sfu_section section;
@@ -89,20 +90,13 @@ static void put64(uint8_t *p, uint64_t v)
     memcpy(p, &v, 8);
 }
 
-static struct made read_file(const char *path)
+static struct made read_section(const char *path)
 {
-    struct made m = {NULL, 0};
-    FILE *f = fopen(path, "rb");
-    if (f == NULL || fseek(f, 0, SEEK_END) != 0) {
-        die("cannot read the section");
-    }
-    m.size = (uint64_t)ftell(f);
-    m.bytes = get(m.size);
-    rewind(f);
-    if (m.size < HEADER || fread(m.bytes, 1, m.size, f) != m.size || m.bytes[2] != 3 || m.bytes[7] != 0) {
+    struct made m;
+    m.bytes = read_file(path, &m.size);
+    if (m.size < HEADER || m.bytes[2] != 3 || m.bytes[7] != 0) {
         die("not a section of version 3");
     }
-    fclose(f);
     return m;
 }
 
@@ -289,7 +283,7 @@ int main(int argc, char **argv)
     all = strstr(argv[3], "-all") != NULL;
     times = (unsigned)atoi(argv[4]);
     rounds = (unsigned)atoi(argv[5]);
-    m = read_file(argv[1]);
+    m = read_section(argv[1]);
     if (atoi(argv[2]) != 0) {
         m = scale(m, (uint32_t)atoi(argv[2]));
     }

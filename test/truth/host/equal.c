@@ -8,7 +8,7 @@
  */
 #include "image.h"
 #include "sfu.h"
-#include "read_file.h"
+#include "test/lib/file.h"
 #include "test/lib/rows.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
  */
 #include "image.h"
 #include "sfu.h"
-#include "read_file.h"
+#include "test/lib/file.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
