@@ -20,7 +20,7 @@ help:
 
 # Each rules.mk adds suites to CHECK or, for one ABI, to CHECK_<abi>, and says how suite-NAME is run.
 CHECK :=
-include $(wildcard test/*/rules.mk port/*/rules.mk fuzz/rules.mk)
+include $(wildcard test/*/rules.mk test/*/*/rules.mk port/*/rules.mk fuzz/rules.mk)
 ALL_SUITES := $(CHECK) $(foreach abi,$(ABIS),$(CHECK_$(abi)))
 
 # A suite that fails does not keep the others from running: summary.sh gives the verdict on all of them. Nothing else is
@@ -50,7 +50,7 @@ clean:
 	rm -rf build
 
 # The toolchain's cache is shared between builds; build/tc leads to it.
-$(TC): test/toolchain/toolchain.sh
-	@test/toolchain/install.sh check
+$(TC): test/tools/toolchain/toolchain.sh
+	@test/tools/toolchain/install.sh check
 	@mkdir -p build
-	@tc=$$(test/toolchain/toolchain.sh) && ln -sfn "$$tc" $@
+	@tc=$$(test/tools/toolchain/toolchain.sh) && ln -sfn "$$tc" $@

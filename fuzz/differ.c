@@ -129,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 10 || size - 9 > MAX_SECTION)
         return 0;
     size -= 9;
-    f.order = table_get(data + 1, 8, false);
+    f.order = bytes_get(data + 1, 8, false);
     addr = data[0] & 6 ? (uint64_t)0x12345678 << (data[0] & 0x1e) : 0x200000000;
     if (data[0] & 1) {
         size = table_generate(bytes, size, generated);

@@ -52,38 +52,11 @@ struct world {
     uint64_t asked; /* what the callbacks were asked, in one number */
 };
 
-/* ---- Counting -------------------------------------------------------------------------------------------------- */
-
-#ifdef SHARE
-/* How many frames took the short way: with -DSHARE, sfu_fast.c calls this for a step of the core. */
-#include <stdio.h>
-
-static uint64_t frames, steps;
-int counted_step(struct sfu_walk *walk);
-
-int counted_step(struct sfu_walk *walk)
-{
-    int code = sfu_walk_step(walk);
-
-    steps += code == SFU_OK;
-    return code;
-}
-
-static void __attribute__((destructor)) print_share(void)
-{
-    fprintf(stderr, "%llu frames, %llu of them by the core\n", (unsigned long long)frames,
-            (unsigned long long)steps);
-}
-#define COUNT(n) (frames += (n))
-#else
-#define COUNT(n) ((void)(n))
-#endif
-
 /* ---- Sections -------------------------------------------------------------------------------------------------- */
 
 static uint8_t *put(uint8_t *out, unsigned size, uint64_t value)
 {
-    table_put(out, size, BIG_HOST, value);
+    bytes_put(out, size, BIG_HOST, value);
     return out + size;
 }
 
@@ -165,7 +138,7 @@ static size_t native_section(struct source *in, uint8_t *out)
         put(fde + 12, 4, (uint64_t)(at - fres));
         function = at;
         at = put_function(in, at, length);
-        rows += (unsigned)table_get(function, 2, BIG_HOST);
+        rows += (unsigned)bytes_get(function, 2, BIG_HOST);
         start += length;
     }
     put(out, 2, 0xdee2);
@@ -243,7 +216,7 @@ static void set_cache(struct world *w, unsigned how)
 /* A number from 2 bytes: mostly return addresses, or addresses in the stack. */
 static uint64_t value(const struct world *w, const uint8_t *p)
 {
-    unsigned v = (unsigned)table_get(p, 2, false), low = v & 0xfff, kind = v >> 12;
+    unsigned v = (unsigned)bytes_get(p, 2, false), low = v & 0xfff, kind = v >> 12;
     const struct table *t = &w->table[kind & 1];
     const struct table_fde *f;
 
@@ -407,7 +380,6 @@ static void trace(struct world *w, unsigned n)
         MUST(sfu_fast_trace(&w->fast, &w->target, &w->top[n], skip, got, capacity, &count) == code);
         MUST(count == want_count && memcmp(got, want, count * sizeof *got) == 0 && w->asked == asked);
         MUST(memcmp(got + count, blank, (capacity - count) * sizeof *got) == 0);
-        COUNT(count > 0 ? skip + count - 1 : 0);
     }
 }
 
@@ -500,7 +472,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (w.how.section >> 5 != 0)
         add(&w, 1);
     for (unsigned i = 0; i < WORDS; i++)
-        table_put(w.stack + 8 * i, 8, BIG_HOST, value(&w, data + size + 2 * i));
+        bytes_put(w.stack + 8 * i, 8, BIG_HOST, value(&w, data + size + 2 * i));
     set_target(&w);
     for (unsigned n = 0; n < TOPS; n++)
         set_top(&w, n);

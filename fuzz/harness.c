@@ -65,19 +65,6 @@ int remote_read(void *ctx, uint64_t addr, void *buffer, size_t len)
     return 0;
 }
 
-bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
-{
-    return a->control == b->control && a->offset == b->offset;
-}
-
-bool same_row(const struct sfu_row *a, const struct sfu_row *b)
-{
-    return a->start == b->start && a->length == b->length && a->function == b->function && a->abi == b->abi &&
-           a->kind == b->kind && a->trap_frame == b->trap_frame && a->signed_ra == b->signed_ra &&
-           (a->kind != SFU_ROW_RULES ||
-            (same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) && same_rule(&a->fp, &b->fp)));
-}
-
 bool same_registers(const struct sfu_registers *a, const struct sfu_registers *b)
 {
     return a->pc == b->pc && a->sp == b->sp && a->fp == b->fp && a->has_ra == b->has_ra &&

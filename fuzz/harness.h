@@ -7,7 +7,8 @@
 #ifndef FUZZ_HARNESS_H
 #define FUZZ_HARNESS_H
 
-#include "table.h"
+#include "test/lib/rows.h"
+#include "test/lib/table.h"
 
 /* Reports the failed condition and aborts. */
 #define MUST(condition) ((condition) ? (void)0 : harness_fail(__FILE__, __LINE__, #condition))
@@ -31,8 +32,6 @@ struct remote {
 /* An sfu_read_fn with a struct remote: nothing outside of the section may be asked for. */
 int remote_read(void *ctx, uint64_t addr, void *buffer, size_t len);
 
-bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b);
-bool same_row(const struct sfu_row *a, const struct sfu_row *b);
 bool same_registers(const struct sfu_registers *a, const struct sfu_registers *b);
 
 /* Opens BYTES, mapped if REMOTE is NULL, and checks what every open must obey. */

@@ -5,45 +5,25 @@
  * line; a check that fails has ended the program before.
  */
 #include "harness.h"
+#include "test/lib/file.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* With -DSMALLEST=size, truncations are left out. */
-#ifndef SMALLEST
-#define SMALLEST 0
-#endif
-
-static size_t load(const char *path, uint8_t *buffer, size_t room)
-{
-    FILE *file = fopen(path, "rb");
-    size_t size;
-
-    if (file == NULL) {
-        printf("not ok replay: cannot open %s\n", path);
-        exit(1);
-    }
-    size = fread(buffer, 1, room, file);
-    fclose(file);
-    return size;
-}
 
 int main(int argc, char **argv)
 {
-    static uint8_t buffer[4096];
-
     for (int i = 2; i < argc; i++) {
-        size_t size = load(argv[i], buffer, sizeof buffer);
+        size_t size;
+        uint8_t *bytes = read_file(argv[i], &size);
 
-        for (size_t n = SMALLEST; n <= size; n++) {
+        for (size_t n = 0; n <= size; n++) {
             /* A copy of just that size: sanitizers see what lies beyond. */
             uint8_t *input = malloc(n + 1);
 
-            memcpy(input, buffer, n);
+            memcpy(input, bytes, n);
             LLVMFuzzerTestOneInput(input, n);
             free(input);
         }
+        free(bytes);
     }
     if (argc < 3)
         printf("not ok replay: no input\n");

@@ -3,9 +3,10 @@
 
 FUZZ_HARNESSES := section walk differ fast image dump
 FUZZ_BUILD := build/fuzz
-FUZZ_SHARED := fuzz/harness.c fuzz/table.c
+FUZZ_SHARED := fuzz/harness.c test/lib/table.c
 FUZZ_SUBJECTS := sfu.c port/fast/sfu_fast.c
-FUZZ_HEADERS := sfu.h port/fast/sfu_fast.h port/fast/test/core_trace.h fuzz/harness.h fuzz/table.h
+FUZZ_HEADERS := sfu.h port/fast/sfu_fast.h port/fast/test/core_trace.h fuzz/harness.h \
+    $(wildcard test/lib/*.h)
 FUZZ_FLAGS := -std=c99 $(WARN) -I. -Ifuzz -Iport/fast -O2 -g
 
 # Every input of the corpus, and each of its truncations, under both sanitizers.
@@ -48,19 +49,9 @@ suite-replay-aarch64 suite-replay-s390x: suite-replay-%: build/fuzz-%/replay-fas
 	@test/run.sh replay-$* sh -ec 'qemu-$* $< fast fuzz/corpus/fast/*'
 
 build/fuzz-%/replay-fast: fuzz/fast.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
-	@test/toolchain/install.sh check
+	@test/tools/toolchain/install.sh check
 	@mkdir -p $(@D)
 	$*-linux-gnu-gcc $(FUZZ_FLAGS) -static -o $@ $< fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
-
-## fuzz-share: how many frames of the corpus take the fast walker's short way
-.PHONY: fuzz-share
-fuzz-share: $(FUZZ_BUILD)/share
-	$< fast fuzz/corpus/fast/*
-
-$(FUZZ_BUILD)/share: fuzz/fast.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
-	@mkdir -p $(@D)
-	$(CC) $(FUZZ_FLAGS) -Dsfu_walk_step=counted_step -c -o $@-fast.o port/fast/sfu_fast.c
-	$(CC) $(FUZZ_FLAGS) -DSHARE -DSMALLEST=size -o $@ $< fuzz/replay.c $(FUZZ_SHARED) sfu.c $@-fast.o
 
 ## fuzz TIME=seconds: each fuzzer for so long; libFuzzer and AFL++, AddressSanitizer and UndefinedBehaviorSanitizer
 TIME ?= 60
@@ -70,7 +61,7 @@ fuzz: fuzz-build
 	fuzz/fuzz.sh $(TIME) $(JOBS)
 
 fuzz-build: fuzz/rules.mk
-	@test/toolchain/install.sh fuzz
+	@test/tools/toolchain/install.sh fuzz
 	@$(MAKE) --no-print-directory $(foreach kind,libfuzzer fast afl,$(FUZZ_HARNESSES:%=$(FUZZ_BUILD)/%-$(kind)))
 
 # Only the core, the fast walker and the tools guide the fuzzers. Without comparisons traced they are several times as fast, and the harnesses
@@ -81,6 +72,10 @@ FUZZ_libfuzzer := -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_fast := -fsanitize=undefined -fsanitize-trap=all
 
 define FUZZ_RULES
+$(FUZZ_BUILD)/$(1)-table.o: test/lib/table.c $(FUZZ_HEADERS)
+	@mkdir -p $$(@D)
+	clang $(FUZZ_FLAGS) $(FUZZ_$(1)) -c -o $$@ $$<
+
 $(FUZZ_BUILD)/$(1)-%.o: fuzz/%.c $(FUZZ_HEADERS)
 	@mkdir -p $$(@D)
 	clang $(FUZZ_FLAGS) $(FUZZ_$(1)) -c -o $$@ $$<

@@ -8,6 +8,7 @@
  * Input: the section, 32 stack words of 2 bytes (see value), 24 bytes of choices (struct choices).
  */
 #include "harness.h"
+#include "test/lib/abi.h"
 
 #include <string.h>
 
@@ -52,7 +53,7 @@ struct world {
 /* A number from 2 bytes: addresses in the stack and in functions are more likely than chance makes them. */
 static uint64_t value(const struct world *w, const uint8_t *p)
 {
-    unsigned v = (unsigned)table_get(p, 2, false), low = v & 0x1fff;
+    unsigned v = (unsigned)bytes_get(p, 2, false), low = v & 0x1fff;
     const struct table *t = &w->table;
     uint64_t code = t->num_fdes > 0 ? t->fde[(low >> 8) % t->num_fdes].start : w->section.addr;
 
@@ -248,7 +249,7 @@ static bool same_walk(const struct sfu_walk *a, const struct sfu_walk *b)
 static uint64_t stack_word(const struct world *w, uint64_t addr)
 {
     MUST(addr >= STACK && addr - STACK <= sizeof w->stack - 8);
-    return table_get(w->stack + (addr - STACK), 8, w->big);
+    return bytes_get(w->stack + (addr - STACK), 8, w->big);
 }
 
 /* Whether what ROW's function has left at ADDR as RULE says may be lost: FRAME was interrupted. */
@@ -264,17 +265,16 @@ static bool is_dead(const struct world *w, const struct sfu_frame *frame, const 
 static uint64_t by_rule(struct world *w, const struct sfu_frame *frame, const struct sfu_row *row,
                         const struct sfu_rule *rule, uint64_t cfa)
 {
-    static const uint8_t numbers[5][3] = {{0}, {31, 29, 30}, {31, 29, 30}, {7, 6, 255}, {15, 11, 14}};
-    const uint8_t *abi = numbers[w->section.abi];
+    const struct abi *abi = &abis[w->section.abi];
     uint64_t base = cfa, reg = rule->control >> 3;
 
     if (rule->control & 1) {
-        MUST(reg == abi[0] || reg == abi[1] || frame->regs.pc_kind == SFU_PC_EXACT);
-        if (reg == abi[0])
+        MUST(reg == abi->sp || reg == abi->fp || frame->regs.pc_kind == SFU_PC_EXACT);
+        if (reg == abi->sp)
             base = frame->regs.sp;
-        else if (reg == abi[1])
+        else if (reg == abi->fp)
             base = frame->regs.fp;
-        else if (reg == abi[2] && frame->regs.has_ra)
+        else if (reg == abi->ra && frame->regs.has_ra)
             base = frame->regs.ra;
         else
             MUST(supply_register(w, frame, (uint32_t)reg, &base) == 0);
@@ -300,7 +300,7 @@ static void check_by_row(struct world *w, const struct sfu_row *row, const struc
     uint64_t cfa = by_rule(w, before, row, &row->cfa, 0), pc;
 
     MUST(row->kind == SFU_ROW_RULES);
-    MUST(frame->regs.sp == cfa - (w->section.abi == SFU_S390X ? 160 : 0));
+    MUST(frame->regs.sp == cfa - abis[w->section.abi].sp_below_cfa);
     pc = by_rule(w, before, row, &row->ra, cfa);
     if (row->signed_ra)
         pc = without_pac(w, pc);
@@ -321,12 +321,11 @@ static void check_by_hook(const struct world *w, const struct sfu_frame *frame)
 /* The frame record that FP may point at, as a row. */
 static void check_guess(struct world *w, const struct sfu_frame *before, const struct sfu_frame *frame)
 {
-    static const uint8_t fps[] = {0, 29, 29, 6};
     struct sfu_row row;
 
     MUST(w->target.frame_pointers && w->section.abi != SFU_S390X && frame->guessed == SFU_GUESS_RECORD);
     memset(&row, 0, sizeof row);
-    row.cfa = (struct sfu_rule){16, fps[w->section.abi] * 8u + 1};
+    row.cfa = (struct sfu_rule){16, abis[w->section.abi].fp * 8 + 1};
     row.ra = (struct sfu_rule){-8, 2};
     row.fp = (struct sfu_rule){-16, 2};
     row.signed_ra = w->section.abi <= SFU_AARCH64;
@@ -336,15 +335,14 @@ static void check_guess(struct world *w, const struct sfu_frame *before, const s
 /* What a call leaves, as a row. */
 static void check_call(struct world *w, const struct sfu_frame *before, const struct sfu_frame *frame)
 {
-    static const uint8_t sps[] = {0, 31, 31, 7, 15}, fps[] = {0, 29, 29, 6, 11}, ras[] = {0, 30, 30, 0, 14};
-    unsigned abi = w->section.abi;
+    const struct abi *abi = &abis[w->section.abi];
     struct sfu_row row;
 
     MUST(frame->guessed == SFU_GUESS_CALL && before->regs.pc_kind == SFU_PC_EXACT);
     memset(&row, 0, sizeof row);
-    row.cfa = (struct sfu_rule){abi == SFU_AMD64 ? 8 : abi == SFU_S390X ? 160 : 0, sps[abi] * 8u + 1};
-    row.ra = abi == SFU_AMD64 ? (struct sfu_rule){-8, 2} : (struct sfu_rule){0, ras[abi] * 8u + 1};
-    row.fp = (struct sfu_rule){0, fps[abi] * 8u + 1};
+    row.cfa = (struct sfu_rule){abi->link ? (int32_t)abi->sp_below_cfa : 8, abi->sp * 8 + 1};
+    row.ra = abi->link ? (struct sfu_rule){0, abi->ra * 8 + 1} : (struct sfu_rule){-8, 2};
+    row.fp = (struct sfu_rule){0, abi->fp * 8 + 1};
     check_by_row(w, &row, before, frame);
     MUST((frame->regs.pc - 1 >= w->section.text_first && frame->regs.pc - 1 <= w->section.text_last) ||
          w->how.section & 4);
@@ -548,9 +546,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memset(&w.section, 0, sizeof w.section);
     place_section(&w, copy, size);
     set_target(&w);
-    w.big = w.section.abi == SFU_AARCH64_BIG || w.section.abi == SFU_S390X;
+    w.big = w.target.sections != NULL && abis[w.section.abi].big;
     for (unsigned i = 0; i < WORDS; i++)
-        table_put(w.stack + 8 * i, 8, w.big, value(&w, data + size + 2 * i));
+        bytes_put(w.stack + 8 * i, 8, w.big, value(&w, data + size + 2 * i));
     set_window(&w);
     memset(&top, 0xff, sizeof top);
     top.pc = value(&w, w.how.pc);

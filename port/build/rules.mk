@@ -5,5 +5,5 @@ CHECK += build
 
 .PHONY: suite-build
 suite-build:
-	@test/toolchain/install.sh check
+	@test/tools/toolchain/install.sh check
 	@test/run.sh build port/build/test/test.sh

@@ -9,6 +9,6 @@ dist:
 	@python3 port/dist/dist.py build/dist
 
 suite-dist: | $(TC)
-	@test/toolchain/install.sh check
-	@test/toolchain/install.sh bare
+	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh bare
 	@test/run.sh dist port/dist/test.sh

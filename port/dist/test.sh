@@ -46,7 +46,7 @@ done
 # shellcheck disable=SC2086 # words
 test "g++" g++ -x c++ -std=c++11 -ffreestanding -O2 $warnings -c $out/sfu.c -o $work/sfu.o
 
-# Every function has the other name (test/prefix/ has the rest).
+# Every function has the other name (test/port/prefix/ has the rest).
 renamed() {
     # shellcheck disable=SC2086 # words
     gcc -std=c99 -O2 $warnings -DSFU_PREFIX=mine_ -c $out/sfu.c -o $work/mine.o &&

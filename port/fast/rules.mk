@@ -14,30 +14,30 @@ FAST_DEPS := $(FAST_TEST) $(wildcard port/fast/test/*.h) port/fast/sfu_fast.c po
 FAST_CFLAGS := -std=gnu99 -g $(WARN) -Werror -I. -Iport/fast -Itest/unit -Wl,--wrap=sfu_walk_step
 
 build/fast/test: $(FAST_DEPS)
-	@test/toolchain/install.sh check
+	@test/tools/toolchain/install.sh check
 	@mkdir -p $(@D)
 	$(CC) $(FAST_CFLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(FAST_TEST) sfu.c \
 	    port/fast/sfu_fast.c -o $@
 
 build/fast/test-%: $(FAST_DEPS)
-	@test/toolchain/install.sh check
+	@test/tools/toolchain/install.sh check
 	@mkdir -p $(@D)
 	$*-linux-gnu-gcc $(FAST_CFLAGS) -O2 -static $(FAST_TEST) sfu.c port/fast/sfu_fast.c -o $@
 
 # Debian has no libc for it: what the stepped programs have instead, and headers of the other byte order.
-FAST_BARE := port/fast/test/bare.c $(addprefix test/step/programs/,start.S shim.c signals.c)
-build/fast/test-aarch64_be: $(FAST_DEPS) $(FAST_BARE) test/step/programs/step.h | $(TC)
-	@test/toolchain/install.sh check
+FAST_BARE := port/fast/test/bare.c $(addprefix test/truth/step/programs/,start.S shim.c signals.c)
+build/fast/test-aarch64_be: $(FAST_DEPS) $(FAST_BARE) test/truth/step/programs/step.h | $(TC)
+	@test/tools/toolchain/install.sh check
 	@mkdir -p $(@D)/include/gnu
 	@touch $(@D)/include/gnu/stubs-lp64_be.h
 	aarch64-linux-gnu-gcc -mbig-endian -B$(TC)/aarch64/ -std=gnu99 -g -O2 -w -fno-builtin -fno-stack-protector \
 	    -fno-tree-loop-distribute-patterns -U_FORTIFY_SOURCE -nostdlib -static -no-pie -fno-pie -I. -Iport/fast \
-	    -Itest/unit -Itest/step/programs -idirafter $(@D)/include -Dmain=fast_main -Wl,--wrap=sfu_walk_step \
+	    -Itest/unit -Itest/truth/step/programs -idirafter $(@D)/include -Dmain=fast_main -Wl,--wrap=sfu_walk_step \
 	    $(FAST_TEST) $(FAST_BARE) sfu.c port/fast/sfu_fast.c -o $@
 
 # Single steps and signals are this CPU's.
 build/fast/race: $(FAST_DEPS) port/fast/test/race_test.c
-	@test/toolchain/install.sh check
+	@test/tools/toolchain/install.sh check
 	@mkdir -p $(@D)
 	$(CC) -std=gnu99 -g -O2 $(WARN) -Werror -I. -Iport/fast -Itest/unit port/fast/test/table.c \
 	    port/fast/test/race_test.c test/unit/build.c sfu.c port/fast/sfu_fast.c -lpthread -o $@
@@ -52,5 +52,5 @@ suite-fast-aarch64 suite-fast-aarch64_be suite-fast-s390x: suite-fast-%: build/f
 ## fast-mutants: break the fast walker on purpose, in ways each of which its test has to notice
 .PHONY: fast-mutants
 fast-mutants:
-	@test/toolchain/install.sh check
+	@test/tools/toolchain/install.sh check
 	@port/fast/test/mutants.sh

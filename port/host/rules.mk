@@ -26,17 +26,17 @@ $(TOOLS)/%.txt.h: port/host/%.txt port/host/rules.mk
 	@sed -e 's/["\\]/\\&/g' -e 's/.*/"&",/' $< >$@
 
 $(TOOLS)/sfu-gen: $(TOOLS_GEN) $(TOOLS_HEADERS) $(TOOLS)/sfu-gen.txt.h port/host/rules.mk
-	@test/toolchain/install.sh tools
+	@test/tools/toolchain/install.sh tools
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_FLAGS) -O2 -g $(TOOLS_GEN) -lelf -o $@
 
 $(TOOLS)/sfu-lint: $(TOOLS_LINT) $(TOOLS_HEADERS) $(TOOLS)/sfu-lint.txt.h port/host/rules.mk
-	@test/toolchain/install.sh tools
+	@test/tools/toolchain/install.sh tools
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_FLAGS) -O2 -g $(TOOLS_LINT) -ldw -lelf -o $@
 
 $(TOOLS)/sfu-trace: $(TOOLS_TRACE) $(TOOLS_HEADERS) $(TOOLS)/sfu-trace.txt.h port/host/rules.mk
-	@test/toolchain/install.sh tools
+	@test/tools/toolchain/install.sh tools
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_FLAGS) -O2 -g $(TOOLS_TRACE) -ldw -lelf -o $@
 

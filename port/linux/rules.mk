@@ -8,13 +8,13 @@ $(foreach abi,$(ABIS),$(eval CHECK_$(abi) += demo-$(abi)))
 
 ## demo: a backtrace without frame pointers, with this machine's own compiler
 demo:
-	@test/toolchain/install.sh demo
+	@test/tools/toolchain/install.sh demo
 	@port/linux/demo.sh
 
 suite-demo:
-	@test/toolchain/install.sh demo
+	@test/tools/toolchain/install.sh demo
 	@test/run.sh demo port/linux/test/demo_test.sh
 
 $(ABIS:%=suite-demo-%): suite-demo-%: | $(TC)
-	@test/toolchain/toolchain.sh v1 v2 >/dev/null
+	@test/tools/toolchain/toolchain.sh v1 v2 >/dev/null
 	@test/run.sh demo-$* port/linux/test/port.py $*

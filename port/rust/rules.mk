@@ -7,18 +7,18 @@ RUST_RUN = PATH="$$(dpkg -L rustc | sed -n 's,/bin/rustc$$,/bin:,p')$$PATH" test
 CHECK += rust rust-declarations
 .PHONY: suite-rust suite-rust-declarations
 suite-rust:
-	@test/toolchain/install.sh check lint
+	@test/tools/toolchain/install.sh check lint
 	@$(RUST_RUN) rust port/rust/test/host.sh build/rust/host
 
 suite-rust-declarations:
-	@test/toolchain/install.sh check
+	@test/tools/toolchain/install.sh check
 	@$(RUST_RUN) rust-declarations port/rust/test/declarations.sh build/rust/declarations
 
 define rust_suite
 CHECK_$(1) += rust-$(1)
 .PHONY: suite-rust-$(1)
 suite-rust-$(1): build/tools/sfu-gen build/tools/sfu-trace
-	@test/toolchain/install.sh check bare
+	@test/tools/toolchain/install.sh check bare
 	@$$(RUST_RUN) rust-$(1) python3 port/rust/test/boot.py $(1) build/rust/$(1)
 endef
 $(foreach cpu,x86_64 aarch64 s390x,$(eval $(call rust_suite,$(cpu))))

@@ -9,7 +9,7 @@ suite-symbols: build/port/symbols/test build/decoders/x86_64-O2/done | $(TC)
 	    build/decoders/x86_64-O2/v3
 
 build/port/symbols/test: port/symbols/test.c port/symbols/sfu_symbols.c port/symbols/sfu_symbols.h sfu.h
-	@test/toolchain/install.sh check
+	@test/tools/toolchain/install.sh check
 	@mkdir -p $(@D)
 	$(CC) -std=c99 -g -O1 $(WARN) -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -I. -Iport/symbols \
 	    port/symbols/sfu_symbols.c port/symbols/test.c -o $@

@@ -6,5 +6,5 @@
 .PHONY: mutants
 ## mutants: small changes of sfu.c, made by rule, each of which a unit test has to notice; N=0: all of them
 mutants:
-	@test/toolchain/install.sh check
+	@test/tools/toolchain/install.sh check
 	@test/run.sh mutants python3 test/mutants/mutants.py build/mutants test/mutants/equivalent $(or $(N),400) '$(T)'

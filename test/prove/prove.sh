@@ -14,7 +14,7 @@
 # on purpose. See prove.h for how the proofs build on each other: read.c is what shows that the tables are read in
 # bounds, whatever their size.
 set -eu
-cbmc=$(test/toolchain/toolchain.sh cbmc)/cbmc
+cbmc=$(test/tools/toolchain/toolchain.sh cbmc)/cbmc
 core=${CORE:-.}
 build=${BUILD:-build/prove}
 mkdir -p "$build"

@@ -5,7 +5,7 @@
 
 ## prove: proofs of the core with CBMC; their bounds are in test/prove/prove.sh
 prove:
-	@test/toolchain/install.sh check
+	@test/tools/toolchain/install.sh check
 	@test/prove/prove.sh
 
 # Those that take seconds.
@@ -15,5 +15,5 @@ suite-prove: | $(TC)
 
 ## prove-mutants: break sfu on purpose, in ways of each of which a proof has to fail
 prove-mutants:
-	@test/toolchain/install.sh check
+	@test/tools/toolchain/install.sh check
 	@test/prove/mutants.sh

@@ -6,17 +6,17 @@ CHECK += static
 # The core and the printer. The ports turn numbers into pointers by their nature, which analysis cannot follow.
 .PHONY: suite-static static-tools
 suite-static:
-	@test/toolchain/install.sh lint
+	@test/tools/toolchain/install.sh lint
 	@test/run.sh static test/static/static.sh sfu.c $(wildcard port/print/sfu_*.c) port/symbols/sfu_symbols.c
 
 STATIC_HOSTED = $(sort $(TOOLS_GEN) $(TOOLS_LINT) $(TOOLS_TRACE))
 ## static-tools: the same analysis of the tools in port/host, which takes minutes
 static-tools: build/tools/sfu-gen.txt.h build/tools/sfu-lint.txt.h build/tools/sfu-trace.txt.h
-	@test/toolchain/install.sh lint tools
+	@test/tools/toolchain/install.sh lint tools
 	@test/run.sh static-tools test/static/static.sh -- $(filter-out sfu.c,$(STATIC_HOSTED))
 
 .PHONY: format
 ## format: lays out every C file as .clang-format says; suite-static checks it
 format:
-	@test/toolchain/install.sh lint
+	@test/tools/toolchain/install.sh lint
 	@test/static/layout.sh format

@@ -25,30 +25,30 @@ UNIT_s390x := -DSFU_ABI=SFU_S390X
 UNIT_least := $(UNIT_oldest-3) $(UNIT_no-remote) $(UNIT_no-strings) $(UNIT_amd64)
 
 build/unit/unit-%: $(UNIT_DEPS)
-	@test/toolchain/install.sh check
+	@test/tools/toolchain/install.sh check
 	@mkdir -p build/unit
 	$(CC) $(UNIT_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all $(UNIT_$*) $(UNIT_SRC) sfu.c \
 		-lcmocka -o $@
 
 # No number that was never written decides anything: by clang's memory sanitizer.
 build/unit/unit-written: $(UNIT_DEPS)
-	@test/toolchain/install.sh check
+	@test/tools/toolchain/install.sh check
 	@mkdir -p build/unit
 	clang $(UNIT_CFLAGS) -Wno-unused-command-line-argument -fsanitize=memory -fno-sanitize-recover=all $(UNIT_SRC) \
 		sfu.c -lcmocka -o $@
 
 UNIT_PROGRAMS := $(UNIT_VARIANTS) $(if $(T),,written)
 
-.PHONY: suite-unit suite-unit-s390x unit-coverage
+.PHONY: suite-unit suite-unit-s390x
 suite-unit: $(UNIT_PROGRAMS:%=build/unit/unit-%)
 	@test/run.sh unit sh -c \
 		'for v in $(UNIT_PROGRAMS); do test/unit/run.sh $$v build/unit/unit-$$v; done'
 
 # Debian has no cmocka for a cross compiler; it is one file.
-build/unit/cmocka-%.o: test/toolchain/sources.sh test/unit/rules.mk
-	@test/toolchain/install.sh check
+build/unit/cmocka-%.o: test/tools/toolchain/sources.sh test/unit/rules.mk
+	@test/tools/toolchain/install.sh check
 	@mkdir -p build/unit
-	src=$$(test/toolchain/sources.sh) && ln -sfn "$$src/cmocka/include" build/unit/cmocka-include && \
+	src=$$(test/tools/toolchain/sources.sh) && ln -sfn "$$src/cmocka/include" build/unit/cmocka-include && \
 		$(UNIT_CC_$*) -O1 -DHAVE_SIGNAL_H -DHAVE_STRUCT_TIMESPEC -DHAVE_CLOCK_GETTIME -I"$$src/cmocka/include" \
 		-c "$$src/cmocka/src/cmocka.c" -o $@
 .SECONDARY: build/unit/cmocka-s390x.o build/unit/cmocka-m32.o
@@ -73,13 +73,3 @@ build/unit/m32-%: $(UNIT_DEPS) build/unit/cmocka-m32.o
 .PHONY: suite-unit-m32
 suite-unit-m32: build/unit/m32-default build/unit/m32-least
 	@test/run.sh unit-m32 sh -c 'for v in default least; do test/unit/run.sh $$v build/unit/m32-$$v; done'
-
-## unit-coverage: lines and branches of sfu.c that the unit tests do not reach
-unit-coverage: $(UNIT_DEPS)
-	@test/toolchain/install.sh check
-	@mkdir -p build/unit/coverage
-	$(CC) -std=gnu99 -O0 -g --coverage -I. -Itest/unit $(UNIT_SRC) $(CURDIR)/sfu.c -lcmocka -o build/unit/coverage/unit
-	@rm -f build/unit/coverage/*.gcda
-	@test/unit/run.sh coverage build/unit/coverage/unit | grep '^not ok' || :
-	@cd build/unit/coverage && gcov -b -c unit-sfu.gcda | sed -n "/^File '.*sfu.c'/,/^$$/p"
-	@awk '/^ *[0-9#=-]+\*?: *[0-9]+:/ { line = $$0 } /#####/ { print } /^branch .*(never|taken 0 )/ { print line; print }' build/unit/coverage/sfu.c.gcov

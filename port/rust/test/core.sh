@@ -3,8 +3,8 @@
 # Copyright (c) 2026 The sfu authors
 #
 # core.sh CPU: prints the folder of Rust's core library for aarch64 or s390x, of the Debian package of that architecture
-# whose version is that of the rustc that is installed. It is unpacked into the cache of test/toolchain, not installed,
-# and was signed by Debian (apt.sh).
+# whose version is that of the rustc that is installed. It is unpacked into the cache of test/tools/toolchain, not
+# installed, and was signed by Debian (apt.sh).
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -36,8 +36,8 @@ folder=$cache/rust/$version/$cpu
 # fetch: into $work/core, and from there in one step.
 fetch() {
     work=$(mktemp -d "${TMPDIR:-/tmp}/sfu-core.XXXXXX")
-    # shellcheck source=test/toolchain/apt.sh
-    . test/toolchain/apt.sh
+    # shellcheck source=test/tools/toolchain/apt.sh
+    . test/tools/toolchain/apt.sh
     say "fetching from Debian $suite: libstd-rust-dev:$architecture"
     apt_setup deb "$suite"
     echo "APT::Architecture \"$architecture\"; #clear APT::Architectures;" >>"$work/apt.conf"

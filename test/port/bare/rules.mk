@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# Bare-metal kernels under QEMU's system emulators, one image for all scenarios of a machine.
+
+BARE := build/bare
+BARE_CPUS := x86_64 aarch64 s390x
+
+# What kernels are compiled with: no frame pointers, no vector registers.
+BARE_CPU_x86_64 := -m64 -mno-red-zone -mgeneral-regs-only -fcf-protection=none
+BARE_CPU_aarch64 := -mgeneral-regs-only -mstrict-align -mno-outline-atomics
+BARE_CPU_s390x := -msoft-float -march=z196
+
+BARE_FLAGS := -std=c11 -ffreestanding -O2 -g -fomit-frame-pointer -fno-stack-protector \
+    -fpie -fvisibility=hidden -fno-optimize-sibling-calls \
+    -fasynchronous-unwind-tables -ffunction-sections -Wa,--gsframe $(WARN) -Werror \
+    -I. -Iarch -Iport/print -Iport/symbols -Iport/baremetal
+BARE_LINK := -nostdlib -static-pie -Wl,--gc-sections,-z,norelro,--build-id=sha1,-z,max-page-size=4096
+BARE_SOURCES := sfu.c $(addprefix port/print/,sfu_print.c sfu_build_id.c sfu_cycles.c sfu_record.c sfu_all.c) \
+    port/symbols/sfu_symbols.c \
+    port/baremetal/kernel.c port/baremetal/tables.c port/baremetal/module.c \
+    $(addprefix test/port/bare/,scenarios.c entry.c crash.c symbols.c traced.c) \
+    test/truth/programs/tracer.c
+BARE_HEADERS := sfu.h \
+    $(wildcard arch/*.h arch/*/*.h port/print/*.h port/symbols/*.h port/baremetal/*.h port/baremetal/*/*.h) \
+    $(wildcard test/port/bare/*.h)
+
+# The same kernels in other ways. small: what the limits of size and stack are for. hook: no tables of exception
+# entries, and with frame pointers (but on s390x, where leaf functions would have some too). pac: signed return
+# addresses. clang: by another compiler.
+BARE_SMALL := -Os -DSFU_OLDEST_VERSION=3 -DSFU_NO_REMOTE
+BARE_SMALL_x86_64 := -DSFU_ABI=SFU_AMD64
+BARE_SMALL_aarch64 := -DSFU_ABI=SFU_AARCH64
+# Packed stacks as kernels there use: else each call takes 160 bytes.
+BARE_SMALL_s390x := -DSFU_ABI=SFU_S390X -mpacked-stack
+BARE_HOOK := -O1 -DKERNEL_TRAP_HOOK
+BARE_HOOK_x86_64 := -fno-omit-frame-pointer
+BARE_HOOK_aarch64 := -fno-omit-frame-pointer
+BARE_CLANG_s390x := -DSFU_NO_FPR # arch/s390x/sfu_capture.h: the kernel has no floating point
+BARE_PAC := -mbranch-protection=pac-ret
+
+# Room for test/truth/programs/tracer.c. -pg refuses -fomit-frame-pointer. By clang 14 ld leaves no section out.
+BARE_ROOM_x86_64 := -fpatchable-function-entry=5
+BARE_ROOM_aarch64 := -fpatchable-function-entry=2
+BARE_ROOM_s390x := -pg -mfentry -mnop-mcount
+
+# bare_objects CPU, DIRECTORY: what a kernel is linked of, besides its symbols.
+bare_objects = $(BARE_SOURCES:%.c=$(2)/%.o) $(addprefix $(2)/,port/baremetal/$(1)/boot.o port/baremetal/$(1)/machine.o \
+    test/port/bare/module.o test/port/bare/entry-asm.o test/port/bare/crash-asm.o test/truth/programs/tracer_hook.o)
+
+# bare_image CPU, DIRECTORY, FLAGS: the kernel of a machine as DIRECTORY/kernel.elf.
+define bare_image
+$(2)/%.o: BARE_CC := $(or $(4),$(1)-linux-gnu-gcc)
+$(2)/%.o: %.c $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
+	@mkdir -p $$(@D)
+	$$(BARE_CC) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
+
+$(2)/%.o: %.S $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
+	@mkdir -p $$(@D)
+	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
+
+$(2)/test/port/bare/%-asm.o: test/port/bare/%.S $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
+	@mkdir -p $$(@D)
+	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
+
+$(2)/test/port/bare/scenarios.o $(2)/test/port/bare/crash.o: BARE_FLAGS += -Wno-infinite-recursion
+$(2)/test/port/bare/traced.o: BARE_FLAGS := $$(filter-out -fomit-frame-pointer,$$(BARE_FLAGS)) \
+    $(if $(4),,$(BARE_ROOM_$(1)))
+
+$(2)/module.ko: $(2)/test/port/bare/module_a.o $(2)/test/port/bare/module_b.o test/port/bare/module.ld
+	$(TC)/$(1)/ld -r -T test/port/bare/module.ld $(2)/test/port/bare/module_a.o $(2)/test/port/bare/module_b.o -o $$@
+	$(TC)/$(1)/strip -g $$@
+$(2)/test/port/bare/module.o: BARE_FLAGS += -DMODULE='"$(2)/module.ko"'
+$(2)/test/port/bare/module.o: $(2)/module.ko
+
+$(2)/symbols0.o: port/symbols/symbols.py | $(TC)
+	@mkdir -p $$(@D)
+	python3 port/symbols/symbols.py $(TC)/$(1)/nm | $(TC)/$(1)/as -o $$@ -
+
+$(2)/first.elf: $(2)/symbols0.o
+$(2)/kernel.elf: $(2)/symbols.o
+$(2)/symbols.o: $(2)/first.elf
+	python3 port/symbols/symbols.py $(TC)/$(1)/nm $$< | $(TC)/$(1)/as -o $$@ -
+
+# Two more with a broken section: the symbol at its end in the middle of it, and none at all.
+$(2)/cut/kernel.ld: port/baremetal/kernel.ld
+	@mkdir -p $$(@D)
+	sed 's/sframe_end = .;/sframe_end = sframe_start + (. - sframe_start) \/ 2;/' $$< >$$@
+$(2)/missing/kernel.ld: port/baremetal/kernel.ld
+	@mkdir -p $$(@D)
+	sed -e '/KEEP(\*(.sframe/d' -e 's/DISCARD.*{/& *(.sframe .sframe.*)/' $$< >$$@
+
+$(2)/first.elf $(2)/kernel.elf: port/baremetal/kernel.ld
+$(2)/kernel-cut.elf: $(2)/cut/kernel.ld $(2)/symbols.o
+$(2)/kernel-missing.elf: $(2)/missing/kernel.ld $(2)/symbols.o
+$(2)/first.elf $(2)/kernel.elf $(2)/kernel-cut.elf $(2)/kernel-missing.elf: $(call bare_objects,$(1),$(2)) \
+    port/baremetal/$(1)/machine.ld
+	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_LINK) $$(addprefix -L,$$(dir $$(filter %/kernel.ld,$$^))) \
+	    -Tport/baremetal/$(1)/machine.ld $$(filter %.o,$$^) -o $$@
+endef
+
+# bare_joined CPU: its kernel once more, by a linker that joins tables without merging them.
+define bare_joined
+$(BARE)/$(1)/joined/symbols.o: $(BARE)/$(1)/joined/first.elf
+	python3 port/symbols/symbols.py $(TC)/$(1)/nm $$< | $(TC)/$(1)/as -o $$@ -
+$(BARE)/$(1)/joined/first.elf: $(BARE)/$(1)/first.elf $(BARE)/$(1)/symbols0.o
+$(BARE)/$(1)/joined/kernel.elf: $(BARE)/$(1)/kernel.elf $(BARE)/$(1)/joined/symbols.o
+$(BARE)/$(1)/joined/first.elf $(BARE)/$(1)/joined/kernel.elf:
+	@mkdir -p $$(@D)
+	ld.lld -static -pie --no-dynamic-linker --gc-sections -z norelro -z max-page-size=4096 --build-id=sha1 \
+	    -Lport/baremetal -Tport/baremetal/$(1)/machine.ld $$(filter %.o,$$^) \
+	    $(call bare_objects,$(1),$(BARE)/$(1)) -o $$@
+endef
+
+$(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu))))
+BARE_JOINED := x86_64 aarch64 # Debian's lld does not know s390x
+$(foreach cpu,$(BARE_JOINED),$(eval $(call bare_joined,$(cpu))))
+$(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-hook,$(BARE_HOOK) $(BARE_HOOK_$(cpu)))))
+$(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-small,$(BARE_SMALL) $(BARE_SMALL_$(cpu)))))
+$(eval $(call bare_image,aarch64,$(BARE)/aarch64-pac,$(BARE_PAC)))
+$(foreach cpu,$(BARE_CPUS),$(eval \
+    $(call bare_image,$(cpu),$(BARE)/$(cpu)-clang,$(BARE_CLANG_$(cpu)),clang --target=$(cpu)-linux-gnu -fno-integrated-as)))
+
+BARE_KINDS_x86_64 := x86_64 x86_64-hook x86_64-small x86_64-clang
+BARE_KINDS_aarch64 := aarch64 aarch64-hook aarch64-small aarch64-clang aarch64-pac
+BARE_KINDS_s390x := s390x s390x-hook s390x-small s390x-clang
+
+# suite-bare-CPU: every scenario of every image, and broken sections.
+define bare_suite
+CHECK_$(1) += bare-$(1)
+.PHONY: suite-bare-$(1)
+suite-bare-$(1): $(if $(filter $(1),$(BARE_JOINED)),$(BARE)/$(1)/joined/kernel.elf) \
+    $(BARE)/$(1)/kernel-cut.elf $(BARE)/$(1)/kernel-missing.elf \
+    $(BARE_KINDS_$(1):%=$(BARE)/%/kernel.elf)
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh bare-$(1) python3 test/port/bare/run.py $(1) $(TC)/$(1) $(BARE_KINDS_$(1):%=$(BARE)/%)
+endef
+$(foreach cpu,$(BARE_CPUS),$(eval $(call bare_suite,$(cpu))))
+
+.PHONY: bare
+## bare: kernels of our own that crash in every way, on three machines
+bare: $(BARE_CPUS:%=suite-bare-%) $(BARE_CPUS:%=suite-step-kernel-%) suite-recipes
+
+CHECK += recipes
+.PHONY: suite-recipes
+suite-recipes: | $(TC)
+	@test/run.sh recipes python3 test/port/bare/recipes.py $(TC) $(BARE)/recipes

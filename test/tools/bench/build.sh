@@ -1,0 +1,119 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# build.sh OUT: builds the benchmark: OUT/bench (no frame pointers), OUT/bench-fp (with them), OUT/bench-bare (with
+# an empty .eh_frame: who walks there uses SFrame), OUT/stacks-CPU with OUT/CPU.sframe, OUT/peers/*.so,
+# OUT/size/*.o. All are by gcc 16 and run with the newest Debian's libc. A peer that cannot be built is missing,
+# and why is in OUT/peers/NAME.log.
+set -eu
+out=$1
+here=$(dirname "$0")
+tc=$(test/tools/toolchain/toolchain.sh v3 gcc16)
+src=$(test/tools/toolchain/sources.sh)/sqlite3
+cpu=x86_64
+gcc=$tc/gcc16/x86_64/gcc
+warn='-Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes'
+mkdir -p "$out/peers" "$out/size"
+
+test/tools/toolchain/toolchain.sh peers >/dev/null || echo 'build.sh: no peers: only those of this system take part' >&2
+root=$tc/peers/root
+lib=$root/usr/lib/x86_64-linux-gnu
+llvm=$tc/peers/llvm/usr/lib/x86_64-linux-gnu
+newest=
+if [ -f "$lib/libc.so.6" ]; then
+    newest="-Wl,--dynamic-linker=$lib/ld-linux-x86-64.so.2 -Wl,--disable-new-dtags,-rpath,$lib"
+fi
+
+# object FILE OBJECT FLAG...
+object() {
+    file=$1
+    object=$2
+    shift 2
+    "$tc/gcc16/$cpu/gcc" -std=c99 -D_GNU_SOURCE -O2 -Wa,--gsframe -I. -Iport/fast "-I$src" "$@" -c "$file" \
+        -o "$object"
+}
+
+# sqlite takes a minute: once for each variant.
+foreign() {
+    stamp=$("$gcc" -dumpfullversion)-$(cksum <"$src/sqlite3.c" | tr ' ' -)
+    [ "$(cat "$out/$1/version" 2>/dev/null)" != "$stamp" ] || return 0
+    object "$src/sqlite3.c" "$out/$1/sqlite3.o" "$2" -w -DSQLITE_THREADSAFE=0 -DSQLITE_TEMP_STORE=3 \
+        -DSQLITE_OMIT_LOAD_EXTENSION
+    echo "$stamp" >"$out/$1/version"
+}
+
+# program NAME FLAG...: its objects are in OUT/o-NAME
+program() {
+    name=$1
+    shift
+    mkdir -p "$out/o-$name"
+    foreign "o-$name" "$@"
+    for file in "$here"/bench.c "$here"/work.c "$here"/walk_*.c sfu.c port/fast/sfu_fast.c; do
+        # shellcheck disable=SC2086  # words
+        object "$file" "$out/o-$name/$(basename "$file" .c).o" $warn "$@"
+    done
+    # shellcheck disable=SC2086  # words
+    "$gcc" -o "$out/$name" "$out/o-$name"/*.o -lm $newest
+}
+
+# bare PROGRAM: the same without .eh_frame
+bare() {
+    # shellcheck disable=SC2086  # words
+    "$gcc" -o "$out/$1-bare" "$out/o-$1"/*.o -lm $newest -Wl,--no-eh-frame-hdr
+    size=$("$tc/x86_64/readelf" -SW "$out/$1-bare" | sed 's/^ *\[ *//' | awk '$2 == ".eh_frame" { print $6 }')
+    head -c "$((0x$size))" /dev/zero >"$out/nothing"
+    "$tc/x86_64/objcopy" --update-section .eh_frame="$out/nothing" "$out/$1-bare"
+}
+
+# peer NAME FLAG...
+peer() {
+    name=$1
+    shift
+    # shellcheck disable=SC2086  # words
+    "$gcc" -std=c99 -D_GNU_SOURCE -O2 -fPIC -shared $warn -I. "$here/peer_$name.c" -o "$out/peers/$name.so" "$@" \
+        -Wl,-z,now -Wl,--disable-new-dtags >"$out/peers/$name.log" 2>&1 || rm -f "$out/peers/$name.so"
+}
+
+program bench -fomit-frame-pointer -DBENCH_FP=0
+program bench-fp -fno-omit-frame-pointer -DBENCH_FP=1
+bare bench
+
+# stacks: the section of sqlite's code for $cpu, and what makes stacks of it
+stacks() {
+    if [ "$cpu" = x86_64 ]; then
+        image=$out/bench
+    else
+        mkdir -p "$out/o-$cpu"
+        foreign "o-$cpu" -fomit-frame-pointer
+        image=$out/o-$cpu/sqlite3.x
+        "$tc/$cpu/ld" --unresolved-symbols=ignore-all -e sqlite3_open "$out/o-$cpu/sqlite3.o" -o "$image"
+    fi
+    "$tc/$cpu/objcopy" -O binary -j .sframe "$image" "$out/$cpu.sframe"
+    # shellcheck disable=SC2086  # words
+    "$tc/gcc16/$cpu/gcc" -std=c99 -D_GNU_SOURCE -O2 $warn -static -I. -Iport/fast "$here/stacks.c" sfu.c port/fast/sfu_fast.c \
+        -o "$out/stacks-$cpu"
+}
+for cpu in x86_64 aarch64 s390x; do
+    stacks
+done
+
+test/tools/bench/plugin.sh "$out/insns.so"
+
+cpu=x86_64
+rm -f "$out/peers"/*.so
+peer glibc
+peer libgcc -shared-libgcc -lgcc_s
+peer libunwind -isystem "$root/usr/include/x86_64-linux-gnu" "-L$lib" -lunwind
+peer libsframe -fno-omit-frame-pointer -isystem "$root/usr/include" -isystem "$root/usr/include/libiberty" \
+    "-L$lib" -lsframe
+peer llvm -isystem "$(echo "$tc"/peers/llvm/usr/lib/llvm-*/include)" "-L$llvm" -l:libunwind.so.1 \
+    "-Wl,-rpath,$llvm"
+
+# For the sizes: as a small machine would have them.
+for opt in Os O2; do
+    for file in sfu.c port/fast/sfu_fast.c "$here/walk_fp.c"; do
+        "$gcc" -std=c99 -ffreestanding -$opt -fcf-protection=none -DSFU_NO_STRINGS -I. -Iport/fast -c "$file" \
+            -o "$out/size/$(basename "$file" .c)-$opt.o"
+    done
+done

@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# check.sh OUT: whether `make cost` counts right: sizes as size(1) says, instructions as they can be counted by hand.
+set -u
+out=$1
+here=$(dirname "$0")
+mkdir -p "$out"
+
+# size_of FILE SECTION...: by size(1)
+size_of() {
+    file=$1
+    shift
+    for section; do
+        "build/tc/$abi/size" -A -d "$file" | awk -v name="$section" '$1 == name { n = $2 } END { print n + 0 }'
+    done | awk '{ sum += $1 } END { print sum }'
+}
+
+# equal NAME FOUND EXPECTED
+equal() {
+    if [ "$2" = "$3" ]; then
+        echo "ok $1"
+    else
+        echo "not ok $1: $2, expected $3"
+    fi
+}
+
+test/tools/bench/plugin.sh "$out/insns.so"
+echo 'int twice(int x); int twice(int x) { return 2 * x; }' >"$out/twice.c"
+for abi in x86_64 aarch64 s390x; do
+    program=$out/counted-$abi
+    if ! "$abi-linux-gnu-gcc" "-Bbuild/tc/$abi/" -O2 -Wa,--gsframe -nostdlib -static -no-pie -Wl,--eh-frame-hdr -o "$program" \
+        "$here/counted.S" "$out/twice.c"; then
+        echo "not ok $abi: does not build"
+        continue
+    fi
+    found=$("$here/sizes.sh" "build/tc/$abi/readelf" "$program")
+    equal "$abi-text" "${found%% *}" "$(size_of "$program" .text)"
+    equal "$abi-tables" "${found#* }" "$(size_of "$program" .sframe) $(size_of "$program" .eh_frame .eh_frame_hdr)"
+    [ "$(size_of "$program" .sframe)" -gt 0 ] || echo "not ok $abi-tables: no .sframe"
+    if [ -f "$out/insns.so" ]; then
+        expected=$("build/tc/$abi/nm" "$program" | sed -n 's/ . COUNTED$//p')
+        equal "$abi-instructions" "$("$here/instructions.sh" "$out/insns.so" "$abi" "$program")" "$((0x$expected))"
+    fi
+done
+exit 0

@@ -1,0 +1,115 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# budget.sh OUT [size|perf]: measures the core, and the fast walker beside it. Prints lines "compiler cpu optimisation what figure":
+#   text         bytes of text and rodata without the messages
+#   smallest     the same of what a program links that opens a mapped section of version 3, adds it, starts and steps,
+#                built for this ABI alone
+#   stack        bytes of stack that a step needs beyond the callbacks
+#   stack-mapped the same without remote reading
+#   print, build-id, cycles, record, all, symbols, dump
+#                bytes of text and rodata of each part of port/print and port/symbols
+#   together     the same of core, printer, build ID, record and symbols as a program links them that is built for this
+#                ABI alone and maps sections of version 3, texts aside
+#   fast-text    as text, of the fast walker
+#   fast-stack   bytes of stack that a trace by it needs beyond the callbacks; a step of the core is in it
+#   walk ...     instructions per frame or per find: the modes of perf.c
+# gcc 12 is Debian 12's, gcc16 the newest one of the toolchain; each measures alike everywhere.
+set -eu
+out=$1
+what=${2:-all}
+mkdir -p "$out"
+here=$(dirname "$0")
+
+compiler() {
+    case $1-$2 in
+    gcc12-aarch64_be) echo aarch64-linux-gnu-gcc -mbig-endian ;;
+    gcc12-*) echo "$2-linux-gnu-gcc" ;;
+    gcc16-aarch64_be) echo build/tc/gcc16/aarch64/gcc -mbig-endian ;;
+    gcc16-*) echo "build/tc/gcc16/$2/gcc" ;;
+    esac
+}
+
+abi_of() {
+    case $1 in
+    x86_64) echo SFU_AMD64 ;;
+    aarch64) echo SFU_AARCH64 ;;
+    aarch64_be) echo SFU_AARCH64_BIG ;;
+    s390x) echo SFU_S390X ;;
+    esac
+}
+
+# parts COMPILER CPU OPTIMISATION: what a panic needs besides the core.
+parts() {
+    object=$out/$1-$2-$3-part
+    command="$(compiler "$1" "$2") -std=c99 -ffreestanding -$3 -DSFU_NO_STRINGS -I. -Iport/print"
+    one="$command -DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3 -DSFU_ABI=$(abi_of "$2") -ffunction-sections -fdata-sections"
+    bfd=${2%_be}
+    for part in print build-id cycles record all symbols dump; do
+        file=port/print/sfu_$(echo $part | tr - _).c
+        [ $part != symbols ] || file=port/symbols/sfu_symbols.c
+        # shellcheck disable=SC2086  # words
+        {
+            $command -c $file -o "$object-$part.o"
+            $one -c $file -o "$object-$part-one.o"
+        }
+        echo "$1 $2 $3 $part $("$here/text.sh" "build/tc/$bfd/readelf" "$object-$part.o")"
+    done
+    # shellcheck disable=SC2086  # words
+    $one -c sfu.c -o "$object-core.o"
+    # shellcheck disable=SC2046,SC2086  # words
+    $(compiler "$1" "$2") -nostdlib -r -Wl,--gc-sections,-u,sfu_panic_init,-u,sfu_panic_print,-u,sfu_print_build_id \
+        -Wl,-u,sfu_record_write,-u,sfu_record_print,-u,sfu_record_clear,-u,sfu_symbols_find "$object-core.o" \
+        $(for part in print build-id record symbols; do echo "$object-$part-one.o"; done) -o "$object-together.o"
+    echo "$1 $2 $3 together $("$here/text.sh" "build/tc/$bfd/readelf" "$object-together.o" .str1.)"
+}
+
+# measure COMPILER CPU OPTIMISATION
+measure() {
+    object=$out/$1-$2-$3
+    command="$(compiler "$1" "$2") -std=c99 -ffreestanding -$3 -DSFU_NO_STRINGS -I. -c sfu.c"
+    bfd=${2%_be}
+    # shellcheck disable=SC2086  # words
+    {
+        $command -fcallgraph-info=su -o "$object.o"
+        $command -fcallgraph-info=su -DSFU_NO_REMOTE -o "$object-mapped.o"
+        ${command% sfu.c} port/fast/sfu_fast.c -fcallgraph-info=su -o "$object-fast.o"
+        cat "$object.ci" >>"$object-fast.ci"
+        $command -DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3 "-DSFU_ABI=$(abi_of "$2")" -ffunction-sections \
+            -fdata-sections -o "$object-alone.o"
+        $(compiler "$1" "$2") -nostdlib -r -Wl,--gc-sections,-u,sfu_open,-u,sfu_add,-u,sfu_walk_start,-u,sfu_walk_step \
+            "$object-alone.o" -o "$object-smallest.o"
+    }
+    echo "$1 $2 $3 text $("$here/text.sh" "build/tc/$bfd/readelf" "$object.o")"
+    echo "$1 $2 $3 smallest $("$here/text.sh" "build/tc/$bfd/readelf" "$object-smallest.o")"
+    stack=$("$here/stack.py" "$object.ci" sfu_walk_step)
+    echo "$1 $2 $3 stack ${stack%% *}"
+    stack=$("$here/stack.py" "$object-mapped.ci" sfu_walk_step)
+    echo "$1 $2 $3 stack-mapped ${stack%% *}"
+    echo "$1 $2 $3 fast-text $("$here/text.sh" "build/tc/$bfd/readelf" "$object-fast.o")"
+    stack=$("$here/stack.py" "$object-fast.ci" sfu_fast_trace)
+    echo "$1 $2 $3 fast-stack ${stack%% *}"
+}
+
+# instructions COMPILER OPTIMISATION
+instructions() {
+    program=$out/perf-$1-$2
+    $(compiler "$1" x86_64) -std=c99 "-$2" -g -I. -Iport/fast "$here/perf.c" test/unit/build.c sfu.c port/fast/sfu_fast.c -o "$program"
+    for mode in walk read remote v2 find trace trace-cached; do
+        n=$(valgrind -q --tool=callgrind --callgrind-out-file="$program-$mode" --collect-atstart=no \
+            --toggle-collect='measured*' "$program" $mode 2>"$program.log") || cat "$program.log" >&2
+        awk -v n="$n" -v name="$1 x86_64 $2 $mode" '/^(summary|totals):/ { ir = $2 }
+            END { printf "%s %.1f\n", name, ir / n }' "$program-$mode"
+    done
+}
+
+for compiler in gcc12 gcc16; do
+    for opt in Os O2; do
+        for cpu in x86_64 aarch64 aarch64_be s390x; do
+            [ "$what" = perf ] || measure $compiler $cpu $opt
+            [ "$what" = perf ] || parts $compiler $cpu $opt
+        done
+        [ "$what" = size ] || instructions $compiler $opt
+    done
+done

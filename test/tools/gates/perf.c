@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * perf MODE: does what is to be measured ROUNDS times; callgrind counts the instructions of measured...() alone and
+ * what it calls, and perf prints by how many operations to divide them.
+ *   walk    a stack of 32 frames in a section of 1,000 functions, version 3, amd64, mapped; the stack is a window
+ *   read    the same, the stack read through a callback
+ *   remote  the same, the section read through a callback
+ *   v2      as walk, version 2
+ *   find    the row of one PC in each function
+ *   trace   as walk, by the fast walker with nothing but its own index
+ *   trace-cached   the same with a cache of 8 KiB
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "test/unit/build.h"
+#include "sfu_fast.h"
+
+enum { FUNCTIONS = 1000, FRAMES = 32, ROUNDS = 20 };
+#define BASE  UINT64_C(0x400000)
+#define STACK UINT64_C(0x7fff00000000)
+
+static struct build b;
+static uint64_t stack[FRAMES * 6 + 8];
+static struct sfu_section section;
+static struct sfu_fast fast;
+static struct sfu_fast_image image;
+static uint64_t cache[1024];
+
+static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
+{
+    (void)ctx;
+    if (addr - STACK > sizeof stack - 8 || len != 8) {
+        return -1;
+    }
+    memcpy(buffer, (const char *)stack + (addr - STACK), 8);
+    return 0;
+}
+
+static int read_section(void *ctx, uint64_t addr, void *buffer, size_t len)
+{
+    (void)ctx;
+    if (addr - BASE > b.size || len > b.size - (addr - BASE)) {
+        return -1;
+    }
+    memcpy(buffer, b.bytes + (addr - BASE), len);
+    return 0;
+}
+
+/* What a compiler without frame pointers makes: a push or two, a frame of 48 bytes, and out again: six rows. */
+static void build_section(int version)
+{
+    build_begin(&b, version, SFU_AMD64, false);
+    for (int i = 0; i < FUNCTIONS; i++) {
+        build_fde(&b, 0x10000 + 0x80 * i, 0x78, ADDR1);
+        ROW(&b, 0, BASE_SP, 8);
+        ROW(&b, 2, BASE_SP, 16, -16);
+        ROW(&b, 6, BASE_SP, 48, -16);
+        ROW(&b, 0x70, BASE_SP, 16, -16);
+        ROW(&b, 0x71, BASE_SP, 8, -16);
+    }
+    build_fde(&b, 0x10000 + 0x80 * FUNCTIONS, 0x20, ADDR1);
+    ROW0(&b, 0, BASE_SP);
+    build_end(&b);
+}
+
+static bool open_section(const char *mode)
+{
+    int code = strcmp(mode, "remote") == 0 ? sfu_open_remote(&section, read_section, NULL, b.size, BASE)
+                                           : sfu_open(&section, b.bytes, b.size, BASE);
+
+    return code == SFU_OK && sfu_check(&section, NULL) == SFU_OK;
+}
+
+static uint64_t pc_in(unsigned i)
+{
+    return BASE + 0x10000 + 0x80 * (uint64_t)(i * 37 % FUNCTIONS) + 0x40;
+}
+
+/* Frames of 48 bytes: RA at CFA - 8, FP at CFA - 16. */
+static void build_stack(void)
+{
+    for (unsigned i = 1; i < FRAMES; i++) {
+        stack[6 * i - 1] = i == FRAMES - 1 ? BASE + 0x10000 + 0x80 * FUNCTIONS + 8 : pc_in(i);
+        stack[6 * i - 2] = STACK;
+    }
+}
+
+static unsigned walk(const struct sfu_target *target)
+{
+    struct sfu_registers top;
+    struct sfu_walk w;
+    unsigned frames = 0;
+    memset(&top, 0, sizeof top);
+    top.pc = pc_in(0);
+    top.sp = STACK;
+    sfu_walk_start(&w, target, &top);
+    do {
+        frames++;
+    } while (sfu_walk_step(&w) == SFU_OK);
+    return frames;
+}
+
+static unsigned find_all(void)
+{
+    struct sfu_row row;
+    unsigned found = 0;
+    for (unsigned i = 0; i < FUNCTIONS; i++) {
+        found += sfu_find(&section, pc_in(i), &row) == SFU_OK;
+    }
+    return found;
+}
+
+unsigned measured(const struct sfu_target *target, const char *mode);
+unsigned measured(const struct sfu_target *target, const char *mode)
+{
+    unsigned operations = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        operations += *mode == 'f' ? find_all() : walk(target);
+    }
+    return operations;
+}
+
+unsigned measured_traces(const struct sfu_target *target);
+unsigned measured_traces(const struct sfu_target *target)
+{
+    struct sfu_registers top;
+    uint64_t pcs[2 * FRAMES];
+    unsigned operations = 0;
+    memset(&top, 0, sizeof top);
+    top.pc = pc_in(0);
+    top.sp = STACK;
+    for (int i = 0; i < ROUNDS; i++) {
+        size_t count;
+        if (sfu_fast_trace(&fast, target, &top, 0, pcs, 2 * FRAMES, &count) == SFU_END) {
+            operations += (unsigned)count;
+        }
+    }
+    return operations;
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "walk";
+    struct sfu_target target;
+    unsigned operations;
+    memset(&target, 0, sizeof target);
+    build_section(strcmp(mode, "v2") == 0 ? 2 : 3);
+    build_stack();
+    if (!open_section(mode)) {
+        puts("bad section");
+        return 1;
+    }
+    if (strcmp(mode, "trace-cached") == 0) {
+        sfu_fast_set_cache(&fast, cache, sizeof cache);
+    }
+    (void)(*mode == 't' ? sfu_fast_add(&fast, &image, &section) : sfu_add(&target.sections, &section));
+    if (*mode == 't') {
+        target.sections = fast.sections;
+    }
+    target.read = read_stack;
+    if (strcmp(mode, "read") != 0) {
+        target.window = stack;
+        target.window_low = STACK;
+        target.window_high = STACK + sizeof stack;
+    }
+    operations = *mode == 't' ? measured_traces(&target) : measured(&target, mode);
+    printf("%u\n", operations);
+    return operations == ROUNDS * (*mode == 'f' ? FUNCTIONS : FRAMES) ? 0 : 1;
+}

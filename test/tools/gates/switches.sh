@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# switches.sh OUT: prints, as the tables of SWITCHES.md, what the core costs, what each build-time switch saves of it, and
+# the stack that a panic needs. By Debian 12's gcc, which the budget has, too.
+set -eu
+out=$1
+here=$(dirname "$0")
+mkdir -p "$out"
+cpus='x86_64 aarch64 s390x'
+
+abi() { case $1 in x86_64) echo SFU_AMD64 ;; aarch64) echo SFU_AARCH64 ;; s390x) echo SFU_S390X ;; esac }
+
+# size CPU OPTIMISATION FILE SWITCH...: bytes of code and constants
+size() {
+    cpu=$1 opt=$2 file=$3
+    shift 3
+    "$cpu-linux-gnu-gcc" -std=c99 -ffreestanding "$opt" -I. -Iport/print -Iport/fast "$@" -c "$file" -o "$out/switches.o"
+    "$here/text.sh" "build/tc/$cpu/readelf" "$out/switches.o"
+}
+
+# row TITLE FILE [SWITCH...]: sizes; with MINUS set to a file of sizes, what is saved of them
+row() {
+    title=$1 file=$2
+    shift 2
+    printf '| %s ' "$title"
+    for opt in -Os -O2; do
+        for cpu in $cpus; do
+            # shellcheck disable=SC2046  # words
+            now=$(size "$cpu" $opt "$file" $(echo "$*" | sed "s/@ABI@/$(abi "$cpu")/"))
+            if [ -z "$saved_of" ]; then
+                echo "$cpu $opt $now" >>"$out/switches.all"
+            else
+                now=$(($(sed -n "s/^$cpu $opt //p" "$saved_of") - now))
+            fi
+            printf '| %s ' "$now"
+        done
+    done
+    echo '|'
+}
+
+# stack OPTIMISATION CPU: of a step; of sfu_panic_print and what it calls
+stack() {
+    for file in sfu port/print/sfu_print; do
+        "$2-linux-gnu-gcc" -std=c99 -ffreestanding "$1" -I. -Iport/print -fcallgraph-info=su -c $file.c \
+            -o "$out/stack-${file##*/}.o"
+    done
+    cat "$out/stack-sfu.ci" "$out/stack-sfu_print.ci" >"$out/stack-both.ci"
+    step=$("$here/stack.py" "$out/stack-sfu.ci" sfu_walk_step)
+    panic=$("$here/stack.py" "$out/stack-both.ci" sfu_panic_print)
+    printf '| %s | %s | %s | %s |\n' "$2" "\`$1\`" "${step%% *}" "${panic%% *}"
+}
+
+rm -f "$out/switches.all"
+saved_of=
+cat <<'END'
+# What the core costs, and what each switch saves
+
+Made by `make switches`, with Debian 12's gcc. Bytes of code and constants; what the linker drops besides is not counted.
+
+| | x86_64 `-Os` | aarch64 `-Os` | s390x `-Os` | x86_64 `-O2` | aarch64 `-O2` | s390x `-O2` |
+|---|---|---|---|---|---|---|
+END
+row 'sfu.c, without switches' sfu.c
+saved_of=$out/switches.all
+row 'SFU_NO_STRINGS saves' sfu.c -DSFU_NO_STRINGS
+row 'SFU_ABI saves' sfu.c -DSFU_ABI=@ABI@
+row 'SFU_NO_REMOTE saves' sfu.c -DSFU_NO_REMOTE
+row 'SFU_OLDEST_VERSION=3 saves' sfu.c -DSFU_OLDEST_VERSION=3
+row 'all four save' sfu.c -DSFU_NO_STRINGS -DSFU_ABI=@ABI@ -DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3
+saved_of=
+row 'sfu_print.c' port/print/sfu_print.c
+row 'sfu_fast.c' port/fast/sfu_fast.c
+cat <<'END'
+
+`SFU_PREFIX` changes names only. Bytes of stack, callbacks and the caller's own excluded:
+
+| CPU | | a step of a walk | a panic: `sfu_panic_print` |
+|---|---|---|---|
+END
+for cpu in $cpus; do
+    for opt in -Os -O2; do
+        stack $opt "$cpu"
+    done
+done

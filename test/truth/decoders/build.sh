@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# build.sh ABI LEVEL OUT: compiles lua5.4, zlib, sqlite3 and edges.c for an ABI (x86_64, aarch64, aarch64_be or
+# s390x) at a level (O2, Os or O3) once, and assembles and links the result with each binutils that emits SFrame for
+# it:
+#
+#   OUT/v3/lua5.4.o   relocatable object
+#   OUT/v3/lua5.4.x   linked image; likewise v1 and v2, and the other programs
+#
+# -Os also keeps frame pointers (x86_64, s390x) or signs return addresses (aarch64), and protects against stack
+# clashes, so that -O2 shows the usual rows and -Os the others. -O3 is for x86-64-v3, whose vectors need realigned
+# stacks. sqlite3 takes longer than all of the others: it is compiled at -O2, and for three ABIs, unless LONG is set.
+
+set -eu
+abi=$1
+level=$2
+out=$3
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+tc=$("$here/../../tools/toolchain/toolchain.sh" v3 v2 v1)
+src=$("$here/../../tools/toolchain/sources.sh")
+
+cpu=${abi%_be}
+big=
+[ "$abi" = "$cpu" ] || big=-mbig-endian
+gcc="$cpu-linux-gnu-gcc"
+
+case $abi-$level in
+x86_64-O3) flags='-O3 -march=x86-64-v3' ;;
+aarch64*-Os) flags='-Os -fstack-clash-protection -mbranch-protection=standard' ;;
+x86_64-Os) flags='-Os -fstack-clash-protection -fno-omit-frame-pointer -fcf-protection' ;;
+*-Os) flags='-Os -fstack-clash-protection -fno-omit-frame-pointer' ;;
+*) flags=-$level ;;
+esac
+
+# compile PROGRAM FILE...: leaves OUT/PROGRAM/*.s
+compile() {
+    mkdir -p "$out/$1"
+    dir=$out/$1
+    shift
+    for file; do
+        name=${file##*/}
+        # shellcheck disable=SC2086  # words
+        "$gcc" $big $flags -fPIE -w -S -I"$out/include" -DLUA_USE_LINUX -DZ_HAVE_UNISTD_H "$file" \
+            -o "$dir/${name%.c}.s"
+    done
+}
+
+# assemble TOOLS VERSION PROGRAM: leaves OUT/VERSION/PROGRAM/*.o
+assemble() {
+    mkdir -p "$out/$2/$3"
+    for file in "$out/$3"/*.s; do
+        name=${file##*/}
+        "$1/as" ${big:+-EB} --gsframe "$file" -o "$out/$2/$3/${name%.s}.o"
+    done
+}
+
+# link_object TOOLS VERSION PROGRAM: leaves OUT/VERSION/PROGRAM.o. Before V3, `ld -r` loses track of the relocations
+# of .sframe: the largest file's object stands for the program there, as gas made it.
+link_object() {
+    if [ "$2" = v3 ]; then
+        "$1/ld" ${big:+-EB} -r "$out/$2/$3"/*.o -o "$out/$2/$3.o"
+    else
+        # shellcheck disable=SC2012  # no odd names
+        cp "$(ls -S "$out/$2/$3"/*.o | head -n 1)" "$out/$2/$3.o"
+    fi
+}
+
+# link_image TOOLS VERSION PROGRAM ENTRY: leaves OUT/VERSION/PROGRAM.x. There is no big-endian C library for
+# aarch64: what it should define stays undefined there, which moves no address of a row.
+link_image() {
+    if [ -n "$big" ]; then
+        "$1/ld" -EB --unresolved-symbols=ignore-all -e "$4" "$out/$2/$3"/*.o -o "$out/$2/$3.x"
+        return
+    fi
+    ibt=
+    [ "$abi-$level" != x86_64-Os ] || ibt=-Wl,-z,ibtplt
+    # shellcheck disable=SC2086  # words
+    "$gcc" -B"$1/" -nostartfiles -pie -Wl,-z,lazy $ibt -Wl,-e,"$4" "$out/$2/$3"/*.o -lm -ldl -lpthread \
+        -o "$out/$2/$3.x"
+}
+
+# The headers of the little-endian C library fit the other byte order but for this, which is about linking.
+mkdir -p "$out/include/gnu"
+: >"$out/include/gnu/stubs-lp64_be.h"
+
+lua=$(find "$src/lua5.4/src" -name '*.c' ! -name luac.c)
+# shellcheck disable=SC2086  # words
+compile lua5.4 $lua
+compile zlib "$src"/zlib/*.c
+compile edges "$here/edges.c"
+programs="lua5.4:main zlib:deflate edges:outermost"
+if [ "$level-$big" = O2- ] || [ -n "${LONG:-}" ]; then
+    compile sqlite3 "$src/sqlite3/sqlite3.c"
+    programs="$programs sqlite3:sqlite3_open"
+fi
+
+for version in v3 v2 v1; do
+    case $version in
+    v3) tools=$tc/$cpu ;;
+    *) tools=$tc/$version/$cpu ;;
+    esac
+    [ -x "$tools/as" ] || continue
+    for program in $programs; do
+        assemble "$tools" $version "${program%:*}"
+        link_object "$tools" $version "${program%:*}"
+        link_image "$tools" $version "${program%:*}" "${program#*:}"
+    done
+done
+rm -rf "$out"/lua5.4 "$out"/zlib "$out"/sqlite3 "$out"/edges "$out"/include "$out"/v?/*/

@@ -1,0 +1,181 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# build.sh OUT: builds the program that OUT, build/step/ABI/PROGRAM-COMPILER-LEVEL[-FLAG], names, with SFrame for
+# all of its code. COMPILER: gcc12 (the system's), gcc16, clang. FLAG: see below; gen: the tables are sfu-gen's.
+# kernel[+WAY...]: a kernel that steps the program itself, in the ways of kernel_way.
+# shellcheck disable=SC2054 # commas belong to -Wa, and -Wl,
+set -eu
+
+out=$1
+here=$(dirname "$0")
+abi=$(basename "$(dirname "$out")")
+cpu=${abi%_be}
+tools=build/tc/$cpu
+read -ra KERNEL_PARTS <<<"${KERNEL_PARTS-}" # objects of a kernel, below build/bare/KIND; KERNEL_SFU: another sfu.o
+IFS=- read -r program compiler level flag <<<"$(basename "$out")-"
+flag=${flag%-}
+
+case $compiler in
+gcc12) cc=("$cpu-linux-gnu-gcc") ;;
+gcc16) cc=("build/tc/gcc16/$cpu/gcc") ;;
+clang)
+    cc=("$(command -v clang-16 || echo clang)" "--target=$abi-linux-gnu" -fno-integrated-as)
+    cc+=(-fasynchronous-unwind-tables)
+    ;;
+*) echo "build.sh: no compiler $compiler" >&2 && exit 2 ;;
+esac
+[ "$compiler" = clang ] || [ "$abi" != aarch64_be ] || cc+=(-mbig-endian)
+[ "$compiler" = clang ] && linker=(-fuse-ld="$PWD/build/tc/$cpu/ld") || linker=()
+cc+=("-B$PWD/build/tc/$cpu/" "-$level" -w -fno-stack-protector -fno-pie -U_FORTIFY_SOURCE)
+
+# A kernel: the port and the stepper are built as test/port/bare builds them, in the directory of their KIND.
+kind=$cpu
+kernel_way() {
+    case $1 in
+    kernel) [ "$cpu" != x86_64 ] || cc+=(-mno-red-zone -fcf-protection=none) ;;
+    hook) kind=$cpu-hook ;;
+    fp) cc+=(-fno-omit-frame-pointer) ;;
+    nofp) cc+=(-fomit-frame-pointer) ;;
+    8)
+        if [ "$compiler" = clang ]; then
+            cc+=(-mstack-alignment=8)
+        else
+            cc+=(-mpreferred-stack-boundary=3 -mgeneral-regs-only -DNO_FLOATS)
+        fi
+        ;;
+    *) echo "build.sh: no way $1" >&2 && exit 2 ;;
+    esac
+}
+
+[ "$flag" = gen ] || cc+=(-Wa,--gsframe)
+pie=-no-pie
+case $flag in
+'') ;;
+cf) cc+=(-fcf-protection=full) ;;
+fp) cc+=(-fno-omit-frame-pointer) ;;
+pie) cc+=(-fPIE) pie=-static-pie ;;
+leaf) cc+=(-fno-omit-frame-pointer -mno-omit-leaf-frame-pointer) ;;
+nofp) cc+=(-fomit-frame-pointer) ;;
+noplt) cc+=(-fno-plt -fPIC) linker+=(-Wl,--no-relax) ;;
+signals) cc+=(-DNO_TRAMPOLINES) ;;
+clash) cc+=(-fstack-clash-protection) ;;
+pac) cc+=(-mbranch-protection=standard) ;;
+pacb) cc+=(-mbranch-protection=pac-ret+leaf+b-key) ;;
+chain) cc+=(-mbackchain) ;;
+gen) cc+=(-fasynchronous-unwind-tables) ;;
+packed) cc+=(-mpacked-stack -mbackchain -msoft-float) ;;
+z13) cc+=(-march=z13) ;;
+kernel*)
+    [ "$compiler" != clang ] || kind=$cpu-clang
+    IFS=+ read -ra ways <<<"$flag"
+    for way in "${ways[@]}"; do kernel_way "$way"; done
+    ;;
+*) echo "build.sh: no flag $flag" >&2 && exit 2 ;;
+esac
+
+# Headers of the cross compilers' libc serve both byte orders but for the name of one file.
+headers=build/step/include
+mkdir -p $headers/gnu "$(dirname "$out")"
+: >$headers/gnu/stubs-lp64_be.h
+[ "$cpu" = x86_64 ] || cc+=(-isystem "/usr/$cpu-linux-gnu/include")
+cc+=("-I$here/programs" -I. -idirafter "$headers")
+
+# What of the flag changes how foreign code is compiled.
+variant=${flag//+hook/}
+[ "$cpu" = x86_64 ] || variant=${variant#kernel}
+
+# library DIRECTORY NAME...: objects of foreign code, compiled once for each ABI and variant.
+library() {
+    local directory=$1 object
+    shift
+    for f; do
+        object=$(dirname "$out")/$compiler-$level${variant:+-$variant}/$f.o
+        mkdir -p "$(dirname "$object")"
+        if ! [ "$object" -nt "$0" ]; then
+            "${cc[@]}" -c -o "$object.$$" "$directory/$f.c" 2>"$object.log" || { cat "$object.log" >&2 && exit 1; }
+            mv "$object.$$" "$object"
+        fi
+        files+=("$object")
+    done
+}
+
+files=("$here/programs/start.S")
+[[ $flag == kernel* ]] || files+=("$here/programs/signals.c")
+case $program in
+patterns | goto) files+=("$here/programs/$program.c") ;;
+zlib | lua | sqlite)
+    src=$(test/tools/toolchain/sources.sh)
+    files+=("$here/programs/shim.c" "$here/programs/$program.c")
+    cc+=(-fno-builtin -D__NO_CTYPE)
+    [ "$compiler" = clang ] || cc+=(-fno-tree-loop-distribute-patterns)
+    ;;&
+zlib)
+    cc+=("-I$src/zlib")
+    library "$src/zlib" adler32 crc32 deflate inffast inflate inftrees trees zutil
+    ;;
+lua)
+    cc+=("-I$src/lua5.4/src" "-Dluai_makeseed(l)=1" "-Dlua_getlocaledecpoint()='.'")
+    library "$src/lua5.4/src" lapi lauxlib lbaselib lcode lcorolib lctype ldebug ldo ldump lfunc lgc llex lmem \
+        lobject lopcodes lparser lstate lstring lstrlib ltable ltablib ltm lundump lvm lzio
+    ;;
+sqlite)
+    cc+=("-I$src/sqlite3" -DSQLITE_OS_OTHER=1 -DSQLITE_THREADSAFE=0 -DSQLITE_TEMP_STORE=3 -DLONGDOUBLE_TYPE=double
+        -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_OMIT_LOCALTIME -DSQLITE_OMIT_WAL -DSQLITE_OMIT_JSON)
+    library "$src/sqlite3" sqlite3
+    ;;
+*) echo "build.sh: no program $program" >&2 && exit 2 ;;
+esac
+
+# kernel_objects: the port's and the stepper's, whose memcpy is not the program's.
+kernel_objects() {
+    local directory=$out.parts from
+    for f in "${KERNEL_PARTS[@]}"; do
+        from=build/bare/$kind/$f
+        [ "$f" != sfu.o ] || from=${KERNEL_SFU-$from}
+        mkdir -p "$(dirname "$directory/$f")"
+        "$tools/objcopy" --redefine-sym memcpy=kernel_memcpy --redefine-sym memset=kernel_memset \
+            --redefine-sym strcmp=kernel_strcmp "$from" "$directory/$f"
+        files+=("$directory/$f")
+    done
+}
+
+# functions IMAGE: struct function for each of its functions; only those without a table have a name.
+functions() {
+    echo '.globl step_functions, step_functions_end'
+    echo '.section .rodata.functions, "a"; .balign 8; step_functions:'
+    [ -z "$1" ] || "$tools/nm" -nS --defined-only "$1" | awk '$3 ~ /[tTwW]/ && NF == 4 {
+        print ".quad 0x" $1 ", 0x" $2 ", " ($4 ~ /^notable_/ ? "none" : "empty") }'
+    echo 'step_functions_end: none: .ascii "n"; empty: .byte 0'
+}
+
+# Assemblers name each function that cannot be described; only the signal's return is meant to be one.
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+link() {
+    if ! "${cc[@]}" "${linker[@]}" -nostdlib -static $pie -z execstack -Wl,--no-warn-execstack "$@" 2>"$log"; then
+        cat "$log" >&2
+        exit 1
+    fi
+    grep -v -e 'Assembler messages' -e 'op (0xf)' -e 'no-warn-execstack' "$log" >&2 || true
+}
+
+# Linked twice: the second time the functions are known.
+link_kernel() {
+    kernel_objects
+    sed 's/\*(.comment /*(/' port/baremetal/kernel.ld >"$out.parts/kernel.ld" # the harness reads the compiler's name there
+    functions '' >"$out.s"
+    for f in "$out.first" "$out"; do
+        link -Wl,--gc-sections,--build-id=sha1,-z,norelro,-z,max-page-size=4096 -Wl,--wrap=step_mark \
+            "-Wl,-L,$out.parts,-T,port/baremetal/$cpu/machine.ld" -o "$f" "${files[@]}" "$out.s"
+        functions "$f" >"$out.s"
+    done
+}
+
+if [[ $flag == kernel* ]]; then
+    link_kernel
+else
+    link -o "$out" "${files[@]}"
+fi
+[ "$flag" != gen ] || build/tools/sfu-gen -q --append="$out" "$out"

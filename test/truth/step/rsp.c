@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * Steps a program under QEMU user mode by the GDB remote protocol, over a socket.
+ *
+ * The stub answers a step, the registers and the stack's blocks in one exchange. QEMU's user-mode stub takes 256
+ * bytes at a time and then waits for the acknowledgement of its answer at the socket itself; so each command is
+ * filled up to 256 bytes with acknowledgements, which it skips between packets, and one more follows.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "machine.h"
+
+enum { CHUNK = 257, MAX_COMMANDS = 64, MOST = 2048 / BLOCK };
+
+/* ---- Packets ---- */
+
+struct exchange {
+    char bytes[MAX_COMMANDS * CHUNK];
+    size_t len;
+};
+
+/* COMMAND is shorter than 200 characters, and there are fewer than MAX_COMMANDS. */
+static void add_command(struct exchange *x, const char *command)
+{
+    char *p = x->bytes + x->len;
+    unsigned sum = 0;
+    const char *c;
+    int n;
+
+    for (c = command; *c != '\0'; c++)
+        sum += (unsigned char)*c;
+    n = sprintf(p, "$%s#%02x", command, sum & 255);
+    memset(p + n, '+', CHUNK - (size_t)n);
+    x->len += CHUNK;
+}
+
+static bool send_all(struct machine *m, const struct exchange *x)
+{
+    size_t done = 0;
+
+    while (done < x->len) {
+        ssize_t n = send(m->fd, x->bytes + done, x->len - done, MSG_NOSIGNAL);
+
+        if (n <= 0)
+            return false;
+        done += (size_t)n;
+    }
+    return true;
+}
+
+static int next_char(struct machine *m)
+{
+    if (m->used == m->have) {
+        ssize_t n = recv(m->fd, m->input, sizeof m->input, 0);
+
+        if (n <= 0)
+            return -1;
+        m->have = (size_t)n;
+        m->used = 0;
+    }
+    return (unsigned char)m->input[m->used++];
+}
+
+/* The stub's next answer, in m->reply. Its checksum guards nothing on a local socket. */
+static bool get_reply(struct machine *m)
+{
+    size_t n = 0;
+    int c;
+
+    do
+        c = next_char(m);
+    while (c == '+');
+    if (c != '$')
+        return false;
+    while ((c = next_char(m)) >= 0 && c != '#' && n < sizeof m->reply - 1)
+        m->reply[n++] = (char)c;
+    m->reply[n] = '\0';
+    return c == '#' && next_char(m) >= 0 && next_char(m) >= 0;
+}
+
+static bool ask(struct machine *m, const char *command)
+{
+    struct exchange x;
+
+    x.len = 0;
+    add_command(&x, command);
+    return send_all(m, &x) && get_reply(m);
+}
+
+static unsigned nibble(char c)
+{
+    return (unsigned)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10) & 15;
+}
+
+/* LEN bytes in hexadecimal digits; false if there are fewer. */
+static bool from_hex(const char *hex, uint8_t *bytes, size_t len)
+{
+    size_t i;
+
+    for (i = 0; i < len; i++, hex += 2) {
+        if (hex[0] == '\0' || hex[1] == '\0')
+            return false;
+        bytes[i] = (uint8_t)(nibble(hex[0]) << 4 | nibble(hex[1]));
+    }
+    return true;
+}
+
+/* ---- What the harness asks for ---- */
+
+static bool take_registers(struct machine *m)
+{
+    uint8_t bytes[8];
+    unsigned i;
+
+    for (i = 0; i < m->cpu->gdb_count; i++) {
+        int reg = m->cpu->gdb_order[i];
+
+        if (strlen(m->reply) < 16 * (size_t)(i + 1) || !from_hex(m->reply + 16 * i, bytes, 8))
+            return false;
+        if (reg == 32)
+            m->regs.pc = bytes_get(bytes, 8, m->cpu->abi.big);
+        else if (reg >= 0)
+            m->regs.r[reg] = bytes_get(bytes, 8, m->cpu->abi.big);
+    }
+    return true;
+}
+
+static bool rsp_read(struct machine *m, uint64_t addr, void *buffer, size_t len)
+{
+    char command[64];
+
+    sprintf(command, "m%llx,%zx", (unsigned long long)addr, len);
+    return ask(m, command) && m->reply[0] != 'E' && from_hex(m->reply, buffer, len);
+}
+
+static bool rsp_read_float(struct machine *m, unsigned number_of, uint64_t *value)
+{
+    char command[64];
+    uint8_t bytes[8];
+
+    sprintf(command, "p%x", m->cpu->gdb_float + number_of);
+    if (!ask(m, command) || m->reply[0] == 'E' || !from_hex(m->reply, bytes, 8))
+        return false;
+    *value = bytes_get(bytes, 8, m->cpu->abi.big);
+    return true;
+}
+
+/* How many blocks from FIRST lie side by side, as many as fit one packet. */
+static unsigned run_of_blocks(const struct machine *m, unsigned first)
+{
+    unsigned n = 1;
+
+    while (n < MOST && first + n < m->num_blocks &&
+           m->blocks[first + n].addr == m->blocks[first].addr + (uint64_t)n * BLOCK)
+        n++;
+    return n;
+}
+
+/* Takes the blocks of a run out of an answer. The stub sends no partial ones. */
+static void take_blocks(struct machine *m, unsigned first, unsigned n)
+{
+    unsigned i;
+
+    if (m->reply[0] == 'E')
+        return;
+    for (i = 0; i < n; i++)
+        m->blocks[first + i].valid = from_hex(m->reply + (size_t)i * BLOCK * 2, m->blocks[first + i].bytes, BLOCK);
+}
+
+static void ask_for_blocks(struct machine *m, struct exchange *x)
+{
+    unsigned i, n, count = 0;
+    char command[64];
+
+    for (i = 0; i < m->num_blocks && count < MAX_COMMANDS - 4; i += n, count++) {
+        n = run_of_blocks(m, i);
+        sprintf(command, "m%llx,%x", (unsigned long long)m->blocks[i].addr, n * BLOCK);
+        add_command(x, command);
+    }
+    m->num_blocks = i;
+}
+
+/* The answer to a step or continue command, to 'g' and to ask_for_blocks. */
+static enum event take_stop(struct machine *m)
+{
+    unsigned i, n;
+
+    if (!get_reply(m)) {
+        fprintf(stderr, "step: the stub does not answer after %#llx\n", (unsigned long long)m->regs.pc);
+        return FAILED;
+    }
+    if (m->reply[0] == 'W') {
+        m->exit_code = (int)strtol(m->reply + 1, NULL, 16);
+        return EXITED;
+    }
+    if (strncmp(m->reply, "T05", 3) != 0) {
+        fprintf(stderr, "step: the program stopped with %s at or after %#llx\n", m->reply,
+                (unsigned long long)m->regs.pc);
+        return FAILED;
+    }
+    if (!get_reply(m) || !take_registers(m))
+        return FAILED;
+    for (i = 0; i < m->num_blocks; i += n) {
+        n = run_of_blocks(m, i);
+        if (!get_reply(m))
+            return FAILED;
+        take_blocks(m, i, n);
+    }
+    return STOPPED;
+}
+
+static enum event run(struct machine *m, const char *command)
+{
+    struct exchange x;
+
+    x.len = 0;
+    machine_forget(m);
+    add_command(&x, command);
+    add_command(&x, "g");
+    ask_for_blocks(m, &x);
+    return send_all(m, &x) ? take_stop(m) : FAILED;
+}
+
+static enum event rsp_step(struct machine *m)
+{
+    return run(m, "vCont;s");
+}
+
+static bool breakpoint(struct machine *m, char set, uint64_t addr)
+{
+    char command[64];
+
+    sprintf(command, "%c0,%llx,%x", set, (unsigned long long)addr, m->cpu->longest < 4 ? 4 : 2);
+    return ask(m, command) && strcmp(m->reply, "OK") == 0;
+}
+
+static enum event rsp_run_to(struct machine *m, uint64_t addr, int signal)
+{
+    char command[32] = "vCont;c";
+    enum event event;
+
+    if (signal != 0)
+        sprintf(command, "vCont;C%02x", m->cpu->gdb_usr1 + (unsigned)signal - 1);
+    if (!breakpoint(m, 'Z', addr))
+        return FAILED;
+    event = run(m, command);
+    return event != STOPPED || breakpoint(m, 'z', addr) ? event : FAILED;
+}
+
+/* ---- Start and end ---- */
+
+static void run_emulator(const struct machine *m, const char *emulator, const char *program)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    execlp(emulator, emulator, "-s", "1048576", "-g", m->path, program, (char *)NULL);
+    _exit(127);
+}
+
+static bool connect_stub(struct machine *m)
+{
+    struct sockaddr_un name;
+    struct timeval limit = {60, 0};
+    int tries;
+
+    memset(&name, 0, sizeof name);
+    name.sun_family = AF_UNIX;
+    memcpy(name.sun_path, m->path, sizeof name.sun_path);
+    for (tries = 0; tries < 3000; tries++) {
+        m->fd = socket(AF_UNIX, SOCK_STREAM, 0);
+        if (connect(m->fd, (struct sockaddr *)&name, sizeof name) == 0)
+            return setsockopt(m->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0;
+        close(m->fd);
+        m->fd = -1;
+        usleep(10000);
+    }
+    return false;
+}
+
+/* The stub reads out single registers only to those who have asked for their description. */
+static bool rsp_start(struct machine *m, const char *emulator, const char *program)
+{
+    bool ok;
+
+    snprintf(m->path, sizeof m->path, "/tmp/sfu-step.%d", (int)getpid());
+    unlink(m->path);
+    m->have = m->used = 0;
+    m->pid = fork();
+    if (m->pid == 0)
+        run_emulator(m, emulator, program);
+    ok = m->pid > 0 && connect_stub(m);
+    unlink(m->path);
+    return ok && ask(m, "?") && ask(m, "qXfer:features:read:target.xml:0,400") && ask(m, "g") && take_registers(m);
+}
+
+static void rsp_stop(struct machine *m)
+{
+    if (m->fd >= 0)
+        close(m->fd);
+    if (m->pid > 0) {
+        kill(m->pid, SIGKILL);
+        waitpid(m->pid, NULL, 0);
+    }
+}
+
+const struct backend rsp_backend = {rsp_start, rsp_step, rsp_run_to, rsp_read, rsp_read_float, rsp_stop};

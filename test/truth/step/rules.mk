@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# STEPS: instructions per ABI, at least. The small programs are stepped as a whole, the real ones in windows.
+# The last of those takes what the others leave: about 60 million can be had.
+
+STEPS ?= 210000
+
+STEP := build/step
+STEP_HARNESS := $(addprefix test/truth/step/,step.c cpu.c rsp.c image.c lookup.c shadow.c trace.c faults.c figures.c)
+STEP_PARTS := $(wildcard test/truth/step/programs/* test/lib/*.h) test/truth/step/build.sh
+STEP_LEVELS := O0 O1 O2 O3 Os
+
+STEP_FLAGS_x86_64 := O2-cf O2-leaf O1-noplt O2-clash O2-gen
+STEP_FLAGS_aarch64 := O2-nofp O2-clash O2-pac O1-pacb O2-gen
+STEP_FLAGS_aarch64_be := $(STEP_FLAGS_aarch64)
+STEP_FLAGS_s390x := O2-chain O1-fp O2-clash O2-z13 O2-gen
+
+# gcc 16 takes part where the toolchain has it.
+step_cpu = $(patsubst %_be,%,$(1))
+step_compilers = gcc12 clang $(if $(wildcard $(TC)/gcc16/$(step_cpu)/gcc),gcc16)
+step_patterns = $(foreach c,$(step_compilers),$(STEP_LEVELS:%=$(c)-%)) $(STEP_FLAGS_$(1):%=gcc12-%)
+step_signals = gcc12-O2-signals gcc12-O0-signals clang-O1-signals
+# sqlite takes longest to compile: make check has it in either byte order, make step on each ABI.
+STEP_LONG := $(filter command,$(firstword $(origin STEPS)))
+step_sqlite = $(or $(LONG),$(STEP_LONG),$(filter step,$(MAKECMDGOALS)),$(filter x86_64 s390x,$(1)))
+step_programs = lua $(if $(step_sqlite),sqlite) zlib
+step_real = $(step_programs:%=%-gcc12-O2)
+
+step_small = $(foreach p,$(step_patterns),$(STEP)/$(1)/patterns-$(p)) $(STEP)/$(1)/goto-gcc12-O1 \
+    $(STEP)/$(1)/goto-gcc12-O1-pie
+step_signalled = $(foreach p,$(step_signals),$(STEP)/$(1)/patterns-$(p))
+step_large = $(foreach p,$(step_real),$(STEP)/$(1)/$(p))
+step_set = $(foreach p,$(2),$(1)=$(p))
+step_arguments = $(call step_set,patterns,$(step_small)) $(call step_set,signals,$(step_signalled)) \
+	$(foreach p,$(step_programs),$(call step_set,$(p):1,$(filter %/$(p)-gcc12-O2,$(step_large))))
+
+$(STEP)/step: $(STEP_HARNESS) $(wildcard test/truth/step/*.h test/lib/*.h port/host/image.? port/fast/sfu_fast.*) sfu.c sfu.h | $(TC)
+	@mkdir -p $(@D)
+	$(CC) -O2 -g -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/fast -o $@ $(STEP_HARNESS) sfu.c port/fast/sfu_fast.c -lelf
+
+define step_rules
+CHECK_$(1) += step-$(1)
+
+$(sort $(step_small) $(step_signalled) $(step_large)): $(STEP_PARTS) | $(TC)
+	test/truth/step/build.sh $$@
+
+$(STEP)/$(1)/patterns-gcc12-O2-gen: build/tools/sfu-gen
+
+.PHONY: suite-step-$(1)
+suite-step-$(1): $(STEP)/step $(step_small) $(step_signalled) $(step_large)
+	@test/run.sh step-$(1) $(STEP)/step -q qemu-$(1) -n $(STEPS) -f test/truth/step/known-faults -s \
+		$(1) $(step_arguments)
+endef
+
+$(foreach abi,$(ABIS),$(eval $(call step_rules,$(abi))))
+
+.PHONY: step step-mutants suite-step-mutants
+
+## step: walk the stack at every instruction, on every ABI; STEPS=20000000 for a long run
+step: $(ABIS:%=suite-step-%)
+	@test/truth/step/report.sh $(ABIS)
+
+## step-mutants: break sfu on purpose, in ways that the stepping has to notice
+step-mutants: suite-step-mutants
+	@! grep '^not ok' build/results/step-mutants
+
+suite-step-mutants: $(STEP)/step $(foreach abi,$(ABIS),$(STEP)/$(abi)/patterns-gcc12-O2 \
+	$(STEP)/$(abi)/patterns-gcc12-O0 $(STEP)/$(abi)/patterns-gcc12-O2-signals)
+suite-step-mutants: $(STEP)/aarch64/patterns-gcc12-O2-pac
+	@test/run.sh step-mutants test/truth/step/mutants.sh
+
+# ---- kernels that step themselves ----
+
+# Beside the program: the port as test/port/bare builds it, the stepper, and what it shares with the harness.
+STEP_KERNEL_PARTS = sfu.o $(addprefix port/print/,sfu_print.o sfu_build_id.o sfu_cycles.o sfu_record.o sfu_dump.o) \
+    $(addprefix port/baremetal/,kernel.o tables.o $(1)/boot.o $(1)/machine.o) \
+    $(addprefix test/truth/step/,cpu.o shadow.o lookup.o kernel/stepper.o kernel/begin.o kernel/$(1).o) \
+    port/fast/sfu_fast.o
+
+# Instructions per machine: what the small programs leave is shared by the others. In what is made each time s390x has
+# fewer: where QEMU does its events right, it is slow (kernel/s390x.c).
+step_kernel_steps = $(if $(STEP_LONG),$(STEPS),$(if $(LONG),100000,$(if $(filter s390x,$(1)),20000,100000)))
+step_kernel_way = $(if $(STEP_LONG),,$(if $(filter s390x,$(1)),-w /30))
+
+STEP_KERNELS_x86_64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 patterns-gcc12-Os patterns-clang-O2) \
+    patterns-gcc12-O2-kernel+fp patterns-gcc12-O2-kernel+8 patterns-gcc12-O2-kernel+8+hook \
+    patterns-gcc12-O1-kernel+fp+hook patterns-clang-O2-kernel+8 patterns-clang-O2-kernel+8+fp
+STEP_SHARED_x86_64 := zlib-gcc12-O2-kernel+8 lua-clang-O2-kernel+8+fp $(STEP_LONG:%=sqlite-gcc12-O2-kernel+hook)
+STEP_KERNELS_aarch64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 patterns-gcc12-Os patterns-clang-O2) \
+    patterns-gcc12-O2-kernel+nofp patterns-gcc12-O1-kernel+nofp+hook patterns-clang-O2-kernel+nofp
+STEP_SHARED_aarch64 := zlib-gcc12-O2-kernel lua-gcc12-O2-kernel+hook $(STEP_LONG:%=sqlite-gcc12-O2-kernel+hook)
+STEP_KERNELS_s390x := $(addsuffix -kernel,patterns-gcc12-O2 patterns-clang-O2) \
+    patterns-gcc12-O2-kernel+fp patterns-gcc12-O1-kernel+hook
+STEP_SHARED_s390x := zlib-gcc12-O2-kernel $(addsuffix -gcc12-O2-kernel+hook,$(STEP_LONG:%=lua) $(STEP_LONG:%=sqlite))
+
+$(STEP)/judge: test/truth/step/kernel/judge.c $(filter-out %/step.c %/rsp.c,$(STEP_HARNESS)) \
+    $(wildcard test/truth/step/*.h test/lib/*.h port/host/image.? port/fast/sfu_fast.*) sfu.c sfu.h | $(TC)
+	@mkdir -p $(@D)
+	$(CC) -O2 -g -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/fast -o $@ $(filter-out port/host/%,$(filter %.c,$^)) -lelf
+
+define step_kernel_rules
+CHECK_$(1) += step-kernel-$(1)
+
+step_kernels_$(1) := $(addprefix $(STEP)/$(1)/,$(STEP_KERNELS_$(1)))
+step_shared_$(1) := $(addprefix $(STEP)/$(1)/,$(STEP_SHARED_$(1)))
+$$(step_kernels_$(1)) $$(step_shared_$(1)): $(STEP_PARTS) port/baremetal/kernel.ld port/baremetal/$(1)/machine.ld \
+    $(foreach k,$(1) $(1)-hook $(1)-clang,$(addprefix $(BARE)/$(k)/,$(call STEP_KERNEL_PARTS,$(1)))) | $(TC)
+	KERNEL_PARTS="$(call STEP_KERNEL_PARTS,$(1))" test/truth/step/build.sh $$@
+
+.PHONY: suite-step-kernel-$(1)
+suite-step-kernel-$(1): $(STEP)/judge $$(step_kernels_$(1)) $$(step_shared_$(1))
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh step-kernel-$(1) sh -c '$(STEP)/judge -n $(call step_kernel_steps,$(1)) \
+	    $(call step_kernel_way,$(1)) -f test/truth/step/known-faults $(1) \
+	    $$(step_kernels_$(1)) $$(step_shared_$(1):%=+%) && \
+	    $(STEP)/judge -w :port -f test/truth/step/known-faults $(1) $$(firstword $$(step_kernels_$(1)))'
+
+suite-step-kernel-mutants: export KERNEL_PARTS_$(1) = $(call STEP_KERNEL_PARTS,$(1))
+suite-step-kernel-mutants: export SFU_CC_$(1) = $(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(BARE_FLAGS)
+endef
+$(foreach cpu,$(BARE_CPUS),$(eval $(call step_kernel_rules,$(cpu))))
+
+.PHONY: step-kernel step-kernel-mutants suite-step-kernel-mutants
+
+## step-kernel: the same in kernels, by the machine's own exceptions; STEPS=1000000 for a long run
+step-kernel: $(BARE_CPUS:%=suite-step-kernel-%)
+	@! grep '^not ok' $(BARE_CPUS:%=build/results/step-kernel-%)
+
+## step-kernel-mutants: break sfu on purpose, in ways that these kernels have to notice
+step-kernel-mutants: suite-step-kernel-mutants
+	@! grep '^not ok' build/results/step-kernel-mutants
+
+CHECK_x86_64 += step-kernel-mutants
+suite-step-kernel-mutants: $(STEP)/judge $(step_kernels_x86_64)
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh step-kernel-mutants test/truth/step/kernel/mutants.sh

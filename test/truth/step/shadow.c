@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include <string.h>
+#include "shadow.h"
+
+bool return_address(struct machine *m, uint64_t *addr)
+{
+    uint8_t bytes[8];
+
+    if (m->cpu->abi.link) {
+        *addr = m->regs.r[m->cpu->abi.ra];
+        return true;
+    }
+    if (!machine_read(m, m->regs.r[m->cpu->abi.sp], bytes, sizeof bytes))
+        return false;
+    *addr = bytes_get(bytes, 8, m->cpu->abi.big);
+    return true;
+}
+
+static void push(struct shadow *shadow, uint64_t pc, uint64_t sp, uint64_t fp)
+{
+    struct entry *e = &shadow->entries[shadow->count];
+
+    if (shadow->count == MAX_ENTRIES) {
+        shadow->fault = "calls nested too deeply";
+        return;
+    }
+    memset(e, 0, sizeof *e);
+    e->pc = pc;
+    e->sp = sp;
+    e->fp = fp;
+    shadow->count++;
+}
+
+static struct entry *top_of(struct shadow *shadow)
+{
+    return shadow->count > 0 ? &shadow->entries[shadow->count - 1] : NULL;
+}
+
+/* The instruction at before->pc is a call; the longest is 15 bytes long. */
+static void call(struct shadow *shadow, struct machine *m, const struct regs *before)
+{
+    uint64_t ra, sp = before->r[m->cpu->abi.sp];
+    uint64_t expected_sp = m->cpu->abi.link ? sp : sp - 8;
+
+    if (!return_address(m, &ra) || ra - before->pc - 1 >= m->cpu->longest || m->regs.r[m->cpu->abi.sp] != expected_sp)
+        shadow->fault = "a call left no return address";
+    else
+        push(shadow, ra, sp, before->r[m->cpu->abi.fp]);
+}
+
+static void abandon(struct shadow *shadow, struct machine *m)
+{
+    uint64_t sp = m->regs.r[m->cpu->abi.sp];
+
+    while (shadow->count > 0 && top_of(shadow)->sp <= sp)
+        shadow->count--;
+    push(shadow, 0, sp, 0);
+    top_of(shadow)->pending = true;
+}
+
+/* Whether a branch that keeps the top entry's SP ends its frame nevertheless. */
+static bool is_jump_out(const struct machine *m, const struct binary *image, const struct regs *before)
+{
+    const struct function *from = binary_function(image, before->pc), *to = binary_function(image, m->regs.pc);
+
+    if (!m->cpu->abi.link)
+        return true;
+    return from != NULL && to != NULL && from != to && to->start != m->regs.pc;
+}
+
+static void indirect(struct shadow *shadow, const struct machine *m, const struct binary *image,
+                     const struct regs *before)
+{
+    struct entry *top = top_of(shadow);
+    uint64_t sp = m->regs.r[m->cpu->abi.sp];
+
+    if (top == NULL || top->interrupted)
+        return;
+    if (top->pending) {
+        top->pc = m->regs.pc;
+        top->fp = m->regs.r[m->cpu->abi.fp];
+        top->pending = false;
+        top->jump = true;
+        shadow->count--;
+    } else if (m->regs.pc == top->pc && sp - top->sp < (m->cpu->abi.link ? 1 : 256)) {
+        shadow->count--;
+    } else if (sp == top->sp && is_jump_out(m, image, before)) {
+        shadow->count--;
+    }
+}
+
+static void signal_return(struct shadow *shadow, const struct machine *m)
+{
+    const struct entry *top = top_of(shadow);
+
+    if (top == NULL || !top->interrupted || m->regs.pc != top->pc || m->regs.r[m->cpu->abi.sp] != top->sp)
+        shadow->fault = "a signal did not return to what it interrupted";
+    else
+        shadow->count--;
+}
+
+void shadow_step(struct shadow *shadow, struct machine *m, const struct binary *image, const struct regs *before,
+                 enum kind kind)
+{
+    const struct entry *top;
+
+    if (kind == CALL)
+        call(shadow, m, before);
+    else if (kind == INDIRECT)
+        indirect(shadow, m, image, before);
+    else if (kind == SIGRETURN)
+        signal_return(shadow, m);
+    top = top_of(shadow);
+    if (kind == PLAIN && top != NULL && !top->interrupted && m->regs.r[m->cpu->abi.sp] > top->sp)
+        abandon(shadow, m);
+}
+
+void shadow_signal(struct shadow *shadow, struct machine *m, const struct regs *before)
+{
+    uint64_t restorer, sp = m->regs.r[m->cpu->abi.sp];
+
+    if (!return_address(m, &restorer)) {
+        shadow->fault = "a signal handler has no return address";
+        return;
+    }
+    push(shadow, before->pc, before->r[m->cpu->abi.sp], before->r[m->cpu->abi.fp]);
+    top_of(shadow)->interrupted = true;
+    push(shadow, restorer, m->cpu->abi.link ? sp : sp + 8, m->regs.r[m->cpu->abi.fp]);
+}
+
+bool shadow_is_pending(const struct shadow *shadow)
+{
+    return shadow->count > 0 && shadow->entries[shadow->count - 1].pending;
+}
+
+struct seen shadow_caller(const struct shadow *shadow, unsigned count, unsigned frame)
+{
+    const struct entry *e = &shadow->entries[count - 1 - frame];
+    struct seen s;
+
+    memset(&s, 0, sizeof s);
+    s.pc = e->pc;
+    s.sp = e->sp;
+    s.fp = e->fp;
+    s.exact = e->interrupted;
+    s.reliable = true;
+    return s;
+}
+
+const char *seen_difference(const struct seen *seen, const struct seen *right)
+{
+    if (seen->sp != right->sp)
+        return "sp";
+    if (seen->pc != right->pc || seen->exact != right->exact || !seen->reliable)
+        return "pc";
+    return seen->fp != right->fp ? "fp" : NULL;
+}
+
+void shadow_mark(struct shadow *shadow, struct machine *m, struct marks *marks)
+{
+    static const unsigned first[] = {0, 0, 0, 5, 2}, second[] = {0, 1, 1, 4, 3};
+    struct entry *top = &shadow->entries[marks->depth > 0 ? marks->depth - 1 : 0];
+
+    if (marks->depth == 0) {
+        marks->sp = m->regs.r[m->cpu->abi.sp];
+        marks->depth = shadow->count;
+    }
+    marks->now = m->regs.r[first[m->cpu->abi.id]];
+    marks->total = m->regs.r[second[m->cpu->abi.id]];
+    if (m->regs.r[m->cpu->abi.sp] != marks->sp || marks->depth == 0)
+        shadow->fault = "step_mark is called from different depths";
+    else if (shadow->count != marks->depth) {
+        shadow->count = marks->depth;
+        if (!return_address(m, &top->pc))
+            shadow->fault = "step_mark has no return address";
+        top->fp = m->regs.r[m->cpu->abi.fp];
+    }
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * The truth: the chain of calls as the machine makes it. It is built from the instructions that are carried out
+ * (cpu.c), SP, FP, the link register and the pushed address. CFI and SFrame are never looked at.
+ *
+ *   call            pushes an entry: the return address (link register, or the word at the new SP), and SP and FP
+ *                   as they were at the call, which are what the caller has again after the return.
+ *   return          an INDIRECT branch that lands on the top entry's address with the top entry's SP pops it. It
+ *                   need not be a ret: a pop and a jmp, or br %r4, are returns too. `ret n` leaves SP n higher.
+ *   tail call       a branch that does neither leaves the chain as it is: the callee returns for its caller.
+ *   noreturn call   a call like any other, which is not returned from.
+ *   longjmp         SP rises above the top entry's by anything but a return: the frames below the new SP are gone.
+ *                   The function that does so is about to go to an address that only its coming INDIRECT branch
+ *                   tells. Until then the top entry is pending: it has the new SP, and its address and FP are
+ *                   filled in by that branch, which pops it. The harness keeps the walks made meanwhile and
+ *                   compares them then. On a CPU with a link register a jump to the middle of another function
+ *                   with the SP of the top entry is one as well, for the frame ends there; a jump to the start of
+ *                   a function is a tail call.
+ *   signal          the harness has it delivered, and stops at the handler's first instruction: pushes the
+ *                   interrupted registers as an interrupted entry, and above it the address that the handler returns to.
+ *   signal return   SIGRETURN with an interrupted entry on top goes back there and pops it. A handler that leaves by
+ *                   longjmp loses both entries by the rule for longjmp.
+ *   outermost       the bottom: the program's first function was not called.
+ */
+#ifndef STEP_SHADOW_H
+#define STEP_SHADOW_H
+
+#include "image.h"
+#include "machine.h"
+
+struct entry {
+    uint64_t pc, sp, fp;
+    bool interrupted;
+    bool pending; /* pc and fp are not known yet */
+    bool jump;    /* it was pending: the address need not be one that follows a call */
+};
+
+enum { MAX_ENTRIES = 4096 };
+
+struct shadow {
+    struct entry entries[MAX_ENTRIES];
+    unsigned count;
+    const char *fault; /* or why the truth is lost */
+};
+
+/* A frame of a walk, or what is true of it. */
+struct seen {
+    uint64_t pc, sp, fp;
+    bool exact, reliable;
+};
+
+/* The program went from BEFORE by an instruction of KIND to the machine's present registers. */
+void shadow_step(struct shadow *shadow, struct machine *m, const struct binary *image, const struct regs *before,
+                 enum kind kind);
+
+/* A signal interrupted the program at BEFORE; the machine is at the handler's first instruction. */
+void shadow_signal(struct shadow *shadow, struct machine *m, const struct regs *before);
+
+/* The address that the function entered by the last call returns to, by the machine. */
+bool return_address(struct machine *m, uint64_t *addr);
+
+/* Whether the next INDIRECT branch tells where a longjmp goes. */
+bool shadow_is_pending(const struct shadow *shadow);
+
+/* What is true of the caller of a walk's frame number FRAME, which is below COUNT. The walk began when there were COUNT
+ * entries. */
+struct seen shadow_caller(const struct shadow *shadow, unsigned count, unsigned frame);
+
+/* The first of "sp", "pc" and "fp" in which SEEN differs from RIGHT, or NULL. */
+const char *seen_difference(const struct seen *seen, const struct seen *right);
+
+/* Where the program calls step_mark from: the same place each time, so that all frames but the topmost stay the same.
+ */
+struct marks {
+    uint64_t sp;
+    unsigned depth;
+    uint64_t now, total; /* phase */
+};
+
+/* The machine is at the first instruction of step_mark. What happened since the last mark need not have been watched:
+ * the entries above the mark's are gone. */
+void shadow_mark(struct shadow *shadow, struct machine *m, struct marks *marks);
+
+#endif
