@@ -49,6 +49,8 @@ static void fields(const struct variant *v)
         same(s->abi, v->abi);
         same(s->fde_size, build_fde_size(b));
         same(s->big, v->big);
+        same(s->text_first, 0);
+        same(s->text_last, UINT64_MAX);
     }
     assert_ptr_equal(o.mapped.bytes, o.block + 1);
     close_section(&o);
@@ -177,6 +179,11 @@ static void test_huge(void **state)
         build_put(b, H_FDES, fdes, 4);
         code(sfu_open_remote(&s, memory_read, &m, UINT64_MAX, 0), fdes <= 0x10001 ? SFU_OK : SFU_E_BOUNDS);
     }
+    same(s.fres, 28 + 0x10001 * 16);
+    build_put(b, H_FDES, 1, 4);
+    build_put(b, H_FDEOFF, 0x10000, 4);
+    code(sfu_open_remote(&s, memory_read, &m, UINT64_MAX, 0), SFU_OK);
+    same(s.fdes, 28 + 0x10000);
     build_end(b);
     for (size_t field = H_FDES; field <= H_FREOFF; field += 4) { /* tables of more than 2 GiB */
         uint64_t kept = build_get(b, field, 4);
