@@ -176,11 +176,6 @@ void build_end(struct build *b)
     }
 }
 
-void build_set_size(struct build *b, uint32_t fde, uint32_t size)
-{
-    build_put(b, build_fde_at(b, fde) + (b->version == 3 ? 8 : 4), size, 4);
-}
-
 void build_set_fre_off(struct build *b, uint32_t fde, uint32_t off)
 {
     build_put(b, build_fde_at(b, fde) + (b->version == 3 ? 12 : 8), off, 4);

@@ -84,7 +84,6 @@ void build_put(struct build *b, size_t at, uint64_t value, unsigned len);
 uint64_t build_get(const struct build *b, size_t at, unsigned len);
 
 /* Fields of an FDE, wherever its version has them. */
-void build_set_size(struct build *b, uint32_t fde, uint32_t size);
 void build_set_fre_off(struct build *b, uint32_t fde, uint32_t off);
 void build_set_num_fres(struct build *b, uint32_t fde, uint32_t rows);
 void build_set_info(struct build *b, uint32_t fde, unsigned info);

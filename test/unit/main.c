@@ -32,7 +32,6 @@ int main(void)
     RUN(section);
     RUN(function);
     RUN(row);
-    RUN(rules);
     RUN(frame);
     RUN(walk);
     RUN(crash);

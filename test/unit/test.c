@@ -203,16 +203,6 @@ int find(struct opened *o, uint64_t pc, struct sfu_row *row)
     return result;
 }
 
-int find_in_build(const struct build *b, uint64_t pc, struct sfu_row *row)
-{
-    struct opened o;
-    int result;
-    code(open_build(&o, b), SFU_OK);
-    result = find(&o, pc, row);
-    close_section(&o);
-    return result;
-}
-
 int find_frame(const struct sfu_target *t, const struct sfu_frame *frame, struct sfu_row *row)
 {
     struct sfu_row before;

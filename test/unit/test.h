@@ -95,8 +95,6 @@ void close_section(struct opened *o);
 int find(struct opened *o, uint64_t pc, struct sfu_row *row);
 int check(struct opened *o, struct sfu_place *place);
 int find_frame(const struct sfu_target *t, const struct sfu_frame *frame, struct sfu_row *row);
-/* Finds and applies nothing; the section is made of B, opened and closed here. */
-int find_in_build(const struct build *b, uint64_t pc, struct sfu_row *row);
 
 /* Reads that one lookup may cost beyond the search and one for the head of each row: the range of the FDE, the rest of
  * it, its attribute, the words. */
@@ -175,7 +173,6 @@ int bytes_tests(void);
 int section_tests(void);
 int function_tests(void);
 int row_tests(void);
-int rules_tests(void);
 int frame_tests(void);
 int walk_tests(void);
 int crash_tests(void);

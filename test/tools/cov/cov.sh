@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# cov.sh: lines and branches of sfu.c that the hosted tests reach: the unit tests, and the corpus of the fuzzers, in one
-# build each, added up by gcov. Nothing is excluded. Prints each line and branch that nothing reaches; fails if there is
-# one.
+# cov.sh: lines and branches of sfu.c that the hosted tests reach: the unit tests, the vectors, and the corpus of the
+# fuzzers, in one build each, added up by gcov. Nothing is excluded. Prints each line and branch that nothing reaches;
+# fails if there is one.
 set -eu
 build=$PWD/build/cov
 rm -rf "$build"
@@ -18,7 +18,7 @@ root=$PWD
 program() {
     name=$1
     shift
-    "$cc" -std=gnu99 -O0 -g -I. -Ifuzz -Itest/unit "$@" "$build/sfu.o" --coverage -lcmocka -o "$build/$name"
+    "$cc" -std=gnu99 -O0 -g -I. -Ifuzz -Itest/unit -Itest/vectors "$@" "$build/sfu.o" --coverage -lcmocka -o "$build/$name"
 }
 shared='fuzz/harness.c test/lib/table.c'
 unit=$(find test/unit -name '*.c')
@@ -27,6 +27,9 @@ for harness in section walk differ; do
     program $harness fuzz/$harness.c fuzz/replay.c $shared
     "$build/$harness" $harness fuzz/corpus/$harness/* >/dev/null
 done
+# shellcheck disable=SC2086
+program vectors test/vectors/vector.c test/vectors/run_sfu.c
+"$build/vectors" test/vectors/*.txt >/dev/null
 # shellcheck disable=SC2086
 program unit $unit
 test/unit/run.sh cov "$build/unit" | grep '^not ok' || :

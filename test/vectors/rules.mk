@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# Vectors of the format: sfu is run on them as the unit tests are, with the same build-time switches.
+
+CHECK += vectors
+CHECK_s390x += vectors-s390x
+
+VECTORS := $(sort $(wildcard test/vectors/*.txt))
+VECTORS_SRC := test/vectors/vector.c test/vectors/run_sfu.c
+VECTORS_DEPS := $(VECTORS_SRC) test/vectors/vector.h test/vectors/rules.mk sfu.c sfu.h
+VECTORS_CFLAGS := -std=c99 -D_GNU_SOURCE -O1 -g $(WARN) -Werror -I. -Itest/vectors
+
+build/vectors/run-%: $(VECTORS_DEPS)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p build/vectors
+	@$(CC) $(VECTORS_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all $(UNIT_$*) $(VECTORS_SRC) sfu.c -o $@
+
+# No number that was never written decides anything: by clang's memory sanitizer.
+build/vectors/run-written: $(VECTORS_DEPS)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p build/vectors
+	@clang $(VECTORS_CFLAGS) -fsanitize=memory -fno-sanitize-recover=all $(VECTORS_SRC) sfu.c -o $@
+
+build/vectors/run-m32: $(VECTORS_DEPS)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p build/vectors
+	@$(UNIT_CC_m32) $(VECTORS_CFLAGS) $(VECTORS_SRC) sfu.c -o $@
+
+build/vectors/run-s390x-host: $(VECTORS_DEPS)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p build/vectors
+	@s390x-linux-gnu-gcc $(VECTORS_CFLAGS) $(VECTORS_SRC) sfu.c -static -o $@
+
+VECTORS_PROGRAMS := $(UNIT_PROGRAMS:%=build/vectors/run-%) $(if $(T),,build/vectors/run-m32)
+
+.PHONY: suite-vectors suite-vectors-s390x suite-vectors-libsframe
+suite-vectors: $(VECTORS_PROGRAMS)
+	@test/run.sh vectors sh -c 's=0; for p in $(VECTORS_PROGRAMS); do $$p $(VECTORS) || s=1; done; exit $$s'
+
+suite-vectors-s390x: build/vectors/run-s390x-host
+	@test/run.sh vectors-s390x qemu-s390x build/vectors/run-s390x-host $(VECTORS)
+
+## suite-vectors-libsframe: where libsframe differs from the vectors, beside the list of what is known
+suite-vectors-libsframe: | $(TC)
+	@mkdir -p build/vectors
+	@test/run.sh vectors-libsframe test/vectors/libsframe.sh build/vectors $(VECTORS)
