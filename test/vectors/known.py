@@ -4,8 +4,9 @@
 """known.py KNOWN < DIFFERENCES: whether each difference, a line "name<tab>what is said", is a known one.
 
 KNOWN has a line for each kind of difference: a pattern of names, a tab, a pattern of what is said, a tab, the reason.
-The first line that fits counts. A difference that none fits, and a line that fits none, is an error. T: only the
-vectors whose name matches it were run.
+The first line that fits counts. A difference that none fits is an error, and so is a line that fits none, unless
+its second pattern is * alone: what libsframe says depends on memory that is not its own. T: only the vectors whose
+name matches it were run.
 """
 import fnmatch
 import os
@@ -36,7 +37,7 @@ def main():
     for line in known:
         if fitting[id(line)]:
             print("ok %d vectors like \"%s\": %s: %s" % (len(fitting[id(line)]), fitting[id(line)][0], line[1], line[2]))
-        elif not os.environ.get("T"):
+        elif line[1] != "*" and not os.environ.get("T"):
             print("not ok %s: %s: it does not differ there any more" % (line[0], line[1]))
             failed = True
     sys.exit(failed)
