@@ -52,7 +52,7 @@ build/fuzz-%/replay-fast: fuzz/fast.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADER
 	@mkdir -p $(@D)
 	$*-linux-gnu-gcc $(FUZZ_FLAGS) -static -o $@ $< fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
 
-## fuzz-share: how many frames of the corpus take the fast walker's short way
+## [campaigns] fuzz-share: how many frames of the corpus take the fast walker's short way
 .PHONY: fuzz-share
 fuzz-share: $(FUZZ_BUILD)/share
 	$< fast fuzz/corpus/fast/*
@@ -62,7 +62,7 @@ $(FUZZ_BUILD)/share: fuzz/fast.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(
 	$(CC) $(FUZZ_FLAGS) -Dsfu_walk_step=counted_step -c -o $@-fast.o port/fast/sfu_fast.c
 	$(CC) $(FUZZ_FLAGS) -DSHARE -DSMALLEST=size -o $@ $< fuzz/replay.c $(FUZZ_SHARED) sfu.c $@-fast.o
 
-## fuzz TIME=seconds: each fuzzer for so long; libFuzzer and AFL++, AddressSanitizer and UndefinedBehaviorSanitizer
+## [campaigns] fuzz TIME=seconds: each fuzzer for so long; libFuzzer and AFL++, AddressSanitizer and UndefinedBehaviorSanitizer
 TIME ?= 60
 JOBS ?= 2
 .PHONY: fuzz fuzz-build

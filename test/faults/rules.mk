@@ -24,7 +24,7 @@ $(FAULTS_BUILD)/bugs: test/faults/bugs.c $(FAULTS_DEPS) sfu.c
 	@mkdir -p $(@D)
 	$(CC) $(FAULTS_FLAGS) -o $@ test/faults/bugs.c $(FAULTS_SHARED) sfu.c
 
-## seeds: makes test/faults/seeds/*.bin anew, with the assemblers
+## [record] seeds: makes test/faults/seeds/*.bin anew, with the assemblers
 .PHONY: seeds
 seeds:
 	test/faults/seeds/make.sh

@@ -9,16 +9,16 @@ CHECK += gates
 suite-gates: | $(TC)
 	@test/run.sh gates test/gates/gates.sh build/gates
 
-## perf: instructions per frame and per lookup, by callgrind
+## [measure] perf: instructions per frame and per lookup, by callgrind
 perf: | $(TC)
 	@test/gates/budget.sh build/gates perf
 
-## budget: records size, stack and instructions of the core as they are now
+## [record] budget: records size, stack and instructions of the core as they are now
 budget: | $(TC)
 	@{ sed -n '/^#/p' test/gates/budget.txt; test/gates/budget.sh build/gates; } >build/gates.budget && \
 		mv build/gates.budget test/gates/budget.txt && cat test/gates/budget.txt
 
-## switches: records what each build-time switch saves, and what a panic needs of the stack
+## [record] switches: records what each build-time switch saves, and what a panic needs of the stack
 switches: | $(TC)
 	@mkdir -p build/gates
 	@test/gates/switches.sh build/gates >build/gates/switches.md && mv build/gates/switches.md test/gates/SWITCHES.md && \

@@ -3,7 +3,7 @@
 
 .PHONY: prove prove-mutants suite-prove
 
-## prove: proofs of the core with CBMC; their bounds are in test/prove/prove.sh
+## [campaigns] prove: proofs of the core with CBMC; their bounds are in test/prove/prove.sh
 prove:
 	@test/toolchain/install.sh check
 	@test/prove/prove.sh
@@ -13,7 +13,7 @@ CHECK += prove
 suite-prove: | $(TC)
 	@test/run.sh prove test/prove/prove.sh -q
 
-## prove-mutants: break sfu on purpose, in ways of each of which a proof has to fail
+## [campaigns] prove-mutants: break sfu on purpose, in ways of each of which a proof has to fail
 prove-mutants:
 	@test/toolchain/install.sh check
 	@test/prove/mutants.sh

@@ -32,9 +32,14 @@ step_real = $(step_programs:%=%-gcc12-O2)
 step_small = $(foreach p,$(step_patterns),$(STEP)/$(1)/patterns-$(p)) $(STEP)/$(1)/goto-gcc12-O1
 step_signalled = $(foreach p,$(step_signals),$(STEP)/$(1)/patterns-$(p))
 step_large = $(foreach p,$(step_real),$(STEP)/$(1)/$(p))
+# With T those whose names have it, if there are any: the others are not even built.
+step_named = $(foreach p,$(1),$(if $(findstring $(lastword $(T)),$(p)),$(p)))
+step_every = $(step_small) $(step_signalled) $(step_large)
+step_chosen = $(or $(if $(T),$(call step_named,$(step_every))),$(step_every))
 step_set = $(foreach p,$(2),$(1)=$(p))
-step_arguments = $(call step_set,patterns,$(step_small)) $(call step_set,signals,$(step_signalled)) \
-	$(foreach p,$(step_programs),$(call step_set,$(p):1,$(filter %/$(p)-gcc12-O2,$(step_large))))
+step_arguments = $(call step_set,patterns,$(filter $(step_chosen),$(step_small))) \
+	$(call step_set,signals,$(filter $(step_chosen),$(step_signalled))) \
+	$(foreach p,$(step_programs),$(call step_set,$(p):1,$(filter %/$(p)-gcc12-O2,$(filter $(step_chosen),$(step_large)))))
 step_emulator = $(if $(and $(STEP_NATIVE),$(filter x86_64,$(1))),,-q qemu-$(1))
 
 $(STEP)/step: $(STEP_HARNESS) $(wildcard test/step/*.h) sfu.c sfu.h $(wildcard port/fast/sfu_fast.*) | $(TC)
@@ -44,13 +49,13 @@ $(STEP)/step: $(STEP_HARNESS) $(wildcard test/step/*.h) sfu.c sfu.h $(wildcard p
 define step_rules
 CHECK_$(1) += step-$(1)
 
-$(sort $(step_small) $(step_signalled) $(step_large)): $(STEP_PARTS) | $(TC)
+$(sort $(step_every)): $(STEP_PARTS) | $(TC)
 	test/step/build.sh $$@
 
 $(STEP)/$(1)/patterns-gcc12-O2-gen: build/tools/sfu-gen
 
 .PHONY: suite-step-$(1)
-suite-step-$(1): $(STEP)/step $(step_small) $(step_signalled) $(step_large)
+suite-step-$(1): $(STEP)/step $(step_chosen)
 	@test/run.sh step-$(1) $(STEP)/step $(step_emulator) -n $(STEPS) -f test/step/known-faults -s \
 		$(1) $(step_arguments)
 endef
@@ -59,11 +64,11 @@ $(foreach abi,$(ABIS),$(eval $(call step_rules,$(abi))))
 
 .PHONY: step step-mutants suite-step-mutants
 
-## step: walk the stack at every instruction, on every ABI; STEPS=20000000 for a long run
+## [campaigns] step: walk the stack at every instruction, on every ABI; STEPS=20000000 for a long run
 step: $(ABIS:%=suite-step-%)
 	@test/step/report.sh $(ABIS)
 
-## step-mutants: break sfu on purpose, in ways that the stepping has to notice
+## [campaigns] step-mutants: break sfu on purpose, in ways that the stepping has to notice
 step-mutants: suite-step-mutants
 	@! grep '^not ok' build/results/step-mutants
 
@@ -123,11 +128,11 @@ $(foreach cpu,$(BARE_CPUS),$(eval $(call step_kernel_rules,$(cpu))))
 
 .PHONY: step-kernel step-kernel-mutants suite-step-kernel-mutants
 
-## step-kernel: the same in kernels, by the machine's own exceptions; STEPS=1000000 for a long run
+## [campaigns] step-kernel: the same in kernels, by the machine's own exceptions; STEPS=1000000 for a long run
 step-kernel: $(BARE_CPUS:%=suite-step-kernel-%)
 	@! grep '^not ok' $(BARE_CPUS:%=build/results/step-kernel-%)
 
-## step-kernel-mutants: break sfu on purpose, in ways that these kernels have to notice
+## [campaigns] step-kernel-mutants: break sfu on purpose, in ways that these kernels have to notice
 step-kernel-mutants: suite-step-kernel-mutants
 	@! grep '^not ok' build/results/step-kernel-mutants
 
