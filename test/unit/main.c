@@ -47,6 +47,7 @@ int main(void)
     RUN(sort);
     RUN(check);
     RUN(hostile);
+    RUN(limits);
     RUN(strings);
     if (pattern == NULL) {
         printf("# file all\n");

@@ -8,7 +8,8 @@ CHECK_s390x += unit-s390x
 CHECK += unit-m32
 
 UNIT_SRC := $(addprefix test/unit/,main.c test.c build.c bytes_test.c section_test.c function_test.c row_test.c \
-	rules_test.c frame_test.c walk_test.c crash_test.c sort_test.c check_test.c hostile_test.c strings_test.c)
+	rules_test.c frame_test.c walk_test.c crash_test.c sort_test.c check_test.c hostile_test.c \
+	limits_test.c strings_test.c)
 UNIT_DEPS := $(UNIT_SRC) test/unit/test.h test/unit/build.h test/unit/rules.mk sfu.c sfu.h
 UNIT_CFLAGS := -std=gnu99 -O1 -g $(WARN) -Werror -I. -Itest/unit
 
@@ -73,4 +74,5 @@ build/unit/m32-%: $(UNIT_DEPS) build/unit/cmocka-m32.o
 
 .PHONY: suite-unit-m32
 suite-unit-m32: $(addprefix build/unit/m32-,$(call unit_programs,default least))
-	@test/run.sh unit-m32 sh -c 'for v in $(call unit_programs,default least); do test/unit/run.sh $$v build/unit/m32-$$v; done'
+	@test/run.sh unit-m32 sh -c \
+		'for v in $(call unit_programs,default least); do test/unit/run.sh $$v build/unit/m32-$$v; done'
