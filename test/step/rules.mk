@@ -62,20 +62,11 @@ endef
 
 $(foreach abi,$(ABIS),$(eval $(call step_rules,$(abi))))
 
-.PHONY: step step-mutants suite-step-mutants
+.PHONY: step
 
 ## [campaigns] step: walk the stack at every instruction, on every ABI; STEPS=20000000 for a long run
 step: $(ABIS:%=suite-step-%)
 	@test/step/report.sh $(ABIS)
-
-## [campaigns] step-mutants: break sfu on purpose, in ways that the stepping has to notice
-step-mutants: suite-step-mutants
-	@! grep '^not ok' build/results/step-mutants
-
-suite-step-mutants: $(STEP)/step $(foreach abi,$(ABIS),$(STEP)/$(abi)/patterns-gcc12-O2 \
-	$(STEP)/$(abi)/patterns-gcc12-O0 $(STEP)/$(abi)/patterns-gcc12-O2-signals)
-suite-step-mutants: $(STEP)/aarch64/patterns-gcc12-O2-pac
-	@test/run.sh step-mutants test/step/mutants.sh
 
 # ---- kernels that step themselves ----
 
@@ -125,18 +116,10 @@ suite-step-kernel-mutants: export KERNEL_PARTS_$(1) = $(call STEP_KERNEL_PARTS,$
 suite-step-kernel-mutants: export SFU_CC_$(1) = $(BARE_CC_$(1)) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(BARE_FLAGS)
 endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call step_kernel_rules,$(cpu))))
+suite-step-kernel-mutants: $(STEP)/judge $(step_kernels_x86_64)
 
-.PHONY: step-kernel step-kernel-mutants suite-step-kernel-mutants
+.PHONY: step-kernel
 
 ## [campaigns] step-kernel: the same in kernels, by the machine's own exceptions; STEPS=1000000 for a long run
 step-kernel: $(BARE_CPUS:%=suite-step-kernel-%)
 	@! grep '^not ok' $(BARE_CPUS:%=build/results/step-kernel-%)
-
-## [campaigns] step-kernel-mutants: break sfu on purpose, in ways that these kernels have to notice
-step-kernel-mutants: suite-step-kernel-mutants
-	@! grep '^not ok' build/results/step-kernel-mutants
-
-CHECK_x86_64 += step-kernel-mutants
-suite-step-kernel-mutants: $(STEP)/judge $(step_kernels_x86_64)
-	@test/toolchain/install.sh bare
-	@test/run.sh step-kernel-mutants test/step/kernel/mutants.sh
