@@ -100,6 +100,39 @@ static void test_many_functions(void **state)
     }
 }
 
+/* FDEs that lie behind the first 64 KiB, and rows behind them. */
+static void far_tables(const struct variant *v)
+{
+    enum { FAR = 0x10010 };
+    static uint8_t bytes[FAR + 4096];
+    struct opened o;
+    struct sfu_row row;
+    size_t at;
+
+    begin_variant(b, v);
+    b->flags &= (uint8_t)~F_PCREL;
+    build_fde(b, 0x1000, 0x10, ADDR1);
+    ROW(b, 0, BASE_SP, 8);
+    build_end(b);
+    at = build_fde_at(b, 0);
+    build_put(b, H_FDEOFF, FAR, 4);
+    build_put(b, H_FREOFF, FAR + build_get(b, H_FREOFF, 4), 4);
+    memset(bytes, 0xff, sizeof bytes);
+    memcpy(bytes, b->bytes, at);
+    memcpy(bytes + at + FAR, b->bytes + at, b->size - at);
+    code(open_bytes(&o, bytes, FAR + b->size, BASE), SFU_OK);
+    code(find(&o, BASE + 0x100f, &row), SFU_OK);
+    same(row.function, BASE + 0x1000);
+    code(check(&o, NULL), SFU_OK);
+    close_section(&o);
+}
+
+static void test_far_tables(void **state)
+{
+    (void)state;
+    for_each_variant(far_tables);
+}
+
 /* ---- More than 32 bits ---- */
 
 #define KERNEL UINT64_C(0xffffffff80000000)
@@ -479,6 +512,7 @@ int limits_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_many_functions),
+        cmocka_unit_test(test_far_tables),
         cmocka_unit_test(test_large_section),
         cmocka_unit_test(test_high_addresses),
         cmocka_unit_test(test_high_caller),
