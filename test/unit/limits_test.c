@@ -6,9 +6,9 @@
 
 static struct build *const b = &the_build;
 
-/* ---- More than 65536 functions ---- */
+/* ---- More than 65536 functions: twice that, so that half of them have such numbers in the heap, too ---- */
 
-enum { MANY = 66000, ENTRY = 16, ROWS = 28 + MANY * ENTRY, EACH = 8, LARGE = ROWS + MANY * EACH };
+enum { MANY = 132000, ENTRY = 16, ROWS = 28 + MANY * ENTRY, EACH = 8, LARGE = ROWS + MANY * EACH };
 #define FUNCTIONS                                                                                                  \
     INT64_C(0x4000000) /* the first, from the start of the section: its 16 bytes, those of the next ... */
 
