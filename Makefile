@@ -14,29 +14,39 @@ endif
 .DELETE_ON_ERROR:
 .PHONY: help check test list $(ABIS:%=check-%) clean
 
-## help: this list
+# A line "## [GROUP] TARGET: text" in a rules.mk is one of its group.
 help:
-	@sed -n 's/^## /  make /p' $(MAKEFILE_LIST)
+	@for group in tests campaigns measure record tools; do \
+	    echo "$$group:"; sed -n "s/^## \[$$group\] /  make /p" $(MAKEFILE_LIST); done
 
 # Each rules.mk adds suites to CHECK or, for one ABI, to CHECK_<abi>, and says how suite-NAME is run.
-CHECK :=
+# run.sh tells how to make what it is run for. T reaches it by the environment.
+export RECIPE = $@
+CHECK := harness
 include $(wildcard test/*/rules.mk test/*/*/rules.mk port/*/rules.mk fuzz/rules.mk)
 ALL_SUITES := $(CHECK) $(foreach abi,$(ABIS),$(CHECK_$(abi)))
 
 # A suite that fails does not keep the others from running: summary.sh gives the verdict on all of them. Nothing else is
 # printed but a line for each suite, so that a log that is cut still has what failed.
 # LONG=1: with what takes long, too: more compilers' flags, sqlite3 everywhere, more broken files.
-## check, test: every test on every ABI; installs what is missing (as root on Debian); LONG=1: in more ways
+## [tests] check, test: every test on every ABI; installs what is missing (as root on Debian); LONG=1: in more ways
 check test:
+	@$(if $(T),$(error T chooses tests of one suite: make suite-NAME T='$(T)'))
 	@rm -rf build/results
 	@$(MAKE) --silent --keep-going $(ALL_SUITES:%=suite-%) || :
 	@test/summary.sh $(ALL_SUITES)
 
-## list: every suite, what it shows, and the seconds of CPU time it takes
+# What a failing test does to all of this.
+.PHONY: suite-harness
+suite-harness:
+	@test/run.sh harness test/run_test.sh build/harness
+
+## [tests] suite-NAME: one suite; T='pattern': those of its tests whose names have that
+## [tests] list: every suite, what it shows, and the seconds of CPU time it takes
 list:
 	@test/list.sh $(ALL_SUITES)
 
-## check-s390x, check-aarch64, check-aarch64_be, check-x86_64: the tests of one ABI
+## [tests] check-s390x, check-aarch64, check-aarch64_be, check-x86_64: the tests of one ABI
 define check_abi
 check-$(1):
 	@rm -f $(CHECK_$(1):%=build/results/%)
@@ -45,7 +55,7 @@ check-$(1):
 endef
 $(foreach abi,$(ABIS),$(eval $(call check_abi,$(abi))))
 
-## clean: removes build/
+## [tools] clean: removes build/
 clean:
 	rm -rf build
 

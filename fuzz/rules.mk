@@ -53,7 +53,7 @@ build/fuzz-%/replay-fast: fuzz/fast.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADER
 	@mkdir -p $(@D)
 	$*-linux-gnu-gcc $(FUZZ_FLAGS) -static -o $@ $< fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
 
-## fuzz TIME=seconds: each fuzzer for so long; libFuzzer and AFL++, AddressSanitizer and UndefinedBehaviorSanitizer
+## [campaigns] fuzz TIME=seconds: each fuzzer for so long; libFuzzer and AFL++, AddressSanitizer and UndefinedBehaviorSanitizer
 TIME ?= 60
 JOBS ?= 2
 .PHONY: fuzz fuzz-build

@@ -4,7 +4,7 @@
 CHECK += dist
 
 .PHONY: dist suite-dist
-## dist: what people copy, in build/dist: sfu.h and sfu.c with all in them, sfu_asm.h, and a tarball
+## [tools] dist: what people copy, in build/dist: sfu.h and sfu.c with all in them, sfu_asm.h, and a tarball
 dist:
 	@python3 port/dist/dist.py build/dist
 

@@ -6,6 +6,7 @@
 # a tree that has nothing of the core, of arch/ and of the printer but the two files and sfu_asm.h.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+unset T MAKEFLAGS # what make runs here is no suite of the caller's
 out=build/dist
 work=build/dist-test
 tree=$work/tree

@@ -48,9 +48,3 @@ suite-fast: build/fast/test build/fast/race
 
 suite-fast-aarch64 suite-fast-aarch64_be suite-fast-s390x: suite-fast-%: build/fast/test-%
 	@test/run.sh fast-$* qemu-$* build/fast/test-$* 150
-
-## fast-mutants: break the fast walker on purpose, in ways each of which its test has to notice
-.PHONY: fast-mutants
-fast-mutants:
-	@test/tools/toolchain/install.sh check
-	@port/fast/test/mutants.sh

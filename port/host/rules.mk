@@ -16,7 +16,7 @@ TOOLS_HEADERS := $(wildcard port/host/*.h) sfu.h
 PREFIX ?= /usr/local
 
 .PHONY: tools tools-bench install
-## tools: sfu-gen, sfu-lint and sfu-trace, in build/tools
+## [tools] tools: sfu-gen, sfu-lint and sfu-trace, in build/tools
 TOOLS_INSTALLED := sfu-gen sfu-lint sfu-trace
 tools: $(TOOLS_INSTALLED:%=$(TOOLS)/%)
 
@@ -46,7 +46,7 @@ $(TOOLS)/%.1: port/host/%.txt port/host/rules.mk
 	@{ echo '.TH $* 1 "" sfu'; sed -e 's/\\/\\e/g' -e '/^[A-Z]/{s/^/.fi\n.SH /;s/$$/\n.nf/;b' -e '}' -e 's/^    //' \
 	    -e "s/^[.']/\\\\\&&/" $<; } >$@
 
-## install: the tools, sfu.h and manual pages, below DESTDIR and PREFIX (/usr/local)
+## [tools] install: the tools, sfu.h and manual pages, below DESTDIR and PREFIX (/usr/local)
 install: $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(TOOLS_INSTALLED:%=$(TOOLS)/%.1)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/include
 	install -m 755 $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(DESTDIR)$(PREFIX)/bin
@@ -56,6 +56,6 @@ install: $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(TOOLS_INSTALLED:%=$(TOOLS)/%.1)
 # TOOLS_BENCH: images to be measured; by default a library of clang's, of 100 MB.
 TOOLS_BENCH ?= $(firstword $(wildcard /usr/lib/*/libLLVM-*.so.1 build/decoders/*/v3/sqlite3.x))
 
-## tools-bench: how long each tool takes for each MB of an image, and how much memory
+## [measure] tools-bench: how long each tool takes for each MB of an image, and how much memory
 tools-bench: tools
 	@python3 port/host/bench.py $(TOOLS) $(TOOLS_BENCH)

@@ -6,7 +6,7 @@ $(foreach abi,$(ABIS),$(eval CHECK_$(abi) += demo-$(abi)))
 
 .PHONY: demo suite-demo $(ABIS:%=suite-demo-%)
 
-## demo: a backtrace without frame pointers, with this machine's own compiler
+## [tools] demo: a backtrace without frame pointers, with this machine's own compiler
 demo:
 	@test/tools/toolchain/install.sh demo
 	@port/linux/demo.sh

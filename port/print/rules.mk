@@ -5,7 +5,7 @@ CHECK += print
 
 .PHONY: suite-print
 suite-print: build/port/print/test
-	@CMOCKA_MESSAGE_OUTPUT=TAP test/run.sh print build/port/print/test
+	@test/run.sh print test/unit/run.sh printer build/port/print/test
 
 PRINT_SOURCES := sfu.c \
     $(addprefix port/print/,sfu_print.c sfu_build_id.c sfu_cycles.c sfu_record.c sfu_all.c sfu_dump.c)

@@ -21,7 +21,7 @@ $(FAULTS_BUILD)/faults: test/hostile/faults.c $(FAULTS_DEPS) sfu.c
 	$(CC) $(FAULTS_FLAGS) -DLLVMFuzzerTestOneInput=walk_input -c -o $(@D)/walk.o fuzz/walk.c
 	$(CC) $(FAULTS_FLAGS) -o $@ test/hostile/faults.c $(@D)/section.o $(@D)/walk.o $(FAULTS_SHARED) sfu.c
 
-## seeds: makes test/hostile/seeds/*.bin anew, with the assemblers
+## [record] seeds: makes test/hostile/seeds/*.bin anew, with the assemblers
 .PHONY: seeds
 seeds:
 	test/hostile/seeds/make.sh

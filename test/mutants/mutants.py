@@ -1,43 +1,59 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""mutants.py OUT EQUIVALENT NUMBER [PATTERN]: breaks sfu.c in NUMBER small ways (0: all), each of which a unit test has to
-notice.
+"""mutants.py LIST [NUMBER]: breaks a copy of sfu.c or sfu_fast.c in one way after the other; a test has to notice each.
 
-A mutant is one change of one token, or one check that is dropped. Its name is the function, the statement with the
-token in brackets, and what the token becomes; so it keeps its name when the file is laid out anew, or when something
-else changes. Which ones are taken is decided by their names, too. Those that compile to the same code are none.
+A LIST says how its tests are run, and lists the mutants that somebody chose. Lines that begin with @:
+    @flags NAME=VALUE   for the commands below, which sh runs. They have $OUT, a directory for all mutants, too
+    @prepare COMMAND    is run once
+    @unchanged TEST     has to pass with the sources as they are
+    @build COMMAND      has to succeed; $DIR has sfu.c and port/fast/, broken; $1, $2, $3 are the words of TEST
+    @try COMMAND        is a test; of several each is tried until one fails
+    @says PATTERN       what the test prints when it fails because of the mutant: a regular expression, with $1, $2, $3
+    @limit SECONDS      how long a command may take. What takes longer has noticed the mutant, if there is no @says
+    @source FILE        where functions are looked for first: sfu.c, if nothing is said
+    @generate FUNCTIONS makes mutants by rule, in the functions whose names match: a shell pattern
+Other lines are mutants:   NAME | TEST | FUNCTION: EXPRESSION => REPLACEMENT ;; FUNCTION: ...
+Lines that begin with a space go on with the one before.
+EXPRESSION has to be in FUNCTION exactly once, however it is laid out: in one source or, if it is not there, in the
+other. FUNCTION "-" is the whole file.
 
-EQUIVALENT lists mutants that behave as the original does, a line each: the name, a tab, the reason. One of them that a
-test notices is an error: its reason is wrong. PATTERN: those mutants alone whose name has it.
+A generated mutant is one change of one token, a check or a statement that is dropped, or a narrower type. Its name is
+the function, the statement with the token in brackets, and what the token becomes. NUMBER of them are taken, half of
+them boundaries and types, by a hash of their names. Those that compile to the same code are none. LIST.equivalent has
+those that behave as the original does, a line each: the name, a tab, the reason. They are tried by the first test only.
+
+T: only those mutants whose name has it, or matches it. JOBS: how many at a time.
 """
 import concurrent.futures
+import fnmatch
 import hashlib
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 
-OUT, EQUIVALENT, NUMBER = sys.argv[1], sys.argv[2], int(sys.argv[3])
-PATTERN = sys.argv[4] if len(sys.argv) > 4 else ""
-SOURCE = "sfu.c"
-TESTS = sorted("test/unit/" + name for name in os.listdir("test/unit") if name.endswith(".c"))
-FLAGS = ["-std=gnu99", "-O1", "-I.", "-Itest/unit"]
-TIME_LIMIT = 300  # seconds for the unit tests, which take four; a mutant that never ends is noticed by this
+SOURCES = ["sfu.c", "port/fast/sfu_fast.c"]
+COPIED = SOURCES + ["port/fast/sfu_fast.h"]
 
-TOKEN = re.compile(r"""(?P<skip>/\*.*?\*/|//[^\n]*|\#(?:[^\n\\]|\\.)*|\s+)|(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|
+TOKEN = re.compile(r"""
+    (?P<skip>/\*.*?\*/|//[^\n]*|\#(?:[^\n\\]|\\.)*|\s+)|(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|
     (?P<name>[A-Za-z_]\w*)|(?P<number>\d\w*)|(?P<sign><<=|>>=|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|.)""",
                    re.S | re.X)
+EDGES = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
+NARROWER = {"uint64_t": "uint32_t", "uint32_t": "uint16_t", "int64_t": "int32_t", "int32_t": "int16_t",
+            "size_t": "uint8_t", "unsigned": "uint8_t"}
 OTHERS = {
-    "<": ["<=", ">"], "<=": ["<", "=="], ">": [">=", "<"], ">=": [">", "=="], "==": ["!="], "!=": ["=="],
-    "&&": ["||"], "||": ["&&"], "<<": [">>"], ">>": ["<<"], "|": ["&"], "+=": ["-="], "-=": ["+="], "%": ["/"], "/": ["*"],
-    "<<=": [">>="], ">>=": ["<<="], "|=": ["="], "++": ["--"], "--": ["++"], "!": [""], "~": [""],
-    "true": ["false"], "false": ["true"],
-    "uint64_t": ["uint32_t"], "uint32_t": ["uint16_t"], "int64_t": ["int32_t"], "int32_t": ["int16_t"],
+    "<": [">"], "<=": ["=="], ">": ["<"], ">=": ["=="], "==": ["!="], "!=": ["=="], "&&": ["||"], "||": ["&&"],
+    "<<": [">>"], ">>": ["<<"], "|": ["&"], "+=": ["-="], "-=": ["+="], "%": ["/"], "/": ["*"], "<<=": [">>="],
+    ">>=": ["<<="], "|=": ["="], "++": ["--"], "--": ["++"], "!": [""], "~": [""], "true": ["false"], "false": ["true"],
 }
 # Signs with one operand, too, and in declarations: changed only between two operands.
-BETWEEN = {"+": ["-"], "-": ["+"], "*": ["+"], "&": ["|"]}
-TYPES = {"uint64_t", "uint32_t", "int64_t", "int32_t"}
+BETWEEN = {"+": "-", "-": "+", "*": "+", "&": "|"}
+PASSES = "its test passes all the same"
+KEYWORDS = {"return", "case", "sizeof", "if", "for", "while", "else", "break", "continue", "default", "const", "static"}
 
 
 class Token:
@@ -50,12 +66,12 @@ def tokens_of(text):
 
 
 def functions_of(tokens):
-    """(name, tokens of its body) of each function"""
+    """(name, tokens from its parameters to its end, index of its body in them) of each function"""
     depth = begin = 0
     name = ""
     for i, token in enumerate(tokens):
         if token.text == "(" and depth == 0 and tokens[i - 1].kind == "name":
-            name = tokens[i - 1].text
+            name, first = tokens[i - 1].text, i
         elif token.text == "{":
             if depth == 0:
                 begin = i if tokens[i - 1].text == ")" else 0
@@ -63,14 +79,46 @@ def functions_of(tokens):
         elif token.text == "}":
             depth -= 1
             if depth == 0 and begin:
-                yield name, tokens[begin:i + 1]
+                yield name, tokens[first:i + 1], begin - first
                 begin = 0
 
+
+# ---- Mutants that somebody chose ----
+
+def places_of(text, function, expression):
+    """Where EXPRESSION is in FUNCTION: (start, end) in TEXT"""
+    words = [t.text for t in tokens_of(expression)]
+    everything = tokens_of(text)
+    functions = [tokens for name, tokens, _ in functions_of(everything) if name == function]
+    for tokens in [everything] if function == "-" else functions:
+        for i in range(len(tokens) - len(words) + 1):
+            if [t.text for t in tokens[i:i + len(words)]] == words:
+                yield tokens[i].start, tokens[i + len(words) - 1].end
+
+
+def broken(sources, changes, first=SOURCES[0]):
+    """SOURCES with CHANGES made; or what is wrong with them"""
+    edits = []
+    for change in changes.split(" ;; "):
+        function, rest = change.strip().split(": ", 1)
+        expression, replacement = rest.split(" =>", 1)
+        found = {path: list(places_of(sources[path], function, expression)) for path in SOURCES}
+        path = first if found[first] else next(path for path in SOURCES if path != first)
+        if len(found[path]) != 1:
+            return "'%s' is in %s %d times" % (expression, function, len(found[path]))
+        edits.append((*found[path][0], path, replacement.strip()))
+    result = dict(sources)
+    for start, end, path, replacement in sorted(edits, reverse=True):
+        result[path] = result[path][:start] + replacement + result[path][end:]
+    return result
+
+
+# ---- Mutants by rule ----
 
 def statement_around(body, i):
     """The tokens from behind the last ; { } or : to the next, with the one at I in brackets."""
     first = last = i
-    while body[first - 1].text not in "{};:":
+    while first > 0 and body[first - 1].text not in "{};:":
         first -= 1
     while last + 1 < len(body) and body[last].text not in "{};":
         last += 1
@@ -78,24 +126,35 @@ def statement_around(body, i):
 
 
 def operand(token):
-    return token.kind in ("name", "number") and token.text not in ("return", "case", "sizeof") and \
-        token.text not in TYPES or token.text in (")", "]")
+    return token.kind in ("name", "number") and token.text not in KEYWORDS and token.text not in NARROWER or \
+        token.text in (")", "]")
 
 
-def changes(body, i):
-    """What the token at I becomes."""
-    token = body[i]
-    if token.text in TYPES and body[i - 1].text == "(" and body[i + 1].text == ")":
+def edges(tokens, i, body):
+    """What the token at I becomes at a boundary: the comparison with or without equality, a narrower type"""
+    text = tokens[i].text
+    if text in EDGES:
+        return [EDGES[text]]
+    if text not in NARROWER or tokens[i + 1].text == "*":
+        return []
+    cast = tokens[i - 1].text == "(" and tokens[i + 1].text == ")"
+    declared = tokens[i - 1].text in "{;}" if i > body else tokens[i - 1].text in "(,"
+    return [NARROWER[text]] if cast or declared else []
+
+
+def others(tokens, i, body):
+    token = tokens[i]
+    if i < body:
+        return []
+    if token.text in OTHERS:
         return OTHERS[token.text]
-    if token.text in OTHERS and token.text not in TYPES:
-        return OTHERS[token.text]
-    if token.text in TYPES and body[i - 1].text in "{;}" and body[i + 1].text != "*":
-        return OTHERS[token.text]
-    if token.text in BETWEEN and operand(body[i - 1]) and (operand(body[i + 1]) or body[i + 1].text == "("):
-        return BETWEEN[token.text]
+    if token.text in BETWEEN and operand(tokens[i - 1]) and (operand(tokens[i + 1]) or tokens[i + 1].text == "("):
+        return [BETWEEN[token.text]]
     if token.kind == "number":
         value = int(re.sub("[uUlL]+$", "", token.text), 0)
         return ["%d" % (value + 1)] + (["%d" % (value - 1)] if value > 0 else [])
+    if token.kind == "name" and token.text.isupper() and token.text != "NULL" and tokens[i + 1].text != "(":
+        return ["(%s + 1)" % token.text]
     return []
 
 
@@ -108,105 +167,250 @@ def closing(body, i):
     raise ValueError("no )")
 
 
-def mutants_of(text):
-    """(name, text) of each mutant"""
-    for name, body in functions_of(tokens_of(text)):
-        count = {}
-        for i, token in enumerate(body):
-            made = [(token.start, token.end, other, other or "nothing") for other in changes(body, i)]
-            if token.text == "if":
-                end = body[closing(body, i + 1)].end
-                made.append((body[i + 1].start, end, "(0)", "never"))
-            for start, stop, other, what in made:
-                title = "%s: %s -> %s" % (name, statement_around(body, i), what)
+def dropped(tokens, body):
+    """index: (last token, replacement, what) of each check or statement that can be left out"""
+    result = {}
+    starts = [i for i in range(body + 1, len(tokens)) if tokens[i - 1].text in "{};" or tokens[i - 1].text == "else"]
+    for i in range(body, len(tokens)):
+        if tokens[i].text in ("if", "while", "for"):
+            end = closing(tokens, i + 1)
+            starts = [j for j in starts if not i < j <= end] + [end + 1]
+            if tokens[i].text == "if":
+                result[i] = [(end, "if (0)", "never"), (end, "if (1)", "always")]
+    for i in starts:
+        last = next((j for j in range(i, len(tokens)) if tokens[j].text == ";"), i)
+        if tokens[i].kind == "name" and tokens[i].text not in KEYWORDS and last > i and \
+                tokens[i + 1].text in ("->", ".", "=", "++", "--", "[", "(", "+=", "-=", "<<=", ">>="):
+            result[i] = [(last - 1, "", "nothing at all")]
+    return result
+
+
+def mutants_of(text, functions):
+    """(name, text, whether it is a boundary) of each mutant"""
+    count = {}
+    for name, tokens, body in functions_of(tokens_of(text)):
+        if not fnmatch.fnmatchcase(name, functions):
+            continue
+        drops = dropped(tokens, body)
+        for i, token in enumerate(tokens):
+            made = [(i, other, other, True) for other in edges(tokens, i, body)]
+            made += [(i, other, other or "nothing", False) for other in others(tokens, i, body)]
+            made += [(last, other, what, False) for last, other, what in drops.get(i, [])]
+            for last, other, what, edge in made:
+                title = "%s: %s -> %s" % (name, statement_around(tokens, i), what)
                 count[title] = count.get(title, 0) + 1
                 if count[title] > 1:
                     title += " (%d)" % count[title]
-                yield title, text[:start] + other + text[stop:]
-
-
-def run(*command):
-    return subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+                yield title, text[:token.start] + other + text[tokens[last].end:], edge
 
 
 def code_of(source, to):
     """Compiles SOURCE; its code, or None."""
-    if run("gcc", *FLAGS, "-w", "-c", source, "-o", to).returncode != 0:
+    command = ["gcc", "-std=gnu99", "-O1", "-I.", "-w", "-c", source, "-o", to]
+    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
         return None
-    return run("objdump", "-dr", "--no-show-raw-insn", "-j", ".text", "-s", "-j", ".rodata", to).stdout.split(b"\n", 2)[2]
+    dump = ["objdump", "-dr", "--no-show-raw-insn", "-j", ".text", "-s", "-j", ".rodata", to]
+    return subprocess.run(dump, capture_output=True, check=True).stdout.split(b"\n", 2)[2]
 
 
-def judge(number, text, original, objects):
-    """same: no other code; invalid: does not compile; noticed; or unnoticed"""
-    directory = "%s/%d" % (OUT, number)
-    os.makedirs(directory, exist_ok=True)
-    with open(directory + "/sfu.c", "w", encoding="utf-8") as file:
-        file.write(text)
-    code = code_of(directory + "/sfu.c", directory + "/sfu.o")
-    if code is None or code == original:
-        return "invalid" if code is None else "same"
-    program = directory + "/unit"
-    if run("gcc", directory + "/sfu.o", *objects, "-lcmocka", "-o", program).returncode != 0:
-        return "invalid"
+# ---- Trying them ----
+
+running = set()  # a group of processes for each command
+
+
+def end_group(group):
     try:
-        done = subprocess.run([program], capture_output=True, check=False, timeout=TIME_LIMIT)
-        verdict = "noticed" if done.returncode != 0 else "unnoticed"
-    except subprocess.TimeoutExpired:
-        verdict = "noticed"
-    os.remove(program)
-    return verdict
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
-def read_equivalent():
-    with open(EQUIVALENT, encoding="utf-8") as file:
+def end_all(*_):
+    for group in list(running):
+        end_group(group)
+    os._exit(1)
+
+
+class Tests:
+    """What a list says of its tests, and its mutants"""
+    def __init__(self, path):
+        self.steps, self.prepare, self.unchanged, self.chosen = [], [], [], []
+        self.says, self.limit, self.functions, self.source = None, 300, None, SOURCES[0]
+        self.out = "build/mutants/" + os.path.basename(path)
+        self.environment = {name: value for name, value in os.environ.items() if name not in ("T", "MAKEFLAGS")}
+        self.environment["OUT"] = self.out
+        with open(path, encoding="utf-8") as file:
+            text = re.sub(r"\n +", " ", file.read())
+        for line in text.splitlines():
+            if line.startswith("@"):
+                self.set(*line.split(None, 1))
+            elif line and not line.startswith("#"):
+                self.chosen.append([part.strip() for part in line.split(" | ", 2)])
+
+    def set(self, key, value):
+        if key in ("@build", "@try"):
+            self.steps.append((key, value))
+        elif key == "@flags":
+            name, value = value.split("=", 1)
+            self.environment[name] = value
+        elif key == "@prepare":
+            self.prepare.append(value)
+        elif key == "@unchanged":
+            self.unchanged.append(value)
+        elif key == "@source":
+            self.source = value
+        elif key == "@says":
+            self.says = value
+        elif key == "@limit":
+            self.limit = int(value)
+        elif key == "@generate":
+            self.functions = value
+        else:
+            sys.exit("what is %s?" % key)
+
+    def begin(self):
+        shutil.rmtree(self.out, ignore_errors=True)
+        os.makedirs(self.out)
+        for command in self.prepare:
+            status, printed = self.run(command, [], self.out)
+            if status != 0:
+                sys.exit("%s: %s" % (command, printed))
+
+    def run(self, command, words, directory):
+        """(exit status or None after the limit, what it printed); nothing that it started is left"""
+        with subprocess.Popen(["sh", "-c", command, "sh", *words], env={**self.environment, "DIR": directory},
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              start_new_session=True) as process:
+            running.add(process.pid)
+            try:
+                printed = process.communicate(timeout=self.limit)[0]
+                status = process.returncode
+            except subprocess.TimeoutExpired:
+                printed, status = b"", None
+            finally:
+                end_group(process.pid)
+                running.discard(process.pid)
+        return status, printed.decode(errors="replace")
+
+    def judge(self, sources, test, directory, first=False):
+        """None: a test noticed it. Otherwise what happened. FIRST: only the first test is tried."""
+        shutil.rmtree(directory, ignore_errors=True)
+        for path in COPIED:
+            os.makedirs(os.path.dirname(directory + "/" + path), exist_ok=True)
+            with open(directory + "/" + path, "w", encoding="utf-8") as file:
+                file.write(sources[path])
+        words = test.split(None, 2)
+        for kind, command in self.steps:
+            status, printed = self.run(command, words, directory)
+            end = printed[-300:].replace("\n", " ")
+            if kind == "@build" and status != 0:
+                return "cannot be built: " + end
+            if kind == "@try" and status == 0 and first:
+                break
+            if kind == "@build" or status == 0:
+                continue
+            says = re.sub(r"\$(\d)", lambda m: re.escape(words[int(m[1]) - 1]), self.says or "")
+            if status is None and self.says or not re.search(says, printed, re.M):
+                return "%s fails without saying so: %s" % (test, end)
+            shutil.rmtree(directory)
+            return None
+        shutil.rmtree(directory)
+        return PASSES
+
+
+def read_sources():
+    result = {}
+    for path in COPIED:
+        with open(path, encoding="utf-8") as file:
+            result[path] = file.read()
+    return result
+
+
+def read_equivalent(path):
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as file:
         lines = [line.rstrip("\n").split("\t") for line in file if line.strip() and not line.startswith("#")]
     wrong = [line for line in lines if len(line) != 2]
     if wrong:
-        sys.exit("%s: not a name, a tab and a reason: %s" % (EQUIVALENT, wrong[0]))
+        sys.exit("%s: not a name, a tab and a reason: %s" % (path, wrong[0]))
     return dict(lines)
 
 
-def prepare():
-    os.makedirs(OUT, exist_ok=True)
-    objects = []
-    for source in TESTS:
-        objects.append("%s/%s.o" % (OUT, os.path.basename(source)))
-        if run("gcc", *FLAGS, "-c", source, "-o", objects[-1]).returncode != 0:
-            sys.exit("cannot compile " + source)
-    with open(SOURCE, encoding="utf-8") as file:
-        text = file.read()
-    original = code_of(SOURCE, OUT + "/original.o")
-    if judge(0, text.replace("SFU_OK;", "SFU_OK ;"), b"", objects) != "unnoticed":
-        sys.exit("the unit tests fail without a mutant")
-    return text, original, objects
+def wanted(name):
+    pattern = os.environ.get("T", "")
+    return pattern in name or fnmatch.fnmatchcase(name, "*%s*" % pattern)
+
+
+def choose(mutants, number):
+    """NUMBER of the mutants, or all, half of them boundaries"""
+    mutants = sorted((m for m in mutants if wanted(m[0])), key=lambda m: hashlib.sha256(m[0].encode()).digest())
+    if number == 0:
+        return mutants
+    at_edges = [m for m in mutants if m[2]][:number // 2]
+    return at_edges + [m for m in mutants if not m[2]][:number - len(at_edges)]
+
+
+def try_chosen(pool, tests, sources):
+    def one(name, test, changes):
+        made = broken(sources, changes, tests.source)
+        return made if isinstance(made, str) else tests.judge(made, test, "%s/%s" % (tests.out, name))
+    for test in [test for test in tests.unchanged if wanted("unchanged " + test)]:
+        reason = tests.judge(sources, test, tests.out + "/unchanged")
+        if reason == PASSES:
+            print("ok unchanged " + test, flush=True)
+        else:
+            print("not ok unchanged %s: %s" % (test, reason or "it fails with sfu as it is"), flush=True)
+    jobs = [(m[0], pool.submit(one, *m)) for m in tests.chosen if wanted(m[0])]
+    for name, job in jobs:
+        print("not ok %s: %s" % (name, job.result()) if job.result() else "ok " + name, flush=True)
+
+
+def try_generated(pool, tests, sources, number, equivalent):
+    original = code_of("sfu.c", tests.out + "/original.o")
+    everything = list(mutants_of(sources["sfu.c"], tests.functions))
+    mutants = choose(everything, number)
+
+    def one(i, name, text):
+        directory = "%s/%d" % (tests.out, i)
+        os.makedirs(directory, exist_ok=True)
+        with open(directory + "/sfu.c", "w", encoding="utf-8") as file:
+            file.write(text)
+        code = code_of(directory + "/sfu.c", directory + "/sfu.o")
+        if code is None or code == original:
+            shutil.rmtree(directory)
+            return "none"
+        return tests.judge({**sources, "sfu.c": text}, "", directory, name in equivalent)
+    jobs = [(m[0], pool.submit(one, i, m[0], m[1])) for i, m in enumerate(mutants)]
+    count = {"noticed": 0, "equivalent": 0, "unnoticed": 0, "none": 0}
+    for name, job in jobs:
+        result = job.result()
+        verdict = "noticed" if result is None else "none" if result == "none" else \
+            "equivalent" if name in equivalent else "unnoticed"
+        count[verdict] += 1
+        if verdict == "unnoticed":
+            print("not ok %s: %s" % (name, result), flush=True)
+        elif verdict == "noticed" and name in equivalent:
+            print("not ok %s: a test notices it, though it is listed as equivalent" % name, flush=True)
+        elif verdict != "none":
+            print("ok " + name, flush=True)
+    for name in sorted(set(equivalent) - {m[0] for m in everything}):
+        if wanted(name):
+            print("not ok %s: no such mutant any more" % name)
+    print("# %d of %d:" % (len(mutants), len(everything)), ", ".join("%d %s" % (n, what) for what, n in count.items()))
 
 
 def main():
-    equivalent = read_equivalent()
-    text, original, objects = prepare()
-    mutants = [m for m in mutants_of(text) if PATTERN in m[0]]
-    mutants.sort(key=lambda m: hashlib.sha256(m[0].encode()).digest())
-    chosen = mutants[:NUMBER] if NUMBER else mutants
-    count = {"same": 0, "invalid": 0, "noticed": 0, "unnoticed": 0}
-    known = 0
-    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS", os.cpu_count()))) as pool:
-        jobs = [pool.submit(judge, i + 1, m[1], original, objects) for i, m in enumerate(chosen)]
-        for (title, _), job in zip(chosen, jobs):
-            verdict = job.result()
-            count[verdict] += 1
-            if verdict == "unnoticed" and title in equivalent:
-                known += 1
-            elif verdict == "unnoticed":
-                print("not ok " + title, flush=True)
-            elif verdict == "noticed" and title in equivalent:
-                print("not ok %s: it was noticed, though it is listed as equivalent" % title, flush=True)
-    for title in sorted(set(equivalent) - {m[0] for m in mutants}):
-        if not PATTERN:
-            print("not ok %s: no such mutant any more" % title)
-    print("# %d of %d mutants: %d noticed, %d not, %d of which are equivalent; %d compile to the same code, %d not at all"
-          % (len(chosen), len(mutants), count["noticed"], count["unnoticed"], known, count["same"], count["invalid"]))
-    if count["noticed"] > 0:
-        print("ok %d mutants noticed" % count["noticed"])
+    signal.signal(signal.SIGTERM, end_all)
+    signal.signal(signal.SIGINT, end_all)
+    tests = Tests(sys.argv[1])
+    sources = read_sources()
+    tests.begin()
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS") or os.cpu_count())) as pool:
+        try_chosen(pool, tests, sources)
+        if tests.functions:
+            equivalent = read_equivalent(sys.argv[1] + ".equivalent")
+            try_generated(pool, tests, sources, int(sys.argv[2]), equivalent)
 
 
 main()

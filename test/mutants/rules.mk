@@ -1,10 +1,35 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# N: how many mutants; 0: all. T: only those whose name has it.
+# One runner for all lists; each list says which test has to notice its mutants. Some are short enough for every check.
+# N: how many generated ones; 0: all.
 
-.PHONY: mutants
-## mutants: small changes of sfu.c, made by rule, each of which a unit test has to notice; N=0: all of them
+MUTANTS := python3 test/mutants/mutants.py test/mutants
+
+.PHONY: mutants prove-mutants fast-mutants step-mutants step-kernel-mutants
+## [campaigns] mutants: small changes of sfu.c by rule, which functional tests have to notice; N=0: all of them
 mutants:
 	@test/tools/toolchain/install.sh check
-	@test/run.sh mutants python3 test/mutants/mutants.py build/mutants test/mutants/equivalent $(or $(N),400) '$(T)'
+	@test/run.sh mutants $(MUTANTS)/core $(or $(N),400)
+
+## [campaigns] prove-mutants, fast-mutants: chosen ways to break the core and the fast walker
+prove-mutants fast-mutants: %-mutants: | $(TC)
+	@test/tools/toolchain/install.sh check
+	@test/run.sh $@ $(MUTANTS)/$*
+
+## [campaigns] step-mutants, step-kernel-mutants: the same for stepping, of programs and in kernels
+step-mutants: export HARNESS = $(STEP_HARNESS)
+step-mutants: $(foreach abi,x86_64 aarch64 s390x,$(addprefix build/step/$(abi)/patterns-gcc12-,O2 O0 O2-signals)) \
+    build/step/aarch64/patterns-gcc12-O2-pac
+	@test/run.sh $@ $(MUTANTS)/step
+
+CHECK_x86_64 += step-kernel-mutants
+.PHONY: suite-step-kernel-mutants suite-programs-mutant
+step-kernel-mutants: suite-step-kernel-mutants
+suite-step-kernel-mutants:
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh step-kernel-mutants $(MUTANTS)/step-kernel
+
+CHECK += programs-mutant
+suite-programs-mutant: | $(TC)
+	@test/run.sh programs-mutant $(MUTANTS)/programs

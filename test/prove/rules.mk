@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 
-.PHONY: prove prove-mutants suite-prove
+.PHONY: prove suite-prove
 
-## prove: proofs of the core with CBMC; their bounds are in test/prove/prove.sh
+## [campaigns] prove: proofs of the core with CBMC; their bounds are in test/prove/prove.sh
 prove:
 	@test/tools/toolchain/install.sh check
 	@test/prove/prove.sh
@@ -12,8 +12,3 @@ prove:
 CHECK += prove
 suite-prove: | $(TC)
 	@test/run.sh prove test/prove/prove.sh -q
-
-## prove-mutants: break sfu on purpose, in ways of each of which a proof has to fail
-prove-mutants:
-	@test/tools/toolchain/install.sh check
-	@test/prove/mutants.sh

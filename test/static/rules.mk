@@ -10,13 +10,13 @@ suite-static:
 	@test/run.sh static test/static/static.sh sfu.c $(wildcard port/print/sfu_*.c) port/symbols/sfu_symbols.c
 
 STATIC_HOSTED = $(sort $(TOOLS_GEN) $(TOOLS_LINT) $(TOOLS_TRACE))
-## static-tools: the same analysis of the tools in port/host, which takes minutes
+## [campaigns] static-tools: the same analysis of the tools in port/host, which takes minutes
 static-tools: build/tools/sfu-gen.txt.h build/tools/sfu-lint.txt.h build/tools/sfu-trace.txt.h
 	@test/tools/toolchain/install.sh lint tools
 	@test/run.sh static-tools test/static/static.sh -- $(filter-out sfu.c,$(STATIC_HOSTED))
 
 .PHONY: format
-## format: lays out every C file as .clang-format says; suite-static checks it
+## [record] format: lays out every C file as .clang-format says; suite-static checks it
 format:
 	@test/tools/toolchain/install.sh lint
 	@test/static/layout.sh format

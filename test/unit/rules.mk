@@ -8,12 +8,16 @@ CHECK_s390x += unit-s390x
 CHECK += unit-m32
 
 UNIT_SRC := $(addprefix test/unit/,main.c test.c build.c bytes_test.c section_test.c function_test.c row_test.c \
-	frame_test.c walk_test.c crash_test.c sort_test.c check_test.c hostile_test.c strings_test.c)
+	frame_test.c walk_test.c crash_test.c sort_test.c check_test.c hostile_test.c \
+	limits_test.c strings_test.c)
 UNIT_DEPS := $(UNIT_SRC) test/unit/test.h test/unit/build.h test/unit/rules.mk sfu.c sfu.h
 UNIT_CFLAGS := -std=gnu99 -O1 -g $(WARN) -Werror -I. -Itest/unit
 
-# Variants: the name, and the switches it is built with. T='test_pac*': these tests alone, by the first.
-UNIT_VARIANTS := $(if $(T),default,default oldest-2 oldest-3 no-remote no-strings aarch64_be aarch64 amd64 s390x least)
+# Variants: the name, and the switches it is built with. With T the first alone, or the one that T begins with, which is
+# how a test's name begins.
+UNIT_VARIANTS := default oldest-2 oldest-3 no-remote no-strings aarch64_be aarch64 amd64 s390x least
+UNIT_PROGRAMS := $(UNIT_VARIANTS) written
+unit_programs = $(if $(T),$(or $(filter $(subst :,,$(firstword $(T))),$(1)),$(firstword $(1))),$(1))
 UNIT_oldest-2 := -DSFU_OLDEST_VERSION=2
 UNIT_oldest-3 := -DSFU_OLDEST_VERSION=3
 UNIT_no-remote := -DSFU_NO_REMOTE
@@ -37,12 +41,10 @@ build/unit/unit-written: $(UNIT_DEPS)
 	clang $(UNIT_CFLAGS) -Wno-unused-command-line-argument -fsanitize=memory -fno-sanitize-recover=all $(UNIT_SRC) \
 		sfu.c -lcmocka -o $@
 
-UNIT_PROGRAMS := $(UNIT_VARIANTS) $(if $(T),,written)
-
 .PHONY: suite-unit suite-unit-s390x
-suite-unit: $(UNIT_PROGRAMS:%=build/unit/unit-%)
+suite-unit: $(addprefix build/unit/unit-,$(call unit_programs,$(UNIT_PROGRAMS)))
 	@test/run.sh unit sh -c \
-		'for v in $(UNIT_PROGRAMS); do test/unit/run.sh $$v build/unit/unit-$$v; done'
+		'for v in $(call unit_programs,$(UNIT_PROGRAMS)); do test/unit/run.sh $$v build/unit/unit-$$v; done'
 
 # Debian has no cmocka for a cross compiler; it is one file.
 build/unit/cmocka-%.o: test/tools/toolchain/sources.sh test/unit/rules.mk
@@ -61,9 +63,9 @@ build/unit/s390x-%: $(UNIT_DEPS) build/unit/cmocka-s390x.o
 		build/unit/cmocka-s390x.o -static -o $@
 
 UNIT_S390X := default least $(if $(LONG),s390x)
-suite-unit-s390x: $(UNIT_S390X:%=build/unit/s390x-%)
+suite-unit-s390x: $(addprefix build/unit/s390x-,$(call unit_programs,$(UNIT_S390X)))
 	@test/run.sh unit-s390x sh -c \
-		'for v in $(UNIT_S390X); do test/unit/run.sh $$v qemu-s390x build/unit/s390x-$$v; done'
+		'for v in $(call unit_programs,$(UNIT_S390X)); do test/unit/run.sh $$v qemu-s390x build/unit/s390x-$$v; done'
 
 # A 64-bit target on a host of 32 bits, where size_t and pointers are short.
 build/unit/m32-%: $(UNIT_DEPS) build/unit/cmocka-m32.o
@@ -71,5 +73,6 @@ build/unit/m32-%: $(UNIT_DEPS) build/unit/cmocka-m32.o
 		build/unit/cmocka-m32.o -o $@
 
 .PHONY: suite-unit-m32
-suite-unit-m32: build/unit/m32-default build/unit/m32-least
-	@test/run.sh unit-m32 sh -c 'for v in default least; do test/unit/run.sh $$v build/unit/m32-$$v; done'
+suite-unit-m32: $(addprefix build/unit/m32-,$(call unit_programs,default least))
+	@test/run.sh unit-m32 sh -c \
+		'for v in $(call unit_programs,default least); do test/unit/run.sh $$v build/unit/m32-$$v; done'

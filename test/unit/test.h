@@ -179,6 +179,7 @@ int crash_tests(void);
 int sort_tests(void);
 int check_tests(void);
 int hostile_tests(void);
+int limits_tests(void);
 int strings_tests(void);
 
 #endif

@@ -32,7 +32,7 @@ build/vectors/run-s390x-host: $(VECTORS_DEPS)
 	@mkdir -p build/vectors
 	@s390x-linux-gnu-gcc $(VECTORS_CFLAGS) $(VECTORS_SRC) sfu.c -static -o $@
 
-VECTORS_PROGRAMS := $(UNIT_PROGRAMS:%=build/vectors/run-%) $(if $(T),,build/vectors/run-m32)
+VECTORS_PROGRAMS := $(addprefix build/vectors/run-,$(call unit_programs,$(UNIT_PROGRAMS) m32))
 
 .PHONY: suite-vectors suite-vectors-s390x suite-vectors-libsframe
 suite-vectors: $(VECTORS_PROGRAMS)
@@ -41,7 +41,7 @@ suite-vectors: $(VECTORS_PROGRAMS)
 suite-vectors-s390x: build/vectors/run-s390x-host
 	@test/run.sh vectors-s390x qemu-s390x build/vectors/run-s390x-host $(VECTORS)
 
-## suite-vectors-libsframe: where libsframe differs from the vectors, beside the list of what is known
+## [tests] suite-vectors-libsframe: where libsframe differs from the vectors, beside the list of what is known
 suite-vectors-libsframe: | $(TC)
 	@mkdir -p build/vectors
 	@test/run.sh vectors-libsframe test/vectors/libsframe.sh build/vectors $(VECTORS)

@@ -138,7 +138,7 @@ endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_suite,$(cpu))))
 
 .PHONY: bare
-## bare: kernels of our own that crash in every way, on three machines
+## [campaigns] bare: kernels of our own that crash in every way, on three machines
 bare: $(BARE_CPUS:%=suite-bare-%) $(BARE_CPUS:%=suite-step-kernel-%) suite-recipes
 
 CHECK += recipes

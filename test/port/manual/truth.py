@@ -160,7 +160,7 @@ CLAIMS = [
     (r"in percent of the instructions executed" + r" \| (\S+) to (\S+)" * 3, lambda: list(cost(7))),
     (r"at most (\S+) frames and (\d+) stack switches",
      lambda: [re.search(rf"SFU_MAX_{name} +(\d+)", read("sfu.h"))[1] for name in ("FRAMES", "SWITCHES")]),
-    (r"Each of (\d+) ways to break", lambda: [str(len(re.findall(r"^[\w-]+ +\|", read("test/prove/mutants"), re.M)))]),
+    (r"Each of (\d+) ways to break", lambda: [str(len(re.findall(r"^[\w-]+ +\|", read("test/mutants/prove"), re.M)))]),
     (r"SFrame (1), (2) \(both errata\), (3)", lambda: ["1", "2", "3"]),
     (r"needs version (3)", lambda: ["3"]),  # tested by test_comdat and by test/truth/host
     (r"shorter than (2) GiB", lambda: [re.search(r"its tables are (\d+) GiB", read("sfu.h"))[1]]),

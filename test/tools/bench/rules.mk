@@ -4,6 +4,6 @@
 # sfu beside other unwinders, on the stacks of sqlite's queries. Not a part of `make check`: it takes some minutes.
 
 .PHONY: bench
-## bench: sfu and other unwinders on the same stacks: instructions, time, stack, size
+## [measure] bench: sfu and other unwinders on the same stacks: instructions, time, stack, size
 bench: | $(TC)
 	@test/tools/bench/bench.sh build/bench

@@ -5,7 +5,7 @@
 # Whether it counts right is.
 
 .PHONY: cost suite-cost
-## cost: what .sframe, .eh_frame and frame pointers cost lua, zlib, sqlite and a firmware, on three CPUs
+## [measure] cost: what .sframe, .eh_frame and frame pointers cost lua, zlib, sqlite and a firmware, on three CPUs
 cost: | $(TC)
 	@test/tools/toolchain/install.sh check cost
 	@test/tools/cost/cost.sh build/cost

@@ -107,45 +107,7 @@ switches() {
     none 'SWITCHES.md is new (make switches)' "$(diff "$here/SWITCHES.md" "$out/switches.now" | grep -m3 '^>')"
 }
 
-# make list knows every suite, and would say if it did not know one.
-list() {
-    if make -s list >"$out/list"; then echo 'ok make list'; else grep '^not ok' "$out/list"; fi
-    test/list.sh unknown >"$out/list" && echo 'not ok make list: it knows what is not there' || echo 'ok make list notices'
-}
-
-# What a failed test does to the exit status of a suite and of all suites.
-harness() {
-    rm -rf "$out/harness"
-    mkdir -p "$out/harness/test/planted"
-    cp -r Makefile test/run.sh test/summary.sh "$out/harness"
-    mv "$out/harness/run.sh" "$out/harness/summary.sh" "$out/harness/test"
-    # shellcheck disable=SC2016  # make expands it
-    printf '%s\n' 'CHECK += planted' 'suite-planted:' '	@test/run.sh planted $(PLANTED)' \
-        >"$out/harness/test/planted/rules.mk"
-    for target in suite-planted check test; do
-        for planted in 'echo not ok a: planted' 'false' 'true'; do
-            if make -s -C "$out/harness" "$target" PLANTED="$planted" >/dev/null 2>&1; then
-                echo "not ok make $target fails if a test does: not with '$planted'"
-            else
-                echo "ok make $target fails if a test does ($planted)"
-            fi
-        done
-        make -s -C "$out/harness" "$target" PLANTED='echo ok a' >/dev/null 2>&1 &&
-            echo "ok make $target succeeds if all tests do" ||
-            echo "not ok make $target succeeds if all tests do: it does not"
-    done
-    # Two failures in a row, of which the first says why before it is reported and the second after it.
-    printf '%s\n' '# file f' 'a_test.c:1: first' 'not ok 1 - test_a' '# a_test.c:9: error: Failure!' 'not ok 2 - test_b' \
-        '# b_test.c:7: error: Failure!' 'ok 3 - test_every_code' >"$out/harness/tap"
-    test/unit/run.sh x cat "$out/harness/tap" | grep -v '^# ' | tr '\n' ';' >"$out/harness/said"
-    grep -qx 'not ok x: f: a: a_test.c:1: first;not ok x: f: b: b_test.c:7: error: Failure!;ok x: f: every_code;' \
-        "$out/harness/said" && echo 'ok each failure has its own line' ||
-        echo "not ok each failure has its own line: $(cat "$out/harness/said")"
-}
-
 layout
-list
-harness
 budget
 switches
 "$here/matrix.sh" "$out/matrix"

@@ -6,7 +6,7 @@
 CHECK += pictures
 
 .PHONY: pictures suite-pictures
-## pictures: draws the pictures of README.md anew
+## [record] pictures: draws the pictures of README.md anew
 pictures: $(BARE)/x86_64/kernel.elf
 	@test/tools/toolchain/install.sh bare
 	@test/tools/pictures/pictures.sh $(TC) test/tools/pictures

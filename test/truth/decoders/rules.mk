@@ -31,7 +31,7 @@ suite-decoders-$(1): $(DECODERS)/compare $(DECODERS_$(1):%=$(DECODERS)/%/done)
 endef
 $(foreach abi,$(ABIS),$(eval $(call DECODERS_SUITE,$(abi))))
 
-## decoders: every row of real programs beside objdump's, with sqlite3 at -Os and -O3, too
+## [campaigns] decoders: every row of real programs beside objdump's, with sqlite3 at -Os and -O3, too
 .PHONY: decoders
 decoders:
 	@$(MAKE) --no-print-directory LONG=1 DECODERS=build/decoders-all $(ABIS:%=suite-decoders-%)

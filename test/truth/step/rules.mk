@@ -31,9 +31,14 @@ step_small = $(foreach p,$(step_patterns),$(STEP)/$(1)/patterns-$(p)) $(STEP)/$(
     $(STEP)/$(1)/goto-gcc12-O1-pie
 step_signalled = $(foreach p,$(step_signals),$(STEP)/$(1)/patterns-$(p))
 step_large = $(foreach p,$(step_real),$(STEP)/$(1)/$(p))
+# With T those whose names have it, if there are any: the others are not even built.
+step_named = $(foreach p,$(1),$(if $(findstring $(lastword $(T)),$(p)),$(p)))
+step_every = $(step_small) $(step_signalled) $(step_large)
+step_chosen = $(or $(if $(T),$(call step_named,$(step_every))),$(step_every))
 step_set = $(foreach p,$(2),$(1)=$(p))
-step_arguments = $(call step_set,patterns,$(step_small)) $(call step_set,signals,$(step_signalled)) \
-	$(foreach p,$(step_programs),$(call step_set,$(p):1,$(filter %/$(p)-gcc12-O2,$(step_large))))
+step_arguments = $(call step_set,patterns,$(filter $(step_chosen),$(step_small))) \
+	$(call step_set,signals,$(filter $(step_chosen),$(step_signalled))) \
+	$(foreach p,$(step_programs),$(call step_set,$(p):1,$(filter %/$(p)-gcc12-O2,$(filter $(step_chosen),$(step_large)))))
 
 $(STEP)/step: $(STEP_HARNESS) $(wildcard test/truth/step/*.h test/lib/*.h port/host/image.? port/fast/sfu_fast.*) sfu.c sfu.h | $(TC)
 	@mkdir -p $(@D)
@@ -42,33 +47,24 @@ $(STEP)/step: $(STEP_HARNESS) $(wildcard test/truth/step/*.h test/lib/*.h port/h
 define step_rules
 CHECK_$(1) += step-$(1)
 
-$(sort $(step_small) $(step_signalled) $(step_large)): $(STEP_PARTS) | $(TC)
+$(sort $(step_every)): $(STEP_PARTS) | $(TC)
 	test/truth/step/build.sh $$@
 
 $(STEP)/$(1)/patterns-gcc12-O2-gen: build/tools/sfu-gen
 
 .PHONY: suite-step-$(1)
-suite-step-$(1): $(STEP)/step $(step_small) $(step_signalled) $(step_large)
+suite-step-$(1): $(STEP)/step $(step_chosen)
 	@test/run.sh step-$(1) $(STEP)/step -q qemu-$(1) -n $(STEPS) -f test/truth/step/known-faults -s \
 		$(1) $(step_arguments)
 endef
 
 $(foreach abi,$(ABIS),$(eval $(call step_rules,$(abi))))
 
-.PHONY: step step-mutants suite-step-mutants
+.PHONY: step
 
-## step: walk the stack at every instruction, on every ABI; STEPS=20000000 for a long run
+## [campaigns] step: walk the stack at every instruction, on every ABI; STEPS=20000000 for a long run
 step: $(ABIS:%=suite-step-%)
 	@test/truth/step/report.sh $(ABIS)
-
-## step-mutants: break sfu on purpose, in ways that the stepping has to notice
-step-mutants: suite-step-mutants
-	@! grep '^not ok' build/results/step-mutants
-
-suite-step-mutants: $(STEP)/step $(foreach abi,$(ABIS),$(STEP)/$(abi)/patterns-gcc12-O2 \
-	$(STEP)/$(abi)/patterns-gcc12-O0 $(STEP)/$(abi)/patterns-gcc12-O2-signals)
-suite-step-mutants: $(STEP)/aarch64/patterns-gcc12-O2-pac
-	@test/run.sh step-mutants test/truth/step/mutants.sh
 
 # ---- kernels that step themselves ----
 
@@ -120,18 +116,10 @@ suite-step-kernel-mutants: export KERNEL_PARTS_$(1) = $(call STEP_KERNEL_PARTS,$
 suite-step-kernel-mutants: export SFU_CC_$(1) = $(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(BARE_FLAGS)
 endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call step_kernel_rules,$(cpu))))
+suite-step-kernel-mutants: $(STEP)/judge $(step_kernels_x86_64)
 
-.PHONY: step-kernel step-kernel-mutants suite-step-kernel-mutants
+.PHONY: step-kernel
 
-## step-kernel: the same in kernels, by the machine's own exceptions; STEPS=1000000 for a long run
+## [campaigns] step-kernel: the same in kernels, by the machine's own exceptions; STEPS=1000000 for a long run
 step-kernel: $(BARE_CPUS:%=suite-step-kernel-%)
 	@! grep '^not ok' $(BARE_CPUS:%=build/results/step-kernel-%)
-
-## step-kernel-mutants: break sfu on purpose, in ways that these kernels have to notice
-step-kernel-mutants: suite-step-kernel-mutants
-	@! grep '^not ok' build/results/step-kernel-mutants
-
-CHECK_x86_64 += step-kernel-mutants
-suite-step-kernel-mutants: $(STEP)/judge $(step_kernels_x86_64)
-	@test/tools/toolchain/install.sh bare
-	@test/run.sh step-kernel-mutants test/truth/step/kernel/mutants.sh

@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# run_test.sh DIR: what a failed test does to `make suite-NAME`, `make check` and `make test`, and what T does: with the
+# real Makefile and scripts, and suites that are planted in DIR. Then, that every suite is run in this way.
+set -u
+out=$1
+rm -rf "$out"
+mkdir -p "$out/test/planted"
+cp Makefile "$out"
+cp test/run.sh test/summary.sh test/list.sh "$out/test"
+printf '%s\n' 'CHECK := good' 'CHECK_x86_64 := planted' 'suite-good:' '	@test/run.sh good echo ok fine' \
+    'suite-planted:' '	@test/run.sh planted sh planted.sh' >"$out/test/planted/rules.mk"
+unset T MAKEFLAGS MAKELEVEL
+
+# wants NAME STATUS TEXT PLANTED ARGUMENTS...: make ARGUMENTS, with the commands PLANTED as a suite, succeeds (STATUS is 0)
+# or fails (1), and has TEXT in what it prints: a pattern, in which ~ is the end of a line.
+wants() {
+    name=$1 status=$2 text=$3 planted=$4
+    shift 4
+    echo "$planted" >"$out/planted.sh"
+    make -s -C "$out" "$@" >"$out/log" 2>&1
+    got=$(($? != 0))
+    if [ $got -ne "$status" ]; then
+        echo "not ok $name: $([ $got -eq 0 ] && echo succeeds || echo fails)"
+    elif ! tr '\n' '~' <"$out/log" | grep -q -e "$text"; then
+        echo "not ok $name: says $(tr '\n' '~' <"$out/log")"
+    else
+        echo "ok $name"
+    fi
+}
+
+alone='to run it alone: make suite-planted'
+two='echo ok a; echo not ok b: why; echo "ok c[1]"'
+for target in suite-planted check test check-x86_64; do
+    wants "make $target fails if a test does, and says which" 1 "planted: b: why.*$alone\|planted: not ok b: why.*$alone" \
+        "$two" "$target"
+    wants "make $target fails if a suite does without a word" 1 "exit status 1.*$alone" false "$target"
+    wants "make $target fails if a suite is killed" 1 "exit status 1[0-9][0-9].*$alone" 'echo ok a; kill -9 $$' \
+        "$target"
+    wants "make $target fails if a suite prints nothing" 1 "printed no result.*$alone" true "$target"
+    wants "make $target succeeds if all tests do" 0 '[1-9] passed, 0 failed\|1 ok, 0 not ok' 'echo ok a' "$target"
+done
+wants 'make check says how many failed' 1 '3 passed, 1 failed' "$two" check
+wants 'T chooses a test' 0 'planted: 1 ok, 0 not ok' "$two" suite-planted T=a
+wants 'T chooses the one that fails' 1 'planted: 0 ok, 1 not ok' "$two" suite-planted T=b
+wants 'T is a pattern' 0 'planted: 1 ok, 0 not ok' "$two" suite-planted 'T=c[[]?]'
+wants 'T is a name' 0 'planted: 1 ok, 0 not ok' "$two" suite-planted 'T=c[1]'
+wants 'T that chooses nothing fails' 1 "no test has 'd' in its name" "$two" suite-planted T=d
+wants 'T is not for all suites' 1 'make suite-NAME' "$two" check T=a
+
+# A program of cmocka: two failures in a row, of which the first says why before it is reported and the second after it;
+# and one that ends before its time.
+tap() {
+    printf '%s\n' "$@" >"$out/tap"
+    test/unit/run.sh x cat "$out/tap" | grep -v '^# ' | tr '\n' ';'
+}
+is() { [ "$2" = "$3" ] && echo "ok $1" || echo "not ok $1: $2"; }
+is 'each failure has its own name and line' "$(tap '# file f' 1..3 'a_test.c:1: first' 'not ok 1 - test_a' \
+    '# a_test.c:9: error: Failure!' 'not ok 2 - test_b' '# b_test.c:7: error: Failure!' 'ok 3 - test_c')" \
+    'not ok x: f: test_a: a_test.c:1: first;not ok x: f: test_b: b_test.c:7: error: Failure!;ok x: f: test_c;'
+is 'a program that ends too early has failed' "$(tap 1..2 'ok 1 - test_a')" \
+    'ok x: test_a;not ok x: exit status 0 after test_a;'
+
+# Every suite of this tree is run by run.sh, whose status is that of its recipe, and README.md knows it.
+if make -s list >"$out/list"; then echo 'ok make list'; else grep '^not ok' "$out/list"; fi
+test/list.sh unknown >"$out/log" && echo 'not ok make list: it knows what is not there' || echo 'ok make list notices'
+suites=$(sed '/^not ok/d; s/ .*//' "$out/list")
+# shellcheck disable=SC2086,SC2046  # words
+make -n -j1 $(printf 'suite-%s ' $suites) >"$out/recipes" 2>&1
+for suite in $suites; do
+    grep -Eq "test/run.sh $suite [^|]*$" "$out/recipes" || echo "not ok suite-$suite: is not run by test/run.sh"
+done
+echo 'ok every suite is looked at'
