@@ -36,7 +36,7 @@ def main():
             fitting[id(line)].append(name)
     for line in known:
         if fitting[id(line)]:
-            print("ok %d vectors like \"%s\": %s: %s" % (len(fitting[id(line)]), fitting[id(line)][0], line[1], line[2]))
+            print("ok %d vectors like \"%s\": %s: %s" % (len(fitting[id(line)]), fitting[id(line)][0], *line[1:]))
         elif line[1] != "*" and not os.environ.get("T"):
             print("not ok %s: %s: it does not differ there any more" % (line[0], line[1]))
             failed = True

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * run_libsframe FILE...: runs libsframe on the vectors of each FILE, in the byte order of their ABI, and prints where it
- * differs, a line for each vector: the name, a tab, what it says. What the library has no function for is left out:
- * the check of a whole section, joined sections, steps. Any error is as good as any other. It is given a process of its
- * own for each section, since some make it crash.
+ * run_libsframe FILE...: runs libsframe on the vectors of each FILE, in the byte order of their ABI, and prints where
+ * it differs, a line for each vector: the name, a tab, what it says. What the library has no function for is left out:
+ * the check of a whole section, joined sections, steps. Any error is as good as any other. It is given a process of
+ * its own for each section, since some make it crash.
  */
 #include "vector.h"
 
