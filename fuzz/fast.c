@@ -27,7 +27,7 @@ struct choices {
     uint8_t stacks;   /* 0 to 191: no callback; otherwise how it tells stacks apart */
     uint8_t max_frames;
     uint8_t max_switches; /* bit 5: a final frame, 6: RAs are replaced, 7: the text is known */
-    uint8_t fail; /* which word of the stack the callback cannot read */
+    uint8_t fail;         /* which word of the stack the callback cannot read */
     uint8_t pac;
     uint8_t skip, capacity; /* below 192: 0; everything */
     uint8_t cache;

@@ -64,8 +64,8 @@ fuzz-build: fuzz/rules.mk
 	@test/tools/toolchain/install.sh fuzz
 	@$(MAKE) --no-print-directory $(foreach kind,libfuzzer fast afl,$(FUZZ_HARNESSES:%=$(FUZZ_BUILD)/%-$(kind)))
 
-# Only the core, the fast walker and the tools guide the fuzzers. Without comparisons traced they are several times as fast, and the harnesses
-# repair and generate sections, which tracing would have to guess.
+# Only the core, the fast walker and the tools guide the fuzzers. Without comparisons traced they are several times as
+# fast, and the harnesses repair and generate sections, which tracing would have to guess.
 FUZZ_GUIDE := -fsanitize-coverage=inline-8bit-counters,pc-table
 
 FUZZ_libfuzzer := -fsanitize=address,undefined -fno-sanitize-recover=all

@@ -23,7 +23,7 @@ struct choices {
     uint8_t trap;    /* 0 to 31: no hook; otherwise what it does */
     uint8_t stacks;  /* 0 to 63: no callback; otherwise how it tells stacks apart */
     uint8_t max_frames;
-    uint8_t max_switches; /* bit 5: a final frame, 6: RAs are replaced, 7: the text is known */
+    uint8_t max_switches;             /* bit 5: a final frame, 6: RAs are replaced, 7: the text is known */
     uint8_t fail_section, fail_stack; /* which read fails; 0: none */
     uint8_t pac;
     uint8_t pc[2], sp[2], fp[2], ra[2], regs[2], interrupted[2];

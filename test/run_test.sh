@@ -14,8 +14,8 @@ printf '%s\n' 'CHECK := good' 'CHECK_x86_64 := planted' 'suite-good:' '	@test/ru
     'suite-planted:' '	@test/run.sh planted sh planted.sh' >"$out/test/planted/rules.mk"
 unset T MAKEFLAGS MAKELEVEL
 
-# wants NAME STATUS TEXT PLANTED ARGUMENTS...: make ARGUMENTS, with the commands PLANTED as a suite, succeeds (STATUS is 0)
-# or fails (1), and has TEXT in what it prints: a pattern, in which ~ is the end of a line.
+# wants NAME STATUS TEXT PLANTED ARGUMENTS...: make ARGUMENTS, with the commands PLANTED as a suite, succeeds (STATUS is
+# 0) or fails (1), and has TEXT in what it prints: a pattern, in which ~ is the end of a line.
 wants() {
     name=$1 status=$2 text=$3 planted=$4
     shift 4

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# summary.sh SUITE...: adds up what run.sh kept of each suite: each failed test, how to run its suite alone, and one line
-# at the end, "N passed, N failed".
+# summary.sh SUITE...: adds up what run.sh kept of each suite: each failed test, how to run its suite alone, and one
+# line at the end, "N passed, N failed".
 set -u
 passed=0
 failed=0

@@ -28,7 +28,8 @@ struct seed {
 
 /* ---- Inputs of the harnesses ----------------------------------------------------------------------------------- */
 
-/* As a section: mapped and through the callback, at either end of a page; the PCs start at a different one each time. */
+/* As a section: mapped and through the callback, at either end of a page; the PCs start at a different one each
+ * time. */
 static void as_section(const uint8_t *bytes, size_t size, unsigned variant)
 {
     uint8_t input[ROOM + 4];

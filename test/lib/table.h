@@ -78,8 +78,8 @@ struct source {
 /* The next one of them; 0 behind the last. */
 unsigned next_byte(struct source *in);
 
-/* Writes a correct section, which the SIZE bytes at IN describe, to OUT, of MAX_SECTION bytes: at most 31 bytes, and for
- * each of 8 functions 25 and 3 rows of 29. Returns its size. */
+/* Writes a correct section, which the SIZE bytes at IN describe, to OUT, of MAX_SECTION bytes: at most 31 bytes, and
+ * for each of 8 functions 25 and 3 rows of 29. Returns its size. */
 size_t table_generate(const uint8_t *in, size_t size, uint8_t *out);
 
 #endif

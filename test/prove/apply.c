@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* sfu_apply, for every row, frame and target, with callbacks that do anything: no bound but that a window has no more than
- * 2^48 bytes.
+/* sfu_apply, for every row, frame and target, with callbacks that do anything: no bound but that a window has no more
+ * than 2^48 bytes.
  *   prove_word      a word of the stack is read from the window, and from nothing but the window, or by the callback
  *   prove_red_zone  FP is not read from where an interrupt may have overwritten it
  *   prove_apply     all that is in between: any_word stands for read_word */
@@ -121,8 +121,8 @@ static void prove_progress(const struct sfu_target *t, const struct sfu_frame *f
     PROVE(t->stack == NULL || next->switched == (any_stack(NULL, next->regs.sp) != any_stack(NULL, frame->regs.sp)),
           "stacks are told apart by the callback");
     PROVE(next->switches == frame->switches + next->switched, "switches are counted");
-    PROVE(!next->switched || (next->switches <= SFU_MAX_SWITCHES &&
-                              (t->max_switches == 0 || next->switches <= t->max_switches)),
+    PROVE(!next->switched ||
+              (next->switches <= SFU_MAX_SWITCHES && (t->max_switches == 0 || next->switches <= t->max_switches)),
           "switches are limited");
     PROVE(next->depth == frame->depth + 1 && next->depth < (t->max_frames != 0 ? t->max_frames : SFU_MAX_FRAMES),
           "frames are counted and limited");

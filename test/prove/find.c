@@ -6,7 +6,8 @@
  *   prove_complete  every table of functions: no bound. The function that has the PC is found; in a table that is not
  *                   sorted, one that has it
  *   prove_find_text the text of a section has its functions, of which there are up to MAX_FDES
- *   prove_checked   of a function of up to MAX_ROWS rows that check_rows accepts, every PC has a row with rules, or is in
+ *   prove_checked   of a function of up to MAX_ROWS rows that check_rows accepts, every PC has a row with rules, or is
+ * in
  *                   front of the first row: whatever the rows are */
 #include "prove.h"
 
@@ -77,7 +78,8 @@ static uint64_t table_starts[__CPROVER_constant_infinity_uint];
 static uint32_t table_sizes[__CPROVER_constant_infinity_uint];
 static uint32_t witness;
 
-/* Whether functions A and B, in this order, are as sfu_check wants them in a sorted table; empty ones may be anywhere. */
+/* Whether functions A and B, in this order, are as sfu_check wants them in a sorted table; empty ones may be
+ * anywhere. */
 static bool in_order(uint32_t a, uint32_t b)
 {
     uint64_t between = table_starts[b] - table_starts[a];
@@ -163,7 +165,8 @@ void prove_find_text(void)
         PROVE(pc - starts[i] >= sizes[i] || in_text(&s, pc), "the text has all functions");
         PROVE(s.text_first <= s.text_last, "it has some byte");
     } else
-        PROVE(s.text_first == before.text_first && s.text_last == before.text_last, "outputs are unchanged on error");
+        PROVE(s.text_first == before.text_first && s.text_last == before.text_last,
+              "outputs are unchanged on error");
     PROVE((code == SFU_E_FDE) || starts[i] <= UINT64_MAX - sizes[i], "a function that wraps is seen");
     s.text_first = before.text_first;
     s.text_last = before.text_last;

@@ -59,8 +59,8 @@ static int any_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, 
     return nondet_int();
 }
 
-/* A function of SP, as sfu.h demands: eight stacks. Bits from both ends tell them: whichever stacks some SPs are on, they
- * can have any order. */
+/* A function of SP, as sfu.h demands: eight stacks. Bits from both ends tell them: whichever stacks some SPs are on,
+ * they can have any order. */
 static uint64_t any_stack(void *ctx, uint64_t sp)
 {
     (void)ctx;

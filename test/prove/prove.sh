@@ -3,7 +3,8 @@
 # Copyright (c) 2026 The sfu authors
 #
 # prove.sh [PROOF...]: runs the proofs, two at a time, and says how each ended and what CPU time it took; fails if one
-# did. -q leaves out those that take longer than seconds. A proof is named as it is in the list below, with its bounds or without.
+# did. -q leaves out those that take longer than seconds. A proof is named as it is in the list below, with its bounds
+# or without.
 #
 # CORE    the directory of the sfu.c to prove; default .
 # BUILD   what is made on the way, and the logs; default build/prove

@@ -105,7 +105,8 @@ static void prove_entry_of(uint8_t version)
     ASSUME(all == (uint64_t)s.num_fdes * s.fde_size && at + s.fde_size <= all);
     s.bytes = __CPROVER_allocate(s.rows, 0);
     PROVE(read_fde(&l, index) == SFU_OK, "an entry is there");
-    PROVE(__CPROVER_r_ok(l.record, s.fde_size) && l.record == s.bytes + s.fdes + at, "it lies in the table of FDEs");
+    PROVE(__CPROVER_r_ok(l.record, s.fde_size) && l.record == s.bytes + s.fdes + at,
+          "it lies in the table of FDEs");
 }
 
 void prove_entry(void)

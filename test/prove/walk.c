@@ -13,8 +13,8 @@ static struct sfu_walk walk;
 
 /* What the table has said. */
 static uint64_t asked_pc;
-static unsigned asked;   /* sections */
-static int first_code;   /* what the first said that said more than SFU_E_NO_FDE; or that; or SFU_E_NOT_CODE */
+static unsigned asked; /* sections */
+static int first_code; /* what the first said that said more than SFU_E_NO_FDE; or that; or SFU_E_NOT_CODE */
 static bool found;
 static struct sfu_row found_row;
 
@@ -69,8 +69,8 @@ static int any_hook(void *ctx, const struct sfu_frame *frame, int code, struct s
     PROVE(!hook_asked, "the hook is asked once");
     PROVE(code == SFU_E_NO_FDE || code == SFU_E_NOT_CODE || code == SFU_E_TRAP,
           "the hook is asked about what the table does not describe");
-    PROVE(frame == &walk.frame && interrupted->trap == frame->regs.sp && !interrupted->guessed && !interrupted->regs.has_ra &&
-              interrupted->regs.pc_kind == SFU_PC_EXACT &&
+    PROVE(frame == &walk.frame && interrupted->trap == frame->regs.sp && !interrupted->guessed &&
+              !interrupted->regs.has_ra && interrupted->regs.pc_kind == SFU_PC_EXACT &&
               (interrupted->regs.pc | interrupted->regs.sp | interrupted->regs.fp | interrupted->regs.ra) == 0,
           "what the hook may leave alone");
     __CPROVER_havoc_object(&hook_trapped);
@@ -179,9 +179,8 @@ void prove_walk(void)
     PROVE(!walk.stayed || frame->regs.sp == was->regs.sp, "whether SP has stayed is remembered");
     PROVE(walk.stayed || frame->switched || frame->regs.sp > was->regs.sp, "whenever SP has stayed");
     PROVE(frame->switches == was->switches + frame->switched &&
-              (!frame->switched ||
-               (frame->switches <= SFU_MAX_SWITCHES &&
-                (target.max_switches == 0 || frame->switches <= target.max_switches))),
+              (!frame->switched || (frame->switches <= SFU_MAX_SWITCHES &&
+                                    (target.max_switches == 0 || frame->switches <= target.max_switches))),
           "switches are counted and limited");
     PROVE(frame->depth == was->depth + 1 &&
               frame->depth < (target.max_frames != 0 ? target.max_frames : SFU_MAX_FRAMES),

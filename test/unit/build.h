@@ -60,8 +60,8 @@ void build_fde_more(struct build *b, int64_t start, uint32_t size, unsigned info
 
 /* A row of the last function, with COUNT data words. */
 void build_row(struct build *b, uint32_t start, unsigned info, unsigned count, const int64_t *words);
-#define ROW(b, start, info, ...)                                                                                  \
-    build_row(b, start, info, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t),                           \
+#define ROW(b, start, info, ...)                                                                                   \
+    build_row(b, start, info, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t),                            \
               (const int64_t[]){__VA_ARGS__})
 #define ROW0(b, start, info) build_row(b, start, info, 0, NULL)
 
@@ -76,8 +76,20 @@ size_t build_fre_at(const struct build *b);
 size_t build_row_at(const struct build *b, uint32_t row);
 
 /* Header fields by their offset (2.2). */
-enum { H_MAGIC = 0, H_VERSION = 2, H_FLAGS = 3, H_ABI = 4, H_FP = 5, H_RA = 6, H_AUX = 7, H_FDES = 8, H_FRES = 12,
-       H_FRE_LEN = 16, H_FDEOFF = 20, H_FREOFF = 24 };
+enum {
+    H_MAGIC = 0,
+    H_VERSION = 2,
+    H_FLAGS = 3,
+    H_ABI = 4,
+    H_FP = 5,
+    H_RA = 6,
+    H_AUX = 7,
+    H_FDES = 8,
+    H_FRES = 12,
+    H_FRE_LEN = 16,
+    H_FDEOFF = 20,
+    H_FREOFF = 24
+};
 
 /* Stores VALUE in LEN bytes of the section's byte order. */
 void build_put(struct build *b, size_t at, uint64_t value, unsigned len);
@@ -87,7 +99,7 @@ uint64_t build_get(const struct build *b, size_t at, unsigned len);
 void build_set_fre_off(struct build *b, uint32_t fde, uint32_t off);
 void build_set_num_fres(struct build *b, uint32_t fde, uint32_t rows);
 void build_set_info(struct build *b, uint32_t fde, unsigned info);
-void build_set_info2(struct build *b, uint32_t fde, unsigned info2); /* V3 only */
+void build_set_info2(struct build *b, uint32_t fde, unsigned info2);       /* V3 only */
 void build_set_rep_size(struct build *b, uint32_t fde, unsigned rep_size); /* V2, V3 */
 
 #endif

@@ -20,7 +20,8 @@ static void test_alignment(void **state)
 {
     static uint8_t bytes[1024];
     (void)state;
-    FOR_FORMS(abi, big) {
+    FOR_FORMS(abi, big)
+    {
         three_rows(abi, big);
         for (unsigned i = 0; i < 8; i++) {
             struct sfu_section s;

@@ -232,8 +232,8 @@ static void proportional(const struct variant *v)
         code(seen(sfu_check(&o.remote, NULL)), lie ? SFU_E_COUNT : SFU_OK);
         note("version %d, lie %u: %u reads", v->version, lie, o.memory.reads);
         holds(o.memory.reads <= CHECK_FDE_READS * FUNCTIONS + CHECK_ROW_READS * (b->fre_len / 2) + CHECK_END_READS);
-        holds(!lie || o.memory.reads <= CHECK_FDE_READS * (b->fre_len / 2 / EACH + 1) +
-                                            CHECK_ROW_READS * (b->fre_len / 2));
+        holds(!lie ||
+              o.memory.reads <= CHECK_FDE_READS * (b->fre_len / 2 / EACH + 1) + CHECK_ROW_READS * (b->fre_len / 2));
         close_section(&o);
     }
 }
@@ -582,14 +582,14 @@ static void test_failing(void **state)
 int check_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_valid),   cmocka_unit_test(test_order),
-        cmocka_unit_test(test_counts),  cmocka_unit_test(test_entries),
-        cmocka_unit_test(test_rows),    cmocka_unit_test(test_concatenated),
+        cmocka_unit_test(test_valid),         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_counts),        cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_rows),          cmocka_unit_test(test_concatenated),
         cmocka_unit_test(test_top_of_memory), cmocka_unit_test(test_no_rows),
-        cmocka_unit_test(test_shared),  cmocka_unit_test(test_joined),
+        cmocka_unit_test(test_shared),        cmocka_unit_test(test_joined),
         cmocka_unit_test(test_no_next),
 #ifndef SFU_NO_REMOTE
-        cmocka_unit_test(test_failing), cmocka_unit_test(test_proportional),
+        cmocka_unit_test(test_failing),       cmocka_unit_test(test_proportional),
         cmocka_unit_test(test_next_failing),
 #endif
     };

@@ -162,10 +162,11 @@ static int found_at(uint64_t pc)
 /* Each edge of the text, of one section and of two. Outside of it nothing is read. */
 static void test_text(void **state)
 {
-    static const uint64_t pcs[] = {0, 1, FIRST - 2, FIRST - 1, FIRST, FIRST + 1, LAST - 1, LAST, LAST + 1, LAST + 2,
-                                   UINT64_MAX - 1, UINT64_MAX};
+    static const uint64_t pcs[] = {0,        1,    FIRST - 2, FIRST - 1, FIRST,          FIRST + 1,
+                                   LAST - 1, LAST, LAST + 1,  LAST + 2,  UINT64_MAX - 1, UINT64_MAX};
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o[2];
         begin(abi, &o[0]);
         for (size_t i = 0; i < sizeof pcs / sizeof pcs[0]; i++) {
@@ -266,7 +267,8 @@ static void test_wild_call(void **state)
 {
     static const uint64_t pcs[] = {0, 1, 0x10, FIRST - 1, LAST + 1, STACK + 0x40, UINT64_MAX};
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         begin(abi, &o);
         for (size_t i = 0; i < sizeof pcs / sizeof pcs[0]; i++) {
@@ -303,12 +305,22 @@ static void test_wild_caller(void **state)
         uint64_t ra;
         bool code;
     } callers[] = {
-        {FIRST, false}, {FIRST + 1, true}, {LAST, true}, {LAST + 1, true}, {LAST + 2, false}, {0, false}, {1, false},
-        {UINT64_MAX, false}, {BASE + 0x1050, true}, {BASE + 0x200000, false}, {BASE + 0x101000, false},
+        {FIRST, false},
+        {FIRST + 1, true},
+        {LAST, true},
+        {LAST + 1, true},
+        {LAST + 2, false},
+        {0, false},
+        {1, false},
+        {UINT64_MAX, false},
+        {BASE + 0x1050, true},
+        {BASE + 0x200000, false},
+        {BASE + 0x101000, false},
         {BASE + 0x101001, true},
     };
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o[2];
         begin(abi, &o[0]);
         code(open_bytes(&o[1], b->bytes, b->size, BASE + 0x100000), SFU_OK);
@@ -332,7 +344,8 @@ static void test_wild_caller(void **state)
 static void test_wild_limits(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         begin(abi, &o);
         top.pc = 0;
@@ -375,7 +388,8 @@ static void test_wild_limits(void **state)
 static void test_wild_interrupted(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         begin(abi, &o);
         top.pc = BASE + 0x1090;
@@ -401,7 +415,8 @@ static void test_wild_interrupted(void **state)
 static int trap_code, trap_asked;
 static uint64_t trap_sp; /* 0: above the frame's */
 
-static int trap(struct machine *machine, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
+static int trap(struct machine *machine, const struct sfu_frame *frame, int code,
+                struct sfu_interrupted *interrupted)
 {
     (void)machine;
     trap_asked = code;
@@ -416,7 +431,8 @@ static void test_wild_order(void **state)
     enum { DOES_NOT_KNOW = 0x100 };
     static const int says[] = {SFU_OK, SFU_END, SFU_E_STACK, SFU_E_NO_FDE, SFU_E_TRAP, DOES_NOT_KNOW};
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         bool record = abi != SFU_S390X;
         begin(abi, &o);
@@ -479,7 +495,8 @@ static bool original_ra(void *ctx, const struct sfu_frame *frame, uint64_t slot,
 static void test_replaced(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         for (unsigned every = 1; every <= 3; every++) {
             struct opened o;
             uint64_t sp = STACK;
@@ -518,7 +535,8 @@ static void test_replaced(void **state)
 static void test_replaced_kinds(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         struct sfu_row row;
         begin(abi, &o);
@@ -572,7 +590,8 @@ static void test_replaced_kinds(void **state)
 static void test_replaced_guess(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         begin(abi, &o);
         t.original_ra = original_ra;
@@ -604,7 +623,8 @@ static void test_replaced_guess(void **state)
 static void test_final(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         for (int hook = 0; hook < 2; hook++) {
             struct opened o;
             uint64_t pc = hook ? BASE + 0x1050 : BASE + 0x10d0;
@@ -729,7 +749,8 @@ static void visit(const struct sfu_walk *from, const struct visits *v, const str
 static void test_visits(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct sfu_row row;
         machine_init(&m, &t, registers[abi].big);
         t.stack = machine_stack;
@@ -786,7 +807,8 @@ static void test_remembered(void **state)
 static void test_entered_again(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         for (int kind = SFU_PC_EXACT; kind <= SFU_PC_RETURN; kind++) {
             for (int signal = 0; signal < 2; signal++) {
                 for (int by = -1; by <= 1; by++) {
@@ -822,7 +844,8 @@ static void test_entered_again(void **state)
 static void test_hook_back(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         for (int by = -0x10; by <= 0x10; by += 0x10) {
             struct opened o;
             begin(abi, &o);
@@ -852,7 +875,8 @@ static void test_hook_back(void **state)
 static void test_hook_same_sp(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         begin(abi, &o);
         t.stack = machine_stack;
@@ -876,15 +900,24 @@ static void test_hook_same_sp(void **state)
 int crash_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_find_text),      cmocka_unit_test(test_top_of_memory),
-        cmocka_unit_test(test_text),           cmocka_unit_test(test_wild_call),
-        cmocka_unit_test(test_wild_caller),    cmocka_unit_test(test_wild_limits),
-        cmocka_unit_test(test_wild_interrupted), cmocka_unit_test(test_wild_order),
-        cmocka_unit_test(test_replaced),       cmocka_unit_test(test_replaced_kinds),
-        cmocka_unit_test(test_replaced_guess), cmocka_unit_test(test_final),
-        cmocka_unit_test(test_final_only),     cmocka_unit_test(test_visits),
-        cmocka_unit_test(test_remembered),      cmocka_unit_test(test_entered_again),
-        cmocka_unit_test(test_hook_back),      cmocka_unit_test(test_hook_same_sp),
+        cmocka_unit_test(test_find_text),
+        cmocka_unit_test(test_top_of_memory),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_wild_call),
+        cmocka_unit_test(test_wild_caller),
+        cmocka_unit_test(test_wild_limits),
+        cmocka_unit_test(test_wild_interrupted),
+        cmocka_unit_test(test_wild_order),
+        cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_replaced_kinds),
+        cmocka_unit_test(test_replaced_guess),
+        cmocka_unit_test(test_final),
+        cmocka_unit_test(test_final_only),
+        cmocka_unit_test(test_visits),
+        cmocka_unit_test(test_remembered),
+        cmocka_unit_test(test_entered_again),
+        cmocka_unit_test(test_hook_back),
+        cmocka_unit_test(test_hook_same_sp),
     };
     return cmocka_run_group_tests_name("crash", tests, NULL, NULL);
 }

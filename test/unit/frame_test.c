@@ -66,8 +66,10 @@ static uint64_t at(uint64_t addr)
 static void test_ordinary(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
-        FOR_KINDS(kind) {
+    FOR_ABIS(abi)
+    {
+        FOR_KINDS(kind)
+        {
             uint64_t sp = STACK + 0x120, cfa = sp + below(abi);
             begin(abi, (enum sfu_pc_kind)kind);
             frame.regs.ra = 0x99;
@@ -95,7 +97,8 @@ static void test_ordinary(void **state)
 static void test_variations(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         uint64_t cfa = STACK + 0x1a0 + below(abi);
         begin(abi, SFU_PC_RETURN);
         row.cfa.control = (uint32_t)REG(registers[abi].fp);
@@ -123,7 +126,8 @@ static void test_variations(void **state)
 static void test_dereferenced(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         begin(abi, SFU_PC_RETURN);
         put_word(&m, STACK + 0x108 + below(abi), STACK + 0x400); /* the caller's CFA */
         row.cfa.control = (uint32_t)AT_REG(registers[abi].sp);
@@ -144,7 +148,8 @@ static void test_dereferenced(void **state)
 static void test_values(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         begin(abi, SFU_PC_RETURN);
         row.ra.control = (uint32_t)REG(registers[abi].sp);
         row.ra.offset = 1;
@@ -161,7 +166,8 @@ static void test_values(void **state)
 static void test_link_register(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         begin(abi, SFU_PC_EXACT);
         grow(abi, 0);
         unsaved(abi);
@@ -190,7 +196,8 @@ static void test_link_register(void **state)
 static void test_link_register_asked(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         if (abi == SFU_AMD64) {
             continue;
         }
@@ -210,7 +217,8 @@ static void test_link_register_asked(void **state)
 static void test_registers(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         begin(abi, SFU_PC_EXACT);
         t.reg = machine_reg;
         m.known = UINT64_MAX;
@@ -249,7 +257,8 @@ static void test_registers(void **state)
 static void test_cfa_register(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         begin(abi, SFU_PC_EXACT);
         t.reg = machine_reg;
         m.known = 1 << 5;
@@ -269,7 +278,8 @@ static void test_cfa_register(void **state)
 static void test_unsafe(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         for (unsigned reg = 0; reg < 34; reg++) {
             bool safe = reg == registers[abi].sp || reg == registers[abi].fp;
             for (int rule = 0; rule < 3; rule++) {
@@ -281,8 +291,9 @@ static void test_unsafe(void **state)
                 frame.regs.has_ra = true;
                 r->control = (uint32_t)REG(reg);
                 r->offset = rule == 0 ? 64 + (int)below(abi) : 0;
-                code(apply(&t, &row, &frame),
-                     safe ? SFU_OK : rule == 1 && reg == registers[abi].ra ? SFU_E_NO_RA : SFU_E_UNSAFE);
+                code(apply(&t, &row, &frame), safe                                    ? SFU_OK
+                                              : rule == 1 && reg == registers[abi].ra ? SFU_E_NO_RA
+                                                                                      : SFU_E_UNSAFE);
                 same(m.asked, 0);
             }
         }
@@ -293,7 +304,8 @@ static void test_unsafe(void **state)
 static void test_kinds(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         begin(abi, SFU_PC_RETURN);
         row.kind = SFU_ROW_OUTERMOST;
         code(apply(&t, &row, &frame), SFU_END);
@@ -308,7 +320,8 @@ static void test_kinds(void **state)
 static void test_addresses(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         begin(abi, SFU_PC_RETURN);
         t.reg = machine_reg;
         frame.regs.fp = UINT64_MAX - 31;
@@ -355,7 +368,8 @@ static void test_addresses(void **state)
 static void test_unreadable(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         unsigned k;
         for (k = 1; k < 10; k++) {
             int result;
@@ -382,7 +396,8 @@ static void test_unreadable(void **state)
 static void test_progress(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         begin(abi, SFU_PC_RETURN);
         grow(abi, 0);
         code(apply(&t, &row, &frame), SFU_E_PROGRESS);
@@ -402,8 +417,10 @@ static void test_progress(void **state)
 static void test_signal_row(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
-        FOR_KINDS(kind) {
+    FOR_ABIS(abi)
+    {
+        FOR_KINDS(kind)
+        {
             begin(abi, (enum sfu_pc_kind)kind);
             row.trap_frame = true;
             code(apply(&t, &row, &frame), SFU_OK);
@@ -432,7 +449,8 @@ static void test_signal_row(void **state)
 static void test_stacks(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         for (int sig = 0; sig < 2; sig++) {
             begin(abi, SFU_PC_RETURN);
             t.stack = machine_stack;
@@ -485,7 +503,8 @@ static void test_stacks(void **state)
 static void test_depth(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         begin(abi, SFU_PC_RETURN);
         t.max_frames = 1;
         code(apply(&t, &row, &frame), SFU_E_DEPTH);
@@ -521,7 +540,8 @@ static void test_pac(void **state)
         {1, 0x12345, 0x12344},
     };
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
             for (int where = 0; where < 2; where++) {
                 begin(abi, SFU_PC_EXACT);
@@ -626,7 +646,8 @@ static uint64_t word_at(int abi, uint64_t offset)
 static void test_window(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         for (uint64_t offset = LOW - 17; offset <= HIGH + 9; offset++) {
             bool inside = offset >= LOW && offset <= HIGH - 8;
             if (offset == LOW + 17) {
@@ -648,7 +669,8 @@ static void test_window(void **state)
 static void test_window_first(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         begin_window(abi, 0x200);
         put_word(&m, STACK + 0x200, 0x4711);
         code(apply(&t, &row, &frame), SFU_OK);
@@ -664,7 +686,8 @@ static void test_window_first(void **state)
 static void test_window_rules(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         begin(abi, SFU_PC_RETURN);
         t.window = m.bytes;
         t.window_low = STACK;
@@ -688,7 +711,8 @@ static void test_no_window(void **state)
         uint64_t low, high;
     } none[] = {{0x200, 0x200}, {0x200, 0x207}, {0x201, 0x209}, {0x1f9, 0x201}, {0x208, 0x200}, {0x300, 0x100}};
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
             for (int callback = 0; callback < 2; callback++) {
                 begin_window(abi, 0x200);
@@ -714,7 +738,8 @@ static void test_no_window(void **state)
 static void test_window_ends(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         for (int top = 0; top < 2; top++) {
             for (int over = 0; over < 2; over++) {
                 uint64_t low = top ? UINT64_MAX - 0x1ff : 0, word = top ? UINT64_MAX - 8 : 0;
@@ -766,9 +791,11 @@ static void test_red_zone(void **state)
     const uint64_t there = UINT64_C(0x2222222222222222);
     (void)state;
     memset(deep, 0x22, sizeof deep);
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         for (size_t i = 0; i < sizeof zones / sizeof zones[0]; i++) {
-            FOR_KINDS(kind) {
+            FOR_KINDS(kind)
+            {
                 for (int32_t over = -1; over <= 1; over++) {
                     bool dead = over > 0 && kind == SFU_PC_EXACT;
                     int32_t depth = zones[i] + over;
@@ -804,7 +831,8 @@ static void test_red_zone(void **state)
 static void test_red_zone_unread(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         begin_zone(abi, SFU_PC_EXACT, 128);
         frame.regs.sp = STACK + 64; /* the zone ends below the stack */
         for (int32_t over = 0; over < 2; over++) {
@@ -833,7 +861,8 @@ static void test_red_zone_unread(void **state)
 static void test_red_zone_rules(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         begin_zone(abi, SFU_PC_EXACT, 0);
         row.ra.control = row.fp.control = AT_CFA;
         row.fp.offset = -(int32_t)below(abi) - 32; /* SP itself */
@@ -865,7 +894,8 @@ static void test_red_zone_rules(void **state)
 static void test_red_zone_window(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         for (int32_t over = 0; over < 2; over++) {
             begin_zone(abi, SFU_PC_EXACT, 128);
             t.window = deep;
@@ -882,19 +912,32 @@ static void test_red_zone_window(void **state)
 int frame_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ordinary),     cmocka_unit_test(test_variations),
-        cmocka_unit_test(test_dereferenced), cmocka_unit_test(test_values),
-        cmocka_unit_test(test_link_register), cmocka_unit_test(test_link_register_asked),
-        cmocka_unit_test(test_registers),    cmocka_unit_test(test_cfa_register),
-        cmocka_unit_test(test_unsafe),       cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_addresses),    cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_progress),     cmocka_unit_test(test_signal_row),
-        cmocka_unit_test(test_stacks),       cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_pac),          cmocka_unit_test(test_s390x),
-        cmocka_unit_test(test_window),       cmocka_unit_test(test_window_first),
-        cmocka_unit_test(test_window_rules), cmocka_unit_test(test_no_window),
-        cmocka_unit_test(test_window_ends),  cmocka_unit_test(test_red_zone),
-        cmocka_unit_test(test_red_zone_unread), cmocka_unit_test(test_red_zone_rules),
+        cmocka_unit_test(test_ordinary),
+        cmocka_unit_test(test_variations),
+        cmocka_unit_test(test_dereferenced),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_link_register),
+        cmocka_unit_test(test_link_register_asked),
+        cmocka_unit_test(test_registers),
+        cmocka_unit_test(test_cfa_register),
+        cmocka_unit_test(test_unsafe),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_signal_row),
+        cmocka_unit_test(test_stacks),
+        cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_pac),
+        cmocka_unit_test(test_s390x),
+        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_window_first),
+        cmocka_unit_test(test_window_rules),
+        cmocka_unit_test(test_no_window),
+        cmocka_unit_test(test_window_ends),
+        cmocka_unit_test(test_red_zone),
+        cmocka_unit_test(test_red_zone_unread),
+        cmocka_unit_test(test_red_zone_rules),
         cmocka_unit_test(test_red_zone_window),
     };
     return cmocka_run_group_tests_name("frame", tests, NULL, NULL);

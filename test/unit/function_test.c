@@ -118,7 +118,8 @@ static void test_lookup_pc(void **state)
 int function_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_many_empty), cmocka_unit_test(test_lookup_pc),
+        cmocka_unit_test(test_many_empty),
+        cmocka_unit_test(test_lookup_pc),
 #ifndef SFU_NO_REMOTE
         cmocka_unit_test(test_counted),
 #endif

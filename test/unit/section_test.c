@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* Opening a section: what a struct sfu_section says of it, and lists of them. What a header may say is in the vectors. */
+/* Opening a section: what a struct sfu_section says of it, and lists of them. What a header may say is in the
+ * vectors. */
 #include "test.h"
 
 static struct build *const b = &the_build;
@@ -73,8 +74,11 @@ static void refused(const struct variant *v)
     static const struct {
         unsigned field, value;
         int want;
-    } wrong[] = {{H_MAGIC, 0, SFU_E_MAGIC}, {H_VERSION, 9, SFU_E_VERSION}, {H_ABI, 9, SFU_E_ABI},
-                 {H_FLAGS, 0x80, SFU_E_FLAGS}, {H_AUX, 1, SFU_E_BOUNDS}};
+    } wrong[] = {{H_MAGIC, 0, SFU_E_MAGIC},
+                 {H_VERSION, 9, SFU_E_VERSION},
+                 {H_ABI, 9, SFU_E_ABI},
+                 {H_FLAGS, 0x80, SFU_E_FLAGS},
+                 {H_AUX, 1, SFU_E_BOUNDS}};
     one_function(v);
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         build_end(b);
@@ -102,7 +106,7 @@ static void test_oldest_version(void **state)
         build_fde(b, 0, 16, ADDR1);
         ROW(b, 0, BASE_SP, 8);
         build_end(b);
-        code(open_only(b->bytes, b->size, BASE), version < OLDEST                         ? SFU_E_VERSION
+        code(open_only(b->bytes, b->size, BASE), version < OLDEST                          ? SFU_E_VERSION
                                                  : built(version, abi, registers[abi].big) ? SFU_OK
                                                                                            : SFU_E_ABI);
     }
@@ -244,9 +248,9 @@ static void test_list(void **state)
 int section_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fields),         cmocka_unit_test(test_refused),      cmocka_unit_test(test_oldest_version),
-        cmocka_unit_test(test_built_in),         cmocka_unit_test(test_top_of_memory),
-        cmocka_unit_test(test_list),
+        cmocka_unit_test(test_fields),         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_oldest_version), cmocka_unit_test(test_built_in),
+        cmocka_unit_test(test_top_of_memory),  cmocka_unit_test(test_list),
 #ifndef SFU_NO_REMOTE
         cmocka_unit_test(test_huge),
 #endif

@@ -34,12 +34,23 @@ static void test_meaning(void **state)
         int code;
         const char *word;
     } words[] = {
-        {SFU_E_MAGIC, "magic"},     {SFU_E_VERSION, "version"},    {SFU_E_ABI, "ABI"},
-        {SFU_E_FLAGS, "flags"},     {SFU_E_CONCATENATED, "concatenated"}, {SFU_E_UNSORTED, "sorted"},
-        {SFU_E_OVERLAP, "overlap"}, {SFU_E_COUNT, "number of rows"}, {SFU_E_STACK, "stack"},
-        {SFU_E_ADDRESS, "address"}, {SFU_E_NO_RA, "return address"}, {SFU_E_PROGRESS, "progress"},
-        {SFU_E_SWITCHES, "switches"}, {SFU_E_DEPTH, "frames"},     {SFU_E_TRAP, "signal"},
-        {SFU_E_NOT_CODE, "not code"}, {SFU_E_NOT_FINAL, "final"},
+        {SFU_E_MAGIC, "magic"},
+        {SFU_E_VERSION, "version"},
+        {SFU_E_ABI, "ABI"},
+        {SFU_E_FLAGS, "flags"},
+        {SFU_E_CONCATENATED, "concatenated"},
+        {SFU_E_UNSORTED, "sorted"},
+        {SFU_E_OVERLAP, "overlap"},
+        {SFU_E_COUNT, "number of rows"},
+        {SFU_E_STACK, "stack"},
+        {SFU_E_ADDRESS, "address"},
+        {SFU_E_NO_RA, "return address"},
+        {SFU_E_PROGRESS, "progress"},
+        {SFU_E_SWITCHES, "switches"},
+        {SFU_E_DEPTH, "frames"},
+        {SFU_E_TRAP, "signal"},
+        {SFU_E_NOT_CODE, "not code"},
+        {SFU_E_NOT_FINAL, "final"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {

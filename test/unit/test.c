@@ -29,13 +29,15 @@ static const struct {
     int code;
     const char *name;
 } codes[] = {
-#define CODE(name) {SFU_##name, #name}
-    CODE(OK),          CODE(END),          CODE(E_EMPTY),    CODE(E_MAGIC),    CODE(E_VERSION), CODE(E_ABI),
-    CODE(E_FLAGS),     CODE(E_BOUNDS),     CODE(E_SECTION),  CODE(E_CONCATENATED), CODE(E_UNSORTED),
-    CODE(E_OVERLAP),   CODE(E_COUNT),      CODE(E_READONLY), CODE(E_NO_FDE),   CODE(E_NO_ROW),  CODE(E_FDE),
-    CODE(E_ROW),       CODE(E_STACK),      CODE(E_ADDRESS),  CODE(E_UNSAFE),   CODE(E_REGISTER), CODE(E_NO_RA),
-    CODE(E_PROGRESS),  CODE(E_SWITCHES),   CODE(E_DEPTH),      CODE(E_TRAP),
-    CODE(E_NOT_CODE),  CODE(E_NOT_FINAL),
+#define CODE(name)                                                                                                 \
+    {                                                                                                              \
+        SFU_##name, #name                                                                                          \
+    }
+    CODE(OK),         CODE(END),        CODE(E_EMPTY),   CODE(E_MAGIC),        CODE(E_VERSION),   CODE(E_ABI),
+    CODE(E_FLAGS),    CODE(E_BOUNDS),   CODE(E_SECTION), CODE(E_CONCATENATED), CODE(E_UNSORTED),  CODE(E_OVERLAP),
+    CODE(E_COUNT),    CODE(E_READONLY), CODE(E_NO_FDE),  CODE(E_NO_ROW),       CODE(E_FDE),       CODE(E_ROW),
+    CODE(E_STACK),    CODE(E_ADDRESS),  CODE(E_UNSAFE),  CODE(E_REGISTER),     CODE(E_NO_RA),     CODE(E_PROGRESS),
+    CODE(E_SWITCHES), CODE(E_DEPTH),    CODE(E_TRAP),    CODE(E_NOT_CODE),     CODE(E_NOT_FINAL),
 #undef CODE
 };
 
@@ -75,7 +77,8 @@ bool was_seen(int code)
 
 bool built(int version, int abi, bool big)
 {
-    bool exists = version >= OLDEST && version <= 3 && abi >= FIRST_ABI && abi <= (version == 1 ? SFU_AMD64 : LAST_ABI);
+    bool exists =
+        version >= OLDEST && version <= 3 && abi >= FIRST_ABI && abi <= (version == 1 ? SFU_AMD64 : LAST_ABI);
 #ifdef SFU_ABI
     return exists && abi == SFU_ABI && big == registers[abi].big;
 #else
@@ -373,7 +376,8 @@ void for_each_variant(void (*test)(const struct variant *v))
 {
     struct variant v;
     for (v.version = OLDEST; v.version <= 3; v.version++) {
-        FOR_ABIS(abi) {
+        FOR_ABIS(abi)
+        {
             for (int i = 0; i < (v.version == 1 ? 2 : 4); i++) {
                 v.abi = abi;
                 v.big = i & 1;

@@ -69,10 +69,10 @@ bool was_seen(int code);
 struct memory {
     const uint8_t *bytes;
     uint64_t addr, size;
-    unsigned reads;      /* so far */
-    unsigned fail_at;    /* the read that fails, from 1; 0: none */
-    bool strict;         /* a read outside of it fails the test, not only the read */
-    size_t longest;      /* read so far */
+    unsigned reads;   /* so far */
+    unsigned fail_at; /* the read that fails, from 1; 0: none */
+    bool strict;      /* a read outside of it fails the test, not only the read */
+    size_t longest;   /* read so far */
 };
 int memory_read(void *ctx, uint64_t addr, void *buffer, size_t len); /* of a section */
 int stack_read(void *ctx, uint64_t addr, void *buffer, size_t len);
@@ -116,8 +116,8 @@ struct machine {
     uint8_t bytes[8192];
     bool big;
     uint64_t reg[34];
-    uint64_t known;     /* bit n: the value of register n can be had */
-    unsigned asked;     /* how often */
+    uint64_t known;      /* bit n: the value of register n can be had */
+    unsigned asked;      /* how often */
     uint64_t stack_size; /* of each stack, for stack_of */
     int (*trap)(struct machine *m, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
     unsigned trapped;

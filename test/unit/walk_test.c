@@ -47,9 +47,19 @@ static void begin(int abi, struct opened *o)
     build_fde(b, 0x1080, 0x40, ADDR1); /* no rows: outermost */
     build_fde_more(b, 0x1100, 0x40, ADDR1 | SIGNAL, FLEX, 0);
     /* CFA = SP + 64 (+ below), RA = *(SP + 8), FP = *(SP + 16), of an ABI's own SP register */
-    ROW(b, 0, WORD2, REG(abi == SFU_AMD64 ? 7 : abi == SFU_S390X ? 15 : 31), cfa_word(abi, 64),
-        AT_REG(abi == SFU_AMD64 ? 7 : abi == SFU_S390X ? 15 : 31), 8,
-        AT_REG(abi == SFU_AMD64 ? 7 : abi == SFU_S390X ? 15 : 31), 16);
+    ROW(b, 0, WORD2,
+        REG(abi == SFU_AMD64   ? 7
+            : abi == SFU_S390X ? 15
+                               : 31),
+        cfa_word(abi, 64),
+        AT_REG(abi == SFU_AMD64   ? 7
+               : abi == SFU_S390X ? 15
+                                  : 31),
+        8,
+        AT_REG(abi == SFU_AMD64   ? 7
+               : abi == SFU_S390X ? 15
+                                  : 31),
+        16);
     build_fde_more(b, 0x1200, 0x40, ADDR1 | SIGNAL, DEFAULT, 0);
     build_fde_more(b, 0x1300, 0x40, ADDR1, FLEX, 0);
     ROW(b, 0, BASE_SP, REG(3), cfa_word(abi, 8)); /* known only in an exact frame */
@@ -96,7 +106,8 @@ static void expect(uint64_t pc, uint64_t sp, uint64_t fp, uint64_t function_star
 static void test_walk(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         uint64_t sp;
         begin(abi, &o);
@@ -172,7 +183,8 @@ static void test_start(void **state)
 static void test_leaf(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         begin(abi, &o);
         top.pc = BASE + 0x1000;
@@ -197,7 +209,8 @@ static void test_leaf(void **state)
 static void test_sections(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o[3];
         begin(abi, &o[0]);
         for (int i = 1; i < 3; i++) {
@@ -241,10 +254,12 @@ static void test_sections(void **state)
 static void test_failing_sections(void **state)
 {
     /* what it says of the PC, in the order of the kinds below */
-    static const int says[] = {SFU_OK, SFU_E_NO_FDE, SFU_E_NO_ROW, SFU_E_FDE, SFU_E_ROW, SFU_E_BOUNDS, SFU_E_SECTION};
+    static const int says[] = {SFU_OK,    SFU_E_NO_FDE, SFU_E_NO_ROW, SFU_E_FDE,
+                               SFU_E_ROW, SFU_E_BOUNDS, SFU_E_SECTION};
     enum { KINDS = 7 };
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o[KINDS];
         struct sfu_frame frame;
         note("ABI %d", abi);
@@ -305,7 +320,8 @@ static void test_failing_sections(void **state)
 static void test_first_section(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o[2];
         struct sfu_frame frame;
         note("ABI %d", abi);
@@ -336,7 +352,8 @@ static void test_first_section(void **state)
 static void test_changing_sections(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         begin(abi, &o);
         called_from(abi, STACK, BASE + 0x1050, 0xf1);
@@ -358,7 +375,8 @@ static void test_changing_sections(void **state)
 static void test_trap_in_table(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         uint64_t sp;
         begin(abi, &o);
@@ -394,7 +412,8 @@ static void test_trap_in_table(void **state)
 static int trap_code, trap_asked;
 static struct sfu_interrupted made;
 
-static int trap(struct machine *machine, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
+static int trap(struct machine *machine, const struct sfu_frame *frame, int code,
+                struct sfu_interrupted *interrupted)
 {
     (void)machine;
     trap_asked = code;
@@ -424,7 +443,8 @@ static void test_hook(void **state)
 {
     static const uint64_t pcs[] = {BASE + 0x1208, BASE + 0x1800, 0x10};
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         for (int i = 0; i < 3; i++) {
             struct opened o;
             begin_hook(abi, &o, pcs[i]);
@@ -447,7 +467,8 @@ static void test_hook(void **state)
 static void test_hook_fields(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         begin_hook(abi, &o, BASE + 0x1208);
         made.regs.pc = BASE + 0x1000;
@@ -481,7 +502,8 @@ static void test_hook_fields(void **state)
 static void test_hook_kind(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         for (int kind = SFU_PC_EXACT; kind <= SFU_PC_RETURN; kind++) {
             struct opened o;
             begin_hook(abi, &o, BASE + 0x1208);
@@ -535,7 +557,8 @@ static void test_hook_kind(void **state)
 static void test_hook_progress(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         for (int kind = SFU_PC_EXACT; kind <= SFU_PC_RETURN; kind++) {
             for (int by = -8; by <= 8; by += 8) {
                 struct opened o;
@@ -555,7 +578,8 @@ static void test_hook_progress(void **state)
 static void test_hook_guess(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         for (int kind = SFU_PC_EXACT; kind <= SFU_PC_RETURN; kind++) {
             struct opened o;
             begin_hook(abi, &o, BASE + 0x1208);
@@ -642,7 +666,8 @@ static void test_hook_circle(void **state)
 static void test_frame_pointers(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         begin(abi, &o);
         top.pc = BASE + 0x2000;
@@ -677,7 +702,8 @@ static void test_frame_pointers_exactly(void **state)
 {
     const uint64_t ra = (BASE + 0x1050) | UINT64_C(0x1234) << 48;
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         if (abi != SFU_AMD64)
             continue;
@@ -750,7 +776,8 @@ static void test_hook_then_guess(void **state)
 static void test_registers(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         begin(abi, &o);
         t.reg = machine_reg;
@@ -785,7 +812,8 @@ static void chain(int abi, int count)
 static void test_window(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         begin(abi, &o);
         chain(abi, 40);
@@ -831,7 +859,8 @@ static void test_window(void **state)
 static void test_red_zone(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         for (uint16_t zone = 16; zone <= 32; zone = (uint16_t)(zone + 8)) {
             struct opened o;
             begin(abi, &o);
@@ -864,7 +893,8 @@ static void test_red_zone(void **state)
 static void test_counted(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         begin(abi, &o);
         chain(abi, 100);
@@ -888,7 +918,8 @@ static void test_counted(void **state)
 static void test_failing_reads(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         begin(abi, &o);
         chain(abi, 10);
@@ -949,7 +980,8 @@ static int endless_read(void *ctx, uint64_t addr, void *buffer, size_t len)
 static void test_endless(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         unsigned n = 0;
         int result;
@@ -1000,7 +1032,8 @@ static void test_endless(void **state)
 static void test_top_of_memory(void **state)
 {
     (void)state;
-    FOR_ABIS(abi) {
+    FOR_ABIS(abi)
+    {
         struct opened o;
         unsigned n = 0;
         int result;
@@ -1020,22 +1053,33 @@ static void test_top_of_memory(void **state)
 int walk_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_walk),           cmocka_unit_test(test_start),
-        cmocka_unit_test(test_leaf),           cmocka_unit_test(test_sections),
-        cmocka_unit_test(test_trap_in_table),  cmocka_unit_test(test_hook),
-        cmocka_unit_test(test_hook_fields),    cmocka_unit_test(test_hook_codes),
-        cmocka_unit_test(test_hook_circle),    cmocka_unit_test(test_frame_pointers),
+        cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_start),
+        cmocka_unit_test(test_leaf),
+        cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_trap_in_table),
+        cmocka_unit_test(test_hook),
+        cmocka_unit_test(test_hook_fields),
+        cmocka_unit_test(test_hook_codes),
+        cmocka_unit_test(test_hook_circle),
+        cmocka_unit_test(test_frame_pointers),
         cmocka_unit_test(test_frame_pointers_exactly),
-        cmocka_unit_test(test_bad_frame_pointers), cmocka_unit_test(test_hook_then_guess),
-        cmocka_unit_test(test_registers),      cmocka_unit_test(test_failing_sections),
-        cmocka_unit_test(test_first_section),  cmocka_unit_test(test_changing_sections),
-        cmocka_unit_test(test_hook_kind),      cmocka_unit_test(test_hook_progress),
-        cmocka_unit_test(test_hook_guess),     cmocka_unit_test(test_window),
+        cmocka_unit_test(test_bad_frame_pointers),
+        cmocka_unit_test(test_hook_then_guess),
+        cmocka_unit_test(test_registers),
+        cmocka_unit_test(test_failing_sections),
+        cmocka_unit_test(test_first_section),
+        cmocka_unit_test(test_changing_sections),
+        cmocka_unit_test(test_hook_kind),
+        cmocka_unit_test(test_hook_progress),
+        cmocka_unit_test(test_hook_guess),
+        cmocka_unit_test(test_window),
         cmocka_unit_test(test_red_zone),
 #ifndef SFU_NO_REMOTE
         cmocka_unit_test(test_counted),
 #endif
-        cmocka_unit_test(test_failing_reads),  cmocka_unit_test(test_endless),
+        cmocka_unit_test(test_failing_reads),
+        cmocka_unit_test(test_endless),
         cmocka_unit_test(test_top_of_memory),
     };
     return cmocka_run_group_tests_name("walk", tests, NULL, NULL);

@@ -98,8 +98,9 @@ void scenario_traced(void);
 void scenario_traced(void)
 {
     /* all but this one, which has begun */
-    static uint8_t *const rooms[] = {ROOM_OF(count_right), ROOM_OF(is_proven), ROOM_OF(compare), ROOM_OF(deep_even),
-                                     ROOM_OF(deep_odd), ROOM_OF(traced_leaf), ROOM_OF(traced)};
+    static uint8_t *const rooms[] = {ROOM_OF(count_right), ROOM_OF(is_proven), ROOM_OF(compare),
+                                     ROOM_OF(deep_even),   ROOM_OF(deep_odd),  ROOM_OF(traced_leaf),
+                                     ROOM_OF(traced)};
 
     if (tracer_bend(rooms, rooms + sizeof rooms / sizeof rooms[0], NULL) == 0) {
         panic("a function has no room");

@@ -185,9 +185,10 @@ static uint64_t draw_pc(struct sfu_row *row)
         pc = section.addr + (uint64_t)start + draw(size);
         pc += (section.flags & 4) != 0 ? (uint64_t)(fde - section.bytes) : 0;
         if (sfu_find(&section, pc, row) == SFU_OK && row->kind == SFU_ROW_RULES && !row->trap_frame &&
-            !row->signed_ra && row->cfa.control == (abis[section.abi].sp << 3 | 1) && row->cfa.offset > (int)abis[section.abi].sp_below_cfa &&
-            row->cfa.offset <= MAX_FRAME && row->ra.control == 2 && row->ra.offset >= -row->cfa.offset &&
-            row->ra.offset < 0 && (row->fp.control == 2 || row->fp.offset == 0)) {
+            !row->signed_ra && row->cfa.control == (abis[section.abi].sp << 3 | 1) &&
+            row->cfa.offset > (int)abis[section.abi].sp_below_cfa && row->cfa.offset <= MAX_FRAME &&
+            row->ra.control == 2 && row->ra.offset >= -row->cfa.offset && row->ra.offset < 0 &&
+            (row->fp.control == 2 || row->fp.offset == 0)) {
             return pc;
         }
     }

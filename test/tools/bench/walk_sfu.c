@@ -41,7 +41,6 @@ static unsigned walk(uint64_t *pcs, unsigned max)
     return n;
 }
 
-
 struct fast {
     struct sfu_fast fast;
     struct sfu_fast_image image;
@@ -92,7 +91,6 @@ FAST(fast_2k, 2048, false)
 FAST(fast_4k, 4096, false)
 FAST(fast_8k, 8192, false)
 FAST(fast_16k, 16384, false)
-
 
 const struct walker sfu_walkers[] = {
     {"sfu", init, walk},

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# budget.sh OUT [size|perf]: measures the core, and the fast walker beside it. Prints lines "compiler cpu optimisation what figure":
+# budget.sh OUT [size|perf]: measures the core, and the fast walker beside it. Prints lines "compiler cpu optimisation
+# what figure":
 #   text         bytes of text and rodata without the messages
 #   smallest     the same of what a program links that opens a mapped section of version 3, adds it, starts and steps,
 #                built for this ABI alone

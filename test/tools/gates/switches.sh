@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# switches.sh OUT: prints, as the tables of SWITCHES.md, what the core costs, what each build-time switch saves of it, and
-# the stack that a panic needs. By Debian 12's gcc, which the budget has, too.
+# switches.sh OUT: prints, as the tables of SWITCHES.md, what the core costs, what each build-time switch saves of it,
+# and the stack that a panic needs. By Debian 12's gcc, which the budget has, too.
 set -eu
 out=$1
 here=$(dirname "$0")

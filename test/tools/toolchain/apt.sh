@@ -70,8 +70,8 @@ apt_failed() {
     die "$*"
 }
 
-# apt_lists SUITE: gets the lists. A signature stays valid when the date in a Release file has passed: such a copy of the
-# archive is old, not forged. apt-get may report success although it could not fetch, hence the second test.
+# apt_lists SUITE: gets the lists. A signature stays valid when the date in a Release file has passed: such a copy of
+# the archive is old, not forged. apt-get may report success although it could not fetch, hence the second test.
 apt_lists() {
     private_apt update || :
     if grep -q 'is expired (invalid since' "$work/log"; then

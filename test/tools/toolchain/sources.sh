@@ -15,8 +15,8 @@
 #   $SRC/u-boot                           as unpacked
 #   $SRC/s390-ccw                         the firmware for s390x that is in QEMU's sources
 #
-# They are Debian's source packages with Debian's patches applied: see apt.sh. A second run finds what the first one left;
-# two at once wait for each other.
+# They are Debian's source packages with Debian's patches applied: see apt.sh. A second run finds what the first one
+# left; two at once wait for each other.
 #
 # SFU_TOOLCHAIN       the directory SRC is in, as src or kernels; default ${XDG_CACHE_HOME:-$HOME/.cache}/sfu/toolchain
 # SFU_DEBIAN_MIRROR   default http://deb.debian.org/debian

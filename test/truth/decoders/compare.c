@@ -330,7 +330,7 @@ static uint8_t *copy(const struct loaded *image, const struct table *table, cons
 
         memcpy(bytes + to, image->sframe + fdes + order[i].index * (size_t)size, size);
         store_number(bytes + to, table->version == 3 ? 8 : 4, s->big,
-              order[i].pc - image->addr - (flags & FIELD_RELATIVE ? to : 0));
+                     order[i].pc - image->addr - (flags & FIELD_RELATIVE ? to : 0));
     }
     bytes[3] = flags;
     expect_ok("copy", sfu_open(s, bytes, image->size, image->addr));

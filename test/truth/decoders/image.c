@@ -66,7 +66,7 @@ static void relocate_one(struct loaded *loaded, const GElf_Ehdr *eh, const GElf_
         errx(1, "relocation outside of .sframe");
     target = loaded->places[sym.st_shndx].addr + sym.st_value + (uint64_t)rela->r_addend;
     store_number(loaded->sframe + rela->r_offset, size, eh->e_ident[EI_DATA] == ELFDATA2MSB,
-         target - loaded->addr - (size == 8 ? rela->r_offset : 0));
+                 target - loaded->addr - (size == 8 ? rela->r_offset : 0));
     loaded->starts[loaded->num_starts++] = target;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * equal IMAGE SECTION CORRECTED: whether the tables that sfu-gen has made, the bytes of a section at the address of IMAGE's
- * own .sframe, say at every PC what that one says, which the assembler and the linker have made; and are not larger, unless
- * they say more. FP may differ at exactly CORRECTED PCs, where the assembler has it in the slot that FP points at. In
- * .plt.got GNU ld 2.47 is wrong (CFA = SP + 16), and not asked.
+ * equal IMAGE SECTION CORRECTED: whether the tables that sfu-gen has made, the bytes of a section at the address of
+ * IMAGE's own .sframe, say at every PC what that one says, which the assembler and the linker have made; and are not
+ * larger, unless they say more. FP may differ at exactly CORRECTED PCs, where the assembler has it in the slot that FP
+ * points at. In .plt.got GNU ld 2.47 is wrong (CFA = SP + 16), and not asked.
  */
 #include "image.h"
 #include "sfu.h"

@@ -404,7 +404,8 @@ def sampled():
         gen("-q", "--append=" + file, file)
         gen("-q", "--check", "--strict", "--allow=" + allowed(file), file)
     loader = next(file for file in needed if "ld-linux" in file)
-    # _dl_runtime_resolve has CFA = RBX + 56, and calls: no walker of SFrame knows RBX in a calling frame. Bound early, it never runs.
+    # _dl_runtime_resolve has CFA = RBX + 56, and calls: no walker of SFrame knows RBX in a calling frame. Bound early,
+    # it never runs.
     return run("env", "LD_BIND_NOW=1", loader, "--library-path", root, program, "1000")[0].strip()
 
 

@@ -128,11 +128,12 @@ def test_kernel(cpu):
 def kernel(cpu):
     result = lint("build/bare/%s/kernel.elf" % cpu)
     must(findings(result, "fault") == [], str(findings(result, "fault")))
-    # The exception entry, and x86_64's vectors or s390x's other entry; the beginnings of two CPUs, of threads, of a restart.
+    # The exception entry, and x86_64's vectors or s390x's other entry; the beginnings of two CPUs, of threads, of a
+    # restart.
     must(result["kinds"]["signal"]["functions"] == (1 if cpu == "aarch64" else 2) and
          result["kinds"]["outermost"]["functions"] == 4, str(result["kinds"]))
-    # Vectors and boot code have no CFI, nor have x86_64's places to jump to. gcc 12 writes the room for the tracer in front
-    # of the function's CFI on the other CPUs.
+    # Vectors and boot code have no CFI, nor have x86_64's places to jump to. gcc 12 writes the room for the tracer in
+    # front of the function's CFI on the other CPUs.
     reasons = {(f["object"].split("/")[-1], f["reason"]) for f in result["without_rows"]}
     other = ("entry.S", "assembly") if cpu == "x86_64" else ("traced.c", "partly")
     must(reasons and reasons <= {("boot.S", "assembly"), ("boot.S", "partly"), other}, str(reasons))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * A program without a libc that walks its own stack by tables that sfu-gen has made. Each function notes where it returns
- * to; the walk has to find just that, and then the end. Exit status 0, or which frame was wrong.
+ * A program without a libc that walks its own stack by tables that sfu-gen has made. Each function notes where it
+ * returns to; the walk has to find just that, and then the end. Exit status 0, or which frame was wrong.
  */
 #include "sfu.h"
 #include "test/lib/memory.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * sampled N: a program that works in its libc while a timer interrupts it, N times. Each time the handler walks the stack
- * twice from the interrupted instruction: by sfu with the tables that `sfu-gen --append` has given to the program and all of
- * its libraries, and by libgcc with their .eh_frame. Both have to find the same. For x86_64.
+ * sampled N: a program that works in its libc while a timer interrupts it, N times. Each time the handler walks the
+ * stack twice from the interrupted instruction: by sfu with the tables that `sfu-gen --append` has given to the program
+ * and all of its libraries, and by libgcc with their .eh_frame. Both have to find the same. For x86_64.
  */
 #define _GNU_SOURCE
 #include "sfu.h"

@@ -321,7 +321,8 @@ static bool check_frame(struct sfu_walk *walk, const struct sfu_row *row, struct
     return want->exact ? check_exact(walk, want) : check_return(walk, want);
 }
 
-/* What the tables say of the walk's frame, which is what its next step goes by. If that is nothing, the function is 0. */
+/* What the tables say of the walk's frame, which is what its next step goes by. If that is nothing, the function is
+ * 0. */
 static void look_up(const struct sfu_walk *walk, struct sfu_row *row)
 {
     row->function = 0;

@@ -121,12 +121,9 @@ static unsigned saved_s390x(unsigned reg)
 
 static const struct cpu cpus[] = {
     {{ABI_AMD64}, 128, 15, 30, decode_x86, x86_order, sizeof x86_order, 0, 168, saved_x86},
-    {{ABI_AARCH64}, 0, 4, 30, decode_aarch64, aarch64_order, sizeof aarch64_order, 0, 568,
-     saved_aarch64},
-    {{ABI_AARCH64_BIG}, 0, 4, 30, decode_aarch64, aarch64_order, sizeof aarch64_order, 0, 568,
-     saved_aarch64},
-    {{ABI_S390X}, 0, 6, 30, decode_s390x, s390x_order, sizeof s390x_order, 35, 344,
-     saved_s390x},
+    {{ABI_AARCH64}, 0, 4, 30, decode_aarch64, aarch64_order, sizeof aarch64_order, 0, 568, saved_aarch64},
+    {{ABI_AARCH64_BIG}, 0, 4, 30, decode_aarch64, aarch64_order, sizeof aarch64_order, 0, 568, saved_aarch64},
+    {{ABI_S390X}, 0, 6, 30, decode_s390x, s390x_order, sizeof s390x_order, 35, 344, saved_s390x},
 };
 
 const struct cpu *cpu_by_abi(const char *abi)

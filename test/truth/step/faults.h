@@ -37,7 +37,8 @@ bool faults_match(struct faults *faults, struct tracer *tracer, const struct bin
                   const struct mistake *mistake);
 
 /* Whether FUNCTION is listed as one that has no table; counts it if so. */
-bool faults_no_table(struct faults *faults, const struct cpu *cpu, const struct binary *image, const char *function);
+bool faults_no_table(struct faults *faults, const struct cpu *cpu, const struct binary *image,
+                     const char *function);
 
 /* The row's rule for FIELD, as the list writes it. */
 void describe_rule(char *text, size_t size, const struct cpu *cpu, const struct sfu_row *row, const char *field);

@@ -43,7 +43,8 @@ static void call(struct shadow *shadow, struct machine *m, const struct regs *be
     uint64_t ra, sp = before->r[m->cpu->abi.sp];
     uint64_t expected_sp = m->cpu->abi.link ? sp : sp - 8;
 
-    if (!return_address(m, &ra) || ra - before->pc - 1 >= m->cpu->longest || m->regs.r[m->cpu->abi.sp] != expected_sp)
+    if (!return_address(m, &ra) || ra - before->pc - 1 >= m->cpu->longest ||
+        m->regs.r[m->cpu->abi.sp] != expected_sp)
         shadow->fault = "a call left no return address";
     else
         push(shadow, ra, sp, before->r[m->cpu->abi.fp]);
