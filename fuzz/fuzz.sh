@@ -33,7 +33,8 @@ longest() {
 # An input that takes 10 seconds is a hang: most take microseconds.
 libfuzzer() {
     mkdir -p "$build/corpus/$1"
-    "$build/$1-$2" -max_total_time="$seconds" -max_len="$(longest "$1")" -timeout=10 -rss_limit_mb=2048 -reduce_inputs=0 \
+    "$build/$1-$2" -max_total_time="$seconds" -max_len="$(longest "$1")" -timeout=10 -rss_limit_mb=2048 \
+        -reduce_inputs=0 \
         -print_final_stats=1 -artifact_prefix="$build/found/$1-$2-" "$build/corpus/$1" "fuzz/corpus/$1"
 }
 

@@ -53,7 +53,7 @@ build/fuzz-%/replay-fast: fuzz/fast.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADER
 	@mkdir -p $(@D)
 	$*-linux-gnu-gcc $(FUZZ_FLAGS) -static -o $@ $< fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
 
-## [campaigns] fuzz TIME=seconds: each fuzzer for so long; libFuzzer and AFL++, AddressSanitizer and UndefinedBehaviorSanitizer
+## [campaigns] fuzz TIME=seconds: each fuzzer for so long; libFuzzer and AFL++, with sanitizers
 TIME ?= 60
 JOBS ?= 2
 .PHONY: fuzz fuzz-build
@@ -100,14 +100,16 @@ $(FUZZ_TOOLS:%=$(FUZZ_BUILD)/$(1)-%.o): $(FUZZ_BUILD)/$(1)-%.o: fuzz/%.c $(FUZZ_
 	@mkdir -p $$(@D)
 	clang $(FUZZ_TOOLS_FLAGS) $(FUZZ_$(1)) -c -o $$@ $$<
 
-$(foreach tool,$(FUZZ_TOOLS),$(eval $(FUZZ_BUILD)/$(tool)-$(1): $(FUZZ_TOOLS_$(tool):port/host/%.c=$(FUZZ_BUILD)/$(1)-tools/%.o)))
+$(foreach tool,$(FUZZ_TOOLS),$(eval $(FUZZ_BUILD)/$(tool)-$(1): \
+    $(FUZZ_TOOLS_$(tool):port/host/%.c=$(FUZZ_BUILD)/$(1)-tools/%.o)))
 $(FUZZ_TOOLS:%=$(FUZZ_BUILD)/%-$(1)): $(FUZZ_BUILD)/%-$(1): $(FUZZ_BUILD)/$(1)-%.o $(FUZZ_BUILD)/$(1)-harness.o \
     $(FUZZ_BUILD)/$(1)-table.o $(FUZZ_BUILD)/$(1)-sfu.o
 	clang -fsanitize=fuzzer $(FUZZ_$(1)) -o $$@ $$^ -ldw -lelf
 endef
 $(eval $(call FUZZ_RULES,libfuzzer))
 $(eval $(call FUZZ_RULES,fast))
-.SECONDARY: $(foreach kind,libfuzzer fast,$(foreach c,$(FUZZ_HARNESSES) harness table sfu sfu_fast,$(FUZZ_BUILD)/$(kind)-$(c).o))
+.SECONDARY: $(foreach kind,libfuzzer fast,\
+    $(foreach c,$(FUZZ_HARNESSES) harness table sfu sfu_fast,$(FUZZ_BUILD)/$(kind)-$(c).o))
 
 $(FUZZ_BUILD)/%-afl: fuzz/%.c fuzz/afl.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
 	@mkdir -p $(@D)

@@ -60,6 +60,7 @@ if [ "$failed" -ne 0 ]; then
 fi
 echo "$suite: $(grep -c '^ok ' "$out") ok, $failed not ok, $seconds s of CPU"
 if [ "$failed" -ne 0 ]; then
-    echo "$suite: to run it alone: make ${RECIPE:-suite-$suite}; one test of it: make ${RECIPE:-suite-$suite} T='its name'"
+    echo "$suite: to run it alone: make ${RECIPE:-suite-$suite};" \
+        "one test of it: make ${RECIPE:-suite-$suite} T='its name'"
     exit 1
 fi

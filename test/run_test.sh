@@ -34,8 +34,8 @@ wants() {
 alone='to run it alone: make suite-planted'
 two='echo ok a; echo not ok b: why; echo "ok c[1]"'
 for target in suite-planted check test check-x86_64; do
-    wants "make $target fails if a test does, and says which" 1 "planted: b: why.*$alone\|planted: not ok b: why.*$alone" \
-        "$two" "$target"
+    wants "make $target fails if a test does, and says which" 1 \
+        "planted: b: why.*$alone\|planted: not ok b: why.*$alone" "$two" "$target"
     wants "make $target fails if a suite does without a word" 1 "exit status 1.*$alone" false "$target"
     wants "make $target fails if a suite is killed" 1 "exit status 1[0-9][0-9].*$alone" 'echo ok a; kill -9 $$' \
         "$target"

@@ -14,8 +14,8 @@ ROW = "l->row.start, l->row.words, l->row.end, l->row.info, l->row.count, l->row
 
 
 def loop(function, number, parameters, variables, writes, holds, decreases):
-    """PARAMETERS and VARIABLES are those of FUNCTION that the rest names, the latter with a block's number if they are in
-    one. What the proofs count is named by all."""
+    """PARAMETERS and VARIABLES are those of FUNCTION that the rest names, the latter with a block's number if they are
+    in one. What the proofs count is named by all."""
     names = [f"{name},{name}" for name in ("record", "records")]
     names += [f"{name},{function}::{name}" for name in parameters.split()]
     names += [f"{name.rpartition('::')[2]},{function}::1::{name}" for name in variables.split()]

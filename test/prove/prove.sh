@@ -25,6 +25,7 @@ export cbmc core build
 tables=read_known:any_known,read_fde:any_entry,load:any_load,load_signed:any_load_signed
 tables=$tables,load2:any_load2,load4:any_load4,load8:any_load8
 rows=$tables,read_rules:any_rules,modulo:any_modulo
+listed=read_row:listed_row,read_rules:listed_rules,modulo:any_modulo
 fdes=read_fde:table_entry,fde_start:table_start,read_range:table_range,read_attributes:table_attributes
 stacks=may_enter.0:17
 
@@ -56,7 +57,7 @@ apply.c  prove_apply         - read_word:any_word find_caller.0:4,$stacks
 walk.c   prove_walk_start    - sfu_find:any_find any_target.0:4,$stacks
 find.c   prove_rules         - $tables flexible_rules.0:4
 find.c   prove_find_text     MAX_FDES=3 read_range:known_range sfu_find_text.0:4
-find.c   prove_checked       MAX_ROWS=8 read_row:listed_row,read_rules:listed_rules,modulo:any_modulo scan_rows.0:9,check_rows.0:9
+find.c   prove_checked       MAX_ROWS=8 $listed scan_rows.0:9,check_rows.0:9
 check.c  prove_concatenated  - - find_next.0:9
 check.c  prove_check_rows    - $rows contracts:rows
 check.c  prove_check         - $rows,check_rows:any_check_rows,check_end:any_end contracts:check

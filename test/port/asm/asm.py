@@ -153,7 +153,8 @@ def test_end(bench):
 
 def test_walk(bench):
     bench.must(*bench.compiler("-std=gnu99", "-O2", "-g", "-static", "-fasynchronous-unwind-tables",
-                               "-fno-omit-frame-pointer", "-I.", "-Iport/linux", "test/port/asm/walk.c", "test/port/asm/functions.S",
+                               "-fno-omit-frame-pointer", "-I.", "-Iport/linux", "test/port/asm/walk.c",
+                               "test/port/asm/functions.S",
                                "port/linux/sfu_linux.c", "port/linux/restorer.S", "sfu.c",
                                "-o", bench.path("walk")))
     return bench.run(*EMULATOR[bench.cpu], bench.path("walk"))

@@ -119,7 +119,8 @@ $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-hook,$
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-small,$(BARE_SMALL) $(BARE_SMALL_$(cpu)))))
 $(eval $(call bare_image,aarch64,$(BARE)/aarch64-pac,$(BARE_PAC)))
 $(foreach cpu,$(BARE_CPUS),$(eval \
-    $(call bare_image,$(cpu),$(BARE)/$(cpu)-clang,$(BARE_CLANG_$(cpu)),clang --target=$(cpu)-linux-gnu -fno-integrated-as)))
+    $(call bare_image,$(cpu),$(BARE)/$(cpu)-clang,$(BARE_CLANG_$(cpu)),\
+    clang --target=$(cpu)-linux-gnu -fno-integrated-as)))
 
 BARE_KINDS_x86_64 := x86_64 x86_64-hook x86_64-small x86_64-clang
 BARE_KINDS_aarch64 := aarch64 aarch64-hook aarch64-small aarch64-clang aarch64-pac

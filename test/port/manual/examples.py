@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""The examples of README.md and port/README.md compile, boot and print what they should; recipes for toolchains hold."""
+"""The examples of README.md and port/README.md compile, boot and print what they should; recipes hold."""
 import os
 import re
 import subprocess
@@ -177,7 +177,8 @@ def test_comdat(tc, directory):
             with open(source, "w", encoding="utf-8") as f:
                 f.write(COMDAT_HEADER + text + "\n")
             objects.append(source[:-2] + "o")
-            shell(compiler, f"-B{tc}/{cpu}/", "-O0", "-g", "-fasynchronous-unwind-tables", "-Wa,--gsframe", "-c", source,
+            shell(compiler, f"-B{tc}/{cpu}/", "-O0", "-g", "-fasynchronous-unwind-tables",
+                  "-Wa,--gsframe", "-c", source,
                   "-o", objects[-1])
         joined, image = (os.path.join(directory, f"comdat.{kind}") for kind in ("o", "elf"))
         shell(ld, "-r", *objects, "-o", joined)

@@ -11,7 +11,8 @@ HEADERS = ["sfu.h", "arch/sfu_arch.h", "arch/sfu_asm.h", "port/fast/sfu_fast.h",
            *(f"port/print/sfu_{name}.h" for name in ("print", "all", "build_id", "cycles", "dump", "record"))]
 # What somebody who takes sfu into a program comes across: in the manuals, not in the headers alone.
 NEWCOMER = """sfu_panic_init sfu_panic_print sfu_registers_here sfu_cpu_reg sfu_open sfu_add sfu_remove sfu_sort
-    sfu_string sfu_print_build_id sfu_print_cycles sfu_print_all sfu_record_write sfu_record_print sfu_symbols_find sfu_function_begin sfu_function_end sfu_push sfu_pop sfu_outermost_begin
+    sfu_string sfu_print_build_id sfu_print_cycles sfu_print_all sfu_record_write sfu_record_print sfu_symbols_find
+    sfu_function_begin sfu_function_end sfu_push sfu_pop sfu_outermost_begin
     sfu_outermost_end sfu_outermost sfu_thread_entry sfu_trap_begin sfu_trap_row sfu_trap_row_here sfu_trap_end SFU_ABI
     SFU_OLDEST_VERSION SFU_NO_REMOTE SFU_NO_STRINGS SFU_PREFIX SFU_NO_ASM SFU_NO_OUTERMOST sfu_registers
     sfu_target sfu_interrupted sfu_cpu SFU_PC_EXACT SFU_PC_RETURN red_zone window""".split()
@@ -105,8 +106,10 @@ def test_links(_tc, _directory):
             heads = [re.sub(r"[^\w -]", "", h).strip().lower().replace(" ", "-")
                      for h in re.findall(r"^#+ (.*)$", read(path), re.M)] if anchor else [anchor]
             must(anchor == "" or anchor in heads, f"{file}: {path} has no heading {anchor}")
-        for path in re.findall(r"`((?:\.\./)?(?:arch|port|test|fuzz|baremetal|print|symbols|linux|host)/[\w./*]*)`", text):
-            tried = [os.path.join(base, path.replace("*", "x86_64") + end) for base in (folder, "") for end in ("", ".h")]
+        rooms = "arch|port|test|fuzz|baremetal|print|symbols|linux|host"
+        for path in re.findall(r"`((?:\.\./)?(?:%s)/[\w./*]*)`" % rooms, text):
+            names = [path.replace("*", "x86_64") + end for end in ("", ".h")]
+            tried = [os.path.join(base, name) for base in (folder, "") for name in names]
             must(any(os.path.exists(p) for p in tried), f"{file}: {path} does not exist")
         for target in re.findall(r"`make ([\w-]+)|^    make ([\w-]+)", text):
             name = target[0] or target[1]

@@ -91,7 +91,8 @@ stacks() {
     fi
     "$tc/$cpu/objcopy" -O binary -j .sframe "$image" "$out/$cpu.sframe"
     # shellcheck disable=SC2086  # words
-    "$tc/gcc16/$cpu/gcc" -std=c99 -D_GNU_SOURCE -O2 $warn -static -I. -Iport/fast "$here/stacks.c" sfu.c port/fast/sfu_fast.c \
+    "$tc/gcc16/$cpu/gcc" -std=c99 -D_GNU_SOURCE -O2 $warn -static -I. -Iport/fast "$here/stacks.c" sfu.c \
+        port/fast/sfu_fast.c \
         -o "$out/stacks-$cpu"
 }
 for cpu in x86_64 aarch64 s390x; do

@@ -71,7 +71,8 @@ END {
     print ""
     print "sqlite " sqlite " by " compiler " -O2 -fomit-frame-pointer answers queries that run other queries; in"
     print stacks " calls that it makes of us (allocator, functions, collations, ...) its stack, 15 to 40 frames deep,"
-    print "is walked: " total " frames, " distinct " PCs. All walkers' frames were compared before anything was measured."
+    print "is walked: " total " frames, " distinct " PCs. All walkers' frames were compared before anything was " \
+        "measured."
     print model "; " versions "."
     print ""
     print "| walker | instructions | ns | of `unw_backtrace` | ns, cold | stack | text | wrong |"
@@ -82,13 +83,17 @@ END {
     for (i = 1; i <= n; i++) row(names[i])
     print ""
     print "- instructions: per frame, by callgrind, everything warm. A walk's own start and end are in it."
-    print "- ns: per frame, sqlite having run since the walk before; the median of 15 passes, of each stack, and of 3 runs."
-    print "  A pass has one walker, and passes of all walkers alternate. `fp` is walked in a program compiled with frame"
+    print "- ns: per frame, sqlite having run since the walk before; the median of 15 passes, of each stack, and " \
+        "of 3 runs."
+    print "  A pass has one walker, and passes of all walkers alternate. `fp` is walked in a program compiled " \
+        "with frame"
     print "  pointers, which runs in between; its ratio is to `unw_backtrace` there."
-    print "- ns, cold: one whole walk (" sprintf("%.0f", total / stacks) " frames of sqlite on average) after a buffer of" \
+    print "- ns, cold: one whole walk (" sprintf("%.0f", total / stacks) " frames of sqlite on average) after a " \
+        "buffer of" \
         " three times the largest"
     print "  cache was written and read. What a walker itself caches stays."
-    print "- stack: bytes at most, adapter and register capture included. text: bytes of code and constants: ours at -Os,"
+    print "- stack: bytes at most, adapter and register capture included. text: bytes of code and constants: ours " \
+        "at -Os,"
     print "  without messages (`sfu_fast`: beside the core's; `fp`: this walker's); of a peer, its whole library"
     print "  (`glibc`: libgcc's, which it loads)."
     for (i = 1; i <= n; i++) if (names[i] in bare_frames) {
@@ -104,7 +109,8 @@ END {
     print ""
     print "## Sections of all sizes"
     print ""
-    print "Functions and rows drawn from sqlite's own. A PC looked up (`sfu_find`) or a frame walked: instructions; ns for"
+    print "Functions and rows drawn from sqlite's own. A PC looked up (`sfu_find`) or a frame walked: " \
+        "instructions; ns for"
     print "the same 1,000 PCs again and again; ns for 64,000 PCs in turn, for which the CPU's caches are small."
     print ""
     print "| functions | `sfu_find` | | | `sfu` | | | `sfu_fast` | | | with an index | | |"

@@ -30,7 +30,8 @@ test/tools/bench/plugin.sh "$out/insns.so"
 echo 'int twice(int x); int twice(int x) { return 2 * x; }' >"$out/twice.c"
 for abi in x86_64 aarch64 s390x; do
     program=$out/counted-$abi
-    if ! "$abi-linux-gnu-gcc" "-Bbuild/tc/$abi/" -O2 -Wa,--gsframe -nostdlib -static -no-pie -Wl,--eh-frame-hdr -o "$program" \
+    if ! "$abi-linux-gnu-gcc" "-Bbuild/tc/$abi/" -O2 -Wa,--gsframe -nostdlib -static -no-pie -Wl,--eh-frame-hdr \
+        -o "$program" \
         "$here/counted.S" "$out/twice.c"; then
         echo "not ok $abi: does not build"
         continue

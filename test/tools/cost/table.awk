@@ -48,8 +48,10 @@ END {
     print ""
     print "- Tables cost no instruction until a trace is made. Frame pointers cost instructions always, and a register."
     print "- Frame pointers are `-fno-omit-frame-pointer`. On s390x nobody can walk by them: there it is `-mbackchain`."
-    print "- lua, zlib and sqlite are the builds of `test/truth/step`. They run under QEMU, whose plugin counts a whole" \
+    print "- lua, zlib and sqlite are the builds of `test/truth/step`. They run under QEMU, whose plugin counts a " \
+        "whole" \
         " run."
-    print "- The kernel-like program is U-Boot (an application of EFI on x86_64, the board of QEMU on aarch64), on s390x"
+    print "- The kernel-like program is U-Boot (an application of EFI on x86_64, the board of QEMU on aarch64), " \
+        "on s390x"
     print "  the firmware `s390-ccw` of QEMU. They are not run, because how long they wait depends on the machine."
 }

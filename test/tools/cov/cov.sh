@@ -18,7 +18,8 @@ root=$PWD
 program() {
     name=$1
     shift
-    "$cc" -std=gnu99 -O0 -g -I. -Ifuzz -Itest/unit -Itest/vectors "$@" "$build/sfu.o" --coverage -lcmocka -o "$build/$name"
+    "$cc" -std=gnu99 -O0 -g -I. -Ifuzz -Itest/unit -Itest/vectors "$@" "$build/sfu.o" \
+        --coverage -lcmocka -o "$build/$name"
 }
 shared='fuzz/harness.c test/lib/table.c'
 unit=$(find test/unit -name '*.c')

@@ -96,7 +96,8 @@ measure() {
 # instructions COMPILER OPTIMISATION
 instructions() {
     program=$out/perf-$1-$2
-    $(compiler "$1" x86_64) -std=c99 "-$2" -g -I. -Iport/fast "$here/perf.c" test/unit/build.c sfu.c port/fast/sfu_fast.c -o "$program"
+    $(compiler "$1" x86_64) -std=c99 "-$2" -g -I. -Iport/fast "$here/perf.c" test/unit/build.c sfu.c \
+        port/fast/sfu_fast.c -o "$program"
     for mode in walk read remote v2 find trace trace-cached; do
         n=$(valgrind -q --tool=callgrind --callgrind-out-file="$program-$mode" --collect-atstart=no \
             --toggle-collect='measured*' "$program" $mode 2>"$program.log") || cat "$program.log" >&2

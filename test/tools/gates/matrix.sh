@@ -164,7 +164,8 @@ switches() {
             try "clang $define" x86_64 clang -std=c99 $warn_c $define
         }
     done
-    for target in i386-none-elf riscv32-none-elf powerpc-none-elf mips-none-elf arm-none-eabi 'arm-none-eabi -mthumb'; do
+    for target in i386-none-elf riscv32-none-elf powerpc-none-elf mips-none-elf arm-none-eabi \
+        'arm-none-eabi -mthumb'; do
         # shellcheck disable=SC2086  # words
         try "clang $target alone" x86_64 clang --target=$target -std=c99 $warn_c
     done

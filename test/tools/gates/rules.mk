@@ -21,5 +21,6 @@ budget: | $(TC)
 ## [record] switches: records what each build-time switch saves, and what a panic needs of the stack
 switches: | $(TC)
 	@mkdir -p build/gates
-	@test/tools/gates/switches.sh build/gates >build/gates/switches.md && mv build/gates/switches.md test/tools/gates/SWITCHES.md && \
+	@test/tools/gates/switches.sh build/gates >build/gates/switches.md && \
+		mv build/gates/switches.md test/tools/gates/SWITCHES.md && \
 		cat test/tools/gates/SWITCHES.md

@@ -16,7 +16,8 @@ abi() { case $1 in x86_64) echo SFU_AMD64 ;; aarch64) echo SFU_AARCH64 ;; s390x)
 size() {
     cpu=$1 opt=$2 file=$3
     shift 3
-    "$cpu-linux-gnu-gcc" -std=c99 -ffreestanding "$opt" -I. -Iport/print -Iport/fast "$@" -c "$file" -o "$out/switches.o"
+    "$cpu-linux-gnu-gcc" -std=c99 -ffreestanding "$opt" -I. -Iport/print -Iport/fast "$@" -c "$file" \
+        -o "$out/switches.o"
     "$here/text.sh" "build/tc/$cpu/readelf" "$out/switches.o"
 }
 
@@ -57,7 +58,8 @@ saved_of=
 cat <<'END'
 # What the core costs, and what each switch saves
 
-Made by `make switches`, with Debian 12's gcc. Bytes of code and constants; what the linker drops besides is not counted.
+Made by `make switches`, with Debian 12's gcc. Bytes of code and constants; what the linker drops besides does not
+count.
 
 | | x86_64 `-Os` | aarch64 `-Os` | s390x `-Os` | x86_64 `-O2` | aarch64 `-O2` | s390x `-O2` |
 |---|---|---|---|---|---|---|

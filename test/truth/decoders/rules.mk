@@ -18,7 +18,8 @@ $(DECODERS_IMAGES): $(DECODERS)/%/done: test/truth/decoders/build.sh test/truth/
 	@test/truth/decoders/build.sh $(subst -, ,$*) $(@D) >$(@D)/log 2>&1 || { cat $(@D)/log; false; }
 	@touch $@
 
-$(DECODERS)/compare: test/truth/decoders/compare.c test/truth/decoders/image.c test/truth/decoders/image.h port/host/image.c port/host/image.h test/lib/rows.h \
+$(DECODERS)/compare: test/truth/decoders/compare.c test/truth/decoders/image.c test/truth/decoders/image.h \
+    port/host/image.c port/host/image.h test/lib/rows.h \
     sfu.c sfu.h | $(TC)
 	@mkdir -p $(@D)
 	@$(CC) -std=c99 -D_GNU_SOURCE $(WARN) -O2 -g -I. $(filter %.c,$^) -lelf -o $@

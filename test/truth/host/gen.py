@@ -679,7 +679,8 @@ NEVER = re.compile("Sanitizer|runtime error|Assertion|self-check")
 def survives(file, *options, status=None):
     """One line, and the file as it was. STATUS None: success or failure."""
     before = read(file) if os.path.isfile(file) else None
-    done = subprocess.run(["timeout", "60", SANITIZED, *options, file], capture_output=True, text=True, errors="replace", check=False)
+    done = subprocess.run(["timeout", "60", SANITIZED, *options, file], capture_output=True, text=True,
+                          errors="replace", check=False)
     must(not NEVER.search(done.stderr), "%s: %s" % (" ".join(options), done.stderr.strip()[:300]))
     must(done.returncode in ((0, 1) if status is None else (status,)), "status %d: %s" % (done.returncode,
                                                                                        done.stderr.strip()[:200]))
@@ -727,7 +728,8 @@ def hostile_files():
 
 def hostile_no_cfi():
     name = WORK + "/bare.elf"
-    run("gcc", "-nostdlib", "-static", "-fno-asynchronous-unwind-tables", "-Wl,-e,0", "-x", "c", "/dev/null", "-o", name)
+    run("gcc", "-nostdlib", "-static", "-fno-asynchronous-unwind-tables", "-Wl,-e,0", "-x", "c", "/dev/null",
+        "-o", name)
     must("no call frame information" in survives(name, status=1).stderr, "no CFI")
 
 
@@ -815,7 +817,8 @@ NOPS = "nop\n" * 4
 
 def test_options():
     os.makedirs(WORK, exist_ok=True)
-    for function in (help_text, install, wrong_options, strict, set_loc, long_function, overlaps, dropped, mixed, taken_over, below_sp,
+    for function in (help_text, install, wrong_options, strict, set_loc, long_function, overlaps, dropped, mixed,
+                     taken_over, below_sp,
                      frame_pointer, holes, signals, plts, no_blocks, room, outputs, deterministic):
         test(function.__name__.replace("_", " "), function)
 
@@ -833,7 +836,8 @@ def install():
     root = os.path.abspath(WORK + "/root")
     shutil.rmtree(root, ignore_errors=True)
     run("make", "-s", "install", "DESTDIR=" + root, "PREFIX=/usr")
-    files = sorted(os.path.relpath(os.path.join(path, name), root) for path, _, names in os.walk(root) for name in names)
+    files = sorted(os.path.relpath(os.path.join(path, name), root)
+                   for path, _, names in os.walk(root) for name in names)
     tools = ["sfu-gen", "sfu-lint", "sfu-trace"]
     must(files == ["usr/bin/" + tool for tool in tools] + ["usr/include/sfu.h"] +
          ["usr/share/man/man1/%s.1" % tool for tool in tools], str(files))
@@ -841,7 +845,8 @@ def install():
     sections = re.findall(r"^\.SH (.*)$", page, re.M)
     must(sections[:3] == ["NAME", "SYNOPSIS", "DESCRIPTION"], str(sections))
     text = gen("--help")[0]
-    must(all(line.strip() in page for line in text.splitlines() if "\\" not in line and not line.strip().startswith(".")),
+    must(all(line.strip() in page for line in text.splitlines()
+             if "\\" not in line and not line.strip().startswith(".")),
          "the page and --help differ")
 
 
@@ -944,7 +949,8 @@ def overlaps():
 
 def dropped():
     """The linker has dropped a function, but .debug_frame still has its entry."""
-    text = (".cfi_sections .debug_frame\n.cfi_startproc\n%s.cfi_endproc\n.section .text.gone, \"ax\"\ngone: .cfi_startproc\n"
+    text = (".cfi_sections .debug_frame\n.cfi_startproc\n%s.cfi_endproc\n"
+            ".section .text.gone, \"ax\"\ngone: .cfi_startproc\n"
             "%s.cfi_endproc" % (NOPS, NOPS))
     image = assemble("dropped", text, "--gc-sections")
     numbers = json.loads(gen("--json", "--size", image)[0])
@@ -1045,8 +1051,10 @@ def holes():
 
 def signals():
     """Its rules, or at least that it is one."""
-    said = ".cfi_startproc\n.cfi_signal_frame\n.cfi_escape 0x0f, 4, 0x77, 0xa0, 1, 6\n.cfi_escape 0x10, 16, 3, 0x77, 0xa8, 1\n"
-    image = assemble("signal", said + NOPS + ".cfi_endproc\n" + said.replace("4, 0x77, 0xa0, 1, 6", "6, 0x77, 0xa0, 1, 6, 6, 6")
+    said = (".cfi_startproc\n.cfi_signal_frame\n.cfi_escape 0x0f, 4, 0x77, 0xa0, 1, 6\n"
+            ".cfi_escape 0x10, 16, 3, 0x77, 0xa8, 1\n")
+    image = assemble("signal", said + NOPS + ".cfi_endproc\n" +
+                     said.replace("4, 0x77, 0xa0, 1, 6", "6, 0x77, 0xa0, 1, 6, 6, 6")
                      + NOPS + ".cfi_endproc")
     must([row[1:] for row in rows(image)[0]] == [("(sp+160)", "u", "(sp+168)")], str(rows(image)))
     text = run(TC + "/x86_64/objdump", "--sframe", image + ".side")[0]
@@ -1082,7 +1090,8 @@ def plts():
 
 def no_blocks():
     """Rows that depend on the PC, and look like those of blocks of 23 bytes but for the end."""
-    image = assemble("blocks", ".balign 32\n.cfi_startproc\n.cfi_escape 0x0f, 11, 0x77, 8, 0x80, 0x69, 0x45, 0x1a, 0x3b, 0x2a, "
+    image = assemble("blocks", ".balign 32\n.cfi_startproc\n"
+                     ".cfi_escape 0x0f, 11, 0x77, 8, 0x80, 0x69, 0x45, 0x1a, 0x3b, 0x2a, "
                      "0x37, 0x24, 0x22\n%s.cfi_endproc" % (NOPS * 8))
     gen("-q", "--strict", image)
     start = Elf(image).sections[".text"]["addr"]

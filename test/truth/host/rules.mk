@@ -17,7 +17,8 @@ $(HOST)/truth: test/truth/host/truth.c port/host/image.c sfu.c $(HOST_HEADERS) |
 define HOST_SUITE
 CHECK_$(1) += host-$(1)
 .PHONY: suite-host-$(1)
-suite-host-$(1): build/tools/sfu-gen $(HOST)/equal $(HOST)/truth $(DECODERS)/compare $(DECODERS_$(1):%=$(DECODERS)/%/done)
+suite-host-$(1): build/tools/sfu-gen $(HOST)/equal $(HOST)/truth $(DECODERS)/compare \
+    $(DECODERS_$(1):%=$(DECODERS)/%/done)
 	@test/run.sh host-$(1) python3 test/truth/host/gen.py images $(1)
 endef
 $(foreach abi,$(ABIS),$(eval $(call HOST_SUITE,$(abi))))

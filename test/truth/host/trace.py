@@ -75,7 +75,8 @@ def kernel(cpu):
         "    /DISCARD/", "    .eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) }\n    /DISCARD/")
     write(directory + "/kernel.ld", script.encode())
     flags = ["-B" + binutils, "-Wa,--gsframe", "-DKERNEL_DUMP=100", '-DMODULE="%s/module.ko"' % directory]
-    modules = gen.compile_kernel(cpu, directory, ["test/port/bare/module_a.c", "test/port/bare/module_b.c"], lambda _: [GCC[cpu]],
+    modules = gen.compile_kernel(cpu, directory, ["test/port/bare/module_a.c", "test/port/bare/module_b.c"],
+                                 lambda _: [GCC[cpu]],
                                  *flags)
     run(binutils + "ld", "-r", "-T", "test/port/bare/module.ld", *modules, "-o", directory + "/module.ko")
     objects = gen.compile_kernel(cpu, directory, KERNEL_SOURCES, lambda _: [GCC[cpu]], *flags)

@@ -164,7 +164,8 @@ link() {
 # Linked twice: the second time the functions are known.
 link_kernel() {
     kernel_objects
-    sed 's/\*(.comment /*(/' port/baremetal/kernel.ld >"$out.parts/kernel.ld" # the harness reads the compiler's name there
+    # The harness reads the compiler's name in .comment.
+    sed 's/\*(.comment /*(/' port/baremetal/kernel.ld >"$out.parts/kernel.ld"
     functions '' >"$out.s"
     for f in "$out.first" "$out"; do
         link -Wl,--gc-sections,--build-id=sha1,-z,norelro,-z,max-page-size=4096 -Wl,--wrap=step_mark \

@@ -40,7 +40,8 @@ step_arguments = $(call step_set,patterns,$(filter $(step_chosen),$(step_small))
 	$(call step_set,signals,$(filter $(step_chosen),$(step_signalled))) \
 	$(foreach p,$(step_programs),$(call step_set,$(p):1,$(filter %/$(p)-gcc12-O2,$(filter $(step_chosen),$(step_large)))))
 
-$(STEP)/step: $(STEP_HARNESS) $(wildcard test/truth/step/*.h test/lib/*.h port/host/image.? port/fast/sfu_fast.*) sfu.c sfu.h | $(TC)
+$(STEP)/step: $(STEP_HARNESS) \
+    $(wildcard test/truth/step/*.h test/lib/*.h port/host/image.? port/fast/sfu_fast.*) sfu.c sfu.h | $(TC)
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/fast -o $@ $(STEP_HARNESS) sfu.c port/fast/sfu_fast.c -lelf
 
