@@ -36,7 +36,8 @@ VECTORS_PROGRAMS := $(addprefix build/vectors/run-,$(call unit_programs,$(UNIT_P
 
 .PHONY: suite-vectors suite-vectors-s390x suite-vectors-libsframe
 suite-vectors: $(VECTORS_PROGRAMS)
-	@test/run.sh vectors sh -c 's=0; for p in $(VECTORS_PROGRAMS); do $$p $(VECTORS) || s=1; done; exit $$s'
+	@test/run.sh vectors sh -c \
+	    's=0; for p in $(VECTORS_PROGRAMS); do $$p $(VECTORS); s=$$((s + $$?)); done; exit $$s'
 
 suite-vectors-s390x: build/vectors/run-s390x-host
 	@test/run.sh vectors-s390x qemu-s390x build/vectors/run-s390x-host $(VECTORS)
