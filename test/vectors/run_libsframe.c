@@ -140,9 +140,9 @@ static void ask(const struct vector *v, const sframe_decoder_ctx *d, uint64_t pc
 
     memset(a, 0, sizeof *a);
     strcpy(a->reason, "error");
-    a->trap_frame = v->bytes[2] == 3 && info[0] & 0x80;
-    if (described && rows == 0 && v->bytes[2] == 3 && (a->trap_frame || (info[1] & 0x1f) == 0))
-        strcpy(a->reason, a->trap_frame ? "ask" : "outermost");
+    a->signal = v->bytes[2] == 3 && info[0] & 0x80;
+    if (described && rows == 0 && v->bytes[2] == 3 && (a->signal || (info[1] & 0x1f) == 0))
+        strcpy(a->reason, a->signal ? "ask" : "outermost");
     if (sframe_find_fre(d, offset, &row) != 0)
         return;
     strcpy(a->reason, "ok");
@@ -173,7 +173,7 @@ static void compare(const struct vector *v, const sframe_decoder_ctx *d, const s
         differ(v, "%" PRIx64 ": %s, not %s", pc, a.reason, e->reason);
     if (!found)
         return;
-    if (a.trap_frame != e->signal)
+    if (a.signal != e->signal)
         differ(v, "%" PRIx64 ": signal", pc);
     if (strcmp(e->reason, "ok") != 0)
         return;
