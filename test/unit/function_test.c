@@ -46,13 +46,14 @@ static void counted(const struct variant *v)
         for (unsigned is_sorted = 0; is_sorted < 2; is_sorted++) {
             struct opened o;
             unsigned n = sizes[i], most = 0;
+            unsigned step = n > 100 && !is_sorted ? 17 : 1; /* each lookup takes N reads then */
             begin_variant(b, v);
             b->flags = (uint8_t)(v->flags | (is_sorted ? F_SORTED : 0));
             for (unsigned f = 0; f < n; f++) {
                 function(0x40 * (int)f, 0x20, 1);
             }
             open_valid(&o, b);
-            for (unsigned f = 0; f < 2 * n; f++) {
+            for (unsigned f = 0; f < 2 * n; f += step) {
                 o.memory.reads = 0;
                 code(sfu_find(&o.remote, BASE + 0x20 * f, &(struct sfu_row){0}), f % 2 ? SFU_E_NO_FDE : SFU_OK);
                 most = o.memory.reads > most ? o.memory.reads : most;
