@@ -24,7 +24,7 @@ static char filter[256];
 /* Says which file's tests follow, and runs them: all, if the pattern names the file. */
 #define RUN(file)                                                                                                  \
     (printf("# file %s\n", #file),                                                                                 \
-     cmocka_set_test_filter(pattern == NULL || strstr(pattern, #file) != NULL ? NULL : filter),                     \
+     cmocka_set_test_filter(pattern == NULL || strstr(pattern, #file) != NULL ? NULL : filter),                    \
      failed += file##_tests())
 
 /* Runs all tests or, if T is in the environment, those whose names have it or match it as a pattern: T=pac. Names are
