@@ -52,6 +52,8 @@ static bool init(const struct bench_image *image)
         uint8_t repeat;
         if (sframe_decoder_get_funcdesc_v3(decoder, i, &rows, &size, &start, &info, &info2, &repeat) == 0 &&
             info2 != 0) {
+            /* the linker's starts count from their own field */
+            start += sframe_decoder_get_offsetof_fde_start_addr(decoder, i, &error);
             mark((uint64_t)start - text, size);
         }
     }
