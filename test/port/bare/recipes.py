@@ -289,6 +289,7 @@ def test_reliability(_):
     table = re.search(r"^## Reliability, clause by clause$(.*?)^## ", read(README), re.M | re.S)[1]
     programs = "".join(map(read, glob.glob("test/truth/programs/*.[ch]") + ["test/truth/programs/run.sh"]))
     scenarios = read("test/port/bare/run.py")
+    vectors = "".join(map(read, glob.glob("test/vectors/*.txt")))
     count = 0
     for row in re.findall(r"^\| \d.*\| (.*) \|$", table, re.M):
         for where, names in re.findall(r"`(\w+(?:\.c)?)`: ((?:[^;`]*`[^`]*`)+)", row):
@@ -296,6 +297,8 @@ def test_reliability(_):
                 count += 1
                 if where.endswith(".c"):
                     must(f"cmocka_unit_test({name})" in read("test/unit/" + where), f"{where} has no {name}")
+                elif where == "vectors":
+                    must(f"vector {name}\n" in vectors, f"no vector {name}")
                 elif where == "bare":
                     must(f'"{name}": (' in scenarios or f'"{name}"] =' in scenarios, f"no scenario {name}")
                 else:
