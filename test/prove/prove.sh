@@ -56,9 +56,7 @@ apply.c  prove_red_zone      - read_word:any_word -
 apply.c  prove_apply         - read_word:any_word find_caller.0:4,$stacks
 walk.c   prove_walk_start    - sfu_find:any_find any_target.0:4,$stacks
 find.c   prove_rules         - $tables flexible_rules.0:4
-find.c   prove_find_text     MAX_FDES=3 read_range:known_range sfu_find_text.0:4
 find.c   prove_checked       MAX_ROWS=8 $listed scan_rows.0:9,check_rows.0:9
-check.c  prove_concatenated  - - find_next.0:9
 check.c  prove_check_rows    - $rows contracts:rows
 check.c  prove_check         - $rows,check_rows:any_check_rows,check_end:any_end contracts:check
 sort.c   prove_sort          - rebase:any_rebase,behind:any_behind,swap:any_swap contracts:sort
@@ -74,6 +72,8 @@ fast.c   prove_fast_index    MAX_FDES=1 - $indexing
 "
 # These take ten seconds or minutes.
 long="
+find.c   prove_find_text     MAX_FDES=3 read_range:known_range sfu_find_text.0:4
+check.c  prove_concatenated  - - find_next.0:9
 open.c   prove_open_next     - - find_next.0:9
 read.c   prove_entry         - - -
 walk.c   prove_find_frame    - sfu_find:any_find any_target.0:4,find_frame.0:4,any_find.0:4,\

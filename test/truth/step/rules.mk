@@ -113,11 +113,11 @@ suite-step-kernel-$(1): $(STEP)/judge $$(step_kernels_$(1)) $$(step_shared_$(1))
 	    $$(step_kernels_$(1)) $$(step_shared_$(1):%=+%) && \
 	    $(STEP)/judge -w :port -f test/truth/step/known-faults $(1) $$(firstword $$(step_kernels_$(1)))'
 
-suite-step-kernel-mutants: export KERNEL_PARTS_$(1) = $(call STEP_KERNEL_PARTS,$(1))
-suite-step-kernel-mutants: export SFU_CC_$(1) = $(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(BARE_FLAGS)
+step-kernel-mutants: export KERNEL_PARTS_$(1) = $(call STEP_KERNEL_PARTS,$(1))
+step-kernel-mutants: export SFU_CC_$(1) = $(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(BARE_FLAGS)
 endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call step_kernel_rules,$(cpu))))
-suite-step-kernel-mutants: $(STEP)/judge $(step_kernels_x86_64)
+step-kernel-mutants: $(STEP)/judge $(step_kernels_x86_64)
 
 .PHONY: step-kernel
 
