@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# Unit tests of the core: with each of its build-time switches, under the sanitizers, and on a big-endian host.
+# Unit tests of the core: with each of its build-time switches, under sanitizers, and on a big-endian host.
 
 CHECK += unit
 CHECK_s390x += unit-s390x
@@ -28,10 +28,14 @@ UNIT_amd64 := -DSFU_ABI=SFU_AMD64
 UNIT_s390x := -DSFU_ABI=SFU_S390X
 UNIT_least := $(UNIT_oldest-3) $(UNIT_no-remote) $(UNIT_no-strings) $(UNIT_amd64)
 
+# LONG: each variant under the sanitizers, not only what has all of the code and what has the least.
+UNIT_SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all
+unit_sanitizers = $(if $(LONG)$(filter default least,$(1)),$(UNIT_SANITIZERS))
+
 build/unit/unit-%: $(UNIT_DEPS)
 	@test/tools/toolchain/install.sh check
 	@mkdir -p build/unit
-	$(CC) $(UNIT_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all $(UNIT_$*) $(UNIT_SRC) sfu.c \
+	$(CC) $(UNIT_CFLAGS) $(call unit_sanitizers,$*) $(UNIT_$*) $(UNIT_SRC) sfu.c \
 		-lcmocka -o $@
 
 # No number that was never written decides anything: by clang's memory sanitizer.
@@ -62,7 +66,7 @@ build/unit/s390x-%: $(UNIT_DEPS) build/unit/cmocka-s390x.o
 	s390x-linux-gnu-gcc $(UNIT_CFLAGS) -Ibuild/unit/cmocka-include $(UNIT_$*) $(UNIT_SRC) sfu.c \
 		build/unit/cmocka-s390x.o -static -o $@
 
-UNIT_S390X := default least $(if $(LONG),s390x)
+UNIT_S390X := default $(if $(LONG),least s390x)
 suite-unit-s390x: $(addprefix build/unit/s390x-,$(call unit_programs,$(UNIT_S390X)))
 	@test/run.sh unit-s390x sh -c \
 		'for v in $(call unit_programs,$(UNIT_S390X)); do test/unit/run.sh $$v qemu-s390x build/unit/s390x-$$v; done'

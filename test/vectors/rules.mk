@@ -14,7 +14,7 @@ VECTORS_CFLAGS := -std=c99 -D_GNU_SOURCE -O1 -g $(WARN) -Werror -I. -Itest/vecto
 build/vectors/run-%: $(VECTORS_DEPS)
 	@test/tools/toolchain/install.sh check
 	@mkdir -p build/vectors
-	@$(CC) $(VECTORS_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all $(UNIT_$*) $(VECTORS_SRC) sfu.c -o $@
+	@$(CC) $(VECTORS_CFLAGS) $(call unit_sanitizers,$*) $(UNIT_$*) $(VECTORS_SRC) sfu.c -o $@
 
 # No number that was never written decides anything: by clang's memory sanitizer.
 build/vectors/run-written: $(VECTORS_DEPS)

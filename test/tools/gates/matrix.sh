@@ -53,7 +53,7 @@ try() {
         *c17-* | *c++-*) [ -n "${LONG:-}" ] || continue ;; # what is accepted differs from C99, and hardly the code
         *too*) continue ;;
         *-DSFU_*-O0 | *-DSFU_*-O2 | *-DSFU_*'-Os -fPIC') ;;
-        *-DSFU_*) [ -n "${LONG:-}" ] || continue ;;
+        *-DSFU_* | *'-Os -fPIC') [ -n "${LONG:-}" ] || continue ;;
         esac
         # shellcheck disable=SC2086  # words
         wrong=$(fault "$out/$(echo "$test_name" | tr ' ' -).o" "$test_cpu" "$@" $opt)
@@ -73,7 +73,7 @@ languages() {
     cc=$4
     shift 4
     # shellcheck disable=SC2086  # words
-    for std in c99 c17; do
+    for std in c99 ${LONG:+c17}; do
         try "$name $std" "$cpu" "$cc" "$@" -std=$std $warn_c
     done
     # The newest languages for one ABI: what they complain about is the same for all.

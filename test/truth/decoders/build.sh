@@ -11,7 +11,7 @@
 #
 # -Os also keeps frame pointers (x86_64, s390x) or signs return addresses (aarch64), and protects against stack
 # clashes, so that -O2 shows the usual rows and -Os the others. -O3 is for x86-64-v3, whose vectors need realigned
-# stacks. sqlite3 takes longer than all of the others: it is compiled at -O2, and for three ABIs, unless LONG is set.
+# stacks. sqlite3 takes longer than all of the others: it is compiled for x86_64 at -O2 alone, unless LONG is set.
 
 set -eu
 abi=$1
@@ -91,7 +91,7 @@ compile lua5.4 $lua
 compile zlib "$src"/zlib/*.c
 compile edges "$here/edges.c"
 programs="lua5.4:main zlib:deflate edges:outermost"
-if [ "$level-$big" = O2- ] || [ -n "${LONG:-}" ]; then
+if [ "$abi-$level" = x86_64-O2 ] || [ -n "${LONG:-}" ]; then
     compile sqlite3 "$src/sqlite3/sqlite3.c"
     programs="$programs sqlite3:sqlite3_open"
 fi

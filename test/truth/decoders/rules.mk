@@ -2,7 +2,7 @@
 # Copyright (c) 2026 The sfu authors
 #
 # Real programs, and edge cases: at every PC sfu's row is the one that objdump prints. An ABI is a suite.
-# LONG: sqlite3 at each level; it takes a minute at each.
+# LONG: sqlite3 for each ABI and at each level; it takes a minute each time.
 DECODERS := build/decoders
 DECODERS_x86_64 := x86_64-O2 x86_64-Os x86_64-O3
 DECODERS_aarch64 := aarch64-O2 aarch64-Os
@@ -32,7 +32,7 @@ suite-decoders-$(1): $(DECODERS)/compare $(DECODERS_$(1):%=$(DECODERS)/%/done)
 endef
 $(foreach abi,$(ABIS),$(eval $(call DECODERS_SUITE,$(abi))))
 
-## [campaigns] decoders: every row of real programs beside objdump's, with sqlite3 at -Os and -O3, too
+## [campaigns] decoders: every row of real programs beside objdump's, with sqlite3 everywhere
 .PHONY: decoders
 decoders:
 	@$(MAKE) --no-print-directory LONG=1 DECODERS=build/decoders-all $(ABIS:%=suite-decoders-%)

@@ -175,7 +175,7 @@ cc=$gcc compiler=gcc
 for level in -O0 -O1 -O2 -O3 -Os; do
     patterns "plain$level" $level
     case ${LONG:-}$level in
-    -O1 | -O3) continue ;; # LONG: each of the other ways, too
+    -O1 | -O3 | -Os) continue ;; # LONG: each of the other ways, too
     esac
     patterns "stack-clash$level" $level -fstack-clash-protection
     patterns "lto$level" $level -flto
