@@ -524,6 +524,11 @@ def qemu_core(cpu, program, *options):
     command = ["qemu-" + cpu, *options, os.path.abspath(program)]
     subprocess.run(["sh", "-c", 'ulimit -c unlimited; exec "$@"', "sh", *command], cwd=directory, check=False,
                    stderr=subprocess.DEVNULL, timeout=LIMIT)
+    return core_in(directory)
+
+
+def core_in(directory):
+    """The guest's core. Where the kernel writes cores into the current directory there is that of QEMU, too."""
     cores = [name for name in os.listdir(directory) if name.startswith("qemu_")]
     must(len(cores) == 1, "qemu-user has written no core: %s" % os.listdir(directory))
     return os.path.join(directory, cores[0])
@@ -575,8 +580,7 @@ def core_of_nothing():
                        ("absent", b"No such file"), ("Makefile", b"not an ELF file")):
         out, errors = run(TRACE, "--core=" + file, image, status=1)
         must(said in errors and errors.count(b"\n") == 1 and out == b"", "%s: %s" % (file, errors))
-    directory = WORK + "/x86_64-static.dir/"
-    data = read(directory + os.listdir(directory)[0])
+    data = read(core_in(WORK + "/x86_64-static.dir"))
     write(WORK + "/cut.core", data[:len(data) // 3])
     out, errors = run(TRACE, "--core=%s/cut.core" % WORK, WORK + "/x86_64-static")
     must(b"it is cut" in errors and b"read_at at" in out, "a core that is cut")
