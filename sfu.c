@@ -480,7 +480,7 @@ static int read_attributes(struct lookup *l, uint32_t index)
     return SFU_OK;
 }
 
-/* Sets *COUNT to the number of functions that start at or below PC, in a sorted table. */
+/* Sets *COUNT to the number of functions that start at or below PC, in a sorted table. Reads at most 32 of them. */
 static int search(struct lookup *l, uint64_t pc, uint32_t *count)
 {
     uint32_t low = 0, high = l->s->num_fdes;
@@ -501,7 +501,7 @@ static int search(struct lookup *l, uint64_t pc, uint32_t *count)
 }
 
 /* Finds the function that contains PC. In a sorted table the FDEs below INDEX start at or below PC: the last non-empty
- * one is the candidate. Empty ones may share its start, on either side. In any other table each is a candidate. */
+ * one is the candidate. Empty ones may share its start, on either side. In any other table each is a candidate, once. */
 static int find_fde(struct lookup *l, uint64_t pc)
 {
     bool sorted = l->s->flags & FLAG_SORTED;
@@ -571,8 +571,8 @@ static inline int read_row(struct lookup *l, uint32_t at, uint32_t offset, uint3
     return l->row.size > 4 ? (int)SFU_E_ROW : (int)SFU_OK;
 }
 
-/* Finds the last row that starts at or below OFFSET. If the next row starts below *END, *END becomes its start. *END
- * must be above OFFSET. Returns SFU_E_NO_ROW if the first row starts above OFFSET. */
+/* Finds the last row that starts at or below OFFSET, in at most num_rows reads. If the next row starts below *END, *END
+ * becomes its start. *END must be above OFFSET. Returns SFU_E_NO_ROW if the first row starts above OFFSET. */
 static int scan_rows(struct lookup *l, uint32_t offset, uint32_t *end)
 {
     uint32_t i, start, at = l->fde.rows, last = 0;
@@ -878,7 +878,8 @@ static bool are_apart(const struct sfu_target *t, uint64_t a, uint64_t b)
     return t->stack(t->ctx, a) != t->stack(t->ctx, b);
 }
 
-/* Whether WALK may go on at SP of another stack: not at or below a place where it left that stack. */
+/* Whether WALK may go on at SP of another stack: not at or below a place where it left that stack. There are at most
+ * SFU_MAX_SWITCHES such places. */
 static bool may_enter(const struct sfu_walk *walk, uint64_t sp)
 {
     unsigned i;
@@ -947,7 +948,7 @@ static int advance(struct sfu_walk *walk, uint64_t sp, bool trap)
     return SFU_OK;
 }
 
-/* Whether PC may be code of one of the sections. */
+/* Whether PC may be code of one of the sections, each of which is in the list once. */
 static bool is_code(const struct sfu_target *t, uint64_t pc)
 {
     const struct sfu_section *s = t->sections;

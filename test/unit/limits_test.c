@@ -3,22 +3,16 @@
 /* Numbers at their limits: tables of more than 64 KiB and sections of more than 4 GiB, addresses of more than 32 bits
  * and at the end of the address space, numbers of registers of more than 16 bits, sums that just fit. */
 #include "test.h"
+#include "test/lib/bytes.h"
 
 static struct build *const b = &the_build;
 
 /* ---- More than 65536 functions: twice that, so that half of them have such numbers in the heap, too ---- */
 
 enum { MANY = 132000, ENTRY = 16, ROWS = 28 + MANY * ENTRY, EACH = 8, LARGE = ROWS + MANY * EACH };
-#define FUNCTIONS                                                                                                  \
-    INT64_C(0x4000000) /* the first, from the start of the section: its 16 bytes, those of the next ... */
 
-static bool big;
-
-static void put(uint8_t *p, uint64_t value, unsigned size)
-{
-    for (unsigned i = 0; i < size; i++)
-        p[big ? size - 1 - i : i] = (uint8_t)(value >> (8 * i));
-}
+/* Where the first function starts, from the start of the section. The others follow. */
+#define FUNCTIONS INT64_C(0x4000000)
 
 /* What the CFA of function I is from SP. */
 static int64_t word_of(uint32_t i)
@@ -30,25 +24,26 @@ static int64_t word_of(uint32_t i)
 static uint8_t *build_large(unsigned flags, bool down)
 {
     uint8_t *bytes = calloc(1, LARGE), *at = bytes + 28;
+    bool big = registers[SOME_ABI].big;
 
     assert_non_null(bytes);
-    big = registers[SOME_ABI].big;
-    put(bytes, 0xdee2, 2);
+    bytes_put(bytes, 2, big, 0xdee2);
     bytes[2] = 3;
     bytes[3] = (uint8_t)flags;
     bytes[4] = (uint8_t)SOME_ABI;
-    put(bytes + H_FDES, MANY, 4);
-    put(bytes + H_FRES, MANY, 4);
-    put(bytes + H_FRE_LEN, MANY * EACH, 4);
-    put(bytes + H_FREOFF, MANY * ENTRY, 4);
+    bytes_put(bytes + H_FDES, 4, big, MANY);
+    bytes_put(bytes + H_FRES, 4, big, MANY);
+    bytes_put(bytes + H_FRE_LEN, 4, big, MANY * EACH);
+    bytes_put(bytes + H_FREOFF, 4, big, MANY * ENTRY);
     for (uint32_t k = 0; k < MANY; k++, at += ENTRY) {
         uint32_t i = down ? MANY - 1 - k : k;
         uint8_t *row = bytes + ROWS + k * EACH;
+        int64_t start = FUNCTIONS + 16 * (int64_t)i - (flags & F_PCREL ? at - bytes : 0);
 
-        put(at, (uint64_t)(FUNCTIONS + 16 * (int64_t)i - (flags & F_PCREL ? at - bytes : 0)), 8);
-        put(at + 8, 16, 4);
-        put(at + 12, k * EACH, 4);
-        put(row, 1, 2); /* its only row */
+        bytes_put(at, 8, big, (uint64_t)start);
+        bytes_put(at + 8, 4, big, 16);
+        bytes_put(at + 12, 4, big, k * EACH);
+        bytes_put(row, 2, big, 1); /* its only row */
         row[6] = BASE_SP | 1 << 1;
         row[7] = (uint8_t)word_of(i);
     }
@@ -196,12 +191,11 @@ static void test_high_addresses(void **state)
 
 static int has_ra(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
-    uint8_t *p = buffer;
+    const uint64_t *ra = ctx;
 
     (void)addr;
     same(len, 8);
-    for (unsigned i = 0; i < 8; i++)
-        p[registers[SOME_ABI].big ? 7 - i : i] = (uint8_t)(*(uint64_t *)ctx >> (8 * i));
+    bytes_put(buffer, 8, registers[SOME_ABI].big, *ra);
     return 0;
 }
 
@@ -486,6 +480,8 @@ static void test_sums(void **state)
             unsigned which = i / 63;
             uint64_t sum = values[i % 9] + (uint64_t)(int64_t)offset;
             bool good = fits(values[i % 9], offset) && (which > 0 || sum >= below);
+            uint64_t *const results[] = {&frame.regs.sp, &frame.regs.pc, &frame.regs.fp};
+            uint64_t before = *results[which];
 
             note("ABI %d, rule %u, %llx + %d", abi, which, (unsigned long long)values[i % 9], (int)offset);
             machine_init(&m, &t, registers[abi].big);
@@ -496,14 +492,10 @@ static void test_sums(void **state)
             rules[which]->control = (uint32_t)REG(registers[abi].fp);
             rules[which]->offset = offset;
             code(apply(&t, &row, &frame), good ? SFU_OK : SFU_E_ADDRESS);
-            same(which == 0   ? frame.regs.sp
-                 : which == 1 ? frame.regs.pc
-                              : frame.regs.fp,
-                 !good        ? (which == 0   ? STACK
-                                 : which == 1 ? 0
-                                              : values[i % 9])
-                 : which == 0 ? sum - below
-                              : sum);
+            if (!good)
+                same(*results[which], before);
+            else
+                same(*results[which], which == 0 ? sum - below : sum);
         }
     }
 }

@@ -7,6 +7,7 @@
  */
 #include "vector.h"
 #include "sfu.h"
+#include "test/lib/bytes.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -168,16 +169,19 @@ static void look_up(const struct sfu_section *s, const struct expect *e, uint64_
         compare_row(s, e, function, &row, pc);
 }
 
-/* Up to 64 PCs each; of more, some at both ends and in the middle. */
+/* Each of up to 96 PCs. Of more, SOME at the start, in the middle and at the end. */
 static void look_up_all(const struct sfu_section *s, const struct expect *e, uint64_t function)
 {
+    enum { SOME = 32 };
     uint64_t last = e->last - e->first;
+    bool all = last < 3 * SOME;
 
-    for (uint64_t i = 0; i < last; i += i == 32 && last > 64      ? last / 2 - 32
-                                        : i > 64 && last - i > 32 ? last - i - 16
-                                                                  : 1)
+    for (uint64_t i = 0; i < (all ? last + 1 : SOME); i++)
         look_up(s, e, function, e->first + i);
-    look_up(s, e, function, e->last);
+    for (uint64_t i = 0; i < SOME && !all; i++) {
+        look_up(s, e, function, e->first + last / 2 + i);
+        look_up(s, e, function, e->last - i);
+    }
 }
 
 static void check_whole(const struct sfu_section *s, const struct expect *e)
@@ -194,14 +198,12 @@ static void check_whole(const struct sfu_section *s, const struct expect *e)
 static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
     const struct step *step = ctx;
-    uint8_t *p = buffer;
 
     for (unsigned i = 0; i < step->words; i++) {
-        if (step->addresses[i] != addr || len != 8)
-            continue;
-        for (unsigned k = 0; k < 8; k++)
-            p[vector_abi(vector)->big ? 7 - k : k] = (uint8_t)(step->values[i] >> 8 * k);
-        return 0;
+        if (step->addresses[i] == addr && len == 8) {
+            bytes_put(buffer, 8, vector_abi(vector)->big, step->values[i]);
+            return 0;
+        }
     }
     return -1;
 }

@@ -340,18 +340,22 @@ static void read_pcs(const struct text *t, struct expect *e, char **save)
 
     set_reason(t, e, "ok");
     for (char *word = strtok_r(NULL, " ", save); word != NULL; word = strtok_r(NULL, " ", save)) {
-        if (strncmp(word, "cfa=", 4) == 0)
-            read_rule(t, word + 4, abi->sp, &e->cfa), rules |= 1;
-        else if (strncmp(word, "ra=", 3) == 0)
-            read_rule(t, word + 3, abi->ra, &e->ra), rules |= 2;
-        else if (strncmp(word, "fp=", 3) == 0)
-            read_rule(t, word + 3, abi->fp, &e->fp), rules |= 4;
-        else if (strcmp(word, "signal") == 0)
+        if (strncmp(word, "cfa=", 4) == 0) {
+            read_rule(t, word + 4, abi->sp, &e->cfa);
+            rules |= 1;
+        } else if (strncmp(word, "ra=", 3) == 0) {
+            read_rule(t, word + 3, abi->ra, &e->ra);
+            rules |= 2;
+        } else if (strncmp(word, "fp=", 3) == 0) {
+            read_rule(t, word + 3, abi->fp, &e->fp);
+            rules |= 4;
+        } else if (strcmp(word, "signal") == 0) {
             e->signal = true;
-        else if (strcmp(word, "signed") == 0)
+        } else if (strcmp(word, "signed") == 0) {
             e->signed_ra = true;
-        else
+        } else {
             set_reason(t, e, word);
+        }
     }
     if (rules != (strcmp(e->reason, "ok") == 0 ? 7u : 0u))
         wrong(t, "three rules, or a reason");
