@@ -198,8 +198,8 @@ struct sfu_row {
 };
 
 /* Reads LEN bytes at ADDR of the unwound program into BUFFER: 8 of a stack, 1 to 28 of a section. ADDR may be any
- * address, aligned or not; ADDR + LEN does not wrap. It must not fault. Returns 0, or anything else if not all bytes can
- * be read. */
+ * address, aligned or not; ADDR + LEN does not wrap. It must not fault. Returns 0, or anything else if not all bytes
+ * can be read. */
 typedef int (*sfu_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len);
 
 /* Sets *VALUE to register REG (DWARF number) of FRAME, whose PC is exact. In the topmost frame (frame->trap and

@@ -3,8 +3,8 @@
 # Copyright (c) 2026 The sfu authors
 #
 # fuzz.sh SECONDS [JOBS [HARNESS...]]: runs the fuzzers of all harnesses, or of these, for SECONDS each, JOBS (default
-# 2) at a time, and says how many inputs each has tried. Fails if one of them found anything; what it found is then in
-# build/fuzz/found.
+# 2) at a time, and says how many inputs each has tried. Fails if one of them tried none or found anything; what it
+# found is then in build/fuzz/found.
 #
 #   HARNESS-libfuzzer  AddressSanitizer and UndefinedBehaviorSanitizer
 #   HARNESS-afl        the same, mutated by AFL++
@@ -34,8 +34,7 @@ longest() {
 libfuzzer() {
     mkdir -p "$build/corpus/$1"
     "$build/$1-$2" -max_total_time="$seconds" -max_len="$(longest "$1")" -timeout=10 -rss_limit_mb=2048 \
-        -reduce_inputs=0 \
-        -print_final_stats=1 -artifact_prefix="$build/found/$1-$2-" "$build/corpus/$1" "fuzz/corpus/$1"
+        -reduce_inputs=0 -print_final_stats=1 -artifact_prefix="$build/found/$1-$2-" "$build/corpus/$1" "fuzz/corpus/$1"
 }
 
 afl() {
@@ -77,13 +76,15 @@ for kind in libfuzzer fast afl; do
 done
 wait
 total=0
+idle=0
 for kind in libfuzzer fast afl; do
     for harness in "$@"; do
         n=$(executions "$harness" $kind)
         echo "$harness-$kind: ${n:-no} inputs in $seconds s"
         total=$((total + ${n:-0}))
+        [ "${n:-0}" -gt 0 ] || idle=$((idle + 1))
     done
 done
 found=$(find "$build/found" -type f | wc -l)
-echo "$total inputs, $found crashes or hangs"
-[ "$found" -eq 0 ] && [ "$total" -gt 0 ]
+echo "$total inputs, $found crashes or hangs, $idle fuzzers without an input"
+[ "$found" -eq 0 ] && [ "$idle" -eq 0 ]
