@@ -59,8 +59,9 @@ $(foreach abi,$(ABIS),$(eval $(call check_abi,$(abi))))
 clean:
 	rm -rf build
 
-# The toolchain's cache is shared between builds; build/tc leads to it.
+# The toolchain's cache is shared between builds; build/tc leads to it. With its gcc from the start: the first run on a
+# machine tests what each later one does.
 $(TC): test/tools/toolchain/toolchain.sh
 	@test/tools/toolchain/install.sh check
 	@mkdir -p build
-	@tc=$$(test/tools/toolchain/toolchain.sh) && ln -sfn "$$tc" $@
+	@tc=$$(test/tools/toolchain/toolchain.sh v3 gcc16) && ln -sfn "$$tc" $@

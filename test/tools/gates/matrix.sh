@@ -97,10 +97,8 @@ compilers() {
     # shellcheck disable=SC2086  # words
     languages "gcc $abi" "$cpu" "${prefix}g++" "${prefix}gcc" $be
     languages "clang $abi" "$cpu" clang++ clang --target="$abi-linux-gnu"
-    if [ -x "build/tc/gcc16/$cpu/gcc" ]; then
-        # shellcheck disable=SC2086  # words
-        languages "gcc16 $abi" "$cpu" "build/tc/gcc16/$cpu/g++" "build/tc/gcc16/$cpu/gcc" $be
-    fi
+    # shellcheck disable=SC2086  # words
+    languages "gcc16 $abi" "$cpu" "build/tc/gcc16/$cpu/g++" "build/tc/gcc16/$cpu/gcc" $be
 }
 
 # What kernels are compiled with.

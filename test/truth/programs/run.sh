@@ -219,15 +219,13 @@ x86_64)
 aarch64*) images images-pac-b-O2 -O2 -mbranch-protection=pac-ret+leaf+b-key ;;
 esac
 
-if [ -x "$TC/gcc16/$cpu/gcc" ]; then
-    cc=$TC/gcc16/$cpu/gcc compiler=gcc16
-    patterns gcc16-O2 -O2
-    traced gcc16-traced-O2 -O2
-    case $abi in
-    aarch64*) traced gcc16-traced-pac-O2 -O2 -mbranch-protection=standard ;;
-    esac
-    images gcc16-images-O2 -O2
-fi
+cc=$TC/gcc16/$cpu/gcc compiler=gcc16
+patterns gcc16-O2 -O2
+traced gcc16-traced-O2 -O2
+case $abi in
+aarch64*) traced gcc16-traced-pac-O2 -O2 -mbranch-protection=standard ;;
+esac
+images gcc16-images-O2 -O2
 if [ "$abi" = x86_64 ]; then
     cc='clang -fno-integrated-as -fasynchronous-unwind-tables' compiler=clang
     patterns clang-O0 -O0

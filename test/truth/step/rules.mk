@@ -16,10 +16,7 @@ STEP_FLAGS_aarch64 := O2-nofp O2-clash O2-pac O1-pacb O2-gen
 STEP_FLAGS_aarch64_be := $(STEP_FLAGS_aarch64)
 STEP_FLAGS_s390x := O2-chain O1-fp O2-clash O2-z13 O2-gen
 
-# gcc 16 takes part where the toolchain has it.
-step_cpu = $(patsubst %_be,%,$(1))
-step_compilers = gcc12 clang $(if $(wildcard $(TC)/gcc16/$(step_cpu)/gcc),gcc16)
-step_patterns = $(foreach c,$(step_compilers),$(STEP_LEVELS:%=$(c)-%)) $(STEP_FLAGS_$(1):%=gcc12-%)
+step_patterns = $(foreach c,gcc12 gcc16 clang,$(STEP_LEVELS:%=$(c)-%)) $(STEP_FLAGS_$(1):%=gcc12-%)
 step_signals = gcc12-O2-signals gcc12-O0-signals clang-O1-signals
 # sqlite takes longest to compile: make check has it on one ABI, make step on each.
 STEP_LONG := $(filter command,$(firstword $(origin STEPS)))
