@@ -59,7 +59,7 @@ $(foreach abi,$(ABIS),$(eval $(call check_abi,$(abi))))
 clean:
 	rm -rf build
 
-# The toolchain's cache is shared between builds; build/tc leads to it. With its gcc from the start: the first run on a
+# The toolchain's cache is shared between builds; build/tc leads to it. It has gcc 16 from the start: the first run on a
 # machine tests what each later one does.
 $(TC): test/tools/toolchain/toolchain.sh
 	@test/tools/toolchain/install.sh check

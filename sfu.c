@@ -501,8 +501,8 @@ static int search(struct lookup *l, uint64_t pc, uint32_t *count)
 }
 
 /* Finds the function that contains PC. In a sorted table the FDEs below INDEX start at or below PC: the last non-empty
- * one is the candidate. Empty ones may share its start, on either side. In any other table each is one. None is looked
- * at twice. */
+ * one is the candidate. Empty ones may share its start, on either side. In any other table each is a candidate. At
+ * most num_fdes passes. */
 static int find_fde(struct lookup *l, uint64_t pc)
 {
     bool sorted = l->s->flags & FLAG_SORTED;

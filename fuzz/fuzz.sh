@@ -79,7 +79,7 @@ total=0
 idle=0
 for kind in libfuzzer fast afl; do
     for harness in "$@"; do
-        n=$(executions "$harness" $kind)
+        n=$(executions "$harness" $kind || :)
         echo "$harness-$kind: ${n:-no} inputs in $seconds s"
         total=$((total + ${n:-0}))
         [ "${n:-0}" -gt 0 ] || idle=$((idle + 1))

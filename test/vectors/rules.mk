@@ -8,7 +8,7 @@ CHECK_s390x += vectors-s390x
 
 VECTORS := $(sort $(wildcard test/vectors/*.txt))
 VECTORS_SRC := test/vectors/vector.c test/vectors/run_sfu.c
-VECTORS_DEPS := $(VECTORS_SRC) test/vectors/vector.h test/vectors/rules.mk sfu.c sfu.h
+VECTORS_DEPS := $(VECTORS_SRC) test/vectors/vector.h test/vectors/rules.mk test/lib/bytes.h sfu.c sfu.h
 VECTORS_CFLAGS := -std=c99 -D_GNU_SOURCE -O1 -g $(WARN) -Werror -I. -Itest/vectors
 
 build/vectors/run-%: $(VECTORS_DEPS)
