@@ -2,7 +2,7 @@
 # Copyright (c) 2026 The sfu authors
 #
 # Programs that run on the machine where an image is built: a folder for each, and common/ for what more than one of
-# them needs. A tool uses common/, and nothing else. They need libelf; sfu-lint and sfu-trace libdw, too.
+# them needs. A tool uses common/, and nothing else. They need libelf and libdw; sfu-gen of libdw only a header.
 TOOLS := build/tools
 TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/host -I$(TOOLS)
 TOOLS_LIBRARY := $(addprefix port/host/common/,image.c cfi.c compare.c kept.c plt.c) sfu.c
