@@ -14,7 +14,7 @@ NEWCOMER = """sfu_panic_init sfu_panic_print sfu_registers_here sfu_cpu_reg sfu_
     sfu_string sfu_print_build_id sfu_print_cycles sfu_print_all sfu_record_write sfu_record_print sfu_symbols_find
     sfu_function_begin sfu_function_end sfu_push sfu_pop sfu_outermost_begin
     sfu_outermost_end sfu_outermost sfu_thread_entry sfu_trap_begin sfu_trap_row sfu_trap_row_here sfu_trap_end SFU_ABI
-    SFU_OLDEST_VERSION SFU_NO_REMOTE SFU_NO_STRINGS SFU_PREFIX SFU_NO_ASM SFU_NO_OUTERMOST sfu_registers
+    SFU_OLDEST_VERSION SFU_NO_REMOTE SFU_NO_STRINGS SFU_NO_ASM SFU_NO_OUTERMOST sfu_registers
     sfu_target sfu_interrupted sfu_cpu SFU_PC_EXACT SFU_PC_RETURN red_zone window""".split()
 
 
@@ -192,7 +192,7 @@ def test_numbers(_tc, _directory):
 def test_switches_are_named(_tc, _directory):
     """README.md names each switch that sfu.h has."""
     comment = re.search(r"/\* Build-time switches.*?\*/", read("sfu.h"), re.S)[0]
-    switches = re.findall(r"^ \*   (SFU_\w+)", comment, re.M) + ["SFU_PREFIX", "SFU_TYPES"]
+    switches = re.findall(r"^ \*   (SFU_\w+)", comment, re.M) + ["SFU_TYPES"]
     row = next(line for line in read("README.md").splitlines() if line.startswith("| Switches |"))
     must(sorted(re.findall(r"SFU_\w+", row)) == sorted(switches), f"{row}: {switches}")
 
