@@ -105,7 +105,7 @@ def tarball(file, name):
 
 def renamed(text, prefix):
     """TEXT with PREFIX. Names of sections, which linker scripts and other tools have too, stay."""
-    return re.sub(r"(?<![\w.])(sfu|SFU)_", lambda m: prefix if m[1] == "sfu" else prefix.upper(), text)
+    return re.sub(r"(?:(?<![\w.])|(?<=-D))(sfu|SFU)_", lambda m: prefix if m[1] == "sfu" else prefix.upper(), text)
 
 
 def main(out, prefix="sfu_"):
