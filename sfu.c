@@ -821,7 +821,7 @@ static OUT_OF_LINE bool find_stack(const struct sfu_target *t, uint64_t addr, st
     stack->bytes = t->stack.bytes;
     stack->low = t->stack.low;
     stack->high = t->stack.high;
-    if ((t->find_stack == NULL || t->find_stack(t->ctx, addr, stack)) && addr <= stack->high)
+    if ((t->find_stack == NULL || t->find_stack(t->ctx, addr, stack)) && stack->high != 0 && addr <= stack->high)
         return true;
     stack->low = stack->high = 0;
     return false;
