@@ -821,7 +821,7 @@ static OUT_OF_LINE bool find_stack(const struct sfu_target *t, uint64_t addr, st
     stack->bytes = t->stack.bytes;
     stack->low = t->stack.low;
     stack->high = t->stack.high;
-    if ((t->find_stack == NULL || t->find_stack(t->ctx, addr, stack)) && addr <= stack->high)
+    if ((t->find_stack == NULL || t->find_stack(t->ctx, addr, stack)) && stack->high != 0 && addr <= stack->high)
         return true;
     stack->low = stack->high = 0;
     return false;
@@ -859,11 +859,16 @@ int sfu_read_word(const struct sfu_target *target, uint64_t addr, bool big, uint
     return read_word(target, &target->stack, addr, big, value) ? (int)SFU_OK : (int)SFU_E_STACK;
 }
 
-/* Whether a trap may have overwritten ADDR of FRAME's stack. FRAME was interrupted, or is where a walk begins, in a trap
- * handler for instance: its SP says how far the stack reached. What lies lower, but for the red zone, is nobody's. */
-static bool is_dead(const struct sfu_target *t, const struct sfu_frame *frame, uint64_t addr)
+/* Whether a trap may have overwritten ADDR. WALK's frame was interrupted, or is where a walk begins, in a trap handler for
+ * instance: its SP says how far its stack reached. What lies lower on that stack, but for the red zone, is nobody's. A
+ * function that has switched stacks finds its slots on the old one, which may lie lower: those are alive. */
+static bool is_dead(const struct sfu_walk *walk, uint64_t addr)
 {
-    return frame->regs.pc_kind == SFU_PC_EXACT && addr < frame->regs.sp && frame->regs.sp - addr > t->red_zone;
+    uint64_t sp = walk->frame.regs.sp, low = walk->stack.low;
+
+    if (addr < low && sp >= low)
+        return false;
+    return walk->frame.regs.pc_kind == SFU_PC_EXACT && addr < sp && sp - addr > walk->target->red_zone;
 }
 
 /* What a row says of FRAME's caller. */
@@ -905,7 +910,7 @@ static int apply_rule(const struct sfu_walk *walk, const struct sfu_row *row, un
     caller->values[which] = sum;
     if (!(rule->control & RULE_DEREFERENCE))
         return SFU_OK;
-    if (is_dead(t, frame, sum))
+    if (is_dead(walk, sum))
         return revive(t, abi, frame, which, &caller->values[which]);
     if (which == RA)
         caller->slot = sum;
