@@ -859,11 +859,15 @@ int sfu_read_word(const struct sfu_target *target, uint64_t addr, bool big, uint
     return read_word(target, &target->stack, addr, big, value) ? (int)SFU_OK : (int)SFU_E_STACK;
 }
 
-/* Whether a trap may have overwritten ADDR of FRAME's stack. FRAME was interrupted, or is where a walk begins, in a trap
- * handler for instance: its SP says how far the stack reached. What lies lower, but for the red zone, is nobody's. */
-static bool is_dead(const struct sfu_target *t, const struct sfu_frame *frame, uint64_t addr)
+/* Whether a trap may have overwritten ADDR of the stack that WALK is on. Its frame was interrupted, or is where the walk
+ * begins, in a trap handler for instance: its SP says how far the stack reached. What lies lower, but for the red zone,
+ * is nobody's. What lies below the low end is another stack's: a row that crosses to it reads there. */
+static bool is_dead(const struct sfu_walk *walk, uint64_t addr)
 {
-    return frame->regs.pc_kind == SFU_PC_EXACT && addr < frame->regs.sp && frame->regs.sp - addr > t->red_zone;
+    const struct sfu_registers *regs = &walk->frame.regs;
+
+    return regs->pc_kind == SFU_PC_EXACT && addr >= walk->stack.low && addr < regs->sp &&
+           regs->sp - addr > walk->target->red_zone;
 }
 
 /* What a row says of FRAME's caller. */
@@ -905,7 +909,7 @@ static int apply_rule(const struct sfu_walk *walk, const struct sfu_row *row, un
     caller->values[which] = sum;
     if (!(rule->control & RULE_DEREFERENCE))
         return SFU_OK;
-    if (is_dead(t, frame, sum))
+    if (is_dead(walk, sum))
         return revive(t, abi, frame, which, &caller->values[which]);
     if (which == RA)
         caller->slot = sum;
