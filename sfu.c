@@ -879,13 +879,15 @@ struct caller {
 
 /* Sets *VALUE to what a dead slot held, for WHICH (CFA, RA or FP). An epilogue has put FP and the RA back into their
  * registers before it gave up their slots. Compilers do not always say so: clang's row at `autiasp`, behind
- * `ldp x29, x30, [sp, 16]; add sp, sp, 32`, still has RA = *(CFA - 8). A CFA, and amd64's RA, have no register. */
-static int revive(const struct sfu_target *t, const struct abi *abi, const struct sfu_frame *frame, unsigned which,
-                  uint64_t *value)
+ * `ldp x29, x30, [sp, 16]; add sp, sp, 32`, still has RA = *(CFA - 8). A CFA, and amd64's RA, have no register. Nor has
+ * the RA of a trap frame: x30 has what the interrupted code had there. */
+static int revive(const struct sfu_walk *walk, const struct sfu_row *row, unsigned which, uint64_t *value)
 {
-    if (which == CFA || (which == RA && !(abi->traits & LINK)))
+    const struct abi *abi = abi_of(row->abi);
+
+    if (which == CFA || (which == RA && (row->trap_frame || !(abi->traits & LINK))))
         return SFU_E_DEAD_SLOT;
-    return frame_register(t, abi, frame, which, which == RA ? abi->ra : abi->fp, value);
+    return frame_register(walk->target, abi, &walk->frame, which, which == RA ? abi->ra : abi->fp, value);
 }
 
 /* Applies the rule of ROW for WHICH (CFA, RA or FP) and sets values[WHICH] of CALLER. RA and FP need values[CFA]. */
@@ -910,7 +912,7 @@ static int apply_rule(const struct sfu_walk *walk, const struct sfu_row *row, un
     if (!(rule->control & RULE_DEREFERENCE))
         return SFU_OK;
     if (is_dead(walk, sum))
-        return revive(t, abi, frame, which, &caller->values[which]);
+        return revive(walk, row, which, &caller->values[which]);
     if (which == RA)
         caller->slot = sum;
     return read_word(t, &walk->stack, sum, abi->traits & BIG, &caller->values[which]) ? (int)SFU_OK
