@@ -335,12 +335,20 @@ int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, ui
     return REMOTE ? open_section(section, NULL, read, ctx, size, addr) : SFU_E_SECTION;
 }
 
+/* Opens what lies at offset AT of S, up to the end of S, as *NEXT. */
+static int open_behind(const struct sfu_section *s, uint32_t at, struct sfu_section *next)
+{
+    return open_section(next, s->bytes != NULL ? s->bytes + at : NULL, s->read, s->ctx, s->size - at, s->addr + at);
+}
+
 /* Sets *AT to the offset of the header behind the tables of S, which follows at once or after up to 7 bytes of padding.
- * It may be of either byte order: whether that can be opened is not asked here. Returns SFU_E_NO_SECTION if there is
+ * The magic number is enough: whether that section can be opened is not asked here. But in the other byte order it is
+ * a header only if it can be opened, because linkers join sections of one target. Returns SFU_E_NO_SECTION if there is
  * none. */
 static OUT_OF_LINE int find_next(const struct sfu_section *s, uint32_t *at)
 {
     struct lookup l;
+    struct sfu_section other;
     uint32_t padding;
 
     begin(&l, s);
@@ -349,9 +357,13 @@ static OUT_OF_LINE int find_next(const struct sfu_section *s, uint32_t *at)
 
         if (code != SFU_OK)
             return code;
-        if (load2(l.record, false) == MAGIC || load2(l.record, true) == MAGIC) {
-            *at = s->end + padding;
+        *at = s->end + padding;
+        if (load2(l.record, is_big(s)) == MAGIC)
             return SFU_OK;
+        if (load2(l.record, !is_big(s)) == MAGIC) {
+            code = open_behind(s, *at, &other);
+            if (code == SFU_OK || code == SFU_E_SECTION)
+                return code;
         }
     }
     return SFU_E_NO_SECTION;
@@ -376,8 +388,7 @@ static OUT_OF_LINE int add_joined(struct sfu_section **list, struct sfu_section 
         room--;
         if (room == 0)
             return SFU_E_CONCATENATED;
-        code = open_section(s + 1, s->bytes != NULL ? s->bytes + at : NULL, s->read, s->ctx, s->size - at,
-                            s->addr + at);
+        code = open_behind(s, at, s + 1);
         if (code != SFU_OK)
             return code;
         s->size = s->end;
