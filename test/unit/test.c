@@ -359,7 +359,7 @@ int step(struct sfu_walk *walk)
     memcpy(&before, walk, sizeof before);
     result = seen(sfu_walk_step(walk));
     if (result != SFU_OK) {
-        if (result == SFU_END || result == SFU_E_NOT_FINAL) /* a hook that is not sure says so of this frame */
+        if (result == SFU_END || result == SFU_E_NOT_FINAL) /* a hook that is not sure makes the frame unreliable */
             before.frame.reliable = before.frame.reliable && walk->frame.reliable;
         assert_memory_equal(walk, &before, sizeof before);
     } else {

@@ -186,6 +186,7 @@ int row_tests(void);
 int frame_tests(void);
 int walk_tests(void);
 int crash_tests(void);
+int stack_tests(void);
 int sort_tests(void);
 int check_tests(void);
 int hostile_tests(void);

@@ -603,6 +603,64 @@ static void test_hook_guess(void **state)
     }
 }
 
+/* A hook that is not sure and ends the trace proves nothing: the last frame is not reliable, also if it is asked again,
+ * or the end is another one than the target names. One that is sure, or that fails, leaves it as it is. */
+static void test_hook_end(void **state)
+{
+    static const uint64_t pcs[] = {BASE + 0x1208, BASE + 0x1800, 0xbad};
+    static const int codes[] = {SFU_END, SFU_E_STACK, SFU_E_NO_FDE};
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        for (int i = 0; i < 3 * 3 * 2 * 2; i++) {
+            struct opened o;
+            bool unsure = i / 9 % 2, final = i / 18;
+            int want = codes[i / 3 % 3];
+            begin_hook(abi, &o, pcs[i % 3]);
+            note("ABI %d, PC %llx, code %d, unsure %d, final %d", abi, (unsigned long long)pcs[i % 3], want, unsure,
+                 final);
+            trap_code = want;
+            made.guess = unsure ? SFU_GUESS_HOOK : SFU_GUESS_NONE;
+            if (final)
+                t.final = (struct sfu_range){1, 2};
+            for (int again = 0; again < 2; again++) {
+                code(step(&walk), final && want == SFU_END ? SFU_E_NOT_FINAL : want);
+                same(walk.frame.reliable, !(unsure && want == SFU_END));
+                same(walk.frame.guess, SFU_GUESS_NONE);
+                same(walk.frame.depth, 0);
+            }
+            close_section(&o);
+        }
+    }
+}
+
+/* A frame that a trap interrupted says so, unless a call had left it; what comes behind it does not. */
+static void test_interrupted(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        for (int kind = SFU_PC_EXACT; kind <= SFU_PC_RETURN; kind++) {
+            struct opened o;
+            begin_hook(abi, &o, BASE + 0x1208);
+            same(walk.frame.interrupted, false);
+            made.regs.pc_kind = (enum sfu_pc_kind)kind;
+            made.regs.pc = BASE + 0x1020;
+            code(step(&walk), SFU_OK);
+            same(walk.frame.interrupted, kind == SFU_PC_EXACT);
+            called_from(abi, STACK + 0x200, BASE + 0x1104, 0xf8);
+            code(step(&walk), SFU_OK);
+            same(walk.frame.interrupted, false);
+            same(walk.frame.saved, 0);
+            put_word(&m, STACK + 0x220 + 8, BASE + 0x1040);
+            code(step(&walk), SFU_OK); /* by the table */
+            same(walk.frame.interrupted, true);
+            same(walk.frame.saved, STACK + 0x220);
+            close_section(&o);
+        }
+    }
+}
+
 /* The step returns what the hook returns; it is not asked where a row is corrupt. */
 static void test_hook_codes(void **state)
 {
@@ -1044,6 +1102,8 @@ int walk_tests(void)
         cmocka_unit_test(test_hook_kind),
         cmocka_unit_test(test_hook_progress),
         cmocka_unit_test(test_hook_guess),
+        cmocka_unit_test(test_hook_end),
+        cmocka_unit_test(test_interrupted),
         cmocka_unit_test(test_short_stack),
         cmocka_unit_test(test_red_zone),
 #ifndef SFU_NO_REMOTE
