@@ -523,7 +523,7 @@ def check_text(cpu, image):
     """What the printer and the core need in a kernel: one call to print, sections that are added."""
     objects = [os.path.join(image.directory, name) for name in ("sfu.o", "port/print/sfu_print.o")]
     path = os.path.join(image.directory, "limits.elf")
-    image.tool("ld", "--gc-sections", "-e", "sfu_panic_print", "-u", "sfu_open", "-u", "sfu_add",
+    image.tool("ld", "--gc-sections", "-e", "sfu_panic_print", "-u", "sfu_add",
                "--unresolved-symbols=ignore-all", *objects, "-o", path)
     sizes = image.tool("size", "-A", path)
     code, constants = (sum(int(m[1]) for m in re.finditer(rf"^\.{name}\S* +(\d+)", sizes, re.M))
