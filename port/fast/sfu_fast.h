@@ -30,15 +30,6 @@
 
 #include "sfu.h"
 
-#ifdef SFU_PREFIX
-#define sfu_fast_add        SFU_NAME(fast_add)
-#define sfu_fast_remove     SFU_NAME(fast_remove)
-#define sfu_fast_set_cache  SFU_NAME(fast_set_cache)
-#define sfu_fast_index_size SFU_NAME(fast_index_size)
-#define sfu_fast_set_index  SFU_NAME(fast_set_index)
-#define sfu_fast_trace      SFU_NAME(fast_trace)
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif
