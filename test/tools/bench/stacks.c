@@ -292,9 +292,10 @@ int main(int argc, char **argv)
     }
     if (once == NULL) {
         once = trace;
-        if (sfu_fast_add(&fast, &fast_image, &section) != SFU_OK)
+        if (sfu_add(&target.sections, &section, 1, m.bytes, m.size, (uintptr_t)m.bytes) != SFU_OK ||
+            sfu_fast_add(&fast, &fast_image, 1, target.sections) != SFU_OK)
             die("no fast image");
-        target.sections = fast.sections;
+        target.sections = sfu_fast_sections(&fast);
         if (*argv[3] == 'i') {
             size_t size = sfu_fast_index_size(&fast_image);
             if (size == 0 || !sfu_fast_set_index(&fast_image, get(size), size))

@@ -65,18 +65,14 @@ static void build_section(int version)
 
 static bool add_section(struct sfu_target *target, const char *mode)
 {
-    int code;
+    int code = strcmp(mode, "remote") == 0
+                   ? sfu_add_remote(&target->sections, &section, 1, read_section, NULL, b.size, BASE)
+                   : sfu_add(&target->sections, &section, 1, b.bytes, b.size, BASE);
 
-    if (strcmp(mode, "remote") == 0)
-        code = sfu_add_remote(&target->sections, &section, 1, read_section, NULL, b.size, BASE);
-    else if (*mode != 't')
-        code = sfu_add(&target->sections, &section, 1, b.bytes, b.size, BASE);
-    else
-        code = sfu_open(&section, b.bytes, b.size, BASE);
     if (code == SFU_OK)
         code = sfu_check(&section, NULL);
     if (code == SFU_OK && *mode == 't')
-        code = sfu_fast_add(&fast, &image, &section);
+        code = sfu_fast_add(&fast, &image, 1, target->sections);
     return code == SFU_OK;
 }
 
@@ -159,7 +155,7 @@ int main(int argc, char **argv)
     if (strcmp(mode, "trace-cached") == 0)
         sfu_fast_set_cache(&fast, cache, sizeof cache);
     if (*mode == 't')
-        target.sections = fast.sections;
+        target.sections = sfu_fast_sections(&fast);
     target.read = read_stack;
     target.stack.bytes = strcmp(mode, "read") != 0 ? stack : NULL;
     target.stack.low = STACK;

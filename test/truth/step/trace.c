@@ -117,10 +117,11 @@ bool tracer_row(struct tracer *t, const struct seen *seen, struct sfu_row *row)
 
 static int open_fast(struct tracer *t, struct fast_walk *w, uint64_t *cache)
 {
-    int code = sfu_open(&w->section, t->pages, t->sframe_size, t->sframe);
+    struct sfu_section *list = NULL;
+    int code = sfu_add(&list, &w->section, 1, t->pages, t->sframe_size, t->sframe);
 
     sfu_fast_set_cache(&w->fast, cache, cache != NULL ? sizeof t->cache : 0);
-    return code == SFU_OK ? sfu_fast_add(&w->fast, &w->image, &w->section) : code;
+    return code == SFU_OK ? sfu_fast_add(&w->fast, &w->image, 1, list) : code;
 }
 
 /* Opens the section as a whole for the fast walker. */
@@ -260,7 +261,7 @@ bool tracer_varies(struct tracer *t, struct trace *other, const struct trace *tr
     unsigned middle = trace->count / 2;
     bool mapped, half;
 
-    t->target.sections = t->bare.fast.sections;
+    t->target.sections = sfu_fast_sections(&t->bare.fast);
     walk_from(t, other, &t->top);
     mapped = other->count == trace->count && other->code == trace->code && begins_with(trace, other);
     t->target.sections = target.sections;
@@ -285,7 +286,7 @@ static bool same_trace(struct tracer *t, const struct fast_walk *w, const struct
     struct sfu_target own = *target;
     size_t count, i;
 
-    own.sections = w->fast.sections;
+    own.sections = sfu_fast_sections(&w->fast);
     if (sfu_fast_trace(&w->fast, &own, &t->top, 0, t->pcs, MAX_SEEN, &count) != trace->code ||
         count != trace->count)
         return false;

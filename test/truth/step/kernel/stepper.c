@@ -162,7 +162,7 @@ static bool is_fast_same(const struct sfu_registers *here, size_t skip, const st
     struct sfu_target target = kernel_target;
     size_t count, i;
 
-    target.sections = fast->walker.sections;
+    target.sections = sfu_fast_sections(&fast->walker);
     if (sfu_fast_trace(&fast->walker, &target, here, skip, pcs, MAX_FRAMES, &count) != walked->code ||
         count != walked->count)
         return false;
@@ -476,10 +476,11 @@ static const struct backend memory = {.read = read_memory};
 static void open_fast(struct fast *fast, uint64_t *words, size_t size)
 {
     const struct sfu_section *s = kernel_target.sections;
+    struct sfu_section *list = NULL;
 
     sfu_fast_set_cache(&fast->walker, words, size);
-    if (sfu_open(&fast->section, s->bytes, s->size, s->addr) != SFU_OK ||
-        sfu_fast_add(&fast->walker, &fast->image, &fast->section) != SFU_OK)
+    if (sfu_add(&list, &fast->section, 1, s->bytes, s->size, s->addr) != SFU_OK ||
+        sfu_fast_add(&fast->walker, &fast->image, 1, list) != SFU_OK)
         run.failure = "the fast walker does not take the section";
 }
 
