@@ -115,7 +115,7 @@ step-kernel-mutants: export KERNEL_PARTS_$(1) = $(call STEP_KERNEL_PARTS,$(1))
 step-kernel-mutants: export SFU_CC_$(1) = $(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(BARE_FLAGS)
 endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call step_kernel_rules,$(cpu))))
-step-kernel-mutants: $(STEP)/judge $(step_kernels_x86_64)
+step-kernel-mutants: $(STEP)/judge $(step_kernels_x86_64) $(STEP)/aarch64/patterns-clang-O2-kernel+pac
 
 .PHONY: step-kernel
 
