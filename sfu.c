@@ -415,12 +415,14 @@ int sfu_add_remote(struct sfu_section **list, struct sfu_section *sections, size
 /* The loop ends: the list is the caller's own, and has no section twice. */
 bool sfu_remove(struct sfu_section **list, struct sfu_section *sections, size_t room)
 {
+    /* numbers, because pointers into different arrays have no order */
+    uintptr_t low = (uintptr_t)sections, high = (uintptr_t)(sections + room);
     bool removed = false;
 
     while (*list != NULL) {
         struct sfu_section *s = *list;
 
-        if (s >= sections && s < sections + room) {
+        if ((uintptr_t)s >= low && (uintptr_t)s < high) {
             *list = s->next;
             s->next = NULL;
             removed = true;
