@@ -543,8 +543,9 @@ static int search(struct lookup *l, uint64_t pc, uint32_t *count)
 }
 
 /* Finds the function that contains PC. In a sorted table the FDEs below INDEX start at or below PC: the last non-empty
- * one is the candidate. Empty ones may share its start, on either side. In any other table each is a candidate. At
- * most num_fdes passes. */
+ * one is the candidate. Empty ones may share its start, on either side: gcc emits one for a body that
+ * is __builtin_unreachable(), and a linker may put it in front of another function or behind it. In any other table, that of a
+ * module for instance, each is a candidate. At most num_fdes passes. */
 static int find_fde(struct lookup *l, uint64_t pc)
 {
     bool sorted = l->s->flags & FLAG_SORTED;
@@ -639,7 +640,8 @@ static int scan_rows(struct lookup *l, uint32_t offset, uint32_t *end)
 }
 
 /* Finds the row for PC, which lies in the function, and the range that the row holds for. A function without rows
- * counts as one row. In a MASK function rows count from the start of the block that repeats. */
+ * counts as one row. In a MASK function rows count from the start of the block that repeats: a PLT of 16-byte entries
+ * has rows for 0 and 6, say, and PC start + 0x28 is at 8 of its third block. */
 static int find_row(struct lookup *l, uint64_t pc)
 {
     uint32_t offset = (uint32_t)(pc - l->fde.start), block = 0, end = l->fde.size;
@@ -714,7 +716,8 @@ static bool default_rules(const struct lookup *l, struct sfu_row *row)
 enum { CFA, RA, FP, RULES };
 
 /* Reads the rules of a flexible row (3.2). A rule is an unsigned control word and a signed offset. A control word of 0
- * stands alone: the row has no such rule. */
+ * stands alone: the row has no such rule. So CFA and FP without an RA are five words, not six: where the stack is
+ * realigned, { 0x51, 0, 0, 0x33, 0 } says CFA = r10 + 0, RA as the header has it, FP = *(FP + 0). */
 static bool flexible_rules(const struct lookup *l, struct sfu_row *row)
 {
     uint32_t mask = UINT32_MAX >> (32 - 8 * l->row.size);
