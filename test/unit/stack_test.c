@@ -38,8 +38,8 @@ static bool find_listed(void *ctx, uint64_t addr, struct sfu_stack *stack)
     return false;
 }
 
-/* Four stacks of 1 KiB with 1 KiB between them, the first two mapped. Each word holds its own address. FP is the base of
- * every rule: CFA = FP (+ below), RA = the PC of nothing, FP stays. */
+/* Four stacks of 1 KiB with 1 KiB between them, the first two mapped. Each word holds its own address. FP is the base
+ * of every rule: CFA = FP (+ below), RA = the PC of nothing, FP stays. */
 static void begin(int abi, enum sfu_pc_kind kind)
 {
     note("ABI %d, PC kind %d", abi, kind);
@@ -480,8 +480,8 @@ static void test_trap_down(void **state)
     }
 }
 
-/* A trap frame may have the interrupted frame's SP, once. Twice is a loop: with find_stack it ends there; without, it is a
- * switch, which is counted. */
+/* A trap frame may have the interrupted frame's SP, once. Twice is a loop: with find_stack it ends there; without, it
+ * is a switch, which is counted. */
 static void test_trap_stays(void **state)
 {
     (void)state;
