@@ -366,6 +366,9 @@ static void test_whole_and_unset(void **state)
         t.stack = (struct sfu_stack){m.bytes, STACK, 0}; /* not set, whatever low is */
         start();
         code(go_to(top.sp + 8), SFU_E_STACK);
+        top.sp = 0; /* which is not its high end */
+        start();
+        expect_nowhere();
     }
 }
 
