@@ -67,18 +67,18 @@ enum { PLACES = 8 }; /* where a header may begin behind the tables: at once, or 
 
 /* What is there, as far as a magic number goes. */
 static uint8_t behind_tables[PLACES + 1];
-static uint64_t tables_end; /* its address */
 
-static int read_behind(void *ctx, uint64_t addr, void *buffer, size_t len)
+/* What stands for read_known, which read.c proves. */
+int known_behind(struct lookup *l, uint32_t at, uint32_t len);
+int known_behind(struct lookup *l, uint32_t at, uint32_t len)
 {
-    (void)ctx;
-    PROVE(len == 2 && addr >= tables_end && addr - tables_end < PLACES, "nothing but magic numbers is read");
-    PROVE(addr - section_addr < section_size && len <= section_size - (addr - section_addr),
-          "a read lies within the section");
+    PROVE(len == 2 && at >= l->s->end && at - l->s->end < PLACES, "nothing but magic numbers is read");
+    PROVE(at <= l->s->size && len <= l->s->size - at, "a read lies within the section");
     callback_reads++;
-    ((uint8_t *)buffer)[0] = behind_tables[addr - tables_end];
-    ((uint8_t *)buffer)[1] = behind_tables[addr - tables_end + 1];
-    return nondet_bool();
+    if (l->s->bytes == NULL && nondet_bool())
+        return SFU_E_SECTION;
+    l->record = &behind_tables[at - l->s->end];
+    return SFU_OK;
 }
 
 /* Whether a header may begin at PLACE behind the tables of S: it has room, and there is the magic number. */
@@ -98,19 +98,6 @@ void prove_next(void)
 
     any_section(&s);
     __CPROVER_havoc_object(behind_tables);
-    section_addr = s.addr;
-    section_size = s.size;
-    tables_end = s.addr + s.end;
-    s.read = read_behind;
-    s.bytes = NULL;
-    if (nondet_bool()) {
-        uint8_t *bytes = __CPROVER_allocate(s.size, 0);
-        uint32_t i;
-
-        for (i = 0; i <= PLACES && i < s.size - s.end; i++)
-            behind_tables[i] = bytes[s.end + i];
-        s.bytes = bytes;
-    }
     code = find_next(&s, &at);
     PROVE(code == SFU_OK || code == SFU_E_NO_SECTION || (code == SFU_E_SECTION && s.bytes == NULL),
           "only documented codes");
@@ -125,17 +112,7 @@ void prove_next(void)
         PROVE(!is_header(&s, place), "it is the first one");
 }
 
-enum { MAX_JOINED = 4 };
-
-/* As much of an opened section as adding it needs. */
-static void any_tables(struct sfu_section *s)
-{
-    struct sfu_section any;
-
-    any.big = nondet_bool();
-    ASSUME(any.end >= HEADER_SIZE && any.end <= any.size);
-    *s = any;
-}
+enum { MAX_JOINED = 3 };
 
 static struct sfu_section group[MAX_JOINED + 1], group_before[MAX_JOINED + 1], other;
 static struct sfu_section *list;
@@ -184,9 +161,15 @@ int any_open(struct sfu_section *s, const void *bytes, sfu_read_fn read, void *c
     ASSUME(!refused || (open_code != SFU_OK && documented(open_code)) || (open_code == SFU_E_SECTION && !mapped));
     if (refused)
         return open_code;
-    any_tables(s);
-    ASSUME(s->size == size && s->addr == addr && s->next == NULL && s->read == read && s->ctx == ctx);
+    s->next = NULL;
     s->bytes = (const uint8_t *)bytes;
+    s->read = read;
+    s->ctx = ctx;
+    s->addr = addr;
+    s->size = size;
+    s->end = nondet_u32();
+    s->abi = (enum sfu_abi)nondet_byte();
+    ASSUME(s->end >= HEADER_SIZE && s->end <= size); /* prove_open: and more, of which adding knows nothing */
     opened_sections++;
     asked_next = false;
     return SFU_OK;
@@ -228,12 +211,10 @@ static void any_group(void)
     section_addr = nondet_u64();
     section_size = nondet_u64();
     ASSUME(section_size <= sizeof joined);
-    any_tables(&other);
+    other.abi = (enum sfu_abi)nondet_byte();
     list = nondet_bool() ? &other : NULL;
-    for (i = 0; i <= MAX_JOINED; i++) {
-        any_tables(&group[i]);
-        group_before[i] = group[i];
-    }
+    for (i = 0; i <= MAX_JOINED; i++)
+        group[i].addr = group_before[i].addr = nondet_u64();
 }
 
 void prove_add(void)
@@ -259,48 +240,40 @@ void prove_add_remote(void)
 
 /* ---- List ------------------------------------------------------------------------------------------------------ */
 
-enum { LISTED = 4 };
+enum { LISTED = 3 };
 
-/* Any of LISTED sections are in the list, in order, and one of another array. Those from FIRST on, ROOM of them, are
- * taken out. */
+static struct sfu_section sections[LISTED];
+
+/* Any of LISTED sections are in the list, and one of another array. ROOM of them, from FIRST on, are taken out. */
 void prove_list(void)
 {
-    struct sfu_section sections[LISTED], before[LISTED], *s;
-    bool in_list[LISTED], left[LISTED], wanted = false, removed;
+    struct sfu_section *s;
+    bool in_list[LISTED], left[LISTED] = {false, false, false}, wanted = false, others = nondet_bool(), removed;
     size_t first = nondet_byte(), room = nondet_byte(), i;
 
     ASSUME(first <= LISTED && room <= LISTED - first);
-    list = NULL;
     for (i = 0; i < LISTED; i++) {
-        any_tables(&sections[i]);
-        if (i == LISTED / 2 && nondet_bool()) {
+        if (i == 1 && others) {
             other.next = list;
             list = &other;
         }
         in_list[i] = nondet_bool();
-        left[i] = false;
         if (in_list[i]) {
             sections[i].next = list;
             list = &sections[i];
         }
         wanted = wanted || (in_list[i] && i >= first && i - first < room);
-        before[i] = sections[i];
     }
     removed = sfu_remove(&list, &sections[first], room);
     PROVE(removed == wanted, "whether one was in the list is said");
-    i = LISTED;
     for (s = list; s != NULL; s = s->next) {
-        if (s == &other)
-            continue;
-        PROVE(s < &sections[i], "the others stay in order");
-        i = (size_t)(s - sections);
-        left[i] = true;
+        others = others && s != &other;
+        for (i = 0; i < LISTED; i++)
+            left[i] = left[i] || s == &sections[i];
     }
-    i = nondet_byte();
-    ASSUME(i < LISTED);
-    PROVE(left[i] == (in_list[i] && (i < first || i - first >= room)), "those of the room are out, all others in");
-    if (in_list[i])
-        PROVE(left[i] || sections[i].next == NULL, "what was taken out is in no list");
-    sections[i].next = before[i].next;
-    PROVE(same_section(&sections[i], &before[i]), "nothing else of it changes");
+    PROVE(!others, "a section of another array stays");
+    for (i = 0; i < LISTED; i++) {
+        PROVE(left[i] == (in_list[i] && (i < first || i - first >= room)), "those of the room are out, others in");
+        PROVE(left[i] || !in_list[i] || sections[i].next == NULL, "what was taken out is in no list");
+    }
 }
