@@ -335,12 +335,20 @@ int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, ui
     return REMOTE ? open_section(section, NULL, read, ctx, size, addr) : SFU_E_SECTION;
 }
 
+/* Opens what lies at offset AT of S, up to the end of S, as *NEXT. */
+static int open_behind(const struct sfu_section *s, uint32_t at, struct sfu_section *next)
+{
+    return open_section(next, s->bytes != NULL ? s->bytes + at : NULL, s->read, s->ctx, s->size - at, s->addr + at);
+}
+
 /* Sets *AT to the offset of the header behind the tables of S, which follows at once or after up to 7 bytes of padding.
- * It may be of either byte order: whether that can be opened is not asked here. Returns SFU_E_NO_SECTION if there is
+ * The magic number is enough: whether that section can be opened is not asked here. But in the other byte order it is
+ * a header only if it can be opened, because linkers join sections of one target. Returns SFU_E_NO_SECTION if there is
  * none. */
 static OUT_OF_LINE int find_next(const struct sfu_section *s, uint32_t *at)
 {
     struct lookup l;
+    struct sfu_section other;
     uint32_t padding;
 
     begin(&l, s);
@@ -349,9 +357,13 @@ static OUT_OF_LINE int find_next(const struct sfu_section *s, uint32_t *at)
 
         if (code != SFU_OK)
             return code;
-        if (load2(l.record, false) == MAGIC || load2(l.record, true) == MAGIC) {
-            *at = s->end + padding;
+        *at = s->end + padding;
+        if (load2(l.record, is_big(s)) == MAGIC)
             return SFU_OK;
+        if (load2(l.record, !is_big(s)) == MAGIC) {
+            code = open_behind(s, *at, &other);
+            if (code == SFU_OK || code == SFU_E_SECTION)
+                return code;
         }
     }
     return SFU_E_NO_SECTION;
@@ -376,8 +388,7 @@ static OUT_OF_LINE int add_joined(struct sfu_section **list, struct sfu_section 
         room--;
         if (room == 0)
             return SFU_E_CONCATENATED;
-        code = open_section(s + 1, s->bytes != NULL ? s->bytes + at : NULL, s->read, s->ctx, s->size - at,
-                            s->addr + at);
+        code = open_behind(s, at, s + 1);
         if (code != SFU_OK)
             return code;
         s->size = s->end;
@@ -532,8 +543,9 @@ static int search(struct lookup *l, uint64_t pc, uint32_t *count)
 }
 
 /* Finds the function that contains PC. In a sorted table the FDEs below INDEX start at or below PC: the last non-empty
- * one is the candidate. Empty ones may share its start, on either side. In any other table each is a candidate. At
- * most num_fdes passes. */
+ * one is the candidate. Empty ones may share its start, on either side: gcc emits one for a body that is
+ * __builtin_unreachable(), and a linker may put it in front of another function or behind it. In any other table, that
+ * of a module for instance, each is a candidate. At most num_fdes passes. */
 static int find_fde(struct lookup *l, uint64_t pc)
 {
     bool sorted = l->s->flags & FLAG_SORTED;
@@ -628,7 +640,8 @@ static int scan_rows(struct lookup *l, uint32_t offset, uint32_t *end)
 }
 
 /* Finds the row for PC, which lies in the function, and the range that the row holds for. A function without rows
- * counts as one row. In a MASK function rows count from the start of the block that repeats. */
+ * counts as one row. In a MASK function rows count from the start of the block that repeats: a PLT of 16-byte entries
+ * has rows for 0 and 6, say, and PC start + 0x28 is at 8 of its third block. */
 static int find_row(struct lookup *l, uint64_t pc)
 {
     uint32_t offset = (uint32_t)(pc - l->fde.start), block = 0, end = l->fde.size;
@@ -703,7 +716,8 @@ static bool default_rules(const struct lookup *l, struct sfu_row *row)
 enum { CFA, RA, FP, RULES };
 
 /* Reads the rules of a flexible row (3.2). A rule is an unsigned control word and a signed offset. A control word of 0
- * stands alone: the row has no such rule. */
+ * stands alone: the row has no such rule. So CFA and FP without an RA are five words, not six: where the stack is
+ * realigned, { 0x51, 0, 0, 0x33, 0 } says CFA = r10 + 0, RA as the header has it, FP = *(FP + 0). */
 static bool flexible_rules(const struct lookup *l, struct sfu_row *row)
 {
     uint32_t mask = UINT32_MAX >> (32 - 8 * l->row.size);
@@ -861,9 +875,9 @@ int sfu_read_word(const struct sfu_target *target, uint64_t addr, bool big, uint
     return read_word(target, &target->stack, addr, big, value) ? (int)SFU_OK : (int)SFU_E_STACK;
 }
 
-/* Whether a trap may have overwritten ADDR. WALK's frame was interrupted, or is where a walk begins, in a trap handler for
- * instance: its SP says how far its stack reached. What lies lower on that stack, but for the red zone, is nobody's. A
- * function that has switched stacks finds its slots on the old one, which may lie lower: those are alive. */
+/* Whether a trap may have overwritten ADDR. WALK's frame was interrupted, or is where a walk begins, in a trap handler
+ * for instance: its SP says how far its stack reached. What lies lower on that stack, but for the red zone, is
+ * nobody's. A function that has switched stacks finds its slots on the old one. They may lie lower, and are alive. */
 static bool is_dead(const struct sfu_walk *walk, uint64_t addr)
 {
     uint64_t sp = walk->frame.regs.sp, low = walk->stack.low;
@@ -882,13 +896,15 @@ struct caller {
 
 /* Sets *VALUE to what a dead slot held, for WHICH (CFA, RA or FP). An epilogue has put FP and the RA back into their
  * registers before it gave up their slots. Compilers do not always say so: clang's row at `autiasp`, behind
- * `ldp x29, x30, [sp, 16]; add sp, sp, 32`, still has RA = *(CFA - 8). A CFA, and amd64's RA, have no register. */
-static int revive(const struct sfu_target *t, const struct abi *abi, const struct sfu_frame *frame, unsigned which,
-                  uint64_t *value)
+ * `ldp x29, x30, [sp, 16]; add sp, sp, 32`, still has RA = *(CFA - 8). A CFA, and amd64's RA, have no register. Nor has
+ * the RA of a trap frame: x30 has what the interrupted code had there. */
+static int revive(const struct sfu_walk *walk, const struct sfu_row *row, unsigned which, uint64_t *value)
 {
-    if (which == CFA || (which == RA && !(abi->traits & LINK)))
+    const struct abi *abi = abi_of(row->abi);
+
+    if (which == CFA || (which == RA && (row->trap_frame || !(abi->traits & LINK))))
         return SFU_E_DEAD_SLOT;
-    return frame_register(t, abi, frame, which, which == RA ? abi->ra : abi->fp, value);
+    return frame_register(walk->target, abi, &walk->frame, which, which == RA ? abi->ra : abi->fp, value);
 }
 
 /* Applies the rule of ROW for WHICH (CFA, RA or FP) and sets values[WHICH] of CALLER. RA and FP need values[CFA]. */
@@ -913,7 +929,7 @@ static int apply_rule(const struct sfu_walk *walk, const struct sfu_row *row, un
     if (!(rule->control & RULE_DEREFERENCE))
         return SFU_OK;
     if (is_dead(walk, sum))
-        return revive(t, abi, frame, which, &caller->values[which]);
+        return revive(walk, row, which, &caller->values[which]);
     if (which == RA)
         caller->slot = sum;
     return read_word(t, &walk->stack, sum, abi->traits & BIG, &caller->values[which]) ? (int)SFU_OK
@@ -952,7 +968,8 @@ static int find_caller(const struct sfu_walk *walk, const struct sfu_row *row, s
 }
 
 /* Whether WALK has left STACK at SP or above: then it cannot come back there. An SP that lies between SP and the high
- * end of STACK was on it. There are at most SFU_MAX_SWITCHES places where the walk left a stack, and the frame's own. */
+ * end of STACK was on it. There are at most SFU_MAX_SWITCHES places where the walk left a stack, and the frame's
+ * own. */
 static bool was_left(const struct sfu_walk *walk, const struct sfu_stack *stack, uint64_t sp)
 {
     uint64_t left = walk->frame.regs.sp;
@@ -990,19 +1007,19 @@ static OUT_OF_LINE int switch_stack(struct sfu_walk *walk, uint64_t sp, bool tra
     return SFU_OK;
 }
 
-/* Whether the caller of WALK's frame may have the same SP. A leaf function's may, if it has no frame of its own: aarch64
- * and s390x leave the RA in a register. A trap frame's may (TRAP), if the exception entry has put back all registers but
- * the PC, and has yet to return. But it may not twice in a row: two handlers that wait to return to each other would be
- * a loop. A frame that has made a call has pushed something since, or its RA is lost. */
+/* Whether the caller of WALK's frame may have the same SP. A leaf function's may, if it has no frame of its own:
+ * aarch64 and s390x leave the RA in a register. A trap frame's may (TRAP), if the exception entry has put back all
+ * registers but the PC, and has yet to return. But it may not twice in a row: two handlers that wait to return to each
+ * other would be a loop. A frame that has made a call has pushed something since, or its RA is lost. */
 static bool may_stay(const struct sfu_walk *walk, bool trap)
 {
     return walk->frame.regs.pc_kind == SFU_PC_EXACT && !(trap && walk->stayed);
 }
 
 /* Moves the frame of WALK to its caller at SP; pc, fp, ra and has_ra are left to do. TRAP: the frame is a trap frame.
- * SP grows up to the high end of its stack, or stays. Everything else is another stack, or the end: no callback is asked
- * about an ordinary frame. Frames and switches are counted, so every walk ends. An example, innermost frame first, IRQ
- * stack 0x8000 to 0x9000, thread stack 0x2000 to 0x3000:
+ * SP grows up to the high end of its stack, or stays. Everything else is another stack, or the end: no callback is
+ * asked about an ordinary frame. Frames and switches are counted, so every walk ends. An example, innermost frame
+ * first, IRQ stack 0x8000 to 0x9000, thread stack 0x2000 to 0x3000:
  *     irq_handler  SP 0x8e00                      called by
  *     irq_entry    SP 0x8f00  a trap frame        which interrupted: below 0x8f00, so find_stack is asked
  *     work         SP 0x2c00  on the thread stack  left: 0x8f00. A later SP from 0x8000 to 0x8f00 is SFU_E_PROGRESS
@@ -1138,8 +1155,8 @@ static void mark(struct sfu_walk *walk, enum sfu_guess guess)
     walk->frame.reliable = false;
 }
 
-/* Asks the trap hook about the frame of WALK. CODE: why there is no rule. Moves WALK if the hook knows the frame. A hook
- * that is not sure and ends the trace proves nothing: the last frame is then not reliable. */
+/* Asks the trap hook about the frame of WALK. CODE: why there is no rule. Moves WALK if the hook knows the frame. A
+ * hook that is not sure and ends the trace proves nothing: the last frame is then not reliable. */
 static OUT_OF_LINE int ask_hook(struct sfu_walk *walk, int code)
 {
     const struct sfu_target *t = walk->target;
@@ -1205,10 +1222,10 @@ static void set_call(struct sfu_row *row, uint8_t id)
     row->fp.offset = 0;
 }
 
-/* Guesses the caller of WALK's frame, which no table describes, by a row of its own making, *ROW. CODE is SFU_E_NOT_CODE
- * or SFU_E_NO_FDE. If the PC is exact and not code, a call through a wild pointer is tried: only if the RA that it
- * would have left is code, because garbage seldom is. Then a frame record is tried, if the target wants that. On
- * failure the step still reports CODE. */
+/* Guesses the caller of WALK's frame, which no table describes, by a row of its own making, *ROW. CODE is
+ * SFU_E_NOT_CODE or SFU_E_NO_FDE. If the PC is exact and not code, a call through a wild pointer is tried: only if the
+ * RA that it would have left is code, because garbage seldom is. Then a frame record is tried, if the target wants
+ * that. On failure the step still reports CODE. */
 static OUT_OF_LINE int guess(struct sfu_walk *walk, struct sfu_row *row, int code)
 {
     const struct sfu_target *t = walk->target;
