@@ -51,7 +51,7 @@ read.c   prove_multiply      - - -
 read.c   prove_modulo        - - modulo.0:33
 open.c   prove_open          - - -
 open.c   prove_open_remote   - - -
-open.c   prove_next          - read_known:known_behind find_next.0:9
+open.c   prove_next          - read_known:known_behind,open_behind:known_open find_next.0:9
 open.c   prove_add           - $joined add_joined.0:4,any_group.0:5
 open.c   prove_add_remote    - $joined add_joined.0:4,any_group.0:5
 open.c   prove_list          - - prove_list.0:4,prove_list.1:4,prove_list.2:5,prove_list.3:4,sfu_remove.0:5
