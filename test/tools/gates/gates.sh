@@ -70,8 +70,8 @@ budget() {
     table
 }
 
-# Core, printer, build ID, record and symbols: 8 KiB, what a crashed stack adds and what stacks as values need. On s390x, whose instructions are
-# longer, the budget is the limit.
+# Core, printer, build ID, record and symbols: 8 KiB, what a crashed stack adds and what stacks as values need. On
+# s390x, whose instructions are longer, the budget is the limit.
 together() {
     for limit in x86_64:8896 aarch64:10112 aarch64_be:10112; do
         cpu=${limit%:*}
