@@ -52,15 +52,15 @@ mine=$work/mine
 renamed() {
     make -s dist PREFIX=mine_ && mkdir -p $mine && mv $out/mine_* $mine || return 1
     ! grep -rn '[^.L]sfu_\|SFU_' $mine || return 1
-    for compiler in gcc clang aarch64-linux-gnu-gcc s390x-linux-gnu-gcc; do
+    for cpu in x86_64 aarch64 s390x; do
         for kind in $out/sfu $mine/mine; do
-            $compiler -std=c99 -O2 -ffreestanding -c ${kind}_panic.c -o $work/code.o &&
-                build/tc/x86_64/objcopy -O binary -j '.text*' -j '.rodata*' $work/code.o $kind.bin || return 1
+            $cpu-linux-gnu-gcc -std=c99 -O2 -ffreestanding -c "${kind}_panic.c" -o $work/code.o &&
+                build/tc/$cpu/objcopy -O binary -j '.text*' -j '.rodata*' $work/code.o "$work/$(basename "$kind").bin" ||
+                return 1
         done
-        cmp $out/sfu.bin $mine/mine.bin || return 1
-        [ "$(build/tc/x86_64/nm -g --defined-only $work/code.o | grep -c ' mine_')" -ge 15 ] || return 1
+        cmp $work/sfu.bin $work/mine.bin || return 1
+        [ "$(build/tc/$cpu/nm -g --defined-only $work/code.o | grep -c ' mine_')" -ge 15 ] || return 1
     done
-    rm $out/sfu.bin
 }
 two_copies() {
     cat >$work/two.c <<'END'

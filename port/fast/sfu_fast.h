@@ -74,11 +74,11 @@ struct sfu_section *sfu_fast_sections(const struct sfu_fast *fast);
  * ROOM sections, or SFU_E_ABI if their ABI is not that of FAST's. */
 int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room, struct sfu_section *list);
 
-/* Takes those of IMAGES[0] to IMAGES[ROOM - 1] that are in FAST out of it, and their sections. Traces may run meanwhile,
- * other changes may not. Images, sections, their bytes and indexes must stay as they are until each trace that began
- * before has returned: a section that comes back is opened anew. No later trace uses anything of them: the entries of
- * the cache carry a generation. Generations come again, and the cache is cleared, after SFU_FAST_GENERATIONS changes: no
- * trace may last that long. Returns whether there was one. */
+/* Takes those of IMAGES[0] to IMAGES[ROOM - 1] that are in FAST out of it, and their sections. Traces may run
+ * meanwhile, other changes may not. Images, sections, their bytes and indexes must stay as they are until each trace
+ * that began before has returned: a section that comes back is opened anew. No later trace uses anything of them: the
+ * entries of the cache carry a generation. Generations come again, and the cache is cleared, after SFU_FAST_GENERATIONS
+ * changes: no trace may last that long. Returns whether there was one. */
 bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room);
 #define SFU_FAST_GENERATIONS 7
 
