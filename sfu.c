@@ -509,7 +509,8 @@ static int read_attributes(struct lookup *l, uint32_t index)
     return SFU_OK;
 }
 
-/* Sets *COUNT to the number of functions that start at or below PC, in a sorted table. Reads at most 32 of them. */
+/* Sets *COUNT to the number of functions that start at or below PC, in a sorted table. Reads at most 33 of them; only
+ * one if all of them start above PC. */
 static int search(struct lookup *l, uint64_t pc, uint32_t *count)
 {
     uint32_t low = 0, high = l->s->num_fdes;
@@ -1027,13 +1028,19 @@ static int advance(struct sfu_walk *walk, uint64_t sp, bool trap)
     return SFU_OK;
 }
 
+/* The section behind S in its list. It is read at once: the fast walker's list may change meanwhile. */
+static inline const struct sfu_section *next_section(const struct sfu_section *s)
+{
+    return __atomic_load_n(&s->next, __ATOMIC_RELAXED);
+}
+
 /* Whether PC may be code of one of the sections, each of which is in the list once. */
 static bool is_code(const struct sfu_target *t, uint64_t pc)
 {
     const struct sfu_section *s = t->sections;
 
     while (s != NULL && !is_in(&s->text, pc))
-        s = s->next;
+        s = next_section(s);
     return s != NULL;
 }
 
@@ -1078,7 +1085,7 @@ static inline int find_frame(const struct sfu_target *target, const struct sfu_f
     uint64_t pc = sfu_lookup_pc(&frame->regs);
     int first = s != NULL ? SFU_E_NOT_CODE : SFU_E_NO_SECTION;
 
-    for (; s != NULL; s = s->next) {
+    for (; s != NULL; s = next_section(s)) {
         int code;
 
         if (!is_in(&s->text, pc))

@@ -433,8 +433,8 @@ static void change(struct world *w, unsigned how)
     case 5:
         change_byte(w, n, how >> 4);
         break;
-    default: /* as long as it takes until a generation returns */
-        for (unsigned i = 0; w->added[n] && i < (how & 1 ? 1 : SFU_FAST_GENERATIONS / 2 + how % 3); i++) {
+    default: /* some times */
+        for (unsigned i = 0; w->added[n] && i < (how & 1 ? 1 : 3 + how % 3); i++) {
             take(w, n);
             add(w, n);
         }
