@@ -335,12 +335,20 @@ int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, ui
     return REMOTE ? open_section(section, NULL, read, ctx, size, addr) : SFU_E_SECTION;
 }
 
+/* Opens what lies at offset AT of S, up to the end of S, as *NEXT. */
+static int open_behind(const struct sfu_section *s, uint32_t at, struct sfu_section *next)
+{
+    return open_section(next, s->bytes != NULL ? s->bytes + at : NULL, s->read, s->ctx, s->size - at, s->addr + at);
+}
+
 /* Sets *AT to the offset of the header behind the tables of S, which follows at once or after up to 7 bytes of padding.
- * It may be of either byte order: whether that can be opened is not asked here. Returns SFU_E_NO_SECTION if there is
+ * The magic number is enough: whether that section can be opened is not asked here. But in the other byte order it is
+ * a header only if it can be opened, because linkers join sections of one target. Returns SFU_E_NO_SECTION if there is
  * none. */
 static OUT_OF_LINE int find_next(const struct sfu_section *s, uint32_t *at)
 {
     struct lookup l;
+    struct sfu_section other;
     uint32_t padding;
 
     begin(&l, s);
@@ -349,9 +357,13 @@ static OUT_OF_LINE int find_next(const struct sfu_section *s, uint32_t *at)
 
         if (code != SFU_OK)
             return code;
-        if (load2(l.record, false) == MAGIC || load2(l.record, true) == MAGIC) {
-            *at = s->end + padding;
+        *at = s->end + padding;
+        if (load2(l.record, is_big(s)) == MAGIC)
             return SFU_OK;
+        if (load2(l.record, !is_big(s)) == MAGIC) {
+            code = open_behind(s, *at, &other);
+            if (code == SFU_OK || code == SFU_E_SECTION)
+                return code;
         }
     }
     return SFU_E_NO_SECTION;
@@ -376,8 +388,7 @@ static OUT_OF_LINE int add_joined(struct sfu_section **list, struct sfu_section 
         room--;
         if (room == 0)
             return SFU_E_CONCATENATED;
-        code = open_section(s + 1, s->bytes != NULL ? s->bytes + at : NULL, s->read, s->ctx, s->size - at,
-                            s->addr + at);
+        code = open_behind(s, at, s + 1);
         if (code != SFU_OK)
             return code;
         s->size = s->end;
@@ -822,7 +833,7 @@ static OUT_OF_LINE bool find_stack(const struct sfu_target *t, uint64_t addr, st
     stack->bytes = t->stack.bytes;
     stack->low = t->stack.low;
     stack->high = t->stack.high;
-    if ((t->find_stack == NULL || t->find_stack(t->ctx, addr, stack)) && addr <= stack->high)
+    if ((t->find_stack == NULL || t->find_stack(t->ctx, addr, stack)) && stack->high != 0 && addr <= stack->high)
         return true;
     stack->low = stack->high = 0;
     return false;
@@ -860,11 +871,16 @@ int sfu_read_word(const struct sfu_target *target, uint64_t addr, bool big, uint
     return read_word(target, &target->stack, addr, big, value) ? (int)SFU_OK : (int)SFU_E_STACK;
 }
 
-/* Whether a trap may have overwritten ADDR of FRAME's stack. FRAME was interrupted, or is where a walk begins, in a trap
- * handler for instance: its SP says how far the stack reached. What lies lower, but for the red zone, is nobody's. */
-static bool is_dead(const struct sfu_target *t, const struct sfu_frame *frame, uint64_t addr)
+/* Whether a trap may have overwritten ADDR. WALK's frame was interrupted, or is where a walk begins, in a trap handler
+ * for instance: its SP says how far its stack reached. What lies lower on that stack, but for the red zone, is nobody's.
+ * A function that has switched stacks finds its slots on the old one. They may lie lower, and are alive. */
+static bool is_dead(const struct sfu_walk *walk, uint64_t addr)
 {
-    return frame->regs.pc_kind == SFU_PC_EXACT && addr < frame->regs.sp && frame->regs.sp - addr > t->red_zone;
+    uint64_t sp = walk->frame.regs.sp, low = walk->stack.low;
+
+    if (addr < low && sp >= low)
+        return false;
+    return walk->frame.regs.pc_kind == SFU_PC_EXACT && addr < sp && sp - addr > walk->target->red_zone;
 }
 
 /* What a row says of FRAME's caller. */
@@ -876,13 +892,15 @@ struct caller {
 
 /* Sets *VALUE to what a dead slot held, for WHICH (CFA, RA or FP). An epilogue has put FP and the RA back into their
  * registers before it gave up their slots. Compilers do not always say so: clang's row at `autiasp`, behind
- * `ldp x29, x30, [sp, 16]; add sp, sp, 32`, still has RA = *(CFA - 8). A CFA, and amd64's RA, have no register. */
-static int revive(const struct sfu_target *t, const struct abi *abi, const struct sfu_frame *frame, unsigned which,
-                  uint64_t *value)
+ * `ldp x29, x30, [sp, 16]; add sp, sp, 32`, still has RA = *(CFA - 8). A CFA, and amd64's RA, have no register. Nor has
+ * the RA of a trap frame: x30 has what the interrupted code had there. */
+static int revive(const struct sfu_walk *walk, const struct sfu_row *row, unsigned which, uint64_t *value)
 {
-    if (which == CFA || (which == RA && !(abi->traits & LINK)))
+    const struct abi *abi = abi_of(row->abi);
+
+    if (which == CFA || (which == RA && (row->trap_frame || !(abi->traits & LINK))))
         return SFU_E_DEAD_SLOT;
-    return frame_register(t, abi, frame, which, which == RA ? abi->ra : abi->fp, value);
+    return frame_register(walk->target, abi, &walk->frame, which, which == RA ? abi->ra : abi->fp, value);
 }
 
 /* Applies the rule of ROW for WHICH (CFA, RA or FP) and sets values[WHICH] of CALLER. RA and FP need values[CFA]. */
@@ -906,8 +924,8 @@ static int apply_rule(const struct sfu_walk *walk, const struct sfu_row *row, un
     caller->values[which] = sum;
     if (!(rule->control & RULE_DEREFERENCE))
         return SFU_OK;
-    if (is_dead(t, frame, sum))
-        return revive(t, abi, frame, which, &caller->values[which]);
+    if (is_dead(walk, sum))
+        return revive(walk, row, which, &caller->values[which]);
     if (which == RA)
         caller->slot = sum;
     return read_word(t, &walk->stack, sum, abi->traits & BIG, &caller->values[which]) ? (int)SFU_OK

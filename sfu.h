@@ -22,15 +22,17 @@
  * sfu_panic.h and sfu_panic.c:
  *
  *     #include "sfu_panic.h"
- *     static struct sfu_panic panic;
+ *     extern const uint8_t sframe_start[], sframe_end[], stack_low[], stack_high[];
+ *     void console_putc(char c);
  *     static void put(void *ctx, char c) { (void)ctx; console_putc(c); }
+ *     static struct sfu_panic trace;
  *     void kernel_init(void) {
- *         panic.put = put;
- *         sfu_panic_init(&panic, sframe_start, sframe_end, stack_low, stack_high);
+ *         trace.put = put;
+ *         sfu_panic_init(&trace, sframe_start, sframe_end, stack_low, stack_high);
  *     }
  *     void kernel_panic(void) {
  *         struct sfu_registers here = sfu_registers_here();
- *         sfu_panic_print(&panic, &here);
+ *         sfu_panic_print(&trace, &here);
  *     }
  *
  * Conventions
@@ -119,8 +121,7 @@ enum sfu_code {
     SFU_E_TRAP = -25,      /* a trap frame without rows, and no trap hook that knows it */
     SFU_E_NOT_CODE = -26,  /* this PC lies outside of the text of all sections */
     SFU_E_NOT_FINAL = -27, /* the trace ends, but not in the final frame that the target names */
-    SFU_E_DEAD_SLOT =
-        -29 /* the rule of the CFA, or of an RA that has no register, reads below SP: sfu_target.red_zone */
+    SFU_E_DEAD_SLOT = -29  /* a rule reads below SP (sfu_target.red_zone) what is in no register either */
 };
 
 /* SFrame ABI/arch identifiers (specification 2.2.1). */

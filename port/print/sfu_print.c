@@ -153,7 +153,7 @@ static void print_frame(void *ctx, const struct sfu_print_item *item)
 }
 
 /* Whether PC may be code of P's sections. A null pointer has not been moved by the slide. */
-static bool is_code(const struct sfu_panic *p, uint64_t pc)
+static bool may_be_code(const struct sfu_panic *p, uint64_t pc)
 {
     const struct sfu_section *s = p->target->sections;
 
@@ -167,7 +167,7 @@ static void print_address(void *ctx, const struct sfu_print_item *item)
     const struct sfu_panic *p = (const struct sfu_panic *)ctx;
 
     if (item->times == 0)
-        sfu_print_number(p, " 0x", is_code(p, item->lookup) ? item->lookup - p->slide : item->lookup, 16, 1);
+        sfu_print_number(p, " 0x", may_be_code(p, item->lookup) ? item->lookup - p->slide : item->lookup, 16, 1);
 }
 
 /* ---- Panics ---------------------------------------------------------------------------------------------------- */
