@@ -12,7 +12,7 @@ static struct table tables[TABLES];
 static struct stack stacks[STACKS];
 static struct sfu_fast fast;
 static struct sfu_fast_image images[TABLES];
-static uint32_t indexes[TABLES][4096];
+static uint32_t indexes[TABLES][1 << 16];
 static uint64_t cache[4096 + 1];
 static uint64_t traces, frames, full, longer; /* longer: of LONG frames and more */
 static uint64_t steps;                        /* of the core, within fast traces */
