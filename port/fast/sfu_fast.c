@@ -42,7 +42,11 @@ enum {
     FDE_SIZE = 16, FDE_LENGTH = 8, FDE_ROWS = 12,       /* 2.3: its fields behind the start */
     ATTRIBUTES_SIZE = 5,
     INFO_ADDRESS = 0x03, INFO_MASK = 0x10, INFO_SIGNAL = 0x80, INFO2_TYPE = 0x1f, /* 2.3.3 */
+    COMMON_INFO = 0x01, UNCOMMON_INFO = 0x92,           /* starts of 2 bytes; of 4, MASK, signal */
+    UNCOMMON = BIG ? UNCOMMON_INFO << 8 | INFO2_TYPE : INFO2_TYPE << 8 | UNCOMMON_INFO,
     ROW_BASE_SP = 0x01, ROW_SIGNED_RA = 0x80,           /* 2.4.1 */
+    ROW_COUNT = 0x1e, ONE_WORD = 0x02, ROW_TWO_BYTES = 0x20, ROW_FOUR_BYTES = 0x40,
+    
     RULE_REGISTER = 0x1, RULE_DEREFERENCE = 0x2, RULE_NUMBER = 3, /* 3.2 */
 
     SP = IS_AMD64 ? 7 : IS_S390X ? 15 : 31,             /* DWARF numbers */
@@ -149,79 +153,64 @@ INLINE uint64_t rule_fp(uint64_t rule)
     return field << 3;
 }
 
-/* What a default row (3.1) says. */
-struct words {
-    int32_t cfa;    /* of the CFA, from SP or FP */
-    int32_t ra, fp; /* from the CFA, if they are saved */
-    bool ra_saved, fp_saved, from_fp, signed_ra;
-};
-
 /* How far below the CFA the slot at OFFSET from it is, if that is 8, 16, ... up to C, and less than LIMIT, a power of
  * two. Else 0. C: how far the CFA is above its base. */
 INLINE uint32_t slot(int32_t offset, int32_t c, uint32_t limit)
 {
     uint32_t distance = 0 - (uint32_t)offset;
 
-    return (distance & ~(limit - 8)) == 0 && distance <= (uint32_t)c ? distance : 0;
+    if (UNLIKELY((distance & ~(limit - 8)) != 0))
+        return 0;
+    return LIKELY(distance <= (uint32_t)c) ? distance : 0;
 }
 
-/* The packed rule of W, or 0. */
-INLINE uint64_t pack(const struct words *w)
+/* The packed rule of the default row (3.1) with info byte INFO and words of SIZE bytes at P, or 0. sfu_check has accepted
+ * the row, but it may have no words. */
+INLINE uint64_t pack(unsigned info, const uint8_t *p, unsigned size)
 {
+    const unsigned count = info & ROW_COUNT;
     const uint32_t fp_limit = IS_AARCH64 ? 1 << 16 : 8 << FP_BITS;
     uint32_t k = 8, f = 0;
+    int32_t c;
     uint64_t rule;
 
-    if ((w->cfa & ~((8 << CFA_BITS) - 8)) != 0 || w->cfa < (LINK ? BELOW : 8))
+    if (UNLIKELY(count == 0))
+        return 0;
+    c = load_signed(p, size) * CFA_SCALE + BELOW;
+    if (UNLIKELY((c & ~((8 << CFA_BITS) - 8)) != 0 || c < (LINK ? BELOW : 8)))
         return 0;
     if (LINK) {
-        k = w->ra_saved ? slot(w->ra, w->cfa, 8 << RA_BITS) : 0;
-        if (w->ra_saved && k == 0)
+        int32_t word = count > ONE_WORD ? load_signed(p + size, size) : 0;
+
+        k = slot(word, c, 8 << RA_BITS);
+        if (k == 0 && count > ONE_WORD && (IS_AARCH64 || word != 0))
             return 0;
     }
-    if (w->fp_saved) {
-        f = slot(w->fp, w->cfa, fp_limit);
+    if (count > (1 + LINK) * ONE_WORD) {
+        f = slot(load_signed(p + (1 + LINK) * size, size), c, fp_limit);
         if (f == 0 || (IS_AARCH64 && (k == 0 || f != k + 8)))
             return 0;
     }
-    rule = PACKED | (w->from_fp ? BASE_FP : 0) | (uint64_t)(uint32_t)w->cfa >> 3 << CFA_SHIFT;
+    rule = PACKED | (info & ROW_BASE_SP ? 0 : BASE_FP) | (uint64_t)(uint32_t)c >> 3 << CFA_SHIFT;
     rule |= (uint64_t)(IS_AARCH64 ? f != 0 : f >> 3) << FP_SHIFT;
     if (LINK)
-        rule |= (uint64_t)k >> 3 << RA_SHIFT | (k == 0 || w->cfa == BELOW ? LEAF : 0);
-    return rule | (IS_AARCH64 && w->signed_ra ? SIGNED_RA : 0);
+        rule |= (uint64_t)k >> 3 << RA_SHIFT | (k == 0 || c == BELOW ? LEAF : 0);
+    return rule | (IS_AARCH64 && info & ROW_SIGNED_RA ? SIGNED_RA : 0);
 }
 
-/* Makes the wide rule of W, of a trap frame if TRAPS, in *RULE. Returns WIDE; or CORE if the RA is in its register. */
-INLINE uint64_t widen(const struct words *w, bool traps, struct sfu_fast_rule *rule)
-{
-    if (!w->ra_saved)
-        return CORE;
-    rule->cfa = w->cfa;
-    rule->ra = w->ra;
-    rule->fp = w->fp_saved ? w->fp : 0;
-    rule->how = USED | (w->from_fp ? FROM_FP | NEEDS_FP : FROM_SP) | (w->fp_saved ? FP_LOADED : 0) |
-                (w->signed_ra ? SIGNED : 0) | (traps ? TRAP : 0);
-    return WIDE;
-}
-
-/* The rule of a default row (3.1) with info byte INFO and words at P. sfu_check has accepted it. TRAPS: it is a trap
- * frame's. What is not packed becomes *WIDE_RULE. */
-INLINE uint64_t default_rule(unsigned info, const uint8_t *p, bool traps, struct sfu_fast_rule *wide_rule)
+/* Makes the wide rule of a default row (3.1) with info byte INFO and words at P, of a trap frame if TRAPS, in *RULE.
+ * Returns WIDE; or CORE if the RA is in its register. */
+static uint64_t default_rule(unsigned info, const uint8_t *p, bool traps, struct sfu_fast_rule *rule)
 {
     const unsigned count = info >> 1 & 15, size = 1u << (info >> 5 & 3);
-    struct words w;
-    uint64_t rule = 0;
+    const bool fp_saved = count > 1 + LINK;
 
-    w.cfa = load_signed(p, size) * CFA_SCALE + BELOW;
-    w.from_fp = !(info & ROW_BASE_SP);
-    w.signed_ra = IS_AARCH64 && info & ROW_SIGNED_RA;
-    w.ra = LINK && count > 1 ? load_signed(p + size, size) : FIXED_RA;
-    w.ra_saved = !LINK || (count > 1 && (IS_AARCH64 || w.ra != 0));
-    w.fp_saved = count > 1 + LINK;
-    w.fp = w.fp_saved ? load_signed(p + (1 + LINK) * size, size) : 0;
-    if (LIKELY(!traps))
-        rule = pack(&w);
-    return LIKELY(rule != 0) ? rule : widen(&w, traps, wide_rule);
+    rule->cfa = load_signed(p, size) * CFA_SCALE + BELOW;
+    rule->ra = LINK && count > 1 ? load_signed(p + size, size) : FIXED_RA;
+    rule->fp = fp_saved ? load_signed(p + (1 + LINK) * size, size) : 0;
+    rule->how = USED | (info & ROW_BASE_SP ? FROM_SP : FROM_FP | NEEDS_FP) | (fp_saved ? FP_LOADED : 0) |
+                (IS_AARCH64 && info & ROW_SIGNED_RA ? SIGNED : 0) | (traps ? TRAP : 0);
+    return LINK && (count == 1 || (IS_S390X && rule->ra == 0)) ? CORE : WIDE;
 }
 
 /* What a rule with CONTROL (3.2) counts from. Returns false if that is another register. */
@@ -287,26 +276,36 @@ struct rows {
     unsigned size;
 };
 
-/* The last of ROWS that starts at or below OFFSET; NULL if that is in front of all. sfu_check has accepted the rows: they
- * ascend and lie in the tables. */
-INLINE const uint8_t *scan(const struct rows *rows, uint32_t offset, unsigned size)
+/* The info byte of the last row that starts at or below OFFSET, of COUNT rows at *P with starts of SIZE bytes. *P becomes
+ * where its words are. 0 if OFFSET is in front of all. sfu_check has accepted the rows: they ascend and lie in the
+ * tables. */
+INLINE unsigned scan(const uint8_t **p, uint32_t count, uint32_t offset, unsigned size)
 {
-    const uint8_t *p = rows->p, *row = NULL;
-    uint32_t left = rows->count;
+    const uint8_t *next = *p;
+    size_t info = 0, words = 0;
 
-    for (; left > 0 && load(p, size) <= offset; left--) {
-        row = p;
-        p += size + 1 + words_size[p[size]];
+    for (; count > 0 && load(next, size) <= offset; count--) {
+        info = next[size];
+        words = words_size[info];
+        next += size + 1 + words;
     }
-    return row;
+    *p = next - words;
+    return (unsigned)info;
 }
 
-INLINE const uint8_t *find_row(const struct rows *rows, uint32_t offset)
-{
-    if (rows->size == 1)
-        return scan(rows, offset, 1);
-    return rows->size == 2 ? scan(rows, offset, 2) : scan(rows, offset, 4);
-}
+/* A trace. */
+struct trace {
+    struct sfu_walk walk;
+    struct sfu_fast *fast;
+    const struct sfu_fast_image *images; /* NULL: all is left to the core */
+    const struct sfu_fast_image *near;   /* where a lookup begins */
+    const uint64_t *cache;            /* two entries for each set, the second mask + 1 behind the first; or NULL */
+    uint64_t mask;                    /* how many sets there are, less 1 */
+    uint64_t base;                    /* a key is a lookup PC from here */
+    uint64_t changes;                 /* the cache has entries of sections as they were after so many */
+    const struct sfu_fast_rule *rule; /* where the wide rule is */
+    struct sfu_fast_rule wide;        /* one that is in no cache */
+};
 
 /* The index of long functions is their number; for each its FDE's number and where its checkpoints begin, counted in
  * pairs from the index, in ascending order; one more such pair, for the end; then pairs: the start of every STRIDE-th
@@ -347,30 +346,56 @@ OUT_OF_LINE void take_checkpoint(const uint32_t *index, uint32_t fde, uint32_t o
     }
 }
 
-/* The rule for OFFSET in function FDE of IMAGE, whose attributes (2.3.3) are at P. */
-INLINE uint64_t row_rule(const struct sfu_fast_image *image, uint32_t fde, const uint8_t *p, uint32_t offset,
-                         struct sfu_fast_rule *wide_rule)
+/* The rule for OFFSET in function FDE of IMAGE, whose attributes (2.3.3) are at P: any function, any row. */
+OUT_OF_LINE uint64_t any_rule(struct trace *v, const struct sfu_fast_image *image, uint32_t fde, const uint8_t *p,
+                              uint32_t offset)
 {
-    const unsigned info = p[2];
-    const bool traps = info & INFO_SIGNAL, flexible = p[3] & INFO2_TYPE;
+    const bool traps = p[2] & INFO_SIGNAL, flexible = p[3] & INFO2_TYPE;
     struct rows rows;
-    const uint8_t *row;
+    unsigned info;
+    uint64_t rule = 0;
 
     rows.p = p + ATTRIBUTES_SIZE;
     rows.count = load2(p);
-    rows.size = 1u << (info & INFO_ADDRESS);
-    if (UNLIKELY(info & INFO_MASK))
+    rows.size = 1u << (p[2] & INFO_ADDRESS);
+    if (p[2] & INFO_MASK)
         offset %= p[4];
-    if (UNLIKELY(rows.count > LONG) && image->long_index != NULL)
-        take_checkpoint(image->long_index, fde, offset, &rows);
-    row = find_row(&rows, offset);
-    if (UNLIKELY(row == NULL))
+    if (rows.count == 0 || load(rows.p, rows.size) > offset)
         return CORE;
-    p = row + rows.size;
-    if (UNLIKELY((*p >> 1 & 15) == 0))
+    if (rows.count > LONG && image->long_index != NULL)
+        take_checkpoint(image->long_index, fde, offset, &rows);
+    p = rows.p;
+    info = rows.size == 1   ? scan(&p, rows.count, offset, 1)
+           : rows.size == 2 ? scan(&p, rows.count, offset, 2)
+                            : scan(&p, rows.count, offset, 4);
+    if ((info & ROW_COUNT) == 0)
         return OUTERMOST;
-    return UNLIKELY(flexible) ? flexible_rule(*p, p + 1, traps, wide_rule)
-                              : default_rule(*p, p + 1, traps, wide_rule);
+    v->rule = &v->wide;
+    if (flexible)
+        return flexible_rule(info, p, traps, &v->wide);
+    if (!traps)
+        rule = pack(info, p, 1u << (info >> 5 & 3));
+    return rule != 0 ? rule : default_rule(info, p, traps, &v->wide);
+}
+
+/* The same. Nearly all functions are common, have few rows, whose words have 1 or 2 bytes, and those are packed. */
+INLINE uint64_t row_rule(struct trace *v, const struct sfu_fast_image *image, uint32_t fde, const uint8_t *p,
+                         uint32_t offset)
+{
+    const uint32_t count = load2(p);
+
+    if (LIKELY(!(load2(p + 2) & UNCOMMON) && count <= LONG)) {
+        const uint8_t *words = p + ATTRIBUTES_SIZE;
+        const unsigned info = p[2] & COMMON_INFO ? scan(&words, count, offset, 2) : scan(&words, count, offset, 1);
+
+        if (LIKELY(!(info & ROW_FOUR_BYTES))) {
+            const uint64_t rule = info & ROW_TWO_BYTES ? pack(info, words, 2) : pack(info, words, 1);
+
+            if (LIKELY(rule != 0))
+                return rule;
+        }
+    }
+    return any_rule(v, image, fde, p, offset);
 }
 
 /* ---- Lookup ---------------------------------------------------------------------------------------------------- */
@@ -399,8 +424,8 @@ INLINE size_t bisect(const struct sfu_fast_image *image, size_t at, uint32_t n, 
     return at;
 }
 
-/* The rule for PC, a lookup PC that IMAGE, a common one, may have. What is not packed becomes *WIDE_RULE. */
-INLINE uint64_t find_rule(const struct sfu_fast_image *image, uint64_t pc, struct sfu_fast_rule *wide_rule)
+/* The rule for PC, a lookup PC that IMAGE, a common one, may have. */
+INLINE uint64_t find_rule(struct trace *v, const struct sfu_fast_image *image, uint64_t pc)
 {
     const uint64_t where = pc - image->origin;
     const uint32_t *entry = image->index + 1 + ((pc - image->low) >> image->index[0]);
@@ -409,23 +434,9 @@ INLINE uint64_t find_rule(const struct sfu_fast_image *image, uint64_t pc, struc
 
     if (offset >= load4(image->fdes + at + FDE_LENGTH))
         return CORE;
-    return row_rule(image, (uint32_t)(at / FDE_SIZE), image->rows + load4(image->fdes + at + FDE_ROWS),
-                    (uint32_t)offset, wide_rule);
+    return row_rule(v, image, (uint32_t)(at / FDE_SIZE), image->rows + load4(image->fdes + at + FDE_ROWS),
+                    (uint32_t)offset);
 }
-
-/* A trace. */
-struct trace {
-    struct sfu_walk walk;
-    struct sfu_fast *fast;
-    const struct sfu_fast_image *images; /* NULL: all is left to the core */
-    const struct sfu_fast_image *near;   /* where a lookup begins */
-    const uint64_t *cache; /* two entries for each set, the second mask + 1 behind the first; or an empty one */
-    uint64_t mask;         /* how many sets there are, less 1 */
-    uint64_t base;         /* a key is a lookup PC from here */
-    uint64_t changes;      /* the cache has entries of sections as they were after so many */
-    const struct sfu_fast_rule *rule; /* where the wide rule is */
-    struct sfu_fast_rule wide;        /* one that is in no cache */
-};
 
 /* The next of the list: sfu_fast_remove may change it meanwhile. */
 INLINE struct sfu_fast_image *next_image(const struct sfu_fast_image *image)
@@ -454,10 +465,9 @@ OUT_OF_LINE uint64_t look_up(struct trace *v, uint64_t pc)
 {
     const struct sfu_fast_image *image = image_of(v, pc);
 
-    v->rule = &v->wide;
     if (image == NULL)
         return 0;
-    return image->common ? find_rule(image, pc, &v->wide) : (uint64_t)CORE;
+    return image->common ? find_rule(v, image, pc) : (uint64_t)CORE;
 }
 
 /* ---- Cache ----------------------------------------------------------------------------------------------------- */
@@ -517,19 +527,14 @@ OUT_OF_LINE void renew(struct sfu_fast *fast)
 /* Takes a view of the walker. The number of changes is read first: the list is as new as that, or newer. */
 INLINE void look(struct trace *v, struct sfu_fast *fast)
 {
-    static const uint64_t none = 0;
     const struct sfu_target *t = v->walk.target;
 
     v->fast = fast;
     v->changes = __atomic_load_n(&fast->changes, __ATOMIC_ACQUIRE);
     if (UNLIKELY(__atomic_load_n(&fast->cleared, __ATOMIC_ACQUIRE) != v->changes))
         renew(fast);
-    v->cache = fast->cache;
     v->mask = fast->cache_mask;
-    if (v->cache == NULL || __atomic_load_n(&fast->cleared, __ATOMIC_ACQUIRE) != v->changes) {
-        v->cache = &none;
-        v->mask = 0;
-    }
+    v->cache = __atomic_load_n(&fast->cleared, __ATOMIC_ACQUIRE) == v->changes ? fast->cache : NULL;
     v->images = v->near = __atomic_load_n(&fast->images, __ATOMIC_ACQUIRE);
     v->base = v->images != NULL ? fast->base : 0;
     if (v->images != NULL && (v->images->section != t->sections || t->original_ra != NULL || NATIVE == 0))
@@ -601,7 +606,7 @@ OUT_OF_LINE void keep(struct trace *v, uint64_t key, uint64_t rule)
 {
     struct sfu_fast *fast = v->fast;
 
-    if (rule == 0 || v->cache != fast->cache || key >> KEY_BITS != 0 || !set_busy(fast))
+    if (rule == 0 || key >> KEY_BITS != 0 || !set_busy(fast))
         return;
     if (__atomic_load_n(&fast->changes, __ATOMIC_RELAXED) == v->changes) {
         if (rule == WIDE)
@@ -612,31 +617,48 @@ OUT_OF_LINE void keep(struct trace *v, uint64_t key, uint64_t rule)
     clear_busy(fast);
 }
 
-/* Finds the rule for KEY where the first entry of its set has none that is packed: in one of its four places, or in a
- * section; then keeps it. */
-OUT_OF_LINE uint64_t find(struct trace *v, uint64_t key)
+/* The rule of KEY, looked up and kept. */
+OUT_OF_LINE uint64_t miss(struct trace *v, uint64_t key)
 {
-    const uint64_t wanted = label(key), set = set_of(key, v->mask), other = other_set(wanted, set, v->mask);
-    uint64_t rule;
-    unsigned i;
+    uint64_t rule = look_up(v, key + v->base);
 
-    for (i = 0; i < 4 && v->mask != 0; i++) {
-        uint64_t entry =
-            __atomic_load_n(&v->cache[(i < 2 ? set : other) + (i % 2) * (v->mask + 1)], __ATOMIC_ACQUIRE);
-        uint64_t differs = entry >> RULE_BITS ^ wanted ^ (i < 2 ? 0 : SECOND_PLACE >> RULE_BITS);
-
-        if (entry == 0 || differs > 1)
-            continue;
-        if (differs == 0)
-            return entry;
-        rule = entry & (PACKED - 1);
-        if (rule >= NAMED)
-            v->rule = &v->fast->rules[rule - NAMED];
-        return rule >= NAMED ? (uint64_t)WIDE : rule;
-    }
-    rule = look_up(v, key + v->base);
     keep(v, key, rule);
     return rule;
+}
+
+/* Whether ENTRY has the label WANTED, packed or not. */
+INLINE bool matches(uint64_t entry, uint64_t wanted)
+{
+    return (entry >> RULE_BITS | 1) == wanted && entry != 0;
+}
+
+/* Finds the rule for KEY where the first entry of its set has none that is packed: in one of its four places, or in a
+ * section. */
+OUT_OF_LINE uint64_t find(struct trace *v, uint64_t key)
+{
+    const uint64_t mask = v->mask, set = set_of(key, mask), wanted = label(key);
+    const uint64_t *place = &v->cache[set];
+    uint64_t entry = __atomic_load_n(place + mask + 1, __ATOMIC_ACQUIRE);
+
+    if (!matches(entry, wanted))
+        entry = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+    if (!matches(entry, wanted)) {
+        const uint64_t second = wanted + (SECOND_PLACE >> RULE_BITS);
+
+        place = &v->cache[other_set(wanted, set, mask)];
+        entry = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+        if (!matches(entry, second))
+            entry = __atomic_load_n(place + mask + 1, __ATOMIC_ACQUIRE);
+        if (!matches(entry, second))
+            return miss(v, key);
+    }
+    if (entry & PACKED)
+        return entry;
+    entry &= PACKED - 1;
+    if (entry < NAMED)
+        return entry;
+    v->rule = &v->fast->rules[entry - NAMED];
+    return WIDE;
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------------------------- */
@@ -702,7 +724,7 @@ OUT_OF_LINE bool apply_wide(struct trace *v)
 /* Walks on by the short way as far as it leads, at most COUNT (at least 1) frames, and stores their PCs at OUT. SP is on
  * the stack. The frame's pc, pc_kind, sp and fp become those of the last frame. Returns how many frames those were. If
  * the last one is the outermost, *OUTERMOST_FRAME becomes true. */
-INLINE size_t go(struct trace *v, size_t count, uint64_t *out, bool *outermost)
+INLINE size_t go(struct trace *v, size_t count, uint64_t *out, bool *outermost, bool cached)
 {
     struct sfu_frame *frame = &v->walk.frame;
     struct sfu_registers *regs = &frame->regs;
@@ -715,11 +737,11 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, bool *outermost)
 
     do {
         const uint64_t key = pc - back - base;
-        uint64_t rule = read_entry(&cache[set_of(key, mask)]), cfa;
+        uint64_t rule = cached ? read_entry(&cache[set_of(key, mask)]) : 0, cfa;
 
-        if (UNLIKELY(rule >> RULE_BITS != label(key))) {
-            rule = find(v, key);
-            if (!(rule & PACKED)) {
+        if (!cached || UNLIKELY(rule >> RULE_BITS != label(key))) {
+            rule = cached ? find(v, key) : look_up(v, key + base);
+            if (UNLIKELY(!(rule & PACKED))) {
                 regs->sp = sp + low;
                 regs->fp = fp;
                 regs->pc_kind = (enum sfu_pc_kind)back;
@@ -801,7 +823,7 @@ INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, int *code)
         return 0;
     if (count > limit - 1 - frame->depth)
         count = limit - 1 - frame->depth;
-    done = go(v, count, out, &outermost);
+    done = v->cache != NULL ? go(v, count, out, &outermost, true) : go(v, count, out, &outermost, false);
     if (done > 0) {
         frame->depth += (uint32_t)done;
         frame->switched = frame->replaced = false;

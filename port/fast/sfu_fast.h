@@ -42,7 +42,7 @@
 extern "C" {
 #endif
 
-#define SFU_FAST_BLOCKS 32 /* blocks that code is divided into, without a larger index */
+#define SFU_FAST_BLOCKS 64 /* blocks that code is divided into, without a larger index */
 #define SFU_FAST_RULES  64 /* distinct rules that the cache can name and an entry of it cannot hold */
 
 /* What a fast walker knows of one section. Filled in by sfu_fast_add and sfu_fast_set_index; nobody else writes it. */
