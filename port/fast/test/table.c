@@ -76,7 +76,12 @@ static void make_row(struct build *b, uint64_t *seed, uint32_t start, bool first
  * any register. On s390x it may look like a default one. */
 static void make_flexible_row(struct build *b, uint64_t *seed, uint32_t start)
 {
-    int64_t sp = HOST_ABI == SFU_AMD64 ? 7 : is_arm() ? 31 : 15, fp = HOST_ABI == SFU_AMD64 ? 6 : is_arm() ? 29 : 11;
+    int64_t sp = HOST_ABI == SFU_AMD64 ? 7
+                 : is_arm()            ? 31
+                                       : 15,
+            fp = HOST_ABI == SFU_AMD64 ? 6
+                 : is_arm()            ? 29
+                                       : 11;
     int64_t n = 8 * (int64_t)(below(seed, 6) + 1), scale = HOST_ABI == SFU_S390X ? 8 : 1, words[6];
     unsigned kind = below(seed, 6), count = 6, i;
 
