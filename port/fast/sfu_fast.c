@@ -76,7 +76,8 @@ enum {
     NAMED = 4,     /* this and up: those of the cache */
 
     /* An entry of the cache is a rule, PACKED and, above it, a label: whether it is at its second place, and a key
-     * without its lowest bits, which the place tells. 0: none. Keys have 48, 42 and 45 bits on amd64, aarch64, s390x. */
+     * without its lowest bits, which the place tells. 0: none. Keys have 48, 42 and 45 bits on amd64, aarch64, s390x.
+     * */
     PLACES = 8, /* of a wide rule in the table */
     LABEL_BITS = 2, /* PACKED and SECOND_PLACE */
     SECOND_PLACE = PACKED << 1,
@@ -164,8 +165,8 @@ INLINE uint32_t slot(int32_t offset, int32_t c, uint32_t limit)
     return LIKELY(distance <= (uint32_t)c) ? distance : 0;
 }
 
-/* The packed rule of the default row (3.1) with info byte INFO and words of SIZE bytes at P, or 0. sfu_check has accepted
- * the row, but it may have no words. */
+/* The packed rule of the default row (3.1) with info byte INFO and words of SIZE bytes at P, or 0. sfu_check has
+ * accepted the row, but it may have no words. */
 INLINE uint64_t pack(unsigned info, const uint8_t *p, unsigned size)
 {
     const unsigned count = info & ROW_COUNT;
@@ -276,9 +277,9 @@ struct rows {
     unsigned size;
 };
 
-/* The info byte of the last row that starts at or below OFFSET, of COUNT rows at *P with starts of SIZE bytes. *P becomes
- * where its words are. 0 if OFFSET is in front of all. sfu_check has accepted the rows: they ascend and lie in the
- * tables. */
+/* The info byte of the last row that starts at or below OFFSET, of COUNT rows at *P with starts of SIZE bytes. *P
+ * becomes where its words are. 0 if OFFSET is in front of all. sfu_check has accepted the rows: they ascend and lie in
+ * the tables. */
 INLINE unsigned scan(const uint8_t **p, uint32_t count, uint32_t offset, unsigned size)
 {
     const uint8_t *next = *p;
@@ -340,7 +341,7 @@ OUT_OF_LINE void take_checkpoint(const uint32_t *index, uint32_t fde, uint32_t o
     if (n != last) {
         left = rows->count - (n + 1 - first) * STRIDE;
         rows->p += pair_of(index, n)[1];
-        rows->count = left < STRIDE ? left : STRIDE;
+        rows->count = left < (uint32_t)STRIDE ? left : (uint32_t)STRIDE;
     } else {
         rows->count = STRIDE;
     }
@@ -444,8 +445,8 @@ INLINE struct sfu_fast_image *next_image(const struct sfu_fast_image *image)
     return __atomic_load_n(&image->next, __ATOMIC_RELAXED);
 }
 
-/* The first of the trace's images (at least 1) that may have PC, a lookup PC, or NULL. If no two have the same PC, it is
- * mostly that of the frame before. */
+/* The first of the trace's images (at least 1) that may have PC, a lookup PC, or NULL. If no two have the same PC, it
+ * is mostly that of the frame before. */
 INLINE const struct sfu_fast_image *image_of(struct trace *v, uint64_t pc)
 {
     const struct sfu_fast_image *image = v->near;
@@ -473,14 +474,13 @@ OUT_OF_LINE uint64_t look_up(struct trace *v, uint64_t pc)
 /* ---- Cache ----------------------------------------------------------------------------------------------------- */
 
 /*
- * Who writes to the cache, or clears it, has set BUSY, and does not wait for it: who finds it set leaves the cache as it
- * is. So one writes at a time, also in an interrupt of one that writes.
- * An entry is found by sections as they are after some number of CHANGES. It is written only while that number stands;
- * BUSY is set before that is asked. A change counts up CHANGES when it is done, and then nothing in the cache counts
- * until somebody has cleared it, and has set CLEARED to that number. So what a trace writes that began before a change,
- * however late, is either cleared or not written at all; and no number comes again.
- * Readers take no part in that: an entry is one word, and a wide rule is complete before an entry names it, and is never
- * written again.
+ * Who writes to the cache, or clears it, has set BUSY, and does not wait for it: who finds it set leaves the cache as
+ * it is. So one writes at a time, also in an interrupt of one that writes. An entry is found by sections as they are
+ * after some number of CHANGES. It is written only while that number stands; BUSY is set before that is asked. A
+ * change counts up CHANGES when it is done, and then nothing in the cache counts until somebody has cleared it, and
+ * has set CLEARED to that number. So what a trace writes that began before a change, however late, is either cleared
+ * or not written at all; and no number comes again. Readers take no part in that: an entry is one word, and a wide
+ * rule is complete before an entry names it, and is never written again.
  */
 
 /* gcc would call a library that a kernel does not have. */
@@ -563,8 +563,8 @@ INLINE uint64_t other_set(uint64_t label, uint64_t set, uint64_t mask)
     return set ^ (((upper ^ upper >> 7 ^ upper >> 17) | 1) & mask);
 }
 
-/* Puts ENTRY into its SET of CACHE. What has to make room moves to its other set, and so on; what has found no room after
- * some MOVES is dropped. */
+/* Puts ENTRY into its SET of CACHE. What has to make room moves to its other set, and so on; what has found no room
+ * after some MOVES is dropped. */
 INLINE void put(uint64_t *cache, uint64_t mask, uint64_t set, uint64_t entry)
 {
     unsigned i;
@@ -632,26 +632,9 @@ INLINE bool matches(uint64_t entry, uint64_t wanted)
     return (entry >> RULE_BITS | 1) == wanted && entry != 0;
 }
 
-/* Finds the rule for KEY where the first entry of its set has none that is packed: in one of its four places, or in a
- * section. */
-OUT_OF_LINE uint64_t find(struct trace *v, uint64_t key)
+/* The rule of ENTRY, packed or not. */
+INLINE uint64_t rule_of(struct trace *v, uint64_t entry)
 {
-    const uint64_t mask = v->mask, set = set_of(key, mask), wanted = label(key);
-    const uint64_t *place = &v->cache[set];
-    uint64_t entry = __atomic_load_n(place + mask + 1, __ATOMIC_ACQUIRE);
-
-    if (!matches(entry, wanted))
-        entry = __atomic_load_n(place, __ATOMIC_ACQUIRE);
-    if (!matches(entry, wanted)) {
-        const uint64_t second = wanted + (SECOND_PLACE >> RULE_BITS);
-
-        place = &v->cache[other_set(wanted, set, mask)];
-        entry = __atomic_load_n(place, __ATOMIC_ACQUIRE);
-        if (!matches(entry, second))
-            entry = __atomic_load_n(place + mask + 1, __ATOMIC_ACQUIRE);
-        if (!matches(entry, second))
-            return miss(v, key);
-    }
     if (entry & PACKED)
         return entry;
     entry &= PACKED - 1;
@@ -659,6 +642,28 @@ OUT_OF_LINE uint64_t find(struct trace *v, uint64_t key)
         return entry;
     v->rule = &v->fast->rules[entry - NAMED];
     return WIDE;
+}
+
+/* Finds the rule for KEY where the first entry of its set has none that is packed: in one of its four places, or in a
+ * section. */
+OUT_OF_LINE uint64_t find(struct trace *v, uint64_t key)
+{
+    const uint64_t mask = v->mask, set = set_of(key, mask), wanted = label(key);
+    const uint64_t second = wanted + (SECOND_PLACE >> RULE_BITS);
+    const uint64_t *place = &v->cache[set];
+    uint64_t entry = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+
+    if (matches(entry, wanted))
+        return rule_of(v, entry);
+    entry = __atomic_load_n(place + mask + 1, __ATOMIC_ACQUIRE);
+    if (matches(entry, wanted))
+        return rule_of(v, entry);
+    place = &v->cache[other_set(wanted, set, mask)];
+    entry = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+    if (matches(entry, second))
+        return rule_of(v, entry);
+    entry = __atomic_load_n(place + mask + 1, __ATOMIC_ACQUIRE);
+    return matches(entry, second) ? rule_of(v, entry) : miss(v, key);
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------------------------- */
@@ -671,118 +676,132 @@ INLINE uint64_t strip(const struct sfu_target *t, uint64_t ra)
     return ra & bit55 ? ra | mask : ra & ~mask;
 }
 
-/* Whether the stack has all 8 bytes at AT, none of them below FLOOR. */
-INLINE bool has_word(uint64_t at, uint64_t floor, uint64_t span)
-{
-    return at >= floor && at < span && span - at >= 8;
-}
+/* Where a trace is. */
+struct place {
+    uint64_t pc, sp, fp;  /* SP from the low end of the stack, which is not above its high end */
+    uint64_t back;        /* from PC to the lookup PC: enum sfu_pc_kind */
+    const uint8_t *bytes; /* of the stack */
+    uint64_t low, span;
+};
 
-/* Moves the walk by its wide rule; depth, and what only the core changes, are left to do. Returns false, and changes
- * nothing, if the core must do it. */
-OUT_OF_LINE bool apply_wide(struct trace *v)
+/* Moves AT by the trace's wide rule. Returns false, and changes nothing, if the core must do it. */
+INLINE bool apply_wide(struct trace *v, struct place *at)
 {
     const struct sfu_fast_rule *rule = v->rule;
     const uint32_t how = rule->how;
-    struct sfu_frame *frame = &v->walk.frame;
-    struct sfu_registers *regs = &frame->regs;
-    const uint8_t *bytes = (const uint8_t *)v->walk.stack.bytes;
-    const uint64_t low = v->walk.stack.low, span = v->walk.stack.high - low, sp = regs->sp - low;
-    const uint64_t floor = regs->pc_kind == SFU_PC_EXACT ? sp : 0; /* what lies below may be dead */
-    uint64_t from[FROM_FP + 1], cfa, ra, fp = 0;
+    const uint8_t *bytes = at->bytes;
+    const uint64_t low = at->low, span = at->span;
+    const uint64_t floor = at->back == SFU_PC_EXACT ? at->sp : 0; /* what lies below may be dead */
+    const uint64_t room = span - floor - 8;                       /* a word is at FLOOR or up to so much above */
+    uint64_t from[FROM_FP + 1], cfa, ra, fp;
 
-    from[FROM_SP] = sp;
-    from[FROM_FP] = regs->fp - low;
-    if (how & NEEDS_FP && from[FROM_FP] > span)
+    from[FROM_SP] = at->sp;
+    from[FROM_FP] = at->fp - low;
+    if (span - floor < 8 || (how & NEEDS_FP && from[FROM_FP] > span))
         return false;
     cfa = from[how & FROM] + (uint64_t)(int64_t)rule->cfa;
     if (how & CFA_LOADED) {
-        if (!has_word(cfa, floor, span))
+        if (cfa - floor > room)
             return false;
         cfa = load8(bytes + cfa) - low;
     }
-    if (cfa > span || cfa <= sp + BELOW)
+    if (cfa > span || cfa <= at->sp + BELOW)
         return false;
     from[FROM_CFA] = cfa;
     ra = from[how >> RA_FROM & FROM] + (uint64_t)(int64_t)rule->ra;
-    if (how & FP_LOADED)
-        fp = from[how >> FP_FROM & FROM] + (uint64_t)(int64_t)rule->fp;
-    if (!has_word(ra, floor, span) || (how & FP_LOADED && !has_word(fp, floor, span)))
+    if (ra - floor > room)
         return false;
-    frame->saved = how & TRAP ? regs->sp : 0;
-    frame->interrupted = how & TRAP;
-    regs->pc = load8(bytes + ra);
+    if (how & FP_LOADED) {
+        fp = from[how >> FP_FROM & FROM] + (uint64_t)(int64_t)rule->fp;
+        if (fp - floor > room)
+            return false;
+        at->fp = load8(bytes + fp);
+    }
+    at->back = SFU_PC_RETURN;
+    if (UNLIKELY(how & TRAP)) {
+        v->walk.frame.saved = at->sp + low;
+        v->walk.frame.interrupted = true;
+        v->walk.frame.regs.has_ra = false;
+        at->back = SFU_PC_EXACT;
+    }
+    at->pc = load8(bytes + ra);
     if (IS_AARCH64 && how & SIGNED)
-        regs->pc = strip(v->walk.target, regs->pc);
-    if (how & FP_LOADED)
-        regs->fp = load8(bytes + fp);
-    regs->sp = cfa - BELOW + low;
-    regs->pc_kind = how & TRAP ? SFU_PC_EXACT : SFU_PC_RETURN;
-    regs->has_ra = false;
+        at->pc = strip(v->walk.target, at->pc);
+    at->sp = cfa - BELOW;
     return true;
 }
 
-/* Walks on by the short way as far as it leads, at most COUNT (at least 1) frames, and stores their PCs at OUT. SP is on
- * the stack. The frame's pc, pc_kind, sp and fp become those of the last frame. Returns how many frames those were. If
- * the last one is the outermost, *OUTERMOST_FRAME becomes true. */
-INLINE size_t go(struct trace *v, size_t count, uint64_t *out, bool *outermost, bool cached)
+/* Moves AT by a packed RULE. Returns false, and changes nothing, if the core must do it. */
+INLINE bool apply_packed(const struct trace *v, uint64_t rule, struct place *at)
+{
+    const struct sfu_registers *regs = &v->walk.frame.regs;
+    uint64_t cfa = at->sp + rule_cfa(rule);
+
+    if (rule & BASE_FP) {
+        if (UNLIKELY(at->fp - at->low < at->sp || at->fp - at->low > at->span))
+            return false;
+        cfa = at->fp - at->low + rule_cfa(rule);
+    }
+    if (UNLIKELY(cfa > at->span))
+        return false;
+    if (LINK && UNLIKELY(rule & LEAF) && (at->back != SFU_PC_EXACT || (rule_ra(rule) == 0 && !regs->has_ra)))
+        return false;
+    at->pc = LINK && rule_ra(rule) == 0 ? regs->ra : load8(at->bytes + (cfa - rule_ra(rule)));
+    if (rule_fp(rule) != 0)
+        at->fp = load8(at->bytes + (cfa - rule_fp(rule)));
+    if (IS_AARCH64 && rule & SIGNED_RA)
+        at->pc = strip(v->walk.target, at->pc);
+    at->sp = cfa - BELOW;
+    at->back = SFU_PC_RETURN;
+    return true;
+}
+
+/* Walks on by the short way as far as it leads, at most COUNT (at least 1) frames, and stores their PCs at OUT. SP is
+ * on the stack. The frame's pc, pc_kind, sp and fp become those of the last frame. Returns how many frames those were.
+ * If the last one is the outermost, *OUTERMOST_FRAME becomes true. CACHED: the trace has a cache. */
+INLINE size_t go(struct trace *v, size_t count, uint64_t *out, bool *outermost_frame, bool cached)
 {
     struct sfu_frame *frame = &v->walk.frame;
     struct sfu_registers *regs = &frame->regs;
-    const uint8_t *bytes = (const uint8_t *)v->walk.stack.bytes;
+    const uint64_t low = v->walk.stack.low, span = v->walk.stack.high - low, base = v->base, mask = v->mask;
     const uint64_t *cache = v->cache;
-    const uint64_t low = v->walk.stack.low, span = v->walk.stack.high - low, mask = v->mask, base = v->base;
-    uint64_t pc = regs->pc, sp = regs->sp - low, fp = regs->fp;
-    uint64_t back = regs->pc_kind; /* from pc to the lookup PC */
+    struct place at = {regs->pc, regs->sp - low, regs->fp, regs->pc_kind, (const uint8_t *)v->walk.stack.bytes, low,
+                       span};
     size_t done = 0;
 
     do {
-        const uint64_t key = pc - back - base;
-        uint64_t rule = cached ? read_entry(&cache[set_of(key, mask)]) : 0, cfa;
+        const uint64_t key = at.pc - at.back - base;
+        const uint64_t *entry = &cache[set_of(key, mask)];
+        uint64_t rule = cached ? read_entry(entry) : 0;
 
         if (!cached || UNLIKELY(rule >> RULE_BITS != label(key))) {
-            rule = cached ? find(v, key) : look_up(v, key + base);
+            if (!cached)
+                rule = look_up(v, key + base);
+            else if (matches(rule, label(key)) && __atomic_load_n(entry, __ATOMIC_ACQUIRE) == rule)
+                rule = rule_of(v, rule);
+            else
+                rule = find(v, key);
             if (UNLIKELY(!(rule & PACKED))) {
-                regs->sp = sp + low;
-                regs->fp = fp;
-                regs->pc_kind = (enum sfu_pc_kind)back;
-                *outermost = rule == OUTERMOST;
-                if (rule != WIDE || !apply_wide(v))
+                if (rule != WIDE || !apply_wide(v, &at)) {
+                    *outermost_frame = rule == OUTERMOST;
                     break;
-                pc = regs->pc;
-                sp = regs->sp - low;
-                fp = regs->fp;
-                back = regs->pc_kind;
-                out[done] = pc;
+                }
+                out[done] = at.pc;
                 continue;
             }
         }
-        cfa = sp + rule_cfa(rule);
-        if (rule & BASE_FP) {
-            if (UNLIKELY(fp - low < sp || fp - low > span))
-                break;
-            cfa = fp - low + rule_cfa(rule);
-        }
-        if (UNLIKELY(cfa > span))
+        if (!apply_packed(v, rule, &at))
             break;
-        if (LINK && UNLIKELY(rule & LEAF) && (back != SFU_PC_EXACT || (rule_ra(rule) == 0 && !regs->has_ra)))
-            break;
-        pc = LINK && rule_ra(rule) == 0 ? regs->ra : load8(bytes + (cfa - rule_ra(rule)));
-        if (rule_fp(rule) != 0)
-            fp = load8(bytes + (cfa - rule_fp(rule)));
-        if (IS_AARCH64 && rule & SIGNED_RA)
-            pc = strip(v->walk.target, pc);
-        sp = cfa - BELOW;
-        back = SFU_PC_RETURN;
-        out[done] = pc;
+        out[done] = at.pc;
     } while (++done < count);
-    regs->pc = pc;
-    regs->sp = sp + low;
-    regs->fp = fp;
+    regs->pc = at.pc;
+    regs->sp = at.sp + low;
+    regs->fp = at.fp;
     if (done > 0) {
         regs->ra = 0;
         regs->has_ra = false;
-        regs->pc_kind = (enum sfu_pc_kind)back;
-        if (back == SFU_PC_RETURN) {
+        regs->pc_kind = (enum sfu_pc_kind)at.back;
+        if (at.back == SFU_PC_RETURN) {
             frame->saved = 0;
             frame->interrupted = false;
         }
@@ -806,8 +825,8 @@ INLINE int code_outside(const struct sfu_fast_image *image, uint64_t pc)
     return SFU_E_NOT_CODE;
 }
 
-/* Walks on by the short way, at most COUNT (at least 1) frames, and stores their PCs at OUT. Leaves the walk as the core
- * does. Returns how many frames those were. If it knows what the core would return next, *CODE becomes that. */
+/* Walks on by the short way, at most COUNT (at least 1) frames, and stores their PCs at OUT. Leaves the walk as the
+ * core does. Returns how many frames those were. If it knows what the core would return next, *CODE becomes that. */
 INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, int *code)
 {
     const struct sfu_target *t = v->walk.target;

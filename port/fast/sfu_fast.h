@@ -27,8 +27,8 @@
  *     its caller's SP; and nothing is read below SP where the PC is exact
  *   - no original_ra
  * A frame whose caller is on another stack, and one that no section has, is the core's. Each such frame costs its step.
- * The last step of a trace costs none, if its row is that of an outermost frame, or if its PC is in no section and there
- * is no trap hook and no guess by frame pointers.
+ * The last step of a trace costs none, if its row is that of an outermost frame, or if its PC is in no section and
+ * there is no trap hook and no guess by frame pointers.
  *
  * Traces take no lock. They may run at the same time as others on the same struct sfu_fast: on other CPUs, and in
  * interrupts and NMIs that come in the midst of a trace.
@@ -92,11 +92,11 @@ struct sfu_section *sfu_fast_sections(const struct sfu_fast *fast);
  * ROOM sections, or SFU_E_ABI if their ABI is not that of FAST's. */
 int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room, struct sfu_section *list);
 
-/* Takes those of IMAGES[0] to IMAGES[ROOM - 1] that are in FAST out of it, and their sections. Traces may run meanwhile,
- * other changes may not. Images, sections, their bytes and indexes must stay as they are until each trace that began
- * before has returned: a trace begins where it asks for sfu_fast_sections. Then they may be used anew: open the section
- * again. A trace that runs meanwhile may use them or not; no later trace uses anything of them. The cache is cleared, at
- * once or by a later trace. Returns whether there was one. */
+/* Takes those of IMAGES[0] to IMAGES[ROOM - 1] that are in FAST out of it, and their sections. Traces may run
+ * meanwhile, other changes may not. Images, sections, their bytes and indexes must stay as they are until each trace
+ * that began before has returned: a trace begins where it asks for sfu_fast_sections. Then they may be used anew: open
+ * the section again. A trace that runs meanwhile may use them or not; no later trace uses anything of them. The cache
+ * is cleared, at once or by a later trace. Returns whether there was one. */
 bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room);
 
 /* Gives FAST the BYTES at MEMORY as a cache, or none if BYTES is 0. Uses the greatest power of two that fits, and
