@@ -71,3 +71,10 @@ suite-fast-aarch64 suite-fast-s390x: suite-fast-%: build/fast/test-% build/fast/
 
 suite-fast-aarch64_be: suite-fast-%: build/fast/test-%
 	@test/run.sh fast-$* qemu-$* build/fast/test-$* 150
+
+# Its protocol under the memory models of C11 and aarch64.
+CHECK += fast-models
+.PHONY: suite-fast-models
+suite-fast-models:
+	@tc=$$(test/tools/toolchain/toolchain.sh herd) && \
+	    test/run.sh fast-models port/fast/test/models/models.sh $$tc/herd/herd7 build/fast/models
