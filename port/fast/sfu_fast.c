@@ -771,7 +771,7 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, bool *outermost_f
 
     do {
         const uint64_t key = at.pc - at.back - base;
-        const uint64_t *entry = &cache[set_of(key, mask)];
+        const uint64_t *entry = cached ? &cache[set_of(key, mask)] : NULL;
         uint64_t rule = cached ? read_entry(entry) : 0;
 
         if (!cached || UNLIKELY(rule >> RULE_BITS != label(key))) {
