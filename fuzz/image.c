@@ -196,7 +196,8 @@ static void try_tables(struct image *image, const struct cfi *cfi, const struct 
     const struct encoding encoding = {flags & MERGE ? 16 : 1, flags & SHARE};
     struct tables tables;
     struct bytes bytes;
-    struct sfu_section section;
+    struct joined made;
+    struct joined_place where;
     struct comparison c;
 
     memset(&tables, 0, sizeof tables);
@@ -204,11 +205,14 @@ static void try_tables(struct image *image, const struct cfi *cfi, const struct 
     tables.keep_below_sp = flags & KEEP;
     tables_make(&tables, cfi, spans, kept);
     if (tables.num_functions > 0 && encode(&tables, &encoding, 0x40000, &bytes)) {
-        MUST(sfu_open(&section, bytes.data, bytes.size, 0x40000) == SFU_OK && sfu_check(&section, NULL) == SFU_OK);
-        compare_tables(cfi, spans, &section, false, NULL, NULL, &c);
+        MUST(joined_open(&made, bytes.data, bytes.size, 0x40000, &where) == SFU_OK &&
+             joined_check(&made, &where) == SFU_OK);
+        MUST(made.num == 1 && joined_sort(&made) == SFU_OK);
+        compare_tables(cfi, spans, &made, false, NULL, NULL, &c);
         MUST(c.different == 0 && c.missing == 0 && c.pcs == tables.covered && c.lost == tables.lost);
-        compare_kept(image, kept, &section, false, NULL, NULL, &c);
+        compare_kept(image, kept, &made, false, NULL, NULL, &c);
         MUST(c.different == 0 && c.missing == 0);
+        joined_close(&made);
         free(bytes.data);
     }
     tables_free(&tables);

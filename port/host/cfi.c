@@ -139,6 +139,8 @@ enum { CFA, SP, FP, RA, RULES };
 struct state {
     struct rule rules[RULES];
     bool signed_ra;
+    bool doubtful; /* of FP: struct cfi_row */
+    bool shadowed;
 };
 
 struct cfi_cie {
@@ -779,6 +781,8 @@ static void read_row(struct machine *m, const struct cfi_cie *cie, const struct 
     m->why = cie->why;
     m->asked_pc = false;
     row->signed_ra = state->signed_ra;
+    row->doubtful = state->doubtful;
+    row->shadowed = state->shadowed;
     if (m->why == NULL && state->rules[RA].how == UNDEFINED) {
         row->kind = CFI_OUTERMOST;
         return;
@@ -889,13 +893,22 @@ static int64_t factored(const struct run *r, int64_t n)
     return (int64_t)((uint64_t)n * (uint64_t)r->cie->data_align);
 }
 
-/* The place of register REG's rule, or NULL: nobody needs it. */
+static bool is_aarch64(const struct run *r)
+{
+    return r->cfi->image->abi == SFU_AARCH64 || r->cfi->image->abi == SFU_AARCH64_BIG;
+}
+
+/* The place of register REG's rule, which is about to change, or NULL: nobody needs it. */
 static struct rule *rule_of(struct run *r, uint64_t reg)
 {
     const struct registers *registers = r->cfi->image->registers;
 
     if (reg == r->cie->ra)
         return &r->state.rules[RA];
+    if (reg == registers->fp)
+        r->state.doubtful = false;
+    if (reg == 18 && is_aarch64(r))
+        r->state.shadowed = true;
     return reg == registers->sp ? &r->state.rules[SP] : reg == registers->fp ? &r->state.rules[FP] : NULL;
 }
 
@@ -922,6 +935,8 @@ static void restore(struct run *r, uint64_t reg)
 
     if (rule != NULL)
         *rule = r->initial->rules[rule - r->state.rules];
+    if (rule == &r->state.rules[FP])
+        r->state.doubtful = rule->how == SAVED;
 }
 
 static void remember(struct run *r)
@@ -1003,11 +1018,6 @@ static void set_register(struct run *r, uint8_t op)
     }
 }
 
-static bool is_aarch64(const struct run *r)
-{
-    return r->cfi->image->abi == SFU_AARCH64 || r->cfi->image->abi == SFU_AARCH64_BIG;
-}
-
 /* An instruction whose first byte has no operand in it. */
 static void extended(struct run *r, uint8_t op)
 {
@@ -1029,7 +1039,7 @@ static void extended(struct run *r, uint8_t op)
         set_cfa(r, op);
     else if ((op >= 0x05 && op <= 0x16) || op == 0x2f)
         set_register(r, op);
-    else if (op == 0x2d && is_aarch64(r))
+    else if ((op == 0x2c || op == 0x2d) && is_aarch64(r)) /* 0x2c: the PC is a part of the signature */
         r->state.signed_ra = !r->state.signed_ra;
     else if (op == 0x2e)
         (void)take_uleb(&r->c);

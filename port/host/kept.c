@@ -148,9 +148,14 @@ void kept_rows(const struct kept_span *span, cfi_row_fn row, void *ctx)
     struct sfu_row found;
 
     while (pc < span->end && sfu_find(span->section, pc, &found) == SFU_OK) {
-        struct cfi_row given = {
-            pc, found.start + found.length, found.cfa, found.ra, found.fp, CFI_RULES, found.signed_ra, false, NULL};
+        struct cfi_row given = {0};
 
+        given.start = pc;
+        given.end = found.start + found.length;
+        given.cfa = found.cfa;
+        given.ra = found.ra;
+        given.fp = found.fp;
+        given.signed_ra = found.signed_ra;
         if (found.kind != SFU_ROW_RULES)
             given.kind = CFI_OUTERMOST;
         given.end = given.end < span->end ? given.end : span->end;

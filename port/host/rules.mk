@@ -4,7 +4,7 @@
 # Programs that run on the machine where an image is built. They need libelf; sfu-lint and sfu-trace libdw, too.
 TOOLS := build/tools
 TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -I$(TOOLS)
-TOOLS_LIBRARY := $(addprefix port/host/,image.c cfi.c compare.c) sfu.c
+TOOLS_LIBRARY := $(addprefix port/host/,image.c cfi.c joined.c compare.c) sfu.c
 TOOLS_GEN := $(addprefix port/host/,sfu_gen.c tables.c kept.c plt.c encode.c output.c report.c) $(TOOLS_LIBRARY)
 TOOLS_LINT_PARTS := $(addprefix port/host/,lint.c lint_place.c lint_rows.c lint_worth.c lint_objects.c)
 TOOLS_LINT := port/host/sfu_lint.c $(TOOLS_LINT_PARTS) $(addprefix port/host/,plt.c kept.c report.c) $(TOOLS_LIBRARY)

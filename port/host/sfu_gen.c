@@ -135,7 +135,7 @@ static void set_option(int option, const char *argument)
 
     switch (option) {
     case 'a':
-        options.address = parse_number("--address", argument, 0, UINT64_MAX - INT32_MAX);
+        options.address = parse_number("--address", argument, 0, UINT64_MAX);
         options.has_address = true;
         break;
     case 'f':
@@ -286,31 +286,38 @@ static void add_difference(void *ctx, const struct difference *d)
     add_finding(ctx, d->start, d->end, what);
 }
 
-/* Opens a copy of the image's own section as sfu does, and sorts it if it is not. Returns the bytes, to be freed. */
-static uint8_t *open_own(struct image *image, struct sfu_section *s)
+/* Opens and checks tables as sfu does, the SIZE bytes at BYTES, at ADDR. On failure says why, and ends. */
+static struct joined open_tables(const struct image *image, const uint8_t *bytes, uint64_t size, uint64_t addr,
+                                 const char *before)
+{
+    struct joined tables;
+    struct joined_place where;
+    int code = joined_open(&tables, bytes, size, addr, &where);
+
+    if (code == SFU_OK && tables.list[0].abi != image->abi)
+        fail("%sits .sframe is for another ABI", before);
+    if (code == SFU_OK)
+        code = joined_check(&tables, &where);
+    if (code != SFU_OK && where.index > 0)
+        fail("%s%s (table %zu, at offset 0x%" PRIx64 ", function %" PRIu32 ", row %" PRIu32 ")", before,
+             sfu_string(code), where.index, where.offset, where.at.fde, where.at.row);
+    if (code != SFU_OK)
+        fail("%s%s (function %" PRIu32 ", row %" PRIu32 ")", before, sfu_string(code), where.at.fde, where.at.row);
+    if (joined_sort(&tables) != SFU_OK)
+        fail("%s%s", before, sfu_string(SFU_E_READONLY));
+    return tables;
+}
+
+/* The image's own tables. */
+static struct joined open_own(struct image *image)
 {
     struct section *section = image_tables(image);
-    struct sfu_place place;
-    uint8_t *copy;
-    int code;
 
     if (section == NULL)
         fail("no section .sframe");
     if (!image_load(image, section))
         fail("%s", image->error);
-    copy = zeroed((size_t)section->size, 1);
-    memcpy(copy, section->bytes, (size_t)section->size);
-    code = sfu_open(s, copy, section->size, section->addr);
-    if (code != SFU_OK)
-        fail("%s", sfu_string(code));
-    if (s->abi != image->abi)
-        fail("its .sframe is for another ABI");
-    code = sfu_check(s, &place);
-    if (code != SFU_OK)
-        fail("%s (function %" PRIu32 ", row %" PRIu32 ")", sfu_string(code), place.fde, place.row);
-    if (!(s->flags & 1) && sfu_sort(s, copy) != SFU_OK)
-        fail("%s", sfu_string(SFU_E_READONLY));
-    return copy;
+    return open_tables(image, section->bytes, section->size, section->addr, "");
 }
 
 /* What tables are made of. */
@@ -325,25 +332,24 @@ struct input {
  * missing. */
 static void check(struct input *in)
 {
-    struct sfu_section section;
+    struct joined own = open_own(&in->image);
     struct comparison c;
-    uint8_t *bytes = open_own(&in->image, &section);
     size_t left;
 
-    compare_tables(&in->cfi, &in->spans, &section, false, add_difference, &in->image, &c);
+    compare_tables(&in->cfi, &in->spans, &own, false, add_difference, &in->image, &c);
     if (options.json) {
         printf("{\"image\": ");
         put_json(options.image);
         printf(",\n \"pcs\": %" PRIu64 ", \"same\": %" PRIu64 ", \"below_sp\": %" PRIu64 ", \"drap\": %" PRIu64
                ",\n \"different\": %" PRIu64 ", \"missing\": %" PRIu64 ", \"lost\": %" PRIu64,
-               c.pcs, c.same, c.below_sp, c.drap, c.different, c.missing, c.lost);
+               c.pcs, c.same + c.stale, c.below_sp, c.drap, c.different, c.missing, c.lost);
     } else if (!options.quiet) {
         printf("%" PRIu64 " PCs: %" PRIu64 " the same, %" PRIu64 " better (%" PRIu64 " below SP, %" PRIu64
                " restored FP), %" PRIu64 " different, %" PRIu64 " missing, %" PRIu64 " that SFrame cannot say\n",
-               c.pcs, c.same, c.below_sp + c.drap, c.below_sp, c.drap, c.different, c.missing, c.lost);
+               c.pcs, c.same + c.stale, c.below_sp + c.drap, c.below_sp, c.drap, c.different, c.missing, c.lost);
     }
     left = say_findings();
-    free(bytes);
+    joined_close(&own);
     if (left > 0 && (c.different > 0 || options.strict))
         fail("its tables are wrong at %" PRIu64 " PCs and missing at %" PRIu64, c.different, c.missing);
 }
@@ -352,24 +358,18 @@ static void check(struct input *in)
 static void check_self(struct input *in, const struct tables *tables, const struct bytes *bytes, uint64_t addr,
                        bool without_fp)
 {
-    struct sfu_section section;
-    struct sfu_place place = {0, 0};
+    struct joined made = open_tables(&in->image, bytes->data, bytes->size, addr, "self-check: nothing written: ");
     struct comparison c, kept;
-    int code = sfu_open(&section, bytes->data, bytes->size, addr);
 
-    if (code == SFU_OK)
-        code = sfu_check(&section, &place);
-    if (code != SFU_OK)
-        fail("self-check: %s (function %" PRIu32 ", row %" PRIu32 "); nothing written", sfu_string(code), place.fde,
-             place.row);
     num_findings = 0;
-    compare_tables(&in->cfi, &in->spans, &section, without_fp, add_difference, &in->image, &c);
-    compare_kept(&in->image, &in->kept, &section, without_fp, add_difference, &in->image, &kept);
+    compare_tables(&in->cfi, &in->spans, &made, without_fp, add_difference, &in->image, &c);
+    compare_kept(&in->image, &in->kept, &made, without_fp, add_difference, &in->image, &kept);
     if (findings != NULL && num_findings > 0)
         fail("self-check: 0x%" PRIx64 ": %s; nothing written", findings[0].start, findings[0].what);
-    if (c.pcs != tables->covered || c.lost != tables->lost || kept.pcs != tables->kept ||
+    if (c.stale > 0 || c.pcs != tables->covered || c.lost != tables->lost || kept.pcs != tables->kept ||
         (!without_fp && (c.below_sp != tables->below_sp || c.drap != tables->drap)))
         fail("self-check: other PCs than were meant; nothing written");
+    joined_close(&made);
 }
 
 /* ---- Make ------------------------------------------------------------------------------------------------------ */
@@ -471,7 +471,7 @@ static bool put_out(struct image *image, const struct bytes *bytes, const struct
 
 static void make(struct input *in)
 {
-    struct append append = {0, 0, 0, 0};
+    struct append append = {0, 0, 0, 0, 0};
     uint64_t addr = address_of(&in->image, &append);
     struct tables tables;
     struct bytes bytes;
@@ -483,6 +483,8 @@ static void make(struct input *in)
     without_fp = make_tables(&tables, in);
     if (!encode(&tables, &options.encoding, addr, &bytes))
         fail("its tables would be 2 GiB or more");
+    if (addr > UINT64_MAX - bytes.size)
+        fail("its tables, %zu bytes at 0x%" PRIx64 ", would leave the address space", bytes.size, addr);
     check_self(in, &tables, &bytes, addr, without_fp);
     num_findings = 0;
     for (i = 0; i < tables.num_losses; i++)
@@ -502,6 +504,8 @@ static void read_input(struct input *in)
     memset(in, 0, sizeof *in);
     if (!image_open(&in->image, options.image))
         fail("%s", in->image.error);
+    if (in->image.bare && (options.action == IN_PLACE || options.action == APPEND))
+        fail("its section headers are gone: -o or --side writes its tables into a file of their own");
     if (in->image.header.e_type == ET_REL)
         fail("a relocatable object: its addresses are not known before it is linked, or loaded");
     if (!cfi_read(&in->cfi, &in->image, options.sources) || !cfi_find_spans(&in->cfi, &in->spans))

@@ -819,7 +819,7 @@ def test_options():
     os.makedirs(WORK, exist_ok=True)
     for function in (help_text, install, wrong_options, strict, set_loc, long_function, overlaps, dropped, mixed,
                      taken_over, below_sp,
-                     frame_pointer, holes, signals, plts, no_blocks, room, outputs, deterministic):
+                     high_addresses, signed_with_pc, scalable, frame_pointer, holes, signals, plts, no_blocks, room, outputs, deterministic):
         test(function.__name__.replace("_", " "), function)
 
 
@@ -1024,6 +1024,59 @@ def below_sp():
     gen("-q", "--keep-below-sp", image)
     text = run(TC + "/x86_64/objdump", "--sframe", image)[0]
     must(len(re.findall(r"sp\+8 +c-16", text)) == 2, text)
+
+
+def high_addresses():
+    """An image in the upper half, as kernels are: its physical addresses are others."""
+    script_of = WORK + "/high.ld"
+    write(script_of, b"SECTIONS { . = 0xffffffff81000000; .text : AT(ADDR(.text) - 0xffffffff80000000) { *(.text) } "
+          b".eh_frame : { *(.eh_frame) } .data : { *(.data) } .bss : { *(.bss) } }\n")
+    image = assemble("high", ".cfi_startproc\n%s.cfi_endproc\n.bss\n.skip 5000" % NOPS, "-T", script_of)
+    run("objcopy", "-R", ".sframe", image)
+    for address, status in ((0xffffffff81498450, 0), (0xfffffffffffff000, 0), (0xffffffffffffffe0, 1)):
+        errors = gen("-o", "/dev/null", "--address=%d" % address, image, status=status)[1]
+        must(status == 0 or "address space" in errors, errors)
+    gen("-q", "--append=" + image, image)
+    gen("-q", "--check", "--strict", image)
+    segments = Elf(image).segments()
+    table, = [s for s in segments if s[0] == 0x6474e554]
+    must(table[3] - table[4] == 0xffffffff80000000 and all(s[3] - s[4] == 0xffffffff80000000 for s in segments
+                                                           if s[0] == 1), "where it is loaded: %s" % (segments,))
+    bad = WORK + "/high.bad"
+    write(bad, read(image))
+    elf = Elf(bad)
+    at, = elf.get("Q", 32)
+    elf.put("Q", at + 40, 1 << 63)
+    write(bad, elf.data)
+    must("program header" in gen("--append=" + bad, bad, status=1)[1], "a segment that leaves the address space")
+
+
+def assemble_for(cpu, name, text):
+    """A program of CPU's instructions TEXT. Returns its name, and how objdump shows the tables made for it."""
+    file = WORK + "/" + name
+    write(file + ".s", (".text\n.globl _start\n_start:\n%s\n" % text).encode())
+    run("%s/%s/as" % (TC, cpu), file + ".s", "-o", file + ".o")
+    run("%s/%s/ld" % (TC, cpu), file + ".o", "-o", file)
+    return file
+
+
+def signed_with_pc():
+    """DW_CFA_AARCH64_negate_ra_state_with_pc (0x2c) signs and unsigns as 0x2d does."""
+    image = assemble_for("aarch64", "signed", ".cfi_startproc\nnop\n.cfi_escape 0x2c\nnop\n.cfi_escape 0x2c\nnop\n"
+                         ".cfi_endproc")
+    gen("-q", "--strict", "--side=" + image + ".side", image)
+    text = run(TC + "/aarch64/objdump", "--sframe", image + ".side")[0]
+    marks = re.findall(r"^ +[0-9a-f]{16} +sp\+0 +u +(u\S*)", text, re.M)
+    must(marks == ["u", "u[s]", "u"], text)
+
+
+def scalable():
+    """A frame of SVE: the CFA is SP + 16 + 8 * VG, as clang writes it. SFrame cannot say that."""
+    image = assemble_for("aarch64", "scalable", ".cfi_startproc\nnop\n.cfi_escape 0x0f, 0x0c, 0x8f, 0x00, 0x11, 0x10, "
+                         "0x22, 0x11, 0x08, 0x92, 0x2e, 0x00, 0x1e, 0x22\nnop\n.cfi_def_cfa sp, 0\nret\n.cfi_endproc")
+    numbers = json.loads(gen("--json", "--size", image)[0])
+    what = [(f["offset"], f["bytes"], f["what"]) for f in numbers["findings"]]
+    must(what == [(4, 4, "a rule by an expression that SFrame cannot say")], str(what))
 
 
 def frame_pointer():
