@@ -20,12 +20,12 @@
 
 enum {
     WRAPPED = 0x01,
-    PLT = 0x02,  /* the code is a PLT */
-    LONG = 0x04, /* it goes on with zeros */
-    KEEP = 0x08, /* slots below SP stay in the tables */
-    MERGE = 0x10,
-    SHARE = 0x20,
-    MACHINE = 6 /* shift of a number from 0 to 3 */
+    PLT = 0x02,   /* the code is a PLT */
+    LONG = 0x04,  /* it goes on with zeros */
+    KEEP = 0x08,  /* slots below SP stay in the tables */
+    SMALL = 0x10, /* neighbours share entries */
+    SHARE = 0x20, /* equal lists of rows are there once */
+    MACHINE = 6   /* shift of a number from 0 to 3 */
 };
 enum { EHDR_SIZE = 64, PHDR_SIZE = 56, SHDR_SIZE = 64, ROOM = 16384, CODE_AT = 0x10000, MOST_CODE = 4096 };
 
@@ -193,7 +193,7 @@ static void try_lint(const char *file)
 static void try_tables(struct image *image, const struct cfi *cfi, const struct cfi_spans *spans,
                        const struct kept *kept, unsigned flags)
 {
-    const struct encoding encoding = {flags & MERGE ? 16 : 1, flags & SHARE};
+    const struct encoding encoding = {flags & SMALL ? 5 : 0, flags & SHARE};
     struct tables tables;
     struct bytes bytes;
     struct joined made;

@@ -243,7 +243,7 @@ bool output_elf(struct image *image, const char *file, const struct bytes *bytes
     uint64_t headers_at = aligned(names_at + sizeof names, 8), size = headers_at + 4 * SHDR_SIZE;
     GElf_Shdr sh = {1, SHT_NOTE, SHF_ALLOC, 0, EHDR_SIZE, note_size, 0, 0, 4, 0};
     uint8_t *p = zeroed((size_t)size, 1), *headers = p + headers_at;
-    struct bytes all = {p, (size_t)size, 0, 0, false};
+    struct bytes all = {p, (size_t)size, 0, 0};
     bool good;
 
     put_header(p, image, object ? ET_REL : ET_DYN, headers_at, 4);
@@ -359,7 +359,7 @@ static struct bytes make_sections(struct image *image, const struct append *a, c
                                   uint64_t at)
 {
     size_t names, num = image->num_sections + 1, i, names_size = 0;
-    struct bytes result = {NULL, 0, num + 1, 0, false};
+    struct bytes result = {NULL, 0, num + 1, 0};
     const uint8_t *old_names = NULL;
     GElf_Shdr sh;
 

@@ -27,6 +27,9 @@ static const char *const help[] = {
 #include "sfu-gen.txt.h"
 };
 
+/* --small: a lookup reads the rows of an entry in turn. */
+enum { SMALL_ROWS = 32 };
+
 enum action { IN_PLACE, SIZE, CHECK, RAW, ASM, OBJECT, APPEND, SIDE };
 enum fp { FP_KEEP, FP_DROP, FP_AUTO };
 
@@ -39,8 +42,8 @@ static struct options {
     struct encoding encoding;
     enum fp fp;
     uint64_t address;
-    bool has_address, forget, keep_below_sp, strict, json, quiet;
-} options = {NULL,  IN_PLACE, NULL,  NULL, CFI_EH | CFI_DEBUG, {1, false}, FP_KEEP, 0, false, false,
+    bool has_address, no_share, forget, keep_below_sp, strict, json, quiet;
+} options = {NULL,  IN_PLACE, NULL,  NULL, CFI_EH | CFI_DEBUG, {0, false}, FP_KEEP, 0, false, false, false,
              false, false,    false, false};
 
 /* Says what is wrong, in one line, and ends. */
@@ -144,7 +147,10 @@ static void set_option(int option, const char *argument)
         options.fp = (enum fp)parse_word("--fp", argument, fp, 3);
         break;
     case 'm':
-        options.encoding.merge = (unsigned)parse_number("--merge", argument, 1, 256);
+        options.encoding.rows = SMALL_ROWS;
+        break;
+    case 'r':
+        options.encoding.rows = (uint32_t)parse_number("--rows", argument, 1, 4096);
         break;
     case 'l':
         options.allow = argument;
@@ -157,20 +163,30 @@ static void set_option(int option, const char *argument)
 
 static void parse_options(int argc, char **argv)
 {
-    static const struct option names[] = {
-        {"address", required_argument, NULL, 'a'}, {"allow", required_argument, NULL, 'l'},
-        {"append", required_argument, NULL, 'P'},  {"asm", required_argument, NULL, 'A'},
-        {"check", no_argument, NULL, 'C'},         {"fp", required_argument, NULL, 'p'},
-        {"forget", no_argument, NULL, 'F'},        {"from", required_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},          {"json", no_argument, NULL, 'j'},
-        {"keep-below-sp", no_argument, NULL, 'k'}, {"merge", required_argument, NULL, 'm'},
-        {"object", required_argument, NULL, 'O'},  {"quiet", no_argument, NULL, 'q'},
-        {"share", no_argument, NULL, 's'},         {"side", required_argument, NULL, 'D'},
-        {"size", no_argument, NULL, 'S'},          {"strict", no_argument, NULL, 't'},
-        {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0}};
+    static const struct option names[] = {{"address", required_argument, NULL, 'a'},
+                                          {"allow", required_argument, NULL, 'l'},
+                                          {"append", required_argument, NULL, 'P'},
+                                          {"asm", required_argument, NULL, 'A'},
+                                          {"check", no_argument, NULL, 'C'},
+                                          {"fp", required_argument, NULL, 'p'},
+                                          {"forget", no_argument, NULL, 'F'},
+                                          {"from", required_argument, NULL, 'f'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"keep-below-sp", no_argument, NULL, 'k'},
+                                          {"no-share", no_argument, NULL, 's'},
+                                          {"object", required_argument, NULL, 'O'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"rows", required_argument, NULL, 'r'},
+                                          {"side", required_argument, NULL, 'D'},
+                                          {"small", no_argument, NULL, 'm'},
+                                          {"size", no_argument, NULL, 'S'},
+                                          {"strict", no_argument, NULL, 't'},
+                                          {"version", no_argument, NULL, 'V'},
+                                          {NULL, 0, NULL, 0}};
     static const char letters[] = "sFjkqt";
-    bool *const flags[] = {&options.encoding.share, &options.forget, &options.json,
-                           &options.keep_below_sp,  &options.quiet,  &options.strict};
+    bool *const flags[] = {&options.no_share,      &options.forget, &options.json,
+                           &options.keep_below_sp, &options.quiet,  &options.strict};
     int option;
 
     while ((option = getopt_long(argc, argv, "o:hq", names, NULL)) != -1)
@@ -181,6 +197,7 @@ static void parse_options(int argc, char **argv)
     if (argc - optind != 1)
         usage(optind == argc ? "no image" : "more than one image");
     options.image = argv[optind];
+    options.encoding.share = !options.no_share;
     if (options.has_address && options.action != RAW && options.action != ASM && options.action != OBJECT)
         usage("--address is for -o, --asm and --object");
     if (options.json && options.file != NULL && strcmp(options.file, "-") == 0)
@@ -432,11 +449,9 @@ static void say_summary(const struct tables *tables, const struct cfi_spans *spa
                bytes->size, section != NULL ? section->size : 0, bytes->num_fdes, bytes->num_fres, tables->covered,
                good, tables->below_sp, tables->drap, tables->plt, tables->kept, spans->dropped);
     } else if (!options.quiet) {
-        fprintf(stderr, "sfu-gen: %s: %zu bytes, %zu functions, %zu rows: %.*f%% of %" PRIu64 " bytes of code\n",
+        fprintf(stderr, "sfu-gen: %s: %zu bytes, %zu entries, %zu rows: %.*f%% of %" PRIu64 " bytes of code\n",
                 options.image, bytes->size, bytes->num_fdes, bytes->num_fres, tables->lost > 0 ? 3 : 0,
                 percent(good, tables->covered), tables->covered);
-        if (options.encoding.share && !bytes->shared)
-            fprintf(stderr, "sfu-gen: %s: --share: not done, sfu_check refuses so much sharing\n", options.image);
     }
 }
 

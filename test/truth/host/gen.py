@@ -190,8 +190,8 @@ def equal_to_objdump(abi, file):
     """Also with the options that change how the rows are written."""
     sizes = []
     # libsframe reads no shared rows in another byte order than its own.
-    sharing = [] if abi in ("aarch64_be", "s390x") else ["--share"]
-    for options in ([], ["--merge=16", "--fp=auto"] + sharing):
+    foreign = ["--no-share"] if abi in ("aarch64_be", "s390x") else []
+    for options in (["--no-share"], foreign, ["--small", "--fp=auto"] + foreign):
         copy = WORK + "/%s.x" % abi
         gen("-q", "--append=" + copy, *options, file)
         text, errors = run("%s/%s/objdump" % (TC, CPUS[abi]), "--sframe", copy)
@@ -201,11 +201,21 @@ def equal_to_objdump(abi, file):
         must(table.returncode == 0, "objdump's output: " + table.stderr.strip()[-100:])
         write(copy + ".table", table.stdout.encode())
         run("build/decoders/compare", "x", copy, copy + ".table")
-        if not options:
+        if "--fp=auto" not in options:
             gen("-q", "--check", "--strict", copy)
-    for options in ([], ["--merge=16"], ["--share"], ["--merge=16", "--share"]):
+        else:
+            most = most_rows(copy)
+            must(most <= 32, "%d rows under one entry" % most)
+    for options in (["--no-share"], [], ["--small"]):
         sizes.append(int(gen("-q", "--size", *options, file)[0]))
-    return "%d bytes, merged %d, shared %d, both %d" % tuple(sizes)
+    must(sizes[2] < sizes[1] <= sizes[0], "%d bytes, shared %d, small %d" % tuple(sizes))
+    return "%d bytes, shared %d, small %d" % tuple(sizes)
+
+
+def most_rows(image):
+    """The most rows that an entry of the tables has."""
+    table = Table(Elf(image))
+    return max(table.elf.get("H", table.fde(index)[1])[0] for index in range(table.num_fdes))
 
 
 # ---- links ----
@@ -257,8 +267,7 @@ def in_place(cpu, image, *options):
     after = Elf(image)
     must(len(before.data) == len(after.data), "the file has another size")
     must(after.sections[".sframe"]["type"] == 0x6ffffff4, "the section has not the type SHT_GNU_SFRAME")
-    if "--merge=16" not in options:
-        gen("-q", "--check", "--strict", image)
+    gen("-q", "--check", "--strict", image)
     run(EMULATOR[cpu], image)
     first = read(image)
     gen("-q", *options, image)
@@ -279,7 +288,7 @@ def test_links():
             if cpu != "s390x":
                 test("%s clang's own assembler, lld %s" % (cpu, level), test_link, cpu, clang, lld, level)
         test("%s .debug_frame" % cpu, test_debug_frame, cpu, gnu, old)
-        test("%s --merge, --share" % cpu, test_merged, cpu, gnu, old)
+        test("%s --small" % cpu, test_small, cpu, gnu, old)
         test("%s --asm" % cpu, test_asm, cpu, gnu, new)
         test("%s --object" % cpu, test_object, cpu, gnu, new)
         test("%s --object, old ld" % cpu, test_object, cpu, gnu, old)
@@ -311,15 +320,15 @@ def test_debug_frame(cpu, compiler, linker):
     must(int(gen("--size", image)[0]) == sizes[0], "a compressed .debug_frame gives something else")
 
 
-def test_merged(cpu, compiler, linker):
-    name = cpu + "-merged"
+def test_small(cpu, compiler, linker):
+    name = cpu + "-small"
     objects = compile_program(cpu, name, compiler, "-O2", "-fasynchronous-unwind-tables")
     image = link(name, linker, ROOM % ".eh_frame", objects)
     plain = int(gen("-q", "--size", image)[0])
-    in_place(cpu, image, "--merge=16", "--share")
-    merged = int(gen("-q", "--size", "--merge=16", "--share", image)[0])
-    must(merged < plain, "%d bytes are not less than %d" % (merged, plain))
-    return "%d bytes instead of %d" % (merged, plain)
+    in_place(cpu, image, "--small")
+    small = int(gen("-q", "--size", "--small", image)[0])
+    must(small < 0.8 * plain, "%d bytes instead of %d" % (small, plain))
+    return "%d bytes instead of %d" % (small, plain)
 
 
 PLACED = """    .sfu_sframe : ALIGN(8) { sframe_start = .; KEEP(*(.sfu_sframe)) . = ALIGN(8); sframe_end = .; } :text
@@ -759,7 +768,7 @@ def hostile_bytes(cpu, image, section, count):
         for _ in range(chosen.choice((1, 1, 2, 8))):
             data[chosen.choice(places)] = chosen.choice((0, 1, 0x7f, 0x80, 0xff, chosen.randrange(256)))
         write(file, data)
-        options = chosen.choice((["--check"], ["--merge=16", "--share"], ["--append=" + file + ".out"], [],
+        options = chosen.choice((["--check"], ["--small"], ["--append=" + file + ".out"], ["--rows=3", "--no-share"], [],
                                  ["--side=" + file + ".out", "--forget"]))
         good += survives(file, "-q", *options).returncode == 0
     return "%d of %d files accepted" % (good, count)
@@ -819,7 +828,7 @@ def test_options():
     os.makedirs(WORK, exist_ok=True)
     for function in (help_text, install, wrong_options, strict, set_loc, long_function, overlaps, dropped, mixed,
                      taken_over, below_sp,
-                     high_addresses, signed_with_pc, scalable, frame_pointer, holes, signals, plts, no_blocks, room, outputs, deterministic):
+                     high_addresses, signed_with_pc, scalable, smallest, shared_lists, frame_pointer, holes, signals, plts, no_blocks, room, outputs, deterministic):
         test(function.__name__.replace("_", " "), function)
 
 
@@ -851,7 +860,7 @@ def install():
 
 
 def wrong_options():
-    for options in (["--what"], [], ["a", "b"], ["--merge=0", "a"], ["--merge=x", "a"], ["--fp=no", "a"],
+    for options in (["--what"], [], ["a", "b"], ["--rows=0", "a"], ["--rows=x", "a"], ["--rows=5000", "a"], ["--fp=no", "a"],
                     ["--size", "--check", "a"], ["--address=1", "a"], ["--address=-1", "-o", "x", "a"],
                     ["--json", "-o", "-", "a"]):
         errors = gen(*options, status=2)[1]
@@ -1079,6 +1088,60 @@ def scalable():
     must(what == [(4, 4, "a rule by an expression that SFrame cannot say")], str(what))
 
 
+def size_by_hand(starts, words, rows):
+    """The least bytes that entries for rows at STARTS take, WORDS bytes each, with at most ROWS rows: of all ways to
+    part them, by the layout that the specification gives (2.2, 2.3, 2.4)."""
+    least = [28] + [1 << 30] * len(starts)
+    for end in range(1, len(starts) + 1):
+        for begin in range(max(0, end - rows), end):
+            distance = starts[end - 1] - starts[begin]
+            width = 1 if distance < 256 else 2 if distance < 65536 else 4
+            size = 16 + 5 + sum(width + 1 + words[i] for i in range(begin, end))
+            least[end] = min(least[end], least[begin] + size)
+    return least[-1]
+
+
+def smallest():
+    """Functions next to each other, no two rows of which are the same: nothing can be shared."""
+    chosen = random.Random(7)
+    for size in (1, 2, 3, 5, 8, 13, 40):
+        text, starts, words, at, number = "", [], [], 0, 1
+        for _ in range(size):
+            text += ".cfi_startproc\n"
+            for _ in range(chosen.randrange(1, 9)):
+                gap = chosen.choice((1, 2, 60, 250, 300, 20000))
+                number += chosen.choice((1, 7))
+                text += ".cfi_def_cfa rsp, %d\n.skip %d, 0x90\n" % (8 * number, gap)
+                starts.append(at)
+                words.append(1 if 8 * number < 128 else 2)
+                at += gap
+            text += ".cfi_endproc\n"
+        image = assemble("smallest", text)
+        for rows_of_one in (1, 3, 8, 32, 500):
+            got = int(gen("-q", "--size", "--no-share", "--rows=%d" % rows_of_one, image)[0])
+            want = size_by_hand(starts, words, rows_of_one)
+            must(got == want, "%d functions, %d rows: %d bytes, and %d are enough" % (size, rows_of_one, got, want))
+    gen("-q", "--rows=32", "--append=" + image, image)
+    gen("-q", "--check", "--strict", image)
+
+
+def shared_lists():
+    """Equal functions have one list of rows, as far as sfu_check lets it pass: two bytes for each row."""
+    one = ".cfi_startproc\n" + "".join("nop\n.cfi_adjust_cfa_offset 8\n" for _ in range(20)) + "nop\n.cfi_endproc\n"
+    image = assemble("shared", one * 3)
+    sizes = [int(gen("-q", "--size", *options, image)[0]) for options in (["--no-share"], [])]
+    # Of three lists one can go: one alone would be less than two bytes for each of 63 rows.
+    must((sizes[0] - sizes[1]) * 3 == sizes[0] - 28 - 3 * 16 and sizes[1] - 28 - 3 * 16 >= 2 * 63, str(sizes))
+    image = assemble("shared", one * 200)
+    for options in ([], ["--small"]):
+        numbers = json.loads(gen("--json", "--append=" + image + ".out", *options, image)[0])
+        rows_section = numbers["bytes"] - 28 - 16 * numbers["fdes"]
+        must(2 * numbers["rows"] <= rows_section, "%s: %d rows in %d bytes" % (options, numbers["rows"], rows_section))
+        gen("-q", "--check", "--strict", image + ".out")
+        must(numbers["bytes"] < (0.8 if options == [] else 0.75) * int(gen("-q", "--size", "--no-share", image)[0]),
+             str(numbers))
+
+
 def frame_pointer():
     push = ".cfi_startproc\npush %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset %rbp, -16\nnop\n"
     image = assemble("fp", push + ".cfi_endproc")
@@ -1097,7 +1160,7 @@ def holes():
     start = Elf(image).sections[".text"]["addr"]
     must(rows(image) == ([(start + 4, "sp+8", "u", "f"), (start + 12, "sp+8", "u", "f")], [start + 4, start + 12]),
          str(rows(image)))
-    for options in ([], ["--merge=16"]): # the holes are nops, as padding is
+    for options in ([], ["--small"]): # the holes are nops, as padding is
         numbers = json.loads(gen("--json", "--size", *options, image)[0])
         must(numbers["covered"] - numbers["expressed"] == 12 and numbers["fdes"] == 2, str(numbers))
 
