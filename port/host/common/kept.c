@@ -113,6 +113,8 @@ bool kept_read(struct kept *kept, struct image *image, const struct cfi_spans *s
     size_t i, k = 0;
 
     memset(kept, 0, sizeof *kept);
+    if (section == NULL && spans->num == 0)
+        section = image_section(image, IMAGE_TABLES);
     if (section == NULL)
         return true;
     if (!open_all(kept, image, section))

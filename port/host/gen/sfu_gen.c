@@ -398,7 +398,8 @@ static bool make_tables(struct tables *tables, struct input *in)
     tables->keep_below_sp = options.keep_below_sp;
     tables_make(tables, &in->cfi, &in->spans, &in->kept);
     if (tables->num_functions == 0)
-        fail("nothing in its CFI can be said in SFrame");
+        fail(in->cfi.num_fdes > 0 ? "nothing in its CFI can be said in SFrame"
+                                  : "no call frame information, and no rows in its .sframe");
     if (options.fp == FP_KEEP)
         return false;
     need = tables_need_fp(tables);
@@ -522,9 +523,9 @@ static void read_input(struct input *in)
         fail("a relocatable object: its addresses are not known before it is linked, or loaded");
     if (!cfi_read(&in->cfi, &in->image, options.sources) || !cfi_find_spans(&in->cfi, &in->spans))
         fail("%s", in->image.error);
-    if (in->cfi.num_fdes == 0)
+    if (in->cfi.num_fdes == 0 && (options.forget || options.action == CHECK || image_tables(&in->image) == NULL))
         fail("no call frame information: compile with -fasynchronous-unwind-tables, or -g, and keep .eh_frame or "
-             ".debug_frame in the file");
+             ".debug_frame in the file; or keep .sframe, whose rows can be written anew");
 }
 
 int main(int argc, char **argv)

@@ -289,6 +289,7 @@ def test_links():
                 test("%s clang's own assembler, lld %s" % (cpu, level), test_link, cpu, clang, lld, level)
         test("%s .debug_frame" % cpu, test_debug_frame, cpu, gnu, old)
         test("%s --small" % cpu, test_small, cpu, gnu, old)
+        test("%s repacked" % cpu, test_repacked, cpu, gnu, new)
         test("%s --asm" % cpu, test_asm, cpu, gnu, new)
         test("%s --object" % cpu, test_object, cpu, gnu, new)
         test("%s --object, old ld" % cpu, test_object, cpu, gnu, old)
@@ -329,6 +330,33 @@ def test_small(cpu, compiler, linker):
     small = int(gen("-q", "--size", "--small", image)[0])
     must(small < 0.8 * plain, "%d bytes instead of %d" % (small, plain))
     return "%d bytes instead of %d" % (small, plain)
+
+
+KEPT = "    .sframe : { sframe_start = .; KEEP(*(.sframe .sframe.*)) sframe_end = .; } :text\n"
+
+
+def test_repacked(cpu, compiler, linker):
+    """The assembler's tables, in an image that has lost its CFI, written anew. A copy that has it says they are true."""
+    name = cpu + "-repacked"
+    objects = compile_program(cpu, name, compiler, "-O2", "-fasynchronous-unwind-tables", "-B%s/%s/" % (TC, cpu),
+                              "-Wa,--gsframe")
+    whole = link(name, linker, KEPT, objects)
+    image, tables = whole + ".bare", whole + ".tables"
+    objcopy = "%s/%s/objcopy" % (TC, cpu)
+    run(objcopy, "-R", ".eh_frame", whole, image)
+    before = json.loads(gen("--json", "--size", image)[0])
+    must(before["kept"] > 3000 and before["covered"] == 0, str(before))
+    gen("-q", "--strict", "--small", image)
+    run(EMULATOR[cpu], image)
+    write(tables, Elf(image).section(".sframe"))
+    must(most_rows(image) <= 32, "%d rows under one entry" % most_rows(image))
+    run(objcopy, "--update-section", ".sframe=" + tables, whole)
+    gen("-q", "--check", "--strict", whole)
+    size = before["room"]
+    small = int(gen("-q", "--size", "--small", image)[0])
+    must(small < 0.8 * size, "%d bytes instead of %d" % (small, size))
+    must("no call frame information" in gen("--forget", image, status=1)[1], "--forget")
+    return "%d bytes instead of %d" % (small, size)
 
 
 PLACED = """    .sfu_sframe : ALIGN(8) { sframe_start = .; KEEP(*(.sfu_sframe)) . = ALIGN(8); sframe_end = .; } :text
