@@ -295,6 +295,8 @@ def test_links():
         test("%s --object, old ld" % cpu, test_object, cpu, gnu, old)
         test("%s --append" % cpu, test_append, cpu, gnu, old)
         test("%s strip, objcopy" % cpu, test_strip, cpu, gnu, old)
+    for build in ("make", "cmake", "meson"):
+        test("%s room" % build, exact_room, build)
     if os.uname().machine == "x86_64":
         test("x86_64 sampled 1,000 times, with Debian's libc", sampled)
 
@@ -357,6 +359,54 @@ def test_repacked(cpu, compiler, linker):
     must(small < 0.8 * size, "%d bytes instead of %d" % (small, size))
     must("no call frame information" in gen("--forget", image, status=1)[1], "--forget")
     return "%d bytes instead of %d" % (small, size)
+
+
+def block_of(name):
+    """The block of port/host/TABLES.md that is marked so."""
+    text = read("port/host/TABLES.md").decode()
+    return re.search(r"<!-- block: %s -->\n```\w*\n(.*?)```" % name, text, re.S)[1]
+
+
+BUILDS = {
+    "make": [("Makefile", "CC = gcc\nOBJECTS = program.o sfu.o\n%s\n%%.o: %%.c\n\tgcc $(CFLAGS) -c $< -o $@\n")],
+    "cmake": [("CMakeLists.txt", "cmake_minimum_required(VERSION 3.13)\nproject(kernel C)\n"
+               "add_link_options(-nostdlib -static -no-pie)\nset(SOURCES program.c sfu.c)\n%s")],
+    "meson": [("meson.build", "project('kernel', 'c')\n"
+               "add_project_link_arguments('-nostdlib', '-static', '-no-pie', language: 'c')\nsources = ['program.c', 'sfu.c']\n%s")],
+}
+
+
+def exact_room(build):
+    """The rule of TABLES.md, with a program of an own linker script. At most 5% of the room is left over."""
+    directory = os.path.abspath("%s/%s-room" % (WORK, build))
+    shutil.rmtree(directory, ignore_errors=True)
+    os.makedirs(directory)
+    for file in ("sfu.c", "sfu.h", "test/truth/host/program.c"):
+        shutil.copy(file, directory)
+    text = read("test/truth/host/room.ld").decode()
+    write(directory + "/kernel.ld", text.replace("@ROOM@", block_of("script").rstrip() + " :text")
+          .replace("@LAST@", block_of("last")).encode())
+    for name, around in BUILDS[build]:
+        write(directory + "/" + name, (around % block_of(build)).encode())
+    flags = ("-O2 -ffreestanding -fno-pie -fno-stack-protector -fno-optimize-sibling-calls -std=gnu99 -w "
+             "-fasynchronous-unwind-tables -I%s" % os.getcwd())
+    tools = dict(os.environ, PATH=os.path.abspath("build/tools") + ":" + os.environ["PATH"],
+                 CFLAGS=flags)
+    tools.pop("MAKEFLAGS", None)
+    out = directory if build == "make" else directory + "/out"
+    commands = {"make": [["make", "-s", "CFLAGS=" + flags, "LDFLAGS=-nostdlib -static -no-pie"]],
+                "cmake": [["cmake", "-S", directory, "-B", out], ["cmake", "--build", out]],
+                "meson": [["meson", "setup", "-Db_pie=false", "-Db_staticpic=false", "-Dbuildtype=plain", out],
+                          ["ninja", "-C", out]]}[build]
+    for command in commands:
+        done = subprocess.run(command, cwd=directory, env=tools, capture_output=True, text=True, check=False)
+        must(done.returncode == 0, "%s: %s" % (command[0], (done.stdout + done.stderr)[-300:]))
+    image = out + "/kernel.elf"
+    gen("-q", "--check", "--strict", image)
+    run(image)
+    numbers = json.loads(gen("--json", "--size", "--small", image)[0])
+    must(0 <= numbers["room"] - numbers["bytes"] <= 0.05 * numbers["room"], str(numbers))
+    return "room %d, tables %d" % (numbers["room"], numbers["bytes"])
 
 
 PLACED = """    .sfu_sframe : ALIGN(8) { sframe_start = .; KEEP(*(.sfu_sframe)) . = ALIGN(8); sframe_end = .; } :text
