@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "compare.h"
+#include "epilogue.h"
 
 #include <stdio.h>
 #include <string.h>
 
 struct comparing {
-    const struct image *image;
+    struct image *image;
     const struct joined *tables;
     uint64_t start, end; /* of the code in hand */
     uint64_t ra;         /* its column of the return address */
@@ -56,10 +57,22 @@ static bool is_restored(const struct comparing *c, const struct cfi_row *row, co
            row->fp.control == (fp << RULE_NUMBER | RULE_REGISTER | RULE_DEREFERENCE);
 }
 
-/* What GOT has wrong of WANTED, or NULL. *EXCUSED: what it has better. */
-static const char *judge(const struct comparing *c, const struct cfi_row *wanted, const struct sfu_row *got,
-                         uint64_t **excused)
+/* Whether GOT has the CFA of an epilogue of which WANTED does not know, at all PCs of D. */
+static bool is_epilogue(const struct comparing *c, const struct cfi_row *wanted, const struct sfu_row *got,
+                        const struct difference *d)
 {
+    struct sfu_rule cfa = epilogue_cfa(c->image);
+    struct epilogue epilogue;
+
+    return same_rule(&got->cfa, &cfa) && epilogue_at(c->image, wanted, d->start, &epilogue) &&
+           d->end <= epilogue.end;
+}
+
+/* What the row of D has wrong, or NULL. *EXCUSED: what it has better. */
+static const char *judge(const struct comparing *c, const struct difference *d, uint64_t **excused)
+{
+    const struct cfi_row *wanted = d->wanted;
+    const struct sfu_row *got = d->got;
     const struct registers *registers = c->image->registers;
 
     if (wanted->kind == CFI_LOST)
@@ -68,8 +81,11 @@ static const char *judge(const struct comparing *c, const struct cfi_row *wanted
         return "signal frame";
     if (wanted->kind == CFI_OUTERMOST || got->kind == SFU_ROW_OUTERMOST)
         return wanted->kind == CFI_OUTERMOST && got->kind == SFU_ROW_OUTERMOST ? NULL : "outermost";
-    if (!same_rule(&wanted->cfa, &got->cfa))
-        return "CFA";
+    if (!same_rule(&wanted->cfa, &got->cfa)) {
+        if (!is_epilogue(c, wanted, got, d))
+            return "CFA";
+        *excused = &c->result->epilogue;
+    }
     if (wanted->signed_ra != got->signed_ra)
         return "signed RA";
     if (!same_rule(&wanted->ra, &got->ra)) {
@@ -122,7 +138,7 @@ static uint64_t compare_at(const struct comparing *c, const struct cfi_row *want
     if (d.code != SFU_OK)
         d.what = sfu_string(d.code);
     else
-        d.what = d.missing ? sfu_string(SFU_E_TRAP) : judge(c, wanted, &got, &excused);
+        d.what = d.missing ? sfu_string(SFU_E_TRAP) : judge(c, &d, &excused);
     if (d.what != NULL)
         report(c, &d);
     else
@@ -168,7 +184,7 @@ void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const 
     }
 }
 
-void compare_kept(const struct image *image, const struct kept *kept, const struct joined *tables, bool ignore_fp,
+void compare_kept(struct image *image, const struct kept *kept, const struct joined *tables, bool ignore_fp,
                   difference_fn found, void *ctx, struct comparison *result)
 {
     struct comparing c = {image, tables, 0, 0, 0, false, ignore_fp, found, ctx, result};

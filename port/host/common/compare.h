@@ -15,6 +15,7 @@ struct comparison {
     uint64_t pcs;
     uint64_t same;
     uint64_t below_sp;  /* the same, except that a slot below SP is given as not saved */
+    uint64_t epilogue;  /* the same, except that the CFA is given as in an epilogue (epilogue.h) */
     uint64_t stale;     /* the same, except that FP is given in a slot below SP */
     uint64_t drap;      /* the same, except that an FP is given as restored */
     uint64_t different; /* contradicted */
@@ -40,7 +41,7 @@ void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const 
                     bool ignore_fp, difference_fn found, void *ctx, struct comparison *result);
 
 /* The same with what the image had for code without CFI. */
-void compare_kept(const struct image *image, const struct kept *kept, const struct joined *tables, bool ignore_fp,
+void compare_kept(struct image *image, const struct kept *kept, const struct joined *tables, bool ignore_fp,
                   difference_fn found, void *ctx, struct comparison *result);
 
 /* Describes DIFFERENCE in the SIZE bytes at TEXT. */

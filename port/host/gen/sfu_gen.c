@@ -42,8 +42,8 @@ static struct options {
     struct encoding encoding;
     enum fp fp;
     uint64_t address;
-    bool has_address, no_share, forget, keep_below_sp, strict, json, quiet;
-} options = {NULL,  IN_PLACE, NULL,  NULL, CFI_EH | CFI_DEBUG, {0, false}, FP_KEEP, 0, false, false, false,
+    bool has_address, no_share, forget, keep_below_sp, keep_faults, strict, json, quiet;
+} options = {NULL,  IN_PLACE, NULL,  NULL, CFI_EH | CFI_DEBUG, {0, false}, FP_KEEP, 0, false, false, false, false,
              false, false,    false, false};
 
 /* Says what is wrong, in one line, and ends. */
@@ -163,30 +163,21 @@ static void set_option(int option, const char *argument)
 
 static void parse_options(int argc, char **argv)
 {
-    static const struct option names[] = {{"address", required_argument, NULL, 'a'},
-                                          {"allow", required_argument, NULL, 'l'},
-                                          {"append", required_argument, NULL, 'P'},
-                                          {"asm", required_argument, NULL, 'A'},
-                                          {"check", no_argument, NULL, 'C'},
-                                          {"fp", required_argument, NULL, 'p'},
-                                          {"forget", no_argument, NULL, 'F'},
-                                          {"from", required_argument, NULL, 'f'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"keep-below-sp", no_argument, NULL, 'k'},
-                                          {"no-share", no_argument, NULL, 's'},
-                                          {"object", required_argument, NULL, 'O'},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          {"rows", required_argument, NULL, 'r'},
-                                          {"side", required_argument, NULL, 'D'},
-                                          {"small", no_argument, NULL, 'm'},
-                                          {"size", no_argument, NULL, 'S'},
-                                          {"strict", no_argument, NULL, 't'},
-                                          {"version", no_argument, NULL, 'V'},
-                                          {NULL, 0, NULL, 0}};
-    static const char letters[] = "sFjkqt";
-    bool *const flags[] = {&options.no_share,      &options.forget, &options.json,
-                           &options.keep_below_sp, &options.quiet,  &options.strict};
+    static const struct option names[] = {
+        {"address", required_argument, NULL, 'a'}, {"allow", required_argument, NULL, 'l'},
+        {"append", required_argument, NULL, 'P'},  {"asm", required_argument, NULL, 'A'},
+        {"check", no_argument, NULL, 'C'},         {"fp", required_argument, NULL, 'p'},
+        {"forget", no_argument, NULL, 'F'},        {"from", required_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},          {"json", no_argument, NULL, 'j'},
+        {"keep-below-sp", no_argument, NULL, 'k'}, {"keep-faults", no_argument, NULL, 'K'},
+        {"no-share", no_argument, NULL, 's'},      {"object", required_argument, NULL, 'O'},
+        {"quiet", no_argument, NULL, 'q'},         {"rows", required_argument, NULL, 'r'},
+        {"side", required_argument, NULL, 'D'},    {"small", no_argument, NULL, 'm'},
+        {"size", no_argument, NULL, 'S'},          {"strict", no_argument, NULL, 't'},
+        {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0}};
+    static const char letters[] = "sFjkKqt";
+    bool *const flags[] = {&options.no_share,    &options.forget, &options.json,  &options.keep_below_sp,
+                           &options.keep_faults, &options.quiet,  &options.strict};
     int option;
 
     while ((option = getopt_long(argc, argv, "o:hq", names, NULL)) != -1)
@@ -355,12 +346,15 @@ static void check(struct input *in)
         printf("{\"image\": ");
         put_json(options.image);
         printf(",\n \"pcs\": %" PRIu64 ", \"same\": %" PRIu64 ", \"below_sp\": %" PRIu64 ", \"drap\": %" PRIu64
-               ",\n \"different\": %" PRIu64 ", \"missing\": %" PRIu64 ", \"lost\": %" PRIu64,
-               c.pcs, c.same + c.stale, c.below_sp, c.drap, c.different, c.missing, c.lost);
+               ", \"epilogue\": %" PRIu64 ",\n \"different\": %" PRIu64 ", \"missing\": %" PRIu64
+               ", \"lost\": %" PRIu64,
+               c.pcs, c.same + c.stale, c.below_sp, c.drap, c.epilogue, c.different, c.missing, c.lost);
     } else if (!options.quiet) {
         printf("%" PRIu64 " PCs: %" PRIu64 " the same, %" PRIu64 " better (%" PRIu64 " below SP, %" PRIu64
-               " restored FP), %" PRIu64 " different, %" PRIu64 " missing, %" PRIu64 " that SFrame cannot say\n",
-               c.pcs, c.same + c.stale, c.below_sp + c.drap, c.below_sp, c.drap, c.different, c.missing, c.lost);
+               " restored FP, %" PRIu64 " epilogues), %" PRIu64 " different, %" PRIu64 " missing, %" PRIu64
+               " that SFrame cannot say\n",
+               c.pcs, c.same + c.stale, c.below_sp + c.drap + c.epilogue, c.below_sp, c.drap, c.epilogue,
+               c.different, c.missing, c.lost);
     }
     left = say_findings();
     joined_close(&own);
@@ -381,7 +375,8 @@ static void check_self(struct input *in, const struct tables *tables, const stru
     if (findings != NULL && num_findings > 0)
         fail("self-check: 0x%" PRIx64 ": %s; nothing written", findings[0].start, findings[0].what);
     if (c.stale > 0 || c.pcs != tables->covered || c.lost != tables->lost || kept.pcs != tables->kept ||
-        (!without_fp && (c.below_sp != tables->below_sp || c.drap != tables->drap)))
+        (!without_fp && (c.below_sp != tables->below_sp || c.drap != tables->drap)) ||
+        c.epilogue != tables->epilogue)
         fail("self-check: other PCs than were meant; nothing written");
     joined_close(&made);
 }
@@ -396,6 +391,7 @@ static bool make_tables(struct tables *tables, struct input *in)
     memset(tables, 0, sizeof *tables);
     tables->image = &in->image;
     tables->keep_below_sp = options.keep_below_sp;
+    tables->keep_faults = options.keep_faults;
     tables_make(tables, &in->cfi, &in->spans, &in->kept);
     if (tables->num_functions == 0)
         fail(in->cfi.num_fdes > 0 ? "nothing in its CFI can be said in SFrame"
@@ -445,14 +441,19 @@ static void say_summary(const struct tables *tables, const struct cfi_spans *spa
         printf("{\"image\": ");
         put_json(options.image);
         printf(",\n \"bytes\": %zu, \"room\": %" PRIu64 ", \"fdes\": %zu, \"rows\": %zu,\n \"covered\": %" PRIu64
-               ", \"expressed\": %" PRIu64 ", \"below_sp\": %" PRIu64 ", \"drap\": %" PRIu64 ", \"plt\": %" PRIu64
-               ", \"kept\": %" PRIu64 ", \"dropped\": %zu",
+               ", \"expressed\": %" PRIu64 ", \"below_sp\": %" PRIu64 ", \"drap\": %" PRIu64
+               ", \"epilogue\": %" PRIu64 ", \"plt\": %" PRIu64 ", \"kept\": %" PRIu64 ", \"dropped\": %zu",
                bytes->size, section != NULL ? section->size : 0, bytes->num_fdes, bytes->num_fres, tables->covered,
-               good, tables->below_sp, tables->drap, tables->plt, tables->kept, spans->dropped);
+               good, tables->below_sp, tables->drap, tables->epilogue, tables->plt, tables->kept, spans->dropped);
     } else if (!options.quiet) {
         fprintf(stderr, "sfu-gen: %s: %zu bytes, %zu entries, %zu rows: %.*f%% of %" PRIu64 " bytes of code\n",
                 options.image, bytes->size, bytes->num_fdes, bytes->num_fres, tables->lost > 0 ? 3 : 0,
                 percent(good, tables->covered), tables->covered);
+        if (tables->epilogue > 0)
+            fprintf(stderr,
+                    "sfu-gen: %s: %" PRIu64 " bytes in epilogues without CFI have rows by their instructions "
+                    "(--keep-faults leaves them)\n",
+                    options.image, tables->epilogue);
     }
 }
 

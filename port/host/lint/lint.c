@@ -46,6 +46,7 @@ const struct lint_kind_of lint_names[LINT_NAMES] = {
     [LINT_UNSAFE_REGISTER] = {"unsafe-register", LINT_NOTE},
     [LINT_FP_BELOW_SP] = {"fp-below-sp", LINT_NOTE},
     [LINT_RA_BELOW_SP] = {"ra-below-sp", LINT_NOTE},
+    [LINT_STALE_EPILOGUE] = {"stale-epilogue", LINT_NOTE},
     [LINT_NO_OUTERMOST] = {"no-outermost", LINT_NOTE},
     [LINT_NO_CFI] = {"no-cfi", LINT_NOTE},
     [LINT_WRONG_CFA] = {"wrong-cfa", LINT_FAULT},

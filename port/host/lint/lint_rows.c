@@ -4,6 +4,7 @@
  * What the tables say: each entry and each row by itself, and all of them beside the CFI.
  */
 #include "lint.h"
+#include "common/epilogue.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -278,15 +279,37 @@ static void add_difference(void *ctx, const struct difference *d)
     lint_code(ctx, name, d->start, d->end, "%s", text);
 }
 
-/* A cfi_row_fn. GNU as puts what a file's first function says at its start into the CIE; there DW_CFA_restore leads
+/* GNU as puts what a file's first function says at its start into the CIE; there DW_CFA_restore leads
  * back to it. */
-static void find_restore(void *ctx, const struct cfi_row *row)
+static void find_restore(struct lint *lint, const struct cfi_row *row)
 {
     if (row->doubtful)
         lint_code(
-            ctx, LINT_DOUBTFUL_RESTORE, row->start, row->end,
+            lint, LINT_DOUBTFUL_RESTORE, row->start, row->end,
             "its CFI restores FP to a slot, by a rule of the CIE: GNU as makes that of .cfi_offset at a function's "
             "start and .cfi_restore behind it");
+}
+
+/* Finds jumps behind an instruction that has put SP back, where the tables have the row of the body: CFI has it, too. */
+static void find_epilogues(struct lint *lint, const struct cfi_row *wanted)
+{
+    struct sfu_rule cfa = epilogue_cfa(&lint->image);
+    struct epilogue found = {wanted->start, wanted->start};
+    struct sfu_row row;
+
+    while (epilogue_find(&lint->image, wanted, found.end, &found))
+        if (joined_find(&lint->tables, found.start, &row) == SFU_OK && row.cfa.offset != cfa.offset)
+            lint_code(
+                lint, LINT_STALE_EPILOGUE, found.start, found.end,
+                "SP is the caller's again, and the CFA is still that of the body (clang, s390x): a trace from "
+                "there is wrong; sfu-gen writes what is right");
+}
+
+/* A cfi_row_fn. */
+static void check_cfi(void *ctx, const struct cfi_row *row)
+{
+    find_restore(ctx, row);
+    find_epilogues(ctx, row);
 }
 
 static void compare(struct lint *lint)
@@ -295,7 +318,7 @@ static void compare(struct lint *lint)
 
     for (i = 0; i < lint->spans.num; i++)
         if (lint->spans.list[i].fde != NULL)
-            cfi_rows(&lint->cfi, lint->spans.list[i].fde, find_restore, lint);
+            cfi_rows(&lint->cfi, lint->spans.list[i].fde, check_cfi, lint);
     if (lint->cfi.num_fdes == 0)
         lint_thing(lint, LINT_NO_CFI, "", 0, 0,
                    "no .eh_frame and no .debug_frame: there is nothing to compare the tables with");

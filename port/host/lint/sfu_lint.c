@@ -408,8 +408,8 @@ static void say_numbers(const struct lint *lint)
     if (lint->open && lint->cfi.num_fdes > 0)
         printf("%s: beside its CFI: %" PRIu64 " PCs, %" PRIu64 " the same, %" PRIu64 " better, %" PRIu64
                " different, %" PRIu64 " missing, %" PRIu64 " that SFrame cannot say\n",
-               lint->image.file, c->pcs, c->same + c->stale, c->below_sp + c->drap, c->different, c->missing,
-               c->lost);
+               lint->image.file, c->pcs, c->same + c->stale, c->below_sp + c->drap + c->epilogue, c->different,
+               c->missing, c->lost);
     if (lint->open) {
         say_kinds(lint);
         say_objects(lint);
@@ -517,8 +517,9 @@ static void put_all(const struct lint *lint, const struct changes *changes)
            lint->addr, lint->size, lint->open ? lint->version : 0, lint->num_entries, lint->num_rows,
            lint->code_bytes, lint->covered_bytes, lint->num_functions, lint->described);
     printf(",\n \"cfi\": {\"pcs\": %" PRIu64 ", \"same\": %" PRIu64 ", \"below_sp\": %" PRIu64
-           ", \"drap\": %" PRIu64 ", \"different\": %" PRIu64 ", \"missing\": %" PRIu64 ", \"lost\": %" PRIu64 "}",
-           c->pcs, c->same + c->stale, c->below_sp, c->drap, c->different, c->missing, c->lost);
+           ", \"drap\": %" PRIu64 ", \"epilogue\": %" PRIu64 ", \"different\": %" PRIu64 ", \"missing\": %" PRIu64
+           ", \"lost\": %" PRIu64 "}",
+           c->pcs, c->same + c->stale, c->below_sp, c->drap, c->epilogue, c->different, c->missing, c->lost);
     printf(",\n \"kinds\": {");
     for (i = 0; i < LINT_KINDS; i++)
         printf("%s\"%s\": {\"functions\": %" PRIu64 ", \"rows\": %" PRIu64 ", \"bytes\": %" PRIu64 "}",

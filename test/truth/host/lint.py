@@ -377,6 +377,7 @@ def test_planted():
                          without_headers, stale_slot):
             test("%s %s" % (cpu, function.__name__.replace("_", " ")), function, cpu, objects)
     test("x86_64 SP that is no multiple of 8", odd_sp)
+    test("s390x epilogues of clang", stale_epilogue)
     test("every fault and note is planted", all_planted)
 
 
@@ -864,6 +865,30 @@ def stale_slot(cpu, _):
         _, found = faults(with_tables(cpu, cpu + "-stale", [flexible(cpu, *rules)]))
         must([name for name, _ in found if name == "wrong-fp"] == ["wrong-fp"] * wrong, "%d: %s" % (offset, found))
         must("wrong-cfa" not in [name for name, _ in found], str(found))
+
+
+def stale_epilogue():
+    """clang writes no CFI behind lmg and aghi: GNU as has what it says, sfu-gen what is right."""
+    source = WORK + "/epilogue.c"
+    write(source, b"long g(long); long f(long x) { return g(x) + 1; } long h(long x) { g(x); return g(x + 1); }\n"
+          b"long leaf(long x) { volatile long a[40]; a[x & 31] = x; return a[3]; }\n"
+          b"long two(long x) { long a[9]; a[x & 7] = g(x); if (a[2] > 7) return g(a[1]); return g(a[3]) + 1; }\n")
+    run("clang-16", "--target=s390x-linux-gnu", "-O2", "-fasynchronous-unwind-tables", "-fno-integrated-as",
+        "-B%s/s390x/" % TC, "-Wa,--gsframe", "-c", source, "-o", source + ".o")
+    image = source + ".elf"
+    run(TC + "/s390x/ld", "-e", "0", "--defsym", "g=0x1000000", source + ".o", "-o", image)
+    text = run(TC + "/s390x/objdump", "-d", "--no-show-raw-insn", image)[0]
+    lines = re.findall(r"^ +[0-9a-f]+:\t(\S+)\s*(\S*)", text, re.M)
+    count = sum(a[0] in ("lmg", "aghi") and b[0] in ("br", "j", "jg") for a, b in zip(lines, lines[1:]))
+    must(count >= 4, text)
+    result, found = faults(image)
+    note, = [f for f in result["findings"] if f["name"] == "stale-epilogue"]
+    must(found == [] and note["ranges"] == count, str(note))
+    for options, epilogues in (["--keep-faults"], 0), ([], count):
+        gen.gen("-q", "--strict", "--append=" + image + ".gen", *options, image)
+        result, found = faults(image + ".gen")
+        must(found == [] and (result["cfi"]["epilogue"] > 0) == (epilogues > 0) and
+             (("stale-epilogue" in [f["name"] for f in result["findings"]]) == (epilogues == 0)), str(result["findings"]))
 
 
 def odd_sp():

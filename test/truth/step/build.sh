@@ -3,7 +3,8 @@
 # Copyright (c) 2026 The sfu authors
 #
 # build.sh OUT: builds the program that OUT, build/step/ABI/PROGRAM-COMPILER-LEVEL[-FLAG], names, with SFrame for
-# all of its code. COMPILER: gcc12 (the system's), gcc16, clang. FLAG: see below; gen: the tables are sfu-gen's.
+# all of its code. COMPILER: gcc12 (the system's), gcc16, clang. FLAG: see below; gen, small: the tables are
+# sfu-gen's, small by --small.
 # kernel[+WAY...]: a kernel that steps the program itself, in the ways of kernel_way.
 # shellcheck disable=SC2054 # commas belong to -Wa, and -Wl,
 set -eu
@@ -49,7 +50,7 @@ kernel_way() {
     esac
 }
 
-[ "$flag" = gen ] || cc+=(-Wa,--gsframe)
+[ "$flag" = gen ] || [ "$flag" = small ] || cc+=(-Wa,--gsframe)
 pie=-no-pie
 case $flag in
 '') ;;
@@ -64,7 +65,7 @@ clash) cc+=(-fstack-clash-protection) ;;
 pac) cc+=(-mbranch-protection=standard) ;;
 pacb) cc+=(-mbranch-protection=pac-ret+leaf+b-key) ;;
 chain) cc+=(-mbackchain) ;;
-gen) cc+=(-fasynchronous-unwind-tables) ;;
+gen | small) cc+=(-fasynchronous-unwind-tables) ;;
 packed) cc+=(-mpacked-stack -mbackchain -msoft-float) ;;
 z13) cc+=(-march=z13) ;;
 kernel*)
@@ -179,4 +180,7 @@ if [[ $flag == kernel* ]]; then
 else
     link -o "$out" "${files[@]}"
 fi
-[ "$flag" != gen ] || build/tools/sfu-gen -q --append="$out" "$out"
+case $flag in
+gen) build/tools/sfu-gen -q --append="$out" "$out" ;;
+small) build/tools/sfu-gen -q --small --append="$out" "$out" ;;
+esac
