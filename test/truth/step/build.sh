@@ -33,12 +33,14 @@ cc+=("-B$PWD/build/tc/$cpu/" "-$level" -w -fno-stack-protector -fno-pie -U_FORTI
 
 # A kernel: the port and the stepper are built as test/port/bare builds them, in the directory of their KIND.
 kind=$cpu
+made=
 kernel_way() {
     case $1 in
     kernel) [ "$cpu" != x86_64 ] || cc+=(-mno-red-zone -fcf-protection=none) ;;
     hook) kind=$cpu-hook ;;
     fp) cc+=(-fno-omit-frame-pointer) ;;
     nofp) cc+=(-fomit-frame-pointer) ;;
+    gen) made=yes ;;
     8)
         if [ "$compiler" = clang ]; then
             cc+=(-mstack-alignment=8)
@@ -167,12 +169,16 @@ link_kernel() {
     kernel_objects
     # The harness reads the compiler's name in .comment.
     sed 's/\*(.comment /*(/' port/baremetal/kernel.ld >"$out.parts/kernel.ld"
+    # sfu-gen writes its tables where the assembler's are: those of exception entries are taken over.
+    [ -z "$made" ] || sed -i -e 's/ \.eh_frame / /' -e '$s/}/.eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) } }/' \
+        "$out.parts/kernel.ld"
     functions '' >"$out.s"
     for f in "$out.first" "$out"; do
         link -Wl,--gc-sections,--build-id=sha1,-z,norelro,-z,max-page-size=4096 -Wl,--wrap=step_mark \
             "-Wl,-L,$out.parts,-T,port/baremetal/$cpu/machine.ld" -o "$f" "${files[@]}" "$out.s"
         functions "$f" >"$out.s"
     done
+    [ -z "$made" ] || build/tools/sfu-gen -q --small "$out"
 }
 
 if [[ $flag == kernel* ]]; then

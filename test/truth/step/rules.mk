@@ -83,6 +83,8 @@ STEP_KERNEL_PARTS = sfu.o $(addprefix port/print/,sfu_print.o sfu_build_id.o sfu
 # Instructions per machine: what the small programs leave is shared by the others. In what is made each time s390x has
 # fewer: where QEMU does its events right, it is slow (kernel/s390x.c).
 step_kernel_steps = $(if $(STEP_LONG),$(STEPS),$(if $(LONG),100000,$(if $(filter s390x,$(1)),20000,100000)))
+# By sfu-gen's tables, without the list of known faults.
+step_kernel_made = $(if $(STEP_LONG),$(STEPS),2000)
 step_kernel_way = $(if $(STEP_LONG),,$(if $(filter s390x,$(1)),-w /30))
 
 STEP_KERNELS_x86_64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 patterns-gcc12-Os patterns-clang-O2) \
@@ -94,6 +96,9 @@ STEP_KERNELS_aarch64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 
 STEP_SHARED_aarch64 := zlib-gcc12-O2-kernel lua-gcc12-O2-kernel+hook $(STEP_LONG:%=sqlite-gcc12-O2-kernel+hook)
 STEP_KERNELS_s390x := $(addsuffix -kernel,patterns-gcc12-O2 patterns-clang-O2) \
     patterns-gcc12-O2-kernel+fp patterns-gcc12-O1-kernel+hook
+STEP_MADE_x86_64 := patterns-clang-O2-kernel+8+gen
+STEP_MADE_aarch64 := patterns-clang-O2-kernel+gen
+STEP_MADE_s390x := patterns-clang-O2-kernel+gen
 STEP_SHARED_s390x := zlib-gcc12-O2-kernel $(addsuffix -gcc12-O2-kernel+hook,$(STEP_LONG:%=lua) $(STEP_LONG:%=sqlite))
 
 $(STEP)/judge: test/truth/step/kernel/judge.c $(filter-out %/step.c %/rsp.c,$(STEP_HARNESS)) \
@@ -106,17 +111,20 @@ CHECK_$(1) += step-kernel-$(1)
 
 step_kernels_$(1) := $(addprefix $(STEP)/$(1)/,$(STEP_KERNELS_$(1)))
 step_shared_$(1) := $(addprefix $(STEP)/$(1)/,$(STEP_SHARED_$(1)))
-$$(step_kernels_$(1)) $$(step_shared_$(1)): $(STEP_PARTS) port/baremetal/kernel.ld port/baremetal/$(1)/machine.ld \
+step_kernels_made_$(1) := $(addprefix $(STEP)/$(1)/,$(STEP_MADE_$(1)))
+$$(step_kernels_made_$(1)): build/tools/sfu-gen
+$$(step_kernels_$(1)) $$(step_shared_$(1)) $$(step_kernels_made_$(1)): $(STEP_PARTS) port/baremetal/kernel.ld port/baremetal/$(1)/machine.ld \
     $(foreach k,$(1) $(1)-hook $(1)-clang,$(addprefix $(BARE)/$(k)/,$(call STEP_KERNEL_PARTS,$(1)))) | $(TC)
 	KERNEL_PARTS="$(call STEP_KERNEL_PARTS,$(1))" test/truth/step/build.sh $$@
 
 .PHONY: suite-step-kernel-$(1)
-suite-step-kernel-$(1): $(STEP)/judge $$(step_kernels_$(1)) $$(step_shared_$(1))
+suite-step-kernel-$(1): $(STEP)/judge $$(step_kernels_$(1)) $$(step_shared_$(1)) $$(step_kernels_made_$(1))
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh step-kernel-$(1) sh -c '$(STEP)/judge -n $(call step_kernel_steps,$(1)) \
 	    $(call step_kernel_way,$(1)) -f test/truth/step/known-faults $(1) \
 	    $$(step_kernels_$(1)) $$(step_shared_$(1):%=+%) && \
-	    $(STEP)/judge -w :port -f test/truth/step/known-faults $(1) $$(firstword $$(step_kernels_$(1)))'
+	    $(STEP)/judge -w :port -f test/truth/step/known-faults $(1) $$(firstword $$(step_kernels_$(1))) && \
+	    $(STEP)/judge -n $(call step_kernel_made,$(1)) $(1) $$(step_kernels_made_$(1))'
 
 step-kernel-mutants: export KERNEL_PARTS_$(1) = $(call STEP_KERNEL_PARTS,$(1))
 step-kernel-mutants: export SFU_CC_$(1) = $(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(BARE_FLAGS)
