@@ -84,7 +84,8 @@ static const char *judge(const struct comparing *c, const struct difference *d, 
     if (!same_rule(&wanted->cfa, &got->cfa)) {
         if (!is_epilogue(c, wanted, got, d))
             return "CFA";
-        *excused = &c->result->epilogue;
+        *excused = NULL;
+        c->result->epilogue += d->end - d->start;
     }
     if (wanted->signed_ra != got->signed_ra)
         return "signed RA";
@@ -141,7 +142,7 @@ static uint64_t compare_at(const struct comparing *c, const struct cfi_row *want
         d.what = d.missing ? sfu_string(SFU_E_TRAP) : judge(c, &d, &excused);
     if (d.what != NULL)
         report(c, &d);
-    else
+    else if (excused != NULL)
         *excused += d.end - pc;
     return d.end;
 }

@@ -10,15 +10,13 @@ struct sfu_rule epilogue_cfa(const struct image *image)
     return (struct sfu_rule){(int32_t)r->sp_below_cfa, r->sp << RULE_NUMBER | RULE_REGISTER};
 }
 
-/* The bytes of ROW, or NULL if it cannot be such an epilogue's. */
-static const uint8_t *code_of(struct image *image, const struct cfi_row *row)
+/* Whether ROW can be that of a body whose epilogue has no CFI. */
+static bool can_be(const struct image *image, const struct cfi_row *row)
 {
     struct sfu_rule cfa = epilogue_cfa(image);
 
-    if (image->abi != SFU_S390X || row->kind != CFI_RULES || row->cfa.control & RULE_DEREFERENCE ||
-        (row->cfa.control == cfa.control && row->cfa.offset == cfa.offset))
-        return NULL;
-    return image_instructions(image, row->start, row->end - row->start);
+    return image->abi == SFU_S390X && row->kind == CFI_RULES && !(row->cfa.control & RULE_DEREFERENCE) &&
+           (row->cfa.control != cfa.control || row->cfa.offset != cfa.offset);
 }
 
 /* The two highest bits of an instruction are its size. */
@@ -77,8 +75,8 @@ static bool restores_sp(const uint8_t *p, const struct image *image, const struc
 
 bool epilogue_find(struct image *image, const struct cfi_row *row, uint64_t pc, struct epilogue *found)
 {
-    const uint8_t *p = code_of(image, row);
     uint64_t at = pc - row->start, size = row->end - row->start;
+    const uint8_t *p = can_be(image, row) ? image_instructions(image, row->start, size) : NULL;
 
     for (; p != NULL && at < size && size_of(p + at) < size - at; at += size_of(p + at)) {
         uint64_t next = at + size_of(p + at);
@@ -94,16 +92,21 @@ bool epilogue_find(struct image *image, const struct cfi_row *row, uint64_t pc, 
 
 bool epilogue_at(struct image *image, const struct cfi_row *row, uint64_t pc, struct epilogue *found)
 {
-    const uint8_t *p = code_of(image, row);
-    uint64_t at = pc - row->start;
-    unsigned jump, size;
+    unsigned jump = 0, size;
 
-    if (p == NULL || pc < row->start || pc >= row->end)
+    if (!can_be(image, row))
         return false;
-    jump = jump_at(p + at, row->end - pc);
+    for (size = 6; size >= 2 && jump == 0; size -= 2) { /* it may be at the section's end */
+        const uint8_t *p = image_instructions(image, pc, size);
+
+        jump = p != NULL ? jump_at(p, size) : 0;
+    }
     *found = (struct epilogue){pc, pc + jump};
-    for (size = 4; size <= 6; size += 2)
-        if (jump > 0 && at >= size && size_of(p + at - size) == size && restores_sp(p + at - size, image, row))
+    for (size = 4; size <= 6; size += 2) {
+        const uint8_t *p = image_instructions(image, pc - size, size);
+
+        if (jump > 0 && p != NULL && size_of(p) == size && restores_sp(p, image, row))
             return true;
+    }
     return false;
 }

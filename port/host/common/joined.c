@@ -93,7 +93,7 @@ int joined_find(const struct joined *tables, uint64_t pc, struct sfu_row *row)
         const struct sfu_section *s = &tables->list[i];
         int code;
 
-        if (pc < s->text_first || pc > s->text_last)
+        if (s->text.high != 0 && (pc < s->text.low || pc >= s->text.high))
             continue;
         code = sfu_find(s, pc, row);
         if (code == SFU_OK)

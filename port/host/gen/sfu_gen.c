@@ -353,8 +353,8 @@ static void check(struct input *in)
         printf("%" PRIu64 " PCs: %" PRIu64 " the same, %" PRIu64 " better (%" PRIu64 " below SP, %" PRIu64
                " restored FP, %" PRIu64 " epilogues), %" PRIu64 " different, %" PRIu64 " missing, %" PRIu64
                " that SFrame cannot say\n",
-               c.pcs, c.same + c.stale, c.below_sp + c.drap + c.epilogue, c.below_sp, c.drap, c.epilogue,
-               c.different, c.missing, c.lost);
+               c.pcs, c.same + c.stale, c.pcs - c.same - c.stale - c.different - c.missing - c.lost, c.below_sp,
+               c.drap, c.epilogue, c.different, c.missing, c.lost);
     }
     left = say_findings();
     joined_close(&own);

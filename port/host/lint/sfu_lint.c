@@ -408,8 +408,9 @@ static void say_numbers(const struct lint *lint)
     if (lint->open && lint->cfi.num_fdes > 0)
         printf("%s: beside its CFI: %" PRIu64 " PCs, %" PRIu64 " the same, %" PRIu64 " better, %" PRIu64
                " different, %" PRIu64 " missing, %" PRIu64 " that SFrame cannot say\n",
-               lint->image.file, c->pcs, c->same + c->stale, c->below_sp + c->drap + c->epilogue, c->different,
-               c->missing, c->lost);
+               lint->image.file, c->pcs, c->same + c->stale,
+               c->pcs - c->same - c->stale - c->different - c->missing - c->lost, c->different, c->missing,
+               c->lost);
     if (lint->open) {
         say_kinds(lint);
         say_objects(lint);

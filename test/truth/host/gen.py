@@ -570,7 +570,8 @@ def build_kernel(cpu, directory):
         "ld.lld" if cpu != "s390x" else LD[cpu], "-static", "-pie", "--no-dynamic-linker", "--gc-sections", "-z",
         "norelro", "--build-id=sha1", "-z", "max-page-size=4096", "-L" + directory, "-T",
         "port/baremetal/%s/machine.ld" % cpu, *objects])
-    gen("-q", "--strict", image)
+    # What a scenario breaks is one function's alone.
+    gen("-q", "--strict", "--no-share", image)
     gen("-q", "--check", "--strict", image)
 
 

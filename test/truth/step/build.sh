@@ -41,6 +41,8 @@ kernel_way() {
     fp) cc+=(-fno-omit-frame-pointer) ;;
     nofp) cc+=(-fomit-frame-pointer) ;;
     gen) made=yes ;;
+    clash) cc+=(-fstack-clash-protection) ;;
+    pac) cc+=(-mbranch-protection=pac-ret) kind=$cpu-pac ;; # the port turns it on
     8)
         if [ "$compiler" = clang ]; then
             cc+=(-mstack-alignment=8)
