@@ -5,9 +5,9 @@
 # them needs. A tool uses common/, and nothing else. They need libelf and libdw; sfu-gen of libdw only a header.
 TOOLS := build/tools
 TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/host -I$(TOOLS)
-TOOLS_LIBRARY := $(addprefix port/host/common/,image.c cfi.c compare.c kept.c plt.c) sfu.c
+TOOLS_LIBRARY := $(addprefix port/host/common/,image.c cfi.c epilogue.c joined.c compare.c kept.c plt.c) sfu.c
 TOOLS_REPORT := port/host/common/report.c
-TOOLS_ENCODER := $(addprefix port/host/common/,tables.c encode.c)
+TOOLS_ENCODER := $(addprefix port/host/common/,tables.c groups.c encode.c)
 TOOLS_GEN := $(addprefix port/host/gen/,sfu_gen.c output.c) $(TOOLS_ENCODER) $(TOOLS_REPORT) $(TOOLS_LIBRARY)
 TOOLS_LINT_PARTS := $(addprefix port/host/lint/,lint.c lint_place.c lint_rows.c lint_worth.c lint_objects.c)
 TOOLS_LINT := port/host/lint/sfu_lint.c $(TOOLS_LINT_PARTS) $(TOOLS_REPORT) $(TOOLS_LIBRARY)

@@ -63,6 +63,17 @@ CHECK += $(HOST_SUITES:%=host-%)
 $(HOST_SUITES:%=suite-host-%): suite-host-%: build/tools/sfu-gen $(HOST)/sfu-gen-sanitized | $(TC)
 	@test/run.sh host-$* python3 test/truth/host/gen.py $*
 
+# What the toolchains that are installed do is what the page says of them.
+CHECK += host-chains
+.PHONY: suite-host-chains toolchains
+suite-host-chains: | $(TC)
+	@test/run.sh host-chains python3 test/truth/host/chains.py check
+
+## [campaigns] toolchains: what each compiler, assembler and linker that Debian has does with tables
+toolchains: | $(TC)
+	@test/tools/toolchain/install.sh chains
+	@$(MAKE) --no-print-directory suite-host-chains
+
 # sfu-trace, for every CPU in one suite each.
 TRACE_SUITES := filter core guests hostile
 CHECK += $(TRACE_SUITES:%=host-trace-%)
