@@ -109,7 +109,7 @@ static void place_frame(struct filter *f, const struct log_line *line)
     if (image != NULL)
         out_place(&f->out, &f->options->images, lookup);
     else if (line->name == NULL || !place_by_name(f, line))
-        out_line(&f->out, "        in no image");
+        out_nowhere(&f->out, lookup);
 }
 
 static void end_trace(struct filter *f)

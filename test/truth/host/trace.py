@@ -180,6 +180,7 @@ def test_filter():
             logs[scenario] = boot(cpu, scenario, directory + "/kernel.elf")
             test("%s %s lines" % (cpu, scenario), filter_lines, cpu, directory, scenario, logs[scenario])
         test("%s a slide ends with its trace" % cpu, filter_no_slide, directory, logs["slide"], logs["skip"])
+        test("%s a null call" % cpu, filter_null, directory)
         test("%s prefixes" % cpu, filter_prefixes, directory, logs["irq"])
         test("%s build ID" % cpu, filter_build_id, directory, logs["assert"])
         test("%s module" % cpu, filter_module, cpu, directory, logs["module"])
@@ -247,6 +248,13 @@ def filter_no_slide(directory, slide, skip):
     slide = b"\n".join(without_dumps(slide)) + b"\n"
     alone, behind = (frames(without_dumps(traced(image, log)))[-4:] for log in (skip, slide + skip))
     must(alone == behind and all(frame[4] for frame in alone), "%s instead of %s" % (behind, alone))
+
+
+def filter_null(directory):
+    """A null pointer stays one, whatever the slide."""
+    log = b"slide 0x1000000\n#0  0x0000000000000000\n#1  0x0000000000000018  [interrupted]\n#2  0x0000000000001010\n"
+    added = only_added(log, traced(directory + "/kernel.elf", log))
+    must(added == [b"        no code: a null pointer has been called\n"] * 2 + [b"        in no image\n"], "%s" % added)
 
 
 def traces(output):
@@ -442,9 +450,9 @@ def by_trace(*arguments, status=0):
     out, errors = run(TRACE, *arguments, status=status)
     found = {}
     for line in out.splitlines():
-        start, frame = re.match(rb"thread \d+ \((\d+)\)$|CPU (\d+)$", line), FRAME.match(line)
+        start, frame = re.match(rb"thread (?:\d+ \((\d+)\)|(\d+) \(p[0-9a-f.]+\))(?: .*)?$|CPU (\d+)$", line), FRAME.match(line)
         if start:
-            pcs = found.setdefault(int(start[1] or start[2]), [])
+            pcs = found.setdefault(int(start[1] or start[2] or start[3]), [])
         elif frame:
             pcs.append(int(frame[2], 16))
         must(not line.startswith(b"trace ends (") or line.startswith(b"trace ends (1)"), line.decode("latin-1"))
