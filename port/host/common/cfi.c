@@ -220,7 +220,7 @@ static void take_augmentation(struct cursor *c, const char *letters, struct cfi_
     if (data.p == NULL)
         return;
     cie->sized = true;
-    for (letters++; *letters != '\0' && cie->why == NULL; letters++) {
+    for (letters++; *letters != '\0' && cie->why == NULL; letters++)
         if (*letters == 'R')
             cie->encoding = (uint8_t)take(&data, 1);
         else if (*letters == 'L')
@@ -233,7 +233,6 @@ static void take_augmentation(struct cursor *c, const char *letters, struct cfi_
             cie->key_b = true;
         else if (*letters != 'G')
             cie->why = "its CFI has an unknown augmentation";
-    }
     c->bad |= data.bad;
 }
 

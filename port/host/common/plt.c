@@ -58,10 +58,9 @@ static const struct x86 *decode_x86(const uint8_t *p, uint64_t left)
 {
     size_t i;
 
-    for (i = 0; i < sizeof x86 / sizeof x86[0]; i++) {
+    for (i = 0; i < sizeof x86 / sizeof x86[0]; i++)
         if (x86[i].size <= left && memcmp(p, x86[i].bytes, x86[i].known) == 0)
             return &x86[i];
-    }
     return NULL;
 }
 

@@ -61,10 +61,9 @@ void machine_place(struct core *core)
 
     if (slide == 0)
         (void)find_line(core, "KERNELOFFSET=", 16, &slide);
-    for (i = 0; i < images->num; i++) {
+    for (i = 0; i < images->num; i++)
         if (!images->list[i]->placed)
             image_place(images->list[i], i == 0 ? slide : 0);
-    }
 }
 
 /* ---- What the user says ---------------------------------------------------------------------------------------- */

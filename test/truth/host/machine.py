@@ -67,8 +67,8 @@ def upper(name):
                           ("kernel.c", ["-fasynchronous-unwind-tables"]), (cpu + ".S", [])):
         objects.append("%s/%s-%s.o" % (WORK, name, source[:-2]))
         run(GCC[cpu], "-O2", "-g", "-ffreestanding", "-fno-pic", "-fno-pie", "-fno-stack-protector", "-Wall", "-Wextra",
-            "-Werror", "-fno-optimize-sibling-calls", *FLAGS[cpu], *defines, *flags, "-c", "test/truth/host/upper/" + source,
-            "-o", objects[-1])
+            "-Werror", "-fno-optimize-sibling-calls", *FLAGS[cpu], *defines, *flags, "-c",
+            "test/truth/host/upper/" + source, "-o", objects[-1])
     run(GCC[cpu], "-nostdlib", "-static", "-no-pie", "-Wl,--build-id=sha1,-z,max-page-size=4096,--no-warn-rwx-segments",
         "-Wl,--defsym=START=0x%x,--defsym=OFFSET=0x%x" % (START[cpu], offset), "-Ttest/truth/host/upper/upper.ld",
         *objects, "-o", image)

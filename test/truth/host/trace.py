@@ -450,7 +450,8 @@ def by_trace(*arguments, status=0):
     out, errors = run(TRACE, *arguments, status=status)
     found = {}
     for line in out.splitlines():
-        start, frame = re.match(rb"thread (?:\d+ \((\d+)\)|(\d+) \(p[0-9a-f.]+\))(?: .*)?$|CPU (\d+)$", line), FRAME.match(line)
+        start = re.match(rb"thread (?:\d+ \((\d+)\)|(\d+) \(p[0-9a-f.]+\))(?: .*)?$|CPU (\d+)$", line)
+        frame = FRAME.match(line)
         if start:
             pcs = found.setdefault(int(start[1] or start[2] or start[3]), [])
         elif frame:
