@@ -150,6 +150,9 @@ static void set_option(int option, const char *argument)
     case 'p':
         options.trace.pac_mask = parse_number("--pac-mask", argument, UINT64_MAX);
         break;
+    case 'w':
+        options.trace.written = argument;
+        break;
     case 'P':
         set_page_table(argument);
         break;
@@ -189,15 +192,23 @@ static void add_image(const char *argument)
 
 static void parse_options(int argc, char **argv)
 {
-    static const struct option names[] = {
-        {"core", required_argument, NULL, 'C'},     {"frame-pointers", no_argument, NULL, 'F'},
-        {"gdb", required_argument, NULL, 'G'},      {"help", no_argument, NULL, 'h'},
-        {"log", required_argument, NULL, 'l'},      {"max-frames", required_argument, NULL, 'm'},
-        {"memory", required_argument, NULL, 'M'},   {"page-table", required_argument, NULL, 'P'},
-        {"pac-mask", required_argument, NULL, 'p'}, {"quiet", no_argument, NULL, 'q'},
-        {"red-zone", required_argument, NULL, 'z'}, {"regs", required_argument, NULL, 'r'},
-        {"slide", required_argument, NULL, 's'},    {"sysroot", required_argument, NULL, 'S'},
-        {"version", no_argument, NULL, 'V'},        {NULL, 0, NULL, 0}};
+    static const struct option names[] = {{"core", required_argument, NULL, 'C'},
+                                          {"frame-pointers", no_argument, NULL, 'F'},
+                                          {"gdb", required_argument, NULL, 'G'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"log", required_argument, NULL, 'l'},
+                                          {"max-frames", required_argument, NULL, 'm'},
+                                          {"memory", required_argument, NULL, 'M'},
+                                          {"page-table", required_argument, NULL, 'P'},
+                                          {"pac-mask", required_argument, NULL, 'p'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"red-zone", required_argument, NULL, 'z'},
+                                          {"regs", required_argument, NULL, 'r'},
+                                          {"slide", required_argument, NULL, 's'},
+                                          {"sysroot", required_argument, NULL, 'S'},
+                                          {"write-core", required_argument, NULL, 'w'},
+                                          {"version", no_argument, NULL, 'V'},
+                                          {NULL, 0, NULL, 0}};
     int option;
 
     while ((option = getopt_long(argc, argv, "hl:q", names, NULL)) != -1) {
@@ -220,6 +231,8 @@ static void parse_options(int argc, char **argv)
         usage("no image");
     if ((options.registers != NULL) != (options.action == MEMORY))
         usage("--memory and --regs belong together");
+    if (options.trace.written != NULL && options.action == GDB)
+        usage("--write-core is not for --gdb");
     if (options.trace.has_page_table && options.action != CORE)
         usage("--page-table is for --core");
     if (options.log != NULL && options.action != FILTER)

@@ -194,6 +194,7 @@ struct trace_options {
     uint32_t max_frames;
     int red_zone; /* -1: what the program has */
     bool frame_pointers;
+    const char *written; /* the core to be written, or NULL */
     bool has_page_table; /* of the core of a machine: */
     uint64_t page_table;
     unsigned address_bits, page_bits; /* 0: to be found out */

@@ -3,6 +3,7 @@
 /* sfu-trace --core and --memory: what has been kept of a process or a machine. */
 #include "trace.h"
 #include "trace_machine.h"
+#include "trace_write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -287,6 +288,38 @@ static void print_threads(struct core *core)
     }
 }
 
+static void set_build_id(struct written *w, const struct trace_images *images)
+{
+    if (images->num == 0 || !images->list[0]->placed)
+        return;
+    w->build_id = images->list[0]->build_id;
+    w->build_id_size = images->list[0]->build_id_size;
+}
+
+/* CPUs may have page tables of their own. */
+static void write_again(struct core *core)
+{
+    struct written w = {
+        .abi = core->image.abi, .threads = core->notes.threads, .num_threads = core->notes.num_threads};
+    struct paging first;
+    size_t i;
+
+    w.blocks = core->memory.segments;
+    w.num_blocks = core->memory.num;
+    set_build_id(&w, &core->options->images);
+    if (core->memory.machine)
+        machine_choose(core, 0);
+    first = core->memory.paging;
+    write_add_memory(&w, &core->memory);
+    for (i = 1; i < w.num_threads && core->memory.machine; i++) {
+        machine_choose(core, i);
+        if (core->memory.paging.kind != first.kind || core->memory.paging.root != first.root)
+            write_add_memory(&w, &core->memory);
+    }
+    write_core(&w, core->options->written);
+    free(w.pieces);
+}
+
 void trace_core(struct trace_options *options, const char *file)
 {
     struct core core;
@@ -308,6 +341,8 @@ void trace_core(struct trace_options *options, const char *file)
         trace_fail("%s: the core of a machine, but no image", file);
     place_images(&core);
     print_threads(&core);
+    if (options->written != NULL)
+        write_again(&core);
     free(core.memory.segments);
     notes_free(&core.notes);
     image_close(&core.image);
@@ -432,5 +467,16 @@ void trace_memory(struct trace_options *options, const char *files, const char *
     pc_kind = set_registers(&space, registers);
     if (!walk_print(&out, &space, pc_kind))
         trace_fail("--regs: pc and sp are needed");
+    if (options->written != NULL) {
+        const struct core_thread thread = {.id = 1, .regs = space.regs};
+        struct written w = {.abi = space.abi, .threads = &thread, .num_threads = 1};
+
+        w.blocks = memory.segments;
+        w.num_blocks = memory.num;
+        set_build_id(&w, &options->images);
+        write_add_memory(&w, &memory);
+        write_core(&w, options->written);
+        free(w.pieces);
+    }
     free(memory.segments);
 }

@@ -53,6 +53,22 @@ static const struct segment *find_virtual(const struct memory *m, uint64_t addr,
     return s;
 }
 
+const uint8_t *memory_mapped(const struct memory *m, uint64_t addr, uint64_t *size, uint64_t *left)
+{
+    uint64_t physical, offset;
+    const struct segment *s;
+
+    if (!paging_translate(&m->paging, addr, &physical, left))
+        return NULL;
+    s = find_physical(m, physical, &offset);
+    if (s == NULL)
+        return NULL;
+    if (s->size - offset < *left)
+        *left = s->size - offset;
+    *size = *left;
+    return s->bytes + offset;
+}
+
 bool memory_read_physical(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
     uint64_t offset;

@@ -23,6 +23,10 @@ void memory_add(struct memory *m, uint64_t vaddr, uint64_t paddr, const uint8_t 
 /* Reads LEN bytes at ADDR of the struct memory MEMORY. A space_read_fn. */
 bool memory_read(void *memory, uint64_t addr, void *buffer, size_t len);
 
+/* The bytes that the page tables of M have at virtual address ADDR, and how many; or NULL. The next thing to ask for is
+ * *LEFT bytes on, at least 1. */
+const uint8_t *memory_mapped(const struct memory *m, uint64_t addr, uint64_t *size, uint64_t *left);
+
 /* A paging_read_fn. */
 bool memory_read_physical(void *memory, uint64_t addr, void *buffer, size_t len);
 

@@ -8,6 +8,7 @@ live     machines and processes behind stubs, which run or are stopped, and stub
 upper    dumps of machines, whose page tables have to be walked
 """
 import os
+import random
 import re
 import signal
 import socket
@@ -386,6 +387,8 @@ def test_upper():
     for name in VARIANTS:
         test(name, with_machine(upper_dump), name)
     test("s390x: frames of 1 MiB and 2 GiB", with_machine(upper_large), "s390x-region-3")
+    for name in ORDINARY:
+        test("hostile, " + name, with_machine(upper_hostile), name)
     test("what is missing", with_machine(upper_missing), "aarch64-4k")
     test("x86_64: a page table by hand", with_machine(upper_by_hand), "x86_64-4k")
 
@@ -402,11 +405,19 @@ def upper_dump(machine):
         found, text = by_trace("--core=" + machine.dump(*how), *options, machine.image)
         must(functions(text) == CALLS, "%s" % text)
         results.append(found)
+        written = WORK + "/written.core"
+        run(TRACE, "--core=" + machine.dump(*how), *options, "--write-core=" + written, machine.image)
+        results.append({0: list(by_gdb(machine.image, "core-file " + written).values())[0]})
+        must(build_id(written) == build_id(machine.image), "its build ID")
     wanted, = machine.by_gdb().values()
     for found in results:
         pcs, = found.values()
         must(pcs[0] == pc and pcs[1:] == wanted[1:], "%s instead of %s" % (list(map(hex, pcs)), list(map(hex, wanted))))
     return ", ".join(["%d frames" % len(wanted), *said])
+
+
+def build_id(file):
+    return re.search(rb"Build ID: ([0-9a-f]+)", run("readelf", "-n", file)[0])[1]
 
 
 def upper_missing(machine):
@@ -486,6 +497,25 @@ def upper_large(machine):
     must(not is_wrong(), "the segment is still there")
     core.store(region, 0x404)
     must(is_wrong(), "a frame of 2 GiB")
+
+
+def upper_hostile(machine):
+    """Headers, notes and page tables that make no sense, under the sanitizers."""
+    machine.monitor("stop")
+    file, chosen, good = machine.dump(), random.Random(machine.cpu), 0
+    os.chmod(file, 0o600)
+    core, whole = Physical(file, ">" if machine.cpu == "s390x" else "<"), trace.read(file)
+    pool = POOL_S390X if machine.cpu != "aarch64" else TTBR1
+    for _ in range(20):
+        damaged = bytearray(whole)
+        for _ in range(chosen.choice((1, 4, 40, 400))):
+            table = core.at(pool + chosen.randrange(0x10000 if machine.cpu != "s390x" else 0x20000))
+            at = chosen.choice((chosen.randrange(4096), table, table, table))
+            damaged[at] = chosen.choice((0, 1, 0x20, 0x7f, 0x80, 0xff, chosen.randrange(256)))
+        trace.write(file, damaged)
+        options = ["--page-table=0x%x" % pool] if machine.cpu == "aarch64" else []
+        good += trace.survives("--core=" + file, *options, "--write-core=/dev/null", machine.image) == 0
+    return "%d of 20 accepted" % good
 
 
 def upper_by_hand(machine):

@@ -75,7 +75,8 @@ $(TRACE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sfu-trace 
 TRACE_MACHINE_SUITES := live upper
 CHECK += $(TRACE_MACHINE_SUITES:%=host-trace-%)
 .PHONY: $(TRACE_MACHINE_SUITES:%=suite-host-trace-%)
-$(TRACE_MACHINE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sfu-trace | $(TC)
+$(TRACE_MACHINE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sfu-trace \
+    $(HOST)/sfu-trace-sanitized | $(TC)
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh host-trace-$* python3 test/truth/host/machine.py $*
 
