@@ -82,6 +82,15 @@ $(TRACE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sfu-trace 
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh host-trace-$* python3 test/truth/host/trace.py $*
 
+# The same of machines whose kernels lie in the upper half of the addresses.
+TRACE_MACHINE_SUITES := live upper
+CHECK += $(TRACE_MACHINE_SUITES:%=host-trace-%)
+.PHONY: $(TRACE_MACHINE_SUITES:%=suite-host-trace-%)
+$(TRACE_MACHINE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sfu-trace \
+    $(HOST)/sfu-trace-sanitized | $(TC)
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh host-trace-$* python3 test/truth/host/machine.py $*
+
 $(HOST)/sfu-trace-sanitized: $(TOOLS_TRACE) $(HOST_HEADERS) build/tools/sfu-trace
 	@mkdir -p $(@D)
 	@$(CC) $(HOST_FLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(TOOLS_TRACE) -ldw -lelf -o $@
