@@ -26,7 +26,8 @@ unit=$(find test/unit -name '*.c')
 for harness in section walk differ; do
     # shellcheck disable=SC2086  # words
     program $harness fuzz/$harness.c fuzz/replay.c $shared
-    "$build/$harness" $harness fuzz/corpus/$harness/* >/dev/null
+    fuzz/corpus.py unpack fuzz/corpus/$harness.txt "$build/seeds"
+    "$build/$harness" $harness "$build"/seeds/* >/dev/null
 done
 # shellcheck disable=SC2086
 program vectors test/vectors/vector.c test/vectors/run_sfu.c
