@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "image.h"
-#include "port/host/image.h"
+#include "port/host/common/image.h"
 
 #include <err.h>
 #include <stdlib.h>

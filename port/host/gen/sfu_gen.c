@@ -4,11 +4,11 @@
  * sfu-gen: makes an image's SFrame section out of its call frame information, or checks the one that it has.
  *     image -> CFI -> functions and rows -> bytes -> compared with the CFI, by sfu -> written
  */
-#include "compare.h"
-#include "encode.h"
+#include "common/compare.h"
+#include "common/encode.h"
+#include "common/report.h"
+#include "common/tables.h"
 #include "output.h"
-#include "report.h"
-#include "tables.h"
 
 #include <errno.h>
 #include <getopt.h>

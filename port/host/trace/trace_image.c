@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* sfu-trace's images: where they lie, their build IDs, and their tables, which are opened when they are needed. */
-#include "encode.h"
+#include "common/encode.h"
 #include "trace.h"
 
 #include <elfutils/libdwelf.h>

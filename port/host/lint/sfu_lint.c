@@ -5,7 +5,7 @@
  *     images -> lint_read (lint.h) -> what is required -> the difference to an older build -> text or JSON -> status
  */
 #include "lint.h"
-#include "report.h"
+#include "common/report.h"
 
 #include <errno.h>
 #include <getopt.h>
