@@ -178,7 +178,7 @@ static bool is_input(const struct lint *lint, const struct section *section)
            !(section->flags & SHF_ALLOC);
 }
 
-/* GNU ld gives the segment the size that the tables had before it merged them. */
+/* It may be longer: test/truth/FAULTS.md: ld-segment. */
 static void check_segment(const struct place *p)
 {
     struct lint *lint = p->lint;

@@ -52,8 +52,8 @@ static unsigned relocation_size(const GElf_Ehdr *eh, uint64_t type)
 }
 
 /* The first word of an FDE is all that is relocated. V3 (64 bits) has the function's distance from
- * the word there, as its flag says. gas gave older ones (32 bits) the same relocation, although no
- * flag says so, and its linker puts the distance from the section, which they should have. */
+ * the word there, as its flag says. Older ones (32 bits) have the same relocation; the
+ * linker puts the distance from the section, which they should have (FAULTS.md: gas-old-relocations). */
 static void relocate_one(struct loaded *loaded, const GElf_Ehdr *eh, const GElf_Rela *rela, Elf_Data *symbols)
 {
     unsigned size = relocation_size(eh, GELF_R_TYPE(rela->r_info));

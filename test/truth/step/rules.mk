@@ -52,7 +52,7 @@ $(STEP)/$(1)/patterns-gcc12-O2-gen: build/tools/sfu-gen
 
 .PHONY: suite-step-$(1)
 suite-step-$(1): $(STEP)/step $(step_chosen)
-	@test/run.sh step-$(1) $(STEP)/step -q qemu-$(1) -n $(STEPS) -f test/truth/step/known-faults -s \
+	@test/run.sh step-$(1) $(STEP)/step -q qemu-$(1) -n $(STEPS) -f test/truth/FAULTS.md -s \
 		$(1) $(step_arguments)
 endef
 
@@ -66,7 +66,7 @@ step: $(ABIS:%=suite-step-%)
 
 # ---- kernels that step themselves ----
 
-# Beside the program: the port as test/port/bare builds it, the stepper, and what it shares with the harness.
+# Beside the program: the port as port/baremetal/test builds it, the stepper, and what it shares with the harness.
 STEP_KERNEL_PARTS = sfu.o $(addprefix port/print/,sfu_print.o sfu_build_id.o sfu_cycles.o sfu_record.o sfu_dump.o) \
     $(addprefix port/baremetal/,kernel.o tables.o $(1)/boot.o $(1)/machine.o) \
     $(addprefix test/truth/step/,cpu.o shadow.o lookup.o kernel/stepper.o kernel/begin.o kernel/$(1).o) \
@@ -106,9 +106,9 @@ $$(step_kernels_$(1)) $$(step_shared_$(1)): $(STEP_PARTS) port/baremetal/kernel.
 suite-step-kernel-$(1): $(STEP)/judge $$(step_kernels_$(1)) $$(step_shared_$(1))
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh step-kernel-$(1) sh -c '$(STEP)/judge -n $(call step_kernel_steps,$(1)) \
-	    $(call step_kernel_way,$(1)) -f test/truth/step/known-faults $(1) \
+	    $(call step_kernel_way,$(1)) -f test/truth/FAULTS.md $(1) \
 	    $$(step_kernels_$(1)) $$(step_shared_$(1):%=+%) && \
-	    $(STEP)/judge -w :port -f test/truth/step/known-faults $(1) $$(firstword $$(step_kernels_$(1)))'
+	    $(STEP)/judge -w :port -f test/truth/FAULTS.md $(1) $$(firstword $$(step_kernels_$(1)))'
 
 step-kernel-mutants: export KERNEL_PARTS_$(1) = $(call STEP_KERNEL_PARTS,$(1))
 step-kernel-mutants: export SFU_CC_$(1) = $(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(BARE_FLAGS)

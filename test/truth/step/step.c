@@ -81,7 +81,7 @@ static bool has_no_table(const struct run *run, uint64_t pc)
                          faults_no_table(run->faults, run->machine.cpu, &run->image, s->name));
 }
 
-/* Everything that a line of known-faults would need. SEEN: the caller as the walk has it, NULL if it has none. */
+/* Everything that a line of FAULTS.md would need. SEEN: the caller as the walk has it, NULL if it has none. */
 static void complain(struct run *run, const struct trace *trace, const struct mistake *mistake,
                      const struct seen *seen)
 {
@@ -542,7 +542,7 @@ static bool report_stale(const struct options *options)
         const struct fault *f = &options->faults.list[i];
 
         if (options->stale && f->usable && f->matched == 0) {
-            printf("not ok %s known-faults: %s was not met: remove it\n", f->abi, f->name);
+            printf("not ok %s FAULTS.md: %s was not met: remove it\n", f->abi, f->name);
             ok = false;
         }
     }

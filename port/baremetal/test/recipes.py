@@ -288,7 +288,7 @@ def test_reliability(_):
     """Each test that the table of clauses names is there."""
     table = re.search(r"^## Reliability, clause by clause$(.*?)^## ", read(README), re.M | re.S)[1]
     programs = "".join(map(read, glob.glob("test/truth/programs/*.[ch]") + ["test/truth/programs/run.sh"]))
-    scenarios = read("test/port/bare/run.py")
+    scenarios = read("port/baremetal/test/run.py")
     vectors = "".join(map(read, glob.glob("test/vectors/*.txt")))
     count = 0
     for row in re.findall(r"^\| \d.*\| (.*) \|$", table, re.M):

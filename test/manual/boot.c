@@ -7,7 +7,7 @@
 #include "kernel.h"
 #include "sfu_print.h"
 #include "threads.h"
-#include "test/port/bare/step.h"
+#include "port/baremetal/test/step.h"
 
 extern const uint8_t sframe_start[], sframe_end[], image_start[], boot_stack_top[];
 

@@ -60,13 +60,13 @@ copies() {
             objects="$objects $out/$(basename "$file" .c)-$kind.o"
         done
         # shellcheck disable=SC2086  # words
-        "$@" $switches -O2 -Wall -Wextra -Werror -I. -Iport/fast -Iport/print -Itest/unit -Itest/port/prefix \
-            -c test/port/prefix/walk.c -o "$out/walk-$kind.o" || return
+        "$@" $switches -O2 -Wall -Wextra -Werror -I. -Iport/fast -Iport/print -Itest/unit -Itest/prefix \
+            -c test/prefix/walk.c -o "$out/walk-$kind.o" || return
         objects="$objects $out/walk-$kind.o"
     done >"$out/log" 2>&1
     # The builder of sections is a test's: one copy.
     # shellcheck disable=SC2086  # words
-    if ! gcc -O2 -I. -Itest/unit -Itest/port/prefix $objects test/unit/build.c test/port/prefix/main.c -o "$out/two" \
+    if ! gcc -O2 -I. -Itest/unit -Itest/prefix $objects test/unit/build.c test/prefix/main.c -o "$out/two" \
         >>"$out/log" 2>&1; then
         echo "not ok two copies, $name: $(grep -m1 -E 'error|multiple|undefined' "$out/log")"
     elif ! said=$("$out/two"); then

@@ -6,20 +6,20 @@ HOST := build/host
 HOST_HEADERS := $(wildcard port/host/*/*.h test/lib/*.h) sfu.h
 HOST_FLAGS = $(TOOLS_FLAGS) -O2 -g
 
-$(HOST)/equal: test/truth/host/equal.c port/host/common/image.c sfu.c $(HOST_HEADERS) | $(TC)
+$(HOST)/equal: port/host/test/equal.c port/host/common/image.c sfu.c $(HOST_HEADERS) | $(TC)
 	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) test/truth/host/equal.c port/host/common/image.c sfu.c -lelf -o $@
+	@$(CC) $(HOST_FLAGS) port/host/test/equal.c port/host/common/image.c sfu.c -lelf -o $@
 
-$(HOST)/truth: test/truth/host/truth.c port/host/common/image.c sfu.c $(HOST_HEADERS) | $(TC)
+$(HOST)/truth: port/host/test/truth.c port/host/common/image.c sfu.c $(HOST_HEADERS) | $(TC)
 	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) test/truth/host/truth.c port/host/common/image.c sfu.c -ldw -lelf -o $@
+	@$(CC) $(HOST_FLAGS) port/host/test/truth.c port/host/common/image.c sfu.c -ldw -lelf -o $@
 
 define HOST_SUITE
 CHECK_$(1) += host-$(1)
 .PHONY: suite-host-$(1)
 suite-host-$(1): build/tools/sfu-gen $(HOST)/equal $(HOST)/truth $(DECODERS)/compare \
     $(DECODERS_$(1):%=$(DECODERS)/%/done)
-	@test/run.sh host-$(1) python3 test/truth/host/gen.py images $(1)
+	@test/run.sh host-$(1) python3 port/host/test/gen.py images $(1)
 endef
 $(foreach abi,$(ABIS),$(eval $(call HOST_SUITE,$(abi))))
 
@@ -28,12 +28,12 @@ $(HOST)/sfu-gen-sanitized: $(wildcard port/host/*/*.c) $(HOST_HEADERS) sfu.c bui
 	@mkdir -p $(@D)
 	@$(CC) $(HOST_FLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(HOST_SOURCES) -lelf -o $@
 
-# sfu-lint beside the same images, and beside the kernels of test/port/bare.
+# sfu-lint beside the same images, and beside the kernels of port/baremetal/test.
 define HOST_LINT
 CHECK_$(1) += host-lint-$(1)
 .PHONY: suite-host-lint-$(1)
 suite-host-lint-$(1): build/tools/sfu-lint $(DECODERS_$(1):%=$(DECODERS)/%/done)
-	@test/run.sh host-lint-$(1) python3 test/truth/host/lint.py healthy $(1)
+	@test/run.sh host-lint-$(1) python3 port/host/test/lint.py healthy $(1)
 endef
 $(foreach abi,$(ABIS),$(eval $(call HOST_LINT,$(abi))))
 
@@ -41,7 +41,7 @@ define HOST_LINT_KERNEL
 CHECK_$(1) += host-lint-kernel-$(1)
 .PHONY: suite-host-lint-kernel-$(1)
 suite-host-lint-kernel-$(1): build/tools/sfu-lint build/bare/$(1)/kernel.elf
-	@test/run.sh host-lint-kernel-$(1) python3 test/truth/host/lint.py kernel $(1)
+	@test/run.sh host-lint-kernel-$(1) python3 port/host/test/lint.py kernel $(1)
 endef
 $(foreach cpu,x86_64 aarch64 s390x,$(eval $(call HOST_LINT_KERNEL,$(cpu))))
 
@@ -50,7 +50,7 @@ CHECK += $(HOST_LINT_SUITES:%=host-lint-%)
 .PHONY: $(HOST_LINT_SUITES:%=suite-host-lint-%)
 $(HOST_LINT_SUITES:%=suite-host-lint-%): suite-host-lint-%: build/tools/sfu-lint build/tools/sfu-gen \
     $(HOST)/sfu-lint-sanitized | $(TC)
-	@test/run.sh host-lint-$* python3 test/truth/host/lint.py $*
+	@test/run.sh host-lint-$* python3 port/host/test/lint.py $*
 
 $(HOST)/sfu-lint-sanitized: $(wildcard port/host/*/*.c) $(HOST_HEADERS) sfu.c build/tools/sfu-lint
 	@mkdir -p $(@D)
@@ -61,7 +61,7 @@ HOST_SUITES := links options faults hostile
 CHECK += $(HOST_SUITES:%=host-%)
 .PHONY: $(HOST_SUITES:%=suite-host-%)
 $(HOST_SUITES:%=suite-host-%): suite-host-%: build/tools/sfu-gen $(HOST)/sfu-gen-sanitized | $(TC)
-	@test/run.sh host-$* python3 test/truth/host/gen.py $*
+	@test/run.sh host-$* python3 port/host/test/gen.py $*
 
 # sfu-trace, for every CPU in one suite each.
 TRACE_SUITES := filter core guests hostile
@@ -69,18 +69,18 @@ CHECK += $(TRACE_SUITES:%=host-trace-%)
 .PHONY: $(TRACE_SUITES:%=suite-host-trace-%)
 $(TRACE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sfu-trace $(HOST)/sfu-trace-sanitized | $(TC)
 	@test/tools/toolchain/install.sh bare
-	@test/run.sh host-trace-$* python3 test/truth/host/trace.py $*
+	@test/run.sh host-trace-$* python3 port/host/test/trace.py $*
 
 $(HOST)/sfu-trace-sanitized: $(TOOLS_TRACE) $(HOST_HEADERS) build/tools/sfu-trace
 	@mkdir -p $(@D)
 	@$(CC) $(HOST_FLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(TOOLS_TRACE) -ldw -lelf -o $@
 
-# Kernels of test/port/bare by a toolchain that knows nothing of SFrame.
+# Kernels of port/baremetal/test by a toolchain that knows nothing of SFrame.
 define HOST_KERNEL
 CHECK_$(1) += host-kernel-$(1)
 .PHONY: suite-host-kernel-$(1)
 suite-host-kernel-$(1): build/tools/sfu-gen build/bare/$(1)/module.ko
 	@test/tools/toolchain/install.sh bare
-	@test/run.sh host-kernel-$(1) python3 test/truth/host/gen.py kernels $(1)
+	@test/run.sh host-kernel-$(1) python3 port/host/test/gen.py kernels $(1)
 endef
 $(foreach cpu,x86_64 aarch64 s390x,$(eval $(call HOST_KERNEL,$(cpu))))

@@ -1,30 +1,13 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# Bare-metal kernels under QEMU's system emulators, one image for all scenarios of a machine.
+# Kernels under QEMU's system emulators, one image for all scenarios of a machine.
 
-BARE := build/bare
-BARE_CPUS := x86_64 aarch64 s390x
-
-# What kernels are compiled with: no frame pointers, no vector registers.
-BARE_CPU_x86_64 := -m64 -mno-red-zone -mgeneral-regs-only -fcf-protection=none
-BARE_CPU_aarch64 := -mgeneral-regs-only -mstrict-align -mno-outline-atomics
-BARE_CPU_s390x := -msoft-float -march=z196
-
-BARE_FLAGS := -std=c11 -ffreestanding -O2 -g -fomit-frame-pointer -fno-stack-protector \
-    -fpie -fvisibility=hidden -fno-optimize-sibling-calls \
-    -fasynchronous-unwind-tables -ffunction-sections -Wa,--gsframe $(WARN) -Werror \
-    -I. -Iarch -Iport/print -Iport/symbols -Iport/baremetal
-BARE_LINK := -nostdlib -static-pie -Wl,--gc-sections,-z,norelro,--build-id=sha1,-z,max-page-size=4096
 BARE_SOURCES := sfu.c $(addprefix port/print/,sfu_print.c sfu_build_id.c sfu_cycles.c sfu_record.c sfu_all.c) \
     port/symbols/sfu_symbols.c \
     port/baremetal/kernel.c port/baremetal/tables.c port/baremetal/module.c \
-    $(addprefix test/port/bare/,scenarios.c entry.c crash.c symbols.c traced.c) \
+    $(addprefix port/baremetal/test/,scenarios.c entry.c crash.c symbols.c traced.c) \
     test/truth/programs/tracer.c
-BARE_HEADERS := sfu.h \
-    $(wildcard arch/*.h arch/*/*.h port/print/*.h port/symbols/*.h port/baremetal/*.h port/baremetal/*/*.h) \
-    $(wildcard test/port/bare/*.h)
-
 # The same kernels in other ways. small: what the limits of size and stack are for. hook: no tables of exception
 # entries, and with frame pointers (but on s390x, where leaf functions would have some too). pac: signed return
 # addresses. clang: by another compiler.
@@ -46,7 +29,7 @@ BARE_ROOM_s390x := -pg -mfentry -mnop-mcount
 
 # bare_objects CPU, DIRECTORY: what a kernel is linked of, besides its symbols.
 bare_objects = $(BARE_SOURCES:%.c=$(2)/%.o) $(addprefix $(2)/,port/baremetal/$(1)/boot.o port/baremetal/$(1)/machine.o \
-    test/port/bare/module.o test/port/bare/entry-asm.o test/port/bare/crash-asm.o test/truth/programs/tracer_hook.o)
+    $(addprefix port/baremetal/test/,module.o entry-asm.o crash-asm.o) test/truth/programs/tracer_hook.o)
 
 # bare_image CPU, DIRECTORY, FLAGS: the kernel of a machine as DIRECTORY/kernel.elf.
 define bare_image
@@ -59,19 +42,19 @@ $(2)/%.o: %.S $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
 	@mkdir -p $$(@D)
 	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
 
-$(2)/test/port/bare/%-asm.o: test/port/bare/%.S $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
+$(2)/port/baremetal/test/%-asm.o: port/baremetal/test/%.S $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
 	@mkdir -p $$(@D)
 	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
 
-$(2)/test/port/bare/scenarios.o $(2)/test/port/bare/crash.o: BARE_FLAGS += -Wno-infinite-recursion
-$(2)/test/port/bare/traced.o: BARE_FLAGS := $$(filter-out -fomit-frame-pointer,$$(BARE_FLAGS)) \
+$(2)/port/baremetal/test/scenarios.o $(2)/port/baremetal/test/crash.o: BARE_FLAGS += -Wno-infinite-recursion
+$(2)/port/baremetal/test/traced.o: BARE_FLAGS := $$(filter-out -fomit-frame-pointer,$$(BARE_FLAGS)) \
     $(if $(4),,$(BARE_ROOM_$(1)))
 
-$(2)/module.ko: $(2)/test/port/bare/module_a.o $(2)/test/port/bare/module_b.o test/port/bare/module.ld
-	$(TC)/$(1)/ld -r -T test/port/bare/module.ld $(2)/test/port/bare/module_a.o $(2)/test/port/bare/module_b.o -o $$@
+$(2)/module.ko: $(2)/port/baremetal/test/module_a.o $(2)/port/baremetal/test/module_b.o port/baremetal/test/module.ld
+	$(TC)/$(1)/ld -r -T port/baremetal/test/module.ld $$(filter %.o,$$^) -o $$@
 	$(TC)/$(1)/strip -g $$@
-$(2)/test/port/bare/module.o: BARE_FLAGS += -DMODULE='"$(2)/module.ko"'
-$(2)/test/port/bare/module.o: $(2)/module.ko
+$(2)/port/baremetal/test/module.o: BARE_FLAGS += -DMODULE='"$(2)/module.ko"'
+$(2)/port/baremetal/test/module.o: $(2)/module.ko
 
 $(2)/symbols0.o: port/symbols/symbols.py | $(TC)
 	@mkdir -p $$(@D)
@@ -134,7 +117,7 @@ suite-bare-$(1): $(if $(filter $(1),$(BARE_JOINED)),$(BARE)/$(1)/joined/kernel.e
     $(BARE)/$(1)/kernel-cut.elf $(BARE)/$(1)/kernel-missing.elf \
     $(BARE_KINDS_$(1):%=$(BARE)/%/kernel.elf)
 	@test/tools/toolchain/install.sh bare
-	@test/run.sh bare-$(1) python3 test/port/bare/run.py $(1) $(TC)/$(1) $(BARE_KINDS_$(1):%=$(BARE)/%)
+	@test/run.sh bare-$(1) python3 port/baremetal/test/run.py $(1) $(TC)/$(1) $(BARE_KINDS_$(1):%=$(BARE)/%)
 endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_suite,$(cpu))))
 
@@ -145,4 +128,4 @@ bare: $(BARE_CPUS:%=suite-bare-%) $(BARE_CPUS:%=suite-step-kernel-%) suite-recip
 CHECK += recipes
 .PHONY: suite-recipes
 suite-recipes: | $(TC)
-	@test/run.sh recipes python3 test/port/bare/recipes.py $(TC) $(BARE)/recipes
+	@test/run.sh recipes python3 port/baremetal/test/recipes.py $(TC) $(BARE)/recipes

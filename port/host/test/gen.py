@@ -227,7 +227,7 @@ EMULATOR = {cpu: "qemu-" + cpu for cpu in GCC}
 
 def script(name, room):
     file = "%s/%s.ld" % (WORK, name)
-    with open("test/truth/host/room.ld", encoding="utf-8") as f:
+    with open("port/host/test/room.ld", encoding="utf-8") as f:
         text = f.read().replace("@ROOM@", room)
     write(file, text.replace("@LAST@", LAST_BESIDE if room == BESIDE else LAST).encode())
     return file
@@ -236,7 +236,7 @@ def script(name, room):
 def compile_program(cpu, name, compiler, *flags):
     """sfu.c, program.c and tables.S as objects of NAME."""
     objects = []
-    for source in ("sfu.c", "test/truth/host/program.c"):
+    for source in ("sfu.c", "port/host/test/program.c"):
         objects.append("%s/%s-%s.o" % (WORK, name, os.path.basename(source)))
         run(*compiler, "-ffreestanding", "-fno-pie", "-fno-stack-protector", "-fno-optimize-sibling-calls",
             "-std=gnu99", "-w", "-I.",
@@ -392,7 +392,7 @@ def sampled():
     shutil.rmtree(root, ignore_errors=True)
     os.makedirs(root)
     program = root + "/program"
-    run("gcc", "-O2", "-w", "-I.", "test/truth/host/sampled.c", "sfu.c", "-o", program)
+    run("gcc", "-O2", "-w", "-I.", "port/host/test/sampled.c", "sfu.c", "-o", program)
     needed = [program]
     for line in run("ldd", program)[0].splitlines():
         path = re.search(r"(/\S+)", line)
@@ -420,7 +420,7 @@ def allowed(file):
 
 # ---- kernels ----
 
-# As test/port/bare/rules.mk has them, but by clang's own assembler, and without --gsframe. The module is the
+# As port/baremetal/test/rules.mk has them, but by clang's own assembler, and without --gsframe. The module is the
 # assembler's.
 KERNEL = {
     "x86_64": ["-m64", "-mno-red-zone", "-mgeneral-regs-only", "-fcf-protection=none"],
@@ -434,8 +434,8 @@ KERNEL_SOURCES = ["sfu.c", "port/print/sfu_print.c", "port/print/sfu_build_id.c"
                   "port/print/sfu_record.c", "port/print/sfu_all.c", "port/symbols/sfu_symbols.c",
                   "port/baremetal/kernel.c", "port/baremetal/tables.c",
                   "port/baremetal/module.c", "port/baremetal/%s/boot.S", "port/baremetal/%s/machine.c",
-                  *("test/port/bare/" + name for name in ("scenarios.c", "symbols.c", "module.S", "traced.c", "entry.c",
-                                                          "entry.S", "crash.c", "crash.S")),
+                  *("port/baremetal/test/" + name for name in ("scenarios.c", "symbols.c", "module.S", "traced.c",
+                                                               "entry.c", "entry.S", "crash.c", "crash.S")),
                   "test/truth/programs/tracer.c", "test/truth/programs/tracer_hook.S"]
 
 
@@ -444,8 +444,8 @@ def test_kernels(cpu):
     directory = "%s/kernels/%s-gen" % (OUT, cpu)
     os.makedirs(directory, exist_ok=True)
     test("%s kernel" % cpu, build_kernel, cpu, directory)
-    print(subprocess.run(["python3", "test/port/bare/run.py", cpu, "%s/%s" % (TC, cpu), directory], capture_output=True,
-                         text=True, check=False).stdout, end="")
+    print(subprocess.run(["python3", "port/baremetal/test/run.py", cpu, "%s/%s" % (TC, cpu), directory],
+                         capture_output=True, text=True, check=False).stdout, end="")
 
 
 def compile_kernel(cpu, directory, sources, compiler, *flags):
@@ -654,7 +654,7 @@ def find_fault(image, plant, said):
 
 
 def find_plt_got():
-    """GNU ld 2.47 says SP + 16 there."""
+    """FAULTS.md: ld-plt-got."""
     source = WORK + "/plt_got.c"
     image = WORK + "/plt_got.elf"
     write(source, b"int main(void) { return 0; }\n")

@@ -75,10 +75,10 @@ def kernel(cpu):
         "    /DISCARD/", "    .eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) }\n    /DISCARD/")
     write(directory + "/kernel.ld", script.encode())
     flags = ["-B" + binutils, "-Wa,--gsframe", "-DKERNEL_DUMP=100", '-DMODULE="%s/module.ko"' % directory]
-    modules = gen.compile_kernel(cpu, directory, ["test/port/bare/module_a.c", "test/port/bare/module_b.c"],
+    modules = gen.compile_kernel(cpu, directory, ["port/baremetal/test/module_a.c", "port/baremetal/test/module_b.c"],
                                  lambda _: [GCC[cpu]],
                                  *flags)
-    run(binutils + "ld", "-r", "-T", "test/port/bare/module.ld", *modules, "-o", directory + "/module.ko")
+    run(binutils + "ld", "-r", "-T", "port/baremetal/test/module.ld", *modules, "-o", directory + "/module.ko")
     objects = gen.compile_kernel(cpu, directory, KERNEL_SOURCES, lambda _: [GCC[cpu]], *flags)
     link = [GCC[cpu], "-B" + binutils, "-nostdlib", "-static-pie", "-Wl,--gc-sections,-z,norelro",
             "-Wl,-z,max-page-size=4096", "-L" + directory, "-Tport/baremetal/%s/machine.ld" % cpu, *objects]
@@ -486,7 +486,7 @@ def test_core():
 
 def core_of_gdb(kind, flags):
     program = "%s/%s" % (WORK, kind)
-    run("clang" if kind == "clang" else "gcc", "-g", "-O2", *flags, "test/truth/host/crash.c", "-o", program)
+    run("clang" if kind == "clang" else "gcc", "-g", "-O2", *flags, "port/host/test/crash.c", "-o", program)
     core = program + ".core"
     run("gdb-multiarch", "-q", "-nx", "-batch", "-ex", "handle SIGUSR1 nostop noprint pass", "-ex", "run", "-ex",
         "generate-core-file " + core, program)
@@ -538,15 +538,14 @@ def core_in(directory):
 CRASH = ["read_at", "inlined", "crash", "handler", "compare", "sort", "main"]
 
 
-# gdb 13.1 does not come out of the signal frame that qemu-user 7.2 makes for aarch64, has no PAC mask for such a core,
-# and does not find the libraries of a program for another CPU in it.
+# FAULTS.md: gdb-cores.
 NOT_BY_GDB = {("aarch64", "static"), ("aarch64", "pac"), ("aarch64", "dynamic"), ("s390x", "dynamic")}
 
 
 def core_of_qemu(cpu, kind, flags):
     program = "%s/%s-%s" % (WORK, cpu, kind)
     root = "/" if cpu == "x86_64" else "/usr/%s-linux-gnu" % cpu
-    run(GCC[cpu.replace("_be", "")], "-g", "-O2", *flags, "test/truth/host/crash.c", "-o", program)
+    run(GCC[cpu.replace("_be", "")], "-g", "-O2", *flags, "port/host/test/crash.c", "-o", program)
     core = qemu_core(cpu, program, "-L", root)
     found, text = by_trace("--core=" + core, "--sysroot=" + root, program)
     must((b"(.sframe)" in text) == (kind == "sframe"), "which tables?")
@@ -568,7 +567,7 @@ def core_of_another():
     """Nothing is said of functions that are not there."""
     core, other = WORK + "/static.core", WORK + "/other/static"
     os.makedirs(os.path.dirname(other), exist_ok=True)
-    run("gcc", "-g", "-O1", "-static", "-Wl,--build-id", "test/truth/host/crash.c", "-o", other)
+    run("gcc", "-g", "-O1", "-static", "-Wl,--build-id", "port/host/test/crash.c", "-o", other)
     out, errors = run(TRACE, "--core=" + core, other, status=1)
     must(b"WRONG IMAGE" in errors and b" at " not in out and b"in no image" in out, "%s" % errors)
     must(b"aarch64" in run(TRACE, "--core=" + core, WORK + "/aarch64-static", status=1)[1], "another CPU")
@@ -873,7 +872,7 @@ def hostile_images(directory, log, module_log):
 
 def hostile_cores(cpu, kind, flags):
     program = "%s/%s-%s" % (WORK, cpu, kind)
-    run(GCC[cpu.replace("_be", "")], "-g", "-O2", *flags, "test/truth/host/crash.c", "-o", program)
+    run(GCC[cpu.replace("_be", "")], "-g", "-O2", *flags, "port/host/test/crash.c", "-o", program)
     data = read(qemu_core(cpu, program))
     chosen = random.Random("cores" + cpu)
     order = ">" if cpu == "aarch64_be" else "<"

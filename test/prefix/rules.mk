@@ -8,4 +8,4 @@ CHECK += prefix
 .PHONY: suite-prefix
 suite-prefix: | $(TC)
 	@test/tools/toolchain/install.sh check
-	@test/run.sh prefix test/port/prefix/prefix.sh build/prefix
+	@test/run.sh prefix test/prefix/prefix.sh build/prefix

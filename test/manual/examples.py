@@ -8,7 +8,7 @@ import sys
 
 from common import block, must, read, shell
 
-sys.path.insert(0, "test/port/bare")
+sys.path.insert(0, "port/baremetal/test")
 import run  # noqa: E402  boots kernels, and reads their images
 
 MOST_LINES, MOST_OF_EXAMPLE = 150, 8
@@ -164,7 +164,7 @@ COMDAT = {  # inline functions that two or more of the files have; the dropped o
 }
 COMDAT_HEADER = ("int other(int);\nstruct S { int f(int x) { return other(x) + 1; } };\n"
                  "inline int g(int x) { return other(x) * 2; }\n")
-# Whose ld refuses what is left, and what it says; aarch64's looks at no such offset.
+# Whose ld refuses what is left, and what it says (FAULTS.md: ld-comdat).
 COMDAT_REFUSED = (("x86_64", "g++", "out of section range"), ("s390x", "s390x-linux-gnu-g++", "reloc against"))
 
 

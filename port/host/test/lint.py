@@ -44,11 +44,11 @@ def findings(result, level):
 
 # ---- healthy ----
 
-# A linker of version 1 describes the entries of PLTs with endbr64 as those without.
+# FAULTS.md: ld-plt-v1.
 PLT_V1 = [("wrong-cfa", ".plt"), ("wrong-cfa", ".plt.sec")]
 
-# edges.c has code that no compiler writes. A CFA of SP + 2 GiB; then what versions 1 and 2 have no words for: outermost
-# and signal frames, an RA at another place on x86_64, a CFA by another register.
+# edges.c has code that no compiler writes. A CFA of SP + 2 GiB; then FAULTS.md: gas-old-rows: outermost and signal
+# frames, an RA at another place on x86_64, a CFA by another register.
 EDGES = {"v1": [("wrong-outermost", "outermost"), ("wrong-outermost", "outermost_later"),
                 ("wrong-signal", "signal_rows")]}
 EDGES["v2"] = EDGES["v1"]
@@ -90,7 +90,7 @@ def known_bare(abi, level, version, program):
     return set(), 100
 
 
-# Of patterns.c: signal trampolines, assembly without CFI, a function that gas leaves out.
+# Of patterns.c: signal trampolines, assembly without CFI, and FAULTS.md: gas-fp-without-ra.
 PATTERNS_BARE = {("*", "signal-frame"), ("*", "no-cfi")}
 
 

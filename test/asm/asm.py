@@ -98,7 +98,7 @@ def equal(got, wanted, what):
 
 
 def test_rows(bench):
-    bench.must(*bench.compiler("-c", "test/port/asm/functions.S", "-o", bench.path("functions.o")))
+    bench.must(*bench.compiler("-c", "test/asm/functions.S", "-o", bench.path("functions.o")))
     symbols = {int(m[1], 16): m[2] for m in
                re.finditer(r"^(\w+) \w+ T (\S+)", bench.tool("nm", "-S", bench.path("functions.o")), re.M)}
     got = {}
@@ -111,10 +111,10 @@ def test_rows(bench):
 
 def test_no_asm(bench):
     """The code is the same, and there is no table: neither by this assembler nor by an older one that has none."""
-    bench.must(*bench.compiler("-c", "test/port/asm/functions.S", "-o", bench.path("functions.o")))
+    bench.must(*bench.compiler("-c", "test/asm/functions.S", "-o", bench.path("functions.o")))
     bench.trap(WAYS["a symbol"], "trap")
     for old in (False, True):
-        for source, name in (("test/port/asm/functions.S", "functions"), (bench.path("trap.S"), "trap")):
+        for source, name in (("test/asm/functions.S", "functions"), (bench.path("trap.S"), "trap")):
             command = (CC[bench.cpu], "-Iarch") if old else bench.compiler()
             bench.must(*command, "-DSFU_NO_ASM", "-c", source, "-o", bench.path("without.o"))
             equal(bench.text("without.o"), bench.text(name + ".o"), f"code of {name}")
@@ -126,7 +126,7 @@ def test_one_file(bench):
     """The one file of `make dist` makes the same of everything."""
     bench.trap(WAYS["a symbol"], "trap")
     bench.must("python3", "-B", "port/dist/dist.py", bench.path("dist"))
-    for source in ("test/port/asm/functions.S", bench.path("trap.S")):
+    for source in ("test/asm/functions.S", bench.path("trap.S")):
         seen = []
         for folder in ("arch", bench.path("dist")):
             bench.must(CC[bench.cpu], f"-B{bench.tools}/", "-Wa,--gsframe", f"-I{folder}", "-c", source, "-o",
@@ -153,8 +153,8 @@ def test_end(bench):
 
 def test_walk(bench):
     bench.must(*bench.compiler("-std=gnu99", "-O2", "-g", "-static", "-fasynchronous-unwind-tables",
-                               "-fno-omit-frame-pointer", "-I.", "-Iport/linux", "test/port/asm/walk.c",
-                               "test/port/asm/functions.S",
+                               "-fno-omit-frame-pointer", "-I.", "-Iport/linux", "test/asm/walk.c",
+                               "test/asm/functions.S",
                                "port/linux/sfu_linux.c", "port/linux/restorer.S", "sfu.c",
                                "-o", bench.path("walk")))
     return bench.run(*EMULATOR[bench.cpu], bench.path("walk"))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# README.md, port/README.md and the headers: what they say is so. The examples are booted on the machines of ../bare.
+# README.md, port/README.md and the headers: what they say is so. The examples are booted on port/baremetal's machines.
 
 CHECK += manual
 
@@ -10,9 +10,9 @@ MANUAL_DOCS := README.md port/README.md
 MANUAL_BLOCKS := $(addprefix $(MANUAL)/blocks/,example.c threads.c threads.h switch.S)
 MANUAL_DIST := $(MANUAL)/dist/sfu.h $(MANUAL)/dist/sfu.c
 
-$(MANUAL_BLOCKS) &: $(MANUAL_DOCS) $(wildcard test/port/manual/*.py)
+$(MANUAL_BLOCKS) &: $(MANUAL_DOCS) $(wildcard test/manual/*.py)
 	@mkdir -p $(MANUAL)/blocks
-	python3 -B test/port/manual/manual.py blocks $(MANUAL)/blocks
+	python3 -B test/manual/manual.py blocks $(MANUAL)/blocks
 
 $(MANUAL_DIST) &: sfu.h sfu.c $(wildcard arch/*.h arch/*/*.h port/print/*.[ch]) port/dist/dist.py
 	python3 port/dist/dist.py $(MANUAL)/dist
@@ -32,7 +32,7 @@ $(MANUAL)/$(1)/%.o: $(MANUAL)/blocks/%.S $(MANUAL_BLOCKS) $(BARE_HEADERS) | $(TC
 $(MANUAL)/$(1)/%.o: $(MANUAL)/dist/%.c $(MANUAL_DIST) | $(TC)
 	@mkdir -p $$(@D)
 	$$(MANUAL_COMPILE)
-$(MANUAL)/$(1)/%.o: test/port/manual/%.c $(MANUAL_BLOCKS) $(BARE_HEADERS) | $(TC)
+$(MANUAL)/$(1)/%.o: test/manual/%.c $(MANUAL_BLOCKS) $(BARE_HEADERS) | $(TC)
 	@mkdir -p $$(@D)
 	$$(MANUAL_COMPILE)
 $(MANUAL)/$(1)/kernel.elf: $(addprefix $(MANUAL)/$(1)/,example.o sfu.o threads.o switch.o boot.o) \
@@ -47,4 +47,4 @@ $(foreach cpu,$(BARE_CPUS),$(eval $(call manual_image,$(cpu))))
 .PHONY: suite-manual
 suite-manual: $(BARE_CPUS:%=$(MANUAL)/%/kernel.elf)
 	@test/tools/toolchain/install.sh check bare
-	@test/run.sh manual python3 -B test/port/manual/manual.py test $(TC) $(MANUAL)
+	@test/run.sh manual python3 -B test/manual/manual.py test $(TC) $(MANUAL)

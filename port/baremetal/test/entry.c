@@ -257,7 +257,7 @@ void scenario_return(void)
 }
 
 #if defined(__aarch64__)
-/* A state that this CPU has not. It goes back, and finds out there. QEMU's s390x does not find out. */
+/* A state that this CPU has not. It goes back, and finds out there. (FAULTS.md: qemu-illegal-psw.) */
 static bool spoil(struct trap *trap)
 {
     kernel_hooks.trap = NULL;

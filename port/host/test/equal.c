@@ -4,7 +4,7 @@
  * equal IMAGE SECTION CORRECTED: whether the tables that sfu-gen has made, the bytes of a section at the address of
  * IMAGE's own .sframe, say at every PC what that one says, which the assembler and the linker have made; and are not
  * larger, unless they say more. FP may differ at exactly CORRECTED PCs, where the assembler has it in the slot that FP
- * points at. In .plt.got GNU ld 2.47 is wrong (CFA = SP + 16), and not asked.
+ * points at. In .plt.got ld is not asked (FAULTS.md: ld-plt-got).
  */
 #include "common/image.h"
 #include "sfu.h"

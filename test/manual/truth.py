@@ -59,7 +59,7 @@ def test_names(_tc, _directory):
     print(f"# {len(found)} public names")
 
 
-CODE = [os.path.join(folder, file) for top in ("arch", "port", "test/port/bare") for folder, _, files in os.walk(top)
+CODE = [os.path.join(folder, file) for top in ("arch", "port") for folder, _, files in os.walk(top)
         for file in files if file.endswith((".c", ".h", ".S", ".rs", ".sh", ".py"))] + ["sfu.c", "sfu.h"]
 
 
@@ -165,7 +165,7 @@ CLAIMS = [
      lambda: [re.search(rf"SFU_MAX_{name} +(\d+)", read("sfu.h"))[1] for name in ("FRAMES", "SWITCHES")]),
     (r"Each of (\d+) ways to break", lambda: [str(len(re.findall(r"^[\w-]+ +\|", read("test/mutants/prove"), re.M)))]),
     (r"SFrame (1), (2) \(both errata\), (3)", lambda: ["1", "2", "3"]),
-    (r"needs version (3)", lambda: ["3"]),  # tested by test_comdat and by test/truth/host
+    (r"needs version (3)", lambda: ["3"]),  # tested by test_comdat and by port/host/test
     (r"shorter than (2) GiB", lambda: [re.search(r"its tables are (\d+) GiB", read("sfu.h"))[1]]),
     (r"makes it (\d+)% smaller", lambda: [smaller()]),
     (r"`ld` must be ([\d.]+)", lambda: [re.search(r"binutils (2\.46)", read("arch/sfu_asm.h"))[1]]),

@@ -8,4 +8,4 @@ CHECK += asm
 .PHONY: suite-asm
 suite-asm: | $(TC)
 	@test/tools/toolchain/install.sh check
-	@test/run.sh asm python3 -B test/port/asm/asm.py $(TC) build/asm
+	@test/run.sh asm python3 -B test/asm/asm.py $(TC) build/asm

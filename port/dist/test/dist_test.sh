@@ -5,7 +5,7 @@
 # What `make dist` makes: the same bytes again; compiles alone by every compiler; and passes the project's own tests in
 # a tree that has nothing of the core, of arch/ and of the printer but the two files and sfu_asm.h.
 set -u
-cd "$(dirname "$0")/../.." || exit 1
+cd "$(dirname "$0")/../../.." || exit 1
 unset T MAKEFLAGS # what make runs here is no suite of the caller's
 out=build/dist
 work=build/dist-test
@@ -47,7 +47,7 @@ done
 # shellcheck disable=SC2086 # words
 test "g++" g++ -x c++ -std=c++11 -ffreestanding -O2 $warnings -c $out/sfu.c -o $work/sfu.o
 
-# Every function has the other name (test/port/prefix/ has the rest).
+# Every function has the other name (test/prefix/ has the rest).
 renamed() {
     # shellcheck disable=SC2086 # words
     gcc -std=c99 -O2 $warnings -DSFU_PREFIX=mine_ -c $out/sfu.c -o $work/mine.o &&
