@@ -82,7 +82,8 @@ STEP_KERNELS_x86_64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 p
     patterns-gcc12-O1-kernel+fp+hook patterns-clang-O2-kernel+8 patterns-clang-O2-kernel+8+fp
 STEP_SHARED_x86_64 := zlib-gcc12-O2-kernel+8 lua-clang-O2-kernel+8+fp $(STEP_LONG:%=sqlite-gcc12-O2-kernel+hook)
 STEP_KERNELS_aarch64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 patterns-gcc12-Os patterns-clang-O2) \
-    patterns-gcc12-O2-kernel+nofp patterns-gcc12-O1-kernel+nofp+hook patterns-clang-O2-kernel+nofp
+    patterns-gcc12-O2-kernel+nofp patterns-gcc12-O1-kernel+nofp+hook patterns-clang-O2-kernel+nofp \
+    patterns-gcc12-O2-kernel+pac patterns-clang-O2-kernel+pac patterns-clang-O0-kernel+pac patterns-clang-O1-kernel+nofp+pac
 STEP_SHARED_aarch64 := zlib-gcc12-O2-kernel lua-gcc12-O2-kernel+hook $(STEP_LONG:%=sqlite-gcc12-O2-kernel+hook)
 STEP_KERNELS_s390x := $(addsuffix -kernel,patterns-gcc12-O2 patterns-clang-O2) \
     patterns-gcc12-O2-kernel+fp patterns-gcc12-O1-kernel+hook
@@ -99,7 +100,7 @@ CHECK_$(1) += step-kernel-$(1)
 step_kernels_$(1) := $(addprefix $(STEP)/$(1)/,$(STEP_KERNELS_$(1)))
 step_shared_$(1) := $(addprefix $(STEP)/$(1)/,$(STEP_SHARED_$(1)))
 $$(step_kernels_$(1)) $$(step_shared_$(1)): $(STEP_PARTS) port/baremetal/kernel.ld port/baremetal/$(1)/machine.ld \
-    $(foreach k,$(1) $(1)-hook $(1)-clang,$(addprefix $(BARE)/$(k)/,$(call STEP_KERNEL_PARTS,$(1)))) | $(TC)
+    $(foreach k,$(1) $(1)-hook $(1)-clang $(filter %-pac,$(BARE_KINDS_$(1))),$(addprefix $(BARE)/$(k)/,$(call STEP_KERNEL_PARTS,$(1)))) | $(TC)
 	KERNEL_PARTS="$(call STEP_KERNEL_PARTS,$(1))" test/truth/step/build.sh $$@
 
 .PHONY: suite-step-kernel-$(1)
@@ -114,7 +115,7 @@ step-kernel-mutants: export KERNEL_PARTS_$(1) = $(call STEP_KERNEL_PARTS,$(1))
 step-kernel-mutants: export SFU_CC_$(1) = $(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(BARE_FLAGS)
 endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call step_kernel_rules,$(cpu))))
-step-kernel-mutants: $(STEP)/judge $(step_kernels_x86_64)
+step-kernel-mutants: $(STEP)/judge $(step_kernels_x86_64) $(STEP)/aarch64/patterns-clang-O2-kernel+pac
 
 .PHONY: step-kernel
 
