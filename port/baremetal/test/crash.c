@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* Crashes of which little is left to see: wild pointers, wild returns, wild stacks. crash.S has what must not move. */
-#include "kernel.h"
+#include "hooks.h"
 #include "scenarios.h"
 #include "step.h"
 
@@ -160,7 +160,7 @@ static void say_how_deep(void)
 static void expect_overflow(void)
 {
     kernel_target.max_frames = 1 << 20;
-    kernel_hooks.fault = say_how_deep;
+    hooks.fault = say_how_deep;
 }
 
 step void scenario_overflow_all(void)

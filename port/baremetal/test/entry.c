@@ -8,7 +8,7 @@
  * Not reached by breakpoints are, because the CPU masks them or an exception there destroys what it needs itself:
  * aarch64's way in, and s390x's for program interruptions.
  */
-#include "kernel.h"
+#include "hooks.h"
 #include "entry.h"
 #include "scenarios.h"
 
@@ -237,7 +237,7 @@ static bool stop(struct trap *trap)
  * back first, so that there it is a breakpoint. */
 static bool fail(struct trap *trap)
 {
-    kernel_hooks.trap = NULL;
+    hooks.trap = NULL;
     trap->pc = (uintptr_t)probe_return;
 #if defined(__x86_64__)
     trap->cs = 0x1000; /* behind the end of the GDT */
@@ -253,7 +253,7 @@ static bool fail(struct trap *trap)
 
 void scenario_return(void)
 {
-    kernel_hooks.trap = fail;
+    hooks.trap = fail;
     probe_caller(known, ILLEGAL);
 }
 
@@ -261,7 +261,7 @@ void scenario_return(void)
 /* A state that this CPU has not. It goes back, and finds out there. (FAULTS.md: qemu-illegal-psw.) */
 static bool spoil(struct trap *trap)
 {
-    kernel_hooks.trap = NULL;
+    hooks.trap = NULL;
     trap->pc = (uintptr_t)probe_return;
     trap->spsr |= 8; /* EL2 */
     return true;
@@ -269,7 +269,7 @@ static bool spoil(struct trap *trap)
 
 void scenario_return_illegal(void)
 {
-    kernel_hooks.trap = spoil;
+    hooks.trap = spoil;
     probe_caller(known, ILLEGAL);
 }
 #endif
@@ -305,7 +305,7 @@ static void report(const char *what)
 
 void scenario_entry(void)
 {
-    kernel_hooks.trap = stop;
+    hooks.trap = stop;
 #if defined(__x86_64__)
     set_breaks();
     run(exception_entry, exception_entry_end, ILLEGAL);
@@ -317,11 +317,11 @@ void scenario_entry(void)
     run(vectors + 16 * 13, vectors + 16 * 14, ERROR);
     report("vectors");
 #elif defined(__aarch64__)
-    kernel_hooks.trap = go_in;
+    hooks.trap = go_in;
     interrupted_pc = (uintptr_t)probe_illegal;
     probe_caller(known, ILLEGAL);
     report("way in");
-    kernel_hooks.trap = stop;
+    hooks.trap = stop;
     run(exception_saved + 4, exception_entry_end, ILLEGAL);
     run(exception_saved + 4, exception_entry_end, WAIT);
     report("entry");

@@ -3,11 +3,9 @@
 #
 # Kernels under QEMU's system emulators, one image for all scenarios of a machine.
 
-BARE_SOURCES := sfu.c $(addprefix port/print/,sfu_print.c sfu_build_id.c sfu_cycles.c sfu_record.c sfu_all.c) \
-    port/symbols/sfu_symbols.c \
-    port/baremetal/kernel.c port/baremetal/tables.c port/baremetal/module.c \
-    $(addprefix port/baremetal/test/,scenarios.c entry.c crash.c symbols.c traced.c) \
-    test/truth/programs/tracer.c
+BARE_SOURCES := port/print/sfu_all.c port/baremetal/module.c \
+    $(addprefix port/baremetal/test/,hooks.c scenarios.c entry.c crash.c traced.c) test/truth/programs/tracer.c
+
 # The same kernels in other ways. small: what the limits of size and stack are for. hook: no tables of exception
 # entries, and with frame pointers (but on s390x, where leaf functions would have some too). pac: signed return
 # addresses. clang: by another compiler.
@@ -16,7 +14,7 @@ BARE_SMALL_x86_64 := -DSFU_ABI=SFU_AMD64
 BARE_SMALL_aarch64 := -DSFU_ABI=SFU_AARCH64
 # Packed stacks as kernels there use: else each call takes 160 bytes.
 BARE_SMALL_s390x := -DSFU_ABI=SFU_S390X -mpacked-stack
-BARE_HOOK := -O1 -DKERNEL_TRAP_HOOK
+BARE_HOOK := -O1
 BARE_HOOK_x86_64 := -fno-omit-frame-pointer
 BARE_HOOK_aarch64 := -fno-omit-frame-pointer
 BARE_CLANG_s390x := -DSFU_NO_FPR # arch/s390x/sfu_capture.h: the kernel has no floating point
@@ -28,19 +26,14 @@ BARE_ROOM_aarch64 := -fpatchable-function-entry=2
 BARE_ROOM_s390x := -pg -mfentry -mnop-mcount
 
 # bare_objects CPU, DIRECTORY: what a kernel is linked of, besides its symbols.
-bare_objects = $(BARE_SOURCES:%.c=$(2)/%.o) $(addprefix $(2)/,port/baremetal/$(1)/boot.o port/baremetal/$(1)/machine.o \
-    $(addprefix port/baremetal/test/,module.o entry-asm.o crash-asm.o) test/truth/programs/tracer_hook.o)
+bare_objects = $(kernel_objects) $(BARE_SOURCES:%.c=$(2)/%.o) \
+    $(addprefix $(2)/port/baremetal/test/,module.o entry-asm.o crash-asm.o) $(2)/test/truth/programs/tracer_hook.o
 
-# bare_image CPU, DIRECTORY, FLAGS: the kernel of a machine as DIRECTORY/kernel.elf.
+BARE_WRAP := -Wl,--wrap=machine_exit
+
+# bare_image CPU, DIRECTORY, FLAGS, COMPILER: the kernel of a machine as DIRECTORY/kernel.elf.
 define bare_image
-$(2)/%.o: BARE_CC := $(or $(4),$(1)-linux-gnu-gcc)
-$(2)/%.o: %.c $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
-	@mkdir -p $$(@D)
-	$$(BARE_CC) -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
-
-$(2)/%.o: %.S $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
-	@mkdir -p $$(@D)
-	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
+$(call kernel_image,$(1),$(2),$(3),$(4),$(call bare_objects,$(1),$(2)),$(BARE_WRAP))
 
 $(2)/port/baremetal/test/%-asm.o: port/baremetal/test/%.S $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
 	@mkdir -p $$(@D)
@@ -56,15 +49,6 @@ $(2)/module.ko: $(2)/port/baremetal/test/module_a.o $(2)/port/baremetal/test/mod
 $(2)/port/baremetal/test/module.o: BARE_FLAGS += -DMODULE='"$(2)/module.ko"'
 $(2)/port/baremetal/test/module.o: $(2)/module.ko
 
-$(2)/symbols0.o: port/symbols/symbols.py | $(TC)
-	@mkdir -p $$(@D)
-	python3 port/symbols/symbols.py $(TC)/$(1)/nm | $(TC)/$(1)/as -o $$@ -
-
-$(2)/first.elf: $(2)/symbols0.o
-$(2)/kernel.elf: $(2)/symbols.o
-$(2)/symbols.o: $(2)/first.elf
-	python3 port/symbols/symbols.py $(TC)/$(1)/nm $$< | $(TC)/$(1)/as -o $$@ -
-
 # Two more with a broken section: the symbol at its end in the middle of it, and none at all.
 $(2)/cut/kernel.ld: port/baremetal/kernel.ld
 	@mkdir -p $$(@D)
@@ -73,13 +57,16 @@ $(2)/missing/kernel.ld: port/baremetal/kernel.ld
 	@mkdir -p $$(@D)
 	sed -e '/KEEP(\*(.sframe/d' -e 's/DISCARD.*{/& *(.sframe .sframe.*)/' $$< >$$@
 
-$(2)/first.elf $(2)/kernel.elf: port/baremetal/kernel.ld
 $(2)/kernel-cut.elf: $(2)/cut/kernel.ld $(2)/symbols.o
 $(2)/kernel-missing.elf: $(2)/missing/kernel.ld $(2)/symbols.o
-$(2)/first.elf $(2)/kernel.elf $(2)/kernel-cut.elf $(2)/kernel-missing.elf: $(call bare_objects,$(1),$(2)) \
-    port/baremetal/$(1)/machine.ld
-	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_LINK) $$(addprefix -L,$$(dir $$(filter %/kernel.ld,$$^))) \
-	    -Tport/baremetal/$(1)/machine.ld $$(filter %.o,$$^) -o $$@
+endef
+
+# bare_hook CPU, DIRECTORY: that of an assembler which cannot describe exception entries.
+define bare_hook
+$(2)/port/baremetal/$(1)/boot.o: port/baremetal/$(1)/boot.S $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
+	@mkdir -p $$(@D)
+	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) -c $$< -o $$@
+	$(TC)/$(1)/objcopy -R '.sframe.trap*' $$@
 endef
 
 # bare_joined CPU: its kernel once more, by a linker that joins tables without merging them.
@@ -91,7 +78,7 @@ $(BARE)/$(1)/joined/kernel.elf: $(BARE)/$(1)/kernel.elf $(BARE)/$(1)/joined/symb
 $(BARE)/$(1)/joined/first.elf $(BARE)/$(1)/joined/kernel.elf:
 	@mkdir -p $$(@D)
 	ld.lld -static -pie --no-dynamic-linker --gc-sections -z norelro -z max-page-size=4096 --build-id=sha1 \
-	    -Lport/baremetal -Tport/baremetal/$(1)/machine.ld $$(filter %.o,$$^) \
+	    --wrap=machine_exit -Lport/baremetal -Tport/baremetal/$(1)/machine.ld $$(filter %.o,$$^) \
 	    $(call bare_objects,$(1),$(BARE)/$(1)) -o $$@
 endef
 
@@ -99,6 +86,7 @@ $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu))))
 BARE_JOINED := x86_64 aarch64 # Debian's lld does not know s390x
 $(foreach cpu,$(BARE_JOINED),$(eval $(call bare_joined,$(cpu))))
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-hook,$(BARE_HOOK) $(BARE_HOOK_$(cpu)))))
+$(foreach cpu,$(BARE_CPUS),$(eval $(call bare_hook,$(cpu),$(BARE)/$(cpu)-hook)))
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-small,$(BARE_SMALL) $(BARE_SMALL_$(cpu)))))
 $(eval $(call bare_image,aarch64,$(BARE)/aarch64-pac,$(BARE_PAC)))
 $(foreach cpu,$(BARE_CPUS),$(eval \

@@ -5,7 +5,7 @@
  * them must show, written from this file. Functions are called as they stand here: `step` keeps the compiler from
  * merging them, and the file is compiled without sibling calls.
  */
-#include "kernel.h"
+#include "hooks.h"
 #include "scenarios.h"
 #include "sfu_all.h"
 #include "sfu_print.h"
@@ -84,7 +84,7 @@ step static void tick_1(void)
 
 void await_interrupt(void)
 {
-    kernel_hooks.timer = tick_1;
+    hooks.timer = tick_1;
     machine_start_timer();
 }
 
@@ -102,7 +102,7 @@ step static void tick(void)
 /* An interrupt that comes and goes: what it interrupted goes on unharmed. */
 step static void scenario_tick(void)
 {
-    kernel_hooks.timer = tick;
+    hooks.timer = tick;
     machine_start_timer();
     spin();
     kernel_print("ticked\n");
@@ -118,21 +118,23 @@ step static void fault_again(void)
 
 step static void scenario_nested(void)
 {
-    kernel_hooks.fault = fault_again;
+    hooks.fault = fault_again;
     (void)read_at(nowhere);
 }
 
-step static void put_and_fault(void)
+step static void put_and_fault(void *ctx, char c)
 {
     static unsigned characters;
 
+    (void)ctx;
     if (++characters == 150)
         illegal();
+    machine_putc(c);
 }
 
 step static void scenario_printer(void)
 {
-    kernel_hooks.putc = put_and_fault;
+    kernel_printer.put = put_and_fault;
     scenario_assert();
 }
 
@@ -410,7 +412,7 @@ step static void second_main(void)
 
 step static void scenario_second(void)
 {
-    kernel_hooks.trap = stop_here;
+    hooks.trap = stop_here;
     kernel_add_stack(thread_stack, sizeof thread_stack, 0);
     machine_start_second((uintptr_t)thread_stack + sizeof thread_stack, second_main);
     while (!running) {
@@ -521,21 +523,21 @@ step static void scenario_threads(void)
 
 step static void scenario_record(void)
 {
-    kernel_hooks.crashed = machine_reset;
+    hooks.crashed = machine_reset;
     if (!kernel_crashed)
         scenario_assert();
 }
 
 step static void scenario_record_irq(void)
 {
-    kernel_hooks.crashed = machine_reset;
+    hooks.crashed = machine_reset;
     if (!kernel_crashed)
         scenario_irq();
 }
 
 step static void scenario_record_overflow(void)
 {
-    kernel_hooks.crashed = machine_reset;
+    hooks.crashed = machine_reset;
     if (!kernel_crashed)
         scenario_overflow();
 }
@@ -549,7 +551,7 @@ static void spoil_and_reset(void)
 
 step static void scenario_record_corrupt(void)
 {
-    kernel_hooks.crashed = spoil_and_reset;
+    hooks.crashed = spoil_and_reset;
     if (!kernel_crashed)
         scenario_assert();
 }

@@ -196,7 +196,7 @@ def equal_to_objdump(abi, file):
         gen("-q", "--append=" + copy, *options, file)
         text, errors = run("%s/%s/objdump" % (TC, CPUS[abi]), "--sframe", copy)
         must(errors == "", "objdump: " + errors)
-        table = subprocess.run(["python3", "test/truth/decoders/table.py", abi], input=text, capture_output=True,
+        table = subprocess.run(["python3", "test/truth/decoders/objdump.py", abi], input=text, capture_output=True,
                                text=True, check=False)
         must(table.returncode == 0, "objdump's output: " + table.stderr.strip()[-100:])
         write(copy + ".table", table.stdout.encode())
@@ -432,10 +432,10 @@ KERNEL_FLAGS = ["-std=c11", "-ffreestanding", "-O2", "-g", "-fomit-frame-pointer
                 "-ffunction-sections", "-w", "-I.", "-Iarch", "-Iport/print", "-Iport/symbols", "-Iport/baremetal"]
 KERNEL_SOURCES = ["sfu.c", "port/print/sfu_print.c", "port/print/sfu_build_id.c", "port/print/sfu_cycles.c",
                   "port/print/sfu_record.c", "port/print/sfu_all.c", "port/symbols/sfu_symbols.c",
-                  "port/baremetal/kernel.c", "port/baremetal/tables.c",
-                  "port/baremetal/module.c", "port/baremetal/%s/boot.S", "port/baremetal/%s/machine.c",
-                  *("port/baremetal/test/" + name for name in ("scenarios.c", "symbols.c", "module.S", "traced.c",
-                                                               "entry.c", "entry.S", "crash.c", "crash.S")),
+                  *("port/baremetal/" + name for name in (
+                      "kernel.c", "tables.c", "symbols.c", "module.c", "%s/boot.S", "%s/machine.c", "test/hooks.c",
+                      "test/scenarios.c", "test/module.S", "test/traced.c", "test/entry.c", "test/entry.S",
+                      "test/crash.c", "test/crash.S")),
                   "test/truth/programs/tracer.c", "test/truth/programs/tracer_hook.S"]
 
 
@@ -481,7 +481,7 @@ def build_kernel(cpu, directory):
     objects = compile_kernel(cpu, directory, KERNEL_SOURCES, compiler, '-DMODULE="build/bare/%s/module.ko"' % cpu)
     image = link_kernel(cpu, directory, [
         "ld.lld" if cpu != "s390x" else LD[cpu], "-static", "-pie", "--no-dynamic-linker", "--gc-sections", "-z",
-        "norelro", "--build-id=sha1", "-z", "max-page-size=4096", "-L" + directory, "-T",
+        "norelro", "--build-id=sha1", "-z", "max-page-size=4096", "--wrap=machine_exit", "-L" + directory, "-T",
         "port/baremetal/%s/machine.ld" % cpu, *objects])
     gen("-q", "--strict", image)
     gen("-q", "--check", "--strict", image)

@@ -54,7 +54,7 @@ def run(*command, status=0, stdin=None):
 
 # ---- kernels that dump their stack ----
 
-KERNEL_SOURCES = [*gen.KERNEL_SOURCES, "port/print/sfu_dump.c"]
+KERNEL_SOURCES = [*gen.KERNEL_SOURCES, "port/print/sfu_dump.c", "port/baremetal/test/dump.c"]
 
 
 built = set()
@@ -74,14 +74,14 @@ def kernel(cpu):
     script = script.replace(".note.* .eh_frame", "").replace(
         "    /DISCARD/", "    .eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) }\n    /DISCARD/")
     write(directory + "/kernel.ld", script.encode())
-    flags = ["-B" + binutils, "-Wa,--gsframe", "-DKERNEL_DUMP=100", '-DMODULE="%s/module.ko"' % directory]
+    flags = ["-B" + binutils, "-Wa,--gsframe", '-DMODULE="%s/module.ko"' % directory]
     modules = gen.compile_kernel(cpu, directory, ["port/baremetal/test/module_a.c", "port/baremetal/test/module_b.c"],
                                  lambda _: [GCC[cpu]],
                                  *flags)
     run(binutils + "ld", "-r", "-T", "port/baremetal/test/module.ld", *modules, "-o", directory + "/module.ko")
     objects = gen.compile_kernel(cpu, directory, KERNEL_SOURCES, lambda _: [GCC[cpu]], *flags)
     link = [GCC[cpu], "-B" + binutils, "-nostdlib", "-static-pie", "-Wl,--gc-sections,-z,norelro",
-            "-Wl,-z,max-page-size=4096", "-L" + directory, "-Tport/baremetal/%s/machine.ld" % cpu, *objects]
+            "-Wl,-z,max-page-size=4096,--wrap=machine_exit,--wrap=sfu_panic_print", "-L" + directory, "-Tport/baremetal/%s/machine.ld" % cpu, *objects]
     image = gen.link_kernel(cpu, directory, [*link, "-Wl,--build-id=sha1"])
     run(*link, directory + "/symbols.s.o", "-Wl,--build-id=0x123456789abcdef0", "-o", directory + "/other.elf")
     run(binutils + "objcopy", "-R", ".sframe", image, directory + "/cfi.elf")

@@ -4,7 +4,7 @@
 #ifndef STEP_FAULTS_H
 #define STEP_FAULTS_H
 
-#include "image.h"
+#include "binary.h"
 #include "trace.h"
 
 struct fault {

@@ -7,7 +7,8 @@
 STEPS ?= 210000
 
 STEP := build/step
-STEP_HARNESS := $(addprefix test/truth/step/,step.c cpu.c rsp.c image.c lookup.c shadow.c trace.c faults.c figures.c)
+STEP_HARNESS := $(addprefix test/truth/step/,step.c compare.c cpu.c rsp.c binary.c lookup.c shadow.c trace.c faults.c \
+    figures.c)
 STEP_PARTS := $(wildcard test/truth/step/programs/* test/lib/*.h) test/truth/step/build.sh
 STEP_LEVELS := O0 O1 O2 O3 Os
 
@@ -72,9 +73,9 @@ step: $(ABIS:%=suite-step-%)
 # ---- kernels that step themselves ----
 
 # Beside the program: the port as port/baremetal/test builds it, the stepper, and what it shares with the harness.
-STEP_KERNEL_PARTS = sfu.o $(addprefix port/print/,sfu_print.o sfu_build_id.o sfu_cycles.o sfu_record.o sfu_dump.o) \
+STEP_KERNEL_PARTS = sfu.o $(addprefix port/print/,sfu_print.o sfu_build_id.o sfu_cycles.o sfu_record.o) \
     $(addprefix port/baremetal/,kernel.o tables.o $(1)/boot.o $(1)/machine.o) \
-    $(addprefix test/truth/step/,cpu.o shadow.o lookup.o kernel/stepper.o kernel/begin.o kernel/$(1).o) \
+    $(addprefix test/truth/step/,compare.o cpu.o shadow.o lookup.o kernel/stepper.o kernel/begin.o kernel/$(1).o) \
     port/fast/sfu_fast.o
 
 # Instructions per machine: what the small programs leave is shared by the others. In what is made each time s390x has

@@ -27,7 +27,7 @@
 #ifndef STEP_SHADOW_H
 #define STEP_SHADOW_H
 
-#include "image.h"
+#include "binary.h"
 #include "machine.h"
 
 struct entry {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-#include "image.h"
+#include "loaded.h"
 #include "port/host/common/image.h"
 
 #include <err.h>

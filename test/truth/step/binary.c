@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 /* ELF files are read as the tools of port/host do: their names begin with image_, those of here with binary_. */
 #include "port/host/common/image.c"
-#include "image.h"
+#include "binary.h"
 
 static int by_start(const void *a, const void *b)
 {

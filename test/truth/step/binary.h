@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* What the harness takes from a program's ELF file: code, symbols, the place of .sframe, the compiler's name. */
-#ifndef STEP_IMAGE_H
-#define STEP_IMAGE_H
+#ifndef STEP_BINARY_H
+#define STEP_BINARY_H
 
 #include <stdbool.h>
 #include <stddef.h>
