@@ -826,7 +826,7 @@ void abort(void) { for (;;) h(0); }
 
 def test_options():
     os.makedirs(WORK, exist_ok=True)
-    for function in (help_text, wrong_options, several_images, allowing, deterministic, text_lists):
+    for function in (help_text, wrong_options, several_images, allowing, deterministic, text_lists, text_numbers):
         test(function.__name__.replace("_", " "), function)
 
 
@@ -900,6 +900,24 @@ def text_lists():
     must(long.count("no-tables") == len(bare), "--all")
     sizes = [f["without"] for f in bare]
     must(sizes == sorted(sizes, reverse=True), "not largest first")
+
+
+def text_numbers():
+    """The numbers of the text are those of --json."""
+    image = image_of("numbers")
+    text, said = run(LINT, "--all", image)[0], lint(image)
+    number = r" +(\d+)"
+    kinds = re.findall(r"(?m)^  ([a-z]+)%s$" % (3 * number), text)
+    must(kinds and dict((k, [int(n) for n in v]) for k, *v in kinds) ==
+         {k: [v["functions"], v["rows"], v["bytes"]] for k, v in said["kinds"].items() if v["functions"]}, str(kinds))
+    objects = re.findall(r"(?m)^%s +([\d.]+)%%  (.*)$" % (3 * number), text)
+    must(objects and sorted(objects) == sorted(
+        (str(o["bytes"]), str(o["rows"]), str(o["functions"]), "%.1f" % (100 * o["covered"] / o["code_bytes"]),
+         o["name"] or "(not known)") for o in said["objects"]), str(objects))
+    must("%d bytes, %.1f%% of the code; version %d, %d functions, %d rows\n" % (
+        said["bytes"], 100 * said["bytes"] / said["code_bytes"], said["version"], said["entries"], said["rows"]) in text and
+        "of %d bytes of code, for %d of %d functions " % (said["code_bytes"], said["with_rows"], said["functions"]) in text,
+        text)
 
 
 # ---- hostile ----
