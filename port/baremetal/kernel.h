@@ -80,8 +80,8 @@ extern struct sfu_target kernel_target;
 
 void kernel_print(const char *text);
 void kernel_print_hex(uint64_t value);
-/* The name of the function at ADDR and how far in ADDR is; NULL: unknown. symbols.c has it for a kernel that is linked with
- * its symbols; one without them returns NULL. */
+/* The name of the function at ADDR and how far in ADDR is; NULL: unknown. symbols.c has it for a kernel that is linked
+ * with its symbols; one without them returns NULL. */
 const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset);
 /* Prints a trace, beginning in here. */
 void kernel_trace(void);
@@ -99,8 +99,8 @@ struct sfu_registers kernel_interrupted(const struct trap *trap);
 /* The printer of all that. */
 extern struct sfu_panic kernel_printer;
 
-/* What the kernel does about TRAP; TIMER: as machine_trap says. Returns false for a fault, which is reported then. That of
- * kernel.c is weak, and does nothing about the timer: a kernel has its own. */
+/* What the kernel does about TRAP; TIMER: as machine_trap says. Returns false for a fault, which is reported then. That
+ * of kernel.c is weak, and does nothing about the timer: a kernel has its own. */
 bool kernel_handle(struct trap *trap, bool timer);
 
 /* The record of a panic, which a reset does not touch (kernel.ld). It is printed at the next boot. */

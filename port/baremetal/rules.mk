@@ -6,6 +6,10 @@
 CPU ?= x86_64
 BARE := build/bare
 BARE_CPUS := x86_64 aarch64 s390x
+# test/rules.mk says what each is.
+BARE_KINDS_x86_64 := x86_64 x86_64-hook x86_64-small x86_64-clang
+BARE_KINDS_aarch64 := aarch64 aarch64-hook aarch64-small aarch64-clang aarch64-pac
+BARE_KINDS_s390x := s390x s390x-hook s390x-small s390x-clang
 
 # What kernels are compiled with: no frame pointers, no vector registers.
 BARE_CPU_x86_64 := -m64 -mno-red-zone -mgeneral-regs-only -fcf-protection=none
@@ -25,8 +29,8 @@ KERNEL_SOURCES := sfu.c $(addprefix port/print/,sfu_print.c sfu_build_id.c sfu_c
     port/symbols/sfu_symbols.c $(addprefix port/baremetal/,kernel.c tables.c symbols.c)
 kernel_objects = $(KERNEL_SOURCES:%.c=$(2)/%.o) $(addprefix $(2)/port/baremetal/$(1)/,boot.o machine.o)
 
-# kernel_image CPU, DIRECTORY, FLAGS, COMPILER, OBJECTS, FLAGS TO LINK: a kernel of OBJECTS as DIRECTORY/kernel.elf. It is
-# linked twice: the second time with its symbols.
+# kernel_image CPU, DIRECTORY, FLAGS, COMPILER, OBJECTS, FLAGS TO LINK: a kernel of OBJECTS as DIRECTORY/kernel.elf. It
+# is linked twice: the second time with its symbols.
 define kernel_image
 $(2)/%.o: BARE_CC := $(or $(4),$(1)-linux-gnu-gcc)
 $(2)/%.o: %.c $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)

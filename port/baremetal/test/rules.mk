@@ -93,10 +93,6 @@ $(foreach cpu,$(BARE_CPUS),$(eval \
     $(call bare_image,$(cpu),$(BARE)/$(cpu)-clang,$(BARE_CLANG_$(cpu)),\
     clang --target=$(cpu)-linux-gnu -fno-integrated-as)))
 
-BARE_KINDS_x86_64 := x86_64 x86_64-hook x86_64-small x86_64-clang
-BARE_KINDS_aarch64 := aarch64 aarch64-hook aarch64-small aarch64-clang aarch64-pac
-BARE_KINDS_s390x := s390x s390x-hook s390x-small s390x-clang
-
 # suite-bare-CPU: every scenario of every image, and broken sections.
 define bare_suite
 CHECK_$(1) += bare-$(1)

@@ -111,7 +111,8 @@ ILLEGAL = "fault: illegal instruction, address 0x0000000000000000"
 
 def in_interrupt(frames):
     """Of what an interrupt has interrupted, whose handler then fails."""
-    return ["illegal+0", "tick_2", "tick_1", "kernel_handle", "kernel_trap", "exception_entry", frames[0] + "~!", *frames[1:]]
+    return ["illegal+0", "tick_2", "tick_1", "kernel_handle", "kernel_trap", "exception_entry", frames[0] + "~!",
+            *frames[1:]]
 
 
 def wild_scenarios(cpu):
@@ -198,8 +199,8 @@ def scenarios(cpu, kind):
         "illegal": ([illegal, main_trace(cpu, ["illegal+0", "scenario_illegal"])], False),
         "irq": ([illegal, main_trace(cpu, interrupted)], False),
         "tick": (["ticked", panic, main_trace(cpu, asserted(["scenario_tick"]))], False),
-        "nested": ([illegal, main_trace(cpu, ["illegal+0", "fault_again", "kernel_handle", "kernel_trap", "exception_entry", nested,
-                                              "scenario_nested"])], False),
+        "nested": ([illegal, main_trace(cpu, ["illegal+0", "fault_again", "kernel_handle", "kernel_trap",
+                                              "exception_entry", nested, "scenario_nested"])], False),
         "printer": ([panic, "build ID .*", "#0  .*", ".*", ".*", illegal, "",
                      "second fault while printing the trace: stopped"], False),
         "overflow": ([overflow, Trace(["recurse", "recurse", (1, MAX_FRAMES - 2)], TOO_MANY)], False),

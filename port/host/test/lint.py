@@ -914,10 +914,12 @@ def text_numbers():
     must(objects and sorted(objects) == sorted(
         (str(o["bytes"]), str(o["rows"]), str(o["functions"]), "%.1f" % (100 * o["covered"] / o["code_bytes"]),
          o["name"] or "(not known)") for o in said["objects"]), str(objects))
-    must("%d bytes, %.1f%% of the code; version %d, %d functions, %d rows\n" % (
-        said["bytes"], 100 * said["bytes"] / said["code_bytes"], said["version"], said["entries"], said["rows"]) in text and
-        "of %d bytes of code, for %d of %d functions " % (said["code_bytes"], said["with_rows"], said["functions"]) in text,
-        text)
+    for line, numbers in (
+            ("%d bytes, %.1f%% of the code; version %d, %d functions, %d rows\n",
+             (said["bytes"], 100 * said["bytes"] / said["code_bytes"], said["version"], said["entries"], said["rows"])),
+            ("of %d bytes of code, for %d of %d functions ",
+             (said["code_bytes"], said["with_rows"], said["functions"]))):
+        must(line % numbers in text, text)
 
 
 # ---- hostile ----

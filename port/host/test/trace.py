@@ -81,7 +81,8 @@ def kernel(cpu):
     run(binutils + "ld", "-r", "-T", "port/baremetal/test/module.ld", *modules, "-o", directory + "/module.ko")
     objects = gen.compile_kernel(cpu, directory, KERNEL_SOURCES, lambda _: [GCC[cpu]], *flags)
     link = [GCC[cpu], "-B" + binutils, "-nostdlib", "-static-pie", "-Wl,--gc-sections,-z,norelro",
-            "-Wl,-z,max-page-size=4096,--wrap=machine_exit,--wrap=sfu_panic_print", "-L" + directory, "-Tport/baremetal/%s/machine.ld" % cpu, *objects]
+            "-Wl,-z,max-page-size=4096,--wrap=machine_exit,--wrap=sfu_panic_print", "-L" + directory,
+            "-Tport/baremetal/%s/machine.ld" % cpu, *objects]
     image = gen.link_kernel(cpu, directory, [*link, "-Wl,--build-id=sha1"])
     run(*link, directory + "/symbols.s.o", "-Wl,--build-id=0x123456789abcdef0", "-o", directory + "/other.elf")
     run(binutils + "objcopy", "-R", ".sframe", image, directory + "/cfi.elf")

@@ -109,7 +109,8 @@ CHECK_$(1) += step-kernel-$(1)
 step_kernels_$(1) := $(addprefix $(STEP)/$(1)/,$(STEP_KERNELS_$(1)))
 step_shared_$(1) := $(addprefix $(STEP)/$(1)/,$(STEP_SHARED_$(1)))
 $$(step_kernels_$(1)) $$(step_shared_$(1)): $(STEP_PARTS) port/baremetal/kernel.ld port/baremetal/$(1)/machine.ld \
-    $(foreach k,$(1) $(1)-hook $(1)-clang $(filter %-pac,$(BARE_KINDS_$(1))),$(addprefix $(BARE)/$(k)/,$(call STEP_KERNEL_PARTS,$(1)))) | $(TC)
+    $(foreach k,$(1) $(1)-hook $(1)-clang $(filter %-pac,$(BARE_KINDS_$(1))),\
+    $(addprefix $(BARE)/$(k)/,$(call STEP_KERNEL_PARTS,$(1)))) | $(TC)
 	KERNEL_PARTS="$(call STEP_KERNEL_PARTS,$(1))" test/truth/step/build.sh $$@
 
 .PHONY: suite-step-kernel-$(1)
