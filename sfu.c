@@ -415,12 +415,14 @@ int sfu_add_remote(struct sfu_section **list, struct sfu_section *sections, size
 /* The loop ends: the list is the caller's own, and has no section twice. */
 bool sfu_remove(struct sfu_section **list, struct sfu_section *sections, size_t room)
 {
+    /* numbers, because pointers into different arrays have no order */
+    uintptr_t low = (uintptr_t)sections, high = (uintptr_t)(sections + room);
     bool removed = false;
 
     while (*list != NULL) {
         struct sfu_section *s = *list;
 
-        if (s >= sections && s < sections + room) {
+        if ((uintptr_t)s >= low && (uintptr_t)s < high) {
             *list = s->next;
             s->next = NULL;
             removed = true;
@@ -541,8 +543,9 @@ static int search(struct lookup *l, uint64_t pc, uint32_t *count)
 }
 
 /* Finds the function that contains PC. In a sorted table the FDEs below INDEX start at or below PC: the last non-empty
- * one is the candidate. Empty ones may share its start, on either side. In any other table each is a candidate. At
- * most num_fdes passes. */
+ * one is the candidate. Empty ones may share its start, on either side: gcc emits one for a body that is
+ * __builtin_unreachable(), and a linker may put it in front of another function or behind it. In any other table, that
+ * of a module for instance, each is a candidate. At most num_fdes passes. */
 static int find_fde(struct lookup *l, uint64_t pc)
 {
     bool sorted = l->s->flags & FLAG_SORTED;
@@ -637,7 +640,8 @@ static int scan_rows(struct lookup *l, uint32_t offset, uint32_t *end)
 }
 
 /* Finds the row for PC, which lies in the function, and the range that the row holds for. A function without rows
- * counts as one row. In a MASK function rows count from the start of the block that repeats. */
+ * counts as one row. In a MASK function rows count from the start of the block that repeats: a PLT of 16-byte entries
+ * has rows for 0 and 6, say, and PC start + 0x28 is at 8 of its third block. */
 static int find_row(struct lookup *l, uint64_t pc)
 {
     uint32_t offset = (uint32_t)(pc - l->fde.start), block = 0, end = l->fde.size;
@@ -712,7 +716,8 @@ static bool default_rules(const struct lookup *l, struct sfu_row *row)
 enum { CFA, RA, FP, RULES };
 
 /* Reads the rules of a flexible row (3.2). A rule is an unsigned control word and a signed offset. A control word of 0
- * stands alone: the row has no such rule. */
+ * stands alone: the row has no such rule. So CFA and FP without an RA are five words, not six: where the stack is
+ * realigned, { 0x51, 0, 0, 0x33, 0 } says CFA = r10 + 0, RA as the header has it, FP = *(FP + 0). */
 static bool flexible_rules(const struct lookup *l, struct sfu_row *row)
 {
     uint32_t mask = UINT32_MAX >> (32 - 8 * l->row.size);
@@ -871,8 +876,8 @@ int sfu_read_word(const struct sfu_target *target, uint64_t addr, bool big, uint
 }
 
 /* Whether a trap may have overwritten ADDR. WALK's frame was interrupted, or is where a walk begins, in a trap handler
- * for instance: its SP says how far its stack reached. What lies lower on that stack, but for the red zone, is nobody's.
- * A function that has switched stacks finds its slots on the old one. They may lie lower, and are alive. */
+ * for instance: its SP says how far its stack reached. What lies lower on that stack, but for the red zone, is
+ * nobody's. A function that has switched stacks finds its slots on the old one. They may lie lower, and are alive. */
 static bool is_dead(const struct sfu_walk *walk, uint64_t addr)
 {
     uint64_t sp = walk->frame.regs.sp, low = walk->stack.low;
@@ -963,7 +968,8 @@ static int find_caller(const struct sfu_walk *walk, const struct sfu_row *row, s
 }
 
 /* Whether WALK has left STACK at SP or above: then it cannot come back there. An SP that lies between SP and the high
- * end of STACK was on it. There are at most SFU_MAX_SWITCHES places where the walk left a stack, and the frame's own. */
+ * end of STACK was on it. There are at most SFU_MAX_SWITCHES places where the walk left a stack, and the frame's
+ * own. */
 static bool was_left(const struct sfu_walk *walk, const struct sfu_stack *stack, uint64_t sp)
 {
     uint64_t left = walk->frame.regs.sp;
@@ -1001,19 +1007,19 @@ static OUT_OF_LINE int switch_stack(struct sfu_walk *walk, uint64_t sp, bool tra
     return SFU_OK;
 }
 
-/* Whether the caller of WALK's frame may have the same SP. A leaf function's may, if it has no frame of its own: aarch64
- * and s390x leave the RA in a register. A trap frame's may (TRAP), if the exception entry has put back all registers but
- * the PC, and has yet to return. But it may not twice in a row: two handlers that wait to return to each other would be
- * a loop. A frame that has made a call has pushed something since, or its RA is lost. */
+/* Whether the caller of WALK's frame may have the same SP. A leaf function's may, if it has no frame of its own:
+ * aarch64 and s390x leave the RA in a register. A trap frame's may (TRAP), if the exception entry has put back all
+ * registers but the PC, and has yet to return. But it may not twice in a row: two handlers that wait to return to each
+ * other would be a loop. A frame that has made a call has pushed something since, or its RA is lost. */
 static bool may_stay(const struct sfu_walk *walk, bool trap)
 {
     return walk->frame.regs.pc_kind == SFU_PC_EXACT && !(trap && walk->stayed);
 }
 
 /* Moves the frame of WALK to its caller at SP; pc, fp, ra and has_ra are left to do. TRAP: the frame is a trap frame.
- * SP grows up to the high end of its stack, or stays. Everything else is another stack, or the end: no callback is asked
- * about an ordinary frame. Frames and switches are counted, so every walk ends. An example, innermost frame first, IRQ
- * stack 0x8000 to 0x9000, thread stack 0x2000 to 0x3000:
+ * SP grows up to the high end of its stack, or stays. Everything else is another stack, or the end: no callback is
+ * asked about an ordinary frame. Frames and switches are counted, so every walk ends. An example, innermost frame
+ * first, IRQ stack 0x8000 to 0x9000, thread stack 0x2000 to 0x3000:
  *     irq_handler  SP 0x8e00                      called by
  *     irq_entry    SP 0x8f00  a trap frame        which interrupted: below 0x8f00, so find_stack is asked
  *     work         SP 0x2c00  on the thread stack  left: 0x8f00. A later SP from 0x8000 to 0x8f00 is SFU_E_PROGRESS
@@ -1149,8 +1155,8 @@ static void mark(struct sfu_walk *walk, enum sfu_guess guess)
     walk->frame.reliable = false;
 }
 
-/* Asks the trap hook about the frame of WALK. CODE: why there is no rule. Moves WALK if the hook knows the frame. A hook
- * that is not sure and ends the trace proves nothing: the last frame is then not reliable. */
+/* Asks the trap hook about the frame of WALK. CODE: why there is no rule. Moves WALK if the hook knows the frame. A
+ * hook that is not sure and ends the trace proves nothing: the last frame is then not reliable. */
 static OUT_OF_LINE int ask_hook(struct sfu_walk *walk, int code)
 {
     const struct sfu_target *t = walk->target;
@@ -1216,10 +1222,10 @@ static void set_call(struct sfu_row *row, uint8_t id)
     row->fp.offset = 0;
 }
 
-/* Guesses the caller of WALK's frame, which no table describes, by a row of its own making, *ROW. CODE is SFU_E_NOT_CODE
- * or SFU_E_NO_FDE. If the PC is exact and not code, a call through a wild pointer is tried: only if the RA that it
- * would have left is code, because garbage seldom is. Then a frame record is tried, if the target wants that. On
- * failure the step still reports CODE. */
+/* Guesses the caller of WALK's frame, which no table describes, by a row of its own making, *ROW. CODE is
+ * SFU_E_NOT_CODE or SFU_E_NO_FDE. If the PC is exact and not code, a call through a wild pointer is tried: only if the
+ * RA that it would have left is code, because garbage seldom is. Then a frame record is tried, if the target wants
+ * that. On failure the step still reports CODE. */
 static OUT_OF_LINE int guess(struct sfu_walk *walk, struct sfu_row *row, int code)
 {
     const struct sfu_target *t = walk->target;

@@ -219,8 +219,8 @@ typedef int (*sfu_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len);
  * 31 are floating-point registers. Returns 0, or anything else if it is not known. */
 typedef int (*sfu_reg_fn)(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
 
-/* The frame behind a trap, as a trap hook says. Before the hook is asked: registers 0, pc_kind SFU_PC_EXACT, saved SP of
- * the trap frame, guess SFU_GUESS_NONE. */
+/* The frame behind a trap, as a trap hook says. Before the hook is asked: registers 0, pc_kind SFU_PC_EXACT, saved SP
+ * of the trap frame, guess SFU_GUESS_NONE. */
 struct sfu_interrupted {
     struct sfu_registers regs; /* pc_kind SFU_PC_RETURN if a call left that frame: a coroutine, a switch */
     uint64_t saved;            /* becomes frame.saved */
@@ -236,8 +236,8 @@ struct sfu_interrupted {
 typedef int (*sfu_trap_hook_fn)(void *ctx, const struct sfu_frame *frame, int code,
                                 struct sfu_interrupted *interrupted);
 
-/* Finds the stack that ADDR lies on, which is an SP or the address of a word, and fills in *STACK. An SP may be equal to
- * high: the stack is empty. It may lie below low: the stack has overflown, and is the answer all the same. Stacks do
+/* Finds the stack that ADDR lies on, which is an SP or the address of a word, and fills in *STACK. An SP may be equal
+ * to high: the stack is empty. It may lie below low: the stack has overflown, and is the answer all the same. Stacks do
  * not overlap. Returns false if ADDR lies on none. */
 typedef bool (*sfu_find_stack_fn)(void *ctx, uint64_t addr, struct sfu_stack *stack);
 
@@ -311,11 +311,11 @@ struct sfu_place {
 
 /* Adds a .sframe to a list: the section of SIZE bytes at BYTES, of any alignment, whose own address in the unwound
  * program at run time is ADDR. Function starts are relative to it. Linkers that do not know the format join sections
- * instead of merging them, with up to 7 bytes between them: all of them are opened, into SECTIONS, which has ROOM for so
- * many (at least 1), and added to the front of *LIST, which begins as NULL. Reads nothing but headers (2.1, 2.2) and
- * what follows the tables: each entry is checked when it is used.
- * Returns SFU_OK; SFU_E_CONCATENATED if there are more than ROOM; what sfu_open returns of the first that it refuses;
- * SFU_E_ABI if its ABI is not that of the list. Those in front of that one are in the list all the same. */
+ * instead of merging them, with up to 7 bytes between them: all of them are opened, into SECTIONS, which has ROOM for
+ * so many (at least 1), and added to the front of *LIST, which begins as NULL. Reads nothing but headers (2.1, 2.2) and
+ * what follows the tables: each entry is checked when it is used. Returns SFU_OK; SFU_E_CONCATENATED if there are more
+ * than ROOM; what sfu_open returns of the first that it refuses; SFU_E_ABI if its ABI is not that of the list. Those in
+ * front of that one are in the list all the same. */
 int sfu_add(struct sfu_section **list, struct sfu_section *sections, size_t room, const void *bytes, uint64_t size,
             uint64_t addr);
 
@@ -326,9 +326,9 @@ int sfu_add_remote(struct sfu_section **list, struct sfu_section *sections, size
 /* Takes those of SECTIONS[0] to SECTIONS[ROOM - 1] that are in *LIST out of it. Returns whether there was one. */
 bool sfu_remove(struct sfu_section **list, struct sfu_section *sections, size_t room);
 
-/* Opens one section, to check it or to look something up in it: the first of what sfu_add adds. Fills in *SECTION, which
- * is in no list. Reads nothing but the header.
- * Returns SFU_OK, SFU_E_EMPTY (SIZE is 0), SFU_E_MAGIC, SFU_E_VERSION, SFU_E_ABI, SFU_E_FLAGS or SFU_E_BOUNDS. */
+/* Opens one section, to check it or to look something up in it: the first of what sfu_add adds. Fills in *SECTION,
+ * which is in no list. Reads nothing but the header. Returns SFU_OK, SFU_E_EMPTY (SIZE is 0), SFU_E_MAGIC,
+ * SFU_E_VERSION, SFU_E_ABI, SFU_E_FLAGS or SFU_E_BOUNDS. */
 int sfu_open(struct sfu_section *section, const void *bytes, uint64_t size, uint64_t addr);
 
 /* The same for a section that is read by READ(CTX, ADDR + offset, ...). Returns the same, or SFU_E_SECTION. */
@@ -348,9 +348,9 @@ int sfu_check(const struct sfu_section *section, struct sfu_place *place);
  * sfu_check returns SFU_E_OVERLAP. Returns SFU_OK or SFU_E_READONLY, which leaves the bytes as they were. */
 int sfu_sort(struct sfu_section *section, void *bytes);
 
-/* Sets the text of SECTION to what its FDEs describe: from the lowest start to the highest end of a function. Takes time
- * in proportion to the FDEs. Returns SFU_OK, SFU_E_EMPTY (it has only empty functions, or none), SFU_E_FDE (a function
- * reaches the end of the address space) or SFU_E_SECTION. */
+/* Sets the text of SECTION to what its FDEs describe: from the lowest start to the highest end of a function. Takes
+ * time in proportion to the FDEs. Returns SFU_OK, SFU_E_EMPTY (it has only empty functions, or none), SFU_E_FDE (a
+ * function reaches the end of the address space) or SFU_E_SECTION. */
 int sfu_find_text(struct sfu_section *section);
 
 /* The PC to look up: pc, or pc - 1 for a return address. */
@@ -375,8 +375,8 @@ int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row
  * first error of sfu_find that is not SFU_E_NO_FDE, or SFU_E_NO_FDE. */
 int sfu_find_frame(const struct sfu_target *target, const struct sfu_frame *frame, struct sfu_row *row);
 
-/* Begins a walk. walk->frame is at once the topmost frame, with the registers TOP, also if no table knows its PC, and if
- * its SP lies on no stack. */
+/* Begins a walk. walk->frame is at once the topmost frame, with the registers TOP, also if no table knows its PC, and
+ * if its SP lies on no stack. */
 void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, const struct sfu_registers *top);
 
 /* Moves WALK to the caller by ROW. Reads at most three words of stacks. Uses the target's stacks, limits and callbacks,
@@ -398,8 +398,8 @@ int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row);
  * else is unchanged. This is done only if that RA is in the text of a section. It comes before frame_pointers. */
 int sfu_walk_step(struct sfu_walk *walk);
 
-/* Reads the word (8 bytes) at ADDR of a stack of TARGET, big-endian if BIG: for callbacks that need what a trap has saved.
- * Returns SFU_OK or SFU_E_STACK. */
+/* Reads the word (8 bytes) at ADDR of a stack of TARGET, big-endian if BIG: for callbacks that need what a trap has
+ * saved. Returns SFU_OK or SFU_E_STACK. */
 int sfu_read_word(const struct sfu_target *target, uint64_t addr, bool big, uint64_t *value);
 
 /* Explains CODE: static text, never NULL; "unknown code" for any other number. */

@@ -323,7 +323,7 @@ static bool stack_of(struct world *w, struct walked *walked, uint64_t addr, stru
         walked->finds++;
         found = tell_stack(w, addr, stack);
     }
-    found = found && addr <= stack->high;
+    found = found && stack->high != 0 && addr <= stack->high;
     if (!found)
         *stack = none;
     return found;
@@ -373,10 +373,10 @@ static int register_of(struct world *w, const struct sfu_frame *frame, enum whic
 /* Whether nobody needs what lies at ADDR of the walk's stack: a trap may have taken it. */
 static bool is_dead(const struct world *w, const struct walked *walked, uint64_t addr)
 {
-    uint64_t sp = walked->frame.regs.sp;
+    uint64_t sp = walked->frame.regs.sp, low = walked->stack.low;
+    bool another = addr < low && low <= sp; /* that stack has not overflown: ADDR is not on it */
 
-    return walked->frame.regs.pc_kind == SFU_PC_EXACT && addr < sp && sp - addr > w->target.red_zone &&
-           addr >= walked->stack.low;
+    return walked->frame.regs.pc_kind == SFU_PC_EXACT && addr < sp && sp - addr > w->target.red_zone && !another;
 }
 
 /* What RULE of ROW gives in the frame, for WHICH. *SLOT: where it lies, if it is read. */

@@ -33,7 +33,8 @@ struct sfu_linux {
 
 /* Fills in *SELF: the section of the running program, the callbacks below, the red zone, and the whole address space as
  * its stack. AUXV, the auxiliary vector (pairs of words that end in AT_NULL), names the program headers, and these the
- * section. Returns SFU_OK, SFU_E_NO_SECTION (no PT_GNU_SFRAME) or what sfu_add returned. All else is set in any case. */
+ * section. Returns SFU_OK, SFU_E_NO_SECTION (no PT_GNU_SFRAME) or what sfu_add returned. All else is set in any
+ * case. */
 int sfu_linux_init(struct sfu_linux *self, const uint64_t *auxv);
 
 /* ---- The parts ----------------------------------------------------------------------------------------------- */

@@ -115,12 +115,11 @@ struct sfu_panic {
     struct sfu_target own;      /* callbacks and limits may be set at any time */
 };
 
-/* All that a program with one stack needs. Adds the section from SFRAME to SFRAME_END, and those that are joined to it as
- * far as there is room, to a target of its own. Finds their text and checks them: a PC elsewhere is not code then
+/* All that a program with one stack needs. Adds the section from SFRAME to SFRAME_END, and those that are joined to it
+ * as far as there is room, to a target of its own. Finds their text and checks them: a PC elsewhere is not code then
  * (sfu_walk_step). The target's stack is the memory from STACK up to STACK_END. A trace reads no other memory of a
- * stack, so no garbage can make it fault.
- * Returns SFU_OK, or what sfu_add or sfu_check returned. PANIC can print in any case: a fault in the section costs
- * frames. If none could be opened, that code ends each trace. */
+ * stack, so no garbage can make it fault. Returns SFU_OK, or what sfu_add or sfu_check returned. PANIC can print in any
+ * case: a fault in the section costs frames. If none could be opened, that code ends each trace. */
 int sfu_panic_init(struct sfu_panic *panic, const void *sframe, const void *sframe_end, const void *stack,
                    const void *stack_end);
 
