@@ -46,7 +46,20 @@ class Function:
     def __init__(self, start, size, *numbers):
         self.start, self.size = int(start, 16), int(size, 16)
         self.numbers = {name: int(value, 16) for name, value in (number.split("=") for number in numbers)}
+        self.words = "%x" % self.numbers.pop("words", 1)
         self.rows = []  # groups of digits, and what the row says or ""
+
+    def widen(self):
+        """Its rows come once for each size of their words: of the digits in WORDS, equally far from each other."""
+        rows, self.rows = self.rows, []
+        for index, size in enumerate(int(digit) for digit in self.words):
+            for groups, says in rows:
+                start, info, *words = groups.split()
+                if size > 1:
+                    words = [digits(int(word, 16) - (int(word, 16) >> 7 << 8), size) for word in words]
+                start = digits(int(start, 16) + self.size // len(self.words) * index, len(start) // 2)
+                info = digits(int(info, 16) | size // 2 << 5, 1)
+                self.rows.append((" ".join([start, info, *words]), says))
 
 
 class Tables:
@@ -69,6 +82,7 @@ class Tables:
         fdes_at = size_of(HEADER) + self.extra["aux"]
         rows_at = end = fdes_at + size_of(FDE[self.version]) * len(self.functions) + self.extra["gap"]
         for index, function in enumerate(self.functions):
+            function.widen()
             prefix = "fde%d." % index
             at = fdes_at + size_of(FDE[self.version]) * index
             values = {"rows": len(function.rows), "rows_at": end - rows_at, "info": 0, "info2": 0, "repeat": 0,
@@ -200,7 +214,7 @@ class Expander:
     def begin(self, name):
         tag = re.match(r"v([123]+) ", name)
         self.wanted = str(self.version) in tag[1] if tag else self.version == 0
-        self.at, self.described, self.next = AT, False, 0
+        self.at, self.described, self.next, self.function = AT, False, 0, None
         if self.wanted:
             self.out += ["", "vector v%d %s" % (self.version, name[tag.end():]) if tag else "vector " + name]
 
@@ -237,10 +251,25 @@ class Expander:
         elif word == "size":
             return ["size " + "..".join("%x" % self.section.offset(size) for size in rest.split(".."))]
         elif word == "rows":
+            self.function = None
             return list(self.section.tables[self.next].said(self.at))
         elif word == "next":
             self.next += 1
+        elif word == "function":
+            self.function = int(rest, 16)
+        elif re.fullmatch("[0-9a-f.]+", word) and re.match("cfa=|outermost|ask", rest):
+            return self.of_function(int(word.split("..")[0], 16)) + [text]
         return [re.sub(r"{(.*?)}", lambda name: "%x" % self.section.offset(name[1]), text)]
+
+
+    def of_function(self, pc):
+        """The line that names the function of PC, if it is not that of the line before."""
+        for function in self.section.tables[self.next].functions if self.section.tables else []:
+            start = (self.at + self.section.tables[self.next].at + function.start) % (1 << 64)
+            if start <= pc < start + function.size and start != self.function:
+                self.function = start
+                return ["function %x" % start]
+        return []
 
 
 def repeated(lines):
