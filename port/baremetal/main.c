@@ -3,7 +3,7 @@
 /* The smallest kernel: it says what the command line is, and panics. `make run` shows the trace. */
 #include "kernel.h"
 
-void find(const char *name);
+__attribute__((noinline)) void find(const char *name);
 void find(const char *name)
 {
     if (*name != '\0')
