@@ -993,12 +993,12 @@ static OUT_OF_LINE int switch_stack(struct sfu_walk *walk, uint64_t sp, bool tra
     uint8_t limit = t->max_switches != 0 && t->max_switches < SFU_MAX_SWITCHES ? t->max_switches : SFU_MAX_SWITCHES;
     struct sfu_stack stack;
 
+    if (frame->switches >= limit)
+        return SFU_E_SWITCHES;
     if (!find_stack(t, sp, &stack) && !trap)
         return SFU_E_STACK;
     if ((t->find_stack != NULL || !trap) && was_left(walk, &stack, sp))
         return SFU_E_PROGRESS;
-    if (frame->switches >= limit)
-        return SFU_E_SWITCHES;
     walk->left[frame->switches] = frame->regs.sp;
     walk->stack.bytes = stack.bytes;
     walk->stack.low = stack.low;

@@ -121,8 +121,8 @@ static int supply_register(void *ctx, const struct sfu_frame *frame, uint32_t re
     return 0;
 }
 
-/* What the hook says of FRAME. The kind of what is behind the trap, and whether that is guessed, are bits 5 and 6 of the
- * choice. */
+/* What the hook says of FRAME. The kind of what is behind the trap, and whether that is guessed, are bits 5 and 6 of
+ * the choice. */
 static int hook_says(const struct world *w, const struct sfu_frame *frame, int code,
                      struct sfu_interrupted *interrupted)
 {

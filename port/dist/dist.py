@@ -10,8 +10,8 @@ sfu_panic.h, sfu_panic.c  the core, the register capture of the three CPUs (arch
 sfu_asm.h                 the macros for assembly files, of the three CPUs
 sfu-VERSION.tar.gz        everything
 
-With PREFIX, mine_ for instance, every name in the first three begins with that instead of sfu_, their own names too, and
-in capitals instead of SFU_: two copies in one program then have no name in common. There is no tarball then.
+With PREFIX, mine_ for instance, every name in the first three begins with that instead of sfu_, their own names too,
+and in capitals instead of SFU_: two copies in one program then have no name in common. There is no tarball then.
 """
 import gzip
 import io
@@ -80,7 +80,8 @@ def header(version):
 
 def source(version):
     core = replaced(replaced(read("sfu.c"), LICENCE, ""), '#include "sfu.h"\n', '#include "sfu_panic.h"\n')
-    return LICENCE + "/* sfu %s with its panic printer: sfu.c, port/print/ and port/symbols/. */\n" % version + core + parts(".c")
+    title = "/* sfu %s with its panic printer: sfu.c, port/print/ and port/symbols/. */\n" % version
+    return LICENCE + title + core + parts(".c")
 
 
 def assembly(version):

@@ -188,14 +188,15 @@ static void any_row(struct sfu_row *row)
     *row = any;
 }
 
-/* The register of RA or FP, WHICH, in a frame whose PC is exact, as CODE and VALUE say. */
-static void prove_in_register(const struct abi *abi, unsigned which, int code, uint64_t value)
+/* The register of RA or FP, WHICH, in a frame whose PC is exact, as CODE and VALUE say. That of a trap frame's RA is the
+ * interrupted code's. */
+static void prove_in_register(const struct sfu_row *row, unsigned which, int code, uint64_t value)
 {
     const struct sfu_registers *regs = &walk.frame.regs;
 
     if (which == FP)
         PROVE(code == SFU_OK && value == regs->fp, "FP has its value still");
-    else if (which == RA && abi->traits & LINK)
+    else if (which == RA && abi_of(row->abi)->traits & LINK && !row->trap_frame)
         PROVE(regs->has_ra                    ? code == SFU_OK && value == regs->ra
               : registers_asked == 1 && known ? code == SFU_OK && value == last_register
                                               : code == SFU_E_REGISTER,
@@ -229,7 +230,7 @@ void prove_red_zone(void)
 
         PROVE(words == !below_red_zone(&walk, addr) && (words == 0 || last_word == addr), "all else is read");
         if (words == 0)
-            prove_in_register(abi_of(row.abi), which, code, caller.values[which]);
+            prove_in_register(&row, which, code, caller.values[which]);
         else
             PROVE(code == SFU_OK || code == SFU_E_STACK, "a word, or an error");
     }

@@ -202,11 +202,11 @@ void prove_fast_function(void)
         rule = find_rule(&image, pc);
     l.s = &s;
     code = find_fde(&l, pc);
-    PROVE(image_of(&image, pc) != NULL || code == SFU_E_NO_FDE || !in_text(&s, pc),
+    PROVE(image_of(&image, pc) != NULL || code == SFU_E_NO_FDE || !is_in(&s.text, pc),
           "no function has a PC outside of the code");
     if (rule == 0)
         return;
-    PROVE(in_text(&s, pc), "a rule is for a PC that is looked up");
+    PROVE(is_in(&s.text, pc), "a rule is for a PC that is looked up");
     PROVE(code == SFU_OK, "the core finds a function, too");
     PROVE(fast_attributes == bytes + s.rows + load4(bytes + s.fdes + core_fde * FDE_SIZE + FDE_ROWS),
           "it is the same");

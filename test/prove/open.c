@@ -3,7 +3,8 @@
 /* How sections are opened and added. For every size, every address and every header, no bound:
  *   prove_open         sfu_open
  *   prove_open_remote  sfu_open_remote
- *   prove_next         find_next finds the header behind the tables, in either byte order
+ *   prove_next         find_next finds the header behind the tables: in their byte order, or in the other one if it
+ *                      can be opened
  * and for every room:
  *   prove_add          sfu_add opens up to MAX_JOINED sections that are joined, and adds them
  *   prove_add_remote   sfu_add_remote
@@ -67,75 +68,66 @@ enum { PLACES = 8 }; /* where a header may begin behind the tables: at once, or 
 
 /* What is there, as far as a magic number goes. */
 static uint8_t behind_tables[PLACES + 1];
-static uint64_t tables_end; /* its address */
 
-static int read_behind(void *ctx, uint64_t addr, void *buffer, size_t len)
+/* What stands for read_known, which read.c proves. */
+int known_behind(struct lookup *l, uint32_t at, uint32_t len);
+int known_behind(struct lookup *l, uint32_t at, uint32_t len)
 {
-    (void)ctx;
-    PROVE(len == 2 && addr >= tables_end && addr - tables_end < PLACES, "nothing but magic numbers is read");
-    PROVE(addr - section_addr < section_size && len <= section_size - (addr - section_addr),
-          "a read lies within the section");
+    PROVE(len == 2 && at >= l->s->end && at - l->s->end < PLACES, "nothing but magic numbers is read");
+    PROVE(at <= l->s->size && len <= l->s->size - at, "a read lies within the section");
     callback_reads++;
-    ((uint8_t *)buffer)[0] = behind_tables[addr - tables_end];
-    ((uint8_t *)buffer)[1] = behind_tables[addr - tables_end + 1];
-    return nondet_bool();
+    if (l->s->bytes == NULL && nondet_bool())
+        return SFU_E_SECTION;
+    l->record = &behind_tables[at - l->s->end];
+    return SFU_OK;
 }
 
-/* Whether a header may begin at PLACE behind the tables of S: it has room, and there is the magic number. */
+/* What stands for open_behind, which prove_add shows to call open_section: of each place it says the same. */
+static int behind_codes[PLACES];
+static unsigned tried;
+
+int known_open(const struct sfu_section *s, uint32_t at, struct sfu_section *next);
+int known_open(const struct sfu_section *s, uint32_t at, struct sfu_section *next)
+{
+    (void)next;
+    PROVE(at >= s->end && at - s->end < PLACES && s->size - at >= HEADER_SIZE, "a header has room");
+    tried++;
+    return behind_codes[at - s->end];
+}
+
+/* Whether there is a header at PLACE behind the tables of S: it has room, and there is the magic number. In the other
+ * byte order that counts only if it can be opened, or if nobody knows. */
 static bool is_header(const struct sfu_section *s, uint32_t place)
 {
-    uint8_t first = behind_tables[place], second = behind_tables[place + 1];
+    uint8_t high = behind_tables[place + !is_big(s)], low = behind_tables[place + is_big(s)];
 
     return s->size - s->end >= place + HEADER_SIZE &&
-           ((first == 0xde && second == 0xe2) || (first == 0xe2 && second == 0xde));
+           ((high == 0xde && low == 0xe2) ||
+            (high == 0xe2 && low == 0xde &&
+             (behind_codes[place] == SFU_OK || behind_codes[place] == SFU_E_SECTION)));
 }
 
 void prove_next(void)
 {
     struct sfu_section s;
-    uint32_t before = nondet_u32(), at = before, place = nondet_u32();
+    uint32_t at = nondet_u32(), place = nondet_u32();
     int code;
 
     any_section(&s);
     __CPROVER_havoc_object(behind_tables);
-    section_addr = s.addr;
-    section_size = s.size;
-    tables_end = s.addr + s.end;
-    s.read = read_behind;
-    s.bytes = NULL;
-    if (nondet_bool()) {
-        uint8_t *bytes = __CPROVER_allocate(s.size, 0);
-        uint32_t i;
-
-        for (i = 0; i <= PLACES && i < s.size - s.end; i++)
-            behind_tables[i] = bytes[s.end + i];
-        s.bytes = bytes;
-    }
+    __CPROVER_havoc_object(behind_codes);
+    ASSUME(place < PLACES);
+    ASSUME(documented(behind_codes[place]) || (behind_codes[place] == SFU_E_SECTION && s.bytes == NULL));
     code = find_next(&s, &at);
-    PROVE(code == SFU_OK || code == SFU_E_NO_SECTION || (code == SFU_E_SECTION && s.bytes == NULL),
-          "only documented codes");
-    PROVE(callback_reads <= PLACES, "each place where a header may be is read once");
-    if (code != SFU_OK)
-        PROVE(at == before, "outputs are unchanged on error");
-    else
+    PROVE(callback_reads <= PLACES && tried <= PLACES, "each place where a header may be is looked at once");
+    if (code == SFU_OK)
         PROVE(at >= s.end && at - s.end < PLACES && is_header(&s, at - s.end),
               "a header is there, in either order");
-    ASSUME(place < PLACES);
     if (code == SFU_E_NO_SECTION || (code == SFU_OK && place < at - s.end))
         PROVE(!is_header(&s, place), "it is the first one");
 }
 
-enum { MAX_JOINED = 4 };
-
-/* As much of an opened section as adding it needs. */
-static void any_tables(struct sfu_section *s)
-{
-    struct sfu_section any;
-
-    any.big = nondet_bool();
-    ASSUME(any.end >= HEADER_SIZE && any.end <= any.size);
-    *s = any;
-}
+enum { MAX_JOINED = 3 };
 
 static struct sfu_section group[MAX_JOINED + 1], group_before[MAX_JOINED + 1], other;
 static struct sfu_section *list;
@@ -184,9 +176,15 @@ int any_open(struct sfu_section *s, const void *bytes, sfu_read_fn read, void *c
     ASSUME(!refused || (open_code != SFU_OK && documented(open_code)) || (open_code == SFU_E_SECTION && !mapped));
     if (refused)
         return open_code;
-    any_tables(s);
-    ASSUME(s->size == size && s->addr == addr && s->next == NULL && s->read == read && s->ctx == ctx);
+    s->next = NULL;
     s->bytes = (const uint8_t *)bytes;
+    s->read = read;
+    s->ctx = ctx;
+    s->addr = addr;
+    s->size = size;
+    s->end = nondet_u32();
+    s->abi = (enum sfu_abi)nondet_byte();
+    ASSUME(s->end >= HEADER_SIZE && s->end <= size); /* prove_open: and more, of which adding knows nothing */
     opened_sections++;
     asked_next = false;
     return SFU_OK;
@@ -228,12 +226,10 @@ static void any_group(void)
     section_addr = nondet_u64();
     section_size = nondet_u64();
     ASSUME(section_size <= sizeof joined);
-    any_tables(&other);
+    other.abi = (enum sfu_abi)nondet_byte();
     list = nondet_bool() ? &other : NULL;
-    for (i = 0; i <= MAX_JOINED; i++) {
-        any_tables(&group[i]);
-        group_before[i] = group[i];
-    }
+    for (i = 0; i <= MAX_JOINED; i++)
+        group[i].addr = group_before[i].addr = nondet_u64();
 }
 
 void prove_add(void)
@@ -259,48 +255,40 @@ void prove_add_remote(void)
 
 /* ---- List ------------------------------------------------------------------------------------------------------ */
 
-enum { LISTED = 4 };
+enum { LISTED = 3 };
 
-/* Any of LISTED sections are in the list, in order, and one of another array. Those from FIRST on, ROOM of them, are
- * taken out. */
+static struct sfu_section sections[LISTED];
+
+/* Any of LISTED sections are in the list, and one of another array. ROOM of them, from FIRST on, are taken out. */
 void prove_list(void)
 {
-    struct sfu_section sections[LISTED], before[LISTED], *s;
-    bool in_list[LISTED], left[LISTED], wanted = false, removed;
+    struct sfu_section *s;
+    bool in_list[LISTED], left[LISTED] = {false, false, false}, wanted = false, others = nondet_bool(), removed;
     size_t first = nondet_byte(), room = nondet_byte(), i;
 
     ASSUME(first <= LISTED && room <= LISTED - first);
-    list = NULL;
     for (i = 0; i < LISTED; i++) {
-        any_tables(&sections[i]);
-        if (i == LISTED / 2 && nondet_bool()) {
+        if (i == 1 && others) {
             other.next = list;
             list = &other;
         }
         in_list[i] = nondet_bool();
-        left[i] = false;
         if (in_list[i]) {
             sections[i].next = list;
             list = &sections[i];
         }
         wanted = wanted || (in_list[i] && i >= first && i - first < room);
-        before[i] = sections[i];
     }
     removed = sfu_remove(&list, &sections[first], room);
     PROVE(removed == wanted, "whether one was in the list is said");
-    i = LISTED;
     for (s = list; s != NULL; s = s->next) {
-        if (s == &other)
-            continue;
-        PROVE(s < &sections[i], "the others stay in order");
-        i = (size_t)(s - sections);
-        left[i] = true;
+        others = others && s != &other;
+        for (i = 0; i < LISTED; i++)
+            left[i] = left[i] || s == &sections[i];
     }
-    i = nondet_byte();
-    ASSUME(i < LISTED);
-    PROVE(left[i] == (in_list[i] && (i < first || i - first >= room)), "those of the room are out, all others in");
-    if (in_list[i])
-        PROVE(left[i] || sections[i].next == NULL, "what was taken out is in no list");
-    sections[i].next = before[i].next;
-    PROVE(same_section(&sections[i], &before[i]), "nothing else of it changes");
+    PROVE(!others, "a section of another array stays");
+    for (i = 0; i < LISTED; i++) {
+        PROVE(left[i] == (in_list[i] && (i < first || i - first >= room)), "those of the room are out, others in");
+        PROVE(left[i] || !in_list[i] || sections[i].next == NULL, "what was taken out is in no list");
+    }
 }

@@ -152,8 +152,8 @@ static bool in_range(const struct sfu_range *range, uint64_t addr)
 
 /* ---- Walks ------------------------------------------------------------------------------------------------------ */
 
-/* What a walk is: sfu_walk_start makes one, and each step leaves one. It has no more switches than there is room for. It
- * is on a stack, and SP not above that, or on none. */
+/* What a walk is: sfu_walk_start makes one, and each step leaves one. It has no more switches than there is room for.
+ * It is on a stack, and SP not above that, or on none. */
 static bool walking(const struct sfu_walk *w)
 {
     return w->frame.switches <= SFU_MAX_SWITCHES && w->frame.regs.pc_kind <= SFU_PC_RETURN &&
@@ -176,8 +176,9 @@ static void any_walk_on(struct sfu_walk *w, const struct sfu_target *t)
     *w = any;
 }
 
-/* Whether a trap may have overwritten the word at ADDR: the frame of W has an exact PC, and the word begins further below
- * its SP than the red zone has bytes, on the same stack. Below the low end of that is another, unless SP is, too. */
+/* Whether a trap may have overwritten the word at ADDR: the frame of W has an exact PC, and the word begins further
+ * below its SP than the red zone has bytes, on the same stack. Below the low end of that is another, unless SP is,
+ * too. */
 static bool below_red_zone(const struct sfu_walk *w, uint64_t addr)
 {
     uint64_t sp = w->frame.regs.sp, zone = w->target->red_zone;

@@ -51,9 +51,10 @@ read.c   prove_multiply      - - -
 read.c   prove_modulo        - - modulo.0:33
 open.c   prove_open          - - -
 open.c   prove_open_remote   - - -
-open.c   prove_add           - $joined add_joined.0:5,any_group.0:6
-open.c   prove_add_remote    - $joined add_joined.0:5,any_group.0:6
-open.c   prove_list          - - prove_list.0:5,prove_list.1:6,sfu_remove.0:6
+open.c   prove_next          - read_known:known_behind,open_behind:known_open find_next.0:9
+open.c   prove_add           - $joined add_joined.0:4,any_group.0:5
+open.c   prove_add_remote    - $joined add_joined.0:4,any_group.0:5
+open.c   prove_list          - - prove_list.0:4,prove_list.1:4,prove_list.2:5,prove_list.3:4,sfu_remove.0:5
 apply.c  prove_stack         - - -
 apply.c  prove_word          - load8:load_from -
 apply.c  prove_read_word     - load8:load_from -
@@ -80,7 +81,6 @@ fast.c   prove_fast_index    MAX_FDES=1 - $indexing
 long="
 find.c   prove_find_text     MAX_FDES=3 read_range:known_range sfu_find_text.0:4
 check.c  prove_concatenated  - - find_next.0:9
-open.c   prove_next          - - find_next.0:9,prove_next.0:10
 read.c   prove_entry         - - -
 walk.c   prove_find_frame    - sfu_find:any_find any_target.0:4,find_frame.0:4,any_find.0:4,\
 prove_find_frame.0:4,$stacks

@@ -144,7 +144,8 @@ void prove_walk_start(void)
               !walk.frame.interrupted,
           "the first frame has the registers that were given");
     if (target.find_stack == NULL)
-        PROVE(top.sp <= target.stack.high ? same_stack(&walk.stack, &target.stack) : walk.stack.high == 0,
+        PROVE(target.stack.high != 0 && top.sp <= target.stack.high ? same_stack(&walk.stack, &target.stack)
+                                                                    : walk.stack.high == 0,
               "it is on the only stack, or on none");
 }
 

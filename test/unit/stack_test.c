@@ -33,8 +33,8 @@ static bool find_listed(void *ctx, uint64_t addr, struct sfu_stack *stack)
     return false;
 }
 
-/* Four stacks of 1 KiB with 1 KiB between them, the first two mapped. Each word holds its own address. FP is the base of
- * every rule: CFA = FP (+ below), RA = the PC of nothing, FP stays. */
+/* Four stacks of 1 KiB with 1 KiB between them, the first two mapped. Each word holds its own address. FP is the base
+ * of every rule: CFA = FP (+ below), RA = the PC of nothing, FP stays. */
 static void begin(int abi, enum sfu_pc_kind kind)
 {
     note("ABI %d, PC kind %d", abi, kind);
@@ -361,6 +361,9 @@ static void test_whole_and_unset(void **state)
         t.stack = (struct sfu_stack){m.bytes, STACK, 0}; /* not set, whatever low is */
         start();
         code(go_to(top.sp + 8), SFU_E_STACK);
+        top.sp = 0; /* which is not its high end */
+        start();
+        expect_nowhere();
     }
 }
 
@@ -475,8 +478,8 @@ static void test_trap_down(void **state)
     }
 }
 
-/* A trap frame may have the interrupted frame's SP, once. Twice is a loop: with find_stack it ends there; without, it is a
- * switch, which is counted. */
+/* A trap frame may have the interrupted frame's SP, once. Twice is a loop: with find_stack it ends there; without, it
+ * is a switch, which is counted. */
 static void test_trap_stays(void **state)
 {
     (void)state;

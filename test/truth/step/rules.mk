@@ -92,8 +92,8 @@ STEP_KERNELS_aarch64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 
     patterns-gcc12-O2-kernel+nofp patterns-gcc12-O1-kernel+nofp+hook patterns-clang-O2-kernel+nofp \
     patterns-gcc12-O2-kernel+clash $(addprefix patterns-,gcc12-O2-kernel+pac clang-O2-kernel+pac \
     clang-O0-kernel+pac clang-Os-kernel+pac clang-O1-kernel+nofp+pac)
-STEP_SHARED_aarch64 := zlib-gcc12-O2-kernel lua-gcc12-O2-kernel+hook zlib-clang-O2-kernel+pac \
-    $(if $(STEP_LONG),sqlite-gcc12-O2-kernel+hook sqlite-clang-O2-kernel+pac)
+STEP_SHARED_aarch64 := zlib-gcc12-O2-kernel lua-gcc12-O2-kernel+hook lua-clang-O2-kernel+pac \
+    $(STEP_LONG:%=sqlite-gcc12-O2-kernel+hook)
 STEP_KERNELS_s390x := $(addsuffix -kernel,patterns-gcc12-O2 patterns-clang-O2) \
     patterns-gcc12-O2-kernel+fp patterns-gcc12-O1-kernel+hook patterns-clang-O2-kernel+clash
 STEP_SHARED_s390x := zlib-gcc12-O2-kernel $(addsuffix -gcc12-O2-kernel+hook,$(STEP_LONG:%=lua) $(STEP_LONG:%=sqlite))
