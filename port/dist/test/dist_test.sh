@@ -54,8 +54,8 @@ renamed() {
     ! grep -rn '[^.L]sfu_\|SFU_' $mine || return 1
     for compiler in gcc clang aarch64-linux-gnu-gcc s390x-linux-gnu-gcc; do
         for kind in $out/sfu $mine/mine; do
-            $compiler -std=c99 -O2 -ffreestanding -c ${kind}_panic.c -o $work/code.o &&
-                build/tc/x86_64/objcopy -O binary -j '.text*' -j '.rodata*' $work/code.o $kind.bin || return 1
+            $compiler -std=c99 -O2 -ffreestanding -c "${kind}_panic.c" -o $work/code.o &&
+                build/tc/x86_64/objcopy -O binary -j '.text*' -j '.rodata*' $work/code.o "$kind.bin" || return 1
         done
         cmp $out/sfu.bin $mine/mine.bin || return 1
         [ "$(build/tc/x86_64/nm -g --defined-only $work/code.o | grep -c ' mine_')" -ge 15 ] || return 1
