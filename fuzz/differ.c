@@ -109,10 +109,9 @@ static bool can_move(const struct table *t, uint64_t by)
 {
     if (t->addr + t->size - 1 > UINT64_MAX - by)
         return false;
-    for (unsigned i = 0; i < t->num_fdes; i++) {
+    for (unsigned i = 0; i < t->num_fdes; i++)
         if (t->fde[i].start > UINT64_MAX - by || t->fde[i].start + t->fde[i].size > UINT64_MAX - by)
             return false;
-    }
     return true;
 }
 

@@ -5,8 +5,8 @@
  * The first byte chooses: an ABI for notes, or a log.
  */
 #include "harness.h"
-#include "trace_log.h"
-#include "trace_notes.h"
+#include "trace/trace_log.h"
+#include "trace/trace_notes.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -152,10 +152,9 @@ uint32_t most_reads(const struct sfu_section *s, const struct table *t)
 
     while (s->num_fdes >> halvings != 0)
         halvings++;
-    for (unsigned i = 0; i < t->num_fdes; i++) {
+    for (unsigned i = 0; i < t->num_fdes; i++)
         if (t->fde[i].num_rows > rows)
             rows = t->fde[i].num_rows;
-    }
     if (rows > most)
         rows = most;
     return (s->flags & 1 ? halvings + table_empties(t) + 1 : s->num_fdes) + 2 + rows + 1;

@@ -23,10 +23,9 @@ $(FUZZ_BUILD)/replay-%: fuzz/%.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(
 # What the tools of port/host read that anybody may have written: images, logs and cores.
 FUZZ_TOOLS := image dump
 FUZZ_TOOLS_FLAGS := $(FUZZ_FLAGS) -D_GNU_SOURCE -Iport/host
-FUZZ_TOOLS_HEADERS := $(FUZZ_HEADERS) $(wildcard port/host/*.h)
-FUZZ_TOOLS_image := $(filter-out sfu.c,$(TOOLS_LIBRARY)) $(TOOLS_LINT_PARTS) \
-    $(addprefix port/host/,tables.c kept.c plt.c encode.c)
-FUZZ_TOOLS_dump := $(TOOLS_TRACE_PARSERS)
+FUZZ_TOOLS_HEADERS := $(FUZZ_HEADERS) $(wildcard port/host/*/*.h)
+FUZZ_TOOLS_image := $(filter-out sfu.c,$(TOOLS_LIBRARY)) $(TOOLS_LINT_PARTS) $(TOOLS_ENCODER)
+FUZZ_TOOLS_dump := $(TOOLS_TRACE_PARSERS) port/host/common/image.c
 
 define FUZZ_TOOL
 $(FUZZ_BUILD)/replay-$(1): fuzz/$(1).c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_TOOLS_HEADERS) sfu.c $(FUZZ_TOOLS_$(1))

@@ -29,17 +29,15 @@ static uint64_t slide;                /* by how much the kernel has been moved *
 static void put(void *ctx, char c)
 {
     (void)ctx;
-    if (kernel_hooks.putc != NULL) {
+    if (kernel_hooks.putc != NULL)
         kernel_hooks.putc();
-    }
     machine_putc(c);
 }
 
 void kernel_print(const char *text)
 {
-    for (; *text != '\0'; text++) {
+    for (; *text != '\0'; text++)
         machine_putc(*text);
-    }
 }
 
 void kernel_print_hex(uint64_t value)
@@ -47,9 +45,8 @@ void kernel_print_hex(uint64_t value)
     int shift;
 
     kernel_print("0x");
-    for (shift = 60; shift >= 0; shift -= 4) {
+    for (shift = 60; shift >= 0; shift -= 4)
         machine_putc("0123456789abcdef"[value >> shift & 15]);
-    }
 }
 
 /* ---- what the unwinder may see ---- */
@@ -68,11 +65,9 @@ static bool readable(uint64_t addr, uint64_t len)
 {
     unsigned i;
 
-    for (i = 0; i < num_stacks; i++) {
-        if (addr >= stacks[i].low && addr < stacks[i].high && len <= stacks[i].high - addr) {
+    for (i = 0; i < num_stacks; i++)
+        if (addr >= stacks[i].low && addr < stacks[i].high && len <= stacks[i].high - addr)
             return true;
-        }
-    }
     return false;
 }
 
@@ -83,12 +78,10 @@ static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
     uint8_t *to = buffer;
 
     (void)ctx;
-    if (!readable(addr, len)) {
+    if (!readable(addr, len))
         return -1;
-    }
-    while (len-- > 0) {
+    while (len-- > 0)
         *to++ = *from++;
-    }
     return 0;
 }
 
@@ -103,11 +96,9 @@ static uint64_t which_stack(void *ctx, uint64_t sp)
     unsigned i;
 
     (void)ctx;
-    for (i = 0; i < num_stacks; i++) {
-        if (sp > stacks[i].floor && sp <= stacks[i].high) {
+    for (i = 0; i < num_stacks; i++)
+        if (sp > stacks[i].floor && sp <= stacks[i].high)
             return i + 1;
-        }
-    }
     return 0;
 }
 
@@ -129,12 +120,10 @@ static const struct trap *trap_of(const struct sfu_frame *frame)
 {
     const struct trap *trap = frame->trap != 0 ? trap_at(frame->trap) : first_trap;
 
-    if ((frame->trap & INNER) != 0) {
+    if ((frame->trap & INNER) != 0)
         return (const struct trap *)(uintptr_t)(frame->trap - INNER);
-    }
-    if (trap == NULL || trap->pc != frame->regs.pc || trap->r[SFU_REG_SP] != frame->regs.sp) {
+    if (trap == NULL || trap->pc != frame->regs.pc || trap->r[SFU_REG_SP] != frame->regs.sp)
         return NULL;
-    }
     return trap;
 }
 
@@ -143,9 +132,8 @@ static int trap_register(void *ctx, const struct sfu_frame *frame, uint32_t reg,
     const struct trap *trap = trap_of(frame);
 
     (void)ctx;
-    if (trap == NULL || reg >= sizeof trap->r / sizeof trap->r[0]) {
+    if (trap == NULL || reg >= sizeof trap->r / sizeof trap->r[0])
         return -1;
-    }
     *value = trap->r[reg];
     return 0;
 }
@@ -176,9 +164,8 @@ static int cross_trap(void *ctx, const struct sfu_frame *frame, int code, struct
     }
 #endif
     inner = trap_of(frame);
-    if (inner == NULL || inner->pc != frame->regs.pc) {
+    if (inner == NULL || inner->pc != frame->regs.pc)
         return code;
-    }
     interrupted->regs = registers_of(inner);
     interrupted->trap = (uintptr_t)inner + INNER;
     return machine_crossed(inner, &interrupted->regs) ? (int)SFU_OK : code;
@@ -226,9 +213,8 @@ static void dump(const struct sfu_registers *from)
 static void trace(const struct sfu_registers *from)
 {
     printer.slide = slide;
-    if (printer.busy == 0) {
+    if (printer.busy == 0)
         sfu_print_build_id(&printer, build_id_start, build_id_end);
-    }
     (void)sfu_panic_print(&printer, from);
 #ifdef KERNEL_DUMP
     dump(from);
@@ -240,9 +226,8 @@ static _Noreturn void crash(const struct sfu_registers *from)
 {
     (void)sfu_record_write(&kernel_crash, &printer, (uintptr_t)image_start, from);
     trace(from);
-    if (kernel_hooks.crashed != NULL) {
+    if (kernel_hooks.crashed != NULL)
         kernel_hooks.crashed();
-    }
     machine_exit(false);
 }
 
@@ -251,9 +236,8 @@ static bool print_crash(void)
 {
     enum sfu_record_state state = sfu_record_print(&kernel_crash, &printer, (uintptr_t)image_start);
 
-    if (state != SFU_RECORD_NONE) {
+    if (state != SFU_RECORD_NONE)
         sfu_record_clear(&kernel_crash);
-    }
     return state != SFU_RECORD_NONE;
 }
 
@@ -316,20 +300,17 @@ void kernel_trap(struct trap *trap)
     bool timer = machine_trap(trap);
     void (*hook)(void);
 
-    if (kernel_hooks.trap != NULL && kernel_hooks.trap(trap)) {
+    if (kernel_hooks.trap != NULL && kernel_hooks.trap(trap))
         return;
-    }
     if (timer) {
-        if (kernel_hooks.timer != NULL) {
+        if (kernel_hooks.timer != NULL)
             kernel_hooks.timer();
-        }
         return;
     }
     hook = kernel_hooks.fault;
     kernel_hooks.fault = NULL;
-    if (hook != NULL) {
+    if (hook != NULL)
         hook();
-    }
     report_fault(trap);
 }
 
@@ -359,9 +340,8 @@ static void relocate(uint64_t distance)
 {
     const struct relocation *r;
 
-    for (r = relocations_start; r < relocations_end; r++) {
+    for (r = relocations_start; r < relocations_end; r++)
         *(uint64_t *)(uintptr_t)(r->offset + distance) = r->addend + distance;
-    }
 }
 
 /* All of the kernel's code, also what has no table: a PC elsewhere is not code. */
@@ -398,9 +378,8 @@ _Noreturn void kernel_move(uint64_t distance, void (*entry)(void))
 {
     const uint8_t *from;
 
-    for (from = image_start; from < guard; from++) {
+    for (from = image_start; from < guard; from++)
         ((uint8_t *)from)[distance] = *from;
-    }
     relocate(distance);
     ((void (*)(uint64_t, void (*)(void)))((uintptr_t)boot_again + distance))(
         distance, (void (*)(void))((uintptr_t)entry + distance));
@@ -426,9 +405,8 @@ void *memcpy(void *restrict to, const void *restrict from, size_t len)
     uint8_t *t = to;
     const uint8_t *f = from;
 
-    while (len-- > 0) {
+    while (len-- > 0)
         *t++ = *f++;
-    }
     return to;
 }
 
@@ -436,8 +414,7 @@ void *memset(void *to, int value, size_t len)
 {
     uint8_t *t = to;
 
-    while (len-- > 0) {
+    while (len-- > 0)
         *t++ = (uint8_t)value;
-    }
     return to;
 }

@@ -59,9 +59,8 @@ static bool same(const char *a, const char *b)
 /* Where SYMBOL is; 0: it is not in the object. */
 static uintptr_t address(const struct object *object, const struct elf_symbol *symbol)
 {
-    if (symbol->section == 0 || symbol->section >= object->num_sections) {
+    if (symbol->section == 0 || symbol->section >= object->num_sections)
         return 0;
-    }
     return (uintptr_t)part(object, &object->sections[symbol->section]) + symbol->value;
 }
 
@@ -76,9 +75,8 @@ static bool relocate(const struct object *object, const struct elf_section *sect
         uintptr_t symbol = address(object, &symbols[r->info >> 32]);
         uint8_t *place = (uint8_t *)part(object, target) + r->offset;
 
-        if (symbol == 0 || !machine_relocate((uint32_t)r->info, place, symbol + r->addend)) {
+        if (symbol == 0 || !machine_relocate((uint32_t)r->info, place, symbol + r->addend))
             return false;
-        }
     }
     return true;
 }
@@ -91,11 +89,9 @@ static uintptr_t find(const struct object *object, const struct elf_section *sec
     const struct elf_symbol *end = symbol + table->size / sizeof *symbol;
     const char *names = part(object, &object->sections[table->link]);
 
-    for (; symbol < end; symbol++) {
-        if (same(names + symbol->name, name)) {
+    for (; symbol < end; symbol++)
+        if (same(names + symbol->name, name))
             return address(object, symbol);
-        }
-    }
     return 0;
 }
 
@@ -126,14 +122,12 @@ bool module_load(struct module *module, uint8_t *image)
         const struct elf_section *section = &object.sections[i];
 
         if (section->type == RELA && (object.sections[section->info].flags & ALLOC) != 0) {
-            if (!relocate(&object, section)) {
+            if (!relocate(&object, section))
                 return false;
-            }
             module->entry = (void (*)(void (*)(void)))find(&object, section, "module_entry");
         }
-        if (section->type == NOBITS && section->size != 0) {
+        if (section->type == NOBITS && section->size != 0)
             return false;
-        }
     }
     return module->entry != NULL && open_section(module, &object) == SFU_OK &&
            sfu_add(&kernel_target.sections, &module->section) == SFU_OK;

@@ -41,12 +41,10 @@ static int add_all(void)
     while (code == SFU_OK) {
         code = sfu_add(&kernel_target.sections, &tables[n]);
         n++;
-        if (n == TABLES) {
+        if (n == TABLES)
             return code;
-        }
-        if (code == SFU_OK) {
+        if (code == SFU_OK)
             code = sfu_open_next(&tables[n - 1], &tables[n]);
-        }
     }
     return n > 0 && code == SFU_E_EMPTY ? SFU_OK : code; /* there is no next one */
 }
@@ -56,9 +54,8 @@ void kernel_open_tables(void)
     const struct sfu_section *s;
     int code = add_all();
 
-    for (s = kernel_target.sections; s != NULL && code == SFU_OK; s = s->next) {
+    for (s = kernel_target.sections; s != NULL && code == SFU_OK; s = s->next)
         code = sfu_check(s, NULL); /* SFU_E_CONCATENATED: there are more than there is room for */
-    }
     if (code != SFU_OK) {
         kernel_print("sframe: ");
         kernel_print(sfu_string(code));

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# Programs that run on the machine where an image is built. They need libelf; sfu-lint and sfu-trace libdw, too.
+# Programs that run on the machine where an image is built: a folder for each, and common/ for what more than one of
+# them needs. A tool uses common/, and nothing else. They need libelf and libdw; sfu-gen of libdw only a header.
 TOOLS := build/tools
-TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -I$(TOOLS)
-TOOLS_LIBRARY := $(addprefix port/host/,image.c cfi.c compare.c) sfu.c
-TOOLS_GEN := $(addprefix port/host/,sfu_gen.c tables.c kept.c plt.c encode.c output.c report.c) $(TOOLS_LIBRARY)
-TOOLS_LINT_PARTS := $(addprefix port/host/,lint.c lint_place.c lint_rows.c lint_worth.c lint_objects.c)
-TOOLS_LINT := port/host/sfu_lint.c $(TOOLS_LINT_PARTS) $(addprefix port/host/,plt.c kept.c report.c) $(TOOLS_LIBRARY)
-TOOLS_TRACE_PARSERS := $(addprefix port/host/,trace_log.c trace_notes.c trace_abi.c image.c)
-TOOLS_TRACE := $(addprefix port/host/,sfu_trace.c trace_image.c trace_symbols.c trace_signal.c trace_walk.c \
-    trace_filter.c trace_core.c trace_gdb.c cfi.c tables.c kept.c plt.c encode.c report.c) $(TOOLS_TRACE_PARSERS) sfu.c
-TOOLS_HEADERS := $(wildcard port/host/*.h) sfu.h
+TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/host -I$(TOOLS)
+TOOLS_LIBRARY := $(addprefix port/host/common/,image.c cfi.c compare.c kept.c plt.c) sfu.c
+TOOLS_REPORT := port/host/common/report.c
+TOOLS_ENCODER := $(addprefix port/host/common/,tables.c encode.c)
+TOOLS_GEN := $(addprefix port/host/gen/,sfu_gen.c output.c) $(TOOLS_ENCODER) $(TOOLS_REPORT) $(TOOLS_LIBRARY)
+TOOLS_LINT_PARTS := $(addprefix port/host/lint/,lint.c lint_place.c lint_rows.c lint_worth.c lint_objects.c)
+TOOLS_LINT := port/host/lint/sfu_lint.c $(TOOLS_LINT_PARTS) $(TOOLS_REPORT) $(TOOLS_LIBRARY)
+TOOLS_TRACE_PARSERS := $(addprefix port/host/trace/,trace_log.c trace_notes.c trace_abi.c)
+TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_image.c trace_symbols.c trace_signal.c trace_walk.c \
+    trace_filter.c trace_core.c trace_gdb.c) $(TOOLS_TRACE_PARSERS) $(TOOLS_ENCODER) $(TOOLS_REPORT) $(TOOLS_LIBRARY)
+TOOLS_HEADERS := $(wildcard port/host/*/*.h) sfu.h
 
 PREFIX ?= /usr/local
 
@@ -21,7 +24,8 @@ TOOLS_INSTALLED := sfu-gen sfu-lint sfu-trace
 tools: $(TOOLS_INSTALLED:%=$(TOOLS)/%)
 
 # A tool's --help, as lines of C.
-$(TOOLS)/%.txt.h: port/host/%.txt port/host/rules.mk
+vpath sfu-%.txt port/host/gen port/host/lint port/host/trace
+$(TOOLS)/%.txt.h: %.txt port/host/rules.mk
 	@mkdir -p $(@D)
 	@sed -e 's/["\\]/\\&/g' -e 's/.*/"&",/' $< >$@
 
@@ -41,7 +45,7 @@ $(TOOLS)/sfu-trace: $(TOOLS_TRACE) $(TOOLS_HEADERS) $(TOOLS)/sfu-trace.txt.h por
 	$(CC) $(TOOLS_FLAGS) -O2 -g $(TOOLS_TRACE) -ldw -lelf -o $@
 
 # The same lines as a page of the manual.
-$(TOOLS)/%.1: port/host/%.txt port/host/rules.mk
+$(TOOLS)/%.1: %.txt port/host/rules.mk
 	@mkdir -p $(@D)
 	@{ echo '.TH $* 1 "" sfu'; sed -e 's/\\/\\e/g' -e '/^[A-Z]/{s/^/.fi\n.SH /;s/$$/\n.nf/;b' -e '}' -e 's/^    //' \
 	    -e "s/^[.']/\\\\\&&/" $<; } >$@

@@ -50,10 +50,9 @@ int sfu_linux_read(void *ctx, uint64_t addr, void *buffer, size_t len)
     uint64_t word = addr & ~(uint64_t)7, words = ((addr & 7) + len + 7) / 8;
 
     (void)ctx;
-    for (; words > 0; words--, word += 8) {
+    for (; words > 0; words--, word += 8)
         if (!readable(word))
             return -1;
-    }
     while (len-- > 0)
         *to++ = *from++;
     return 0;
@@ -186,14 +185,12 @@ static uint64_t find_slide(const struct phdr *phdrs, uint64_t num)
 {
     uint64_t i, here = (uintptr_t)phdrs;
 
-    for (i = 0; i < num; i++) {
+    for (i = 0; i < num; i++)
         if (phdrs[i].type == PT_PHDR)
             return here - phdrs[i].vaddr;
-    }
-    for (i = 0; i < num; i++) {
+    for (i = 0; i < num; i++)
         if (phdrs[i].type == PT_LOAD && phdrs[i].offset == 0)
             return here - (phdrs[i].vaddr + EHDR_SIZE);
-    }
     return 0;
 }
 

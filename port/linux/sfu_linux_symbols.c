@@ -65,10 +65,9 @@ static const struct sym *find(const struct sym *syms, uint64_t num, uint64_t add
 {
     uint64_t i;
 
-    for (i = 0; i < num; i++) {
+    for (i = 0; i < num; i++)
         if ((syms[i].info & 15) == STT_FUNC && addr - syms[i].value < syms[i].size)
             return &syms[i];
-    }
     return NULL;
 }
 

@@ -20,10 +20,9 @@ static void relocate(const uint64_t *dynamic, uint64_t slide)
         if (dynamic[0] == DT_RELASZ)
             size = dynamic[1];
     }
-    for (; rela != NULL && size >= 24; size -= 24, rela += 3) { /* offset, info, addend */
+    for (; rela != NULL && size >= 24; size -= 24, rela += 3) /* offset, info, addend */
         if ((uint32_t)rela[1] == R_RELATIVE)
             *(uint64_t *)(uintptr_t)(rela[0] + slide) = rela[2] + slide;
-    }
 }
 
 /* A loader (PT_INTERP) has done all that already. */
@@ -109,9 +108,8 @@ int memcmp(const void *a, const void *b, size_t len)
     const volatile uint8_t *p = (const volatile uint8_t *)a;
     const uint8_t *q = (const uint8_t *)b;
 
-    for (; len > 0; len--, p++, q++) {
+    for (; len > 0; len--, p++, q++)
         if (*p != *q)
             return *p < *q ? -1 : 1;
-    }
     return 0;
 }

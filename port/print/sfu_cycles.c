@@ -7,10 +7,9 @@ static unsigned repeats(const struct sfu_print_cycle *c, uint64_t pc)
 {
     unsigned i, lengths = 0;
 
-    for (i = 0; i < c->num; i++) {
+    for (i = 0; i < c->num; i++)
         if (c->before[i] == pc)
             lengths |= 1u << i;
-    }
     return lengths;
 }
 

@@ -398,10 +398,9 @@ static const char *printed(void)
                 number = n;
             assert_int_equal(n, number++);
             *to++ = pc >= function_of('A') ? (char)('A' + (pc - function_of('A')) / 16) : '?';
-            for (; line < end; line++) {
+            for (; line < end; line++)
                 if (*line == '[')
                     *to++ = line[1];
-            }
             assert_int_equal(sscanf(address, " 0x%llx", &lookup), 1);
             assert_int_equal(lookup, to[-1] == 'i' || n == 0 ? pc : pc - 1);
             address = strpbrk(address + 1, " \n");

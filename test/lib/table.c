@@ -153,11 +153,10 @@ void table_read(struct table *t, const uint8_t *bytes, size_t size, uint64_t add
 bool table_overlaps(const struct table *t)
 {
     for (unsigned i = 0; i < t->num_fdes; i++) {
-        for (unsigned k = 0; k < t->num_fdes; k++) {
+        for (unsigned k = 0; k < t->num_fdes; k++)
             if (i != k && t->fde[i].size > 0 && t->fde[k].start - t->fde[i].start < t->fde[i].size &&
                 t->fde[k].size > 0)
                 return true;
-        }
     }
     return false;
 }
@@ -239,10 +238,9 @@ static int row_index(const struct table *t, const struct table_fde *f, uint32_t 
 {
     int found = -1;
 
-    for (unsigned i = 0; i < f->decoded; i++) {
+    for (unsigned i = 0; i < f->decoded; i++)
         if (t->row[f->first + i].start <= offset)
             found = (int)i;
-    }
     return found;
 }
 
@@ -283,10 +281,9 @@ static int find_in(const struct table *t, const struct table_fde *f, uint64_t pc
 
 int table_find(const struct table *t, uint64_t pc, struct sfu_row *row)
 {
-    for (unsigned i = 0; i < t->num_fdes; i++) {
+    for (unsigned i = 0; i < t->num_fdes; i++)
         if (pc - t->fde[i].start < t->fde[i].size)
             return find_in(t, &t->fde[i], pc, row);
-    }
     return SFU_E_NO_FDE;
 }
 
@@ -326,10 +323,9 @@ static bool swap_rows(const struct table *t, const struct table_fde *f, uint8_t 
 
         if (!swap_field(bytes, done, r->at, address) || !swap_field(bytes, done, r->at + address, 1))
             return false;
-        for (unsigned w = 0; w < r->count; w++) {
+        for (unsigned w = 0; w < r->count; w++)
             if (!swap_field(bytes, done, r->words + w * r->size, r->size))
                 return false;
-        }
     }
     return true;
 }
@@ -350,18 +346,16 @@ bool table_swap_order(const struct table *t, uint8_t *bytes)
 {
     static struct swapped done;
 
-    for (unsigned at = t->end; at + 2 <= t->size; at++) {
+    for (unsigned at = t->end; at + 2 <= t->size; at++)
         if (bytes_get(bytes + at, 2, !t->big) == 0xdee2)
             return false;
-    }
     memset(done.by, 0, t->size * sizeof done.by[0]);
     swap_field(bytes, &done, 0, 2);
     for (unsigned at = 8; at < 28; at += 4)
         swap_field(bytes, &done, at, 4);
-    for (unsigned i = 0; i < t->num_fdes; i++) {
+    for (unsigned i = 0; i < t->num_fdes; i++)
         if (!swap_fde(t, &t->fde[i], bytes, &done) || !swap_rows(t, &t->fde[i], bytes, &done))
             return false;
-    }
     return true;
 }
 

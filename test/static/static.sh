@@ -44,7 +44,7 @@ while [ $# -gt 0 ]; do
 done
 
 # Left out is advice on results of printf, which are looked at once for each stream, and on arrays of pointers.
-hosted='-D_GNU_SOURCE -Ibuild/tools'
+hosted='-D_GNU_SOURCE -Iport/host -Ibuild/tools'
 for file; do
     name=$(basename "$file")
     # shellcheck disable=SC2086

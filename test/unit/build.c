@@ -7,9 +7,8 @@
 
 static void store(uint8_t *p, uint64_t value, unsigned len, bool big)
 {
-    for (unsigned i = 0; i < len; i++) {
+    for (unsigned i = 0; i < len; i++)
         p[big ? len - 1 - i : i] = (uint8_t)(value >> (8 * i));
-    }
 }
 
 void build_put(struct build *b, size_t at, uint64_t value, unsigned len)
@@ -20,9 +19,8 @@ void build_put(struct build *b, size_t at, uint64_t value, unsigned len)
 uint64_t build_get(const struct build *b, size_t at, unsigned len)
 {
     uint64_t value = 0;
-    for (unsigned i = 0; i < len; i++) {
+    for (unsigned i = 0; i < len; i++)
         value |= (uint64_t)b->bytes[at + (b->big ? len - 1 - i : i)] << (8 * i);
-    }
     return value;
 }
 
@@ -39,9 +37,8 @@ void build_begin(struct build *b, int version, int abi, bool big)
 
 static void fre_bytes(struct build *b, uint64_t value, unsigned len)
 {
-    if (b->fre_len + len > sizeof b->fre) {
+    if (b->fre_len + len > sizeof b->fre)
         abort();
-    }
     store(b->fre + b->fre_len, value, len, b->big);
     b->fre_len += len;
 }
@@ -49,9 +46,8 @@ static void fre_bytes(struct build *b, uint64_t value, unsigned len)
 void build_fde_more(struct build *b, int64_t start, uint32_t size, unsigned info, unsigned info2, unsigned rep_size)
 {
     struct build_fde *f = &b->fde[b->fdes++];
-    if (b->fdes > BUILD_FDES) {
+    if (b->fdes > BUILD_FDES)
         abort();
-    }
     f->start = start;
     f->size = size;
     f->fre_off = b->fre_len;
@@ -59,9 +55,8 @@ void build_fde_more(struct build *b, int64_t start, uint32_t size, unsigned info
     f->info = (uint8_t)info;
     f->info2 = (uint8_t)info2;
     f->rep_size = (uint8_t)rep_size;
-    if (b->version == 3) {
+    if (b->version == 3)
         fre_bytes(b, 0, 5); /* the attribute: build_end fills it in */
-    }
 }
 
 void build_fde(struct build *b, int64_t start, uint32_t size, unsigned info)
@@ -74,14 +69,12 @@ void build_row(struct build *b, uint32_t start, unsigned info, unsigned count, c
     struct build_fde *f = &b->fde[b->fdes - 1];
     static const unsigned address_size[4] = {1, 2, 4, 4};
     static const unsigned word_size[4] = {1, 2, 4, 4};
-    if (b->rows < BUILD_FDES) {
+    if (b->rows < BUILD_FDES)
         b->row_off[b->rows] = b->fre_len;
-    }
     fre_bytes(b, start, address_size[f->info & 3]);
     fre_bytes(b, info | count << 1, 1);
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++)
         fre_bytes(b, (uint64_t)words[i], word_size[info >> 5 & 3]);
-    }
     f->rows++;
     b->rows++;
 }
@@ -159,20 +152,18 @@ void build_end(struct build *b)
 {
     size_t fre_at = build_fre_at(b);
     b->size = fre_at + b->fre_len;
-    if (b->size > sizeof b->bytes) {
+    if (b->size > sizeof b->bytes)
         abort();
-    }
     memset(b->bytes, 0x5a, fre_at);
     memcpy(b->bytes + fre_at, b->fre, b->fre_len);
     put_header(b);
     for (uint32_t i = 0; i < b->fdes; i++) {
         size_t at = build_fde_at(b, i);
         int64_t start = b->fde[i].start - (b->flags & F_PCREL ? (int64_t)at : 0);
-        if (b->version == 3) {
+        if (b->version == 3)
             put_fde(b, at, &b->fde[i], start);
-        } else {
+        else
             put_old_fde(b, at, &b->fde[i], start);
-        }
     }
 }
 
@@ -188,11 +179,10 @@ static size_t attr_at(const struct build *b, uint32_t fde)
 
 void build_set_num_fres(struct build *b, uint32_t fde, uint32_t rows)
 {
-    if (b->version == 3) {
+    if (b->version == 3)
         build_put(b, attr_at(b, fde), rows, 2);
-    } else {
+    else
         build_put(b, build_fde_at(b, fde) + 12, rows, 4);
-    }
 }
 
 void build_set_info(struct build *b, uint32_t fde, unsigned info)

@@ -58,9 +58,8 @@ static void test_failing_reads(void **state)
         o.memory.reads = 0;
         o.memory.fail_at = k;
         result = seen(sfu_find(&o.remote, BASE + 0x1010, &row));
-        if (result == SFU_OK) {
+        if (result == SFU_OK)
             break;
-        }
         code(result, SFU_E_SECTION);
         same(o.memory.reads, k); /* it stops at once */
         same(row.length, 0x5a5a5a5a);
@@ -73,9 +72,8 @@ static void test_failing_reads(void **state)
         o.memory.reads = 0;
         o.memory.fail_at = k;
         result = sfu_check(&o.remote, &place);
-        if (result == SFU_OK) {
+        if (result == SFU_OK)
             break;
-        }
         code(result, SFU_E_SECTION);
         holds(place.fde <= 1);
     }

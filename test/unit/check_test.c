@@ -159,21 +159,18 @@ static void shared(const struct variant *v)
         for (int i = 0; i < FUNCTIONS; i++) {
             build_fde(b, 0x1000 + 0x40 * i, 0x40, ADDR1);
             if (i == 0) {
-                for (uint32_t k = 0; k < EACH; k++) {
+                for (uint32_t k = 0; k < EACH; k++)
                     build_row(b, k, BASE_SP, v->version == 1, (const int64_t[]){8}); /* V1 has none without words */
-                }
                 b->fre_len += odd;
             }
         }
-        if (v->version == 3) { /* the others' attributes are not needed */
+        if (v->version == 3) /* the others' attributes are not needed */
             b->fre_len -= 5 * (FUNCTIONS - 1);
-        }
         build_end(b);
         for (uint32_t i = 1; i < FUNCTIONS; i++) {
             build_set_fre_off(b, i, 0);
-            if (v->version < 3) {
+            if (v->version < 3)
                 build_set_num_fres(b, i, EACH);
-            }
         }
         room = b->fre_len / 2;
         full = room / EACH; /* so many functions have their rows */
@@ -216,16 +213,14 @@ static void proportional(const struct variant *v)
         begin_variant(b, v);
         for (int i = 0; i < FUNCTIONS; i++) {
             build_fde(b, 0x1000 + 0x100 * i, 0x100, ADDR1);
-            for (uint32_t k = 0; k < (i == 0 ? EACH : 1); k++) {
+            for (uint32_t k = 0; k < (i == 0 ? EACH : 1); k++)
                 ROW(b, k, BASE_SP, 8);
-            }
         }
         build_end(b);
         for (uint32_t i = 1; i < FUNCTIONS && lie; i++) {
             build_set_fre_off(b, i, 0);
-            if (v->version < 3) {
+            if (v->version < 3)
                 build_set_num_fres(b, i, EACH);
-            }
         }
         build_put(b, H_FRES, lie ? EACH * FUNCTIONS : b->rows, 4);
         code(open_build(&o, b), SFU_OK);
@@ -386,9 +381,8 @@ static size_t join(const struct variant *v, int n, size_t padding, uint8_t fill,
     size_t size = 0;
     memset(joined, fill, sizeof joined);
     for (int i = 0; i < n; i++) {
-        if (i > 0) {
+        if (i > 0)
             size += padding < 8 ? padding : (size_t)(-(addr + size) % 8);
-        }
         begin_variant(b, v);
         for (int k = 0; k <= i; k++) {
             build_fde(b, 0x10000 * (i + 1) + 0x20 * k, 0x20, ADDR1);
@@ -446,9 +440,8 @@ static void joins(const struct variant *v)
                 note("version %d, %u tables, padding %u, odd %u", v->version, n, how, odd);
                 code(open_bytes(&o, joined, size + odd * 30, addr), SFU_OK);
                 expect_joined(&o.mapped, (int)n, v->abi);
-                if (o.has_remote) {
+                if (o.has_remote)
                     expect_joined(&o.remote, (int)n, v->abi);
-                }
                 close_section(&o);
             }
         }

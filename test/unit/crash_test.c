@@ -32,11 +32,10 @@ static void begin(int abi, struct opened *o)
     note("ABI %d", abi);
     build_begin(b, 3, abi, registers[abi].big);
     build_fde(b, 0x1000, 0x40, ADDR1);
-    if (abi == SFU_AMD64) {
+    if (abi == SFU_AMD64)
         ROW(b, 0, BASE_SP | WORD1, 32, -16);
-    } else {
+    else
         ROW(b, 0, BASE_SP | WORD1, cfa_word(abi, 32), -8, -16);
-    }
     build_fde_more(b, 0x1080, 0x40, ADDR1 | SIGNAL, FLEX, 0);
     ROW(b, 0, WORD2, REG(sp), cfa_word(abi, 64), AT_REG(sp), 8, AT_REG(sp), 16);
     build_fde(b, 0x10c0, 0x40, ADDR1);
@@ -181,9 +180,8 @@ static void test_text(void **state)
         code(found_at(BASE + 0x1011), SFU_E_NOT_CODE);
         o[0].mapped.text_first = 1; /* nothing is left */
         o[0].mapped.text_last = 0;
-        for (size_t i = 0; i < sizeof pcs / sizeof pcs[0]; i++) {
+        for (size_t i = 0; i < sizeof pcs / sizeof pcs[0]; i++)
             code(found_at(pcs[i]), SFU_E_NOT_CODE);
-        }
         o[0].mapped.text_first = 0; /* unknown */
         o[0].mapped.text_last = UINT64_MAX;
         code(found_at(0), SFU_E_NO_FDE);
@@ -331,9 +329,8 @@ static void test_wild_caller(void **state)
             note("ABI %d, RA %llx", abi, (unsigned long long)callers[i].ra);
             call_from(abi, callers[i].ra);
             code(first_step(), callers[i].code ? SFU_OK : SFU_E_NOT_CODE);
-            if (callers[i].code) {
+            if (callers[i].code)
                 expect_wild(abi, STACK, callers[i].ra);
-            }
         }
         close_section(&o[0]);
         close_section(&o[1]);
@@ -484,9 +481,8 @@ static bool original_ra(void *ctx, const struct sfu_frame *frame, uint64_t slot,
     ra_asked++;
     last_slot = slot;
     last_ra = *ra;
-    if (*ra != TRAMPOLINE) {
+    if (*ra != TRAMPOLINE)
         return false;
-    }
     *ra = originals[frame->depth];
     return true;
 }
@@ -716,9 +712,8 @@ static unsigned visited, refused;
 static void visit(const struct sfu_walk *from, const struct visits *v, const struct sfu_row *row, unsigned stacks,
                   unsigned left)
 {
-    if (left == 0) {
+    if (left == 0)
         return;
-    }
     for (unsigned i = 0; i < stacks * LEVELS; i++) {
         unsigned stack = i / LEVELS;
         uint64_t sp = address(stack, i % LEVELS);

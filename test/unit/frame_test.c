@@ -26,9 +26,8 @@ static void begin(int abi, enum sfu_pc_kind kind)
 {
     note("ABI %d, PC kind %d", abi, kind);
     machine_init(&m, &t, registers[abi].big);
-    for (unsigned i = 0; i < sizeof m.bytes / 8; i++) {
+    for (unsigned i = 0; i < sizeof m.bytes / 8; i++)
         put_word(&m, STACK + 8 * i, 0x1111 * i);
-    }
     memset(&frame, 0, sizeof frame);
     frame.regs.pc = 0x1234;
     frame.regs.sp = STACK + 0x100;
@@ -198,9 +197,8 @@ static void test_link_register_asked(void **state)
     (void)state;
     FOR_ABIS(abi)
     {
-        if (abi == SFU_AMD64) {
+        if (abi == SFU_AMD64)
             continue;
-        }
         begin(abi, SFU_PC_EXACT);
         unsaved(abi);
         code(apply(&t, &row, &frame), SFU_E_REGISTER);
@@ -222,9 +220,8 @@ static void test_registers(void **state)
         begin(abi, SFU_PC_EXACT);
         t.reg = machine_reg;
         m.known = UINT64_MAX;
-        for (unsigned i = 0; i < 34; i++) {
+        for (unsigned i = 0; i < 34; i++)
             m.reg[i] = 0x3300 + i;
-        }
         frame.regs.ra = 0x5678;
         frame.regs.has_ra = true;
         for (unsigned reg = 0; reg < 34; reg++) {
@@ -379,9 +376,8 @@ static void test_unreadable(void **state)
             grow(abi, 8);
             m.stack.fail_at = k;
             result = apply(&t, &row, &frame);
-            if (result == SFU_OK) {
+            if (result == SFU_OK)
                 break;
-            }
             code(result, SFU_E_STACK);
             same(m.stack.reads, k);
         }
@@ -571,9 +567,8 @@ static void test_pac(void **state)
 static void test_s390x(void **state)
 {
     (void)state;
-    if (!built(3, SFU_S390X, true)) {
+    if (!built(3, SFU_S390X, true))
         return;
-    }
     begin(SFU_S390X, SFU_PC_EXACT);
     t.reg = machine_reg;
     m.known = 7 << 16;
@@ -635,9 +630,8 @@ static void begin_window(int abi, uint64_t offset)
 static uint64_t word_at(int abi, uint64_t offset)
 {
     uint64_t value = 0;
-    for (unsigned i = 0; i < 8; i++) {
+    for (unsigned i = 0; i < 8; i++)
         value = value << 8 | m.bytes[offset + (registers[abi].big ? i : 7 - i)];
-    }
     return value;
 }
 
@@ -650,9 +644,8 @@ static void test_window(void **state)
     {
         for (uint64_t offset = LOW - 17; offset <= HIGH + 9; offset++) {
             bool inside = offset >= LOW && offset <= HIGH - 8;
-            if (offset == LOW + 17) {
+            if (offset == LOW + 17)
                 offset = HIGH - 17;
-            }
             begin_window(abi, offset);
             code(apply(&t, &row, &frame), SFU_OK);
             same(frame.regs.pc, word_at(abi, offset));

@@ -32,9 +32,8 @@ static void expect(struct opened *o, uint64_t pc, uint64_t start, uint32_t size,
 static unsigned log2_ceil(unsigned n)
 {
     unsigned bits = 0;
-    while (1u << bits < n) {
+    while (1u << bits < n)
         bits++;
-    }
     return bits;
 }
 
@@ -49,9 +48,8 @@ static void counted(const struct variant *v)
             unsigned step = n > 100 && !is_sorted ? 17 : 1; /* each lookup takes N reads then */
             begin_variant(b, v);
             b->flags = (uint8_t)(v->flags | (is_sorted ? F_SORTED : 0));
-            for (unsigned f = 0; f < n; f++) {
+            for (unsigned f = 0; f < n; f++)
                 function(0x40 * (int)f, 0x20, 1);
-            }
             open_valid(&o, b);
             for (unsigned f = 0; f < 2 * n; f += step) {
                 o.memory.reads = 0;
@@ -78,9 +76,8 @@ static void many_empty(const struct variant *v)
     struct opened o;
     for (int real = 0; real <= 200; real += 40) {
         begin_variant(b, v);
-        for (int i = 0; i < 200; i++) {
+        for (int i = 0; i < 200; i++)
             function(0x1000, i == real ? 0x40 : 0, 1 + (i == real));
-        }
         open_valid(&o, b);
         if (real < 200) {
             expect(&o, BASE + 0x1000, BASE + 0x1000, 0x40, 2);

@@ -40,9 +40,8 @@ static void examine(const uint8_t *bytes, size_t size)
 {
     struct opened o;
     int checked;
-    if (open_bytes(&o, bytes, size, BASE) != SFU_OK) {
+    if (open_bytes(&o, bytes, size, BASE) != SFU_OK)
         return;
-    }
     holds(o.mapped.fdes <= o.mapped.end && o.mapped.rows <= o.mapped.end && o.mapped.end <= size);
     checked = check(&o, NULL);
     for (uint64_t pc = BASE + FIRST - 1; pc <= BASE + LAST; pc += 5) {
@@ -51,9 +50,8 @@ static void examine(const uint8_t *bytes, size_t size)
         o.memory.reads = 0;
         result = find(&o, pc, &row);
         holds(o.memory.reads <= LOOKUP_READS + 2 * o.mapped.num_fdes + (o.mapped.end - o.mapped.rows) / 2);
-        if (checked == SFU_OK) {
+        if (checked == SFU_OK)
             holds(result != SFU_E_BOUNDS && result != SFU_E_FDE && result != SFU_E_ROW);
-        }
         if (result == SFU_OK) {
             holds(row.start - row.function < UINT32_MAX);
             holds(row.kind <= SFU_ROW_ASK);

@@ -36,9 +36,8 @@ int main(void)
     int failed = 0;
     pattern = name;
     if (pattern != NULL) {
-        for (const char *p = pattern; *p != '\0'; p++) {
+        for (const char *p = pattern; *p != '\0'; p++)
             name = *p == ' ' ? p + 1 : name;
-        }
         (void)snprintf(filter, sizeof filter, "*%s*", name);
     }
     RUN(bytes);

@@ -13,9 +13,8 @@ static void three_functions(const struct variant *v)
     begin_variant(b, v);
     for (int f = 0; f < 3; f++) {
         build_fde(b, 0x1000 + EACH * f, EACH, ADDR1);
-        for (int i = 0; i < ROWS; i++) {
+        for (int i = 0; i < ROWS; i++)
             ROW(b, 4u * (unsigned)i, BASE_SP | WORD2, 8 * (f * ROWS + i + 1), -8);
-        }
     }
     build_end(b);
 }
@@ -92,9 +91,8 @@ static void counted(const struct variant *v)
     struct sfu_row row;
     begin_variant(b, v);
     build_fde(b, 0x1000, 0x100, ADDR1);
-    for (unsigned i = 0; i < 100; i++) {
+    for (unsigned i = 0; i < 100; i++)
         ROW(b, 2 * i, BASE_SP, (int)i);
-    }
     open_valid(&o, b);
     for (unsigned i = 0; i < 200; i++) {
         o.memory.reads = 0;

@@ -18,9 +18,8 @@ static int open_only(const uint8_t *bytes, size_t size, uint64_t addr)
 {
     struct opened o;
     int result = open_bytes(&o, bytes, size, addr);
-    if (result == SFU_OK) {
+    if (result == SFU_OK)
         close_section(&o);
-    }
     return result;
 }
 
@@ -203,9 +202,8 @@ static void test_huge(void **state)
 static unsigned list_length(const struct sfu_section *list)
 {
     unsigned n = 0;
-    for (; list != NULL; list = list->next) {
+    for (; list != NULL; list = list->next)
         n++;
-    }
     return n;
 }
 
@@ -227,9 +225,8 @@ static void test_list(void **state)
         assert_ptr_equal(list, &s[i]);
         same(list_length(list), i + 1);
     }
-    if (LAST_ABI > FIRST_ABI) {
+    if (LAST_ABI > FIRST_ABI)
         code(seen(sfu_add(&list, &s[3])), SFU_E_ABI);
-    }
     same(list_length(list), 3);
     assert_null(s[3].next);
     code(seen(sfu_remove(&list, &s[3])), SFU_E_EMPTY);

@@ -15,12 +15,10 @@ static void test_messages(void **state)
         note("%s: %s", code_name(c), s);
         holds(strlen(s) >= 4 && strlen(s) < 72);
         holds(strcmp(s, "unknown code") != 0);
-        for (const char *p = s; *p != '\0'; p++) {
+        for (const char *p = s; *p != '\0'; p++)
             holds(*p >= ' ' && *p <= '~');
-        }
-        for (int d = LAST_CODE; d < c; d++) {
+        for (int d = LAST_CODE; d < c; d++)
             holds(strcmp(s, sfu_string(d)) != 0);
-        }
 #endif
         assert_ptr_equal(s, sfu_string(c)); /* static */
     }

@@ -43,11 +43,9 @@ static const struct {
 
 const char *code_name(int code)
 {
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
-        if (codes[i].code == code) {
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+        if (codes[i].code == code)
             return codes[i].name;
-        }
-    }
     return "not a code of sfu";
 }
 
@@ -64,9 +62,8 @@ static bool seen_codes[64];
 
 int seen(int code)
 {
-    if (code >= LAST_CODE && code <= SFU_END) {
+    if (code >= LAST_CODE && code <= SFU_END)
         seen_codes[code - LAST_CODE] = true;
-    }
     return code;
 }
 
@@ -106,12 +103,10 @@ int memory_read(void *ctx, uint64_t addr, void *buffer, size_t len)
     holds(len >= 1 && len <= 28); /* the promise of sfu_read_fn */
     holds(addr <= UINT64_MAX - len);
     m->reads++;
-    if (len > m->longest) {
+    if (len > m->longest)
         m->longest = len;
-    }
-    if (m->reads == m->fail_at) {
+    if (m->reads == m->fail_at)
         return -1;
-    }
     if (addr - m->addr > m->size || len > m->size - (addr - m->addr)) {
         holds(!m->strict);
         return 1;
@@ -129,9 +124,8 @@ static int open_one(struct sfu_section *s, const uint8_t *block, struct memory *
     memset(&before, 0xa5, sizeof before);
     *s = before;
     result = seen(m == NULL ? sfu_open(s, block, size, addr) : sfu_open_remote(s, memory_read, m, size, addr));
-    if (result != SFU_OK) {
+    if (result != SFU_OK)
         assert_memory_equal(s, &before, sizeof before);
-    }
     return result;
 }
 
@@ -153,9 +147,8 @@ int open_bytes(struct opened *o, const void *bytes, size_t size, uint64_t addr)
     o->memory.reads = 0;
     o->has_remote = true;
 #endif
-    if (result != SFU_OK) {
+    if (result != SFU_OK)
         close_section(o);
-    }
     return result;
 }
 
@@ -199,9 +192,8 @@ int find(struct opened *o, uint64_t pc, struct sfu_row *row)
     if (o->has_remote) {
         struct sfu_row other;
         code(find_one(&o->remote, pc, &other), result);
-        if (result == SFU_OK) {
+        if (result == SFU_OK)
             same_row(row == NULL ? &mine : row, &other);
-        }
     }
     return result;
 }
@@ -213,11 +205,10 @@ int find_frame(const struct sfu_target *t, const struct sfu_frame *frame, struct
     memset(&before, 0xa5, sizeof before);
     *row = before;
     result = seen(sfu_find_frame(t, frame, row));
-    if (result != SFU_OK) {
+    if (result != SFU_OK)
         assert_memory_equal(row, &before, sizeof before);
-    } else {
+    else
         holds(sfu_lookup_pc(&frame->regs) - row->start < row->length);
-    }
     return result;
 }
 
@@ -241,9 +232,8 @@ int check(struct opened *o, struct sfu_place *place)
         same(other.fde, mine.fde);
         same(other.row, mine.row);
     }
-    if (place != NULL) {
+    if (place != NULL)
         *place = mine;
-    }
     return result;
 }
 
@@ -268,9 +258,8 @@ void machine_init(struct machine *m, struct sfu_target *t, bool big)
 void put_word(struct machine *m, uint64_t addr, uint64_t value)
 {
     holds(addr - STACK <= sizeof m->bytes - 8);
-    for (unsigned i = 0; i < 8; i++) {
+    for (unsigned i = 0; i < 8; i++)
         m->bytes[addr - STACK + (m->big ? 7 - i : i)] = (uint8_t)(value >> (8 * i));
-    }
 }
 
 int machine_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
@@ -278,9 +267,8 @@ int machine_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t
     struct machine *m = ctx;
     m->asked++;
     same(frame->regs.pc_kind, SFU_PC_EXACT);
-    if (reg >= 34 || !(m->known >> reg & 1)) {
+    if (reg >= 34 || !(m->known >> reg & 1))
         return 1;
-    }
     *value = m->reg[reg];
     return 0;
 }
@@ -323,9 +311,8 @@ int apply_to(struct sfu_walk *walk, const struct sfu_row *row)
     int result;
     memcpy(&before, walk, sizeof before);
     result = seen(sfu_apply(walk, row));
-    if (result != SFU_OK) {
+    if (result != SFU_OK)
         assert_memory_equal(walk, &before, sizeof before);
-    }
     assert_memory_equal(row, &row_before, sizeof row_before);
     holds(m->stack.reads - reads <= 3);
     return result;
@@ -361,9 +348,8 @@ void same_row_at(const struct sfu_row *a, const struct sfu_row *b, const char *f
     same_at(a->abi, b->abi, "abi", file, line);
     same_at(a->kind, b->kind, "kind", file, line);
     same_at(a->trap_frame, b->trap_frame, "trap_frame", file, line);
-    if (a->kind != SFU_ROW_RULES) {
+    if (a->kind != SFU_ROW_RULES)
         return;
-    }
     same_at(a->signed_ra, b->signed_ra, "signed_ra", file, line);
     same_rule_at(&a->cfa, b->cfa.control, b->cfa.offset, file, line);
     same_rule_at(&a->ra, b->ra.control, b->ra.offset, file, line);
@@ -382,9 +368,8 @@ void for_each_variant(void (*test)(const struct variant *v))
                 v.abi = abi;
                 v.big = i & 1;
                 v.flags = i & 2 ? F_PCREL : 0;
-                if (!built(v.version, v.abi, v.big)) {
+                if (!built(v.version, v.abi, v.big))
                     continue;
-                }
                 note("version %d, ABI %d, %s-endian, flags %x", v.version, v.abi, v.big ? "big" : "little",
                      v.flags);
                 test(&v);

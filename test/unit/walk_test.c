@@ -243,9 +243,8 @@ static void test_sections(void **state)
         top.pc = BASE + 0x1020;
         sfu_walk_start(&walk, &t, &top);
         code(found(), SFU_OK);
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 3; i++)
             close_section(&o[i]);
-        }
     }
 }
 
@@ -272,9 +271,8 @@ static void test_failing_sections(void **state)
             build_fde(b, says[kind] == SFU_E_NO_FDE ? 0x2000 : 0x1000, 0x40, says[kind] == SFU_E_FDE ? 3 : ADDR1);
             ROW(b, says[kind] == SFU_E_NO_ROW ? 0x20 : 0, BASE_SP | (says[kind] == SFU_E_ROW ? 0x60 : 0), 8);
             build_end(b);
-            if (says[kind] == SFU_E_BOUNDS) {
+            if (says[kind] == SFU_E_BOUNDS)
                 build_set_fre_off(b, 0, 0x1000);
-            }
             code(open_build(&o[kind], b), SFU_OK);
         }
         for (int i = 0; i < KINDS * KINDS * KINDS; i++) {
@@ -306,13 +304,11 @@ static void test_failing_sections(void **state)
             code(find_frame(&t, &frame, &row), want);
             walk.target = &t;
             walk.frame = frame;
-            if (want != SFU_OK) {
+            if (want != SFU_OK)
                 code(step(&walk), want); /* for that reason the walk ends */
-            }
         }
-        for (int kind = 0; kind < KINDS; kind++) {
+        for (int kind = 0; kind < KINDS; kind++)
             close_section(&o[kind]);
-        }
     }
 }
 
@@ -418,9 +414,8 @@ static int trap(struct machine *machine, const struct sfu_frame *frame, int code
     (void)machine;
     trap_asked = code;
     same(frame->regs.pc, walk.frame.regs.pc);
-    if (made.trap == 0) {
+    if (made.trap == 0)
         made.trap = interrupted->trap;
-    }
     *interrupted = made;
     return trap_code;
 }
@@ -650,12 +645,10 @@ static void test_hook_circle(void **state)
         begin_hook(SOME_ABI, &o, BASE + 0x1208);
         made.regs.pc = BASE + 0x1208;
         made.regs.sp = STACK;
-        if (same_stack) {
+        if (same_stack)
             t.stack = machine_stack;
-        }
-        while ((result = step(&walk)) == SFU_OK) {
+        while ((result = step(&walk)) == SFU_OK)
             holds(++n < 100);
-        }
         code(result, same_stack ? SFU_E_PROGRESS : SFU_E_SWITCHES);
         same(n, same_stack ? 1 : SFU_MAX_SWITCHES);
         close_section(&o);
@@ -802,9 +795,8 @@ static void test_registers(void **state)
 static void chain(int abi, int count)
 {
     uint64_t sp = STACK;
-    for (int i = 1; i <= count; i++) {
+    for (int i = 1; i <= count; i++)
         sp = called_from(abi, sp, i == count ? BASE + 0x1088 : BASE + 0x1010 + (i % 2 ? 0x40 : 0), (uint64_t)i);
-    }
 }
 
 /* With a window the walk is the same, frame by frame, whatever part of the stack it holds; what lies in it is not read
@@ -929,9 +921,8 @@ static void test_failing_reads(void **state)
             m.stack.reads = 0;
             m.stack.fail_at = k;
             sfu_walk_start(&walk, &t, &top);
-            while ((result = step(&walk)) == SFU_OK) {
+            while ((result = step(&walk)) == SFU_OK)
                 n++;
-            }
             note("ABI %d, read %u", abi, k);
             code(result, SFU_E_STACK);
             same(n, (k - 1) / 2);
@@ -971,9 +962,8 @@ static int endless_read(void *ctx, uint64_t addr, void *buffer, size_t len)
     struct machine *machine = ctx;
     (void)addr;
     machine->stack.reads++;
-    for (size_t i = 0; i < len; i++) {
+    for (size_t i = 0; i < len; i++)
         ((uint8_t *)buffer)[machine->big ? len - 1 - i : i] = (uint8_t)(machine->word[0] >> (8 * i));
-    }
     return 0;
 }
 
@@ -989,18 +979,16 @@ static void test_endless(void **state)
         t.read = endless_read;
         m.word[0] = BASE + 0x1010; /* every return address */
         sfu_walk_start(&walk, &t, &top);
-        while ((result = step(&walk)) == SFU_OK) {
+        while ((result = step(&walk)) == SFU_OK)
             n++;
-        }
         code(result, SFU_E_DEPTH);
         same(n, SFU_MAX_FRAMES - 1);
         same(m.stack.reads, 2 * SFU_MAX_FRAMES);
         n = 0;
         t.max_frames = 10;
         sfu_walk_start(&walk, &t, &top);
-        while ((result = step(&walk)) == SFU_OK) {
+        while ((result = step(&walk)) == SFU_OK)
             n++;
-        }
         code(result, SFU_E_DEPTH);
         same(n, 9);
         /* trap frames that return to themselves */
@@ -1009,9 +997,8 @@ static void test_endless(void **state)
         top.pc = BASE + 0x1110;
         sfu_walk_start(&walk, &t, &top);
         n = 0;
-        while ((result = step(&walk)) == SFU_OK) {
+        while ((result = step(&walk)) == SFU_OK)
             n++;
-        }
         code(result, SFU_E_DEPTH);
         /* a frame pointer that points at itself */
         t.frame_pointers = true;
@@ -1020,9 +1007,8 @@ static void test_endless(void **state)
         top.fp = STACK + 0x10;
         n = 0;
         sfu_walk_start(&walk, &t, &top);
-        while ((result = step(&walk)) == SFU_OK) {
+        while ((result = step(&walk)) == SFU_OK)
             holds(++n < 3);
-        }
         code(result, SFU_E_NO_FDE);
         close_section(&o);
     }
@@ -1042,9 +1028,8 @@ static void test_top_of_memory(void **state)
         m.word[0] = BASE + 0x1010;
         top.sp = UINT64_MAX - 0x400;
         sfu_walk_start(&walk, &t, &top);
-        while ((result = step(&walk)) == SFU_OK) {
+        while ((result = step(&walk)) == SFU_OK)
             holds(++n <= 0x400 / 32);
-        }
         code(result, SFU_E_ADDRESS);
         close_section(&o);
     }

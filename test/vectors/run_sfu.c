@@ -74,10 +74,9 @@ static void differ(const char *format, ...)
 
 static const char *reason_of(int code)
 {
-    for (unsigned i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+    for (unsigned i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
         if (reasons[i].code == code)
             return reasons[i].reason;
-    }
     return sfu_string(code);
 }
 

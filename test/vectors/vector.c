@@ -396,7 +396,7 @@ static void read_step(const struct text *t, struct expect *e, char **save)
     struct frame *frame = &e->step.before;
 
     set_reason(t, e, "ok");
-    for (char *word = strtok_r(NULL, " ", save); word != NULL; word = strtok_r(NULL, " ", save)) {
+    for (char *word = strtok_r(NULL, " ", save); word != NULL; word = strtok_r(NULL, " ", save))
         if (strcmp(word, "->") == 0)
             frame = &e->step.after;
         else if (strcmp(word, "exact") == 0)
@@ -405,7 +405,6 @@ static void read_step(const struct text *t, struct expect *e, char **save)
             set_reason(t, e, word);
         else
             read_value(t, &e->step, frame, word);
-    }
     if (frame == &e->step.before)
         wrong(t, "no arrow");
 }
@@ -445,10 +444,9 @@ void vector_expect(const struct vector *v, unsigned index, struct expect *e)
     (void)snprintf(buffer, sizeof buffer, "%s", v->lines[index].text);
     word = strtok_r(buffer, " ", &save);
     e->kind = EXPECT_PCS;
-    for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (unsigned i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strcmp(word, kinds[i]) == 0)
             e->kind = (enum expect_kind)i;
-    }
     if (e->kind == EXPECT_STEP)
         read_step(&t, e, &save);
     else if (e->kind != EXPECT_PCS)

@@ -34,9 +34,8 @@ _Noreturn void machine_exit(bool good)
     const uint64_t block[2] = {0x20026, good ? 0 : 1}; /* application exit, status */
 
     semihosting(0x20, block);
-    for (;;) {
+    for (;;)
         __asm__ volatile("wfi");
-    }
 }
 
 _Noreturn void machine_reset(void)
@@ -44,9 +43,8 @@ _Noreturn void machine_reset(void)
     register uint64_t x0 __asm__("x0") = 0x84000009; /* PSCI: SYSTEM_RESET */
 
     __asm__ volatile("hvc #0" : "+r"(x0) : : "x1", "x2", "x3", "memory");
-    for (;;) {
+    for (;;)
         __asm__ volatile("wfi");
-    }
 }
 
 /* The first GiB is devices, the second memory, as it is. */
@@ -54,10 +52,9 @@ static void set_memory_map(void)
 {
     uint64_t i;
 
-    for (i = 0; i < 512; i++) {
+    for (i = 0; i < 512; i++)
         level2[i] = (0x40000000 + (i << 21)) | 0x701; /* accessed, inner shareable, attribute 0, block */
-    }
-    level1[0] = 0x405 | (uint64_t)3 << 53; /* accessed, attribute 1, block, no code */
+    level1[0] = 0x405 | (uint64_t)3 << 53;            /* accessed, attribute 1, block, no code */
     level1[1] = (uintptr_t)level2 | 3;
 }
 
@@ -165,9 +162,8 @@ bool machine_trap(struct trap *trap)
     uint32_t number;
 
     if (trap->irq == 0) {
-        if (trap->syndrome >> 26 == ILLEGAL_STATE) { /* ERET went there, but kept the stack pointer of exceptions */
+        if (trap->syndrome >> 26 == ILLEGAL_STATE) /* ERET went there, but kept the stack pointer of exceptions */
             __asm__ volatile("mrs %0, sp_el0" : "=r"(trap->r[SFU_REG_SP]));
-        }
         return false;
     }
     number = *at(CPU_INTERFACE + 0xc);

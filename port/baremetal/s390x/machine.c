@@ -94,9 +94,8 @@ _Noreturn void machine_exit(bool good)
 {
     const struct psw end = {PSW_WAIT | PSW_64BIT, good ? 0xfff : 0xbad};
 
-    if (second_runs) {
+    if (second_runs)
         signal(STOP, 0);
-    }
     __asm__ volatile("lpswe %0" : : "Q"(end));
     __builtin_unreachable();
 }
@@ -124,12 +123,10 @@ static void set_memory_map(void)
 {
     uint64_t i;
 
-    for (i = 0; i < 512; i++) {
+    for (i = 0; i < 512; i++)
         segments[i] = i < MAPPED ? (uintptr_t)pages[i] : INVALID;
-    }
-    for (i = 0; i < (uint64_t)MAPPED * 256; i++) {
+    for (i = 0; i < (uint64_t)MAPPED * 256; i++)
         pages[i / 256][i % 256] = i << 12;
-    }
 }
 
 static void use_memory_map(void)
@@ -228,9 +225,8 @@ bool machine_trap(struct trap *trap)
         change_control0(CR0_CLOCK, 0);
         return true;
     }
-    if (!is_translation(trap->code & 0x7f) && (trap->code & 0xff) != 0x80) {
+    if (!is_translation(trap->code & 0x7f) && (trap->code & 0xff) != 0x80)
         trap->pc -= trap->code >> 16 & 7;
-    }
     return false;
 }
 
@@ -238,9 +234,8 @@ const char *machine_cause(const struct trap *trap)
 {
     uint32_t code = trap->code & 0x7f;
 
-    if (is_translation(code)) {
+    if (is_translation(code))
         return "translation exception";
-    }
     return code == 1 ? "illegal instruction" : code == 5 ? "addressing exception" : "program check";
 }
 
@@ -266,15 +261,14 @@ bool machine_crossed(const struct trap *trap, struct sfu_registers *regs)
 {
     const struct psw *psw = low(EXTERNAL_OLD);
 
-    if (trap->pc == (uintptr_t)program_restored) {
+    if (trap->pc == (uintptr_t)program_restored)
         psw = low(PROGRAM_RETURN);
-    } else if (trap->pc == (uintptr_t)external_restored) {
+    else if (trap->pc == (uintptr_t)external_restored)
         psw = low(EXTERNAL_RETURN);
-    } else if (trap->pc < (uintptr_t)external_entry || trap->pc >= (uintptr_t)external_saved) {
+    else if (trap->pc < (uintptr_t)external_entry || trap->pc >= (uintptr_t)external_saved)
         return false;
-    } else if (trap->pc >= (uintptr_t)external_switched) {
+    else if (trap->pc >= (uintptr_t)external_switched)
         regs->sp = *(const uint64_t *)low(EXTERNAL_SAVED + 8 * SFU_REG_SP);
-    }
     regs->pc = psw->address;
     return true;
 }

@@ -49,17 +49,15 @@ void machine_putc(char c)
 _Noreturn void machine_exit(bool good)
 {
     out8(0xf4, good ? 0x10 : 0x11);
-    for (;;) {
+    for (;;)
         __asm__ volatile("cli; hlt");
-    }
 }
 
 _Noreturn void machine_reset(void)
 {
     out8(0x64, 0xfe); /* by the keyboard controller */
-    for (;;) {
+    for (;;)
         __asm__ volatile("cli; hlt");
-    }
 }
 
 static void set_vector(unsigned n, unsigned ist)
@@ -95,11 +93,10 @@ static void load_register(const char which, uint64_t base, uint16_t limit)
         uint64_t base;
     } __attribute__((packed)) value = {limit, base};
 
-    if (which == 'i') {
+    if (which == 'i')
         __asm__ volatile("lidt %0" : : "m"(value));
-    } else {
+    else
         __asm__ volatile("lgdt %0" : : "m"(value));
-    }
 }
 
 /* The page tables of 2 MiB pages, where the boot code made them. They stay there when the kernel moves. */
@@ -116,9 +113,8 @@ static void protect_null(void)
 {
     unsigned i;
 
-    for (i = 1; i < 512; i++) {
+    for (i = 1; i < 512; i++)
         first_pages[i] = (uint64_t)i << 12 | 3;
-    }
     *page_tables() = (uintptr_t)first_pages | 3;
     __asm__ volatile("mov %%cr3, %%rax; mov %%rax, %%cr3" : : : "rax", "memory");
 }
@@ -133,9 +129,8 @@ void machine_init(uintptr_t boot)
         protect_null();
     }
     set_tss();
-    for (n = 0; n < VECTORS; n++) {
+    for (n = 0; n < VECTORS; n++)
         set_vector(n, n == DOUBLE_FAULT ? 1 : n == TIMER ? 2 : 0);
-    }
     load_register('g', (uintptr_t)gdt, sizeof gdt - 1);
     load_register('i', (uintptr_t)idt, sizeof idt - 1);
     __asm__ volatile("ltr %w0" : : "r"(16));
@@ -197,9 +192,8 @@ void machine_start_second(uint64_t top, void (*entry)(void))
     const char *from;
     unsigned i;
 
-    for (from = second_start; from < second_end; from++) {
+    for (from = second_start; from < second_end; from++)
         *to++ = (uint8_t)*from;
-    }
     put32(data, (uint32_t)(uintptr_t)page_tables() - 0x2000);
     data[4] = sizeof gdt - 1;
     put32(data + 6, (uint32_t)(uintptr_t)gdt);
@@ -223,9 +217,8 @@ void machine_stop_second(void)
 
 bool machine_trap(struct trap *trap)
 {
-    if (trap->vector != TIMER) {
+    if (trap->vector != TIMER)
         return false;
-    }
     write_apic(0xb0, 0); /* end of interrupt */
     return true;
 }
@@ -250,9 +243,8 @@ uint64_t machine_fault_address(const struct trap *trap)
 {
     uint64_t address = 0;
 
-    if (trap->vector == 14) {
+    if (trap->vector == 14)
         __asm__ volatile("mov %%cr2, %0" : "=r"(address));
-    }
     return address;
 }
 

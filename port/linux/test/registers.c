@@ -166,10 +166,9 @@ static void test_reading(void)
     unsigned i;
     size_t len;
 
-    for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (i = 0; i < sizeof bad / sizeof *bad; i++)
         for (len = 1; len <= 24; len++)
             expect(sfu_linux_read(NULL, bad[i], buffer, len) != 0, "read what cannot be read");
-    }
     for (i = 0; i < 64; i++)
         ((uint8_t *)(uintptr_t)(edge - 64))[i] = (uint8_t)(i + 1);
     expect(sfu_linux_call(mprotect, (long)edge, 65536, 0, 0, 0, 0) == 0, "mprotect");

@@ -100,9 +100,8 @@ step static uint64_t misaligned(void)
 {
     volatile uint8_t *low = machine_sp() - 2 * ROOM, *p;
 
-    for (p = low; p < low + ROOM; p++) {
+    for (p = low; p < low + ROOM; p++)
         *p = 0x5a;
-    }
     return (uintptr_t)low + 1;
 }
 

@@ -169,9 +169,8 @@ static void check_probe(void)
     must(frame->regs.pc == interrupted_pc, "another PC");
     must(frame->regs.sp == known[0], "another SP");
     must(frame->regs.fp == known[1] && known[1] == PROBE_FP, "another FP");
-    if (kernel_target.reg(NULL, frame, KEPT, &kept) == 0) {
+    if (kernel_target.reg(NULL, frame, KEPT, &kept) == 0)
         must(kept == PROBE_KEPT, "another register");
-    }
 }
 
 /* Walks from TOP, which is at the place. */
@@ -191,9 +190,8 @@ static void check(const struct sfu_registers *top)
     code = sfu_walk_step(&walk);
     must(code == SFU_OK, sfu_string(code));
     must(walk.frame.regs.pc == known[2], "another caller");
-    while (code == SFU_OK) {
+    while (code == SFU_OK)
         code = sfu_walk_step(&walk);
-    }
     must(code == SFU_END && walk.frame.reliable, sfu_string(code));
 }
 
@@ -284,9 +282,8 @@ static void run(const char *first, const char *end, uint64_t what)
 
     for (place = (uintptr_t)first; place < (uintptr_t)end; place += ALIGNMENT) {
         interrupted_pc = (uintptr_t)at[what];
-        if (what == WAIT) {
+        if (what == WAIT)
             machine_start_timer();
-        }
         break_at(place);
         probe_caller(known, what);
         break_at(0);

@@ -29,9 +29,8 @@ step static uint64_t read_at(const volatile uint64_t *p)
 
 step static void assert_3(int value)
 {
-    if (value != 1) {
+    if (value != 1)
         panic("value == 1"); /* the last instruction: the return address is that of another function */
-    }
 }
 
 step static void assert_2(int value)
@@ -127,9 +126,8 @@ step static void put_and_fault(void)
 {
     static unsigned characters;
 
-    if (++characters == 150) {
+    if (++characters == 150)
         illegal();
-    }
 }
 
 step static void scenario_printer(void)
@@ -222,9 +220,8 @@ step static void overwrite(void)
     volatile uint64_t *p = below();
     unsigned i;
 
-    for (i = 0; i < 64; i++) {
+    for (i = 0; i < 64; i++)
         p[i] = 0x5a5a5a5a5a5a5a5a;
-    }
     illegal();
 }
 
@@ -243,9 +240,8 @@ step static void smash(void)
     volatile uint64_t *p = below();
     unsigned i;
 
-    for (i = 0; i < 64; i++) {
+    for (i = 0; i < 64; i++)
         p[i] = 0x5a5a5a5a5a50;
-    }
 }
 
 step static void scenario_smashed(void)
@@ -262,9 +258,8 @@ step static void return_to(uint64_t target)
 {
     volatile uint64_t *p = below();
 
-    while ((uint32_t)*p != (uint32_t)(uintptr_t)__builtin_return_address(0)) {
+    while ((uint32_t)*p != (uint32_t)(uintptr_t)__builtin_return_address(0))
         p++;
-    }
     *p = target;
     illegal();
 }
@@ -302,9 +297,8 @@ static uint8_t *attributes(uintptr_t pc)
 
     for (;; fde += 16) {
         __builtin_memcpy(&start, fde, sizeof start);
-        if ((uintptr_t)fde + (uint64_t)start == pc) {
+        if ((uintptr_t)fde + (uint64_t)start == pc)
             return (uint8_t *)(uintptr_t)tables + get32(sframe_start + 24) + get32(fde + 12);
-        }
     }
 }
 
@@ -329,9 +323,8 @@ step static void scenario_corrupt_all(void)
     uint8_t *p = sframe_start + 28 + sframe_start[7] + get32(sframe_start + 24);
     uint32_t i;
 
-    for (i = 0; i < get32(sframe_start + 16); i++) {
+    for (i = 0; i < get32(sframe_start + 16); i++)
         p[i] = 0xff;
-    }
     corrupt_1();
 }
 
@@ -435,19 +428,17 @@ void odd(unsigned n);
 
 step static void down(unsigned n)
 {
-    if (n == 0) {
+    if (n == 0)
         panic("deep enough");
-    }
     down(n - 1);
 }
 
 step static void even(unsigned n)
 {
-    if (n == 0) {
+    if (n == 0)
         down(20);
-    } else {
+    else
         odd(n - 1);
-    }
 }
 
 step void odd(unsigned n)
@@ -503,9 +494,8 @@ static bool next_thread(void *ctx, struct sfu_all_entry *entry)
     static struct sfu_cpu cpu;
 
     (void)ctx;
-    if (entry->number == sizeof names / sizeof names[0]) {
+    if (entry->number == sizeof names / sizeof names[0])
         return false;
-    }
     entry->name = names[entry->number++];
     entry->top = (struct sfu_registers){.pc = (uintptr_t)thread_left, .sp = thread.sp};
     if (entry->number == 2) {
@@ -523,9 +513,8 @@ step static void scenario_threads(void)
 {
     kernel_new_thread(&thread, thread_stack, sizeof thread_stack, thread_entry);
     thread_switch(&main_thread.sp, thread.sp);
-    if (sfu_print_all(&own_printer, next_thread) == 4) {
+    if (sfu_print_all(&own_printer, next_thread) == 4)
         kernel_print("four\n");
-    }
 }
 
 /* ---- a crash, a reset, and what the next boot says ---- */
@@ -533,25 +522,22 @@ step static void scenario_threads(void)
 step static void scenario_record(void)
 {
     kernel_hooks.crashed = machine_reset;
-    if (!kernel_crashed) {
+    if (!kernel_crashed)
         scenario_assert();
-    }
 }
 
 step static void scenario_record_irq(void)
 {
     kernel_hooks.crashed = machine_reset;
-    if (!kernel_crashed) {
+    if (!kernel_crashed)
         scenario_irq();
-    }
 }
 
 step static void scenario_record_overflow(void)
 {
     kernel_hooks.crashed = machine_reset;
-    if (!kernel_crashed) {
+    if (!kernel_crashed)
         scenario_overflow();
-    }
 }
 
 /* As memory that has not kept all of it. */
@@ -564,9 +550,8 @@ static void spoil_and_reset(void)
 step static void scenario_record_corrupt(void)
 {
     kernel_hooks.crashed = spoil_and_reset;
-    if (!kernel_crashed) {
+    if (!kernel_crashed)
         scenario_assert();
-    }
 }
 
 /* ---- how much stack a trace needs ---- */
@@ -588,18 +573,15 @@ step static void stack_2(void)
     static struct sfu_registers here;
     static volatile uint8_t *low, *p;
 
-    if (sfu_panic_init(&printer, sframe_start, sframe_end, boot_stack, boot_stack_top) != SFU_OK) {
+    if (sfu_panic_init(&printer, sframe_start, sframe_end, boot_stack, boot_stack_top) != SFU_OK)
         panic("sfu_panic_init");
-    }
     printer.own.pac_mask = kernel_target.pac_mask;
     low = machine_sp() - 4096;
-    for (p = low; p < machine_sp(); p++) {
+    for (p = low; p < machine_sp(); p++)
         *p = 0x5a;
-    }
     here = sfu_here(&cpu);
-    if (sfu_panic_print(&printer, &here) != SFU_END) {
+    if (sfu_panic_print(&printer, &here) != SFU_END)
         panic("not the whole trace");
-    }
     for (p = low; *p == 0x5a; p++) {
     }
     kernel_print("stack ");
@@ -629,9 +611,8 @@ step static void called_back(void)
 
 step static void scenario_module(void)
 {
-    if (!module_load(&module, module_image)) {
+    if (!module_load(&module, module_image))
         panic("module_load");
-    }
     kernel_print((module.section.flags & 1) != 0 ? "sorted\n" : "not sorted\n");
     module.entry(called_back);
     kernel_print("removed\n");
@@ -639,18 +620,16 @@ step static void scenario_module(void)
     module.entry(called_back);
     kernel_print("sorted and added\n");
     if (sfu_sort(&module.section, (void *)(uintptr_t)module.section.bytes) != SFU_OK ||
-        sfu_add(&kernel_target.sections, &module.section) != SFU_OK) {
+        sfu_add(&kernel_target.sections, &module.section) != SFU_OK)
         panic("sfu_sort");
-    }
     module.entry(called_back);
 }
 
 /* A call through a null pointer in a module. */
 step static void scenario_module_null(void)
 {
-    if (!module_load(&module, module_image)) {
+    if (!module_load(&module, module_image))
         panic("module_load");
-    }
     module.entry(NULL);
 }
 
@@ -761,11 +740,9 @@ static bool names(const char *line, const char *name)
 {
     const char *word = line;
 
-    for (; *line != '\0'; line++) {
-        if (*line == ' ') {
+    for (; *line != '\0'; line++)
+        if (*line == ' ')
             word = line + 1;
-        }
-    }
     while (*word == *name && *word != '\0') {
         word++;
         name++;

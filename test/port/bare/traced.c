@@ -22,9 +22,8 @@ step static unsigned count_right(void)
 
     sfu_walk_start(&walk, &kernel_target, &here);
     while (sfu_walk_step(&walk) == SFU_OK && tracer_call(n, &ra, &sp) && walk.frame.regs.pc == ra &&
-           walk.frame.regs.sp == sp && walk.frame.replaced && walk.frame.reliable) {
+           walk.frame.regs.sp == sp && walk.frame.replaced && walk.frame.reliable)
         n++;
-    }
     return n;
 }
 
@@ -44,23 +43,18 @@ step static void compare(void)
     uint64_t ra, sp;
     unsigned calls = 0;
 
-    while (tracer_call(calls, &ra, &sp)) {
+    while (tracer_call(calls, &ra, &sp))
         calls++;
-    }
-    if (calls < DEEP) {
+    if (calls < DEEP)
         panic("not all calls are noted");
-    }
     kernel_target.original_ra = NULL;
-    if (count_right() != 0 || walk.frame.regs.pc != (uintptr_t)tracer_return || is_proven()) {
+    if (count_right() != 0 || walk.frame.regs.pc != (uintptr_t)tracer_return || is_proven())
         panic("right without the callback");
-    }
     kernel_target.original_ra = tracer_original;
-    if (count_right() != calls + 1) { /* and its own call, which has been left since */
+    if (count_right() != calls + 1) /* and its own call, which has been left since */
         panic("not what the tracer has noted");
-    }
-    if (walk.frame.replaced || !is_proven()) {
+    if (walk.frame.replaced || !is_proven())
         panic("not to the end");
-    }
     kernel_print("compared\n");
 }
 
@@ -68,11 +62,10 @@ void deep_odd(unsigned n);
 
 step static void deep_even(unsigned n)
 {
-    if (n == 0) {
+    if (n == 0)
         compare();
-    } else {
+    else
         deep_odd(n - 1);
-    }
 }
 
 step void deep_odd(unsigned n)
@@ -102,9 +95,8 @@ void scenario_traced(void)
                                      ROOM_OF(deep_even),   ROOM_OF(deep_odd),  ROOM_OF(traced_leaf),
                                      ROOM_OF(traced)};
 
-    if (tracer_bend(rooms, rooms + sizeof rooms / sizeof rooms[0], NULL) == 0) {
+    if (tracer_bend(rooms, rooms + sizeof rooms / sizeof rooms[0], NULL) == 0)
         panic("a function has no room");
-    }
     kernel_target.max_frames = 2 * DEEP;
     traced();
 }

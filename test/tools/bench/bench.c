@@ -92,9 +92,8 @@ static bool is_candidate(uint32_t n)
 __attribute__((noinline)) void sample(void)
 {
     unsigned n = calls++;
-    if (take == NULL || (stacks != 0 ? next == stacks || chosen[next] != n : !is_candidate(n))) {
+    if (take == NULL || (stacks != 0 ? next == stacks || chosen[next] != n : !is_candidate(n)))
         return;
-    }
     hook = (uint64_t)(uintptr_t)__builtin_return_address(0);
     take();
     next++;
@@ -109,25 +108,21 @@ static __attribute__((noinline)) void pass(const struct walker *w, unsigned inde
     take = what;
     calls = 0;
     next = 0;
-    if (!work_run()) {
+    if (!work_run())
         die("a query failed");
-    }
-    if (before != 0 && before != calls) {
+    if (before != 0 && before != calls)
         die("the workload is not the same each time");
-    }
     before = calls;
-    if (stacks != 0 && what != NULL && next != stacks) {
+    if (stacks != 0 && what != NULL && next != stacks)
         die("not all stacks were taken");
-    }
 }
 
 /* The N frames of a trace that are the workload's: from the hook to main. Returns the first, and how many. */
 static const uint64_t *of_workload(const uint64_t *trace, unsigned n, unsigned *count)
 {
     unsigned first = 0, last;
-    while (first < n && trace[first] != hook) {
+    while (first < n && trace[first] != hook)
         first++;
-    }
     for (last = first; last < n && trace[last] != bottom; last++) {
     }
     *count = last < n ? last - first + 1 : last - first;
@@ -143,9 +138,8 @@ static void take_candidate(void)
 {
     unsigned n = measured(pcs), depth;
     of_workload(pcs, n, &depth);
-    if (depth >= MIN_DEPTH && depth <= MAX_DEPTH && fits < CANDIDATES) {
+    if (depth >= MIN_DEPTH && depth <= MAX_DEPTH && fits < CANDIDATES)
         fitting[fits++] = calls - 1;
-    }
 }
 
 static void choose(void)
@@ -156,13 +150,11 @@ static void choose(void)
     pass(walkers[1], 1, take_candidate);
     for (unsigned i = 0; i < fits; i++) {
         uint64_t slot = (uint64_t)i * STACKS / (fits > STACKS ? fits : STACKS);
-        if (stacks == slot) {
+        if (stacks == slot)
             chosen[stacks++] = fitting[i];
-        }
     }
-    if (stacks == 0) {
+    if (stacks == 0)
         die("no stack is deep enough");
-    }
 }
 
 /* ---- Comparing ---- */
@@ -183,9 +175,8 @@ static unsigned common(unsigned a, unsigned b, unsigned stack)
 {
     const uint64_t *x = traces[a] + (size_t)stack * MAX_FRAMES, *y = traces[b] + (size_t)stack * MAX_FRAMES;
     unsigned n = 0;
-    while (n < lengths[a][stack] && n < lengths[b][stack] && x[n] == y[n]) {
+    while (n < lengths[a][stack] && n < lengths[b][stack] && x[n] == y[n])
         n++;
-    }
     return n;
 }
 
@@ -206,9 +197,8 @@ static unsigned judge(unsigned stack)
     unsigned best = 1, most = 0;
     for (unsigned a = 1; a < walker_count; a++) {
         unsigned agree = 0;
-        for (unsigned b = 1; is_judge(a) && b < walker_count; b++) {
+        for (unsigned b = 1; is_judge(a) && b < walker_count; b++)
             agree += is_judge(b) && same(a, b, stack);
-        }
         if (agree > most) {
             most = agree;
             best = a;
@@ -227,9 +217,8 @@ static unsigned distinct(uint64_t *values, size_t n)
 {
     unsigned count = 0;
     qsort(values, n, sizeof *values, by_value);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         count += i == 0 || values[i] != values[i - 1];
-    }
     return count;
 }
 
@@ -241,9 +230,8 @@ static bool compare(void)
     uint64_t wrong[MAX_WALKERS] = {0};
     for (unsigned w = 1; w < walker_count; w++) {
         traces[w] = malloc(sizeof *traces[w] * STACKS * MAX_FRAMES);
-        if (traces[w] == NULL || all == NULL) {
+        if (traces[w] == NULL || all == NULL)
             die("no memory");
-        }
         frames[w] = 0;
         pass(walkers[w], w, take_trace);
     }
@@ -304,9 +292,8 @@ static uint32_t median(uint32_t *x, unsigned n)
     for (unsigned i = 1; i < n; i++) {
         uint32_t v = x[i];
         unsigned j = i;
-        for (; j > 0 && x[j - 1] > v; j--) {
+        for (; j > 0 && x[j - 1] > v; j--)
             x[j] = x[j - 1];
-        }
         x[j] = v;
     }
     return x[n / 2];
@@ -318,9 +305,8 @@ static double all_ticks(unsigned w, unsigned rounds)
     double sum = 0;
     for (unsigned s = 0; s < stacks; s++) {
         uint32_t of_stack[ROUNDS];
-        for (unsigned r = 0; r < rounds; r++) {
+        for (unsigned r = 0; r < rounds; r++)
             of_stack[r] = ticks[w][r][s];
-        }
         sum += median(of_stack, rounds);
     }
     return sum;
@@ -336,9 +322,8 @@ static void rounds(const char *what, unsigned count, void (*taken)(void))
         for (unsigned i = 0; i < walker_count; i++) {
             unsigned w = (i + round_number * 7) % walker_count;
             frames[w] = 0;
-            if (cold) {
+            if (cold)
                 pass(walkers[w], w, take_nothing);
-            }
             pass(walkers[w], w, taken);
         }
     }
@@ -360,12 +345,10 @@ static size_t flood_words;
 static void evict(void)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < flood_words; i += 8) {
+    for (size_t i = 0; i < flood_words; i += 8)
         flood[i] = i;
-    }
-    for (size_t i = 0; i < flood_words; i += 8) {
+    for (size_t i = 0; i < flood_words; i += 8)
         sum += flood[i];
-    }
     flood[0] = sum;
 }
 
@@ -385,9 +368,8 @@ static void cold(void)
     size = 3 * (size < (32 << 20) ? 32 << 20 : size);
     flood_words = (size_t)size / 8;
     flood = malloc((size_t)size);
-    if (flood == NULL) {
+    if (flood == NULL)
         die("no memory");
-    }
     rounds("cold", COLD_ROUNDS, take_cold);
 }
 
@@ -398,15 +380,13 @@ static __attribute__((noinline)) void take_stack(void)
     const uint64_t pattern = UINT64_C(0xa55aa55a0ff00ff1);
     volatile uint64_t *sp, *p;
     __asm__ __volatile__("movq %%rsp, %0" : "=r"(sp));
-    for (p = sp - PAINTED / 8; p < sp; p++) {
+    for (p = sp - PAINTED / 8; p < sp; p++)
         *p = pattern;
-    }
     (void)measured(pcs);
     for (p = sp - PAINTED / 8; p < sp && *p == pattern; p++) {
     }
-    if (deepest[at_walker] < (uint64_t)(sp - p) * 8) {
+    if (deepest[at_walker] < (uint64_t)(sp - p) * 8)
         deepest[at_walker] = (uint64_t)(sp - p) * 8;
-    }
 }
 
 /* Prints "stack NAME BYTES": the most that a walk needed, beyond one that does nothing. */
@@ -416,9 +396,8 @@ static void stack(void)
         pass(walkers[w], w, take_nothing);
         pass(walkers[w], w, take_stack);
     }
-    for (unsigned w = 1; w < walker_count; w++) {
+    for (unsigned w = 1; w < walker_count; w++)
         printf("stack %s %llu\n", walkers[w]->name, (unsigned long long)(deepest[w] - deepest[0]));
-    }
 }
 
 /* ---- Instructions ---- */
@@ -456,13 +435,11 @@ static const struct walker nothing = {"nothing", NULL, walk_nothing};
 
 static void add(const struct walker *list)
 {
-    for (; list->name != NULL; list++) {
-        if (list->init != NULL && !list->init(&image)) {
+    for (; list->name != NULL; list++)
+        if (list->init != NULL && !list->init(&image))
             printf("missing %s cannot work here\n", list->name);
-        } else if (walker_count < MAX_WALKERS) {
+        else if (walker_count < MAX_WALKERS)
             walkers[walker_count++] = list;
-        }
-    }
 }
 
 static void add_peer(const char *directory, const char *name)
@@ -473,11 +450,10 @@ static void add_peer(const char *directory, const char *name)
     snprintf(path, sizeof path, "%s/%s.so", directory, name);
     object = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
     list = object == NULL ? NULL : dlsym(object, "peer");
-    if (list == NULL) {
+    if (list == NULL)
         printf("missing %s %s\n", name, dlerror());
-    } else {
+    else
         add(list);
-    }
 }
 
 static int find_sections(struct dl_phdr_info *info, size_t size, void *unused)
@@ -509,9 +485,8 @@ static __attribute__((noinline)) void touch(size_t size)
 {
     volatile char page[4096];
     page[0] = 0;
-    if (size > sizeof page) {
+    if (size > sizeof page)
         touch(size - sizeof page);
-    }
     page[1] = 0;
 }
 
@@ -523,13 +498,11 @@ static void find_stack(void)
     const char *here = __builtin_frame_address(0);
     while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
         unsigned long long low, high;
-        if (sscanf(line, "%llx-%llx", &low, &high) == 2 && (uintptr_t)here - low < high - low) {
+        if (sscanf(line, "%llx-%llx", &low, &high) == 2 && (uintptr_t)here - low < high - low)
             image.stack_high = high;
-        }
     }
-    if (maps == NULL || image.stack_high == 0) {
+    if (maps == NULL || image.stack_high == 0)
         die("no stack in /proc/self/maps");
-    }
     fclose(maps);
     touch(SLACK);
     image.stack_low = (uint64_t)(uintptr_t)here - SLACK;
@@ -540,40 +513,32 @@ int main(int argc, char **argv)
     const char *mode = argc > 2 ? argv[2] : "compare";
     bool right = true;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (argc < 2 || !work_begin()) {
+    if (argc < 2 || !work_begin())
         die("usage: bench PEERS compare|time|cold|stack|count|libraries [WALKER]");
-    }
     dl_iterate_phdr(find_sections, NULL);
-    if (image.sframe == NULL) {
+    if (image.sframe == NULL)
         die("the program has no SFrame section");
-    }
     find_stack();
     walkers[walker_count++] = &nothing;
     add(sfu_walkers);
-    if (BENCH_FP) {
+    if (BENCH_FP)
         add(fp_walkers);
-    }
-    for (unsigned i = 0; i < sizeof peer_names / sizeof *peer_names; i++) {
+    for (unsigned i = 0; i < sizeof peer_names / sizeof *peer_names; i++)
         add_peer(argv[1], peer_names[i]);
-    }
-    if (strcmp(mode, "libraries") == 0) {
+    if (strcmp(mode, "libraries") == 0)
         return dl_iterate_phdr(print_name, NULL);
-    }
     choose();
-    if (strcmp(mode, "count") != 0) {
+    if (strcmp(mode, "count") != 0)
         right = compare();
-    }
-    if (!right) {
+    if (!right)
         return 1;
-    }
-    if (strcmp(mode, "time") == 0) {
+    if (strcmp(mode, "time") == 0)
         rounds(mode, ROUNDS, take_time);
-    } else if (strcmp(mode, "cold") == 0) {
+    else if (strcmp(mode, "cold") == 0)
         cold();
-    } else if (strcmp(mode, "stack") == 0) {
+    else if (strcmp(mode, "stack") == 0)
         stack();
-    } else if (strcmp(mode, "count") == 0 && argc > 3) {
+    else if (strcmp(mode, "count") == 0 && argc > 3)
         count(argv[3]);
-    }
     return 0;
 }

@@ -15,9 +15,8 @@ struct trace {
 static _Unwind_Reason_Code add(struct _Unwind_Context *context, void *arg)
 {
     struct trace *trace = arg;
-    if (trace->count == trace->max) {
+    if (trace->count == trace->max)
         return _URC_END_OF_STACK;
-    }
     trace->pcs[trace->count++] = _Unwind_GetIP(context);
     return _URC_NO_REASON;
 }

@@ -20,9 +20,8 @@ static uint8_t *flexible;
 
 static void mark(uint64_t start, uint64_t size)
 {
-    for (uint64_t at = start / 16; at <= (start + size) / 16 && at <= text_size / 16; at++) {
+    for (uint64_t at = start / 16; at <= (start + size) / 16 && at <= text_size / 16; at++)
         flexible[at] = 1;
-    }
 }
 
 static bool is_flexible(int64_t pc)
@@ -35,9 +34,8 @@ static bool init(const struct bench_image *image)
 {
     int error = 0;
     decoder = sframe_decode(image->sframe, image->sframe_size, &error);
-    if (decoder == NULL) {
+    if (decoder == NULL)
         return false;
-    }
     base = (uint64_t)(uintptr_t)image->sframe;
     low = image->stack_low;
     high = image->stack_high - 8;
@@ -62,9 +60,8 @@ static bool init(const struct bench_image *image)
 
 static bool load(uint64_t addr, uint64_t *value)
 {
-    if (addr < low || addr > high) {
+    if (addr < low || addr > high)
         return false;
-    }
     *value = *(const uint64_t *)(uintptr_t)addr;
     return true;
 }
@@ -78,21 +75,17 @@ static bool up(uint64_t *pc, uint64_t *sp, uint64_t *fp, bool topmost)
     uint64_t cfa;
     int32_t offset;
     if (sframe_find_fre(decoder, at, &row) != 0 || is_flexible(at) ||
-        sframe_fre_get_ra_undefined_p(decoder, &row, &error)) {
+        sframe_fre_get_ra_undefined_p(decoder, &row, &error))
         return false;
-    }
     offset = sframe_fre_get_cfa_offset(decoder, &row, SFRAME_FDE_TYPE_DEFAULT, &error);
-    if (error != 0) {
+    if (error != 0)
         return false;
-    }
     cfa = (sframe_fre_get_base_reg_id(&row, &error) == SFRAME_BASE_REG_SP ? *sp : *fp) + (uint64_t)(int64_t)offset;
-    if (!load(cfa + (uint64_t)(int64_t)fixed_ra, pc)) {
+    if (!load(cfa + (uint64_t)(int64_t)fixed_ra, pc))
         return false;
-    }
     offset = sframe_fre_get_fp_offset(decoder, &row, SFRAME_FDE_TYPE_DEFAULT, &error);
-    if (error == 0 && !load(cfa + (uint64_t)(int64_t)offset, fp)) {
+    if (error == 0 && !load(cfa + (uint64_t)(int64_t)offset, fp))
         return false;
-    }
     *sp = cfa;
     return true;
 }
@@ -109,9 +102,8 @@ static unsigned walk(uint64_t *pcs, unsigned max)
     fp = record[0];
     while (n < max) {
         pcs[n++] = pc;
-        if (!up(&pc, &sp, &fp, false)) {
+        if (!up(&pc, &sp, &fp, false))
             break;
-        }
     }
     return n;
 }

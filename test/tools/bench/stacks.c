@@ -56,9 +56,8 @@ static void die(const char *message)
 static void *get(size_t size)
 {
     void *p = calloc(1, size);
-    if (p == NULL) {
+    if (p == NULL)
         die("no memory");
-    }
     return p;
 }
 
@@ -94,9 +93,8 @@ static struct made read_section(const char *path)
 {
     struct made m;
     m.bytes = read_file(path, &m.size);
-    if (m.size < HEADER || m.bytes[2] != 3 || m.bytes[7] != 0) {
+    if (m.size < HEADER || m.bytes[2] != 3 || m.bytes[7] != 0)
         die("not a section of version 3");
-    }
     return m;
 }
 
@@ -117,16 +115,14 @@ static struct made scale(struct made real, uint32_t functions)
     uint64_t fre_size = 0, start;
     struct made m;
     uint8_t *fre;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         offsets[i] = get32(fdes + FDE * i + 12);
-    }
     offsets[count] = fre_len;
     qsort(offsets, count + 1, 4, by_number);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t offset = get32(fdes + FDE * i + 12), *end = bsearch(&offset, offsets, count + 1, 4, by_number);
-        while (*end == offset) {
+        while (*end == offset)
             end++;
-        }
         lengths[i] = *end - offset;
     }
     for (uint32_t i = 0; i < functions; i++) {
@@ -136,9 +132,8 @@ static struct made scale(struct made real, uint32_t functions)
         fre_size += lengths[drawn[i]];
     }
     m.size = HEADER + FDE * (uint64_t)functions + fre_size;
-    if (m.size >= UINT64_C(1) << 31) {
+    if (m.size >= UINT64_C(1) << 31)
         die("too many functions");
-    }
     m.bytes = get(m.size);
     memcpy(m.bytes, real.bytes, HEADER);
     fre = m.bytes + HEADER + FDE * (size_t)functions;
@@ -179,18 +174,16 @@ static uint64_t draw_pc(struct sfu_row *row)
         int64_t start;
         uint64_t pc;
         memcpy(&start, fde, 8);
-        if (size == 0) {
+        if (size == 0)
             continue;
-        }
         pc = section.addr + (uint64_t)start + draw(size);
         pc += (section.flags & 4) != 0 ? (uint64_t)(fde - section.bytes) : 0;
         if (sfu_find(&section, pc, row) == SFU_OK && row->kind == SFU_ROW_RULES && !row->trap_frame &&
             !row->signed_ra && row->cfa.control == (abis[section.abi].sp << 3 | 1) &&
             row->cfa.offset > (int)abis[section.abi].sp_below_cfa && row->cfa.offset <= MAX_FRAME &&
             row->ra.control == 2 && row->ra.offset >= -row->cfa.offset && row->ra.offset < 0 &&
-            (row->fp.control == 2 || row->fp.offset == 0)) {
+            (row->fp.control == 2 || row->fp.offset == 0))
             return pc;
-        }
     }
 }
 
@@ -227,9 +220,8 @@ static unsigned find_all(unsigned which)
 {
     struct sfu_row row;
     unsigned n = 0;
-    for (unsigned i = 0; i < FRAMES; i++) {
+    for (unsigned i = 0; i < FRAMES; i++)
         n += sfu_find(&section, lookups[which][i], &row) == SFU_OK;
-    }
     return n;
 }
 
@@ -238,9 +230,8 @@ static unsigned walk(unsigned which)
     struct sfu_walk w;
     unsigned n = 0;
     sfu_walk_start(&w, &target, &tops[which]);
-    while (n < FRAMES && sfu_walk_step(&w) == SFU_OK) {
+    while (n < FRAMES && sfu_walk_step(&w) == SFU_OK)
         n++;
-    }
     return n;
 }
 
@@ -278,25 +269,21 @@ int main(int argc, char **argv)
     unsigned times, rounds, n;
     double start, best = 0;
     bool all;
-    if (argc < 6) {
+    if (argc < 6)
         die("usage: stacks SECTION FUNCTIONS MODE TIMES ROUNDS");
-    }
     all = strstr(argv[3], "-all") != NULL;
     times = (unsigned)atoi(argv[4]);
     rounds = (unsigned)atoi(argv[5]);
     m = read_section(argv[1]);
-    if (atoi(argv[2]) != 0) {
+    if (atoi(argv[2]) != 0)
         m = scale(m, (uint32_t)atoi(argv[2]));
-    }
     if (sfu_open(&section, m.bytes, m.size, (uintptr_t)m.bytes) != SFU_OK ||
-        (rounds > 1 && sfu_check(&section, NULL) != SFU_OK)) {
+        (rounds > 1 && sfu_check(&section, NULL) != SFU_OK))
         die("bad section");
-    }
     target.max_frames = 2 * FRAMES;
     lookups = get(STACKS * sizeof *lookups);
-    for (unsigned i = 0; i < (all ? STACKS : 1); i++) {
+    for (unsigned i = 0; i < (all ? STACKS : 1); i++)
         make_stack(i);
-    }
     if (strncmp(argv[3], "find", 4) == 0) {
         once = find_all;
     } else if (strncmp(argv[3], "sfu", 3) == 0) {
@@ -305,26 +292,22 @@ int main(int argc, char **argv)
     }
     if (once == NULL) {
         once = trace;
-        if (sfu_fast_add(&fast, &fast_image, &section) != SFU_OK) {
+        if (sfu_fast_add(&fast, &fast_image, &section) != SFU_OK)
             die("no fast image");
-        }
         target.sections = fast.sections;
         if (*argv[3] == 'i') {
             size_t size = sfu_fast_index_size(&fast_image);
-            if (size == 0 || !sfu_fast_set_index(&fast_image, get(size), size)) {
+            if (size == 0 || !sfu_fast_set_index(&fast_image, get(size), size))
                 die("no index");
-            }
         } else if (*argv[3] == 'c') {
             sfu_fast_set_cache(&fast, get(16384), 16384);
         }
     }
-    if (once == NULL) {
+    if (once == NULL)
         die("no such mode");
-    }
     window(0);
-    if (once(0) != FRAMES) {
+    if (once(0) != FRAMES)
         die("a stack ends too early");
-    }
     n = 0;
     for (unsigned i = 0; i < rounds; i++) {
         start = nanoseconds();

@@ -34,9 +34,8 @@ static unsigned walk(uint64_t *pcs, unsigned max)
     sfu_walk_start(&w, &target, &top);
     while (n < max) {
         pcs[n++] = w.frame.regs.pc;
-        if (sfu_walk_step(&w) != SFU_OK) {
+        if (sfu_walk_step(&w) != SFU_OK)
             break;
-        }
     }
     return n;
 }
@@ -50,15 +49,13 @@ struct fast {
 
 static bool fast_init(struct fast *f, const struct bench_image *image, size_t cache_bytes, bool indexed)
 {
-    if (!open_section(&f->section, &f->target, image) || sfu_fast_add(&f->fast, &f->image, &f->section) != SFU_OK) {
+    if (!open_section(&f->section, &f->target, image) || sfu_fast_add(&f->fast, &f->image, &f->section) != SFU_OK)
         return false;
-    }
     f->target.sections = f->fast.sections;
     if (cache_bytes != 0) {
         void *memory = aligned_alloc(4096, (cache_bytes + 4095) / 4096 * 4096);
-        if (memory == NULL) {
+        if (memory == NULL)
             return false;
-        }
         sfu_fast_set_cache(&f->fast, memory, cache_bytes);
     }
     if (indexed) {

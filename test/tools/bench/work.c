@@ -162,13 +162,11 @@ static void run(const char *sql)
 static void query(unsigned which, unsigned level)
 {
     char sql[1024], *out = sql;
-    for (const char *in = queries[which]; *in != '\0'; in++) {
-        if (*in == '$' && in[1] != '.') {
+    for (const char *in = queries[which]; *in != '\0'; in++)
+        if (*in == '$' && in[1] != '.')
             *out++ = (char)('0' + level);
-        } else {
+        else
             *out++ = *in;
-        }
-    }
     *out = '\0';
     run(sql);
 }
@@ -192,9 +190,8 @@ static void nest(sqlite3_context *context, int count, sqlite3_value **values)
 
 static uint64_t down(unsigned steps, uint64_t x)
 {
-    if (steps % 8 == 0) {
+    if (steps % 8 == 0)
         sample();
-    }
     return steps == 0 ? x : 3 * down(steps - 1, x + steps) + 1;
 }
 
@@ -207,9 +204,8 @@ static void deep(sqlite3_context *context, int count, sqlite3_value **values)
 
 static bool open_database(void)
 {
-    if (sqlite3_open(":memory:", &db) != SQLITE_OK) {
+    if (sqlite3_open(":memory:", &db) != SQLITE_OK)
         return false;
-    }
     sqlite3_test_control(SQLITE_TESTCTRL_PRNG_SEED, 1, db);
     sqlite3_db_config(db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 0, 0);
     sqlite3_create_function(db, "nest", 1, SQLITE_UTF8, NULL, nest, NULL, NULL);
@@ -217,18 +213,16 @@ static bool open_database(void)
     sqlite3_create_collation(db, "slow", SQLITE_UTF8, NULL, compare);
     sqlite3_set_authorizer(db, authorize, NULL);
     sqlite3_progress_handler(db, DEEP_STEPS, progress, NULL);
-    for (unsigned i = 0; i < sizeof setup / sizeof *setup; i++) {
+    for (unsigned i = 0; i < sizeof setup / sizeof *setup; i++)
         run(setup[i]);
-    }
     return !failed;
 }
 
 bool work_begin(void)
 {
     sqlite3_mem_methods ours;
-    if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &memory) != SQLITE_OK) {
+    if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &memory) != SQLITE_OK)
         return false;
-    }
     ours = memory;
     ours.xMalloc = take;
     ours.xRealloc = resize;
@@ -239,11 +233,9 @@ bool work_begin(void)
 bool work_run(void)
 {
     turn = 1;
-    if (!open_database()) {
+    if (!open_database())
         return false;
-    }
-    for (unsigned i = 0; i < QUERIES && !failed; i++) {
+    for (unsigned i = 0; i < QUERIES && !failed; i++)
         query(i, 1);
-    }
     return sqlite3_close(db) == SQLITE_OK && !failed;
 }

@@ -31,9 +31,8 @@ static uint64_t cache[1024];
 static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
     (void)ctx;
-    if (addr - STACK > sizeof stack - 8 || len != 8) {
+    if (addr - STACK > sizeof stack - 8 || len != 8)
         return -1;
-    }
     memcpy(buffer, (const char *)stack + (addr - STACK), 8);
     return 0;
 }
@@ -41,9 +40,8 @@ static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
 static int read_section(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
     (void)ctx;
-    if (addr - BASE > b.size || len > b.size - (addr - BASE)) {
+    if (addr - BASE > b.size || len > b.size - (addr - BASE))
         return -1;
-    }
     memcpy(buffer, b.bytes + (addr - BASE), len);
     return 0;
 }
@@ -106,9 +104,8 @@ static unsigned find_all(void)
 {
     struct sfu_row row;
     unsigned found = 0;
-    for (unsigned i = 0; i < FUNCTIONS; i++) {
+    for (unsigned i = 0; i < FUNCTIONS; i++)
         found += sfu_find(&section, pc_in(i), &row) == SFU_OK;
-    }
     return found;
 }
 
@@ -116,9 +113,8 @@ unsigned measured(const struct sfu_target *target, const char *mode);
 unsigned measured(const struct sfu_target *target, const char *mode)
 {
     unsigned operations = 0;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < ROUNDS; i++)
         operations += *mode == 'f' ? find_all() : walk(target);
-    }
     return operations;
 }
 
@@ -133,9 +129,8 @@ unsigned measured_traces(const struct sfu_target *target)
     top.sp = STACK;
     for (int i = 0; i < ROUNDS; i++) {
         size_t count;
-        if (sfu_fast_trace(&fast, target, &top, 0, pcs, 2 * FRAMES, &count) == SFU_END) {
+        if (sfu_fast_trace(&fast, target, &top, 0, pcs, 2 * FRAMES, &count) == SFU_END)
             operations += (unsigned)count;
-        }
     }
     return operations;
 }
@@ -152,13 +147,11 @@ int main(int argc, char **argv)
         puts("bad section");
         return 1;
     }
-    if (strcmp(mode, "trace-cached") == 0) {
+    if (strcmp(mode, "trace-cached") == 0)
         sfu_fast_set_cache(&fast, cache, sizeof cache);
-    }
     (void)(*mode == 't' ? sfu_fast_add(&fast, &image, &section) : sfu_add(&target.sections, &section));
-    if (*mode == 't') {
+    if (*mode == 't')
         target.sections = fast.sections;
-    }
     target.read = read_stack;
     if (strcmp(mode, "read") != 0) {
         target.window = stack;

@@ -6,7 +6,7 @@
  * difference".
  */
 #include "image.h"
-#include "port/host/image.h"
+#include "port/host/common/image.h"
 #include "test/lib/rows.h"
 #include "sfu.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "image.h"
-#include "port/host/image.h"
+#include "port/host/common/image.h"
 
 #include <err.h>
 #include <stdlib.h>
@@ -106,9 +106,8 @@ void load_file(struct loaded *loaded, const char *file)
 
 const struct place *place_of(const struct loaded *loaded, uint64_t addr)
 {
-    for (size_t i = 0; i < loaded->num_places; i++) {
+    for (size_t i = 0; i < loaded->num_places; i++)
         if (addr - loaded->places[i].addr < loaded->places[i].size)
             return &loaded->places[i];
-    }
     return NULL;
 }

@@ -19,7 +19,7 @@ $(DECODERS_IMAGES): $(DECODERS)/%/done: test/truth/decoders/build.sh test/truth/
 	@touch $@
 
 $(DECODERS)/compare: test/truth/decoders/compare.c test/truth/decoders/image.c test/truth/decoders/image.h \
-    port/host/image.c port/host/image.h test/lib/rows.h \
+    port/host/common/image.c port/host/common/image.h test/lib/rows.h \
     sfu.c sfu.h | $(TC)
 	@mkdir -p $(@D)
 	@$(CC) -std=c99 -D_GNU_SOURCE $(WARN) -O2 -g -I. $(filter %.c,$^) -lelf -o $@

@@ -6,7 +6,7 @@
  * larger, unless they say more. FP may differ at exactly CORRECTED PCs, where the assembler has it in the slot that FP
  * points at. In .plt.got GNU ld 2.47 is wrong (CFA = SP + 16), and not asked.
  */
-#include "image.h"
+#include "common/image.h"
 #include "sfu.h"
 #include "test/lib/file.h"
 #include "test/lib/rows.h"

@@ -826,7 +826,7 @@ def test_options():
 def help_text():
     text, errors = gen("--help")
     must(errors == "" and "--keep-below-sp" in text, "no help")
-    with open("port/host/sfu_gen.c", encoding="utf-8") as f:
+    with open("port/host/gen/sfu_gen.c", encoding="utf-8") as f:
         for option in re.findall(r'{"([a-z-]+)", (?:no|required)_argument', f.read()):
             must("--" + option in text, "--%s is not in the help" % option)
     must(gen("--version")[0].startswith("sfu-gen "), "no version")

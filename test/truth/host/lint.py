@@ -690,7 +690,7 @@ def lost_rows(cpu, objects):
 
 
 def all_planted():
-    with open("port/host/lint.c", encoding="utf-8") as f:
+    with open("port/host/lint/lint.c", encoding="utf-8") as f:
         names = set(re.findall(r'\{"([a-z-]+)", LINT_(?:FAULT|NOTE)\}', f.read()))
     must(len(names) > 40, "only %d names" % len(names))
     must(SEEN == names, "not planted: %s" % (names - SEEN))
@@ -836,7 +836,7 @@ def help_text():
     for file, pattern, before in (("sfu_lint.c", r'{"([a-z-]+)", (?:no|required)_argument', "--"),
                                   ("lint.c", r'\{"([a-z-]+)", LINT_(?:FAULT|NOTE)\}', ""),
                                   ("lint_worth.c", r'set_reason\(f, "([a-z-]+)"', "")):
-        with open("port/host/" + file, encoding="utf-8") as f:
+        with open("port/host/lint/" + file, encoding="utf-8") as f:
             names = re.findall(pattern, f.read())
         must(len(names) > 5, file)
         for name in names:

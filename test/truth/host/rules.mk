@@ -3,16 +3,16 @@
 #
 # The tools of port/host. Images are those that test/truth/decoders compares, and programs built here.
 HOST := build/host
-HOST_HEADERS := $(wildcard port/host/*.h test/lib/*.h) sfu.h
-HOST_FLAGS = $(TOOLS_FLAGS) -Iport/host -O2 -g
+HOST_HEADERS := $(wildcard port/host/*/*.h test/lib/*.h) sfu.h
+HOST_FLAGS = $(TOOLS_FLAGS) -O2 -g
 
-$(HOST)/equal: test/truth/host/equal.c port/host/image.c sfu.c $(HOST_HEADERS) | $(TC)
+$(HOST)/equal: test/truth/host/equal.c port/host/common/image.c sfu.c $(HOST_HEADERS) | $(TC)
 	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) test/truth/host/equal.c port/host/image.c sfu.c -lelf -o $@
+	@$(CC) $(HOST_FLAGS) test/truth/host/equal.c port/host/common/image.c sfu.c -lelf -o $@
 
-$(HOST)/truth: test/truth/host/truth.c port/host/image.c sfu.c $(HOST_HEADERS) | $(TC)
+$(HOST)/truth: test/truth/host/truth.c port/host/common/image.c sfu.c $(HOST_HEADERS) | $(TC)
 	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) test/truth/host/truth.c port/host/image.c sfu.c -ldw -lelf -o $@
+	@$(CC) $(HOST_FLAGS) test/truth/host/truth.c port/host/common/image.c sfu.c -ldw -lelf -o $@
 
 define HOST_SUITE
 CHECK_$(1) += host-$(1)
@@ -24,7 +24,7 @@ endef
 $(foreach abi,$(ABIS),$(eval $(call HOST_SUITE,$(abi))))
 
 HOST_SOURCES = $(TOOLS_GEN)
-$(HOST)/sfu-gen-sanitized: $(wildcard port/host/*.c) $(HOST_HEADERS) sfu.c build/tools/sfu-gen
+$(HOST)/sfu-gen-sanitized: $(wildcard port/host/*/*.c) $(HOST_HEADERS) sfu.c build/tools/sfu-gen
 	@mkdir -p $(@D)
 	@$(CC) $(HOST_FLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(HOST_SOURCES) -lelf -o $@
 
@@ -52,7 +52,7 @@ $(HOST_LINT_SUITES:%=suite-host-lint-%): suite-host-lint-%: build/tools/sfu-lint
     $(HOST)/sfu-lint-sanitized | $(TC)
 	@test/run.sh host-lint-$* python3 test/truth/host/lint.py $*
 
-$(HOST)/sfu-lint-sanitized: $(wildcard port/host/*.c) $(HOST_HEADERS) sfu.c build/tools/sfu-lint
+$(HOST)/sfu-lint-sanitized: $(wildcard port/host/*/*.c) $(HOST_HEADERS) sfu.c build/tools/sfu-lint
 	@mkdir -p $(@D)
 	@$(CC) $(HOST_FLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(TOOLS_LINT) -ldw -lelf -o $@
 

@@ -993,9 +993,9 @@ def hostile_options(directory):
         out, errors = run(TRACE, *arguments, status=status)
         must(errors.count(b"\n") <= 2 and out == b"", "%s: %s" % (arguments, errors))
     out, _ = run(TRACE, "--help")
-    must(out == read("port/host/sfu-trace.txt"), "--help")
+    must(out == read("port/host/trace/sfu-trace.txt"), "--help")
     listed = set(re.findall(rb"--[a-z-]+", out))
-    for option in re.findall(rb'\{"([a-z-]+)", (?:no|required)', read("port/host/sfu_trace.c")):
+    for option in re.findall(rb'\{"([a-z-]+)", (?:no|required)', read("port/host/trace/sfu_trace.c")):
         must(b"--" + option in listed, "not in --help: " + option.decode())
     must(re.fullmatch(rb"sfu-trace \d+\.\d+\.\d+\n", run(TRACE, "--version")[0]), "--version")
     write(WORK + "/log", b"#0  0x%016x\n" % symbol("x86_64", image, "panic"))

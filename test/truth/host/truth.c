@@ -5,7 +5,7 @@
  * leads where the call frame information of IMAGE leads as libdw reads it, at every PC. Registers and memory are
  * numbers that come from their own names.
  */
-#include "image.h"
+#include "common/image.h"
 #include "sfu.h"
 #include "test/lib/file.h"
 

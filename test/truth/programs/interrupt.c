@@ -158,10 +158,9 @@ void interrupt_each_begin(void)
 {
     struct function f;
 
-    for (uint64_t n = 0; (f = trace_nth_function(n)).name != NULL; n++) {
+    for (uint64_t n = 0; (f = trace_nth_function(n)).name != NULL; n++)
         if (f.end > f.start && ((f.name[0] == 'p' && f.name[1] == '_') || f.name[0] == '.'))
             add_range(f.start, f.end);
-    }
     for (unsigned i = 0; i < num_ranges; i++) {
         unsigned n;
         for (uint64_t pc = ranges[i].start; pc < ranges[i].end; pc += n) {

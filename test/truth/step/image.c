@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* ELF files are read as the tools of port/host do: their names begin with image_, those of here with binary_. */
-#include "port/host/image.c"
+#include "port/host/common/image.c"
 #include "image.h"
 
 static int by_start(const void *a, const void *b)

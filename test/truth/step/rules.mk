@@ -38,7 +38,7 @@ step_arguments = $(call step_set,patterns,$(filter $(step_chosen),$(step_small))
 	$(foreach p,$(step_programs),$(call step_set,$(p):1,$(filter %/$(p)-gcc12-O2,$(filter $(step_chosen),$(step_large)))))
 
 $(STEP)/step: $(STEP_HARNESS) \
-    $(wildcard test/truth/step/*.h test/lib/*.h port/host/image.? port/fast/sfu_fast.*) sfu.c sfu.h | $(TC)
+    $(wildcard test/truth/step/*.h test/lib/*.h port/host/common/image.? port/fast/sfu_fast.*) sfu.c sfu.h | $(TC)
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/fast -o $@ $(STEP_HARNESS) sfu.c port/fast/sfu_fast.c -lelf
 
@@ -89,7 +89,7 @@ STEP_KERNELS_s390x := $(addsuffix -kernel,patterns-gcc12-O2 patterns-clang-O2) \
 STEP_SHARED_s390x := zlib-gcc12-O2-kernel $(addsuffix -gcc12-O2-kernel+hook,$(STEP_LONG:%=lua) $(STEP_LONG:%=sqlite))
 
 $(STEP)/judge: test/truth/step/kernel/judge.c $(filter-out %/step.c %/rsp.c,$(STEP_HARNESS)) \
-    $(wildcard test/truth/step/*.h test/lib/*.h port/host/image.? port/fast/sfu_fast.*) sfu.c sfu.h | $(TC)
+    $(wildcard test/truth/step/*.h test/lib/*.h port/host/common/image.? port/fast/sfu_fast.*) sfu.c sfu.h | $(TC)
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/fast -o $@ $(filter-out port/host/%,$(filter %.c,$^)) -lelf
 

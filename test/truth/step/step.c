@@ -575,7 +575,7 @@ int main(int argc, char **argv)
     int option;
     bool ok;
 
-    while ((option = getopt(argc, argv, "q:n:f:c:s")) != -1) {
+    while ((option = getopt(argc, argv, "q:n:f:c:s")) != -1)
         if (option == 'q')
             options.emulator = optarg;
         else if (option == 'n')
@@ -588,7 +588,6 @@ int main(int argc, char **argv)
             max_complaints = (unsigned)strtoul(optarg, NULL, 10);
         else
             return 2;
-    }
     if (optind == argc || options.emulator == NULL || (options.cpu = cpu_by_abi(argv[optind])) == NULL ||
         !faults_read(&options.faults, list)) {
         fprintf(stderr, "usage: step -q EMULATOR [-n STEPS] [-f KNOWN-FAULTS [-s]] [-c COMPLAINTS] ABI "

@@ -20,9 +20,8 @@ uint8_t *step_init(bool own, uint64_t *size)
     __asm__ volatile("msr oslar_el1, %0" : : "r"((uint64_t)0));
     __asm__ volatile("msr mdscr_el1, %0" : : "r"(MDSCR_STEP | MDSCR_KERNEL));
     __asm__ volatile("msr cpacr_el1, %0; isb" : : "r"((uint64_t)3 << 20));
-    if (own) {
+    if (own)
         __asm__ volatile("mov x9, sp; msr spsel, #1; mov sp, x9" : : : "x9", "memory");
-    }
     *size = sizeof stack;
     return stack;
 }

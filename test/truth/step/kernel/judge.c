@@ -245,7 +245,7 @@ int main(int argc, char **argv)
     int option;
     bool ok;
 
-    while ((option = getopt(argc, argv, "n:f:w:")) != -1) {
+    while ((option = getopt(argc, argv, "n:f:w:")) != -1)
         if (option == 'n')
             options.steps = strtoull(optarg, NULL, 10);
         else if (option == 'f')
@@ -254,7 +254,6 @@ int main(int argc, char **argv)
             options.way = optarg;
         else
             return 2;
-    }
     if (optind == argc || (options.cpu = cpu_by_abi(argv[optind])) == NULL || boot_of(argv[optind]) == NULL ||
         !faults_read(&options.faults, list)) {
         fprintf(stderr, "usage: judge [-n STEPS] [-f KNOWN-FAULTS] [-w WAY] ABI [+]KERNEL...\n");

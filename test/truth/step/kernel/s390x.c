@@ -51,9 +51,8 @@ void step_set(struct trap *trap, bool on)
     const uint64_t events[3] = {BEFORE_FETCH, trap->pc + 1, trap->pc - 1};
 
     trap->mask = on ? trap->mask | PSW_EVENTS : trap->mask & ~PSW_EVENTS;
-    if (on) {
+    if (on)
         __asm__ volatile("lctlg 9, 11, %0" : : "S"(events));
-    }
 }
 
 /* The DWARF numbers 16 to 31, in their order. */
@@ -61,9 +60,8 @@ bool step_register(uint32_t reg, uint64_t *value)
 {
     uint64_t f[16];
 
-    if (reg < 16 || reg > 31) {
+    if (reg < 16 || reg > 31)
         return false;
-    }
     __asm__ volatile("std %%f0, 0(%0); std %%f2, 8(%0); std %%f4, 16(%0); std %%f6, 24(%0)\n\t"
                      "std %%f1, 32(%0); std %%f3, 40(%0); std %%f5, 48(%0); std %%f7, 56(%0)\n\t"
                      "std %%f8, 64(%0); std %%f10, 72(%0); std %%f12, 80(%0); std %%f14, 88(%0)\n\t"

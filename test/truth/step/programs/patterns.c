@@ -71,12 +71,11 @@ static NOINLINE long sum(int n, ...)
     real d = 0;
 
     va_start(list, n);
-    while (n-- > 0) {
+    while (n-- > 0)
         if (n % 3 == 2)
             d += va_arg(list, real);
         else
             s += va_arg(list, long);
-    }
     va_end(list);
     return s + (long)d;
 }

@@ -4,11 +4,11 @@
  * sfu-gen: makes an image's SFrame section out of its call frame information, or checks the one that it has.
  *     image -> CFI -> functions and rows -> bytes -> compared with the CFI, by sfu -> written
  */
-#include "compare.h"
-#include "encode.h"
+#include "common/compare.h"
+#include "common/encode.h"
+#include "common/report.h"
+#include "common/tables.h"
 #include "output.h"
-#include "report.h"
-#include "tables.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -77,10 +77,9 @@ static unsigned parse_word(const char *option, const char *text, const char *con
 {
     unsigned i;
 
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < count; i++)
         if (strcmp(text, names[i]) == 0)
             return i;
-    }
     usage("%s: not a choice: %s", option, text);
 }
 
@@ -174,12 +173,11 @@ static void parse_options(int argc, char **argv)
                            &options.keep_below_sp,  &options.quiet,  &options.strict};
     int option;
 
-    while ((option = getopt_long(argc, argv, "o:hq", names, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "o:hq", names, NULL)) != -1)
         if (strchr(letters, option) != NULL)
             *flags[strchr(letters, option) - letters] = true;
         else
             set_option(option, optarg);
-    }
     if (argc - optind != 1)
         usage(optind == argc ? "no image" : "more than one image");
     options.image = argv[optind];
@@ -268,10 +266,9 @@ static size_t say_findings(void)
     }
     if (options.json)
         printf("]}\n");
-    for (i = 0; i < known.num; i++) {
+    for (i = 0; i < known.num; i++)
         if (!known.list[i].used)
             fprintf(stderr, "sfu-gen: %s: nothing found for the line %s\n", options.allow, known.list[i].name);
-    }
     return count;
 }
 

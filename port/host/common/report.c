@@ -88,9 +88,8 @@ bool known_use(struct known *known, const char *name)
     bool found = false;
     size_t i;
 
-    for (i = 0; i < known->num; i++) {
+    for (i = 0; i < known->num; i++)
         if (strcmp(known->list[i].name, name) == 0)
             known->list[i].used = found = true;
-    }
     return found;
 }

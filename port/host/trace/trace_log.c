@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "trace_log.h"
-#include "image.h"
+#include "common/image.h"
 #include "sfu.h"
 
 #include <stddef.h>

@@ -259,10 +259,9 @@ static void add_difference(void *ctx, const struct difference *d)
 
     if (d->missing)
         return;
-    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(d->what, names[i].what) == 0)
             name = names[i].name;
-    }
     print_difference(text, sizeof text, d);
     lint_code(ctx, name, d->start, d->end, "%s", text);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* sfu-trace's images: where they lie, their build IDs, and their tables, which are opened when they are needed. */
-#include "encode.h"
+#include "common/encode.h"
 #include "trace.h"
 
 #include <elfutils/libdwelf.h>
@@ -88,10 +88,9 @@ struct trace_image *images_at(const struct trace_images *images, uint64_t addr)
 {
     size_t i;
 
-    for (i = 0; i < images->num; i++) {
+    for (i = 0; i < images->num; i++)
         if (has_code(images->list[i], addr))
             return images->list[i];
-    }
     return NULL;
 }
 
@@ -99,10 +98,9 @@ struct trace_image *images_by_id(const struct trace_images *images, const void *
 {
     size_t i;
 
-    for (i = 0; i < images->num; i++) {
+    for (i = 0; i < images->num; i++)
         if (size > 0 && images->list[i]->build_id_size == size && memcmp(images->list[i]->build_id, id, size) == 0)
             return images->list[i];
-    }
     return NULL;
 }
 
@@ -110,10 +108,9 @@ struct trace_image *images_by_name(const struct trace_images *images, const char
 {
     size_t i;
 
-    for (i = 0; i < images->num; i++) {
+    for (i = 0; i < images->num; i++)
         if (strcmp(images->list[i]->name, base_name(name)) == 0)
             return images->list[i];
-    }
     return NULL;
 }
 

@@ -75,10 +75,9 @@ static void add_unit(struct sources *sources, Dwarf_Die *die)
     Dwarf_Addr base, start, end;
     ptrdiff_t next = 0;
 
-    while (name != NULL && (next = dwarf_ranges(die, next, &base, &start, &end)) > 0) {
+    while (name != NULL && (next = dwarf_ranges(die, next, &base, &start, &end)) > 0)
         if (start < end)
             add_source(sources, start, end, name);
-    }
 }
 
 /* What cannot be read names no object. */
@@ -88,10 +87,9 @@ static void read_dwarf(Dwarf *dwarf, struct sources *sources)
     Dwarf_Die die;
     uint8_t type;
 
-    while (dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
+    while (dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL) == 0)
         if (type == DW_UT_compile || type == DW_UT_skeleton)
             add_unit(sources, &die);
-    }
     sort_sources(sources);
 }
 
@@ -153,10 +151,9 @@ static void list_objects(struct lint *lint, const char *const *names)
     for (i = 0; i < lint->num_functions; i++)
         objects[i + 1].name = names[i];
     qsort(objects, lint->num_functions + 1, sizeof *objects, by_name);
-    for (i = 1; i < lint->num_functions + 1; i++) {
+    for (i = 1; i < lint->num_functions + 1; i++)
         if (strcmp(objects[i].name, objects[num].name) != 0)
             objects[++num].name = objects[i].name;
-    }
     lint->objects = objects;
     lint->num_objects = num + 1;
     for (i = 0; i < lint->num_functions; i++) {

@@ -9,7 +9,7 @@
 #ifndef SFU_HOST_LINT_H
 #define SFU_HOST_LINT_H
 
-#include "compare.h"
+#include "common/compare.h"
 
 #include <elfutils/libdw.h>
 

@@ -4,7 +4,7 @@
  * PLTs for which the linker has written no CFI: lld's, and those of GNU ld for aarch64 and s390x. Their instructions
  * are few: what pushes is counted, what does not is known, and anything else is refused.
  */
-#include "tables.h"
+#include "plt.h"
 
 #include <string.h>
 
@@ -58,10 +58,9 @@ static const struct x86 *decode_x86(const uint8_t *p, uint64_t left)
 {
     size_t i;
 
-    for (i = 0; i < sizeof x86 / sizeof x86[0]; i++) {
+    for (i = 0; i < sizeof x86 / sizeof x86[0]; i++)
         if (x86[i].size <= left && memcmp(p, x86[i].bytes, x86[i].known) == 0)
             return &x86[i];
-    }
     return NULL;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * An ELF file of 64 bits for one of sfu's ABIs, opened to be read. What the tools of this folder share begins here.
+ * An ELF file of 64 bits for one of sfu's ABIs, opened to be read. What the tools share begins here.
  * Functions that can fail return false and leave one line in image->error. Nothing in the file is believed.
  */
 #ifndef SFU_HOST_IMAGE_H

@@ -159,10 +159,9 @@ static void choose_types(struct encoder *e)
     size_t i;
     uint32_t k;
 
-    for (i = 0; i < e->tables->num_functions; i++) {
+    for (i = 0; i < e->tables->num_functions; i++)
         for (k = 0; k < e->tables->functions[i].num_rows; k++)
             e->flexible[i] |= !fits_default(e->registers, &rows_of(e, i)[k]);
-    }
 }
 
 /* 0, 1 or 2: addresses of 1, 2 or 4 bytes, if START is the largest. */

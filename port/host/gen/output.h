@@ -7,7 +7,7 @@
 #ifndef SFU_HOST_OUTPUT_H
 #define SFU_HOST_OUTPUT_H
 
-#include "encode.h"
+#include "common/encode.h"
 
 /* Writes BYTES over the image's SECTION, which has room, with zeros behind them, and gives it the type of such a
  * section. Closes the image. */

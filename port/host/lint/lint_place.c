@@ -77,10 +77,9 @@ static bool is_any_start(const struct image *image, uint64_t addr)
 {
     size_t i;
 
-    for (i = 0; i < image->num_sections; i++) {
+    for (i = 0; i < image->num_sections; i++)
         if (image->sections[i].addr == addr && strstr(image->sections[i].name, "sframe") != NULL)
             return true;
-    }
     return false;
 }
 
@@ -299,10 +298,9 @@ static enum lint_name name_of(int code)
                  {SFU_E_ROW, LINT_CORRUPT_ROW},     {SFU_E_NO_ROW, LINT_NO_ROWS}};
     size_t i;
 
-    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (i = 0; i < sizeof names / sizeof names[0]; i++)
         if (names[i].code == code)
             return names[i].name;
-    }
     return LINT_TRUNCATED; /* SFU_E_BOUNDS */
 }
 

@@ -230,10 +230,9 @@ static uint64_t find_link_map(const struct core *core, const struct trace_image 
             continue;
         at = p.p_vaddr + program->slide;
         end = at + (p.p_memsz < 65536 ? p.p_memsz : 65536);
-        for (; at < end && read_word(core, at, &tag) && tag != DT_NULL; at += 16) {
+        for (; at < end && read_word(core, at, &tag) && tag != DT_NULL; at += 16)
             if (tag == DT_DEBUG && read_word(core, at + 8, &value) && value != 0 && value < UINT64_MAX - 8)
                 return read_word(core, value + 8, &map) ? map : 0;
-        }
     }
     return 0;
 }
@@ -242,10 +241,9 @@ static void read_name(const struct core *core, uint64_t addr, char *name, size_t
 {
     size_t n;
 
-    for (n = 0; n + 1 < room; n++) {
+    for (n = 0; n + 1 < room; n++)
         if (addr > UINT64_MAX - n || !read_memory((void *)&core->memory, addr + n, &name[n], 1) || name[n] == '\0')
             break;
-    }
     name[n] = '\0';
 }
 
@@ -309,10 +307,9 @@ static void place_images(struct core *core)
 
     images->abi = core->image.abi;
     if (core->memory.machine) {
-        for (i = 0; i < images->num; i++) {
+        for (i = 0; i < images->num; i++)
             if (!images->list[i]->placed)
                 image_place(images->list[i], i == 0 ? core->options->slide : 0);
-        }
         return;
     }
     place_by_files(core);
@@ -320,10 +317,9 @@ static void place_images(struct core *core)
     if (program != NULL && core->notes.num_files == 0)
         place_by_link_map(core, find_link_map(core, program));
     place_vdso(core);
-    for (i = 0; i < images->num; i++) {
+    for (i = 0; i < images->num; i++)
         if (!images->list[i]->placed)
             trace_note("%s: not in this core", images->list[i]->file);
-    }
 }
 
 /* ---- Threads --------------------------------------------------------------------------------------------------- */
@@ -489,10 +485,9 @@ void trace_memory(struct trace_options *options, const char *files, const char *
     size_t i;
 
     trace_space_init(&space, options, options->images.list[0]->image.abi);
-    for (i = 0; i < options->images.num; i++) {
+    for (i = 0; i < options->images.num; i++)
         if (!options->images.list[i]->placed)
             image_place(options->images.list[i], i == 0 ? options->slide : 0);
-    }
     map_files(&memory, files);
     space.read = read_memory;
     space.ctx = &memory;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* What the tools of this folder share in what they say: JSON, shares, and what is known already, how they
- * are called. */
+/* What the tools share in what they say: how they are called, JSON, shares, and what is known already. */
 #ifndef SFU_HOST_REPORT_H
 #define SFU_HOST_REPORT_H
 

@@ -5,6 +5,7 @@
  * format needs that: for a PLT, around PCs that have no row, and when it has more rows than an FDE can count.
  */
 #include "tables.h"
+#include "plt.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -90,10 +91,9 @@ static void join_rows(struct tables *t, struct function *function)
     struct made_row *rows = t->rows + function->first_row;
     uint32_t i, kept = 1;
 
-    for (i = 1; i < function->num_rows; i++) {
+    for (i = 1; i < function->num_rows; i++)
         if (!same_rules(&rows[kept - 1], &rows[i]))
             rows[kept++] = rows[i];
-    }
     if (function->num_rows > kept)
         function->num_rows = kept;
     t->num_rows = function->first_row + function->num_rows;
@@ -229,10 +229,9 @@ static bool repeats(const struct tables *t, const struct function *function, uin
     const struct made_row *rows = t->rows + function->first_row;
     uint32_t i;
 
-    for (i = count; i < function->num_rows; i++) {
+    for (i = count; i < function->num_rows; i++)
         if (rows[i].start != rows[i - count].start + period || !same_rules(&rows[i], &rows[i - count]))
             return false;
-    }
     return rows[function->num_rows - count].start + period >= function->size;
 }
 

@@ -198,10 +198,9 @@ static const struct block *get_block(struct stub *s, uint64_t addr)
     struct block *b;
     unsigned i;
 
-    for (i = 0; i < BLOCKS; i++) {
+    for (i = 0; i < BLOCKS; i++)
         if (s->blocks[i].valid && s->blocks[i].addr == addr)
             return &s->blocks[i];
-    }
     b = &s->blocks[s->next++ % BLOCKS];
     b->addr = addr;
     b->valid = ask_memory(s, addr, b->bytes, BLOCK);
@@ -278,10 +277,9 @@ static bool is_listed(const struct thread_list *list, const char *name)
 {
     size_t i;
 
-    for (i = 0; i < list->num; i++) {
+    for (i = 0; i < list->num; i++)
         if (strcmp(list->names[i], name) == 0)
             return true;
-    }
     return false;
 }
 
@@ -387,10 +385,9 @@ void trace_gdb(struct trace_options *options, const char *address)
 
     s->address = address;
     s->abi = options->images.list[0]->image.abi;
-    for (i = 0; i < options->images.num; i++) {
+    for (i = 0; i < options->images.num; i++)
         if (!options->images.list[i]->placed)
             image_place(options->images.list[i], i == 0 ? options->slide : 0);
-    }
     trace_space_init(&space, options, s->abi);
     space.read = read_memory;
     space.ctx = s;

@@ -230,10 +230,9 @@ struct section *image_section(const struct image *image, const char *name)
 {
     size_t i;
 
-    for (i = 0; i < image->num_sections; i++) {
+    for (i = 0; i < image->num_sections; i++)
         if (strcmp(image->sections[i].name, name) == 0)
             return &image->sections[i];
-    }
     return NULL;
 }
 

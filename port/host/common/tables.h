@@ -63,9 +63,4 @@ bool tables_need_fp(const struct tables *tables);
 /* Forgets how FP is found. */
 void tables_drop_fp(struct tables *tables);
 
-/* Gives the rows of a PLT without CFI, as its instructions say. Returns false, and gives none, if they are not
- * known. */
-bool plt_rows(struct image *image, const struct section *plt, cfi_row_fn row, void *ctx);
-bool plt_is(const struct section *section);
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "kept.h"
-#include "tables.h"
+#include "plt.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,14 +49,13 @@ static bool open_all(struct kept *kept, struct image *image, struct section *sec
         return false;
     kept->bytes = zeroed((size_t)section->size, 1);
     memcpy(kept->bytes, section->bytes, (size_t)section->size);
-    while (offset + 28 <= section->size) {
+    while (offset + 28 <= section->size)
         if (!is_magic(kept->bytes + offset, image->big))
             offset += 8;
         else if (open_at(kept, image, section, offset, &offset))
             offset = (offset + 7) & ~(uint64_t)7;
         else
             return false;
-    }
     return true;
 }
 

@@ -64,10 +64,9 @@ static void read_units(struct symbols *s)
     uint8_t type;
     Dwarf_Die unit, split;
 
-    while (dwarf_get_units(s->dwarf, cu, &cu, &version, &type, &unit, &split) == 0) {
+    while (dwarf_get_units(s->dwarf, cu, &cu, &version, &type, &unit, &split) == 0)
         if (type == DW_UT_compile)
             add_ranges(s, &unit);
-    }
     if (s->num_ranges > 0)
         qsort(s->ranges, s->num_ranges, sizeof *s->ranges, by_start);
 }
@@ -278,10 +277,9 @@ bool symbols_address(struct trace_image *image, const char *name, size_t size, u
     GElf_Word section;
     Dwarf_Addr bias;
 
-    for (i = 0; i < num; i++) {
+    for (i = 0; i < num; i++)
         if (same_name(dwfl_module_getsym_info(s->module, i, &sym, addr, &section, NULL, &bias), name, size) &&
             section != SHN_UNDEF && GELF_ST_TYPE(sym.st_info) != STT_FILE)
             return true;
-    }
     return s->module != NULL && section_address(s, name, size, addr);
 }

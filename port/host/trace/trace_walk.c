@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* sfu-trace's walk of a stopped thread, and how it and places in the code are printed. */
-#include "cfi.h"
+#include "common/cfi.h"
 #include "trace.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
  *     images -> lint_read (lint.h) -> what is required -> the difference to an older build -> text or JSON -> status
  */
 #include "lint.h"
-#include "report.h"
+#include "common/report.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -112,12 +112,11 @@ static int parse_options(int argc, char **argv)
     bool *const flags[] = {&options.all, &options.json, &options.quiet, &options.strict};
     int option;
 
-    while ((option = getopt_long(argc, argv, "hq", names, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "hq", names, NULL)) != -1)
         if (strchr(letters, option) != NULL)
             *flags[strchr(letters, option) - letters] = true;
         else
             set_option(option, optarg);
-    }
     if (optind == argc)
         usage("no image");
     if (options.old != NULL && argc - optind > 1)
@@ -253,10 +252,9 @@ static enum status status_of(const struct lint *lint)
     enum status status = CLEAN;
     size_t i;
 
-    for (i = 0; i < lint->num_findings; i++) {
+    for (i = 0; i < lint->num_findings; i++)
         if (counts(&lint->findings[i]))
             status = FOUND;
-    }
     return status;
 }
 
@@ -289,10 +287,9 @@ static const struct lint_function **list_bare(const struct lint *lint, size_t *n
     size_t i;
 
     *num = 0;
-    for (i = 0; i < lint->num_functions; i++) {
+    for (i = 0; i < lint->num_functions; i++)
         if (lint->functions[i].reason != NULL)
             list[(*num)++] = &lint->functions[i];
-    }
     qsort(list, *num, sizeof *list, by_bare);
     return list;
 }
@@ -316,10 +313,9 @@ static const struct lint_object **list_objects(const struct lint *lint, size_t *
     size_t i;
 
     *num = 0;
-    for (i = 0; i < lint->num_objects; i++) {
+    for (i = 0; i < lint->num_objects; i++)
         if (lint->objects[i].functions > 0 || lint->objects[i].table_bytes > 0)
             list[(*num)++] = &lint->objects[i];
-    }
     qsort(list, *num, sizeof *list, by_table);
     return list;
 }
@@ -424,10 +420,9 @@ static void say_all(const struct lint *lint, const struct changes *changes)
 {
     size_t i;
 
-    for (i = 0; i < lint->num_findings; i++) {
+    for (i = 0; i < lint->num_findings; i++)
         if (options.quiet ? counts(&lint->findings[i]) : !is_allowed(&lint->findings[i]))
             say_finding(lint, &lint->findings[i]);
-    }
     if (options.quiet)
         return;
     say_numbers(lint);
@@ -584,10 +579,9 @@ static void say_unused(void)
 {
     size_t i;
 
-    for (i = 0; i < known.num; i++) {
+    for (i = 0; i < known.num; i++)
         if (!known.list[i].used)
             fprintf(stderr, "sfu-lint: nothing found that is allowed as %s\n", known.list[i].name);
-    }
 }
 
 int main(int argc, char **argv)

@@ -5,7 +5,7 @@
  * of what is in a core, in a memory dump or behind a debugger's stub.
  */
 #include "trace.h"
-#include "report.h"
+#include "common/report.h"
 
 #include <errno.h>
 #include <fcntl.h>

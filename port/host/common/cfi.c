@@ -6,6 +6,7 @@
  */
 #include "cfi.h"
 
+#include <dwarf.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,36 +74,28 @@ static int64_t take_sleb(struct cursor *c)
     return (int64_t)take_leb(c, true);
 }
 
-/* How .eh_frame writes an address. */
-enum {
-    POINTER_FORM = 0x0f,
-    POINTER_ABSOLUTE = 0x00,
-    POINTER_ULEB = 0x01,
-    POINTER_SLEB = 0x09,
-    POINTER_BASE = 0x70,
-    POINTER_PC = 0x10,
-    POINTER_INDIRECT = 0x80
-};
+/* How .eh_frame writes an address: the parts of an encoding. */
+enum { POINTER_FORM = 0x0f, POINTER_BASE = 0x70 };
 
 /* The number in the form of ENCODING. An unknown form is bad. */
 static uint64_t take_form(struct cursor *c, uint8_t encoding)
 {
     switch (encoding & POINTER_FORM) {
-    case POINTER_ABSOLUTE:
-    case 0x04:
-    case 0x0c:
+    case DW_EH_PE_absptr:
+    case DW_EH_PE_udata8:
+    case DW_EH_PE_sdata8:
         return take(c, 8);
-    case POINTER_ULEB:
+    case DW_EH_PE_uleb128:
         return take_uleb(c);
-    case POINTER_SLEB:
+    case DW_EH_PE_sleb128:
         return (uint64_t)take_sleb(c);
-    case 0x02:
+    case DW_EH_PE_udata2:
         return take(c, 2);
-    case 0x03:
+    case DW_EH_PE_udata4:
         return take(c, 4);
-    case 0x0a:
+    case DW_EH_PE_sdata2:
         return (uint64_t)take_signed(c, 2);
-    case 0x0b:
+    case DW_EH_PE_sdata4:
         return (uint64_t)take_signed(c, 4);
     default:
         c->bad = true;
@@ -114,11 +107,11 @@ static uint64_t take_form(struct cursor *c, uint8_t encoding)
 static uint64_t take_pointer(struct cursor *c, uint8_t encoding, uint64_t at)
 {
     uint64_t value = take_form(c, encoding);
-    uint8_t base = encoding & (POINTER_BASE | POINTER_INDIRECT);
+    uint8_t base = encoding & (POINTER_BASE | DW_EH_PE_indirect);
 
-    if (base != POINTER_PC && base != 0)
+    if (base != DW_EH_PE_pcrel && base != 0)
         c->bad = true;
-    return base == POINTER_PC ? at + value : value;
+    return base == DW_EH_PE_pcrel ? at + value : value;
 }
 
 /* ---- Entries (6.4.1) ------------------------------------------------------------------------------------------- */
@@ -227,7 +220,7 @@ static void take_augmentation(struct cursor *c, const char *letters, struct cfi_
     if (data.p == NULL)
         return;
     cie->sized = true;
-    for (letters++; *letters != '\0' && cie->why == NULL; letters++) {
+    for (letters++; *letters != '\0' && cie->why == NULL; letters++)
         if (*letters == 'R')
             cie->encoding = (uint8_t)take(&data, 1);
         else if (*letters == 'L')
@@ -240,7 +233,6 @@ static void take_augmentation(struct cursor *c, const char *letters, struct cfi_
             cie->key_b = true;
         else if (*letters != 'G')
             cie->why = "its CFI has an unknown augmentation";
-    }
     c->bad |= data.bad;
 }
 
@@ -484,7 +476,7 @@ static void push_sum(struct machine *m, struct value v, uint64_t number)
 
 static bool is_shift(uint8_t op)
 {
-    return op >= 0x24 && op <= 0x26;
+    return op >= DW_OP_shl && op <= DW_OP_shra;
 }
 
 /* A OP B for numbers. */
@@ -492,46 +484,46 @@ static uint64_t calculate(struct machine *m, uint8_t op, uint64_t a, uint64_t b)
 {
     int64_t x = (int64_t)a, y = (int64_t)b;
 
-    if (((op == 0x1b || op == 0x1d) && b == 0) || (op == 0x1b && x == INT64_MIN && y == -1) ||
+    if (((op == DW_OP_div || op == DW_OP_mod) && b == 0) || (op == DW_OP_div && x == INT64_MIN && y == -1) ||
         (is_shift(op) && b > 63)) {
         m->why = bad_expression;
         return 0;
     }
     switch (op) {
-    case 0x1a:
+    case DW_OP_and:
         return a & b;
-    case 0x1b:
+    case DW_OP_div:
         return (uint64_t)(x / y);
-    case 0x1c:
+    case DW_OP_minus:
         return a - b;
-    case 0x1d:
+    case DW_OP_mod:
         return a % b;
-    case 0x1e:
+    case DW_OP_mul:
         return a * b;
-    case 0x21:
+    case DW_OP_or:
         return a | b;
-    case 0x22:
+    case DW_OP_plus:
         return a + b;
-    case 0x24:
+    case DW_OP_shl:
         return a << b;
-    case 0x25:
+    case DW_OP_shr:
         return a >> b;
-    case 0x26:
+    case DW_OP_shra:
         return (uint64_t)(x >> y);
-    case 0x27:
+    case DW_OP_xor:
         return a ^ b;
-    case 0x29:
+    case DW_OP_eq:
         return x == y;
-    case 0x2a:
+    case DW_OP_ge:
         return x >= y;
-    case 0x2b:
+    case DW_OP_gt:
         return x > y;
-    case 0x2c:
+    case DW_OP_le:
         return x <= y;
-    case 0x2d:
+    case DW_OP_lt:
         return x < y;
     default:
-        return x != y; /* 0x2e */
+        return x != y;
     }
 }
 
@@ -541,11 +533,11 @@ static void binary(struct machine *m, uint8_t op)
 
     if (a.kind == NUMBER && b.kind == NUMBER)
         push_number(m, calculate(m, op, (uint64_t)a.offset, (uint64_t)b.offset));
-    else if (op == 0x22 && b.kind == NUMBER)
+    else if (op == DW_OP_plus && b.kind == NUMBER)
         push_sum(m, a, (uint64_t)b.offset);
-    else if (op == 0x22 && a.kind == NUMBER)
+    else if (op == DW_OP_plus && a.kind == NUMBER)
         push_sum(m, b, (uint64_t)a.offset);
-    else if (op == 0x1c && b.kind == NUMBER)
+    else if (op == DW_OP_minus && b.kind == NUMBER)
         push_sum(m, a, 0 - (uint64_t)b.offset);
     else
         m->why = too_complex;
@@ -557,9 +549,9 @@ static void unary(struct machine *m, uint8_t op)
 
     if (v.kind != NUMBER)
         m->why = too_complex;
-    else if (op == 0x19)
+    else if (op == DW_OP_abs)
         push_number(m, v.offset < 0 ? 0 - (uint64_t)v.offset : (uint64_t)v.offset);
-    else if (op == 0x1f)
+    else if (op == DW_OP_neg)
         push_number(m, 0 - (uint64_t)v.offset);
     else
         push_number(m, ~(uint64_t)v.offset);
@@ -587,23 +579,23 @@ static void shuffle(struct machine *m, uint8_t op)
     struct value a, b, c;
 
     switch (op) {
-    case 0x12:
+    case DW_OP_dup:
         push(m, peek(m, 0));
         break;
-    case 0x13:
+    case DW_OP_drop:
         (void)pop(m);
         break;
-    case 0x14:
+    case DW_OP_over:
         push(m, peek(m, 1));
         break;
-    case 0x15:
+    case DW_OP_pick:
         push(m, peek(m, take(&m->c, 1)));
         break;
-    case 0x16:
+    case DW_OP_swap:
         a = pop(m), b = pop(m);
         push(m, a), push(m, b);
         break;
-    default: /* 0x17 */
+    default: /* DW_OP_rot */
         a = pop(m), b = pop(m), c = pop(m);
         push(m, a), push(m, c), push(m, b);
         break;
@@ -613,16 +605,16 @@ static void shuffle(struct machine *m, uint8_t op)
 /* What pushes a constant (2.5.1.1). */
 static void push_constant(struct machine *m, uint8_t op)
 {
-    if (op == 0x03)
+    if (op == DW_OP_addr)
         push_number(m, take(&m->c, 8));
-    else if (op == 0x10)
+    else if (op == DW_OP_constu)
         push_number(m, take_uleb(&m->c));
-    else if (op == 0x11)
+    else if (op == DW_OP_consts)
         push_number(m, (uint64_t)take_sleb(&m->c));
     else if (op & 1)
-        push_number(m, (uint64_t)take_signed(&m->c, 1u << (op - 0x08) / 2));
+        push_number(m, (uint64_t)take_signed(&m->c, 1u << (op - DW_OP_const1u) / 2));
     else
-        push_number(m, take(&m->c, 1u << (op - 0x08) / 2));
+        push_number(m, take(&m->c, 1u << (op - DW_OP_const1u) / 2));
 }
 
 static void operation(struct machine *m)
@@ -630,30 +622,30 @@ static void operation(struct machine *m)
     uint8_t op = (uint8_t)take(&m->c, 1);
     uint64_t reg;
 
-    if (op >= 0x30 && op <= 0x4f) {
-        push_number(m, op - 0x30u);
-    } else if (op >= 0x70 && op <= 0x8f) {
-        push_register(m, op - 0x70u, take_sleb(&m->c));
-    } else if (op == 0x92) {
+    if (op >= DW_OP_lit0 && op <= DW_OP_lit31) {
+        push_number(m, op - DW_OP_lit0);
+    } else if (op >= DW_OP_breg0 && op <= DW_OP_breg31) {
+        push_register(m, op - DW_OP_breg0, take_sleb(&m->c));
+    } else if (op == DW_OP_bregx) {
         reg = take_uleb(&m->c);
         push_register(m, reg, take_sleb(&m->c));
-    } else if (op == 0x03 || (op >= 0x08 && op <= 0x11)) {
+    } else if (op == DW_OP_addr || (op >= DW_OP_const1u && op <= DW_OP_consts)) {
         push_constant(m, op);
-    } else if (op >= 0x12 && op <= 0x17) {
+    } else if (op >= DW_OP_dup && op <= DW_OP_rot) {
         shuffle(m, op);
-    } else if (op == 0x06 || (op == 0x94 && take(&m->c, 1) == 8)) {
+    } else if (op == DW_OP_deref || (op == DW_OP_deref_size && take(&m->c, 1) == 8)) {
         dereference(m);
-    } else if (op == 0x19 || op == 0x1f || op == 0x20) {
+    } else if (op == DW_OP_abs || op == DW_OP_neg || op == DW_OP_not) {
         unary(m, op);
-    } else if (op == 0x23) {
+    } else if (op == DW_OP_plus_uconst) {
         push_sum(m, pop(m), take_uleb(&m->c));
-    } else if (op == 0x28 || op == 0x2f) {
-        jump(m, op == 0x2f);
-    } else if (op >= 0x1a && op <= 0x2e) {
+    } else if (op == DW_OP_bra || op == DW_OP_skip) {
+        jump(m, op == DW_OP_skip);
+    } else if (op >= DW_OP_and && op <= DW_OP_ne) {
         binary(m, op);
-    } else if (op == 0x9c) {
+    } else if (op == DW_OP_call_frame_cfa) {
         push(m, (struct value){SUM, true, 0, 0});
-    } else if (op != 0x96) {
+    } else if (op != DW_OP_nop) {
         m->why = too_complex;
     }
 }
@@ -945,17 +937,17 @@ static void set_cfa(struct run *r, uint8_t op)
 {
     struct rule *cfa = &r->state.rules[CFA];
 
-    if (op == 0x0f) {
+    if (op == DW_CFA_def_cfa_expression) {
         set_expression(r, cfa, EXPRESSION);
         return;
     }
-    if (op == 0x0c || op == 0x12)
+    if (op == DW_CFA_def_cfa || op == DW_CFA_def_cfa_sf)
         *cfa = (struct rule){REGISTER, 0, take_uleb(&r->c), {NULL, NULL}};
     else if (cfa->how != REGISTER)
         r->why = "its CFI changes a part of a CFA that has no parts";
-    if (op == 0x0d)
+    if (op == DW_CFA_def_cfa_register)
         cfa->reg = take_uleb(&r->c);
-    else if (op == 0x12 || op == 0x13)
+    else if (op == DW_CFA_def_cfa_sf || op == DW_CFA_def_cfa_offset_sf)
         cfa->offset = factored(r, take_sleb(&r->c));
     else
         cfa->offset = (int64_t)take_uleb(&r->c);
@@ -967,37 +959,37 @@ static void set_register(struct run *r, uint8_t op)
     uint64_t reg = take_uleb(&r->c);
 
     switch (op) {
-    case 0x05:
+    case DW_CFA_offset_extended:
         set(r, reg, SAVED, factored(r, (int64_t)take_uleb(&r->c)), 0);
         break;
-    case 0x06:
+    case DW_CFA_restore_extended:
         restore(r, reg);
         break;
-    case 0x07:
+    case DW_CFA_undefined:
         set(r, reg, UNDEFINED, 0, 0);
         break;
-    case 0x08:
+    case DW_CFA_same_value:
         set(r, reg, SAME, 0, 0);
         break;
-    case 0x09:
+    case DW_CFA_register:
         set(r, reg, REGISTER, 0, take_uleb(&r->c));
         break;
-    case 0x10:
+    case DW_CFA_expression:
         set_expression(r, rule_of(r, reg), SAVED_AT);
         break;
-    case 0x11:
+    case DW_CFA_offset_extended_sf:
         set(r, reg, SAVED, factored(r, take_sleb(&r->c)), 0);
         break;
-    case 0x14:
+    case DW_CFA_val_offset:
         set(r, reg, OFFSET, factored(r, (int64_t)take_uleb(&r->c)), 0);
         break;
-    case 0x15:
+    case DW_CFA_val_offset_sf:
         set(r, reg, OFFSET, factored(r, take_sleb(&r->c)), 0);
         break;
-    case 0x16:
+    case DW_CFA_val_expression:
         set_expression(r, rule_of(r, reg), EXPRESSION);
         break;
-    default: /* 0x2f */
+    default: /* DW_CFA_GNU_negative_offset_extended */
         set(r, reg, SAVED, factored(r, (int64_t)(0 - take_uleb(&r->c))), 0);
         break;
     }
@@ -1013,25 +1005,27 @@ static void extended(struct run *r, uint8_t op)
 {
     const struct section *section = r->cie->section;
 
-    if (op == 0x00)
+    if (op == DW_CFA_nop)
         return;
-    if (op == 0x01)
+    if (op == DW_CFA_set_loc)
         move_to(r, take_pointer(&r->c, r->cie->encoding, section->addr + (uint64_t)(r->c.p - section->bytes)));
-    else if (op >= 0x02 && op <= 0x04)
-        advance(r, take(&r->c, 1u << (op - 0x02)));
-    else if (op == 0x1d)
+    else if (op >= DW_CFA_advance_loc1 && op <= DW_CFA_advance_loc4)
+        advance(r, take(&r->c, 1u << (op - DW_CFA_advance_loc1)));
+    else if (op == DW_CFA_MIPS_advance_loc8)
         advance(r, take(&r->c, 8));
-    else if (op == 0x0a)
+    else if (op == DW_CFA_remember_state)
         remember(r);
-    else if (op == 0x0b)
+    else if (op == DW_CFA_restore_state)
         recall(r);
-    else if ((op >= 0x0c && op <= 0x0f) || op == 0x12 || op == 0x13)
+    else if ((op >= DW_CFA_def_cfa && op <= DW_CFA_def_cfa_expression) || op == DW_CFA_def_cfa_sf ||
+             op == DW_CFA_def_cfa_offset_sf)
         set_cfa(r, op);
-    else if ((op >= 0x05 && op <= 0x16) || op == 0x2f)
+    else if ((op >= DW_CFA_offset_extended && op <= DW_CFA_val_expression) ||
+             op == DW_CFA_GNU_negative_offset_extended)
         set_register(r, op);
-    else if (op == 0x2d && is_aarch64(r))
+    else if (op == DW_CFA_AARCH64_negate_ra_state && is_aarch64(r))
         r->state.signed_ra = !r->state.signed_ra;
-    else if (op == 0x2e)
+    else if (op == DW_CFA_GNU_args_size)
         (void)take_uleb(&r->c);
     else
         r->why = "its CFI has an unknown instruction";
@@ -1042,11 +1036,11 @@ static void interpret(struct run *r)
     while (r->c.p < r->c.end && r->why == NULL) {
         uint8_t op = (uint8_t)take(&r->c, 1), low = op & 0x3f;
 
-        if (op >> 6 == 1)
+        if ((op & 0xc0) == DW_CFA_advance_loc)
             advance(r, low);
-        else if (op >> 6 == 2)
+        else if ((op & 0xc0) == DW_CFA_offset)
             set(r, low, SAVED, factored(r, (int64_t)take_uleb(&r->c)), 0);
-        else if (op >> 6 == 3)
+        else if ((op & 0xc0) == DW_CFA_restore)
             restore(r, low);
         else
             extended(r, op);

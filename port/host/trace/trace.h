@@ -7,7 +7,7 @@
 #ifndef SFU_HOST_TRACE_H
 #define SFU_HOST_TRACE_H
 
-#include "image.h"
+#include "common/image.h"
 #include "sfu.h"
 
 #include <stdio.h>
