@@ -40,8 +40,7 @@ static struct reference {
     struct trace traces[MOST_TRACES];
     size_t num;
     uint64_t base;
-    size_t bytes, taken; /* of the memory, and by traces */
-    size_t refused;      /* the least sum of bytes that has been refused */
+    size_t room, taken; /* bytes for traces */
     uint64_t lost;
 } reference;
 
@@ -93,13 +92,10 @@ static void add(struct sfu_depot *depot, const uint64_t *pcs, size_t count, int6
     if (count > SFU_DEPOT_PCS)
         return;
     sum = reference.taken + bytes_of(pcs, count);
-    if (handle == 0) {
-        must(sum > reference.bytes - reference.bytes / 16 - 8, "a trace was refused, though there is room");
-        if (sum < reference.refused)
-            reference.refused = sum;
+    must(handle == 0 || sum <= reference.room, "there is no room");
+    must(handle != 0 || sum > reference.room, "a trace was refused, though there is room");
+    if (handle == 0)
         return;
-    }
-    must(sum <= reference.bytes - reference.bytes / 32 && sum < reference.refused, "there cannot be room");
     for (i = 0; i < reference.num; i++)
         must(handle != reference.traces[i].handle, "two traces have one handle");
     reference.taken = sum;
@@ -141,14 +137,16 @@ static void compare(const struct sfu_depot *depot)
 static void *begin(struct sfu_depot *depot, size_t bytes, size_t off, uint64_t base)
 {
     uint8_t *memory = malloc(bytes + off);
+    size_t table = 8;
 
     if (memory == NULL)
         exit(1);
     memset(memory, 0xa5, bytes + off);
     memset(&reference, 0, sizeof reference);
-    reference.refused = SIZE_MAX;
+    while (table * 2 <= bytes / 16)
+        table *= 2;
     reference.base = base;
-    reference.bytes = bytes;
+    reference.room = bytes / 8 * 8 - table;
     must(sfu_depot_init(depot, memory + off, bytes, base), "there is memory enough");
     return memory;
 }
@@ -289,6 +287,30 @@ static void hostile(void)
     free(memory);
 }
 
+/* Hashes of 32 bits: among so many traces some have the same. */
+static void many(void)
+{
+    const size_t bytes = (size_t)16 << 20;
+    void *memory = malloc(bytes);
+    struct sfu_depot depot;
+    uint64_t i, pcs[2], got[2], seed = 1;
+    int64_t weight;
+
+    if (memory == NULL || !sfu_depot_init(&depot, memory, bytes, 0))
+        exit(1);
+    for (i = 0; i < 400000; i++) {
+        uint32_t handle;
+
+        pcs[0] = 0x1000 + i;
+        pcs[1] = random64(&seed) % (1 << 20);
+        handle = sfu_depot_add(&depot, pcs, 2, (int64_t)i);
+        must(handle != 0 && sfu_depot_get(&depot, handle, got, 2, &weight) == 2 && got[0] == pcs[0] &&
+                 got[1] == pcs[1] && weight == (int64_t)i,
+             "a trace got the handle of another one");
+    }
+    free(memory);
+}
+
 static int result(const char *name)
 {
     printf("%s %s%s%s\n", failed == NULL ? "ok" : "not ok", name, failed == NULL ? "" : ": ",
@@ -310,5 +332,8 @@ int main(int argc, char **argv)
     if (result("full at each size") != 0)
         return 1;
     hostile();
-    return result("hostile lengths and handles");
+    if (result("hostile lengths and handles") != 0)
+        return 1;
+    many();
+    return result("different traces with one hash");
 }
