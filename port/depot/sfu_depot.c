@@ -225,14 +225,14 @@ bool sfu_depot_weigh(struct sfu_depot *depot, uint32_t handle, int64_t weight)
     return r != NULL;
 }
 
-size_t sfu_depot_get(const struct sfu_depot *depot, uint32_t handle, uint64_t *pcs, size_t capacity,
+size_t sfu_depot_get(const struct sfu_depot *depot, uint32_t handle, size_t skip, uint64_t *pcs, size_t capacity,
                      int64_t *weight)
 {
     const struct record *r = find_record(depot, handle);
     size_t count = r != NULL ? r->count : 0, i;
 
-    for (i = 0; i < count && i < capacity; i++)
-        pcs[i] = pc_of(depot, r, i);
+    for (i = 0; i < capacity && skip < count; i++)
+        pcs[i] = pc_of(depot, r, skip++);
     if (weight != NULL)
         *weight = r != NULL ? __atomic_load_n(&r->weight, __ATOMIC_RELAXED) : 0;
     return count;

@@ -13,7 +13,7 @@
  *     handle = sfu_depot_add(&depot, pcs, count, 1);
  *
  *     for (h = sfu_depot_next(&depot, 0); h != 0; h = sfu_depot_next(&depot, h))
- *         count = sfu_depot_get(&depot, h, pcs, 32, &weight);
+ *         count = sfu_depot_get(&depot, h, 0, pcs, 32, &weight);
  *
  * sfu_depot_print.h prints a depot for sfu-trace. port/profile fills one from a timer.
  *
@@ -64,10 +64,10 @@ uint32_t sfu_depot_add(struct sfu_depot *depot, const uint64_t *pcs, size_t coun
  * memory. Returns false if it is outside. */
 bool sfu_depot_weigh(struct sfu_depot *depot, uint32_t handle, int64_t weight);
 
-/* Copies the first PCs of the trace HANDLE to PCS, at most CAPACITY. Sets *WEIGHT unless WEIGHT is NULL. Returns how
- * many PCs it has, which may be more than CAPACITY. HANDLE may be any number: nothing outside of the depot's memory is
+/* Copies PCs of the trace HANDLE to PCS, at most CAPACITY. Leaves out the first SKIP. Sets *WEIGHT unless WEIGHT is
+ * NULL. Returns how many PCs the trace has in all. HANDLE may be any number: nothing outside of the depot's memory is
  * read. If it is not a trace, 0 is returned, or what stands there. */
-size_t sfu_depot_get(const struct sfu_depot *depot, uint32_t handle, uint64_t *pcs, size_t capacity,
+size_t sfu_depot_get(const struct sfu_depot *depot, uint32_t handle, size_t skip, uint64_t *pcs, size_t capacity,
                      int64_t *weight);
 
 /* The handle behind HANDLE in an order of the depot's own, or the first one if HANDLE is 0. Returns 0 behind the last

@@ -114,7 +114,7 @@ static void compare(const struct sfu_depot *depot)
     memset(seen, 0, sizeof seen);
     for (handle = sfu_depot_next(depot, 0); handle != 0 && found <= reference.num;
          handle = sfu_depot_next(depot, handle)) {
-        size_t count = sfu_depot_get(depot, handle, pcs, SFU_DEPOT_PCS, &weight);
+        size_t count = sfu_depot_get(depot, handle, 0, pcs, SFU_DEPOT_PCS, &weight);
         struct trace *t = known(pcs, count);
 
         found++;
@@ -125,8 +125,12 @@ static void compare(const struct sfu_depot *depot)
         seen[t - reference.traces] = true;
         must(t->handle == handle, "another handle");
         must(t->weight == weight, "another weight");
+        if (t->count > 1)
+            must(sfu_depot_get(depot, handle, t->count - 1, pcs, 9, NULL) == count && pcs[0] == t->pcs[count - 1] &&
+                     pcs[1] == t->pcs[1],
+                 "the last PC is not there alone");
         pcs[count / 2] = 1;
-        must(sfu_depot_get(depot, handle, pcs, count / 2, NULL) == count && pcs[count / 2] == 1,
+        must(sfu_depot_get(depot, handle, 0, pcs, count / 2, NULL) == count && pcs[count / 2] == 1,
              "more than the capacity was written");
     }
     must(found == reference.num, "a trace is missing");
@@ -270,7 +274,7 @@ static void hostile(void)
     must(depot.lost == 8, "all that is too long is lost, and what has no room");
     for (i = 0; i <= UINT32_MAX; i += i < 10000 ? 1 : 99991) {
         int64_t weight;
-        size_t count = sfu_depot_get(&depot, (uint32_t)i, pcs, SFU_DEPOT_PCS, &weight);
+        size_t count = sfu_depot_get(&depot, (uint32_t)i, 0, pcs, SFU_DEPOT_PCS, &weight);
 
         must(i < 40000 / 8 || (count == 0 && weight == 0), "there is something outside of the memory");
         must(i < 40000 / 8 || !sfu_depot_weigh(&depot, (uint32_t)i, 1), "a weight outside of the memory");
@@ -281,7 +285,7 @@ static void hostile(void)
     memory = begin(&depot, SFU_DEPOT_LEAST, 0, 0); /* whatever stands there, nothing else is read */
     memset((char *)memory + 64, 0xff, SFU_DEPOT_LEAST - 64);
     for (i = 0; i < SFU_DEPOT_LEAST; i++) {
-        (void)sfu_depot_get(&depot, (uint32_t)i, pcs, SFU_DEPOT_PCS, NULL);
+        (void)sfu_depot_get(&depot, (uint32_t)i, 0, pcs, SFU_DEPOT_PCS, NULL);
         (void)sfu_depot_next(&depot, (uint32_t)i);
     }
     free(memory);
@@ -304,7 +308,7 @@ static void many(void)
         pcs[0] = 0x1000 + i;
         pcs[1] = random64(&seed) % (1 << 20);
         handle = sfu_depot_add(&depot, pcs, 2, (int64_t)i);
-        must(handle != 0 && sfu_depot_get(&depot, handle, got, 2, &weight) == 2 && got[0] == pcs[0] &&
+        must(handle != 0 && sfu_depot_get(&depot, handle, 0, got, 2, &weight) == 2 && got[0] == pcs[0] &&
                  got[1] == pcs[1] && weight == (int64_t)i,
              "a trace got the handle of another one");
     }

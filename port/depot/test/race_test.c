@@ -79,7 +79,7 @@ static void read_all(bool weights)
 
     for (handle = sfu_depot_next(&depot, 0); handle != 0; handle = sfu_depot_next(&depot, handle)) {
         int64_t weight, want = 0;
-        size_t count = sfu_depot_get(&depot, handle, pcs, MOST_PCS, &weight);
+        size_t count = sfu_depot_get(&depot, handle, 0, pcs, MOST_PCS, &weight);
         unsigned which = count > 0 ? trace_of(pcs[0]) : TRACES;
 
         if (which == TRACES || count != counts[which] || memcmp(pcs, traces[which], 8 * count) != 0) {
