@@ -30,9 +30,17 @@ build/depot/race-tsan: port/depot/test/race_test.c $(DEPOT)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 $(DEPOT_CFLAGS) -fsanitize=thread $(filter %.c,$^) -lpthread -o $@
 
+build/depot/print: port/depot/test/print_test.c $(DEPOT) port/depot/sfu_depot_print.c port/depot/sfu_depot_print.h \
+    port/print/sfu_print.c port/print/sfu_build_id.c sfu.c sfu.h \
+    $(addprefix port/host/,trace/trace_depot.c trace/trace_text.c common/image.c) $(wildcard port/host/*/*.h)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $(@D)
+	$(CC) -D_GNU_SOURCE -std=c99 -O1 $(DEPOT_CFLAGS) -I. -Iport/print -Iport/host -fsanitize=address,undefined \
+	    -fno-sanitize-recover=all $(filter %.c,$^) -ldw -lelf -o $@
+
 .PHONY: suite-depot suite-depot-aarch64 suite-depot-s390x suite-depot-models suite-depot-cost
-suite-depot: build/depot/test build/depot/race build/depot/race-tsan
-	@test/run.sh depot sh -ec 'build/depot/test; build/depot/race-tsan ", sanitized"; build/depot/race'
+suite-depot: build/depot/test build/depot/race build/depot/race-tsan build/depot/print
+	@test/run.sh depot sh -ec 'build/depot/test; build/depot/print; build/depot/race-tsan ", sanitized"; build/depot/race'
 
 suite-depot-aarch64 suite-depot-s390x: suite-depot-%: build/depot/test-%
 	@test/run.sh depot-$* qemu-$* build/depot/test-$* 60

@@ -213,7 +213,7 @@ static struct record *find_record(const struct sfu_depot *depot, uint32_t handle
     if (handle <= depot->mask / HEADS_PER_UNIT || handle > depot->room - least)
         return NULL;
     r = record_at(depot, handle);
-    return size_of(r->count, r->wide & 1) <= depot->room - handle ? r : NULL;
+    return r->count <= SFU_DEPOT_PCS && size_of(r->count, r->wide & 1) <= depot->room - handle ? r : NULL;
 }
 
 bool sfu_depot_weigh(struct sfu_depot *depot, uint32_t handle, int64_t weight)

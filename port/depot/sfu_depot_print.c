@@ -14,8 +14,8 @@ static unsigned digits_of(uint64_t value)
 }
 
 /* Prints COUNT (at most CHUNK) PCs behind COLUMN, in more lines if they do not fit. Returns the column behind them. */
-static unsigned print_pcs(const struct sfu_panic *p, const struct sfu_depot *depot, const uint64_t *pcs, size_t count,
-                          unsigned column)
+static unsigned print_pcs(const struct sfu_panic *p, const struct sfu_depot *depot, const uint64_t *pcs,
+                          size_t count, unsigned column)
 {
     size_t i;
 
@@ -59,7 +59,8 @@ static bool print_trace(const struct sfu_panic *p, const struct sfu_depot *depot
     return true;
 }
 
-static void print_begin(const struct sfu_panic *p, const struct sfu_depot *depot, const struct sfu_depot_report *report)
+static void print_begin(const struct sfu_panic *p, const struct sfu_depot *depot,
+                        const struct sfu_depot_report *report)
 {
     unsigned i;
 
@@ -89,7 +90,8 @@ static void print_begin(const struct sfu_panic *p, const struct sfu_depot *depot
 }
 
 /* No depot has more traces than units of room: so a list that was overwritten, and leads in a circle, ends here. */
-void sfu_depot_print(const struct sfu_panic *p, const struct sfu_depot *depot, const struct sfu_depot_report *report)
+void sfu_depot_print(const struct sfu_panic *p, const struct sfu_depot *depot,
+                     const struct sfu_depot_report *report)
 {
     uint32_t handle, left = depot->room, printed = 0;
 

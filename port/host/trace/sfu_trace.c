@@ -6,6 +6,7 @@
  */
 #include "trace.h"
 #include "common/report.h"
+#include "trace_fold.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,12 +27,13 @@ static const char *const help[] = {
 #include "sfu-trace.txt.h"
 };
 
-enum action { FILTER, CORE, MEMORY, GDB };
+enum action { FILTER, CORE, MEMORY, GDB, FOLD };
 
 static struct options {
     enum action action;
     const char *file; /* what the action is about */
     const char *log, *registers;
+    struct fold_options fold;
     bool quiet;
     struct trace_options trace;
 } options = {.action = FILTER, .trace = {.red_zone = -1}};
@@ -96,13 +98,39 @@ static uint64_t parse_number(const char *option, const char *text, uint64_t high
 static void set_action(enum action action, const char *file)
 {
     if (options.action != FILTER)
-        usage("more than one of --core, --memory and --gdb");
+        usage("more than one of --core, --memory, --gdb, and --folded or --flame");
     options.action = action;
     options.file = file;
 }
 
+static void add_file(const char ***list, size_t *num, const char *file)
+{
+    *list = grow(*list, *num, sizeof **list);
+    (*list)[(*num)++] = file;
+}
+
+/* --folded, --flame and what belongs to them. */
+static bool set_fold_option(int option, const char *argument)
+{
+    struct fold_options *fold = &options.fold;
+
+    if (option == 'O')
+        fold->folded = true;
+    else if (option == 'f')
+        fold->flame = argument;
+    else if (option == 'n')
+        add_file(&fold->minus, &fold->num_minus, argument);
+    else if (option == 'i')
+        fold->files = true;
+    else
+        return false;
+    return true;
+}
+
 static void set_option(int option, const char *argument)
 {
+    if (set_fold_option(option, argument))
+        return;
     switch (option) {
     case 'C':
         set_action(CORE, argument);
@@ -115,6 +143,7 @@ static void set_option(int option, const char *argument)
         break;
     case 'l':
         options.log = argument;
+        add_file(&options.fold.logs, &options.fold.num_logs, argument);
         break;
     case 'r':
         options.registers = argument;
@@ -165,12 +194,16 @@ static void add_image(const char *argument)
 static void parse_options(int argc, char **argv)
 {
     static const struct option names[] = {{"core", required_argument, NULL, 'C'},
+                                          {"files", no_argument, NULL, 'i'},
+                                          {"flame", required_argument, NULL, 'f'},
+                                          {"folded", no_argument, NULL, 'O'},
                                           {"frame-pointers", no_argument, NULL, 'F'},
                                           {"gdb", required_argument, NULL, 'G'},
                                           {"help", no_argument, NULL, 'h'},
                                           {"log", required_argument, NULL, 'l'},
                                           {"max-frames", required_argument, NULL, 'm'},
                                           {"memory", required_argument, NULL, 'M'},
+                                          {"minus", required_argument, NULL, 'n'},
                                           {"pac-mask", required_argument, NULL, 'p'},
                                           {"quiet", no_argument, NULL, 'q'},
                                           {"red-zone", required_argument, NULL, 'z'},
@@ -197,12 +230,18 @@ static void parse_options(int argc, char **argv)
         else
             set_option(option, optarg);
     }
+    if (options.fold.folded || options.fold.flame != NULL)
+        set_action(FOLD, NULL);
+    else if (options.fold.files || options.fold.num_minus > 0)
+        usage("--files and --minus are for --folded and --flame");
     if (optind == argc && options.action != CORE)
         usage("no image");
     if ((options.registers != NULL) != (options.action == MEMORY))
         usage("--memory and --regs belong together");
-    if (options.log != NULL && options.action != FILTER)
-        usage("--log is for the filter");
+    if (options.log != NULL && options.action != FILTER && options.action != FOLD)
+        usage("--log is for the filter, --folded and --flame");
+    if (options.fold.num_logs > 1 && options.action == FILTER)
+        usage("more than one --log: only --folded and --flame take several");
     for (; optind < argc; optind++)
         add_image(argv[optind]);
 }
@@ -236,6 +275,9 @@ int main(int argc, char **argv)
         break;
     case GDB:
         trace_gdb(&options.trace, options.file);
+        break;
+    case FOLD:
+        trace_fold(&options.trace, &options.fold);
         break;
     }
     images_free(&options.trace.images);
