@@ -196,7 +196,7 @@ static void choose_difference(const struct drawing *d, const struct flame_node *
 {
     double part = d->most > 0 ? (double)difference(node) / (double)d->most : 0;
     double size = part < 0 ? -part : part;
-    unsigned faded = 255 - (unsigned)(175 * size);
+    unsigned faded = 250 - (unsigned)(170 * size);
 
     rgb[0] = part < 0 ? faded : 250;
     rgb[1] = faded;

@@ -71,6 +71,11 @@ $(TRACE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sfu-trace 
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh host-trace-$* python3 test/truth/host/trace.py $*
 
+CHECK += host-trace-folded
+.PHONY: suite-host-trace-folded
+suite-host-trace-folded: build/tools/sfu-trace $(HOST)/sfu-trace-sanitized | $(TC)
+	@test/run.sh host-trace-folded python3 test/truth/host/folded.py folded
+
 $(HOST)/sfu-trace-sanitized: $(TOOLS_TRACE) $(HOST_HEADERS) build/tools/sfu-trace
 	@mkdir -p $(@D)
 	@$(CC) $(HOST_FLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(TOOLS_TRACE) -ldw -lelf -o $@
