@@ -73,12 +73,12 @@ static const struct abi {
 };
 
 /* sfu_open has checked ID. The mask is for rows that a caller made. */
-static const struct abi *abi_of(uint8_t id)
+static const struct abi *abi_of(unsigned id)
 {
 #ifdef SFU_ABI
     id = SFU_ABI;
 #endif
-    return &abis[(id - 1u) & 3];
+    return &abis[(id + 3) & 3];
 }
 
 /* Whether the tables of S are big-endian. */
@@ -283,8 +283,8 @@ static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, u
     s->next = NULL;
     s->addr = addr;
     s->size = size;
-    s->text_first = 0;
-    s->text_last = UINT64_MAX;
+    s->text.low = 0;
+    s->text.high = 0;
     s->num_fdes = num_fdes;
     s->num_rows = load4(h + 12, big);
     s->fdes = (uint32_t)fdes;
@@ -292,7 +292,7 @@ static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, u
     s->end = (uint32_t)end;
     s->version = h[2];
     s->flags = h[3];
-    s->abi = h[4];
+    s->abi = (enum sfu_abi)h[4];
     set_unmentioned(&s->fp, h[5], abi_of(h[4])->fp);
     set_unmentioned(&s->ra, h[6], abi_of(h[4])->ra);
     s->fde_size = fde_size;
@@ -335,11 +335,20 @@ int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, ui
     return REMOTE ? open_section(section, NULL, read, ctx, size, addr) : SFU_E_SECTION;
 }
 
+/* Opens what lies at offset AT of S, up to the end of S, as *NEXT. */
+static int open_behind(const struct sfu_section *s, uint32_t at, struct sfu_section *next)
+{
+    return open_section(next, s->bytes != NULL ? s->bytes + at : NULL, s->read, s->ctx, s->size - at, s->addr + at);
+}
+
 /* Sets *AT to the offset of the header behind the tables of S, which follows at once or after up to 7 bytes of padding.
- * Returns SFU_E_EMPTY if there is none. */
+ * The magic number is enough: whether that section can be opened is not asked here. But in the other byte order it is
+ * a header only if it can be opened, because linkers join sections of one target. Returns SFU_E_NO_SECTION if there is
+ * none. */
 static OUT_OF_LINE int find_next(const struct sfu_section *s, uint32_t *at)
 {
     struct lookup l;
+    struct sfu_section other;
     uint32_t padding;
 
     begin(&l, s);
@@ -348,53 +357,86 @@ static OUT_OF_LINE int find_next(const struct sfu_section *s, uint32_t *at)
 
         if (code != SFU_OK)
             return code;
-        if (load2(l.record, is_big(s)) == MAGIC) {
-            *at = s->end + padding;
+        *at = s->end + padding;
+        if (load2(l.record, is_big(s)) == MAGIC)
             return SFU_OK;
+        if (load2(l.record, !is_big(s)) == MAGIC) {
+            code = open_behind(s, *at, &other);
+            if (code == SFU_OK || code == SFU_E_SECTION)
+                return code;
         }
     }
-    return SFU_E_EMPTY;
+    return SFU_E_NO_SECTION;
 }
 
-int sfu_open_next(struct sfu_section *section, struct sfu_section *next)
+/* Adds SECTIONS[0], which is opened, to *LIST. Then opens what is joined to it, and adds that, as far as there is ROOM.
+ * At most ROOM passes. Each section ends in front of the next: only the last one may have bytes behind its tables. */
+static OUT_OF_LINE int add_joined(struct sfu_section **list, struct sfu_section *sections, size_t room)
 {
-    const uint8_t *bytes = section->bytes;
+    struct sfu_section *s = sections;
     uint32_t at;
-    int code = find_next(section, &at);
+    int code;
 
-    if (code == SFU_OK)
-        code = open_section(next, bytes != NULL ? bytes + at : NULL, section->read, section->ctx,
-                            section->size - at, section->addr + at);
-    if (code == SFU_OK)
-        section->size = section->end;
-    return code;
+    for (;;) {
+        if (*list != NULL && (*list)->abi != s->abi)
+            return SFU_E_ABI;
+        s->next = *list;
+        *list = s;
+        code = find_next(s, &at);
+        if (code != SFU_OK)
+            return code == SFU_E_NO_SECTION ? (int)SFU_OK : code;
+        room--;
+        if (room == 0)
+            return SFU_E_CONCATENATED;
+        code = open_behind(s, at, s + 1);
+        if (code != SFU_OK)
+            return code;
+        s->size = s->end;
+        s++;
+    }
 }
 
-int sfu_add(struct sfu_section **list, struct sfu_section *section)
+int sfu_add(struct sfu_section **list, struct sfu_section *sections, size_t room, const void *bytes, uint64_t size,
+            uint64_t addr)
 {
-    if (*list != NULL && (*list)->abi != section->abi)
-        return SFU_E_ABI;
-    section->next = *list;
-    *list = section;
-    return SFU_OK;
+    int code = sfu_open(sections, bytes, size, addr);
+
+    return code == SFU_OK ? add_joined(list, sections, room) : code;
+}
+
+int sfu_add_remote(struct sfu_section **list, struct sfu_section *sections, size_t room, sfu_read_fn read,
+                   void *ctx, uint64_t size, uint64_t addr)
+{
+    int code = sfu_open_remote(sections, read, ctx, size, addr);
+
+    return code == SFU_OK ? add_joined(list, sections, room) : code;
 }
 
 /* The loop ends: the list is the caller's own, and has no section twice. */
-int sfu_remove(struct sfu_section **list, struct sfu_section *section)
+bool sfu_remove(struct sfu_section **list, struct sfu_section *sections, size_t room)
 {
-    while (*list != NULL && *list != section)
-        list = &(*list)->next;
-    if (*list == NULL)
-        return SFU_E_EMPTY;
-    *list = section->next;
-    section->next = NULL;
-    return SFU_OK;
+    /* numbers, because pointers into different arrays have no order */
+    uintptr_t low = (uintptr_t)sections, high = (uintptr_t)(sections + room);
+    bool removed = false;
+
+    while (*list != NULL) {
+        struct sfu_section *s = *list;
+
+        if ((uintptr_t)s >= low && (uintptr_t)s < high) {
+            *list = s->next;
+            s->next = NULL;
+            removed = true;
+        } else {
+            list = &s->next;
+        }
+    }
+    return removed;
 }
 
-/* Whether PC may be code of S. */
-static bool in_text(const struct sfu_section *s, uint64_t pc)
+/* Whether PC lies in RANGE. An unset one has every address. */
+static bool is_in(const struct sfu_range *range, uint64_t pc)
 {
-    return pc >= s->text_first && pc <= s->text_last;
+    return range->high == 0 || (pc >= range->low && pc < range->high);
 }
 
 /* ---- Function: FDE (2.3; V1 and V2 keep the attributes in the entry) ------------------------------------------- */
@@ -501,8 +543,9 @@ static int search(struct lookup *l, uint64_t pc, uint32_t *count)
 }
 
 /* Finds the function that contains PC. In a sorted table the FDEs below INDEX start at or below PC: the last non-empty
- * one is the candidate. Empty ones may share its start, on either side. In any other table each is a candidate. At
- * most num_fdes passes. */
+ * one is the candidate. Empty ones may share its start, on either side: gcc emits one for a body that is
+ * __builtin_unreachable(), and a linker may put it in front of another function or behind it. In any other table, that
+ * of a module for instance, each is a candidate. At most num_fdes passes. */
 static int find_fde(struct lookup *l, uint64_t pc)
 {
     bool sorted = l->s->flags & FLAG_SORTED;
@@ -523,7 +566,7 @@ static int find_fde(struct lookup *l, uint64_t pc)
 int sfu_find_text(struct sfu_section *section)
 {
     struct lookup l;
-    uint64_t first = UINT64_MAX, last = 0;
+    uint64_t low = UINT64_MAX, high = 0;
     uint32_t index;
 
     begin(&l, section);
@@ -536,15 +579,15 @@ int sfu_find_text(struct sfu_section *section)
             return SFU_E_FDE;
         if (l.fde.size == 0)
             continue;
-        if (l.fde.start < first)
-            first = l.fde.start;
-        if (l.fde.start + l.fde.size - 1 > last)
-            last = l.fde.start + l.fde.size - 1;
+        if (l.fde.start < low)
+            low = l.fde.start;
+        if (l.fde.start + l.fde.size > high)
+            high = l.fde.start + l.fde.size;
     }
-    if (first > last)
+    if (high == 0)
         return SFU_E_EMPTY;
-    section->text_first = first;
-    section->text_last = last;
+    section->text.low = low;
+    section->text.high = high;
     return SFU_OK;
 }
 
@@ -597,7 +640,8 @@ static int scan_rows(struct lookup *l, uint32_t offset, uint32_t *end)
 }
 
 /* Finds the row for PC, which lies in the function, and the range that the row holds for. A function without rows
- * counts as one row. In a MASK function rows count from the start of the block that repeats. */
+ * counts as one row. In a MASK function rows count from the start of the block that repeats: a PLT of 16-byte entries
+ * has rows for 0 and 6, say, and PC start + 0x28 is at 8 of its third block. */
 static int find_row(struct lookup *l, uint64_t pc)
 {
     uint32_t offset = (uint32_t)(pc - l->fde.start), block = 0, end = l->fde.size;
@@ -672,7 +716,8 @@ static bool default_rules(const struct lookup *l, struct sfu_row *row)
 enum { CFA, RA, FP, RULES };
 
 /* Reads the rules of a flexible row (3.2). A rule is an unsigned control word and a signed offset. A control word of 0
- * stands alone: the row has no such rule. */
+ * stands alone: the row has no such rule. So CFA and FP without an RA are five words, not six: where the stack is
+ * realigned, { 0x51, 0, 0, 0x33, 0 } says CFA = r10 + 0, RA as the header has it, FP = *(FP + 0). */
 static bool flexible_rules(const struct lookup *l, struct sfu_row *row)
 {
     uint32_t mask = UINT32_MAX >> (32 - 8 * l->row.size);
@@ -760,7 +805,7 @@ int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row
     row->start = l.start;
     row->length = l.length;
     row->function = l.fde.start;
-    row->abi = section->abi;
+    row->abi = (uint8_t)section->abi;
     row->trap_frame = l.fde.info & INFO_SIGNAL;
     row->signed_ra = l.row.info & abi_of(section->abi)->signed_ra;
     return SFU_OK;
@@ -785,24 +830,61 @@ static int frame_register(const struct sfu_target *t, const struct abi *abi, con
     return SFU_OK;
 }
 
-/* Reads the word of the stack at ADDR: from the window or by the callback. */
-static bool read_word(const struct sfu_target *t, uint64_t addr, bool big, uint64_t *value)
+/* Sets *STACK to the stack of T that ADDR lies on: up to its high end, which is the SP of an empty stack, or below its
+ * low end, if it has overflown. Returns false, and sets an empty one, if there is none. */
+static OUT_OF_LINE bool find_stack(const struct sfu_target *t, uint64_t addr, struct sfu_stack *stack)
 {
+    stack->bytes = t->stack.bytes;
+    stack->low = t->stack.low;
+    stack->high = t->stack.high;
+    if ((t->find_stack == NULL || t->find_stack(t->ctx, addr, stack)) && stack->high != 0 && addr <= stack->high)
+        return true;
+    stack->low = stack->high = 0;
+    return false;
+}
+
+/* Whether STACK has all 8 bytes at ADDR. */
+static bool has_word(const struct sfu_stack *stack, uint64_t addr)
+{
+    return addr >= stack->low && addr < stack->high && stack->high - addr >= 8;
+}
+
+/* Reads the word at ADDR. It lies on STACK or, where a row crosses to another stack, on that one. */
+static bool read_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, bool big,
+                      uint64_t *value)
+{
+    struct sfu_stack other;
     uint8_t word[8];
     const uint8_t *p = word;
 
-    if (addr >= t->window_low && addr < t->window_high && t->window_high - addr >= sizeof word)
-        p = (const uint8_t *)t->window + (addr - t->window_low);
-    else if (addr > UINT64_MAX - sizeof word || !fetch(t->read, t->ctx, addr, word, sizeof word))
+    if (!has_word(stack, addr)) {
+        if (!find_stack(t, addr, &other) || !has_word(&other, addr))
+            return false;
+        stack = &other;
+    }
+    if (stack->bytes != NULL)
+        p = (const uint8_t *)stack->bytes + (addr - stack->low);
+    else if (!fetch(t->read, t->ctx, addr, word, sizeof word))
         return false;
     *value = load8(p, big);
     return true;
 }
 
-/* Whether a trap may have overwritten ADDR of an interrupted FRAME's stack: it lies below SP and its red zone. */
-static bool is_dead(const struct sfu_target *t, const struct sfu_frame *frame, uint64_t addr)
+int sfu_read_word(const struct sfu_target *target, uint64_t addr, bool big, uint64_t *value)
 {
-    return frame->regs.pc_kind == SFU_PC_EXACT && addr < frame->regs.sp && frame->regs.sp - addr > t->red_zone;
+    return read_word(target, &target->stack, addr, big, value) ? (int)SFU_OK : (int)SFU_E_STACK;
+}
+
+/* Whether a trap may have overwritten ADDR. WALK's frame was interrupted, or is where a walk begins, in a trap handler
+ * for instance: its SP says how far its stack reached. What lies lower on that stack, but for the red zone, is
+ * nobody's. A function that has switched stacks finds its slots on the old one. They may lie lower, and are alive. */
+static bool is_dead(const struct sfu_walk *walk, uint64_t addr)
+{
+    uint64_t sp = walk->frame.regs.sp, low = walk->stack.low;
+
+    if (addr < low && sp >= low)
+        return false;
+    return walk->frame.regs.pc_kind == SFU_PC_EXACT && addr < sp && sp - addr > walk->target->red_zone;
 }
 
 /* What a row says of FRAME's caller. */
@@ -812,12 +894,25 @@ struct caller {
     bool replaced;          /* the RA is not the one that was there */
 };
 
-/* Applies the rule of ROW for WHICH (CFA, RA or FP) and sets values[WHICH] of CALLER. RA and FP need values[CFA]. A
- * dead slot of FP is not read: FP has the value again. */
-static int apply_rule(const struct sfu_target *t, const struct sfu_row *row, const struct sfu_frame *frame,
-                      unsigned which, struct caller *caller)
+/* Sets *VALUE to what a dead slot held, for WHICH (CFA, RA or FP). An epilogue has put FP and the RA back into their
+ * registers before it gave up their slots. Compilers do not always say so: clang's row at `autiasp`, behind
+ * `ldp x29, x30, [sp, 16]; add sp, sp, 32`, still has RA = *(CFA - 8). A CFA, and amd64's RA, have no register. Nor has
+ * the RA of a trap frame: x30 has what the interrupted code had there. */
+static int revive(const struct sfu_walk *walk, const struct sfu_row *row, unsigned which, uint64_t *value)
+{
+    const struct abi *abi = abi_of(row->abi);
+
+    if (which == CFA || (which == RA && (row->trap_frame || !(abi->traits & LINK))))
+        return SFU_E_DEAD_SLOT;
+    return frame_register(walk->target, abi, &walk->frame, which, which == RA ? abi->ra : abi->fp, value);
+}
+
+/* Applies the rule of ROW for WHICH (CFA, RA or FP) and sets values[WHICH] of CALLER. RA and FP need values[CFA]. */
+static int apply_rule(const struct sfu_walk *walk, const struct sfu_row *row, unsigned which, struct caller *caller)
 {
     const struct sfu_rule *rule = which == CFA ? &row->cfa : which == RA ? &row->ra : &row->fp;
+    const struct sfu_target *t = walk->target;
+    const struct sfu_frame *frame = &walk->frame;
     const struct abi *abi = abi_of(row->abi);
     int64_t offset = rule->offset;
     uint64_t base = caller->values[CFA], sum;
@@ -833,13 +928,12 @@ static int apply_rule(const struct sfu_target *t, const struct sfu_row *row, con
     caller->values[which] = sum;
     if (!(rule->control & RULE_DEREFERENCE))
         return SFU_OK;
-    if (which == FP && is_dead(t, frame, sum)) {
-        caller->values[FP] = frame->regs.fp;
-        return SFU_OK;
-    }
+    if (is_dead(walk, sum))
+        return revive(walk, row, which, &caller->values[which]);
     if (which == RA)
         caller->slot = sum;
-    return read_word(t, sum, abi->traits & BIG, &caller->values[which]) ? (int)SFU_OK : (int)SFU_E_STACK;
+    return read_word(t, &walk->stack, sum, abi->traits & BIG, &caller->values[which]) ? (int)SFU_OK
+                                                                                      : (int)SFU_E_STACK;
 }
 
 /* RA without its PAC: its bits become what bit 55 is. */
@@ -851,17 +945,17 @@ static uint64_t strip(const struct sfu_target *t, uint64_t ra)
     return ra & bit55 ? ra | mask : ra & ~mask;
 }
 
-/* Finds the caller of FRAME by ROW, which has rules. */
-static int find_caller(const struct sfu_target *t, const struct sfu_row *row, const struct sfu_frame *frame,
-                       struct caller *caller)
+/* Finds the caller of WALK's frame by ROW, which has rules. */
+static int find_caller(const struct sfu_walk *walk, const struct sfu_row *row, struct caller *caller)
 {
+    const struct sfu_target *t = walk->target;
     unsigned which;
     int code = SFU_OK;
 
     caller->values[CFA] = 0;
     caller->slot = 0;
     for (which = CFA; which < RULES && code == SFU_OK; which++)
-        code = apply_rule(t, row, frame, which, caller);
+        code = apply_rule(walk, row, which, caller);
     if (code == SFU_OK && caller->values[CFA] < abi_of(row->abi)->sp_below_cfa)
         code = SFU_E_ADDRESS;
     if (code != SFU_OK)
@@ -869,82 +963,90 @@ static int find_caller(const struct sfu_target *t, const struct sfu_row *row, co
     if (row->signed_ra)
         caller->values[RA] = strip(t, caller->values[RA]);
     caller->replaced = t->original_ra != NULL && !row->trap_frame &&
-                       t->original_ra(t->ctx, frame, caller->slot, &caller->values[RA]);
+                       t->original_ra(t->ctx, &walk->frame, caller->slot, &caller->values[RA]);
     return SFU_OK;
 }
 
-/* Whether two SPs lie on different stacks. The target has a stack callback. */
-static bool are_apart(const struct sfu_target *t, uint64_t a, uint64_t b)
+/* Whether WALK has left STACK at SP or above: then it cannot come back there. An SP that lies between SP and the high
+ * end of STACK was on it. There are at most SFU_MAX_SWITCHES places where the walk left a stack, and the frame's
+ * own. */
+static bool was_left(const struct sfu_walk *walk, const struct sfu_stack *stack, uint64_t sp)
 {
-    return t->stack(t->ctx, a) != t->stack(t->ctx, b);
-}
+    uint64_t left = walk->frame.regs.sp;
+    unsigned i = walk->frame.switches;
 
-/* Whether WALK may go on at SP of another stack: not at or below a place where it left that stack. There are at most
- * SFU_MAX_SWITCHES such places. */
-static bool may_enter(const struct sfu_walk *walk, uint64_t sp)
-{
-    unsigned i;
-
-    for (i = 0; i < walk->frame.switches; i++)
-        if (sp <= walk->left[i] && !are_apart(walk->target, sp, walk->left[i]))
+    while (left < sp || left > stack->high) {
+        if (i == 0)
             return false;
+        i--;
+        left = walk->left[i];
+    }
     return true;
 }
 
-/* Counts the switch of WALK to SP of another stack. */
-static OUT_OF_LINE int switch_stack(struct sfu_walk *walk, uint64_t sp)
+/* Moves WALK to the stack that SP lies on, and counts that. A frame that a trap interrupted has all of its registers,
+ * even where nobody knows its stack: only TRAP may lead to none. */
+static OUT_OF_LINE int switch_stack(struct sfu_walk *walk, uint64_t sp, bool trap)
 {
     const struct sfu_target *t = walk->target;
     struct sfu_frame *frame = &walk->frame;
     uint8_t limit = t->max_switches != 0 && t->max_switches < SFU_MAX_SWITCHES ? t->max_switches : SFU_MAX_SWITCHES;
+    struct sfu_stack stack;
 
+    if (!find_stack(t, sp, &stack) && !trap)
+        return SFU_E_STACK;
+    if ((t->find_stack != NULL || !trap) && was_left(walk, &stack, sp))
+        return SFU_E_PROGRESS;
     if (frame->switches >= limit)
         return SFU_E_SWITCHES;
-    if (t->stack != NULL && !may_enter(walk, sp))
-        return SFU_E_PROGRESS;
     walk->left[frame->switches] = frame->regs.sp;
+    walk->stack.bytes = stack.bytes;
+    walk->stack.low = stack.low;
+    walk->stack.high = stack.high;
     frame->switches++;
     return SFU_OK;
 }
 
-/* Whether the caller of WALK's frame may have the same SP. A leaf function's may, if it has no frame of its own. A trap
- * frame's may (TRAP), if the exception entry has put all registers back; but not twice in a row. Without the stack
- * callback it may not: the trap is taken for a stack switch. */
+/* Whether the caller of WALK's frame may have the same SP. A leaf function's may, if it has no frame of its own:
+ * aarch64 and s390x leave the RA in a register. A trap frame's may (TRAP), if the exception entry has put back all
+ * registers but the PC, and has yet to return. But it may not twice in a row: two handlers that wait to return to each
+ * other would be a loop. A frame that has made a call has pushed something since, or its RA is lost. */
 static bool may_stay(const struct sfu_walk *walk, bool trap)
 {
-    if (walk->frame.regs.pc_kind != SFU_PC_EXACT)
-        return false;
-    return !trap || (walk->target->stack != NULL && !walk->stayed);
+    return walk->frame.regs.pc_kind == SFU_PC_EXACT && !(trap && walk->stayed);
 }
 
 /* Moves the frame of WALK to its caller at SP; pc, fp, ra and has_ra are left to do. TRAP: the frame is a trap frame.
- * Fails without progress: on each stack SP must grow, or may stay. Another stack is known by the callback or, without
- * one, by a trap that leads down. Frames and switches are counted, so every walk ends. */
+ * SP grows up to the high end of its stack, or stays. Everything else is another stack, or the end: no callback is
+ * asked about an ordinary frame. Frames and switches are counted, so every walk ends. An example, innermost frame
+ * first, IRQ stack 0x8000 to 0x9000, thread stack 0x2000 to 0x3000:
+ *     irq_handler  SP 0x8e00                      called by
+ *     irq_entry    SP 0x8f00  a trap frame        which interrupted: below 0x8f00, so find_stack is asked
+ *     work         SP 0x2c00  on the thread stack  left: 0x8f00. A later SP from 0x8000 to 0x8f00 is SFU_E_PROGRESS
+ *     main         SP 0x2fe0 */
 static int advance(struct sfu_walk *walk, uint64_t sp, bool trap)
 {
     const struct sfu_target *t = walk->target;
     struct sfu_frame *frame = &walk->frame;
     bool stays = sp == frame->regs.sp && may_stay(walk, trap);
-    bool grows = sp > frame->regs.sp || stays;
-    bool switched = t->stack != NULL ? are_apart(t, sp, frame->regs.sp) : trap && !grows;
+    bool switched = !stays && (sp <= frame->regs.sp || sp > walk->stack.high);
 
-    if (!grows && !switched)
-        return SFU_E_PROGRESS;
     if (frame->depth + 1 >= (t->max_frames != 0 ? t->max_frames : SFU_MAX_FRAMES))
         return SFU_E_DEPTH;
     if (switched) {
-        int code = switch_stack(walk, sp);
+        int code = switch_stack(walk, sp, trap);
 
         if (code != SFU_OK)
             return code;
     }
     walk->stayed = stays;
-    frame->trap = trap ? frame->regs.sp : 0;
+    frame->saved = trap ? frame->regs.sp : 0;
+    frame->interrupted = trap;
     frame->regs.sp = sp;
     frame->regs.pc_kind = trap ? SFU_PC_EXACT : SFU_PC_RETURN;
     frame->depth++;
     frame->switched = switched;
-    frame->guessed = SFU_GUESS_NONE;
+    frame->guess = SFU_GUESS_NONE;
     frame->replaced = false;
     return SFU_OK;
 }
@@ -954,7 +1056,7 @@ static bool is_code(const struct sfu_target *t, uint64_t pc)
 {
     const struct sfu_section *s = t->sections;
 
-    while (s != NULL && !in_text(s, pc))
+    while (s != NULL && !is_in(&s->text, pc))
         s = s->next;
     return s != NULL;
 }
@@ -964,7 +1066,7 @@ static int move(struct sfu_walk *walk, const struct sfu_row *row, bool to_code)
 {
     struct sfu_frame *frame = &walk->frame;
     struct caller caller;
-    int code = find_caller(walk->target, row, frame, &caller);
+    int code = find_caller(walk, row, &caller);
 
     if (code == SFU_OK && to_code && !is_code(walk->target, caller.values[RA] - SFU_PC_RETURN))
         code = SFU_E_NOT_CODE;
@@ -991,19 +1093,19 @@ int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row)
 
 uint64_t sfu_lookup_pc(const struct sfu_registers *regs)
 {
-    return regs->pc - regs->pc_kind;
+    return regs->pc_kind == SFU_PC_RETURN ? regs->pc - 1 : regs->pc;
 }
 
 static inline int find_frame(const struct sfu_target *target, const struct sfu_frame *frame, struct sfu_row *row)
 {
     const struct sfu_section *s = target->sections;
     uint64_t pc = sfu_lookup_pc(&frame->regs);
-    int first = s != NULL ? SFU_E_NOT_CODE : SFU_E_EMPTY;
+    int first = s != NULL ? SFU_E_NOT_CODE : SFU_E_NO_SECTION;
 
     for (; s != NULL; s = s->next) {
         int code;
 
-        if (!in_text(s, pc))
+        if (!is_in(&s->text, pc))
             continue;
         code = sfu_find(s, pc, row);
         if (code == SFU_OK)
@@ -1036,44 +1138,49 @@ void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, cons
 
     walk->target = target;
     walk->stayed = false;
+    (void)find_stack(target, top->sp, &walk->stack); /* on none, the frame has its registers all the same */
     copy_registers(&frame->regs, top);
-    frame->trap = 0;
+    frame->saved = 0;
     frame->depth = 0;
+    frame->guess = SFU_GUESS_NONE;
     frame->switches = 0;
-    frame->guessed = SFU_GUESS_NONE;
-    frame->switched = frame->replaced = false;
+    frame->interrupted = frame->switched = frame->replaced = false;
     frame->reliable = true;
 }
 
 /* Marks the frame of WALK as guessed. */
 static void mark(struct sfu_walk *walk, enum sfu_guess guess)
 {
-    walk->frame.guessed = (uint8_t)guess;
+    walk->frame.guess = guess;
     walk->frame.reliable = false;
 }
 
-/* Asks the trap hook about the frame of WALK. CODE: why there is no rule. Moves WALK if the hook knows the frame. */
+/* Asks the trap hook about the frame of WALK. CODE: why there is no rule. Moves WALK if the hook knows the frame. A
+ * hook that is not sure and ends the trace proves nothing: the last frame is then not reliable. */
 static OUT_OF_LINE int ask_hook(struct sfu_walk *walk, int code)
 {
     const struct sfu_target *t = walk->target;
     struct sfu_frame *frame = &walk->frame;
     struct sfu_interrupted interrupted;
 
-    if (t->trap == NULL)
+    if (t->trap_hook == NULL)
         return code;
     interrupted.regs.pc = interrupted.regs.sp = interrupted.regs.fp = interrupted.regs.ra = 0;
     interrupted.regs.has_ra = false;
     interrupted.regs.pc_kind = SFU_PC_EXACT;
-    interrupted.trap = frame->regs.sp;
-    interrupted.guessed = false;
-    code = t->trap(t->ctx, frame, code, &interrupted);
+    interrupted.saved = frame->regs.sp;
+    interrupted.guess = SFU_GUESS_NONE;
+    code = t->trap_hook(t->ctx, frame, code, &interrupted);
+    if (code == SFU_END && interrupted.guess != SFU_GUESS_NONE)
+        frame->reliable = false;
     if (code == SFU_OK)
         code = advance(walk, interrupted.regs.sp, true);
     if (code != SFU_OK)
         return code;
     copy_registers(&frame->regs, &interrupted.regs);
-    frame->trap = interrupted.trap;
-    if (interrupted.guessed)
+    frame->saved = interrupted.saved;
+    frame->interrupted = interrupted.regs.pc_kind == SFU_PC_EXACT;
+    if (interrupted.guess != SFU_GUESS_NONE)
         mark(walk, SFU_GUESS_HOOK);
     return SFU_OK;
 }
@@ -1093,7 +1200,8 @@ static void set_record(struct sfu_row *row, uint8_t id)
     row->fp.offset = -16;
 }
 
-/* Sets *ROW for ABI number ID and the first instruction of a function: as a call leaves the registers. */
+/* Sets *ROW for ABI number ID and the first instruction of a function: as a call leaves the registers. A call of a null
+ * pointer arrives at 0 so: nothing has run there that could have moved SP. */
 static void set_call(struct sfu_row *row, uint8_t id)
 {
     const struct abi *abi = abi_of(id);
@@ -1114,38 +1222,30 @@ static void set_call(struct sfu_row *row, uint8_t id)
     row->fp.offset = 0;
 }
 
-/* Guesses the caller of WALK's frame, which no table describes. CODE is SFU_E_NOT_CODE or SFU_E_NO_FDE. If the PC is
- * exact and not code, a call through a wild pointer is tried; then a frame record, if the target wants that. On failure
- * the step still reports CODE. */
-static OUT_OF_LINE int guess(struct sfu_walk *walk, int code)
+/* Guesses the caller of WALK's frame, which no table describes, by a row of its own making, *ROW. CODE is
+ * SFU_E_NOT_CODE or SFU_E_NO_FDE. If the PC is exact and not code, a call through a wild pointer is tried: only if the
+ * RA that it would have left is code, because garbage seldom is. Then a frame record is tried, if the target wants
+ * that. On failure the step still reports CODE. */
+static OUT_OF_LINE int guess(struct sfu_walk *walk, struct sfu_row *row, int code)
 {
     const struct sfu_target *t = walk->target;
-    const uint8_t abi = t->sections->abi;
-    struct sfu_row row;
+    const uint8_t abi = (uint8_t)t->sections->abi;
 
     if (code == SFU_E_NOT_CODE && walk->frame.regs.pc_kind == SFU_PC_EXACT) {
-        set_call(&row, abi);
-        if (move(walk, &row, true) == SFU_OK) {
+        set_call(row, abi);
+        if (move(walk, row, true) == SFU_OK) {
             mark(walk, SFU_GUESS_CALL);
             return SFU_OK;
         }
     }
     if (t->frame_pointers && abi_of(abi)->traits & RECORD) {
-        set_record(&row, abi);
-        if (move(walk, &row, false) == SFU_OK) {
+        set_record(row, abi);
+        if (move(walk, row, false) == SFU_OK) {
             mark(walk, SFU_GUESS_RECORD);
             return SFU_OK;
         }
     }
     return code;
-}
-
-/* Whether a trace may end in FRAME. */
-static bool is_final(const struct sfu_target *t, const struct sfu_frame *frame)
-{
-    uint64_t pc = sfu_lookup_pc(&frame->regs);
-
-    return t->final_last == 0 || (pc >= t->final_first && pc <= t->final_last);
 }
 
 int sfu_walk_step(struct sfu_walk *walk)
@@ -1159,8 +1259,10 @@ int sfu_walk_step(struct sfu_walk *walk)
     if (code == SFU_E_TRAP || unknown)
         code = ask_hook(walk, code);
     if (unknown && code == found)
-        code = guess(walk, code);
-    return code == SFU_END && !is_final(walk->target, &walk->frame) ? (int)SFU_E_NOT_FINAL : code;
+        code = guess(walk, &row, code);
+    if (code == SFU_END && !is_in(&walk->target->final, sfu_lookup_pc(&walk->frame.regs)))
+        code = SFU_E_NOT_FINAL;
+    return code;
 }
 
 /* ---- Check ----------------------------------------------------------------------------------------------------- */
@@ -1213,7 +1315,7 @@ static int check_end(const struct sfu_section *s)
     uint32_t at;
     int code = find_next(s, &at);
 
-    return code == SFU_OK ? (int)SFU_E_CONCATENATED : code == SFU_E_EMPTY ? (int)SFU_OK : code;
+    return code == SFU_OK ? (int)SFU_E_CONCATENATED : code == SFU_E_NO_SECTION ? (int)SFU_OK : code;
 }
 
 /* Looks at no more rows than the header says, and at no more than there is room for: a row takes at least two bytes. */
@@ -1349,7 +1451,7 @@ const char *sfu_string(int code)
 /* One for each code from SFU_END down, then one for all other codes. */
 /* clang-format off */
 static const char messages[] =
-    "end of the stack: the outermost frame\0" "no error\0" "no .sframe section, or an empty one\0"
+    "end of the stack: the outermost frame\0" "no error\0" "empty .sframe section\0"
     "not an .sframe section: wrong magic number\0" "unsupported .sframe version\0"
     "unsupported or mixed ABI in .sframe\0" "unknown flags in .sframe\0"
     "truncated or corrupt .sframe: an entry points outside of it\0" ".sframe cannot be read\0"
@@ -1361,7 +1463,8 @@ static const char messages[] =
     "needs a register that was not supplied\0" "the return address is not saved in this frame\0"
     "no progress: the stack pointer does not grow\0" "too many stack switches\0" "too many frames\0"
     "signal or trap frame that the table does not describe\0" "not code: this PC lies outside of all text\0"
-    "the trace ended in another frame than the final one\0"
+    "the trace ended in another frame than the final one\0" "no .sframe section\0"
+    "needs a value from below the stack pointer, where nothing is alive\0"
     "unknown code";
 /* clang-format on */
 
@@ -1369,7 +1472,7 @@ static const char messages[] =
 const char *sfu_string(int code)
 {
     const char *p = messages;
-    int skip = code <= SFU_END && code >= SFU_E_NOT_FINAL ? SFU_END - code : SFU_END - SFU_E_NOT_FINAL + 1;
+    int skip = code <= SFU_END && code >= SFU_E_DEAD_SLOT ? SFU_END - code : SFU_END - SFU_E_DEAD_SLOT + 1;
 
     while (skip > 0) {
         skip -= *p == '\0';

@@ -83,21 +83,13 @@ static inline int sfu_cpu_get(const struct sfu_cpu *cpu, uint32_t reg, uint64_t 
 }
 
 /* The body of a sfu_reg_fn for an interrupted frame, if its exception entry has saved a struct sfu_cpu at its SP
- * (frame->trap). Reads register REG there: out of TARGET's window, or by its read callback. Returns 0, or anything else
- * if it cannot. */
+ * (frame->saved). Reads register REG there, on TARGET's stacks. Returns 0, or anything else if it cannot. */
 static inline int sfu_cpu_saved(const struct sfu_target *target, const struct sfu_frame *frame, uint32_t reg,
                                 uint64_t *value)
 {
-    uint64_t addr;
-
-    if (reg >= SFU_NUM_REGS || frame->trap == 0 || frame->trap > UINT64_MAX - sizeof(struct sfu_cpu))
+    if (reg >= SFU_NUM_REGS || !frame->interrupted || frame->saved > UINT64_MAX - sizeof(struct sfu_cpu))
         return -1;
-    addr = frame->trap + 8 * (uint64_t)reg;
-    if (addr >= target->window_low && addr + 8 <= target->window_high) {
-        __builtin_memcpy(value, (const uint8_t *)target->window + (addr - target->window_low), 8);
-        return 0;
-    }
-    return target->read != NULL ? target->read(target->ctx, addr, value, 8) : -1;
+    return sfu_read_word(target, frame->saved + 8 * (uint64_t)reg, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, value);
 }
 
 /* sfu_cpu_saved as a sfu_reg_fn: target.reg = sfu_cpu_reg, and target.ctx = &target. Without it a trace ends at an

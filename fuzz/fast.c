@@ -21,8 +21,8 @@ struct choices {
         section; /* bits 0 and 1: as it is, generated (of any version and ABI), or for this machine; 2: at the end
                          of a page; 3 and 4: address; 5 to 7: whether there is a second one, and where */
     uint8_t fault[3]; /* which byte of the first is changed, and how */
-    uint8_t target;   /* bit 0: reg, 1: frame pointers, 2 to 4: window, 5: red zone, 6 and 7: read callback */
-    uint8_t part;     /* of the stack, that is in the window */
+    uint8_t target;   /* bit 0: reg, 1: frame pointers, 2 to 4: stack, 5: red zone, 6 and 7: read callback */
+    uint8_t part;     /* of the stack, that is there */
     uint8_t trap;     /* 0 to 127: no hook; otherwise what it does */
     uint8_t stacks;   /* 0 to 191: no callback; otherwise how it tells stacks apart */
     uint8_t max_frames;
@@ -171,14 +171,14 @@ static void add(struct world *w, unsigned n)
         return;
     table_read(&w->table[n], w->bytes[n], w->size, address_of(w, n));
     if (w->how.max_switches & 128 && sfu_find_text(&w->section[n]) == SFU_OK && w->how.part & 2)
-        w->section[n].text_last -= (w->section[n].text_last - w->section[n].text_first) / 4;
-    w->added[n] = sfu_fast_add(&w->fast, &w->image[n], &w->section[n]) == SFU_OK;
+        w->section[n].text.high -= (w->section[n].text.high - w->section[n].text.low) / 4;
+    w->added[n] = sfu_fast_add(&w->fast, &w->image[n], 1, &w->section[n]) == SFU_OK;
     MUST(!w->added[n] || (w->fast.sections == &w->section[n] && w->fast.images == &w->image[n]));
 }
 
 static void take(struct world *w, unsigned n)
 {
-    MUST(sfu_fast_remove(&w->fast, &w->image[n]) == (w->added[n] ? SFU_OK : SFU_E_EMPTY));
+    MUST(sfu_fast_remove(&w->fast, &w->image[n], 1) == w->added[n]);
     w->added[n] = false;
 }
 
@@ -267,10 +267,10 @@ static void note_frame(struct world *w, const struct sfu_frame *f)
     note(w, f->regs.fp);
     note(w, f->regs.has_ra ? f->regs.ra : 1);
     note(w, f->regs.pc_kind);
-    note(w, f->trap);
+    note(w, f->saved);
     note(w, f->depth);
-    note(w, f->switches * 8u + f->switched * 4u + f->reliable);
-    note(w, f->guessed);
+    note(w, f->switches * 8u + f->switched * 4u + f->interrupted * 2u + f->reliable);
+    note(w, f->guess * 2u + f->replaced);
 }
 
 static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
@@ -288,7 +288,7 @@ static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_i
     r->has_ra = w->how.trap & 4;
     r->ra = r->pc + 1;
     r->pc_kind = w->how.trap & 8 ? SFU_PC_RETURN : SFU_PC_EXACT;
-    interrupted->guessed = w->how.trap & 16;
+    interrupted->guess = w->how.trap & 16 ? SFU_GUESS_HOOK : SFU_GUESS_NONE;
     return SFU_OK;
 }
 
@@ -304,28 +304,39 @@ static bool original_ra(void *ctx, const struct sfu_frame *frame, uint64_t slot,
     return true;
 }
 
-static uint64_t tell_stack(void *ctx, uint64_t sp)
+/* Stacks of so many bytes each, in what the target shows of the stack. */
+static bool tell_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
 {
     const struct world *w = ctx;
+    const struct sfu_stack *all = &w->target.stack;
+    uint64_t mask = (UINT64_C(1) << (w->how.stacks & 15)) - 1;
 
-    return sp >> (w->how.stacks & 15);
+    note((struct world *)ctx, addr);
+    if (addr < all->low || addr >= all->high)
+        return false;
+    stack->low = (addr & ~mask) < all->low ? all->low : addr & ~mask;
+    stack->high = all->high - 1 < (addr | mask) ? all->high : (addr | mask) + 1;
+    stack->bytes = all->bytes != NULL ? (const uint8_t *)all->bytes + (stack->low - all->low) : NULL;
+    return true;
 }
 
 /* Shows the target the stack, or a part of it, at the border of a page. */
-static void set_window(struct world *w)
+static void set_stack(struct world *w)
 {
     struct sfu_target *t = &w->target;
     unsigned kind = w->how.target >> 2 & 7, low = 0, high = 8 * WORDS;
 
-    if (kind == 7)
+    if (kind == 7) {
+        t->stack.high = UINT64_MAX;
         return;
+    }
     if (kind >= 5) {
         low = w->how.part & 15;
         high -= (kind == 5 ? 1u : 8u) * (w->how.part >> 4);
     }
-    t->window = arena_place(2, w->stack + low, high - low, !(w->how.part & 1));
-    t->window_low = STACK + low;
-    t->window_high = STACK + high;
+    t->stack.bytes = arena_place(2, w->stack + low, high - low, !(w->how.part & 1));
+    t->stack.low = STACK + low;
+    t->stack.high = STACK + high;
 }
 
 static void set_target(struct world *w)
@@ -333,17 +344,17 @@ static void set_target(struct world *w)
     struct sfu_target *t = &w->target;
 
     memset(t, 0, sizeof *t);
-    set_window(w);
+    set_stack(w);
     t->read = w->how.target >> 6 == 3 ? read_stack : NULL;
     t->reg = w->how.target & 1 ? supply_register : NULL;
-    t->trap = w->how.trap >= 128 ? hook : NULL;
-    t->stack = w->how.stacks >= 192 ? tell_stack : NULL;
+    t->trap_hook = w->how.trap >= 128 ? hook : NULL;
+    t->find_stack = w->how.stacks >= 192 ? tell_stack : NULL;
     t->ctx = w;
     t->pac_mask = w->how.pac & 1 ? w->how.pac * UINT64_C(0x0101010101010101) : 0;
     t->red_zone = w->how.target & 32 ? 128 : 0;
     t->max_frames = w->how.max_frames >= 192 ? w->how.max_frames - 192u : 0;
     t->max_switches = w->how.max_switches & 31;
-    t->final_last = w->how.max_switches & 32 ? w->top[0].pc : 0;
+    t->final.high = w->how.max_switches & 32 ? w->top[0].pc : 0;
     t->original_ra = w->how.max_switches & 64 ? original_ra : NULL;
     t->frame_pointers = w->how.target & 2 && w->how.target & 64;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * A whole walk over any section, any stack and any registers, with callbacks that fail at a chosen read. Each step is
- * computed a second time from the row and the stack, and compared; with a window onto the stack, also with what comes
- * of the callback alone.
+ * A whole walk over any section, any stacks and any registers, with callbacks that fail at a chosen read. Each step is
+ * computed a second time, by what sfu.h says, from the row and the stacks, and compared: the frame, the code and how
+ * often find_stack is asked. Where a stack is mapped, the same must come of the callback alone.
  *
  * Input: the section, 32 stack words of 2 bytes (see value), 24 bytes of choices (struct choices).
  */
@@ -17,11 +17,12 @@ enum { WORDS = 32, STACK = 0x70000000, MAX_STEPS = 4096 };
 struct choices {
     uint8_t repair[3];
     uint8_t section; /* bit 0: through the callback, 1: at the end of a page, 2: a second one, 3 and 4: address,
-                        5 to 7: which part of the stack is in the window */
-    uint8_t target;  /* bit 0: reg, 1: frame pointers, 2 and 3: window, 4: RA known, 5: PC is a return address,
-                        6 and 7: red zone */
+                        5 to 7: which part of the memory is a stack */
+    uint8_t target;  /* bit 0: reg, 1: frame pointers, 2 and 3: enum how_stacked, 4: RA known, 5: PC is a return
+                        address, 6 and 7: red zone */
     uint8_t trap;    /* 0 to 31: no hook; otherwise what it does */
-    uint8_t stacks;  /* 0 to 63: no callback; otherwise how it tells stacks apart */
+    uint8_t stacks;  /* 0 to 63: one stack; 64 up: pieces of 2 to the power of bits 0 to 5; 128 up: with gaps and
+                        overflows, 192 up: with lies, too */
     uint8_t max_frames;
     uint8_t max_switches;             /* bit 5: a final frame, 6: RAs are replaced, 7: the text is known */
     uint8_t fail_section, fail_stack; /* which read fails; 0: none */
@@ -29,7 +30,18 @@ struct choices {
     uint8_t pc[2], sp[2], fp[2], ra[2], regs[2], interrupted[2];
 };
 
-enum window { NONE, ALL, PART, ALONE }; /* ALONE: all, and no callback */
+/* FAR: all of the address space, by the callback. ALL: the memory, mapped. PART: a part of it. NEAR: that part, by the
+ * callback. With several stacks: FAR and NEAR by the callback, the others mapped where they lie in the memory. */
+enum how_stacked { FAR, ALL, PART, NEAR };
+
+/* Where a walk is, and how it came there, as sfu.h has it. */
+struct walked {
+    struct sfu_frame frame;
+    struct sfu_stack stack;          /* high 0: on none */
+    uint64_t left[SFU_MAX_SWITCHES]; /* SPs in front of the switches */
+    bool stayed;                     /* SP was the same behind the step before */
+    uint32_t finds;                  /* of stacks that the last step needed */
+};
 
 struct world {
     struct choices how;
@@ -41,12 +53,11 @@ struct world {
     bool big;
     uint32_t reads, traps; /* of the stack, of the hook; in this step */
     uint32_t all_reads;
-    uint64_t on[64], last[64]; /* stacks that the walk was on, and its SP there last */
-    unsigned stacks;
-    bool stayed;   /* SP was the same behind the step before */
-    bool failed;   /* a read of the stack was made to fail in this step */
-    int trap_code; /* what the hook returned in this step */
-    struct sfu_interrupted interrupted;
+    uint32_t finds;        /* how often find_stack was asked in this step */
+    bool failed;           /* a read of the stack was made to fail in this step */
+    bool unmapped;         /* stacks have no bytes */
+    const uint8_t *mapped; /* a copy of the memory at the border of a page */
+    struct walked walked;
     struct sfu_target target;
 };
 
@@ -77,12 +88,10 @@ static uint64_t value(const struct world *w, const uint8_t *p)
     }
 }
 
-static int read_words(const struct world *w, uint64_t addr, void *buffer)
+/* Whether all of the word at ADDR is in the memory. */
+static bool has_word(uint64_t addr)
 {
-    if (addr < STACK || addr - STACK > sizeof w->stack - 8)
-        return -1;
-    memcpy(buffer, w->stack + (addr - STACK), 8);
-    return 0;
+    return addr >= STACK && addr - STACK <= 8 * WORDS - 8;
 }
 
 static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
@@ -90,22 +99,15 @@ static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
     struct world *w = ctx;
 
     MUST(len == 8 && addr <= UINT64_MAX - len);
-    MUST(addr < w->target.window_low || addr + len > w->target.window_high);
     w->reads++;
     if (++w->all_reads == w->how.fail_stack) {
         w->failed = true;
         return 1;
     }
-    return read_words(w, addr, buffer);
-}
-
-/* The same stack without a window and without failures. */
-static int read_plain(void *ctx, uint64_t addr, void *buffer, size_t len)
-{
-    const struct world *w = ctx;
-
-    MUST(len == 8 && addr <= UINT64_MAX - len);
-    return read_words(w, addr, buffer);
+    if (!has_word(addr))
+        return -1;
+    memcpy(buffer, w->stack + (addr - STACK), 8);
+    return 0;
 }
 
 static int supply_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *result)
@@ -119,48 +121,74 @@ static int supply_register(void *ctx, const struct sfu_frame *frame, uint32_t re
     return 0;
 }
 
-/* The kind of what is behind the trap, and whether that is guessed, are bits 5 and 6 of the choice. */
-static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
+/* What the hook says of FRAME. The kind of what is behind the trap, and whether that is guessed, are bits 5 and 6 of the
+ * choice. */
+static int hook_says(const struct world *w, const struct sfu_frame *frame, int code,
+                     struct sfu_interrupted *interrupted)
 {
-    struct world *w = ctx;
+    static const int codes[] = {SFU_OK, SFU_END, SFU_OK, SFU_OK, SFU_OK, SFU_OK, SFU_OK, SFU_OK};
     struct sfu_registers *r = &interrupted->regs;
     uint64_t sp = frame->regs.sp;
 
-    MUST(code == SFU_E_NO_FDE || code == SFU_E_NOT_CODE || code == SFU_E_TRAP);
-    MUST(r->pc == 0 && r->sp == 0 && r->fp == 0 && r->ra == 0 && !r->has_ra && r->pc_kind == SFU_PC_EXACT);
-    MUST(interrupted->trap == sp && !interrupted->guessed);
-    w->traps++;
-    switch (w->how.trap >> 5) {
-    case 1:
-        w->trap_code = SFU_END;
-        break;
-    case 2:
-        w->trap_code = code;
-        break;
-    case 3:
-        w->trap_code = w->how.trap & 1 ? SFU_E_NO_FDE : SFU_E_STACK;
-        break;
-    default:
-        w->trap_code = SFU_OK;
-    }
     r->pc = value(w, w->how.interrupted);
     r->sp = w->how.trap & 8 ? sp - 64 : sp + (w->how.trap & 7) * 8;
     r->fp = frame->regs.fp;
-    if (w->how.trap & 16)
-        interrupted->trap = sp + 8;
+    interrupted->saved = w->how.trap & 16 ? sp + 8 : sp;
     r->has_ra = w->how.trap & 8;
     r->ra = value(w, w->how.ra);
     r->pc_kind = w->how.trap & 32 ? SFU_PC_RETURN : SFU_PC_EXACT;
-    interrupted->guessed = w->how.trap & 64;
-    w->interrupted = *interrupted;
-    return w->trap_code;
+    interrupted->guess = w->how.trap & 64 ? SFU_GUESS_HOOK : SFU_GUESS_NONE;
+    if (w->how.trap >> 5 == 2)
+        return code;
+    if (w->how.trap >> 5 == 3)
+        return w->how.trap & 1 ? SFU_E_NO_FDE : w->how.trap & 2 ? SFU_END : SFU_E_STACK;
+    return codes[w->how.trap >> 5];
 }
 
-static uint64_t tell_stack(void *ctx, uint64_t sp)
+static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
-    const struct world *w = ctx;
+    struct world *w = ctx;
+    const struct sfu_registers *r = &interrupted->regs;
 
-    return sp >> (w->how.stacks & 63);
+    MUST(code == SFU_E_NO_FDE || code == SFU_E_NOT_CODE || code == SFU_E_TRAP);
+    MUST(r->pc == 0 && r->sp == 0 && r->fp == 0 && r->ra == 0 && !r->has_ra && r->pc_kind == SFU_PC_EXACT);
+    MUST(interrupted->saved == frame->regs.sp && interrupted->guess == SFU_GUESS_NONE);
+    w->traps++;
+    return hook_says(w, frame, code, interrupted);
+}
+
+/* The piece of memory that ADDR is in, as a stack. Of five pieces that have gaps, one is none, and one belongs to the
+ * stack above, which has overflown. A liar's bounds are not those of what ADDR is in, or the wrong way round. */
+static bool tell_stack(const struct world *w, uint64_t addr, struct sfu_stack *stack)
+{
+    unsigned shift = (w->how.stacks & 63) < 4 ? 7 : w->how.stacks & 63;
+    uint64_t size = (uint64_t)1 << shift, low = addr & ~(size - 1), piece = addr >> shift;
+    bool gaps = w->how.stacks >= 128, lies = w->how.stacks >= 192;
+
+    if (gaps && piece % 5 == 1)
+        return false;
+    if (gaps && piece % 5 == 2 && low <= UINT64_MAX - size)
+        low += size;
+    stack->low = low;
+    stack->high = low > UINT64_MAX - size ? UINT64_MAX : low + size;
+    stack->bytes = NULL;
+    if (lies) {
+        uint64_t by = w->how.section >> 5;
+
+        stack->low += by & 1 ? size : by * 4;
+        stack->high -= by & 2 ? size : by;
+    } else if (!w->unmapped && stack->low >= STACK && stack->high <= STACK + 8 * WORDS) {
+        stack->bytes = w->mapped + (stack->low - STACK);
+    }
+    return true;
+}
+
+static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
+{
+    struct world *w = ctx;
+
+    w->finds++;
+    return tell_stack(w, addr, stack);
 }
 
 /* Some return addresses are not those that were there. */
@@ -168,12 +196,24 @@ static bool original_ra(void *ctx, const struct sfu_frame *frame, uint64_t slot,
 {
     const struct world *w = ctx;
 
-    MUST(slot == 0 || slot - STACK <= sizeof w->stack - 8);
-    MUST(frame->depth < SFU_MAX_FRAMES);
+    MUST(slot == 0 || has_word(slot));
+    MUST(frame->depth < SFU_MAX_FRAMES && w->target.original_ra == original_ra);
     if (*ra % 4 != 1)
         return false;
     *ra += 2;
     return true;
+}
+
+/* Adds S, which is open, alone: as one of all its bytes, of which its tables are the last, or of its tables alone. */
+static void add_one(struct world *w, struct sfu_section *s, const uint8_t *bytes, struct remote *remote)
+{
+    struct sfu_section *before = w->target.sections;
+    uint64_t addr = s->addr;
+    int code = remote != NULL ? sfu_add_remote(&w->target.sections, s, 1, remote_read, remote, s->size, addr)
+                              : sfu_add(&w->target.sections, s, 1, bytes, s->size, addr);
+
+    MUST(code == SFU_OK || code == SFU_E_CONCATENATED);
+    MUST(w->target.sections == s && s->next == before && s->addr == addr);
 }
 
 static void place_section(struct world *w, uint8_t *copy, size_t size)
@@ -188,9 +228,11 @@ static void place_section(struct world *w, uint8_t *copy, size_t size)
         return;
     table_read(&w->table, bytes, size, w->remote.addr);
     w->checked = sfu_check(&w->section, &place) == SFU_OK && w->table.complete && !table_overlaps(&w->table);
-    MUST(sfu_add(&w->target.sections, &w->section) == SFU_OK);
+    /* sfu_add opens it once more. What is joined to it is section.c's: here it is cut off. */
+    add_one(w, &w->section, bytes, w->how.section & 1 ? &w->remote : NULL);
     if (w->how.section & 4 && try_open(&w->second, bytes, size, w->remote.addr + 0x10000, NULL) == SFU_OK)
-        MUST(sfu_add(&w->target.sections, &w->second) == SFU_OK);
+        add_one(w, &w->second, bytes, NULL);
+    w->remote.reads = 0;
 }
 
 static void set_target(struct world *w)
@@ -198,10 +240,10 @@ static void set_target(struct world *w)
     static const uint16_t zones[] = {0, 8, 128, UINT16_MAX};
     struct sfu_target *t = &w->target;
 
-    t->read = (w->how.target >> 2 & 3) == ALONE ? NULL : read_stack;
+    t->read = w->how.repair[0] & 2 && w->how.repair[0] & 4 ? NULL : read_stack;
     t->reg = w->how.target & 1 ? supply_register : NULL;
-    t->trap = w->how.trap >= 32 ? hook : NULL;
-    t->stack = w->how.stacks >= 64 ? tell_stack : NULL;
+    t->trap_hook = w->how.trap >= 32 ? hook : NULL;
+    t->find_stack = w->how.stacks >= 64 ? find_stack : NULL;
     t->ctx = w;
     t->pac_mask = w->how.pac * (uint64_t)0x0101010101010101;
     t->red_zone = zones[w->how.target >> 6];
@@ -210,79 +252,157 @@ static void set_target(struct world *w)
     t->frame_pointers = w->how.target & 2;
     t->original_ra = w->how.max_switches & 64 ? original_ra : NULL;
     if (w->how.max_switches & 32) {
-        t->final_first = value(w, w->how.interrupted);
-        t->final_last = t->final_first + 0x100;
+        t->final.low = value(w, w->how.interrupted);
+        t->final.high = t->final.low + 0x100;
     }
     if (w->how.max_switches & 128 && t->sections != NULL)
         (void)sfu_find_text(&w->section);
 }
 
-/* Shows the target the stack, or a part of it, at the border of a page. */
-static void set_window(struct world *w)
+/* Gives the target its stack, or the pieces that find_stack tells apart, at the border of a page. */
+static void set_stack(struct world *w)
 {
-    struct sfu_target *t = &w->target;
+    struct sfu_stack *stack = &w->target.stack;
     unsigned kind = w->how.target >> 2 & 3, part = w->how.section >> 5;
-    unsigned low = kind == PART ? 19 * part : 0, high = kind == PART ? 8 * WORDS - 17 * (7 - part) : 8 * WORDS;
+    unsigned low = kind >= PART ? 19 * part : 0, high = kind >= PART ? 8 * WORDS - 17 * (7 - part) : 8 * WORDS;
 
-    if (kind == NONE)
+    w->unmapped = kind == FAR || kind == NEAR;
+    if (w->target.find_stack != NULL) {
+        w->mapped = arena_place(1, w->stack, 8 * WORDS, w->how.section & 2);
         return;
-    t->window = arena_place(1, w->stack + low, high - low, w->how.section & 2);
-    t->window_low = STACK + low;
-    t->window_high = STACK + high;
+    }
+    if (kind == FAR) {
+        stack->high = UINT64_MAX;
+        return;
+    }
+    if (kind != NEAR)
+        stack->bytes = arena_place(1, w->stack + low, high - low, w->how.section & 2);
+    stack->low = STACK + low;
+    stack->high = STACK + high;
 }
 
 static bool same_frame(const struct sfu_frame *a, const struct sfu_frame *b)
 {
-    return same_registers(&a->regs, &b->regs) && a->trap == b->trap && a->depth == b->depth &&
-           a->switches == b->switches && a->switched == b->switched && a->guessed == b->guessed &&
-           a->replaced == b->replaced && a->reliable == b->reliable;
+    return same_registers(&a->regs, &b->regs) && a->saved == b->saved && a->depth == b->depth &&
+           a->switches == b->switches && a->switched == b->switched && a->guess == b->guess &&
+           a->interrupted == b->interrupted && a->replaced == b->replaced && a->reliable == b->reliable;
 }
 
 static bool same_walk(const struct sfu_walk *a, const struct sfu_walk *b)
 {
-    return same_frame(&a->frame, &b->frame) && a->stayed == b->stayed &&
+    return same_frame(&a->frame, &b->frame) && a->stayed == b->stayed && a->stack.low == b->stack.low &&
+           a->stack.high == b->stack.high && a->target == b->target &&
            memcmp(a->left, b->left, a->frame.switches * sizeof a->left[0]) == 0;
+}
+
+/* Whether RANGE has ADDR. */
+static bool in_range(const struct sfu_range *range, uint64_t addr)
+{
+    return range->high == 0 || (addr >= range->low && addr < range->high);
+}
+
+/* Whether PC is in the text of a section. */
+static bool may_be_code(const struct world *w, uint64_t pc)
+{
+    for (const struct sfu_section *s = w->target.sections; s != NULL; s = s->next)
+        if (in_range(&s->text, pc))
+            return true;
+    return false;
 }
 
 /* ---- A step, a second time ------------------------------------------------------------------------------------- */
 
-static uint64_t stack_word(const struct world *w, uint64_t addr)
+/* The stack that ADDR lies on: up to its high end, or below its low one. */
+static bool stack_of(struct world *w, struct walked *walked, uint64_t addr, struct sfu_stack *stack)
 {
-    MUST(addr >= STACK && addr - STACK <= sizeof w->stack - 8);
-    return bytes_get(w->stack + (addr - STACK), 8, w->big);
+    struct sfu_stack none = {NULL, 0, 0};
+    bool found = true;
+
+    *stack = w->target.stack;
+    if (w->target.find_stack != NULL) {
+        walked->finds++;
+        found = tell_stack(w, addr, stack);
+    }
+    found = found && addr <= stack->high;
+    if (!found)
+        *stack = none;
+    return found;
 }
 
-/* Whether what ROW's function has left at ADDR as RULE says may be lost: FRAME was interrupted. */
-static bool is_dead(const struct world *w, const struct sfu_frame *frame, const struct sfu_row *row,
-                    const struct sfu_rule *rule, uint64_t addr)
+static bool lies_on(const struct sfu_stack *stack, uint64_t addr)
 {
-    uint64_t sp = frame->regs.sp;
-
-    return rule == &row->fp && frame->regs.pc_kind == SFU_PC_EXACT && addr < sp && sp - addr > w->target.red_zone;
+    return addr >= stack->low && addr < stack->high && stack->high - addr >= 8;
 }
 
-/* What RULE of ROW gives in FRAME; it has been applied, so that it can be. */
-static uint64_t by_rule(struct world *w, const struct sfu_frame *frame, const struct sfu_row *row,
-                        const struct sfu_rule *rule, uint64_t cfa)
+/* The word at ADDR: it is on the walk's stack, or on the one that ADDR lies on. */
+static int word_at(struct world *w, struct walked *walked, uint64_t addr, uint64_t *word)
+{
+    struct sfu_stack stack = walked->stack;
+
+    if (!lies_on(&stack, addr) && (!stack_of(w, walked, addr, &stack) || !lies_on(&stack, addr)))
+        return SFU_E_STACK;
+    if (!has_word(addr) || (stack.bytes == NULL && w->target.read == NULL))
+        return SFU_E_STACK;
+    *word = bytes_get(w->stack + (addr - STACK), 8, w->big);
+    return SFU_OK;
+}
+
+enum which { CFA, RA, FP };
+
+/* Register REG of the frame. */
+static int register_of(struct world *w, const struct sfu_frame *frame, enum which which, uint64_t reg,
+                       uint64_t *result)
 {
     const struct abi *abi = &abis[w->section.abi];
-    uint64_t base = cfa, reg = rule->control >> 3;
 
-    if (rule->control & 1) {
-        MUST(reg == abi->sp || reg == abi->fp || frame->regs.pc_kind == SFU_PC_EXACT);
-        if (reg == abi->sp)
-            base = frame->regs.sp;
-        else if (reg == abi->fp)
-            base = frame->regs.fp;
-        else if (reg == abi->ra && frame->regs.has_ra)
-            base = frame->regs.ra;
-        else
-            MUST(supply_register(w, frame, (uint32_t)reg, &base) == 0);
+    if (reg == abi->sp || reg == abi->fp) {
+        *result = reg == abi->sp ? frame->regs.sp : frame->regs.fp;
+        return SFU_OK;
     }
+    if (frame->regs.pc_kind == SFU_PC_RETURN)
+        return which == RA && reg == abi->ra ? SFU_E_NO_RA : SFU_E_UNSAFE;
+    if (reg == abi->ra && frame->regs.has_ra) {
+        *result = frame->regs.ra;
+        return SFU_OK;
+    }
+    if (w->target.reg == NULL || supply_register(w, frame, (uint32_t)reg, result) != 0)
+        return SFU_E_REGISTER;
+    return SFU_OK;
+}
+
+/* Whether nobody needs what lies at ADDR of the walk's stack: a trap may have taken it. */
+static bool is_dead(const struct world *w, const struct walked *walked, uint64_t addr)
+{
+    uint64_t sp = walked->frame.regs.sp;
+
+    return walked->frame.regs.pc_kind == SFU_PC_EXACT && addr < sp && sp - addr > w->target.red_zone &&
+           addr >= walked->stack.low;
+}
+
+/* What RULE of ROW gives in the frame, for WHICH. *SLOT: where it lies, if it is read. */
+static int by_rule(struct world *w, struct walked *walked, const struct sfu_row *row, enum which which,
+                   uint64_t cfa, uint64_t *slot, uint64_t *result)
+{
+    const struct sfu_rule *rule = which == CFA ? &row->cfa : which == RA ? &row->ra : &row->fp;
+    const struct abi *abi = &abis[w->section.abi];
+    uint64_t base = cfa, down = (uint64_t) - (int64_t)rule->offset;
+    int code = rule->control & 1 ? register_of(w, &walked->frame, which, rule->control >> 3, &base) : SFU_OK;
+
+    if (code != SFU_OK)
+        return code;
+    if (rule->offset < 0 ? base < down : base > UINT64_MAX - (uint64_t)rule->offset)
+        return SFU_E_ADDRESS;
     base += (uint64_t)(int64_t)rule->offset;
-    if (rule->control & 2 && is_dead(w, frame, row, rule, base))
-        return frame->regs.fp;
-    return rule->control & 2 ? stack_word(w, base) : base;
+    *result = base;
+    if (!(rule->control & 2))
+        return SFU_OK;
+    if (!is_dead(w, walked, base)) {
+        *slot = base;
+        return word_at(w, walked, base, result);
+    }
+    if (which == CFA || (which == RA && (row->trap_frame || !abi->link)))
+        return SFU_E_DEAD_SLOT;
+    return register_of(w, &walked->frame, which, which == RA ? abi->ra : abi->fp, result);
 }
 
 static uint64_t without_pac(const struct world *w, uint64_t pc)
@@ -293,96 +413,144 @@ static uint64_t without_pac(const struct world *w, uint64_t pc)
     return pc >> 55 & 1 ? pc | mask : pc & ~mask;
 }
 
-/* FRAME followed from BEFORE by ROW. */
-static void check_by_row(struct world *w, const struct sfu_row *row, const struct sfu_frame *before,
-                         const struct sfu_frame *frame)
+/* Whether the walk has been on STACK at SP or above. */
+static bool was_there(const struct walked *walked, const struct sfu_stack *stack, uint64_t sp)
 {
-    uint64_t cfa = by_rule(w, before, row, &row->cfa, 0), pc;
+    bool was = walked->frame.regs.sp >= sp && walked->frame.regs.sp <= stack->high;
 
-    MUST(row->kind == SFU_ROW_RULES);
-    MUST(frame->regs.sp == cfa - abis[w->section.abi].sp_below_cfa);
-    pc = by_rule(w, before, row, &row->ra, cfa);
+    for (unsigned i = 0; i < walked->frame.switches; i++)
+        was = was || (walked->left[i] >= sp && walked->left[i] <= stack->high);
+    return was;
+}
+
+/* Goes on to SP. TRAP: the frame is a trap frame. */
+static int go_to(struct world *w, struct walked *walked, uint64_t sp, bool trap)
+{
+    const struct sfu_target *t = &w->target;
+    struct sfu_frame *frame = &walked->frame;
+    uint64_t from = frame->regs.sp;
+    unsigned switches = t->max_switches != 0 && t->max_switches < 16 ? t->max_switches : 16;
+    bool stays = sp == from && frame->regs.pc_kind == SFU_PC_EXACT && !(trap && walked->stayed);
+    bool switched = !stays && !(sp > from && sp <= walked->stack.high);
+
+    if (frame->depth + 1 >= (t->max_frames != 0 ? t->max_frames : SFU_MAX_FRAMES))
+        return SFU_E_DEPTH;
+    if (switched) {
+        struct sfu_stack stack;
+
+        if (!stack_of(w, walked, sp, &stack) && !trap)
+            return SFU_E_STACK;
+        if (was_there(walked, &stack, sp) && !(trap && t->find_stack == NULL))
+            return SFU_E_PROGRESS;
+        if (frame->switches == switches)
+            return SFU_E_SWITCHES;
+        walked->left[frame->switches++] = from;
+        walked->stack = stack;
+    }
+    walked->stayed = stays;
+    frame->regs.sp = sp;
+    frame->switched = switched;
+    frame->saved = trap ? from : 0;
+    frame->interrupted = trap;
+    frame->depth++;
+    frame->guess = SFU_GUESS_NONE;
+    frame->replaced = false;
+    return SFU_OK;
+}
+
+/* Goes on to the caller by ROW. */
+static int go_by_row(struct world *w, struct walked *walked, const struct sfu_row *row, bool to_code)
+{
+    uint64_t cfa, pc, fp, slot = 0, other;
+    struct sfu_registers *r = &walked->frame.regs;
+    bool replaced;
+    int code = by_rule(w, walked, row, CFA, 0, &other, &cfa);
+
+    if (code == SFU_OK)
+        code = by_rule(w, walked, row, RA, cfa, &slot, &pc);
+    if (code == SFU_OK)
+        code = by_rule(w, walked, row, FP, cfa, &other, &fp);
+    if (code == SFU_OK && cfa < abis[w->section.abi].sp_below_cfa)
+        code = SFU_E_ADDRESS;
+    if (code != SFU_OK)
+        return code;
     if (row->signed_ra)
         pc = without_pac(w, pc);
-    MUST(frame->replaced == (w->target.original_ra != NULL && !row->trap_frame && pc % 4 == 1));
-    MUST(frame->regs.pc == (frame->replaced ? pc + 2 : pc));
-    MUST(frame->regs.fp == by_rule(w, before, row, &row->fp, cfa));
-    MUST(frame->regs.pc_kind == (row->trap_frame ? SFU_PC_EXACT : SFU_PC_RETURN));
-    MUST(frame->trap == (row->trap_frame ? before->regs.sp : 0) && !frame->regs.has_ra);
+    replaced = w->target.original_ra != NULL && !row->trap_frame && pc % 4 == 1;
+    if (replaced)
+        pc += 2;
+    if (to_code && !may_be_code(w, pc - 1))
+        return SFU_E_NOT_CODE;
+    code = go_to(w, walked, cfa - abis[w->section.abi].sp_below_cfa, row->trap_frame);
+    if (code != SFU_OK)
+        return code;
+    walked->frame.replaced = replaced;
+    r->pc = pc;
+    r->fp = fp;
+    r->has_ra = false;
+    r->pc_kind = row->trap_frame ? SFU_PC_EXACT : SFU_PC_RETURN;
+    return SFU_OK;
 }
 
-static void check_by_hook(const struct world *w, const struct sfu_frame *frame)
+/* The frame was guessed, as GUESS says. */
+static void label(struct walked *walked, enum sfu_guess guess)
 {
-    MUST(same_registers(&frame->regs, &w->interrupted.regs));
-    MUST(frame->trap == w->interrupted.trap && !frame->replaced);
-    MUST(frame->guessed == (w->interrupted.guessed ? SFU_GUESS_HOOK : SFU_GUESS_NONE));
+    walked->frame.guess = guess;
+    walked->frame.reliable = false;
 }
 
-/* The frame record that FP may point at, as a row. */
-static void check_guess(struct world *w, const struct sfu_frame *before, const struct sfu_frame *frame)
+/* Goes on to what the hook says of the frame, or does not. */
+static int go_by_hook(struct world *w, struct walked *walked, int code)
 {
-    struct sfu_row row;
+    struct sfu_interrupted interrupted;
 
-    MUST(w->target.frame_pointers && w->section.abi != SFU_S390X && frame->guessed == SFU_GUESS_RECORD);
-    memset(&row, 0, sizeof row);
-    row.cfa = (struct sfu_rule){16, abis[w->section.abi].fp * 8 + 1};
-    row.ra = (struct sfu_rule){-8, 2};
-    row.fp = (struct sfu_rule){-16, 2};
-    row.signed_ra = w->section.abi <= SFU_AARCH64;
-    check_by_row(w, &row, before, frame);
+    if (w->target.trap_hook == NULL)
+        return code;
+    code = hook_says(w, &walked->frame, code, &interrupted);
+    if (code == SFU_END && interrupted.guess != SFU_GUESS_NONE)
+        walked->frame.reliable = false;
+    if (code == SFU_OK)
+        code = go_to(w, walked, interrupted.regs.sp, true);
+    if (code != SFU_OK)
+        return code;
+    walked->frame.regs = interrupted.regs;
+    walked->frame.saved = interrupted.saved;
+    walked->frame.interrupted = interrupted.regs.pc_kind == SFU_PC_EXACT;
+    if (interrupted.guess != SFU_GUESS_NONE)
+        label(walked, SFU_GUESS_HOOK);
+    return SFU_OK;
 }
 
-/* What a call leaves, as a row. */
-static void check_call(struct world *w, const struct sfu_frame *before, const struct sfu_frame *frame)
+/* Goes on to where a wild call, or a frame record, says. */
+static int go_by_guess(struct world *w, struct walked *walked, int code)
 {
     const struct abi *abi = &abis[w->section.abi];
+    struct walked tried = *walked;
     struct sfu_row row;
 
-    MUST(frame->guessed == SFU_GUESS_CALL && before->regs.pc_kind == SFU_PC_EXACT);
     memset(&row, 0, sizeof row);
     row.cfa = (struct sfu_rule){abi->link ? (int32_t)abi->sp_below_cfa : 8, abi->sp * 8 + 1};
     row.ra = abi->link ? (struct sfu_rule){0, abi->ra * 8 + 1} : (struct sfu_rule){-8, 2};
     row.fp = (struct sfu_rule){0, abi->fp * 8 + 1};
-    check_by_row(w, &row, before, frame);
-    MUST((frame->regs.pc - 1 >= w->section.text_first && frame->regs.pc - 1 <= w->section.text_last) ||
-         w->how.section & 4);
-}
-
-/* On each stack SP grows. STAYS: it need not, unless this is another stack than before. */
-static void check_stacks(struct world *w, bool stays, const struct sfu_frame *frame)
-{
-    uint64_t on = tell_stack(w, frame->regs.sp), sp = frame->regs.sp;
-    unsigned i = 0;
-
-    while (i < w->stacks && w->on[i] != on)
-        i++;
-    MUST(i == w->stacks || sp > w->last[i] || (stays && !frame->switched && sp == w->last[i]));
-    if (i == w->stacks)
-        w->stacks++;
-    w->on[i] = on;
-    w->last[i] = sp;
-}
-
-/* TRAP: what FRAME did was interrupted. */
-static void check_progress(struct world *w, bool trap, const struct sfu_frame *before,
-                           const struct sfu_frame *frame)
-{
-    bool stays = before->regs.pc_kind == SFU_PC_EXACT && (!trap || (w->target.stack != NULL && !w->stayed));
-    unsigned frames = w->target.max_frames != 0 ? w->target.max_frames : SFU_MAX_FRAMES;
-    unsigned switches = w->target.max_switches;
-    uint64_t from = before->regs.sp, to = frame->regs.sp;
-
-    MUST(frame->switched || (stays ? to >= from : to > from));
-    w->stayed = stays && to == from;
-    MUST(frame->switches == before->switches + frame->switched);
-    MUST(frame->switches <= SFU_MAX_SWITCHES && (switches == 0 || frame->switches <= switches));
-    MUST(frame->depth == before->depth + 1 && frame->depth < frames);
-    if (w->target.stack != NULL) {
-        MUST(frame->switched == (tell_stack(w, to) != tell_stack(w, from)));
-        check_stacks(w, stays, frame);
-    } else
-        MUST(!frame->switched || trap);
-    MUST(frame->reliable == (before->reliable && frame->guessed == SFU_GUESS_NONE));
+    if (code == SFU_E_NOT_CODE && walked->frame.regs.pc_kind == SFU_PC_EXACT &&
+        go_by_row(w, &tried, &row, true) == SFU_OK) {
+        label(&tried, SFU_GUESS_CALL);
+        *walked = tried;
+        return SFU_OK;
+    }
+    walked->finds = tried.finds;
+    tried = *walked;
+    row.cfa = (struct sfu_rule){16, abi->fp * 8 + 1};
+    row.ra = (struct sfu_rule){-8, 2};
+    row.fp = (struct sfu_rule){-16, 2};
+    row.signed_ra = w->section.abi <= SFU_AARCH64;
+    if (w->target.frame_pointers && w->section.abi != SFU_S390X && go_by_row(w, &tried, &row, false) == SFU_OK) {
+        label(&tried, SFU_GUESS_RECORD);
+        *walked = tried;
+        return SFU_OK;
+    }
+    walked->finds = tried.finds;
+    return code;
 }
 
 /* What is found for FRAME, with no failing read; it is what the table has. */
@@ -405,7 +573,7 @@ static int find_frame(struct world *w, const struct sfu_frame *frame, struct sfu
         MUST(memcmp(row, &untouched, sizeof untouched) == 0);
     if (!w->checked || w->how.section & 4)
         return code;
-    if (pc < w->section.text_first || pc > w->section.text_last) {
+    if (!in_range(&w->section.text, pc)) {
         MUST(code == SFU_E_NOT_CODE);
         return code;
     }
@@ -416,62 +584,71 @@ static int find_frame(struct world *w, const struct sfu_frame *frame, struct sfu
 
 /* ---- The walk -------------------------------------------------------------------------------------------------- */
 
-/* CODE and WALK came of a step from BEFORE in which no read was made to fail. Without a window, the same comes of the
- * stack. */
-static void check_window(struct world *w, const struct sfu_walk *before, const struct sfu_walk *walk, int code)
+/* CODE and WALK came of a step from BEFORE in which no read was made to fail. The same comes if no stack is mapped. */
+static void check_unmapped(struct world *w, const struct sfu_walk *before, const struct sfu_walk *walk, int code)
 {
-    struct sfu_target plain = w->target;
+    const void *bytes = w->target.stack.bytes;
+    bool unmapped = w->unmapped;
+    uint8_t fail_stack = w->how.fail_stack;
     struct sfu_walk other = *before;
-    struct remote kept = w->remote;
 
-    plain.window = NULL;
-    plain.window_low = plain.window_high = 0;
-    plain.read = read_plain;
-    other.target = &plain;
+    if (w->target.read == NULL)
+        return;
+    w->target.stack.bytes = other.stack.bytes = NULL;
+    w->unmapped = true;
+    w->how.fail_stack = 0;
     w->remote.fail_at = 0;
-    MUST(sfu_walk_step(&other) == code);
-    MUST(same_walk(&other, walk) && other.target == &plain);
-    w->remote = kept;
+    MUST(sfu_walk_step(&other) == code && same_walk(&other, walk));
+    w->target.stack.bytes = bytes;
+    w->unmapped = unmapped;
+    w->how.fail_stack = fail_stack;
+    w->remote.fail_at = w->how.fail_section;
 }
 
-/* Whether the trace may end in FRAME. */
-static bool ends_here(const struct world *w, const struct sfu_frame *frame)
+/* One step from where w->walked is; FOUND and ROW are what there is for its frame. */
+static int go_on(struct world *w, int found, const struct sfu_row *row)
 {
-    uint64_t pc = sfu_lookup_pc(&frame->regs);
+    struct walked *walked = &w->walked, next = *walked;
+    bool unknown = found == SFU_E_NO_FDE || found == SFU_E_NOT_CODE;
+    int code = found;
 
-    return !(w->how.max_switches & 32) || w->target.final_last == 0 ||
-           (pc >= w->target.final_first && pc <= w->target.final_last);
+    next.finds = 0;
+    if (found == SFU_OK)
+        code = row->kind == SFU_ROW_RULES       ? go_by_row(w, &next, row, false)
+               : row->kind == SFU_ROW_OUTERMOST ? (int)SFU_END
+                                                : (int)SFU_E_TRAP;
+    if (unknown || (found == SFU_OK && row->kind == SFU_ROW_ASK))
+        code = go_by_hook(w, &next, code);
+    if (unknown && code == found)
+        code = go_by_guess(w, &next, code);
+    if (code == SFU_END && !in_range(&w->target.final, sfu_lookup_pc(&next.frame.regs)))
+        code = SFU_E_NOT_FINAL;
+    walked->finds = next.finds;
+    if (code == SFU_OK)
+        *walked = next;
+    walked->frame.reliable = next.frame.reliable;
+    return code;
 }
 
-/* FOUND and ROW are what there is for the frame of BEFORE. */
-static void check_step(struct world *w, int found, const struct sfu_row *row, const struct sfu_walk *before,
-                       const struct sfu_walk *walk, int code)
+/* What every step must obey, whatever failed. */
+static void check_step(struct world *w, bool asks, const struct sfu_walk *before, const struct sfu_walk *walk,
+                       int code)
 {
-    bool unknown = found == SFU_E_NO_FDE || found == SFU_E_NOT_CODE, hooked;
-    bool ask = found == SFU_OK ? row->kind == SFU_ROW_ASK : unknown;
+    const struct sfu_frame *frame = &walk->frame;
+    struct sfu_walk unreliable = *before;
 
-    MUST(w->reads <= 3 && w->traps == (ask && w->target.trap != NULL));
-    hooked = w->traps == 1 && w->trap_code == SFU_OK;
+    MUST(w->reads <= 3 && w->traps == (asks && w->target.trap_hook != NULL));
+    MUST(code >= SFU_E_DEAD_SLOT && code <= SFU_END);
     if (code != SFU_OK) {
-        MUST(same_walk(before, walk) && walk->target == &w->target);
-        MUST(code >= SFU_E_NOT_FINAL && code <= SFU_END);
-        if (code == SFU_END || code == SFU_E_NOT_FINAL)
-            MUST((code == SFU_END) == ends_here(w, &walk->frame));
-        if (code == SFU_END || code == SFU_E_NOT_FINAL)
-            MUST(ask ? w->traps == 1 && w->trap_code == SFU_END : row->kind == SFU_ROW_OUTERMOST);
+        if (asks && (code == SFU_END || code == SFU_E_NOT_FINAL) && w->how.trap & 64)
+            unreliable.frame.reliable = false;
+        MUST(same_walk(&unreliable, walk));
         return;
     }
-    MUST(found == SFU_OK || ask);
-    check_progress(w, hooked || (!ask && row->trap_frame), &before->frame, &walk->frame);
-    if (!ask)
-        check_by_row(w, row, &before->frame, &walk->frame);
-    else if (hooked)
-        check_by_hook(w, &walk->frame);
-    else if (found == SFU_E_NOT_CODE && walk->frame.guessed == SFU_GUESS_CALL)
-        check_call(w, &before->frame, &walk->frame);
-    else
-        check_guess(w, &before->frame, &walk->frame);
-    MUST(walk->frame.guessed == SFU_GUESS_NONE || ask);
+    MUST(frame->depth == before->frame.depth + 1 && frame->depth < SFU_MAX_FRAMES);
+    MUST(frame->switches == before->frame.switches + frame->switched && frame->switches <= SFU_MAX_SWITCHES);
+    MUST(frame->switched || frame->regs.sp >= before->frame.regs.sp);
+    MUST(frame->reliable == (before->frame.reliable && frame->guess == SFU_GUESS_NONE));
 }
 
 /* One step, and all that must hold of it. */
@@ -480,9 +657,10 @@ static int step(struct world *w, struct sfu_walk *walk, uint32_t most)
     struct sfu_walk before = *walk;
     struct sfu_row row;
     int found = find_frame(w, &walk->frame, &row), code;
+    bool asks = found == SFU_OK ? row.kind == SFU_ROW_ASK : found == SFU_E_NO_FDE || found == SFU_E_NOT_CODE;
     uint32_t reads = w->remote.reads, fail_at = w->remote.fail_at;
 
-    w->reads = w->traps = 0;
+    w->reads = w->traps = w->finds = 0;
     w->failed = false;
     code = sfu_walk_step(walk);
     MUST(w->remote.reads - reads <= most);
@@ -491,9 +669,18 @@ static int step(struct world *w, struct sfu_walk *walk, uint32_t most)
         MUST(same_walk(&before, walk) && w->reads == 0 && w->traps == 0);
         return code;
     }
-    check_step(w, found, &row, &before, walk, code);
-    if (!w->failed)
-        check_window(w, &before, walk, code);
+    check_step(w, asks, &before, walk, code);
+    if (w->failed) {
+        MUST(code != SFU_OK || walk->frame.guess != SFU_GUESS_NONE);
+        if (code == SFU_OK) /* another guess than it would have been */
+            code = SFU_E_STACK;
+        return code;
+    }
+    MUST(go_on(w, found, &row) == code);
+    MUST(w->walked.finds == w->finds);
+    MUST(same_frame(&w->walked.frame, &walk->frame));
+    MUST(code != SFU_OK || (w->walked.stack.low == walk->stack.low && w->walked.stack.high == walk->stack.high));
+    check_unmapped(w, &before, walk, code);
     return code;
 }
 
@@ -505,18 +692,17 @@ static void walk_all(struct world *w, const struct sfu_registers *top)
     unsigned steps;
 
     memset(&walk, 0x5a, sizeof walk);
-    w->remote.reads = w->all_reads = 0;
+    w->remote.reads = w->all_reads = w->finds = 0;
     w->remote.fail_at = w->how.fail_section;
     sfu_walk_start(&walk, &w->target, top);
     MUST(same_registers(&walk.frame.regs, top) && walk.frame.reliable && walk.frame.depth == 0);
     MUST(w->remote.reads == 0 && w->all_reads == 0);
-    w->stacks = 0;
-    w->stayed = false;
-    if (w->target.stack != NULL) {
-        w->on[0] = tell_stack(w, top->sp);
-        w->last[0] = top->sp;
-        w->stacks = 1;
-    }
+    memset(&w->walked, 0, sizeof w->walked);
+    w->walked.frame.regs = *top;
+    w->walked.frame.reliable = true;
+    (void)stack_of(w, &w->walked, top->sp, &w->walked.stack);
+    MUST(same_frame(&w->walked.frame, &walk.frame) && w->finds == w->walked.finds);
+    MUST(w->walked.stack.low == walk.stack.low && w->walked.stack.high == walk.stack.high);
     for (steps = 0; code == SFU_OK; steps++) {
         MUST(steps <= MAX_STEPS);
         code = step(w, &walk, most);
@@ -549,7 +735,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     w.big = w.target.sections != NULL && abis[w.section.abi].big;
     for (unsigned i = 0; i < WORDS; i++)
         bytes_put(w.stack + 8 * i, 8, w.big, value(&w, data + size + 2 * i));
-    set_window(&w);
+    set_stack(&w);
     memset(&top, 0xff, sizeof top);
     top.pc = value(&w, w.how.pc);
     top.sp = value(&w, w.how.sp);

@@ -17,8 +17,9 @@ struct kernel_hooks kernel_hooks;
 bool kernel_crashed;
 struct sfu_record kernel_crash __attribute__((section(".crash")));
 
-static struct stack {
-    uint64_t floor, low, high; /* floor: of the guard */
+static struct {
+    struct sfu_stack stack;
+    uint64_t floor; /* of the guard below it */
 } stacks[STACKS];
 static unsigned num_stacks;
 static const struct trap *first_trap; /* where the trace begins; NULL: not at a trap */
@@ -55,62 +56,45 @@ void kernel_add_stack(const void *low, uint64_t size, uint64_t guard)
 {
     if (num_stacks < STACKS) {
         stacks[num_stacks].floor = (uintptr_t)low - guard;
-        stacks[num_stacks].low = (uintptr_t)low;
-        stacks[num_stacks].high = (uintptr_t)low + size;
+        stacks[num_stacks].stack = (struct sfu_stack){low, (uintptr_t)low, (uintptr_t)low + size};
         num_stacks++;
     }
 }
 
-static bool readable(uint64_t addr, uint64_t len)
+/* The SP of an empty stack is its high end. If another stack begins there, that one is meant. */
+static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
 {
+    bool found = false;
     unsigned i;
 
-    for (i = 0; i < num_stacks; i++)
-        if (addr >= stacks[i].low && addr < stacks[i].high && len <= stacks[i].high - addr)
-            return true;
-    return false;
-}
-
-/* Reads only stacks, so no garbage can make the trace fault. */
-static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
-{
-    const uint8_t *from = (const uint8_t *)(uintptr_t)addr;
-    uint8_t *to = buffer;
-
     (void)ctx;
-    if (!readable(addr, len))
-        return -1;
-    while (len-- > 0)
-        *to++ = *from++;
-    return 0;
+    for (i = 0; i < num_stacks; i++) {
+        uint64_t high = stacks[i].stack.high;
+
+        if (addr < stacks[i].floor || addr > high || (addr == high && found))
+            continue;
+        *stack = stacks[i].stack;
+        found = true;
+    }
+    return found;
 }
 
 bool kernel_read(uint64_t addr, uint64_t *value)
 {
-    return addr <= UINT64_MAX - sizeof *value && read_stack(NULL, addr, value, sizeof *value) == 0;
-}
-
-/* The SP of an empty stack is its upper end. Another stack may begin there. */
-static uint64_t which_stack(void *ctx, uint64_t sp)
-{
-    unsigned i;
-
-    (void)ctx;
-    for (i = 0; i < num_stacks; i++)
-        if (sp > stacks[i].floor && sp <= stacks[i].high)
-            return i + 1;
-    return 0;
+    return sfu_read_word(&kernel_target, addr, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, value) == SFU_OK;
 }
 
 /* The trap frame that SP points to; NULL: there is none. */
 static const struct trap *trap_at(uint64_t sp)
 {
     const struct trap *trap = machine_trap_at(sp);
+    uint64_t addr = (uintptr_t)trap;
+    struct sfu_stack stack;
 
-    return readable((uintptr_t)trap, sizeof *trap) ? trap : NULL;
+    return find_stack(NULL, addr, &stack) && addr >= stack.low && stack.high - addr >= sizeof *trap ? trap : NULL;
 }
 
-/* A bit of frame->trap, which is a multiple of 8 otherwise: it is then the address of a struct trap. That one is of an
+/* A bit of frame->saved, which is a multiple of 8 otherwise: it is then the address of a struct trap. That one is of an
  * exception that came while exception_entry had not saved the registers yet, or had restored them. */
 #define INNER 1
 
@@ -118,10 +102,10 @@ static const struct trap *trap_at(uint64_t sp)
  * table leads to a struct trap that is incomplete: its places for PC and SP then hold others. */
 static const struct trap *trap_of(const struct sfu_frame *frame)
 {
-    const struct trap *trap = frame->trap != 0 ? trap_at(frame->trap) : first_trap;
+    const struct trap *trap = frame->interrupted ? trap_at(frame->saved) : first_trap;
 
-    if ((frame->trap & INNER) != 0)
-        return (const struct trap *)(uintptr_t)(frame->trap - INNER);
+    if ((frame->saved & INNER) != 0)
+        return (const struct trap *)(uintptr_t)(frame->saved - INNER);
     if (trap == NULL || trap->pc != frame->regs.pc || trap->r[SFU_REG_SP] != frame->regs.sp)
         return NULL;
     return trap;
@@ -167,19 +151,18 @@ static int cross_trap(void *ctx, const struct sfu_frame *frame, int code, struct
     if (inner == NULL || inner->pc != frame->regs.pc)
         return code;
     interrupted->regs = registers_of(inner);
-    interrupted->trap = (uintptr_t)inner + INNER;
+    interrupted->saved = (uintptr_t)inner + INNER;
     return machine_crossed(inner, &interrupted->regs) ? (int)SFU_OK : code;
 }
 
 struct sfu_target kernel_target = {
-    .read = read_stack,
+    .find_stack = find_stack,
     .reg = trap_register,
-    .stack = which_stack,
     .max_frames = 64,
 #ifdef MACHINE_PAC_MASK
     .pac_mask = MACHINE_PAC_MASK,
 #endif
-    .trap = cross_trap,
+    .trap_hook = cross_trap,
 };
 
 /* ---- into the printer ---- */
@@ -203,7 +186,7 @@ static void dump(const struct sfu_registers *from)
     unsigned i;
 
     for (i = 0; i < num_stacks; i++) {
-        ends[i].addr = stacks[i].high - 8 * KERNEL_DUMP;
+        ends[i].addr = stacks[i].stack.high - 8 * KERNEL_DUMP;
         ends[i].words = KERNEL_DUMP;
     }
     sfu_dump_print(&printer, &dump, from);
@@ -350,8 +333,8 @@ static void set_text(void)
     struct sfu_section *s;
 
     for (s = kernel_target.sections; s != NULL; s = s->next) {
-        s->text_first = (uintptr_t)image_start;
-        s->text_last = (uintptr_t)text_end - 1;
+        s->text.low = (uintptr_t)image_start;
+        s->text.high = (uintptr_t)text_end;
     }
 }
 

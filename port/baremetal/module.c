@@ -95,7 +95,7 @@ static uintptr_t find(const struct object *object, const struct elf_section *sec
     return 0;
 }
 
-static int open_section(struct module *module, const struct object *object)
+static int add_section(struct module *module, const struct object *object)
 {
     unsigned i;
 
@@ -104,12 +104,13 @@ static int open_section(struct module *module, const struct object *object)
         const void *bytes = part(object, section);
 
         if (section->type == SFRAME) {
-            int code = sfu_open(&module->section, bytes, section->size, (uintptr_t)bytes);
+            int code =
+                sfu_add(&kernel_target.sections, &module->section, 1, bytes, section->size, (uintptr_t)bytes);
 
             return code == SFU_OK ? sfu_find_text(&module->section) : code;
         }
     }
-    return SFU_E_EMPTY;
+    return SFU_E_NO_SECTION;
 }
 
 bool module_load(struct module *module, uint8_t *image)
@@ -129,11 +130,10 @@ bool module_load(struct module *module, uint8_t *image)
         if (section->type == NOBITS && section->size != 0)
             return false;
     }
-    return module->entry != NULL && open_section(module, &object) == SFU_OK &&
-           sfu_add(&kernel_target.sections, &module->section) == SFU_OK;
+    return module->entry != NULL && add_section(module, &object) == SFU_OK;
 }
 
 void module_remove(struct module *module)
 {
-    (void)sfu_remove(&kernel_target.sections, &module->section);
+    (void)sfu_remove(&kernel_target.sections, &module->section, 1);
 }

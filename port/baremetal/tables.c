@@ -5,11 +5,11 @@
 
 extern const uint8_t sframe_start[], sframe_end[]; /* kernel.ld */
 
-/* Room for sections: one if the linker has merged them, one for each object file if it has concatenated them. */
+/* Room for sections: one if the linker has merged them, one for each object file if it has joined them. */
 #define TABLES 32
 static struct sfu_section tables[TABLES];
 
-/* What to change in the build, by what sfu_open or sfu_check returned. */
+/* What to change in the build, by what sfu_add or sfu_check returned. */
 static const char *advice(int code)
 {
     switch (code) {
@@ -32,30 +32,14 @@ static const char *advice(int code)
     }
 }
 
-/* Adds the section and those that are concatenated to it, as far as there is room. */
-static int add_all(void)
-{
-    int code = sfu_open(&tables[0], sframe_start, (uint64_t)(sframe_end - sframe_start), (uintptr_t)sframe_start);
-    unsigned n = 0;
-
-    while (code == SFU_OK) {
-        code = sfu_add(&kernel_target.sections, &tables[n]);
-        n++;
-        if (n == TABLES)
-            return code;
-        if (code == SFU_OK)
-            code = sfu_open_next(&tables[n - 1], &tables[n]);
-    }
-    return n > 0 && code == SFU_E_EMPTY ? SFU_OK : code; /* there is no next one */
-}
-
 void kernel_open_tables(void)
 {
     const struct sfu_section *s;
-    int code = add_all();
+    int code = sfu_add(&kernel_target.sections, tables, TABLES, sframe_start, (uint64_t)(sframe_end - sframe_start),
+                       (uintptr_t)sframe_start);
 
     for (s = kernel_target.sections; s != NULL && code == SFU_OK; s = s->next)
-        code = sfu_check(s, NULL); /* SFU_E_CONCATENATED: there are more than there is room for */
+        code = sfu_check(s, NULL);
     if (code != SFU_OK) {
         kernel_print("sframe: ");
         kernel_print(sfu_string(code));

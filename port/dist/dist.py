@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""dist.py OUT: makes what people copy, of the files here and nothing else, so that every run gives the same bytes:
+"""dist.py OUT [PREFIX]: makes what people copy, of the files here and nothing else, so that every run gives the same
+bytes:
 
-sfu.h, sfu.c         the core, the register capture of the three CPUs (arch/), the panic printer and its parts
-                     (port/print/) without the raw dump, which needs no tables, and names of functions (port/symbols/)
-sfu_asm.h            the macros for assembly files, of the three CPUs
-sfu-VERSION.tar.gz   everything
+sfu_panic.h, sfu_panic.c  the core, the register capture of the three CPUs (arch/), the panic printer and its parts
+                          (port/print/) without the raw dump, which needs no tables, and names of functions
+                          (port/symbols/)
+sfu_asm.h                 the macros for assembly files, of the three CPUs
+sfu-VERSION.tar.gz        everything
+
+With PREFIX, mine_ for instance, every name in the first three begins with that instead of sfu_, their own names too, and
+in capitals instead of SFU_: two copies in one program then have no name in common. There is no tarball then.
 """
 import gzip
 import io
@@ -66,7 +71,7 @@ def parts(suffix):
 
 def header(version):
     return (LICENCE + """/*
- * sfu %s in one file: sfu.h, arch/, port/print/ and port/symbols/. SFU_NO_ARCH leaves out the register capture,
+ * sfu %s with its panic printer in one file: sfu.h, arch/, port/print/ and port/symbols/. SFU_NO_ARCH leaves out the register capture,
  * SFU_NO_PRINT the panic printer and its parts, SFU_NO_CYCLES, SFU_NO_RECORD and SFU_NO_ALL one of these parts each,
  * SFU_NO_SYMBOLS names of functions; the other switches are those of the core, below.
  */
@@ -74,8 +79,8 @@ def header(version):
 
 
 def source(version):
-    return (LICENCE + "/* sfu %s in one file: sfu.c, port/print/ and port/symbols/. */\n" % version +
-            replaced(read("sfu.c"), LICENCE, "") + parts(".c"))
+    core = replaced(replaced(read("sfu.c"), LICENCE, ""), '#include "sfu.h"\n', '#include "sfu_panic.h"\n')
+    return LICENCE + "/* sfu %s with its panic printer: sfu.c, port/print/ and port/symbols/. */\n" % version + core + parts(".c")
 
 
 def assembly(version):
@@ -98,14 +103,23 @@ def tarball(file, name):
         gz.write(packed.getvalue())
 
 
-def main(out):
+def renamed(text, prefix):
+    """TEXT with PREFIX. Names of sections, which linker scripts and other tools have too, stay."""
+    return re.sub(r"(?:(?<![\w.])|(?<=-D))(sfu|SFU)_", lambda m: prefix if m[1] == "sfu" else prefix.upper(), text)
+
+
+def main(out, prefix="sfu_"):
     number = int(re.search(r"SFU_VERSION ([0-9]+)", read("sfu.h"))[1])
     version = "%d.%d.%d" % (number // 10000, number // 100 % 100, number % 100)
     os.makedirs(out, exist_ok=True)
-    for name, text in ("sfu.h", header(version)), ("sfu.c", source(version)), ("sfu_asm.h", assembly(version)):
-        with open(os.path.join(out, name), "w", encoding="utf-8") as f:
-            f.write(text)
-    tarball(os.path.join(out, "sfu-%s.tar.gz" % version), "sfu-" + version)
+    if not re.fullmatch(r"[A-Za-z_]\w*", prefix):
+        sys.exit("dist.py: no name can begin with %r" % prefix)
+    for name, text in (("sfu_panic.h", header(version)), ("sfu_panic.c", source(version)),
+                       ("sfu_asm.h", assembly(version))):
+        with open(os.path.join(out, renamed(name, prefix)), "w", encoding="utf-8") as f:
+            f.write(renamed(text, prefix))
+    if prefix == "sfu_":
+        tarball(os.path.join(out, "sfu-%s.tar.gz" % version), "sfu-" + version)
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])

@@ -4,9 +4,10 @@
 CHECK += dist
 
 .PHONY: dist suite-dist
-## [tools] dist: what people copy, in build/dist: sfu.h and sfu.c with all in them, sfu_asm.h, and a tarball
+## [tools] dist: what people copy, in build/dist: sfu_panic.h, sfu_panic.c, sfu_asm.h, a tarball; PREFIX=mine_: renamed
+# PREFIX is also a folder, that of `make install`.
 dist:
-	@python3 port/dist/dist.py build/dist
+	@python3 port/dist/dist.py build/dist $(if $(findstring /,$(PREFIX)),,$(PREFIX))
 
 suite-dist: | $(TC)
 	@test/tools/toolchain/install.sh check

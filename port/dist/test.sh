@@ -36,24 +36,71 @@ for compiler in gcc "gcc -m32" aarch64-linux-gnu-gcc "aarch64-linux-gnu-gcc -mbi
     # shellcheck disable=SC2086 # words
     for switches in "" "-DSFU_NO_ARCH -DSFU_NO_PRINT"; do
         test "$compiler $switches" $compiler -std=c99 -ffreestanding -O2 $warnings -Wstrict-prototypes $switches \
-            -c $out/sfu.c -o $work/sfu.o
+            -c $out/sfu_panic.c -o $work/sfu.o
     done
 done
 for switches in "-DSFU_NO_PRINT -DSFU_NO_SYMBOLS" -DSFU_NO_CYCLES -DSFU_NO_RECORD -DSFU_NO_ALL -DSFU_NO_SYMBOLS; do
     # shellcheck disable=SC2086 # words
     test "gcc $switches" gcc -std=c99 -ffreestanding -O2 $warnings -Wstrict-prototypes $switches \
-        -c $out/sfu.c -o $work/sfu.o
+        -c $out/sfu_panic.c -o $work/sfu.o
 done
 # shellcheck disable=SC2086 # words
-test "g++" g++ -x c++ -std=c++11 -ffreestanding -O2 $warnings -c $out/sfu.c -o $work/sfu.o
+test "g++" g++ -x c++ -std=c++11 -ffreestanding -O2 $warnings -c $out/sfu_panic.c -o $work/sfu.o
 
-# Every function has the other name (test/port/prefix/ has the rest).
+# With PREFIX every name is another, and nothing else: the same code, and both copies fit into one file.
+mine=$work/mine
 renamed() {
-    # shellcheck disable=SC2086 # words
-    gcc -std=c99 -O2 $warnings -DSFU_PREFIX=mine_ -c $out/sfu.c -o $work/mine.o &&
-        [ "$(nm -g --defined-only $work/mine.o | grep -c ' mine_')" -ge 15 ] && ! nm $work/mine.o | grep ' sfu_'
+    make -s dist PREFIX=mine_ && mkdir -p $mine && mv $out/mine_* $mine && ! grep -rn '[^.L]sfu_\|SFU_' $mine || return 1
+    for compiler in gcc clang aarch64-linux-gnu-gcc s390x-linux-gnu-gcc; do
+        for kind in $out/sfu $mine/mine; do
+            $compiler -std=c99 -O2 -ffreestanding -c ${kind}_panic.c -o $work/code.o &&
+                build/tc/x86_64/objcopy -O binary -j '.text*' -j '.rodata*' $work/code.o $kind.bin || return 1
+        done
+        cmp $out/sfu.bin $mine/mine.bin || return 1
+        [ "$(build/tc/x86_64/nm -g --defined-only $work/code.o | grep -c ' mine_')" -ge 15 ] || return 1
+    done
+    rm $out/sfu.bin
 }
-test "SFU_PREFIX" renamed
+two_copies() {
+    cat >$work/two.c <<'END'
+#include "sfu_panic.h"
+#include "mine_panic.h"
+#include "mine_panic.h"
+static char text[2][400];
+static unsigned length[2];
+static void put(void *ctx, char c) { text[0][length[0]++] = c; (void)ctx; }
+static void put_mine(void *ctx, char c) { text[1][length[1]++] = c; (void)ctx; }
+static struct sfu_panic panic;
+static struct mine_panic mine;
+int main(void)
+{
+    struct sfu_registers here = sfu_registers_here();
+    struct mine_registers my;
+    unsigned i;
+
+    my.pc = here.pc, my.sp = here.sp, my.fp = here.fp, my.ra = here.ra;
+    my.pc_kind = MINE_PC_EXACT, my.has_ra = here.has_ra;
+    panic.put = put, mine.put = put_mine;
+    if (sfu_panic_init(&panic, &here, &here + 1, &here, &here + 1) != mine_panic_init(&mine, &my, &my + 1, &my, &my + 1))
+        return 1;
+    if (sfu_panic_print(&panic, &here) != SFU_E_MAGIC || mine_panic_print(&mine, &my) != MINE_E_MAGIC)
+        return 2;
+    for (i = 0; i < sizeof text[0]; i++)
+        if (text[0][i] != text[1][i])
+            return 3;
+    return text[0][0] == '#' ? 0 : 4;
+}
+END
+    for language in "gcc -std=gnu99" "g++ -x c++"; do
+        # shellcheck disable=SC2086 # words
+        $language $warnings -I$out -I$mine $work/two.c $out/sfu_panic.c $mine/mine_panic.c -o $work/two &&
+            $work/two || return 1
+    done
+}
+no_name() { ! make -s dist PREFIX=1x; }
+test "PREFIX: the same code by other names" renamed
+test "PREFIX: two copies in one program, C and C++" two_copies
+test "PREFIX that is no name is refused" no_name
 
 # A kernel's own types, its noinline, and no header of the compiler.
 cat >$work/kernel_types.h <<'END'
@@ -75,7 +122,7 @@ END
 for compiler in gcc aarch64-linux-gnu-gcc s390x-linux-gnu-gcc clang; do
     # shellcheck disable=SC2086 # words
     test "SFU_TYPES, $compiler" $compiler -std=c99 -ffreestanding -nostdinc -O2 $warnings -Wstrict-prototypes \
-        -I$work '-DSFU_TYPES="kernel_types.h"' -c $out/sfu.c -o $work/sfu.o
+        -I$work '-DSFU_TYPES="kernel_types.h"' -c $out/sfu_panic.c -o $work/sfu.o
 done
 
 mkdir -p $tree
@@ -85,7 +132,9 @@ ln -s "$(readlink -f build/tc)" $tree/build/tc
 test "the tarball: make demo" make -s -C $tree demo
 
 rm -r $tree/arch/* $tree/build/port
-cp $out/sfu.h $out/sfu.c $tree
+cp $out/sfu_panic.h $out/sfu_panic.c $tree
+echo '#include "sfu_panic.h"' >$tree/sfu.h
+echo '#include "sfu_panic.c"' >$tree/sfu.c
 cp $out/sfu_asm.h $tree/arch
 echo '#include "sfu.h"' >$tree/arch/sfu_arch.h
 for part in print/sfu_print print/sfu_build_id print/sfu_cycles print/sfu_record print/sfu_all symbols/sfu_symbols; do

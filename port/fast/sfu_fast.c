@@ -3,7 +3,7 @@
 /*
  * A frame takes the short way if the row for its PC is of the common shape:
  *     CFA = SP + c or FP + c;  RA = *(CFA - k);  FP = *(CFA - f) or unchanged;  0 < k, f <= c
- * and if the base, SP or FP, lies in the window, at SP or above. Then no slot is below SP, so none is dead, and no sum
+ * and if the base, SP or FP, lies in the stack, at SP or above. Then no slot is below SP, so none is dead, and no sum
  * can wrap. Such a row is packed into a rule, a part of one word. find_rule makes it of the section's bytes, and the
  * cache keeps it. 0 is no rule. Anything else in a section or in a frame is left to the core, and so are all errors.
  * Numbers in comments are sections of "The SFrame format", version 3.
@@ -397,24 +397,17 @@ INLINE uint64_t strip(const struct sfu_target *t, uint64_t ra)
     return ra & bit55 ? ra | mask : ra & ~mask;
 }
 
-/* Whether the core must judge how SP gets from one address to another. */
-OUT_OF_LINE bool is_switch(const struct sfu_target *t, uint64_t from, uint64_t to)
-{
-    return t->stack(t->ctx, from) != t->stack(t->ctx, to);
-}
-
 /* Walks on by the short way as far as it leads, at most COUNT (at least 1) frames, and stores their PCs at OUT. The
- * frame's SP is in the window; its pc, sp and fp become those of the last frame. Returns how many frames those were. In
- * here stack addresses are offsets in the window. */
+ * frame's SP is in the stack; its pc, sp and fp become those of the last frame. Returns how many frames those were. In
+ * here stack addresses are offsets in the stack. */
 INLINE size_t go(struct trace *v, size_t count, uint64_t *out, bool cached)
 {
     ptrdiff_t i = -(ptrdiff_t)count; /* of the next PC, from the end */
-    const struct sfu_target *t = v->walk.target;
     struct sfu_registers *regs = &v->walk.frame.regs;
-    const uint8_t *window = (const uint8_t *)t->window;
+    const struct sfu_stack *stack = &v->walk.stack;
+    const uint8_t *bytes = (const uint8_t *)stack->bytes;
     const uint64_t *cache = v->cache;
-    const uint64_t low = t->window_low, span = t->window_high - low,
-                   unchecked = SMALL || t->stack == NULL ? span : 0;
+    const uint64_t low = stack->low, span = stack->high - low;
     uint64_t pc = regs->pc, sp = regs->sp - low, cfa, rule;
     uint64_t where = pc - regs->pc_kind, key = where + SFU_PC_RETURN - v->base;
     bool exact = regs->pc_kind == SFU_PC_EXACT;
@@ -439,15 +432,15 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, bool cached)
                 break;
             cfa = regs->fp - low + rule_cfa(rule);
         }
-        if (UNLIKELY(cfa > unchecked) && (SMALL || cfa > span || is_switch(t, sp + low, cfa - BELOW + low)))
+        if (UNLIKELY(cfa > span))
             break;
         if (LINK && UNLIKELY(rule & LEAF) && (!exact || (rule_ra(rule) == 0 && !regs->has_ra)))
             break;
-        pc = LINK && rule_ra(rule) == 0 ? regs->ra : load8(window + (cfa - rule_ra(rule)));
+        pc = LINK && rule_ra(rule) == 0 ? regs->ra : load8(bytes + (cfa - rule_ra(rule)));
         if (rule_fp(rule) != 0)
-            regs->fp = load8(window + (cfa - rule_fp(rule)));
+            regs->fp = load8(bytes + (cfa - rule_fp(rule)));
         if (IS_AARCH64 && rule & SIGNED_RA)
-            pc = strip(t, pc);
+            pc = strip(v->walk.target, pc);
         sp = cfa - BELOW;
         where = pc - SFU_PC_RETURN;
         key = pc - v->base;
@@ -459,11 +452,17 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, bool cached)
     return count - (size_t)-i;
 }
 
+/* Whether PC may be code of SECTION. */
+INLINE bool in_text(const struct sfu_section *section, uint64_t pc)
+{
+    return section->text.high == 0 || (pc >= section->text.low && pc < section->text.high);
+}
+
 /* The code that the core has for PC, a lookup PC that is in none of IMAGES. */
 INLINE int code_outside(const struct sfu_fast_image *image, uint64_t pc)
 {
     for (; image != NULL; image = image->next)
-        if (pc >= image->section->text_first && pc <= image->section->text_last)
+        if (in_text(image->section, pc))
             return SFU_E_NO_FDE;
     return SFU_E_NOT_CODE;
 }
@@ -478,8 +477,8 @@ INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, int *code)
     uint32_t limit = t->max_frames != 0 ? t->max_frames : SFU_MAX_FRAMES;
     size_t done;
 
-    if (v->images == NULL || frame->regs.sp < t->window_low || frame->regs.sp > t->window_high ||
-        frame->depth + 1 >= limit || (SMALL && t->stack != NULL))
+    if (v->images == NULL || v->walk.stack.bytes == NULL || frame->regs.sp < v->walk.stack.low ||
+        frame->regs.sp > v->walk.stack.high || frame->depth + 1 >= limit)
         return 0;
     if (count > limit - 1 - frame->depth)
         count = limit - 1 - frame->depth;
@@ -491,13 +490,14 @@ INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, int *code)
         frame->regs.ra = 0;
         frame->regs.has_ra = false;
         frame->regs.pc_kind = SFU_PC_RETURN;
-        frame->trap = 0;
+        frame->saved = 0;
         frame->depth += (uint32_t)done;
-        frame->switched = false;
-        frame->guessed = SFU_GUESS_NONE;
+        frame->interrupted = frame->switched = frame->replaced = false;
+        frame->guess = SFU_GUESS_NONE;
+        v->walk.stayed = false; /* asked only where the PC is exact */
     }
-    if (!SMALL && done < count && t->trap == NULL && !t->frame_pointers && frame->regs.pc_kind == SFU_PC_RETURN &&
-        image_of(v->images, frame->regs.pc - SFU_PC_RETURN) == NULL)
+    if (!SMALL && done < count && t->trap_hook == NULL && !t->frame_pointers &&
+        frame->regs.pc_kind == SFU_PC_RETURN && image_of(v->images, frame->regs.pc - SFU_PC_RETURN) == NULL)
         *code = code_outside(v->images, frame->regs.pc - SFU_PC_RETURN);
     return done;
 }
@@ -532,7 +532,7 @@ static void survey(struct sfu_fast_image *image)
 {
     const struct sfu_section *s = image->section;
     uint32_t n = s->num_fdes, size = 0; /* of the last function that is not empty */
-    uint64_t first, end, last;
+    uint64_t first, end;
     unsigned shift = 0;
     size_t at = 0;
 
@@ -556,13 +556,14 @@ static void survey(struct sfu_fast_image *image)
     if (end == first || end - first > INT64_MAX ||
         (int64_t)(first - image->origin) > (int64_t)(end - image->origin))
         return;
-    last = end - 1 < s->text_last ? end - 1 : s->text_last;
-    if (first < s->text_first)
-        first = s->text_first;
-    if (first > last)
+    if (s->text.high != 0 && s->text.high < end)
+        end = s->text.high;
+    if (first < s->text.low)
+        first = s->text.low;
+    if (first >= end)
         return;
     image->low = first;
-    image->span = last - first;
+    image->span = end - 1 - first;
     image->common = true;
     while (image->span >> shift >= SFU_FAST_BLOCKS)
         shift++;
@@ -687,44 +688,61 @@ static void end_change(struct sfu_fast *fast, uint32_t generation)
     __atomic_store_n(&fast->generation, generation % SFU_FAST_GENERATIONS + 1, __ATOMIC_RELEASE);
 }
 
-int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *image, struct sfu_section *section)
+struct sfu_section *sfu_fast_sections(const struct sfu_fast *fast)
 {
-    uint32_t generation;
+    return __atomic_load_n(&fast->sections, __ATOMIC_ACQUIRE);
+}
 
-    if (fast->sections != NULL && fast->sections->abi != section->abi)
+int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room, struct sfu_section *list)
+{
+    struct sfu_section *s, *last = list;
+    uint32_t generation;
+    size_t i = 0;
+
+    if (list == NULL)
+        return SFU_E_NO_SECTION;
+    if (fast->sections != NULL && fast->sections->abi != list->abi)
         return SFU_E_ABI;
-    section->next = fast->sections;
-    image->next = fast->images;
-    image->section = section;
-    survey(image);
+    for (s = list; s != NULL; s = s->next) {
+        if (i == room)
+            return SFU_E_CONCATENATED;
+        images[i].section = last = s;
+        images[i].next = &images[i + 1];
+        survey(&images[i]);
+        i++;
+    }
+    last->next = fast->sections;
+    images[i - 1].next = fast->images;
     generation = begin_change(fast);
     if (fast->images == NULL)
-        fast->base = image->low - REACH;
-    __atomic_store_n(&fast->images, image, __ATOMIC_RELEASE);
-    __atomic_store_n(&fast->sections, section, __ATOMIC_RELEASE);
+        fast->base = images->low - REACH;
+    __atomic_store_n(&fast->images, images, __ATOMIC_RELEASE);
+    __atomic_store_n(&fast->sections, list, __ATOMIC_RELEASE);
     end_change(fast, generation);
     return SFU_OK;
 }
 
 /* The loop ends: no image is in the list twice. What is taken out still leads to the rest, for traces that are
  * there. */
-int sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *image)
+bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room)
 {
-    struct sfu_fast_image *before = NULL, *at = fast->images;
+    struct sfu_fast_image *image, **before = &fast->images;
     struct sfu_section **link = &fast->sections;
-    uint32_t generation;
+    uint32_t generation = begin_change(fast);
+    bool removed = false;
 
-    for (; at != NULL && at != image; at = at->next) {
-        before = at;
-        link = &at->section->next;
+    for (image = fast->images; image != NULL; image = image->next) {
+        if (image >= images && image < images + room) {
+            __atomic_store_n(link, image->section->next, __ATOMIC_RELEASE);
+            __atomic_store_n(before, image->next, __ATOMIC_RELEASE);
+            removed = true;
+        } else {
+            before = &image->next;
+            link = &image->section->next;
+        }
     }
-    if (at == NULL)
-        return SFU_E_EMPTY;
-    generation = begin_change(fast);
-    __atomic_store_n(link, image->section->next, __ATOMIC_RELEASE);
-    __atomic_store_n(before != NULL ? &before->next : &fast->images, image->next, __ATOMIC_RELEASE);
     end_change(fast, generation);
-    return SFU_OK;
+    return removed;
 }
 
 /* ---- Trace ----------------------------------------------------------------------------------------------------- */

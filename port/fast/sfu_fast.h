@@ -8,17 +8,18 @@
  *     static struct sfu_fast_image image;
  *     static uint64_t cache[1024];
  *
- *     sfu_open(&section, ...);
- *     sfu_fast_add(&fast, &image, &section);
+ *     struct sfu_section *list = NULL;
+ *     sfu_add(&list, &section, 1, ...);
+ *     sfu_fast_add(&fast, &image, 1, list);
  *     sfu_fast_set_cache(&fast, cache, sizeof cache);
  *
- *     target.sections = fast.sections;         for each trace, then: window, window_low, window_high, ...
+ *     target.sections = sfu_fast_sections(&fast);      for each trace, then: stack, ...
  *     code = sfu_fast_trace(&fast, &target, &registers, 0, pcs, 64, &count);
  *
  * The PCs and the code are always those of sfu_walk_start and sfu_walk_step on the same target. Nearly all frames take
  * a short way; the core does all others, and each of those costs a step of the core. The short way needs
  *   - a section of version 3 that is mapped, sorted, of the CPU that this is compiled for, and accepted by sfu_check
- *   - a stack in the target's window, and no original_ra
+ *   - a stack whose bytes are known, and no original_ra
  *   - x86_64, aarch64 of either byte order, or s390x
  *
  * Traces take no lock. They may run at the same time as others on the same struct sfu_fast: on other CPUs, and in
@@ -29,15 +30,6 @@
 #define SFU_FAST_H
 
 #include "sfu.h"
-
-#ifdef SFU_PREFIX
-#define sfu_fast_add        SFU_NAME(fast_add)
-#define sfu_fast_remove     SFU_NAME(fast_remove)
-#define sfu_fast_set_cache  SFU_NAME(fast_set_cache)
-#define sfu_fast_index_size SFU_NAME(fast_index_size)
-#define sfu_fast_set_index  SFU_NAME(fast_set_index)
-#define sfu_fast_trace      SFU_NAME(fast_trace)
-#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -59,7 +51,7 @@ struct sfu_fast_image {
     bool common;                          /* the short way serves its functions; else it has no index */
 };
 
-/* Zeroed, it is a walker without sections and cache. Callers read sections. */
+/* Zeroed, it is a walker without sections and cache. */
 struct sfu_fast {
     struct sfu_section *sections;  /* list, newest first: for struct sfu_target */
     struct sfu_fast_image *images; /* those of the sections, in the same order */
@@ -69,19 +61,25 @@ struct sfu_fast {
     uint64_t cache_mask;           /* number of sets - 1 */
 };
 
-/* Adds SECTION, opened and in no list, in front of the sections of FAST. Fills in *IMAGE, which must stay where it is.
- * Checks a section that could take the short way by sfu_check, in time in proportion to it; if it has a fault, the core
- * does all of its frames. While SECTION is there, neither its bytes nor text_first and text_last may change: to sort
- * it, or to change its text, remove it and add it again. Only sfu_fast_add and sfu_fast_remove may change the list from
- * then on. Traces may run meanwhile, also those that began before; other changes may not. Returns what sfu_add
- * returns. */
-int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *image, struct sfu_section *section);
+/* The sections of FAST, for sfu_target.sections. Traces begin with this. */
+struct sfu_section *sfu_fast_sections(const struct sfu_fast *fast);
 
-/* Takes IMAGE and its section out of FAST. Traces may run meanwhile, other changes may not. IMAGE, its section, its
- * bytes and its index must stay as they are until each trace that began before has returned. No later trace uses
- * anything of the section: the entries of the cache carry a generation. Generations come again, and the cache is
- * cleared, after SFU_FAST_GENERATIONS changes: no trace may last that long. Returns what sfu_remove returns. */
-int sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *image);
+/* Moves all of LIST, which sfu_add has made, in front of the sections of FAST. Fills in an image for each, of
+ * IMAGES[ROOM], which must stay where they are. Checks a section that could take the short way by sfu_check, in time in
+ * proportion to it; if it has a fault, the core does all of its frames. While a section is there, neither its bytes nor
+ * its text may change: to sort it, or to change its text, remove it and add it again. Only sfu_fast_add and
+ * sfu_fast_remove may change the list from then on. Traces may run meanwhile, also those that began before; other
+ * changes may not.
+ * Returns SFU_OK; or, with FAST as it was, SFU_E_NO_SECTION if LIST is empty, SFU_E_CONCATENATED if it has more than
+ * ROOM sections, or SFU_E_ABI if their ABI is not that of FAST's. */
+int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room, struct sfu_section *list);
+
+/* Takes those of IMAGES[0] to IMAGES[ROOM - 1] that are in FAST out of it, and their sections. Traces may run meanwhile,
+ * other changes may not. Images, sections, their bytes and indexes must stay as they are until each trace that began
+ * before has returned: a section that comes back is opened anew. No later trace uses anything of them: the entries of
+ * the cache carry a generation. Generations come again, and the cache is cleared, after SFU_FAST_GENERATIONS changes: no
+ * trace may last that long. Returns whether there was one. */
+bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room);
 #define SFU_FAST_GENERATIONS 7
 
 /* Gives FAST the BYTES at MEMORY as a cache, or none if BYTES is 0. Uses the greatest power of two that fits, and
@@ -98,7 +96,7 @@ bool sfu_fast_set_index(struct sfu_fast_image *image, void *memory, size_t bytes
 
 /* Walks from TOP as sfu_walk_start and sfu_walk_step do with TARGET. Leaves out the first SKIP frames. Stores the PCs
  * of the next, at most CAPACITY, as struct sfu_registers has them: PCS[0] to PCS[*COUNT - 1]. TARGET's sections should
- * be fast->sections: with another list the core does all frames. Changes FAST's cache.
+ * be sfu_fast_sections(FAST): with another list the core does all frames. Changes FAST's cache.
  * Returns what ended the trace, SFU_END or the error of sfu_walk_step; or SFU_OK if the array is full. */
 int sfu_fast_trace(const struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
                    size_t skip, uint64_t *pcs, size_t capacity, size_t *count);

@@ -51,9 +51,28 @@ $(TOOLS)/%.1: %.txt port/host/rules.mk
 	@{ echo '.TH $* 1 "" sfu'; sed -e 's/\\/\\e/g' -e '/^[A-Z]/{s/^/.fi\n.SH /;s/$$/\n.nf/;b' -e '}' -e 's/^    //' \
 	    -e "s/^[.']/\\\\\&&/" $<; } >$@
 
-## [tools] install: the tools, sfu.h and manual pages, below DESTDIR and PREFIX (/usr/local)
-install: $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(TOOLS_INSTALLED:%=$(TOOLS)/%.1)
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/include
+# A program on this machine that unwinds others: the core alone, as a library.
+$(TOOLS)/libsfu.a: sfu.c sfu.h
+	@mkdir -p $(@D)
+	$(CC) -std=c99 $(WARN) -O2 -g -fPIC -ffunction-sections -fasynchronous-unwind-tables -I. -c sfu.c -o $(@:.a=.o)
+	@rm -f $@
+	$(AR) crs $@ $(@:.a=.o)
+
+# SFU_VERSION is major * 10000 + minor * 100 + patch.
+$(TOOLS)/sfu.pc: sfu.h port/host/rules.mk
+	@mkdir -p $(@D)
+	@awk -v prefix='$(PREFIX)' '/^#define SFU_VERSION/ { \
+	    printf "prefix=%s\nName: sfu\nDescription: a freestanding SFrame stack unwinder\nVersion: %d.%d.%d\n", prefix, \
+	        $$3 / 10000, $$3 / 100 % 100, $$3 % 100; \
+	    print "Cflags: -I$${prefix}/include\nLibs: -L$${prefix}/lib -lsfu" }' sfu.h >$@
+
+## [tools] install: the tools, their manual pages, sfu.h, libsfu.a and sfu.pc, below DESTDIR and PREFIX (/usr/local)
+install: $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(TOOLS_INSTALLED:%=$(TOOLS)/%.1) $(TOOLS)/libsfu.a
+	@rm -f $(TOOLS)/sfu.pc
+	@$(MAKE) --silent $(TOOLS)/sfu.pc
+	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/man/man1 include lib/pkgconfig)
+	install -m 644 $(TOOLS)/libsfu.a $(DESTDIR)$(PREFIX)/lib
+	install -m 644 $(TOOLS)/sfu.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	install -m 755 $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(TOOLS_INSTALLED:%=$(TOOLS)/%.1) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 sfu.h $(DESTDIR)$(PREFIX)/include

@@ -13,10 +13,14 @@
 #ifndef SFU_LINUX_CPU_H
 #define SFU_LINUX_CPU_H
 
+enum { AT_FDCWD = -100 };
+
 #if defined(__x86_64__)
 
 enum {
+    CALL_READ = 0,
     CALL_WRITE = 1,
+    CALL_CLOSE = 3,
     CALL_LSEEK = 8,
     CALL_MMAP = 9,
     CALL_SIGACTION = 13,
@@ -56,7 +60,9 @@ static inline long raw_call(long number, long a, long b, long c, long d, long e,
 
 enum {
     CALL_OPENAT = 56,
+    CALL_CLOSE = 57,
     CALL_LSEEK = 62,
+    CALL_READ = 63,
     CALL_WRITE = 64,
     CALL_EXIT_GROUP = 94,
     CALL_SIGALTSTACK = 132,
@@ -92,7 +98,9 @@ static inline long raw_call(long number, long a, long b, long c, long d, long e,
 #elif defined(__s390x__)
 
 enum {
+    CALL_READ = 3,
     CALL_WRITE = 4,
+    CALL_CLOSE = 6,
     CALL_LSEEK = 19,
     CALL_MMAP = 90,
     CALL_SIGACTION = 174,

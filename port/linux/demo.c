@@ -26,11 +26,16 @@ static struct sfu_panic panic;
 static bool by_ucontext;
 static uint64_t handler_stack[4096];
 
-/* Which stack SP is on. */
-static uint64_t which_stack(void *ctx, uint64_t sp)
+/* The handler's stack, or all that lies below or above it. */
+static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
 {
+    const uint64_t low = (uintptr_t)handler_stack, high = low + sizeof handler_stack;
+
     (void)ctx;
-    return sp - (uintptr_t)handler_stack <= sizeof handler_stack;
+    stack->bytes = NULL;
+    stack->low = addr < low ? 0 : addr <= high ? low : high;
+    stack->high = addr < low ? low : addr <= high ? high : UINT64_MAX;
+    return true;
 }
 
 static void say(const char *s)
@@ -115,11 +120,10 @@ static int find_section(const uint64_t *auxv)
 #ifdef DEMO_LINKER_SYMBOLS
     extern const uint8_t sframe_start[], sframe_end[];
 
-    if (code != SFU_E_EMPTY)
+    if (code != SFU_E_NO_SECTION)
         return SFU_E_BOUNDS; /* sfu.lds makes no PT_GNU_SFRAME */
-    code = sfu_open(&self.section, sframe_start, (uint64_t)(sframe_end - sframe_start), (uintptr_t)sframe_start);
-    if (code == SFU_OK)
-        code = sfu_add(&self.target.sections, &self.section);
+    code = sfu_add(&self.target.sections, &self.section, 1, sframe_start, (uint64_t)(sframe_end - sframe_start),
+                   (uintptr_t)sframe_start);
 #endif
     return code;
 }
@@ -140,7 +144,7 @@ static void open_section(const uint64_t *auxv)
     }
     version[15] = (char)('0' + self.section.version);
     say(version);
-    self.target.stack = which_stack;
+    self.target.find_stack = find_stack;
     panic.target = &self.target;
     panic.put = sfu_linux_put;
     panic.symbol = sfu_linux_symbol;
@@ -158,7 +162,7 @@ NOINLINE int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
         by_ucontext = true;
 #if !defined(SFU_NO_OUTERMOST) && !defined(__s390x__)
     if (argc > 1 && equal(argv[1], "table")) {
-        self.target.trap = NULL;
+        self.target.trap_hook = NULL;
         restorer = sfu_linux_restorer_table;
     }
 #endif

@@ -98,6 +98,53 @@ static bool returns_from_signal(uint64_t pc, bool *old)
 #endif
 }
 
+/* A place in /proc/self/maps, whose lines begin "low-high rwxp". */
+struct place {
+    enum { LOW, HIGH, READ, WRITE, REST } part;
+    uint64_t low, number; /* number: what was read last */
+};
+
+/* Goes on by the character C. */
+static void go_on(struct place *at, uint8_t c)
+{
+    if (at->part == LOW && c == '-') {
+        at->low = at->number;
+        at->number = 0;
+        at->part = HIGH;
+    } else if (at->part == HIGH && c == ' ') {
+        at->part = READ;
+    } else if (at->part == LOW || at->part == HIGH) {
+        at->number = at->number << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+    } else if (at->part == READ) {
+        at->part = WRITE;
+    } else if (c == '\n') {
+        at->number = 0;
+        at->part = LOW;
+    } else {
+        at->part = REST;
+    }
+}
+
+/* Whether the program cannot have written what is at ADDR, for all that /proc/self/maps says. */
+static bool is_read_only(uint64_t addr)
+{
+    long fd = sfu_linux_call(CALL_OPENAT, AT_FDCWD, (long)"/proc/self/maps", 0, 0, 0, 0), n, i;
+    struct place at = {LOW, 0, 0};
+    bool found = false, read_only = false;
+    uint8_t buffer[256];
+
+    while (!found && (n = sfu_linux_call(CALL_READ, fd, (long)buffer, sizeof buffer, 0, 0, 0)) > 0) {
+        for (i = 0; i < n && !found; i++) {
+            found = at.part == WRITE && addr >= at.low && addr < at.number;
+            read_only = found && buffer[i] == '-';
+            go_on(&at, buffer[i]);
+        }
+    }
+    if (fd >= 0)
+        sfu_linux_call(CALL_CLOSE, fd, 0, 0, 0, 0, 0);
+    return read_only;
+}
+
 /* Reads register REG out of the signal frame at SP = TRAP. */
 static int read_saved(uint64_t trap, uint32_t reg, uint64_t *value)
 {
@@ -126,7 +173,9 @@ int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sf
 #ifdef SFU_REG_RA
     regs->has_ra = read_saved(trap, SFU_REG_RA, &regs->ra) == 0;
 #endif
-    interrupted->trap = trap;
+    interrupted->saved = trap;
+    if (!is_read_only(frame->regs.pc))
+        interrupted->guess = SFU_GUESS_HOOK;
     return SFU_OK;
 }
 
@@ -134,9 +183,9 @@ int sfu_linux_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64
 {
     const struct sfu_linux *self = (const struct sfu_linux *)ctx;
 
-    if (frame->trap == 0)
+    if (!frame->interrupted)
         return frame->depth == 0 ? sfu_cpu_get(&self->cpu, reg, value) : -1;
-    return reg < SFU_NUM_REGS ? read_saved(frame->trap, reg, value) : -1;
+    return reg < SFU_NUM_REGS ? read_saved(frame->saved, reg, value) : -1;
 }
 
 struct sfu_registers sfu_linux_interrupted(const void *ucontext, struct sfu_cpu *cpu)
@@ -206,7 +255,7 @@ int sfu_linux_find(struct sfu_section *section, const void *phdrs, uint64_t num,
         if (p[i].type == PT_GNU_SFRAME)
             return sfu_open(section, (const void *)(uintptr_t)addr, p[i].memsz, addr);
     }
-    return SFU_E_EMPTY;
+    return SFU_E_NO_SECTION;
 }
 
 int sfu_linux_init(struct sfu_linux *self, const uint64_t *auxv)
@@ -222,13 +271,17 @@ int sfu_linux_init(struct sfu_linux *self, const uint64_t *auxv)
             num = auxv[1];
     }
     self->target.sections = NULL;
+    self->target.stack.bytes = NULL;
+    self->target.stack.low = 0;
+    self->target.stack.high = UINT64_MAX;
     self->target.read = sfu_linux_read;
     self->target.reg = sfu_linux_reg;
-    self->target.trap = sfu_linux_trap;
+    self->target.trap_hook = sfu_linux_trap;
     self->target.ctx = self;
     self->target.red_zone = RED_ZONE;
     code = sfu_linux_find(&self->section, phdrs, num, &self->slide);
     if (code == SFU_OK)
-        code = sfu_add(&self->target.sections, &self->section);
+        code = sfu_add(&self->target.sections, &self->section, 1, self->section.bytes, self->section.size,
+                       self->section.addr);
     return code;
 }

@@ -31,9 +31,10 @@ struct sfu_linux {
 
 /* ---- Everything at once -------------------------------------------------------------------------------------- */
 
-/* Fills in *SELF: the section of the running program, the callbacks below and the red zone. AUXV, the auxiliary vector
- * (pairs of words that end in AT_NULL), names the program headers, and these the section. Returns SFU_OK, SFU_E_EMPTY
- * (no PT_GNU_SFRAME) or what sfu_open returned. Callbacks and red zone are set in any case. */
+/* Fills in *SELF: the section of the running program, the callbacks below, the red zone, and the whole address space as
+ * its stack. AUXV, the auxiliary vector (pairs of words that end in AT_NULL), names the program headers, and these the
+ * section. Returns SFU_OK, SFU_E_NO_SECTION (no PT_GNU_SFRAME) or what sfu_add returned. All else is set in any
+ * case. */
 int sfu_linux_init(struct sfu_linux *self, const uint64_t *auxv);
 
 /* ---- The parts ----------------------------------------------------------------------------------------------- */
@@ -42,7 +43,7 @@ int sfu_linux_init(struct sfu_linux *self, const uint64_t *auxv);
  * and a loaded segment that covers it, without a linker script. Returns what sfu_linux_init returns, and sets *SLIDE in
  * any case. With a linker script that says
  *     .sframe : { sframe_start = .; KEEP(*(.sframe .sframe.*)) sframe_end = .; }
- * sfu_open(&section, sframe_start, sframe_end - sframe_start, (uintptr_t)sframe_start) does the same. */
+ * sfu_open(&section, sframe_start, (size_t)(sframe_end - sframe_start), (uintptr_t)sframe_start) does the same. */
 int sfu_linux_find(struct sfu_section *section, const void *phdrs, uint64_t num, uint64_t *slide);
 
 /* A sfu_read_fn for this process, for any address. It asks the kernel first whether the words can be read. Only another
@@ -53,8 +54,10 @@ int sfu_linux_read(void *ctx, uint64_t addr, void *buffer, size_t len);
  * signal has interrupted are in the signal frame. */
 int sfu_linux_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
 
-/* A sfu_trap_fn. It knows a Linux signal frame by the instructions at its PC: they call sigreturn. They may be
- * anywhere: in a libc, in the vDSO, in qemu-user's page, on the stack, or below. CTX is not used. */
+/* A sfu_trap_hook_fn. It knows a Linux signal frame by the instructions at its PC: they call sigreturn. They may be
+ * anywhere: in a libc, in the vDSO, in qemu-user's page, on the stack, or below. It is sure only where the program
+ * cannot have written them, as /proc/self/maps says: garbage on the stack could lead to bytes that look like them.
+ * CTX is not used. */
 int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
 
 /* In a signal handler with the third argument UCONTEXT (SA_SIGINFO): the registers of the interrupted frame, and all of

@@ -27,7 +27,7 @@ struct sym { /* Elf64_Sym */
     uint16_t shndx;
     uint64_t value, size;
 };
-enum { SHT_SYMTAB = 2, STT_FUNC = 2, AT_FDCWD = -100, SEEK_END = 2, PROT_READ = 1, MAP_PRIVATE = 2 };
+enum { SHT_SYMTAB = 2, STT_FUNC = 2, SEEK_END = 2, PROT_READ = 1, MAP_PRIVATE = 2 };
 
 static const uint8_t *map(long fd, long size)
 {

@@ -7,7 +7,7 @@ unsigned sfu_print_all(struct sfu_panic *panic, sfu_all_fn next)
     const struct sfu_target *target = panic->target;
     uint64_t skip_function = panic->skip_function;
     uint32_t skip = panic->skip;
-    struct sfu_all_entry entry = {NULL, NULL, 0, {0, 0, 0, 0, false, 0}, NULL};
+    struct sfu_all_entry entry = {NULL, NULL, 0, {0, 0, 0, 0, SFU_PC_EXACT, false}, NULL};
     unsigned traces = 0;
 
     panic->skip_function = 0;

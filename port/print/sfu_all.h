@@ -33,10 +33,6 @@
 
 #include "sfu_print.h"
 
-#ifdef SFU_PREFIX
-#define sfu_print_all SFU_NAME(print_all)
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -47,7 +43,7 @@ struct sfu_all_entry {
     const char *name; /* or NULL */
     uint64_t number;
     struct sfu_registers top;
-    const struct sfu_target *target; /* where stacks have windows of their own; NULL: PANIC's */
+    const struct sfu_target *target; /* where the target has one stack, not find_stack; NULL: PANIC's */
 };
 
 /* Fills in the next ENTRY. CTX is PANIC's. Returns false if there is none. */

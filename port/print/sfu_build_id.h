@@ -27,11 +27,6 @@
 
 #include "sfu_print.h"
 
-#ifdef SFU_PREFIX
-#define sfu_print_build_id SFU_NAME(print_build_id)
-#define sfu_print_note     SFU_NAME(print_note)
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -25,10 +25,6 @@
 
 #include "sfu_print.h"
 
-#ifdef SFU_PREFIX
-#define sfu_print_cycles SFU_NAME(print_cycles)
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -62,12 +62,14 @@ static void print_registers(const struct sfu_panic *p, const struct sfu_register
 
 static void print_other_registers(const struct sfu_panic *p, const struct sfu_registers *top)
 {
-    const struct sfu_frame frame = {*top, 0, 0, 0, false, SFU_GUESS_NONE, false, true};
+    const struct sfu_frame frame = {*top, 0, 0, SFU_GUESS_NONE, 0, false, false, false, true};
     unsigned pairs = 0;
     uint32_t reg;
     uint64_t value;
 
-    for (reg = 0; reg < REGISTERS && p->target->reg != NULL; reg++) {
+    if (top->pc_kind != SFU_PC_EXACT || p->target->reg == NULL)
+        return;
+    for (reg = 0; reg < REGISTERS; reg++) {
         if (p->target->reg(p->target->ctx, &frame, reg, &value) != 0)
             continue;
         if (pairs % PAIRS_PER_LINE == 0)
@@ -82,16 +84,21 @@ static void print_other_registers(const struct sfu_panic *p, const struct sfu_re
 
 /* ---- Stack ----------------------------------------------------------------------------------------------------- */
 
-/* The word at ADDR, by the window or the callback. */
+/* The word at ADDR of the target's stacks. */
 static bool read_word(const struct sfu_target *t, uint64_t addr, bool big, uint64_t *value)
 {
+    struct sfu_stack stack = t->stack;
     uint8_t word[WORD];
     const uint8_t *p = word;
     unsigned i;
 
-    if (addr >= t->window_low && addr < t->window_high && t->window_high - addr >= sizeof word)
-        p = (const uint8_t *)t->window + (addr - t->window_low);
-    else if (addr > UINT64_MAX - sizeof word || t->read == NULL || t->read(t->ctx, addr, word, sizeof word) != 0)
+    if (t->find_stack != NULL && !t->find_stack(t->ctx, addr, &stack))
+        return false;
+    if (addr < stack.low || addr >= stack.high || stack.high - addr < sizeof word)
+        return false;
+    if (stack.bytes != NULL)
+        p = (const uint8_t *)stack.bytes + (addr - stack.low);
+    else if (t->read == NULL || t->read(t->ctx, addr, word, sizeof word) != 0)
         return false;
     *value = 0;
     for (i = 0; i < sizeof word; i++)

@@ -9,7 +9,7 @@
  *
  *     sfu_dump_print(&panic, &dump, &here); // behind sfu_panic_print, or instead of it
  *
- * Without tables, panic.target needs nothing but the window of its stack, or a read callback. sfu_build_id.h says how
+ * Without tables, panic.target needs nothing but its stacks. sfu_build_id.h says how
  * the build ID gets into the image.
  *
  * Format. A dump is lines of at most 80 columns. Each begins with "sfu1 ": 1 is the version. A reader looks for that
@@ -22,7 +22,8 @@
  *     sfu1 at ADDR NAME [IMAGE]    the symbol or section NAME of the image, or of IMAGE (a module), is at ADDR; none or
  *                                  more lines
  *     sfu1 r NAME VALUE ...        registers: pc, sp, fp; ra if it is known; pac (target's pac_mask) if it is set; then
- *                                  those that target's reg callback knows, by DWARF number: NAME has two digits
+ *                                  those that target's reg callback knows, if the PC is exact, by DWARF number: NAME
+ *                                  has two digits
  *     sfu1 s OFFSET WORD ...       up to 4 words from SP + OFFSET upward; OFFSET has at least 4 digits
  *     sfu1 m ADDR WORD ...         up to 3 words of another stack, from ADDR upward
  *     sfu1 end COUNT               of all these words; COUNT has at least 4 digits
@@ -32,10 +33,6 @@
 
 #include "sfu_build_id.h"
 #include "sfu_print.h"
-
-#ifdef SFU_PREFIX
-#define sfu_dump_print SFU_NAME(dump_print)
-#endif
 
 #ifdef __cplusplus
 extern "C" {

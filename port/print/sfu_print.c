@@ -26,14 +26,14 @@ static uint32_t marks(const struct sfu_frame *f)
 {
     uint32_t result = 0;
 
-    if (f->trap != 0)
+    if (f->interrupted)
         result |= SFU_PRINT_INTERRUPTED;
     if (f->switched)
         result |= SFU_PRINT_SWITCHED;
     if (f->replaced)
         result |= SFU_PRINT_REPLACED;
-    if (f->guessed != SFU_GUESS_NONE)
-        result |= f->guessed == SFU_GUESS_CALL ? SFU_PRINT_WILD_CALL : SFU_PRINT_GUESSED;
+    if (f->guess != SFU_GUESS_NONE)
+        result |= f->guess == SFU_GUESS_CALL ? SFU_PRINT_WILD_CALL : SFU_PRINT_GUESSED;
     return result;
 }
 
@@ -51,7 +51,7 @@ static uint32_t first_frame(struct sfu_panic *p)
     const struct sfu_frame *f = &p->walk.frame;
     bool found = p->skip_function == 0 && p->skip == 0;
 
-    while (!found && f->trap == 0) {
+    while (!found && !f->interrupted) {
         found = is_last(p, f);
         if (sfu_walk_step(&p->walk) != SFU_OK)
             return 0;
@@ -93,7 +93,7 @@ int sfu_print_walk(struct sfu_panic *p, const struct sfu_registers *top, sfu_pri
         code = sfu_walk_step(&p->walk);
     } while (code == SFU_OK);
     give(p, NULL);
-    return code == SFU_E_EMPTY && p->code != SFU_OK ? p->code : code;
+    return code == SFU_E_NO_SECTION && p->code != SFU_OK ? p->code : code;
 }
 
 /* ---- Lines ----------------------------------------------------------------------------------------------------- */
@@ -132,7 +132,8 @@ void sfu_print_line(const struct sfu_panic *p, const struct sfu_print_item *item
 
 void sfu_print_end(const struct sfu_panic *p, int code, bool reliable)
 {
-    sfu_print_number(p, code < 0 ? "trace ends (-" : "trace ends (", (uint64_t)(code < 0 ? -code : code), 10, 1);
+    sfu_print_number(p, code < 0 ? "trace ends (-" : "trace ends (", (uint64_t)(code < 0 ? -(int64_t)code : code),
+                     10, 1);
     sfu_print_text(p, "): ");
     sfu_print_text(p, sfu_string(code));
     sfu_print_text(p, reliable ? "\n" : "; guessed frames are not proven\n");
@@ -151,46 +152,41 @@ static void print_frame(void *ctx, const struct sfu_print_item *item)
     sfu_print_line((const struct sfu_panic *)ctx, item);
 }
 
+/* Whether PC may be code of P's sections. A null pointer has not been moved by the slide. */
+static bool may_be_code(const struct sfu_panic *p, uint64_t pc)
+{
+    const struct sfu_section *s = p->target->sections;
+
+    while (s != NULL && s->text.high != 0 && (pc < s->text.low || pc >= s->text.high))
+        s = s->next;
+    return s != NULL || p->target->sections == NULL;
+}
+
 static void print_address(void *ctx, const struct sfu_print_item *item)
 {
     const struct sfu_panic *p = (const struct sfu_panic *)ctx;
 
     if (item->times == 0)
-        sfu_print_number(p, " 0x", item->lookup - p->slide, 16, 1);
+        sfu_print_number(p, " 0x", may_be_code(p, item->lookup) ? item->lookup - p->slide : item->lookup, 16, 1);
 }
 
 /* ---- Panics ---------------------------------------------------------------------------------------------------- */
-
-/* Adds SECTION and those that are concatenated to it, as far as there is room. CODE: what opening SECTION returned. */
-static int add_all(struct sfu_panic *panic, struct sfu_section *section, int code)
-{
-    unsigned i;
-
-    if (code == SFU_OK)
-        code = sfu_add(&panic->own.sections, section);
-    for (i = 0; i < panic->num_more && code == SFU_OK; i++) {
-        code = sfu_open_next(section, &panic->more[i]);
-        section = &panic->more[i];
-        if (code == SFU_OK)
-            code = sfu_add(&panic->own.sections, section);
-    }
-    return i > 0 && code == SFU_E_EMPTY ? (int)SFU_OK : code; /* SFU_E_EMPTY: there is no next one */
-}
 
 int sfu_panic_init(struct sfu_panic *panic, const void *sframe, const void *sframe_end, const void *stack,
                    const void *stack_end)
 {
     struct sfu_target *target = &panic->own;
-    struct sfu_section *s;
-    int code =
-        sfu_open(&panic->section, sframe, (uint64_t)((uintptr_t)sframe_end - (uintptr_t)sframe), (uintptr_t)sframe);
+    struct sfu_section *room = panic->sections != NULL ? panic->sections : &panic->section, *s;
+    size_t num = panic->sections != NULL ? panic->room : 1;
+    int code;
 
     panic->target = target;
     target->sections = NULL;
-    target->window = stack;
-    target->window_low = (uintptr_t)stack;
-    target->window_high = (uintptr_t)stack_end;
-    code = add_all(panic, &panic->section, code);
+    target->stack.bytes = stack;
+    target->stack.low = (uintptr_t)stack;
+    target->stack.high = (uintptr_t)stack_end;
+    code =
+        sfu_add(&target->sections, room, num, sframe, (uintptr_t)sframe_end - (uintptr_t)sframe, (uintptr_t)sframe);
     for (s = target->sections; s != NULL; s = s->next) {
         (void)sfu_find_text(s); /* on failure the text stays unknown, and the check says why */
         if (code == SFU_OK)

@@ -24,8 +24,8 @@
  *     addr2line -fipe kernel.elf 0x<a> 0x<b> 0x<c> 0x<d>
  *
  * A frame's address is its PC: of a caller, the return address. The addr2line line has lookup PCs (sfu_lookup_pc) minus
- * the slide: a return address minus one is in the line of the call. It takes a second walk, because nothing is
- * allocated.
+ * the slide: a return address minus one is in the line of the call. What lies outside of all text, a null pointer for
+ * instance, is printed as it is. The line takes a second walk, because nothing is allocated.
  *
  * Marks of a frame:
  *   [interrupted]   the frame above is a trap frame, which interrupted this one
@@ -52,17 +52,6 @@
 #define SFU_PRINT_H
 
 #include "sfu.h"
-
-#ifdef SFU_PREFIX
-#define sfu_panic_init   SFU_NAME(panic_init)
-#define sfu_panic_print  SFU_NAME(panic_print)
-#define sfu_print_walk   SFU_NAME(print_walk)
-#define sfu_print_line   SFU_NAME(print_line)
-#define sfu_print_end    SFU_NAME(print_end)
-#define sfu_print_slide  SFU_NAME(print_slide)
-#define sfu_print_text   SFU_NAME(print_text)
-#define sfu_print_number SFU_NAME(print_number)
-#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -112,9 +101,9 @@ struct sfu_panic {
     uint64_t skip_function;     /* start of the function whose caller the trace begins at; or 0 */
     uint32_t skip;              /* if skip_function is 0: how many frames are skipped */
     sfu_print_filter_fn cycles; /* NULL, or sfu_print_cycles (sfu_cycles.h) */
-    /* Room for the sections behind the first one, if the linker has concatenated them; or NULL, 0. */
-    struct sfu_section *more;
-    unsigned num_more;
+    /* Room for the sections, if the linker joins them instead of merging them; or NULL, 0: there is room for one. */
+    struct sfu_section *sections;
+    size_t room;
     /* the printer's own */
     volatile uint8_t busy;
     struct sfu_walk walk;
@@ -122,17 +111,15 @@ struct sfu_panic {
     struct sfu_print_cycle cycle;
     struct sfu_row row;
     int code;                   /* of sfu_panic_init */
-    struct sfu_section section; /* sfu_panic_init's, as the next one */
+    struct sfu_section section; /* its own room, as the next one */
     struct sfu_target own;      /* callbacks and limits may be set at any time */
 };
 
-/* All that a program with one section and one stack needs. Opens the section from SFRAME to SFRAME_END, and those that
- * are concatenated to it as far as there is room. Finds their text and checks them: a PC elsewhere is not code then
- * (sfu_walk_step). Adds them to a target whose window is the memory from STACK up to STACK_END. A trace reads no other
- * memory of a stack, so no garbage can make it fault.
- * Returns SFU_OK, or what sfu_open, sfu_open_next, sfu_add or sfu_check returned; SFU_E_CONCATENATED: there are more
- * sections than there is room for. PANIC can print in any case: a fault in the section costs frames. If it could not be
- * opened, that code ends each trace. */
+/* All that a program with one stack needs. Adds the section from SFRAME to SFRAME_END, and those that are joined to it
+ * as far as there is room, to a target of its own. Finds their text and checks them: a PC elsewhere is not code then
+ * (sfu_walk_step). The target's stack is the memory from STACK up to STACK_END. A trace reads no other memory of a
+ * stack, so no garbage can make it fault. Returns SFU_OK, or what sfu_add or sfu_check returned. PANIC can print in any
+ * case: a fault in the section costs frames. If none could be opened, that code ends each trace. */
 int sfu_panic_init(struct sfu_panic *panic, const void *sframe, const void *sframe_end, const void *stack,
                    const void *stack_end);
 

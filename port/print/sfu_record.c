@@ -8,7 +8,7 @@
  *   marks, ELSEWHERE                    a frame; two words with its PC follow, the low one first
  *   length of the cycle - 1, REPEATED   the frames before come again; a word with the number of times follows
  */
-enum { RECORD_MAGIC = 0x43756673, ELSEWHERE = 0x7ffffff, REPEATED = 0x7fffffe, BITS = 5 };
+enum { RECORD_MAGIC = 0x32756673, ELSEWHERE = 0x7ffffff, REPEATED = 0x7fffffe, BITS = 5 };
 enum { RELIABLE = 1, BEGINS_EXACT = 2 }; /* flags */
 
 static uint32_t checksum(const struct sfu_record *record)
@@ -76,7 +76,7 @@ static void add(void *ctx, const struct sfu_print_item *item)
 int sfu_record_write(volatile struct sfu_record *record, struct sfu_panic *panic, uint64_t image_start,
                      const struct sfu_registers *top)
 {
-    struct writer writer = {{0, 0, 0, 0, 0, 0, 0, 0, {0}, {0}}, image_start, false};
+    struct writer writer = {{0, 0, 0, 0, 0, 0, 0, {0}, {0}}, image_start, false};
 
     if (panic->busy != 0)
         return SFU_E_STACK;
@@ -85,9 +85,9 @@ int sfu_record_write(volatile struct sfu_record *record, struct sfu_panic *panic
     writer.record.registers[1] = top->sp;
     writer.record.registers[2] = top->fp;
     writer.record.registers[3] = top->has_ra ? top->ra : 0;
-    writer.record.code = (int8_t)sfu_print_walk(panic, top, add, &writer);
+    writer.record.code = sfu_print_walk(panic, top, add, &writer);
     writer.record.flags =
-        (uint8_t)((panic->walk.frame.reliable ? RELIABLE : 0) | (top->pc_kind == SFU_PC_EXACT ? BEGINS_EXACT : 0));
+        (uint16_t)((panic->walk.frame.reliable ? RELIABLE : 0) | (top->pc_kind == SFU_PC_EXACT ? BEGINS_EXACT : 0));
     writer.record.check = checksum(&writer.record);
     copy(record, &writer.record);
     record->magic = RECORD_MAGIC;

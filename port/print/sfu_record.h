@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * The crash record: 96 bytes in memory that survives a reset, for machines whose console nobody reads. The panic path
+ * The crash record: 104 bytes in memory that survives a reset, for machines whose console nobody reads. The panic path
  * writes it, without waiting for anything. The next boot prints it. Needs sfu.c and sfu_print.c.
  *
  *     struct sfu_record crash __attribute__((section(".crash"))); // in memory that nobody clears or loads
@@ -27,7 +27,7 @@
  *     trace ends (1): end of the stack: the outermost frame
  *
  * The lines are the printer's, with the same abbreviations and the same frames skipped. sfu-trace puts functions, files
- * and lines under them. There is room for 11 PCs within 128 MiB from the image's start. A PC elsewhere takes the room
+ * and lines under them. There is room for 12 PCs within 128 MiB from the image's start. A PC elsewhere takes the room
  * of three, an abbreviation that of two. PCs are kept relative to that start: names are right also if the next boot is
  * at another address.
  *
@@ -39,25 +39,17 @@
 
 #include "sfu_print.h"
 
-#ifdef SFU_PREFIX
-#define sfu_record_write SFU_NAME(record_write)
-#define sfu_record_check SFU_NAME(record_check)
-#define sfu_record_print SFU_NAME(record_print)
-#define sfu_record_clear SFU_NAME(record_clear)
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define SFU_RECORD_WORDS 11 /* room for PCs */
+#define SFU_RECORD_WORDS 12 /* room for PCs */
 
 struct sfu_record {
     uint32_t magic;        /* written last */
     uint32_t check;        /* CRC-32 of what follows */
-    int8_t code;           /* what ended the walk */
-    uint8_t flags, num;    /* num: how many words are used */
-    uint8_t unused;        /* 0 */
+    int32_t code;          /* what ended the walk */
+    uint16_t flags, num;   /* num: how many words are used */
     uint32_t first, total; /* number of the first frame in words; frames of the walk */
     /* A frame is a word: (PC - start of the image) * 32 + marks. sfu_record.c has the rest. */
     uint32_t words[SFU_RECORD_WORDS];

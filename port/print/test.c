@@ -33,6 +33,8 @@ static struct sfu_panic panic;
 static struct sfu_registers top;
 static int faults;
 static bool hook_guesses;
+static int hook_returns;
+static uint64_t null_call;
 
 static int trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
@@ -42,15 +44,22 @@ static int trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_i
     interrupted->regs.pc = 0x3000;
     interrupted->regs.sp = frame->regs.sp + 64;
     interrupted->regs.fp = frame->regs.fp;
-    interrupted->guessed = hook_guesses;
+    interrupted->guess = hook_guesses ? SFU_GUESS_HOOK : SFU_GUESS_NONE;
     return SFU_OK;
 }
 
-/* Two stacks, the second of which begins at word 16. */
-static uint64_t which_stack(void *ctx, uint64_t sp)
+/* The target's stack as two, the second of which begins at word 16. */
+static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *found)
 {
     (void)ctx;
-    return sp >= STACK + 8 * 16;
+    *found = target.stack;
+    if (addr < STACK + 8 * 16)
+        found->high = STACK + 8 * 16;
+    else {
+        found->low = STACK + 8 * 16;
+        found->bytes = (const uint64_t *)target.stack.bytes + 16;
+    }
+    return true;
 }
 
 static void put(void *ctx, char c)
@@ -85,11 +94,9 @@ static int reset(void **state)
     length = 0;
     faults = 0;
     hook_guesses = false;
-    if (sfu_open(&section, bytes, sizeof bytes, 0x800000) != SFU_OK)
-        return -1;
-    target.window = stack;
-    target.window_low = STACK;
-    target.window_high = STACK + sizeof stack;
+    target.stack.bytes = stack;
+    target.stack.low = STACK;
+    target.stack.high = STACK + sizeof stack;
     target.frame_pointers = true;
     panic.target = &target;
     panic.put = put;
@@ -97,7 +104,7 @@ static int reset(void **state)
     top.pc = 0x1004;
     top.sp = STACK;
     top.fp = STACK + 8;
-    return sfu_add(&target.sections, &section);
+    return sfu_add(&target.sections, &section, 1, bytes, sizeof bytes, 0x800000);
 }
 
 /* FP and RA of the frame record at word N. */
@@ -123,8 +130,8 @@ static void test_marks(void **state)
     char expected[1024];
 
     (void)state;
-    target.trap = trap;
-    target.stack = which_stack;
+    target.trap_hook = trap;
+    target.find_stack = find_stack;
     panic.symbol = symbol;
     panic.image = "kernel.elf";
     panic.slide = 0x800;
@@ -148,7 +155,7 @@ static void test_marks(void **state)
 static void test_guessed_by_hook(void **state)
 {
     (void)state;
-    target.trap = trap;
+    target.trap_hook = trap;
     target.frame_pointers = false;
     hook_guesses = true;
     top.pc = 0x2000;
@@ -228,27 +235,28 @@ static void test_replaced(void **state)
 static void test_joined(void **state)
 {
     static uint8_t three[3 * 56];
-    static struct sfu_section more[3];
+    static struct sfu_section sections[3];
     unsigned n;
 
     (void)state;
     assert_true(sizeof bytes <= 56);
     for (n = 0; n < 3; n++)
         memcpy(three + 56 * n, bytes, sizeof bytes);
-    for (n = 0; n <= 3; n++) {
+    for (n = 1; n <= 4; n++) {
         uint64_t third = (uintptr_t)three + 2 * 56 + 0x10;
 
         length = 0;
-        panic.more = more;
-        panic.num_more = n;
+        panic.sections = n <= 3 ? sections : NULL; /* NULL: room for one */
+        panic.room = n;
         assert_int_equal(sfu_panic_init(&panic, three, three + sizeof three, stack, stack + 4),
-                         n < 2 ? SFU_E_CONCATENATED : SFU_OK);
+                         n != 3 ? SFU_E_CONCATENATED : SFU_OK);
         stack[0] = 0;
         top.pc = third; /* a function of the last table, whose caller is at PC 0 */
         top.sp = (uintptr_t)stack;
         assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NOT_CODE);
-        assert_true((strstr(output, "\n#1  0x0000000000000000\n") != NULL) == (n >= 2));
+        assert_true((strstr(output, "\n#1  0x0000000000000000\n") != NULL) == (n == 3));
     }
+    panic.sections = sections;
     three[56 + 2] = 9; /* a version that there is not */
     assert_int_equal(sfu_panic_init(&panic, three, three + sizeof three, stack, stack + 4), SFU_E_VERSION);
     three[0] = 0;
@@ -345,7 +353,7 @@ static uint64_t function_of(char letter)
     return CODE + 0x1000 + 16 * (uint64_t)(letter - 'A');
 }
 
-/* The stack of SEQUENCE, a letter for each function, the topmost first. It ends where the window ends. */
+/* The stack of SEQUENCE, a letter for each function, the topmost first. It ends where the stack ends. */
 static void stack_of(const char *sequence)
 {
     size_t n = strlen(sequence), i;
@@ -362,13 +370,12 @@ static void stack_of(const char *sequence)
     }
     memcpy(letters + sizeof letters - 3, bytes + sizeof bytes - 3, 3);
     target.sections = NULL;
-    assert_int_equal(sfu_open(&section, letters, sizeof letters, CODE), SFU_OK);
-    assert_int_equal(sfu_add(&target.sections, &section), SFU_OK);
+    assert_int_equal(sfu_add(&target.sections, &section, 1, letters, sizeof letters, CODE), SFU_OK);
     assert_true(n <= sizeof deep / sizeof deep[0]);
     for (i = 1; i < n; i++)
         deep[i - 1] = function_of(sequence[i]) + 4;
-    target.window = deep;
-    target.window_high = STACK + 8 * (n - 1);
+    target.stack.bytes = deep;
+    target.stack.high = STACK + 8 * (n - 1);
     target.max_frames = sizeof deep / sizeof deep[0];
     target.frame_pointers = false;
     panic.cycles = sfu_print_cycles;
@@ -535,7 +542,7 @@ static int trap_to_a(void *ctx, const struct sfu_frame *frame, int code, struct 
         return code;
     interrupted->regs.pc = function_of('A') + 4;
     interrupted->regs.sp = frame->regs.sp + 8;
-    interrupted->guessed = hook_guesses;
+    interrupted->guess = hook_guesses ? SFU_GUESS_HOOK : SFU_GUESS_NONE;
     if (hook_guesses)
         interrupted->regs.pc_kind = SFU_PC_RETURN;
     return SFU_OK;
@@ -547,7 +554,7 @@ static void test_cycles_marks(void **state)
     unsigned i;
 
     (void)state;
-    target.trap = trap_to_a;
+    target.trap_hook = trap_to_a;
     stack_of("XAAAAAAAAAAA");
     deep[4] = 0x2000;
     assert_string_equal(printed(), "XA(1*3)?AiA(1*4)");
@@ -555,10 +562,10 @@ static void test_cycles_marks(void **state)
     for (i = 2; i < 12; i += 4)
         deep[i] = 0x2000; /* the next word is the trap's: a cycle of four frames, interrupted every time */
     assert_string_equal(printed(), "XAB?AiAB?AiAB?Ai");
-    target.trap = NULL;
-    target.stack = which_stack;
+    target.trap_hook = NULL;
+    target.find_stack = find_stack;
     stack_of("XAAAAAAAAAAAAAAAAAAAAAAAA");
-    assert_string_equal(printed(), "XA(1*14)AsA(1*7)");
+    assert_string_equal(printed(), "XA(1*15)AsA(1*6)");
 }
 
 static void test_cycles_guessed(void **state)
@@ -604,7 +611,7 @@ static void test_skip(void **state)
 static void test_skip_interrupted(void **state)
 {
     (void)state;
-    target.trap = trap_to_a;
+    target.trap_hook = trap_to_a;
     panic.skip_function = function_of('P');
     stack_of("XLLLPB");
     deep[1] = 0x2000;
@@ -655,7 +662,7 @@ static void test_record(void **state)
     char expected[256];
 
     (void)state;
-    assert_int_equal(sizeof(struct sfu_record), 96);
+    assert_int_equal(sizeof(struct sfu_record), 104);
     stack_of("ABCDEFGHIJK");
     panic.symbol = symbol;
     panic.slide = 0x1000;
@@ -676,27 +683,72 @@ static void test_record(void **state)
 static void test_record_long(void **state)
 {
     (void)state;
-    stack_of("ABCDEFGHIJKLMNO");
+    stack_of("ABCDEFGHIJKLMNOQ");
     record_and_print();
-    assert_non_null(strstr(output, "\n#10 0x"));
+    assert_non_null(strstr(output, "\n#11 0x"));
     assert_non_null(strstr(output, "\n    ... 4 more frames, not recorded\ntrace ends (-17)"));
     stack_of("ABABABABABABABABABABABABABABABABAC");
     record_and_print();
     must_be_the_trace();
     assert_non_null(strstr(output, "    ... 15 times more: the 2 above\n#33 0x"));
-    stack_of("ABCDEFGHIJKKKKK");
+    stack_of("ABCDEFGHIJKLLLLL");
+    record_and_print();
+    assert_non_null(strstr(output, "\n#11 0x"));
+    assert_non_null(strstr(output, "\n    ... 4 more frames, not recorded\ntrace ends (-17)"));
+    stack_of("ABCDEFGHIJKKKKZ"); /* there is room for Z, but not for what is before it */
     record_and_print();
     assert_non_null(strstr(output, "\n#10 0x"));
-    assert_non_null(strstr(output, "\n    ... 4 more frames, not recorded\ntrace ends (-17)"));
-    stack_of("ABCDEFGHIJJJJZ"); /* there is room for Z, but not for what is before it */
-    record_and_print();
-    assert_non_null(strstr(output, "\n#9  0x"));
     assert_non_null(strstr(output, "\n    ... 4 more frames, not recorded\ntrace ends (-17)"));
     stack_of("ABPDEF");
     panic.skip_function = function_of('P');
     record_and_print();
     must_be_the_trace();
     assert_non_null(strstr(output, "\n#3  0x"));
+}
+
+/* A null call, and a module's function that is gone, are where they were, wherever the image is now. */
+static void test_slide_outside(void **state)
+{
+    (void)state;
+    stack_of("XB");
+    target.sections->text.low = CODE;
+    target.sections->text.high = CODE + 0x10000;
+    panic.slide = 0x800000;
+    top.pc = 0;
+    top.sp -= 8;
+    target.stack.bytes = &null_call;
+    target.stack.low = STACK - 8;
+    target.stack.high = STACK;
+    null_call = function_of('B') + 4;
+    (void)sfu_panic_print(&panic, &top);
+    assert_non_null(strstr(output, "\naddr2line -fipe IMAGE 0x0 0x1013\n"));
+}
+
+static int refuse(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
+{
+    (void)ctx;
+    (void)frame;
+    (void)code;
+    (void)interrupted;
+    return hook_returns;
+}
+
+/* A hook may end the trace by a code of its own, of which no bit is lost. */
+static void test_record_code(void **state)
+{
+    static const int codes[] = {-255, -256, 257, INT32_MIN, INT32_MAX};
+    unsigned i;
+
+    (void)state;
+    stack_of("X");
+    top.pc = 0x2000;
+    target.trap_hook = refuse;
+    for (i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        hook_returns = codes[i];
+        record_and_print();
+        must_be_the_trace();
+        assert_int_equal(crash.code, codes[i]);
+    }
 }
 
 /* Every mark, PCs elsewhere, and which PCs are looked up as they are. */
@@ -706,7 +758,7 @@ static void test_record_marks(void **state)
 
     (void)state;
     panic.symbol = symbol;
-    target.trap = trap_to_a;
+    target.trap_hook = trap_to_a;
     stack_of("XBCDE");
     deep[1] = 0x2000;
     record_and_print();
@@ -718,7 +770,7 @@ static void test_record_marks(void **state)
     must_be_the_trace();
     assert_non_null(strstr(output, "[guessed]"));
     assert_non_null(strstr(output, "; guessed frames are not proven\n"));
-    target.stack = which_stack;
+    target.find_stack = find_stack;
     stack_of("XAAAAAAAAAAAAAAAAAAAAAAAA");
     record_and_print();
     must_be_the_trace();
@@ -739,7 +791,7 @@ static void test_record_marks(void **state)
     }
     top.pc = 0x2000;
     top.pc_kind = SFU_PC_RETURN;
-    target.trap = NULL;
+    target.trap_hook = NULL;
     record_and_print();
     must_be_the_trace();
     assert_non_null(strstr(output, "#0  0x0000000000002000  first+0x1000\n"));
@@ -879,9 +931,9 @@ static void test_all(void **state)
     stack_of("XB");
     other = target;
     other_stack[0] = function_of('C') + 4;
-    other.window = other_stack;
-    other.window_low = 0x5000000;
-    other.window_high = 0x5000008;
+    other.stack.bytes = other_stack;
+    other.stack.low = 0x5000000;
+    other.stack.high = 0x5000008;
     panic.skip = 1;
     panic.skip_function = function_of('X');
     assert_int_equal(sfu_print_all(&panic, next_of_three), 3);
@@ -917,7 +969,7 @@ static void test_build_id(void **state)
     assert_string_equal(output, "");
 }
 
-/* No tables, no callback: four words of the window are left above SP. */
+/* No tables, no callback: four words of the stack are left above SP. */
 static void test_dump_plain(void **state)
 {
     static const struct sfu_dump dump = {.abi = SFU_AMD64};
@@ -939,10 +991,19 @@ static int some_registers(void *ctx, const struct sfu_frame *frame, uint32_t reg
 {
     (void)ctx;
     assert_int_equal(frame->depth, 0);
-    assert_int_equal(frame->trap, 0);
+    assert_false(frame->interrupted);
     assert_int_equal(frame->regs.pc, 0x1004);
     *value = reg + 1;
     return reg % 7 == 3 ? 0 : -1;
+}
+
+static int no_registers(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+{
+    (void)ctx;
+    (void)reg;
+    (void)value;
+    assert_int_equal(frame->regs.pc_kind, SFU_PC_EXACT); /* fails: nobody may ask */
+    return -1;
 }
 
 /* All that there can be, of a stack in the other byte order. */
@@ -960,9 +1021,8 @@ static void test_dump_all(void **state)
     memcpy(&stack[23], "\1\2\3\4\5\6\7\10", 8);
     top.ra = 0xfedcba9876543210;
     top.has_ra = true;
-    top.pc_kind = SFU_PC_RETURN;
     sfu_dump_print(&panic, &dump, &top);
-    assert_string_equal(output, "sfu1 begin 4 return\n"
+    assert_string_equal(output, "sfu1 begin 4 exact\n"
                                 "sfu1 build 01abf0\n"
                                 "sfu1 at 0000000000100000 image_start\n"
                                 "sfu1 at 0000000000200000 .text m.ko\n"
@@ -977,6 +1037,12 @@ static void test_dump_all(void **state)
                                 "sfu1 m 00000000000100b8 0102030405060708\n"
                                 "sfu1 m 00000000000101f8 0000000000000000\n"
                                 "sfu1 end 000a\n");
+    length = 0;
+    top.pc_kind = SFU_PC_RETURN; /* a call has changed the others since */
+    target.reg = no_registers;
+    sfu_dump_print(&panic, &dump, &top);
+    assert_non_null(strstr(output, "sfu1 begin 4 return\n"));
+    assert_non_null(strstr(output, "sfu1 r pac 000000000000ff00\nsfu1 s 0000 "));
 }
 
 /* At most what is asked for, and no line is longer than a serial console's. */
@@ -995,9 +1061,9 @@ static void test_dump_long(void **state)
         end = strchr(line, '\n');
         assert_true(end - line <= 80);
     }
-    target.window = much;
-    target.window_low = UINT64_MAX - sizeof much + 1;
-    target.window_high = UINT64_MAX;
+    target.stack.bytes = much;
+    target.stack.low = UINT64_MAX - sizeof much + 1;
+    target.stack.high = UINT64_MAX;
     top.sp = UINT64_MAX - 16 + 1;
     length = 0;
     sfu_dump_print(&panic, &dump, &top);
@@ -1047,6 +1113,8 @@ int main(void)
         cmocka_unit_test_setup(test_skip_interrupted, reset),
         cmocka_unit_test_setup(test_record, reset),
         cmocka_unit_test_setup(test_record_long, reset),
+        cmocka_unit_test_setup(test_slide_outside, reset),
+        cmocka_unit_test_setup(test_record_code, reset),
         cmocka_unit_test_setup(test_record_marks, reset),
         cmocka_unit_test_setup(test_record_moved, reset),
         cmocka_unit_test_setup(test_record_corrupt, reset),

@@ -7,7 +7,8 @@
 
 struct sfu_rust_image {
     const void *tables, *tables_end;
-    const void *stack, *stack_end;
+    const struct sfu_stack *stacks;
+    size_t num_stacks;
     const char *name;
     uint64_t slide;
 };
@@ -30,9 +31,28 @@ void sfu_rust_here(sfu_rust_here_fn with, void *ctx)
 
 static struct sfu_panic panic;
 
+/* The SP of an empty stack is its high end. If another stack begins there, that one is meant. */
+static bool find_image_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
+{
+    const struct sfu_rust_image *image = (const struct sfu_rust_image *)ctx;
+    bool found = false;
+    size_t i;
+
+    for (i = 0; i < image->num_stacks; i++) {
+        const struct sfu_stack *s = &image->stacks[i];
+
+        if (addr < s->low || addr > s->high || (addr == s->high && found))
+            continue;
+        *stack = *s;
+        found = true;
+    }
+    return found;
+}
+
 int sfu_rust_print(const struct sfu_rust_image *image, const struct sfu_registers *top, sfu_rust_put_fn put,
                    void *ctx)
 {
+    struct sfu_rust_image own = *image;
     struct sfu_cpu cpu;
     struct sfu_registers here = sfu_here(&cpu);
 
@@ -42,7 +62,9 @@ int sfu_rust_print(const struct sfu_rust_image *image, const struct sfu_register
         panic.image = image->name;
         panic.slide = image->slide;
         /* A faulty section costs frames; the trace ends with a code that says so. */
-        (void)sfu_panic_init(&panic, image->tables, image->tables_end, image->stack, image->stack_end);
+        (void)sfu_panic_init(&panic, image->tables, image->tables_end, NULL, NULL);
+        panic.own.find_stack = find_image_stack;
+        panic.own.ctx = &own;
     }
     return sfu_panic_print(&panic, top != NULL ? top : &here);
 }

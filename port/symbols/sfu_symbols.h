@@ -30,10 +30,6 @@
 
 #include "sfu.h"
 
-#ifdef SFU_PREFIX
-#define sfu_symbols_find SFU_NAME(symbols_find)
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif

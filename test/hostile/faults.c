@@ -62,12 +62,12 @@ static void as_walk(const uint8_t *bytes, size_t size, unsigned variant, unsigne
     put_stack(input + size, variant);
     how[3] = (uint8_t)((variant & 1) | (variant >> 1 & 1) << 1);
     how[4] = (uint8_t)(1 | 16 | (variant & 2) | variant << 6);
-    if (fail_stack == 0) { /* a window of each kind; what is in it cannot fail */
+    if (fail_stack == 0) { /* a stack of each kind; what is mapped cannot fail */
         how[3] |= (uint8_t)(variant << 6);
         how[4] |= (uint8_t)(variant << 2);
     }
     how[5] = variant & 2 ? 0x81 : 0;
-    how[6] = (uint8_t)((variant & 1) << 7);
+    how[6] = variant & 1 ? 128 | 6 : 0; /* pieces of 64 bytes, with gaps */
     how[9] = (uint8_t)fail_section;
     how[10] = (uint8_t)fail_stack;
     bytes_put(how + 12, 2, false, 5u << 13 | variant << 8 | 4);

@@ -399,32 +399,69 @@ static size_t join(const struct variant *v, int n, size_t padding, uint8_t fill,
     return size;
 }
 
-/* Opens all of what O has, mapped or remote: N tables, of which each is whole, and says what is its own. */
-static void expect_joined(const struct sfu_section *first, int n, int abi)
+static unsigned list_length(const struct sfu_section *list)
 {
-    struct sfu_section s[TABLES + 1];
-    struct sfu_place place;
-    s[0] = *first;
-    for (int i = 1; i < n; i++) {
-        uint64_t size = s[i - 1].size;
-        code(sfu_check(&s[i - 1], &place), SFU_E_CONCATENATED);
-        code(seen(sfu_open_next(&s[i - 1], &s[i])), SFU_OK);
-        same(s[i - 1].size, s[i - 1].end);
-        same(s[i].addr, first->addr + at[i]);
-        same(s[i].size, size - (at[i] - at[i - 1]));
-        same(s[i].num_fdes, i + 1);
-        assert_null(s[i].next);
-        code(sfu_open_next(&s[i - 1], &s[n]), SFU_E_EMPTY); /* it was cut off */
-    }
-    code(sfu_open_next(&s[n - 1], &s[n]), SFU_E_EMPTY);
-    for (int i = 0; i < n; i++) {
+    unsigned n = 0;
+    for (; list != NULL; list = list->next)
+        n++;
+    return n;
+}
+
+/* Adds what ALL has been opened from. */
+static int add_all(struct sfu_section **list, struct sfu_section *s, size_t room, const struct sfu_section *all)
+{
+    return seen(all->bytes != NULL ? sfu_add(list, s, room, all->bytes, all->size, all->addr)
+                                   : sfu_add_remote(list, s, room, all->read, all->ctx, all->size, all->addr));
+}
+
+/* Each of the N tables is whole, and says what is its own. */
+static void expect_each(const struct sfu_section *s, unsigned n, int abi)
+{
+    for (unsigned i = 0; i < n; i++) {
         struct sfu_row row;
         code(sfu_check(&s[i], NULL), SFU_OK);
-        for (int k = 0; k < n; k++) {
+        for (unsigned k = 0; k < n; k++) {
             uint64_t pc = s[k].addr + 0x10000 * (uint64_t)(k + 1);
             code(sfu_find(&s[i], pc, &row), i == k ? SFU_OK : SFU_E_NO_FDE);
-            holds(i != k || row.cfa.offset == cfa_offset(abi, 8 * (i + 1)));
+            holds(i != k || row.cfa.offset == cfa_offset(abi, 8 * (int64_t)(i + 1)));
         }
+    }
+}
+
+/* Adds ALL, of N tables, behind what is in the list already, with too little room, enough, and more than that. */
+static void expect_joined(const struct sfu_section *all, unsigned n, int abi)
+{
+    struct sfu_section s[TABLES + 2], old, untouched;
+    memset(&untouched, 0x5a, sizeof untouched);
+    for (unsigned room = 1; room <= n + 1; room++) {
+        struct sfu_section *list = NULL, *p;
+        unsigned added = room < n ? room : n;
+        code(add_all(&list, &old, 1, all), n > 1 ? SFU_E_CONCATENATED : SFU_OK);
+        for (unsigned i = 0; i < TABLES + 2; i++)
+            s[i] = untouched;
+        note("%u tables, room for %u", n, room);
+        code(add_all(&list, s, room, all), room < n ? SFU_E_CONCATENATED : SFU_OK);
+        same(list_length(list), added + 1);
+        p = list;
+        for (unsigned i = added; i-- > 0; p = p->next) { /* the last one is in front */
+            uint64_t left = all->size - at[i];
+            assert_ptr_equal(p, &s[i]);
+            same(s[i].addr, all->addr + at[i]);
+            same(s[i].size, i + 1 < added ? s[i].end : left);
+            same(s[i].num_fdes, i + 1);
+            same(s[i].text.high, 0);
+        }
+        assert_ptr_equal(p, &old);
+        for (unsigned i = added; i < TABLES + 2; i++)
+            assert_memory_equal(&s[i], &untouched, sizeof untouched);
+        code(sfu_check(&s[added - 1], NULL), room < n ? SFU_E_CONCATENATED : SFU_OK);
+        if (room >= n)
+            expect_each(s, n, abi);
+        holds(sfu_remove(&list, s, added));
+        assert_ptr_equal(list, &old);
+        holds(!sfu_remove(&list, s, added));
+        holds(sfu_remove(&list, &old, 1));
+        assert_null(list);
     }
 }
 
@@ -439,9 +476,9 @@ static void joins(const struct variant *v)
                 size_t size = join(v, (int)n, how, fill, addr);
                 note("version %d, %u tables, padding %u, odd %u", v->version, n, how, odd);
                 code(open_bytes(&o, joined, size + odd * 30, addr), SFU_OK);
-                expect_joined(&o.mapped, (int)n, v->abi);
+                expect_joined(&o.mapped, n, v->abi);
                 if (o.has_remote)
-                    expect_joined(&o.remote, (int)n, v->abi);
+                    expect_joined(&o.remote, n, v->abi);
                 close_section(&o);
             }
         }
@@ -454,25 +491,28 @@ static void test_joined(void **state)
     for_each_variant(joins);
 }
 
-/* What comes behind the tables is no header, or not one that can be opened: nothing changes. */
+/* What comes behind the first table is a header that can be opened; or, with SFU_E_NO_SECTION, none; or one that cannot
+ * be opened: then the first is in the list, whole. */
 static void expect_next(size_t size, int want)
 {
     struct opened o;
     code(open_bytes(&o, joined, size, BASE), SFU_OK);
     for (int remote = 0; remote < (o.has_remote ? 2 : 1); remote++) {
-        struct sfu_section *s = remote ? &o.remote : &o.mapped, next, before, next_before;
-        memset(&next, 0x5a, sizeof next);
-        memcpy(&next_before, &next, sizeof next);
-        memcpy(&before, s, sizeof before);
+        struct sfu_section s[2], untouched, *list = NULL;
+        const struct sfu_section *all = remote ? &o.remote : &o.mapped;
+        bool both = want == SFU_OK;
+        memset(&untouched, 0x5a, sizeof untouched);
+        s[1] = untouched;
         note("version %d, size %zu, remote %d", b->version, size, remote);
-        code(seen(sfu_open_next(s, &next)), want);
-        if (want == SFU_OK) {
-            same(s->size, s->end);
-            same(next.size, size - at[1]);
-        } else {
-            assert_memory_equal(s, &before, sizeof before);
-            assert_memory_equal(&next, &next_before, sizeof next);
-        }
+        code(add_all(&list, s, 2, all), want == SFU_E_NO_SECTION ? SFU_OK : want);
+        same(list_length(list), both ? 2 : 1);
+        assert_ptr_equal(list, both ? &s[1] : &s[0]);
+        same(s[0].size, both ? s[0].end : size);
+        if (both)
+            same(s[1].size, size - at[1]);
+        else
+            assert_memory_equal(&s[1], &untouched, sizeof untouched);
+        code(sfu_check(&s[0], NULL), both || want == SFU_E_NO_SECTION ? SFU_OK : SFU_E_CONCATENATED);
     }
     close_section(&o);
 }
@@ -483,7 +523,7 @@ static void no_next(const struct variant *v)
     join(v, 2, 5, 0, BASE);
     for (size_t end = at[1]; end < at[2]; end++) { /* cut off: in the header, and behind it */
         join(v, 2, 5, 0, BASE);
-        expect_next(end, end < at[1] + 28 ? SFU_E_EMPTY : SFU_E_BOUNDS);
+        expect_next(end, end < at[1] + 28 ? SFU_E_NO_SECTION : SFU_E_BOUNDS);
     }
     join(v, 2, 5, 0, BASE);
     expect_next(at[2], SFU_OK);
@@ -496,13 +536,18 @@ static void no_next(const struct variant *v)
     joined[at[1] + H_FLAGS] = 0x80;
     expect_next(at[2], SFU_E_FLAGS);
     join(v, 2, 5, 0, BASE);
-    joined[at[1]] ^= 0x3c; /* in the other byte order, too, it is another table's */
+    joined[at[1]] ^= 0x3c; /* the magic number of the other byte order alone */
     joined[at[1] + 1] ^= 0x3c;
-    expect_next(at[2], SFU_E_EMPTY);
+    expect_next(at[2], SFU_E_NO_SECTION);
+    for (int half = 0; half < 2; half++) { /* half a magic number is none */
+        join(v, 2, 5, 0, BASE);
+        joined[at[1] + (unsigned)half] ^= 1;
+        expect_next(at[2], SFU_E_NO_SECTION);
+    }
     size = join(v, 2, 7, 0, BASE);
     memmove(joined + at[1] + 1, joined + at[1], size - at[1]); /* 8 bytes of padding */
     joined[at[1]] = 0;
-    expect_next(size + 1, SFU_E_EMPTY);
+    expect_next(size + 1, SFU_E_NO_SECTION);
 }
 
 static void test_no_next(void **state)
@@ -511,25 +556,122 @@ static void test_no_next(void **state)
     for_each_variant(no_next);
 }
 
+/* Tables of both byte orders, in each order: none of them goes unseen. */
+static void other_order(const struct variant *v)
+{
+    for (unsigned orders = 0; orders < 1u << TABLES; orders++) {
+        struct opened o;
+        struct variant mine = *v;
+        struct sfu_section s[TABLES], *list = NULL;
+        size_t size = 0;
+        memset(joined, 0, sizeof joined);
+        for (unsigned i = 0; i < TABLES; i++) {
+            mine.big = orders >> i & 1 ? !v->big : v->big;
+            begin_variant(b, &mine);
+            for (unsigned k = 0; k <= i; k++) {
+                build_fde(b, 0x10000 * (i + 1) + 0x20 * k, 0x20, ADDR1);
+                ROW(b, 0, BASE_SP, 8 * (i + 1));
+            }
+            build_end(b);
+            at[i] = size;
+            memcpy(joined + size, b->bytes, b->size);
+            size += b->size + i;
+        }
+        note("version %d, orders %x", v->version, orders);
+        if (!built(v->version, v->abi, !v->big)) { /* a build for one ABI takes no other one for a section */
+            unsigned same_order = 0;
+            while (same_order < TABLES && !(orders >> same_order & 1))
+                same_order++;
+            code(seen(sfu_add(&list, s, TABLES, joined, size, BASE)), same_order > 0 ? SFU_OK : SFU_E_ABI);
+            same(list_length(list), same_order);
+            continue;
+        }
+        code(open_bytes(&o, joined, size, BASE), SFU_OK);
+        for (int remote = 0; remote < (o.has_remote ? 2 : 1); remote++) {
+            list = NULL;
+            code(sfu_check(remote ? &o.remote : &o.mapped, NULL), SFU_E_CONCATENATED);
+            code(add_all(&list, s, TABLES, remote ? &o.remote : &o.mapped), SFU_OK);
+            same(list_length(list), TABLES);
+            for (unsigned i = 0; i < TABLES; i++)
+                same(s[i].big, (orders >> i & 1) != v->big);
+            expect_each(s, TABLES, v->abi);
+        }
+        close_section(&o);
+    }
+}
+
+static void test_other_order(void **state)
+{
+    (void)state;
+    for_each_variant(other_order);
+}
+
+/* Of some tables one cannot be opened, or is of another ABI: those in front of it are in the list, those behind are
+ * not, and a list that had sections has them still. */
+static void refused_in_the_middle(const struct variant *v)
+{
+    static const struct {
+        unsigned field, value;
+        int want;
+    } wrong[] = {{H_VERSION, 9, SFU_E_VERSION}, {H_ABI, 9, SFU_E_ABI},           {H_ABI, 0, SFU_E_ABI},
+                 {H_FLAGS, 0x80, SFU_E_FLAGS},  {H_FRE_LEN, 0xff, SFU_E_BOUNDS}, {H_FREOFF + 1, 0xff, SFU_E_BOUNDS},
+                 {H_ABI, 0x100, SFU_E_ABI}};
+    for (unsigned bad = 0; bad < TABLES; bad++) {
+        for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+            struct opened o;
+            struct sfu_section s[TABLES], *list = NULL;
+            size_t size = join(v, TABLES, 3, 0, BASE);
+            unsigned value = wrong[i].value, field = wrong[i].field;
+            note("version %d, table %u, field %u: %u", v->version, bad, field, value);
+            if (value == 0x100) /* another one, which there is */
+                value = v->abi == SFU_AMD64 ? SFU_AARCH64 : SFU_AMD64;
+            if (field == H_FRE_LEN || field > H_FREOFF) /* the most significant byte */
+                field = (field & ~3u) + (v->big ? 0 : 3);
+            code(open_bytes(&o, joined, size, BASE), SFU_OK);
+            o.block[1 + at[bad] + field] = (uint8_t)value;
+            joined[at[bad] + field] = (uint8_t)value;
+            for (int remote = 0; remote < (o.has_remote ? 2 : 1); remote++) {
+                bool fits = bad == 0 && wrong[i].value == 0x100 && FIRST_ABI < LAST_ABI; /* the next one is other */
+                list = NULL;
+                code(add_all(&list, s, TABLES, remote ? &o.remote : &o.mapped), wrong[i].want);
+                same(list_length(list), fits ? 1 : bad);
+                for (unsigned k = 0; k + 1 < bad; k++)
+                    same(s[k].size, s[k].end);
+            }
+            close_section(&o);
+        }
+    }
+}
+
+static void test_refused_in_the_middle(void **state)
+{
+    (void)state;
+    for_each_variant(refused_in_the_middle);
+}
+
 #ifndef SFU_NO_REMOTE
-/* The k-th read fails: nothing changes. */
+/* The k-th read fails: what was opened before is in the list. */
 static void next_failing(const struct variant *v)
 {
     struct opened o;
-    struct sfu_section next;
-    size_t size = join(v, 2, 3, 0, BASE);
-    unsigned k = 0;
-    int result;
+    size_t size = join(v, 3, 3, 0, BASE);
+    /* a header and up to the magic in the fourth place behind it, twice; the last header, which nothing follows */
+    enum { EACH = 1 + 4, READS = 2 * EACH + 1 };
     code(open_bytes(&o, joined, size, BASE), SFU_OK);
-    do {
-        struct sfu_section before = o.remote;
+    for (unsigned k = 1; k <= READS + 1; k++) {
+        struct sfu_section s[3], *list = NULL;
+        unsigned whole = k > READS ? 3 : (k - 1) / EACH + ((k - 1) % EACH != 0);
         o.memory.reads = 0;
-        o.memory.fail_at = ++k;
-        result = sfu_open_next(&o.remote, &next);
-        holds(result == SFU_E_SECTION || result == SFU_OK);
-        same(o.remote.size, result == SFU_OK ? before.end : before.size);
-    } while (result != SFU_OK);
-    same(k, 3 + 2 + 1); /* up to the magic in the fourth place, and the header */
+        o.memory.fail_at = k;
+        note("version %d, read %u", v->version, k);
+        code(add_all(&list, s, 3, &o.remote), k > READS ? SFU_OK : SFU_E_SECTION);
+        same(list_length(list), whole);
+        same(o.memory.reads, k > READS ? READS : k);
+        if (whole > 0) {
+            assert_ptr_equal(list, &s[whole - 1]);
+            same(s[whole - 1].size, size - at[whole - 1]);
+        }
+    }
     close_section(&o);
 }
 
@@ -575,14 +717,22 @@ static void test_failing(void **state)
 int check_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_valid),         cmocka_unit_test(test_order),
-        cmocka_unit_test(test_counts),        cmocka_unit_test(test_entries),
-        cmocka_unit_test(test_rows),          cmocka_unit_test(test_concatenated),
-        cmocka_unit_test(test_top_of_memory), cmocka_unit_test(test_no_rows),
-        cmocka_unit_test(test_shared),        cmocka_unit_test(test_joined),
+        cmocka_unit_test(test_valid),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_entries),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_concatenated),
+        cmocka_unit_test(test_top_of_memory),
+        cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_joined),
         cmocka_unit_test(test_no_next),
+        cmocka_unit_test(test_other_order),
+        cmocka_unit_test(test_refused_in_the_middle),
 #ifndef SFU_NO_REMOTE
-        cmocka_unit_test(test_failing),       cmocka_unit_test(test_proportional),
+        cmocka_unit_test(test_failing),
+        cmocka_unit_test(test_proportional),
         cmocka_unit_test(test_next_failing),
 #endif
     };

@@ -42,9 +42,9 @@ static void begin(int abi, struct opened *o)
     open_valid(o, b);
     machine_init(&m, &t, b->big);
     code(seen(sfu_find_text(&o->mapped)), SFU_OK);
-    same(o->mapped.text_first, FIRST);
-    same(o->mapped.text_last, LAST);
-    code(sfu_add(&t.sections, &o->mapped), SFU_OK);
+    same(o->mapped.text.low, FIRST);
+    same(o->mapped.text.high, LAST + 1);
+    code(add(&t.sections, &o->mapped), SFU_OK);
     memset(&top, 0, sizeof top);
     memset(&walk, 0, sizeof walk);
     top.pc = BASE + 0x1010;
@@ -81,11 +81,11 @@ static void find_text(const struct variant *v)
     open_valid(&o, b);
     for (int i = 0; i < (o.has_remote ? 2 : 1); i++) {
         struct sfu_section *s = i == 0 ? &o.mapped : &o.remote;
-        same(s->text_first, 0);
-        same(s->text_last, UINT64_MAX);
+        same(s->text.low, 0);
+        same(s->text.high, 0);
         code(sfu_find_text(s), SFU_OK);
-        same(s->text_first, BASE + 0x1000);
-        same(s->text_last, BASE + 0x3123);
+        same(s->text.low, BASE + 0x1000);
+        same(s->text.high, BASE + 0x3124);
     }
     holds(!o.has_remote || o.memory.reads == b->fdes);
     for (unsigned k = 1; o.has_remote && k <= b->fdes; k++) { /* the k-th read fails */
@@ -104,8 +104,8 @@ static void find_text(const struct variant *v)
         }
         open_valid(&o, b);
         code(sfu_find_text(&o.mapped), SFU_E_EMPTY);
-        same(o.mapped.text_first, 0);
-        same(o.mapped.text_last, UINT64_MAX);
+        same(o.mapped.text.low, 0);
+        same(o.mapped.text.high, 0);
         close_section(&o);
     }
 }
@@ -130,8 +130,8 @@ static void top_of_memory(const struct variant *v)
         build_end(b);
         code(open_bytes(&o, b->bytes, b->size, addr), SFU_OK);
         code(sfu_find_text(&o.mapped), size < 0x100 ? SFU_OK : SFU_E_FDE);
-        same(o.mapped.text_first, size < 0x100 ? addr + 0xf000 : 0);
-        same(o.mapped.text_last, size < 0x100 ? addr + 0xff00 + size - 1 : UINT64_MAX);
+        same(o.mapped.text.low, size < 0x100 ? addr + 0xf000 : 0);
+        same(o.mapped.text.high, size < 0x100 ? addr + 0xff00 + size : 0);
         close_section(&o);
     }
 }
@@ -173,27 +173,30 @@ static void test_text(void **state)
             code(found_at(pcs[i]), pcs[i] >= FIRST && pcs[i] <= LAST ? SFU_OK : SFU_E_NOT_CODE);
         }
         code(found_at(BASE + 0x1050), SFU_E_NO_FDE);
-        o[0].mapped.text_first = BASE + 0x1010; /* narrowed */
-        o[0].mapped.text_last = BASE + 0x1010;
+        o[0].mapped.text = (struct sfu_range){BASE + 0x1010, BASE + 0x1011}; /* narrowed */
         code(found_at(BASE + 0x100f), SFU_E_NOT_CODE);
         code(found_at(BASE + 0x1010), SFU_OK);
         code(found_at(BASE + 0x1011), SFU_E_NOT_CODE);
-        o[0].mapped.text_first = 1; /* nothing is left */
-        o[0].mapped.text_last = 0;
-        for (size_t i = 0; i < sizeof pcs / sizeof pcs[0]; i++)
-            code(found_at(pcs[i]), SFU_E_NOT_CODE);
-        o[0].mapped.text_first = 0; /* unknown */
-        o[0].mapped.text_last = UINT64_MAX;
+        for (int back = 0; back < 2; back++) { /* nothing is left */
+            o[0].mapped.text = (struct sfu_range){back ? LAST : 1, 1};
+            for (size_t i = 0; i < sizeof pcs / sizeof pcs[0]; i++)
+                code(found_at(pcs[i]), SFU_E_NOT_CODE);
+        }
+        for (int low = 0; low < 2; low++) { /* not set, whatever low is */
+            o[0].mapped.text = (struct sfu_range){low ? FIRST + 1 : 0, 0};
+            code(found_at(0), SFU_E_NO_FDE);
+            code(found_at(FIRST), SFU_OK);
+            code(found_at(UINT64_MAX - 1), SFU_E_NO_FDE);
+        }
+        o[0].mapped.text = (struct sfu_range){0, UINT64_MAX}; /* all that can be set */
         code(found_at(0), SFU_E_NO_FDE);
         code(found_at(UINT64_MAX - 1), SFU_E_NO_FDE);
-        o[0].mapped.text_first = FIRST;
-        o[0].mapped.text_last = LAST;
+        o[0].mapped.text = (struct sfu_range){FIRST, LAST + 1};
         code(open_bytes(&o[1], b->bytes, b->size, BASE + 0x100000), SFU_OK);
         for (int remote = 0; remote <= (o[1].has_remote ? 1 : 0); remote++) {
             struct sfu_section *s = remote ? &o[1].remote : &o[1].mapped;
-            s->text_first = BASE + 0x101000;
-            s->text_last = BASE + 0x10107f; /* in front of its second function */
-            code(sfu_add(&t.sections, s), SFU_OK);
+            s->text = (struct sfu_range){BASE + 0x101000, BASE + 0x101080}; /* in front of its second function */
+            code(add(&t.sections, s), SFU_OK);
             o[1].memory.reads = 0;
             code(found_at(FIRST), SFU_OK);
             code(found_at(BASE + 0x1050), SFU_E_NO_FDE); /* one that has it in its text counts, wherever it is */
@@ -204,23 +207,23 @@ static void test_text(void **state)
             code(found_at(BASE + 0x101000), SFU_OK);
             code(found_at(BASE + 0x10107f), SFU_E_NO_FDE);
             holds(!remote || o[1].memory.reads > 0);
-            code(sfu_remove(&t.sections, s), SFU_OK);
+            holds(sfu_remove(&t.sections, s, 1));
         }
         /* a section that is broken says so of its own text only, whatever comes first */
         o[1].block[1 + build_fre_at(b) + 2] = 3;
         for (int order = 0; order < 2; order++) {
             t.sections = NULL;
-            code(sfu_add(&t.sections, order == 0 ? &o[0].mapped : &o[1].mapped), SFU_OK);
-            code(sfu_add(&t.sections, order == 0 ? &o[1].mapped : &o[0].mapped), SFU_OK);
-            o[1].mapped.text_first = FIRST;
+            code(add(&t.sections, order == 0 ? &o[0].mapped : &o[1].mapped), SFU_OK);
+            code(add(&t.sections, order == 0 ? &o[1].mapped : &o[0].mapped), SFU_OK);
+            o[1].mapped.text.low = FIRST;
             code(found_at(BASE + 0x101000), SFU_E_FDE);
             code(found_at(BASE + 0x1050), SFU_E_NO_FDE);
             code(found_at(FIRST), SFU_OK);
             code(found_at(FIRST - 1), SFU_E_NOT_CODE);
-            o[0].mapped.text_last = UINT64_MAX;
+            o[0].mapped.text.high = UINT64_MAX;
             code(found_at(BASE + 0x101000), SFU_E_FDE); /* it says more than the other one */
-            o[0].mapped.text_last = LAST;
-            o[1].mapped.text_first = BASE + 0x101040;
+            o[0].mapped.text.high = LAST + 1;
+            o[1].mapped.text.low = BASE + 0x101040;
             code(found_at(BASE + 0x101000), SFU_E_NOT_CODE);
         }
         close_section(&o[0]);
@@ -248,9 +251,9 @@ static void expect_wild(int abi, uint64_t sp, uint64_t ra)
     same(walk.frame.regs.fp, 0xf0);
     same(walk.frame.regs.has_ra, false);
     same(walk.frame.regs.pc_kind, SFU_PC_RETURN);
-    same(walk.frame.guessed, SFU_GUESS_CALL);
+    same(walk.frame.guess, SFU_GUESS_CALL);
     same(walk.frame.reliable, false);
-    same(walk.frame.trap, 0);
+    same(walk.frame.saved, 0);
     same(walk.frame.switched, false);
     same(walk.frame.replaced, false);
 }
@@ -278,7 +281,7 @@ static void test_wild_call(void **state)
             same(walk.frame.depth, 1);
             called_from(abi, walk.frame.regs.sp, BASE + 0x10d0, 0xf1);
             code(step(&walk), SFU_OK); /* by the table again, but nothing is proven any more */
-            same(walk.frame.guessed, SFU_GUESS_NONE);
+            same(walk.frame.guess, SFU_GUESS_NONE);
             same(walk.frame.reliable, false);
             same(walk.frame.regs.fp, 0xf1);
             code(step(&walk), SFU_END);
@@ -288,9 +291,9 @@ static void test_wild_call(void **state)
         code(first_step(), SFU_E_NO_FDE);
         /* nor is anything known where the text is not */
         top.pc = 0;
-        o.mapped.text_first = 0;
+        o.mapped.text.low = 0;
         code(first_step(), SFU_E_NO_FDE);
-        o.mapped.text_first = 1;
+        o.mapped.text.low = 1;
         code(first_step(), SFU_OK);
         close_section(&o);
     }
@@ -323,7 +326,7 @@ static void test_wild_caller(void **state)
         begin(abi, &o[0]);
         code(open_bytes(&o[1], b->bytes, b->size, BASE + 0x100000), SFU_OK);
         code(sfu_find_text(&o[1].mapped), SFU_OK);
-        code(sfu_add(&t.sections, &o[1].mapped), SFU_OK);
+        code(add(&t.sections, &o[1].mapped), SFU_OK);
         top.pc = 0;
         for (size_t i = 0; i < sizeof callers / sizeof callers[0]; i++) {
             note("ABI %d, RA %llx", abi, (unsigned long long)callers[i].ra);
@@ -434,7 +437,7 @@ static void test_wild_order(void **state)
         bool record = abi != SFU_S390X;
         begin(abi, &o);
         top.pc = 0;
-        t.trap = machine_trap;
+        t.trap_hook = machine_trap;
         m.trap = trap;
         t.frame_pointers = true;
         put_word(&m, STACK + 0x48, BASE + 0x1030); /* the RA of the frame record */
@@ -446,18 +449,18 @@ static void test_wild_order(void **state)
             code(first_step(), says[i] == DOES_NOT_KNOW ? SFU_OK : says[i]);
             code(trap_asked, SFU_E_NOT_CODE);
             if (says[i] == SFU_OK || says[i] == DOES_NOT_KNOW) {
-                same(walk.frame.guessed, says[i] == SFU_OK ? SFU_GUESS_NONE : SFU_GUESS_CALL);
+                same(walk.frame.guess, says[i] == SFU_OK ? SFU_GUESS_NONE : SFU_GUESS_CALL);
                 same(walk.frame.regs.pc, says[i] == SFU_OK ? BASE + 0x10d0 : BASE + 0x1020);
             }
         }
         call_from(abi, 0x20); /* the return address is not code: only the record is left */
         code(first_step(), record ? SFU_OK : SFU_E_NOT_CODE);
-        same(walk.frame.guessed, record ? SFU_GUESS_RECORD : SFU_GUESS_NONE);
+        same(walk.frame.guess, record ? SFU_GUESS_RECORD : SFU_GUESS_NONE);
         same(walk.frame.regs.pc, record ? BASE + 0x1030 : 0);
         call_from(abi, BASE + 0x1020);
         top.pc_kind = SFU_PC_RETURN;
         code(first_step(), record ? SFU_OK : SFU_E_NOT_CODE);
-        same(walk.frame.guessed, record ? SFU_GUESS_RECORD : SFU_GUESS_NONE);
+        same(walk.frame.guess, record ? SFU_GUESS_RECORD : SFU_GUESS_NONE);
         t.frame_pointers = false;
         code(first_step(), SFU_E_NOT_CODE);
         close_section(&o);
@@ -514,7 +517,7 @@ static void test_replaced(void **state)
                 same(walk.frame.regs.pc, originals[i]);
                 same(walk.frame.replaced, i % every == 0);
                 same(walk.frame.reliable, true);
-                same(walk.frame.guessed, SFU_GUESS_NONE);
+                same(walk.frame.guess, SFU_GUESS_NONE);
             }
             code(step(&walk), SFU_END);
             same(ra_asked, 1);
@@ -595,7 +598,7 @@ static void test_replaced_guess(void **state)
         top.pc = 0;
         call_from(abi, TRAMPOLINE);
         code(first_step(), SFU_OK);
-        same(walk.frame.guessed, SFU_GUESS_CALL);
+        same(walk.frame.guess, SFU_GUESS_CALL);
         same(walk.frame.replaced, true);
         same(walk.frame.regs.pc, BASE + 0x1020);
         same(last_slot, abi == SFU_AMD64 ? STACK : 0);
@@ -605,7 +608,7 @@ static void test_replaced_guess(void **state)
             top.fp = STACK + 0x40;
             put_word(&m, STACK + 0x48, TRAMPOLINE);
             code(first_step(), SFU_OK);
-            same(walk.frame.guessed, SFU_GUESS_RECORD);
+            same(walk.frame.guess, SFU_GUESS_RECORD);
             same(walk.frame.replaced, true);
             same(last_slot, STACK + 0x48);
         }
@@ -625,30 +628,34 @@ static void test_final(void **state)
             struct opened o;
             uint64_t pc = hook ? BASE + 0x1050 : BASE + 0x10d0;
             begin(abi, &o);
-            t.trap = machine_trap;
+            t.trap_hook = machine_trap;
             m.trap = trap;
             trap_code = SFU_END;
             for (int kind = SFU_PC_EXACT; kind <= SFU_PC_RETURN; kind++) {
                 top.pc = pc + (unsigned)kind;
-                top.pc_kind = (uint8_t)kind;
-                t.final_first = t.final_last = 0;
+                top.pc_kind = (enum sfu_pc_kind)kind;
+                t.final = (struct sfu_range){0, 0};
                 code(first_step(), SFU_END);
-                t.final_first = t.final_last = pc;
+                t.final.low = pc + 1; /* not set, whatever low is */
                 code(first_step(), SFU_END);
-                t.final_first = t.final_last = pc + 1;
+                t.final = (struct sfu_range){pc, pc + 1};
+                code(first_step(), SFU_END);
+                t.final = (struct sfu_range){pc, pc}; /* no frame is final */
+                code(first_step(), SFU_E_NOT_FINAL);
+                t.final = (struct sfu_range){pc + 1, pc + 2};
                 code(first_step(), SFU_E_NOT_FINAL);
                 code(step(&walk), SFU_E_NOT_FINAL);
-                t.final_first = t.final_last = pc - 1;
+                t.final = (struct sfu_range){pc - 1, pc};
                 code(first_step(), SFU_E_NOT_FINAL);
-                t.final_first = 0;
+                t.final.low = 0;
                 code(first_step(), SFU_E_NOT_FINAL);
-                t.final_last = pc;
+                t.final.high = pc + 1;
                 code(first_step(), SFU_END);
-                t.final_last = UINT64_MAX;
+                t.final.high = UINT64_MAX;
                 code(first_step(), SFU_END);
-                t.final_first = pc;
+                t.final.low = pc;
                 code(first_step(), SFU_END);
-                t.final_first = pc + 1;
+                t.final.low = pc + 1;
                 code(first_step(), SFU_E_NOT_FINAL);
             }
             close_section(&o);
@@ -663,7 +670,7 @@ static void test_final_only(void **state)
     struct sfu_row row;
     (void)state;
     begin(SOME_ABI, &o);
-    t.final_first = t.final_last = 1;
+    t.final = (struct sfu_range){1, 2};
     called_from(SOME_ABI, STACK, BASE + 0x10d0, 0xf1);
     code(first_step(), SFU_OK);
     code(find_frame(&t, &walk.frame, &row), SFU_OK);
@@ -748,7 +755,7 @@ static void test_visits(void **state)
     {
         struct sfu_row row;
         machine_init(&m, &t, registers[abi].big);
-        t.stack = machine_stack;
+        t.find_stack = machine_find_stack;
         m.stack_size = SIZE;
         row_to_fp(abi, &row);
         for (unsigned stacks = 1; stacks <= 5; stacks++) {
@@ -773,7 +780,7 @@ static void test_remembered(void **state)
     for (unsigned stacks = 2; stacks <= SFU_MAX_SWITCHES; stacks++) {
         struct sfu_row row;
         machine_init(&m, &t, registers[SOME_ABI].big);
-        t.stack = machine_stack;
+        t.find_stack = machine_find_stack;
         m.stack_size = SIZE;
         row_to_fp(SOME_ABI, &row);
         memset(&walk, 0, sizeof walk);
@@ -810,7 +817,7 @@ static void test_entered_again(void **state)
                     struct sfu_row row;
                     bool grows = by > 0 || (by == 0 && kind == SFU_PC_EXACT && !signal); /* within a stack */
                     machine_init(&m, &t, registers[abi].big);
-                    t.stack = machine_stack;
+                    t.find_stack = machine_find_stack;
                     m.stack_size = SIZE;
                     row_to_fp(abi, &row);
                     memset(&walk, 0, sizeof walk);
@@ -820,13 +827,13 @@ static void test_entered_again(void **state)
                     walk.frame.regs.fp = address(1, 0);
                     code(apply_to(&walk, &row), SFU_OK);
                     walk.frame.regs.fp = address(0, 2) + (uint64_t)(int64_t)by;
-                    walk.frame.regs.pc_kind = (uint8_t)kind;
+                    walk.frame.regs.pc_kind = (enum sfu_pc_kind)kind;
                     row.trap_frame = signal;
                     note("ABI %d, kind %d, signal %d, by %d", abi, kind, signal, by);
                     code(apply_to(&walk, &row), by > 0 ? SFU_OK : SFU_E_PROGRESS);
-                    t.stack = NULL; /* without the callback nothing is remembered, and a trap leads anywhere */
+                    t.find_stack = NULL; /* without the callback nothing is remembered, and a trap leads anywhere */
                     sfu_walk_start(&walk, &t, &top);
-                    walk.frame.regs.pc_kind = (uint8_t)kind;
+                    walk.frame.regs.pc_kind = (enum sfu_pc_kind)kind;
                     walk.frame.regs.fp = address(0, 2) + (uint64_t)(int64_t)by;
                     code(apply_to(&walk, &row), grows || signal ? SFU_OK : SFU_E_PROGRESS);
                 }
@@ -844,8 +851,8 @@ static void test_hook_back(void **state)
         for (int by = -0x10; by <= 0x10; by += 0x10) {
             struct opened o;
             begin(abi, &o);
-            t.stack = machine_stack;
-            t.trap = machine_trap;
+            t.find_stack = machine_find_stack;
+            t.trap_hook = machine_trap;
             m.trap = trap;
             m.stack_size = SIZE;
             trap_code = SFU_OK;
@@ -874,8 +881,8 @@ static void test_hook_same_sp(void **state)
     {
         struct opened o;
         begin(abi, &o);
-        t.stack = machine_stack;
-        t.trap = machine_trap;
+        t.find_stack = machine_find_stack;
+        t.trap_hook = machine_trap;
         m.trap = trap;
         m.stack_size = SIZE;
         trap_code = SFU_OK;

@@ -32,7 +32,7 @@ static void begin(int abi, enum sfu_pc_kind kind)
     frame.regs.pc = 0x1234;
     frame.regs.sp = STACK + 0x100;
     frame.regs.fp = STACK + 0x180;
-    frame.regs.pc_kind = (uint8_t)kind;
+    frame.regs.pc_kind = (enum sfu_pc_kind)kind;
     frame.reliable = true;
     memset(&row, 0, sizeof row);
     row.start = row.function = 0x1200;
@@ -73,18 +73,18 @@ static void test_ordinary(void **state)
             begin(abi, (enum sfu_pc_kind)kind);
             frame.regs.ra = 0x99;
             frame.regs.has_ra = true;
-            frame.trap = 0x77;
+            frame.saved = 0x77;
             code(apply(&t, &row, &frame), SFU_OK);
             same(frame.regs.pc, at(cfa - 8));
             same(frame.regs.fp, at(cfa - 16));
             same(frame.regs.sp, sp);
             same(frame.regs.pc_kind, SFU_PC_RETURN);
             same(frame.regs.has_ra, false);
-            same(frame.trap, 0);
+            same(frame.saved, 0);
             same(frame.depth, 1);
             same(frame.switches, 0);
             same(frame.switched, false);
-            same(frame.guessed, SFU_GUESS_NONE);
+            same(frame.guess, SFU_GUESS_NONE);
             same(frame.reliable, true);
             same(m.stack.reads, 2);
             same(m.stack.longest, 8);
@@ -104,7 +104,7 @@ static void test_variations(void **state)
         row.fp.control = (uint32_t)REG(registers[abi].fp);
         row.fp.offset = 0;
         frame.reliable = false;
-        frame.guessed = SFU_GUESS_RECORD;
+        frame.guess = SFU_GUESS_RECORD;
         frame.depth = 7;
         frame.switches = 2;
         frame.switched = true;
@@ -113,7 +113,7 @@ static void test_variations(void **state)
         same(frame.regs.fp, STACK + 0x180);
         same(frame.regs.sp, STACK + 0x1a0);
         same(frame.reliable, false);
-        same(frame.guessed, SFU_GUESS_NONE);
+        same(frame.guess, SFU_GUESS_NONE);
         same(frame.depth, 8);
         same(frame.switches, 2);
         same(frame.switched, false);
@@ -421,7 +421,7 @@ static void test_signal_row(void **state)
             row.trap_frame = true;
             code(apply(&t, &row, &frame), SFU_OK);
             same(frame.regs.pc_kind, SFU_PC_EXACT);
-            same(frame.trap, STACK + 0x100);
+            same(frame.saved, STACK + 0x100);
             same(frame.regs.has_ra, false);
             same(frame.switched, false);
             same(frame.switches, 0);
@@ -436,7 +436,7 @@ static void test_signal_row(void **state)
             same(frame.regs.sp, STACK + 0xe0);
             same(frame.switched, true);
             same(frame.switches, 1);
-            same(frame.trap, STACK + 0x100);
+            same(frame.saved, STACK + 0x100);
         }
     }
 }
@@ -449,7 +449,7 @@ static void test_stacks(void **state)
     {
         for (int sig = 0; sig < 2; sig++) {
             begin(abi, SFU_PC_RETURN);
-            t.stack = machine_stack;
+            t.find_stack = machine_find_stack;
             t.red_zone = UINT16_MAX;
             row.trap_frame = sig;
             frame.regs.sp = STACK + 0x1100;
@@ -465,7 +465,7 @@ static void test_stacks(void **state)
             same(frame.switched, true);
             same(frame.switches, 15);
             same(frame.regs.sp, STACK + 0xff8);
-            grow(abi, 8); /* and to the one above */
+            grow(abi, 16); /* and to the one above */
             code(apply(&t, &row, &frame), SFU_OK);
             same(frame.switched, true);
             same(frame.switches, 16);
@@ -488,7 +488,7 @@ static void test_stacks(void **state)
             frame.switches = 0;
             code(apply(&t, &row, &frame), SFU_OK);
             t.max_switches = 255;
-            frame.switches = 255;
+            frame.switches = SFU_MAX_SWITCHES;
             grow(abi, -0x200);
             code(apply(&t, &row, &frame), SFU_E_SWITCHES);
         }
@@ -592,7 +592,7 @@ static void test_s390x(void **state)
     same(frame.regs.fp, at(STACK + 0x200 - 16));
     for (int over = 0; over < 2; over++) { /* SP cannot lie below 0 */
         begin(SFU_S390X, SFU_PC_RETURN);
-        t.stack = machine_stack; /* down, to another stack */
+        t.find_stack = machine_find_stack; /* down, to another stack */
         row.cfa.control = (uint32_t)REG(11);
         row.cfa.offset = 160 - over;
         row.ra.control = row.fp.control = 4;
@@ -603,24 +603,22 @@ static void test_s390x(void **state)
     }
 }
 
-/* ---- The window: bytes of the stack that are there without a callback ---- */
+/* ---- The bytes of a stack ---- */
 
 enum { LOW = 0x80, HIGH = 0x280 }; /* from STACK */
 
-/* Begins with an ordinary row whose RA is at OFFSET from STACK, and a window from LOW to HIGH: a copy of its own, so
- * that a byte read on either side of it is seen. FP stays in its register. */
-static void begin_window(int abi, uint64_t offset)
+/* Begins with an ordinary row whose RA is at OFFSET from STACK, and a stack from LOW to HIGH: a copy of its own, so that
+ * a byte read on either side of it is seen, or what the callback reads. FP stays in its register. */
+static void begin_stack(int abi, uint64_t offset, bool mapped)
 {
-    static uint8_t *window;
+    static uint8_t *copy;
     begin(abi, SFU_PC_RETURN);
-    note("ABI %d, a word at %llx", abi, (unsigned long long)offset);
-    free(window);
-    window = malloc(HIGH - LOW);
-    assert_non_null(window);
-    memcpy(window, m.bytes + LOW, HIGH - LOW);
-    t.window = window;
-    t.window_low = STACK + LOW;
-    t.window_high = STACK + HIGH;
+    note("ABI %d, a word at %llx, %s", abi, (unsigned long long)offset, mapped ? "mapped" : "by the callback");
+    free(copy);
+    copy = malloc(HIGH - LOW);
+    assert_non_null(copy);
+    memcpy(copy, m.bytes + LOW, HIGH - LOW);
+    t.stack = (struct sfu_stack){mapped ? copy : NULL, STACK + LOW, STACK + HIGH};
     row.ra.offset = (int32_t)(offset - 0x120 - below(abi));
     row.fp.control = (uint32_t)REG(registers[abi].fp);
     row.fp.offset = 0;
@@ -635,56 +633,59 @@ static uint64_t word_at(int abi, uint64_t offset)
     return value;
 }
 
-/* A word is read from the window if it lies in it with all of its 8 bytes, at any alignment, and through the callback
- * otherwise; without one it cannot be read. */
-static void test_window(void **state)
+/* A word is read if it lies on the stack with all of its 8 bytes, at any alignment, mapped or through the callback. */
+static void test_stack_bytes(void **state)
 {
     (void)state;
     FOR_ABIS(abi)
     {
-        for (uint64_t offset = LOW - 17; offset <= HIGH + 9; offset++) {
-            bool inside = offset >= LOW && offset <= HIGH - 8;
-            if (offset == LOW + 17)
-                offset = HIGH - 17;
-            begin_window(abi, offset);
-            code(apply(&t, &row, &frame), SFU_OK);
-            same(frame.regs.pc, word_at(abi, offset));
-            same(m.stack.reads, inside ? 0 : 1);
-            begin_window(abi, offset);
-            t.read = NULL;
-            code(apply(&t, &row, &frame), inside ? SFU_OK : SFU_E_STACK);
-            same(m.stack.reads, 0);
+        for (int mapped = 0; mapped < 2; mapped++) {
+            for (uint64_t offset = LOW - 17; offset <= HIGH + 9; offset++) {
+                uint64_t value = 0x77;
+                bool inside = offset >= LOW && offset <= HIGH - 8;
+                if (offset == LOW + 17)
+                    offset = HIGH - 17;
+                begin_stack(abi, offset, mapped);
+                code(apply(&t, &row, &frame), inside ? SFU_OK : SFU_E_STACK);
+                same(frame.regs.pc, inside ? word_at(abi, offset) : 0x1234);
+                same(m.stack.reads, inside && !mapped ? 1 : 0);
+                code(seen(sfu_read_word(&t, STACK + offset, registers[abi].big, &value)),
+                     inside ? SFU_OK : SFU_E_STACK);
+                same(value, inside ? word_at(abi, offset) : 0x77);
+                begin_stack(abi, offset, mapped);
+                t.read = NULL;
+                code(apply(&t, &row, &frame), inside && mapped ? SFU_OK : SFU_E_STACK);
+                same(m.stack.reads, 0);
+            }
         }
     }
 }
 
-/* The window is looked into first: what the callback would say does not count there. */
-static void test_window_first(void **state)
+/* The bytes count: what the callback would say does not. */
+static void test_stack_bytes_first(void **state)
 {
     (void)state;
     FOR_ABIS(abi)
     {
-        begin_window(abi, 0x200);
+        begin_stack(abi, 0x200, true);
         put_word(&m, STACK + 0x200, 0x4711);
         code(apply(&t, &row, &frame), SFU_OK);
         same(frame.regs.pc, at(STACK + 0x200));
-        begin_window(abi, 0x300);
-        put_word(&m, STACK + 0x300, 0x4711);
+        begin_stack(abi, 0x200, false);
+        put_word(&m, STACK + 0x200, 0x4711);
         code(apply(&t, &row, &frame), SFU_OK);
         same(frame.regs.pc, 0x4711);
     }
 }
 
-/* Each of the three rules is read from the window. */
-static void test_window_rules(void **state)
+/* Each of the three rules is read from the bytes. */
+static void test_stack_bytes_rules(void **state)
 {
     (void)state;
     FOR_ABIS(abi)
     {
         begin(abi, SFU_PC_RETURN);
-        t.window = m.bytes;
-        t.window_low = STACK;
-        t.window_high = STACK + sizeof m.bytes;
+        t.stack = (struct sfu_stack){m.bytes, STACK, STACK + sizeof m.bytes};
         t.read = NULL;
         put_word(&m, STACK + 0x108 + below(abi), STACK + 0x400);
         row.cfa.control = (uint32_t)AT_REG(registers[abi].sp);
@@ -697,8 +698,8 @@ static void test_window_rules(void **state)
     }
 }
 
-/* Windows that hold no word, and no window at all. */
-static void test_no_window(void **state)
+/* Stacks that hold no word, those of a callback that lies among them, and no stack at all. */
+static void test_stack_without_words(void **state)
 {
     static const struct {
         uint64_t low, high;
@@ -706,29 +707,26 @@ static void test_no_window(void **state)
     (void)state;
     FOR_ABIS(abi)
     {
-        for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
-            for (int callback = 0; callback < 2; callback++) {
-                begin_window(abi, 0x200);
-                t.window_low = STACK + none[i].low;
-                t.window_high = STACK + none[i].high;
-                t.read = callback ? t.read : NULL;
-                code(apply(&t, &row, &frame), callback ? SFU_OK : SFU_E_STACK);
-                same(m.stack.reads, callback);
+        for (size_t i = 0; i <= sizeof none / sizeof none[0]; i++) {
+            for (int mapped = 0; mapped < 2; mapped++) {
+                uint64_t value = 0x77;
+                begin_stack(abi, 0x200, mapped);
+                t.stack.low = t.stack.high = 0;
+                if (i < sizeof none / sizeof none[0]) {
+                    t.stack.low = STACK + none[i].low;
+                    t.stack.high = STACK + none[i].high;
+                }
+                code(apply(&t, &row, &frame), SFU_E_STACK);
+                code(sfu_read_word(&t, STACK + 0x200, false, &value), SFU_E_STACK);
+                same(value, 0x77);
+                same(m.stack.reads, 0);
             }
-        }
-        for (int callback = 0; callback < 2; callback++) {
-            begin_window(abi, 0x200);
-            t.window = NULL;
-            t.window_low = t.window_high = 0;
-            t.read = callback ? t.read : NULL;
-            code(apply(&t, &row, &frame), callback ? SFU_OK : SFU_E_STACK);
-            same(m.stack.reads, callback);
         }
     }
 }
 
-/* A window at either end of the address space. */
-static void test_window_ends(void **state)
+/* A stack at either end of the address space. */
+static void test_stack_ends(void **state)
 {
     (void)state;
     FOR_ABIS(abi)
@@ -736,9 +734,9 @@ static void test_window_ends(void **state)
         for (int top = 0; top < 2; top++) {
             for (int over = 0; over < 2; over++) {
                 uint64_t low = top ? UINT64_MAX - 0x1ff : 0, word = top ? UINT64_MAX - 8 : 0;
-                begin_window(abi, 0x200);
-                t.window_low = low;
-                t.window_high = low + 0x1ff; /* the last byte of the address space can be in no window */
+                begin_stack(abi, 0x200, true);
+                t.stack.low = low;
+                t.stack.high = low + 0x1ff; /* the last byte of the address space can be on no stack */
                 t.read = NULL;
                 frame.regs.sp = low;
                 row.ra.control = row.fp.control = (uint32_t)AT_REG(registers[abi].fp);
@@ -747,6 +745,26 @@ static void test_window_ends(void **state)
                 code(apply(&t, &row, &frame), over ? SFU_E_STACK : SFU_OK);
                 same(over || frame.regs.fp == word_at(abi, top ? LOW + 0x1f7 : LOW), true);
             }
+        }
+    }
+}
+
+/* The byte order of sfu_read_word is the caller's, whatever the host has. */
+static void test_read_word(void **state)
+{
+    (void)state;
+    for (int big = 0; big < 2; big++) {
+        for (int mapped = 0; mapped < 2; mapped++) {
+            uint64_t value = 0;
+            machine_init(&m, &t, big);
+            put_word(&m, STACK + 3, UINT64_C(0x0123456789abcdef));
+            if (mapped)
+                t.stack = (struct sfu_stack){m.bytes, STACK, STACK + sizeof m.bytes};
+            code(sfu_read_word(&t, STACK + 3, big, &value), SFU_OK);
+            same(value, UINT64_C(0x0123456789abcdef));
+            code(sfu_read_word(&t, STACK + 3, !big, &value), SFU_OK);
+            same(value, UINT64_C(0xefcdab8967452301));
+            same(m.stack.reads, mapped ? 0 : 2);
         }
     }
 }
@@ -777,8 +795,11 @@ static void lies_below(int abi, struct sfu_rule *rule, int32_t depth)
     rule->offset = -depth;
 }
 
+/* What the registers of a frame hold whose slots are dead. */
+enum { LINK = 0x5550, FAR = 0x180 };
+
 /* FP's slot at the far end of the red zone is read; one byte below it is not, and FP is in its register. After a call
- * the whole stack is the function's own. RA and CFA are read wherever they are. */
+ * the whole stack is the function's own. */
 static void test_red_zone(void **state)
 {
     const uint64_t there = UINT64_C(0x2222222222222222);
@@ -789,32 +810,214 @@ static void test_red_zone(void **state)
         for (size_t i = 0; i < sizeof zones / sizeof zones[0]; i++) {
             FOR_KINDS(kind)
             {
-                for (int32_t over = -1; over <= 1; over++) {
+                for (int32_t over = -9; over <= 9; over++) { /* at any alignment */
                     bool dead = over > 0 && kind == SFU_PC_EXACT;
-                    int32_t depth = zones[i] + over;
+                    if (zones[i] + over < 0)
+                        continue;
                     begin_zone(abi, (enum sfu_pc_kind)kind, zones[i]);
-                    lies_below(abi, &row.fp, depth);
+                    lies_below(abi, &row.fp, zones[i] + over);
                     row.ra.control = 4;
                     code(apply(&t, &row, &frame), SFU_OK);
-                    same(frame.regs.fp, dead ? STACK + 0x180 : there);
+                    same(frame.regs.fp, dead ? STACK + FAR : there);
                     same(m.stack.reads, dead ? 0 : 1);
-
-                    begin_zone(abi, (enum sfu_pc_kind)kind, zones[i]);
-                    lies_below(abi, &row.ra, depth);
-                    row.fp.control = 4;
-                    code(apply(&t, &row, &frame), SFU_OK);
-                    same(frame.regs.pc, there);
-                    same(m.stack.reads, 1);
-
-                    begin_zone(abi, (enum sfu_pc_kind)kind, zones[i]);
-                    lies_below(abi, &row.cfa, depth);
-                    row.ra.control = row.fp.control = 4;
-                    row.ra.offset = row.fp.offset = 0;
-                    row.trap_frame = true; /* so that SP may go anywhere */
-                    code(apply(&t, &row, &frame), SFU_OK);
-                    same(frame.regs.sp, there - below(abi));
-                    same(m.stack.reads, 1);
                 }
+            }
+        }
+    }
+}
+
+static uint64_t asked_slot;
+
+static bool notes_slot(void *ctx, const struct sfu_frame *f, uint64_t slot, uint64_t *ra)
+{
+    (void)ctx, (void)f, (void)ra;
+    asked_slot = slot;
+    return false;
+}
+
+/* So is the RA's, where the ABI has a register for it: the frame's own, or the one that the callback knows, and with its
+ * PAC, if the row says so. If nobody knows the register, or there is none, there is no caller. */
+static void test_dead_ra(void **state)
+{
+    const uint64_t there = UINT64_C(0x2222222222222222), pac = UINT64_C(0x5a) << 48;
+    enum { UNKNOWN, BY_FRAME, BY_CALLBACK, KNOWN };
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        for (size_t i = 0; i < sizeof zones / sizeof zones[0]; i++) {
+            FOR_KINDS(kind)
+            {
+                for (int known = UNKNOWN; known < KNOWN; known++) {
+                    for (int is_signed = 0; is_signed < (abi <= SFU_AARCH64 ? 2 : 1); is_signed++) {
+                        for (int32_t over = -9; over <= 9; over++) {
+                            bool dead = over > 0 && kind == SFU_PC_EXACT;
+                            if (zones[i] + over < 0)
+                                continue;
+                            begin_zone(abi, (enum sfu_pc_kind)kind, zones[i]);
+                            note("ABI %d, zone %u + %d, known %d, signed %d", abi, zones[i], over, known,
+                                 is_signed);
+                            lies_below(abi, &row.ra, zones[i] + over);
+                            row.fp.control = 4;
+                            row.signed_ra = is_signed;
+                            t.original_ra = notes_slot;
+                            t.reg = machine_reg;
+                            frame.regs.has_ra = known == BY_FRAME;
+                            frame.regs.ra = LINK | pac;
+                            if (known == BY_CALLBACK && abi != SFU_AMD64) {
+                                m.known = (uint64_t)1 << registers[abi].ra;
+                                m.reg[registers[abi].ra] = LINK | pac;
+                            }
+                            asked_slot = 1;
+                            code(apply(&t, &row, &frame), !dead              ? SFU_OK
+                                                          : abi == SFU_AMD64 ? SFU_E_DEAD_SLOT
+                                                          : known == UNKNOWN ? SFU_E_REGISTER
+                                                                             : SFU_OK);
+                            same(m.stack.reads, dead ? 0 : 1);
+                            if (!dead) {
+                                same(frame.regs.pc, is_signed ? there & ~(UINT64_C(0xffff) << 48) : there);
+                                same(asked_slot, STACK + UINT16_MAX + 512 - (uint64_t)(zones[i] + over));
+                            } else if (abi != SFU_AMD64 && known != UNKNOWN) {
+                                same(frame.regs.pc, is_signed ? LINK : LINK | pac);
+                                same(asked_slot, 0);
+                                same(frame.reliable, true);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/* A CFA has no register to be in. */
+static void test_dead_cfa(void **state)
+{
+    const uint64_t there = UINT64_C(0x2222222222222222);
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        for (size_t i = 0; i < sizeof zones / sizeof zones[0]; i++) {
+            FOR_KINDS(kind)
+            {
+                for (int trap = 0; trap < 2; trap++) {
+                    for (int32_t over = -9; over <= 9; over++) {
+                        bool dead = over > 0 && kind == SFU_PC_EXACT;
+                        if (zones[i] + over < 0)
+                            continue;
+                        begin_zone(abi, (enum sfu_pc_kind)kind, zones[i]);
+                        lies_below(abi, &row.cfa, zones[i] + over);
+                        row.ra.control = row.fp.control = 4;
+                        row.ra.offset = row.fp.offset = 0;
+                        row.trap_frame = trap;
+                        frame.regs.has_ra = true;
+                        t.stack.high = UINT64_MAX;
+                        code(apply(&t, &row, &frame), dead ? SFU_E_DEAD_SLOT : SFU_OK);
+                        same(frame.regs.sp, dead ? STACK + UINT16_MAX + 512 : there - below(abi));
+                        same(m.stack.reads, dead ? 0 : 1);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/* clang 16's row at `autiasp`, behind `ldp x29, x30, [sp, 16]; add sp, sp, 32`: CFA = SP, RA = *(CFA - 8), signed, FP =
+ * *(CFA - 16). An exception has overwritten both slots with 0xbad. The trap frame has x30. */
+static void test_dead_epilogue(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        for (int fixed = 0; fixed < 2; fixed++) {
+            begin(abi, SFU_PC_EXACT);
+            put_word(&m, STACK + 0xf0, 0xbad);
+            put_word(&m, STACK + 0xf8, 0xbad);
+            row.cfa.offset = (int32_t)below(abi);
+            row.ra.offset = -(int32_t)below(abi) - 8;
+            row.fp.offset = -(int32_t)below(abi) - 16;
+            row.signed_ra = abi <= SFU_AARCH64;
+            frame.regs.has_ra = fixed;
+            frame.regs.ra = LINK | (abi <= SFU_AARCH64 ? UINT64_C(0xff7f) << 48 : 0);
+            code(apply(&t, &row, &frame), abi == SFU_AMD64 ? SFU_E_DEAD_SLOT : fixed ? SFU_OK : SFU_E_REGISTER);
+            same(m.stack.reads, 0);
+            if (abi != SFU_AMD64 && fixed) {
+                same(frame.regs.pc, LINK);
+                same(frame.regs.sp, STACK + 0x100);
+                same(frame.regs.fp, STACK + FAR);
+                same(frame.reliable, true);
+            }
+        }
+    }
+}
+
+/* A trap frame's RA is where the trap came, which is in no register of a call: x30 holds what the interrupted code had
+ * there. FP is in its register again. */
+static void test_dead_trap_frame(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        for (int32_t over = 0; over < 2; over++) {
+            begin_zone(abi, SFU_PC_EXACT, 128);
+            row.trap_frame = true;
+            row.fp.control = 4;
+            lies_below(abi, &row.ra, 128 + over);
+            frame.regs.has_ra = true;
+            frame.regs.ra = LINK;
+            code(apply(&t, &row, &frame), over ? SFU_E_DEAD_SLOT : SFU_OK);
+            same(m.stack.reads, over ? 0 : 1);
+            begin_zone(abi, SFU_PC_EXACT, 128);
+            row.trap_frame = true;
+            row.ra.control = 4;
+            lies_below(abi, &row.fp, 128 + over);
+            code(apply(&t, &row, &frame), SFU_OK);
+            same(frame.regs.fp, over ? STACK + FAR : UINT64_C(0x2222222222222222));
+        }
+    }
+}
+
+/* A slot on another stack is not below SP, though its address is lower: a function that has switched stacks, by FP. */
+static void test_slot_on_another_stack(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        FOR_KINDS(kind)
+        {
+            for (int above = 0; above < 2; above++) {
+                uint64_t other = above ? STACK + 0x1400 : STACK + 0x300, cfa = other + 16;
+                begin(abi, (enum sfu_pc_kind)kind);
+                m.stack_size = 0x800;
+                t.find_stack = machine_find_stack;
+                frame.regs.sp = STACK + 0xc00;
+                frame.regs.fp = other;
+                frame.regs.has_ra = true;
+                frame.regs.ra = 0xbad;
+                row.cfa.control = (uint32_t)REG(registers[abi].fp);
+                row.cfa.offset = 16;
+                row.ra.control = (uint32_t)AT_CFA;
+                row.ra.offset = -8;
+                row.fp.control = (uint32_t)AT_REG(registers[abi].fp);
+                row.fp.offset = 0;
+                code(apply(&t, &row, &frame), SFU_OK);
+                same(frame.regs.pc, at(other + 8));
+                same(frame.regs.fp, at(other));
+                same(frame.regs.sp, cfa - below(abi));
+                same(frame.switched, true);
+                same(frame.reliable, true);
+                /* and the CFA itself lies there */
+                begin(abi, (enum sfu_pc_kind)kind);
+                m.stack_size = 0x800;
+                t.find_stack = machine_find_stack;
+                frame.regs.sp = STACK + 0xc00;
+                frame.regs.fp = other;
+                put_word(&m, other + 24, other + 0x40 + below(abi));
+                row.cfa.control = (uint32_t)AT_REG(registers[abi].fp);
+                row.cfa.offset = 24;
+                row.ra.offset = -8;
+                code(apply(&t, &row, &frame), SFU_OK);
+                same(frame.regs.sp, other + 0x40);
+                same(frame.regs.pc, at(other + 0x40 + below(abi) - 8));
             }
         }
     }
@@ -883,17 +1086,15 @@ static void test_red_zone_rules(void **state)
     }
 }
 
-/* A slot in the window is no less dead. */
-static void test_red_zone_window(void **state)
+/* A slot in the bytes of a stack is no less dead. */
+static void test_red_zone_bytes(void **state)
 {
     (void)state;
     FOR_ABIS(abi)
     {
         for (int32_t over = 0; over < 2; over++) {
             begin_zone(abi, SFU_PC_EXACT, 128);
-            t.window = deep;
-            t.window_low = STACK;
-            t.window_high = STACK + sizeof deep;
+            t.stack = (struct sfu_stack){deep, STACK, STACK + sizeof deep};
             t.read = NULL;
             lies_below(abi, &row.fp, 128 + over);
             code(apply(&t, &row, &frame), SFU_OK);
@@ -923,15 +1124,21 @@ int frame_tests(void)
         cmocka_unit_test(test_depth),
         cmocka_unit_test(test_pac),
         cmocka_unit_test(test_s390x),
-        cmocka_unit_test(test_window),
-        cmocka_unit_test(test_window_first),
-        cmocka_unit_test(test_window_rules),
-        cmocka_unit_test(test_no_window),
-        cmocka_unit_test(test_window_ends),
+        cmocka_unit_test(test_stack_bytes),
+        cmocka_unit_test(test_stack_bytes_first),
+        cmocka_unit_test(test_stack_bytes_rules),
+        cmocka_unit_test(test_stack_without_words),
+        cmocka_unit_test(test_stack_ends),
+        cmocka_unit_test(test_read_word),
         cmocka_unit_test(test_red_zone),
+        cmocka_unit_test(test_dead_ra),
+        cmocka_unit_test(test_dead_cfa),
+        cmocka_unit_test(test_dead_epilogue),
+        cmocka_unit_test(test_dead_trap_frame),
+        cmocka_unit_test(test_slot_on_another_stack),
         cmocka_unit_test(test_red_zone_unread),
         cmocka_unit_test(test_red_zone_rules),
-        cmocka_unit_test(test_red_zone_window),
+        cmocka_unit_test(test_red_zone_bytes),
     };
     return cmocka_run_group_tests_name("frame", tests, NULL, NULL);
 }

@@ -117,7 +117,7 @@ static void random_stack(const struct variant *v)
         int result;
         code(open_build(&o, b), SFU_OK);
         machine_init(&m, &t, v->abi == SFU_AARCH64_BIG || v->abi == SFU_S390X);
-        code(sfu_add(&t.sections, &o.mapped), SFU_OK);
+        code(add(&t.sections, &o.mapped), SFU_OK);
         for (unsigned w = 0; w < sizeof m.bytes / 8; w++) {
             uint64_t r = random_number();
             put_word(&m, STACK + 8 * w, r & 3 ? BASE + FIRST + (r >> 8) % 0xa8 : STACK + (r >> 8) % 0x2000);
@@ -126,17 +126,16 @@ static void random_stack(const struct variant *v)
         top.pc = BASE + FIRST + random_number() % 0xa0;
         top.sp = STACK + random_number() % 64 * 8;
         top.fp = STACK + random_number() % 0x400 * 8;
-        top.pc_kind = (uint8_t)(random_number() & 1);
+        top.pc_kind = random_number() & 1 ? SFU_PC_RETURN : SFU_PC_EXACT;
         t.frame_pointers = i & 1;
-        t.stack = i & 2 ? machine_stack : NULL;
+        t.find_stack = i & 2 ? machine_find_stack : NULL;
         m.stack_size = 64 + random_number() % 4096;
         t.max_frames = 300;
         t.max_switches = (uint8_t)(i % 8);
         t.red_zone = zones[i / 8 % 4];
         if (i & 4) {
-            t.window_low = STACK + random_number() % sizeof m.bytes;
-            t.window_high = STACK + random_number() % (sizeof m.bytes + 1);
-            t.window = m.bytes + (t.window_low - STACK);
+            uint64_t low = random_number() % sizeof m.bytes, high = random_number() % (sizeof m.bytes + 1);
+            t.stack = (struct sfu_stack){m.bytes + low, STACK + low, STACK + high};
         }
         sfu_walk_start(&walk, &t, &top);
         do {

@@ -82,8 +82,8 @@ static void test_many_functions(void **state)
         code(open_bytes(&o, bytes, LARGE, BASE), SFU_OK);
         expect_large(i == 0 && o.has_remote ? &o.remote : &o.mapped);
         code(sfu_find_text(&o.mapped), SFU_OK);
-        same(o.mapped.text_first, BASE + (uint64_t)FUNCTIONS);
-        same(o.mapped.text_last, BASE + (uint64_t)FUNCTIONS + 16 * MANY - 1);
+        same(o.mapped.text.low, BASE + (uint64_t)FUNCTIONS);
+        same(o.mapped.text.high, BASE + (uint64_t)FUNCTIONS + 16 * MANY);
         code(sfu_sort(&o.mapped, o.block + 1), SFU_OK);
         expect_large(&o.mapped);
         code(sfu_check(&o.mapped, &place), SFU_OK);
@@ -168,9 +168,9 @@ static void test_high_addresses(void **state)
     same(o.mapped.addr, KERNEL);
     code(check(&o, NULL), SFU_OK);
     code(sfu_find_text(&o.mapped), SFU_OK);
-    same(o.mapped.text_first, KERNEL + 0x1000);
-    same(o.mapped.text_last, KERNEL + 0x100f);
-    code(sfu_add(&t.sections, &o.mapped), SFU_OK);
+    same(o.mapped.text.low, KERNEL + 0x1000);
+    same(o.mapped.text.high, KERNEL + 0x1010);
+    code(add(&t.sections, &o.mapped), SFU_OK);
     top.sp = STACK;
     for (uint64_t other = 0; other < 3; other++) {
         top.pc = KERNEL + 0x1000 - (other << 32);
@@ -182,8 +182,8 @@ static void test_high_addresses(void **state)
     top.pc = KERNEL + 0x1000;
     sfu_walk_start(&walk, &t, &top);
     for (uint64_t other = 0; other < 3; other++) { /* where a trace has to end */
-        t.final_first = top.pc - (other << 32);
-        t.final_last = t.final_first + 0xf;
+        t.final.low = top.pc - (other << 32);
+        t.final.high = t.final.low + 0x10;
         code(step(&walk), other == 0 ? SFU_END : SFU_E_NOT_FINAL);
     }
     close_section(&o);
@@ -212,9 +212,10 @@ static void test_high_caller(void **state)
     build_begin(b, 3, SOME_ABI, registers[SOME_ABI].big);
     build_fde(b, 0x1000, 0x10, ADDR1);
     open_valid(&o, b);
-    o.mapped.text_first = KERNEL;
-    o.mapped.text_last = KERNEL + 0xf;
-    code(sfu_add(&t.sections, &o.mapped), SFU_OK);
+    o.mapped.text.low = KERNEL;
+    o.mapped.text.high = KERNEL + 0x10;
+    code(add(&t.sections, &o.mapped), SFU_OK);
+    t.stack.high = UINT64_MAX;
     t.read = has_ra;
     t.ctx = &ra;
     top.sp = STACK;
@@ -257,8 +258,8 @@ static void wrapping(const struct variant *v)
             if (over)
                 same(place.fde, down ? 0 : 2);
             code(seen(sfu_find_text(&o.mapped)), over ? SFU_E_FDE : SFU_OK);
-            same(o.mapped.text_first, 0);
-            same(o.mapped.text_last, over ? UINT64_MAX : UINT64_MAX - 1);
+            same(o.mapped.text.low, 0);
+            same(o.mapped.text.high, over ? 0 : UINT64_MAX);
             for (int sorted = 0; sorted < 2; sorted++) {
                 code(sfu_find(&o.mapped, 0, &row), SFU_OK);
                 same(row.function, 0);
@@ -390,8 +391,8 @@ static void one_byte(const struct variant *v)
     ROW(b, 0, BASE_SP, 8);
     open_valid(&o, b);
     code(sfu_find_text(&o.mapped), SFU_OK);
-    same(o.mapped.text_first, BASE + 0x1000);
-    same(o.mapped.text_last, BASE + 0x1000);
+    same(o.mapped.text.low, BASE + 0x1000);
+    same(o.mapped.text.high, BASE + 0x1001);
     close_section(&o);
 }
 
@@ -485,7 +486,7 @@ static void test_sums(void **state)
 
             note("ABI %d, rule %u, %llx + %d", abi, which, (unsigned long long)values[i % 9], (int)offset);
             machine_init(&m, &t, registers[abi].big);
-            t.stack = machine_stack; /* SP may lie anywhere */
+            t.find_stack = machine_find_stack; /* SP may lie anywhere */
             row.cfa.control = (uint32_t)REG(registers[abi].sp);
             row.cfa.offset = 512;
             row.ra.control = row.fp.control = (uint32_t)REG(registers[abi].sp);

@@ -47,6 +47,7 @@ int main(void)
     RUN(frame);
     RUN(walk);
     RUN(crash);
+    RUN(stack);
     RUN(sort);
     RUN(check);
     RUN(hostile);

@@ -49,8 +49,8 @@ static void fields(const struct variant *v)
         same(s->abi, v->abi);
         same(s->fde_size, build_fde_size(b));
         same(s->big, v->big);
-        same(s->text_first, 0);
-        same(s->text_last, UINT64_MAX);
+        same(s->text.low, 0);
+        same(s->text.high, 0);
     }
     assert_ptr_equal(o.mapped.bytes, o.block + 1);
     close_section(&o);
@@ -207,39 +207,87 @@ static unsigned list_length(const struct sfu_section *list)
     return n;
 }
 
+/* Adds what lies at BYTES. */
+static int add_one(struct sfu_section **list, struct sfu_section *s)
+{
+    return seen(sfu_add(list, s, 1, b->bytes, b->size, BASE));
+}
+
 static void test_list(void **state)
 {
     struct sfu_section s[4];
     struct sfu_section *list = NULL;
     struct variant v = {3, SOME_ABI, registers[SOME_ABI].big, 0};
     (void)state;
-    for (int i = 0; i < 4; i++) {
-        v.abi = i == 3 && LAST_ABI > FIRST_ABI ? SFU_AARCH64 : SOME_ABI;
+    memset(s, 0, sizeof s);
+    holds(!sfu_remove(&list, s, 4));
+    for (int i = 0; i < 3; i++) {
         one_function(&v);
         build_end(b);
-        code(sfu_open(&s[i], b->bytes, b->size, BASE), SFU_OK);
-    }
-    code(sfu_remove(&list, &s[0]), SFU_E_EMPTY);
-    for (int i = 0; i < 3; i++) {
-        code(sfu_add(&list, &s[i]), SFU_OK);
+        code(add_one(&list, &s[i]), SFU_OK);
         assert_ptr_equal(list, &s[i]);
         same(list_length(list), i + 1);
     }
-    if (LAST_ABI > FIRST_ABI)
-        code(seen(sfu_add(&list, &s[3])), SFU_E_ABI);
+    v.abi = LAST_ABI > FIRST_ABI ? SFU_AARCH64 : SOME_ABI;
+    one_function(&v);
+    build_end(b);
+    if (LAST_ABI > FIRST_ABI) {
+        struct sfu_section kept = s[3];
+        code(add_one(&list, &s[3]), SFU_E_ABI);
+        assert_ptr_equal(s[3].next, kept.next);
+        b->bytes[H_ABI] = 77; /* no ABI at all */
+        code(add_one(&list, &s[3]), SFU_E_ABI);
+        build_end(b);
+    }
     same(list_length(list), 3);
-    assert_null(s[3].next);
-    code(seen(sfu_remove(&list, &s[3])), SFU_E_EMPTY);
+    code(seen(sfu_add(&list, &s[3], 1, b->bytes, 0, BASE)), SFU_E_EMPTY);
     same(list_length(list), 3);
-    code(sfu_remove(&list, &s[1]), SFU_OK); /* from the middle */
+    holds(!sfu_remove(&list, &s[3], 1));
+    holds(!sfu_remove(&list, s, 0));
+    same(list_length(list), 3);
+    holds(sfu_remove(&list, &s[1], 1)); /* from the middle */
     same(list_length(list), 2);
     assert_ptr_equal(list->next, &s[0]);
-    code(sfu_remove(&list, &s[2]), SFU_OK); /* the first */
-    code(sfu_remove(&list, &s[0]), SFU_OK); /* the last one */
+    assert_null(s[1].next);
+    holds(!sfu_remove(&list, &s[1], 1));
+    holds(sfu_remove(&list, &s[2], 1)); /* the first */
+    holds(sfu_remove(&list, &s[0], 1)); /* the last one */
     assert_null(list);
-    code(sfu_add(&list, &s[3]), SFU_OK);
-    code(sfu_remove(&list, &s[3]), SFU_OK);
-    code(sfu_add(&list, &s[2]), SFU_OK); /* out of one list, into another */
+    code(add_one(&list, &s[3]), SFU_OK); /* of another ABI */
+    holds(sfu_remove(&list, &s[3], 1));
+    assert_null(list);
+}
+
+/* Every group of neighbours, out of a list that has every second one, all but one, or all of the sections. */
+static void test_remove_groups(void **state)
+{
+    enum { COUNT = 5 };
+    struct sfu_section s[COUNT + 1];
+    struct variant v = {3, SOME_ABI, registers[SOME_ABI].big, 0};
+    (void)state;
+    one_function(&v);
+    build_end(b);
+    for (unsigned in = 0; in < 1u << COUNT; in++) {
+        for (unsigned first = 0; first <= COUNT; first++) {
+            for (unsigned room = 0; first + room <= COUNT; room++) {
+                unsigned group = ((1u << room) - 1) << first, left = 0;
+                struct sfu_section *list = NULL;
+                note("in %x, group %x", in, group);
+                for (unsigned i = 0; i < COUNT; i++)
+                    if (in >> i & 1)
+                        code(add_one(&list, &s[i]), SFU_OK);
+                same(sfu_remove(&list, s + first, room), (in & group) != 0);
+                for (const struct sfu_section *p = list; p != NULL; p = p->next)
+                    left |= 1u << (p - s);
+                same(left, in & ~group);
+                for (unsigned i = 0; i < COUNT; i++)
+                    if (in & group & 1u << i)
+                        assert_null(s[i].next);
+                for (const struct sfu_section *p = list; p != NULL && p->next != NULL; p = p->next)
+                    holds(p > p->next); /* the order is what it was */
+            }
+        }
+    }
 }
 
 int section_tests(void)
@@ -248,6 +296,7 @@ int section_tests(void)
         cmocka_unit_test(test_fields),         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_oldest_version), cmocka_unit_test(test_built_in),
         cmocka_unit_test(test_top_of_memory),  cmocka_unit_test(test_list),
+        cmocka_unit_test(test_remove_groups),
 #ifndef SFU_NO_REMOTE
         cmocka_unit_test(test_huge),
 #endif

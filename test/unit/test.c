@@ -33,11 +33,13 @@ static const struct {
     {                                                                                                              \
         SFU_##name, #name                                                                                          \
     }
-    CODE(OK),         CODE(END),        CODE(E_EMPTY),   CODE(E_MAGIC),        CODE(E_VERSION),   CODE(E_ABI),
-    CODE(E_FLAGS),    CODE(E_BOUNDS),   CODE(E_SECTION), CODE(E_CONCATENATED), CODE(E_UNSORTED),  CODE(E_OVERLAP),
-    CODE(E_COUNT),    CODE(E_READONLY), CODE(E_NO_FDE),  CODE(E_NO_ROW),       CODE(E_FDE),       CODE(E_ROW),
-    CODE(E_STACK),    CODE(E_ADDRESS),  CODE(E_UNSAFE),  CODE(E_REGISTER),     CODE(E_NO_RA),     CODE(E_PROGRESS),
-    CODE(E_SWITCHES), CODE(E_DEPTH),    CODE(E_TRAP),    CODE(E_NOT_CODE),     CODE(E_NOT_FINAL),
+    CODE(OK),          CODE(END),        CODE(E_EMPTY),    CODE(E_MAGIC),     CODE(E_VERSION),
+    CODE(E_ABI),       CODE(E_FLAGS),    CODE(E_BOUNDS),   CODE(E_SECTION),   CODE(E_CONCATENATED),
+    CODE(E_UNSORTED),  CODE(E_OVERLAP),  CODE(E_COUNT),    CODE(E_READONLY),  CODE(E_NO_FDE),
+    CODE(E_NO_ROW),    CODE(E_FDE),      CODE(E_ROW),      CODE(E_STACK),     CODE(E_ADDRESS),
+    CODE(E_UNSAFE),    CODE(E_REGISTER), CODE(E_NO_RA),    CODE(E_PROGRESS),  CODE(E_SWITCHES),
+    CODE(E_DEPTH),     CODE(E_TRAP),     CODE(E_NOT_CODE), CODE(E_NOT_FINAL), CODE(E_NO_SECTION),
+    CODE(E_DEAD_SLOT),
 #undef CODE
 };
 
@@ -169,6 +171,22 @@ void close_section(struct opened *o)
     o->block = NULL;
 }
 
+int add(struct sfu_section **list, struct sfu_section *s)
+{
+    struct sfu_range text = s->text;
+    struct memory *m = s->ctx;
+    unsigned reads = m != NULL ? m->reads : 0;
+    int result = s->bytes != NULL ? sfu_add(list, s, 1, s->bytes, s->size, s->addr)
+                                  : sfu_add_remote(list, s, 1, s->read, s->ctx, s->size, s->addr);
+    if (result == SFU_OK) {
+        assert_ptr_equal(*list, s);
+        s->text = text;
+    }
+    if (m != NULL)
+        m->reads = reads;
+    return result;
+}
+
 static int find_one(const struct sfu_section *s, uint64_t pc, struct sfu_row *row)
 {
     struct sfu_row before;
@@ -251,6 +269,7 @@ void machine_init(struct machine *m, struct sfu_target *t, bool big)
     m->stack.size = sizeof m->bytes;
     m->big = big;
     m->stack_size = 0x1000;
+    t->stack.high = UINT64_MAX;
     t->read = stack_read;
     t->ctx = m;
 }
@@ -279,15 +298,28 @@ int machine_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_
     const struct sfu_registers *r = &interrupted->regs;
     m->trapped++;
     holds(r->pc == 0 && r->sp == 0 && r->fp == 0 && r->ra == 0 && !r->has_ra && r->pc_kind == SFU_PC_EXACT);
-    holds(!interrupted->guessed);
-    same(interrupted->trap, frame->regs.sp);
+    same(interrupted->guess, SFU_GUESS_NONE);
+    same(interrupted->saved, frame->regs.sp);
     return m->trap(m, frame, code, interrupted);
 }
 
-uint64_t machine_stack(void *ctx, uint64_t sp)
+bool machine_find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
 {
     struct machine *m = ctx;
-    return sp / m->stack_size;
+    m->finds++;
+    stack->bytes = NULL;
+    stack->low = addr - addr % m->stack_size;
+    stack->high = stack->low > UINT64_MAX - m->stack_size ? UINT64_MAX : stack->low + m->stack_size;
+    return true;
+}
+
+void stand(struct sfu_walk *walk)
+{
+    const struct sfu_target *t = walk->target;
+    uint64_t sp = walk->frame.regs.sp;
+    walk->stack = t->stack;
+    if ((t->find_stack != NULL && !t->find_stack(t->ctx, sp, &walk->stack)) || sp > walk->stack.high)
+        memset(&walk->stack, 0, sizeof walk->stack);
 }
 
 int apply(const struct sfu_target *t, const struct sfu_row *row, struct sfu_frame *frame)
@@ -297,6 +329,7 @@ int apply(const struct sfu_target *t, const struct sfu_row *row, struct sfu_fram
     memset(&walk, 0, sizeof walk);
     walk.target = t;
     memcpy(&walk.frame, frame, sizeof *frame);
+    stand(&walk);
     result = apply_to(&walk, row);
     memcpy(frame, &walk.frame, sizeof *frame);
     return result;
@@ -326,10 +359,12 @@ int step(struct sfu_walk *walk)
     memcpy(&before, walk, sizeof before);
     result = seen(sfu_walk_step(walk));
     if (result != SFU_OK) {
+        if (result == SFU_END || result == SFU_E_NOT_FINAL) /* a hook that is not sure makes the frame unreliable */
+            before.frame.reliable = before.frame.reliable && walk->frame.reliable;
         assert_memory_equal(walk, &before, sizeof before);
     } else {
         same(walk->frame.depth, before.frame.depth + 1);
-        same(walk->frame.reliable, before.frame.reliable && walk->frame.guessed == SFU_GUESS_NONE);
+        same(walk->frame.reliable, before.frame.reliable && walk->frame.guess == SFU_GUESS_NONE);
     }
     return result;
 }

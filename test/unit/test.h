@@ -60,7 +60,7 @@ void code_at(int got, int want, const char *what, const char *file, int line);
 #define code(call, want) code_at((call), (want), #call, __FILE__, __LINE__)
 #define holds(condition) same((condition) ? 1 : 0, 1)
 const char *code_name(int code);
-#define LAST_CODE SFU_E_NOT_FINAL
+#define LAST_CODE SFU_E_DEAD_SLOT
 int seen(int code); /* notes CODE; returns it */
 bool was_seen(int code);
 
@@ -92,6 +92,9 @@ int open_build(struct opened *o, const struct build *b);
 void open_valid(struct opened *o, struct build *b); /* build_end first; must succeed */
 void close_section(struct opened *o);
 
+/* Adds S, which is open, with the text that it has. Reads that this takes are not counted. */
+int add(struct sfu_section **list, struct sfu_section *s);
+
 int find(struct opened *o, uint64_t pc, struct sfu_row *row);
 int check(struct opened *o, struct sfu_place *place);
 int find_frame(const struct sfu_target *t, const struct sfu_frame *frame, struct sfu_row *row);
@@ -110,7 +113,8 @@ int64_t cfa_offset(int abi, int64_t word);
 
 /* ---- Frames ---- */
 
-/* A stack of 64-bit words from ADDR up, and registers. It is the ctx of the target. */
+/* A stack of 64-bit words from ADDR up, and registers. It is the ctx of the target, whose only stack is all of memory: a
+ * word that the machine does not have cannot be read. */
 struct machine {
     struct memory stack;
     uint8_t bytes[8192];
@@ -118,7 +122,8 @@ struct machine {
     uint64_t reg[34];
     uint64_t known;      /* bit n: the value of register n can be had */
     unsigned asked;      /* how often */
-    uint64_t stack_size; /* of each stack, for stack_of */
+    uint64_t stack_size; /* of each stack, for machine_find_stack */
+    unsigned finds;      /* how often it was asked */
     int (*trap)(struct machine *m, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
     unsigned trapped;
     uint64_t word[4]; /* for the trap hook */
@@ -129,7 +134,12 @@ void machine_init(struct machine *m, struct sfu_target *t, bool big);
 void put_word(struct machine *m, uint64_t addr, uint64_t value);
 int machine_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
 int machine_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
-uint64_t machine_stack(void *ctx, uint64_t sp);
+
+/* All of memory is stacks of stack_size bytes each, one behind the other, which are read by the callback. */
+bool machine_find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack);
+
+/* Sets the stack of WALK to the one that SP of its frame is on, as sfu_walk_start does. */
+void stand(struct sfu_walk *walk);
 
 int apply_to(struct sfu_walk *walk, const struct sfu_row *row);
 int apply(const struct sfu_target *t, const struct sfu_row *row, struct sfu_frame *frame);
@@ -176,6 +186,7 @@ int row_tests(void);
 int frame_tests(void);
 int walk_tests(void);
 int crash_tests(void);
+int stack_tests(void);
 int sort_tests(void);
 int check_tests(void);
 int hostile_tests(void);

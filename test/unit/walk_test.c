@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* Walks: several sections, trap hook, frame-pointer fallback, window, limits, and that each walk ends. */
+/* Walks: several sections, trap hook, frame-pointer fallback, stacks, limits, and that each walk ends. */
 #include "test.h"
 
 static struct build *const b = &the_build;
@@ -65,7 +65,7 @@ static void begin(int abi, struct opened *o)
     ROW(b, 0, BASE_SP, REG(3), cfa_word(abi, 8)); /* known only in an exact frame */
     open_valid(o, b);
     machine_init(&m, &t, b->big);
-    code(sfu_add(&t.sections, &o->mapped), SFU_OK);
+    code(add(&t.sections, &o->mapped), SFU_OK);
     memset(&top, 0, sizeof top);
     top.pc = BASE + 0x1010;
     top.sp = STACK;
@@ -118,7 +118,7 @@ static void test_walk(void **state)
         expect(BASE + 0x1010, STACK, 0xf0, BASE + 0x1000, SFU_PC_EXACT);
         same(walk.frame.depth, 0);
         same(walk.frame.reliable, true);
-        same(walk.frame.trap, 0);
+        same(walk.frame.saved, 0);
         code(step(&walk), SFU_OK);
         expect(BASE + 0x1080, STACK + 32, 0xf1, BASE + 0x1040, SFU_PC_RETURN);
         same(row.start, BASE + 0x1044);
@@ -140,8 +140,8 @@ static void test_start(void **state)
     (void)state;
     begin(SOME_ABI, &o);
     if (o.has_remote) {
-        code(sfu_remove(&t.sections, &o.mapped), SFU_OK);
-        code(sfu_add(&t.sections, &o.remote), SFU_OK);
+        holds(sfu_remove(&t.sections, &o.mapped, 1));
+        code(add(&t.sections, &o.remote), SFU_OK);
     }
     memset(&top, 0xa5, sizeof top);
     top.pc = 0x10;
@@ -159,11 +159,11 @@ static void test_start(void **state)
     expect(0x10, STACK, 1, 0, SFU_PC_RETURN);
     same(walk.frame.regs.ra, 0x77);
     same(walk.frame.regs.has_ra, true);
-    same(walk.frame.trap, 0);
+    same(walk.frame.saved, 0);
     same(walk.frame.depth, 0);
     same(walk.frame.switches, 0);
     same(walk.frame.switched, false);
-    same(walk.frame.guessed, SFU_GUESS_NONE);
+    same(walk.frame.guess, SFU_GUESS_NONE);
     same(walk.frame.reliable, true);
     code(step(&walk), SFU_E_NO_FDE);
     code(step(&walk), SFU_E_NO_FDE);
@@ -174,8 +174,8 @@ static void test_start(void **state)
     same(function_of(), BASE + 0x1040);
     t.sections = NULL;
     sfu_walk_start(&walk, &t, &top);
-    code(found(), SFU_E_EMPTY);
-    code(step(&walk), SFU_E_EMPTY);
+    code(found(), SFU_E_NO_SECTION);
+    code(step(&walk), SFU_E_NO_SECTION);
     close_section(&o);
 }
 
@@ -218,7 +218,7 @@ static void test_sections(void **state)
             function(abi, 0x1000);
             build_end(b);
             code(open_bytes(&o[i], b->bytes, b->size, BASE + 0x100000 * (uint64_t)i), SFU_OK);
-            code(sfu_add(&t.sections, i == 1 || !o[i].has_remote ? &o[i].mapped : &o[i].remote), SFU_OK);
+            code(add(&t.sections, i == 1 || !o[i].has_remote ? &o[i].mapped : &o[i].remote), SFU_OK);
         }
         for (int i = 0; i < 3; i++) {
             top.pc = BASE + 0x100000 * (uint64_t)i + 0x1020;
@@ -236,7 +236,7 @@ static void test_sections(void **state)
         top.pc = BASE + 0x201020;
         sfu_walk_start(&walk, &t, &top);
         code(found(), SFU_E_FDE);
-        code(sfu_remove(&t.sections, &o[1].mapped), SFU_OK);
+        holds(sfu_remove(&t.sections, &o[1].mapped, 1));
         top.pc = BASE + 0x101020;
         sfu_walk_start(&walk, &t, &top);
         code(found(), SFU_E_NO_FDE);
@@ -293,7 +293,8 @@ static void test_failing_sections(void **state)
                 } else if (remote) {
                     s[k] = o[1].mapped;
                 }
-                code(sfu_add(&t.sections, &s[k]), SFU_OK);
+                s[k].next = t.sections; /* it cannot be opened again: no read of it may succeed */
+                t.sections = &s[k];
             }
             for (int k = 0; k < 3; k++) {
                 int one = says[order[k]] == SFU_E_SECTION && !o[0].has_remote ? SFU_E_NO_FDE : says[order[k]];
@@ -328,7 +329,7 @@ static void test_first_section(void **state)
             build_fde(b, 0x1000 - 0x10 * i, 0x40, ADDR1);
             ROW(b, 0, BASE_SP, 8);
             open_valid(&o[i], b);
-            code(sfu_add(&t.sections, &o[i].mapped), SFU_OK);
+            code(add(&t.sections, &o[i].mapped), SFU_OK);
         }
         frame.regs.pc = BASE + 0x1010;
         code(find_frame(&t, &frame, &row), SFU_OK);
@@ -356,10 +357,10 @@ static void test_changing_sections(void **state)
         called_from(abi, STACK + 32, BASE + 0x1090, 0xf2);
         sfu_walk_start(&walk, &t, &top);
         for (int i = 0; i < 2; i++) {
-            code(sfu_remove(&t.sections, &o.mapped), SFU_OK);
-            code(step(&walk), SFU_E_EMPTY);
-            code(found(), SFU_E_EMPTY);
-            code(sfu_add(&t.sections, &o.mapped), SFU_OK);
+            holds(sfu_remove(&t.sections, &o.mapped, 1));
+            code(step(&walk), SFU_E_NO_SECTION);
+            code(found(), SFU_E_NO_SECTION);
+            code(add(&t.sections, &o.mapped), SFU_OK);
             code(step(&walk), SFU_OK);
         }
         code(step(&walk), SFU_END);
@@ -385,7 +386,7 @@ static void test_trap_in_table(void **state)
         same(row.trap_frame, true);
         code(step(&walk), SFU_OK);
         expect(BASE + 0x1040, sp + 64, 0xf2, BASE + 0x1040, SFU_PC_EXACT);
-        same(walk.frame.trap, sp);
+        same(walk.frame.saved, sp);
         same(walk.frame.reliable, true);
         same(row.length, 4);
         if (abi != SFU_AMD64) {
@@ -398,7 +399,7 @@ static void test_trap_in_table(void **state)
         }
         code(step(&walk), SFU_OK);
         same(function_of(), BASE + 0x1080);
-        same(walk.frame.trap, 0);
+        same(walk.frame.saved, 0);
         code(step(&walk), SFU_END);
         close_section(&o);
     }
@@ -414,8 +415,8 @@ static int trap(struct machine *machine, const struct sfu_frame *frame, int code
     (void)machine;
     trap_asked = code;
     same(frame->regs.pc, walk.frame.regs.pc);
-    if (made.trap == 0)
-        made.trap = interrupted->trap;
+    if (made.saved == 0)
+        made.saved = interrupted->saved;
     *interrupted = made;
     return trap_code;
 }
@@ -423,7 +424,7 @@ static int trap(struct machine *machine, const struct sfu_frame *frame, int code
 static void begin_hook(int abi, struct opened *o, uint64_t pc)
 {
     begin(abi, o);
-    t.trap = machine_trap;
+    t.trap_hook = machine_trap;
     m.trap = trap;
     top.pc = pc;
     memset(&made, 0, sizeof made);
@@ -447,11 +448,11 @@ static void test_hook(void **state)
             code(trap_asked, i == 0 ? SFU_E_TRAP : SFU_E_NO_FDE);
             same(m.trapped, 1);
             expect(BASE + 0x1000, STACK + 0x200, 0xf7, BASE + 0x1000, SFU_PC_EXACT);
-            same(walk.frame.trap, STACK); /* as it was left alone */
+            same(walk.frame.saved, STACK); /* as it was left alone */
             same(walk.frame.depth, 1);
             same(walk.frame.regs.has_ra, false);
             same(walk.frame.switched, false);
-            same(walk.frame.guessed, SFU_GUESS_NONE);
+            same(walk.frame.guess, SFU_GUESS_NONE);
             same(walk.frame.reliable, true);
             close_section(&o);
         }
@@ -471,16 +472,16 @@ static void test_hook_fields(void **state)
         made.regs.fp = 1;
         made.regs.ra = BASE + 0x1044;
         made.regs.has_ra = true;
-        made.trap = 0x1234;
+        made.saved = 0x1234;
         code(step(&walk), SFU_OK);
         expect(BASE + 0x1000, STACK - 8, 1, BASE + 0x1000, SFU_PC_EXACT);
-        same(walk.frame.trap, 0x1234);
+        same(walk.frame.saved, 0x1234);
         same(walk.frame.regs.ra, BASE + 0x1044);
         same(walk.frame.regs.has_ra, true);
         same(walk.frame.depth, 1);
         same(walk.frame.switched, true);
         same(walk.frame.switches, 1);
-        same(walk.frame.guessed, SFU_GUESS_NONE);
+        same(walk.frame.guess, SFU_GUESS_NONE);
         same(walk.frame.reliable, true);
         if (abi != SFU_AMD64) {
             code(step(&walk), SFU_OK); /* the link register was filled in */
@@ -502,15 +503,15 @@ static void test_hook_kind(void **state)
         for (int kind = SFU_PC_EXACT; kind <= SFU_PC_RETURN; kind++) {
             struct opened o;
             begin_hook(abi, &o, BASE + 0x1208);
-            made.regs.pc_kind = (uint8_t)kind;
+            made.regs.pc_kind = (enum sfu_pc_kind)kind;
             made.regs.pc = BASE + 0x1080; /* the end of one function, and the start of another */
             made.regs.ra = BASE + 0x1090;
             made.regs.has_ra = true;
             code(step(&walk), SFU_OK);
             expect(BASE + 0x1080, STACK + 0x200, 0xf7, kind == SFU_PC_EXACT ? BASE + 0x1080 : BASE + 0x1040,
                    (enum sfu_pc_kind)kind);
-            same(walk.frame.trap, STACK);
-            same(walk.frame.guessed, SFU_GUESS_NONE);
+            same(walk.frame.saved, STACK);
+            same(walk.frame.guess, SFU_GUESS_NONE);
             same(walk.frame.reliable, true);
             if (kind == SFU_PC_EXACT) {
                 code(step(&walk), SFU_END);
@@ -526,7 +527,7 @@ static void test_hook_kind(void **state)
             m.known = 1 << 3;
             m.reg[3] = STACK + 0x300;
             put_word(&m, STACK + 0x300, BASE + 0x1010);
-            made.regs.pc_kind = (uint8_t)kind;
+            made.regs.pc_kind = (enum sfu_pc_kind)kind;
             made.regs.pc = BASE + 0x1310;
             made.regs.ra = BASE + 0x1090;
             made.regs.has_ra = true;
@@ -535,7 +536,7 @@ static void test_hook_kind(void **state)
             same(m.asked, kind == SFU_PC_EXACT ? 1 : 0);
             close_section(&o);
             begin_hook(abi, &o, BASE + 0x1208);
-            made.regs.pc_kind = (uint8_t)kind;
+            made.regs.pc_kind = (enum sfu_pc_kind)kind;
             made.regs.pc = BASE + 0x1001; /* the entry of a function */
             made.regs.ra = BASE + 0x1090;
             made.regs.has_ra = true;
@@ -547,8 +548,7 @@ static void test_hook_kind(void **state)
     }
 }
 
-/* The hook may bring back the same SP, which a frame that was left by a call may also have; but a step that makes no
- * progress is counted as a switch, whatever the kind. */
+/* The hook may bring back the same SP, whatever the kind; a lower one is counted as a switch. */
 static void test_hook_progress(void **state)
 {
     (void)state;
@@ -558,11 +558,11 @@ static void test_hook_progress(void **state)
             for (int by = -8; by <= 8; by += 8) {
                 struct opened o;
                 begin_hook(abi, &o, BASE + 0x1208);
-                made.regs.pc_kind = (uint8_t)kind;
+                made.regs.pc_kind = (enum sfu_pc_kind)kind;
                 made.regs.sp = STACK + 0x100 + (uint64_t)by;
                 walk.frame.regs.sp = STACK + 0x100;
                 code(step(&walk), SFU_OK);
-                same(walk.frame.switched, by <= 0);
+                same(walk.frame.switched, by < 0);
                 close_section(&o);
             }
         }
@@ -578,26 +578,84 @@ static void test_hook_guess(void **state)
         for (int kind = SFU_PC_EXACT; kind <= SFU_PC_RETURN; kind++) {
             struct opened o;
             begin_hook(abi, &o, BASE + 0x1208);
-            made.guessed = true;
-            made.regs.pc_kind = (uint8_t)kind;
+            made.guess = SFU_GUESS_HOOK;
+            made.regs.pc_kind = (enum sfu_pc_kind)kind;
             made.regs.pc = BASE + 0x1204; /* another one that only the hook knows */
             code(step(&walk), SFU_OK);
             expect(BASE + 0x1204, STACK + 0x200, 0xf7, BASE + 0x1200, (enum sfu_pc_kind)kind);
-            same(walk.frame.guessed, SFU_GUESS_HOOK);
+            same(walk.frame.guess, SFU_GUESS_HOOK);
             same(walk.frame.reliable, false);
-            made.guessed = false; /* this time it is sure, of what it was given */
-            made.trap = 0;
+            made.guess = SFU_GUESS_NONE; /* this time it is sure, of what it was given */
+            made.saved = 0;
             made.regs.pc = BASE + 0x1050;
             made.regs.sp = STACK + 0x300;
             called_from(abi, STACK + 0x300, BASE + 0x1090, 0xf8);
             code(step(&walk), SFU_OK);
-            same(walk.frame.guessed, SFU_GUESS_NONE);
+            same(walk.frame.guess, SFU_GUESS_NONE);
             same(walk.frame.reliable, false);
             code(step(&walk), SFU_OK);
-            same(walk.frame.guessed, SFU_GUESS_NONE);
+            same(walk.frame.guess, SFU_GUESS_NONE);
             same(walk.frame.reliable, false);
             code(step(&walk), SFU_END);
             same(walk.frame.reliable, false);
+            close_section(&o);
+        }
+    }
+}
+
+/* A hook that is not sure and ends the trace proves nothing: the last frame is not reliable, also if it is asked again,
+ * or the end is another one than the target names. One that is sure, or that fails, leaves it as it is. */
+static void test_hook_end(void **state)
+{
+    static const uint64_t pcs[] = {BASE + 0x1208, BASE + 0x1800, 0xbad};
+    static const int codes[] = {SFU_END, SFU_E_STACK, SFU_E_NO_FDE};
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        for (int i = 0; i < 3 * 3 * 2 * 2; i++) {
+            struct opened o;
+            bool unsure = i / 9 % 2, final = i / 18;
+            int want = codes[i / 3 % 3];
+            begin_hook(abi, &o, pcs[i % 3]);
+            note("ABI %d, PC %llx, code %d, unsure %d, final %d", abi, (unsigned long long)pcs[i % 3], want, unsure,
+                 final);
+            trap_code = want;
+            made.guess = unsure ? SFU_GUESS_HOOK : SFU_GUESS_NONE;
+            if (final)
+                t.final = (struct sfu_range){1, 2};
+            for (int again = 0; again < 2; again++) {
+                code(step(&walk), final && want == SFU_END ? SFU_E_NOT_FINAL : want);
+                same(walk.frame.reliable, !(unsure && want == SFU_END));
+                same(walk.frame.guess, SFU_GUESS_NONE);
+                same(walk.frame.depth, 0);
+            }
+            close_section(&o);
+        }
+    }
+}
+
+/* A frame that a trap interrupted says so, unless a call had left it; what comes behind it does not. */
+static void test_interrupted(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        for (int kind = SFU_PC_EXACT; kind <= SFU_PC_RETURN; kind++) {
+            struct opened o;
+            begin_hook(abi, &o, BASE + 0x1208);
+            same(walk.frame.interrupted, false);
+            made.regs.pc_kind = (enum sfu_pc_kind)kind;
+            made.regs.pc = BASE + 0x1020;
+            code(step(&walk), SFU_OK);
+            same(walk.frame.interrupted, kind == SFU_PC_EXACT);
+            called_from(abi, STACK + 0x200, BASE + 0x1104, 0xf8);
+            code(step(&walk), SFU_OK);
+            same(walk.frame.interrupted, false);
+            same(walk.frame.saved, 0);
+            put_word(&m, STACK + 0x220 + 8, BASE + 0x1040);
+            code(step(&walk), SFU_OK); /* by the table */
+            same(walk.frame.interrupted, true);
+            same(walk.frame.saved, STACK + 0x220);
             close_section(&o);
         }
     }
@@ -619,9 +677,9 @@ static void test_hook_codes(void **state)
     {
         struct opened o;
         begin_hook(SOME_ABI, &o, BASE + 0x1208);
-        code(sfu_remove(&t.sections, &o.mapped), SFU_OK);
+        holds(sfu_remove(&t.sections, &o.mapped, 1));
         sfu_walk_start(&walk, &t, &top); /* no section at all */
-        code(step(&walk), SFU_E_EMPTY);
+        code(step(&walk), SFU_E_NO_SECTION);
         same(m.trapped, 0);
         close_section(&o);
         begin_hook(SOME_ABI, &o, BASE + 0x1208);
@@ -634,7 +692,8 @@ static void test_hook_codes(void **state)
     }
 }
 
-/* A hook that goes in circles is stopped by the count of switches, or of frames. */
+/* A hook that goes in circles is stopped by the count of switches. With one stack every second step is one: the others
+ * stay, as an exception entry may that is about to return. */
 static void test_hook_circle(void **state)
 {
     (void)state;
@@ -646,11 +705,11 @@ static void test_hook_circle(void **state)
         made.regs.pc = BASE + 0x1208;
         made.regs.sp = STACK;
         if (same_stack)
-            t.stack = machine_stack;
+            t.find_stack = machine_find_stack;
         while ((result = step(&walk)) == SFU_OK)
             holds(++n < 100);
         code(result, same_stack ? SFU_E_PROGRESS : SFU_E_SWITCHES);
-        same(n, same_stack ? 1 : SFU_MAX_SWITCHES);
+        same(n, same_stack ? 1 : 2 * SFU_MAX_SWITCHES + 1);
         close_section(&o);
     }
 }
@@ -679,11 +738,11 @@ static void test_frame_pointers(void **state)
         }
         code(step(&walk), SFU_OK);
         expect(BASE + 0x1050, STACK + 0x50, 0xf5, BASE + 0x1040, SFU_PC_RETURN);
-        same(walk.frame.guessed, SFU_GUESS_RECORD);
+        same(walk.frame.guess, SFU_GUESS_RECORD);
         same(walk.frame.reliable, false);
         called_from(abi, STACK + 0x50, BASE + 0x1090, 0xf6);
         code(step(&walk), SFU_OK); /* the table again; but nothing is proven any more */
-        same(walk.frame.guessed, SFU_GUESS_NONE);
+        same(walk.frame.guess, SFU_GUESS_NONE);
         same(walk.frame.reliable, false);
         code(step(&walk), SFU_END);
         close_section(&o);
@@ -757,11 +816,11 @@ static void test_hook_then_guess(void **state)
         code(step(&walk), SFU_E_NO_FDE);
     } else {
         code(step(&walk), SFU_OK);
-        same(walk.frame.guessed, SFU_GUESS_RECORD);
+        same(walk.frame.guess, SFU_GUESS_RECORD);
     }
-    code(sfu_remove(&t.sections, &o.mapped), SFU_OK);
+    holds(sfu_remove(&t.sections, &o.mapped, 1));
     sfu_walk_start(&walk, &t, &top);
-    code(step(&walk), SFU_E_EMPTY); /* without a section the ABI is not known: no guess */
+    code(step(&walk), SFU_E_NO_SECTION); /* without a section the ABI is not known: no guess */
     close_section(&o);
 }
 
@@ -799,51 +858,36 @@ static void chain(int abi, int count)
         sp = called_from(abi, sp, i == count ? BASE + 0x1088 : BASE + 0x1010 + (i % 2 ? 0x40 : 0), (uint64_t)i);
 }
 
-/* With a window the walk is the same, frame by frame, whatever part of the stack it holds; what lies in it is not read
- * through the callback. */
-static void test_window(void **state)
+/* The walk comes as far as the stack reaches, whatever part of it there is, mapped or read by the callback. */
+static void test_short_stack(void **state)
 {
     (void)state;
     FOR_ABIS(abi)
     {
-        struct opened o;
-        begin(abi, &o);
-        chain(abi, 40);
-        t.window = m.bytes;
-        t.window_low = STACK;
-        for (uint64_t size = 0; size < 40 * 32 + 200; size += 4) {
-            unsigned n = 0;
-            t.window_high = STACK + size;
-            m.stack.reads = 0;
-            sfu_walk_start(&walk, &t, &top);
-            while (step(&walk) == SFU_OK) {
-                n++;
-                same(walk.frame.regs.sp, STACK + 32 * (uint64_t)n);
-                same(walk.frame.regs.fp, n);
-                same(function_of(), n == 40 ? BASE + 0x1080 : n % 2 ? BASE + 0x1040 : BASE + 0x1000);
-            }
-            note("ABI %d, window of %llu", abi, (unsigned long long)size);
-            code(step(&walk), SFU_END);
-            same(n, 40);
-            {
-                unsigned outside = 0;
-                for (uint64_t i = 1; i <= 40; i++) { /* RA and FP of each */
-                    outside += 32 * i + below(abi) > size;
-                    outside += 32 * i + below(abi) - 8 > size;
+        for (int mapped = 0; mapped < 2; mapped++) {
+            struct opened o;
+            begin(abi, &o);
+            chain(abi, 40);
+            t.stack.bytes = mapped ? m.bytes : NULL;
+            t.stack.low = STACK;
+            for (uint64_t size = 0; size < 40 * 32 + 200; size += 4) {
+                unsigned n = 0, whole = size < below(abi) ? 0 : (unsigned)(size - below(abi)) / 32;
+                t.stack.high = STACK + size;
+                m.stack.reads = 0;
+                sfu_walk_start(&walk, &t, &top);
+                while (step(&walk) == SFU_OK) {
+                    n++;
+                    same(walk.frame.regs.sp, STACK + 32 * (uint64_t)n);
+                    same(walk.frame.regs.fp, n);
+                    same(function_of(), n == 40 ? BASE + 0x1080 : n % 2 ? BASE + 0x1040 : BASE + 0x1000);
                 }
-                same(m.stack.reads, outside);
+                note("ABI %d, %s stack of %llu", abi, mapped ? "mapped" : "other", (unsigned long long)size);
+                code(step(&walk), whole >= 40 ? SFU_END : SFU_E_STACK);
+                same(n, whole < 40 ? whole : 40);
+                same(m.stack.reads, mapped ? 0 : 2 * n); /* the RA comes first, and lies higher than FP */
             }
+            close_section(&o);
         }
-        t.read = NULL; /* the window has all, or too little */
-        for (int less = 0; less < 2; less++) {
-            t.window_high = STACK + 40 * 32 + below(abi) - (unsigned)less;
-            sfu_walk_start(&walk, &t, &top);
-            while (step(&walk) == SFU_OK) {
-            }
-            code(step(&walk), less ? SFU_E_STACK : SFU_END);
-            same(walk.frame.depth, 40 - less);
-        }
-        close_section(&o);
     }
 }
 
@@ -863,7 +907,7 @@ static void test_red_zone(void **state)
             close_section(&o);
             open_valid(&o, b);
             t.sections = NULL;
-            code(sfu_add(&t.sections, &o.mapped), SFU_OK);
+            code(add(&t.sections, &o.mapped), SFU_OK);
             top.sp = STACK + 0x100;
             put_word(&m, STACK + 0x100 - 24, 0xf8);
             t.red_zone = zone;
@@ -890,8 +934,8 @@ static void test_counted(void **state)
         struct opened o;
         begin(abi, &o);
         chain(abi, 100);
-        code(sfu_remove(&t.sections, &o.mapped), SFU_OK);
-        code(sfu_add(&t.sections, &o.remote), SFU_OK);
+        holds(sfu_remove(&t.sections, &o.mapped, 1));
+        code(add(&t.sections, &o.remote), SFU_OK);
         sfu_walk_start(&walk, &t, &top);
         for (int n = 0; n < 100; n++) {
             o.memory.reads = m.stack.reads = 0;
@@ -935,8 +979,8 @@ static void test_failing_reads(void **state)
         }
 #ifndef SFU_NO_REMOTE
         m.stack.fail_at = 0;
-        code(sfu_remove(&t.sections, &o.mapped), SFU_OK);
-        code(sfu_add(&t.sections, &o.remote), SFU_OK);
+        holds(sfu_remove(&t.sections, &o.mapped, 1));
+        code(add(&t.sections, &o.remote), SFU_OK);
         for (unsigned k = 1;; k++) {
             int result;
             holds(k < 1000);
@@ -1058,7 +1102,9 @@ int walk_tests(void)
         cmocka_unit_test(test_hook_kind),
         cmocka_unit_test(test_hook_progress),
         cmocka_unit_test(test_hook_guess),
-        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_hook_end),
+        cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_short_stack),
         cmocka_unit_test(test_red_zone),
 #ifndef SFU_NO_REMOTE
         cmocka_unit_test(test_counted),

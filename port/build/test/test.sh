@@ -63,9 +63,6 @@ sentence="end of the stack: the outermost frame"
 by_cmake cmake-default "oldest 1 abi 0 print 1: 1 -1 $sentence" WITH_PRINT
 by_cmake cmake-all "oldest 3 abi 3 no-remote no-strings fast 1: 1 -1 " WITH_FAST \
     -DSFU_OLDEST_VERSION=3 -DSFU_ABI=SFU_AMD64 -DSFU_NO_REMOTE=ON -DSFU_NO_STRINGS=ON -DSFU_PRINT=OFF -DSFU_FAST=ON
-by_cmake cmake-prefix "oldest 1 abi 0: 1 -1 $sentence" "" -DSFU_PREFIX=mine_
-functions() { nm "$work/cmake-prefix/build/sfu/libsfu.a" | sed -n 's/.* T \([a-z]*\)_.*/\1/p' | sort -u; }
-check cmake-prefix-names mine functions
 by_meson meson-default "oldest 1 abi 0: 1 -1 $sentence" "" "" ""
 by_meson meson-all "oldest 3 abi 3 no-remote no-strings print 1 fast 1: 1 -1 " "'-DWITH_PRINT', '-DWITH_FAST'" \
     "'-DSFU_OLDEST_VERSION=3', '-DSFU_ABI=SFU_AMD64', '-DSFU_NO_REMOTE', '-DSFU_NO_STRINGS'" "'print', 'fast'"

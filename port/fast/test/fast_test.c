@@ -41,10 +41,17 @@ static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
     return 0;
 }
 
-static uint64_t which_stack(void *ctx, uint64_t sp)
+/* Stacks of a KiB each. */
+static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
 {
-    (void)ctx;
-    return sp >> 10;
+    const struct stack *s = ctx;
+
+    if (addr < STACK || addr - STACK >= STACK_SIZE)
+        return false;
+    stack->low = addr & ~(uint64_t)1023;
+    stack->high = stack->low + 1024;
+    stack->bytes = s->bytes + (stack->low - STACK);
+    return true;
 }
 
 static int give_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
@@ -75,7 +82,7 @@ static int trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_i
         return SFU_END;
     interrupted->regs = s->top;
     interrupted->regs.sp = frame->regs.sp + 64;
-    interrupted->guessed = frame->regs.sp / 8 % 8 == 2;
+    interrupted->guess = frame->regs.sp / 8 % 8 == 2 ? SFU_GUESS_HOOK : SFU_GUESS_NONE;
     return SFU_OK;
 }
 
@@ -92,9 +99,7 @@ static void make_target(struct sfu_target *t, uint64_t *seed, const struct stack
     memset(t, 0, sizeof *t);
     t->sections = fast.sections;
     t->ctx = (void *)(uintptr_t)s;
-    t->window = s->bytes;
-    t->window_low = STACK;
-    t->window_high = STACK + STACK_SIZE;
+    t->stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
     if (!once_in(seed, 3))
         return;            /* all common */
     if (once_in(seed, 30)) /* not the walker's list */
@@ -102,26 +107,23 @@ static void make_target(struct sfu_target *t, uint64_t *seed, const struct stack
     if (once_in(seed, 6)) { /* a part of the stack, or nothing of it */
         uint32_t low = below(seed, STACK_SIZE / 2), high = below(seed, STACK_SIZE);
 
-        t->window = s->bytes + low;
-        t->window_low += low;
-        t->window_high = STACK + high;
+        t->stack = (struct sfu_stack){s->bytes + low, STACK + low, STACK + high};
         t->read = once_in(seed, 4) ? NULL : read_stack;
     }
     if (once_in(seed, 30)) {
-        t->window = NULL;
-        t->window_low = t->window_high = 0;
+        t->stack.bytes = NULL;
         t->read = read_stack;
     }
     t->reg = once_in(seed, 3) ? give_register : NULL;
-    t->trap = once_in(seed, 4) ? trap : NULL;
-    t->stack = once_in(seed, 5) ? which_stack : NULL;
+    t->trap_hook = once_in(seed, 4) ? trap : NULL;
+    t->find_stack = once_in(seed, 5) ? find_stack : NULL;
     t->pac_mask = once_in(seed, 2) ? UINT64_C(0x007c000000000000) : 0;
     t->max_switches = once_in(seed, 2) ? (uint8_t)(1 + below(seed, 4)) : 0;
     t->max_frames = once_in(seed, 6) ? 1 + below(seed, 12) : 0;
     t->red_zone = once_in(seed, 2) ? 128 : 0;
     t->frame_pointers = once_in(seed, 5);
     t->original_ra = once_in(seed, 20) ? original_ra : NULL;
-    t->final_last = once_in(seed, 5) ? s->top.pc : 0;
+    t->final.high = once_in(seed, 5) ? s->top.pc : 0;
 }
 
 /* A trace by WALKER, which must be WANT. Sets *BY_CORE to how many steps of the core it took. */
@@ -183,11 +185,11 @@ static void set_text(struct sfu_section *s, uint64_t *seed)
 
     if (once_in(seed, 3) || sfu_find_text(s) != SFU_OK)
         return;
-    span = s->text_last - s->text_first;
+    span = s->text.high - s->text.low;
     if (span > UINT32_MAX || !once_in(seed, 6))
         return;
-    s->text_first += below(seed, (uint32_t)span + 1);
-    s->text_last -= below(seed, (uint32_t)span + 1);
+    s->text.low += below(seed, (uint32_t)span);
+    s->text.high -= below(seed, (uint32_t)span);
 }
 
 static bool round_of(uint64_t first)
@@ -214,7 +216,7 @@ static bool round_of(uint64_t first)
     for (pass = 0; pass < 12; pass++) {
         i = pass < count ? pass : below(&seed, count);
         if (added[i]) {
-            if (sfu_fast_remove(&fast, &images[i]) != SFU_OK)
+            if (!sfu_fast_remove(&fast, &images[i], 1))
                 return false;
             added[i] = false;
         }
@@ -225,10 +227,11 @@ static bool round_of(uint64_t first)
                 if (once_in(&seed, 3))
                     make_stack(&stacks[k], &seed, tables, count);
         }
+        tables[i].section.next = NULL; /* that of the list that it was in */
         if (tables[i].good)
             set_text(&tables[i].section, &seed);
         if (tables[i].good && (pass < count || !once_in(&seed, 4))) {
-            added[i] = sfu_fast_add(&fast, &images[i], &tables[i].section) == SFU_OK;
+            added[i] = sfu_fast_add(&fast, &images[i], 1, &tables[i].section) == SFU_OK;
             coarse_shift[i] = images[i].block_shift;
             if (added[i] && once_in(&seed, 2))
                 sfu_fast_set_index(&images[i], indexes[i], sizeof indexes[i]);

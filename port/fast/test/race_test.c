@@ -36,10 +36,8 @@ static struct sfu_target target_of(const struct stack *s)
     struct sfu_target t;
 
     memset(&t, 0, sizeof t);
-    t.sections = __atomic_load_n(&fast.sections, __ATOMIC_ACQUIRE);
-    t.window = s->bytes;
-    t.window_low = STACK;
-    t.window_high = STACK + STACK_SIZE;
+    t.sections = sfu_fast_sections(&fast);
+    t.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
     return t;
 }
 
@@ -61,9 +59,9 @@ static void come_or_go(void)
 
     if (turn % 2 == 0) {
         other_sections[turn / 2 % OTHERS] = other.section;
-        (void)sfu_fast_add(&fast, i, &other_sections[turn / 2 % OTHERS]);
+        (void)sfu_fast_add(&fast, i, 1, &other_sections[turn / 2 % OTHERS]);
     } else {
-        (void)sfu_fast_remove(&fast, i);
+        (void)sfu_fast_remove(&fast, i, 1);
     }
     turn++;
 }
@@ -137,7 +135,7 @@ static void prepare(uint64_t seed)
         make_table(&other, &seed, UINT64_C(0x666666600000), false);
     while (!other.good);
     memset(&fast, 0, sizeof fast);
-    (void)sfu_fast_add(&fast, &image, &table.section);
+    (void)sfu_fast_add(&fast, &image, 1, &table.section);
     sfu_fast_set_cache(&fast, cache, sizeof cache);
     while (i < STACKS) {
         struct sfu_target t;

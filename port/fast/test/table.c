@@ -188,14 +188,10 @@ static void make_trace(struct stack *s, uint64_t *seed, const struct table *t, u
     unsigned i, try;
 
     memset(&target, 0, sizeof target);
-    target.window = s->bytes;
-    target.window_low = STACK;
-    target.window_high = STACK + STACK_SIZE;
-    for (i = 0; i < count; i++) {
-        sections[i] = t[i].section;
+    target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
+    for (i = 0; i < count; i++)
         if (t[i].good)
-            (void)sfu_add(&target.sections, &sections[i]);
-    }
+            (void)sfu_add(&target.sections, &sections[i], 1, t[i].bytes, t[i].build.size, t[i].addr);
     for (try = 0; try < 8; try++) {
         sfu_walk_start(&walk, &target, &s->top);
         if (leads_on(&walk))

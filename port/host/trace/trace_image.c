@@ -199,8 +199,8 @@ static void set_text(const struct trace_image *image, struct sfu_section *tables
         return;
     first = image->image.code[0];
     last = image->image.code[image->image.num_code - 1];
-    tables->text_first = first->addr + image->slide;
-    tables->text_last = last->addr + image->slide + (last->size - 1);
+    tables->text.low = first->addr + image->slide;
+    tables->text.high = last->addr + image->slide + last->size;
 }
 
 /* Opens the bytes where the image lies. Sorts them first if they are not. */

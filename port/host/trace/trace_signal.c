@@ -76,6 +76,6 @@ int linux_trap(const struct trace_space *space, const struct sfu_frame *frame, i
         return SFU_E_STACK;
     if (r->link)
         regs->has_ra = linux_saved(space, trap, r->ra, &regs->ra);
-    interrupted->trap = trap;
+    interrupted->saved = trap;
     return SFU_OK;
 }

@@ -108,9 +108,9 @@ static int read_register(void *ctx, const struct sfu_frame *frame, uint32_t reg,
 
     if (reg >= REGISTER_PC)
         return -1;
-    if (frame->trap != 0 && space->saved == SAVED_LINUX)
+    if (frame->interrupted && space->saved == SAVED_LINUX)
         known = linux_saved(space, space->saved_at, reg, value);
-    else if (frame->trap != 0 && space->saved == SAVED_ARRAY)
+    else if (frame->interrupted && space->saved == SAVED_ARRAY)
         known = space->saved_at <= UINT64_MAX - 8 * reg && space_word(space, space->saved_at + 8 * reg, value);
     else if (frame->depth == 0)
         known = space->regs.known[reg];
@@ -150,7 +150,7 @@ static void start(struct trace_walk *w, uint8_t pc_kind)
     const struct trace_space *space = w->space;
     const struct registers *r = abi_registers(space->abi);
     struct sfu_registers top = {
-        space->regs.value[REGISTER_PC], space->regs.value[r->sp], space->regs.value[r->fp], 0, false, pc_kind};
+        space->regs.value[REGISTER_PC], space->regs.value[r->sp], space->regs.value[r->fp], 0, pc_kind, false};
     size_t i;
 
     if (r->link) {
@@ -162,7 +162,8 @@ static void start(struct trace_walk *w, uint8_t pc_kind)
     memset(&w->target, 0, sizeof w->target);
     w->target.read = read_stack;
     w->target.reg = read_register;
-    w->target.trap = cross_trap;
+    w->target.trap_hook = cross_trap;
+    w->target.stack.high = UINT64_MAX;
     w->target.ctx = w->space;
     w->target.pac_mask = space->pac_mask;
     w->target.max_frames = space->max_frames;
@@ -180,6 +181,18 @@ static bool is_described(const struct trace_walk *w)
     return sfu_find_frame(&w->target, &w->walk.frame, &row) == SFU_OK;
 }
 
+/* Adds tables, which are opened, checked and sorted. Their text stays what it is. */
+static bool add(struct trace_walk *w, struct tables_of *tables)
+{
+    struct sfu_section *s = &tables->section;
+    struct sfu_range text = s->text;
+
+    if (sfu_add(&w->target.sections, s, 1, tables->bytes, tables->size, s->addr) != SFU_OK)
+        return false;
+    s->text = text;
+    return true;
+}
+
 /* Adds the tables of the image that the frame is in, as far as they are needed. Its own are asked before what its CFI
  * says. */
 static void add_tables(struct trace_walk *w)
@@ -189,14 +202,14 @@ static void add_tables(struct trace_walk *w)
     if (image == NULL)
         return;
     if (!image->own.added && image_open_own(image))
-        image->own.added = sfu_add(&w->target.sections, &image->own.section) == SFU_OK;
+        image->own.added = add(w, &image->own);
     if (image->cfi.added || is_described(w) || !image_open_cfi(image))
         return;
     if (image->own.added)
-        (void)sfu_remove(&w->target.sections, &image->own.section);
-    image->cfi.added = sfu_add(&w->target.sections, &image->cfi.section) == SFU_OK;
+        (void)sfu_remove(&w->target.sections, &image->own.section, 1);
+    image->cfi.added = add(w, &image->cfi);
     if (image->own.added)
-        (void)sfu_add(&w->target.sections, &image->own.section);
+        (void)add(w, &image->own);
 }
 
 /* What the caller of the frame is found by, if it is found by a row. */
@@ -228,11 +241,11 @@ static void find_saved(struct trace_walk *w, const struct sfu_frame *from, const
     bool old;
 
     space->saved = SAVED_NOWHERE;
-    if (w->walk.frame.trap == 0)
+    if (!w->walk.frame.interrupted)
         return;
     if (linux_is_signal(space, from->regs.pc, &old)) {
         space->saved = SAVED_LINUX;
-        space->saved_at = w->walk.frame.trap;
+        space->saved_at = w->walk.frame.saved;
         return;
     }
     if (row == NULL || row->fp.control != (r->sp << RULE_NUMBER | RULE_REGISTER | RULE_DEREFERENCE) ||
@@ -259,9 +272,9 @@ static int step(struct trace_walk *w)
     code = sfu_walk_step(&w->walk);
     if (code != SFU_OK)
         return code;
-    if (w->walk.frame.guessed == SFU_GUESS_CALL)
+    if (w->walk.frame.guess == SFU_GUESS_CALL)
         how = "wild call";
-    else if (w->walk.frame.guessed != SFU_GUESS_NONE)
+    else if (w->walk.frame.guess != SFU_GUESS_NONE)
         how = "frame pointer";
     w->how = how;
     find_saved(w, &from, found ? &row : NULL);
@@ -279,8 +292,8 @@ static void print_frame(const struct trace_walk *w)
     if (name != NULL)
         snprintf(symbol, sizeof symbol, "  %.256s+0x%" PRIx64, name, offset + (f->regs.pc - lookup));
     out_line(w->out, "#%-2u 0x%016" PRIx64 "%s%s%s%s  (%s)", f->depth, f->regs.pc, symbol,
-             f->trap != 0 ? "  [interrupted]" : "", f->switched ? "  [stack switch]" : "",
-             f->guessed ? "  [guessed]" : "", w->how);
+             f->interrupted ? "  [interrupted]" : "", f->switched ? "  [stack switch]" : "",
+             f->guess != SFU_GUESS_NONE ? "  [guessed]" : "", w->how);
     out_place(w->out, w->space->images, lookup);
 }
 

@@ -57,7 +57,7 @@ static void handler(int signal, siginfo_t *info, void *ucontext)
     (void)signal;
     (void)info;
     sfu_walk_start(&walk, &self.target, &here);
-    while (code == SFU_OK && walk.frame.trap == 0)
+    while (code == SFU_OK && !walk.frame.interrupted)
         code = sfu_walk_step(&walk);
     check(code == SFU_OK, "signal frame", code);
     check(walk.frame.regs.pc == pc_of((const ucontext_t *)ucontext), "interrupted PC", code);

@@ -118,7 +118,7 @@ static __attribute__((noinline)) void handler(int signal, void *info, void *ucon
     }
     top = sfu_here(&self.cpu);
     sfu_walk_start(&walk, &self.target, &top);
-    while (code == SFU_OK && walk.frame.trap == 0)
+    while (code == SFU_OK && !walk.frame.interrupted)
         code = sfu_walk_step(&walk);
     expect(code == SFU_OK, sfu_string(code));
     check_interrupted(&walk.frame);
@@ -130,7 +130,7 @@ static void test_signal(void)
 
 #if !defined(__s390x__)
     if (equal(mode, "table")) {
-        self.target.trap = NULL;
+        self.target.trap_hook = NULL;
         restorer = sfu_linux_restorer_table;
     }
 #endif

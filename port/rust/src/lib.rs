@@ -3,16 +3,16 @@
 //! sfu, a freestanding SFrame unwinder, for kernels in Rust: a safe layer over [`sys`], which has the declarations of
 //! `sfu.h`. No std, no allocation, no other crate.
 //!
-//! A kernel with one stack prints a trace from its panic handler by [`on_panic`]. A walk of its own is an iterator:
+//! A kernel prints a trace from its panic handler by [`on_panic`]. A walk of its own is an iterator:
 //!
 //! ```
-//! use sfu::{Error, Frames, Registers, Section, Target};
+//! use sfu::{Error, Frames, Registers, Room, Stack, Target};
 //!
 //! /// A trace of a dump: `stack` was at `low`, the kernel's `.sframe` section at `at`.
 //! fn trace(tables: &[u8], at: u64, stack: &[u8], low: u64, top: &Registers) -> Result<usize, Error> {
-//!     let mut section = Section::open(tables, at)?;
-//!     let mut target = Target::copy(stack, low).expect("a stack within the address space");
-//!     target.add(&mut section)?;
+//!     let mut room = [Room::new()];
+//!     let mut target = Target::new(Stack::copy(stack, low).expect("a stack within the address space"));
+//!     target.add(&mut room, tables, at)?;
 //!     let mut count = 0;
 //!     for frame in Frames::new(&target, top) {
 //!         println!("{:#018x}", frame?.regs.pc);
@@ -107,6 +107,61 @@ pub struct Section<'a> {
     bytes: PhantomData<&'a [u8]>,
 }
 
+/// Room for one section of a target.
+#[repr(transparent)]
+#[derive(Debug)]
+pub struct Room(MaybeUninit<sys::sfu_section>);
+
+impl Room {
+    /// Empty.
+    pub const fn new() -> Self {
+        Room(MaybeUninit::uninit())
+    }
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A stack: where it is, and its bytes.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub struct Stack<'a> {
+    raw: sys::sfu_stack,
+    bytes: PhantomData<&'a [u8]>,
+}
+
+impl<'a> Stack<'a> {
+    /// No stack at all.
+    pub const NONE: Stack<'static> =
+        Stack { raw: sys::sfu_stack { bytes: ptr::null(), low: 0, high: 0 }, bytes: PhantomData };
+
+    /// The live stack from `stack.start` up to `stack.end`, in this program.
+    ///
+    /// # Safety
+    ///
+    /// All of it is readable for 'a, and `stack.start <= stack.end`.
+    pub unsafe fn live(stack: Range<*const u8>) -> Self {
+        Self::of(stack.start.cast(), stack.start as u64, stack.end as u64)
+    }
+
+    /// A copy or dump: `bytes` were at `addr`. None: they would wrap around the end of the address space.
+    pub fn copy(bytes: &'a [u8], addr: u64) -> Option<Self> {
+        Some(Self::of(bytes.as_ptr().cast(), addr, addr.checked_add(bytes.len() as u64)?))
+    }
+
+    /// One that [`Machine::read`] reads.
+    pub fn remote(addrs: Range<u64>) -> Self {
+        Self::of(ptr::null(), addrs.start, addrs.end)
+    }
+
+    fn of(bytes: *const c_void, low: u64, high: u64) -> Self {
+        Stack { raw: sys::sfu_stack { bytes, low, high }, bytes: PhantomData }
+    }
+}
+
 impl<'a> Section<'a> {
     /// Opens `bytes`, any alignment, which lie at `addr` in the unwound program: the section's own address at run time,
     /// to which its function starts are relative. Reads the header and nothing else.
@@ -151,13 +206,13 @@ impl<'a> Section<'a> {
     }
 }
 
-/// What only the program knows, where tables and one window of stack are not enough. No method may panic: a panic ends
-/// the program at once where panics unwind.
+/// What only the program knows, where tables and one stack are not enough. No method may panic: a panic ends the program
+/// at once where panics unwind.
 pub trait Machine {
-    /// [`Machine::stack`] tells stacks apart; otherwise all is one stack, which only a trap can leave.
+    /// [`Machine::find_stack`] finds the stacks; otherwise there is the target's, which only a trap can leave.
     const STACKS: bool = false;
 
-    /// Reads the 8 bytes at `addr` of the unwound program, which are not in the window, into `buffer`. Returns whether
+    /// Reads the 8 bytes at `addr` of a stack without bytes of its own ([`Stack::remote`]) into `buffer`. Returns whether
     /// all of them could be read; it must survive every address, aligned or not. `addr + buffer.len()` does not wrap.
     fn read(&self, addr: u64, buffer: &mut [u8]) -> bool {
         let _ = (addr, buffer);
@@ -165,8 +220,8 @@ pub trait Machine {
     }
 
     /// The value of register `number` (DWARF) in `frame`, whose PC is exact: of the registers that the walk began with
-    /// (`frame.trap` and `frame.depth` are 0) or of those saved by the trap that interrupted it. None: not known, and
-    /// the trace ends with [`sys::SFU_E_REGISTER`]. On s390x numbers 16 to 31 are floating-point registers.
+    /// (`frame.depth` is 0) or of those saved by the trap that interrupted it (at `frame.saved`). None: not known, and the
+    /// trace ends with [`sys::SFU_E_REGISTER`]. On s390x numbers 16 to 31 are floating-point registers.
     fn register(&self, frame: &Frame, number: u32) -> Option<u64> {
         let _ = (frame, number);
         None
@@ -179,10 +234,11 @@ pub trait Machine {
         Trap::Unknown
     }
 
-    /// Any number that is the same for two SPs exactly if they lie on the same stack. Called where `STACKS` is true.
-    fn stack(&self, sp: u64) -> u64 {
-        let _ = sp;
-        0
+    /// The stack that `addr` lies on: an SP, up to the high end, or the address of a word. An SP below a stack that has
+    /// overflown lies on that one. Called where `STACKS` is true.
+    fn find_stack(&self, addr: u64) -> Option<Stack<'_>> {
+        let _ = addr;
+        None
     }
 }
 
@@ -206,66 +262,53 @@ pub struct Target<'a> {
 
 impl Default for Target<'_> {
     fn default() -> Self {
-        Self::new()
+        Self::new(Stack::NONE)
     }
 }
 
 impl<'a> Target<'a> {
-    /// Without sections, window and callbacks, with sfu's own limits.
-    pub fn new() -> Self {
+    /// With `stack` as its only one, without sections and callbacks, with sfu's own limits.
+    pub fn new(stack: Stack<'a>) -> Self {
         Target {
             raw: sys::sfu_target {
                 sections: ptr::null_mut(),
-                window: ptr::null(),
-                window_low: 0,
-                window_high: 0,
+                stack: stack.raw,
+                find_stack: None,
                 read: None,
                 reg: None,
-                trap: None,
-                stack: None,
+                trap_hook: None,
                 original_ra: None,
                 ctx: ptr::null_mut(),
+                r#final: sys::sfu_range::default(),
                 pac_mask: 0,
                 max_frames: 0,
                 red_zone: 0,
                 max_switches: 0,
                 frame_pointers: false,
-                final_first: 0,
-                final_last: 0,
             },
             borrowed: PhantomData,
         }
     }
 
-    /// With the live stack from `stack.start` up to `stack.end` as its window, in this program.
+    /// Adds the section in `bytes`, whose own address in the unwound program at run time is `addr`, and all that a linker
+    /// has joined to it, as far as there is `room`, to the front of the list that is searched.
     ///
-    /// # Safety
-    ///
-    /// All of it is readable as long as the target is used, and `stack.start <= stack.end`.
-    pub unsafe fn live(stack: Range<*const u8>) -> Self {
-        let mut target = Self::new();
-        target.raw.window = stack.start.cast();
-        target.raw.window_low = stack.start as u64;
-        target.raw.window_high = stack.end as u64;
-        target
+    /// Errors: those of [`Section::open`]; [`sys::SFU_E_ABI`], its ABI is not that of the sections before;
+    /// [`sys::SFU_E_CONCATENATED`], there is not enough room. The sections in front of that one have been added.
+    pub fn add(&mut self, room: &'a mut [Room], bytes: &'a [u8], addr: u64) -> Result<(), Error> {
+        if room.is_empty() {
+            return Err(Error(sys::SFU_E_CONCATENATED));
+        }
+        // SAFETY: the room and the bytes are borrowed for 'a, and room for at least one is there.
+        result(unsafe {
+            let (from, size) = (bytes.as_ptr().cast(), bytes.len() as u64);
+            sys::sfu_add(&mut self.raw.sections, room.as_mut_ptr().cast(), room.len(), from, size, addr)
+        })
     }
 
-    /// With a copy or dump of a stack as its window: `bytes` were at `addr`. None: they would wrap around the end of
-    /// the address space.
-    pub fn copy(bytes: &'a [u8], addr: u64) -> Option<Self> {
-        let mut target = Self::new();
-        target.raw.window_high = addr.checked_add(bytes.len() as u64)?;
-        target.raw.window_low = addr;
-        target.raw.window = bytes.as_ptr().cast();
-        Some(target)
-    }
-
-    /// Adds `section` to the front of the list that is searched. It stays borrowed as long as the target.
-    ///
-    /// Errors: [`sys::SFU_E_ABI`], its ABI is not that of the sections before.
-    pub fn add(&mut self, section: &'a mut Section<'_>) -> Result<(), Error> {
-        // SAFETY: the section is opened, and borrowed for 'a: it is in no other list, and cannot be moved.
-        result(unsafe { sys::sfu_add(&mut self.raw.sections, &mut section.raw) })
+    /// [`Target::add`] for this program's own section, which lies where it is.
+    pub fn add_own(&mut self, room: &'a mut [Room], bytes: &'a [u8]) -> Result<(), Error> {
+        self.add(room, bytes, bytes.as_ptr() as u64)
     }
 
     /// From now on the walk asks `machine`.
@@ -273,17 +316,17 @@ impl<'a> Target<'a> {
         self.raw.ctx = machine as *const M as *mut c_void;
         self.raw.read = Some(read::<M>);
         self.raw.reg = Some(register::<M>);
-        self.raw.trap = Some(trap::<M>);
-        self.raw.stack = if M::STACKS { Some(stack::<M>) } else { None };
+        self.raw.trap_hook = Some(trap::<M>);
+        self.raw.find_stack = if M::STACKS { Some(find_stack::<M>) } else { None };
     }
 
     /// For all else: limits, red zone, PAC mask, frame pointers, callbacks of its own.
     ///
     /// # Safety
     ///
-    /// `pac_mask`, `max_frames`, `red_zone`, `max_switches`, `frame_pointers`, `final_first` and `final_last` may
-    /// become anything. A window is readable, and callbacks may be called with `ctx`, as long as the target is used.
-    /// `sections` stays as it is.
+    /// `final`, `pac_mask`, `max_frames`, `red_zone`, `max_switches` and `frame_pointers` may become anything. The bytes of
+    /// a stack are readable, and callbacks may be called with `ctx`, as long as the target is used. `sections` stays as
+    /// it is.
     pub unsafe fn raw_mut(&mut self) -> &mut sys::sfu_target {
         &mut self.raw
     }
@@ -291,7 +334,7 @@ impl<'a> Target<'a> {
     /// Finds what the sections say of `frame`; `function` of the row is where its function starts.
     ///
     /// Errors: those of [`Section::find`], [`sys::SFU_E_NOT_CODE`] if no section's text has its PC, or
-    /// [`sys::SFU_E_EMPTY`] if there is no section.
+    /// [`sys::SFU_E_NO_SECTION`] if there is no section.
     pub fn find(&self, frame: &Frame) -> Result<Row, Error> {
         let mut row = Row::default();
         // SAFETY: the sections in the list are opened and borrowed.
@@ -307,8 +350,8 @@ impl<'a> Target<'a> {
 /// error and `reliable` of its last frame is true. Every walk ends: frames and stack switches are counted.
 ///
 /// Errors: those of [`Target::find`]; [`sys::SFU_E_STACK`], [`sys::SFU_E_ADDRESS`], [`sys::SFU_E_UNSAFE`],
-/// [`sys::SFU_E_REGISTER`], [`sys::SFU_E_NO_RA`], [`sys::SFU_E_PROGRESS`], [`sys::SFU_E_SWITCHES`],
-/// [`sys::SFU_E_DEPTH`], [`sys::SFU_E_TRAP`] or [`sys::SFU_E_NOT_FINAL`].
+/// [`sys::SFU_E_REGISTER`], [`sys::SFU_E_DEAD_SLOT`], [`sys::SFU_E_NO_RA`], [`sys::SFU_E_PROGRESS`],
+/// [`sys::SFU_E_SWITCHES`], [`sys::SFU_E_DEPTH`], [`sys::SFU_E_TRAP`] or [`sys::SFU_E_NOT_FINAL`].
 #[derive(Debug)]
 pub struct Frames<'a> {
     walk: sys::sfu_walk,
@@ -376,13 +419,14 @@ fn here_by<F: FnMut(&Registers)>(call: &mut F) {
     unsafe { sys::sfu_rust_here(Some(called::<F>), call as *mut F as *mut c_void) }
 }
 
-/// A kernel with one section and one stack.
+/// A kernel with one section.
 #[derive(Clone, Debug)]
 pub struct Image<'a> {
     /// The section, between two symbols of the linker script: `addr_of!(sframe_start)..addr_of!(sframe_end)`.
     pub tables: Range<*const u8>,
-    /// The stack that is walked. The trace reads no other memory of a stack, so no garbage can make it fault.
-    pub stack: Range<*const u8>,
+    /// Its stacks: the one it booted on, those of interrupts and exceptions, of threads. The trace reads no other memory
+    /// of a stack, so no garbage can make it fault.
+    pub stacks: &'a [Stack<'a>],
     /// File name for addr2line, with a NUL at its end; without one, IMAGE is printed instead.
     pub name: &'a str,
     /// By how much the image has been moved: run-time minus link-time address.
@@ -398,14 +442,14 @@ pub struct Image<'a> {
 ///
 /// # Safety
 ///
-/// Both ranges of `image` are readable and do not wrap. Other CPUs have been stopped, or do not print.
+/// The tables of `image` are readable and do not wrap. Other CPUs have been stopped, or do not print.
 pub unsafe fn print_trace(out: &mut dyn fmt::Write, image: &Image<'_>, top: Option<&Registers>) -> Result<(), Error> {
     let name = if image.name.ends_with('\0') { image.name.as_ptr() } else { ptr::null() };
     let raw = sys::sfu_rust_image {
         tables: image.tables.start.cast(),
         tables_end: image.tables.end.cast(),
-        stack: image.stack.start.cast(),
-        stack_end: image.stack.end.cast(),
+        stacks: image.stacks.as_ptr().cast(),
+        num_stacks: image.stacks.len(),
         name,
         slide: image.slide,
     };
@@ -515,7 +559,11 @@ unsafe extern "C" fn trap<M: Machine>(
     }
 }
 
-unsafe extern "C" fn stack<M: Machine>(ctx: *mut c_void, sp: u64) -> u64 {
+unsafe extern "C" fn find_stack<M: Machine>(ctx: *mut c_void, addr: u64, stack: *mut sys::sfu_stack) -> bool {
     let machine = unsafe { &*ctx.cast::<M>() };
-    without_unwinding(|| machine.stack(sp))
+    let found = without_unwinding(|| machine.find_stack(addr));
+    if let Some(found) = found {
+        unsafe { *stack = found.raw };
+    }
+    found.is_some()
 }

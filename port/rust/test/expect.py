@@ -32,6 +32,8 @@ def rust(of):
     plain = plain.strip_typedefs()
     if plain.code == gdb.TYPE_CODE_STRUCT:
         return "sys::" + plain.tag
+    if plain.code == gdb.TYPE_CODE_ENUM:
+        return "sys::" + plain.tag
     if plain.code == gdb.TYPE_CODE_ARRAY:
         return "[%s; %d]" % (rust(plain.target()), plain.range()[1] + 1)
     if plain.code != gdb.TYPE_CODE_PTR:
@@ -40,6 +42,11 @@ def rust(of):
     if to.strip_typedefs().code == gdb.TYPE_CODE_FUNC:
         return "Option<%s>" % rust_function(to.strip_typedefs())
     return "*%s %s" % ("const" if to == to.const() else "mut", rust(to))
+
+
+def place_of(field):
+    """A field's name in Rust, where final is a keyword."""
+    return "r#final" if field.name == "final" else field.name
 
 
 def names(symbols, wanted):
@@ -62,7 +69,7 @@ def test_structure(name):
     fields = gdb.lookup_type("struct " + name).fields()
     numbers = {"size_" + name: "sizeof(struct %s)" % name, "align_" + name: "_Alignof(struct %s)" % name}
     lines = ["fn %s() {" % name,
-             "    let _ = |sys::%s { %s }: sys::%s| ();" % (name, ", ".join(f.name + ": _" for f in fields), name),
+             "    let _ = |sys::%s { %s }: sys::%s| ();" % (name, ", ".join(place_of(f) + ": _" for f in fields), name),
              "    let place = MaybeUninit::<sys::%s>::uninit();" % name,
              "    let s = place.as_ptr();",
              '    same(size_of::<sys::%s>() as i64, size_%s, "size of %s\\0");' % (name, name, name),
@@ -71,7 +78,7 @@ def test_structure(name):
         offset = "offset_%s_%s" % (name, field.name)
         numbers[offset] = "offsetof(struct %s, %s)" % (name, field.name)
         lines.append('    field::<_, %s>(s, unsafe { addr_of!((*s).%s) }, %s, "%s.%s\\0");'
-                     % (rust(field.type), field.name, offset, name, field.name))
+                     % (rust(field.type), place_of(field), offset, name, field.name))
     return lines + ["}"], numbers, len(fields)
 
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The sfu authors
 //! The safe layer on a section that is written by hand from the specification: version 3, three functions.
-use sfu::{sys, Error, Frame, Frames, Machine, Registers, Section, Target, Trap};
+use sfu::{sys, Error, Frame, Frames, Machine, Registers, Room, Section, Stack, Target, Trap};
 
 const AT: u64 = 0x10000; // of the section
 const STACK: u64 = 0x8000;
 
 /// A function of 16 bytes with one row: its start, and the words of the row, of one byte each.
-fn section(abi: u8, functions: &[(u64, &[u8])]) -> Vec<u8> {
+fn section(abi: u32, functions: &[(u64, &[u8])]) -> Vec<u8> {
     let (mut fdes, mut rows) = (Vec::new(), Vec::new());
     for (start, words) in functions {
         fdes.extend(start.wrapping_sub(AT).to_le_bytes());
@@ -18,7 +18,7 @@ fn section(abi: u8, functions: &[(u64, &[u8])]) -> Vec<u8> {
         rows.extend(*words);
     }
     let count = functions.len() as u32;
-    let mut all = vec![0xe2, 0xde, 3, 1, abi, 0, 0xf8, 0]; // sorted; RA at CFA - 8
+    let mut all = vec![0xe2, 0xde, 3, 1, abi as u8, 0, 0xf8, 0]; // sorted; RA at CFA - 8
     for field in [count, count, rows.len() as u32, 0, fdes.len() as u32] {
         all.extend(field.to_le_bytes());
     }
@@ -47,9 +47,9 @@ fn code(item: Result<Frame, Error>) -> Result<u64, i32> {
 
 fn walk(stack: &[u8], top: &Registers) -> Vec<Result<u64, i32>> {
     let bytes = tables();
-    let mut section = Section::open(&bytes, AT).unwrap();
-    let mut target = Target::copy(stack, STACK).unwrap();
-    target.add(&mut section).unwrap();
+    let mut room = [Room::new()];
+    let mut target = Target::new(Stack::copy(stack, STACK).unwrap());
+    target.add(&mut room, &bytes, AT).unwrap();
     let mut frames = Frames::new(&target, top);
     let items = frames.by_ref().map(code).collect();
     assert!(frames.next().is_none() && frames.next().is_none());
@@ -70,14 +70,15 @@ fn an_error_is_an_item() {
 #[test]
 fn what_is_found() {
     let bytes = tables();
-    let mut section = Section::open(&bytes, AT).unwrap();
+    let section = Section::open(&bytes, AT).unwrap();
+    let mut room = [Room::new()];
     assert_eq!(section.check(), Ok(()));
     let row = section.find(0x101f).unwrap();
     assert_eq!((row.start, row.length, row.function, row.cfa.offset), (0x1010, 16, 0x1010, 16));
     assert_eq!(section.find(0x1030).unwrap_err().code(), sys::SFU_E_NO_FDE);
-    let mut target = Target::new();
-    assert_eq!(target.find(&Frame::default()).unwrap_err().code(), sys::SFU_E_EMPTY);
-    target.add(&mut section).unwrap();
+    let mut target = Target::default();
+    assert_eq!(target.find(&Frame::default()).unwrap_err().code(), sys::SFU_E_NO_SECTION);
+    target.add(&mut room, &bytes, AT).unwrap();
     let returned = Registers { pc: 0x1020, pc_kind: sys::SFU_PC_RETURN, ..leaf() };
     assert_eq!(returned.lookup_pc(), 0x101f);
     assert_eq!(target.find(&Frame { regs: returned, ..Frame::default() }), Ok(row));
@@ -93,16 +94,34 @@ fn sections_that_are_refused() {
     assert_eq!((error.code(), place.fde, place.row), (sys::SFU_E_UNSORTED, 1, 0));
     assert!(error.to_string().contains("sorted") && format!("{:?}", error).starts_with("Error(-9: "));
     let (bytes, other) = (tables(), section(sys::SFU_AARCH64, &[(0x1000, &[8])]));
-    let (mut section, mut other) = (Section::open(&bytes, AT).unwrap(), Section::open(&other, AT).unwrap());
+    let (mut room, mut more) = ([Room::new()], [Room::new()]);
     let mut target = Target::default();
-    target.add(&mut section).unwrap();
-    assert_eq!(target.add(&mut other).unwrap_err().code(), sys::SFU_E_ABI);
+    assert_eq!(target.add(&mut [], &bytes, AT).unwrap_err().code(), sys::SFU_E_CONCATENATED);
+    target.add(&mut room, &bytes, AT).unwrap();
+    assert_eq!(target.add(&mut more, &other, AT).unwrap_err().code(), sys::SFU_E_ABI);
 }
 
 #[test]
 fn a_copy_ends_with_the_address_space() {
-    assert!(Target::copy(&[0; 8], u64::MAX - 8).is_some());
-    assert!(Target::copy(&[0; 8], u64::MAX - 6).is_none());
+    assert!(Stack::copy(&[0; 8], u64::MAX - 8).is_some());
+    assert!(Stack::copy(&[0; 8], u64::MAX - 6).is_none());
+}
+
+/// Two sections that a linker has joined: the second has a function of its own.
+#[test]
+fn joined_sections_are_added_at_once() {
+    let mut both = tables();
+    let first = both.len() as u64;
+    both.extend(section(sys::SFU_AMD64, &[(0x1030, &[8])]));
+    for (count, code) in [(1, Some(sys::SFU_E_CONCATENATED)), (2, None), (3, None)] {
+        let mut room: Vec<_> = (0..count).map(|_| Room::new()).collect();
+        let mut target = Target::default();
+        assert_eq!(target.add(&mut room, &both, AT).err().map(Error::code), code);
+        for (pc, found) in [(0x1004, true), (0x1030 + first, count > 1)] {
+            let regs = Registers { pc, ..Registers::default() };
+            assert_eq!(target.find(&Frame { regs, ..Frame::default() }).is_ok(), found);
+        }
+    }
 }
 
 /// Reads the stack, and knows one trap: at 0x2000, which interrupted leaf.
@@ -123,22 +142,28 @@ impl Machine for Dump {
     fn trap(&self, frame: &Frame, why: Error) -> Trap {
         assert_eq!(why.code(), sys::SFU_E_NO_FDE);
         match frame.regs.pc {
-            0x2000 => Trap::Interrupted(sys::sfu_interrupted { regs: leaf(), trap: 0x7000, guessed: false }),
+            0x2000 => {
+                Trap::Interrupted(sys::sfu_interrupted { regs: leaf(), saved: 0x7000, guess: sys::SFU_GUESS_NONE })
+            }
             0x2001 => Trap::End,
             _ => Trap::Unknown,
         }
     }
 
-    fn stack(&self, sp: u64) -> u64 {
-        (sp >= STACK).into()
+    fn find_stack(&self, addr: u64) -> Option<Stack<'_>> {
+        if addr >= STACK {
+            Some(Stack::remote(STACK..STACK + 0x1000))
+        } else {
+            Stack::copy(&[], addr)
+        }
     }
 }
 
 fn ask(pc: u64) -> Vec<Result<u64, i32>> {
     let (bytes, machine) = (tables(), Dump(stack()));
-    let mut section = Section::open(&bytes, AT).unwrap();
-    let mut target = Target::new();
-    target.add(&mut section).unwrap();
+    let mut room = [Room::new()];
+    let mut target = Target::default();
+    target.add(&mut room, &bytes, AT).unwrap();
     target.ask(&machine);
     let top = Registers { pc, sp: 0x7000, ..Registers::default() };
     Frames::new(&target, &top).map(code).collect()
@@ -173,9 +198,9 @@ impl Machine for Saved {
 fn a_register_is_asked_for() {
     for (known, second) in [(Some(STACK), Ok(0x1015)), (None, Err(sys::SFU_E_REGISTER))] {
         let (bytes, stack, machine) = (flexible(), stack(), Saved(known));
-        let mut section = Section::open(&bytes, AT).unwrap();
-        let mut target = Target::copy(&stack, STACK).unwrap();
-        target.add(&mut section).unwrap();
+        let mut room = [Room::new()];
+        let mut target = Target::new(Stack::copy(&stack, STACK).unwrap());
+        target.add(&mut room, &bytes, AT).unwrap();
         target.ask(&machine);
         let items: Vec<_> = Frames::new(&target, &leaf()).map(code).take(2).collect();
         assert_eq!(items, [Ok(0x1004), second]);
@@ -189,9 +214,12 @@ fn a_trace_is_printed() {
     let slide = (bytes.as_ptr() as u64).wrapping_sub(AT);
     let at = |pc: u64| pc.wrapping_add(slide);
     let stack = [at(0x1015), 0, at(0x1025)];
+    let (low, high) = (stack.as_ptr().cast(), stack.as_ptr_range().end.cast());
     let image = sfu::Image {
         tables: bytes.as_ptr_range(),
-        stack: stack.as_ptr().cast()..stack.as_ptr_range().end.cast(),
+        stacks: &[unsafe { Stack::live(low..low.wrapping_add(16)) }, unsafe {
+            Stack::live(low.wrapping_add(16)..high)
+        }],
         name: "kernel.elf\0",
         slide,
     };
@@ -202,7 +230,7 @@ fn a_trace_is_printed() {
         format!("slide {:#x}", slide),
         format!("#0  {:#018x}", at(0x1004)),
         format!("#1  {:#018x}", at(0x1015)),
-        format!("#2  {:#018x}", at(0x1025)),
+        format!("#2  {:#018x}  [stack switch]", at(0x1025)),
         "trace ends (1): end of the stack: the outermost frame".into(),
         "addr2line -fipe kernel.elf 0x1004 0x1014 0x1024".into(),
     ];

@@ -37,7 +37,7 @@ STATUS = {"x86_64": (33, 35), "aarch64": (0, 1), "aarch64-pac": (0, 1), "s390x":
 # (2, 9): the two frames before, nine times more; (1, None): any number of times.
 
 START = {"x86_64": "boot64", "aarch64": "boot", "aarch64-pac": "boot", "s390x": "boot"}
-OUTERMOST, NO_FDE, BAD_FDE, BAD_STACK, TOO_MANY, NO_SECTION = 1, -13, -15, -17, -24, -1
+OUTERMOST, NO_FDE, BAD_FDE, BAD_STACK, TOO_MANY, NO_SECTION = 1, -13, -15, -17, -24, -28
 BAD_ADDRESS, NOT_CODE = -18, -26
 MAX_FRAMES = 64  # kernel_target
 DISTANCE = 16 << 20  # scenario_slide
@@ -523,7 +523,7 @@ def check_text(cpu, image):
     """What the printer and the core need in a kernel: one call to print, sections that are added."""
     objects = [os.path.join(image.directory, name) for name in ("sfu.o", "port/print/sfu_print.o")]
     path = os.path.join(image.directory, "limits.elf")
-    image.tool("ld", "--gc-sections", "-e", "sfu_panic_print", "-u", "sfu_open", "-u", "sfu_add",
+    image.tool("ld", "--gc-sections", "-e", "sfu_panic_print", "-u", "sfu_add",
                "--unresolved-symbols=ignore-all", *objects, "-o", path)
     sizes = image.tool("size", "-A", path)
     code, constants = (sum(int(m[1]) for m in re.finditer(rf"^\.{name}\S* +(\d+)", sizes, re.M))

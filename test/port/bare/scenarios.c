@@ -620,7 +620,8 @@ step static void scenario_module(void)
     module.entry(called_back);
     kernel_print("sorted and added\n");
     if (sfu_sort(&module.section, (void *)(uintptr_t)module.section.bytes) != SFU_OK ||
-        sfu_add(&kernel_target.sections, &module.section) != SFU_OK)
+        sfu_add(&kernel_target.sections, &module.section, 1, module.section.bytes, module.section.size,
+                module.section.addr) != SFU_OK)
         panic("sfu_sort");
     module.entry(called_back);
 }

@@ -51,7 +51,7 @@ static void put(void *ctx, char c)
     machine_putc(c);
 }
 
-/* Instead of a window. */
+/* Instead of the stack's bytes. */
 static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
     (void)ctx;
@@ -83,7 +83,8 @@ step static void three_threads(void)
     new = of_blocked(&threads[1]);
     (void)sfu_panic_print(&panic_trace, &blocked);
     (void)sfu_panic_print(&panic_trace, &new);
-    (void)sfu_panic_init(&panic_trace, sframe_start, sframe_end, NULL, NULL);
+    (void)sfu_panic_init(&panic_trace, sframe_start, sframe_end, image_start, boot_stack_top);
+    panic_trace.own.stack.bytes = NULL;
     panic_trace.own.read = read_stack;
     here = sfu_registers_here();
     (void)sfu_panic_print(&panic_trace, &here);

@@ -33,19 +33,68 @@ def test_lines(_tc, _directory):
     print(f"# README.md has {lines} lines, its example {len(own)} of its own")
 
 
+def header_examples():
+    """What stands in the head of sfu.h, in lines: a walk, and the printer."""
+    comment = re.search(r"/\*\n.*?\*/", read("sfu.h"), re.S)[0].splitlines()
+    shown = [line[7:] for line in comment if line.startswith(" *     ")]
+    begins = shown.index('#include "sfu_panic.h"')
+    return shown[:begins], shown[begins:]
+
+
 def test_header_begins_with_example(_tc, _directory):
     """sfu.h begins with it, without its empty lines."""
     example = [line for line in block("example").splitlines() if line]
-    comment = re.search(r"/\*\n.*?\*/", read("sfu.h"), re.S)[0].splitlines()
-    shown = [line[7:] for line in comment if line.startswith(" *     ")]
+    shown = header_examples()[1]
     must(shown == example, f"sfu.h: {set(shown) ^ set(example)}")
 
 
-def test_example_compiles(_tc, directory):
+# Around the walk in sfu.h: what a kernel has, and calls that the trace must show.
+WALK = """
+#include "sfu.h"
+#include <stdio.h>
+extern const uint8_t sframe_start[], sframe_end[];
+#define sframe_size ((size_t)(sframe_end - sframe_start))
+static const uint8_t *stack_low, *stack_high;
+static void print(uint64_t pc) { printf("%#llx\\n", (unsigned long long)pc); }
+EXAMPLE
+__attribute__((noinline)) int outer(void);
+int outer(void) { int code = trace(); print((uint64_t)code); return code; }
+int main(void)
+{
+    stack_low = (const uint8_t *)__builtin_frame_address(0) - 4096;
+    stack_high = stack_low + 4096 + 256; /* main's frame is on it */
+    print(0), outer(), fflush(stdout);
+    return 0;
+}
+"""
+
+
+def test_header_walk(tc, directory):
+    """The walk in the head of sfu.h compiles in each language, runs, and its PCs are in the functions that called."""
+    source, image = os.path.join(directory, "walk.c"), os.path.join(directory, "walk.elf")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write(WALK.replace("EXAMPLE", "\n".join(header_examples()[0])))
     for compiler, language in LANGUAGES.items():
-        for folder in ("dist", None):  # the two files; and the files as they lie here
-            includes = ([f"-I{directory}/dist"] if folder else
-                        ["-I.", "-Iarch", "-Iport/print", "-include", "sfu_arch.h", "-include", "sfu_print.h"])
+        shell(compiler, *(flag for flag in FLAGS if flag != "-ffreestanding"), *language, "-I.", "-c", source, "-o",
+              "/dev/null")
+    with open(os.path.join(directory, "insert.ld"), "w", encoding="utf-8") as f:
+        f.write(block("file:", "insert.ld"))
+    shell("gcc", f"-B{tc}/x86_64/", "-I.", "-O1", "-fno-optimize-sibling-calls", "-fno-inline",
+          "-fasynchronous-unwind-tables", "-Wa,--gsframe", "-no-pie", source, "sfu.c", f"-Wl,-T,{directory}/insert.ld",
+          "-o", image)
+    pcs = shell(image).split()
+    seen = shell("addr2line", "-fe", image, *(hex(int(pc, 0) - 1) for pc in pcs[2:-1])).split("\n")[::2]
+    must(seen[:2] == ["outer", "main"], f"the walk printed {pcs}: {seen}")
+    must(int(pcs[-1], 0) - (1 << 64) == -13, f"who called main has no table here, which is SFU_E_NO_FDE: {pcs[-1]}")
+
+
+def test_example_compiles(_tc, directory):
+    os.makedirs(directory + "/lies", exist_ok=True)
+    with open(directory + "/lies/sfu_panic.h", "w", encoding="utf-8") as f:
+        f.write('#include "sfu_arch.h"\n#include "sfu_print.h"\n')
+    for compiler, language in LANGUAGES.items():
+        for folder in ("dist", "lies"):  # the two files; and the files as they lie here
+            includes = [f"-I{directory}/{folder}", "-I.", "-Iarch", "-Iport/print"][:1 if folder == "dist" else 4]
             shell(compiler, *FLAGS, *language, *includes, "-c", f"{directory}/blocks/example.c", "-o", "/dev/null")
 
 

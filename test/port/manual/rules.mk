@@ -8,7 +8,7 @@ CHECK += manual
 MANUAL := build/manual
 MANUAL_DOCS := README.md port/README.md
 MANUAL_BLOCKS := $(addprefix $(MANUAL)/blocks/,example.c threads.c threads.h switch.S)
-MANUAL_DIST := $(MANUAL)/dist/sfu.h $(MANUAL)/dist/sfu.c
+MANUAL_DIST := $(MANUAL)/dist/sfu_panic.h $(MANUAL)/dist/sfu_panic.c
 
 $(MANUAL_BLOCKS) &: $(MANUAL_DOCS) $(wildcard test/port/manual/*.py)
 	@mkdir -p $(MANUAL)/blocks
@@ -19,7 +19,7 @@ $(MANUAL_DIST) &: sfu.h sfu.c $(wildcard arch/*.h arch/*/*.h port/print/*.[ch]) 
 
 # manual_image CPU: the example with the two files of `make dist`, the rest as it lies here.
 define manual_image
-$(MANUAL)/$(1)/example.o $(MANUAL)/$(1)/sfu.o: MANUAL_INCLUDES := -I$(MANUAL)/dist
+$(MANUAL)/$(1)/example.o $(MANUAL)/$(1)/sfu_panic.o: MANUAL_INCLUDES := -I$(MANUAL)/dist
 $(MANUAL)/$(1)/%.o: MANUAL_INCLUDES = -I$(MANUAL)/blocks $(filter -I%,$(BARE_FLAGS)) -Iport/baremetal/$(1)
 $(MANUAL)/$(1)/%.o: MANUAL_COMPILE = $(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(filter-out -I%,$(BARE_FLAGS)) \
     $$(MANUAL_INCLUDES) -c $$< -o $$@
@@ -35,7 +35,7 @@ $(MANUAL)/$(1)/%.o: $(MANUAL)/dist/%.c $(MANUAL_DIST) | $(TC)
 $(MANUAL)/$(1)/%.o: test/port/manual/%.c $(MANUAL_BLOCKS) $(BARE_HEADERS) | $(TC)
 	@mkdir -p $$(@D)
 	$$(MANUAL_COMPILE)
-$(MANUAL)/$(1)/kernel.elf: $(addprefix $(MANUAL)/$(1)/,example.o sfu.o threads.o switch.o boot.o) \
+$(MANUAL)/$(1)/kernel.elf: $(addprefix $(MANUAL)/$(1)/,example.o sfu_panic.o threads.o switch.o boot.o) \
     $(addprefix $(BARE)/$(1)/port/baremetal/,kernel.o tables.o $(1)/boot.o $(1)/machine.o) port/baremetal/kernel.ld \
     port/baremetal/$(1)/machine.ld
 	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_LINK) -Lport/baremetal -Tport/baremetal/$(1)/machine.ld \

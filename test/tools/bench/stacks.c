@@ -207,11 +207,11 @@ static void make_stack(unsigned which)
     }
 }
 
-static void window(unsigned which)
+static void set_stack(unsigned which)
 {
-    target.window = memory[which];
-    target.window_low = (uint64_t)(uintptr_t)memory[which];
-    target.window_high = target.window_low + FRAMES * MAX_FRAME + 2 * SCALED;
+    target.stack.bytes = memory[which];
+    target.stack.low = (uint64_t)(uintptr_t)memory[which];
+    target.stack.high = target.stack.low + FRAMES * MAX_FRAME + 2 * SCALED;
 }
 
 /* ---- Measuring ---- */
@@ -249,7 +249,7 @@ __attribute__((noinline)) unsigned measured(unsigned (*once)(unsigned), unsigned
     unsigned n = 0;
     for (unsigned i = 0; i < times; i++) {
         unsigned which = all ? i % STACKS : 0;
-        window(which);
+        set_stack(which);
         n += once(which);
     }
     return n;
@@ -288,13 +288,14 @@ int main(int argc, char **argv)
         once = find_all;
     } else if (strncmp(argv[3], "sfu", 3) == 0) {
         once = walk;
-        (void)sfu_add(&target.sections, &section);
+        (void)sfu_add(&target.sections, &section, 1, m.bytes, m.size, (uintptr_t)m.bytes);
     }
     if (once == NULL) {
         once = trace;
-        if (sfu_fast_add(&fast, &fast_image, &section) != SFU_OK)
+        if (sfu_add(&target.sections, &section, 1, m.bytes, m.size, (uintptr_t)m.bytes) != SFU_OK ||
+            sfu_fast_add(&fast, &fast_image, 1, target.sections) != SFU_OK)
             die("no fast image");
-        target.sections = fast.sections;
+        target.sections = sfu_fast_sections(&fast);
         if (*argv[3] == 'i') {
             size_t size = sfu_fast_index_size(&fast_image);
             if (size == 0 || !sfu_fast_set_index(&fast_image, get(size), size))
@@ -305,7 +306,7 @@ int main(int argc, char **argv)
     }
     if (once == NULL)
         die("no such mode");
-    window(0);
+    set_stack(0);
     if (once(0) != FRAMES)
         die("a stack ends too early");
     n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* sfu itself: the core, step by step, and the fast walker with caches of several sizes and with an index. The live
- * stack is the window. */
+ * stack is read directly. */
 #include <stddef.h>
 #include <stdlib.h>
 #include "sfu.h"
@@ -12,17 +12,17 @@
 static struct sfu_section section;
 static struct sfu_target target;
 
-static bool open_section(struct sfu_section *out, struct sfu_target *of, const struct bench_image *image)
+static bool add_section(struct sfu_section *s, struct sfu_target *of, const struct bench_image *image)
 {
-    of->window = (const void *)(uintptr_t)image->stack_low;
-    of->window_low = image->stack_low;
-    of->window_high = image->stack_high;
-    return sfu_open(out, image->sframe, image->sframe_size, (uintptr_t)image->sframe) == SFU_OK;
+    of->stack.bytes = (const void *)(uintptr_t)image->stack_low;
+    of->stack.low = image->stack_low;
+    of->stack.high = image->stack_high;
+    return sfu_add(&of->sections, s, 1, image->sframe, image->sframe_size, (uintptr_t)image->sframe) == SFU_OK;
 }
 
 static bool init(const struct bench_image *image)
 {
-    return open_section(&section, &target, image) && sfu_add(&target.sections, &section) == SFU_OK;
+    return add_section(&section, &target, image);
 }
 
 static unsigned walk(uint64_t *pcs, unsigned max)
@@ -49,9 +49,10 @@ struct fast {
 
 static bool fast_init(struct fast *f, const struct bench_image *image, size_t cache_bytes, bool indexed)
 {
-    if (!open_section(&f->section, &f->target, image) || sfu_fast_add(&f->fast, &f->image, &f->section) != SFU_OK)
+    if (!add_section(&f->section, &f->target, image) ||
+        sfu_fast_add(&f->fast, &f->image, 1, f->target.sections) != SFU_OK)
         return false;
-    f->target.sections = f->fast.sections;
+    f->target.sections = sfu_fast_sections(&f->fast);
     if (cache_bytes != 0) {
         void *memory = aligned_alloc(4096, (cache_bytes + 4095) / 4096 * 4096);
         if (memory == NULL)

@@ -5,7 +5,7 @@
 # budget.sh OUT [size|perf]: measures the core, and the fast walker beside it. Prints lines "compiler cpu optimisation
 # what figure":
 #   text         bytes of text and rodata without the messages
-#   smallest     the same of what a program links that opens a mapped section of version 3, adds it, starts and steps,
+#   smallest     the same of what a program links that adds a mapped section of version 3, starts and steps,
 #                built for this ABI alone
 #   stack        bytes of stack that a step needs beyond the callbacks
 #   stack-mapped the same without remote reading
@@ -79,7 +79,7 @@ measure() {
         cat "$object.ci" >>"$object-fast.ci"
         $command -DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3 "-DSFU_ABI=$(abi_of "$2")" -ffunction-sections \
             -fdata-sections -o "$object-alone.o"
-        $(compiler "$1" "$2") -nostdlib -r -Wl,--gc-sections,-u,sfu_open,-u,sfu_add,-u,sfu_walk_start,-u,sfu_walk_step \
+        $(compiler "$1" "$2") -nostdlib -r -Wl,--gc-sections,-u,sfu_add,-u,sfu_walk_start,-u,sfu_walk_step \
             "$object-alone.o" -o "$object-smallest.o"
     }
     echo "$1 $2 $3 text $("$here/text.sh" "build/tc/$bfd/readelf" "$object.o")"

@@ -19,9 +19,8 @@ long_functions() {
 }
 
 layout() {
-    at_most 'lines of sfu.c' 1380 "$(wc -l <sfu.c)"
-    at_most 'lines of sfu.h, the names of SFU_PREFIX apart' 370 \
-        "$(sed '/^#ifdef SFU_PREFIX$/,/^#endif$/d' sfu.h | wc -l)"
+    at_most 'lines of sfu.c' 1490 "$(wc -l <sfu.c)"
+    at_most 'lines of sfu.h' 420 "$(wc -l <sfu.h)"
     none 'functions of at most 60 lines' "$(long_functions sfu.c)"
     none 'includes' "$(sed -n 's/^ *# *include *//p' sfu.c sfu.h |
         grep -vxE '<(stddef|stdint|stdbool)\.h>|"sfu.h"|SFU_TYPES' | tr '\n' ' ')"

@@ -3,7 +3,7 @@
 /*
  * perf MODE: does what is to be measured ROUNDS times; callgrind counts the instructions of measured...() alone and
  * what it calls, and perf prints by how many operations to divide them.
- *   walk    a stack of 32 frames in a section of 1,000 functions, version 3, amd64, mapped; the stack is a window
+ *   walk    a stack of 32 frames in a section of 1,000 functions, version 3, amd64, mapped; the stack is mapped
  *   read    the same, the stack read through a callback
  *   remote  the same, the section read through a callback
  *   v2      as walk, version 2
@@ -63,12 +63,17 @@ static void build_section(int version)
     build_end(&b);
 }
 
-static bool open_section(const char *mode)
+static bool add_section(struct sfu_target *target, const char *mode)
 {
-    int code = strcmp(mode, "remote") == 0 ? sfu_open_remote(&section, read_section, NULL, b.size, BASE)
-                                           : sfu_open(&section, b.bytes, b.size, BASE);
+    int code = strcmp(mode, "remote") == 0
+                   ? sfu_add_remote(&target->sections, &section, 1, read_section, NULL, b.size, BASE)
+                   : sfu_add(&target->sections, &section, 1, b.bytes, b.size, BASE);
 
-    return code == SFU_OK && sfu_check(&section, NULL) == SFU_OK;
+    if (code == SFU_OK)
+        code = sfu_check(&section, NULL);
+    if (code == SFU_OK && *mode == 't')
+        code = sfu_fast_add(&fast, &image, 1, target->sections);
+    return code == SFU_OK;
 }
 
 static uint64_t pc_in(unsigned i)
@@ -143,21 +148,18 @@ int main(int argc, char **argv)
     memset(&target, 0, sizeof target);
     build_section(strcmp(mode, "v2") == 0 ? 2 : 3);
     build_stack();
-    if (!open_section(mode)) {
+    if (!add_section(&target, mode)) {
         puts("bad section");
         return 1;
     }
     if (strcmp(mode, "trace-cached") == 0)
         sfu_fast_set_cache(&fast, cache, sizeof cache);
-    (void)(*mode == 't' ? sfu_fast_add(&fast, &image, &section) : sfu_add(&target.sections, &section));
     if (*mode == 't')
-        target.sections = fast.sections;
+        target.sections = sfu_fast_sections(&fast);
     target.read = read_stack;
-    if (strcmp(mode, "read") != 0) {
-        target.window = stack;
-        target.window_low = STACK;
-        target.window_high = STACK + sizeof stack;
-    }
+    target.stack.bytes = strcmp(mode, "read") != 0 ? stack : NULL;
+    target.stack.low = STACK;
+    target.stack.high = STACK + sizeof stack;
     operations = *mode == 't' ? measured_traces(&target) : measured(&target, mode);
     printf("%u\n", operations);
     return operations == ROUNDS * (*mode == 'f' ? FUNCTIONS : FRAMES) ? 0 : 1;

@@ -76,7 +76,7 @@ row 'sfu_print.c' port/print/sfu_print.c
 row 'sfu_fast.c' port/fast/sfu_fast.c
 cat <<'END'
 
-`SFU_PREFIX` changes names only. Bytes of stack, callbacks and the caller's own excluded:
+Bytes of stack, callbacks and the caller's own excluded:
 
 | CPU | | a step of a walk | a panic: `sfu_panic_print` |
 |---|---|---|---|

@@ -53,15 +53,16 @@ FUNCTION walk(void);
 FUNCTION walk(void)
 {
     struct sfu_section section;
-    struct sfu_target target = {.read = read_memory};
+    struct sfu_target target = {.read = read_memory, .stack = {0, 0, UINT64_MAX}};
     struct sfu_walk walk;
     struct sfu_registers here = {.pc_kind = SFU_PC_RETURN};
     uint64_t captured[3];
     unsigned found = 0;
-    int code = sfu_open(&section, sframe_start, (uint64_t)(sframe_end - sframe_start), (uintptr_t)sframe_start);
+    int code = sfu_add(&target.sections, &section, 1, sframe_start, (uint64_t)(sframe_end - sframe_start),
+                       (uintptr_t)sframe_start);
 
     NOTE;
-    if (code != SFU_OK || sfu_check(&section, 0) != SFU_OK || sfu_add(&target.sections, &section) != SFU_OK)
+    if (code != SFU_OK || sfu_check(&section, 0) != SFU_OK)
         return 100;
     capture(captured);
     here.pc = captured[0];

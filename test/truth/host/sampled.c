@@ -43,10 +43,10 @@ static int open_tables(struct dl_phdr_info *info, size_t size, void *ctx)
 
         if (ph->p_type != PT_SFRAME)
             continue;
-        if (sfu_open(&sections[num_sections], bytes, ph->p_memsz, info->dlpi_addr + ph->p_vaddr) != SFU_OK ||
-            sfu_check(&sections[num_sections], NULL) != SFU_OK)
+        if (sfu_add(&target.sections, &sections[num_sections], 1, bytes, ph->p_memsz,
+                    info->dlpi_addr + ph->p_vaddr) != SFU_OK ||
+            sfu_check(&sections[num_sections++], NULL) != SFU_OK)
             exit(2);
-        (void)sfu_add(&target.sections, &sections[num_sections++]);
     }
     return 0;
 }
@@ -154,6 +154,7 @@ int main(int argc, char **argv)
     struct trace warm = {0};
 
     wanted = argc > 1 ? atoi(argv[1]) : 1000;
+    target.stack.high = UINT64_MAX;
     target.read = read_memory;
     target.reg = read_register;
     target.red_zone = 128;

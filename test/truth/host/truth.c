@@ -48,14 +48,14 @@ static int read_register(void *ctx, const struct sfu_frame *frame, uint32_t numb
     return 0;
 }
 
-/* Every SP is on a stack of its own: here any step is progress. */
-static uint64_t stack_of(void *ctx, uint64_t sp)
+/* Every address is on a stack of its own, which ends with the word there: here any step is progress. */
+static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
 {
-    static uint64_t last;
-
     (void)ctx;
-    (void)sp;
-    return ++last;
+    stack->bytes = NULL;
+    stack->low = 0;
+    stack->high = addr + 8;
+    return true;
 }
 
 /* ---- libdw's answer -------------------------------------------------------------------------------------------- */
@@ -235,7 +235,7 @@ static int step(const struct image *image, const struct sfu_section *section, ui
         return code;
     target.read = read_memory;
     target.reg = read_register;
-    target.stack = stack_of;
+    target.find_stack = find_stack;
     target.red_zone = UINT16_MAX;
     target.ctx = (void *)image;
     row.signed_ra = false;

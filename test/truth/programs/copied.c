@@ -74,13 +74,13 @@ static uint64_t make_copy(void)
 
 /* The table of the whole program, as far away from where it is as the copy is from the template: it describes the copy,
  * and nothing else that is there. */
-static int open_alias(struct sfu_section *alias, uint64_t distance)
+static int add_alias(struct sfu_section *alias, uint64_t distance)
 {
     const struct sfu_section *own = &self.section;
-    int code = sfu_open(alias, own->bytes, own->size, own->addr + distance);
+    int code = sfu_add(&self.target.sections, alias, 1, own->bytes, own->size, own->addr + distance);
 
-    alias->text_first = copy.start;
-    alias->text_last = copy.end - 1;
+    alias->text.low = copy.start;
+    alias->text.high = copy.end;
     return code;
 }
 
@@ -95,7 +95,7 @@ NOIPA void copied_test(const void *file)
     trace_end("copy without rows", ends_in_copy == 1, "the trace does not end in it");
 
     trace_begin();
-    if (open_alias(&alias, distance) != SFU_OK || sfu_add(&self.target.sections, &alias) != SFU_OK)
+    if (add_alias(&alias, distance) != SFU_OK)
         os_print("not ok ", trace_label, " alias\n", NULL);
     trace_add_copy(file, self.slide + distance, copy.start, copy.end - 1);
     (void)CALL(&list, run(trace_inside));
@@ -109,6 +109,6 @@ NOIPA void copied_test(const void *file)
     }
     (void)CALL(&list, (interrupt_each_end(), 0));
     trace_end("each instruction of copy", trace_verdict.walks > 10, "not interrupted there");
-    (void)sfu_remove(&self.target.sections, &alias);
+    (void)sfu_remove(&self.target.sections, &alias, 1);
     LEAVE(&list);
 }

@@ -137,18 +137,17 @@ static void open_tables(int code)
     static struct sfu_section tables[TABLES];
     uint64_t size = (uint64_t)(sframe_end - sframe_start);
     unsigned n = 0;
-    bool joined = code == SFU_E_EMPTY;
+    bool joined = code == SFU_E_NO_SECTION;
 
     code = sfu_open(&tables[0], sframe_start, size, (uintptr_t)sframe_start);
     joined = joined && code == SFU_OK && sfu_check(&tables[0], NULL) == SFU_E_CONCATENATED;
-    while (code == SFU_OK && sfu_add(&self.target.sections, &tables[n]) == SFU_OK && ++n < TABLES)
-        code = sfu_open_next(&tables[n - 1], &tables[n]);
-    for (unsigned i = 0; i < n; i++)
-        if (sfu_check(&tables[i], NULL) != SFU_OK)
+    code = sfu_add(&self.target.sections, tables, TABLES, sframe_start, size, (uintptr_t)sframe_start);
+    for (const struct sfu_section *s = self.target.sections; s != NULL; s = s->next, n++)
+        if (sfu_check(s, NULL) != SFU_OK)
             code = SFU_E_BOUNDS;
     trace_begin();
     trace_verdict.frames = n;
-    trace_end("tables", joined && n >= 8 && code == SFU_E_EMPTY, "are not what was linked");
+    trace_end("tables", joined && n >= 8 && code == SFU_OK, "are not what was linked");
 }
 #else
 static void open_tables(int code)

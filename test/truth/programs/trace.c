@@ -243,7 +243,7 @@ static bool check_exact(struct sfu_walk *walk, struct expected *want)
 
     if (f->regs.pc_kind != SFU_PC_EXACT || f->regs.pc != want->pc || f->regs.sp != want->sp)
         return wrong(walk, want, "not the exact frame");
-    if (want->context != NULL && (f->regs.fp != *os_fp(want->context) || f->trap == 0))
+    if (want->context != NULL && (f->regs.fp != *os_fp(want->context) || f->saved == 0))
         return wrong(walk, want, "not the interrupted FP");
     want->exact_pc = f->regs.pc;
     trace_verdict.in_plt += here.name[0] == '.';

@@ -38,6 +38,8 @@ kernel_way() {
     hook) kind=$cpu-hook ;;
     fp) cc+=(-fno-omit-frame-pointer) ;;
     nofp) cc+=(-fomit-frame-pointer) ;;
+    clash) cc+=(-fstack-clash-protection) ;;
+    pac) cc+=(-mbranch-protection=pac-ret) kind=$cpu-pac ;; # the port turns it on
     8)
         if [ "$compiler" = clang ]; then
             cc+=(-mstack-alignment=8)

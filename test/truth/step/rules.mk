@@ -15,8 +15,13 @@ STEP_FLAGS_x86_64 := O2-cf O2-leaf O1-noplt O2-clash O2-gen
 STEP_FLAGS_aarch64 := O2-nofp O2-clash O2-pac O1-pacb O2-gen
 STEP_FLAGS_aarch64_be := $(STEP_FLAGS_aarch64)
 STEP_FLAGS_s390x := O2-chain O1-fp O2-clash O2-z13 O2-gen
+STEP_CLANG_x86_64 := O2-fp O2-clash
+STEP_CLANG_aarch64 := O2-pac O0-pac O1-pacb
+STEP_CLANG_aarch64_be := $(STEP_CLANG_aarch64)
+STEP_CLANG_s390x := O2-chain O2-clash
 
-step_patterns = $(foreach c,gcc12 gcc16 clang,$(STEP_LEVELS:%=$(c)-%)) $(STEP_FLAGS_$(1):%=gcc12-%)
+step_patterns = $(foreach c,gcc12 gcc16 clang,$(STEP_LEVELS:%=$(c)-%)) $(STEP_FLAGS_$(1):%=gcc12-%) \
+    $(STEP_CLANG_$(1):%=clang-%)
 step_signals = gcc12-O2-signals gcc12-O0-signals clang-O1-signals
 # sqlite takes longest to compile: make check has it on one ABI, make step on each.
 STEP_LONG := $(filter command,$(firstword $(origin STEPS)))
@@ -79,13 +84,17 @@ step_kernel_way = $(if $(STEP_LONG),,$(if $(filter s390x,$(1)),-w /30))
 
 STEP_KERNELS_x86_64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 patterns-gcc12-Os patterns-clang-O2) \
     patterns-gcc12-O2-kernel+fp patterns-gcc12-O2-kernel+8 patterns-gcc12-O2-kernel+8+hook \
-    patterns-gcc12-O1-kernel+fp+hook patterns-clang-O2-kernel+8 patterns-clang-O2-kernel+8+fp
+    patterns-gcc12-O1-kernel+fp+hook patterns-gcc12-O2-kernel+fp+clash patterns-clang-O2-kernel+8 \
+    patterns-clang-O2-kernel+8+fp patterns-clang-O2-kernel+fp+clash
 STEP_SHARED_x86_64 := zlib-gcc12-O2-kernel+8 lua-clang-O2-kernel+8+fp $(STEP_LONG:%=sqlite-gcc12-O2-kernel+hook)
 STEP_KERNELS_aarch64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 patterns-gcc12-Os patterns-clang-O2) \
-    patterns-gcc12-O2-kernel+nofp patterns-gcc12-O1-kernel+nofp+hook patterns-clang-O2-kernel+nofp
-STEP_SHARED_aarch64 := zlib-gcc12-O2-kernel lua-gcc12-O2-kernel+hook $(STEP_LONG:%=sqlite-gcc12-O2-kernel+hook)
+    patterns-gcc12-O2-kernel+nofp patterns-gcc12-O1-kernel+nofp+hook patterns-clang-O2-kernel+nofp \
+    patterns-gcc12-O2-kernel+clash $(addprefix patterns-,gcc12-O2-kernel+pac clang-O2-kernel+pac \
+    clang-O0-kernel+pac clang-Os-kernel+pac clang-O1-kernel+nofp+pac)
+STEP_SHARED_aarch64 := zlib-gcc12-O2-kernel lua-gcc12-O2-kernel+hook zlib-clang-O2-kernel+pac \
+    $(if $(STEP_LONG),sqlite-gcc12-O2-kernel+hook sqlite-clang-O2-kernel+pac)
 STEP_KERNELS_s390x := $(addsuffix -kernel,patterns-gcc12-O2 patterns-clang-O2) \
-    patterns-gcc12-O2-kernel+fp patterns-gcc12-O1-kernel+hook
+    patterns-gcc12-O2-kernel+fp patterns-gcc12-O1-kernel+hook patterns-clang-O2-kernel+clash
 STEP_SHARED_s390x := zlib-gcc12-O2-kernel $(addsuffix -gcc12-O2-kernel+hook,$(STEP_LONG:%=lua) $(STEP_LONG:%=sqlite))
 
 $(STEP)/judge: test/truth/step/kernel/judge.c $(filter-out %/step.c %/rsp.c,$(STEP_HARNESS)) \
@@ -99,7 +108,7 @@ CHECK_$(1) += step-kernel-$(1)
 step_kernels_$(1) := $(addprefix $(STEP)/$(1)/,$(STEP_KERNELS_$(1)))
 step_shared_$(1) := $(addprefix $(STEP)/$(1)/,$(STEP_SHARED_$(1)))
 $$(step_kernels_$(1)) $$(step_shared_$(1)): $(STEP_PARTS) port/baremetal/kernel.ld port/baremetal/$(1)/machine.ld \
-    $(foreach k,$(1) $(1)-hook $(1)-clang,$(addprefix $(BARE)/$(k)/,$(call STEP_KERNEL_PARTS,$(1)))) | $(TC)
+    $(foreach k,$(1) $(1)-hook $(1)-clang $(filter %-pac,$(BARE_KINDS_$(1))),$(addprefix $(BARE)/$(k)/,$(call STEP_KERNEL_PARTS,$(1)))) | $(TC)
 	KERNEL_PARTS="$(call STEP_KERNEL_PARTS,$(1))" test/truth/step/build.sh $$@
 
 .PHONY: suite-step-kernel-$(1)
@@ -114,7 +123,7 @@ step-kernel-mutants: export KERNEL_PARTS_$(1) = $(call STEP_KERNEL_PARTS,$(1))
 step-kernel-mutants: export SFU_CC_$(1) = $(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(BARE_FLAGS)
 endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call step_kernel_rules,$(cpu))))
-step-kernel-mutants: $(STEP)/judge $(step_kernels_x86_64)
+step-kernel-mutants: $(STEP)/judge $(step_kernels_x86_64) $(STEP)/aarch64/patterns-clang-O2-kernel+pac
 
 .PHONY: step-kernel
 

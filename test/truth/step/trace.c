@@ -6,6 +6,12 @@
 
 /* ---- What sfu asks of the program ---- */
 
+/* The stack may be anywhere. */
+static const struct sfu_stack everywhere = {NULL, 0, UINT64_MAX};
+
+/* What an exception leaves in so many bytes below SP and its red zone. */
+enum { OVERWRITTEN = 4 * BLOCK, RUBBISH = 0xa5 };
+
 /* The section never changes: a page that was read is kept. */
 static bool need_page(struct tracer *t, uint64_t page)
 {
@@ -29,12 +35,25 @@ static int read_section(void *ctx, uint64_t addr, void *buffer, size_t len)
     return 0;
 }
 
+/* Whether an exception at the topmost frame would have overwritten ADDR: whoever stands in for one does it no harm, and
+ * what was there would still be found. */
+static bool is_overwritten(const struct tracer *t, uint64_t addr)
+{
+    uint64_t end = t->top.sp - t->m->cpu->red_zone;
+
+    return addr < end && end - addr <= OVERWRITTEN;
+}
+
 static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
     struct tracer *t = ctx;
 
     if (t->stack_end != 0 && addr + len > t->stack_end)
         return -1;
+    if (is_overwritten(t, addr)) {
+        memset(buffer, RUBBISH, len);
+        return 0;
+    }
     return machine_read(t->m, addr, buffer, len) ? 0 : -1;
 }
 
@@ -54,8 +73,8 @@ static int read_register(void *ctx, const struct sfu_frame *frame, uint32_t reg,
     struct tracer *t = ctx;
     const struct cpu *cpu = t->m->cpu;
 
-    if (frame->trap != 0)
-        return cpu->saved(reg) != 0 ? read_saved(t, frame->trap + cpu->saved(reg), value) : -1;
+    if (frame->interrupted)
+        return cpu->saved(reg) != 0 ? read_saved(t, frame->saved + cpu->saved(reg), value) : -1;
     if (frame->depth != 0 || t->no_registers || reg > 31)
         return -1;
     if (cpu->gdb_float != 0 && reg >= 16)
@@ -98,10 +117,11 @@ bool tracer_row(struct tracer *t, const struct seen *seen, struct sfu_row *row)
 
 static int open_fast(struct tracer *t, struct fast_walk *w, uint64_t *cache)
 {
-    int code = sfu_open(&w->section, t->pages, t->sframe_size, t->sframe);
+    struct sfu_section *list = NULL;
+    int code = sfu_add(&list, &w->section, 1, t->pages, t->sframe_size, t->sframe);
 
     sfu_fast_set_cache(&w->fast, cache, cache != NULL ? sizeof t->cache : 0);
-    return code == SFU_OK ? sfu_fast_add(&w->fast, &w->image, &w->section) : code;
+    return code == SFU_OK ? sfu_fast_add(&w->fast, &w->image, 1, list) : code;
 }
 
 /* Opens the section as a whole for the fast walker. */
@@ -133,15 +153,13 @@ int tracer_open(struct tracer *t, struct machine *m, const struct binary *image)
         t->restorer = restorer->start;
         t->restorer_end = restorer->start + restorer->size;
     }
-    code = sfu_open_remote(&t->section, read_section, t, image->sframe_size, image->sframe);
-    if (code != SFU_OK)
-        return code;
+    t->target.stack = everywhere;
     t->target.read = read_stack;
     t->target.reg = read_register;
-    t->target.trap = cross_signal;
+    t->target.trap_hook = cross_signal;
     t->target.ctx = t;
     t->target.red_zone = m->cpu->red_zone;
-    code = sfu_add(&t->target.sections, &t->section);
+    code = sfu_add_remote(&t->target.sections, &t->section, 1, read_section, t, image->sframe_size, image->sframe);
     return code == SFU_OK ? open_both(t) : code;
 }
 
@@ -169,19 +187,36 @@ static void walk_from(struct tracer *t, struct trace *trace, const struct sfu_re
     } while (trace->code == SFU_OK && trace->count < MAX_SEEN);
 }
 
-/* The block of memory that SP lies in: the callback reads what the window does not have, which is most of the stack. */
-static void set_window(struct tracer *t, uint64_t sp)
+/* Copies what has been read of the stack, from what an exception would overwrite up to the end of
+ * TRACE: mapped is what has the bytes of it. If something else was read, too, mapped is the same as everywhere. */
+static void map_stack(struct tracer *t, const struct trace *trace)
 {
-    uint64_t low = sp - sp % BLOCK;
+    uint64_t below = t->top.sp - t->m->cpu->red_zone, low = below - OVERWRITTEN;
+    uint64_t end = trace->frames[trace->count - 1].sp;
+    unsigned i;
 
-    if (!machine_read(t->m, low, t->window, BLOCK))
+    low -= low % BLOCK;
+    t->mapped = everywhere;
+    if (end < low || end - low > MAPPED_STACK)
         return;
-    t->target.window = t->window;
-    t->target.window_low = low;
-    t->target.window_high = low + BLOCK;
+    for (i = 0; i < t->m->num_blocks; i++) {
+        const struct block *b = &t->m->blocks[i];
+
+        if (!b->valid)
+            continue;
+        if (b->addr < low || b->addr - low > MAPPED_STACK - BLOCK)
+            return;
+        memcpy(t->bytes + (b->addr - low), b->bytes, BLOCK);
+        if (end < b->addr + BLOCK)
+            end = b->addr + BLOCK;
+    }
+    memset(t->bytes, RUBBISH, (size_t)(below - low));
+    t->mapped.bytes = t->bytes;
+    t->mapped.low = low;
+    t->mapped.high = end;
 }
 
-void tracer_walk(struct tracer *t, struct trace *trace, bool window)
+void tracer_walk(struct tracer *t, struct trace *trace, bool mapped)
 {
     const struct cpu *cpu = t->m->cpu;
     struct sfu_registers top;
@@ -196,12 +231,14 @@ void tracer_walk(struct tracer *t, struct trace *trace, bool window)
     if (cpu->abi.link)
         top.ra = t->m->regs.r[cpu->abi.ra];
     t->no_registers = false;
-    t->target.window = NULL;
-    t->target.window_low = t->target.window_high = 0;
-    if (window)
-        set_window(t, top.sp);
     t->top = top;
     walk_from(t, trace, &top);
+    map_stack(t, trace);
+    if (!mapped || t->mapped.bytes == NULL)
+        return;
+    t->target.stack = t->mapped;
+    walk_from(t, trace, &top);
+    t->target.stack = everywhere;
 }
 
 /* ---- Other ways to walk ---- */
@@ -224,9 +261,7 @@ bool tracer_varies(struct tracer *t, struct trace *other, const struct trace *tr
     unsigned middle = trace->count / 2;
     bool mapped, half;
 
-    t->target.window = NULL;
-    t->target.window_low = t->target.window_high = 0;
-    t->target.sections = t->bare.fast.sections;
+    t->target.sections = sfu_fast_sections(&t->bare.fast);
     walk_from(t, other, &t->top);
     mapped = other->count == trace->count && other->code == trace->code && begins_with(trace, other);
     t->target.sections = target.sections;
@@ -251,7 +286,7 @@ static bool same_trace(struct tracer *t, const struct fast_walk *w, const struct
     struct sfu_target own = *target;
     size_t count, i;
 
-    own.sections = w->fast.sections;
+    own.sections = sfu_fast_sections(&w->fast);
     if (sfu_fast_trace(&w->fast, &own, &t->top, 0, t->pcs, MAX_SEEN, &count) != trace->code ||
         count != trace->count)
         return false;
@@ -264,21 +299,8 @@ static bool same_trace(struct tracer *t, const struct fast_walk *w, const struct
 bool tracer_agrees(struct tracer *t, const struct trace *trace)
 {
     struct sfu_target target = t->target;
-    uint64_t low = t->top.sp - t->top.sp % BLOCK, end = low;
-    unsigned i;
 
-    for (i = 0; i < t->m->num_blocks; i++) {
-        const struct block *b = &t->m->blocks[i];
-
-        if (!b->valid || b->addr < low || b->addr - low > FAST_STACK - BLOCK)
-            continue;
-        memcpy(t->stack + (b->addr - low), b->bytes, BLOCK);
-        if (end < b->addr + BLOCK)
-            end = b->addr + BLOCK;
-    }
-    target.window = t->stack;
-    target.window_low = low;
-    target.window_high = end;
+    target.stack = t->mapped;
     return same_trace(t, &t->bare, &target, trace) && same_trace(t, &t->cached, &target, trace);
 }
 

@@ -8,7 +8,7 @@
 #include "shadow.h"
 #include "sfu_fast.h"
 
-enum { MAX_SEEN = 4096, PAGE = 1024, FAST_STACK = 1 << 16, FAST_CACHE = 256 };
+enum { MAX_SEEN = 4096, PAGE = 1024, MAPPED_STACK = 1 << 16, FAST_CACHE = 256 };
 
 struct trace {
     struct seen frames[MAX_SEEN];
@@ -28,7 +28,6 @@ struct tracer {
     struct machine *m;
     struct sfu_section section;
     struct sfu_target target;
-    uint8_t window[BLOCK];
     uint8_t *pages; /* the section as read so far */
     bool *page_read;
     uint64_t sframe, sframe_size;
@@ -38,7 +37,8 @@ struct tracer {
     struct sfu_registers top;        /* of the last walk */
     struct fast_walk bare, cached;
     uint64_t cache[FAST_CACHE];
-    uint8_t stack[FAST_STACK]; /* from SP's block on: what the last walk read, and rubbish */
+    struct sfu_stack mapped;     /* what the last walk read of the stack, if it read nothing else */
+    uint8_t bytes[MAPPED_STACK]; /* of that: between the blocks that were read lies rubbish */
     uint64_t pcs[MAX_SEEN];
 };
 
@@ -46,8 +46,8 @@ struct tracer {
 int tracer_open(struct tracer *tracer, struct machine *m, const struct binary *image);
 void tracer_close(struct tracer *tracer);
 
-/* Walks from the machine's registers; with a WINDOW the innermost part of the stack lies in that. */
-void tracer_walk(struct tracer *tracer, struct trace *trace, bool window);
+/* Walks from the machine's registers; MAPPED: once more, where the stack has bytes. */
+void tracer_walk(struct tracer *tracer, struct trace *trace, bool mapped);
 
 /* Whether the section is one for the fast walker of this machine. */
 bool tracer_is_fast(const struct tracer *tracer);

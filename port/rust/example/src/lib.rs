@@ -34,7 +34,7 @@ fn panic(info: &PanicInfo) -> ! {
     unsafe {
         let image = sfu::Image {
             tables: addr_of!(sframe_start)..addr_of!(sframe_end),
-            stack: addr_of!(boot_stack)..addr_of!(boot_stack_top),
+            stacks: &[sfu::Stack::live(addr_of!(boot_stack)..addr_of!(boot_stack_top))],
             name: "kernel.elf\0",
             slide: 0,
         };
@@ -51,9 +51,9 @@ fn walk(console: &mut Console) -> Result<(), sfu::Error> {
         let size = addr_of!(sframe_end) as usize - addr_of!(sframe_start) as usize;
         (from_raw_parts(addr_of!(sframe_start), size), addr_of!(boot_stack)..addr_of!(boot_stack_top))
     };
-    let mut section = sfu::Section::open_own(tables)?;
-    let mut target = unsafe { sfu::Target::live(stack) };
-    target.add(&mut section)?;
+    let mut room = [sfu::Room::new()];
+    let mut target = sfu::Target::new(unsafe { sfu::Stack::live(stack) });
+    target.add_own(&mut room, tables)?;
     sfu::here(|top| {
         for frame in sfu::Frames::new(&target, top) {
             let _ = writeln!(console, "at {:#x}", frame?.regs.pc);

@@ -39,26 +39,30 @@ struct kernel {
 
 /* How each machine is booted, and the exit status of a kernel that found nothing to be wrong with its program. */
 static const struct boot {
-    const char *abi, *emulator, *arguments;
+    const char *abi, *name, *emulator, *arguments; /* name: a part of the kernel's */
     int good;
 } boots[] = {
-    {"x86_64", "qemu-system-x86_64",
+    {"x86_64", "", "qemu-system-x86_64",
      "-M pc -serial stdio -monitor none -device isa-debug-exit,iobase=0xf4,iosize=4 -append %llu%s", 33},
-    {"aarch64", "qemu-system-aarch64",
+    {"aarch64", "+pac", "qemu-system-aarch64",
+     "-M virt -cpu max,pauth-impdef=on -serial stdio -monitor none "
+     "-semihosting-config enable=on,target=native,arg=%llu%s",
+     0},
+    {"aarch64", "", "qemu-system-aarch64",
      "-M virt -cpu cortex-a57 -serial stdio -monitor none -semihosting-config enable=on,target=native,arg=%llu%s",
      0},
-    {"s390x", "qemu-system-s390x",
+    {"s390x", "", "qemu-system-s390x",
      "-singlestep -M s390-ccw-virtio -chardev stdio,id=c -device sclpconsole,chardev=c -action panic=exit-failure "
      "-append %llu%s",
      0},
 };
 
-static const struct boot *boot_of(const char *abi)
+static const struct boot *boot_of(const char *abi, const char *kernel)
 {
     size_t i;
 
     for (i = 0; i < sizeof boots / sizeof *boots; i++)
-        if (strcmp(boots[i].abi, abi) == 0)
+        if (strcmp(boots[i].abi, abi) == 0 && strstr(kernel, boots[i].name) != NULL)
             return &boots[i];
     return NULL;
 }
@@ -166,7 +170,7 @@ static bool judge_end(struct kernel *k, const char *line)
 /* Every line that the kernel prints has to be known. */
 static bool run_kernel(struct options *options, struct kernel *k, unsigned long long steps)
 {
-    const struct boot *boot = boot_of(options->cpu->abi.name);
+    const struct boot *boot = boot_of(options->cpu->abi.name, k->path);
     char format[512], command[2048], line[1024];
     unsigned long long limit = 300 + steps / 500; /* seconds: a hang is a failure */
     bool good = true;
@@ -254,7 +258,7 @@ int main(int argc, char **argv)
             options.way = optarg;
         else
             return 2;
-    if (optind == argc || (options.cpu = cpu_by_abi(argv[optind])) == NULL || boot_of(argv[optind]) == NULL ||
+    if (optind == argc || (options.cpu = cpu_by_abi(argv[optind])) == NULL || boot_of(argv[optind], "") == NULL ||
         !faults_read(&options.faults, list)) {
         fprintf(stderr, "usage: judge [-n STEPS] [-f KNOWN-FAULTS] [-w WAY] ABI [+]KERNEL...\n");
         return 2;

@@ -18,7 +18,7 @@
 
 int strcmp(const char *a, const char *b);
 
-enum { MIN_WINDOW = 5000, MAX_HELD = 16, MAX_FRAMES = 1024, MAX_PLACES = 64, CODE = 4 << 20, MAX_HANDLER = 8 };
+enum { MIN_WINDOW = 5000, MAX_HELD = 16, MAX_FRAMES = 1024, MAX_PLACES = 512, CODE = 4 << 20, MAX_HANDLER = 8 };
 
 struct walked {
     struct seen frames[MAX_FRAMES];
@@ -136,7 +136,7 @@ static int any_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, 
 {
     if (port_register(ctx, frame, reg, value) == 0)
         return 0;
-    return frame->trap != 0 && step_register(reg, value) ? 0 : -1;
+    return frame->interrupted && step_register(reg, value) ? 0 : -1;
 }
 
 static int walk_on(struct sfu_walk *walk, struct walked *walked)
@@ -162,7 +162,7 @@ static bool is_fast_same(const struct sfu_registers *here, size_t skip, const st
     struct sfu_target target = kernel_target;
     size_t count, i;
 
-    target.sections = fast->walker.sections;
+    target.sections = sfu_fast_sections(&fast->walker);
     if (sfu_fast_trace(&fast->walker, &target, here, skip, pcs, MAX_FRAMES, &count) != walked->code ||
         count != walked->count)
         return false;
@@ -189,7 +189,7 @@ static const char *walk_from_here(const struct trap *trap, struct walked *walked
     if (!found)
         return "entry";
     skip = f->depth;
-    found = f->trap != 0 && f->reliable && f->regs.pc == trap->pc && f->regs.sp == trap->r[SFU_REG_SP] &&
+    found = f->saved != 0 && f->reliable && f->regs.pc == trap->pc && f->regs.sp == trap->r[SFU_REG_SP] &&
             f->regs.fp == trap->r[SFU_REG_FP];
     walk_on(&walk, walked);
     return !found ? "entry" : is_fast_same(&here, skip, walked) ? NULL : "fast";
@@ -476,10 +476,11 @@ static const struct backend memory = {.read = read_memory};
 static void open_fast(struct fast *fast, uint64_t *words, size_t size)
 {
     const struct sfu_section *s = kernel_target.sections;
+    struct sfu_section *list = NULL;
 
     sfu_fast_set_cache(&fast->walker, words, size);
-    if (sfu_open(&fast->section, s->bytes, s->size, s->addr) != SFU_OK ||
-        sfu_fast_add(&fast->walker, &fast->image, &fast->section) != SFU_OK)
+    if (sfu_add(&list, &fast->section, 1, s->bytes, s->size, s->addr) != SFU_OK ||
+        sfu_fast_add(&fast->walker, &fast->image, 1, list) != SFU_OK)
         run.failure = "the fast walker does not take the section";
 }
 
@@ -498,8 +499,8 @@ static void forget_text(void)
     struct sfu_section *s;
 
     for (s = kernel_target.sections; s != NULL; s = s->next) {
-        s->text_first = 0;
-        s->text_last = UINT64_MAX;
+        s->text.low = 0;
+        s->text.high = 0;
     }
 }
 
@@ -545,9 +546,6 @@ void kernel_main(const char *command_line)
 
     init(command_line);
     stack = step_init(!is_port(command_line), &size);
-    kernel_target.window = stack; /* faster than the port's callback, which reads the other stacks */
-    kernel_target.window_low = (uintptr_t)stack;
-    kernel_target.window_high = (uintptr_t)stack + size;
     kernel_new_thread(&program, stack, size, step_begin);
     thread_switch(&boot.sp, program.sp);
 }
