@@ -23,7 +23,8 @@
  *                                        none or more lines
  *     sfut1 base ADDR
  *     sfut1 t WEIGHT COUNT [PC ...]      a trace of COUNT PCs, the topmost frame first; those with weight 0 are left out
- *     sfut1 c PC ...                     more PCs of the trace
+ *     sfut1 c PC ...                     more PCs of the trace. If the last one is the base, where no call returns to,
+ *                                        the trace is not complete
  *     sfut1 idle WEIGHT                  weight without a trace: idle time
  *     sfut1 lost WEIGHT                  weight whose trace was lost: the depot was full, or memory could not be read
  *     sfut1 end COUNT                    of traces in these lines

@@ -253,22 +253,25 @@ static int64_t sum_of(int64_t a, int64_t b)
 }
 
 /* Puts a trace of COUNT PCs into the tree. The PC of a frame is exact if it was interrupted: the first one, if the dump
- * says so, and each that called a trap frame. */
+ * says so, and each that called a trap frame. The base as the last PC says that there would be more. */
 static void add_trace(struct folder *f, const struct depot_trace *trace)
 {
     const uint64_t *pcs = f->dump.pcs + trace->first;
     const struct place *places[DEPOT_PCS];
     bool interrupted[DEPOT_PCS];
     struct branch b = {f->flame.root, 0};
-    size_t i;
+    bool complete = trace->count == 0 || pcs[trace->count - 1] != f->dump.base;
+    size_t count = trace->count - !complete, i;
 
-    for (i = 0; i < trace->count; i++) {
+    for (i = 0; i < count; i++) {
         interrupted[i] = i > 0 && places[i - 1]->trap_frame;
         places[i] = find_place(f, interrupted[i] || (i == 0 && f->dump.exact) ? pcs[i] : pcs[i] - (pcs[i] > 0));
     }
     if (f->dump.name[0] != '\0')
         descend(f, &b, f->dump.name, FLAME_ROOT, 0);
-    for (i = trace->count; i > 0; i--) {
+    if (!complete)
+        descend(f, &b, "[incomplete]", FLAME_UNKNOWN, 0);
+    for (i = count; i > 0; i--) {
         descend_place(f, &b, places[i - 1]);
         if (interrupted[i - 1])
             descend(f, &b, "[interrupted]", FLAME_BOUNDARY, 0);
