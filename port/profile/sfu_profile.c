@@ -16,7 +16,8 @@ bool sfu_profile_init(struct sfu_profile *profile, void *memory, size_t bytes, u
 
 bool sfu_profile_start(struct sfu_profile *profile)
 {
-    if (__atomic_load_n(&profile->running, __ATOMIC_SEQ_CST) || __atomic_load_n(&profile->busy, __ATOMIC_SEQ_CST) != 0)
+    if (__atomic_load_n(&profile->running, __ATOMIC_SEQ_CST) ||
+        __atomic_load_n(&profile->busy, __ATOMIC_SEQ_CST) != 0)
         return false;
     profile->samples = profile->idle = profile->incomplete = 0;
     sfu_depot_clear(&profile->depot);

@@ -37,11 +37,12 @@ extern "C" {
 /* Callers may read all but the last two. */
 struct sfu_profile {
     struct sfu_depot depot;
-    uint64_t samples;    /* all of them; depot.lost of these were lost, because the depot was full */
-    uint64_t idle;       /* those without a trace: the CPU was idle */
-    uint64_t incomplete; /* those whose trace ended with an error, or was too deep. They are in the depot, with its base
+    uint64_t samples; /* all of them; depot.lost of these were lost, because the depot was full */
+    uint64_t idle;    /* those without a trace: the CPU was idle */
+    uint64_t
+        incomplete; /* those whose trace ended with an error, or was too deep. They are in the depot, with its base
                           * as the last PC: sfu-trace calls that [incomplete] */
-    uint32_t busy;       /* samples that are being taken: of an interrupt, and of an NMI in it */
+    uint32_t busy;  /* samples that are being taken: of an interrupt, and of an NMI in it */
     bool running;
 };
 

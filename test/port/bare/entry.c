@@ -165,7 +165,8 @@ static void check_probe(void)
     const struct sfu_frame *frame = &walk.frame;
     uint64_t kept;
 
-    must(frame->interrupted && frame->regs.pc_kind == SFU_PC_EXACT && frame->depth == 1, "not an interrupted frame");
+    must(frame->interrupted && frame->regs.pc_kind == SFU_PC_EXACT && frame->depth == 1,
+         "not an interrupted frame");
     must(frame->regs.pc == interrupted_pc, "another PC");
     must(frame->regs.sp == known[0], "another SP");
     must(frame->regs.fp == known[1] && known[1] == PROBE_FP, "another FP");

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# Kernels that profile themselves by their machine's timer.
+
+PROFILE := build/profile
+PROFILE_SOURCES := sfu.c $(addprefix port/,$(addprefix print/sfu_,print.c build_id.c cycles.c record.c) \
+    fast/sfu_fast.c depot/sfu_depot.c depot/sfu_depot_print.c profile/sfu_profile.c \
+    baremetal/kernel.c baremetal/tables.c)
+PROFILE_HEADERS := sfu.h $(wildcard arch/*.h arch/*/*.h port/print/*.h port/fast/*.h port/depot/*.h port/profile/*.h \
+    port/baremetal/*.h port/baremetal/*/*.h port/baremetal/*/machine.ld port/baremetal/kernel.ld)
+PROFILE_INCLUDE := $(addprefix -Iport/,fast depot profile)
+
+# profile_kernel CPU: its kernels, by the flags of test/port/bare.
+define profile_kernel
+$(PROFILE)/$(1)/%.elf: port/profile/test/%.c $(PROFILE_SOURCES) port/baremetal/$(1)/machine.c \
+    port/baremetal/$(1)/boot.S $(PROFILE_HEADERS) | $(TC)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $$(@D)
+	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $$(BARE_CPU_$(1)) $$(BARE_FLAGS) $(PROFILE_INCLUDE) -Iport/baremetal/$(1) \
+	    $$(filter %.c %.S,$$^) $$(BARE_LINK) -Lport/baremetal -Tport/baremetal/$(1)/machine.ld -o $$@
+
+CHECK_$(1) += profile-$(1)
+.PHONY: suite-profile-$(1)
+suite-profile-$(1): $(PROFILE)/$(1)/shares.elf build/tools/sfu-trace
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh profile-$(1) python3 port/profile/test/run.py $(1) $(PROFILE)/$(1) build/tools/sfu-trace
+endef
+$(foreach cpu,x86_64 aarch64 s390x,$(eval $(call profile_kernel,$(cpu))))
