@@ -6,9 +6,9 @@
 PROFILE := build/profile
 PROFILE_SOURCES := sfu.c $(addprefix port/,$(addprefix print/sfu_,print.c build_id.c cycles.c record.c) \
     fast/sfu_fast.c depot/sfu_depot.c depot/sfu_depot_print.c profile/sfu_profile.c \
-    baremetal/kernel.c baremetal/tables.c)
+    baremetal/kernel.c baremetal/tables.c baremetal/heap.c)
 PROFILE_HEADERS := sfu.h $(wildcard arch/*.h arch/*/*.h port/print/*.h port/fast/*.h port/depot/*.h port/profile/*.h \
-    port/baremetal/*.h port/baremetal/*/*.h port/baremetal/*/machine.ld port/baremetal/kernel.ld)
+    port/profile/test/*.h port/baremetal/*.h port/baremetal/*/*.h port/baremetal/*/machine.ld port/baremetal/kernel.ld)
 PROFILE_INCLUDE := $(addprefix -Iport/,fast depot profile)
 
 # profile_kernel CPU: its kernels, by the flags of test/port/bare.
@@ -22,7 +22,7 @@ $(PROFILE)/$(1)/%.elf: port/profile/test/%.c $(PROFILE_SOURCES) port/baremetal/$
 
 CHECK_$(1) += profile-$(1)
 .PHONY: suite-profile-$(1)
-suite-profile-$(1): $(PROFILE)/$(1)/shares.elf build/tools/sfu-trace
+suite-profile-$(1): $(PROFILE)/$(1)/shares.elf $(PROFILE)/$(1)/memory.elf build/tools/sfu-trace
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh profile-$(1) python3 port/profile/test/run.py $(1) $(PROFILE)/$(1) build/tools/sfu-trace
 endef

@@ -120,6 +120,8 @@ static bool set_fold_option(int option, const char *argument)
         fold->flame = argument;
     else if (option == 'n')
         add_file(&fold->minus, &fold->num_minus, argument);
+    else if (option == 'u')
+        fold->unit = argument;
     else if (option == 'i')
         fold->files = true;
     else
@@ -210,6 +212,7 @@ static void parse_options(int argc, char **argv)
                                           {"regs", required_argument, NULL, 'r'},
                                           {"slide", required_argument, NULL, 's'},
                                           {"sysroot", required_argument, NULL, 'S'},
+                                          {"unit", required_argument, NULL, 'u'},
                                           {"version", no_argument, NULL, 'V'},
                                           {NULL, 0, NULL, 0}};
     int option;
@@ -232,8 +235,8 @@ static void parse_options(int argc, char **argv)
     }
     if (options.fold.folded || options.fold.flame != NULL)
         set_action(FOLD, NULL);
-    else if (options.fold.files || options.fold.num_minus > 0)
-        usage("--files and --minus are for --folded and --flame");
+    else if (options.fold.files || options.fold.unit != NULL || options.fold.num_minus > 0)
+        usage("--files, --unit and --minus are for --folded and --flame");
     if (optind == argc && options.action != CORE)
         usage("no image");
     if ((options.registers != NULL) != (options.action == MEMORY))

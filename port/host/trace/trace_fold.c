@@ -330,6 +330,8 @@ static void add_dump(struct folder *f)
     struct depot_dump *d = &f->dump;
     size_t i;
 
+    if (f->fold->unit != NULL && strcmp(f->fold->unit, d->unit) != 0)
+        return;
     f->bad += d->bad;
     f->cut += d->cut;
     f->missing += d->missing;

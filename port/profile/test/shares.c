@@ -6,96 +6,12 @@
  * clock before there are interrupts, and prints that. If the command line is "both", CPU 1 gets an NMI, or what its
  * machine has instead, with each sample of CPU 0, and is profiled by it.
  */
-#include "kernel.h"
+#include "cpu.h"
 #include "sfu_profile.h"
 
 enum { SAMPLES = 2000, IDLE_SAMPLES = 25, MEASURED = 200, DEPTH = 7 };
 
 #define PART __attribute__((noinline, no_icf)) static
-
-/* ---- what this machine can do ---- */
-
-#if defined(__x86_64__)
-static unsigned cpu_number(void)
-{
-    return *(volatile uint32_t *)(uintptr_t)0xfee00020u >> 24;
-}
-
-static uint64_t clock(void)
-{
-    return __builtin_ia32_rdtsc();
-}
-
-static void disable(void)
-{
-    __asm__ volatile("cli" : : : "memory");
-}
-
-static bool is_sample(const struct trap *trap)
-{
-    return trap->vector == 32 || trap->vector == 2; /* the timer; an NMI */
-}
-
-#define LOOP(n) __asm__ volatile("1: dec %0; jnz 1b" : "+r"(n) : : "cc")
-#elif defined(__aarch64__)
-static unsigned cpu_number(void)
-{
-    uint64_t id;
-
-    __asm__ volatile("mrs %0, mpidr_el1" : "=r"(id));
-    return id & 3;
-}
-
-static uint64_t clock(void)
-{
-    uint64_t now;
-
-    __asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(now));
-    return now;
-}
-
-static void disable(void)
-{
-    __asm__ volatile("msr daifset, #2" : : : "memory");
-}
-
-static bool is_sample(const struct trap *trap)
-{
-    return trap->irq != 0;
-}
-
-#define LOOP(n) __asm__ volatile("1: subs %0, %0, #1; b.ne 1b" : "+r"(n) : : "cc")
-#else
-static unsigned cpu_number(void)
-{
-    uint16_t id;
-
-    __asm__ volatile("stap %0" : "=Q"(id));
-    return id;
-}
-
-static uint64_t clock(void)
-{
-    uint64_t now;
-
-    __asm__ volatile("stck %0" : "=Q"(now) : : "cc");
-    return now;
-}
-
-static void disable(void)
-{
-    uint8_t mask;
-
-    __asm__ volatile("stnsm %0, 0xfc" : "=Q"(mask) : : "memory");
-}
-
-static bool is_sample(const struct trap *trap)
-{
-    return trap->irq != 0;
-}
-
-#define LOOP(n) __asm__ volatile("1: brctg %0, 1b" : "+d"(n))
-#endif
 
 /* ---- the parts ---- */
 
@@ -169,7 +85,7 @@ PART void warm(void)
 
 PART void cold(void)
 {
-    disable();
+    cpu_disable();
     loop_of_cold(cold_passes);
     if (sampling)
         machine_enable();
@@ -180,12 +96,12 @@ PART void cold(void)
 /* The time of MEASURED runs of PART. */
 static uint64_t time_of(void (*part)(void))
 {
-    uint64_t begin = clock();
+    uint64_t begin = cpu_clock();
     unsigned i;
 
     for (i = 0; i < MEASURED; i++)
         part();
-    return clock() - begin;
+    return cpu_clock() - begin;
 }
 
 /* Gives hot() 70%, warm() 20%, cold() 10%, as near as passes of a loop can. */
@@ -334,7 +250,7 @@ void kernel_main(const char *command_line)
     machine_enable();
     work();
     wait();
-    disable();
+    cpu_disable();
     print_profile(0);
     if (both)
         print_profile(1);

@@ -314,6 +314,9 @@ def damaged(code):
     found, errors = folded_of(code.image, stdin=(dump.text() + other).encode())
     must("of bytes is left out" in errors, errors)
     same(found, wanted)
+    found, errors = folded_of("--unit=bytes", code.image, stdin=(dump.text() + other).encode())
+    must("left out" not in errors, errors)
+    same(found, wanted)
 
 
 def deep(code):
@@ -332,7 +335,7 @@ def deep(code):
 def options_of(code):
     write(WORK + "/empty", b"no depot\n")
     for arguments, status in ((["--folded", "--gdb=x:1"], 2), (["--files", code.image], 2),
-                              (["--minus=x", code.image], 2), (["--folded"], 2),
+                              (["--minus=x", code.image], 2), (["--unit=x", code.image], 2), (["--folded"], 2),
                               (["--log=a", "--log=b", code.image], 2), (["--folded", "--log=absent", code.image], 1),
                               (["--folded", "--log=%s/empty" % WORK, code.image], 1),
                               (["--flame=/dev/full", "--log=%s/flame" % WORK, code.image], 1),
