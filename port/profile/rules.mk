@@ -27,3 +27,23 @@ suite-profile-$(1): $(PROFILE)/$(1)/shares.elf $(PROFILE)/$(1)/memory.elf build/
 	@test/run.sh profile-$(1) python3 port/profile/test/run.py $(1) $(PROFILE)/$(1) build/tools/sfu-trace
 endef
 $(foreach cpu,x86_64 aarch64 s390x,$(eval $(call profile_kernel,$(cpu))))
+
+# sqlite as test/truth/step builds it, in a kernel that has its own memcpy and memset.
+PROFILE_PROGRAM = -O2 -g -w -std=gnu99 -m64 -mno-red-zone -fcf-protection=none -fno-stack-protector -fpie -fno-builtin \
+    -fno-tree-loop-distribute-patterns -U_FORTIFY_SOURCE -D__NO_CTYPE -fvisibility=hidden -fno-optimize-sibling-calls \
+    -fasynchronous-unwind-tables -Wa,--gsframe -I. -Itest/truth/step/programs -DSQLITE_OS_OTHER=1 \
+    -DSQLITE_THREADSAFE=0 -DSQLITE_TEMP_STORE=3 -DLONGDOUBLE_TYPE=double -DSQLITE_OMIT_LOAD_EXTENSION \
+    -DSQLITE_OMIT_LOCALTIME -DSQLITE_OMIT_WAL -DSQLITE_OMIT_JSON -DSQLITE_DEFAULT_LOOKASIDE=0,0
+$(PROFILE)/x86_64/program/sqlite3.o: | $(TC)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $(@D)
+	src=$$(test/tools/toolchain/sources.sh)/sqlite3 && \
+	    x86_64-linux-gnu-gcc -B$(TC)/x86_64/ $(PROFILE_PROGRAM) -c $$src/sqlite3.c -o $@ && \
+	    for part in shim sqlite; do x86_64-linux-gnu-gcc -B$(TC)/x86_64/ $(PROFILE_PROGRAM) -I$$src \
+	        -c test/truth/step/programs/$$part.c -o $(@D)/$$part.o || exit; done
+
+$(PROFILE)/x86_64/sqlite.elf: port/profile/test/sqlite.c $(PROFILE_SOURCES) port/baremetal/x86_64/machine.c \
+    port/baremetal/x86_64/boot.S $(PROFILE_HEADERS) $(PROFILE)/x86_64/program/sqlite3.o
+	x86_64-linux-gnu-gcc -B$(TC)/x86_64/ $(BARE_CPU_x86_64) $(BARE_FLAGS) -Dmemcpy=kernel_memcpy \
+	    -Dmemset=kernel_memset $(PROFILE_INCLUDE) -Iport/baremetal/x86_64 $(filter %.c %.S,$^) \
+	    $(wildcard $(PROFILE)/x86_64/program/*.o) $(BARE_LINK) -Lport/baremetal -Tport/baremetal/x86_64/machine.ld -o $@

@@ -36,7 +36,7 @@ static struct options {
     struct fold_options fold;
     bool quiet;
     struct trace_options trace;
-} options = {.action = FILTER, .trace = {.red_zone = -1}};
+} options = {.action = FILTER, .trace = {.red_zone = -1}, .fold = {.least = 0.2}};
 
 static void say(const char *format, va_list args)
 {
@@ -122,6 +122,8 @@ static bool set_fold_option(int option, const char *argument)
         add_file(&fold->minus, &fold->num_minus, argument);
     else if (option == 'u')
         fold->unit = argument;
+    else if (option == 'w')
+        fold->least = (double)parse_number("--least", argument, 1000);
     else if (option == 'i')
         fold->files = true;
     else
@@ -202,6 +204,7 @@ static void parse_options(int argc, char **argv)
                                           {"frame-pointers", no_argument, NULL, 'F'},
                                           {"gdb", required_argument, NULL, 'G'},
                                           {"help", no_argument, NULL, 'h'},
+                                          {"least", required_argument, NULL, 'w'},
                                           {"log", required_argument, NULL, 'l'},
                                           {"max-frames", required_argument, NULL, 'm'},
                                           {"memory", required_argument, NULL, 'M'},

@@ -95,7 +95,6 @@ void flame_folded(const struct flame *flame, FILE *out)
 /* ---- Picture --------------------------------------------------------------------------------------------------- */
 
 enum { WIDTH = 1200, MARGIN = 10, ROW = 17, TOP = 46, BOTTOM = 10, CHARACTER = 7 };
-static const double narrowest = 0.2; /* what is narrower cannot be seen, and is left out */
 
 struct drawing {
     const struct flame *flame;
@@ -111,7 +110,7 @@ static unsigned levels_of(const struct drawing *d, const struct flame_node *node
     unsigned most = 0, here;
     size_t i;
 
-    if ((double)node->width * d->scale < narrowest)
+    if ((double)node->width * d->scale < d->flame->least)
         return 0;
     for (i = 0; i < node->num; i++) {
         here = levels_of(d, node->children[i]);
@@ -245,7 +244,7 @@ static void put_boxes(const struct drawing *d, const struct flame_node *node, do
 {
     size_t i;
 
-    if ((double)node->width * d->scale < narrowest)
+    if ((double)node->width * d->scale < d->flame->least)
         return;
     put_box(d, node, left, level);
     for (i = 0; i < node->num; i++) {

@@ -28,6 +28,7 @@ struct flame {
     uint64_t idle, lost; /* of the logs */
     bool minus;          /* there are logs to subtract */
     size_t dumps;
+    double least; /* pixels: what is narrower is left out of the picture */
 };
 
 /* Sums up totals and widths, and sorts. */

@@ -439,6 +439,7 @@ void trace_fold(struct trace_options *options, const struct fold_options *fold)
     f->fold = fold;
     f->flame.root = new_node("all", FLAME_ROOT, 0);
     f->flame.minus = fold->num_minus > 0;
+    f->flame.least = fold->least;
     if (fold->num_logs == 0)
         read_log(f, stdin, "the standard input");
     read_logs(f, fold->logs, fold->num_logs, 0);
