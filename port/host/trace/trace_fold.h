@@ -9,7 +9,7 @@
 struct fold_options {
     bool folded;       /* to the standard output */
     const char *flame; /* file, or NULL */
-    double least;       /* pixels of a box, at least */
+    double least;      /* pixels of a box, at least */
     const char *unit;  /* only dumps with this unit; NULL: that of the first one */
     bool files;        /* names of functions have files and lines */
     const char **logs; /* files; none: the standard input */

@@ -75,7 +75,7 @@ CALLERS = {"kernel_start": [START[CPU]], "kernel_main": ["kernel_start"], "work"
            "hot": ["work"], "warm": ["work"], "cold": ["work"], "deep": ["hot", "deep"], "calls": ["deep"],
            "loop_of_hot": ["deep"], "loop_of_warm": ["warm", "second_work"], "loop_of_cold": ["cold"],
            "short_two": ["calls"], "short_one": ["short_two"], "leaf": ["short_one"],
-           "machine_enable": ["kernel_main", "cold", "second_main"], "disable": ["cold", "kernel_main"],
+           "machine_enable": ["kernel_main", "cold", "second_main"], "cpu_disable": ["cold", "kernel_main"],
            "wait": ["kernel_main"], "machine_second": ["boot_second"], "second_main": ["machine_second"],
            "second_work": ["second_main"]}
 
@@ -168,6 +168,24 @@ def costs():
     return ", ".join("%s %.0f" % pair for pair in found.items())
 
 
+def recipe():
+    """The block of port/README.md has ten lines of code. In this order they are in recipe.c, which boots."""
+    with open("port/README.md", encoding="utf-8") as file:
+        block = re.search(r"<!-- ten lines of: profile/test/recipe.c -->\n```c\n(.*?)```", file.read(), re.S)[1]
+    lines = [line for line in block.splitlines() if line and not line.startswith("/*")]
+    must(len(lines) == 10, "%d lines" % len(lines))
+    with open("port/profile/test/recipe.c", encoding="utf-8") as file:
+        code = [line.strip() for line in file]
+    for line in lines:
+        must(line in code, "recipe.c does not have, or not in this order: " + line)
+        del code[:code.index(line) + 1]
+    kernel = DIRECTORY + "/recipe.elf"
+    paths = folded(kernel, boot(kernel, "x", *COUNTED))
+    must(set(paths) == {(START[CPU], "kernel_start", "kernel_main")} and sum(paths.values()) >= 50, paths)
+    return "10 lines"
+
+
+test("%s recipe" % CPU, recipe)
 test("%s shares" % CPU, shares)
 test("%s both CPUs" % CPU, both_cpus)
 test("%s leak" % CPU, leak)
