@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 
-FUZZ_HARNESSES := section walk differ fast image dump
+FUZZ_HARNESSES := section walk differ fast image dump depot
 FUZZ_BUILD := build/fuzz
 FUZZ_SHARED := fuzz/harness.c test/lib/table.c
 FUZZ_SUBJECTS := sfu.c port/fast/sfu_fast.c
@@ -29,11 +29,12 @@ $(FUZZ_BUILD)/replay-%: fuzz/%.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(
 	    $< fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
 
 # What the tools of port/host read that anybody may have written: images, logs and cores.
-FUZZ_TOOLS := image dump
+FUZZ_TOOLS := image dump depot
 FUZZ_TOOLS_FLAGS := $(FUZZ_FLAGS) -D_GNU_SOURCE -Iport/host
 FUZZ_TOOLS_HEADERS := $(FUZZ_HEADERS) $(wildcard port/host/*/*.h)
 FUZZ_TOOLS_image := $(filter-out sfu.c,$(TOOLS_LIBRARY)) $(TOOLS_LINT_PARTS) $(TOOLS_ENCODER)
 FUZZ_TOOLS_dump := $(TOOLS_TRACE_PARSERS) port/host/common/image.c
+FUZZ_TOOLS_depot := $(FUZZ_TOOLS_dump)
 
 define FUZZ_TOOL
 $(FUZZ_BUILD)/replay-$(1): fuzz/$(1).c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_TOOLS_HEADERS) sfu.c $(FUZZ_TOOLS_$(1))

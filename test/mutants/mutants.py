@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""mutants.py LIST [NUMBER]: breaks a copy of sfu.c or sfu_fast.c in one way after the other; a test has to notice each.
+"""mutants.py LIST [NUMBER]: breaks a copy of sfu.c, sfu_fast.c or sfu_depot.c in one way after the other; a test has
+to notice each.
 
 A LIST says how its tests are run, and lists the mutants that somebody chose. Lines that begin with @:
     @flags NAME=VALUE   for the commands below, which sh runs. They have $OUT, a directory for all mutants, too
     @prepare COMMAND    is run once
     @unchanged TEST     has to pass with the sources as they are
-    @build COMMAND      has to succeed; $DIR has sfu.c and port/fast/, broken; $1, $2, $3 are the words of TEST
+    @build COMMAND      has to succeed; $DIR has sfu.c, port/fast/ and port/depot/, broken; $1, $2, $3 are the words of TEST
     @try COMMAND        is a test; of several each is tried until one fails
     @says PATTERN       what the test prints when it fails because of the mutant: a regular expression, with $1, $2, $3
     @limit SECONDS      how long a command may take. What takes longer has noticed the mutant, if there is no @says
@@ -15,8 +16,8 @@ A LIST says how its tests are run, and lists the mutants that somebody chose. Li
     @generate FUNCTIONS makes mutants by rule, in the functions whose names match: a shell pattern
 Other lines are mutants:   NAME | TEST | FUNCTION: EXPRESSION => REPLACEMENT ;; FUNCTION: ...
 Lines that begin with a space go on with the one before.
-EXPRESSION has to be in FUNCTION exactly once, however it is laid out: in one source or, if it is not there, in the
-other. FUNCTION "-" is the whole file.
+EXPRESSION has to be in FUNCTION exactly once, however it is laid out: in one source or, if it is not there, in
+another. FUNCTION "-" is the whole file.
 
 A generated mutant is one change of one token, a check or a statement that is dropped, or a narrower type. Its name is
 the function, the statement with the token in brackets, and what the token becomes. NUMBER of them are taken, half of
@@ -35,8 +36,8 @@ import signal
 import subprocess
 import sys
 
-SOURCES = ["sfu.c", "port/fast/sfu_fast.c"]
-COPIED = SOURCES + ["port/fast/sfu_fast.h"]
+SOURCES = ["sfu.c", "port/fast/sfu_fast.c", "port/depot/sfu_depot.c"]
+COPIED = SOURCES + ["port/fast/sfu_fast.h", "port/depot/sfu_depot.h"]
 
 TOKEN = re.compile(r"""
     (?P<skip>/\*.*?\*/|//[^\n]*|\#(?:[^\n\\]|\\.)*|\s+)|(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|
@@ -103,7 +104,7 @@ def broken(sources, changes, first=SOURCES[0]):
         function, rest = change.strip().split(": ", 1)
         expression, replacement = rest.split(" =>", 1)
         found = {path: list(places_of(sources[path], function, expression)) for path in SOURCES}
-        path = first if found[first] else next(path for path in SOURCES if path != first)
+        path = next((path for path in [first] + SOURCES if found[path]), first)
         if len(found[path]) != 1:
             return "'%s' is in %s %d times" % (expression, function, len(found[path]))
         edits.append((*found[path][0], path, replacement.strip()))

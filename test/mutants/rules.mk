@@ -6,14 +6,14 @@
 
 MUTANTS := python3 test/mutants/mutants.py test/mutants
 
-.PHONY: mutants prove-mutants fast-mutants step-mutants step-kernel-mutants programs-mutants
+.PHONY: mutants prove-mutants fast-mutants depot-mutants step-mutants step-kernel-mutants programs-mutants
 ## [campaigns] mutants: small changes of sfu.c by rule, which functional tests have to notice; N=0: all of them
 mutants:
 	@test/tools/toolchain/install.sh check
 	@test/run.sh mutants $(MUTANTS)/core $(or $(N),400)
 
-## [campaigns] prove-mutants, fast-mutants: chosen ways to break the core and the fast walker
-prove-mutants fast-mutants: %-mutants: | $(TC)
+## [campaigns] prove-mutants, fast-mutants, depot-mutants: chosen ways to break the core, the fast walker, the depot
+prove-mutants fast-mutants depot-mutants: %-mutants: | $(TC)
 	@test/tools/toolchain/install.sh check
 	@test/run.sh $@ $(MUTANTS)/$*
 

@@ -85,7 +85,7 @@ program_restored:
 
 external_entry:
     stmg %r0, %r15, EXTERNAL_SAVED
-    larl %r15, interrupt_stack + STACK_SIZE
+    lg %r15, EXTERNAL_STACK             /* each CPU has its own */
 external_switched:
     aghi %r15, -TRAP_SIZE
     save EXTERNAL_SAVED, EXTERNAL_OLD, 1

@@ -148,6 +148,7 @@ void machine_init(uintptr_t boot)
     program->mask = external->mask = PSW_DAT | PSW_64BIT;
     program->address = (uintptr_t)program_entry;
     external->address = (uintptr_t)external_entry;
+    put64(low(EXTERNAL_STACK), (uintptr_t)interrupt_stack + STACK_SIZE);
     set_memory_map();
     use_memory_map();
     kernel_add_stack(exception_stack, STACK_SIZE, 0);
@@ -179,6 +180,7 @@ void machine_start_timer(void)
 
 extern const char boot_second[];
 static uint8_t second_low[8192] __attribute__((aligned(8192)));
+static uint8_t second_interrupt_stack[STACK_SIZE] __attribute__((aligned(16)));
 static void (*second_entry)(void);
 
 /* Called by boot_second. */
@@ -200,6 +202,8 @@ void machine_start_second(uint64_t top, void (*entry)(void))
     restart->mask = PSW_64BIT;
     restart->address = (uintptr_t)boot_second;
     put64(second_low + SECOND_STACK, top);
+    put64(second_low + EXTERNAL_STACK, (uintptr_t)second_interrupt_stack + STACK_SIZE);
+    kernel_add_stack(second_interrupt_stack, STACK_SIZE, 0);
     second_entry = entry;
     signal(SET_PREFIX, (uintptr_t)second_low);
     signal(RESTART, 0);

@@ -20,6 +20,7 @@
 #define EXTERNAL_SAVED  0x300
 #define EXTERNAL_RETURN 0x380
 #define SECOND_STACK    0x390
+#define EXTERNAL_STACK  0x398
 
 #ifndef __ASSEMBLER__
 #include <stdbool.h>

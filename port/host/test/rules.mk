@@ -91,6 +91,11 @@ $(TRACE_MACHINE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sf
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh host-trace-$* python3 port/host/test/machine.py $*
 
+CHECK += host-trace-folded
+.PHONY: suite-host-trace-folded
+suite-host-trace-folded: build/tools/sfu-trace $(HOST)/sfu-trace-sanitized | $(TC)
+	@test/run.sh host-trace-folded python3 port/host/test/folded.py folded
+
 $(HOST)/sfu-trace-sanitized: $(TOOLS_TRACE) $(HOST_HEADERS) build/tools/sfu-trace
 	@mkdir -p $(@D)
 	@$(CC) $(HOST_FLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(TOOLS_TRACE) -ldw -lelf -o $@

@@ -6,6 +6,7 @@
  */
 #include "trace.h"
 #include "common/report.h"
+#include "trace_fold.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,15 +27,16 @@ static const char *const help[] = {
 #include "sfu-trace.txt.h"
 };
 
-enum action { FILTER, CORE, MEMORY, GDB };
+enum action { FILTER, CORE, MEMORY, GDB, FOLD };
 
 static struct options {
     enum action action;
     const char *file; /* what the action is about */
     const char *log, *registers;
+    struct fold_options fold;
     bool quiet;
     struct trace_options trace;
-} options = {.action = FILTER, .trace = {.red_zone = -1}};
+} options = {.action = FILTER, .trace = {.red_zone = -1}, .fold = {.least = 0.2}};
 
 static void say(const char *format, va_list args)
 {
@@ -96,7 +98,7 @@ static uint64_t parse_number(const char *option, const char *text, uint64_t high
 static void set_action(enum action action, const char *file)
 {
     if (options.action != FILTER)
-        usage("more than one of --core, --memory and --gdb");
+        usage("more than one of --core, --memory, --gdb, and --folded or --flame");
     options.action = action;
     options.file = file;
 }
@@ -123,8 +125,38 @@ static void set_page_table(const char *argument)
         usage("--page-table: not ADDR, ADDR,BITS or ADDR,BITS,PAGE: %s", argument);
 }
 
+static void add_file(const char ***list, size_t *num, const char *file)
+{
+    *list = grow(*list, *num, sizeof **list);
+    (*list)[(*num)++] = file;
+}
+
+/* --folded, --flame and what belongs to them. */
+static bool set_fold_option(int option, const char *argument)
+{
+    struct fold_options *fold = &options.fold;
+
+    if (option == 'O')
+        fold->folded = true;
+    else if (option == 'f')
+        fold->flame = argument;
+    else if (option == 'n')
+        add_file(&fold->minus, &fold->num_minus, argument);
+    else if (option == 'u')
+        fold->unit = argument;
+    else if (option == 'L')
+        fold->least = (double)parse_number("--least", argument, 1000);
+    else if (option == 'i')
+        fold->files = true;
+    else
+        return false;
+    return true;
+}
+
 static void set_option(int option, const char *argument)
 {
+    if (set_fold_option(option, argument))
+        return;
     switch (option) {
     case 'C':
         set_action(CORE, argument);
@@ -137,6 +169,7 @@ static void set_option(int option, const char *argument)
         break;
     case 'l':
         options.log = argument;
+        add_file(&options.fold.logs, &options.fold.num_logs, argument);
         break;
     case 'r':
         options.registers = argument;
@@ -193,21 +226,27 @@ static void add_image(const char *argument)
 static void parse_options(int argc, char **argv)
 {
     static const struct option names[] = {{"core", required_argument, NULL, 'C'},
+                                          {"files", no_argument, NULL, 'i'},
+                                          {"flame", required_argument, NULL, 'f'},
+                                          {"folded", no_argument, NULL, 'O'},
                                           {"frame-pointers", no_argument, NULL, 'F'},
                                           {"gdb", required_argument, NULL, 'G'},
                                           {"help", no_argument, NULL, 'h'},
+                                          {"least", required_argument, NULL, 'L'},
                                           {"log", required_argument, NULL, 'l'},
                                           {"max-frames", required_argument, NULL, 'm'},
                                           {"memory", required_argument, NULL, 'M'},
-                                          {"page-table", required_argument, NULL, 'P'},
+                                          {"minus", required_argument, NULL, 'n'},
                                           {"pac-mask", required_argument, NULL, 'p'},
+                                          {"page-table", required_argument, NULL, 'P'},
                                           {"quiet", no_argument, NULL, 'q'},
                                           {"red-zone", required_argument, NULL, 'z'},
                                           {"regs", required_argument, NULL, 'r'},
                                           {"slide", required_argument, NULL, 's'},
                                           {"sysroot", required_argument, NULL, 'S'},
-                                          {"write-core", required_argument, NULL, 'w'},
+                                          {"unit", required_argument, NULL, 'u'},
                                           {"version", no_argument, NULL, 'V'},
+                                          {"write-core", required_argument, NULL, 'w'},
                                           {NULL, 0, NULL, 0}};
     int option;
 
@@ -227,16 +266,22 @@ static void parse_options(int argc, char **argv)
         else
             set_option(option, optarg);
     }
+    if (options.fold.folded || options.fold.flame != NULL)
+        set_action(FOLD, NULL);
+    else if (options.fold.files || options.fold.unit != NULL || options.fold.num_minus > 0)
+        usage("--files, --unit and --minus are for --folded and --flame");
     if (optind == argc && options.action != CORE)
         usage("no image");
     if ((options.registers != NULL) != (options.action == MEMORY))
         usage("--memory and --regs belong together");
-    if (options.trace.written != NULL && options.action == GDB)
-        usage("--write-core is not for --gdb");
+    if (options.trace.written != NULL && (options.action == GDB || options.action == FOLD))
+        usage("--write-core is not for --gdb, --folded and --flame");
     if (options.trace.has_page_table && options.action != CORE)
         usage("--page-table is for --core");
-    if (options.log != NULL && options.action != FILTER)
-        usage("--log is for the filter");
+    if (options.log != NULL && options.action != FILTER && options.action != FOLD)
+        usage("--log is for the filter, --folded and --flame");
+    if (options.fold.num_logs > 1 && options.action == FILTER)
+        usage("more than one --log: only --folded and --flame take several");
     for (; optind < argc; optind++)
         add_image(argv[optind]);
 }
@@ -270,6 +315,9 @@ int main(int argc, char **argv)
         break;
     case GDB:
         trace_gdb(&options.trace, options.file);
+        break;
+    case FOLD:
+        trace_fold(&options.trace, &options.fold);
         break;
     }
     images_free(&options.trace.images);

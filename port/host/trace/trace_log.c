@@ -3,63 +3,11 @@
 #include "trace_log.h"
 #include "common/image.h"
 #include "sfu.h"
+#include "trace_text.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- Words ----------------------------------------------------------------------------------------------------- */
-
-/* Text that is read from the front. */
-struct text {
-    const char *p, *end;
-};
-
-static int digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Takes WORD away, if TEXT begins so. */
-static bool take(struct text *t, const char *word)
-{
-    size_t size = strlen(word);
-
-    if ((size_t)(t->end - t->p) < size || memcmp(t->p, word, size) != 0)
-        return false;
-    t->p += size;
-    return true;
-}
-
-/* Takes a number of LEAST to MOST (16) digits in BASE (up to 16). One that does not fit is none. */
-static bool take_number(struct text *t, unsigned base, unsigned least, unsigned most, uint64_t *value)
-{
-    uint64_t sum = 0;
-    unsigned n = 0;
-
-    for (; n < most && t->p < t->end && digit(*t->p) >= 0 && (unsigned)digit(*t->p) < base; n++, t->p++)
-        sum = sum * base + (unsigned)digit(*t->p);
-    *value = sum;
-    return n >= least && (t->p == t->end || digit(*t->p) < 0);
-}
-
-/* Takes an even number of hexadecimal digits, to the end of the text. */
-static bool take_bytes(struct text *t, uint8_t *bytes, size_t *size)
-{
-    *size = 0;
-    for (; t->end - t->p >= 2 && *size < LOG_BUILD_ID && digit(t->p[0]) >= 0 && digit(t->p[1]) >= 0; t->p += 2)
-        bytes[(*size)++] = (uint8_t)(digit(t->p[0]) << 4 | digit(t->p[1]));
-    return *size > 0 && t->p == t->end;
-}
-
-/* Takes characters up to the next space or the end. */
-static size_t take_word(struct text *t, const char **word)
-{
-    *word = t->p;
-    while (t->p < t->end && *t->p != ' ')
-        t->p++;
-    return (size_t)(t->p - *word);
-}
 
 /* ---- Traces ---------------------------------------------------------------------------------------------------- */
 
@@ -67,7 +15,7 @@ static size_t take_word(struct text *t, const char **word)
 static bool parse_name(struct text *t, struct log_line *line)
 {
     const char *word;
-    size_t size = take_word(t, &word), i;
+    size_t size = text_word(t, &word), i;
     struct text offset = {word, t->p};
 
     for (i = size; i > 0 && word[i - 1] != '+'; i--)
@@ -77,8 +25,8 @@ static bool parse_name(struct text *t, struct log_line *line)
     offset.p = word + i - 1;
     line->name = word;
     line->name_size = i - 1;
-    (void)take(t, "  ");
-    return take(&offset, "+0x") && take_number(&offset, 16, 1, 16, &line->offset) && offset.p == offset.end;
+    (void)text_take(t, "  ");
+    return text_take(&offset, "+0x") && text_number(&offset, 16, 1, 16, &line->offset) && offset.p == offset.end;
 }
 
 /* "0  0x", 16 digits, "  name+0x" and digits, marks. */
@@ -86,10 +34,10 @@ static bool parse_frame(struct text t, struct log_line *line)
 {
     const char *mark;
 
-    if (!take_number(&t, 10, 1, 9, &line->number) || !take(&t, " "))
+    if (!text_number(&t, 10, 1, 9, &line->number) || !text_take(&t, " "))
         return false;
-    (void)take(&t, " ");
-    if (!take(&t, "0x") || !take_number(&t, 16, 16, 16, &line->pc) || (t.p < t.end && !take(&t, "  ")))
+    (void)text_take(&t, " ");
+    if (!text_take(&t, "0x") || !text_number(&t, 16, 16, 16, &line->pc) || (t.p < t.end && !text_take(&t, "  ")))
         return false;
     line->exact = line->number == 0;
     line->name = NULL;
@@ -103,7 +51,7 @@ static bool parse_frame(struct text t, struct log_line *line)
 
 static bool parse_slide(struct text t, struct log_line *line)
 {
-    if (!take_number(&t, 16, 1, 16, &line->number) || t.p < t.end)
+    if (!text_number(&t, 16, 1, 16, &line->number) || t.p < t.end)
         return false;
     line->kind = LOG_SLIDE;
     return true;
@@ -111,7 +59,7 @@ static bool parse_slide(struct text t, struct log_line *line)
 
 static bool parse_id(struct text t, struct log_line *line)
 {
-    if (!take_bytes(&t, line->id, &line->id_size))
+    if (!text_bytes(&t, line->id, &line->id_size, LOG_BUILD_ID))
         return false;
     line->kind = LOG_ID;
     return true;
@@ -121,8 +69,8 @@ static bool parse_end(struct text t, struct log_line *line)
 {
     uint64_t code;
 
-    (void)take(&t, "-");
-    if (!take_number(&t, 10, 1, 3, &code) || !take(&t, "): "))
+    (void)text_take(&t, "-");
+    if (!text_number(&t, 10, 1, 3, &code) || !text_take(&t, "): "))
         return false;
     line->kind = LOG_END;
     return true;
@@ -149,7 +97,7 @@ void log_parse(const char *text, size_t size, struct log_line *line)
 
         if (i > 0 && is_of_a_word(text[i - 1]))
             continue;
-        if (take(&dump, "sfu1 ")) {
+        if (text_take(&dump, "sfu1 ")) {
             line->kind = LOG_DUMP;
             line->dump = i;
             return;
@@ -157,7 +105,7 @@ void log_parse(const char *text, size_t size, struct log_line *line)
         for (k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
             struct text t = {text + i, end};
 
-            if (take(&t, kinds[k].begin) && kinds[k].parse(t, line))
+            if (text_take(&t, kinds[k].begin) && kinds[k].parse(t, line))
                 return;
         }
     }
@@ -181,8 +129,8 @@ static bool take_words(struct text t, struct log_dump *dump, uint64_t addr)
 {
     uint64_t word;
 
-    while (take(&t, " ")) {
-        if (!take_number(&t, 16, 16, 16, &word) || addr > UINT64_MAX - 8 || dump->num_words == LOG_WORDS)
+    while (text_take(&t, " ")) {
+        if (!text_number(&t, 16, 16, 16, &word) || addr > UINT64_MAX - 8 || dump->num_words == LOG_WORDS)
             return false;
         dump->words = grow(dump->words, dump->num_words, sizeof *dump->words);
         dump->words[dump->num_words].addr = addr;
@@ -198,7 +146,7 @@ static bool take_stack(struct text t, struct log_dump *dump)
 {
     uint64_t offset;
 
-    if (!take_number(&t, 16, 4, 16, &offset) || offset % 8 != 0 || offset > UINT64_MAX - dump->sp)
+    if (!text_number(&t, 16, 4, 16, &offset) || offset % 8 != 0 || offset > UINT64_MAX - dump->sp)
         return false;
     return take_words(t, dump, dump->sp + offset);
 }
@@ -207,7 +155,7 @@ static bool take_memory(struct text t, struct log_dump *dump)
 {
     uint64_t addr;
 
-    return take_number(&t, 16, 16, 16, &addr) && take_words(t, dump, addr);
+    return text_number(&t, 16, 16, 16, &addr) && take_words(t, dump, addr);
 }
 
 static bool take_register(struct text *t, struct log_dump *dump)
@@ -219,15 +167,15 @@ static bool take_register(struct text *t, struct log_dump *dump)
     size_t i;
 
     for (i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (take(t, names[i])) {
+        if (text_take(t, names[i])) {
             *known[i] = true;
-            return take_number(t, 16, 16, 16, values[i]);
+            return text_number(t, 16, 16, 16, values[i]);
         }
     }
-    if (!take_number(t, 16, 2, 2, &reg) || reg >= LOG_REGISTERS || !take(t, " "))
+    if (!text_number(t, 16, 2, 2, &reg) || reg >= LOG_REGISTERS || !text_take(t, " "))
         return false;
     dump->known[reg] = true;
-    return take_number(t, 16, 16, 16, &dump->value[reg]);
+    return text_number(t, 16, 16, 16, &dump->value[reg]);
 }
 
 static bool take_registers(struct text t, struct log_dump *dump)
@@ -235,20 +183,8 @@ static bool take_registers(struct text t, struct log_dump *dump)
     do {
         if (!take_register(&t, dump))
             return false;
-    } while (take(&t, " "));
+    } while (text_take(&t, " "));
     return t.p == t.end;
-}
-
-static bool copy_word(struct text *t, char *to)
-{
-    const char *word;
-    size_t size = take_word(t, &word);
-
-    if (size == 0 || size >= LOG_NAME)
-        return false;
-    memcpy(to, word, size);
-    to[size] = '\0';
-    return true;
 }
 
 static bool take_place(struct text t, struct log_dump *dump)
@@ -256,9 +192,10 @@ static bool take_place(struct text t, struct log_dump *dump)
     struct log_place place;
 
     memset(&place, 0, sizeof place);
-    if (!take_number(&t, 16, 16, 16, &place.addr) || !take(&t, " ") || !copy_word(&t, place.name))
+    if (!text_number(&t, 16, 16, 16, &place.addr) || !text_take(&t, " ") ||
+        !text_name(&t, place.name, sizeof place.name))
         return false;
-    if (take(&t, " ") && !copy_word(&t, place.image))
+    if (text_take(&t, " ") && !text_name(&t, place.image, sizeof place.image))
         return false;
     if (t.p < t.end || dump->num_places == LOG_PLACES)
         return false;
@@ -271,10 +208,10 @@ static bool take_begin(struct text t, struct log_dump *dump)
     uint64_t abi;
 
     log_dump_clear(dump);
-    if (!take_number(&t, 16, 1, 1, &abi) || abi < SFU_AARCH64_BIG || abi > SFU_S390X || !take(&t, " "))
+    if (!text_number(&t, 16, 1, 1, &abi) || abi < SFU_AARCH64_BIG || abi > SFU_S390X || !text_take(&t, " "))
         return false;
-    dump->exact = take(&t, "exact");
-    if (!dump->exact && !take(&t, "return"))
+    dump->exact = text_take(&t, "exact");
+    if (!dump->exact && !text_take(&t, "return"))
         return false;
     dump->abi = (uint8_t)abi;
     dump->open = t.p == t.end;
@@ -285,7 +222,7 @@ static bool take_end(struct text t, struct log_dump *dump)
 {
     uint64_t count;
 
-    if (!take_number(&t, 16, 4, 16, &count) || t.p < t.end || count > LOG_WORDS)
+    if (!text_number(&t, 16, 4, 16, &count) || t.p < t.end || count > LOG_WORDS)
         return false;
     dump->missing = count > dump->num_words ? (size_t)count - dump->num_words : 0;
     dump->open = false;
@@ -297,8 +234,8 @@ enum log_dump_event log_dump_line(struct log_dump *dump, const char *text, size_
     struct text t = {text, text + size};
     bool good = false;
 
-    (void)take(&t, "sfu1 ");
-    if (take(&t, "begin ")) {
+    (void)text_take(&t, "sfu1 ");
+    if (text_take(&t, "begin ")) {
         if (dump->open) {
             dump->open = false;
             return DUMP_CUT;
@@ -307,17 +244,17 @@ enum log_dump_event log_dump_line(struct log_dump *dump, const char *text, size_
     }
     if (!dump->open)
         return DUMP_BAD;
-    if (take(&t, "build "))
-        good = take_bytes(&t, dump->id, &dump->id_size);
-    else if (take(&t, "at "))
+    if (text_take(&t, "build "))
+        good = text_bytes(&t, dump->id, &dump->id_size, LOG_BUILD_ID);
+    else if (text_take(&t, "at "))
         good = take_place(t, dump);
-    else if (take(&t, "r "))
+    else if (text_take(&t, "r "))
         good = take_registers(t, dump);
-    else if (take(&t, "s "))
+    else if (text_take(&t, "s "))
         good = take_stack(t, dump);
-    else if (take(&t, "m "))
+    else if (text_take(&t, "m "))
         good = take_memory(t, dump);
-    else if (take(&t, "end "))
+    else if (text_take(&t, "end "))
         return take_end(t, dump) ? DUMP_DONE : DUMP_BAD;
     return good ? DUMP_MORE : DUMP_BAD;
 }

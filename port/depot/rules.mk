@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# The depot beside a reference, on every ABI; adds that meet adds; its protocol under memory models; what it costs.
+
+CHECK += depot depot-models depot-cost
+CHECK_aarch64 += depot-aarch64
+CHECK_s390x += depot-s390x
+
+DEPOT := port/depot/sfu_depot.c port/depot/sfu_depot.h
+DEPOT_CFLAGS := -g $(WARN) -Werror -Iport/depot
+
+build/depot/test: port/depot/test/depot_test.c $(DEPOT)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $(@D)
+	$(CC) -std=c99 -O1 $(DEPOT_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all $(filter %.c,$^) -o $@
+
+build/depot/test-%: port/depot/test/depot_test.c $(DEPOT)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $(@D)
+	$*-linux-gnu-gcc -std=c99 -Os $(DEPOT_CFLAGS) -static $(filter %.c,$^) -o $@
+
+build/depot/race: port/depot/test/race_test.c $(DEPOT)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 $(DEPOT_CFLAGS) $(filter %.c,$^) -lpthread -o $@
+
+build/depot/race-tsan: port/depot/test/race_test.c $(DEPOT)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 $(DEPOT_CFLAGS) -fsanitize=thread $(filter %.c,$^) -lpthread -o $@
+
+build/depot/print: port/depot/test/print_test.c $(DEPOT) port/depot/sfu_depot_print.c port/depot/sfu_depot_print.h \
+    port/print/sfu_print.c port/print/sfu_build_id.c sfu.c sfu.h \
+    $(addprefix port/host/,trace/trace_depot.c trace/trace_text.c common/image.c) $(wildcard port/host/*/*.h)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $(@D)
+	$(CC) -D_GNU_SOURCE -std=c99 -O1 $(DEPOT_CFLAGS) -I. -Iport/print -Iport/host -fsanitize=address,undefined \
+	    -fno-sanitize-recover=all $(filter %.c,$^) -ldw -lelf -o $@
+
+.PHONY: suite-depot suite-depot-aarch64 suite-depot-s390x suite-depot-models suite-depot-cost
+suite-depot: build/depot/test build/depot/race build/depot/race-tsan build/depot/print
+	@test/run.sh depot sh -ec 'build/depot/test; build/depot/print; build/depot/race-tsan ", sanitized"; build/depot/race'
+
+suite-depot-aarch64 suite-depot-s390x: suite-depot-%: build/depot/test-%
+	@test/run.sh depot-$* qemu-$* build/depot/test-$* 60
+
+suite-depot-models:
+	@tc=$$(test/tools/toolchain/toolchain.sh herd) && \
+	    test/run.sh depot-models port/depot/test/models/models.sh $$tc/herd/herd7 build/depot/models
+
+suite-depot-cost: $(DEPOT)
+	@test/tools/toolchain/install.sh check
+	@test/run.sh depot-cost port/depot/test/cost.sh build/depot/cost

@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# cost.sh OUT: what a depot costs, by callgrind and by the size of its code; fails where it is more than its manual
+# says. Prints a line for each figure.
+set -eu
+out=$1
+here=$(dirname "$0")
+mkdir -p "$out"
+
+
+# instructions MODE PCS FUNCTION: of a call of FUNCTION, which adds a trace that is there, and bytes of an allocation.
+# Sets both.
+instructions() {
+    log=$out/callgrind-$1-$2
+    valgrind -q --tool=callgrind --callgrind-out-file="$log" --collect-atstart=no --toggle-collect="$3" \
+        --zero-before=begin \
+        "$out/cost" "$1" "$2" >"$log.out" 2>"$log.err" || { cat "$log.err" >&2; exit 1; }
+    awk '/^(summary|totals):/ { ir = $2 } NR == FNR { n = $1; bytes = $2; next }
+        END { printf "%.1f %.1f\n", ir / n, bytes / n }' "$log.out" "$log" >"$log.figures"
+    read -r instructions bytes <"$log.figures"
+}
+
+gcc -std=c99 -O2 -g -I"$here/.." "$here/cost.c" "$here/../sfu_depot.c" -o "$out/cost"
+for n in 1 4 8 20 40 64; do
+    instructions depot "$n" sfu_depot_add
+    echo "# $n PCs: $instructions instructions"
+    awk -v n="$n" -v i="$instructions" 'BEGIN { exit !(i <= 16 * n + 60) }' ||
+        { echo "not ok instructions: $instructions for $n PCs, more than 16 for each and 60"; exit 1; }
+done
+echo "ok instructions"
+for shape in depot list node; do
+    instructions $shape 20 measured_$shape
+    echo "# 20 PCs, $shape: $bytes bytes for each allocation, $instructions instructions"
+done
+for cpu in x86_64 aarch64 s390x; do
+    no=
+    [ $cpu != aarch64 ] || no=-mno-outline-atomics
+    # shellcheck disable=SC2086  # none or one
+    $cpu-linux-gnu-gcc $no -std=c99 -ffreestanding -fno-asynchronous-unwind-tables -Os -c "$here/../sfu_depot.c" \
+        -o "$out/$cpu.o"
+    bytes=$(size "$out/$cpu.o" | awk 'NR == 2 { print $1 }')
+    echo "# $cpu: $bytes bytes of code"
+    [ $cpu != x86_64 ] || [ "$bytes" -le 1024 ] || { echo "not ok size: $bytes bytes, more than 1,024"; exit 1; }
+done
+echo "ok size"

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * print_test [FILE]: what sfu_depot_print prints of random depots is what sfu-trace's parser reads, and keeps to the
+ * format. FILE: the last dump is written there.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sfu_depot_print.h"
+#include "trace/trace_depot.h"
+
+enum { TRACES = 60, MOST_PCS = 200, ROUNDS = 300 };
+
+static char text[1 << 22];
+static size_t size;
+static const char *failed;
+
+static void must(bool good, const char *what)
+{
+    if (!good && failed == NULL)
+        failed = what;
+}
+
+static void put(void *ctx, char c)
+{
+    (void)ctx;
+    if (size < sizeof text - 1)
+        text[size++] = c;
+}
+
+static uint64_t random64(uint64_t *seed)
+{
+    uint64_t z = (*seed += UINT64_C(0x9e3779b97f4a7c15));
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    return z ^ z >> 29;
+}
+
+static struct sfu_depot depot;
+static uint64_t memory[8192];
+
+/* Reads what was printed, line by line, with things in front of them, as a console has. */
+static void read_text(struct depot_dump *dump)
+{
+    char line[400];
+    size_t at = 0;
+    enum depot_event event = DEPOT_OTHER;
+
+    memset(dump, 0, sizeof *dump);
+    while (at < size) {
+        size_t length = strcspn(text + at, "\n");
+
+        must(length <= 80, "a line is too long");
+        snprintf(line, sizeof line, "[%8u.123] %.*s", (unsigned)at, (int)length, text + at);
+        must(event != DEPOT_DONE, "something follows the end");
+        event = depot_line(dump, line, strlen(line));
+        must(event != DEPOT_OTHER, "a line is not known");
+        at += length + 1;
+    }
+    must(event == DEPOT_DONE && !dump->open && dump->bad == 0 && dump->cut == 0 && dump->missing == 0,
+         "a dump is not complete");
+}
+
+/* Each trace of the depot that weighs something is the next of the dump. */
+static void compare(const struct depot_dump *dump)
+{
+    static uint64_t pcs[SFU_DEPOT_PCS];
+    uint32_t handle;
+    size_t found = 0;
+
+    for (handle = sfu_depot_next(&depot, 0); handle != 0; handle = sfu_depot_next(&depot, handle)) {
+        int64_t weight;
+        size_t count = sfu_depot_get(&depot, handle, 0, pcs, SFU_DEPOT_PCS, &weight);
+        const struct depot_trace *t = &dump->traces[found];
+
+        if (weight == 0)
+            continue;
+        must(found < dump->num_traces && t->weight == weight && t->count == count &&
+                 (count == 0 || memcmp(dump->pcs + t->first, pcs, 8 * count) == 0),
+             "another trace");
+        if (failed != NULL)
+            return;
+        found++;
+    }
+    must(found == dump->num_traces, "more traces");
+}
+
+static void one_round(uint64_t seed)
+{
+    static const uint64_t bases[] = {0, UINT64_C(0xffffffff80000000), UINT64_C(0x40200000)};
+    static const uint8_t note[] = {4, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 0x12, 0xab, 0, 0xff};
+    const struct sfu_dump_place places[2] = {{0x1234, "image_start", NULL}, {UINT64_MAX, ".text", "module.ko"}};
+    struct sfu_depot_report report = {.unit = seed % 3 == 0 ? NULL : seed % 3 == 1 ? "bytes" : "ns"};
+    struct sfu_panic panic = {.put = put};
+    uint64_t pcs[MOST_PCS];
+    struct depot_dump dump;
+    unsigned i, k;
+
+    must(sfu_depot_init(&depot, memory, sizeof memory, bases[seed % 3]), "there is room");
+    for (i = 0; i < TRACES; i++) {
+        size_t count = random64(&seed) % (i % 10 == 0 ? MOST_PCS : 20);
+
+        for (k = 0; k < count; k++)
+            pcs[k] = random64(&seed) >> random64(&seed) % 64;
+        (void)sfu_depot_add(&depot, pcs, count, (int64_t)random64(&seed) >> 1 >> random64(&seed) % 63);
+    }
+    report.name = seed % 2 == 0 ? "cpu1" : NULL;
+    report.exact = seed % 5 == 0;
+    report.rate = seed % 7 == 0 ? 1000 : 0;
+    report.idle = seed % 11;
+    report.not_kept = seed % 13;
+    report.places = places;
+    report.num_places = (unsigned)(seed % 3);
+    report.build_id = seed % 2 != 0 ? note : NULL;
+    report.build_id_end = note + sizeof note;
+    panic.slide = seed % 4 == 0 ? 0 : random64(&seed);
+    size = 0;
+    sfu_depot_print(&panic, &depot, &report);
+    read_text(&dump);
+    compare(&dump);
+    must(strcmp(dump.unit, report.unit != NULL ? report.unit : "samples") == 0, "another unit");
+    must(strcmp(dump.name, report.name != NULL ? report.name : "") == 0, "another name");
+    must(dump.exact == report.exact && dump.rate == report.rate && dump.idle == report.idle, "another number");
+    must(dump.lost == report.not_kept + depot.lost, "another number of lost ones");
+    must(dump.has_slide == (panic.slide != 0) && dump.slide == panic.slide && dump.base == depot.base,
+         "an address");
+    must(dump.num_places == report.num_places, "another number of places");
+    for (i = 0; i < dump.num_places && failed == NULL; i++)
+        must(dump.places[i].addr == places[i].addr && strcmp(dump.places[i].name, places[i].name) == 0 &&
+                 strcmp(dump.places[i].image, places[i].image != NULL ? places[i].image : "") == 0,
+             "another place");
+    must(dump.id_size == (report.build_id != NULL ? 4 : 0) && memcmp(dump.id, note + 16, dump.id_size) == 0,
+         "another build ID");
+    depot_clear(&dump);
+}
+
+/* Whatever stands in the memory of a depot, printing it ends. */
+static void broken(uint64_t seed)
+{
+    const struct sfu_depot_report report = {0};
+    const struct sfu_panic panic = {.put = put};
+    struct depot_dump dump;
+    unsigned i;
+
+    for (i = 0; i < 20; i++)
+        memory[random64(&seed) % 200] = random64(&seed) % 3 == 0 ? random64(&seed) : random64(&seed) % 600;
+    size = 0;
+    sfu_depot_print(&panic, &depot, &report);
+    read_text(&dump);
+    depot_clear(&dump);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned i;
+
+    for (i = 0; i < ROUNDS && failed == NULL; i++)
+        one_round(i);
+    if (argc > 1 && failed == NULL) {
+        FILE *file = fopen(argv[1], "w");
+
+        must(file != NULL && fwrite(text, 1, size, file) == size && fclose(file) == 0,
+             "the file cannot be written");
+    }
+    printf("%s print%s%s\n", failed == NULL ? "ok" : "not ok", failed == NULL ? "" : ": ",
+           failed == NULL ? "" : failed);
+    if (failed != NULL)
+        return 1;
+    for (i = 0; i < ROUNDS && failed == NULL; i++) {
+        one_round(i);
+        failed = NULL;
+        memory[i % 100] = 3;
+        broken(i);
+    }
+    printf("%s print a broken depot%s%s\n", failed == NULL ? "ok" : "not ok", failed == NULL ? "" : ": ",
+           failed == NULL ? "" : failed);
+    return failed != NULL;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "trace_text.h"
+
+#include <string.h>
+
+static int digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool text_take(struct text *t, const char *word)
+{
+    size_t size = strlen(word);
+
+    if ((size_t)(t->end - t->p) < size || memcmp(t->p, word, size) != 0)
+        return false;
+    t->p += size;
+    return true;
+}
+
+bool text_number(struct text *t, unsigned base, unsigned least, unsigned most, uint64_t *value)
+{
+    uint64_t sum = 0;
+    unsigned n = 0;
+
+    for (; n < most && t->p < t->end && digit(*t->p) >= 0 && (unsigned)digit(*t->p) < base; n++, t->p++)
+        sum = sum * base + (unsigned)digit(*t->p);
+    *value = sum;
+    return n >= least && (t->p == t->end || digit(*t->p) < 0);
+}
+
+bool text_decimal(struct text *t, uint64_t *value)
+{
+    uint64_t sum = 0;
+    const char *first = t->p;
+
+    for (; t->p < t->end && *t->p >= '0' && *t->p <= '9'; t->p++) {
+        unsigned d = (unsigned)digit(*t->p);
+
+        if (sum > (UINT64_MAX - d) / 10)
+            return false;
+        sum = sum * 10 + d;
+    }
+    *value = sum;
+    return t->p > first && (t->p == t->end || *t->p == ' ');
+}
+
+bool text_signed(struct text *t, int64_t *value)
+{
+    bool negative = text_take(t, "-");
+    uint64_t size;
+
+    if (!text_decimal(t, &size) || size > (uint64_t)INT64_MAX + negative)
+        return false;
+    *value = !negative ? (int64_t)size : size > INT64_MAX ? INT64_MIN : -(int64_t)size;
+    return true;
+}
+
+bool text_bytes(struct text *t, uint8_t *bytes, size_t *size, size_t room)
+{
+    *size = 0;
+    for (; t->end - t->p >= 2 && *size < room && digit(t->p[0]) >= 0 && digit(t->p[1]) >= 0; t->p += 2)
+        bytes[(*size)++] = (uint8_t)(digit(t->p[0]) << 4 | digit(t->p[1]));
+    return *size > 0 && t->p == t->end;
+}
+
+size_t text_word(struct text *t, const char **word)
+{
+    *word = t->p;
+    while (t->p < t->end && *t->p != ' ')
+        t->p++;
+    return (size_t)(t->p - *word);
+}
+
+bool text_name(struct text *t, char *to, size_t room)
+{
+    const char *word;
+    size_t size = text_word(t, &word);
+
+    if (size == 0 || size >= room)
+        return false;
+    memcpy(to, word, size);
+    to[size] = '\0';
+    return true;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* Words and numbers of a line of a log. Nothing in it is believed. */
+#ifndef SFU_HOST_TRACE_TEXT_H
+#define SFU_HOST_TRACE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Text that is read from the front. */
+struct text {
+    const char *p, *end;
+};
+
+/* Takes WORD away, if TEXT begins so. */
+bool text_take(struct text *t, const char *word);
+
+/* Takes a number of LEAST to MOST (16) digits in BASE (up to 16). One that does not fit is none. */
+bool text_number(struct text *t, unsigned base, unsigned least, unsigned most, uint64_t *value);
+
+/* Takes a decimal number that fits in 64 bits, with its sign. */
+bool text_signed(struct text *t, int64_t *value);
+bool text_decimal(struct text *t, uint64_t *value);
+
+/* Takes an even number of hexadecimal digits, at most 2 * ROOM, to the end of the text. */
+bool text_bytes(struct text *t, uint8_t *bytes, size_t *size, size_t room);
+
+/* Takes characters up to the next space or the end. Returns how many. */
+size_t text_word(struct text *t, const char **word);
+
+/* Copies such a word, which must not be empty, to the ROOM bytes at TO, with a 0 behind it. */
+bool text_name(struct text *t, char *to, size_t room);
+
+#endif

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# Kernels that profile themselves by their machine's timer.
+
+PROFILE := build/profile
+PROFILE_SOURCES := sfu.c $(addprefix port/,$(addprefix print/sfu_,print.c build_id.c cycles.c record.c) \
+    fast/sfu_fast.c depot/sfu_depot.c depot/sfu_depot_print.c profile/sfu_profile.c \
+    baremetal/kernel.c baremetal/tables.c baremetal/heap.c)
+PROFILE_HEADERS := sfu.h $(wildcard arch/*.h arch/*/*.h port/print/*.h port/fast/*.h port/depot/*.h port/profile/*.h \
+    port/profile/test/*.h port/baremetal/*.h port/baremetal/*/*.h port/baremetal/*/machine.ld port/baremetal/kernel.ld)
+PROFILE_INCLUDE := $(addprefix -Iport/,fast depot profile)
+
+# profile_kernel CPU: its kernels, by the flags of test/port/bare.
+define profile_kernel
+$(PROFILE)/$(1)/%.elf: port/profile/test/%.c $(PROFILE_SOURCES) port/baremetal/$(1)/machine.c \
+    port/baremetal/$(1)/boot.S $(PROFILE_HEADERS) | $(TC)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $$(@D)
+	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $$(BARE_CPU_$(1)) $$(BARE_FLAGS) $(PROFILE_INCLUDE) -Iport/baremetal/$(1) \
+	    $$(filter %.c %.S,$$^) $$(BARE_LINK) -Lport/baremetal -Tport/baremetal/$(1)/machine.ld -o $$@
+
+CHECK_$(1) += profile-$(1)
+.PHONY: suite-profile-$(1)
+suite-profile-$(1): $(PROFILE)/$(1)/shares.elf $(PROFILE)/$(1)/memory.elf $(PROFILE)/$(1)/recipe.elf build/tools/sfu-trace
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh profile-$(1) python3 port/profile/test/run.py $(1) $(PROFILE)/$(1) build/tools/sfu-trace
+endef
+$(foreach cpu,x86_64 aarch64 s390x,$(eval $(call profile_kernel,$(cpu))))
+
+# sqlite as test/truth/step builds it, in a kernel that has its own memcpy and memset.
+PROFILE_PROGRAM = -O2 -g -w -std=gnu99 -m64 -mno-red-zone -fcf-protection=none -fno-stack-protector -fpie -fno-builtin \
+    -fno-tree-loop-distribute-patterns -U_FORTIFY_SOURCE -D__NO_CTYPE -fvisibility=hidden -fno-optimize-sibling-calls \
+    -fasynchronous-unwind-tables -Wa,--gsframe -I. -Itest/truth/step/programs -DSQLITE_OS_OTHER=1 \
+    -DSQLITE_THREADSAFE=0 -DSQLITE_TEMP_STORE=3 -DLONGDOUBLE_TYPE=double -DSQLITE_OMIT_LOAD_EXTENSION \
+    -DSQLITE_OMIT_LOCALTIME -DSQLITE_OMIT_WAL -DSQLITE_OMIT_JSON -DSQLITE_DEFAULT_LOOKASIDE=0,0
+$(PROFILE)/x86_64/program/sqlite3.o: | $(TC)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $(@D)
+	src=$$(test/tools/toolchain/sources.sh)/sqlite3 && \
+	    x86_64-linux-gnu-gcc -B$(TC)/x86_64/ $(PROFILE_PROGRAM) -c $$src/sqlite3.c -o $@ && \
+	    for part in shim sqlite; do x86_64-linux-gnu-gcc -B$(TC)/x86_64/ $(PROFILE_PROGRAM) -I$$src \
+	        -c test/truth/step/programs/$$part.c -o $(@D)/$$part.o || exit; done
+
+$(PROFILE)/x86_64/sqlite.elf: port/profile/test/sqlite.c $(PROFILE_SOURCES) port/baremetal/x86_64/machine.c \
+    port/baremetal/x86_64/boot.S $(PROFILE_HEADERS) $(PROFILE)/x86_64/program/sqlite3.o
+	x86_64-linux-gnu-gcc -B$(TC)/x86_64/ $(BARE_CPU_x86_64) $(BARE_FLAGS) -Dmemcpy=kernel_memcpy \
+	    -Dmemset=kernel_memset $(PROFILE_INCLUDE) -Iport/baremetal/x86_64 $(filter %.c %.S,$^) \
+	    $(wildcard $(PROFILE)/x86_64/program/*.o) $(BARE_LINK) -Lport/baremetal -Tport/baremetal/x86_64/machine.ld -o $@

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * A sampling profiler: each interrupt of a timer, or each NMI, adds the trace that it has interrupted to a depot. Copy
+ * sfu_profile.h and sfu_profile.c beside the core, port/fast and port/depot; sfu_profile_print needs what
+ * sfu_depot_print.h says.
+ *
+ *     static struct sfu_profile profiles[CPUS];
+ *     static uint64_t memory[CPUS][8192];
+ *
+ *     sfu_profile_init(&profiles[cpu], memory[cpu], sizeof memory[cpu], (uintptr_t)image_start); // at boot
+ *     sfu_profile_start(&profiles[cpu]);                                                         // when it is wanted
+ *
+ *     sfu_profile_sample(&profiles[cpu], &fast, &target, &interrupted, is_idle);                 // in the interrupt
+ *
+ *     sfu_profile_stop(&profiles[cpu]);                                                          // at the end
+ *     sfu_profile_print(&profiles[cpu], &panic, &report);
+ *
+ * `sfu-trace --folded` and `--flame` make something to look at of what it prints. Each CPU has a profile of its own.
+ * Where interrupts are switched off, a timer's sample comes when they are switched on again: only an NMI can do better.
+ */
+#ifndef SFU_PROFILE_H
+#define SFU_PROFILE_H
+
+#include "sfu_depot_print.h"
+#include "sfu_fast.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* PCs of a sample, at most: so many words of the interrupt's stack. A deeper trace is not complete. */
+#ifndef SFU_PROFILE_PCS
+#define SFU_PROFILE_PCS 64
+#endif
+
+/* Callers may read all but the last two. */
+struct sfu_profile {
+    struct sfu_depot depot;
+    uint64_t samples; /* all of them; depot.lost of these were lost, because the depot was full */
+    uint64_t idle;    /* those without a trace: the CPU was idle */
+    uint64_t
+        incomplete; /* those whose trace ended with an error, or was too deep. They are in the depot, with its base
+                          * as the last PC: sfu-trace calls that [incomplete] */
+    uint32_t busy;  /* samples that are being taken: of an interrupt, and of an NMI in it */
+    bool running;
+};
+
+/* Makes PROFILE one that is stopped, with a depot in the BYTES at MEMORY. BASE: as for sfu_depot_init, whose result it
+ * returns. */
+bool sfu_profile_init(struct sfu_profile *profile, void *memory, size_t bytes, uint64_t base);
+
+/* Forgets all samples of PROFILE, and begins. Any CPU may do so. Returns false, and does nothing, if PROFILE runs or if
+ * a sample that began before it was stopped is still being taken. */
+bool sfu_profile_start(struct sfu_profile *profile);
+
+/* Ends sampling. Any CPU may do so, at any time. */
+void sfu_profile_stop(struct sfu_profile *profile);
+
+/* Adds the trace that begins at TOP, the interrupted registers, to PROFILE, if that runs. TARGET's sections should be
+ * those of FAST. IDLE: what was interrupted is the idle loop, which is only counted. To be called in the interrupt or
+ * NMI, on the CPU of PROFILE. Takes no lock, and waits for nothing. */
+void sfu_profile_sample(struct sfu_profile *profile, const struct sfu_fast *fast, const struct sfu_target *target,
+                        const struct sfu_registers *top, bool idle);
+
+/* Prints PROFILE by PANIC's put, with PANIC's slide. REPORT has its name, rate, build ID and places; all else is filled
+ * in. While it runs, or in a panic, some samples may be missing. */
+void sfu_profile_print(const struct sfu_profile *profile, const struct sfu_panic *panic,
+                       const struct sfu_depot_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

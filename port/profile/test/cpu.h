@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* What kernels of these tests need of a machine besides port/baremetal. */
+#ifndef PROFILE_CPU_H
+#define PROFILE_CPU_H
+
+#include "kernel.h"
+
+/* cpu_number: which CPU this is. cpu_clock: a time that only grows. cpu_disable: no interrupts from here on. is_sample:
+ * TRAP is the timer, or what machine_stop_second sends. LOOP(n): N passes of an empty loop. */
+#if defined(__x86_64__)
+static inline unsigned cpu_number(void)
+{
+    return *(volatile uint32_t *)(uintptr_t)0xfee00020u >> 24;
+}
+
+static inline uint64_t cpu_clock(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+
+static inline void cpu_disable(void)
+{
+    __asm__ volatile("cli" : : : "memory");
+}
+
+static inline bool is_sample(const struct trap *trap)
+{
+    return trap->vector == 32 || trap->vector == 2; /* the timer; an NMI */
+}
+
+#define LOOP(n) __asm__ volatile("1: dec %0; jnz 1b" : "+r"(n) : : "cc")
+#elif defined(__aarch64__)
+static inline unsigned cpu_number(void)
+{
+    uint64_t id;
+
+    __asm__ volatile("mrs %0, mpidr_el1" : "=r"(id));
+    return id & 3;
+}
+
+static inline uint64_t cpu_clock(void)
+{
+    uint64_t now;
+
+    __asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(now));
+    return now;
+}
+
+static inline void cpu_disable(void)
+{
+    __asm__ volatile("msr daifset, #2" : : : "memory");
+}
+
+static inline bool is_sample(const struct trap *trap)
+{
+    return trap->irq != 0;
+}
+
+#define LOOP(n) __asm__ volatile("1: subs %0, %0, #1; b.ne 1b" : "+r"(n) : : "cc")
+#else
+static inline unsigned cpu_number(void)
+{
+    uint16_t id;
+
+    __asm__ volatile("stap %0" : "=Q"(id));
+    return id;
+}
+
+static inline uint64_t cpu_clock(void)
+{
+    uint64_t now;
+
+    __asm__ volatile("stck %0" : "=Q"(now) : : "cc");
+    return now;
+}
+
+static inline void cpu_disable(void)
+{
+    uint8_t mask;
+
+    __asm__ volatile("stnsm %0, 0xfc" : "=Q"(mask) : : "memory");
+}
+
+static inline bool is_sample(const struct trap *trap)
+{
+    return trap->irq != 0;
+}
+
+#define LOOP(n) __asm__ volatile("1: brctg %0, 1b" : "+d"(n))
+#endif
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* The recipe of port/README.md, in the order of its lines, in a kernel that it turns into a profile. */
+#include "cpu.h"
+#include "sfu_profile.h"
+
+enum { SAMPLES = 50 };
+
+static struct sfu_target target; /* the kernel's */
+static const bool is_idle = false;
+
+extern uint8_t image_start[];
+
+static struct sfu_fast fast;
+static struct sfu_fast_image image;
+static struct sfu_profile profile;
+static uint64_t memory[8192];
+
+static void put(void *ctx, char c)
+{
+    (void)ctx;
+    machine_putc(c);
+}
+
+static const struct sfu_panic panic_printer = {.put = put, .target = &kernel_target};
+
+static void at_boot(void)
+{
+    sfu_fast_add(&fast, &image, 1, target.sections);
+    target.sections = sfu_fast_sections(&fast);
+    sfu_profile_init(&profile, memory, sizeof memory, (uintptr_t)image_start);
+    sfu_profile_start(&profile);
+}
+
+static bool in_the_timer_interrupt(struct trap *trap)
+{
+    struct sfu_registers interrupted = kernel_interrupted(trap);
+
+    sfu_profile_sample(&profile, &fast, &target, &interrupted, is_idle);
+    machine_start_timer();
+    return true;
+}
+
+static void at_the_end(void)
+{
+    sfu_profile_print(&profile, &panic_printer, &(struct sfu_depot_report){.rate = 1000});
+}
+
+const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset)
+{
+    (void)ctx;
+    (void)addr;
+    (void)offset;
+    return NULL;
+}
+
+void kernel_main(const char *command_line)
+{
+    (void)command_line;
+    target = kernel_target;
+    at_boot();
+    kernel_hooks.trap = in_the_timer_interrupt;
+    machine_start_timer();
+    machine_enable();
+    while (profile.samples < SAMPLES)
+        __asm__ volatile("" : : : "memory");
+    cpu_disable();
+    at_the_end();
+}

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""run.py CPU DIRECTORY SFU-TRACE: boots the kernels in DIRECTORY, which profile themselves, and judges what sfu-trace
+makes of what they print. Prints a line for each test."""
+import collections
+import fnmatch
+import os
+import re
+import subprocess
+import sys
+
+CPU, DIRECTORY, TRACE = sys.argv[1:]
+LIMIT = 120  # seconds for a boot: a hang is a failure
+QEMU = {
+    "x86_64": ["qemu-system-x86_64", "-M", "pc", "-serial", "stdio", "-monitor", "none",
+               "-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-append", "{}"],
+    "aarch64": ["qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-serial", "stdio", "-monitor", "none",
+                "-semihosting-config", "enable=on,target=native,arg={}"],
+    "s390x": ["qemu-system-s390x", "-M", "s390-ccw-virtio", "-chardev", "stdio,id=c",
+              "-device", "sclpconsole,chardev=c", "-action", "panic=exit-failure", "-append", "{}"],
+}
+# Instructions are time: every run is the same.
+COUNTED = ["-icount", "shift=4,sleep=off"]
+failed = False
+
+
+class Wrong(Exception):
+    pass
+
+
+def must(condition, what):
+    if not condition:
+        raise Wrong(what)
+
+
+def test(name, function, *arguments):
+    global failed
+    chosen = os.environ.get("T", "")
+    if chosen not in name and not fnmatch.fnmatchcase(name, f"*{chosen}*"):
+        return
+    try:
+        result = function(*arguments)
+        print("ok " + name + (": " + result if result else ""), flush=True)
+    except (Wrong, OSError, LookupError, TypeError, subprocess.SubprocessError) as wrong:
+        failed = True
+        print("not ok %s: %s" % (name, wrong), flush=True)
+
+
+def boot(kernel, command_line, *options):
+    """What it prints."""
+    command = [word.format(command_line) for word in QEMU[CPU]]
+    command += ["-m", "128M", "-nodefaults", "-display", "none", "-no-reboot", "-kernel", kernel, *options]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False)
+    return done.stdout.replace(b"\r", b"")
+
+
+def folded(kernel, log, *options):
+    """{tuple of functions: weight}"""
+    done = subprocess.run([TRACE, "--folded", *options, kernel], input=log, capture_output=True, timeout=LIMIT, check=False)
+    must(done.returncode == 0, done.stderr.decode("latin-1") + log[-300:].decode("latin-1"))
+    lines = [line.rsplit(" ", 1) for line in done.stdout.decode().splitlines()]
+    return {tuple(path.split(";")): int(weight) for path, weight in lines}
+
+
+def numbers(log, pattern):
+    found = [tuple(map(int, match.groups())) for match in re.finditer(pattern.encode(), log)]
+    must(found, "no '%s': %s" % (pattern, log[-300:]))
+    return found
+
+
+START = {"x86_64": "boot64", "aarch64": "boot", "s390x": "boot"}
+# What each function may be called by, as shares.c has it.
+CALLERS = {"kernel_start": [START[CPU]], "kernel_main": ["kernel_start"], "work": ["kernel_main"],
+           "hot": ["work"], "warm": ["work"], "cold": ["work"], "deep": ["hot", "deep"], "calls": ["deep"],
+           "loop_of_hot": ["deep"], "loop_of_warm": ["warm", "second_work"], "loop_of_cold": ["cold"],
+           "short_two": ["calls"], "short_one": ["short_two"], "leaf": ["short_one"],
+           "machine_enable": ["kernel_main", "cold", "second_main"], "cpu_disable": ["cold", "kernel_main"],
+           "wait": ["kernel_main"], "machine_second": ["boot_second"], "second_main": ["machine_second"],
+           "second_work": ["second_main"]}
+
+
+def check_paths(paths, cpu, first):
+    """Each sample has gone all the way, along calls that there are."""
+    for path in paths:
+        if path[0] != cpu:
+            continue
+        must(path[1] == first, "%s begins in %s" % (path, path[1]))
+        for caller, function in zip(path[1:], path[2:]):
+            must(caller in CALLERS.get(function, ()), "%s: %s calls %s" % (path, caller, function))
+        must(path.count("deep") <= 8, path)
+
+
+def shares():
+    kernel = DIRECTORY + "/shares.elf"
+    log = boot(kernel, "one", *COUNTED)
+    must(boot(kernel, "one", *COUNTED) == log, "two runs differ")
+    (hot, warm, cold), = numbers(log, r"truth hot (\d+) warm (\d+) cold (\d+)")
+    (samples, incomplete), = numbers(log, r"samples (\d+) incomplete (\d+)")
+    (idle,), = numbers(log, r"sfut1 idle (\d+)")
+    (lost,), = numbers(log, r"sfut1 lost (\d+)")
+    paths = folded(kernel, log)
+    total = sum(paths.values())
+    must(incomplete == 0 and lost == 0 and idle == 25 and total == samples - idle >= 1500,
+         "%d samples, %d idle, %d lost, %d incomplete, %d in the depot" % (samples, idle, lost, incomplete, total))
+    check_paths(paths, "cpu0", START[CPU])
+    found, report = collections.Counter(), []
+    for path, weight in paths.items():
+        for part in ("hot", "warm", "cold"):
+            found[part] += weight * (part in path)
+    for part, ticks, meant in (("hot", hot, 0.7), ("warm", warm, 0.2), ("cold", cold, 0.1)):
+        share = ticks / (hot + warm + cold)
+        must(abs(share - meant) < 0.01, "%s has %.4f of the instructions" % (part, share))
+        deviation = (share * (1 - share) / total) ** 0.5
+        off = (found[part] / total - share) / deviation
+        must(abs(off) <= 3, "%s: %d of %d, %.1f standard deviations from %.4f" % (part, found[part], total, off, share))
+        report.append("%s %.2f%% (%.2f%%, %+.1f)" % (part, 100 * found[part] / total, 100 * share, off))
+    return ", ".join(report)
+
+
+def both_cpus():
+    """CPU 1 is profiled by an NMI or another CPU's interrupt at the same time."""
+    kernel = DIRECTORY + "/shares.elf"
+    log = boot(kernel, "both", "-smp", "2")
+    found = numbers(log, r"samples (\d+) incomplete (\d+)")
+    must(len(found) == 2, "%d profiles" % len(found))
+    paths = folded(kernel, log)
+    idle = [count for count, in numbers(log, r"sfut1 idle (\d+)")]
+    for cpu, first in ((0, START[CPU]), (1, "boot_second")):
+        total = sum(weight for path, weight in paths.items() if path[0] == "cpu%d" % cpu)
+        must(total == found[cpu][0] - idle[cpu] and found[cpu][1] == 0 and total >= 20, "%s: %d" % (found, total))
+        check_paths(paths, "cpu%d" % cpu, first)
+    must(idle[0] >= 25 and idle[1] == 0, idle)
+    return "%d and %d samples" % (found[0][0], found[1][0])
+
+
+def leak():
+    """In a panic: what is still allocated, by call path, and the lock that is held."""
+    kernel = DIRECTORY + "/memory.elf"
+    log = boot(kernel, "leak")
+    main = (START[CPU], "kernel_start", "kernel_main")
+    # As memory.c has it: 25 headers of 48 bytes are lost, 3 blocks of 104 bytes are kept, all else is freed.
+    must(folded(kernel, log, "--unit=bytes") == {(*main, "handle_request", "read_header"): 25 * 48,
+                                                 (*main, "fill_cache", "read_body"): 3 * 104},
+         folded(kernel, log, "--unit=bytes"))
+    ticks = folded(kernel, log, "--unit=ticks")
+    must(set(ticks) == {(*main, "update_table")}, ticks)
+    must(log.count(b"is held by CPU 0 since") == 1 and b"lock table is held" in log, "the lock")
+    named = subprocess.run([TRACE, kernel], input=log, capture_output=True, timeout=LIMIT, check=True).stdout
+    behind = named[named.index(b"lock table is held"):].splitlines()
+    must(behind[1].startswith(b"#1 ") and behind[2].strip().startswith(b"update_table at "), behind[:3])
+    return "1200 bytes in read_header of handle_request"
+
+
+# Ticks of cpu_clock in a nanosecond. By -icount shift=0 that is an instruction.
+TICKS = {"x86_64": 1.0, "aarch64": 0.0625, "s390x": 4.096}
+# What port/README.md says that each costs at most: instructions, of traces with 12 frames.
+COSTS = {"allocations": 2500, "without": 100, "samples": 2300, "by-records": 600}
+
+
+def costs():
+    log = boot(DIRECTORY + "/memory.elf", "cost", "-icount", "shift=0,sleep=off")
+    found = {name.decode(): int(ticks) / TICKS[CPU] / 1000
+             for name, ticks in re.findall(rb"cost (\S+) (\d+)", log)}
+    must(found.keys() == COSTS.keys(), log[-300:])
+    for name, most in COSTS.items():
+        must(found[name] <= most, "%s: %.0f instructions, more than %d" % (name, found[name], most))
+    return ", ".join("%s %.0f" % pair for pair in found.items())
+
+
+def recipe():
+    """The block of port/README.md has ten lines of code. In this order they are in recipe.c, which boots."""
+    with open("port/README.md", encoding="utf-8") as file:
+        block = re.search(r"<!-- ten lines of: profile/test/recipe.c -->\n```c\n(.*?)```", file.read(), re.S)[1]
+    lines = [line for line in block.splitlines() if line and not line.startswith("/*")]
+    must(len(lines) == 10, "%d lines" % len(lines))
+    with open("port/profile/test/recipe.c", encoding="utf-8") as file:
+        code = [line.strip() for line in file]
+    for line in lines:
+        must(line in code, "recipe.c does not have, or not in this order: " + line)
+        del code[:code.index(line) + 1]
+    kernel = DIRECTORY + "/recipe.elf"
+    paths = folded(kernel, boot(kernel, "x", *COUNTED))
+    must(set(paths) == {(START[CPU], "kernel_start", "kernel_main")} and sum(paths.values()) >= 50, paths)
+    return "10 lines"
+
+
+test("%s recipe" % CPU, recipe)
+test("%s shares" % CPU, shares)
+test("%s both CPUs" % CPU, both_cpus)
+test("%s leak" % CPU, leak)
+test("%s costs" % CPU, costs)
+sys.exit(failed)
