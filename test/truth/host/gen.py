@@ -927,7 +927,8 @@ def install():
     files = sorted(os.path.relpath(os.path.join(path, name), root)
                    for path, _, names in os.walk(root) for name in names)
     tools = ["sfu-gen", "sfu-lint", "sfu-trace"]
-    must(files == ["usr/bin/" + tool for tool in tools] + ["usr/include/sfu.h"] +
+    must(files == ["usr/bin/" + tool for tool in tools] + ["usr/include/sfu.h", "usr/lib/libsfu.a",
+                                                           "usr/lib/pkgconfig/sfu.pc"] +
          ["usr/share/man/man1/%s.1" % tool for tool in tools], str(files))
     page = read(root + "/usr/share/man/man1/sfu-gen.1").decode()
     sections = re.findall(r"^\.SH (.*)$", page, re.M)
