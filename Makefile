@@ -23,7 +23,7 @@ help:
 # run.sh tells how to make what it is run for. T reaches it by the environment.
 export RECIPE = $@
 CHECK := harness
-include $(wildcard test/*/rules.mk test/*/*/rules.mk port/*/rules.mk fuzz/rules.mk)
+include $(wildcard port/*/rules.mk test/*/rules.mk test/*/*/rules.mk port/*/test/rules.mk fuzz/rules.mk)
 ALL_SUITES := $(CHECK) $(foreach abi,$(ABIS),$(CHECK_$(abi)))
 
 # A suite that fails does not keep the others from running: summary.sh gives the verdict on all of them. Nothing else is

@@ -10,7 +10,8 @@
 #   HARNESS-afl        the same, mutated by AFL++
 #   HARNESS-fast       UndefinedBehaviorSanitizer and guard pages: three times as many inputs
 #
-# It starts with what is checked in below fuzz/corpus, and keeps what is new in build/fuzz/corpus.
+# It starts with build/fuzz/seeds, which is fuzz/corpus unpacked, and keeps what is new in build/fuzz/corpus. To keep an
+# input for good: fuzz/corpus.py pack fuzz/corpus/HARNESS.txt FILE.
 set -eu
 seconds=$1
 jobs=${2-2}
@@ -34,14 +35,15 @@ longest() {
 libfuzzer() {
     mkdir -p "$build/corpus/$1"
     "$build/$1-$2" -max_total_time="$seconds" -max_len="$(longest "$1")" -timeout=10 -rss_limit_mb=2048 \
-        -reduce_inputs=0 -print_final_stats=1 -artifact_prefix="$build/found/$1-$2-" "$build/corpus/$1" "fuzz/corpus/$1"
+        -reduce_inputs=0 -print_final_stats=1 -artifact_prefix="$build/found/$1-$2-" \
+        "$build/corpus/$1" "$build/seeds/$1"
 }
 
 afl() {
     rm -rf "$build/afl-$1"
     AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_NO_UI=1 AFL_NO_AFFINITY=1 \
         ASAN_OPTIONS=abort_on_error=1:symbolize=0:detect_leaks=0 \
-        afl-fuzz -V "$seconds" -G "$(longest "$1")" -t 10000 -i "fuzz/corpus/$1" -o "$build/afl-$1" -- "$build/$1-afl"
+        afl-fuzz -V "$seconds" -G "$(longest "$1")" -t 10000 -i "$build/seeds/$1" -o "$build/afl-$1" -- "$build/$1-afl"
     find "$build/afl-$1/default/crashes" "$build/afl-$1/default/hangs" -name 'id*' | while read -r found; do
         cp "$found" "$build/found/$1-afl-$(basename "$found" | tr ':,' '--')"
     done

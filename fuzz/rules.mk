@@ -9,11 +9,19 @@ FUZZ_HEADERS := sfu.h port/fast/sfu_fast.h port/fast/test/core_trace.h fuzz/harn
     $(wildcard test/lib/*.h)
 FUZZ_FLAGS := -std=c99 $(WARN) -I. -Ifuzz -Iport/fast -O2 -g
 
+# The corpus has a line for each input. Programs want a file.
+FUZZ_SEEDS := $(FUZZ_HARNESSES:%=$(FUZZ_BUILD)/seeds/%)
+$(FUZZ_SEEDS): $(FUZZ_BUILD)/seeds/%: fuzz/corpus/%.txt fuzz/corpus.py
+	@fuzz/corpus.py unpack $< $@.new
+	@rm -rf $@
+	@mv $@.new $@
+
 # Every input of the corpus, and each of its truncations, under both sanitizers.
 CHECK += replay
 .PHONY: suite-replay
-suite-replay: $(FUZZ_HARNESSES:%=$(FUZZ_BUILD)/replay-%)
-	@test/run.sh replay sh -ec 'for h in $(FUZZ_HARNESSES); do $(FUZZ_BUILD)/replay-$$h $$h fuzz/corpus/$$h/*; done'
+suite-replay: $(FUZZ_HARNESSES:%=$(FUZZ_BUILD)/replay-%) $(FUZZ_SEEDS)
+	@test/run.sh replay sh -ec \
+	    'for h in $(FUZZ_HARNESSES); do $(FUZZ_BUILD)/replay-$$h $$h $(FUZZ_BUILD)/seeds/$$h/*; done'
 
 $(FUZZ_BUILD)/replay-%: fuzz/%.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
 	@mkdir -p $(@D)
@@ -44,8 +52,8 @@ $(foreach tool,$(FUZZ_TOOLS),$(eval $(call FUZZ_TOOL,$(tool))))
 CHECK_aarch64 += replay-aarch64
 CHECK_s390x += replay-s390x
 .PHONY: suite-replay-aarch64 suite-replay-s390x
-suite-replay-aarch64 suite-replay-s390x: suite-replay-%: build/fuzz-%/replay-fast
-	@test/run.sh replay-$* sh -ec 'qemu-$* $< fast fuzz/corpus/fast/*'
+suite-replay-aarch64 suite-replay-s390x: suite-replay-%: build/fuzz-%/replay-fast $(FUZZ_BUILD)/seeds/fast
+	@test/run.sh replay-$* sh -ec 'qemu-$* $< fast $(FUZZ_BUILD)/seeds/fast/*'
 
 build/fuzz-%/replay-fast: fuzz/fast.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
 	@test/tools/toolchain/install.sh check
@@ -59,7 +67,7 @@ JOBS ?= 2
 fuzz: fuzz-build
 	fuzz/fuzz.sh $(TIME) $(JOBS)
 
-fuzz-build: fuzz/rules.mk
+fuzz-build: fuzz/rules.mk $(FUZZ_SEEDS)
 	@test/tools/toolchain/install.sh fuzz
 	@$(MAKE) --no-print-directory $(foreach kind,libfuzzer fast afl,$(FUZZ_HARNESSES:%=$(FUZZ_BUILD)/%-$(kind)))
 

@@ -438,12 +438,12 @@ static int go_to(struct world *w, struct walked *walked, uint64_t sp, bool trap)
     if (switched) {
         struct sfu_stack stack;
 
+        if (frame->switches == switches)
+            return SFU_E_SWITCHES;
         if (!stack_of(w, walked, sp, &stack) && !trap)
             return SFU_E_STACK;
         if (was_there(walked, &stack, sp) && !(trap && t->find_stack == NULL))
             return SFU_E_PROGRESS;
-        if (frame->switches == switches)
-            return SFU_E_SWITCHES;
         walked->left[frame->switches++] = from;
         walked->stack = stack;
     }

@@ -7,13 +7,7 @@
 #include "kernel.h"
 #include "sfu_build_id.h"
 #include "sfu_cycles.h"
-#include "sfu_dump.h"
 
-#ifndef KERNEL_IMAGE
-#define KERNEL_IMAGE "kernel.elf"
-#endif
-
-struct kernel_hooks kernel_hooks;
 bool kernel_crashed;
 struct sfu_record kernel_crash __attribute__((section(".crash")));
 
@@ -30,8 +24,6 @@ static uint64_t slide;                /* by how much the kernel has been moved *
 static void put(void *ctx, char c)
 {
     (void)ctx;
-    if (kernel_hooks.putc != NULL)
-        kernel_hooks.putc();
     machine_putc(c);
 }
 
@@ -59,6 +51,11 @@ void kernel_add_stack(const void *low, uint64_t size, uint64_t guard)
         stacks[num_stacks].stack = (struct sfu_stack){low, (uintptr_t)low, (uintptr_t)low + size};
         num_stacks++;
     }
+}
+
+const struct sfu_stack *kernel_stack(unsigned i)
+{
+    return i < num_stacks ? &stacks[i].stack : NULL;
 }
 
 /* The SP of an empty stack is its high end. If another stack begins there, that one is meant. */
@@ -140,13 +137,11 @@ static int cross_trap(void *ctx, const struct sfu_frame *frame, int code, struct
     const struct trap *inner;
 
     (void)ctx;
-#ifdef KERNEL_TRAP_HOOK
     /* No table at all. */
     if (machine_saved(sfu_lookup_pc(&frame->regs)) && trap_at(frame->regs.sp) != NULL) {
         interrupted->regs = registers_of(trap_at(frame->regs.sp));
         return SFU_OK;
     }
-#endif
     inner = trap_of(frame);
     if (inner == NULL || inner->pc != frame->regs.pc)
         return code;
@@ -167,57 +162,35 @@ struct sfu_target kernel_target = {
 
 /* ---- into the printer ---- */
 
-static struct sfu_panic printer = {.target = &kernel_target,
+struct sfu_panic kernel_printer = {.target = &kernel_target,
                                    .put = put,
                                    .symbol = kernel_symbol,
-                                   .image = KERNEL_IMAGE,
+                                   .image = "kernel.elf",
                                    .cycles = sfu_print_cycles};
 
 extern const char build_id_start[], build_id_end[];
 extern uint8_t image_start[], text_end[];
 
-#ifdef KERNEL_DUMP
-/* A dump, which sfu-trace unwinds though the kernel has no tables. */
-static void dump(const struct sfu_registers *from)
-{
-    const struct sfu_dump_place place = {(uintptr_t)image_start, "image_start", NULL};
-    struct sfu_dump_stack ends[STACKS]; /* of all stacks: what an interrupt was nested in may be on any */
-    const struct sfu_dump dump = {build_id_start, build_id_end, &place, 1, ends, num_stacks, KERNEL_DUMP, 0};
-    unsigned i;
-
-    for (i = 0; i < num_stacks; i++) {
-        ends[i].addr = stacks[i].stack.high - 8 * KERNEL_DUMP;
-        ends[i].words = KERNEL_DUMP;
-    }
-    sfu_dump_print(&printer, &dump, from);
-}
-#endif
-
 static void trace(const struct sfu_registers *from)
 {
-    printer.slide = slide;
-    if (printer.busy == 0)
-        sfu_print_build_id(&printer, build_id_start, build_id_end);
-    (void)sfu_panic_print(&printer, from);
-#ifdef KERNEL_DUMP
-    dump(from);
-#endif
+    kernel_printer.slide = slide;
+    if (kernel_printer.busy == 0)
+        sfu_print_build_id(&kernel_printer, build_id_start, build_id_end);
+    (void)sfu_panic_print(&kernel_printer, from);
 }
 
 /* The end of every panic. */
 static _Noreturn void crash(const struct sfu_registers *from)
 {
-    (void)sfu_record_write(&kernel_crash, &printer, (uintptr_t)image_start, from);
+    (void)sfu_record_write(&kernel_crash, &kernel_printer, (uintptr_t)image_start, from);
     trace(from);
-    if (kernel_hooks.crashed != NULL)
-        kernel_hooks.crashed();
     machine_exit(false);
 }
 
 /* What a crash before the last reset has left. */
 static bool print_crash(void)
 {
-    enum sfu_record_state state = sfu_record_print(&kernel_crash, &printer, (uintptr_t)image_start);
+    enum sfu_record_state state = sfu_record_print(&kernel_crash, &kernel_printer, (uintptr_t)image_start);
 
     if (state != SFU_RECORD_NONE)
         sfu_record_clear(&kernel_crash);
@@ -268,7 +241,7 @@ static _Noreturn void report_fault(const struct trap *trap)
 {
     struct sfu_registers at = kernel_interrupted(trap);
 
-    kernel_print(printer.busy != 0 ? "\nfault: " : "fault: ");
+    kernel_print(kernel_printer.busy != 0 ? "\nfault: " : "fault: ");
     kernel_print(machine_cause(trap));
     kernel_print(", address ");
     kernel_print_hex(machine_fault_address(trap));
@@ -276,25 +249,19 @@ static _Noreturn void report_fault(const struct trap *trap)
     crash(&at);
 }
 
+/* Nothing is to be done about the timer. */
+__attribute__((weak)) bool kernel_handle(struct trap *trap, bool timer)
+{
+    (void)trap;
+    return timer;
+}
+
 /* Called by exception_entry. */
 void kernel_trap(struct trap *trap);
 void kernel_trap(struct trap *trap)
 {
-    bool timer = machine_trap(trap);
-    void (*hook)(void);
-
-    if (kernel_hooks.trap != NULL && kernel_hooks.trap(trap))
-        return;
-    if (timer) {
-        if (kernel_hooks.timer != NULL)
-            kernel_hooks.timer();
-        return;
-    }
-    hook = kernel_hooks.fault;
-    kernel_hooks.fault = NULL;
-    if (hook != NULL)
-        hook();
-    report_fault(trap);
+    if (!kernel_handle(trap, machine_trap(trap)))
+        report_fault(trap);
 }
 
 /* ---- threads ---- */

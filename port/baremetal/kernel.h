@@ -65,6 +65,8 @@ uint64_t machine_new_thread(uint64_t top, void (*entry)(void));
  * stack's too, when it has run over, but cannot be read. */
 #define STACKS 8
 void kernel_add_stack(const void *low, uint64_t size, uint64_t guard);
+/* The stack that was added as the I-th, from 0; NULL: there are not so many. */
+const struct sfu_stack *kernel_stack(unsigned i);
 
 /* Reads a word from a stack. Returns false if it is in none. */
 bool kernel_read(uint64_t addr, uint64_t *value);
@@ -78,8 +80,8 @@ extern struct sfu_target kernel_target;
 
 void kernel_print(const char *text);
 void kernel_print_hex(uint64_t value);
-/* The name of the function at ADDR and how far in ADDR is; NULL: unknown. Not part of the kernel: a kernel without
- * symbols returns NULL. */
+/* The name of the function at ADDR and how far in ADDR is; NULL: unknown. symbols.c has it for a kernel that is linked
+ * with its symbols; one without them returns NULL. */
 const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset);
 /* Prints a trace, beginning in here. */
 void kernel_trace(void);
@@ -94,16 +96,12 @@ void kernel_new_thread(struct thread *thread, void *stack, uint64_t size, void (
 /* The registers that TRAP has interrupted, for a walk that begins there. */
 struct sfu_registers kernel_interrupted(const struct trap *trap);
 
-/* For the scenarios. Called on each trap, on each timer interrupt, in each fault before it is reported, for each
- * character that is printed, and at the end of a panic. NULL: nothing is called. */
-struct kernel_hooks {
-    bool (*trap)(struct trap *trap); /* returns whether the trap is done */
-    void (*timer)(void);
-    void (*fault)(void);
-    void (*putc)(void);
-    void (*crashed)(void);
-};
-extern struct kernel_hooks kernel_hooks;
+/* The printer of all that. */
+extern struct sfu_panic kernel_printer;
+
+/* What the kernel does about TRAP; TIMER: as machine_trap says. Returns false for a fault, which is reported then. That
+ * of kernel.c is weak, and does nothing about the timer: a kernel has its own. */
+bool kernel_handle(struct trap *trap, bool timer);
 
 /* The record of a panic, which a reset does not touch (kernel.ld). It is printed at the next boot. */
 extern struct sfu_record kernel_crash;
@@ -136,7 +134,7 @@ static inline void put64(uint8_t *place, uint64_t value)
     __builtin_memcpy(place, &value, sizeof value);
 }
 
-/* The scenarios or whatever else the kernel is for; on the boot stack. */
+/* What the kernel is for, on the boot stack: main.c, or whatever else is linked. */
 void kernel_main(const char *command_line);
 
 #endif

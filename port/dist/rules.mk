@@ -12,4 +12,4 @@ dist:
 suite-dist: | $(TC)
 	@test/tools/toolchain/install.sh check
 	@test/tools/toolchain/install.sh bare
-	@test/run.sh dist port/dist/test.sh
+	@test/run.sh dist port/dist/test/dist_test.sh

@@ -9,8 +9,8 @@ suite-print: build/port/print/test
 
 PRINT_SOURCES := sfu.c \
     $(addprefix port/print/,sfu_print.c sfu_build_id.c sfu_cycles.c sfu_record.c sfu_all.c sfu_dump.c)
-build/port/print/test: port/print/test.c $(PRINT_SOURCES) $(wildcard port/print/*.h) sfu.h
+build/port/print/test: port/print/test/print_test.c $(PRINT_SOURCES) $(wildcard port/print/*.h) sfu.h
 	@test/tools/toolchain/install.sh check
 	@mkdir -p $(@D)
 	$(CC) -std=c99 -g -O1 $(WARN) -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -I. -Iport/print \
-	    $(PRINT_SOURCES) port/print/test.c -lcmocka -o $@
+	    $(PRINT_SOURCES) port/print/test/print_test.c -lcmocka -o $@

@@ -5,11 +5,11 @@ CHECK += symbols
 
 .PHONY: suite-symbols
 suite-symbols: build/port/symbols/test build/decoders/x86_64-O2/done | $(TC)
-	@test/run.sh symbols python3 port/symbols/test.py $(TC) build/port/symbols/work build/port/symbols/test \
+	@test/run.sh symbols python3 port/symbols/test/symbols_test.py $(TC) build/port/symbols/work build/port/symbols/test \
 	    build/decoders/x86_64-O2/v3
 
-build/port/symbols/test: port/symbols/test.c port/symbols/sfu_symbols.c port/symbols/sfu_symbols.h sfu.h
+build/port/symbols/test: port/symbols/test/symbols_test.c port/symbols/sfu_symbols.c port/symbols/sfu_symbols.h sfu.h
 	@test/tools/toolchain/install.sh check
 	@mkdir -p $(@D)
 	$(CC) -std=c99 -g -O1 $(WARN) -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -I. -Iport/symbols \
-	    port/symbols/sfu_symbols.c port/symbols/test.c -o $@
+	    port/symbols/sfu_symbols.c port/symbols/test/symbols_test.c -o $@

@@ -188,8 +188,8 @@ static void any_row(struct sfu_row *row)
     *row = any;
 }
 
-/* The register of RA or FP, WHICH, in a frame whose PC is exact, as CODE and VALUE say. That of a trap frame's RA is the
- * interrupted code's. */
+/* The register of RA or FP, WHICH, in a frame whose PC is exact, as CODE and VALUE say. That of a trap frame's RA is
+ * the interrupted code's. */
 static void prove_in_register(const struct sfu_row *row, unsigned which, int code, uint64_t value)
 {
     const struct sfu_registers *regs = &walk.frame.regs;

@@ -7,8 +7,7 @@
  *                   sorted, one that has it
  *   prove_find_text the text of a section has its functions, of which there are up to MAX_FDES
  *   prove_checked   of a function of up to MAX_ROWS rows that check_rows accepts, every PC has a row with rules, or is
- * in
- *                   front of the first row: whatever the rows are */
+ *                   in front of the first row: whatever the rows are */
 #include "prove.h"
 
 #ifndef MAX_ROWS

@@ -4,6 +4,8 @@
 #
 # layout.sh format    lays out every C file as .clang-format says: `make format`
 # layout.sh check     names the C files that it would change. Other versions than Debian 12's (14) differ in details.
+# layout.sh homes     names what lies where no test of a port does: those of port/NAME are in port/NAME/test
+# layout.sh faults    names sections of FAULTS.md of which the files they name do not speak, and names of no section
 # layout.sh columns   names the lines of C, assembly, Rust, shell, Python and make files that have more than 120 columns
 #
 # The checks say nothing, and succeed, if all is well.
@@ -24,6 +26,21 @@ format) c_files | xargs clang-format -i ;;
 check)
     c_files | xargs clang-format --dry-run -Werror 2>&1 |
         sed -n 's/^\([^:]*\):[0-9]*:[0-9]*: error:.*/\1: make format/p' | uniq
+    ;;
+homes)
+    find port -path 'port/*/test' -prune -o -path '*test*' -print
+    find port/*/ -maxdepth 0 | while IFS=/ read -r _ name _; do find test -type d -name "$name"; done
+    ;;
+faults)
+    list=test/truth/FAULTS.md
+    awk '/^## /{ name = $2; sub(":", "", name) } /^- Known by/{ while (match($0, /`[^`]*`/)) {
+        print name, substr($0, RSTART + 1, RLENGTH - 2); $0 = substr($0, RSTART + RLENGTH) } }' $list |
+        while read -r name file; do
+            grep -qs "FAULTS.md: $name\b" "test/truth/$file" || echo "$list: $name: not in $file"
+        done
+    grep -rhoE 'FAULTS\.md: [a-z][a-z0-9-]+' port test | sort -u | while read -r _ name; do
+        grep -q "^## $name:" $list || echo "$list has no $name"
+    done
     ;;
 columns)
     {

@@ -57,5 +57,7 @@ done
 # shellcheck disable=SC2046  # words
 try shellcheck shellcheck -x .ci/run $(find fuzz port test -name '*.sh')
 try 'clang-format' test/static/layout.sh check
+try 'homes of the tests' test/static/layout.sh homes
+try 'faults of the tools' test/static/layout.sh faults
 try 'lines of at most 120 columns' test/static/layout.sh columns
 exit $failed

@@ -399,14 +399,6 @@ static size_t join(const struct variant *v, int n, size_t padding, uint8_t fill,
     return size;
 }
 
-static unsigned list_length(const struct sfu_section *list)
-{
-    unsigned n = 0;
-    for (; list != NULL; list = list->next)
-        n++;
-    return n;
-}
-
 /* Adds what ALL has been opened from. */
 static int add_all(struct sfu_section **list, struct sfu_section *s, size_t room, const struct sfu_section *all)
 {

@@ -14,16 +14,6 @@ static struct sfu_registers top;
 #define FIRST (BASE + 0x1000)
 #define LAST  (BASE + 0x10ff)
 
-static uint64_t below(int abi)
-{
-    return abi == SFU_S390X ? 160 : 0;
-}
-
-static int64_t cfa_word(int abi, int64_t offset)
-{
-    return abi == SFU_S390X ? offset / 8 : offset;
-}
-
 /* A function at 0x1000 whose frames are 32 bytes long, with FP and RA at their end; a gap at 0x1040 without a function;
  * an interrupted frame at 0x1080 whose caller's PC is at SP + 8; the outermost frame at 0x10c0. */
 static void begin(int abi, struct opened *o)
@@ -51,14 +41,6 @@ static void begin(int abi, struct opened *o)
     top.sp = STACK;
     top.fp = 0xf0;
     top.pc_kind = SFU_PC_EXACT;
-}
-
-/* The frame at SP was called from PC, with FP. Returns the caller's SP. */
-static uint64_t called_from(int abi, uint64_t sp, uint64_t pc, uint64_t fp)
-{
-    put_word(&m, sp + 32 + below(abi) - 8, pc);
-    put_word(&m, sp + 32 + below(abi) - 16, fp);
-    return sp + 32;
 }
 
 /* ---- Text ---- */
@@ -279,7 +261,7 @@ static void test_wild_call(void **state)
             code(first_step(), SFU_OK);
             expect_wild(abi, STACK, BASE + 0x1020);
             same(walk.frame.depth, 1);
-            called_from(abi, walk.frame.regs.sp, BASE + 0x10d0, 0xf1);
+            called_from(&m, abi, walk.frame.regs.sp, BASE + 0x10d0, 0xf1);
             code(step(&walk), SFU_OK); /* by the table again, but nothing is proven any more */
             same(walk.frame.guess, SFU_GUESS_NONE);
             same(walk.frame.reliable, false);
@@ -354,7 +336,7 @@ static void test_wild_limits(void **state)
         code(first_step(), SFU_E_NOT_CODE);
         top.pc_kind = SFU_PC_EXACT;
         code(first_step(), SFU_OK);
-        called_from(abi, walk.frame.regs.sp, 0x10, 0xf1); /* the caller's RA is no code, either */
+        called_from(&m, abi, walk.frame.regs.sp, 0x10, 0xf1); /* the caller's RA is no code, either */
         code(step(&walk), SFU_OK);
         same(walk.frame.regs.pc, 0x10);
         code(step(&walk), SFU_E_NOT_CODE);
@@ -503,7 +485,7 @@ static void test_replaced(void **state)
             t.original_ra = original_ra;
             for (unsigned i = 0; i < NESTED; i++) {
                 originals[i] = i == NESTED - 1 ? BASE + 0x10d0 : BASE + 0x1004 + 8 * (i % 5);
-                sp = called_from(abi, sp, i % every == 0 ? TRAMPOLINE : originals[i], i);
+                sp = called_from(&m, abi, sp, i % every == 0 ? TRAMPOLINE : originals[i], i);
             }
             sfu_walk_start(&walk, &t, &top);
             for (unsigned i = 0; i < NESTED; i++) {
@@ -671,7 +653,7 @@ static void test_final_only(void **state)
     (void)state;
     begin(SOME_ABI, &o);
     t.final = (struct sfu_range){1, 2};
-    called_from(SOME_ABI, STACK, BASE + 0x10d0, 0xf1);
+    called_from(&m, SOME_ABI, STACK, BASE + 0x10d0, 0xf1);
     code(first_step(), SFU_OK);
     code(find_frame(&t, &walk.frame, &row), SFU_OK);
     code(apply_to(&walk, &row), SFU_END);

@@ -8,12 +8,6 @@ static struct sfu_target t;
 static struct sfu_row row;
 static struct sfu_frame frame;
 
-/* How far SP lies below the CFA. */
-static uint64_t below(int abi)
-{
-    return abi == SFU_S390X ? 160 : 0;
-}
-
 /* The CFA's rule, so that SP grows by BYTES if it is the base. */
 static void grow(int abi, int bytes)
 {

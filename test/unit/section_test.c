@@ -199,14 +199,6 @@ static void test_huge(void **state)
 }
 #endif
 
-static unsigned list_length(const struct sfu_section *list)
-{
-    unsigned n = 0;
-    for (; list != NULL; list = list->next)
-        n++;
-    return n;
-}
-
 /* Adds what lies at BYTES. */
 static int add_one(struct sfu_section **list, struct sfu_section *s)
 {

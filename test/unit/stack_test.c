@@ -9,11 +9,6 @@ static struct sfu_walk walk;
 static struct sfu_registers top;
 static struct sfu_row row;
 
-static uint64_t below(int abi)
-{
-    return abi == SFU_S390X ? 160 : 0;
-}
-
 /* ---- The kernel's stacks, in any order, and what it says of them ---- */
 
 enum { STACKS = 4, SIZE = 0x400 };

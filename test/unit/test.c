@@ -86,6 +86,16 @@ bool built(int version, int abi, bool big)
 #endif
 }
 
+uint64_t below(int abi)
+{
+    return abi == SFU_S390X ? 160 : 0;
+}
+
+int64_t cfa_word(int abi, int64_t offset)
+{
+    return abi == SFU_S390X ? offset / 8 : offset;
+}
+
 int64_t cfa_offset(int abi, int64_t word)
 {
     return abi == SFU_S390X ? 8 * word + 160 : word;
@@ -203,6 +213,14 @@ static int find_one(const struct sfu_section *s, uint64_t pc, struct sfu_row *ro
     return result;
 }
 
+unsigned list_length(const struct sfu_section *list)
+{
+    unsigned n = 0;
+    for (; list != NULL; list = list->next)
+        n++;
+    return n;
+}
+
 int find(struct opened *o, uint64_t pc, struct sfu_row *row)
 {
     struct sfu_row mine;
@@ -279,6 +297,13 @@ void put_word(struct machine *m, uint64_t addr, uint64_t value)
     holds(addr - STACK <= sizeof m->bytes - 8);
     for (unsigned i = 0; i < 8; i++)
         m->bytes[addr - STACK + (m->big ? 7 - i : i)] = (uint8_t)(value >> (8 * i));
+}
+
+uint64_t called_from(struct machine *m, int abi, uint64_t sp, uint64_t pc, uint64_t fp)
+{
+    put_word(m, sp + 32 + below(abi) - 8, pc);
+    put_word(m, sp + 32 + below(abi) - 16, fp);
+    return sp + 32;
 }
 
 int machine_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)

@@ -95,6 +95,8 @@ void close_section(struct opened *o);
 /* Adds S, which is open, with the text that it has. Reads that this takes are not counted. */
 int add(struct sfu_section **list, struct sfu_section *s);
 
+unsigned list_length(const struct sfu_section *list);
+
 int find(struct opened *o, uint64_t pc, struct sfu_row *row);
 int check(struct opened *o, struct sfu_place *place);
 int find_frame(const struct sfu_target *t, const struct sfu_frame *frame, struct sfu_row *row);
@@ -110,6 +112,10 @@ int find_frame(const struct sfu_target *t, const struct sfu_frame *frame, struct
 
 /* The offset of the CFA's rule that WORD of a row stands for. */
 int64_t cfa_offset(int abi, int64_t word);
+/* How far SP lies below the CFA, from which a frame's words are counted. */
+uint64_t below(int abi);
+/* A word of a default row that makes CFA = base + OFFSET + below. OFFSET is a multiple of 8. */
+int64_t cfa_word(int abi, int64_t offset);
 
 /* ---- Frames ---- */
 
@@ -132,6 +138,8 @@ struct machine {
 
 void machine_init(struct machine *m, struct sfu_target *t, bool big);
 void put_word(struct machine *m, uint64_t addr, uint64_t value);
+/* A frame of 32 bytes at SP was called from PC, with FP, which lie at its end. Returns the caller's SP. */
+uint64_t called_from(struct machine *m, int abi, uint64_t sp, uint64_t pc, uint64_t fp);
 int machine_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
 int machine_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
 

@@ -10,18 +10,6 @@ static struct sfu_walk walk;
 static struct sfu_registers top;
 static struct sfu_row row; /* of the walk's frame, when it was looked up last */
 
-/* ABIs differ in where SP lies below the CFA, which is where a frame's words are counted from. */
-static uint64_t below(int abi)
-{
-    return abi == SFU_S390X ? 160 : 0;
-}
-
-/* A word of a default row that makes CFA = base + OFFSET + below. OFFSET is a multiple of 8. */
-static int64_t cfa_word(int abi, int64_t offset)
-{
-    return abi == SFU_S390X ? offset / 8 : offset;
-}
-
 /* An ordinary function, 0x40 bytes long: SP grows by 32, RA = *(CFA - 8), FP = *(CFA - 16); the first 4 bytes are
  * those of its entry. */
 static void function(int abi, int64_t start)
@@ -40,26 +28,15 @@ static void function(int abi, int64_t start)
  * frame in the table at 0x1100, one that is not at 0x1200, a function that returns without a frame at 0x1300. */
 static void begin(int abi, struct opened *o)
 {
+    unsigned sp = registers[abi].sp;
     note("ABI %d", abi);
-    build_begin(b, 3, abi, abi == SFU_AARCH64_BIG || abi == SFU_S390X);
+    build_begin(b, 3, abi, registers[abi].big);
     function(abi, 0x1000);
     function(abi, 0x1040);
     build_fde(b, 0x1080, 0x40, ADDR1); /* no rows: outermost */
     build_fde_more(b, 0x1100, 0x40, ADDR1 | SIGNAL, FLEX, 0);
     /* CFA = SP + 64 (+ below), RA = *(SP + 8), FP = *(SP + 16), of an ABI's own SP register */
-    ROW(b, 0, WORD2,
-        REG(abi == SFU_AMD64   ? 7
-            : abi == SFU_S390X ? 15
-                               : 31),
-        cfa_word(abi, 64),
-        AT_REG(abi == SFU_AMD64   ? 7
-               : abi == SFU_S390X ? 15
-                                  : 31),
-        8,
-        AT_REG(abi == SFU_AMD64   ? 7
-               : abi == SFU_S390X ? 15
-                                  : 31),
-        16);
+    ROW(b, 0, WORD2, REG(sp), cfa_word(abi, 64), AT_REG(sp), 8, AT_REG(sp), 16);
     build_fde_more(b, 0x1200, 0x40, ADDR1 | SIGNAL, DEFAULT, 0);
     build_fde_more(b, 0x1300, 0x40, ADDR1, FLEX, 0);
     ROW(b, 0, BASE_SP, REG(3), cfa_word(abi, 8)); /* known only in an exact frame */
@@ -71,14 +48,6 @@ static void begin(int abi, struct opened *o)
     top.sp = STACK;
     top.fp = 0xf0;
     top.pc_kind = SFU_PC_EXACT;
-}
-
-/* The frame at SP was called by a function at PC, with FP. Returns the caller's SP. */
-static uint64_t called_from(int abi, uint64_t sp, uint64_t pc, uint64_t fp)
-{
-    put_word(&m, sp + 32 + below(abi) - 8, pc);
-    put_word(&m, sp + 32 + below(abi) - 16, fp);
-    return sp + 32;
 }
 
 /* Looks up the frame that the walk has come to. */
@@ -111,8 +80,8 @@ static void test_walk(void **state)
         struct opened o;
         uint64_t sp;
         begin(abi, &o);
-        sp = called_from(abi, STACK, BASE + 0x1080, 0xf1);
-        called_from(abi, sp, BASE + 0x10c0, 0xf2);
+        sp = called_from(&m, abi, STACK, BASE + 0x1080, 0xf1);
+        called_from(&m, abi, sp, BASE + 0x10c0, 0xf2);
         sfu_walk_start(&walk, &t, &top);
         code(found(), SFU_OK);
         expect(BASE + 0x1010, STACK, 0xf0, BASE + 0x1000, SFU_PC_EXACT);
@@ -198,7 +167,7 @@ static void test_leaf(void **state)
         code(step(&walk), SFU_OK);
         expect(BASE + 0x1060, STACK + (abi == SFU_AMD64 ? 8 : 0), 0xf0, BASE + 0x1040, SFU_PC_RETURN);
         /* further up such a row is a lie: the RA has been overwritten by the call */
-        called_from(abi, walk.frame.regs.sp, BASE + 0x1001, 0xf1);
+        called_from(&m, abi, walk.frame.regs.sp, BASE + 0x1001, 0xf1);
         code(step(&walk), SFU_OK);
         code(step(&walk), abi == SFU_AMD64 ? SFU_OK : SFU_E_NO_RA);
         close_section(&o);
@@ -353,8 +322,8 @@ static void test_changing_sections(void **state)
     {
         struct opened o;
         begin(abi, &o);
-        called_from(abi, STACK, BASE + 0x1050, 0xf1);
-        called_from(abi, STACK + 32, BASE + 0x1090, 0xf2);
+        called_from(&m, abi, STACK, BASE + 0x1050, 0xf1);
+        called_from(&m, abi, STACK + 32, BASE + 0x1090, 0xf2);
         sfu_walk_start(&walk, &t, &top);
         for (int i = 0; i < 2; i++) {
             holds(sfu_remove(&t.sections, &o.mapped, 1));
@@ -377,7 +346,7 @@ static void test_trap_in_table(void **state)
         struct opened o;
         uint64_t sp;
         begin(abi, &o);
-        sp = called_from(abi, STACK, BASE + 0x1104, 0xf1);
+        sp = called_from(&m, abi, STACK, BASE + 0x1104, 0xf1);
         put_word(&m, sp + 8, BASE + 0x1040); /* interrupted at the first instruction of a function */
         put_word(&m, sp + 16, 0xf2);
         sfu_walk_start(&walk, &t, &top);
@@ -516,7 +485,7 @@ static void test_hook_kind(void **state)
             if (kind == SFU_PC_EXACT) {
                 code(step(&walk), SFU_END);
             } else {
-                called_from(abi, STACK + 0x200, BASE + 0x10a0, 0xf8);
+                called_from(&m, abi, STACK + 0x200, BASE + 0x10a0, 0xf8);
                 code(step(&walk), SFU_OK);
                 expect(BASE + 0x10a0, STACK + 0x220, 0xf8, BASE + 0x1080, SFU_PC_RETURN);
             }
@@ -589,7 +558,7 @@ static void test_hook_guess(void **state)
             made.saved = 0;
             made.regs.pc = BASE + 0x1050;
             made.regs.sp = STACK + 0x300;
-            called_from(abi, STACK + 0x300, BASE + 0x1090, 0xf8);
+            called_from(&m, abi, STACK + 0x300, BASE + 0x1090, 0xf8);
             code(step(&walk), SFU_OK);
             same(walk.frame.guess, SFU_GUESS_NONE);
             same(walk.frame.reliable, false);
@@ -648,7 +617,7 @@ static void test_interrupted(void **state)
             made.regs.pc = BASE + 0x1020;
             code(step(&walk), SFU_OK);
             same(walk.frame.interrupted, kind == SFU_PC_EXACT);
-            called_from(abi, STACK + 0x200, BASE + 0x1104, 0xf8);
+            called_from(&m, abi, STACK + 0x200, BASE + 0x1104, 0xf8);
             code(step(&walk), SFU_OK);
             same(walk.frame.interrupted, false);
             same(walk.frame.saved, 0);
@@ -740,7 +709,7 @@ static void test_frame_pointers(void **state)
         expect(BASE + 0x1050, STACK + 0x50, 0xf5, BASE + 0x1040, SFU_PC_RETURN);
         same(walk.frame.guess, SFU_GUESS_RECORD);
         same(walk.frame.reliable, false);
-        called_from(abi, STACK + 0x50, BASE + 0x1090, 0xf6);
+        called_from(&m, abi, STACK + 0x50, BASE + 0x1090, 0xf6);
         code(step(&walk), SFU_OK); /* the table again; but nothing is proven any more */
         same(walk.frame.guess, SFU_GUESS_NONE);
         same(walk.frame.reliable, false);
@@ -855,7 +824,7 @@ static void chain(int abi, int count)
 {
     uint64_t sp = STACK;
     for (int i = 1; i <= count; i++)
-        sp = called_from(abi, sp, i == count ? BASE + 0x1088 : BASE + 0x1010 + (i % 2 ? 0x40 : 0), (uint64_t)i);
+        sp = called_from(&m, abi, sp, i == count ? BASE + 0x1088 : BASE + 0x1010 + (i % 2 ? 0x40 : 0), (uint64_t)i);
 }
 
 /* The walk comes as far as the stack reaches, whatever part of it there is, mapped or read by the callback. */

@@ -6,7 +6,12 @@
 CHECK += vectors
 CHECK_s390x += vectors-s390x
 
-VECTORS := $(sort $(wildcard test/vectors/*.txt))
+# Each vector, for each version, as readers take them.
+VECTORS := $(patsubst test/%,build/%,$(sort $(wildcard test/vectors/*.txt)))
+$(VECTORS): build/vectors/%.txt: test/vectors/%.txt test/vectors/expand.py
+	@mkdir -p $(@D)
+	@test/vectors/expand.py $(@D) $<
+
 VECTORS_SRC := test/vectors/vector.c test/vectors/run_sfu.c
 VECTORS_DEPS := $(VECTORS_SRC) test/vectors/vector.h test/vectors/rules.mk test/lib/bytes.h sfu.c sfu.h
 VECTORS_CFLAGS := -std=c99 -D_GNU_SOURCE -O1 -g $(WARN) -Werror -I. -Itest/vectors
@@ -34,15 +39,18 @@ build/vectors/run-s390x-host: $(VECTORS_DEPS)
 
 VECTORS_PROGRAMS := $(addprefix build/vectors/run-,$(call unit_programs,$(UNIT_PROGRAMS) m32))
 
-.PHONY: suite-vectors suite-vectors-s390x suite-vectors-libsframe
-suite-vectors: $(VECTORS_PROGRAMS)
+.PHONY: suite-vectors suite-vectors-s390x suite-vectors-libsframe vectors
+## [record] vectors: writes build/vectors/*.txt, which any reader of the format can be run on
+vectors: $(VECTORS)
+
+suite-vectors: $(VECTORS_PROGRAMS) $(VECTORS)
 	@test/run.sh vectors sh -c \
 	    's=0; for p in $(VECTORS_PROGRAMS); do $$p $(VECTORS); s=$$((s + $$?)); done; exit $$s'
 
-suite-vectors-s390x: build/vectors/run-s390x-host
+suite-vectors-s390x: build/vectors/run-s390x-host $(VECTORS)
 	@test/run.sh vectors-s390x qemu-s390x build/vectors/run-s390x-host $(VECTORS)
 
 ## [tests] suite-vectors-libsframe: where libsframe differs from the vectors, beside the list of what is known
-suite-vectors-libsframe: | $(TC)
+suite-vectors-libsframe: $(VECTORS) | $(TC)
 	@mkdir -p build/vectors
 	@test/run.sh vectors-libsframe test/vectors/libsframe.sh build/vectors $(VECTORS)

@@ -141,13 +141,11 @@ exception_restored:
 exception_entry_end:
     .size exception_entry, . - exception_entry
 
-#ifndef KERNEL_TRAP_HOOK
     /* No row before the PC is on the stack: an exception there has written over ELR_EL1. None for ERET, where the
      * frame lies below SP: machine_crossed. */
     sfu_trap_begin exception_entry, exception_restored
     sfu_trap_row exception_known, cfa=TRAP_SP, ra=TRAP_PC, fp=TRAP_X29
     sfu_trap_end
-#endif
 
 /* ---- threads ---- */
 

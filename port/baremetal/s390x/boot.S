@@ -97,7 +97,6 @@ external_restored:
 exception_entry_end:
     .size exception_entry, . - exception_entry
 
-#ifndef KERNEL_TRAP_HOOK
     /* No table where PC or SP are in the low core, at which no row can point: machine_crossed. */
     sfu_trap_begin program_saved, program_restored
     sfu_trap_row program_saved, cfa=TRAP_CFA, ra=TRAP_PC, fp=TRAP_R11
@@ -105,7 +104,6 @@ exception_entry_end:
     sfu_trap_begin external_saved, external_restored
     sfu_trap_row external_saved, cfa=TRAP_CFA, ra=TRAP_PC, fp=TRAP_R11
     sfu_trap_end
-#endif
 
 /* ---- threads ---- */
 

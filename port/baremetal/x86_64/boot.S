@@ -162,7 +162,6 @@ exception_return:
 exception_entry_end:
     .size exception_entry, . - exception_entry
 
-#ifndef KERNEL_TRAP_HOOK
     /* PUSHED bytes lie above what SP points to and below what the CPU has pushed: RIP, CS, RFLAGS, RSP, SS. */
     .macro row at
     .if in_frame && pushed >= TRAP_RIP - TRAP_RBP
@@ -210,7 +209,6 @@ exception_entry_end:
     .set pushed, 0
     row exception_return
     sfu_trap_end
-#endif
 
 /* ---- threads ---- */
 

@@ -78,7 +78,8 @@ bool image_fail(struct image *image, const char *format, ...) __attribute__((for
 /* The section named NAME, or NULL. */
 struct section *image_section(const struct image *image, const char *name);
 
-/* The section of SFrame tables: IMAGE_TABLES or, if there is none, .sframe; or NULL. */
+/* The section of SFrame tables: IMAGE_TABLES (test/truth/FAULTS.md: ld-no-relocations) or, if there is none, .sframe;
+ * or NULL. */
 #define IMAGE_TABLES ".sfu_sframe"
 struct section *image_tables(const struct image *image);
 

@@ -26,11 +26,13 @@ unit=$(find test/unit -name '*.c')
 for harness in section walk differ; do
     # shellcheck disable=SC2086  # words
     program $harness fuzz/$harness.c fuzz/replay.c $shared
-    "$build/$harness" $harness fuzz/corpus/$harness/* >/dev/null
+    fuzz/corpus.py unpack fuzz/corpus/$harness.txt "$build/seeds"
+    "$build/$harness" $harness "$build"/seeds/* >/dev/null
 done
 # shellcheck disable=SC2086
 program vectors test/vectors/vector.c test/vectors/run_sfu.c
-"$build/vectors" test/vectors/*.txt >/dev/null
+test/vectors/expand.py "$build" test/vectors/*.txt
+"$build/vectors" "$build"/*.txt >/dev/null
 # shellcheck disable=SC2086
 program unit $unit
 test/unit/run.sh cov "$build/unit" | grep '^not ok' || :

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 
-sys.path.insert(0, "test/port/bare")
+sys.path.insert(0, "port/baremetal/test")
 import run  # noqa: E402  boots kernels, and reads their images
 
 STYLE = """<style>

@@ -11,6 +11,7 @@
 #   v1     TC/v1/CPU/TOOL       the same for V1
 #   gcc16  TC/gcc16/CPU/gcc     gcc 16 (and g++) with its own libc; uses the as and ld of v3
 #   cbmc   TC/cbmc/cbmc         the model checker, and goto-cc, goto-instrument, ...
+#   herd   TC/herd/herd7        simulates programs of a few instructions under the memory model of a CPU or of C
 #   peers  TC/peers/root        a newest libc, and other unwinders, to be compared with: libgcc, libunwind, libsframe;
 #          TC/peers/llvm        LLVM's libunwind. For this machine's CPU only. What Debian lacks is absent.
 #
@@ -62,7 +63,7 @@ debian_cpu() { echo "$1" | tr _ -; }
 
 part_suite() {
     case $1 in
-    v3 | gcc16 | peers) echo forky ;;
+    v3 | gcc16 | herd | peers) echo forky ;;
     v2 | cbmc) echo trixie ;;
     v1) echo bookworm ;;
     esac
@@ -87,6 +88,7 @@ part_programs() {
     done
     case $1 in
     cbmc) echo cbmc ;;
+    herd) echo herd7 ;;
     peers) echo "root/$(libraries)/libc.so.6" ;;
     esac
 }
@@ -159,7 +161,8 @@ named() {
     APT_CONFIG=$work/apt.conf apt-cache search --names-only "^$1\$" | sed 's/ .*//' | sort -V
 }
 
-# fetch_packages ROOT PACKAGE...: unpacks packages and all they depend on in ROOT, but for the packages in $without.
+# fetch_packages ROOT PACKAGE...: unpacks packages and all they depend on in ROOT, but for the packages in $without and
+# the files that match $needless.
 fetch_packages() {
     root=$1
     shift
@@ -171,7 +174,7 @@ fetch_packages() {
     mkdir -p "$root"
     for deb in "$work"/archives/*.deb; do
         dpkg-deb --fsys-tarfile "$deb" |
-            tar -x -C "$root" --no-same-owner --exclude='./usr/share/*' --exclude='./etc/*' \
+            tar -x -C "$root" --no-same-owner --exclude="$needless" --exclude='./etc/*' \
                 --exclude='lib*san*' --exclude='*-lto-dump*' --exclude='*-gcov-*' -f -
     done
 }
@@ -373,6 +376,24 @@ build_cbmc() {
     echo "cbmc ${v%% *} $from" >>"$fresh/found"
 }
 
+# ---- herd ----
+
+# The models are among what the package shares.
+build_herd() {
+    if command -v herd7 >/dev/null; then
+        from=system
+        ln -s "$(command -v herd7)" "$fresh/herd7"
+    else
+        from=debian-$(part_suite herd)
+        needless='./usr/bin/[!h]*'
+        fetch "${from#debian-}" "$fresh/root" herdtools7
+        wrapper "$fresh/herd7" "$fresh/root" "$fresh/root/usr/bin/herd7"
+        sed -i "s|'\(/[^']*/herd7\)' \"|'\1' -set-libdir '$fresh/root/usr/share/herdtools7/herd' \"|" "$fresh/herd7"
+    fi
+    v=$("$fresh/herd7" -version) || die "herd7 does not run"
+    echo "herd7 ${v%%,*} $from" >>"$fresh/found"
+}
+
 # ---- other unwinders ----
 
 # A line for each unpacked library that is of interest, with its version.
@@ -451,6 +472,7 @@ provide() {
         chmod 755 "$fresh"
         : >"$fresh/found"
         without=
+        needless='./usr/share/*'
         case $1 in
         v?) build_binutils "$1" ;;
         *) "build_$1" ;;
@@ -471,8 +493,8 @@ esac
 [ $# -gt 0 ] || set -- v3
 for part in "$@"; do
     case $part in
-    v1 | v2 | v3 | gcc16 | cbmc | peers) ;;
-    *) die "no part '$part'; there are: v3 v2 v1 gcc16 cbmc peers" ;;
+    v1 | v2 | v3 | gcc16 | cbmc | herd | peers) ;;
+    *) die "no part '$part'; there are: v3 v2 v1 gcc16 cbmc herd peers" ;;
     esac
 done
 for part in "$@"; do

@@ -56,8 +56,8 @@ assemble() {
     done
 }
 
-# link_object TOOLS VERSION PROGRAM: leaves OUT/VERSION/PROGRAM.o. Before V3, `ld -r` loses track of the relocations
-# of .sframe: the largest file's object stands for the program there, as gas made it.
+# link_object TOOLS VERSION PROGRAM: leaves OUT/VERSION/PROGRAM.o. Before V3 the largest file's object stands for the
+# program, as gas made it (FAULTS.md: gas-old-relocations).
 link_object() {
     if [ "$2" = v3 ]; then
         "$1/ld" ${big:+-EB} -r "$out/$2/$3"/*.o -o "$out/$2/$3.o"

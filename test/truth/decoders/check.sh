@@ -25,7 +25,7 @@ for image in "$dir/$abi"-*/v?/*.[ox]; do
     level=$(basename "$(dirname "$(dirname "$image")")")
     name="$version $level ${image##*/}"
     if "$(objdump_of "$version")" --sframe "$image" >"$image.txt" &&
-        python3 "$here/table.py" "$abi" <"$image.txt" >"$image.table"; then
+        python3 "$here/objdump.py" "$abi" <"$image.txt" >"$image.table"; then
         "$dir/compare" "$name" "$image" "$image.table" || failed=1
     else
         echo "not ok $name: no table"

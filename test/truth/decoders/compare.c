@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * compare NAME IMAGE TABLE: whether sfu finds in IMAGE's .sframe section what TABLE (of table.py)
+ * compare NAME IMAGE TABLE: whether sfu finds in IMAGE's .sframe section what TABLE (of objdump.py)
  * says, at every PC. Prints one line, "ok NAME: what was compared" or "not ok NAME: the first
  * difference".
  */
-#include "image.h"
+#include "loaded.h"
 #include "port/host/common/image.h"
 #include "test/lib/rows.h"
 #include "sfu.h"

@@ -51,7 +51,7 @@ FUNCTION("one_byte", ".skip 1\n");
 FUNCTION("key_a", SIGN NOP OFFSET("16") SAVED(RA, "-8") SAVED(FP, "-16") NOP SIGN NOP);
 FUNCTION("key_b", ".cfi_b_key_frame\n" SIGN NOP OFFSET("32") SAVED(RA, "-24") SAVED(FP, "-32") NOP SIGN NOP);
 #elif defined(__s390x__)
-/* Here only: the linkers of V1 and V2 abort at a row that starts at the end of its function. */
+/* Here only: FAULTS.md: ld-row-at-end. */
 FUNCTION("row_at_end", NOP OFFSET("176"));
 FUNCTION("registers", NOP ".cfi_register %r14, %f0\n" NOP ".cfi_register %r11, %f2\n" NOP);
 #endif

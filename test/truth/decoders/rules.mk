@@ -18,7 +18,7 @@ $(DECODERS_IMAGES): $(DECODERS)/%/done: test/truth/decoders/build.sh test/truth/
 	@test/truth/decoders/build.sh $(subst -, ,$*) $(@D) >$(@D)/log 2>&1 || { cat $(@D)/log; false; }
 	@touch $@
 
-$(DECODERS)/compare: test/truth/decoders/compare.c test/truth/decoders/image.c test/truth/decoders/image.h \
+$(DECODERS)/compare: test/truth/decoders/compare.c test/truth/decoders/loaded.c test/truth/decoders/loaded.h \
     port/host/common/image.c port/host/common/image.h test/lib/rows.h \
     sfu.c sfu.h | $(TC)
 	@mkdir -p $(@D)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Runs each pattern and compares the traces from inside of it: from a function, from signal handlers, and from each
- * instruction of its functions. argv[1] is what the results are labelled with.
+ * A program's traces of itself, which stepping from outside (../step) does not have: mapped tables, a ucontext,
+ * handlers on the stack that they trace. Runs each pattern and compares the traces from inside of it: from a function,
+ * from signal handlers, and from each instruction of its functions. argv[1] is what the results are labelled with.
  */
 #include "copied.h"
 #include "interrupt.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
+ * Functions whose frames say where they are (shadow.h). Those of ../step/programs are watched instead.
  * Functions whose names begin with p_ are interrupted at each of their instructions. None of them calls itself
  * directly, and each is called from one place only: see trace.c.
  */

@@ -83,8 +83,7 @@ INLINE void shadow_call(struct shadow *list)
 }
 
 #define ENTER(list) shadow_enter(list, 0, __builtin_return_address(0), __builtin_dwarf_cfa(), 0)
-/* gcc's __builtin_dwarf_cfa is wrong in a function that aligns its frame: it takes the copy of the RA for the RA.
- * The SP that the caller has recorded will do. */
+/* FAULTS.md: gcc-dwarf-cfa. The SP that the caller has recorded will do. */
 #define ENTER_REALIGNED(list) shadow_enter(list, 0, __builtin_return_address(0), 0, 0)
 #define CALL(list, call)      (shadow_call(list), (call))
 #define LEAVE(list)           ((list)->count = (list)->count - 1)

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * A function tracer: it bends the entry of each function that was compiled with room for that, and the function then
- * returns through a trampoline. It needs no libc: test/port/bare has it, too. What the functions are compiled with:
+ * returns through a trampoline. It needs no libc: port/baremetal/test has it, too. How functions are compiled:
  *     x86_64   -fpatchable-function-entry=5
  *     aarch64  -fpatchable-function-entry=2
  *     s390x    -pg -mfentry -mnop-mcount -mrecord-mcount

@@ -31,7 +31,7 @@ esac
 [ "$compiler" = clang ] && linker=(-fuse-ld="$PWD/build/tc/$cpu/ld") || linker=()
 cc+=("-B$PWD/build/tc/$cpu/" "-$level" -w -fno-stack-protector -fno-pie -U_FORTIFY_SOURCE)
 
-# A kernel: the port and the stepper are built as test/port/bare builds them, in the directory of their KIND.
+# A kernel: the port and the stepper are built as port/baremetal/test builds them, in the directory of their KIND.
 kind=$cpu
 made=
 kernel_way() {

@@ -47,12 +47,16 @@ bool faults_read(struct faults *faults, const char *path)
 {
     FILE *in = fopen(path, "r");
     char line[512];
-    bool ok = in != NULL;
+    bool ok = in != NULL, listed = false;
 
     faults->list = NULL;
     faults->count = 0;
     while (ok && fgets(line, sizeof line, in) != NULL) {
-        if (line[0] == '#' || line[0] == '\n')
+        if (strncmp(line, "```", 3) == 0) {
+            listed = strcmp(line, "```step\n") == 0;
+            continue;
+        }
+        if (!listed)
             continue;
         faults->list = realloc(faults->list, (faults->count + 1) * sizeof *faults->list);
         ok = faults->list != NULL && read_fault(&faults->list[faults->count++], line);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* The list of places where a compiler's own table is known to be wrong: known-faults says what each line means. */
+/* The list of places where a compiler's own table is known to be wrong: ../FAULTS.md says what each line means. */
 #ifndef STEP_FAULTS_H
 #define STEP_FAULTS_H
 
-#include "image.h"
+#include "binary.h"
 #include "trace.h"
 
 struct fault {

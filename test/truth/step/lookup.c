@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 /* What needs no ELF file: kernels that step themselves have it, too. */
 #include <string.h>
-#include "image.h"
+#include "binary.h"
 
 /* Functions may share a start (aliases) or be of size 0: the one that contains ADDR is near. */
 const struct function *binary_function(const struct binary *image, uint64_t addr)

@@ -7,7 +7,8 @@
 STEPS ?= 210000
 
 STEP := build/step
-STEP_HARNESS := $(addprefix test/truth/step/,step.c cpu.c rsp.c image.c lookup.c shadow.c trace.c faults.c figures.c)
+STEP_HARNESS := $(addprefix test/truth/step/,step.c compare.c cpu.c rsp.c binary.c lookup.c shadow.c trace.c faults.c \
+    figures.c)
 STEP_PARTS := $(wildcard test/truth/step/programs/* test/lib/*.h) test/truth/step/build.sh
 STEP_LEVELS := O0 O1 O2 O3 Os
 
@@ -59,7 +60,7 @@ $(filter %-gen %-small,$(step_small) $(step_made)): build/tools/sfu-gen
 
 .PHONY: suite-step-$(1)
 suite-step-$(1): $(STEP)/step $(step_chosen)
-	@test/run.sh step-$(1) $(STEP)/step -q qemu-$(1) -n $(STEPS) -f test/truth/step/known-faults -s \
+	@test/run.sh step-$(1) $(STEP)/step -q qemu-$(1) -n $(STEPS) -f test/truth/FAULTS.md -s \
 		$(1) $(step_arguments)
 
 # They are stepped without the list of known faults.
@@ -79,10 +80,10 @@ step: $(ABIS:%=suite-step-%)
 
 # ---- kernels that step themselves ----
 
-# Beside the program: the port as test/port/bare builds it, the stepper, and what it shares with the harness.
-STEP_KERNEL_PARTS = sfu.o $(addprefix port/print/,sfu_print.o sfu_build_id.o sfu_cycles.o sfu_record.o sfu_dump.o) \
+# Beside the program: the port as port/baremetal/test builds it, the stepper, and what it shares with the harness.
+STEP_KERNEL_PARTS = sfu.o $(addprefix port/print/,sfu_print.o sfu_build_id.o sfu_cycles.o sfu_record.o) \
     $(addprefix port/baremetal/,kernel.o tables.o $(1)/boot.o $(1)/machine.o) \
-    $(addprefix test/truth/step/,cpu.o shadow.o lookup.o kernel/stepper.o kernel/begin.o kernel/$(1).o) \
+    $(addprefix test/truth/step/,compare.o cpu.o shadow.o lookup.o kernel/stepper.o kernel/begin.o kernel/$(1).o) \
     port/fast/sfu_fast.o
 
 # Instructions per machine: what the small programs leave is shared by the others. In what is made each time s390x has
@@ -132,9 +133,9 @@ $$(step_kernels_$(1)) $$(step_shared_$(1)) $$(step_kernels_made_$(1)): $(STEP_PA
 suite-step-kernel-$(1): $(STEP)/judge $$(step_kernels_$(1)) $$(step_shared_$(1)) $$(step_kernels_made_$(1))
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh step-kernel-$(1) sh -c '$(STEP)/judge -n $(call step_kernel_steps,$(1)) \
-	    $(call step_kernel_way,$(1)) -f test/truth/step/known-faults $(1) \
+	    $(call step_kernel_way,$(1)) -f test/truth/FAULTS.md $(1) \
 	    $$(step_kernels_$(1)) $$(step_shared_$(1):%=+%) && \
-	    $(STEP)/judge -w :port -f test/truth/step/known-faults $(1) $$(firstword $$(step_kernels_$(1))) && \
+	    $(STEP)/judge -w :port -f test/truth/FAULTS.md $(1) $$(firstword $$(step_kernels_$(1))) && \
 	    $(STEP)/judge -n $(call step_kernel_made,$(1)) $(1) $$(step_kernels_made_$(1))'
 
 step-kernel-mutants: export KERNEL_PARTS_$(1) = $(call STEP_KERNEL_PARTS,$(1))

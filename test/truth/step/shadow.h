@@ -18,8 +18,8 @@
  *                   with the SP of the top entry is one as well, for the frame ends there; a jump to the start of
  *                   a function is a tail call.
  *   signal          the harness has it delivered, and stops at the handler's first instruction: pushes the
- *                   interrupted registers as an interrupted entry, and above it the address that the handler returns
- * to.
+ *                   interrupted registers as an interrupted entry, and above it the address to which the handler
+ *                   returns.
  *   signal return   SIGRETURN with an interrupted entry on top goes back there and pops it. A handler that leaves by
  *                   longjmp loses both entries by the rule for longjmp.
  *   outermost       the bottom: the program's first function was not called.
@@ -27,7 +27,7 @@
 #ifndef STEP_SHADOW_H
 #define STEP_SHADOW_H
 
-#include "image.h"
+#include "binary.h"
 #include "machine.h"
 
 struct entry {

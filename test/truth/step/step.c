@@ -27,9 +27,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "compare.h"
 #include "faults.h"
 #include "figures.h"
-#include "image.h"
+#include "binary.h"
 #include "machine.h"
 #include "shadow.h"
 #include "trace.h"
@@ -53,6 +54,8 @@ struct run {
     struct trace *held[MAX_HELD]; /* walks of a pending longjmp */
     unsigned num_held;
     struct trace trace, rest;
+    const struct trace *compared;
+    struct comparer comparer;
     uint64_t handler, mark, ready;
     bool signals, armed;          /* signals are to be delivered; there is a handler */
     unsigned since_signal, depth; /* instructions since the last signal or its return; handlers running */
@@ -62,17 +65,11 @@ struct run {
 
 /* ---- Comparing ---- */
 
-enum verdict { RIGHT, NO_TABLE, KNOWN, WRONG };
-
-static uint64_t lookup_pc(const struct seen *s)
-{
-    return s->exact ? s->pc : s->pc - 1;
-}
-
 /* Code that is assembled without CFI has such names; what lies outside of the program's code is a trampoline that
  * the program wrote. Anything else has to be listed. */
-static bool has_no_table(const struct run *run, uint64_t pc)
+static bool has_no_table(void *ctx, uint64_t pc)
 {
+    struct run *run = ctx;
     const struct function *s = binary_function(&run->image, pc);
 
     if (pc - run->image.code_start >= run->image.code_size)
@@ -81,12 +78,12 @@ static bool has_no_table(const struct run *run, uint64_t pc)
                          faults_no_table(run->faults, run->machine.cpu, &run->image, s->name));
 }
 
-/* Everything that a line of known-faults would need. SEEN: the caller as the walk has it, NULL if it has none. */
+/* Everything that a line of FAULTS.md would need. SEEN: the caller as the walk has it, NULL if it has none. */
 static void complain(struct run *run, const struct trace *trace, const struct mistake *mistake,
                      const struct seen *seen)
 {
     const struct seen *f = mistake->frame, *right = &mistake->right;
-    const struct function *s = binary_function(&run->image, lookup_pc(f));
+    const struct function *s = binary_function(&run->image, f->exact ? f->pc : f->pc - 1);
     char rules[3][64] = {"no row", "", ""}, code[64];
     struct sfu_row row;
     bool found = tracer_row(&run->tracer, f, &row);
@@ -107,60 +104,44 @@ static void complain(struct run *run, const struct trace *trace, const struct mi
     printf("\n");
 }
 
-static enum verdict compare(struct run *run, const struct trace *trace, unsigned count, bool resumed);
-
-/* The walk's frame number AT is wrong, because of the row before it. A listed fault is put right, and the walk goes
- * on from there: the rest has to be right too. */
-static enum verdict judge(struct run *run, const struct trace *trace, unsigned count, unsigned at, bool resumed)
+/* A listed fault is met, or there is something to tell. */
+static enum verdict judge(void *ctx, const struct chain *chain, unsigned at, bool topmost, const struct seen *right)
 {
-    const struct seen *seen = at < trace->count ? &trace->frames[at] : NULL;
+    struct run *run = ctx;
+    const struct seen *seen = at < chain->count ? &chain->frames[at] : NULL;
     struct mistake mistake;
 
-    mistake.frame = &trace->frames[at - 1];
-    mistake.topmost = at == 1 && !resumed;
-    mistake.right = shadow_caller(&run->shadow, count, at - 1);
-    mistake.field = seen != NULL ? seen_difference(seen, &mistake.right) : NULL;
-    if (faults_match(run->faults, &run->tracer, &run->image, &trace->regs, &mistake)) {
-        mistake.right.exact |= run->shadow.entries[count - at].jump;
-        tracer_resume(&run->tracer, &run->rest, &mistake.right);
-        return compare(run, &run->rest, count - at, true) == WRONG ? WRONG : KNOWN;
-    }
-    complain(run, trace, &mistake, seen);
-    return WRONG;
-}
-
-/* Whether the walk ended in a function that has no table, and said so. */
-static bool ends_without_table(const struct run *run, const struct trace *trace)
-{
-    return trace->code == SFU_E_NO_FDE && has_no_table(run, lookup_pc(&trace->frames[trace->count - 1]));
-}
-
-/* Compares TRACE with the COUNT outermost entries of the shadow stack. */
-static enum verdict compare(struct run *run, const struct trace *trace, unsigned count, bool resumed)
-{
-    struct mistake mistake;
-    unsigned i;
-
-    for (i = 1; i <= count; i++) {
-        struct seen right = shadow_caller(&run->shadow, count, i - 1);
-
-        if (i >= trace->count && ends_without_table(run, trace))
-            return NO_TABLE;
-        if (i >= trace->count || seen_difference(&trace->frames[i], &right) != NULL)
-            return judge(run, trace, count, i, resumed);
-        run->figures.frames++;
-    }
-    if (trace->count == count + 1 && (trace->code == SFU_END || ends_without_table(run, trace)))
-        return trace->code == SFU_END ? RIGHT : NO_TABLE;
     memset(&mistake, 0, sizeof mistake);
-    mistake.frame = &trace->frames[count];
-    complain(run, trace, &mistake, trace->count > count + 1 ? &trace->frames[count + 1] : NULL);
+    mistake.frame = &chain->frames[at - 1];
+    if (right != NULL) {
+        mistake.topmost = topmost;
+        mistake.right = *right;
+        mistake.field = seen != NULL ? seen_difference(seen, right) : NULL;
+        if (faults_match(run->faults, &run->tracer, &run->image, &run->compared->regs, &mistake))
+            return KNOWN;
+    }
+    complain(run, run->compared, &mistake, seen);
     return WRONG;
+}
+
+static struct chain chain_of(struct run *run, const struct trace *trace)
+{
+    run->compared = trace;
+    return (struct chain){trace->frames, trace->count, trace->code};
+}
+
+static struct chain resume(void *ctx, const struct seen *from)
+{
+    struct run *run = ctx;
+
+    tracer_resume(&run->tracer, &run->rest, from);
+    return chain_of(run, &run->rest);
 }
 
 static void count_verdict(struct run *run, enum verdict verdict)
 {
     run->figures.instructions++;
+    run->figures.frames = run->comparer.frames;
     run->figures.no_table += verdict == NO_TABLE;
     run->figures.known += verdict == KNOWN;
     run->figures.wrong += verdict == WRONG;
@@ -189,7 +170,7 @@ static void compare_held(struct run *run)
     unsigned i;
 
     for (i = 0; i < run->num_held; i++)
-        count_verdict(run, compare(run, run->held[i], run->shadow.count + 1, false));
+        count_verdict(run, compare(&run->comparer, chain_of(run, run->held[i]), run->shadow.count + 1));
     run->num_held = 0;
 }
 
@@ -207,7 +188,7 @@ static void check(struct run *run)
     agrees = !tracer_is_fast(&run->tracer) || tracer_agrees(&run->tracer, &run->trace);
     if (run->figures.instructions % VARY_EVERY == 0)
         agrees = tracer_varies(&run->tracer, &run->rest, &run->trace) && agrees;
-    verdict = compare(run, &run->trace, run->shadow.count, false);
+    verdict = compare(&run->comparer, chain_of(run, &run->trace), run->shadow.count);
     if (!agrees && run->figures.wrong < max_complaints)
         printf("# %s: at %#" PRIx64 " another way to walk gives something else: see trace.h\n", run->program,
                run->machine.regs.pc);
@@ -453,6 +434,7 @@ static bool step_program(struct options *options, struct set *set, const char *p
     bool ok;
 
     run->faults = &options->faults;
+    run->comparer = (struct comparer){&run->shadow, has_no_table, judge, resume, run, false, 0};
     run->signals = strcmp(set->name, "signals") == 0;
     if (open_run(run, options, program)) {
         faults_use(&options->faults, options->cpu, &run->image);
@@ -542,7 +524,7 @@ static bool report_stale(const struct options *options)
         const struct fault *f = &options->faults.list[i];
 
         if (options->stale && f->usable && f->matched == 0) {
-            printf("not ok %s known-faults: %s was not met: remove it\n", f->abi, f->name);
+            printf("not ok %s FAULTS.md: %s was not met: remove it\n", f->abi, f->name);
             ok = false;
         }
     }

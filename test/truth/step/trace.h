@@ -4,7 +4,7 @@
 #ifndef STEP_TRACE_H
 #define STEP_TRACE_H
 
-#include "image.h"
+#include "binary.h"
 #include "shadow.h"
 #include "sfu_fast.h"
 

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * By program-event recording: an event comes before each instruction that lies in a range of addresses, and here that
- * is all but the instruction to run. An instruction that branches to itself comes once. QEMU 7.2 does this right only
- * if each of its blocks is one instruction (judge.c); else the kernel never ends. The stepped program may use
+ * is all but the instruction to run. An instruction that branches to itself comes once. Each of QEMU's blocks has to be
+ * one instruction (judge.c; FAULTS.md: qemu-per), else the kernel never ends. The stepped program may use
  * floating-point registers: nothing in the handler does.
  */
 #include "stepper.h"

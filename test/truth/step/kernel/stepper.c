@@ -13,7 +13,7 @@
  *   steps ...   the figures
  */
 #include "stepper.h"
-#include "../shadow.h"
+#include "../compare.h"
 #include "port/fast/sfu_fast.h"
 
 int strcmp(const char *a, const char *b);
@@ -49,7 +49,8 @@ static struct run {
     unsigned num_held, num_places;
     bool stepping, began;
     uint64_t steps, phases, window_end, next_window, window_start;
-    uint64_t instructions, pcs, frames, no_table, wrong, lost;
+    uint64_t instructions, pcs, no_table, wrong, lost;
+    struct comparer comparer;
     const char *failure;
 } run;
 static uint8_t seen_code[CODE / 8];
@@ -117,7 +118,7 @@ static _Noreturn void report(uint64_t result)
         print_place(&run.places[i]);
     print_number("steps instructions=", run.instructions);
     print_number(" pcs=", run.pcs);
-    print_number(" frames=", run.frames);
+    print_number(" frames=", run.comparer.frames);
     print_number(" no-table=", run.no_table);
     print_number(" wrong=", run.wrong);
     print_number(" lost=", run.lost);
@@ -236,69 +237,42 @@ static void note(struct place *p)
 
 /* Code that is assembled without CFI has a name in the table; what lies outside of the image is a trampoline on the
  * stack. */
-static bool has_no_table(const struct seen *s)
+static bool has_no_table(void *ctx, uint64_t pc)
 {
-    uint64_t pc = s->exact ? s->pc : s->pc - 1;
     const struct function *f = binary_function(&run.image, pc);
 
+    (void)ctx;
     return f == NULL ? pc - run.image.code_start >= run.image.code_size : f->name[0] != '\0';
 }
 
-static bool ends_without_table(const struct walked *w)
+/* The judge looks at the place. */
+static enum verdict note_wrong(void *ctx, const struct chain *chain, unsigned at, bool topmost,
+                               const struct seen *right)
 {
-    return w->code == SFU_E_NO_FDE && has_no_table(&w->frames[w->count - 1]);
-}
+    struct place p = {.frame = chain->frames[at - 1], .topmost = topmost, .code = chain->code, .field = "end"};
 
-enum verdict { RIGHT, NO_TABLE, WRONG };
-
-/* Notes that the caller of frame AT - 1 of W is wrong or missing. */
-static struct place wrong_at(const struct walked *w, unsigned count, unsigned at, bool topmost)
-{
-    struct place p = {.frame = w->frames[at - 1], .topmost = topmost, .code = w->code, .field = "end"};
-
-    if (at <= count)
-        p.right = shadow_caller(&run.shadow, count, at - 1);
-    if (at < w->count) {
-        p.seen = w->frames[at];
-        if (at <= count)
+    (void)ctx;
+    if (right != NULL)
+        p.right = *right;
+    if (at < chain->count) {
+        p.seen = chain->frames[at];
+        if (right != NULL)
             p.field = seen_difference(&p.seen, &p.right);
     }
     note(&p);
-    return p;
+    return WRONG;
 }
 
-/* Compares W with the COUNT outermost entries of the shadow stack. Behind a frame that is wrong it goes on from the
- * right one: what is wrong further out is noted, too. */
-static enum verdict compare(const struct walked *w, unsigned count)
+static struct chain chain_of(const struct walked *w)
 {
-    enum verdict verdict = RIGHT;
-    bool topmost = true;
-    unsigned i;
+    return (struct chain){w->frames, w->count, w->code};
+}
 
-    for (i = 1; i <= count; i++) {
-        struct seen right = shadow_caller(&run.shadow, count, i - 1);
-
-        if (i >= w->count && ends_without_table(w))
-            return verdict == RIGHT ? NO_TABLE : verdict;
-        if (i < w->count && seen_difference(&w->frames[i], &right) == NULL) {
-            run.frames++;
-            continue;
-        }
-        (void)wrong_at(w, count, i, topmost && i == 1);
-        verdict = WRONG;
-        right.exact |= run.shadow.entries[count - i].jump;
-        walk_from(&right, &run.rest);
-        w = &run.rest;
-        count -= i;
-        i = 0;
-        topmost = false;
-    }
-    if (w->count == count + 1 && w->code == SFU_END)
-        return verdict;
-    if (w->count == count + 1 && ends_without_table(w))
-        return verdict == RIGHT ? NO_TABLE : verdict;
-    (void)wrong_at(w, count, count + 1, topmost && count == 0);
-    return WRONG;
+static struct chain resume(void *ctx, const struct seen *from)
+{
+    (void)ctx;
+    walk_from(from, &run.rest);
+    return chain_of(&run.rest);
 }
 
 static void count_verdict(enum verdict verdict)
@@ -314,7 +288,7 @@ static void compare_held(void)
     unsigned i;
 
     for (i = 0; i < run.num_held; i++)
-        count_verdict(compare(&run.held[i], run.shadow.count + 1));
+        count_verdict(compare(&run.comparer, chain_of(&run.held[i]), run.shadow.count + 1));
     run.num_held = 0;
 }
 
@@ -350,7 +324,7 @@ static void check(const struct trap *trap)
     else if (pending)
         run.num_held++;
     else
-        count_verdict(compare(w, run.shadow.count));
+        count_verdict(compare(&run.comparer, chain_of(w), run.shadow.count));
 }
 
 /* The instruction that was to be stepped has been carried out. */
@@ -436,7 +410,6 @@ static void at_breakpoint(const struct trap *trap)
     }
 }
 
-/* The port's kernel_trap calls it. */
 static bool on_trap(struct trap *trap)
 {
     enum cause cause = step_cause(trap);
@@ -460,6 +433,14 @@ static bool on_trap(struct trap *trap)
     run.kind = decode(&run.machine);
     step_set(trap, run.stepping);
     return true;
+}
+
+static bool begun; /* traps are the stepper's */
+
+/* The port's kernel_trap calls it. */
+bool kernel_handle(struct trap *trap, bool timer)
+{
+    return (begun && on_trap(trap)) || timer;
 }
 
 /* ---- start ---- */
@@ -514,6 +495,7 @@ static void init(const char *command_line)
         command_line++;
         run.phases = take_number(&command_line);
     }
+    run.comparer = (struct comparer){&run.shadow, has_no_table, note_wrong, resume, NULL, true, 0};
     run.machine.cpu = cpu_by_abi(step_abi);
     run.machine.backend = &memory;
     run.machine.blocks = blocks;
@@ -528,7 +510,7 @@ static void init(const char *command_line)
     open_fast(&cached, cache, sizeof cache);
     port_register = kernel_target.reg;
     kernel_target.reg = any_register;
-    kernel_hooks.trap = on_trap;
+    begun = true;
 }
 
 static bool is_port(const char *command_line)

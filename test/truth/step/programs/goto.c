@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* A nested function that leaves by a jump into the function around it. Reproduces known-faults. */
+/* A nested function that leaves by a jump into the function around it. Reproduces FAULTS.md: gcc-goto. */
 #include "step.h"
 
 void step_signals(void);

@@ -16,8 +16,7 @@
 #define NOINLINE __attribute__((noinline))
 #endif
 
-/* clang has no nested functions. QEMU does not survive a signal whose frame it writes to a page of code that it has
- * run, as the stack is after a trampoline. */
+/* clang has no nested functions; and FAULTS.md: qemu-trampoline. */
 #ifdef __clang__
 #define NO_TRAMPOLINES
 #endif

@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""recipes.py TC DIRECTORY: runs every block of port/README.md that is marked for it, for each CPU.
+
+<!-- file: NAME --> is written to a file, <!-- run: NAME [CPU...] --> is run by a shell, below DIRECTORY/CPU. What
+they made is looked at with binutils. TC has the binutils, a directory for each CPU.
+"""
+import concurrent.futures
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+README = "port/README.md"
+CC = {cpu: cpu + "-linux-gnu-gcc" for cpu in ("x86_64", "aarch64", "s390x")}
+RED_ZONE = {"x86_64": "-mno-red-zone"}
+EFI = {"x86_64": "efi-app-x86_64", "aarch64": "pei-aarch64-little"}
+INSTRUMENTED = ("-fsanitize=kernel-address -fsanitize=undefined -fsanitize-coverage=trace-pc "
+                "-finstrument-functions -fstack-protector-all -fprofile-arcs")
+# A linker script around the lines of the recipe.
+SCRIPT = """ENTRY(start)
+PHDRS {{ text PT_LOAD; data PT_LOAD; dynamic PT_DYNAMIC; }}
+SECTIONS
+{{
+    . = 0x100000;
+    image_start = .;
+    .text : {{ *(.text .text.*) *(.rodata .rodata.*) }} :text
+{}
+    .dynamic : {{ *(.dynamic) }} :data :dynamic
+    .data : {{ *(.data .data.*) *(.got.plt) *(.got) *(.bss .bss.* COMMON) }} :data
+    .rela : {{ *(.rela*) }}
+    .dynsym : {{ *(.dynsym) }}
+    .dynstr : {{ *(.dynstr) }}
+    .hash : {{ *(.hash .gnu.hash) }}
+    stack_low = .;
+    stack_high = . + 4096;
+    /DISCARD/ : {{ *(.comment .note.* .eh_frame .interp) }}
+}}
+"""
+
+
+class Wrong(Exception):
+    pass
+
+
+def must(condition, what):
+    if not condition:
+        raise Wrong(what)
+
+
+def blocks():
+    """(kind, words after it, text) for each marked block"""
+    with open(README, encoding="utf-8") as file:
+        text = file.read()
+    for m in re.finditer(r"<!-- (file|run): (.*?) -->\n```\w+\n(.*?)```\n", text, re.S):
+        yield m[1], m[2].split(), m[3]
+
+
+class Bench:
+    """A directory for one CPU, with the files that the recipes speak of."""
+
+    def __init__(self, tc, cpu, directory):
+        self.cpu, self.directory, self.tools = cpu, directory, os.path.abspath(os.path.join(tc, cpu))
+        shutil.rmtree(directory, ignore_errors=True)
+        os.makedirs(directory)
+        for name in ["sfu.c", "sfu.h", "arch", "port/symbols/symbols.py", *glob.glob("port/print/sfu_*.[ch]"),
+                     *glob.glob("port/symbols/sfu_*.[ch]")]:
+            os.symlink(os.path.abspath(name), os.path.join(directory, os.path.basename(name)))
+        self.scripts = {}
+        for kind, words, text in blocks():
+            if kind == "run":
+                self.scripts[words[0]] = text if cpu in words or len(words) == 1 else None
+            else:
+                self.write(words[0], text)
+        with open(os.path.join(directory, "sframe.ld"), encoding="utf-8") as file:
+            self.write("kernel.ld", SCRIPT.format(file.read().replace("} ", "} :text") + ""))
+
+    def write(self, name, text):
+        with open(os.path.join(self.directory, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def run(self, script):
+        """A shell in the directory, where as, ld and objcopy are this CPU's new ones."""
+        red_zone = RED_ZONE.get(self.cpu, "")
+        env = dict(os.environ, CC=f"{CC[self.cpu]} {red_zone} -I. -Iarch",
+                   TRIPLE=f"{self.cpu}-linux-gnu {red_zone} -I. -Iarch",
+                   COMPILER_PATH=self.tools, PATH=self.tools + ":" + os.environ["PATH"],
+                   EFI=EFI.get(self.cpu, ""), KERNEL_FLAGS=INSTRUMENTED)
+        done = subprocess.run(["sh", "-eu"], input=script, cwd=self.directory, env=env, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        must(done.returncode == 0, f"exit status {done.returncode}: {done.stdout[-400:]!r}")
+        return done.stdout
+
+    def recipe(self, name):
+        must(self.scripts[name] is not None, f"{name} is not for {self.cpu}")
+        return self.run(self.scripts[name])
+
+    def functions(self, name):
+        """Start and size of each function in the table of NAME, by objdump."""
+        out = self.run(f"objdump --sframe {name}")
+        return {int(m[1], 16): int(m[2]) for m in re.finditer(r"pc = 0x([0-9a-f]+), size = (\d+)", out)}
+
+    def symbols(self, name, kinds="TtDdRrBbA"):
+        """name: address"""
+        out = self.run(f"nm {name}")
+        return {m[3]: int(m[1], 16) for m in re.finditer(r"^([0-9a-f]+) (\w) (\S+)$", out, re.M) if m[2] in kinds}
+
+    def must_describe(self, name, wanted):
+        symbols, functions = self.symbols(name), self.functions(name)
+        for symbol in wanted:
+            must(symbols[symbol] in functions, f"{name} has no table of {symbol}")
+
+
+KERNEL = ("start", "kernel_main", "print_trace", "sfu_panic_init")
+
+
+def build(bench):
+    """kernel.o and entry.o as the first recipe makes them, and the unwinder"""
+    bench.recipe("flags")
+    bench.run("$CC -O2 -ffreestanding -ffunction-sections -fasynchronous-unwind-tables -Wa,--gsframe "
+              "-c sfu.c sfu_print.c")
+
+
+def test_flags(bench):
+    bench.recipe("flags")
+    must(len(bench.functions("kernel.o")) == 3, "functions of kernel.o")
+    must(len(bench.functions("entry.o")) == 1, "functions of entry.o")
+    must("RA undefined" in bench.run("objdump --sframe entry.o"), "start is not outermost")
+
+
+def test_clang(bench):
+    bench.recipe("clang")
+    must(len(bench.functions("kernel.o")) == 3, "functions of kernel.o")
+
+
+def with_unwinder(script):
+    return script.replace("kernel.o entry.o", "kernel.o entry.o sfu.o sfu_print.o")
+
+
+def test_lto(bench):
+    build(bench)
+    bench.run(with_unwinder(bench.scripts["lto"]))
+    bench.must_describe("kernel.elf", ["start", "kernel_main"])
+
+
+def test_link(bench):
+    build(bench)
+    bench.run(with_unwinder(bench.scripts["link"]))
+    bench.must_describe("kernel.elf", KERNEL)
+    symbols = bench.symbols("kernel.elf")
+    out = bench.run("readelf -lW kernel.elf")
+    loads = [(int(m[1], 16), int(m[2], 16)) for m in re.finditer(r"LOAD +\S+ 0x(\S+) \S+ 0x(\S+)", out)]
+    must(any(start <= symbols["sframe_start"] and symbols["sframe_end"] <= start + size for start, size in loads),
+         "not in a loaded segment")
+    with open(os.path.join(bench.directory, "kernel.bin"), "rb") as file:
+        image = file.read()
+    at = symbols["sframe_start"] - symbols["image_start"]
+    must(image[at:at + 3] in (b"\xe2\xde\x03", b"\xde\xe2\x03"), "objcopy -O binary lost it")
+    bench.run("objcopy -O binary -j .sframe kernel.elf sframe.bin")
+    with open(os.path.join(bench.directory, "sframe.bin"), "rb") as file:
+        must(image[at:].startswith(file.read()), "objcopy -O binary changed it")
+
+
+def test_efi(bench):
+    build(bench)
+    bench.run("$CC -O2 -fpic -ffreestanding -fasynchronous-unwind-tables -Wa,--gsframe "
+              "-c kernel.c sfu.c sfu_print.c entry.S")
+    bench.run(with_unwinder(bench.scripts["efi"]))
+    bench.run("objcopy -O binary -j .sframe kernel.so sframe.bin")
+    with open(os.path.join(bench.directory, "sframe.bin"), "rb") as file:
+        table = file.read()
+    sections = bench.run("objdump -h kernel.efi")
+    m = re.search(r"\.sframe +([0-9a-f]+) +[0-9a-f]+ +[0-9a-f]+ +([0-9a-f]+).*\n.*", sections)
+    must(m and "ALLOC" in m[0] and "LOAD" in m[0], f"not loaded: {sections}")
+    with open(os.path.join(bench.directory, "kernel.efi"), "rb") as file:
+        must(file.read()[int(m[2], 16):].startswith(table), "another table")
+    must(table[:3] in (b"\xe2\xde\x03", b"\xde\xe2\x03"), "no table")
+
+
+def test_walkable(bench):
+    """In the middle of the function, objdump must say where the caller is, as the code says."""
+    bench.run("$CC -Wa,--gsframe -c walkable.S -o walkable.o")
+    rows = re.findall(r"^ +[0-9a-f]{16} +(\S+ .*?) *$", bench.run("objdump --sframe walkable.o"), re.M)
+    called = {"x86_64": r"sp\+16 +c-16 +f", "aarch64": r"sp\+16 +c-16 +c-8", "s390x": r"sp\+320 +u +c-48"}[bench.cpu]
+    must(any(re.fullmatch(called, row) for row in rows), f"rows {rows}")
+    build(bench)
+    bench.run("$CC -nostdlib -static -Wl,-T,kernel.ld -Wl,--defsym,traced=print_trace "
+              "kernel.o entry.o sfu.o sfu_print.o walkable.o -o walkable.elf")
+    bench.must_describe("walkable.elf", ["walkable", "start"])
+
+
+def test_dump(bench):
+    """Without tables nothing but the dump is needed."""
+    bench.run("$CC -O2 -ffreestanding -Wall -Wextra -Werror -c dump.c sfu_dump.c sfu_build_id.c")
+    bench.run("ld -r dump.o sfu_dump.o sfu_build_id.o -o both.o")
+    wanted = {line.split()[-1] for line in bench.run("nm -u both.o").splitlines()}
+    own = {"build_id_start", "build_id_end", "image_start", "stack_low", "stack_high", "console_put"}
+    must(wanted - {"memcpy", "memset"} <= own, f"it needs {sorted(wanted)}")
+
+
+# Of each part in section 10: what it needs beside its own file.
+PARTS = {"build_id": set(), "cycles": set(), "record": {"sfu_print.o", "sfu.o"}, "all": {"sfu_print.o", "sfu.o"},
+         "symbols": set()}
+OWN = {"build_id_start", "build_id_end", "panic", "image_start", "first_thread", "sfu_symbols_start",
+       "sfu_symbols_end", "memcpy", "memset", "_GLOBAL_OFFSET_TABLE_"}
+
+
+def test_parts(bench):
+    """Each part alone, with its lines, needs what it says and no more."""
+    build(bench)
+    for part, others in PARTS.items():
+        bench.run(f"$CC -O2 -ffreestanding -Wall -Wextra -Werror -c part_{part}.c sfu_{part}.c")
+        bench.run(f"ld -r part_{part}.o sfu_{part}.o {' '.join(others)} -o part.o")
+        wanted = {line.split()[-1] for line in bench.run("nm -u part.o").splitlines()}
+        must(wanted <= OWN, f"{part} needs {sorted(wanted - OWN)}")
+
+
+def test_copies(bench):
+    bench.run("$CC -O2 -ffreestanding -Wall -Wextra -Werror -c copies.c")
+    wanted = {line.split()[-1] for line in bench.run("nm -u copies.o").splitlines()}
+    must(wanted == {"sfu_add"}, f"it needs {sorted(wanted)}")
+
+
+def test_symbols(bench):
+    """The image with the build ID, memory for a record, and a table in which the kernel's functions are."""
+    build(bench)
+    bench.run("$CC -O2 -ffreestanding -Wall -Werror -c part_symbols.c sfu_symbols.c part_record.c sfu_record.c "
+              "part_build_id.c sfu_build_id.c")
+    with open(os.path.join(bench.directory, "kernel.ld"), encoding="utf-8") as file:
+        script = file.read()
+    lines = {}
+    for name in ("build_id.ld", "crash.ld"):
+        with open(os.path.join(bench.directory, name), encoding="utf-8") as file:
+            lines[name] = file.read()
+    script = script.replace(".sframe :", lines["build_id.ld"] + ".sframe :", 1)
+    bench.write("kernel.ld", script.replace("    stack_low", lines["crash.ld"] + "    stack_low"))
+    parts = " ".join(f"part_{part}.o sfu_{part}.o" for part in ("symbols", "record", "build_id"))
+    flags = "-Wl,--build-id -Wl,--defsym,panic=0"
+    bench.run(bench.scripts["symbols"].replace("entry.o", f"entry.o sfu.o sfu_print.o {parts} {flags}"))
+    symbols = bench.symbols("kernel.elf")
+    must(symbols["build_id_end"] - symbols["build_id_start"] == 36, "no build ID")
+    must(symbols["sfu_symbols_end"] - symbols["sfu_symbols_start"] > 500, "an empty table")
+    loads = re.findall(r"LOAD +\S+ 0x(\S+) \S+ \S+ 0x(\S+)", bench.run("readelf -lW kernel.elf"))
+    must(loads and not any(int(start, 16) <= symbols["crash"] < int(start, 16) + int(size, 16)
+                           for start, size in loads), "the record is in a segment that is loaded")
+
+
+def test_instrument(bench):
+    bench.recipe("instrument")
+    allowed = {"memcpy", "memset"}
+    for name in ("sfu.o", "sfu_print.o"):
+        wanted = {line.split()[-1] for line in bench.run(f"nm -u {name}").splitlines()}
+        wanted = {symbol for symbol in wanted - allowed if not symbol.startswith("sfu_")}
+        must(not wanted, f"{name} needs {sorted(wanted)}")
+    bench.run("$CC -O2 -ffreestanding $KERNEL_FLAGS -c sfu.c -o instrumented.o")
+    must(len(bench.run("nm -u instrumented.o").splitlines()) >= 9, "the flags instrument nothing")
+
+
+def test_codes(_):
+    """Each code of sfu.h has its line, and each advice of baremetal/tables.c is word for word in its table."""
+    with open("sfu.h", encoding="utf-8") as file:
+        codes = re.findall(r"^ +(SFU_E_\w+) = -\d+", file.read(), re.M)
+    with open("port/baremetal/tables.c", encoding="utf-8") as file:
+        tables = file.read()
+    with open(README, encoding="utf-8") as file:
+        readme = file.read().replace("\\*", "*")
+    rows = [line for line in readme.splitlines() if line.startswith("| `SFU_")]
+    must(len(codes) >= 25, f"{len(codes)} codes in sfu.h")
+    for code in codes:
+        if code not in ("SFU_E_SECTION", "SFU_E_READONLY", "SFU_E_ADDRESS"):  # remote sections, sorting, wild words
+            must(any(f"`{code}`" in row for row in rows), f"{code} has no line")
+    advice = re.findall(r'case (SFU_E_\w+):\n +return "(.*)";', tables)
+    advice += [("SFU_E_ROW", re.search(r'default:\n +return "(.*)";', tables)[1])]
+    must(len(advice) == 8, f"{len(advice)} pieces of advice")
+    for code, text in advice:
+        must(any(f"`{code}`" in row and text in row for row in rows), f"{code}: '{text}' is not in its line")
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def test_reliability(_):
+    """Each test that the table of clauses names is there."""
+    table = re.search(r"^## Reliability, clause by clause$(.*?)^## ", read(README), re.M | re.S)[1]
+    programs = "".join(map(read, glob.glob("test/truth/programs/*.[ch]") + ["test/truth/programs/run.sh"]))
+    scenarios = read("port/baremetal/test/run.py")
+    vectors = "".join(map(read, glob.glob("test/vectors/*.txt")))
+    count = 0
+    for row in re.findall(r"^\| \d.*\| (.*) \|$", table, re.M):
+        for where, names in re.findall(r"`(\w+(?:\.c)?)`: ((?:[^;`]*`[^`]*`)+)", row):
+            for name in re.findall(r"`([^`]*)`", names):
+                count += 1
+                if where.endswith(".c"):
+                    must(f"cmocka_unit_test({name})" in read("test/unit/" + where), f"{where} has no {name}")
+                elif where == "vectors":
+                    vector = rf"^vector v\d*{name[1]}\d* {re.escape(name[3:])}$"
+                    must(re.search(vector, vectors, re.M), f"no vector {name}")
+                elif where == "bare":
+                    must(f'"{name}": (' in scenarios or f'"{name}"] =' in scenarios, f"no scenario {name}")
+                else:
+                    label = re.sub(r"-O\d$|^\*|\*$| leaf$", "", name)
+                    must(where == "programs" and re.search(r'[" ]' + re.escape(label) + "(?![a-z])", programs),
+                         f"{where} has no {name}")
+    must(count > 45, f"{count} tests are named")
+
+
+def main():
+    tc, directory = sys.argv[1:]
+    tests = [(f"{cpu}/{test.__name__[5:]}", test, cpu)
+             for cpu in CC for test in (test_flags, test_clang, test_lto, test_link, test_efi, test_walkable,
+                                        test_dump, test_parts, test_copies, test_symbols, test_instrument)
+             if test is not test_efi or cpu in EFI]
+    tests += [("codes", test_codes, None), ("reliability", test_reliability, None)]
+
+    def run(job):
+        name, test, cpu = job
+        try:
+            test(cpu and Bench(tc, cpu, os.path.join(directory, name)))
+        except (Wrong, KeyError, OSError) as wrong:
+            return f"not ok {name}: {wrong!r}"
+        return f"ok {name}"
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(run, tests))
+    print("\n".join(results))
+    return any(result.startswith("not") for result in results)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

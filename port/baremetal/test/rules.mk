@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# Kernels under QEMU's system emulators, one image for all scenarios of a machine.
+
+BARE_SOURCES := port/print/sfu_all.c port/baremetal/module.c \
+    $(addprefix port/baremetal/test/,hooks.c scenarios.c entry.c crash.c traced.c) test/truth/programs/tracer.c
+
+# The same kernels in other ways. small: what the limits of size and stack are for. hook: no tables of exception
+# entries, and with frame pointers (but on s390x, where leaf functions would have some too). pac: signed return
+# addresses. clang: by another compiler.
+BARE_SMALL := -Os -DSFU_OLDEST_VERSION=3 -DSFU_NO_REMOTE
+BARE_SMALL_x86_64 := -DSFU_ABI=SFU_AMD64
+BARE_SMALL_aarch64 := -DSFU_ABI=SFU_AARCH64
+# Packed stacks as kernels there use: else each call takes 160 bytes.
+BARE_SMALL_s390x := -DSFU_ABI=SFU_S390X -mpacked-stack
+BARE_HOOK := -O1
+BARE_HOOK_x86_64 := -fno-omit-frame-pointer
+BARE_HOOK_aarch64 := -fno-omit-frame-pointer
+BARE_CLANG_s390x := -DSFU_NO_FPR # arch/s390x/sfu_capture.h: the kernel has no floating point
+BARE_PAC := -mbranch-protection=pac-ret
+
+# Room for test/truth/programs/tracer.c. -pg refuses -fomit-frame-pointer. By clang 14 ld leaves no section out.
+BARE_ROOM_x86_64 := -fpatchable-function-entry=5
+BARE_ROOM_aarch64 := -fpatchable-function-entry=2
+BARE_ROOM_s390x := -pg -mfentry -mnop-mcount
+
+# bare_objects CPU, DIRECTORY: what a kernel is linked of, besides its symbols.
+bare_objects = $(kernel_objects) $(BARE_SOURCES:%.c=$(2)/%.o) \
+    $(addprefix $(2)/port/baremetal/test/,module.o entry-asm.o crash-asm.o) $(2)/test/truth/programs/tracer_hook.o
+
+BARE_WRAP := -Wl,--wrap=machine_exit
+
+# bare_image CPU, DIRECTORY, FLAGS, COMPILER: the kernel of a machine as DIRECTORY/kernel.elf.
+define bare_image
+$(call kernel_image,$(1),$(2),$(3),$(4),$(call bare_objects,$(1),$(2)),$(BARE_WRAP))
+
+$(2)/port/baremetal/test/%-asm.o: port/baremetal/test/%.S $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
+	@mkdir -p $$(@D)
+	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) $(3) -c $$< -o $$@
+
+$(2)/port/baremetal/test/scenarios.o $(2)/port/baremetal/test/crash.o: BARE_FLAGS += -Wno-infinite-recursion
+$(2)/port/baremetal/test/traced.o: BARE_FLAGS := $$(filter-out -fomit-frame-pointer,$$(BARE_FLAGS)) \
+    $(if $(4),,$(BARE_ROOM_$(1)))
+
+$(2)/module.ko: $(2)/port/baremetal/test/module_a.o $(2)/port/baremetal/test/module_b.o port/baremetal/test/module.ld
+	$(TC)/$(1)/ld -r -T port/baremetal/test/module.ld $$(filter %.o,$$^) -o $$@
+	$(TC)/$(1)/strip -g $$@
+$(2)/port/baremetal/test/module.o: BARE_FLAGS += -DMODULE='"$(2)/module.ko"'
+$(2)/port/baremetal/test/module.o: $(2)/module.ko
+
+# Two more with a broken section: the symbol at its end in the middle of it, and none at all.
+$(2)/cut/kernel.ld: port/baremetal/kernel.ld
+	@mkdir -p $$(@D)
+	sed 's/sframe_end = .;/sframe_end = sframe_start + (. - sframe_start) \/ 2;/' $$< >$$@
+$(2)/missing/kernel.ld: port/baremetal/kernel.ld
+	@mkdir -p $$(@D)
+	sed -e '/KEEP(\*(.sframe/d' -e 's/DISCARD.*{/& *(.sframe .sframe.*)/' $$< >$$@
+
+$(2)/kernel-cut.elf: $(2)/cut/kernel.ld $(2)/symbols.o
+$(2)/kernel-missing.elf: $(2)/missing/kernel.ld $(2)/symbols.o
+endef
+
+# bare_hook CPU, DIRECTORY: that of an assembler which cannot describe exception entries.
+define bare_hook
+$(2)/port/baremetal/$(1)/boot.o: port/baremetal/$(1)/boot.S $(BARE_HEADERS) $(MAKEFILE_LIST) | $(TC)
+	@mkdir -p $$(@D)
+	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(BARE_FLAGS) -Iport/baremetal/$(1) -c $$< -o $$@
+	$(TC)/$(1)/objcopy -R '.sframe.trap*' $$@
+endef
+
+# bare_joined CPU: its kernel once more, by a linker that joins tables without merging them.
+define bare_joined
+$(BARE)/$(1)/joined/symbols.o: $(BARE)/$(1)/joined/first.elf
+	python3 port/symbols/symbols.py $(TC)/$(1)/nm $$< | $(TC)/$(1)/as -o $$@ -
+$(BARE)/$(1)/joined/first.elf: $(BARE)/$(1)/first.elf $(BARE)/$(1)/symbols0.o
+$(BARE)/$(1)/joined/kernel.elf: $(BARE)/$(1)/kernel.elf $(BARE)/$(1)/joined/symbols.o
+$(BARE)/$(1)/joined/first.elf $(BARE)/$(1)/joined/kernel.elf:
+	@mkdir -p $$(@D)
+	ld.lld -static -pie --no-dynamic-linker --gc-sections -z norelro -z max-page-size=4096 --build-id=sha1 \
+	    --wrap=machine_exit -Lport/baremetal -Tport/baremetal/$(1)/machine.ld $$(filter %.o,$$^) \
+	    $(call bare_objects,$(1),$(BARE)/$(1)) -o $$@
+endef
+
+$(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu))))
+BARE_JOINED := x86_64 aarch64 # Debian's lld does not know s390x
+$(foreach cpu,$(BARE_JOINED),$(eval $(call bare_joined,$(cpu))))
+$(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-hook,$(BARE_HOOK) $(BARE_HOOK_$(cpu)))))
+$(foreach cpu,$(BARE_CPUS),$(eval $(call bare_hook,$(cpu),$(BARE)/$(cpu)-hook)))
+$(foreach cpu,$(BARE_CPUS),$(eval $(call bare_image,$(cpu),$(BARE)/$(cpu)-small,$(BARE_SMALL) $(BARE_SMALL_$(cpu)))))
+$(eval $(call bare_image,aarch64,$(BARE)/aarch64-pac,$(BARE_PAC)))
+$(foreach cpu,$(BARE_CPUS),$(eval \
+    $(call bare_image,$(cpu),$(BARE)/$(cpu)-clang,$(BARE_CLANG_$(cpu)),\
+    clang --target=$(cpu)-linux-gnu -fno-integrated-as)))
+
+# suite-bare-CPU: every scenario of every image, and broken sections.
+define bare_suite
+CHECK_$(1) += bare-$(1)
+.PHONY: suite-bare-$(1)
+suite-bare-$(1): $(if $(filter $(1),$(BARE_JOINED)),$(BARE)/$(1)/joined/kernel.elf) \
+    $(BARE)/$(1)/kernel-cut.elf $(BARE)/$(1)/kernel-missing.elf \
+    $(BARE_KINDS_$(1):%=$(BARE)/%/kernel.elf)
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh bare-$(1) python3 port/baremetal/test/run.py $(1) $(TC)/$(1) $(BARE_KINDS_$(1):%=$(BARE)/%)
+endef
+$(foreach cpu,$(BARE_CPUS),$(eval $(call bare_suite,$(cpu))))
+
+.PHONY: bare
+## [campaigns] bare: kernels of our own that crash in every way, on three machines
+bare: $(BARE_CPUS:%=suite-bare-%) $(BARE_CPUS:%=suite-step-kernel-%) suite-recipes
+
+CHECK += recipes
+.PHONY: suite-recipes
+suite-recipes: | $(TC)
+	@test/run.sh recipes python3 port/baremetal/test/recipes.py $(TC) $(BARE)/recipes

@@ -1,0 +1,587 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""run.py CPU TOOLS DIRECTORY...: boots the kernels of DIRECTORYs and compares every line that they print.
+
+The functions of each trace are written from scenarios.c and port/baremetal by hand. Names, offsets and addresses
+are compared with nm's, and the addr2line line is run as it was printed. TOOLS has the CPU's nm, readelf, addr2line.
+"""
+import bisect
+import concurrent.futures
+import fnmatch
+import os
+import re
+import subprocess
+import sys
+
+TIME_LIMIT = 60  # seconds for a boot, which takes a tenth of one where nothing else runs: a hang is a failure
+
+# By machine; aarch64-pac is one with signed return addresses.
+QEMU = {
+    "x86_64": ["qemu-system-x86_64", "-M", "pc", "-serial", "stdio", "-monitor", "none",
+               "-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-append", "{}"],
+    "aarch64": ["qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-serial", "stdio", "-monitor", "none",
+                "-semihosting-config", "enable=on,target=native,arg={}"],
+    "s390x": ["qemu-system-s390x", "-M", "s390-ccw-virtio", "-chardev", "stdio,id=c",
+              "-device", "sclpconsole,chardev=c", "-action", "panic=exit-failure", "-append", "{}"],
+}
+QEMU["aarch64-pac"] = [word.replace("cortex-a57", "max") for word in QEMU["aarch64"]]
+# QEMU's exit status after machine_exit(true) and (false).
+STATUS = {"x86_64": (33, 35), "aarch64": (0, 1), "aarch64-pac": (0, 1), "s390x": (0, 1)}
+
+# ---- what each scenario must print ----
+# A frame: function, "+0" if the PC must be its first instruction (or another number), "~" if it was interrupted, "!"
+# after a stack switch, "^" if it has called through a wild pointer, behind which nothing is proven, "@" if its address
+# had been replaced by a tracer's; "0x..." a PC in no function, "&name" that object's address, "module:name" a function
+# of the module.
+# (2, 9): the two frames before, nine times more; (1, None): any number of times.
+
+START = {"x86_64": "boot64", "aarch64": "boot", "aarch64-pac": "boot", "s390x": "boot"}
+OUTERMOST, NO_FDE, BAD_FDE, BAD_STACK, TOO_MANY, NO_SECTION = 1, -13, -15, -17, -24, -28
+BAD_ADDRESS, NOT_CODE = -18, -26
+MAX_FRAMES = 64  # kernel_target
+DISTANCE = 16 << 20  # scenario_slide
+
+
+class Trace:
+    """FIRST: number of its first frame. OWN: by a printer of the scenario, without the build ID."""
+
+    def __init__(self, frames, end=OUTERMOST, slide=0, first=0, own=False):
+        self.frames, self.end, self.slide, self.first, self.own = frames, end, slide, first, own
+
+
+class Places:
+    """What scenario_entry says of WHAT: how often the CPU has stopped, and how many traces say that they do not know
+    what has been interrupted. Each of them is all instructions from a symbol (with an offset) to another, so often."""
+
+    def __init__(self, what, stops, unknown):
+        self.what, self.stops, self.unknown = what, stops, unknown
+
+    def line(self, image):
+        stops, unknown = (sum(times * image.instructions(start, end) for times, start, end in ranges)
+                          for ranges in (self.stops, self.unknown))
+        return f"{self.what} 0x{stops:016x} 0x{unknown:016x}"
+
+
+class Deep:
+    """The number of frames of recurse_all is how deep it says that it was, or one more: that has only just begun."""
+
+    def __init__(self, cause, trace):
+        self.cause, self.trace = cause, trace
+
+    def check(self, image, lines):
+        deep = re.fullmatch("deep (0x[0-9a-f]{16})", lines.pop(0))
+        must(deep and re.fullmatch(self.cause, lines[0]), f"'{lines[0]}'")
+        lines.pop(0)
+        more = check_trace(image, self.trace, lines)[2]
+        frames = 2 + int(re.search(r"(\d+) times", more)[1])
+        must(100 < frames and frames - int(deep[1], 16) in (0, 1), f"'{more}', but it was {deep[1]} deep")
+
+
+class Record:
+    """What the boot after a reset prints: the lines of the trace before."""
+
+
+def main_trace(cpu, frames, **how):
+    return Trace(frames + ["kernel_main", "kernel_start", START[cpu]], **how)
+
+
+def asserted(frames):
+    return ["panic", "assert_3", "assert_2", "assert_1", "scenario_assert"] + frames
+
+
+def entry_places(cpu, kind):
+    """What scenario_entry stops at. Without tables, x86_64's hook knows what it needs for IRETQ only."""
+    if cpu == "x86_64":
+        vectors = [(1, f"vectors+{16 * n}", f"vectors+{16 * n + 16}") for n in (6, 13, 32)]
+        entry = [(3, "exception_entry", "exception_entry_end")]
+        known = [(-3, "exception_saved", "exception_restored"), (-3, "exception_return", "exception_entry_end")]
+        hook = kind == "x86_64-hook"
+        return [Places("entry", entry, entry + known if hook else []),
+                Places("vectors", vectors, vectors if hook else [])]
+    if cpu == "s390x":
+        return [Places("entry", [(1, "program_saved+6", "exception_entry_end")], [])]
+    lost = "exception_saved" if kind == "aarch64-hook" else "exception_known"  # of it, only ELR_EL1 had the PC
+    return [Places("way in", [(1, "exception_entry", "exception_saved")], [(1, "exception_entry", lost)]),
+            Places("entry", [(2, "exception_saved+4", "exception_entry_end")], [])]
+
+
+ILLEGAL = "fault: illegal instruction, address 0x0000000000000000"
+
+
+def in_interrupt(frames):
+    """Of what an interrupt has interrupted, whose handler then fails."""
+    return ["illegal+0", "tick_2", "tick_1", "kernel_handle", "kernel_trap", "exception_entry", frames[0] + "~!",
+            *frames[1:]]
+
+
+def wild_scenarios(cpu):
+    """Where the CPU is where no code is. Only a call leaves behind what is needed to find the caller."""
+    fetch = {"x86_64": "page fault", "s390x": "translation exception"}.get(cpu, "instruction abort")
+    wild, nowhere = f"fault: {fetch}, address 0x00003000+", "0x0000300000000000"
+    # On s390x something is at 0: the PSW to restart with, no valid instruction.
+    null = ILLEGAL if cpu == "s390x" else f"fault: {fetch}, address 0x0000000000000000"
+    # A bad signature's pointer has 1 in bits 62 and 61, and none of the others above the address's 32.
+    smashed = "0x200000005a5a5a50" if cpu == "aarch64-pac" else "0x00005a5a5a5a5a50"
+    result = {
+        "call-null": [null, main_trace(cpu, ["0x0000000000000000", "call^", "scenario_call_null"])],
+        "call-wild": [wild, main_trace(cpu, [nowhere, "call^", "scenario_call_wild"])],
+        "call-data": [ILLEGAL, main_trace(cpu, ["&illegal_data", "call^", "scenario_call_data"])],
+        "jump-null": [null, main_trace(cpu, ["0x0000000000000000", "scenario_jump_null^"])],
+        "return-wild": [wild, Trace([nowhere], NOT_CODE)],
+        "smashed": [f"fault: {fetch}, address .*", Trace([smashed], NOT_CODE)],
+        "module-null": [null, main_trace(cpu, ["0x0000000000000000", "module:module_middle^", "module:module_entry",
+                                               "scenario_module_null"])],
+    }
+    if cpu == "x86_64":
+        result["middle"] = [ILLEGAL, main_trace(cpu, ["middle+2", "call", "scenario_middle"])]
+    return {name: (lines, False) for name, lines in result.items()}
+
+
+def place_scenarios(cpu, kind):
+    """Faults and interrupts at known places, and with stack pointers that point nowhere."""
+    result = {}
+    for place in ("leaf", "prologue", "epilogue"):
+        result[place] = [ILLEGAL, main_trace(cpu, [f"in_{place}", f"scenario_{place}"])]
+        result[f"{place}-irq"] = [ILLEGAL, main_trace(cpu, in_interrupt([f"in_{place}", f"scenario_{place}_irq"]))]
+    garbage = "0x000000005a5a5a5a" if cpu == "aarch64-pac" else "0x5a5a5a5a5a5a5a5a"
+    # A leaf function's caller is lost where a call keeps it on the stack, and s390x's CFA lies above SP.
+    for sp, end in ("zero", BAD_STACK), ("ones", BAD_ADDRESS), ("misaligned", NOT_CODE):
+        for suffix in "", "_irq":
+            name = f"sp_{sp}{suffix}"
+            frames = ["on_stack"]
+            if cpu != "x86_64" and (cpu, sp) != ("s390x", "ones"):
+                frames.append(f"scenario_{name}")
+            if sp == "misaligned":
+                frames.append(garbage)
+            # x86_64 has nowhere to report the fault.
+            cause = "fault: double fault, .*" if cpu == "x86_64" and sp != "misaligned" and not suffix else ILLEGAL
+            frames = in_interrupt(frames) if suffix else frames
+            if (kind, sp, suffix) == ("s390x", "ones", "_irq"):
+                frames.pop()  # the table says the CFA, SP + 160, of which there is none
+            result[name.replace("_", "-")] = [cause, Trace(frames, end)]
+    return {name: (lines, False) for name, lines in result.items()}
+
+
+def entry_scenarios(cpu, kind):
+    """Exceptions in exception_entry, and the way out of it."""
+    result = {"entry": (entry_places(cpu, kind), True)}
+    stopped = {"x86_64": "general protection fault", "s390x": "program check"}.get(cpu, "exception")
+    back = main_trace(cpu, ["exception_entry", "probe~!" if cpu.startswith("aarch64") else "probe~", "probe_caller",
+                            "scenario_return"])
+    result["return"] = [f"fault: {stopped}, address .*", back], False
+    if cpu.startswith("aarch64"):
+        result["return-illegal"] = ["fault: illegal state, address .*",
+                                    main_trace(cpu, ["probe", "probe_caller", "scenario_return_illegal"])], False
+    return result
+
+
+def scenarios(cpu, kind):
+    """name: (lines and traces in order, whether it ends well)"""
+    # A fault in a fault: only x86_64 goes on on the stack that it is on.
+    nested = "read_at+0~" if cpu == "x86_64" else "read_at+0~!"
+    interrupted = in_interrupt(["spin", "scenario_irq"])
+    illegal = ILLEGAL
+    cause = {"x86_64": "page fault", "aarch64": "data abort", "aarch64-pac": "data abort",
+             "s390x": "translation exception"}[cpu]
+    memory = f"fault: {cause}, address 0x0000300000000000"
+    # x86_64's kernel has no stack left to report a page fault on.
+    overflow = f"fault: {'double fault' if cpu == 'x86_64' else cause}, .*"
+    # Garbage in the place of a signed return address: what lies above the 32 bits of an address is no part of it.
+    garbage = "0x000000005a5a5a5a" if cpu == "aarch64-pac" else "0x5a5a5a5a5a5a5a5a"
+    module = ["kernel_trace", "called_back", "module:module_middle", "module:module_entry", "scenario_module"]
+    panic = "panic: value == 1"
+    thread = ["work", "thread_entry", "thread_start"]
+    result = {
+        "boot": (["running"], True),
+        "assert": ([panic, main_trace(cpu, asserted([]))], False),
+        "memory": ([memory, main_trace(cpu, ["read_at+0", "scenario_memory"])], False),
+        "illegal": ([illegal, main_trace(cpu, ["illegal+0", "scenario_illegal"])], False),
+        "irq": ([illegal, main_trace(cpu, interrupted)], False),
+        "tick": (["ticked", panic, main_trace(cpu, asserted(["scenario_tick"]))], False),
+        "nested": ([illegal, main_trace(cpu, ["illegal+0", "fault_again", "kernel_handle", "kernel_trap",
+                                              "exception_entry", nested, "scenario_nested"])], False),
+        "printer": ([panic, "build ID .*", "#0  .*", ".*", ".*", illegal, "",
+                     "second fault while printing the trace: stopped"], False),
+        "overflow": ([overflow, Trace(["recurse", "recurse", (1, MAX_FRAMES - 2)], TOO_MANY)], False),
+        "overflow-big": ([overflow, main_trace(cpu, ["recurse_big", "recurse_big", (1, None),
+                                                     "scenario_overflow_big"])], False),
+        "garbage": ([illegal, Trace(["illegal+0", "overwrite", garbage], NOT_CODE)], False),
+        "zero": ([illegal, Trace(["illegal+0", "return_to", "0x0000000000000000"], NOT_CODE)], False),
+        "data": ([illegal, Trace(["illegal+0", "return_to", "&some_data"], NOT_CODE)], False),
+        "corrupt": (["panic: .*", Trace(["panic", "corrupt_2", "corrupt_1"], BAD_FDE)], False),
+        "corrupt-all": (["panic: .*", Trace(["panic"], BAD_FDE)], False),
+        "thread": ([Trace(["thread_switch", "yield"] + thread)], True),
+        "thread-panic": ([panic, Trace(asserted(thread))], False),
+        "second": ([Trace(["run_on", "second_work", "second_main", "machine_second", "boot_second"]),
+                    main_trace(cpu, ["kernel_trace", "scenario_second"])], True),
+        "recursion": (["panic: deep enough", main_trace(cpu, [
+            "panic", "down", "down", (1, 19), "even", "odd", "even", (2, 9), "scenario_recursion"])], False),
+        "skip": ([main_trace(cpu, ["scenario_skip"], first=2, own=True),
+                  main_trace(cpu, ["die_2", "die", "scenario_skip"], own=True),
+                  main_trace(cpu, ["die", "scenario_skip"], first=1, own=True)], True),
+        "threads": (["trace of 1 waiting:", Trace(["thread_switch", "yield"] + thread, own=True),
+                     "trace of 2 new:", Trace(["thread_start+0"], own=True),
+                     "trace of 3 lost:", Trace(["thread_switch"], BAD_STACK, own=True),
+                     "trace of 4 running:", main_trace(cpu, ["next_thread", "sfu_print_all", "scenario_threads"],
+                                                       own=True), "four"], True),
+        "record": ([panic, main_trace(cpu, asserted(["scenario_record"])), Record()], True),
+        "record-irq": ([illegal, main_trace(cpu, interrupted + ["scenario_record_irq"]), Record()], True),
+        "record-overflow": ([overflow, Trace(["recurse", "recurse", (1, MAX_FRAMES - 2)], TOO_MANY), Record()], True),
+        "record-corrupt": ([panic, main_trace(cpu, asserted(["scenario_record_corrupt"])),
+                            "crash record: corrupt"], True),
+        "stack": (["stack 0x[0-9a-f]{16}"], True),
+        "lost": ([Trace(["thread_switch"], BAD_STACK)], True),
+        "module": (["not sorted", main_trace(cpu, module), "removed", Trace(module[:3], NOT_CODE),
+                    "sorted and added", main_trace(cpu, module)], True),
+        "traced": (["compared", memory, main_trace(cpu, ["traced_leaf", "traced@", "scenario_traced@"])], False),
+        "slide": ([panic, Trace(asserted(["moved", "kernel_restart", "boot_again"]), OUTERMOST, DISTANCE)], False),
+        "slide-irq": ([illegal, Trace(interrupted + ["moved_irq", "kernel_restart", "boot_again"], OUTERMOST,
+                                      DISTANCE)], False),
+    }
+    result.update(wild_scenarios(cpu))
+    if kind in (cpu, f"{cpu}-hook"):  # the same assembly in each of them
+        result.update(place_scenarios(cpu, kind))
+        result.update(entry_scenarios(cpu, kind))
+    result["overflow-all"] = [Deep(overflow, main_trace(cpu, ["recurse_all", "recurse_all", (1, None),
+                                                              "scenario_overflow_all"]))], False
+    result["overflow-thread"] = [Deep(overflow, Trace(["recurse_all", "recurse_all", (1, None), "run_over",
+                                                       "thread_start"]))], False
+    if cpu == "x86_64":  # the others take faults on a stack of their own
+        result["popped"] = [illegal, main_trace(cpu, ["popped", "with_array", "scenario_popped"])], False
+    return result
+
+
+# Sections that are broken at boot: how the image is changed or was linked, and what the one line must say.
+BROKEN = {
+    "version": (lambda s: s[:2] + b"\x04" + s[3:], "assemble and link with binutils 2.46 or newer"),
+    "magic": (lambda s: b"\0\0" + s[2:], "sframe_start of the linker script must be the start of .sframe"),
+    "flags": (lambda s: s[:3] + b"\x80" + s[4:], "this sfu is older than the linker that wrote the section"),
+    "no-functions": (lambda s: s[:8] + bytes(12) + s[20:], "compile with -fasynchronous-unwind-tables"),
+    "half-zero": (lambda s: s[:len(s) // 2] + bytes(len(s) - len(s) // 2), "something changed the section after"),
+    "cut": ("kernel-cut.elf", "the section was cut: sframe_end must be its end"),
+    "missing": ("kernel-missing.elf", "compile with -fasynchronous-unwind-tables"),
+}
+
+# How a trace then ends behind its first frame, where nothing of the section can be used.
+NO_TRACE = {"version": NO_SECTION, "magic": NO_SECTION, "flags": NO_SECTION, "cut": NO_SECTION,
+            "missing": NO_SECTION, "no-functions": NO_FDE}
+
+
+# ---- the image, as binutils see it ----
+
+class Image:
+    def __init__(self, tools, directory, name="kernel.elf"):
+        self.tools, self.directory, self.path = tools, directory, os.path.join(directory, name)
+        self.functions, self.objects = [], {}
+        for line in self.tool("nm", "-S", self.path).splitlines():
+            word = line.split()
+            if len(word) == 4 and word[2] in "tT":
+                self.functions.append((int(word[0], 16), int(word[1], 16), word[3]))
+            self.objects[word[-1]] = int(word[0], 16)
+        self.functions.sort()
+        self.build_id = re.search(r"Build ID: ([0-9a-f]+)", self.tool("readelf", "-n", self.path))[1]
+
+    def tool(self, name, *arguments):
+        return subprocess.run([os.path.join(self.tools, name), *arguments], check=True, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+
+    def function(self, addr):
+        """(name, start) of the function at ADDR, or None"""
+        i = bisect.bisect_right(self.functions, (addr, 1 << 64, "")) - 1
+        if i >= 0 and addr - self.functions[i][0] < self.functions[i][1]:
+            return self.functions[i][2], self.functions[i][0]
+        return None
+
+    def section(self, name, path=None):
+        """(address, offset in the file, size)"""
+        for line in self.tool("readelf", "-SW", path or self.path).splitlines():
+            m = re.match(r" *\[ *\d+\] (\S+) +\S+ +([0-9a-f]+) ([0-9a-f]+) ([0-9a-f]+) ", line)
+            if m and m[1] == name:
+                return int(m[2], 16), int(m[3], 16), int(m[4], 16)
+        raise LookupError(name)
+
+    def instructions(self, start, end):
+        """how many there are from START to END, "symbol+offset" both; none behind a jump"""
+        def address(text):
+            name, _, offset = text.partition("+")
+            return self.objects[name] + int(offset or "0", 0)
+        listing = self.tool("objdump", "-d", "--no-show-raw-insn", "-j.text", f"--start-address={address(start)}",
+                            f"--stop-address={address(end)}", self.path)
+        found = re.findall(r"^ *[0-9a-f]+:\s+(\w+)", listing, re.M)
+        return found.index("jmp") + 1 if "jmp" in found else len(found)
+
+    def module_function(self, name):
+        """(start, size) of a function of the module, which is relocated where it lies"""
+        path = os.path.join(self.directory, "module.ko")
+        text = self.section(".text", path)[1]
+        for line in self.tool("nm", "-S", path).splitlines():
+            word = line.split()
+            if word[-1] == name:
+                return self.objects["module_image"] + text + int(word[0], 16), int(word[1], 16)
+        raise LookupError(name)
+
+
+# ---- comparing ----
+
+FRAME = re.compile(r"#(\d+) +0x([0-9a-f]{16})(?:  ([\w.]+)\+0x([0-9a-f]+))?((?:  \[[a-z ]+\])*)$")
+
+
+class Wrong(Exception):
+    pass
+
+
+def must(condition, what):
+    if not condition:
+        raise Wrong(what)
+
+
+def check_marks(wanted, marks, line):
+    must(("[interrupted]" in marks) == ("~" in wanted), f"'{line}': interrupted?")
+    must(("[stack switch]" in marks) == ("!" in wanted), f"'{line}': stack switch?")
+    must(("[wild call]" in marks) == ("^" in wanted), f"'{line}': wild call?")
+    must(("[replaced]" in marks) == ("@" in wanted), f"'{line}': replaced?")
+    must("[guessed]" not in marks, f"'{line}': guessed")
+
+
+def check_frame(image, trace, n, wanted, line):
+    """LINE is frame N of a walk; a return address unless it is the first or was interrupted."""
+    m = FRAME.match(line)
+    must(m, f"'{line}' is not a frame")
+    must(int(m[1]) == n, f"'{line}': not number {n}")
+    check_marks(wanted, m[5], line)
+    pc = int(m[2], 16)
+    lookup = pc if n == 0 or "~" in wanted else pc - 1
+    name = re.sub(r"[~!@^]|\+\d+", "", wanted)
+    if name.startswith("0x"):
+        must(f"0x{m[2]}" == name and m[3] is None, f"'{line}' is not {name}")
+    elif name.startswith("&"):
+        start = image.objects[name[1:]]
+        must(start < pc < start + 64 and m[3] is None, f"'{line}' is not in {name[1:]}")
+    elif name.startswith("module:"):
+        start, size = image.module_function(name[7:])
+        must(start <= lookup < start + size, f"'{line}' is not in {name[7:]}")
+    else:
+        must(m[3] == name, f"'{line}' is not {name}")
+        must(image.function(lookup - trace.slide) == (name, pc - trace.slide - int(m[4], 16)), f"'{line}': nm says "
+             f"{image.function(lookup - trace.slide)}")
+        must("+" not in wanted or int(m[4], 16) == int(re.search(r"\+(\d+)", wanted)[1]), f"'{line}' is not {wanted}")
+    return lookup - trace.slide, name
+
+
+def check_addr2line(image, line, frames):
+    """The printed command, run as it is."""
+    words = line.split()
+    must(words[:3] == ["addr2line", "-fipe", "kernel.elf"], f"'{line}'")
+    must([int(w, 16) for w in words[3:]] == [addr & (1 << 64) - 1 for addr, _ in frames], f"'{line}': addresses")
+    out = subprocess.run(["sh", "-c", line], cwd=image.directory, text=True, stdout=subprocess.PIPE, check=True,
+                         env={"PATH": os.path.abspath(image.tools)}, executable="/bin/sh").stdout
+    names = []
+    for found in out.splitlines():  # the function that others were inlined into is the last one of its group
+        inlined = found.startswith(" (inlined by) ")
+        names[len(names) - inlined:] = [found.removeprefix(" (inlined by) ").split(" at ")[0]]
+    for (_, name), found in zip(frames, names):
+        if re.match(r"\w+$", name) and not name.startswith("0x"):
+            must(found == name, f"addr2line says {found}, not {name}")
+
+
+def check_repeated(wanted, line):
+    """Returns how many frames LINE stands for."""
+    m = re.fullmatch(r"    \.\.\. (\d+) times more: the (\d+) above", line)
+    must(m and int(m[2]) == wanted[0] and wanted[1] in (None, int(m[1])), f"'{line}' is not {wanted}")
+    return int(m[1]) * int(m[2])
+
+
+def check_trace(image, trace, lines):
+    """Takes the lines of TRACE away from LINES. Returns those that a crash record has, too."""
+    frames, number = [], trace.first
+    if not trace.own:
+        line = lines.pop(0)
+        must(line == "build ID " + image.build_id, f"'{line}': readelf says {image.build_id}")
+    if trace.slide:
+        must(lines.pop(0) == f"slide 0x{trace.slide:x}", "no slide")
+    kept = []
+    for wanted in trace.frames:
+        kept.append(lines.pop(0))
+        if isinstance(wanted, tuple):
+            number += check_repeated(wanted, kept[-1])
+        else:
+            frames.append(check_frame(image, trace, number, wanted, kept[-1]))
+            number += 1
+    kept.append(lines.pop(0))
+    must(re.match(rf"trace ends \({trace.end}\): \w.*[a-zA-Z]", kept[-1]),
+         f"'{kept[-1]}' instead of the end ({trace.end})")
+    must(kept[-1].endswith("not proven") == any("^" in wanted for wanted in trace.frames), f"'{kept[-1]}': proven?")
+    check_addr2line(image, lines.pop(0), frames)
+    return kept
+
+
+def check_record(image, printed, lines):
+    """Takes the lines of a crash record away from LINES. They are those that have been PRINTED before the reset."""
+    m = re.fullmatch(r"crash record: pc 0x(\w{16}) sp 0x(\w{16}) fp 0x\w{16} ra 0x\w{16}", lines[0])
+    must(m and FRAME.match(printed[0])[2] == m[1], f"'{lines[0]}' is not the record")
+    must(image.objects["image_start"] < int(m[2], 16) <= image.objects["kernel_crash"], f"'{lines[0]}': SP")
+    lines.pop(0)
+    for line in printed:
+        must(line == lines[0], f"'{lines[0]}' instead of '{line}'")
+        lines.pop(0)
+
+
+def boot(cpu, path, scenario, reboot):
+    command = QEMU[cpu][:1] + ["-m", "128M", "-nodefaults", "-display", "none", "-kernel", path]
+    command += [] if reboot else ["-no-reboot"]
+    command += ["-smp", "2"] if scenario == "second" else []
+    command += [word.format(scenario) for word in QEMU[cpu][1:]]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=TIME_LIMIT)
+    except subprocess.TimeoutExpired as late:
+        raise Wrong(f"still running after {TIME_LIMIT} s; printed {late.stdout}") from None
+    return done.stdout.decode("latin-1").replace("\r", "").splitlines(), done.returncode
+
+
+def check_scenario(cpu, image, name, first=(), wanted=None):
+    """FIRST: what is printed before; WANTED: instead of what the scenario prints otherwise."""
+    usual, good = scenarios(cpu, os.path.basename(image.directory))[name]
+    wanted = wanted or usual
+    lines, status = boot(cpu, image.path, name, name.startswith("record"))
+    lines = [line for line in lines if not line.startswith(("SeaBIOS", "Booting from", "iPXE"))]
+    for item in [*first, *wanted]:
+        try:
+            if isinstance(item, Trace):
+                printed = check_trace(image, item, lines)
+            elif isinstance(item, Deep):
+                item.check(image, lines)
+            elif isinstance(item, Places):
+                must(lines[0] == item.line(image), f"'{lines[0]}' instead of '{item.line(image)}'")
+                lines.pop(0)
+            elif isinstance(item, Record):
+                check_record(image, printed, lines)
+            else:
+                must(re.fullmatch(item, lines[0]), f"'{lines[0]}' instead of '{item}'")
+                lines.pop(0)
+        except IndexError:
+            raise Wrong("it ended early") from None
+    must(not lines, f"'{lines[:1]}' is too much")
+    must(status == STATUS[cpu][0 if good else 1], f"exit status {status}")
+
+
+def check_joined(cpu, image):
+    """Without a word about the tables, of which there are many, whole traces through the functions of several."""
+    _, offset, size = image.section(".sframe")
+    with open(image.path, "rb") as file:
+        headers = file.read()[offset:offset + size].count(b"\xe2\xde\x03")
+    must(headers > 9, f"{headers} tables: they have been merged")
+    for name in ("boot", "irq", "traced"):
+        check_scenario(cpu, image, name)
+
+
+def check_broken(cpu, image, name):
+    """One line, and the kernel boots on."""
+    change, line = BROKEN[name]
+    if isinstance(change, str):
+        image = Image(image.tools, image.directory, change)
+    else:
+        with open(image.path, "rb") as file:
+            data = file.read()
+        _, offset, size = image.section(".sframe")
+        data = data[:offset] + change(data[offset:offset + size]) + data[offset + size:]
+        image.path = os.path.join(image.directory, f"kernel-{name}.elf")
+        with open(image.path, "wb") as file:
+            file.write(data)
+    message = r"sframe: .*\w.*: " + re.escape(line) + ".*"
+    check_scenario(cpu, image, "boot", [message])
+    if name in NO_TRACE:
+        panic = Trace(["panic"], NO_TRACE[name])
+        check_scenario(cpu, image, "assert", [message], ["panic: value == 1", panic])
+
+
+def check_reset(cpu, image):
+    """What the record outlives is a reset of the machine: where QEMU ends at one, nothing is printed behind it."""
+    lines, status = boot(cpu, image.path, "record", False)
+    must(any(line.startswith("trace ends") for line in lines) and not any("crash record" in line for line in lines),
+         f"printed {lines[-3:]}")
+    must(status == 0, f"exit status {status}")
+
+
+def check_readme(cpu):
+    """The command of port/README.md boots the machine."""
+    with open("port/README.md", encoding="utf-8") as file:
+        command = re.search(rf"<!-- boot: {cpu} -->\n```sh\n(.*?)```", file.read(), re.S)[1]
+    done = subprocess.run(["sh", "-c", "exec " + command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          timeout=TIME_LIMIT)
+    must(b"[interrupted]" in done.stdout and b"trace ends (1)" in done.stdout, f"printed {done.stdout}")
+
+
+# ---- limits, of the images that are made small ----
+
+# An instruction has 4 bytes on aarch64, and 4 or 6 on s390x.
+TEXT = {"x86_64": 6 << 10, "aarch64": 13 << 9, "s390x": 7 << 10}
+CONSTANTS, STACK = 3 << 9, 512  # constants: most of them are the sentences of sfu_string
+
+
+def check_text(cpu, image):
+    """What the printer and the core need in a kernel: one call to print, sections that are added."""
+    objects = [os.path.join(image.directory, name) for name in ("sfu.o", "port/print/sfu_print.o")]
+    path = os.path.join(image.directory, "limits.elf")
+    image.tool("ld", "--gc-sections", "-e", "sfu_panic_print", "-u", "sfu_add",
+               "--unresolved-symbols=ignore-all", *objects, "-o", path)
+    sizes = image.tool("size", "-A", path)
+    code, constants = (sum(int(m[1]) for m in re.finditer(rf"^\.{name}\S* +(\d+)", sizes, re.M))
+                       for name in ("text", "rodata"))
+    print(f"# {image.directory}: {code} bytes of code, {constants} of constants")
+    must(0 < code < TEXT[cpu], f"{code} bytes of code, not under {TEXT[cpu]}")
+    must(0 < constants < CONSTANTS, f"{constants} bytes of constants, not under {CONSTANTS}")
+
+
+def check_stack(cpu, image):
+    lines, _ = boot(cpu, image.path, "stack", False)
+    used = int(lines[-1].split()[1], 16)
+    print(f"# {image.directory}: {used} bytes of stack")
+    must(0 < used < STACK, f"{used} bytes of stack, not under {STACK}")
+
+
+# ---- running ----
+
+def tests(cpu, tools, directory):
+    """(name, function) for each test of the images in DIRECTORY"""
+    short = os.path.basename(directory)
+    machine = short if short in QEMU else cpu
+    for name in scenarios(machine, short):
+        if name == "traced" and short.endswith(("-clang", "-gen")):
+            continue  # clang's: its functions have no room
+        yield f"{short}/{name}", lambda name=name: check_scenario(machine, Image(tools, directory), name)
+    if short == cpu:
+        yield f"{short}/readme", lambda: check_readme(cpu)
+        yield f"{short}/record-reset", lambda: check_reset(cpu, Image(tools, directory))
+        if cpu != "s390x":  # rules.mk
+            yield f"{short}/joined", lambda: check_joined(cpu, Image(tools, os.path.join(directory, "joined")))
+        for name in BROKEN:
+            yield f"{short}/broken-{name}", lambda name=name: check_broken(cpu, Image(tools, directory), name)
+    if short.endswith("-small"):
+        yield f"{short}/text", lambda: check_text(cpu, Image(tools, directory))
+        yield f"{short}/stack-limit", lambda: check_stack(cpu, Image(tools, directory))
+
+
+def run(test):
+    name, function = test
+    try:
+        function()
+    except (Wrong, LookupError, OSError, subprocess.SubprocessError) as wrong:
+        return f"not ok {name}: {wrong}"
+    return f"ok {name}"
+
+
+def main():
+    cpu, tools, *directories = sys.argv[1:]
+    chosen = os.environ.get("T", "")
+    todo = [test for directory in directories for test in tests(cpu, tools, directory)
+            if chosen in test[0] or fnmatch.fnmatchcase(test[0], f"*{chosen}*")]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(run, todo))
+    print("\n".join(results))
+    return any(result.startswith("not") for result in results)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,151 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# What `make dist` makes: the same bytes again; compiles alone by every compiler; and passes the project's own tests in
+# a tree that has nothing of the core, of arch/ and of the printer but the two files and sfu_asm.h.
+set -u
+cd "$(dirname "$0")/../../.." || exit 1
+unset T MAKEFLAGS # what make runs here is no suite of the caller's
+out=build/dist
+work=build/dist-test
+tree=$work/tree
+rm -rf $out $work
+mkdir -p $work
+
+# test NAME COMMAND...
+test() {
+    local name=$1
+    shift
+    if "$@" >$work/log 2>&1; then
+        echo "ok $name"
+    else
+        echo "not ok $name: $(tail -n 3 $work/log | tr '\n' ' ')"
+    fi
+}
+
+same() { python3 port/dist/dist.py $work/again && diff -r $out $work/again; }
+
+test "make dist" make -s dist
+test "the same bytes again" same
+
+warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Werror"
+for compiler in gcc "gcc -m32" aarch64-linux-gnu-gcc "aarch64-linux-gnu-gcc -mbig-endian" s390x-linux-gnu-gcc \
+    clang "clang --target=aarch64-linux-gnu" "clang --target=aarch64_be-linux-gnu" "clang --target=s390x-linux-gnu" \
+    "clang --target=riscv32-linux-gnu"; do
+    # shellcheck disable=SC2086 # words
+    for switches in "" "-DSFU_NO_ARCH -DSFU_NO_PRINT"; do
+        test "$compiler $switches" $compiler -std=c99 -ffreestanding -O2 $warnings -Wstrict-prototypes $switches \
+            -c $out/sfu_panic.c -o $work/sfu.o
+    done
+done
+for switches in "-DSFU_NO_PRINT -DSFU_NO_SYMBOLS" -DSFU_NO_CYCLES -DSFU_NO_RECORD -DSFU_NO_ALL -DSFU_NO_SYMBOLS; do
+    # shellcheck disable=SC2086 # words
+    test "gcc $switches" gcc -std=c99 -ffreestanding -O2 $warnings -Wstrict-prototypes $switches \
+        -c $out/sfu_panic.c -o $work/sfu.o
+done
+# shellcheck disable=SC2086 # words
+test "g++" g++ -x c++ -std=c++11 -ffreestanding -O2 $warnings -c $out/sfu_panic.c -o $work/sfu.o
+
+# With PREFIX every name is another, and nothing else: the same code, and both copies fit into one file.
+mine=$work/mine
+renamed() {
+    make -s dist PREFIX=mine_ && mkdir -p $mine && mv $out/mine_* $mine || return 1
+    ! grep -rn '[^.L]sfu_\|SFU_' $mine || return 1
+    for cpu in x86_64 aarch64 s390x; do
+        for kind in $out/sfu $mine/mine; do
+            $cpu-linux-gnu-gcc -std=c99 -O2 -ffreestanding -c "${kind}_panic.c" -o $work/code.o &&
+                build/tc/$cpu/objcopy -O binary -j '.text*' -j '.rodata*' $work/code.o "$work/$(basename "$kind").bin" ||
+                return 1
+        done
+        cmp $work/sfu.bin $work/mine.bin || return 1
+        [ "$(build/tc/$cpu/nm -g --defined-only $work/code.o | grep -c ' mine_')" -ge 15 ] || return 1
+    done
+}
+two_copies() {
+    cat >$work/two.c <<'END'
+#include "sfu_panic.h"
+#include "mine_panic.h"
+#include "mine_panic.h"
+static char text[2][400];
+static unsigned length[2];
+static void put(void *ctx, char c) { text[0][length[0]++] = c; (void)ctx; }
+static void put_mine(void *ctx, char c) { text[1][length[1]++] = c; (void)ctx; }
+static struct sfu_panic panic;
+static struct mine_panic mine;
+int main(void)
+{
+    struct sfu_registers here = sfu_registers_here();
+    struct mine_registers my;
+    unsigned i;
+
+    my.pc = here.pc, my.sp = here.sp, my.fp = here.fp, my.ra = here.ra;
+    my.pc_kind = MINE_PC_EXACT, my.has_ra = here.has_ra;
+    panic.put = put, mine.put = put_mine;
+    sfu_panic_init(&panic, &here, &here + 1, &here, &here + 1);
+    mine_panic_init(&mine, &my, &my + 1, &my, &my + 1);
+    if (sfu_panic_print(&panic, &here) != SFU_E_MAGIC || mine_panic_print(&mine, &my) != MINE_E_MAGIC)
+        return 2;
+    for (i = 0; i < sizeof text[0]; i++)
+        if (text[0][i] != text[1][i])
+            return 3;
+    return text[0][0] == '#' ? 0 : 4;
+}
+END
+    for language in "gcc -std=gnu99" "g++ -x c++"; do
+        # shellcheck disable=SC2086 # words
+        $language $warnings -I$out -I$mine $work/two.c $out/sfu_panic.c $mine/mine_panic.c -o $work/two &&
+            $work/two || return 1
+    done
+}
+no_name() { ! make -s dist PREFIX=1x; }
+test "PREFIX: the same code by other names" renamed
+test "PREFIX: two copies in one program, C and C++" two_copies
+test "PREFIX that is no name is refused" no_name
+
+# A kernel's own types, its noinline, and no header of the compiler.
+cat >$work/kernel_types.h <<'END'
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+typedef unsigned long size_t, uintptr_t;
+typedef _Bool bool;
+enum { false, true };
+#define NULL ((void *)0)
+#define offsetof(type, member) __builtin_offsetof(type, member)
+#define noinline __attribute__((__noinline__))
+END
+for compiler in gcc aarch64-linux-gnu-gcc s390x-linux-gnu-gcc clang; do
+    # shellcheck disable=SC2086 # words
+    test "SFU_TYPES, $compiler" $compiler -std=c99 -ffreestanding -nostdinc -O2 $warnings -Wstrict-prototypes \
+        -I$work '-DSFU_TYPES="kernel_types.h"' -c $out/sfu_panic.c -o $work/sfu.o
+done
+
+mkdir -p $tree
+tar -xzf $out/sfu-*.tar.gz -C $tree --strip-components=1
+mkdir -p $tree/build
+ln -s "$(readlink -f build/tc)" $tree/build/tc
+test "the tarball: make demo" make -s -C $tree demo
+
+rm -r $tree/arch/* $tree/build/port
+cp $out/sfu_panic.h $out/sfu_panic.c $tree
+echo '#include "sfu_panic.h"' >$tree/sfu.h
+echo '#include "sfu_panic.c"' >$tree/sfu.c
+cp $out/sfu_asm.h $tree/arch
+echo '#include "sfu.h"' >$tree/arch/sfu_arch.h
+for part in print/sfu_print print/sfu_build_id print/sfu_cycles print/sfu_record print/sfu_all symbols/sfu_symbols; do
+    rm $tree/port/$part.[ch]
+    echo '#include "sfu.h"' | tee $tree/port/$part.h >$tree/port/$part.c
+done
+test "the two files: make demo" make -s -C $tree demo
+test "the two files: unit tests" make -s -C $tree suite-unit UNIT_PROGRAMS=default
+test "the two files: tests of the printer" make -s -C $tree suite-print
+for cpu in x86_64 aarch64 s390x; do
+    T="$cpu/assert" test "the two files: a panic on bare metal, $cpu" \
+        make -s -C $tree suite-bare-$cpu BARE_KINDS_$cpu=$cpu
+done

@@ -1,0 +1,1346 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""gen.py images ABI | links | faults | hostile | options: tests of sfu-gen, in build/host. Prints a line for each.
+
+images   of real programs: equal to the assembler's tables, to libdw's reading of CFI, and to objdump's of the tables
+links    programs of three compilers and four linkers, for each CPU, that walk their own stack by tables made for them
+faults   what is planted in good tables is found by --check
+hostile  broken files, under the sanitizers
+options  what --help says
+"""
+import fnmatch
+import glob
+import json
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+
+OUT = "build/host"
+WORK = "/".join([OUT, "work"] + sys.argv[1:])
+GEN = "build/tools/sfu-gen"
+LONG = bool(os.environ.get("LONG"))
+TC = "build/tc"
+CPUS = {"x86_64": "x86_64", "aarch64": "aarch64", "aarch64_be": "aarch64", "s390x": "s390x"}
+GCC, LD = ({cpu: cpu + "-linux-gnu-" + tool for cpu in ("x86_64", "aarch64", "s390x")} for tool in ("gcc", "ld"))
+
+
+class Wrong(Exception):
+    pass
+
+
+def must(condition, what):
+    if not condition:
+        raise Wrong(what)
+
+
+def run(*command, status=0):
+    """Runs COMMAND, which must end with STATUS. Returns its output and its errors."""
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode != status:
+        text = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise Wrong("%s: status %d: %s" % (" ".join(command), done.returncode, text[-1] if text else ""))
+    return done.stdout, done.stderr
+
+
+def gen(*arguments, status=0):
+    return run(GEN, *arguments, status=status)
+
+
+failed = False
+
+
+def test(name, function, *arguments):
+    global failed
+    chosen = os.environ.get("T", "")
+    if chosen not in name and not fnmatch.fnmatchcase(name, f"*{chosen}*"):
+        return
+    try:
+        result = function(*arguments)
+        print("ok " + name + (": " + result if result else ""), flush=True)
+    except (Wrong, OSError, LookupError, subprocess.SubprocessError) as wrong:
+        failed = True
+        print("not ok %s: %s" % (name, wrong), flush=True)
+
+
+def read(file):
+    with open(file, "rb") as f:
+        return f.read()
+
+
+def write(file, data):
+    with open(file, "wb") as f:
+        f.write(data)
+
+
+# ---- ELF files, as far as tests look into them ----
+
+class Elf:
+    def __init__(self, file):
+        self.data = bytearray(read(file))
+        self.order = ">" if self.data[5] == 2 else "<"
+        at, = self.get("Q", 40)
+        size, count, names = self.get("HHH", 58)
+        self.sections = {}
+        headers = [self.get("IIQQQQIIQQ", at + i * size) for i in range(count)]
+        for i, header in enumerate(headers):
+            start = headers[names][4] + header[0]
+            name = bytes(self.data[start:self.data.index(0, start)]).decode()
+            self.sections[name] = {"type": header[1], "addr": header[3], "offset": header[4], "size": header[5],
+                                   "header": at + i * size}
+
+    def get(self, form, at):
+        return struct.unpack_from(self.order + form, self.data, at)
+
+    def put(self, form, at, *values):
+        struct.pack_into(self.order + form, self.data, at, *values)
+
+    def section(self, name):
+        s = self.sections[name]
+        return bytes(self.data[s["offset"]:s["offset"] + s["size"]])
+
+    def segments(self):
+        at, = self.get("Q", 32)
+        count, = self.get("H", 56)
+        return [self.get("IIQQQQQQ", at + i * 56) for i in range(count)]
+
+
+# ---- images ----
+
+def images(abi):
+    for file in sorted(glob.glob("build/decoders/%s-*/v3/*.x" % abi)):
+        yield file.split("/")[2] + " " + os.path.basename(file), file
+    for kind in ("clang-O2", "clang-O0", "gcc12-O2-clash", "gcc12-Os", "gcc16-O2") + (
+            ("gcc12-O2-pac", "gcc12-O1-pacb") if abi.startswith("aarch64") else ()):
+        if kind.startswith("gcc16") and not os.path.exists("%s/gcc16/%s/gcc" % (TC, CPUS[abi])):
+            continue
+        file = "%s/%s/patterns-%s" % (OUT, abi, kind)
+        yield "patterns " + kind, file
+    for program in ("lua", "zlib") + (("sqlite",) if LONG else ()):
+        yield program + " clang", "%s/%s/%s-clang" % (OUT, abi, program)
+
+
+def test_images(abi):
+    os.makedirs(WORK, exist_ok=True)
+    for name, file in images(abi):
+        if os.path.basename(file).startswith("patterns"):
+            test("build " + name, build_patterns, file)
+        elif not os.path.exists(file):
+            test("build " + name, build_clang, abi, file)
+        test("gas " + name, equal_to_gas, abi, file)
+        test("libdw " + name, equal_to_libdw, file)
+        test("objdump " + name, equal_to_objdump, abi, file)
+
+
+def build_patterns(file):
+    if not os.path.exists(file):
+        run("test/truth/step/build.sh", file)
+
+
+def build_clang(abi, file):
+    """A program by clang and GNU as, as a shared object: what is undefined stays so."""
+    source = run("test/tools/toolchain/sources.sh")[0].strip()
+    work = file + ".objects"
+    cpu = CPUS[abi]
+    os.makedirs(work + "/gnu", exist_ok=True)
+    write(work + "/gnu/stubs-lp64_be.h", b"")
+    clang = shutil.which("clang-16") or "clang"
+    program = os.path.basename(file).partition("-")[0]
+    pattern = {"lua": "/lua5.4/src/l*.c", "zlib": "/zlib/*.c", "sqlite": "/sqlite3/sqlite3.c"}[program]
+    names = [f for f in glob.glob(source + pattern) if not f.endswith(("/lua.c", "/luac.c"))]
+    flags = ["--target=%s-linux-gnu" % abi, "-fno-integrated-as", "-B%s/%s/" % (TC, cpu), "-Wa,--gsframe",
+             "-O1" if program == "sqlite" else "-O2", "-w",
+             "-fasynchronous-unwind-tables", "-fPIC", "-I" + work, "-DZ_HAVE_UNISTD_H"]
+    if cpu != "x86_64":
+        flags += ["-isystem", "/usr/%s-linux-gnu/include" % cpu]
+    objects = []
+    for name in sorted(names):
+        objects.append("%s/%s.o" % (work, os.path.basename(name)))
+        run(clang, *flags, "-c", name, "-o", objects[-1])
+    run("%s/%s/ld" % (TC, cpu), *(["-EB"] if abi.endswith("_be") else []), "-shared", *objects, "-o", file)
+    shutil.rmtree(work)
+
+
+def equal_to_gas(abi, file):
+    # An assembler for aarch64 has advances of less than an instruction, which CFI has not: edges.c.
+    if abi.startswith("aarch64") and file.endswith("edges.x"):
+        return "not compared"
+    made = WORK + "/%s.bytes" % abi
+    numbers = json.loads(gen("--json", "--keep-below-sp", "--keep-faults", "-o", made, file)[0])
+    out = run(OUT + "/equal", file, made, str(numbers["drap"]))[0]
+    again = WORK + "/%s.again" % abi
+    gen("-q", "--keep-below-sp", "--keep-faults", "-o", again, file)
+    must(read(made) == read(again), "two runs differ")
+    return out.strip()
+
+
+def equal_to_libdw(file):
+    made = WORK + "/%d.bytes" % os.getpid()
+    gen("-q", "--keep-below-sp", "--keep-faults", "--address=0x1000", "-o", made, file)
+    out = run(OUT + "/truth", file, made, "0x1000")[0]
+    os.remove(made)
+    return out.strip()
+
+
+def equal_to_objdump(abi, file):
+    """Also with the options that change how the rows are written."""
+    sizes = []
+    # libsframe reads no shared rows in another byte order than its own.
+    foreign = ["--no-share"] if abi in ("aarch64_be", "s390x") else []
+    for options in (["--no-share"], foreign, ["--small", "--fp=auto"] + foreign):
+        copy = WORK + "/%s.x" % abi
+        gen("-q", "--append=" + copy, *options, file)
+        text, errors = run("%s/%s/objdump" % (TC, CPUS[abi]), "--sframe", copy)
+        must(errors == "", "objdump: " + errors)
+        table = subprocess.run(["python3", "test/truth/decoders/objdump.py", abi], input=text, capture_output=True,
+                               text=True, check=False)
+        must(table.returncode == 0, "objdump's output: " + table.stderr.strip()[-100:])
+        write(copy + ".table", table.stdout.encode())
+        run("build/decoders/compare", "x", copy, copy + ".table")
+        if "--fp=auto" not in options:
+            gen("-q", "--check", "--strict", copy)
+        else:
+            most = most_rows(copy)
+            must(most <= 32, "%d rows under one entry" % most)
+    for options in (["--no-share"], [], ["--small"]):
+        sizes.append(int(gen("-q", "--size", *options, file)[0]))
+    must(sizes[2] < sizes[1] <= sizes[0], "%d bytes, shared %d, small %d" % tuple(sizes))
+    return "%d bytes, shared %d, small %d" % tuple(sizes)
+
+
+def most_rows(image):
+    """The most rows that an entry of the tables has."""
+    table = Table(Elf(image))
+    return max(table.elf.get("H", table.fde(index)[1])[0] for index in range(table.num_fdes))
+
+
+# ---- links ----
+
+# The lines of sfu-gen --help: room alone, and room beside tables that are there; and what comes last in a script.
+ROOM = """    .sframe : ALIGN(8) {
+        sframe_start = .; QUAD(0) . += 64 + SIZEOF(%s) * 5 / 4; . = ALIGN(8); sframe_end = .;
+    } :text
+"""
+BESIDE = """    .sfu_sframe : ALIGN(8) {
+        sframe_start = .; QUAD(0) . += 64 + SIZEOF(.sframe) + SIZEOF(.eh_frame) * 5 / 4; . = ALIGN(8);
+        sframe_end = .;
+    } :text
+"""
+LAST = "    .eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) }\n"
+LAST_BESIDE = LAST + "    .sframe 0 (INFO) : { KEEP(*(.sframe .sframe.*)) }\n"
+EMULATOR = {cpu: "qemu-" + cpu for cpu in GCC}
+
+
+def script(name, room):
+    file = "%s/%s.ld" % (WORK, name)
+    with open("port/host/test/room.ld", encoding="utf-8") as f:
+        text = f.read().replace("@ROOM@", room)
+    write(file, text.replace("@LAST@", LAST_BESIDE if room == BESIDE else LAST).encode())
+    return file
+
+
+def compile_program(cpu, name, compiler, *flags):
+    """sfu.c, program.c and tables.S as objects of NAME."""
+    objects = []
+    for source in ("sfu.c", "port/host/test/program.c"):
+        objects.append("%s/%s-%s.o" % (WORK, name, os.path.basename(source)))
+        run(*compiler, "-ffreestanding", "-fno-pie", "-fno-stack-protector", "-fno-optimize-sibling-calls",
+            "-std=gnu99", "-w", "-I.",
+            *(["-march=z196"] if cpu == "s390x" else []), *flags, "-c", source, "-o", objects[-1])
+    return objects
+
+
+def link(name, linker, room, objects, *flags):
+    image = "%s/%s.elf" % (WORK, name)
+    run(*linker, *flags, "-T", script(name, room), "-o", image, *objects)
+    return image
+
+
+def in_place(cpu, image, *options):
+    """The image works with tables in its room, which are as good as those that would be made anew."""
+    before = Elf(image)
+    gen("-q", "--strict", *options, image)
+    after = Elf(image)
+    must(len(before.data) == len(after.data), "the file has another size")
+    must(after.sections[".sframe"]["type"] == 0x6ffffff4, "the section has not the type SHT_GNU_SFRAME")
+    gen("-q", "--check", "--strict", image)
+    run(EMULATOR[cpu], image)
+    first = read(image)
+    gen("-q", *options, image)
+    must(read(image) == first, "made again, they are others")
+    return after.section(".sframe")
+
+
+def test_links():
+    os.makedirs(WORK, exist_ok=True)
+    for cpu in GCC:
+        clang = ["clang", "--target=%s-linux-gnu" % cpu]
+        gnu = [GCC[cpu]]
+        old, new, lld = [LD[cpu]], ["%s/%s/ld" % (TC, cpu)], ["ld.lld"]
+        for level in ("-O0", "-O2", "-Os"):
+            test("%s gcc and its own binutils %s" % (cpu, level), test_link, cpu, gnu, old, level)
+            test("%s gcc, GNU ld 2.46 or newer %s" % (cpu, level), test_link, cpu, gnu, new, level)
+            test("%s clang's own assembler %s" % (cpu, level), test_link, cpu, clang, old, level)
+            if cpu != "s390x":
+                test("%s clang's own assembler, lld %s" % (cpu, level), test_link, cpu, clang, lld, level)
+        test("%s .debug_frame" % cpu, test_debug_frame, cpu, gnu, old)
+        test("%s --small" % cpu, test_small, cpu, gnu, old)
+        test("%s repacked" % cpu, test_repacked, cpu, gnu, new)
+        test("%s --asm" % cpu, test_asm, cpu, gnu, new)
+        test("%s --object" % cpu, test_object, cpu, gnu, new)
+        test("%s --object, old ld" % cpu, test_object, cpu, gnu, old)
+        test("%s --append" % cpu, test_append, cpu, gnu, old)
+        test("%s strip, objcopy" % cpu, test_strip, cpu, gnu, old)
+    for build in ("make", "cmake", "meson"):
+        test("%s room" % build, exact_room, build)
+    if os.uname().machine == "x86_64":
+        test("x86_64 sampled 1,000 times, with Debian's libc", sampled)
+
+
+def test_link(cpu, compiler, linker, level):
+    name = "-".join((cpu, compiler[0], os.path.basename(linker[0]), level[1:]))
+    objects = compile_program(cpu, name, compiler, level, "-fasynchronous-unwind-tables")
+    image = link(name, linker, ROOM % ".eh_frame", objects)
+    table = in_place(cpu, image)
+    return "%d bytes of room" % len(table)
+
+
+def test_debug_frame(cpu, compiler, linker):
+    """No .eh_frame at all: only what -g writes."""
+    name = cpu + "-debug"
+    objects = compile_program(cpu, name, compiler, "-O2", "-g1", "-fno-asynchronous-unwind-tables",
+                              "-fno-unwind-tables", "-DCFI_SECTIONS")
+    image = link(name, linker, ROOM % ".debug_frame", objects)
+    must(".debug_frame" in Elf(image).sections, "no .debug_frame")
+    in_place(cpu, image)
+    sizes = [int(gen("--size", "--from=" + kind, image)[0]) for kind in ("debug_frame", "both")]
+    must(sizes[0] == sizes[1], "--from: %d and %d bytes" % tuple(sizes))
+    run(GCC[cpu].replace("gcc", "objcopy"), "--compress-debug-sections", image)
+    must(int(gen("--size", image)[0]) == sizes[0], "a compressed .debug_frame gives something else")
+
+
+def test_small(cpu, compiler, linker):
+    name = cpu + "-small"
+    objects = compile_program(cpu, name, compiler, "-O2", "-fasynchronous-unwind-tables")
+    image = link(name, linker, ROOM % ".eh_frame", objects)
+    plain = int(gen("-q", "--size", image)[0])
+    in_place(cpu, image, "--small")
+    small = int(gen("-q", "--size", "--small", image)[0])
+    must(small < 0.8 * plain, "%d bytes instead of %d" % (small, plain))
+    return "%d bytes instead of %d" % (small, plain)
+
+
+KEPT = "    .sframe : { sframe_start = .; KEEP(*(.sframe .sframe.*)) sframe_end = .; } :text\n"
+
+
+def test_repacked(cpu, compiler, linker):
+    """The assembler's tables, in an image that has lost its CFI, written anew. A copy that has it says they are true."""
+    name = cpu + "-repacked"
+    objects = compile_program(cpu, name, compiler, "-O2", "-fasynchronous-unwind-tables", "-B%s/%s/" % (TC, cpu),
+                              "-Wa,--gsframe")
+    whole = link(name, linker, KEPT, objects)
+    image, tables = whole + ".bare", whole + ".tables"
+    objcopy = "%s/%s/objcopy" % (TC, cpu)
+    run(objcopy, "-R", ".eh_frame", whole, image)
+    before = json.loads(gen("--json", "--size", image)[0])
+    must(before["kept"] > 3000 and before["covered"] == 0, str(before))
+    gen("-q", "--strict", "--small", image)
+    run(EMULATOR[cpu], image)
+    write(tables, Elf(image).section(".sframe"))
+    must(most_rows(image) <= 32, "%d rows under one entry" % most_rows(image))
+    run(objcopy, "--update-section", ".sframe=" + tables, whole)
+    gen("-q", "--check", "--strict", whole)
+    size = before["room"]
+    small = int(gen("-q", "--size", "--small", image)[0])
+    must(small < 0.8 * size, "%d bytes instead of %d" % (small, size))
+    must("no call frame information" in gen("--forget", image, status=1)[1], "--forget")
+    return "%d bytes instead of %d" % (small, size)
+
+
+def block_of(name):
+    """The block of port/host/TABLES.md that is marked so."""
+    text = read("port/host/TABLES.md").decode()
+    return re.search(r"<!-- block: %s -->\n```\w*\n(.*?)```" % name, text, re.S)[1]
+
+
+BUILDS = {
+    "make": [("Makefile", "CC = gcc\nOBJECTS = program.o sfu.o\n%s\n%%.o: %%.c\n\tgcc $(CFLAGS) -c $< -o $@\n")],
+    "cmake": [("CMakeLists.txt", "cmake_minimum_required(VERSION 3.13)\nproject(kernel C)\n"
+               "add_link_options(-nostdlib -static -no-pie)\nset(SOURCES program.c sfu.c)\n%s")],
+    "meson": [("meson.build", "project('kernel', 'c')\n"
+               "add_project_link_arguments('-nostdlib', '-static', '-no-pie', language: 'c')\nsources = ['program.c', 'sfu.c']\n%s")],
+}
+
+
+def exact_room(build):
+    """The rule of TABLES.md, with a program of an own linker script. At most 5% of the room is left over."""
+    directory = os.path.abspath("%s/%s-room" % (WORK, build))
+    shutil.rmtree(directory, ignore_errors=True)
+    os.makedirs(directory)
+    for file in ("sfu.c", "sfu.h", "port/host/test/program.c"):
+        shutil.copy(file, directory)
+    text = read("port/host/test/room.ld").decode()
+    write(directory + "/kernel.ld", text.replace("@ROOM@", block_of("script").rstrip() + " :text")
+          .replace("@LAST@", block_of("last")).encode())
+    for name, around in BUILDS[build]:
+        write(directory + "/" + name, (around % block_of(build)).encode())
+    flags = ("-O2 -ffreestanding -fno-pie -fno-stack-protector -fno-optimize-sibling-calls -std=gnu99 -w "
+             "-fasynchronous-unwind-tables -I%s" % os.getcwd())
+    tools = dict(os.environ, PATH=os.path.abspath("build/tools") + ":" + os.environ["PATH"],
+                 CFLAGS=flags)
+    tools.pop("MAKEFLAGS", None)
+    out = directory if build == "make" else directory + "/out"
+    commands = {"make": [["make", "-s", "CFLAGS=" + flags, "LDFLAGS=-nostdlib -static -no-pie"]],
+                "cmake": [["cmake", "-S", directory, "-B", out], ["cmake", "--build", out]],
+                "meson": [["meson", "setup", "-Db_pie=false", "-Db_staticpic=false", "-Dbuildtype=plain", out],
+                          ["ninja", "-C", out]]}[build]
+    for command in commands:
+        done = subprocess.run(command, cwd=directory, env=tools, capture_output=True, text=True, check=False)
+        must(done.returncode == 0, "%s: %s" % (command[0], (done.stdout + done.stderr)[-300:]))
+    image = out + "/kernel.elf"
+    gen("-q", "--check", "--strict", image)
+    run(image)
+    numbers = json.loads(gen("--json", "--size", "--small", image)[0])
+    must(0 <= numbers["room"] - numbers["bytes"] <= 0.05 * numbers["room"], str(numbers))
+    return "room %d, tables %d" % (numbers["room"], numbers["bytes"])
+
+
+PLACED = """    .sfu_sframe : ALIGN(8) { sframe_start = .; KEEP(*(.sfu_sframe)) . = ALIGN(8); sframe_end = .; } :text
+"""
+
+
+def linked_in(cpu, name, objects, linker, make):
+    """Links without tables, with tables of the right size, and with the right tables."""
+    empty = "%s/%s-0.s" % (WORK, name)
+    write(empty, b'.section .sfu_sframe, "a", %progbits\n.balign 8\n.quad 0\n')
+    piece = "%s/%s-sframe.o" % (WORK, name)
+    run("%s/%s/as" % (TC, cpu), empty, "-o", piece)
+    for _ in range(3):
+        image = link(name, linker, PLACED, objects + [piece])
+        make(image, piece)
+    gen("-q", "--check", "--strict", image)
+    run(EMULATOR[cpu], image)
+
+
+def test_asm(cpu, compiler, linker):
+    name = cpu + "-asm"
+
+    def make(image, piece):
+        gen("-q", "--asm=" + piece + ".s", image)
+        run("%s/%s/as" % (TC, cpu), piece + ".s", "-o", piece)
+
+    linked_in(cpu, name, compile_program(cpu, name, compiler, "-O2", "-fasynchronous-unwind-tables"), linker, make)
+
+
+def test_object(cpu, compiler, linker):
+    name = cpu + "-object"
+    linked_in(cpu, name, compile_program(cpu, name, compiler, "-O2", "-fasynchronous-unwind-tables"), linker,
+              lambda image, piece: gen("-q", "--object=" + piece, image))
+
+
+def test_append(cpu, compiler, linker):
+    """A segment more: covered by a PT_LOAD, and the program still runs, twice."""
+    name = cpu + "-append"
+    objects = compile_program(cpu, name, compiler, "-O2", "-fasynchronous-unwind-tables")
+    image = link(name, linker, ROOM % ".eh_frame", objects)
+    gen("-q", image)
+    for _ in range(2):
+        gen("-q", "--append=" + image, image)
+        run(EMULATOR[cpu], image)
+        gen("-q", "--check", "--strict", image)
+        segments = Elf(image).segments()
+        tables = [s for s in segments if s[0] == 0x6474e554]
+        must(len(tables) == 1, "%d PT_GNU_SFRAME" % len(tables))
+        must(any(s[0] == 1 and s[3] <= tables[0][3] and tables[0][3] + tables[0][6] <= s[3] + s[6] for s in segments),
+             "no PT_LOAD covers PT_GNU_SFRAME")
+
+
+def test_strip(cpu, compiler, linker):
+    """What is done with images afterwards, by binutils that do not know the section's type."""
+    name = cpu + "-strip"
+    objects = compile_program(cpu, name, compiler, "-O2", "-fasynchronous-unwind-tables")
+    image = link(name, linker, ROOM % ".eh_frame", objects)
+    gen("-q", image)
+    table = Elf(image).section(".sframe")
+    run(GCC[cpu].replace("gcc", "strip"), image)
+    must(Elf(image).section(".sframe") == table, "strip has changed the tables")
+    run(EMULATOR[cpu], image)
+    run(GCC[cpu].replace("gcc", "objcopy"), "-O", "binary", image, image + ".bin")
+    must(table in read(image + ".bin"), "objcopy -O binary leaves the tables out")
+
+
+def sampled():
+    """A program with Debian's own libc, none of which has tables but those that --append gives it."""
+    root = WORK + "/sampled"
+    shutil.rmtree(root, ignore_errors=True)
+    os.makedirs(root)
+    program = root + "/program"
+    run("gcc", "-O2", "-w", "-I.", "port/host/test/sampled.c", "sfu.c", "-o", program)
+    needed = [program]
+    for line in run("ldd", program)[0].splitlines():
+        path = re.search(r"(/\S+)", line)
+        if path:
+            needed.append("%s/%s" % (root, os.path.basename(path[1])))
+            shutil.copy(path[1], needed[-1])
+    # libgcc comes in by dlopen where the compiler links it so.
+    for file in needed:
+        gen("-q", "--append=" + file, file)
+        gen("-q", "--check", "--strict", "--allow=" + allowed(file), file)
+    loader = next(file for file in needed if "ld-linux" in file)
+    # _dl_runtime_resolve has CFA = RBX + 56, and calls: no walker of SFrame knows RBX in a calling frame. Bound early,
+    # it never runs.
+    return run("env", "LD_BIND_NOW=1", loader, "--library-path", root, program, "1000")[0].strip()
+
+
+def allowed(file):
+    """longjmp and setcontext leave their frame in the middle: SP is not the CFA there."""
+    name = file + ".allow"
+    lost = json.loads(gen("--json", "--size", file)[0])["findings"]
+    must(all("SP is not the CFA" in finding["what"] for finding in lost), str(lost))
+    write(name, "".join(finding["pc"] + "\n" for finding in lost).encode())
+    return name
+
+
+# ---- kernels ----
+
+# As port/baremetal/test/rules.mk has them, but by clang's own assembler, and without --gsframe. The module is the
+# assembler's.
+KERNEL = {
+    "x86_64": ["-m64", "-mno-red-zone", "-mgeneral-regs-only", "-fcf-protection=none"],
+    "aarch64": ["-mgeneral-regs-only", "-mstrict-align", "-mno-outline-atomics"],
+    "s390x": ["-msoft-float", "-march=z196"],
+}
+KERNEL_FLAGS = ["-std=c11", "-ffreestanding", "-O2", "-g", "-fomit-frame-pointer", "-fno-stack-protector", "-fpie",
+                "-fvisibility=hidden", "-fno-optimize-sibling-calls", "-fasynchronous-unwind-tables",
+                "-ffunction-sections", "-w", "-I.", "-Iarch", "-Iport/print", "-Iport/symbols", "-Iport/baremetal"]
+KERNEL_SOURCES = ["sfu.c", "port/print/sfu_print.c", "port/print/sfu_build_id.c", "port/print/sfu_cycles.c",
+                  "port/print/sfu_record.c", "port/print/sfu_all.c", "port/symbols/sfu_symbols.c",
+                  *("port/baremetal/" + name for name in (
+                      "kernel.c", "tables.c", "symbols.c", "module.c", "%s/boot.S", "%s/machine.c", "test/hooks.c",
+                      "test/scenarios.c", "test/module.S", "test/traced.c", "test/entry.c", "test/entry.S",
+                      "test/crash.c", "test/crash.S")),
+                  "test/truth/programs/tracer.c", "test/truth/programs/tracer_hook.S"]
+
+
+def test_kernels(cpu):
+    """Kernels that clang's own assembler and lld (s390x, which Debian's lld has not: GNU ld) have made."""
+    directory = "%s/kernels/%s-gen" % (OUT, cpu)
+    os.makedirs(directory, exist_ok=True)
+    test("%s kernel" % cpu, build_kernel, cpu, directory)
+    print(subprocess.run(["python3", "port/baremetal/test/run.py", cpu, "%s/%s" % (TC, cpu), directory],
+                         capture_output=True, text=True, check=False).stdout, end="")
+
+
+def compile_kernel(cpu, directory, sources, compiler, *flags):
+    """The objects of a kernel. COMPILER gives the words that compile a source."""
+    objects = []
+    for source in sources:
+        source = source.replace("%s", cpu)
+        objects.append("%s/%s.o" % (directory, os.path.basename(source)))
+        run(*compiler(source), *KERNEL[cpu], *KERNEL_FLAGS, "-Iport/baremetal/" + cpu, *flags, "-c", source, "-o",
+            objects[-1])
+    return objects
+
+
+def link_kernel(cpu, directory, linker):
+    """DIRECTORY/kernel.elf, linked twice: the second time its symbols are known."""
+    image, symbols = directory + "/kernel.elf", directory + "/symbols.s"
+    for before in ([], [image]):
+        text = run("python3", "port/symbols/symbols.py", "%s/%s/nm" % (TC, cpu), *before)[0]
+        write(symbols, text.encode())
+        run("%s/%s/as" % (TC, cpu), symbols, "-o", symbols + ".o")
+        run(*linker, symbols + ".o", "-o", image)
+    return image
+
+
+def build_kernel(cpu, directory):
+    script_of_kernel(directory)
+    shutil.copy("build/bare/%s/module.ko" % cpu, directory)
+
+    # clang's -g makes functions of labels in assembly: those two files are the system's assembler's.
+    def compiler(source):
+        return ["clang", "--target=%s-linux-gnu" % cpu, "-DSFU_NO_FPR"] if source.endswith(".c") else [GCC[cpu]]
+
+    objects = compile_kernel(cpu, directory, KERNEL_SOURCES, compiler, '-DMODULE="build/bare/%s/module.ko"' % cpu)
+    image = link_kernel(cpu, directory, [
+        "ld.lld" if cpu != "s390x" else LD[cpu], "-static", "-pie", "--no-dynamic-linker", "--gc-sections", "-z",
+        "norelro", "--build-id=sha1", "-z", "max-page-size=4096", "--wrap=machine_exit", "-L" + directory, "-T",
+        "port/baremetal/%s/machine.ld" % cpu, *objects])
+    # What a scenario breaks is one function's alone.
+    gen("-q", "--strict", "--no-share", image)
+    gen("-q", "--check", "--strict", image)
+
+
+def script_of_kernel(directory):
+    """The kernels' linker script, with the lines of --help."""
+    with open("port/baremetal/kernel.ld", encoding="utf-8") as f:
+        text = f.read()
+    text, count = re.subn(r" *\.sframe : {.*?} :text\n", BESIDE, text, flags=re.S)
+    must(count == 1 and " .eh_frame" in text, "kernel.ld is not what it was")
+    text = re.sub(r"( *.DISCARD.*) \.eh_frame", lambda match: LAST_BESIDE + match[1], text)
+    write(directory + "/kernel.ld", text.encode())
+
+
+# ---- faults ----
+
+class Table:
+    """The bytes of the .sframe of a file, to be broken."""
+
+    def __init__(self, elf):
+        section = elf.sections[".sframe"]
+        self.elf, self.at = elf, section["offset"]
+        self.num_fdes, = elf.get("I", self.at + 8)
+        self.fres = self.at + 28 + 16 * self.num_fdes
+
+    def fde(self, index):
+        """Where an entry is, and where its attributes are."""
+        at = self.at + 28 + 16 * index
+        return at, self.fres + self.elf.get("I", at + 12)[0]
+
+    def rows(self, index):
+        """Where each row of a function is: address, info byte, words; and how large the last two are."""
+        _, at = self.fde(index)
+        count, info = self.elf.get("HB", at)
+        at += 5
+        size = 1 << (info & 15)
+        for _ in range(count):
+            word = self.elf.data[at + size]
+            yield at, at + size, at + size + 1, size, 1 << (word >> 5 & 3), word >> 1 & 15
+            at += size + 1 + (word >> 1 & 15) * (1 << (word >> 5 & 3))
+
+    def find(self, what):
+        """The first function, not signal or outermost, for which WHAT is true of the list of its rows."""
+        for index in range(self.num_fdes):
+            attributes = self.elf.get("HBB", self.fde(index)[1])
+            rows = list(self.rows(index))
+            if attributes[1] & 0x90 == 0 and attributes[2] == 0 and rows and what(rows):
+                return index, rows
+        raise Wrong("no function to break")
+
+
+def plant_word(table, number):
+    """Changes word NUMBER of a row that has one, of one byte."""
+    def fits(row):
+        return row[4] == 1 and row[5] > number
+
+    _, rows = table.find(lambda rows: any(fits(row) for row in rows))
+    row = next(row for row in rows if fits(row))
+    table.elf.data[row[2] + number] = (table.elf.data[row[2] + number] + 8) & 0xff
+
+
+def plant_info(table, bits):
+    _, rows = table.find(lambda rows: len(rows) > 1)
+    table.elf.data[rows[0][1]] ^= bits
+
+
+def plant_start(table):
+    """A row begins too late."""
+    _, rows = table.find(lambda rows: len(rows) > 1 and rows[1][3] == 1)
+    table.elf.data[rows[1][0]] += 1
+
+
+def plant_attribute(table, offset, bits):
+    index, _ = table.find(lambda rows: len(rows) > 1)
+    table.elf.data[table.fde(index)[1] + offset] ^= bits
+
+
+def plant_outermost(table):
+    """A function that has callers has no rows."""
+    index, rows = table.find(lambda rows: len(rows) == 1)
+    table.elf.put("H", table.fde(index)[1], 0)
+    count, = table.elf.get("I", table.at + 12)
+    table.elf.put("I", table.at + 12, count - 1)
+
+
+def plant_size(table):
+    """A function ends too early."""
+    index, rows = table.find(lambda rows: len(rows) == 1)
+    at, _ = table.fde(index)
+    size, = table.elf.get("I", at + 8)
+    table.elf.put("I", at + 8, size - 4)
+
+
+def plant_swap(table):
+    """The entries of two functions lead to each other's rows."""
+    at, _ = table.fde(0)
+    for index in range(1, table.num_fdes):
+        other, _ = table.fde(index)
+        if table.elf.get("I", at + 8) == table.elf.get("I", other + 8):
+            continue
+        first, second = table.elf.get("I", at + 12), table.elf.get("I", other + 12)
+        table.elf.put("I", at + 12, *second)
+        table.elf.put("I", other + 12, *first)
+        return
+
+
+def plant_drop(table):
+    """A function is missing: the last entry is the one before it once more, of size 0."""
+    index, rows = table.find(lambda rows: len(rows) > 2)
+    at, _ = table.fde(index)
+    table.elf.put("I", at + 8, 0)
+
+
+def plant_fixed_ra(table):
+    table.elf.data[table.at + 6] = 0xf0
+
+
+def plant_header(table, offset, value):
+    table.elf.data[table.at + offset] = value
+
+
+# What is planted, and what is said of it.
+FAULTS = [
+    ("CFA's offset", lambda t: plant_word(t, 0), "wrong CFA"),
+    ("second word", lambda t: plant_word(t, 1), "wrong (FP|RA)"),
+    ("CFA's base", lambda t: plant_info(t, 1), "wrong CFA"),
+    ("start of a row", plant_start, "wrong|ascending|corrupt row"),
+    ("signal frame", lambda t: plant_attribute(t, 2, 0x80), "signal frame"),
+    ("flexible rows", lambda t: plant_attribute(t, 3, 1), "wrong|corrupt"),
+    ("address size", lambda t: plant_attribute(t, 2, 1), "wrong|corrupt|outside"),
+    ("outermost", plant_outermost, "outermost"),
+    ("size of a function", plant_size, "no .sframe entry"),
+    ("swapped rows", plant_swap, "wrong|corrupt"),
+    ("missing function", plant_drop, "no .sframe entry|overlap|corrupt row"),
+    ("magic", lambda t: plant_header(t, 0, 0), "magic"),
+    ("version", lambda t: plant_header(t, 2, 9), "version"),
+    ("flags", lambda t: plant_header(t, 3, 0xff), "flags"),
+    ("ABI", lambda t: plant_header(t, 4, 9), "ABI"),
+    ("number of functions", lambda t: plant_header(t, 9, 0xff), "outside|overlap|sorted|number|corrupt"),
+]
+
+
+def test_faults():
+    os.makedirs(WORK, exist_ok=True)
+    for cpu in GCC:
+        objects = compile_program(cpu, cpu + "-faults", [GCC[cpu]], "-O2", "-fasynchronous-unwind-tables",
+                                  *(["-mbranch-protection=standard"] if cpu == "aarch64" else []))
+        image = link(cpu + "-faults", [LD[cpu]], ROOM % ".eh_frame", objects)
+        gen("-q", "--no-share", image) # what is planted is one function's alone
+        gen("-q", "--check", "--strict", image)
+        faults = list(FAULTS)
+        if cpu == "x86_64":
+            faults.append(("fixed RA", plant_fixed_ra, "wrong RA"))
+        if cpu == "aarch64":
+            faults.append(("signed RA", lambda t: plant_info(t, 0x80), "signed RA"))
+        for name, plant, said in faults:
+            test("%s %s" % (cpu, name), find_fault, image, plant, said)
+    test("x86_64 ld's row for .plt.got", find_plt_got)
+
+
+def find_fault(image, plant, said):
+    elf = Elf(image)
+    plant(Table(elf))
+    broken = image + ".broken"
+    write(broken, elf.data)
+    _, errors = gen("--check", "--strict", broken, status=1)
+    must(re.search(said, errors), "said: " + errors.strip()[:100])
+    must(read(broken) == elf.data, "--check has changed the file")
+
+
+def find_plt_got():
+    """FAULTS.md: ld-plt-got."""
+    source = WORK + "/plt_got.c"
+    image = WORK + "/plt_got.elf"
+    write(source, b"int main(void) { return 0; }\n")
+    run("gcc", "-B%s/x86_64/" % TC, "-Wa,--gsframe", "-O1", source, "-o", image)
+    elf = Elf(image)
+    if ".plt.got" not in elf.sections or ".sframe" not in elf.sections:
+        return "no such PLT here"
+    start = elf.sections[".plt.got"]["addr"]
+    _, errors = gen("--check", image, status=1)
+    must("0x%x, 8 bytes): wrong CFA: r7+16, but the CFI says r7+8" % start in errors, "said: " + errors)
+    gen("-q", "--append=" + image, image)
+    gen("-q", "--check", image)
+    return ""
+
+
+# ---- hostile ----
+
+SANITIZED = OUT + "/sfu-gen-sanitized" # a minute is too long: status 124
+NEVER = re.compile("Sanitizer|runtime error|Assertion|self-check")
+
+
+def survives(file, *options, status=None):
+    """One line, and the file as it was. STATUS None: success or failure."""
+    before = read(file) if os.path.isfile(file) else None
+    done = subprocess.run(["timeout", "60", SANITIZED, *options, file], capture_output=True, text=True,
+                          errors="replace", check=False)
+    must(not NEVER.search(done.stderr), "%s: %s" % (" ".join(options), done.stderr.strip()[:300]))
+    must(done.returncode in ((0, 1) if status is None else (status,)), "status %d: %s" % (done.returncode,
+                                                                                       done.stderr.strip()[:200]))
+    if done.returncode == 1:
+        lines = [line for line in done.stderr.splitlines() if "+0x" not in line and "no symbol" not in line]
+        must(len(lines) in (1, 2) and lines[-1].startswith("sfu-gen: "), "not one line: " + done.stderr[:300])
+        must(before is None or read(file) == before, "a failure has changed the file")
+    return done
+
+
+def hostile_image(cpu):
+    objects = compile_program(cpu, cpu + "-hostile", [GCC[cpu]], "-O1", "-g1", "-fasynchronous-unwind-tables")
+    image = link(cpu + "-hostile", [LD[cpu]], ROOM % ".eh_frame", objects)
+    gen("-q", image)
+    return image
+
+
+def test_hostile():
+    os.makedirs(WORK, exist_ok=True)
+    test("no ELF files", hostile_files)
+    test("no CFI", hostile_no_cfi)
+    for cpu in GCC:
+        image = hostile_image(cpu)
+        test("%s truncated" % cpu, hostile_truncated, cpu, image)
+        test("%s headers" % cpu, hostile_bytes, cpu, image, None, 250)
+        test("%s .eh_frame" % cpu, hostile_bytes, cpu, image, ".eh_frame", 400)
+        test("%s .sframe" % cpu, hostile_bytes, cpu, image, ".sframe", 150)
+    test("expressions", hostile_expressions)
+
+
+def hostile_files():
+    work = WORK + "/"
+    write(work + "empty", b"")
+    write(work + "text", b"This is no ELF file, but long enough for the header of one, which has 64 bytes.\n" * 10)
+    write(work + "magic", b"\x7fELF\x02\x01\x01" + bytes(200))
+    for compiler, name in ((["gcc", "-m32"], "narrow.o"), (["gcc"], "object.o"),
+                           (["clang", "--target=riscv64-linux-gnu"], "foreign.o")):
+        run(*compiler, "-c", "-x", "c", "/dev/null", "-o", work + name)
+    for name, said in (("empty", "empty"), ("text", "not an ELF file"), ("magic", ""), ("absent", "No such file"),
+                       (".", "not a file"), ("narrow.o", "32 bits"), ("object.o", "relocatable"),
+                       ("foreign.o", "machine 243")):
+        done = survives(work + name, status=1)
+        must(said in done.stderr, done.stderr)
+
+
+def hostile_no_cfi():
+    name = WORK + "/bare.elf"
+    run("gcc", "-nostdlib", "-static", "-fno-asynchronous-unwind-tables", "-Wl,-e,0", "-x", "c", "/dev/null",
+        "-o", name)
+    must("no call frame information" in survives(name, status=1).stderr, "no CFI")
+
+
+def hostile_truncated(cpu, image):
+    data = read(image)
+    file = "%s/%s.truncated" % (WORK, cpu)
+    for size in sorted({len(data) * i // 40 for i in range(1, 40)} | set(range(1, 64, 7))):
+        write(file, data[:size])
+        survives(file, "-q", status=1)
+        survives(file, "-q", "--append=" + file + ".out", status=1)
+
+
+def hostile_bytes(cpu, image, section, count):
+    """Bytes of a section, or of the headers, are others. The seed is fixed."""
+    count = count if LONG else count // 2
+    elf = Elf(image)
+    chosen = random.Random(cpu + str(section))
+    file = "%s/%s.hostile" % (WORK, cpu)
+    if section:
+        places = range(elf.sections[section]["offset"], elf.sections[section]["offset"] + elf.sections[section]["size"])
+    else:
+        headers, = elf.get("Q", 40)
+        places = list(range(64 + 2 * 56)) + list(range(headers, len(elf.data)))
+    good = 0
+    for i in range(count):
+        data = bytearray(elf.data)
+        for _ in range(chosen.choice((1, 1, 2, 8))):
+            data[chosen.choice(places)] = chosen.choice((0, 1, 0x7f, 0x80, 0xff, chosen.randrange(256)))
+        write(file, data)
+        options = chosen.choice((["--check"], ["--small"], ["--append=" + file + ".out"], ["--rows=3", "--no-share"], [],
+                                 ["--side=" + file + ".out", "--forget"]))
+        good += survives(file, "-q", *options).returncode == 0
+    return "%d of %d files accepted" % (good, count)
+
+
+# Expressions for the CFA that no compiler writes, and whether there can be rows for them: by DW_CFA_def_cfa_expression.
+EXPRESSIONS = [
+    ("0x77, 8", True), ("0x77, 8, 0x23, 8", True), ("0x77, 8, 0x06", True), ("0x92, 7, 8", True), ("0x92, 17, 8", True),
+    ("0x77, 8, 0x33, 0x1c", True), ("0x33, 0x77, 8, 0x22", True), ("0x77, 0, 0x12, 0x13, 0x23, 8", True),
+    ("0x77, 8, 0x96", True), ("0x2f, 0, 0, 0x77, 8", True), ("0x77, 8, 0x80, 0, 0x80, 8, 0x30, 0x1e, 0x22", False),
+    ("0x77, 8, 0x06, 0x23, 8", False), ("0x77, 8, 0x06, 0x06", False), ("0x77, 8, 0x77, 8, 0x22", False),
+    ("0x33", False), ("0x9c", False), ("0x06", False), ("0x22", False), ("0x2f, 0xfd, 0xff", False),
+    ("0x28, 0, 0", False), ("0x15, 200", False), ("0x30, 0x30, 0x1b", False), ("0x31, 0x08, 200, 0x24", False),
+    ("0xff", False), ("0x77", False), ("0x0e, 1, 2", False), ("0x10, 0x80, 0x80", False), ("0x94, 4", False),
+    ("0x77, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x00", False), ("0x92, 0xff, 0xff, 0x7f, 8", False),
+]
+
+
+def hostile_expressions():
+    for i, (expression, good) in enumerate(EXPRESSIONS):
+        name = WORK + "/expression"
+        size = len(expression.split(","))
+        text = (".text\n.globl _start\n_start: .cfi_startproc\n.cfi_escape 0x0f, %d, %s\nnop\nnop\n.cfi_endproc\n"
+                ".section .sframe, \"a\"\n.skip 200\n") % (size, expression)
+        write(name + ".s", text.encode())
+        run("as", name + ".s", "-o", name + ".o")
+        run("ld", name + ".o", "-o", name)
+        done = survives(name, "--json")
+        must((done.returncode == 0) == good, "%s: %s" % (expression, done.stderr))
+    return "%d" % len(EXPRESSIONS)
+
+
+# ---- options ----
+
+def assemble(name, text, *flags):
+    """A program of x86_64 whose one section of code is TEXT, with room for tables."""
+    file = WORK + "/" + name
+    write(file + ".s", (".text\n.globl _start\n_start:\n%s\n.section .sframe, \"a\"\n.skip 4096\n" % text).encode())
+    run("as", file + ".s", "-o", file + ".o")
+    run("ld", *flags, file + ".o", "-o", file)
+    return file
+
+
+def rows(image):
+    """objdump's rows: (PC, CFA, FP, RA), and the starts of its functions."""
+    gen("-q", "--side=" + image + ".side", image)
+    text = run(TC + "/x86_64/objdump", "--sframe", image + ".side")[0]
+    found = [(int(m[1], 16), m[2], m[3], m[4]) for m in
+             re.finditer(r"^ +([0-9a-f]{16}) +(\S+) +(\S+) +(\S+) *$", text, re.M)]
+    return found, [int(m[1], 16) for m in re.finditer(r"func idx .*pc = 0x([0-9a-f]+)", text)]
+
+
+NOPS = "nop\n" * 4
+
+
+def test_options():
+    os.makedirs(WORK, exist_ok=True)
+    for function in (help_text, install, wrong_options, strict, set_loc, long_function, overlaps, dropped, mixed,
+                     taken_over, below_sp,
+                     high_addresses, signed_with_pc, scalable, smallest, shared_lists, frame_pointer, holes, signals, plts, no_blocks, room, outputs, deterministic):
+        test(function.__name__.replace("_", " "), function)
+
+
+def help_text():
+    text, errors = gen("--help")
+    must(errors == "" and "--keep-below-sp" in text, "no help")
+    with open("port/host/gen/sfu_gen.c", encoding="utf-8") as f:
+        for option in re.findall(r'{"([a-z-]+)", (?:no|required)_argument', f.read()):
+            must("--" + option in text, "--%s is not in the help" % option)
+    must(gen("--version")[0].startswith("sfu-gen "), "no version")
+
+
+def install():
+    root = os.path.abspath(WORK + "/root")
+    shutil.rmtree(root, ignore_errors=True)
+    run("make", "-s", "install", "DESTDIR=" + root, "PREFIX=/usr")
+    files = sorted(os.path.relpath(os.path.join(path, name), root)
+                   for path, _, names in os.walk(root) for name in names)
+    tools = ["sfu-gen", "sfu-lint", "sfu-trace"]
+    must(files == ["usr/bin/" + tool for tool in tools] + ["usr/include/sfu.h", "usr/lib/libsfu.a",
+                                                           "usr/lib/pkgconfig/sfu.pc"] +
+         ["usr/share/man/man1/%s.1" % tool for tool in tools], str(files))
+    page = read(root + "/usr/share/man/man1/sfu-gen.1").decode()
+    sections = re.findall(r"^\.SH (.*)$", page, re.M)
+    must(sections[:3] == ["NAME", "SYNOPSIS", "DESCRIPTION"], str(sections))
+    text = gen("--help")[0]
+    must(all(line.strip() in page for line in text.splitlines()
+             if "\\" not in line and not line.strip().startswith(".")),
+         "the page and --help differ")
+
+
+def wrong_options():
+    for options in (["--what"], [], ["a", "b"], ["--rows=0", "a"], ["--rows=x", "a"], ["--rows=5000", "a"], ["--fp=no", "a"],
+                    ["--size", "--check", "a"], ["--address=1", "a"], ["--address=-1", "-o", "x", "a"],
+                    ["--json", "-o", "-", "a"]):
+        errors = gen(*options, status=2)[1]
+        must(errors.count("\n") == 1, "%s: %s" % (options, errors))
+
+
+def strict():
+    lost = ".cfi_escape 0x0f, 5, 0x77, 8, 0x06, 0x23, 8"
+    image = assemble("strict", ".cfi_startproc\n%s.cfi_endproc\n.type bad, @function\nbad: .cfi_startproc\n%s\n%s"
+                     ".cfi_endproc\n.size bad, .-bad" % (NOPS, lost, NOPS))
+    before = read(image)
+    errors = gen("--strict", image, status=1)[1]
+    must("bad+0x0" in errors and "expression" in errors and "--strict" in errors, errors)
+    must(read(image) == before, "--strict has written")
+    allow = WORK + "/strict.allow"
+    write(allow, b"# known\n  bad   # by name\n")
+    gen("--strict", "--allow=" + allow, image)
+    write(allow, b"0x%x\nunknown\n" % (Elf(image).sections[".text"]["addr"] + 4))
+    errors = gen("-q", "--strict", "--allow=" + allow, image)[1]
+    must("unknown" in errors, "a line that is of no use is not named")
+    numbers = json.loads(gen("--json", "--size", image)[0])
+    must(numbers["covered"] == 8 and numbers["expressed"] == 4 and numbers["findings"][0]["function"] == "bad",
+         str(numbers))
+
+
+def set_loc():
+    """DW_CFA_set_loc, which no assembler writes, in a .debug_frame by hand."""
+    text = """a: %s b: %s c:
+.section .debug_frame, "", @progbits
+.4byte 2f - 1f
+1: .4byte 0xffffffff
+.byte 4, 0, 8, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1
+.balign 8
+2: .4byte 4f - 3f
+3: .4byte 0
+.8byte a, c - a
+.byte 1
+.8byte b
+.byte 0x0e, 24
+.balign 8
+4:
+""" % (NOPS, NOPS)
+    image = assemble("set_loc", text)
+    start = Elf(image).sections[".text"]["addr"]
+    must(rows(image)[0] == [(start, "sp+8", "u", "f"), (start + 4, "sp+24", "u", "f")], str(rows(image)))
+    image = assemble("set_loc", text.replace(".8byte b", ".8byte a - 1"))
+    must("nothing in its CFI" in gen("--size", image, status=1)[1], "one that goes back")
+
+
+def long_function():
+    """More rows than are in one entry."""
+    text = (".cfi_startproc\n.rept 5000\nnop\n.cfi_adjust_cfa_offset 8\nnop\n.cfi_adjust_cfa_offset -8\n.endr\nnop\n"
+            ".cfi_endproc\n.section .sframe, \"a\"\n.skip 60000\n.text")
+    image = assemble("long", text)
+    gen("-q", "--strict", image)
+    gen("-q", "--check", "--strict", image)
+    found, starts = rows(image)
+    must(len(found) == 10001 and len(starts) == 3, "%d rows, %d functions" % (len(found), len(starts)))
+
+
+TWICE = """.type f, @function
+f: .cfi_startproc
+%s.cfi_endproc
+.size f, .-f
+.section .eh_frame, "a", @unwind
+.balign 8
+.4byte 2f - 1f
+1: .4byte 0
+.byte 1, 0x7a, 0x52, 0
+.byte 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1
+.balign 8
+2: .4byte 4f - 3f
+3: .4byte 3b - 1b + 4
+.4byte f %s - ., %s
+.byte 0, 0x0e, 64
+.balign 8
+4: .text
+"""
+
+
+def overlaps():
+    """Two entries for one function. The one that has its symbol counts; if none or both have, neither does."""
+    image = assemble("overlap", TWICE % (NOPS * 2, "+ 4", 4))
+    start = Elf(image).sections[".text"]["addr"]
+    must(rows(image)[0] == [(start, "sp+8", "u", "f")], "inside: " + str(rows(image)))
+    image = assemble("overlap", TWICE % (NOPS * 2, "", 8))
+    errors = gen("--size", image, status=1)[1]
+    must("nothing in its CFI" in errors, errors)
+    image = assemble("overlap", (TWICE % (NOPS * 2, "+ 4", 4)).replace(".type f, @function", "")
+                     .replace(".size f, .-f", "").replace("f: .cfi", ".Lf: .cfi").replace("f + 4", ".Lf + 4"))
+    errors = gen("--size", image)[1]
+    must("overlap" in errors and "4 bytes)" in errors, errors)
+    must(rows(image)[0] == [(start, "sp+8", "u", "f")], "no symbols: " + str(rows(image)))
+
+
+def dropped():
+    """The linker has dropped a function, but .debug_frame still has its entry."""
+    text = (".cfi_sections .debug_frame\n.cfi_startproc\n%s.cfi_endproc\n"
+            ".section .text.gone, \"ax\"\ngone: .cfi_startproc\n"
+            "%s.cfi_endproc" % (NOPS, NOPS))
+    image = assemble("dropped", text, "--gc-sections")
+    numbers = json.loads(gen("--json", "--size", image)[0])
+    must(numbers["dropped"] == 1 and numbers["covered"] == 4 and numbers["findings"] == [], str(numbers))
+
+
+def mixed():
+    """.eh_frame for one function, .debug_frame for another, both for a third."""
+    text = (".cfi_sections .eh_frame\n.cfi_startproc\n%s.cfi_endproc\n" % NOPS)
+    image = assemble("mixed-1", text)
+    source = WORK + "/mixed-2"
+    write(source + ".s", (".cfi_sections .debug_frame\n.text\n.cfi_startproc\n%s.cfi_endproc\n" % NOPS).encode())
+    write(source + "-3.s", (".cfi_sections .eh_frame, .debug_frame\n.text\n.cfi_startproc\n%s.cfi_endproc\n" % NOPS)
+          .encode())
+    for name in (source, source + "-3"):
+        run("as", name + ".s", "-o", name + ".o")
+    run("ld", image + ".o", source + ".o", source + "-3.o", "-o", image)
+    sizes = {kind: json.loads(gen("--json", "--size", "--from=" + kind, image)[0])["covered"]
+             for kind in ("eh_frame", "debug_frame", "both")}
+    must(sizes == {"eh_frame": 8, "debug_frame": 8, "both": 12}, str(sizes))
+
+
+def taken_over():
+    """Tables of an exception entry that are written by hand, between code with CFI, by two linkers."""
+    source = WORK + "/trap"
+    write(source + ".S", b"""#include "sfu_asm.h"
+    .text
+    .globl _start
+    sfu_outermost_begin _start
+    nop
+    sfu_outermost_end _start
+entry: push %rbp
+saved: nop
+    pop %rbp
+restored: iretq
+entry_end:
+    sfu_trap_begin entry, entry_end
+    sfu_trap_row entry, cfa=24, ra=0
+    sfu_trap_row saved, cfa=32, ra=8, fp=0
+    sfu_trap_row restored, cfa=24, ra=0
+    sfu_trap_end
+    .text
+after: .cfi_startproc
+    nop
+    .cfi_endproc
+""")
+    for linker in (["ld"], [TC + "/x86_64/ld"], ["ld.lld"]):
+        run("clang" if linker == ["ld.lld"] else "gcc", "-Iarch", "-c", source + ".S", "-o", source + ".o")
+        image = link("trap", linker, BESIDE, [source + ".o"])
+        for _ in range(2):
+            gen("-q", "--strict", image)
+            found = rows(image)[0]
+            must([row[1:] for row in found] == [
+                ("(sp+24)", "u", "(sp+0)"), ("(sp+32)", "(sp+0)", "(sp+8)"), ("(sp+24)", "u", "(sp+0)"),
+                ("sp+8", "u", "f")], "%s: %s" % (linker[0], found))
+        sizes = [int(gen("-q", "--size", *options, image)[0]) for options in ([], ["--forget"])]
+        must(sizes[1] < sizes[0], "--forget: %d and %d bytes" % tuple(sizes))
+
+
+def below_sp():
+    """The slot that `pop %rbp` has left, and one in the red zone that SP never was below."""
+    frame = "push %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset %rbp, -16\nnop\npop %rbp\n.cfi_def_cfa_offset 8\nret\n"
+    zone = "mov %rbp, -8(%rsp)\n.cfi_offset %rbp, -16\nnop\nnop\n"
+    image = assemble("below", ".cfi_startproc\n%s.cfi_endproc\n.cfi_startproc\n%s.cfi_endproc" % (frame, zone))
+    gen("-q", image)
+    fp = [row[2] for row in rows(image)[0]]
+    must(fp == ["u", "c-16", "u", "u", "c-16"], str(fp))
+    numbers = json.loads(gen("--json", image)[0])
+    must(numbers["below_sp"] == 1, str(numbers))
+    gen("-q", "--check", "--strict", image)
+    gen("-q", "--keep-below-sp", image)
+    text = run(TC + "/x86_64/objdump", "--sframe", image)[0]
+    must(len(re.findall(r"sp\+8 +c-16", text)) == 2, text)
+
+
+def high_addresses():
+    """An image in the upper half, as kernels are: its physical addresses are others."""
+    script_of = WORK + "/high.ld"
+    write(script_of, b"SECTIONS { . = 0xffffffff81000000; .text : AT(ADDR(.text) - 0xffffffff80000000) { *(.text) } "
+          b".eh_frame : { *(.eh_frame) } .data : { *(.data) } .bss : { *(.bss) } }\n")
+    image = assemble("high", ".cfi_startproc\n%s.cfi_endproc\n.bss\n.skip 5000" % NOPS, "-T", script_of)
+    run("objcopy", "-R", ".sframe", image)
+    for address, status in ((0xffffffff81498450, 0), (0xfffffffffffff000, 0), (0xffffffffffffffe0, 1)):
+        errors = gen("-o", "/dev/null", "--address=%d" % address, image, status=status)[1]
+        must(status == 0 or "address space" in errors, errors)
+    gen("-q", "--append=" + image, image)
+    gen("-q", "--check", "--strict", image)
+    segments = Elf(image).segments()
+    table, = [s for s in segments if s[0] == 0x6474e554]
+    must(table[3] - table[4] == 0xffffffff80000000 and all(s[3] - s[4] == 0xffffffff80000000 for s in segments
+                                                           if s[0] == 1), "where it is loaded: %s" % (segments,))
+    bad = WORK + "/high.bad"
+    write(bad, read(image))
+    elf = Elf(bad)
+    at, = elf.get("Q", 32)
+    elf.put("Q", at + 40, 1 << 63)
+    write(bad, elf.data)
+    must("program header" in gen("--append=" + bad, bad, status=1)[1], "a segment that leaves the address space")
+
+
+def assemble_for(cpu, name, text):
+    """A program of CPU's instructions TEXT. Returns its name, and how objdump shows the tables made for it."""
+    file = WORK + "/" + name
+    write(file + ".s", (".text\n.globl _start\n_start:\n%s\n" % text).encode())
+    run("%s/%s/as" % (TC, cpu), file + ".s", "-o", file + ".o")
+    run("%s/%s/ld" % (TC, cpu), file + ".o", "-o", file)
+    return file
+
+
+def signed_with_pc():
+    """DW_CFA_AARCH64_negate_ra_state_with_pc (0x2c) signs and unsigns as 0x2d does."""
+    image = assemble_for("aarch64", "signed", ".cfi_startproc\nnop\n.cfi_escape 0x2c\nnop\n.cfi_escape 0x2c\nnop\n"
+                         ".cfi_endproc")
+    gen("-q", "--strict", "--side=" + image + ".side", image)
+    text = run(TC + "/aarch64/objdump", "--sframe", image + ".side")[0]
+    marks = re.findall(r"^ +[0-9a-f]{16} +sp\+0 +u +(u\S*)", text, re.M)
+    must(marks == ["u", "u[s]", "u"], text)
+
+
+def scalable():
+    """A frame of SVE: the CFA is SP + 16 + 8 * VG, as clang writes it. SFrame cannot say that."""
+    image = assemble_for("aarch64", "scalable", ".cfi_startproc\nnop\n.cfi_escape 0x0f, 0x0c, 0x8f, 0x00, 0x11, 0x10, "
+                         "0x22, 0x11, 0x08, 0x92, 0x2e, 0x00, 0x1e, 0x22\nnop\n.cfi_def_cfa sp, 0\nret\n.cfi_endproc")
+    numbers = json.loads(gen("--json", "--size", image)[0])
+    what = [(f["offset"], f["bytes"], f["what"]) for f in numbers["findings"]]
+    must(what == [(4, 4, "a rule by an expression that SFrame cannot say")], str(what))
+
+
+def size_by_hand(starts, words, rows):
+    """The least bytes that entries for rows at STARTS take, WORDS bytes each, with at most ROWS rows: of all ways to
+    part them, by the layout that the specification gives (2.2, 2.3, 2.4)."""
+    least = [28] + [1 << 30] * len(starts)
+    for end in range(1, len(starts) + 1):
+        for begin in range(max(0, end - rows), end):
+            distance = starts[end - 1] - starts[begin]
+            width = 1 if distance < 256 else 2 if distance < 65536 else 4
+            size = 16 + 5 + sum(width + 1 + words[i] for i in range(begin, end))
+            least[end] = min(least[end], least[begin] + size)
+    return least[-1]
+
+
+def smallest():
+    """Functions next to each other, no two rows of which are the same: nothing can be shared."""
+    chosen = random.Random(7)
+    for size in (1, 2, 3, 5, 8, 13, 40):
+        text, starts, words, at, number = "", [], [], 0, 1
+        for _ in range(size):
+            text += ".cfi_startproc\n"
+            for _ in range(chosen.randrange(1, 9)):
+                gap = chosen.choice((1, 2, 60, 250, 300, 20000))
+                number += chosen.choice((1, 7))
+                text += ".cfi_def_cfa rsp, %d\n.skip %d, 0x90\n" % (8 * number, gap)
+                starts.append(at)
+                words.append(1 if 8 * number < 128 else 2)
+                at += gap
+            text += ".cfi_endproc\n"
+        image = assemble("smallest", text)
+        for rows_of_one in (1, 3, 8, 32, 500):
+            got = int(gen("-q", "--size", "--no-share", "--rows=%d" % rows_of_one, image)[0])
+            want = size_by_hand(starts, words, rows_of_one)
+            must(got == want, "%d functions, %d rows: %d bytes, and %d are enough" % (size, rows_of_one, got, want))
+    gen("-q", "--rows=32", "--append=" + image, image)
+    gen("-q", "--check", "--strict", image)
+
+
+def shared_lists():
+    """Equal functions have one list of rows, as far as sfu_check lets it pass: two bytes for each row."""
+    one = ".cfi_startproc\n" + "".join("nop\n.cfi_adjust_cfa_offset 8\n" for _ in range(20)) + "nop\n.cfi_endproc\n"
+    image = assemble("shared", one * 3)
+    sizes = [int(gen("-q", "--size", *options, image)[0]) for options in (["--no-share"], [])]
+    # Of three lists one can go: one alone would be less than two bytes for each of 63 rows.
+    must((sizes[0] - sizes[1]) * 3 == sizes[0] - 28 - 3 * 16 and sizes[1] - 28 - 3 * 16 >= 2 * 63, str(sizes))
+    image = assemble("shared", one * 200)
+    for options in ([], ["--small"]):
+        numbers = json.loads(gen("--json", "--append=" + image + ".out", *options, image)[0])
+        rows_section = numbers["bytes"] - 28 - 16 * numbers["fdes"]
+        must(2 * numbers["rows"] <= rows_section, "%s: %d rows in %d bytes" % (options, numbers["rows"], rows_section))
+        gen("-q", "--check", "--strict", image + ".out")
+        must(numbers["bytes"] < (0.8 if options == [] else 0.75) * int(gen("-q", "--size", "--no-share", image)[0]),
+             str(numbers))
+
+
+def frame_pointer():
+    push = ".cfi_startproc\npush %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset %rbp, -16\nnop\n"
+    image = assemble("fp", push + ".cfi_endproc")
+    must("left out" in gen("--size", "--fp=auto", image)[1], "--fp=auto")
+    sizes = [int(gen("-q", "--size", "--fp=" + fp, image)[0]) for fp in ("keep", "auto", "drop")]
+    must(sizes[0] > sizes[1] == sizes[2], str(sizes))
+    image = assemble("fp", push + "mov %rsp, %rbp\n.cfi_def_cfa_register %rbp\nnop\n.cfi_endproc")
+    must("are kept" in gen("--size", "--fp=auto", image)[1], "--fp=auto")
+    must("need FP" in gen("--size", "--fp=drop", image, status=1)[1], "--fp=drop")
+
+
+def holes():
+    """Rows that cannot be said, in front, in the middle and at the end."""
+    lost, good = ".cfi_escape 0x0f, 5, 0x77, 8, 0x06, 0x23, 8\n" + NOPS, ".cfi_def_cfa rsp, 8\n" + NOPS
+    image = assemble("holes", ".cfi_startproc\n%s.cfi_endproc" % (lost + good + lost + good + lost))
+    start = Elf(image).sections[".text"]["addr"]
+    must(rows(image) == ([(start + 4, "sp+8", "u", "f"), (start + 12, "sp+8", "u", "f")], [start + 4, start + 12]),
+         str(rows(image)))
+    for options in ([], ["--small"]): # the holes are nops, as padding is
+        numbers = json.loads(gen("--json", "--size", *options, image)[0])
+        must(numbers["covered"] - numbers["expressed"] == 12 and numbers["fdes"] == 2, str(numbers))
+
+
+def signals():
+    """Its rules, or at least that it is one."""
+    said = (".cfi_startproc\n.cfi_signal_frame\n.cfi_escape 0x0f, 4, 0x77, 0xa0, 1, 6\n"
+            ".cfi_escape 0x10, 16, 3, 0x77, 0xa8, 1\n")
+    image = assemble("signal", said + NOPS + ".cfi_endproc\n" +
+                     said.replace("4, 0x77, 0xa0, 1, 6", "6, 0x77, 0xa0, 1, 6, 6, 6")
+                     + NOPS + ".cfi_endproc")
+    must([row[1:] for row in rows(image)[0]] == [("(sp+160)", "u", "(sp+168)")], str(rows(image)))
+    text = run(TC + "/x86_64/objdump", "--sframe", image + ".side")[0]
+    must(len(re.findall("attr = \"S", text)) == 2, text)
+
+
+def plts():
+    """lld writes no CFI for its PLT, nor does GNU ld for aarch64's: their instructions tell."""
+    source = WORK + "/plt.c"
+    write(source, b"int f(int); int g(int); int h(int); int a(int x) { return f(x) + g(x) + h(x); }\n")
+    for cpu, linker, flags, said in (
+            ("x86_64", "ld.lld", [], ["sp+16", "sp+24", "sp+8", "sp+16"]),
+            ("x86_64", "ld.lld", ["-z", "force-ibt"], ["sp+16", "sp+24", "sp+8", "sp+16"]),
+            ("aarch64", "ld.lld", [], ["sp+0", "sp+16", "sp+0"]),
+            ("aarch64", "ld.lld", ["-z", "force-bti"], ["sp+0", "sp+16", "sp+0"]),
+            ("aarch64", LD["aarch64"], [], ["sp+0", "sp+16", "sp+0"])):
+        run("clang", "--target=%s-linux-gnu" % cpu, "-O1", "-fPIC", "-fasynchronous-unwind-tables", "-c", source, "-o",
+            source + ".o")
+        image = source + ".so"
+        run(linker, "-shared", *flags, source + ".o", "-o", image)
+        gen("-q", "--strict", "--side=" + image + ".side", image)
+        text = run("%s/%s/objdump" % (TC, cpu), "--sframe", image + ".side")[0]
+        plt = Elf(image).sections[".plt"]
+        cfas = re.findall(r"func idx .*pc = 0x([0-9a-f]+)|^ +[0-9a-f]{16} +(\S+)", text, re.M)
+        inside, seen = False, []
+        for pc, cfa in cfas:
+            if pc:
+                inside = plt["addr"] <= int(pc, 16) < plt["addr"] + plt["size"]
+            elif inside:
+                seen.append(cfa)
+        must(seen == said, "%s %s %s: %s" % (cpu, linker, flags, seen))
+
+
+def no_blocks():
+    """Rows that depend on the PC, and look like those of blocks of 23 bytes but for the end."""
+    image = assemble("blocks", ".balign 32\n.cfi_startproc\n"
+                     ".cfi_escape 0x0f, 11, 0x77, 8, 0x80, 0x69, 0x45, 0x1a, 0x3b, 0x2a, "
+                     "0x37, 0x24, 0x22\n%s.cfi_endproc" % (NOPS * 8))
+    gen("-q", "--strict", image)
+    start = Elf(image).sections[".text"]["addr"]
+    must([(pc - start, cfa) for pc, cfa, _, _ in rows(image)[0]] == [(0, "sp+8"), (7, "sp+136"), (23, "sp+8")],
+         str(rows(image)))
+
+
+def room():
+    image = assemble("room", ".cfi_startproc\n%s.cfi_endproc" % NOPS)
+    need = int(gen("-q", "--size", image)[0])
+    text = read(image + ".s").decode()
+    for size in (need - 1, need):
+        write(image + ".s", text.replace(".skip 4096", ".skip %d" % size).encode())
+        run("as", image + ".s", "-o", image + ".o")
+        run("ld", image + ".o", "-o", image)
+        before = read(image)
+        if size < need:
+            must("room %d, need %d" % (size, need) in gen(image, status=1)[1], "too small")
+            must(read(image) == before, "written")
+        else:
+            gen("-q", image)
+    bare = assemble("bare", ".cfi_startproc\n%s.cfi_endproc" % NOPS)
+    run("objcopy", "-R", ".sframe", bare)
+    must("no section .sframe" in gen(bare, status=1)[1], "no section")
+    must("--address" in gen("-o", "/dev/null", bare, status=1)[1], "no address")
+    gen("-q", "-o", "/dev/null", "--address=0x1000", bare)
+
+
+def outputs():
+    """Nothing is left of what cannot be written."""
+    image = assemble("out", ".cfi_startproc\n%s.cfi_endproc" % NOPS)
+    for option in ("-o", "--asm=", "--object=", "--side=", "--append="):
+        name = WORK + "/absent/file"
+        arguments = [option, name] if option == "-o" else [option + name]
+        must("cannot write" in gen("-q", *arguments, image, status=1)[1], option)
+    left = len(os.listdir(WORK))
+    gen("-q", "-o", "/dev/full", image, status=1)
+    must(len(os.listdir(WORK)) == left, "a temporary file is left")
+    must(run(GEN, "-q", "--asm=-", image)[0].count(".byte") > 1, "standard output")
+
+
+def deterministic():
+    image = assemble("same", ".cfi_startproc\n%s.cfi_endproc" % NOPS)
+    for option in ("-o", "--asm", "--object", "--side", "--append"):
+        results = set()
+        for i in range(2):
+            name = "%s/same.%d" % (WORK, i)
+            gen("-q", *([option, name] if option == "-o" else [option + "=" + name]), image)
+            results.add(read(name))
+        must(len(results) == 1, option)
+
+
+if __name__ == "__main__":
+    {"images": test_images, "links": test_links, "faults": test_faults, "hostile": test_hostile,
+     "options": test_options, "kernels": test_kernels}[sys.argv[1]](*sys.argv[2:])
+    sys.exit(failed)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# The tools of port/host. Images are those that test/truth/decoders compares, and programs built here.
+HOST := build/host
+HOST_HEADERS := $(wildcard port/host/*/*.h test/lib/*.h) sfu.h
+HOST_FLAGS = $(TOOLS_FLAGS) -O2 -g
+
+$(HOST)/equal: port/host/test/equal.c port/host/common/image.c sfu.c $(HOST_HEADERS) | $(TC)
+	@mkdir -p $(@D)
+	@$(CC) $(HOST_FLAGS) port/host/test/equal.c port/host/common/image.c sfu.c -lelf -o $@
+
+$(HOST)/truth: port/host/test/truth.c port/host/common/image.c sfu.c $(HOST_HEADERS) | $(TC)
+	@mkdir -p $(@D)
+	@$(CC) $(HOST_FLAGS) port/host/test/truth.c port/host/common/image.c sfu.c -ldw -lelf -o $@
+
+define HOST_SUITE
+CHECK_$(1) += host-$(1)
+.PHONY: suite-host-$(1)
+suite-host-$(1): build/tools/sfu-gen $(HOST)/equal $(HOST)/truth $(DECODERS)/compare \
+    $(DECODERS_$(1):%=$(DECODERS)/%/done)
+	@test/run.sh host-$(1) python3 port/host/test/gen.py images $(1)
+endef
+$(foreach abi,$(ABIS),$(eval $(call HOST_SUITE,$(abi))))
+
+HOST_SOURCES = $(TOOLS_GEN)
+$(HOST)/sfu-gen-sanitized: $(wildcard port/host/*/*.c) $(HOST_HEADERS) sfu.c build/tools/sfu-gen
+	@mkdir -p $(@D)
+	@$(CC) $(HOST_FLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(HOST_SOURCES) -lelf -o $@
+
+# sfu-lint beside the same images, and beside the kernels of port/baremetal/test.
+define HOST_LINT
+CHECK_$(1) += host-lint-$(1)
+.PHONY: suite-host-lint-$(1)
+suite-host-lint-$(1): build/tools/sfu-lint $(DECODERS_$(1):%=$(DECODERS)/%/done)
+	@test/run.sh host-lint-$(1) python3 port/host/test/lint.py healthy $(1)
+endef
+$(foreach abi,$(ABIS),$(eval $(call HOST_LINT,$(abi))))
+
+define HOST_LINT_KERNEL
+CHECK_$(1) += host-lint-kernel-$(1)
+.PHONY: suite-host-lint-kernel-$(1)
+suite-host-lint-kernel-$(1): build/tools/sfu-lint build/bare/$(1)/kernel.elf
+	@test/run.sh host-lint-kernel-$(1) python3 port/host/test/lint.py kernel $(1)
+endef
+$(foreach cpu,x86_64 aarch64 s390x,$(eval $(call HOST_LINT_KERNEL,$(cpu))))
+
+HOST_LINT_SUITES := planted worth options hostile
+CHECK += $(HOST_LINT_SUITES:%=host-lint-%)
+.PHONY: $(HOST_LINT_SUITES:%=suite-host-lint-%)
+$(HOST_LINT_SUITES:%=suite-host-lint-%): suite-host-lint-%: build/tools/sfu-lint build/tools/sfu-gen \
+    $(HOST)/sfu-lint-sanitized | $(TC)
+	@test/run.sh host-lint-$* python3 port/host/test/lint.py $*
+
+$(HOST)/sfu-lint-sanitized: $(wildcard port/host/*/*.c) $(HOST_HEADERS) sfu.c build/tools/sfu-lint
+	@mkdir -p $(@D)
+	@$(CC) $(HOST_FLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(TOOLS_LINT) -ldw -lelf -o $@
+
+# Programs for every CPU in one suite each: they are small.
+HOST_SUITES := links options faults hostile
+CHECK += $(HOST_SUITES:%=host-%)
+.PHONY: $(HOST_SUITES:%=suite-host-%)
+$(HOST_SUITES:%=suite-host-%): suite-host-%: build/tools/sfu-gen $(HOST)/sfu-gen-sanitized | $(TC)
+	@test/run.sh host-$* python3 port/host/test/gen.py $*
+
+# What the toolchains that are installed do is what the page says of them.
+CHECK += host-chains
+.PHONY: suite-host-chains toolchains
+suite-host-chains: | $(TC)
+	@test/run.sh host-chains python3 port/host/test/chains.py check
+
+## [campaigns] toolchains: what each compiler, assembler and linker that Debian has does with tables
+toolchains: | $(TC)
+	@test/tools/toolchain/install.sh chains
+	@$(MAKE) --no-print-directory suite-host-chains
+
+# sfu-trace, for every CPU in one suite each.
+TRACE_SUITES := filter core guests hostile
+CHECK += $(TRACE_SUITES:%=host-trace-%)
+.PHONY: $(TRACE_SUITES:%=suite-host-trace-%)
+$(TRACE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sfu-trace $(HOST)/sfu-trace-sanitized | $(TC)
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh host-trace-$* python3 port/host/test/trace.py $*
+
+# The same of machines whose kernels lie in the upper half of the addresses.
+TRACE_MACHINE_SUITES := live upper
+CHECK += $(TRACE_MACHINE_SUITES:%=host-trace-%)
+.PHONY: $(TRACE_MACHINE_SUITES:%=suite-host-trace-%)
+$(TRACE_MACHINE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sfu-trace \
+    $(HOST)/sfu-trace-sanitized | $(TC)
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh host-trace-$* python3 port/host/test/machine.py $*
+
+$(HOST)/sfu-trace-sanitized: $(TOOLS_TRACE) $(HOST_HEADERS) build/tools/sfu-trace
+	@mkdir -p $(@D)
+	@$(CC) $(HOST_FLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(TOOLS_TRACE) -ldw -lelf -o $@
+
+# Kernels of port/baremetal/test by a toolchain that knows nothing of SFrame.
+define HOST_KERNEL
+CHECK_$(1) += host-kernel-$(1)
+.PHONY: suite-host-kernel-$(1)
+suite-host-kernel-$(1): build/tools/sfu-gen build/bare/$(1)/module.ko
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh host-kernel-$(1) python3 port/host/test/gen.py kernels $(1)
+endef
+$(foreach cpu,x86_64 aarch64 s390x,$(eval $(call HOST_KERNEL,$(cpu))))

@@ -1,0 +1,1055 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""trace.py filter | core | guests | hostile: tests of sfu-trace, in build/host. Prints a line for each.
+
+filter   console output of kernels that panic, as it is and changed: names and lines are addr2line's; raw dumps give the
+         traces that the same panic has printed with tables on board
+core     cores of processes, of every ABI: the same frames as gdb's
+guests   dumps of machines, raw memory, and their stubs: the same frames as gdb's, and as each other's
+hostile  logs, cores and stubs that make no sense, under the sanitizers
+"""
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+sys.dont_write_bytecode = True
+import gen
+from gen import GCC, Wrong, must, read, test, write
+
+OUT = "build/host"
+WORK = "/".join([OUT, "work", "trace"] + sys.argv[1:])
+TRACE = "build/tools/sfu-trace"
+SANITIZED = OUT + "/sfu-trace-sanitized"
+TC = "build/tc"
+LIMIT = 60  # seconds for anything: a hang is a failure
+QEMU = {
+    "x86_64": ["qemu-system-x86_64", "-M", "pc", "-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-append", "{}"],
+    "aarch64": ["qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-semihosting-config",
+                "enable=on,target=native,arg={}"],
+    "s390x": ["qemu-system-s390x", "-M", "s390-ccw-virtio", "-append", "{}"],
+}
+CONSOLE = {"x86_64": ["-serial", "{}"], "aarch64": ["-serial", "{}"],
+           "s390x": ["-chardev", "{},id=c", "-device", "sclpconsole,chardev=c"]}
+
+
+def run(*command, status=0, stdin=None):
+    """Runs COMMAND, which must end with STATUS. Returns its output and its errors, as bytes."""
+    done = subprocess.run(command, capture_output=True, check=False, timeout=LIMIT,
+                          **({"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}))
+    if done.returncode != status:
+        text = (done.stderr.strip() or done.stdout.strip()).decode("latin-1").splitlines()
+        raise Wrong("%s: status %d: %s" % (" ".join(command)[:200], done.returncode, text[-1] if text else ""))
+    return done.stdout, done.stderr
+
+
+# ---- kernels that dump their stack ----
+
+KERNEL_SOURCES = [*gen.KERNEL_SOURCES, "port/print/sfu_dump.c", "port/baremetal/test/dump.c"]
+
+
+built = set()
+
+
+def kernel(cpu):
+    """The directory of a kernel that prints its build ID, its trace, and a dump. kernel.elf has .sframe and .eh_frame;
+    cfi.elf has .eh_frame alone; other.elf is the same with another build ID; module.ko has debug information."""
+    directory = "%s/kernel-%s" % (WORK, cpu)
+    if cpu in built:
+        return directory
+    built.add(cpu)
+    os.makedirs(directory, exist_ok=True)
+    binutils = "%s/%s/" % (TC, cpu)
+    with open("port/baremetal/kernel.ld", encoding="utf-8") as f:
+        script = f.read()
+    script = script.replace(".note.* .eh_frame", "").replace(
+        "    /DISCARD/", "    .eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) }\n    /DISCARD/")
+    write(directory + "/kernel.ld", script.encode())
+    flags = ["-B" + binutils, "-Wa,--gsframe", '-DMODULE="%s/module.ko"' % directory]
+    modules = gen.compile_kernel(cpu, directory, ["port/baremetal/test/module_a.c", "port/baremetal/test/module_b.c"],
+                                 lambda _: [GCC[cpu]],
+                                 *flags)
+    run(binutils + "ld", "-r", "-T", "port/baremetal/test/module.ld", *modules, "-o", directory + "/module.ko")
+    objects = gen.compile_kernel(cpu, directory, KERNEL_SOURCES, lambda _: [GCC[cpu]], *flags)
+    link = [GCC[cpu], "-B" + binutils, "-nostdlib", "-static-pie", "-Wl,--gc-sections,-z,norelro",
+            "-Wl,-z,max-page-size=4096,--wrap=machine_exit,--wrap=sfu_panic_print", "-L" + directory,
+            "-Tport/baremetal/%s/machine.ld" % cpu, *objects]
+    image = gen.link_kernel(cpu, directory, [*link, "-Wl,--build-id=sha1"])
+    run(*link, directory + "/symbols.s.o", "-Wl,--build-id=0x123456789abcdef0", "-o", directory + "/other.elf")
+    run(binutils + "objcopy", "-R", ".sframe", image, directory + "/cfi.elf")
+    return directory
+
+
+def boot(cpu, scenario, image):
+    """The console's bytes."""
+    command = QEMU[cpu] + [word.format("stdio") for word in CONSOLE[cpu]] + (
+        ["-action", "panic=exit-failure"] if cpu == "s390x" else [])
+    command = [word.format(scenario) for word in command]
+    command += ["-m", "128M", "-nodefaults", "-display", "none", "-monitor", "none", "-kernel", image]
+    command += [] if scenario.startswith("record") else ["-no-reboot"]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          timeout=LIMIT, check=False).stdout
+
+
+def symbol(cpu, image, name):
+    """Its address, by nm."""
+    return int(re.search(r"(?m)^([0-9a-f]+) \w %s$" % name, run("%s/%s/nm" % (TC, cpu), image)[0].decode())[1], 16)
+
+
+# ---- what addr2line says ----
+
+class Lines:
+    """(function, file:line) of an address and of what it was inlined into; the files without their folders' dots."""
+
+    def __init__(self, cpu, image):
+        self.process = subprocess.Popen(["%s/%s/addr2line" % (TC, cpu), "-fiae", image], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+    def at(self, addr):
+        # A second, impossible address marks the end of what the first one has.
+        self.process.stdin.write("0x%x\n0xffffffffffffffff\n" % addr)
+        self.process.stdin.flush()
+        lines = [self.process.stdout.readline().strip()]
+        must(int(lines[0], 16) == addr, "addr2line: " + lines[0])
+        found = []
+        while True:
+            line = self.process.stdout.readline().strip()
+            if line == "0xffffffffffffffff":
+                break
+            found.append((line, place(self.process.stdout.readline().strip())))
+        self.process.stdout.readline()
+        self.process.stdout.readline()
+        return found
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def place(text):
+    """FILE:LINE as addr2line and as sfu-trace write it."""
+    file, line = re.sub(r" \(discriminator \d+\)", "", text).rsplit(":", 1)
+    return os.path.normpath(os.path.join(os.getcwd(), file)) + ":" + line
+
+
+FRAME = re.compile(rb"^(?:.*[\] ])?#(\d+) +0x([0-9a-f]{16})(?:  (\S+)\+0x[0-9a-f]+)?"
+                   rb"((?:  \[[a-z ]+\])*)(?:  \((.*)\))?$")
+ADDED = re.compile(rb"^        (\(inlined by\) )?(\S+) at (.*?)(?: \[(.*)\])?$")
+
+
+def frames(lines):
+    """[(PC, lookup PC, marks, how, [(function, file:line)])] of the trace in LINES, which may have others between."""
+    result = []
+    for line in lines:
+        frame, added = FRAME.match(line), ADDED.match(line)
+        if frame:
+            pc = int(frame[2], 16)
+            exact = frame[1] == b"0" or b"[interrupted]" in frame[4]
+            result.append((pc, pc - (not exact), frame[4], frame[5], []))
+        elif added and result:
+            result[-1][4].append((added[2].decode(), place(added[3].decode())))
+    return result
+
+
+# ---- filter ----
+
+SCENARIOS = ["assert", "memory", "illegal", "nested", "irq", "thread-panic", "slide", "slide-irq", "garbage", "module"]
+# Frames that are abbreviated or skipped, traces of a list, and records of a crash, printed at the next boot.
+SHORTENED = ["recursion", "skip", "threads", "record", "record-irq", "record-overflow"]
+SLIDE = 16 << 20  # of scenarios.c
+
+
+def test_filter():
+    os.makedirs(WORK, exist_ok=True)
+    for cpu in GCC:
+        directory = kernel(cpu)
+        logs = {}
+        for scenario in SCENARIOS:
+            logs[scenario] = boot(cpu, scenario, directory + "/kernel.elf")
+            test("%s %s lines" % (cpu, scenario), filter_lines, cpu, directory, scenario, logs[scenario])
+            test("%s %s dump" % (cpu, scenario), filter_dump, directory, scenario, logs[scenario])
+        for scenario in SHORTENED:
+            logs[scenario] = boot(cpu, scenario, directory + "/kernel.elf")
+            test("%s %s lines" % (cpu, scenario), filter_lines, cpu, directory, scenario, logs[scenario])
+        test("%s a slide ends with its trace" % cpu, filter_no_slide, directory, logs["slide"], logs["skip"])
+        test("%s a null call" % cpu, filter_null, directory)
+        test("%s a dump as a core" % cpu, filter_written, directory, logs["assert"])
+        test("%s poor symbols" % cpu, filter_poor, cpu, directory, logs["assert"])
+        test("%s prefixes" % cpu, filter_prefixes, directory, logs["irq"])
+        test("%s build ID" % cpu, filter_build_id, directory, logs["assert"])
+        test("%s module" % cpu, filter_module, cpu, directory, logs["module"])
+        test("%s damaged dump" % cpu, filter_damaged, directory, logs["assert"])
+    test("bytes pass unchanged", filter_bytes, kernel("x86_64"))
+    test("a slide behind the frames", filter_late_slide, kernel("x86_64"))
+    test("at once", filter_at_once, kernel("x86_64"))
+
+
+def traced(image, log, *options, status=0):
+    return run(TRACE, *options, image, stdin=log, status=status)[0]
+
+
+def only_added(log, output):
+    """The lines that have been added. The others are the log's."""
+    added, given = [], log.splitlines(keepends=True)
+    for line in output.splitlines(keepends=True):
+        if given and line == given[0]:
+            given.pop(0)
+        else:
+            added.append(line)
+    must(not given, "not passed on: %s" % given[:1])
+    return added
+
+
+def without_dumps(output):
+    """Lines that are not of a dump, nor of the trace that was made of it: that ends where the log goes on."""
+    kept, dump = [], False
+    for line in output.replace(b"\r", b"").splitlines():
+        goes_on = line.startswith((b"build ID", b"panic", b"fault", b"removed", b"sorted", b"crash record"))
+        dump = b"sfu1 " in line or (dump and not goes_on)
+        if not dump:
+            kept.append(line)
+    return kept
+
+
+def filter_lines(cpu, directory, scenario, log):
+    image = directory + "/kernel.elf"
+    lines, count = Lines(cpu, image), 0
+    output = traced(image, log)
+    only_added(log, output)
+    found = frames(without_dumps(output))
+    module = 0
+    for pc, lookup, _, _, functions in found:
+        slide = SLIDE if scenario.startswith("slide") else 0
+        wanted = lines.at(lookup - slide)
+        if wanted[0][1].endswith(("??:?", "??:0")):
+            module += 1
+            must(functions == [], "0x%x: %s, where addr2line knows nothing" % (pc, functions))
+            continue
+        must(functions == wanted, "0x%x: %s instead of %s" % (pc, functions, wanted))
+        count += 1
+    lines.close()
+    if scenario.startswith("record"):
+        half = len(found) // 2
+        must(half >= 2 and found[:half] == found[half:], "the record's frames are not the trace's: %s" % found)
+    must(count >= 2 and (module == 0) == (scenario not in ("module", "garbage")),
+         "%d frames, %d unknown" % (count, module))
+    return "%d frames" % count
+
+
+def filter_no_slide(directory, slide, skip):
+    """A trace begins in the middle, as its first frames are skipped: the slide of the one before is not its own."""
+    image = directory + "/kernel.elf"
+    slide = b"\n".join(without_dumps(slide)) + b"\n"
+    alone, behind = (frames(without_dumps(traced(image, log)))[-4:] for log in (skip, slide + skip))
+    must(alone == behind and all(frame[4] for frame in alone), "%s instead of %s" % (behind, alone))
+
+
+def filter_null(directory):
+    """A null pointer stays one, whatever the slide."""
+    log = b"slide 0x1000000\n#0  0x0000000000000000\n#1  0x0000000000000018  [interrupted]\n#2  0x0000000000001010\n"
+    added = only_added(log, traced(directory + "/kernel.elf", log))
+    must(added == [b"        no code: a null pointer has been called\n"] * 2 + [b"        in no image\n"], "%s" % added)
+
+
+def filter_written(directory, log):
+    """gdb opens the core of a raw dump, and comes to the frames that the panic has printed."""
+    image, core = directory + "/cfi.elf", directory + "/written.core"
+    printed, dumped = traces(traced(image, log, "--write-core=" + core))[-1]
+    pcs = [frame[0] for frame in dumped if isinstance(frame, tuple)]
+    gdb, = by_gdb(image, "core-file " + core).values()
+    must(gdb == pcs and len(pcs) >= 3, "%s instead of %s" % (list(map(hex, gdb)), list(map(hex, pcs))))
+    _, errors = run(TRACE, "--write-core=/absent/core", image, stdin=log, status=1)
+    must(b"No such file" in errors, "%s" % errors)
+    _, errors = run(TRACE, "--write-core=/dev/full", image, stdin=log, status=1)
+    must(b"No space left" in errors, "%s" % errors)
+    return "%d frames" % len(pcs)
+
+
+def filter_poor(cpu, directory, log):
+    """An image whose symbols and lines are in a file of their own, which a debuglink or its build ID names."""
+    tools, whole = "%s/%s/" % (TC, cpu), directory + "/kernel.elf"
+    wanted = frames(without_dumps(traced(whole, log)))
+    poor, debug = directory + "/poor.elf", directory + "/poor.debug"
+    run(tools + "objcopy", "--only-keep-debug", whole, debug)
+    run(tools + "objcopy", "--strip-all", "--add-gnu-debuglink=" + debug, whole, poor)
+    found = frames(without_dumps(traced(poor, log)))
+    must(found == wanted and found[0][4], "by debuglink: %s" % found)
+    line = b"#0  0x%016x\n" % symbol(cpu, whole, "kernel_trace")
+    run(tools + "objcopy", "--strip-debug", whole, debug)
+    run(tools + "objcopy", "--strip-all", "--add-gnu-debuglink=" + debug, whole, poor)
+    must(b"        kernel_trace+0x0 (no line)\n" in traced(poor, line), "no name of the other file's")
+    os.remove(debug)
+    must(b"no symbol at" in traced(poor, line), "without it")
+
+
+def traces(output):
+    """The traces that a log has, and those made of dumps: a list of pairs of lists of (PC, marks)."""
+    pairs, dump = [], False
+    for line in output.replace(b"\r", b"").splitlines():
+        frame = FRAME.match(line)
+        if b"sfu1 begin" in line:
+            dump = True
+        elif line.startswith(b"build ID"):
+            dump = False
+            pairs.append(([], []))
+        elif frame and pairs:
+            pairs[-1][dump].append((int(frame[2], 16), frame[4]))
+        elif b"trace ends (" in line and pairs:
+            pairs[-1][dump].append(re.search(rb"trace ends \((-?\d+)\)", line)[1])
+    return pairs
+
+
+def filter_dump(directory, scenario, log):
+    """By .sframe, and by tables made of .eh_frame, the very same trace."""
+    compared = {}
+    for image in ("kernel.elf", "cfi.elf"):
+        found = traces(traced("%s/%s" % (directory, image), log))
+        must(found, "no trace")
+        compared[image] = sum(compare_dump(scenario, image, printed, dumped) for printed, dumped in found)
+        must(compared[image] >= 3, "nothing compared")
+    return "%d frames, by CFI %d" % (compared["kernel.elf"], compared["cfi.elf"])
+
+
+def compare_dump(scenario, image, printed, dumped):
+    """A dump does not say where stacks end. A trace of it ends in a module that is not there and, without .sframe, in
+    the exception entry, which has no CFI."""
+    printed, dumped = ([(f[0], f[1].replace(b"  [stack switch]", b"")) if isinstance(f, tuple) else f for f in trace]
+                       for trace in (printed, dumped))
+    ends = [i for i, frame in enumerate(printed)
+            if image == "cfi.elf" and isinstance(frame, tuple) and b"[interrupted]" in frame[1]]
+    if scenario == "module":
+        ends.append(3)
+    if not ends:
+        must(dumped == printed, "%s instead of %s" % (dumped, printed))
+    else:
+        must(dumped[:-1] == printed[:min(ends)] and int(dumped[-1]) < 0, "%s instead of %s" % (dumped, printed))
+    return len(dumped) - 1
+
+
+def filter_prefixes(directory, log):
+    """Times in front of lines, carriage returns behind them: the same lines are added."""
+    plain = only_added(log.replace(b"\r", b""), traced(directory + "/kernel.elf", log.replace(b"\r", b"")))
+    for before, after in ((b"[    1.234567] ", b"\n"), (b"kernel: ", b"\r\n"), (b"<3>", b"\n"), (b"", b"  \r\r\n")):
+        changed = b"".join(before + line + after for line in log.replace(b"\r", b"").splitlines())
+        added = only_added(changed, traced(directory + "/kernel.elf", changed))
+        must([line.rstrip() for line in added] == [line.rstrip() for line in plain], "with %s" % before)
+        must(all(line.endswith(b"\r\n") for line in added) == (b"\r" in after), "ends of lines with %s" % after)
+
+
+def filter_build_id(directory, log):
+    right, other = directory + "/kernel.elf", directory + "/other.elf"
+    output = traced(other, log, status=1)
+    must(b"WRONG IMAGE" in output and not frames(without_dumps(output))[0][4], "another kernel's lines")
+    must(frames(without_dumps(traced(other, log, right))) == frames(without_dumps(traced(right, log))), "not chosen")
+    none = directory + "/none.elf"
+    run("objcopy" if "x86_64" in directory else "%s/%s/objcopy" % (TC, directory.rsplit("-", 1)[1]), "-R",
+        ".note.gnu.build-id", right, none)
+    must(b"not compared" in traced(none, log), "an image without build ID")
+
+
+def filter_module(cpu, directory, log):
+    """Where the module lies: at symbol module_image, and its .text in it."""
+    tools = "%s/%s/" % (TC, cpu)
+    module = directory + "/module.ko"
+    at = symbol(cpu, directory + "/kernel.elf", "module_image")
+    text = int(re.search(rb" \.text +PROGBITS +0+ +0*([0-9a-f]+) ", run(tools + "readelf", "-SW", module)[0])[1], 16)
+    symbols = {m[2]: int(m[1], 16) for m in re.finditer(rb"([0-9a-f]+) \w (module_\w+)", run(tools + "nm", module)[0])}
+    output = run(TRACE, directory + "/kernel.elf", "%s@0x%x" % (module, at + text), stdin=log)[0]
+    added = [m for m in map(ADDED.match, output.replace(b"\r", b"").splitlines()) if m and m[4] == b"module.ko"]
+    # Each trace is followed by that of a dump. The second is printed when the module's tables have been removed.
+    whole, cut = [b"module_middle", b"module_entry"], [b"module_middle"]
+    must([m[2] for m in added] == whole + whole + cut + whole + whole + whole, "functions: %s" % added)
+    for printed, dumped in traces(output)[0:3:2]:
+        must(printed == dumped and printed[-1] == b"1", "%s instead of %s" % (dumped, printed))
+    lines = Lines(cpu, module)
+    found = [f for f in frames(without_dumps(output)) if f[4] and f[4][0][0].startswith("module")]
+    for pc, lookup, _, _, functions in found:
+        must(functions == lines.at(lookup - at - text), "0x%x: %s" % (pc, functions))
+    # The same by name, as of a printer that knows the module's symbols.
+    for name in (b"module_middle", b"module_entry"):
+        frame = next(f for f in found if f[4][0][0].encode() == name)
+        line = b"#1  0x%016x  %s+0x%x\n" % (frame[0], name, frame[0] - at - text - symbols[name])
+        output = run(TRACE, directory + "/kernel.elf", module, stdin=line)[0]
+        must(frames(output.splitlines())[0][4] == frame[4], "by name: %s" % output)
+    lines.close()
+
+
+def filter_damaged(directory, log):
+    """Lines of a dump that are missing, broken, or the end that never comes."""
+    image = directory + "/kernel.elf"
+    lines = log.splitlines(keepends=True)
+    stack = [i for i, line in enumerate(lines) if line.startswith(b"sfu1 s ")]
+    output = traced(image, b"".join(lines[:stack[1]] + lines[stack[2]:]))
+    must(b"4 words of the stack are missing" in output, "a missing line")
+    output = traced(image, b"".join(line for line in lines if not line.startswith((b"sfu1 s ", b"sfu1 m "))))
+    must(len(traces(output)[0][1]) == 2 and b"trace ends (-17)" in output, "no stack")
+    output = traced(image, b"".join(line for line in lines if not line.startswith(b"sfu1 r ")))
+    must(b"a dump without PC and SP" in output, "no registers")
+    output = traced(image, b"".join(lines[:stack[4]]))
+    must(b"the dump is not complete" in output and len(traces(output)[0][1]) > 1, "no end")
+    output = traced(image, b"".join(lines[:stack[4]]) + log)
+    printed, dumped = traces(output)[1]
+    must(b"before this one is not complete" in output and dumped[-len(printed):] == printed, "another one begins")
+    output = traced(image, log.replace(b"sfu1 s 0020", b"sfu1 s 002g"))
+    must(b"not a line of a dump" in output, "a bad digit")
+    output = traced(image, re.sub(rb"sfu1 begin \d", b"sfu1 begin 1", log))
+    must(b"a dump of aarch64_be, but" in output and len(traces(output)[0][1]) == 0, "another ABI")
+
+
+def filter_bytes(directory):
+    chosen = random.Random(1)
+    data = bytes(chosen.randrange(256) for _ in range(200000))
+    data += b"#0  0x0000000000103721" * 1000 + b"\n" + b"\0\r\n\r#0"
+    must(only_added(data, traced(directory + "/kernel.elf", data)) == [], "something was added")
+    must(traced(directory + "/kernel.elf", b"") == b"", "of nothing")
+    line = b"#0  0x%016x" % symbol("x86_64", directory + "/kernel.elf", "panic")
+    must(traced(directory + "/kernel.elf", line).startswith(line + b"\n        panic at "), "no end of the last line")
+
+
+def filter_late_slide(directory):
+    """As printers before 0.2.0 wrote it."""
+    log = boot("x86_64", "slide", directory + "/kernel.elf").replace(b"\r", b"")
+    log = b"\n".join(without_dumps(log)) + b"\n"
+    slide = b"slide 0x1000000\n"
+    must(slide in log, "no slide")
+    late = log.replace(slide, b"").replace(b"trace ends", slide + b"trace ends")
+    image = directory + "/kernel.elf"
+    wanted = [f[4] for f in frames(traced(image, log).splitlines())]
+    found = [line.strip(b" ") if line.startswith(b"        #") else line for line in traced(image, late).splitlines()]
+    found = [f[4] for f in frames(found)]
+    must(found[len(wanted):] == wanted and all(f == [] for f in found[:len(wanted)]), "%s" % found)
+    log = log.replace(slide, b"")
+    must([f[4] for f in frames(traced(image, log, "--slide=0x1000000").splitlines())] == wanted, "--slide")
+
+
+def filter_at_once(directory):
+    """What comes in goes out before more comes, also a part of a line."""
+    process = subprocess.Popen([TRACE, directory + "/kernel.elf"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    got = b""
+    for part in (b"log", b"in: ", b"\n#0  0x", b"%016x\n" % symbol("x86_64", directory + "/kernel.elf", "panic")):
+        os.write(process.stdin.fileno(), part)
+        wanted = got + part
+        while len(got) < len(wanted):
+            got += os.read(process.stdout.fileno(), 1)
+        must(got == wanted, "%s" % got)
+    process.stdin.close()
+    must(b"panic at" in process.stdout.read() and process.wait() == 0, "the place")
+
+
+# ---- cores of processes ----
+
+# gdb shows frames that are none: inlined functions, and callers of tail calls.
+GDB_FRAMES = """
+import gdb
+for thread in sorted(gdb.selected_inferior().threads(), key=lambda t: t.num):
+    thread.switch()
+    print("thread %d %d" % (thread.num, thread.ptid[1]))
+    frame = gdb.newest_frame()
+    while frame is not None and frame.is_valid():
+        if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
+            print("pc 0x%x" % (frame.pc() & (1 << 64) - 1))
+        frame = frame.older()
+"""
+
+
+def by_gdb(image, *commands):
+    """{number of the kernel's: [PC]} of each thread."""
+    script = WORK + "/frames.py"
+    write(script, GDB_FRAMES.encode())
+    words = ["set pagination off", "set backtrace past-main on", "set backtrace past-entry on", *commands,
+             "source " + script]
+    command = ["gdb-multiarch", "-q", "-nx", "-batch"] + [w for word in words for w in ("-ex", word)]
+    out, errors = run(*command, image)
+    found = {}
+    for line in out.decode("latin-1").splitlines():
+        if re.match(r"thread \d+ \d+$", line):
+            pcs = found.setdefault(int(line.split()[2]), [])
+        elif line.startswith("pc 0x"):
+            pcs.append(int(line[5:], 16))
+    must(found, "gdb: " + errors.decode("latin-1")[-200:])
+    return found
+
+
+def by_trace(*arguments, status=0):
+    """{number: [PC]} of each thread, and all that was printed. Each trace ends well."""
+    out, errors = run(TRACE, *arguments, status=status)
+    found = {}
+    for line in out.splitlines():
+        start = re.match(rb"thread (?:\d+ \((\d+)\)|(\d+) \(p[0-9a-f.]+\))(?: .*)?$|CPU (\d+)$", line)
+        frame = FRAME.match(line)
+        if start:
+            pcs = found.setdefault(int(start[1] or start[2] or start[3]), [])
+        elif frame:
+            pcs.append(int(frame[2], 16))
+        must(not line.startswith(b"trace ends (") or line.startswith(b"trace ends (1)"), line.decode("latin-1"))
+    return found, out + errors
+
+
+def pcs_of(*arguments):
+    """The PCs of all threads, however the traces end."""
+    out = subprocess.run([TRACE, *arguments], capture_output=True, check=False, timeout=LIMIT).stdout
+    return [int(frame[2], 16) for frame in map(FRAME.match, out.splitlines()) if frame]
+
+
+def compare_threads(found, gdb):
+    must(sorted(found) == sorted(gdb), "threads %s, gdb has %s" % (sorted(found), sorted(gdb)))
+    for number, pcs in found.items():
+        must(pcs == gdb[number], "thread %d: %s instead of %s" % (number, " ".join(map(hex, pcs)),
+                                                                  " ".join(map(hex, gdb[number]))))
+    return "%d frames of %d threads" % (sum(map(len, found.values())), len(found))
+
+
+def test_core():
+    os.makedirs(WORK, exist_ok=True)
+    for kind, flags in (("threads", ["-DTHREADS", "-pthread"]), ("static", ["-static"]),
+                        ("static-pie", ["-static-pie"]), ("clang", []),
+                        ("sframe", ["-B%s/x86_64/" % TC, "-Wa,--gsframe"])):
+        test("x86_64 " + kind, core_of_gdb, kind, flags)
+    test("x86_64 of the kernel", core_of_kernel)
+    for cpu in GCC:
+        for kind, flags in (("static", ["-static"]), ("plain", ["-static", "-DPLAIN"]), ("dynamic", ["-DPLAIN"]),
+                            ("sframe", ["-static", "-DPLAIN", "-B%s/%s/" % (TC, cpu), "-Wa,--gsframe"])):
+            test("%s under qemu-user, %s" % (cpu, kind), core_of_qemu, cpu, kind, flags)
+    test("aarch64 under qemu-user, pac", core_of_qemu, "aarch64", "pac", [
+        "-static", "-DPLAIN", "-mbranch-protection=standard"])
+    test("aarch64_be under qemu-user", core_of_qemu, "aarch64_be", "bare", [
+        "-mbig-endian", "-nostdlib", "-static", "-DBARE", "-fasynchronous-unwind-tables"])
+    test("another program's image", core_of_another)
+    test("what is no core", core_of_nothing)
+
+
+def core_of_gdb(kind, flags):
+    program = "%s/%s" % (WORK, kind)
+    run("clang" if kind == "clang" else "gcc", "-g", "-O2", *flags, "port/host/test/crash.c", "-o", program)
+    core = program + ".core"
+    run("gdb-multiarch", "-q", "-nx", "-batch", "-ex", "handle SIGUSR1 nostop noprint pass", "-ex", "run", "-ex",
+        "generate-core-file " + core, program)
+    gdb = by_gdb(program, "core-file " + core)
+    found, text = by_trace("--core=" + core)
+    must(b"handler at" in text and b"[interrupted]" in text and b"(inlined by) crash at" in text, "no handler")
+    must((b"(.sframe)" in text) == (kind == "sframe"), "which tables?")
+    # The image of the command line counts, wherever it is.
+    moved = program + "-moved/" + kind
+    os.makedirs(os.path.dirname(moved), exist_ok=True)
+    shutil.copy(program, moved)
+    must(by_trace("--core=" + core, moved)[0] == found, "with an image")
+    return compare_threads(found, gdb)
+
+
+def core_of_kernel():
+    """As the kernel writes it, where it does so into the current directory."""
+    program, directory = os.path.abspath(WORK + "/static"), WORK + "/kernel"
+    shutil.rmtree(directory, ignore_errors=True)
+    os.makedirs(directory)
+    subprocess.run(["sh", "-c", "ulimit -c unlimited; exec " + program], cwd=directory, check=False,
+                   stderr=subprocess.DEVNULL, timeout=LIMIT)
+    cores = os.listdir(directory)
+    if not cores:
+        return "none written here"
+    core = os.path.join(directory, cores[0])
+    return compare_threads(by_trace("--core=" + core)[0], by_gdb(program, "core-file " + core))
+
+
+def qemu_core(cpu, program, *options):
+    """qemu-user writes a core of its guest into the current directory."""
+    directory = program + ".dir"
+    shutil.rmtree(directory, ignore_errors=True)
+    os.makedirs(directory)
+    command = ["qemu-" + cpu, *options, os.path.abspath(program)]
+    subprocess.run(["sh", "-c", 'ulimit -c unlimited; exec "$@"', "sh", *command], cwd=directory, check=False,
+                   stderr=subprocess.DEVNULL, timeout=LIMIT)
+    return core_in(directory)
+
+
+def core_in(directory):
+    """The guest's core. Where the kernel writes cores into the current directory there is that of QEMU, too."""
+    cores = [name for name in os.listdir(directory) if name.startswith("qemu_")]
+    must(len(cores) == 1, "qemu-user has written no core: %s" % os.listdir(directory))
+    return os.path.join(directory, cores[0])
+
+
+# What crash.c's source says, of static programs: from the leaf up. libc's own functions are left out.
+CRASH = ["read_at", "inlined", "crash", "handler", "compare", "sort", "main"]
+
+
+# FAULTS.md: gdb-cores.
+NOT_BY_GDB = {("aarch64", "static"), ("aarch64", "pac"), ("aarch64", "dynamic"), ("s390x", "dynamic")}
+
+
+def core_of_qemu(cpu, kind, flags):
+    program = "%s/%s-%s" % (WORK, cpu, kind)
+    root = "/" if cpu == "x86_64" else "/usr/%s-linux-gnu" % cpu
+    run(GCC[cpu.replace("_be", "")], "-g", "-O2", *flags, "port/host/test/crash.c", "-o", program)
+    core = qemu_core(cpu, program, "-L", root)
+    found, text = by_trace("--core=" + core, "--sysroot=" + root, program)
+    must((b"(.sframe)" in text) == (kind == "sframe"), "which tables?")
+    if kind == "pac":
+        right, wrong = ("--pac-mask=0x%x" % bits for bits in (0xff7f << 48, 1 << 63))
+        must(by_trace("--core=" + core, right, program)[0] == found, "the same mask gives another trace")
+        must(pcs_of("--core=" + core, wrong, program) != [pc for pcs in found.values() for pc in pcs],
+             "--pac-mask changes nothing")
+    if "BARE" not in "".join(flags):
+        functions = [f[0] for frame in frames(text.splitlines()) for f in frame[4]]
+        wanted = [name for name in CRASH if name != "handler" or "-DPLAIN" not in flags]
+        must([f for f in functions if f in CRASH] == wanted, "%s" % functions)
+    if kind in ("bare", "plain"):
+        run(TRACE, "--core=" + core, "--write-core=%s.written" % program, program)
+        compare_threads({1: list(found.values())[0]}, {1: list(
+            by_gdb(program, "core-file %s.written" % program).values())[0]})
+    if (cpu, kind) in NOT_BY_GDB:
+        return "compared with the source alone"
+    return compare_threads(found, by_gdb(program, "set sysroot " + root, "core-file " + core))
+
+
+def core_of_another():
+    """Nothing is said of functions that are not there."""
+    core, other = WORK + "/static.core", WORK + "/other/static"
+    os.makedirs(os.path.dirname(other), exist_ok=True)
+    run("gcc", "-g", "-O1", "-static", "-Wl,--build-id", "port/host/test/crash.c", "-o", other)
+    out, errors = run(TRACE, "--core=" + core, other, status=1)
+    must(b"WRONG IMAGE" in errors and b" at " not in out and b"in no image" in out, "%s" % errors)
+    must(b"aarch64" in run(TRACE, "--core=" + core, WORK + "/aarch64-static", status=1)[1], "another CPU")
+
+
+def core_of_nothing():
+    image = WORK + "/static"
+    for file, said in ((image, b"not a core"), ("/dev/null", b"not a file"), (WORK, b"not a file"),
+                       ("absent", b"No such file"), ("Makefile", b"not an ELF file")):
+        out, errors = run(TRACE, "--core=" + file, image, status=1)
+        must(said in errors and errors.count(b"\n") == 1 and out == b"", "%s: %s" % (file, errors))
+    data = read(core_in(WORK + "/x86_64-static.dir"))
+    write(WORK + "/cut.core", data[:len(data) // 3])
+    out, errors = run(TRACE, "--core=%s/cut.core" % WORK, WORK + "/x86_64-static")
+    must(b"it is cut" in errors and b"read_at at" in out, "a core that is cut")
+
+
+# ---- machines ----
+
+class Stub:
+    """A client of the GDB protocol: just enough to let a machine run up to an address."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("localhost", port), LIMIT)
+        self.file = self.socket.makefile("rb")
+
+    def ask(self, command):
+        self.socket.sendall(b"$%s#%02x" % (command, sum(command) & 255))
+        while self.file.read(1) != b"$":
+            pass
+        answer = b""
+        while not answer.endswith(b"#"):
+            answer += self.file.read(1)
+        self.file.read(2)
+        self.socket.sendall(b"+")
+        return answer[:-1]
+
+    def run_to(self, addr):
+        size = 1 if addr % 2 else 4
+        must(self.ask(b"Z1,%x,%x" % (addr, size)) == b"OK", "no breakpoint")
+        must(self.ask(b"c").startswith(b"T05"), "not stopped")
+        must(self.ask(b"z1,%x,%x" % (addr, size)) == b"OK", "the breakpoint stays")
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+
+class Machine:
+    """A machine that has been stopped at the function NAME of its kernel, for good unless somebody lets it go."""
+
+    def __init__(self, cpu, image, scenario, name):
+        self.port, self.monitor_path = free_port(), WORK + "/monitor"
+        self.console = "%s/console-%s-%s" % (WORK, cpu, scenario)
+        for old in (self.monitor_path, self.console):
+            if os.path.exists(old):
+                os.remove(old)
+        backend = "file,path=" if cpu == "s390x" else "file:"
+        command = QEMU[cpu] + [word.format(backend + self.console) for word in CONSOLE[cpu]]
+        command = [word.format(scenario) for word in command]
+        command += ["-m", "32M", "-nodefaults", "-no-reboot", "-display", "none", "-kernel", image, "-S", "-gdb",
+                    "tcp:localhost:%d" % self.port, "-monitor", "unix:%s,server=on,wait=off" % self.monitor_path]
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
+        stub = retry(lambda: Stub(self.port))
+        stub.run_to(symbol(cpu, image, name))
+        stub.close()
+
+    def monitor(self, command):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.settimeout(LIMIT)
+            s.connect(self.monitor_path)
+            answer = b""
+            for text in (b"", command.encode() + b"\n"):
+                s.sendall(text)
+                answer = b""
+                while not answer.endswith(b"(qemu) "):
+                    answer += s.recv(4096)
+        return answer.decode("latin-1")
+
+    def end(self):
+        """The machine goes on to its end, if it has been let go. Returns what it has printed."""
+        try:
+            self.process.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            raise Wrong("it does not go on") from None
+        return read(self.console)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("localhost", 0))
+        return s.getsockname()[1]
+
+
+def retry(function):
+    end = time.monotonic() + LIMIT
+    while True:
+        try:
+            return function()
+        except OSError:
+            must(time.monotonic() < end, "no connection")
+            time.sleep(0.05)
+
+
+MEMORY = {"x86_64": 0, "aarch64": 0x40000000, "s390x": 0}
+
+
+def test_guests():
+    os.makedirs(WORK, exist_ok=True)
+    for cpu in GCC:
+        directory = kernel(cpu)
+        for scenario, name, trap in (("assert", "panic", False), ("illegal", "illegal", False),
+                                     ("irq", "illegal", True), ("thread-panic", "assert_3", False)):
+            test("%s %s" % (cpu, scenario), guest, cpu, directory, scenario, name, trap)
+    test("a machine without an image of its own", guest_wrong, kernel("x86_64"))
+
+
+def guest(cpu, directory, scenario, name, trap):
+    image, core = directory + "/kernel.elf", "%s/%s-%s.core" % (WORK, cpu, scenario)
+    machine = Machine(cpu, image, scenario, name)
+    try:
+        return compare_guest(machine, cpu, image, core, name, trap)
+    finally:
+        machine.kill()
+        for file in (core + ".virtual", core + ".memory", core):
+            if os.path.exists(file) and not file.endswith("x86_64-assert.core"):
+                os.remove(file)
+
+
+def compare_guest(machine, cpu, image, core, name, trap):
+    wanted, said = None, []
+    # By physical addresses, and by virtual ones.
+    for option in ("", "-p "):
+        answer = machine.monitor("dump-guest-memory %s%s" % (option, os.path.abspath(core)))
+        if "rror" in answer:
+            must(option == "-p " and cpu == "s390x", answer)
+            said.append("no -p")
+            continue
+        found, text = by_trace("--core=" + core, image)
+        must(wanted in (None, found), "by virtual addresses: %s" % found)
+        must(b"(.sframe)" in text and (b"(trap by .sframe)" in text) == trap, "how?")
+        by_cfi, _ = by_trace("--core=" + core, image.replace("kernel.elf", "cfi.elf")) if not trap else (found, b"")
+        must(by_cfi == found, "by CFI: %s" % by_cfi)
+        wanted = found
+        # gdb knows virtual addresses only. QEMU 7.2 puts all that -p finds on x86_64 into the upper half, and gives
+        # none without.
+        if not trap and (cpu != "x86_64" or not option):
+            gdb, = by_gdb(image, "core-file " + (as_virtual(core) if not option else core)).values()
+            must([gdb] == list(found.values()), "gdb: %s" % " ".join(map(hex, gdb)))
+    pcs, = wanted.values()
+    memory_of_guest(machine, cpu, image, core, pcs)
+    live, text = by_trace("--gdb=localhost:%d" % machine.port, image)
+    live, = live.values()
+    must(live == pcs, "--gdb: %s instead of %s" % (live, pcs))
+    # Then the machine runs on, and prints the trace of the same place.
+    printed = frames(machine.end().replace(b"\r", b"").splitlines())
+    printed = [f[0] for f in printed if f[3] is None]
+    # panic, and what calls it, go on before they print; illegal does not.
+    left = {"panic": 1, "assert_3": 2, "illegal": 0}[name]
+    callers = pcs[1:] if left else pcs
+    must(printed[left:left + len(callers)] == callers,
+         "printed: %s, not %s" % (list(map(hex, printed)), list(map(hex, pcs))))
+    return "%d frames%s" % (len(pcs), "".join(", " + text for text in said))
+
+
+def as_virtual(core):
+    """A copy in which what is at a physical address is there virtually, too, as it is on these machines."""
+    data = bytearray(read(core))
+    order = ">" if data[5] == 2 else "<"
+    at, = struct.unpack_from(order + "Q", data, 32)
+    count, = struct.unpack_from(order + "H", data, 56)
+    for i in range(count):
+        struct.pack_into(order + "Q", data, at + 56 * i + 16, *struct.unpack_from(order + "Q", data, at + 56 * i + 24))
+    write(core + ".virtual", data)
+    return core + ".virtual"
+
+
+def memory_of_guest(machine, cpu, image, core, pcs):
+    """A part of its memory as a file, and the registers by hand."""
+    file = core + ".memory"
+    machine.monitor('pmemsave 0x%x 0x2000000 "%s"' % (MEMORY[cpu], os.path.abspath(file)))
+    order = {"x86_64": (16, 7, 6, None), "aarch64": (32, 31, 29, 30), "s390x": (1, 17, 13, 16)}[cpu]
+    stub = Stub(machine.port)
+    words = stub.ask(b"g")
+    stub.close()
+    form = "<" if cpu != "s390x" else ">"
+    count = len(words) // 16
+    values = struct.unpack(form + "%dQ" % count, bytes.fromhex(words[:16 * count].decode()))
+    registers = ",".join("%s=0x%x" % (name, values[at]) for name, at in zip(("pc", "sp", "fp", "ra"), order)
+                         if at is not None)
+    out, _ = run(TRACE, "--memory=%s@0x%x" % (file, MEMORY[cpu]), "--regs=" + registers, image)
+    found = [frame[0] for frame in frames(out.splitlines())]
+    must(found == pcs and b"trace ends (1)" in out, "--memory: %s instead of %s" % (found, pcs))
+    os.remove(file)
+
+
+def guest_wrong(directory):
+    core = WORK + "/x86_64-assert.core"
+    out, errors = run(TRACE, "--core=" + core, directory + "/other.elf", status=1)
+    must(b"WRONG IMAGE" in errors and b" at " not in out, "another build ID: %s" % errors)
+    must(b"no image" in run(TRACE, "--core=" + core, status=1)[1], "no image")
+    os.remove(core)
+
+
+# ---- hostile ----
+
+NEVER = re.compile(rb"Sanitizer|runtime error|Assertion|stack smashing")
+
+
+def survives(*arguments, stdin=None, one_line=True):
+    """Status 0 or 1, nothing from a sanitizer, and one line that says why. Returns the status."""
+    done = subprocess.run(["timeout", str(LIMIT), SANITIZED, *arguments], capture_output=True, check=False,
+                          **({"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}))
+    must(not NEVER.search(done.stderr), "%s: %s" % (arguments, done.stderr[:600].decode("latin-1")))
+    must(done.returncode in (0, 1), "%s: status %d" % (arguments, done.returncode))
+    must(done.returncode == 0 or not one_line or b"sfu-trace: " in done.stderr.splitlines()[-1:][0], "no reason")
+    return done.returncode
+
+
+def test_hostile():
+    os.makedirs(WORK, exist_ok=True)
+    directory = kernel("x86_64")
+    log = boot("x86_64", "irq", directory + "/kernel.elf")
+    test("logs", hostile_logs, directory, log)
+    test("images", hostile_images, directory, log, boot("x86_64", "module", directory + "/kernel.elf"))
+    for cpu, kind, flags in (("aarch64_be", "bare", ["-mbig-endian", "-nostdlib", "-static", "-DBARE",
+                                                     "-fasynchronous-unwind-tables"]),
+                             ("x86_64", "dynamic", ["-DPLAIN"])):
+        test("cores, " + cpu, hostile_cores, cpu, kind, flags)
+    test("registers and memory by hand", hostile_memory, directory)
+    test("stubs that make no sense", hostile_stubs, directory)
+    test("options", hostile_options, directory)
+
+
+def mutate(chosen, data, places, tokens=()):
+    """A copy with some bytes that are others, pieces that are missing or there twice, and words of the format."""
+    data = bytearray(data)
+    for _ in range(chosen.choice((1, 1, 2, 8, 30))):
+        at = chosen.choice(places) % max(len(data), 1)
+        kind = chosen.randrange(6)
+        if kind == 0:
+            size = chosen.randrange(1, 200)
+            del data[at:at + size]
+        elif kind == 1:
+            size = chosen.randrange(1, 200)
+            data[at:at] = data[at:at + size]
+        elif kind == 2 and tokens:
+            data[at:at] = chosen.choice(tokens)
+        elif at < len(data):
+            data[at] = chosen.choice((0, 1, 0x20, 0x30, 0x66, 0x7f, 0x80, 0xff, chosen.randrange(256)))
+    return bytes(data)
+
+
+TOKENS = [b"sfu1 s 0000", b"sfu1 s ffffffffffffff8 0000000000000000\n", b"sfu1 m fffffffffffffff8 0000000000000000\n",
+          b"sfu1 end ffffffff\n", b"sfu1 begin 4 exact\n", b"sfu1 begin 1 return\n", b"sfu1 r pc ",
+          b"sfu1 r sp ffffffffffffffff\n", b"sfu1 at 0000000000000000 .text kernel.elf\n",
+          b"sfu1 at ffffffffffffffff image_start\n", b"#0  0x0000000000000000\n", b"#1  0x0000000000000000  +0x0\n",
+          b"#2  0xffffffffffffffff  a+b+0xffffffffffffffff\n", b"slide 0xffffffffffffffff\n", b"build ID 00\n",
+          b"build ID " + b"ab" * 70 + b"\n", b"\0", b"\n", b"\r", b"[interrupted]", b" " * 2000,
+          b"#99999999999 0x", b"trace ends (", b"trace ends (-99): \n"]
+
+
+def hostile_logs(directory, log):
+    chosen = random.Random("logs")
+    good = 0
+    for i in range(120 if gen.LONG else 60):
+        text = mutate(chosen, log * chosen.choice((1, 1, 3)), range(len(log)), TOKENS)
+        images = chosen.choice((["kernel.elf"], ["cfi.elf", "module.ko"], ["kernel.elf", "module.ko@0x109040"]))
+        images = [directory + "/" + image for image in images]
+        good += survives(*images, *chosen.choice(([], ["--slide=0xffffffffffffffff"], ["--frame-pointers"])),
+                         stdin=text, one_line=False) == 0
+    return "%d of 120 without a wrong image" % good
+
+
+def hostile_images(directory, log, module_log):
+    """Headers, tables and debug information that are broken."""
+    chosen = random.Random("images")
+    good, file = 0, WORK + "/hostile.elf"
+    for source in ("kernel.elf", "cfi.elf", "module.ko"):
+        data = read("%s/%s" % (directory, source))
+        for i in range(40 if gen.LONG else 20):
+            damaged = bytearray(data)
+            for _ in range(chosen.choice((1, 4, 100))):
+                at = chosen.choice((chosen.randrange(64), chosen.randrange(len(data)),
+                                    len(data) - 1 - chosen.randrange(2000)))
+                damaged[at] = chosen.choice((0, 1, 0x7f, 0x80, 0xff, chosen.randrange(256)))
+            write(file, damaged[:chosen.choice((len(data), len(data), chosen.randrange(len(data))))])
+            images = [file]
+            if source == "module.ko":
+                kernel_image = directory + "/kernel.elf"
+                text = symbol("x86_64", kernel_image, "module_image") + 64
+                images = [kernel_image, file + "@0x%x" % text]
+                log = module_log + b"#1  0x0000000000000000  module_middle+0x3\n"
+            good += survives(*images, stdin=log, one_line=False) == 0
+    return "%d of 120 accepted" % good
+
+
+def hostile_cores(cpu, kind, flags):
+    program = "%s/%s-%s" % (WORK, cpu, kind)
+    run(GCC[cpu.replace("_be", "")], "-g", "-O2", *flags, "port/host/test/crash.c", "-o", program)
+    data = read(qemu_core(cpu, program))
+    chosen = random.Random("cores" + cpu)
+    order = ">" if cpu == "aarch64_be" else "<"
+    headers = struct.unpack_from(order + "H", data, 56)[0] * 56 + 64
+    file, good = program + ".hostile", 0
+    for i in range(100 if gen.LONG else 50):
+        size = chosen.choice((len(data), len(data), len(data), headers + 2000, chosen.randrange(len(data))))
+        damaged = bytearray(data[:size])
+        for _ in range(chosen.choice((1, 2, 8, 60))):
+            at = chosen.choice((chosen.randrange(64), chosen.randrange(headers), headers + chosen.randrange(1500),
+                                chosen.randrange(len(data))))
+            if at < len(damaged):
+                damaged[at] = chosen.choice((0, 1, 0x7f, 0x80, 0xff, chosen.randrange(256)))
+        write(file, damaged)
+        good += survives("--core=" + file, program) == 0
+    os.remove(file)
+    return "%d of 100 accepted" % good
+
+
+def hostile_memory(directory):
+    image = directory + "/kernel.elf"
+    file = WORK + "/memory"
+    write(file, bytes(4096))
+    pc = "pc=0x%x" % symbol("x86_64", image, "illegal")
+    for where, registers, status in (("@0", pc + ",sp=8", 0), ("@0xfffffffffffff000", pc + ",sp=0xfffffffffffffff8", 0),
+                                     ("@0xfffffffffffff001", pc + ",sp=0", 1), ("", pc + ",sp=0", 1),
+                                     ("@", pc + ",sp=0", 1), ("@0", "", 1), ("@0", pc, 1), ("@0", "sp=1", 1),
+                                     ("@0", pc + ",sp", 1), ("@0", "r99=1", 1),
+                                     ("@0", pc + ",sp=-1", 1), ("@0,", pc + ",sp=0,kind=return,r31=5,fp=1", 0),
+                                     ("@0", pc + ",sp=0,ra=1", 1), ("@0", pc + ",sp=0,kind=x", 1)):
+        must(survives("--memory=%s%s" % (file, where), "--regs=" + registers, image) == status,
+             "%s %s" % (where, registers))
+    for name in ("absent", WORK, "/dev/null"):
+        must(survives("--memory=%s@0" % name, "--regs=pc=1,sp=1", image) == 1, name)
+
+
+# What stubs answer; the last one for ever. None: they close the connection.
+def packet(text):
+    return b"+$%s#%02x" % (text, sum(text) & 255)
+
+
+HEX = b"0123456789abcdef" * 40
+STUBS = [
+    [None], [b"", None], [b"HTTP/1.1 400 Bad Request\r\n\r\n", None], [b"garbage " * 20000], [packet(b"T05"), None],
+    [b"+$T05#00", None], [b"+$T05", None], [packet(b"W00")], [packet(b"E01")], [packet(b"")],
+    [packet(b"T05")], [packet(b"S05"), packet(b"l"), packet(b"E01")],
+    [packet(b"S05"), packet(b"m1"), packet(b"l"), packet(b"OK"), packet(b"xx" * 200)],
+    [packet(b"S05"), packet(b"m1"), packet(b"l"), packet(b"OK"), packet(b"12")],
+    [packet(b"S05"), packet(b"m1"), packet(b"l"), packet(b"OK"), packet(HEX), packet(b"E14")],
+    [packet(b"S05"), packet(b"m1"), packet(b"l"), packet(b"OK"), packet(HEX), packet(b"00" * 256)],
+    [packet(b"S05"), packet(b"m1"), packet(b"l"), packet(b"OK"), packet(b"0*~" * 20), packet(b"0*~")],
+    [packet(b"S05"), packet(b"m" + b"1," * 3000)], [packet(b"S05"), packet(b"m1")], [packet(b"S05"), packet(b"m;;;")],
+    [packet(b"S05"), packet(b"m" + b"1" * 100)], [packet(b"S05"), packet(b"m"), packet(b"l"), packet(HEX)],
+    [packet(b"S05"), packet(b"l"), packet(b"0*\x1f")], [packet(b"S05"), packet(b"l"), packet(b"*!")],
+    [packet(b"S05"), packet(b"O" + b"41" * 10)], [packet(b"S05"), b"$" + b"a" * 100000],
+]
+
+
+def serve(server, answers):
+    """Answers each packet by the next of ANSWERS. Closes the connection if there is none for a while."""
+    connection, _ = server.accept()
+    with connection:
+        connection.settimeout(2)
+        answers, count, pending = list(answers), 0, b""
+        try:
+            while count < 20000:
+                answer = answers[0] if len(answers) == 1 else answers.pop(0)
+                if answer is None:
+                    return
+                while count >= 0 and not re.search(rb"#..", pending):
+                    got = connection.recv(4096)
+                    if not got:
+                        return
+                    pending += got
+                pending = re.sub(rb"^.*?#..", b"", pending, count=1, flags=re.S)
+                connection.sendall(answer)
+                count += 1
+        except OSError:
+            pass
+
+
+def hostile_stubs(directory):
+    chosen = random.Random("stubs")
+    stubs = list(STUBS)
+    for _ in range(25):
+        answers = [bytearray(answer) for answer in chosen.choice(STUBS[11:17]) if answer]
+        for _ in range(chosen.choice((1, 3))):
+            answer = chosen.choice(answers)
+            if answer:
+                answer[chosen.randrange(len(answer))] = chosen.randrange(256)
+        stubs.append(answers + [None])
+    good = 0
+    for answers in stubs:
+        with socket.socket() as server:
+            server.bind(("localhost", 0))
+            server.listen(1)
+            thread = threading.Thread(target=serve, args=(server, answers), daemon=True)
+            thread.start()
+            address = "localhost:%d" % server.getsockname()[1]
+            good += survives("--gdb=" + address, "--max-frames=50", directory + "/kernel.elf") == 0
+            thread.join(LIMIT)
+    for address in ("localhost", "localhost:", ":1", "localhost:1", "no.such.host.invalid:1", "x" * 300 + ":1"):
+        must(survives("--gdb=" + address, directory + "/kernel.elf") == 1, address)
+    return "%d stubs, %d accepted" % (len(stubs), good)
+
+
+def hostile_options(directory):
+    """Status 2 for options that make no sense, 1 for images."""
+    image = directory + "/kernel.elf"
+    for arguments, status in (([], 2), (["--slide", image], 2), (["--slide=x", image], 2),
+                              (["--red-zone=70000", image], 2), (["--core=x", "--gdb=y", image], 2),
+                              (["--regs=pc=1", image], 2), (["--memory=x@1", image], 2),
+                              (["--log=absent", image], 1), (["absent"], 1), (["/dev/null"], 1), ([directory], 1),
+                              (["Makefile"], 1), ([image + "@1x"], 1), (["--nonsense"], 2),
+                              (["--log=x", "--core=y", image], 2),
+                              (["--gdb=x:1"], 2)):
+        out, errors = run(TRACE, *arguments, status=status)
+        must(errors.count(b"\n") <= 2 and out == b"", "%s: %s" % (arguments, errors))
+    out, _ = run(TRACE, "--help")
+    must(out == read("port/host/trace/sfu-trace.txt"), "--help")
+    listed = set(re.findall(rb"--[a-z-]+", out))
+    for option in re.findall(rb'\{"([a-z-]+)", (?:no|required)', read("port/host/trace/sfu_trace.c")):
+        must(b"--" + option in listed, "not in --help: " + option.decode())
+    must(re.fullmatch(rb"sfu-trace \d+\.\d+\.\d+\n", run(TRACE, "--version")[0]), "--version")
+    write(WORK + "/log", b"#0  0x%016x\n" % symbol("x86_64", image, "panic"))
+    must(b"panic at " in run(TRACE, "--log=" + WORK + "/log", image)[0], "--log")
+    _, errors = run("sh", "-c", '"$@" >/dev/full', "sh", TRACE, "--log=" + WORK + "/log", image, status=1)
+    must(b"cannot be written" in errors, "a full disk")
+
+
+if __name__ == "__main__":
+    {"filter": test_filter, "core": test_core, "guests": test_guests, "hostile": test_hostile}[sys.argv[1]]()
+    sys.exit(gen.failed)

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""asm.py TC DIRECTORY: assembles what uses the macros of arch/sfu_asm.h for each CPU. Rows are compared as objdump
+--sframe shows them; a program walks through the functions. TC has the binutils, a directory for each CPU."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+CC = {cpu: cpu + "-linux-gnu-gcc" for cpu in ("x86_64", "aarch64", "s390x")}
+EMULATOR = {"x86_64": [], "aarch64": ["qemu-aarch64"], "s390x": ["qemu-s390x"]}
+# What the psABIs and the instructions of functions.S say of CFA, FP and RA behind each of them.
+ROWS = {
+    "x86_64": {
+        "leaf": ["sp+8 u f"],
+        "pushed": ["sp+8 u f", "sp+16 c-16 f", "sp+24 c-16 f", "sp+32 c-16 f", "sp+24 c-16 f", "sp+16 c-16 f",
+                   "sp+8 u f"],
+    },
+    "aarch64": {
+        "leaf": ["sp+0 u u"],
+        "pushed": ["sp+0 u u", "sp+16 c-16 c-8", "sp+32 c-16 c-8", "sp+16 c-16 c-8", "sp+0 u u"],
+    },
+    "s390x": {
+        "leaf": ["sp+160 u u"],
+        "pushed": ["sp+160 u u", "sp+160 c-72 c-48", "sp+320 c-72 c-48", "sp+160 u u"],
+    },
+}
+OUTERMOST = ("thread_start.new", "thread_start", "thread_start_register.new", "thread_start_register", "begin_thread")
+# An exception entry whose table is written in several ways; {} are END and the labels of its rows.
+TRAP = """#include "sfu_asm.h"
+    .text
+entry:
+    nop
+0:
+.Lsaved:
+    nop
+{label}:
+    sfu_trap_begin entry{end}
+    sfu_trap_row entry, cfa=160, ra=8
+    sfu_trap_row {saved}, cfa=320, ra=16, fp=24
+    sfu_trap_end
+    nop
+"""
+WAYS = {  # name: label at the end, END, label of the second row
+    "a symbol": ("entry_end", ", entry_end", ".Lsaved"),
+    "a .L label": (".Lend", ", .Lend", ".Lsaved"),
+    "a number": ("1", ", 1b", "0b"),
+    "nothing": ("1", "", ".Lsaved"),
+}
+WRONG = {  # what is said of it
+    ("1", ", 1f", ".Lsaved"): "END is a label above it (0b, not 0f), or is left out",
+    ("1", ", .", ".Lsaved"): "END is a label above it, or is left out",
+    ("1", ", nowhere", ".Lsaved"): "END is a label above it, or is left out",
+}
+
+
+class Bench:
+    def __init__(self, tc, cpu, directory):
+        self.cpu, self.tools, self.directory = cpu, os.path.join(tc, cpu), os.path.join(directory, cpu)
+        shutil.rmtree(self.directory, ignore_errors=True)
+        os.makedirs(self.directory)
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def run(self, *command):
+        done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return done.returncode, done.stdout
+
+    def must(self, *command):
+        status, said = self.run(*command)
+        if status != 0:
+            raise ValueError(f"{' '.join(command[:1])}: {said[-300:]!r}")
+        return said
+
+    def compiler(self, *arguments):
+        return CC[self.cpu], f"-B{self.tools}/", "-Wa,--gsframe", "-Iarch", *arguments
+
+    def tool(self, name, *arguments):
+        return self.must(os.path.join(self.tools, name), *arguments)
+
+    def text(self, name):
+        self.tool("objcopy", "-O", "binary", "-j", ".text", self.path(name), self.path("text.bin"))
+        with open(self.path("text.bin"), "rb") as file:
+            return file.read()
+
+    def trap(self, way, name):
+        with open(self.path(name + ".S"), "w", encoding="utf-8") as file:
+            file.write(TRAP.format(label=way[0], end=way[1], saved=way[2]))
+        return self.run(*self.compiler("-c", self.path(name + ".S"), "-o", self.path(name + ".o")))
+
+
+def equal(got, wanted, what):
+    if got != wanted:
+        raise ValueError(f"{what}: {got!r} instead of {wanted!r}")
+
+
+def test_rows(bench):
+    bench.must(*bench.compiler("-c", "test/asm/functions.S", "-o", bench.path("functions.o")))
+    symbols = {int(m[1], 16): m[2] for m in
+               re.finditer(r"^(\w+) \w+ T (\S+)", bench.tool("nm", "-S", bench.path("functions.o")), re.M)}
+    got = {}
+    for block in bench.tool("objdump", "--sframe", bench.path("functions.o")).split("func idx")[1:]:
+        start = int(re.search(r"pc = 0x([0-9a-f]+)", block)[1], 16)
+        got[symbols[start]] = [" ".join(m[1].split()) for m in re.finditer(r"^ +[0-9a-f]{16} +(\S.*)$", block, re.M)]
+    wanted = dict(ROWS[bench.cpu], **{name: ["RA undefined"] for name in OUTERMOST})
+    equal(got, wanted, "rows")
+
+
+def test_no_asm(bench):
+    """The code is the same, and there is no table: neither by this assembler nor by an older one that has none."""
+    bench.must(*bench.compiler("-c", "test/asm/functions.S", "-o", bench.path("functions.o")))
+    bench.trap(WAYS["a symbol"], "trap")
+    for old in (False, True):
+        for source, name in (("test/asm/functions.S", "functions"), (bench.path("trap.S"), "trap")):
+            command = (CC[bench.cpu], "-Iarch") if old else bench.compiler()
+            bench.must(*command, "-DSFU_NO_ASM", "-c", source, "-o", bench.path("without.o"))
+            equal(bench.text("without.o"), bench.text(name + ".o"), f"code of {name}")
+            sections = bench.tool("objdump", "-h", bench.path("without.o"))
+            equal(re.findall(r" (\.sframe\S*|\.eh_frame)", sections), [], f"sections of {name}")
+
+
+def test_one_file(bench):
+    """The one file of `make dist` makes the same of everything."""
+    bench.trap(WAYS["a symbol"], "trap")
+    bench.must("python3", "-B", "port/dist/dist.py", bench.path("dist"))
+    for source in ("test/asm/functions.S", bench.path("trap.S")):
+        seen = []
+        for folder in ("arch", bench.path("dist")):
+            bench.must(CC[bench.cpu], f"-B{bench.tools}/", "-Wa,--gsframe", f"-I{folder}", "-c", source, "-o",
+                       bench.path("same.o"))
+            seen.append(bench.tool("objdump", "-s", bench.path("same.o")))
+        equal(seen[1], seen[0], f"sections of {source}")
+
+
+def test_end(bench):
+    """However END is said, the table is the same; what cannot be END is refused in words that say what to write."""
+    tables = {}
+    for name, way in WAYS.items():
+        status, said = bench.trap(way, "trap")
+        equal(status, 0, f"END is {name}: {said}")
+        tables[name] = bench.tool("objdump", "--sframe=.sframe.trap.entry", bench.path("trap.o")).split("Contents")[1]
+    for name, table in tables.items():
+        equal(table, tables["a symbol"], f"END is {name}")
+    nop = 1 if bench.cpu == "x86_64" else 4
+    equal(re.findall(r"size = (\d+) bytes", tables["a symbol"]), [str(2 * nop)], "size")
+    for way, sentence in WRONG.items():
+        status, said = bench.trap(way, "wrong")
+        equal((status != 0, sentence in said), (True, True), f"END is '{way[1]}': {said}")
+
+
+def test_walk(bench):
+    bench.must(*bench.compiler("-std=gnu99", "-O2", "-g", "-static", "-fasynchronous-unwind-tables",
+                               "-fno-omit-frame-pointer", "-I.", "-Iport/linux", "test/asm/walk.c",
+                               "test/asm/functions.S",
+                               "port/linux/sfu_linux.c", "port/linux/restorer.S", "sfu.c",
+                               "-o", bench.path("walk")))
+    return bench.run(*EMULATOR[bench.cpu], bench.path("walk"))
+
+
+def main():
+    tc, directory = sys.argv[1:]
+    for cpu in CC:
+        for test in (test_rows, test_no_asm, test_one_file, test_end, test_walk):
+            bench = Bench(tc, cpu, directory)
+            try:
+                said = test(bench)
+            except (ValueError, AttributeError, IndexError, OSError, KeyError) as wrong:
+                print(f"not ok {cpu} {test.__name__[5:]}: {wrong!r}".replace("\n", " "))
+                continue
+            if said is None:
+                print(f"ok {cpu} {test.__name__[5:]}")
+            else:
+                status, lines = said
+                print(re.sub(r"(?m)^((?:not )?ok) ", rf"\1 {cpu} ", lines), end="")
+                if lines.count("ok ") != 3:
+                    print(f"not ok {cpu} walk: {lines.count('ok ')} results, status {status}")
+
+
+main()

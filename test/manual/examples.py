@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""The examples of README.md and port/README.md compile, boot and print what they should; recipes hold."""
+import os
+import re
+import subprocess
+import sys
+
+from common import block, must, read, shell
+
+sys.path.insert(0, "port/baremetal/test")
+import run  # noqa: E402  boots kernels, and reads their images
+
+MOST_LINES, MOST_OF_EXAMPLE = 150, 8
+# Lines of the example that stand for what a kernel has already.
+THEIRS = ("void console_putc(char c);", "void kernel_init(void) {", "void kernel_panic(void) {", "}", "")
+# What kernels compile with, as C and as C++.
+FLAGS = ("-O2 -ffreestanding -fno-stack-protector -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow "
+         "-Wcast-align -Wundef -Werror").split()
+LANGUAGES = {"gcc": ("-std=c99", "-Wstrict-prototypes"), "clang": ("-std=c99", "-Wstrict-prototypes"),
+             "g++": ("-x", "c++", "-std=c++11", "-fno-exceptions", "-fno-rtti"),
+             "clang++": ("-x", "c++", "-std=c++11", "-fno-exceptions", "-fno-rtti")}
+
+
+# ---- the first example ----
+
+def test_lines(_tc, _directory):
+    lines = len(read("README.md").splitlines())
+    must(lines <= MOST_LINES, f"README.md has {lines} lines")
+    own = [line for line in block("example").splitlines() if line.strip() not in THEIRS]
+    must(0 < len(own) <= MOST_OF_EXAMPLE, f"the example has {len(own)} lines of its own")
+    must(set(THEIRS) <= set(block("example").splitlines()), "what a kernel has already is not there")
+    print(f"# README.md has {lines} lines, its example {len(own)} of its own")
+
+
+def header_examples():
+    """What stands in the head of sfu.h, in lines: a walk, and the printer."""
+    comment = re.search(r"/\*\n.*?\*/", read("sfu.h"), re.S)[0].splitlines()
+    shown = [line[7:] for line in comment if line.startswith(" *     ")]
+    begins = shown.index('#include "sfu_panic.h"')
+    return shown[:begins], shown[begins:]
+
+
+def test_header_begins_with_example(_tc, _directory):
+    """sfu.h begins with it, without its empty lines."""
+    example = [line for line in block("example").splitlines() if line]
+    shown = header_examples()[1]
+    must(shown == example, f"sfu.h: {set(shown) ^ set(example)}")
+
+
+# Around the walk in sfu.h: what a kernel has, and calls that the trace must show.
+WALK = """
+#include "sfu.h"
+#include <stdio.h>
+extern const uint8_t sframe_start[], sframe_end[];
+#define sframe_size ((size_t)(sframe_end - sframe_start))
+static const uint8_t *stack_low, *stack_high;
+static void print(uint64_t pc) { printf("%#llx\\n", (unsigned long long)pc); }
+EXAMPLE
+__attribute__((noinline)) int outer(void);
+int outer(void) { int code = trace(); print((uint64_t)code); return code; }
+int main(void)
+{
+    stack_low = (const uint8_t *)__builtin_frame_address(0) - 4096;
+    stack_high = stack_low + 4096 + 256; /* main's frame is on it */
+    print(0), outer(), fflush(stdout);
+    return 0;
+}
+"""
+
+
+def test_header_walk(tc, directory):
+    """The walk in the head of sfu.h compiles in each language, runs, and its PCs are in the functions that called."""
+    source, image = os.path.join(directory, "walk.c"), os.path.join(directory, "walk.elf")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write(WALK.replace("EXAMPLE", "\n".join(header_examples()[0])))
+    for compiler, language in LANGUAGES.items():
+        shell(compiler, *(flag for flag in FLAGS if flag != "-ffreestanding"), *language, "-I.", "-c", source, "-o",
+              "/dev/null")
+    with open(os.path.join(directory, "insert.ld"), "w", encoding="utf-8") as f:
+        f.write(block("file:", "insert.ld"))
+    shell("gcc", f"-B{tc}/x86_64/", "-I.", "-O1", "-fno-optimize-sibling-calls", "-fno-inline",
+          "-fasynchronous-unwind-tables", "-Wa,--gsframe", "-no-pie", source, "sfu.c", f"-Wl,-T,{directory}/insert.ld",
+          "-o", image)
+    pcs = shell(image).split()
+    seen = shell("addr2line", "-fe", image, *(hex(int(pc, 0) - 1) for pc in pcs[2:-1])).split("\n")[::2]
+    must(seen[:2] == ["outer", "main"], f"the walk printed {pcs}: {seen}")
+    must(int(pcs[-1], 0) - (1 << 64) == -13, f"who called main has no table here, which is SFU_E_NO_FDE: {pcs[-1]}")
+
+
+def test_example_compiles(_tc, directory):
+    os.makedirs(directory + "/lies", exist_ok=True)
+    with open(directory + "/lies/sfu_panic.h", "w", encoding="utf-8") as f:
+        f.write('#include "sfu_arch.h"\n#include "sfu_print.h"\n')
+    for compiler, language in LANGUAGES.items():
+        for folder in ("dist", "lies"):  # the two files; and the files as they lie here
+            includes = [f"-I{directory}/{folder}", "-I.", "-Iarch", "-Iport/print"][:1 if folder == "dist" else 4]
+            shell(compiler, *FLAGS, *language, *includes, "-c", f"{directory}/blocks/example.c", "-o", "/dev/null")
+
+
+EXAMPLE = ["kernel_panic", "fails", "starts", "kernel_main", "kernel_start"]
+BELOW = ["kernel_main", "kernel_start"]
+LEAF = ["leaf~", "interrupted"]
+CROSSED = ["__wrap_kernel_trap", "exception_entry"]
+
+
+def traces(cpu):
+    """scenario: traces; a trace is its functions, "~" if the PC is exact, and the code that it must end with"""
+    start = [run.START[cpu]]
+    leaf = (CROSSED + LEAF + BELOW + start, 1)
+    lost = (CROSSED + LEAF[:1], -20)  # SFU_E_REGISTER: the RA of a leaf function is in a register, but on x86_64
+    return {
+        "example": [(EXAMPLE + start, 1)],
+        "threads": [(["switch_to", "waits", "thread_main", "thread_begin"], 1),
+                    (["switch_to", "thread_begin.new"], 1),
+                    (["three_threads"] + BELOW + start, 1)],
+        "leaf": [(LEAF + BELOW + start, 1),
+                 leaf if cpu == "x86_64" else lost,
+                 leaf] + [leaf] * (cpu == "aarch64"),
+    }
+
+
+def check_trace(image, wanted, code, lines):
+    for n, name in enumerate(wanted):
+        m = run.FRAME.match(lines[n])
+        must(m and int(m[1]) == n, f"'{lines[n]}' instead of {name}")
+        lookup = int(m[2], 16) - (0 if n == 0 or name.endswith("~") else 1)
+        found = image.function(lookup)
+        must(found and found[0] == name.rstrip("~"), f"'{lines[n]}' is in {found}, not in {name}")
+        must(n == 0 or ("[interrupted]" in lines[n]) == name.endswith("~"), f"'{lines[n]}': interrupted?")
+    end = lines[len(wanted)]
+    must(end.startswith(f"trace ends ({code}): "), f"'{end}' behind {wanted[-1]}, not ({code})")
+    must(lines[len(wanted) + 1].startswith("addr2line -fipe "), "no line for addr2line")
+    return lines[len(wanted) + 2:]
+
+
+def boots(cpu, scenario):
+    def test(tc, directory):
+        image = run.Image(os.path.join(tc, cpu), os.path.join(directory, cpu))
+        lines, _ = run.boot(cpu, image.path, scenario, False)
+        lines = [line for line in lines if not line.startswith(("SeaBIOS", "Booting from", "iPXE")) and line]
+        for wanted, code in traces(cpu)[scenario]:
+            must(len(lines) >= len(wanted) + 2, f"it ended early: {lines}")
+            lines = check_trace(image, wanted, code, lines)
+        must(not lines, f"'{lines[:1]}' is too much")
+    return test
+
+
+# ---- toolchains ----
+
+def test_beside(_tc, directory):
+    """The recipe for a newer assembler makes tables of version 3."""
+    with open(os.path.join(directory, "beside.c"), "w", encoding="utf-8") as f:
+        f.write("int f(int x);\nint f(int x) { return x + 1; }\n")
+    shell("sh", "-euc", block("run:", "beside"), cwd=directory, env=dict(os.environ, SFU=os.path.abspath(".")))
+    for name in ("beside.o", "beside-too.o"):
+        out = shell(f"{_tc}/x86_64/objdump", "--sframe", os.path.join(directory, name))
+        must("SFRAME_VERSION_3" in out, out)
+
+
+def test_headers(_tc, directory):
+    """The recipe for kernels whose <stdint.h> says nothing."""
+    folder = os.path.join(directory, "headers")
+    os.makedirs(folder + "/theirs", exist_ok=True)
+    with open(folder + "/theirs/stdint.h", "w", encoding="utf-8") as f:
+        f.write("/* nothing */\n")
+    for name in ("sfu.c", "sfu.h"):
+        if not os.path.lexists(f"{folder}/{name}"):
+            os.symlink(os.path.abspath(name), f"{folder}/{name}")
+    shell("sh", "-euc", block("run:", "headers"), cwd=folder, env=dict(os.environ, YOURS="theirs"))
+
+
+def test_link_script(tc, directory):
+    """The lines for the linker script: the section is loaded, and its bounds are what they say."""
+    lines = [block("link"), block("file:", "build_id.ld")]
+    script = os.path.join(directory, "lines.ld")
+    with open(script, "w", encoding="utf-8") as f:
+        f.write("SECTIONS { . = 0x100000; .text : { *(.text) }\n%s}\n" % "".join(lines))
+    image = os.path.join(directory, "lines.elf")
+    shell("gcc", f"-B{tc}/x86_64/", "-ffreestanding", "-fasynchronous-unwind-tables", "-Wa,--gsframe", "-nostdlib",
+          "-static", "-Wl,--gc-sections,--build-id,-e,f", f"-Wl,-T,{script}", os.path.join(directory, "beside.c"),
+          "-o", image)
+    symbols = {m[2]: int(m[1], 16) for m in re.finditer(r"^(\w+) \w (\w+)$", shell("nm", image), re.M)}
+    for name, start, end in ((".sframe", "sframe_start", "sframe_end"),
+                             (".note.gnu.build-id", "build_id_start", "build_id_end")):
+        m = re.search(rf" {re.escape(name)} +\S+ +([0-9a-f]+) +\S+ ([0-9a-f]+) \S+ +\w*A",
+                      shell("readelf", "-SW", image))
+        must(m and symbols[start] == int(m[1], 16), f"{name}: {m and m[0]}")
+        must(symbols[start] < symbols[end] and symbols[end] >= symbols[start] + int(m[2], 16), f"{name}: {symbols}")
+
+
+def test_insert(tc, directory):
+    """The same lines without a linker script, in a program for Linux."""
+    with open(os.path.join(directory, "insert.ld"), "w", encoding="utf-8") as f:
+        f.write(block("file:", "insert.ld"))
+    source, image = (os.path.join(directory, name) for name in ("insert.c", "insert.elf"))
+    with open(source, "w", encoding="utf-8") as f:
+        f.write("#include <sfu.h>\nextern const uint8_t sframe_start[], sframe_end[];\nint main(void)\n{\n"
+                "    struct sfu_section s;\n    return sfu_open(&s, sframe_start, "
+                "(uint64_t)(sframe_end - sframe_start), (uintptr_t)sframe_start);\n}\n")
+    shell("gcc", f"-B{tc}/x86_64/", "-I.", "-fasynchronous-unwind-tables", "-Wa,--gsframe", "-pie", "-fpie", source,
+          "sfu.c", f"-Wl,-T,{directory}/insert.ld", "-o", image)
+    shell(image)
+    segments = shell("readelf", "-lW", image).split("Segment Sections")[1]
+    must(re.search(r"\.rodata.* \.sframe", segments), f"in no segment that is loaded: {segments}")
+
+
+COMDAT = {  # inline functions that two or more of the files have; the dropped ones leave relocations
+    "a": "int a(int x) { S s; return s.f(x) + g(x); }",
+    "d": "inline int k(int x) { return other(x) * 3; }\nint d(int x) { S s; return s.f(x) * g(x) + k(x); }",
+    "c": "int c(int x) { S s; return s.f(x) * g(x); }",
+    "b": "int b(int x) { S s; return s.f(x) - g(x); }\nint other(int x) { return x; }",
+}
+COMDAT_HEADER = ("int other(int);\nstruct S { int f(int x) { return other(x) + 1; } };\n"
+                 "inline int g(int x) { return other(x) * 2; }\n")
+# Whose ld refuses what is left, and what it says (FAULTS.md: ld-comdat).
+COMDAT_REFUSED = (("x86_64", "g++", "out of section range"), ("s390x", "s390x-linux-gnu-g++", "reloc against"))
+
+
+def test_comdat(tc, directory):
+    """What is said of ld -r of C++ with -g holds still; with -S, all functions are in the table."""
+    for cpu, compiler, sentence in COMDAT_REFUSED:
+        ld, objects = f"{tc}/{cpu}/ld", []
+        for name, text in COMDAT.items():
+            source = os.path.join(directory, f"comdat-{name}.cc")
+            with open(source, "w", encoding="utf-8") as f:
+                f.write(COMDAT_HEADER + text + "\n")
+            objects.append(source[:-2] + "o")
+            shell(compiler, f"-B{tc}/{cpu}/", "-O0", "-g", "-fasynchronous-unwind-tables",
+                  "-Wa,--gsframe", "-c", source,
+                  "-o", objects[-1])
+        joined, image = (os.path.join(directory, f"comdat.{kind}") for kind in ("o", "elf"))
+        shell(ld, "-r", *objects, "-o", joined)
+        done = subprocess.run([ld, "-e", "_Z1ai", joined, "-o", image], text=True, capture_output=True)
+        must(done.returncode != 0 and sentence in done.stderr,
+             f"port/README.md speaks of a fault that ld for {cpu} does not have any more: {done.stderr}")
+        shell(ld, "-r", "-S", *objects, "-o", joined)
+        shell(ld, "-e", "_Z1ai", joined, "-o", image)
+        found = len(re.findall(r"func idx", shell(f"{tc}/{cpu}/objdump", "--sframe", image)))
+        must(found == 8, f"{cpu}: {found} functions in the table")

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# README.md, port/README.md and the headers: what they say is so. The examples are booted on port/baremetal's machines.
+
+CHECK += manual
+
+MANUAL := build/manual
+MANUAL_DOCS := README.md port/README.md
+MANUAL_BLOCKS := $(addprefix $(MANUAL)/blocks/,example.c threads.c threads.h switch.S)
+MANUAL_DIST := $(MANUAL)/dist/sfu_panic.h $(MANUAL)/dist/sfu_panic.c
+
+$(MANUAL_BLOCKS) &: $(MANUAL_DOCS) $(wildcard test/manual/*.py)
+	@mkdir -p $(MANUAL)/blocks
+	python3 -B test/manual/manual.py blocks $(MANUAL)/blocks
+
+$(MANUAL_DIST) &: sfu.h sfu.c $(wildcard arch/*.h arch/*/*.h port/print/*.[ch]) port/dist/dist.py
+	python3 port/dist/dist.py $(MANUAL)/dist
+
+# manual_image CPU: the example with the two files of `make dist`, the rest as it lies here.
+define manual_image
+$(MANUAL)/$(1)/example.o $(MANUAL)/$(1)/sfu_panic.o: MANUAL_INCLUDES := -I$(MANUAL)/dist
+$(MANUAL)/$(1)/%.o: MANUAL_INCLUDES = -I$(MANUAL)/blocks $(filter -I%,$(BARE_FLAGS)) -Iport/baremetal/$(1)
+$(MANUAL)/$(1)/%.o: MANUAL_COMPILE = $(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(filter-out -I%,$(BARE_FLAGS)) \
+    $$(MANUAL_INCLUDES) -c $$< -o $$@
+$(MANUAL)/$(1)/%.o: $(MANUAL)/blocks/%.c $(MANUAL_BLOCKS) $(MANUAL_DIST) $(BARE_HEADERS) | $(TC)
+	@mkdir -p $$(@D)
+	$$(MANUAL_COMPILE)
+$(MANUAL)/$(1)/%.o: $(MANUAL)/blocks/%.S $(MANUAL_BLOCKS) $(BARE_HEADERS) | $(TC)
+	@mkdir -p $$(@D)
+	$$(MANUAL_COMPILE)
+$(MANUAL)/$(1)/%.o: $(MANUAL)/dist/%.c $(MANUAL_DIST) | $(TC)
+	@mkdir -p $$(@D)
+	$$(MANUAL_COMPILE)
+$(MANUAL)/$(1)/%.o: test/manual/%.c $(MANUAL_BLOCKS) $(BARE_HEADERS) | $(TC)
+	@mkdir -p $$(@D)
+	$$(MANUAL_COMPILE)
+$(MANUAL)/$(1)/kernel.elf: $(addprefix $(MANUAL)/$(1)/,example.o sfu_panic.o threads.o switch.o boot.o) \
+    $(addprefix $(BARE)/$(1)/port/baremetal/,kernel.o tables.o $(1)/boot.o $(1)/machine.o) port/baremetal/kernel.ld \
+    port/baremetal/$(1)/machine.ld
+	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_LINK) -Lport/baremetal -Tport/baremetal/$(1)/machine.ld \
+	    -Wl,--wrap=kernel_trap,--defsym=stack_low=boot_stack,--defsym=stack_high=boot_stack_top \
+	    $$(filter %.o,$$^) -o $$@
+endef
+$(foreach cpu,$(BARE_CPUS),$(eval $(call manual_image,$(cpu))))
+
+.PHONY: suite-manual
+suite-manual: $(BARE_CPUS:%=$(MANUAL)/%/kernel.elf)
+	@test/tools/toolchain/install.sh check bare
+	@test/run.sh manual python3 -B test/manual/manual.py test $(TC) $(MANUAL)
