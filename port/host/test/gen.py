@@ -170,17 +170,17 @@ def equal_to_gas(abi, file):
     if abi.startswith("aarch64") and file.endswith("edges.x"):
         return "not compared"
     made = WORK + "/%s.bytes" % abi
-    numbers = json.loads(gen("--json", "--keep-below-sp", "-o", made, file)[0])
+    numbers = json.loads(gen("--json", "--keep-below-sp", "--keep-faults", "-o", made, file)[0])
     out = run(OUT + "/equal", file, made, str(numbers["drap"]))[0]
     again = WORK + "/%s.again" % abi
-    gen("-q", "--keep-below-sp", "-o", again, file)
+    gen("-q", "--keep-below-sp", "--keep-faults", "-o", again, file)
     must(read(made) == read(again), "two runs differ")
     return out.strip()
 
 
 def equal_to_libdw(file):
     made = WORK + "/%d.bytes" % os.getpid()
-    gen("-q", "--keep-below-sp", "--address=0x1000", "-o", made, file)
+    gen("-q", "--keep-below-sp", "--keep-faults", "--address=0x1000", "-o", made, file)
     out = run(OUT + "/truth", file, made, "0x1000")[0]
     os.remove(made)
     return out.strip()
@@ -927,7 +927,8 @@ def install():
     files = sorted(os.path.relpath(os.path.join(path, name), root)
                    for path, _, names in os.walk(root) for name in names)
     tools = ["sfu-gen", "sfu-lint", "sfu-trace"]
-    must(files == ["usr/bin/" + tool for tool in tools] + ["usr/include/sfu.h"] +
+    must(files == ["usr/bin/" + tool for tool in tools] + ["usr/include/sfu.h", "usr/lib/libsfu.a",
+                                                           "usr/lib/pkgconfig/sfu.pc"] +
          ["usr/share/man/man1/%s.1" % tool for tool in tools], str(files))
     page = read(root + "/usr/share/man/man1/sfu-gen.1").decode()
     sections = re.findall(r"^\.SH (.*)$", page, re.M)
