@@ -283,8 +283,8 @@ static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, u
     s->next = NULL;
     s->addr = addr;
     s->size = size;
-    s->text.low = 0;
-    s->text.high = 0;
+    s->text.low = s->text.high = 0;
+    s->code.low = s->code.high = 0;
     s->num_fdes = num_fdes;
     s->num_rows = load4(h + 12, big);
     s->fdes = (uint32_t)fdes;
@@ -369,6 +369,8 @@ static OUT_OF_LINE int find_next(const struct sfu_section *s, uint32_t *at)
     return SFU_E_NO_SECTION;
 }
 
+static void find_code(struct sfu_section *s);
+
 /* Adds SECTIONS[0], which is opened, to *LIST. Then opens what is joined to it, and adds that, as far as there is ROOM.
  * At most ROOM passes. Each section ends in front of the next: only the last one may have bytes behind its tables. */
 static OUT_OF_LINE int add_joined(struct sfu_section **list, struct sfu_section *sections, size_t room)
@@ -380,6 +382,7 @@ static OUT_OF_LINE int add_joined(struct sfu_section **list, struct sfu_section 
     for (;;) {
         if (*list != NULL && (*list)->abi != s->abi)
             return SFU_E_ABI;
+        find_code(s);
         s->next = *list;
         *list = s;
         code = find_next(s, &at);
@@ -522,7 +525,8 @@ static int read_attributes(struct lookup *l, uint32_t index)
     return SFU_OK;
 }
 
-/* Sets *COUNT to the number of functions that start at or below PC, in a sorted table. Reads at most 32 of them. */
+/* Sets *COUNT to the number of functions that start at or below PC, in a sorted table. Reads at most 33 of them; only
+ * one if all of them start above PC. */
 static int search(struct lookup *l, uint64_t pc, uint32_t *count)
 {
     uint32_t low = 0, high = l->s->num_fdes;
@@ -561,6 +565,31 @@ static int find_fde(struct lookup *l, uint64_t pc)
             break;
     }
     return code != SFU_OK ? code : (int)SFU_E_NO_FDE;
+}
+
+/* Sets the code of S, if its table is sorted: from the first start to the end of the last function that is not empty. By
+ * then find_fde has passed all others. Leaves it unset if that cannot be read, or wraps. At most num_fdes passes. */
+static void find_code(struct sfu_section *s)
+{
+    struct lookup l;
+    uint32_t index = s->num_fdes;
+    uint64_t high;
+
+    if (!(s->flags & FLAG_SORTED))
+        return;
+    begin(&l, s);
+    do {
+        if (index == 0)
+            return;
+        index--;
+        if (read_range(&l, index) != SFU_OK)
+            return;
+    } while (l.fde.size == 0);
+    high = l.fde.start + l.fde.size;
+    if (high < l.fde.start || read_range(&l, 0) != SFU_OK || l.fde.start >= high)
+        return;
+    s->code.low = l.fde.start;
+    s->code.high = high;
 }
 
 int sfu_find_text(struct sfu_section *section)
@@ -993,12 +1022,12 @@ static OUT_OF_LINE int switch_stack(struct sfu_walk *walk, uint64_t sp, bool tra
     uint8_t limit = t->max_switches != 0 && t->max_switches < SFU_MAX_SWITCHES ? t->max_switches : SFU_MAX_SWITCHES;
     struct sfu_stack stack;
 
+    if (frame->switches >= limit)
+        return SFU_E_SWITCHES;
     if (!find_stack(t, sp, &stack) && !trap)
         return SFU_E_STACK;
     if ((t->find_stack != NULL || !trap) && was_left(walk, &stack, sp))
         return SFU_E_PROGRESS;
-    if (frame->switches >= limit)
-        return SFU_E_SWITCHES;
     walk->left[frame->switches] = frame->regs.sp;
     walk->stack.bytes = stack.bytes;
     walk->stack.low = stack.low;
@@ -1051,13 +1080,19 @@ static int advance(struct sfu_walk *walk, uint64_t sp, bool trap)
     return SFU_OK;
 }
 
+/* The section behind S in its list. It is read at once: the fast walker's list may change meanwhile. */
+static inline const struct sfu_section *next_section(const struct sfu_section *s)
+{
+    return __atomic_load_n(&s->next, __ATOMIC_RELAXED);
+}
+
 /* Whether PC may be code of one of the sections, each of which is in the list once. */
 static bool is_code(const struct sfu_target *t, uint64_t pc)
 {
     const struct sfu_section *s = t->sections;
 
     while (s != NULL && !is_in(&s->text, pc))
-        s = s->next;
+        s = next_section(s);
     return s != NULL;
 }
 
@@ -1102,12 +1137,12 @@ static inline int find_frame(const struct sfu_target *target, const struct sfu_f
     uint64_t pc = sfu_lookup_pc(&frame->regs);
     int first = s != NULL ? SFU_E_NOT_CODE : SFU_E_NO_SECTION;
 
-    for (; s != NULL; s = s->next) {
+    for (; s != NULL; s = next_section(s)) {
         int code;
 
         if (!is_in(&s->text, pc))
             continue;
-        code = sfu_find(s, pc, row);
+        code = is_in(&s->code, pc) ? sfu_find(s, pc, row) : (int)SFU_E_NO_FDE;
         if (code == SFU_OK)
             return SFU_OK;
         if (first == SFU_E_NOT_CODE || first == SFU_E_NO_FDE)

@@ -154,7 +154,7 @@ enum sfu_guess {
 /* One frame of a walk. */
 struct sfu_frame {
     struct sfu_registers regs;
-    uint64_t saved; /* of an interrupted frame: where its registers are saved, the SP of its trap frame; else 0 */
+    uint64_t saved; /* behind a trap frame: the SP of that, or what the trap hook says; else 0 */
     uint32_t depth; /* 0 for the topmost frame */
     enum sfu_guess guess;
     uint8_t switches; /* stack switches from the topmost frame to this one */
@@ -236,9 +236,10 @@ struct sfu_interrupted {
 typedef int (*sfu_trap_hook_fn)(void *ctx, const struct sfu_frame *frame, int code,
                                 struct sfu_interrupted *interrupted);
 
-/* Finds the stack that ADDR lies on, which is an SP or the address of a word, and fills in *STACK. An SP may be equal
- * to high: the stack is empty. It may lie below low: the stack has overflown, and is the answer all the same. Stacks do
- * not overlap. Returns false if ADDR lies on none. */
+/* Finds the stack that ADDR lies on, which is an SP or the address of a word, and fills in all of *STACK. An SP may be
+ * equal to high: the stack is empty. Where two stacks touch, that address belongs to the upper one. An SP may lie below
+ * low: the stack has overflown, and is the answer all the same. Stacks do not overlap. Returns false if ADDR lies on
+ * none. */
 typedef bool (*sfu_find_stack_fn)(void *ctx, uint64_t addr, struct sfu_stack *stack);
 
 /* Puts back a return address that somebody has replaced: a function tracer, a return probe. *RA is what a row or a
@@ -258,6 +259,8 @@ struct sfu_section {
     /* The code that it describes. sfu_find_frame does not ask it about another PC. Not set: any PC may be its code. Set
      * it from the linker script or by sfu_find_text, and again when code goes away (text of the boot). */
     struct sfu_range text;
+    /* Where its functions are. sfu_add sets it if the table is sorted. Not set: only a search tells. */
+    struct sfu_range code;
     uint32_t fdes, rows, end; /* where the FDEs and the rows begin, and the rows end: offsets from addr */
     uint32_t num_fdes, num_rows;
     struct sfu_rule ra, fp; /* where a row has no rule for them: at the header's fixed offset (2.2), or unchanged */
@@ -284,7 +287,8 @@ struct sfu_target {
     uint64_t pac_mask;
     uint32_t max_frames; /* 0: SFU_MAX_FRAMES */
     /* Bytes below SP that a trap leaves alone: 0 in a kernel, 128 in x86_64 user mode. What lies lower may be
-     * overwritten where the PC is exact, and is not read: a saved FP or RA is in its register again. */
+     * overwritten where the PC is exact, and is not read. A saved FP is in its register again. So is an RA, but not on
+     * amd64, which has no register for it, and not that of a trap frame. */
     uint16_t red_zone;
     uint8_t max_switches; /* 0, or more than SFU_MAX_SWITCHES: SFU_MAX_SWITCHES */
     /* Opt in: where no FDE covers a PC, guess that FP holds a frame record. Not on s390x.
@@ -311,11 +315,13 @@ struct sfu_place {
 
 /* Adds a .sframe to a list: the section of SIZE bytes at BYTES, of any alignment, whose own address in the unwound
  * program at run time is ADDR. Function starts are relative to it. Linkers that do not know the format join sections
- * instead of merging them, with up to 7 bytes between them: all of them are opened, into SECTIONS, which has ROOM for
- * so many (at least 1), and added to the front of *LIST, which begins as NULL. Reads nothing but headers (2.1, 2.2) and
- * what follows the tables: each entry is checked when it is used. Returns SFU_OK; SFU_E_CONCATENATED if there are more
- * than ROOM; what sfu_open returns of the first that it refuses; SFU_E_ABI if its ABI is not that of the list. Those in
- * front of that one are in the list all the same. */
+ * instead of merging them, with up to 7 bytes between them. All of them are opened, into SECTIONS, and added to the
+ * front of *LIST, which begins as NULL. SECTIONS are in no list, and there are ROOM of them, at least 1. Reads nothing
+ * but headers (2.1, 2.2), what follows the tables and, of a sorted one, the first and the last function: each entry is
+ * checked when it is used.
+ * Returns SFU_OK; SFU_E_CONCATENATED if there are more than ROOM; what sfu_open returns of the first that it refuses;
+ * SFU_E_ABI if its ABI is not that of the list. Those in front of that one are in the list all the same: before another
+ * try, sfu_remove takes them out. One of the other byte order counts if it can be opened. */
 int sfu_add(struct sfu_section **list, struct sfu_section *sections, size_t room, const void *bytes, uint64_t size,
             uint64_t addr);
 
@@ -388,11 +394,11 @@ int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row);
 /* Moves WALK to the caller. Returns what sfu_find_frame, sfu_apply or the trap hook returned, or SFU_E_NOT_FINAL.
  * Anything but SFU_OK leaves WALK as it is, and comes again if asked again; but a trap hook that ends the trace and is
  * not sure makes the frame unreliable.
- * Every walk ends: frames and stack switches are counted, and SP grows on each stack. A leaf function, and a trap frame
- * once, may have their caller's SP. SP that grows up to the high end of its stack stays on it. Any other SP is a switch
- * to the stack that find_stack names. It may be a stack that the walk has been on, above each SP where it left it.
- * Without find_stack, only a trap switches: to an SP that is the same or lower, which may lie anywhere. A trap may lead
- * to an SP on no stack: that frame is given, but its callers are not found.
+ * Every walk ends: frames and stack switches are counted, and SP grows on each stack. A leaf function may have its
+ * caller's SP, and so may a trap frame, but not twice in a row. SP that grows up to the high end of its stack stays on
+ * it. Any other SP is a switch: to the stack that find_stack names, also one that the walk has been on, but only above
+ * each SP where it left that. Without find_stack there is one stack, and a trap may go down on it, which counts as a
+ * switch. A trap may also lead to an SP on no stack: that frame is given, and what needs that stack is SFU_E_STACK.
  * A wild call: an exact PC is not code (SFU_E_NOT_CODE), and the trap hook does not know the frame. Then its caller is
  * guessed to be where a call leaves it (SFU_GUESS_CALL): the RA is the word at SP (amd64) or the link register; all
  * else is unchanged. This is done only if that RA is in the text of a section. It comes before frame_pointers. */

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * What sfu-trace reads that anybody may have written: lines of a log, raw dumps in them, and the notes of a core.
- * The first byte chooses: an ABI for notes, or a log.
+ * What sfu-trace reads that anybody may have written: lines of a log, raw dumps in them, the notes of a core, and page
+ * tables. The first byte chooses: an ABI for notes; a log; or page tables, which begin with the address that is looked
+ * up and their root, and are all of the physical memory.
  */
+#include "common/image.h"
 #include "harness.h"
 #include "trace/trace_log.h"
 #include "trace/trace_notes.h"
+#include "trace/trace_paging.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +91,47 @@ static void read_notes(uint8_t abi, const uint8_t *bytes, size_t size)
     notes_free(&notes);
 }
 
+/* ---- Page tables ----------------------------------------------------------------------------------------------- */
+
+struct tables {
+    const uint8_t *bytes;
+    size_t size;
+    unsigned reads;
+};
+
+static bool read_table(void *ctx, uint64_t physical, void *buffer, size_t len)
+{
+    struct tables *t = ctx;
+
+    t->reads++;
+    if (physical > t->size || t->size - physical < len)
+        return false;
+    memcpy(buffer, t->bytes + physical, len);
+    return true;
+}
+
+/* A walk ends after an entry of each level. All bytes of the answer have the same one. */
+static void walk_tables(uint8_t how, const uint8_t *bytes, size_t size)
+{
+    static const uint8_t pages[] = {12, 14, 16, 12}, widths[] = {48, 47, 42, 39};
+    struct tables t = {bytes, size, 0};
+    struct paging p = {.kind = PAGING_OFF + how % 4, .big = how % 4 == 3, .read = read_table, .ctx = &t};
+    uint64_t addr, physical = 0, other = 0, left, rest;
+    bool found;
+
+    if (size < 16)
+        return;
+    p.page = pages[how / 4 % 4];
+    p.width = p.kind == PAGING_X86_64 ? (how & 4 ? 57 : 48) : widths[how / 4 % 4];
+    addr = load_number(bytes, 8, false);
+    p.root = load_number(bytes + 8, 8, false);
+    found = paging_translate(&p, addr, &physical, &left);
+    MUST(t.reads <= 5 && left >= 1 && left - 1 <= UINT64_MAX - addr);
+    t.reads = 0;
+    MUST(paging_translate(&p, addr + (left - 1), &other, &rest) == found && rest == 1 && t.reads <= 5);
+    MUST(!found || other == physical + (left - 1));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint8_t *copy;
@@ -98,7 +142,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (copy == NULL)
         return 0;
     memcpy(copy, data + 1, size - 1);
-    if (data[0] % 8 < SFU_AARCH64_BIG || data[0] % 8 > SFU_S390X)
+    if (data[0] % 8 == 7)
+        walk_tables(data[0] / 8, copy, size - 1);
+    else if (data[0] % 8 < SFU_AARCH64_BIG || data[0] % 8 > SFU_S390X)
         read_log((const char *)copy, size - 1);
     else
         read_notes(data[0] % 8, copy, size - 1);

@@ -102,22 +102,61 @@ static uint8_t *put_row(struct source *in, uint8_t *out, unsigned address, uint3
     return out;
 }
 
-/* The attributes and rows of a function. */
-static uint8_t *put_function(struct source *in, uint8_t *out, uint32_t length)
+/* A flexible row: the CFA, mostly the RA and FP, each from SP, FP or the CFA, or from what the input says. */
+static uint8_t *put_flexible_row(struct source *in, uint8_t *out, unsigned address, uint32_t start)
 {
-    unsigned how = next_byte(in), address = 1 + (how & 1), rows = 1 + (how >> 1 & 3), i;
+    static const uint8_t native[] = {HOST_ABI == SFU_AMD64   ? 7
+                                     : HOST_ABI == SFU_S390X ? 15
+                                                             : 31,
+                                     HOST_ABI == SFU_AMD64   ? 6
+                                     : HOST_ABI == SFU_S390X ? 11
+                                                             : 29};
+    unsigned how = next_byte(in), size = how & 0x80 ? 4 : 1, rules = 1 + (how >> 5 & 3) % 3, i;
+
+    out = put(out, address, start);
+    out = put(out, 1, (rules * 2) << 1 | (size >> 1) << 5 | (how & 1 ? 0x80 : 0));
+    for (i = 0; i < rules; i++) {
+        unsigned what = next_byte(in);
+        unsigned control = what >= 0xf8 ? next_byte(in) : what & 1 || i == 0 ? native[what >> 1 & 1] << 3 | 1u : 0u;
+
+        control |= what & 4 || i > 0 ? 2u : 0u;
+        out = put(out, size, what >= 0xfc ? what & 1 : control);
+        out = put(out, size, (uint64_t)((int8_t)next_byte(in) * (what & 8 && size == 4 ? 64 : what & 16 ? 1 : 8)));
+    }
+    return out;
+}
+
+/* What few functions are: bits of KIND. Returns the first byte of attributes. */
+static unsigned put_unusual(unsigned kind, uint8_t *attributes)
+{
+    attributes[3] = kind & 1;
+    attributes[4] = (uint8_t)(kind & 8 ? 8 + (kind & 0xf0) / 4 : 0);
+    return (kind & 2 ? 2 : 1) | (kind & 4 ? 0x80 : 0) | (kind & 8 ? 0x10 : 0);
+}
+
+/* The attributes and rows of a function; behind FULL only one row. */
+static uint8_t *put_function(struct source *in, uint8_t *out, uint32_t length, const uint8_t *full)
+{
+    unsigned how = next_byte(in), address = 1 + (how & 1), rows = 1 + (how >> 1 & 3), info, i;
+    unsigned kind = how >= 0xc0 && how < 0xe8 ? next_byte(in) : 0;
     uint32_t start = 0;
     uint8_t *attributes = out;
 
     out += 5;
-    for (i = 0; i < rows && (i == 0 || start < length) && start >> 8 * address == 0; i++) {
-        out = put_row(in, out, address, start);
-        start += 1 + (next_byte(in) * length >> 8);
-    }
-    put(attributes, 2, how >= 0xfa ? 0 : i);
-    attributes[2] = (uint8_t)((how & 1) ^ (how >= 0xf0 ? next_byte(in) : how & 0x20));
     attributes[3] = (uint8_t)(how >= 0xf8 ? next_byte(in) : 0);
     attributes[4] = (uint8_t)(how >= 0xf0 ? next_byte(in) : 0);
+    info = (how & 1) ^ (how >= 0xf0 ? next_byte(in) : how & 0x20);
+    if (how >= 0xc0 && how < 0xe8) {
+        info = put_unusual(kind, attributes);
+        address = 1u << (info & 3);
+        rows = kind & 8 ? rows : 1 + (kind >> 4) * 6;
+    }
+    for (i = 0; i < rows && (i == 0 || (start < length && out < full)) && start >> 8 * (address & 3) == 0; i++) {
+        out = attributes[3] == 1 ? put_flexible_row(in, out, address, start) : put_row(in, out, address, start);
+        start += 1 + (next_byte(in) * length >> 8) / (rows > 8 ? rows / 4 : 1);
+    }
+    put(attributes, 2, how >= 0xfa ? 0 : i);
+    attributes[2] = (uint8_t)info;
     return out;
 }
 
@@ -137,7 +176,7 @@ static size_t native_section(struct source *in, uint8_t *out)
         put(fde + 8, 4, length);
         put(fde + 12, 4, (uint64_t)(at - fres));
         function = at;
-        at = put_function(in, at, length);
+        at = put_function(in, at, length, out + MAX_SECTION - 8 * 40 - 32);
         rows += (unsigned)bytes_get(function, 2, BIG_HOST);
         start += length;
     }
@@ -433,8 +472,8 @@ static void change(struct world *w, unsigned how)
     case 5:
         change_byte(w, n, how >> 4);
         break;
-    default: /* as long as it takes until a generation returns */
-        for (unsigned i = 0; w->added[n] && i < (how & 1 ? 1 : SFU_FAST_GENERATIONS / 2 + how % 3); i++) {
+    default: /* some times */
+        for (unsigned i = 0; w->added[n] && i < (how & 1 ? 1 : 3 + how % 3); i++) {
             take(w, n);
             add(w, n);
         }

@@ -20,12 +20,12 @@
 
 enum {
     WRAPPED = 0x01,
-    PLT = 0x02,  /* the code is a PLT */
-    LONG = 0x04, /* it goes on with zeros */
-    KEEP = 0x08, /* slots below SP stay in the tables */
-    MERGE = 0x10,
-    SHARE = 0x20,
-    MACHINE = 6 /* shift of a number from 0 to 3 */
+    PLT = 0x02,   /* the code is a PLT */
+    LONG = 0x04,  /* it goes on with zeros */
+    KEEP = 0x08,  /* slots below SP stay in the tables */
+    SMALL = 0x10, /* neighbours share entries */
+    SHARE = 0x20, /* equal lists of rows are there once */
+    MACHINE = 6   /* shift of a number from 0 to 3 */
 };
 enum { EHDR_SIZE = 64, PHDR_SIZE = 56, SHDR_SIZE = 64, ROOM = 16384, CODE_AT = 0x10000, MOST_CODE = 4096 };
 
@@ -193,10 +193,11 @@ static void try_lint(const char *file)
 static void try_tables(struct image *image, const struct cfi *cfi, const struct cfi_spans *spans,
                        const struct kept *kept, unsigned flags)
 {
-    const struct encoding encoding = {flags & MERGE ? 16 : 1, flags & SHARE};
+    const struct encoding encoding = {flags & SMALL ? 5 : 0, flags & SHARE};
     struct tables tables;
     struct bytes bytes;
-    struct sfu_section section;
+    struct joined made;
+    struct joined_place where;
     struct comparison c;
 
     memset(&tables, 0, sizeof tables);
@@ -204,11 +205,14 @@ static void try_tables(struct image *image, const struct cfi *cfi, const struct 
     tables.keep_below_sp = flags & KEEP;
     tables_make(&tables, cfi, spans, kept);
     if (tables.num_functions > 0 && encode(&tables, &encoding, 0x40000, &bytes)) {
-        MUST(sfu_open(&section, bytes.data, bytes.size, 0x40000) == SFU_OK && sfu_check(&section, NULL) == SFU_OK);
-        compare_tables(cfi, spans, &section, false, NULL, NULL, &c);
+        MUST(joined_open(&made, bytes.data, bytes.size, 0x40000, &where) == SFU_OK &&
+             joined_check(&made, &where) == SFU_OK);
+        MUST(made.num == 1 && joined_sort(&made) == SFU_OK);
+        compare_tables(cfi, spans, &made, false, NULL, NULL, &c);
         MUST(c.different == 0 && c.missing == 0 && c.pcs == tables.covered && c.lost == tables.lost);
-        compare_kept(image, kept, &section, false, NULL, NULL, &c);
+        compare_kept(image, kept, &made, false, NULL, NULL, &c);
         MUST(c.different == 0 && c.missing == 0);
+        joined_close(&made);
         free(bytes.data);
     }
     tables_free(&tables);

@@ -121,8 +121,8 @@ static int supply_register(void *ctx, const struct sfu_frame *frame, uint32_t re
     return 0;
 }
 
-/* What the hook says of FRAME. The kind of what is behind the trap, and whether that is guessed, are bits 5 and 6 of the
- * choice. */
+/* What the hook says of FRAME. The kind of what is behind the trap, and whether that is guessed, are bits 5 and 6 of
+ * the choice. */
 static int hook_says(const struct world *w, const struct sfu_frame *frame, int code,
                      struct sfu_interrupted *interrupted)
 {
@@ -323,7 +323,7 @@ static bool stack_of(struct world *w, struct walked *walked, uint64_t addr, stru
         walked->finds++;
         found = tell_stack(w, addr, stack);
     }
-    found = found && addr <= stack->high;
+    found = found && stack->high != 0 && addr <= stack->high;
     if (!found)
         *stack = none;
     return found;
@@ -373,10 +373,10 @@ static int register_of(struct world *w, const struct sfu_frame *frame, enum whic
 /* Whether nobody needs what lies at ADDR of the walk's stack: a trap may have taken it. */
 static bool is_dead(const struct world *w, const struct walked *walked, uint64_t addr)
 {
-    uint64_t sp = walked->frame.regs.sp;
+    uint64_t sp = walked->frame.regs.sp, low = walked->stack.low;
+    bool another = addr < low && low <= sp; /* that stack has not overflown: ADDR is not on it */
 
-    return walked->frame.regs.pc_kind == SFU_PC_EXACT && addr < sp && sp - addr > w->target.red_zone &&
-           addr >= walked->stack.low;
+    return walked->frame.regs.pc_kind == SFU_PC_EXACT && addr < sp && sp - addr > w->target.red_zone && !another;
 }
 
 /* What RULE of ROW gives in the frame, for WHICH. *SLOT: where it lies, if it is read. */
@@ -438,12 +438,12 @@ static int go_to(struct world *w, struct walked *walked, uint64_t sp, bool trap)
     if (switched) {
         struct sfu_stack stack;
 
+        if (frame->switches == switches)
+            return SFU_E_SWITCHES;
         if (!stack_of(w, walked, sp, &stack) && !trap)
             return SFU_E_STACK;
         if (was_there(walked, &stack, sp) && !(trap && t->find_stack == NULL))
             return SFU_E_PROGRESS;
-        if (frame->switches == switches)
-            return SFU_E_SWITCHES;
         walked->left[frame->switches++] = from;
         walked->stack = stack;
     }

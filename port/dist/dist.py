@@ -10,8 +10,8 @@ sfu_panic.h, sfu_panic.c  the core, the register capture of the three CPUs (arch
 sfu_asm.h                 the macros for assembly files, of the three CPUs
 sfu-VERSION.tar.gz        everything
 
-With PREFIX, mine_ for instance, every name in the first three begins with that instead of sfu_, their own names too, and
-in capitals instead of SFU_: two copies in one program then have no name in common. There is no tarball then.
+With PREFIX, mine_ for instance, every name in the first three begins with that instead of sfu_, their own names too,
+and in capitals instead of SFU_: two copies in one program then have no name in common. There is no tarball then.
 """
 import gzip
 import io
@@ -71,16 +71,17 @@ def parts(suffix):
 
 def header(version):
     return (LICENCE + """/*
- * sfu %s with its panic printer in one file: sfu.h, arch/, port/print/ and port/symbols/. SFU_NO_ARCH leaves out the register capture,
- * SFU_NO_PRINT the panic printer and its parts, SFU_NO_CYCLES, SFU_NO_RECORD and SFU_NO_ALL one of these parts each,
- * SFU_NO_SYMBOLS names of functions; the other switches are those of the core, below.
+ * sfu %s with its panic printer: sfu.h, arch/, port/print/ and port/symbols/. SFU_NO_ARCH leaves out the register
+ * capture, SFU_NO_PRINT the panic printer and its parts, SFU_NO_CYCLES, SFU_NO_RECORD and SFU_NO_ALL one of these parts
+ * each, SFU_NO_SYMBOLS names of functions; the other switches are those of the core, below.
  */
 """ % version + part("sfu.h", set()) + without("SFU_NO_ARCH", arch()) + parts(".h"))
 
 
 def source(version):
     core = replaced(replaced(read("sfu.c"), LICENCE, ""), '#include "sfu.h"\n', '#include "sfu_panic.h"\n')
-    return LICENCE + "/* sfu %s with its panic printer: sfu.c, port/print/ and port/symbols/. */\n" % version + core + parts(".c")
+    title = "/* sfu %s with its panic printer: sfu.c, port/print/ and port/symbols/. */\n" % version
+    return LICENCE + title + core + parts(".c")
 
 
 def assembly(version):

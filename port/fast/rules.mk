@@ -42,9 +42,39 @@ build/fast/race: $(FAST_DEPS) port/fast/test/race_test.c
 	$(CC) -std=gnu99 -g -O2 $(WARN) -Werror -I. -Iport/fast -Itest/unit port/fast/test/table.c \
 	    port/fast/test/race_test.c test/unit/build.c sfu.c port/fast/sfu_fast.c -lpthread -o $@
 
-.PHONY: suite-fast suite-fast-aarch64 suite-fast-aarch64_be suite-fast-s390x
-suite-fast: build/fast/test build/fast/race
-	@test/run.sh fast sh -ec 'build/fast/test 500; build/fast/race'
+# Sections that come and go while threads walk: as it is, and with ThreadSanitizer, which this CPU's gcc has.
+FAST_CHANGE := $(addprefix port/fast/test/,table.c change_test.c) test/unit/build.c sfu.c port/fast/sfu_fast.c
+FAST_CHANGE_FLAGS := -std=gnu99 -g $(WARN) -Werror -I. -Iport/fast -Itest/unit
+build/fast/change: $(FAST_DEPS) port/fast/test/change_test.c
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $(@D)
+	$(CC) $(FAST_CHANGE_FLAGS) -O2 $(FAST_CHANGE) -lpthread -o $@
 
-suite-fast-aarch64 suite-fast-aarch64_be suite-fast-s390x: suite-fast-%: build/fast/test-%
+build/fast/change-thread: $(FAST_DEPS) port/fast/test/change_test.c
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $(@D)
+	$(CC) $(FAST_CHANGE_FLAGS) -O1 -fsanitize=thread $(FAST_CHANGE) -lpthread -o $@
+
+build/fast/change-%: $(FAST_DEPS) port/fast/test/change_test.c
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $(@D)
+	$*-linux-gnu-gcc $(FAST_CHANGE_FLAGS) -O2 -static $(FAST_CHANGE) -lpthread -o $@
+
+.PHONY: suite-fast suite-fast-aarch64 suite-fast-aarch64_be suite-fast-s390x
+suite-fast: build/fast/test build/fast/race build/fast/change build/fast/change-thread
+	@test/run.sh fast sh -ec 'build/fast/test 500; build/fast/race; build/fast/change; \
+	    build/fast/change-thread 200 2>&1 | sed "s/^\(not \)*ok /&ThreadSanitizer: /; \
+	    s/^SUMMARY/not ok ThreadSanitizer/"'
+
+suite-fast-aarch64 suite-fast-s390x: suite-fast-%: build/fast/test-% build/fast/change-%
+	@test/run.sh fast-$* sh -ec 'qemu-$* build/fast/test-$* 150; qemu-$* build/fast/change-$* 1000'
+
+suite-fast-aarch64_be: suite-fast-%: build/fast/test-%
 	@test/run.sh fast-$* qemu-$* build/fast/test-$* 150
+
+# Its protocol under the memory models of C11 and aarch64.
+CHECK += fast-models
+.PHONY: suite-fast-models
+suite-fast-models:
+	@tc=$$(test/tools/toolchain/toolchain.sh herd) && \
+	    test/run.sh fast-models port/fast/test/models/models.sh $$tc/herd/herd7 build/fast/models

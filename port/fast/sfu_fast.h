@@ -4,27 +4,34 @@
  * A whole trace into an array in one call: for profilers, allocators, lock checkers, and sampling in interrupts.
  * Copy sfu_fast.h and sfu_fast.c beside the core.
  *
- *     static struct sfu_fast fast;             zeroed: no section, no cache
+ *     static struct sfu_fast fast;                     zeroed: no section, no cache
  *     static struct sfu_fast_image image;
  *     static uint64_t cache[1024];
  *
  *     struct sfu_section *list = NULL;
  *     sfu_add(&list, &section, 1, ...);
- *     sfu_fast_add(&fast, &image, 1, list);
  *     sfu_fast_set_cache(&fast, cache, sizeof cache);
+ *     sfu_fast_add(&fast, &image, 1, list);
  *
  *     target.sections = sfu_fast_sections(&fast);      for each trace, then: stack, ...
  *     code = sfu_fast_trace(&fast, &target, &registers, 0, pcs, 64, &count);
  *
  * The PCs and the code are always those of sfu_walk_start and sfu_walk_step on the same target. Nearly all frames take
  * a short way; the core does all others, and each of those costs a step of the core. The short way needs
- *   - a section of version 3 that is mapped, sorted, of the CPU that this is compiled for, and accepted by sfu_check
- *   - a stack whose bytes are known, and no original_ra
  *   - x86_64, aarch64 of either byte order, or s390x
+ *   - a section of version 3 that is mapped, sorted, of the CPU that this is compiled for, with the fixed offsets of
+ *     its ABI, and accepted by sfu_check
+ *   - a row that has the CFA and the caller's FP from SP, FP or the CFA, and the RA from the stack; or, where a default
+ *     row leaves the RA in its register, a frame that is the topmost
+ *   - a stack of less than 2^63 bytes whose bytes are known; the frame's SP and what its row reads lie on it, so does
+ *     its caller's SP; and nothing is read below SP where the PC is exact
+ *   - no original_ra
+ * A frame whose caller is on another stack, and one that no section has, is the core's. Each such frame costs its step.
+ * The last step of a trace costs none, if its row is that of an outermost frame, or if its PC is in no section and
+ * there is no trap hook and no guess by frame pointers.
  *
  * Traces take no lock. They may run at the same time as others on the same struct sfu_fast: on other CPUs, and in
- * interrupts and NMIs that come in the midst of a trace. An entry of the cache is one word, which is read and written
- * at once: it cannot be torn.
+ * interrupts and NMIs that come in the midst of a trace.
  */
 #ifndef SFU_FAST_H
 #define SFU_FAST_H
@@ -35,7 +42,8 @@
 extern "C" {
 #endif
 
-#define SFU_FAST_BLOCKS 32 /* blocks that code is divided into, without a larger index */
+#define SFU_FAST_BLOCKS 64 /* blocks that code is divided into, without a larger index */
+#define SFU_FAST_RULES  64 /* distinct rules that the cache can name and an entry of it cannot hold */
 
 /* What a fast walker knows of one section. Filled in by sfu_fast_add and sfu_fast_set_index; nobody else writes it. */
 struct sfu_fast_image {
@@ -45,23 +53,33 @@ struct sfu_fast_image {
     uint64_t origin;                      /* what starts are relative to: the section, or its first FDE */
     const uint8_t *fdes, *rows;           /* of the section */
     const uint32_t *index;                /* which function each block of code begins in, or behind */
-    uint32_t coarse[SFU_FAST_BLOCKS + 1]; /* the index if it was given none */
+    const uint32_t *long_index;           /* the functions of many rows; or NULL */
     uint64_t relative;                    /* all ones: starts are relative to their own field; else 0 */
-    uint8_t block_shift;                  /* a block has 1 << block_shift bytes */
+    uint32_t coarse[SFU_FAST_BLOCKS + 2]; /* the index if it was given none */
     bool common;                          /* the short way serves its functions; else it has no index */
+};
+
+/* A rule in few words; sfu_fast.c says how. */
+struct sfu_fast_rule {
+    int32_t cfa, ra, fp;
+    uint32_t how;
 };
 
 /* Zeroed, it is a walker without sections and cache. */
 struct sfu_fast {
-    struct sfu_section *sections;  /* list, newest first: for struct sfu_target */
+    struct sfu_section *sections;  /* list, newest first */
     struct sfu_fast_image *images; /* those of the sections, in the same order */
     uint64_t *cache;               /* sets of two entries; or NULL */
-    uint64_t base;                 /* the cache has PCs relative to this address */
-    uint32_t generation;           /* of the entries that count; 0: the list changes, and none counts */
     uint64_t cache_mask;           /* number of sets - 1 */
+    uint64_t base;                 /* the cache has PCs relative to this address; 0: not set */
+    uint64_t changes;              /* how often a change has made entries of the cache wrong */
+    uint64_t cleared;              /* after how many of those the cache was cleared: it counts if that is all */
+    bool overlap;                  /* images may have the same PC */
+    bool busy;                     /* somebody writes to the cache */
+    struct sfu_fast_rule rules[SFU_FAST_RULES]; /* each is written once */
 };
 
-/* The sections of FAST, for sfu_target.sections. Traces begin with this. */
+/* The sections of FAST, for sfu_target.sections. A trace begins with this. */
 struct sfu_section *sfu_fast_sections(const struct sfu_fast *fast);
 
 /* Moves all of LIST, which sfu_add has made, in front of the sections of FAST. Fills in an image for each, of
@@ -69,36 +87,36 @@ struct sfu_section *sfu_fast_sections(const struct sfu_fast *fast);
  * proportion to it; if it has a fault, the core does all of its frames. While a section is there, neither its bytes nor
  * its text may change: to sort it, or to change its text, remove it and add it again. Only sfu_fast_add and
  * sfu_fast_remove may change the list from then on. Traces may run meanwhile, also those that began before; other
- * changes may not.
+ * changes may not. The cache stays as it is, if no function can be in two sections.
  * Returns SFU_OK; or, with FAST as it was, SFU_E_NO_SECTION if LIST is empty, SFU_E_CONCATENATED if it has more than
  * ROOM sections, or SFU_E_ABI if their ABI is not that of FAST's. */
 int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room, struct sfu_section *list);
 
-/* Takes those of IMAGES[0] to IMAGES[ROOM - 1] that are in FAST out of it, and their sections. Traces may run meanwhile,
- * other changes may not. Images, sections, their bytes and indexes must stay as they are until each trace that began
- * before has returned: a section that comes back is opened anew. No later trace uses anything of them: the entries of
- * the cache carry a generation. Generations come again, and the cache is cleared, after SFU_FAST_GENERATIONS changes: no
- * trace may last that long. Returns whether there was one. */
+/* Takes those of IMAGES[0] to IMAGES[ROOM - 1] that are in FAST out of it, and their sections. Traces may run
+ * meanwhile, other changes may not. Images, sections, their bytes and indexes must stay as they are until each trace
+ * that began before has returned: a trace begins where it asks for sfu_fast_sections. Then they may be used anew: open
+ * the section again. A trace that runs meanwhile may use them or not; no later trace uses anything of them. The cache
+ * is cleared, at once or by a later trace. Returns whether there was one. */
 bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room);
-#define SFU_FAST_GENERATIONS 7
 
 /* Gives FAST the BYTES at MEMORY as a cache, or none if BYTES is 0. Uses the greatest power of two that fits, and
- * nothing below 1 KiB. 8 KiB serve 1,000 call sites well. No trace may run meanwhile. */
+ * nothing below 1 KiB. 8 KiB serve 900 call sites. No trace may run meanwhile. */
 void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes);
 
-/* How many bytes an index of IMAGE takes: less than 0.2% of its code, plus 8; 0 if it cannot have one. */
+/* How many bytes an index of IMAGE takes: less than 0.2% of its code; for each function of more than 64 rows 8 bytes,
+ * and 8 for each 16 rows of it; and 16. 0 if it cannot have one. Takes time in proportion to the functions. */
 size_t sfu_fast_index_size(const struct sfu_fast_image *image);
 
-/* Makes an index of IMAGE in the BYTES at MEMORY, aligned for a uint32_t. By it functions are found at once, however
- * many there are. No trace may run meanwhile. Returns false, and changes nothing, if BYTES are too few or IMAGE cannot
- * have one. */
+/* Makes an index of IMAGE in the BYTES at MEMORY, aligned for a uint32_t. By it functions and rows are found at once,
+ * however many there are. No trace may run meanwhile. Returns false, and changes nothing, if BYTES are too few or IMAGE
+ * cannot have one. */
 bool sfu_fast_set_index(struct sfu_fast_image *image, void *memory, size_t bytes);
 
 /* Walks from TOP as sfu_walk_start and sfu_walk_step do with TARGET. Leaves out the first SKIP frames. Stores the PCs
  * of the next, at most CAPACITY, as struct sfu_registers has them: PCS[0] to PCS[*COUNT - 1]. TARGET's sections should
  * be sfu_fast_sections(FAST): with another list the core does all frames. Changes FAST's cache.
  * Returns what ended the trace, SFU_END or the error of sfu_walk_step; or SFU_OK if the array is full. */
-int sfu_fast_trace(const struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
+int sfu_fast_trace(struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
                    size_t skip, uint64_t *pcs, size_t capacity, size_t *count);
 
 #ifdef __cplusplus

@@ -20,7 +20,7 @@ prove-mutants fast-mutants depot-mutants: %-mutants: | $(TC)
 ## [campaigns] step-mutants, step-kernel-mutants: the same for stepping, of programs and in kernels
 step-mutants: export HARNESS = $(STEP_HARNESS)
 step-mutants: $(foreach abi,x86_64 aarch64 s390x,$(addprefix build/step/$(abi)/patterns-gcc12-,O2 O0 O2-signals)) \
-    $(addprefix build/step/aarch64/patterns-,gcc12-O2-pac clang-O2-pac)
+    $(addprefix build/step/aarch64/patterns-,gcc12-O2-pac clang-O2-pac) build/step/x86_64/patterns-clang-Os
 	@test/run.sh $@ $(MUTANTS)/step
 
 step-kernel-mutants:

@@ -1,24 +1,93 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* sfu_apply, for every row, frame and target, with callbacks that do anything: no bound but that a window has no more
- * than 2^48 bytes.
- *   prove_word      a word of the stack is read from the window, and from nothing but the window, or by the callback
- *   prove_red_zone  FP is not read from where an interrupt may have overwritten it
- *   prove_apply     all that is in between: any_word stands for read_word */
+/* sfu_apply, for every row, walk and target, with callbacks that do anything: no bound but that a stack whose bytes are
+ * there has no more than 2^48.
+ *   prove_stack     which stack an address lies on is what the target or its callback says
+ *   prove_word      a word of a stack is read from its bytes or by the callback, and nothing outside of stacks is
+ *   prove_read_word sfu_read_word reads a word of the target's stacks
+ *   prove_red_zone  no rule reads what a trap may have overwritten: its value is in its register, or nowhere
+ *   prove_apply     all that is in between: any_word stands for read_word
+ *   prove_visits    a walk that comes back to a stack goes on above every frame that it had there */
 #include "prove.h"
 
 static struct sfu_target target;
+static struct sfu_walk walk;
 
-/* Whether all of the word at ADDR is in the window. */
-static bool in_window(uint64_t addr)
+/* ---- Stacks ---------------------------------------------------------------------------------------------------- */
+
+/* The only stack of the target, and what its find_stack says: always the same. */
+static struct sfu_stack answer;
+static uint64_t asked_address;
+static bool answered;
+
+static bool answer_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
 {
-    return addr >= target.window_low && addr < target.window_high && target.window_high - addr >= 8;
+    (void)ctx;
+    stacks_asked++;
+    asked_address = addr;
+    *stack = answer;
+    return answered;
 }
 
-static int read_outside(void *ctx, uint64_t addr, void *buffer, size_t len)
+/* A stack of any bounds. Those that are upside down have nothing. It may be read by the callback. */
+static void any_bounds(struct sfu_stack *stack)
 {
-    PROVE(len == 8, "the stack is read by words");
-    PROVE(!in_window(addr), "what the window has is not asked for");
+    struct sfu_stack any;
+
+    ASSUME(any.low >= any.high || any.high - any.low <= (uint64_t)1 << 48);
+    any.bytes = NULL;
+    if (nondet_bool())
+        any.bytes = __CPROVER_allocate(any.low < any.high ? any.high - any.low : 0, 0);
+    *stack = any;
+}
+
+static void any_stacks(void)
+{
+    __CPROVER_havoc_object(&target);
+    any_bounds(&target.stack);
+    any_bounds(&answer);
+    answered = nondet_bool();
+    target.find_stack = nondet_bool() ? answer_stack : NULL;
+}
+
+/* The stack that an address of the target lies on, if it does. */
+static const struct sfu_stack *stack_of(uint64_t addr)
+{
+    const struct sfu_stack *stack = target.find_stack == NULL ? &target.stack : answered ? &answer : NULL;
+
+    return stack != NULL && stack->high != 0 && addr <= stack->high ? stack : NULL;
+}
+
+void prove_stack(void)
+{
+    struct sfu_stack stack;
+    uint64_t addr = nondet_u64();
+    bool found;
+
+    any_stacks();
+    found = find_stack(&target, addr, &stack);
+    PROVE(found == (stack_of(addr) != NULL), "an address up to the high end of a stack, or below it, is on it");
+    PROVE(stacks_asked == (target.find_stack != NULL) && (stacks_asked == 0 || asked_address == addr),
+          "the callback is asked once for that address");
+    if (found)
+        PROVE(same_stack(&stack, stack_of(addr)), "it is the one that the target names");
+    else
+        PROVE(stack.low == 0 && stack.high == 0, "else nothing is on it");
+}
+
+/* ---- Words ----------------------------------------------------------------------------------------------------- */
+
+/* Whether all of the word at ADDR is in STACK. */
+static bool in_stack(const struct sfu_stack *stack, uint64_t addr)
+{
+    return stack != NULL && addr >= stack->low && addr < stack->high && stack->high - addr >= 8;
+}
+
+static uint64_t wanted_address;
+
+static int read_wanted(void *ctx, uint64_t addr, void *buffer, size_t len)
+{
+    PROVE(len == 8 && addr == wanted_address, "the word is read at once");
     return read_anything(ctx, addr, buffer, len);
 }
 
@@ -34,36 +103,60 @@ uint64_t load_from(const uint8_t *p, bool big)
     return nondet_u64();
 }
 
+/* The word at ADDR, which ON has, or else another stack, has been read: DONE. */
+static void prove_read(const struct sfu_stack *on, uint64_t addr, bool done)
+{
+    const struct sfu_stack *stack = in_stack(on, addr) ? on : stack_of(addr);
+
+    PROVE(!in_stack(on, addr) || stacks_asked == 0, "no other stack is asked for if that one has the word");
+    if (!in_stack(stack, addr))
+        PROVE(!done && callback_reads == 0, "what lies on no stack is not read");
+    else if (stack->bytes != NULL)
+        PROVE(done && callback_reads == 0 && loaded == (const uint8_t *)stack->bytes + (addr - stack->low),
+              "a word is read from the bytes of its stack");
+    else
+        PROVE(callback_reads == (target.read != NULL) && (!done || callback_reads == 1),
+              "without bytes it is read by the callback");
+}
+
 void prove_word(void)
 {
-    uint64_t addr = nondet_u64(), before = nondet_u64(), value = before, low, high;
-    bool big = nondet_bool(), read;
+    struct sfu_stack on;
+    uint64_t before = nondet_u64(), value = before;
+    bool done;
 
-    __CPROVER_havoc_object(&target);
-    low = target.window_low;
-    high = target.window_high;
-    ASSUME(low >= high || high - low <= (uint64_t)1 << 48);
-    target.window = low < high ? __CPROVER_allocate(high - low, 0) : NULL;
-    target.read = nondet_bool() ? read_outside : NULL;
-    read = read_word(&target, addr, big, &value);
-    PROVE(callback_reads <= 1, "a word is read at once");
-    PROVE(read || value == before, "no value on error");
-    if (in_window(addr))
-        PROVE(read && callback_reads == 0 && loaded == (const uint8_t *)target.window + (addr - low),
-              "what the window has is read from it");
-    else
-        PROVE(!read || callback_reads == 1, "all else is read by the callback");
+    any_stacks();
+    any_bounds(&on);
+    target.read = nondet_bool() ? read_wanted : NULL;
+    wanted_address = nondet_u64();
+    done = read_word(&target, &on, wanted_address, nondet_bool(), &value);
+    PROVE(done || value == before, "no value on error");
+    prove_read(&on, wanted_address, done);
+}
+
+void prove_read_word(void)
+{
+    uint64_t before = nondet_u64(), value = before;
+    int code;
+
+    any_stacks();
+    target.read = nondet_bool() ? read_wanted : NULL;
+    wanted_address = nondet_u64();
+    code = sfu_read_word(&target, wanted_address, nondet_bool(), &value);
+    PROVE(code == SFU_OK || (code == SFU_E_STACK && value == before), "a word, or an error");
+    prove_read(&target.stack, wanted_address, code == SFU_OK);
 }
 
 /* As prove_word shows: a word is any number, or cannot be read. */
 static unsigned words;
 static uint64_t last_word;
 
-bool any_word(const struct sfu_target *t, uint64_t addr, bool big, uint64_t *value);
-bool any_word(const struct sfu_target *t, uint64_t addr, bool big, uint64_t *value)
+bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, bool big, uint64_t *value);
+bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, bool big, uint64_t *value)
 {
-    (void)t;
     (void)big;
+    PROVE(t == &target && stack == &walk.stack, "a word is read from the stack that the walk is on");
+    PROVE(!below_red_zone(&walk, addr), "what a trap may have overwritten is not read");
     words++;
     last_word = addr;
     if (nondet_bool())
@@ -72,92 +165,142 @@ bool any_word(const struct sfu_target *t, uint64_t addr, bool big, uint64_t *val
     return true;
 }
 
-static void any_target(void)
+/* ---- Rules ----------------------------------------------------------------------------------------------------- */
+
+static void any_target_and_walk(void)
 {
     __CPROVER_havoc_object(&target);
-    target.read = read_outside;
+    target.read = read_anything;
     target.reg = nondet_bool() ? any_register : NULL;
-    target.stack = nondet_bool() ? any_stack : NULL;
+    target.find_stack = nondet_bool() ? any_stack : NULL;
     target.original_ra = nondet_bool() ? any_original_ra : NULL;
-    target.trap = NULL;
+    target.trap_hook = NULL;
     target.frame_pointers = nondet_bool();
+    any_walk_on(&walk, &target);
 }
 
-static void any_row_and_frame(struct sfu_row *row, struct sfu_frame *frame)
+static void any_row(struct sfu_row *row)
 {
-    row->trap_frame = nondet_bool();
-    row->signed_ra = nondet_bool();
-    frame->regs.has_ra = nondet_bool();
-    frame->switched = nondet_bool();
-    frame->replaced = nondet_bool();
-    frame->reliable = nondet_bool();
+    struct sfu_row any;
+
+    any.trap_frame = nondet_bool();
+    any.signed_ra = nondet_bool();
+    *row = any;
+}
+
+/* The register of RA or FP, WHICH, in a frame whose PC is exact, as CODE and VALUE say. That of a trap frame's RA is
+ * the interrupted code's. */
+static void prove_in_register(const struct sfu_row *row, unsigned which, int code, uint64_t value)
+{
+    const struct sfu_registers *regs = &walk.frame.regs;
+
+    if (which == FP)
+        PROVE(code == SFU_OK && value == regs->fp, "FP has its value still");
+    else if (which == RA && abi_of(row->abi)->traits & LINK && !row->trap_frame)
+        PROVE(regs->has_ra                    ? code == SFU_OK && value == regs->ra
+              : registers_asked == 1 && known ? code == SFU_OK && value == last_register
+                                              : code == SFU_E_REGISTER,
+              "the RA is in its register again");
+    else
+        PROVE(code == SFU_E_DEAD_SLOT, "what has no register is lost");
 }
 
 void prove_red_zone(void)
 {
     struct sfu_row row;
-    struct sfu_frame frame;
-    struct caller caller;
+    struct caller caller, before;
+    const struct sfu_rule *rule;
+    unsigned which = nondet_byte();
     int code;
 
-    any_target();
-    any_row_and_frame(&row, &frame);
-    code = apply_rule(&target, &row, &frame, FP, &caller);
+    any_target_and_walk();
+    any_row(&row);
+    ASSUME(which < RULES);
+    rule = which == CFA ? &row.cfa : which == RA ? &row.ra : &row.fp;
+    caller.replaced = nondet_bool();
+    before = caller;
+    /* a base that no callback is asked for */
+    ASSUME(!(rule->control & RULE_REGISTER) || rule->control >> RULE_NUMBER == abi_of(row.abi)->sp);
+    code = apply_rule(&walk, &row, which, &caller);
     PROVE(words <= 1, "a rule reads one word at most");
-    if (words > 0)
-        PROVE(frame.regs.pc_kind != SFU_PC_EXACT || last_word >= frame.regs.sp ||
-                  frame.regs.sp - last_word <= target.red_zone,
-              "what an interrupt may have overwritten is not read");
-    else if (code == SFU_OK && row.fp.control & RULE_DEREFERENCE)
-        PROVE(caller.values[FP] == frame.regs.fp && frame.regs.pc_kind == SFU_PC_EXACT, "FP has its value still");
-}
+    PROVE(caller.slot == (words > 0 && which == RA ? last_word : before.slot), "a slot is where the RA was read");
+    if (rule->control & RULE_DEREFERENCE && code != SFU_E_ADDRESS) {
+        uint64_t base = rule->control & RULE_REGISTER ? walk.frame.regs.sp : before.values[CFA];
+        uint64_t addr = base + (uint64_t)(int64_t)rule->offset;
 
-/* NEXT follows FRAME. */
-static void prove_progress(const struct sfu_target *t, const struct sfu_frame *frame, const struct sfu_frame *next,
-                           bool stays)
-{
-    PROVE(next->regs.sp > frame->regs.sp || (stays && next->regs.sp == frame->regs.sp) || next->switched,
-          "SP grows within a stack");
-    PROVE(t->stack == NULL || next->switched == (any_stack(NULL, next->regs.sp) != any_stack(NULL, frame->regs.sp)),
-          "stacks are told apart by the callback");
-    PROVE(next->switches == frame->switches + next->switched, "switches are counted");
-    PROVE(!next->switched ||
-              (next->switches <= SFU_MAX_SWITCHES && (t->max_switches == 0 || next->switches <= t->max_switches)),
-          "switches are limited");
-    PROVE(next->depth == frame->depth + 1 && next->depth < (t->max_frames != 0 ? t->max_frames : SFU_MAX_FRAMES),
-          "frames are counted and limited");
-    PROVE(next->guessed == SFU_GUESS_NONE, "what the table says is not a guess");
+        PROVE(words == !below_red_zone(&walk, addr) && (words == 0 || last_word == addr), "all else is read");
+        if (words == 0)
+            prove_in_register(&row, which, code, caller.values[which]);
+        else
+            PROVE(code == SFU_OK || code == SFU_E_STACK, "a word, or an error");
+    }
 }
 
 void prove_apply(void)
 {
     struct sfu_row row;
-    struct sfu_walk walk, before;
-    struct sfu_frame *frame = &walk.frame;
-    bool stays;
+    struct sfu_walk before;
+    const struct sfu_frame *frame = &walk.frame;
     int code;
 
-    any_target();
-    any_row_and_frame(&row, frame);
-    walk.target = &target;
-    walk.stayed = nondet_bool();
+    any_target_and_walk();
+    any_row(&row);
     before = walk;
     code = sfu_apply(&walk, &row);
     PROVE(words <= 3, "at most three words are read");
     PROVE((code == SFU_END) == (row.kind == SFU_ROW_OUTERMOST), "the end is where the table says so");
-    PROVE(code == SFU_OK || code == SFU_END || (code <= SFU_E_STACK && code >= SFU_E_TRAP),
+    PROVE(code == SFU_OK || code == SFU_END || (code <= SFU_E_STACK && code >= SFU_E_TRAP) ||
+              code == SFU_E_DEAD_SLOT,
           "only documented codes");
     if (code != SFU_OK) {
         PROVE(same_walk(&walk, &before), "outputs are unchanged on error");
         return;
     }
-    stays = before.frame.regs.pc_kind == SFU_PC_EXACT &&
-            (frame->regs.pc_kind == SFU_PC_RETURN || (target.stack != NULL && !before.stayed));
-    prove_progress(&target, &before.frame, frame, stays);
+    prove_progress(&before, &walk, row.trap_frame);
+    PROVE(stacks_asked == (frame->switched && target.find_stack != NULL),
+          "an ordinary frame asks for no stack, a switch for one");
+    PROVE(frame->guess == SFU_GUESS_NONE, "what the table says is not a guess");
     PROVE(frame->regs.pc_kind == (row.trap_frame ? SFU_PC_EXACT : SFU_PC_RETURN), "the kind of the PC");
-    PROVE(frame->trap == (row.trap_frame ? before.frame.regs.sp : 0), "where the interrupted registers are");
+    PROVE(frame->saved == (row.trap_frame ? before.frame.regs.sp : 0), "where the interrupted registers are");
+    PROVE(frame->interrupted == row.trap_frame, "the caller of a trap frame is interrupted");
     PROVE(!frame->regs.has_ra && frame->regs.ra == 0, "a caller's RA is in no register");
     PROVE(!frame->replaced || (target.original_ra != NULL && !row.trap_frame), "nothing but an RA is replaced");
-    prove_stacks(&before, &walk);
     PROVE(frame->reliable == before.frame.reliable, "what the table says is as reliable as before");
+}
+
+/* ---- Visits ---------------------------------------------------------------------------------------------------- */
+
+/* A frame that the walk has been at: its SP, on the stack that ends at HIGH. */
+struct visit {
+    uint64_t sp, high;
+    uint8_t left; /* if the walk is on another stack now: which switch has left that one, at SP or above */
+};
+
+/* Whether W has passed VISIT. */
+static bool passed(const struct sfu_walk *w, const struct visit *visit)
+{
+    if (w->stack.high == visit->high)
+        return visit->sp <= w->frame.regs.sp;
+    return visit->left < w->frame.switches && visit->sp <= w->left[visit->left] &&
+           w->left[visit->left] <= visit->high;
+}
+
+/* Every step is one of advance. Any frame of the walk so far, that it is at among them, is passed before; so it is
+ * afterwards: by induction, no frame of a walk lies below an earlier one of the same stack, in whichever order the
+ * stacks are visited. Stacks are told apart by their high ends. */
+void prove_visits(void)
+{
+    struct sfu_walk before;
+    struct visit visit;
+    uint64_t sp = nondet_u64();
+
+    any_target_and_walk();
+    ASSUME(target.find_stack != NULL && visit.high != 0 && passed(&walk, &visit));
+    before = walk;
+    if (advance(&walk, sp, nondet_bool()) != SFU_OK)
+        return;
+    if (before.stack.high == visit.high)
+        visit.left = before.frame.switches;
+    PROVE(passed(&walk, &visit), "SP grows on each stack, whenever the walk comes back to it");
+    PROVE(!walk.frame.switched || walk.stack.high != visit.high || visit.sp < sp, "no SP is entered twice");
 }

@@ -8,8 +8,9 @@
  *   prove_fast_index     the index is what prove_fast_function takes it for
  *   prove_fast_row       of up to MAX_ROWS rows that check_rows accepts, in up to SIZE bytes, it takes the one that the
  *                        core takes, and none of a function that is not common
- *   prove_fast_pack      whatever rule it makes of a row, the core makes the same: no bound
- *   prove_fast_entry     an entry of the cache counts for its own PC and generation only: no bound
+ *   prove_fast_pack      whatever packed rule it makes of a row, the core makes the same: no bound
+ *   prove_fast_wide      so it is with wide rules, of default and of flexible rows: no bound
+ *   prove_fast_entry     an entry of the cache, at either place, counts for its own PC only: no bound
  * Each begins with any values of what the one before it ends with.
  */
 #include "sfu.c"
@@ -28,14 +29,27 @@
 #define load_signed         fast_load_signed
 #define read_entry          fast_read_entry
 #define strip               fast_strip
-#define pack                fast_pack
-#define find_row            fast_find_row
+#define load                fast_load
+#define is_in               fast_is_in
+#define INFO_ADDRESS        FAST_INFO_ADDRESS
+#define INFO_MASK           FAST_INFO_MASK
+#define INFO_SIGNAL         FAST_INFO_SIGNAL
+#define INFO2_TYPE          FAST_INFO2_TYPE
+#define RULE_REGISTER       FAST_RULE_REGISTER
+#define RULE_DEREFERENCE    FAST_RULE_DEREFERENCE
+#define RULE_NUMBER         FAST_RULE_NUMBER
+#define SP                  FAST_SP
+#define FP                  FAST_FP
 #include "port/fast/sfu_fast.h"
 #undef SFU_FAST_BLOCKS
 #define SFU_FAST_BLOCKS UINT64_MAX /* any_index has a size of blocks of its own */
 #include "port/fast/sfu_fast.c"
 #undef ATTRIBUTES_SIZE
-#undef find_row
+#undef INFO_MASK
+#undef INFO_SIGNAL
+#undef RULE_REGISTER
+#undef RULE_DEREFERENCE
+#undef is_in
 
 #ifndef SIZE
 #define SIZE 64
@@ -98,7 +112,7 @@ static void prove_rule(const struct sfu_row *row, uint64_t rule)
 {
     const struct abi *abi = abi_of(NATIVE);
 
-    PROVE(rule >> RULE_BITS == 0, "a rule has RULE_BITS bits");
+    PROVE(rule >> RULE_BITS == 1, "a rule has RULE_BITS bits, and is packed");
     PROVE(row->kind == SFU_ROW_RULES && !row->trap_frame, "a rule is of a row");
     PROVE(is_rule(&row->cfa, register_rule(rule & BASE_FP ? abi->fp : abi->sp), (int64_t)rule_cfa(rule)), "CFA");
     PROVE(rule_ra(rule) == 0 ? is_rule(&row->ra, register_rule(abi->ra), 0)
@@ -150,25 +164,26 @@ static bool is_entry(const struct sfu_fast_image *image, uint32_t entry, uint64_
            (entry == last || start_at(image, (entry + (size_t)1) * FDE_SIZE, image->relative) > where);
 }
 
-static uint32_t blocks[BLOCKS + 1];
+static uint32_t blocks[BLOCKS + 2];
 
 /* What stands for make_index: prove_fast_index proves it. The size of a block is any that leaves BLOCKS at most. */
-void any_index(struct sfu_fast_image *image, uint32_t *index, unsigned shift);
-void any_index(struct sfu_fast_image *image, uint32_t *index, unsigned shift)
+uint32_t *any_index(struct sfu_fast_image *image, uint32_t *index, unsigned shift);
+uint32_t *any_index(struct sfu_fast_image *image, uint32_t *index, unsigned shift)
 {
     (void)index;
     shift = nondet_u8();
     ASSUME(shift < 64 && image->span >> shift < BLOCKS);
     __CPROVER_havoc_object(blocks);
-    ASSUME(is_entry(image, blocks[0], 0, shift) && is_entry(image, blocks[1], 1, shift));
-    ASSUME(image->span >> shift == 0 || is_entry(image, blocks[2], 2, shift));
+    blocks[0] = shift;
+    ASSUME(is_entry(image, blocks[1], 0, shift) && is_entry(image, blocks[2], 1, shift));
+    ASSUME(image->span >> shift == 0 || is_entry(image, blocks[3], 2, shift));
     image->index = blocks;
-    image->block_shift = (uint8_t)shift;
+    return blocks + BLOCKS + 2;
 }
 
 static uint32_t core_fde; /* the function that the core takes */
 static const uint8_t *fast_attributes;
-static uint32_t fast_offset;
+static uint32_t fast_offset, fast_fde;
 
 int take_fde(struct lookup *l, uint32_t index);
 int take_fde(struct lookup *l, uint32_t index)
@@ -178,38 +193,47 @@ int take_fde(struct lookup *l, uint32_t index)
     return SFU_OK;
 }
 
-uint64_t take_attributes(const uint8_t *p, uint32_t offset);
-uint64_t take_attributes(const uint8_t *p, uint32_t offset)
+uint64_t take_attributes(struct trace *v, const struct sfu_fast_image *image, uint32_t fde, const uint8_t *p,
+                         uint32_t offset);
+uint64_t take_attributes(struct trace *v, const struct sfu_fast_image *image, uint32_t fde, const uint8_t *p,
+                         uint32_t offset)
 {
+    (void)v;
+    (void)image;
+    fast_fde = fde;
     fast_attributes = p;
     fast_offset = offset;
-    return 1;
+    return PACKED;
 }
 
 void prove_fast_function(void)
 {
+    static struct sfu_fast fast;
     struct sfu_section s;
     struct sfu_fast_image image;
+    struct trace v;
     struct lookup l;
-    uint64_t pc = nondet_u64(), rule = 0;
+    uint64_t pc = nondet_u64(), rule;
     int code;
 
     simple_section(&s, MAX_FDES);
     image.section = &s;
     image.next = NULL;
     survey(&image);
-    if (image_of(&image, pc) != NULL)
-        rule = find_rule(&image, pc);
+    v.fast = &fast;
+    v.images = v.near = &image;
+    rule = look_up(&v, pc);
     l.s = &s;
     code = find_fde(&l, pc);
-    PROVE(image_of(&image, pc) != NULL || code == SFU_E_NO_FDE || !in_text(&s, pc),
+    PROVE(rule != 0 || code == SFU_E_NO_FDE || !fast_is_in(&s.text, pc),
           "no function has a PC outside of the code");
-    if (rule == 0)
+    if (rule != PACKED)
         return;
-    PROVE(in_text(&s, pc), "a rule is for a PC that is looked up");
+    PROVE(fast_is_in(&s.text, pc), "a rule is for a PC that is looked up");
     PROVE(code == SFU_OK, "the core finds a function, too");
+    PROVE(fast_fde == core_fde, "it is the same");
     PROVE(fast_attributes == bytes + s.rows + load4(bytes + s.fdes + core_fde * FDE_SIZE + FDE_ROWS),
-          "it is the same");
+          "so are its attributes");
     PROVE(fast_offset == pc - l.fde.start, "and the PC is at the same place in it");
 }
 
@@ -231,103 +255,194 @@ void prove_fast_index(void)
     ASSUME(start_at(&image, 0, image.relative) <= (int64_t)(image.low - image.origin));
     ASSUME((int64_t)(image.low - image.origin) <= (int64_t)(image.low + image.span - image.origin));
     ASSUME(image.span <= INT64_MAX && shift < 64 && image.span >> shift < BLOCKS);
-    make_index(&image, blocks, shift);
-    PROVE(is_entry(&image, blocks[0], 0, shift) && is_entry(&image, blocks[1], 1, shift),
+    PROVE(make_index(&image, blocks, shift) == blocks + 3 + (image.span >> shift), "it says where the index ends");
+    PROVE(is_entry(&image, blocks[1], 0, shift) && is_entry(&image, blocks[2], 1, shift),
           "the first block is right");
-    PROVE(image.span >> shift == 0 || is_entry(&image, blocks[2], 2, shift), "the second block is right");
-    PROVE(image.index == blocks && image.block_shift == shift, "it is the image's");
+    PROVE(image.span >> shift == 0 || is_entry(&image, blocks[3], 2, shift), "the second block is right");
+    PROVE(image.index == blocks && blocks[0] == shift, "it is the image's");
 }
 
 /* ---- Row ------------------------------------------------------------------------------------------------------- */
 
-static unsigned fast_info;
+static unsigned fast_info, fast_size, taken;
 static const uint8_t *fast_words;
+static bool fast_traps, fast_flexible;
 
-uint64_t take_row(unsigned info, const uint8_t *p, unsigned wide);
-uint64_t take_row(unsigned info, const uint8_t *p, unsigned wide)
+uint64_t take_row(unsigned info, const uint8_t *p, unsigned size);
+uint64_t take_row(unsigned info, const uint8_t *p, unsigned size)
 {
-    PROVE(wide == (info >> 5 & 1), "words are loaded as the row says");
+    PROVE(size == 1u << (info >> 5 & 3), "words are loaded as the row says");
     fast_info = info;
     fast_words = p;
-    return 1;
+    taken++;
+    return nondet_u8() & 1 ? PACKED : 0;
+}
+
+uint64_t take_default(unsigned info, const uint8_t *p, bool traps, struct sfu_fast_rule *rule);
+uint64_t take_default(unsigned info, const uint8_t *p, bool traps, struct sfu_fast_rule *rule)
+{
+    (void)rule;
+    fast_info = info;
+    fast_words = p;
+    fast_traps = traps;
+    taken++;
+    return WIDE;
+}
+
+uint64_t take_flexible(unsigned info, const uint8_t *p, bool traps, struct sfu_fast_rule *rule);
+uint64_t take_flexible(unsigned info, const uint8_t *p, bool traps, struct sfu_fast_rule *rule)
+{
+    fast_flexible = true;
+    return take_default(info, p, traps, rule);
 }
 
 /* Of the section's only function. */
 void prove_fast_row(void)
 {
     struct sfu_section s;
+    struct sfu_fast_image image;
+    struct trace v;
     struct lookup l;
     uint32_t offset = nondet_u32(), index;
+    uint64_t rule;
     int code;
 
     simple_section(&s, 1);
+    image.long_index = NULL;
     bytes[FDE_ROWS] = bytes[FDE_ROWS + 1] = bytes[FDE_ROWS + 2] = bytes[FDE_ROWS + 3] = 0;
     l.s = &s;
     /* what sfu_check has found out */
     ASSUME(read_range(&l, 0) == SFU_OK && read_attributes(&l, 0) == SFU_OK && l.fde.num_rows <= MAX_ROWS);
     ASSUME(check_rows(&l, &index) == SFU_OK);
     ASSUME(offset < l.fde.size);
-    if (row_rule(bytes + l.fde.rows - ATTRIBUTES_SIZE, offset) == 0)
+    rule = row_rule(&v, &image, 0, bytes + l.fde.rows - 5, offset);
+    if (rule == CORE && taken == 0)
         return;
-    PROVE(l.fde.type == TYPE_DEFAULT && !(l.fde.info & (INFO_SIGNAL | INFO_MASK)), "a common function");
     code = find_row(&l, l.fde.start + offset);
-    if (fast_info == 0) /* no row: pack has no rule */
-        return;
     PROVE(code == SFU_OK && l.fde.num_rows > 0, "the core finds a row, too");
+    if (rule == OUTERMOST) {
+        PROVE(l.row.count == 0, "it is that of an outermost frame");
+        return;
+    }
     PROVE(fast_info == l.row.info && fast_words == bytes + l.row.words, "it is the same");
+    PROVE(fast_flexible == (l.fde.type == TYPE_FLEXIBLE), "it is read as what it is");
+    PROVE(fast_traps == ((l.fde.info & INFO_SIGNAL) != 0) || rule == PACKED, "a trap frame is one");
+    PROVE(rule != PACKED || !(l.fde.info & INFO_SIGNAL), "a packed rule is not of a trap frame");
 }
 
-/* The words of a row end where its record ends. */
-void prove_fast_pack(void)
+/* Any row that sfu_check accepts, whose words end where its record ends. */
+static void any_row(struct sfu_section *s, struct lookup *l, struct sfu_row *row, uint8_t type)
 {
     uint8_t info = nondet_u8();
-    unsigned count = info >> 1 & 15, wide = info >> 5 & 1;
-    uint64_t rule;
+
+    any_section(s);
+    ASSUME(s->ra.offset == FIXED_RA && s->fp.offset == 0);
+    s->end = SIZE;
+    l->s = s;
+    l->fde.num_rows = 1;
+    l->fde.type = type;
+    l->row.info = info;
+    l->row.count = info >> 1 & 15;
+    l->row.size = (uint8_t)(1u << (info >> 5 & 3));
+    ASSUME(l->row.size <= 4 && l->row.count > 0); /* read_row; any_rule */
+    l->row.words = SIZE - l->row.count * l->row.size;
+    ASSUME(read_rules(l, row) == SFU_OK);
+    row->trap_frame = false;
+    row->signed_ra = info & abi_of(NATIVE)->signed_ra;
+}
+
+void prove_fast_pack(void)
+{
     struct sfu_section s;
     struct sfu_row row;
     struct lookup l;
+    uint64_t rule;
 
-    any_section(&s);
-    ASSUME(s.ra.offset == FIXED_RA && s.fp.offset == 0);
-    s.end = SIZE;
-    l.s = &s;
-    l.fde.num_rows = 1;
-    l.fde.type = TYPE_DEFAULT;
-    l.row.info = info;
-    l.row.count = (uint8_t)count;
-    l.row.size = (uint8_t)(1u << (info >> 5 & 3));
-    ASSUME(l.row.size <= 4); /* read_row */
-    l.row.words = SIZE - (count << wide);
-    rule = pack(info, bytes + l.row.words, wide);
-    if (rule == 0)
+    any_row(&s, &l, &row, TYPE_DEFAULT);
+    rule = pack(l.row.info, bytes + l.row.words, l.row.size);
+    if (rule != 0)
+        prove_rule(&row, rule);
+}
+
+/* RULE says so, whatever a control word has in the bits that mean nothing: bit 2 and, of what counts from the CFA, those
+ * of the register. */
+static bool means(const struct sfu_rule *rule, uint32_t control, int64_t offset)
+{
+    uint32_t used = rule->control & RULE_REGISTER ? ~(uint32_t)4 : RULE_REGISTER | RULE_DEREFERENCE;
+
+    return (rule->control & used) == control && rule->offset == offset;
+}
+
+/* What FROM of a wide rule is in a row. */
+static uint32_t base_control(unsigned from)
+{
+    const struct abi *abi = abi_of(NATIVE);
+
+    return from == FROM_CFA ? 0 : register_rule(from == FROM_SP ? abi->sp : abi->fp);
+}
+
+void prove_fast_wide(void)
+{
+    struct sfu_section s;
+    struct sfu_fast_rule rule;
+    struct sfu_row row;
+    struct lookup l;
+    uint8_t type = nondet_u8() & 1;
+    bool traps = nondet_u8() & 1;
+    uint64_t made;
+
+    any_row(&s, &l, &row, type);
+    made = type == TYPE_DEFAULT ? default_rule(l.row.info, bytes + l.row.words, traps, &rule)
+                                : flexible_rule(l.row.info, bytes + l.row.words, traps, &rule);
+    if (made != WIDE) {
+        PROVE(made == CORE, "else the core does it");
         return;
-    PROVE(info != 0, "a rule is of a row");
-    PROVE(read_rules(&l, &row) == SFU_OK, "the core has rules, too");
-    row.trap_frame = false;
-    row.signed_ra = info & abi_of(NATIVE)->signed_ra;
-    prove_rule(&row, rule);
+    }
+    PROVE((rule.how & FROM) != FROM_CFA && (rule.how & FROM) <= FROM_FP, "the CFA is from a register");
+    PROVE(means(&row.cfa, base_control(rule.how & FROM) | (rule.how & CFA_LOADED ? RULE_DEREFERENCE : 0), rule.cfa),
+          "CFA");
+    PROVE(means(&row.ra, base_control(rule.how >> RA_FROM & FROM) | RULE_DEREFERENCE, rule.ra), "RA");
+    PROVE(rule.how & FP_LOADED
+              ? means(&row.fp, base_control(rule.how >> FP_FROM & FROM) | RULE_DEREFERENCE, rule.fp)
+              : means(&row.fp, register_rule(abi_of(NATIVE)->fp), 0),
+          "FP");
+    PROVE(((rule.how & TRAP) != 0) == traps && row.signed_ra == ((rule.how & SIGNED) != 0), "trap and PAC");
+    PROVE(rule.how & NEEDS_FP || ((rule.how & FROM) != FROM_FP && (rule.how >> RA_FROM & FROM) != FROM_FP &&
+                                  (!(rule.how & FP_LOADED) || (rule.how >> FP_FROM & FROM) != FROM_FP)),
+          "it says whether it counts from FP");
+    PROVE(rule.how & USED, "it is not an empty one");
 }
 
 /* ---- Cache ----------------------------------------------------------------------------------------------------- */
 
-/* Two keys, in caches of the same size. */
+/* Two keys, in caches of the same size; an entry at its first or at its second place. */
 void prove_fast_entry(void)
 {
-    struct trace one, two;
-    uint64_t kept = nondet_u64(), wanted = nondet_u64();
+    uint64_t kept = nondet_u64(), wanted = nondet_u64(), entry, rule = nondet_u64(), mask;
     unsigned bits = nondet_u32();
-    uint64_t entry, rule = nondet_u64();
+    bool second = nondet_u8() & 1, looked = nondet_u8() & 1;
+    uint64_t place, look, want;
 
     ASSUME(bits >= MIN_SET_BITS && bits < 32);
-    one.mask = two.mask = ((uint64_t)1 << bits) - 1;
-    ASSUME(one.generation >= 1 && one.generation <= SFU_FAST_GENERATIONS);
-    ASSUME(two.generation >= 1 && two.generation <= SFU_FAST_GENERATIONS);
-    ASSUME(kept >> KEY_BITS == 0 && rule >> RULE_BITS == 0);
-    entry = label(&one, kept) << RULE_BITS | rule;
-    if (set_of(&one, kept) == set_of(&two, wanted) && entry >> RULE_BITS == label(&two, wanted)) {
-        PROVE(kept == wanted, "an entry counts for its own PC");
-        PROVE(one.generation == two.generation, "an entry counts in its own generation");
-        PROVE((entry & (((uint64_t)1 << RULE_BITS) - 1)) == rule, "an entry has the rule");
+    mask = ((uint64_t)1 << bits) - 1;
+    ASSUME(kept >> KEY_BITS == 0 && rule >> (RULE_BITS + 1) == 0 && rule != 0);
+    entry = (label(kept) - 1) << RULE_BITS | rule;
+    place = set_of(kept, mask);
+    if (second) {
+        place = other_set(entry >> RULE_BITS, place, mask);
+        entry ^= SECOND_PLACE;
     }
-    PROVE(label(&two, wanted) != 0, "an empty entry counts for no PC");
+    PROVE(other_set(entry >> RULE_BITS, other_set(entry >> RULE_BITS, place, mask), mask) == place,
+          "an entry that moves twice is where it was");
+    want = label(wanted) + (looked ? SECOND_PLACE >> RULE_BITS : 0);
+    look = set_of(wanted, mask);
+    if (looked)
+        look = other_set(label(wanted), look, mask);
+    if (place == look && matches(entry, want)) {
+        PROVE(kept == wanted, "an entry counts for its own PC");
+        PROVE((entry & (2 * (uint64_t)PACKED - 1)) == rule, "an entry has the rule");
+    }
+    if (place == look && entry >> RULE_BITS == want)
+        PROVE(rule & PACKED, "what is found at once is packed");
+    PROVE(!matches(0, label(wanted)), "an empty entry counts for no PC");
 }

@@ -162,14 +162,12 @@ void prove_find_text(void)
     code = sfu_find_text(&s);
     PROVE(code == SFU_OK || code == SFU_E_EMPTY || code == SFU_E_FDE, "only documented codes");
     if (code == SFU_OK) {
-        PROVE(pc - starts[i] >= sizes[i] || in_text(&s, pc), "the text has all functions");
-        PROVE(s.text_first <= s.text_last, "it has some byte");
+        PROVE(pc - starts[i] >= sizes[i] || in_range(&s.text, pc), "the text has all functions");
+        PROVE(s.text.low < s.text.high, "it has some byte, and is set");
     } else
-        PROVE(s.text_first == before.text_first && s.text_last == before.text_last,
-              "outputs are unchanged on error");
+        PROVE(s.text.low == before.text.low && s.text.high == before.text.high, "outputs are unchanged on error");
     PROVE((code == SFU_E_FDE) || starts[i] <= UINT64_MAX - sizes[i], "a function that wraps is seen");
-    s.text_first = before.text_first;
-    s.text_last = before.text_last;
+    s.text = before.text;
     PROVE(same_section(&s, &before), "nothing else changes");
 }
 

@@ -50,21 +50,34 @@ static int read_section(void *ctx, uint64_t addr, void *buffer, size_t len)
     return read_anything(ctx, addr, buffer, len);
 }
 
+static unsigned registers_asked;
+static uint64_t last_register; /* what the callback said */
+static bool known;             /* and whether it said anything */
+
 static int any_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
 {
     (void)ctx;
     (void)reg;
     PROVE(frame->regs.pc_kind == SFU_PC_EXACT, "registers are asked for in exact frames only");
-    *value = nondet_u64();
-    return nondet_int();
+    registers_asked++;
+    known = nondet_bool();
+    *value = last_register = nondet_u64();
+    return known ? 0 : nondet_int() | 1;
 }
 
-/* A function of SP, as sfu.h demands: eight stacks. Bits from both ends tell them: whichever stacks some SPs are on,
- * they can have any order. */
-static uint64_t any_stack(void *ctx, uint64_t sp)
+/* A find_stack callback of which nothing is known: another stack each time, or none. So what is proven of a walk with
+ * it holds for stacks that overlap or move, too. */
+static unsigned stacks_asked;
+
+static bool any_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
 {
+    struct sfu_stack any;
+
     (void)ctx;
-    return (sp ^ sp >> 3 ^ sp >> 60) & 7;
+    (void)addr;
+    stacks_asked++;
+    *stack = any;
+    return nondet_bool();
 }
 
 static bool any_original_ra(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra)
@@ -100,9 +113,14 @@ static bool same_registers(const struct sfu_registers *a, const struct sfu_regis
 
 static bool same_frame(const struct sfu_frame *a, const struct sfu_frame *b)
 {
-    return same_registers(&a->regs, &b->regs) && a->trap == b->trap && a->depth == b->depth &&
-           a->switches == b->switches && a->switched == b->switched && a->guessed == b->guessed &&
-           a->replaced == b->replaced && a->reliable == b->reliable;
+    return same_registers(&a->regs, &b->regs) && a->saved == b->saved && a->depth == b->depth &&
+           a->guess == b->guess && a->switches == b->switches && a->interrupted == b->interrupted &&
+           a->switched == b->switched && a->replaced == b->replaced && a->reliable == b->reliable;
+}
+
+static bool same_stack(const struct sfu_stack *a, const struct sfu_stack *b)
+{
+    return a->bytes == b->bytes && a->low == b->low && a->high == b->high;
 }
 
 static bool same_walk(const struct sfu_walk *a, const struct sfu_walk *b)
@@ -110,8 +128,8 @@ static bool same_walk(const struct sfu_walk *a, const struct sfu_walk *b)
     uint8_t i = nondet_byte();
 
     ASSUME(i < SFU_MAX_SWITCHES);
-    return a->target == b->target && same_frame(&a->frame, &b->frame) && a->stayed == b->stayed &&
-           a->left[i] == b->left[i];
+    return a->target == b->target && same_frame(&a->frame, &b->frame) && same_stack(&a->stack, &b->stack) &&
+           a->stayed == b->stayed && a->left[i] == b->left[i];
 }
 
 static bool same_section(const struct sfu_section *a, const struct sfu_section *b)
@@ -121,26 +139,90 @@ static bool same_section(const struct sfu_section *a, const struct sfu_section *
            a->end == b->end && a->num_fdes == b->num_fdes && a->num_rows == b->num_rows &&
            same_rule(&a->ra, &b->ra) && same_rule(&a->fp, &b->fp) && a->version == b->version &&
            a->flags == b->flags && a->abi == b->abi && a->fde_size == b->fde_size && a->big == b->big &&
-           a->text_first == b->text_first && a->text_last == b->text_last;
+           a->text.low == b->text.low && a->text.high == b->text.high;
 }
 
-/* ---- Stacks ---------------------------------------------------------------------------------------------------- */
+/* ---- Ranges ---------------------------------------------------------------------------------------------------- */
 
-/* W came of BEFORE by a step. With the callback, SP is above each place where its stack was left, and where the last
- * one was left is remembered. */
-static void prove_stacks(const struct sfu_walk *before, const struct sfu_walk *w)
+/* Whether ADDR lies in RANGE, as sfu.h says: an unset one has every address. */
+static bool in_range(const struct sfu_range *range, uint64_t addr)
 {
-    uint64_t sp = w->frame.regs.sp;
+    return range->high == 0 || (range->low <= addr && addr < range->high);
+}
+
+/* ---- Walks ------------------------------------------------------------------------------------------------------ */
+
+/* What a walk is: sfu_walk_start makes one, and each step leaves one. It has no more switches than there is room for.
+ * It is on a stack, and SP not above that, or on none. */
+static bool walking(const struct sfu_walk *w)
+{
+    return w->frame.switches <= SFU_MAX_SWITCHES && w->frame.regs.pc_kind <= SFU_PC_RETURN &&
+           (w->stack.high == 0 || (w->frame.regs.sp <= w->stack.high &&
+                                   (w->target->find_stack != NULL || same_stack(&w->stack, &w->target->stack))));
+}
+
+static void any_walk_on(struct sfu_walk *w, const struct sfu_target *t)
+{
+    struct sfu_walk any;
+
+    any.frame.regs.has_ra = nondet_bool();
+    any.frame.interrupted = nondet_bool();
+    any.frame.switched = nondet_bool();
+    any.frame.replaced = nondet_bool();
+    any.frame.reliable = nondet_bool();
+    any.stayed = nondet_bool();
+    any.target = t;
+    ASSUME(walking(&any));
+    *w = any;
+}
+
+/* Whether a trap may have overwritten the word at ADDR: the frame of W has an exact PC, and the word begins further
+ * below its SP than the red zone has bytes, on the same stack. Below the low end of that is another, unless SP is,
+ * too. */
+static bool below_red_zone(const struct sfu_walk *w, uint64_t addr)
+{
+    uint64_t sp = w->frame.regs.sp, zone = w->target->red_zone;
+
+    return w->frame.regs.pc_kind == SFU_PC_EXACT && addr < (sp > zone ? sp - zone : 0) &&
+           (addr >= w->stack.low || sp < w->stack.low);
+}
+
+/* Whether the caller of W's frame may have the same SP: a leaf's may, and that of one trap frame. */
+static bool stays(const struct sfu_walk *w, uint64_t sp, bool trap)
+{
+    return sp == w->frame.regs.sp && w->frame.regs.pc_kind == SFU_PC_EXACT && !(trap && w->stayed);
+}
+
+/* W came of BEFORE by a step. TRAP: BEFORE's frame is a trap frame. */
+static void prove_progress(const struct sfu_walk *before, const struct sfu_walk *w, bool trap)
+{
+    const struct sfu_target *t = w->target;
+    const struct sfu_frame *was = &before->frame, *frame = &w->frame;
+    uint64_t sp = frame->regs.sp;
+    bool on = sp > was->regs.sp && sp <= before->stack.high;
     uint8_t i = nondet_byte();
 
-    ASSUME(i < before->frame.switches);
-    PROVE(i < SFU_MAX_SWITCHES || !w->frame.switched, "no more places are kept than there is room for");
-    if (w->target->stack == NULL || !w->frame.switched)
+    PROVE(walking(w), "the walk can go on");
+    PROVE(frame->switched == !(on || stays(before, sp, trap)),
+          "SP grows up to the high end of its stack, or stays, or it is a switch");
+    PROVE(w->stayed == stays(before, sp, trap), "whether SP has stayed is remembered");
+    PROVE(frame->depth == was->depth + 1 && frame->depth < (t->max_frames != 0 ? t->max_frames : SFU_MAX_FRAMES),
+          "frames are counted and limited");
+    PROVE(frame->switches == was->switches + frame->switched, "switches are counted");
+    PROVE(i >= was->switches || w->left[i] == before->left[i], "no place where a stack was left is forgotten");
+    if (!frame->switched) {
+        PROVE(same_stack(&w->stack, &before->stack), "nothing but a switch leads to another stack");
         return;
-    PROVE(w->left[i] == before->left[i], "nothing is forgotten");
-    PROVE(w->left[before->frame.switches] == before->frame.regs.sp, "a stack is remembered as it was left");
-    PROVE(sp > before->left[i] || any_stack(NULL, sp) != any_stack(NULL, before->left[i]),
-          "a stack is not entered below where it was left");
+    }
+    PROVE(t->max_switches == 0 || frame->switches <= t->max_switches, "switches are limited");
+    PROVE(w->left[was->switches] == was->regs.sp, "a stack is remembered as it was left");
+    PROVE(trap || w->stack.high != 0, "nothing but a trap leads to no stack");
+    PROVE(t->find_stack != NULL || trap || before->stack.high == 0, "nothing but a trap leaves the only stack");
+    if (t->find_stack == NULL && trap)
+        return;
+    PROVE(was->regs.sp < sp || was->regs.sp > w->stack.high, "a stack is entered above where it was left at last");
+    PROVE(i >= was->switches || w->left[i] < sp || w->left[i] > w->stack.high,
+          "a stack is entered above each place where it was left");
 }
 
 /* ---- Any opened section ---------------------------------------------------------------------------------------- */

@@ -27,7 +27,8 @@ tables=$tables,load2:any_load2,load4:any_load4,load8:any_load8
 rows=$tables,read_rules:any_rules,modulo:any_modulo
 listed=read_row:listed_row,read_rules:listed_rules,modulo:any_modulo
 fdes=read_fde:table_entry,fde_start:table_start,read_range:table_range,read_attributes:table_attributes
-stacks=may_enter.0:17
+joined=find_next:any_next,open_section:any_open
+stacks=was_left.0:18
 
 # FILE PROOF BOUNDS REPLACED LOOPS
 #   BOUNDS    what the file, or sfu.h, calls so
@@ -38,9 +39,10 @@ sorting=rebase:any_rebase,behind:key_behind,swap:swap_keys
 sorted=sfu_sort.0:10,sink.0:4,occurrences.0:8,prove_sorted.0:8
 fitting="fde_at:any_at,fde_start:any_start contracts"
 indexing=prove_fast_index.0:3,make_index.0:4,make_index.1:3
-taking="fast_pack:take_row check_rows.0:4,scan_rows.0:4,fast_find_row.0:4,flexible_rules.0:4"
+taking="pack:take_row,default_rule:take_default,flexible_rule:take_flexible \
+check_rows.0:4,scan_rows.0:4,scan.0:4,flexible_rules.0:4,modulo.0:33"
 finding="sfu_check:accepts_order,make_index:any_index,read_attributes:take_fde,row_rule:take_attributes \
-accepts_order.0:4,survey.0:4,search.0:3,find_fde.0:4,bisect.0:3,image_of.0:2"
+accepts_order.0:4,survey.0:4,sfu_find_text.0:4,search.0:3,find_fde.0:4,bisect.0:3,image_of.0:2"
 quick="
 read.c   prove_record        - - -
 read.c   prove_record_remote - - -
@@ -50,11 +52,17 @@ read.c   prove_multiply      - - -
 read.c   prove_modulo        - - modulo.0:33
 open.c   prove_open          - - -
 open.c   prove_open_remote   - - -
-open.c   prove_list          - - prove_list.0:4,prove_list.1:3,prove_list.2:4,sfu_remove.0:4
+open.c   prove_next          - read_known:known_behind,open_behind:known_open find_next.0:9
+open.c   prove_add           - $joined add_joined.0:4,any_group.0:5
+open.c   prove_add_remote    - $joined add_joined.0:4,any_group.0:5
+open.c   prove_list          - - prove_list.0:4,prove_list.1:4,prove_list.2:5,prove_list.3:4,sfu_remove.0:5
+apply.c  prove_stack         - - -
 apply.c  prove_word          - load8:load_from -
+apply.c  prove_read_word     - load8:load_from -
 apply.c  prove_red_zone      - read_word:any_word -
 apply.c  prove_apply         - read_word:any_word find_caller.0:4,$stacks
-walk.c   prove_walk_start    - sfu_find:any_find any_target.0:4,$stacks
+apply.c  prove_visits        - - $stacks
+walk.c   prove_walk_start    - sfu_find:any_find any_target.0:4
 find.c   prove_rules         - $tables flexible_rules.0:4
 find.c   prove_checked       MAX_ROWS=8 $listed scan_rows.0:9,check_rows.0:9
 check.c  prove_check_rows    - $rows contracts:rows
@@ -67,14 +75,14 @@ sort.c   prove_sorted        MAX_FDES=3 $sorting $sorted
 sort.c   prove_sorted        MAX_FDES=4 $sorting $sorted
 sort.c   prove_sorted        MAX_FDES=5 $sorting $sorted
 fast.c   prove_fast_entry    - - -
-fast.c   prove_fast_pack     - - -
+fast.c   prove_fast_pack     - - flexible_rules.0:4
+fast.c   prove_fast_wide     - - flexible_rules.0:4,flexible_rule.0:4
 fast.c   prove_fast_index    MAX_FDES=1 - $indexing
 "
 # These take ten seconds or minutes.
 long="
 find.c   prove_find_text     MAX_FDES=3 read_range:known_range sfu_find_text.0:4
 check.c  prove_concatenated  - - find_next.0:9
-open.c   prove_open_next     - - find_next.0:9
 read.c   prove_entry         - - -
 walk.c   prove_find_frame    - sfu_find:any_find any_target.0:4,find_frame.0:4,any_find.0:4,\
 prove_find_frame.0:4,$stacks

@@ -26,9 +26,9 @@ int any_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row
 
     PROVE(!found && asked < MAX_SECTIONS, "sections are asked until one has a row");
     for (; target.sections + asked != section; asked++)
-        PROVE(asked < MAX_SECTIONS && !in_text(target.sections + asked, asked_pc),
+        PROVE(asked < MAX_SECTIONS && !in_range(&target.sections[asked].text, asked_pc),
               "all are asked in turn whose text has the PC");
-    PROVE(in_text(section, asked_pc), "no others are asked");
+    PROVE(in_range(&section->text, asked_pc), "no others are asked");
     PROVE(pc == asked_pc, "a caller is looked up where it was left, not where it goes on");
     asked++;
     ASSUME(code == SFU_OK || (code <= SFU_E_NO_FDE && code >= SFU_E_ROW) || code == SFU_E_BOUNDS ||
@@ -46,12 +46,12 @@ int any_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row
     return SFU_OK;
 }
 
-bool any_word(const struct sfu_target *t, uint64_t addr, bool big, uint64_t *value);
-bool any_word(const struct sfu_target *t, uint64_t addr, bool big, uint64_t *value)
+bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, bool big, uint64_t *value);
+bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, bool big, uint64_t *value)
 {
-    (void)addr;
     (void)big;
-    PROVE(t == &target, "the stack is that of the target");
+    PROVE(t == &target && stack == &walk.stack, "a word is read from the stack that the walk is on");
+    PROVE(!below_red_zone(&walk, addr), "what a trap may have overwritten is not read");
     if (nondet_bool())
         return false;
     *value = nondet_u64();
@@ -69,13 +69,12 @@ static int any_hook(void *ctx, const struct sfu_frame *frame, int code, struct s
     PROVE(!hook_asked, "the hook is asked once");
     PROVE(code == SFU_E_NO_FDE || code == SFU_E_NOT_CODE || code == SFU_E_TRAP,
           "the hook is asked about what the table does not describe");
-    PROVE(frame == &walk.frame && interrupted->trap == frame->regs.sp && !interrupted->guessed &&
+    PROVE(frame == &walk.frame && interrupted->saved == frame->regs.sp && interrupted->guess == SFU_GUESS_NONE &&
               !interrupted->regs.has_ra && interrupted->regs.pc_kind == SFU_PC_EXACT &&
               (interrupted->regs.pc | interrupted->regs.sp | interrupted->regs.fp | interrupted->regs.ra) == 0,
           "what the hook may leave alone");
     __CPROVER_havoc_object(&hook_trapped);
     hook_trapped.regs.has_ra = nondet_bool();
-    hook_trapped.guessed = nondet_bool();
     ASSUME(hook_trapped.regs.pc_kind <= SFU_PC_RETURN);
     *interrupted = hook_trapped;
     hook_asked = true;
@@ -97,23 +96,16 @@ static void any_target(void)
     target.sections = count > 0 ? sections : NULL;
     target.read = read_anything;
     target.reg = nondet_bool() ? any_register : NULL;
-    target.trap = nondet_bool() ? any_hook : NULL;
-    target.stack = nondet_bool() ? any_stack : NULL;
+    target.trap_hook = nondet_bool() ? any_hook : NULL;
+    target.find_stack = nondet_bool() ? any_stack : NULL;
     target.original_ra = nondet_bool() ? any_original_ra : NULL;
     target.frame_pointers = nondet_bool();
-    first_code = count > 0 ? SFU_E_NOT_CODE : SFU_E_EMPTY;
+    first_code = count > 0 ? SFU_E_NOT_CODE : SFU_E_NO_SECTION;
 }
 
 static void any_walk(void)
 {
-    __CPROVER_havoc_object(&walk);
-    walk.frame.regs.has_ra = nondet_bool();
-    walk.frame.switched = nondet_bool();
-    walk.frame.replaced = nondet_bool();
-    walk.frame.reliable = nondet_bool();
-    walk.stayed = nondet_bool();
-    ASSUME(walk.frame.regs.pc_kind <= SFU_PC_RETURN);
-    walk.target = &target;
+    any_walk_on(&walk, &target);
     asked_pc = walk.frame.regs.pc_kind == SFU_PC_RETURN ? walk.frame.regs.pc - 1 : walk.frame.regs.pc;
 }
 
@@ -131,7 +123,7 @@ void prove_find_frame(void)
     PROVE((code == SFU_OK) == found, "a row that one of the sections has is found");
     if (!found)
         for (; asked < MAX_SECTIONS && target.sections != NULL; asked++)
-            PROVE(sections[asked].next == NULL || !in_text(&sections[asked + 1], asked_pc), "all are asked");
+            PROVE(sections[asked].next == NULL || !in_range(&sections[asked + 1].text, asked_pc), "all are asked");
     PROVE(found || code == first_code, "else the first error counts that says more than that there is none");
     PROVE(same_row(&row, found ? &found_row : &before), "outputs are unchanged on error");
 }
@@ -141,20 +133,52 @@ void prove_walk_start(void)
     struct sfu_registers top;
 
     top.has_ra = nondet_bool();
+    ASSUME(top.pc_kind <= SFU_PC_RETURN);
     any_target();
     any_walk();
     sfu_walk_start(&walk, &target, &top);
+    PROVE(walking(&walk) && !walk.stayed, "the walk can go on");
     PROVE(walk.target == &target && same_registers(&walk.frame.regs, &top) && walk.frame.depth == 0 &&
-              walk.frame.switches == 0 && walk.frame.trap == 0 && walk.frame.reliable &&
-              walk.frame.guessed == SFU_GUESS_NONE && !walk.frame.replaced && !walk.frame.switched,
+              walk.frame.switches == 0 && walk.frame.saved == 0 && walk.frame.reliable &&
+              walk.frame.guess == SFU_GUESS_NONE && !walk.frame.replaced && !walk.frame.switched &&
+              !walk.frame.interrupted,
           "the first frame has the registers that were given");
+    if (target.find_stack == NULL)
+        PROVE(target.stack.high != 0 && top.sp <= target.stack.high ? same_stack(&walk.stack, &target.stack)
+                                                                    : walk.stack.high == 0,
+              "it is on the only stack, or on none");
+}
+
+/* The step has ended the trace, or failed, with CODE. A hook that is not sure, and ends the trace, takes from the last
+ * frame that it is reliable. Nothing else changes. */
+static void prove_stopped(const struct sfu_walk *before, int code)
+{
+    struct sfu_walk expected = *before;
+
+    if (hook_asked && hook_code == SFU_END && hook_trapped.guess != SFU_GUESS_NONE)
+        expected.frame.reliable = false;
+    PROVE(same_walk(&walk, &expected), "the walk stays as it is on error");
+    PROVE(code != SFU_END || in_range(&target.final, asked_pc), "the end is in the final frame");
+    PROVE(code != SFU_END || (hook_asked && hook_code == SFU_END) || (found && found_row.kind == SFU_ROW_OUTERMOST),
+          "the end is where the table or the hook says so");
+    PROVE(code != SFU_E_NOT_FINAL || (hook_asked && hook_code == SFU_E_NOT_FINAL) ||
+              !in_range(&target.final, asked_pc),
+          "the final frame is final");
+}
+
+static bool in_some_text(uint64_t pc)
+{
+    const struct sfu_section *s = target.sections;
+
+    return s != NULL && (in_range(&s[0].text, pc) || (s[0].next != NULL && in_range(&s[1].text, pc)) ||
+                         (s[0].next != NULL && s[1].next != NULL && in_range(&s[2].text, pc)));
 }
 
 void prove_walk(void)
 {
     struct sfu_walk before;
     const struct sfu_frame *frame = &walk.frame, *was = &before.frame;
-    bool stays, hooked;
+    bool hooked;
     int code;
 
     any_target();
@@ -162,46 +186,29 @@ void prove_walk(void)
     before = walk;
     code = sfu_walk_step(&walk);
     PROVE(walk.target == &target, "the target stays");
-    PROVE(code != SFU_END || target.final_last == 0 ||
-              (asked_pc >= target.final_first && asked_pc <= target.final_last),
-          "the end is in the final frame");
-    PROVE(code != SFU_END || (hook_asked && hook_code == SFU_END) || (found && found_row.kind == SFU_ROW_OUTERMOST),
-          "the end is where the table or the hook says so");
     if (code != SFU_OK) {
-        PROVE(same_walk(&walk, &before), "the walk stays as it is on error");
+        prove_stopped(&before, code);
         return;
     }
-    stays = was->regs.pc_kind == SFU_PC_EXACT &&
-            (frame->regs.pc_kind == SFU_PC_RETURN || (target.stack != NULL && !before.stayed));
     hooked = hook_asked && hook_code == SFU_OK;
-    PROVE(frame->regs.sp > was->regs.sp || (stays && frame->regs.sp == was->regs.sp) || frame->switched,
-          "SP grows within a stack");
-    PROVE(!walk.stayed || frame->regs.sp == was->regs.sp, "whether SP has stayed is remembered");
-    PROVE(walk.stayed || frame->switched || frame->regs.sp > was->regs.sp, "whenever SP has stayed");
-    PROVE(frame->switches == was->switches + frame->switched &&
-              (!frame->switched || (frame->switches <= SFU_MAX_SWITCHES &&
-                                    (target.max_switches == 0 || frame->switches <= target.max_switches))),
-          "switches are counted and limited");
-    PROVE(frame->depth == was->depth + 1 &&
-              frame->depth < (target.max_frames != 0 ? target.max_frames : SFU_MAX_FRAMES),
-          "frames are counted and limited");
-    prove_stacks(&before, &walk);
-    PROVE(frame->reliable == (was->reliable && frame->guessed == SFU_GUESS_NONE),
+    prove_progress(&before, &walk, hooked || (found && found_row.trap_frame));
+    PROVE(frame->reliable == (was->reliable && frame->guess == SFU_GUESS_NONE),
           "no frame is reliable behind a guess");
-    PROVE(frame->regs.pc_kind <= SFU_PC_RETURN, "the walk can go on");
     PROVE(hooked || found || first_code == SFU_E_NO_FDE || first_code == SFU_E_NOT_CODE,
           "a corrupt table is not passed over");
+    PROVE(hooked || frame->interrupted == (found && found_row.trap_frame), "an interrupted frame is marked");
     if (hooked)
-        PROVE(same_registers(&frame->regs, &hook_trapped.regs) && frame->trap == hook_trapped.trap &&
-                  frame->guessed == (hook_trapped.guessed ? SFU_GUESS_HOOK : SFU_GUESS_NONE) && !frame->replaced,
+        PROVE(same_registers(&frame->regs, &hook_trapped.regs) && frame->saved == hook_trapped.saved &&
+                  frame->guess == (hook_trapped.guess != SFU_GUESS_NONE ? SFU_GUESS_HOOK : SFU_GUESS_NONE) &&
+                  frame->interrupted == (frame->regs.pc_kind == SFU_PC_EXACT) && !frame->replaced,
               "a frame behind a trap is what the hook says");
     else if (found)
-        PROVE(frame->guessed == SFU_GUESS_NONE, "what the table says is not a guess");
-    else if (frame->guessed == SFU_GUESS_CALL)
+        PROVE(frame->guess == SFU_GUESS_NONE, "what the table says is not a guess");
+    else if (frame->guess == SFU_GUESS_CALL)
         PROVE(first_code == SFU_E_NOT_CODE && was->regs.pc_kind == SFU_PC_EXACT && frame->regs.fp == was->regs.fp &&
-                  frame->regs.pc_kind == SFU_PC_RETURN && is_code(&target, frame->regs.pc - 1),
+                  frame->regs.pc_kind == SFU_PC_RETURN && in_some_text(frame->regs.pc - 1),
               "a wild call is guessed where there is no code, and its caller is code");
     else
-        PROVE(frame->guessed == SFU_GUESS_RECORD && target.frame_pointers, "frame records are opted in to");
+        PROVE(frame->guess == SFU_GUESS_RECORD && target.frame_pointers, "frame records are opted in to");
     PROVE(hooked || !found || found_row.kind == SFU_ROW_RULES, "rules are applied where there are some");
 }

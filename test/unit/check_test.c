@@ -596,6 +596,16 @@ static void other_order(const struct variant *v)
                 same(s[i].big, (orders >> i & 1) != v->big);
             expect_each(s, TABLES, v->abi);
         }
+        for (unsigned k = 1, most = 0; o.has_remote && most < TABLES; k++) { /* the k-th read fails */
+            int result;
+            list = NULL;
+            o.memory.reads = 0;
+            o.memory.fail_at = k;
+            result = add_all(&list, s, TABLES, &o.remote);
+            code(result, o.memory.reads < k ? SFU_OK : SFU_E_SECTION);
+            holds(list_length(list) >= most && (result == SFU_OK) <= (list_length(list) == TABLES));
+            most = result == SFU_OK ? TABLES : most;
+        }
         close_section(&o);
     }
 }

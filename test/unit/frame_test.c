@@ -607,8 +607,8 @@ static void test_s390x(void **state)
 
 enum { LOW = 0x80, HIGH = 0x280 }; /* from STACK */
 
-/* Begins with an ordinary row whose RA is at OFFSET from STACK, and a stack from LOW to HIGH: a copy of its own, so that
- * a byte read on either side of it is seen, or what the callback reads. FP stays in its register. */
+/* Begins with an ordinary row whose RA is at OFFSET from STACK, and a stack from LOW to HIGH: a copy of its own, so
+ * that a byte read on either side of it is seen, or what the callback reads. FP stays in its register. */
 static void begin_stack(int abi, uint64_t offset, bool mapped)
 {
     static uint8_t *copy;
@@ -835,8 +835,8 @@ static bool notes_slot(void *ctx, const struct sfu_frame *f, uint64_t slot, uint
     return false;
 }
 
-/* So is the RA's, where the ABI has a register for it: the frame's own, or the one that the callback knows, and with its
- * PAC, if the row says so. If nobody knows the register, or there is none, there is no caller. */
+/* So is the RA's, where the ABI has a register for it: the frame's own, or the one that the callback knows, and with
+ * its PAC, if the row says so. If nobody knows the register, or there is none, there is no caller. */
 static void test_dead_ra(void **state)
 {
     const uint64_t there = UINT64_C(0x2222222222222222), pac = UINT64_C(0x5a) << 48;

@@ -38,8 +38,8 @@ static bool find_listed(void *ctx, uint64_t addr, struct sfu_stack *stack)
     return false;
 }
 
-/* Four stacks of 1 KiB with 1 KiB between them, the first two mapped. Each word holds its own address. FP is the base of
- * every rule: CFA = FP (+ below), RA = the PC of nothing, FP stays. */
+/* Four stacks of 1 KiB with 1 KiB between them, the first two mapped. Each word holds its own address. FP is the base
+ * of every rule: CFA = FP (+ below), RA = the PC of nothing, FP stays. */
 static void begin(int abi, enum sfu_pc_kind kind)
 {
     note("ABI %d, PC kind %d", abi, kind);
@@ -160,6 +160,40 @@ static void test_overflown(void **state)
                 expect_on(&stacks[i]);
                 same(m.finds, 1);
             }
+        }
+    }
+}
+
+/* What lies below SP of a stack that has overflown is as dead as on any. One whose SP is at its low end, or above, has
+ * nothing below that end: the slot is another stack's. */
+static void test_overflown_dead(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        for (uint64_t by = 0; by <= 16; by += 8) {
+            begin(abi, SFU_PC_EXACT);
+            stacks[1].low = stacks[0].high; /* right behind it */
+            top.sp = stacks[1].low + 8 - by;
+            top.ra = 0x5550;
+            top.has_ra = true;
+            num_stacks = 2;
+            if (by == 16) { /* the walk is on the upper one all the same: the callback looks at that first */
+                struct sfu_stack lower = stacks[0];
+                stacks[0] = stacks[1];
+                stacks[1] = lower;
+            }
+            start();
+            note("ABI %d, SP %d above the low end", abi, 8 - (int)by);
+            row.ra.control = (uint32_t)AT_REG(registers[abi].sp);
+            row.ra.offset = (int32_t)by - 24; /* 16 below the low end */
+            row.trap_frame = false;
+            if (by == 8) /* that is the empty lower one's SP: its slots are dead */
+                code(go_to(top.sp + 32), abi == SFU_AMD64 ? SFU_E_DEAD_SLOT : SFU_OK);
+            else
+                code(go_to(top.sp + 32), by == 16 && abi == SFU_AMD64 ? SFU_E_DEAD_SLOT : SFU_OK);
+            if (abi != SFU_AMD64)
+                same(walk.frame.regs.pc, by == 0 ? top.sp - 24 : 0x5550);
         }
     }
 }
@@ -332,6 +366,9 @@ static void test_whole_and_unset(void **state)
         t.stack = (struct sfu_stack){m.bytes, STACK, 0}; /* not set, whatever low is */
         start();
         code(go_to(top.sp + 8), SFU_E_STACK);
+        top.sp = 0; /* which is not its high end */
+        start();
+        expect_nowhere();
     }
 }
 
@@ -446,8 +483,8 @@ static void test_trap_down(void **state)
     }
 }
 
-/* A trap frame may have the interrupted frame's SP, once. Twice is a loop: with find_stack it ends there; without, it is a
- * switch, which is counted. */
+/* A trap frame may have the interrupted frame's SP, once. Twice is a loop: with find_stack it ends there; without, it
+ * is a switch, which is counted. */
 static void test_trap_stays(void **state)
 {
     (void)state;
@@ -584,17 +621,12 @@ static void test_visits(void **state)
 int stack_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_overflown),
-        cmocka_unit_test(test_adjacent),
-        cmocka_unit_test(test_nowhere),
-        cmocka_unit_test(test_liar),
-        cmocka_unit_test(test_whole_and_unset),
-        cmocka_unit_test(test_asked),
-        cmocka_unit_test(test_slots_elsewhere),
-        cmocka_unit_test(test_trap_down),
-        cmocka_unit_test(test_trap_stays),
-        cmocka_unit_test(test_return_does_not_stay),
+        cmocka_unit_test(test_edges),           cmocka_unit_test(test_overflown),
+        cmocka_unit_test(test_overflown_dead),  cmocka_unit_test(test_adjacent),
+        cmocka_unit_test(test_nowhere),         cmocka_unit_test(test_liar),
+        cmocka_unit_test(test_whole_and_unset), cmocka_unit_test(test_asked),
+        cmocka_unit_test(test_slots_elsewhere), cmocka_unit_test(test_trap_down),
+        cmocka_unit_test(test_trap_stays),      cmocka_unit_test(test_return_does_not_stay),
         cmocka_unit_test(test_visits),
     };
     return cmocka_run_group_tests_name("stack", tests, NULL, NULL);

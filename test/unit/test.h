@@ -113,8 +113,8 @@ int64_t cfa_offset(int abi, int64_t word);
 
 /* ---- Frames ---- */
 
-/* A stack of 64-bit words from ADDR up, and registers. It is the ctx of the target, whose only stack is all of memory: a
- * word that the machine does not have cannot be read. */
+/* A stack of 64-bit words from ADDR up, and registers. It is the ctx of the target, whose only stack is all of memory:
+ * a word that the machine does not have cannot be read. */
 struct machine {
     struct memory stack;
     uint8_t bytes[8192];

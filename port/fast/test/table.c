@@ -72,15 +72,51 @@ static void make_row(struct build *b, uint64_t *seed, uint32_t start, bool first
     build_row(b, start, info, count, words);
 }
 
-/* A row of a flexible function: the CFA from SP and, mostly, where the RA is. On s390x it may look like a default
- * one. */
+/* A row of a flexible function: a realigned frame; what a kernel's entry or a signal leaves; a large frame; words from
+ * any register. On s390x it may look like a default one. */
 static void make_flexible_row(struct build *b, uint64_t *seed, uint32_t start)
 {
-    int64_t sp = HOST_ABI == SFU_AMD64 ? 7 : is_arm() ? 31 : 15;
-    int64_t c = 8 * (int64_t)(below(seed, 6) + 1);
-    int64_t words[4] = {sp << 3 | 1, HOST_ABI == SFU_S390X ? -c / 4 : c, 2, -8};
+    int64_t sp = HOST_ABI == SFU_AMD64 ? 7
+                 : is_arm()            ? 31
+                                       : 15,
+            fp = HOST_ABI == SFU_AMD64 ? 6
+                 : is_arm()            ? 29
+                                       : 11;
+    int64_t n = 8 * (int64_t)(below(seed, 6) + 1), scale = HOST_ABI == SFU_S390X ? 8 : 1, words[6];
+    unsigned kind = below(seed, 6), count = 6, i;
 
-    build_row(b, start, WORD1, once_in(seed, 2) ? 2 : 4, words);
+    if (kind == 0) { /* CFA = SP + n; perhaps nothing of the RA */
+        int64_t simple[4] = {REG(sp), HOST_ABI == SFU_S390X ? -n / 4 : n, AT_CFA, -8};
+
+        build_row(b, start, WORD1, once_in(seed, 2) ? 2 : 4, simple);
+        return;
+    }
+    words[0] = kind <= 2 ? AT_REG(fp) : kind == 3 ? AT_REG(sp) : kind == 4 ? REG(fp) : REG(sp);
+    words[1] = (kind <= 2 ? -n : kind <= 4 ? n : 20000 + n) / scale;
+    words[2] = kind == 3 ? AT_REG(sp) : AT_CFA;
+    words[3] = kind == 3 ? n + 8 : -8;
+    words[4] = kind == 3 ? AT_REG(sp) : kind == 5 ? REG(fp) : AT_REG(fp);
+    words[5] = kind == 3 ? n + 16 : 0;
+    if (kind == 2)
+        words[5] = 8 * (int64_t)below(seed, 4);
+    if (once_in(seed, 12))
+        words[2 * below(seed, 3)] = (int64_t)below(seed, 127) + 1;
+    if (once_in(seed, 12))
+        words[2 * below(seed, 3) + 1] = (int8_t)random64(seed);
+    if (once_in(seed, 8)) { /* no rule for FP, or none for the RA */
+        count = once_in(seed, 2) ? 4 : 5;
+        if (count == 5) {
+            words[2] = 0;
+            words[3] = words[4];
+            words[4] = words[5];
+        }
+    }
+    if (!(words[0] & 1))
+        words[0] |= 1;
+    for (i = 0; i < count && count != 5; i += 2)
+        if (words[i] == 0)
+            words[i] = AT_CFA;
+    build_row(b, start, words[1] > 127 || once_in(seed, 3) ? WORD4 : WORD1, count, words);
 }
 
 /* One in hundreds has a row behind its end: sfu_check accepts no section with such a function. */
@@ -89,12 +125,12 @@ static void make_function(struct build *b, uint64_t *seed, int64_t start, uint32
     unsigned info = size < 256                           ? (unsigned)ADDR1
                     : size < 65536 && !once_in(seed, 20) ? (unsigned)ADDR2
                                                          : (unsigned)ADDR4;
-    bool masked = once_in(seed, 60), flexible = !masked && once_in(seed, 40);
-    uint32_t rows = once_in(seed, 50) && !flexible ? 0 : 1 + below(seed, 12);
+    bool masked = once_in(seed, 40), flexible = !masked && once_in(seed, 12);
+    uint32_t rows = once_in(seed, 50) && !flexible ? 0 : 1 + below(seed, size > 400 && once_in(seed, 3) ? 300 : 12);
     uint32_t last = masked && size > 255 ? 255 : size + (once_in(seed, 400) ? 2 : 0);
     uint32_t at = once_in(seed, 30) && size > 8 ? below(seed, 8) : 0;
 
-    if (once_in(seed, 60))
+    if (once_in(seed, flexible ? 4 : 60))
         info |= SIGNAL;
     if (masked)
         build_fde_more(b, start, size, ADDR1 | MASK, DEFAULT, 1 + below(seed, 32));
@@ -177,8 +213,23 @@ static bool leads_on(const struct sfu_walk *walk)
     return sfu_walk_step(&next) == SFU_OK;
 }
 
-/* Makes a trace of S lead on for so many FRAMES, if that can be: puts a saved FP, and a return address from which it
- * does, where the row of each frame says. */
+/* What RULE of the frame of WALK counts from. */
+static uint64_t base_of(const struct sfu_walk *walk, const struct sfu_rule *rule, uint64_t cfa)
+{
+    uint32_t reg = rule->control >> 3;
+
+    if (!(rule->control & 1))
+        return cfa;
+    return reg == (HOST_ABI == SFU_AMD64 ? 7 : is_arm() ? 31 : 15) ? walk->frame.regs.sp : walk->frame.regs.fp;
+}
+
+static uint64_t slot_of(const struct sfu_walk *walk, const struct sfu_rule *rule, uint64_t cfa)
+{
+    return base_of(walk, rule, cfa) + (uint64_t)(int64_t)rule->offset;
+}
+
+/* Makes a trace of S lead on for so many FRAMES, if that can be: puts a CFA, a saved FP, and a return address from which
+ * it does, where the row of each frame says. */
 static void make_trace(struct stack *s, uint64_t *seed, const struct table *t, unsigned count, unsigned frames)
 {
     struct sfu_section sections[MAX_TABLES];
@@ -201,15 +252,19 @@ static void make_trace(struct stack *s, uint64_t *seed, const struct table *t, u
     for (i = 0; i < frames; i++) {
         uint64_t cfa;
 
+        if (sfu_find_frame(&target, &walk.frame, &row) != SFU_OK)
+            return;
+        if (row.cfa.control & 2)
+            put_word(s, slot_of(&walk, &row.cfa, 0), walk.frame.regs.sp + 160 + 8 * below(seed, 24));
         next = walk;
-        if (sfu_find_frame(&target, &walk.frame, &row) != SFU_OK || sfu_walk_step(&next) != SFU_OK)
+        if (sfu_walk_step(&next) != SFU_OK)
             return;
         cfa = next.frame.regs.sp + (HOST_ABI == SFU_S390X ? 160 : 0);
-        if (row.fp.control == 2)
-            put_word(s, cfa + (uint64_t)(int64_t)row.fp.offset, cfa + 8 * below(seed, 16));
+        if (row.fp.control & 2)
+            put_word(s, slot_of(&walk, &row.fp, cfa), cfa + 8 * below(seed, 16));
         for (try = 0; try < 8; try++) {
-            if (row.ra.control == 2)
-                put_word(s, cfa + (uint64_t)(int64_t)row.ra.offset, make_ra(seed, &t[below(seed, count)], &row));
+            if (row.ra.control & 2)
+                put_word(s, slot_of(&walk, &row.ra, cfa), make_ra(seed, &t[below(seed, count)], &row));
             next = walk;
             if (sfu_walk_step(&next) == SFU_OK && leads_on(&next))
                 break;

@@ -132,6 +132,8 @@ enum { CFA, SP, FP, RA, RULES };
 struct state {
     struct rule rules[RULES];
     bool signed_ra;
+    bool doubtful; /* of FP: struct cfi_row */
+    bool shadowed;
 };
 
 struct cfi_cie {
@@ -771,6 +773,8 @@ static void read_row(struct machine *m, const struct cfi_cie *cie, const struct 
     m->why = cie->why;
     m->asked_pc = false;
     row->signed_ra = state->signed_ra;
+    row->doubtful = state->doubtful;
+    row->shadowed = state->shadowed;
     if (m->why == NULL && state->rules[RA].how == UNDEFINED) {
         row->kind = CFI_OUTERMOST;
         return;
@@ -810,6 +814,9 @@ static bool same_rules(const struct cfi_row *a, const struct cfi_row *b)
 }
 
 /* ---- Instructions (6.4.2) -------------------------------------------------------------------------------------- */
+
+/* Newer than some of libdw's headers: the PC is a part of the signature. */
+enum { AARCH64_negate_ra_state_with_pc = 0x2c };
 
 enum { MAX_REMEMBERED = 32 };
 
@@ -881,13 +888,22 @@ static int64_t factored(const struct run *r, int64_t n)
     return (int64_t)((uint64_t)n * (uint64_t)r->cie->data_align);
 }
 
-/* The place of register REG's rule, or NULL: nobody needs it. */
+static bool is_aarch64(const struct run *r)
+{
+    return r->cfi->image->abi == SFU_AARCH64 || r->cfi->image->abi == SFU_AARCH64_BIG;
+}
+
+/* The place of register REG's rule, which is about to change, or NULL: nobody needs it. */
 static struct rule *rule_of(struct run *r, uint64_t reg)
 {
     const struct registers *registers = r->cfi->image->registers;
 
     if (reg == r->cie->ra)
         return &r->state.rules[RA];
+    if (reg == registers->fp)
+        r->state.doubtful = false;
+    if (reg == 18 && is_aarch64(r))
+        r->state.shadowed = true;
     return reg == registers->sp ? &r->state.rules[SP] : reg == registers->fp ? &r->state.rules[FP] : NULL;
 }
 
@@ -914,6 +930,8 @@ static void restore(struct run *r, uint64_t reg)
 
     if (rule != NULL)
         *rule = r->initial->rules[rule - r->state.rules];
+    if (rule == &r->state.rules[FP])
+        r->state.doubtful = rule->how == SAVED;
 }
 
 static void remember(struct run *r)
@@ -995,11 +1013,6 @@ static void set_register(struct run *r, uint8_t op)
     }
 }
 
-static bool is_aarch64(const struct run *r)
-{
-    return r->cfi->image->abi == SFU_AARCH64 || r->cfi->image->abi == SFU_AARCH64_BIG;
-}
-
 /* An instruction whose first byte has no operand in it. */
 static void extended(struct run *r, uint8_t op)
 {
@@ -1023,7 +1036,7 @@ static void extended(struct run *r, uint8_t op)
     else if ((op >= DW_CFA_offset_extended && op <= DW_CFA_val_expression) ||
              op == DW_CFA_GNU_negative_offset_extended)
         set_register(r, op);
-    else if (op == DW_CFA_AARCH64_negate_ra_state && is_aarch64(r))
+    else if ((op == DW_CFA_AARCH64_negate_ra_state || op == AARCH64_negate_ra_state_with_pc) && is_aarch64(r))
         r->state.signed_ra = !r->state.signed_ra;
     else if (op == DW_CFA_GNU_args_size)
         (void)take_uleb(&r->c);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "compare.h"
+#include "epilogue.h"
 
 #include <stdio.h>
 #include <string.h>
 
 struct comparing {
-    const struct image *image;
-    const struct sfu_section *section;
+    struct image *image;
+    const struct joined *tables;
     uint64_t start, end; /* of the code in hand */
     uint64_t ra;         /* its column of the return address */
     bool signal;
@@ -37,6 +38,16 @@ static bool is_below_sp(const struct comparing *c, const struct cfi_row *row, co
            (int64_t)row->cfa.offset + wanted->offset < 0;
 }
 
+/* Whether GOT says that FP is in a slot below SP, where WANTED says that it is in its register. Readers of the tables
+ * take the register there. */
+static bool is_left_below_sp(const struct comparing *c, const struct cfi_row *wanted, const struct sfu_row *got)
+{
+    uint32_t fp = c->image->registers->fp, sp = c->image->registers->sp << RULE_NUMBER | RULE_REGISTER;
+
+    return is_register(&wanted->fp, fp) && got->fp.control == RULE_DEREFERENCE && got->cfa.control == sp &&
+           (int64_t)got->cfa.offset + got->fp.offset < 0;
+}
+
 /* Whether WANTED is the slot that FP points at, and GOT says that FP has been restored from it. */
 static bool is_restored(const struct comparing *c, const struct cfi_row *row, const struct sfu_rule *got)
 {
@@ -46,10 +57,22 @@ static bool is_restored(const struct comparing *c, const struct cfi_row *row, co
            row->fp.control == (fp << RULE_NUMBER | RULE_REGISTER | RULE_DEREFERENCE);
 }
 
-/* What GOT has wrong of WANTED, or NULL. *EXCUSED: what it has better. */
-static const char *judge(const struct comparing *c, const struct cfi_row *wanted, const struct sfu_row *got,
-                         uint64_t **excused)
+/* Whether GOT has the CFA of an epilogue of which WANTED does not know, at all PCs of D. */
+static bool is_epilogue(const struct comparing *c, const struct cfi_row *wanted, const struct sfu_row *got,
+                        const struct difference *d)
 {
+    struct sfu_rule cfa = epilogue_cfa(c->image);
+    struct epilogue epilogue;
+
+    return same_rule(&got->cfa, &cfa) && epilogue_at(c->image, wanted, d->start, &epilogue) &&
+           d->end <= epilogue.end;
+}
+
+/* What the row of D has wrong, or NULL. *EXCUSED: what it has better. */
+static const char *judge(const struct comparing *c, const struct difference *d, uint64_t **excused)
+{
+    const struct cfi_row *wanted = d->wanted;
+    const struct sfu_row *got = d->got;
     const struct registers *registers = c->image->registers;
 
     if (wanted->kind == CFI_LOST)
@@ -58,8 +81,12 @@ static const char *judge(const struct comparing *c, const struct cfi_row *wanted
         return "signal frame";
     if (wanted->kind == CFI_OUTERMOST || got->kind == SFU_ROW_OUTERMOST)
         return wanted->kind == CFI_OUTERMOST && got->kind == SFU_ROW_OUTERMOST ? NULL : "outermost";
-    if (!same_rule(&wanted->cfa, &got->cfa))
-        return "CFA";
+    if (!same_rule(&wanted->cfa, &got->cfa)) {
+        if (!is_epilogue(c, wanted, got, d))
+            return "CFA";
+        *excused = NULL;
+        c->result->epilogue += d->end - d->start;
+    }
     if (wanted->signed_ra != got->signed_ra)
         return "signed RA";
     if (!same_rule(&wanted->ra, &got->ra)) {
@@ -73,6 +100,8 @@ static const char *judge(const struct comparing *c, const struct cfi_row *wanted
         *excused = &c->result->below_sp;
     else if (is_restored(c, wanted, &got->fp))
         *excused = &c->result->drap;
+    else if (is_left_below_sp(c, wanted, got))
+        *excused = &c->result->stale;
     else
         return "FP";
     return NULL;
@@ -88,14 +117,14 @@ static void report(const struct comparing *c, const struct difference *d)
         c->found(c->ctx, d);
 }
 
-/* Compares WANTED with the one row of the section at PC. Returns where that ends. */
+/* Compares WANTED with the one row of the tables at PC. Returns where that ends. */
 static uint64_t compare_at(const struct comparing *c, const struct cfi_row *wanted, uint64_t pc, uint64_t end)
 {
     struct difference d = {pc, pc + 1, NULL, false, SFU_OK, wanted, NULL};
     struct sfu_row got;
     uint64_t *excused = &c->result->same, left;
 
-    d.code = sfu_find(c->section, pc, &got);
+    d.code = joined_find(c->tables, pc, &got);
     if (d.code == SFU_OK) {
         left = got.length - (pc - got.start);
         d.end = left < end - pc ? pc + left : end;
@@ -110,10 +139,10 @@ static uint64_t compare_at(const struct comparing *c, const struct cfi_row *want
     if (d.code != SFU_OK)
         d.what = sfu_string(d.code);
     else
-        d.what = d.missing ? sfu_string(SFU_E_TRAP) : judge(c, wanted, &got, &excused);
+        d.what = d.missing ? sfu_string(SFU_E_TRAP) : judge(c, &d, &excused);
     if (d.what != NULL)
         report(c, &d);
-    else
+    else if (excused != NULL)
         *excused += d.end - pc;
     return d.end;
 }
@@ -133,10 +162,10 @@ static void compare_row(void *ctx, const struct cfi_row *wanted)
     }
 }
 
-void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const struct sfu_section *section,
+void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const struct joined *tables,
                     bool ignore_fp, difference_fn found, void *ctx, struct comparison *result)
 {
-    struct comparing c = {cfi->image, section, 0, 0, 0, false, ignore_fp, found, ctx, result};
+    struct comparing c = {cfi->image, tables, 0, 0, 0, false, ignore_fp, found, ctx, result};
     size_t i;
 
     memset(result, 0, sizeof *result);
@@ -156,10 +185,10 @@ void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const 
     }
 }
 
-void compare_kept(const struct image *image, const struct kept *kept, const struct sfu_section *section,
-                  bool ignore_fp, difference_fn found, void *ctx, struct comparison *result)
+void compare_kept(struct image *image, const struct kept *kept, const struct joined *tables, bool ignore_fp,
+                  difference_fn found, void *ctx, struct comparison *result)
 {
-    struct comparing c = {image, section, 0, 0, 0, false, ignore_fp, found, ctx, result};
+    struct comparing c = {image, tables, 0, 0, 0, false, ignore_fp, found, ctx, result};
     size_t i;
 
     memset(result, 0, sizeof *result);

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Whether an SFrame section says what the call frame information says. sfu reads the one, cfi.c the other. Their rules
+ * Whether SFrame tables say what the call frame information says. sfu reads the ones, cfi.c the other. Their rules
  * for CFA, RA and FP must be the same at every PC.
  */
 #ifndef SFU_HOST_COMPARE_H
 #define SFU_HOST_COMPARE_H
 
+#include "joined.h"
 #include "kept.h"
 
-/* How many bytes of code CFI describes, and what the section says of them. */
+/* How many bytes of code CFI describes, and what the tables say of them. */
 struct comparison {
     uint64_t pcs;
     uint64_t same;
     uint64_t below_sp;  /* the same, except that a slot below SP is given as not saved */
+    uint64_t epilogue;  /* the CFA is given as in an epilogue (epilogue.h), whatever else is the same */
+    uint64_t stale;     /* the same, except that FP is given in a slot below SP */
     uint64_t drap;      /* the same, except that an FP is given as restored */
     uint64_t different; /* contradicted */
     uint64_t missing;   /* without a row, or only the trap hook could know */
     uint64_t lost;      /* without a row, and SFrame cannot say it */
 };
 
-/* PCs for which the section is wrong or, if MISSING, has no row. GOT is valid if CODE is SFU_OK. */
+/* PCs for which the tables are wrong or, if MISSING, has no row. GOT is valid if CODE is SFU_OK. */
 struct difference {
     uint64_t start, end;
     const char *what;
@@ -34,12 +37,12 @@ typedef void (*difference_fn)(void *ctx, const struct difference *difference);
 
 /* Compares at every PC of SPANS, range by range: sfu's rows and those of CFI say how far they hold. Leaves out FP if
  * IGNORE_FP. FOUND may be NULL. */
-void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const struct sfu_section *section,
+void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const struct joined *tables,
                     bool ignore_fp, difference_fn found, void *ctx, struct comparison *result);
 
 /* The same with what the image had for code without CFI. */
-void compare_kept(const struct image *image, const struct kept *kept, const struct sfu_section *section,
-                  bool ignore_fp, difference_fn found, void *ctx, struct comparison *result);
+void compare_kept(struct image *image, const struct kept *kept, const struct joined *tables, bool ignore_fp,
+                  difference_fn found, void *ctx, struct comparison *result);
 
 /* Describes DIFFERENCE in the SIZE bytes at TEXT. */
 void print_difference(char *text, size_t size, const struct difference *difference);

@@ -7,15 +7,14 @@
 #include "tables.h"
 
 struct encoding {
-    unsigned merge; /* neighbouring functions that may share an FDE: 1 for none */
-    bool share;     /* equal lists of rows are there once */
+    uint32_t rows; /* under one FDE at most, of neighbouring functions; 0: each function has an FDE */
+    bool share;    /* equal lists of rows are there once */
 };
 
 struct bytes {
     uint8_t *data; /* to be freed */
     size_t size;
     size_t num_fdes, num_fres;
-    bool shared; /* rows are shared; not if sfu_check would refuse so much of it */
 };
 
 /* Encodes TABLES for a section at ADDR. Its size does not depend on ADDR. Returns false if it would be 2 GiB or more,

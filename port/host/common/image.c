@@ -113,7 +113,49 @@ static bool find_abi(struct image *image)
     return true;
 }
 
-static bool open_file(struct image *image)
+/* What is at OFFSET of the file, SIZE bytes, or NULL. */
+static const uint8_t *raw_bytes(const struct image *image, uint64_t offset, uint64_t size)
+{
+    size_t file_size = 0;
+    const char *p = elf_rawfile(image->elf, &file_size);
+
+    if (p == NULL || offset > file_size || size > file_size - offset)
+        return NULL;
+    return (const uint8_t *)p + offset;
+}
+
+/* The SIZE bytes at OFFSET as a number, for formats that are little-endian. Beyond the file there are zeros. */
+static uint64_t raw_number(const struct image *image, uint64_t offset, unsigned size)
+{
+    const uint8_t *p = raw_bytes(image, offset, size);
+
+    return p != NULL ? load_number(p, size, false) : 0;
+}
+
+/* Where a PE file has its COFF header, behind the signature. */
+static uint64_t coff_at(const struct image *image)
+{
+    return raw_number(image, 0x3c, 4) + 4;
+}
+
+/* Whether it is a PE file of 64 bits for a machine that EFI knows. */
+static bool is_pe(struct image *image)
+{
+    uint64_t at = coff_at(image), machine = raw_number(image, at, 2);
+
+    if (raw_number(image, 0, 2) != 0x5a4d || raw_number(image, at - 4, 4) != 0x4550 ||
+        raw_number(image, at + 20, 2) != 0x20b || (machine != 0x8664 && machine != 0xaa64))
+        return false;
+    image->pe = true;
+    image->abi = machine == 0x8664 ? SFU_AMD64 : SFU_AARCH64;
+    image->registers = machine == 0x8664 ? &amd64 : &aarch64;
+    image->header.e_type = ET_DYN;
+    image->header.e_entry = raw_number(image, at + 20 + 16, 4) + raw_number(image, at + 20 + 24, 8);
+    return true;
+}
+
+/* PE: whether other formats are opened, too. */
+static bool open_file(struct image *image, bool pe)
 {
     struct stat status;
 
@@ -126,6 +168,8 @@ static bool open_file(struct image *image)
         return image_fail(image, "empty");
     elf_version(EV_CURRENT);
     image->elf = elf_begin(image->fd, ELF_C_READ_MMAP, NULL);
+    if (image->elf != NULL && elf_kind(image->elf) == ELF_K_NONE && pe && is_pe(image))
+        return true;
     if (image->elf == NULL || elf_kind(image->elf) != ELF_K_ELF)
         return image_fail(image, "not an ELF file");
     if (gelf_getehdr(image->elf, &image->header) == NULL)
@@ -177,6 +221,141 @@ static bool is_truncated(const struct image *image)
     return at > size || needed > size - at;
 }
 
+static void add_section(struct image *image, const struct section *section)
+{
+    image->sections = grow(image->sections, image->num_sections, sizeof *image->sections);
+    image->sections[image->num_sections++] = *section;
+}
+
+/* The name of the next section of a PE file, whose header is at AT: 8 bytes, or the offset of a longer one. */
+static const char *pe_name(struct image *image, uint64_t at)
+{
+    uint64_t coff = coff_at(image), offset = 0, i;
+    char *name = image->names[image->num_sections];
+    const uint8_t *p = raw_bytes(image, at, 8);
+
+    for (i = 1; p != NULL && p[0] == '/' && i < 8 && p[i] >= '0' && p[i] <= '9'; i++)
+        offset = 10 * offset + p[i] - '0';
+    if (offset > 0)
+        at = raw_number(image, coff + 8, 4) + 18 * raw_number(image, coff + 12, 4) + offset;
+    for (i = 0; i < (offset > 0 ? sizeof image->names[0] - 1 : 8); i++) {
+        uint64_t c = raw_number(image, at + i, 1);
+
+        if (c == 0)
+            break;
+        name[i] = c > ' ' && c < 0x7f ? (char)c : '?';
+    }
+    name[i] = '\0';
+    return name;
+}
+
+/* The sections of a PE file. Their bytes are in memory at once, as far as they are in the file. */
+static bool read_pe(struct image *image)
+{
+    uint64_t coff = coff_at(image), base = raw_number(image, coff + 20 + 24, 8);
+    uint64_t at = coff + 20 + raw_number(image, coff + 16, 2), num = raw_number(image, coff + 2, 2), i;
+
+    for (i = 0; i < num && i < IMAGE_NAMES; i++, at += 40) {
+        uint64_t size = raw_number(image, at + 8, 4), raw = raw_number(image, at + 16, 4);
+        uint64_t flags = raw_number(image, at + 36, 4);
+        struct section s = {
+            pe_name(image, at), base + raw_number(image, at + 12, 4), 0, 0, 0, NULL, SHT_PROGBITS, 0};
+
+        s.size = size != 0 && size < raw ? size : raw;
+        s.offset = raw_number(image, at + 20, 4);
+        s.bytes = raw_bytes(image, s.offset, s.size);
+        s.flags = SHF_ALLOC | (flags & 0x20000000 ? SHF_EXECINSTR : 0u) | (flags & 0x80000000 ? SHF_WRITE : 0u);
+        if (s.bytes == NULL)
+            return image_fail(image, "section %s is not all in the file", s.name);
+        add_section(image, &s);
+    }
+    return true;
+}
+
+bool image_segment(const struct image *image, uint32_t type, bool any, uint64_t addr, GElf_Phdr *segment)
+{
+    size_t i, num = 0;
+
+    if (image->pe || elf_getphdrnum(image->elf, &num) != 0)
+        return false;
+    for (i = 0; i < num && gelf_getphdr(image->elf, (int)i, segment) != NULL; i++)
+        if (segment->p_type == type && (any || addr - segment->p_vaddr < segment->p_filesz))
+            return true;
+    return false;
+}
+
+/* A section at ADDR, of SIZE bytes, or as many as its segment has from there on. */
+static void add_bare(struct image *image, const char *name, uint32_t type, uint64_t flags, uint64_t addr,
+                     uint64_t size)
+{
+    struct section s = {name, addr, size, 0, flags, NULL, type, 0};
+    uint64_t left;
+    GElf_Phdr load;
+
+    if (!image_segment(image, PT_LOAD, false, addr, &load))
+        return;
+    left = load.p_filesz - (addr - load.p_vaddr);
+    s.size = size < left ? size : left;
+    s.offset = load.p_offset + (addr - load.p_vaddr);
+    s.bytes = raw_bytes(image, s.offset, s.size);
+    if (s.bytes != NULL)
+        add_section(image, &s);
+}
+
+/* Where the entry of .eh_frame at ADDR ends, or 0. */
+static uint64_t entry_end(const struct image *image, uint64_t addr)
+{
+    const uint8_t *p;
+    GElf_Phdr load;
+
+    if (!image_segment(image, PT_LOAD, false, addr, &load))
+        return 0;
+    p = raw_bytes(image, load.p_offset + (addr - load.p_vaddr), 4);
+    return p != NULL ? addr + 4 + load_number(p, 4, image->big) : 0;
+}
+
+/* Finds .eh_frame by the header that libgcc searches: from where it says up to the end of the last entry that it lists.
+ * Linkers write no other form of it (Linux Standard Base, 10.6.2). */
+static void add_bare_cfi(struct image *image)
+{
+    uint64_t start, end = 0, i, count;
+    const uint8_t *p, *list;
+    GElf_Phdr ph;
+
+    if (!image_segment(image, PT_GNU_EH_FRAME, true, 0, &ph))
+        return;
+    p = raw_bytes(image, ph.p_offset, 12);
+    if (p == NULL || memcmp(p, "\x01\x1b\x03\x3b", 4) != 0)
+        return;
+    start = ph.p_vaddr + 4 + (uint64_t)(int64_t)(int32_t)load_number(p + 4, 4, image->big);
+    count = load_number(p + 8, 4, image->big);
+    list = raw_bytes(image, ph.p_offset + 12, 8 * count);
+    for (i = 0; list != NULL && i < count; i++) {
+        int64_t offset = (int32_t)load_number(list + 8 * i + 4, 4, image->big);
+        uint64_t last = entry_end(image, ph.p_vaddr + (uint64_t)offset);
+
+        end = last > end ? last : end;
+    }
+    if (end > start)
+        add_bare(image, ".eh_frame", SHT_PROGBITS, SHF_ALLOC, start, end - start);
+}
+
+/* Sections of an image whose section headers somebody has removed (strip --strip-section-headers). */
+static void read_bare(struct image *image)
+{
+    size_t i, num = 0;
+    GElf_Phdr ph;
+
+    image->bare = true;
+    (void)elf_getphdrnum(image->elf, &num);
+    for (i = 0; i < num && gelf_getphdr(image->elf, (int)i, &ph) != NULL; i++)
+        if (ph.p_type == PT_LOAD && ph.p_flags & PF_X)
+            add_bare(image, "PT_LOAD", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, ph.p_vaddr, ph.p_filesz);
+    if (image_segment(image, PT_GNU_SFRAME, true, 0, &ph))
+        add_bare(image, ".sframe", SHT_SFRAME, SHF_ALLOC, ph.p_vaddr, ph.p_memsz);
+    add_bare_cfi(image);
+}
+
 static bool read_sections(struct image *image)
 {
     Elf_Scn *scn = NULL;
@@ -185,28 +364,48 @@ static bool read_sections(struct image *image)
 
     if (is_truncated(image))
         return image_fail(image, "truncated: its section headers are not in the file");
+    if (image->header.e_shoff == 0) {
+        read_bare(image);
+        return find_code(image);
+    }
     if (elf_getshdrstrndx(image->elf, &names) != 0)
         return image_fail(image, "bad section headers: %s", elf_errmsg(-1));
     while ((scn = elf_nextscn(image->elf, scn)) != NULL) {
+        struct section s = {NULL, 0, 0, 0, 0, NULL, 0, (uint32_t)elf_ndxscn(scn)};
         const char *name;
 
         if (gelf_getshdr(scn, &sh) == NULL)
             return image_fail(image, "bad section headers: %s", elf_errmsg(-1));
         name = elf_strptr(image->elf, names, sh.sh_name);
-        image->sections = grow(image->sections, image->num_sections, sizeof *image->sections);
-        image->sections[image->num_sections++] = (struct section){
-            name != NULL ? name : "", sh.sh_addr, sh.sh_size, sh.sh_offset, sh.sh_flags, NULL, sh.sh_type,
-            (uint32_t)elf_ndxscn(scn)};
+        s.name = name != NULL ? name : "";
+        s.addr = sh.sh_addr;
+        s.size = sh.sh_size;
+        s.offset = sh.sh_offset;
+        s.flags = sh.sh_flags;
+        s.type = sh.sh_type;
+        add_section(image, &s);
     }
     return find_code(image);
 }
 
-bool image_open(struct image *image, const char *file)
+static bool open_image(struct image *image, const char *file, bool pe)
 {
     memset(image, 0, sizeof *image);
     image->fd = -1;
     image->file = file;
-    return open_file(image) && read_sections(image);
+    if (!open_file(image, pe))
+        return false;
+    return image->pe ? read_pe(image) && find_code(image) : read_sections(image);
+}
+
+bool image_open(struct image *image, const char *file)
+{
+    return open_image(image, file, false);
+}
+
+bool image_open_any(struct image *image, const char *file)
+{
+    return open_image(image, file, true);
 }
 
 void image_close(struct image *image)
@@ -245,11 +444,12 @@ struct section *image_tables(const struct image *image)
 
 bool image_load(struct image *image, struct section *section)
 {
-    Elf_Scn *scn = elf_getscn(image->elf, section->index);
+    Elf_Scn *scn;
     Elf_Data *data;
 
     if (section->bytes != NULL)
         return true;
+    scn = elf_getscn(image->elf, section->index);
     if (section->type == SHT_NOBITS)
         return image_fail(image, "section %s has no bytes in the file", section->name);
     if (section->flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0)
@@ -355,7 +555,7 @@ bool image_each_symbol(struct image *image, uint32_t type, image_symbol_fn give,
     GElf_Sym sym;
     int i;
 
-    while ((scn = elf_nextscn(image->elf, scn)) != NULL) {
+    while (!image->pe && (scn = elf_nextscn(image->elf, scn)) != NULL) {
         Elf_Data *data;
 
         if (gelf_getshdr(scn, &sh) == NULL || sh.sh_type != type)

@@ -31,13 +31,15 @@ struct section {
     const char *name;
     uint64_t addr, size, offset, flags;
     const uint8_t *bytes; /* NULL before image_load */
-    uint32_t type, index;
+    uint32_t type, index; /* index 0: there is no section header */
 };
 
 struct symbol {
     uint64_t addr, size;
     const char *name;
 };
+
+enum { IMAGE_NAMES = 96 }; /* the most sections of a PE file that loaders take */
 
 struct image {
     const char *file;
@@ -51,13 +53,23 @@ struct image {
     size_t num_sections;
     struct section **code; /* those with instructions, by address */
     size_t num_code;
+    bool pe;                /* a PE file: there are no segments and no symbols */
+    bool bare;              /* without section headers: they are made of the program headers */
     struct symbol *symbols; /* functions by address, after image_symbols */
     size_t num_symbols;
+    char names[IMAGE_NAMES][32]; /* of a PE file's sections, printable */
     char error[256];
 };
 
-/* Opens FILE, whose name must stay. Call image_close also after a failure. */
+/* Opens FILE, whose name must stay. Call image_close also after a failure. A file without section headers gets sections
+ * .sframe and .eh_frame, and one for each segment of code, of its program headers. */
 bool image_open(struct image *image, const char *file);
+
+/* The same, also for a PE file (EFI): its sections, at the addresses that it would have at its own base. */
+bool image_open_any(struct image *image, const char *file);
+
+/* The segment of TYPE that holds ADDR, or any if ANY. */
+bool image_segment(const struct image *image, uint32_t type, bool any, uint64_t addr, GElf_Phdr *segment);
 void image_close(struct image *image);
 
 /* Writes a line into image->error. Returns false. */

@@ -113,6 +113,8 @@ bool kept_read(struct kept *kept, struct image *image, const struct cfi_spans *s
     size_t i, k = 0;
 
     memset(kept, 0, sizeof *kept);
+    if (section == NULL && spans->num == 0)
+        section = image_section(image, IMAGE_TABLES);
     if (section == NULL)
         return true;
     if (!open_all(kept, image, section))
@@ -147,9 +149,14 @@ void kept_rows(const struct kept_span *span, cfi_row_fn row, void *ctx)
     struct sfu_row found;
 
     while (pc < span->end && sfu_find(span->section, pc, &found) == SFU_OK) {
-        struct cfi_row given = {
-            pc, found.start + found.length, found.cfa, found.ra, found.fp, CFI_RULES, found.signed_ra, false, NULL};
+        struct cfi_row given = {0};
 
+        given.start = pc;
+        given.end = found.start + found.length;
+        given.cfa = found.cfa;
+        given.ra = found.ra;
+        given.fp = found.fp;
+        given.signed_ra = found.signed_ra;
         if (found.kind != SFU_ROW_RULES)
             given.kind = CFI_OUTERMOST;
         given.end = given.end < span->end ? given.end : span->end;

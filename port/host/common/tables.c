@@ -5,6 +5,7 @@
  * format needs that: for a PLT, around PCs that have no row, and when it has more rows than an FDE can count.
  */
 #include "tables.h"
+#include "epilogue.h"
 #include "plt.h"
 
 #include <stddef.h>
@@ -221,6 +222,51 @@ static void fix_drap(struct tables *t, struct function *function)
     }
 }
 
+/* ---- Epilogues without CFI (clang, s390x) ---------------------------------------------------------------------- */
+
+static struct sfu_rule unpacked(const struct made_row *row, unsigned which)
+{
+    return (struct sfu_rule){row->offset[which], row->control[which]};
+}
+
+/* Row I of FUNCTION, from START on, as CFI has it. */
+static struct cfi_row row_of(const struct tables *t, const struct function *function, uint32_t i)
+{
+    const struct made_row *row = &t->rows[function->first_row + i];
+    struct cfi_row result = {0};
+
+    result.start = function->start + row->start;
+    result.end = function->start + row_end(t, function, i);
+    result.cfa = unpacked(row, ROW_CFA);
+    result.ra = unpacked(row, ROW_RA);
+    result.fp = unpacked(row, ROW_FP);
+    result.kind = row->flags & ROW_OUTERMOST ? CFI_OUTERMOST : CFI_RULES;
+    return result;
+}
+
+/* At the jump behind the instruction that has put SP back, the CFA is SP's. Behind the jump the row goes on. */
+static void fix_epilogues(struct tables *t, struct function *function)
+{
+    struct sfu_rule cfa = epilogue_cfa(t->image);
+    struct epilogue found;
+    uint32_t i;
+
+    for (i = 0; i < function->num_rows && function->num_rows + 2 <= MAX_ROWS; i++) {
+        struct cfi_row row = row_of(t, function, i);
+        struct made_row *fixed;
+
+        if (!epilogue_find(t->image, &row, row.start, &found))
+            continue;
+        if (found.end < row.end)
+            split_row(t, function, i, (uint32_t)(found.end - function->start));
+        split_row(t, function, i, (uint32_t)(found.start - function->start));
+        fixed = &t->rows[function->first_row + ++i];
+        fixed->offset[ROW_CFA] = cfa.offset;
+        fixed->control[ROW_CFA] = (uint16_t)cfa.control;
+        t->epilogue += found.end - found.start;
+    }
+}
+
 /* ---- Repeated blocks ------------------------------------------------------------------------------------------- */
 
 /* Whether the rows of FUNCTION repeat every PERIOD bytes, COUNT rows in each; the last block may end early. */
@@ -271,6 +317,8 @@ static void close_function(struct builder *b, uint64_t end)
         fix_drap(t, function);
     if (!t->keep_below_sp)
         fix_below_sp(t, function, b->ra);
+    if (!t->keep_faults)
+        fix_epilogues(t, function);
     join_rows(t, function);
 }
 

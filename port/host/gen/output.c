@@ -78,6 +78,20 @@ static bool close_output(struct file *f, bool good, mode_t mode)
     return good;
 }
 
+enum { EHDR_SIZE = 64, SHDR_SIZE = 64, PHDR_SIZE = 56 };
+
+static void put_phdr(uint8_t *p, bool big, const GElf_Phdr *ph)
+{
+    store_number(p, 4, big, ph->p_type);
+    store_number(p + 4, 4, big, ph->p_flags);
+    store_number(p + 8, 8, big, ph->p_offset);
+    store_number(p + 16, 8, big, ph->p_vaddr);
+    store_number(p + 24, 8, big, ph->p_paddr);
+    store_number(p + 32, 8, big, ph->p_filesz);
+    store_number(p + 40, 8, big, ph->p_memsz);
+    store_number(p + 48, 8, big, ph->p_align);
+}
+
 /* ---- In place -------------------------------------------------------------------------------------------------- */
 
 static bool overwrite(int fd, const void *bytes, size_t size, uint64_t offset)
@@ -98,11 +112,39 @@ static bool overwrite(int fd, const void *bytes, size_t size, uint64_t offset)
     return true;
 }
 
+/* The linker's PT_GNU_SFRAME may speak of the objects' tables, which are not in memory. Returns its place in the file,
+ * and what it must be in HEADER; or 0, if there is none or it is right. */
+static uint64_t find_segment(struct image *image, const struct section *section, uint8_t *header)
+{
+    GElf_Phdr ph, load;
+    size_t i, num = 0;
+
+    (void)elf_getphdrnum(image->elf, &num);
+    for (i = 0; i < num && gelf_getphdr(image->elf, (int)i, &ph) != NULL; i++) {
+        if (ph.p_type != PT_GNU_SFRAME || ph.p_vaddr == section->addr)
+            continue;
+        if (!image_segment(image, PT_LOAD, false, section->addr, &load))
+            return 0;
+        ph = (GElf_Phdr){PT_GNU_SFRAME,
+                         PF_R,
+                         section->offset,
+                         section->addr,
+                         section->addr - load.p_vaddr + load.p_paddr,
+                         section->size,
+                         section->size,
+                         8};
+        put_phdr(header, image->big, &ph);
+        return image->header.e_phoff + i * image->header.e_phentsize;
+    }
+    return 0;
+}
+
 bool output_in_place(struct image *image, const struct section *section, const struct bytes *bytes)
 {
     uint64_t offset = section->offset, size = section->size;
     uint64_t type_at = image->header.e_shoff + (uint64_t)section->index * image->header.e_shentsize + 4;
-    uint8_t *padded = zeroed((size_t)size, 1), type[4];
+    uint8_t *padded = zeroed((size_t)size, 1), type[4], header[PHDR_SIZE];
+    uint64_t header_at = find_segment(image, section, header);
     bool good, big = image->big;
     int fd;
 
@@ -110,7 +152,8 @@ bool output_in_place(struct image *image, const struct section *section, const s
     store_number(type, sizeof type, big, SHT_SFRAME);
     image_close(image);
     fd = open(image->file, O_WRONLY | O_CLOEXEC);
-    good = fd >= 0 && overwrite(fd, padded, (size_t)size, offset) && overwrite(fd, type, sizeof type, type_at);
+    good = fd >= 0 && overwrite(fd, padded, (size_t)size, offset) && overwrite(fd, type, sizeof type, type_at) &&
+           (header_at == 0 || overwrite(fd, header, sizeof header, header_at));
     if (!good)
         image_fail(image, "cannot be written: %s", strerror(errno));
     if (fd >= 0 && close(fd) != 0 && good)
@@ -154,8 +197,6 @@ bool output_asm(struct image *image, const char *file, const struct bytes *bytes
 }
 
 /* ---- Small ELF files ------------------------------------------------------------------------------------------- */
-
-enum { EHDR_SIZE = 64, SHDR_SIZE = 64, PHDR_SIZE = 56 };
 
 /* A section header of 64 bits at P. */
 static void put_section(uint8_t *p, bool big, const GElf_Shdr *sh)
@@ -202,7 +243,7 @@ bool output_elf(struct image *image, const char *file, const struct bytes *bytes
     uint64_t headers_at = aligned(names_at + sizeof names, 8), size = headers_at + 4 * SHDR_SIZE;
     GElf_Shdr sh = {1, SHT_NOTE, SHF_ALLOC, 0, EHDR_SIZE, note_size, 0, 0, 4, 0};
     uint8_t *p = zeroed((size_t)size, 1), *headers = p + headers_at;
-    struct bytes all = {p, (size_t)size, 0, 0, false};
+    struct bytes all = {p, (size_t)size, 0, 0};
     bool good;
 
     put_header(p, image, object ? ET_REL : ET_DYN, headers_at, 4);
@@ -225,54 +266,63 @@ bool output_elf(struct image *image, const char *file, const struct bytes *bytes
 
 /* ---- A copy with one more segment ------------------------------------------------------------------------------ */
 
+/* What the segments of an image take. */
+struct extent {
+    uint64_t low, delta; /* the lowest address, and its distance from its place in the file */
+    uint64_t end, load;  /* the highest end, and the distance from there to where the segment is loaded (p_paddr) */
+    uint64_t align;
+    size_t num, loaded;
+};
+
+/* Looks at program header INDEX. */
+static bool add_extent(struct image *image, size_t index, uint64_t file_size, struct extent *x)
+{
+    GElf_Phdr ph;
+
+    if (gelf_getphdr(image->elf, (int)index, &ph) == NULL || ph.p_vaddr > UINT64_MAX - ph.p_memsz ||
+        ph.p_offset > file_size || ph.p_align > UINT32_MAX)
+        return image_fail(image, "program header %zu is corrupt", index);
+    x->num += ph.p_type != PT_GNU_SFRAME;
+    if (ph.p_type != PT_LOAD)
+        return true;
+    if (x->loaded++ == 0 || ph.p_vaddr < x->low) {
+        x->low = ph.p_vaddr;
+        x->delta = ph.p_vaddr - ph.p_offset;
+    }
+    if (ph.p_vaddr + ph.p_memsz >= x->end) {
+        x->end = ph.p_vaddr + ph.p_memsz;
+        x->load = ph.p_paddr - ph.p_vaddr;
+    }
+    x->align = ph.p_align > x->align ? ph.p_align : x->align;
+    return true;
+}
+
 /* The program headers move to the new segment, because there is no room for two more where they are. Programs find them
  * by the distance from the start of the file, which must be that from the start of memory: loaders depend on it. */
 bool append_plan(struct image *image, struct append *append)
 {
-    uint64_t low = UINT64_MAX, delta = 0, end = 0, align = 4096, file_size;
-    GElf_Phdr ph;
-    size_t i, num;
+    struct extent x = {0, 0, 0, 0, 4096, 0, 0};
+    size_t i, num, file_size;
 
     if (elf_getphdrnum(image->elf, &num) != 0 || num == 0 || image->header.e_phentsize != PHDR_SIZE)
         return image_fail(image, "no program headers, to which a segment could be added");
-    if (num > 60000 || image->num_sections > 60000 || elf_rawfile(image->elf, &i) == NULL)
+    if (num > 60000 || image->num_sections > 60000 || elf_rawfile(image->elf, &file_size) == NULL)
         return image_fail(image, "too many headers");
-    file_size = i;
-    append->num_headers = num + 2;
-    for (i = 0; i < num; i++) {
-        if (gelf_getphdr(image->elf, (int)i, &ph) == NULL || ph.p_vaddr > UINT64_MAX / 2 - ph.p_memsz ||
-            ph.p_offset > file_size || ph.p_align > UINT32_MAX)
-            return image_fail(image, "program header %zu is corrupt, or in the upper half of memory", i);
-        append->num_headers -= ph.p_type == PT_GNU_SFRAME;
-        if (ph.p_type != PT_LOAD)
-            continue;
-        if (ph.p_vaddr < low) {
-            low = ph.p_vaddr;
-            delta = ph.p_vaddr - ph.p_offset;
-        }
-        end = ph.p_vaddr + ph.p_memsz > end ? ph.p_vaddr + ph.p_memsz : end;
-        align = ph.p_align > align ? ph.p_align : align;
-    }
-    if (low == UINT64_MAX)
+    for (i = 0; i < num; i++)
+        if (!add_extent(image, i, file_size, &x))
+            return false;
+    if (x.loaded == 0)
         return image_fail(image, "no loaded segment");
-    append->offset = aligned(end - delta > file_size ? end - delta : file_size, align);
-    if (end < delta || append->offset > file_size + (1u << 30))
+    if (x.end < x.delta || x.end - x.delta > file_size + (1u << 30))
         return image_fail(image, "no place for a segment: its memory is too far from its file");
-    append->vaddr = append->offset + delta;
+    append->num_headers = x.num + 2;
+    append->offset = aligned(x.end - x.delta > file_size ? x.end - x.delta : file_size, x.align);
+    append->vaddr = append->offset + x.delta;
+    append->paddr = append->vaddr + x.load;
     append->section = append->vaddr + append->num_headers * PHDR_SIZE;
+    if (append->section < x.end)
+        return image_fail(image, "no place for a segment: its memory ends where the address space does");
     return true;
-}
-
-static void put_phdr(uint8_t *p, bool big, const GElf_Phdr *ph)
-{
-    store_number(p, 4, big, ph->p_type);
-    store_number(p + 4, 4, big, ph->p_flags);
-    store_number(p + 8, 8, big, ph->p_offset);
-    store_number(p + 16, 8, big, ph->p_vaddr);
-    store_number(p + 24, 8, big, ph->p_paddr);
-    store_number(p + 32, 8, big, ph->p_filesz);
-    store_number(p + 40, 8, big, ph->p_memsz);
-    store_number(p + 48, 8, big, ph->p_align);
 }
 
 /* The program headers of the copy at P: the new segment behind the last one that is loaded, the tables at the end. */
@@ -291,15 +341,15 @@ static void put_phdrs(struct image *image, const struct append *a, const struct 
     }
     for (i = 0; i < num && gelf_getphdr(image->elf, (int)i, &ph) != NULL; i++) {
         if (ph.p_type == PT_PHDR)
-            ph = (GElf_Phdr){PT_PHDR, PF_R, a->offset, a->vaddr, a->vaddr, at, at, 8};
+            ph = (GElf_Phdr){PT_PHDR, PF_R, a->offset, a->vaddr, a->paddr, at, at, 8};
         if (ph.p_type != PT_GNU_SFRAME)
             put_phdr(p + PHDR_SIZE * put++, image->big, &ph);
         if (i != last)
             continue;
-        ph = (GElf_Phdr){PT_LOAD, PF_R, a->offset, a->vaddr, a->vaddr, size, size, align};
+        ph = (GElf_Phdr){PT_LOAD, PF_R, a->offset, a->vaddr, a->paddr, size, size, align};
         put_phdr(p + PHDR_SIZE * put++, image->big, &ph);
     }
-    ph = (GElf_Phdr){PT_GNU_SFRAME, PF_R, a->offset + at, a->section, a->section, bytes->size, bytes->size, 8};
+    ph = (GElf_Phdr){PT_GNU_SFRAME, PF_R, a->offset + at, a->section, a->paddr + at, bytes->size, bytes->size, 8};
     put_phdr(p + PHDR_SIZE * put, image->big, &ph);
 }
 
@@ -309,7 +359,7 @@ static struct bytes make_sections(struct image *image, const struct append *a, c
                                   uint64_t at)
 {
     size_t names, num = image->num_sections + 1, i, names_size = 0;
-    struct bytes result = {NULL, 0, num + 1, 0, false};
+    struct bytes result = {NULL, 0, num + 1, 0};
     const uint8_t *old_names = NULL;
     GElf_Shdr sh;
 

@@ -26,7 +26,7 @@ bool output_elf(struct image *image, const char *file, const struct bytes *bytes
 /* Where in a copy of IMAGE a segment for the section can be added. */
 struct append {
     uint64_t offset; /* of the segment, which begins with the program headers */
-    uint64_t vaddr;
+    uint64_t vaddr, paddr;
     uint64_t section; /* address of the section */
     size_t num_headers;
 };

@@ -27,6 +27,9 @@ static const char *const help[] = {
 #include "sfu-gen.txt.h"
 };
 
+/* --small: a lookup reads the rows of an entry in turn. */
+enum { SMALL_ROWS = 32 };
+
 enum action { IN_PLACE, SIZE, CHECK, RAW, ASM, OBJECT, APPEND, SIDE };
 enum fp { FP_KEEP, FP_DROP, FP_AUTO };
 
@@ -39,8 +42,8 @@ static struct options {
     struct encoding encoding;
     enum fp fp;
     uint64_t address;
-    bool has_address, forget, keep_below_sp, strict, json, quiet;
-} options = {NULL,  IN_PLACE, NULL,  NULL, CFI_EH | CFI_DEBUG, {1, false}, FP_KEEP, 0, false, false,
+    bool has_address, no_share, forget, keep_below_sp, keep_faults, strict, json, quiet;
+} options = {NULL,  IN_PLACE, NULL,  NULL, CFI_EH | CFI_DEBUG, {0, false}, FP_KEEP, 0, false, false, false, false,
              false, false,    false, false};
 
 /* Says what is wrong, in one line, and ends. */
@@ -134,7 +137,7 @@ static void set_option(int option, const char *argument)
 
     switch (option) {
     case 'a':
-        options.address = parse_number("--address", argument, 0, UINT64_MAX - INT32_MAX);
+        options.address = parse_number("--address", argument, 0, UINT64_MAX);
         options.has_address = true;
         break;
     case 'f':
@@ -144,7 +147,10 @@ static void set_option(int option, const char *argument)
         options.fp = (enum fp)parse_word("--fp", argument, fp, 3);
         break;
     case 'm':
-        options.encoding.merge = (unsigned)parse_number("--merge", argument, 1, 256);
+        options.encoding.rows = SMALL_ROWS;
+        break;
+    case 'r':
+        options.encoding.rows = (uint32_t)parse_number("--rows", argument, 1, 4096);
         break;
     case 'l':
         options.allow = argument;
@@ -163,14 +169,15 @@ static void parse_options(int argc, char **argv)
         {"check", no_argument, NULL, 'C'},         {"fp", required_argument, NULL, 'p'},
         {"forget", no_argument, NULL, 'F'},        {"from", required_argument, NULL, 'f'},
         {"help", no_argument, NULL, 'h'},          {"json", no_argument, NULL, 'j'},
-        {"keep-below-sp", no_argument, NULL, 'k'}, {"merge", required_argument, NULL, 'm'},
-        {"object", required_argument, NULL, 'O'},  {"quiet", no_argument, NULL, 'q'},
-        {"share", no_argument, NULL, 's'},         {"side", required_argument, NULL, 'D'},
+        {"keep-below-sp", no_argument, NULL, 'k'}, {"keep-faults", no_argument, NULL, 'K'},
+        {"no-share", no_argument, NULL, 's'},      {"object", required_argument, NULL, 'O'},
+        {"quiet", no_argument, NULL, 'q'},         {"rows", required_argument, NULL, 'r'},
+        {"side", required_argument, NULL, 'D'},    {"small", no_argument, NULL, 'm'},
         {"size", no_argument, NULL, 'S'},          {"strict", no_argument, NULL, 't'},
         {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0}};
-    static const char letters[] = "sFjkqt";
-    bool *const flags[] = {&options.encoding.share, &options.forget, &options.json,
-                           &options.keep_below_sp,  &options.quiet,  &options.strict};
+    static const char letters[] = "sFjkKqt";
+    bool *const flags[] = {&options.no_share,    &options.forget, &options.json,  &options.keep_below_sp,
+                           &options.keep_faults, &options.quiet,  &options.strict};
     int option;
 
     while ((option = getopt_long(argc, argv, "o:hq", names, NULL)) != -1)
@@ -181,6 +188,7 @@ static void parse_options(int argc, char **argv)
     if (argc - optind != 1)
         usage(optind == argc ? "no image" : "more than one image");
     options.image = argv[optind];
+    options.encoding.share = !options.no_share;
     if (options.has_address && options.action != RAW && options.action != ASM && options.action != OBJECT)
         usage("--address is for -o, --asm and --object");
     if (options.json && options.file != NULL && strcmp(options.file, "-") == 0)
@@ -283,31 +291,38 @@ static void add_difference(void *ctx, const struct difference *d)
     add_finding(ctx, d->start, d->end, what);
 }
 
-/* Opens a copy of the image's own section as sfu does, and sorts it if it is not. Returns the bytes, to be freed. */
-static uint8_t *open_own(struct image *image, struct sfu_section *s)
+/* Opens and checks tables as sfu does, the SIZE bytes at BYTES, at ADDR. On failure says why, and ends. */
+static struct joined open_tables(const struct image *image, const uint8_t *bytes, uint64_t size, uint64_t addr,
+                                 const char *before)
+{
+    struct joined tables;
+    struct joined_place where;
+    int code = joined_open(&tables, bytes, size, addr, &where);
+
+    if (code == SFU_OK && tables.list[0].abi != image->abi)
+        fail("%sits .sframe is for another ABI", before);
+    if (code == SFU_OK)
+        code = joined_check(&tables, &where);
+    if (code != SFU_OK && where.index > 0)
+        fail("%s%s (table %zu, at offset 0x%" PRIx64 ", function %" PRIu32 ", row %" PRIu32 ")", before,
+             sfu_string(code), where.index, where.offset, where.at.fde, where.at.row);
+    if (code != SFU_OK)
+        fail("%s%s (function %" PRIu32 ", row %" PRIu32 ")", before, sfu_string(code), where.at.fde, where.at.row);
+    if (joined_sort(&tables) != SFU_OK)
+        fail("%s%s", before, sfu_string(SFU_E_READONLY));
+    return tables;
+}
+
+/* The image's own tables. */
+static struct joined open_own(struct image *image)
 {
     struct section *section = image_tables(image);
-    struct sfu_place place;
-    uint8_t *copy;
-    int code;
 
     if (section == NULL)
         fail("no section .sframe");
     if (!image_load(image, section))
         fail("%s", image->error);
-    copy = zeroed((size_t)section->size, 1);
-    memcpy(copy, section->bytes, (size_t)section->size);
-    code = sfu_open(s, copy, section->size, section->addr);
-    if (code != SFU_OK)
-        fail("%s", sfu_string(code));
-    if (s->abi != image->abi)
-        fail("its .sframe is for another ABI");
-    code = sfu_check(s, &place);
-    if (code != SFU_OK)
-        fail("%s (function %" PRIu32 ", row %" PRIu32 ")", sfu_string(code), place.fde, place.row);
-    if (!(s->flags & 1) && sfu_sort(s, copy) != SFU_OK)
-        fail("%s", sfu_string(SFU_E_READONLY));
-    return copy;
+    return open_tables(image, section->bytes, section->size, section->addr, "");
 }
 
 /* What tables are made of. */
@@ -322,25 +337,27 @@ struct input {
  * missing. */
 static void check(struct input *in)
 {
-    struct sfu_section section;
+    struct joined own = open_own(&in->image);
     struct comparison c;
-    uint8_t *bytes = open_own(&in->image, &section);
     size_t left;
 
-    compare_tables(&in->cfi, &in->spans, &section, false, add_difference, &in->image, &c);
+    compare_tables(&in->cfi, &in->spans, &own, false, add_difference, &in->image, &c);
     if (options.json) {
         printf("{\"image\": ");
         put_json(options.image);
         printf(",\n \"pcs\": %" PRIu64 ", \"same\": %" PRIu64 ", \"below_sp\": %" PRIu64 ", \"drap\": %" PRIu64
-               ",\n \"different\": %" PRIu64 ", \"missing\": %" PRIu64 ", \"lost\": %" PRIu64,
-               c.pcs, c.same, c.below_sp, c.drap, c.different, c.missing, c.lost);
+               ", \"epilogue\": %" PRIu64 ",\n \"different\": %" PRIu64 ", \"missing\": %" PRIu64
+               ", \"lost\": %" PRIu64,
+               c.pcs, c.same + c.stale, c.below_sp, c.drap, c.epilogue, c.different, c.missing, c.lost);
     } else if (!options.quiet) {
         printf("%" PRIu64 " PCs: %" PRIu64 " the same, %" PRIu64 " better (%" PRIu64 " below SP, %" PRIu64
-               " restored FP), %" PRIu64 " different, %" PRIu64 " missing, %" PRIu64 " that SFrame cannot say\n",
-               c.pcs, c.same, c.below_sp + c.drap, c.below_sp, c.drap, c.different, c.missing, c.lost);
+               " restored FP, %" PRIu64 " epilogues), %" PRIu64 " different, %" PRIu64 " missing, %" PRIu64
+               " that SFrame cannot say\n",
+               c.pcs, c.same + c.stale, c.pcs - c.same - c.stale - c.different - c.missing - c.lost, c.below_sp,
+               c.drap, c.epilogue, c.different, c.missing, c.lost);
     }
     left = say_findings();
-    free(bytes);
+    joined_close(&own);
     if (left > 0 && (c.different > 0 || options.strict))
         fail("its tables are wrong at %" PRIu64 " PCs and missing at %" PRIu64, c.different, c.missing);
 }
@@ -349,24 +366,19 @@ static void check(struct input *in)
 static void check_self(struct input *in, const struct tables *tables, const struct bytes *bytes, uint64_t addr,
                        bool without_fp)
 {
-    struct sfu_section section;
-    struct sfu_place place = {0, 0};
+    struct joined made = open_tables(&in->image, bytes->data, bytes->size, addr, "self-check: nothing written: ");
     struct comparison c, kept;
-    int code = sfu_open(&section, bytes->data, bytes->size, addr);
 
-    if (code == SFU_OK)
-        code = sfu_check(&section, &place);
-    if (code != SFU_OK)
-        fail("self-check: %s (function %" PRIu32 ", row %" PRIu32 "); nothing written", sfu_string(code), place.fde,
-             place.row);
     num_findings = 0;
-    compare_tables(&in->cfi, &in->spans, &section, without_fp, add_difference, &in->image, &c);
-    compare_kept(&in->image, &in->kept, &section, without_fp, add_difference, &in->image, &kept);
+    compare_tables(&in->cfi, &in->spans, &made, without_fp, add_difference, &in->image, &c);
+    compare_kept(&in->image, &in->kept, &made, without_fp, add_difference, &in->image, &kept);
     if (findings != NULL && num_findings > 0)
         fail("self-check: 0x%" PRIx64 ": %s; nothing written", findings[0].start, findings[0].what);
-    if (c.pcs != tables->covered || c.lost != tables->lost || kept.pcs != tables->kept ||
-        (!without_fp && (c.below_sp != tables->below_sp || c.drap != tables->drap)))
+    if (c.stale > 0 || c.pcs != tables->covered || c.lost != tables->lost || kept.pcs != tables->kept ||
+        (!without_fp && (c.below_sp != tables->below_sp || c.drap != tables->drap)) ||
+        c.epilogue != tables->epilogue)
         fail("self-check: other PCs than were meant; nothing written");
+    joined_close(&made);
 }
 
 /* ---- Make ------------------------------------------------------------------------------------------------------ */
@@ -379,9 +391,11 @@ static bool make_tables(struct tables *tables, struct input *in)
     memset(tables, 0, sizeof *tables);
     tables->image = &in->image;
     tables->keep_below_sp = options.keep_below_sp;
+    tables->keep_faults = options.keep_faults;
     tables_make(tables, &in->cfi, &in->spans, &in->kept);
     if (tables->num_functions == 0)
-        fail("nothing in its CFI can be said in SFrame");
+        fail(in->cfi.num_fdes > 0 ? "nothing in its CFI can be said in SFrame"
+                                  : "no call frame information, and no rows in its .sframe");
     if (options.fp == FP_KEEP)
         return false;
     need = tables_need_fp(tables);
@@ -427,16 +441,19 @@ static void say_summary(const struct tables *tables, const struct cfi_spans *spa
         printf("{\"image\": ");
         put_json(options.image);
         printf(",\n \"bytes\": %zu, \"room\": %" PRIu64 ", \"fdes\": %zu, \"rows\": %zu,\n \"covered\": %" PRIu64
-               ", \"expressed\": %" PRIu64 ", \"below_sp\": %" PRIu64 ", \"drap\": %" PRIu64 ", \"plt\": %" PRIu64
-               ", \"kept\": %" PRIu64 ", \"dropped\": %zu",
+               ", \"expressed\": %" PRIu64 ", \"below_sp\": %" PRIu64 ", \"drap\": %" PRIu64
+               ", \"epilogue\": %" PRIu64 ", \"plt\": %" PRIu64 ", \"kept\": %" PRIu64 ", \"dropped\": %zu",
                bytes->size, section != NULL ? section->size : 0, bytes->num_fdes, bytes->num_fres, tables->covered,
-               good, tables->below_sp, tables->drap, tables->plt, tables->kept, spans->dropped);
+               good, tables->below_sp, tables->drap, tables->epilogue, tables->plt, tables->kept, spans->dropped);
     } else if (!options.quiet) {
-        fprintf(stderr, "sfu-gen: %s: %zu bytes, %zu functions, %zu rows: %.*f%% of %" PRIu64 " bytes of code\n",
+        fprintf(stderr, "sfu-gen: %s: %zu bytes, %zu entries, %zu rows: %.*f%% of %" PRIu64 " bytes of code\n",
                 options.image, bytes->size, bytes->num_fdes, bytes->num_fres, tables->lost > 0 ? 3 : 0,
                 percent(good, tables->covered), tables->covered);
-        if (options.encoding.share && !bytes->shared)
-            fprintf(stderr, "sfu-gen: %s: --share: not done, sfu_check refuses so much sharing\n", options.image);
+        if (tables->epilogue > 0)
+            fprintf(stderr,
+                    "sfu-gen: %s: %" PRIu64 " bytes in epilogues without CFI have rows by their instructions "
+                    "(--keep-faults leaves them)\n",
+                    options.image, tables->epilogue);
     }
 }
 
@@ -468,7 +485,7 @@ static bool put_out(struct image *image, const struct bytes *bytes, const struct
 
 static void make(struct input *in)
 {
-    struct append append = {0, 0, 0, 0};
+    struct append append = {0, 0, 0, 0, 0};
     uint64_t addr = address_of(&in->image, &append);
     struct tables tables;
     struct bytes bytes;
@@ -480,6 +497,8 @@ static void make(struct input *in)
     without_fp = make_tables(&tables, in);
     if (!encode(&tables, &options.encoding, addr, &bytes))
         fail("its tables would be 2 GiB or more");
+    if (addr > UINT64_MAX - bytes.size)
+        fail("its tables, %zu bytes at 0x%" PRIx64 ", would leave the address space", bytes.size, addr);
     check_self(in, &tables, &bytes, addr, without_fp);
     num_findings = 0;
     for (i = 0; i < tables.num_losses; i++)
@@ -499,13 +518,15 @@ static void read_input(struct input *in)
     memset(in, 0, sizeof *in);
     if (!image_open(&in->image, options.image))
         fail("%s", in->image.error);
+    if (in->image.bare && (options.action == IN_PLACE || options.action == APPEND))
+        fail("its section headers are gone: -o or --side writes its tables into a file of their own");
     if (in->image.header.e_type == ET_REL)
         fail("a relocatable object: its addresses are not known before it is linked, or loaded");
     if (!cfi_read(&in->cfi, &in->image, options.sources) || !cfi_find_spans(&in->cfi, &in->spans))
         fail("%s", in->image.error);
-    if (in->cfi.num_fdes == 0)
+    if (in->cfi.num_fdes == 0 && (options.forget || options.action == CHECK || image_tables(&in->image) == NULL))
         fail("no call frame information: compile with -fasynchronous-unwind-tables, or -g, and keep .eh_frame or "
-             ".debug_frame in the file");
+             ".debug_frame in the file; or keep .sframe, whose rows can be written anew");
 }
 
 int main(int argc, char **argv)

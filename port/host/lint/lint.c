@@ -34,16 +34,19 @@ const struct lint_kind_of lint_names[LINT_NAMES] = {
     [LINT_NOT_LOADED] = {"not-loaded", LINT_FAULT},
     [LINT_NOT_READABLE] = {"not-readable", LINT_FAULT},
     [LINT_WRONG_SEGMENT] = {"wrong-segment", LINT_FAULT},
+    [LINT_IDLE_SEGMENT] = {"idle-segment", LINT_NOTE},
     [LINT_STRAY_SECTION] = {"stray-section", LINT_FAULT},
     [LINT_OTHER_SECTION] = {"other-section", LINT_NOTE},
     [LINT_WRONG_START] = {"wrong-start", LINT_FAULT},
     [LINT_WRONG_END] = {"wrong-end", LINT_FAULT},
     [LINT_OUTSIDE_CODE] = {"outside-code", LINT_FAULT},
+    [LINT_DEAD_FUNCTIONS] = {"dead-functions", LINT_FAULT},
     [LINT_ABSURD_REGISTER] = {"absurd-register", LINT_FAULT},
     [LINT_ABSURD_OFFSET] = {"absurd-offset", LINT_FAULT},
     [LINT_UNSAFE_REGISTER] = {"unsafe-register", LINT_NOTE},
     [LINT_FP_BELOW_SP] = {"fp-below-sp", LINT_NOTE},
     [LINT_RA_BELOW_SP] = {"ra-below-sp", LINT_NOTE},
+    [LINT_STALE_EPILOGUE] = {"stale-epilogue", LINT_NOTE},
     [LINT_NO_OUTERMOST] = {"no-outermost", LINT_NOTE},
     [LINT_NO_CFI] = {"no-cfi", LINT_NOTE},
     [LINT_WRONG_CFA] = {"wrong-cfa", LINT_FAULT},
@@ -53,9 +56,12 @@ const struct lint_kind_of lint_names[LINT_NAMES] = {
     [LINT_WRONG_SIGNAL] = {"wrong-signal", LINT_FAULT},
     [LINT_WRONG_OUTERMOST] = {"wrong-outermost", LINT_FAULT},
     [LINT_WRONG_ROW] = {"wrong-row", LINT_FAULT},
+    [LINT_DOUBTFUL_RESTORE] = {"doubtful-restore", LINT_FAULT},
     [LINT_MIXED_OBJECTS] = {"mixed-objects", LINT_NOTE},
+    [LINT_MOSTLY_MISSING] = {"mostly-missing", LINT_FAULT},
     [LINT_BELOW_REQUIRED] = {"below-required", LINT_FAULT},
     [LINT_LOST_ROWS] = {"lost-rows", LINT_FAULT},
+    [LINT_NOT_IN_FLAT] = {"not-in-flat", LINT_FAULT},
 };
 
 /* The finding that one of NAME at WHERE belongs to, or NULL. */
@@ -120,7 +126,7 @@ bool lint_read(struct lint *lint, const char *file, unsigned oldest)
     struct image *image = &lint->image;
 
     memset(lint, 0, sizeof *lint);
-    if (!image_open(image, file))
+    if (!image_open_any(image, file))
         return false;
     if (image->header.e_type == ET_REL)
         return image_fail(image,
@@ -136,7 +142,7 @@ bool lint_read(struct lint *lint, const char *file, unsigned oldest)
 
 void lint_free(struct lint *lint)
 {
-    free(lint->bytes);
+    joined_close(&lint->tables);
     free(lint->entries);
     free(lint->covered);
     free(lint->functions);

@@ -42,16 +42,19 @@ enum lint_name {
     LINT_NOT_LOADED,
     LINT_NOT_READABLE,
     LINT_WRONG_SEGMENT,
+    LINT_IDLE_SEGMENT,
     LINT_STRAY_SECTION,
     LINT_OTHER_SECTION,
     LINT_WRONG_START,
     LINT_WRONG_END,
     LINT_OUTSIDE_CODE,
+    LINT_DEAD_FUNCTIONS,
     LINT_ABSURD_REGISTER,
     LINT_ABSURD_OFFSET,
     LINT_UNSAFE_REGISTER,
     LINT_FP_BELOW_SP,
     LINT_RA_BELOW_SP,
+    LINT_STALE_EPILOGUE,
     LINT_NO_OUTERMOST,
     LINT_NO_CFI,
     LINT_WRONG_CFA,
@@ -61,9 +64,12 @@ enum lint_name {
     LINT_WRONG_SIGNAL,
     LINT_WRONG_OUTERMOST,
     LINT_WRONG_ROW,
+    LINT_DOUBTFUL_RESTORE,
     LINT_MIXED_OBJECTS,
+    LINT_MOSTLY_MISSING,
     LINT_BELOW_REQUIRED,
     LINT_LOST_ROWS,
+    LINT_NOT_IN_FLAT,
     LINT_NAMES
 };
 
@@ -81,7 +87,7 @@ struct finding {
     uint64_t start;    /* address, or 0 */
     uint64_t bytes;    /* of code or of the section; or 0 */
     uint64_t ranges;
-    char what[200]; /* of the first range */
+    char what[320]; /* of the first range */
 };
 
 /* A piece of code: a function, or code between functions that is not padding. */
@@ -128,15 +134,16 @@ struct lint {
     /* lint_place */
     struct section *section; /* that the tables are in, or NULL */
     uint64_t addr, size;     /* of the tables */
-    uint8_t *bytes;          /* a copy of them, sorted; or NULL */
-    struct sfu_section tables;
-    bool open; /* tables can be looked up */
-    bool sorted;
+    struct joined tables;    /* sorted */
+    bool open;               /* they can be looked up */
+    unsigned version;        /* the oldest of the tables */
     /* lint_rows */
     struct lint_entry *entries;
     size_t num_entries;
+    uint64_t num_rows;
     struct lint_range *covered; /* by address, in one piece where they touch */
     size_t num_covered;
+    uint64_t dead; /* entries that begin at 0, or in the tables */
     struct lint_count kinds[LINT_KINDS];
     struct comparison comparison;
     /* lint_worth */
@@ -157,6 +164,10 @@ bool lint_read(struct lint *lint, const char *file, unsigned oldest);
 void lint_free(struct lint *lint);
 
 void lint_place(struct lint *lint, unsigned oldest);
+
+/* Whether FILE, a flat binary that was made of the image (objcopy -O binary), has the tables where they belong. Returns
+ * false, with a line in lint->image.error, if it could not be read. */
+bool lint_flat(struct lint *lint, const char *file);
 void lint_rows(struct lint *lint);
 bool lint_worth(struct lint *lint);
 

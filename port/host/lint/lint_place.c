@@ -5,7 +5,10 @@
  */
 #include "lint.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { HEADER_SIZE = 28, FLAG_SORTED = 1 };
@@ -17,6 +20,7 @@ struct place {
     const char *start, *end; /* the first symbols that are named like the start and the end of tables, or NULL */
     uint64_t start_addr, end_addr;
     bool dynamic; /* PT_GNU_SFRAME: what it says */
+    bool idle;    /* it speaks of nothing that is in memory */
     uint64_t segment_addr, segment_size;
 };
 
@@ -83,12 +87,20 @@ static bool is_any_start(const struct image *image, uint64_t addr)
     return false;
 }
 
+/* How many bytes the tables take, from the start of the first one to the end of the last one. */
+static uint64_t end_of_tables(const struct lint *lint)
+{
+    const struct sfu_section *last = &lint->tables.list[lint->tables.num - 1];
+
+    return last->addr + last->end - lint->addr;
+}
+
 /* An image_symbol_fn: what the kernel would open. */
 static void check_mark(void *ctx, const GElf_Sym *sym, const char *name)
 {
     struct place *p = ctx;
     struct lint *lint = p->lint;
-    uint64_t needed = lint->open ? lint->tables.end : HEADER_SIZE;
+    uint64_t needed = lint->open ? end_of_tables(lint) : HEADER_SIZE;
 
     if (!is_mark(sym) || (!is_start(name) && !is_end(name)))
         return;
@@ -128,6 +140,7 @@ static void find_segment(struct place *p)
     p->dynamic = next_segment(&p->lint->image, PT_GNU_SFRAME, &i, &ph);
     p->segment_addr = p->dynamic ? ph.p_vaddr : 0;
     p->segment_size = p->dynamic ? ph.p_filesz : 0;
+    p->idle = p->dynamic && ph.p_memsz == 0;
 }
 
 /* Where in the file the tables are. */
@@ -142,6 +155,8 @@ static void check_loaded(struct lint *lint)
     GElf_Phdr ph;
     size_t i = 0;
 
+    if (lint->image.pe) /* loaders of PE files bring every section into memory */
+        return;
     if (!(lint->section->flags & SHF_ALLOC)) {
         lint_thing(lint, LINT_NOT_LOADED, lint->section->name, lint->addr, lint->size,
                    "is not allocated: it is in the file, and nowhere in memory");
@@ -178,14 +193,19 @@ static bool is_input(const struct lint *lint, const struct section *section)
            !(section->flags & SHF_ALLOC);
 }
 
-/* GNU ld gives the segment the size that the tables had before it merged them. */
+/* GNU ld gives the segment the size that the tables had before it merged them. One of objects' tables that stay out of
+ * memory (INFO) is of no use, but does no harm where a symbol leads to what sfu-gen has made of them. */
 static void check_segment(const struct place *p)
 {
     struct lint *lint = p->lint;
+    bool marked = p->start != NULL && p->start_addr == lint->addr;
 
-    if (p->dynamic && (p->segment_addr != lint->addr || (is_sframe(lint->section) && p->segment_size < lint->size)))
-        lint_thing(lint, LINT_WRONG_SEGMENT, "PT_GNU_SFRAME", p->segment_addr, p->segment_size,
-                   "is not where the tables are: 0x%" PRIx64 ", %" PRIu64 " bytes", lint->addr, lint->size);
+    if (!p->dynamic ||
+        (p->segment_addr == lint->addr && (!is_sframe(lint->section) || p->segment_size >= lint->size)))
+        return;
+    lint_thing(lint, p->idle && marked ? LINT_IDLE_SEGMENT : LINT_WRONG_SEGMENT, "PT_GNU_SFRAME", p->segment_addr,
+               p->segment_size, "is not where the tables are: 0x%" PRIx64 ", %" PRIu64 " bytes%s", lint->addr,
+               lint->size, p->idle && marked ? "; readers that do not know their symbol find none" : "");
 }
 
 static void check_strays(struct lint *lint)
@@ -234,11 +254,19 @@ static void no_section(struct place *p)
         lint_thing(lint, LINT_DROPPED, "PT_GNU_SFRAME", p->segment_addr, p->segment_size,
                    "is there, but no section .sframe: objcopy or strip has removed it");
     else if (p->start != NULL)
-        lint_thing(lint, LINT_DROPPED, p->start, p->start_addr, 0,
-                   "is there, but no section .sframe: --gc-sections, objcopy or /DISCARD/ has removed it");
+        lint_thing(
+            lint, LINT_DROPPED, p->start, p->start_addr, 0,
+            "is there, but no section .sframe: --gc-sections without KEEP(*(.sframe)), objcopy or /DISCARD/ has "
+            "removed it");
+    else if (lint->image.pe)
+        lint_thing(
+            lint, LINT_NO_SECTION, "", 0, 0,
+            "no section .sframe: what has made a PE file of the ELF file has left it out (objcopy -j .sframe)");
     else
-        lint_thing(lint, LINT_NO_SECTION, "", 0, 0,
-                   "no section .sframe: assemble by GNU as 2.46 or newer with --gsframe, or use sfu-gen");
+        lint_thing(
+            lint, LINT_NO_SECTION, "", 0, 0,
+            "no section .sframe: assemble by GNU as 2.46 or newer with --gsframe, and KEEP(*(.sframe)) if there is "
+            "--gc-sections; or use sfu-gen");
 }
 
 /* Finds the section, and whether it has bytes. */
@@ -261,8 +289,10 @@ static bool find_section(struct place *p)
         return false;
     }
     if (section->size == 0) {
-        lint_thing(lint, p->start != NULL ? LINT_DROPPED : LINT_EMPTY_SECTION, section->name, section->addr, 0,
-                   "is empty: --gc-sections without KEEP, or no object has tables");
+        lint_thing(
+            lint, p->start != NULL ? LINT_DROPPED : LINT_EMPTY_SECTION, section->name, section->addr, 0,
+            "is empty: --gc-sections without KEEP, no object has tables, or theirs are of a version that the "
+            "linker does not merge (clang's own assembler: 2)");
         return false;
     }
     if (!image_load(&lint->image, section)) {
@@ -304,46 +334,88 @@ static enum lint_name name_of(int code)
     return LINT_TRUNCATED; /* SFU_E_BOUNDS */
 }
 
-static void check_header(struct lint *lint, unsigned oldest)
+/* What one of the tables says of itself. Returns whether that is right. */
+static bool check_header(struct lint *lint, const struct sfu_section *s, unsigned oldest)
 {
-    const struct sfu_section *s = &lint->tables;
+    size_t before = lint->num_findings;
     const char *where = lint->section->name;
     bool fixed = s->ra.control == RULE_DEREFERENCE;
 
     if (s->version < oldest)
-        lint_thing(lint, LINT_OLD_VERSION, where, lint->addr, 0, "is of version %u, older than %u", s->version,
+        lint_thing(lint, LINT_OLD_VERSION, where, s->addr, 0, "is of version %u, older than %u", s->version,
                    oldest);
     if (s->abi != lint->image.abi)
-        lint_thing(lint, LINT_WRONG_ABI, where, lint->addr, 0,
-                   "is for another ABI than the image: %u instead of %u", s->abi, lint->image.abi);
+        lint_thing(lint, LINT_WRONG_ABI, where, s->addr, 0, "is for another ABI than the image: %u instead of %u",
+                   s->abi, lint->image.abi);
     else if (s->big != lint->image.big)
-        lint_thing(lint, LINT_WRONG_BYTE_ORDER, where, lint->addr, 0, "is in another byte order than the image");
+        lint_thing(lint, LINT_WRONG_BYTE_ORDER, where, s->addr, 0, "is in another byte order than the image");
     else if (lint->image.registers->link ? fixed : !fixed || s->ra.offset != -8)
-        lint_thing(lint, LINT_ABSURD_HEADER, where, lint->addr, 0,
+        lint_thing(lint, LINT_ABSURD_HEADER, where, s->addr, 0,
                    "its header has the RA at the fixed offset %d, where this ABI has it %s",
                    fixed ? s->ra.offset : 0, lint->image.registers->link ? "at none" : "at -8");
-    if (!(s->flags & FLAG_SORTED))
-        lint_thing(lint, LINT_UNSORTED, where, lint->addr, 0, "is not sorted: every lookup reads all of it");
+    return lint->num_findings == before;
+}
+
+/* Of several tables the first one with a wrong header is named. Returns whether all are for the image's machine. */
+static bool check_headers(struct lint *lint, unsigned oldest)
+{
+    size_t i, unsorted = 0;
+    bool good = true, own = true;
+
+    lint->version = lint->tables.list[0].version;
+    for (i = 0; i < lint->tables.num; i++) {
+        const struct sfu_section *s = &lint->tables.list[i];
+
+        good = good && check_header(lint, s, oldest);
+        own = own && s->abi == lint->image.abi;
+        unsorted += !(s->flags & FLAG_SORTED);
+        lint->version = s->version < lint->version ? s->version : lint->version;
+    }
+    if (lint->tables.num > 1)
+        lint_thing(
+            lint, LINT_SEVERAL_HEADERS, lint->section->name, lint->addr, lint->size,
+            "has %zu tables, which the linker has joined and not merged (lld): sfu_open opens the first alone, "
+            "sfu_add all for which it has room, and a lookup asks each; sfu-gen makes one of them",
+            lint->tables.num);
+    if (unsorted > 0 && lint->tables.num > 1)
+        lint_thing(lint, LINT_UNSORTED, lint->section->name, lint->addr, 0,
+                   "%zu of its tables are not sorted: every lookup reads all of them", unsorted);
+    else if (unsorted > 0)
+        lint_thing(lint, LINT_UNSORTED, lint->section->name, lint->addr, 0,
+                   "is not sorted: every lookup reads all of it");
+    return own;
 }
 
 /* Checks all of the tables. Returns whether lookups in them can be relied on. */
 static bool check_all(struct lint *lint)
 {
-    struct sfu_place at = {0, 0};
-    int code = sfu_check(&lint->tables, &at);
+    struct joined_place where = {0, {0, 0}, 0};
+    int code = joined_check(&lint->tables, &where);
 
     if (code == SFU_OK)
         return true;
-    lint_thing(lint, name_of(code), lint->section->name, lint->addr, lint->size,
-               "%s (function %" PRIu32 " of %" PRIu32 ", row %" PRIu32 ")", sfu_string(code), at.fde,
-               lint->tables.num_fdes, at.row);
-    return code == SFU_E_CONCATENATED || code == SFU_E_COUNT;
+    lint_thing(lint, name_of(code), lint->section->name, lint->addr + where.offset, lint->size,
+               "%s (function %" PRIu32 " of %" PRIu32 ", row %" PRIu32 ")", sfu_string(code), where.at.fde,
+               lint->tables.list[where.index].num_fdes, where.at.row);
+    return code == SFU_E_COUNT;
 }
 
-/* Opens a copy of the tables. One that is not sorted is sorted here: it will be searched very often. */
+/* How many functions the tables describe. */
+static uint64_t count_functions(const struct joined *tables)
+{
+    uint64_t sum = 0;
+    size_t i;
+
+    for (i = 0; i < tables->num; i++)
+        sum += tables->list[i].num_fdes;
+    return sum;
+}
+
+/* Opens a copy of the tables. Those that are not sorted are sorted here: they will be searched very often. */
 static void open_tables(struct lint *lint, unsigned oldest)
 {
     const uint8_t *bytes = lint->section->bytes + (lint->addr - lint->section->addr);
+    struct joined_place where;
     int code;
 
     if (is_zero(bytes, lint->size)) {
@@ -351,26 +423,23 @@ static void open_tables(struct lint *lint, unsigned oldest)
                    "is room of zeros: sfu-gen has not filled it, or objcopy has emptied it");
         return;
     }
-    lint->bytes = zeroed((size_t)lint->size, 1);
-    memcpy(lint->bytes, bytes, (size_t)lint->size);
-    code = sfu_open(&lint->tables, lint->bytes, lint->size, lint->addr);
-    if (code == SFU_OK && lint->tables.num_fdes == 0)
+    code = joined_open(&lint->tables, bytes, lint->size, lint->addr, &where);
+    if (code == SFU_OK && count_functions(&lint->tables) == 0)
         code = SFU_E_EMPTY;
     if (code != SFU_OK) {
-        lint_thing(lint, name_of(code), lint->section->name, lint->addr, lint->size, "%s", sfu_string(code));
+        lint_thing(lint, name_of(code), lint->section->name, lint->addr + where.offset, lint->size, "%s",
+                   sfu_string(code));
         return;
     }
-    lint->open = true;
-    lint->sorted = lint->tables.flags & FLAG_SORTED;
-    check_header(lint, oldest);
-    lint->open = check_all(lint) && lint->tables.abi == lint->image.abi;
-    if (lint->open && !lint->sorted)
-        lint->open = sfu_sort(&lint->tables, lint->bytes) == SFU_OK;
+    lint->open = check_headers(lint, oldest);
+    lint->open = check_all(lint) && lint->open;
+    if (lint->open)
+        lint->open = joined_sort(&lint->tables) == SFU_OK;
 }
 
 void lint_place(struct lint *lint, unsigned oldest)
 {
-    struct place p = {lint, oldest, NULL, NULL, 0, 0, false, 0, 0};
+    struct place p = {lint, oldest, NULL, NULL, 0, 0, false, false, 0, 0};
 
     (void)image_each_symbol(&lint->image, SHT_SYMTAB, find_marks, &p);
     find_segment(&p);
@@ -381,4 +450,91 @@ void lint_place(struct lint *lint, unsigned oldest)
     check_strays(lint);
     open_tables(lint, oldest);
     (void)image_each_symbol(&lint->image, SHT_SYMTAB, check_mark, &p);
+}
+
+/* ---- A flat binary --------------------------------------------------------------------------------------------- */
+
+/* The contents of FILE, to be freed, and how many bytes; or NULL. */
+static uint8_t *read_file(const char *file, size_t *size)
+{
+    FILE *f = fopen(file, "rb");
+    uint8_t *bytes = NULL;
+    long end = -1;
+
+    if (f != NULL && fseek(f, 0, SEEK_END) == 0)
+        end = ftell(f);
+    if (end >= 0 && fseek(f, 0, SEEK_SET) == 0) {
+        bytes = zeroed((size_t)end, 1);
+        *size = fread(bytes, 1, (size_t)end, f);
+        if (ferror(f)) {
+            free(bytes);
+            bytes = NULL;
+        }
+    }
+    if (f != NULL)
+        fclose(f);
+    return bytes;
+}
+
+/* Where in memory SECTION is loaded from. */
+static uint64_t load_address(const struct lint *lint, const struct section *section)
+{
+    GElf_Phdr ph;
+
+    if (!image_segment(&lint->image, PT_LOAD, false, section->addr, &ph))
+        return section->addr;
+    return section->addr - ph.p_vaddr + ph.p_paddr;
+}
+
+/* Where a flat binary of the image begins: at the lowest section that has bytes. */
+static uint64_t flat_start(const struct lint *lint)
+{
+    uint64_t start = UINT64_MAX;
+    size_t i;
+
+    for (i = 0; i < lint->image.num_sections; i++) {
+        const struct section *s = &lint->image.sections[i];
+        uint64_t at = load_address(lint, s);
+
+        if (s->flags & SHF_ALLOC && s->type != SHT_NOBITS && s->size > 0 && at < start)
+            start = at;
+    }
+    return start;
+}
+
+/* Where the SIZE bytes at P begin in the WHOLE bytes at BYTES, or WHOLE. */
+static uint64_t search(const uint8_t *bytes, uint64_t whole, const uint8_t *p, uint64_t size)
+{
+    uint64_t at;
+
+    for (at = 0; size <= whole && at <= whole - size; at++)
+        if (bytes[at] == p[0] && memcmp(bytes + at, p, (size_t)size) == 0)
+            return at;
+    return whole;
+}
+
+bool lint_flat(struct lint *lint, const char *file)
+{
+    const uint8_t *tables;
+    uint64_t at, needed, found;
+    size_t size = 0;
+    uint8_t *bytes;
+
+    if (!lint->open)
+        return true;
+    bytes = read_file(file, &size);
+    if (bytes == NULL)
+        return image_fail(&lint->image, "--flat: %s", strerror(errno));
+    tables = lint->section->bytes + (lint->addr - lint->section->addr);
+    needed = end_of_tables(lint);
+    at = load_address(lint, lint->section) + (lint->addr - lint->section->addr) - flat_start(lint);
+    found = search(bytes, size, tables, needed);
+    if (at > size || needed > size - at || memcmp(bytes + at, tables, (size_t)needed) != 0)
+        lint_thing(lint, LINT_NOT_IN_FLAT, file, 0, needed,
+                   found < size
+                       ? "has the tables at 0x%" PRIx64 ", not at 0x%" PRIx64 ", where the image's addresses are"
+                       : "has not the tables: objcopy has left them out (-j .sframe), or made it before sfu-gen",
+                   found, at);
+    free(bytes);
+    return true;
 }

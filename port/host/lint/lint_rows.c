@@ -4,6 +4,7 @@
  * What the tables say: each entry and each row by itself, and all of them beside the CFI.
  */
 #include "lint.h"
+#include "common/epilogue.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -120,9 +121,10 @@ static void check_register(struct lint *lint, const struct sfu_row *row, const s
                   "%s is %s: traces end there, but in topmost and interrupted frames", what, text);
 }
 
-static bool is_far(int32_t offset)
+/* x86_64's SP may be at any address: a leaf function moves it by 4. The other machines keep it aligned. */
+static bool is_far(const struct lint *lint, int32_t offset)
 {
-    return offset % 8 != 0 || offset > FAR || offset < -FAR;
+    return (offset % 8 != 0 && lint->image.abi != SFU_AMD64) || offset > FAR || offset < -FAR;
 }
 
 /* What cannot be in the frame of a function that is called. */
@@ -136,12 +138,12 @@ static void check_offsets(struct lint *lint, const struct sfu_row *row)
     unsigned i;
 
     print_rule(text, sizeof text, &row->cfa);
-    if (is_far(row->cfa.offset) || (row->cfa.control == sp && row->cfa.offset < 0))
+    if (is_far(lint, row->cfa.offset) || (row->cfa.control == sp && row->cfa.offset < 0))
         lint_code(lint, LINT_ABSURD_OFFSET, row->start, end, "the CFA is %s", text);
     for (i = 0; i < 2; i++) {
         print_rule(text, sizeof text, rules[i]);
         if (rules[i]->control & RULE_DEREFERENCE &&
-            (is_far(rules[i]->offset) || (rules[i]->control == RULE_DEREFERENCE && rules[i]->offset >= 0)))
+            (is_far(lint, rules[i]->offset) || (rules[i]->control == RULE_DEREFERENCE && rules[i]->offset >= 0)))
             lint_code(lint, LINT_ABSURD_OFFSET, row->start, end, "%s is at %s", names[i], text);
     }
 }
@@ -180,7 +182,7 @@ static void add_covered(struct lint *lint, uint64_t start, uint64_t end)
 {
     struct lint_range *last = lint->num_covered > 0 ? &lint->covered[lint->num_covered - 1] : NULL;
 
-    if (last != NULL && start <= last->end) {
+    if (last != NULL && start >= last->start && start <= last->end) {
         last->end = end > last->end ? end : last->end;
         return;
     }
@@ -200,7 +202,7 @@ static void check_rows(struct lint *lint, const struct raw *raw, uint64_t pc)
         add_covered(lint, raw->start, end);
     if (mask && raw->repeat < raw->size)
         end = raw->start + raw->repeat;
-    while (pc < end && sfu_find(&lint->tables, pc, &row) == SFU_OK && row.function == raw->start) {
+    while (pc < end && joined_find(&lint->tables, pc, &row) == SFU_OK && row.function == raw->start) {
         check_row(lint, &row);
         pc = row.start + row.length;
         if (!mask && row.kind != SFU_ROW_ASK)
@@ -216,15 +218,22 @@ static bool is_in_code(const struct lint *lint, const struct raw *raw)
     return code != NULL && raw->size <= code->size - (raw->start - code->addr);
 }
 
-static void check_entry(struct lint *lint, uint32_t index)
+/* SEEN has a byte for each of the section: where rows begin that another entry has, too. They take their bytes once. */
+static void check_entry(struct lint *lint, const struct sfu_section *s, uint32_t index, uint8_t *seen)
 {
-    const struct sfu_section *s = &lint->tables;
     struct raw raw = read_entry(s, index);
     uint32_t first, marks;
-    uint64_t bytes = s->fde_size + (s->version == 3 ? 5u : 0u) + measure_rows(s, &raw, &first, &marks);
-    struct lint_entry *entry = &lint->entries[index];
+    uint64_t bytes = measure_rows(s, &raw, &first, &marks) + (s->version == 3 ? 5u : 0u);
+    struct lint_entry *entry;
     struct lint_count *kind;
 
+    if (raw.rows < s->end && s->version == 3 && seen[raw.rows] != 0)
+        bytes = 0;
+    else if (raw.rows < s->end)
+        seen[raw.rows] = 1;
+    bytes += s->fde_size;
+    lint->entries = grow(lint->entries, lint->num_entries, sizeof *lint->entries);
+    entry = &lint->entries[lint->num_entries++];
     *entry = (struct lint_entry){raw.start, raw.size, raw.num_rows, bytes, kind_of(&raw, marks)};
     kind = &lint->kinds[entry->kind];
     kind->functions++;
@@ -232,6 +241,10 @@ static void check_entry(struct lint *lint, uint32_t index)
     kind->bytes += bytes;
     if (raw.size == 0)
         return;
+    if ((raw.start == 0 || raw.start - lint->addr < lint->size) && !is_in_code(lint, &raw)) {
+        lint->dead++;
+        return;
+    }
     if (is_in_code(lint, &raw))
         check_rows(lint, &raw, raw.start + first);
     else
@@ -266,8 +279,46 @@ static void add_difference(void *ctx, const struct difference *d)
     lint_code(ctx, name, d->start, d->end, "%s", text);
 }
 
+/* GNU as puts what a file's first function says at its start into the CIE; there DW_CFA_restore leads
+ * back to it. */
+static void find_restore(struct lint *lint, const struct cfi_row *row)
+{
+    if (row->doubtful)
+        lint_code(
+            lint, LINT_DOUBTFUL_RESTORE, row->start, row->end,
+            "its CFI restores FP to a slot, by a rule of the CIE: GNU as makes that of .cfi_offset at a function's "
+            "start and .cfi_restore behind it");
+}
+
+/* Finds jumps behind an instruction that has put SP back, where the tables have the row of the body: CFI has it, too. */
+static void find_epilogues(struct lint *lint, const struct cfi_row *wanted)
+{
+    struct sfu_rule cfa = epilogue_cfa(&lint->image);
+    struct epilogue found = {wanted->start, wanted->start};
+    struct sfu_row row;
+
+    while (epilogue_find(&lint->image, wanted, found.end, &found))
+        if (joined_find(&lint->tables, found.start, &row) == SFU_OK && row.cfa.offset != cfa.offset)
+            lint_code(
+                lint, LINT_STALE_EPILOGUE, found.start, found.end,
+                "SP is the caller's again, and the CFA is still that of the body (clang, s390x): a trace from "
+                "there is wrong; sfu-gen writes what is right");
+}
+
+/* A cfi_row_fn. */
+static void check_cfi(void *ctx, const struct cfi_row *row)
+{
+    find_restore(ctx, row);
+    find_epilogues(ctx, row);
+}
+
 static void compare(struct lint *lint)
 {
+    size_t i;
+
+    for (i = 0; i < lint->spans.num; i++)
+        if (lint->spans.list[i].fde != NULL)
+            cfi_rows(&lint->cfi, lint->spans.list[i].fde, check_cfi, lint);
     if (lint->cfi.num_fdes == 0)
         lint_thing(lint, LINT_NO_CFI, "", 0, 0,
                    "no .eh_frame and no .debug_frame: there is nothing to compare the tables with");
@@ -275,17 +326,64 @@ static void compare(struct lint *lint)
         compare_tables(&lint->cfi, &lint->spans, &lint->tables, false, add_difference, lint, &lint->comparison);
 }
 
+static int by_start(const void *a, const void *b)
+{
+    const struct lint_range *x = a, *y = b;
+
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static int by_entry(const void *a, const void *b)
+{
+    const struct lint_entry *x = a, *y = b;
+
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Puts what several tables describe in order. */
+static void sort_all(struct lint *lint)
+{
+    struct lint_range *ranges = lint->covered;
+    size_t i, num = lint->num_covered;
+
+    if (lint->num_entries > 0)
+        qsort(lint->entries, lint->num_entries, sizeof *lint->entries, by_entry);
+    if (num > 0)
+        qsort(ranges, num, sizeof *ranges, by_start);
+    lint->covered = NULL;
+    lint->num_covered = 0;
+    for (i = 0; i < num; i++)
+        add_covered(lint, ranges[i].start, ranges[i].end);
+    free(ranges);
+}
+
 void lint_rows(struct lint *lint)
 {
-    uint32_t i;
+    uint32_t k;
+    size_t i;
 
     if (!lint->open)
         return;
-    lint->entries = zeroed(lint->tables.num_fdes, sizeof *lint->entries);
-    lint->num_entries = lint->tables.num_fdes;
-    for (i = 0; i < lint->tables.num_fdes; i++)
-        check_entry(lint, i);
-    if (lint->kinds[LINT_OUTERMOST].functions == 0 && lint->image.header.e_entry != 0 && lint->tables.version > 1)
+    for (i = 0; i < lint->tables.num; i++) {
+        const struct sfu_section *s = &lint->tables.list[i];
+
+        uint8_t *seen = zeroed(s->end, 1);
+
+        for (k = 0; k < s->num_fdes; k++)
+            check_entry(lint, s, k, seen);
+        free(seen);
+        lint->num_rows += s->num_rows;
+    }
+    if (lint->tables.num > 1)
+        sort_all(lint);
+    if (lint->dead > 0)
+        lint_thing(
+            lint, LINT_DEAD_FUNCTIONS, lint->section->name, lint->addr, 0,
+            "%" PRIu64 " functions begin at 0 or in the tables: the linker has dropped them (lld, gold: COMDAT). "
+            "sfu_find_text takes all from there on for code, a null call too: set the text by symbols, or use "
+            "sfu-gen",
+            lint->dead);
+    if (lint->kinds[LINT_OUTERMOST].functions == 0 && lint->image.header.e_entry != 0 && lint->version > 1)
         lint_thing(lint, LINT_NO_OUTERMOST, "", lint->image.header.e_entry, 0,
                    "no function is marked as outermost: each trace ends with an error (arch/sfu_asm.h)");
     compare(lint);

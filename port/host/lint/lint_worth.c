@@ -224,6 +224,7 @@ struct remarks {
     const struct registers *registers;
     const char *lost; /* what SFrame cannot say, or NULL */
     bool fp_without_ra;
+    bool shadowed; /* a shadow call stack */
     bool flexible; /* a rule that only flexible rows have */
 };
 
@@ -248,6 +249,7 @@ static void remark(void *ctx, const struct cfi_row *row)
         remarks->lost = row->why;
     if (row->kind == CFI_RULES && row->fp.control & RULE_DEREFERENCE && !(row->ra.control & RULE_DEREFERENCE))
         remarks->fp_without_ra = true;
+    remarks->shadowed |= row->shadowed;
     if (row->kind == CFI_RULES)
         remarks->flexible |= is_flexible(remarks, &row->cfa, remarks->registers->sp) ||
                              is_flexible(remarks, &row->fp, remarks->registers->fp);
@@ -264,7 +266,7 @@ static void reason_with_cfi(const struct lint *lint, struct lint_function *f, co
 {
     const struct lint_object *object = &lint->objects[f->object];
     bool is_aarch64 = lint->image.abi == SFU_AARCH64 || lint->image.abi == SFU_AARCH64_BIG;
-    struct remarks remarks = {lint->image.registers, span->why, false, false};
+    struct remarks remarks = {lint->image.registers, span->why, false, false, false};
 
     if (span->fde != NULL)
         cfi_rows(&lint->cfi, span->fde, remark, &remarks);
@@ -273,13 +275,22 @@ static void reason_with_cfi(const struct lint *lint, struct lint_function *f, co
     else if (span->fde != NULL && cfi_is_signal(span->fde))
         set_reason(f, "signal-frame", "a signal frame, which the assembler leaves to the trap hook");
     else if (object->described == 0 && f->object != 0)
-        set_reason(f, "not-assembled", "its object has CFI and no tables: assembled without --gsframe");
+        set_reason(
+            f, "not-assembled",
+            "its object has CFI and no tables: assembled without --gsframe, or to a version that the linker drops");
+    else if (remarks.shadowed)
+        set_reason(f, "shadow-call-stack", "GNU as writes no tables where x18 has a rule (clang): sfu-gen does");
     else if (remarks.fp_without_ra && lint->image.registers->link)
-        set_reason(f, "fp-without-ra", "FP is saved and RA is not: GNU as writes no tables for that");
-    else if (remarks.flexible && (lint->tables.version < 3 || is_aarch64))
+        set_reason(
+            f, "fp-without-ra",
+            "FP is saved and RA is not, as gcc's shadow call stacks leave them: GNU as writes no tables for that");
+    else if (remarks.flexible && (lint->version < 3 || is_aarch64))
         set_reason(f, "needs-flexible", "GNU as writes flexible rows in version 3 only, and none for aarch64");
     else if (f->covered == 0)
-        set_reason(f, "left-out", "it has CFI: assembled without --gsframe, or the assembler has left it out");
+        set_reason(
+            f, "left-out",
+            "it has CFI: assembled without --gsframe, left out by the assembler, or of a version that the linker "
+            "drops");
     else
         set_reason(f, "partly", "it has CFI, but rows for a part only");
 }
@@ -299,7 +310,8 @@ static void reason_without_cfi(struct lint *lint, struct lint_function *f)
         length > 2 && (strcmp(object + length - 2, ".S") == 0 || strcmp(object + length - 2, ".s") == 0);
 
     if (code != NULL && plt_is(code))
-        set_reason(f, "plt", "a PLT that the linker has written no tables for: sfu-gen does");
+        set_reason(f, "plt",
+                   "a PLT that the linker has written no tables for (GNU ld with --gc-sections): sfu-gen does");
     else if (code != NULL && (strcmp(code->name, ".init") == 0 || strcmp(code->name, ".fini") == 0))
         set_reason(f, "start-up", "start-up code of the C library, without CFI");
     else if (f->covered > 0)
@@ -320,7 +332,8 @@ static uint64_t first_bare(const struct lint *lint, const struct lint_function *
     uint64_t pc = f->start;
     struct sfu_row row;
 
-    while (f->covered > 0 && pc < f->end && sfu_find(&lint->tables, pc, &row) == SFU_OK && row.kind != SFU_ROW_ASK)
+    while (f->covered > 0 && pc < f->end && joined_find(&lint->tables, pc, &row) == SFU_OK &&
+           row.kind != SFU_ROW_ASK)
         pc = row.start + row.length;
     return pc < f->end ? pc : f->start;
 }
@@ -365,6 +378,20 @@ static void find_mixed(struct lint *lint)
                    without, with);
 }
 
+/* A link that has lost most of the tables without a word: linkers only warn of those of another version. */
+static void find_missing(struct lint *lint)
+{
+    const struct comparison *c = &lint->comparison;
+    uint64_t can = c->pcs - c->lost;
+
+    if (lint->open && c->missing > can / 2)
+        lint_thing(
+            lint, LINT_MOSTLY_MISSING, "", 0, c->missing,
+            "rows for %.1f%% of the code whose CFI SFrame can say: most objects have no tables, or some of a "
+            "version that the linker has dropped (clang's own assembler writes 2, GNU as from 2.46 on 3)",
+            100.0 * (double)(can - c->missing) / (double)can);
+}
+
 bool lint_worth(struct lint *lint)
 {
     add_plts(lint);
@@ -377,5 +404,6 @@ bool lint_worth(struct lint *lint)
     count_objects(lint);
     find_reasons(lint);
     find_mixed(lint);
+    find_missing(lint);
     return true;
 }

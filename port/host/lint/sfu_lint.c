@@ -27,11 +27,12 @@ static const char *const help[] = {
 enum status { CLEAN, FOUND, UNREADABLE };
 
 static struct options {
-    const char *old; /* --diff */
+    const char *old;  /* --diff */
+    const char *flat; /* --flat */
     double require;
     unsigned oldest;
     bool all, json, quiet, strict;
-} options = {NULL, 0, 1, false, false, false, false};
+} options = {NULL, NULL, 0, 1, false, false, false, false};
 
 static struct known known;
 
@@ -67,6 +68,9 @@ static void set_option(int option, const char *argument)
     case 'd':
         options.old = argument;
         break;
+    case 'f':
+        options.flat = argument;
+        break;
     case 'r':
         options.require = parse_percent(argument);
         break;
@@ -100,6 +104,7 @@ static int parse_options(int argc, char **argv)
                                           {"allow", required_argument, NULL, 'l'},
                                           {"allow-file", required_argument, NULL, 'L'},
                                           {"diff", required_argument, NULL, 'd'},
+                                          {"flat", required_argument, NULL, 'f'},
                                           {"help", no_argument, NULL, 'h'},
                                           {"json", no_argument, NULL, 'j'},
                                           {"oldest", required_argument, NULL, 'o'},
@@ -121,6 +126,8 @@ static int parse_options(int argc, char **argv)
         usage("no image");
     if (options.old != NULL && argc - optind > 1)
         usage("--diff compares one image with its older build");
+    if (options.flat != NULL && argc - optind > 1)
+        usage("--flat is made of one image");
     return optind;
 }
 
@@ -391,17 +398,19 @@ static void say_numbers(const struct lint *lint)
     const struct comparison *c = &lint->comparison;
 
     if (lint->open)
-        printf("%s: %s: 0x%" PRIx64 ", %" PRIu64 " bytes, %.1f%% of the code; version %u, %zu functions, %" PRIu32
+        printf("%s: %s: 0x%" PRIx64 ", %" PRIu64 " bytes, %.1f%% of the code; version %u, %zu functions, %" PRIu64
                " rows\n",
                lint->image.file, lint->section->name, lint->addr, lint->size, percent(lint->size, lint->code_bytes),
-               lint->tables.version, lint->num_entries, lint->tables.num_rows);
+               lint->version, lint->num_entries, lint->num_rows);
     printf("%s: rows for %.2f%% of %" PRIu64 " bytes of code, for %" PRIu64 " of %zu functions (%.2f%%)\n",
            lint->image.file, percent(lint->covered_bytes, lint->code_bytes), lint->code_bytes, lint->described,
            lint->num_functions, percent(lint->described, lint->num_functions));
     if (lint->open && lint->cfi.num_fdes > 0)
         printf("%s: beside its CFI: %" PRIu64 " PCs, %" PRIu64 " the same, %" PRIu64 " better, %" PRIu64
                " different, %" PRIu64 " missing, %" PRIu64 " that SFrame cannot say\n",
-               lint->image.file, c->pcs, c->same, c->below_sp + c->drap, c->different, c->missing, c->lost);
+               lint->image.file, c->pcs, c->same + c->stale,
+               c->pcs - c->same - c->stale - c->different - c->missing - c->lost, c->different, c->missing,
+               c->lost);
     if (lint->open) {
         say_kinds(lint);
         say_objects(lint);
@@ -504,14 +513,14 @@ static void put_all(const struct lint *lint, const struct changes *changes)
     printf(",\n \"section\": ");
     put_json(lint->section != NULL ? lint->section->name : "");
     printf(", \"address\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64
-           ", \"version\": %u, \"entries\": %zu, \"rows\": %" PRIu32 ",\n \"code_bytes\": %" PRIu64
+           ", \"version\": %u, \"entries\": %zu, \"rows\": %" PRIu64 ",\n \"code_bytes\": %" PRIu64
            ", \"covered_bytes\": %" PRIu64 ", \"functions\": %zu, \"with_rows\": %" PRIu64,
-           lint->addr, lint->size, lint->open ? lint->tables.version : 0, lint->num_entries,
-           lint->open ? lint->tables.num_rows : 0, lint->code_bytes, lint->covered_bytes, lint->num_functions,
-           lint->described);
+           lint->addr, lint->size, lint->open ? lint->version : 0, lint->num_entries, lint->num_rows,
+           lint->code_bytes, lint->covered_bytes, lint->num_functions, lint->described);
     printf(",\n \"cfi\": {\"pcs\": %" PRIu64 ", \"same\": %" PRIu64 ", \"below_sp\": %" PRIu64
-           ", \"drap\": %" PRIu64 ", \"different\": %" PRIu64 ", \"missing\": %" PRIu64 ", \"lost\": %" PRIu64 "}",
-           c->pcs, c->same, c->below_sp, c->drap, c->different, c->missing, c->lost);
+           ", \"drap\": %" PRIu64 ", \"epilogue\": %" PRIu64 ", \"different\": %" PRIu64 ", \"missing\": %" PRIu64
+           ", \"lost\": %" PRIu64 "}",
+           c->pcs, c->same + c->stale, c->below_sp, c->drap, c->epilogue, c->different, c->missing, c->lost);
     printf(",\n \"kinds\": {");
     for (i = 0; i < LINT_KINDS; i++)
         printf("%s\"%s\": {\"functions\": %" PRIu64 ", \"rows\": %" PRIu64 ", \"bytes\": %" PRIu64 "}",
@@ -529,11 +538,9 @@ static void put_all(const struct lint *lint, const struct changes *changes)
 
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
-/* Reads FILE. On failure prints why, in one line. */
-static bool read_image(struct lint *lint, const char *file)
+/* Says in one line why FILE could not be read. Returns false. */
+static bool say_error(const struct lint *lint, const char *file)
 {
-    if (lint_read(lint, file, options.oldest))
-        return true;
     fflush(stdout);
     fprintf(stderr, "sfu-lint: %s: %s\n", file, lint->image.error);
     if (options.json) {
@@ -544,6 +551,11 @@ static bool read_image(struct lint *lint, const char *file)
         printf("}");
     }
     return false;
+}
+
+static bool read_image(struct lint *lint, const char *file)
+{
+    return lint_read(lint, file, options.oldest) || say_error(lint, file);
 }
 
 static enum status lint_image(const char *file)
@@ -562,6 +574,9 @@ static enum status lint_image(const char *file)
     }
     if (good) {
         require(&lint);
+        good = options.flat == NULL || lint_flat(&lint, options.flat) || say_error(&lint, options.flat);
+    }
+    if (good) {
         status = status_of(&lint);
         if (options.json)
             put_all(&lint, older ? &changes : NULL);

@@ -122,13 +122,35 @@ static bool set_fold_option(int option, const char *argument)
         add_file(&fold->minus, &fold->num_minus, argument);
     else if (option == 'u')
         fold->unit = argument;
-    else if (option == 'w')
+    else if (option == 'L')
         fold->least = (double)parse_number("--least", argument, 1000);
     else if (option == 'i')
         fold->files = true;
     else
         return false;
     return true;
+}
+
+/* "ADDR", "ADDR,BITS" or "ADDR,BITS,PAGE". */
+static void set_page_table(const char *argument)
+{
+    struct trace_options *t = &options.trace;
+    unsigned long long page = 4096;
+    bool good;
+    char *end;
+
+    t->has_page_table = true;
+    t->page_table = strtoull(argument, &end, 0);
+    good = end != argument;
+    if (good && *end == ',') {
+        t->address_bits = (unsigned)strtoul(end + 1, &end, 10);
+        good = t->address_bits >= 25 && t->address_bits <= 57;
+    }
+    if (good && *end == ',')
+        page = strtoull(end + 1, &end, 10);
+    t->page_bits = page == 65536 ? 16 : page == 16384 ? 14 : 12;
+    if (!good || *end != '\0' || page != 1ull << t->page_bits)
+        usage("--page-table: not ADDR, ADDR,BITS or ADDR,BITS,PAGE: %s", argument);
 }
 
 static void set_option(int option, const char *argument)
@@ -160,6 +182,12 @@ static void set_option(int option, const char *argument)
         break;
     case 'p':
         options.trace.pac_mask = parse_number("--pac-mask", argument, UINT64_MAX);
+        break;
+    case 'w':
+        options.trace.written = argument;
+        break;
+    case 'P':
+        set_page_table(argument);
         break;
     case 'm':
         options.trace.max_frames = (uint32_t)parse_number("--max-frames", argument, UINT32_MAX);
@@ -204,11 +232,12 @@ static void parse_options(int argc, char **argv)
                                           {"frame-pointers", no_argument, NULL, 'F'},
                                           {"gdb", required_argument, NULL, 'G'},
                                           {"help", no_argument, NULL, 'h'},
-                                          {"least", required_argument, NULL, 'w'},
+                                          {"least", required_argument, NULL, 'L'},
                                           {"log", required_argument, NULL, 'l'},
                                           {"max-frames", required_argument, NULL, 'm'},
                                           {"memory", required_argument, NULL, 'M'},
                                           {"minus", required_argument, NULL, 'n'},
+                                          {"page-table", required_argument, NULL, 'P'},
                                           {"pac-mask", required_argument, NULL, 'p'},
                                           {"quiet", no_argument, NULL, 'q'},
                                           {"red-zone", required_argument, NULL, 'z'},
@@ -216,6 +245,7 @@ static void parse_options(int argc, char **argv)
                                           {"slide", required_argument, NULL, 's'},
                                           {"sysroot", required_argument, NULL, 'S'},
                                           {"unit", required_argument, NULL, 'u'},
+                                          {"write-core", required_argument, NULL, 'w'},
                                           {"version", no_argument, NULL, 'V'},
                                           {NULL, 0, NULL, 0}};
     int option;
@@ -248,6 +278,12 @@ static void parse_options(int argc, char **argv)
         usage("--log is for the filter, --folded and --flame");
     if (options.fold.num_logs > 1 && options.action == FILTER)
         usage("more than one --log: only --folded and --flame take several");
+    if (options.trace.written != NULL && options.action == GDB)
+        usage("--write-core is not for --gdb");
+    if (options.trace.has_page_table && options.action != CORE)
+        usage("--page-table is for --core");
+    if (options.log != NULL && options.action != FILTER)
+        usage("--log is for the filter");
     for (; optind < argc; optind++)
         add_image(argv[optind]);
 }

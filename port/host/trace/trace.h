@@ -20,7 +20,7 @@ void trace_fail(const char *format, ...) __attribute__((format(printf, 1, 2), no
 /* Says something on the standard error, unless --quiet. */
 void trace_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Says what is wrong, goes on, and makes the program fail in the end. */
+/* Says what is wrong, also with --quiet, and goes on. */
 void trace_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
@@ -114,6 +114,9 @@ void out_place(const struct trace_out *out, const struct trace_images *images, u
 void out_place_in(const struct trace_out *out, const struct trace_images *images, struct trace_image *image,
                   uint64_t addr);
 
+/* Says that run-time address LOOKUP lies in no image. No slide makes another address of a null pointer. */
+void out_nowhere(const struct trace_out *out, uint64_t lookup);
+
 /* ---- Walk ------------------------------------------------------------------------------------------------------ */
 
 enum { REGISTER_PC = 32, NUM_REGISTERS };
@@ -191,6 +194,10 @@ struct trace_options {
     uint32_t max_frames;
     int red_zone; /* -1: what the program has */
     bool frame_pointers;
+    const char *written; /* the core to be written, or NULL */
+    bool has_page_table; /* of the core of a machine: */
+    uint64_t page_table;
+    unsigned address_bits, page_bits; /* 0: to be found out */
 };
 
 /* Passes the lines of the file descriptor IN on, and adds to them. */

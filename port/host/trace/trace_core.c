@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 /* sfu-trace --core and --memory: what has been kept of a process or a machine. */
 #include "trace.h"
-#include "trace_notes.h"
+#include "trace_machine.h"
+#include "trace_write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,78 +16,7 @@
 
 enum { MAX_MAPS = 4096, MAX_NAME = 4096, MAX_VDSO = 1 << 20 };
 
-/* ---- Memory ---------------------------------------------------------------------------------------------------- */
-
-struct segment {
-    uint64_t vaddr, paddr, size;
-    const uint8_t *bytes;
-};
-
-struct memory {
-    struct segment *segments;
-    size_t num;
-    bool machine; /* physical addresses count, too */
-};
-
-/* The segment that has ADDR, and where in it. By virtual address; one that has only a physical address has 0. */
-static const struct segment *find_segment(const struct memory *m, uint64_t addr, uint64_t *offset)
-{
-    size_t i;
-
-    for (i = 0; i < m->num; i++) {
-        const struct segment *s = &m->segments[i];
-
-        *offset = addr - s->vaddr;
-        if (addr >= s->vaddr && *offset < s->size && (s->vaddr != 0 || s->paddr == 0))
-            return s;
-    }
-    for (i = 0; i < m->num && m->machine; i++) {
-        const struct segment *s = &m->segments[i];
-
-        *offset = addr - s->paddr;
-        if (addr >= s->paddr && *offset < s->size)
-            return s;
-    }
-    return NULL;
-}
-
-static bool read_memory(void *ctx, uint64_t addr, void *buffer, size_t len)
-{
-    uint8_t *to = buffer;
-
-    while (len > 0) {
-        uint64_t offset;
-        const struct segment *s = find_segment(ctx, addr, &offset);
-        size_t n;
-
-        if (s == NULL)
-            return false;
-        n = s->size - offset < len ? (size_t)(s->size - offset) : len;
-        memcpy(to, s->bytes + offset, n);
-        to += n;
-        len -= n;
-        if (len > 0 && addr > UINT64_MAX - n)
-            return false;
-        addr += n;
-    }
-    return true;
-}
-
-static void add_segment(struct memory *m, uint64_t vaddr, uint64_t paddr, const uint8_t *bytes, uint64_t size)
-{
-    m->segments = grow(m->segments, m->num, sizeof *m->segments);
-    m->segments[m->num++] = (struct segment){vaddr, paddr, size, bytes};
-}
-
 /* ---- Core ------------------------------------------------------------------------------------------------------ */
-
-struct core {
-    const char *file;
-    struct image image;
-    struct core_notes notes;
-    struct memory memory;
-    struct trace_options *options;
-};
 
 /* Takes segments and notes as far as they are in the file, which may be cut. */
 static void read_segments(struct core *core)
@@ -112,20 +42,22 @@ static void read_segments(struct core *core)
         if (p.p_type == PT_NOTE && !notes_read(&core->notes, file + (size > 0 ? p.p_offset : 0), size))
             trace_fail("%s: broken notes", core->file);
         if (p.p_type == PT_LOAD && size > 0)
-            add_segment(&core->memory, p.p_vaddr, p.p_paddr, file + p.p_offset, size);
+            memory_add(&core->memory, p.p_vaddr, p.p_paddr, file + p.p_offset, size);
         core->memory.machine = core->memory.machine || (p.p_type == PT_LOAD && p.p_paddr != 0);
     }
     if (cut)
         trace_note("%s: it is cut: some of its memory is missing", core->file);
     if (core->notes.num_threads == 0)
         trace_fail("%s: no registers of any thread", core->file);
+    core->memory.machine = core->memory.machine || core->notes.threads[0].control.has_x86_64 ||
+                           core->notes.threads[0].control.has_s390x || core->notes.vmcoreinfo != NULL;
 }
 
 static bool read_word(const struct core *core, uint64_t addr, uint64_t *value)
 {
     uint8_t bytes[8];
 
-    if (addr > UINT64_MAX - sizeof bytes || !read_memory((void *)&core->memory, addr, bytes, sizeof bytes))
+    if (addr > UINT64_MAX - sizeof bytes || !memory_read((void *)&core->memory, addr, bytes, sizeof bytes))
         return false;
     *value = load_number(bytes, sizeof bytes, core->image.big);
     return true;
@@ -174,7 +106,7 @@ static bool may_be_image(const struct core *core, uint64_t addr)
 {
     uint8_t magic[4];
 
-    return !read_memory((void *)&core->memory, addr, magic, sizeof magic) || memcmp(magic, "\177ELF", 4) == 0;
+    return !memory_read((void *)&core->memory, addr, magic, sizeof magic) || memcmp(magic, "\177ELF", 4) == 0;
 }
 
 /* By the list of mapped files, which the kernel and gdb write. */
@@ -242,7 +174,7 @@ static void read_name(const struct core *core, uint64_t addr, char *name, size_t
     size_t n;
 
     for (n = 0; n + 1 < room; n++)
-        if (addr > UINT64_MAX - n || !read_memory((void *)&core->memory, addr + n, &name[n], 1) || name[n] == '\0')
+        if (addr > UINT64_MAX - n || !memory_read((void *)&core->memory, addr + n, &name[n], 1) || name[n] == '\0')
             break;
     name[n] = '\0';
 }
@@ -277,7 +209,7 @@ static void place_vdso(const struct core *core)
     uint64_t size, addr;
     int fd;
 
-    if (core->notes.vdso == 0 || !read_memory((void *)&core->memory, core->notes.vdso, header, sizeof header))
+    if (core->notes.vdso == 0 || !memory_read((void *)&core->memory, core->notes.vdso, header, sizeof header))
         return;
     size = load_number(header + 40, 8, core->image.big);
     if (size > MAX_VDSO)
@@ -285,7 +217,7 @@ static void place_vdso(const struct core *core)
     size += 64 * load_number(header + 60, 2, core->image.big);
     bytes = zeroed((size_t)size, 1);
     fd = memfd_create("vdso", MFD_CLOEXEC);
-    if (fd >= 0 && read_memory((void *)&core->memory, core->notes.vdso, bytes, (size_t)size) &&
+    if (fd >= 0 && memory_read((void *)&core->memory, core->notes.vdso, bytes, (size_t)size) &&
         write(fd, bytes, (size_t)size) == (ssize_t)size) {
         snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
         image = images_add(&core->options->images, name, error, sizeof error);
@@ -307,9 +239,7 @@ static void place_images(struct core *core)
 
     images->abi = core->image.abi;
     if (core->memory.machine) {
-        for (i = 0; i < images->num; i++)
-            if (!images->list[i]->placed)
-                image_place(images->list[i], i == 0 ? core->options->slide : 0);
+        machine_place(core);
         return;
     }
     place_by_files(core);
@@ -331,12 +261,16 @@ static void print_threads(struct core *core)
     size_t i;
 
     trace_space_init(&space, core->options, core->image.abi);
-    space.read = read_memory;
+    space.read = memory_read;
     space.ctx = &core->memory;
     if (core->options->red_zone < 0 && !core->memory.machine && core->image.abi == SFU_AMD64)
         space.red_zone = 128;
     if (space.pac_mask == 0)
         space.pac_mask = core->notes.pac_mask;
+    if (core->memory.machine) {
+        machine_set_paging(core);
+        machine_choose(core, 0);
+    }
     images_verify(&core->options->images, &space);
     for (i = 0; i < core->notes.num_threads; i++) {
         const struct core_thread *thread = &core->notes.threads[i];
@@ -346,8 +280,44 @@ static void print_threads(struct core *core)
         else
             out_line(&out, "%sthread %zu (%" PRIu32 ")", i > 0 ? "\n" : "", i + 1, thread->id);
         space.regs = thread->regs;
+        if (core->memory.machine)
+            machine_choose(core, i);
         (void)walk_print(&out, &space, SFU_PC_EXACT);
+        if (core->memory.machine)
+            machine_explain(core, i, &out);
     }
+}
+
+static void set_build_id(struct written *w, const struct trace_images *images)
+{
+    if (images->num == 0 || !images->list[0]->placed)
+        return;
+    w->build_id = images->list[0]->build_id;
+    w->build_id_size = images->list[0]->build_id_size;
+}
+
+/* CPUs may have page tables of their own. */
+static void write_again(struct core *core)
+{
+    struct written w = {
+        .abi = core->image.abi, .threads = core->notes.threads, .num_threads = core->notes.num_threads};
+    struct paging first;
+    size_t i;
+
+    w.blocks = core->memory.segments;
+    w.num_blocks = core->memory.num;
+    set_build_id(&w, &core->options->images);
+    if (core->memory.machine)
+        machine_choose(core, 0);
+    first = core->memory.paging;
+    write_add_memory(&w, &core->memory);
+    for (i = 1; i < w.num_threads && core->memory.machine; i++) {
+        machine_choose(core, i);
+        if (core->memory.paging.kind != first.kind || core->memory.paging.root != first.root)
+            write_add_memory(&w, &core->memory);
+    }
+    write_core(&w, core->options->written);
+    free(w.pieces);
 }
 
 void trace_core(struct trace_options *options, const char *file)
@@ -371,6 +341,8 @@ void trace_core(struct trace_options *options, const char *file)
         trace_fail("%s: the core of a machine, but no image", file);
     place_images(&core);
     print_threads(&core);
+    if (options->written != NULL)
+        write_again(&core);
     free(core.memory.segments);
     notes_free(&core.notes);
     image_close(&core.image);
@@ -395,7 +367,7 @@ static void map_file(struct memory *m, const char *file, uint64_t addr)
     if (bytes == MAP_FAILED)
         trace_fail("%s: %s", file, strerror(errno));
     close(fd);
-    add_segment(m, addr, 0, bytes, (uint64_t)status.st_size);
+    memory_add(m, addr, 0, bytes, (uint64_t)status.st_size);
 }
 
 static bool is_number(const char *text, uint64_t *value)
@@ -479,7 +451,7 @@ static uint8_t set_registers(struct trace_space *space, const char *list)
 void trace_memory(struct trace_options *options, const char *files, const char *registers)
 {
     const struct trace_out out = {stdout, "", "\n"};
-    struct memory memory = {NULL, 0, false};
+    struct memory memory = {.segments = NULL};
     struct trace_space space;
     uint8_t pc_kind;
     size_t i;
@@ -489,11 +461,22 @@ void trace_memory(struct trace_options *options, const char *files, const char *
         if (!options->images.list[i]->placed)
             image_place(options->images.list[i], i == 0 ? options->slide : 0);
     map_files(&memory, files);
-    space.read = read_memory;
+    space.read = memory_read;
     space.ctx = &memory;
     images_verify(&options->images, &space);
     pc_kind = set_registers(&space, registers);
     if (!walk_print(&out, &space, pc_kind))
         trace_fail("--regs: pc and sp are needed");
+    if (options->written != NULL) {
+        const struct core_thread thread = {.id = 1, .regs = space.regs};
+        struct written w = {.abi = space.abi, .threads = &thread, .num_threads = 1};
+
+        w.blocks = memory.segments;
+        w.num_blocks = memory.num;
+        set_build_id(&w, &options->images);
+        write_add_memory(&w, &memory);
+        write_core(&w, options->written);
+        free(w.pieces);
+    }
     free(memory.segments);
 }

@@ -6,6 +6,7 @@
  */
 #include "trace.h"
 #include "trace_log.h"
+#include "trace_write.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -109,7 +110,7 @@ static void place_frame(struct filter *f, const struct log_line *line)
     if (image != NULL)
         out_place(&f->out, &f->options->images, lookup);
     else if (line->name == NULL || !place_by_name(f, line))
-        out_line(&f->out, "        in no image");
+        out_nowhere(&f->out, lookup);
 }
 
 static void end_trace(struct filter *f)
@@ -200,6 +201,32 @@ static void fill_registers(const struct log_dump *d, struct trace_space *space)
     }
 }
 
+/* Writes the core of a dump whose words are sorted. */
+static void write_dump(const struct filter *f, const struct log_dump *d, const struct thread_registers *regs)
+{
+    const struct core_thread thread = {.id = 1, .regs = *regs};
+    struct memory memory = {.segments = NULL};
+    struct segment block = {0, 0, sizeof d->words->bytes * d->num_words, NULL};
+    struct written w = {.abi = d->abi, .threads = &thread, .num_threads = 1, .blocks = &block, .num_blocks = 1};
+    uint8_t *bytes = zeroed(d->num_words + 1, sizeof d->words->bytes);
+    size_t i;
+
+    for (i = 0; i < d->num_words; i++) {
+        uint8_t *word = bytes + sizeof d->words->bytes * i;
+
+        memcpy(word, d->words[i].bytes, sizeof d->words->bytes);
+        memory_add(&memory, d->words[i].addr, 0, word, sizeof d->words->bytes);
+    }
+    block.bytes = bytes;
+    w.build_id = d->id;
+    w.build_id_size = d->id_size;
+    write_add_memory(&w, &memory);
+    write_core(&w, f->options->written);
+    free(w.pieces);
+    free(memory.segments);
+    free(bytes);
+}
+
 static void unwind_dump(struct filter *f)
 {
     struct log_dump *d = &f->dump;
@@ -229,6 +256,8 @@ static void unwind_dump(struct filter *f)
         out_line(&f->out, "        a dump without PC and SP");
     else if (d->missing > 0)
         out_line(&f->out, "        %zu words of the stack are missing in the log", d->missing);
+    if (f->options->written != NULL)
+        write_dump(f, d, &space.regs);
     set_slide(f, slide);
 }
 

@@ -11,6 +11,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -23,6 +24,8 @@ enum {
     BLOCKS = 64, /* that are kept */
     MAX_THREADS = 4096,
     WAIT = 10,        /* seconds for an answer */
+    TRIES = 3,        /* of a packet that gets lost */
+    EVENTS = 1000,    /* packets that are no answer, at most */
     GARBAGE = 65536,  /* characters between answers, at most */
     STOP_WAIT = 2,    /* for one to whoever may be running */
     S390X_FLOAT = 35, /* the stub's number of s390x's f0 */
@@ -41,7 +44,11 @@ struct stub {
     uint8_t abi;
     char input[4096];
     size_t have, used;
-    bool stopped; /* it must be let go again */
+    bool stopped;      /* it must be let go again */
+    char command[128]; /* the packet that was sent last */
+    size_t command_size;
+    bool received; /* the stub has said that it has it */
+    unsigned lost; /* packets, either way, since then */
     char reply[PACKET];
     struct block blocks[BLOCKS];
     unsigned next; /* block to be replaced */
@@ -49,13 +56,14 @@ struct stub {
 
 /* ---- Packets --------------------------------------------------------------------------------------------------- */
 
+/* What lets the target go without waiting for an answer. A second packet would stop QEMU's again. */
+static char detach[NAME + 8] = "$D#44";
+
 static void fail(const struct stub *s, const char *what) __attribute__((noreturn));
 static void fail(const struct stub *s, const char *what)
 {
-    static const char detach[] = "$D#44";
-
     if (s->stopped)
-        (void)send(s->fd, detach, sizeof detach - 1, MSG_NOSIGNAL);
+        (void)send(s->fd, detach, strlen(detach), MSG_NOSIGNAL);
     trace_fail("%s: %s", s->address, what);
 }
 
@@ -71,19 +79,28 @@ static void send_bytes(const struct stub *s, const char *bytes, size_t size)
     }
 }
 
-static void send_command(const struct stub *s, const char *command)
+static void send_command(struct stub *s, const char *command)
 {
-    char packet[128];
     unsigned sum = 0;
     const char *c;
     int size;
 
     for (c = command; *c != '\0'; c++)
         sum += (unsigned char)*c;
-    size = snprintf(packet, sizeof packet, "$%s#%02x", command, sum & 255);
-    if (size < 0 || (size_t)size >= sizeof packet)
+    size = snprintf(s->command, sizeof s->command, "$%s#%02x", command, sum & 255);
+    if (size < 0 || (size_t)size >= sizeof s->command)
         fail(s, "too long a command");
-    send_bytes(s, packet, (size_t)size);
+    s->command_size = (size_t)size;
+    s->received = false;
+    s->lost = 0;
+    send_bytes(s, s->command, s->command_size);
+}
+
+static void send_again(struct stub *s)
+{
+    if (++s->lost > TRIES)
+        fail(s, "packets get lost again and again");
+    send_bytes(s, s->command, s->command_size);
 }
 
 static void set_wait(const struct stub *s, int seconds)
@@ -109,20 +126,35 @@ static int next_char(struct stub *s)
     return (unsigned char)s->input[s->used++];
 }
 
-/* Takes an answer into s->reply, without run-length encoding. Returns false if none comes in time. */
-static bool get_packet(struct stub *s)
+/* Skips what stands before a packet. Returns false if none comes in time. "+" and "-" say whether the stub has got the
+ * last command. A notification ("%Stop:...") is passed over, as it has no "$". */
+static bool find_packet(struct stub *s)
 {
-    size_t n = 0, skipped = 0;
-    unsigned sum = 0;
-    char check[3] = "";
+    size_t skipped = 0;
     int c;
 
     while ((c = next_char(s)) != '$') {
         if (c < 0)
             return false;
+        if (c == '+')
+            s->received = true;
+        if (c == '-')
+            send_again(s);
         if (skipped++ > GARBAGE)
             fail(s, "garbage: it is no stub of the GDB protocol");
     }
+    return true;
+}
+
+/* Takes what stands between "$" and "#" into s->reply, without run-length encoding. Returns whether the sum behind it
+ * is right. */
+static bool take_packet(struct stub *s)
+{
+    size_t n = 0;
+    unsigned sum = 0;
+    char check[3] = "";
+    int c;
+
     while ((c = next_char(s)) != '#') {
         if (c < 0)
             fail(s, "half an answer");
@@ -144,23 +176,43 @@ static bool get_packet(struct stub *s)
     s->reply[n] = '\0';
     check[0] = (char)next_char(s);
     check[1] = (char)next_char(s);
-    if (strtoul(check, NULL, 16) != (sum & 255))
-        fail(s, "an answer with a wrong checksum: is it a stub of the GDB protocol?");
-    send_bytes(s, "+", 1);
-    return true;
+    return strtoul(check, NULL, 16) == (sum & 255);
 }
 
-/* Asks, and takes the answer. Notes of what the target prints are skipped. */
+/* Takes a packet, again if it is broken. Returns false if none comes in time. */
+static bool get_packet(struct stub *s)
+{
+    while (find_packet(s)) {
+        if (take_packet(s)) {
+            send_bytes(s, "+", 1);
+            return true;
+        }
+        if (++s->lost > TRIES)
+            fail(s, "answers with wrong checksums: is it a stub of the GDB protocol?");
+        send_bytes(s, "-", 1);
+    }
+    return false;
+}
+
+/* What a stub sends without being asked: that the target has stopped or ended, and what it prints. */
+static bool is_event(const char *reply)
+{
+    return reply[0] != '\0' && strchr("TSWXNO", reply[0]) != NULL && strcmp(reply, "OK") != 0;
+}
+
+/* Asks, and takes the answer. What comes before the stub has the command is none, nor is an event. */
 static const char *ask(struct stub *s, const char *command)
 {
-    unsigned tries = 0;
+    unsigned packets = 0;
 
     send_command(s, command);
-    do {
-        if (tries++ > 1000 || !get_packet(s))
+    for (;;)
+        if (!get_packet(s))
+            send_again(s);
+        else if (s->received && !is_event(s->reply))
+            return s->reply;
+        else if (packets++ > EVENTS)
             fail(s, "no answer: is it a stub of the GDB protocol?");
-    } while (s->reply[0] == 'O' && strcmp(s->reply, "OK") != 0);
-    return s->reply;
 }
 
 static int digit(char c)
@@ -309,18 +361,46 @@ static void list_threads(struct stub *s, struct thread_list *list)
     }
 }
 
-static void print_thread(struct stub *s, const struct trace_out *out, struct trace_space *space, const char *name,
-                         size_t number)
+/* What the stub knows of the chosen thread, "CPU#0 [halted ]" for instance, as printable characters; or "". */
+static void describe_thread(struct stub *s, const char *name, char *text, size_t room)
+{
+    char command[NAME + 20];
+    size_t size, i;
+
+    text[0] = '\0';
+    snprintf(command, sizeof command, "qThreadExtraInfo,%s", name);
+    size = strlen(ask(s, command)) / 2;
+    if (size == 0 || size + 2 > room || !from_hex(s->reply, (uint8_t *)text + 1, size))
+        return;
+    text[0] = ' ';
+    for (i = 0; i <= size; i++)
+        text[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+    text[i] = '\0';
+}
+
+/* Each CPU of a machine has page tables of its own: what another one has read does not count. */
+static void choose_thread(struct stub *s, const char *name)
 {
     char command[NAME + 2];
 
+    snprintf(command, sizeof command, "Hg%s", name);
+    if (strcmp(ask(s, command), "OK") != 0)
+        fail(s, "a thread that cannot be chosen");
+    memset(s->blocks, 0, sizeof s->blocks);
+}
+
+static void print_thread(struct stub *s, const struct trace_out *out, struct trace_space *space, const char *name,
+                         size_t number)
+{
+    char text[100] = "";
+
     if (name != NULL) {
-        snprintf(command, sizeof command, "Hg%s", name);
-        if (strcmp(ask(s, command), "OK") != 0)
-            fail(s, "a thread that cannot be chosen");
+        choose_thread(s, name);
+        describe_thread(s, name, text, sizeof text);
     }
     read_registers(s, &space->regs);
-    out_line(out, "%sthread %zu (%s)", number > 1 ? "\n" : "", number, name != NULL ? name : "the only one");
+    out_line(out, "%sthread %zu (%s)%s", number > 1 ? "\n" : "", number, name != NULL ? name : "the only one",
+             text);
     if (!walk_print(out, space, SFU_PC_EXACT))
         out_line(out, "its PC and SP are not known");
 }
@@ -355,25 +435,126 @@ static void connect_stub(struct stub *s)
     (void)setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
 }
 
-/* Most stubs stop the target when somebody connects. Others must be asked. */
+/* Takes packets until one says that the target has stopped. Returns false if none comes in time. */
+static bool wait_for_stop(struct stub *s)
+{
+    unsigned packets = 0;
+
+    do {
+        if (!get_packet(s))
+            return false;
+        if (s->reply[0] == 'W' || s->reply[0] == 'X')
+            fail(s, "the program has ended");
+        s->stopped = s->reply[0] == 'T' || s->reply[0] == 'S';
+        /* OK: it runs, in non-stop mode. */
+        if (!s->stopped && s->reply[0] != 'O')
+            fail(s, "it does not say that it has stopped");
+    } while (!s->stopped && strcmp(s->reply, "OK") != 0 && packets++ < EVENTS);
+    return true;
+}
+
+/* Most stubs stop the target when somebody connects, and some say so. Others must be asked, and one that does not
+ * answer is interrupted. A stub that another debugger has left in non-stop mode stops one thread alone before it is
+ * in all-stop mode again. */
 static void stop(struct stub *s)
 {
     set_wait(s, STOP_WAIT);
     send_bytes(s, "+", 1);
     send_command(s, "?");
-    if (!get_packet(s)) {
+    if (!wait_for_stop(s)) {
         send_bytes(s, "\003", 1);
         set_wait(s, WAIT);
-        if (!get_packet(s))
+        if (!wait_for_stop(s))
             fail(s, "it does not stop, or is no stub of the GDB protocol");
     }
     set_wait(s, WAIT);
-    if (s->reply[0] == 'W' || s->reply[0] == 'X')
-        fail(s, "the program has ended");
-    if (s->reply[0] != 'T' && s->reply[0] != 'S')
+    if (strcmp(ask(s, "QNonStop:0"), "OK") == 0) {
+        s->stopped = false;
+        send_command(s, "?");
+        if (!wait_for_stop(s) || !s->stopped)
+            fail(s, "it does not stop");
+    }
+    if (!s->stopped)
         fail(s, "it does not say that it has stopped");
-    s->stopped = true;
 }
+
+/* "D", or to a stub that knows of several processes ("p1.2" is a thread of the first), as QEMU does once gdb has been
+ * connected: "D;1". Returns whether there is such a name. */
+static bool name_detach(const char *name, char *command, size_t room)
+{
+    if (name[0] != 'p')
+        return false;
+    snprintf(command, room, "D;%.*s", (int)strcspn(name + 1, "."), name + 1);
+    return true;
+}
+
+static void set_detach(const struct thread_list *threads)
+{
+    char command[NAME + 2];
+    unsigned sum = 0;
+    const char *c;
+
+    if (threads->num == 0 || !name_detach(threads->names[0], command, sizeof command))
+        return;
+    for (c = command; *c != '\0'; c++)
+        sum += (unsigned char)*c;
+    snprintf(detach, sizeof detach, "$%s#%02x", command, sum & 255);
+}
+
+/* Sends COMMAND and returns whether the answer, if any comes, is good. */
+static bool try_detach(struct stub *s, const char *command)
+{
+    unsigned packets = 0;
+
+    send_command(s, command);
+    do {
+        if (!get_packet(s))
+            return true;
+    } while ((!s->received || is_event(s->reply)) && packets++ < EVENTS);
+    return strcmp(s->reply, "OK") == 0;
+}
+
+/* Lets the target go on, whatever it has done before: each process of it. */
+static void let_go(struct stub *s, const struct thread_list *threads)
+{
+    char command[NAME + 2];
+    size_t i;
+
+    set_wait(s, STOP_WAIT);
+    if (!try_detach(s, "D")) {
+        for (i = 0; i < threads->num; i++) {
+            const char *name = threads->names[i];
+            bool again = i > 0 && strncmp(name, threads->names[i - 1], strcspn(name, ".") + 1) == 0;
+
+            if (!again && name_detach(name, command, sizeof command))
+                (void)try_detach(s, command);
+        }
+    }
+    s->stopped = false;
+}
+
+/* ---- When the user has had enough ------------------------------------------------------------------------------ */
+
+static volatile sig_atomic_t interrupted_fd = -1;
+
+/* The target must not stay stopped. */
+static void on_signal(int number)
+{
+    if (interrupted_fd >= 0)
+        (void)send(interrupted_fd, detach, strlen(detach), MSG_NOSIGNAL);
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
+}
+
+static void catch_signals(const struct stub *s)
+{
+    interrupted_fd = s->fd;
+    (void)signal(SIGINT, on_signal);
+    (void)signal(SIGTERM, on_signal);
+    (void)signal(SIGHUP, on_signal);
+}
+
+/* ---- All ------------------------------------------------------------------------------------------------------- */
 
 void trace_gdb(struct trace_options *options, const char *address)
 {
@@ -392,16 +573,17 @@ void trace_gdb(struct trace_options *options, const char *address)
     space.read = read_memory;
     space.ctx = s;
     connect_stub(s);
+    catch_signals(s);
     stop(s);
-    images_verify(&options->images, &space);
     list_threads(s, &threads);
+    set_detach(&threads);
+    images_verify(&options->images, &space);
     for (i = 0; i < threads.num; i++)
         print_thread(s, &out, &space, threads.names[i], i + 1);
     if (threads.num == 0)
         print_thread(s, &out, &space, NULL, 1);
-    send_command(s, "D");
-    set_wait(s, STOP_WAIT);
-    (void)get_packet(s);
+    let_go(s, &threads);
+    interrupted_fd = -1;
     close(s->fd);
     free(threads.names);
     free(s);

@@ -306,7 +306,7 @@ bool image_open_own(struct trace_image *image)
  * image->error, if there is none. */
 static bool make_tables(struct trace_image *t)
 {
-    static const struct encoding encoding = {1, false};
+    static const struct encoding encoding = {0, false};
     struct cfi cfi;
     struct cfi_spans spans = {NULL, 0, 0};
     struct tables tables;

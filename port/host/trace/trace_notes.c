@@ -12,6 +12,9 @@ enum {
     FP_FPRS = 8,  /* s390x's floating-point registers, behind their control word */
     PAC_CODE = 8, /* user_pac_mask: for data, for code */
     ARM_PAC_MASK = 0x406,
+    S390X_CONTROL = 0x304,
+    S390X_PREFIX = 0x305,
+    QEMU_CR = 392, /* QEMU's struct of x86_64: CR0 to CR4 */
     MAX_THREADS = 65536
 };
 
@@ -58,6 +61,8 @@ static bool read_status(struct core_notes *notes, const struct note *n)
         thread->regs.value[reg] = word(n, PR_REG + 8 * (uint64_t)at);
         thread->regs.known[reg] = true;
     }
+    if (notes->abi == SFU_S390X)
+        thread->control.psw_mask = word(n, PR_REG);
     return true;
 }
 
@@ -127,6 +132,42 @@ static bool read_pac(struct core_notes *notes, const struct note *n)
     return true;
 }
 
+/* Those of the thread before it. */
+static bool read_s390x(struct core_notes *notes, const struct note *n)
+{
+    struct paging_registers *control;
+    unsigned i;
+
+    if (notes->abi != SFU_S390X || notes->num_threads == 0)
+        return true;
+    control = &notes->threads[notes->num_threads - 1].control;
+    if (n->size < (n->type == S390X_CONTROL ? sizeof control->control : 4))
+        return false;
+    if (n->type == S390X_PREFIX) {
+        control->prefix = load_number(n->desc, 4, n->big);
+        return true;
+    }
+    for (i = 0; i < 16; i++)
+        control->control[i] = word(n, 8 * i);
+    control->has_s390x = true;
+    return true;
+}
+
+/* Those of x86_64 come in the order of the threads, behind all of them. */
+static bool read_qemu(struct core_notes *notes, const struct note *n)
+{
+    struct paging_registers *control;
+
+    if (notes->abi != SFU_AMD64 || notes->num_qemu == notes->num_threads || n->size < QEMU_CR + 5 * 8)
+        return true;
+    control = &notes->threads[notes->num_qemu++].control;
+    control->cr0 = word(n, QEMU_CR);
+    control->cr3 = word(n, QEMU_CR + 24);
+    control->cr4 = word(n, QEMU_CR + 32);
+    control->has_x86_64 = true;
+    return true;
+}
+
 static bool read_note(struct core_notes *notes, const struct note *n)
 {
     bool core = is_named(n, "CORE");
@@ -141,6 +182,14 @@ static bool read_note(struct core_notes *notes, const struct note *n)
         return read_files(notes, n);
     if (is_named(n, "LINUX") && n->type == ARM_PAC_MASK)
         return read_pac(notes, n);
+    if (is_named(n, "LINUX") && (n->type == S390X_CONTROL || n->type == S390X_PREFIX))
+        return read_s390x(notes, n);
+    if (is_named(n, "QEMU") && n->type == 0)
+        return read_qemu(notes, n);
+    if (is_named(n, "VMCOREINFO")) {
+        notes->vmcoreinfo = (const char *)n->desc;
+        notes->vmcoreinfo_size = n->size;
+    }
     return true;
 }
 

@@ -6,10 +6,12 @@
 #define SFU_HOST_TRACE_NOTES_H
 
 #include "trace.h"
+#include "trace_paging.h"
 
 struct core_thread {
     uint32_t id;
     struct thread_registers regs;
+    struct paging_registers control; /* of a CPU */
 };
 
 /* Memory from start up to end is that of a file from offset on. */
@@ -27,6 +29,9 @@ struct core_notes {
     uint64_t phdr; /* of the program: where its headers are; 0: not known */
     uint64_t vdso; /* 0: none */
     uint64_t pac_mask;
+    size_t num_qemu;        /* notes of QEMU for x86_64, one for each CPU, in the order of the threads */
+    const char *vmcoreinfo; /* what Linux says of itself, lines of text; or NULL */
+    size_t vmcoreinfo_size;
 };
 
 /* Adds to NOTES what the SIZE bytes of notes at BYTES say. NOTES is zeroed before the first call, except for abi.

@@ -232,11 +232,12 @@ const char *symbols_name(struct trace_image *image, uint64_t addr, uint64_t *off
     GElf_Sym sym;
     const char *name;
 
-    if (!image_is_object(image)) {
-        symbol = image_symbol(&image->image, addr);
-        *offset = symbol != NULL ? addr - symbol->addr : 0;
-        return symbol != NULL ? symbol->name : NULL;
+    symbol = image_is_object(image) ? NULL : image_symbol(&image->image, addr);
+    if (symbol != NULL) {
+        *offset = addr - symbol->addr;
+        return symbol->name;
     }
+    /* libdwfl has those of a separate file, of .dynsym and of compressed minisymbols, too. */
     s = symbols_open(image);
     name = s->module != NULL ? dwfl_module_addrinfo(s->module, addr, &at, &sym, NULL, NULL, NULL) : NULL;
     *offset = name != NULL ? at : 0;

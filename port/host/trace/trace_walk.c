@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+enum { NULL_PAGE = 4096 }; /* the addresses that a call of a null pointer, or of a member of one, leads to */
+
 /* ---- Places ---------------------------------------------------------------------------------------------------- */
 
 void out_line(const struct trace_out *out, const char *format, ...)
@@ -57,6 +59,14 @@ void out_place_in(const struct trace_out *out, const struct trace_images *images
         out_line(out, "        no symbol at 0x%" PRIx64 "%s", addr, place.image);
 }
 
+void out_nowhere(const struct trace_out *out, uint64_t lookup)
+{
+    if (lookup < NULL_PAGE)
+        out_line(out, "        no code: a null pointer has been called");
+    else
+        out_line(out, "        in no image");
+}
+
 void out_place(const struct trace_out *out, const struct trace_images *images, uint64_t lookup)
 {
     struct trace_image *image = images_at(images, lookup);
@@ -64,7 +74,7 @@ void out_place(const struct trace_out *out, const struct trace_images *images, u
     if (image != NULL)
         out_place_in(out, images, image, lookup - image->slide);
     else
-        out_line(out, "        in no image");
+        out_nowhere(out, lookup);
 }
 
 /* ---- Memory and callbacks -------------------------------------------------------------------------------------- */

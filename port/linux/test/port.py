@@ -210,7 +210,7 @@ def main():
         verdict(f'demo {version}', ' '.join(log.split()) or check_demo(abi, out, '', int(version[1])))
     leaf = folder + '/leaf.o'
     log = build(abi, ['-O2', '-c'], ['port/linux/test/leaf.c'], leaf)
-    tests = ['capture', 'read', 'hook', 'ucontext', 'plain' if abi == 's390x' else 'table']
+    tests = ['capture', 'read', 'forged', 'hook', 'ucontext', 'plain' if abi == 's390x' else 'table']
     for flags in ['-O0', '-O2', '-Os -static-pie -fPIE']:
         out = folder + '/registers' + flags.replace(' ', '')
         log = log or build(abi, flags.split(), REGISTERS + [leaf], out)

@@ -121,7 +121,48 @@ static __attribute__((noinline)) void handler(int signal, void *info, void *ucon
     while (code == SFU_OK && !walk.frame.interrupted)
         code = sfu_walk_step(&walk);
     expect(code == SFU_OK, sfu_string(code));
+    expect(walk.frame.reliable, "not reliable");
     check_interrupted(&walk.frame);
+}
+
+/* Calls of sigreturn, by the kernel's numbers. */
+#if defined(__x86_64__)
+#define SIGRETURN                                                                                                  \
+    {                                                                                                              \
+        0xb8, 15, 0, 0, 0, 0x0f, 0x05                                                                              \
+    }
+#elif defined(__aarch64__)
+#define SIGRETURN                                                                                                  \
+    {                                                                                                              \
+        0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4                                                                   \
+    }
+#else
+#define SIGRETURN                                                                                                  \
+    {                                                                                                              \
+        0x0a, 173                                                                                                  \
+    }
+#endif
+
+/* A signal frame is believed only if the program cannot have written the instructions behind it. */
+static void test_forged(void)
+{
+    static const uint8_t fixed[16] = SIGRETURN;
+    static uint8_t writable[16] = SIGRETURN;
+    static uint64_t signal_frame[512]; /* all zeros */
+    const uint8_t *const codes[] = {fixed, writable};
+    unsigned i;
+
+    for (i = 0; i < 2; i++) {
+        struct sfu_interrupted interrupted;
+        struct sfu_frame frame;
+
+        frame.regs.pc = (uintptr_t)codes[i];
+        frame.regs.sp = (uintptr_t)signal_frame;
+        interrupted.guess = SFU_GUESS_NONE;
+        expect(sfu_linux_trap(NULL, &frame, SFU_E_NO_FDE, &interrupted) == SFU_OK, "signal frame");
+        expect(interrupted.guess == (i == 0 ? SFU_GUESS_NONE : SFU_GUESS_HOOK), "sure of it");
+    }
+    finish();
 }
 
 static void test_signal(void)
@@ -195,6 +236,8 @@ int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
         test_capturing();
     if (equal(mode, "read"))
         test_reading();
+    if (equal(mode, "forged"))
+        test_forged();
     test_signal();
     return 1;
 }

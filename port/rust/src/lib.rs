@@ -206,22 +206,23 @@ impl<'a> Section<'a> {
     }
 }
 
-/// What only the program knows, where tables and one stack are not enough. No method may panic: a panic ends the program
-/// at once where panics unwind.
+/// What only the program knows, where tables and one stack are not enough. No method may panic: a panic ends the
+/// program at once where panics unwind.
 pub trait Machine {
     /// [`Machine::find_stack`] finds the stacks; otherwise there is the target's, which only a trap can leave.
     const STACKS: bool = false;
 
-    /// Reads the 8 bytes at `addr` of a stack without bytes of its own ([`Stack::remote`]) into `buffer`. Returns whether
-    /// all of them could be read; it must survive every address, aligned or not. `addr + buffer.len()` does not wrap.
+    /// Reads the 8 bytes at `addr` of a stack without bytes of its own ([`Stack::remote`]) into `buffer`. Returns
+    /// whether all of them could be read; it must survive every address, aligned or not. `addr + buffer.len()` does not
+    /// wrap.
     fn read(&self, addr: u64, buffer: &mut [u8]) -> bool {
         let _ = (addr, buffer);
         false
     }
 
     /// The value of register `number` (DWARF) in `frame`, whose PC is exact: of the registers that the walk began with
-    /// (`frame.depth` is 0) or of those saved by the trap that interrupted it (at `frame.saved`). None: not known, and the
-    /// trace ends with [`sys::SFU_E_REGISTER`]. On s390x numbers 16 to 31 are floating-point registers.
+    /// (`frame.depth` is 0) or of those saved by the trap that interrupted it (at `frame.saved`). None: not known, and
+    /// the trace ends with [`sys::SFU_E_REGISTER`]. On s390x numbers 16 to 31 are floating-point registers.
     fn register(&self, frame: &Frame, number: u32) -> Option<u64> {
         let _ = (frame, number);
         None
@@ -290,8 +291,8 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Adds the section in `bytes`, whose own address in the unwound program at run time is `addr`, and all that a linker
-    /// has joined to it, as far as there is `room`, to the front of the list that is searched.
+    /// Adds the section in `bytes`, whose own address in the unwound program at run time is `addr`, and all that a
+    /// linker has joined to it, as far as there is `room`, to the front of the list that is searched.
     ///
     /// Errors: those of [`Section::open`]; [`sys::SFU_E_ABI`], its ABI is not that of the sections before;
     /// [`sys::SFU_E_CONCATENATED`], there is not enough room. The sections in front of that one have been added.
@@ -324,9 +325,9 @@ impl<'a> Target<'a> {
     ///
     /// # Safety
     ///
-    /// `final`, `pac_mask`, `max_frames`, `red_zone`, `max_switches` and `frame_pointers` may become anything. The bytes of
-    /// a stack are readable, and callbacks may be called with `ctx`, as long as the target is used. `sections` stays as
-    /// it is.
+    /// `final`, `pac_mask`, `max_frames`, `red_zone`, `max_switches` and `frame_pointers` may become anything. The bytes
+    /// of a stack are readable, and callbacks may be called with `ctx`, as long as the target is used. `sections` stays
+    /// as it is.
     pub unsafe fn raw_mut(&mut self) -> &mut sys::sfu_target {
         &mut self.raw
     }
@@ -424,8 +425,8 @@ fn here_by<F: FnMut(&Registers)>(call: &mut F) {
 pub struct Image<'a> {
     /// The section, between two symbols of the linker script: `addr_of!(sframe_start)..addr_of!(sframe_end)`.
     pub tables: Range<*const u8>,
-    /// Its stacks: the one it booted on, those of interrupts and exceptions, of threads. The trace reads no other memory
-    /// of a stack, so no garbage can make it fault.
+    /// Its stacks: the one it booted on, those of interrupts and exceptions, of threads. The trace reads no other
+    /// memory of a stack, so no garbage can make it fault.
     pub stacks: &'a [Stack<'a>],
     /// File name for addr2line, with a NUL at its end; without one, IMAGE is printed instead.
     pub name: &'a str,

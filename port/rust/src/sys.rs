@@ -5,9 +5,9 @@
 //!
 //! # Safety
 //!
-//! Of each function: a pointer refers to a valid object of its type for the time of the call, is not NULL unless `sfu.h`
-//! says so, and a `*mut` is not used elsewhere meanwhile. What `sfu.h` says of bytes, lists and callbacks holds. A
-//! callback must not unwind.
+//! Of each function: a pointer refers to a valid object of its type for the time of the call, is not NULL unless
+//! `sfu.h` says so, and a `*mut` is not used elsewhere meanwhile. What `sfu.h` says of bytes, lists and callbacks
+//! holds. A callback must not unwind.
 #![allow(non_camel_case_types, missing_docs, clippy::missing_safety_doc)]
 
 use core::ffi::c_void;
@@ -172,6 +172,8 @@ pub struct sfu_section {
     pub addr: u64,
     pub size: u64,
     pub text: sfu_range,
+    pub code: sfu_range,
+    pub code: sfu_range,
     pub fdes: u32,
     pub rows: u32,
     pub end: u32,

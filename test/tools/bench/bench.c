@@ -23,18 +23,26 @@
 #define PT_GNU_SFRAME 0x6474e554
 #endif
 
+/* Programs of other shapes have their own. */
+#ifndef BENCH_FRAMES
+#define BENCH_FRAMES    128
+#define BENCH_MIN_DEPTH 15
+#define BENCH_MAX_DEPTH 40
+#define BENCH_STACKS    2600
+#endif
+
 enum {
-    MAX_FRAMES = 128,
-    MIN_DEPTH = 15, /* of the stacks that are taken */
-    MAX_DEPTH = 40,
-    CANDIDATES = 20000, /* so many are looked at, at most */
-    STACKS = 2600,      /* so many are taken, at most */
+    MAX_FRAMES = BENCH_FRAMES,
+    MIN_DEPTH = BENCH_MIN_DEPTH, /* of the stacks that are taken */
+    MAX_DEPTH = BENCH_MAX_DEPTH,
+    CANDIDATES = 20000,    /* so many are looked at, at most */
+    STACKS = BENCH_STACKS, /* so many are taken, at most */
     MAX_WALKERS = 32,
     ROUNDS = 15,
     COLD_ROUNDS = 3,
     COLD_STACKS = 24,
     PAINTED = 128 * 1024,
-    SLACK = 1024 * 1024 /* of stack, below main */
+    SLACK = 4096 * 1024 /* of stack, below main */
 };
 
 static const char *const peer_names[] = {"glibc", "libgcc", "libunwind", "libsframe", "llvm"};
@@ -47,6 +55,7 @@ static struct bench_image image;
 static void (*take)(void);
 static const struct walker *walker;
 static unsigned at_walker, calls, candidate_every, round_number;
+uint64_t bench_hook;                  /* where a stack goes on, if not where sample() was called */
 static uint64_t hook, bottom;         /* where the workload goes on; where main does */
 static uint32_t chosen[STACKS], next; /* numbers of calls, ascending */
 static unsigned stacks;
@@ -94,7 +103,7 @@ __attribute__((noinline)) void sample(void)
     unsigned n = calls++;
     if (take == NULL || (stacks != 0 ? next == stacks || chosen[next] != n : !is_candidate(n)))
         return;
-    hook = (uint64_t)(uintptr_t)__builtin_return_address(0);
+    hook = bench_hook != 0 ? bench_hook : (uint64_t)(uintptr_t)__builtin_return_address(0);
     take();
     next++;
 }
@@ -160,7 +169,7 @@ static void choose(void)
 /* ---- Comparing ---- */
 
 static uint64_t *traces[MAX_WALKERS]; /* STACKS * MAX_FRAMES each */
-static uint8_t lengths[MAX_WALKERS][STACKS];
+static uint16_t lengths[MAX_WALKERS][STACKS];
 
 static void take_trace(void)
 {
@@ -168,7 +177,7 @@ static void take_trace(void)
     const uint64_t *own = of_workload(pcs, n, &count);
     frames[at_walker] += n;
     memcpy(traces[at_walker] + (size_t)next * MAX_FRAMES, own, count * sizeof *own);
-    lengths[at_walker][next] = (uint8_t)count;
+    lengths[at_walker][next] = (uint16_t)count;
 }
 
 static unsigned common(unsigned a, unsigned b, unsigned stack)

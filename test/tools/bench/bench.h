@@ -36,7 +36,9 @@ bool work_run(void);
 /* Once, before anything else. */
 bool work_begin(void);
 
-/* Called by the workload wherever a stack may be taken. */
+/* Called by the workload wherever a stack may be taken. Stacks are compared from the return address of this call on, or
+ * from bench_hook, if that is not 0. */
 void sample(void);
+extern uint64_t bench_hook;
 
 #endif

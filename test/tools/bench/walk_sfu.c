@@ -9,26 +9,77 @@
 #include "arch/sfu_arch.h"
 #include "bench.h"
 
+/* What programs of other shapes than sqlite's have besides. */
+#ifndef BENCH_SECTIONS
+#define BENCH_SECTIONS 0 /* sections in front of the program's, whose text is not known */
+#endif
+#ifndef BENCH_SKIP
+#define BENCH_SKIP 0 /* frames that are left out */
+#endif
+
 static struct sfu_section section;
 static struct sfu_target target;
+struct sfu_registers bench_top; /* where walks begin, if bench_has_top */
+bool bench_has_top;
+
+#ifdef BENCH_FIND_STACK
+/* Of two stacks. */
+static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
+{
+    const struct sfu_target *t = ctx;
+    struct sfu_stack other = {NULL, 0x1000, 0x9000};
+
+    if (addr >= other.low && addr <= other.high)
+        *stack = other;
+    else if (addr >= t->stack.low && addr <= t->stack.high)
+        *stack = t->stack;
+    else
+        return false;
+    return true;
+}
+#endif
 
 static bool add_section(struct sfu_section *s, struct sfu_target *of, const struct bench_image *image)
 {
     of->stack.bytes = (const void *)(uintptr_t)image->stack_low;
     of->stack.low = image->stack_low;
     of->stack.high = image->stack_high;
+#ifdef BENCH_FIND_STACK
+    of->find_stack = find_stack;
+    of->ctx = of;
+#endif
+    of->max_frames = 8192;
     return sfu_add(&of->sections, s, 1, image->sframe, image->sframe_size, (uintptr_t)image->sframe) == SFU_OK;
+}
+
+/* As modules are: the same tables for other code. Returns whether there is room for them. */
+static bool add_others(struct sfu_section **list, struct sfu_section *sections, const struct bench_image *image)
+{
+    for (unsigned i = 0; i < BENCH_SECTIONS; i++)
+        if (sfu_add(list, &sections[i], 1, image->sframe, image->sframe_size,
+                    (uintptr_t)image->sframe + ((i + 1ull) << 32)) != SFU_OK)
+            return false;
+    return true;
 }
 
 static bool init(const struct bench_image *image)
 {
-    return add_section(&section, &target, image);
+    static struct sfu_section others[BENCH_SECTIONS + 1];
+
+    return add_section(&section, &target, image) && add_others(&target.sections, others, image);
+}
+
+static struct sfu_registers begin(struct sfu_cpu *cpu)
+{
+    struct sfu_registers here = sfu_here(cpu);
+
+    return bench_has_top ? bench_top : here;
 }
 
 static unsigned walk(uint64_t *pcs, unsigned max)
 {
     struct sfu_cpu cpu;
-    struct sfu_registers top = sfu_here(&cpu);
+    struct sfu_registers top = begin(&cpu);
     struct sfu_walk w;
     unsigned n = 0;
     sfu_walk_start(&w, &target, &top);
@@ -42,15 +93,15 @@ static unsigned walk(uint64_t *pcs, unsigned max)
 
 struct fast {
     struct sfu_fast fast;
-    struct sfu_fast_image image;
-    struct sfu_section section;
+    struct sfu_fast_image images[BENCH_SECTIONS + 1];
+    struct sfu_section section, others[BENCH_SECTIONS + 1];
     struct sfu_target target;
 };
 
 static bool fast_init(struct fast *f, const struct bench_image *image, size_t cache_bytes, bool indexed)
 {
-    if (!add_section(&f->section, &f->target, image) ||
-        sfu_fast_add(&f->fast, &f->image, 1, f->target.sections) != SFU_OK)
+    if (!add_section(&f->section, &f->target, image) || !add_others(&f->target.sections, f->others, image) ||
+        sfu_fast_add(&f->fast, f->images, BENCH_SECTIONS + 1, f->target.sections) != SFU_OK)
         return false;
     f->target.sections = sfu_fast_sections(&f->fast);
     if (cache_bytes != 0) {
@@ -60,9 +111,9 @@ static bool fast_init(struct fast *f, const struct bench_image *image, size_t ca
         sfu_fast_set_cache(&f->fast, memory, cache_bytes);
     }
     if (indexed) {
-        size_t bytes = sfu_fast_index_size(&f->image);
+        size_t bytes = sfu_fast_index_size(&f->images[BENCH_SECTIONS]);
         void *memory = malloc(bytes);
-        return memory != NULL && sfu_fast_set_index(&f->image, memory, bytes);
+        return memory != NULL && sfu_fast_set_index(&f->images[BENCH_SECTIONS], memory, bytes);
     }
     return true;
 }
@@ -77,9 +128,9 @@ static bool fast_init(struct fast *f, const struct bench_image *image, size_t ca
     static unsigned NAME##_walk(uint64_t *pcs, unsigned max)                                                       \
     {                                                                                                              \
         struct sfu_cpu cpu;                                                                                        \
-        struct sfu_registers top = sfu_here(&cpu);                                                                 \
+        struct sfu_registers top = begin(&cpu);                                                                    \
         size_t n = 0;                                                                                              \
-        (void)sfu_fast_trace(&NAME.fast, &NAME.target, &top, 0, pcs, max, &n);                                     \
+        (void)sfu_fast_trace(&NAME.fast, &NAME.target, &top, BENCH_SKIP, pcs, max, &n);                            \
         return (unsigned)n;                                                                                        \
     }
 

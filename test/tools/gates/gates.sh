@@ -19,7 +19,7 @@ long_functions() {
 }
 
 layout() {
-    at_most 'lines of sfu.c' 1490 "$(wc -l <sfu.c)"
+    at_most 'lines of sfu.c' 1520 "$(wc -l <sfu.c)"
     at_most 'lines of sfu.h' 420 "$(wc -l <sfu.h)"
     none 'functions of at most 60 lines' "$(long_functions sfu.c)"
     none 'includes' "$(sed -n 's/^ *# *include *//p' sfu.c sfu.h |
@@ -70,10 +70,10 @@ budget() {
     table
 }
 
-# Core, printer, build ID, record and symbols: 8 KiB and what a crashed stack adds. On s390x, whose instructions are
-# longer, the budget is the limit.
+# Core, printer, build ID, record and symbols: 8 KiB, what a crashed stack adds and what stacks as values need. On
+# s390x, whose instructions are longer, the budget is the limit.
 together() {
-    for limit in x86_64:8448 aarch64:9472 aarch64_be:9600; do
+    for limit in x86_64:8896 aarch64:10112 aarch64_be:10112; do
         cpu=${limit%:*}
         grep " $cpu Os together " "$out/budget.now" >"$out/together" || echo "not ok together, $cpu: not measured"
         while read -r with _ _ _ bytes; do

@@ -190,8 +190,8 @@ def equal_to_objdump(abi, file):
     """Also with the options that change how the rows are written."""
     sizes = []
     # libsframe reads no shared rows in another byte order than its own.
-    sharing = [] if abi in ("aarch64_be", "s390x") else ["--share"]
-    for options in ([], ["--merge=16", "--fp=auto"] + sharing):
+    foreign = ["--no-share"] if abi in ("aarch64_be", "s390x") else []
+    for options in (["--no-share"], foreign, ["--small", "--fp=auto"] + foreign):
         copy = WORK + "/%s.x" % abi
         gen("-q", "--append=" + copy, *options, file)
         text, errors = run("%s/%s/objdump" % (TC, CPUS[abi]), "--sframe", copy)
@@ -201,11 +201,21 @@ def equal_to_objdump(abi, file):
         must(table.returncode == 0, "objdump's output: " + table.stderr.strip()[-100:])
         write(copy + ".table", table.stdout.encode())
         run("build/decoders/compare", "x", copy, copy + ".table")
-        if not options:
+        if "--fp=auto" not in options:
             gen("-q", "--check", "--strict", copy)
-    for options in ([], ["--merge=16"], ["--share"], ["--merge=16", "--share"]):
+        else:
+            most = most_rows(copy)
+            must(most <= 32, "%d rows under one entry" % most)
+    for options in (["--no-share"], [], ["--small"]):
         sizes.append(int(gen("-q", "--size", *options, file)[0]))
-    return "%d bytes, merged %d, shared %d, both %d" % tuple(sizes)
+    must(sizes[2] < sizes[1] <= sizes[0], "%d bytes, shared %d, small %d" % tuple(sizes))
+    return "%d bytes, shared %d, small %d" % tuple(sizes)
+
+
+def most_rows(image):
+    """The most rows that an entry of the tables has."""
+    table = Table(Elf(image))
+    return max(table.elf.get("H", table.fde(index)[1])[0] for index in range(table.num_fdes))
 
 
 # ---- links ----
@@ -257,8 +267,7 @@ def in_place(cpu, image, *options):
     after = Elf(image)
     must(len(before.data) == len(after.data), "the file has another size")
     must(after.sections[".sframe"]["type"] == 0x6ffffff4, "the section has not the type SHT_GNU_SFRAME")
-    if "--merge=16" not in options:
-        gen("-q", "--check", "--strict", image)
+    gen("-q", "--check", "--strict", image)
     run(EMULATOR[cpu], image)
     first = read(image)
     gen("-q", *options, image)
@@ -279,12 +288,15 @@ def test_links():
             if cpu != "s390x":
                 test("%s clang's own assembler, lld %s" % (cpu, level), test_link, cpu, clang, lld, level)
         test("%s .debug_frame" % cpu, test_debug_frame, cpu, gnu, old)
-        test("%s --merge, --share" % cpu, test_merged, cpu, gnu, old)
+        test("%s --small" % cpu, test_small, cpu, gnu, old)
+        test("%s repacked" % cpu, test_repacked, cpu, gnu, new)
         test("%s --asm" % cpu, test_asm, cpu, gnu, new)
         test("%s --object" % cpu, test_object, cpu, gnu, new)
         test("%s --object, old ld" % cpu, test_object, cpu, gnu, old)
         test("%s --append" % cpu, test_append, cpu, gnu, old)
         test("%s strip, objcopy" % cpu, test_strip, cpu, gnu, old)
+    for build in ("make", "cmake", "meson"):
+        test("%s room" % build, exact_room, build)
     if os.uname().machine == "x86_64":
         test("x86_64 sampled 1,000 times, with Debian's libc", sampled)
 
@@ -311,15 +323,90 @@ def test_debug_frame(cpu, compiler, linker):
     must(int(gen("--size", image)[0]) == sizes[0], "a compressed .debug_frame gives something else")
 
 
-def test_merged(cpu, compiler, linker):
-    name = cpu + "-merged"
+def test_small(cpu, compiler, linker):
+    name = cpu + "-small"
     objects = compile_program(cpu, name, compiler, "-O2", "-fasynchronous-unwind-tables")
     image = link(name, linker, ROOM % ".eh_frame", objects)
     plain = int(gen("-q", "--size", image)[0])
-    in_place(cpu, image, "--merge=16", "--share")
-    merged = int(gen("-q", "--size", "--merge=16", "--share", image)[0])
-    must(merged < plain, "%d bytes are not less than %d" % (merged, plain))
-    return "%d bytes instead of %d" % (merged, plain)
+    in_place(cpu, image, "--small")
+    small = int(gen("-q", "--size", "--small", image)[0])
+    must(small < 0.8 * plain, "%d bytes instead of %d" % (small, plain))
+    return "%d bytes instead of %d" % (small, plain)
+
+
+KEPT = "    .sframe : { sframe_start = .; KEEP(*(.sframe .sframe.*)) sframe_end = .; } :text\n"
+
+
+def test_repacked(cpu, compiler, linker):
+    """The assembler's tables, in an image that has lost its CFI, written anew. A copy that has it says they are true."""
+    name = cpu + "-repacked"
+    objects = compile_program(cpu, name, compiler, "-O2", "-fasynchronous-unwind-tables", "-B%s/%s/" % (TC, cpu),
+                              "-Wa,--gsframe")
+    whole = link(name, linker, KEPT, objects)
+    image, tables = whole + ".bare", whole + ".tables"
+    objcopy = "%s/%s/objcopy" % (TC, cpu)
+    run(objcopy, "-R", ".eh_frame", whole, image)
+    before = json.loads(gen("--json", "--size", image)[0])
+    must(before["kept"] > 3000 and before["covered"] == 0, str(before))
+    gen("-q", "--strict", "--small", image)
+    run(EMULATOR[cpu], image)
+    write(tables, Elf(image).section(".sframe"))
+    must(most_rows(image) <= 32, "%d rows under one entry" % most_rows(image))
+    run(objcopy, "--update-section", ".sframe=" + tables, whole)
+    gen("-q", "--check", "--strict", whole)
+    size = before["room"]
+    small = int(gen("-q", "--size", "--small", image)[0])
+    must(small < 0.8 * size, "%d bytes instead of %d" % (small, size))
+    must("no call frame information" in gen("--forget", image, status=1)[1], "--forget")
+    return "%d bytes instead of %d" % (small, size)
+
+
+def block_of(name):
+    """The block of port/host/TABLES.md that is marked so."""
+    text = read("port/host/TABLES.md").decode()
+    return re.search(r"<!-- block: %s -->\n```\w*\n(.*?)```" % name, text, re.S)[1]
+
+
+BUILDS = {
+    "make": [("Makefile", "CC = gcc\nOBJECTS = program.o sfu.o\n%s\n%%.o: %%.c\n\tgcc $(CFLAGS) -c $< -o $@\n")],
+    "cmake": [("CMakeLists.txt", "cmake_minimum_required(VERSION 3.13)\nproject(kernel C)\n"
+               "add_link_options(-nostdlib -static -no-pie)\nset(SOURCES program.c sfu.c)\n%s")],
+    "meson": [("meson.build", "project('kernel', 'c')\n"
+               "add_project_link_arguments('-nostdlib', '-static', '-no-pie', language: 'c')\nsources = ['program.c', 'sfu.c']\n%s")],
+}
+
+
+def exact_room(build):
+    """The rule of TABLES.md, with a program of an own linker script. At most 5% of the room is left over."""
+    directory = os.path.abspath("%s/%s-room" % (WORK, build))
+    shutil.rmtree(directory, ignore_errors=True)
+    os.makedirs(directory)
+    for file in ("sfu.c", "sfu.h", "test/truth/host/program.c"):
+        shutil.copy(file, directory)
+    text = read("test/truth/host/room.ld").decode()
+    write(directory + "/kernel.ld", text.replace("@ROOM@", block_of("script").rstrip() + " :text")
+          .replace("@LAST@", block_of("last")).encode())
+    for name, around in BUILDS[build]:
+        write(directory + "/" + name, (around % block_of(build)).encode())
+    flags = ("-O2 -ffreestanding -fno-pie -fno-stack-protector -fno-optimize-sibling-calls -std=gnu99 -w "
+             "-fasynchronous-unwind-tables -I%s" % os.getcwd())
+    tools = dict(os.environ, PATH=os.path.abspath("build/tools") + ":" + os.environ["PATH"],
+                 CFLAGS=flags)
+    tools.pop("MAKEFLAGS", None)
+    out = directory if build == "make" else directory + "/out"
+    commands = {"make": [["make", "-s", "CFLAGS=" + flags, "LDFLAGS=-nostdlib -static -no-pie"]],
+                "cmake": [["cmake", "-S", directory, "-B", out], ["cmake", "--build", out]],
+                "meson": [["meson", "setup", "-Db_pie=false", "-Db_staticpic=false", "-Dbuildtype=plain", out],
+                          ["ninja", "-C", out]]}[build]
+    for command in commands:
+        done = subprocess.run(command, cwd=directory, env=tools, capture_output=True, text=True, check=False)
+        must(done.returncode == 0, "%s: %s" % (command[0], (done.stdout + done.stderr)[-300:]))
+    image = out + "/kernel.elf"
+    gen("-q", "--check", "--strict", image)
+    run(image)
+    numbers = json.loads(gen("--json", "--size", "--small", image)[0])
+    must(0 <= numbers["room"] - numbers["bytes"] <= 0.05 * numbers["room"], str(numbers))
+    return "room %d, tables %d" % (numbers["room"], numbers["bytes"])
 
 
 PLACED = """    .sfu_sframe : ALIGN(8) { sframe_start = .; KEEP(*(.sfu_sframe)) . = ALIGN(8); sframe_end = .; } :text
@@ -483,7 +570,8 @@ def build_kernel(cpu, directory):
         "ld.lld" if cpu != "s390x" else LD[cpu], "-static", "-pie", "--no-dynamic-linker", "--gc-sections", "-z",
         "norelro", "--build-id=sha1", "-z", "max-page-size=4096", "-L" + directory, "-T",
         "port/baremetal/%s/machine.ld" % cpu, *objects])
-    gen("-q", "--strict", image)
+    # What a scenario breaks is one function's alone.
+    gen("-q", "--strict", "--no-share", image)
     gen("-q", "--check", "--strict", image)
 
 
@@ -631,7 +719,7 @@ def test_faults():
         objects = compile_program(cpu, cpu + "-faults", [GCC[cpu]], "-O2", "-fasynchronous-unwind-tables",
                                   *(["-mbranch-protection=standard"] if cpu == "aarch64" else []))
         image = link(cpu + "-faults", [LD[cpu]], ROOM % ".eh_frame", objects)
-        gen("-q", image)
+        gen("-q", "--no-share", image) # what is planted is one function's alone
         gen("-q", "--check", "--strict", image)
         faults = list(FAULTS)
         if cpu == "x86_64":
@@ -759,7 +847,7 @@ def hostile_bytes(cpu, image, section, count):
         for _ in range(chosen.choice((1, 1, 2, 8))):
             data[chosen.choice(places)] = chosen.choice((0, 1, 0x7f, 0x80, 0xff, chosen.randrange(256)))
         write(file, data)
-        options = chosen.choice((["--check"], ["--merge=16", "--share"], ["--append=" + file + ".out"], [],
+        options = chosen.choice((["--check"], ["--small"], ["--append=" + file + ".out"], ["--rows=3", "--no-share"], [],
                                  ["--side=" + file + ".out", "--forget"]))
         good += survives(file, "-q", *options).returncode == 0
     return "%d of %d files accepted" % (good, count)
@@ -819,7 +907,7 @@ def test_options():
     os.makedirs(WORK, exist_ok=True)
     for function in (help_text, install, wrong_options, strict, set_loc, long_function, overlaps, dropped, mixed,
                      taken_over, below_sp,
-                     frame_pointer, holes, signals, plts, no_blocks, room, outputs, deterministic):
+                     high_addresses, signed_with_pc, scalable, smallest, shared_lists, frame_pointer, holes, signals, plts, no_blocks, room, outputs, deterministic):
         test(function.__name__.replace("_", " "), function)
 
 
@@ -851,7 +939,7 @@ def install():
 
 
 def wrong_options():
-    for options in (["--what"], [], ["a", "b"], ["--merge=0", "a"], ["--merge=x", "a"], ["--fp=no", "a"],
+    for options in (["--what"], [], ["a", "b"], ["--rows=0", "a"], ["--rows=x", "a"], ["--rows=5000", "a"], ["--fp=no", "a"],
                     ["--size", "--check", "a"], ["--address=1", "a"], ["--address=-1", "-o", "x", "a"],
                     ["--json", "-o", "-", "a"]):
         errors = gen(*options, status=2)[1]
@@ -1026,6 +1114,113 @@ def below_sp():
     must(len(re.findall(r"sp\+8 +c-16", text)) == 2, text)
 
 
+def high_addresses():
+    """An image in the upper half, as kernels are: its physical addresses are others."""
+    script_of = WORK + "/high.ld"
+    write(script_of, b"SECTIONS { . = 0xffffffff81000000; .text : AT(ADDR(.text) - 0xffffffff80000000) { *(.text) } "
+          b".eh_frame : { *(.eh_frame) } .data : { *(.data) } .bss : { *(.bss) } }\n")
+    image = assemble("high", ".cfi_startproc\n%s.cfi_endproc\n.bss\n.skip 5000" % NOPS, "-T", script_of)
+    run("objcopy", "-R", ".sframe", image)
+    for address, status in ((0xffffffff81498450, 0), (0xfffffffffffff000, 0), (0xffffffffffffffe0, 1)):
+        errors = gen("-o", "/dev/null", "--address=%d" % address, image, status=status)[1]
+        must(status == 0 or "address space" in errors, errors)
+    gen("-q", "--append=" + image, image)
+    gen("-q", "--check", "--strict", image)
+    segments = Elf(image).segments()
+    table, = [s for s in segments if s[0] == 0x6474e554]
+    must(table[3] - table[4] == 0xffffffff80000000 and all(s[3] - s[4] == 0xffffffff80000000 for s in segments
+                                                           if s[0] == 1), "where it is loaded: %s" % (segments,))
+    bad = WORK + "/high.bad"
+    write(bad, read(image))
+    elf = Elf(bad)
+    at, = elf.get("Q", 32)
+    elf.put("Q", at + 40, 1 << 63)
+    write(bad, elf.data)
+    must("program header" in gen("--append=" + bad, bad, status=1)[1], "a segment that leaves the address space")
+
+
+def assemble_for(cpu, name, text):
+    """A program of CPU's instructions TEXT. Returns its name, and how objdump shows the tables made for it."""
+    file = WORK + "/" + name
+    write(file + ".s", (".text\n.globl _start\n_start:\n%s\n" % text).encode())
+    run("%s/%s/as" % (TC, cpu), file + ".s", "-o", file + ".o")
+    run("%s/%s/ld" % (TC, cpu), file + ".o", "-o", file)
+    return file
+
+
+def signed_with_pc():
+    """DW_CFA_AARCH64_negate_ra_state_with_pc (0x2c) signs and unsigns as 0x2d does."""
+    image = assemble_for("aarch64", "signed", ".cfi_startproc\nnop\n.cfi_escape 0x2c\nnop\n.cfi_escape 0x2c\nnop\n"
+                         ".cfi_endproc")
+    gen("-q", "--strict", "--side=" + image + ".side", image)
+    text = run(TC + "/aarch64/objdump", "--sframe", image + ".side")[0]
+    marks = re.findall(r"^ +[0-9a-f]{16} +sp\+0 +u +(u\S*)", text, re.M)
+    must(marks == ["u", "u[s]", "u"], text)
+
+
+def scalable():
+    """A frame of SVE: the CFA is SP + 16 + 8 * VG, as clang writes it. SFrame cannot say that."""
+    image = assemble_for("aarch64", "scalable", ".cfi_startproc\nnop\n.cfi_escape 0x0f, 0x0c, 0x8f, 0x00, 0x11, 0x10, "
+                         "0x22, 0x11, 0x08, 0x92, 0x2e, 0x00, 0x1e, 0x22\nnop\n.cfi_def_cfa sp, 0\nret\n.cfi_endproc")
+    numbers = json.loads(gen("--json", "--size", image)[0])
+    what = [(f["offset"], f["bytes"], f["what"]) for f in numbers["findings"]]
+    must(what == [(4, 4, "a rule by an expression that SFrame cannot say")], str(what))
+
+
+def size_by_hand(starts, words, rows):
+    """The least bytes that entries for rows at STARTS take, WORDS bytes each, with at most ROWS rows: of all ways to
+    part them, by the layout that the specification gives (2.2, 2.3, 2.4)."""
+    least = [28] + [1 << 30] * len(starts)
+    for end in range(1, len(starts) + 1):
+        for begin in range(max(0, end - rows), end):
+            distance = starts[end - 1] - starts[begin]
+            width = 1 if distance < 256 else 2 if distance < 65536 else 4
+            size = 16 + 5 + sum(width + 1 + words[i] for i in range(begin, end))
+            least[end] = min(least[end], least[begin] + size)
+    return least[-1]
+
+
+def smallest():
+    """Functions next to each other, no two rows of which are the same: nothing can be shared."""
+    chosen = random.Random(7)
+    for size in (1, 2, 3, 5, 8, 13, 40):
+        text, starts, words, at, number = "", [], [], 0, 1
+        for _ in range(size):
+            text += ".cfi_startproc\n"
+            for _ in range(chosen.randrange(1, 9)):
+                gap = chosen.choice((1, 2, 60, 250, 300, 20000))
+                number += chosen.choice((1, 7))
+                text += ".cfi_def_cfa rsp, %d\n.skip %d, 0x90\n" % (8 * number, gap)
+                starts.append(at)
+                words.append(1 if 8 * number < 128 else 2)
+                at += gap
+            text += ".cfi_endproc\n"
+        image = assemble("smallest", text)
+        for rows_of_one in (1, 3, 8, 32, 500):
+            got = int(gen("-q", "--size", "--no-share", "--rows=%d" % rows_of_one, image)[0])
+            want = size_by_hand(starts, words, rows_of_one)
+            must(got == want, "%d functions, %d rows: %d bytes, and %d are enough" % (size, rows_of_one, got, want))
+    gen("-q", "--rows=32", "--append=" + image, image)
+    gen("-q", "--check", "--strict", image)
+
+
+def shared_lists():
+    """Equal functions have one list of rows, as far as sfu_check lets it pass: two bytes for each row."""
+    one = ".cfi_startproc\n" + "".join("nop\n.cfi_adjust_cfa_offset 8\n" for _ in range(20)) + "nop\n.cfi_endproc\n"
+    image = assemble("shared", one * 3)
+    sizes = [int(gen("-q", "--size", *options, image)[0]) for options in (["--no-share"], [])]
+    # Of three lists one can go: one alone would be less than two bytes for each of 63 rows.
+    must((sizes[0] - sizes[1]) * 3 == sizes[0] - 28 - 3 * 16 and sizes[1] - 28 - 3 * 16 >= 2 * 63, str(sizes))
+    image = assemble("shared", one * 200)
+    for options in ([], ["--small"]):
+        numbers = json.loads(gen("--json", "--append=" + image + ".out", *options, image)[0])
+        rows_section = numbers["bytes"] - 28 - 16 * numbers["fdes"]
+        must(2 * numbers["rows"] <= rows_section, "%s: %d rows in %d bytes" % (options, numbers["rows"], rows_section))
+        gen("-q", "--check", "--strict", image + ".out")
+        must(numbers["bytes"] < (0.8 if options == [] else 0.75) * int(gen("-q", "--size", "--no-share", image)[0]),
+             str(numbers))
+
+
 def frame_pointer():
     push = ".cfi_startproc\npush %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset %rbp, -16\nnop\n"
     image = assemble("fp", push + ".cfi_endproc")
@@ -1044,7 +1239,7 @@ def holes():
     start = Elf(image).sections[".text"]["addr"]
     must(rows(image) == ([(start + 4, "sp+8", "u", "f"), (start + 12, "sp+8", "u", "f")], [start + 4, start + 12]),
          str(rows(image)))
-    for options in ([], ["--merge=16"]): # the holes are nops, as padding is
+    for options in ([], ["--small"]): # the holes are nops, as padding is
         numbers = json.loads(gen("--json", "--size", *options, image)[0])
         must(numbers["covered"] - numbers["expressed"] == 12 and numbers["fdes"] == 2, str(numbers))
 

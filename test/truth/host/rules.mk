@@ -63,6 +63,17 @@ CHECK += $(HOST_SUITES:%=host-%)
 $(HOST_SUITES:%=suite-host-%): suite-host-%: build/tools/sfu-gen $(HOST)/sfu-gen-sanitized | $(TC)
 	@test/run.sh host-$* python3 test/truth/host/gen.py $*
 
+# What the toolchains that are installed do is what the page says of them.
+CHECK += host-chains
+.PHONY: suite-host-chains toolchains
+suite-host-chains: | $(TC)
+	@test/run.sh host-chains python3 test/truth/host/chains.py check
+
+## [campaigns] toolchains: what each compiler, assembler and linker that Debian has does with tables
+toolchains: | $(TC)
+	@test/tools/toolchain/install.sh chains
+	@$(MAKE) --no-print-directory suite-host-chains
+
 # sfu-trace, for every CPU in one suite each.
 TRACE_SUITES := filter core guests hostile
 CHECK += $(TRACE_SUITES:%=host-trace-%)
@@ -75,6 +86,15 @@ CHECK += host-trace-folded
 .PHONY: suite-host-trace-folded
 suite-host-trace-folded: build/tools/sfu-trace $(HOST)/sfu-trace-sanitized | $(TC)
 	@test/run.sh host-trace-folded python3 test/truth/host/folded.py folded
+
+# The same of machines whose kernels lie in the upper half of the addresses.
+TRACE_MACHINE_SUITES := live upper
+CHECK += $(TRACE_MACHINE_SUITES:%=host-trace-%)
+.PHONY: $(TRACE_MACHINE_SUITES:%=suite-host-trace-%)
+$(TRACE_MACHINE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sfu-trace \
+    $(HOST)/sfu-trace-sanitized | $(TC)
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh host-trace-$* python3 test/truth/host/machine.py $*
 
 $(HOST)/sfu-trace-sanitized: $(TOOLS_TRACE) $(HOST_HEADERS) build/tools/sfu-trace
 	@mkdir -p $(@D)

@@ -180,6 +180,9 @@ def test_filter():
             logs[scenario] = boot(cpu, scenario, directory + "/kernel.elf")
             test("%s %s lines" % (cpu, scenario), filter_lines, cpu, directory, scenario, logs[scenario])
         test("%s a slide ends with its trace" % cpu, filter_no_slide, directory, logs["slide"], logs["skip"])
+        test("%s a null call" % cpu, filter_null, directory)
+        test("%s a dump as a core" % cpu, filter_written, directory, logs["assert"])
+        test("%s poor symbols" % cpu, filter_poor, cpu, directory, logs["assert"])
         test("%s prefixes" % cpu, filter_prefixes, directory, logs["irq"])
         test("%s build ID" % cpu, filter_build_id, directory, logs["assert"])
         test("%s module" % cpu, filter_module, cpu, directory, logs["module"])
@@ -247,6 +250,44 @@ def filter_no_slide(directory, slide, skip):
     slide = b"\n".join(without_dumps(slide)) + b"\n"
     alone, behind = (frames(without_dumps(traced(image, log)))[-4:] for log in (skip, slide + skip))
     must(alone == behind and all(frame[4] for frame in alone), "%s instead of %s" % (behind, alone))
+
+
+def filter_null(directory):
+    """A null pointer stays one, whatever the slide."""
+    log = b"slide 0x1000000\n#0  0x0000000000000000\n#1  0x0000000000000018  [interrupted]\n#2  0x0000000000001010\n"
+    added = only_added(log, traced(directory + "/kernel.elf", log))
+    must(added == [b"        no code: a null pointer has been called\n"] * 2 + [b"        in no image\n"], "%s" % added)
+
+
+def filter_written(directory, log):
+    """gdb opens the core of a raw dump, and comes to the frames that the panic has printed."""
+    image, core = directory + "/cfi.elf", directory + "/written.core"
+    printed, dumped = traces(traced(image, log, "--write-core=" + core))[-1]
+    pcs = [frame[0] for frame in dumped if isinstance(frame, tuple)]
+    gdb, = by_gdb(image, "core-file " + core).values()
+    must(gdb == pcs and len(pcs) >= 3, "%s instead of %s" % (list(map(hex, gdb)), list(map(hex, pcs))))
+    _, errors = run(TRACE, "--write-core=/absent/core", image, stdin=log, status=1)
+    must(b"No such file" in errors, "%s" % errors)
+    _, errors = run(TRACE, "--write-core=/dev/full", image, stdin=log, status=1)
+    must(b"No space left" in errors, "%s" % errors)
+    return "%d frames" % len(pcs)
+
+
+def filter_poor(cpu, directory, log):
+    """An image whose symbols and lines are in a file of their own, which a debuglink or its build ID names."""
+    tools, whole = "%s/%s/" % (TC, cpu), directory + "/kernel.elf"
+    wanted = frames(without_dumps(traced(whole, log)))
+    poor, debug = directory + "/poor.elf", directory + "/poor.debug"
+    run(tools + "objcopy", "--only-keep-debug", whole, debug)
+    run(tools + "objcopy", "--strip-all", "--add-gnu-debuglink=" + debug, whole, poor)
+    found = frames(without_dumps(traced(poor, log)))
+    must(found == wanted and found[0][4], "by debuglink: %s" % found)
+    line = b"#0  0x%016x\n" % symbol(cpu, whole, "kernel_trace")
+    run(tools + "objcopy", "--strip-debug", whole, debug)
+    run(tools + "objcopy", "--strip-all", "--add-gnu-debuglink=" + debug, whole, poor)
+    must(b"        kernel_trace+0x0 (no line)\n" in traced(poor, line), "no name of the other file's")
+    os.remove(debug)
+    must(b"no symbol at" in traced(poor, line), "without it")
 
 
 def traces(output):
@@ -442,9 +483,10 @@ def by_trace(*arguments, status=0):
     out, errors = run(TRACE, *arguments, status=status)
     found = {}
     for line in out.splitlines():
-        start, frame = re.match(rb"thread \d+ \((\d+)\)$|CPU (\d+)$", line), FRAME.match(line)
+        start = re.match(rb"thread (?:\d+ \((\d+)\)|(\d+) \(p[0-9a-f.]+\))(?: .*)?$|CPU (\d+)$", line)
+        frame = FRAME.match(line)
         if start:
-            pcs = found.setdefault(int(start[1] or start[2]), [])
+            pcs = found.setdefault(int(start[1] or start[2] or start[3]), [])
         elif frame:
             pcs.append(int(frame[2], 16))
         must(not line.startswith(b"trace ends (") or line.startswith(b"trace ends (1)"), line.decode("latin-1"))
@@ -559,6 +601,10 @@ def core_of_qemu(cpu, kind, flags):
         functions = [f[0] for frame in frames(text.splitlines()) for f in frame[4]]
         wanted = [name for name in CRASH if name != "handler" or "-DPLAIN" not in flags]
         must([f for f in functions if f in CRASH] == wanted, "%s" % functions)
+    if kind in ("bare", "plain"):
+        run(TRACE, "--core=" + core, "--write-core=%s.written" % program, program)
+        compare_threads({1: list(found.values())[0]}, {1: list(
+            by_gdb(program, "core-file %s.written" % program).values())[0]})
     if (cpu, kind) in NOT_BY_GDB:
         return "compared with the source alone"
     return compare_threads(found, by_gdb(program, "set sysroot " + root, "core-file " + core))

@@ -3,7 +3,8 @@
 # Copyright (c) 2026 The sfu authors
 #
 # build.sh OUT: builds the program that OUT, build/step/ABI/PROGRAM-COMPILER-LEVEL[-FLAG], names, with SFrame for
-# all of its code. COMPILER: gcc12 (the system's), gcc16, clang. FLAG: see below; gen: the tables are sfu-gen's.
+# all of its code. COMPILER: gcc12 (the system's), gcc16, clang. FLAG: see below; gen, small: the tables are
+# sfu-gen's, small by --small.
 # kernel[+WAY...]: a kernel that steps the program itself, in the ways of kernel_way.
 # shellcheck disable=SC2054 # commas belong to -Wa, and -Wl,
 set -eu
@@ -32,12 +33,14 @@ cc+=("-B$PWD/build/tc/$cpu/" "-$level" -w -fno-stack-protector -fno-pie -U_FORTI
 
 # A kernel: the port and the stepper are built as test/port/bare builds them, in the directory of their KIND.
 kind=$cpu
+made=
 kernel_way() {
     case $1 in
     kernel) [ "$cpu" != x86_64 ] || cc+=(-mno-red-zone -fcf-protection=none) ;;
     hook) kind=$cpu-hook ;;
     fp) cc+=(-fno-omit-frame-pointer) ;;
     nofp) cc+=(-fomit-frame-pointer) ;;
+    gen) made=yes ;;
     clash) cc+=(-fstack-clash-protection) ;;
     pac) cc+=(-mbranch-protection=pac-ret) kind=$cpu-pac ;; # the port turns it on
     8)
@@ -51,7 +54,7 @@ kernel_way() {
     esac
 }
 
-[ "$flag" = gen ] || cc+=(-Wa,--gsframe)
+[ "$flag" = gen ] || [ "$flag" = small ] || cc+=(-Wa,--gsframe)
 pie=-no-pie
 case $flag in
 '') ;;
@@ -66,7 +69,7 @@ clash) cc+=(-fstack-clash-protection) ;;
 pac) cc+=(-mbranch-protection=standard) ;;
 pacb) cc+=(-mbranch-protection=pac-ret+leaf+b-key) ;;
 chain) cc+=(-mbackchain) ;;
-gen) cc+=(-fasynchronous-unwind-tables) ;;
+gen | small) cc+=(-fasynchronous-unwind-tables) ;;
 packed) cc+=(-mpacked-stack -mbackchain -msoft-float) ;;
 z13) cc+=(-march=z13) ;;
 kernel*)
@@ -168,12 +171,16 @@ link_kernel() {
     kernel_objects
     # The harness reads the compiler's name in .comment.
     sed 's/\*(.comment /*(/' port/baremetal/kernel.ld >"$out.parts/kernel.ld"
+    # sfu-gen writes its tables where the assembler's are: those of exception entries are taken over.
+    [ -z "$made" ] || sed -i -e 's/ \.eh_frame / /' -e '$s/}/.eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) } }/' \
+        "$out.parts/kernel.ld"
     functions '' >"$out.s"
     for f in "$out.first" "$out"; do
         link -Wl,--gc-sections,--build-id=sha1,-z,norelro,-z,max-page-size=4096 -Wl,--wrap=step_mark \
             "-Wl,-L,$out.parts,-T,port/baremetal/$cpu/machine.ld" -o "$f" "${files[@]}" "$out.s"
         functions "$f" >"$out.s"
     done
+    [ -z "$made" ] || build/tools/sfu-gen -q --small "$out"
 }
 
 if [[ $flag == kernel* ]]; then
@@ -181,4 +188,7 @@ if [[ $flag == kernel* ]]; then
 else
     link -o "$out" "${files[@]}"
 fi
-[ "$flag" != gen ] || build/tools/sfu-gen -q --append="$out" "$out"
+case $flag in
+gen) build/tools/sfu-gen -q --append="$out" "$out" ;;
+small) build/tools/sfu-gen -q --small --append="$out" "$out" ;;
+esac

@@ -11,10 +11,10 @@ STEP_HARNESS := $(addprefix test/truth/step/,step.c cpu.c rsp.c image.c lookup.c
 STEP_PARTS := $(wildcard test/truth/step/programs/* test/lib/*.h) test/truth/step/build.sh
 STEP_LEVELS := O0 O1 O2 O3 Os
 
-STEP_FLAGS_x86_64 := O2-cf O2-leaf O1-noplt O2-clash O2-gen
-STEP_FLAGS_aarch64 := O2-nofp O2-clash O2-pac O1-pacb O2-gen
+STEP_FLAGS_x86_64 := O2-cf O2-leaf O1-noplt O2-clash O2-gen O2-small
+STEP_FLAGS_aarch64 := O2-nofp O2-clash O2-pac O1-pacb O2-gen O2-small
 STEP_FLAGS_aarch64_be := $(STEP_FLAGS_aarch64)
-STEP_FLAGS_s390x := O2-chain O1-fp O2-clash O2-z13 O2-gen
+STEP_FLAGS_s390x := O2-chain O1-fp O2-clash O2-z13 O2-gen O2-small
 STEP_CLANG_x86_64 := O2-fp O2-clash
 STEP_CLANG_aarch64 := O2-pac O0-pac O1-pacb
 STEP_CLANG_aarch64_be := $(STEP_CLANG_aarch64)
@@ -22,6 +22,8 @@ STEP_CLANG_s390x := O2-chain O2-clash
 
 step_patterns = $(foreach c,gcc12 gcc16 clang,$(STEP_LEVELS:%=$(c)-%)) $(STEP_FLAGS_$(1):%=gcc12-%) \
     $(STEP_CLANG_$(1):%=clang-%)
+# Tables of sfu-gen, of clang's CFI: not one mistake is known in them.
+step_made = $(addprefix $(STEP)/$(1)/patterns-clang-,O0-gen O2-gen O2-small)
 step_signals = gcc12-O2-signals gcc12-O0-signals clang-O1-signals
 # sqlite takes longest to compile: make check has it on one ABI, make step on each.
 STEP_LONG := $(filter command,$(firstword $(origin STEPS)))
@@ -50,15 +52,21 @@ $(STEP)/step: $(STEP_HARNESS) \
 define step_rules
 CHECK_$(1) += step-$(1)
 
-$(sort $(step_every)): $(STEP_PARTS) | $(TC)
+$(sort $(step_every) $(step_made)): $(STEP_PARTS) | $(TC)
 	test/truth/step/build.sh $$@
 
-$(STEP)/$(1)/patterns-gcc12-O2-gen: build/tools/sfu-gen
+$(filter %-gen %-small,$(step_small) $(step_made)): build/tools/sfu-gen
 
 .PHONY: suite-step-$(1)
 suite-step-$(1): $(STEP)/step $(step_chosen)
 	@test/run.sh step-$(1) $(STEP)/step -q qemu-$(1) -n $(STEPS) -f test/truth/step/known-faults -s \
 		$(1) $(step_arguments)
+
+# They are stepped without the list of known faults.
+CHECK_$(1) += step-made-$(1)
+.PHONY: suite-step-made-$(1)
+suite-step-made-$(1): $(STEP)/step $(step_made)
+	@test/run.sh step-made-$(1) $(STEP)/step -q qemu-$(1) -n 6000 -s $(1) $(call step_set,patterns,$(step_made))
 endef
 
 $(foreach abi,$(ABIS),$(eval $(call step_rules,$(abi))))
@@ -80,6 +88,8 @@ STEP_KERNEL_PARTS = sfu.o $(addprefix port/print/,sfu_print.o sfu_build_id.o sfu
 # Instructions per machine: what the small programs leave is shared by the others. In what is made each time s390x has
 # fewer: where QEMU does its events right, it is slow (kernel/s390x.c).
 step_kernel_steps = $(if $(STEP_LONG),$(STEPS),$(if $(LONG),100000,$(if $(filter s390x,$(1)),20000,100000)))
+# By sfu-gen's tables, without the list of known faults.
+step_kernel_made = $(if $(STEP_LONG),$(STEPS),2000)
 step_kernel_way = $(if $(STEP_LONG),,$(if $(filter s390x,$(1)),-w /30))
 
 STEP_KERNELS_x86_64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 patterns-gcc12-Os patterns-clang-O2) \
@@ -91,10 +101,13 @@ STEP_KERNELS_aarch64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 
     patterns-gcc12-O2-kernel+nofp patterns-gcc12-O1-kernel+nofp+hook patterns-clang-O2-kernel+nofp \
     patterns-gcc12-O2-kernel+clash $(addprefix patterns-,gcc12-O2-kernel+pac clang-O2-kernel+pac \
     clang-O0-kernel+pac clang-Os-kernel+pac clang-O1-kernel+nofp+pac)
-STEP_SHARED_aarch64 := zlib-gcc12-O2-kernel lua-gcc12-O2-kernel+hook zlib-clang-O2-kernel+pac \
-    $(if $(STEP_LONG),sqlite-gcc12-O2-kernel+hook sqlite-clang-O2-kernel+pac)
+STEP_SHARED_aarch64 := zlib-gcc12-O2-kernel lua-gcc12-O2-kernel+hook lua-clang-O2-kernel+pac \
+    $(STEP_LONG:%=sqlite-gcc12-O2-kernel+hook)
 STEP_KERNELS_s390x := $(addsuffix -kernel,patterns-gcc12-O2 patterns-clang-O2) \
     patterns-gcc12-O2-kernel+fp patterns-gcc12-O1-kernel+hook patterns-clang-O2-kernel+clash
+STEP_MADE_x86_64 := patterns-clang-O2-kernel+8+gen
+STEP_MADE_aarch64 := patterns-clang-O2-kernel+gen
+STEP_MADE_s390x := patterns-clang-O2-kernel+gen
 STEP_SHARED_s390x := zlib-gcc12-O2-kernel $(addsuffix -gcc12-O2-kernel+hook,$(STEP_LONG:%=lua) $(STEP_LONG:%=sqlite))
 
 $(STEP)/judge: test/truth/step/kernel/judge.c $(filter-out %/step.c %/rsp.c,$(STEP_HARNESS)) \
@@ -107,17 +120,22 @@ CHECK_$(1) += step-kernel-$(1)
 
 step_kernels_$(1) := $(addprefix $(STEP)/$(1)/,$(STEP_KERNELS_$(1)))
 step_shared_$(1) := $(addprefix $(STEP)/$(1)/,$(STEP_SHARED_$(1)))
-$$(step_kernels_$(1)) $$(step_shared_$(1)): $(STEP_PARTS) port/baremetal/kernel.ld port/baremetal/$(1)/machine.ld \
-    $(foreach k,$(1) $(1)-hook $(1)-clang $(filter %-pac,$(BARE_KINDS_$(1))),$(addprefix $(BARE)/$(k)/,$(call STEP_KERNEL_PARTS,$(1)))) | $(TC)
+step_kernels_made_$(1) := $(addprefix $(STEP)/$(1)/,$(STEP_MADE_$(1)))
+$$(step_kernels_made_$(1)): build/tools/sfu-gen
+$$(step_kernels_$(1)) $$(step_shared_$(1)) $$(step_kernels_made_$(1)): $(STEP_PARTS) \
+    port/baremetal/kernel.ld port/baremetal/$(1)/machine.ld \
+    $(foreach k,$(1) $(1)-hook $(1)-clang $(filter %-pac,$(BARE_KINDS_$(1))),\
+    $(addprefix $(BARE)/$(k)/,$(call STEP_KERNEL_PARTS,$(1)))) | $(TC)
 	KERNEL_PARTS="$(call STEP_KERNEL_PARTS,$(1))" test/truth/step/build.sh $$@
 
 .PHONY: suite-step-kernel-$(1)
-suite-step-kernel-$(1): $(STEP)/judge $$(step_kernels_$(1)) $$(step_shared_$(1))
+suite-step-kernel-$(1): $(STEP)/judge $$(step_kernels_$(1)) $$(step_shared_$(1)) $$(step_kernels_made_$(1))
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh step-kernel-$(1) sh -c '$(STEP)/judge -n $(call step_kernel_steps,$(1)) \
 	    $(call step_kernel_way,$(1)) -f test/truth/step/known-faults $(1) \
 	    $$(step_kernels_$(1)) $$(step_shared_$(1):%=+%) && \
-	    $(STEP)/judge -w :port -f test/truth/step/known-faults $(1) $$(firstword $$(step_kernels_$(1)))'
+	    $(STEP)/judge -w :port -f test/truth/step/known-faults $(1) $$(firstword $$(step_kernels_$(1))) && \
+	    $(STEP)/judge -n $(call step_kernel_made,$(1)) $(1) $$(step_kernels_made_$(1))'
 
 step-kernel-mutants: export KERNEL_PARTS_$(1) = $(call STEP_KERNEL_PARTS,$(1))
 step-kernel-mutants: export SFU_CC_$(1) = $(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(BARE_FLAGS)

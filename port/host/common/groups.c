@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * Dynamic programming: the cheapest way for the rows up to one of them ends in an FDE that begins at some row before it.
+ * Rows are grouped in pieces, of neighbours that could all stand under one FDE. Several passes are made: what a list of
+ * rows costs depends on how often it is used, and that is known from the pass before.
+ */
+#include "groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    INDEX_SIZE = 16,     /* of an FDE (2.3.1 of the format) */
+    ATTRIBUTES_SIZE = 5, /* in front of its rows (2.3.2) */
+    UNIT = 64,           /* costs are in 64ths of a byte: shares of a list are fractions */
+    WIDTHS = 3,          /* addresses of 1, 2 and 4 bytes */
+    MAX_PIECE = 1 << 15, /* rows that are looked at together */
+    MAX_RUN = 4,         /* functions in turn that are looked for elsewhere */
+    PASSES = 4
+};
+
+static const uint64_t width_limit[WIDTHS] = {1u << 8, 1u << 16, (uint64_t)1 << 32};
+
+bool row_equals(const struct made_row *a, const struct made_row *b)
+{
+    return a->flags == b->flags && memcmp(a->offset, b->offset, sizeof a->offset) == 0 &&
+           memcmp(a->control, b->control, sizeof a->control) == 0;
+}
+
+/* ---- How often a list of rows is used -------------------------------------------------------------------------- */
+
+/* Lists are known by a hash: if two of them have the same one, only a cost is wrong. */
+struct usage {
+    uint32_t tag;        /* other bits of the hash, or 0: free */
+    uint32_t count, now; /* in the pass before, and in this one */
+};
+
+struct usages {
+    struct usage *list;
+    size_t size; /* a power of two; at least a half is free */
+};
+
+static struct usage *usage_of(const struct usages *usages, uint64_t hash)
+{
+    uint32_t tag = (uint32_t)(hash >> 32) | 1;
+    size_t i = (size_t)hash & (usages->size - 1);
+
+    while (usages->list[i].tag != 0 && usages->list[i].tag != tag)
+        i = (i + 1) & (usages->size - 1);
+    usages->list[i].tag = tag;
+    return &usages->list[i];
+}
+
+/* What has been counted in a pass is what the next one takes for known. */
+static void end_pass(const struct usages *usages)
+{
+    size_t i;
+
+    for (i = 0; i < usages->size; i++) {
+        usages->list[i].count = usages->list[i].now;
+        usages->list[i].now = 0;
+    }
+}
+
+/* The product of odd numbers mixes all bits upwards; the shift brings them down again. */
+static uint64_t mixed(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
+/* ---- A piece --------------------------------------------------------------------------------------------------- */
+
+/* Functions in turn whose rows may stand under one FDE. Arrays have an element for each row, or one more. */
+struct piece {
+    const struct grouping *in;
+    size_t first, num; /* functions */
+    uint32_t num_rows;
+    uint64_t *start; /* of each row: its address */
+    uint8_t *length; /* bytes of a row without its address */
+    uint32_t *bytes; /* those of all rows before it, of which those that repeat the one before have none */
+    uint32_t *count; /* how many rows before it do not repeat */
+    uint32_t *begin; /* of each function: its first row; and the end */
+    uint64_t *hash;  /* of each function: its rows */
+    int64_t *cost;   /* of all rows up to there, the cheapest way */
+    uint32_t *from;  /* and where its last FDE begins */
+    uint32_t *queue[WIDTHS];
+    uint32_t head[WIDTHS], tail[WIDTHS];
+};
+
+static const struct made_row *rows_of(const struct grouping *in, size_t function)
+{
+    return in->tables->rows + in->tables->functions[function].first_row;
+}
+
+/* Whether rows of FUNCTION may stand under one FDE with others. */
+static bool is_plain(const struct grouping *in, size_t function)
+{
+    const struct function *f = &in->tables->functions[function];
+
+    return f->repeat == 0 && !f->signal && f->num_rows > 0;
+}
+
+/* Whether FUNCTION can stand under one FDE with the one before it: only padding may lie between them. */
+static bool can_follow(const struct grouping *in, size_t function)
+{
+    const struct function *a = &in->tables->functions[function - 1], *b = a + 1;
+    const struct section *code = image_code(in->tables->image, a->start);
+
+    return is_plain(in, function) && is_plain(in, function - 1) && !a->before_loss && a->key_b == b->key_b &&
+           in->flexible[function - 1] == in->flexible[function] && code != NULL &&
+           b->start - code->addr < code->size && image_is_padding(in->tables->image, a->start + a->size, b->start);
+}
+
+/* The piece that begins with function FIRST. */
+static void find_piece(struct piece *p, size_t first)
+{
+    const struct function *f = p->in->tables->functions;
+    size_t end = first + 1;
+    uint64_t rows = f[first].num_rows;
+
+    while (end < p->in->tables->num_functions && rows + f[end].num_rows <= MAX_PIECE &&
+           f[end].start - f[first].start < INT32_MAX && can_follow(p->in, end))
+        rows += f[end++].num_rows;
+    p->first = first;
+    p->num = end - first;
+    p->num_rows = (uint32_t)rows;
+}
+
+/* Fills in what is known of the piece's rows. */
+static void read_piece(struct piece *p)
+{
+    const struct made_row *before = NULL;
+    uint32_t at = 0, k;
+    size_t i;
+
+    p->bytes[0] = p->count[0] = 0;
+    for (i = 0; i < p->num; i++) {
+        const struct function *f = &p->in->tables->functions[p->first + i];
+        const struct made_row *rows = rows_of(p->in, p->first + i);
+        uint64_t hash = p->in->flexible[p->first + i] + 2u * f->key_b;
+
+        p->begin[i] = at;
+        for (k = 0; k < f->num_rows; k++, at++) {
+            bool repeats = before != NULL && row_equals(before, &rows[k]);
+
+            before = &rows[k];
+            p->start[at] = f->start + before->start;
+            p->length[at] = p->in->lengths[f->first_row + k];
+            p->bytes[at + 1] = p->bytes[at] + (repeats ? 0 : p->length[at]);
+            p->count[at + 1] = p->count[at] + !repeats;
+            hash = mixed(hash, (uint64_t)before->start << 8 | before->flags);
+            hash = mixed(hash, (uint64_t)(uint32_t)before->offset[0] << 32 | (uint32_t)before->offset[1]);
+            hash = mixed(hash, (uint64_t)(uint32_t)before->offset[2] << 32 | before->control[0]);
+            hash = mixed(hash, (uint64_t)before->control[1] << 32 | before->control[2]);
+        }
+        p->hash[i] = hash;
+    }
+    p->begin[i] = at;
+}
+
+/* Bytes of the rows from I up to END and their attributes, with addresses of WIDTH bytes. */
+static int64_t size_of(const struct piece *p, uint32_t i, uint32_t end, unsigned width)
+{
+    return ATTRIBUTES_SIZE + p->length[i] + (p->bytes[end] - p->bytes[i + 1]) +
+           (int64_t)width * (1 + p->count[end] - p->count[i + 1]);
+}
+
+/* How many bytes the addresses of the rows from I up to END need. */
+static unsigned width_of(const struct piece *p, uint32_t i, uint32_t end)
+{
+    unsigned c = 0;
+
+    while (p->start[end - 1] - p->start[i] >= width_limit[c])
+        c++;
+    return 1u << c;
+}
+
+/* How many rows an FDE for those from I up to END has. */
+static uint32_t rows_in(const struct piece *p, uint32_t i, uint32_t end)
+{
+    return 1 + p->count[end] - p->count[i + 1];
+}
+
+/* ---- Runs: lists of whole functions, which may be elsewhere, too ----------------------------------------------- */
+
+/* The hash of the functions from A up to END, given that of those behind A. Where they start counts, where the last one
+ * ends does not. */
+static uint64_t run_hash(const struct piece *p, size_t a, size_t end, uint64_t behind)
+{
+    uint64_t distance = a + 1 < end ? p->start[p->begin[a + 1]] - p->start[p->begin[a]] : 0;
+
+    return mixed(mixed(p->hash[a], distance), behind);
+}
+
+/* Takes each run that ends with function END - 1 for used once. */
+static void count_runs(const struct piece *p, size_t end, const struct usages *usages)
+{
+    uint64_t hash = 0;
+    size_t n;
+
+    for (n = 1; n <= MAX_RUN && n <= end; n++) {
+        hash = run_hash(p, end - n, end, hash);
+        usage_of(usages, hash)->now++;
+    }
+}
+
+/* Tries the runs that end with function END - 1, whose rows end at J. */
+static void try_runs(struct piece *p, size_t end, uint32_t j, const struct usages *usages)
+{
+    uint64_t hash = 0;
+    size_t n;
+
+    for (n = 1; n <= MAX_RUN && n <= end; n++) {
+        uint32_t i = p->begin[end - n], count;
+        int64_t cost;
+
+        if (rows_in(p, i, j) > p->in->rows)
+            break;
+        hash = run_hash(p, end - n, end, hash);
+        count = usage_of(usages, hash)->count;
+        cost = p->cost[i] + UNIT * INDEX_SIZE +
+               UNIT * size_of(p, i, j, width_of(p, i, j)) / (count > 1 ? (int64_t)count : 1);
+        if (cost < p->cost[j]) {
+            p->cost[j] = cost;
+            p->from[j] = i;
+        }
+    }
+}
+
+/* ---- The cheapest way ------------------------------------------------------------------------------------------ */
+
+/* What an FDE costs that begins at row I, but for what depends on its end alone. */
+static int64_t value_of(const struct piece *p, uint32_t i, unsigned width)
+{
+    return p->cost[i] +
+           UNIT * ((int64_t)width * (1 - (int64_t)p->count[i + 1]) + p->length[i] - (int64_t)p->bytes[i + 1]);
+}
+
+/* Where an FDE with the addresses of number C may begin that ends at J, of all rows before J the cheapest. They wait in
+ * a queue: those too far away leave it at the front, those that a later one is cheaper than at the end. */
+static uint32_t cheapest_start(struct piece *p, unsigned c, uint32_t j)
+{
+    uint32_t *queue = p->queue[c], *head = &p->head[c], *tail = &p->tail[c], k = j - 1;
+    int64_t value = value_of(p, k, 1u << c);
+
+    while (*tail > *head && value_of(p, queue[*tail - 1], 1u << c) >= value)
+        --*tail;
+    queue[(*tail)++] = k;
+    while (p->start[k] - p->start[queue[*head]] >= width_limit[c] || rows_in(p, queue[*head], j) > p->in->rows)
+        ++*head;
+    return queue[*head];
+}
+
+/* Finds the cheapest way for each row of the piece. */
+static void solve(struct piece *p, const struct usages *usages)
+{
+    size_t function = 0;
+    uint32_t j;
+    unsigned c;
+
+    memset(p->head, 0, sizeof p->head);
+    memset(p->tail, 0, sizeof p->tail);
+    p->cost[0] = 0;
+    for (j = 1; j <= p->num_rows; j++) {
+        p->cost[j] = INT64_MAX;
+        for (c = 0; c < WIDTHS; c++) {
+            uint32_t i = cheapest_start(p, c, j);
+            int64_t cost = p->cost[i] + UNIT * (INDEX_SIZE + size_of(p, i, j, 1u << c));
+
+            if (cost < p->cost[j]) {
+                p->cost[j] = cost;
+                p->from[j] = i;
+            }
+        }
+        if (p->begin[function + 1] == j && p->in->share)
+            try_runs(p, function + 1, j, usages);
+        function += p->begin[function + 1] == j;
+    }
+}
+
+/* ---- Groups ---------------------------------------------------------------------------------------------------- */
+
+static void add_group(struct groups *groups, size_t function, uint32_t row, uint32_t count)
+{
+    groups->list = grow(groups->list, groups->num, sizeof *groups->list);
+    groups->list[groups->num++] = (struct group){function, row, count};
+}
+
+/* The bytes that the rows from I up to J take. Those of a run that has been counted before take none. FUNCTION is the
+ * one that I is in. */
+static int64_t count_bytes(const struct piece *p, size_t function, uint32_t i, uint32_t j,
+                           const struct usages *usages)
+{
+    size_t end = function + 1, k;
+    uint64_t hash = 0;
+
+    while (end < p->num && end - function < MAX_RUN && p->begin[end] < j)
+        end++;
+    if (p->in->share && p->begin[function] == i && p->begin[end] == j) {
+        for (k = end; k > function; k--)
+            hash = run_hash(p, k - 1, end, hash);
+        if (usage_of(usages, hash)->now++ > 0)
+            return 0;
+    }
+    return size_of(p, i, j, width_of(p, i, j));
+}
+
+/* Adds the groups of the cheapest way. Returns how many bytes they take. */
+static int64_t take_groups(struct piece *p, const struct usages *usages, struct groups *groups)
+{
+    uint32_t i, j, next = p->num_rows;
+    int64_t bytes = 0;
+    size_t function = 0;
+
+    for (j = p->num_rows; j > 0; j = i) { /* turns the list of ends into one of starts */
+        i = p->from[j];
+        p->from[j] = next;
+        next = j;
+    }
+    p->from[0] = next;
+    for (i = 0; i < p->num_rows; i = j) {
+        j = p->from[i];
+        while (p->begin[function + 1] <= i)
+            function++;
+        add_group(groups, p->first + function, i - p->begin[function], j - i);
+        bytes += INDEX_SIZE + count_bytes(p, function, i, j, usages);
+    }
+    return bytes;
+}
+
+/* Arrays for the longest piece. A function may have more rows than a piece should have. */
+static void make_room(struct piece *p, const struct grouping *in)
+{
+    size_t rows = MAX_PIECE, i;
+
+    for (i = 0; i < in->tables->num_functions; i++)
+        rows = in->tables->functions[i].num_rows > rows ? in->tables->functions[i].num_rows : rows;
+    memset(p, 0, sizeof *p);
+    p->in = in;
+    p->start = zeroed(rows, sizeof *p->start);
+    p->length = zeroed(rows, sizeof *p->length);
+    p->bytes = zeroed(rows + 1, sizeof *p->bytes);
+    p->count = zeroed(rows + 1, sizeof *p->count);
+    p->begin = zeroed(rows + 1, sizeof *p->begin);
+    p->hash = zeroed(rows, sizeof *p->hash);
+    p->cost = zeroed(rows + 1, sizeof *p->cost);
+    p->from = zeroed(rows + 1, sizeof *p->from);
+    for (i = 0; i < WIDTHS; i++)
+        p->queue[i] = zeroed(rows, sizeof *p->queue[i]);
+}
+
+static void free_room(struct piece *p)
+{
+    size_t i;
+
+    free(p->start);
+    free(p->length);
+    free(p->bytes);
+    free(p->count);
+    free(p->begin);
+    free(p->hash);
+    free(p->cost);
+    free(p->from);
+    for (i = 0; i < WIDTHS; i++)
+        free(p->queue[i]);
+}
+
+/* Counts all runs that there are: what the first pass takes for known. */
+static void count_all(struct piece *p, const struct usages *usages)
+{
+    size_t first, end;
+
+    for (first = 0; first < p->in->tables->num_functions; first += p->num) {
+        p->num = 1;
+        if (!is_plain(p->in, first))
+            continue;
+        find_piece(p, first);
+        read_piece(p);
+        for (end = 1; end <= p->num; end++)
+            count_runs(p, end, usages);
+    }
+}
+
+/* Groups all rows. Returns how many bytes they take. */
+static int64_t make_pass(struct piece *p, const struct usages *usages, struct groups *groups)
+{
+    int64_t bytes = 0;
+    size_t first;
+
+    end_pass(usages);
+    for (first = 0; first < p->in->tables->num_functions; first += p->num) {
+        p->num = 1;
+        if (!is_plain(p->in, first)) {
+            add_group(groups, first, 0, p->in->tables->functions[first].num_rows);
+            continue;
+        }
+        find_piece(p, first);
+        read_piece(p);
+        solve(p, usages);
+        bytes += take_groups(p, usages, groups);
+    }
+    return bytes;
+}
+
+static struct groups choose(const struct grouping *in)
+{
+    struct groups best = {NULL, 0}, now;
+    struct usages usages = {NULL, 64};
+    int64_t least = INT64_MAX, bytes;
+    struct piece piece;
+    unsigned pass;
+
+    while (in->share && usages.size < 2 * MAX_RUN * in->tables->num_functions)
+        usages.size *= 2;
+    usages.list = zeroed(usages.size, sizeof *usages.list);
+    make_room(&piece, in);
+    if (in->share)
+        count_all(&piece, &usages);
+    for (pass = 0; pass < (in->share ? PASSES : 1); pass++) {
+        now = (struct groups){NULL, 0};
+        bytes = make_pass(&piece, &usages, &now);
+        free(bytes < least ? best.list : now.list);
+        best = bytes < least ? now : best;
+        least = bytes < least ? bytes : least;
+    }
+    free_room(&piece);
+    free(usages.list);
+    return best;
+}
+
+struct groups groups_choose(const struct grouping *grouping)
+{
+    struct groups groups = {NULL, 0};
+    size_t i;
+
+    if (grouping->rows > 0)
+        return choose(grouping);
+    for (i = 0; i < grouping->tables->num_functions; i++)
+        add_group(&groups, i, 0, grouping->tables->functions[i].num_rows);
+    return groups;
+}

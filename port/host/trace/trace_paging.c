@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "trace_paging.h"
+#include "common/image.h"
+
+enum { ENTRY = 8 };
+
+/* ---- Entries --------------------------------------------------------------------------------------------------- */
+
+static bool read_entry(const struct paging *p, uint64_t table, uint64_t index, uint64_t *entry)
+{
+    uint8_t bytes[ENTRY];
+
+    if (table > UINT64_MAX - ENTRY * index - ENTRY || !p->read(p->ctx, table + ENTRY * index, bytes, sizeof bytes))
+        return false;
+    *entry = load_number(bytes, sizeof bytes, p->big);
+    return true;
+}
+
+/* Bits LOW and above it, up to below HIGH (at most 64). */
+static uint64_t bits(unsigned low, unsigned high)
+{
+    return (high < 64 ? ((uint64_t)1 << high) - 1 : UINT64_MAX) & ~(((uint64_t)1 << low) - 1);
+}
+
+/* An entry for 2^SHIFT bytes, which maps ADDR to where ENTRY says, if that is not another table. */
+static uint64_t page_at(uint64_t where, unsigned shift, uint64_t addr)
+{
+    return (where & ~bits(0, shift)) | (addr & bits(0, shift));
+}
+
+static uint64_t left_in(unsigned shift, uint64_t addr)
+{
+    return bits(0, shift) - (addr & bits(0, shift)) + 1;
+}
+
+/* From ADDR, which is below it, to the upper half: 2^WIDTH bytes. */
+static uint64_t left_below_upper(unsigned width, uint64_t addr)
+{
+    return ~bits(0, width) - addr;
+}
+
+/* ---- x86_64 ---------------------------------------------------------------------------------------------------- */
+
+enum { X86_PRESENT = 1, X86_LARGE = 0x80, X86_BITS = 9, X86_PAGE = 12 };
+
+static bool translate_x86_64(const struct paging *p, uint64_t addr, uint64_t *physical, uint64_t *left)
+{
+    uint64_t table = p->root & bits(X86_PAGE, 52), entry;
+    uint64_t above = addr & bits(p->width - 1, 64);
+    unsigned shift;
+
+    if (above != 0 && above != bits(p->width - 1, 64)) {
+        *left = left_below_upper(p->width - 1, addr);
+        return false;
+    }
+    for (shift = p->width - X86_BITS; shift >= X86_PAGE; shift -= X86_BITS) {
+        bool large;
+
+        *left = left_in(shift, addr);
+        if (!read_entry(p, table, addr >> shift & bits(0, X86_BITS), &entry) || !(entry & X86_PRESENT))
+            return false;
+        large = (entry & X86_LARGE) != 0 && shift > X86_PAGE;
+        if (large && shift > X86_PAGE + 2 * X86_BITS)
+            return false;
+        table = entry & bits(X86_PAGE, 52);
+        if (large || shift == X86_PAGE)
+            break;
+    }
+    *physical = page_at(table, shift, addr);
+    return true;
+}
+
+/* ---- aarch64 --------------------------------------------------------------------------------------------------- */
+
+enum { ARM_VALID = 1, ARM_TABLE = 2 };
+
+/* Where the entry leads. With pages of 64 KiB its bits 12 to 15 are those of the address from 48 up. */
+static uint64_t arm_address(const struct paging *p, uint64_t entry)
+{
+    uint64_t high = p->page == 16 ? (entry & bits(12, 16)) << 36 : 0;
+
+    return (entry & bits(p->page, 48)) | high;
+}
+
+/* The lowest bit of an address that the first table's index has. */
+static unsigned arm_first_shift(const struct paging *p)
+{
+    unsigned step = p->page - 3;
+
+    return p->page + step * ((p->width - p->page + step - 1) / step - 1);
+}
+
+/* The root maps the upper half. The lower one has a root of its own, which nobody has said. */
+static bool translate_aarch64(const struct paging *p, uint64_t addr, uint64_t *physical, uint64_t *left)
+{
+    unsigned step = p->page - 3, shift = arm_first_shift(p);
+    uint64_t table = p->root & bits(6, 48), entry;
+
+    if (addr < ~bits(0, p->width)) {
+        *left = left_below_upper(p->width, addr);
+        return false;
+    }
+    addr &= bits(0, p->width);
+    for (;; shift -= step) {
+        *left = left_in(shift, addr);
+        if (!read_entry(p, table, addr >> shift & bits(0, step), &entry) || !(entry & ARM_VALID) ||
+            (p->page == 14 && (entry & bits(12, 14)) != 0)) /* which are 0 */
+            return false;
+        table = arm_address(p, entry);
+        if (shift == p->page || !(entry & ARM_TABLE))
+            break;
+    }
+    /* The last level has no blocks, and neither has one above 1 GiB (4 KiB), 32 MiB (16) or 4 TiB (64). */
+    if ((shift == p->page) != ((entry & ARM_TABLE) != 0) || shift > p->page + 2 * step)
+        return false;
+    *physical = page_at(table, shift, addr);
+    return true;
+}
+
+/* ---- s390x ----------------------------------------------------------------------------------------------------- */
+
+enum {
+    S390_LENGTH = 3,
+    S390_TYPE_SHIFT = 2,
+    S390_OFFSET_SHIFT = 6,
+    S390_INVALID = 0x20, /* in entries of regions and segments; in an ASCE: real addresses */
+    S390_LARGE = 0x400,  /* in them: no other table follows */
+    S390_PAGE_INVALID = 0x400,
+    S390_PAGE_ZERO = 0x800, /* must be 0 */
+    S390_SEGMENT = 20,
+    S390_BITS = 11,
+    S390_PAGE = 12,
+    S390_PREFIX_AREA = 8192
+};
+
+static uint64_t absolute(const struct paging *p, uint64_t real)
+{
+    if (real < S390_PREFIX_AREA)
+        return p->prefix + real;
+    return real >= p->prefix && real - p->prefix < S390_PREFIX_AREA ? real - p->prefix : real;
+}
+
+static bool translate_page(const struct paging *p, uint64_t table, uint64_t addr, uint64_t *physical,
+                           uint64_t *left)
+{
+    uint64_t entry;
+
+    *left = left_in(S390_PAGE, addr);
+    if (!read_entry(p, table, addr >> S390_PAGE & 255, &entry) || entry & (S390_PAGE_INVALID | S390_PAGE_ZERO))
+        return false;
+    *physical = page_at(entry, S390_PAGE, addr);
+    return true;
+}
+
+/* Types of tables: 3 region first, 2 second, 1 third, 0 segments. An entry says which quarters of the next table there
+ * are; the ASCE says where the first one ends. */
+static bool translate_s390x(const struct paging *p, uint64_t addr, uint64_t *physical, uint64_t *left)
+{
+    unsigned type = p->root >> S390_TYPE_SHIFT & 3, shift = S390_SEGMENT + S390_BITS * type;
+    uint64_t entry = p->root, first = 0;
+
+    if (type < 3 && addr >> (shift + S390_BITS) != 0) {
+        *left = UINT64_MAX - addr + 1;
+        return false;
+    }
+    for (;; type--, shift -= S390_BITS) {
+        uint64_t table = entry & bits(S390_PAGE, 64), index = addr >> shift & bits(0, S390_BITS);
+
+        *left = left_in(shift, addr);
+        if (index >> 9 < first || index >> 9 > (entry & S390_LENGTH) || !read_entry(p, table, index, &entry) ||
+            entry & S390_INVALID || (entry >> S390_TYPE_SHIFT & 3) != type)
+            return false;
+        if (type <= 1 && entry & S390_LARGE) {
+            *physical = page_at(entry, shift, addr);
+            return true;
+        }
+        if (type == 0)
+            return translate_page(p, entry & bits(S390_BITS, 64), addr, physical, left);
+        first = entry >> S390_OFFSET_SHIFT & 3;
+    }
+}
+
+/* Prefixing goes by pages. */
+static bool translate_real(const struct paging *p, uint64_t addr, uint64_t *physical, uint64_t *left)
+{
+    *left = left_in(S390_PAGE, addr);
+    *physical = absolute(p, addr);
+    return true;
+}
+
+/* ---- All ------------------------------------------------------------------------------------------------------- */
+
+/* The PSW says whether addresses are translated, and by which control register (z/Architecture, 3-37). */
+static void set_s390x(struct paging *paging, const struct paging_registers *regs)
+{
+    static const uint8_t spaces[] = {1, 1, 7, 13}; /* primary, by access registers, secondary, home */
+    uint64_t asce = regs->control[spaces[regs->psw_mask >> 46 & 3]];
+    bool on = (regs->psw_mask >> 58 & 1) != 0 && !(asce & S390_INVALID);
+
+    paging->kind = on ? PAGING_S390X : PAGING_OFF;
+    paging->root = asce;
+    paging->prefix = regs->prefix & bits(13, 31);
+}
+
+void paging_set(struct paging *paging, const struct paging_registers *regs)
+{
+    if (regs->has_x86_64) {
+        paging->kind = regs->cr0 >> 31 & 1 ? PAGING_X86_64 : PAGING_OFF;
+        paging->root = regs->cr3;
+        paging->width = regs->cr4 >> 12 & 1 ? 57 : 48;
+    }
+    if (regs->has_s390x)
+        set_s390x(paging, regs);
+}
+
+bool paging_root_fits(const struct paging *p)
+{
+    unsigned entries = p->kind == PAGING_AARCH64 ? p->width - arm_first_shift(p) : 0;
+
+    /* Bit 0 of TTBR1 is no part of it. A table is at least aligned to 64 bytes. CR3 and an ASCE have flags below it. */
+    return p->kind != PAGING_AARCH64 || (p->root & bits(1, entries > 3 ? entries + 3 : 6)) == 0;
+}
+
+bool paging_translate(const struct paging *paging, uint64_t addr, uint64_t *physical, uint64_t *left)
+{
+    switch (paging->kind) {
+    case PAGING_X86_64:
+        return translate_x86_64(paging, addr, physical, left);
+    case PAGING_AARCH64:
+        return translate_aarch64(paging, addr, physical, left);
+    case PAGING_S390X:
+        if (!translate_s390x(paging, addr, physical, left))
+            return false;
+        if (*left > left_in(S390_PAGE, addr))
+            *left = left_in(S390_PAGE, addr);
+        *physical = absolute(paging, *physical);
+        return true;
+    case PAGING_OFF:
+    default:
+        return translate_real(paging, addr, physical, left);
+    }
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "trace_write.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MAX_PIECES = 60000,  /* program headers are counted in 16 bits */
+    MAX_STEPS = 1 << 22, /* answers of the page tables */
+    PR_PID = 32,         /* struct elf_prstatus */
+    PR_REG = 112,
+    STATUS_SIZE = 392, /* of aarch64, the largest */
+    NOTE_HEADER = 12,
+    EHDR = 64,
+    PHDR = 56
+};
+
+/* ---- Memory ---------------------------------------------------------------------------------------------------- */
+
+/* Adds a piece, to the last one if it goes on there in the addresses and in the bytes. */
+static bool add_piece(struct written *w, uint64_t vaddr, const uint8_t *bytes, uint64_t size)
+{
+    struct segment *last = w->num_pieces > 0 ? &w->pieces[w->num_pieces - 1] : NULL;
+
+    if (last != NULL && last->vaddr + last->size == vaddr && last->bytes + last->size == bytes) {
+        last->size += size;
+        return true;
+    }
+    if (w->num_pieces == MAX_PIECES)
+        return false;
+    w->pieces = grow(w->pieces, w->num_pieces, sizeof *w->pieces);
+    w->pieces[w->num_pieces++] = (struct segment){vaddr, 0, size, bytes};
+    return true;
+}
+
+/* What the page tables map, from the lowest address up. */
+static void add_mapped(struct written *w, const struct memory *memory)
+{
+    uint64_t addr = 0, left, size;
+    unsigned steps;
+
+    for (steps = 0; steps < MAX_STEPS; steps++) {
+        const uint8_t *bytes = memory_mapped(memory, addr, &size, &left);
+
+        if (bytes != NULL && !add_piece(w, addr, bytes, size))
+            break;
+        if (left > UINT64_MAX - addr)
+            return;
+        addr += left;
+    }
+    trace_note("the page tables map so much that only what lies below 0x%" PRIx64 " is written", addr);
+}
+
+void write_add_memory(struct written *w, const struct memory *memory)
+{
+    /* The tables of aarch64 are those of the upper half. */
+    bool by_segments = memory->paging.kind <= PAGING_OFF || memory->paging.kind == PAGING_AARCH64;
+    size_t i;
+
+    if (memory->paging.kind > PAGING_OFF)
+        add_mapped(w, memory);
+    for (i = 0; i < memory->num && by_segments; i++) {
+        const struct segment *s = &memory->segments[i];
+
+        if (!add_piece(w, s->vaddr != 0 ? s->vaddr : s->paddr, s->bytes, s->size))
+            break;
+    }
+    if (by_segments && i < memory->num)
+        trace_note("more than %d pieces of memory: the others are not written", MAX_PIECES);
+}
+
+/* ---- File ------------------------------------------------------------------------------------------------------ */
+
+struct output {
+    FILE *file;
+    const char *name;
+    bool big;
+};
+
+static void put(const struct output *o, const void *bytes, size_t size)
+{
+    if (size > 0 && fwrite(bytes, size, 1, o->file) != 1)
+        trace_fail("%s: %s", o->name, strerror(errno));
+}
+
+static void put_number(const struct output *o, unsigned size, uint64_t value)
+{
+    uint8_t bytes[8];
+
+    store_number(bytes, size, o->big, value);
+    put(o, bytes, size);
+}
+
+static void put_zeros(const struct output *o, uint64_t size)
+{
+    for (; size > 0; size--)
+        put_number(o, 1, 0);
+}
+
+static uint64_t padded(uint64_t size)
+{
+    return (size + 3) & ~(uint64_t)3;
+}
+
+static uint64_t note_size(size_t name, uint64_t size)
+{
+    return NOTE_HEADER + padded(name) + padded(size);
+}
+
+static void put_note(const struct output *o, const char *name, uint32_t type, const void *desc, size_t size)
+{
+    size_t name_size = strlen(name) + 1;
+
+    put_number(o, 4, name_size);
+    put_number(o, 4, size);
+    put_number(o, 4, type);
+    put(o, name, name_size);
+    put_zeros(o, padded(name_size) - name_size);
+    put(o, desc, size);
+    put_zeros(o, padded(size) - size);
+}
+
+/* struct elf_prstatus has 27 words of registers (x86_64, s390x) or 34 (aarch64). */
+static size_t status_size(uint8_t abi)
+{
+    return abi == SFU_AMD64 || abi == SFU_S390X ? PR_REG + 27 * 8 + 8 : STATUS_SIZE;
+}
+
+static void put_thread(const struct output *o, uint8_t abi, const struct core_thread *thread, uint32_t id)
+{
+    const uint64_t mode = (uint64_t)0x180000000; /* s390x: addresses have 64 bits */
+    uint8_t status[STATUS_SIZE] = {0};
+    unsigned reg;
+
+    store_number(status + PR_PID, 4, o->big, id);
+    if (abi == SFU_S390X)
+        store_number(status + PR_REG, 8, o->big, thread->control.psw_mask | mode);
+    for (reg = 0; reg < NUM_REGISTERS; reg++) {
+        int at = abi_prstatus_word(abi, reg);
+
+        if (at >= 0 && thread->regs.known[reg])
+            store_number(status + PR_REG + 8 * (size_t)at, 8, o->big, thread->regs.value[reg]);
+    }
+    put_note(o, "CORE", NT_PRSTATUS, status, status_size(abi));
+}
+
+static void put_header(const struct output *o, uint8_t abi, size_t num_headers)
+{
+    static const uint16_t machines[] = {0, EM_AARCH64, EM_AARCH64, EM_X86_64, EM_S390};
+    const uint8_t ident[EI_NIDENT] = {0x7f,      'E', 'L', 'F', ELFCLASS64, o->big ? ELFDATA2MSB : ELFDATA2LSB,
+                                      EV_CURRENT};
+
+    put(o, ident, sizeof ident);
+    put_number(o, 2, ET_CORE);
+    put_number(o, 2, machines[abi]);
+    put_number(o, 4, EV_CURRENT);
+    put_number(o, 8, 0);
+    put_number(o, 8, EHDR);
+    put_number(o, 8, 0);
+    put_number(o, 4, 0);
+    put_number(o, 2, EHDR);
+    put_number(o, 2, PHDR);
+    put_number(o, 2, num_headers);
+    put_number(o, 2, 0);
+    put_number(o, 2, 0);
+    put_number(o, 2, 0);
+}
+
+static void put_segment(const struct output *o, uint32_t type, uint64_t offset, uint64_t vaddr, uint64_t size)
+{
+    put_number(o, 4, type);
+    put_number(o, 4, type == PT_LOAD ? PF_R | PF_W | PF_X : 0);
+    put_number(o, 8, offset);
+    put_number(o, 8, vaddr);
+    put_number(o, 8, 0);
+    put_number(o, 8, size);
+    put_number(o, 8, type == PT_LOAD ? size : 0);
+    put_number(o, 8, 1);
+}
+
+/* Where the file has BYTES, which are in one of the blocks, the first of which is at START. */
+static uint64_t offset_of(const struct written *w, uint64_t start, const uint8_t *bytes)
+{
+    size_t i;
+
+    for (i = 0; i < w->num_blocks; i++) {
+        const struct segment *b = &w->blocks[i];
+
+        if (bytes >= b->bytes && bytes < b->bytes + b->size)
+            return start + (uint64_t)(bytes - b->bytes);
+        start += b->size;
+    }
+    return 0;
+}
+
+static void put_all(const struct written *w, const struct output *o)
+{
+    uint64_t notes_at = EHDR + PHDR * (w->num_pieces + 1), notes_end = notes_at;
+    size_t i;
+
+    notes_end += w->num_threads * note_size(sizeof "CORE", status_size(w->abi));
+    if (w->build_id_size > 0)
+        notes_end += note_size(sizeof "GNU", w->build_id_size);
+    put_header(o, w->abi, w->num_pieces + 1);
+    put_segment(o, PT_NOTE, notes_at, 0, notes_end - notes_at);
+    for (i = 0; i < w->num_pieces; i++)
+        put_segment(o, PT_LOAD, offset_of(w, notes_end, w->pieces[i].bytes), w->pieces[i].vaddr, w->pieces[i].size);
+    for (i = 0; i < w->num_threads; i++)
+        put_thread(o, w->abi, &w->threads[i], w->threads[i].id != 0 ? w->threads[i].id : (uint32_t)i + 1);
+    if (w->build_id_size > 0)
+        put_note(o, "GNU", NT_GNU_BUILD_ID, w->build_id, w->build_id_size);
+    for (i = 0; i < w->num_blocks; i++)
+        put(o, w->blocks[i].bytes, (size_t)w->blocks[i].size);
+}
+
+void write_core(const struct written *w, const char *file)
+{
+    struct output o = {fopen(file, "wb"), file, abi_is_big(w->abi)};
+
+    if (o.file == NULL)
+        trace_fail("%s: %s", file, strerror(errno));
+    put_all(w, &o);
+    if (fclose(o.file) != 0)
+        trace_fail("%s: %s", file, strerror(errno));
+}

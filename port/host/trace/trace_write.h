@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* --write-core: an ELF core that a debugger opens, of what has been kept of a process or a machine. */
+#ifndef SFU_HOST_TRACE_WRITE_H
+#define SFU_HOST_TRACE_WRITE_H
+
+#include "trace_memory.h"
+#include "trace_notes.h"
+
+struct written {
+    uint8_t abi;
+    const struct core_thread *threads;
+    size_t num_threads;
+    const struct segment *blocks; /* bytes that the file gets, each once */
+    size_t num_blocks;
+    struct segment *pieces; /* memory at virtual addresses: bytes of blocks; to be freed */
+    size_t num_pieces;
+    const void *build_id;
+    size_t build_id_size; /* 0: none */
+};
+
+/* Adds as pieces what MEMORY has at virtual addresses. Page tables may map it all many times: then a message says that
+ * some of it is left out. */
+void write_add_memory(struct written *w, const struct memory *memory);
+
+/* Writes FILE. Ends the program if that fails. */
+void write_core(const struct written *w, const char *file);
+
+#endif

@@ -1,0 +1,405 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""shapes.py SHAPE: writes a program for bench.c whose stacks have one shape, in C or, for cxx, in C++.
+
+Each has work_begin and work_run. The latter calls sample() at the end of many chains of calls, the same ones each time.
+"""
+import sys
+
+HEAD = """/* Written by shapes.py. */
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+#include "bench.h"
+extern uint64_t bench_hook;
+#ifdef __cplusplus
+}
+#endif
+#define ALONE __attribute__((noinline, noclone, noipa))
+static uint64_t state;
+static ALONE unsigned draw(unsigned below)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (unsigned)((state >> 11) % below);
+}
+static ALONE void leaf(void)
+{
+    sample();
+    __asm__ volatile("");
+}
+"""
+
+RUN = """
+bool work_begin(void)
+{
+    return true;
+}
+
+bool work_run(void)
+{
+    state = 88172645463325252u;
+    for (unsigned i = 0; i < %d; i++)
+        %s;
+    return true;
+}
+"""
+
+
+def chain(count, runs, depth, body, extra=""):
+    """COUNT functions that call each other at random, so that each has one call site; BODY(i): what is around the call"""
+    text = [HEAD, extra, "typedef int link(int);\nstatic link *const links[];\n"]
+    for i in range(count):
+        text.append(body(i))
+    text.append("static link *const links[] = {%s};\n" % ", ".join("f%d" % i for i in range(count)))
+    text.append("#define COUNT %d\n" % count)
+    text.append("""static ALONE int next_link(int depth)
+{
+    return (int)draw(COUNT);
+}
+""" if False else "")
+    text.append(RUN % (runs, "(void)links[draw(%d)]((int)%s)" % (count, depth)))
+    return "".join(text)
+
+
+def plain(count):
+    # what is saved around the call, and the size of the frame, differ from function to function
+    def body(i):
+        saves = "\n".join("    int s%d = draw_into(x + %d);" % (k, k) for k in range(i % 4))
+        keeps = "".join(" + s%d" % k for k in range(i % 4))
+        pad = "    volatile char pad[%d];\n    pad[0] = 1;\n" % (16 + 16 * (i % 7)) if i % 3 == 0 else ""
+        return """static ALONE int f%d(int x)
+{
+%s%s
+    if (x == 0)
+        leaf();
+    else
+        x = links[draw(%d)](x - 1);
+    return x%s;
+}
+""" % (i, pad, saves, count, keeps)
+    return body
+
+
+DRAW_INTO = """static ALONE int draw_into(int x)
+{
+    __asm__ volatile("" : "+r"(x));
+    return x;
+}
+"""
+
+
+def sites(count, runs):
+    # one site in each: leaf() is called through the same pointer
+    def body(i):
+        pad = "    volatile char pad[%d];\n    pad[0] = 1;\n" % (16 + 16 * (i % 7)) if i % 3 == 0 else ""
+        saves = "".join("    int s%d = draw_into(x + %d);\n" % (k, k) for k in range(i % 4))
+        keeps = "".join(" + s%d" % k for k in range(i % 4))
+        return """static ALONE int f%d(int x)
+{
+%s%s    link *next = x == 0 ? end : links[draw(%d)];
+    return next(x - 1)%s + 1;
+}
+""" % (i, pad, saves, count, keeps)
+    return chain(count, runs, "(24 + draw(8))", body, DRAW_INTO +
+                 "static ALONE int end(int x)\n{\n    leaf();\n    return x;\n}\n")
+
+
+def aligned(every):
+    # locals of AVX: such a function realigns its frame; gcc keeps what it was called with by another register
+    def body(i):
+        if i % every != 0:
+            return plain(200)(i)
+        return """__attribute__((target("avx"))) static ALONE int f%d(int x)
+{
+    volatile vector v[%d];
+    v[0] = v[1] = (vector){0};
+    char *more = __builtin_alloca(16 + (unsigned)x);
+    touch(more);
+    if (x == 0)
+        leaf();
+    else
+        x = links[draw(200)](x - 1);
+    return x + (int)v[1][0];
+}
+""" % (i, 2 + i % 5)
+    return chain(200, 400, "(24 + draw(8))", body, DRAW_INTO +
+                 "typedef float vector __attribute__((vector_size(32)));\n"
+                 "static ALONE void touch(char *p)\n{\n    __asm__ volatile(\"\" : : \"r\"(p) : \"memory\");\n}\n")
+
+
+def large_frames():
+    def body(i):
+        return """static ALONE int f%d(int x)
+{
+    volatile char pad[%d];
+    pad[0] = 1;
+    if (x == 0)
+        leaf();
+    else
+        x = links[draw(40)](x - 1);
+    return x + pad[0];
+}
+""" % (i, 16384 + 1016 * i)
+    return chain(40, 400, "(20 + draw(8))", body)
+
+
+def cases(count, runs, size):
+    """A loop that carries out COUNT operations, as an interpreter's; each calls with arguments on the stack. SIZE: how
+    many statements each has besides."""
+    text = [HEAD, """
+static ALONE int run(const unsigned char *code, unsigned at, int depth);
+static volatile int cell[16];
+static const unsigned short order[4096];
+"""]
+    for i in range(8):
+        text.append("""static ALONE int call%d(int a, int b, int c, int d, int e, int f, int g, int h, int depth)
+{
+    if (depth == 0)
+        leaf();
+    else
+        a += run((const unsigned char *)0, draw(%d), depth - 1);
+    return a + b + c + d + e + f + g + h + %d;
+}
+""" % (i, count, i))
+    text.append("""static ALONE int run(const unsigned char *code, unsigned at, int depth)
+{
+    int a = 1, b = 2;
+    (void)code;
+    for (unsigned n = 0; n < 1; n++) {
+        switch (at) {
+""")
+    for i in range(count):
+        more = "".join("            cell[%d] = cell[%d] * %d + b;\n" % ((i + k) % 16, (i * 7 + k) % 16, i * 31 + k)
+                       for k in range(size))
+        text.append("""        case %d:
+%s            a += call%d(a, %d, b, 3, 4, 5, a + %d, b + %d, depth);
+            b ^= a;
+            break;
+""" % (i, more, i % 8, i, i, i))
+    text.append("        }\n        at = (unsigned)a;\n    }\n    return a + b;\n}\n")
+    text.append(RUN % (runs, "(void)run((const unsigned char *)0, draw(%d), (int)(10 + draw(6)))" % count))
+    return "".join(text)
+
+
+CXX = """
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+struct node {
+    virtual ~node() = default;
+    virtual int value(int depth) = 0;
+};
+static std::unique_ptr<node> make(int depth);
+struct text : node {
+    std::string s;
+    int value(int depth) override
+    {
+        std::string t = s + std::to_string(depth);
+        leaf();
+        if (depth % 5 == 4)
+            throw std::runtime_error(t);
+        return static_cast<int>(t.size());
+    }
+};
+struct sum : node {
+    std::vector<std::unique_ptr<node>> parts;
+    int value(int depth) override
+    {
+        int all = 0;
+        std::for_each(parts.begin(), parts.end(), [&](std::unique_ptr<node> &p) { all += p->value(depth + 1); });
+        return all;
+    }
+};
+struct sorted : node {
+    std::vector<std::unique_ptr<node>> parts;
+    int value(int depth) override
+    {
+        std::map<int, int> seen;
+        std::vector<node *> order;
+        for (auto &p : parts)
+            order.push_back(p.get());
+        std::sort(order.begin(), order.end(), [&](node *a, node *b) {
+            return depth < 6 && (a->value(depth + 1) & 255) < (b->value(depth + 1) & 255);
+        });
+        for (node *n : order)
+            seen[n->value(depth + 1)]++;
+        return static_cast<int>(seen.size());
+    }
+};
+struct guarded : node {
+    std::unique_ptr<node> part;
+    std::function<int(int)> more;
+    int value(int depth) override
+    {
+        try {
+            return part->value(depth + 1) + more(depth);
+        } catch (const std::runtime_error &e) {
+            leaf();
+            return static_cast<int>(std::string(e.what()).size());
+        }
+    }
+};
+static std::unique_ptr<node> make(int depth)
+{
+    unsigned kind = depth > 7 ? 0 : draw(4);
+    if (kind == 1) {
+        auto p = std::make_unique<sum>();
+        for (unsigned i = 0; i < 2; i++)
+            p->parts.push_back(make(depth + 1));
+        return p;
+    }
+    if (kind == 2) {
+        auto p = std::make_unique<sorted>();
+        for (unsigned i = 0; i < 2; i++)
+            p->parts.push_back(make(depth + 2));
+        return p;
+    }
+    if (kind == 3 || depth == 0) {
+        auto p = std::make_unique<guarded>();
+        p->part = make(depth + 1);
+        p->more = [](int d) { leaf(); return d; };
+        return p;
+    }
+    auto p = std::make_unique<text>();
+    p->s = "text";
+    return p;
+}
+static void run()
+{
+    auto p = make(0);
+    (void)p->value(0);
+}
+extern "C" {
+"""
+
+SIGNAL = """
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include "sfu.h"
+extern struct sfu_registers bench_top;
+extern int bench_has_top;
+"""
+
+# A restorer of the program's own, whose table says that it is a trap frame, and where the kernel has saved what.
+RESTORER = """
+void restorer(void);
+__asm__(".text\\n"
+        "\\t.cfi_startproc\\n\\t.cfi_signal_frame\\n"
+        "\\t.cfi_escape 0x0f,0x04,0x77,0xa0,0x01,0x06\\n"             /* CFA = *(RSP + 160) */
+        "\\t.cfi_escape 0x10,0x10,0x03,0x77,0xa8,0x01\\n"             /* RA at RSP + 168 */
+        "\\t.cfi_escape 0x10,0x06,0x03,0x77,0xf8,0x00\\n"             /* RBP at RSP + 120 */
+        "\\t.cfi_escape 0x10,0x07,0x03,0x77,0xa0,0x01\\n"
+        "\\tnop\\n"
+        "\\t.globl restorer\\n\\t.type restorer, @function\\n"
+        "restorer:\\n\\tmov $15, %eax\\n\\tsyscall\\n\\t.cfi_endproc\\n\\t.size restorer, . - restorer\\n");
+struct action {
+    void (*handler)(int, siginfo_t *, void *);
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+static void set(int number, void (*handler)(int, siginfo_t *, void *))
+{
+    struct action a = {handler, 0x04000000 | SA_SIGINFO | SA_NODEFER, restorer, 0};
+    (void)syscall(SYS_rt_sigaction, number, &a, (void *)0, 8);
+}
+"""
+
+
+def signals():
+    extra = DRAW_INTO + SIGNAL + RESTORER + """
+static ALONE void handle(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)info;
+    (void)context;
+    leaf();
+}
+static ALONE void interrupt(void)
+{
+    __asm__ volatile("ud2");
+}
+static void skip_ud2(int number, siginfo_t *info, void *context)
+{
+    handle(number, info, context);
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] += 2;
+}
+"""
+    text = chain(200, 400, "(24 + draw(8))", plain(200), extra).replace("        leaf();\n    else", "        interrupt();\n    else")
+    return text.replace("bool work_begin(void)\n{", "bool work_begin(void)\n{\n    set(SIGILL, skip_ud2);")
+
+
+def plt():
+    # Each instruction of getppid's PLT entry, of the last call, is stepped; the stack is taken at its first.
+    extra = DRAW_INTO + SIGNAL + RESTORER + """
+extern const char plt_low[] __asm__("__bench_plt_low"), plt_high[] __asm__("__bench_plt_high");
+static volatile int stepping;
+static void step(int number, siginfo_t *info, void *context)
+{
+    greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
+    (void)number;
+    (void)info;
+    uint64_t pc = (uint64_t)r[REG_RIP];
+    if (!stepping || pc - bench_plt[0] >= bench_plt[1])
+        return;
+    stepping = 0;
+    r[REG_EFL] &= ~0x100;
+    bench_top = (struct sfu_registers){pc, (uint64_t)r[REG_RSP], (uint64_t)r[REG_RBP], 0, SFU_PC_EXACT, false};
+    bench_has_top = 1;
+    bench_hook = *(uint64_t *)(uintptr_t)r[REG_RSP];
+    sample();
+    bench_has_top = 0;
+    bench_hook = 0;
+}
+static ALONE void interrupt(void)
+{
+    stepping = 1;
+    __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" ::: "memory", "cc");
+    (void)getppid();
+}
+"""
+    extra = extra.replace('extern const char plt_low[] __asm__("__bench_plt_low"), plt_high[] __asm__("__bench_plt_high");',
+                          "extern uint64_t bench_plt[2];").replace("%%", "%")
+    text = chain(200, 400, "(24 + draw(8))", plain(200), extra).replace("        leaf();\n    else", "        interrupt();\n    else")
+    return text.replace("bool work_begin(void)\n{", "bool work_begin(void)\n{\n    set(SIGTRAP, step);")
+
+
+def skip():
+    # 66 frames, of which 60 are left out
+    text = chain(200, 400, "64", plain(200), DRAW_INTO)
+    return text.replace("    if (x == 0)\n", "    if (x == 58)\n        bench_hook = (uint64_t)(uintptr_t)__builtin_return_address(0);\n    if (x == 0)\n")
+
+
+def cxx():
+    return HEAD.replace("#ifdef __cplusplus\n}", "#ifdef __cplusplus\n}", 1) + CXX + RUN % (60, "run()") + "}\n"
+
+
+SHAPES = {
+    "sites_1k": lambda: sites(1000, 1500), "sites_10k": lambda: sites(10000, 2000),
+    "sites_100k": lambda: sites(100000, 2000), "cxx": cxx,
+    "deep": lambda: chain(50, 40, "4000", plain(50), DRAW_INTO),
+    "shallow": lambda: chain(50, 1500, "(1 + draw(2))", plain(50), DRAW_INTO),
+    "switch_40": lambda: cases(40, 400, 0), "switch_200": lambda: cases(200, 800, 0),
+    "switch_800": lambda: cases(800, 1600, 0), "drap": lambda: aligned(1), "drap_8th": lambda: aligned(8),
+    "large_frames": large_frames, "large_functions": lambda: cases(200, 800, 60),
+    "stacks": lambda: chain(200, 400, "(24 + draw(8))", plain(200), DRAW_INTO),
+    "sections_100": lambda: chain(200, 400, "(24 + draw(8))", plain(200), DRAW_INTO),
+    "plt": plt, "skip": skip, "signals": signals,
+}
+
+if len(sys.argv) > 1:
+    sys.stdout.write(SHAPES[sys.argv[1]]())
+else:
+    print("\n".join(SHAPES))

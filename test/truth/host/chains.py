@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""chains.py check | print: what each toolchain does with tables, found out by running those that are installed.
+
+check    the rows of port/host/TOOLCHAINS.md are what they do; a tool or version that the page does not have is named
+print    the rows, for the page
+"""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+import gen
+from gen import TC, Elf, must, run, test, write
+
+WORK = gen.WORK
+PAGE = "port/host/TOOLCHAINS.md"
+SFRAME = 0x6ffffff4
+
+
+def attempt(*command):
+    """Runs COMMAND. Returns whether it has ended well, and what it has said."""
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    return done.returncode == 0, done.stderr
+
+
+def version_of(tool):
+    """The version that TOOL names: two numbers of GNU's, one of LLVM's."""
+    text = run(tool, "--version")[0].splitlines()[0]
+    number = re.findall(r"\d+\.\d+(?:\.\d+)?", text)[0]
+    return number.partition(".")[0] if "LLVM" in text or "clang" in text or "LLD" in text \
+        else ".".join(number.split(".")[:2])
+
+
+# ---- tables ----
+
+def tables(file):
+    """The tables in a file's .sframe sections: (version, sorted, functions) of each."""
+    elf, found = Elf(file), []
+    headers, = elf.get("Q", 40)
+    count, = elf.get("H", 60)
+    for i in range(count):
+        header = elf.get("IIQQQQIIQQ", headers + 64 * i)
+        at, end = header[4], header[4] + header[5]
+        names = elf.get("IIQQQQIIQQ", headers + 64 * elf.get("H", 62)[0])[4] + header[0]
+        if bytes(elf.data[names:elf.data.index(0, names)]) != b".sframe" or header[1] == 8:
+            continue
+        while at + 28 <= end and elf.get("H", at)[0] == 0xdee2:
+            fields = elf.get("BBBBBBIIIII", at + 2)
+            found.append((fields[0], fields[1] & 1, fields[6]))
+            at += 28 + fields[5] + max(fields[9] + fields[6] * {1: 17, 2: 20, 3: 16}[fields[0]], fields[10] + fields[8])
+            at += next((i for i in range(8) if at + i + 28 <= end and elf.get("H", at + i)[0] == 0xdee2), 0)
+    return found
+
+
+def shape(file, functions, warnings=""):
+    """What has become of tables of FUNCTIONS functions."""
+    if not os.path.exists(file):
+        return "no file"
+    found = [t for t in tables(file) if t[2] > 0]
+    total = sum(t[2] for t in found)
+    if not found:
+        text = "dropped"
+    elif len(found) > 1:
+        text = "joined"
+    else:
+        text = "merged" if total >= functions else "part dropped"
+        text += "" if found[0][1] else ", unsorted"
+    return text + (", warns" if re.search("warning|error", warnings) else "")
+
+
+# ---- assemblers ----
+
+FUNCTION = ".text\n.globl %(n)s\n.type %(n)s, %%function\n%(n)s: .cfi_startproc\n%(nop)s\n.cfi_endproc\n.size %(n)s, . - %(n)s\n"
+CPUS = ("x86_64", "aarch64", "s390x")
+
+
+def assembled(command, source, output):
+    """What the assembler makes of .cfi directives: the version and the section's type, or why there is none."""
+    if os.path.exists(output):
+        os.remove(output)
+    good, said = attempt(*command, source, "-o", output)
+    if not good or not os.path.exists(output):
+        return "refused"
+    found = tables(output)
+    if not found:
+        return "none, warns" if said else "none"
+    section = Elf(output).sections[".sframe"]
+    return "version %d%s" % (found[0][0], "" if section["type"] == SFRAME else ", PROGBITS")
+
+
+def assemblers():
+    """One row for each: what it writes for each CPU."""
+    tools = []
+    for prefix in ("/usr/bin/", TC + "/"):
+        found = {}
+        for cpu in CPUS:
+            tool = prefix + (cpu + "-linux-gnu-as" if prefix == "/usr/bin/" else cpu + "/as")
+            found[cpu] = [tool, "--gsframe"]
+        if os.path.exists(found["x86_64"][0]):
+            tools.append(("GNU as " + version_of(found["x86_64"][0]), found))
+    for tool in sorted(glob.glob("/usr/bin/clang-[0-9][0-9]")):
+        tools.append(("clang %s, its own assembler" % version_of(tool),
+                      {cpu: [tool, "--target=%s-linux-gnu" % cpu, "-c", "-Wa,--gsframe"] for cpu in CPUS}))
+    for name, commands in tools:
+        cells = []
+        for cpu in CPUS:
+            source = "%s/%s.s" % (WORK, cpu)
+            write(source, (FUNCTION % {"n": "f", "nop": "nop"}).encode())
+            cells.append(assembled(commands[cpu], source, "%s/%s.o" % (WORK, cpu))
+                         if os.path.exists(commands[cpu][0]) else "not here")
+        yield [name] + cells
+
+
+# ---- linkers ----
+
+def objects_for_linkers():
+    """Objects of x86_64: two functions each by the new assembler, and one by Debian's; C++ with a COMDAT function."""
+    objects = {}
+    for name, functions in (("one", "ab"), ("two", "cd")):
+        source = "%s/%s.s" % (WORK, name)
+        write(source, "".join(FUNCTION % {"n": n, "nop": "nop"} for n in functions).encode())
+        objects[name] = source + ".o"
+        run(TC + "/x86_64/as", "--gsframe", source, "-o", objects[name])
+    objects["old"] = WORK + "/old.o"
+    run("as", "--gsframe", WORK + "/two.s", "-o", objects["old"])
+    for name in ("left", "right"):
+        source = "%s/%s.cc" % (WORK, name)
+        write(source, b"inline __attribute__((noinline)) int twice(int x) { return 2 * x; }\n"
+              b"int %s(int x) { return twice(x) + 1; }\n" % name.encode())
+        objects[name] = source + ".o"
+        run("g++", "-B%s/x86_64/" % TC, "-Wa,--gsframe", "-O1", "-fPIC", "-c", source, "-o", objects[name])
+    source = WORK + "/plt.s"
+    write(source, (FUNCTION % {"n": "calls", "nop": "call other@PLT"}).encode())
+    objects["plt"] = source + ".o"
+    run(TC + "/x86_64/as", "--gsframe", source, "-o", objects["plt"])
+    source = WORK + "/plain.s"
+    write(source, b'.section .sframe, "a", @progbits\n.byte 0xe2, 0xde, 3, 0, 3, 0, 0xf8, 0\n.long 0, 0, 0, 0, 0\n')
+    objects["plain"] = source + ".o"
+    run("as", source, "-o", objects["plain"])
+    return objects
+
+
+def linked(linker, functions, *arguments):
+    """What LINKER makes of objects with FUNCTIONS functions."""
+    image = WORK + "/linked"
+    if os.path.exists(image):
+        os.remove(image)
+    good, said = attempt(linker, *arguments, "-o", image)
+    return shape(image, functions, said) if good else "error"
+
+
+def has_segment(file):
+    return any(s[0] == 0x6474e554 for s in Elf(file).segments())
+
+
+def plt_tables(linker, o, *arguments):
+    """Whether LINKER writes tables for the PLT that it makes. The function that is called from has one entry."""
+    linked(linker, 1, "-shared", *arguments, o["plt"])
+    return "yes" if sum(t[2] for t in tables(WORK + "/linked")) > 1 else "no"
+
+
+def linker_row(linker, o):
+    two = linked(linker, 4, "-e", "a", o["one"], o["two"])
+    segment = "yes" if os.path.exists(WORK + "/linked") and has_segment(WORK + "/linked") else "no"
+    versions = linked(linker, 4, "-e", "a", o["one"], o["old"])
+    comdat = linked(linker, 3, "-shared", o["left"], o["right"])
+    collected = linked(linker, 2, "-e", "a", "--gc-sections", o["one"])
+    relocatable = linked(linker, 4, "-r", o["one"], o["two"])
+    again = "-"
+    if relocatable != "error":
+        shutil.copy(WORK + "/linked", WORK + "/relocatable.o")
+        again = linked(TC + "/x86_64/ld", 4, "-e", "a", WORK + "/relocatable.o")
+    plt = plt_tables(linker, o) + (", not with gc" if plt_tables(linker, o) != plt_tables(linker, o, "--gc-sections")
+                                   else "")
+    plain = linked(linker, 2, "-e", "a", o["one"], o["plain"])
+    return [two, segment, versions, comdat, collected, relocatable, again, plt, plain]
+
+
+def linkers():
+    o = objects_for_linkers()
+    tools = [("GNU ld", "/usr/bin/ld.bfd"), ("GNU ld", TC + "/x86_64/ld"), ("gold", "/usr/bin/ld.gold"),
+             ("mold", "/usr/bin/mold")] + [("lld", f) for f in sorted(glob.glob("/usr/bin/ld.lld-[0-9][0-9]"))]
+    for name, tool in tools:
+        if os.path.exists(tool):
+            yield ["%s %s" % (name, version_of(tool))] + linker_row(tool, o)
+
+
+# ---- the page ----
+
+def line(cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def compare(kind, rows):
+    with open(PAGE, encoding="utf-8") as f:
+        lines = f.read().splitlines()
+    seen, unknown = 0, []
+    for row in rows:
+        there = [text for text in lines if text.startswith("| %s |" % row[0])]
+        if not there:
+            unknown.append(row[0])
+            continue
+        must(line(row) in there, "the page has another row than %s" % line(row))
+        seen += 1
+    must(seen > 1, "the page has nothing of what is installed: %s" % unknown)
+    return "%d %s%s" % (seen, kind, "".join(", not in the page: " + name for name in unknown))
+
+
+def main(what):
+    os.makedirs(WORK, exist_ok=True)
+    if what == "print":
+        for rows in (assemblers(), linkers()):
+            for row in rows:
+                print(line(row))
+            print()
+        return
+    test("assemblers", lambda: compare("assemblers", assemblers()))
+    test("linkers", lambda: compare("linkers", linkers()))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
+    sys.exit(gen.failed)
