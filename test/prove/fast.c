@@ -272,6 +272,8 @@ uint64_t take_row(unsigned info, const uint8_t *p, unsigned size);
 uint64_t take_row(unsigned info, const uint8_t *p, unsigned size)
 {
     PROVE(size == 1u << (info >> 5 & 3), "words are loaded as the row says");
+    if ((info & ROW_COUNT) == 0) /* or there is no row */
+        return 0;
     fast_info = info;
     fast_words = p;
     taken++;

@@ -154,7 +154,7 @@ static bool compare(uint64_t *seed, const struct stack *s)
     struct sfu_target target;
     struct sfu_fast bare = fast;
     struct sfu_fast_image kept[TABLES];
-    size_t skip = once_in(seed, 3) ? below(seed, 12) : 0;
+    size_t skip = once_in(seed, 3) ? below(seed, once_in(seed, 4) ? 60 : 12) : 0;
     size_t capacity = once_in(seed, 5) ? below(seed, 12) : MAX_PCS;
     uint64_t by_core, by_core_bare;
     unsigned i;

@@ -31,7 +31,7 @@ static void make_row(struct build *b, uint64_t *seed, uint32_t start, bool first
 {
     static const unsigned sizes[] = {WORD1, WORD2, WORD4};
     unsigned size = sizes[once_in(seed, 25) ? 2 : below(seed, 2)];
-    int64_t c = 8 * (int64_t)(below(seed, once_in(seed, 8) ? 15 : 6) + 1), words[3];
+    int64_t c = 8 * (int64_t)(below(seed, once_in(seed, 8) ? size != WORD1 ? 100 : 15 : 6) + 1), words[3];
     unsigned info = size | (once_in(seed, 12) ? BASE_FP : BASE_SP), count = 0;
 
     if (once_in(seed, 200)) {
@@ -125,7 +125,7 @@ static void make_function(struct build *b, uint64_t *seed, int64_t start, uint32
     unsigned info = size < 256                           ? (unsigned)ADDR1
                     : size < 65536 && !once_in(seed, 20) ? (unsigned)ADDR2
                                                          : (unsigned)ADDR4;
-    bool masked = once_in(seed, 40), flexible = !masked && once_in(seed, 12);
+    bool masked = once_in(seed, 40), flexible = !masked && once_in(seed, 16);
     uint32_t rows = once_in(seed, 50) && !flexible ? 0 : 1 + below(seed, size > 400 && once_in(seed, 3) ? 300 : 12);
     uint32_t last = masked && size > 255 ? 255 : size + (once_in(seed, 400) ? 2 : 0);
     uint32_t at = once_in(seed, 30) && size > 8 ? below(seed, 8) : 0;

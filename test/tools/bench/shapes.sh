@@ -44,7 +44,7 @@ build() {
     language=c
     [ "$kind" != cxx ] || language=c++
     libraries="-Wl,-z,lazy $newest"
-    [ $language = c ] || libraries="-lstdc++ $libraries"
+    [ $language = c ] || libraries="-static-libstdc++ -l:libstdc++.a $libraries"
     mkdir -p "$made.o"
     "$here/shapes.py" "$kind" >"$made.$language"
     compile="-D_GNU_SOURCE -O2 -Wa,--gsframe -I. -Iport/fast -I$here"
