@@ -28,7 +28,7 @@ struct known {
     struct known_name {
         char *name;
         bool used;
-    } *list;
+    } * list;
     size_t num;
 };
 
