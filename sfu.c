@@ -567,8 +567,8 @@ static int find_fde(struct lookup *l, uint64_t pc)
     return code != SFU_OK ? code : (int)SFU_E_NO_FDE;
 }
 
-/* Sets the code of S, if its table is sorted: from the first start to the end of the last function that is not empty. By
- * then find_fde has passed all others. Leaves it unset if that cannot be read, or wraps. At most num_fdes passes. */
+/* Sets the code of S, if its table is sorted: from the first start to the end of the last function that is not empty.
+ * By then find_fde has passed all others. Leaves it unset if that cannot be read, or wraps. At most num_fdes passes. */
 static void find_code(struct sfu_section *s)
 {
     struct lookup l;

@@ -15,14 +15,14 @@
  * in lower case and without zeros in front. A PC is its distance from the base, or "=" and the PC. The lines are, in
  * this order:
  *
- *     sfut1 begin KIND UNIT RATE [NAME]  KIND of each trace's first PC: exact or return. UNIT of weights: samples, bytes
- *                                        or another word. RATE: samples in a second, or 0. NAME of the CPU or thread
+ *     sfut1 begin KIND UNIT RATE [NAME]  KIND of each trace's first PC: exact or return. UNIT of weights: samples,
+ *                                        bytes or another word. RATE: samples in a second, or 0. NAME of the CPU or thread
  *     sfut1 build DIGITS                 the build ID; left out if there is none
  *     sfut1 slide N                      run-time minus link-time address of the image; left out if it is 0
  *     sfut1 at ADDR NAME [IMAGE]         the symbol or section NAME of the image, or of IMAGE (a module), is at ADDR;
  *                                        none or more lines
  *     sfut1 base ADDR
- *     sfut1 t WEIGHT COUNT [PC ...]      a trace of COUNT PCs, the topmost frame first; those with weight 0 are left out
+ *     sfut1 t WEIGHT COUNT [PC ...]      a trace of COUNT PCs, the topmost frame first, unless its weight is 0
  *     sfut1 c PC ...                     more PCs of the trace. If the last one is the base, where no call returns to,
  *                                        the trace is not complete
  *     sfut1 idle WEIGHT                  weight without a trace: idle time

@@ -22,7 +22,7 @@ $(PROFILE)/$(1)/%.elf: port/profile/test/%.c $(PROFILE_SOURCES) port/baremetal/$
 
 CHECK_$(1) += profile-$(1)
 .PHONY: suite-profile-$(1)
-suite-profile-$(1): $(PROFILE)/$(1)/shares.elf $(PROFILE)/$(1)/memory.elf $(PROFILE)/$(1)/recipe.elf build/tools/sfu-trace
+suite-profile-$(1): $(addprefix $(PROFILE)/$(1)/,shares.elf memory.elf recipe.elf) build/tools/sfu-trace
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh profile-$(1) python3 port/profile/test/run.py $(1) $(PROFILE)/$(1) build/tools/sfu-trace
 endef

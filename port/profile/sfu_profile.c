@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * A sample says that it is busy before it looks whether the profile runs. Who starts a profile looks whether one is busy
- * after it was stopped. Of two that meet, at least one sees the other: these four accesses have one order.
+ * A sample says that it is busy before it looks whether the profile runs. Who starts a profile looks whether one is
+ * busy after it was stopped. Of two that meet, at least one sees the other: these four accesses have one order.
  */
 #include "sfu_profile.h"
 

@@ -366,8 +366,8 @@ void prove_fast_pack(void)
         prove_rule(&row, rule);
 }
 
-/* RULE says so, whatever a control word has in the bits that mean nothing: bit 2 and, of what counts from the CFA, those
- * of the register. */
+/* RULE says so, whatever a control word has in the bits that mean nothing: bit 2 and, of what counts from the CFA,
+ * those of the register. */
 static bool means(const struct sfu_rule *rule, uint32_t control, int64_t offset)
 {
     uint32_t used = rule->control & RULE_REGISTER ? ~(uint32_t)4 : RULE_REGISTER | RULE_DEREFERENCE;

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * cost MODE [PCS]: what it costs to remember where each of ALLOCATIONS was made, which come from PATHS call paths.
- * callgrind counts from begin() on the instructions of measured_MODE() and what it calls. Prints how many additions it makes and how many
- * bytes the traces take in all.
+ * callgrind counts from begin() on the instructions of measured_MODE() and what it calls. Prints how many additions it
+ * makes and how many bytes the traces take in all.
  *   depot   a depot; its handle in each allocation
  *   list    the shape of Linux's: records with a list, a reference count and PCs of 8 bytes, behind a hash table of
  *           pointers; a handle in each allocation. Its hash takes three words of 32 bits at a time, in 14 operations

@@ -54,12 +54,12 @@ renamed() {
     ! grep -rn '[^.L]sfu_\|SFU_' $mine || return 1
     for cpu in x86_64 aarch64 s390x; do
         for kind in $out/sfu $mine/mine; do
-            $cpu-linux-gnu-gcc -std=c99 -O2 -ffreestanding -c "${kind}_panic.c" -o $work/code.o &&
-                build/tc/$cpu/objcopy -O binary -j '.text*' -j '.rodata*' $work/code.o "$work/$(basename "$kind").bin" ||
-                return 1
+            code=$work/$(basename "$kind")
+            $cpu-linux-gnu-gcc -std=c99 -O2 -ffreestanding -c "${kind}_panic.c" -o "$code.o" &&
+                build/tc/$cpu/objcopy -O binary -j '.text*' -j '.rodata*' "$code.o" "$code.bin" || return 1
         done
         cmp $work/sfu.bin $work/mine.bin || return 1
-        [ "$(build/tc/$cpu/nm -g --defined-only $work/code.o | grep -c ' mine_')" -ge 15 ] || return 1
+        [ "$(build/tc/$cpu/nm -g --defined-only $work/mine.o | grep -c ' mine_')" -ge 15 ] || return 1
     done
 }
 two_copies() {

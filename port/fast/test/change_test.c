@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * change_test [CHANGES]: sections that come and go, whose rules differ at the same PCs. A trace that begins after a change
- * gives what the core gives then, whatever traces ran meanwhile, for any number of changes. Built with ThreadSanitizer,
- * too.
+ * change_test [CHANGES]: sections that come and go, whose rules differ at the same PCs. A trace that begins after a
+ * change gives what the core gives then, whatever traces ran meanwhile, for any number of changes. Built with
+ * ThreadSanitizer, too.
  */
 #include <pthread.h>
 #include <sched.h>

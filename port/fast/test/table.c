@@ -228,8 +228,8 @@ static uint64_t slot_of(const struct sfu_walk *walk, const struct sfu_rule *rule
     return base_of(walk, rule, cfa) + (uint64_t)(int64_t)rule->offset;
 }
 
-/* Makes a trace of S lead on for so many FRAMES, if that can be: puts a CFA, a saved FP, and a return address from which
- * it does, where the row of each frame says. */
+/* Makes a trace of S lead on for so many FRAMES, if that can be: puts a CFA, a saved FP, and a return address from
+ * which it does, where the row of each frame says. */
 static void make_trace(struct stack *s, uint64_t *seed, const struct table *t, unsigned count, unsigned frames)
 {
     struct sfu_section sections[MAX_TABLES];

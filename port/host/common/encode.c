@@ -319,8 +319,8 @@ static void share(struct encoder *e, size_t index, uint64_t room, uint64_t *save
     e->table[slot] = (uint32_t)index + 1;
 }
 
-/* Writes all groups' rows, equal ones once as far as that saves no more than ROOM bytes. *SAVED: how many it has. Returns
- * false if there are too many bytes. */
+/* Writes all groups' rows, equal ones once as far as that saves no more than ROOM bytes. *SAVED: how many it has.
+ * Returns false if there are too many bytes. */
 static bool put_groups(struct encoder *e, uint64_t room, uint64_t *saved)
 {
     size_t i;
@@ -340,7 +340,8 @@ static bool put_groups(struct encoder *e, uint64_t room, uint64_t *saved)
     return HEADER_SIZE + INDEX_SIZE * (uint64_t)e->groups.num + e->size <= INT32_MAX;
 }
 
-/* sfu_check bounds its work by the size of the rows: two bytes for each at least. So no more is saved than leaves that. */
+/* sfu_check bounds its work by the size of the rows: two bytes for each at least. So no more is saved than leaves
+ * that. */
 static bool put_shared(struct encoder *e, bool sharing)
 {
     uint64_t saved, room, full;

@@ -9,8 +9,8 @@
 
 #include "cfi.h"
 
-/* The jump at the end of such an epilogue, from START up to END. SP is the caller's there: the CFA is SP + 160. The other
- * rules of the row still hold: what a function saves lies in its caller's frame. */
+/* The jump at the end of such an epilogue, from START up to END. SP is the caller's there: the CFA is SP + 160. The
+ * other rules of the row still hold: what a function saves lies in its caller's frame. */
 struct epilogue {
     uint64_t start, end;
 };

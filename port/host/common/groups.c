@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Dynamic programming: the cheapest way for the rows up to one of them ends in an FDE that begins at some row before it.
- * Rows are grouped in pieces, of neighbours that could all stand under one FDE. Several passes are made: what a list of
- * rows costs depends on how often it is used, and that is known from the pass before.
+ * Dynamic programming: the cheapest way for the rows up to one of them ends in an FDE that begins at some row before
+ * it. Rows are grouped in pieces, of neighbours that could all stand under one FDE. Several passes are made: what a
+ * list of rows costs depends on how often it is used, and that is known from the pass before.
  */
 #include "groups.h"
 

@@ -193,9 +193,9 @@ static bool is_input(const struct lint *lint, const struct section *section)
            !(section->flags & SHF_ALLOC);
 }
 
-/* GNU ld gives the segment the size that the tables had before it merged them (test/truth/FAULTS.md: ld-segment). One of
- * objects' tables that stay out of memory (INFO) is of no use, but does no harm where a symbol leads to what sfu-gen has
- * made of them. */
+/* GNU ld gives the segment the size that the tables had before it merged them (test/truth/FAULTS.md: ld-segment). One
+ * of objects' tables that stay out of memory (INFO) is of no use, but does no harm where a symbol leads to what sfu-gen
+ * has made of them. */
 static void check_segment(const struct place *p)
 {
     struct lint *lint = p->lint;

@@ -290,7 +290,8 @@ static void find_restore(struct lint *lint, const struct cfi_row *row)
             "start and .cfi_restore behind it");
 }
 
-/* Finds jumps behind an instruction that has put SP back, where the tables have the row of the body: CFI has it, too. */
+/* Finds jumps behind an instruction that has put SP back, where the tables have the row of the body: CFI has it,
+ * too. */
 static void find_epilogues(struct lint *lint, const struct cfi_row *wanted)
 {
     struct sfu_rule cfa = epilogue_cfa(&lint->image);

@@ -75,7 +75,8 @@ def shape(file, functions, warnings=""):
 
 # ---- assemblers ----
 
-FUNCTION = ".text\n.globl %(n)s\n.type %(n)s, %%function\n%(n)s: .cfi_startproc\n%(nop)s\n.cfi_endproc\n.size %(n)s, . - %(n)s\n"
+FUNCTION = (".text\n.globl %(n)s\n.type %(n)s, %%function\n%(n)s: .cfi_startproc\n%(nop)s\n.cfi_endproc\n"
+            ".size %(n)s, . - %(n)s\n")
 CPUS = ("x86_64", "aarch64", "s390x")
 
 

@@ -75,7 +75,8 @@ class Dump:
             lines.append("t %d %x %s" % (weight, len(pcs), " ".join(words[:4])))
             lines += ["c " + " ".join(words[i:i + 5]) for i in range(4, len(words), 5)]
         lines += ["idle 17", "lost 4", "end %d" % len(self.traces)]
-        return "".join((chosen.choice(["", "[ 1.2] ", "<6>"]) if chosen else "") + "sfut1 %s\n" % line for line in lines)
+        return "".join((chosen.choice(["", "[ 1.2] ", "<6>"]) if chosen else "") + "sfut1 %s\n" % line
+                       for line in lines)
 
     def folded(self, files=False):
         """{path: weight}"""
@@ -158,7 +159,8 @@ def build_id(cpu, code):
     dump.id = id_of(cpu, code.image)
     same(folded_of(other, code.image, stdin=dump.text().encode())[0], dump.folded())
     found, errors = folded_of(other, stdin=dump.text().encode(), status=1)
-    must("WRONG IMAGE" in errors and all(re.fullmatch(r"((0x[0-9a-f]+|\[incomplete\]);)*(0x[0-9a-f]+|\[incomplete\])", path) for path in found), errors)
+    bare = r"((0x[0-9a-f]+|\[incomplete\]);)*(0x[0-9a-f]+|\[incomplete\])"
+    must("WRONG IMAGE" in errors and all(re.fullmatch(bare, path) for path in found), errors)
     must(sum(found.values()) == sum(weight for weight, _ in dump.traces), "not all weights")
 
 
@@ -241,7 +243,8 @@ def check_boxes(boxes, sums, width_of, least):
         must(level == 0 or above, "%s is in no box" % name)
         path = above + (name,)
         must(path not in found, "twice: %s" % (path,))
-        must(abs(width - width_of[path] * scale) < 0.02, "%s is %s wide, not %.2f" % (path, width, width_of[path] * scale))
+        wanted = width_of[path] * scale
+        must(abs(width - wanted) < 0.02, "%s is %s wide, not %.2f" % (path, width, wanted))
         must(int(title.split()[0]) == sums[path], "%s: %s instead of %d" % (path, title, sums[path]))
         found[path], paths[path] = title, (left, width, level)
     missing = [path for path in width_of if path not in found and width_of[path] * scale >= least]
@@ -287,8 +290,8 @@ def difference(code):
     for _, title, _, _, _, colour in boxes:
         change = int(title.rsplit(" ", 1)[1])
         red, green, blue = (int(colour[i:i + 2], 16) for i in (1, 3, 5))
-        must(red >= green and blue >= green and (red > blue if change > 0 else blue > red if change < 0 else red == blue)
-             or abs(change) < 50, "%s is %s" % (title, colour))
+        right = red > blue if change > 0 else blue > red if change < 0 else red == blue
+        must(red >= green and blue >= green and right or abs(change) < 50, "%s is %s" % (title, colour))
     must(min(colours[1], colours[-1]) > 5, colours)
     return "%d boxes" % len(found)
 

@@ -338,7 +338,7 @@ KEPT = "    .sframe : { sframe_start = .; KEEP(*(.sframe .sframe.*)) sframe_end 
 
 
 def test_repacked(cpu, compiler, linker):
-    """The assembler's tables, in an image that has lost its CFI, written anew. A copy that has it says they are true."""
+    """The assembler's tables, in an image without its CFI, written anew. A copy that has it says they are true."""
     name = cpu + "-repacked"
     objects = compile_program(cpu, name, compiler, "-O2", "-fasynchronous-unwind-tables", "-B%s/%s/" % (TC, cpu),
                               "-Wa,--gsframe")
@@ -372,7 +372,8 @@ BUILDS = {
     "cmake": [("CMakeLists.txt", "cmake_minimum_required(VERSION 3.13)\nproject(kernel C)\n"
                "add_link_options(-nostdlib -static -no-pie)\nset(SOURCES program.c sfu.c)\n%s")],
     "meson": [("meson.build", "project('kernel', 'c')\n"
-               "add_project_link_arguments('-nostdlib', '-static', '-no-pie', language: 'c')\nsources = ['program.c', 'sfu.c']\n%s")],
+               "add_project_link_arguments('-nostdlib', '-static', '-no-pie', language: 'c')\n"
+               "sources = ['program.c', 'sfu.c']\n%s")],
 }
 
 
@@ -847,8 +848,8 @@ def hostile_bytes(cpu, image, section, count):
         for _ in range(chosen.choice((1, 1, 2, 8))):
             data[chosen.choice(places)] = chosen.choice((0, 1, 0x7f, 0x80, 0xff, chosen.randrange(256)))
         write(file, data)
-        options = chosen.choice((["--check"], ["--small"], ["--append=" + file + ".out"], ["--rows=3", "--no-share"], [],
-                                 ["--side=" + file + ".out", "--forget"]))
+        options = chosen.choice((["--check"], ["--small"], ["--append=" + file + ".out"], [],
+                                 ["--rows=3", "--no-share"], ["--side=" + file + ".out", "--forget"]))
         good += survives(file, "-q", *options).returncode == 0
     return "%d of %d files accepted" % (good, count)
 
@@ -907,7 +908,8 @@ def test_options():
     os.makedirs(WORK, exist_ok=True)
     for function in (help_text, install, wrong_options, strict, set_loc, long_function, overlaps, dropped, mixed,
                      taken_over, below_sp,
-                     high_addresses, signed_with_pc, scalable, smallest, shared_lists, frame_pointer, holes, signals, plts, no_blocks, room, outputs, deterministic):
+                     high_addresses, signed_with_pc, scalable, smallest, shared_lists, frame_pointer, holes, signals,
+                     plts, no_blocks, room, outputs, deterministic):
         test(function.__name__.replace("_", " "), function)
 
 
@@ -940,8 +942,8 @@ def install():
 
 
 def wrong_options():
-    for options in (["--what"], [], ["a", "b"], ["--rows=0", "a"], ["--rows=x", "a"], ["--rows=5000", "a"], ["--fp=no", "a"],
-                    ["--size", "--check", "a"], ["--address=1", "a"], ["--address=-1", "-o", "x", "a"],
+    for options in (["--what"], [], ["a", "b"], ["--rows=0", "a"], ["--rows=x", "a"], ["--rows=5000", "a"],
+                    ["--fp=no", "a"], ["--size", "--check", "a"], ["--address=1", "a"], ["--address=-1", "-o", "x", "a"],
                     ["--json", "-o", "-", "a"]):
         errors = gen(*options, status=2)[1]
         must(errors.count("\n") == 1, "%s: %s" % (options, errors))

@@ -701,11 +701,12 @@ def lost_rows(cpu, objects):
 def idle_segment(cpu, _):
     """GNU ld makes PT_GNU_SFRAME of objects' tables that stay in the file. The kernel's symbol leads to others."""
     name = WORK + "/%s-idle" % cpu
-    write(name + ".ld", ("SECTIONS { . = 0x400000; .text : { *(.text*) } .rodata : { *(.rodata*) } .data : { *(.data*) }"
-                         "\n%s .bss : { *(.bss*) } %s }\n" % (gen.BESIDE.replace(":text", ""), gen.LAST_BESIDE)).encode())
+    script = ("SECTIONS { . = 0x400000; .text : { *(.text*) } .rodata : { *(.rodata*) } .data : { *(.data*) }\n"
+              "%s .bss : { *(.bss*) } %s }\n" % (gen.BESIDE.replace(":text", ""), gen.LAST_BESIDE))
+    write(name + ".ld", script.encode())
     image = name + ".elf"
-    run("%s/%s/ld" % (TC, cpu), "-T", name + ".ld", "--defsym", "nowhere=0", "-e", "0", *compile_kept(cpu, cpu + "-idle"),
-        "-o", image)
+    run("%s/%s/ld" % (TC, cpu), "-T", name + ".ld", "--defsym", "nowhere=0", "-e", "0",
+        *compile_kept(cpu, cpu + "-idle"), "-o", image)
     tables = [s for s in Elf(image).segments() if s[0] == 0x6474e554]
     must(len(tables) == 1 and tables[0][6] == 0, "not the segment that is meant: %s" % tables)
     before = tables[0]
@@ -888,7 +889,8 @@ def stale_epilogue():
         gen.gen("-q", "--strict", "--append=" + image + ".gen", *options, image)
         result, found = faults(image + ".gen")
         must(found == [] and (result["cfi"]["epilogue"] > 0) == (epilogues > 0) and
-             (("stale-epilogue" in [f["name"] for f in result["findings"]]) == (epilogues == 0)), str(result["findings"]))
+             (("stale-epilogue" in [f["name"] for f in result["findings"]]) == (epilogues == 0)),
+             str(result["findings"]))
 
 
 def odd_sp():
@@ -896,7 +898,8 @@ def odd_sp():
     source = WORK + "/odd.c"
     write(source, b"int leaf(int *p, int a, int b, int c) { volatile int x = a; p[b] = x; return x + c; }\n")
     run("clang", "-O2", "-mno-red-zone", "-fomit-frame-pointer", "-fno-pic", "-ffreestanding",
-        "-fasynchronous-unwind-tables", "-fno-integrated-as", "-B%s/x86_64/" % TC, "-Wa,--gsframe", "-c", source, "-o", source + ".o")
+        "-fasynchronous-unwind-tables", "-fno-integrated-as", "-B%s/x86_64/" % TC, "-Wa,--gsframe", "-c", source, "-o",
+        source + ".o")
     run(TC + "/x86_64/ld", "-e", "0", source + ".o", "-o", source + ".elf")
     text = run(TC + "/x86_64/objdump", "--sframe", source + ".elf")[0]
     must("sp+12" in text, "no such row: " + text[-200:])

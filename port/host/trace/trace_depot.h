@@ -46,8 +46,8 @@ struct depot_dump {
 enum depot_event { DEPOT_OTHER, DEPOT_MORE, DEPOT_DONE };
 
 /* Takes the SIZE characters at TEXT, a line without its end. DEPOT_OTHER: it is not of a dump. DEPOT_DONE: the dump is
- * complete, and DUMP stays until the next begins. If another one begins in the midst of one, or the log ends there, what
- * there is is not complete: depot_cut says so before that line is taken. */
+ * complete, and DUMP stays until the next begins. If another one begins in the midst of one, or the log ends there,
+ * what there is is not complete: depot_cut says so before that line is taken. */
 enum depot_event depot_line(struct depot_dump *dump, const char *text, size_t size);
 
 /* Whether TEXT begins a dump. */

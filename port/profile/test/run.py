@@ -57,7 +57,8 @@ def boot(kernel, command_line, *options):
 
 def folded(kernel, log, *options):
     """{tuple of functions: weight}"""
-    done = subprocess.run([TRACE, "--folded", *options, kernel], input=log, capture_output=True, timeout=LIMIT, check=False)
+    done = subprocess.run([TRACE, "--folded", *options, kernel], input=log, capture_output=True, timeout=LIMIT,
+                          check=False)
     must(done.returncode == 0, done.stderr.decode("latin-1") + log[-300:].decode("latin-1"))
     lines = [line.rsplit(" ", 1) for line in done.stdout.decode().splitlines()]
     return {tuple(path.split(";")): int(weight) for path, weight in lines}

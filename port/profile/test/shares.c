@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * A kernel that profiles itself by its machine's timer. CPU 0 runs parts whose shares are known: in hot() deep calls,
- * leaf functions and prologues, in warm() a shallow loop, in cold() interrupts are off. It measures each part by its own
- * clock before there are interrupts, and prints that. If the command line is "both", CPU 1 gets an NMI, or what its
+ * leaf functions and prologues, in warm() a shallow loop, in cold() interrupts are off. It measures each part by its
+ * own clock before there are interrupts, and prints that. If the command line is "both", CPU 1 gets an NMI, or what its
  * machine has instead, with each sample of CPU 0, and is profiled by it.
  */
 #include "cpu.h"

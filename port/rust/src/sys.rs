@@ -173,7 +173,6 @@ pub struct sfu_section {
     pub size: u64,
     pub text: sfu_range,
     pub code: sfu_range,
-    pub code: sfu_range,
     pub fdes: u32,
     pub rows: u32,
     pub end: u32,

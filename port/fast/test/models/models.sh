@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# models.sh HERD7 OUT: what the fast walker's traces and changes do to each other, by every execution that C11 or aarch64
-# allows. The last line of a model names what must not come up. Then the same with a part of the protocol left out, where
-# it must come up: else the model shows nothing.
+# models.sh HERD7 OUT: what the fast walker's traces and changes do to each other, by every execution that C11 or
+# aarch64 allows. The last line of a model names what must not come up. Then the same with a part of the protocol left
+# out, where it must come up: else the model shows nothing.
 set -u
 herd=$1
 out=$2
