@@ -282,8 +282,6 @@ static void parse_options(int argc, char **argv)
         usage("--write-core is not for --gdb");
     if (options.trace.has_page_table && options.action != CORE)
         usage("--page-table is for --core");
-    if (options.log != NULL && options.action != FILTER)
-        usage("--log is for the filter");
     for (; optind < argc; optind++)
         add_image(argv[optind]);
 }
