@@ -16,7 +16,7 @@
 /* Where traces go: who remembers, by which walker. */
 struct where {
     struct sfu_depot depot;
-    const struct sfu_fast *fast;
+    struct sfu_fast *fast;
 };
 
 /* ---- memory ---- */

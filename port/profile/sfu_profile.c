@@ -35,7 +35,7 @@ static void count_one(uint64_t *counter)
     __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
-static void take(struct sfu_profile *profile, const struct sfu_fast *fast, const struct sfu_target *target,
+static void take(struct sfu_profile *profile, struct sfu_fast *fast, const struct sfu_target *target,
                  const struct sfu_registers *top)
 {
     uint64_t pcs[SFU_PROFILE_PCS + 1];
@@ -48,7 +48,7 @@ static void take(struct sfu_profile *profile, const struct sfu_fast *fast, const
     (void)sfu_depot_add(&profile->depot, pcs, count, 1);
 }
 
-void sfu_profile_sample(struct sfu_profile *profile, const struct sfu_fast *fast, const struct sfu_target *target,
+void sfu_profile_sample(struct sfu_profile *profile, struct sfu_fast *fast, const struct sfu_target *target,
                         const struct sfu_registers *top, bool idle)
 {
     __atomic_fetch_add(&profile->busy, 1, __ATOMIC_SEQ_CST);

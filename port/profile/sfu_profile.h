@@ -60,7 +60,7 @@ void sfu_profile_stop(struct sfu_profile *profile);
 /* Adds the trace that begins at TOP, the interrupted registers, to PROFILE, if that runs. TARGET's sections should be
  * those of FAST. IDLE: what was interrupted is the idle loop, which is only counted. To be called in the interrupt or
  * NMI, on the CPU of PROFILE. Takes no lock, and waits for nothing. */
-void sfu_profile_sample(struct sfu_profile *profile, const struct sfu_fast *fast, const struct sfu_target *target,
+void sfu_profile_sample(struct sfu_profile *profile, struct sfu_fast *fast, const struct sfu_target *target,
                         const struct sfu_registers *top, bool idle);
 
 /* Prints PROFILE by PANIC's put, with PANIC's slide. REPORT has its name, rate, build ID and places; all else is filled

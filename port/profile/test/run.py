@@ -156,7 +156,7 @@ def leak():
 # Ticks of cpu_clock in a nanosecond. By -icount shift=0 that is an instruction.
 TICKS = {"x86_64": 1.0, "aarch64": 0.0625, "s390x": 4.096}
 # What port/README.md says that each costs at most: instructions, of traces with 12 frames.
-COSTS = {"allocations": 2500, "without": 100, "samples": 2300, "by-records": 600}
+COSTS = {"allocations": 1600, "without": 100, "samples": 1400, "by-records": 600}
 
 
 def costs():
