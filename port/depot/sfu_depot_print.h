@@ -16,7 +16,8 @@
  * this order:
  *
  *     sfut1 begin KIND UNIT RATE [NAME]  KIND of each trace's first PC: exact or return. UNIT of weights: samples,
- *                                        bytes or another word. RATE: samples in a second, or 0. NAME of the CPU or thread
+ *                                        bytes or another word. RATE: samples in a second, or 0. NAME of the CPU or
+ *                                        thread
  *     sfut1 build DIGITS                 the build ID; left out if there is none
  *     sfut1 slide N                      run-time minus link-time address of the image; left out if it is 0
  *     sfut1 at ADDR NAME [IMAGE]         the symbol or section NAME of the image, or of IMAGE (a module), is at ADDR;

@@ -31,7 +31,10 @@ static void make_row(struct build *b, uint64_t *seed, uint32_t start, bool first
 {
     static const unsigned sizes[] = {WORD1, WORD2, WORD4};
     unsigned size = sizes[once_in(seed, 25) ? 2 : below(seed, 2)];
-    int64_t c = 8 * (int64_t)(below(seed, once_in(seed, 8) ? size != WORD1 ? 100 : 15 : 6) + 1), words[3];
+    int64_t c = 8 *
+                (int64_t)(below(seed, once_in(seed, 8) ? HOST_ABI == SFU_AMD64 && size != WORD1 ? 100 : 15 : 6) +
+                          1),
+            words[3];
     unsigned info = size | (once_in(seed, 12) ? BASE_FP : BASE_SP), count = 0;
 
     if (once_in(seed, 200)) {
@@ -125,7 +128,7 @@ static void make_function(struct build *b, uint64_t *seed, int64_t start, uint32
     unsigned info = size < 256                           ? (unsigned)ADDR1
                     : size < 65536 && !once_in(seed, 20) ? (unsigned)ADDR2
                                                          : (unsigned)ADDR4;
-    bool masked = once_in(seed, 40), flexible = !masked && once_in(seed, 16);
+    bool masked = once_in(seed, 40), flexible = !masked && once_in(seed, 28);
     uint32_t rows = once_in(seed, 50) && !flexible ? 0 : 1 + below(seed, size > 400 && once_in(seed, 3) ? 300 : 12);
     uint32_t last = masked && size > 255 ? 255 : size + (once_in(seed, 400) ? 2 : 0);
     uint32_t at = once_in(seed, 30) && size > 8 ? below(seed, 8) : 0;
@@ -243,7 +246,7 @@ static void make_trace(struct stack *s, uint64_t *seed, const struct table *t, u
     for (i = 0; i < count; i++)
         if (t[i].good)
             (void)sfu_add(&target.sections, &sections[i], 1, t[i].bytes, t[i].build.size, t[i].addr);
-    for (try = 0; try < 8; try++) {
+    for (try = 0; try < 12; try++) {
         sfu_walk_start(&walk, &target, &s->top);
         if (leads_on(&walk))
             break;
@@ -262,7 +265,7 @@ static void make_trace(struct stack *s, uint64_t *seed, const struct table *t, u
         cfa = next.frame.regs.sp + (HOST_ABI == SFU_S390X ? 160 : 0);
         if (row.fp.control & 2)
             put_word(s, slot_of(&walk, &row.fp, cfa), cfa + 8 * below(seed, 16));
-        for (try = 0; try < 8; try++) {
+        for (try = 0; try < 12; try++) {
             if (row.ra.control & 2)
                 put_word(s, slot_of(&walk, &row.ra, cfa), make_ra(seed, &t[below(seed, count)], &row));
             next = walk;
@@ -290,6 +293,6 @@ void make_stack(struct stack *s, uint64_t *seed, const struct table *t, unsigned
     s->top.ra = make_pc(seed, &t[below(seed, count)]);
     s->top.has_ra = HOST_ABI != SFU_AMD64 && !once_in(seed, 8);
     s->top.pc_kind = once_in(seed, 4) ? SFU_PC_RETURN : SFU_PC_EXACT;
-    if (!once_in(seed, 6))
-        make_trace(s, seed, t, count, once_in(seed, 4) ? below(seed, 12) : 20 + below(seed, 60));
+    if (!once_in(seed, 10))
+        make_trace(s, seed, t, count, once_in(seed, 6) ? below(seed, 12) : 20 + below(seed, 60));
 }

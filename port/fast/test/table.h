@@ -13,7 +13,7 @@
 #include "sfu_fast.h"
 
 #define STACK UINT64_C(0x7fff12340000)
-enum { STACK_SIZE = 16384, MAX_PCS = 64, MAX_TABLES = 4, TABLE_SIZE = 3 * BUILD_BYTES };
+enum { STACK_SIZE = 32768, MAX_PCS = 64, MAX_TABLES = 4, TABLE_SIZE = 3 * BUILD_BYTES };
 
 /* A section, opened, at an address of its own. */
 struct table {

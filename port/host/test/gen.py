@@ -943,8 +943,8 @@ def install():
 
 def wrong_options():
     for options in (["--what"], [], ["a", "b"], ["--rows=0", "a"], ["--rows=x", "a"], ["--rows=5000", "a"],
-                    ["--fp=no", "a"], ["--size", "--check", "a"], ["--address=1", "a"], ["--address=-1", "-o", "x", "a"],
-                    ["--json", "-o", "-", "a"]):
+                    ["--fp=no", "a"], ["--size", "--check", "a"], ["--address=1", "a"],
+                    ["--address=-1", "-o", "x", "a"], ["--json", "-o", "-", "a"]):
         errors = gen(*options, status=2)[1]
         must(errors.count("\n") == 1, "%s: %s" % (options, errors))
 

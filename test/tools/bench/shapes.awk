@@ -8,8 +8,8 @@ BEGIN {
     print ""
     print "## Stacks of other shapes"
     print ""
-    print "Programs by `shapes.py`, gcc 16 -O2: instructions per frame (and ns), everything warm; all frames were compared"
-    print "first. `skip`: per frame that is not left out."
+    print "Programs by `shapes.py`, gcc 16 -O2: instructions per frame (and ns), everything warm; all frames were"
+    print "compared first. `skip`: per frame that is not left out."
     print ""
 }
 NR == 1 { next }
@@ -24,7 +24,8 @@ END {
     print ""
     for (i = 1; i <= n; i++) {
         printf "| %s |", shapes[i]
-        for (j = 1; j <= m; j++) printf " %s |", ((shapes[i], walkers[j]) in cell) ? cell[shapes[i], walkers[j]] : "missing"
+        for (j = 1; j <= m; j++)
+            printf " %s |", ((shapes[i], walkers[j]) in cell) ? cell[shapes[i], walkers[j]] : "missing"
         print ""
     }
 }

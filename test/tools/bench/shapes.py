@@ -50,11 +50,11 @@ bool work_run(void)
 
 
 def chain(count, runs, depth, body, extra=""):
-    """COUNT functions that call each other at random, so that each has one call site; BODY(i): what is around the call"""
-    text = [HEAD, extra, "typedef int link(int);\nstatic link *const links[];\n"]
+    """COUNT functions that call each other at random: each has one call site; BODY(i): what is around the call"""
+    text = [HEAD, extra, "typedef int linked(int);\nstatic linked *const links[];\n"]
     for i in range(count):
         text.append(body(i))
-    text.append("static link *const links[] = {%s};\n" % ", ".join("f%d" % i for i in range(count)))
+    text.append("static linked *const links[] = {%s};\n" % ", ".join("f%d" % i for i in range(count)))
     text.append("#define COUNT %d\n" % count)
     text.append(RUN % (runs, "(void)links[draw(%d)]((int)%s)" % (count, depth)))
     return "".join(text)
@@ -95,7 +95,7 @@ def sites(count, runs):
         keeps = "".join(" + s%d" % k for k in range(i % 4))
         return """static ALONE int f%d(int x)
 {
-%s%s    link *next = x == 0 ? end : links[draw(%d)];
+%s%s    linked *next = x == 0 ? end : links[draw(%d)];
     return next(x - 1)%s + 1;
 }
 """ % (i, pad, saves, count, keeps)
@@ -276,107 +276,13 @@ static void run()
 extern "C" {
 """
 
-SIGNAL = """
-#include <signal.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <ucontext.h>
-#include <unistd.h>
-#include "sfu.h"
-extern struct sfu_registers bench_top;
-extern int bench_has_top;
-"""
-
-# A restorer of the program's own, whose table says that it is a trap frame, and where the kernel has saved what.
-RESTORER = """
-void restorer(void);
-__asm__(".text\\n"
-        "\\t.cfi_startproc\\n\\t.cfi_signal_frame\\n"
-        "\\t.cfi_escape 0x0f,0x04,0x77,0xa0,0x01,0x06\\n"             /* CFA = *(RSP + 160) */
-        "\\t.cfi_escape 0x10,0x10,0x03,0x77,0xa8,0x01\\n"             /* RA at RSP + 168 */
-        "\\t.cfi_escape 0x10,0x06,0x03,0x77,0xf8,0x00\\n"             /* RBP at RSP + 120 */
-        "\\t.cfi_escape 0x10,0x07,0x03,0x77,0xa0,0x01\\n"
-        "\\tnop\\n"
-        "\\t.globl restorer\\n\\t.type restorer, @function\\n"
-        "restorer:\\n\\tmov $15, %eax\\n\\tsyscall\\n\\t.cfi_endproc\\n\\t.size restorer, . - restorer\\n");
-struct action {
-    void (*handler)(int, siginfo_t *, void *);
-    unsigned long flags;
-    void (*restorer)(void);
-    uint64_t mask;
-};
-static void set(int number, void (*handler)(int, siginfo_t *, void *))
-{
-    struct action a = {handler, 0x04000000 | SA_SIGINFO | SA_NODEFER, restorer, 0};
-    (void)syscall(SYS_rt_sigaction, number, &a, (void *)0, 8);
-}
-"""
-
-
-def signals():
-    extra = DRAW_INTO + SIGNAL + RESTORER + """
-static ALONE void handle(int number, siginfo_t *info, void *context)
-{
-    (void)number;
-    (void)info;
-    (void)context;
-    leaf();
-}
-static ALONE void interrupt(void)
-{
-    __asm__ volatile("ud2");
-}
-static void skip_ud2(int number, siginfo_t *info, void *context)
-{
-    handle(number, info, context);
-    ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] += 2;
-}
-"""
-    text = chain(200, 400, "(24 + draw(8))", plain(200), extra).replace("        leaf();\n    else", "        interrupt();\n    else")
-    return text.replace("bool work_begin(void)\n{", "bool work_begin(void)\n{\n    set(SIGILL, skip_ud2);")
-
-
-def plt():
-    # Each instruction of getppid's PLT entry, of the last call, is stepped; the stack is taken at its first.
-    extra = DRAW_INTO + SIGNAL + RESTORER + """
-extern const char plt_low[] __asm__("__bench_plt_low"), plt_high[] __asm__("__bench_plt_high");
-static volatile int stepping;
-static void step(int number, siginfo_t *info, void *context)
-{
-    greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
-    (void)number;
-    (void)info;
-    uint64_t pc = (uint64_t)r[REG_RIP];
-    if (!stepping || pc - bench_plt[0] >= bench_plt[1])
-        return;
-    stepping = 0;
-    r[REG_EFL] &= ~0x100;
-    bench_top = (struct sfu_registers){pc, (uint64_t)r[REG_RSP], (uint64_t)r[REG_RBP], 0, SFU_PC_EXACT, false};
-    bench_has_top = 1;
-    bench_hook = *(uint64_t *)(uintptr_t)r[REG_RSP];
-    sample();
-    bench_has_top = 0;
-    bench_hook = 0;
-}
-static ALONE void interrupt(void)
-{
-    stepping = 1;
-    __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" ::: "memory", "cc");
-    (void)getppid();
-}
-"""
-    extra = extra.replace('extern const char plt_low[] __asm__("__bench_plt_low"), plt_high[] __asm__("__bench_plt_high");',
-                          "extern uint64_t bench_plt[2];").replace("%%", "%")
-    text = chain(200, 400, "(24 + draw(8))", plain(200), extra).replace("        leaf();\n    else", "        interrupt();\n    else")
-    return text.replace("bool work_begin(void)\n{", "bool work_begin(void)\n{\n    set(SIGTRAP, step);")
-
-
 def skip():
     # 66 frames and more, of which 60 are left out: frames are compared from outer() on
-    text = chain(200, 400, "58", plain(200), DRAW_INTO + "static ALONE int outer(int (*f)(int), int depth)\n{\n"
+    text = chain(200, 400, "90", plain(200), DRAW_INTO + "static ALONE int outer(int (*f)(int), int depth)\n{\n"
                  "    return f(depth) + 1;\n}\n")
-    text = text.replace("(void)links[draw(200)]((int)58)", "(void)outer(links[draw(200)], 58)")
-    return text.replace("    if (x == 0)\n", "    if (x == 58)\n        bench_hook = (uint64_t)(uintptr_t)__builtin_return_address(0);\n    if (x == 0)\n")
+    text = text.replace("(void)links[draw(200)]((int)90)", "(void)outer(links[draw(200)], 90)")
+    hook = "    if (x == 90)\n        bench_hook = (uint64_t)(uintptr_t)__builtin_return_address(0);\n"
+    return text.replace("    if (x == 0)\n", hook + "    if (x == 0)\n")
 
 
 def cxx():
@@ -393,7 +299,7 @@ SHAPES = {
     "large_frames": large_frames, "large_functions": lambda: cases(200, 800, 60),
     "stacks": lambda: chain(200, 400, "(24 + draw(8))", plain(200), DRAW_INTO),
     "sections_100": lambda: chain(200, 400, "(24 + draw(8))", plain(200), DRAW_INTO),
-    "plt": plt, "skip": skip, "signals": signals,
+    "skip": skip,
 }
 
 if len(sys.argv) > 1:

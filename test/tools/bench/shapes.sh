@@ -14,7 +14,7 @@ here=$(dirname "$0")
 tc=$(test/tools/toolchain/toolchain.sh v3 gcc16)
 gcc=$tc/gcc16/x86_64/gcc
 # NAME_Os: the walker NAME, where sfu_fast.c is compiled for size.
-walkers='sfu sfu_fast sfu_fast_index sfu_fast_8k sfu_fast_8k_Os libunwind_cached libgcc fp'
+walkers=${WALKERS-'sfu sfu_fast sfu_fast_index sfu_fast_8k sfu_fast_8k_Os libunwind_cached libgcc fp'}
 # shellcheck disable=SC2046  # words
 [ $# -gt 0 ] || set -- $("$here/shapes.py")
 lib=$tc/peers/root/usr/lib/x86_64-linux-gnu

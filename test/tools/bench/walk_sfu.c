@@ -19,8 +19,6 @@
 
 static struct sfu_section section;
 static struct sfu_target target;
-struct sfu_registers bench_top; /* where walks begin, if bench_has_top */
-bool bench_has_top;
 
 #ifdef BENCH_FIND_STACK
 /* Of two stacks. */
@@ -69,17 +67,10 @@ static bool init(const struct bench_image *image)
     return add_section(&section, &target, image) && add_others(&target.sections, others, image);
 }
 
-static struct sfu_registers begin(struct sfu_cpu *cpu)
-{
-    struct sfu_registers here = sfu_here(cpu);
-
-    return bench_has_top ? bench_top : here;
-}
-
 static unsigned walk(uint64_t *pcs, unsigned max)
 {
     struct sfu_cpu cpu;
-    struct sfu_registers top = begin(&cpu);
+    struct sfu_registers top = sfu_here(&cpu);
     struct sfu_walk w;
     unsigned n = 0;
     sfu_walk_start(&w, &target, &top);
@@ -128,7 +119,7 @@ static bool fast_init(struct fast *f, const struct bench_image *image, size_t ca
     static unsigned NAME##_walk(uint64_t *pcs, unsigned max)                                                       \
     {                                                                                                              \
         struct sfu_cpu cpu;                                                                                        \
-        struct sfu_registers top = begin(&cpu);                                                                    \
+        struct sfu_registers top = sfu_here(&cpu);                                                                 \
         size_t n = 0;                                                                                              \
         (void)sfu_fast_trace(&NAME.fast, &NAME.target, &top, BENCH_SKIP, pcs, max, &n);                            \
         return (unsigned)n;                                                                                        \
