@@ -326,8 +326,8 @@ impl<'a> Target<'a> {
     /// # Safety
     ///
     /// `final`, `pac_mask`, `max_frames`, `red_zone`, `max_switches` and `frame_pointers` may become anything. The
-    /// bytes of a stack are readable, and callbacks may be called with `ctx`, as long as the target is used. `sections` is
-    /// left alone.
+    /// bytes of a stack are readable, and callbacks may be called with `ctx`, as long as the target is used. `sections`
+    /// is left alone.
     pub unsafe fn raw_mut(&mut self) -> &mut sys::sfu_target {
         &mut self.raw
     }
