@@ -1080,10 +1080,11 @@ static int advance(struct sfu_walk *walk, uint64_t sp, bool trap)
     return SFU_OK;
 }
 
-/* The section behind S in its list. It is read at once: the fast walker's list may change meanwhile. */
+/* The section behind S in its list. It is read at once: the fast walker's list may change meanwhile. A CPU that cannot
+ * read a pointer so without a library has no such list. */
 static inline const struct sfu_section *next_section(const struct sfu_section *s)
 {
-    return __atomic_load_n(&s->next, __ATOMIC_RELAXED);
+    return __atomic_always_lock_free(sizeof s, NULL) ? __atomic_load_n(&s->next, __ATOMIC_RELAXED) : s->next;
 }
 
 /* Whether PC may be code of one of the sections, each of which is in the list once. */

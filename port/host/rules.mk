@@ -62,7 +62,7 @@ $(TOOLS)/libsfu.a: sfu.c sfu.h
 # SFU_VERSION is major * 10000 + minor * 100 + patch.
 $(TOOLS)/sfu.pc: sfu.h port/host/rules.mk
 	@mkdir -p $(@D)
-	@awk -v prefix='$(PREFIX)' '/^#define SFU_VERSION/ { \
+	@awk -v prefix='$(PREFIX)' '$$2 == "SFU_VERSION" { \
 	    printf "prefix=%s\nName: sfu\nDescription: a freestanding SFrame stack unwinder\nVersion: %d.%d.%d\n", prefix, \
 	        $$3 / 10000, $$3 / 100 % 100, $$3 % 100; \
 	    print "Cflags: -I$${prefix}/include\nLibs: -L$${prefix}/lib -lsfu" }' sfu.h >$@

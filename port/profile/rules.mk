@@ -18,7 +18,8 @@ $(PROFILE)/$(1)/%.elf: port/profile/test/%.c $(PROFILE_SOURCES) port/baremetal/$
 	@test/tools/toolchain/install.sh check
 	@mkdir -p $$(@D)
 	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $$(BARE_CPU_$(1)) $$(BARE_FLAGS) $(PROFILE_INCLUDE) -Iport/baremetal/$(1) \
-	    $$(filter %.c %.S,$$^) $$(BARE_LINK) -Lport/baremetal -Tport/baremetal/$(1)/machine.ld -o $$@
+	    $$(filter %.c %.S,$$^) $$(BARE_LINK) $$(PROFILE_LINK) -Lport/baremetal -Tport/baremetal/$(1)/machine.ld -o $$@
+$(PROFILE)/$(1)/memory.elf: PROFILE_LINK := -Wl,--wrap=machine_exit
 
 CHECK_$(1) += profile-$(1)
 .PHONY: suite-profile-$(1)

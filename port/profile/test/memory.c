@@ -199,6 +199,18 @@ const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset)
     return NULL;
 }
 
+/* In the end, behind the panic's trace. */
+static bool crashing;
+_Noreturn void __real_machine_exit(bool good);
+_Noreturn void __wrap_machine_exit(bool good);
+
+_Noreturn void __wrap_machine_exit(bool good)
+{
+    if (crashing)
+        report();
+    __real_machine_exit(good);
+}
+
 void kernel_main(const char *command_line)
 {
     unsigned i;
@@ -221,6 +233,6 @@ void kernel_main(const char *command_line)
         handle_request(100 + 8 * i);
         handle_good_request(200);
     }
-    kernel_hooks.crashed = report;
+    crashing = true;
     update_table();
 }

@@ -54,12 +54,16 @@ const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset)
     return NULL;
 }
 
+bool kernel_handle(struct trap *trap, bool timer)
+{
+    return in_the_timer_interrupt(trap) || timer;
+}
+
 void kernel_main(const char *command_line)
 {
     (void)command_line;
     target = kernel_target;
     at_boot();
-    kernel_hooks.trap = in_the_timer_interrupt;
     machine_start_timer();
     machine_enable();
     while (profile.samples < SAMPLES)

@@ -234,13 +234,17 @@ const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset)
     return NULL;
 }
 
+bool kernel_handle(struct trap *trap, bool timer)
+{
+    return sample(trap) || timer;
+}
+
 void kernel_main(const char *command_line)
 {
     both = command_line != NULL && command_line[0] == 'b';
     share_out();
     print_truth();
     start();
-    kernel_hooks.trap = sample;
     if (both) {
         kernel_add_stack(second_stack, sizeof second_stack, 0);
         machine_start_second((uintptr_t)second_stack + sizeof second_stack, second_main);

@@ -64,6 +64,11 @@ const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset)
     return NULL;
 }
 
+bool kernel_handle(struct trap *trap, bool timer)
+{
+    return sample(trap) || timer;
+}
+
 void kernel_main(const char *command_line)
 {
     const struct sfu_depot_report report = {.build_id = build_id_start, .build_id_end = build_id_end, .rate = 1000};
@@ -77,7 +82,6 @@ void kernel_main(const char *command_line)
     sfu_fast_set_cache(&fast, cache, sizeof cache);
     if (!sfu_profile_init(&profile, memory, sizeof memory, (uintptr_t)image_start) || !sfu_profile_start(&profile))
         panic("no profile");
-    kernel_hooks.trap = sample;
     machine_start_timer();
     machine_enable();
     if (step_main() != 0)

@@ -159,7 +159,7 @@ static int walk_on(struct sfu_walk *walk, struct walked *walked)
 /* Whether the fast walker says what WALKED says, behind the first SKIP frames of a trace from HERE. */
 static bool is_fast_same(const struct sfu_registers *here, size_t skip, const struct walked *walked)
 {
-    const struct fast *fast = run.instructions % 2 == 0 ? &bare : &cached;
+    struct fast *fast = run.instructions % 2 == 0 ? &bare : &cached;
     struct sfu_target target = kernel_target;
     size_t count, i;
 
