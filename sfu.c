@@ -567,26 +567,29 @@ static int find_fde(struct lookup *l, uint64_t pc)
     return code != SFU_OK ? code : (int)SFU_E_NO_FDE;
 }
 
-/* Sets the code of S, if its table is sorted: from the first start to the end of the last function that is not empty.
- * By then find_fde has passed all others. Leaves it unset if that cannot be read, or wraps. At most num_fdes passes. */
+/* Sets the code of S, if its table is sorted and mapped: from the first start to the end of the last function that is
+ * not empty. By then find_fde has passed all others. Leaves it unset if that end does not fit, or if the functions do
+ * not ascend. At most num_fdes passes. */
 static void find_code(struct sfu_section *s)
 {
     struct lookup l;
     uint32_t index = s->num_fdes;
     uint64_t high;
 
-    if (!(s->flags & FLAG_SORTED))
+    if (!(s->flags & FLAG_SORTED) || s->bytes == NULL)
         return;
     begin(&l, s);
     do {
         if (index == 0)
             return;
         index--;
-        if (read_range(&l, index) != SFU_OK)
-            return;
+        (void)read_range(&l, index); /* succeeds: the section is mapped */
     } while (l.fde.size == 0);
+    if (l.fde.start > UINT64_MAX - l.fde.size)
+        return;
     high = l.fde.start + l.fde.size;
-    if (high < l.fde.start || read_range(&l, 0) != SFU_OK || l.fde.start >= high)
+    (void)read_range(&l, 0);
+    if (l.fde.start >= high)
         return;
     s->code.low = l.fde.start;
     s->code.high = high;

@@ -259,7 +259,7 @@ struct sfu_section {
     /* The code that it describes. sfu_find_frame does not ask it about another PC. Not set: any PC may be its code. Set
      * it from the linker script or by sfu_find_text, and again when code goes away (text of the boot). */
     struct sfu_range text;
-    /* Where its functions are. sfu_add sets it if the table is sorted. Not set: only a search tells. */
+    /* Where its functions are. sfu_add sets it if the table is sorted and mapped. Not set: only a search tells. */
     struct sfu_range code;
     uint32_t fdes, rows, end; /* where the FDEs and the rows begin, and the rows end: offsets from addr */
     uint32_t num_fdes, num_rows;
@@ -317,15 +317,16 @@ struct sfu_place {
  * program at run time is ADDR. Function starts are relative to it. Linkers that do not know the format join sections
  * instead of merging them, with up to 7 bytes between them. All of them are opened, into SECTIONS, and added to the
  * front of *LIST, which begins as NULL. SECTIONS are in no list, and there are ROOM of them, at least 1. Reads nothing
- * but headers (2.1, 2.2), what follows the tables and, of a sorted one, the first and the last function: each entry is
- * checked when it is used.
+ * but headers (2.1, 2.2), what follows the tables and, if they are sorted, the first and the last function: each entry
+ * is checked when it is used.
  * Returns SFU_OK; SFU_E_CONCATENATED if there are more than ROOM; what sfu_open returns of the first that it refuses;
  * SFU_E_ABI if its ABI is not that of the list. Those in front of that one are in the list all the same: before another
  * try, sfu_remove takes them out. One of the other byte order counts if it can be opened. */
 int sfu_add(struct sfu_section **list, struct sfu_section *sections, size_t room, const void *bytes, uint64_t size,
             uint64_t addr);
 
-/* The same for a section that is read by READ(CTX, ADDR + offset, ...). Returns the same, or SFU_E_SECTION. */
+/* The same for a section that is read by READ(CTX, ADDR + offset, ...), of which no function is read. Returns the same,
+ * or SFU_E_SECTION. */
 int sfu_add_remote(struct sfu_section **list, struct sfu_section *sections, size_t room, sfu_read_fn read,
                    void *ctx, uint64_t size, uint64_t addr);
 

@@ -222,11 +222,11 @@ def most_rows(image):
 
 # The lines of sfu-gen --help: room alone, and room beside tables that are there; and what comes last in a script.
 ROOM = """    .sframe : ALIGN(8) {
-        sframe_start = .; QUAD(0) . += 64 + SIZEOF(%s) * 5 / 4; . = ALIGN(8); sframe_end = .;
+        sframe_start = .; QUAD(0) . += 64 + SIZEOF(%s) * 11 / 8; . = ALIGN(8); sframe_end = .;
     } :text
 """
 BESIDE = """    .sfu_sframe : ALIGN(8) {
-        sframe_start = .; QUAD(0) . += 64 + SIZEOF(.sframe) + SIZEOF(.eh_frame) * 5 / 4; . = ALIGN(8);
+        sframe_start = .; QUAD(0) . += 64 + SIZEOF(.sframe) + SIZEOF(.eh_frame) * 11 / 8; . = ALIGN(8);
         sframe_end = .;
     } :text
 """

@@ -225,9 +225,12 @@ static int step(const struct image *image, const struct sfu_section *section, ui
 {
     struct sfu_target target = {0};
     struct sfu_walk walk;
-    struct sfu_registers top = {
-        pc,   STACK,       register_of(image, image->registers->fp), register_of(image, image->registers->ra),
-        true, SFU_PC_EXACT};
+    struct sfu_registers top = {.pc = pc,
+                                .sp = STACK,
+                                .fp = register_of(image, image->registers->fp),
+                                .ra = register_of(image, image->registers->ra),
+                                .pc_kind = SFU_PC_EXACT,
+                                .has_ra = true};
     struct sfu_row row;
     int code = sfu_find(section, pc, &row);
 
