@@ -1087,7 +1087,7 @@ static int advance(struct sfu_walk *walk, uint64_t sp, bool trap)
  * read a pointer so without a library has no such list. */
 static inline const struct sfu_section *next_section(const struct sfu_section *s)
 {
-    return __atomic_always_lock_free(sizeof s, NULL) ? __atomic_load_n(&s->next, __ATOMIC_RELAXED) : s->next;
+    return __atomic_always_lock_free(sizeof(void *), NULL) ? __atomic_load_n(&s->next, __ATOMIC_RELAXED) : s->next;
 }
 
 /* Whether PC may be code of one of the sections, each of which is in the list once. */
