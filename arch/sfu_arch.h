@@ -89,14 +89,21 @@ static inline int sfu_cpu_saved(const struct sfu_target *target, const struct sf
 {
     if (reg >= SFU_NUM_REGS || !frame->interrupted || frame->saved > UINT64_MAX - sizeof(struct sfu_cpu))
         return -1;
-    return sfu_read_word(target, frame->saved + 8 * (uint64_t)reg, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, value);
+    return sfu_read_word(target, frame->saved + reg * sizeof(uint64_t), __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
+                         value);
 }
 
 /* sfu_cpu_saved as a sfu_reg_fn: target.reg = sfu_cpu_reg, and target.ctx = &target. Without it a trace ends at an
  * interrupted leaf function of aarch64 or s390x: its RA is in a register. */
 static inline int sfu_cpu_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
 {
-    return sfu_cpu_saved((const struct sfu_target *)ctx, frame, reg, value);
+#ifdef __cplusplus
+    const struct sfu_target *target = static_cast<const struct sfu_target *>(ctx);
+#else
+    const struct sfu_target *target = ctx;
+#endif
+
+    return sfu_cpu_saved(target, frame, reg, value);
 }
 
 #endif

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 """The manuals, and what their tests share."""
+import glob
 import re
 import subprocess
 
-DOCS = ("README.md", "port/README.md")
+DOCS = ("README.md", "port/README.md", "port/RELIABILITY.md", *sorted(glob.glob("port/*/README.md")))
 CPUS = ("x86_64", "aarch64", "s390x")
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""The examples of README.md and port/README.md compile, boot and print what they should; recipes hold."""
+"""The examples of README.md and of the pages of port/ compile, boot and print what they should; recipes hold."""
 import os
 import re
 import subprocess
@@ -233,7 +233,7 @@ def test_comdat(tc, directory):
         shell(ld, "-r", *objects, "-o", joined)
         done = subprocess.run([ld, "-e", "_Z1ai", joined, "-o", image], text=True, capture_output=True)
         must(done.returncode != 0 and sentence in done.stderr,
-             f"port/README.md speaks of a fault that ld for {cpu} does not have any more: {done.stderr}")
+             f"the manual speaks of a fault that ld for {cpu} does not have any more: {done.stderr}")
         shell(ld, "-r", "-S", *objects, "-o", joined)
         shell(ld, "-e", "_Z1ai", joined, "-o", image)
         found = len(re.findall(r"func idx", shell(f"{tc}/{cpu}/objdump", "--sframe", image)))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""manual.py blocks DIRECTORY: writes the examples of README.md and port/README.md that are compiled.
-manual.py test TC DIRECTORY: what README.md, port/README.md and the headers say is so. TC has the binutils, a directory
-for each CPU; DIRECTORY has the examples in blocks/, and a kernel with them for each CPU."""
+"""manual.py blocks DIRECTORY: writes the examples of README.md and of the pages of port/ that are compiled.
+manual.py test TC DIRECTORY: what README.md, the pages of port/ and the headers say is so. TC has the binutils, a
+directory for each CPU; DIRECTORY has the examples in blocks/, and a kernel with them for each CPU."""
 import os
 import sys
 

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# README.md, port/README.md and the headers: what they say is so. The examples are booted on port/baremetal's machines.
+# README.md, the pages of port/ and the headers: what they say is so. The examples are booted on the machines of
+# port/baremetal.
 
 CHECK += manual
 
 MANUAL := build/manual
-MANUAL_DOCS := README.md port/README.md
+MANUAL_DOCS := README.md $(wildcard port/*.md port/*/README.md)
 MANUAL_BLOCKS := $(addprefix $(MANUAL)/blocks/,example.c threads.c threads.h switch.S)
 MANUAL_DIST := $(MANUAL)/dist/sfu_panic.h $(MANUAL)/dist/sfu_panic.c
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""Names, codes, links and numbers of README.md and port/README.md are so."""
+"""Names, codes, links and numbers of README.md and of the pages of port/ are so."""
 import os
 import re
 import subprocess
@@ -64,7 +64,7 @@ CODE = [os.path.join(folder, file) for top in ("arch", "port") for folder, _, fi
 
 
 def test_codes(_tc, directory):
-    """Each is explained in the header, by sfu_string in words of its own, and in a table of port/README.md."""
+    """Each is explained in the header, by sfu_string in words of its own, and in a table of a page."""
     enum = re.search(r"enum sfu_code \{.*?\};", read("sfu.h"), re.S)[0]
     codes = re.findall(r"^ +(SFU_\w+) = -?\d+,? +/\*", enum, re.M)
     must(len(codes) >= 27 and codes == re.findall(r"^ +(SFU_\w+) = ", enum, re.M), f"{len(codes)} codes have a comment")
@@ -76,7 +76,7 @@ def test_codes(_tc, directory):
     sentences = shell(program).splitlines()
     must(len(set(sentences)) == len(codes) + 1 and all(len(s.split()) > 1 or s == "done" for s in sentences),
          f"{sentences}")
-    rows = [line for line in read("port/README.md").splitlines() if line.startswith("| `SFU_")]
+    rows = [line for page in DOCS for line in read(page).splitlines() if line.startswith("| `SFU_")]
     for name in codes:
         must(name == "SFU_OK" or any(f"`{name}`" in row and row.count("|") >= 4 for row in rows), f"{name} has no row")
 
@@ -106,8 +106,8 @@ def test_links(_tc, _directory):
             heads = [re.sub(r"[^\w -]", "", h).strip().lower().replace(" ", "-")
                      for h in re.findall(r"^#+ (.*)$", read(path), re.M)] if anchor else [anchor]
             must(anchor == "" or anchor in heads, f"{file}: {path} has no heading {anchor}")
-        rooms = "arch|port|test|fuzz|baremetal|print|symbols|linux|host"
-        for path in re.findall(r"`((?:\.\./)?(?:%s)/[\w./*]*)`" % rooms, text):
+        rooms = "arch|port|test|fuzz|baremetal|print|symbols|linux|host|fast|depot|profile|rust|zephyr"
+        for path in re.findall(r"`((?:\.\./)*(?:%s)/[\w./*]*)`" % rooms, text):
             names = [path.replace("*", "x86_64") + end for end in ("", ".h")]
             tried = [os.path.join(base, name) for base in (folder, "") for name in names]
             must(any(os.path.exists(p) for p in tried), f"{file}: {path} does not exist")

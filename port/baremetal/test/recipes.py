@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""recipes.py TC DIRECTORY: runs every block of port/README.md that is marked for it, for each CPU.
+"""recipes.py TC DIRECTORY: runs every block of the pages of port/ that is marked for it, for each CPU.
 
 <!-- file: NAME --> is written to a file, <!-- run: NAME [CPU...] --> is run by a shell, below DIRECTORY/CPU. What
 they made is looked at with binutils. TC has the binutils, a directory for each CPU.
@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 
-README = "port/README.md"
 CC = {cpu: cpu + "-linux-gnu-gcc" for cpu in ("x86_64", "aarch64", "s390x")}
 RED_ZONE = {"x86_64": "-mno-red-zone"}
 EFI = {"x86_64": "efi-app-x86_64", "aarch64": "pei-aarch64-little"}
@@ -51,12 +50,16 @@ def must(condition, what):
         raise Wrong(what)
 
 
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
 def blocks():
     """(kind, words after it, text) for each marked block"""
-    with open(README, encoding="utf-8") as file:
-        text = file.read()
-    for m in re.finditer(r"<!-- (file|run): (.*?) -->\n```\w+\n(.*?)```\n", text, re.S):
-        yield m[1], m[2].split(), m[3]
+    for page in ["port/README.md", *sorted(glob.glob("port/*/README.md"))]:
+        for m in re.finditer(r"<!-- (file|run): (.*?) -->\n```\w+\n(.*?)```\n", read(page), re.S):
+            yield m[1], m[2].split(), m[3]
 
 
 class Bench:
@@ -75,8 +78,7 @@ class Bench:
                 self.scripts[words[0]] = text if cpu in words or len(words) == 1 else None
             else:
                 self.write(words[0], text)
-        with open(os.path.join(directory, "sframe.ld"), encoding="utf-8") as file:
-            self.write("kernel.ld", SCRIPT.format(file.read().replace("} ", "} :text") + ""))
+        self.write("kernel.ld", SCRIPT.format(read(os.path.join(directory, "sframe.ld"))))
 
     def write(self, name, text):
         with open(os.path.join(self.directory, name), "w", encoding="utf-8") as file:
@@ -261,13 +263,10 @@ def test_instrument(bench):
 
 def test_codes(_):
     """Each code of sfu.h has its line, and each advice of baremetal/tables.c is word for word in its table."""
-    with open("sfu.h", encoding="utf-8") as file:
-        codes = re.findall(r"^ +(SFU_E_\w+) = -\d+", file.read(), re.M)
-    with open("port/baremetal/tables.c", encoding="utf-8") as file:
-        tables = file.read()
-    with open(README, encoding="utf-8") as file:
-        readme = file.read().replace("\\*", "*")
-    rows = [line for line in readme.splitlines() if line.startswith("| `SFU_")]
+    codes = re.findall(r"^ +(SFU_E_\w+) = -\d+", read("sfu.h"), re.M)
+    tables = read("port/baremetal/tables.c")
+    pages = "".join(map(read, ("port/README.md", "port/print/README.md"))).replace("\\*", "*")
+    rows = [line for line in pages.splitlines() if line.startswith("| `SFU_")]
     must(len(codes) >= 25, f"{len(codes)} codes in sfu.h")
     for code in codes:
         if code not in ("SFU_E_SECTION", "SFU_E_READONLY", "SFU_E_ADDRESS"):  # remote sections, sorting, wild words
@@ -279,14 +278,9 @@ def test_codes(_):
         must(any(f"`{code}`" in row and text in row for row in rows), f"{code}: '{text}' is not in its line")
 
 
-def read(path):
-    with open(path, encoding="utf-8") as file:
-        return file.read()
-
-
 def test_reliability(_):
     """Each test that the table of clauses names is there."""
-    table = re.search(r"^## Reliability, clause by clause$(.*?)^## ", read(README), re.M | re.S)[1]
+    table = re.search(r"^## Reliability, clause by clause$(.*?)^## ", read("port/RELIABILITY.md"), re.M | re.S)[1]
     programs = "".join(map(read, glob.glob("test/truth/programs/*.[ch]") + ["test/truth/programs/run.sh"]))
     scenarios = read("port/baremetal/test/run.py")
     vectors = "".join(map(read, glob.glob("test/vectors/*.txt")))

@@ -505,8 +505,8 @@ def check_reset(cpu, image):
 
 
 def check_readme(cpu):
-    """The command of port/README.md boots the machine."""
-    with open("port/README.md", encoding="utf-8") as file:
+    """The command of port/baremetal/README.md boots the machine."""
+    with open("port/baremetal/README.md", encoding="utf-8") as file:
         command = re.search(rf"<!-- boot: {cpu} -->\n```sh\n(.*?)```", file.read(), re.S)[1]
     done = subprocess.run(["sh", "-c", "exec " + command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           timeout=TIME_LIMIT)

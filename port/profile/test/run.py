@@ -155,7 +155,7 @@ def leak():
 
 # Ticks of cpu_clock in a nanosecond. By -icount shift=0 that is an instruction.
 TICKS = {"x86_64": 1.0, "aarch64": 0.0625, "s390x": 4.096}
-# What port/README.md says that each costs at most: instructions, of traces with 12 frames.
+# What port/profile/README.md says that each costs at most: instructions, of traces with 12 frames.
 COSTS = {"allocations": 1600, "without": 100, "samples": 1400, "by-records": 600}
 
 
@@ -170,9 +170,9 @@ def costs():
 
 
 def recipe():
-    """The block of port/README.md has ten lines of code. In this order they are in recipe.c, which boots."""
-    with open("port/README.md", encoding="utf-8") as file:
-        block = re.search(r"<!-- ten lines of: profile/test/recipe.c -->\n```c\n(.*?)```", file.read(), re.S)[1]
+    """The block of port/profile/README.md has ten lines of code. In this order they are in recipe.c, which boots."""
+    with open("port/profile/README.md", encoding="utf-8") as file:
+        block = re.search(r"<!-- ten lines of: test/recipe.c -->\n```c\n(.*?)```", file.read(), re.S)[1]
     lines = [line for line in block.splitlines() if line and not line.startswith("/*")]
     must(len(lines) == 10, "%d lines" % len(lines))
     with open("port/profile/test/recipe.c", encoding="utf-8") as file:

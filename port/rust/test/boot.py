@@ -67,11 +67,11 @@ def write(file, text):
 
 
 def manual():
-    """What port/README.md shows is in the example as it stands there."""
-    blocks = re.findall(r"<!-- part of: (rust/.*?) -->\n```\w+\n(.*?)```\n", read("port/README.md"), re.S)
-    must(len(blocks) == 3, "port/README.md has %d parts of the example" % len(blocks))
+    """What port/rust/README.md shows is in the example as it stands there."""
+    blocks = re.findall(r"<!-- part of: (example/.*?) -->\n```\w+\n(.*?)```\n", read("port/rust/README.md"), re.S)
+    must(len(blocks) == 3, "port/rust/README.md has %d parts of the example" % len(blocks))
     for file, block in blocks:
-        must(block in read("port/" + file), "what port/README.md shows of %s is not there" % file)
+        must(block in read("port/rust/" + file), "what port/rust/README.md shows of %s is not there" % file)
     return "%d" % len(blocks)
 
 
