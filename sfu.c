@@ -525,8 +525,8 @@ static int read_attributes(struct lookup *l, uint32_t index)
     return SFU_OK;
 }
 
-/* Sets *COUNT to the number of functions that start at or below PC, in a sorted table. Reads at most 33 of them; only
- * one if all of them start above PC. */
+/* Sets *COUNT to the number of functions that start at or below PC, in a sorted table. Reads at most 32 of them: there
+ * are fewer than 2^32. */
 static int search(struct lookup *l, uint64_t pc, uint32_t *count)
 {
     uint32_t low = 0, high = l->s->num_fdes;

@@ -372,7 +372,8 @@ uint64_t sfu_lookup_pc(const struct sfu_registers *regs);
  *   words of no valid size                                those of the row and all behind, in the function (SFU_E_ROW)
  *   a row that does not start above the one before it,    those of the one before it and all behind, in the function:
  *   or starts outside of the tables                       its end is not known (SFU_E_ROW, SFU_E_BOUNDS)
- *   the start of a function                               its own; in a sorted table also what is no longer found
+ *   the start of a function                               its own; in a sorted table also what is no longer found,
+ *                                                         which may be all if it is the first or the last
  * Damage that makes sense is not seen: a wrong start that is still in order moves the border of two rows. */
 int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row);
 

@@ -5,6 +5,7 @@
  *   prove_find      every section: no bound
  *   prove_complete  every table of functions: no bound. The function that has the PC is found; in a table that is not
  *                   sorted, one that has it
+ *   prove_code      where the functions of a sorted table are, of which there are up to MAX_FDES
  *   prove_find_text the text of a section has its functions, of which there are up to MAX_FDES
  *   prove_checked   of a function of up to MAX_ROWS rows that check_rows accepts, every PC has a row with rules, or is
  *                   in front of the first row: whatever the rows are */
@@ -167,6 +168,46 @@ void prove_find_text(void)
         PROVE(s.text.low == before.text.low && s.text.high == before.text.high, "outputs are unchanged on error");
     PROVE((code == SFU_E_FDE) || starts[i] <= UINT64_MAX - sizes[i], "a function that wraps is seen");
     s.text = before.text;
+    PROVE(same_section(&s, &before), "nothing else changes");
+}
+
+/* Functions as sfu_check wants them in a sorted table. */
+static bool accepted(uint32_t count)
+{
+    uint32_t i, j;
+
+    for (i = 0; i < count; i++) {
+        if (starts[i] > UINT64_MAX - sizes[i])
+            return false;
+        for (j = i + 1; j < count; j++)
+            if (starts[j] < starts[i] || (sizes[j] > 0 && starts[j] - starts[i] < sizes[i]))
+                return false;
+    }
+    return true;
+}
+
+void prove_code(void)
+{
+    struct sfu_section s, before;
+    uint32_t i = nondet_u32();
+    uint64_t pc = nondet_u64();
+
+    any_section(&s);
+    any_fdes();
+    ASSUME(s.num_fdes <= MAX_FDES && i < MAX_FDES);
+    s.code.low = s.code.high = 0;
+    before = s;
+    find_code(&s);
+    if (s.code.high != 0) {
+        PROVE(s.flags & FLAG_SORTED && s.bytes != NULL, "it is set if the table is sorted and mapped");
+        PROVE(s.code.low < s.code.high, "it has some byte");
+        PROVE(i >= s.num_fdes || !accepted(s.num_fdes) || pc - starts[i] >= sizes[i] || in_range(&s.code, pc),
+              "it has all functions");
+    }
+    PROVE(s.code.high != 0 || !(s.flags & FLAG_SORTED) || s.bytes == NULL || i >= s.num_fdes || sizes[i] == 0 ||
+              !accepted(s.num_fdes),
+          "it is set if there is a function");
+    s.code = before.code;
     PROVE(same_section(&s, &before), "nothing else changes");
 }
 

@@ -39,6 +39,7 @@ void prove_open(void)
     PROVE(opened(&s) && s.size == size && s.addr == addr, "an opened section is sound");
     PROVE(s.bytes == bytes && s.next == NULL, "it is mapped, and in no list");
     PROVE(s.text.low == 0 && s.text.high == 0, "its text is not set");
+    PROVE(s.code.low == 0 && s.code.high == 0, "nor is where its functions are");
 }
 
 void prove_open_remote(void)

@@ -139,7 +139,8 @@ static bool same_section(const struct sfu_section *a, const struct sfu_section *
            a->end == b->end && a->num_fdes == b->num_fdes && a->num_rows == b->num_rows &&
            same_rule(&a->ra, &b->ra) && same_rule(&a->fp, &b->fp) && a->version == b->version &&
            a->flags == b->flags && a->abi == b->abi && a->fde_size == b->fde_size && a->big == b->big &&
-           a->text.low == b->text.low && a->text.high == b->text.high;
+           a->text.low == b->text.low && a->text.high == b->text.high && a->code.low == b->code.low &&
+           a->code.high == b->code.high;
 }
 
 /* ---- Ranges ---------------------------------------------------------------------------------------------------- */

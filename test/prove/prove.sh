@@ -52,6 +52,7 @@ read.c   prove_multiply      - - -
 read.c   prove_modulo        - - modulo.0:33
 open.c   prove_open          - - -
 open.c   prove_open_remote   - - -
+find.c   prove_code          MAX_FDES=3 read_range:known_range find_code.0:4,accepted.0:4,accepted.1:4
 open.c   prove_next          - read_known:known_behind,open_behind:known_open find_next.0:9
 open.c   prove_add           - $joined add_joined.0:4,any_group.0:5
 open.c   prove_add_remote    - $joined add_joined.0:4,any_group.0:5

@@ -14,9 +14,22 @@ static struct sfu_walk walk;
 /* What the table has said. */
 static uint64_t asked_pc;
 static unsigned asked; /* sections */
-static int first_code; /* what the first said that said more than SFU_E_NO_FDE; or that; or SFU_E_NOT_CODE */
+/* What the first said that said more than SFU_E_NO_FDE. Or that, if the text of one has the PC. Or SFU_E_NOT_CODE. */
+static int first_code;
 static bool found;
 static struct sfu_row found_row;
+
+/* The section that was to be asked now has not been: its text has not the PC, or none of its functions can have it. */
+static void not_asked(void)
+{
+    const struct sfu_section *s = &target.sections[asked];
+    bool has_text = in_range(&s->text, asked_pc);
+
+    PROVE(!has_text || !in_range(&s->code, asked_pc), "all are asked in turn that may have the PC");
+    if (has_text && first_code == SFU_E_NOT_CODE)
+        first_code = SFU_E_NO_FDE;
+    asked++;
+}
 
 int any_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row);
 int any_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row)
@@ -25,10 +38,9 @@ int any_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row
     struct sfu_row any;
 
     PROVE(!found && asked < MAX_SECTIONS, "sections are asked until one has a row");
-    for (; target.sections + asked != section; asked++)
-        PROVE(asked < MAX_SECTIONS && !in_range(&target.sections[asked].text, asked_pc),
-              "all are asked in turn whose text has the PC");
-    PROVE(in_range(&section->text, asked_pc), "no others are asked");
+    while (target.sections + asked != section)
+        not_asked();
+    PROVE(in_range(&section->text, asked_pc) && in_range(&section->code, asked_pc), "no others are asked");
     PROVE(pc == asked_pc, "a caller is looked up where it was left, not where it goes on");
     asked++;
     ASSUME(code == SFU_OK || (code <= SFU_E_NO_FDE && code >= SFU_E_ROW) || code == SFU_E_BOUNDS ||
@@ -82,7 +94,8 @@ static int any_hook(void *ctx, const struct sfu_frame *frame, int code, struct s
     return hook_code;
 }
 
-static void any_target(void)
+/* Returns the number of its sections. */
+static unsigned any_target(void)
 {
     unsigned count = nondet_byte(), i;
 
@@ -101,6 +114,7 @@ static void any_target(void)
     target.original_ra = nondet_bool() ? any_original_ra : NULL;
     target.frame_pointers = nondet_bool();
     first_code = count > 0 ? SFU_E_NOT_CODE : SFU_E_NO_SECTION;
+    return count;
 }
 
 static void any_walk(void)
@@ -112,18 +126,18 @@ static void any_walk(void)
 void prove_find_frame(void)
 {
     struct sfu_row row, before;
+    unsigned count;
     int code;
 
-    any_target();
+    count = any_target();
     any_walk();
     row.trap_frame = nondet_bool();
     row.signed_ra = nondet_bool();
     before = row;
     code = sfu_find_frame(&target, &walk.frame, &row);
     PROVE((code == SFU_OK) == found, "a row that one of the sections has is found");
-    if (!found)
-        for (; asked < MAX_SECTIONS && target.sections != NULL; asked++)
-            PROVE(sections[asked].next == NULL || !in_range(&sections[asked + 1].text, asked_pc), "all are asked");
+    while (!found && asked < count)
+        not_asked();
     PROVE(found || code == first_code, "else the first error counts that says more than that there is none");
     PROVE(same_row(&row, found ? &found_row : &before), "outputs are unchanged on error");
 }
@@ -134,7 +148,7 @@ void prove_walk_start(void)
 
     top.has_ra = nondet_bool();
     ASSUME(top.pc_kind <= SFU_PC_RETURN);
-    any_target();
+    (void)any_target();
     any_walk();
     sfu_walk_start(&walk, &target, &top);
     PROVE(walking(&walk) && !walk.stayed, "the walk can go on");
@@ -181,7 +195,7 @@ void prove_walk(void)
     bool hooked;
     int code;
 
-    any_target();
+    (void)any_target();
     any_walk();
     before = walk;
     code = sfu_walk_step(&walk);
