@@ -124,6 +124,60 @@ static void test_top_of_memory(void **state)
     for_each_variant(top_of_memory);
 }
 
+/* Where the functions of a sorted table are, mapped and added: from the first start to the end of the last one that is
+ * not empty. Otherwise it is not known, and the table is asked about each PC. */
+static void code_range(const struct variant *v)
+{
+    static const struct {
+        struct {
+            int64_t start;
+            uint32_t size;
+        } functions[3];
+        uint64_t addr;
+        bool sorted;
+        uint64_t low, high; /* from ADDR on; 0, 0: not known */
+    } tables[] = {
+        {{{0x1000, 0x40}, {0x2000, 0x80}, {0x3000, 0x20}}, BASE, true, 0x1000, 0x3020},
+        {{{0x1000, 0x40}, {0x2000, 0x80}, {0x3000, 0x20}}, BASE, false, 0, 0},
+        {{{0x1000, 0x40}, {0x2000, 0x80}, {0x3000, 0}}, BASE, true, 0x1000, 0x2080},
+        {{{0x1000, 0x40}, {0x2000, 0}, {0x3000, 0}}, BASE, true, 0x1000, 0x1040},
+        {{{0x1000, 0}, {0x2000, 1}, {0x3000, 0}}, BASE, true, 0x1000, 0x2001},
+        {{{0x1000, 0}, {0x2000, 0}, {0x3000, 0}}, BASE, true, 0, 0},
+        {{{0x3000, 0x40}, {0x2000, 0x80}, {0x1000, 0x20}}, BASE, true, 0, 0}, /* they do not ascend */
+        {{{0x1020, 0x40}, {0x2000, 0x80}, {0x1000, 0x20}}, BASE, true, 0, 0},
+        {{{0x101f, 0x40}, {0x2000, 0x80}, {0x1000, 0x20}}, BASE, true, 0x101f, 0x1020},
+        {{{0x1000, 0x40}, {0x2000, 0x80}, {0xff00, 0xff}}, UINT64_MAX - 0xffff, true, 0x1000, 0xffff},
+        {{{0x1000, 0x40}, {0x2000, 0x80}, {0xff00, 0x100}}, UINT64_MAX - 0xffff, true, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        bool known = tables[i].high != 0;
+        struct opened o;
+        begin_variant(b, v);
+        if (!tables[i].sorted)
+            b->flags &= (uint8_t)~F_SORTED;
+        for (int k = 0; k < 3; k++) {
+            build_fde(b, tables[i].functions[k].start, tables[i].functions[k].size, ADDR1);
+            ROW(b, 0, BASE_SP, 8);
+        }
+        build_end(b);
+        code(open_bytes(&o, b->bytes, b->size, tables[i].addr), SFU_OK);
+        for (int k = 0; k < (o.has_remote ? 2 : 1); k++) {
+            struct sfu_section *s = k == 0 ? &o.mapped : &o.remote, *list = NULL;
+            note("table %zu, %s", i, k == 0 ? "mapped" : "remote");
+            code(add(&list, s), SFU_OK);
+            same(s->code.low, known && k == 0 ? tables[i].addr + tables[i].low : 0);
+            same(s->code.high, known && k == 0 ? tables[i].addr + tables[i].high : 0);
+        }
+        close_section(&o);
+    }
+}
+
+static void test_code(void **state)
+{
+    (void)state;
+    for_each_variant(code_range);
+}
+
 /* What is said of the lookup PC: as it is, or of a return address behind it. */
 static int found_at(uint64_t pc)
 {
@@ -141,6 +195,38 @@ static int found_at(uint64_t pc)
 }
 
 /* Each edge of the text, of one section and of two. Outside of it nothing is read. */
+/* A section is asked only about a PC that is in its text and where its functions are. If it is not, that is no more
+ * than that it does not know the PC. */
+static void test_asked(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        struct opened o;
+        begin(abi, &o);
+        for (int i = 0; i < (o.has_remote ? 2 : 1); i++) {
+            struct sfu_section *s = i == 0 ? &o.mapped : &o.remote;
+            int asked = i == 0 ? SFU_OK : SFU_E_SECTION;
+            if (i == 1) {
+                (void)sfu_remove(&t.sections, &o.mapped, 1);
+                s->text = o.mapped.text;
+                code(add(&t.sections, s), SFU_OK);
+                o.memory.strict = false;
+                o.memory.size = 0; /* each read fails */
+            }
+            s->code.low = FIRST + 4;
+            s->code.high = FIRST + 8;
+            note("ABI %d, %s", abi, i == 0 ? "mapped" : "remote");
+            code(found_at(FIRST - 1), SFU_E_NOT_CODE);
+            code(found_at(FIRST + 3), SFU_E_NO_FDE);
+            code(found_at(FIRST + 4), asked);
+            code(found_at(FIRST + 7), asked);
+            code(found_at(FIRST + 8), SFU_E_NO_FDE);
+        }
+        close_section(&o);
+    }
+}
+
 static void test_text(void **state)
 {
     static const uint64_t pcs[] = {0,        1,    FIRST - 2, FIRST - 1, FIRST,          FIRST + 1,
@@ -885,6 +971,8 @@ int crash_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_find_text),
+        cmocka_unit_test(test_code),
+        cmocka_unit_test(test_asked),
         cmocka_unit_test(test_top_of_memory),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_wild_call),
