@@ -18,8 +18,8 @@
  *         return code;
  *     }
  *
- * The panic printer does that, and says what it finds. `make dist` joins it, this file and the capture of registers to
- * sfu_panic.h and sfu_panic.c:
+ * The panic printer walks so, and prints each frame. `make dist` joins the printer, this file and the capture of
+ * registers to sfu_panic.h and sfu_panic.c:
  *
  *     #include "sfu_panic.h"
  *     extern const uint8_t sframe_start[], sframe_end[], stack_low[], stack_high[];
@@ -36,20 +36,19 @@
  *     }
  *
  * Conventions
- *   Addresses and registers are uint64_t of the unwound program: this one or another, of any supported ABI and byte
- *   order. Sizes and offsets are in bytes. Where two addresses bound a range, they are named low and high, and high is
- *   left out. A member that is 0 or NULL is not set; each says what holds then. No other pointer may be NULL. A
- *   function changes its outputs only when it succeeds. sfu keeps no state outside of the structures given to it,
+ *   The unwound program is this one or another, of any supported ABI and byte order. Addresses and registers are
+ *   uint64_t of that program. Sizes and offsets are in bytes. Two addresses that bound a range are low and high; high
+ *   is left out. A member that is 0 or NULL is not set: its comment says what holds then. No other pointer may be NULL.
+ *   A function changes its outputs only when it succeeds. sfu keeps no state outside of the structures given to it,
  *   allocates nothing and takes no lock. Calls on different structures may run at the same time. "Specification" is
  *   "The SFrame format", version 3; numbers in parentheses are its sections.
  *
  * Words
- *   A section is the bytes of one .sframe; its tables are its FDEs and their rows. An FDE describes a function. A row
- *   (FRE) says how to find the caller from a range of PCs: it has a rule for each value. A walk leads from the topmost
- *   frame to the outermost. A trap is what stops a program between two instructions: an exception, an interrupt, a
- *   signal. It interrupts a frame. Its own entry or handler is a trap frame (specification: signal frame); the caller
- *   of a trap frame is the interrupted frame. An exact PC is the next instruction to run: that of the topmost frame and
- *   of interrupted frames.
+ *   A section is the bytes of one .sframe. Its tables are its FDEs and their rows. An FDE describes a function. A row
+ *   (FRE) says how to find the caller from a range of PCs: a row has a rule for each value. A walk leads from the
+ *   topmost frame to the outermost. A trap stops a program between two instructions: an exception, an interrupt, a
+ *   signal. The trap's own entry or handler is a trap frame (specification: signal frame); the caller of a trap frame
+ *   is the interrupted frame. An exact PC is the next instruction to run, as in the topmost and in interrupted frames.
  */
 #ifndef SFU_H
 #define SFU_H
@@ -59,8 +58,8 @@
 #ifdef SFU_TYPES
 #include SFU_TYPES
 #ifndef UINT64_MAX
-#define UINT64_MAX (~(uint64_t)0)
-#define UINT32_MAX (~(uint32_t)0)
+#define UINT64_MAX 0xffffffffffffffffu
+#define UINT32_MAX 0xffffffffu
 #define INT32_MAX  0x7fffffff
 #define INT32_MIN  (-INT32_MAX - 1)
 #endif
@@ -76,9 +75,9 @@ extern "C" {
 
 #define SFU_VERSION 10000 /* major * 10000 + minor * 100 + patch */
 
-/* Build-time switches. Every file of a program must have the same. Each leaves something out:
+/* Build-time switches. All files of a program must have the same ones. Each switch leaves something out:
  *   SFU_OLDEST_VERSION  oldest version of the format that is read: 1 (default), 2 or 3.
- *   SFU_ABI             the only ABI that is read, for instance -DSFU_ABI=SFU_AMD64. Its byte order is the only one.
+ *   SFU_ABI             the only ABI that is read, in its own byte order: -DSFU_ABI=SFU_AMD64, for instance.
  *   SFU_NO_REMOTE       defined: sections are read through a pointer only; sfu_open_remote always fails.
  *   SFU_NO_STRINGS      defined: sfu_string returns "" for every code. */
 
@@ -102,8 +101,8 @@ enum sfu_code {
     SFU_E_READONLY = -12,    /* not the section's own bytes, or a start does not fit its field */
     SFU_E_NO_SECTION = -28,  /* the target has no section */
 
-    /* One function. An FDE is corrupt if its type is unknown, its repeat size 0, or if it has more rows than there is
-     * room for; a row, if it does not start above the one before it, or has words that its FDE's type cannot have. */
+    /* One function. An FDE is corrupt if its type is unknown, its repeat size is 0, or there is no room for its rows. A
+     * row is corrupt if it does not start above the row before it, or has words that the FDE's type cannot have. */
     SFU_E_NO_FDE = -13, /* no section describes this PC */
     SFU_E_NO_ROW = -14, /* its function is described, but has no row for this PC */
     SFU_E_FDE = -15,    /* its FDE is corrupt; for a check also: it reaches the end of the address space */
@@ -127,25 +126,25 @@ enum sfu_code {
 /* SFrame ABI/arch identifiers (specification 2.2.1). */
 enum sfu_abi { SFU_AARCH64_BIG = 1, SFU_AARCH64 = 2, SFU_AMD64 = 3, SFU_S390X = 4 };
 
-/* The PC of a frame. Behind a call that never returns, a return address lies one past the end of its function. So it is
- * looked up as pc - 1 (sfu_lookup_pc). It is reported as it is. */
+/* What the PC of a frame is. A return address may lie one past the end of its function: the call in front of it never
+ * returns. So a return address is looked up as pc - 1 (sfu_lookup_pc), and reported as pc. */
 enum sfu_pc_kind {
     SFU_PC_EXACT = 0, /* the next instruction to run */
     SFU_PC_RETURN = 1 /* a return address */
 };
 
-/* What a walk begins with, what a trap hook fills in and what a frame carries. */
+/* The registers of a frame: a walk begins with them, and a trap hook fills them in. */
 struct sfu_registers {
     uint64_t pc; /* without its PAC, if it was a signed RA (aarch64) */
     uint64_t sp, fp;
     uint64_t ra; /* the link register (aarch64, s390x) */
     enum sfu_pc_kind pc_kind;
-    bool has_ra; /* ra is known. It counts only where the PC is exact: a call changes it */
+    bool has_ra; /* ra is known. It is used only where the PC is exact, because a call changes it */
 };
 
 /* How a frame was guessed. */
 enum sfu_guess {
-    SFU_GUESS_NONE = 0,   /* it was not: the tables say so, or a trap hook that is sure */
+    SFU_GUESS_NONE = 0,   /* not guessed: known from the tables, or from a trap hook that is sure */
     SFU_GUESS_RECORD = 1, /* by a frame record: the target's frame_pointers */
     SFU_GUESS_HOOK = 2,   /* by a trap hook that is not sure */
     SFU_GUESS_CALL = 3    /* by a call through a wild pointer: sfu_walk_step */
@@ -154,15 +153,15 @@ enum sfu_guess {
 /* One frame of a walk. */
 struct sfu_frame {
     struct sfu_registers regs;
-    uint64_t saved; /* behind a trap frame: the SP of that, or what the trap hook says; else 0 */
+    uint64_t saved; /* of an interrupted frame: the trap frame's SP, or what the trap hook says; else 0 */
     uint32_t depth; /* 0 for the topmost frame */
     enum sfu_guess guess;
     uint8_t switches; /* stack switches from the topmost frame to this one */
     bool interrupted; /* a trap interrupted it */
     bool switched;    /* it is on another stack than the frame before it */
-    bool replaced;    /* somebody had replaced the return address that led here; pc is the original one */
-    /* Neither this frame nor one before it was guessed, and no hook that is not sure ended the trace here. A trace is
-     * proven as a whole if its last frame is reliable and the walk returned SFU_END. */
+    bool replaced;    /* a tracer had replaced the return address that led here; pc is the original one */
+    /* Neither this frame nor one before it was guessed, and no unsure hook ended the trace here. The whole trace is
+     * proven if its last frame is reliable and the walk returned SFU_END. */
     bool reliable;
 };
 
@@ -171,32 +170,32 @@ struct sfu_range {
     uint64_t low, high;
 };
 
-/* A stack, which grows down from high to low. BYTES are its memory: the live stack, a copy of it or a dump. NULL: it is
- * read by the target's callback. high 0: not set, nothing can be read. */
+/* A stack, which grows down from high to low. BYTES are its memory: the live stack, a copy or a dump. NULL: the read
+ * callback of the target reads it. high 0: not set, nothing can be read. */
 struct sfu_stack {
     const void *bytes;
     uint64_t low, high;
 };
 
-/* One recovery rule, in the two words of a flexible row (specification 3.2). Default rows (3.1) are turned into these:
+/* One recovery rule, in the two words of a flexible row (specification 3.2). Default rows (3.1) become such rules:
  *   base  = control & 1 ? register[control >> 3] : CFA
  *   value = control & 2 ? *(base + offset) : base + offset
- * "Register + 0" is the rule of a value that is still in that register. Registers have their DWARF numbers. amd64 has
- * no RA register: 255 stands for it. On s390x offset is in bytes, too: CFA = base + 8 * word + 160 (3.1.3) is done. */
+ * A value that is still in a register has the rule "that register + 0". Registers have their DWARF numbers. 255 stands
+ * for the RA register of amd64, which has none. OFFSET is in bytes. (s390x: CFA = base + 8 * word + 160, 3.1.3) */
 struct sfu_rule {
     int32_t offset;
     uint32_t control;
 };
 
-/* What a row says. */
+/* What a row says about the caller. */
 enum sfu_row_kind {
     SFU_ROW_RULES = 0,     /* the rules hold */
     SFU_ROW_OUTERMOST = 1, /* the RA is undefined: there is no caller */
     SFU_ROW_ASK = 2        /* a trap frame that the table cannot describe: ask the trap hook */
 };
 
-/* What the table says of the PCs with pc - start < length. (It has no high: a row may reach the end of the address
- * space.) It is a value: it may be copied, kept, and applied any number of times. The caller's registers (3):
+/* A row: what the table says of the PCs with pc - start < length. (A row has no high, because it may reach the end of
+ * the address space.) A row may be copied, kept, and applied any number of times. The caller's registers (3):
  *   CFA = cfa rule;  pc = ra rule;  fp = fp rule;  sp = CFA (s390x: CFA - 160) */
 struct sfu_row {
     uint64_t start;
@@ -205,71 +204,70 @@ struct sfu_row {
     uint32_t length;
     uint8_t abi;     /* enum sfu_abi */
     uint8_t kind;    /* enum sfu_row_kind */
-    bool trap_frame; /* its function is a trap frame: the caller is interrupted, its PC exact */
+    bool trap_frame; /* its function is a trap frame: the caller is interrupted, and has an exact PC */
     bool signed_ra;  /* aarch64: the RA carries a PAC */
 };
 
 /* Reads LEN bytes at ADDR of the unwound program into BUFFER: 8 of a stack, 1 to 28 of a section. ADDR may be any
- * address, aligned or not; ADDR + LEN does not wrap. It must not fault. Returns 0, or anything else if not all bytes
- * can be read. */
+ * address, aligned or not. ADDR + LEN does not wrap. The callback must not fault. Returns 0 if all bytes were read. */
 typedef int (*sfu_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len);
 
-/* Sets *VALUE to register REG (DWARF number) of FRAME, whose PC is exact. In the topmost frame (depth 0) it is what the
- * walk began with. In an interrupted frame it is what the trap has saved (frame->saved): sfu_read_word. On s390x 16 to
- * 31 are floating-point registers. Returns 0, or anything else if it is not known. */
+/* Sets *VALUE to register REG (DWARF number) of FRAME, whose PC is exact: in the topmost frame (depth 0) as the walk
+ * began, in an interrupted frame as the trap has saved it (frame->saved, sfu_read_word). REG 16 to 31 of s390x are
+ * floating-point registers. Returns 0, or anything else if the register is not known. */
 typedef int (*sfu_reg_fn)(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
 
-/* The frame behind a trap, as a trap hook says. Before the hook is asked: registers 0, pc_kind SFU_PC_EXACT, saved SP
- * of the trap frame, guess SFU_GUESS_NONE. */
+/* The frame behind a trap, as a trap hook says. Before sfu asks the hook, it sets the registers to 0, pc_kind to
+ * SFU_PC_EXACT, saved to the SP of the trap frame, and guess to SFU_GUESS_NONE. */
 struct sfu_interrupted {
     struct sfu_registers regs; /* pc_kind SFU_PC_RETURN if a call left that frame: a coroutine, a switch */
     uint64_t saved;            /* becomes frame.saved */
-    enum sfu_guess guess; /* SFU_GUESS_HOOK: not sure. That frame, or the end, and all behind it are not reliable */
+    enum sfu_guess guess;      /* SFU_GUESS_HOOK: not sure. This frame, or the end, is then not reliable */
 };
 
-/* The trap hook. It is asked about FRAME for one of two reasons: no FDE describes it (CODE is SFU_E_NO_FDE or
- * SFU_E_NOT_CODE), or it is a trap frame without rows (SFU_E_TRAP). The step returns what the hook returns:
- *   SFU_OK        FRAME is a trap frame. *INTERRUPTED is filled in.
- *   SFU_END       nothing lies beyond it: for instance, it was entered from user mode.
+/* The trap hook: finds the caller of FRAME where no row does. CODE says why: no FDE describes FRAME (SFU_E_NO_FDE or
+ * SFU_E_NOT_CODE), or FRAME is a trap frame without rows (SFU_E_TRAP). The step returns what the hook returns:
+ *   SFU_OK        FRAME is a trap frame. The hook has filled in *INTERRUPTED.
+ *   SFU_END       FRAME is the outermost: user mode entered it, for instance.
  *   CODE          the hook does not know FRAME.
  *   another error */
 typedef int (*sfu_trap_hook_fn)(void *ctx, const struct sfu_frame *frame, int code,
                                 struct sfu_interrupted *interrupted);
 
-/* Finds the stack that ADDR lies on, which is an SP or the address of a word, and fills in all of *STACK. An SP may be
- * equal to high: the stack is empty. Where two stacks touch, that address belongs to the upper one. An SP may lie below
- * low: the stack has overflown, and is the answer all the same. Stacks do not overlap. Returns false if ADDR lies on
+/* Finds the stack that ADDR, an SP or the address of a word, lies on, and fills in all of *STACK. An SP equal to high
+ * is that of an empty stack. Where two stacks touch, the address between them belongs to the upper one. An SP below low
+ * is that of a stack that has overflown, which is the answer. Stacks do not overlap. Returns false if ADDR lies on
  * none. */
 typedef bool (*sfu_find_stack_fn)(void *ctx, uint64_t addr, struct sfu_stack *stack);
 
 /* Puts back a return address that somebody has replaced: a function tracer, a return probe. *RA is what a row or a
- * guess gives for FRAME, without its PAC. It lies at SLOT of the stack, or in a register if SLOT is 0. Returns true if
- * it was replaced, and sets *RA to the original one. Returns false if not, and leaves *RA alone. It is not asked about
- * the PC of an interrupted frame. It may be asked again about the same frame, also when the step has failed. */
+ * guess gives for FRAME, without its PAC. SLOT is its address on the stack, or 0 if it is in a register. Returns true
+ * and sets *RA to the original address if it was replaced. Else returns false and leaves *RA alone. The callback is not
+ * asked about the PC of an interrupted frame. It may be asked twice about one frame, also after a step that failed. */
 typedef bool (*sfu_original_ra_fn)(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra);
 
-/* One .sframe section. sfu_open fills it in. Callers may read it, and may set text. It refers to the bytes, which must
- * stay where they are. */
+/* One .sframe section. sfu_add or sfu_open fills in the structure. Callers may read it, and may set text. The bytes of
+ * the section must stay where they are. */
 struct sfu_section {
     struct sfu_section *next; /* of the list that it was added to */
     const uint8_t *bytes;     /* NULL: read through the callback */
     sfu_read_fn read;
     void *ctx;
     uint64_t addr, size;
-    /* The code that it describes. sfu_find_frame does not ask it about another PC. Not set: any PC may be its code. Set
-     * it from the linker script or by sfu_find_text, and again when code goes away (text of the boot). */
+    /* The code that the section describes. sfu_find_frame does not ask the section about another PC. Not set: any PC
+     * may be its code. Set text from the linker script or by sfu_find_text, and again when code goes away. */
     struct sfu_range text;
-    /* Where its functions are. sfu_add sets it if the table is sorted and mapped. Not set: only a search tells. */
+    /* Where the functions are. sfu_add sets it if the table is sorted and mapped. Not set: only a search tells. */
     struct sfu_range code;
     uint32_t fdes, rows, end; /* where the FDEs and the rows begin, and the rows end: offsets from addr */
     uint32_t num_fdes, num_rows;
-    struct sfu_rule ra, fp; /* where a row has no rule for them: at the header's fixed offset (2.2), or unchanged */
+    struct sfu_rule ra, fp; /* where a row has none: saved at the header's fixed offset (2.2), or unchanged */
     enum sfu_abi abi;
     uint8_t version, flags, fde_size;
     bool big; /* byte order of the tables, by the magic number alone */
 };
 
-/* The program that is unwound. Zero what is not used. It must outlive the walk. */
+/* The program that is unwound. Zero what is not used. The target must outlive the walk. */
 struct sfu_target {
     struct sfu_section *sections; /* list: sfu_add(&target.sections, ...) */
     /* Its only stack, which only a trap can leave. That of another machine may be the whole address space. */
@@ -280,15 +278,15 @@ struct sfu_target {
     sfu_trap_hook_fn trap_hook;     /* or NULL */
     sfu_original_ra_fn original_ra; /* or NULL: nobody replaces return addresses */
     void *ctx;                      /* passed to each of the callbacks */
-    /* Where a trace must end: in a frame whose lookup PC lies here. If it ends in another one, by the tables or by the
-     * trap hook, the step returns SFU_E_NOT_FINAL. Not set: it may end in any frame. */
+    /* Where a trace must end: in a frame whose lookup PC lies here. If the tables or the trap hook end the trace in
+     * another frame, the step returns SFU_E_NOT_FINAL. Not set: a trace may end in any frame. */
     struct sfu_range final;
-    /* aarch64: which bits of a signed RA are its PAC, bit 55 excepted. 0: those of a 48-bit address space. */
+    /* aarch64: the bits of a signed RA that are its PAC, without bit 55. 0: those of a 48-bit address space. */
     uint64_t pac_mask;
     uint32_t max_frames; /* 0: SFU_MAX_FRAMES */
-    /* Bytes below SP that a trap leaves alone: 0 in a kernel, 128 in x86_64 user mode. What lies lower may be
-     * overwritten where the PC is exact, and is not read. A saved FP is in its register again. So is an RA, but not on
-     * amd64, which has no register for it, and not that of a trap frame. */
+    /* Bytes below SP that a trap leaves alone: 0 in a kernel, 128 in x86_64 user mode. Where the PC is exact, a trap
+     * may have overwritten what lies lower: it is not read. An FP that was saved there is in its register again. So is
+     * an RA, except on amd64, which has no register for it, and except the RA of a trap frame. */
     uint16_t red_zone;
     uint8_t max_switches; /* 0, or more than SFU_MAX_SWITCHES: SFU_MAX_SWITCHES */
     /* Opt in: where no FDE covers a PC, guess that FP holds a frame record. Not on s390x.
@@ -298,7 +296,7 @@ struct sfu_target {
 #define SFU_MAX_FRAMES   4096
 #define SFU_MAX_SWITCHES 16
 
-/* A walk. Callers may read frame and stack. */
+/* A walk from frame to frame. Callers may read frame and stack. */
 struct sfu_walk {
     const struct sfu_target *target;
     struct sfu_frame frame;
@@ -313,104 +311,105 @@ struct sfu_place {
     uint32_t row; /* index of the row within it; 0 if the fault is in the FDE itself */
 };
 
-/* Adds a .sframe to a list: the section of SIZE bytes at BYTES, of any alignment, whose own address in the unwound
- * program at run time is ADDR. Function starts are relative to it. Linkers that do not know the format join sections
- * instead of merging them, with up to 7 bytes between them. All of them are opened, into SECTIONS, and added to the
- * front of *LIST, which begins as NULL. SECTIONS are in no list, and there are ROOM of them, at least 1. Reads nothing
- * but headers (2.1, 2.2), what follows the tables and, if they are sorted, the first and the last function: each entry
- * is checked when it is used.
- * Returns SFU_OK; SFU_E_CONCATENATED if there are more than ROOM; what sfu_open returns of the first that it refuses;
- * SFU_E_ABI if its ABI is not that of the list. Those in front of that one are in the list all the same: before another
- * try, sfu_remove takes them out. One of the other byte order counts if it can be opened. */
+/* Adds a .sframe to a list: to target.sections, or to one that becomes it. The section has SIZE bytes at BYTES, of any
+ * alignment. ADDR is where these bytes are in the unwound program at run time: function starts are relative to it.
+ * Linkers that do not know the format join sections instead of merging them, with up to 7 bytes between two. sfu_add
+ * opens all that are joined, into SECTIONS, and adds them to the front of *LIST, which begins as NULL. SECTIONS has
+ * ROOM of them, at least 1, and they are in no list. A section of the other byte order counts if it can be opened.
+ * sfu_add reads only headers (2.1, 2.2), what follows the tables and, of a sorted table, the first and the last
+ * function: each other entry is checked when it is used.
+ * Returns SFU_OK; SFU_E_CONCATENATED if more than ROOM are joined; what sfu_open returns, if it refuses one; SFU_E_ABI
+ * if the ABI of one is not that of the list. The sections in front of that one are in the list all the same: before
+ * another try, sfu_remove takes them out. */
 int sfu_add(struct sfu_section **list, struct sfu_section *sections, size_t room, const void *bytes, uint64_t size,
             uint64_t addr);
 
-/* The same for a section that is read by READ(CTX, ADDR + offset, ...), of which no function is read. Returns the same,
- * or SFU_E_SECTION. */
+/* sfu_add for a section that READ(CTX, ADDR + offset, ...) reads. No function is read. Returns what sfu_add returns, or
+ * SFU_E_SECTION. */
 int sfu_add_remote(struct sfu_section **list, struct sfu_section *sections, size_t room, sfu_read_fn read,
                    void *ctx, uint64_t size, uint64_t addr);
 
-/* Takes those of SECTIONS[0] to SECTIONS[ROOM - 1] that are in *LIST out of it. Returns whether there was one. */
+/* Takes SECTIONS[0] to SECTIONS[ROOM - 1] out of *LIST, as far as they are in it. Returns whether one was. */
 bool sfu_remove(struct sfu_section **list, struct sfu_section *sections, size_t room);
 
-/* Opens one section, to check it or to look something up in it: the first of what sfu_add adds. Fills in *SECTION,
- * which is in no list. Reads nothing but the header. Returns SFU_OK, SFU_E_EMPTY (SIZE is 0), SFU_E_MAGIC,
- * SFU_E_VERSION, SFU_E_ABI, SFU_E_FLAGS or SFU_E_BOUNDS. */
+/* Opens one section, to check it or to look something up in it. Parameters are those of sfu_add; of joined sections it
+ * is the first. Fills in *SECTION, which is in no list. Reads only the header. Returns SFU_OK, SFU_E_EMPTY (SIZE is 0),
+ * SFU_E_MAGIC, SFU_E_VERSION, SFU_E_ABI, SFU_E_FLAGS or SFU_E_BOUNDS. */
 int sfu_open(struct sfu_section *section, const void *bytes, uint64_t size, uint64_t addr);
 
-/* The same for a section that is read by READ(CTX, ADDR + offset, ...). Returns the same, or SFU_E_SECTION. */
+/* sfu_open for a section that READ(CTX, ADDR + offset, ...) reads. Returns what sfu_open returns, or SFU_E_SECTION. */
 int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, uint64_t size, uint64_t addr);
 
-/* Checks a whole section: every FDE, every row, the number of rows, what follows the tables and, if it is flagged as
- * sorted, order and overlap. Functions of size 0, which compilers emit, may lie anywhere. Takes time in proportion to
- * the section. On a fault *PLACE, unless PLACE is NULL, becomes its place. Returns SFU_OK, or the first fault:
- * SFU_E_EMPTY (no FDE), SFU_E_BOUNDS, SFU_E_SECTION, SFU_E_FDE, SFU_E_ROW, SFU_E_NO_ROW (an FDE lacks rows, and that
- * means nothing), SFU_E_UNSORTED, SFU_E_OVERLAP, SFU_E_COUNT or SFU_E_CONCATENATED. In a section that passes, no lookup
- * returns SFU_E_BOUNDS, SFU_E_FDE or SFU_E_ROW. */
+/* Checks a whole section: every FDE, every row, the number of rows, what follows the tables and, if the section is
+ * flagged as sorted, order and overlap. Empty functions, which compilers emit, may lie anywhere. Takes time in
+ * proportion to the section. After a section has passed, no lookup in it returns SFU_E_BOUNDS, SFU_E_FDE or SFU_E_ROW.
+ * On a fault *PLACE, unless PLACE is NULL, becomes the place of that fault.
+ * Returns SFU_OK, or the first fault: SFU_E_EMPTY (no FDE), SFU_E_BOUNDS, SFU_E_SECTION, SFU_E_FDE, SFU_E_ROW,
+ * SFU_E_NO_ROW (an FDE lacks rows, and that means nothing), SFU_E_UNSORTED, SFU_E_OVERLAP, SFU_E_COUNT or
+ * SFU_E_CONCATENATED. */
 int sfu_check(const struct sfu_section *section, struct sfu_place *place);
 
-/* Sorts the FDEs in place by start, so that a lookup is a binary search. BYTES are the section's own, writable. Starts
- * become relative to the section, and the header's flags say so. Takes O(n log n), no memory. Nobody may use the
- * section meanwhile. Check it afterwards: of functions that contain each other, a sorted table finds some no more, and
- * sfu_check returns SFU_E_OVERLAP. Returns SFU_OK or SFU_E_READONLY, which leaves the bytes as they were. */
+/* Sorts the FDEs in place by start, so that a lookup is a binary search. BYTES are the section's own bytes, writable.
+ * Starts become relative to the section, and the header's flags say so. Takes O(n log n) time, no memory. Nobody may
+ * use the section meanwhile. Check the section afterwards: where functions contain each other, a sorted table no longer
+ * finds all of them (SFU_E_OVERLAP). Returns SFU_OK, or SFU_E_READONLY, which leaves the bytes as they were. */
 int sfu_sort(struct sfu_section *section, void *bytes);
 
-/* Sets the text of SECTION to what its FDEs describe: from the lowest start to the highest end of a function. Takes
- * time in proportion to the FDEs. Returns SFU_OK, SFU_E_EMPTY (it has only empty functions, or none), SFU_E_FDE (a
- * function reaches the end of the address space) or SFU_E_SECTION. */
+/* Sets section->text to what the FDEs describe: from the lowest start of a function to the highest end of one. Takes
+ * time in proportion to the FDEs. Returns SFU_OK, SFU_E_EMPTY (no function, or only empty ones), SFU_E_FDE (a function
+ * reaches the end of the address space) or SFU_E_SECTION. */
 int sfu_find_text(struct sfu_section *section);
 
-/* The PC to look up: pc, or pc - 1 for a return address. */
+/* Returns the lookup PC of REGS: pc, or pc - 1 if pc is a return address. */
 uint64_t sfu_lookup_pc(const struct sfu_registers *regs);
 
-/* Finds what SECTION says of PC, a lookup PC, and fills in *ROW. Searches a sorted table by halves and any other from
- * its end, then the rows of one function. Returns SFU_OK, SFU_E_NO_FDE, SFU_E_NO_ROW, SFU_E_FDE, SFU_E_ROW,
+/* Finds the row of SECTION for PC, a lookup PC, and fills in *ROW. Searches a sorted table by halves, any other from
+ * its end, and then the rows of one function. Returns SFU_OK, SFU_E_NO_FDE, SFU_E_NO_ROW, SFU_E_FDE, SFU_E_ROW,
  * SFU_E_BOUNDS or SFU_E_SECTION.
- * A lookup reads no more than it needs. So damage costs these PCs, and no others:
+ * A lookup reads no more than it needs. So damage costs the PCs below, and no others:
  *   the attributes of a function, or where its rows are   those of the function (SFU_E_FDE, SFU_E_BOUNDS)
  *   words that a row of its type cannot have              those of the row (SFU_E_ROW)
- *   words of no valid size                                those of the row and all behind, in the function (SFU_E_ROW)
- *   a row that does not start above the one before it,    those of the one before it and all behind, in the function:
- *   or starts outside of the tables                       its end is not known (SFU_E_ROW, SFU_E_BOUNDS)
- *   the start of a function                               its own; in a sorted table also what is no longer found,
- *                                                         which may be all if it is the first or the last
+ *   words of no valid size                                those of the row and of all rows behind it (SFU_E_ROW)
+ *   a row that does not start above the row before it,    those of the row before it, whose end is not known, and of
+ *   or starts outside of the tables                       all rows behind (SFU_E_ROW, SFU_E_BOUNDS)
+ *   the start of a function                               its own; of a sorted table also what the search then misses
  * Damage that makes sense is not seen: a wrong start that is still in order moves the border of two rows. */
 int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row);
 
-/* Finds what the sections of TARGET say of FRAME. Asks each section whose text has its lookup PC, from the front of the
- * list, until one has a row. Fills in *ROW; row->function is where the frame's function starts.
+/* Finds the row for FRAME in the sections of TARGET, and fills in *ROW. row->function is where the frame's function
+ * starts. Asks each section whose text has the lookup PC, from the front of the list, until one has a row.
  * Returns SFU_OK; SFU_E_NO_SECTION if TARGET has none; SFU_E_NOT_CODE if no section's text has the PC; otherwise the
  * first error of sfu_find that is not SFU_E_NO_FDE, or SFU_E_NO_FDE. */
 int sfu_find_frame(const struct sfu_target *target, const struct sfu_frame *frame, struct sfu_row *row);
 
-/* Begins a walk. walk->frame is at once the topmost frame, with the registers TOP, also if no table knows its PC, and
- * if its SP lies on no stack. */
+/* Begins a walk. walk->frame is now the topmost frame, with the registers TOP, even if no table knows its PC or if its
+ * SP lies on no stack. */
 void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, const struct sfu_registers *top);
 
-/* Moves WALK to the caller by ROW. Reads at most three words of stacks. Uses the target's stacks, limits and callbacks,
- * but not its trap hook, its sections and its final frame. Anything but SFU_OK leaves WALK as it is.
+/* Moves WALK to the caller by ROW, for callers that keep rows. Reads at most three words of stacks. Uses the target's
+ * stacks, limits and callbacks, but not its trap hook, sections and final frame. Anything but SFU_OK leaves WALK alone.
  * Returns SFU_OK, SFU_END (ROW is SFU_ROW_OUTERMOST), SFU_E_TRAP (ROW is SFU_ROW_ASK), SFU_E_STACK, SFU_E_ADDRESS,
  * SFU_E_UNSAFE, SFU_E_REGISTER, SFU_E_DEAD_SLOT, SFU_E_NO_RA, SFU_E_PROGRESS, SFU_E_SWITCHES or SFU_E_DEPTH. */
 int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row);
 
-/* Moves WALK to the caller. Returns what sfu_find_frame, sfu_apply or the trap hook returned, or SFU_E_NOT_FINAL.
- * Anything but SFU_OK leaves WALK as it is, and comes again if asked again; but a trap hook that ends the trace and is
- * not sure makes the frame unreliable.
+/* Moves WALK to the caller: finds the row and applies it, or asks the trap hook. Returns what sfu_find_frame, sfu_apply
+ * or the trap hook returned, or SFU_E_NOT_FINAL. Anything but SFU_OK leaves WALK as it is, and another call returns the
+ * same. One thing changes: a trap hook that ends the trace and is not sure makes the frame unreliable.
  * Every walk ends: frames and stack switches are counted, and SP grows on each stack. A leaf function may have its
- * caller's SP, and so may a trap frame, but not twice in a row. SP that grows up to the high end of its stack stays on
- * it. Any other SP is a switch: to the stack that find_stack names, also one that the walk has been on, but only above
- * each SP where it left that. Without find_stack there is one stack, and a trap may go down on it, which counts as a
- * switch. A trap may also lead to an SP on no stack: that frame is given, and what needs that stack is SFU_E_STACK.
- * A wild call: an exact PC is not code (SFU_E_NOT_CODE), and the trap hook does not know the frame. Then its caller is
- * guessed to be where a call leaves it (SFU_GUESS_CALL): the RA is the word at SP (amd64) or the link register; all
- * else is unchanged. This is done only if that RA is in the text of a section. It comes before frame_pointers. */
+ * caller's SP, and so may a trap frame, but not two of them in a row. An SP that grows up to the high end of its stack
+ * stays on it. Any other SP is a switch to the stack that find_stack names. A stack is entered again only above each SP
+ * where the walk left it. Without find_stack there is one stack: a trap may go down on it, which counts as a switch. A
+ * trap may lead to an SP on no stack. The step gives that frame; what needs its stack is SFU_E_STACK.
+ * A wild call: an exact PC is not code (SFU_E_NOT_CODE), and no trap hook knows the frame. The caller is then guessed
+ * to be where a call leaves it (SFU_GUESS_CALL): the RA is the word at SP (amd64) or the link register, all else is
+ * unchanged. That is done only if this RA is in the text of a section. It comes before frame_pointers. */
 int sfu_walk_step(struct sfu_walk *walk);
 
-/* Reads the word (8 bytes) at ADDR of a stack of TARGET, big-endian if BIG: for callbacks that need what a trap has
- * saved. Returns SFU_OK or SFU_E_STACK. */
+/* Reads the word (8 bytes) at ADDR of a stack of TARGET into *VALUE, big-endian if BIG. Callbacks use it to read what a
+ * trap has saved. Returns SFU_OK or SFU_E_STACK. */
 int sfu_read_word(const struct sfu_target *target, uint64_t addr, bool big, uint64_t *value);
 
-/* Explains CODE: static text, never NULL; "unknown code" for any other number. */
+/* Returns the message for CODE: static text, never NULL. A number that is no code has "unknown code". */
 const char *sfu_string(int code);
 
 #ifdef __cplusplus
