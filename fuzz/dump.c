@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * What sfu-trace reads that anybody may have written: lines of a log, raw dumps in them, the notes of a core, and page
- * tables. The first byte chooses: an ABI for notes; a log; or page tables, which begin with the address that is looked
- * up and their root, and are all of the physical memory.
+ * What sfu-trace reads that anybody may have written: lines of a log, raw dumps in them, maps, the notes of a core,
+ * and page tables. The first byte chooses: an ABI for notes; a log; a map; or page tables, which begin with the address
+ * that is looked up and their root, and are all of the physical memory.
  */
 #include "common/image.h"
 #include "harness.h"
 #include "trace/trace_log.h"
+#include "trace/trace_map.h"
 #include "trace/trace_notes.h"
 #include "trace/trace_paging.h"
 
@@ -72,6 +73,31 @@ static void read_log(const char *text, size_t size)
         at += length + 1;
     }
     log_dump_clear(&dump);
+}
+
+/* Names lie in the text. What is found begins at or below the address, and nothing is found below the first one. */
+static void read_map(const char *bytes, size_t size)
+{
+    char *text = malloc(size + 1);
+    struct map map;
+    size_t i;
+
+    if (text == NULL)
+        return;
+    memcpy(text, bytes, size);
+    MUST(map_parse(&map, text, size) == map.num && map.num <= size / 5 + 1);
+    for (i = 0; i < map.num; i++) {
+        const struct map_symbol *s = &map.list[i], *found = map_at(&map, s->addr);
+        uint64_t addr;
+
+        MUST(i == 0 || map.list[i - 1].addr <= s->addr);
+        MUST(s->name >= text && s->name + strlen(s->name) <= text + size && s->name[0] != '\0');
+        MUST(s->module == NULL || (s->module > s->name && s->module + strlen(s->module) <= text + size));
+        MUST(found == NULL || (found->code && found->addr == s->addr));
+        MUST(s->module != NULL || map_find(&map, s->name, &addr));
+    }
+    MUST(map.num == 0 || map.list[0].addr == 0 || map_at(&map, map.list[0].addr - 1) == NULL);
+    map_free(&map);
 }
 
 static void read_notes(uint8_t abi, const uint8_t *bytes, size_t size)
@@ -144,6 +170,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(copy, data + 1, size - 1);
     if (data[0] % 8 == 7)
         walk_tables(data[0] / 8, copy, size - 1);
+    else if (data[0] % 8 == 6)
+        read_map((const char *)copy, size - 1);
     else if (data[0] % 8 < SFU_AARCH64_BIG || data[0] % 8 > SFU_S390X)
         read_log((const char *)copy, size - 1);
     else

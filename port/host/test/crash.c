@@ -27,7 +27,17 @@ void bare_main(void)
     }
 }
 
-__asm__(".globl _start\n_start: .cfi_startproc\n.cfi_undefined x30\nbl bare_main\nnop\n.cfi_endproc\n");
+#if defined(__x86_64__)
+#define RA   "rip"
+#define CALL "call bare_main\n"
+#elif defined(__aarch64__)
+#define RA   "x30"
+#define CALL "bl bare_main\n"
+#else
+#define RA   "r14"
+#define CALL "aghi %r15, -160\nbrasl %r14, bare_main\n"
+#endif
+__asm__(".globl _start\n_start: .cfi_startproc\n.cfi_undefined " RA "\n" CALL "nop\n.cfi_endproc\n");
 
 #else
 #include <signal.h>

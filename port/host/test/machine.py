@@ -104,7 +104,7 @@ class Upper:
         return low <= pc < low + size
 
     def pc(self):
-        return int(re.search(r"(?:RIP=|PC=|PSW=mask \w+ addr )([0-9a-f]+)", self.monitor("info registers"))[1], 16)
+        return int(re.search(r"(?:[RE]IP=|PC=|PSW=mask \w+ addr )([0-9a-f]+)", self.monitor("info registers"))[1], 16)
 
     def monitor(self, command):
         def ask():

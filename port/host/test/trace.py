@@ -184,6 +184,7 @@ def test_filter():
         test("%s a null call" % cpu, filter_null, directory)
         test("%s a dump as a core" % cpu, filter_written, directory, logs["assert"])
         test("%s poor symbols" % cpu, filter_poor, cpu, directory, logs["assert"])
+        test("%s maps" % cpu, filter_map, cpu, directory, logs)
         test("%s prefixes" % cpu, filter_prefixes, directory, logs["irq"])
         test("%s build ID" % cpu, filter_build_id, directory, logs["assert"])
         test("%s module" % cpu, filter_module, cpu, directory, logs["module"])
@@ -289,6 +290,58 @@ def filter_poor(cpu, directory, log):
     must(b"        kernel_trace+0x0 (no line)\n" in traced(poor, line), "no name of the other file's")
     os.remove(debug)
     must(b"no symbol at" in traced(poor, line), "without it")
+
+
+def nearest(symbols, addr):
+    """The function of nm's list SYMBOLS that ADDR is in: [name+offset], of each that begins there."""
+    start = max(at for at, _, _ in symbols if at <= addr)
+    return [b"%s+0x%x" % (name, addr - start) for at, kind, name in symbols
+            if at == start and kind in b"tTwW" and not name.startswith(b"$")]
+
+
+def filter_map(cpu, directory, logs):
+    """nm's names of a kernel that has been stripped, and without any image."""
+    tools, image, file = "%s/%s/" % (TC, cpu), directory + "/kernel.elf", directory + "/map"
+    listed = run(tools + "nm", image)[0]
+    symbols = [(int(addr, 16), kind, name) for addr, kind, name in
+               re.findall(rb"(?m)^([0-9a-f]+) ([^aAUN]) (\S+)$", listed)]
+    run(tools + "objcopy", "--strip-all", image, directory + "/stripped.elf")
+    kinds = {"nm": (listed, ""), "nm -n": (run(tools + "nm", "-n", image)[0], ""),
+             "nm -S": (run(tools + "nm", "-S", image)[0], ""), "CRLF": (listed.replace(b"\n", b"\r\n"), ""),
+             "moved": (b"".join(b"%016x %s %s\n" % (addr + 0x5000, kind, name) for addr, kind, name in symbols),
+                       "@0xffffffffffffb000"),
+             "no end": (listed.strip(), ""), "with garbage": (b"\n0\n0 T\nx T y\n T \n" + listed + b"\0\xff", "")}
+    count = 0
+    for kind, (text, at) in kinds.items():
+        write(file, text)
+        for scenario in ("irq",) + (("slide",) if not at else ()):
+            for images in ([directory + "/stripped.elf"], []):
+                log = b"\n".join(without_dumps(logs[scenario])) + b"\n"
+                added = only_added(log, run(TRACE, "--map=%s%s" % (file, at), *images, stdin=log)[0])
+                found = [line.strip() for line in added]
+                wanted = [nearest(symbols, lookup - (SLIDE if scenario == "slide" else 0))
+                          for _, lookup, _, _, _ in frames(log.splitlines())]
+                must(len(found) == len(wanted) and all(any(line == name + b" (no line)" for name in names)
+                                                       for line, names in zip(found, wanted)),
+                     "%s, %s, %s: %s instead of %s" % (kind, scenario, images, found, wanted))
+                count += len(found)
+    # Of a module, where the program runs; a null pointer; the last symbol.
+    write(file, b"0000000000000000 T zero\nffff000000001000 t first\t[one]\nffff000000001010 D data\n"
+          b"ffff000000002000 t second\t[two]\n")
+    log = b"".join(b"#0  0x%016x\n" % pc for pc in (
+        0, 0xffff000000001008, 0xffff000000001018, 0xffff000000002008, 0xffff000000012000))
+    added = only_added(log, run(TRACE, "--map=" + file + "@0", "--slide=0x1000", stdin=log)[0])
+    must([line.strip() for line in added] == [
+        b"no code: a null pointer has been called", b"first+0x8 (no line) [one]", b"in no image",
+        b"second+0x8 (no line) [two]", b"in no image"], "%s" % added)
+    for text, said in ((b"", b"no line"), (b"hello\n", b"no line"), (b"0000000000000000 T a\n" * 3, b"root"),
+                       (b"                 U a\n", b"no line")):
+        write(file, text)
+        errors = run(TRACE, "--map=" + file, image, stdin=b"", status=1)[1]
+        must(said in errors and errors.count(b"\n") == 1, "%s: %s" % (text, errors))
+    write(file, listed)
+    must(b"a dump needs an image" in run(TRACE, "--map=" + file, stdin=logs["irq"])[0], "a dump without an image")
+    return "%d names" % count
 
 
 def traces(output):
@@ -523,6 +576,10 @@ def test_core():
         "-static", "-DPLAIN", "-mbranch-protection=standard"])
     test("aarch64_be under qemu-user", core_of_qemu, "aarch64_be", "bare", [
         "-mbig-endian", "-nostdlib", "-static", "-DBARE", "-fasynchronous-unwind-tables"])
+    for cpu in (*GCC, "aarch64_be"):
+        test("%s, debug information elsewhere" % cpu, core_of_separate, cpu)
+    for cpu in GCC:
+        test("%s, names of .dynsym" % cpu, core_of_exported, cpu)
     test("another program's image", core_of_another)
     test("what is no core", core_of_nothing)
 
@@ -608,6 +665,76 @@ def core_of_qemu(cpu, kind, flags):
     if (cpu, kind) in NOT_BY_GDB:
         return "compared with the source alone"
     return compare_threads(found, by_gdb(program, "set sysroot " + root, "core-file " + core))
+
+
+def core_of_separate(cpu):
+    """All that is known of the code is in another file: symbols, lines and .debug_frame."""
+    program, tools = "%s/%s-separate" % (WORK, cpu), "%s/%s/" % (TC, cpu.replace("_be", ""))
+    flags = ["-mbig-endian"] if cpu == "aarch64_be" else []
+    run(GCC[cpu.replace("_be", "")], "-g", "-O2", *flags, "-nostdlib", "-static", "-no-pie", "-DBARE", "-Wl,--build-id",
+        "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "port/host/test/crash.c", "-o", program)
+    core = qemu_core(cpu, program)
+    wanted, text = by_trace("--core=" + core, program)
+    compare_threads({1: list(wanted.values())[0]}, {1: list(by_gdb(program, "core-file " + core).values())[0]})
+    must(b"(CFI)" in text and b"recurse at" in text, "%s" % text)
+    debug, poor = program + ".debug", program + "-poor"
+    identity = re.search(rb"Build ID: ([0-9a-f]+)", run("readelf", "-n", program)[0])[1].decode()
+    run(tools + "objcopy", "--only-keep-debug", program, debug)
+    run(tools + "objcopy", "--strip-all", program, poor)
+    folder, cache = program + "-folder", program + "-cache"
+    for name in (folder, cache):
+        shutil.rmtree(name, ignore_errors=True)
+    by_id = "%s/.build-id/%s/%s.debug" % (folder, identity[:2], identity[2:])
+    cached = "%s/%s/debuginfo" % (cache, identity)
+    for name in (by_id, cached):
+        os.makedirs(os.path.dirname(name))
+        shutil.copy(debug, name)
+    os.remove(debug)
+
+    def trace_poor(image, *options, environment=None):
+        done = subprocess.run([TRACE, "--core=" + core, *options, image], capture_output=True, check=False,
+                              timeout=LIMIT, env={**os.environ, "HOME": "/absent", **(environment or {})})
+        return frames(done.stdout.splitlines()), done.stdout, done.stderr
+
+    whole = frames(text.splitlines())
+    found, text, errors = trace_poor(poor)
+    must(len(found) < len(whole) and b"no call frame information" in errors and b"no symbol" in text, "without it")
+    for name, options, environment in (
+            ("--debug-dir", ["--debug-dir=" + os.path.abspath(folder)], {}),
+            ("debuginfod", [], {"DEBUGINFOD_CACHE_PATH": cache}),
+            ("debuginfod of the user", [], {"XDG_CACHE_HOME": os.path.dirname(cache) + "/x"}),
+            ("debuginfod at home", [], {"HOME": os.path.dirname(cache) + "/h"})):
+        for at, under in (("XDG_CACHE_HOME", "debuginfod_client"), ("HOME", ".cache/debuginfod_client")):
+            if at in environment:
+                shutil.rmtree(environment[at], ignore_errors=True)
+                shutil.copytree(cache, "%s/%s" % (environment[at], under))
+        found, text, errors = trace_poor(poor, *options, environment=environment)
+        must(found == whole, "%s: %s instead of %s, %s" % (name, found, whole, errors))
+    # One of another program there is not taken.
+    data = read(cached)
+    write(cached, data.replace(bytes.fromhex(identity), bytes(len(identity) // 2)))
+    must(data != read(cached), "no build ID")
+    must(trace_poor(poor, environment={"DEBUGINFOD_CACHE_PATH": cache})[0] != whole, "another build ID")
+    write(cached, b"")
+    must(trace_poor(poor, environment={"DEBUGINFOD_CACHE_PATH": cache})[0] != whole, "an empty file")
+    write(debug, data)
+    run(tools + "objcopy", "--strip-all", "--add-gnu-debuglink=" + debug, program, poor)
+    must(trace_poor(poor)[0] == whole, "by debuglink")
+    return "%d frames" % len(whole)
+
+
+def core_of_exported(cpu):
+    program = "%s/%s-exported" % (WORK, cpu)
+    root = "/" if cpu == "x86_64" else "/usr/%s-linux-gnu" % cpu
+    run(GCC[cpu], "-O2", "-DPLAIN", "-rdynamic", "-Dstatic=", "-Dinline=", "port/host/test/crash.c", "-o", program)
+    run("%s/%s/strip" % (TC, cpu), "-s", program)
+    exported = set(re.findall(rb" T (\w+)$", run("%s/%s/nm" % (TC, cpu), "-D", program)[0], re.M))
+    core = qemu_core(cpu, program, "-L", root)
+    _, text = by_trace("--core=" + core, "--sysroot=" + root, program)
+    names = [name for name in re.findall(rb"(?m)^        (\w+)\+0x[0-9a-f]+ \(no line\)$", text)]
+    must(set(names) <= exported and names[:4] == [b"read_at", b"crash", b"compare", b"sort"] and b"main" in names,
+         "%s" % names)
+    return "%d names" % len(names)
 
 
 def core_of_another():
@@ -844,6 +971,7 @@ def test_hostile():
     directory = kernel("x86_64")
     log = boot("x86_64", "irq", directory + "/kernel.elf")
     test("logs", hostile_logs, directory, log)
+    test("maps", hostile_maps, directory, log)
     test("images", hostile_images, directory, log, boot("x86_64", "module", directory + "/kernel.elf"))
     for cpu, kind, flags in (("aarch64_be", "bare", ["-mbig-endian", "-nostdlib", "-static", "-DBARE",
                                                      "-fasynchronous-unwind-tables"]),
@@ -892,6 +1020,19 @@ def hostile_logs(directory, log):
         good += survives(*images, *chosen.choice(([], ["--slide=0xffffffffffffffff"], ["--frame-pointers"])),
                          stdin=text, one_line=False) == 0
     return "%d of 120 without a wrong image" % good
+
+
+def hostile_maps(directory, log):
+    chosen, file, good = random.Random("maps"), WORK + "/map", 0
+    text = run("nm", directory + "/kernel.elf")[0] + b"0000000000109040 t module_middle\t[module]\n"
+    tokens = [b"\n", b"\t", b"\t[", b"]\n", b" ", b"0 T \n", b"0 T\n", b"0\n", b"ffffffffffffffff T last\n", b"\0",
+              b"0000000000000000 ffffffffffffffff T whole\n", b"ffffffffffffffff 1 t end\n", b"\r\n"]
+    for i in range(40 if gen.LONG else 20):
+        write(file, mutate(chosen, text, range(len(text)), tokens)[:chosen.choice((len(text), chosen.randrange(300)))])
+        at = chosen.choice(("", "", "@0", "@0xffffffffffffffff"))
+        good += survives("--map=%s%s" % (file, at), *chosen.choice(([], [directory + "/kernel.elf"])),
+                         stdin=log, one_line=False) == 0
+    return "%d accepted" % good
 
 
 def hostile_images(directory, log, module_log):

@@ -153,6 +153,19 @@ static bool set_fold_option(int option, const char *argument)
     return true;
 }
 
+/* FILE, or FILE@SLIDE. */
+static void add_map(const char *argument)
+{
+    const char *at = strrchr(argument, '@');
+    char *file = zeroed(strlen(argument) + 1, 1);
+    uint64_t slide = 0;
+    bool placed = at != NULL && read_number(at + 1, &slide);
+
+    memcpy(file, argument, placed ? (size_t)(at - argument) : strlen(argument));
+    images_add_map(&options.trace.images, file, placed, slide);
+    free(file);
+}
+
 static void set_option(int option, const char *argument)
 {
     if (set_fold_option(option, argument))
@@ -185,6 +198,12 @@ static void set_option(int option, const char *argument)
         break;
     case 'w':
         options.trace.written = argument;
+        break;
+    case 'k':
+        add_map(argument);
+        break;
+    case 'D':
+        symbols_set_folder(argument);
         break;
     case 'P':
         set_page_table(argument);
@@ -226,6 +245,7 @@ static void add_image(const char *argument)
 static void parse_options(int argc, char **argv)
 {
     static const struct option names[] = {{"core", required_argument, NULL, 'C'},
+                                          {"debug-dir", required_argument, NULL, 'D'},
                                           {"files", no_argument, NULL, 'i'},
                                           {"flame", required_argument, NULL, 'f'},
                                           {"folded", no_argument, NULL, 'O'},
@@ -234,6 +254,7 @@ static void parse_options(int argc, char **argv)
                                           {"help", no_argument, NULL, 'h'},
                                           {"least", required_argument, NULL, 'L'},
                                           {"log", required_argument, NULL, 'l'},
+                                          {"map", required_argument, NULL, 'k'},
                                           {"max-frames", required_argument, NULL, 'm'},
                                           {"memory", required_argument, NULL, 'M'},
                                           {"minus", required_argument, NULL, 'n'},
@@ -270,7 +291,8 @@ static void parse_options(int argc, char **argv)
         set_action(FOLD, NULL);
     else if (options.fold.files || options.fold.unit != NULL || options.fold.num_minus > 0)
         usage("--files, --unit and --minus are for --folded and --flame");
-    if (optind == argc && options.action != CORE)
+    if (optind == argc && options.action != CORE &&
+        (options.trace.images.num_maps == 0 || (options.action != FILTER && options.action != FOLD)))
         usage("no image");
     if ((options.registers != NULL) != (options.action == MEMORY))
         usage("--memory and --regs belong together");

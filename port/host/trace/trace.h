@@ -9,6 +9,7 @@
 
 #include "common/image.h"
 #include "sfu.h"
+#include "trace_map.h"
 
 #include <stdio.h>
 
@@ -43,22 +44,36 @@ struct trace_image {
     bool placed;      /* slide is known */
     uint64_t text;    /* of a relocatable object that is placed: where trace_symbols.c has its .text */
     const void *build_id;
-    size_t build_id_size; /* 0: none */
-    struct tables_of own; /* its .sframe */
-    struct tables_of cfi; /* made of its CFI */
+    size_t build_id_size;       /* 0: none */
+    struct tables_of own;       /* its .sframe */
+    struct tables_of cfi;       /* made of its CFI */
+    struct tables_of debug_cfi; /* made of the .debug_frame of a separate file */
     struct symbols *symbols;
+};
+
+/* A map of the command line. */
+struct trace_map {
+    struct map map;
+    bool placed; /* its addresses are SLIDE below those of the program; else they move with the first image */
+    uint64_t slide;
 };
 
 struct trace_images {
     struct trace_image **list;
     size_t num;
-    uint8_t abi; /* of all of them; 0: not known yet */
-    bool wrong;  /* one was not the image of what is traced */
+    struct trace_map *maps;
+    size_t num_maps;
+    uint64_t slide; /* of maps, where there is no image */
+    uint8_t abi;    /* of all of them; 0: not known yet */
+    bool wrong;     /* one was not the image of what is traced */
 };
 
 /* Opens FILE and adds it. Returns NULL, and a line in ERROR of SIZE bytes, if that fails. */
 struct trace_image *images_add(struct trace_images *images, const char *file, char *error, size_t size);
 void images_free(struct trace_images *images);
+
+/* Adds the map FILE, which is SLIDE above its addresses if PLACED. Ends the program if it has no symbols. */
+void images_add_map(struct trace_images *images, const char *file, bool placed, uint64_t slide);
 
 /* The image whose code is at ADDR, or NULL. */
 struct trace_image *images_at(const struct trace_images *images, uint64_t addr);
@@ -72,15 +87,23 @@ struct trace_image *images_by_name(const struct trace_images *images, const char
 /* Sets where IMAGE lies. Of a relocatable object only .text is placed. */
 void image_place(struct trace_image *image, uint64_t slide);
 
+/* Sets where those lie that have not been placed: the first one by SLIDE, others where they were linked to. */
+void images_place(struct trace_images *images, uint64_t slide);
+
 /* The link-time address of the symbol or section NAME in IMAGE. Returns false if it has none. */
 bool image_find(struct trace_image *image, const char *name, uint64_t *addr);
+
+/* The same in IMAGE, the first of IMAGES, or by its maps. */
+bool images_find(const struct trace_images *images, struct trace_image *image, const char *name, uint64_t *addr);
 
 /* Whether it is a relocatable object. trace_symbols.c gives it addresses. */
 bool image_is_object(const struct trace_image *image);
 
-/* Opens the image's own tables, or those made of its CFI. Says why, and returns false, if there are none. */
+/* Opens the image's own tables, those made of its CFI, or of that of its separate file. Says why, and returns false, if
+ * there are none. */
 bool image_open_own(struct trace_image *image);
 bool image_open_cfi(struct trace_image *image);
+bool image_open_debug_cfi(struct trace_image *image);
 
 /* ---- Symbols and lines ----------------------------------------------------------------------------------------- */
 
@@ -88,11 +111,30 @@ bool image_open_cfi(struct trace_image *image);
  * where the address, or the call that was inlined, is. */
 typedef void (*symbols_fn)(void *ctx, const char *function, const char *file, int line, bool inlined);
 
+/* Where files with debug information are, beside the usual places. Before the first image is asked. */
+void symbols_set_folder(const char *folder);
+
+/* The separate file with IMAGE's debug information, which stays until the image is closed, or NULL. */
+const char *symbols_file(struct trace_image *image);
+
 /* Finds what there is at link-time address ADDR of IMAGE. Returns how many functions it has given. */
 unsigned symbols_find(struct trace_image *image, uint64_t addr, symbols_fn found, void *ctx);
 
 /* The name of the function at ADDR from IMAGE's symbols and how far in it is, or NULL. */
 const char *symbols_name(struct trace_image *image, uint64_t addr, uint64_t *offset);
+
+/* A function that is known by its name alone. */
+struct function_name {
+    const char *name, *module; /* module: of Linux, that a map names, or NULL */
+    uint64_t offset;           /* of the address, from its start */
+};
+
+enum { NULL_PAGE = 4096 }; /* the addresses that a call of a null pointer, or of a member of one, leads to */
+
+/* The name at link-time address ADDR of IMAGE or, if that is NULL, at run-time address ADDR, which then is none of a
+ * null pointer: the nearest one of the image's symbols and of the maps. */
+bool images_name(const struct trace_images *images, struct trace_image *image, uint64_t addr,
+                 struct function_name *found);
 
 /* The address of the function NAME, which has SIZE characters, or of a section of a relocatable object. */
 bool symbols_address(struct trace_image *image, const char *name, size_t size, uint64_t *addr);

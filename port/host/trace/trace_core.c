@@ -454,12 +454,9 @@ void trace_memory(struct trace_options *options, const char *files, const char *
     struct memory memory = {.segments = NULL};
     struct trace_space space;
     uint8_t pc_kind;
-    size_t i;
 
     trace_space_init(&space, options, options->images.list[0]->image.abi);
-    for (i = 0; i < options->images.num; i++)
-        if (!options->images.list[i]->placed)
-            image_place(options->images.list[i], i == 0 ? options->slide : 0);
+    images_place(&options->images, options->slide);
     map_files(&memory, files);
     space.read = memory_read;
     space.ctx = &memory;

@@ -41,7 +41,7 @@ struct filter {
 /* Where the program is. Other images stay where the command line has put them. */
 static void set_slide(struct filter *f, uint64_t slide)
 {
-    f->slide = slide;
+    f->slide = f->options->images.slide = slide;
     if (f->main != NULL)
         image_place(f->main, slide);
 }
@@ -59,9 +59,11 @@ static void print_id(char *text, size_t room, const uint8_t *id, size_t size)
 static void choose_image(struct filter *f, const uint8_t *id, size_t size)
 {
     struct trace_image *image = images_by_id(&f->options->images, id, size);
-    struct trace_image *first = f->options->images.list[0];
+    struct trace_image *first = f->options->images.num > 0 ? f->options->images.list[0] : NULL;
     char text[2 * LOG_BUILD_ID + 1];
 
+    if (first == NULL)
+        return;
     if (image == NULL && first->build_id_size == 0) {
         out_line(&f->out, "        %s has no build ID: not compared", first->name);
         image = first;
@@ -105,12 +107,10 @@ static void place_frame(struct filter *f, const struct log_line *line)
     uint64_t lookup = line->exact ? line->pc : line->pc - 1;
     struct trace_image *image = line->exact || line->pc > 0 ? images_at(&f->options->images, lookup) : NULL;
 
-    if (f->main == NULL && image == NULL)
+    if (f->main == NULL && image == NULL && f->options->images.num > 0)
         return; /* has been said */
-    if (image != NULL)
+    if (image != NULL || line->name == NULL || !place_by_name(f, line))
         out_place(&f->out, &f->options->images, lookup);
-    else if (line->name == NULL || !place_by_name(f, line))
-        out_nowhere(&f->out, lookup);
 }
 
 static void end_trace(struct filter *f)
@@ -173,7 +173,7 @@ static void place_images(struct filter *f, const struct log_dump *d)
 
         if (image == NULL)
             continue;
-        if (!image_find(image, p->name, &addr))
+        if (!images_find(&f->options->images, image, p->name, &addr))
             out_line(&f->out, "        %s has no symbol and no section %s", image->name, p->name);
         else if (image == f->main)
             set_slide(f, p->addr - addr);
@@ -235,6 +235,8 @@ static void unwind_dump(struct filter *f)
 
     if (d->id_size > 0)
         choose_image(f, d->id, d->id_size);
+    if (f->options->images.num == 0)
+        out_line(&f->out, "        a dump needs an image, for its tables");
     if (f->main == NULL)
         return;
     if (d->abi != f->main->image.abi) {
@@ -368,7 +370,7 @@ void trace_filter(struct trace_options *options, int in)
 
     f->options = options;
     f->out = (struct trace_out){stdout, "", "\n"};
-    f->main = options->images.list[0];
+    f->main = options->images.num > 0 ? options->images.list[0] : NULL;
     set_slide(f, options->slide);
     while ((n = read(in, buffer, sizeof buffer)) != 0) {
         if (n < 0 && errno != EINTR)

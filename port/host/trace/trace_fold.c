@@ -100,29 +100,33 @@ static void reverse(char **names, size_t num)
     }
 }
 
-/* Whether the function at ADDR is a trap frame, by the image's own tables or those made of its CFI. */
+/* Whether the function at ADDR is a trap frame, by the image's own tables or those made of CFI. */
 static bool is_trap_frame(struct trace_image *image, uint64_t addr)
 {
     struct sfu_row row;
 
     if (image_open_own(image) && sfu_find(&image->own.section, addr + image->slide, &row) == SFU_OK)
         return row.trap_frame;
-    return image_open_cfi(image) && sfu_find(&image->cfi.section, addr + image->slide, &row) == SFU_OK &&
-           row.trap_frame;
+    if (image_open_cfi(image) && sfu_find(&image->cfi.section, addr + image->slide, &row) == SFU_OK)
+        return row.trap_frame;
+    return image_open_debug_cfi(image) &&
+           sfu_find(&image->debug_cfi.section, addr + image->slide, &row) == SFU_OK && row.trap_frame;
 }
 
 static void fill_place(const struct folder *f, struct place *p, struct trace_image *image)
 {
     struct finding finding = {p, NULL, f->fold->files};
-    uint64_t offset;
+    struct function_name symbol;
     char text[32];
 
+    (void)images_name(&f->options->images, image, p->addr, &symbol);
+    finding.symbol = symbol.name;
     if (image != NULL) {
-        finding.symbol = symbols_name(image, p->addr, &offset);
         p->trap_frame = is_trap_frame(image, p->addr);
-        if (symbols_find(image, p->addr, add_name, &finding) == 0 && finding.symbol != NULL)
-            add_name(&finding, finding.symbol, NULL, 0, false);
+        (void)symbols_find(image, p->addr, add_name, &finding);
     }
+    if (p->num == 0 && symbol.name != NULL)
+        add_name(&finding, symbol.name, NULL, 0, false);
     p->named = p->num > 0;
     if (p->num == 0) {
         snprintf(text, sizeof text, "0x%" PRIx64, p->addr);
@@ -290,6 +294,8 @@ static struct trace_image *choose_image(struct folder *f)
     struct trace_image *image = images_by_id(images, f->dump.id, f->dump.id_size);
     size_t i;
 
+    if (images->num == 0)
+        return NULL;
     if (f->dump.id_size == 0 || (image == NULL && images->list[0]->build_id_size == 0))
         return images->list[0];
     if (image == NULL) {
@@ -312,13 +318,14 @@ static void place_images(struct folder *f)
     if (f->main != NULL)
         f->main->placed = false;
     f->main = choose_image(f);
+    f->options->images.slide = f->dump.has_slide ? f->dump.slide : f->options->slide;
     if (f->main != NULL)
-        image_place(f->main, f->dump.has_slide ? f->dump.slide : f->options->slide);
+        image_place(f->main, f->options->images.slide);
     for (i = 0; i < f->dump.num_places; i++) {
         const struct log_place *p = &f->dump.places[i];
         struct trace_image *image = p->image[0] == '\0' ? f->main : images_by_name(&f->options->images, p->image);
 
-        if (image != NULL && image_find(image, p->name, &addr))
+        if (image != NULL && images_find(&f->options->images, image, p->name, &addr))
             image_place(image, p->addr - addr);
         else if (image != NULL)
             trace_warn("%s has no symbol and no section %s", image->name, p->name);

@@ -566,9 +566,7 @@ void trace_gdb(struct trace_options *options, const char *address)
 
     s->address = address;
     s->abi = options->images.list[0]->image.abi;
-    for (i = 0; i < options->images.num; i++)
-        if (!options->images.list[i]->placed)
-            image_place(options->images.list[i], i == 0 ? options->slide : 0);
+    images_place(&options->images, options->slide);
     trace_space_init(&space, options, s->abi);
     space.read = read_memory;
     space.ctx = s;

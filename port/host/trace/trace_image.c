@@ -5,6 +5,7 @@
 #include "trace.h"
 
 #include <elfutils/libdwelf.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ static void image_free(struct trace_image *t)
     image_close(&t->image);
     free(t->own.bytes);
     free(t->cfi.bytes);
+    free(t->debug_cfi.bytes);
     free(t->file);
     free(t);
 }
@@ -67,9 +69,13 @@ void images_free(struct trace_images *images)
 
     for (i = 0; i < images->num; i++)
         image_free(images->list[i]);
+    for (i = 0; i < images->num_maps; i++)
+        map_free(&images->maps[i].map);
     free(images->list);
+    free(images->maps);
     images->list = NULL;
-    images->num = 0;
+    images->maps = NULL;
+    images->num = images->num_maps = 0;
 }
 
 static bool has_code(const struct trace_image *t, uint64_t addr)
@@ -117,9 +123,19 @@ struct trace_image *images_by_name(const struct trace_images *images, const char
 void image_place(struct trace_image *image, uint64_t slide)
 {
     if (image->slide != slide)
-        image->own.tried = image->cfi.tried = false;
+        image->own.tried = image->cfi.tried = image->debug_cfi.tried = false;
     image->slide = slide;
     image->placed = !image_is_object(image) || symbols_address(image, ".text", 5, &image->text);
+}
+
+void images_place(struct trace_images *images, uint64_t slide)
+{
+    size_t i;
+
+    images->slide = slide;
+    for (i = 0; i < images->num; i++)
+        if (!images->list[i]->placed)
+            image_place(images->list[i], i == 0 ? slide : 0);
 }
 
 bool image_find(struct trace_image *image, const char *name, uint64_t *addr)
@@ -147,7 +163,8 @@ bool image_find(struct trace_image *image, const char *name, uint64_t *addr)
     }
     if (section != NULL)
         *addr = section->addr;
-    return section != NULL;
+    /* A separate file may have them. */
+    return section != NULL || symbols_address(image, name, strlen(name), addr);
 }
 
 /* Returns whether IMAGE can be the right one. */
@@ -177,6 +194,88 @@ void images_verify(struct trace_images *images, const struct trace_space *space)
 
     for (i = 0; i < images->num; i++)
         images->wrong = !verify(images->list[i], space) || images->wrong;
+}
+
+/* ---- Maps ------------------------------------------------------------------------------------------------------ */
+
+/* All of FILE, with room for one more byte. To be freed. /proc does not say how long a file is. */
+static char *read_file(const char *name, size_t *size)
+{
+    FILE *file = fopen(name, "r");
+    char *bytes = NULL;
+    size_t room = 0, got = 1;
+
+    for (*size = 0; file != NULL && got > 0; *size += got) {
+        if (room - *size < 2) {
+            room = 2 * room + 65536;
+            bytes = realloc(bytes, room);
+            if (bytes == NULL)
+                trace_fail("%s: out of memory", name);
+        }
+        got = fread(bytes + *size, 1, room - *size - 1, file);
+    }
+    if (file == NULL || ferror(file))
+        trace_fail("%s: %s", name, strerror(errno));
+    fclose(file);
+    return bytes;
+}
+
+void images_add_map(struct trace_images *images, const char *file, bool placed, uint64_t slide)
+{
+    struct trace_map *map;
+    size_t size;
+    char *text = read_file(file, &size);
+
+    images->maps = grow(images->maps, images->num_maps, sizeof *images->maps);
+    map = &images->maps[images->num_maps++];
+    map->placed = placed;
+    map->slide = slide;
+    if (map_parse(&map->map, text, size) == 0)
+        trace_fail("%s: no line \"ADDRESS TYPE NAME\": not a System.map or the output of nm", file);
+    if (map->map.list[map->map.num - 1].addr == 0)
+        trace_fail("%s: all addresses are 0: Linux shows them to root alone", file);
+}
+
+/* Whether it is known by how much the program is above the addresses of MAP. */
+static bool map_slide(const struct trace_images *images, const struct trace_map *map, uint64_t *slide)
+{
+    *slide = map->placed ? map->slide : images->num > 0 ? images->list[0]->slide : images->slide;
+    return map->placed || images->num == 0 || images->list[0]->placed;
+}
+
+bool images_name(const struct trace_images *images, struct trace_image *image, uint64_t addr,
+                 struct function_name *found)
+{
+    uint64_t slide;
+    size_t i;
+
+    memset(found, 0, sizeof *found);
+    if (image == NULL && addr < NULL_PAGE)
+        return false;
+    if (image != NULL) {
+        found->name = symbols_name(image, addr, &found->offset);
+        addr += image->slide;
+    }
+    for (i = 0; i < images->num_maps && (image == NULL || image->placed); i++) {
+        const struct map_symbol *symbol =
+            map_slide(images, &images->maps[i], &slide) ? map_at(&images->maps[i].map, addr - slide) : NULL;
+
+        if (symbol != NULL && (found->name == NULL || addr - slide - symbol->addr < found->offset))
+            *found = (struct function_name){symbol->name, symbol->module, addr - slide - symbol->addr};
+    }
+    return found->name != NULL;
+}
+
+bool images_find(const struct trace_images *images, struct trace_image *image, const char *name, uint64_t *addr)
+{
+    size_t i;
+
+    if (image != NULL && image_find(image, name, addr))
+        return true;
+    for (i = 0; i < images->num_maps && (images->num == 0 || image == images->list[0]); i++)
+        if (!images->maps[i].placed && map_find(&images->maps[i].map, name, addr))
+            return true;
+    return false;
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------------------------- */
@@ -302,9 +401,9 @@ bool image_open_own(struct trace_image *image)
     return image->own.good;
 }
 
-/* Makes a section of the image's CFI, as sfu-gen does, that lies where its code does. Returns false, and a line in
+/* Makes a section of the CFI of IMAGE, as sfu-gen does, that lies where its code does. Returns false, and a line in
  * image->error, if there is none. */
-static bool make_tables(struct trace_image *t)
+static bool make_tables(struct image *image, struct tables_of *made)
 {
     static const struct encoding encoding = {0, false};
     struct cfi cfi;
@@ -317,47 +416,72 @@ static bool make_tables(struct trace_image *t)
     memset(&cfi, 0, sizeof cfi);
     memset(&tables, 0, sizeof tables);
     memset(&kept, 0, sizeof kept);
-    tables.image = &t->image;
-    good = cfi_read(&cfi, &t->image, CFI_EH | CFI_DEBUG) && cfi_find_spans(&cfi, &spans);
+    tables.image = image;
+    good = cfi_read(&cfi, image, CFI_EH | CFI_DEBUG) && cfi_find_spans(&cfi, &spans);
     if (good && cfi.num_fdes == 0)
-        good = image_fail(&t->image, "no call frame information");
+        good = image_fail(image, "no call frame information");
     if (good) {
         tables_make(&tables, &cfi, &spans, &kept);
-        t->cfi.addr = t->image.num_code > 0 ? t->image.code[0]->addr : 0;
-        good = encode(&tables, &encoding, t->cfi.addr, &bytes);
+        made->addr = image->num_code > 0 ? image->code[0]->addr : 0;
+        good = encode(&tables, &encoding, made->addr, &bytes);
         if (!good)
-            image_fail(&t->image, "nothing in its CFI can be said in SFrame");
+            image_fail(image, "nothing in its CFI can be said in SFrame");
         tables_free(&tables);
     }
     if (good) {
-        t->cfi.bytes = bytes.data;
-        t->cfi.size = bytes.size;
+        made->bytes = bytes.data;
+        made->size = bytes.size;
     }
     free(spans.list);
     cfi_free(&cfi);
     return good;
 }
 
-bool image_open_cfi(struct trace_image *image)
+/* Opens TABLES, made of the CFI of SOURCE, which has the addresses of IMAGE. */
+static bool open_made(struct trace_image *image, struct image *source, struct tables_of *tables)
 {
     int code;
 
-    if (image->cfi.tried)
-        return image->cfi.good;
-    image->cfi.tried = true;
-    image->cfi.good = false;
-    if (image_is_object(image))
-        return false;
-    if (image->cfi.bytes == NULL) {
+    if (tables->bytes == NULL) {
         tell(image, "reading its call frame information");
-        if (!make_tables(image)) {
-            trace_note("%s: %s", image->name, image->image.error);
+        if (!make_tables(source, tables)) {
+            trace_note("%s: %s", image->name, source->error);
             return false;
         }
     }
-    code = open_tables(image, &image->cfi);
+    code = open_tables(image, tables);
     if (code != SFU_OK)
         trace_note("%s: tables made of its CFI: %s", image->name, sfu_string(code));
-    image->cfi.good = code == SFU_OK;
+    return code == SFU_OK;
+}
+
+bool image_open_cfi(struct trace_image *image)
+{
+    if (!image->cfi.tried)
+        image->cfi.good = !image_is_object(image) && open_made(image, &image->image, &image->cfi);
+    image->cfi.tried = true;
     return image->cfi.good;
+}
+
+/* Whether the code of SOURCE lies where that of IMAGE does. */
+static bool same_code(const struct image *source, const struct image *image)
+{
+    return source->abi == image->abi && source->num_code > 0 && image->num_code > 0 &&
+           image_code(image, source->code[0]->addr) != NULL;
+}
+
+bool image_open_debug_cfi(struct trace_image *image)
+{
+    const char *file = image->debug_cfi.tried || image_is_object(image) ? NULL : symbols_file(image);
+    struct image source;
+
+    if (!image->debug_cfi.tried && file != NULL) {
+        if (!image_open(&source, file))
+            trace_note("%s: %s", file, source.error);
+        else if (image_section(&source, ".debug_frame") != NULL && same_code(&source, &image->image))
+            image->debug_cfi.good = open_made(image, &source, &image->debug_cfi);
+        image_close(&source);
+    }
+    image->debug_cfi.tried = true;
+    return image->debug_cfi.good;
 }

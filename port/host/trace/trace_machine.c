@@ -55,15 +55,11 @@ static void set_by_linux(struct core *core)
 
 void machine_place(struct core *core)
 {
-    struct trace_images *images = &core->options->images;
     uint64_t slide = core->options->slide;
-    size_t i;
 
     if (slide == 0)
         (void)find_line(core, "KERNELOFFSET=", 16, &slide);
-    for (i = 0; i < images->num; i++)
-        if (!images->list[i]->placed)
-            image_place(images->list[i], i == 0 ? slide : 0);
+    images_place(&core->options->images, slide);
 }
 
 /* ---- What the user says ---------------------------------------------------------------------------------------- */

@@ -8,10 +8,13 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     MAX_DEPTH = 200,     /* of functions inlined into each other, and of what stands around them */
@@ -33,6 +36,79 @@ struct symbols {
     struct unit_range *ranges; /* by address */
     size_t num_ranges;
 };
+
+/* ---- Files of their own ---------------------------------------------------------------------------------------- */
+
+static char *debuginfo_path; /* NULL: libdwfl's own */
+
+void symbols_set_folder(const char *folder)
+{
+    static const char format[] = ":.debug:%s:/usr/lib/debug"; /* its own, and the folder */
+    size_t room = sizeof format + strlen(folder);
+
+    free(debuginfo_path);
+    debuginfo_path = zeroed(room, 1);
+    (void)snprintf(debuginfo_path, room, format, folder);
+}
+
+/* Where debuginfod has put the file with that build ID. To be freed. NULL: no folder is named. */
+static char *cached_name(const uint8_t *id, size_t size)
+{
+    static const struct {
+        const char *variable, *folder;
+    } places[] = {{"DEBUGINFOD_CACHE_PATH", ""},
+                  {"XDG_CACHE_HOME", "/debuginfod_client"},
+                  {"HOME", "/.cache/debuginfod_client"}};
+    char text[2 * 64 + 1] = "", *name;
+    const char *home = NULL;
+    size_t i, k, room;
+
+    for (k = 0; k < sizeof places / sizeof places[0] && home == NULL; k++)
+        home = getenv(places[k].variable);
+    if (home == NULL || size == 0 || size > 64)
+        return NULL;
+    for (i = 0; i < size; i++)
+        (void)snprintf(text + 2 * i, 3, "%02x", id[i]);
+    room = strlen(home) + sizeof text + 64;
+    name = zeroed(room, 1);
+    (void)snprintf(name, room, "%s%s/%s/debuginfo", home, places[k - 1].folder, text);
+    return name;
+}
+
+static bool has_id(int fd, const uint8_t *id, size_t size)
+{
+    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    const void *found;
+    bool same = elf != NULL && dwelf_elf_gnu_build_id(elf, &found) == (ssize_t)size && memcmp(found, id, size) == 0;
+
+    (void)elf_end(elf);
+    return same;
+}
+
+/* As libdwfl does, which asks debuginfod's servers, too. Then what they have given before, also without a server. */
+static int find_debuginfo(Dwfl_Module *module, void **data, const char *module_name, Dwarf_Addr base,
+                          const char *file, const char *link, GElf_Word crc, char **name)
+{
+    int fd = dwfl_standard_find_debuginfo(module, data, module_name, base, file, link, crc, name);
+    const unsigned char *id;
+    GElf_Addr at;
+    int size;
+
+    if (fd >= 0 || *name != NULL)
+        return fd;
+    size = dwfl_module_build_id(module, &id, &at);
+    *name = size > 0 ? cached_name(id, (size_t)size) : NULL;
+    if (*name == NULL)
+        return -1;
+    fd = open(*name, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && has_id(fd, id, (size_t)size))
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    free(*name);
+    *name = NULL;
+    return -1;
+}
 
 /* ---- Opening --------------------------------------------------------------------------------------------------- */
 
@@ -73,8 +149,7 @@ static void read_units(struct symbols *s)
 
 static struct symbols *symbols_open(struct trace_image *image)
 {
-    static char *debuginfo_path; /* NULL: libdwfl's own */
-    static const Dwfl_Callbacks callbacks = {.find_debuginfo = dwfl_standard_find_debuginfo,
+    static const Dwfl_Callbacks callbacks = {.find_debuginfo = find_debuginfo,
                                              .section_address = dwfl_offline_section_address,
                                              .debuginfo_path = &debuginfo_path};
     struct symbols *s = image->symbols;
@@ -97,6 +172,16 @@ static struct symbols *symbols_open(struct trace_image *image)
     if (s->dwarf != NULL)
         read_units(s);
     return s;
+}
+
+const char *symbols_file(struct trace_image *image)
+{
+    struct symbols *s = symbols_open(image);
+    const char *file = NULL, *separate = NULL;
+
+    if (s->module != NULL)
+        (void)dwfl_module_info(s->module, NULL, NULL, NULL, NULL, NULL, &file, &separate);
+    return separate != NULL && (file == NULL || strcmp(file, separate) != 0) && s->bias == 0 ? separate : NULL;
 }
 
 void symbols_free(struct trace_image *image)

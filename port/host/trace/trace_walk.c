@@ -8,8 +8,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { NULL_PAGE = 4096 }; /* the addresses that a call of a null pointer, or of a member of one, leads to */
-
 /* ---- Places ---------------------------------------------------------------------------------------------------- */
 
 void out_line(const struct trace_out *out, const char *format, ...)
@@ -46,15 +44,16 @@ void out_place_in(const struct trace_out *out, const struct trace_images *images
                   uint64_t addr)
 {
     struct place place = {out, NULL, ""};
-    uint64_t offset;
+    struct function_name symbol;
 
-    place.symbol = symbols_name(image, addr, &offset);
+    (void)images_name(images, image, addr, &symbol);
+    place.symbol = symbol.name;
     if (image != images->list[0])
         snprintf(place.image, sizeof place.image, " [%.100s]", image->name);
     if (symbols_find(image, addr, print_function, &place) > 0)
         return;
-    if (place.symbol != NULL)
-        out_line(out, "        %s+0x%" PRIx64 " (no line)%s", place.symbol, offset, place.image);
+    if (symbol.name != NULL)
+        out_line(out, "        %s+0x%" PRIx64 " (no line)%s", symbol.name, symbol.offset, place.image);
     else
         out_line(out, "        no symbol at 0x%" PRIx64 "%s", addr, place.image);
 }
@@ -70,9 +69,14 @@ void out_nowhere(const struct trace_out *out, uint64_t lookup)
 void out_place(const struct trace_out *out, const struct trace_images *images, uint64_t lookup)
 {
     struct trace_image *image = images_at(images, lookup);
+    struct function_name symbol;
 
     if (image != NULL)
         out_place_in(out, images, image, lookup - image->slide);
+    else if (images_name(images, NULL, lookup, &symbol))
+        out_line(out, "        %s+0x%" PRIx64 " (no line)%s%s%s", symbol.name, symbol.offset,
+                 symbol.module != NULL ? " [" : "", symbol.module != NULL ? symbol.module : "",
+                 symbol.module != NULL ? "]" : "");
     else
         out_nowhere(out, lookup);
 }
@@ -168,7 +172,8 @@ static void start(struct trace_walk *w, uint8_t pc_kind)
         top.has_ra = space->regs.known[r->ra];
     }
     for (i = 0; i < space->images->num; i++)
-        space->images->list[i]->own.added = space->images->list[i]->cfi.added = false;
+        space->images->list[i]->own.added = space->images->list[i]->cfi.added =
+            space->images->list[i]->debug_cfi.added = false;
     memset(&w->target, 0, sizeof w->target);
     w->target.read = read_stack;
     w->target.reg = read_register;
@@ -203,6 +208,21 @@ static bool add(struct trace_walk *w, struct tables_of *tables)
     return true;
 }
 
+/* Adds TABLES, which are asked after the image's own, and after those made of its CFI. */
+static void add_behind(struct trace_walk *w, struct trace_image *image, struct tables_of *tables)
+{
+    struct tables_of *const before[] = {&image->cfi, &image->own};
+    size_t i;
+
+    for (i = 0; i < 2; i++)
+        if (before[i]->added)
+            (void)sfu_remove(&w->target.sections, &before[i]->section, 1);
+    tables->added = add(w, tables);
+    for (i = 0; i < 2; i++)
+        if (before[i] != tables && before[i]->added)
+            (void)add(w, before[i]);
+}
+
 /* Adds the tables of the image that the frame is in, as far as they are needed. Its own are asked before what its CFI
  * says. */
 static void add_tables(struct trace_walk *w)
@@ -213,13 +233,10 @@ static void add_tables(struct trace_walk *w)
         return;
     if (!image->own.added && image_open_own(image))
         image->own.added = add(w, &image->own);
-    if (image->cfi.added || is_described(w) || !image_open_cfi(image))
-        return;
-    if (image->own.added)
-        (void)sfu_remove(&w->target.sections, &image->own.section, 1);
-    image->cfi.added = add(w, &image->cfi);
-    if (image->own.added)
-        (void)add(w, &image->own);
+    if (!image->cfi.added && !is_described(w) && image_open_cfi(image))
+        add_behind(w, image, &image->cfi);
+    if (!image->debug_cfi.added && !is_described(w) && image_open_debug_cfi(image))
+        add_behind(w, image, &image->debug_cfi);
 }
 
 /* What the caller of the frame is found by, if it is found by a row. */
@@ -294,13 +311,13 @@ static int step(struct trace_walk *w)
 static void print_frame(const struct trace_walk *w)
 {
     const struct sfu_frame *f = &w->walk.frame;
-    uint64_t lookup = sfu_lookup_pc(&f->regs), offset;
+    uint64_t lookup = sfu_lookup_pc(&f->regs);
     struct trace_image *image = images_at(w->space->images, lookup);
-    const char *name = image != NULL ? symbols_name(image, lookup - image->slide, &offset) : NULL;
+    struct function_name found;
     char symbol[300] = "";
 
-    if (name != NULL)
-        snprintf(symbol, sizeof symbol, "  %.256s+0x%" PRIx64, name, offset + (f->regs.pc - lookup));
+    if (images_name(w->space->images, image, lookup - (image != NULL ? image->slide : 0), &found))
+        snprintf(symbol, sizeof symbol, "  %.256s+0x%" PRIx64, found.name, found.offset + (f->regs.pc - lookup));
     out_line(w->out, "#%-2u 0x%016" PRIx64 "%s%s%s%s  (%s)", f->depth, f->regs.pc, symbol,
              f->interrupted ? "  [interrupted]" : "", f->switched ? "  [stack switch]" : "",
              f->guess != SFU_GUESS_NONE ? "  [guessed]" : "", w->how);
