@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""Takes sfu into a real program, boots it, lets it crash, and compares the trace with the source's calls.
+
+    real.py OUT RESULTS PROGRAM...    builds in OUT, puts what was found into the file RESULTS
+    real.py test                      of this file's own logic
+
+A program is a module of this folder. It has what somebody would write who takes sfu into that program, and the chain of
+calls that its source has down to the fault. Nothing of the program's own text is here but the names in patterns.
+"""
+import importlib
+import os
+import re
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+
+TIMEOUT = 300  # seconds, for a machine that prints nothing new
+
+
+class Wrong(Exception):
+    pass
+
+
+def must(condition, what):
+    if not condition:
+        raise Wrong(what)
+
+
+def output_of(*command):
+    return subprocess.run(command, text=True, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+
+
+# ---- edits ----
+
+class Edit:
+    """TEXT goes to FILE: before, after or instead of the only place that PATTERN matches. No pattern: TEXT is the file,
+    or is appended to it."""
+
+    def __init__(self, file, text, *, before=None, after=None, instead=None):
+        self.file, self.text = file, text.strip("\n") + "\n"
+        self.pattern = before or after or instead
+        self.where = "before" if before else "after" if after else "instead"
+
+    def into(self, old):
+        if self.pattern is None:
+            return old + self.text
+        found = list(re.finditer(self.pattern, old, re.M))
+        must(len(found) == 1, f"{self.file}: {len(found)} places match {self.pattern!r}")
+        begin, end = found[0].span()
+        if self.where == "before":
+            end = begin
+        elif self.where == "after":
+            begin = end = old.find("\n", end - 1) + 1 if old[end - 1] != "\n" else end
+        return old[:begin] + self.text + old[end:]
+
+    def apply(self, tree):
+        file = os.path.join(tree, self.file)
+        old = ""
+        if self.pattern or os.path.exists(file):
+            with open(file, encoding="utf-8", errors="surrogateescape", newline="") as f:
+                old = f.read()
+        with open(file, "w", encoding="utf-8", errors="surrogateescape", newline="") as f:
+            f.write(self.into(old))
+
+
+def count_lines(text):
+    """Lines that somebody writes: without empty ones and comments of C, assembly and make."""
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    return sum(1 for line in text.splitlines() if line.strip() and not re.match(r"\s*(//|# |#!)", line))
+
+
+# ---- traces ----
+
+HERE = "sfu_capture sfu_here sfu_registers_here"  # inlined into the function that prints itself
+
+FRAME = re.compile(r"#(\d+)\s+0x([0-9a-f]+)(?:  ([^\s\[]+))?((?:  \[[a-z ]+\])*)$")
+END = re.compile(r"trace ends \((-?\d+)\): (.*)$")
+LINE = re.compile(r"addr2line -fipe \S+((?: 0x[0-9a-f]+)+)$")
+
+
+class Trace:
+    def __init__(self):
+        self.frames, self.code, self.pasted, self.text, self.calls = [], None, [], [], ""
+
+
+def traces_of(log):
+    """The traces in a log, each up to its addr2line line."""
+    traces, now = [], None
+    for line in log.replace("\r", "").splitlines():
+        if frame := FRAME.search(line):
+            if int(frame[1]) == 0:
+                now = Trace()
+            must(now is not None and int(frame[1]) == len(now.frames), f"a frame out of order: {line!r}")
+            now.frames.append((int(frame[2], 16), frame[3] or "", frame[4].split("  ")[1:]))
+            now.text.append(line[frame.start():])
+        elif now is not None and (end := END.search(line)):
+            now.code = int(end[1])
+            now.text.append(line[end.start():])
+        elif now is not None and (pasted := LINE.search(line)):
+            now.pasted = pasted[1].split()
+            now.text.append(line[pasted.start():])
+            must(now.code is not None, "a trace without an end")
+            traces.append(now)
+            now = None
+    must(now is None, "a trace that stops half-way")
+    return traces
+
+
+def tasks_of(log):
+    """The traces of NuttX: lines "backtrace|PID: ADDRESS...", of one task where they follow each other."""
+    traces, last = [], None
+    for line in log.replace("\r", "").splitlines():
+        if found := re.search(r"backtrace\|\s*(\d+):((?: 0x[0-9a-f]+)+)\s*$", line):
+            if found[1] != last:
+                traces.append(Trace())
+                traces[-1].code = 1
+            last = found[1]
+            traces[-1].pasted += found[2].split()
+            traces[-1].frames += [(int(pc, 16), "", []) for pc in found[2].split()]
+            traces[-1].text.append(found[0])
+        else:
+            last = None
+    return traces
+
+
+def names_of(image, addresses):
+    """For each address what addr2line says: the functions that are inlined there, the innermost first. gcc splits a
+    function and inlines one half into the other: that is one."""
+    names = []
+    for address in addresses:
+        said = output_of("addr2line", "-fipe", image, address)
+        inlined = [re.match(r"(?: \(inlined by\) )?(\S+)", line)[1] for line in said.splitlines()]
+        names.append([name for name, outer in zip(inlined, inlined[1:] + [None]) if name != outer])
+    return names
+
+
+def compare(trace, names, expected):
+    """EXPECTED: functions from the topmost frame on, inlined or not; "!" marks the first one of an interrupted frame,
+    "%" of one on another stack. NAMES: of each frame."""
+    must(trace.code == 1, f"the trace ends with {trace.code}")
+    must(len(trace.pasted) == len(trace.frames), "the pasted line has not each frame's address")
+    found = []
+    for (_, symbol, marks), functions in zip(trace.frames, names):
+        must(symbol == "" or symbol.split("+")[0].split(".")[0] == functions[-1].split(".")[0],
+             f"{symbol} is {functions[-1]}")
+        prefix = ("!" if "[interrupted]" in marks else "") + ("%" if "[stack switch]" in marks else "")
+        must(set(marks) <= {"[interrupted]", "[stack switch]"}, f"marks {marks}")
+        found += [prefix + functions[0]] + functions[1:]
+    must(found == expected.split(), f"found    {' '.join(found)}\n    expected {' '.join(expected.split())}")
+
+
+# ---- the machine ----
+
+def run_machine(command, dialogue, until, times, cwd):
+    """Boots; waits for each pattern of DIALOGUE, then types its text; ends when UNTIL has come so many TIMES."""
+    pipe = subprocess.PIPE
+    machine = subprocess.Popen(command, cwd=cwd, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT)
+    log, seen, last = "", 0, time.monotonic()
+    dialogue = list(dialogue)
+    try:
+        while len(re.findall(until, log)) < times:
+            ready, _, _ = select.select([machine.stdout], [], [], 5)
+            if ready:
+                more = os.read(machine.stdout.fileno(), 65536)
+                if not more:
+                    break
+                log += more.decode(errors="replace")
+                last = time.monotonic()
+            elif time.monotonic() - last > TIMEOUT:
+                break
+            while dialogue and (at := re.compile(dialogue[0][0]).search(log, seen)):
+                seen = at.end()
+                machine.stdin.write(dialogue.pop(0)[1].encode())
+                machine.stdin.flush()
+    finally:
+        machine.kill()
+        machine.wait()
+    return log
+
+
+# ---- a program ----
+
+def run(command, cwd, log):
+    with open(log, "a", encoding="utf-8") as f:
+        f.write(f"$ {command}\n")
+        f.flush()
+        done = subprocess.run(["sh", "-c", command], cwd=cwd, stdout=f, stderr=subprocess.STDOUT,
+                              stdin=subprocess.DEVNULL, check=False)
+    must(done.returncode == 0, f"{command}: see {log}")
+
+
+def section_size(image, name):
+    said = output_of("readelf", "-SW", image)
+    found = re.search(rf"\] {re.escape(name)} +\S+ +\w+ \w+ (\w+)", said)
+    return int(found[1], 16) if found else 0
+
+
+def bytes_of(objects, cwd):
+    """Code and constants; data and bss."""
+    code = data = 0
+    for o in objects:
+        fields = output_of("size", os.path.join(cwd, o)).splitlines()[1].split()
+        code += int(fields[0])
+        data += int(fields[1]) + int(fields[2])
+    return code, data
+
+
+def source_of(place):
+    """GROUP/NAME: as test/tools/toolchain/sources.sh has it. $NAME: a folder that the user names."""
+    if place.startswith("$"):
+        folder = os.environ.get(place[1:], "")
+        must(os.path.isdir(folder), f"{place[1:]}=FOLDER must name the source")
+        return folder
+    group, name = place.split("/")
+    return os.path.join(output_of("test/tools/toolchain/sources.sh", group).strip(), name)
+
+
+def build(program, out, sfu):
+    """Returns seconds of CPU."""
+    log = os.path.join(out, "build.log")
+    tree = os.path.join(out, "tree")
+    shutil.rmtree(out, ignore_errors=True)
+    for folder, place in program.SOURCES.items():
+        shutil.copytree(source_of(place), os.path.join(tree, folder), symlinks=True)
+    for name, to in program.COPIES.items():
+        shutil.copy(os.path.join(sfu, "build/dist", name), os.path.join(tree, to))
+    for edit in program.EDITS + program.FAULTS:
+        edit.apply(tree)
+    begin = os.times()
+    for command in program.BUILD:
+        run(command.format(flags=" ".join(program.FLAGS), sfu=sfu, tc=os.path.join(sfu, "build/tc")), tree, log)
+    end = os.times()
+    return end.children_user - begin.children_user + end.children_system - begin.children_system
+
+
+def lines_of(program):
+    return len(program.FLAGS) + sum(count_lines(edit.text) for edit in program.EDITS)
+
+
+def check(program, scenario, out):
+    """Boots and compares. Returns the traces."""
+    tree = os.path.join(out, "tree")
+    expected_traces = scenario["traces"]
+    log = run_machine(program.BOOT + scenario.get("boot", []), scenario.get("dialogue", []),
+                      scenario.get("until", r"addr2line -fipe \S+(?: 0x[0-9a-f]+)+\r?\n"),
+                      1 if "until" in scenario else len(expected_traces), tree)
+    with open(os.path.join(out, scenario["name"] + ".log"), "w", encoding="utf-8") as f:
+        f.write(log)
+    traces = getattr(program, "PARSE", traces_of)(log)
+    must(len(traces) == len(expected_traces), f"{len(traces)} traces")
+    for trace, expected in zip(traces, expected_traces):
+        compare(trace, names_of(os.path.join(tree, program.IMAGE), trace.pasted), expected)
+        trace.calls = " < ".join(f"`{name}`" for name in expected.split())
+    return traces
+
+
+def take(name, out):
+    """Prints a result for each scenario. Returns its part of RESULTS.md, or None if something failed."""
+    program = importlib.import_module(name)
+    out = os.path.abspath(os.path.join(out, name))
+    try:
+        seconds = build(program, out, os.getcwd())
+    except (Wrong, subprocess.CalledProcessError) as wrong:
+        print(f"not ok {name}: {wrong}", flush=True)
+        return None
+    shown, failed = [], False
+    for scenario in program.SCENARIOS:
+        try:
+            shown.append((scenario["name"], check(program, scenario, out)))
+            print(f"ok {name}: {scenario['name']}", flush=True)
+        except Wrong as wrong:
+            print(f"not ok {name}: {scenario['name']}: {wrong}", flush=True)
+            failed = True
+    return None if failed else part_of(program, os.path.join(out, "tree"), seconds, shown)
+
+
+# ---- RESULTS.md ----
+
+HEAD = """# sfu in real programs
+
+`make real` takes sfu into the sources of Debian's packages, `make real-nuttx` and `make real-unikraft` into trees that
+you name. Each is built, boots in QEMU and crashes. The functions that addr2line finds by the trace's own last line are
+the calls that the source has, from the fault to the end; `!` marks what was interrupted, `%` a change of stacks.
+`test/real/` has each line that was added.
+
+Lines: all that somebody writes, makefiles and linker scripts included, comments and empty lines aside. Tables, code and
+constants, and data are bytes; the code is that of the object files, of which a linker may leave out a part. Seconds are
+the build's, of CPU.
+
+| program | CPUs | lines | tables | code | data | seconds |
+|---|---|---|---|---|---|---|
+"""
+
+
+def part_of(program, tree, seconds, shown):
+    code, data = bytes_of(program.OBJECTS, tree)
+    tables = section_size(os.path.join(tree, program.IMAGE), program.TABLES)
+    row = f"| {program.TITLE} | {program.CPUS} | {lines_of(program)} | {tables:,} | {code:,} | {data:,} |"
+    row += f" {seconds:.0f} |"
+    text = f"## {program.TITLE}\n\n{program.__doc__.strip()}\n"
+    for name, traces in shown:
+        text += f"\n{name[0].upper()}{name[1:]}:\n"
+        for trace in traces:
+            text += "\n" + "".join(f"    {line}\n" for line in trace.text)
+            text += "\n" + "\n".join(textwrap.wrap(f"That is {trace.calls}.", 120)) + "\n"
+    return program.TITLE, row, text
+
+
+def write_results(file, parts):
+    """The parts of programs that were not run stay."""
+    rows, texts = {}, {}
+    if os.path.exists(file):
+        with open(file, encoding="utf-8") as f:
+            old = f.read()
+        rows = {m[1]: m[0] for m in re.finditer(r"^\| (.*?) \| \d.*$", old, re.M)}
+        texts = {m[1]: m[0].rstrip() + "\n" for m in re.finditer(r"^## (.*)\n(?:(?!## ).*\n?)*", old, re.M)}
+    for title, row, text in parts:
+        rows[title], texts[title] = row, text
+    with open(file, "w", encoding="utf-8") as f:
+        f.write(HEAD + "".join(rows[title] + "\n" for title in sorted(rows)))
+        f.write("".join("\n" + texts[title] for title in sorted(texts)))
+
+
+# ---- its own test ----
+
+LOG = """boot #1 of 3
+#0  0x0000000000001010  leaf+0x4\r
+#1  0x0000000000001022  [interrupted]
+#2  0x0000000000001033  main+0x1  [stack switch]
+trace ends (1): end of the stack: the outermost frame
+addr2line -fipe a.elf 0x1010 0x1022 0x1032
+"""
+NAMES = [["leaf"], ["inlined", "work"], ["main"]]
+
+
+def fails(function, *arguments):
+    try:
+        function(*arguments)
+    except Wrong:
+        return True
+    return False
+
+
+def test():
+    def says(name, condition):
+        print(f"{'ok' if condition else 'not ok'} {name}")
+
+    trace = traces_of(LOG)[0]
+    says("trace", not fails(compare, trace, NAMES, "leaf !inlined work %main"))
+    for wrong in "leaf !inlined work", "leaf inlined work %main", "leaf !inlined work main", "leaf !work %main", "":
+        says(f"trace is not '{wrong}'", fails(compare, trace, NAMES, wrong))
+    says("symbol", fails(compare, trace, [["lead"]] + NAMES[1:], "lead !inlined work %main"))
+    says("end", fails(compare, traces_of(LOG.replace("(1)", "(-17)"))[0], NAMES, "leaf !inlined work %main"))
+    says("pasted line", fails(compare, traces_of(LOG.replace(" 0x1032", ""))[0], NAMES, "leaf !inlined work %main"))
+    guessed = traces_of(LOG.replace("stack switch", "guessed"))[0]
+    says("mark", fails(compare, guessed, NAMES, "leaf !inlined work main"))
+    says("lost frame", fails(traces_of, LOG.replace("#1  0", "")))
+    says("half a trace", fails(traces_of, LOG[:LOG.index("addr2line")]))
+    says("no trace", traces_of("") == [] and len(traces_of(LOG + LOG)) == 2)
+    old = "one\ntwo {\n}\n"
+    says("after", Edit("f", "new", after=r"^two \{").into(old) == "one\ntwo {\nnew\n}\n")
+    says("before", Edit("f", "new", before=r"^two").into(old) == "one\nnew\ntwo {\n}\n")
+    says("instead", Edit("f", "new", instead=r"^two.*\n").into(old) == "one\nnew\n}\n")
+    says("no such place", fails(Edit("f", "new", after="three").into, old))
+    says("two places", fails(Edit("f", "new", after="[eo]n?e?$").into, "one\none\n"))
+    says("lines", count_lines("\n/* a\nb */\nint a;\n\n  b(); /* c */\n// d\n# e\n#include <f>\n#!g\n") == 3)
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "R.md")
+        write_results(file, [("a", "| a | 1 |", "## a\nA\n"), ("b", "| b | 2 |", "## b\nB\n")])
+        write_results(file, [("b", "| b | 3 |", "## b\nC\n")])
+        with open(file, encoding="utf-8") as f:
+            says("results", f.read().endswith("| a | 1 |\n| b | 3 |\n\n## a\nA\n\n## b\nC\n"))
+
+
+def main(out, results=None, *programs):
+    if out == "test":
+        return test()
+    chosen = os.environ.get("T", "").split(":")[0]
+    parts = [take(name, out) for name in programs if chosen in name]
+    write_results(results, [part for part in parts if part is not None])
+    return None
+
+
+if __name__ == "__main__":
+    import real  # as the programs know it
+    real.main(*sys.argv[1:])

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# sfu in real programs. Not a part of `make check`, because it fetches and builds for minutes. Its own logic is.
+
+REAL := u_boot_aarch64 s390_ccw
+
+.PHONY: real suite-real
+## [campaigns] real: sfu goes into programs of Debian's, which crash in QEMU: test/real/RESULTS.md; T=u_boot: one
+real: tools dist | $(TC)
+	@test/tools/toolchain/install.sh check bare tools cost
+	@test/run.sh real-programs python3 -B test/real/real.py build/real test/real/RESULTS.md \
+	    $(REAL)
+
+CHECK += real
+
+# Whether that comparison fails where it should.
+suite-real:
+	@test/run.sh real python3 -B test/real/real.py test

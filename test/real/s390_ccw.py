@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""s390-ccw, the firmware in QEMU's sources: position independent, without a linker script of its own. sfu-gen makes the
+tables. It had a wait state for program interruptions; now they print a trace, and so does a panic."""
+from real import HERE, Edit
+
+TITLE = "s390-ccw, s390x"
+CPUS = 1
+SOURCES = {".": "kernels/s390-ccw"}
+COPIES = {"sfu_panic.h": "sfu_panic.h", "sfu_panic.c": "sfu_panic.c"}
+FLAGS = []
+EDITS = [
+    Edit("sfu_trace.c", r"""
+#include "sfu_panic.h"
+
+extern const uint8_t sframe_start[], sframe_end[], __executable_start[], stack[];
+void sclp_print(const char *text);
+void disabled_wait(void);
+
+static void put(void *ctx, char c) { sclp_print((char[]){c, 0}); }
+static struct sfu_panic trace = {.put = put, .image = "s390-ccw.elf"};
+
+static void print_trace(const struct sfu_registers *from)
+{
+    trace.slide = (uintptr_t)__executable_start;
+    sfu_panic_init(&trace, sframe_start, sframe_end, stack, stack + 0x8000 + 160);
+    sfu_panic_print(&trace, from);
+}
+
+void sfu_trace(void)
+{
+    struct sfu_registers here = sfu_registers_here();
+
+    print_trace(&here);
+}
+
+/* From start.S: the registers are where a CPU would store them, the old PSW where it has stored it. */
+void sfu_fault(const uint64_t *r, const uint64_t *psw)
+{
+    struct sfu_registers here = {.pc = psw[1], .sp = r[15], .fp = r[11], .ra = r[14], .has_ra = true};
+
+    print_trace(&here);
+    disabled_wait();
+}
+"""),
+    Edit("s390-ccw.h", "void sfu_trace(void);", before=r"^__attribute__.*\s+static inline void panic\("),
+    Edit("s390-ccw.h", "    sfu_trace();", before=r"^\s*disabled_wait\(\);"),
+    Edit("Makefile", "OBJECTS += sfu_panic.o sfu_trace.o\nsfu_panic.o sfu_trace.o: CFLAGS += -Os",
+         after=r"^\s+virtio\.o virtio-scsi\.o"),
+    Edit("Makefile", "EXTRA_CFLAGS += -fasynchronous-unwind-tables\nLDFLAGS += -Wl,-T,sfu.ld",
+         after=r"^EXTRA_CFLAGS \+= -fwrapv"),
+    Edit("Makefile", "\tsfu-gen -q $@", after=r"^\t\$\(call quiet-command,\$\(CC\) \$\(LDFLAGS\)"),
+    Edit("sfu.ld", r"""
+SECTIONS { .sframe : ALIGN(8) {
+    sframe_start = .; QUAD(0) . += 64 + SIZEOF(.eh_frame) * 11 / 8; . = ALIGN(8); sframe_end = .;
+} } INSERT AFTER .rodata;
+"""),
+    Edit("start.S", "    .cfi_startproc\n    .cfi_undefined %r14", after=r"^_start:"),
+    Edit("start.S", r"""
+    larl %r2, pgm_psw
+    mvc 0x01d0(16), 0(%r2)
+    brasl %r14, main
+    .cfi_endproc
+""", instead=r"^\s+j\s+main.*\n"),
+    Edit("start.S", r"""
+pgm_entry:
+    stmg %r0, %r15, 0x280
+    aghi %r15, -160
+    lghi %r2, 0x280
+    lghi %r3, 0x150
+    brasl %r14, sfu_fault
+    .align 8
+pgm_psw: .quad 0x0000000180000000, pgm_entry
+"""),
+]
+FAULTS = [Edit("virtio.c", "    __asm__ volatile(\".word 0\");", after=r"^void virtio_setup_ccw\(.*\)\s+\{")]
+BUILD = [
+    "touch config-host.mak",
+    "PATH={sfu}/build/tools:$PATH make SRC_PATH=$PWD CC=s390x-linux-gnu-gcc CCAS=s390x-linux-gnu-gcc "
+    "STRIP=s390x-linux-gnu-strip s390-ccw.elf s390-ccw.img",
+]
+OBJECTS = ["sfu_panic.o", "sfu_trace.o"]
+IMAGE = "s390-ccw.elf"
+TABLES = ".sframe"
+BOOT = ["qemu-system-s390x", "-nographic", "-nodefaults", "-chardev", "stdio,id=c", "-device", "sclpconsole,chardev=c",
+        "-bios", "s390-ccw.img", "-no-reboot"]
+SCENARIOS = [
+    {"name": "panic", "traces": [HERE + " sfu_trace panic main done"]},
+    {"name": "illegal instruction", "boot": ["-drive", "if=none,id=d,format=raw,file=s390-ccw.img", "-device",
+                                             "virtio-blk-ccw,drive=d"],
+     "traces": ["virtio_setup_ccw virtio_blk_setup_device virtio_setup ipl_boot_device probe_boot_device main done"]},
+]

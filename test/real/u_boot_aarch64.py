@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""U-Boot for QEMU's machine virt: Debian's compiler and linker, and sfu-gen behind the link. It moves itself to the end
+of memory. A panic prints a trace, also out of an exception; U-Boot has no interrupts there and no threads."""
+from real import HERE, Edit
+
+TITLE = "U-Boot, aarch64"
+CPUS = 1
+SOURCES = {".": "kernels/u-boot"}
+COPIES = {"sfu_panic.h": "include/sfu_panic.h", "sfu_panic.c": "lib/sfu_panic.c"}
+FLAGS = ["KCFLAGS=-fasynchronous-unwind-tables"]
+EDITS = [
+    Edit("lib/sfu_trace.c", r"""
+#include <asm/global_data.h>
+#include <asm/ptrace.h>
+#include <stdio.h>
+#include "sfu_panic.h"
+
+DECLARE_GLOBAL_DATA_PTR;
+extern const uint8_t sframe_start[], sframe_end[], vectors[];
+
+static void put(void *ctx, char c) { putc(c); }
+static struct sfu_panic trace = {.put = put, .image = "u-boot"};
+
+/* Each vector calls a function when all is saved: a struct pt_regs is at SP. */
+static int cross(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *in)
+{
+    const struct pt_regs *r = (const struct pt_regs *)frame->regs.sp;
+
+    if (frame->regs.pc_kind != SFU_PC_RETURN || frame->regs.pc - (uintptr_t)vectors >= 0x800)
+        return code;
+    in->regs = (struct sfu_registers){.pc = r->elr, .sp = (uintptr_t)(r + 1), .fp = r->regs[29], .ra = r->regs[30],
+                                      .has_ra = true};
+    return SFU_OK;
+}
+
+void sfu_trace(void)
+{
+    struct sfu_registers here = sfu_registers_here();
+    const char *stack = (const char *)gd->start_addr_sp;
+
+    trace.slide = gd->reloc_off;
+    sfu_panic_init(&trace, sframe_start, sframe_end, stack - CONFIG_STACK_SIZE, stack);
+    trace.own.trap_hook = cross;
+    sfu_panic_print(&trace, &here);
+}
+"""),
+    Edit("lib/panic.c", "void sfu_trace(void);", before=r"^static void panic_finish\(void\)$"),
+    Edit("lib/panic.c", "\tsfu_trace();", after=r"^static void panic_finish\(void\)$\s*\{"),
+    Edit("lib/Makefile", r"""
+obj-$(CONFIG_$(SPL_)ARM64) += sfu_panic.o sfu_trace.o
+CFLAGS_sfu_panic.o := -Os '-DSFU_TYPES="linux/types.h"'
+CFLAGS_sfu_trace.o := '-DSFU_TYPES="linux/types.h"'
+""", before=r"^obj-y \+= panic\.o"),
+    # Where its own tables end nothing called.
+    Edit("arch/arm/lib/crt0_64.S", ".cfi_startproc\n.cfi_undefined x30", after=r"^ENTRY\(_main\)"),
+    Edit("arch/arm/lib/crt0_64.S", ".cfi_endproc", before=r"^ENDPROC\(_main\)"),
+    # In front of the end of what is moved.
+    Edit("arch/arm/cpu/armv8/u-boot.lds", r"""
+.sframe : ALIGN(8) {
+    sframe_start = .; QUAD(0) . += 64 + SIZEOF(.eh_frame); . = ALIGN(8); sframe_end = .;
+}
+""", before=r"^\s*\.image_copy_end :"),
+    Edit("arch/arm/cpu/armv8/u-boot.lds", ".eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) }",
+         before=r"^\s*/DISCARD/.*dynsym"),
+    Edit("arch/arm/config.mk", "OBJCOPYFLAGS += -j .sframe", before=r"^ifdef CONFIG_EFI_LOADER"),
+    Edit("Makefile", "\tsfu-gen -q --small u-boot", after=r"^\t\+\$\(call if_changed,u-boot__\)"),
+]
+FAULTS = [Edit("configs/qemu_arm64_defconfig", "CONFIG_CMD_EXCEPTION=y")]
+BUILD = [
+    "make -s CROSS_COMPILE=aarch64-linux-gnu- qemu_arm64_defconfig",
+    "PATH={sfu}/build/tools:$PATH make -s -j2 CROSS_COMPILE=aarch64-linux-gnu- {flags} u-boot.bin",
+]
+OBJECTS = ["lib/sfu_panic.o", "lib/sfu_trace.o"]
+IMAGE = "u-boot"
+TABLES = ".sframe"
+BOOT = ["qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-nographic", "-no-reboot", "-bios", "u-boot.bin"]
+SHELL = "cmd_call cmd_process run_pipe_real run_list_real run_list parse_stream_outer parse_file_outer cli_loop " \
+    "main_loop run_main_loop initcall_run_list board_init_r _main"
+SCENARIOS = [
+    {"name": "undefined instruction", "dialogue": [("Hit any key", " "), ("=> ", "exception undefined\n")],
+     "traces": [HERE + " sfu_trace panic_finish panic do_sync _restore_regs !do_undefined " + SHELL]},
+]
