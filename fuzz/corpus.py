@@ -4,7 +4,8 @@
 """corpus.py unpack TEXT DIR    writes each line of TEXT, an input in hexadecimal digits, as a file of DIR
 corpus.py pack TEXT FILE...  adds these inputs to TEXT
 
-A TEXT, fuzz/corpus/HARNESS.txt, has each input once, the shortest first."""
+A TEXT, fuzz/corpus/HARNESS.txt, has each input once, the shortest first. In test/hostile/seeds/seeds.txt a name stands
+in front of each, which becomes the file's; other files are named by their hash."""
 import hashlib
 import os
 import shutil
@@ -12,20 +13,21 @@ import sys
 
 
 def inputs(text):
+    """Pairs of the name, or None, and the bytes."""
     with open(text) as lines:
-        return [bytes.fromhex(line) for line in lines]
+        return [(([None] + line.split())[-2], bytes.fromhex(line.split()[-1])) for line in lines]
 
 
 def unpack(text, directory):
     shutil.rmtree(directory, ignore_errors=True)
     os.makedirs(directory)
-    for data in inputs(text):
-        with open(os.path.join(directory, hashlib.sha1(data).hexdigest()), "wb") as file:
+    for name, data in inputs(text):
+        with open(os.path.join(directory, name or hashlib.sha1(data).hexdigest()), "wb") as file:
             file.write(data)
 
 
 def pack(text, *files):
-    known = set(inputs(text)) if os.path.exists(text) else set()
+    known = {data for _, data in inputs(text)} if os.path.exists(text) else set()
     for name in files:
         with open(name, "rb") as file:
             known.add(file.read())

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# fuzz.sh SECONDS [JOBS [HARNESS...]]: runs the fuzzers of all harnesses, or of these, for SECONDS each, JOBS (default
-# 2) at a time, and says how many inputs each has tried. Fails if one of them tried none or found anything; what it
-# found is then in build/fuzz/found.
+# fuzz.sh SECONDS JOBS HARNESS...: runs the fuzzers of these harnesses for SECONDS each, JOBS at a time, and says how
+# many inputs each has tried. Fails if one of them tried none or found anything; what it found is then in
+# build/fuzz/found.
 #
 #   HARNESS-libfuzzer  AddressSanitizer and UndefinedBehaviorSanitizer
 #   HARNESS-afl        the same, mutated by AFL++
@@ -14,12 +14,8 @@
 # input for good: fuzz/corpus.py pack fuzz/corpus/HARNESS.txt FILE.
 set -eu
 seconds=$1
-jobs=${2-2}
-if [ $# -gt 2 ]; then
-    shift 2
-else
-    set -- section walk differ fast image dump
-fi
+jobs=$2
+shift 2
 build=build/fuzz
 mkdir -p $build/found $build/logs
 

@@ -66,7 +66,7 @@ TIME ?= 60
 JOBS ?= 2
 .PHONY: fuzz fuzz-build
 fuzz: fuzz-build
-	fuzz/fuzz.sh $(TIME) $(JOBS)
+	fuzz/fuzz.sh $(TIME) $(JOBS) $(FUZZ_HARNESSES)
 
 fuzz-build: fuzz/rules.mk $(FUZZ_SEEDS)
 	@test/tools/toolchain/install.sh fuzz

@@ -12,8 +12,11 @@ FAULTS_DEPS := fuzz/section.c fuzz/walk.c $(FAULTS_SHARED) fuzz/harness.h $(wild
 
 # Every fault in every seed.
 .PHONY: suite-faults
-suite-faults: $(FAULTS_BUILD)/faults
-	@test/run.sh faults $(FAULTS_BUILD)/faults test/hostile/seeds/*.bin
+suite-faults: $(FAULTS_BUILD)/faults $(FAULTS_BUILD)/seeds
+	@test/run.sh faults $(FAULTS_BUILD)/faults $(FAULTS_BUILD)/seeds/*
+
+$(FAULTS_BUILD)/seeds: test/hostile/seeds/seeds.txt fuzz/corpus.py
+	@fuzz/corpus.py unpack $< $@
 
 $(FAULTS_BUILD)/faults: test/hostile/faults.c $(FAULTS_DEPS) sfu.c
 	@mkdir -p $(@D)
@@ -21,7 +24,7 @@ $(FAULTS_BUILD)/faults: test/hostile/faults.c $(FAULTS_DEPS) sfu.c
 	$(CC) $(FAULTS_FLAGS) -DLLVMFuzzerTestOneInput=walk_input -c -o $(@D)/walk.o fuzz/walk.c
 	$(CC) $(FAULTS_FLAGS) -o $@ test/hostile/faults.c $(@D)/section.o $(@D)/walk.o $(FAULTS_SHARED) sfu.c
 
-## [record] seeds: makes test/hostile/seeds/*.bin anew, with the assemblers
+## [record] seeds: makes test/hostile/seeds/seeds.txt anew, with the assemblers
 .PHONY: seeds
 seeds:
 	test/hostile/seeds/make.sh

@@ -8,7 +8,7 @@ MUTANTS := python3 test/mutants/mutants.py test/mutants
 
 .PHONY: mutants prove-mutants fast-mutants depot-mutants step-mutants step-kernel-mutants programs-mutants
 ## [campaigns] mutants: small changes of sfu.c by rule, which functional tests have to notice; N=0: all of them
-mutants:
+mutants: build/faults/seeds
 	@test/tools/toolchain/install.sh check
 	@test/run.sh mutants $(MUTANTS)/core $(or $(N),400)
 
@@ -23,7 +23,7 @@ step-mutants: $(foreach abi,x86_64 aarch64 s390x,$(addprefix build/step/$(abi)/p
     $(addprefix build/step/aarch64/patterns-,gcc12-O2-pac clang-O2-pac) build/step/x86_64/patterns-clang-Os
 	@test/run.sh $@ $(MUTANTS)/step
 
-step-kernel-mutants:
+step-kernel-mutants: build/faults/seeds
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh $@ $(MUTANTS)/step-kernel
 

@@ -19,12 +19,12 @@ out = sys.argv[1]
 
 
 def read(name):
-    with open(f"{out}/{name}.bin", "rb") as f:
+    with open(f"{out}/{name}", "rb") as f:
         return bytearray(f.read())
 
 
 def write(name, data):
-    with open(f"{out}/{name}.bin", "wb") as f:
+    with open(f"{out}/{name}", "wb") as f:
         f.write(data)
 
 
