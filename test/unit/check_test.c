@@ -87,7 +87,7 @@ static void test_order(void **state)
     for_each_variant(order);
 }
 
-/* No function reaches the end of the address space. */
+/* A function that reaches the end of the address space has no end: a check and a search for the text refuse it. */
 static void top_of_memory(const struct variant *v)
 {
     uint64_t addr = UINT64_MAX - 0xffff;
@@ -103,6 +103,9 @@ static void top_of_memory(const struct variant *v)
         code(open_bytes(&o, b->bytes, b->size, addr), SFU_OK);
         code(check(&o, &place), size < 0x100 ? SFU_OK : SFU_E_FDE);
         same(place.fde, size < 0x100 ? 77 : 1); /* of no fault there is no place */
+        code(sfu_find_text(&o.mapped), size < 0x100 ? SFU_OK : SFU_E_FDE);
+        same(o.mapped.text.low, size < 0x100 ? addr + 0xf000 : 0);
+        same(o.mapped.text.high, size < 0x100 ? addr + 0xff00 + size : 0);
         close_section(&o);
     }
 }

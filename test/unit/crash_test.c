@@ -98,32 +98,6 @@ static void test_find_text(void **state)
     for_each_variant(find_text);
 }
 
-/* A function that reaches the end of the address space has no end. */
-static void top_of_memory(const struct variant *v)
-{
-    uint64_t addr = UINT64_MAX - 0xffff;
-    for (uint32_t size = 0xfe; size <= 0x102; size++) {
-        struct opened o;
-        begin_variant(b, v);
-        build_fde(b, 0xf000, 0x10, ADDR1);
-        ROW(b, 0, BASE_SP, 8);
-        build_fde(b, 0xff00, size, ADDR1);
-        ROW(b, 0, BASE_SP, 8);
-        build_end(b);
-        code(open_bytes(&o, b->bytes, b->size, addr), SFU_OK);
-        code(sfu_find_text(&o.mapped), size < 0x100 ? SFU_OK : SFU_E_FDE);
-        same(o.mapped.text.low, size < 0x100 ? addr + 0xf000 : 0);
-        same(o.mapped.text.high, size < 0x100 ? addr + 0xff00 + size : 0);
-        close_section(&o);
-    }
-}
-
-static void test_top_of_memory(void **state)
-{
-    (void)state;
-    for_each_variant(top_of_memory);
-}
-
 /* Where the functions of a sorted table are, mapped and added: from the first start to the end of the last one that is
  * not empty. Otherwise it is not known, and the table is asked about each PC. */
 static void code_range(const struct variant *v)
@@ -970,25 +944,15 @@ static void test_hook_same_sp(void **state)
 int crash_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_find_text),
-        cmocka_unit_test(test_code),
-        cmocka_unit_test(test_asked),
-        cmocka_unit_test(test_top_of_memory),
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_wild_call),
-        cmocka_unit_test(test_wild_caller),
-        cmocka_unit_test(test_wild_limits),
-        cmocka_unit_test(test_wild_interrupted),
-        cmocka_unit_test(test_wild_order),
-        cmocka_unit_test(test_replaced),
-        cmocka_unit_test(test_replaced_kinds),
-        cmocka_unit_test(test_replaced_guess),
-        cmocka_unit_test(test_final),
-        cmocka_unit_test(test_final_only),
-        cmocka_unit_test(test_visits),
-        cmocka_unit_test(test_remembered),
-        cmocka_unit_test(test_entered_again),
-        cmocka_unit_test(test_hook_back),
+        cmocka_unit_test(test_find_text),      cmocka_unit_test(test_code),
+        cmocka_unit_test(test_asked),          cmocka_unit_test(test_text),
+        cmocka_unit_test(test_wild_call),      cmocka_unit_test(test_wild_caller),
+        cmocka_unit_test(test_wild_limits),    cmocka_unit_test(test_wild_interrupted),
+        cmocka_unit_test(test_wild_order),     cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_replaced_kinds), cmocka_unit_test(test_replaced_guess),
+        cmocka_unit_test(test_final),          cmocka_unit_test(test_final_only),
+        cmocka_unit_test(test_visits),         cmocka_unit_test(test_remembered),
+        cmocka_unit_test(test_entered_again),  cmocka_unit_test(test_hook_back),
         cmocka_unit_test(test_hook_same_sp),
     };
     return cmocka_run_group_tests_name("crash", tests, NULL, NULL);
