@@ -90,10 +90,13 @@ static unsigned tried;
 int known_open(const struct sfu_section *s, uint32_t at, struct sfu_section *next);
 int known_open(const struct sfu_section *s, uint32_t at, struct sfu_section *next)
 {
+    int code = behind_codes[at - s->end];
+
     (void)next;
     PROVE(at >= s->end && at - s->end < PLACES && s->size - at >= HEADER_SIZE, "a header has room");
+    ASSUME(documented(code) || (code == SFU_E_SECTION && s->bytes == NULL));
     tried++;
-    return behind_codes[at - s->end];
+    return code;
 }
 
 /* Whether there is a header at PLACE behind the tables of S: it has room, and there is the magic number. In the other
@@ -120,6 +123,8 @@ void prove_next(void)
     ASSUME(place < PLACES);
     ASSUME(documented(behind_codes[place]) || (behind_codes[place] == SFU_E_SECTION && s.bytes == NULL));
     code = find_next(&s, &at);
+    PROVE(code == SFU_OK || code == SFU_E_NO_SECTION || (code == SFU_E_SECTION && s.bytes == NULL),
+          "only documented codes");
     PROVE(callback_reads <= PLACES && tried <= PLACES, "each place where a header may be is looked at once");
     if (code == SFU_OK)
         PROVE(at >= s.end && at - s.end < PLACES && is_header(&s, at - s.end),

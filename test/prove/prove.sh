@@ -68,6 +68,7 @@ find.c   prove_rules         - $tables flexible_rules.0:4
 find.c   prove_checked       MAX_ROWS=8 $listed scan_rows.0:9,check_rows.0:9
 check.c  prove_check_rows    - $rows contracts:rows
 check.c  prove_check         - $rows,check_rows:any_check_rows,check_end:any_end contracts:check
+check.c  prove_concatenated  - find_next:any_next_code -
 sort.c   prove_sort          - rebase:any_rebase,behind:any_behind,swap:any_swap contracts:sort
 sort.c   prove_behind        MAX_FDES=2 read_range:known_range -
 sort.c   prove_fits          VERSION=3 $fitting:fits
@@ -83,7 +84,6 @@ fast.c   prove_fast_index    MAX_FDES=1 - $indexing
 # These take ten seconds or minutes.
 long="
 find.c   prove_find_text     MAX_FDES=3 read_range:known_range sfu_find_text.0:4
-check.c  prove_concatenated  - - find_next.0:9
 read.c   prove_entry         - - -
 walk.c   prove_find_frame    - sfu_find:any_find any_target.0:4,find_frame.0:4,any_find.0:4,\
 prove_find_frame.0:4,$stacks
