@@ -29,6 +29,7 @@ listed=read_row:listed_row,read_rules:listed_rules,modulo:any_modulo
 fdes=read_fde:table_entry,fde_start:table_start,read_range:table_range,read_attributes:table_attributes
 joined=find_next:any_next,open_section:any_open
 stacks=was_left.0:18
+walks=any_target.0:4,any_walk.0:4,find_frame.0:4,pass_over.0:4
 
 # FILE PROOF BOUNDS REPLACED LOOPS
 #   BOUNDS    what the file, or sfu.h, calls so
@@ -63,7 +64,7 @@ apply.c  prove_read_word     - load8:load_from -
 apply.c  prove_red_zone      - read_word:any_word -
 apply.c  prove_apply         - read_word:any_word find_caller.0:4,$stacks
 apply.c  prove_visits        - - $stacks
-walk.c   prove_walk_start    - sfu_find:any_find any_target.0:4
+walk.c   prove_walk_start    - sfu_find:any_find any_target.0:4,any_walk.0:4
 find.c   prove_rules         - $tables flexible_rules.0:4
 find.c   prove_checked       MAX_ROWS=8 $listed scan_rows.0:9,check_rows.0:9
 check.c  prove_check_rows    - $rows contracts:rows
@@ -85,10 +86,8 @@ fast.c   prove_fast_index    MAX_FDES=1 - $indexing
 long="
 find.c   prove_find_text     MAX_FDES=3 read_range:known_range sfu_find_text.0:4
 read.c   prove_entry         - - -
-walk.c   prove_find_frame    - sfu_find:any_find any_target.0:4,find_frame.0:4,any_find.0:4,\
-prove_find_frame.0:4,$stacks
-walk.c   prove_walk          - sfu_find:any_find,read_word:any_word any_target.0:4,find_frame.0:4,any_find.0:4,\
-find_caller.0:4,is_code.0:4,$stacks
+walk.c   prove_find_frame    - sfu_find:any_find $walks,$stacks
+walk.c   prove_walk          - sfu_find:any_find,read_word:any_word $walks,find_caller.0:4,is_code.0:4,$stacks
 string.c prove_string        - - sfu_string.0:1600
 find.c   prove_find          - $rows contracts:find
 find.c   prove_complete      - $fdes contracts:complete
