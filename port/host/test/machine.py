@@ -55,11 +55,15 @@ ORDINARY = ("x86_64-4k", "aarch64-4k", "s390x-region-3")
 CALLS = ["run", "run_deeper", "run_deeper", "run_deeper", "kernel_main", "upper"]  # kernel.c
 
 
+built = set()
+
+
 def upper(name):
     """The kernel NAME."""
     image = "%s/%s.elf" % (WORK, name)
-    if os.path.exists(image):
+    if name in built:
         return image
+    built.add(name)
     cpu, offset, stack, levels, leaf, *arm = VARIANTS[name]
     defines = ["-DOFFSET=0x%x" % offset, "-DSTACK=0x%x" % stack, "-DLEVELS=%d" % levels, "-DLEAF=%d" % leaf]
     defines += ["-DGRANULE=%d" % arm[0], "-DVA_BITS=%d" % arm[1]] if arm else []
@@ -388,6 +392,9 @@ def test_upper():
     os.makedirs(WORK, exist_ok=True)
     for name in VARIANTS:
         test(name, with_machine(upper_dump), name)
+    for name in ORDINARY:
+        test("threads, " + name, with_machine(upper_threads), name)
+        test("hostile threads, " + name, with_machine(upper_hostile_threads), name)
     test("s390x: frames of 1 MiB and 2 GiB", with_machine(upper_large), "s390x-region-3")
     for name in ORDINARY:
         test("hostile, " + name, with_machine(upper_hostile), name)
@@ -416,6 +423,114 @@ def upper_dump(machine):
         pcs, = found.values()
         must(pcs[0] == pc and pcs[1:] == wanted[1:], "%s instead of %s" % (list(map(hex, pcs)), list(map(hex, wanted))))
     return ", ".join(["%d frames" % len(wanted), *said])
+
+
+WAITS = {"first": ["thread_switch", "wait", "work", "work", "first_main", "thread_start"],
+         "second": ["thread_switch", "wait", "work", "work", "work", "work", "second_main", "thread_start"]}
+FIELDS = "sp=16,pc=thread_left,name=24,id=0"
+THREADS = {  # kernel.c
+    "threads,next=8": ["first", "second"], "slots,here,next=8": ["first", "second"],
+    "ring,link=40": ["first", "second"],
+    "slots,here,link=40": None, "slots,array=3,size=48": ["first", "second"], "table,pointers=3": ["first", "second"],
+    "threads,next=8,running=running": ["first", "second"], "threads,next=8,running=threads": ["second"]}
+
+# What a script of gdb's can say of a kernel that --threads cannot describe.
+GDB_THREADS = """
+import gdb
+thread = gdb.parse_and_eval("threads")
+while thread != 0:
+    print("name=%s id=%d pc=%d sp=%d" % (thread["name"].string(), thread["id"],
+                                         gdb.parse_and_eval("(unsigned long)&thread_left"), thread["sp"]))
+    thread = thread["next"]
+"""
+
+
+def kernel_threads(text):
+    """{name: (id, functions, PCs)} of the kernel's threads."""
+    found = {}
+    for part in text.split(b"kernel thread ")[1:]:
+        head = re.match(rb"\d+(?: at 0x[0-9a-f]{16})?: (\w+) \(id (\d+)\)\n", part)
+        must(head and b"trace ends (1)" in part, "%s" % part)
+        found[head[1].decode()] = (int(head[2]), functions(part), [f[0] for f in frames(part.splitlines())])
+    return found
+
+
+def upper_threads(machine):
+    """In the dump, in the core written of it, and behind the stub; by each shape that a kernel may have them in."""
+    machine.monitor("stop")
+    core, written, count = machine.dump(), WORK + "/threads.core", 0
+    table = ["--page-table=0x%x" % TTBR1] if machine.cpu == "aarch64" else []
+    for shape, names in THREADS.items():
+        option = "--threads=%s,%s" % (shape, FIELDS)
+        if names is None:  # the ring's head is taken for a thread
+            out = run(TRACE, "--core=" + core, *table, option, machine.image)[0]
+            must(out.count(b"kernel thread ") == 3, "%s" % out)
+            continue
+        _, text = by_trace("--core=" + core, *table, option, "--write-core=" + written, machine.image)
+        found = kernel_threads(text)
+        must({name: (n, called) for name, (n, called, _) in found.items()} ==
+             {name: (("", "first", "second").index(name), WAITS[name]) for name in names}, "%s: %s" % (shape, found))
+        by_core = list(by_gdb(machine.image, "core-file " + written).values())
+        must(by_core[1:] == [pcs for _, _, pcs in found.values()], "%s: gdb has %s" % (shape, by_core))
+        count += sum(map(len, by_core))
+    _, text = by_trace("--core=" + core, *table, "--threads=threads,next=8," + FIELDS, machine.image)
+    wanted = kernel_threads(text)
+    script = WORK + "/threads.py"
+    trace.write(script, GDB_THREADS.encode())
+    lines = run("gdb-multiarch", "-q", "-nx", "-batch", "-ex", "core-file " + written, "-ex", "source " + script,
+                machine.image)[0]
+    trace.write(WORK + "/threads.txt", b"# by gdb\n\n" + b"".join(re.findall(rb"(?m)^name=.*\n", lines)))
+    for option in ("threads,next=8," + FIELDS, "@%s/threads.txt" % WORK):
+        _, text = by_trace("--core=" + core, *table, "--threads=" + option, machine.image)
+        must(kernel_threads(text) == wanted, "%s: %s" % (option, text))
+        _, text = by_trace("--gdb=" + machine.address(), "--threads=" + option, machine.image)
+        must(kernel_threads(text) == wanted and machine.runs(), "--gdb, %s: %s" % (option, text))
+        machine.monitor("stop")
+    # The PC on the stack, as its return address.
+    on_stack = {"x86_64": "sp=16+56,pc=sp+48", "aarch64": "sp=16,pc=sp+8", "s390x": "sp=16,pc=sp+112"}[machine.cpu]
+    if machine.cpu == "x86_64":
+        _, text = by_trace("--core=" + core, "--threads=threads,next=8,name=24,id=0,kind=return," + on_stack,
+                           machine.image)
+        must([called for _, called, _ in kernel_threads(text).values()] == [WAITS["first"][1:], WAITS["second"][1:]],
+             "%s" % text)
+    for option, said in (("absent,next=8,sp=16,pc=thread_left", b"no symbol absent"),
+                         ("threads,next=8,sp=16,pc=absent", b"no symbol absent"),
+                         ("upper,next=8,sp=16,pc=0", b"cannot be read"), ("@/absent", b"cannot be read"),
+                         ("@port/host/rules.mk", b"not a register")):
+        errors = run(TRACE, "--core=" + core, *table, "--threads=" + option, machine.image, status=1)[1]
+        must(said in errors, "%s: %s" % (option, errors))
+    for option in ("", "threads", "threads,sp=1,pc=1", "threads,next=1,pc=1", "threads,next=1,sp=1", "threads,array=1",
+                   "threads,array=2,sp=1,pc=1", "threads,next=x,sp=1,pc=1", "threads,next=1,link=1,sp=1,pc=1",
+                   "threads,next=1,sp=1,pc=1,x=1", "threads,next=1,sp=1,pc=", "threads,next=1,sp=1,pc=1,r32=1",
+                   "threads,next=1,sp=1,pc=sp+x", "threads,array=0,size=1,sp=1,pc=1", "x" * 2000):
+        errors = run(TRACE, "--core=" + core, "--threads=" + option, machine.image, status=2)[1]
+        must(b"--threads: " in errors and errors.count(b"\n") <= 2, "%s: %s" % (option, errors))
+    return "%d frames" % count
+
+
+def upper_hostile_threads(machine):
+    """Lists that lead anywhere, in circles, and without an end."""
+    machine.monitor("stop")
+    core, chosen = Physical(machine.dump(), ">" if machine.cpu == "s390x" else "<"), random.Random("threads")
+    os.chmod(core.file, 0o600)
+    offset = VARIANTS[[name for name in ORDINARY if VARIANTS[name][0] == machine.cpu][0]][1]
+    table = ["--page-table=0x%x" % TTBR1] if machine.cpu == "aarch64" else []
+    symbols = {m[2].decode(): int(m[1], 16) - offset for m in re.finditer(rb"(?m)^([0-9a-f]+) \w (\w+)$",
+                                                                         run("nm", machine.image)[0])}
+    words = [symbols["threads"], symbols["ring"], *(symbols["slots"] + 8 * i for i in range(18)),
+             *(symbols["table"] + 8 * i for i in range(3))]
+    whole, good = {at: core.word(at) for at in words}, 0
+    for _ in range(20):
+        for at in words:
+            core.data[core.at(at):core.at(at) + 8] = struct.pack(core.order + "Q", whole[at])
+        for _ in range(chosen.choice((1, 2, 8))):
+            core.store(chosen.choice(words), chosen.choice((
+                0, 1, 1 << 63, (1 << 64) - 1, (1 << 64) - 8, *whole.values(),
+                symbols["slots"] + offset + chosen.randrange(200))))
+        shape = chosen.choice(list(THREADS))
+        good += trace.survives("--core=" + core.file, *table, "--threads=%s,%s" % (shape, FIELDS), "--max-frames=20",
+                               "--write-core=/dev/null", machine.image, one_line=False) == 0
+    return "%d of 20 accepted" % good
 
 
 def build_id(file):

@@ -7,6 +7,7 @@
 #include "trace.h"
 #include "common/report.h"
 #include "trace_fold.h"
+#include "trace_threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -166,6 +167,15 @@ static void add_map(const char *argument)
     free(file);
 }
 
+static void set_threads(const char *argument)
+{
+    char error[300];
+
+    if (!threads_check(argument, error, sizeof error))
+        usage("--threads: %s: %s", argument, error);
+    options.trace.threads = argument;
+}
+
 static void set_option(int option, const char *argument)
 {
     if (set_fold_option(option, argument))
@@ -204,6 +214,9 @@ static void set_option(int option, const char *argument)
         break;
     case 'D':
         symbols_set_folder(argument);
+        break;
+    case 'T':
+        set_threads(argument);
         break;
     case 'P':
         set_page_table(argument);
@@ -265,6 +278,7 @@ static void parse_options(int argc, char **argv)
                                           {"regs", required_argument, NULL, 'r'},
                                           {"slide", required_argument, NULL, 's'},
                                           {"sysroot", required_argument, NULL, 'S'},
+                                          {"threads", required_argument, NULL, 'T'},
                                           {"unit", required_argument, NULL, 'u'},
                                           {"version", no_argument, NULL, 'V'},
                                           {"write-core", required_argument, NULL, 'w'},
@@ -298,6 +312,8 @@ static void parse_options(int argc, char **argv)
         usage("--memory and --regs belong together");
     if (options.trace.written != NULL && (options.action == GDB || options.action == FOLD))
         usage("--write-core is not for --gdb, --folded and --flame");
+    if (options.trace.threads != NULL && (options.action == FILTER || options.action == FOLD))
+        usage("--threads is for --core, --memory and --gdb");
     if (options.trace.has_page_table && options.action != CORE)
         usage("--page-table is for --core");
     if (options.log != NULL && options.action != FILTER && options.action != FOLD)

@@ -215,6 +215,11 @@ int abi_gdb_word(uint8_t abi, unsigned reg);
 /* Which of s390x's floating-point registers has DWARF number REG, from 16 to 31. */
 unsigned s390x_float(unsigned reg);
 
+/* Sets the register NAME, which a user has written, to TEXT, or *PC_KIND. Returns false if there is none, or TEXT is no
+ * number. */
+bool registers_set(uint8_t abi, struct thread_registers *regs, uint8_t *pc_kind, const char *name,
+                   const char *text);
+
 /* Whether the frame with this PC is Linux's signal frame. *OLD: s390x's for a handler without SA_SIGINFO. */
 bool linux_is_signal(const struct trace_space *space, uint64_t pc, bool *old);
 
@@ -237,6 +242,7 @@ struct trace_options {
     int red_zone; /* -1: what the program has */
     bool frame_pointers;
     const char *written; /* the core to be written, or NULL */
+    const char *threads; /* where a kernel has its threads (trace_threads.h), or NULL */
     bool has_page_table; /* of the core of a machine: */
     uint64_t page_table;
     unsigned address_bits, page_bits; /* 0: to be found out */

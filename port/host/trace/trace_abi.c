@@ -3,6 +3,10 @@
 /* What differs between CPUs: where notes and stubs have the registers. */
 #include "trace.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 enum { AMD64_REGISTERS = 16, AARCH64_REGISTERS = 32, S390X_REGISTERS = 16 };
 
 const struct registers *abi_registers(uint8_t abi)
@@ -55,4 +59,39 @@ unsigned s390x_float(unsigned reg)
     static const uint8_t floats[] = {0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15};
 
     return floats[reg & 15];
+}
+
+/* ---- By hand --------------------------------------------------------------------------------------------------- */
+
+static bool is_number(const char *text, uint64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoull(text, &end, 0);
+    return errno == 0 && end != text && *end == '\0' && text[0] != '-';
+}
+
+bool registers_set(uint8_t abi, struct thread_registers *regs, uint8_t *pc_kind, const char *name, const char *text)
+{
+    const struct registers *r = abi_registers(abi);
+    uint64_t value, reg = REGISTER_PC;
+
+    if (strcmp(name, "kind") == 0) {
+        *pc_kind = strcmp(text, "return") == 0 ? SFU_PC_RETURN : SFU_PC_EXACT;
+        return strcmp(text, "return") == 0 || strcmp(text, "exact") == 0;
+    }
+    if (strcmp(name, "sp") == 0)
+        reg = r->sp;
+    else if (strcmp(name, "fp") == 0)
+        reg = r->fp;
+    else if (strcmp(name, "ra") == 0 && r->link)
+        reg = r->ra;
+    else if (strcmp(name, "pc") != 0 && (name[0] != 'r' || !is_number(name + 1, &reg) || reg >= REGISTER_PC))
+        return false;
+    if (!is_number(text, &value))
+        return false;
+    regs->value[reg] = value;
+    regs->known[reg] = true;
+    return true;
 }

@@ -3,6 +3,7 @@
 /* sfu-trace --core and --memory: what has been kept of a process or a machine. */
 #include "trace.h"
 #include "trace_machine.h"
+#include "trace_threads.h"
 #include "trace_write.h"
 
 #include <errno.h>
@@ -254,9 +255,22 @@ static void place_images(struct core *core)
 
 /* ---- Threads --------------------------------------------------------------------------------------------------- */
 
+/* Adds those of a kernel to the NUM threads of *LIST, which the machine runs, or one of them does. */
+static void add_threads(struct core_thread **list, size_t *num, const struct kernel_threads *threads)
+{
+    size_t i;
+
+    for (i = 0; i < threads->num; i++) {
+        *list = grow(*list, *num, sizeof **list);
+        (*list)[*num] = (struct core_thread){.regs = threads->list[i].regs, .control = (*list)[0].control};
+        (*num)++;
+    }
+}
+
 static void print_threads(struct core *core)
 {
     const struct trace_out out = {stdout, "", "\n"};
+    struct kernel_threads threads;
     struct trace_space space;
     size_t i;
 
@@ -286,6 +300,11 @@ static void print_threads(struct core *core)
         if (core->memory.machine)
             machine_explain(core, i, &out);
     }
+    if (core->memory.machine)
+        machine_choose(core, 0);
+    threads_print(&out, &space, core->options->threads, i, &threads);
+    add_threads(&core->notes.threads, &core->notes.num_threads, &threads);
+    free(threads.list);
 }
 
 static void set_build_id(struct written *w, const struct trace_images *images)
@@ -406,31 +425,6 @@ static void map_files(struct memory *m, const char *list)
     free(copy);
 }
 
-/* One "name=value". */
-static bool set_register(struct trace_space *space, const char *name, const char *text, uint8_t *pc_kind)
-{
-    const struct registers *r = abi_registers(space->abi);
-    uint64_t value, reg = REGISTER_PC;
-
-    if (strcmp(name, "kind") == 0) {
-        *pc_kind = strcmp(text, "return") == 0 ? SFU_PC_RETURN : SFU_PC_EXACT;
-        return strcmp(text, "return") == 0 || strcmp(text, "exact") == 0;
-    }
-    if (strcmp(name, "sp") == 0)
-        reg = r->sp;
-    else if (strcmp(name, "fp") == 0)
-        reg = r->fp;
-    else if (strcmp(name, "ra") == 0 && r->link)
-        reg = r->ra;
-    else if (strcmp(name, "pc") != 0 && (name[0] != 'r' || !is_number(name + 1, &reg) || reg >= REGISTER_PC))
-        return false;
-    if (!is_number(text, &value))
-        return false;
-    space->regs.value[reg] = value;
-    space->regs.known[reg] = true;
-    return true;
-}
-
 static uint8_t set_registers(struct trace_space *space, const char *list)
 {
     char *copy = copy_text(list), *save = NULL, *item;
@@ -441,7 +435,7 @@ static uint8_t set_registers(struct trace_space *space, const char *list)
 
         if (equals != NULL)
             *equals = '\0';
-        if (equals == NULL || !set_register(space, item, equals + 1, &pc_kind))
+        if (equals == NULL || !registers_set(space->abi, &space->regs, &pc_kind, item, equals + 1))
             trace_fail("--regs: not a register and its value: %s", item);
     }
     free(copy);
@@ -452,7 +446,10 @@ void trace_memory(struct trace_options *options, const char *files, const char *
 {
     const struct trace_out out = {stdout, "", "\n"};
     struct memory memory = {.segments = NULL};
+    struct core_thread *list = grow(NULL, 0, sizeof *list);
+    struct kernel_threads threads;
     struct trace_space space;
+    size_t num = 1;
     uint8_t pc_kind;
 
     trace_space_init(&space, options, options->images.list[0]->image.abi);
@@ -464,9 +461,11 @@ void trace_memory(struct trace_options *options, const char *files, const char *
     pc_kind = set_registers(&space, registers);
     if (!walk_print(&out, &space, pc_kind))
         trace_fail("--regs: pc and sp are needed");
+    list[0] = (struct core_thread){.id = 1, .regs = space.regs};
+    threads_print(&out, &space, options->threads, 1, &threads);
+    add_threads(&list, &num, &threads);
     if (options->written != NULL) {
-        const struct core_thread thread = {.id = 1, .regs = space.regs};
-        struct written w = {.abi = space.abi, .threads = &thread, .num_threads = 1};
+        struct written w = {.abi = space.abi, .threads = list, .num_threads = num};
 
         w.blocks = memory.segments;
         w.num_blocks = memory.num;
@@ -475,5 +474,7 @@ void trace_memory(struct trace_options *options, const char *files, const char *
         write_core(&w, options->written);
         free(w.pieces);
     }
+    free(threads.list);
+    free(list);
     free(memory.segments);
 }

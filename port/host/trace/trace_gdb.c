@@ -4,7 +4,7 @@
  * sfu-trace --gdb: a live target behind a stub of the GDB remote protocol. It is stopped, read, and let go again.
  * Nothing that the stub says is believed.
  */
-#include "trace.h"
+#include "trace_threads.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -561,6 +561,7 @@ void trace_gdb(struct trace_options *options, const char *address)
     const struct trace_out out = {stdout, "", "\n"};
     struct stub *s = zeroed(1, sizeof *s);
     struct thread_list threads = {NULL, 0};
+    struct kernel_threads kernel;
     struct trace_space space;
     size_t i;
 
@@ -580,9 +581,13 @@ void trace_gdb(struct trace_options *options, const char *address)
         print_thread(s, &out, &space, threads.names[i], i + 1);
     if (threads.num == 0)
         print_thread(s, &out, &space, NULL, 1);
+    else
+        choose_thread(s, threads.names[0]);
+    threads_print(&out, &space, options->threads, 1, &kernel);
     let_go(s, &threads);
     interrupted_fd = -1;
     close(s->fd);
+    free(kernel.list);
     free(threads.names);
     free(s);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * A kernel that has left two threads in the middle of something, and then runs for ever, four calls deep. Its list of
- * threads is what --threads describes.
+ * A kernel that has left two threads in the middle of something, and then runs for ever, four calls deep. Its threads
+ * are what --threads describes: a list, a ring, an array, an array of pointers.
  */
 #include "upper.h"
 
@@ -13,13 +13,21 @@ struct thread {
     struct thread *next;
     word sp;
     char name[16];
+    struct link {
+        struct link *next;
+    } link;
 };
 
 void thread_switch(word *save, word sp);
 void thread_start(void);
 
-static struct thread second = {2, 0, 0, "second"}, first = {1, &second, 0, "first"};
-struct thread *threads = &first;
+extern struct link ring;
+struct thread slots[3] = {
+    {1, &slots[2], 0, "first", {&slots[2].link}}, {0, 0, 0, "", {0}}, {2, 0, 0, "second", {&ring}}};
+struct thread *const table[3] = {&slots[0], 0, &slots[2]};
+struct link ring = {&slots[0].link};
+struct thread *threads = &slots[0];
+struct thread *volatile running;
 static word main_sp;
 volatile word ticks;
 volatile word ready;
@@ -47,13 +55,13 @@ CALL static void work(struct thread *thread, word depth)
 
 static void first_main(void)
 {
-    work(&first, 1);
+    work(&slots[0], 1);
     ticks++;
 }
 
 static void second_main(void)
 {
-    work(&second, 3);
+    work(&slots[2], 3);
     ticks++;
 }
 
