@@ -7,6 +7,7 @@ it.
 
 --base=NAME   starts are relative to this symbol, or to this number (0x100000): image_start by default
 --plain       names are not compressed
+--output=FILE writes FILE instead of printing
 --cost        says on the standard error what the table costs
 
 Functions are those that nm -S knows with a size: assembly files need .type and .size. Of several names for one address
@@ -104,10 +105,12 @@ def table(found, texts, names):
 def main():
     options = [a for a in sys.argv[1:] if a.startswith("--")]
     arguments = [a for a in sys.argv[1:] if not a.startswith("--")]
-    base = "image_start"
+    base, output = "image_start", sys.stdout
     for option in options:
         if option.startswith("--base="):
             base = option[7:]
+        elif option.startswith("--output="):
+            output = open(option[9:], "w", encoding="ascii")
         elif option not in ("--plain", "--cost"):
             arguments = []
     if len(arguments) not in (1, 2):
@@ -121,10 +124,11 @@ def main():
         print("%d functions, %d tokens, %d bytes: %d for 1,000 functions" %
               (len(found), len(texts), len(result), 1000 * len(result) // max(1, len(found))), file=sys.stderr)
     print('    .section .rodata.sfu_symbols, "a"\n    .globl sfu_symbols_start, sfu_symbols_end\n'
-          "    .hidden sfu_symbols_start, sfu_symbols_end\nsfu_symbols_start:")
+          "    .hidden sfu_symbols_start, sfu_symbols_end\nsfu_symbols_start:", file=output)
     for i in range(0, len(result), 16):
-        print("    .byte " + ", ".join(map(str, result[i:i + 16])))
-    print("sfu_symbols_end:\n    .section .note.GNU-stack, \"\", %progbits")
+        print("    .byte " + ", ".join(map(str, result[i:i + 16])), file=output)
+    print("sfu_symbols_end:\n    .section .note.GNU-stack, \"\", %progbits", file=output)
+    output.flush()
 
 
 main()

@@ -33,15 +33,48 @@ step static void starts(void)
     fails();
 }
 
+/* ---- the loop of a walk ---- */
+
+int walk_init(void);
+int walk(const struct sfu_registers *from);
+int step_by_row(struct sfu_walk *walk);
+void each_frame(const struct sfu_frame *frame);
+
+static struct sfu_panic panic_trace, frame_printer;
+
+void each_frame(const struct sfu_frame *frame)
+{
+    struct sfu_print_item item = {
+        .pc = frame->regs.pc, .lookup = sfu_lookup_pc(&frame->regs), .number = frame->depth};
+
+    sfu_print_line(&frame_printer, &item);
+}
+
+/* By the loop, then by the halves of each step. */
+step static void walks(void)
+{
+    struct sfu_registers here = sfu_registers_here();
+    struct sfu_walk by_rows;
+    int code;
+
+    sfu_print_end(&frame_printer, walk(&here), true);
+    sfu_walk_start(&by_rows, &panic_trace.own, &here);
+    do
+        each_frame(&by_rows.frame);
+    while ((code = step_by_row(&by_rows)) == SFU_OK);
+    sfu_print_end(&frame_printer, code, by_rows.frame.reliable);
+}
+
 /* ---- where a trace begins ---- */
 
 struct sfu_registers of_trap(const struct trap *trap);
 struct sfu_registers of_blocked(const struct thread_state *thread);
 void thread_new(struct thread_state *thread, uint64_t *top);
+struct sfu_registers of_switched(const struct thread_state *thread);
 int saved_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
+int cross_handler(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
 void thread_main(void);
 
-static struct sfu_panic panic_trace;
 static uint64_t stacks[2][1024] __attribute__((aligned(16)));
 static struct thread_state boot_thread, threads[2];
 
@@ -81,6 +114,10 @@ step static void three_threads(void)
     switch_to(&boot_thread.sp, threads[0].sp);
     blocked = of_blocked(&threads[0]);
     new = of_blocked(&threads[1]);
+    (void)sfu_panic_print(&panic_trace, &blocked);
+    (void)sfu_panic_print(&panic_trace, &new);
+    blocked = of_switched(&threads[0]);
+    new = of_switched(&threads[1]);
     (void)sfu_panic_print(&panic_trace, &blocked);
     (void)sfu_panic_print(&panic_trace, &new);
     (void)sfu_panic_init(&panic_trace, sframe_start, sframe_end, image_start, boot_stack_top);
@@ -134,8 +171,18 @@ const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset)
 void kernel_main(const char *command_line)
 {
     panic_trace.put = put;
+    frame_printer.put = put;
     (void)sfu_panic_init(&panic_trace, sframe_start, sframe_end, image_start, boot_stack_top);
     switch (command_line[0]) {
+    case 'w':
+        if (walk_init() == SFU_OK)
+            walks();
+        break;
+    case 'h':
+        panic_trace.own.trap_hook = cross_handler;
+        panic_trace.own.ctx = &panic_trace.own;
+        interrupted();
+        break;
     case 'e':
         starts();
         break;

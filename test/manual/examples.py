@@ -88,6 +88,31 @@ def test_header_walk(tc, directory):
     must(int(pcs[-1], 0) - (1 << 64) == -13, f"who called main has no table here, which is SFU_E_NO_FDE: {pcs[-1]}")
 
 
+# A kernel's types in place of the compiler's: SFU_TYPES.
+TYPES = """typedef signed char int8_t; typedef short int16_t; typedef int int32_t; typedef long int64_t;
+typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef unsigned uint32_t;
+typedef unsigned long uint64_t;
+typedef unsigned long uintptr_t; typedef unsigned long size_t;
+#define offsetof __builtin_offsetof
+#define NULL nullptr
+"""
+HEADERS = ("sfu.h", "sfu_arch.h",
+           *(f"sfu_{name}.h" for name in "print build_id cycles record all dump symbols fast".split()))
+
+
+def test_cast_in_headers(_tc, directory):
+    """No header has a cast that C++ kernels warn of, with the compiler's types and with their own."""
+    source, types = os.path.join(directory, "casts.cc"), os.path.join(directory, "types.h")
+    with open(source, "w", encoding="utf-8") as f:
+        f.write("".join(f'#include "{header}"\n' for header in HEADERS) + "uint64_t m = UINT64_MAX + UINT32_MAX;\n")
+    with open(types, "w", encoding="utf-8") as f:
+        f.write(TYPES)
+    for compiler in ("g++", "clang++", "aarch64-linux-gnu-g++", "s390x-linux-gnu-g++"):
+        for switch in ([], [f'-DSFU_TYPES="{os.path.abspath(types)}"']):
+            shell(compiler, "-std=c++11", "-ffreestanding", "-Wold-style-cast", "-Werror", *switch, "-I.", "-Iarch",
+                  *(f"-Iport/{folder}" for folder in ("print", "symbols", "fast")), "-c", source, "-o", "/dev/null")
+
+
 def test_example_compiles(_tc, directory):
     os.makedirs(directory + "/lies", exist_ok=True)
     with open(directory + "/lies/sfu_panic.h", "w", encoding="utf-8") as f:
@@ -111,16 +136,24 @@ def traces(cpu):
     lost = (CROSSED + LEAF[:1], -20)  # SFU_E_REGISTER: the RA of a leaf function is in a register, but on x86_64
     return {
         "example": [(EXAMPLE + start, 1)],
+        "walk": [(["walks"] + BELOW + start, 1)] * 2,
         "threads": [(["switch_to", "waits", "thread_main", "thread_begin"], 1),
                     (["switch_to", "thread_begin.new"], 1),
+                    (["waits", "thread_main", "thread_begin"], 1),
+                    (["thread_begin"], 1),
                     (["three_threads"] + BELOW + start, 1)],
         "leaf": [(LEAF + BELOW + start, 1),
                  leaf if cpu == "x86_64" else lost,
                  leaf] + [leaf] * (cpu == "aarch64"),
+        "hook": [(LEAF + BELOW + start, 1)] + [leaf] * (3 if cpu == "aarch64" else 2),
     }
 
 
-def check_trace(image, wanted, code, lines):
+# What a scenario boots, if not kernel.elf. The row of the recipe does what the whole table does.
+KERNELS = {"row": ("row", "leaf"), "hook": ("hook", "hook")}
+
+
+def check_trace(image, wanted, code, lines, by_printer):
     for n, name in enumerate(wanted):
         m = run.FRAME.match(lines[n])
         must(m and int(m[1]) == n, f"'{lines[n]}' instead of {name}")
@@ -130,18 +163,21 @@ def check_trace(image, wanted, code, lines):
         must(n == 0 or ("[interrupted]" in lines[n]) == name.endswith("~"), f"'{lines[n]}': interrupted?")
     end = lines[len(wanted)]
     must(end.startswith(f"trace ends ({code}): "), f"'{end}' behind {wanted[-1]}, not ({code})")
+    if not by_printer:
+        return lines[len(wanted) + 1:]
     must(lines[len(wanted) + 1].startswith("addr2line -fipe "), "no line for addr2line")
     return lines[len(wanted) + 2:]
 
 
 def boots(cpu, scenario):
     def test(tc, directory):
-        image = run.Image(os.path.join(tc, cpu), os.path.join(directory, cpu))
-        lines, _ = run.boot(cpu, image.path, scenario, False)
+        name, argument = KERNELS.get(scenario, ("kernel", scenario))
+        image = run.Image(os.path.join(tc, cpu), os.path.join(directory, cpu), name + ".elf")
+        lines, _ = run.boot(cpu, image.path, argument, False)
         lines = [line for line in lines if not line.startswith(("SeaBIOS", "Booting from", "iPXE")) and line]
-        for wanted, code in traces(cpu)[scenario]:
-            must(len(lines) >= len(wanted) + 2, f"it ended early: {lines}")
-            lines = check_trace(image, wanted, code, lines)
+        for wanted, code in traces(cpu)[argument]:
+            must(len(lines) > len(wanted), f"it ended early: {lines}")
+            lines = check_trace(image, wanted, code, lines, scenario != "walk")
         must(not lines, f"'{lines[:1]}' is too much")
     return test
 
@@ -218,7 +254,7 @@ COMDAT_REFUSED = (("x86_64", "g++", "out of section range"), ("s390x", "s390x-li
 
 
 def test_comdat(tc, directory):
-    """What is said of ld -r of C++ with -g holds still; with -S, all functions are in the table."""
+    """What is said of ld -r of C++ with -g holds still; with -S, or without -r, all functions are in the table."""
     for cpu, compiler, sentence in COMDAT_REFUSED:
         ld, objects = f"{tc}/{cpu}/ld", []
         for name, text in COMDAT.items():
@@ -238,3 +274,9 @@ def test_comdat(tc, directory):
         shell(ld, "-e", "_Z1ai", joined, "-o", image)
         found = len(re.findall(r"func idx", shell(f"{tc}/{cpu}/objdump", "--sframe", image)))
         must(found == 8, f"{cpu}: {found} functions in the table")
+        lines = shell(f"{tc}/{cpu}/readelf", "-SW", image)
+        must(".debug_line" not in lines, "-S leaves the lines that a trace needs")
+        shell(ld, "-e", "_Z1ai", *objects, "-o", image)
+        found = len(re.findall(r"func idx", shell(f"{tc}/{cpu}/objdump", "--sframe", image)))
+        lines = shell(f"{tc}/{cpu}/readelf", "-SW", image)
+        must(found == 8 and ".debug_line" in lines, f"{cpu}, without -r: {found} functions, or no lines")

@@ -60,7 +60,9 @@ def test_names(_tc, _directory):
 
 
 CODE = [os.path.join(folder, file) for top in ("arch", "port") for folder, _, files in os.walk(top)
-        for file in files if file.endswith((".c", ".h", ".S", ".rs", ".sh", ".py"))] + ["sfu.c", "sfu.h"]
+        for file in files
+        if file.endswith((".c", ".h", ".S", ".rs", ".sh", ".py")) or file in ("CMakeLists.txt", "meson.build")]
+CODE += ["sfu.c", "sfu.h"]
 
 
 def test_codes(_tc, directory):

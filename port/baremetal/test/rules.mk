@@ -111,5 +111,5 @@ bare: $(BARE_CPUS:%=suite-bare-%) $(BARE_CPUS:%=suite-step-kernel-%) suite-recip
 
 CHECK += recipes
 .PHONY: suite-recipes
-suite-recipes: | $(TC)
+suite-recipes: build/tools/sfu-gen | $(TC)
 	@test/run.sh recipes python3 port/baremetal/test/recipes.py $(TC) $(BARE)/recipes

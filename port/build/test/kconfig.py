@@ -29,7 +29,8 @@ include(%s/CMakeLists.txt)
 """
 CASES = [  # what is set, what main.c prints
     ("default", {}, [], "oldest 3 abi 0 no-remote: 1 -1 end of the stack: the outermost frame"),
-    ("all", {"SFU_OLDEST_VERSION": "2", "SFU_AMD64": "y", "SFU_NO_REMOTE": "n", "SFU_NO_STRINGS": "y", "SFU_FAST": "y"},
+    ("all", {"SFU_OLDEST_VERSION": "2", "SFU_AMD64": "y", "SFU_NO_REMOTE": "n", "SFU_NO_STRINGS": "y",
+             "SFU_PROFILE": "y"},
      ["WITH_PRINT", "WITH_FAST"], "oldest 2 abi 3 no-strings print 1 fast 1: 1 -1 "),
 ]
 

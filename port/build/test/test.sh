@@ -66,4 +66,51 @@ by_cmake cmake-all "oldest 3 abi 3 no-remote no-strings fast 1: 1 -1 " WITH_FAST
 by_meson meson-default "oldest 1 abi 0: 1 -1 $sentence" "" "" ""
 by_meson meson-all "oldest 3 abi 3 no-remote no-strings print 1 fast 1: 1 -1 " "'-DWITH_PRINT', '-DWITH_FAST'" \
     "'-DSFU_OLDEST_VERSION=3', '-DSFU_ABI=SFU_AMD64', '-DSFU_NO_REMOTE', '-DSFU_NO_STRINGS'" "'print', 'fast'"
+
+# Every part that there is compiles and links; one that is not is named.
+parts=$(sed -n "s/^    \('print'.*\|'symbols'.*\)/\1/p" port/build/meson.build | sed "s/: '[a-z]*'//g" | tr -d '\n')
+by_meson meson-parts "oldest 1 abi 0 print 1 fast 1: 1 -1 $sentence" "'-DWITH_PRINT', '-DWITH_FAST'" "" "$parts"
+by_cmake cmake-parts "oldest 1 abi 0 print 1 fast 1: 1 -1 $sentence" "WITH_PRINT WITH_FAST" \
+    -DSFU_FAST=ON -DSFU_DEPOT=ON -DSFU_PROFILE=ON
+sed -i "s/^sfu_parts = .*/sfu_parts = ['recorder']/" $work/meson-parts/meson.build
+if meson setup $work/meson-parts/wrong $work/meson-parts 2>&1 | grep -q 'sfu_parts: there is no recorder, but '; then
+    echo "ok meson: a part that is not there"
+else
+    echo "not ok meson: a part that is not there: no word of it"
+fi
+
+# The blocks of README.md. block NAME: that one's lines.
+block() {
+    awk -v mark="<!-- file: $1 -->" '$0 == mark { on = 1; next }
+        on && /^```/ { if (in_block) exit; in_block = 1; next }
+        on { print }' port/build/README.md
+}
+
+# page NAME BUILD PROLOGUE BLOCK PROGRAM WANTED: PROGRAM, built by CMake or Meson as BLOCK says, prints WANTED.
+page() {
+    folder=$work/page-$1
+    mkdir -p "$folder/sfu/port"
+    cp -r sfu.h sfu.c arch "$folder/sfu"
+    cp -r port/build port/print port/symbols port/fast port/depot port/profile "$folder/sfu/port"
+    cp "$5" "$folder/kernel.c"
+    { printf '%s\n' "$3"; block "$4"; } >"$folder/$2"
+    case $2 in
+    meson.build) { meson setup "$folder/build" "$folder" && ninja -C "$folder/build"; } >$work/log 2>&1 ;;
+    *) { cmake -S "$folder" -B "$folder/build" && cmake --build "$folder/build"; } >$work/log 2>&1 ;;
+    esac
+    check "page-$1" "$6" "$folder/build/kernel"
+}
+begin='cmake_minimum_required(VERSION 3.13)
+project(parent C)
+set(CMAKE_EXE_LINKER_FLAGS -Wl,--defsym=image_start=__executable_start)'
+project="project('parent', 'c')
+add_project_link_arguments('-Wl,--defsym=image_start=__executable_start', language: 'c')"
+named=port/build/test/named.c
+page cmake CMakeLists.txt "$begin
+add_executable(kernel kernel.c)" CMakeLists.txt "$main" "oldest 1 abi 0: 1 -1 $sentence"
+page cmake-twice CMakeLists.txt "$begin" twice.cmake $named "main+0 sfu_open+1 none"
+page meson meson.build "$project" meson.build "$main" "oldest 3 abi 0: 1 -1 $sentence"
+page meson-twice meson.build "$project
+$(block meson.build | grep -v executable)" twice.meson $named "main+0 sfu_open+1 none"
+
 /usr/bin/python3 port/build/test/kconfig.py $work "$main" # the one that Debian's packages are for

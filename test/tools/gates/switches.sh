@@ -54,6 +54,7 @@ stack() {
 }
 
 rm -f "$out/switches.all"
+python3 port/dist/dist.py "$out/dist"
 saved_of=
 cat <<'END'
 # What the core costs, and what each switch saves
@@ -86,3 +87,26 @@ for cpu in $cpus; do
         stack $opt "$cpu"
     done
 done
+cat <<'END'
+
+## A build without --gc-sections
+
+It carries all of `sfu_panic.c`, messages too, as `make dist` makes it. "Own" are `SFU_ABI`, `SFU_NO_REMOTE` and
+`SFU_OLDEST_VERSION=3`.
+
+| | x86_64 `-Os` | aarch64 `-Os` | s390x `-Os` | x86_64 `-O2` | aarch64 `-O2` | s390x `-O2` |
+|---|---|---|---|---|---|---|
+END
+rm -f "$out/switches.all"
+panic=$out/dist/sfu_panic.c
+own='-DSFU_ABI=@ABI@ -DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3'
+parts='-DSFU_NO_CYCLES -DSFU_NO_RECORD -DSFU_NO_ALL -DSFU_NO_SYMBOLS'
+row 'sfu_panic.c, all of it' "$panic"
+saved_of=$out/switches.all
+for part in CYCLES RECORD ALL SYMBOLS; do
+    row "SFU_NO_$part saves" "$panic" -DSFU_NO_$part
+done
+saved_of=
+row 'without these four' "$panic" "$parts"
+row 'without these four, own' "$panic" "$parts" "$own"
+row 'the same, and SFU_NO_STRINGS' "$panic" "$parts" "$own" -DSFU_NO_STRINGS
