@@ -16,8 +16,8 @@ static struct {
     uint64_t floor; /* of the guard below it */
 } stacks[STACKS];
 static unsigned num_stacks;
-static const struct trap *first_trap; /* where the trace begins; NULL: not at a trap */
-static uint64_t slide;                /* by how much the kernel has been moved */
+static const struct trap *first_trap[CPUS]; /* where the trace of a CPU begins; NULL: not at a trap */
+static uint64_t slide;                      /* by how much the kernel has been moved */
 
 /* ---- console ---- */
 
@@ -99,7 +99,7 @@ static const struct trap *trap_at(uint64_t sp)
  * table leads to a struct trap that is incomplete: its places for PC and SP then hold others. */
 static const struct trap *trap_of(const struct sfu_frame *frame)
 {
-    const struct trap *trap = frame->interrupted ? trap_at(frame->saved) : first_trap;
+    const struct trap *trap = frame->interrupted ? trap_at(frame->saved) : first_trap[machine_cpu()];
 
     if ((frame->saved & INNER) != 0)
         return (const struct trap *)(uintptr_t)(frame->saved - INNER);
@@ -171,6 +171,15 @@ struct sfu_panic kernel_printer = {.target = &kernel_target,
 extern const char build_id_start[], build_id_end[];
 extern uint8_t image_start[], text_end[];
 
+/* No name is known. */
+__attribute__((weak)) const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset)
+{
+    (void)ctx;
+    (void)addr;
+    (void)offset;
+    return NULL;
+}
+
 static void trace(const struct sfu_registers *from)
 {
     kernel_printer.slide = slide;
@@ -226,7 +235,7 @@ void kernel_trace_thread(const struct thread *thread)
 
 struct sfu_registers kernel_interrupted(const struct trap *trap)
 {
-    first_trap = trap;
+    first_trap[machine_cpu()] = trap;
     return registers_of(trap);
 }
 
@@ -256,12 +265,15 @@ __attribute__((weak)) bool kernel_handle(struct trap *trap, bool timer)
     return timer;
 }
 
-/* Called by exception_entry. */
+/* Called by exception_entry. TRAP may have come in the midst of a trace, which then goes on. */
 void kernel_trap(struct trap *trap);
 void kernel_trap(struct trap *trap)
 {
+    const struct trap **first = &first_trap[machine_cpu()], *before = *first;
+
     if (!kernel_handle(trap, machine_trap(trap)))
         report_fault(trap);
+    *first = before;
 }
 
 /* ---- threads ---- */

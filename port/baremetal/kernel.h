@@ -61,6 +61,9 @@ uint64_t machine_new_thread(uint64_t top, void (*entry)(void));
 
 /* ---- the common part ---- */
 
+/* machine_cpu, in machine.h, inlined: the number of this CPU, below CPUS. */
+#define CPUS 4
+
 /* A stack that the unwinder may read: there is no other way into memory for it. GUARD bytes below LOW are the
  * stack's too, when it has run over, but cannot be read. */
 #define STACKS 8
@@ -81,7 +84,7 @@ extern struct sfu_target kernel_target;
 void kernel_print(const char *text);
 void kernel_print_hex(uint64_t value);
 /* The name of the function at ADDR and how far in ADDR is; NULL: unknown. symbols.c has it for a kernel that is linked
- * with its symbols; one without them returns NULL. */
+ * with its symbols. That of kernel.c is weak, and knows none. */
 const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset);
 /* Prints a trace, beginning in here. */
 void kernel_trace(void);
@@ -93,7 +96,8 @@ void kernel_trace_trap(const struct trap *trap);
 void kernel_trace_thread(const struct thread *thread);
 void kernel_new_thread(struct thread *thread, void *stack, uint64_t size, void (*entry)(void));
 
-/* The registers that TRAP has interrupted, for a walk that begins there. */
+/* The registers that TRAP has interrupted, for a walk on this CPU that begins there. The walk takes other registers of
+ * that frame from TRAP until this is called again, or until the kernel_handle returns that called it. */
 struct sfu_registers kernel_interrupted(const struct trap *trap);
 
 /* The printer of all that. */

@@ -160,14 +160,6 @@ void __wrap_kernel_trap(struct trap *trap)
 
 /* ---- the kernel ---- */
 
-const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset)
-{
-    (void)ctx;
-    (void)addr;
-    (void)offset;
-    return NULL;
-}
-
 void kernel_main(const char *command_line)
 {
     panic_trace.put = put;

@@ -44,4 +44,13 @@ static inline void machine_enable(void)
 {
     __asm__ volatile("msr daifclr, #2");
 }
+
+/* The number of this CPU in its cluster. */
+static inline unsigned machine_cpu(void)
+{
+    uint64_t id;
+
+    __asm__ volatile("mrs %0, mpidr_el1" : "=r"(id));
+    return id & 3;
+}
 #endif

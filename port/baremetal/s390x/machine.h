@@ -53,4 +53,13 @@ static inline void machine_enable(void)
 
     __asm__ volatile("ssm %0" : : "Q"(mask));
 }
+
+/* The number of this CPU: its address. */
+static inline unsigned machine_cpu(void)
+{
+    uint16_t id;
+
+    __asm__ volatile("stap %0" : "=Q"(id));
+    return id & 3;
+}
 #endif

@@ -215,6 +215,7 @@ def scenarios(cpu, kind):
         "thread-panic": ([panic, Trace(asserted(thread))], False),
         "second": ([Trace(["run_on", "second_work", "second_main", "machine_second", "boot_second"]),
                     main_trace(cpu, ["kernel_trace", "scenario_second"])], True),
+        "walks": (["kept"], True),
         "recursion": (["panic: deep enough", main_trace(cpu, [
             "panic", "down", "down", (1, 19), "even", "odd", "even", (2, 9), "scenario_recursion"])], False),
         "skip": ([main_trace(cpu, ["scenario_skip"], first=2, own=True),
@@ -430,7 +431,7 @@ def check_record(image, printed, lines):
 def boot(cpu, path, scenario, reboot):
     command = QEMU[cpu][:1] + ["-m", "128M", "-nodefaults", "-display", "none", "-kernel", path]
     command += [] if reboot else ["-no-reboot"]
-    command += ["-smp", "2"] if scenario == "second" else []
+    command += ["-smp", "2"] if scenario in ("second", "walks") else []
     command += [word.format(scenario) for word in QEMU[cpu][1:]]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

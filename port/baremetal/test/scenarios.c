@@ -424,6 +424,59 @@ step static void scenario_second(void)
     kernel_trace();
 }
 
+/* ---- walks that meet ---- */
+
+static volatile bool second_walks;
+static unsigned inner_walks;
+
+/* A walk is about to begin at TRAP. Another CPU begins one meanwhile, and a trap that comes here, too. */
+step static bool is_kept(const struct trap *trap)
+{
+    struct sfu_registers top = kernel_interrupted(trap);
+    struct sfu_walk walk;
+    uint64_t fp;
+
+    sfu_walk_start(&walk, &kernel_target, &top);
+    machine_stop_second();
+    while (!second_walks) {
+    }
+    illegal();
+    return inner_walks == 1 && kernel_target.reg(NULL, &walk.frame, SFU_REG_FP, &fp) == 0 &&
+           fp == trap->r[SFU_REG_FP];
+}
+
+static bool walks_meet(struct trap *trap)
+{
+    static bool outer;
+
+    if (machine_cpu() != 0) {
+        (void)kernel_interrupted(trap);
+        second_walks = true;
+        while (running) { /* its walk lasts */
+        }
+    } else if (!outer) {
+        outer = true;
+        if (is_kept(trap))
+            kernel_print("kept\n");
+        trap->pc += ILLEGAL_SIZE;
+    } else {
+        (void)kernel_interrupted(trap);
+        inner_walks++;
+        trap->pc += ILLEGAL_SIZE;
+    }
+    return true;
+}
+
+step static void scenario_walks(void)
+{
+    hooks.trap = walks_meet;
+    kernel_add_stack(thread_stack, sizeof thread_stack, 0);
+    machine_start_second((uintptr_t)thread_stack + sizeof thread_stack, second_main);
+    while (!running) {
+    }
+    illegal();
+}
+
 /* ---- recursion ---- */
 
 void odd(unsigned n);
@@ -722,6 +775,7 @@ static const struct {
     {"thread-panic", scenario_thread_panic},
     {"lost", scenario_lost},
     {"second", scenario_second},
+    {"walks", scenario_walks},
     {"recursion", scenario_recursion},
     {"skip", scenario_skip},
     {"threads", scenario_threads},

@@ -14,10 +14,13 @@
 /* An instruction that no machine has. */
 #if defined(__s390x__)
 #define ILLEGAL_INSTRUCTION ".short 0"
+#define ILLEGAL_SIZE        2
 #elif defined(__aarch64__)
 #define ILLEGAL_INSTRUCTION "udf #0"
+#define ILLEGAL_SIZE        4
 #else
 #define ILLEGAL_INSTRUCTION "ud2"
+#define ILLEGAL_SIZE        2
 #endif
 
 #endif

@@ -38,4 +38,10 @@ static inline void machine_enable(void)
 {
     __asm__ volatile("sti");
 }
+
+/* The number of this CPU: that of its APIC. */
+static inline unsigned machine_cpu(void)
+{
+    return *(volatile uint32_t *)(uintptr_t)0xfee00020u >> 24 & 3;
+}
 #endif

@@ -6,14 +6,9 @@
 
 #include "kernel.h"
 
-/* cpu_number: which CPU this is. cpu_clock: a time that only grows. cpu_disable: no interrupts from here on. is_sample:
- * TRAP is the timer, or what machine_stop_second sends. LOOP(n): N passes of an empty loop. */
+/* cpu_clock: a time that only grows. cpu_disable: no interrupts from here on. is_sample: TRAP is the timer, or what
+ * machine_stop_second sends. LOOP(n): N passes of an empty loop. */
 #if defined(__x86_64__)
-static inline unsigned cpu_number(void)
-{
-    return *(volatile uint32_t *)(uintptr_t)0xfee00020u >> 24;
-}
-
 static inline uint64_t cpu_clock(void)
 {
     return __builtin_ia32_rdtsc();
@@ -31,14 +26,6 @@ static inline bool is_sample(const struct trap *trap)
 
 #define LOOP(n) __asm__ volatile("1: dec %0; jnz 1b" : "+r"(n) : : "cc")
 #elif defined(__aarch64__)
-static inline unsigned cpu_number(void)
-{
-    uint64_t id;
-
-    __asm__ volatile("mrs %0, mpidr_el1" : "=r"(id));
-    return id & 3;
-}
-
 static inline uint64_t cpu_clock(void)
 {
     uint64_t now;
@@ -59,14 +46,6 @@ static inline bool is_sample(const struct trap *trap)
 
 #define LOOP(n) __asm__ volatile("1: subs %0, %0, #1; b.ne 1b" : "+r"(n) : : "cc")
 #else
-static inline unsigned cpu_number(void)
-{
-    uint16_t id;
-
-    __asm__ volatile("stap %0" : "=Q"(id));
-    return id;
-}
-
 static inline uint64_t cpu_clock(void)
 {
     uint64_t now;

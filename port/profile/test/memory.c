@@ -77,11 +77,11 @@ PART void fill_cache(void)
 
 PART void update_table(void)
 {
-    lock_take(&table_lock, &locks, cpu_number(), cpu_clock());
+    lock_take(&table_lock, &locks, machine_cpu(), cpu_clock());
     sink++;
     lock_drop(&table_lock, &locks, cpu_clock());
-    lock_take(&table_lock, &locks, cpu_number(), cpu_clock());
-    lock_take(&list_lock, &locks, cpu_number(), cpu_clock());
+    lock_take(&table_lock, &locks, machine_cpu(), cpu_clock());
+    lock_take(&list_lock, &locks, machine_cpu(), cpu_clock());
     sink++;
     lock_drop(&list_lock, &locks, cpu_clock());
     panic("the table is broken");
@@ -189,14 +189,6 @@ PART void costs(void)
     print_cost("without", at_depth(FRAMES - 6, allocations));
     print_cost("samples", at_depth(FRAMES - 6, samples));
     print_cost("by-records", at_depth(FRAMES - 6, samples_by_records));
-}
-
-const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset)
-{
-    (void)ctx;
-    (void)addr;
-    (void)offset;
-    return NULL;
 }
 
 /* In the end, behind the panic's trace. */

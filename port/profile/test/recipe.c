@@ -46,14 +46,6 @@ static void at_the_end(void)
     sfu_profile_print(&profile, &panic_printer, &(struct sfu_depot_report){.rate = 1000});
 }
 
-const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset)
-{
-    (void)ctx;
-    (void)addr;
-    (void)offset;
-    return NULL;
-}
-
 bool kernel_handle(struct trap *trap, bool timer)
 {
     return in_the_timer_interrupt(trap) || timer;

@@ -138,7 +138,7 @@ static const struct sfu_panic console = {.put = put, .target = &kernel_target};
 
 static bool sample(struct trap *trap)
 {
-    unsigned cpu = cpu_number();
+    unsigned cpu = machine_cpu();
     struct sfu_registers at;
 
     if (!is_sample(trap))
@@ -224,14 +224,6 @@ PART void wait(void)
     idle = true;
     while (profiles[0].idle < IDLE_SAMPLES)
         __asm__ volatile("" : : : "memory");
-}
-
-const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset)
-{
-    (void)ctx;
-    (void)addr;
-    (void)offset;
-    return NULL;
 }
 
 bool kernel_handle(struct trap *trap, bool timer)

@@ -56,14 +56,6 @@ static void enable_sse(void)
     __asm__ volatile("mov %0, %%cr4" : : "r"(value | 0x600)); /* OSFXSR, OSXMMEXCPT */
 }
 
-const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset)
-{
-    (void)ctx;
-    (void)addr;
-    (void)offset;
-    return NULL;
-}
-
 bool kernel_handle(struct trap *trap, bool timer)
 {
     return sample(trap) || timer;

@@ -30,11 +30,3 @@ void kernel_main(const char *command_line)
     enable_vectors();
     (void)rust_main();
 }
-
-const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset)
-{
-    (void)ctx;
-    (void)addr;
-    (void)offset;
-    return NULL;
-}

@@ -532,14 +532,6 @@ void kernel_main(const char *command_line)
     thread_switch(&boot.sp, program.sp);
 }
 
-const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset)
-{
-    (void)ctx;
-    (void)addr;
-    (void)offset;
-    return NULL;
-}
-
 int strcmp(const char *a, const char *b)
 {
     while (*a != '\0' && *a == *b)
