@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * What Linux does differently on each CPU: system calls, signal frames, relocation. It is for sfu_linux.c, start.c and
- * sfu_linux_symbols.c. Each CPU defines
+ * What Linux does differently on each CPU: system calls, signal frames, relocation. It is for sfu_linux*.c and
+ * start.c. Each CPU defines
  *   CALL_*            numbers of system calls
  *   SA_RESTORER_OURS  whether a program must bring its own restorer
  *   UCONTEXT_OFFSET   from SP in a signal frame, after the handler has returned, to its struct ucontext
@@ -26,6 +26,10 @@ enum {
     CALL_SIGACTION = 13,
     CALL_SIGPROCMASK = 14,
     CALL_SIGALTSTACK = 131,
+    CALL_GETTID = 186,
+    CALL_TIMER_CREATE = 222,
+    CALL_TIMER_SETTIME = 223,
+    CALL_TIMER_DELETE = 226,
     CALL_EXIT_GROUP = 231,
     CALL_OPENAT = 257,
     SA_RESTORER_OURS = 1,
@@ -65,9 +69,13 @@ enum {
     CALL_READ = 63,
     CALL_WRITE = 64,
     CALL_EXIT_GROUP = 94,
+    CALL_TIMER_CREATE = 107,
+    CALL_TIMER_SETTIME = 110,
+    CALL_TIMER_DELETE = 111,
     CALL_SIGALTSTACK = 132,
     CALL_SIGACTION = 134,
     CALL_SIGPROCMASK = 135,
+    CALL_GETTID = 178,
     CALL_MMAP = 222,
     SA_RESTORER_OURS = 0,
     UCONTEXT_OFFSET = 128,
@@ -106,7 +114,11 @@ enum {
     CALL_SIGACTION = 174,
     CALL_SIGPROCMASK = 175,
     CALL_SIGALTSTACK = 186,
+    CALL_GETTID = 236,
     CALL_EXIT_GROUP = 248,
+    CALL_TIMER_CREATE = 254,
+    CALL_TIMER_SETTIME = 255,
+    CALL_TIMER_DELETE = 258,
     CALL_OPENAT = 288,
     SA_RESTORER_OURS = 0,
     UCONTEXT_OFFSET = 296,

@@ -15,6 +15,6 @@ suite-demo:
 	@test/tools/toolchain/install.sh demo
 	@test/run.sh demo port/linux/test/demo_test.sh
 
-$(ABIS:%=suite-demo-%): suite-demo-%: | $(TC)
+$(ABIS:%=suite-demo-%): suite-demo-%: build/tools/sfu-trace | $(TC)
 	@test/tools/toolchain/toolchain.sh v1 v2 >/dev/null
-	@test/run.sh demo-$* port/linux/test/port.py $*
+	@test/run.sh demo-$* port/linux/test/port.py $* build/tools/sfu-trace

@@ -10,7 +10,8 @@
  *     struct sfu_registers here = sfu_here(&self.cpu);  // anywhere
  *     sfu_walk_start(&walk, &self.target, &here);
  *
- * Files: sfu_linux.c and restorer.S; for names sfu_linux_symbols.c; start.c and start.S where there is no libc.
+ * Files: sfu_linux.c and restorer.S; for names sfu_linux_symbols.c; for a profile sfu_linux_timer.c; start.c and start.S
+ * where there is no libc.
  */
 #ifndef SFU_LINUX_H
 #define SFU_LINUX_H
@@ -76,12 +77,39 @@ void sfu_linux_put(void *ctx, char c);
 __attribute__((noreturn)) void sfu_linux_exit(int status);
 
 /* Lets HANDLER(signal, siginfo, ucontext) handle SIGNAL. FLAGS: SA_SIGINFO (4), SA_ONSTACK (0x08000000), SA_NODEFER
- * (0x40000000), SA_RESTORER, if RESTORER is not NULL (0x04000000), or 0. RESTORER NULL: the kernel's or, on x86_64,
- * our own. Returns 0 or -errno. */
+ * (0x40000000), SA_RESTART (0x10000000), SA_RESTORER, if RESTORER is not NULL (0x04000000), or 0. RESTORER NULL: the
+ * kernel's or, on x86_64, our own. Returns 0 or -errno. */
 int sfu_linux_sigaction(int signal, void (*handler)(int, void *, void *), uint64_t flags, void (*restorer)(void));
 
 /* Signal handlers with SA_ONSTACK run on the SIZE bytes at STACK from now on. Returns 0 or -errno. */
 int sfu_linux_sigaltstack(void *stack, size_t size);
+
+/* ---- A profile of a thread ------------------------------------------------------------------------------------- */
+
+/*
+ * In sfu_linux_timer.c. By port/profile, with a struct sfu_linux and a struct sfu_profile for each thread:
+ *
+ *     static void sample(int signal, void *info, void *ucontext)
+ *     {
+ *         struct sfu_registers at = sfu_linux_interrupted(ucontext, &self.cpu);
+ *
+ *         sfu_profile_sample(&profile, &fast, &self.target, &at, false);
+ *     }
+ *
+ *     sfu_linux_sigaction(27, sample, SA_SIGINFO | SA_RESTART, NULL);   SIGPROF; behind sfu_profile_start
+ *     timer = sfu_linux_timer(27, 10000000);
+ *
+ * Each word of the stack then takes a system call. If the thread's stack is known, and all of it is mapped, set
+ * self.target.stack, with its bytes: then the fast walker reads it.
+ */
+
+/* Sends SIGNAL to this thread each time that it has used NANOSECONDS of CPU time, as far as Linux sees that: at its
+ * ticks, 100 to 1,000 in a second, and less often where a hypervisor takes the CPU away. What it would have sent
+ * meanwhile is one signal. NANOSECONDS 0: never. Returns a number for sfu_linux_timer_end, or -errno. */
+int sfu_linux_timer(int signal, uint64_t nanoseconds);
+
+/* Ends TIMER. A signal that has been sent may still come. Returns 0 or -errno. */
+int sfu_linux_timer_end(int timer);
 
 /* The raw system call NUMBER. Returns what the kernel returned: -errno if it is in -4095 to -1. */
 long sfu_linux_call(long number, long a, long b, long c, long d, long e, long f);

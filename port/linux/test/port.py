@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""port.py ABI: builds the demo and the register test in many ways, runs them, and compares.
+"""port.py ABI SFU-TRACE: builds the demo, the register test and a program that profiles itself in many ways, runs them,
+and compares.
 
 The functions of each frame are given here. Where in them is checked too, by what the demo itself offers: the
 addr2line line that it prints is run, and each address must lead to the source line that the comment @marker is on.
 """
+import bisect
+import collections
 import os
 import re
 import subprocess
@@ -24,6 +27,11 @@ FLAGS = ('-std=c99 -g -fomit-frame-pointer -fasynchronous-unwind-tables -ffreest
          '-fno-stack-protector -Wstrict-prototypes -I. -Iport/print -Iport/linux -Wa,--gsframe').split() + WARNINGS
 CORE = ['sfu.c', 'port/linux/sfu_linux.c', 'port/linux/start.c', 'port/linux/start.S', 'port/linux/restorer.S']
 DEMO = CORE + ['port/linux/sfu_linux_symbols.c', 'port/print/sfu_print.c', 'port/linux/demo.c']
+PROFILE = CORE + ['port/linux/sfu_linux_timer.c', 'port/fast/sfu_fast.c', 'port/depot/sfu_depot.c',
+                  'port/depot/sfu_depot_print.c', 'port/profile/sfu_profile.c', 'port/print/sfu_print.c',
+                  'port/print/sfu_build_id.c', 'port/linux/test/profile.c']
+PROFILE_FLAGS = ['-Iport/fast', '-Iport/depot', '-Iport/profile']
+NO_LIBRARY = {'aarch64': ['-mno-outline-atomics'], 'aarch64_be': ['-mno-outline-atomics']}  # of gcc, for atomics
 REGISTERS = CORE + ['port/linux/test/registers.c', 'port/linux/test/registers.S']
 
 EVERYWHERE = ['-O0', '-O2', '-O2 -flto', '-O2 -static-pie -fPIE',
@@ -186,12 +194,55 @@ def check_tables(abi, folder):
     return None
 
 
+# What each function of profile.c is called by.
+CALLERS = {'sfu_linux_start': ['_start'], 'sfu_linux_main': ['sfu_linux_start'], 'work': ['sfu_linux_main'],
+           'wait_for': ['sfu_linux_main'], 'stop_and_start': ['sfu_linux_main'], 'hot': ['work'], 'warm': ['work'],
+           'deep': ['hot', 'deep'], 'loop_of_hot': ['deep'], 'loop_of_warm': ['warm'], 'shallow': ['warm', 'shallow']}
+
+
+def functions_at(addresses, out, cpu):
+    """How many of the ADDRESSES are in which function, says nm."""
+    lines = [line.split() for line in run([f'{TC}/{cpu}/nm', '-S', out]).splitlines()]
+    functions = sorted((int(line[0], 16), int(line[1], 16), line[3]) for line in lines if len(line) == 4)
+    found = collections.Counter()
+    for address in addresses:
+        start, size, name = functions[bisect.bisect_right(functions, (address, 1 << 64, '')) - 1]
+        found[name if address < start + size else '??'] += 1
+    return found
+
+
+def check_profile(abi, out, mode, sfu_trace):
+    """Each sample that the handler was given is in the profile, with a whole trace along calls that there are."""
+    log = run(ABIS[abi][1] + [out] + mode.split())
+    counts = re.search(r'sfut1 idle (\d+)\nsfut1 lost (\d+)\nsfut1 end \d+\nsamples (\d+) incomplete (\d+)\n', log)
+    if not counts:
+        return ' '.join(log.split())
+    idle, lost, samples, incomplete = map(int, counts.groups())
+    folded = subprocess.run([sfu_trace, '--folded', out], input=log, capture_output=True, text=True, check=True).stdout
+    paths = [line.rsplit(' ', 1) for line in folded.splitlines()]
+    paths = {tuple(path.split(';')): int(weight) for path, weight in paths}
+    given = functions_at([int(pc, 16) for pc in re.findall(r'^at (\w+)$', log, re.M)], out, abi.removesuffix('_be'))
+    kept = collections.Counter()
+    for path, weight in paths.items():
+        kept[path[-1]] += weight
+        if path[:2] != ('main', '_start') or any(a not in CALLERS.get(b, ()) for a, b in zip(path[1:], path[2:])):
+            return f'no such path: {";".join(path)}'
+        if path[-1] == 'loop_of_hot' and mode != 'small' and path.count('deep') != 8:
+            return f'not so deep: {";".join(path)}'
+    if idle != 3 or incomplete != 0 or samples != idle + sum(given.values()) or samples < 40 and mode != 'small':
+        return f'{samples} samples, {idle} idle, {incomplete} incomplete, {sum(given.values())} PCs'
+    if mode == 'small':
+        given.subtract(kept)
+        return None if lost >= 5 and sum(given.values()) == lost and min(given.values()) >= 0 else f'{given}, lost {lost}'
+    return None if kept == given and lost == 0 else f'{kept} instead of {given}, lost {lost}'
+
+
 def verdict(name, wrong):
     print(f'not ok {name}: {wrong}' if wrong else f'ok {name}', flush=True)
 
 
 def main():
-    abi = sys.argv[1]
+    abi, sfu_trace = sys.argv[1:]
     folder = f'build/port/{abi}'
     os.makedirs(folder, exist_ok=True)
     modes = ['', 'ucontext'] + ([] if abi == 's390x' else ['table'])
@@ -217,6 +268,11 @@ def main():
         for test in tests:
             result = log or run(ABIS[abi][1] + [out, test])
             verdict(f'registers {test} {flags}', None if result == f'ok {test}\n' else ' '.join(result.split()))
+    for flags in ['-O0', '-O2', '-O2 -static-pie -fPIE']:
+        out = folder + '/profile' + flags.replace(' ', '')
+        log = build(abi, flags.split() + PROFILE_FLAGS + NO_LIBRARY.get(abi, []), PROFILE, out)
+        for mode in ['', 'stack', 'small']:
+            verdict(f'profile {mode} {flags}', ' '.join(log.split()) or check_profile(abi, out, mode, sfu_trace))
     for flags in ['-O0', '-O2', '-O2 -static'] if abi in LIBC else []:
         verdict(f'libc {flags}', check_libc(abi, flags.split(), folder + '/libc' + flags.replace(' ', '')))
     verdict('tables', check_tables(abi, folder))
