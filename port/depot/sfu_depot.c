@@ -157,9 +157,10 @@ static void weigh(struct record *r, int64_t weight)
     __atomic_fetch_add(&r->weight, weight, __ATOMIC_RELAXED);
 }
 
-RARE uint32_t lose(struct sfu_depot *depot)
+RARE uint32_t lose(struct sfu_depot *depot, int64_t weight)
 {
     __atomic_fetch_add(&depot->lost, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&depot->lost_weight, weight, __ATOMIC_RELAXED);
     return 0;
 }
 
@@ -180,7 +181,7 @@ RARE uint32_t put(struct sfu_depot *depot, uint32_t hash, const uint64_t *pcs, s
         if (made == 0)
             made = make(depot, hash, pcs, count, weight);
         if (made == 0)
-            return lose(depot);
+            return lose(depot, weight);
         before = head;
         record_at(depot, made)->next = head;
         if (__atomic_compare_exchange_n(list, &head, made, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
@@ -193,7 +194,7 @@ uint32_t sfu_depot_add(struct sfu_depot *depot, const uint64_t *pcs, size_t coun
     uint32_t hash, found;
 
     if (count > SFU_DEPOT_PCS)
-        return lose(depot);
+        return lose(depot, weight);
     hash = hash_of(pcs, count);
     found = SMALL ? 0 : find(depot, __atomic_load_n(head_of(depot, hash), __ATOMIC_ACQUIRE), 0, hash, pcs, count);
     if (found == 0)
@@ -220,6 +221,8 @@ bool sfu_depot_weigh(struct sfu_depot *depot, uint32_t handle, int64_t weight)
 {
     struct record *r = find_record(depot, handle);
 
+    if (handle == 0)
+        __atomic_fetch_add(&depot->lost_weight, weight, __ATOMIC_RELAXED);
     if (r != NULL)
         weigh(r, weight);
     return r != NULL;
@@ -263,6 +266,7 @@ void sfu_depot_clear(struct sfu_depot *depot)
     for (i = 0; i <= depot->mask; i++)
         __atomic_store_n(&depot->words[i], 0, __ATOMIC_RELEASE);
     depot->lost = 0;
+    depot->lost_weight = 0;
     __atomic_store_n(&depot->used, (depot->mask + 1) / HEADS_PER_UNIT, __ATOMIC_RELEASE);
 }
 

@@ -40,13 +40,14 @@ extern "C" {
 #define SFU_DEPOT_LEAST 1024 /* bytes of memory, aligned to 8 */
 #define SFU_DEPOT_PCS   4096 /* of a trace, at most */
 
-/* sfu_depot_init fills it in. Callers may read lost. */
+/* sfu_depot_init fills it in. Callers may read the last two. */
 struct sfu_depot {
     uint32_t *words; /* the memory; a handle counts pairs of them */
     uint64_t base;
     uint32_t mask;       /* number of lists - 1; the memory begins with the first handle of each list */
     uint32_t room, used; /* pairs of words; used may be more, once a trace had no room */
     uint64_t lost;       /* how many calls of sfu_depot_add have returned 0 */
+    int64_t lost_weight; /* the sum of their weights, and of those for the handle 0 */
 };
 
 /* Makes DEPOT an empty one in the BYTES at MEMORY, of which no more than 16 GiB are used. BASE: the lowest address of
@@ -57,11 +58,11 @@ bool sfu_depot_init(struct sfu_depot *depot, void *memory, size_t bytes, uint64_
  * an add that is not the first has to write is the weight. Returns the handle, or 0 and counts that if there is no room
  * or COUNT is more than SFU_DEPOT_PCS. A full depot still takes weights of the traces that it has.
  * If two CPUs put the same trace in at the same time, one of them returns the other's handle, and the room of one trace
- * stays unused until DEPOT is cleared. */
+ * stays unused until DEPOT is cleared. The sum of a trace's weights must be less than 2^63: else it wraps. */
 uint32_t sfu_depot_add(struct sfu_depot *depot, const uint64_t *pcs, size_t count, int64_t weight);
 
-/* Adds WEIGHT to the trace HANDLE. Any number may be given as HANDLE that is a handle of DEPOT or outside of its
- * memory. Returns false if it is outside. */
+/* Adds WEIGHT to the trace HANDLE; if HANDLE is 0, to lost_weight: what is freed whose allocation was lost. Any number
+ * may be given as HANDLE that is a handle of DEPOT or outside of its memory. Returns false if it is outside, as 0 is. */
 bool sfu_depot_weigh(struct sfu_depot *depot, uint32_t handle, int64_t weight);
 
 /* Copies PCs of the trace HANDLE to PCS, at most CAPACITY. Leaves out the first SKIP. Sets *WEIGHT unless WEIGHT is
@@ -75,7 +76,7 @@ size_t sfu_depot_get(const struct sfu_depot *depot, uint32_t handle, size_t skip
  * meanwhile some. */
 uint32_t sfu_depot_next(const struct sfu_depot *depot, uint32_t handle);
 
-/* Removes all traces, and sets lost to 0. Meanwhile no other CPU may use DEPOT, and this must not interrupt an add.
+/* Removes all traces, and sets the last two to 0. Meanwhile no other CPU may use DEPOT, and this must not interrupt an add.
  * What interrupts this may add: that is lost. */
 void sfu_depot_clear(struct sfu_depot *depot);
 

@@ -101,7 +101,7 @@ void sfu_depot_print(const struct sfu_panic *p, const struct sfu_depot *depot,
         left--;
     }
     sfu_print_number(p, "sfut1 idle ", report->idle, 10, 1);
-    sfu_print_number(p, "\nsfut1 lost ", report->not_kept + depot->lost, 10, 1);
+    print_weight(p, "\nsfut1 lost ", (int64_t)(report->not_kept + (uint64_t)depot->lost_weight));
     sfu_print_number(p, "\nsfut1 end ", printed, 10, 1);
     sfu_print_text(p, "\n");
 }

@@ -50,7 +50,7 @@ struct sfu_depot_report {
     bool exact;        /* the first PC of each trace is exact: it was interrupted there */
     uint32_t rate;     /* samples in a second, or 0 */
     uint64_t idle;     /* weight of what has no trace */
-    uint64_t not_kept; /* weight of what was lost, besides what the depot has counted */
+    uint64_t not_kept; /* weight of what was lost, besides the depot's lost_weight */
 };
 
 /* Prints DEPOT by PANIC's put, with PANIC's slide. Adds may come meanwhile: some of them are printed. Whatever stands

@@ -10,8 +10,8 @@
  *     struct sfu_registers here = sfu_here(&self.cpu);  // anywhere
  *     sfu_walk_start(&walk, &self.target, &here);
  *
- * Files: sfu_linux.c and restorer.S; for names sfu_linux_symbols.c; for a profile sfu_linux_timer.c; start.c and start.S
- * where there is no libc.
+ * Files: sfu_linux.c and restorer.S; for names sfu_linux_symbols.c; for a profile sfu_linux_timer.c; start.c and
+ * start.S where there is no libc.
  */
 #ifndef SFU_LINUX_H
 #define SFU_LINUX_H

@@ -39,10 +39,10 @@ struct sfu_profile {
     struct sfu_depot depot;
     uint64_t samples; /* all of them; depot.lost of these were lost, because the depot was full */
     uint64_t idle;    /* those without a trace: the CPU was idle */
-    uint64_t
-        incomplete; /* those whose trace ended with an error, or was too deep. They are in the depot, with its base
-                          * as the last PC: sfu-trace calls that [incomplete] */
-    uint32_t busy;  /* samples that are being taken: of an interrupt, and of an NMI in it */
+    /* Those whose trace ended with an error, or was too deep. They are in the depot, with its base as the last PC:
+     * sfu-trace calls that [incomplete]. */
+    uint64_t incomplete;
+    uint32_t busy; /* samples that are being taken: of an interrupt, and of an NMI in it */
     bool running;
 };
 
@@ -50,8 +50,8 @@ struct sfu_profile {
  * returns. */
 bool sfu_profile_init(struct sfu_profile *profile, void *memory, size_t bytes, uint64_t base);
 
-/* Forgets all samples of PROFILE, and begins. Any CPU may do so. Returns false, and does nothing, if PROFILE runs or if
- * a sample that began before it was stopped is still being taken. */
+/* Forgets all samples of PROFILE, and begins. Any CPU may do so, but one at a time. Returns false, and does nothing, if
+ * PROFILE runs or if a sample that began before it was stopped is still being taken. */
 bool sfu_profile_start(struct sfu_profile *profile);
 
 /* Ends sampling. Any CPU may do so, at any time. */

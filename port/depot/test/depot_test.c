@@ -42,6 +42,7 @@ static struct reference {
     uint64_t base;
     size_t room, taken; /* bytes for traces */
     uint64_t lost;
+    int64_t lost_weight;
 } reference;
 
 static const char *failed; /* what was wrong first */
@@ -85,9 +86,11 @@ static void add(struct sfu_depot *depot, const uint64_t *pcs, size_t count, int6
         t->weight += weight;
         return;
     }
-    if (handle == 0)
+    if (handle == 0) {
         reference.lost++;
-    must(depot->lost == reference.lost, "lost is not what was lost");
+        reference.lost_weight += weight;
+    }
+    must(depot->lost == reference.lost && depot->lost_weight == reference.lost_weight, "lost is not what was lost");
     must(count <= SFU_DEPOT_PCS || handle == 0, "a trace that is too long was taken");
     if (count > SFU_DEPOT_PCS)
         return;
@@ -207,7 +210,8 @@ static void random_round(uint64_t seed)
             sfu_depot_clear(&depot);
             reference.num = reference.taken = 0;
             reference.lost = 0;
-            must(sfu_depot_next(&depot, 0) == 0 && depot.lost == 0, "something is left");
+            reference.lost_weight = 0;
+            must(sfu_depot_next(&depot, 0) == 0 && depot.lost == 0 && depot.lost_weight == 0, "something is left");
         }
     }
     compare(&depot);
@@ -280,7 +284,8 @@ static void hostile(void)
         must(i < 40000 / 8 || !sfu_depot_weigh(&depot, (uint32_t)i, 1), "a weight outside of the memory");
         must(i < 40000 / 8 || sfu_depot_next(&depot, (uint32_t)i) == 0, "something comes behind it");
     }
-    must(!sfu_depot_weigh(&depot, 0, 1), "0 is no handle");
+    must(depot.lost_weight == 8 && !sfu_depot_weigh(&depot, 0, -3) && depot.lost_weight == 5 && depot.lost == 8,
+         "0 is the handle of what was lost");
     free(memory);
     memory = begin(&depot, SFU_DEPOT_LEAST, 0, 0); /* whatever stands there, nothing else is read */
     memset((char *)memory + 64, 0xff, SFU_DEPOT_LEAST - 64);

@@ -106,6 +106,7 @@ static void one_round(uint64_t seed)
             pcs[k] = random64(&seed) >> random64(&seed) % 64;
         (void)sfu_depot_add(&depot, pcs, count, (int64_t)random64(&seed) >> 1 >> random64(&seed) % 63);
     }
+    (void)sfu_depot_add(&depot, pcs, SFU_DEPOT_PCS + 1, (int64_t)(random64(&seed) % 64) - 32);
     report.name = seed % 2 == 0 ? "cpu1" : NULL;
     report.exact = seed % 5 == 0;
     report.rate = seed % 7 == 0 ? 1000 : 0;
@@ -122,8 +123,9 @@ static void one_round(uint64_t seed)
     compare(&dump);
     must(strcmp(dump.unit, report.unit != NULL ? report.unit : "samples") == 0, "another unit");
     must(strcmp(dump.name, report.name != NULL ? report.name : "") == 0, "another name");
-    must(dump.exact == report.exact && dump.rate == report.rate && dump.idle == report.idle, "another number");
-    must(dump.lost == report.not_kept + depot.lost, "another number of lost ones");
+    must(dump.exact == report.exact && dump.rate == report.rate && dump.idle == (int64_t)report.idle,
+         "another number");
+    must(dump.lost == (int64_t)report.not_kept + depot.lost_weight, "another weight of lost ones");
     must(dump.has_slide == (panic.slide != 0) && dump.slide == panic.slide && dump.base == depot.base,
          "an address");
     must(dump.num_places == report.num_places, "another number of places");

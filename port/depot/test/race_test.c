@@ -31,6 +31,7 @@ struct tally {
     int64_t weights[TRACES];
     uint32_t handles[TRACES];
     uint64_t lost;
+    int64_t lost_weight;
 };
 static struct tally tallies[2 * THREADS + 2];
 static _Thread_local struct tally *of_signals;
@@ -42,6 +43,7 @@ static void add(struct tally *tally, unsigned which, int64_t weight)
 
     if (handle == 0) {
         tally->lost++;
+        tally->lost_weight += weight;
         return;
     }
     if (tally->handles[which] != 0 && tally->handles[which] != handle)
@@ -74,6 +76,7 @@ static void read_all(bool weights)
 {
     bool seen[TRACES] = {false};
     uint64_t pcs[MOST_PCS], lost = 0;
+    int64_t lost_weight = 0;
     uint32_t handle;
     unsigned i, k;
 
@@ -99,11 +102,12 @@ static void read_all(bool weights)
     }
     for (i = 0; i < sizeof tallies / sizeof tallies[0] && weights; i++) {
         lost += tallies[i].lost;
+        lost_weight += tallies[i].lost_weight;
         for (k = 0; k < TRACES; k++)
             if (tallies[i].handles[k] != 0 && !seen[k])
                 failed = "a trace is missing";
     }
-    if (weights && lost != depot.lost)
+    if (weights && (lost != depot.lost || lost_weight != depot.lost_weight))
         failed = "lost is not what was lost";
 }
 

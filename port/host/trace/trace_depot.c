@@ -138,8 +138,8 @@ static bool take_other(struct depot_dump *dump, struct text *t)
     if (text_take(t, "base "))
         return text_number(t, 16, 1, 16, &dump->base) && t->p == t->end;
     if (text_take(t, "idle "))
-        return text_decimal(t, &dump->idle) && t->p == t->end;
-    return text_take(t, "lost ") && text_decimal(t, &dump->lost) && t->p == t->end;
+        return text_signed(t, &dump->idle) && t->p == t->end;
+    return text_take(t, "lost ") && text_signed(t, &dump->lost) && t->p == t->end;
 }
 
 static bool is_of_a_word(char c)

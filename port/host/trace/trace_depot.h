@@ -37,7 +37,7 @@ struct depot_dump {
     uint64_t *pcs;
     size_t num_pcs;
     bool tracing; /* the last trace may go on */
-    uint64_t idle, lost;
+    int64_t idle, lost;
     size_t bad;       /* lines that are not of the format */
     size_t cut;       /* traces that had not all of their PCs */
     uint64_t missing; /* traces that end counted, but no line had */

@@ -265,7 +265,7 @@ static void put_caption(const struct drawing *d)
     if (f->minus)
         fprintf(d->out, "; before: %" PRId64 ". Red: more, blue: less", f->root->total[1]);
     fputs("</text>\n", d->out);
-    fprintf(d->out, "<text x=\"%d\" y=\"36\" fill=\"#666666\">idle: %" PRIu64 ", lost: %" PRIu64 "</text>\n",
+    fprintf(d->out, "<text x=\"%d\" y=\"36\" fill=\"#666666\">idle: %" PRId64 ", lost: %" PRId64 "</text>\n",
             MARGIN, f->idle, f->lost);
 }
 

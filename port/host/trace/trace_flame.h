@@ -23,10 +23,10 @@ struct flame_node {
 
 struct flame {
     struct flame_node *root;
-    char unit[32];       /* of all weights; "" before the first */
-    uint64_t rate;       /* of the first dump */
-    uint64_t idle, lost; /* of the logs */
-    bool minus;          /* there are logs to subtract */
+    char unit[32];      /* of all weights; "" before the first */
+    uint64_t rate;      /* of the first dump */
+    int64_t idle, lost; /* of the logs */
+    bool minus;         /* there are logs to subtract */
     size_t dumps;
     double least; /* pixels: what is narrower is left out of the picture */
 };

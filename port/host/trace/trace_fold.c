@@ -351,8 +351,8 @@ static void add_dump(struct folder *f)
         return;
     }
     if (f->side == 0) {
-        f->flame.idle += d->idle;
-        f->flame.lost += d->lost;
+        f->flame.idle = sum_of(f->flame.idle, d->idle);
+        f->flame.lost = sum_of(f->flame.lost, d->lost);
     }
     place_images(f);
     for (i = 0; i < d->num_traces; i++) {
@@ -423,8 +423,8 @@ static void report(const struct folder *f)
         trace_note("what lies deeper than %d functions is one box, [deeper]", MAX_LEVELS);
     if (f->negative > 0)
         trace_note("%" PRIu64 " traces have less than nothing", f->negative);
-    if (f->flame.lost > 0)
-        trace_note("%" PRIu64 " %s were lost", f->flame.lost, f->flame.unit);
+    if (f->flame.lost != 0)
+        trace_note("%" PRId64 " %s were lost", f->flame.lost, f->flame.unit);
 }
 
 static void draw(const struct folder *f)

@@ -233,7 +233,8 @@ def check_profile(abi, out, mode, sfu_trace):
         return f'{samples} samples, {idle} idle, {incomplete} incomplete, {sum(given.values())} PCs'
     if mode == 'small':
         given.subtract(kept)
-        return None if lost >= 5 and sum(given.values()) == lost and min(given.values()) >= 0 else f'{given}, lost {lost}'
+        right = lost >= 5 and sum(given.values()) == lost and min(given.values()) >= 0
+        return None if right else f'{given}, lost {lost}'
     return None if kept == given and lost == 0 else f'{kept} instead of {given}, lost {lost}'
 
 
