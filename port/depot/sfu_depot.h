@@ -61,8 +61,8 @@ bool sfu_depot_init(struct sfu_depot *depot, void *memory, size_t bytes, uint64_
  * stays unused until DEPOT is cleared. The sum of a trace's weights must be less than 2^63: else it wraps. */
 uint32_t sfu_depot_add(struct sfu_depot *depot, const uint64_t *pcs, size_t count, int64_t weight);
 
-/* Adds WEIGHT to the trace HANDLE; if HANDLE is 0, to lost_weight: what is freed whose allocation was lost. Any number
- * may be given as HANDLE that is a handle of DEPOT or outside of its memory. Returns false if it is outside, as 0 is. */
+/* Adds WEIGHT to the trace HANDLE; if HANDLE is 0, to lost_weight: what is freed whose allocation was lost. HANDLE may
+ * be a handle of DEPOT, or any number outside of its memory, as 0 is. Returns false if it is outside. */
 bool sfu_depot_weigh(struct sfu_depot *depot, uint32_t handle, int64_t weight);
 
 /* Copies PCs of the trace HANDLE to PCS, at most CAPACITY. Leaves out the first SKIP. Sets *WEIGHT unless WEIGHT is
@@ -76,8 +76,8 @@ size_t sfu_depot_get(const struct sfu_depot *depot, uint32_t handle, size_t skip
  * meanwhile some. */
 uint32_t sfu_depot_next(const struct sfu_depot *depot, uint32_t handle);
 
-/* Removes all traces, and sets the last two to 0. Meanwhile no other CPU may use DEPOT, and this must not interrupt an add.
- * What interrupts this may add: that is lost. */
+/* Removes all traces, and sets the last two to 0. Meanwhile no other CPU may use DEPOT, and this must not interrupt an
+ * add. What interrupts this may add: that is lost. */
 void sfu_depot_clear(struct sfu_depot *depot);
 
 #ifdef __cplusplus

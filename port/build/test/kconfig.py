@@ -32,6 +32,8 @@ CASES = [  # what is set, what main.c prints
     ("all", {"SFU_OLDEST_VERSION": "2", "SFU_AMD64": "y", "SFU_NO_REMOTE": "n", "SFU_NO_STRINGS": "y",
              "SFU_PROFILE": "y"},
      ["WITH_PRINT", "WITH_FAST"], "oldest 2 abi 3 no-strings print 1 fast 1: 1 -1 "),
+    ("profile", {"SFU_PRINT": "n", "SFU_PROFILE": "y"}, ["WITH_PRINT", "WITH_FAST", "WITH_DEPOT", "WITH_PROFILE"],
+     "oldest 3 abi 0 no-remote print 1 fast 1 depot 1 profile 1: 1 -1 end of the stack: the outermost frame"),
 ]
 
 

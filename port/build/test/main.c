@@ -9,6 +9,12 @@
 #ifdef WITH_FAST
 #include "sfu_fast.h"
 #endif
+#ifdef WITH_DEPOT
+#include "sfu_depot_print.h"
+#endif
+#ifdef WITH_PROFILE
+#include "sfu_profile.h"
+#endif
 
 #ifndef SFU_OLDEST_VERSION
 #define SFU_OLDEST_VERSION 1
@@ -37,6 +43,16 @@ int main(void)
 #ifdef WITH_FAST
     size_t (*volatile fast)(const struct sfu_fast_image *) = sfu_fast_index_size;
     printf(" fast %d", fast != 0);
+#endif
+#ifdef WITH_DEPOT
+    void (*volatile depot)(const struct sfu_panic *, const struct sfu_depot *, const struct sfu_depot_report *) =
+        sfu_depot_print;
+    printf(" depot %d", depot != 0);
+#endif
+#ifdef WITH_PROFILE
+    void (*volatile profile)(const struct sfu_profile *, const struct sfu_panic *,
+                             const struct sfu_depot_report *) = sfu_profile_print;
+    printf(" profile %d", profile != 0);
 #endif
     printf(": %d %d %s\n", here.pc != 0, sfu_open(&section, "", 0, 0), sfu_string(SFU_END));
     return 0;

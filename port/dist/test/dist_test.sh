@@ -145,6 +145,7 @@ done
 test "the two files: make demo" make -s -C $tree demo
 test "the two files: unit tests" make -s -C $tree suite-unit UNIT_PROGRAMS=default
 test "the two files: tests of the printer" make -s -C $tree suite-print
+test "the two files: a kernel that profiles itself" make -s -C $tree build/profile/x86_64/recipe.elf
 for cpu in x86_64 aarch64 s390x; do
     T="$cpu/assert" test "the two files: a panic on bare metal, $cpu" \
         make -s -C $tree suite-bare-$cpu BARE_KINDS_$cpu=$cpu

@@ -155,7 +155,7 @@ def leak():
 
 # Ticks of cpu_clock in a nanosecond. By -icount shift=0 that is an instruction.
 TICKS = {"x86_64": 1.0, "aarch64": 0.0625, "s390x": 4.096}
-# What each is in the table of port/profile/README.md, which says how many instructions it costs at most, with 12 frames.
+# What each is in the table of port/profile/README.md: how many instructions it costs at most, with 12 frames.
 COSTS = {"allocations": "an allocation and its free, with a handle", "without": "the same without",
          "samples": "a sample", "by-records": "the same by frame pointers"}
 
