@@ -64,6 +64,7 @@ class Edit:
         if self.pattern or os.path.exists(file):
             with open(file, encoding="utf-8", errors="surrogateescape", newline="") as f:
                 old = f.read()
+        os.makedirs(os.path.dirname(file), exist_ok=True)
         with open(file, "w", encoding="utf-8", errors="surrogateescape", newline="") as f:
             f.write(self.into(old))
 

@@ -5,12 +5,18 @@
 
 REAL := u_boot_aarch64 s390_ccw
 
-.PHONY: real suite-real
+.PHONY: real real-unikraft suite-real
 ## [campaigns] real: sfu goes into programs of Debian's, which crash in QEMU: test/real/RESULTS.md; T=u_boot: one
 real: tools dist | $(TC)
 	@test/tools/toolchain/install.sh check bare tools cost
 	@test/run.sh real-programs python3 -B test/real/real.py build/real test/real/RESULTS.md \
 	    $(REAL)
+
+# The trees are the user's: none of them is in Debian.
+## [campaigns] real-unikraft: the same in a source tree of Unikraft, UNIKRAFT=folder
+real-unikraft: tools dist | $(TC)
+	@test/tools/toolchain/install.sh check bare tools cost
+	@test/run.sh real-unikraft python3 -B test/real/real.py build/real test/real/RESULTS.md unikraft_x86_64
 
 CHECK += real
 

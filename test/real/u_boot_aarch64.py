@@ -57,9 +57,7 @@ CFLAGS_sfu_trace.o := '-DSFU_TYPES="linux/types.h"'
     Edit("arch/arm/lib/crt0_64.S", ".cfi_endproc", before=r"^ENDPROC\(_main\)"),
     # In front of the end of what is moved.
     Edit("arch/arm/cpu/armv8/u-boot.lds", r"""
-.sframe : ALIGN(8) {
-    sframe_start = .; QUAD(0) . += 64 + SIZEOF(.eh_frame); . = ALIGN(8); sframe_end = .;
-}
+.sframe : ALIGN(8) { sframe_start = .; QUAD(0) . += 64 + SIZEOF(.eh_frame); . = ALIGN(8); sframe_end = .; }
 """, before=r"^\s*\.image_copy_end :"),
     Edit("arch/arm/cpu/armv8/u-boot.lds", ".eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) }",
          before=r"^\s*/DISCARD/.*dynsym"),
