@@ -9,7 +9,7 @@ TOOLS_LIBRARY := $(addprefix port/host/common/,image.c cfi.c epilogue.c joined.c
 TOOLS_REPORT := port/host/common/report.c
 TOOLS_ENCODER := $(addprefix port/host/common/,tables.c groups.c encode.c)
 TOOLS_GEN := $(addprefix port/host/gen/,sfu_gen.c output.c) $(TOOLS_ENCODER) $(TOOLS_REPORT) $(TOOLS_LIBRARY)
-TOOLS_LINT_PARTS := $(addprefix port/host/lint/,lint.c lint_place.c lint_rows.c lint_worth.c lint_objects.c)
+TOOLS_LINT_PARTS := $(addprefix port/host/lint/,lint.c lint_place.c lint_rows.c lint_worth.c lint_fill.c lint_objects.c)
 TOOLS_LINT := port/host/lint/sfu_lint.c $(TOOLS_LINT_PARTS) $(TOOLS_REPORT) $(TOOLS_LIBRARY)
 TOOLS_TRACE_PARSERS := $(addprefix port/host/trace/,trace_text.c trace_log.c trace_depot.c trace_map.c trace_notes.c \
     trace_paging.c trace_abi.c)
@@ -46,11 +46,10 @@ $(TOOLS)/sfu-trace: $(TOOLS_TRACE) $(TOOLS_HEADERS) $(TOOLS)/sfu-trace.txt.h por
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_FLAGS) -O2 -g $(TOOLS_TRACE) -ldw -lelf -o $@
 
-# The same lines as a page of the manual.
-$(TOOLS)/%.1: %.txt port/host/rules.mk
+# The same as a page of the manual.
+$(TOOLS)/%.1: %.txt port/host/page.awk
 	@mkdir -p $(@D)
-	@{ echo '.TH $* 1 "" sfu'; sed -e 's/\\/\\e/g' -e '/^[A-Z]/{s/^/.fi\n.SH /;s/$$/\n.nf/;b' -e '}' -e 's/^    //' \
-	    -e "s/^[.']/\\\\\&&/" $<; } >$@
+	@awk -v name=$* -f port/host/page.awk $< >$@
 
 # A program on this machine that unwinds others: the core alone, as a library.
 $(TOOLS)/libsfu.a: sfu.c sfu.h

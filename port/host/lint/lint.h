@@ -95,6 +95,7 @@ struct lint_function {
     const char *name; /* "" if nothing names it */
     uint64_t start, end;
     uint64_t covered; /* bytes that have rows */
+    uint64_t bytes;   /* those, and what else is neither data nor filled up */
     size_t object;
     const char *reason; /* why not all of it is covered, as a name that stays; or NULL */
     const char *why;    /* the same as a sentence */
@@ -150,6 +151,8 @@ struct lint {
     Dwarf *dwarf;                    /* the names of objects are its own; or NULL */
     struct lint_function *functions; /* by address */
     size_t num_functions;
+    struct lint_range *data; /* in code, by address */
+    size_t num_data;
     struct lint_object *objects;
     size_t num_objects;
     uint64_t code_bytes, covered_bytes, described;
@@ -170,6 +173,11 @@ void lint_place(struct lint *lint, unsigned oldest);
 bool lint_flat(struct lint *lint, const char *file);
 void lint_rows(struct lint *lint);
 bool lint_worth(struct lint *lint);
+
+/* Reads where data lies in sections of code. */
+bool lint_read_data(struct lint *lint);
+/* How many bytes from START up to END, which is code without rows, are none: data, nops, traps, zeros. */
+uint64_t lint_filled(struct lint *lint, uint64_t start, uint64_t end);
 
 /* Adds a finding about code, which has been found from START up to END. */
 void lint_code(struct lint *lint, enum lint_name name, uint64_t start, uint64_t end, const char *format, ...)

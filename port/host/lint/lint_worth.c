@@ -23,7 +23,7 @@ struct layer {
 static void append(struct layer *layer, const char *name, uint64_t start, uint64_t end)
 {
     layer->list = grow(layer->list, layer->num, sizeof *layer->list);
-    layer->list[layer->num++] = (struct lint_function){name, start, end, 0, 0, NULL, NULL};
+    layer->list[layer->num++] = (struct lint_function){name, start, end, 0, 0, 0, NULL, NULL};
 }
 
 /* Adds the part of PIECE from START up to END, if it is more than padding. */
@@ -164,12 +164,14 @@ static void add_rest(struct lint *lint)
 
 /* ---- Coverage -------------------------------------------------------------------------------------------------- */
 
+/* Drops functions of which nothing is code. */
 static void measure(struct lint *lint)
 {
-    size_t i, k = 0, j;
+    size_t i, k = 0, j, kept = 0;
 
     for (i = 0; i < lint->num_functions; i++) {
         struct lint_function *f = &lint->functions[i];
+        uint64_t pc = f->start;
 
         while (k < lint->num_covered && lint->covered[k].end <= f->start)
             k++;
@@ -178,11 +180,17 @@ static void measure(struct lint *lint)
             uint64_t to = lint->covered[j].end < f->end ? lint->covered[j].end : f->end;
 
             f->covered += to - from;
+            f->bytes += to - pc - lint_filled(lint, pc, from);
+            pc = to;
         }
-        lint->code_bytes += f->end - f->start;
+        f->bytes += f->end - pc - lint_filled(lint, pc, f->end);
+        lint->code_bytes += f->bytes;
         lint->covered_bytes += f->covered;
         lint->described += f->covered > 0;
+        if (f->bytes > 0)
+            lint->functions[kept++] = *f;
     }
+    lint->num_functions = kept;
 }
 
 /* The function that ADDR is in, or NULL. */
@@ -204,7 +212,7 @@ static void count_objects(struct lint *lint)
 
         object->functions++;
         object->described += f->covered > 0;
-        object->bytes += f->end - f->start;
+        object->bytes += f->bytes;
         object->covered += f->covered;
         object->cfi += cfi_span_at(&lint->spans, f->start) != NULL;
     }
@@ -346,7 +354,7 @@ static void find_reasons(struct lint *lint)
         struct lint_function *f = &lint->functions[i];
         const struct cfi_span *span;
 
-        if (f->covered == f->end - f->start)
+        if (f->covered == f->bytes)
             continue;
         span = cfi_span_at(&lint->spans, first_bare(lint, f));
         if (!lint->open)
@@ -394,6 +402,8 @@ static void find_missing(struct lint *lint)
 
 bool lint_worth(struct lint *lint)
 {
+    if (!lint_read_data(lint))
+        return false;
     add_plts(lint);
     add_symbols(lint);
     add_described(lint);

@@ -172,7 +172,7 @@ static struct tallies count(const struct lint *lint)
         const struct lint_function *f = &lint->functions[i];
 
         if (f->name[0] != '\0')
-            t.list[num++] = (struct tally){f->name, f->start, f->end - f->start, f->covered};
+            t.list[num++] = (struct tally){f->name, f->start, f->bytes, f->covered};
     }
     qsort(t.list, num, sizeof *t.list, by_name);
     for (i = 0; i < num; i++) {
@@ -280,7 +280,7 @@ static int by_bare(const void *a, const void *b)
 {
     const struct lint_function *x = *(const struct lint_function *const *)a;
     const struct lint_function *y = *(const struct lint_function *const *)b;
-    uint64_t m = x->end - x->start - x->covered, n = y->end - y->start - y->covered;
+    uint64_t m = x->bytes - x->covered, n = y->bytes - y->covered;
 
     if (m != n)
         return m > n ? -1 : 1;
@@ -385,7 +385,7 @@ static void say_bare(const struct lint *lint)
     for (i = 0; i < shown(num); i++) {
         const struct lint_function *f = list[i];
 
-        printf("  %9" PRIu64 "  %s (0x%" PRIx64 "): %s: %s\n", f->end - f->start - f->covered,
+        printf("  %9" PRIu64 "  %s (0x%" PRIx64 "): %s: %s\n", f->bytes - f->covered,
                f->name[0] != '\0' ? f->name : "no symbol", f->start, f->reason, f->why);
     }
     if (shown(num) < num)
@@ -493,7 +493,7 @@ static void put_bare(const struct lint *lint)
         put_json(f->name);
         printf(", \"address\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64 ", \"without\": %" PRIu64
                ", \"reason\": \"%s\", \"why\": ",
-               f->start, f->end - f->start, f->end - f->start - f->covered, f->reason);
+               f->start, f->bytes, f->bytes - f->covered, f->reason);
         put_json(f->why);
         printf(", \"object\": ");
         put_json(lint->objects[f->object].name);

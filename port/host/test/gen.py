@@ -932,13 +932,30 @@ def install():
     must(files == ["usr/bin/" + tool for tool in tools] + ["usr/include/sfu.h", "usr/lib/libsfu.a",
                                                            "usr/lib/pkgconfig/sfu.pc"] +
          ["usr/share/man/man1/%s.1" % tool for tool in tools], str(files))
-    page = read(root + "/usr/share/man/man1/sfu-gen.1").decode()
-    sections = re.findall(r"^\.SH (.*)$", page, re.M)
-    must(sections[:3] == ["NAME", "SYNOPSIS", "DESCRIPTION"], str(sections))
-    text = gen("--help")[0]
-    must(all(line.strip() in page for line in text.splitlines()
-             if "\\" not in line and not line.strip().startswith(".")),
-         "the page and --help differ")
+    for tool in tools:
+        page = read(root + "/usr/share/man/man1/%s.1" % tool).decode()
+        sections = re.findall(r"^\.SH (.*)$", page, re.M)
+        must(sections[:3] == ["NAME", "SYNOPSIS", "DESCRIPTION"], str(sections))
+        text = run("build/tools/" + tool, "--help")[0]
+        same_words(page, text)
+        filled(page, text)
+
+
+def same_words(page, text):
+    """What is left of the page without its markup is --help."""
+    words = re.sub(r'^\.(?:TH .*|SH |PP|TP 18|IP \\\(bu 4|nf|fi)', "", page, flags=re.M)
+    words = words.replace("\\-", "-").replace("\\&", "").replace("\\e", "\\").split()
+    wanted = re.sub(r"^    -   ", "", text, flags=re.M).split()
+    differ = [pair for pair in zip(words, wanted) if len(set(pair)) > 1]
+    must(words == wanted, "the page and --help differ: %s" % differ[:1])
+
+
+def filled(page, text):
+    """The lines that are not are those of the synopsis, and those that --help indents by another depth."""
+    as_lines = re.findall(r"^\.nf\n(.*?)^\.fi\n", page, re.M | re.S)
+    examples = [line for line in text.splitlines() if not re.match(r" {4}\S| {22}\S|\S|$", line)]
+    synopsis = re.search(r"^SYNOPSIS\n(.*?)\n\n", text, re.M | re.S)[1].splitlines()
+    must(sum(len(block.splitlines()) for block in as_lines) <= len(examples) + len(synopsis), "the page is not filled")
 
 
 def wrong_options():

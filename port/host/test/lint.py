@@ -922,6 +922,7 @@ def test_worth():
         test("%s shares" % cpu, shares, cpu)
         test("%s objects" % cpu, objects_of, cpu, "-g1")
         test("%s objects by symbols" % cpu, objects_of, cpu)
+        test("%s filled up" % cpu, filled_up, cpu)
     for function in (reasons_x86_64, reasons_aarch64, plt_reason, cold_reason, shadow_call_stacks):
         test(function.__name__.replace("_", " "), function)
 
@@ -958,6 +959,51 @@ def objects_of(cpu, *flags):
         unknown = sum(o["rows"] for o in result["objects"] if o["name"] == "")
         must(found == rows or (not flags and rows - unknown <= found <= rows),
              "%s: %d rows instead of %d, %d of unknown objects" % (source, found, rows, unknown))
+
+
+def filled_up(cpu):
+    """A vector page, room of zeros and, where assemblers mark it, data: no code but its instructions."""
+    instruction, size = {"x86_64": ("hlt", 1), "aarch64": ("wfi", 4), "s390x": ("svc 0", 2)}[cpu]
+    fill = ", 0xcc" * (cpu == "x86_64")  # GNU as jumps over many nops there
+    marked = cpu == "aarch64"
+    source = WORK + "/filled-" + cpu
+    write(source + ".S", ("""    .text
+    .globl described
+    .type described, STT_FUNC
+described: .cfi_startproc
+    .rept 200
+    %(one)s
+    .endr
+    .cfi_endproc
+    .size described, . - described
+    .balign 2048%(fill)s
+    .globl vectors
+vectors:
+    .rept 16
+    .balign 128%(fill)s
+    %(one)s
+    .endr
+    .balign 128%(fill)s
+    .skip 4096
+    .type sized, STT_FUNC
+sized:
+    %(one)s
+    .balign 64%(fill)s
+    .size sized, . - sized
+%(table)s
+""" % {"one": instruction, "fill": fill,
+       "table": "    .globl table\ntable: .quad 0x1122334455667788, 5, table\n" * marked}).encode())
+    run(GCC[cpu], "-B%s/%s/" % (TC, cpu), "-Wa,--gsframe", "-c", source + ".S", "-o", source + ".o")
+    image = gen.link("filled-" + cpu, ["%s/%s/ld" % (TC, cpu)], KEPT, [source + ".o"])
+    for stripped in (False, True):
+        if stripped:
+            run("%s/%s/strip" % (TC, cpu), image)
+        result = lint(image)
+        must(result["covered_bytes"] == 200 * size, str(result["covered_bytes"]))
+        more = 24 * (marked and stripped)  # no mark tells that it is data
+        must(result["code_bytes"] == 217 * size + more, "%d bytes of code, %d of them with rows: %s"
+             % (result["code_bytes"], result["covered_bytes"], result["without_rows"]))
+    return "%d bytes" % result["code_bytes"]
 
 
 def reasons(image):

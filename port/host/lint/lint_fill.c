@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * What lies in sections of code and is none: data that assemblers have marked (literal pools, tables), and what fills
+ * the room up to an alignment. A vector page of aarch64 is mostly that.
+ */
+#include "lint.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST = 16 }; /* bytes: fewer nops may be a function's own, room for a tracer for instance */
+
+/* A mapping symbol: what begins at ADDR is data, or instructions. */
+struct mark {
+    uint64_t addr;
+    bool data;
+};
+
+struct marks {
+    const struct image *image;
+    struct mark *list;
+    size_t num;
+};
+
+/* An image_symbol_fn. Mapping symbols are $d, and $x of aarch64, also with more behind a dot. */
+static void add_mark(void *ctx, const GElf_Sym *sym, const char *name)
+{
+    struct marks *marks = ctx;
+
+    if (name[0] != '$' || (name[1] != 'd' && name[1] != 'x') || (name[2] != '\0' && name[2] != '.') ||
+        image_code(marks->image, sym->st_value) == NULL)
+        return;
+    marks->list = grow(marks->list, marks->num, sizeof *marks->list);
+    marks->list[marks->num++] = (struct mark){sym->st_value, name[1] == 'd'};
+}
+
+/* By address; of two at one address the instructions count. */
+static int by_mark(const void *a, const void *b)
+{
+    const struct mark *x = a, *y = b;
+
+    if (x->addr != y->addr)
+        return x->addr < y->addr ? -1 : 1;
+    return y->data - x->data;
+}
+
+/* From each $d up to the next mark, or to the end of its section. */
+bool lint_read_data(struct lint *lint)
+{
+    struct marks marks = {&lint->image, NULL, 0};
+    size_t i;
+
+    if (!image_each_symbol(&lint->image, SHT_SYMTAB, add_mark, &marks)) {
+        free(marks.list);
+        return false;
+    }
+    if (marks.num > 0)
+        qsort(marks.list, marks.num, sizeof *marks.list, by_mark);
+    for (i = 0; i < marks.num; i++) {
+        const struct section *code = image_code(&lint->image, marks.list[i].addr);
+        uint64_t end = code->addr + code->size;
+
+        if (!marks.list[i].data)
+            continue;
+        if (i + 1 < marks.num && marks.list[i + 1].addr < end)
+            end = marks.list[i + 1].addr;
+        lint->data = grow(lint->data, lint->num_data, sizeof *lint->data);
+        lint->data[lint->num_data++] = (struct lint_range){marks.list[i].addr, end};
+    }
+    free(marks.list);
+    return true;
+}
+
+/* Bytes from START up to END, where no data is, of runs of one nop, trap or zero that are at least LEAST long. */
+static uint64_t count_runs(struct lint *lint, uint64_t start, uint64_t end)
+{
+    const uint64_t step = lint->image.abi == SFU_AMD64 ? 1 : lint->image.abi == SFU_S390X ? 2 : 4;
+    const uint8_t *p = start < end ? image_instructions(&lint->image, start, end - start) : NULL;
+    uint64_t pc = start, sum = 0;
+
+    while (p != NULL && pc < end && end - pc >= LEAST) {
+        uint64_t run = pc + step;
+
+        while (end - run >= step && memcmp(p + (run - start), p + (pc - start), step) == 0)
+            run += step;
+        if (run - pc >= LEAST && image_is_padding(&lint->image, pc, pc + step))
+            sum += run - pc;
+        pc = run;
+    }
+    return sum;
+}
+
+uint64_t lint_filled(struct lint *lint, uint64_t start, uint64_t end)
+{
+    size_t i =
+        count_up_to(lint->data, lint->num_data, sizeof *lint->data, offsetof(struct lint_range, start), start);
+    uint64_t pc = start, sum = 0;
+
+    for (i = i > 0 ? i - 1 : 0; i < lint->num_data && lint->data[i].start < end; i++) {
+        uint64_t from = lint->data[i].start > pc ? lint->data[i].start : pc;
+        uint64_t to = lint->data[i].end < end ? lint->data[i].end : end;
+
+        if (from >= to)
+            continue;
+        sum += count_runs(lint, pc, from) + (to - from);
+        pc = to;
+    }
+    return sum + count_runs(lint, pc, end);
+}
