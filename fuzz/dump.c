@@ -141,7 +141,11 @@ static void walk_tables(uint8_t how, const uint8_t *bytes, size_t size)
 {
     static const uint8_t pages[] = {12, 14, 16, 12}, widths[] = {48, 47, 42, 39};
     struct tables t = {bytes, size, 0};
-    struct paging p = {.kind = PAGING_OFF + how % 4, .big = how % 4 == 3, .read = read_table, .ctx = &t};
+    struct paging p = {.kind = PAGING_OFF + how % 4,
+                       .lower = how / 16 % 2 != 0,
+                       .big = how % 4 == 3,
+                       .read = read_table,
+                       .ctx = &t};
     uint64_t addr, physical = 0, other = 0, left, rest;
     bool found;
 

@@ -51,11 +51,23 @@ VARIANTS = {
     "s390x-region-2": ("s390x", 0x70000000000, 0x80000000000, 4, 0),
     "s390x-region-1": ("s390x", 0x70000000000000, 0x80000000000000, 5, 0),
 }
+VARIANTS.update({cpu + "-user": VARIANTS[name] for cpu, name in (
+    ("x86_64", "x86_64-4k"), ("aarch64", "aarch64-4k"), ("s390x", "s390x-region-3"))})
+USER = {"x86_64": 0x8000000000, "aarch64": 0x400000000, "s390x": 0x400000000}
 ORDINARY = ("x86_64-4k", "aarch64-4k", "s390x-region-3")
 CALLS = ["run", "run_deeper", "run_deeper", "run_deeper", "kernel_main", "upper"]  # kernel.c
 
 
 built = set()
+
+
+def user(cpu):
+    """The program of user.c."""
+    program = "%s/%s-program.elf" % (WORK, cpu)
+    run(GCC[cpu], "-O2", "-g", "-ffreestanding", "-fno-pic", "-fno-pie", "-fno-stack-protector", "-Wall", "-Wextra",
+        "-Werror", "-fno-optimize-sibling-calls", "-mno-red-zone" if cpu == "x86_64" else "-O2", "-nostdlib", "-static",
+        "-no-pie", "-Wl,--build-id=none,-Ttext=0x%x" % USER[cpu], "port/host/test/upper/user.c", "-o", program)
+    return program
 
 
 def upper(name):
@@ -67,6 +79,11 @@ def upper(name):
     cpu, offset, stack, levels, leaf, *arm = VARIANTS[name]
     defines = ["-DOFFSET=0x%x" % offset, "-DSTACK=0x%x" % stack, "-DLEVELS=%d" % levels, "-DLEAF=%d" % leaf]
     defines += ["-DGRANULE=%d" % arm[0], "-DVA_BITS=%d" % arm[1]] if arm else []
+    if name.endswith("-user"):
+        program, code = user(cpu), "%s/%s-user.code" % (WORK, cpu)
+        run("%s/%s/objcopy" % (trace.TC, cpu), "-O", "binary", "-j", ".text", program, code)
+        entry, = struct.unpack_from("<Q" if cpu != "s390x" else ">Q", trace.read(program), 24)
+        defines += ["-DUSER=0x%x" % USER[cpu], "-DUSER_ENTRY=0x%x" % entry, '-DUSER_CODE="%s"' % code]
     objects = []
     for source, flags in (("early.c", ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]),
                           ("kernel.c", ["-fasynchronous-unwind-tables"]), (cpu + ".S", [])):
@@ -395,6 +412,8 @@ def test_upper():
     for name in ORDINARY:
         test("threads, " + name, with_machine(upper_threads), name)
         test("hostile threads, " + name, with_machine(upper_hostile_threads), name)
+    for cpu in USER:
+        test("user mode, " + cpu, with_machine(upper_user), cpu + "-user")
     test("s390x: frames of 1 MiB and 2 GiB", with_machine(upper_large), "s390x-region-3")
     for name in ORDINARY:
         test("hostile, " + name, with_machine(upper_hostile), name)
@@ -531,6 +550,46 @@ def upper_hostile_threads(machine):
         good += trace.survives("--core=" + core.file, *table, "--threads=%s,%s" % (shape, FIELDS), "--max-frames=20",
                                "--write-core=/dev/null", machine.image, one_line=False) == 0
     return "%d of 20 accepted" % good
+
+
+USER_CALLS = ["run", "run_deeper", "run_deeper", "run_deeper", "user_arrived", "user_entry",
+              "call_kernel", "user_deeper", "user_deeper", "user_deeper", "user_main"]  # and _start, which has no line
+
+
+def upper_user(machine):
+    """A program has called the kernel: the trace goes on in it, on its own stack, behind page tables of its own."""
+    machine.monitor("stop")
+    core, program, written = machine.dump(), "%s/%s-program.elf" % (WORK, machine.cpu), WORK + "/user.core"
+    table = ["--page-table=0x%x" % TTBR1] if machine.cpu == "aarch64" else []
+    user_table = ["--user-table=0x%x" % TTBR1] if machine.cpu == "aarch64" else []
+    out = run(TRACE, "--core=" + core, *table, machine.image)[0]
+    must(functions(out) == USER_CALLS[:6] and b"user mode" in out and b"--user=FILE" in out and
+         b"    user mode:\n" not in out, "%s" % out)
+    if table:
+        out = run(TRACE, "--core=" + core, *table, "--user=" + program, machine.image)[0]
+        must(functions(out) == USER_CALLS[:8] and b"unreadable stack" in out, "without its tables: %s" % out)
+    at = "%s@0x%x" % (program, USER[machine.cpu])
+    for name in (program, at):
+        found, text = by_trace("--core=" + core, *table, *user_table, "--user=" + name, "--write-core=" + written,
+                               machine.image)
+        lines = text.split(b"\n")
+        must(functions(text) == USER_CALLS and b"_start+0x" in text, "%s" % text)
+        must(lines[lines.index(b"    user mode:") + 1].startswith(b"#6 "), "%s" % text)
+        live, text = by_trace("--gdb=" + machine.address(), "--user=" + name, machine.image)
+        must(functions(text) == USER_CALLS and b"    user mode:\n" in text, "--gdb: %s" % text)
+        must(list(live.values())[0][1:] == list(found.values())[0][1:], "--gdb: other PCs")
+        machine.monitor("stop")
+    pcs, = found.values()
+    gdb, = by_gdb(machine.image, "core-file " + written, "add-symbol-file " + program).values()
+    # gdb has one register for PC and return address of a trap frame: behind it a leaf's caller is lost.
+    wanted = pcs if machine.cpu == "x86_64" else pcs[:7]
+    must(gdb[:len(wanted)] == wanted, "gdb: %s instead of %s" % (list(map(hex, gdb)), list(map(hex, pcs))))
+    errors = run(TRACE, "--core=" + core, "--user-table=1", machine.image, status=2)[1]
+    must(b"--user-table" in errors, "without --user: %s" % errors)
+    errors = run(TRACE, "--core=" + core, "--user=/bin/sh", machine.image,
+                 status=0 if machine.cpu == "x86_64" else 1)[1]
+    must(machine.cpu == "x86_64" or b"it is for x86_64" in errors, "another CPU's: %s" % errors)
+    return "%d frames" % len(pcs)
 
 
 def build_id(file):

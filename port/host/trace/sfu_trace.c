@@ -34,6 +34,8 @@ static struct options {
     enum action action;
     const char *file; /* what the action is about */
     const char *log, *registers;
+    const char **users; /* images of user mode */
+    size_t num_users;
     struct fold_options fold;
     bool quiet;
     struct trace_options trace;
@@ -218,6 +220,13 @@ static void set_option(int option, const char *argument)
     case 'T':
         set_threads(argument);
         break;
+    case 'U':
+        add_file(&options.users, &options.num_users, argument);
+        break;
+    case 'R':
+        options.trace.user_table = parse_number("--user-table", argument, UINT64_MAX);
+        options.trace.has_user_table = true;
+        break;
     case 'P':
         set_page_table(argument);
         break;
@@ -233,7 +242,7 @@ static void set_option(int option, const char *argument)
 }
 
 /* Adds the image ARGUMENT: FILE, or FILE@ADDR where its code is at ADDR. */
-static void add_image(const char *argument)
+static struct trace_image *add_image(const char *argument)
 {
     const char *at = strrchr(argument, '@');
     char *file = zeroed(strlen(argument) + 1, 1), error[300];
@@ -253,6 +262,17 @@ static void add_image(const char *argument)
     if (at != NULL)
         image_place(image, where - text);
     free(file);
+    return image;
+}
+
+/* The program that runs in user mode: the same, or FILE, which then lies where it was linked to. */
+static void add_user(const char *argument)
+{
+    struct trace_image *image = add_image(argument);
+
+    if (!image->placed)
+        image_place(image, 0);
+    image->user = true;
 }
 
 static void parse_options(int argc, char **argv)
@@ -280,10 +300,13 @@ static void parse_options(int argc, char **argv)
                                           {"sysroot", required_argument, NULL, 'S'},
                                           {"threads", required_argument, NULL, 'T'},
                                           {"unit", required_argument, NULL, 'u'},
+                                          {"user", required_argument, NULL, 'U'},
+                                          {"user-table", required_argument, NULL, 'R'},
                                           {"version", no_argument, NULL, 'V'},
                                           {"write-core", required_argument, NULL, 'w'},
                                           {NULL, 0, NULL, 0}};
     int option;
+    size_t i;
 
     while ((option = getopt_long(argc, argv, "hl:q", names, NULL)) != -1) {
         if (option == 'h') {
@@ -316,12 +339,16 @@ static void parse_options(int argc, char **argv)
         usage("--threads is for --core, --memory and --gdb");
     if (options.trace.has_page_table && options.action != CORE)
         usage("--page-table is for --core");
+    if (options.trace.has_user_table && (options.action != CORE || options.num_users == 0))
+        usage("--user-table is for --core, with --user");
     if (options.log != NULL && options.action != FILTER && options.action != FOLD)
         usage("--log is for the filter, --folded and --flame");
     if (options.fold.num_logs > 1 && options.action == FILTER)
         usage("more than one --log: only --folded and --flame take several");
     for (; optind < argc; optind++)
-        add_image(argv[optind]);
+        (void)add_image(argv[optind]);
+    for (i = 0; i < options.num_users; i++)
+        add_user(options.users[i]);
 }
 
 /* ---- What is done ---------------------------------------------------------------------------------------------- */

@@ -42,6 +42,7 @@ struct trace_image {
     const char *name; /* of the file, without its folder */
     uint64_t slide;   /* run-time minus link-time address; of a relocatable object: of its .text */
     bool placed;      /* slide is known */
+    bool user;        /* it runs in user mode, the others in the kernel's */
     uint64_t text;    /* of a relocatable object that is placed: where trace_symbols.c has its .text */
     const void *build_id;
     size_t build_id_size;       /* 0: none */
@@ -192,6 +193,8 @@ struct trace_space {
     uint32_t max_frames;
     uint16_t red_zone;
     bool frame_pointers;
+    bool machine;  /* there may be a user mode */
+    bool *in_user; /* set while the walk is in it: its addresses may be others; or NULL */
     /* The walk's own: of the last trap. LINUX: the SP of a signal frame. ARRAY: the address of register 0, by DWARF
      * numbers. */
     enum saved saved;
@@ -246,6 +249,8 @@ struct trace_options {
     bool has_page_table; /* of the core of a machine: */
     uint64_t page_table;
     unsigned address_bits, page_bits; /* 0: to be found out */
+    bool has_user_table;              /* of the user program: */
+    uint64_t user_table;
 };
 
 /* Passes the lines of the file descriptor IN on, and adds to them. */

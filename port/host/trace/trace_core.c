@@ -281,6 +281,8 @@ static void print_threads(struct core *core)
         space.red_zone = 128;
     if (space.pac_mask == 0)
         space.pac_mask = core->notes.pac_mask;
+    space.machine = core->memory.machine;
+    space.in_user = &core->memory.in_user;
     if (core->memory.machine) {
         machine_set_paging(core);
         machine_choose(core, 0);

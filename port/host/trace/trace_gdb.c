@@ -571,6 +571,7 @@ void trace_gdb(struct trace_options *options, const char *address)
     trace_space_init(&space, options, s->abi);
     space.read = read_memory;
     space.ctx = s;
+    space.machine = true;
     connect_stub(s);
     catch_signals(s);
     stop(s);

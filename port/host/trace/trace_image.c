@@ -192,8 +192,11 @@ void images_verify(struct trace_images *images, const struct trace_space *space)
 {
     size_t i;
 
-    for (i = 0; i < images->num; i++)
+    for (i = 0; i < images->num; i++) {
+        if (space->in_user != NULL)
+            *space->in_user = images->list[i]->user;
         images->wrong = !verify(images->list[i], space) || images->wrong;
+    }
 }
 
 /* ---- Maps ------------------------------------------------------------------------------------------------------ */

@@ -171,11 +171,25 @@ void machine_set_paging(struct core *core)
         set_by_linux(core);
 }
 
+/* The user program's tables are of the kind of the kernel's. */
+static void choose_user(struct core *core)
+{
+    struct paging *user = &core->memory.user;
+
+    if (core->memory.paging.kind <= PAGING_OFF)
+        trace_fail("--user-table: the kernel's page tables are not known: give --page-table=ADDR as well");
+    *user = core->memory.paging;
+    user->root = core->options->user_table;
+    user->lower = user->kind == PAGING_AARCH64;
+}
+
 void machine_choose(struct core *core, size_t number)
 {
     core->memory.paging = core->tables;
     if (!core->options->has_page_table)
         paging_set(&core->memory.paging, &core->notes.threads[number].control);
+    if (core->options->has_user_table)
+        choose_user(core);
 }
 
 /* ---- What is missing ------------------------------------------------------------------------------------------- */

@@ -37,13 +37,17 @@ static const struct segment *find_segment(const struct memory *m, uint64_t addr,
 
 /* The same for an address as the program knows it. *LEFT gets how many bytes are there. Where the page tables are known
  * nothing else counts: virtual addresses of segments may be wrong (QEMU 7.2, x86_64), and a physical one is another.
- * Those of aarch64's lower half are not known. */
+ * Those of aarch64's lower half are the user program's, if anything is known of them. */
 static const struct segment *find_virtual(const struct memory *m, uint64_t addr, uint64_t *offset, uint64_t *left)
 {
+    bool lower = m->paging.kind == PAGING_AARCH64 && addr >> 63 == 0;
     const struct segment *s;
     uint64_t physical, page = UINT64_MAX;
 
-    if (m->paging.kind == PAGING_UNKNOWN || (m->paging.kind == PAGING_AARCH64 && addr >> 63 == 0))
+    if (m->user.kind != PAGING_UNKNOWN && (m->in_user || lower) &&
+        paging_translate(&m->user, addr, &physical, &page))
+        s = find_physical(m, physical, offset);
+    else if (m->paging.kind == PAGING_UNKNOWN || lower)
         s = find_segment(m, addr, offset);
     else
         s = paging_translate(&m->paging, addr, &physical, &page) ? find_physical(m, physical, offset) : NULL;

@@ -16,6 +16,8 @@ struct memory {
     size_t num;
     bool machine;         /* physical addresses count, too */
     struct paging paging; /* of the CPU that is asked for; its read is memory_read_physical */
+    struct paging user;   /* of the user program, if that has tables of its own */
+    bool in_user;         /* they count first */
 };
 
 void memory_add(struct memory *m, uint64_t vaddr, uint64_t paddr, const uint8_t *bytes, uint64_t size);

@@ -91,14 +91,14 @@ static unsigned arm_first_shift(const struct paging *p)
     return p->page + step * ((p->width - p->page + step - 1) / step - 1);
 }
 
-/* The root maps the upper half. The lower one has a root of its own, which nobody has said. */
+/* Each half has a root of its own. */
 static bool translate_aarch64(const struct paging *p, uint64_t addr, uint64_t *physical, uint64_t *left)
 {
     unsigned step = p->page - 3, shift = arm_first_shift(p);
     uint64_t table = p->root & bits(6, 48), entry;
 
-    if (addr < ~bits(0, p->width)) {
-        *left = left_below_upper(p->width, addr);
+    if (p->lower ? addr > bits(0, p->width) : addr < ~bits(0, p->width)) {
+        *left = p->lower ? UINT64_MAX - addr + 1 : left_below_upper(p->width, addr);
         return false;
     }
     addr &= bits(0, p->width);

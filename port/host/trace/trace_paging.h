@@ -27,6 +27,7 @@ struct paging {
     uint64_t root;   /* x86_64: CR3; aarch64: TTBR1; s390x: the address-space-control element (ASCE) */
     unsigned page;   /* aarch64: bits of an address in a page: 12, 14 or 16 */
     unsigned width;  /* x86_64: bits of a virtual address, 48 or 57; aarch64: those of each half, 25 to 52 */
+    bool lower;      /* aarch64: the root is TTBR0, which maps the lower half */
     uint64_t prefix; /* s390x: which 8 KiB of real addresses are exchanged with the first 8 KiB */
     bool big;        /* tables are big-endian */
     paging_read_fn read;

@@ -146,6 +146,7 @@ struct trace_walk {
     struct sfu_target target;
     struct sfu_walk walk;
     const char *how; /* the frame was found */
+    bool user;       /* the frame is a user program's */
 };
 
 void trace_space_init(struct trace_space *space, struct trace_options *options, uint8_t abi)
@@ -157,6 +158,16 @@ void trace_space_init(struct trace_space *space, struct trace_options *options, 
     space->max_frames = options->max_frames;
     space->red_zone = options->red_zone > 0 ? (uint16_t)options->red_zone : 0;
     space->frame_pointers = options->frame_pointers;
+}
+
+/* Finds out whether the frame is a user program's. Kernels do not call them: the walk then stays in user mode. */
+static void set_mode(struct trace_walk *w)
+{
+    const struct trace_image *image = images_at(w->space->images, sfu_lookup_pc(&w->walk.frame.regs));
+
+    w->user = image != NULL ? image->user : w->user && w->walk.frame.depth > 0;
+    if (w->space->in_user != NULL)
+        *w->space->in_user = w->user;
 }
 
 static void start(struct trace_walk *w, uint8_t pc_kind)
@@ -186,6 +197,7 @@ static void start(struct trace_walk *w, uint8_t pc_kind)
     w->target.frame_pointers = space->frame_pointers;
     sfu_walk_start(&w->walk, &w->target, &top);
     w->how = "first";
+    set_mode(w);
     w->space->saved = SAVED_NOWHERE;
 }
 
@@ -304,8 +316,25 @@ static int step(struct trace_walk *w)
     else if (w->walk.frame.guess != SFU_GUESS_NONE)
         how = "frame pointer";
     w->how = how;
+    set_mode(w);
     find_saved(w, &from, found ? &row : NULL);
     return SFU_OK;
+}
+
+/* Whether a frame without an image may be a user program's: it was interrupted, and lies in the other half than the
+ * kernel. Of s390x nothing is known of that. */
+static bool may_be_user(const struct trace_walk *w)
+{
+    const struct trace_images *images = w->space->images;
+    const struct sfu_frame *f = &w->walk.frame;
+    const struct trace_image *kernel = images->num > 0 ? images->list[0] : NULL;
+    const struct section *last;
+
+    if (!w->space->machine || !f->interrupted || f->regs.pc < NULL_PAGE || kernel == NULL ||
+        kernel->image.num_code == 0)
+        return false;
+    last = kernel->image.code[kernel->image.num_code - 1]; /* code of the boot lies lower */
+    return w->space->abi == SFU_S390X || (f->regs.pc >> 63 == 0 && (last->addr + kernel->slide) >> 63 == 1);
 }
 
 static void print_frame(const struct trace_walk *w)
@@ -321,18 +350,26 @@ static void print_frame(const struct trace_walk *w)
     out_line(w->out, "#%-2u 0x%016" PRIx64 "%s%s%s%s  (%s)", f->depth, f->regs.pc, symbol,
              f->interrupted ? "  [interrupted]" : "", f->switched ? "  [stack switch]" : "",
              f->guess != SFU_GUESS_NONE ? "  [guessed]" : "", w->how);
-    out_place(w->out, w->space->images, lookup);
+    if (image == NULL && found.name == NULL && may_be_user(w))
+        out_line(w->out, "        in no image%s: --user=FILE@ADDR names the program there",
+                 w->space->abi == SFU_S390X ? ", of user mode perhaps" : " of the kernel, but in user mode");
+    else
+        out_place(w->out, w->space->images, lookup);
 }
 
 bool walk_print(const struct trace_out *out, struct trace_space *space, uint8_t pc_kind)
 {
     struct trace_walk w = {.out = out, .space = space};
+    bool was_user = false;
     int code;
 
     if (!space->regs.known[REGISTER_PC] || !space->regs.known[abi_registers(space->abi)->sp])
         return false;
     start(&w, pc_kind);
     do {
+        if (w.user && !was_user)
+            out_line(out, "    user mode:");
+        was_user = w.user;
         print_frame(&w);
         code = step(&w);
     } while (code == SFU_OK);

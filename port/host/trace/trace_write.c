@@ -62,6 +62,12 @@ void write_add_memory(struct written *w, const struct memory *memory)
 
     if (memory->paging.kind > PAGING_OFF)
         add_mapped(w, memory);
+    if (memory->user.lower) {
+        struct memory user = *memory;
+
+        user.paging = memory->user;
+        add_mapped(w, &user);
+    }
     for (i = 0; i < memory->num && by_segments; i++) {
         const struct segment *s = &memory->segments[i];
 

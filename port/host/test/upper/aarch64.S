@@ -100,4 +100,52 @@ thread_start:                           /* X19: the thread's entry */
     blr x19
     brk #0
     .cfi_endproc
+
+#ifdef USER
+    .globl user_enter
+user_enter:                             /* (X0: where the program begins, X1: its SP) */
+    adr x2, vectors
+    msr vbar_el1, x2
+    ldr x2, =TCR                        /* the lower half is there again */
+    msr tcr_el1, x2
+    isb
+    tlbi vmalle1
+    msr elr_el1, x0
+    msr sp_el0, x1
+    msr spsr_el1, xzr
+    ldr x2, =STACK + (STACK_PAGES << GRANULE)
+    mov sp, x2
+    isb
+    eret
+    .ltorg
+
+    .balign 2048
+vectors:
+    .skip 0x400
+    b user_entry
+
+    .globl user_entry
+    .type user_entry, %function
+user_entry:
+    .cfi_startproc
+    .cfi_signal_frame
+    .cfi_undefined x30
+    sub sp, sp, #272                    /* X0 to X30, SP, PC */
+    stp x29, x30, [sp, #232]
+    mrs x0, elr_el1
+    mrs x1, sp_el0
+    stp x1, x0, [sp, #248]
+    .cfi_escape 0x0f, 4, 0x8f, 0xf8, 0x01, 0x06 /* CFA = *(SP + 248) */
+    .cfi_escape 0x10, 30, 3, 0x8f, 0x80, 0x02 /* PC at SP + 256, X29 at SP + 232 */
+    .cfi_escape 0x10, 29, 3, 0x8f, 0xe8, 0x01
+    bl user_arrived
+    nop
+    .cfi_endproc
+    .size user_entry, . - user_entry
+
+    .section .user, "a"
+    .globl user_image
+user_image:
+    .incbin USER_CODE
+#endif
     .section .note.GNU-stack, "", %progbits

@@ -13,6 +13,7 @@
 
 typedef unsigned long word;
 
+extern const char user_image[];
 static word next_table = POOL;
 
 /* A table of SIZE bytes, all of whose entries are EMPTY. */
@@ -35,8 +36,13 @@ static word *next_level(word *entry, int level)
 {
     (void)level;
     if (*entry == EMPTY)
-        *entry = (word)new_table(TABLE, EMPTY) | 3; /* present, writable */
+        *entry = (word)new_table(TABLE, EMPTY) | 7; /* present, writable, the user's, too */
     return (word *)(*entry & ~(word)4095);
+}
+
+static inline word user_page(word pa)
+{
+    return pa | 4;
 }
 
 static word leaf(word pa, int level)
@@ -65,6 +71,11 @@ static word leaf(word pa, int level)
     return pa | 0x700 | (level > 0 ? 1 : 3); /* accessed, shareable */
 }
 
+static inline word user_page(word pa)
+{
+    return pa | 0x40;
+}
+
 /* The uppermost table has only as many entries as the width of addresses leaves it. */
 static word index_at(word va, int level)
 {
@@ -87,6 +98,11 @@ static word *next_level(word *entry, int level)
 static word leaf(word pa, int level)
 {
     return pa | (level == 1 ? 0x400 : 0);
+}
+
+static inline word user_page(word pa)
+{
+    return pa;
 }
 
 static word index_at(word va, int level)
@@ -124,6 +140,10 @@ word early(void)
         map(root, pa, pa, IDENTITY_LEAF);
     for (pa = MEMORY; pa < MEMORY + MAPPED; pa += size_of(LEAF))
         map(root, OFFSET + pa, pa, LEAF);
+#ifdef USER
+    map(root, USER, user_page((word)user_image), 0);
+    map(root, USER_STACK, user_page(USER_MEMORY), 0);
+#endif
     for (i = 0; i < STACK_PAGES; i++)
         map(root, STACK + i * page, STACK_MEMORY + 2 * (STACK_PAGES - 1 - i) * page, 0);
     return (word)root;

@@ -20,6 +20,8 @@ struct thread {
 
 void thread_switch(word *save, word sp);
 void thread_start(void);
+void user_enter(word entry, word sp);
+void user_arrived(void);
 
 extern struct link ring;
 struct thread slots[3] = {
@@ -116,6 +118,17 @@ void kernel_main(void)
 #endif
     thread_switch(&main_sp, prepare(STACK + page, first_main));
     thread_switch(&main_sp, prepare(STACK + 2 * page, second_main));
+#ifdef USER
+    user_enter(USER_ENTRY, USER_STACK + page);
+#else
+    run_deeper(2);
+#endif
+    ticks++;
+}
+
+/* Called by user_entry. */
+void user_arrived(void)
+{
     run_deeper(2);
     ticks++;
 }

@@ -83,4 +83,51 @@ thread_start:                           /* R6: the thread's entry */
     basr %r14, %r6
     j .
     .cfi_endproc
+
+#ifdef USER
+    .balign 8
+svc_psw:
+    .quad 0x0400000180000000, user_entry
+user_psw:
+    .quad 0x0401000180000000, 0         /* DAT, problem state, 64-bit mode */
+    .globl user_enter
+user_enter:                             /* (R2: where the program begins, R3: its SP) */
+    larl %r4, svc_psw
+    lghi %r1, 0x1c0                     /* the new PSW of supervisor calls */
+    mvc 0(16, %r1), 0(%r4)
+    lgr %r15, %r3
+    aghi %r15, -160
+    larl %r4, user_psw
+    stg %r2, 8(%r4)
+    lpswe 0(%r4)
+
+    .globl user_entry
+    .type user_entry, @function
+user_entry:
+    .cfi_startproc
+    .cfi_signal_frame
+    .cfi_undefined %r14
+    lgr %r1, %r15
+    lgrl %r15, stack_top
+    aghi %r15, -160                     /* R0 to R15, PC, CFA */
+    stmg %r2, %r14, 176(%r15)
+    stg %r1, 280(%r15)
+    aghi %r1, 160
+    stg %r1, 296(%r15)
+    lghi %r2, 0x148                     /* the old PSW's address */
+    lg %r2, 0(%r2)
+    stg %r2, 288(%r15)
+    .cfi_escape 0x0f, 4, 0x7f, 0xa8, 0x02, 0x06 /* CFA = *(R15 + 296) */
+    .cfi_escape 0x10, 14, 3, 0x7f, 0xa0, 0x02 /* PC at R15 + 288, R11 at R15 + 248 */
+    .cfi_escape 0x10, 11, 3, 0x7f, 0xf8, 0x01
+    brasl %r14, user_arrived
+    nop
+    .cfi_endproc
+    .size user_entry, . - user_entry
+
+    .section .user, "a"
+    .globl user_image
+user_image:
+    .incbin USER_CODE
+#endif
     .section .note.GNU-stack, "", @progbits

@@ -8,11 +8,15 @@
  *     OFFSET    from physical to virtual addresses of the kernel
  *     STACK     the virtual address of the stacks
  *     aarch64: GRANULE, the bits of a page; VA_BITS, of a virtual address
+ *     USER      where the code of a user program (user.c) is to be, USER_ENTRY where it begins: then the kernel runs
+ *               what that calls it for
  */
 #ifndef UPPER_H
 #define UPPER_H
 
 #define STACK_PAGES 4
+#define USER_MEMORY (STACK_MEMORY + 0x90000) /* of the user's stack, which is one page */
+#define USER_STACK  (USER + 0x100000)
 
 #if defined(__x86_64__)
 #define POOL          0x800000

@@ -110,4 +110,51 @@ thread_start:                           /* R12: the thread's entry */
     call *%r12
     ud2
     .cfi_endproc
+
+#ifdef USER
+    .globl user_enter
+user_enter:                             /* (RDI: where the program begins, RSI: its SP) */
+    mov $0xc0000080, %ecx               /* EFER.SCE */
+    rdmsr
+    or $1, %eax
+    wrmsr
+    mov $0xc0000081, %ecx               /* STAR: segments */
+    xor %eax, %eax
+    mov $0x00180008, %edx
+    wrmsr
+    mov $0xc0000082, %ecx               /* LSTAR */
+    lea user_entry(%rip), %rax
+    mov %rax, %rdx
+    shr $32, %rdx
+    wrmsr
+    mov %rdi, %rcx
+    mov %rsi, %rsp
+    mov $2, %r11d
+    sysretq
+
+    .globl user_entry
+    .type user_entry, @function
+user_entry:                             /* RCX: where the program has called */
+    .cfi_startproc
+    .cfi_signal_frame
+    .cfi_undefined rip
+    mov %rsp, %rax
+    movabs $STACK + 4096 * STACK_PAGES, %rsp
+    push %rax
+    push %rax
+    push %rcx
+    push %rbp
+    .cfi_escape 0x0f, 3, 0x77, 16, 0x06 /* CFA = *(RSP + 16) */
+    .cfi_escape 0x10, 16, 2, 0x77, 8    /* RIP at RSP + 8, RBP at RSP */
+    .cfi_escape 0x10, 6, 2, 0x77, 0
+    call user_arrived
+    nop
+    .cfi_endproc
+    .size user_entry, . - user_entry
+
+    .section .user, "a"
+    .globl user_image
+user_image:
+    .incbin USER_CODE
+#endif
     .section .note.GNU-stack, "", @progbits
