@@ -12,6 +12,7 @@
 #include "trace/trace_notes.h"
 #include "trace/trace_paging.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ static void check_line(const struct log_line *line, const char *text, size_t siz
     if (line->kind == LOG_ID)
         MUST(line->id_size >= 1 && line->id_size <= LOG_BUILD_ID);
     if (line->kind == LOG_DUMP)
-        MUST(size - line->dump >= 5 && memcmp(text + line->dump, "sfu1 ", 5) == 0);
+        MUST(size - line->dump >= 5 && memcmp(text + line->dump, "sfu", 3) == 0);
 }
 
 /* The words are in order, each is read as it stands there, and nothing around them. */
@@ -49,6 +50,28 @@ static void check_dump(struct log_dump *dump)
     MUST(dump->num_words > 0 || !log_dump_read(dump, dump->sp, bytes, 8));
 }
 
+/* Gives LINE to DUMP. One of version 2 gets the number that follows, unless it has "!" in front of its words, and the
+ * check that it must have. */
+static enum log_dump_event give_line(struct log_dump *dump, const char *line, size_t size)
+{
+    char text[1100];
+    unsigned check = 0xffff, bit, number = dump->open ? (unsigned)dump->line + 1 : 0;
+    size_t used = 5, i;
+
+    if (memcmp(line, "sfu2 ", 5) != 0 || size > 1000 || (size > 5 && line[5] == '!'))
+        return log_dump_line(dump, line, size);
+    used += (size_t)snprintf(text, sizeof text, "sfu2 %02x ", number) - 5;
+    memcpy(text + used, line + 5, size - 5);
+    used += size - 5;
+    for (i = 5; i < used; i++) {
+        check ^= (unsigned)(unsigned char)text[i] << 8;
+        for (bit = 0; bit < 8; bit++)
+            check = (check << 1 ^ (check & 0x8000 ? 0x1021u : 0)) & 0xffff;
+    }
+    used += (size_t)snprintf(text + used, sizeof text - used, " %04x", check);
+    return log_dump_line(dump, text, used);
+}
+
 static void read_log(const char *text, size_t size)
 {
     struct log_dump dump;
@@ -64,11 +87,11 @@ static void read_log(const char *text, size_t size)
         log_parse(text + at, length, &line);
         check_line(&line, text + at, length);
         if (line.kind == LOG_DUMP)
-            event = log_dump_line(&dump, text + at + line.dump, length - line.dump);
+            event = give_line(&dump, text + at + line.dump, length - line.dump);
         if (event == DUMP_DONE || event == DUMP_CUT)
             check_dump(&dump);
         if (event == DUMP_CUT)
-            MUST(log_dump_line(&dump, text + at + line.dump, length - line.dump) != DUMP_CUT);
+            MUST(give_line(&dump, text + at + line.dump, length - line.dump) != DUMP_CUT);
         MUST(line.kind != LOG_DUMP || event != DUMP_DONE || !dump.open);
         at += length + 1;
     }

@@ -23,6 +23,7 @@ int __wrap_sfu_panic_print(struct sfu_panic *panic, const struct sfu_registers *
     for (i = 0; i < STACKS && kernel_stack(i) != NULL; i++) {
         ends[i].addr = kernel_stack(i)->high - 8 * WORDS;
         ends[i].words = WORDS;
+        ends[i].bytes = NULL;
     }
     dump.num_stacks = i;
     if (panic == &kernel_printer)

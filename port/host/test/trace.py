@@ -9,6 +9,7 @@ core     cores of processes, of every ABI: the same frames as gdb's
 guests   dumps of machines, raw memory, and their stubs: the same frames as gdb's, and as each other's
 hostile  logs, cores and stubs that make no sense, under the sanitizers
 """
+import binascii
 import json
 import os
 import random
@@ -215,7 +216,7 @@ def without_dumps(output):
     kept, dump = [], False
     for line in output.replace(b"\r", b"").splitlines():
         goes_on = line.startswith((b"build ID", b"panic", b"fault", b"removed", b"sorted", b"crash record"))
-        dump = b"sfu1 " in line or (dump and not goes_on)
+        dump = b"sfu2 " in line or (dump and not goes_on)
         if not dump:
             kept.append(line)
     return kept
@@ -349,7 +350,7 @@ def traces(output):
     pairs, dump = [], False
     for line in output.replace(b"\r", b"").splitlines():
         frame = FRAME.match(line)
-        if b"sfu1 begin" in line:
+        if b" begin " in line:
             dump = True
         elif line.startswith(b"build ID"):
             dump = False
@@ -436,26 +437,91 @@ def filter_module(cpu, directory, log):
     lines.close()
 
 
+def signed(number, words):
+    """A line of a dump, with its number and check (sfu_dump.h)."""
+    text = b"%02x %s" % (number, words)
+    return b"sfu2 %s %04x\r\n" % (text, binascii.crc_hqx(text, 0xffff))
+
+
+def unpacked(addr, packed):
+    """[(address, word)] of a line of packed words."""
+    words, far = [], 0
+    for token in packed:
+        at, sign, number = addr + 8 * len(words), token[:1], int(token.strip(b"+-<>*"), 16)
+        if sign == b"*":
+            words += [words[-1]] * number
+            continue
+        words.append({b"+": at + number, b"-": at - number, b">": far + number, b"<": far - number}.get(sign, number))
+        if sign not in b"+-<>" and len(token) > 8:
+            far = number
+    return [(addr + 8 * i, word) for i, word in enumerate(words)]
+
+
+def as_version_1(log):
+    """The log with its dumps as version 1 had them, and by how much the words were shorter."""
+    out, packed, plain, count = [], 0, 0, 0
+    for line in log.splitlines(keepends=True):
+        dump = re.match(rb"sfu2 ([0-9a-f]{2,} (.*)) ([0-9a-f]{4})\r?\n$", line)
+        if not dump:
+            out.append(line)
+            continue
+        must(binascii.crc_hqx(dump[1], 0xffff) == int(dump[3], 16), "the check of %s" % line)
+        kind, *words = dump[2].split(b" ")
+        if kind == b"m":
+            packed += len(line)
+            before = len(out)
+            for addr, word in unpacked(int(words[0], 16), words[1:]):
+                out.append(b"sfu1 m %016x %016x\r\n" % (addr, word))
+                count += 1
+            plain += 80 * (len(out) - before) // 4
+            continue
+        if kind in (b"r", b"at"):
+            at = 1 if kind == b"r" else 0
+            words[at] = b"%016x" % int(words[at], 16)
+        if kind == b"end":
+            must(int(words[0], 16) == count, "the number of words")
+            words, count = [b"%04x" % count], 0
+        out.append(b"sfu1 " + b" ".join([kind, *words]) + b"\r\n")
+    return b"".join(out), packed, plain
+
+
 def filter_damaged(directory, log):
-    """Lines of a dump that are missing, broken, or the end that never comes."""
+    """Lines of a dump that are missing, there twice, broken, or the end that never comes."""
     image = directory + "/kernel.elf"
     lines = log.splitlines(keepends=True)
-    stack = [i for i, line in enumerate(lines) if line.startswith(b"sfu1 s ")]
+    stack = [i for i, line in enumerate(lines) if re.match(rb"sfu2 \w+ m ", line)]
+    whole = traces(traced(image, log))
     output = traced(image, b"".join(lines[:stack[1]] + lines[stack[2]:]))
-    must(b"4 words of the stack are missing" in output, "a missing line")
-    output = traced(image, b"".join(line for line in lines if not line.startswith((b"sfu1 s ", b"sfu1 m "))))
+    missing = len(unpacked(0, lines[stack[1]].split()[4:-1]))
+    must(b"%d words of the stack are missing" % missing in output and b" 1 lines of the dump are missing" in output,
+         "a missing line")
+    output = traced(image, b"".join(line * 2 if line.startswith(b"sfu2 ") else line for line in lines))
+    must(traces(output) == whole and b"missing" not in output and b"not a line" not in output, "each line twice")
+    version_1, packed, plain = as_version_1(log)
+    must(traces(traced(image, version_1)) == whole, "version 1")
+    output = traced(image, b"".join(line for line in lines if not re.match(rb"sfu2 \w+ m ", line)))
     must(len(traces(output)[0][1]) == 2 and b"trace ends (-17)" in output, "no stack")
-    output = traced(image, b"".join(line for line in lines if not line.startswith(b"sfu1 r ")))
+    output = traced(image, b"".join(line for line in lines if not re.match(rb"sfu2 \w+ r ", line)))
     must(b"a dump without PC and SP" in output, "no registers")
     output = traced(image, b"".join(lines[:stack[4]]))
     must(b"the dump is not complete" in output and len(traces(output)[0][1]) > 1, "no end")
     output = traced(image, b"".join(lines[:stack[4]]) + log)
     printed, dumped = traces(output)[1]
     must(b"before this one is not complete" in output and dumped[-len(printed):] == printed, "another one begins")
-    output = traced(image, log.replace(b"sfu1 s 0020", b"sfu1 s 002g"))
-    must(b"not a line of a dump" in output, "a bad digit")
-    output = traced(image, re.sub(rb"sfu1 begin \d", b"sfu1 begin 1", log))
+    for at in range(5, len(lines[stack[0]].rstrip()), 7):
+        damaged = bytearray(lines[stack[0]])
+        damaged[at] ^= 1
+        output = traced(image, b"".join(lines[:stack[0]] + [bytes(damaged)] + lines[stack[0] + 1:]))
+        must(b"a damaged one" in output and b"words of the stack are missing" in output, "a damaged character: %d" % at)
+    begin = next(line for line in lines if b" begin " in line)
+    output = traced(image, log.replace(begin, signed(0, b"begin 1 exact")))
     must(b"a dump of aarch64_be, but" in output and len(traces(output)[0][1]) == 0, "another ABI")
+    for wrong in (b"m", b"m 0", b"m 0 *1", b"m 0 1 *", b"m 0 -1", b"m 0 <1", b"m ffffffffffffffff 1",
+                  b"m 8 +ffffffffffffffff", b"m 0 1 *ffffffff", b"r 20 0", b"r pc", b"s 0000 0000000000000000",
+                  b"begin 9 exact", b"x", b""):
+        output = traced(image, begin + signed(1, wrong))
+        must(wrong == b"m 0" or b"a damaged one" in output, "%s" % wrong)
+    return "%d characters instead of %d" % (packed, plain)
 
 
 def filter_bytes(directory):
@@ -1001,7 +1067,9 @@ def mutate(chosen, data, places, tokens=()):
     return bytes(data)
 
 
-TOKENS = [b"sfu1 s 0000", b"sfu1 s ffffffffffffff8 0000000000000000\n", b"sfu1 m fffffffffffffff8 0000000000000000\n",
+TOKENS = [signed(2, b"m 0 *ffffffff"), signed(2, b"m 0 1 *ffff"), signed(9, b"r sp ffffffffffffffff"),
+          signed(99, b"end 1"), signed(0, b"begin 3 exact"), signed(0, b"begin 1 return"), b"sfu2 00 begin",
+          b"sfu1 s 0000", b"sfu1 s ffffffffffffff8 0000000000000000\n", b"sfu1 m fffffffffffffff8 0000000000000000\n",
           b"sfu1 end ffffffff\n", b"sfu1 begin 4 exact\n", b"sfu1 begin 1 return\n", b"sfu1 r pc ",
           b"sfu1 r sp ffffffffffffffff\n", b"sfu1 at 0000000000000000 .text kernel.elf\n",
           b"sfu1 at ffffffffffffffff image_start\n", b"#0  0x0000000000000000\n", b"#1  0x0000000000000000  +0x0\n",

@@ -258,6 +258,8 @@ static void unwind_dump(struct filter *f)
         out_line(&f->out, "        a dump without PC and SP");
     else if (d->missing > 0)
         out_line(&f->out, "        %zu words of the stack are missing in the log", d->missing);
+    if (d->lost > 0)
+        out_line(&f->out, "        %zu lines of the dump are missing in the log, or damaged", d->lost);
     if (f->options->written != NULL)
         write_dump(f, d, &space.regs);
     set_slide(f, slide);
@@ -273,7 +275,7 @@ static void take_dump(struct filter *f, const char *text, size_t size)
         event = log_dump_line(&f->dump, text, size);
     }
     if (event == DUMP_BAD)
-        out_line(&f->out, "        not a line of a dump");
+        out_line(&f->out, "        not a line of a dump, or a damaged one");
     if (event == DUMP_DONE)
         unwind_dump(f);
 }

@@ -97,7 +97,7 @@ void log_parse(const char *text, size_t size, struct log_line *line)
 
         if (i > 0 && is_of_a_word(text[i - 1]))
             continue;
-        if (text_take(&dump, "sfu1 ")) {
+        if (text_take(&dump, "sfu1 ") || text_take(&dump, "sfu2 ")) {
             line->kind = LOG_DUMP;
             line->dump = i;
             return;
@@ -124,18 +124,79 @@ static bool is_big(const struct log_dump *dump)
     return dump->abi == SFU_AARCH64_BIG || dump->abi == SFU_S390X;
 }
 
+static bool add_word(struct log_dump *dump, uint64_t addr, uint64_t word)
+{
+    if (addr > UINT64_MAX - 8 || dump->num_words == LOG_WORDS)
+        return false;
+    dump->words = grow(dump->words, dump->num_words, sizeof *dump->words);
+    dump->words[dump->num_words].addr = addr;
+    store_number(dump->words[dump->num_words].bytes, 8, is_big(dump), word);
+    dump->num_words++;
+    return true;
+}
+
+/* What a word of version 2 stands for. WORD is the one before, FAR the last one without a sign and of many digits. */
+static bool take_packed(struct text *t, uint64_t addr, uint64_t *word, uint64_t *far)
+{
+    enum { FAR_DIGITS = 8 };
+    const char *sign = t->p;
+    uint64_t value;
+
+    if (!text_take(t, "+") && !text_take(t, "-") && !text_take(t, ">"))
+        (void)text_take(t, "<");
+    if (!text_number(t, 16, 1, 16, &value))
+        return false;
+    switch (*sign) {
+    case '+':
+        *word = addr + value;
+        return value <= UINT64_MAX - addr;
+    case '-':
+        *word = addr - value;
+        return value <= addr;
+    case '>':
+        *word = *far + value;
+        return value <= UINT64_MAX - *far;
+    case '<':
+        *word = *far - value;
+        return value <= *far;
+    default:
+        *word = value;
+        if (t->p - sign > FAR_DIGITS)
+            *far = value;
+        return true;
+    }
+}
+
+/* Words of version 2 from ADDR up. */
+static bool take_packed_words(struct text t, struct log_dump *dump, uint64_t addr)
+{
+    uint64_t word = 0, far = 0, times;
+    bool first = true;
+
+    for (; text_take(&t, " "); first = false) {
+        if (text_take(&t, "*")) {
+            if (first || !text_number(&t, 16, 1, 8, &times))
+                return false;
+        } else {
+            if (!take_packed(&t, addr, &word, &far))
+                return false;
+            times = 1;
+        }
+        for (; times > 0; times--, addr += 8)
+            if (!add_word(dump, addr, word))
+                return false;
+    }
+    return t.p == t.end;
+}
+
 /* Words from ADDR up. */
 static bool take_words(struct text t, struct log_dump *dump, uint64_t addr)
 {
     uint64_t word;
 
     while (text_take(&t, " ")) {
-        if (!text_number(&t, 16, 16, 16, &word) || addr > UINT64_MAX - 8 || dump->num_words == LOG_WORDS)
+        if (!text_number(&t, 16, 16, 16, &word) || !add_word(dump, addr, word))
             return false;
-        dump->words = grow(dump->words, dump->num_words, sizeof *dump->words);
-        dump->words[dump->num_words].addr = addr;
-        store_number(dump->words[dump->num_words].bytes, 8, is_big(dump), word);
-        dump->num_words++;
         addr += 8;
     }
     return t.p == t.end;
@@ -155,7 +216,15 @@ static bool take_memory(struct text t, struct log_dump *dump)
 {
     uint64_t addr;
 
+    if (dump->version == 2)
+        return text_number(&t, 16, 1, 16, &addr) && take_packed_words(t, dump, addr);
     return text_number(&t, 16, 16, 16, &addr) && take_words(t, dump, addr);
+}
+
+/* Version 1 has all digits of addresses and registers. */
+static unsigned least_digits(const struct log_dump *dump)
+{
+    return dump->version == 2 ? 1 : 16;
 }
 
 static bool take_register(struct text *t, struct log_dump *dump)
@@ -169,13 +238,13 @@ static bool take_register(struct text *t, struct log_dump *dump)
     for (i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (text_take(t, names[i])) {
             *known[i] = true;
-            return text_number(t, 16, 16, 16, values[i]);
+            return text_number(t, 16, least_digits(dump), 16, values[i]);
         }
     }
     if (!text_number(t, 16, 2, 2, &reg) || reg >= LOG_REGISTERS || !text_take(t, " "))
         return false;
     dump->known[reg] = true;
-    return text_number(t, 16, 16, 16, &dump->value[reg]);
+    return text_number(t, 16, least_digits(dump), 16, &dump->value[reg]);
 }
 
 static bool take_registers(struct text t, struct log_dump *dump)
@@ -192,7 +261,7 @@ static bool take_place(struct text t, struct log_dump *dump)
     struct log_place place;
 
     memset(&place, 0, sizeof place);
-    if (!text_number(&t, 16, 16, 16, &place.addr) || !text_take(&t, " ") ||
+    if (!text_number(&t, 16, least_digits(dump), 16, &place.addr) || !text_take(&t, " ") ||
         !text_name(&t, place.name, sizeof place.name))
         return false;
     if (text_take(&t, " ") && !text_name(&t, place.image, sizeof place.image))
@@ -203,11 +272,12 @@ static bool take_place(struct text t, struct log_dump *dump)
     return true;
 }
 
-static bool take_begin(struct text t, struct log_dump *dump)
+static bool take_begin(struct text t, struct log_dump *dump, unsigned version)
 {
     uint64_t abi;
 
     log_dump_clear(dump);
+    dump->version = version;
     if (!text_number(&t, 16, 1, 1, &abi) || abi < SFU_AARCH64_BIG || abi > SFU_S390X || !text_take(&t, " "))
         return false;
     dump->exact = text_take(&t, "exact");
@@ -222,27 +292,26 @@ static bool take_end(struct text t, struct log_dump *dump)
 {
     uint64_t count;
 
-    if (!text_number(&t, 16, 4, 16, &count) || t.p < t.end || count > LOG_WORDS)
+    if (!text_number(&t, 16, dump->version == 2 ? 1 : 4, 16, &count) || t.p < t.end || count > LOG_WORDS)
         return false;
     dump->missing = count > dump->num_words ? (size_t)count - dump->num_words : 0;
     dump->open = false;
+    dump->ended = true;
     return true;
 }
 
-enum log_dump_event log_dump_line(struct log_dump *dump, const char *text, size_t size)
+static enum log_dump_event take_line(struct text t, struct log_dump *dump, unsigned version)
 {
-    struct text t = {text, text + size};
     bool good = false;
 
-    (void)text_take(&t, "sfu1 ");
     if (text_take(&t, "begin ")) {
         if (dump->open) {
             dump->open = false;
             return DUMP_CUT;
         }
-        return take_begin(t, dump) ? DUMP_MORE : DUMP_BAD;
+        return take_begin(t, dump, version) ? DUMP_MORE : DUMP_BAD;
     }
-    if (!dump->open)
+    if (!dump->open || dump->version != version)
         return DUMP_BAD;
     if (text_take(&t, "build "))
         good = text_bytes(&t, dump->id, &dump->id_size, LOG_BUILD_ID);
@@ -250,13 +319,74 @@ enum log_dump_event log_dump_line(struct log_dump *dump, const char *text, size_
         good = take_place(t, dump);
     else if (text_take(&t, "r "))
         good = take_registers(t, dump);
-    else if (text_take(&t, "s "))
+    else if (version == 1 && text_take(&t, "s "))
         good = take_stack(t, dump);
     else if (text_take(&t, "m "))
         good = take_memory(t, dump);
     else if (text_take(&t, "end "))
         return take_end(t, dump) ? DUMP_DONE : DUMP_BAD;
     return good ? DUMP_MORE : DUMP_BAD;
+}
+
+/* CRC-16 (CCITT), from 0xffff. */
+static unsigned check_of(const struct text *t)
+{
+    unsigned check = 0xffff, bit;
+    const char *p;
+
+    for (p = t->p; p < t->end; p++) {
+        check ^= (unsigned)(unsigned char)*p << 8;
+        for (bit = 0; bit < 8; bit++)
+            check = (check << 1 ^ (check & 0x8000 ? 0x1021u : 0)) & 0xffff;
+    }
+    return check;
+}
+
+/* Takes the check away from the end, and the number from the front. Returns whether the check is right. */
+static bool take_check(struct text *t, uint64_t *number)
+{
+    enum { CHECK = 5 };
+    struct text check = {t->end - CHECK, t->end};
+    uint64_t wanted;
+
+    if (t->end - t->p <= CHECK)
+        return false;
+    t->end -= CHECK;
+    return text_take(&check, " ") && text_number(&check, 16, 4, 4, &wanted) && check_of(t) == wanted &&
+           text_number(t, 16, 2, 8, number) && text_take(t, " ");
+}
+
+/* A line of version 2. Its number says whether others are missing, or whether it has been there. */
+static enum log_dump_event take_numbered(struct text t, struct log_dump *dump)
+{
+    enum log_dump_event event;
+    uint64_t number, before;
+    bool begins;
+
+    if (!take_check(&t, &number))
+        return DUMP_BAD;
+    begins = number == 0;
+    if (dump->version == 2 && (dump->open || dump->ended) &&
+        (begins ? dump->open && dump->line == 0 : number <= dump->line))
+        return DUMP_MORE;
+    before = dump->line;
+    event = take_line(t, dump, 2);
+    if (event == DUMP_CUT || event == DUMP_BAD)
+        return event;
+    if (!begins && number > before + 1)
+        dump->lost += (size_t)(number - before - 1);
+    dump->line = number;
+    return event;
+}
+
+enum log_dump_event log_dump_line(struct log_dump *dump, const char *text, size_t size)
+{
+    struct text t = {text, text + size};
+
+    if (text_take(&t, "sfu2 "))
+        return take_numbered(t, dump);
+    (void)text_take(&t, "sfu1 ");
+    return take_line(t, dump, 1);
 }
 
 static int by_address(const void *a, const void *b)

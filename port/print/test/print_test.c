@@ -969,10 +969,44 @@ static void test_build_id(void **state)
     assert_string_equal(output, "");
 }
 
+/* CRC-16 (CCITT), from 0xffff: of "123456789" it is 0x29b1. */
+static unsigned check_of(const char *p, const char *end)
+{
+    unsigned check = 0xffff, bit;
+
+    for (; p < end; p++)
+        for (bit = 0x80; bit != 0; bit >>= 1) {
+            bool one = ((check >> 15) != 0) != ((*p & (int)bit) != 0);
+
+            check = (check << 1 & 0xffff) ^ (one ? 0x1021 : 0);
+        }
+    return check;
+}
+
+/* The output is a dump of LINES, which have neither their beginning and number nor their check. */
+static void expect_dump(const char *lines)
+{
+    static char wanted[sizeof output];
+    size_t size = 0;
+    unsigned number = 0;
+
+    assert_int_equal(check_of("123456789", "123456789" + 9), 0x29b1);
+    for (; *lines != '\0'; lines = strchr(lines, '\n') + 1, number++) {
+        int length_of_line = (int)(strchr(lines, '\n') - lines);
+        char line[200];
+        int n = snprintf(line, sizeof line, "%02x %.*s", number, length_of_line, lines);
+
+        size +=
+            (size_t)snprintf(wanted + size, sizeof wanted - size, "sfu2 %s %04x\n", line, check_of(line, line + n));
+    }
+    assert_string_equal(output, wanted);
+}
+
 /* No tables, no callback: four words of the stack are left above SP. */
 static void test_dump_plain(void **state)
 {
     static const struct sfu_dump dump = {.abi = SFU_AMD64};
+    char wanted[300];
 
     (void)state;
     panic.target = NULL;
@@ -980,11 +1014,10 @@ static void test_dump_plain(void **state)
     memcpy(&stack[WORDS - 4], "\1\2\3\4\5\6\7\10", 8);
     top.sp = (uintptr_t)&stack[WORDS - 4];
     sfu_dump_print(&panic, &dump, &top);
-    assert_non_null(strstr(output, "sfu1 begin 3 exact\nsfu1 r pc 0000000000001004 sp 0"));
-    assert_non_null(strstr(output,
-                           " fp 0000000000010008\n"
-                           "sfu1 s 0000 0807060504030201 0000000000000000 0000000000000000 0000000000000000\n"
-                           "sfu1 end 0004\n"));
+    snprintf(wanted, sizeof wanted,
+             "begin 3 exact\nr pc 1004\nr sp %llx\nr fp 10008\nm %llx 807060504030201 0 *2\nend 4\n",
+             (unsigned long long)top.sp, (unsigned long long)top.sp);
+    expect_dump(wanted);
 }
 
 static int some_registers(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
@@ -1011,7 +1044,7 @@ static void test_dump_all(void **state)
 {
     static const struct sfu_dump_place places[] = {{0x100000, "image_start", NULL}, {0x200000, ".text", "m.ko"}};
     static const struct sfu_dump_stack stacks[] = {
-        {STACK + 8 * 20, 4}, {STACK - 8, 1}, {STACK + 8 * (WORDS - 1), 9}};
+        {STACK + 8 * 20, 4, NULL}, {STACK - 8, 1, NULL}, {STACK + 8 * (WORDS - 1), 9, NULL}};
     const struct sfu_dump dump = {note, note + sizeof note, places, 2, stacks, 3, 5, SFU_S390X};
 
     (void)state;
@@ -1022,27 +1055,53 @@ static void test_dump_all(void **state)
     top.ra = 0xfedcba9876543210;
     top.has_ra = true;
     sfu_dump_print(&panic, &dump, &top);
-    assert_string_equal(output, "sfu1 begin 4 exact\n"
-                                "sfu1 build 01abf0\n"
-                                "sfu1 at 0000000000100000 image_start\n"
-                                "sfu1 at 0000000000200000 .text m.ko\n"
-                                "sfu1 r pc 0000000000001004 sp 0000000000010000 fp 0000000000010008\n"
-                                "sfu1 r ra fedcba9876543210\n"
-                                "sfu1 r pac 000000000000ff00\n"
-                                "sfu1 r 03 0000000000000004 0a 000000000000000b 11 0000000000000012\n"
-                                "sfu1 r 18 0000000000000019 1f 0000000000000020\n"
-                                "sfu1 s 0000 0102030405060708 0000000000000000 0000000000000000 0000000000000000\n"
-                                "sfu1 s 0020 0000000000000000\n"
-                                "sfu1 m 00000000000100a0 0000000000000000 0000000000000000 0000000000000000\n"
-                                "sfu1 m 00000000000100b8 0102030405060708\n"
-                                "sfu1 m 00000000000101f8 0000000000000000\n"
-                                "sfu1 end 000a\n");
+    expect_dump("begin 4 exact\nbuild 01abf0\nat 100000 image_start\nat 200000 .text m.ko\n"
+                "r pc 1004\nr sp 10000\nr fp 10008\nr ra fedcba9876543210\nr pac ff00\n"
+                "r 03 4\nr 0a b\nr 11 12\nr 18 19\nr 1f 20\n"
+                "m 10000 102030405060708 0 *3\nm 100a0 0 *2 102030405060708\nm 101f8 0\nend a\n");
     length = 0;
     top.pc_kind = SFU_PC_RETURN; /* a call has changed the others since */
     target.reg = no_registers;
     sfu_dump_print(&panic, &dump, &top);
-    assert_non_null(strstr(output, "sfu1 begin 4 return\n"));
-    assert_non_null(strstr(output, "sfu1 r pac 000000000000ff00\nsfu1 s 0000 "));
+    assert_non_null(strstr(output, "sfu2 00 begin 4 return "));
+    assert_null(strstr(output, " r 03 "));
+}
+
+/* Each way to write a word, and memory that is no stack. */
+static void test_dump_packed(void **state)
+{
+    static const uint64_t words[] = {0x20000010,
+                                     0x1ffffff8,
+                                     0xffffffff81001234,
+                                     0xffffffff81001240,
+                                     0xffffffff81001230,
+                                     0xffffffff81001230,
+                                     5,
+                                     0xffffffff81001234,
+                                     0,
+                                     0,
+                                     0,
+                                     0xffffffff80001234,
+                                     0x123456789,
+                                     0x12345678a,
+                                     0x1111111111111111,
+                                     0x2222222222222222,
+                                     0x3333333333333333,
+                                     0x4444444444444444,
+                                     0x4444444444444444,
+                                     0x4444444444444440};
+    static const struct sfu_dump_stack memory[] = {{0x20000000, 20, words}, {UINT64_MAX - 15, 2, words}};
+    const struct sfu_dump dump = {.abi = SFU_AMD64, .stacks = memory, .num_stacks = 2, .words = 1};
+
+    (void)state;
+    sfu_dump_print(&panic, &dump, &top);
+    expect_dump("begin 3 exact\nr pc 1004\nr sp 10000\nr fp 10008\nm 10000 0\n"
+                "m 20000000 +10 -10 ffffffff81001234 >c <4 *1 5\n"
+                "m 20000038 ffffffff81001234 0 *2 <1000000 123456789\n"
+                "m 20000068 12345678a 1111111111111111 2222222222222222\n"
+                "m 20000080 3333333333333333 4444444444444444 *1\n"
+                "m 20000098 4444444444444440\n"
+                "m fffffffffffffff0 20000010 1ffffff8\nend 17\n");
 }
 
 /* At most what is asked for, and no line is longer than a serial console's. */
@@ -1054,9 +1113,8 @@ static void test_dump_long(void **state)
 
     (void)state;
     sfu_dump_print(&panic, &dump, &top);
-    assert_non_null(strstr(output, "sfu1 s 01e0 0000"));
-    assert_null(strstr(output, "sfu1 s 0200"));
-    assert_non_null(strstr(output, "sfu1 end 0040\n"));
+    assert_non_null(strstr(output, " m 10000 0 *3f "));
+    assert_non_null(strstr(output, " end 40 "));
     for (line = output; *line != '\0'; line = end + 1) {
         end = strchr(line, '\n');
         assert_true(end - line <= 80);
@@ -1067,7 +1125,8 @@ static void test_dump_long(void **state)
     top.sp = UINT64_MAX - 16 + 1;
     length = 0;
     sfu_dump_print(&panic, &dump, &top);
-    assert_non_null(strstr(output, "\nsfu1 s 0000 0000000000000000\nsfu1 end 0001\n"));
+    assert_non_null(strstr(output, " m fffffffffffffff0 0 "));
+    assert_non_null(strstr(output, " end 1 "));
 }
 
 /* A fault in the middle of a dump comes to the printer, which stops; a dump does not begin in one. */
@@ -1124,6 +1183,7 @@ int main(void)
         cmocka_unit_test_setup(test_build_id, reset),
         cmocka_unit_test_setup(test_dump_plain, reset),
         cmocka_unit_test_setup(test_dump_all, reset),
+        cmocka_unit_test_setup(test_dump_packed, reset),
         cmocka_unit_test_setup(test_dump_long, reset),
         cmocka_unit_test_setup(test_dump_fault, reset),
     };
