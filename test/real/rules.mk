@@ -3,9 +3,9 @@
 #
 # sfu in real programs. Not a part of `make check`, because it fetches and builds for minutes. Its own logic is.
 
-REAL := u_boot_aarch64 s390_ccw
+REAL := u_boot_aarch64 s390_ccw trusted_firmware
 
-.PHONY: real real-unikraft suite-real
+.PHONY: real real-nuttx real-unikraft suite-real
 ## [campaigns] real: sfu goes into programs of Debian's, which crash in QEMU: test/real/RESULTS.md; T=u_boot: one
 real: tools dist | $(TC)
 	@test/tools/toolchain/install.sh check bare tools cost
@@ -13,10 +13,15 @@ real: tools dist | $(TC)
 	    $(REAL)
 
 # The trees are the user's: none of them is in Debian.
+## [campaigns] real-nuttx: the same in NuttX with two CPUs, NUTTX=folder APPS=folder
+real-nuttx: tools dist | $(TC)
+	@test/tools/toolchain/install.sh check bare tools real
+	@test/run.sh real-nuttx python3 -B test/real/real.py build/real test/real/RESULTS.md nuttx_armv8a
+
 ## [campaigns] real-unikraft: the same in a source tree of Unikraft, UNIKRAFT=folder
 real-unikraft: tools dist | $(TC)
 	@test/tools/toolchain/install.sh check bare tools cost
-	@test/run.sh real-unikraft python3 -B test/real/real.py build/real test/real/RESULTS.md unikraft_x86_64
+	@test/run.sh real-unikraft python3 -B test/real/real.py build/real test/real/RESULTS.md unikraft_x86_64 unikraft_arm64
 
 CHECK += real
 

@@ -79,7 +79,8 @@ LIBKVMPLAT_SFU_PANIC_FLAGS-y += -Os -include uk/essentials.h
          before=r"^ENTRY\(_ctx_x86_clearregs\)"),
     Edit("unikraft/arch/x86/x86_64/ctx.S", ".cfi_endproc", before=r"^ENTRY\(ukarch_ctx_switch\)"),
 ]
-FAULTS = [
+# A program of our own.
+APP = [
     Edit("app/Makefile.uk", "$(eval $(call addlib,apphello))\nAPPHELLO_SRCS-y += $(APPHELLO_BASE)/main.c"),
     Edit("app/Config.uk", "# none"),
     Edit("app/defconfig", """
@@ -123,6 +124,8 @@ int main(int argc, char *argv[])
 	return fail(argc) + 1;
 }
 """),
+]
+FAULTS = APP + [
     Edit("unikraft/plat/kvm/x86/time.c", "extern int hello_tick;", before=r"^static int timer_handler\("),
     Edit("unikraft/plat/kvm/x86/time.c", "\tif (hello_tick)\n\t\tUK_CRASH(\"tick\\n\");",
          after=r"^static int timer_handler\(.*\)\s+\{"),

@@ -15,6 +15,10 @@
 #   $SRC/u-boot                           as unpacked
 #   $SRC/s390-ccw                         the firmware for s390x that is in QEMU's sources
 #
+# or, with the argument "firmware":
+#
+#   $SRC/arm-trusted-firmware             as unpacked
+#
 # They are Debian's source packages with Debian's patches applied: see apt.sh. A second run finds what the first one
 # left; two at once wait for each other.
 #
@@ -33,6 +37,7 @@ group=${1:-src}
 case $group in
 src) packages='lua5.4 zlib sqlite3 cmocka' ;;
 kernels) packages='u-boot qemu' ;;
+firmware) packages='arm-trusted-firmware' ;;
 *) echo "sources.sh: no group $group" >&2 && exit 2 ;;
 esac
 

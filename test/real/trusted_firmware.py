@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""Arm Trusted Firmware on QEMU's virt: sfu is the backtrace() of BL31, its monitor, and prints a trace of each
+exception that BL31 takes from itself. BL1 and BL2 keep theirs, which goes by frame pointers."""
+from real import HERE, Edit
+
+TITLE = "Arm Trusted Firmware, aarch64"
+CPUS = 1
+SOURCES = {".": "firmware/arm-trusted-firmware"}
+COPIES = {"sfu_panic.h": "include/sfu_panic.h", "sfu_panic.c": "common/backtrace/sfu_panic.c"}
+FLAGS = []
+EDITS = [
+    Edit("common/backtrace/sfu_trace.c", r"""
+#include <stdio.h>
+#include <common/debug.h>
+#include <plat/common/platform.h>
+#include <platform_def.h>
+#include "sfu_panic.h"
+
+extern const uint8_t sframe_start[], sframe_end[];
+
+static void put(void *ctx, char c) { (void)putchar(c); }
+static struct sfu_panic trace = {.put = put, .image = "bl31.elf"};
+
+static void print_trace(const struct sfu_registers *from)
+{
+	uintptr_t top = plat_get_my_stack();
+
+	(void)sfu_panic_init(&trace, sframe_start, sframe_end, (void *)(top - PLATFORM_STACK_SIZE), (void *)top);
+	(void)sfu_panic_print(&trace, from);
+}
+
+void backtrace(const char *cookie)
+{
+	struct sfu_registers here = sfu_registers_here();
+
+	print_trace(&here);
+}
+
+void sfu_fault(uintptr_t pc, const uint64_t *sp);
+void sfu_fault(uintptr_t pc, const uint64_t *sp)
+{
+	struct sfu_registers at = {.pc = pc, .sp = (uintptr_t)(sp + 2), .fp = sp[0], .ra = sp[1], .has_ra = true};
+
+	print_trace(&at);
+}
+"""),
+    Edit("common/backtrace/backtrace.mk", r"""
+BL1_SOURCES += common/backtrace/backtrace.c
+BL2_SOURCES += common/backtrace/backtrace.c
+BL31_SOURCES += common/backtrace/sfu_panic.c common/backtrace/sfu_trace.c
+""", instead=r"^\s*BL_COMMON_SOURCES.*\n"),
+    Edit("bl31/aarch64/runtime_exceptions.S", r"""
+	msr spsel, #MODE_SP_EL0
+	stp x29, x30, [sp, #-16]!
+	mrs x0, elr_el3
+	mov x1, sp
+	bl sfu_fault
+	msr spsel, #MODE_SP_ELX
+""", before=r"^\s*b\s+report_unhandled_exception\s+end_vector_entry sync_exception_sp_el0"),
+    Edit("bl31/aarch64/bl31_entrypoint.S", ".cfi_undefined x30", after=r"^func bl31_entrypoint"),
+    Edit("bl31/bl31.ld.S", r"""
+.sframe : ALIGN(8) { sframe_start = .; QUAD(0) . += 64 + SIZEOF(.eh_frame); . = ALIGN(8); sframe_end = .; } >RAM
+""", before=r"^\s*DATA_SECTION >RAM"),
+    Edit("bl31/bl31.ld.S", ".eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) }", before=r"^\s*/DISCARD/"),
+    Edit("make_helpers/build_macros.mk", "\tcase $$< in *bl31*) sfu-gen -q --small $$<;; esac",
+         after=r'^\s*\$\$\{ECHO\} "  BIN'),
+]
+FAULTS = [
+    Edit("bl31/bl31_main.c", r"""
+static __attribute__((noinline)) int hello_here(int n) { backtrace("here"); return n + 1; }
+static __attribute__((noinline)) int hello_leaf(volatile int *p) { *p = 1; return 2; }
+static __attribute__((noinline)) int hello_middle(volatile int *p) { return hello_leaf(p) + hello_here(3); }
+""", before=r"^void bl31_main\("),
+    Edit("bl31/bl31_main.c", "\tNOTICE(\"%d\\n\", hello_here(1) + hello_middle((int *)0x7fff00000000));",
+         after=r"^\s*bl31_lib_init\(\);"),
+]
+BUILD = [
+    "PATH={sfu}/build/tools:$PATH TF_LDFLAGS=--no-warn-rwx-segments make -j2 CROSS_COMPILE=aarch64-linux-gnu- "
+    "PLAT=qemu DEBUG=1 bl1 bl2 bl31",
+    "printf '\\0\\0\\0\\024' >build/qemu/debug/bl33.bin",
+]
+OBJECTS = ["build/qemu/debug/bl31/sfu_panic.o", "build/qemu/debug/bl31/sfu_trace.o"]
+IMAGE = "build/qemu/debug/bl31/bl31.elf"
+TABLES = ".sframe"
+BOOT = ["sh", "-c", "cd build/qemu/debug && exec qemu-system-aarch64 -M virt,secure=on -cpu cortex-a57 -nographic "
+        "-no-reboot -bios bl1.bin -semihosting-config enable=on,target=native"]
+SCENARIOS = [{"name": "a call of backtrace(), then a fault in the monitor",
+              "traces": [HERE + " backtrace hello_here bl31_main bl31_entrypoint",
+                         "hello_leaf hello_middle bl31_main bl31_entrypoint"]}]
