@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * Dynamic programming: the cheapest way for the rows up to one of them ends in an FDE that begins at some row before
- * it. Rows are grouped in pieces, of neighbours that could all stand under one FDE. Several passes are made: what a
- * list of rows costs depends on how often it is used, and that is known from the pass before.
+ * it. An FDE costs its bytes, and what lookups read of it. Rows are grouped in pieces, of neighbours that could all
+ * stand under one FDE. Several passes are made: what a list of rows costs depends on how often it is used, and that is
+ * known from the pass before; so is how much more lookups read.
  */
 #include "groups.h"
 
@@ -14,13 +15,14 @@ enum {
     INDEX_SIZE = 16,     /* of an FDE (2.3.1 of the format) */
     ATTRIBUTES_SIZE = 5, /* in front of its rows (2.3.2) */
     UNIT = 64,           /* costs are in 64ths of a byte: shares of a list are fractions */
-    WIDTHS = 3,          /* addresses of 1, 2 and 4 bytes */
+    READING = 100,       /* a row more to read, on average, costs a byte for so many rows, in the first pass */
+    MORE = 8, /* with more to read, on average, than a MORE-th of the rows that are allowed, it costs more */
     MAX_PIECE = 1 << 15, /* rows that are looked at together */
+    MAX_STARTS = 256,    /* rows at which an FDE may begin that ends at some row */
     MAX_RUN = 4,         /* functions in turn that are looked for elsewhere */
-    PASSES = 4
+    PASSES = 2,          /* at least, where lists are shared */
+    MAX_PASSES = 10
 };
-
-static const uint64_t width_limit[WIDTHS] = {1u << 8, 1u << 16, (uint64_t)1 << 32};
 
 bool row_equals(const struct made_row *a, const struct made_row *b)
 {
@@ -75,18 +77,20 @@ static uint64_t mixed(uint64_t hash, uint64_t value)
 /* Functions in turn whose rows may stand under one FDE. Arrays have an element for each row, or one more. */
 struct piece {
     const struct grouping *in;
-    size_t first, num; /* functions */
+    int64_t bytes_of_code; /* at so many a row more to read costs a byte */
+    int64_t more, all;     /* what groups so far read more than functions on their own; all of their code */
+    size_t first, num;     /* functions */
     uint32_t num_rows;
     uint64_t *start; /* of each row: its address */
     uint8_t *length; /* bytes of a row without its address */
     uint32_t *bytes; /* those of all rows before it, of which those that repeat the one before have none */
     uint32_t *count; /* how many rows before it do not repeat */
+    int64_t *code;   /* bytes of code of all rows before it */
+    int64_t *reads;  /* the sum over those bytes, each times how many rows lie before its own and do not repeat */
     uint32_t *begin; /* of each function: its first row; and the end */
     uint64_t *hash;  /* of each function: its rows */
     int64_t *cost;   /* of all rows up to there, the cheapest way */
     uint32_t *from;  /* and where its last FDE begins */
-    uint32_t *queue[WIDTHS];
-    uint32_t head[WIDTHS], tail[WIDTHS];
 };
 
 static const struct made_row *rows_of(const struct grouping *in, size_t function)
@@ -136,6 +140,7 @@ static void read_piece(struct piece *p)
     size_t i;
 
     p->bytes[0] = p->count[0] = 0;
+    p->code[0] = p->reads[0] = 0;
     for (i = 0; i < p->num; i++) {
         const struct function *f = &p->in->tables->functions[p->first + i];
         const struct made_row *rows = rows_of(p->in, p->first + i);
@@ -144,12 +149,15 @@ static void read_piece(struct piece *p)
         p->begin[i] = at;
         for (k = 0; k < f->num_rows; k++, at++) {
             bool repeats = before != NULL && row_equals(before, &rows[k]);
+            int64_t code = (k + 1 < f->num_rows ? rows[k + 1].start : f->size) - rows[k].start;
 
             before = &rows[k];
             p->start[at] = f->start + before->start;
             p->length[at] = p->in->lengths[f->first_row + k];
             p->bytes[at + 1] = p->bytes[at] + (repeats ? 0 : p->length[at]);
             p->count[at + 1] = p->count[at] + !repeats;
+            p->code[at + 1] = p->code[at] + code;
+            p->reads[at + 1] = p->reads[at] + code * p->count[at + 1];
             hash = mixed(hash, (uint64_t)before->start << 8 | before->flags);
             hash = mixed(hash, (uint64_t)(uint32_t)before->offset[0] << 32 | (uint32_t)before->offset[1]);
             hash = mixed(hash, (uint64_t)(uint32_t)before->offset[2] << 32 | before->control[0]);
@@ -170,17 +178,28 @@ static int64_t size_of(const struct piece *p, uint32_t i, uint32_t end, unsigned
 /* How many bytes the addresses of the rows from I up to END need. */
 static unsigned width_of(const struct piece *p, uint32_t i, uint32_t end)
 {
-    unsigned c = 0;
+    uint64_t last = p->start[end - 1] - p->start[i];
 
-    while (p->start[end - 1] - p->start[i] >= width_limit[c])
-        c++;
-    return 1u << c;
+    return last <= UINT8_MAX ? 1 : last <= UINT16_MAX ? 2 : 4;
 }
 
 /* How many rows an FDE for those from I up to END has. */
 static uint32_t rows_in(const struct piece *p, uint32_t i, uint32_t end)
 {
     return 1 + p->count[end] - p->count[i + 1];
+}
+
+/* How many rows in front of that of their PC lookups read in an FDE for the rows from I up to END, if each PC is looked
+ * up once. Pieces have less than 2^31 bytes of code, and 2^15 rows or what one function has: no product wraps. */
+static int64_t reads_of(const struct piece *p, uint32_t i, uint32_t end)
+{
+    return p->reads[end] - p->reads[i] - p->count[i + 1] * (p->code[end] - p->code[i]);
+}
+
+/* What that costs. */
+static int64_t reading_of(const struct piece *p, uint32_t i, uint32_t end)
+{
+    return reads_of(p, i, end) * UNIT / p->bytes_of_code;
 }
 
 /* ---- Runs: lists of whole functions, which may be elsewhere, too ----------------------------------------------- */
@@ -221,7 +240,7 @@ static void try_runs(struct piece *p, size_t end, uint32_t j, const struct usage
         hash = run_hash(p, end - n, end, hash);
         count = usage_of(usages, hash)->count;
         cost = p->cost[i] + UNIT * INDEX_SIZE +
-               UNIT * size_of(p, i, j, width_of(p, i, j)) / (count > 1 ? (int64_t)count : 1);
+               UNIT * size_of(p, i, j, width_of(p, i, j)) / (count > 1 ? (int64_t)count : 1) + reading_of(p, i, j);
         if (cost < p->cost[j]) {
             p->cost[j] = cost;
             p->from[j] = i;
@@ -231,26 +250,20 @@ static void try_runs(struct piece *p, size_t end, uint32_t j, const struct usage
 
 /* ---- The cheapest way ------------------------------------------------------------------------------------------ */
 
-/* What an FDE costs that begins at row I, but for what depends on its end alone. */
-static int64_t value_of(const struct piece *p, uint32_t i, unsigned width)
+/* Tries each FDE that ends at J. It has row J - 1 at least. */
+static void try_starts(struct piece *p, uint32_t j)
 {
-    return p->cost[i] +
-           UNIT * ((int64_t)width * (1 - (int64_t)p->count[i + 1]) + p->length[i] - (int64_t)p->bytes[i + 1]);
-}
+    uint32_t i = j, low = j > MAX_STARTS ? j - MAX_STARTS : 0;
 
-/* Where an FDE with the addresses of number C may begin that ends at J, of all rows before J the cheapest. They wait in
- * a queue: those too far away leave it at the front, those that a later one is cheaper than at the end. */
-static uint32_t cheapest_start(struct piece *p, unsigned c, uint32_t j)
-{
-    uint32_t *queue = p->queue[c], *head = &p->head[c], *tail = &p->tail[c], k = j - 1;
-    int64_t value = value_of(p, k, 1u << c);
+    p->cost[j] = INT64_MAX;
+    while (i-- > low && rows_in(p, i, j) <= p->in->rows) {
+        int64_t cost = p->cost[i] + UNIT * (INDEX_SIZE + size_of(p, i, j, width_of(p, i, j))) + reading_of(p, i, j);
 
-    while (*tail > *head && value_of(p, queue[*tail - 1], 1u << c) >= value)
-        --*tail;
-    queue[(*tail)++] = k;
-    while (p->start[k] - p->start[queue[*head]] >= width_limit[c] || rows_in(p, queue[*head], j) > p->in->rows)
-        ++*head;
-    return queue[*head];
+        if (cost < p->cost[j]) {
+            p->cost[j] = cost;
+            p->from[j] = i;
+        }
+    }
 }
 
 /* Finds the cheapest way for each row of the piece. */
@@ -258,22 +271,10 @@ static void solve(struct piece *p, const struct usages *usages)
 {
     size_t function = 0;
     uint32_t j;
-    unsigned c;
 
-    memset(p->head, 0, sizeof p->head);
-    memset(p->tail, 0, sizeof p->tail);
     p->cost[0] = 0;
     for (j = 1; j <= p->num_rows; j++) {
-        p->cost[j] = INT64_MAX;
-        for (c = 0; c < WIDTHS; c++) {
-            uint32_t i = cheapest_start(p, c, j);
-            int64_t cost = p->cost[i] + UNIT * (INDEX_SIZE + size_of(p, i, j, 1u << c));
-
-            if (cost < p->cost[j]) {
-                p->cost[j] = cost;
-                p->from[j] = i;
-            }
-        }
+        try_starts(p, j);
         if (p->begin[function + 1] == j && p->in->share)
             try_runs(p, function + 1, j, usages);
         function += p->begin[function + 1] == j;
@@ -288,30 +289,25 @@ static void add_group(struct groups *groups, size_t function, uint32_t row, uint
     groups->list[groups->num++] = (struct group){function, row, count};
 }
 
-/* The bytes that the rows from I up to J take. Those of a run that has been counted before take none. FUNCTION is the
- * one that I is in. */
-static int64_t count_bytes(const struct piece *p, size_t function, uint32_t i, uint32_t j,
-                           const struct usages *usages)
+/* Counts the run that the rows from I up to J are, if they are one. FUNCTION is the one that I is in. */
+static void count_run(const struct piece *p, size_t function, uint32_t i, uint32_t j, const struct usages *usages)
 {
     size_t end = function + 1, k;
     uint64_t hash = 0;
 
     while (end < p->num && end - function < MAX_RUN && p->begin[end] < j)
         end++;
-    if (p->in->share && p->begin[function] == i && p->begin[end] == j) {
-        for (k = end; k > function; k--)
-            hash = run_hash(p, k - 1, end, hash);
-        if (usage_of(usages, hash)->now++ > 0)
-            return 0;
-    }
-    return size_of(p, i, j, width_of(p, i, j));
+    if (p->begin[function] != i || p->begin[end] != j)
+        return;
+    for (k = end; k > function; k--)
+        hash = run_hash(p, k - 1, end, hash);
+    usage_of(usages, hash)->now++;
 }
 
-/* Adds the groups of the cheapest way. Returns how many bytes they take. */
-static int64_t take_groups(struct piece *p, const struct usages *usages, struct groups *groups)
+/* Adds the groups of the cheapest way. */
+static void take_groups(struct piece *p, const struct usages *usages, struct groups *groups)
 {
     uint32_t i, j, next = p->num_rows;
-    int64_t bytes = 0;
     size_t function = 0;
 
     for (j = p->num_rows; j > 0; j = i) { /* turns the list of ends into one of starts */
@@ -325,9 +321,12 @@ static int64_t take_groups(struct piece *p, const struct usages *usages, struct 
         while (p->begin[function + 1] <= i)
             function++;
         add_group(groups, p->first + function, i - p->begin[function], j - i);
-        bytes += INDEX_SIZE + count_bytes(p, function, i, j, usages);
+        p->more += reads_of(p, i, j);
+        if (p->in->share)
+            count_run(p, function, i, j, usages);
     }
-    return bytes;
+    for (function = 0; function < p->num; function++)
+        p->more -= reads_of(p, p->begin[function], p->begin[function + 1]);
 }
 
 /* Arrays for the longest piece. A function may have more rows than a piece should have. */
@@ -344,27 +343,25 @@ static void make_room(struct piece *p, const struct grouping *in)
     p->bytes = zeroed(rows + 1, sizeof *p->bytes);
     p->count = zeroed(rows + 1, sizeof *p->count);
     p->begin = zeroed(rows + 1, sizeof *p->begin);
+    p->code = zeroed(rows + 1, sizeof *p->code);
+    p->reads = zeroed(rows + 1, sizeof *p->reads);
     p->hash = zeroed(rows, sizeof *p->hash);
     p->cost = zeroed(rows + 1, sizeof *p->cost);
     p->from = zeroed(rows + 1, sizeof *p->from);
-    for (i = 0; i < WIDTHS; i++)
-        p->queue[i] = zeroed(rows, sizeof *p->queue[i]);
 }
 
 static void free_room(struct piece *p)
 {
-    size_t i;
-
     free(p->start);
     free(p->length);
     free(p->bytes);
     free(p->count);
     free(p->begin);
+    free(p->code);
+    free(p->reads);
     free(p->hash);
     free(p->cost);
     free(p->from);
-    for (i = 0; i < WIDTHS; i++)
-        free(p->queue[i]);
 }
 
 /* Counts all runs that there are: what the first pass takes for known. */
@@ -383,32 +380,45 @@ static void count_all(struct piece *p, const struct usages *usages)
     }
 }
 
-/* Groups all rows. Returns how many bytes they take. */
-static int64_t make_pass(struct piece *p, const struct usages *usages, struct groups *groups)
+/* What reading costs in the first pass. */
+static int64_t first_weight(const struct grouping *in)
 {
-    int64_t bytes = 0;
+    uint64_t code = 0, weight;
+    size_t i;
+
+    for (i = 0; i < in->tables->num_functions; i++)
+        code += in->tables->functions[i].size;
+    weight = in->tables->num_rows > 0 ? READING * (code / in->tables->num_rows) : 0;
+    return weight > READING ? (int64_t)weight : READING;
+}
+
+/* Groups all rows. */
+static struct groups make_pass(struct piece *p, const struct usages *usages)
+{
+    struct groups groups = {NULL, 0};
     size_t first;
 
     end_pass(usages);
+    p->more = p->all = 0;
     for (first = 0; first < p->in->tables->num_functions; first += p->num) {
         p->num = 1;
         if (!is_plain(p->in, first)) {
-            add_group(groups, first, 0, p->in->tables->functions[first].num_rows);
+            add_group(&groups, first, 0, p->in->tables->functions[first].num_rows);
             continue;
         }
         find_piece(p, first);
         read_piece(p);
+        p->all += p->code[p->num_rows];
         solve(p, usages);
-        bytes += take_groups(p, usages, groups);
+        take_groups(p, usages, &groups);
     }
-    return bytes;
+    return groups;
 }
 
 static struct groups choose(const struct grouping *in)
 {
-    struct groups best = {NULL, 0}, now;
     struct usages usages = {NULL, 64};
-    int64_t least = INT64_MAX, bytes;
+    struct groups groups;
     struct piece piece;
     unsigned pass;
 
@@ -416,18 +426,22 @@ static struct groups choose(const struct grouping *in)
         usages.size *= 2;
     usages.list = zeroed(usages.size, sizeof *usages.list);
     make_room(&piece, in);
+    piece.bytes_of_code = first_weight(in);
     if (in->share)
         count_all(&piece, &usages);
-    for (pass = 0; pass < (in->share ? PASSES : 1); pass++) {
-        now = (struct groups){NULL, 0};
-        bytes = make_pass(&piece, &usages, &now);
-        free(bytes < least ? best.list : now.list);
-        best = bytes < least ? now : best;
-        least = bytes < least ? bytes : least;
+    groups = make_pass(&piece, &usages);
+    for (pass = 1; pass < MAX_PASSES; pass++) {
+        bool slow = piece.more / (int64_t)in->rows > piece.all / MORE;
+
+        if (!slow && (pass >= PASSES || !in->share))
+            break;
+        piece.bytes_of_code -= slow ? piece.bytes_of_code / 3 : 0;
+        free(groups.list);
+        groups = make_pass(&piece, &usages);
     }
     free_room(&piece);
     free(usages.list);
-    return best;
+    return groups;
 }
 
 struct groups groups_choose(const struct grouping *grouping)

@@ -150,7 +150,7 @@ static void set_option(int option, const char *argument)
         options.encoding.rows = SMALL_ROWS;
         break;
     case 'r':
-        options.encoding.rows = (uint32_t)parse_number("--rows", argument, 1, 4096);
+        options.encoding.rows = (uint32_t)parse_number("--rows", argument, 1, 256);
         break;
     case 'l':
         options.allow = argument;

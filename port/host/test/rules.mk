@@ -14,10 +14,17 @@ $(HOST)/truth: port/host/test/truth.c port/host/common/image.c sfu.c $(HOST_HEAD
 	@mkdir -p $(@D)
 	@$(CC) $(HOST_FLAGS) port/host/test/truth.c port/host/common/image.c sfu.c -ldw -lelf -o $@
 
+# callgrind counts the instructions of sfu_find and of look_up: they must stay functions.
+$(HOST)/lookups: port/host/test/lookups.c port/host/common/image.c sfu.c port/fast/sfu_fast.c port/fast/sfu_fast.h \
+    $(HOST_HEADERS) | $(TC)
+	@mkdir -p $(@D)
+	@$(CC) $(HOST_FLAGS) -Iport/fast port/host/test/lookups.c port/host/common/image.c sfu.c port/fast/sfu_fast.c -lelf \
+	    -o $@
+
 define HOST_SUITE
 CHECK_$(1) += host-$(1)
 .PHONY: suite-host-$(1)
-suite-host-$(1): build/tools/sfu-gen $(HOST)/equal $(HOST)/truth $(DECODERS)/compare \
+suite-host-$(1): build/tools/sfu-gen $(HOST)/equal $(HOST)/truth $(HOST)/lookups $(DECODERS)/compare \
     $(DECODERS_$(1):%=$(DECODERS)/%/done)
 	@test/run.sh host-$(1) python3 port/host/test/gen.py images $(1)
 endef
