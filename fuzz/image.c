@@ -11,6 +11,7 @@
 #include "harness.h"
 #include "lint/lint.h"
 #include "common/tables.h"
+#include "common/walker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,6 +190,12 @@ static void try_lint(const char *file)
     lint_free(&lint);
 }
 
+/* A reader_fn. CTX is a walker, or NULL. */
+static const char *ask_walker(void *ctx, const struct difference *agreed)
+{
+    return ctx != NULL ? walker_check(ctx, agreed) : NULL;
+}
+
 /* Makes tables of the CFI, and compares. */
 static void try_tables(struct image *image, const struct cfi *cfi, const struct cfi_spans *spans,
                        const struct kept *kept, unsigned flags)
@@ -199,6 +206,8 @@ static void try_tables(struct image *image, const struct cfi *cfi, const struct 
     struct joined made;
     struct joined_place where;
     struct comparison c;
+    struct walker *walker;
+    struct compare_how how = {false, NULL, ask_walker, NULL};
 
     memset(&tables, 0, sizeof tables);
     tables.image = image;
@@ -208,10 +217,12 @@ static void try_tables(struct image *image, const struct cfi *cfi, const struct 
         MUST(joined_open(&made, bytes.data, bytes.size, 0x40000, &where) == SFU_OK &&
              joined_check(&made, &where) == SFU_OK);
         MUST(made.num == 1 && joined_sort(&made) == SFU_OK);
-        compare_tables(cfi, spans, &made, false, NULL, NULL, &c);
+        how.ctx = walker = walker_new(image, bytes.data, bytes.size, 0x40000);
+        compare_tables(cfi, spans, &made, &how, &c);
         MUST(c.different == 0 && c.missing == 0 && c.pcs == tables.covered && c.lost == tables.lost);
-        compare_kept(image, kept, &made, false, NULL, NULL, &c);
+        compare_kept(image, kept, &made, &how, &c);
         MUST(c.different == 0 && c.missing == 0);
+        walker_free(walker);
         joined_close(&made);
         free(bytes.data);
     }

@@ -32,7 +32,7 @@ $(FUZZ_BUILD)/replay-%: fuzz/%.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(
 FUZZ_TOOLS := image dump depot
 FUZZ_TOOLS_FLAGS := $(FUZZ_FLAGS) -D_GNU_SOURCE -Iport/host
 FUZZ_TOOLS_HEADERS := $(FUZZ_HEADERS) $(wildcard port/host/*/*.h)
-FUZZ_TOOLS_image := $(filter-out sfu.c,$(TOOLS_LIBRARY)) $(TOOLS_LINT_PARTS) $(TOOLS_ENCODER)
+FUZZ_TOOLS_image := $(filter-out sfu.c,$(TOOLS_LIBRARY)) $(TOOLS_LINT_PARTS) $(TOOLS_ENCODER) $(TOOLS_WALKER)
 FUZZ_TOOLS_dump := $(TOOLS_TRACE_PARSERS) port/host/common/image.c
 FUZZ_TOOLS_depot := $(FUZZ_TOOLS_dump)
 
@@ -109,7 +109,7 @@ $(FUZZ_TOOLS:%=$(FUZZ_BUILD)/$(1)-%.o): $(FUZZ_BUILD)/$(1)-%.o: fuzz/%.c $(FUZZ_
 	clang $(FUZZ_TOOLS_FLAGS) $(FUZZ_$(1)) -c -o $$@ $$<
 
 $(foreach tool,$(FUZZ_TOOLS),$(eval $(FUZZ_BUILD)/$(tool)-$(1): \
-    $(FUZZ_TOOLS_$(tool):port/host/%.c=$(FUZZ_BUILD)/$(1)-tools/%.o)))
+    $(patsubst port/fast/%.c,$(FUZZ_BUILD)/$(1)-%.o,$(FUZZ_TOOLS_$(tool):port/host/%.c=$(FUZZ_BUILD)/$(1)-tools/%.o))))
 $(FUZZ_TOOLS:%=$(FUZZ_BUILD)/%-$(1)): $(FUZZ_BUILD)/%-$(1): $(FUZZ_BUILD)/$(1)-%.o $(FUZZ_BUILD)/$(1)-harness.o \
     $(FUZZ_BUILD)/$(1)-table.o $(FUZZ_BUILD)/$(1)-sfu.o
 	clang -fsanitize=fuzzer $(FUZZ_$(1)) -o $$@ $$^ -ldw -lelf

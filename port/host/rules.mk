@@ -8,7 +8,9 @@ TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/host -I$(TOOLS)
 TOOLS_LIBRARY := $(addprefix port/host/common/,image.c cfi.c epilogue.c joined.c compare.c kept.c plt.c) sfu.c
 TOOLS_REPORT := port/host/common/report.c
 TOOLS_ENCODER := $(addprefix port/host/common/,tables.c groups.c encode.c)
-TOOLS_GEN := $(addprefix port/host/gen/,sfu_gen.c output.c) $(TOOLS_ENCODER) $(TOOLS_REPORT) $(TOOLS_LIBRARY)
+TOOLS_WALKER := port/host/common/walker.c port/fast/sfu_fast.c
+TOOLS_GEN := $(addprefix port/host/gen/,sfu_gen.c output.c) $(TOOLS_ENCODER) $(TOOLS_WALKER) $(TOOLS_REPORT) \
+    $(TOOLS_LIBRARY)
 TOOLS_LINT_PARTS := $(addprefix port/host/lint/,lint.c lint_place.c lint_rows.c lint_worth.c lint_fill.c lint_objects.c)
 TOOLS_LINT := port/host/lint/sfu_lint.c $(TOOLS_LINT_PARTS) $(TOOLS_REPORT) $(TOOLS_LIBRARY)
 TOOLS_TRACE_PARSERS := $(addprefix port/host/trace/,trace_text.c trace_log.c trace_depot.c trace_map.c trace_notes.c \
@@ -16,7 +18,7 @@ TOOLS_TRACE_PARSERS := $(addprefix port/host/trace/,trace_text.c trace_log.c tra
 TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_image.c trace_symbols.c trace_signal.c trace_walk.c \
     trace_filter.c trace_core.c trace_machine.c trace_memory.c trace_threads.c trace_write.c trace_gdb.c trace_fold.c \
     trace_flame.c) $(TOOLS_TRACE_PARSERS) $(TOOLS_ENCODER) $(TOOLS_REPORT) $(TOOLS_LIBRARY)
-TOOLS_HEADERS := $(wildcard port/host/*/*.h) sfu.h
+TOOLS_HEADERS := $(wildcard port/host/*/*.h) port/fast/sfu_fast.h sfu.h
 
 PREFIX ?= /usr/local
 

@@ -12,9 +12,7 @@ struct comparing {
     uint64_t start, end; /* of the code in hand */
     uint64_t ra;         /* its column of the return address */
     bool signal;
-    bool ignore_fp;
-    difference_fn found;
-    void *ctx;
+    const struct compare_how *how;
     struct comparison *result;
 };
 
@@ -94,7 +92,7 @@ static const char *judge(const struct comparing *c, const struct difference *d, 
             return "RA";
         *excused = &c->result->below_sp;
     }
-    if (c->ignore_fp || same_rule(&wanted->fp, &got->fp))
+    if (c->how->ignore_fp || same_rule(&wanted->fp, &got->fp))
         return NULL;
     if (is_below_sp(c, wanted, &wanted->fp, &got->fp, registers->fp))
         *excused = &c->result->below_sp;
@@ -113,8 +111,8 @@ static void report(const struct comparing *c, const struct difference *d)
         c->result->missing += d->end - d->start;
     else
         c->result->different += d->end - d->start;
-    if (c->found != NULL)
-        c->found(c->ctx, d);
+    if (c->how->found != NULL)
+        c->how->found(c->how->ctx, d);
 }
 
 /* Compares WANTED with the one row of the tables at PC. Returns where that ends. */
@@ -140,6 +138,8 @@ static uint64_t compare_at(const struct comparing *c, const struct cfi_row *want
         d.what = sfu_string(d.code);
     else
         d.what = d.missing ? sfu_string(SFU_E_TRAP) : judge(c, &d, &excused);
+    if (d.what == NULL && c->how->reader != NULL)
+        d.what = c->how->reader(c->how->ctx, &d);
     if (d.what != NULL)
         report(c, &d);
     else if (excused != NULL)
@@ -163,9 +163,9 @@ static void compare_row(void *ctx, const struct cfi_row *wanted)
 }
 
 void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const struct joined *tables,
-                    bool ignore_fp, difference_fn found, void *ctx, struct comparison *result)
+                    const struct compare_how *how, struct comparison *result)
 {
-    struct comparing c = {cfi->image, tables, 0, 0, 0, false, ignore_fp, found, ctx, result};
+    struct comparing c = {cfi->image, tables, 0, 0, 0, false, how, result};
     size_t i;
 
     memset(result, 0, sizeof *result);
@@ -185,10 +185,10 @@ void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const 
     }
 }
 
-void compare_kept(struct image *image, const struct kept *kept, const struct joined *tables, bool ignore_fp,
-                  difference_fn found, void *ctx, struct comparison *result)
+void compare_kept(struct image *image, const struct kept *kept, const struct joined *tables,
+                  const struct compare_how *how, struct comparison *result)
 {
-    struct comparing c = {image, tables, 0, 0, 0, false, ignore_fp, found, ctx, result};
+    struct comparing c = {image, tables, 0, 0, 0, false, how, result};
     size_t i;
 
     memset(result, 0, sizeof *result);

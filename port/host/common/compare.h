@@ -35,14 +35,23 @@ struct difference {
 
 typedef void (*difference_fn)(void *ctx, const struct difference *difference);
 
-/* Compares at every PC of SPANS, range by range: sfu's rows and those of CFI say how far they hold. Leaves out FP if
- * IGNORE_FP. FOUND may be NULL. */
+/* What another reader of the tables has wrong at the PCs of AGREED, whose row is right, or NULL. */
+typedef const char *(*reader_fn)(void *ctx, const struct difference *agreed);
+
+struct compare_how {
+    bool ignore_fp;      /* leaves out FP */
+    difference_fn found; /* or NULL */
+    reader_fn reader;    /* or NULL */
+    void *ctx;           /* passed to both */
+};
+
+/* Compares at every PC of SPANS, range by range: sfu's rows and those of CFI say how far they hold. */
 void compare_tables(const struct cfi *cfi, const struct cfi_spans *spans, const struct joined *tables,
-                    bool ignore_fp, difference_fn found, void *ctx, struct comparison *result);
+                    const struct compare_how *how, struct comparison *result);
 
 /* The same with what the image had for code without CFI. */
-void compare_kept(struct image *image, const struct kept *kept, const struct joined *tables, bool ignore_fp,
-                  difference_fn found, void *ctx, struct comparison *result);
+void compare_kept(struct image *image, const struct kept *kept, const struct joined *tables,
+                  const struct compare_how *how, struct comparison *result);
 
 /* Describes DIFFERENCE in the SIZE bytes at TEXT. */
 void print_difference(char *text, size_t size, const struct difference *difference);

@@ -8,6 +8,7 @@
 #include "common/encode.h"
 #include "common/report.h"
 #include "common/tables.h"
+#include "common/walker.h"
 #include "output.h"
 
 #include <errno.h>
@@ -282,13 +283,28 @@ static size_t say_findings(void)
 
 /* ---- Check ----------------------------------------------------------------------------------------------------- */
 
-/* What a difference is, in words: a difference_fn. CTX is the image. */
+/* Who compares tables. */
+struct comparer {
+    struct image *image;
+    struct walker *walker; /* or NULL */
+};
+
+/* What a difference is, in words: a difference_fn. */
 static void add_difference(void *ctx, const struct difference *d)
 {
+    const struct comparer *comparer = ctx;
     char what[160];
 
     print_difference(what, sizeof what, d);
-    add_finding(ctx, d->start, d->end, what);
+    add_finding(comparer->image, d->start, d->end, what);
+}
+
+/* A reader_fn. */
+static const char *ask_walker(void *ctx, const struct difference *agreed)
+{
+    const struct comparer *comparer = ctx;
+
+    return comparer->walker != NULL ? walker_check(comparer->walker, agreed) : NULL;
 }
 
 /* Opens and checks tables as sfu does, the SIZE bytes at BYTES, at ADDR. On failure says why, and ends. */
@@ -338,10 +354,12 @@ struct input {
 static void check(struct input *in)
 {
     struct joined own = open_own(&in->image);
+    struct comparer comparer = {&in->image, NULL};
+    const struct compare_how how = {false, add_difference, NULL, &comparer};
     struct comparison c;
     size_t left;
 
-    compare_tables(&in->cfi, &in->spans, &own, false, add_difference, &in->image, &c);
+    compare_tables(&in->cfi, &in->spans, &own, &how, &c);
     if (options.json) {
         printf("{\"image\": ");
         put_json(options.image);
@@ -362,16 +380,19 @@ static void check(struct input *in)
         fail("its tables are wrong at %" PRIu64 " PCs and missing at %" PRIu64, c.different, c.missing);
 }
 
-/* Compares the new tables with what they were made of. */
+/* Compares the new tables, as the core and the fast walker read them, with what they were made of. */
 static void check_self(struct input *in, const struct tables *tables, const struct bytes *bytes, uint64_t addr,
                        bool without_fp)
 {
     struct joined made = open_tables(&in->image, bytes->data, bytes->size, addr, "self-check: nothing written: ");
+    struct comparer comparer = {&in->image, walker_new(&in->image, bytes->data, bytes->size, addr)};
+    const struct compare_how how = {without_fp, add_difference, ask_walker, &comparer};
     struct comparison c, kept;
 
     num_findings = 0;
-    compare_tables(&in->cfi, &in->spans, &made, without_fp, add_difference, &in->image, &c);
-    compare_kept(&in->image, &in->kept, &made, without_fp, add_difference, &in->image, &kept);
+    compare_tables(&in->cfi, &in->spans, &made, &how, &c);
+    compare_kept(&in->image, &in->kept, &made, &how, &kept);
+    walker_free(comparer.walker);
     if (findings != NULL && num_findings > 0)
         fail("self-check: 0x%" PRIx64 ": %s; nothing written", findings[0].start, findings[0].what);
     if (c.stale > 0 || c.pcs != tables->covered || c.lost != tables->lost || kept.pcs != tables->kept ||

@@ -315,6 +315,7 @@ static void check_cfi(void *ctx, const struct cfi_row *row)
 
 static void compare(struct lint *lint)
 {
+    const struct compare_how how = {false, add_difference, NULL, lint};
     size_t i;
 
     for (i = 0; i < lint->spans.num; i++)
@@ -324,7 +325,7 @@ static void compare(struct lint *lint)
         lint_thing(lint, LINT_NO_CFI, "", 0, 0,
                    "no .eh_frame and no .debug_frame: there is nothing to compare the tables with");
     else
-        compare_tables(&lint->cfi, &lint->spans, &lint->tables, false, add_difference, lint, &lint->comparison);
+        compare_tables(&lint->cfi, &lint->spans, &lint->tables, &how, &lint->comparison);
 }
 
 static int by_start(const void *a, const void *b)
