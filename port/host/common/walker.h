@@ -16,9 +16,9 @@ struct walker;
 struct walker *walker_new(struct image *image, const uint8_t *bytes, uint64_t size, uint64_t addr);
 void walker_free(struct walker *walker);
 
-/* What the fast walker has wrong at the first or the last PC of AGREED, or NULL: two steps from a frame there, on a stack
- * of which all words are different, by the core and by it. Between those PCs it can find no other row, because it goes
- * through functions and rows in ascending order. */
+/* What the fast walker has wrong at the first or the last PC of AGREED, or NULL: two steps from a frame there, by the
+ * core and by it, on a stack on which a word tells where it is. Between those PCs it can find no other row, because it
+ * goes through functions and rows in ascending order. */
 const char *walker_check(struct walker *walker, const struct difference *agreed);
 
 #endif

@@ -1235,9 +1235,9 @@ def reads_of(image):
 
 
 def smallest():
-    """Functions next to each other, no two rows of which are the same: nothing can be shared. What tables cost, bytes and
-    what lookups read, is the least: a row more to read, on average, costs a byte for each 100 rows. Where lookups read
-    more than an eighth of the rows that are allowed more, it costs more and more."""
+    """Functions next to each other, no two rows of which are the same: nothing can be shared. What tables cost, bytes
+    and what lookups read, is the least: a row more to read, on average, costs a byte for each 100 rows. Where lookups
+    read more than an eighth of the rows that are allowed more, it costs more and more."""
     chosen, weights = random.Random(7), set()
     for size in (1, 2, 3, 5, 8, 13, 40, 90):
         text, starts, words, at, number = "", [], [], 0, 1
@@ -1260,7 +1260,7 @@ def smallest():
             numbers = json.loads(gen("--json", "--no-share", "--rows=%d" % rows_of_one, "--append=" + copy, image)[0])
             reads = reads_of(copy)
             more = (reads - reads_of(image + ".alone")) / at
-            must(more <= max(rows_of_one / 8, 1) or size < 90, "%d functions: lookups read %.1f rows more" % (size, more))
+            must(more <= max(rows_of_one / 8, 1) or size < 90, "lookups read %.1f rows more" % more)
             worths = [100 * (at // len(starts))]
             while len(worths) < 10:
                 worths.append(worths[-1] - worths[-1] // 3)
