@@ -11,16 +11,25 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 3] = ["sfu.c", "port/print/sfu_print.c", "port/rust/sfu_rust.c"];
-const HEADERS: [&str; 3] = ["sfu.h", "arch", "port/print"];
+const SOURCES: [&str; 7] = [
+    "sfu.c",
+    "port/print/sfu_print.c",
+    "port/print/sfu_build_id.c",
+    "port/print/sfu_cycles.c",
+    "port/print/sfu_record.c",
+    "port/symbols/sfu_symbols.c",
+    "port/rust/sfu_rust.c",
+];
+const HEADERS: [&str; 4] = ["sfu.h", "arch", "port/print", "port/symbols"];
 
 // What runs when everything else is broken is not instrumented, and keeps off registers that a kernel may not save.
-const FLAGS: [&str; 10] = [
+const FLAGS: [&str; 11] = [
     "-std=gnu99",
     "-O2",
     "-g",
     "-fPIC",
     "-ffreestanding",
+    "-ffunction-sections",
     "-fomit-frame-pointer",
     "-fasynchronous-unwind-tables",
     "-fno-stack-protector",
@@ -71,6 +80,8 @@ fn compile(compiler: &str, flags: &[String], from: &Path, source: &str, out: &Pa
         .arg(from.join("arch"))
         .arg("-I")
         .arg(from.join("port/print"))
+        .arg("-I")
+        .arg(from.join("port/symbols"))
         .arg("-c")
         .arg(from.join(source))
         .arg("-o")

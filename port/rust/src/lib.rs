@@ -432,6 +432,48 @@ pub struct Image<'a> {
     pub name: &'a str,
     /// By how much the image has been moved: run-time minus link-time address.
     pub slide: u64,
+    /// What a trace has besides; `Parts::default()` is nothing.
+    pub parts: Parts<'a>,
+}
+
+/// What a trace has besides its frames.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Parts<'a> {
+    /// The section `.note.gnu.build-id`: a line in front of the trace.
+    pub build_id: &'a [u8],
+    /// Names of functions: the section `.rodata.sfu_symbols`, which `port/symbols/symbols.py` makes.
+    pub symbols: &'a [u8],
+    /// The run-time address of the symbol `image_start`, to which names and records are relative.
+    pub image_start: u64,
+    /// The start of a function, whose caller the trace begins at: `panic as usize as u64` of the panic handler leaves
+    /// this crate's frames out. Interrupted frames are never left out. 0: none.
+    pub skip_function: u64,
+    /// If that is 0: how many frames are left out.
+    pub skip: u32,
+    /// Deep recursion in one line.
+    pub cycles: bool,
+}
+
+impl Image<'_> {
+    fn raw(&self) -> sys::sfu_rust_image {
+        let (build_id, symbols) = (self.parts.build_id.as_ptr_range(), self.parts.symbols.as_ptr_range());
+        sys::sfu_rust_image {
+            tables: self.tables.start.cast(),
+            tables_end: self.tables.end.cast(),
+            stacks: self.stacks.as_ptr().cast(),
+            num_stacks: self.stacks.len(),
+            name: if self.name.ends_with('\0') { self.name.as_ptr() } else { ptr::null() },
+            slide: self.slide,
+            build_id: build_id.start.cast(),
+            build_id_end: build_id.end.cast(),
+            symbols: symbols.start.cast(),
+            symbols_end: symbols.end.cast(),
+            image_start: self.parts.image_start,
+            skip_function: self.parts.skip_function,
+            skip: self.parts.skip,
+            cycles: self.parts.cycles,
+        }
+    }
 }
 
 /// Prints the trace that begins at `top` (after a fault: the saved registers), or here if that is None, in the lines of
@@ -445,15 +487,7 @@ pub struct Image<'a> {
 ///
 /// The tables of `image` are readable and do not wrap. Other CPUs have been stopped, or do not print.
 pub unsafe fn print_trace(out: &mut dyn fmt::Write, image: &Image<'_>, top: Option<&Registers>) -> Result<(), Error> {
-    let name = if image.name.ends_with('\0') { image.name.as_ptr() } else { ptr::null() };
-    let raw = sys::sfu_rust_image {
-        tables: image.tables.start.cast(),
-        tables_end: image.tables.end.cast(),
-        stacks: image.stacks.as_ptr().cast(),
-        num_stacks: image.stacks.len(),
-        name,
-        slide: image.slide,
-    };
+    let raw = image.raw();
     let top = top.map_or(ptr::null(), |top| top as *const Registers);
     let mut out = out;
     // SAFETY: as of this function; put gets what it expects.
@@ -486,6 +520,53 @@ pub unsafe fn on_panic(info: &PanicInfo<'_>, out: &mut dyn fmt::Write, image: &I
     let ended = unsafe { print_trace(out, image, None) };
     BUSY.store(again, Ordering::Relaxed);
     ended
+}
+
+/// A crash record: memory that survives a reset, and which nobody loads or clears (`port/print/sfu_record.h`).
+#[repr(C)]
+#[derive(Debug)]
+pub struct Record([u64; 13]);
+
+impl Record {
+    /// One that holds nothing.
+    pub const fn new() -> Self {
+        Record([0; 13])
+    }
+}
+
+impl Default for Record {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Writes the trace that begins at `top`, or here, into `record`: in the panic path, in front of [`print_trace`].
+///
+/// Errors: what ended the trace, if that was not its proper end. What was found has been written.
+///
+/// # Safety
+///
+/// That of [`print_trace`]; `record` is memory of its own.
+pub unsafe fn record(record: *mut Record, image: &Image<'_>, top: Option<&Registers>) -> Result<(), Error> {
+    let top = top.map_or(ptr::null(), |top| top as *const Registers);
+    // SAFETY: as of this function.
+    match unsafe { sys::sfu_rust_record(record.cast(), &image.raw(), top) } {
+        sys::SFU_END => Ok(()),
+        code => Err(Error(code)),
+    }
+}
+
+/// At boot: prints what a crash before the reset has left in `record`, and clears it. Returns whether there was one,
+/// also one that is corrupt, which is said.
+///
+/// # Safety
+///
+/// That of [`record`].
+pub unsafe fn print_record(out: &mut dyn fmt::Write, record: *mut Record, image: &Image<'_>) -> bool {
+    let mut out = out;
+    let ctx = &mut out as *mut &mut dyn fmt::Write as *mut c_void;
+    // SAFETY: as of this function; put gets what it expects.
+    unsafe { sys::sfu_rust_print_record(record.cast(), &image.raw(), Some(put), ctx) }
 }
 
 // ---- what C calls ----

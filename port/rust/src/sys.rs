@@ -232,6 +232,14 @@ pub struct sfu_rust_image {
     pub num_stacks: usize,
     pub name: *const u8,
     pub slide: u64,
+    pub build_id: *const c_void,
+    pub build_id_end: *const c_void,
+    pub symbols: *const c_void,
+    pub symbols_end: *const c_void,
+    pub image_start: u64,
+    pub skip_function: u64,
+    pub skip: u32,
+    pub cycles: bool,
 }
 
 pub type sfu_rust_here_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, here: *const sfu_registers)>;
@@ -283,4 +291,11 @@ extern "C" {
         put: sfu_rust_put_fn,
         ctx: *mut c_void,
     ) -> c_int;
+    pub fn sfu_rust_record(record: *mut c_void, image: *const sfu_rust_image, top: *const sfu_registers) -> c_int;
+    pub fn sfu_rust_print_record(
+        record: *mut c_void,
+        image: *const sfu_rust_image,
+        put: sfu_rust_put_fn,
+        ctx: *mut c_void,
+    ) -> bool;
 }

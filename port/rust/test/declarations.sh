@@ -9,7 +9,7 @@ LC_ALL=C
 export LC_ALL
 work=$1
 here=port/rust
-flags='-std=gnu11 -O1 -I. -Iarch -Iport/print -Iport/rust/test'
+flags='-std=gnu11 -O1 -I. -Iarch -Iport/print -Iport/symbols -Iport/rust/test'
 failed=0
 
 gcc_of() { if [ "$1" = x86_64 ]; then echo gcc; else echo "$1-linux-gnu-gcc"; fi; }
@@ -29,7 +29,8 @@ expectation() {
     mkdir -p "$dir"
     "$(gcc_of "$1")" $flags -g -fno-eliminate-unused-debug-types -c "$here/test/all.c" -o "$dir/all.o" &&
         gdb-multiarch -nx -batch -ex "py out = '$dir'" -x "$here/test/expect.py" "$dir/all.o" >"$dir/count" &&
-        "$(gcc_of "$1")" $flags -c port/print/sfu_print.c -o "$dir/sfu_print.o" &&
+        "$(gcc_of "$1")" $flags -r -nostdlib port/print/sfu_print.c port/print/sfu_build_id.c \
+            port/print/sfu_cycles.c port/print/sfu_record.c port/symbols/sfu_symbols.c -o "$dir/sfu_print.o" &&
         "$(gcc_of "$1")" $flags -static "$dir/values.c" "$dir/sfu_print.o" -o "$dir/values" &&
         "qemu-$1" "$dir/values" >"$dir/values.rs"
 }

@@ -55,13 +55,13 @@ def names(symbols, wanted):
 
 def is_structure(symbol):
     return symbol.type is not None and symbol.type.code == gdb.TYPE_CODE_STRUCT and symbol.type.tag == symbol.name \
-        and symbol.symtab.filename.rsplit("/", 1)[-1] in OURS
+        and symbol.name.startswith("sfu_") and symbol.symtab.filename.rsplit("/", 1)[-1] in OURS
 
 
 def is_constant(symbol):
-    # SFU_PRINT_ are those of the printer, which the crate does not declare
+    # those of the printer and of records, which the crate does not declare, have a word more
     return (symbol.addr_class == gdb.SYMBOL_LOC_CONST and symbol.name.startswith("SFU_") and
-            not symbol.name.startswith("SFU_PRINT_"))
+            not symbol.name.startswith(("SFU_PRINT_", "SFU_RECORD_")))
 
 
 def test_structure(name):

@@ -222,6 +222,7 @@ fn a_trace_is_printed() {
         }],
         name: "kernel.elf\0",
         slide,
+        parts: sfu::Parts::default(),
     };
     let top = Registers { pc: at(0x1004), sp: stack.as_ptr() as u64, ..Registers::default() };
     let mut text = String::new();
@@ -241,6 +242,50 @@ fn a_trace_is_printed() {
     let ended = unsafe { sfu::print_trace(&mut text, &cut, Some(&top)) };
     assert_eq!(ended.unwrap_err().code(), sys::SFU_E_EMPTY);
     assert!(text.contains("trace ends (-1): ") && text.ends_with(&format!("IMAGE {:#x}\n", at(0x1004))));
+}
+
+/// A note of 4 bytes, "GNU", the build ID; and a table of one name, as symbols.py says.
+const BUILD_ID: &[u8] = &[4, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, b'G', b'N', b'U', 0, 0xab, 0xcd, 0xef, 1];
+const NAMES: &[u8] =
+    &[b's', b'f', b's', b'1', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0, 0, 20, 0, 0, 0, 0x10, 4, b'l', b'e', b'a', b'f', 0];
+
+#[test]
+fn parts_are_printed_and_recorded() {
+    let bytes = tables();
+    let slide = (bytes.as_ptr() as u64).wrapping_sub(AT);
+    let at = |pc: u64| pc.wrapping_add(slide);
+    let stack = [at(0x1015), 0, at(0x1025)];
+    let live = unsafe { Stack::live(stack.as_ptr().cast()..stack.as_ptr_range().end.cast()) };
+    let parts = sfu::Parts { build_id: BUILD_ID, symbols: NAMES, image_start: slide, ..Default::default() };
+    let (tables, stacks) = (bytes.as_ptr_range(), [live]);
+    let image = sfu::Image { tables, stacks: &stacks, name: "", slide: 0, parts };
+    let top = Registers { pc: at(0x1004), sp: stack.as_ptr() as u64, ..Registers::default() };
+    let frames = [
+        format!("#0  {:#018x}  leaf+0x4", at(0x1004)),
+        format!("#1  {:#018x}", at(0x1015)),
+        format!("#2  {:#018x}", at(0x1025)),
+    ];
+    let printed = |image: &sfu::Image| {
+        let mut text = String::new();
+        assert_eq!(unsafe { sfu::print_trace(&mut text, image, Some(&top)) }, Ok(()));
+        text.lines().map(String::from).collect::<Vec<_>>()
+    };
+    let lines = printed(&image);
+    assert_eq!((&lines[0][..], &lines[1..4]), ("build ID abcdef01", &frames[..]));
+
+    let skipped = |parts| printed(&sfu::Image { parts, ..image.clone() })[0].clone();
+    assert_eq!(skipped(sfu::Parts { skip: 2, ..Default::default() }), frames[2]);
+    assert_eq!(skipped(sfu::Parts { skip_function: at(0x1000), ..Default::default() }), frames[1]);
+
+    let mut memory = sfu::Record::new();
+    let mut text = String::new();
+    assert!(!unsafe { sfu::print_record(&mut text, &mut memory, &image) });
+    assert_eq!(unsafe { sfu::record(&mut memory, &image, Some(&top)) }, Ok(()));
+    assert_eq!(text, "");
+    assert!(unsafe { sfu::print_record(&mut text, &mut memory, &image) });
+    assert!(text.starts_with("crash record: pc 0x"), "{}", text);
+    assert_eq!(text.lines().skip(1).take(3).collect::<Vec<_>>(), frames);
+    assert!(!unsafe { sfu::print_record(&mut text, &mut memory, &image) });
 }
 
 #[test]

@@ -37,6 +37,7 @@ fn panic(info: &PanicInfo) -> ! {
             stacks: &[sfu::Stack::live(addr_of!(boot_stack)..addr_of!(boot_stack_top))],
             name: "kernel.elf\0",
             slide: 0,
+            parts: sfu::Parts { skip_function: panic as usize as u64, cycles: true, ..Default::default() },
         };
         let _ = sfu::on_panic(info, &mut Console, &image);
         machine_exit(false)
