@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""NuttX on qemu-armv8a with two CPUs: sfu is up_backtrace(), without frame pointers. So the crash dump, dumpstack and
+the heap's traces of each node have it. sfu-gen behind the link makes the tables. The board's configuration counts what
+is executed, in sfu too: hence its size."""
+from real import HERE, TASK, Edit
+
+TITLE = "NuttX, aarch64"
+CPUS = 2
+SOURCES = {"nuttx": "$NUTTX", "apps": "$APPS"}
+COPIES = {"sfu_panic.h": "nuttx/arch/arm64/src/common/sfu_panic.h",
+          "sfu_panic.c": "nuttx/arch/arm64/src/common/sfu_panic.c"}
+FLAGS = []
+EDITS = [
+    Edit("nuttx/arch/arm64/src/common/sfu_backtrace.c", r"""
+#include <nuttx/arch.h>
+#include "sched/sched.h"
+#include "arm64_internal.h"
+#include "sfu_panic.h"
+
+extern const uint8_t sframe_start[], sframe_end[];
+
+static struct sfu_registers saved(const void *regs)
+{
+  const uint64_t *r = regs;
+
+  return (struct sfu_registers){.pc = r[REG_ELR], .sp = r[REG_SP_ELX], .fp = r[REG_X29], .ra = r[REG_X30],
+                                .has_ra = true};
+}
+
+static bool find_stack(void *task, uint64_t addr, struct sfu_stack *stack)
+{
+  const struct tcb_s *tcb = task;
+  uintptr_t low = (uintptr_t)tcb->stack_base_ptr, high = low + tcb->adj_stack_size;
+
+  if (addr < low || addr > high)
+    {
+      low = up_get_intstackbase(this_cpu());
+      high = low + INTSTACK_SIZE;
+    }
+  *stack = (struct sfu_stack){(const uint8_t *)low, low, high};
+  return addr >= low && addr <= high;
+}
+
+/* The exception entry has no table. */
+static int cross(void *task, const struct sfu_frame *frame, int code, struct sfu_interrupted *in)
+{
+  if (task != running_task() || !up_interrupt_context())
+    return code;
+  in->regs = saved(running_regs());
+  return SFU_OK;
+}
+
+int up_backtrace(struct tcb_s *tcb, void **buffer, int size, int skip)
+{
+  struct tcb_s *task = tcb == NULL ? running_task() : tcb;
+  struct sfu_target target = {.find_stack = find_stack, .trap_hook = cross, .ctx = task};
+  struct sfu_section section;
+  struct sfu_registers top = task == running_task() ? sfu_registers_here() : saved(task->xcp.regs);
+  struct sfu_walk walk;
+  int n = 0;
+  int code = sfu_add(&target.sections, &section, 1, sframe_start, sframe_end - sframe_start, (uintptr_t)sframe_start);
+
+  sfu_walk_start(&walk, &target, &top);
+  for (; code == SFU_OK && n < size && walk.frame.regs.pc != 0; code = sfu_walk_step(&walk))
+    if (skip-- <= 0)
+      buffer[n++] = (void *)(uintptr_t)sfu_lookup_pc(&walk.frame.regs);
+  return n;
+}
+"""),
+    Edit("nuttx/arch/arm64/src/common/Make.defs", "CMN_CSRCS += sfu_panic.c sfu_backtrace.c",
+         instead=r"^CMN_CSRCS \+= arm64_backtrace\.c\n"),
+    Edit("nuttx/arch/arm64/src/Toolchain.defs", "ARCHCFLAGS += -fasynchronous-unwind-tables",
+         before=r"^LDFLAGS \+= -nostdlib"),
+    Edit("nuttx/boards/arm64/qemu/qemu-armv8a/scripts/dramboot.ld", r"""
+.sframe : ALIGN(8) { sframe_start = .; QUAD(0) . += 64 + SIZEOF(.eh_frame); . = ALIGN(8); sframe_end = .; } :text
+""", before=r"^\s*\.data : \{"),
+    Edit("nuttx/boards/arm64/qemu/qemu-armv8a/scripts/dramboot.ld", ".eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) }",
+         before=r"^\s*\.comment 0"),
+    Edit("nuttx/arch/arm64/src/Makefile", "\t$(Q) sfu-gen -q --small $(NUTTX)",
+         before=r"^\t\$\(Q\) \$\(NM\) \$\(NUTTX\)"),
+    Edit("nuttx/boards/arm64/qemu/qemu-armv8a/configs/nsh_smp/defconfig", "", instead=r"^CONFIG_FRAME_POINTER=y\n"),
+]
+FAULTS = [
+    Edit("nuttx/boards/arm64/qemu/qemu-armv8a/configs/nsh_smp/defconfig",
+         "CONFIG_SYSTEM_DUMPSTACK=y\nCONFIG_MM_BACKTRACE=12\nCONFIG_MM_BACKTRACE_DEFAULT=y"),
+    Edit("apps/examples/hello/hello_main.c", r"""
+#include <assert.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <nuttx/wdog.h>
+
+static struct wdog_s timer;
+void *hello_block;
+
+/* Debian's compiler is for Linux: its library asks for the CPU's features. */
+unsigned long __getauxval(unsigned long type);
+unsigned long __getauxval(unsigned long type) { return 0; }
+
+static void tick(wdparm_t arg) { PANIC(); }
+static __attribute__((noinline)) int leaf(volatile int *p) { *p = 1; return 2; }
+static __attribute__((noinline)) int middle(volatile int *p) { return leaf(p) + 3; }
+static __attribute__((noinline)) int keep(int n) { hello_block = malloc(n); return n + 1; }
+static __attribute__((noinline)) int wait_for_it(void)
+{
+  cpu_set_t first = 1; /* whose timer it is */
+
+  sched_setaffinity(0, sizeof first, &first);
+  wd_start(&timer, 3, tick, 0);
+  for (volatile int i = 0;; i++)
+    ;
+  return 1;
+}
+""", before=r"^int main\("),
+    Edit("apps/examples/hello/hello_main.c", r"""
+  if (argc > 1 && argv[1][0] == 'f')
+    return middle((int *)(~0ul - 7)) + 1;
+  if (argc > 1 && argv[1][0] == 'i')
+    return wait_for_it() + 1;
+  if (argc > 1 && argv[1][0] == 'h')
+    return keep(54321) + 1;
+""", before=r"^\s*printf\("),
+]
+BUILD = [
+    "cd nuttx && ./tools/configure.sh -l -a ../apps qemu-armv8a:nsh_smp",
+    "cd nuttx && PATH={sfu}/build/tools:$PATH make -j2 CROSSDEV=aarch64-linux-gnu-",
+]
+OBJECTS = ["nuttx/arch/arm64/src/sfu_panic.o", "nuttx/arch/arm64/src/sfu_backtrace.o"]
+IMAGE = "nuttx/nuttx"
+TABLES = ".sframe"
+BOOT = ["qemu-system-aarch64", "-cpu", "cortex-a53", "-nographic", "-smp", "2", "-machine",
+        "virt,virtualization=on,gic-version=3", "-net", "none", "-no-reboot", "-kernel", "nuttx/nuttx"]
+DUMP = "up_backtrace sched_backtrace sched_dumpstack dump_backtrace nxsched_foreach dump_tasks dump_fatal_info "
+TASK_END = " hello_main nxtask_startup nxtask_start"
+IDLE = " arm64_boot_primary_c_routine switch_el"
+NSH = "sys_call0 nxsem_wait_slow nxsem_wait nxsched_waitpid waitpid nsh_builtin nsh_execute nsh_parse_command " \
+    "nsh_parse nsh_session nsh_consolemain nsh_main nxtask_startup nxtask_start"
+OTHERS = {
+    0: ("up_idle nx_start" + IDLE, "sys_call0 sched_unlock nx_start" + IDLE),
+    1: "up_idle nx_idle_trampoline arm64_smp_init_top arm64_boot_secondary_c_routine switch_el",
+    2: "sys_call0 nxsem_wait_slow nxsem_wait nxsem_wait_uninterruptible work_thread nxtask_start",
+    4: NSH,
+}
+# $x: the exception entry, which is assembly.
+SCENARIOS = [
+    {"name": "fault, with all tasks on both CPUs", "line": TASK, "until": "never", "dialogue": [("nsh> ", "hello f\n")],
+     "traces": {**OTHERS, 5: f"{HERE} {DUMP} _assert arm64_fatal_handler $x leaf middle" + TASK_END}},
+    {"name": "panic in an interrupt", "line": TASK, "until": "never", "dialogue": [("nsh> ", "hello i\n")],
+     "traces": {**OTHERS, 5: f"{HERE} {DUMP} _assert __assert tick wd_expiration wd_timer nxsched_process_timer "
+                "oneshot_callback oneshot_process_callback arm64_arch_timer_compare_isr irq_dispatch arm64_doirq "
+                "arm64_decodeirq $x wait_for_it" + TASK_END}},
+    {"name": "the heap's node of 54321 bytes", "line": r" (5) +54\d\d\d +\d+ +\d+ +0x[0-9a-f]+((?: 0x[0-9a-f]+)+)",
+     "until": "Total Size", "dialogue": [("nsh> ", "hello h\n"), ("nsh> ", "echo 5 > /proc/memdump\n")],
+     "traces": {5: "malloc keep" + TASK_END}},
+    {"name": "dumpstack of a blocked task", "line": TASK, "until": r"backtrace(?s:.*)nsh> ",
+     "dialogue": [("nsh> ", "dumpstack 4\n")], "traces": {4: NSH}},
+]
