@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * A frame takes the short way if its row is turned into a rule, and the rule can be applied to it. There are
- *   packed rules, which fit in a part of one word: CFA = SP + c or FP + c;  RA = *(CFA - k);  FP = *(CFA - f) or
- *     unchanged;  0 < k, f <= c. Nearly all rows are so. If the base, SP or FP, lies on the stack, at SP or above, no
- *     slot is below SP, so none is dead.
- *   wide rules, struct sfu_fast_rule: any offsets, from SP, FP or the CFA, and trap frames.
+ * A row becomes a rule, struct sfu_fast_rule: what the CFA, the RA and FP count from, and how many words of 8 bytes
+ * they are from there. The cache names the rule of each PC, so a frame needs its rule and three words of the stack.
+ * Nearly all rules are simple: CFA = SP + c or FP + c;  RA = *(CFA - k);  FP = *(CFA - f) or unchanged;  0 < k, f <= c.
+ * If their base, SP or FP, lies on the stack, at SP or above, no slot is below SP, so none is dead.
  * Addresses of the stack are taken from its low end here: they are below 2^63, so that no sum with an offset wraps.
  * Anything else in a section or in a frame is left to the core, and so are all errors.
  *
- * The text goes from bytes to rows, rules, the cache, frames, images and changes. Numbers in comments are sections of
- * "The SFrame format", version 3.
+ * The text goes from bytes to rules, rows, functions, the cache, frames, images and changes. Numbers in comments are
+ * sections of "The SFrame format", version 3.
  */
 #include "sfu_fast.h"
 
@@ -44,9 +43,8 @@ enum {
     INFO_ADDRESS = 0x03, INFO_MASK = 0x10, INFO_SIGNAL = 0x80, INFO2_TYPE = 0x1f, /* 2.3.3 */
     COMMON_INFO = 0x01, UNCOMMON_INFO = 0x92,           /* starts of 2 bytes; of 4, MASK, signal */
     UNCOMMON = BIG ? UNCOMMON_INFO << 8 | INFO2_TYPE : INFO2_TYPE << 8 | UNCOMMON_INFO,
-    ROW_BASE_SP = 0x01, ROW_SIGNED_RA = 0x80,           /* 2.4.1 */
-    ROW_COUNT = 0x1e, ONE_WORD = 0x02, ROW_TWO_BYTES = 0x20, ROW_FOUR_BYTES = 0x40,
-    
+    ROW_BASE_SP = 0x01, ROW_COUNT = 0x1e, ROW_SIGNED_RA = 0x80, /* 2.4.1 */
+    ROW_TWO_BYTES = 0x20, ROW_FOUR_BYTES = 0x40,
     RULE_REGISTER = 0x1, RULE_DEREFERENCE = 0x2, RULE_NUMBER = 3, /* 3.2 */
 
     SP = IS_AMD64 ? 7 : IS_S390X ? 15 : 31,             /* DWARF numbers */
@@ -56,48 +54,33 @@ enum {
     BELOW = IS_S390X ? 160 : 0,   /* the caller's SP is CFA - BELOW */
     CFA_SCALE = IS_S390X ? 8 : 1, /* CFA = base + CFA_SCALE * word + BELOW (3.1) */
 
-    /* A packed rule: RULE_BITS bits. */
-    CFA_BITS = IS_AMD64 ? 12 : 11,
-    RA_BITS = IS_AMD64 ? 0 : IS_S390X ? 5 : 11,
-    FP_BITS = IS_AMD64 ? 7 : IS_S390X ? 5 : 1,
-    BASE_FP = 1 << 0,
-    CFA_SHIFT = 1,                                    /* c / 8 */
-    RA_SHIFT = CFA_SHIFT + CFA_BITS,                  /* k / 8; 0: the RA is in its register. amd64: k is 8 */
-    FP_SHIFT = RA_SHIFT + RA_BITS,                    /* f / 8; 0: unchanged. aarch64: 1: f is k + 8 */
-    LEAF = LINK << (FP_SHIFT + FP_BITS),              /* holds only where the PC is exact: k is 0, or SP stays */
-    SIGNED_RA = IS_AARCH64 << (FP_SHIFT + FP_BITS + 1), /* the RA has a PAC */
-    RULE_BITS = FP_SHIFT + FP_BITS + LINK + IS_AARCH64,
-    PACKED = 1 << RULE_BITS,                          /* that bit of a rule: it is packed */
-
-    /* Instead of a packed rule: */
-    CORE = 1,      /* the core does this */
-    OUTERMOST = 2, /* there is no caller */
-    WIDE = 3,      /* the wide rule of the trace */
-    NAMED = 4,     /* this and up: those of the cache */
-
-    /* An entry of the cache is a rule, PACKED and, above it, a label: whether it is at its second place, and a key
-     * without its lowest bits, which the place tells. 0: none. Keys have 48, 42 and 45 bits on amd64, aarch64, s390x.
-     * */
-    PLACES = 8, /* of a wide rule in the table */
-    LABEL_BITS = 2, /* PACKED and SECOND_PLACE */
-    SECOND_PLACE = PACKED << 1,
-    MIN_SET_BITS = 6,
-    KEY_BITS = 64 - RULE_BITS - LABEL_BITS + MIN_SET_BITS,
-    MOVES = 5, /* of entries that make place for a new one */
-
-    /* How a wide rule is to be read: what each value counts from, and what is done. */
+    /* sfu_fast_rule.how: what each value counts from, two bits for each; */
     FROM_CFA = 0, FROM_SP = 1, FROM_FP = 2, FROM = 3,
     RA_FROM = 2, FP_FROM = 4, /* shifts; the CFA's is 0 */
-    CFA_LOADED = 0x40, FP_LOADED = 0x80, NEEDS_FP = 0x100, TRAP = 0x200, SIGNED = 0x400, USED = 0x800,
+    /* and what is done */
+    CFA_LOADED = 0x40, FP_LOADED = 0x80,
+    COMPLEX = 0x100,   /* not simple, in the words of the top of this file */
+    TRAP = 0x200,      /* the caller was interrupted */
+    SIGNED = 0x400,    /* the RA has a PAC */
+    RA_LEFT = 0x800,   /* the RA is still in its register */
+    /* or instead: the core does this; there is no caller; SFU_E_NO_FDE; SFU_E_NOT_CODE */
+    BY_CORE = 0x1000, OUTERMOST = 0x2000, NO_FDE = 0x4000, NOT_CODE = 0x8000,
+
+    /* An entry of the cache has a tag and, below it, the number of a rule. */
+    TAG_BITS = 24, NUMBER_BITS = 8,
+    EMPTY = SFU_FAST_RULES, /* an entry without a rule */
+    WAYS = 4, WAY_BITS = 2,
+    REGION_BITS = 3, /* of a key */
+    MIN_ENTRIES = 256,
+    TRIES = 8, /* places of a rule in the table */
+
+    MIX = 0x69e3779b, /* odd, so that no two keys have the same product */
 
     BLOCK_SHIFT = 11, /* the index has an entry per 2 KiB of code */
     LONG = 64,        /* a function of more rows is in the index of long ones, with */
     STRIDE = 16       /* a checkpoint for so many of them */
 };
 /* clang-format on */
-
-/* The cache's base lies this far below the first image. The cache takes PCs from there to as far above the image. */
-#define REACH ((uint64_t)1 << (KEY_BITS - 1))
 
 /* ---- Bytes ----------------------------------------------------------------------------------------------------- */
 
@@ -135,106 +118,81 @@ INLINE int32_t load_signed(const uint8_t *p, unsigned size)
 
 /* ---- Rules ----------------------------------------------------------------------------------------------------- */
 
-INLINE uint64_t rule_cfa(uint64_t rule)
+/* What is said of a PC instead of a rule. */
+static const struct sfu_fast_rule by_core = {0, 0, 0, COMPLEX | BY_CORE},
+                                  outermost = {0, 0, 0, COMPLEX | OUTERMOST}, no_fde = {0, 0, 0, COMPLEX | NO_FDE},
+                                  not_code = {0, 0, 0, COMPLEX | NOT_CODE};
+
+/* Whether OFFSET is a number of words, and fits. */
+INLINE bool is_words(int32_t offset)
 {
-    return (rule >> CFA_SHIFT & ((1 << CFA_BITS) - 1)) << 3;
+    return offset % 8 == 0 && offset >= INT16_MIN * 8 && offset <= INT16_MAX * 8;
 }
 
-INLINE uint64_t rule_ra(uint64_t rule)
+/* Whether the slot at OFFSET from the CFA is between the CFA and what that counts from, C below it. */
+INLINE bool is_between(int32_t offset, int32_t c)
 {
-    return LINK ? (rule >> RA_SHIFT & ((1 << RA_BITS) - 1)) << 3 : 8;
+    return offset < 0 && offset >= -c;
 }
 
-INLINE uint64_t rule_fp(uint64_t rule)
+/* Makes *RULE of offsets and HOW. Returns it; or what says that the core does this, if it cannot be said in words. */
+INLINE const struct sfu_fast_rule *make_rule(struct sfu_fast_rule *rule, int32_t c, int32_t ra, int32_t fp,
+                                             unsigned how)
 {
-    uint64_t field = rule >> FP_SHIFT & ((1 << FP_BITS) - 1);
-
-    if (IS_AARCH64)
-        return field != 0 ? rule_ra(rule) + 8 : 0;
-    return field << 3;
+    if (UNLIKELY(!is_words(c) || !is_words(ra) || !is_words(fp)))
+        return &by_core;
+    rule->cfa = (int16_t)((uint32_t)c >> 3);
+    rule->ra = (int16_t)((uint32_t)ra >> 3);
+    rule->fp = (int16_t)((uint32_t)fp >> 3);
+    if (UNLIKELY(how & (TRAP | CFA_LOADED | RA_LEFT | FROM << RA_FROM | FROM << FP_FROM)) || c <= BELOW ||
+        !is_between(ra, c) || (how & FP_LOADED && !is_between(fp, c)))
+        how |= COMPLEX;
+    rule->how = (uint16_t)how;
+    return rule;
 }
 
-/* How far below the CFA the slot at OFFSET from it is, if that is 8, 16, ... up to C, and less than LIMIT, a power of
- * two. Else 0. C: how far the CFA is above its base. */
-INLINE uint32_t slot(int32_t offset, int32_t c, uint32_t limit)
+/* The rule of the default row (3.1) with info byte INFO and words of SIZE bytes at P, of a trap frame if TRAPS. It has
+ * at least one word, and sfu_check has accepted it. */
+INLINE const struct sfu_fast_rule *default_rule(unsigned info, const uint8_t *p, unsigned size, bool traps,
+                                                struct sfu_fast_rule *rule)
 {
-    uint32_t distance = 0 - (uint32_t)offset;
+    const unsigned count = info >> 1 & 15;
+    unsigned how = (info & ROW_BASE_SP ? FROM_SP : FROM_FP) | (traps ? TRAP : 0);
+    int32_t ra = FIXED_RA, fp = 0;
 
-    if (UNLIKELY((distance & ~(limit - 8)) != 0))
-        return 0;
-    return LIKELY(distance <= (uint32_t)c) ? distance : 0;
-}
-
-/* The packed rule of the default row (3.1) with info byte INFO and words of SIZE bytes at P, or 0. sfu_check has
- * accepted the row, but it may have no words. */
-INLINE uint64_t pack(unsigned info, const uint8_t *p, unsigned size)
-{
-    const unsigned count = info & ROW_COUNT;
-    const uint32_t fp_limit = IS_AARCH64 ? 1 << 16 : 8 << FP_BITS;
-    uint32_t k = 8, f = 0;
-    int32_t c;
-    uint64_t rule;
-
-    if (UNLIKELY(count == 0))
-        return 0;
-    c = load_signed(p, size) * CFA_SCALE + BELOW;
-    if (UNLIKELY((c & ~((8 << CFA_BITS) - 8)) != 0 || c < (LINK ? BELOW : 8)))
-        return 0;
-    if (LINK) {
-        int32_t word = count > ONE_WORD ? load_signed(p + size, size) : 0;
-
-        k = slot(word, c, 8 << RA_BITS);
-        if (k == 0 && count > ONE_WORD && (IS_AARCH64 || word != 0))
-            return 0;
+    if (LINK && count > 1)
+        ra = load_signed(p + size, size);
+    if (LINK && (count == 1 || (IS_S390X && ra == 0)))
+        how |= RA_LEFT;
+    if (count > 1 + LINK) {
+        fp = load_signed(p + (1 + LINK) * size, size);
+        how |= FP_LOADED;
     }
-    if (count > (1 + LINK) * ONE_WORD) {
-        f = slot(load_signed(p + (1 + LINK) * size, size), c, fp_limit);
-        if (f == 0 || (IS_AARCH64 && (k == 0 || f != k + 8)))
-            return 0;
-    }
-    rule = PACKED | (info & ROW_BASE_SP ? 0 : BASE_FP) | (uint64_t)(uint32_t)c >> 3 << CFA_SHIFT;
-    rule |= (uint64_t)(IS_AARCH64 ? f != 0 : f >> 3) << FP_SHIFT;
-    if (LINK)
-        rule |= (uint64_t)k >> 3 << RA_SHIFT | (k == 0 || c == BELOW ? LEAF : 0);
-    return rule | (IS_AARCH64 && info & ROW_SIGNED_RA ? SIGNED_RA : 0);
+    if (IS_AARCH64 && info & ROW_SIGNED_RA)
+        how |= SIGNED;
+    return make_rule(rule, load_signed(p, size) * CFA_SCALE + BELOW, ra, fp, how);
 }
 
-/* Makes the wide rule of a default row (3.1) with info byte INFO and words at P, of a trap frame if TRAPS, in *RULE.
- * Returns WIDE; or CORE if the RA is in its register. */
-static uint64_t default_rule(unsigned info, const uint8_t *p, bool traps, struct sfu_fast_rule *rule)
+/* What a rule with CONTROL (3.2) counts from. FROM: from another register. */
+INLINE unsigned counts_from(uint32_t control)
 {
-    const unsigned count = info >> 1 & 15, size = 1u << (info >> 5 & 3);
-    const bool fp_saved = count > 1 + LINK;
+    const uint32_t reg = control >> RULE_NUMBER;
 
-    rule->cfa = load_signed(p, size) * CFA_SCALE + BELOW;
-    rule->ra = LINK && count > 1 ? load_signed(p + size, size) : FIXED_RA;
-    rule->fp = fp_saved ? load_signed(p + (1 + LINK) * size, size) : 0;
-    rule->how = USED | (info & ROW_BASE_SP ? FROM_SP : FROM_FP | NEEDS_FP) | (fp_saved ? FP_LOADED : 0) |
-                (IS_AARCH64 && info & ROW_SIGNED_RA ? SIGNED : 0) | (traps ? TRAP : 0);
-    return LINK && (count == 1 || (IS_S390X && rule->ra == 0)) ? CORE : WIDE;
-}
-
-/* What a rule with CONTROL (3.2) counts from. Returns false if that is another register. */
-INLINE bool counts_from(uint32_t control, unsigned *from)
-{
-    uint32_t reg = control >> RULE_NUMBER;
-
-    *from = !(control & RULE_REGISTER) ? FROM_CFA : reg == SP ? FROM_SP : FROM_FP;
-    return *from != FROM_FP || reg == FP;
+    return !(control & RULE_REGISTER) ? FROM_CFA : reg == SP ? FROM_SP : reg == FP ? FROM_FP : FROM;
 }
 
 /* The same for a flexible row (3.2). Its words are pairs of a control word, which may be 0 and stand alone, and an
  * offset: of the CFA, the RA and FP. */
-OUT_OF_LINE uint64_t flexible_rule(unsigned info, const uint8_t *p, bool traps, struct sfu_fast_rule *rule)
+OUT_OF_LINE const struct sfu_fast_rule *flexible_rule(unsigned info, const uint8_t *p, unsigned size, bool traps,
+                                                      struct sfu_fast_rule *rule)
 {
-    const unsigned size = 1u << (info >> 5 & 3);
     const uint8_t *end = p + (info >> 1 & 15) * size;
     uint32_t control[3] = {0, LINK ? 0 : RULE_DEREFERENCE, 0};
     int32_t offset[3] = {0, FIXED_RA, 0};
     unsigned i, cfa, ra, fp;
 
     for (i = 0; i < 3 && p < end; i++) {
-        uint32_t word = load(p, size);
+        const uint32_t word = load(p, size);
 
         p += size;
         if (word == 0)
@@ -245,16 +203,16 @@ OUT_OF_LINE uint64_t flexible_rule(unsigned info, const uint8_t *p, bool traps, 
     }
     if (control[2] == (FP << RULE_NUMBER | RULE_REGISTER) && offset[2] == 0)
         control[2] = 0;
-    if (!counts_from(control[0], &cfa) || !counts_from(control[1], &ra) || !counts_from(control[2], &fp) ||
-        !(control[1] & RULE_DEREFERENCE) || (control[2] != 0 && !(control[2] & RULE_DEREFERENCE)))
-        return CORE;
-    rule->cfa = offset[0] * CFA_SCALE + BELOW;
-    rule->ra = offset[1];
-    rule->fp = offset[2];
-    rule->how = USED | cfa | ra << RA_FROM | fp << FP_FROM | (control[0] & RULE_DEREFERENCE ? CFA_LOADED : 0) |
-                (control[2] != 0 ? FP_LOADED : 0) | (IS_AARCH64 && info & ROW_SIGNED_RA ? SIGNED : 0) |
-                (traps ? TRAP : 0) | (cfa == FROM_FP || ra == FROM_FP || fp == FROM_FP ? NEEDS_FP : 0);
-    return WIDE;
+    cfa = counts_from(control[0]);
+    ra = counts_from(control[1]);
+    fp = counts_from(control[2]);
+    if (cfa == FROM || ra == FROM || fp == FROM || !(control[1] & RULE_DEREFERENCE) ||
+        (control[2] != 0 && !(control[2] & RULE_DEREFERENCE)))
+        return &by_core;
+    return make_rule(rule, offset[0] * CFA_SCALE + BELOW, offset[1], offset[2],
+                     cfa | ra << RA_FROM | fp << FP_FROM | (control[0] & RULE_DEREFERENCE ? CFA_LOADED : 0) |
+                         (control[2] != 0 ? FP_LOADED : 0) | (traps ? TRAP : 0) |
+                         (IS_AARCH64 && info & ROW_SIGNED_RA ? SIGNED : 0));
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------------------------ */
@@ -270,27 +228,27 @@ OUT_OF_LINE uint64_t flexible_rule(unsigned info, const uint8_t *p, bool traps, 
 static const uint8_t words_size[256] = {ALL(1), ALL(2), ALL(4), ALL(0), ALL(1), ALL(2), ALL(4), ALL(0)};
 /* clang-format on */
 
-/* Some rows of a function: COUNT of them at P. Their starts have SIZE bytes. */
+/* Some rows of a function: COUNT of them at P. */
 struct rows {
     const uint8_t *p;
     uint32_t count;
-    unsigned size;
 };
 
-/* The info byte of the last row that starts at or below OFFSET, of COUNT rows at *P with starts of SIZE bytes. *P
- * becomes where its words are. 0 if OFFSET is in front of all. sfu_check has accepted the rows: they ascend and lie in
- * the tables. */
-INLINE unsigned scan(const uint8_t **p, uint32_t count, uint32_t offset, unsigned size)
+/* The info byte of the last of ROWS that starts at or below OFFSET; *WORDS becomes where its words are, or the first
+ * row if OFFSET is in front of all. SIZE is that of their starts. sfu_check has accepted the rows: they ascend and lie
+ * in the tables. */
+INLINE unsigned scan(const struct rows *rows, uint32_t offset, unsigned size, const uint8_t **words)
 {
-    const uint8_t *next = *p;
-    size_t info = 0, words = 0;
+    const uint8_t *next = rows->p;
+    uint32_t count = rows->count;
+    size_t info = 0, behind = 0;
 
     for (; count > 0 && load(next, size) <= offset; count--) {
         info = next[size];
-        words = words_size[info];
-        next += size + 1 + words;
+        behind = words_size[info];
+        next += size + 1 + behind;
     }
-    *p = next - words;
+    *words = next - behind;
     return (unsigned)info;
 }
 
@@ -300,12 +258,14 @@ struct trace {
     struct sfu_fast *fast;
     const struct sfu_fast_image *images; /* NULL: all is left to the core */
     const struct sfu_fast_image *near;   /* where a lookup begins */
-    const uint64_t *cache;            /* two entries for each set, the second mask + 1 behind the first; or NULL */
-    uint64_t mask;                    /* how many sets there are, less 1 */
-    uint64_t base;                    /* a key is a lookup PC from here */
-    uint64_t changes;                 /* the cache has entries of sections as they were after so many */
-    const struct sfu_fast_rule *rule; /* where the wide rule is */
-    struct sfu_fast_rule wide;        /* one that is in no cache */
+    const uint32_t *cache;               /* or NULL */
+    uint64_t mask;                       /* how many entries it has, less 1 */
+    uint64_t changes;                    /* it has entries of sections as they were after so many */
+    uint64_t low, reach;                 /* of the region that the cache is asked about */
+    uint64_t region;                     /* its number, times MIX */
+    struct sfu_fast_rule *rules;         /* of the cache */
+    const struct sfu_fast_rule *last;    /* the rule of the frame where the short way ended */
+    struct sfu_fast_rule own;            /* one that is in no table */
 };
 
 /* The index of long functions is their number; for each its FDE's number and where its checkpoints begin, counted in
@@ -348,53 +308,48 @@ OUT_OF_LINE void take_checkpoint(const uint32_t *index, uint32_t fde, uint32_t o
 }
 
 /* The rule for OFFSET in function FDE of IMAGE, whose attributes (2.3.3) are at P: any function, any row. */
-OUT_OF_LINE uint64_t any_rule(struct trace *v, const struct sfu_fast_image *image, uint32_t fde, const uint8_t *p,
-                              uint32_t offset)
+OUT_OF_LINE const struct sfu_fast_rule *any_rule(struct trace *v, const struct sfu_fast_image *image, uint32_t fde,
+                                                 const uint8_t *p, uint32_t offset)
 {
-    const bool traps = p[2] & INFO_SIGNAL, flexible = p[3] & INFO2_TYPE;
+    const bool traps = p[2] & INFO_SIGNAL;
+    const uint8_t *words;
     struct rows rows;
-    unsigned info;
-    uint64_t rule = 0;
+    unsigned info, size;
 
     rows.p = p + ATTRIBUTES_SIZE;
     rows.count = load2(p);
-    rows.size = 1u << (p[2] & INFO_ADDRESS);
     if (p[2] & INFO_MASK)
         offset %= p[4];
-    if (rows.count == 0 || load(rows.p, rows.size) > offset)
-        return CORE;
     if (rows.count > LONG && image->long_index != NULL)
         take_checkpoint(image->long_index, fde, offset, &rows);
-    p = rows.p;
-    info = rows.size == 1   ? scan(&p, rows.count, offset, 1)
-           : rows.size == 2 ? scan(&p, rows.count, offset, 2)
-                            : scan(&p, rows.count, offset, 4);
+    size = p[2] & INFO_ADDRESS;
+    info = size == 0   ? scan(&rows, offset, 1, &words)
+           : size == 1 ? scan(&rows, offset, 2, &words)
+                       : scan(&rows, offset, 4, &words);
+    size = 1u << (info >> 5 & 3);
+    if (words == rows.p)
+        return &by_core;
     if ((info & ROW_COUNT) == 0)
-        return OUTERMOST;
-    v->rule = &v->wide;
-    if (flexible)
-        return flexible_rule(info, p, traps, &v->wide);
-    if (!traps)
-        rule = pack(info, p, 1u << (info >> 5 & 3));
-    return rule != 0 ? rule : default_rule(info, p, traps, &v->wide);
+        return &outermost;
+    return p[3] & INFO2_TYPE ? flexible_rule(info, words, size, traps, &v->own)
+                             : default_rule(info, words, size, traps, &v->own);
 }
 
-/* The same. Nearly all functions are common, have few rows, whose words have 1 or 2 bytes, and those are packed. */
-INLINE uint64_t row_rule(struct trace *v, const struct sfu_fast_image *image, uint32_t fde, const uint8_t *p,
-                         uint32_t offset)
+/* The same. Nearly all functions are common and have few rows, which have words of 1 or 2 bytes. */
+INLINE const struct sfu_fast_rule *row_rule(struct trace *v, const struct sfu_fast_image *image, uint32_t fde,
+                                            const uint8_t *p, uint32_t offset)
 {
-    const uint32_t count = load2(p);
+    struct rows rows;
 
-    if (LIKELY(!(load2(p + 2) & UNCOMMON) && count <= LONG)) {
-        const uint8_t *words = p + ATTRIBUTES_SIZE;
-        const unsigned info = p[2] & COMMON_INFO ? scan(&words, count, offset, 2) : scan(&words, count, offset, 1);
+    rows.p = p + ATTRIBUTES_SIZE;
+    rows.count = load2(p);
+    if (LIKELY(!(load2(p + 2) & UNCOMMON) && rows.count <= LONG)) {
+        const uint8_t *words;
+        const unsigned info = p[2] & COMMON_INFO ? scan(&rows, offset, 2, &words) : scan(&rows, offset, 1, &words);
 
-        if (LIKELY(!(info & ROW_FOUR_BYTES))) {
-            const uint64_t rule = info & ROW_TWO_BYTES ? pack(info, words, 2) : pack(info, words, 1);
-
-            if (LIKELY(rule != 0))
-                return rule;
-        }
+        if (LIKELY((info & ROW_COUNT) != 0 && !(info & ROW_FOUR_BYTES)))
+            return info & ROW_TWO_BYTES ? default_rule(info, words, 2, false, &v->own)
+                                        : default_rule(info, words, 1, false, &v->own);
     }
     return any_rule(v, image, fde, p, offset);
 }
@@ -426,7 +381,7 @@ INLINE size_t bisect(const struct sfu_fast_image *image, size_t at, uint32_t n, 
 }
 
 /* The rule for PC, a lookup PC that IMAGE, a common one, may have. */
-INLINE uint64_t find_rule(struct trace *v, const struct sfu_fast_image *image, uint64_t pc)
+INLINE const struct sfu_fast_rule *find_rule(struct trace *v, const struct sfu_fast_image *image, uint64_t pc)
 {
     const uint64_t where = pc - image->origin;
     const uint32_t *entry = image->index + 1 + ((pc - image->low) >> image->index[0]);
@@ -434,7 +389,7 @@ INLINE uint64_t find_rule(struct trace *v, const struct sfu_fast_image *image, u
     const uint64_t offset = where - (uint64_t)start_at(image, at, image->relative);
 
     if (offset >= load4(image->fdes + at + FDE_LENGTH))
-        return CORE;
+        return &by_core;
     return row_rule(v, image, (uint32_t)(at / FDE_SIZE), image->rows + load4(image->fdes + at + FDE_ROWS),
                     (uint32_t)offset);
 }
@@ -461,26 +416,46 @@ INLINE const struct sfu_fast_image *image_of(struct trace *v, uint64_t pc)
     return image;
 }
 
-/* The rule for PC, a lookup PC; 0 if it is in no image. What is not packed becomes the trace's wide rule. */
-OUT_OF_LINE uint64_t look_up(struct trace *v, uint64_t pc)
+/* Whether PC lies in RANGE, as the core asks. */
+INLINE bool is_in(const struct sfu_range *range, uint64_t pc)
+{
+    return range->high == 0 || (pc >= range->low && pc < range->high);
+}
+
+/* What the core says of PC, a lookup PC that is in no image from IMAGE on. */
+OUT_OF_LINE const struct sfu_fast_rule *outside(const struct sfu_fast_image *image, uint64_t pc)
+{
+    for (; image != NULL; image = next_image(image))
+        if (is_in(&image->section->text, pc))
+            return &no_fde;
+    return &not_code;
+}
+
+/* The rule for PC, a lookup PC. */
+OUT_OF_LINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc)
 {
     const struct sfu_fast_image *image = image_of(v, pc);
 
-    if (image == NULL)
-        return 0;
-    return image->common ? find_rule(v, image, pc) : (uint64_t)CORE;
+    if (UNLIKELY(image == NULL))
+        return outside(v->images, pc);
+    return LIKELY(image->common) ? find_rule(v, image, pc) : &by_core;
 }
 
 /* ---- Cache ----------------------------------------------------------------------------------------------------- */
 
 /*
- * Who writes to the cache, or clears it, has set BUSY, and does not wait for it: who finds it set leaves the cache as
- * it is. So one writes at a time, also in an interrupt of one that writes. An entry is found by sections as they are
- * after some number of CHANGES. It is written only while that number stands; BUSY is set before that is asked. A
- * change counts up CHANGES when it is done, and then nothing in the cache counts until somebody has cleared it, and
+ * Keys. Code lies in few regions, which are numbered as they are met, and keep their numbers. The key of a lookup PC is
+ * its place in its region and, above that, the region's number. Multiplied by an odd number, as many bits as a key has,
+ * each key gives another product, whose bits are well mixed. The upper ones choose a set of entries, the lower ones are
+ * the tag. So set and tag together tell the key. The uppermost bits of the tag say which entry of a set is tried first.
+ *
+ * Writing. Who writes to the cache, or clears it, has set BUSY, and does not wait for it: who finds it set leaves the
+ * cache as it is. So one writes at a time, also in an interrupt of one that writes. An entry is found by sections as
+ * they are after some number of CHANGES. It is written only while that number stands; BUSY is set before that is asked.
+ * A change counts up CHANGES when it is done, and then nothing in the cache counts until somebody has cleared it, and
  * has set CLEARED to that number. So what a trace writes that began before a change, however late, is either cleared
- * or not written at all; and no number comes again. Readers take no part in that: an entry is one word, and a wide
- * rule is complete before an entry names it, and is never written again.
+ * or not written at all; and no number comes again. Readers take no part in that: an entry is one word, and a rule is
+ * complete before an entry names it, and is never written again.
  */
 
 /* gcc would call a library that a kernel does not have. */
@@ -498,16 +473,6 @@ INLINE void clear_busy(struct sfu_fast *fast)
     __atomic_store_n(&fast->busy, false, __ATOMIC_RELEASE);
 }
 
-INLINE uint64_t read_entry(const uint64_t *entry)
-{
-    return __atomic_load_n(entry, __ATOMIC_RELAXED);
-}
-
-INLINE void write_entry(uint64_t *entry, uint64_t value)
-{
-    __atomic_store_n(entry, value, __ATOMIC_RELEASE);
-}
-
 /* Clears the cache, if changes have made it wrong, and nobody writes. */
 OUT_OF_LINE void renew(struct sfu_fast *fast)
 {
@@ -517,11 +482,27 @@ OUT_OF_LINE void renew(struct sfu_fast *fast)
         return;
     changes = __atomic_load_n(&fast->changes, __ATOMIC_ACQUIRE);
     if (changes != __atomic_load_n(&fast->cleared, __ATOMIC_RELAXED)) {
-        for (i = 0; i / 2 <= fast->cache_mask; i++)
-            write_entry(&fast->cache[i], 0);
+        for (i = 0; i <= fast->mask; i++)
+            __atomic_store_n(&fast->cache[i], EMPTY, __ATOMIC_RELEASE);
         __atomic_store_n(&fast->cleared, changes, __ATOMIC_RELEASE);
     }
     clear_busy(fast);
+}
+
+/* Makes the region of PC that of the trace. Returns false if it has no number. */
+INLINE bool enter_region(struct trace *v, uint64_t pc)
+{
+    const unsigned shift = v->fast->region_shift;
+    const uint64_t region = pc >> shift;
+    uint64_t i = 0;
+
+    while (__atomic_load_n(&v->fast->regions[i], __ATOMIC_RELAXED) != region + 1)
+        if (++i == SFU_FAST_REGIONS)
+            return false;
+    v->low = region << shift;
+    v->region = (i << shift) * MIX;
+    v->reach = (uint64_t)1 << shift;
+    return true;
 }
 
 /* Takes a view of the walker. The number of changes is read first: the list is as new as that, or newer. */
@@ -533,137 +514,136 @@ INLINE void look(struct trace *v, struct sfu_fast *fast)
     v->changes = __atomic_load_n(&fast->changes, __ATOMIC_ACQUIRE);
     if (UNLIKELY(__atomic_load_n(&fast->cleared, __ATOMIC_ACQUIRE) != v->changes))
         renew(fast);
-    v->mask = fast->cache_mask;
+    v->mask = fast->mask;
     v->cache = __atomic_load_n(&fast->cleared, __ATOMIC_ACQUIRE) == v->changes ? fast->cache : NULL;
     v->images = v->near = __atomic_load_n(&fast->images, __ATOMIC_ACQUIRE);
-    v->base = v->images != NULL ? fast->base : 0;
     if (v->images != NULL && (v->images->section != t->sections || t->original_ra != NULL || NATIVE == 0))
         v->images = NULL;
+    v->rules = fast->rules;
+    v->low = v->reach = 0;
+    if (v->cache != NULL)
+        (void)enter_region(v, v->walk.frame.regs.pc);
 }
 
-/* What an entry for KEY, at its first place, has above a packed rule. A KEY of more than KEY_BITS has a label that no
- * entry has. */
-INLINE uint64_t label(uint64_t key)
+/* The key of PC, which is of the trace's region, mixed. */
+INLINE uint64_t mix(const struct trace *v, uint64_t pc)
 {
-    return (key >> MIN_SET_BITS << LABEL_BITS) + 1;
+    return (pc - v->low) * MIX + v->region;
 }
 
-/* The set of the first place of KEY. Set and label together tell KEY. */
-INLINE uint64_t set_of(uint64_t key, uint64_t mask)
+/* The place that is tried first for MIXED. Places of one set differ in the lowest bits. */
+INLINE uint64_t place_of(uint64_t mixed, uint64_t mask)
 {
-    return (key ^ key >> MIN_SET_BITS) & mask;
+    return mixed >> (TAG_BITS - WAY_BITS) & mask;
 }
 
-/* The set of the second place of an entry with LABEL whose first place is in SET; and the other way round. How far they
- * are apart depends on what LABEL has of the key alone: so set and label still tell the key. */
-INLINE uint64_t other_set(uint64_t label, uint64_t set, uint64_t mask)
+/* An entry for MIXED, less the number of its rule. */
+INLINE uint32_t tag_of(uint64_t mixed)
 {
-    uint64_t upper = label >> LABEL_BITS;
-
-    return set ^ (((upper ^ upper >> 7 ^ upper >> 17) | 1) & mask);
+    return (uint32_t)(mixed << NUMBER_BITS);
 }
 
-/* Puts ENTRY into its SET of CACHE. What has to make room moves to its other set, and so on; what has found no room
- * after some MOVES is dropped. */
-INLINE void put(uint64_t *cache, uint64_t mask, uint64_t set, uint64_t entry)
+/* The number of the rule at PLACE, if that is the entry for MIXED; else SFU_FAST_RULES or more. */
+INLINE uint32_t number_at(const uint32_t *cache, uint64_t place, uint64_t mixed)
 {
+    return __atomic_load_n(&cache[place], __ATOMIC_ACQUIRE) ^ tag_of(mixed);
+}
+
+/* The table's rule that is equal to RULE, written there if it is new; NULL if others have its places. */
+INLINE const struct sfu_fast_rule *keep_rule(struct sfu_fast *fast, const struct sfu_fast_rule *rule)
+{
+    const uint32_t mixed = (uint32_t)(rule->cfa * 961 + rule->ra * 31 + rule->fp * 7 + rule->how);
     unsigned i;
 
-    for (i = 0; entry != 0 && i < MOVES; i++) {
-        uint64_t *place = &cache[set], before;
-
-        if (read_entry(place) != 0 && (i % 2 == 1 || read_entry(place + mask + 1) == 0))
-            place += mask + 1;
-        before = read_entry(place);
-        write_entry(place, entry);
-        set = other_set(before >> RULE_BITS, set, mask);
-        entry = before != 0 ? before ^ SECOND_PLACE : 0;
-    }
-}
-
-/* The number of the wide rule that is equal to RULE, which has some places in the table; SFU_FAST_RULES if others have
- * them. Writes it there if it is new. */
-INLINE unsigned number_of(struct sfu_fast *fast, const struct sfu_fast_rule *rule)
-{
-    const uint32_t mixed =
-        (((uint32_t)rule->cfa * 31 + (uint32_t)rule->ra) * 31 + (uint32_t)rule->fp) * 31 + rule->how;
-    unsigned i;
-
-    for (i = 0; i < PLACES; i++) {
-        unsigned n = ((mixed ^ mixed >> 9) + i) % SFU_FAST_RULES;
-        struct sfu_fast_rule *at = &fast->rules[n];
+    for (i = 0; i < TRIES; i++) {
+        struct sfu_fast_rule *at = &fast->rules[((mixed ^ mixed >> 8) + i) % SFU_FAST_RULES];
 
         if (at->how == 0)
             *at = *rule;
         if (at->how == rule->how && at->cfa == rule->cfa && at->ra == rule->ra && at->fp == rule->fp)
-            return n;
+            return at;
     }
-    return SFU_FAST_RULES;
+    return NULL;
 }
 
-/* Keeps RULE, which was looked up, for KEY; but not that there is none: an image may come that has it. */
-OUT_OF_LINE void keep(struct trace *v, uint64_t key, uint64_t rule)
+/* Gives the region of PC a number, if one is left. */
+INLINE void keep_region(struct sfu_fast *fast, uint64_t pc)
+{
+    unsigned i;
+
+    for (i = 0; i < SFU_FAST_REGIONS; i++)
+        if (fast->regions[i] == 0) {
+            __atomic_store_n(&fast->regions[i], (pc >> fast->region_shift) + 1, __ATOMIC_RELAXED);
+            return;
+        }
+}
+
+/* Puts ENTRY at an empty one of the places for MIXED or, by turns, instead of another. */
+INLINE void put(struct trace *v, uint64_t mixed, uint32_t entry)
+{
+    const uint64_t first = place_of(mixed, v->mask);
+    uint64_t i = 0;
+
+    while (i < WAYS && (__atomic_load_n(&v->cache[first ^ i], __ATOMIC_RELAXED) & EMPTY) != EMPTY)
+        i++;
+    if (i == WAYS)
+        i = v->fast->turn++ % WAYS;
+    __atomic_store_n(&v->fast->cache[first ^ i], entry, __ATOMIC_RELEASE);
+}
+
+/* Keeps RULE, which was looked up, for PC. */
+OUT_OF_LINE void keep(struct trace *v, uint64_t pc, const struct sfu_fast_rule *rule)
 {
     struct sfu_fast *fast = v->fast;
 
-    if (rule == 0 || key >> KEY_BITS != 0 || !set_busy(fast))
+    if (!set_busy(fast))
         return;
     if (__atomic_load_n(&fast->changes, __ATOMIC_RELAXED) == v->changes) {
-        if (rule == WIDE)
-            rule = NAMED + number_of(fast, &v->wide);
-        if (rule != NAMED + SFU_FAST_RULES)
-            put(fast->cache, v->mask, set_of(key, v->mask), (label(key) - 1) << RULE_BITS | rule);
+        if (pc - v->low >= v->reach && !enter_region(v, pc))
+            keep_region(fast, pc);
+        if (pc - v->low < v->reach || enter_region(v, pc)) {
+            const uint64_t mixed = mix(v, pc);
+
+            rule = keep_rule(fast, rule);
+            if (rule != NULL)
+                put(v, mixed, tag_of(mixed) | (uint32_t)(rule - fast->rules));
+        }
     }
     clear_busy(fast);
 }
 
-/* The rule of KEY, looked up and kept. */
-OUT_OF_LINE uint64_t miss(struct trace *v, uint64_t key)
+/* The number of the rule that CACHE, of MASK + 1 entries, has for PC, a lookup PC of the trace's region; SFU_FAST_RULES
+ * or more if it has none, or PC is of another region. */
+INLINE uint32_t number_of(const struct trace *v, const uint32_t *cache, uint64_t mask, uint64_t pc)
 {
-    uint64_t rule = look_up(v, key + v->base);
+    uint64_t mixed, place, i;
+    uint32_t number;
 
-    keep(v, key, rule);
+    if (UNLIKELY(pc - v->low >= v->reach))
+        return SFU_FAST_RULES;
+    mixed = mix(v, pc);
+    place = place_of(mixed, mask);
+    number = number_at(cache, place, mixed);
+    for (i = 1; UNLIKELY(number >= SFU_FAST_RULES) && i < WAYS; i++)
+        number = number_at(cache, place ^ i, mixed);
+    return number;
+}
+
+/* The rule for PC, a lookup PC that has none in the cache, which there is, as far as the trace's region goes. Keeps it.
+ */
+OUT_OF_LINE const struct sfu_fast_rule *find(struct trace *v, uint64_t pc)
+{
+    const struct sfu_fast_rule *rule;
+
+    if (pc - v->low >= v->reach && enter_region(v, pc)) {
+        const uint32_t number = number_of(v, v->cache, v->mask, pc);
+
+        if (number < SFU_FAST_RULES)
+            return &v->rules[number];
+    }
+    rule = look_up(v, pc);
+    keep(v, pc, rule);
     return rule;
-}
-
-/* Whether ENTRY has the label WANTED, packed or not. */
-INLINE bool matches(uint64_t entry, uint64_t wanted)
-{
-    return (entry >> RULE_BITS | 1) == wanted && entry != 0;
-}
-
-/* The rule of ENTRY, packed or not. */
-INLINE uint64_t rule_of(struct trace *v, uint64_t entry)
-{
-    if (entry & PACKED)
-        return entry;
-    entry &= PACKED - 1;
-    if (entry < NAMED)
-        return entry;
-    v->rule = &v->fast->rules[entry - NAMED];
-    return WIDE;
-}
-
-/* Finds the rule for KEY where the first entry of its set has none that is packed: in one of its four places, or in a
- * section. */
-OUT_OF_LINE uint64_t find(struct trace *v, uint64_t key)
-{
-    const uint64_t mask = v->mask, set = set_of(key, mask), wanted = label(key);
-    const uint64_t second = wanted + (SECOND_PLACE >> RULE_BITS);
-    const uint64_t *place = &v->cache[set];
-    uint64_t entry = __atomic_load_n(place, __ATOMIC_ACQUIRE);
-
-    if (matches(entry, wanted))
-        return rule_of(v, entry);
-    entry = __atomic_load_n(place + mask + 1, __ATOMIC_ACQUIRE);
-    if (matches(entry, wanted))
-        return rule_of(v, entry);
-    place = &v->cache[other_set(wanted, set, mask)];
-    entry = __atomic_load_n(place, __ATOMIC_ACQUIRE);
-    if (matches(entry, second))
-        return rule_of(v, entry);
-    entry = __atomic_load_n(place + mask + 1, __ATOMIC_ACQUIRE);
-    return matches(entry, second) ? rule_of(v, entry) : miss(v, key);
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------------------------- */
@@ -679,161 +659,161 @@ INLINE uint64_t strip(const struct sfu_target *t, uint64_t ra)
 /* Where a trace is. */
 struct place {
     uint64_t pc, sp, fp;  /* SP from the low end of the stack, which is not above its high end */
-    uint64_t back;        /* from PC to the lookup PC: enum sfu_pc_kind */
+    uint64_t lookup;      /* PC, or what is in front of it: sfu_lookup_pc */
     const uint8_t *bytes; /* of the stack */
     uint64_t low, span;
 };
 
-/* Moves AT by the trace's wide rule. Returns false, and changes nothing, if the core must do it. */
-INLINE bool apply_wide(struct trace *v, struct place *at)
+/* The word of the stack at WHERE from its low end. */
+INLINE uint64_t word_at(const struct place *at, uint64_t where)
 {
-    const struct sfu_fast_rule *rule = v->rule;
-    const uint32_t how = rule->how;
-    const uint8_t *bytes = at->bytes;
-    const uint64_t low = at->low, span = at->span;
-    const uint64_t floor = at->back == SFU_PC_EXACT ? at->sp : 0; /* what lies below may be dead */
-    const uint64_t room = span - floor - 8;                       /* a word is at FLOOR or up to so much above */
+    return load8(at->bytes + where);
+}
+
+/* So many WORDS of 8 bytes in bytes, to be added to a place of the stack. */
+INLINE uint64_t bytes_of(int16_t words)
+{
+    return (uint64_t)(words * (int64_t)8);
+}
+
+/* Moves AT by RULE, a simple one whose base is BASE. Returns false, and changes nothing, if the core must do it. */
+INLINE bool apply_simple(const struct trace *v, const struct sfu_fast_rule *rule, uint64_t base, struct place *at)
+{
+    const uint64_t cfa = base + bytes_of(rule->cfa);
+
+    if (UNLIKELY(cfa > at->span))
+        return false;
+    at->pc = word_at(at, cfa + (LINK ? bytes_of(rule->ra) : (uint64_t)FIXED_RA));
+    if (rule->how & FP_LOADED)
+        at->fp = word_at(at, cfa + bytes_of(rule->fp));
+    if (IS_AARCH64 && rule->how & SIGNED)
+        at->pc = strip(v->walk.target, at->pc);
+    at->sp = cfa - BELOW;
+    at->lookup = at->pc - 1;
+    return true;
+}
+
+/* The same by any simple RULE whose base is FP. */
+INLINE bool apply_to_fp(const struct trace *v, const struct sfu_fast_rule *rule, struct place *at)
+{
+    const uint64_t base = at->fp - at->low;
+
+    return base >= at->sp && base <= at->span && apply_simple(v, rule, base, at);
+}
+
+/* The same for any rule. */
+INLINE bool apply(struct trace *v, const struct sfu_fast_rule *rule, struct place *at)
+{
+    struct sfu_frame *frame = &v->walk.frame;
+    const unsigned how = rule->how;
+    const bool exact = at->lookup == at->pc, stays = LINK && exact && !(how & TRAP);
+    const uint64_t span = at->span, floor = exact ? at->sp : 0; /* what lies below may be dead */
+    const uint64_t room = span - floor - 8;                     /* a word is at FLOOR or up to so much above */
     uint64_t from[FROM_FP + 1], cfa, ra, fp;
 
-    from[FROM_SP] = at->sp;
-    from[FROM_FP] = at->fp - low;
-    if (span - floor < 8 || (how & NEEDS_FP && from[FROM_FP] > span))
+    if (how & (BY_CORE | OUTERMOST | NO_FDE | NOT_CODE) || span - floor < 8)
         return false;
-    cfa = from[how & FROM] + (uint64_t)(int64_t)rule->cfa;
+    from[FROM_SP] = at->sp;
+    from[FROM_FP] = at->fp - at->low;
+    if (from[FROM_FP] > span)
+        from[FROM_FP] = UINT64_MAX / 4 * 3; /* nothing by it is on the stack, nor does a sum wrap */
+    cfa = from[how & FROM] + bytes_of(rule->cfa);
     if (how & CFA_LOADED) {
         if (cfa - floor > room)
             return false;
-        cfa = load8(bytes + cfa) - low;
+        cfa = word_at(at, cfa) - at->low;
     }
-    if (cfa > span || cfa <= at->sp + BELOW)
+    if (cfa > span || cfa < at->sp + BELOW || (cfa == at->sp + BELOW && !stays))
         return false;
     from[FROM_CFA] = cfa;
-    ra = from[how >> RA_FROM & FROM] + (uint64_t)(int64_t)rule->ra;
-    if (ra - floor > room)
+    ra = from[how >> RA_FROM & FROM] + bytes_of(rule->ra);
+    if (how & RA_LEFT ? !stays || !frame->regs.has_ra : ra - floor > room)
         return false;
     if (how & FP_LOADED) {
-        fp = from[how >> FP_FROM & FROM] + (uint64_t)(int64_t)rule->fp;
+        fp = from[how >> FP_FROM & FROM] + bytes_of(rule->fp);
         if (fp - floor > room)
             return false;
-        at->fp = load8(bytes + fp);
+        at->fp = word_at(at, fp);
     }
-    at->back = SFU_PC_RETURN;
-    if (UNLIKELY(how & TRAP)) {
-        v->walk.frame.saved = at->sp + low;
-        v->walk.frame.interrupted = true;
-        v->walk.frame.regs.has_ra = false;
-        at->back = SFU_PC_EXACT;
-    }
-    at->pc = load8(bytes + ra);
+    at->pc = how & RA_LEFT ? frame->regs.ra : word_at(at, ra);
     if (IS_AARCH64 && how & SIGNED)
         at->pc = strip(v->walk.target, at->pc);
-    at->sp = cfa - BELOW;
-    return true;
-}
-
-/* Moves AT by a packed RULE. Returns false, and changes nothing, if the core must do it. */
-INLINE bool apply_packed(const struct trace *v, uint64_t rule, struct place *at)
-{
-    const struct sfu_registers *regs = &v->walk.frame.regs;
-    uint64_t cfa = at->sp + rule_cfa(rule);
-
-    if (rule & BASE_FP) {
-        if (UNLIKELY(at->fp - at->low < at->sp || at->fp - at->low > at->span))
-            return false;
-        cfa = at->fp - at->low + rule_cfa(rule);
+    at->lookup = at->pc - 1;
+    if (how & TRAP) {
+        frame->saved = at->sp + at->low;
+        frame->interrupted = true;
+        frame->regs.has_ra = false;
+        at->lookup = at->pc;
     }
-    if (UNLIKELY(cfa > at->span))
-        return false;
-    if (LINK && UNLIKELY(rule & LEAF) && (at->back != SFU_PC_EXACT || (rule_ra(rule) == 0 && !regs->has_ra)))
-        return false;
-    at->pc = LINK && rule_ra(rule) == 0 ? regs->ra : load8(at->bytes + (cfa - rule_ra(rule)));
-    if (rule_fp(rule) != 0)
-        at->fp = load8(at->bytes + (cfa - rule_fp(rule)));
-    if (IS_AARCH64 && rule & SIGNED_RA)
-        at->pc = strip(v->walk.target, at->pc);
     at->sp = cfa - BELOW;
-    at->back = SFU_PC_RETURN;
     return true;
 }
 
-/* Walks on by the short way as far as it leads, at most COUNT (at least 1) frames, and stores their PCs at OUT. SP is
- * on the stack. The frame's pc, pc_kind, sp and fp become those of the last frame. Returns how many frames those were.
- * If the last one is the outermost, *OUTERMOST_FRAME becomes true. CACHED: the trace has a cache. */
-INLINE size_t go(struct trace *v, size_t count, uint64_t *out, bool *outermost_frame, bool cached)
+/* Walks on by the short way as far as it leads, at most COUNT (at least 1) frames, and stores their PCs at OUT, which
+ * moves on by STEP for each. SP is on the stack. The frame's pc, pc_kind, sp and fp become those of the last frame.
+ * Returns how many frames those were. If they are fewer, the trace's last rule is that of the last frame. */
+OUT_OF_LINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step)
 {
     struct sfu_frame *frame = &v->walk.frame;
     struct sfu_registers *regs = &frame->regs;
-    const uint64_t low = v->walk.stack.low, span = v->walk.stack.high - low, base = v->base, mask = v->mask;
-    const uint64_t *cache = v->cache;
-    struct place at = {regs->pc, regs->sp - low, regs->fp, regs->pc_kind, (const uint8_t *)v->walk.stack.bytes, low,
-                       span};
-    size_t done = 0;
+    const uint64_t low = v->walk.stack.low, mask = v->mask;
+    const uint32_t *const cache = v->cache;
+    const struct sfu_fast_rule *const rules = v->rules;
+    struct place at;
+    size_t left = count;
 
+    at.pc = regs->pc;
+    at.lookup = sfu_lookup_pc(regs);
+    at.sp = regs->sp - low;
+    at.fp = regs->fp;
+    at.bytes = (const uint8_t *)v->walk.stack.bytes;
+    at.low = low;
+    at.span = v->walk.stack.high - low;
     do {
-        const uint64_t key = at.pc - at.back - base;
-        const uint64_t *entry = cached ? &cache[set_of(key, mask)] : NULL;
-        uint64_t rule = cached ? read_entry(entry) : 0;
+        const uint32_t number = number_of(v, cache, mask, at.lookup);
+        const struct sfu_fast_rule *rule;
+        bool applied;
 
-        if (!cached || UNLIKELY(rule >> RULE_BITS != label(key))) {
-            if (!cached)
-                rule = look_up(v, key + base);
-            else if (matches(rule, label(key)) && __atomic_load_n(entry, __ATOMIC_ACQUIRE) == rule)
-                rule = rule_of(v, rule);
-            else
-                rule = find(v, key);
-            if (UNLIKELY(!(rule & PACKED))) {
-                if (rule != WIDE || !apply_wide(v, &at)) {
-                    *outermost_frame = rule == OUTERMOST;
-                    break;
-                }
-                out[done] = at.pc;
-                continue;
-            }
-        }
-        if (!apply_packed(v, rule, &at))
+        if (LIKELY(number < SFU_FAST_RULES))
+            rule = &rules[number];
+        else
+            rule = cache == NULL ? look_up(v, at.lookup) : find(v, at.lookup);
+        if (LIKELY(!(rule->how & (COMPLEX | FROM_FP))))
+            applied = apply_simple(v, rule, at.sp, &at);
+        else if (!(rule->how & COMPLEX))
+            applied = apply_to_fp(v, rule, &at);
+        else
+            applied = apply(v, rule, &at);
+        if (UNLIKELY(!applied)) {
+            v->last = rule;
             break;
-        out[done] = at.pc;
-    } while (++done < count);
+        }
+        *out = at.pc;
+        out += step;
+    } while (--left > 0);
+    if (left == count)
+        return 0;
     regs->pc = at.pc;
     regs->sp = at.sp + low;
     regs->fp = at.fp;
-    if (done > 0) {
-        regs->ra = 0;
-        regs->has_ra = false;
-        regs->pc_kind = (enum sfu_pc_kind)at.back;
-        if (at.back == SFU_PC_RETURN) {
-            frame->saved = 0;
-            frame->interrupted = false;
-        }
+    regs->ra = 0;
+    regs->has_ra = false;
+    regs->pc_kind = at.lookup == at.pc ? SFU_PC_EXACT : SFU_PC_RETURN;
+    if (regs->pc_kind == SFU_PC_RETURN) {
+        frame->saved = 0;
+        frame->interrupted = false;
     }
-    return done;
+    return count - left;
 }
 
-/* Whether PC lies in RANGE, as the core asks. */
-INLINE bool is_in(const struct sfu_range *range, uint64_t pc)
-{
-    return range->high == 0 || (pc >= range->low && pc < range->high);
-}
-
-/* What the core would return for a return address that leads to PC, a lookup PC that is in none of the trace's images,
- * if nobody else is asked about it. */
-INLINE int code_outside(const struct sfu_fast_image *image, uint64_t pc)
-{
-    for (; image != NULL; image = next_image(image))
-        if (is_in(&image->section->text, pc))
-            return SFU_E_NO_FDE;
-    return SFU_E_NOT_CODE;
-}
-
-/* Walks on by the short way, at most COUNT (at least 1) frames, and stores their PCs at OUT. Leaves the walk as the
+/* Walks on by the short way, at most COUNT (at least 1) frames, and stores their PCs as go does. Leaves the walk as the
  * core does. Returns how many frames those were. If it knows what the core would return next, *CODE becomes that. */
-INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, int *code)
+INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, size_t step, int *code)
 {
     const struct sfu_target *t = v->walk.target;
     const struct sfu_stack *stack = &v->walk.stack;
     struct sfu_frame *frame = &v->walk.frame;
     const uint32_t limit = t->max_frames != 0 ? t->max_frames : SFU_MAX_FRAMES;
-    bool outermost = false;
     uint64_t pc;
     size_t done;
 
@@ -842,7 +822,7 @@ INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, int *code)
         return 0;
     if (count > limit - 1 - frame->depth)
         count = limit - 1 - frame->depth;
-    done = v->cache != NULL ? go(v, count, out, &outermost, true) : go(v, count, out, &outermost, false);
+    done = go(v, count, out, step);
     if (done > 0) {
         frame->depth += (uint32_t)done;
         frame->switched = frame->replaced = false;
@@ -852,11 +832,11 @@ INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, int *code)
     if (done == count)
         return done;
     pc = sfu_lookup_pc(&frame->regs);
-    if (outermost)
+    if (v->last->how & OUTERMOST)
         *code = is_in(&t->final, pc) ? SFU_END : SFU_E_NOT_FINAL;
-    else if (t->trap_hook == NULL && !t->frame_pointers && frame->regs.pc_kind == SFU_PC_RETURN &&
-             image_of(v, pc) == NULL)
-        *code = code_outside(v->images, pc);
+    else if (v->last->how & (NO_FDE | NOT_CODE) && t->trap_hook == NULL && !t->frame_pointers &&
+             frame->regs.pc_kind == SFU_PC_RETURN)
+        *code = v->last->how & NO_FDE ? SFU_E_NO_FDE : SFU_E_NOT_CODE;
     return done;
 }
 
@@ -884,14 +864,14 @@ OUT_OF_LINE uint32_t *make_index(struct sfu_fast_image *image, uint32_t *index, 
     return index;
 }
 
-/* All rows of function FDE of IMAGE. */
-INLINE void rows_of(const struct sfu_fast_image *image, uint32_t fde, struct rows *rows)
+/* Makes ROWS all rows of function FDE of IMAGE. Returns the size of their starts. */
+INLINE unsigned rows_of(const struct sfu_fast_image *image, uint32_t fde, struct rows *rows)
 {
     const uint8_t *p = image->rows + load4(image->fdes + fde * (size_t)FDE_SIZE + FDE_ROWS);
 
     rows->p = p + ATTRIBUTES_SIZE;
     rows->count = load2(p);
-    rows->size = 1u << (p[2] & INFO_ADDRESS);
+    return 1u << (p[2] & INFO_ADDRESS);
 }
 
 /* How many checkpoints COUNT rows have. */
@@ -909,7 +889,7 @@ static size_t long_size(const struct sfu_fast_image *image, uint32_t *count)
 
     *count = 0;
     for (fde = 0; fde < image->section->num_fdes; fde++) {
-        rows_of(image, fde, &rows);
+        (void)rows_of(image, fde, &rows);
         *count += rows.count > LONG;
         size += (rows.count > LONG ? 2 : 0) + 2 * (size_t)checkpoints_of(rows.count);
     }
@@ -925,18 +905,18 @@ static void make_long_index(struct sfu_fast_image *image, uint32_t *index, uint3
 
     index[0] = count;
     for (fde = 0; fde < image->section->num_fdes; fde++) {
+        const unsigned start_size = rows_of(image, fde, &rows);
         const uint8_t *p;
 
-        rows_of(image, fde, &rows);
         if (rows.count <= LONG)
             continue;
         *entry++ = fde;
         *entry++ = (uint32_t)((checkpoint - index) / 2);
         p = rows.p;
         for (i = 1; i <= checkpoints_of(rows.count) * STRIDE; i++) {
-            p += rows.size + 1 + words_size[p[rows.size]];
+            p += start_size + 1 + words_size[p[start_size]];
             if (i % STRIDE == 0) {
-                *checkpoint++ = load(p, rows.size);
+                *checkpoint++ = load(p, start_size);
                 *checkpoint++ = (uint32_t)(p - rows.p);
             }
         }
@@ -1024,19 +1004,22 @@ bool sfu_fast_set_index(struct sfu_fast_image *image, void *memory, size_t bytes
 
 void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes)
 {
-    size_t off = (size_t)(0 - (uintptr_t)memory) % sizeof(uint64_t), entries = 2 << MIN_SET_BITS, i;
+    size_t off = (size_t)(0 - (uintptr_t)memory) % sizeof(uint32_t), entries = MIN_ENTRIES, i;
 
     fast->cache = NULL;
-    if (bytes < off || (bytes - off) / sizeof(uint64_t) < entries)
+    if (bytes < off || (bytes - off) / sizeof(uint32_t) < entries)
         return;
-    while (entries <= (bytes - off) / sizeof(uint64_t) / 2)
-        entries *= 2;
-    fast->cache = (uint64_t *)(void *)((uint8_t *)memory + off);
-    fast->cache_mask = entries / 2 - 1;
+    fast->region_shift = TAG_BITS - REGION_BITS + 6;
+    for (; entries <= (bytes - off) / sizeof(uint32_t) / 2; entries *= 2)
+        fast->region_shift++;
+    fast->cache = (uint32_t *)(void *)((uint8_t *)memory + off);
+    fast->mask = entries - 1;
     for (i = 0; i < entries; i++)
-        fast->cache[i] = 0;
+        fast->cache[i] = EMPTY;
     for (i = 0; i < SFU_FAST_RULES; i++)
         fast->rules[i].how = 0;
+    for (i = 0; i < SFU_FAST_REGIONS; i++)
+        fast->regions[i] = 0;
     fast->cleared = fast->changes;
 }
 
@@ -1087,14 +1070,11 @@ int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *images, size_t ro
         survey(&images[i - 1]);
         overlap = overlap || overlaps(&images[i - 1], images[i - 1].next);
     }
-    if (fast->changes == 0)
-        fast->base = images->low - REACH;
     if (overlap)
         __atomic_store_n(&fast->overlap, true, __ATOMIC_RELAXED);
     __atomic_store_n(&fast->images, images, __ATOMIC_RELEASE);
     __atomic_store_n(&fast->sections, list, __ATOMIC_RELEASE);
-    if (overlap || fast->changes == 0)
-        discard(fast);
+    discard(fast);
     return SFU_OK;
 }
 
@@ -1128,31 +1108,29 @@ int sfu_fast_trace(struct sfu_fast *fast, const struct sfu_target *target, const
                    size_t skip, uint64_t *pcs, size_t capacity, size_t *count)
 {
     struct trace v;
-    uint64_t skipped[8];
     size_t stored = 0;
     int code = SFU_OK;
 
     sfu_walk_start(&v.walk, target, top);
     look(&v, fast);
     while (code == SFU_OK) {
-        uint64_t *out = skipped;
-        size_t wanted = sizeof skipped / sizeof *skipped, done;
+        uint64_t skipped, *out = &skipped;
+        size_t wanted = skip, step = 0, done;
 
         if (skip == 0) {
             if (stored == 0 && capacity > 0)
                 pcs[stored++] = v.walk.frame.regs.pc;
             out = pcs + stored;
             wanted = capacity - stored;
-        } else if (skip < wanted) {
-            wanted = skip;
+            step = 1;
         }
         if (wanted == 0)
             break;
-        done = go_on(&v, wanted, out, &code);
+        done = go_on(&v, wanted, out, step, &code);
         if (done < wanted && code == SFU_OK) {
             code = sfu_walk_step(&v.walk);
             if (code == SFU_OK)
-                out[done++] = v.walk.frame.regs.pc;
+                out[step * done++] = v.walk.frame.regs.pc;
         }
         if (skip > 0)
             skip -= done;

@@ -6,7 +6,7 @@
  *
  *     static struct sfu_fast fast;                     zeroed: no section, no cache
  *     static struct sfu_fast_image image;
- *     static uint64_t cache[1024];
+ *     static uint32_t cache[2048];
  *
  *     struct sfu_section *list = NULL;
  *     sfu_add(&list, &section, 1, ...);
@@ -22,7 +22,7 @@
  *   - a section of version 3 that is mapped, sorted, of the CPU that this is compiled for, with the fixed offsets of
  *     its ABI, and accepted by sfu_check
  *   - a row that has the CFA and the caller's FP from SP, FP or the CFA, and the RA from the stack; or, where a default
- *     row leaves the RA in its register, a frame that is the topmost
+ *     row leaves the RA in its register, a frame that is the topmost. Its offsets are multiples of 8 within 256 KiB
  *   - a stack of less than 2^63 bytes whose bytes are known; the frame's SP and what its row reads lie on it, so does
  *     its caller's SP; and nothing is read below SP where the PC is exact
  *   - no original_ra
@@ -42,8 +42,9 @@
 extern "C" {
 #endif
 
-#define SFU_FAST_BLOCKS 64 /* blocks that code is divided into, without a larger index */
-#define SFU_FAST_RULES  64 /* distinct rules that the cache can name and an entry of it cannot hold */
+#define SFU_FAST_BLOCKS  64  /* blocks that code is divided into, without a larger index */
+#define SFU_FAST_RULES   255 /* distinct rules that the cache can name */
+#define SFU_FAST_REGIONS 8   /* regions of code that it can have entries of */
 
 /* What a fast walker knows of one section. Filled in by sfu_fast_add and sfu_fast_set_index; nobody else writes it. */
 struct sfu_fast_image {
@@ -61,21 +62,23 @@ struct sfu_fast_image {
 
 /* A rule in few words; sfu_fast.c says how. */
 struct sfu_fast_rule {
-    int32_t cfa, ra, fp;
-    uint32_t how;
+    int16_t cfa, ra, fp; /* offsets, in words of 8 bytes */
+    uint16_t how;        /* 0: there is none here */
 };
 
 /* Zeroed, it is a walker without sections and cache. */
 struct sfu_fast {
-    struct sfu_section *sections;  /* list, newest first */
-    struct sfu_fast_image *images; /* those of the sections, in the same order */
-    uint64_t *cache;               /* sets of two entries; or NULL */
-    uint64_t cache_mask;           /* number of sets - 1 */
-    uint64_t base;                 /* the cache has PCs relative to this address; 0: not set */
-    uint64_t changes;              /* how often a change has made entries of the cache wrong */
-    uint64_t cleared;              /* after how many of those the cache was cleared: it counts if that is all */
-    bool overlap;                  /* images may have the same PC */
-    bool busy;                     /* somebody writes to the cache */
+    struct sfu_section *sections;       /* list, newest first */
+    struct sfu_fast_image *images;      /* those of the sections, in the same order */
+    uint32_t *cache;                    /* or NULL */
+    uint64_t mask;                      /* how many entries it has, less 1 */
+    unsigned region_shift;              /* a region of code has so many bits of a PC */
+    uint64_t regions[SFU_FAST_REGIONS]; /* their upper bits, + 1; 0: none. Each is written once */
+    uint64_t changes;                   /* how often a change has made entries of the cache wrong */
+    uint64_t cleared; /* after how many of those the cache was cleared: it counts if that is all */
+    bool overlap;     /* images may have the same PC */
+    bool busy;        /* somebody writes to the cache, and may use what follows */
+    unsigned turn;    /* of a set's entries that have made room */
     struct sfu_fast_rule rules[SFU_FAST_RULES]; /* each is written once */
 };
 
@@ -87,7 +90,7 @@ struct sfu_section *sfu_fast_sections(const struct sfu_fast *fast);
  * proportion to it; if it has a fault, the core does all of its frames. While a section is there, neither its bytes nor
  * its text may change: to sort it, or to change its text, remove it and add it again. Only sfu_fast_add and
  * sfu_fast_remove may change the list from then on. Traces may run meanwhile, also those that began before; other
- * changes may not. The cache stays as it is, if no function can be in two sections.
+ * changes may not. The cache is cleared, at once or by a later trace.
  * Returns SFU_OK; or, with FAST as it was, SFU_E_NO_SECTION if LIST is empty, SFU_E_CONCATENATED if it has more than
  * ROOM sections, or SFU_E_ABI if their ABI is not that of FAST's. */
 int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room, struct sfu_section *list);
@@ -100,7 +103,9 @@ int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *images, size_t ro
 bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room);
 
 /* Gives FAST the BYTES at MEMORY as a cache, or none if BYTES is 0. Uses the greatest power of two that fits, and
- * nothing below 1 KiB. 8 KiB serve 900 call sites. No trace may run meanwhile. */
+ * nothing below 1 KiB. 8 KiB serve 1,000 call sites. The cache takes code from SFU_FAST_REGIONS regions, those that are
+ * met first, of 2^17 times its size each: 1 GiB for 8 KiB. It takes SFU_FAST_RULES distinct rules. Other frames are
+ * looked up in their section. No trace may run meanwhile. */
 void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes);
 
 /* How many bytes an index of IMAGE takes: less than 0.2% of its code; for each function of more than 64 rows 8 bytes,

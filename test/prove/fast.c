@@ -7,10 +7,9 @@
  *                        SFU_E_NO_FDE
  *   prove_fast_index     the index is what prove_fast_function takes it for
  *   prove_fast_row       of up to MAX_ROWS rows that check_rows accepts, in up to SIZE bytes, it takes the one that the
- *                        core takes, and none of a function that is not common
- *   prove_fast_pack      whatever packed rule it makes of a row, the core makes the same: no bound
- *   prove_fast_wide      so it is with wide rules, of default and of flexible rows: no bound
- *   prove_fast_entry     an entry of the cache, at either place, counts for its own PC only: no bound
+ *                        core takes
+ *   prove_fast_rule      whatever rule it makes of a row, default or flexible, the core makes the same: no bound
+ *   prove_fast_entry     an entry of the cache, at any place, counts for its own PC only: no bound
  * Each begins with any values of what the one before it ends with.
  */
 #include "sfu.c"
@@ -102,30 +101,6 @@ static void simple_section(struct sfu_section *s, uint32_t fdes)
     ASSUME(s->end >= s->rows);
 }
 
-static bool is_rule(const struct sfu_rule *rule, uint32_t control, int64_t offset)
-{
-    return rule->control == control && rule->offset == offset;
-}
-
-/* RULE, not 0, is that of ROW. */
-static void prove_rule(const struct sfu_row *row, uint64_t rule)
-{
-    const struct abi *abi = abi_of(NATIVE);
-
-    PROVE(rule >> RULE_BITS == 1, "a rule has RULE_BITS bits, and is packed");
-    PROVE(row->kind == SFU_ROW_RULES && !row->trap_frame, "a rule is of a row");
-    PROVE(is_rule(&row->cfa, register_rule(rule & BASE_FP ? abi->fp : abi->sp), (int64_t)rule_cfa(rule)), "CFA");
-    PROVE(rule_ra(rule) == 0 ? is_rule(&row->ra, register_rule(abi->ra), 0)
-                             : is_rule(&row->ra, RULE_DEREFERENCE, -(int64_t)rule_ra(rule)),
-          "RA");
-    PROVE(rule_fp(rule) == 0 ? is_rule(&row->fp, register_rule(abi->fp), 0)
-                             : is_rule(&row->fp, RULE_DEREFERENCE, -(int64_t)rule_fp(rule)),
-          "FP");
-    PROVE(row->signed_ra == ((rule & SIGNED_RA) != 0), "PAC");
-    PROVE(rule_ra(rule) <= rule_cfa(rule) && rule_fp(rule) <= rule_cfa(rule), "no slot is below the base");
-    PROVE(rule_cfa(rule) > BELOW || rule & LEAF, "SP grows, but for leaves");
-}
-
 /* ---- Function -------------------------------------------------------------------------------------------------- */
 
 /* What stands for sfu_check: it accepts functions that do not wrap, in ascending order, empty ones anywhere (sfu.h),
@@ -193,17 +168,16 @@ int take_fde(struct lookup *l, uint32_t index)
     return SFU_OK;
 }
 
-uint64_t take_attributes(struct trace *v, const struct sfu_fast_image *image, uint32_t fde, const uint8_t *p,
-                         uint32_t offset);
-uint64_t take_attributes(struct trace *v, const struct sfu_fast_image *image, uint32_t fde, const uint8_t *p,
-                         uint32_t offset)
+const struct sfu_fast_rule *take_attributes(struct trace *v, const struct sfu_fast_image *image, uint32_t fde,
+                                            const uint8_t *p, uint32_t offset);
+const struct sfu_fast_rule *take_attributes(struct trace *v, const struct sfu_fast_image *image, uint32_t fde,
+                                            const uint8_t *p, uint32_t offset)
 {
-    (void)v;
     (void)image;
     fast_fde = fde;
     fast_attributes = p;
     fast_offset = offset;
-    return PACKED;
+    return &v->own;
 }
 
 void prove_fast_function(void)
@@ -213,7 +187,8 @@ void prove_fast_function(void)
     struct sfu_fast_image image;
     struct trace v;
     struct lookup l;
-    uint64_t pc = nondet_u64(), rule;
+    const struct sfu_fast_rule *rule;
+    uint64_t pc = nondet_u64();
     int code;
 
     simple_section(&s, MAX_FDES);
@@ -225,9 +200,10 @@ void prove_fast_function(void)
     rule = look_up(&v, pc);
     l.s = &s;
     code = find_fde(&l, pc);
-    PROVE(rule != 0 || code == SFU_E_NO_FDE || !fast_is_in(&s.text, pc),
+    PROVE(rule != &no_fde || (code == SFU_E_NO_FDE && fast_is_in(&s.text, pc)),
           "no function has a PC outside of the code");
-    if (rule != PACKED)
+    PROVE(rule != &not_code || !fast_is_in(&s.text, pc), "what is not code is in no text");
+    if (rule != &v.own)
         return;
     PROVE(fast_is_in(&s.text, pc), "a rule is for a PC that is looked up");
     PROVE(code == SFU_OK, "the core finds a function, too");
@@ -264,38 +240,30 @@ void prove_fast_index(void)
 
 /* ---- Row ------------------------------------------------------------------------------------------------------- */
 
-static unsigned fast_info, fast_size, taken;
+static unsigned fast_info, taken;
 static const uint8_t *fast_words;
 static bool fast_traps, fast_flexible;
 
-uint64_t take_row(unsigned info, const uint8_t *p, unsigned size);
-uint64_t take_row(unsigned info, const uint8_t *p, unsigned size)
+const struct sfu_fast_rule *take_default(unsigned info, const uint8_t *p, unsigned size, bool traps,
+                                         struct sfu_fast_rule *rule);
+const struct sfu_fast_rule *take_default(unsigned info, const uint8_t *p, unsigned size, bool traps,
+                                         struct sfu_fast_rule *rule)
 {
     PROVE(size == 1u << (info >> 5 & 3), "words are loaded as the row says");
-    if ((info & ROW_COUNT) == 0) /* or there is no row */
-        return 0;
-    fast_info = info;
-    fast_words = p;
-    taken++;
-    return nondet_u8() & 1 ? PACKED : 0;
-}
-
-uint64_t take_default(unsigned info, const uint8_t *p, bool traps, struct sfu_fast_rule *rule);
-uint64_t take_default(unsigned info, const uint8_t *p, bool traps, struct sfu_fast_rule *rule)
-{
-    (void)rule;
     fast_info = info;
     fast_words = p;
     fast_traps = traps;
     taken++;
-    return WIDE;
+    return rule;
 }
 
-uint64_t take_flexible(unsigned info, const uint8_t *p, bool traps, struct sfu_fast_rule *rule);
-uint64_t take_flexible(unsigned info, const uint8_t *p, bool traps, struct sfu_fast_rule *rule)
+const struct sfu_fast_rule *take_flexible(unsigned info, const uint8_t *p, unsigned size, bool traps,
+                                          struct sfu_fast_rule *rule);
+const struct sfu_fast_rule *take_flexible(unsigned info, const uint8_t *p, unsigned size, bool traps,
+                                          struct sfu_fast_rule *rule)
 {
     fast_flexible = true;
-    return take_default(info, p, traps, rule);
+    return take_default(info, p, size, traps, rule);
 }
 
 /* Of the section's only function. */
@@ -306,7 +274,7 @@ void prove_fast_row(void)
     struct trace v;
     struct lookup l;
     uint32_t offset = nondet_u32(), index;
-    uint64_t rule;
+    const struct sfu_fast_rule *rule;
     int code;
 
     simple_section(&s, 1);
@@ -318,18 +286,18 @@ void prove_fast_row(void)
     ASSUME(check_rows(&l, &index) == SFU_OK);
     ASSUME(offset < l.fde.size);
     rule = row_rule(&v, &image, 0, bytes + l.fde.rows - 5, offset);
-    if (rule == CORE && taken == 0)
+    if (rule == &by_core)
         return;
     code = find_row(&l, l.fde.start + offset);
     PROVE(code == SFU_OK && l.fde.num_rows > 0, "the core finds a row, too");
-    if (rule == OUTERMOST) {
+    if (rule == &outermost) {
         PROVE(l.row.count == 0, "it is that of an outermost frame");
         return;
     }
     PROVE(fast_info == l.row.info && fast_words == bytes + l.row.words, "it is the same");
     PROVE(fast_flexible == (l.fde.type == TYPE_FLEXIBLE), "it is read as what it is");
-    PROVE(fast_traps == ((l.fde.info & INFO_SIGNAL) != 0) || rule == PACKED, "a trap frame is one");
-    PROVE(rule != PACKED || !(l.fde.info & INFO_SIGNAL), "a packed rule is not of a trap frame");
+    PROVE(taken == 1 && rule == &v.own, "once");
+    PROVE(fast_traps == ((l.fde.info & INFO_SIGNAL) != 0), "a trap frame is one");
 }
 
 /* Any row that sfu_check accepts, whose words end where its record ends. */
@@ -353,19 +321,6 @@ static void any_row(struct sfu_section *s, struct lookup *l, struct sfu_row *row
     row->signed_ra = info & abi_of(NATIVE)->signed_ra;
 }
 
-void prove_fast_pack(void)
-{
-    struct sfu_section s;
-    struct sfu_row row;
-    struct lookup l;
-    uint64_t rule;
-
-    any_row(&s, &l, &row, TYPE_DEFAULT);
-    rule = pack(l.row.info, bytes + l.row.words, l.row.size);
-    if (rule != 0)
-        prove_rule(&row, rule);
-}
-
 /* RULE says so, whatever a control word has in the bits that mean nothing: bit 2 and, of what counts from the CFA,
  * those of the register. */
 static bool means(const struct sfu_rule *rule, uint32_t control, int64_t offset)
@@ -383,68 +338,66 @@ static uint32_t base_control(unsigned from)
     return from == FROM_CFA ? 0 : register_rule(from == FROM_SP ? abi->sp : abi->fp);
 }
 
-void prove_fast_wide(void)
+void prove_fast_rule(void)
 {
+    const struct sfu_fast_rule *made;
     struct sfu_section s;
     struct sfu_fast_rule rule;
     struct sfu_row row;
     struct lookup l;
     uint8_t type = nondet_u8() & 1;
     bool traps = nondet_u8() & 1;
-    uint64_t made;
+    uint32_t base;
 
     any_row(&s, &l, &row, type);
-    made = type == TYPE_DEFAULT ? default_rule(l.row.info, bytes + l.row.words, traps, &rule)
-                                : flexible_rule(l.row.info, bytes + l.row.words, traps, &rule);
-    if (made != WIDE) {
-        PROVE(made == CORE, "else the core does it");
+    made = type == TYPE_DEFAULT ? default_rule(l.row.info, bytes + l.row.words, l.row.size, traps, &rule)
+                                : flexible_rule(l.row.info, bytes + l.row.words, l.row.size, traps, &rule);
+    PROVE(made == &rule || made == &by_core, "else the core does it");
+    if (made != &rule)
         return;
-    }
+    base = base_control(rule.how & FROM);
     PROVE((rule.how & FROM) != FROM_CFA && (rule.how & FROM) <= FROM_FP, "the CFA is from a register");
-    PROVE(means(&row.cfa, base_control(rule.how & FROM) | (rule.how & CFA_LOADED ? RULE_DEREFERENCE : 0), rule.cfa),
-          "CFA");
-    PROVE(means(&row.ra, base_control(rule.how >> RA_FROM & FROM) | RULE_DEREFERENCE, rule.ra), "RA");
+    PROVE(means(&row.cfa, base | (rule.how & CFA_LOADED ? RULE_DEREFERENCE : 0), rule.cfa * 8), "CFA");
+    PROVE(rule.how & RA_LEFT
+              ? LINK && means(&row.ra, register_rule(abi_of(NATIVE)->ra), 0)
+              : means(&row.ra, base_control(rule.how >> RA_FROM & FROM) | RULE_DEREFERENCE, rule.ra * 8),
+          "RA");
     PROVE(rule.how & FP_LOADED
-              ? means(&row.fp, base_control(rule.how >> FP_FROM & FROM) | RULE_DEREFERENCE, rule.fp)
+              ? means(&row.fp, base_control(rule.how >> FP_FROM & FROM) | RULE_DEREFERENCE, rule.fp * 8)
               : means(&row.fp, register_rule(abi_of(NATIVE)->fp), 0),
           "FP");
     PROVE(((rule.how & TRAP) != 0) == traps && row.signed_ra == ((rule.how & SIGNED) != 0), "trap and PAC");
-    PROVE(rule.how & NEEDS_FP || ((rule.how & FROM) != FROM_FP && (rule.how >> RA_FROM & FROM) != FROM_FP &&
-                                  (!(rule.how & FP_LOADED) || (rule.how >> FP_FROM & FROM) != FROM_FP)),
-          "it says whether it counts from FP");
-    PROVE(rule.how & USED, "it is not an empty one");
+    PROVE(!(rule.how & (BY_CORE | OUTERMOST | NO_FDE | NOT_CODE)), "it is a rule");
+    if (rule.how & COMPLEX)
+        return;
+    PROVE(!(rule.how & (TRAP | CFA_LOADED | RA_LEFT)) && means(&row.ra, RULE_DEREFERENCE, rule.ra * 8) &&
+              (!(rule.how & FP_LOADED) || means(&row.fp, RULE_DEREFERENCE, rule.fp * 8)),
+          "a simple one counts from the CFA");
+    PROVE(rule.cfa * 8 > BELOW && rule.ra < 0 && rule.ra + rule.cfa >= 0, "SP grows, and the RA is above the base");
+    PROVE(!(rule.how & FP_LOADED) || (rule.fp < 0 && rule.fp + rule.cfa >= 0), "so is FP");
 }
 
 /* ---- Cache ----------------------------------------------------------------------------------------------------- */
 
-/* Two keys, in caches of the same size; an entry at its first or at its second place. */
+/* Two keys, mixed, in a cache of any size: an entry at any place for one, sought at any place for the other. A key can
+ * be told from its product with MIX, by another product. */
 void prove_fast_entry(void)
 {
-    uint64_t kept = nondet_u64(), wanted = nondet_u64(), entry, rule = nondet_u64(), mask;
-    unsigned bits = nondet_u32();
-    bool second = nondet_u8() & 1, looked = nondet_u8() & 1;
-    uint64_t place, look, want;
+    const uint64_t back = UINT64_C(0x17b7cc4bb3811693);
+    uint64_t kept = nondet_u64(), wanted = nondet_u64(), mask, bits;
+    uint32_t number = nondet_u8(), entry, found;
+    unsigned shift = nondet_u32(), i = nondet_u8(), k = nondet_u8();
 
-    ASSUME(bits >= MIN_SET_BITS && bits < 32);
-    mask = ((uint64_t)1 << bits) - 1;
-    ASSUME(kept >> KEY_BITS == 0 && rule >> (RULE_BITS + 1) == 0 && rule != 0);
-    entry = (label(kept) - 1) << RULE_BITS | rule;
-    place = set_of(kept, mask);
-    if (second) {
-        place = other_set(entry >> RULE_BITS, place, mask);
-        entry ^= SECOND_PLACE;
+    PROVE((uint64_t)MIX * back == 1, "no two keys have the same product");
+    ASSUME(shift >= 8 && shift < 32 && i < WAYS && k < WAYS && number < SFU_FAST_RULES);
+    mask = ((uint64_t)1 << shift) - 1;
+    bits = ((uint64_t)1 << (TAG_BITS - WAY_BITS + shift)) - 1;
+    entry = tag_of(kept) | number;
+    found = number_at(&entry, 0, wanted);
+    if ((place_of(kept, mask) ^ i) == (place_of(wanted, mask) ^ k) && found < SFU_FAST_RULES) {
+        PROVE((kept & bits) == (wanted & bits), "an entry counts for its own key");
+        PROVE(found == number, "an entry has the rule");
     }
-    PROVE(other_set(entry >> RULE_BITS, other_set(entry >> RULE_BITS, place, mask), mask) == place,
-          "an entry that moves twice is where it was");
-    want = label(wanted) + (looked ? SECOND_PLACE >> RULE_BITS : 0);
-    look = set_of(wanted, mask);
-    if (looked)
-        look = other_set(label(wanted), look, mask);
-    if (place == look && matches(entry, want)) {
-        PROVE(kept == wanted, "an entry counts for its own PC");
-        PROVE((entry & (2 * (uint64_t)PACKED - 1)) == rule, "an entry has the rule");
-    }
-    if (place == look && entry >> RULE_BITS == want)
-        PROVE(rule & PACKED, "what is found at once is packed");
-    PROVE(!matches(0, label(wanted)), "an empty entry counts for no PC");
+    entry = EMPTY;
+    PROVE(number_at(&entry, 0, wanted) >= SFU_FAST_RULES, "an empty entry counts for no key");
 }

@@ -40,10 +40,10 @@ sorting=rebase:any_rebase,behind:key_behind,swap:swap_keys
 sorted=sfu_sort.0:10,sink.0:4,occurrences.0:8,prove_sorted.0:8
 fitting="fde_at:any_at,fde_start:any_start contracts"
 indexing=prove_fast_index.0:3,make_index.0:4,make_index.1:3
-taking="pack:take_row,default_rule:take_default,flexible_rule:take_flexible \
+taking="default_rule:take_default,flexible_rule:take_flexible \
 check_rows.0:4,scan_rows.0:4,scan.0:4,flexible_rules.0:4,modulo.0:33"
 finding="sfu_check:accepts_order,make_index:any_index,read_attributes:take_fde,row_rule:take_attributes \
-accepts_order.0:4,survey.0:4,sfu_find_text.0:4,search.0:3,find_fde.0:4,bisect.0:3,image_of.0:2"
+accepts_order.0:4,survey.0:4,sfu_find_text.0:4,search.0:3,find_fde.0:4,bisect.0:3,image_of.0:2,outside.0:2"
 quick="
 read.c   prove_record        - - -
 read.c   prove_record_remote - - -
@@ -78,8 +78,7 @@ sort.c   prove_sorted        MAX_FDES=3 $sorting $sorted
 sort.c   prove_sorted        MAX_FDES=4 $sorting $sorted
 sort.c   prove_sorted        MAX_FDES=5 $sorting $sorted
 fast.c   prove_fast_entry    - - -
-fast.c   prove_fast_pack     - - flexible_rules.0:4
-fast.c   prove_fast_wide     - - flexible_rules.0:4,flexible_rule.0:4
+fast.c   prove_fast_rule     - - flexible_rules.0:4,flexible_rule.0:4
 fast.c   prove_fast_index    MAX_FDES=1 - $indexing
 "
 # These take ten seconds or minutes.

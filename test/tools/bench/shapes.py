@@ -49,12 +49,13 @@ bool work_run(void)
 """
 
 
-def chain(count, runs, depth, body, extra=""):
-    """COUNT functions that call each other at random: each has one call site; BODY(i): what is around the call"""
+def chain(count, runs, depth, body, extra="", others=()):
+    """COUNT functions that call each other at random: each has one call site; BODY(i): what is around the call. OTHERS
+    stand behind them in the table that they call through."""
     text = [HEAD, extra, "typedef int linked(int);\nstatic linked *const links[];\n"]
     for i in range(count):
         text.append(body(i))
-    text.append("static linked *const links[] = {%s};\n" % ", ".join("f%d" % i for i in range(count)))
+    text.append("static linked *const links[] = {%s};\n" % ", ".join(["f%d" % i for i in range(count)] + list(others)))
     text.append("#define COUNT %d\n" % count)
     text.append(RUN % (runs, "(void)links[draw(%d)]((int)%s)" % (count, depth)))
     return "".join(text)
@@ -87,6 +88,18 @@ DRAW_INTO = """static ALONE int draw_into(int x)
 """
 
 
+SITES_END = DRAW_INTO + """static ALONE int end(int x)
+{
+    leaf();
+    return x;
+}
+static ALONE unsigned next(int x)
+{
+    return x == 0 ? %d : draw(%d);
+}
+"""
+
+
 def sites(count, runs):
     # one site in each: leaf() is called through the same pointer
     def body(i):
@@ -95,12 +108,21 @@ def sites(count, runs):
         keeps = "".join(" + s%d" % k for k in range(i % 4))
         return """static ALONE int f%d(int x)
 {
-%s%s    linked *next = x == 0 ? end : links[draw(%d)];
-    return next(x - 1)%s + 1;
+%s%s    return links[next(x)](x - 1)%s + 1;
 }
-""" % (i, pad, saves, count, keeps)
-    return chain(count, runs, "(24 + draw(8))", body, DRAW_INTO +
-                 "static ALONE int end(int x)\n{\n    leaf();\n    return x;\n}\n")
+""" % (i, pad, saves, keeps)
+    return chain(count, runs, "(24 + draw(8))", body, SITES_END % (count, count), ["end"])
+
+
+def alike(count, runs):
+    # the same, but all functions have the same code
+    def body(i):
+        return """static ALONE int f%d(int x)
+{
+    return links[next(x)](x - 1) + 1;
+}
+""" % i
+    return chain(count, runs, "(24 + draw(8))", body, SITES_END % (count, count), ["end"])
 
 
 def aligned(every):
@@ -291,7 +313,8 @@ def cxx():
 
 SHAPES = {
     "sites_1k": lambda: sites(1000, 1500), "sites_10k": lambda: sites(10000, 2000),
-    "sites_100k": lambda: sites(100000, 2000), "cxx": cxx,
+    "sites_100k": lambda: sites(100000, 2000),
+    "alike_1k": lambda: alike(1000, 1500), "cxx": cxx,
     "deep": lambda: chain(50, 40, "4000", plain(50), DRAW_INTO),
     "shallow": lambda: chain(50, 1500, "(1 + draw(2))", plain(50), DRAW_INTO),
     "switch_40": lambda: cases(40, 400, 0), "switch_200": lambda: cases(200, 800, 0),

@@ -23,7 +23,7 @@ outcome() {
     fi
 }
 
-for model in late later wide list late-aarch64; do
+for model in late later rule list late-aarch64; do
     cp "$here/$model.litmus" "$out"
     got=$(outcome "$out/$model.litmus")
     [ "$got" = Never ] && echo "ok $model" || echo "not ok $model: $got: $out/$model.litmus.log"
@@ -52,9 +52,11 @@ without 'clearing first' late '/entry, 0/d'
 without 'an acquire of cleared' late '/^P2/,/^}/s/cleared, memory_order_acquire/cleared, memory_order_relaxed/'
 without 'a release of cleared' late 's/cleared, now, memory_order_release/cleared, now, memory_order_relaxed/'
 without 'waiting for who writes' later 's/if (taken == 0)/if (taken >= 0)/'
-without 'a release of entries' wide 's/first, 1, memory_order_release/first, 1, memory_order_relaxed/'
-without 'a release of moved entries' wide 's/second, entry, memory_order_release/second, entry, memory_order_relaxed/'
-without 'an acquire of entries' wide '/^P2/,/^}/s/memory_order_acquire/memory_order_relaxed/'
+without 'a release of entries' rule 's/first, 1, memory_order_release/first, 1, memory_order_relaxed/'
+without 'a release of other entries' rule 's/second, 1, memory_order_release/second, 1, memory_order_relaxed/'
+without 'an acquire of entries' rule '/^P2/,/^}/s/memory_order_acquire/memory_order_relaxed/'
+without 'an acquire of busy' rule '/^P1/,/^}/s/busy, 1, memory_order_acquire/busy, 1, memory_order_relaxed/'
+without 'a release of busy' rule '/^P0/,/^}/s/busy, 0, memory_order_release/busy, 0, memory_order_relaxed/'
 without 'a release of the list' list 's/head, 1, memory_order_release/head, 1, memory_order_relaxed/'
 without 'an acquire of the list' list 's/head, memory_order_acquire/head, memory_order_relaxed/'
 without 'the number asked under busy' late-aarch64 's/LDR W3,\[X10\]/MOV W3,#0/'
