@@ -11,6 +11,8 @@
 #   stack-mapped the same without remote reading
 #   print, build-id, cycles, record, all, symbols, dump
 #                bytes of text and rodata of each part of port/print and port/symbols
+#   depot, depot-print, profile
+#                the same of port/depot and port/profile
 #   together     the same of core, printer, build ID, record and symbols as a program links them that is built for this
 #                ABI alone and maps sections of version 3, texts aside
 #   fast-text    as text, of the fast walker
@@ -44,12 +46,17 @@ abi_of() {
 # parts COMPILER CPU OPTIMISATION: what a panic needs besides the core.
 parts() {
     object=$out/$1-$2-$3-part
-    command="$(compiler "$1" "$2") -std=c99 -ffreestanding -$3 -DSFU_NO_STRINGS -I. -Iport/print"
+    command="$(compiler "$1" "$2") -std=c99 -ffreestanding -$3 -DSFU_NO_STRINGS -I. -Iport/print -Iport/fast -Iport/depot"
+    [ "${2%_be}" != aarch64 ] || command="$command -mno-outline-atomics" # sfu_depot.h asks for it
     one="$command -DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3 -DSFU_ABI=$(abi_of "$2") -ffunction-sections -fdata-sections"
     bfd=${2%_be}
-    for part in print build-id cycles record all symbols dump; do
-        file=port/print/sfu_$(echo $part | tr - _).c
-        [ $part != symbols ] || file=port/symbols/sfu_symbols.c
+    for part in print build-id cycles record all symbols dump depot depot-print profile; do
+        file=sfu_$(echo $part | tr - _).c
+        case $part in
+        symbols | depot | profile) file=port/$part/$file ;;
+        depot-print) file=port/depot/$file ;;
+        *) file=port/print/$file ;;
+        esac
         # shellcheck disable=SC2086  # words
         {
             $command -c $file -o "$object-$part.o"
