@@ -77,7 +77,7 @@ size_t sfu_depot_get(const struct sfu_depot *depot, uint32_t handle, size_t skip
 uint32_t sfu_depot_next(const struct sfu_depot *depot, uint32_t handle);
 
 /* Removes all traces, and sets the last two to 0. Meanwhile no other CPU may use DEPOT, and this must not interrupt an
- * add. What interrupts this may add: that is lost. */
+ * add. What interrupts this may add: that is lost. No handle from before may be used again. */
 void sfu_depot_clear(struct sfu_depot *depot);
 
 #ifdef __cplusplus

@@ -106,6 +106,7 @@ static void one_round(uint64_t seed)
             pcs[k] = random64(&seed) >> random64(&seed) % 64;
         (void)sfu_depot_add(&depot, pcs, count, (int64_t)random64(&seed) >> 1 >> random64(&seed) % 63);
     }
+    (void)sfu_depot_add(&depot, pcs, 1, seed % 2 == 0 ? INT64_MIN : INT64_MAX);
     (void)sfu_depot_add(&depot, pcs, SFU_DEPOT_PCS + 1, (int64_t)(random64(&seed) % 64) - 32);
     report.name = seed % 2 == 0 ? "cpu1" : NULL;
     report.exact = seed % 5 == 0;

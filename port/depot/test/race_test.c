@@ -3,7 +3,7 @@
 /*
  * race_test [HOW]: adds that meet adds. Threads put the same traces into one depot at the same time, while signals
  * interrupt them and do so too; one thread reads all along. Then, on x86_64, the CPU's trap flag brings a signal at
- * every instruction of an add: its handler adds the same trace or another one of the same list, as an NMI does. In the
+ * every instruction of an add or a clear: its handler adds the same trace or another one, as an NMI does. In the
  * end each trace must be there once, whole, with the sum of all weights whose add has returned a handle. HOW stands
  * behind the names of tests.
  */
@@ -173,7 +173,7 @@ static void run_threads(size_t bytes)
 
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 static unsigned main_trace;
-static bool same;
+static bool same, clearing;
 static unsigned long interrupts, phase; /* phase: which third of the signals add */
 
 /* The trace that is being added comes again, or another one. */
@@ -183,7 +183,11 @@ static void at_every_instruction(int number)
 
     (void)number;
     interrupts++;
-    if (interrupts % 3 == phase % 3)
+    if (interrupts % 3 != phase % 3)
+        return;
+    if (clearing)
+        (void)sfu_depot_add(&depot, traces[which], counts[which], 1000);
+    else
         add(&tallies[1], which, 1000);
 }
 
@@ -215,6 +219,28 @@ static void run_steps(size_t bytes)
     }
     read_all(true);
 }
+
+/* A clear is interrupted: what comes behind it has all of the room, and nothing of before. */
+static void run_steps_of_clear(void)
+{
+    unsigned i;
+
+    same = false;
+    clearing = true;
+    for (phase = 0; phase < 3; phase++) {
+        set_trap_flag(true);
+        sfu_depot_clear(&depot);
+        set_trap_flag(false);
+        memset(tallies, 0, sizeof tallies);
+        for (i = 0; i < TRACES; i++)
+            add(&tallies[0], i, 1);
+        read_all(false);
+        for (i = 0; i < TRACES / 2; i++)
+            if (depot.room > MEMORY / 8 / 2 && tallies[0].handles[i] == 0)
+                failed = "there is no room";
+    }
+    clearing = false;
+}
 #endif
 
 static int result(const char *how, const char *name)
@@ -243,6 +269,7 @@ int main(int argc, char **argv)
     for (i = 0; i < 2 && failed == NULL; i++) {
         make_traces(i);
         run_steps(i % 2 == 0 ? MEMORY : MEMORY / 4);
+        run_steps_of_clear();
     }
     printf("# %lu interrupts\n", interrupts);
     if (interrupts < 100 * TRACES)

@@ -131,6 +131,7 @@ def test_folded():
     test("picture", picture, code)
     test("difference", difference, code)
     test("damaged", damaged, code)
+    test("weights", weights, code)
     test("deep", deep, code)
     test("options", options_of, code)
     test("hostile", hostile, code)
@@ -320,6 +321,20 @@ def damaged(code):
     found, errors = folded_of("--unit=bytes", code.image, stdin=(dump.text() + other).encode())
     must("left out" not in errors, errors)
     same(found, wanted)
+
+
+def weights(code):
+    """Sums that do not fit stay at the largest number; what is below zero is said, and in no picture."""
+    most = (1 << 63) - 1
+    log = ("sfut1 begin return bytes 0\nsfut1 base 0\nsfut1 t %d 1 %x\nsfut1 t -5 1 %x\nsfut1 t %d 1 %x\n"
+           "sfut1 idle %d\nsfut1 lost -3\nsfut1 end 3\n" %
+           (most, code.returns[0], code.returns[1], -1 << 63, code.returns[2], most)) * 2
+    found, errors = folded_of(code.image, stdin=log.encode())
+    must(found == {";".join(code.names(code.returns[0] - 1)): most}, found)
+    must("4 traces have less than nothing" in errors and "-6 bytes were lost" in errors, errors)
+    trace.run(TRACE, "--flame=%s/weights.svg" % WORK, code.image, stdin=log.encode())
+    text = gen.read(WORK + "/weights.svg").decode()
+    must("idle: %d, lost: -6" % most in text and "-5" not in text, "the caption")
 
 
 def deep(code):

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * profile [small | stack]: a program without libc profiles itself by a timer of CPU time. Prints the profile, what it
+ * profile [small | stack | deep]: a program without libc profiles itself by a timer of CPU time. Prints the profile, what it
  * counted, and the PC of each sample that is in it, as its signal handler was given it. small: in a depot that is too
- * small. stack: the fast walker reads the stack, and nothing else can.
+ * small. stack: the fast walker reads the stack, and nothing else can. deep: with more frames than a sample has.
  */
 #include "sfu_linux.h"
 #include "sfu_profile.h"
@@ -13,7 +13,7 @@
 #define STAY() __asm__ __volatile__("" ::: "memory")
 
 enum { SIGPROF = 27, SA_SIGINFO = 4, SA_RESTART = 0x10000000, EINVAL = 22 };
-enum { SAMPLES = 40, IDLE = 3, LOST = 5, DEPTH = 7, ROOM = 65536, MILLISECOND = 1000000 };
+enum { SAMPLES = 40, IDLE = 3, LOST = 5, DEPTH = 7, TOO_DEEP = 100, ROOM = 65536, MILLISECOND = 1000000 };
 
 extern const char __executable_start[]; /* of ld */
 
@@ -92,15 +92,21 @@ void warm(void)
     STAY();
 }
 
-/* Until there are SAMPLES in the profile or, if SMALL, until so many are lost; each depth is another trace. */
-NOINLINE void work(bool small);
-void work(bool small)
-{
-    volatile uint64_t *samples = small ? &profile.depot.lost : &profile.samples;
-    unsigned depth;
+static enum { WHOLE, SMALL, STACK, DEEP } mode;
 
-    for (depth = 0; *samples < (small ? LOST : SAMPLES); depth++) {
-        hot(small ? depth % 50 : DEPTH);
+/* Until there are enough samples in the profile, enough of them are lost, or are not complete. If the depot is small,
+ * each depth is another trace. */
+NOINLINE void work(void);
+void work(void)
+{
+    const volatile uint64_t *counter = mode == SMALL  ? &profile.depot.lost
+                                       : mode == DEEP ? &profile.incomplete
+                                                      : &profile.samples;
+    const uint64_t enough = mode == SMALL || mode == DEEP ? LOST : SAMPLES;
+    unsigned i;
+
+    for (i = 0; *counter < enough; i++) {
+        hot(mode == SMALL ? i % 50 : mode == DEEP ? TOO_DEEP : DEPTH);
         warm();
     }
 }
@@ -150,13 +156,14 @@ static void set_stack(const void *high)
     self.target.read = NULL;
 }
 
-static void init(const uint64_t *auxv, bool small)
+static void init(const uint64_t *auxv)
 {
     must(sfu_linux_init(&self, auxv) == SFU_OK, "init");
     must(sfu_fast_add(&fast, &image, 1, self.target.sections) == SFU_OK, "sfu_fast_add");
     self.target.sections = sfu_fast_sections(&fast);
     console.slide = self.slide;
-    must(sfu_profile_init(&profile, memory, small ? SFU_DEPOT_LEAST : sizeof memory, (uintptr_t)__executable_start),
+    must(sfu_profile_init(&profile, memory, mode == SMALL ? SFU_DEPOT_LEAST : sizeof memory,
+                          (uintptr_t)__executable_start),
          "sfu_profile_init");
 }
 
@@ -194,17 +201,18 @@ static void print(void)
 
 int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
 {
-    const bool small = argc > 1 && argv[1][1] == 'm', stack = argc > 1 && argv[1][1] == 't';
+    const char which = argc > 1 ? argv[1][1] : '\0';
     int timer;
 
-    init(auxv, small);
-    if (stack)
+    mode = which == 'm' ? SMALL : which == 't' ? STACK : which == 'e' ? DEEP : WHOLE;
+    init(auxv);
+    if (mode == STACK)
         set_stack(auxv);
     must(sfu_linux_sigaction(SIGPROF, sample, SA_SIGINFO | SA_RESTART, NULL) == 0, "sigaction");
     timer = sfu_linux_timer(SIGPROF, MILLISECOND);
     must(timer >= 0, "no timer");
     stop_and_start();
-    work(small);
+    work();
     idle = true;
     wait_for(&profile.idle, IDLE);
     sfu_profile_stop(&profile);

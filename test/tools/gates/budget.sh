@@ -46,7 +46,8 @@ abi_of() {
 # parts COMPILER CPU OPTIMISATION: what a panic needs besides the core.
 parts() {
     object=$out/$1-$2-$3-part
-    command="$(compiler "$1" "$2") -std=c99 -ffreestanding -$3 -DSFU_NO_STRINGS -I. -Iport/print -Iport/fast -Iport/depot"
+    command="$(compiler "$1" "$2") -std=c99 -ffreestanding -$3 -DSFU_NO_STRINGS -I. -Iport/print"
+    command="$command -Iport/fast -Iport/depot"
     [ "${2%_be}" != aarch64 ] || command="$command -mno-outline-atomics" # sfu_depot.h asks for it
     one="$command -DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3 -DSFU_ABI=$(abi_of "$2") -ffunction-sections -fdata-sections"
     bfd=${2%_be}
