@@ -215,8 +215,8 @@ def functions_at(addresses, out, cpu):
 
 
 def check_profile(abi, out, mode, sfu_trace):
-    """Each sample that the handler was given is in the profile, with a whole trace along calls that there are, or with as
-    much of it as there is room for."""
+    """Each sample that the handler was given is in the profile, with a whole trace along calls that there are, or with
+    as much of it as there is room for."""
     log = run(ABIS[abi][1] + [out] + mode.split())
     counts = re.search(r'sfut1 idle (\d+)\nsfut1 lost (\d+)\nsfut1 end \d+\nsamples (\d+) incomplete (\d+)\n', log)
     if not counts:
