@@ -288,10 +288,11 @@ static void hostile(void)
          "0 is the handle of what was lost");
     free(memory);
     memory = begin(&depot, SFU_DEPOT_LEAST, 0, 0); /* whatever stands there, nothing else is read */
-    memset((char *)memory + 64, 0xff, SFU_DEPOT_LEAST - 64);
-    for (i = 0; i < SFU_DEPOT_LEAST; i++) {
-        (void)sfu_depot_get(&depot, (uint32_t)i, 0, pcs, SFU_DEPOT_PCS, NULL);
-        (void)sfu_depot_next(&depot, (uint32_t)i);
+    for (i = 0; i < 2 * SFU_DEPOT_LEAST; i++) {
+        if (i % SFU_DEPOT_LEAST == 0) /* counts that are too large, and such that are larger than the memory */
+            memset((char *)memory + 64, i == 0 ? 0xff : 0x0a, SFU_DEPOT_LEAST - 64);
+        (void)sfu_depot_get(&depot, (uint32_t)i % SFU_DEPOT_LEAST, 0, pcs, SFU_DEPOT_PCS, NULL);
+        (void)sfu_depot_next(&depot, (uint32_t)i % SFU_DEPOT_LEAST);
     }
     free(memory);
 }

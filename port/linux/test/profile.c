@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * profile [small | stack | deep]: a program without libc profiles itself by a timer of CPU time. Prints the profile, what
- * it counted, and the PC of each sample that is in it, as its signal handler was given it. small: in a depot that is too
- * small. stack: the fast walker reads the stack, and nothing else can. deep: with more frames than a sample has.
+ * profile [small | stack | deep]: a program without libc profiles itself by a timer of CPU time. Prints the profile,
+ * what it counted, and the PC of each sample that is in it, as its signal handler was given it. small: in a depot that
+ * is too small. stack: the fast walker reads the stack, and nothing else can. deep: with more frames than a sample has.
  */
 #include "sfu_linux.h"
 #include "sfu_profile.h"
