@@ -197,9 +197,16 @@ def test_live():
 
 def live_running(machine):
     """Twice: the first time must leave it running. The PC moves on, the callers stay."""
+    written = WORK + "/live.core"
     for _ in range(2):
         must(machine.runs(), "it does not run")
-        found, text = by_trace("--gdb=" + machine.address(), machine.image)
+        found, text = by_trace("--gdb=" + machine.address(), "--threads=threads,next=8,sp=16,pc=thread_left",
+                               "--write-core=" + written, machine.image)
+        waiting = text.index(b"kernel thread 1")
+        cores = list(by_gdb(machine.image, "core-file " + written).values())
+        must([pc for pcs in cores for pc in pcs] == [f[0] for f in frames(text.splitlines())] and len(cores) == 3,
+             "the core: %s, %s" % (cores, text))
+        found, text = {0: cores[0]}, text[:waiting]
         must(functions(text) == CALLS and b"CPU#0" in text, "%s" % text)
         must(machine.runs(), "it has been left stopped")
     (pcs,), (wanted,) = found.values(), machine.by_gdb().values()
@@ -649,7 +656,7 @@ class Physical:
 def upper_large(machine):
     """QEMU 7.2 emulates none. The kernel's pages are taken away, and then a segment's entry, and the region's, changed
     to map what they have mapped (Principles of Operation, 3-44). Its build ID is what is read there: an image with
-    another one is wrong if there is any."""
+    another one is wrong if there is any, and the right one is never."""
     other = WORK + "/other.elf"
     data = trace.read(machine.image)
     at = data.index(b"GNU\0", data.index(struct.pack(">III", 4, 20, 3))) + 4
@@ -660,9 +667,14 @@ def upper_large(machine):
     segment = (core.word(region) & ~0xfff) + 8 * (offset >> 20 & 2047)
 
     def is_wrong():
-        done = subprocess.run([TRACE, "--core=" + core.file, other], capture_output=True, check=False, timeout=LIMIT)
-        must((done.returncode == 1) == (b"WRONG IMAGE" in done.stderr), "%s" % done)
-        return done.returncode == 1
+        wrong = []
+        for image in (other, machine.image):
+            done = subprocess.run([TRACE, "--core=" + core.file, image], capture_output=True, check=False,
+                                  timeout=LIMIT)
+            must((done.returncode == 1) == (b"WRONG IMAGE" in done.stderr), "%s" % done)
+            wrong.append(done.returncode == 1)
+        must(not wrong[1], "other bytes are read")
+        return wrong[0]
 
     must(is_wrong(), "by pages")
     core.store(segment, 0x20)

@@ -601,13 +601,14 @@ def by_gdb(image, *commands):
 def by_trace(*arguments, status=0):
     """{number: [PC]} of each thread, and all that was printed. Each trace ends well."""
     out, errors = run(TRACE, *arguments, status=status)
-    found = {}
+    found, pcs = {}, None
     for line in out.splitlines():
         start = re.match(rb"thread (?:\d+ \((\d+)\)|(\d+) \(p[0-9a-f.]+\))(?: .*)?$|CPU (\d+)$", line)
         frame = FRAME.match(line)
         if start:
             pcs = found.setdefault(int(start[1] or start[2] or start[3]), [])
         elif frame:
+            must(pcs is not None, "a frame of no thread: %s" % out)
             pcs.append(int(frame[2], 16))
         must(not line.startswith(b"trace ends (") or line.startswith(b"trace ends (1)"), line.decode("latin-1"))
     return found, out + errors

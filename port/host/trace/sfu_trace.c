@@ -333,8 +333,8 @@ static void parse_options(int argc, char **argv)
         usage("no image");
     if ((options.registers != NULL) != (options.action == MEMORY))
         usage("--memory and --regs belong together");
-    if (options.trace.written != NULL && (options.action == GDB || options.action == FOLD))
-        usage("--write-core is not for --gdb, --folded and --flame");
+    if (options.trace.written != NULL && options.action == FOLD)
+        usage("--write-core is not for --folded and --flame");
     if (options.trace.threads != NULL && (options.action == FILTER || options.action == FOLD))
         usage("--threads is for --core, --memory and --gdb");
     if (options.trace.has_page_table && options.action != CORE)

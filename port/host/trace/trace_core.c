@@ -255,18 +255,6 @@ static void place_images(struct core *core)
 
 /* ---- Threads --------------------------------------------------------------------------------------------------- */
 
-/* Adds those of a kernel to the NUM threads of *LIST, which the machine runs, or one of them does. */
-static void add_threads(struct core_thread **list, size_t *num, const struct kernel_threads *threads)
-{
-    size_t i;
-
-    for (i = 0; i < threads->num; i++) {
-        *list = grow(*list, *num, sizeof **list);
-        (*list)[*num] = (struct core_thread){.regs = threads->list[i].regs, .control = (*list)[0].control};
-        (*num)++;
-    }
-}
-
 static void print_threads(struct core *core)
 {
     const struct trace_out out = {stdout, "", "\n"};
@@ -305,16 +293,8 @@ static void print_threads(struct core *core)
     if (core->memory.machine)
         machine_choose(core, 0);
     threads_print(&out, &space, core->options->threads, i, &threads);
-    add_threads(&core->notes.threads, &core->notes.num_threads, &threads);
+    write_add_threads(&core->notes.threads, &core->notes.num_threads, &threads);
     free(threads.list);
-}
-
-static void set_build_id(struct written *w, const struct trace_images *images)
-{
-    if (images->num == 0 || !images->list[0]->placed)
-        return;
-    w->build_id = images->list[0]->build_id;
-    w->build_id_size = images->list[0]->build_id_size;
 }
 
 /* CPUs may have page tables of their own. */
@@ -327,7 +307,7 @@ static void write_again(struct core *core)
 
     w.blocks = core->memory.segments;
     w.num_blocks = core->memory.num;
-    set_build_id(&w, &core->options->images);
+    write_set_image(&w, &core->options->images);
     if (core->memory.machine)
         machine_choose(core, 0);
     first = core->memory.paging;
@@ -465,13 +445,13 @@ void trace_memory(struct trace_options *options, const char *files, const char *
         trace_fail("--regs: pc and sp are needed");
     list[0] = (struct core_thread){.id = 1, .regs = space.regs};
     threads_print(&out, &space, options->threads, 1, &threads);
-    add_threads(&list, &num, &threads);
+    write_add_threads(&list, &num, &threads);
     if (options->written != NULL) {
         struct written w = {.abi = space.abi, .threads = list, .num_threads = num};
 
         w.blocks = memory.segments;
         w.num_blocks = memory.num;
-        set_build_id(&w, &options->images);
+        write_set_image(&w, &options->images);
         write_add_memory(&w, &memory);
         write_core(&w, options->written);
         free(w.pieces);

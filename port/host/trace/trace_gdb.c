@@ -4,7 +4,7 @@
  * sfu-trace --gdb: a live target behind a stub of the GDB remote protocol. It is stopped, read, and let go again.
  * Nothing that the stub says is believed.
  */
-#include "trace_threads.h"
+#include "trace_write.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -52,6 +52,10 @@ struct stub {
     char reply[PACKET];
     struct block blocks[BLOCKS];
     unsigned next; /* block to be replaced */
+    bool keep;     /* what is read is for a core: */
+    struct memory kept;
+    struct core_thread *cores; /* to be freed */
+    size_t num_cores;
 };
 
 /* ---- Packets --------------------------------------------------------------------------------------------------- */
@@ -237,12 +241,30 @@ static bool from_hex(const char *hex, uint8_t *bytes, size_t size)
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
+/* Once, although CPUs may have other memory at the same address. */
+static void keep(struct stub *s, uint64_t addr, const uint8_t *bytes, size_t size)
+{
+    uint8_t *copy;
+    size_t i;
+
+    for (i = 0; i < s->kept.num; i++)
+        if (addr >= s->kept.segments[i].vaddr && addr - s->kept.segments[i].vaddr < s->kept.segments[i].size)
+            return;
+    copy = zeroed(size, 1);
+    memcpy(copy, bytes, size);
+    memory_add(&s->kept, addr, 0, copy, size);
+}
+
 static bool ask_memory(struct stub *s, uint64_t addr, uint8_t *bytes, size_t size)
 {
     char command[64];
 
     snprintf(command, sizeof command, "m%" PRIx64 ",%zx", addr, size);
-    return ask(s, command)[0] != 'E' && strlen(s->reply) == 2 * size && from_hex(s->reply, bytes, size);
+    if (ask(s, command)[0] == 'E' || strlen(s->reply) != 2 * size || !from_hex(s->reply, bytes, size))
+        return false;
+    if (s->keep)
+        keep(s, addr, bytes, size);
+    return true;
 }
 
 static const struct block *get_block(struct stub *s, uint64_t addr)
@@ -316,6 +338,40 @@ static void read_registers(struct stub *s, struct thread_registers *regs)
     }
     if (s->abi == SFU_S390X)
         read_floats(s, regs);
+}
+
+/* ---- Core ------------------------------------------------------------------------------------------------------ */
+
+/* The stack from SP up, as far as it can be read: a walk reads some of its words alone. */
+static void keep_thread(struct stub *s, const struct thread_registers *regs)
+{
+    enum { STACK_BLOCKS = 64 };
+    uint64_t addr = regs->value[abi_registers(s->abi)->sp];
+    unsigned i;
+
+    s->cores = grow(s->cores, s->num_cores, sizeof *s->cores);
+    s->cores[s->num_cores++] = (struct core_thread){.regs = *regs};
+    addr -= addr % BLOCK;
+    for (i = 0; i < STACK_BLOCKS && addr <= UINT64_MAX - BLOCK && get_block(s, addr) != NULL; i++)
+        addr += BLOCK;
+}
+
+/* The target has been let go. */
+static void write_kept(struct stub *s, const struct trace_options *options)
+{
+    struct written w = {.abi = s->abi, .threads = s->cores, .num_threads = s->num_cores};
+    size_t i;
+
+    w.blocks = s->kept.segments;
+    w.num_blocks = s->kept.num;
+    write_set_image(&w, &options->images);
+    write_add_memory(&w, &s->kept);
+    write_core(&w, options->written);
+    free(w.pieces);
+    for (i = 0; i < s->kept.num; i++)
+        free((void *)s->kept.segments[i].bytes);
+    free(s->kept.segments);
+    free(s->cores);
 }
 
 /* ---- Threads --------------------------------------------------------------------------------------------------- */
@@ -392,6 +448,7 @@ static void choose_thread(struct stub *s, const char *name)
 static void print_thread(struct stub *s, const struct trace_out *out, struct trace_space *space, const char *name,
                          size_t number)
 {
+    struct thread_registers regs;
     char text[100] = "";
 
     if (name != NULL) {
@@ -399,10 +456,13 @@ static void print_thread(struct stub *s, const struct trace_out *out, struct tra
         describe_thread(s, name, text, sizeof text);
     }
     read_registers(s, &space->regs);
+    regs = space->regs;
     out_line(out, "%sthread %zu (%s)%s", number > 1 ? "\n" : "", number, name != NULL ? name : "the only one",
              text);
     if (!walk_print(out, space, SFU_PC_EXACT))
         out_line(out, "its PC and SP are not known");
+    else if (s->keep)
+        keep_thread(s, &regs);
 }
 
 /* ---- Session --------------------------------------------------------------------------------------------------- */
@@ -566,6 +626,7 @@ void trace_gdb(struct trace_options *options, const char *address)
     size_t i;
 
     s->address = address;
+    s->keep = options->written != NULL;
     s->abi = options->images.list[0]->image.abi;
     images_place(&options->images, options->slide);
     trace_space_init(&space, options, s->abi);
@@ -585,9 +646,14 @@ void trace_gdb(struct trace_options *options, const char *address)
     else
         choose_thread(s, threads.names[0]);
     threads_print(&out, &space, options->threads, 1, &kernel);
+    for (i = 0; i < kernel.num && s->keep; i++)
+        if (kernel.list[i].regs.known[REGISTER_PC])
+            keep_thread(s, &kernel.list[i].regs);
     let_go(s, &threads);
     interrupted_fd = -1;
     close(s->fd);
+    if (s->keep)
+        write_kept(s, options);
     free(kernel.list);
     free(threads.names);
     free(s);

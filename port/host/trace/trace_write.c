@@ -78,6 +78,27 @@ void write_add_memory(struct written *w, const struct memory *memory)
         trace_note("more than %d pieces of memory: the others are not written", MAX_PIECES);
 }
 
+/* ---- Threads and image ----------------------------------------------------------------------------------------- */
+
+void write_add_threads(struct core_thread **list, size_t *num, const struct kernel_threads *threads)
+{
+    size_t i;
+
+    for (i = 0; i < threads->num; i++) {
+        *list = grow(*list, *num, sizeof **list);
+        (*list)[*num] = (struct core_thread){.regs = threads->list[i].regs, .control = (*list)[0].control};
+        (*num)++;
+    }
+}
+
+void write_set_image(struct written *w, const struct trace_images *images)
+{
+    if (images->num == 0 || !images->list[0]->placed)
+        return;
+    w->build_id = images->list[0]->build_id;
+    w->build_id_size = images->list[0]->build_id_size;
+}
+
 /* ---- File ------------------------------------------------------------------------------------------------------ */
 
 struct output {

@@ -6,6 +6,7 @@
 
 #include "trace_memory.h"
 #include "trace_notes.h"
+#include "trace_threads.h"
 
 struct written {
     uint8_t abi;
@@ -22,6 +23,12 @@ struct written {
 /* Adds as pieces what MEMORY has at virtual addresses. Page tables may map it all many times: then a message says that
  * some of it is left out. */
 void write_add_memory(struct written *w, const struct memory *memory);
+
+/* Adds THREADS to the NUM (at least 1) threads of *LIST, one of which runs them. */
+void write_add_threads(struct core_thread **list, size_t *num, const struct kernel_threads *threads);
+
+/* Sets the build ID, if it is known which image is the program. */
+void write_set_image(struct written *w, const struct trace_images *images);
 
 /* Writes FILE. Ends the program if that fails. */
 void write_core(const struct written *w, const char *file);
