@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* sfu_apply, for every row, walk and target, with callbacks that do anything: no bound but that a stack whose bytes are
- * there has no more than 2^48.
+ * there has no more than 2^48, and MAX_LEFT.
  *   prove_stack     which stack an address lies on is what the target or its callback says
  *   prove_word      a word of a stack is read from its bytes or by the callback, and nothing outside of stacks is
  *   prove_read_word sfu_read_word reads a word of the target's stacks
  *   prove_red_zone  no rule reads what a trap may have overwritten: its value is in its register, or nowhere
  *   prove_apply     all that is in between: any_word stands for read_word
+ *   prove_left      no other stack than one that the walk has left so is refused
  *   prove_visits    a walk that comes back to a stack goes on above every frame that it had there */
 #include "prove.h"
+
+#ifndef MAX_LEFT
+#define MAX_LEFT 0
+#endif
 
 static struct sfu_target target;
 static struct sfu_walk walk;
@@ -303,4 +308,21 @@ void prove_visits(void)
         visit.left = before.frame.switches;
     PROVE(passed(&walk, &visit), "SP grows on each stack, whenever the walk comes back to it");
     PROVE(!walk.frame.switched || walk.stack.high != visit.high || visit.sp < sp, "no SP is entered twice");
+}
+
+/* Whether the walk has left STACK at SP or above is what the list of places says, and nothing else. The walk has made up
+ * to MAX_LEFT switches. */
+void prove_left(void)
+{
+    struct sfu_stack stack;
+    uint64_t sp = nondet_u64();
+    bool left;
+    unsigned i;
+
+    any_target_and_walk();
+    ASSUME(walk.frame.switches <= MAX_LEFT);
+    left = sp <= walk.frame.regs.sp && walk.frame.regs.sp <= stack.high;
+    for (i = 0; i < MAX_LEFT; i++)
+        left = left || (i < walk.frame.switches && sp <= walk.left[i] && walk.left[i] <= stack.high);
+    PROVE(was_left(&walk, &stack, sp) == left, "a stack was left where it was left");
 }

@@ -64,6 +64,7 @@ apply.c  prove_read_word     - load8:load_from -
 apply.c  prove_red_zone      - read_word:any_word -
 apply.c  prove_apply         - read_word:any_word find_caller.0:4,$stacks
 apply.c  prove_visits        - - $stacks
+apply.c  prove_left          MAX_LEFT=3 - was_left.0:5,prove_left.0:4
 walk.c   prove_walk_start    - sfu_find:any_find any_target.0:4,any_walk.0:4
 find.c   prove_rules         - $tables flexible_rules.0:4
 find.c   prove_checked       MAX_ROWS=8 $listed scan_rows.0:9,check_rows.0:9
