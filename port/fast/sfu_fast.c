@@ -4,6 +4,7 @@
  * A row becomes a rule, struct sfu_fast_rule: what the CFA, the RA and FP count from, and how many words of 8 bytes
  * they are from there. The cache names the rule of each PC, so a frame needs its rule and three words of the stack.
  * Nearly all rules are simple: CFA = SP + c or FP + c;  RA = *(CFA - k);  FP = *(CFA - f) or unchanged;  0 < k, f <= c.
+ * On amd64 k is 8.
  * If their base, SP or FP, lies on the stack, at SP or above, no slot is below SP, so none is dead.
  * Addresses of the stack are taken from its low end here: they are below 2^63, so that no sum with an offset wraps.
  * Anything else in a section or in a frame is left to the core, and so are all errors.
@@ -145,7 +146,7 @@ INLINE const struct sfu_fast_rule *make_rule(struct sfu_fast_rule *rule, int32_t
     rule->ra = (int16_t)((uint32_t)ra >> 3);
     rule->fp = (int16_t)((uint32_t)fp >> 3);
     if (UNLIKELY(how & (TRAP | CFA_LOADED | RA_LEFT | FROM << RA_FROM | FROM << FP_FROM)) || c <= BELOW ||
-        !is_between(ra, c) || (how & FP_LOADED && !is_between(fp, c)))
+        !is_between(ra, c) || (!LINK && ra != FIXED_RA) || (how & FP_LOADED && !is_between(fp, c)))
         how |= COMPLEX;
     rule->how = (uint16_t)how;
     return rule;

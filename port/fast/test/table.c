@@ -90,8 +90,8 @@ static void make_flexible_row(struct build *b, uint64_t *seed, uint32_t start)
     int64_t n = 8 * (int64_t)(below(seed, 6) + 1), scale = HOST_ABI == SFU_S390X ? 8 : 1, words[6];
     unsigned kind = below(seed, 6), count = 6, i;
 
-    if (kind == 0) { /* CFA = SP + n; perhaps nothing of the RA */
-        int64_t simple[4] = {REG(sp), HOST_ABI == SFU_S390X ? -n / 4 : n, AT_CFA, -8};
+    if (kind == 0) { /* CFA = SP + n; perhaps nothing of the RA, or that it is elsewhere */
+        int64_t simple[4] = {REG(sp), HOST_ABI == SFU_S390X ? -n / 4 : n, AT_CFA, once_in(seed, 3) ? -n : -8};
 
         build_row(b, start, WORD1, once_in(seed, 2) ? 2 : 4, simple);
         return;
