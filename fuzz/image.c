@@ -176,10 +176,11 @@ static void try_lint(const char *file)
         for (i = 0; i < lint.num_functions; i++) {
             const struct lint_function *f = &lint.functions[i];
 
-            MUST(f->start >= end && f->start < f->end && f->covered <= f->end - f->start);
-            MUST(f->object < lint.num_objects && (f->reason == NULL) == (f->covered == f->end - f->start));
+            MUST(f->start >= end && f->start < f->end && f->bytes > 0);
+            MUST(f->covered <= f->bytes && f->bytes <= f->end - f->start);
+            MUST(f->object < lint.num_objects && (f->reason == NULL) == (f->covered == f->bytes));
             end = f->end;
-            bytes += f->end - f->start;
+            bytes += f->bytes;
         }
         MUST(bytes == lint.code_bytes);
         for (i = 0; i < lint.num_findings; i++)
