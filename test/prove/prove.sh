@@ -54,13 +54,8 @@ read.c   prove_modulo        - - modulo.0:33
 open.c   prove_open          - - -
 open.c   prove_open_remote   - - -
 find.c   prove_code          MAX_FDES=3 read_range:known_range find_code.0:4,accepted.0:4,accepted.1:4
-open.c   prove_next          - read_known:known_behind,open_behind:known_open find_next.0:9
-open.c   prove_add           - $joined add_joined.0:4,any_group.0:5
-open.c   prove_add_remote    - $joined add_joined.0:4,any_group.0:5
 open.c   prove_list          - - prove_list.0:4,prove_list.1:4,prove_list.2:5,prove_list.3:4,sfu_remove.0:5
 apply.c  prove_stack         - - -
-apply.c  prove_word          - load8:load_from -
-apply.c  prove_read_word     - load8:load_from -
 apply.c  prove_red_zone      - read_word:any_word -
 apply.c  prove_apply         - read_word:any_word find_caller.0:4,$stacks
 apply.c  prove_visits        - - $stacks
@@ -84,6 +79,11 @@ fast.c   prove_fast_index    MAX_FDES=1 - $indexing
 "
 # These take ten seconds or minutes.
 long="
+open.c   prove_next          - read_known:known_behind,open_behind:known_open find_next.0:9
+open.c   prove_add           - $joined add_joined.0:4,any_group.0:5
+open.c   prove_add_remote    - $joined add_joined.0:4,any_group.0:5
+apply.c  prove_word          - load8:load_from -
+apply.c  prove_read_word     - load8:load_from -
 find.c   prove_find_text     MAX_FDES=3 read_range:known_range sfu_find_text.0:4
 read.c   prove_entry         - - -
 walk.c   prove_find_frame    - sfu_find:any_find $walks,$stacks
