@@ -310,8 +310,8 @@ void prove_visits(void)
     PROVE(!walk.frame.switched || walk.stack.high != visit.high || visit.sp < sp, "no SP is entered twice");
 }
 
-/* Whether the walk has left STACK at SP or above is what the list of places says, and nothing else. The walk has made up
- * to MAX_LEFT switches. */
+/* Whether the walk has left STACK at SP or above is what the list of places says, and nothing else. The walk has made
+ * up to MAX_LEFT switches. */
 void prove_left(void)
 {
     struct sfu_stack stack;
