@@ -10,16 +10,11 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, "port/baremetal/test")
+import run as machines  # noqa: E402  its machines
+
 CPU, DIRECTORY, TRACE = sys.argv[1:]
 LIMIT = 120  # seconds for a boot: a hang is a failure
-QEMU = {
-    "x86_64": ["qemu-system-x86_64", "-M", "pc", "-serial", "stdio", "-monitor", "none",
-               "-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-append", "{}"],
-    "aarch64": ["qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-serial", "stdio", "-monitor", "none",
-                "-semihosting-config", "enable=on,target=native,arg={}"],
-    "s390x": ["qemu-system-s390x", "-M", "s390-ccw-virtio", "-chardev", "stdio,id=c",
-              "-device", "sclpconsole,chardev=c", "-action", "panic=exit-failure", "-append", "{}"],
-}
 # Instructions are time: every run is the same.
 COUNTED = ["-icount", "shift=4,sleep=off"]
 failed = False
@@ -49,7 +44,7 @@ def test(name, function, *arguments):
 
 def boot(kernel, command_line, *options):
     """What it prints."""
-    command = [word.format(command_line) for word in QEMU[CPU]]
+    command = [word.format(command_line) for word in machines.QEMU[CPU]]
     command += ["-m", "128M", "-nodefaults", "-display", "none", "-no-reboot", "-kernel", kernel, *options]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False)
     return done.stdout.replace(b"\r", b"")
