@@ -239,10 +239,17 @@ struct sfu_registers kernel_interrupted(const struct trap *trap)
     return registers_of(trap);
 }
 
-void kernel_trace_trap(const struct trap *trap)
+void kernel_trace_cpu(unsigned cpu, const struct trap *trap)
 {
-    struct sfu_registers at = kernel_interrupted(trap);
+    struct sfu_registers at;
 
+    if (cpu == machine_cpu())
+        return;
+    sfu_print_number(&kernel_printer, "CPU ", cpu, 10, 1);
+    kernel_print(trap != NULL ? ":\n" : " has not stopped\n");
+    if (trap == NULL)
+        return;
+    at = kernel_interrupted(trap);
     trace(&at);
 }
 

@@ -35,8 +35,9 @@ void machine_start_timer(void);
 void machine_protect(uintptr_t start);
 /* Starts the second CPU, which calls ENTRY on the stack that ends at TOP. Returns when it runs. */
 void machine_start_second(uint64_t top, void (*entry)(void));
-/* Interrupts the second CPU, which then gets to kernel_trap, once it has called machine_enable. */
-void machine_stop_second(void);
+/* Interrupts all other CPUs, which then get to kernel_trap: by an NMI on x86_64, else once they have called
+ * machine_enable. */
+void machine_stop_others(void);
 /* Sees to TRAP as far as that is the machine's business. Returns whether it was the timer. */
 bool machine_trap(struct trap *trap);
 /* What happened, in words, for a trap that is not the timer; and the address that it is about. */
@@ -90,8 +91,9 @@ const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset);
 void kernel_trace(void);
 /* The same, and ends the machine. */
 _Noreturn void panic(const char *why);
-/* Prints the trace of what TRAP has interrupted, on another CPU. */
-void kernel_trace_trap(const struct trap *trap);
+/* Prints the trace of what TRAP has interrupted on another CPU, or that it has not stopped if TRAP is NULL. Of this CPU
+ * nothing. */
+void kernel_trace_cpu(unsigned cpu, const struct trap *trap);
 /* Prints the trace of a thread that thread_switch has left. */
 void kernel_trace_thread(const struct thread *thread);
 void kernel_new_thread(struct thread *thread, void *stack, uint64_t size, void (*entry)(void));

@@ -90,7 +90,7 @@ def test_blocks_are_tested(_tc, _directory):
     for mark, kind, text, file in blocks():
         must(mark and mark[0] in ("example", "file:", "run:", "boot:", "link", "part", "ten"),
              f"{file}: nothing runs the block of {kind} that begins '{text.splitlines()[0]}'")
-        if mark[0] == "part":  # of: a file that is built; ten lines of: port/profile/test/run.py compares and boots
+        if mark[0] == "part":  # of: a file that is built; ten lines of: recipes.py compares, bare and profile boot
             built = [line.strip() for line in read(os.path.join(os.path.dirname(file), mark[2])).splitlines()]
             for line in text.splitlines():
                 must(line.strip() in built or not line.strip(), f"{file}: '{line}' is not in {mark[2]}")

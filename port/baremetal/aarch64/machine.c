@@ -148,11 +148,11 @@ void machine_start_second(uint64_t top, void (*entry)(void))
     }
 }
 
-/* Software-generated interrupt 0 for CPU 1. */
-void machine_stop_second(void)
+/* Software-generated interrupt 0, for all but this one. */
+void machine_stop_others(void)
 {
     *at(DISTRIBUTOR) = 1;
-    *at(DISTRIBUTOR + 0xf00) = 2 << 16;
+    *at(DISTRIBUTOR + 0xf00) = 1 << 24;
 }
 
 enum { ILLEGAL_STATE = 0x0e };

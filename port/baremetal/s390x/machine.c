@@ -74,11 +74,11 @@ void machine_putc(char c)
 enum { CALL = 2, STOP = 5, RESTART = 6, SET_PREFIX = 13 };
 static volatile bool second_runs;
 
-/* Orders CPU 1. It may be busy. */
-static void signal(uint64_t order, uint64_t parameter)
+/* Orders CPU TO, if there is one. It may be busy. */
+static void signal(unsigned to, uint64_t order, uint64_t parameter)
 {
     register uint64_t r1 __asm__("1") = parameter;
-    register uint64_t cpu __asm__("4") = 1;
+    register uint64_t cpu __asm__("4") = to;
     int code;
 
     do {
@@ -95,7 +95,7 @@ _Noreturn void machine_exit(bool good)
     const struct psw end = {PSW_WAIT | PSW_64BIT, good ? 0xfff : 0xbad};
 
     if (second_runs)
-        signal(STOP, 0);
+        signal(1, STOP, 0);
     __asm__ volatile("lpswe %0" : : "Q"(end));
     __builtin_unreachable();
 }
@@ -205,15 +205,20 @@ void machine_start_second(uint64_t top, void (*entry)(void))
     put64(second_low + EXTERNAL_STACK, (uintptr_t)second_interrupt_stack + STACK_SIZE);
     kernel_add_stack(second_interrupt_stack, STACK_SIZE, 0);
     second_entry = entry;
-    signal(SET_PREFIX, (uintptr_t)second_low);
-    signal(RESTART, 0);
+    signal(1, SET_PREFIX, (uintptr_t)second_low);
+    signal(1, RESTART, 0);
     while (!second_runs) {
     }
 }
 
-void machine_stop_second(void)
+/* An external call for each: no order is for all. */
+void machine_stop_others(void)
 {
-    signal(CALL, 0);
+    unsigned cpu;
+
+    for (cpu = 0; cpu < CPUS; cpu++)
+        if (cpu != machine_cpu())
+            signal(cpu, CALL, 0);
 }
 
 /* Codes 0x10, 0x11 and 0x38 to 0x3b leave the PSW at the instruction, the others behind it. So does 0x80, an event that

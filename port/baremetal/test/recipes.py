@@ -418,6 +418,23 @@ def test_codes(_):
         must(any(f"`{code}`" in row and text in row for row in rows), f"{code}: '{text}' is not in its line")
 
 
+def test_lines(_):
+    """The blocks of ten lines are in the kernels that bare and profile boot, in this order."""
+    pages = {page: re.findall(r"<!-- ten lines of: (\S+) -->\n```c\n(.*?)```", read(page), re.S)
+             for page in glob.glob("port/*/README.md")}
+    count = 0
+    for page, found in pages.items():
+        for name, block in found:
+            lines = [line.strip() for line in block.splitlines() if line and not line.startswith("/*")]
+            must(len([line for line in lines if line != "}"]) <= 10, f"{page}: {len(lines)} lines")
+            code = [line.strip() for line in read(os.path.join(os.path.dirname(page), name)).splitlines()]
+            for line in lines:
+                must(line in code, f"{name} does not have, or not in this order: {line}")
+                del code[:code.index(line) + 1]
+            count += 1
+    must(count == 2, f"{count} blocks")
+
+
 def test_reliability(_):
     """Each test that the table of clauses names is there."""
     table = re.search(r"^## Reliability, clause by clause$(.*?)^## ", read("port/RELIABILITY.md"), re.M | re.S)[1]
@@ -451,7 +468,7 @@ def main():
                  test_left_out, test_efi, test_walkable, test_dump, test_parts, test_copies, test_symbols,
                  test_instrument)
              if test is not test_efi or cpu in EFI]
-    tests += [("codes", test_codes, None), ("reliability", test_reliability, None)]
+    tests += [("codes", test_codes, None), ("lines", test_lines, None), ("reliability", test_reliability, None)]
     chosen = os.environ.get("T", "")
     tests = [test for test in tests if chosen in test[0] or fnmatch.fnmatchcase(test[0], f"*{chosen}*")]
 

@@ -213,8 +213,11 @@ def scenarios(cpu, kind):
         "corrupt-all": (["panic: .*", Trace(["panic"], BAD_FDE)], False),
         "thread": ([Trace(["thread_switch", "yield"] + thread)], True),
         "thread-panic": ([panic, Trace(asserted(thread))], False),
-        "second": ([Trace(["run_on", "second_work", "second_main", "machine_second", "boot_second"]),
-                    main_trace(cpu, ["kernel_trace", "scenario_second"])], True),
+        "second": ([main_trace(cpu, ["kernel_trace", "stop_second", "scenario_second"]), "CPU 1:",
+                    Trace(["run_on", "second_work", "second_main", "machine_second", "boot_second"])], True),
+        "second-deaf": ([main_trace(cpu, ["kernel_trace", "stop_second", "scenario_second_deaf"]),
+                         *(["CPU 1:", Trace(["run_on", "second_work", "machine_second", "boot_second"])]
+                           if cpu == "x86_64" else ["CPU 1 has not stopped"])], True),
         "walks": (["kept"], True),
         "recursion": (["panic: deep enough", main_trace(cpu, [
             "panic", "down", "down", (1, 19), "even", "odd", "even", (2, 9), "scenario_recursion"])], False),
@@ -431,7 +434,7 @@ def check_record(image, printed, lines):
 def boot(cpu, path, scenario, reboot):
     command = QEMU[cpu][:1] + ["-m", "128M", "-nodefaults", "-display", "none", "-kernel", path]
     command += [] if reboot else ["-no-reboot"]
-    command += ["-smp", "2"] if scenario in ("second", "walks") else []
+    command += ["-smp", "2"] if scenario in ("second", "second-deaf", "walks") else []
     command += [word.format(scenario) for word in QEMU[cpu][1:]]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

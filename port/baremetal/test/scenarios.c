@@ -374,22 +374,41 @@ step static void scenario_lost(void)
 
 /* ---- another CPU ---- */
 
-static const struct trap *stopped; /* what the second CPU was doing */
-static volatile bool running;
+/* The recipe of port/baremetal/README.md, in the order of its lines. */
+static const unsigned num_cpus = 2;
+static const struct trap *stopped[CPUS];
 
-static const struct trap *get_stopped(void)
+static _Noreturn void in_the_interrupt(const struct trap *trap)
 {
-    return __atomic_load_n(&stopped, __ATOMIC_ACQUIRE);
+    __atomic_store_n(&stopped[machine_cpu()], trap, __ATOMIC_RELEASE);
+    for (;;) {
+    }
 }
 
-/* On the second CPU: the end of it. */
 static bool stop_here(struct trap *trap)
 {
-    __atomic_store_n(&stopped, trap, __ATOMIC_RELEASE);
-    while (running) {
-    }
-    return true;
+    in_the_interrupt(trap);
 }
+
+/* What CPU was doing; NULL: it has not stopped yet. */
+static const struct trap *stopped_at(unsigned cpu)
+{
+    return __atomic_load_n(&stopped[cpu], __ATOMIC_ACQUIRE);
+}
+
+static void in_the_panic(void)
+{
+    unsigned cpu, tries;
+
+    machine_stop_others();
+    for (cpu = 0; cpu < num_cpus; cpu++) {
+        for (tries = 0; tries < 10000000 && cpu != machine_cpu() && stopped_at(cpu) == NULL; tries++) {
+        }
+        kernel_trace_cpu(cpu, stopped_at(cpu));
+    }
+}
+
+static volatile bool running;
 
 /* A leaf function. The interrupt cannot come before it. */
 step static void run_on(void)
@@ -410,18 +429,26 @@ step static void second_main(void)
     second_work();
 }
 
-step static void scenario_second(void)
+step static void stop_second(void (*entry)(void))
 {
     hooks.trap = stop_here;
     kernel_add_stack(thread_stack, sizeof thread_stack, 0);
-    machine_start_second((uintptr_t)thread_stack + sizeof thread_stack, second_main);
+    machine_start_second((uintptr_t)thread_stack + sizeof thread_stack, entry);
     while (!running) {
     }
-    machine_stop_second();
-    while (get_stopped() == NULL) {
-    }
-    kernel_trace_trap(get_stopped());
     kernel_trace();
+    in_the_panic();
+}
+
+step static void scenario_second(void)
+{
+    stop_second(second_main);
+}
+
+/* One that lets no interrupt in: nothing but an NMI stops it. */
+step static void scenario_second_deaf(void)
+{
+    stop_second(second_work);
 }
 
 /* ---- walks that meet ---- */
@@ -437,7 +464,7 @@ step static bool is_kept(const struct trap *trap)
     uint64_t fp;
 
     sfu_walk_start(&walk, &kernel_target, &top);
-    machine_stop_second();
+    machine_stop_others();
     while (!second_walks) {
     }
     illegal();
@@ -775,6 +802,7 @@ static const struct {
     {"thread-panic", scenario_thread_panic},
     {"lost", scenario_lost},
     {"second", scenario_second},
+    {"second-deaf", scenario_second_deaf},
     {"walks", scenario_walks},
     {"recursion", scenario_recursion},
     {"skip", scenario_skip},

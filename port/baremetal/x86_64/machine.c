@@ -209,10 +209,10 @@ void machine_start_second(uint64_t top, void (*entry)(void))
     }
 }
 
-/* An NMI. */
-void machine_stop_second(void)
+/* An NMI, for all but this one. */
+void machine_stop_others(void)
 {
-    send(0x4400);
+    write_apic(0x300, 0xc4400);
 }
 
 bool machine_trap(struct trap *trap)

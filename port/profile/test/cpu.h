@@ -7,7 +7,7 @@
 #include "kernel.h"
 
 /* cpu_clock: a time that only grows. cpu_disable: no interrupts from here on. is_sample: TRAP is the timer, or what
- * machine_stop_second sends. LOOP(n): N passes of an empty loop. */
+ * machine_stop_others sends. LOOP(n): N passes of an empty loop. */
 #if defined(__x86_64__)
 static inline uint64_t cpu_clock(void)
 {

@@ -148,7 +148,7 @@ static bool sample(struct trap *trap)
     if (cpu == 0) {
         machine_start_timer();
         if (both)
-            machine_stop_second();
+            machine_stop_others();
     }
     return true;
 }
