@@ -47,7 +47,7 @@ suite-depot-aarch64 suite-depot-s390x: suite-depot-%: build/depot/test-%
 
 suite-depot-models:
 	@tc=$$(test/tools/toolchain/toolchain.sh herd) && \
-	    test/run.sh depot-models port/depot/test/models/models.sh $$tc/herd/herd7 build/depot/models
+	    test/run.sh depot-models test/lib/models.py $$tc/herd/herd7 build/depot/models port/depot/test/models.txt
 
 suite-depot-cost: $(DEPOT)
 	@test/tools/toolchain/install.sh check

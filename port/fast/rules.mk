@@ -77,4 +77,4 @@ CHECK += fast-models
 .PHONY: suite-fast-models
 suite-fast-models:
 	@tc=$$(test/tools/toolchain/toolchain.sh herd) && \
-	    test/run.sh fast-models port/fast/test/models/models.sh $$tc/herd/herd7 build/fast/models
+	    test/run.sh fast-models test/lib/models.py $$tc/herd/herd7 build/fast/models port/fast/test/models.txt

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""models.py HERD7 OUT FILE: judges each model of FILE by every execution that the memory model of C11 or of
+aarch64 allows. Prints a line for each test.
+
+A model is a litmus test as herd7 reads it: from a line "C NAME" or "AArch64 NAME" to a line "exists ...", which names
+what must not come up. Each line "without WHAT: COMMAND" behind a model is a part of the protocol that the model needs:
+COMMAND, of sed, leaves that part out, and then it must come up, or a data race must. Lines that begin with # are
+comments."""
+import os
+import re
+import subprocess
+import sys
+
+HERD, OUT, FILE = sys.argv[1:]
+LIMIT = 300  # seconds for a model
+
+
+def verdict(text, name):
+    """Never, Sometimes or Always; undefined, if there is a data race; else what went wrong. And the file judged."""
+    path = os.path.join(OUT, re.sub(r"[^\w-]", "-", name) + ".litmus")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+    # aarch64 has no data races, so executions that cannot meet the condition need not be looked at.
+    memory = ["aarch64.cat", "-speedcheck", "fast"] if text.startswith("AArch64") else ["rc11.cat"]
+    try:
+        done = subprocess.run([HERD, "-model", *memory, path], capture_output=True, text=True, timeout=LIMIT, check=True)
+    except (OSError, subprocess.SubprocessError) as wrong:
+        return f"failed: {wrong}", path
+    if re.search(r"^(Flag.*(undef|race)|Undef)", done.stdout, re.MULTILINE):
+        return "undefined", path
+    found = re.search(r"^Observation \S+ (\w+)", done.stdout, re.MULTILINE)
+    return found.group(1) if found else "failed: no verdict", path
+
+
+def sed(command, text):
+    return subprocess.run(["sed", command], input=text, capture_output=True, text=True, check=True).stdout
+
+
+def report(good, name, said):
+    print("ok " + name if good else f"not ok {name}: {said[0]}: {said[1]}", flush=True)
+
+
+def main():
+    os.makedirs(OUT, exist_ok=True)
+    with open(FILE, encoding="ascii") as file:
+        text = file.read()
+    number = 0
+    # What lies between two models is comments, and the lines of the model before.
+    for name, model, behind in re.findall(r"^((?:C|AArch64) \S+)\n(.*?^exists .*?\n)(.*?)(?=^(?:C|AArch64) |\Z)", text,
+                                          re.MULTILINE | re.DOTALL):
+        number += 1
+        model = f"{name}\n{model}"
+        name = name.split()[1]
+        said = verdict(model, name)
+        report(said[0] == "Never", name, said)
+        for line in behind.splitlines():
+            if not line or line.startswith("#"):
+                continue
+            what, command = re.fullmatch(r"without ([^:]*): (.*)", line).groups()
+            less = sed(command, model)
+            said = verdict(less, f"{name} without {what}")
+            if less == model:
+                said = ("nothing is left out", FILE)
+            report(said[0] in ("Sometimes", "Always", "undefined"), f"{name} without {what}", said)
+    if number != len(re.findall("^exists ", text, re.MULTILINE)) or number == 0:
+        print(f"not ok models: of {FILE} {number} are read")
+
+
+main()
