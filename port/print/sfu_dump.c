@@ -128,15 +128,27 @@ static void print_other_registers(struct output *o, const struct sfu_registers *
 /* The word at ADDR of BYTES, which are there, or of the target's stacks if they are NULL. */
 static bool read_word(const struct output *o, const struct sfu_dump_stack *from, uint64_t addr, uint64_t *value)
 {
-    const uint8_t *p;
+    const struct sfu_target *t = o->panic->target;
+    struct sfu_stack stack = t->stack;
+    uint8_t word[WORD];
+    const uint8_t *p = word;
     unsigned i;
 
-    if (from->bytes == NULL)
-        return sfu_read_word(o->panic->target, addr, o->big, value) == SFU_OK;
-    p = (const uint8_t *)from->bytes + (addr - from->addr);
+    if (from->bytes != NULL) {
+        p = (const uint8_t *)from->bytes + (addr - from->addr);
+    } else {
+        if (t->find_stack != NULL && !t->find_stack(t->ctx, addr, &stack))
+            return false;
+        if (addr < stack.low || addr >= stack.high || stack.high - addr < sizeof word)
+            return false;
+        if (stack.bytes != NULL)
+            p = (const uint8_t *)stack.bytes + (addr - stack.low);
+        else if (t->read == NULL || t->read(t->ctx, addr, word, sizeof word) != 0)
+            return false;
+    }
     *value = 0;
-    for (i = 0; i < WORD; i++)
-        *value = *value << 8 | p[o->big ? i : WORD - 1 - i];
+    for (i = 0; i < sizeof word; i++)
+        *value = *value << 8 | p[o->big ? i : sizeof word - 1 - i];
     return true;
 }
 
