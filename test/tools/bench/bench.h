@@ -29,7 +29,7 @@ struct walker {
 /* The walkers of a shared object: its symbol "peer", ended by a walker without a name. */
 typedef const struct walker peer_list[];
 
-extern const struct walker fp_walkers[], sfu_walkers[];
+extern const struct walker fp_walkers[], sfu_walkers[], small_walkers[];
 
 /* Does all queries once, the same way each time. Returns false if one of them failed. */
 bool work_run(void);
@@ -40,5 +40,12 @@ bool work_begin(void);
  * from bench_hook, if that is not 0. */
 void sample(void);
 extern uint64_t bench_hook;
+
+/* Where walkers that can begin anywhere do so, if BENCH_TOP is defined; others walk from where they are called. */
+struct bench_top {
+    uint64_t pc, sp, fp;
+    bool returns; /* pc is a return address */
+};
+extern struct bench_top bench_top;
 
 #endif

@@ -65,14 +65,9 @@ callgrind() {
     awk '/^(summary|totals):/ { ir = $2 } END { print "Ir", ir }' "$out/callgrind"
 }
 
-# instructions NAME...
 instructions() {
-    for name; do
-        program=$out/bench
-        [ "$name" != fp ] || program=$out/bench-fp
-        callgrind counted "$program" "$peers" count "$name" |
-            awk -v name="$name" '/^counted/ { n = $3 " " $4 } /^Ir/ { print "count", name, $2, n }'
-    done
+    "$here/count.sh" "$out/bench" "$peers"
+    "$here/count.sh" "$out/bench-fp" "$peers" sfu_fast_8k fp | of_fp
 }
 
 all_times() {
@@ -136,9 +131,7 @@ if compare >>"$measured"; then
         "$out/bench-fp" "$peers" $what | of_fp | grep "^$what" >>"$measured"
     done
     say instructions
-    walkers=$(awk '/^wrong/ { print $2 }' "$measured")
-    # shellcheck disable=SC2086  # words
-    instructions nothing $walkers >>"$measured"
+    instructions >>"$measured"
     say 'sections of 1,000 to 1,000,000 functions'
     lookups >>"$measured"
     say 'other CPUs'
@@ -153,6 +146,6 @@ if [ $status -eq 0 ]; then
     "$here/shapes.sh" "$out" || status=1
 fi
 awk -f "$here/table.awk" -v tsv="$out.tsv" "$measured" >"$here/RESULTS.md"
-[ ! -f "$out-shapes.tsv" ] || awk -f "$here/shapes.awk" "$out-shapes.tsv" >>"$here/RESULTS.md"
+[ ! -f "$out-shapes.tsv" ] || awk -f "$here/shapes.awk" "$out-shapes.tsv" "$out-traces.tsv" >>"$here/RESULTS.md"
 cat "$here/RESULTS.md"
 exit $status

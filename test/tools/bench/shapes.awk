@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# The section of RESULTS.md on shapes, of the file that shapes.sh writes.
+# The section of RESULTS.md on shapes, of the two files that shapes.sh writes: that of whole traces comes second.
 
 BEGIN {
     FS = "\t"
@@ -9,10 +9,15 @@ BEGIN {
     print "## Stacks of other shapes"
     print ""
     print "Programs by `shapes.py`, gcc 16 -O2: instructions per frame (and ns), everything warm; all frames were"
-    print "compared first. `skip`: per frame that is not left out."
+    print "compared first. `_Os`: `sfu_fast.c` compiled for size. `plt`: the topmost PC is in a PLT; `plt_caller`: the"
+    print "same stacks without that frame; ours begin with what the signal interrupted, peers in its handler."
+    print "`signals`: a signal frame in the midst. `skip`: the fast walker leaves out 60 of 66 frames; it has the same"
+    print "work with fewer frames to divide it by. Frame pointers lose a frame that was interrupted before it had one,"
+    print "and all behind it count as wrong."
     print ""
 }
-NR == 1 { next }
+FNR == 1 { next }
+NR != FNR { trace[$1, $2] = $3; next }
 !($1 in seen) { shapes[++n] = $1; seen[$1] = 1 }
 !($2 in known) { walkers[++m] = $2; known[$2] = 1 }
 { cell[$1, $2] = $3 ($4 != "-" ? " (" $4 ")" : "") ($5 != 0 ? ", " $5 " wrong" : "") }
@@ -28,4 +33,17 @@ END {
             printf " %s |", ((shapes[i], walkers[j]) in cell) ? cell[shapes[i], walkers[j]] : "missing"
         print ""
     }
+    print ""
+    print "Instructions of a whole trace:"
+    print ""
+    printf "| |"
+    for (j = 1; j <= m; j++) printf " `%s` |", walkers[j]
+    printf "\n|---|"
+    for (j = 1; j <= m; j++) printf "---|"
+    print ""
+    printf "| 60 frames skipped |"
+    for (j = 1; j <= m; j++) printf " %.0f |", trace["skip", walkers[j]]
+    printf "\n| topmost PC in a PLT: more by |"
+    for (j = 1; j <= m; j++) printf " %.0f |", trace["plt", walkers[j]] - trace["plt_caller", walkers[j]]
+    print ""
 }

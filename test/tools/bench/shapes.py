@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""shapes.py SHAPE: writes a program for bench.c whose stacks have one shape, in C or, for cxx, in C++.
+"""shapes.py SHAPE: writes a program for bench.c whose stacks have one shape, in C or, for cxx, in C++. Without SHAPE it
+prints the names of all. A number behind SHAPE: so many times fewer stacks. shapes.py restorer: writes what a signal
+handler returns to, in assembly.
 
 Each has work_begin and work_run. The latter calls sample() at the end of many chains of calls, the same ones each time.
 """
@@ -33,6 +35,8 @@ static ALONE void leaf(void)
 }
 """
 
+FEWER = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+
 RUN = """
 bool work_begin(void)
 {
@@ -57,7 +61,7 @@ def chain(count, runs, depth, body, extra="", others=()):
         text.append(body(i))
     text.append("static linked *const links[] = {%s};\n" % ", ".join(["f%d" % i for i in range(count)] + list(others)))
     text.append("#define COUNT %d\n" % count)
-    text.append(RUN % (runs, "(void)links[draw(%d)]((int)%s)" % (count, depth)))
+    text.append(RUN % (max(1, runs // FEWER), "(void)links[draw(%d)]((int)%s)" % (count, depth)))
     return "".join(text)
 
 
@@ -198,7 +202,8 @@ static const unsigned short order[4096];
             break;
 """ % (i, more, i % 8, i, i, i))
     text.append("        }\n        at = (unsigned)a;\n    }\n    return a + b;\n}\n")
-    text.append(RUN % (runs, "(void)run((const unsigned char *)0, draw(%d), (int)(10 + draw(6)))" % count))
+    text.append(RUN % (max(1, runs // FEWER),
+                       "(void)run((const unsigned char *)0, draw(%d), (int)(10 + draw(6)))" % count))
     return "".join(text)
 
 
@@ -267,7 +272,7 @@ struct guarded : node {
 };
 static std::unique_ptr<node> make(int depth)
 {
-    unsigned kind = depth > 7 ? 0 : draw(4);
+    unsigned kind = depth > 7 ? 0 : depth == 0 ? 3 : draw(4);
     if (kind == 1) {
         auto p = std::make_unique<sum>();
         for (unsigned i = 0; i < 2; i++)
@@ -280,7 +285,7 @@ static std::unique_ptr<node> make(int depth)
             p->parts.push_back(make(depth + 2));
         return p;
     }
-    if (kind == 3 || depth == 0) {
+    if (kind == 3) {
         auto p = std::make_unique<guarded>();
         p->part = make(depth + 1);
         p->more = [](int d) { leaf(); return d; };
@@ -299,16 +304,135 @@ extern "C" {
 """
 
 def skip():
-    # 66 frames and more, of which 60 are left out: frames are compared from outer() on
-    text = chain(200, 400, "90", plain(200), DRAW_INTO + "static ALONE int outer(int (*f)(int), int depth)\n{\n"
+    # 66 frames, of which 60 are left out: frames are compared from outer() on
+    text = chain(200, 400, "55", plain(200), DRAW_INTO + "static ALONE int outer(int (*f)(int), int depth)\n{\n"
                  "    return f(depth) + 1;\n}\n")
-    text = text.replace("(void)links[draw(200)]((int)90)", "(void)outer(links[draw(200)], 90)")
-    hook = "    if (x == 90)\n        bench_hook = (uint64_t)(uintptr_t)__builtin_return_address(0);\n"
+    text = text.replace("(void)links[draw(200)]((int)55)", "(void)outer(links[draw(200)], 55)")
+    text = text.replace("noipa", 'noipa, optimize("no-optimize-sibling-calls")')
+    hook = "    if (x == 55)\n        bench_hook = (uint64_t)(uintptr_t)__builtin_return_address(0);\n"
     return text.replace("    if (x == 0)\n", hook + "    if (x == 0)\n")
 
 
+RESTORER = """/* Written by shapes.py. A signal handler returns to restorer. Its frame is described to readers of
+ * .eh_frame, to those who know the bytes of libc's, and to readers of .sframe. Return addresses are looked up one byte
+ * lower. */
+#include "arch/sfu_asm.h"
+    .text
+    .globl restorer
+    .cfi_startproc
+    .cfi_signal_frame
+    .cfi_escape 0x0f, 4, 0x77, 0xa0, 1, 6 /* CFA = *(RSP + 160) */
+    .cfi_escape 0x10, 16, 3, 0x77, 0xa8, 1 /* RIP at RSP + 168 */
+    .cfi_escape 0x10, 6, 3, 0x77, 0xf8, 0 /* RBP at RSP + 120 */
+begin:
+    nop
+restorer:
+    movq $15, %rax
+    syscall
+    .cfi_endproc
+end:
+    sfu_trap_begin begin, end
+    sfu_trap_row begin, cfa=160, ra=168, fp=120
+    sfu_trap_end
+    .section .note.GNU-stack, "", %progbits
+"""
+
+SIGNALS = DRAW_INTO + """#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+extern void restorer(void);
+static volatile int interrupt_at, left;
+static int process, thread;
+"""
+
+BEGIN_SIGNALS = """
+static void on_signal(int signal, void *info, void *context)
+{
+    interrupt_at = -1;
+    (void)links[draw(200)](left);
+}
+
+bool work_begin(void)
+{
+    uint64_t action[4] = {(uint64_t)(uintptr_t)on_signal, SA_SIGINFO | 0x04000000, (uint64_t)(uintptr_t)restorer, 0};
+    process = getpid();
+    thread = (int)syscall(SYS_gettid);
+    return syscall(SYS_rt_sigaction, SIGUSR1, action, 0, 8) == 0;
+}
+
+static int start(int depth)
+{
+    interrupt_at = 4 + (int)draw(16);
+    return links[draw(200)](depth);
+}
+"""
+
+
+def signals():
+    # each stack has a signal frame somewhere: the function asks the kernel by itself, so that it is what is interrupted
+    text = chain(200, 400, "(24 + draw(8))", plain(200), SIGNALS)
+    interrupt = """    else if (x == interrupt_at) {
+        long number = SYS_tgkill;
+        left = x - 1;
+        __asm__ volatile("syscall" : "+a"(number) : "D"(process), "S"(thread), "d"(SIGUSR1) : "rcx", "r11", "memory");
+    }
+"""
+    text = text.replace("        leaf();\n", "        leaf();\n" + interrupt)
+    begin = text.index("bool work_begin")
+    text = text[:begin] + BEGIN_SIGNALS + text[text.index("bool work_run"):]
+    return text.replace("(void)links[draw(200)]((int)", "(void)start((int)")
+
+
+PLT = DRAW_INTO + """#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+extern char _GLOBAL_OFFSET_TABLE_[];
+
+static ALONE void protect(int how)
+{
+    long number = 10;
+    __asm__ volatile("syscall" : "+a"(number) : "D"(_GLOBAL_OFFSET_TABLE_), "S"(4096), "d"(how)
+                     : "rcx", "r11", "memory");
+}
+"""
+
+BEGIN_PLT = """
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+    const greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+    const uint64_t *slot = (const uint64_t *)regs[REG_RSP];
+    protect(PROT_READ | PROT_WRITE);
+    bench_top.pc = FROM_CALLER ? *slot : (uint64_t)regs[REG_RIP];
+    bench_top.sp = (uint64_t)regs[REG_RSP] + (FROM_CALLER ? 8 : 0);
+    bench_top.fp = (uint64_t)regs[REG_RBP];
+    bench_top.returns = FROM_CALLER;
+    bench_hook = bench_top.pc;
+    sample();
+    (void)signal;
+    (void)info;
+}
+
+bool work_begin(void)
+{
+    static struct sigaction action;
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER;
+    return sigaction(SIGSEGV, &action, NULL) == 0;
+}
+"""
+
+
+def plt(from_caller):
+    # the innermost function calls another library; what its PLT jumps by cannot be read then
+    text = chain(200, 400, "(24 + draw(8))", plain(200), "#define FROM_CALLER %d\n" % from_caller + PLT)
+    text = text.replace("        leaf();\n", "        protect(PROT_NONE), x = atoi(\"0\");\n")
+    begin = text.index("bool work_begin")
+    return text[:begin] + BEGIN_PLT + text[text.index("bool work_run"):]
+
+
 def cxx():
-    return HEAD.replace("#ifdef __cplusplus\n}", "#ifdef __cplusplus\n}", 1) + CXX + RUN % (60, "run()") + "}\n"
+    return HEAD + CXX + RUN % (max(1, 60 // FEWER), "run()") + "}\n"
 
 
 SHAPES = {
@@ -322,10 +446,12 @@ SHAPES = {
     "large_frames": large_frames, "large_functions": lambda: cases(200, 800, 60),
     "stacks": lambda: chain(200, 400, "(24 + draw(8))", plain(200), DRAW_INTO),
     "sections_100": lambda: chain(200, 400, "(24 + draw(8))", plain(200), DRAW_INTO),
-    "skip": skip,
+    "plt": lambda: plt(0), "plt_caller": lambda: plt(1), "skip": skip, "signals": signals,
 }
 
-if len(sys.argv) > 1:
+if sys.argv[1:] == ["restorer"]:
+    sys.stdout.write(RESTORER)
+elif len(sys.argv) > 1:
     sys.stdout.write(SHAPES[sys.argv[1]]())
 else:
     print("\n".join(SHAPES))

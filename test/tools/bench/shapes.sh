@@ -3,8 +3,12 @@
 # Copyright (c) 2026 The sfu authors
 #
 # shapes.sh OUT [SHAPE...]: builds a program for each shape of shapes.py, or for these, and walks its stacks by every
-# walker below. All frames are compared first, then instructions and time are measured. Writes OUT-shapes.tsv: a header,
-# then a line for each shape and walker. Fails if a frame is wrong. The peers are those that build.sh has made in OUT.
+# walker below. All frames are compared first, then time and instructions are measured. Writes OUT-shapes.tsv: a header,
+# then a line for each shape and walker; and OUT-traces.tsv, instructions of a whole trace. Fails if a frame is wrong.
+# The peers are those that build.sh has made in OUT.
+#
+# SFU_SHAPES=budget: only the fast walker, a few stacks of each shape, without the longest ones. Prints a line
+# "gcc16 x86_64 O2 shape-SHAPE-WALKER INSTRUCTIONS" for each, as budget.sh does.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -13,101 +17,162 @@ shift
 here=$(dirname "$0")
 tc=$(test/tools/toolchain/toolchain.sh v3 gcc16)
 gcc=$tc/gcc16/x86_64/gcc
+flags="-D_GNU_SOURCE -O2 -Wa,--gsframe -I. -Iport/fast -I$here"
+budget=${SFU_SHAPES-}
 # NAME_Os: the walker NAME, where sfu_fast.c is compiled for size.
-walkers=${WALKERS-'sfu sfu_fast sfu_fast_index sfu_fast_8k sfu_fast_8k_Os libunwind_cached libgcc fp'}
-# shellcheck disable=SC2046  # words
-[ $# -gt 0 ] || set -- $("$here/shapes.py")
+ours='sfu_fast sfu_fast_index sfu_fast_8k sfu_fast_Os sfu_fast_index_Os sfu_fast_8k_Os'
+peers='libunwind_cached libgcc'
 lib=$tc/peers/root/usr/lib/x86_64-linux-gnu
-newest=
-if [ -f "$lib/libc.so.6" ]; then
-    newest="-Wl,--dynamic-linker=$lib/ld-linux-x86-64.so.2 -Wl,--disable-new-dtags,-rpath,$lib"
-fi
+[ -z "$budget" ] && [ -f "$lib/libc.so.6" ] || lib=$tc/gcc16/root/usr/lib/x86_64-linux-gnu
+newest="-Wl,--dynamic-linker=$lib/ld-linux-x86-64.so.2 -Wl,--disable-new-dtags,-rpath,$lib"
+# The names of sfu_fast.c that is compiled for size.
+renamed='-DBENCH_SMALL -Dsfu_walkers=small_walkers'
+for name in sections add remove set_cache index_size set_index trace; do
+    renamed="$renamed -Dsfu_fast_$name=small_$name"
+done
 
-# What bench.c and walk_sfu.c are told of shape $1.
+# The shapes that are measured if none are named.
+all() {
+    if [ -n "$budget" ]; then
+        echo sites_1k cxx deep shallow switch_200 drap drap_8th large_frames large_functions stacks sections_100 \
+            plt skip signals
+    else
+        "$here/shapes.py"
+    fi
+}
+
+# What bench.c and the walkers are told of shape $1.
 defines() {
-    echo "-DBENCH_MIN_DEPTH=1 -DBENCH_MAX_DEPTH=8000"
+    echo "-DBENCH_BOTH -DBENCH_MIN_DEPTH=1 -DBENCH_MAX_DEPTH=8000"
     case $1 in
-    deep) echo "-DBENCH_FRAMES=8192 -DBENCH_STACKS=40" ;;
-    *) echo "-DBENCH_FRAMES=256 -DBENCH_STACKS=1600" ;;
+    deep) echo "-DBENCH_FRAMES=8192 -DBENCH_STACKS=$([ -n "$budget" ] && echo 4 || echo 40)" ;;
+    *) echo "-DBENCH_FRAMES=256 -DBENCH_STACKS=$([ -n "$budget" ] && echo 200 || echo 1600)" ;;
     esac
     case $1 in
     stacks) echo -DBENCH_FIND_STACK ;;
     sections_100) echo -DBENCH_SECTIONS=100 ;;
     skip) echo -DBENCH_SKIP=60 ;;
+    signals) echo -DBENCH_FP_LOSES=1 ;;
+    plt | plt_caller) echo -DBENCH_TOP -DBENCH_FP_LOSES=1 ;;
     esac
 }
 
-# build SHAPE PROGRAM FLAG...
+# What is not the same in each program is in MADE.o; work.o is kept if its source and its compiler are as they were.
+work() {
+    kind=$1
+    made=$2
+    frame_pointer=$3
+    source=$made.c
+    [ "$kind" != cxx ] || source=$made.cc
+    if [ -n "$budget" ]; then few=8; else few=1; fi
+    "$here/shapes.py" "$kind" $few >"$source.new"
+    if ! cmp -s "$source.new" "$source" || [ ! -f "$made.o/work.o" ]; then
+        mv "$source.new" "$source"
+        rm -f "$made.o/work.o"
+        # shellcheck disable=SC2086  # words
+        case $source in
+        *.cc) "$tc/gcc16/x86_64/g++" $flags "$frame_pointer" -w -c "$source" -o "$made.o/work.o" ;;
+        *) "$gcc" -std=gnu11 $flags "$frame_pointer" -w -c "$source" -o "$made.o/work.o" ;;
+        esac
+    fi
+}
+
+# build SHAPE PROGRAM FRAME-POINTER DEFINE...
 build() {
     kind=$1
     made=$2
-    shift 2
-    language=c
-    [ "$kind" != cxx ] || language=c++
-    libraries="-Wl,-z,lazy $newest"
-    [ $language = c ] || libraries="-static-libstdc++ -l:libstdc++.a $libraries"
+    frame_pointer=$3
+    shift 3
     mkdir -p "$made.o"
-    "$here/shapes.py" "$kind" >"$made.$language"
-    compile="-D_GNU_SOURCE -O2 -Wa,--gsframe -I. -Iport/fast -I$here"
+    work "$kind" "$made" "$frame_pointer"
+    libraries="-Wl,-z,lazy $newest"
+    [ "$kind" != cxx ] || libraries="-static-libstdc++ -l:libstdc++.a $libraries"
+    # A page for what PLTs jump by, and for nothing else.
+    case $kind in
+    signals) libraries="$out/shape-restorer.o $libraries" ;;
+    plt | plt_caller) libraries="$libraries -Wl,--section-start=.got.plt=0x5000000,--section-start=.data=0x5001000" ;;
+    esac
     # shellcheck disable=SC2046,SC2086  # words
     {
-        if [ $language = c ]; then
-            $gcc -std=gnu11 $compile "$@" -w -c "$made.c" -o "$made.o/work.o"
-        else
-            "$tc/gcc16/x86_64/g++" $compile "$@" -w -c "$made.c++" -o "$made.o/work.o"
-        fi
-        for file in "$here"/bench.c "$here"/walk_*.c sfu.c port/fast/sfu_fast.c; do
-            $gcc -std=c99 $compile "$@" $(defines "$kind") -c "$file" -o "$made.o/$(basename "$file" .c).o"
+        for file in "$here"/bench.c "$here"/walk_fp.c "$here"/walk_sfu.c; do
+            $gcc -std=c99 $flags "$frame_pointer" $(defines "$kind") "$@" -c "$file" \
+                -o "$made.o/$(basename "$file" .c).o"
         done
-        $gcc -o "$made" "$made.o"/*.o $libraries
+        $gcc -std=c99 $flags "$frame_pointer" $(defines "$kind") $renamed -c "$here/walk_sfu.c" -o "$made.o/small.o"
+        $gcc -no-pie -o "$made" "$made.o"/*.o "$out/shape-common"/*.o $libraries
     }
 }
 
-# small SHAPE PROGRAM: PROGRAM-Os, with the fast walker compiled for size
-small() {
-    mkdir -p "$2-Os.o"
-    cp "$2.o"/*.o "$2-Os.o"
+# What is the same in each program.
+common() {
+    mkdir -p "$out/shape-common"
+    "$here/shapes.py" restorer >"$out/shape-restorer.S"
     # shellcheck disable=SC2086  # words
     {
-        $gcc -std=c99 -Os -Wa,--gsframe -I. -Iport/fast -c port/fast/sfu_fast.c -o "$2-Os.o/sfu_fast.o"
-        $gcc -o "$2-Os" "$2-Os.o"/*.o $libraries
+        $gcc -I. -c "$out/shape-restorer.S" -o "$out/shape-restorer.o" # not both tables of its function by gas
+        $gcc -std=c99 $flags -c sfu.c -o "$out/shape-common/sfu.o"
+        $gcc -std=c99 $flags -c port/fast/sfu_fast.c -o "$out/shape-common/sfu_fast.o"
+        $gcc -std=c99 $flags $renamed -Os -c port/fast/sfu_fast.c -o "$out/shape-common/small.o"
     }
 }
 
-# Instructions of walker $2 of program $1: "count FRAMES INSTRUCTIONS WALKS".
-instructions() {
-    valgrind -q --tool=callgrind --callgrind-out-file="$1.callgrind" --collect-atstart=no --toggle-collect=counted \
-        "$1" "$out/peers" count "$2" >"$1.log" 2>&1 || { cat "$1.log" >&2 && return 1; }
-    awk '/^counted/ { walks = $3; frames = $4 } /^(summary|totals):/ { ir = $2 } END { print frames, ir, walks }' \
-        "$1.log" "$1.callgrind"
+# measure SHAPE: its lines
+measure() {
+    program=$out/shape-$1
+    walkers="sfu $ours"
+    build "$1" "$program" -fomit-frame-pointer -DBENCH_FP=0
+    # shellcheck disable=SC2086  # words
+    "$program" "$out/peers" time sfu $ours $peers >"$program.time" || status=1
+    build "$1" "$program-fp" -fno-omit-frame-pointer -DBENCH_FP=1
+    "$program-fp" "$out/peers" time sfu_fast_8k fp libunwind_cached libgcc >"$program-fp.time" || status=1
+    # shellcheck disable=SC2086  # words
+    "$here/count.sh" "$program" "$out/peers" $walkers $peers >"$program.count"
+    "$here/count.sh" "$program-fp" "$out/peers" sfu_fast_8k fp | grep ' fp ' >>"$program.count"
+    for walker in $walkers $peers fp; do
+        times=$program.time
+        [ "$walker" != fp ] || times=$program-fp.time
+        awk -v shape="$1" -v walker="$walker" -v traces="$out-traces.tsv" '
+            $2 == "nothing" { idle = $3 / $4 }
+            $2 != walker { next }
+            $1 == "wrong" { wrong = $3 }
+            $1 == "time" { ns = sprintf("%.1f", $3) }
+            $1 == "count" {
+                count = $3 - idle * $4
+                printf "%s\t%s\t%.1f\t%s\t%s\n", shape, walker, count / $5, ns == "" ? "-" : ns, wrong
+                printf "%s\t%s\t%.1f\n", shape, walker, count / $4 >>traces
+            }' "$times" "$program.count" | tee -a "$out-shapes.tsv.new" >&2
+    done
 }
 
-printf 'shape\twalker\tinstr_per_frame\tns_per_frame\twrong\n' >"$out-shapes.tsv.new"
+# count SHAPE: its lines of the budget. Frames are compared with the core.
+count() {
+    program=$out/shape-$1
+    build "$1" "$program" -fomit-frame-pointer -DBENCH_FP=0
+    # shellcheck disable=SC2086  # words
+    "$program" none compare sfu $ours >"$program.compare" || { echo "shapes: $1: wrong frames" >&2 && status=1; }
+    # shellcheck disable=SC2086  # words
+    "$here/count.sh" "$program" none $ours | grep -v index_Os | awk -v shape="$1" '
+        $2 == "nothing" { idle = $3 / $4; next }
+        {
+            opt = sub(/_Os$/, "", $2) ? "Os" : "O2"
+            sub(/^sfu_/, "", $2)
+            printf "gcc16 x86_64 %s shape-%s-%s %.1f\n", opt, shape, $2, ($3 - idle * $4) / $5
+        }'
+}
+
 status=0
+# shellcheck disable=SC2046  # words
+[ $# -gt 0 ] || set -- $(all)
+common
+if [ -n "$budget" ]; then
+    for shape; do count "$shape"; done
+    exit $status
+fi
+printf 'shape\twalker\tinstr_per_frame\tns_per_frame\twrong\n' >"$out-shapes.tsv.new"
+printf 'shape\twalker\tinstr_per_trace\n' >"$out-traces.tsv"
 for shape; do
     echo "shapes: $shape" >&2
-    program=$out/shape-$shape
-    build "$shape" "$program" -fomit-frame-pointer -DBENCH_FP=0
-    small "$shape" "$program"
-    build "$shape" "$program-fp" -fno-omit-frame-pointer -DBENCH_FP=1
-    for p in "$program" "$program-Os" "$program-fp"; do
-        "$p" "$out/peers" compare >"$p.compare" || status=1
-        [ -n "${NO_TIME-}" ] || "$p" "$out/peers" time >"$p.time" || status=1
-    done
-    idle=$(instructions "$program" nothing)
-    for walker in $walkers; do
-        p=$program
-        [ "$walker" != fp ] || p=$program-fp
-        [ "$walker" = "${walker%_Os}" ] || p=$program-Os
-        name=${walker%_Os}
-        wrong=$(awk -v w="$name" '$1 == "wrong" && $2 == w { print $3 }' "$p.compare")
-        [ -n "$wrong" ] || continue
-        count=$(instructions "$p" "$name")
-        ns=$(awk -v w="$name" '$1 == "time" && $2 == w { print $3 }' "$p.time" 2>/dev/null || :)
-        echo "$idle $count" | awk -v shape="$shape" -v walker="$walker" -v ns="${ns:--}" -v wrong="$wrong" '{
-            printf "%s\t%s\t%.1f\t%s\t%s\n", shape, walker, ($5 - $2 / $3 * $6) / $4, ns, wrong }' |
-            tee -a "$out-shapes.tsv.new" >&2
-    done
+    measure "$shape"
 done
 mv "$out-shapes.tsv.new" "$out-shapes.tsv"
 exit $status

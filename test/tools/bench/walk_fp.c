@@ -17,6 +17,10 @@ static unsigned walk(uint64_t *pcs, unsigned max)
 {
     uint64_t fp = (uint64_t)(uintptr_t)__builtin_frame_address(0), below = low;
     unsigned n = 0;
+#ifdef BENCH_TOP
+    fp = bench_top.fp;
+    pcs[n++] = bench_top.pc;
+#endif
     while (n < max && fp > below && fp <= high && fp % 8 == 0) {
         const uint64_t *record = (const uint64_t *)(uintptr_t)fp;
         pcs[n++] = record[1];

@@ -17,8 +17,25 @@
 #define BENCH_SKIP 0 /* frames that are left out */
 #endif
 
-static struct sfu_section section;
-static struct sfu_target target;
+#ifdef BENCH_SMALL
+#define SUFFIX "_Os" /* sfu_fast.c is compiled for size, and its names are others */
+#else
+#define SUFFIX ""
+#endif
+
+/* Where a walk begins. */
+static inline __attribute__((always_inline)) struct sfu_registers start(struct sfu_cpu *cpu)
+{
+    struct sfu_registers top = sfu_here(cpu);
+
+#ifdef BENCH_TOP
+    top.pc = bench_top.pc;
+    top.sp = bench_top.sp;
+    top.fp = bench_top.fp;
+    top.pc_kind = bench_top.returns ? SFU_PC_RETURN : SFU_PC_EXACT;
+#endif
+    return top;
+}
 
 #ifdef BENCH_FIND_STACK
 /* Of two stacks. */
@@ -47,18 +64,23 @@ static bool add_section(struct sfu_section *s, struct sfu_target *of, const stru
     of->ctx = of;
 #endif
     of->max_frames = 8192;
+    of->red_zone = 128;
     return sfu_add(&of->sections, s, 1, image->sframe, image->sframe_size, (uintptr_t)image->sframe) == SFU_OK;
 }
 
 /* As modules are: the same tables for other code. Returns whether there is room for them. */
 static bool add_others(struct sfu_section **list, struct sfu_section *sections, const struct bench_image *image)
 {
-    for (unsigned i = 0; i < BENCH_SECTIONS; i++)
+    for (unsigned i = 0; i + 1 < BENCH_SECTIONS + 1; i++)
         if (sfu_add(list, &sections[i], 1, image->sframe, image->sframe_size,
                     (uintptr_t)image->sframe + ((i + 1ull) << 32)) != SFU_OK)
             return false;
     return true;
 }
+
+#ifndef BENCH_SMALL
+static struct sfu_section section;
+static struct sfu_target target;
 
 static bool init(const struct bench_image *image)
 {
@@ -70,7 +92,7 @@ static bool init(const struct bench_image *image)
 static unsigned walk(uint64_t *pcs, unsigned max)
 {
     struct sfu_cpu cpu;
-    struct sfu_registers top = sfu_here(&cpu);
+    struct sfu_registers top = start(&cpu);
     struct sfu_walk w;
     unsigned n = 0;
     sfu_walk_start(&w, &target, &top);
@@ -81,6 +103,8 @@ static unsigned walk(uint64_t *pcs, unsigned max)
     }
     return n;
 }
+
+#endif
 
 struct fast {
     struct sfu_fast fast;
@@ -119,7 +143,7 @@ static bool fast_init(struct fast *f, const struct bench_image *image, size_t ca
     static unsigned NAME##_walk(uint64_t *pcs, unsigned max)                                                       \
     {                                                                                                              \
         struct sfu_cpu cpu;                                                                                        \
-        struct sfu_registers top = sfu_here(&cpu);                                                                 \
+        struct sfu_registers top = start(&cpu);                                                                    \
         size_t n = 0;                                                                                              \
         (void)sfu_fast_trace(&NAME.fast, &NAME.target, &top, BENCH_SKIP, pcs, max, &n);                            \
         return (unsigned)n;                                                                                        \
@@ -133,12 +157,14 @@ FAST(fast_8k, 8192, false)
 FAST(fast_16k, 16384, false)
 
 const struct walker sfu_walkers[] = {
+#ifndef BENCH_SMALL
     {"sfu", init, walk},
-    {"sfu_fast", fast_none_init, fast_none_walk},
-    {"sfu_fast_index", fast_index_init, fast_index_walk},
-    {"sfu_fast_2k", fast_2k_init, fast_2k_walk},
-    {"sfu_fast_4k", fast_4k_init, fast_4k_walk},
-    {"sfu_fast_8k", fast_8k_init, fast_8k_walk},
-    {"sfu_fast_16k", fast_16k_init, fast_16k_walk},
+#endif
+    {"sfu_fast" SUFFIX, fast_none_init, fast_none_walk},
+    {"sfu_fast_index" SUFFIX, fast_index_init, fast_index_walk},
+    {"sfu_fast_2k" SUFFIX, fast_2k_init, fast_2k_walk},
+    {"sfu_fast_4k" SUFFIX, fast_4k_init, fast_4k_walk},
+    {"sfu_fast_8k" SUFFIX, fast_8k_init, fast_8k_walk},
+    {"sfu_fast_16k" SUFFIX, fast_16k_init, fast_16k_walk},
     {NULL, NULL, NULL},
 };

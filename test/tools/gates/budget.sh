@@ -18,6 +18,8 @@
 #   fast-text    as text, of the fast walker
 #   fast-stack   bytes of stack that a trace by it needs beyond the callbacks; a step of the core is in it
 #   walk ...     instructions per frame or per find: the modes of perf.c
+#   shape-SHAPE-WALKER
+#                instructions per frame of stacks of the benchmark's shapes, all of whose frames were right
 # gcc 12 is Debian 12's, gcc16 the newest one of the toolchain; each measures alike everywhere.
 set -eu
 out=$1
@@ -114,6 +116,8 @@ instructions() {
     done
 }
 
+[ "$what" = size ] || SFU_SHAPES=budget "$here/../bench/shapes.sh" "$out/shapes" 2>"$out/shapes.log" ||
+    { cat "$out/shapes.log" >&2 && exit 1; }
 for compiler in gcc12 gcc16; do
     for opt in Os O2; do
         for cpu in x86_64 aarch64 aarch64_be s390x; do

@@ -31,8 +31,8 @@ layout() {
         grep -cE '^# *define +SFU_VERSION [0-9]+' sfu.h | grep -vx 1)"
 }
 
-# Lines "name... figure" of FILE $2 against those of FILE $1, the budget: less is fine, more is not; nor is a line that
-# only one of them has.
+# Lines "name... figure" of FILE $2 against those of FILE $1, the budget: less is fine, more is not, nor is a line that
+# only one of them has. Of a shape 2% more are fine: where its program lies decides which entries of a cache collide.
 compare() {
     grep -v '^#' "$1" | awk '
         { value = $NF; sub(/ [^ ]*$/, "") }
@@ -40,7 +40,8 @@ compare() {
         {
             seen[$0] = 1
             if (!($0 in now)) print "not ok budget " $0 ": not measured"
-            else if (now[$0] + 0 > value + 0) print "not ok budget " $0 ": " now[$0] " instead of " value
+            else if (now[$0] + 0 > value * (/ shape-/ ? 1.02 : 1))
+                print "not ok budget " $0 ": " now[$0] " instead of " value
             else print "ok budget " $0
         }
         END { for (name in now) if (!(name in seen)) print "not ok budget " name ": not in budget.txt: make budget" }
@@ -49,9 +50,9 @@ compare() {
 
 # Recursion and frames of unknown size end stack.py, and so budget.sh, with a message.
 budget() {
-    printf '%s\n' 'a 2' 'b 2' 'd 2' >"$out/self.budget"
-    printf '%s\n' 'a 1' 'b 3' 'c 1' >"$out/self.now"
-    [ "$(compare "$out/self.budget" "$out/self.now" | grep -c '^not ok')" = 3 ] && echo 'ok a budget can be missed' ||
+    printf '%s\n' 'a 2' 'b 2' 'd 2' 'e shape-f 100' 'g shape-h 100' >"$out/self.budget"
+    printf '%s\n' 'a 1' 'b 3' 'c 1' 'e shape-f 102' 'g shape-h 103' >"$out/self.now"
+    [ "$(compare "$out/self.budget" "$out/self.now" | grep -c '^not ok')" = 4 ] && echo 'ok a budget can be missed' ||
         echo 'not ok a budget can be missed: it cannot'
     if ! "$here/budget.sh" "$out" >"$out/budget.now" 2>"$out/budget.log"; then
         echo "not ok budget: $(tail -n 1 "$out/budget.log")"
