@@ -24,8 +24,9 @@ def verdict(text, name):
         file.write(text)
     # aarch64 has no data races, so executions that cannot meet the condition need not be looked at.
     memory = ["aarch64.cat", "-speedcheck", "fast"] if text.startswith("AArch64") else ["rc11.cat"]
+    command = [HERD, "-model", *memory, path]
     try:
-        done = subprocess.run([HERD, "-model", *memory, path], capture_output=True, text=True, timeout=LIMIT, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=True)
     except (OSError, subprocess.SubprocessError) as wrong:
         return f"failed: {wrong}", path
     if re.search(r"^(Flag.*(undef|race)|Undef)", done.stdout, re.MULTILINE):

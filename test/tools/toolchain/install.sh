@@ -103,6 +103,13 @@ done
 [ "${SFU_INSTALL-}" != no ] || exit 0
 
 asked=$*
+# Newer than the list and than dpkg's own: nothing was missing, and nothing has changed.
+stamp=$here/../../../build/installed-$(echo "$asked" | tr ' ' -)
+[ -z "$(find "$stamp" -newer "$list" -newer /var/lib/dpkg/status 2>/dev/null)" ] || exit 0
+nothing_missing() {
+    mkdir -p "${stamp%/*}" && : >"$stamp"
+    exit 0
+}
 # shellcheck disable=SC2046
 set -- $(wanted "$@")
 
@@ -115,7 +122,7 @@ fi
 names=$(resolve "$@")
 # shellcheck disable=SC2086
 need=$(missing $names)
-[ -n "$need" ] || exit 0
+[ -n "$need" ] || nothing_missing
 
 if [ -n "$dry" ] || [ "$(id -u)" != 0 ]; then
     say "packages are missing. As root, run:"
@@ -136,7 +143,7 @@ if ! all_available $need; then
 fi
 # shellcheck disable=SC2086
 need=$(missing $names)
-[ -n "$need" ] || exit 0
+[ -n "$need" ] || nothing_missing
 # shellcheck disable=SC2086
 say "installing for $asked:" $need
 # shellcheck disable=SC2086
