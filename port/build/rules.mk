@@ -4,6 +4,6 @@
 CHECK += build
 
 .PHONY: suite-build
-suite-build:
+suite-build: | $(TC)
 	@test/tools/toolchain/install.sh check
 	@test/run.sh build port/build/test/test.sh

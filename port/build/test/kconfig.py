@@ -58,9 +58,25 @@ def build(work, main, values, definitions):
     return subprocess.run([work + "/build/zephyr"], check=True, capture_output=True, text=True).stdout.rstrip("\n")
 
 
+
+def stack_walk(work):
+    """What the module adds to Zephyr's build for arch_stack_walk; only Zephyr has the CPUs that the symbol asks for."""
+    os.makedirs(work)
+    with open(work + "/CMakeLists.txt", "w", encoding="utf-8") as f:
+        f.write("cmake_minimum_required(VERSION 3.13)\nproject(zephyr NONE)\n")
+        for name in "library_named", "library_sources", "include_directories", "compile_definitions", "ld_options":
+            f.write("function(zephyr_%s)\nmessage(\"%s ${ARGN}\")\nendfunction()\n" % (name, name))
+        f.write("set(CONFIG_SFU y)\nset(CONFIG_SFU_STACK_WALK y)\ninclude(%s/CMakeLists.txt)\n" %
+                os.path.abspath("port/zephyr"))
+    said = subprocess.run(["cmake", "-S", work, "-B", work + "/build"], check=True, capture_output=True, text=True).stderr
+    source = [line.split()[1] for line in said.splitlines() if line.startswith("library_sources")][-1]
+    return os.path.exists(source) and "ld_options -Wl,--wrap=arch_stack_walk" in said
+
+
 for case, values_set, with_parts, wanted in CASES:
     try:
         got = build("%s/kconfig-%s" % (sys.argv[1], case), sys.argv[2], values_set, with_parts)
     except (ValueError, KeyError, OSError, subprocess.CalledProcessError, kconfiglib.KconfigError) as wrong:
         got = str(wrong) + (wrong.stderr.decode()[-200:] if isinstance(wrong, subprocess.CalledProcessError) else "")
     print("ok kconfig-" + case if got == wanted else "not ok kconfig-%s: %s instead of %s" % (case, got, wanted))
+print("ok zephyr-build" if stack_walk(sys.argv[1] + "/zephyr-build") else "not ok zephyr-build")

@@ -119,3 +119,42 @@ page meson-twice meson.build "$project
 $(block meson.build | grep -v executable)" twice.meson $named "main+0 sfu_open+1 none"
 
 /usr/bin/python3 port/build/test/kconfig.py $work "$main" # the one that Debian's packages are for
+
+# arch_stack_walk of port/zephyr, in a process that plays Zephyr (walk_test.c). theirs.c: the architecture's own, which
+# ld's --wrap leaves aside. ZEPHYR=folder: with that tree's declarations.
+zephyr=$work/zephyr
+mkdir -p $zephyr/zephyr
+: >$zephyr/zephyr/kernel.h
+: >$zephyr/zephyr/kernel_structs.h
+echo 'void arch_stack_walk(void) {}' >$zephyr/theirs.c
+printf '%s\n' 'SECTIONS { .sframe : { sframe_start = .; KEEP(*(.sframe .sframe.*)) sframe_end = .; } }' \
+    'INSERT AFTER .rodata;' >$zephyr/insert.ld
+
+# declarations FOLDER: those of a Zephyr tree for a CPU, whose headers are in FOLDER.
+declarations() {
+    sed -n '/^typedef bool (\*stack_trace_callback_fn)/p; /^void arch_stack_walk(/,/;/p' \
+        "$ZEPHYR/include/zephyr/arch/arch_interface.h"
+    cat "$ZEPHYR/include/zephyr/arch/$1/thread.h" "$ZEPHYR/include/zephyr/arch/$1/exception.h" |
+        sed -n '/^#define X86_\(FXSAVE\|THREAD_FLAG\)_/p
+            /^struct _callee_saved {/,/^}/p; /^struct _thread_arch {/,/^}/p; /^struct arch_esf {/,/^}/p'
+}
+
+# walks CPU FLAGS: FLAGS are those of a configuration.
+walks() {
+    cpu=$1 program=$zephyr/walk_test-$1
+    shift
+    if [ -n "${ZEPHYR-}" ]; then
+        folder=arm64
+        [ "$cpu" = aarch64 ] || folder=x86/intel64
+        { echo 'struct k_thread; struct arch_esf;' && declarations $folder; } >$zephyr/declarations.h
+        set -- "$@" -DZEPHYR_TREE
+    fi
+    "$cpu-linux-gnu-gcc" -std=gnu11 -O2 -Wall -Wextra -Werror -Wconversion -Wshadow -fno-stack-protector \
+        -fomit-frame-pointer -fasynchronous-unwind-tables "-Bbuild/tc/$cpu/" -Wa,--gsframe -static \
+        -Wl,-T,$zephyr/insert.ld -Wl,--wrap=arch_stack_walk -I. -Iarch -I$zephyr "$@" \
+        sfu.c port/zephyr/test/walk_test.c $zephyr/theirs.c -o "$program" || echo "not ok zephyr-$cpu: see above"
+    { if [ "$cpu" = x86_64 ]; then "$program"; else "qemu-$cpu" "$program"; fi || echo "not ok: ended"; } |
+        sed "s/ok/ok zephyr-$cpu:/"
+}
+walks x86_64
+walks aarch64 -DCONFIG_ARM64
