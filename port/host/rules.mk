@@ -36,7 +36,7 @@ $(TOOLS)/%.txt.h: %.txt port/host/rules.mk
 $(TOOLS)/sfu-gen: $(TOOLS_GEN) $(TOOLS_HEADERS) $(TOOLS)/sfu-gen.txt.h port/host/rules.mk
 	@test/tools/toolchain/install.sh tools
 	@mkdir -p $(@D)
-	$(CC) $(TOOLS_FLAGS) -O2 -g $(TOOLS_GEN) -lelf -o $@
+	$(CC) $(TOOLS_FLAGS) -O3 -g $(TOOLS_GEN) -lelf -o $@
 
 $(TOOLS)/sfu-lint: $(TOOLS_LINT) $(TOOLS_HEADERS) $(TOOLS)/sfu-lint.txt.h port/host/rules.mk
 	@test/tools/toolchain/install.sh tools

@@ -32,6 +32,15 @@ static const uint8_t *take_bytes(struct cursor *c, uint64_t size)
     return p;
 }
 
+/* Most of what is read: a byte. */
+static uint8_t take_byte(struct cursor *c)
+{
+    if (c->p != c->end)
+        return *c->p++;
+    c->bad = true;
+    return 0;
+}
+
 static uint64_t take(struct cursor *c, unsigned size)
 {
     const uint8_t *p = take_bytes(c, size);
@@ -54,7 +63,7 @@ static uint64_t take_leb(struct cursor *c, bool is_signed)
     uint8_t byte;
 
     do {
-        byte = (uint8_t)take(c, 1);
+        byte = take_byte(c);
         if (shift < 64)
             value |= (uint64_t)(byte & 0x7f) << shift;
         shift += shift < 64 ? 7 : 0;
@@ -1047,7 +1056,7 @@ static void extended(struct run *r, uint8_t op)
 static void interpret(struct run *r)
 {
     while (r->c.p < r->c.end && r->why == NULL) {
-        uint8_t op = (uint8_t)take(&r->c, 1), low = op & 0x3f;
+        uint8_t op = take_byte(&r->c), low = op & 0x3f;
 
         if ((op & 0xc0) == DW_CFA_advance_loc)
             advance(r, low);
@@ -1159,8 +1168,7 @@ static void collect(const struct cfi *cfi, bool debug, struct cfi_spans *spans)
             add_span(spans, &span);
         }
     }
-    if (spans->num > 0)
-        qsort(spans->list, spans->num, sizeof *spans->list, by_start);
+    put_in_order(spans->list, spans->num, sizeof *spans->list, by_start);
 }
 
 static bool same_entry(const struct cfi_fde *a, const struct cfi_fde *b)
@@ -1246,7 +1254,7 @@ static void unite(const struct cfi_spans *eh, const struct cfi_spans *debug, str
         if (rest.start < rest.end)
             add_span(result, &rest);
     }
-    if (result->num > 0)
+    if (eh->num > 0 && debug->num > 0)
         qsort(result->list, result->num, sizeof *result->list, by_start);
 }
 

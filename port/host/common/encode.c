@@ -12,7 +12,9 @@
 
 enum {
     HEADER_SIZE = 28,
-    INDEX_SIZE = 16 /* of an FDE */
+    INDEX_SIZE = 16,                    /* of an FDE */
+    ATTRIBUTES_SIZE = 5,                /* in front of its rows */
+    MAX_ROW = 4 + 1 + 4 * 2 * ROW_RULES /* address, info, words */
 };
 
 /* ---- Words of a row (2.4.1, 3) --------------------------------------------------------------------------------- */
@@ -112,19 +114,25 @@ static struct words words_of(const struct registers *r, const struct made_row *r
 
 /* ---- FDEs ------------------------------------------------------------------------------------------------------ */
 
+/* The code of a group, and where its last row begins. */
+struct extent {
+    uint64_t start, last, end;
+};
+
 struct encoder {
     const struct tables *tables;
     const struct encoding *encoding;
     const struct registers *registers;
     bool big;
     bool *flexible;   /* for each function */
-    uint8_t *lengths; /* of each row: its info and its words */
+    uint8_t *lengths; /* of each row, if they are grouped: its info and its words */
     struct groups groups;
-    uint8_t *fres; /* the sub-section of rows */
+    uint8_t *fres; /* the sub-section of rows, with room for all of them */
     size_t size;
     uint64_t num_fres;
-    uint32_t *offsets; /* of each group's rows, there */
-    uint32_t *table;   /* of lists of rows by hash: a group's number + 1 */
+    struct extent *extents; /* of each group */
+    uint32_t *offsets;      /* of each group's rows, there */
+    uint32_t *table;        /* of lists of rows by hash: a group's number + 1 */
     size_t table_size;
 };
 
@@ -152,7 +160,7 @@ static void choose_types(struct encoder *e)
 
         for (k = 0; k < f->num_rows; k++)
             e->flexible[i] |= !fits_default(e->registers, &rows_of(e, i)[k]);
-        for (k = 0; k < f->num_rows; k++) {
+        for (k = 0; k < f->num_rows && e->encoding->rows > 0; k++) {
             struct words words = words_of(e->registers, &rows_of(e, i)[k], e->flexible[i]);
 
             e->lengths[f->first_row + k] = (uint8_t)(1 + words.count * words.size);
@@ -203,30 +211,38 @@ static struct cursor first_row(const struct encoder *e, const struct group *grou
     return (struct cursor){e, group->function, group->row, group->count, NULL};
 }
 
-/* Where the code of GROUP begins, and where it ends. */
-static void find_extent(const struct encoder *e, const struct group *group, uint64_t *start, uint64_t *end)
+static struct extent find_extent(const struct encoder *e, const struct group *group)
 {
     struct cursor c = first_row(e, group);
-    const struct function *f;
-    uint64_t address;
+    const struct function *f = &e->tables->functions[group->function];
+    struct extent extent = {f->start, 0, 0};
 
-    *start = e->tables->functions[group->function].start;
     if (group->row > 0)
-        *start += rows_of(e, group->function)[group->row].start;
-    while (next_row(&c, &address) != NULL)
+        extent.start += rows_of(e, group->function)[group->row].start;
+    extent.last = extent.start;
+    while (next_row(&c, &extent.last) != NULL)
         continue;
     f = &e->tables->functions[c.function];
-    *end = f->start + (c.row < f->num_rows ? rows_of(e, c.function)[c.row].start : f->size);
+    extent.end = f->start + (c.row < f->num_rows ? rows_of(e, c.function)[c.row].start : f->size);
+    return extent;
+}
+
+/* Finds the extents of all groups, and makes room for their rows. */
+static void prepare(struct encoder *e)
+{
+    size_t i;
+
+    e->extents = zeroed(e->groups.num, sizeof *e->extents);
+    e->offsets = zeroed(e->groups.num, sizeof *e->offsets);
+    for (i = 0; i < e->groups.num; i++)
+        e->extents[i] = find_extent(e, &e->groups.list[i]);
+    e->fres = zeroed(ATTRIBUTES_SIZE * e->groups.num + MAX_ROW * e->tables->num_rows, 1);
 }
 
 /* ---- Rows (2.3.2, 2.4) ----------------------------------------------------------------------------------------- */
 
 static void put(struct encoder *e, unsigned size, uint64_t value)
 {
-    unsigned i;
-
-    for (i = 0; i < size; i++)
-        e->fres = grow(e->fres, e->size + i, 1);
     store_number(e->fres + e->size, size, e->big, value);
     e->size += size;
 }
@@ -261,27 +277,20 @@ static uint32_t put_rows(struct encoder *e, const struct group *group, uint64_t 
 }
 
 /* Writes the attributes and rows of GROUP. Returns the number of rows. */
-static uint32_t put_group(struct encoder *e, const struct group *group)
+static uint32_t put_group(struct encoder *e, const struct group *group, const struct extent *extent)
 {
     const struct function *f = &e->tables->functions[group->function];
     bool rowless = group->count == f->num_rows && is_rowless(e, group->function);
-    struct cursor c = first_row(e, group);
-    uint64_t start, end, last;
-    unsigned address;
+    unsigned address = rowless ? 0 : address_code(extent->last - extent->start);
     size_t at = e->size;
     uint32_t count = 0;
 
-    find_extent(e, group, &start, &end);
-    last = start;
-    while (next_row(&c, &last) != NULL)
-        continue;
-    address = rowless ? 0 : address_code(last - start);
     put(e, 2, 0);
     put(e, 1, address | (f->repeat != 0 ? 0x10u : 0) | (f->key_b ? 0x20u : 0) | (f->signal ? 0x80u : 0));
     put(e, 1, e->flexible[group->function]);
     put(e, 1, f->repeat);
     if (!rowless)
-        count = put_rows(e, group, start, address);
+        count = put_rows(e, group, extent->start, address);
     store_number(e->fres + at, 2, e->big, count);
     return count;
 }
@@ -333,7 +342,7 @@ static bool put_groups(struct encoder *e, uint64_t room, uint64_t *saved)
         if (e->size > INT32_MAX)
             return false;
         e->offsets[i] = (uint32_t)e->size;
-        e->num_fres += put_group(e, &e->groups.list[i]);
+        e->num_fres += put_group(e, &e->groups.list[i], &e->extents[i]);
         if (room > 0)
             share(e, i, room, saved);
     }
@@ -389,11 +398,10 @@ static void put_section(const struct encoder *e, uint64_t addr, struct bytes *by
     put_header(e, bytes->data);
     for (i = 0; i < e->groups.num; i++) {
         size_t at = HEADER_SIZE + INDEX_SIZE * i;
-        uint64_t start, end;
+        const struct extent *extent = &e->extents[i];
 
-        find_extent(e, &e->groups.list[i], &start, &end);
-        store_number(bytes->data + at, 8, e->big, start - (addr + at));
-        store_number(bytes->data + at + 8, 4, e->big, end - start);
+        store_number(bytes->data + at, 8, e->big, extent->start - (addr + at));
+        store_number(bytes->data + at + 8, 4, e->big, extent->end - extent->start);
         store_number(bytes->data + at + 12, 4, e->big, e->offsets[i]);
     }
     memcpy(bytes->data + HEADER_SIZE + INDEX_SIZE * e->groups.num, e->fres, e->size);
@@ -415,13 +423,14 @@ bool encode(const struct tables *tables, const struct encoding *encoding, uint64
     e.lengths = zeroed(tables->num_rows, sizeof *e.lengths);
     choose_types(&e);
     e.groups = groups_choose(&(struct grouping){tables, e.flexible, e.lengths, encoding->rows, encoding->share});
+    prepare(&e);
     free(e.lengths);
-    e.offsets = zeroed(e.groups.num, sizeof *e.offsets);
     good = put_shared(&e, encoding->share);
     if (good)
         put_section(&e, addr, bytes);
     free(e.flexible);
     free(e.groups.list);
+    free(e.extents);
     free(e.offsets);
     free(e.fres);
     return good;

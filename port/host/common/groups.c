@@ -250,20 +250,34 @@ static void try_runs(struct piece *p, size_t end, uint32_t j, const struct usage
 
 /* ---- The cheapest way ------------------------------------------------------------------------------------------ */
 
-/* Tries each FDE that ends at J. It has row J - 1 at least. */
+/* Tries each FDE that ends at J. It has row J - 1 at least. What it costs without what it is read for is size_of and
+ * width_of, with what does not depend on I outside of the loop. */
 static void try_starts(struct piece *p, uint32_t j)
 {
-    uint32_t i = j, low = j > MAX_STARTS ? j - MAX_STARTS : 0;
+    const uint32_t bytes = p->bytes[j], count = p->count[j], most = p->in->rows;
+    const uint64_t last = p->start[j - 1];
+    uint32_t i = j, low = j > MAX_STARTS ? j - MAX_STARTS : 0, from = 0;
+    int64_t best = INT64_MAX;
 
-    p->cost[j] = INT64_MAX;
-    while (i-- > low && rows_in(p, i, j) <= p->in->rows) {
-        int64_t cost = p->cost[i] + UNIT * (INDEX_SIZE + size_of(p, i, j, width_of(p, i, j))) + reading_of(p, i, j);
+    while (i-- > low) {
+        uint32_t rows = 1 + count - p->count[i + 1];
+        uint64_t distance = last - p->start[i];
+        uint32_t width = distance <= UINT8_MAX ? 1 : distance <= UINT16_MAX ? 2 : 4;
+        int64_t cost = p->cost[i] + UNIT * (int64_t)(INDEX_SIZE + ATTRIBUTES_SIZE + p->length[i] + bytes -
+                                                     p->bytes[i + 1] + width * rows);
 
-        if (cost < p->cost[j]) {
-            p->cost[j] = cost;
-            p->from[j] = i;
+        if (rows > most)
+            break;
+        if (cost >= best) /* and reading costs more yet */
+            continue;
+        cost += reading_of(p, i, j);
+        if (cost < best) {
+            best = cost;
+            from = i;
         }
     }
+    p->cost[j] = best;
+    p->from[j] = from;
 }
 
 /* Finds the cheapest way for each row of the piece. */

@@ -24,7 +24,7 @@ struct groups {
 struct grouping {
     const struct tables *tables;
     const bool *flexible;   /* of each function */
-    const uint8_t *lengths; /* of each row of the tables: bytes of its info and its words */
+    const uint8_t *lengths; /* of each row of the tables, if ROWS is not 0: bytes of its info and its words */
     uint32_t rows;          /* the most rows under one FDE; 0: one FDE for each function */
     bool share;             /* equal lists of rows are written once */
 };

@@ -65,6 +65,18 @@ size_t count_up_to(const void *list, size_t count, size_t size, size_t offset, u
     return low;
 }
 
+void put_in_order(void *list, size_t count, size_t size, int (*compare)(const void *, const void *))
+{
+    const uint8_t *p = list;
+    size_t i;
+
+    for (i = 1; i < count; i++)
+        if (compare(p + (i - 1) * size, p + i * size) > 0)
+            break;
+    if (i < count)
+        qsort(list, count, size, compare);
+}
+
 void *zeroed(size_t count, size_t size)
 {
     void *p = calloc(count != 0 ? count : 1, size);

@@ -118,6 +118,9 @@ void *grow(void *p, size_t count, size_t size);
  * are sorted by it. */
 size_t count_up_to(const void *list, size_t count, size_t size, size_t offset, uint64_t addr);
 
+/* Sorts the COUNT elements of SIZE bytes at LIST, if they are not sorted yet: most are. */
+void put_in_order(void *list, size_t count, size_t size, int (*compare)(const void *, const void *));
+
 /* Room for COUNT things of SIZE bytes, zeroed. Ends the program if there is no memory. */
 void *zeroed(size_t count, size_t size);
 

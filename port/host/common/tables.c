@@ -437,8 +437,7 @@ void tables_make(struct tables *tables, const struct cfi *cfi, const struct cfi_
     }
     for (i = 0; i < kept->num; i++)
         build_kept(tables, &kept->list[i]);
-    if (tables->num_functions > 0)
-        qsort(tables->functions, tables->num_functions, sizeof *tables->functions, by_start);
+    put_in_order(tables->functions, tables->num_functions, sizeof *tables->functions, by_start);
 }
 
 void tables_free(struct tables *tables)

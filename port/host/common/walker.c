@@ -13,6 +13,16 @@ enum { STACK = 1 << 20, STACK_SP = STACK / 16, STACK_FP = STACK / 4, STACK_VALUE
 
 enum { OWN, CALLERS, SECTIONS };
 
+enum { FRAMES = 3, KNOWN = 256 };
+
+/* The frames behind a row, by the core. */
+struct walked {
+    struct sfu_row row;
+    uint64_t pcs[FRAMES]; /* behind the first */
+    size_t count;         /* 0: nothing is known */
+    int code;             /* what ends them, or SFU_OK */
+};
+
 struct walker {
     struct sfu_section sections[SECTIONS];
     struct sfu_section *list;
@@ -24,6 +34,7 @@ struct walker {
     struct bytes callers;
     uint8_t *stack;
     uint64_t low; /* its address */
+    struct walked known[KNOWN];
 };
 
 /* Tables in which all values of the stack are PCs of one function. It has CFA = FP + 16 (s390x: 176), and its callers'
@@ -92,25 +103,49 @@ void walker_free(struct walker *w)
     free(w);
 }
 
-enum { FRAMES = 3 };
-
-/* Stores the PCs of the frames behind TOP by the core, where the tables have ROW. Returns what ends them, or SFU_OK. */
-static int walk(const struct walker *w, const struct sfu_registers *top, const struct sfu_row *row, uint64_t *pcs,
-                size_t *count)
+/* Walks from TOP, where the tables have ROW, by the core. */
+static void walk(const struct walker *w, const struct sfu_registers *top, const struct sfu_row *row,
+                 struct walked *walked)
 {
     struct sfu_walk walk;
     int code;
 
     sfu_walk_start(&walk, &w->target, top);
     code = sfu_apply(&walk, row);
-    for (*count = 1; code == SFU_OK;) {
-        pcs[(*count)++] = walk.frame.regs.pc;
-        if (*count == FRAMES)
+    for (walked->count = 1; code == SFU_OK;) {
+        walked->pcs[walked->count++] = walk.frame.regs.pc;
+        if (walked->count == FRAMES)
             break;
         code =
             sfu_lookup_pc(&walk.frame.regs) - w->low < STACK ? sfu_apply(&walk, &w->caller) : sfu_walk_step(&walk);
     }
-    return code;
+    walked->code = code;
+    walked->row = *row;
+}
+
+static bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
+{
+    return a->control == b->control && a->offset == b->offset;
+}
+
+/* Whether walks from two rows are the same: only where they hold differs. */
+static bool same_row(const struct sfu_row *a, const struct sfu_row *b)
+{
+    return same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) && same_rule(&a->fp, &b->fp) &&
+           a->abi == b->abi && a->kind == b->kind && a->trap_frame == b->trap_frame && a->signed_ra == b->signed_ra;
+}
+
+/* The walk from TOP, where the tables have ROW. All walks begin with the same registers, but for the PC, and few rows
+ * are different. */
+static const struct walked *walk_of(struct walker *w, const struct sfu_registers *top, const struct sfu_row *row)
+{
+    uint32_t hash = (uint32_t)row->cfa.offset * 5 + row->cfa.control * 3 + (uint32_t)row->fp.offset * 7 +
+                    (uint32_t)row->ra.offset;
+    struct walked *walked = &w->known[(hash ^ hash >> 8) % KNOWN];
+
+    if (walked->count == 0 || !same_row(&walked->row, row))
+        walk(w, top, row, walked);
+    return walked;
 }
 
 const char *walker_check(struct walker *w, const struct difference *agreed)
@@ -119,16 +154,17 @@ const char *walker_check(struct walker *w, const struct difference *agreed)
     const size_t num_ends = ends[0] == ends[1] ? 1 : 2;
     struct sfu_registers top = {0,   w->low + STACK_SP, w->low + STACK_FP, w->low + STACK_VALUES + 1, SFU_PC_EXACT,
                                 true};
-    uint64_t want[FRAMES], got[FRAMES];
-    size_t num_want, num_got, i;
-    int code;
+    const struct walked *want;
+    uint64_t got[FRAMES];
+    size_t num_got, i;
 
     top.pc = agreed->start;
-    code = walk(w, &top, agreed->got, want, &num_want);
+    want = walk_of(w, &top, agreed->got);
     for (i = 0; i < num_ends; i++) {
-        top.pc = want[0] = ends[i];
-        if (sfu_fast_trace(&w->fast, &w->target, &top, 0, got, FRAMES, &num_got) != code || num_got != num_want ||
-            memcmp(want, got, num_want * sizeof want[0]) != 0)
+        top.pc = ends[i];
+        if (sfu_fast_trace(&w->fast, &w->target, &top, 0, got, FRAMES, &num_got) != want->code ||
+            num_got != want->count || got[0] != top.pc ||
+            memcmp(want->pcs + 1, got + 1, (num_got - 1) * sizeof got[0]) != 0)
             return "the fast walker finds another caller";
     }
     return NULL;
