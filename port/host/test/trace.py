@@ -860,7 +860,7 @@ class Stub:
 class Machine:
     """A machine that has been stopped at the function NAME of its kernel, for good unless somebody lets it go."""
 
-    def __init__(self, cpu, image, scenario, name):
+    def __init__(self, cpu, image, scenario, name, *options):
         self.port, self.monitor_path = free_port(), WORK + "/monitor"
         self.console = "%s/console-%s-%s" % (WORK, cpu, scenario)
         for old in (self.monitor_path, self.console):
@@ -870,7 +870,8 @@ class Machine:
         command = QEMU[cpu] + [word.format(backend + self.console) for word in CONSOLE[cpu]]
         command = [word.format(scenario) for word in command]
         command += ["-m", "32M", "-nodefaults", "-no-reboot", "-display", "none", "-kernel", image, "-S", "-gdb",
-                    "tcp:localhost:%d" % self.port, "-monitor", "unix:%s,server=on,wait=off" % self.monitor_path]
+                    "tcp:localhost:%d" % self.port, "-monitor", "unix:%s,server=on,wait=off" % self.monitor_path,
+                    *options]
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                         stderr=subprocess.DEVNULL)
         stub = retry(lambda: Stub(self.port))
@@ -928,6 +929,7 @@ def test_guests():
         for scenario, name, trap in (("assert", "panic", False), ("illegal", "illegal", False),
                                      ("irq", "illegal", True), ("thread-panic", "assert_3", False)):
             test("%s %s" % (cpu, scenario), guest, cpu, directory, scenario, name, trap)
+        test("%s, two CPUs" % cpu, guest_two, cpu, directory + "/kernel.elf")
     test("a machine without an image of its own", guest_wrong, kernel("x86_64"))
 
 
@@ -977,6 +979,41 @@ def compare_guest(machine, cpu, image, core, name, trap):
     must(printed[left:left + len(callers)] == callers,
          "printed: %s, not %s" % (list(map(hex, printed)), list(map(hex, pcs))))
     return "%d frames%s" % (len(pcs), "".join(", " + text for text in said))
+
+
+# Of each CPU, as scenarios.c and boot.S have it.
+TWO = [["machine_stop_others", "stop_second", "scenario_second", "kernel_main", "kernel_start"],
+       ["run_on", "second_work", "second_main", "machine_second"]]
+
+
+def guest_two(cpu, image):
+    """The first CPU is about to stop the second, which is in a loop: dump, core of the dump, stub."""
+    core, written = "%s/%s-two.core" % (WORK, cpu), "%s/%s-two.written" % (WORK, cpu)
+    machine = Machine(cpu, image, "second", "machine_stop_others", "-smp", "2")
+    try:
+        must("rror" not in machine.monitor("dump-guest-memory " + os.path.abspath(core)), "no dump")
+        found, text = by_trace("--core=" + core, "--write-core=" + written, image)
+        parts = [[f[4][-1][0] for f in frames(part.splitlines()) if f[4]] for part in text.split(b"CPU 1\n")]
+        must([part[:len(calls)] for part, calls in zip(parts, TWO)] == TWO and len(parts) == 2, "%s" % text)
+        must([len(pcs) for pcs in found.values()] == [6, 5], "frames: %s" % found)
+        for file in (as_virtual(core), written):
+            gdb = by_gdb(image, "core-file " + file)
+            must(list(gdb.values()) == list(found.values()), "gdb, %s: %s instead of %s" % (file, gdb, found))
+        live, text = by_trace("--gdb=localhost:%d" % machine.port, "--write-core=" + written, image)
+        must(list(live.values()) == list(found.values()), "--gdb: %s" % text)
+        gdb = by_gdb(image, "core-file " + written)
+        must(list(gdb.values()) == list(found.values()), "gdb, --gdb's core: %s instead of %s" % (gdb, found))
+        # Then the machine runs on. It has printed the first trace, and prints the second, by the interrupt's registers.
+        printed = machine.end().replace(b"\r", b"").split(b"CPU 1:\n")
+        for log, pcs in zip(printed, found.values()):
+            at = [f[0] for f in frames(log.splitlines()) if f[3] is None]
+            must(at[1:] == pcs[1:] if log is printed[1] else at[2:] == pcs[2:], "printed: %s" % log)
+        return "%d and %d frames" % tuple(map(len, found.values()))
+    finally:
+        machine.kill()
+        for file in (core + ".virtual", core, written):
+            if os.path.exists(file):
+                os.remove(file)
 
 
 def as_virtual(core):
