@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * What sfu-trace reads that anybody may have written: lines of a log, raw dumps in them, maps, the notes of a core,
- * and page tables. The first byte chooses: an ABI for notes; a log; a map; or page tables, which begin with the address
- * that is looked up and their root, and are all of the physical memory.
+ * What sfu-trace reads that anybody may have written: lines of a log, raw dumps in them, maps, crash records, the notes
+ * of a core, and page tables. The first byte chooses: an ABI for notes; a log; a crash record, which gets its magic and
+ * its check; a map; or page tables, which begin with the address that is looked up and their root, and are all of the
+ * physical memory.
  */
 #include "common/image.h"
 #include "harness.h"
@@ -27,11 +28,12 @@ static void check_line(const struct log_line *line, const char *text, size_t siz
         MUST(size - line->dump >= 5 && memcmp(text + line->dump, "sfu", 3) == 0);
 }
 
-/* The words are in order, each is read as it stands there, and nothing around them. */
+/* The words are in order. Each is read as it stands there, or some of many: few characters may stand for a million.
+ * Nothing is read around them. */
 static void check_dump(struct log_dump *dump)
 {
     uint8_t bytes[8], other;
-    size_t i;
+    size_t i, every = 1 + dump->num_words / 4096;
 
     MUST(dump->abi >= SFU_AARCH64_BIG && dump->abi <= SFU_S390X);
     MUST(dump->num_places <= LOG_PLACES && dump->id_size <= LOG_BUILD_ID);
@@ -41,6 +43,8 @@ static void check_dump(struct log_dump *dump)
         bool last = i + 1 == dump->num_words;
 
         MUST(last || w->addr <= w[1].addr);
+        if (i % every != 0 && !last)
+            continue;
         MUST(log_dump_read(dump, w->addr, bytes, 1));
         if (last || w[1].addr - w->addr >= 8)
             MUST(log_dump_read(dump, w->addr, bytes, 8) && memcmp(bytes, w->bytes, 8) == 0);
@@ -123,6 +127,67 @@ static void read_map(const char *bytes, size_t size)
     map_free(&map);
 }
 
+/* ---- Crash records --------------------------------------------------------------------------------------------- */
+
+static uint32_t crc32_of(const uint8_t *bytes, size_t size)
+{
+    uint32_t sum = 0xffffffff;
+    size_t i;
+    unsigned bit;
+
+    for (i = 0; i < size; i++) {
+        sum ^= bytes[i];
+        for (bit = 0; bit < 8; bit++)
+            sum = sum >> 1 ^ ((sum & 1) != 0 ? 0xedb88320 : 0);
+    }
+    return ~sum;
+}
+
+/* The frames are in order, and those that are missing lie behind them. A record is found where it is, with its check
+ * alone, and nothing is found in what does not hold one. */
+static void check_record(const struct log_record *r)
+{
+    unsigned i;
+
+    MUST(r->num_items <= LOG_RECORD_WORDS);
+    for (i = 0; i < r->num_items; i++) {
+        const struct log_item *item = &r->items[i];
+
+        MUST(item->marks < 32 && item->length <= 32 && (item->times == 0 || item->length > 0));
+        MUST(i == 0 || item->number >= r->items[i - 1].number);
+        MUST(!item->relative || item->pc < 0x7fffffe);
+    }
+    MUST(r->missing <= UINT32_MAX);
+}
+
+static void read_records(uint8_t how, uint8_t *bytes, size_t size)
+{
+    static const uint8_t magic[] = {'s', 'f', 'u', '2'};
+    bool big = how % 2 != 0;
+    struct log_record record;
+    size_t at, broken = 0, i;
+
+    for (at = 0; log_record_find(bytes, size, big, &at, &record, &broken); at++)
+        check_record(&record);
+    if (size < LOG_RECORD_SIZE)
+        return;
+    at = (size - LOG_RECORD_SIZE) / 2;
+    for (i = 0; i < 4; i++)
+        bytes[at + i] = magic[big ? 3 - i : i];
+    bytes[at + (big ? 14 : 15)] = 0; /* num, of 16 bits */
+    bytes[at + (big ? 15 : 14)] %= LOG_RECORD_WORDS + 1;
+    store_number(bytes + at + 4, 4, big, crc32_of(bytes + at + 8, LOG_RECORD_SIZE - 8));
+    i = at;
+    broken = 0;
+    MUST(log_record_find(bytes, size, big, &i, &record, &broken) && i == at && broken == 0);
+    check_record(&record);
+    MUST(record.registers[0] == load_number(bytes + at + 72, 8, big));
+    bytes[at + 50] ^= 1;
+    i = at;
+    MUST(!log_record_find(bytes, size, big, &i, &record, &broken) || i > at);
+    MUST(broken > 0);
+}
+
 static void read_notes(uint8_t abi, const uint8_t *bytes, size_t size)
 {
     struct core_notes notes;
@@ -199,6 +264,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         walk_tables(data[0] / 8, copy, size - 1);
     else if (data[0] % 8 == 6)
         read_map((const char *)copy, size - 1);
+    else if (data[0] % 8 == 5)
+        read_records(data[0] / 8, copy, size - 1);
     else if (data[0] % 8 < SFU_AARCH64_BIG || data[0] % 8 > SFU_S390X)
         read_log((const char *)copy, size - 1);
     else

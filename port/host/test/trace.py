@@ -930,6 +930,8 @@ def test_guests():
                                      ("irq", "illegal", True), ("thread-panic", "assert_3", False)):
             test("%s %s" % (cpu, scenario), guest, cpu, directory, scenario, name, trap)
         test("%s, two CPUs" % cpu, guest_two, cpu, directory + "/kernel.elf")
+        for scenario in ("record", "record-irq", "record-overflow"):
+            test("%s %s" % (cpu, scenario), guest_record, cpu, directory + "/kernel.elf", scenario)
     test("a machine without an image of its own", guest_wrong, kernel("x86_64"))
 
 
@@ -1016,6 +1018,81 @@ def guest_two(cpu, image):
                 os.remove(file)
 
 
+# An interrupt comes where it comes, each time.
+ANYWHERE = re.compile(rb"0x[0-9a-f]{16}(?=  \[interrupted\])")
+
+
+def record_lines(text):
+    """The lines without names, and without the PC that has been interrupted."""
+    return [ANYWHERE.sub(b"", re.sub(rb"  \S+\+0x[0-9a-f]+", b"", line)) for line in text.splitlines()
+            if not line.startswith(b"        ")]
+
+
+def record_names(text):
+    """[(PC, functions and lines)] of the frames, without what has been interrupted."""
+    return [(f[0], f[4]) if b"interrupted" not in f[2] else f[4][-1][0] for f in frames(text.splitlines())]
+
+
+def guest_record(cpu, image, scenario):
+    """The memory of a crash record, before the reset: the lines that the next boot prints of it. Alone, in a file of
+    all memory and in a core; and the whole trace, as its registers and that memory have it."""
+    log = boot(cpu, scenario, image).replace(b"\r", b"")
+    printed = re.search(rb"crash record:(?s:.*?)trace ends.*\n", log)[0]
+    names, pc = record_names(run(TRACE, image, stdin=printed)[0]), int(printed.split()[3], 16)
+    files = ["%s/%s-%s%s" % (WORK, cpu, scenario, suffix) for suffix in (".record", ".memory", ".core")]
+    written = files[0] + ".written"
+    machine = Machine(cpu, image, scenario, "machine_reset")
+    try:
+        at = symbol(cpu, image, "kernel_crash")
+        for file, start, size in ((files[0], at, 104), (files[1], MEMORY[cpu], 0x2000000)):
+            machine.monitor('pmemsave 0x%x 0x%x "%s"' % (start, size, os.path.abspath(file)))
+        machine.monitor("dump-guest-memory " + os.path.abspath(files[2]))
+        for file in files:
+            out, errors = run(TRACE, "--record=" + file, "--write-core=" + written, image)
+            must(record_lines(out) == record_lines(printed), "%s: %s instead of %s" % (file, out, printed))
+            must(record_names(out) == names, "%s instead of %s" % (record_names(out), names))
+            must(b"and no memory" in errors and errors.count(b"\n") == 1, "%s" % errors)
+            must(list(by_gdb(image, "core-file " + written).values())[0][0] == pc, "gdb's PC")
+        first = "--record=" + files[0]
+        # Somewhere else; without the symbol; relative to an address that is given.
+        plain = image + ".plain"
+        run("%s/%s/objcopy" % (TC, cpu), "--strip-symbol=image_start", image, plain)
+        must(run(TRACE, first, plain)[0] == run(TRACE, first, image)[0], "without image_start")
+        must(b"slide 0x1000" in run(TRACE, "%s@0x%x" % (first, symbol(cpu, image, "image_start") + 0x1000), image)[0],
+             "@START")
+        # In a log, and what has been kept of the stack.
+        text = b"\n".join(without_dumps(log)) + b"\n"
+        run(TRACE, "--write-core=" + written, image, stdin=text)
+        must(list(by_gdb(image, "core-file " + written).values())[0][0] == pc, "of the log")
+        out = run(TRACE, "--memory=%s@0x%x" % (files[1], MEMORY[cpu]), first, image)[0]
+        found = record_names(out)
+        if scenario == "record-overflow":
+            found, names = found[:2], names[:2]
+        must(found == names, "--memory: %s instead of %s" % (found, names))
+        record_wrong(cpu, image, files[0])
+        return "%d lines" % len(record_lines(printed))
+    finally:
+        machine.kill()
+        for file in (*files, written):
+            if os.path.exists(file):
+                os.remove(file)
+
+
+def record_wrong(cpu, image, file):
+    """Each refusal is a line that says why; what a log has not cannot be written."""
+    data, other = bytearray(read(file)), file + ".other"
+    data[20] ^= 1
+    write(other, data)
+    for arguments, said in ((["--record=" + other], b"wrong check"), (["--record=Makefile"], b"no crash record"),
+                            (["--record=/absent"], b"No such file"), (["--record=/dev/null"], b"not a file"),
+                            (["--log=/dev/null", "--write-core=" + other], b"no raw dump and no crash record")):
+        errors = run(TRACE, *arguments, image, status=1)[1]
+        must(said in errors and errors.count(b"\n") == 1, "%s: %s" % (arguments, errors))
+    for arguments in (["--record=x", "--core=y"], ["--record=x", "--regs=pc=1"], ["--record=x", "--threads=@x"]):
+        must(run(TRACE, *arguments, image, status=2)[1].count(b"\n") == 1, "%s" % arguments)
+    os.remove(other)
+
+
 def as_virtual(core):
     """A copy in which what is at a physical address is there virtually, too, as it is on these machines."""
     data = bytearray(read(core))
@@ -1081,6 +1158,7 @@ def test_hostile():
                                                      "-fasynchronous-unwind-tables"]),
                              ("x86_64", "dynamic", ["-DPLAIN"])):
         test("cores, " + cpu, hostile_cores, cpu, kind, flags)
+    test("crash records", hostile_records, directory)
     test("registers and memory by hand", hostile_memory, directory)
     test("stubs that make no sense", hostile_stubs, directory)
     test("options", hostile_options, directory)
@@ -1184,6 +1262,26 @@ def hostile_cores(cpu, kind, flags):
         good += survives("--core=" + file, program) == 0
     os.remove(file)
     return "%d of 100 accepted" % good
+
+
+def hostile_records(directory):
+    """Words, counts and registers that make no sense, with the right check, and files that end in one."""
+    chosen, file, image, good = random.Random("records"), WORK + "/record", directory + "/kernel.elf", 0
+    numbers = (0, 1, 12, 13, 31, 0xffff, 0x7fffffe0, 0x7fffffff, 0xffffffe0, 0xffffffdf, 0xffffffff)
+    for _ in range(60 if gen.LONG else 30):
+        words = [chosen.choice((*numbers, chosen.randrange(1 << 32))) for _ in range(15)]
+        body = struct.pack("<IHH14I", words[0], chosen.choice((0, 1, 2, 3, 0xffff)), chosen.choice((0, 1, 2, 3, 12)),
+                           *words[1:])
+        body += struct.pack("<4Q", *(chosen.choice((0, 1, 8, 1 << 63, (1 << 64) - 1)) for _ in range(4)))
+        record = b"sfu2" + struct.pack("<I", binascii.crc32(body)) + body
+        record = chosen.choice((b"", b"x", b"sfu2", record, record[:50])) + record
+        record += chosen.choice((b"", b"sfu2", record))
+        write(file, record[:chosen.choice((len(record), len(record), chosen.randrange(1, len(record))))])
+        at = chosen.choice(("", "", "@0", "@0xffffffffffffffff"))
+        memory = chosen.choice(([], [], ["--memory=%s@0" % file]))
+        good += survives("--record=" + file + at, *memory, "--write-core=/dev/null", image) == 0
+    must(good > 0, "none was accepted")
+    return "%d accepted" % good
 
 
 def hostile_memory(directory):

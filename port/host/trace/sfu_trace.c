@@ -28,12 +28,12 @@ static const char *const help[] = {
 #include "sfu-trace.txt.h"
 };
 
-enum action { FILTER, CORE, MEMORY, GDB, FOLD };
+enum action { FILTER, CORE, MEMORY, RECORD, GDB, FOLD };
 
 static struct options {
     enum action action;
     const char *file; /* what the action is about */
-    const char *log, *registers;
+    const char *log, *registers, *record;
     const char **users; /* images of user mode */
     size_t num_users;
     struct fold_options fold;
@@ -101,7 +101,7 @@ static uint64_t parse_number(const char *option, const char *text, uint64_t high
 static void set_action(enum action action, const char *file)
 {
     if (options.action != FILTER)
-        usage("more than one of --core, --memory, --gdb, and --folded or --flame");
+        usage("more than one of --core, --memory, --record, --gdb, and --folded or --flame");
     options.action = action;
     options.file = file;
 }
@@ -188,6 +188,9 @@ static void set_option(int option, const char *argument)
         break;
     case 'M':
         set_action(MEMORY, argument);
+        break;
+    case 'c':
+        options.record = argument;
         break;
     case 'G':
         set_action(GDB, argument);
@@ -294,6 +297,7 @@ static void parse_options(int argc, char **argv)
                                           {"pac-mask", required_argument, NULL, 'p'},
                                           {"page-table", required_argument, NULL, 'P'},
                                           {"quiet", no_argument, NULL, 'q'},
+                                          {"record", required_argument, NULL, 'c'},
                                           {"red-zone", required_argument, NULL, 'z'},
                                           {"regs", required_argument, NULL, 'r'},
                                           {"slide", required_argument, NULL, 's'},
@@ -324,6 +328,8 @@ static void parse_options(int argc, char **argv)
         else
             set_option(option, optarg);
     }
+    if (options.record != NULL && options.action != MEMORY)
+        set_action(RECORD, options.record);
     if (options.fold.folded || options.fold.flame != NULL)
         set_action(FOLD, NULL);
     else if (options.fold.files || options.fold.unit != NULL || options.fold.num_minus > 0)
@@ -331,11 +337,12 @@ static void parse_options(int argc, char **argv)
     if (optind == argc && options.action != CORE &&
         (options.trace.images.num_maps == 0 || (options.action != FILTER && options.action != FOLD)))
         usage("no image");
-    if ((options.registers != NULL) != (options.action == MEMORY))
-        usage("--memory and --regs belong together");
+    if ((options.registers != NULL) != (options.action == MEMORY && options.record == NULL))
+        usage("--memory goes with --regs, or with --record");
     if (options.trace.written != NULL && options.action == FOLD)
         usage("--write-core is not for --folded and --flame");
-    if (options.trace.threads != NULL && (options.action == FILTER || options.action == FOLD))
+    if (options.trace.threads != NULL &&
+        (options.action == FILTER || options.action == FOLD || options.action == RECORD))
         usage("--threads is for --core, --memory and --gdb");
     if (options.trace.has_page_table && options.action != CORE)
         usage("--page-table is for --core");
@@ -376,7 +383,10 @@ int main(int argc, char **argv)
         trace_core(&options.trace, options.file);
         break;
     case MEMORY:
-        trace_memory(&options.trace, options.file, options.registers);
+        trace_memory(&options.trace, options.file, options.registers, options.record);
+        break;
+    case RECORD:
+        trace_record(&options.trace, options.file);
         break;
     case GDB:
         trace_gdb(&options.trace, options.file);

@@ -223,6 +223,9 @@ unsigned s390x_float(unsigned reg);
 bool registers_set(uint8_t abi, struct thread_registers *regs, uint8_t *pc_kind, const char *name,
                    const char *text);
 
+/* Sets PC, SP, FP and, if it is not 0, RA to what VALUES has, in this order. */
+void registers_fill(uint8_t abi, struct thread_registers *regs, const uint64_t *values);
+
 /* Whether the frame with this PC is Linux's signal frame. *OLD: s390x's for a handler without SA_SIGINFO. */
 bool linux_is_signal(const struct trace_space *space, uint64_t pc, bool *old);
 
@@ -259,8 +262,12 @@ void trace_filter(struct trace_options *options, int in);
 /* Prints every thread of the core FILE. */
 void trace_core(struct trace_options *options, const char *file);
 
-/* Prints the trace of a thread with REGISTERS. FILES have its memory. */
-void trace_memory(struct trace_options *options, const char *files, const char *registers);
+/* Prints the trace of a thread with REGISTERS or, if that is NULL, those of the crash record RECORD, as below. FILES
+ * have its memory. */
+void trace_memory(struct trace_options *options, const char *files, const char *registers, const char *record);
+
+/* Prints the crash records in RECORD, which is FILE, or FILE@START: what PCs in it are relative to. */
+void trace_record(struct trace_options *options, const char *record);
 
 /* Prints every thread behind HOST:PORT. */
 void trace_gdb(struct trace_options *options, const char *address);

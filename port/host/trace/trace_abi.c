@@ -95,3 +95,17 @@ bool registers_set(uint8_t abi, struct thread_registers *regs, uint8_t *pc_kind,
     regs->known[reg] = true;
     return true;
 }
+
+void registers_fill(uint8_t abi, struct thread_registers *regs, const uint64_t *values)
+{
+    const struct registers *r = abi_registers(abi);
+
+    regs->value[REGISTER_PC] = values[0];
+    regs->value[r->sp] = values[1];
+    regs->value[r->fp] = values[2];
+    regs->known[REGISTER_PC] = regs->known[r->sp] = regs->known[r->fp] = true;
+    if (r->link && values[3] != 0) {
+        regs->value[r->ra] = values[3];
+        regs->known[r->ra] = true;
+    }
+}

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* sfu-trace --core and --memory: what has been kept of a process or a machine. */
+/* sfu-trace --core: what has been kept of a process or a machine. */
 #include "trace.h"
 #include "trace_machine.h"
 #include "trace_threads.h"
 #include "trace_write.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -347,116 +345,4 @@ void trace_core(struct trace_options *options, const char *file)
     free(core.memory.segments);
     notes_free(&core.notes);
     image_close(&core.image);
-}
-
-/* ---- Raw memory ------------------------------------------------------------------------------------------------ */
-
-/* Maps FILE, whose bytes were at ADDR. */
-static void map_file(struct memory *m, const char *file, uint64_t addr)
-{
-    int fd = open(file, O_RDONLY | O_CLOEXEC);
-    struct stat status;
-    void *bytes;
-
-    if (fd < 0 || fstat(fd, &status) != 0)
-        trace_fail("%s: %s", file, strerror(errno));
-    if (!S_ISREG(status.st_mode) || status.st_size == 0)
-        trace_fail("%s: not a file, or empty", file);
-    if ((uint64_t)status.st_size - 1 > UINT64_MAX - addr)
-        trace_fail("%s: does not fit behind 0x%" PRIx64, file, addr);
-    bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (bytes == MAP_FAILED)
-        trace_fail("%s: %s", file, strerror(errno));
-    close(fd);
-    memory_add(m, addr, 0, bytes, (uint64_t)status.st_size);
-}
-
-static bool is_number(const char *text, uint64_t *value)
-{
-    char *end;
-
-    errno = 0;
-    *value = strtoull(text, &end, 0);
-    return errno == 0 && end != text && *end == '\0' && text[0] != '-';
-}
-
-/* To be freed. */
-static char *copy_text(const char *text)
-{
-    size_t room = strlen(text) + 1;
-    char *copy = zeroed(room, 1);
-
-    (void)snprintf(copy, room, "%s", text);
-    return copy;
-}
-
-/* "FILE@ADDR,FILE@ADDR". */
-static void map_files(struct memory *m, const char *list)
-{
-    char *copy = copy_text(list), *save = NULL, *item;
-    uint64_t addr;
-
-    for (item = strtok_r(copy, ",", &save); item != NULL; item = strtok_r(NULL, ",", &save)) {
-        char *at = strrchr(item, '@');
-
-        if (at == NULL || !is_number(at + 1, &addr))
-            trace_fail("--memory: not FILE@ADDR: %s", item);
-        *at = '\0';
-        map_file(m, item, addr);
-    }
-    free(copy);
-}
-
-static uint8_t set_registers(struct trace_space *space, const char *list)
-{
-    char *copy = copy_text(list), *save = NULL, *item;
-    uint8_t pc_kind = SFU_PC_EXACT;
-
-    for (item = strtok_r(copy, ",", &save); item != NULL; item = strtok_r(NULL, ",", &save)) {
-        char *equals = strchr(item, '=');
-
-        if (equals != NULL)
-            *equals = '\0';
-        if (equals == NULL || !registers_set(space->abi, &space->regs, &pc_kind, item, equals + 1))
-            trace_fail("--regs: not a register and its value: %s", item);
-    }
-    free(copy);
-    return pc_kind;
-}
-
-void trace_memory(struct trace_options *options, const char *files, const char *registers)
-{
-    const struct trace_out out = {stdout, "", "\n"};
-    struct memory memory = {.segments = NULL};
-    struct core_thread *list = grow(NULL, 0, sizeof *list);
-    struct kernel_threads threads;
-    struct trace_space space;
-    size_t num = 1;
-    uint8_t pc_kind;
-
-    trace_space_init(&space, options, options->images.list[0]->image.abi);
-    images_place(&options->images, options->slide);
-    map_files(&memory, files);
-    space.read = memory_read;
-    space.ctx = &memory;
-    images_verify(&options->images, &space);
-    pc_kind = set_registers(&space, registers);
-    if (!walk_print(&out, &space, pc_kind))
-        trace_fail("--regs: pc and sp are needed");
-    list[0] = (struct core_thread){.id = 1, .regs = space.regs};
-    threads_print(&out, &space, options->threads, 1, &threads);
-    write_add_threads(&list, &num, &threads);
-    if (options->written != NULL) {
-        struct written w = {.abi = space.abi, .threads = list, .num_threads = num};
-
-        w.blocks = memory.segments;
-        w.num_blocks = memory.num;
-        write_set_image(&w, &options->images);
-        write_add_memory(&w, &memory);
-        write_core(&w, options->written);
-        free(w.pieces);
-    }
-    free(threads.list);
-    free(list);
-    free(memory.segments);
 }

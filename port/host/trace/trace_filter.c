@@ -31,6 +31,8 @@ struct filter {
     struct shown_frame frames[MAX_FRAMES]; /* of this trace, for a slide that comes behind them */
     size_t num_frames;
     struct log_dump dump;
+    struct log_record record; /* the registers of the last crash record */
+    bool has_record, written; /* written: the core of a dump */
     char line[MAX_LINE];
     size_t size;  /* of the line so far, MAX_LINE if it is longer */
     bool partial; /* bytes of it have been passed on */
@@ -262,6 +264,7 @@ static void unwind_dump(struct filter *f)
         out_line(&f->out, "        %zu lines of the dump are missing in the log, or damaged", d->lost);
     if (f->options->written != NULL)
         write_dump(f, d, &space.regs);
+    f->written = true;
     set_slide(f, slide);
 }
 
@@ -305,6 +308,10 @@ static void take_line(struct filter *f, const char *eol)
         break;
     case LOG_END:
         end_trace(f);
+        break;
+    case LOG_RECORD:
+        memcpy(f->record.registers, line.registers, sizeof line.registers);
+        f->has_record = true;
         break;
     default:
         break;
@@ -364,6 +371,17 @@ static void take_end_of_log(struct filter *f)
     flush(f);
 }
 
+/* The core that has been asked for, if it has not been written. */
+static void write_rest(struct filter *f)
+{
+    if (f->options->written == NULL || f->written)
+        return;
+    if (!f->has_record || f->main == NULL)
+        trace_fail("%s: not written: the log has no raw dump and no crash record%s", f->options->written,
+                   f->has_record || f->main == NULL ? " of an image that is given" : "");
+    write_records(f->options, f->main->image.abi, &f->record, 1);
+}
+
 void trace_filter(struct trace_options *options, int in)
 {
     static char buffer[65536];
@@ -381,6 +399,7 @@ void trace_filter(struct trace_options *options, int in)
             take_bytes(f, buffer, (size_t)n);
     }
     take_end_of_log(f);
+    write_rest(f);
     log_dump_clear(&f->dump);
     free(f);
 }

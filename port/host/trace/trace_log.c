@@ -3,6 +3,7 @@
 #include "trace_log.h"
 #include "common/image.h"
 #include "sfu.h"
+#include "port/print/sfu_print.h"
 #include "trace_text.h"
 
 #include <stddef.h>
@@ -76,10 +77,26 @@ static bool parse_end(struct text t, struct log_line *line)
     return true;
 }
 
+static bool parse_record(struct text t, struct log_line *line)
+{
+    static const char *const names[] = {"pc 0x", " sp 0x", " fp 0x", " ra 0x"};
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!text_take(&t, names[i]) || !text_number(&t, 16, 16, 16, &line->registers[i]))
+            return false;
+    line->kind = LOG_RECORD;
+    return t.p == t.end;
+}
+
 static const struct {
     const char *begin;
     bool (*parse)(struct text t, struct log_line *line);
-} kinds[] = {{"#", parse_frame}, {"slide 0x", parse_slide}, {"build ID ", parse_id}, {"trace ends (", parse_end}};
+} kinds[] = {{"#", parse_frame},
+             {"slide 0x", parse_slide},
+             {"build ID ", parse_id},
+             {"trace ends (", parse_end},
+             {"crash record: ", parse_record}};
 
 static bool is_of_a_word(char c)
 {
@@ -109,6 +126,118 @@ void log_parse(const char *text, size_t size, struct log_line *line)
                 return;
         }
     }
+}
+
+/* ---- Crash records --------------------------------------------------------------------------------------------- */
+
+enum {
+    RECORD_MAGIC = 0x32756673,
+    RECORD_CODE = 8, /* where the check begins, and what it is of */
+    RECORD_FLAGS = 12,
+    RECORD_NUM = 14,
+    RECORD_FIRST = 16,
+    RECORD_TOTAL = 20,
+    RECORD_DATA = 24,
+    RECORD_REGISTERS = RECORD_DATA + 4 * LOG_RECORD_WORDS,
+    RELIABLE = 1,
+    BEGINS_EXACT = 2,
+    MARKS = 5, /* bits of a word; its other ones are a number: */
+    ELSEWHERE = 0x7ffffff,
+    REPEATED = 0x7fffffe
+};
+
+/* CRC-32. */
+static uint32_t record_check(const uint8_t *bytes)
+{
+    uint32_t sum = 0xffffffff;
+    size_t i;
+    unsigned bit;
+
+    for (i = RECORD_CODE; i < LOG_RECORD_SIZE; i++) {
+        sum ^= bytes[i];
+        for (bit = 0; bit < 8; bit++)
+            sum = sum >> 1 ^ ((sum & 1) != 0 ? 0xedb88320 : 0);
+    }
+    return ~sum;
+}
+
+/* The item in the NUM words at WORDS. Returns how many words it takes, or 0 if it is cut. */
+static unsigned take_item(const uint32_t *words, unsigned num, struct log_item *item)
+{
+    uint32_t number = words[0] >> MARKS;
+    unsigned need = number == ELSEWHERE ? 3 : number == REPEATED ? 2 : 1;
+
+    if (num < need)
+        return 0;
+    item->marks = words[0] & ((1u << MARKS) - 1);
+    item->relative = need == 1;
+    item->pc = need == 3 ? words[1] | (uint64_t)words[2] << 32 : number;
+    item->times = need == 2 ? words[1] : 0;
+    item->length = need == 2 ? item->marks + 1 : 0;
+    return need;
+}
+
+static void take_items(struct log_record *record, const uint32_t *words, unsigned num, uint64_t first)
+{
+    uint64_t number = first;
+    unsigned at, taken;
+
+    for (at = 0; at < num; at += taken) {
+        struct log_item *item = &record->items[record->num_items];
+
+        item->number = number;
+        taken = take_item(words + at, num - at, item);
+        if (taken == 0)
+            break;
+        item->exact = (item->marks & SFU_PRINT_INTERRUPTED) != 0 || (number == 0 && record->exact);
+        number += item->times != 0 ? (uint64_t)item->length * item->times : 1;
+        record->num_items++;
+    }
+    record->missing = number;
+}
+
+static bool read_record(const uint8_t *bytes, bool big, struct log_record *record)
+{
+    unsigned num = (unsigned)load_number(bytes + RECORD_NUM, 2, big), i;
+    unsigned flags = (unsigned)load_number(bytes + RECORD_FLAGS, 2, big);
+    uint64_t total = load_number(bytes + RECORD_TOTAL, 4, big);
+    uint32_t words[LOG_RECORD_WORDS];
+
+    if (load_number(bytes + 4, 4, big) != record_check(bytes) || num > LOG_RECORD_WORDS)
+        return false;
+    memset(record, 0, sizeof *record);
+    record->code = (int32_t)load_number(bytes + RECORD_CODE, 4, big);
+    record->reliable = (flags & RELIABLE) != 0;
+    record->exact = (flags & BEGINS_EXACT) != 0;
+    for (i = 0; i < 4; i++)
+        record->registers[i] = load_number(bytes + RECORD_REGISTERS + 8 * i, 8, big);
+    for (i = 0; i < LOG_RECORD_WORDS; i++)
+        words[i] = (uint32_t)load_number(bytes + RECORD_DATA + 4 * i, 4, big);
+    take_items(record, words, num, load_number(bytes + RECORD_FIRST, 4, big));
+    record->missing = total > record->missing ? total - record->missing : 0;
+    return true;
+}
+
+bool log_record_find(const uint8_t *bytes, size_t size, bool big, size_t *at, struct log_record *record,
+                     size_t *broken)
+{
+    uint8_t magic[4];
+
+    store_number(magic, sizeof magic, big, RECORD_MAGIC);
+    while (*at < size) {
+        const uint8_t *found = memchr(bytes + *at, magic[0], size - *at);
+
+        *at = found != NULL ? (size_t)(found - bytes) : size;
+        if (size - *at < LOG_RECORD_SIZE)
+            return false;
+        if (memcmp(found, magic, sizeof magic) == 0) {
+            if (read_record(found, big, record))
+                return true;
+            ++*broken;
+        }
+        ++*at;
+    }
+    return false;
 }
 
 /* ---- Raw dumps ------------------------------------------------------------------------------------------------- */

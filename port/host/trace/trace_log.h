@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Lines of a console's log that sfu's printer (port/print) has written. Anything may stand in front of a line, times
- * for instance. Nothing in a line is believed.
+ * What sfu's printer (port/print) has left: lines of a console's log, in front of which anything may stand, times for
+ * instance, and crash records. Nothing in them is believed.
  */
 #ifndef SFU_HOST_TRACE_LOG_H
 #define SFU_HOST_TRACE_LOG_H
@@ -21,7 +21,7 @@ enum {
 
 /* ---- Traces ---------------------------------------------------------------------------------------------------- */
 
-enum log_kind { LOG_OTHER, LOG_FRAME, LOG_SLIDE, LOG_ID, LOG_END, LOG_DUMP };
+enum log_kind { LOG_OTHER, LOG_FRAME, LOG_SLIDE, LOG_ID, LOG_END, LOG_DUMP, LOG_RECORD };
 
 struct log_line {
     enum log_kind kind;
@@ -33,11 +33,41 @@ struct log_line {
     bool exact;      /* frame: its PC is exact */
     uint8_t id[LOG_BUILD_ID];
     size_t id_size;
-    size_t dump; /* where the line of a dump begins */
+    size_t dump;           /* where the line of a dump begins */
+    uint64_t registers[4]; /* crash record: pc, sp, fp, ra */
 };
 
 /* Says what the SIZE characters at TEXT are, without the end of the line. */
 void log_parse(const char *text, size_t size, struct log_line *line);
+
+/* ---- Crash records (port/print/sfu_record.h) ------------------------------------------------------------------- */
+
+enum { LOG_RECORD_SIZE = 104, LOG_RECORD_WORDS = 12 };
+
+/* A line of its trace: a frame or, if times is not 0, that the LENGTH frames before come TIMES times more. */
+struct log_item {
+    uint64_t pc;
+    bool relative; /* pc is the distance from the start of the image */
+    bool exact;
+    uint64_t number; /* of the frame, or of the first one that is left out */
+    unsigned marks;  /* enum sfu_print_mark */
+    uint32_t length, times;
+};
+
+struct log_record {
+    uint64_t registers[4]; /* pc, sp, fp, ra; ra is 0 if it is not known */
+    int32_t code;          /* what ended the walk */
+    bool reliable, exact;  /* exact: the PC of registers */
+    struct log_item items[LOG_RECORD_WORDS];
+    unsigned num_items;
+    uint64_t missing; /* frames behind the last item */
+};
+
+/* Finds the next crash record in the SIZE bytes at BYTES, from *AT on, and sets *AT to where it begins. BIG: the byte
+ * order of the machine. Adds to *BROKEN how many it has passed over whose check is wrong. Returns false if there is no
+ * other. */
+bool log_record_find(const uint8_t *bytes, size_t size, bool big, size_t *at, struct log_record *record,
+                     size_t *broken);
 
 /* ---- Raw dumps (port/print/sfu_dump.h) ------------------------------------------------------------------------- */
 

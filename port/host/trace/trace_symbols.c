@@ -35,6 +35,7 @@ struct symbols {
     Dwarf_Addr bias;
     struct unit_range *ranges; /* by address */
     size_t num_ranges;
+    bool more; /* symbols than common/image.h has */
 };
 
 /* ---- Files of their own ---------------------------------------------------------------------------------------- */
@@ -147,6 +148,19 @@ static void read_units(struct symbols *s)
         qsort(s->ranges, s->num_ranges, sizeof *s->ranges, by_start);
 }
 
+/* Whether libdwfl has symbols that common/image.h does not have: of an object, of a separate file, or of a compressed
+ * table. It looks at all of them for each address. */
+static bool has_more(const struct trace_image *image, const struct symbols *s)
+{
+    const char *file = NULL, *separate = NULL;
+
+    if (s->module == NULL)
+        return false;
+    (void)dwfl_module_getsymtab(s->module);
+    (void)dwfl_module_info(s->module, NULL, NULL, NULL, NULL, NULL, &file, &separate);
+    return image_is_object(image) || separate != NULL || image_section(&image->image, ".gnu_debugdata") != NULL;
+}
+
 static struct symbols *symbols_open(struct trace_image *image)
 {
     static const Dwfl_Callbacks callbacks = {.find_debuginfo = find_debuginfo,
@@ -171,6 +185,7 @@ static struct symbols *symbols_open(struct trace_image *image)
         s->dwarf = dwfl_module_getdwarf(s->module, &s->bias);
     if (s->dwarf != NULL)
         read_units(s);
+    s->more = has_more(image, s);
     return s;
 }
 
@@ -322,9 +337,8 @@ const char *symbols_name(struct trace_image *image, uint64_t addr, uint64_t *off
         *offset = addr - symbol->addr;
         return symbol->name;
     }
-    /* libdwfl has those of a separate file, of .dynsym and of compressed minisymbols, too. */
     s = symbols_open(image);
-    name = s->module != NULL ? dwfl_module_addrinfo(s->module, addr, &at, &sym, NULL, NULL, NULL) : NULL;
+    name = s->more ? dwfl_module_addrinfo(s->module, addr, &at, &sym, NULL, NULL, NULL) : NULL;
     *offset = name != NULL ? at : 0;
     return name;
 }

@@ -253,3 +253,18 @@ void write_core(const struct written *w, const char *file)
     if (fclose(o.file) != 0)
         trace_fail("%s: %s", file, strerror(errno));
 }
+
+void write_records(const struct trace_options *options, uint8_t abi, const struct log_record *records, size_t num)
+{
+    struct core_thread *threads = zeroed(num, sizeof *threads);
+    struct written w = {.abi = abi, .threads = threads, .num_threads = num};
+    size_t i;
+
+    for (i = 0; i < num; i++)
+        registers_fill(abi, &threads[i].regs, records[i].registers);
+    write_set_image(&w, &options->images);
+    write_core(&w, options->written);
+    trace_note("%s: it has %s of a crash record, and no memory: a debugger cannot find the callers",
+               options->written, abi_registers(abi)->link ? "PC, SP, FP and RA" : "PC, SP and FP");
+    free(threads);
+}

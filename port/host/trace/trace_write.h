@@ -4,6 +4,7 @@
 #ifndef SFU_HOST_TRACE_WRITE_H
 #define SFU_HOST_TRACE_WRITE_H
 
+#include "trace_log.h"
 #include "trace_memory.h"
 #include "trace_notes.h"
 #include "trace_threads.h"
@@ -32,5 +33,8 @@ void write_set_image(struct written *w, const struct trace_images *images);
 
 /* Writes FILE. Ends the program if that fails. */
 void write_core(const struct written *w, const char *file);
+
+/* Writes the core that OPTIONS name, of the registers of the NUM records, and says what is missing. */
+void write_records(const struct trace_options *options, uint8_t abi, const struct log_record *records, size_t num);
 
 #endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* sfu-trace --memory and --record: what has been kept without any format, and crash records. */
+#include "trace.h"
+#include "trace_log.h"
+#include "trace_threads.h"
+#include "trace_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Raw memory ------------------------------------------------------------------------------------------------ */
+
+/* All of FILE, which stays mapped. */
+static const uint8_t *map_bytes(const char *file, size_t *size)
+{
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    void *bytes;
+
+    if (fd < 0 || fstat(fd, &status) != 0)
+        trace_fail("%s: %s", file, strerror(errno));
+    if (!S_ISREG(status.st_mode) || status.st_size == 0)
+        trace_fail("%s: not a file, or empty", file);
+    bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+        trace_fail("%s: %s", file, strerror(errno));
+    close(fd);
+    *size = (size_t)status.st_size;
+    return bytes;
+}
+
+/* Maps FILE, whose bytes were at ADDR. */
+static void map_file(struct memory *m, const char *file, uint64_t addr)
+{
+    size_t size;
+    const uint8_t *bytes = map_bytes(file, &size);
+
+    if (size - 1 > UINT64_MAX - addr)
+        trace_fail("%s: does not fit behind 0x%" PRIx64, file, addr);
+    memory_add(m, addr, 0, bytes, size);
+}
+
+static bool is_number(const char *text, uint64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoull(text, &end, 0);
+    return errno == 0 && end != text && *end == '\0' && text[0] != '-';
+}
+
+/* To be freed. */
+static char *copy_text(const char *text)
+{
+    size_t room = strlen(text) + 1;
+    char *copy = zeroed(room, 1);
+
+    (void)snprintf(copy, room, "%s", text);
+    return copy;
+}
+
+/* "FILE@ADDR,FILE@ADDR". */
+static void map_files(struct memory *m, const char *list)
+{
+    char *copy = copy_text(list), *save = NULL, *item;
+    uint64_t addr;
+
+    for (item = strtok_r(copy, ",", &save); item != NULL; item = strtok_r(NULL, ",", &save)) {
+        char *at = strrchr(item, '@');
+
+        if (at == NULL || !is_number(at + 1, &addr))
+            trace_fail("--memory: not FILE@ADDR: %s", item);
+        *at = '\0';
+        map_file(m, item, addr);
+    }
+    free(copy);
+}
+
+static uint8_t set_registers(struct trace_space *space, const char *list)
+{
+    char *copy = copy_text(list), *save = NULL, *item;
+    uint8_t pc_kind = SFU_PC_EXACT;
+
+    for (item = strtok_r(copy, ",", &save); item != NULL; item = strtok_r(NULL, ",", &save)) {
+        char *equals = strchr(item, '=');
+
+        if (equals != NULL)
+            *equals = '\0';
+        if (equals == NULL || !registers_set(space->abi, &space->regs, &pc_kind, item, equals + 1))
+            trace_fail("--regs: not a register and its value: %s", item);
+    }
+    free(copy);
+    return pc_kind;
+}
+
+/* ---- Crash records --------------------------------------------------------------------------------------------- */
+
+/* Where the images lie, and what PCs of RECORD are relative to: the PC of frame 0 is there both ways. */
+static uint64_t place_images(struct trace_options *options, const struct log_record *record, const char *where)
+{
+    struct trace_image *image = options->images.list[0];
+    const struct log_item *item = record->items;
+    bool both = record->num_items > 0 && item->relative && item->times == 0 && item->number == 0;
+    uint64_t linked, start = both ? record->registers[0] - item->pc : 0, given;
+    bool named = images_find(&options->images, image, "image_start", &linked);
+
+    if (where != NULL) {
+        if (!is_number(where, &given))
+            trace_fail("--record: not an address: %s", where);
+        start = given;
+    } else if (!both && !named) {
+        trace_fail(
+            "--record: %s has no symbol image_start, and the record no frame 0, to say what its PCs are relative "
+            "to: give --record=FILE@START",
+            image->name);
+    }
+    image_place(image, named && (both || where != NULL) ? start - linked : options->slide);
+    images_place(&options->images, 0);
+    return both || where != NULL ? start : linked + image->slide;
+}
+
+static void print_item(const struct trace_out *out, const struct trace_images *images, const struct log_item *item,
+                       uint64_t start)
+{
+    static const char *const marks[] = {"  [interrupted]", "  [stack switch]", "  [guessed]", "  [replaced]",
+                                        "  [wild call]"};
+    uint64_t pc = item->relative ? start + item->pc : item->pc, lookup = item->exact || pc == 0 ? pc : pc - 1;
+    char text[100] = "";
+    size_t used = 0, i;
+
+    if (item->times != 0) {
+        out_line(out, "    ... %" PRIu32 " times more: the %" PRIu32 " above", item->times, item->length);
+        return;
+    }
+    for (i = 0; i < sizeof marks / sizeof marks[0]; i++)
+        if ((item->marks >> i & 1) != 0)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s", marks[i]);
+    out_line(out, "#%-2" PRIu64 " 0x%016" PRIx64 "%s", item->number, pc, text);
+    out_place(out, images, lookup);
+}
+
+static void print_record(const struct trace_out *out, struct trace_options *options,
+                         const struct log_record *record, const char *where)
+{
+    uint64_t start = place_images(options, record, where);
+    const uint64_t *r = record->registers;
+    unsigned i;
+
+    out_line(out, "crash record: pc 0x%016" PRIx64 " sp 0x%016" PRIx64 " fp 0x%016" PRIx64 " ra 0x%016" PRIx64,
+             r[0], r[1], r[2], r[3]);
+    if (options->images.list[0]->slide != 0)
+        out_line(out, "slide 0x%" PRIx64, options->images.list[0]->slide);
+    for (i = 0; i < record->num_items; i++)
+        print_item(out, &options->images, &record->items[i], start);
+    if (record->missing > 0)
+        out_line(out, "    ... %" PRIu64 " more frames, not recorded", record->missing);
+    out_line(out, "trace ends (%" PRId32 "): %s%s", record->code, sfu_string(record->code),
+             record->reliable ? "" : "; guessed frames are not proven");
+}
+
+/* Finds the different records in FILE: a program's stack may have a copy. At least one, to be freed. */
+static struct log_record *find_records(const char *file, bool big, size_t *num)
+{
+    size_t size, at = 0, broken = 0, i;
+    const uint8_t *bytes = map_bytes(file, &size);
+    struct log_record record, *list = NULL;
+
+    for (*num = 0; log_record_find(bytes, size, big, &at, &record, &broken); at++) {
+        for (i = 0; i < *num && memcmp(&list[i], &record, sizeof record) != 0; i++)
+            continue;
+        if (i < *num)
+            continue;
+        list = grow(list, *num, sizeof *list);
+        list[(*num)++] = record;
+    }
+    (void)munmap((void *)bytes, size);
+    if (*num == 0 && broken > 0)
+        trace_fail("%s: what begins like a crash record has a wrong check: it has changed since it was written",
+                   file);
+    if (*num == 0)
+        trace_fail("%s: no crash record for this CPU in it", file);
+    return list;
+}
+
+/* FILE, or FILE@START, of which *WHERE is the latter. To be freed. */
+static char *split_record(const char *argument, const char **where)
+{
+    char *file = copy_text(argument), *at = strrchr(file, '@');
+    uint64_t start;
+
+    *where = NULL;
+    if (at != NULL && is_number(at + 1, &start)) {
+        *at = '\0';
+        *where = argument + (at - file) + 1;
+    }
+    return file;
+}
+
+void trace_record(struct trace_options *options, const char *argument)
+{
+    const struct trace_out out = {stdout, "", "\n"};
+    uint8_t abi = options->images.list[0]->image.abi;
+    const char *where;
+    char *file = split_record(argument, &where);
+    struct log_record *list;
+    size_t num, i;
+
+    list = find_records(file, abi_is_big(abi), &num);
+    for (i = 0; i < num; i++) {
+        if (i > 0)
+            out_line(&out, "%s", "");
+        print_record(&out, options, &list[i], where);
+    }
+    if (options->written != NULL)
+        write_records(options, abi, list, num);
+    free(list);
+    free(file);
+}
+
+/* ---- Memory and registers -------------------------------------------------------------------------------------- */
+
+/* Where the program is, and the registers: those of the record, or of --regs. */
+static uint8_t set_start(struct trace_space *space, struct trace_options *options, const char *registers,
+                         const char *record)
+{
+    struct log_record *list;
+    const char *where;
+    char *file;
+    size_t num;
+    bool exact;
+
+    if (record == NULL) {
+        images_place(&options->images, options->slide);
+        return set_registers(space, registers);
+    }
+    file = split_record(record, &where);
+    list = find_records(file, abi_is_big(space->abi), &num);
+    if (num > 1)
+        trace_note("%s: it has %zu crash records: the first one is taken", file, num);
+    (void)place_images(options, &list[0], where);
+    registers_fill(space->abi, &space->regs, list[0].registers);
+    exact = list[0].exact;
+    free(list);
+    free(file);
+    return exact ? SFU_PC_EXACT : SFU_PC_RETURN;
+}
+
+void trace_memory(struct trace_options *options, const char *files, const char *registers, const char *record)
+{
+    const struct trace_out out = {stdout, "", "\n"};
+    struct memory memory = {.segments = NULL};
+    struct core_thread *list = grow(NULL, 0, sizeof *list);
+    struct kernel_threads threads;
+    struct trace_space space;
+    size_t num = 1;
+    uint8_t pc_kind;
+
+    trace_space_init(&space, options, options->images.list[0]->image.abi);
+    map_files(&memory, files);
+    space.read = memory_read;
+    space.ctx = &memory;
+    pc_kind = set_start(&space, options, registers, record);
+    images_verify(&options->images, &space);
+    if (!walk_print(&out, &space, pc_kind))
+        trace_fail("--regs: pc and sp are needed");
+    list[0] = (struct core_thread){.id = 1, .regs = space.regs};
+    threads_print(&out, &space, options->threads, 1, &threads);
+    write_add_threads(&list, &num, &threads);
+    if (options->written != NULL) {
+        struct written w = {.abi = space.abi, .threads = list, .num_threads = num};
+
+        w.blocks = memory.segments;
+        w.num_blocks = memory.num;
+        write_set_image(&w, &options->images);
+        write_add_memory(&w, &memory);
+        write_core(&w, options->written);
+        free(w.pieces);
+    }
+    free(threads.list);
+    free(list);
+    free(memory.segments);
+}
