@@ -283,9 +283,13 @@ static bool compare(void)
 
 static inline uint64_t now(void)
 {
+#if defined(__x86_64__)
     uint32_t low, high;
     __asm__ __volatile__("lfence\n\trdtsc\n\tlfence" : "=a"(low), "=d"(high)::"memory");
     return (uint64_t)high << 32 | low;
+#else
+    return 0; /* only instructions are counted there */
+#endif
 }
 
 static double nanoseconds(void)
@@ -399,8 +403,10 @@ static void cold(void)
 static __attribute__((noinline)) void take_stack(void)
 {
     const uint64_t pattern = UINT64_C(0xa55aa55a0ff00ff1);
-    volatile uint64_t *sp, *p;
+    volatile uint64_t *sp = __builtin_frame_address(0), *p;
+#if defined(__x86_64__)
     __asm__ __volatile__("movq %%rsp, %0" : "=r"(sp));
+#endif
     for (p = sp - PAINTED / 8; p < sp; p++)
         *p = pattern;
     (void)measured(pcs);
@@ -428,7 +434,7 @@ static void take_count(void)
     frames[at_walker] += counted(pcs);
 }
 
-/* Callgrind writes down what it has counted at the end of this. */
+/* Callgrind writes down what it has counted at the end of this; insns.c prints it. */
 void counted_end(void);
 
 __attribute__((noinline)) void counted_end(void)
@@ -436,8 +442,8 @@ __attribute__((noinline)) void counted_end(void)
     __asm__ __volatile__("" ::: "memory");
 }
 
-/* For callgrind, which counts what is done in counted(). Prints "counted NAME WALKS FRAMES" for each walker, and for
- * one that does nothing. */
+/* For callgrind or insns.c, which count what is done in counted(). Prints "counted NAME WALKS FRAMES" for each walker,
+ * and for one that does nothing. */
 static void count(void)
 {
     for (unsigned w = 0; w < walker_count; w++) {

@@ -9,6 +9,8 @@
 #
 # SFU_SHAPES=budget: only the fast walker, a few stacks of each shape, without the longest ones. Prints a line
 # "gcc16 x86_64 O2 shape-SHAPE-WALKER INSTRUCTIONS" for each, as budget.sh does.
+# SFU_SHAPES=CPU: of a few stacks of each shape that is there for this other CPU the lines "shape CPU-SHAPE-WALKER
+# INSTRUCTIONS" of the core and the fast walker, by QEMU.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -16,7 +18,9 @@ out=$1
 shift
 here=$(dirname "$0")
 tc=$(test/tools/toolchain/toolchain.sh v3 gcc16)
-gcc=$tc/gcc16/x86_64/gcc
+cpu=x86_64
+case ${SFU_SHAPES-} in aarch64 | s390x) cpu=$SFU_SHAPES ;; esac
+gcc=$tc/gcc16/$cpu/gcc
 flags="-D_GNU_SOURCE -O2 -Wa,--gsframe -I. -Iport/fast -I$here"
 budget=${SFU_SHAPES-}
 # NAME_Os: the walker NAME, where sfu_fast.c is compiled for size.
@@ -33,7 +37,10 @@ done
 
 # The shapes that are measured if none are named.
 all() {
-    if [ -n "$budget" ]; then
+    if [ "$cpu" != x86_64 ]; then
+        echo sites_1k deep shallow switch_40 switch_200 switch_800 large_frames large_functions stacks sections_100 \
+            skip
+    elif [ -n "$budget" ]; then
         echo sites_1k cxx deep shallow switch_200 drap drap_8th large_frames large_functions stacks sections_100 \
             plt skip signals
     else
@@ -43,7 +50,8 @@ all() {
 
 # What bench.c and the walkers are told of shape $1.
 defines() {
-    echo "-DBENCH_BOTH -DBENCH_MIN_DEPTH=1 -DBENCH_MAX_DEPTH=8000"
+    [ "$cpu" != x86_64 ] || echo -DBENCH_BOTH
+    echo "-DBENCH_MIN_DEPTH=1 -DBENCH_MAX_DEPTH=8000"
     case $1 in
     deep) echo "-DBENCH_FRAMES=8192 -DBENCH_STACKS=$([ -n "$budget" ] && echo 4 || echo 40)" ;;
     *) echo "-DBENCH_FRAMES=256 -DBENCH_STACKS=$([ -n "$budget" ] && echo 200 || echo 1600)" ;;
@@ -116,6 +124,23 @@ common() {
     }
 }
 
+# by_qemu SHAPE: its lines. Frames are compared with the core's. What symbols say functions are is what is counted.
+by_qemu() {
+    program=$out/$cpu-shape-$1
+    mkdir -p "$program.o"
+    work "$1" "$program" -fomit-frame-pointer
+    # shellcheck disable=SC2046,SC2086  # words
+    $gcc -std=c99 $flags $(defines "$1") -DBENCH_FP=0 "$here/bench.c" "$here/walk_fp.c" \
+        "$here/walk_sfu.c" sfu.c port/fast/sfu_fast.c "$program.o/work.o" -static -o "$program"
+    "qemu-$cpu" "$program" none compare sfu sfu_fast sfu_fast_index sfu_fast_8k >"$program.compare" || status=1
+    "qemu-$cpu" -plugin "$out/insns.so" "$program" none count sfu sfu_fast sfu_fast_index sfu_fast_8k \
+        >"$program.out" 2>"$program.count" || status=1
+    grep '^within' "$program.count" >"$program.within" || :
+    grep '^counted' "$program.out" | paste -d' ' - "$program.within" | awk -v what="$cpu-$1" '
+        $2 == "nothing" { idle = $6 / $3; next }
+        { printf "shape %s-%s %.1f\n", what, $2, ($6 - idle * $3) / $4 }'
+}
+
 # measure SHAPE: its lines
 measure() {
     program=$out/shape-$1
@@ -163,6 +188,12 @@ count() {
 status=0
 # shellcheck disable=SC2046  # words
 [ $# -gt 0 ] || set -- $(all)
+mkdir -p "$out"
+if [ "$cpu" != x86_64 ]; then
+    [ -f "$out/insns.so" ] || "$here/plugin.sh" "$out/insns.so"
+    for shape; do by_qemu "$shape"; done
+    exit $status
+fi
 common
 if [ -n "$budget" ]; then
     for shape; do count "$shape"; done

@@ -9,6 +9,7 @@ $1 == "count" { walks[$2] = $4; frames[$2] = $5 }
 $1 == "wrong" { all_frames[$2] = $4 }
 $1 == "bare" { bare_frames[$2] = $4 }
 $1 == "missing" { missing[$2] = $0; sub(/^missing [^ ]* /, "", missing[$2]) }
+$1 == "shape" && split($2, part, "-") == 3 && !seen[part[2]]++ { shapes[++shape_count] = part[2] }
 $1 == "stacks" { stacks = $3; total = $4; distinct = $5 }
 $1 == "modules" { modules = modules (modules == "" ? "" : "; ") $2 ": " substr($0, length($1 $2) + 3) }
 $1 == "compiler" { compiler = $2 " " $3 }
@@ -146,6 +147,23 @@ END {
             key = cpus[i] "-" modes[j]
             printf " %s |", ("cpu", key) in value ? sprintf("%.0f", value["cpu", key]) : "missing"
         }
+        print ""
+    }
+    if (shape_count == 0) exit
+    print ""
+    print "Some of the shapes below, as those CPUs' compilers make them."
+    print ""
+    print "| shape | aarch64: `sfu` | `sfu_fast` | with an index | with 8 KiB | s390x: `sfu` | `sfu_fast` " \
+        "| with an index | with 8 KiB |"
+    print "|---|---|---|---|---|---|---|---|---|"
+    k = split("sfu sfu_fast sfu_fast_index sfu_fast_8k", ours, " ")
+    for (i = 1; i <= shape_count; i++) {
+        printf "| %s |", shapes[i]
+        for (c = 2; c <= 3; c++)
+            for (j = 1; j <= k; j++) {
+                key = cpus[c] "-" shapes[i] "-" ours[j]
+                printf " %s |", ("shape", key) in value ? sprintf("%.0f", value["shape", key]) : "missing"
+            }
         print ""
     }
 }
