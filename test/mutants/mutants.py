@@ -13,15 +13,22 @@ A LIST says how its tests are run, and lists the mutants that somebody chose. Li
     @says PATTERN       what the test prints when it fails because of the mutant: a regular expression, with $1, $2, $3
     @limit SECONDS      how long a command may take. What takes longer has noticed the mutant, if there is no @says
     @source FILE        where functions are looked for first: sfu.c, if nothing is said
-    @generate FUNCTIONS makes mutants by rule, in the functions whose names match: a shell pattern
+    @generate FUNCTIONS makes mutants by rule, in the functions whose names match: a shell pattern. They are of the
+                        first source
+    @generated TEST     is a test of those; of several each is tried until one fails, the first for those that are alike
+    @compile COMMAND    makes the code of a mutant: of $1, as $2. Several are of several machines
 Other lines are mutants:   NAME | TEST | FUNCTION: EXPRESSION => REPLACEMENT ;; FUNCTION: ...
 Lines that begin with a space go on with the one before.
 EXPRESSION has to be in FUNCTION exactly once, however it is laid out: in one source or, if it is not there, in
 another. FUNCTION "-" is the whole file.
 
-A generated mutant is one change of one token, a check or a statement that is dropped, or a narrower type. Its name is
-the function, the statement with the token in brackets, and what the token becomes. NUMBER of them are taken, half of
-them boundaries and types, by a hash of their names. Those that compile to the same code are none. LIST.equivalent has
+A generated mutant is one change of one token, a check or a statement that is dropped, or a narrower type; or it takes
+the next of its kind: another constant of the same enum or block of #define, another variable in scope or field of the
+same type; or two arguments of a call, or two statements, change places. Its name is the function, the statement with
+the token in brackets, and what the token becomes. NUMBER of them are taken, half of them boundaries and types, by a
+hash of their names. Those that compile to the same code for each machine are none, and so are those that do not
+compile: integers and pointers do not become each other. Statements change places if one has a name that the other may
+change. LIST.equivalent has
 those that behave as the original does, a line each: the name, a tab, the reason. They are tried by the first test only.
 
 T: only those mutants whose name has it, or matches it. JOBS: how many at a time.
@@ -37,7 +44,7 @@ import subprocess
 import sys
 
 SOURCES = ["sfu.c", "port/fast/sfu_fast.c", "port/depot/sfu_depot.c"]
-COPIED = SOURCES + ["port/fast/sfu_fast.h", "port/depot/sfu_depot.h"]
+COPIED = SOURCES + ["sfu.h", "port/fast/sfu_fast.h", "port/depot/sfu_depot.h"]
 
 TOKEN = re.compile(r"""
     (?P<skip>/\*.*?\*/|//[^\n]*|\#(?:[^\n\\]|\\.)*|\s+)|(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|
@@ -186,17 +193,163 @@ def dropped(tokens, body):
     return result
 
 
-def mutants_of(text, functions):
-    """(name, text, whether it is a boundary) of each mutant"""
+# ---- The next of its kind ----
+
+MODIFIERS = {"const", "static", "volatile", "register", "extern", "inline"}
+
+
+def plain_of(text):
+    return " ".join(t.text for t in tokens_of(text))
+
+
+def constants_of(texts):
+    """name: the next one of its enum, or of its lines of #define"""
+    groups = [re.findall(r"(?:^|, )([A-Z]\w+)(?= =|$|, )", re.sub(r"\([^()]*\)", "", body).strip())
+              for text in texts for body in re.findall(r"\benum (?:\w+ )?\{ ([^}]*)\}", plain_of(text))]
+    for text in texts:
+        for lines in re.findall(r"(?:^#define \w+ +[^\n(]*\n)+", text, re.M):
+            groups.append(re.findall(r"^#define (\w+)", lines, re.M))
+    return {name: group[(i + 1) % len(group)] for group in groups if len(group) > 1 for i, name in enumerate(group)}
+
+
+def declared(tokens):
+    """(index, name, type, whether a list of declarators ends) of what TOKENS declare, as far as that is simple"""
+    i = 0
+    while i < len(tokens):
+        begin, words = i, []
+        if i > 0 and tokens[i - 1].text not in ("(", ",", ";", "{", "}") or tokens[i].kind != "name":
+            i += 1
+            continue
+        while i < len(tokens) and tokens[i].kind == "name":
+            words.append(tokens[i].text)
+            i += 1
+        stars = 0
+        while i < len(tokens) and tokens[i].text in ("*", "const"):
+            stars += tokens[i].text == "*"
+            i += 1
+        if i < len(tokens) and stars and tokens[i].kind == "name":
+            words.append(tokens[i].text)
+            i += 1
+        if len(words) < 2 or words[0] in ("return", "else", "goto", "case") or i >= len(tokens) or \
+                tokens[i].text not in ("=", ",", ";", ")", "["):
+            i = max(begin + 1, i)
+            continue
+        base = " ".join(w for w in words[:-1] if w not in MODIFIERS)
+        yield i - 1, words[-1], base + "*" * stars
+        depth, list_of = 0, tokens[begin - 1].text in (";", "{", "}") if begin > 0 else False
+        while list_of and i < len(tokens) and not (depth == 0 and tokens[i].text == ";"):
+            depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(tokens[i].text, 0)
+            if depth == 0 and tokens[i].text == ",":
+                stars, i = 0, i + 1
+                while tokens[i].text == "*":
+                    stars, i = stars + 1, i + 1
+                yield i, tokens[i].text, base + "*" * stars
+            i += 1
+
+
+def fields_of(texts):
+    """name: fields of the same type, that come next in a structure that has the name"""
+    result = {}
+    for text in texts:
+        tokens = tokens_of(text)
+        for i, token in enumerate(tokens):
+            if token.text != "struct" or i + 2 >= len(tokens) or tokens[i + 2].text != "{":
+                continue
+            end = next(j for j in range(i, len(tokens)) if tokens[j].text == "}")
+            fields = [(name, kind) for _, name, kind in declared(tokens[i + 2:end])]
+            for name, kind in fields:
+                same = [other for other, its in fields if its == kind]
+                other = same[(same.index(name) + 1) % len(same)]
+                if other != name and other not in result.setdefault(name, []):
+                    result[name].append(other)
+    return result
+
+
+def siblings(tokens, i, body, names):
+    """What else of the same kind could stand for the token at I"""
+    token = tokens[i]
+    if i <= body or token.kind != "name" or tokens[i + 1].text == "(":
+        return []
+    if tokens[i - 1].text in (".", "->"):
+        return names["fields"].get(token.text, [])
+    if token.text in names["constants"]:
+        return [names["constants"][token.text]]
+    known = [(at, name, kind) for at, name, kind in names["variables"] if at < i]
+    kinds = [kind for at, name, kind in known if name == token.text]
+    if not kinds or any(at == i for at, _, _ in names["variables"]):
+        return []
+    same = list(dict.fromkeys(name for _, name, kind in known if kind == kinds[-1]))
+    other = same[(same.index(token.text) + 1) % len(same)]
+    return [other] if other != token.text else []
+
+
+def changed_by(statement):
+    """The names that the tokens of a statement may change: the last one of each that is assigned to or passed"""
+    call = statement[1].text == "("
+    ends = [i for i, t in enumerate(statement) if (t.text in (",", ")") if call else
+            t.text in ("++", "--") or t.text.endswith("=") and t.text not in ("==", "!=", "<=", ">="))]
+    result = set()
+    for end in ends:
+        depth = 0
+        for token in reversed(statement[:end]):
+            depth += {"]": 1, "[": -1}.get(token.text, 0)
+            if depth == 0 and token.kind == "name":
+                result.add(token.text)
+                break
+    return result
+
+
+def swapped(tokens, body, text):
+    """index: (last token, replacement, what) of each two arguments, or statements, that can change places"""
+    result = {}
+
+    def words(first, last):
+        return text[tokens[first].start:tokens[last].end]
+
+    def add(first, middle, last, between):
+        # FIRST up to in front of MIDDLE, a sign or the next statement; up to LAST
+        one, two = words(first, middle - 1), words(middle + between, last)
+        if [t.text for t in tokens_of(one)] != [t.text for t in tokens_of(two)]:
+            gap = text[tokens[middle - 1].end:tokens[middle + between].start]
+            result.setdefault(first, []).append((last, two + gap + one, "changes places with " + " ".join(
+                t.text for t in tokens_of(two))))
+
+    for i in range(body, len(tokens) - 1):
+        if tokens[i].kind != "name" or tokens[i + 1].text != "(" or tokens[i].text in KEYWORDS:
+            continue
+        end, depth, starts = closing(tokens, i + 1), 0, [i + 2]
+        for j in range(i + 1, end):
+            depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(tokens[j].text, 0)
+            if depth == 1 and tokens[j].text == ",":
+                starts.append(j + 1)
+        for first, middle, last in zip(starts, starts[1:], [start - 2 for start in starts[2:]] + [end - 1]):
+            add(first, middle - 1, last, 1)
+    statements = {i: last + 1 for i, cases in dropped(tokens, body).items() for last, _, what in cases
+                  if what == "nothing at all" and tokens[i - 1].text in "{};"}
+    for i, semicolon in statements.items():
+        if semicolon + 1 not in statements:
+            continue
+        one, two = tokens[i:semicolon], tokens[semicolon + 1:statements[semicolon + 1]]
+        if changed_by(one) & {t.text for t in two} or changed_by(two) & {t.text for t in one}:
+            add(i, semicolon + 1, statements[semicolon + 1], 0)
+    return result
+
+
+def mutants_of(text, functions, headers):
+    """(name, text, whether it is a boundary) of each mutant; TEXT and HEADERS have what it names"""
     count = {}
+    names = {"constants": constants_of([text] + headers), "fields": fields_of([text] + headers)}
     for name, tokens, body in functions_of(tokens_of(text)):
         if not fnmatch.fnmatchcase(name, functions):
             continue
         drops = dropped(tokens, body)
+        swaps = swapped(tokens, body, text)
+        names["variables"] = list(declared(tokens))
         for i, token in enumerate(tokens):
             made = [(i, other, other, True) for other in edges(tokens, i, body)]
             made += [(i, other, other or "nothing", False) for other in others(tokens, i, body)]
-            made += [(last, other, what, False) for last, other, what in drops.get(i, [])]
+            made += [(last, other, what, False) for last, other, what in drops.get(i, []) + swaps.get(i, [])]
+            made += [(i, other, other, False) for other in siblings(tokens, i, body, names)]
             for last, other, what, edge in made:
                 title = "%s: %s -> %s" % (name, statement_around(tokens, i), what)
                 count[title] = count.get(title, 0) + 1
@@ -205,13 +358,15 @@ def mutants_of(text, functions):
                 yield title, text[:token.start] + other + text[tokens[last].end:], edge
 
 
-def code_of(source, to):
-    """Compiles SOURCE; its code, or None."""
-    command = ["gcc", "-std=gnu99", "-O1", "-I.", "-w", "-c", source, "-o", to]
-    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
-        return None
-    dump = ["objdump", "-dr", "--no-show-raw-insn", "-j", ".text", "-s", "-j", ".rodata", to]
-    return subprocess.run(dump, capture_output=True, check=True).stdout.split(b"\n", 2)[2]
+def code_of(compilers, source, to):
+    """Compiles SOURCE by each of COMPILERS; the contents of what they make that matter, or None"""
+    result = []
+    for command in compilers:
+        if subprocess.run(["sh", "-c", command, "sh", source, to], capture_output=True, check=False).returncode != 0:
+            return None
+        dump = ["readelf", "-r", "-x", ".text", "-x", ".rodata", "-x", ".data", to]
+        result.append(subprocess.run(dump, capture_output=True, check=True).stdout)
+    return result
 
 
 # ---- Trying them ----
@@ -237,6 +392,7 @@ class Tests:
     def __init__(self, path):
         self.steps, self.prepare, self.unchanged, self.chosen = [], [], [], []
         self.says, self.limit, self.functions, self.source = None, 300, None, SOURCES[0]
+        self.generated, self.compilers = [], []
         self.out = "build/mutants/" + os.path.basename(path)
         self.environment = {name: value for name, value in os.environ.items() if name not in ("T", "MAKEFLAGS")}
         self.environment["OUT"] = self.out
@@ -264,6 +420,10 @@ class Tests:
             self.says = value
         elif key == "@limit":
             self.limit = int(value)
+        elif key == "@generated":
+            self.generated.append(value)
+        elif key == "@compile":
+            self.compilers.append(value + " -Werror=int-conversion -Werror=incompatible-pointer-types")
         elif key == "@generate":
             self.functions = value
         else:
@@ -368,20 +528,27 @@ def try_chosen(pool, tests, sources):
 
 
 def try_generated(pool, tests, sources, number, equivalent):
-    original = code_of("sfu.c", tests.out + "/original.o")
-    everything = list(mutants_of(sources["sfu.c"], tests.functions))
+    original = code_of(tests.compilers, tests.source, tests.out + "/original.o")
+    headers = [sources[path] for path in COPIED if path.endswith(".h")]
+    everything = list(mutants_of(sources[tests.source], tests.functions, headers))
     mutants = choose(everything, number)
 
     def one(i, name, text):
         directory = "%s/%d" % (tests.out, i)
         os.makedirs(directory, exist_ok=True)
-        with open(directory + "/sfu.c", "w", encoding="utf-8") as file:
+        source = directory + "/" + os.path.basename(tests.source)
+        with open(source, "w", encoding="utf-8") as file:
             file.write(text)
-        code = code_of(directory + "/sfu.c", directory + "/sfu.o")
+        code = code_of(tests.compilers, source, directory + "/made.o")
         if code is None or code == original:
             shutil.rmtree(directory)
             return "none"
-        return tests.judge({**sources, "sfu.c": text}, "", directory, name in equivalent)
+        result = None
+        for test in tests.generated or [""]:
+            result = tests.judge({**sources, tests.source: text}, test, directory, name in equivalent)
+            if result is None or name in equivalent:
+                break
+        return result
     jobs = [(m[0], pool.submit(one, i, m[0], m[1])) for i, m in enumerate(mutants)]
     count = {"noticed": 0, "equivalent": 0, "unnoticed": 0, "none": 0}
     for name, job in jobs:

@@ -12,10 +12,11 @@ mutants: build/faults/seeds
 	@test/tools/toolchain/install.sh check
 	@test/run.sh mutants $(MUTANTS)/core $(or $(N),400)
 
-## [campaigns] prove-mutants, fast-mutants, depot-mutants: chosen ways to break the core, the fast walker, the depot
-prove-mutants fast-mutants depot-mutants: %-mutants: | $(TC)
+## [campaigns] fast-mutants: chosen ways to break the fast walker, and N of those by rule
+## [campaigns] prove-mutants, depot-mutants: chosen ways to break the core, the depot
+fast-mutants prove-mutants depot-mutants: %-mutants: | $(TC)
 	@test/tools/toolchain/install.sh check
-	@test/run.sh $@ $(MUTANTS)/$*
+	@test/run.sh $@ $(MUTANTS)/$* $(or $(N),200)
 
 ## [campaigns] step-mutants, step-kernel-mutants: the same for stepping, of programs and in kernels
 step-mutants: export HARNESS = $(STEP_HARNESS)

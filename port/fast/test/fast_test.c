@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * fast_test [ROUNDS]: traces of random stacks by random tables, each by the core alone and by the fast walker: without
- * a cache, with one of every size, with an index, after sections came and went. PCs and code must be the same.
+ * a cache, with one of every size, with an index, after sections came and went. PCs and code must be the same. Then what
+ * sfu_fast.h says takes the short way, and what its functions return.
  */
 #include "table.h"
 
@@ -258,12 +259,310 @@ static bool round_of(uint64_t first)
     return true;
 }
 
+/* ---- What takes the short way ---- */
+
+enum { FUNCTIONS = 400, KINDS = 8, GROUP_SIZE = 0x400, CODE = 0x10000, DEEP = 60, LONG_TRACE = 700 };
+
+/* What each function has as its only row, or as the row for its last bytes: the caller's SP is SP + STEP, its FP is
+ * saved; the RA is at SLOT from SP. */
+static void ordinary_row(struct build *b, uint32_t start, unsigned size, int64_t step)
+{
+    if (HOST_ABI == SFU_AMD64)
+        ROW(b, start, BASE_SP | size, step, -16);
+    else if (HOST_ABI == SFU_S390X)
+        ROW(b, start, BASE_SP | size, step / 8, -48, -72);
+    else
+        ROW(b, start, BASE_SP | size, step, -step + 8, -step);
+}
+
+static uint64_t slot_of(uint64_t step)
+{
+    return HOST_ABI == SFU_AMD64 ? step - 8 : HOST_ABI == SFU_S390X ? step + 160 - 48 : 8;
+}
+
+/* Function I: of one of KINDS. */
+static void ordinary_function(struct build *b, unsigned i, int64_t step)
+{
+    const int64_t start = CODE + (int64_t)i * GROUP_SIZE;
+    const unsigned kind = i % KINDS;
+    const int64_t sp = HOST_ABI == SFU_AMD64   ? 7
+                       : HOST_ABI == SFU_S390X ? 15
+                                               : 31,
+                  cfa = HOST_ABI == SFU_S390X ? step / 8 : step;
+
+    if (kind == 4)
+        build_fde_more(b, start, GROUP_SIZE, ADDR1 | MASK, DEFAULT, 16);
+    else
+        build_fde_more(b, start, GROUP_SIZE, kind == 2 ? ADDR4 : ADDR2, kind == 5 ? FLEX : DEFAULT, 0);
+    if (kind == 5) {
+        const int64_t words[] = {REG(sp), cfa, AT_CFA,
+                                 (int64_t)slot_of((uint64_t)step) - step - (HOST_ABI == SFU_S390X ? 160 : 0)};
+        build_row(b, 0, WORD1, 4, words);
+        return;
+    }
+    for (uint32_t n = 0; kind >= 6 && n < (kind == 6 ? 65u : 200u); n++) /* more than 64: by the other index */
+        ordinary_row(b, n, WORD1, step + 8 * (1 + (int64_t)n % 2));
+    ordinary_row(b, kind >= 6 ? 250 : 0, kind == 3 ? WORD4 : kind == 1 ? WORD2 : WORD1, step);
+}
+
+static bool make_ordinary(struct table *t, uint64_t addr, unsigned functions, int64_t step)
+{
+    build_begin(&t->build, 3, HOST_ABI, BIG_HOST);
+    for (unsigned i = 0; i < functions; i++)
+        ordinary_function(&t->build, i, step);
+    build_end(&t->build);
+    memcpy(t->bytes, t->build.bytes, t->build.size);
+    t->addr = addr;
+    return sfu_open(&t->section, t->bytes, t->build.size, addr) == SFU_OK;
+}
+
+/* A stack of frames in random functions of T, as many as there is room for. */
+static void make_ordinary_stack(struct stack *s, uint64_t *seed, const struct table *t, uint64_t step)
+{
+    uint64_t pc = t->addr + CODE + 300;
+
+    memset(s, 0, sizeof *s);
+    s->top.pc = pc;
+    s->top.sp = s->top.fp = STACK + 1024;
+    for (unsigned i = 0; i < LONG_TRACE; i++) {
+        uint64_t sp = 1024 + i * step;
+
+        pc = t->addr + CODE + (uint64_t)below(seed, FUNCTIONS) * GROUP_SIZE + 300 + below(seed, 700);
+        memcpy(s->bytes + sp + slot_of(step), &pc, 8);
+    }
+}
+
+static bool test_short_way(bool cached, bool indexed)
+{
+    uint64_t seed = 1, by_core;
+    struct sfu_target target;
+    struct trace want;
+
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32) ||
+        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
+        return false;
+    if (cached)
+        sfu_fast_set_cache(&fast, cache, sizeof cache);
+    if (indexed && !sfu_fast_set_index(&images[0], indexes[0], sizeof indexes[0]))
+        return false;
+    target.sections = sfu_fast_sections(&fast);
+    for (unsigned i = 0; i < 200; i++) {
+        struct stack *s = &stacks[0];
+
+        if (i % 2 == 0)
+            make_ordinary_stack(s, &seed, &tables[0], 32);
+        target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
+        want.code = core_trace(&target, &s->top, 0, want.pcs, DEEP, &want.count);
+        if (!same(&fast, &target, s, 0, DEEP, &want, &by_core) || want.count != DEEP)
+            return false;
+        if (by_core != 0) {
+            printf("# %u of %d frames by the core\n", (unsigned)by_core, DEEP);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A trace of more frames than a byte counts. */
+static bool test_long(void)
+{
+    static uint64_t got[LONG_TRACE], want[LONG_TRACE];
+    uint64_t seed = 1;
+    struct sfu_target target;
+    struct stack *s = &stacks[0];
+    size_t count, want_count;
+    int code;
+
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32) ||
+        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
+        return false;
+    target.sections = sfu_fast_sections(&fast);
+    target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
+    target.max_frames = 2 * LONG_TRACE;
+    make_ordinary_stack(s, &seed, &tables[0], 32);
+    (void)core_trace(&target, &s->top, 0, want, LONG_TRACE, &want_count);
+    counting = true;
+    steps = 0;
+    code = sfu_fast_trace(&fast, &target, &s->top, 0, got, LONG_TRACE, &count);
+    counting = false;
+    return code == SFU_OK && count == LONG_TRACE && want_count == LONG_TRACE && steps == 0 &&
+           memcmp(got, want, sizeof got) == 0;
+}
+
+/* Rows that read next to the ends of what they may: a default row's words, or pairs of a flexible one. */
+static unsigned make_edges(struct build *b)
+{
+    const int64_t sp = HOST_ABI == SFU_AMD64   ? 7
+                       : HOST_ABI == SFU_S390X ? 15
+                                               : 31,
+                  fp = HOST_ABI == SFU_AMD64   ? 6
+                       : HOST_ABI == SFU_S390X ? 11
+                                               : 29;
+    const int64_t c = HOST_ABI == SFU_S390X ? 4 : 32, scale = HOST_ABI == SFU_S390X ? 8 : 1;
+    const int64_t default_rows[][2] = {/* RA, if a row has one, and FP */
+                                       {-8, -16}, {-8, 0},  {-8, 8},  {-8, -32},
+                                       {-8, -40}, {0, -16}, {8, -16}, {-32, -16}};
+    const int64_t flexible_rows[][6] = {{REG(sp), c, AT_CFA, -8, AT_CFA, -16},
+                                        {AT_REG(sp), 2 * c, AT_CFA, -8, AT_CFA, -16},
+                                        {AT_REG(fp), -8 / scale, AT_CFA, -8, AT_REG(fp), 0},
+                                        {REG(fp), c, AT_CFA, -8, AT_REG(fp), 0},
+                                        {AT_REG(fp), 0, AT_CFA, -8, AT_REG(fp), 8},
+                                        {REG(sp), c, AT_REG(sp), 8, AT_REG(sp), 16},
+                                        {REG(sp), c, AT_CFA, 0, AT_REG(sp), 0},
+                                        {REG(sp), c, AT_CFA, -8, AT_REG(sp), -8}};
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < 8; i++)
+        for (unsigned base = BASE_FP; base <= BASE_SP; base++, n++) {
+            const int64_t words[] = {c, default_rows[i][0], default_rows[i][1]};
+
+            build_fde(b, CODE + (int64_t)n * GROUP_SIZE, GROUP_SIZE, ADDR2);
+            if (HOST_ABI == SFU_AMD64)
+                ROW(b, 0, base | WORD1, c, default_rows[i][1]);
+            else
+                build_row(b, 0, base | WORD1, 3, words);
+        }
+    for (unsigned i = 0; i < 3; i++, n++) { /* offsets that are more than 16 bits */
+        build_fde(b, CODE + (int64_t)n * GROUP_SIZE, GROUP_SIZE, ADDR2);
+        ordinary_row(b, 0, WORD4, (65536 << i) + 32);
+    }
+    for (unsigned i = 0; i < 16; i++, n++) {
+        build_fde_more(b, CODE + (int64_t)n * GROUP_SIZE, GROUP_SIZE, ADDR2 | (i < 8 ? 0 : SIGNAL), FLEX, 0);
+        build_row(b, 0, WORD1, 6, flexible_rows[i % 8]);
+    }
+    return n;
+}
+
+/* A word of the stack is read if all of it is there, for each end of the stack, SP and FP. */
+static bool test_edges(void)
+{
+    struct sfu_target target;
+    struct stack *s = &stacks[0];
+    struct trace want;
+    uint64_t by_core;
+    unsigned n;
+
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    build_begin(&tables[0].build, 3, HOST_ABI, BIG_HOST);
+    n = make_edges(&tables[0].build);
+    build_end(&tables[0].build);
+    memcpy(tables[0].bytes, tables[0].build.bytes, tables[0].build.size);
+    if (sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000) != SFU_OK ||
+        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK || sfu_fast_index_size(&images[0]) == 0)
+        return false;
+    sfu_fast_set_cache(&fast, cache, sizeof cache);
+    target.sections = sfu_fast_sections(&fast);
+    for (unsigned i = 0; i < STACK_SIZE / 8; i++) { /* each word leads to one that is a little higher */
+        uint64_t word = STACK + 8 * i + 64;
+        memcpy(s->bytes + 8 * i, &word, 8);
+    }
+    for (unsigned i = 0; i < 2 * n; i++)
+        for (uint64_t high = 1024 - 8; high < 1024 + 240; high += high % 8 == 1 ? 6 : 1)
+            for (uint64_t fp = 1024 - 24; fp < 1024 + 64; fp += 8)
+                for (uint64_t low = 0; low <= 1032; low += low == 0 ? 1016 : 8) {
+                    s->top.pc = 0x555555600000 + CODE + i / 2 * GROUP_SIZE + 300;
+                    s->top.pc_kind = i % 2 == 0 ? SFU_PC_EXACT : SFU_PC_RETURN;
+                    s->top.sp = STACK + 1024;
+                    s->top.fp = STACK + fp;
+                    target.stack = (struct sfu_stack){s->bytes + low, STACK + low, STACK + high};
+                    want.code = core_trace(&target, &s->top, 0, want.pcs, 2, &want.count);
+                    if (!same(&fast, &target, s, 0, 2, &want, &by_core))
+                        return false;
+                }
+    return true;
+}
+
+/* Of two sections that have one PC in common it is that of the first in the list, whichever had the frame before. */
+static bool test_touching(bool lower_first)
+{
+    struct sfu_target target;
+    struct trace want;
+    uint64_t seed = 1, by_core, pc;
+    struct stack *s = &stacks[0];
+
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    if (!make_ordinary(&tables[0], 0x555555600000, 1, 32) ||
+        !make_ordinary(&tables[1], 0x555555600000 + GROUP_SIZE - 1, 1, 40))
+        return false;
+    for (unsigned i = 0; i < 2; i++)
+        if (sfu_fast_add(&fast, &images[i], 1, &tables[lower_first ? 1 - i : i].section) != SFU_OK)
+            return false;
+    target.sections = sfu_fast_sections(&fast);
+    target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
+    for (unsigned i = 0; i < 2; i++) { /* from a frame in each of them */
+        make_ordinary_stack(s, &seed, &tables[i], i == 0 ? 32 : 40);
+        pc = tables[1].addr + CODE + 1; /* a return address behind the PC */
+        memcpy(s->bytes + 1024 + slot_of(i == 0 ? 32 : 40), &pc, 8);
+        want.code = core_trace(&target, &s->top, 0, want.pcs, 3, &want.count);
+        if (!same(&fast, &target, s, 0, 3, &want, &by_core) || want.count < 2)
+            return false;
+    }
+    return true;
+}
+
+/* What functions return of what they cannot do, and that they do nothing then. */
+static bool test_refusals(void)
+{
+    struct sfu_section other;
+    struct sfu_fast before;
+    size_t bytes;
+
+    memset(&fast, 0, sizeof fast);
+    if (sfu_fast_add(&fast, images, TABLES, NULL) != SFU_E_NO_SECTION || sfu_fast_remove(&fast, images, TABLES))
+        return false;
+    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32) ||
+        !make_ordinary(&tables[1], 0x555556600000, FUNCTIONS, 32))
+        return false;
+    tables[0].section.next = &tables[1].section;
+    before = fast;
+    if (sfu_fast_add(&fast, images, 1, &tables[0].section) != SFU_E_CONCATENATED ||
+        memcmp(&before, &fast, sizeof fast) != 0)
+        return false;
+    tables[0].section.next = NULL;
+    if (sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
+        return false;
+    other = tables[1].section;
+    other.abi = HOST_ABI == SFU_AMD64 ? SFU_S390X : SFU_AMD64;
+    before = fast;
+    if (sfu_fast_add(&fast, &images[1], 1, &other) != SFU_E_ABI || memcmp(&before, &fast, sizeof fast) != 0)
+        return false;
+    bytes = sfu_fast_index_size(&images[0]);
+    if (bytes == 0 || bytes > sizeof indexes[0] || sfu_fast_set_index(&images[0], indexes[0], bytes - 1) ||
+        !sfu_fast_set_index(&images[0], indexes[0], bytes))
+        return false;
+    tables[1].section.flags &= (uint8_t)~F_SORTED;
+    return sfu_fast_add(&fast, &images[1], 1, &tables[1].section) == SFU_OK &&
+           sfu_fast_index_size(&images[1]) == 0 && !sfu_fast_set_index(&images[1], indexes[1], sizeof indexes[1]) &&
+           !sfu_fast_remove(&fast, &images[2], TABLES - 2) && !sfu_fast_remove(&fast, &images[0], 0) &&
+           sfu_fast_sections(&fast) == &tables[1].section && sfu_fast_remove(&fast, images, TABLES) &&
+           sfu_fast_sections(&fast) == NULL;
+}
+
+static bool result(const char *name, bool good)
+{
+    printf("%s %s\n", good ? "ok" : "not ok", name);
+    return good;
+}
+
 int main(int argc, char **argv)
 {
+    bool good = result("the short way, without a cache", test_short_way(false, false)) &
+                result("the short way, with an index", test_short_way(false, true)) &
+                result("the short way, with a cache", test_short_way(true, false)) &
+                result("a long trace", test_long()) & result("ends of stacks", test_edges()) &
+                result("sections that touch", test_touching(false) && test_touching(true)) &
+                result("what is refused", test_refusals());
     uint64_t rounds = argc > 1 ? strtoull(argv[1], NULL, 0) : 300,
              first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1, i;
 
-    for (i = 0; i < rounds; i++)
+    steps = 0;
+    for (i = 0; i < rounds && good; i++)
         if (!round_of(first + i * UINT64_C(1000003)))
             return 1;
     printf("# %llu traces, %llu frames, %llu arrays full, %llu long traces, %llu steps of the core\n",
@@ -274,5 +573,5 @@ int main(int argc, char **argv)
         printf("not ok the short way: too few frames to say something of it\n");
         return 1;
     }
-    return 0;
+    return good ? 0 : 1;
 }

@@ -46,7 +46,7 @@ static void make_row(struct build *b, uint64_t *seed, uint32_t start, bool first
     if (size != WORD1 && once_in(seed, 40))
         c = once_in(seed, 4) ? 4000 * (int64_t)below(seed, 8) : 1200;
     if (size == WORD4 && once_in(seed, 8)) /* more words than a rule has room for */
-        c += 524288;
+        c += once_in(seed, 2) ? 524288 : 65536;
     if (HOST_ABI == SFU_AMD64) {
         words[count++] = c;
         if (once_in(seed, 3) && (c >= 16 || once_in(seed, 20)))
