@@ -17,6 +17,12 @@ size_of() {
     done | awk '{ sum += $1 } END { print sum }'
 }
 
+# small_of FILE: what sfu-gen --small writes.
+small_of() {
+    build/tools/sfu-gen -q --small -o "$out/small" --address=0x100000 "$1"
+    wc -c <"$out/small"
+}
+
 # equal NAME FOUND EXPECTED
 equal() {
     if [ "$2" = "$3" ]; then
@@ -38,7 +44,8 @@ for abi in x86_64 aarch64 s390x; do
     fi
     found=$("$here/sizes.sh" "build/tc/$abi/readelf" "$program")
     equal "$abi-text" "${found%% *}" "$(size_of "$program" .text)"
-    equal "$abi-tables" "${found#* }" "$(size_of "$program" .sframe) $(size_of "$program" .eh_frame .eh_frame_hdr)"
+    equal "$abi-tables" "${found#* }" \
+        "$(size_of "$program" .sframe) $(size_of "$program" .eh_frame .eh_frame_hdr) $(small_of "$program")"
     [ "$(size_of "$program" .sframe)" -gt 0 ] || echo "not ok $abi-tables: no .sframe"
     if [ -f "$out/insns.so" ]; then
         expected=$("build/tc/$abi/nm" "$program" | sed -n 's/ . COUNTED$//p')

@@ -6,11 +6,11 @@
 
 .PHONY: cost suite-cost
 ## [measure] cost: what .sframe, .eh_frame and frame pointers cost lua, zlib, sqlite and a firmware, on three CPUs
-cost: | $(TC)
+cost: build/tools/sfu-gen | $(TC)
 	@test/tools/toolchain/install.sh check cost
 	@test/tools/cost/cost.sh build/cost
 
 CHECK += cost
 
-suite-cost: | $(TC)
+suite-cost: build/tools/sfu-gen | $(TC)
 	@test/run.sh cost test/tools/cost/check.sh build/cost-check

@@ -4,7 +4,8 @@
 # Turns cost.sh's lines "WHAT NAME ABI VARIANT NUMBER..." into RESULTS.md.
 
 $1 == "compiler" { compiler = $2 " " $3 }
-$1 == "size" { text[$2, $3, $4] = $5; sframe[$2, $3, $4] = $6; eh[$2, $3, $4] = $7; seen[$2, $3] = 1 }
+$1 == "size" { text[$2, $3, $4] = $5; sframe[$2, $3, $4] = $6; eh[$2, $3, $4] = $7; small[$2, $3, $4] = $8
+              seen[$2, $3] = 1 }
 $1 == "insns" { insns[$2, $3, $4] = $5 }
 
 function thousands(n,    s) {
@@ -23,8 +24,9 @@ function row(name, abi,    fp, t) {
         return
     fp = abi == "s390x" ? "chain" : "fp"
     t = text[name, abi, "nofp"]
-    printf "| %s | %s | %s | %s, %s | %s, %s | %s | %s |\n", name, abi, thousands(t),
+    printf "| %s | %s | %s | %s, %s | %s, %s | %s, %s | %s | %s |\n", name, abi, thousands(t),
         thousands(sframe[name, abi, "nofp"]), percent(sframe[name, abi, "nofp"], t),
+        thousands(small[name, abi, "nofp"]), percent(small[name, abi, "nofp"], t),
         thousands(eh[name, abi, "nofp"]), percent(eh[name, abi, "nofp"], t),
         growth(text[name, abi, fp], t),
         (name, abi, fp) in insns ? growth(insns[name, abi, fp], insns[name, abi, "nofp"]) : "not run"
@@ -37,9 +39,9 @@ END {
     print "once without frame pointers and once with them. Executed code and tables are in bytes, tables in percent of"
     print "the code, too."
     print ""
-    print "| program | CPU | code | `.sframe` | `.eh_frame` with its index | frame pointers: code | " \
-        "frame pointers: instructions executed |"
-    print "|---|---|---|---|---|---|---|"
+    print "| program | CPU | code | `.sframe` by `as` | `.sframe` by `sfu-gen --small` | " \
+        "`.eh_frame` with its index | frame pointers: code | frame pointers: instructions executed |"
+    print "|---|---|---|---|---|---|---|---|"
     n = split("lua zlib sqlite u-boot s390-ccw", names, " ")
     m = split("x86_64 aarch64 s390x", abis, " ")
     for (i = 1; i <= n; i++)
