@@ -94,6 +94,21 @@ def assembled(command, source, output):
     return "version %d%s" % (found[0][0], "" if section["type"] == SFRAME else ", PROGBITS")
 
 
+ALLOW = "-Wa,--allow-experimental-sframe"
+
+
+def first_of(command, source, output):
+    """The same, by an option more where it is refused without."""
+    plain = assembled(command, source, output)
+    allowed = assembled(command + [ALLOW], source, output) if "clang" in command[0] and plain == "refused" else plain
+    return plain if allowed == plain else "%s, with `%s`" % (allowed, ALLOW)
+
+
+def clangs():
+    """Those that are installed, and the newest of Debian (toolchain.sh chains)."""
+    return sorted(glob.glob("/usr/bin/clang-[0-9][0-9]")) + sorted(glob.glob(TC + "/chains/clang-[0-9][0-9]"))
+
+
 def assemblers():
     """One row for each: what it writes for each CPU."""
     tools = []
@@ -104,7 +119,7 @@ def assemblers():
             found[cpu] = [tool, "--gsframe"]
         if os.path.exists(found["x86_64"][0]):
             tools.append(("GNU as " + version_of(found["x86_64"][0]), found))
-    for tool in sorted(glob.glob("/usr/bin/clang-[0-9][0-9]")):
+    for tool in clangs():
         tools.append(("clang %s, its own assembler" % version_of(tool),
                       {cpu: [tool, "--target=%s-linux-gnu" % cpu, "-c", "-Wa,--gsframe"] for cpu in CPUS}))
     for name, commands in tools:
@@ -112,7 +127,7 @@ def assemblers():
         for cpu in CPUS:
             source = "%s/%s.s" % (WORK, cpu)
             write(source, (FUNCTION % {"n": "f", "nop": "nop"}).encode())
-            cells.append(assembled(commands[cpu], source, "%s/%s.o" % (WORK, cpu))
+            cells.append(first_of(commands[cpu], source, "%s/%s.o" % (WORK, cpu))
                          if os.path.exists(commands[cpu][0]) else "not here")
         yield [name] + cells
 
@@ -182,13 +197,28 @@ def linker_row(linker, o):
     return [two, segment, versions, comdat, collected, relocatable, again, plt, plain]
 
 
+def linkers_here():
+    tools = [("GNU ld", "/usr/bin/ld.bfd"), ("GNU ld", TC + "/x86_64/ld"), ("gold", "/usr/bin/ld.gold")]
+    tools += [("mold", f) for f in ("/usr/bin/mold", TC + "/chains/mold")]
+    tools += [("lld", f) for folder in ("/usr/bin", TC + "/chains")
+              for f in sorted(glob.glob(folder + "/ld.lld-[0-9][0-9]"))]
+    return [("%s %s" % (name, version_of(tool)), tool) for name, tool in tools if os.path.exists(tool)]
+
+
 def linkers():
     o = objects_for_linkers()
-    tools = [("GNU ld", "/usr/bin/ld.bfd"), ("GNU ld", TC + "/x86_64/ld"), ("gold", "/usr/bin/ld.gold"),
-             ("mold", "/usr/bin/mold")] + [("lld", f) for f in sorted(glob.glob("/usr/bin/ld.lld-[0-9][0-9]"))]
-    for name, tool in tools:
-        if os.path.exists(tool):
-            yield ["%s %s" % (name, version_of(tool))] + linker_row(tool, o)
+    for name, tool in linkers_here():
+        yield [name] + linker_row(tool, o)
+
+
+def second_version():
+    """What linkers make of two objects of version 2, by a clang whose assembler writes that."""
+    objects = [WORK + "/second-one.o", WORK + "/second-two.o"]
+    for clang in clangs():
+        if all(first_of([clang, "--target=x86_64-linux-gnu", "-c", "-Wa,--gsframe"], "%s/%s.s" % (WORK, name), o)
+               .startswith("version 2") for name, o in zip(("one", "two"), objects)):
+            for name, tool in linkers_here():
+                yield ["version 2 by " + name, linked(tool, 4, "-e", "a", *objects)]
 
 
 # ---- the page ----
@@ -215,13 +245,15 @@ def compare(kind, rows):
 def main(what):
     os.makedirs(WORK, exist_ok=True)
     if what == "print":
-        for rows in (assemblers(), linkers()):
+        for rows in (assemblers(), linkers(), second_version()):
             for row in rows:
                 print(line(row))
             print()
         return
     test("assemblers", lambda: compare("assemblers", assemblers()))
     test("linkers", lambda: compare("linkers", linkers()))
+    if glob.glob(TC + "/chains/clang-*"):
+        test("version 2", lambda: compare("linkers of version 2", second_version()))
 
 
 if __name__ == "__main__":

@@ -76,9 +76,10 @@ CHECK += host-chains
 suite-host-chains: | $(TC)
 	@test/run.sh host-chains python3 port/host/test/chains.py check
 
-## [campaigns] toolchains: what each compiler, assembler and linker that Debian has does with tables
+## [campaigns] toolchains: what each compiler, assembler and linker that Debian has, the newest too, does with tables
 toolchains: | $(TC)
 	@test/tools/toolchain/install.sh chains
+	@test/tools/toolchain/toolchain.sh chains >/dev/null
 	@$(MAKE) --no-print-directory suite-host-chains
 
 # sfu-trace, for every CPU in one suite each.

@@ -11,6 +11,7 @@
 #   v1     TC/v1/CPU/TOOL       the same for V1
 #   gcc16  TC/gcc16/CPU/gcc     gcc 16 (and g++) with its own libc; uses the as and ld of v3
 #   cbmc   TC/cbmc/cbmc         the model checker, and goto-cc, goto-instrument, ...
+#   chains TC/chains/TOOL       the newest clang (TOOL: clang-N), lld (ld.lld-N) and mold
 #   herd   TC/herd/herd7        simulates programs of a few instructions under the memory model of a CPU or of C
 #   peers  TC/peers/root        a newest libc, and other unwinders, to be compared with: libgcc, libunwind, libsframe;
 #          TC/peers/llvm        LLVM's libunwind. For this machine's CPU only. What Debian lacks is absent.
@@ -63,7 +64,7 @@ debian_cpu() { echo "$1" | tr _ -; }
 
 part_suite() {
     case $1 in
-    v3 | gcc16 | herd | peers) echo forky ;;
+    v3 | gcc16 | chains | herd | peers) echo forky ;;
     v2 | cbmc) echo trixie ;;
     v1) echo bookworm ;;
     esac
@@ -88,6 +89,7 @@ part_programs() {
     done
     case $1 in
     cbmc) echo cbmc ;;
+    chains) echo mold ;;
     herd) echo herd7 ;;
     peers) echo "root/$(libraries)/libc.so.6" ;;
     esac
@@ -376,6 +378,27 @@ build_cbmc() {
     echo "cbmc ${v%% *} $from" >>"$fresh/found"
 }
 
+# ---- clang, lld, mold ----
+
+# clang assembles and compiles by itself. What else it would need, a libc and gcc's files, is the system's.
+build_chains() {
+    suite=$(part_suite chains)
+    fetch_begin "$suite"
+    number=$(named 'clang-[0-9]+' | tail -n 1 | sed 's/.*-//')
+    [ -n "$number" ] || die "Debian $suite has no clang"
+    without="libc6-dev binutils $(named 'lib(gcc|objc|stdc..)-[0-9]+-dev' | tr '\n' ' ')"
+    fetch_packages "$fresh/root" "clang-$number" "lld-$number" mold
+    fetch_end
+    root=$fresh/root/usr
+    wrapper "$fresh/clang-$number" "$fresh/root" "$root/lib/llvm-$number/bin/clang"
+    wrapper "$fresh/ld.lld-$number" "$fresh/root" "$root/lib/llvm-$number/bin/lld" "ld.lld"
+    wrapper "$fresh/mold" "$fresh/root" "$root/bin/mold" "ld.mold"
+    for tool in "clang-$number" "ld.lld-$number" mold; do
+        v=$("$fresh/$tool" --version) || die "$tool does not run"
+        echo "$tool $(echo "$v" | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p') debian-$suite" >>"$fresh/found"
+    done
+}
+
 # ---- herd ----
 
 # The models are among what the package shares.
@@ -493,8 +516,8 @@ esac
 [ $# -gt 0 ] || set -- v3
 for part in "$@"; do
     case $part in
-    v1 | v2 | v3 | gcc16 | cbmc | herd | peers) ;;
-    *) die "no part '$part'; there are: v3 v2 v1 gcc16 cbmc herd peers" ;;
+    v1 | v2 | v3 | gcc16 | cbmc | chains | herd | peers) ;;
+    *) die "no part '$part'; there are: v3 v2 v1 gcc16 cbmc chains herd peers" ;;
     esac
 done
 for part in "$@"; do
