@@ -4,22 +4,71 @@
 #include "image.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Messages -------------------------------------------------------------------------------------------------- */
+
+static bool quiet;
+
+static void say(const char *format, va_list args, const char *end)
+{
+    fflush(stdout);
+    fprintf(stderr, "%s: ", tool_name);
+    vfprintf(stderr, format, args);
+    fputs(end, stderr);
+}
 
 void usage(const char *format, ...)
 {
     va_list args;
 
-    fprintf(stderr, "%s: ", tool_name);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    say(format, args, "");
     va_end(args);
     fprintf(stderr, " (%s --help)\n", tool_name);
     exit(2);
 }
+
+void report_fail(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args, "\n");
+    va_end(args);
+    exit(1);
+}
+
+void report_be_quiet(void)
+{
+    quiet = true;
+}
+
+void report_note(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (!quiet)
+        say(format, args, "\n");
+    va_end(args);
+}
+
+void report_warn(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(format, args, "\n");
+    va_end(args);
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------------------------- */
 
 void print_lines(const char *const *lines, size_t num)
 {
@@ -47,6 +96,61 @@ double percent(uint64_t part, uint64_t whole)
 {
     return whole > 0 ? 100.0 * (double)part / (double)whole : 100.0;
 }
+
+/* ---- Files ----------------------------------------------------------------------------------------------------- */
+
+static int open_temporary(struct written_file *f)
+{
+    size_t room = strlen(f->name) + sizeof ".XXXXXX";
+
+    f->temporary = zeroed(room, 1);
+    (void)snprintf(f->temporary, room, "%s.XXXXXX", f->name);
+    return mkstemp(f->temporary);
+}
+
+bool written_open(struct written_file *f, const char *name)
+{
+    struct stat status;
+    int fd;
+
+    *f = (struct written_file){stdout, name, NULL};
+    if (strcmp(name, "-") == 0)
+        return true;
+    if (stat(name, &status) == 0 && !S_ISREG(status.st_mode))
+        fd = open(name, O_WRONLY | O_CLOEXEC);
+    else
+        fd = open_temporary(f);
+    f->stream = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    if (f->stream == NULL)
+        free(f->temporary);
+    return f->stream != NULL;
+}
+
+bool written_close(struct written_file *f, bool good, mode_t mode)
+{
+    mode_t mask = umask(0);
+    int error;
+
+    umask(mask);
+    good = good && !ferror(f->stream) && fflush(f->stream) == 0;
+    good = good && (f->temporary == NULL || fchmod(fileno(f->stream), mode & ~mask) == 0);
+    error = errno;
+    if (f->stream != stdout && fclose(f->stream) != 0 && good) {
+        good = false;
+        error = errno;
+    }
+    if (good && f->temporary != NULL && rename(f->temporary, f->name) != 0) {
+        good = false;
+        error = errno;
+    }
+    if (!good && f->temporary != NULL)
+        unlink(f->temporary);
+    free(f->temporary);
+    errno = error;
+    return good;
+}
+
+/* ---- What is known --------------------------------------------------------------------------------------------- */
 
 void known_add(struct known *known, const char *name, size_t size)
 {

@@ -1,18 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* What the tools share in what they say: how they are called, JSON, shares, and what is known already. */
+/* What the tools share in what they say: messages, JSON, shares, what is known already, and files that they write. */
 #ifndef SFU_HOST_REPORT_H
 #define SFU_HOST_REPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
 
 /* Each tool defines it. */
 extern const char tool_name[];
 
 /* Says on one line what is wrong with the command line, and ends the program with status 2. */
 void usage(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* Says on one line what is wrong, and ends the program with status 1. */
+void report_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* Says something, unless the user wants it quiet. */
+void report_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void report_be_quiet(void);
+
+/* Says what is wrong, and goes on. */
+void report_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints the NUM lines of a tool's --help. */
 void print_lines(const char *const *lines, size_t num);
@@ -22,6 +34,20 @@ void put_json(const char *text);
 
 /* PART of WHOLE in percent. Of nothing it is 100. */
 double percent(uint64_t part, uint64_t whole);
+
+/* A file that is written: it is there whole, or not at all, because it has another name meanwhile. */
+struct written_file {
+    FILE *stream;
+    const char *name;
+    char *temporary; /* that name; or NULL, for what is no file, which is written as it comes */
+};
+
+/* Begins to write NAME; "-" is the standard output. On failure errno says why. */
+bool written_open(struct written_file *f, const char *name);
+
+/* Gives the file its name, with the rights MODE, if GOOD and if all of it could be written; else there is none. On
+ * failure errno says why. */
+bool written_close(struct written_file *f, bool good, mode_t mode);
 
 /* Names that need not be reported. */
 struct known {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "output.h"
+#include "common/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,70 +13,22 @@
 
 /* ---- Files ----------------------------------------------------------------------------------------------------- */
 
-/* A file that is being written: under a name of its own, unless NAME is something else than a file. */
-struct file {
-    struct image *image;
-    const char *name;
-    char *temporary;
-    int fd;
-};
-
-static bool write_at(struct file *f, const void *p, size_t size, uint64_t offset)
+static bool cannot_write(struct image *image, const char *name)
 {
-    const uint8_t *from = p;
-
-    while (size > 0) {
-        ssize_t n = f->temporary != NULL ? pwrite(f->fd, from, size, (off_t)offset) : write(f->fd, from, size);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return image_fail(f->image, "cannot write %s: %s", f->name, strerror(errno));
-        from += n;
-        size -= (size_t)n;
-        offset += (uint64_t)n;
-    }
-    return true;
+    return image_fail(image, "cannot write %s: %s", name, strerror(errno));
 }
 
-static bool open_output(struct file *f, struct image *image, const char *name)
+/* In a file OFFSET counts, elsewhere all comes in order. */
+static bool write_at(struct image *image, struct written_file *f, const void *p, size_t size, uint64_t offset)
 {
-    struct stat status;
-    size_t size = strlen(name) + sizeof ".XXXXXX";
+    bool there = f->temporary == NULL || fseeko(f->stream, (off_t)offset, SEEK_SET) == 0;
 
-    *f = (struct file){image, name, NULL, STDOUT_FILENO};
-    if (strcmp(name, "-") == 0)
-        return true;
-    if (stat(name, &status) == 0 && !S_ISREG(status.st_mode)) {
-        f->fd = open(name, O_WRONLY | O_CLOEXEC);
-    } else {
-        f->temporary = zeroed(size, 1);
-        snprintf(f->temporary, size, "%s.XXXXXX", name);
-        f->fd = mkstemp(f->temporary);
-    }
-    if (f->fd >= 0)
-        return true;
-    image_fail(image, "cannot write %s: %s", name, strerror(errno));
-    free(f->temporary);
-    return false;
+    return (there && fwrite(p, 1, size, f->stream) == size) || cannot_write(image, f->name);
 }
 
-/* Gives the file its name if all has been written, with the rights MODE. */
-static bool close_output(struct file *f, bool good, mode_t mode)
+static bool close_output(struct image *image, struct written_file *f, bool good, mode_t mode)
 {
-    mode_t mask = umask(0);
-
-    umask(mask);
-    if (good && f->temporary != NULL && fchmod(f->fd, mode & ~mask) != 0)
-        good = image_fail(f->image, "cannot write %s: %s", f->name, strerror(errno));
-    if (f->fd != STDOUT_FILENO && close(f->fd) != 0 && good)
-        good = image_fail(f->image, "cannot write %s: %s", f->name, strerror(errno));
-    if (good && f->temporary != NULL && rename(f->temporary, f->name) != 0)
-        good = image_fail(f->image, "cannot write %s: %s", f->name, strerror(errno));
-    if (!good && f->temporary != NULL)
-        unlink(f->temporary);
-    free(f->temporary);
-    return good;
+    return written_close(f, good, mode) || (good && cannot_write(image, f->name));
 }
 
 enum { EHDR_SIZE = 64, SHDR_SIZE = 64, PHDR_SIZE = 56 };
@@ -166,11 +119,11 @@ bool output_in_place(struct image *image, const struct section *section, const s
 
 bool output_raw(struct image *image, const char *file, const struct bytes *bytes)
 {
-    struct file f;
+    struct written_file f;
 
-    if (!open_output(&f, image, file))
-        return false;
-    return close_output(&f, write_at(&f, bytes->data, bytes->size, 0), 0666);
+    if (!written_open(&f, file))
+        return cannot_write(image, file);
+    return close_output(image, &f, write_at(image, &f, bytes->data, bytes->size, 0), 0666);
 }
 
 bool output_asm(struct image *image, const char *file, const struct bytes *bytes)
@@ -179,7 +132,7 @@ bool output_asm(struct image *image, const char *file, const struct bytes *bytes
                                "    .section " IMAGE_TABLES ", \"a\", %progbits\n    .balign 8\n";
     size_t lines = bytes->size / 16 + 1, room = sizeof head + lines * (sizeof "    .byte \n" + 16 * 5), at, i;
     char *text = zeroed(room, 1);
-    struct file f;
+    struct written_file f;
     bool good;
 
     at = (size_t)snprintf(text, room, "%s", head);
@@ -189,9 +142,9 @@ bool output_asm(struct image *image, const char *file, const struct bytes *bytes
 
         at += (size_t)snprintf(text + at, room - at, "%s0x%02x%s", before, bytes->data[i], after);
     }
-    good = open_output(&f, image, file);
+    good = written_open(&f, file) || cannot_write(image, file);
     if (good)
-        good = close_output(&f, write_at(&f, text, at, 0), 0666);
+        good = close_output(image, &f, write_at(image, &f, text, at, 0), 0666);
     free(text);
     return good;
 }
@@ -397,7 +350,7 @@ bool output_appended(struct image *image, const char *file, const struct append 
     uint8_t header[EHDR_SIZE], *head = zeroed(head_size, 1);
     struct bytes sections = make_sections(image, append, bytes, sections_at);
     struct stat status;
-    struct file f;
+    struct written_file f;
     bool good;
 
     put_phdrs(image, append, bytes, head);
@@ -406,17 +359,17 @@ bool output_appended(struct image *image, const char *file, const struct append 
     store_number(header + 40, 8, image->big, sections_at);
     store_number(header + 56, 2, image->big, append->num_headers);
     store_number(header + 60, 2, image->big, sections.num_fdes);
-    good = fstat(image->fd, &status) == 0 && open_output(&f, image, file);
+    good = fstat(image->fd, &status) == 0 && (written_open(&f, file) || cannot_write(image, file));
     if (good && f.temporary == NULL) {
-        close_output(&f, false, 0);
+        (void)written_close(&f, false, 0);
         good = image_fail(image, "%s: only a file can be written", file);
     } else if (good) {
-        good = write_at(&f, header, EHDR_SIZE, 0) &&
-               write_at(&f, old + EHDR_SIZE, file_size - EHDR_SIZE, EHDR_SIZE) &&
-               write_at(&f, head, head_size, append->offset) &&
-               write_at(&f, bytes->data, bytes->size, append->offset + head_size) &&
-               write_at(&f, sections.data, sections.size, sections_at);
-        good = close_output(&f, good, status.st_mode | 0200);
+        good = write_at(image, &f, header, EHDR_SIZE, 0) &&
+               write_at(image, &f, old + EHDR_SIZE, file_size - EHDR_SIZE, EHDR_SIZE) &&
+               write_at(image, &f, head, head_size, append->offset) &&
+               write_at(image, &f, bytes->data, bytes->size, append->offset + head_size) &&
+               write_at(image, &f, sections.data, sections.size, sections_at);
+        good = close_output(image, &f, good, status.st_mode | 0200);
     }
     free(head);
     free(sections.data);

@@ -1379,7 +1379,8 @@ def hostile_options(directory):
                               (["--regs=pc=1", image], 2), (["--memory=x@1", image], 2),
                               (["--log=absent", image], 1), (["absent"], 1), (["/dev/null"], 1), ([directory], 1),
                               (["Makefile"], 1), ([image + "@1x"], 1), (["--nonsense"], 2),
-                              (["--log=x", "--core=y", image], 2),
+                              (["--log=x", "--core=y", image], 2), (["--write-core=-", image], 2),
+                              (["--folded", "--flame=-", image], 2),
                               (["--gdb=x:1"], 2)):
         out, errors = run(TRACE, *arguments, status=status)
         must(errors.count(b"\n") <= 2 and out == b"", "%s: %s" % (arguments, errors))

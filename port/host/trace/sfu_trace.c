@@ -5,7 +5,6 @@
  * of what is in a core, in a memory dump or behind a debugger's stub.
  */
 #include "trace.h"
-#include "common/report.h"
 #include "trace_fold.h"
 #include "trace_threads.h"
 
@@ -14,16 +13,13 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* ---- Messages -------------------------------------------------------------------------------------------------- */
-
-/* The lines of sfu-trace.txt, made by rules.mk. */
 const char tool_name[] = "sfu-trace";
 
+/* The lines of sfu-trace.txt, made by rules.mk. */
 static const char *const help[] = {
 #include "sfu-trace.txt.h"
 };
@@ -37,46 +33,8 @@ static struct options {
     const char **users; /* images of user mode */
     size_t num_users;
     struct fold_options fold;
-    bool quiet;
     struct trace_options trace;
 } options = {.action = FILTER, .trace = {.red_zone = -1}, .fold = {.least = 0.2}};
-
-static void say(const char *format, va_list args)
-{
-    fflush(stdout);
-    fprintf(stderr, "sfu-trace: ");
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-}
-
-void trace_fail(const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    say(format, args);
-    va_end(args);
-    exit(1);
-}
-
-void trace_note(const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    if (!options.quiet)
-        say(format, args);
-    va_end(args);
-}
-
-void trace_warn(const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    say(format, args);
-    va_end(args);
-}
 
 /* ---- Options --------------------------------------------------------------------------------------------------- */
 
@@ -259,9 +217,9 @@ static struct trace_image *add_image(const char *argument)
         at = NULL;
     image = images_add(&options.trace.images, file, error, sizeof error);
     if (image == NULL)
-        trace_fail("%s: %s", file, error);
+        report_fail("%s: %s", file, error);
     if (at != NULL && !image_find(image, ".text", &text))
-        trace_fail("%s: no section .text, so that @0x%" PRIx64 " is of no use", file, where);
+        report_fail("%s: no section .text, so that @0x%" PRIx64 " is of no use", file, where);
     if (at != NULL)
         image_place(image, where - text);
     free(file);
@@ -322,7 +280,7 @@ static void parse_options(int argc, char **argv)
             exit(0);
         }
         if (option == 'q')
-            options.quiet = true;
+            report_be_quiet();
         else if (option == 'F')
             options.trace.frame_pointers = true;
         else
@@ -330,6 +288,8 @@ static void parse_options(int argc, char **argv)
     }
     if (options.record != NULL && options.action != MEMORY)
         set_action(RECORD, options.record);
+    if (options.fold.folded && options.fold.flame != NULL && strcmp(options.fold.flame, "-") == 0)
+        usage("--folded and --flame=- both write to the standard output");
     if (options.fold.folded || options.fold.flame != NULL)
         set_action(FOLD, NULL);
     else if (options.fold.files || options.fold.unit != NULL || options.fold.num_minus > 0)
@@ -341,6 +301,8 @@ static void parse_options(int argc, char **argv)
         usage("--memory goes with --regs, or with --record");
     if (options.trace.written != NULL && options.action == FOLD)
         usage("--write-core is not for --folded and --flame");
+    if (options.trace.written != NULL && strcmp(options.trace.written, "-") == 0)
+        usage("--write-core: the standard output has the traces: name a file");
     if (options.trace.threads != NULL &&
         (options.action == FILTER || options.action == FOLD || options.action == RECORD))
         usage("--threads is for --core, --memory and --gdb");
@@ -367,7 +329,7 @@ static void filter(void)
     if (options.log != NULL)
         in = open(options.log, O_RDONLY | O_CLOEXEC);
     if (in < 0)
-        trace_fail("%s: %s", options.log, strerror(errno));
+        report_fail("%s: %s", options.log, strerror(errno));
     trace_filter(&options.trace, in);
 }
 
@@ -397,6 +359,6 @@ int main(int argc, char **argv)
     }
     images_free(&options.trace.images);
     if (fflush(stdout) != 0 || ferror(stdout))
-        trace_fail("the standard output cannot be written");
+        report_fail("the standard output cannot be written");
     return options.trace.images.wrong ? 1 : 0;
 }

@@ -8,21 +8,11 @@
 #define SFU_HOST_TRACE_H
 
 #include "common/image.h"
+#include "common/report.h"
 #include "sfu.h"
 #include "trace_map.h"
 
 #include <stdio.h>
-
-/* ---- Messages -------------------------------------------------------------------------------------------------- */
-
-/* Says what is wrong, in one line, and ends with status 1. */
-void trace_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-
-/* Says something on the standard error, unless --quiet. */
-void trace_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* Says what is wrong, also with --quiet, and goes on. */
-void trace_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
 

@@ -26,12 +26,12 @@ static void read_segments(struct core *core)
     GElf_Phdr p;
 
     if (file == NULL || elf_getphdrnum(core->image.elf, &num) != 0)
-        trace_fail("%s: bad program headers", core->file);
+        report_fail("%s: bad program headers", core->file);
     for (i = 0; i < num; i++) {
         uint64_t size;
 
         if (gelf_getphdr(core->image.elf, (int)i, &p) == NULL)
-            trace_fail("%s: bad program headers", core->file);
+            report_fail("%s: bad program headers", core->file);
         if (p.p_type != PT_LOAD && p.p_type != PT_NOTE)
             continue;
         size = p.p_offset >= file_size               ? 0
@@ -39,15 +39,15 @@ static void read_segments(struct core *core)
                                                      : file_size - p.p_offset;
         cut = cut || size < p.p_filesz;
         if (p.p_type == PT_NOTE && !notes_read(&core->notes, file + (size > 0 ? p.p_offset : 0), size))
-            trace_fail("%s: broken notes", core->file);
+            report_fail("%s: broken notes", core->file);
         if (p.p_type == PT_LOAD && size > 0)
             memory_add(&core->memory, p.p_vaddr, p.p_paddr, file + p.p_offset, size);
         core->memory.machine = core->memory.machine || (p.p_type == PT_LOAD && p.p_paddr != 0);
     }
     if (cut)
-        trace_note("%s: it is cut: some of its memory is missing", core->file);
+        report_note("%s: it is cut: some of its memory is missing", core->file);
     if (core->notes.num_threads == 0)
-        trace_fail("%s: no registers of any thread", core->file);
+        report_fail("%s: no registers of any thread", core->file);
     core->memory.machine = core->memory.machine || core->notes.threads[0].control.has_x86_64 ||
                            core->notes.threads[0].control.has_s390x || core->notes.vmcoreinfo != NULL;
 }
@@ -95,7 +95,7 @@ static struct trace_image *open_by_name(const struct core *core, const char *nam
     (void)snprintf(file, room, "%s%s", root, name);
     image = images_add(&core->options->images, file, error, sizeof error);
     if (image == NULL)
-        trace_note("%s: %s: frames in it are lost", file, error);
+        report_note("%s: %s: frames in it are lost", file, error);
     free(file);
     return image;
 }
@@ -248,7 +248,7 @@ static void place_images(struct core *core)
     place_vdso(core);
     for (i = 0; i < images->num; i++)
         if (!images->list[i]->placed)
-            trace_note("%s: not in this core", images->list[i]->file);
+            report_note("%s: not in this core", images->list[i]->file);
 }
 
 /* ---- Threads --------------------------------------------------------------------------------------------------- */
@@ -328,16 +328,16 @@ void trace_core(struct trace_options *options, const char *file)
     core.file = file;
     core.options = options;
     if (!image_open(&core.image, file))
-        trace_fail("%s: %s", file, core.image.error);
+        report_fail("%s: %s", file, core.image.error);
     if (core.image.header.e_type != ET_CORE)
-        trace_fail("%s: not a core", file);
+        report_fail("%s: not a core", file);
     if (images->num > 0 && images->list[0]->image.abi != core.image.abi)
-        trace_fail("%s: a core of %s, but %s is for %s", file, abi_name(core.image.abi), images->list[0]->name,
-                   abi_name(images->list[0]->image.abi));
+        report_fail("%s: a core of %s, but %s is for %s", file, abi_name(core.image.abi), images->list[0]->name,
+                    abi_name(images->list[0]->image.abi));
     core.notes.abi = core.image.abi;
     read_segments(&core);
     if (core.memory.machine && images->num == 0)
-        trace_fail("%s: the core of a machine, but no image", file);
+        report_fail("%s: the core of a machine, but no image", file);
     place_images(&core);
     print_threads(&core);
     if (options->written != NULL)

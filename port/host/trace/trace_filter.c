@@ -321,7 +321,7 @@ static void take_line(struct filter *f, const char *eol)
 static void flush(const struct filter *f)
 {
     if (fflush(f->out.file) != 0)
-        trace_fail("the standard output cannot be written: %s", strerror(errno));
+        report_fail("the standard output cannot be written: %s", strerror(errno));
 }
 
 /* Takes one byte, which has been written. */
@@ -377,8 +377,8 @@ static void write_rest(struct filter *f)
     if (f->options->written == NULL || f->written)
         return;
     if (!f->has_record || f->main == NULL)
-        trace_fail("%s: not written: the log has no raw dump and no crash record%s", f->options->written,
-                   f->has_record || f->main == NULL ? " of an image that is given" : "");
+        report_fail("%s: not written: the log has no raw dump and no crash record%s", f->options->written,
+                    f->has_record || f->main == NULL ? " of an image that is given" : "");
     write_records(f->options, f->main->image.abi, &f->record, 1);
 }
 
@@ -394,7 +394,7 @@ void trace_filter(struct trace_options *options, int in)
     set_slide(f, options->slide);
     while ((n = read(in, buffer, sizeof buffer)) != 0) {
         if (n < 0 && errno != EINTR)
-            trace_fail("the log cannot be read: %s", strerror(errno));
+            report_fail("the log cannot be read: %s", strerror(errno));
         if (n > 0)
             take_bytes(f, buffer, (size_t)n);
     }

@@ -303,7 +303,7 @@ static struct trace_image *choose_image(struct folder *f)
 
         for (i = 0; i < f->dump.id_size; i++)
             snprintf(text + 2 * i, 3, "%02x", f->dump.id[i]);
-        trace_warn("WRONG IMAGE: build ID %s is that of no image", text);
+        report_warn("WRONG IMAGE: build ID %s is that of no image", text);
         f->options->images.wrong = true;
     }
     return image;
@@ -328,7 +328,7 @@ static void place_images(struct folder *f)
         if (image != NULL && images_find(&f->options->images, image, p->name, &addr))
             image_place(image, p->addr - addr);
         else if (image != NULL)
-            trace_warn("%s has no symbol and no section %s", image->name, p->name);
+            report_warn("%s has no symbol and no section %s", image->name, p->name);
     }
 }
 
@@ -347,7 +347,7 @@ static void add_dump(struct folder *f)
         f->flame.rate = d->rate;
     }
     if (strcmp(f->flame.unit, d->unit) != 0) {
-        trace_warn("a dump of %s is left out: the first one is of %s", d->unit, f->flame.unit);
+        report_warn("a dump of %s is left out: the first one is of %s", d->unit, f->flame.unit);
         return;
     }
     if (f->side == 0) {
@@ -367,7 +367,7 @@ static void take_line(struct folder *f, const char *line, size_t size)
 {
     if (f->dump.open && depot_begins(line, size)) {
         depot_cut(&f->dump);
-        trace_warn("a depot's dump has no end");
+        report_warn("a depot's dump has no end");
         add_dump(f);
     }
     if (depot_line(&f->dump, line, size) == DEPOT_DONE)
@@ -386,11 +386,11 @@ static void read_log(struct folder *f, FILE *log, const char *name)
         take_line(f, line, (size_t)size);
     }
     if (ferror(log))
-        trace_fail("%s: %s", name, strerror(errno));
+        report_fail("%s: %s", name, strerror(errno));
     free(line);
     if (f->dump.open) {
         depot_cut(&f->dump);
-        trace_warn("%s: the last depot's dump has no end", name);
+        report_warn("%s: the last depot's dump has no end", name);
         add_dump(f);
     }
     depot_clear(&f->dump);
@@ -405,7 +405,7 @@ static void read_logs(struct folder *f, const char **files, size_t num, int side
         FILE *log = fopen(files[i], "r");
 
         if (log == NULL)
-            trace_fail("%s: %s", files[i], strerror(errno));
+            report_fail("%s: %s", files[i], strerror(errno));
         read_log(f, log, files[i]);
         fclose(log);
     }
@@ -414,28 +414,30 @@ static void read_logs(struct folder *f, const char **files, size_t num, int side
 static void report(const struct folder *f)
 {
     if (f->bad > 0)
-        trace_warn("%zu lines of depots make no sense, and are left out", f->bad);
+        report_warn("%zu lines of depots make no sense, and are left out", f->bad);
     if (f->cut > 0)
-        trace_warn("%zu traces are left out, because lines of them are missing in the log", f->cut);
+        report_warn("%zu traces are left out, because lines of them are missing in the log", f->cut);
     if (f->missing > 0)
-        trace_warn("%zu traces are missing in the log", f->missing);
+        report_warn("%zu traces are missing in the log", f->missing);
     if (f->deep > 0)
-        trace_note("what lies deeper than %d functions is one box, [deeper]", MAX_LEVELS);
+        report_note("what lies deeper than %d functions is one box, [deeper]", MAX_LEVELS);
     if (f->negative > 0)
-        trace_note("%" PRIu64 " traces have less than nothing", f->negative);
+        report_note("%" PRIu64 " traces have less than nothing", f->negative);
     if (f->flame.lost != 0)
-        trace_note("%" PRId64 " %s were lost", f->flame.lost, f->flame.unit);
+        report_note("%" PRId64 " %s were lost", f->flame.lost, f->flame.unit);
 }
 
 static void draw(const struct folder *f)
 {
-    FILE *file = fopen(f->fold->flame, "w");
+    struct written_file file;
+    bool good = written_open(&file, f->fold->flame);
 
-    if (file == NULL)
-        trace_fail("%s: %s", f->fold->flame, strerror(errno));
-    flame_draw(&f->flame, file);
-    if (ferror(file) || fclose(file) != 0)
-        trace_fail("%s: it cannot be written", f->fold->flame);
+    if (good) {
+        flame_draw(&f->flame, file.stream);
+        good = written_close(&file, true, 0666);
+    }
+    if (!good)
+        report_fail("%s: %s", f->fold->flame, strerror(errno));
 }
 
 void trace_fold(struct trace_options *options, const struct fold_options *fold)
@@ -452,7 +454,7 @@ void trace_fold(struct trace_options *options, const struct fold_options *fold)
     read_logs(f, fold->logs, fold->num_logs, 0);
     read_logs(f, fold->minus, fold->num_minus, 1);
     if (f->flame.dumps == 0)
-        trace_fail("there is no depot in the log");
+        report_fail("there is no depot in the log");
     report(f);
     flame_sum(&f->flame);
     if (fold->folded)

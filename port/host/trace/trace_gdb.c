@@ -68,7 +68,7 @@ static void fail(const struct stub *s, const char *what)
 {
     if (s->stopped)
         (void)send(s->fd, detach, strlen(detach), MSG_NOSIGNAL);
-    trace_fail("%s: %s", s->address, what);
+    report_fail("%s: %s", s->address, what);
 }
 
 static void send_bytes(const struct stub *s, const char *bytes, size_t size)
@@ -476,11 +476,11 @@ static void connect_stub(struct stub *s)
     int error;
 
     if (colon == NULL || (size_t)(colon - s->address) >= sizeof host)
-        trace_fail("--gdb: not HOST:PORT: %s", s->address);
+        report_fail("--gdb: not HOST:PORT: %s", s->address);
     snprintf(host, sizeof host, "%.*s", (int)(colon - s->address), s->address);
     error = getaddrinfo(host[0] != '\0' ? host : "localhost", colon + 1, &hints, &list);
     if (error != 0)
-        trace_fail("%s: %s", s->address, gai_strerror(error));
+        report_fail("%s: %s", s->address, gai_strerror(error));
     s->fd = -1;
     for (a = list; a != NULL && s->fd < 0; a = a->ai_next) {
         s->fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
@@ -491,7 +491,7 @@ static void connect_stub(struct stub *s)
     }
     freeaddrinfo(list);
     if (s->fd < 0)
-        trace_fail("%s: %s", s->address, strerror(errno));
+        report_fail("%s: %s", s->address, strerror(errno));
     (void)setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
 }
 

@@ -14,11 +14,6 @@ enum { LARGE = 32 << 20 }; /* bytes of a file, from which on people are told wha
 
 /* ---- List ------------------------------------------------------------------------------------------------------ */
 
-bool image_is_object(const struct trace_image *image)
-{
-    return image->image.header.e_type == ET_REL;
-}
-
 static const char *base_name(const char *file)
 {
     const char *slash = strrchr(file, '/');
@@ -182,8 +177,8 @@ static bool verify(struct trace_image *image, const struct trace_space *space)
         return true;
     if (memcmp(header + 12, "GNU", 4) == 0 && memcmp(id, image->build_id, size) == 0)
         return true;
-    trace_warn("%s: WRONG IMAGE: its build ID is not in memory at 0x%" PRIx64 "; it is not used", image->file,
-               note->addr + image->slide);
+    report_warn("%s: WRONG IMAGE: its build ID is not in memory at 0x%" PRIx64 "; it is not used", image->file,
+                note->addr + image->slide);
     image->placed = false;
     return false;
 }
@@ -197,6 +192,35 @@ void images_verify(struct trace_images *images, const struct trace_space *space)
             *space->in_user = images->list[i]->user;
         images->wrong = !verify(images->list[i], space) || images->wrong;
     }
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------------------------- */
+
+bool space_read(const struct trace_space *space, uint64_t addr, void *buffer, size_t len)
+{
+    struct trace_image *image;
+    const uint8_t *code = NULL;
+
+    if (addr > UINT64_MAX - len)
+        return false;
+    if (space->read(space->ctx, addr, buffer, len))
+        return true;
+    image = images_at(space->images, addr);
+    if (image != NULL && !image_is_object(image))
+        code = image_instructions(&image->image, addr - image->slide, len);
+    if (code != NULL)
+        memcpy(buffer, code, len);
+    return code != NULL;
+}
+
+bool space_word(const struct trace_space *space, uint64_t addr, uint64_t *value)
+{
+    uint8_t bytes[8];
+
+    if (!space_read(space, addr, bytes, sizeof bytes))
+        return false;
+    *value = load_number(bytes, sizeof bytes, abi_is_big(space->abi));
+    return true;
 }
 
 /* ---- Maps ------------------------------------------------------------------------------------------------------ */
@@ -213,12 +237,12 @@ static char *read_file(const char *name, size_t *size)
             room = 2 * room + 65536;
             bytes = realloc(bytes, room);
             if (bytes == NULL)
-                trace_fail("%s: out of memory", name);
+                report_fail("%s: out of memory", name);
         }
         got = fread(bytes + *size, 1, room - *size - 1, file);
     }
     if (file == NULL || ferror(file))
-        trace_fail("%s: %s", name, strerror(errno));
+        report_fail("%s: %s", name, strerror(errno));
     fclose(file);
     return bytes;
 }
@@ -234,9 +258,9 @@ void images_add_map(struct trace_images *images, const char *file, bool placed, 
     map->placed = placed;
     map->slide = slide;
     if (map_parse(&map->map, text, size) == 0)
-        trace_fail("%s: no line \"ADDRESS TYPE NAME\": not a System.map or the output of nm", file);
+        report_fail("%s: no line \"ADDRESS TYPE NAME\": not a System.map or the output of nm", file);
     if (map->map.list[map->map.num - 1].addr == 0)
-        trace_fail("%s: all addresses are 0: Linux shows them to root alone", file);
+        report_fail("%s: all addresses are 0: Linux shows them to root alone", file);
 }
 
 /* Whether it is known by how much the program is above the addresses of MAP. */
@@ -289,7 +313,7 @@ static void tell(const struct trace_image *image, const char *what)
 
     (void)elf_rawfile(image->image.elf, &size);
     if (size >= LARGE)
-        trace_note("%s: %s (%zu MB)", image->name, what, size >> 20);
+        report_note("%s: %s (%zu MB)", image->name, what, size >> 20);
 }
 
 /* The image's text is all of its code, with what has no table. That of an object lies wherever it was loaded. */
@@ -383,7 +407,7 @@ bool image_open_own(struct trace_image *image)
         return false;
     if (image->own.bytes == NULL) {
         if (!image_load(&image->image, section)) {
-            trace_note("%s: %s", image->name, image->image.error);
+            report_note("%s: %s", image->name, image->image.error);
             return false;
         }
         image->own.size = (size_t)section->size;
@@ -391,7 +415,7 @@ bool image_open_own(struct trace_image *image)
         image->own.bytes = zeroed(image->own.size, 1);
         memcpy(image->own.bytes, section->bytes, image->own.size);
         if (image_is_object(image) && !relocate_own(image, section)) {
-            trace_note("%s: the relocations of its %s are not understood", image->name, section->name);
+            report_note("%s: the relocations of its %s are not understood", image->name, section->name);
             free(image->own.bytes);
             image->own.bytes = NULL;
             return false;
@@ -399,7 +423,7 @@ bool image_open_own(struct trace_image *image)
     }
     code = open_tables(image, &image->own);
     if (code != SFU_OK)
-        trace_note("%s: its %s is not used: %s", image->name, section->name, sfu_string(code));
+        report_note("%s: its %s is not used: %s", image->name, section->name, sfu_string(code));
     image->own.good = code == SFU_OK;
     return image->own.good;
 }
@@ -448,13 +472,13 @@ static bool open_made(struct trace_image *image, struct image *source, struct ta
     if (tables->bytes == NULL) {
         tell(image, "reading its call frame information");
         if (!make_tables(source, tables)) {
-            trace_note("%s: %s", image->name, source->error);
+            report_note("%s: %s", image->name, source->error);
             return false;
         }
     }
     code = open_tables(image, tables);
     if (code != SFU_OK)
-        trace_note("%s: tables made of its CFI: %s", image->name, sfu_string(code));
+        report_note("%s: tables made of its CFI: %s", image->name, sfu_string(code));
     return code == SFU_OK;
 }
 
@@ -480,7 +504,7 @@ bool image_open_debug_cfi(struct trace_image *image)
 
     if (!image->debug_cfi.tried && file != NULL) {
         if (!image_open(&source, file))
-            trace_note("%s: %s", file, source.error);
+            report_note("%s: %s", file, source.error);
         else if (image_section(&source, ".debug_frame") != NULL && same_code(&source, &image->image))
             image->debug_cfi.good = open_made(image, &source, &image->debug_cfi);
         image_close(&source);

@@ -148,9 +148,9 @@ static void set_by_option(struct core *core)
     p->page = core->options->page_bits;
     p->width = core->options->address_bits;
     if (!is_width(p) && p->width != 0)
-        trace_fail("--page-table: addresses of %s do not have %u bits", abi_name(core->image.abi), p->width);
+        report_fail("--page-table: addresses of %s do not have %u bits", abi_name(core->image.abi), p->width);
     if (p->width == 0 && !guess_sizes(core))
-        trace_fail(
+        report_fail(
             "--page-table: no table at 0x%" PRIx64 " leads to the code or the stack of a CPU: is it the physical "
             "address of %s? (--page-table=ADDR,BITS,PAGE: how many bits an address has, how many bytes a page)",
             p->root,
@@ -177,7 +177,7 @@ static void choose_user(struct core *core)
     struct paging *user = &core->memory.user;
 
     if (core->memory.paging.kind <= PAGING_OFF)
-        trace_fail("--user-table: the kernel's page tables are not known: give --page-table=ADDR as well");
+        report_fail("--user-table: the kernel's page tables are not known: give --page-table=ADDR as well");
     *user = core->memory.paging;
     user->root = core->options->user_table;
     user->lower = user->kind == PAGING_AARCH64;

@@ -25,12 +25,12 @@ static const uint8_t *map_bytes(const char *file, size_t *size)
     void *bytes;
 
     if (fd < 0 || fstat(fd, &status) != 0)
-        trace_fail("%s: %s", file, strerror(errno));
+        report_fail("%s: %s", file, strerror(errno));
     if (!S_ISREG(status.st_mode) || status.st_size == 0)
-        trace_fail("%s: not a file, or empty", file);
+        report_fail("%s: not a file, or empty", file);
     bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED)
-        trace_fail("%s: %s", file, strerror(errno));
+        report_fail("%s: %s", file, strerror(errno));
     close(fd);
     *size = (size_t)status.st_size;
     return bytes;
@@ -43,7 +43,7 @@ static void map_file(struct memory *m, const char *file, uint64_t addr)
     const uint8_t *bytes = map_bytes(file, &size);
 
     if (size - 1 > UINT64_MAX - addr)
-        trace_fail("%s: does not fit behind 0x%" PRIx64, file, addr);
+        report_fail("%s: does not fit behind 0x%" PRIx64, file, addr);
     memory_add(m, addr, 0, bytes, size);
 }
 
@@ -76,7 +76,7 @@ static void map_files(struct memory *m, const char *list)
         char *at = strrchr(item, '@');
 
         if (at == NULL || !is_number(at + 1, &addr))
-            trace_fail("--memory: not FILE@ADDR: %s", item);
+            report_fail("--memory: not FILE@ADDR: %s", item);
         *at = '\0';
         map_file(m, item, addr);
     }
@@ -94,7 +94,7 @@ static uint8_t set_registers(struct trace_space *space, const char *list)
         if (equals != NULL)
             *equals = '\0';
         if (equals == NULL || !registers_set(space->abi, &space->regs, &pc_kind, item, equals + 1))
-            trace_fail("--regs: not a register and its value: %s", item);
+            report_fail("--regs: not a register and its value: %s", item);
     }
     free(copy);
     return pc_kind;
@@ -113,10 +113,10 @@ static uint64_t place_images(struct trace_options *options, const struct log_rec
 
     if (where != NULL) {
         if (!is_number(where, &given))
-            trace_fail("--record: not an address: %s", where);
+            report_fail("--record: not an address: %s", where);
         start = given;
     } else if (!both && !named) {
-        trace_fail(
+        report_fail(
             "--record: %s has no symbol image_start, and the record no frame 0, to say what its PCs are relative "
             "to: give --record=FILE@START",
             image->name);
@@ -182,10 +182,10 @@ static struct log_record *find_records(const char *file, bool big, size_t *num)
     }
     (void)munmap((void *)bytes, size);
     if (*num == 0 && broken > 0)
-        trace_fail("%s: what begins like a crash record has a wrong check: it has changed since it was written",
-                   file);
+        report_fail("%s: what begins like a crash record has a wrong check: it has changed since it was written",
+                    file);
     if (*num == 0)
-        trace_fail("%s: no crash record for this CPU in it", file);
+        report_fail("%s: no crash record for this CPU in it", file);
     return list;
 }
 
@@ -243,7 +243,7 @@ static uint8_t set_start(struct trace_space *space, struct trace_options *option
     file = split_record(record, &where);
     list = find_records(file, abi_is_big(space->abi), &num);
     if (num > 1)
-        trace_note("%s: it has %zu crash records: the first one is taken", file, num);
+        report_note("%s: it has %zu crash records: the first one is taken", file, num);
     (void)place_images(options, &list[0], where);
     registers_fill(space->abi, &space->regs, list[0].registers);
     exact = list[0].exact;
@@ -269,7 +269,7 @@ void trace_memory(struct trace_options *options, const char *files, const char *
     pc_kind = set_start(&space, options, registers, record);
     images_verify(&options->images, &space);
     if (!walk_print(&out, &space, pc_kind))
-        trace_fail("--regs: pc and sp are needed");
+        report_fail("--regs: pc and sp are needed");
     list[0] = (struct core_thread){.id = 1, .regs = space.regs};
     threads_print(&out, &space, options->threads, 1, &threads);
     write_add_threads(&list, &num, &threads);

@@ -113,6 +113,11 @@ static int find_debuginfo(Dwfl_Module *module, void **data, const char *module_n
 
 /* ---- Opening --------------------------------------------------------------------------------------------------- */
 
+bool image_is_object(const struct trace_image *image)
+{
+    return image->image.header.e_type == ET_REL;
+}
+
 static int by_start(const void *a, const void *b)
 {
     const struct unit_range *x = a, *y = b;
@@ -174,7 +179,7 @@ static struct symbols *symbols_open(struct trace_image *image)
     image->symbols = s = zeroed(1, sizeof *s);
     (void)elf_rawfile(image->image.elf, &size);
     if (size >= LARGE)
-        trace_note("%s: reading its debug information (%zu MB)", image->name, size >> 20);
+        report_note("%s: reading its debug information (%zu MB)", image->name, size >> 20);
     s->dwfl = dwfl_begin(&callbacks);
     if (s->dwfl == NULL)
         return s;

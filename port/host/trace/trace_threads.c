@@ -175,7 +175,7 @@ bool threads_check(const char *text, char *error, size_t size)
 /* What cannot be found makes the program's status 1. A machine that is stopped must be let go all the same. */
 static void miss(const struct trace_space *space, const char *what, const char *name)
 {
-    trace_warn("--threads: %s%s", what, name);
+    report_warn("--threads: %s%s", what, name);
     space->images->wrong = true;
 }
 

@@ -81,34 +81,7 @@ void out_place(const struct trace_out *out, const struct trace_images *images, u
         out_nowhere(out, lookup);
 }
 
-/* ---- Memory and callbacks -------------------------------------------------------------------------------------- */
-
-bool space_read(const struct trace_space *space, uint64_t addr, void *buffer, size_t len)
-{
-    struct trace_image *image;
-    const uint8_t *code = NULL;
-
-    if (addr > UINT64_MAX - len)
-        return false;
-    if (space->read(space->ctx, addr, buffer, len))
-        return true;
-    image = images_at(space->images, addr);
-    if (image != NULL && !image_is_object(image))
-        code = image_instructions(&image->image, addr - image->slide, len);
-    if (code != NULL)
-        memcpy(buffer, code, len);
-    return code != NULL;
-}
-
-bool space_word(const struct trace_space *space, uint64_t addr, uint64_t *value)
-{
-    uint8_t bytes[8];
-
-    if (!space_read(space, addr, bytes, sizeof bytes))
-        return false;
-    *value = load_number(bytes, sizeof bytes, abi_is_big(space->abi));
-    return true;
-}
+/* ---- Callbacks ------------------------------------------------------------------------------------------------- */
 
 static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
 {

@@ -51,7 +51,7 @@ static void add_mapped(struct written *w, const struct memory *memory)
             return;
         addr += left;
     }
-    trace_note("the page tables map so much that only what lies below 0x%" PRIx64 " is written", addr);
+    report_note("the page tables map so much that only what lies below 0x%" PRIx64 " is written", addr);
 }
 
 void write_add_memory(struct written *w, const struct memory *memory)
@@ -75,7 +75,7 @@ void write_add_memory(struct written *w, const struct memory *memory)
             break;
     }
     if (by_segments && i < memory->num)
-        trace_note("more than %d pieces of memory: the others are not written", MAX_PIECES);
+        report_note("more than %d pieces of memory: the others are not written", MAX_PIECES);
 }
 
 /* ---- Threads and image ----------------------------------------------------------------------------------------- */
@@ -102,15 +102,16 @@ void write_set_image(struct written *w, const struct trace_images *images)
 /* ---- File ------------------------------------------------------------------------------------------------------ */
 
 struct output {
-    FILE *file;
-    const char *name;
+    struct written_file *file;
     bool big;
 };
 
 static void put(const struct output *o, const void *bytes, size_t size)
 {
-    if (size > 0 && fwrite(bytes, size, 1, o->file) != 1)
-        trace_fail("%s: %s", o->name, strerror(errno));
+    if (size == 0 || fwrite(bytes, size, 1, o->file->stream) == 1)
+        return;
+    (void)written_close(o->file, false, 0);
+    report_fail("%s: %s", o->file->name, strerror(errno));
 }
 
 static void put_number(const struct output *o, unsigned size, uint64_t value)
@@ -245,13 +246,16 @@ static void put_all(const struct written *w, const struct output *o)
 
 void write_core(const struct written *w, const char *file)
 {
-    struct output o = {fopen(file, "wb"), file, abi_is_big(w->abi)};
+    struct written_file f;
+    const struct output o = {&f, abi_is_big(w->abi)};
+    bool good = written_open(&f, file);
 
-    if (o.file == NULL)
-        trace_fail("%s: %s", file, strerror(errno));
-    put_all(w, &o);
-    if (fclose(o.file) != 0)
-        trace_fail("%s: %s", file, strerror(errno));
+    if (good) {
+        put_all(w, &o);
+        good = written_close(&f, true, 0666);
+    }
+    if (!good)
+        report_fail("%s: %s", file, strerror(errno));
 }
 
 void write_records(const struct trace_options *options, uint8_t abi, const struct log_record *records, size_t num)
@@ -264,7 +268,7 @@ void write_records(const struct trace_options *options, uint8_t abi, const struc
         registers_fill(abi, &threads[i].regs, records[i].registers);
     write_set_image(&w, &options->images);
     write_core(&w, options->written);
-    trace_note("%s: it has %s of a crash record, and no memory: a debugger cannot find the callers",
-               options->written, abi_registers(abi)->link ? "PC, SP, FP and RA" : "PC, SP and FP");
+    report_note("%s: it has %s of a crash record, and no memory: a debugger cannot find the callers",
+                options->written, abi_registers(abi)->link ? "PC, SP, FP and RA" : "PC, SP and FP");
     free(threads);
 }
