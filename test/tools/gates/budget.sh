@@ -53,6 +53,7 @@ parts() {
     [ "${2%_be}" != aarch64 ] || command="$command -mno-outline-atomics" # sfu_depot.h asks for it
     one="$command -DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3 -DSFU_ABI=$(abi_of "$2") -ffunction-sections -fdata-sections"
     bfd=${2%_be}
+    panic='print build-id record symbols'
     for part in print build-id cycles record all symbols dump depot depot-print profile; do
         file=sfu_$(echo $part | tr - _).c
         case $part in
@@ -61,10 +62,9 @@ parts() {
         *) file=port/print/$file ;;
         esac
         # shellcheck disable=SC2086  # words
-        {
-            $command -c $file -o "$object-$part.o"
-            $one -c $file -o "$object-$part-one.o"
-        }
+        $command -c $file -o "$object-$part.o"
+        # shellcheck disable=SC2086  # words
+        case " $panic " in *" $part "*) $one -c $file -o "$object-$part-one.o" ;; esac
         echo "$1 $2 $3 $part $("$here/text.sh" "build/tc/$bfd/readelf" "$object-$part.o")"
     done
     # shellcheck disable=SC2086  # words
@@ -72,7 +72,7 @@ parts() {
     # shellcheck disable=SC2046,SC2086  # words
     $(compiler "$1" "$2") -nostdlib -r -Wl,--gc-sections,-u,sfu_panic_init,-u,sfu_panic_print,-u,sfu_print_build_id \
         -Wl,-u,sfu_record_write,-u,sfu_record_print,-u,sfu_record_clear,-u,sfu_symbols_find "$object-core.o" \
-        $(for part in print build-id record symbols; do echo "$object-$part-one.o"; done) -o "$object-together.o"
+        $(for part in $panic; do echo "$object-$part-one.o"; done) -o "$object-together.o"
     echo "$1 $2 $3 together $("$here/text.sh" "build/tc/$bfd/readelf" "$object-together.o" .str1.)"
 }
 
