@@ -253,6 +253,7 @@ BESIDE = """    .sfu_sframe : ALIGN(8) {
 """
 LAST = "    .eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) }\n"
 LAST_BESIDE = LAST + "    .sframe 0 (INFO) : { KEEP(*(.sframe .sframe.*)) }\n"
+COMPILED = set()  # objects of this run
 EMULATOR = {cpu: "qemu-" + cpu for cpu in GCC}
 
 
@@ -264,14 +265,17 @@ def script(name, room):
     return file
 
 
-def compile_program(cpu, name, compiler, *flags):
-    """sfu.c, program.c and tables.S as objects of NAME."""
+def compile_program(cpu, compiler, *flags):
+    """sfu.c, program.c and tables.S as objects, which each test that wants the same ones shares."""
     objects = []
+    name = "-".join((cpu, compiler[0]) + flags).replace("/", "")
     for source in ("sfu.c", "port/host/test/program.c"):
         objects.append("%s/%s-%s.o" % (WORK, name, os.path.basename(source)))
-        run(*compiler, "-ffreestanding", "-fno-pie", "-fno-stack-protector", "-fno-optimize-sibling-calls",
-            "-std=gnu99", "-w", "-I.",
-            *(["-march=z196"] if cpu == "s390x" else []), *flags, "-c", source, "-o", objects[-1])
+        if objects[-1] not in COMPILED:
+            run(*compiler, "-ffreestanding", "-fno-pie", "-fno-stack-protector", "-fno-optimize-sibling-calls",
+                "-std=gnu99", "-w", "-I.",
+                *(["-march=z196"] if cpu == "s390x" else []), *flags, "-c", source, "-o", objects[-1])
+            COMPILED.add(objects[-1])
     return objects
 
 
@@ -324,7 +328,7 @@ def test_links():
 
 def test_link(cpu, compiler, linker, level):
     name = "-".join((cpu, compiler[0], os.path.basename(linker[0]), level[1:]))
-    objects = compile_program(cpu, name, compiler, level, "-fasynchronous-unwind-tables")
+    objects = compile_program(cpu, compiler, level, "-fasynchronous-unwind-tables")
     image = link(name, linker, ROOM % ".eh_frame", objects)
     table = in_place(cpu, image)
     return "%d bytes of room" % len(table)
@@ -333,7 +337,7 @@ def test_link(cpu, compiler, linker, level):
 def test_debug_frame(cpu, compiler, linker):
     """No .eh_frame at all: only what -g writes."""
     name = cpu + "-debug"
-    objects = compile_program(cpu, name, compiler, "-O2", "-g1", "-fno-asynchronous-unwind-tables",
+    objects = compile_program(cpu, compiler, "-O2", "-g1", "-fno-asynchronous-unwind-tables",
                               "-fno-unwind-tables", "-DCFI_SECTIONS")
     image = link(name, linker, ROOM % ".debug_frame", objects)
     must(".debug_frame" in Elf(image).sections, "no .debug_frame")
@@ -346,7 +350,7 @@ def test_debug_frame(cpu, compiler, linker):
 
 def test_small(cpu, compiler, linker):
     name = cpu + "-small"
-    objects = compile_program(cpu, name, compiler, "-O2", "-fasynchronous-unwind-tables")
+    objects = compile_program(cpu, compiler, "-O2", "-fasynchronous-unwind-tables")
     image = link(name, linker, ROOM % ".eh_frame", objects)
     plain = int(gen("-q", "--size", image)[0])
     in_place(cpu, image, "--small")
@@ -361,7 +365,7 @@ KEPT = "    .sframe : { sframe_start = .; KEEP(*(.sframe .sframe.*)) sframe_end 
 def test_repacked(cpu, compiler, linker):
     """The assembler's tables, in an image without its CFI, written anew. A copy that has it says they are true."""
     name = cpu + "-repacked"
-    objects = compile_program(cpu, name, compiler, "-O2", "-fasynchronous-unwind-tables", "-B%s/%s/" % (TC, cpu),
+    objects = compile_program(cpu, compiler, "-O2", "-fasynchronous-unwind-tables", "-B%s/%s/" % (TC, cpu),
                               "-Wa,--gsframe")
     whole = link(name, linker, KEPT, objects)
     image, tables = whole + ".bare", whole + ".tables"
@@ -455,19 +459,19 @@ def test_asm(cpu, compiler, linker):
         gen("-q", "--asm=" + piece + ".s", image)
         run("%s/%s/as" % (TC, cpu), piece + ".s", "-o", piece)
 
-    linked_in(cpu, name, compile_program(cpu, name, compiler, "-O2", "-fasynchronous-unwind-tables"), linker, make)
+    linked_in(cpu, name, compile_program(cpu, compiler, "-O2", "-fasynchronous-unwind-tables"), linker, make)
 
 
 def test_object(cpu, compiler, linker):
     name = cpu + "-object"
-    linked_in(cpu, name, compile_program(cpu, name, compiler, "-O2", "-fasynchronous-unwind-tables"), linker,
+    linked_in(cpu, name, compile_program(cpu, compiler, "-O2", "-fasynchronous-unwind-tables"), linker,
               lambda image, piece: gen("-q", "--object=" + piece, image))
 
 
 def test_append(cpu, compiler, linker):
     """A segment more: covered by a PT_LOAD, and the program still runs, twice."""
     name = cpu + "-append"
-    objects = compile_program(cpu, name, compiler, "-O2", "-fasynchronous-unwind-tables")
+    objects = compile_program(cpu, compiler, "-O2", "-fasynchronous-unwind-tables")
     image = link(name, linker, ROOM % ".eh_frame", objects)
     gen("-q", image)
     for _ in range(2):
@@ -484,7 +488,7 @@ def test_append(cpu, compiler, linker):
 def test_strip(cpu, compiler, linker):
     """What is done with images afterwards, by binutils that do not know the section's type."""
     name = cpu + "-strip"
-    objects = compile_program(cpu, name, compiler, "-O2", "-fasynchronous-unwind-tables")
+    objects = compile_program(cpu, compiler, "-O2", "-fasynchronous-unwind-tables")
     image = link(name, linker, ROOM % ".eh_frame", objects)
     gen("-q", image)
     table = Elf(image).section(".sframe")
@@ -738,7 +742,7 @@ FAULTS = [
 def test_faults():
     os.makedirs(WORK, exist_ok=True)
     for cpu in GCC:
-        objects = compile_program(cpu, cpu + "-faults", [GCC[cpu]], "-O2", "-fasynchronous-unwind-tables",
+        objects = compile_program(cpu, [GCC[cpu]], "-O2", "-fasynchronous-unwind-tables",
                                   *(["-mbranch-protection=standard"] if cpu == "aarch64" else []))
         image = link(cpu + "-faults", [LD[cpu]], ROOM % ".eh_frame", objects)
         gen("-q", "--no-share", image) # what is planted is one function's alone
@@ -802,7 +806,7 @@ def survives(file, *options, status=None):
 
 
 def hostile_image(cpu):
-    objects = compile_program(cpu, cpu + "-hostile", [GCC[cpu]], "-O1", "-g1", "-fasynchronous-unwind-tables")
+    objects = compile_program(cpu, [GCC[cpu]], "-O1", "-g1", "-fasynchronous-unwind-tables")
     image = link(cpu + "-hostile", [LD[cpu]], ROOM % ".eh_frame", objects)
     gen("-q", image)
     return image
