@@ -131,7 +131,8 @@ by_qemu() {
     work "$1" "$program" -fomit-frame-pointer
     # shellcheck disable=SC2046,SC2086  # words
     $gcc -std=c99 $flags $(defines "$1") -DBENCH_FP=0 "$here/bench.c" "$here/walk_fp.c" \
-        "$here/walk_sfu.c" sfu.c port/fast/sfu_fast.c "$program.o/work.o" -static -o "$program"
+        "$here/walk_sfu.c" sfu.c port/fast/sfu_fast.c "$program.o/work.o" -static -o "$program" 2>"$program.log" ||
+        { cat "$program.log" >&2 && return 1; }
     "qemu-$cpu" "$program" none compare sfu sfu_fast sfu_fast_index sfu_fast_8k >"$program.compare" || status=1
     "qemu-$cpu" -plugin "$out/insns.so" "$program" none count sfu sfu_fast sfu_fast_index sfu_fast_8k \
         >"$program.out" 2>"$program.count" || status=1
