@@ -430,6 +430,15 @@ static unsigned make_edges(struct build *b)
         build_fde(b, CODE + (int64_t)n * GROUP_SIZE, GROUP_SIZE, ADDR2);
         ordinary_row(b, 0, WORD4, (65536 << i) + 32);
     }
+    for (unsigned i = 0; i < 4; i++, n++) { /* and registers */
+        const int64_t words[][6] = {{REG(sp), c, AT_REG(sp), 65536 + 16, 0, 0},
+                                    {REG(sp), c, AT_CFA, -8, AT_REG(sp), 65536 + 24},
+                                    {REG(sp + 8192), c, AT_CFA, -8, AT_CFA, -16},
+                                    {REG(sp), c, AT_REG(sp + 8192), 16, AT_CFA, -16}};
+
+        build_fde_more(b, CODE + (int64_t)n * GROUP_SIZE, GROUP_SIZE, ADDR2, FLEX, 0);
+        build_row(b, 0, WORD4, i == 0 ? 4 : 6, words[i]);
+    }
     for (unsigned i = 0; i < 16; i++, n++) {
         build_fde_more(b, CODE + (int64_t)n * GROUP_SIZE, GROUP_SIZE, ADDR2 | (i < 8 ? 0 : SIGNAL), FLEX, 0);
         build_row(b, 0, WORD1, 6, flexible_rows[i % 8]);
@@ -506,7 +515,44 @@ static bool test_touching(bool lower_first)
     return true;
 }
 
-/* What functions return of what they cannot do, and that they do nothing then. */
+/* A PC that is the first of a region of code, of 2^27 bytes for a cache of 1 KiB, is taken for that of no other. */
+static bool test_regions(void)
+{
+    const uint64_t first = UINT64_C(0x5555) << 27, second = UINT64_C(0x5665) << 27;
+    const uint64_t pcs[] = {first - 100, second + 3000, first - 100, second, first};
+    struct sfu_target target;
+    struct stack *s = &stacks[0];
+    struct trace want;
+    uint64_t seed = 1, by_core;
+
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    if (!make_ordinary(&tables[0], first - CODE - 8 * GROUP_SIZE, FUNCTIONS, 32) ||
+        !make_ordinary(&tables[1], second - CODE - 8 * GROUP_SIZE, FUNCTIONS, 40))
+        return false;
+    for (unsigned i = 0; i < 2; i++)
+        if (sfu_fast_add(&fast, &images[i], 1, &tables[i].section) != SFU_OK)
+            return false;
+    sfu_fast_set_cache(&fast, cache, 1024 + 4);
+    target.sections = sfu_fast_sections(&fast);
+    target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
+    for (unsigned i = 0; i < 2 * (sizeof pcs / sizeof *pcs); i++) {
+        const unsigned n = i / 2;
+        const uint64_t ra = first + 1;
+        const size_t capacity = n == 2 ? 3 : 2; /* the last one is not looked up */
+
+        make_ordinary_stack(s, &seed, &tables[n % 2], n % 2 == 0 ? 32 : 40);
+        s->top.pc = pcs[n];
+        if (n == 2)
+            memcpy(s->bytes + 1024 + slot_of(32), &ra, 8);
+        want.code = core_trace(&target, &s->top, 0, want.pcs, capacity, &want.count);
+        if (!same(&fast, &target, s, 0, capacity, &want, &by_core) || want.count != capacity)
+            return false;
+    }
+    return true;
+}
+
+/* What functions return of what they cannot do, and that they do nothing then. An index takes what it said. */
 static bool test_refusals(void)
 {
     struct sfu_section other;
@@ -532,10 +578,14 @@ static bool test_refusals(void)
     before = fast;
     if (sfu_fast_add(&fast, &images[1], 1, &other) != SFU_E_ABI || memcmp(&before, &fast, sizeof fast) != 0)
         return false;
+    memset(indexes[0], 0x5a, sizeof indexes[0]);
     bytes = sfu_fast_index_size(&images[0]);
     if (bytes == 0 || bytes > sizeof indexes[0] || sfu_fast_set_index(&images[0], indexes[0], bytes - 1) ||
         !sfu_fast_set_index(&images[0], indexes[0], bytes))
         return false;
+    for (size_t i = bytes; i < sizeof indexes[0]; i++)
+        if (((const uint8_t *)indexes[0])[i] != 0x5a)
+            return false;
     tables[1].section.flags &= (uint8_t)~F_SORTED;
     return sfu_fast_add(&fast, &images[1], 1, &tables[1].section) == SFU_OK &&
            sfu_fast_index_size(&images[1]) == 0 && !sfu_fast_set_index(&images[1], indexes[1], sizeof indexes[1]) &&
@@ -557,7 +607,7 @@ int main(int argc, char **argv)
                 result("the short way, with a cache", test_short_way(true, false)) &
                 result("a long trace", test_long()) & result("ends of stacks", test_edges()) &
                 result("sections that touch", test_touching(false) && test_touching(true)) &
-                result("what is refused", test_refusals());
+                result("where regions of code meet", test_regions()) & result("what is refused", test_refusals());
     uint64_t rounds = argc > 1 ? strtoull(argv[1], NULL, 0) : 300,
              first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1, i;
 
