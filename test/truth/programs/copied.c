@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-#include "copied.h"
-
-#include "interrupt.h"
-#include "os.h"
+#include "parts.h"
 #include "trace.h"
 
 struct job {

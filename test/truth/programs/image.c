@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-#include "image.h"
+#include "parts.h"
 
 /* As these functions are global, a shared library makes their calls through its PLT. */
 NOIPA unsigned p_image_outer(struct chain *chain)

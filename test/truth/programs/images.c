@@ -8,12 +8,7 @@
  */
 #include <elf.h>
 
-#include "image.h"
-#include "interrupt.h"
-#ifndef DYNAMIC
-#include "load.h"
-#endif
-#include "os.h"
+#include "parts.h"
 #include "trace.h"
 
 typedef unsigned (*entry)(struct chain *);

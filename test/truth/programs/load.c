@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-#include "load.h"
-
 #include <elf.h>
 #include <stddef.h>
 
-#include "os.h"
+#include "parts.h"
 
 enum { ROOM = 1 << 18 };
 

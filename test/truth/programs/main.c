@@ -5,10 +5,7 @@
  * handlers on the stack that they trace. Runs each pattern and compares the traces from inside of it: from a function,
  * from signal handlers, and from each instruction of its functions. argv[1] is what the results are labelled with.
  */
-#include "copied.h"
-#include "interrupt.h"
-#include "os.h"
-#include "patterns.h"
+#include "parts.h"
 #include "trace.h"
 #include "tracer.h"
 

@@ -5,10 +5,9 @@
  * Functions whose names begin with p_ are interrupted at each of their instructions. None of them calls itself
  * directly, and each is called from one place only: see trace.c.
  */
-#include "patterns.h"
-
 #include <stddef.h>
 
+#include "parts.h"
 #include "trace.h"
 
 unsigned (*volatile patterns_inside)(void);

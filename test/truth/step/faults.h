@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* The list of places where a compiler's own table is known to be wrong: ../FAULTS.md says what each line means. */
+/*
+ * What was stepped, counted, and the list of places where a compiler's own table is known to be wrong: ../FAULTS.md says
+ * what each line means.
+ */
 #ifndef STEP_FAULTS_H
 #define STEP_FAULTS_H
 
 #include "binary.h"
 #include "trace.h"
+
+/* step.c says what each is. */
+struct figures {
+    unsigned long long instructions, pcs, frames, wrong, no_table, known;
+};
+
+/* One line, at once. SET may be empty. */
+void print_figures(const char *abi, const char *set, const struct figures *f);
+void add_figures(struct figures *sum, const struct figures *f);
 
 struct fault {
     char name[64], abi[16], compiler[64], function[64], instruction[64], table[64], truth[64];

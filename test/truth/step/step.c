@@ -29,7 +29,6 @@
 #include <unistd.h>
 #include "compare.h"
 #include "faults.h"
-#include "figures.h"
 #include "binary.h"
 #include "machine.h"
 #include "shadow.h"

@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "../faults.h"
-#include "../figures.h"
 
 struct options {
     const struct cpu *cpu;

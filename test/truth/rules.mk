@@ -1,14 +1,63 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
+# The rooms of README.md: their suites are one for each ABI.
+
+# ---- decoders: real programs, and edge cases: at every PC sfu's row is the one that objdump prints ----
+
+# LONG: sqlite3 for each ABI and at each level; it takes a minute each time.
+DECODERS := build/decoders
+DECODERS_x86_64 := x86_64-O2 x86_64-Os x86_64-O3
+DECODERS_aarch64 := aarch64-O2 aarch64-Os
+DECODERS_aarch64_be := aarch64_be-O2 aarch64_be-Os
+DECODERS_s390x := s390x-O2 s390x-Os
+
+# build.sh takes the versions of binutils from here; $(TC) comes first because it installs the compilers.
+DECODERS_IMAGES := $(foreach abi,$(ABIS),$(DECODERS_$(abi):%=$(DECODERS)/%/done))
+
+$(DECODERS_IMAGES): $(DECODERS)/%/done: test/truth/decoders/build.sh test/truth/decoders/edges.c \
+    test/tools/toolchain/sources.sh | $(TC)
+	@rm -rf $(@D) && mkdir -p $(@D)
+	@test/truth/decoders/build.sh $(subst -, ,$*) $(@D) >$(@D)/log 2>&1 || { cat $(@D)/log; false; }
+	@touch $@
+
+$(DECODERS)/compare: test/truth/decoders/compare.c test/truth/decoders/loaded.c test/truth/decoders/loaded.h \
+    port/host/common/image.c port/host/common/image.h test/lib/rows.h \
+    sfu.c sfu.h | $(TC)
+	@mkdir -p $(@D)
+	@$(CC) -std=c99 -D_GNU_SOURCE $(WARN) -O2 -g -I. $(filter %.c,$^) -lelf -o $@
+
+define DECODERS_SUITE
+CHECK_$(1) += decoders-$(1)
+.PHONY: suite-decoders-$(1)
+suite-decoders-$(1): $(DECODERS)/compare $(DECODERS_$(1):%=$(DECODERS)/%/done)
+	@test/run.sh decoders-$(1) test/truth/decoders/check.sh $(1) $(DECODERS)
+endef
+$(foreach abi,$(ABIS),$(eval $(call DECODERS_SUITE,$(abi))))
+
+## [campaigns] decoders: every row of real programs beside objdump's, with sqlite3 everywhere
+.PHONY: decoders
+decoders:
+	@$(MAKE) --no-print-directory LONG=1 DECODERS=build/decoders-all $(ABIS:%=suite-decoders-%)
+
+# ---- programs that walk themselves ----
+
+$(foreach abi,$(ABIS),$(eval CHECK_$(abi) += programs-$(abi)))
+
+.PHONY: $(ABIS:%=suite-programs-%)
+
+$(ABIS:%=suite-programs-%): suite-programs-%: | $(TC)
+	@test/run.sh programs-$* test/truth/programs/run.sh $*
+
+# ---- step: programs, one instruction at a time ----
+
 # STEPS: instructions per ABI, at least. The small programs are stepped as a whole, the real ones in windows.
 # The last of those takes what the others leave: about 60 million can be had.
 
 STEPS ?= 210000
 
 STEP := build/step
-STEP_HARNESS := $(addprefix test/truth/step/,step.c compare.c cpu.c rsp.c binary.c lookup.c shadow.c trace.c faults.c \
-    figures.c)
+STEP_HARNESS := $(addprefix test/truth/step/,step.c compare.c cpu.c rsp.c binary.c lookup.c shadow.c trace.c faults.c)
 STEP_PARTS := $(wildcard test/truth/step/programs/* test/lib/*.h) test/truth/step/build.sh
 STEP_LEVELS := O0 O1 O2 O3 Os
 
@@ -78,7 +127,7 @@ $(foreach abi,$(ABIS),$(eval $(call step_rules,$(abi))))
 step: $(ABIS:%=suite-step-%)
 	@test/truth/step/report.sh $(ABIS)
 
-# ---- kernels that step themselves ----
+# ---- step/kernel: kernels that step themselves ----
 
 # Beside the program: the port as port/baremetal/test builds it, the stepper, and what it shares with the harness.
 STEP_KERNEL_PARTS = sfu.o $(addprefix port/print/,sfu_print.o sfu_build_id.o sfu_cycles.o sfu_record.o) \
