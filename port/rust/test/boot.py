@@ -112,7 +112,7 @@ def build(folder):
     environment["CARGO_TARGET_DIR"] = os.path.abspath(cargo)
     environment["PATH"] = folder + ":" + environment["PATH"]
     flags = [] if CPU == "x86_64" else ["--config", 'build.rustflags=["-L%s"]' % core()]
-    run("cargo", "build", "--offline", "--locked", "--release", "--target=" + TARGET, *flags, cwd=HERE + "example",
+    run("cargo", "build", "--offline", "--release", "--target=" + TARGET, *flags, cwd=HERE + "example",
         env=environment)
     objects = []
     for source in SOURCES:

@@ -7,7 +7,7 @@
 set -u
 mkdir -p "$1"
 log=$(readlink -f "$1")/log
-cargo="--offline --locked --target-dir=$(readlink -f "$1")"
+cargo="--offline --target-dir=$(readlink -f "$1")"
 failed=0
 
 # said NAME FOLDER COMMAND...: a result line, and what the command printed if it failed.
