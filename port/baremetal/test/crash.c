@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* Crashes of which little is left to see: wild pointers, wild returns, wild stacks. crash.S has what must not move. */
-#include "hooks.h"
 #include "scenarios.h"
 #include "step.h"
 

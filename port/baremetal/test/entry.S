@@ -6,7 +6,7 @@
  * to do: 0: an illegal instruction, 1: wait for an interrupt, 2: x86_64: an exception with an error code)
  */
 #include "sfu_asm.h"
-#include "entry.h"
+#include "scenarios.h"
 
     .text
     sfu_function_begin probe_caller

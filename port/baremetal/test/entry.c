@@ -8,8 +8,6 @@
  * Not reached by breakpoints are, because the CPU masks them or an exception there destroys what it needs itself:
  * aarch64's way in, and s390x's for program interruptions.
  */
-#include "hooks.h"
-#include "entry.h"
 #include "scenarios.h"
 
 enum { ILLEGAL, WAIT, ERROR };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* The kernel is bent from outside: its kernel_handle is weak, and it is linked with --wrap=machine_exit. */
-#include "hooks.h"
+#include "scenarios.h"
 
 struct hooks hooks;
 

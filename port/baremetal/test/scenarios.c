@@ -5,7 +5,6 @@
  * them must show, written from this file. Functions are called as they stand here: `step` keeps the compiler from
  * merging them, and the file is compiled without sibling calls.
  */
-#include "hooks.h"
 #include "scenarios.h"
 #include "sfu_all.h"
 #include "sfu_print.h"

@@ -1,8 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* Scenarios that have a file of their own. */
+/* What the files of scenarios share. entry.S includes this, too. */
 #ifndef SCENARIOS_H
 #define SCENARIOS_H
+
+/* entry.c, entry.S: what the registers of an interrupted function hold, small enough for each machine's immediate
+ * operands. */
+#define PROBE_FP   0x1230
+#define PROBE_KEPT 0x4567
+
+#ifndef __ASSEMBLER__
+
+#include "kernel.h"
+
+/* hooks.c: where scenarios get into the kernel. NULL: they do not. */
+struct hooks {
+    bool (*trap)(struct trap *trap); /* on each trap; returns whether it is done */
+    void (*timer)(void);
+    void (*fault)(void);   /* in the next fault, before it is reported */
+    void (*crashed)(void); /* at the end of a panic */
+};
+extern struct hooks hooks;
+
+/* ---- scenarios that have a file of their own ---- */
 
 /* What is interrupted next prints its trace, and ends: tick_1. */
 void await_interrupt(void);
@@ -31,5 +51,7 @@ void scenario_sp_ones_irq(void);
 void scenario_sp_misaligned_irq(void);
 void scenario_overflow_all(void);
 void scenario_overflow_thread(void);
+
+#endif /* __ASSEMBLER__ */
 
 #endif
