@@ -9,9 +9,7 @@
 #include "common/image.h"
 #include "harness.h"
 #include "trace/trace_log.h"
-#include "trace/trace_map.h"
-#include "trace/trace_notes.h"
-#include "trace/trace_paging.h"
+#include "trace/trace_machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>

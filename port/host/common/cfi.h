@@ -86,4 +86,31 @@ bool cfi_find_spans(const struct cfi *cfi, struct cfi_spans *spans);
 /* The span that ADDR is in, or NULL. */
 const struct cfi_span *cfi_span_at(const struct cfi_spans *spans, uint64_t addr);
 
+/* ---- Code that CFI says nothing of ----------------------------------------------------------------------------- */
+
+/* PLTs for which the linker has written none (plt.c). Whether SECTION is one, by its name. */
+bool plt_is(const struct section *section);
+
+/* Gives the rows of a PLT without CFI, as its instructions say. Returns false, and gives none, if they are not
+ * known. */
+bool plt_rows(struct image *image, const struct section *plt, cfi_row_fn row, void *ctx);
+
+/* Epilogues of clang's for s390x (epilogue.c). The row of the body goes on behind the instruction that has put SP back.
+ * What is right there can be read off that instruction.
+ *
+ * The jump at the end of such an epilogue, from START up to END. SP is the caller's there: the CFA is SP + 160. The
+ * other rules of the row still hold: what a function saves lies in its caller's frame. */
+struct epilogue {
+    uint64_t start, end;
+};
+
+/* Finds the first jump at or behind PC, an instruction, that lies in ROW behind such an instruction. */
+bool epilogue_find(struct image *image, const struct cfi_row *row, uint64_t pc, struct epilogue *found);
+
+/* Whether there is one at PC: what is in front of PC is taken for an instruction. */
+bool epilogue_at(struct image *image, const struct cfi_row *row, uint64_t pc, struct epilogue *found);
+
+/* The rule for the CFA there. */
+struct sfu_rule epilogue_cfa(const struct image *image);
+
 #endif

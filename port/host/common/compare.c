@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "compare.h"
-#include "epilogue.h"
+#include "cfi.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -15,7 +15,7 @@ struct comparison {
     uint64_t pcs;
     uint64_t same;
     uint64_t below_sp;  /* the same, except that a slot below SP is given as not saved */
-    uint64_t epilogue;  /* the CFA is given as in an epilogue (epilogue.h), whatever else is the same */
+    uint64_t epilogue;  /* the CFA is given as in an epilogue (epilogue.c), whatever else is the same */
     uint64_t stale;     /* the same, except that FP is given in a slot below SP */
     uint64_t drap;      /* the same, except that an FP is given as restored */
     uint64_t different; /* contradicted */

@@ -5,7 +5,6 @@
  * the smallest addresses that its rows need, and default rows where they suffice.
  */
 #include "encode.h"
-#include "groups.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* Encodings are those of "z/Architecture Principles of Operation". */
-#include "epilogue.h"
+#include "cfi.h"
 
 struct sfu_rule epilogue_cfa(const struct image *image)
 {

@@ -6,7 +6,7 @@
  * stand under one FDE. Several passes are made: what a list of rows costs depends on how often it is used, and that is
  * known from the pass before; so is how much more lookups read.
  */
-#include "groups.h"
+#include "encode.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "kept.h"
-#include "plt.h"
+#include "cfi.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * PLTs for which the linker has written no CFI: lld's, and those of GNU ld for aarch64 and s390x. Their instructions
  * are few: what pushes is counted, what does not is known, and anything else is refused.
  */
-#include "plt.h"
+#include "cfi.h"
 
 #include <string.h>
 

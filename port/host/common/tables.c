@@ -5,8 +5,7 @@
  * format needs that: for a PLT, around PCs that have no row, and when it has more rows than an FDE can count.
  */
 #include "tables.h"
-#include "epilogue.h"
-#include "plt.h"
+#include "cfi.h"
 
 #include <stddef.h>
 #include <stdlib.h>

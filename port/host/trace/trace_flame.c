@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* sfu-trace's trees of calls, as folded lines and as a picture. No tree is deeper than trace_fold.c makes it. */
-#include "trace_flame.h"
+#include "trace_fold.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

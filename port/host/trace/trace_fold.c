@@ -2,7 +2,6 @@
 /* Copyright (c) 2026 The sfu authors */
 #include "trace_fold.h"
 #include "trace_depot.h"
-#include "trace_flame.h"
 
 #include <errno.h>
 #include <inttypes.h>

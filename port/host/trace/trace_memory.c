@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-#include "trace_memory.h"
+#include "trace_machine.h"
 #include "common/image.h"
 
 #include <string.h>

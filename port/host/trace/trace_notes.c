@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-#include "trace_notes.h"
+#include "trace_machine.h"
 
 #include <stdlib.h>
 #include <string.h>

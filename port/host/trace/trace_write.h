@@ -5,8 +5,7 @@
 #define SFU_HOST_TRACE_WRITE_H
 
 #include "trace_log.h"
-#include "trace_memory.h"
-#include "trace_notes.h"
+#include "trace_machine.h"
 #include "trace_threads.h"
 
 struct written {
