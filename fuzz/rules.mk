@@ -23,10 +23,10 @@ suite-replay: $(FUZZ_HARNESSES:%=$(FUZZ_BUILD)/replay-%) $(FUZZ_SEEDS)
 	@test/run.sh replay sh -ec \
 	    'for h in $(FUZZ_HARNESSES); do $(FUZZ_BUILD)/replay-$$h $$h $(FUZZ_BUILD)/seeds/$$h/*; done'
 
-$(FUZZ_BUILD)/replay-%: fuzz/%.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
+$(FUZZ_BUILD)/replay-%: fuzz/%.c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
 	@mkdir -p $(@D)
 	$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ \
-	    $< fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
+	    $< fuzz/main.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
 
 # What the tools of port/host read that anybody may have written: images, logs and cores.
 FUZZ_TOOLS := image dump depot
@@ -37,15 +37,15 @@ FUZZ_TOOLS_dump := $(TOOLS_TRACE_PARSERS) port/host/common/image.c
 FUZZ_TOOLS_depot := $(FUZZ_TOOLS_dump)
 
 define FUZZ_TOOL
-$(FUZZ_BUILD)/replay-$(1): fuzz/$(1).c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_TOOLS_HEADERS) sfu.c $(FUZZ_TOOLS_$(1))
+$(FUZZ_BUILD)/replay-$(1): fuzz/$(1).c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_TOOLS_HEADERS) sfu.c $(FUZZ_TOOLS_$(1))
 	@mkdir -p $$(@D)
 	$(CC) $(FUZZ_TOOLS_FLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $$@ \
-	    $$< fuzz/replay.c $(FUZZ_SHARED) sfu.c $(FUZZ_TOOLS_$(1)) -ldw -lelf
+	    $$< fuzz/main.c $(FUZZ_SHARED) sfu.c $(FUZZ_TOOLS_$(1)) -ldw -lelf
 
-$(FUZZ_BUILD)/$(1)-afl: fuzz/$(1).c fuzz/afl.c $(FUZZ_SHARED) $(FUZZ_TOOLS_HEADERS) sfu.c $(FUZZ_TOOLS_$(1))
+$(FUZZ_BUILD)/$(1)-afl: fuzz/$(1).c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_TOOLS_HEADERS) sfu.c $(FUZZ_TOOLS_$(1))
 	@mkdir -p $$(@D)
 	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 afl-clang-fast -std=gnu99 -D_GNU_SOURCE -I. -Ifuzz -Iport/host -O2 -g \
-	    -o $$@ $$< fuzz/afl.c $(FUZZ_SHARED) sfu.c $(FUZZ_TOOLS_$(1)) -ldw -lelf
+	    -o $$@ $$< fuzz/main.c $(FUZZ_SHARED) sfu.c $(FUZZ_TOOLS_$(1)) -ldw -lelf
 endef
 $(foreach tool,$(FUZZ_TOOLS),$(eval $(call FUZZ_TOOL,$(tool))))
 
@@ -56,10 +56,10 @@ CHECK_s390x += replay-s390x
 suite-replay-aarch64 suite-replay-s390x: suite-replay-%: build/fuzz-%/replay-fast $(FUZZ_BUILD)/seeds/fast
 	@test/run.sh replay-$* sh -ec 'qemu-$* $< fast $(FUZZ_BUILD)/seeds/fast/*'
 
-build/fuzz-%/replay-fast: fuzz/fast.c fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
+build/fuzz-%/replay-fast: fuzz/fast.c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
 	@test/tools/toolchain/install.sh check
 	@mkdir -p $(@D)
-	$*-linux-gnu-gcc $(FUZZ_FLAGS) -static -o $@ $< fuzz/replay.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
+	$*-linux-gnu-gcc $(FUZZ_FLAGS) -static -o $@ $< fuzz/main.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
 
 ## [campaigns] fuzz TIME=seconds: each fuzzer for so long; libFuzzer and AFL++, with sanitizers
 TIME ?= 60
@@ -119,8 +119,8 @@ $(eval $(call FUZZ_RULES,fast))
 .SECONDARY: $(foreach kind,libfuzzer fast,\
     $(foreach c,$(FUZZ_HARNESSES) harness table sfu sfu_fast,$(FUZZ_BUILD)/$(kind)-$(c).o))
 
-$(FUZZ_BUILD)/%-afl: fuzz/%.c fuzz/afl.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
+$(FUZZ_BUILD)/%-afl: fuzz/%.c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
 	@mkdir -p $(@D)
 	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 afl-clang-fast -std=gnu99 -I. -Ifuzz -Iport/fast -O2 -g -o $@ \
-	    $< fuzz/afl.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
+	    $< fuzz/main.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
 

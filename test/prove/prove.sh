@@ -88,7 +88,7 @@ find.c   prove_find_text     MAX_FDES=3 read_range:known_range sfu_find_text.0:4
 read.c   prove_entry         - - -
 walk.c   prove_find_frame    - sfu_find:any_find $walks,$stacks
 walk.c   prove_walk          - sfu_find:any_find,read_word:any_word $walks,find_caller.0:4,is_code.0:4,$stacks
-string.c prove_string        - - sfu_string.0:1600
+walk.c   prove_string        - - sfu_string.0:1600
 find.c   prove_find          - $rows contracts:find
 find.c   prove_complete      - $fdes contracts:complete
 sort.c   prove_swap          - - contracts:swap

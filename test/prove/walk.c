@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 /* sfu_find_frame, sfu_walk_start and sfu_walk_step, for every walk over up to three sections, with callbacks that do
  * anything. Looking up is any_find below, which does what prove_find shows of it, and reading a word of the stack is
- * any_word, which does what prove_word shows. */
+ * any_word, which does what prove_word shows. And sfu_string, which says how a walk ended. */
 #include "prove.h"
 
 #define MAX_SECTIONS 3
@@ -238,4 +238,16 @@ void prove_walk(void)
     else
         PROVE(frame->guess == SFU_GUESS_RECORD && target.frame_pointers, "frame records are opted in to");
     PROVE(hooked || !found || found_row.kind == SFU_ROW_RULES, "rules are applied where there are some");
+}
+
+/* For every number. */
+void prove_string(void)
+{
+    int code = nondet_int();
+    const char *s = sfu_string(code);
+    bool known = code <= SFU_END && code >= SFU_E_DEAD_SLOT;
+
+    PROVE(s >= messages && s < messages + sizeof messages, "there is a message for every code");
+    PROVE(s == messages || s[-1] == '\0', "it is a whole one");
+    PROVE(known == (s + sizeof "unknown code" < messages + sizeof messages), "the last is for unknown codes");
 }

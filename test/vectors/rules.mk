@@ -53,4 +53,4 @@ suite-vectors-s390x: build/vectors/run-s390x-host $(VECTORS)
 ## [tests] suite-vectors-libsframe: where libsframe differs from the vectors, beside the list of what is known
 suite-vectors-libsframe: $(VECTORS) | $(TC)
 	@mkdir -p build/vectors
-	@test/run.sh vectors-libsframe test/vectors/libsframe.sh build/vectors $(VECTORS)
+	@test/run.sh vectors-libsframe test/vectors/libsframe.py build/vectors $(VECTORS)

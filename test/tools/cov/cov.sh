@@ -25,7 +25,7 @@ shared='fuzz/harness.c test/lib/table.c'
 unit=$(find test/unit -name '*.c')
 for harness in section walk differ; do
     # shellcheck disable=SC2086  # words
-    program $harness fuzz/$harness.c fuzz/replay.c $shared
+    program $harness fuzz/$harness.c fuzz/main.c $shared
     fuzz/corpus.py unpack fuzz/corpus/$harness.txt "$build/seeds"
     "$build/$harness" $harness "$build"/seeds/* >/dev/null
 done

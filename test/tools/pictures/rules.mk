@@ -15,4 +15,4 @@ pictures: $(BARE)/x86_64/kernel.elf build/profile/x86_64/sqlite.elf build/tools/
 PICTURES_LONG := $(if $(LONG),build/profile/x86_64/sqlite.elf)
 suite-pictures: $(BARE)/x86_64/kernel.elf $(PICTURES_LONG) $(if $(LONG),build/tools/sfu-trace)
 	@test/tools/toolchain/install.sh bare
-	@test/run.sh pictures test/tools/pictures/test.sh $(TC) build/pictures $(PICTURES_LONG)
+	@test/run.sh pictures test/tools/pictures/pictures.sh $(TC) build/pictures $(PICTURES_LONG)
