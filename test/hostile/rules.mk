@@ -27,4 +27,4 @@ $(FAULTS_BUILD)/faults: test/hostile/faults.c $(FAULTS_DEPS) sfu.c
 ## [record] seeds: makes test/hostile/seeds/seeds.txt anew, with the assemblers
 .PHONY: seeds
 seeds:
-	test/hostile/seeds/make.sh
+	test/hostile/seeds/make.py

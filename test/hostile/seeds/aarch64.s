@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# One function for each kind of entry that gas can write for aarch64, either byte order; make.sh says which VERSION
+# One function for each kind of entry that gas can write for aarch64, either byte order; make.py says which VERSION
 # it writes.
         .text
         .globl  _start

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# One function for each kind of entry that gas can write for amd64; make.sh says which VERSION it writes.
+# One function for each kind of entry that gas can write for amd64; make.py says which VERSION it writes.
         .text
         .globl  _start
 _start:                                 # FP-based rows, 1-byte starts

@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""edit.py DIRECTORY: derives from the sections that make.sh assembled those that no toolchain here writes.
+"""Makes the sections of seeds.txt anew, with the assembler and linker of each version of the format. A line is a name
+and the bytes in hexadecimal digits.
+
+They are tiny on purpose: the tests change every byte of them. In each, the text begins at 0x1000 and .sframe at 0x2000.
+These no toolchain here writes. They are derived from the others:
 
   v2-s390x            by hand from the specification: default rows, RA or FP in a register (odd words), an RA word of
                       0, and a row without words (erratum 2)
@@ -10,22 +14,47 @@
   v3-x86_64-section   starts relative to the section
   v3-x86_64-wide      4-byte starts of rows and 4-byte words
 """
+import os
 import struct
-import sys
+import subprocess
+import tempfile
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 SORTED, FIELD = 1, 4
 FDE_SIZE = {1: 17, 2: 20, 3: 16}
-out = sys.argv[1]
+seeds = {}
 
 
-def read(name):
-    with open(f"{out}/{name}", "rb") as f:
-        return bytearray(f.read())
+def run(*command):
+    return subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
 
 
-def write(name, data):
-    with open(f"{out}/{name}", "wb") as f:
-        f.write(data)
+def assemble(work, tools, name, version, source, *flags):
+    """The section of SOURCE by the binutils in TOOLS, which write that version of the format. FLAGS: the byte order."""
+    made, image, section = (work + "/" + file for file in ("o", "x", "section"))
+    link = ["-Ttext=0x1000", "--section-start=.sframe=0x2000"]
+    if name.endswith("plt"):
+        link = ["-shared", "-z", "noseparate-code", *link]
+    else:
+        link = [*flags, *link, "--section-start=.eh_frame=0x4000"]
+    run(tools + "/as", "--gsframe", "--defsym", "VERSION=%d" % version, *flags, "-o", made, HERE + "/" + source)
+    run(tools + "/ld", *link, "-o", image, made)
+    run(tools + "/objcopy", "-O", "binary", "-j", ".sframe", image, section)
+    with open(section, "rb") as file:
+        seeds[name] = file.read()
+
+
+def assemble_all():
+    toolchain = run(HERE + "/../../tools/toolchain/toolchain.sh", "v3", "v2", "v1").decode().strip()
+    with tempfile.TemporaryDirectory() as work:
+        for version in 1, 2, 3:
+            tools = toolchain + ("/" if version == 3 else "/v%d/" % version)
+            name = "v%d-" % version
+            assemble(work, tools + "x86_64", name + "x86_64", version, "x86_64.s")
+            assemble(work, tools + "x86_64", name + "x86_64-plt", version, "plt.s")
+            assemble(work, tools + "aarch64", name + "aarch64", version, "aarch64.s")
+            assemble(work, tools + "aarch64", name + "aarch64_be", version, "aarch64.s", "-EB")
+        assemble(work, toolchain + "/s390x", "v3-s390x", 3, "s390x.s")
 
 
 def order(data):
@@ -86,11 +115,18 @@ def wide():
     return header + b"aux." + struct.pack("<qII", 0x1000 - 0x2000, 0x20000, 0) + fres
 
 
-write("v2-s390x", s390x_v2())
-write("v3-x86_64-wide", wide())
-write("v2-x86_64-field", relative(read("v2-x86_64"), True))
-write("v3-x86_64-section", relative(read("v3-x86_64"), False))
-write("v1-aarch64-unsorted", reverse(read("v1-aarch64")))
-write("v2-x86_64-unsorted", reverse(read("v2-x86_64-field")))
-write("v3-x86_64-unsorted", reverse(read("v3-x86_64")))
-write("v3-s390x-unsorted", reverse(read("v3-s390x")))
+def read(name):
+    return bytearray(seeds[name])
+
+
+assemble_all()
+seeds["v2-s390x"] = s390x_v2()
+seeds["v3-x86_64-wide"] = wide()
+seeds["v2-x86_64-field"] = relative(read("v2-x86_64"), True)
+seeds["v3-x86_64-section"] = relative(read("v3-x86_64"), False)
+seeds["v1-aarch64-unsorted"] = reverse(read("v1-aarch64"))
+seeds["v2-x86_64-unsorted"] = reverse(read("v2-x86_64-field"))
+seeds["v3-x86_64-unsorted"] = reverse(read("v3-x86_64"))
+seeds["v3-s390x-unsorted"] = reverse(read("v3-s390x"))
+with open(HERE + "/seeds.txt", "w", encoding="utf-8") as text:
+    text.writelines("%s %s\n" % (name, bytes(seeds[name]).hex()) for name in sorted(seeds))
