@@ -125,7 +125,7 @@ static int cross(void *ctx, const struct sfu_frame *frame, int code, struct sfu_
     return from_esf(&walked->target, esf, frame->regs.fp, &interrupted->regs) ? SFU_OK : code;
 }
 #else
-/* The thread, by what the switch or the interrupt that preempted it has saved; that of a new thread is its beginning. */
+/* The thread, by what the switch or the interrupt that preempted it has saved; a new thread's is its beginning. */
 static struct sfu_registers switched_out(const struct walked *walked)
 {
     const struct k_thread *thread = walked->thread;

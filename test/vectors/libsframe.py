@@ -5,9 +5,9 @@
 this. It and its libc are those of the toolchain's newest Debian.
 
 libsframe.known has a line for each kind of difference: a pattern of names, a tab, a pattern of what is said, a tab, the
-reason. The first line that fits counts. A difference that none fits is an error, and so is a line that fits none, unless
-its second pattern is * alone: what libsframe says depends on memory that is not its own. T: only the vectors whose
-name matches it were run.
+reason. The first line that fits counts. A difference that none fits is an error, and so is a line that fits none,
+unless its second pattern is * alone: what libsframe says depends on memory that is not its own. T: only the vectors
+whose name matches it were run.
 """
 import fnmatch
 import os

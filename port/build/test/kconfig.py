@@ -68,7 +68,8 @@ def stack_walk(work):
             f.write("function(zephyr_%s)\nmessage(\"%s ${ARGN}\")\nendfunction()\n" % (name, name))
         f.write("set(CONFIG_SFU y)\nset(CONFIG_SFU_STACK_WALK y)\ninclude(%s/CMakeLists.txt)\n" %
                 os.path.abspath("port/zephyr"))
-    said = subprocess.run(["cmake", "-S", work, "-B", work + "/build"], check=True, capture_output=True, text=True).stderr
+    said = subprocess.run(["cmake", "-S", work, "-B", work + "/build"], check=True,
+                          capture_output=True, text=True).stderr
     source = [line.split()[1] for line in said.splitlines() if line.startswith("library_sources")][-1]
     return os.path.exists(source) and "ld_options -Wl,--wrap=arch_stack_walk" in said
 

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * fast_test [ROUNDS]: traces of random stacks by random tables, each by the core alone and by the fast walker: without
- * a cache, with one of every size, with an index, after sections came and went. PCs and code must be the same. Then what
- * sfu_fast.h says takes the short way, and what its functions return.
+ * a cache, with one of every size, with an index, after sections came and went. PCs and code must be the same. Then
+ * what sfu_fast.h says takes the short way, and what its functions return.
  */
 #include "table.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * What was stepped, counted, and the list of places where a compiler's own table is known to be wrong: ../FAULTS.md says
- * what each line means.
+ * What was stepped, counted, and the list of places where a compiler's own table is known to be wrong: ../FAULTS.md
+ * says what each line means.
  */
 #ifndef STEP_FAULTS_H
 #define STEP_FAULTS_H
