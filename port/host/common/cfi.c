@@ -141,7 +141,7 @@ enum { CFA, SP, FP, RA, RULES };
 struct state {
     struct rule rules[RULES];
     bool signed_ra;
-    bool doubtful; /* of FP: struct cfi_row */
+    bool doubtful, restored; /* of FP and RA: struct cfi_row */
     bool shadowed;
 };
 
@@ -783,6 +783,7 @@ static void read_row(struct machine *m, const struct cfi_cie *cie, const struct 
     m->asked_pc = false;
     row->signed_ra = state->signed_ra;
     row->doubtful = state->doubtful;
+    row->restored = state->restored;
     row->shadowed = state->shadowed;
     if (m->why == NULL && state->rules[RA].how == UNDEFINED) {
         row->kind = CFI_OUTERMOST;
@@ -834,7 +835,8 @@ struct run {
     const struct cfi *cfi;
     const struct cfi_cie *cie;
     struct cursor c;
-    uint64_t pc, end;
+    uint64_t start, pc, end;
+    bool begun[RULES]; /* the rules that the entry gives at its start */
     struct state state;
     const struct state *initial;
     struct state remembered[MAX_REMEMBERED];
@@ -907,10 +909,10 @@ static struct rule *rule_of(struct run *r, uint64_t reg)
 {
     const struct registers *registers = r->cfi->image->registers;
 
+    if (reg == registers->fp || reg == r->cie->ra)
+        r->state.doubtful = r->state.restored = false;
     if (reg == r->cie->ra)
         return &r->state.rules[RA];
-    if (reg == registers->fp)
-        r->state.doubtful = false;
     if (reg == 18 && is_aarch64(r))
         r->state.shadowed = true;
     return reg == registers->sp ? &r->state.rules[SP] : reg == registers->fp ? &r->state.rules[FP] : NULL;
@@ -922,6 +924,8 @@ static void set(struct run *r, uint64_t reg, enum how how, int64_t offset, uint6
 
     if (rule != NULL)
         *rule = (struct rule){how, offset, other, {NULL, NULL}};
+    if (rule != NULL && how == SAVED && r->pc == r->start)
+        r->begun[rule - r->state.rules] = true;
 }
 
 static void set_expression(struct run *r, struct rule *rule, enum how how)
@@ -939,8 +943,10 @@ static void restore(struct run *r, uint64_t reg)
 
     if (rule != NULL)
         *rule = r->initial->rules[rule - r->state.rules];
-    if (rule == &r->state.rules[FP])
+    if (rule == &r->state.rules[FP] || (rule == &r->state.rules[RA] && r->cfi->image->registers->link)) {
         r->state.doubtful = rule->how == SAVED;
+        r->state.restored = rule->how != SAVED && r->begun[rule - r->state.rules];
+    }
 }
 
 static void remember(struct run *r)
@@ -1077,7 +1083,8 @@ static void start_run(struct run *r, const struct cfi *cfi, const struct cfi_cie
     r->cfi = cfi;
     r->cie = cie;
     r->c = (struct cursor){program->start, program->end, cfi->image->big, false};
-    r->pc = r->end = 0;
+    r->start = r->pc = r->end = 0;
+    memset(r->begun, 0, sizeof r->begun);
     r->depth = 0;
     r->why = cie->why;
     r->row = NULL;
@@ -1109,7 +1116,7 @@ void cfi_rows(const struct cfi *cfi, const struct cfi_fde *fde, cfi_row_fn row, 
     start_run(&r, cfi, fde->cie, &fde->program);
     r.state = fde->cie->initial;
     r.initial = &fde->cie->initial;
-    r.pc = fde->start;
+    r.start = r.pc = fde->start;
     r.end = fde->start + fde->size;
     r.row = row;
     r.ctx = ctx;

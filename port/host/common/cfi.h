@@ -26,7 +26,8 @@ struct cfi_row {
     enum cfi_kind kind;
     bool signed_ra;
     bool by_pc;      /* an expression has asked for the PC: in a PLT rules depend on its last bits */
-    bool doubtful;   /* FP has been restored to a slot that the CIE names */
+    bool doubtful;   /* FP or a link register has been restored to a slot that the CIE names */
+    bool restored;   /* one has been restored, for which the entry itself began with a slot */
     bool shadowed;   /* aarch64: x18, the shadow call stack's register, has a rule */
     const char *why; /* CFI_LOST: the reason */
 };

@@ -271,7 +271,7 @@ static bool read_pe(struct image *image)
         uint64_t size = raw_number(image, at + 8, 4), raw = raw_number(image, at + 16, 4);
         uint64_t flags = raw_number(image, at + 36, 4);
         struct section s = {
-            pe_name(image, at), base + raw_number(image, at + 12, 4), 0, 0, 0, NULL, SHT_PROGBITS, 0};
+            pe_name(image, at), base + raw_number(image, at + 12, 4), 0, 0, 0, NULL, NULL, SHT_PROGBITS, 0};
 
         s.size = size != 0 && size < raw ? size : raw;
         s.offset = raw_number(image, at + 20, 4);
@@ -300,7 +300,7 @@ bool image_segment(const struct image *image, uint32_t type, bool any, uint64_t 
 static void add_bare(struct image *image, const char *name, uint32_t type, uint64_t flags, uint64_t addr,
                      uint64_t size)
 {
-    struct section s = {name, addr, size, 0, flags, NULL, type, 0};
+    struct section s = {name, addr, size, 0, flags, NULL, NULL, type, 0};
     uint64_t left;
     GElf_Phdr load;
 
@@ -378,12 +378,12 @@ static bool read_sections(struct image *image)
         return image_fail(image, "truncated: its section headers are not in the file");
     if (image->header.e_shoff == 0) {
         read_bare(image);
-        return find_code(image);
+        return true;
     }
     if (elf_getshdrstrndx(image->elf, &names) != 0)
         return image_fail(image, "bad section headers: %s", elf_errmsg(-1));
     while ((scn = elf_nextscn(image->elf, scn)) != NULL) {
-        struct section s = {NULL, 0, 0, 0, 0, NULL, 0, (uint32_t)elf_ndxscn(scn)};
+        struct section s = {NULL, 0, 0, 0, 0, NULL, NULL, 0, (uint32_t)elf_ndxscn(scn)};
         const char *name;
 
         if (gelf_getshdr(scn, &sh) == NULL)
@@ -397,17 +397,129 @@ static bool read_sections(struct image *image)
         s.type = sh.sh_type;
         add_section(image, &s);
     }
-    return find_code(image);
+    return true;
 }
 
-static bool open_image(struct image *image, const char *file, bool pe)
+/* ---- Relocatable objects --------------------------------------------------------------------------------------- */
+
+enum { OBJECT_START = 0x10000, OBJECT_ALIGN = 64 };
+
+/* Gives each section of code or data an address. Between two of them there is a gap. */
+static bool lay_out(struct image *image)
+{
+    uint64_t at = OBJECT_START;
+    size_t i;
+
+    image->object = true;
+    for (i = 0; i < image->num_sections; i++) {
+        struct section *s = &image->sections[i];
+
+        if (!(s->flags & SHF_ALLOC))
+            continue;
+        if (s->size > INT32_MAX - at)
+            return image_fail(image, "section %s is too large for an object", s->name);
+        s->addr = at;
+        at = (at + s->size + 2 * OBJECT_ALIGN - 1) / OBJECT_ALIGN * OBJECT_ALIGN;
+    }
+    return true;
+}
+
+/* How many bytes a relocation of TYPE writes, or 0: it is none that tables have. *RELATIVE: less its own address. */
+static unsigned relocation_size(const struct image *image, uint32_t type, bool *relative)
+{
+    static const struct {
+        uint16_t machine, type;
+        uint8_t size;
+        bool relative;
+    } known[] = {{EM_X86_64, R_X86_64_PC32, 4, true},
+                 {EM_X86_64, R_X86_64_PC64, 8, true},
+                 {EM_X86_64, R_X86_64_64, 8, false},
+                 {EM_AARCH64, R_AARCH64_PREL32, 4, true},
+                 {EM_AARCH64, R_AARCH64_PREL64, 8, true},
+                 {EM_AARCH64, R_AARCH64_ABS64, 8, false},
+                 {EM_S390, R_390_PC32, 4, true},
+                 {EM_S390, R_390_PC64, 8, true},
+                 {EM_S390, R_390_64, 8, false}};
+    size_t i;
+
+    for (i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (known[i].machine == image->header.e_machine && known[i].type == type) {
+            *relative = known[i].relative;
+            return known[i].size;
+        }
+    }
+    return 0;
+}
+
+/* The address of symbol SYM, if it lies in the object. */
+static bool symbol_address(const struct image *image, const GElf_Sym *sym, uint64_t *addr)
+{
+    size_t i;
+
+    for (i = 0; i < image->num_sections; i++) {
+        if (image->sections[i].index == sym->st_shndx && sym->st_shndx != SHN_UNDEF) {
+            *addr = image->sections[i].addr + sym->st_value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Applies the relocations of DATA, which SYMBOLS belong to, to SECTION. Those that lead out of the object are left. */
+static void relocate(struct image *image, struct section *section, Elf_Data *data, Elf_Data *symbols)
+{
+    GElf_Rela rela;
+    GElf_Sym sym;
+    uint64_t addr;
+    bool relative;
+    int i;
+
+    for (i = 0; gelf_getrela(data, i, &rela) != NULL; i++) {
+        unsigned size = relocation_size(image, (uint32_t)GELF_R_TYPE(rela.r_info), &relative);
+
+        if (size == 0 || rela.r_offset > section->size || size > section->size - rela.r_offset ||
+            GELF_R_SYM(rela.r_info) > INT32_MAX ||
+            gelf_getsym(symbols, (int)GELF_R_SYM(rela.r_info), &sym) == NULL || !symbol_address(image, &sym, &addr))
+            continue;
+        addr += (uint64_t)rela.r_addend;
+        store_number(section->own + rela.r_offset, size, image->big,
+                     relative ? addr - (section->addr + rela.r_offset) : addr);
+    }
+}
+
+/* Replaces the bytes of SECTION by relocated ones. */
+static void relocate_section(struct image *image, struct section *section)
+{
+    size_t i;
+
+    section->own = zeroed((size_t)section->size, 1);
+    memcpy(section->own, section->bytes, (size_t)section->size);
+    section->bytes = section->own;
+    for (i = 0; i < image->num_sections; i++) {
+        const struct section *s = &image->sections[i];
+        Elf_Scn *scn = elf_getscn(image->elf, s->index);
+        GElf_Shdr sh;
+
+        if (s->type == SHT_RELA && gelf_getshdr(scn, &sh) != NULL && sh.sh_info == section->index) {
+            Elf_Data *data = elf_getdata(scn, NULL);
+            Elf_Data *symbols = elf_getdata(elf_getscn(image->elf, sh.sh_link), NULL);
+
+            if (data != NULL && symbols != NULL)
+                relocate(image, section, data, symbols);
+        }
+    }
+}
+
+static bool open_image(struct image *image, const char *file, bool any)
 {
     memset(image, 0, sizeof *image);
     image->fd = -1;
     image->file = file;
-    if (!open_file(image, pe))
+    if (!open_file(image, any))
         return false;
-    return image->pe ? read_pe(image) && find_code(image) : read_sections(image);
+    if (image->pe)
+        return read_pe(image) && find_code(image);
+    return read_sections(image) && (!any || image->header.e_type != ET_REL || lay_out(image)) && find_code(image);
 }
 
 bool image_open(struct image *image, const char *file)
@@ -422,6 +534,10 @@ bool image_open_any(struct image *image, const char *file)
 
 void image_close(struct image *image)
 {
+    size_t i;
+
+    for (i = 0; i < image->num_sections; i++)
+        free(image->sections[i].own);
     if (image->elf != NULL)
         elf_end(image->elf);
     if (image->fd >= 0)
@@ -474,6 +590,8 @@ bool image_load(struct image *image, struct section *section)
     else if (data->d_size != section->size)
         return image_fail(image, "section %s is not all in the file", section->name);
     section->bytes = data->d_buf != NULL ? data->d_buf : (const uint8_t *)"";
+    if (image->object && (strcmp(section->name, ".eh_frame") == 0 || strcmp(section->name, ".sframe") == 0))
+        relocate_section(image, section);
     return true;
 }
 
@@ -578,6 +696,8 @@ bool image_each_symbol(struct image *image, uint32_t type, image_symbol_fn give,
         for (i = 0; gelf_getsym(data, i, &sym) != NULL; i++) {
             const char *name = elf_strptr(image->elf, sh.sh_link, sym.st_name);
 
+            if (image->object)
+                (void)symbol_address(image, &sym, &sym.st_value);
             give(ctx, &sym, name != NULL ? name : "");
         }
     }

@@ -31,6 +31,7 @@ struct section {
     const char *name;
     uint64_t addr, size, offset, flags;
     const uint8_t *bytes; /* NULL before image_load */
+    uint8_t *own;         /* the same, if they are a copy; or NULL */
     uint32_t type, index; /* index 0: there is no section header */
 };
 
@@ -55,6 +56,7 @@ struct image {
     size_t num_code;
     bool pe;                /* a PE file: there are no segments and no symbols */
     bool bare;              /* without section headers: they are made of the program headers */
+    bool object;            /* relocatable: image_open_any has laid it out as a linker might */
     struct symbol *symbols; /* functions by address, after image_symbols */
     size_t num_symbols;
     char names[IMAGE_NAMES][32]; /* of a PE file's sections, printable */
@@ -65,7 +67,8 @@ struct image {
  * .sframe and .eh_frame, and one for each segment of code, of its program headers. */
 bool image_open(struct image *image, const char *file);
 
-/* The same, also for a PE file (EFI): its sections, at the addresses that it would have at its own base. */
+/* The same, also for a PE file (EFI): its sections, at the addresses that it would have at its own base; and for a
+ * relocatable object: its sections one behind the other, and .eh_frame and .sframe relocated. */
 bool image_open_any(struct image *image, const char *file);
 
 /* The segment of TYPE that holds ADDR, or any if ANY. */

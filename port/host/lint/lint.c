@@ -24,6 +24,7 @@ const struct lint_kind_of lint_names[LINT_NAMES] = {
     [LINT_WRONG_BYTE_ORDER] = {"wrong-byte-order", LINT_FAULT},
     [LINT_ABSURD_HEADER] = {"absurd-header", LINT_FAULT},
     [LINT_SEVERAL_HEADERS] = {"several-headers", LINT_FAULT},
+    [LINT_OBJECT_VERSION] = {"object-version", LINT_NOTE},
     [LINT_UNSORTED] = {"unsorted", LINT_FAULT},
     [LINT_BAD_ORDER] = {"bad-order", LINT_FAULT},
     [LINT_OVERLAP] = {"overlap", LINT_FAULT},
@@ -128,9 +129,6 @@ bool lint_read(struct lint *lint, const char *file, unsigned oldest)
     memset(lint, 0, sizeof *lint);
     if (!image_open_any(image, file))
         return false;
-    if (image->header.e_type == ET_REL)
-        return image_fail(image,
-                          "a relocatable object: its addresses are not known before it is linked, or loaded");
     if (!image_symbols(image))
         return false;
     if (!cfi_read(&lint->cfi, image, CFI_EH | CFI_DEBUG) || !cfi_find_spans(&lint->cfi, &lint->spans))

@@ -172,7 +172,8 @@ bool lint_objects(struct lint *lint)
     size_t i;
     bool good;
 
-    lint->dwarf = lint->image.pe ? NULL : dwarf_begin_elf(lint->image.elf, DWARF_C_READ, NULL);
+    lint->dwarf =
+        lint->image.pe || lint->image.object ? NULL : dwarf_begin_elf(lint->image.elf, DWARF_C_READ, NULL);
     if (lint->dwarf != NULL)
         read_dwarf(lint->dwarf, &units);
     good = image_each_symbol(&lint->image, SHT_SYMTAB, read_symbol, &reading);

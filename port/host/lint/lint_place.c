@@ -378,10 +378,16 @@ static bool check_headers(struct lint *lint, unsigned oldest)
             "has %zu tables, which the linker has joined and not merged (lld): sfu_open opens the first alone, "
             "sfu_add all for which it has room, and a lookup asks each; sfu-gen makes one of them",
             lint->tables.num);
+    if (lint->image.object && lint->version < 3)
+        lint_thing(
+            lint, LINT_OBJECT_VERSION, lint->section->name, lint->addr, 0,
+            "is of version %u: GNU ld from 2.46 on drops it with a warning, mold without a word; assemble by GNU "
+            "as 2.46 or newer, or use sfu-gen behind the linker",
+            lint->version);
     if (unsorted > 0 && lint->tables.num > 1)
         lint_thing(lint, LINT_UNSORTED, lint->section->name, lint->addr, 0,
                    "%zu of its tables are not sorted: every lookup reads all of them", unsorted);
-    else if (unsorted > 0)
+    else if (unsorted > 0 && !lint->image.object)
         lint_thing(lint, LINT_UNSORTED, lint->section->name, lint->addr, 0,
                    "is not sorted: every lookup reads all of it");
     return own;
@@ -442,6 +448,11 @@ void lint_place(struct lint *lint, unsigned oldest)
 {
     struct place p = {lint, oldest, NULL, NULL, 0, 0, false, false, 0, 0};
 
+    if (lint->image.object) {
+        if (lint->image.num_code > 0 && find_section(&p))
+            open_tables(lint, oldest);
+        return;
+    }
     (void)image_each_symbol(&lint->image, SHT_SYMTAB, find_marks, &p);
     find_segment(&p);
     if (!find_section(&p))

@@ -276,7 +276,14 @@ static void add_difference(void *ctx, const struct difference *d)
         if (strcmp(d->what, names[i].what) == 0)
             name = names[i].name;
     print_difference(text, sizeof text, d);
-    lint_code(ctx, name, d->start, d->end, "%s", text);
+    if (d->wanted->restored && (name == LINT_WRONG_FP || name == LINT_WRONG_RA))
+        lint_code(
+            ctx, LINT_DOUBTFUL_RESTORE, d->start, d->end,
+            "%s: GNU as has taken the function's first .cfi_offset for the CIE's, and .cfi_restore leads back "
+            "to it (clang -fbasic-block-sections); use sfu-gen",
+            text);
+    else
+        lint_code(ctx, name, d->start, d->end, "%s", text);
 }
 
 /* GNU as puts what a file's first function says at its start into the CIE; there DW_CFA_restore leads
@@ -284,10 +291,10 @@ static void add_difference(void *ctx, const struct difference *d)
 static void find_restore(struct lint *lint, const struct cfi_row *row)
 {
     if (row->doubtful)
-        lint_code(
-            lint, LINT_DOUBTFUL_RESTORE, row->start, row->end,
-            "its CFI restores FP to a slot, by a rule of the CIE: GNU as makes that of .cfi_offset at a function's "
-            "start and .cfi_restore behind it");
+        lint_code(lint, LINT_DOUBTFUL_RESTORE, row->start, row->end,
+                  "its CFI restores FP or RA to a slot, by a rule of the CIE: GNU as makes that of .cfi_offset at "
+                  "the start "
+                  "of a file's first function and .cfi_restore behind it; put another function first");
 }
 
 /* Finds jumps behind an instruction that has put SP back, where the tables have the row of the body: CFI has it,
@@ -313,14 +320,20 @@ static void check_cfi(void *ctx, const struct cfi_row *row)
     find_epilogues(ctx, row);
 }
 
-static void compare(struct lint *lint)
+/* What is wrong in the CFI, whoever makes tables of it. */
+static void check_all_cfi(struct lint *lint)
 {
-    const struct compare_how how = {false, add_difference, NULL, lint};
     size_t i;
 
     for (i = 0; i < lint->spans.num; i++)
         if (lint->spans.list[i].fde != NULL)
             cfi_rows(&lint->cfi, lint->spans.list[i].fde, check_cfi, lint);
+}
+
+static void compare(struct lint *lint)
+{
+    const struct compare_how how = {false, add_difference, NULL, lint};
+
     if (lint->cfi.num_fdes == 0)
         lint_thing(lint, LINT_NO_CFI, "", 0, 0,
                    "no .eh_frame and no .debug_frame: there is nothing to compare the tables with");
@@ -364,6 +377,7 @@ void lint_rows(struct lint *lint)
     uint32_t k;
     size_t i;
 
+    check_all_cfi(lint);
     if (!lint->open)
         return;
     for (i = 0; i < lint->tables.num; i++) {
@@ -385,7 +399,8 @@ void lint_rows(struct lint *lint)
             "sfu_find_text takes all from there on for code, a null call too: set the text by symbols, or use "
             "sfu-gen",
             lint->dead);
-    if (lint->kinds[LINT_OUTERMOST].functions == 0 && lint->image.header.e_entry != 0 && lint->version > 1)
+    if (!lint->image.object && lint->kinds[LINT_OUTERMOST].functions == 0 && lint->image.header.e_entry != 0 &&
+        lint->version > 1)
         lint_thing(lint, LINT_NO_OUTERMOST, "", lint->image.header.e_entry, 0,
                    "no function is marked as outermost: each trace ends with an error (arch/sfu_asm.h)");
     compare(lint);

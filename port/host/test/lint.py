@@ -373,8 +373,8 @@ def test_planted():
         for function in (no_section, removed, discarded, collected, empty_section, no_bytes, strays, joined, unsorted,
                          wrong_start, wrong_end, other_section, unloaded, room, wrong_segment, byte_order, old_version,
                          absurd, unsafe, below_sp, wrong_row, no_outermost, no_cfi, mixed_objects, below_required,
-                         lost_rows, idle_segment, dead_functions, doubtful_restore, mostly_missing, not_in_flat,
-                         without_headers, stale_slot):
+                         lost_rows, idle_segment, dead_functions, doubtful_restore, relocatable, mostly_missing,
+                         not_in_flat, without_headers, stale_slot):
             test("%s %s" % (cpu, function.__name__.replace("_", " ")), function, cpu, objects)
     test("x86_64 SP that is no multiple of 8", odd_sp)
     test("s390x epilogues of clang", stale_epilogue)
@@ -776,6 +776,7 @@ def doubtful_restore(cpu, _):
         run("%s/%s/ld" % (TC, cpu), "-e", "0", source + ".o", "-o", image)
         if not flags:
             gen.gen("-q", "--append=" + image, image)
+        must(("doubtful-restore", "first") in faults(source + ".o")[1], "not found in the object")
         result, found = faults(image)
         must(("doubtful-restore", "first") in found, str(found))
         place, = [f for f in result["findings"] if f["name"] == "doubtful-restore"]
@@ -787,6 +788,68 @@ def doubtful_restore(cpu, _):
     run("%s/%s/ld" % (TC, cpu), "-e", "0", source + ".o", "-o", image)
     gen.gen("-q", "--append=" + image, image)
     must("doubtful-restore" not in [name for name, _ in faults(image)[1]], "found where the CIE says nothing")
+
+
+# In front of FUNCTION another one, so that what it begins with is not in the CIE.
+BEHIND = """.text
+.globl before
+.type before, %%function
+before: .cfi_startproc
+%(nop)s
+.cfi_endproc
+.size before, . - before
+"""
+FUNCTION = """.globl second
+.type second, %%function
+second: .cfi_startproc
+.cfi_def_cfa_offset %(cfa)d
+.cfi_offset %(saved)d, -16
+%(nop)s
+.cfi_restore %(saved)d
+%(nop)s
+.cfi_endproc
+.size second, . - second
+"""
+# By hand: version 2, one function, one row: SP + 8.
+VERSION_2 = """.text
+f: .cfi_startproc
+nop
+.cfi_endproc
+.section .sframe, "a"
+.short 0xdee2
+.byte 2, 4, 3, 0, -8, 0
+.long 1, 1, 3, 0, 20
+.long f - ., 1, 0, 1
+.byte 0, 0, 0, 0
+.byte 0, 3, 8
+"""
+
+
+def assembled(cpu, name, text, *flags):
+    file = "%s/%s-%s" % (WORK, cpu, name)
+    write(file + ".s", text.encode())
+    run("%s/%s/as" % (TC, cpu), *flags, file + ".s", "-o", file + ".o")
+    return file + ".o"
+
+
+def relocatable(cpu, objects):
+    """Objects: healthy ones, without tables, of version 2, and with rows that GNU as has made of the sequence."""
+    for file in objects:
+        must(run(LINT, "-q", file) == ("", ""), file)
+    source = "%s/%s-own" % (WORK, cpu)
+    write(source + ".c", b"int g(int); int f(int a); int f(int a) { return g(a) + 1; }\n")
+    run(GCC[cpu], "-O2", "-c", source + ".c", "-o", source + ".o")
+    must(faults(source + ".o")[1] == [("no-section", "")], "without tables")
+    words = {"cfa": 176 if cpu == "s390x" else 32, "saved": 30 if cpu == "aarch64" else FP[cpu], "nop": gen.NOPS}
+    result, found = faults(assembled(cpu, "second", (BEHIND + FUNCTION) % words, "--gsframe"))
+    size = len(gen.NOPS.split()) * {"x86_64": 1, "aarch64": 4, "s390x": 4}[cpu]
+    must(found == [("doubtful-restore", "second")], str(found))
+    must([f["offset"] for f in result["findings"] if f["name"] == "doubtful-restore"] == [size], str(result))
+    kept = (BEHIND + FUNCTION.replace(".cfi_restore", ".cfi_same_value")) % words
+    must(faults(assembled(cpu, "third", kept, "--gsframe"))[1] == [], "found where nothing is restored")
+    if cpu == "x86_64":
+        result, found = faults(assembled(cpu, "version-2", VERSION_2))
+        must(found == [] and "object-version" in [f["name"] for f in result["findings"]], str(result["findings"]))
 
 
 def mostly_missing(cpu, objects):
@@ -1235,7 +1298,7 @@ def survives(file, *_, status=None):
 def test_hostile():
     os.makedirs(WORK, exist_ok=True)
     gen.survives = survives
-    test("no ELF files", gen.hostile_files)
+    test("no ELF files", gen.hostile_files, False)
     for cpu in GCC:
         image = gen.hostile_image(cpu)
         test("%s truncated" % cpu, gen.hostile_truncated, cpu, image)
@@ -1245,6 +1308,11 @@ def test_hostile():
         if cpu != "s390x":
             test("%s EFI" % cpu, hostile_pe, cpu, image)
         test("%s no section headers" % cpu, hostile_bare, cpu, image)
+        file = "%s/%s-object" % (WORK, cpu)
+        write(file + ".c", b"int g(int); int f(int a); int f(int a) { return g(a) + g(1); }\n")
+        run(GCC[cpu], "-B%s/%s/" % (TC, cpu), "-Wa,--gsframe", "-O1", "-c", file + ".c", "-o", file + ".o")
+        for section, number in ((None, 60), (".rela.sframe", 60), (".rela.eh_frame", 40), (".symtab", 40)):
+            test("%s object, %s" % (cpu, section or "headers"), gen.hostile_bytes, cpu, file + ".o", section, number)
 
 
 def hostile_raw(file, data, places, chosen, count):
