@@ -151,24 +151,14 @@ KEPT = "    .sframe : { sframe_start = .; KEEP(*(.sframe .sframe.*)) sframe_end 
 MARKS = ["-Dsframe_start=nowhere", "-Dsframe_end=nowhere"]
 
 
-def compile_bare(cpu, name, *flags):
+def bare(cpu, *flags):
     """Objects with CFI only."""
-    return gen.compile_program(cpu, name, [GCC[cpu]], "-O2", "-fasynchronous-unwind-tables", *MARKS, *flags)
+    return gen.compile_program(cpu, [GCC[cpu]], "-O2", "-fasynchronous-unwind-tables", *MARKS, *flags)
 
 
-BARE = {}
-
-
-def bare(cpu):
-    """The same for all tests."""
-    if cpu not in BARE:
-        BARE[cpu] = compile_bare(cpu, cpu + "-bare")
-    return BARE[cpu]
-
-
-def compile_kept(cpu, name, *flags):
+def objects_with_tables(cpu, *flags):
     """Objects with tables of GNU as."""
-    return compile_bare(cpu, name, "-B%s/%s/" % (TC, cpu), "-Wa,--gsframe", *flags)
+    return bare(cpu, "-B%s/%s/" % (TC, cpu), "-Wa,--gsframe", *flags)
 
 
 def link_kept(cpu, name, objects, place=KEPT):
@@ -356,7 +346,7 @@ def test_planted():
     os.makedirs(WORK, exist_ok=True)
     for cpu in GCC:
         name = cpu + "-planted"
-        objects = compile_kept(cpu, name, *(["-mbranch-protection=standard"] if cpu == "aarch64" else []))
+        objects = objects_with_tables(cpu, *(["-mbranch-protection=standard"] if cpu == "aarch64" else []))
         image = link_kept(cpu, name, objects)
         test("%s nothing planted" % cpu, clean, image)
         if cpu != "s390x":
@@ -545,7 +535,7 @@ def room(cpu, _):
     image = link_kept(cpu, cpu + "-room", bare(cpu), "")
     gen.gen("-q", "--append=" + image, image)
     clean(image)
-    beside = link_kept(cpu, cpu + "-beside", compile_kept(cpu, cpu + "-beside"), gen.BESIDE)
+    beside = link_kept(cpu, cpu + "-beside", objects_with_tables(cpu), gen.BESIDE)
     only(beside, "unfilled-room", ".sfu_sframe")
     gen.gen("-q", beside)
     clean(beside)
@@ -667,7 +657,7 @@ def no_cfi(cpu, objects):
 
 def mixed_objects(cpu, objects):
     """sfu.c has been assembled without tables."""
-    without = compile_bare(cpu, cpu + "-mixed", "-g1")
+    without = bare(cpu, "-g1")
     image = link_kept(cpu, cpu + "-mixed", [without[0], objects[1]])
     result, found = faults(image)
     must(found == [("mostly-missing", "")] and ("mixed-objects", "sfu.c") in findings(result, "note"),
@@ -687,7 +677,7 @@ def below_required(cpu, objects):
 def lost_rows(cpu, objects):
     """The newer build has lost the rows of one object; the other way round nothing is lost."""
     old = link_kept(cpu, cpu + "-lost-old", objects)
-    without = compile_bare(cpu, cpu + "-lost", *(["-mbranch-protection=standard"] if cpu == "aarch64" else []))
+    without = bare(cpu, *(["-mbranch-protection=standard"] if cpu == "aarch64" else []))
     new = link_kept(cpu, cpu + "-lost-new", [objects[0], without[1]])
     result, found = faults(new, "--diff=" + old)
     names = {where for name, where in found if name == "lost-rows"}
@@ -706,7 +696,7 @@ def idle_segment(cpu, _):
     write(name + ".ld", script.encode())
     image = name + ".elf"
     run("%s/%s/ld" % (TC, cpu), "-T", name + ".ld", "--defsym", "nowhere=0", "-e", "0",
-        *compile_kept(cpu, cpu + "-idle"), "-o", image)
+        *objects_with_tables(cpu), "-o", image)
     tables = [s for s in Elf(image).segments() if s[0] == 0x6474e554]
     must(len(tables) == 1 and tables[0][6] == 0, "not the segment that is meant: %s" % tables)
     before = tables[0]
@@ -992,7 +982,7 @@ def test_worth():
 
 def shares(cpu):
     """Functions, rows and bytes as the test reads them out of the section itself, and the bytes of symbols."""
-    image = link_kept(cpu, cpu + "-shares", compile_kept(cpu, cpu + "-shares"))
+    image = link_kept(cpu, cpu + "-shares", objects_with_tables(cpu))
     kept = Kept(image)
     result = lint(image)
     sizes = [kept.elf.get("I", kept.table.fde(i)[0] + 8)[0] for i in range(kept.table.num_fdes)]
@@ -1013,7 +1003,7 @@ def shares(cpu):
 def objects_of(cpu, *flags):
     """The rows of each object are those that its own section has."""
     name = cpu + "-objects"
-    objects = compile_kept(cpu, name, *flags)
+    objects = objects_with_tables(cpu, *flags)
     result = lint(link_kept(cpu, name, objects))
     for file, source in zip(objects, ("sfu.c", "program.c")):
         elf = Elf(file)
@@ -1198,7 +1188,7 @@ def wrong_options():
 
 
 def image_of(name):
-    return link_kept("x86_64", name, compile_kept("x86_64", name))
+    return link_kept("x86_64", name, objects_with_tables("x86_64"))
 
 
 def several_images():
