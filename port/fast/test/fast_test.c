@@ -261,7 +261,9 @@ static bool round_of(uint64_t first)
 
 /* ---- What takes the short way ---- */
 
-enum { FUNCTIONS = 400, KINDS = 8, GROUP_SIZE = 0x400, CODE = 0x10000, DEEP = 60, LONG_TRACE = 700 };
+enum { FUNCTIONS = 400, KINDS = 8, GROUP_SIZE = 0x400, DEEP = 60, LONG_TRACE = 700 };
+
+#define CODE INT64_C(0x280010000) /* from the section: farther than 32 bits lead */
 
 /* What each function has as its only row, or as the row for its last bytes: the caller's SP is SP + STEP, its FP is
  * saved; the RA is at SLOT from SP. */
@@ -319,7 +321,7 @@ static bool make_ordinary(struct table *t, uint64_t addr, unsigned functions, in
 /* A stack of frames in random functions of T, as many as there is room for. */
 static void make_ordinary_stack(struct stack *s, uint64_t *seed, const struct table *t, uint64_t step)
 {
-    uint64_t pc = t->addr + CODE + 300;
+    uint64_t pc = t->addr + (uint64_t)CODE + 300;
 
     memset(s, 0, sizeof *s);
     s->top.pc = pc;
@@ -327,7 +329,7 @@ static void make_ordinary_stack(struct stack *s, uint64_t *seed, const struct ta
     for (unsigned i = 0; i < LONG_TRACE; i++) {
         uint64_t sp = 1024 + i * step;
 
-        pc = t->addr + CODE + (uint64_t)below(seed, FUNCTIONS) * GROUP_SIZE + 300 + below(seed, 700);
+        pc = t->addr + (uint64_t)CODE + (uint64_t)below(seed, FUNCTIONS) * GROUP_SIZE + 300 + below(seed, 700);
         memcpy(s->bytes + sp + slot_of(step), &pc, 8);
     }
 }
@@ -474,7 +476,7 @@ static bool test_edges(void)
         for (uint64_t high = 1024 - 8; high < 1024 + 240; high += high % 8 == 1 ? 6 : 1)
             for (uint64_t fp = 1024 - 24; fp < 1024 + 64; fp += 8)
                 for (uint64_t low = 0; low <= 1032; low += low == 0 ? 1016 : 8) {
-                    s->top.pc = 0x555555600000 + CODE + i / 2 * GROUP_SIZE + 300;
+                    s->top.pc = 0x555555600000 + (uint64_t)CODE + i / 2 * GROUP_SIZE + 300;
                     s->top.pc_kind = i % 2 == 0 ? SFU_PC_EXACT : SFU_PC_RETURN;
                     s->top.sp = STACK + 1024;
                     s->top.fp = STACK + fp;
@@ -506,7 +508,7 @@ static bool test_touching(bool lower_first)
     target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
     for (unsigned i = 0; i < 2; i++) { /* from a frame in each of them */
         make_ordinary_stack(s, &seed, &tables[i], i == 0 ? 32 : 40);
-        pc = tables[1].addr + CODE + 1; /* a return address behind the PC */
+        pc = tables[1].addr + (uint64_t)CODE + 1; /* a return address behind the PC */
         memcpy(s->bytes + 1024 + slot_of(i == 0 ? 32 : 40), &pc, 8);
         want.code = core_trace(&target, &s->top, 0, want.pcs, 3, &want.count);
         if (!same(&fast, &target, s, 0, 3, &want, &by_core) || want.count < 2)
@@ -527,8 +529,8 @@ static bool test_regions(void)
 
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
-    if (!make_ordinary(&tables[0], first - CODE - 8 * GROUP_SIZE, FUNCTIONS, 32) ||
-        !make_ordinary(&tables[1], second - CODE - 8 * GROUP_SIZE, FUNCTIONS, 40))
+    if (!make_ordinary(&tables[0], first - (uint64_t)CODE - 8 * GROUP_SIZE, FUNCTIONS, 32) ||
+        !make_ordinary(&tables[1], second - (uint64_t)CODE - 8 * GROUP_SIZE, FUNCTIONS, 40))
         return false;
     for (unsigned i = 0; i < 2; i++)
         if (sfu_fast_add(&fast, &images[i], 1, &tables[i].section) != SFU_OK)
@@ -550,6 +552,31 @@ static bool test_regions(void)
             return false;
     }
     return true;
+}
+
+/* The size of an index of one function of so many rows. */
+static size_t index_of(unsigned rows)
+{
+    build_begin(&tables[0].build, 3, HOST_ABI, BIG_HOST);
+    build_fde(&tables[0].build, CODE, GROUP_SIZE, ADDR2);
+    for (unsigned i = 0; i < rows; i++)
+        ordinary_row(&tables[0].build, i, WORD1, 32);
+    build_end(&tables[0].build);
+    memcpy(tables[0].bytes, tables[0].build.bytes, tables[0].build.size);
+    memset(&fast, 0, sizeof fast);
+    if (sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000) != SFU_OK ||
+        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
+        return 0;
+    return sfu_fast_index_size(&images[0]);
+}
+
+/* sfu_fast.h says it: 8 bytes for a function of more than 64 rows, and 8 for each 16 rows of it. */
+static bool test_index_size(void)
+{
+    const size_t least = index_of(1);
+
+    return least != 0 && index_of(64) == least && index_of(65) == least + 8 + 4 * 8 &&
+           index_of(80) == least + 8 + 4 * 8 && index_of(81) == least + 8 + 5 * 8;
 }
 
 /* What functions return of what they cannot do, and that they do nothing then. An index takes what it said. */
@@ -607,7 +634,8 @@ int main(int argc, char **argv)
                 result("the short way, with a cache", test_short_way(true, false)) &
                 result("a long trace", test_long()) & result("ends of stacks", test_edges()) &
                 result("sections that touch", test_touching(false) && test_touching(true)) &
-                result("where regions of code meet", test_regions()) & result("what is refused", test_refusals());
+                result("where regions of code meet", test_regions()) &
+                result("the size of an index", test_index_size()) & result("what is refused", test_refusals());
     uint64_t rounds = argc > 1 ? strtoull(argv[1], NULL, 0) : 300,
              first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1, i;
 
