@@ -76,9 +76,12 @@ static void test_many_functions(void **state)
         return;
     for (int i = 0; i < 2; i++) {
         struct opened o;
+        struct sfu_section added, *list = NULL;
         struct sfu_place place;
         uint8_t *bytes = build_large(all_flags[i], i > 0);
 
+        code(sfu_add(&list, &added, 1, bytes, LARGE, BASE), SFU_OK);
+        same(added.code.high, i == 0 ? BASE + (uint64_t)FUNCTIONS + 16 * MANY : 0);
         code(open_bytes(&o, bytes, LARGE, BASE), SFU_OK);
         expect_large(i == 0 && o.has_remote ? &o.remote : &o.mapped);
         code(sfu_find_text(&o.mapped), SFU_OK);

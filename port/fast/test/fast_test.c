@@ -432,8 +432,17 @@ static unsigned make_edges(struct build *b)
         build_fde(b, CODE + (int64_t)n * GROUP_SIZE, GROUP_SIZE, ADDR2);
         ordinary_row(b, 0, WORD4, (65536 << i) + 32);
     }
+    for (unsigned i = 0; i < 2; i++, n++) {
+        const int64_t far = -65536, words[] = {c, i == 0 ? far - 8 : -8, i == 1 ? far - 16 : -16};
+
+        build_fde(b, CODE + (int64_t)n * GROUP_SIZE, GROUP_SIZE, ADDR2);
+        if (HOST_ABI == SFU_AMD64)
+            ROW(b, 0, BASE_SP | WORD4, c, far - 16);
+        else
+            build_row(b, 0, BASE_SP | WORD4, 3, words);
+    }
     for (unsigned i = 0; i < 4; i++, n++) { /* and registers */
-        const int64_t words[][6] = {{REG(sp), c, AT_REG(sp), 65536 + 16, 0, 0},
+        const int64_t words[][6] = {{REG(sp), c, AT_REG(sp), 65536 + 16},
                                     {REG(sp), c, AT_CFA, -8, AT_REG(sp), 65536 + 24},
                                     {REG(sp + 8192), c, AT_CFA, -8, AT_CFA, -16},
                                     {REG(sp), c, AT_REG(sp + 8192), 16, AT_CFA, -16}};
@@ -579,6 +588,25 @@ static bool test_index_size(void)
            index_of(80) == least + 8 + 4 * 8 && index_of(81) == least + 8 + 5 * 8;
 }
 
+/* A cache is the greatest power of two that fits, and not below 1 KiB. */
+static bool test_cache_size(void)
+{
+    static const struct {
+        size_t off, bytes, entries;
+    } sizes[] = {{0, 0, 0},       {0, 1023, 0},    {0, 1024, 256},   {0, 2047, 256},  {0, 2048, 512},
+                 {0, 8192, 2048}, {1, 8192, 1024}, {1, 8195, 2048},  {3, 1024, 0},    {3, 1025, 256},
+                 {0, 1, 0},       {2, 2, 0},       {0, 12288, 2048}, {0, 16384, 4096}};
+
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        memset(&fast, 0, sizeof fast);
+        sfu_fast_set_cache(&fast, (char *)cache + sizes[i].off, sizes[i].bytes);
+        if ((fast.cache == NULL) != (sizes[i].entries == 0) ||
+            (fast.cache != NULL && fast.mask + 1 != sizes[i].entries))
+            return false;
+    }
+    return true;
+}
+
 /* What functions return of what they cannot do, and that they do nothing then. An index takes what it said. */
 static bool test_refusals(void)
 {
@@ -635,7 +663,8 @@ int main(int argc, char **argv)
                 result("a long trace", test_long()) & result("ends of stacks", test_edges()) &
                 result("sections that touch", test_touching(false) && test_touching(true)) &
                 result("where regions of code meet", test_regions()) &
-                result("the size of an index", test_index_size()) & result("what is refused", test_refusals());
+                result("the size of an index", test_index_size()) &
+                result("the size of a cache", test_cache_size()) & result("what is refused", test_refusals());
     uint64_t rounds = argc > 1 ? strtoull(argv[1], NULL, 0) : 300,
              first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1, i;
 
