@@ -755,6 +755,32 @@ def test_faults():
         for name, plant, said in faults:
             test("%s %s" % (cpu, name), find_fault, image, plant, said)
     test("x86_64 ld's row for .plt.got", find_plt_got)
+    for name, old, new in WALKERS:
+        test("a fast walker that errs: " + name, refused, WORK + "/x86_64-faults.elf", old, new)
+
+
+# What is wrong in port/fast/sfu_fast.c.
+WALKERS = [
+    ("nothing", "", ""),
+    ("a row begins late", "load(next, size) <= offset", "load(next, size) < offset"),
+    ("the PC is one more", "look_up(v, at.lookup)", "look_up(v, at.lookup + 1)"),
+    ("a row too many", "count > 0 &&", "count + 1 > 0 &&"),
+]
+
+
+def refused(image, old, new):
+    """sfu-gen with such a walker writes nothing."""
+    walker, broken, output = WORK + "/walker.c", WORK + "/sfu-gen-broken", WORK + "/walker.out"
+    text = read("port/fast/sfu_fast.c").decode()
+    must(old in text, "sfu_fast.c has no " + old)
+    write(walker, (text.replace(old, new) if old else text).encode())
+    run("gcc", "-std=c99", "-O1", "-w", "-I.", "-Iport/fast", walker, OUT + "/gen-but-fast.o", "-lelf", "-o", broken)
+    for options in ((), ("--small",)):
+        if os.path.exists(output):
+            os.remove(output)
+        errors = run(broken, "-q", *options, "-o", output, image, status=1 if old else 0)[1]
+        must(os.path.exists(output) == (not old), "what is written: " + errors)
+        must(not old or re.search("self-check: 0x[0-9a-f]+: wrong: the fast walker .*; nothing", errors), errors)
 
 
 def find_fault(image, plant, said):

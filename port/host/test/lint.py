@@ -494,6 +494,27 @@ def joined(cpu, objects):
              str(found))
         must(result["cfi"]["missing"] == 0 and result["cfi"]["same"] > 0, "it has not read all: %s" % result["cfi"])
         gen.gen("-q", "--check", "--strict", image)
+        broken = last_broken(image)
+        must({name for name, _ in faults(broken)[1]} & {"wrong-cfa", "wrong-ra", "wrong-fp"}, "the last is not compared")
+        must("wrong" in gen.gen("--check", broken, status=1)[1], "sfu-gen --check does not see the last table")
+
+
+def last_broken(image):
+    """A copy of IMAGE in which a row of the last table that has one to break is another."""
+    kept = Kept(image)
+    section = kept.elf.section(".sframe")
+    starts = [at for at in range(0, len(section) - 28)
+              if struct.unpack_from(kept.elf.order + "H", section, at)[0] == 0xdee2 and section[at + 2] == 3]
+    for at in reversed(starts[1:]):
+        kept.table.at = kept.section["offset"] + at
+        kept.table.num_fdes, = kept.elf.get("I", kept.table.at + 8)
+        kept.table.fres = kept.table.at + 28 + 16 * kept.table.num_fdes
+        try:
+            gen.plant_word(kept.table, 0)
+            return kept.save(image + ".last")
+        except gen.Wrong:
+            continue
+    raise gen.Wrong("none but the first table has a row to break")
 
 
 def unsorted(cpu, objects):
