@@ -280,7 +280,7 @@ bool tracer_is_fast(const struct tracer *t)
     return t->bare.image.common;
 }
 
-static bool same_trace(struct tracer *t, const struct fast_walk *w, const struct sfu_target *target,
+static bool same_trace(struct tracer *t, struct fast_walk *w, const struct sfu_target *target,
                        const struct trace *trace)
 {
     struct sfu_target own = *target;
