@@ -703,7 +703,7 @@ def lost_rows(cpu, objects):
     result, found = faults(new, "--diff=" + old)
     names = {where for name, where in found if name == "lost-rows"}
     must({name for name, _ in found} == {"lost-rows"} and "first" in names and "sfu_open" not in names, str(found))
-    must(len(result["without_rows"]) == result["functions"] - result["with_rows"] >= len(names), "functions without rows")
+    must(len(result["without_rows"]) == result["functions"] - result["with_rows"] >= len(names), "without rows")
     must(result["since"]["lost"] == len(names) and result["since"]["gained"] == 0 and result["since"]["tables"] < 0 and
          result["since"]["code"] == 0, str(result["since"]))
     result, found = faults(old, "--diff=" + new)
