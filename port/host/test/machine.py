@@ -427,6 +427,8 @@ def test_upper():
         test("hostile, " + name, with_machine(upper_hostile), name)
     test("what is missing", with_machine(upper_missing), "aarch64-4k")
     test("x86_64: a page table by hand", with_machine(upper_by_hand), "x86_64-4k")
+    for name in ("x86_64-4k", "x86_64-5-levels", "aarch64-4k-39", "aarch64-64k-42"):
+        test("VMCOREINFO, " + name, with_machine(upper_vmcoreinfo), name)
 
 
 def upper_dump(machine):
@@ -720,6 +722,63 @@ def upper_by_hand(machine):
     must(b"give --page-table=ADDR" in out and b"CR3" in out, "%s" % out)
     for sizes in ("", ",48"):
         must(by_trace("--core=" + core, "--page-table=0x%x%s" % (cr3, sizes), machine.image)[0] == wanted, sizes)
+
+
+def with_note(core, name, text):
+    """A copy of the file CORE of a little-endian machine, with one note more, and without QEMU's."""
+    data = bytearray(trace.read(core).replace(b"QEMU\0", b"NONE\0"))
+    at, = struct.unpack_from("<Q", data, 32)
+    while struct.unpack_from("<I", data, at)[0] != 4:  # PT_NOTE
+        at += 56
+    start, size = struct.unpack_from("<Q", data, at + 8)[0], struct.unpack_from("<Q", data, at + 32)[0]
+    notes = bytes(data[start:start + size])
+    for part in (struct.pack("<III", len(name) + 1, len(text), 0), name + b"\0", text):
+        notes += part + bytes(-len(part) % 4)
+    struct.pack_into("<Q", data, at + 8, len(data))
+    struct.pack_into("<QQ", data, at + 32, len(notes), len(notes))
+    trace.write(core + ".linux", data + notes)
+    return core + ".linux"
+
+
+def upper_vmcoreinfo(machine):
+    """Page tables and the slide by the lines that Linux writes (its Documentation/admin-guide/kdump/vmcoreinfo.rst):
+    the kernel is where such a kernel is, but for its name."""
+    machine.monitor("stop")
+    name, = (name for name in VARIANTS if "/%s.elf" % name in machine.image)
+    offset, *sizes = VARIANTS[name][1], *VARIANTS[name][5:]
+    if machine.cpu == "x86_64":
+        cr3 = int(re.search(r"CR3=([0-9a-f]+)", machine.monitor("info registers"))[1], 16)
+        base = -(16 << 20)  # kernels that lie lower than they were linked to
+        lines = ["SYMBOL(swapper_pg_dir)=%x" % (offset + cr3 - base), "NUMBER(phys_base)=%d" % base,
+                 "NUMBER(pgtable_l5_enabled)=%d" % ("5-levels" in name)]
+    else:
+        lines = ["SYMBOL(swapper_pg_dir)=%x" % (offset + TTBR1), "NUMBER(kimage_voffset)=0x%x" % offset,
+                 "PAGESIZE=%d" % (1 << sizes[0]), "NUMBER(VA_BITS)=%d" % sizes[1]]
+    core, distance = machine.dump(), 0x80000
+    moved = WORK + "/moved.elf"
+    run("%s/%s/objcopy" % (trace.TC, machine.cpu), "--change-addresses=-0x%x" % distance, machine.image, moved)
+    whole = ["OSRELEASE=6.1.0", *lines, "KERNELOFFSET=%x" % distance]
+
+    def names(image, text):
+        out = run(TRACE, "--core=" + with_note(core, b"VMCOREINFO", text.encode()), image)[0]
+        return [word.decode() for word in re.findall(rb"(?m)^#\d+ +0x[0-9a-f]{16}  (\w+)\+", out)], out
+
+    for image, text in ((machine.image, "\n".join(whole[:-1]) + "\n"), (moved, "\n".join(whole) + "\n"),
+                        (moved, "\n".join(reversed(whole)))):  # also the last line without its end
+        found, out = names(image, text)
+        must(found[:len(CALLS)] == CALLS and b"trace ends (1)" in out, "%s: %s" % (text, out))
+    # Without a line of those, with a number that is none, or in the middle of a line.
+    for i in range(3 if machine.cpu == "aarch64" else 2):
+        for text in (lines[:i] + lines[i + 1:], lines[:i] + [lines[i].split("=")[0] + "=x"] + lines[i + 1:],
+                     lines[:i] + ["x" + lines[i]] + lines[i + 1:]):
+            out = names(machine.image, "\n".join(text) + "\n")[1]
+            must(b"give --page-table=ADDR" in out, "%s: %s" % (text, out))
+    hostile = (b"", b"=" * 100, b"SYMBOL(swapper_pg_dir)=", b"SYMBOL(swapper_pg_dir)=" + b"f" * 50,
+               "\n".join(lines).replace("=", "=-").encode(), "\n".join(lines).replace("=", "=9").encode())
+    for text in hostile if name in ("x86_64-4k", "aarch64-4k-39") else ():
+        trace.survives("--core=" + with_note(core, b"VMCOREINFO", text), machine.image)
+    os.remove(core + ".linux")
+    return "%d frames" % len(CALLS)
 
 
 if __name__ == "__main__":
