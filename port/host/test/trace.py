@@ -340,6 +340,14 @@ def filter_map(cpu, directory, logs):
         write(file, text)
         errors = run(TRACE, "--map=" + file, image, stdin=b"", status=1)[1]
         must(said in errors and errors.count(b"\n") == 1, "%s: %s" % (text, errors))
+    # An image with symbols, and a map that knows more: the nearest one counts, the image's where both have the same.
+    run(tools + "objcopy", "--strip-debug", image, directory + "/symbols.elf")
+    at = symbol(cpu, image, "kernel_trace")
+    write(file, b"%016x T far\n%016x T same\n%016x T near\n" % (at - 8, at, at + 4))
+    log = b"".join(b"#0  0x%016x\n" % (at + offset) for offset in (0, 2, 4, 6))
+    added = only_added(log, run(TRACE, "--map=" + file, directory + "/symbols.elf", stdin=log)[0])
+    must([line.strip() for line in added] == [b"%s (no line)" % name for name in (
+        b"kernel_trace+0x0", b"kernel_trace+0x2", b"near+0x0", b"near+0x2")], "the nearest: %s" % added)
     write(file, listed)
     must(b"a dump needs an image" in run(TRACE, "--map=" + file, stdin=logs["irq"])[0], "a dump without an image")
     return "%d names" % count
