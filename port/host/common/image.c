@@ -88,6 +88,13 @@ void *zeroed(size_t count, size_t size)
     return p;
 }
 
+char *copied(const char *text)
+{
+    size_t room = strlen(text) + 1;
+
+    return memcpy(zeroed(room, 1), text, room);
+}
+
 bool image_fail(struct image *image, const char *format, ...)
 {
     va_list args;
@@ -255,7 +262,7 @@ static const char *pe_name(struct image *image, uint64_t at)
 
         if (c == 0)
             break;
-        name[i] = c > ' ' && c < 0x7f ? (char)c : '?';
+        name[i] = (char)(c > ' ' && c < 0x7f ? c : '?');
     }
     name[i] = '\0';
     return name;

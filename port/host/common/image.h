@@ -127,4 +127,7 @@ void put_in_order(void *list, size_t count, size_t size, int (*compare)(const vo
 /* Room for COUNT things of SIZE bytes, zeroed. Ends the program if there is no memory. */
 void *zeroed(size_t count, size_t size);
 
+/* A copy of TEXT, to be freed. The same if there is no memory. */
+char *copied(const char *text);
+
 #endif

@@ -828,6 +828,9 @@ def core_of_nothing():
                        ("absent", b"No such file"), ("Makefile", b"not an ELF file")):
         out, errors = run(TRACE, "--core=" + file, image, status=1)
         must(said in errors and errors.count(b"\n") == 1 and out == b"", "%s: %s" % (file, errors))
+    for packer, said in ((("gzip", "-c"), b"gzip: uncompress it"), (("xz", "-c"), b"xz: uncompress it")):
+        write(WORK + "/packed", run(*packer, stdin=read("sfu.c"))[0])
+        must(said in run(TRACE, "--core=" + WORK + "/packed", image, status=1)[1], packer[0])
     data = read(core_in(WORK + "/x86_64-static.dir"))
     write(WORK + "/cut.core", data[:len(data) // 3])
     out, errors = run(TRACE, "--core=%s/cut.core" % WORK, WORK + "/x86_64-static")
@@ -1001,6 +1004,9 @@ def guest_two(cpu, image):
     core, written = "%s/%s-two.core" % (WORK, cpu), "%s/%s-two.written" % (WORK, cpu)
     machine = Machine(cpu, image, "second", "machine_stop_others", "-smp", "2")
     try:
+        machine.monitor("dump-guest-memory -z " + os.path.abspath(core))
+        must(b"of makedumpfile, but" in run(TRACE, "--core=" + core, image, status=1)[1], "a compressed dump")
+        os.remove(core)
         must("rror" not in machine.monitor("dump-guest-memory " + os.path.abspath(core)), "no dump")
         found, text = by_trace("--core=" + core, "--write-core=" + written, image)
         parts = [[f[4][-1][0] for f in frames(part.splitlines()) if f[4]] for part in text.split(b"CPU 1\n")]
@@ -1388,7 +1394,8 @@ def hostile_options(directory):
                               (["--log=absent", image], 1), (["absent"], 1), (["/dev/null"], 1), ([directory], 1),
                               (["Makefile"], 1), ([image + "@1x"], 1), (["--nonsense"], 2),
                               (["--log=x", "--core=y", image], 2), (["--write-core=-", image], 2),
-                              (["--folded", "--flame=-", image], 2),
+                              (["--folded", "--flame=-", image], 2), (["--sysroot=/", image], 2),
+                              (["--debug-dir=/absent", image], 1),
                               (["--gdb=x:1"], 2)):
         out, errors = run(TRACE, *arguments, status=status)
         must(errors.count(b"\n") <= 2 and out == b"", "%s: %s" % (arguments, errors))

@@ -118,11 +118,12 @@ static bool set_fold_option(int option, const char *argument)
 static void add_map(const char *argument)
 {
     const char *at = strrchr(argument, '@');
-    char *file = zeroed(strlen(argument) + 1, 1);
+    char *file = copied(argument);
     uint64_t slide = 0;
     bool placed = at != NULL && read_number(at + 1, &slide);
 
-    memcpy(file, argument, placed ? (size_t)(at - argument) : strlen(argument));
+    if (placed)
+        file[at - argument] = '\0';
     images_add_map(&options.trace.images, file, placed, slide);
     free(file);
 }
@@ -176,6 +177,8 @@ static void set_option(int option, const char *argument)
         add_map(argument);
         break;
     case 'D':
+        if (access(argument, X_OK) != 0)
+            report_fail("--debug-dir=%s: %s", argument, strerror(errno));
         symbols_set_folder(argument);
         break;
     case 'T':
@@ -206,11 +209,10 @@ static void set_option(int option, const char *argument)
 static struct trace_image *add_image(const char *argument)
 {
     const char *at = strrchr(argument, '@');
-    char *file = zeroed(strlen(argument) + 1, 1), error[300];
+    char *file = copied(argument), error[300];
     struct trace_image *image;
     uint64_t where = 0, text;
 
-    memcpy(file, argument, strlen(argument));
     if (at != NULL && read_number(at + 1, &where))
         file[at - argument] = '\0';
     else
@@ -296,7 +298,7 @@ static void parse_options(int argc, char **argv)
         usage("--files, --unit and --minus are for --folded and --flame");
     if (optind == argc && options.action != CORE &&
         (options.trace.images.num_maps == 0 || (options.action != FILTER && options.action != FOLD)))
-        usage("no image");
+        usage("no image: name the ELF file of the program or kernel");
     if ((options.registers != NULL) != (options.action == MEMORY && options.record == NULL))
         usage("--memory goes with --regs, or with --record");
     if (options.trace.written != NULL && options.action == FOLD)
@@ -306,6 +308,8 @@ static void parse_options(int argc, char **argv)
     if (options.trace.threads != NULL &&
         (options.action == FILTER || options.action == FOLD || options.action == RECORD))
         usage("--threads is for --core, --memory and --gdb");
+    if (options.trace.sysroot != NULL && options.action != CORE)
+        usage("--sysroot is for --core");
     if (options.trace.has_page_table && options.action != CORE)
         usage("--page-table is for --core");
     if (options.trace.has_user_table && (options.action != CORE || options.num_users == 0))

@@ -319,25 +319,57 @@ static void write_again(struct core *core)
     free(w.pieces);
 }
 
+/* What a dump may be that is no ELF file, and what to do. */
+static const struct {
+    const char *begin, *what;
+} formats[] = {
+    {"KDUMP   ",
+     "a compressed dump of kdump, but an ELF core is needed: QEMU's dump-guest-memory without -z, -l, -s"},
+    {"makedumpfile", "a dump of makedumpfile, but an ELF core is needed: makedumpfile -E"},
+    {"\037\213", "compressed by gzip: uncompress it first"},
+    {"\3757zXZ", "compressed by xz: uncompress it first"},
+    {"\050\265\057\375", "compressed by zstd: uncompress it first, or coredumpctl dump"},
+    {"\004\042\115\030", "compressed by lz4: uncompress it first, or coredumpctl dump"},
+};
+
+/* Or NULL. */
+static const char *other_format(const char *file)
+{
+    char bytes[16] = "";
+    FILE *f = fopen(file, "rb");
+    size_t size = f != NULL ? fread(bytes, 1, sizeof bytes, f) : 0, i;
+
+    if (f != NULL)
+        fclose(f);
+    for (i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (size == sizeof bytes && memcmp(bytes, formats[i].begin, strlen(formats[i].begin)) == 0)
+            return formats[i].what;
+    return NULL;
+}
+
 void trace_core(struct trace_options *options, const char *file)
 {
+    const char *other;
+
     struct core core;
     const struct trace_images *images = &options->images;
 
     memset(&core, 0, sizeof core);
     core.file = file;
     core.options = options;
-    if (!image_open(&core.image, file))
-        report_fail("%s: %s", file, core.image.error);
+    if (!image_open(&core.image, file)) {
+        other = other_format(file);
+        report_fail("%s: %s", file, other != NULL ? other : core.image.error);
+    }
     if (core.image.header.e_type != ET_CORE)
-        report_fail("%s: not a core", file);
+        report_fail("%s: not a core, but an ELF file of another kind: images come behind the options", file);
     if (images->num > 0 && images->list[0]->image.abi != core.image.abi)
         report_fail("%s: a core of %s, but %s is for %s", file, abi_name(core.image.abi), images->list[0]->name,
                     abi_name(images->list[0]->image.abi));
     core.notes.abi = core.image.abi;
     read_segments(&core);
     if (core.memory.machine && images->num == 0)
-        report_fail("%s: the core of a machine, but no image", file);
+        report_fail("%s: the core of a machine, but no image: name its kernel", file);
     place_images(&core);
     print_threads(&core);
     if (options->written != NULL)

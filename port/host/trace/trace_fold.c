@@ -49,9 +49,8 @@ static void clean(char *name)
 
 static char *copy_name(const char *name)
 {
-    char *copy = zeroed(strlen(name) + 1, 1);
+    char *copy = copied(name);
 
-    memcpy(copy, name, strlen(name));
     clean(copy);
     return copy;
 }
@@ -453,7 +452,7 @@ void trace_fold(struct trace_options *options, const struct fold_options *fold)
     read_logs(f, fold->logs, fold->num_logs, 0);
     read_logs(f, fold->minus, fold->num_minus, 1);
     if (f->flame.dumps == 0)
-        report_fail("there is no depot in the log");
+        report_fail("there is no depot in the log: no line begins with \"sfut1 \" (port/depot)");
     report(f);
     flame_sum(&f->flame);
     if (fold->folded)

@@ -430,7 +430,8 @@ static void describe_thread(struct stub *s, const char *name, char *text, size_t
         return;
     text[0] = ' ';
     for (i = 0; i <= size; i++)
-        text[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+        if (text[i] < ' ' || text[i] > '~')
+            text[i] = '?';
     text[i] = '\0';
 }
 
@@ -480,7 +481,7 @@ static void connect_stub(struct stub *s)
     snprintf(host, sizeof host, "%.*s", (int)(colon - s->address), s->address);
     error = getaddrinfo(host[0] != '\0' ? host : "localhost", colon + 1, &hints, &list);
     if (error != 0)
-        report_fail("%s: %s", s->address, gai_strerror(error));
+        report_fail("--gdb=%s: HOST:PORT is needed: %s", s->address, gai_strerror(error));
     s->fd = -1;
     for (a = list; a != NULL && s->fd < 0; a = a->ai_next) {
         s->fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
@@ -491,7 +492,7 @@ static void connect_stub(struct stub *s)
     }
     freeaddrinfo(list);
     if (s->fd < 0)
-        report_fail("%s: %s", s->address, strerror(errno));
+        report_fail("%s: %s: is a stub there? (QEMU: -gdb tcp:HOST:PORT)", s->address, strerror(errno));
     (void)setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
 }
 

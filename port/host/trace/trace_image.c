@@ -37,8 +37,7 @@ struct trace_image *images_add(struct trace_images *images, const char *file, ch
     struct trace_image *t = zeroed(1, sizeof *t);
     ssize_t id_size;
 
-    t->file = zeroed(strlen(file) + 1, 1);
-    memcpy(t->file, file, strlen(file));
+    t->file = copied(file);
     t->name = base_name(t->file);
     if (!image_open(&t->image, t->file) || !(image_is_object(t) || image_symbols(&t->image))) {
         snprintf(error, size, "%s", t->image.error);

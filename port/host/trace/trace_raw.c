@@ -56,20 +56,10 @@ static bool is_number(const char *text, uint64_t *value)
     return errno == 0 && end != text && *end == '\0' && text[0] != '-';
 }
 
-/* To be freed. */
-static char *copy_text(const char *text)
-{
-    size_t room = strlen(text) + 1;
-    char *copy = zeroed(room, 1);
-
-    (void)snprintf(copy, room, "%s", text);
-    return copy;
-}
-
 /* "FILE@ADDR,FILE@ADDR". */
 static void map_files(struct memory *m, const char *list)
 {
-    char *copy = copy_text(list), *save = NULL, *item;
+    char *copy = copied(list), *save = NULL, *item;
     uint64_t addr;
 
     for (item = strtok_r(copy, ",", &save); item != NULL; item = strtok_r(NULL, ",", &save)) {
@@ -85,7 +75,7 @@ static void map_files(struct memory *m, const char *list)
 
 static uint8_t set_registers(struct trace_space *space, const char *list)
 {
-    char *copy = copy_text(list), *save = NULL, *item;
+    char *copy = copied(list), *save = NULL, *item;
     uint8_t pc_kind = SFU_PC_EXACT;
 
     for (item = strtok_r(copy, ",", &save); item != NULL; item = strtok_r(NULL, ",", &save)) {
@@ -101,6 +91,8 @@ static uint8_t set_registers(struct trace_space *space, const char *list)
 }
 
 /* ---- Crash records --------------------------------------------------------------------------------------------- */
+
+enum { MAX_RECORDS = 64 };
 
 /* Where the images lie, and what PCs of RECORD are relative to: the PC of frame 0 is there both ways. */
 static uint64_t place_images(struct trace_options *options, const struct log_record *record, const char *where)
@@ -168,31 +160,38 @@ static void print_record(const struct trace_out *out, struct trace_options *opti
 /* Finds the different records in FILE: a program's stack may have a copy. At least one, to be freed. */
 static struct log_record *find_records(const char *file, bool big, size_t *num)
 {
-    size_t size, at = 0, broken = 0, i;
+    size_t size, at = 0, broken = 0, i, *starts = NULL;
     const uint8_t *bytes = map_bytes(file, &size);
     struct log_record record, *list = NULL;
 
-    for (*num = 0; log_record_find(bytes, size, big, &at, &record, &broken); at++) {
-        for (i = 0; i < *num && memcmp(&list[i], &record, sizeof record) != 0; i++)
+    for (*num = 0; *num < MAX_RECORDS && log_record_find(bytes, size, big, &at, &record, &broken); at++) {
+        for (i = 0; i < *num && memcmp(bytes + starts[i], bytes + at, LOG_RECORD_SIZE) != 0; i++)
             continue;
         if (i < *num)
             continue;
+        starts = grow(starts, *num, sizeof *starts);
+        starts[*num] = at;
         list = grow(list, *num, sizeof *list);
         list[(*num)++] = record;
     }
+    if (*num == MAX_RECORDS)
+        report_note("%s: more crash records than %d are not looked for", file, MAX_RECORDS);
+    free(starts);
     (void)munmap((void *)bytes, size);
     if (*num == 0 && broken > 0)
-        report_fail("%s: what begins like a crash record has a wrong check: it has changed since it was written",
-                    file);
+        report_fail(
+            "%s: no crash record in it; %zu places begin like one, but have a wrong check: they are no record, "
+            "or one that has changed since it was written",
+            file, broken);
     if (*num == 0)
-        report_fail("%s: no crash record for this CPU in it", file);
+        report_fail("%s: no crash record (struct sfu_record) for the CPU of the image in it", file);
     return list;
 }
 
 /* FILE, or FILE@START, of which *WHERE is the latter. To be freed. */
 static char *split_record(const char *argument, const char **where)
 {
-    char *file = copy_text(argument), *at = strrchr(file, '@');
+    char *file = copied(argument), *at = strrchr(file, '@');
     uint64_t start;
 
     *where = NULL;
