@@ -959,8 +959,8 @@ NOPS = "nop\n" * 4
 def test_options():
     os.makedirs(WORK, exist_ok=True)
     for function in (help_text, install, wrong_options, strict, set_loc, long_function, overlaps, dropped, mixed,
-                     taken_over, below_sp,
-                     high_addresses, signed_with_pc, scalable, smallest, shared_lists, frame_pointer, holes, signals,
+                     taken_over, below_sp, link_register_below_sp, high_addresses, concatenated, flashed,
+                     signed_with_pc, scalable, smallest, shared_lists, frame_pointer, holes, signals,
                      plts, no_blocks, room, outputs, deterministic):
         test(function.__name__.replace("_", " "), function)
 
@@ -1228,6 +1228,63 @@ def signed_with_pc():
     text = run(TC + "/aarch64/objdump", "--sframe", image + ".side")[0]
     marks = re.findall(r"^ +[0-9a-f]{16} +sp\+0 +u +(u\S*)", text, re.M)
     must(marks == ["u", "u[s]", "u"], text)
+
+
+def link_register_below_sp():
+    """At autiasp clang 16 has RA still in the slot that SP has left; it is in x30, signed."""
+    image = assemble_for(
+        "aarch64", "link", ".cfi_startproc\nhint #25\n.cfi_negate_ra_state\nstr x30, [sp, #-16]!\n"
+        ".cfi_def_cfa_offset 16\n.cfi_offset 30, -16\nnop\nldr x30, [sp], #16\n.cfi_def_cfa_offset 0\nhint #29\n"
+        ".cfi_negate_ra_state\n.cfi_restore 30\nret\n.cfi_endproc")
+    for options, wanted in (((), "u[s]"), (("--keep-below-sp",), "c-16[s]")):
+        gen("-q", "--strict", *options, "--side=" + image + ".side", image)
+        text = run(TC + "/aarch64/objdump", "--sframe", image + ".side")[0]
+        ra = re.findall(r"^ +[0-9a-f]{16} +sp\+\d+ +u +(\S+)", text, re.M)
+        must(ra == ["u", "u[s]", "c-16[s]", wanted, "u"], text)
+
+
+# A function whose object has one table.
+JOINED = ".cfi_startproc\nsub $%d, %%rsp\n.cfi_def_cfa_offset %d\nnop\n.cfi_endproc"
+
+
+def concatenated():
+    """--check reads all tables of a section, and finds a fault in the second one."""
+    objects = []
+    for i, size in enumerate((16, 32)):
+        objects.append("%s/joined-%d" % (WORK, i))
+        write(objects[i] + ".s", (".text\n.globl f%d\nf%d:\n" % (i, i) + JOINED % (size, size + 8) + "\n").encode())
+        run(TC + "/x86_64/as", "--gsframe", objects[i] + ".s", "-o", objects[i])
+    image = WORK + "/joined.elf"
+    run("ld.lld", "-e", "f0", "-o", image, *objects)
+    elf = Elf(image)
+    must(elf.section(".sframe").count(b"\xe2\xde\x03") == 2, "lld has not joined them")
+    gen("-q", "--check", "--strict", image)
+    where = elf.sections[".sframe"]["offset"] + elf.section(".sframe").rindex(b"\x28") # CFA = SP + 40
+    elf.data[where] += 8
+    write(image, elf.data)
+    must("wrong CFA: r7+48, but the CFI says r7+40" in gen("--check", image, status=1)[1], "the second is not read")
+
+
+def flashed():
+    """TABLES.md: a flat binary of an image with exact room has the tables, at most 16 bytes more, and no .eh_frame."""
+    objects = compile_program("x86_64", [GCC["x86_64"]], "-O2", "-fasynchronous-unwind-tables")
+    text = read("port/host/test/room.ld").decode().replace("@ROOM@", block_of("script").rstrip() + " :text")
+    write(WORK + "/flash.ld", text.replace("@LAST@", block_of("last")).encode())
+    image, binary = WORK + "/flash.elf", WORK + "/flash.bin"
+    for room in (0, None):
+        if room is None:
+            room = int(gen("-q", "--small", "--size", image)[0])
+        run(LD["x86_64"], "-T", WORK + "/flash.ld", "--defsym=sframe_room=%d" % room, "-o", image, *objects)
+        run("objcopy", "-O", "binary", image, binary)
+    empty = read(binary)
+    gen("-q", "--small", image)
+    run("objcopy", "-O", "binary", image, binary)
+    data, tables = read(binary), Elf(image).section(".sframe")
+    numbers = json.loads(gen("--json", "--small", "--size", image)[0])
+    must(numbers["bytes"] == room and numbers["room"] - room < 16, str(numbers))
+    must(len(data) == len(empty) and tables in data and tables not in empty, "the binary has not the tables")
+    must(Elf(image).section(".eh_frame") not in data, ".eh_frame is in it")
+    run("build/tools/sfu-lint", "-q", "--flat=" + binary, image)
 
 
 def scalable():

@@ -35,6 +35,7 @@ $(HOST)/gen-but-fast.o: $(TOOLS_GEN) $(HOST_HEADERS) build/tools/sfu-gen
 	@mkdir -p $(@D)
 	@$(CC) $(HOST_FLAGS) -O1 -r -nostdlib $(filter-out port/fast/sfu_fast.c,$(TOOLS_GEN)) -o $@
 suite-host-faults: $(HOST)/gen-but-fast.o
+suite-host-options: build/tools/sfu-lint
 
 HOST_SOURCES = $(TOOLS_GEN)
 $(HOST)/sfu-gen-sanitized: $(wildcard port/host/*/*.c) $(HOST_HEADERS) sfu.c build/tools/sfu-gen

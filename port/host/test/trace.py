@@ -656,6 +656,7 @@ def test_core():
     for cpu in GCC:
         test("%s, names of .dynsym" % cpu, core_of_exported, cpu)
     test("another program's image", core_of_another)
+    test("tables that a linker has only joined", joined_tables)
     test("what is no core", core_of_nothing)
 
 
@@ -820,6 +821,32 @@ def core_of_another():
     out, errors = run(TRACE, "--core=" + core, other, status=1)
     must(b"WRONG IMAGE" in errors and b" at " not in out and b"in no image" in out, "%s" % errors)
     must(b"aarch64" in run(TRACE, "--core=" + core, WORK + "/aarch64-static", status=1)[1], "another CPU")
+
+
+def joined_tables():
+    """lld leaves two objects' tables one behind the other. Without CFI a trace needs the second one."""
+    objects, image = [], WORK + "/joined.elf"
+    for i, size in enumerate((16, 32)):
+        objects.append("%s/joined-%d.o" % (WORK, i))
+        source = (".globl f%d\n.type f%d, @function\nf%d: .cfi_startproc\nsub $%d, %%rsp\n.cfi_def_cfa_offset %d\n"
+                  "nop\n.cfi_endproc\n.size f%d, . - f%d\n" % (i, i, i, size, size + 8, i, i))
+        write(objects[i] + ".s", source.encode())
+        run("build/tc/x86_64/as", "--gsframe", objects[i] + ".s", "-o", objects[i])
+    run("ld.lld", "-e", "f0", "-o", image, *objects)
+    run("objcopy", "-R", ".eh_frame", image)
+    data = bytearray(read(image))
+    first = data.index(b"\xe2\xde\x03")
+    second = data.index(b"\xe2\xde\x03", first + 1)
+    functions = {line.split()[2]: int(line.split()[0], 16) for line in run("nm", image)[0].decode().splitlines()}
+    callers = [functions["f0"] + 4 + n for n in range(2)]
+    stack = WORK + "/joined.stack"
+    write(stack, struct.pack("<16Q", *([0] * 4 + callers + [0] * 10)))
+    for caller in callers:
+        if caller == callers[1]: # the row of the second table is another
+            data[data.index(b"\x28", second + 28 + 16)] += 8
+            write(image, data)
+        out, _ = run(TRACE, "--memory=%s@0x8000" % stack, "--regs=pc=0x%x,sp=0x8000" % (functions["f1"] + 4), image)
+        must([frame[0] for frame in frames(out.splitlines())][:2] == [functions["f1"] + 4, caller], out)
 
 
 def core_of_nothing():

@@ -393,6 +393,32 @@ static bool relocate_own(struct trace_image *t, const struct section *section)
 
 /* ---- Own tables ------------------------------------------------------------------------------------------------ */
 
+/* Makes one table, where its own ones lie, of those that a linker has only joined (lld). */
+static bool unite_own(struct trace_image *image)
+{
+    static const struct encoding encoding = {0, false};
+    const struct cfi_spans none = {NULL, 0, 0};
+    struct tables tables;
+    struct kept kept;
+    struct bytes bytes;
+    bool good = kept_read(&kept, &image->image, &none);
+
+    memset(&tables, 0, sizeof tables);
+    tables.image = &image->image;
+    if (good) {
+        tables_make(&tables, NULL, &none, &kept);
+        good = encode(&tables, &encoding, image->own.addr, &bytes);
+    }
+    if (good) {
+        free(image->own.bytes);
+        image->own.bytes = bytes.data;
+        image->own.size = bytes.size;
+    }
+    tables_free(&tables);
+    kept_free(&kept);
+    return good;
+}
+
 bool image_open_own(struct trace_image *image)
 {
     struct section *section = image_tables(&image->image);
@@ -421,6 +447,8 @@ bool image_open_own(struct trace_image *image)
         }
     }
     code = open_tables(image, &image->own);
+    if (code == SFU_E_CONCATENATED && !image_is_object(image) && unite_own(image))
+        code = open_tables(image, &image->own);
     if (code != SFU_OK)
         report_note("%s: its %s is not used: %s", image->name, section->name, sfu_string(code));
     image->own.good = code == SFU_OK;

@@ -54,7 +54,7 @@ kernel_way() {
     esac
 }
 
-[ "$flag" = gen ] || [ "$flag" = small ] || cc+=(-Wa,--gsframe)
+[ "$flag" = gen ] || [ "$flag" = pacgen ] || [ "$flag" = small ] || cc+=(-Wa,--gsframe)
 pie=-no-pie
 case $flag in
 '') ;;
@@ -70,6 +70,7 @@ pac) cc+=(-mbranch-protection=standard) ;;
 pacb) cc+=(-mbranch-protection=pac-ret+leaf+b-key) ;;
 chain) cc+=(-mbackchain) ;;
 gen | small) cc+=(-fasynchronous-unwind-tables) ;;
+pacgen) cc+=(-fasynchronous-unwind-tables -fomit-frame-pointer -mbranch-protection=pac-ret+leaf) ;;
 packed) cc+=(-mpacked-stack -mbackchain -msoft-float) ;;
 z13) cc+=(-march=z13) ;;
 kernel*)
@@ -189,6 +190,6 @@ else
     link -o "$out" "${files[@]}"
 fi
 case $flag in
-gen) build/tools/sfu-gen -q --append="$out" "$out" ;;
+gen | pacgen) build/tools/sfu-gen -q --append="$out" "$out" ;;
 small) build/tools/sfu-gen -q --small --append="$out" "$out" ;;
 esac
