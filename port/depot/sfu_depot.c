@@ -43,7 +43,7 @@ static uint32_t *head_of(const struct sfu_depot *depot, uint32_t hash)
 
 /* Where size counts there is one way for traces that are there and those that are not. Else what is common becomes part
  * of its caller, and what is rare does not. */
-#define RARE static __attribute__((noinline))
+#define RARE static __attribute__((__noinline__))
 #ifdef __OPTIMIZE_SIZE__
 #define SMALL  1
 #define COMMON static
@@ -61,7 +61,7 @@ static uint32_t hash_of(const uint64_t *pcs, size_t count)
     size_t i;
 
     for (i = 0; i < count; i++) {
-        hash = (hash ^ pcs[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        hash = (hash ^ pcs[i]) * (uint64_t)0x9e3779b97f4a7c15u;
         hash = hash >> 32 | hash << 32;
     }
     return (uint32_t)hash;

@@ -29,9 +29,16 @@
 #ifndef SFU_DEPOT_H
 #define SFU_DEPOT_H
 
+#ifdef SFU_TYPES /* a header of the kernel's own: sfu.h says what must be in it */
+#include SFU_TYPES
+#ifndef UINT32_MAX
+#define UINT32_MAX 0xffffffffu
+#endif
+#else
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {

@@ -31,7 +31,7 @@
 
 /* At every optimisation, what each frame needs is a part of the loop, and what is rare is not. */
 #define INLINE      static inline __attribute__((always_inline))
-#define OUT_OF_LINE static __attribute__((noinline))
+#define OUT_OF_LINE static __attribute__((__noinline__))
 #define LIKELY(x)   __builtin_expect((x) ? 1 : 0, 1)
 #define UNLIKELY(x) __builtin_expect((x) ? 1 : 0, 0)
 #define KEEP_BRANCH __asm__ volatile("") /* instead of a conditional move, which waits for the load before it */
@@ -127,7 +127,7 @@ static const struct sfu_fast_rule by_core = {0, 0, 0, COMPLEX | BY_CORE},
 /* Whether OFFSET is a number of words, and fits. */
 INLINE bool is_words(int32_t offset)
 {
-    return offset % 8 == 0 && offset >= INT16_MIN * 8 && offset <= INT16_MAX * 8;
+    return offset % 8 == 0 && offset >= -32768 * 8 && offset <= 32767 * 8;
 }
 
 /* Whether the slot at OFFSET from the CFA is between the CFA and what that counts from, C below it. */
@@ -819,7 +819,7 @@ INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, size_t step, i
     size_t done;
 
     if (v->images == NULL || stack->bytes == NULL || frame->regs.sp < stack->low || frame->regs.sp > stack->high ||
-        stack->high - stack->low > INT64_MAX || frame->depth + 1 >= limit)
+        stack->high - stack->low > UINT64_MAX / 2 || frame->depth + 1 >= limit)
         return 0;
     if (count > limit - 1 - frame->depth)
         count = limit - 1 - frame->depth;
@@ -968,7 +968,8 @@ static void survey(struct sfu_fast_image *image)
     image->relative = s->flags & FLAG_FIELD_RELATIVE ? UINT64_MAX : 0;
     image->origin = s->addr + (s->fdes & image->relative);
     image->common = s->version == 3 && (unsigned)s->abi == NATIVE && s->big == BIG && s->flags & FLAG_SORTED &&
-                    s->ra.offset == FIXED_RA && s->fp.offset == 0 && image->span <= INT64_MAX && ascends(image);
+                    s->ra.offset == FIXED_RA && s->fp.offset == 0 && image->span <= UINT64_MAX / 2 &&
+                    ascends(image);
     if (!image->common)
         return;
     while (image->span >> shift >= SFU_FAST_BLOCKS)

@@ -211,7 +211,7 @@ int sfu_panic_print(struct sfu_panic *panic, const struct sfu_registers *top)
     sfu_print_slide(panic);
     code = sfu_print_walk(panic, top, print_frame, panic);
     sfu_print_end(panic, code, panic->walk.frame.reliable);
-    sfu_print_text(panic, "addr2line -fipe ");
+    sfu_print_text(panic, "addr2line -Cfipe ");
     sfu_print_text(panic, panic->image != NULL ? panic->image : "IMAGE");
     (void)sfu_print_walk(panic, top, print_address, panic);
     sfu_print_text(panic, "\n");

@@ -21,7 +21,7 @@
  *     #2  0x<C>  work+0x8  [interrupted]
  *     #3  0x<D>  main+0x22  [guessed]
  *     trace ends (1): end of the stack: the outermost frame
- *     addr2line -fipe kernel.elf 0x<a> 0x<b> 0x<c> 0x<d>
+ *     addr2line -Cfipe kernel.elf 0x<a> 0x<b> 0x<c> 0x<d>
  *
  * A frame's address is its PC: of a caller, the return address. The addr2line line has lookup PCs (sfu_lookup_pc) minus
  * the slide: a return address minus one is in the line of the call. What lies outside of all text, a null pointer for

@@ -127,6 +127,20 @@ step static void three_threads(void)
     (void)sfu_panic_print(&panic_trace, &here);
 }
 
+/* A thread whose first function returns to 0, and a call through a null pointer, which is no end. */
+static void zeros(void)
+{
+    static uint64_t words[64];
+    struct sfu_registers thread = {.pc = (uintptr_t)thread_main, .sp = (uintptr_t)words};
+
+#if !defined(__x86_64__)
+    thread.has_ra = true; /* 0 */
+#endif
+    (void)sfu_panic_print(&panic_trace, &thread);
+    thread.pc = 0;
+    (void)sfu_panic_print(&panic_trace, &thread);
+}
+
 step static void leaf(void)
 {
     __asm__ volatile(ILLEGAL_INSTRUCTION);
@@ -173,6 +187,7 @@ void kernel_main(const char *command_line)
     case 'h':
         panic_trace.own.trap_hook = cross_handler;
         panic_trace.own.ctx = &panic_trace.own;
+        zeros();
         interrupted();
         break;
     case 'e':

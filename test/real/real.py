@@ -81,7 +81,7 @@ HERE = "sfu_capture sfu_here sfu_registers_here"  # inlined into the function th
 
 FRAME = re.compile(r"#(\d+)\s+0x([0-9a-f]+)(?:  ([^\s\[]+))?((?:  \[[a-z ]+\])*)$")
 END = re.compile(r"trace ends \((-?\d+)\): (.*)$")
-LINE = re.compile(r"addr2line -fipe \S+((?: 0x[0-9a-f]+)+)$")
+LINE = re.compile(r"addr2line -Cfipe \S+((?: 0x[0-9a-f]+)+)$")
 
 
 class Trace:
@@ -252,7 +252,7 @@ def check(program, scenario, out):
     tree = os.path.join(out, "tree")
     expected_traces = scenario["traces"]
     log = run_machine(program.BOOT + scenario.get("boot", []), scenario.get("dialogue", []),
-                      scenario.get("until", r"addr2line -fipe \S+(?: 0x[0-9a-f]+)+\r?\n"),
+                      scenario.get("until", r"addr2line -Cfipe \S+(?: 0x[0-9a-f]+)+\r?\n"),
                       1 if "until" in scenario else len(expected_traces), tree)
     with open(os.path.join(out, scenario["name"] + ".log"), "w", encoding="utf-8") as f:
         f.write(log)
@@ -349,7 +349,7 @@ LOG = """boot #1 of 3
 #1  0x0000000000001022  [interrupted]
 #2  0x0000000000001033  main+0x1  [stack switch]
 trace ends (1): end of the stack: the outermost frame
-addr2line -fipe a.elf 0x1010 0x1022 0x1032
+addr2line -Cfipe a.elf 0x1010 0x1022 0x1032
 """
 NAMES = [["leaf"], ["inlined", "work"], ["main"]]
 

@@ -23,7 +23,7 @@ static int cross(void *ctx, const struct sfu_frame *frame, int code, struct sfu_
 {
 	const struct __regs *r = (const struct __regs *)frame->regs.sp;
 
-	if (frame->regs.pc == 0)
+	if (frame->regs.pc == 0 && frame->regs.pc_kind == SFU_PC_RETURN)
 		return SFU_END;
 	if (frame->regs.pc_kind != SFU_PC_RETURN || frame->regs.pc - (uintptr_t)el1_sync >= vector_table - el1_sync)
 		return code;

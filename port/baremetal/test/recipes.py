@@ -223,6 +223,18 @@ def test_gen(bench):
     at = symbols["sframe_start"] - symbols["image_start"]
     with open(os.path.join(bench.directory, "kernel.bin"), "rb") as file:
         must(file.read()[at:at + 3] in (b"\xe2\xde\x03", b"\xde\xe2\x03"), "objcopy -O binary lost it")
+    # The same script at the end of the address space, which 0 is too far away from.
+    bench.write("room-kernel.ld", bench.read("room-kernel.ld").replace(". = 0x100000;", ". = 0xffff900000100000;"))
+    bench.run(("CC=\"$CC -mcmodel=large\"\n" if bench.cpu == "x86_64" else "") + """
+$CC -O2 -ffreestanding -fno-pic -fomit-frame-pointer -fasynchronous-unwind-tables -c kernel.c
+$CC -O2 -ffreestanding -fno-pic -fasynchronous-unwind-tables -c sfu.c sfu_print.c
+""" + script.replace("--strict", "--strict --no-share"), own=True)
+    symbols = bench.symbols("kernel.elf")
+    must(symbols["start"] > 1 << 63, "this is not the end of the address space")
+    bench.must_describe("kernel.elf", KERNEL[1:], ".sfu_sframe")
+    bench.write("room-kernel.ld", bench.read("room-kernel.ld").replace("0xffff900000100000", "0x100000"))
+    bench.recipe("own", own=True)
+    bench.run("$CC -O2 -ffreestanding -fasynchronous-unwind-tables -c sfu.c sfu_print.c trap.S", own=True)
     # SFU_NO_ASM is bad advice there.
     bench.run("$CC -DSFU_NO_ASM -ffreestanding -c entry.S trap.S", own=True)
     bench.run(script.replace("--small --strict", "--strict --forget --no-share"), own=True)

@@ -376,7 +376,7 @@ def check_frame(image, trace, n, wanted, line):
 def check_addr2line(image, line, frames):
     """The printed command, run as it is."""
     words = line.split()
-    must(words[:3] == ["addr2line", "-fipe", "kernel.elf"], f"'{line}'")
+    must(words[:3] == ["addr2line", "-Cfipe", "kernel.elf"], f"'{line}'")
     must([int(w, 16) for w in words[3:]] == [addr & (1 << 64) - 1 for addr, _ in frames], f"'{line}': addresses")
     out = subprocess.run(["sh", "-c", line], cwd=image.directory, text=True, stdout=subprocess.PIPE, check=True,
                          env={"PATH": os.path.abspath(image.tools)}, executable="/bin/sh").stdout

@@ -251,8 +251,8 @@ BESIDE = """    .sfu_sframe : ALIGN(8) {
         sframe_end = .;
     } :text
 """
-LAST = "    .eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) }\n"
-LAST_BESIDE = LAST + "    .sframe 0 (INFO) : { KEEP(*(.sframe .sframe.*)) }\n"
+LAST = "    .eh_frame (INFO) : { KEEP(*(.eh_frame)) }\n"
+LAST_BESIDE = LAST + "    .sframe (INFO) : { KEEP(*(.sframe .sframe.*)) }\n"
 COMPILED = set()  # objects of this run
 EMULATOR = {cpu: "qemu-" + cpu for cpu in GCC}
 

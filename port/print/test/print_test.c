@@ -121,7 +121,7 @@ static void test_plain(void **state)
     assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NO_FDE);
     assert_string_equal(output, "#0  0x0000000000001004\n"
                                 "trace ends (-13): no .sframe entry for this PC\n"
-                                "addr2line -fipe IMAGE 0x1004\n");
+                                "addr2line -Cfipe IMAGE 0x1004\n");
 }
 
 /* Every mark. The lookup PC of the second frame is in the function before its return address. */
@@ -146,7 +146,7 @@ static void test_marks(void **state)
              "#2  0x0000000000003000  third+0x0  [interrupted]\n"
              "#3  0x123456789abcdef0  [stack switch]  [guessed]\n"
              "trace ends (-13): %s; guessed frames are not proven\n"
-             "addr2line -fipe kernel.elf 0x804 0x17ff 0x2800 0x123456789abcd6ef\n",
+             "addr2line -Cfipe kernel.elf 0x804 0x17ff 0x2800 0x123456789abcd6ef\n",
              sfu_string(SFU_E_NO_FDE));
     assert_string_equal(output, expected);
 }
@@ -181,7 +181,7 @@ static void test_init(void **state)
     assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NOT_CODE);
     snprintf(expected, sizeof expected,
              "#0  0x%016llx\n#1  0x%016llx\n#2  0x123456789abcdef0\ntrace ends (-26): %s\n"
-             "addr2line -fipe IMAGE 0x%llx 0x%llx 0x123456789abcdeef\n",
+             "addr2line -Cfipe IMAGE 0x%llx 0x%llx 0x123456789abcdeef\n",
              (unsigned long long)function, (unsigned long long)function + 1, sfu_string(SFU_E_NOT_CODE),
              (unsigned long long)function, (unsigned long long)function);
     assert_string_equal(output, expected);
@@ -206,7 +206,7 @@ static void test_wild_call(void **state)
     snprintf(expected, sizeof expected,
              "#0  0x0000000000000000\n#1  0x%016llx  [wild call]\n#2  0x0000000000000000\n"
              "trace ends (-26): %s; guessed frames are not proven\n"
-             "addr2line -fipe IMAGE 0x0 0x%llx 0xffffffffffffffff\n",
+             "addr2line -Cfipe IMAGE 0x0 0x%llx 0xffffffffffffffff\n",
              (unsigned long long)function + 1, sfu_string(SFU_E_NOT_CODE), (unsigned long long)function);
     assert_string_equal(output, expected);
 }
@@ -395,9 +395,9 @@ static const char *printed(void)
 
     length = 0;
     (void)sfu_panic_print(&panic, &top);
-    address = strstr(output, "addr2line -fipe IMAGE");
+    address = strstr(output, "addr2line -Cfipe IMAGE");
     assert_non_null(address);
-    address += strlen("addr2line -fipe IMAGE");
+    address += strlen("addr2line -Cfipe IMAGE");
     for (line = output; *line == '#' || *line == ' '; line = end + 1) {
         end = strchr(line, '\n');
         if (sscanf(line, "#%u 0x%llx", &n, &pc) == 2) {
@@ -721,7 +721,7 @@ static void test_slide_outside(void **state)
     target.stack.high = STACK;
     null_call = function_of('B') + 4;
     (void)sfu_panic_print(&panic, &top);
-    assert_non_null(strstr(output, "\naddr2line -fipe IMAGE 0x0 0x1013\n"));
+    assert_non_null(strstr(output, "\naddr2line -Cfipe IMAGE 0x0 0x1013\n"));
 }
 
 static int refuse(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
@@ -939,10 +939,10 @@ static void test_all(void **state)
     assert_int_equal(sfu_print_all(&panic, next_of_three), 3);
     snprintf(expected, sizeof expected,
              "trace of 7 idle:\n#0  0x0000000000801174\n#1  0x0000000000801014\ntrace ends (-17): %s\n"
-             "addr2line -fipe IMAGE 0x801174 0x801013\n"
-             "trace of 0 wild:\n#0  0x0000000000801174\ntrace ends (-17): %s\naddr2line -fipe IMAGE 0x801174\n"
+             "addr2line -Cfipe IMAGE 0x801174 0x801013\n"
+             "trace of 0 wild:\n#0  0x0000000000801174\ntrace ends (-17): %s\naddr2line -Cfipe IMAGE 0x801174\n"
              "trace of 7:\n#0  0x0000000000801174\n#1  0x0000000000801024\ntrace ends (-17): %s\n"
-             "addr2line -fipe IMAGE 0x801174 0x801023\n",
+             "addr2line -Cfipe IMAGE 0x801174 0x801023\n",
              sfu_string(SFU_E_STACK), sfu_string(SFU_E_STACK), sfu_string(SFU_E_STACK));
     assert_string_equal(output, expected);
     assert_ptr_equal(panic.target, &target);

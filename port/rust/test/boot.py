@@ -84,8 +84,8 @@ def linker_script():
     } :text
 """, read("port/baremetal/kernel.ld"), flags=re.S)
     must(count == 1 and " .eh_frame" in text, "kernel.ld is not what it was")
-    last = """    .eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) }
-    .sframe 0 (INFO) : { KEEP(*(.sframe .sframe.*)) }
+    last = """    .eh_frame (INFO) : { KEEP(*(.eh_frame)) }
+    .sframe (INFO) : { KEEP(*(.sframe .sframe.*)) }
 """
     write(WORK + "/kernel.ld", re.sub(r"( *.DISCARD.*) \.eh_frame", lambda match: last + match[1], text))
 

@@ -233,7 +233,7 @@ fn a_trace_is_printed() {
         format!("#1  {:#018x}", at(0x1015)),
         format!("#2  {:#018x}  [stack switch]", at(0x1025)),
         "trace ends (1): end of the stack: the outermost frame".into(),
-        "addr2line -fipe kernel.elf 0x1004 0x1014 0x1024".into(),
+        "addr2line -Cfipe kernel.elf 0x1004 0x1014 0x1024".into(),
     ];
     assert_eq!(text.lines().collect::<Vec<_>>(), lines);
 
