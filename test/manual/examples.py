@@ -160,7 +160,8 @@ def traces(cpu):
         "leaf": [(LEAF + BELOW + start, 1),
                  leaf if cpu == "x86_64" else lost,
                  leaf] + [leaf] * (cpu == "aarch64"),
-        "hook": [(["thread_main", "0"], 1), (["0"], -26), (LEAF + BELOW + start, 1)] + [leaf] * (3 if cpu == "aarch64" else 2),
+        "hook": [(["thread_main", "0"], 1), (["0"], -26), (LEAF + BELOW + start, 1)] +
+                [leaf] * (3 if cpu == "aarch64" else 2),
     }
 
 
@@ -174,7 +175,8 @@ def check_trace(image, wanted, code, lines, by_printer):
         must(m and int(m[1]) == n, f"'{lines[n]}' instead of {name}")
         lookup = int(m[2], 16) - (0 if n == 0 or name.endswith("~") else 1)
         found = image.function(lookup)
-        must(int(m[2], 16) == 0 if name == "0" else found and found[0] == name.rstrip("~"), f"'{lines[n]}' is in {found}, not in {name}")
+        right = int(m[2], 16) == 0 if name == "0" else found and found[0] == name.rstrip("~")
+        must(right, f"'{lines[n]}' is in {found}, not in {name}")
         must(n == 0 or ("[interrupted]" in lines[n]) == name.endswith("~"), f"'{lines[n]}': interrupted?")
     end = lines[len(wanted)]
     must(end.startswith(f"trace ends ({code}): "), f"'{end}' behind {wanted[-1]}, not ({code})")
