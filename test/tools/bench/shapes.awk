@@ -3,6 +3,17 @@
 #
 # The section of RESULTS.md on shapes, of the two files that shapes.sh writes: that of whole traces comes second.
 
+function whole(shape, walker)
+{
+    return (shape, walker) in trace ? sprintf("%.0f", trace[shape, walker]) : "missing"
+}
+
+function more(walker)
+{
+    if (!(("plt", walker) in trace) || !(("plt_caller", walker) in trace)) return "missing"
+    return sprintf("%.0f", trace["plt", walker] - trace["plt_caller", walker])
+}
+
 BEGIN {
     FS = "\t"
     print ""
@@ -42,8 +53,8 @@ END {
     for (j = 1; j <= m; j++) printf "---|"
     print ""
     printf "| 60 frames skipped |"
-    for (j = 1; j <= m; j++) printf " %.0f |", trace["skip", walkers[j]]
+    for (j = 1; j <= m; j++) printf " %s |", whole("skip", walkers[j])
     printf "\n| topmost PC in a PLT: more by |"
-    for (j = 1; j <= m; j++) printf " %.0f |", trace["plt", walkers[j]] - trace["plt_caller", walkers[j]]
+    for (j = 1; j <= m; j++) printf " %s |", more(walkers[j])
     print ""
 }

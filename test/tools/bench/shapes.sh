@@ -54,6 +54,7 @@ defines() {
     echo "-DBENCH_MIN_DEPTH=1 -DBENCH_MAX_DEPTH=8000"
     case $1 in
     deep) echo "-DBENCH_FRAMES=8192 -DBENCH_STACKS=$([ -n "$budget" ] && echo 4 || echo 40)" ;;
+    switch_800 | large_functions) echo "-DBENCH_FRAMES=256 -DBENCH_STACKS=200" ;; # many rows: the core takes its time
     *) echo "-DBENCH_FRAMES=256 -DBENCH_STACKS=$([ -n "$budget" ] && echo 200 || echo 1600)" ;;
     esac
     case $1 in
