@@ -53,7 +53,7 @@ for cpu in x86_64 aarch64 s390x; do
     # shellcheck disable=SC2086  # none or one
     $cpu-linux-gnu-gcc $no -std=c99 -ffreestanding -fno-asynchronous-unwind-tables -Os -c "$here/../sfu_depot.c" \
         -o "$out/$cpu.o"
-    bytes=$("$here/../../../test/tools/gates/text.sh" readelf "$out/$cpu.o")
+    bytes=$("$here/../../../test/tools/measure.sh" text readelf "$out/$cpu.o")
     echo "# $cpu: $bytes bytes of code"
     [ $cpu != x86_64 ] || [ "$bytes" -le 1024 ] || { echo "not ok size: $bytes bytes, more than 1,024"; exit 1; }
 done

@@ -18,7 +18,7 @@ measured=$out/measured
 say() { echo "bench: $*" >&2; }
 
 # Bytes of text and rodata of file $1.
-text() { test/tools/gates/text.sh "$tc/x86_64/readelf" "$1"; }
+text() { test/tools/measure.sh text "$tc/x86_64/readelf" "$1"; }
 
 sizes() {
     for opt in Os O2; do

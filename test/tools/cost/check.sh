@@ -42,14 +42,14 @@ for abi in x86_64 aarch64 s390x; do
         echo "not ok $abi: does not build"
         continue
     fi
-    found=$("$here/sizes.sh" "build/tc/$abi/readelf" "$program")
+    found=$("$here/../measure.sh" sizes "build/tc/$abi/readelf" "$program")
     equal "$abi-text" "${found%% *}" "$(size_of "$program" .text)"
     equal "$abi-tables" "${found#* }" \
         "$(size_of "$program" .sframe) $(size_of "$program" .eh_frame .eh_frame_hdr) $(small_of "$program")"
     [ "$(size_of "$program" .sframe)" -gt 0 ] || echo "not ok $abi-tables: no .sframe"
     if [ -f "$out/insns.so" ]; then
         expected=$("build/tc/$abi/nm" "$program" | sed -n 's/ . COUNTED$//p')
-        equal "$abi-instructions" "$("$here/instructions.sh" "$out/insns.so" "$abi" "$program")" "$((0x$expected))"
+        equal "$abi-instructions" "$("$here/../measure.sh" instructions "$out/insns.so" "$abi" "$program")" "$((0x$expected))"
     fi
 done
 exit 0

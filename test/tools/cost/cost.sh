@@ -41,11 +41,11 @@ measure() {
         for variant in nofp "$(with "$abi")"; do
             for program in lua zlib sqlite "$(kernel_of "$abi")"; do
                 file=$out/$abi/$program-$variant
-                echo "size $program $abi $variant $("$here/sizes.sh" "build/tc/$abi/readelf" "$file")"
+                echo "size $program $abi $variant $("$here/../measure.sh" sizes "build/tc/$abi/readelf" "$file")"
                 case $program in
                 lua | zlib | sqlite)
                     [ ! -f "$out/insns.so" ] ||
-                        echo "insns $program $abi $variant $("$here/instructions.sh" "$out/insns.so" "$abi" "$file")"
+                        echo "insns $program $abi $variant $("$here/../measure.sh" instructions "$out/insns.so" "$abi" "$file")"
                     ;;
                 esac
             done

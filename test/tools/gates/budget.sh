@@ -65,7 +65,7 @@ parts() {
         $command -c $file -o "$object-$part.o"
         # shellcheck disable=SC2086  # words
         case " $panic " in *" $part "*) $one -c $file -o "$object-$part-one.o" ;; esac
-        echo "$1 $2 $3 $part $("$here/text.sh" "build/tc/$bfd/readelf" "$object-$part.o")"
+        echo "$1 $2 $3 $part $("$here/../measure.sh" text "build/tc/$bfd/readelf" "$object-$part.o")"
     done
     # shellcheck disable=SC2086  # words
     $one -c sfu.c -o "$object-core.o"
@@ -73,7 +73,7 @@ parts() {
     $(compiler "$1" "$2") -nostdlib -r -Wl,--gc-sections,-u,sfu_panic_init,-u,sfu_panic_print,-u,sfu_print_build_id \
         -Wl,-u,sfu_record_write,-u,sfu_record_print,-u,sfu_record_clear,-u,sfu_symbols_find "$object-core.o" \
         $(for part in $panic; do echo "$object-$part-one.o"; done) -o "$object-together.o"
-    echo "$1 $2 $3 together $("$here/text.sh" "build/tc/$bfd/readelf" "$object-together.o" .str1.)"
+    echo "$1 $2 $3 together $("$here/../measure.sh" text "build/tc/$bfd/readelf" "$object-together.o" .str1.)"
 }
 
 # measure COMPILER CPU OPTIMISATION
@@ -92,13 +92,13 @@ measure() {
         $(compiler "$1" "$2") -nostdlib -r -Wl,--gc-sections,-u,sfu_add,-u,sfu_walk_start,-u,sfu_walk_step \
             "$object-alone.o" -o "$object-smallest.o"
     }
-    echo "$1 $2 $3 text $("$here/text.sh" "build/tc/$bfd/readelf" "$object.o")"
-    echo "$1 $2 $3 smallest $("$here/text.sh" "build/tc/$bfd/readelf" "$object-smallest.o")"
+    echo "$1 $2 $3 text $("$here/../measure.sh" text "build/tc/$bfd/readelf" "$object.o")"
+    echo "$1 $2 $3 smallest $("$here/../measure.sh" text "build/tc/$bfd/readelf" "$object-smallest.o")"
     stack=$("$here/stack.py" "$object.ci" sfu_walk_step)
     echo "$1 $2 $3 stack ${stack%% *}"
     stack=$("$here/stack.py" "$object-mapped.ci" sfu_walk_step)
     echo "$1 $2 $3 stack-mapped ${stack%% *}"
-    echo "$1 $2 $3 fast-text $("$here/text.sh" "build/tc/$bfd/readelf" "$object-fast.o")"
+    echo "$1 $2 $3 fast-text $("$here/../measure.sh" text "build/tc/$bfd/readelf" "$object-fast.o")"
     stack=$("$here/stack.py" "$object-fast.ci" sfu_fast_trace)
     echo "$1 $2 $3 fast-stack ${stack%% *}"
 }

@@ -18,7 +18,7 @@ size() {
     shift 3
     "$cpu-linux-gnu-gcc" -std=c99 -ffreestanding "$opt" -I. -Iport/print -Iport/fast "$@" -c "$file" \
         -o "$out/switches.o"
-    "$here/text.sh" "build/tc/$cpu/readelf" "$out/switches.o"
+    "$here/../measure.sh" text "build/tc/$cpu/readelf" "$out/switches.o"
 }
 
 # row TITLE FILE [SWITCH...]: sizes; with MINUS set to a file of sizes, what is saved of them
