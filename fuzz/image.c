@@ -11,7 +11,7 @@
 #include "harness.h"
 #include "lint/lint.h"
 #include "common/tables.h"
-#include "common/walker.h"
+#include "common/compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "sfu_depot_print.h"
-#include "trace/trace_depot.h"
+#include "trace/trace_log.h"
 
 enum { TRACES = 60, MOST_PCS = 200, ROUNDS = 300 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-#include "walker.h"
+#include "compare.h"
 #include "encode.h"
 #include "port/fast/sfu_fast.h"
 

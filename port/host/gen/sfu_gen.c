@@ -8,7 +8,6 @@
 #include "common/encode.h"
 #include "common/report.h"
 #include "common/tables.h"
-#include "common/walker.h"
 #include "output.h"
 
 #include <errno.h>

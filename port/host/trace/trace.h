@@ -10,7 +10,7 @@
 #include "common/image.h"
 #include "common/report.h"
 #include "sfu.h"
-#include "trace_map.h"
+#include "trace_text.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-#include "trace_depot.h"
+#include "trace_log.h"
 #include "common/image.h"
 #include "trace_text.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "trace_fold.h"
-#include "trace_depot.h"
+#include "trace_log.h"
 
 #include <errno.h>
 #include <inttypes.h>

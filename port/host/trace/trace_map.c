@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-#include "trace_map.h"
-#include "common/image.h"
 #include "trace_text.h"
+#include "common/image.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -66,12 +66,13 @@ bare() {
     "$tc/x86_64/objcopy" --update-section .eh_frame="$out/nothing" "$out/$1-bare"
 }
 
-# peer NAME FLAG...
+# peer NAME SOURCE FLAG...
 peer() {
     name=$1
-    shift
+    source=$here/peer_$2.c
+    shift 2
     # shellcheck disable=SC2086  # words
-    "$gcc" -std=c99 -D_GNU_SOURCE -O2 -fPIC -shared $warn -I. "$here/peer_$name.c" -o "$out/peers/$name.so" "$@" \
+    "$gcc" -std=c99 -D_GNU_SOURCE -O2 -fPIC -shared $warn -I. "$source" -o "$out/peers/$name.so" "$@" \
         -Wl,-z,now -Wl,--disable-new-dtags >"$out/peers/$name.log" 2>&1 || rm -f "$out/peers/$name.so"
 }
 
@@ -103,13 +104,13 @@ test/tools/bench/plugin.sh "$out/insns.so"
 
 cpu=x86_64
 rm -f "$out/peers"/*.so
-peer glibc
-peer libgcc -shared-libgcc -lgcc_s
-peer libunwind -isystem "$root/usr/include/x86_64-linux-gnu" "-L$lib" -lunwind
-peer libsframe -fno-omit-frame-pointer -isystem "$root/usr/include" -isystem "$root/usr/include/libiberty" \
+peer glibc glibc
+peer libgcc libgcc -shared-libgcc -lgcc_s
+peer libunwind libunwind -isystem "$root/usr/include/x86_64-linux-gnu" "-L$lib" -lunwind
+peer libsframe libsframe -fno-omit-frame-pointer -isystem "$root/usr/include" -isystem "$root/usr/include/libiberty" \
     "-L$lib" -lsframe
-peer llvm -isystem "$(echo "$tc"/peers/llvm/usr/lib/llvm-*/include)" "-L$llvm" -l:libunwind.so.1 \
-    "-Wl,-rpath,$llvm"
+peer llvm libunwind -DLLVM -isystem "$(echo "$tc"/peers/llvm/usr/lib/llvm-*/include)" "-L$llvm" \
+    -l:libunwind.so.1 "-Wl,-rpath,$llvm"
 
 # For the sizes: as a small machine would have them.
 for opt in Os O2; do

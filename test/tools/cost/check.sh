@@ -49,7 +49,8 @@ for abi in x86_64 aarch64 s390x; do
     [ "$(size_of "$program" .sframe)" -gt 0 ] || echo "not ok $abi-tables: no .sframe"
     if [ -f "$out/insns.so" ]; then
         expected=$("build/tc/$abi/nm" "$program" | sed -n 's/ . COUNTED$//p')
-        equal "$abi-instructions" "$("$here/../measure.sh" instructions "$out/insns.so" "$abi" "$program")" "$((0x$expected))"
+        counted=$("$here/../measure.sh" instructions "$out/insns.so" "$abi" "$program")
+        equal "$abi-instructions" "$counted" "$((0x$expected))"
     fi
 done
 exit 0

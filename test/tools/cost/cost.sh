@@ -45,7 +45,8 @@ measure() {
                 case $program in
                 lua | zlib | sqlite)
                     [ ! -f "$out/insns.so" ] ||
-                        echo "insns $program $abi $variant $("$here/../measure.sh" instructions "$out/insns.so" "$abi" "$file")"
+                        echo "insns $program $abi $variant" \
+                            "$("$here/../measure.sh" instructions "$out/insns.so" "$abi" "$file")"
                     ;;
                 esac
             done
