@@ -858,7 +858,10 @@ def core_of_nothing():
     for packer, said in ((("gzip", "-c"), b"gzip: uncompress it"), (("xz", "-c"), b"xz: uncompress it")):
         write(WORK + "/packed", run(*packer, stdin=read("sfu.c"))[0])
         must(said in run(TRACE, "--core=" + WORK + "/packed", image, status=1)[1], packer[0])
-    data = read(core_in(WORK + "/x86_64-static.dir"))
+    process = core_in(WORK + "/x86_64-static.dir")
+    errors = run(TRACE, "--core=" + process, "--page-table=0x1000", image, status=1)[1]
+    must(b"leave out --page-table" in errors, "page tables of a process: %s" % errors)
+    data = read(process)
     write(WORK + "/cut.core", data[:len(data) // 3])
     out, errors = run(TRACE, "--core=%s/cut.core" % WORK, WORK + "/x86_64-static")
     must(b"it is cut" in errors and b"read_at at" in out, "a core that is cut")

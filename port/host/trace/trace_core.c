@@ -370,6 +370,10 @@ void trace_core(struct trace_options *options, const char *file)
     read_segments(&core);
     if (core.memory.machine && images->num == 0)
         report_fail("%s: the core of a machine, but no image: name its kernel", file);
+    if (!core.memory.machine && (options->has_page_table || options->has_user_table))
+        report_fail(
+            "%s: its addresses are virtual, as in the core of a process: leave out --page-table and --user-table",
+            file);
     place_images(&core);
     print_threads(&core);
     if (options->written != NULL)
