@@ -35,6 +35,7 @@ def assemble(work, tools, name, version, source, *flags):
     link = ["-Ttext=0x1000", "--section-start=.sframe=0x2000"]
     if name.endswith("plt"):
         link = ["-shared", "-z", "noseparate-code", *link]
+        flags = ["--defsym", "PLT=1"]
     else:
         link = [*flags, *link, "--section-start=.eh_frame=0x4000"]
     run(tools + "/as", "--gsframe", "--defsym", "VERSION=%d" % version, *flags, "-o", made, HERE + "/" + source)
@@ -51,7 +52,7 @@ def assemble_all():
             tools = toolchain + ("/" if version == 3 else "/v%d/" % version)
             name = "v%d-" % version
             assemble(work, tools + "x86_64", name + "x86_64", version, "x86_64.s")
-            assemble(work, tools + "x86_64", name + "x86_64-plt", version, "plt.s")
+            assemble(work, tools + "x86_64", name + "x86_64-plt", version, "x86_64.s")
             assemble(work, tools + "aarch64", name + "aarch64", version, "aarch64.s")
             assemble(work, tools + "aarch64", name + "aarch64_be", version, "aarch64.s", "-EB")
         assemble(work, toolchain + "/s390x", "v3-s390x", 3, "s390x.s")

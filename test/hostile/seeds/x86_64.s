@@ -2,7 +2,20 @@
 # Copyright (c) 2026 The sfu authors
 #
 # One function for each kind of entry that gas can write for amd64; make.py says which VERSION it writes.
+# With PLT: a call through one, whose entries ld describes as one repeated block.
         .text
+        .ifdef PLT
+f_caller:
+        .cfi_startproc
+        sub     $8, %rsp
+        .cfi_def_cfa_offset 16
+        call    elsewhere@plt
+        call    otherwhere@plt
+        add     $8, %rsp
+        .cfi_def_cfa_offset 8
+        ret
+        .cfi_endproc
+        .else
         .globl  _start
 _start:                                 # FP-based rows, 1-byte starts
         .cfi_startproc
@@ -65,5 +78,6 @@ f_signal:                               # a signal frame that it can
         .cfi_def_cfa_offset 40
         nop
         .cfi_endproc
+        .endif
         .endif
         .section .note.GNU-stack, "", @progbits
