@@ -26,7 +26,7 @@ CHECK := harness
 include $(wildcard port/*/rules.mk test/*/rules.mk test/*/*/rules.mk port/*/test/rules.mk fuzz/rules.mk)
 ALL_SUITES := $(CHECK) $(foreach abi,$(ABIS),$(CHECK_$(abi)))
 
-# A suite that fails does not keep the others from running: summary.sh gives the verdict on all of them. Nothing else is
+# A suite that fails does not keep the others from running: suites.sh gives the verdict on all of them. Nothing else is
 # printed but a line for each suite, so that a log that is cut still has what failed.
 # LONG=1: with what takes long, too: more compilers' flags, sqlite3 everywhere, more broken files.
 ## [tests] check, test: every test on every ABI; installs what is missing (as root on Debian); LONG=1: in more ways
@@ -34,7 +34,7 @@ check test:
 	@$(if $(T),$(error T chooses tests of one suite: make suite-NAME T='$(T)'))
 	@rm -rf build/results
 	@$(MAKE) --silent --keep-going $(ALL_SUITES:%=suite-%) || :
-	@test/summary.sh $(ALL_SUITES)
+	@test/suites.sh summary $(ALL_SUITES)
 
 # What a failing test does to all of this.
 .PHONY: suite-harness
@@ -44,14 +44,14 @@ suite-harness:
 ## [tests] suite-NAME: one suite; T='pattern': those of its tests whose names have that
 ## [tests] list: every suite, what it shows, and the seconds of CPU time it takes
 list:
-	@test/list.sh $(ALL_SUITES)
+	@test/suites.sh list $(ALL_SUITES)
 
 ## [tests] check-s390x, check-aarch64, check-aarch64_be, check-x86_64: the tests of one ABI
 define check_abi
 check-$(1):
 	@rm -f $(CHECK_$(1):%=build/results/%)
 	@$$(MAKE) --silent --keep-going $(CHECK_$(1):%=suite-%) || :
-	@test/summary.sh $(CHECK_$(1))
+	@test/suites.sh summary $(CHECK_$(1))
 endef
 $(foreach abi,$(ABIS),$(eval $(call check_abi,$(abi))))
 
