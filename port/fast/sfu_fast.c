@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * A row becomes a rule, struct sfu_fast_rule: what the CFA, the RA and FP count from, and how many words of 8 bytes
- * they are from there. The cache names the rule of each PC, so a frame needs its rule and three words of the stack.
+ * A row becomes a rule, struct sfu_fast_rule: what the CFA, the RA and FP count from, and how many bytes they are from
+ * there. The cache names the rule of each PC, so a frame needs its rule and three words of the stack.
  * Nearly all rules are simple: CFA = SP + c or FP + c;  RA = *(CFA - k);  FP = *(CFA - f) or unchanged;  0 < k, f <= c.
  * On amd64 k is 8.
  * If their base, SP or FP, lies on the stack, at SP or above, no slot is below SP, so none is dead.
@@ -75,7 +75,7 @@ enum {
     MIN_ENTRIES = 256,
     TRIES = 8, /* places of a rule in the table */
 
-    MIX = 0x69e3779b, /* odd, so that no two keys have the same product */
+    MIX = 0x69e37700, /* above the bits of a number odd, so that no two keys have the same product */
 
     BLOCK_SHIFT = 11, /* the index has an entry per 2 KiB of code */
     LONG = 64,        /* a function of more rows is in the index of long ones, with */
@@ -124,31 +124,28 @@ static const struct sfu_fast_rule by_core = {0, 0, 0, COMPLEX | BY_CORE},
                                   outermost = {0, 0, 0, COMPLEX | OUTERMOST}, no_fde = {0, 0, 0, COMPLEX | NO_FDE},
                                   not_code = {0, 0, 0, COMPLEX | NOT_CODE};
 
-/* Whether OFFSET is a number of words, and fits. */
-INLINE bool is_words(int32_t offset)
-{
-    return offset % 8 == 0 && offset >= -32768 * 8 && offset <= 32767 * 8;
-}
-
 /* Whether the slot at OFFSET from the CFA is between the CFA and what that counts from, C below it. */
-INLINE bool is_between(int32_t offset, int32_t c)
+INLINE bool is_between(int32_t offset, int64_t c)
 {
-    return offset < 0 && offset >= -c;
+    return offset < 0 && c + offset >= 0;
 }
 
-/* Makes *RULE of offsets and HOW. Returns it; or what says that the core does this, if it cannot be said in words. */
-INLINE const struct sfu_fast_rule *make_rule(struct sfu_fast_rule *rule, int32_t c, int32_t ra, int32_t fp,
-                                             unsigned how)
+/* Makes *RULE of offsets and HOW; the CFA's is that of a row. Returns it; or what says that the core does this, if an
+ * offset does not fit. */
+INLINE const struct sfu_fast_rule *make_rule(struct sfu_fast_rule *rule, int32_t cfa, int32_t ra, int32_t fp,
+                                             uint32_t how)
 {
-    if (UNLIKELY(!is_words(c) || !is_words(ra) || !is_words(fp)))
+    const int64_t c = (int64_t)cfa * CFA_SCALE + BELOW;
+
+    if (IS_S390X && c != (int32_t)c)
         return &by_core;
-    rule->cfa = (int16_t)((uint32_t)c >> 3);
-    rule->ra = (int16_t)((uint32_t)ra >> 3);
-    rule->fp = (int16_t)((uint32_t)fp >> 3);
+    rule->cfa = (int32_t)c;
+    rule->ra = ra;
+    rule->fp = fp;
     if (UNLIKELY(how & (TRAP | CFA_LOADED | RA_LEFT | FROM << RA_FROM | FROM << FP_FROM)) || c <= BELOW ||
         !is_between(ra, c) || (!LINK && ra != FIXED_RA) || (how & FP_LOADED && !is_between(fp, c)))
         how |= COMPLEX;
-    rule->how = (uint16_t)how;
+    rule->how = how;
     return rule;
 }
 
@@ -171,7 +168,7 @@ INLINE const struct sfu_fast_rule *default_rule(unsigned info, const uint8_t *p,
     }
     if (IS_AARCH64 && info & ROW_SIGNED_RA)
         how |= SIGNED;
-    return make_rule(rule, load_signed(p, size) * CFA_SCALE + BELOW, ra, fp, how);
+    return make_rule(rule, load_signed(p, size), ra, fp, how);
 }
 
 /* What a rule with CONTROL (3.2) counts from. FROM: from another register. */
@@ -210,7 +207,7 @@ OUT_OF_LINE const struct sfu_fast_rule *flexible_rule(unsigned info, const uint8
     if (cfa == FROM || ra == FROM || fp == FROM || !(control[1] & RULE_DEREFERENCE) ||
         (control[2] != 0 && !(control[2] & RULE_DEREFERENCE)))
         return &by_core;
-    return make_rule(rule, offset[0] * CFA_SCALE + BELOW, offset[1], offset[2],
+    return make_rule(rule, offset[0], offset[1], offset[2],
                      cfa | ra << RA_FROM | fp << FP_FROM | (control[0] & RULE_DEREFERENCE ? CFA_LOADED : 0) |
                          (control[2] != 0 ? FP_LOADED : 0) | (traps ? TRAP : 0) |
                          (IS_AARCH64 && info & ROW_SIGNED_RA ? SIGNED : 0));
@@ -260,13 +257,11 @@ struct trace {
     const struct sfu_fast_image *images; /* NULL: all is left to the core */
     const struct sfu_fast_image *near;   /* where a lookup begins */
     const uint32_t *cache;               /* or NULL */
-    uint64_t mask;                       /* how many entries it has, less 1 */
     uint64_t changes;                    /* it has entries of sections as they were after so many */
-    uint64_t low, reach;                 /* of the region that the cache is asked about */
-    uint64_t region;                     /* its number, times MIX */
-    struct sfu_fast_rule *rules;         /* of the cache */
-    const struct sfu_fast_rule *last;    /* the rule of the frame where the short way ended */
-    struct sfu_fast_rule own;            /* one that is in no table */
+    uint64_t behind, reach;           /* of the region that the cache is asked about: 1 above its low end; size */
+    uint64_t region;                  /* its number, times MIX */
+    const struct sfu_fast_rule *last; /* the rule of the frame where the short way ended */
+    struct sfu_fast_rule own;         /* one that is in no table */
 };
 
 /* The index of long functions is their number; for each its FDE's number and where its checkpoints begin, counted in
@@ -308,10 +303,17 @@ OUT_OF_LINE void take_checkpoint(const uint32_t *index, uint32_t fde, uint32_t o
     }
 }
 
-/* The rule for OFFSET in function FDE of IMAGE, whose attributes (2.3.3) are at P: any function, any row. */
-OUT_OF_LINE const struct sfu_fast_rule *any_rule(struct trace *v, const struct sfu_fast_image *image, uint32_t fde,
-                                                 const uint8_t *p, uint32_t offset)
+/* The attributes (2.3.3) of the function whose FDE is AT bytes behind the first of IMAGE. */
+INLINE const uint8_t *attributes_of(const struct sfu_fast_image *image, size_t at)
 {
+    return image->rows + load4(image->fdes + at + FDE_ROWS);
+}
+
+/* The rule for OFFSET in the function whose FDE is AT bytes behind the first of IMAGE: any function, any row. */
+OUT_OF_LINE const struct sfu_fast_rule *any_rule(struct trace *v, const struct sfu_fast_image *image, size_t at,
+                                                 uint32_t offset)
+{
+    const uint8_t *p = attributes_of(image, at);
     const bool traps = p[2] & INFO_SIGNAL;
     const uint8_t *words;
     struct rows rows;
@@ -322,7 +324,7 @@ OUT_OF_LINE const struct sfu_fast_rule *any_rule(struct trace *v, const struct s
     if (p[2] & INFO_MASK)
         offset %= p[4];
     if (rows.count > LONG && image->long_index != NULL)
-        take_checkpoint(image->long_index, fde, offset, &rows);
+        take_checkpoint(image->long_index, (uint32_t)(at / FDE_SIZE), offset, &rows);
     size = p[2] & INFO_ADDRESS;
     info = size == 0   ? scan(&rows, offset, 1, &words)
            : size == 1 ? scan(&rows, offset, 2, &words)
@@ -337,9 +339,10 @@ OUT_OF_LINE const struct sfu_fast_rule *any_rule(struct trace *v, const struct s
 }
 
 /* The same. Nearly all functions are common and have few rows, which have words of 1 or 2 bytes. */
-INLINE const struct sfu_fast_rule *row_rule(struct trace *v, const struct sfu_fast_image *image, uint32_t fde,
-                                            const uint8_t *p, uint32_t offset)
+INLINE const struct sfu_fast_rule *row_rule(struct trace *v, const struct sfu_fast_image *image, size_t at,
+                                            uint32_t offset)
 {
+    const uint8_t *p = attributes_of(image, at);
     struct rows rows;
 
     rows.p = p + ATTRIBUTES_SIZE;
@@ -352,7 +355,7 @@ INLINE const struct sfu_fast_rule *row_rule(struct trace *v, const struct sfu_fa
             return info & ROW_TWO_BYTES ? default_rule(info, words, 2, false, &v->own)
                                         : default_rule(info, words, 1, false, &v->own);
     }
-    return any_rule(v, image, fde, p, offset);
+    return any_rule(v, image, at, offset);
 }
 
 /* ---- Lookup ---------------------------------------------------------------------------------------------------- */
@@ -365,10 +368,8 @@ INLINE int64_t start_at(const struct sfu_fast_image *image, size_t at, uint64_t 
 
 /* The last of the N (at least 1) functions from AT on that starts at or below WHERE, if the first does. Each pass
  * leaves half of them; if their number is odd, the larger half. */
-INLINE size_t bisect(const struct sfu_fast_image *image, size_t at, uint32_t n, int64_t where)
+INLINE size_t bisect(const struct sfu_fast_image *image, size_t at, uint32_t n, int64_t where, uint64_t relative)
 {
-    const uint64_t relative = image->relative;
-
     while (n > 1) {
         uint32_t half = n / 2;
 
@@ -386,13 +387,15 @@ INLINE const struct sfu_fast_rule *find_rule(struct trace *v, const struct sfu_f
 {
     const uint64_t where = pc - image->origin;
     const uint32_t *entry = image->index + 1 + ((pc - image->low) >> image->index[0]);
-    const size_t at = bisect(image, entry[0] * (size_t)FDE_SIZE, entry[1] - entry[0] + 1, (int64_t)where);
+    const size_t first = entry[0] * (size_t)FDE_SIZE;
+    const uint32_t n = entry[1] - entry[0] + 1;
+    const size_t at = LIKELY(image->relative != 0) ? bisect(image, first, n, (int64_t)where, UINT64_MAX)
+                                                   : bisect(image, first, n, (int64_t)where, 0);
     const uint64_t offset = where - (uint64_t)start_at(image, at, image->relative);
 
     if (offset >= load4(image->fdes + at + FDE_LENGTH))
         return &by_core;
-    return row_rule(v, image, (uint32_t)(at / FDE_SIZE), image->rows + load4(image->fdes + at + FDE_ROWS),
-                    (uint32_t)offset);
+    return row_rule(v, image, at, (uint32_t)offset);
 }
 
 /* The next of the list: sfu_fast_remove may change it meanwhile. */
@@ -433,7 +436,7 @@ OUT_OF_LINE const struct sfu_fast_rule *outside(const struct sfu_fast_image *ima
 }
 
 /* The rule for PC, a lookup PC. */
-OUT_OF_LINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc)
+INLINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc)
 {
     const struct sfu_fast_image *image = image_of(v, pc);
 
@@ -447,8 +450,9 @@ OUT_OF_LINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc)
 /*
  * Keys. Code lies in few regions, which are numbered as they are met, and keep their numbers. The key of a lookup PC is
  * its place in its region and, above that, the region's number. Multiplied by an odd number, as many bits as a key has,
- * each key gives another product, whose bits are well mixed. The upper ones choose a set of entries, the lower ones are
- * the tag. So set and tag together tell the key. The uppermost bits of the tag say which entry of a set is tried first.
+ * each key gives another product, whose bits are well mixed. It leaves room below for the number of a rule. The upper
+ * bits choose a set of entries, the lower ones are the tag. So set and tag together tell the key. The uppermost bits of
+ * the tag say which entry of a set is tried first.
  *
  * Writing. Who writes to the cache, or clears it, has set BUSY, and does not wait for it: who finds it set leaves the
  * cache as it is. So one writes at a time, also in an interrupt of one that writes. An entry is found by sections as
@@ -500,7 +504,7 @@ INLINE bool enter_region(struct trace *v, uint64_t pc)
     while (__atomic_load_n(&v->fast->regions[i], __ATOMIC_RELAXED) != region + 1)
         if (++i == SFU_FAST_REGIONS)
             return false;
-    v->low = region << shift;
+    v->behind = (region << shift) + 1;
     v->region = (i << shift) * MIX;
     v->reach = (uint64_t)1 << shift;
     return true;
@@ -510,38 +514,50 @@ INLINE bool enter_region(struct trace *v, uint64_t pc)
 INLINE void look(struct trace *v, struct sfu_fast *fast)
 {
     const struct sfu_target *t = v->walk.target;
+    const uint64_t changes = __atomic_load_n(&fast->changes, __ATOMIC_ACQUIRE);
+    uint64_t cleared = __atomic_load_n(&fast->cleared, __ATOMIC_ACQUIRE);
+    const struct sfu_fast_image *images;
 
-    v->fast = fast;
-    v->changes = __atomic_load_n(&fast->changes, __ATOMIC_ACQUIRE);
-    if (UNLIKELY(__atomic_load_n(&fast->cleared, __ATOMIC_ACQUIRE) != v->changes))
+    if (UNLIKELY(cleared != changes)) {
         renew(fast);
-    v->mask = fast->mask;
-    v->cache = __atomic_load_n(&fast->cleared, __ATOMIC_ACQUIRE) == v->changes ? fast->cache : NULL;
-    v->images = v->near = __atomic_load_n(&fast->images, __ATOMIC_ACQUIRE);
-    if (v->images != NULL && (v->images->section != t->sections || t->original_ra != NULL || NATIVE == 0))
-        v->images = NULL;
-    v->rules = fast->rules;
-    v->low = v->reach = 0;
-    if (v->cache != NULL)
+        cleared = __atomic_load_n(&fast->cleared, __ATOMIC_ACQUIRE);
+    }
+    images = __atomic_load_n(&fast->images, __ATOMIC_ACQUIRE);
+    if (images != NULL && (images->section != t->sections || t->original_ra != NULL || NATIVE == 0))
+        images = NULL;
+    v->fast = fast;
+    v->changes = changes;
+    v->images = v->near = images;
+    v->cache = NULL;
+    v->behind = v->reach = 0;
+    if (fast->cache != NULL && cleared == changes) {
+        v->cache = fast->cache;
         (void)enter_region(v, v->walk.frame.regs.pc);
+    }
 }
 
-/* The key of PC, which is of the trace's region, mixed. */
-INLINE uint64_t mix(const struct trace *v, uint64_t pc)
+/* Where the PC in front of BEHIND is in the trace's region; at its reach or above if it is of another. */
+INLINE uint64_t in_region(const struct trace *v, uint64_t behind)
 {
-    return (pc - v->low) * MIX + v->region;
+    return behind - v->behind;
+}
+
+/* The key of the PC in front of BEHIND, which is of the trace's region, mixed. */
+INLINE uint64_t mix(const struct trace *v, uint64_t behind)
+{
+    return in_region(v, behind) * MIX + v->region;
 }
 
 /* The place that is tried first for MIXED. Places of one set differ in the lowest bits. */
 INLINE uint64_t place_of(uint64_t mixed, uint64_t mask)
 {
-    return mixed >> (TAG_BITS - WAY_BITS) & mask;
+    return mixed >> (NUMBER_BITS + TAG_BITS - WAY_BITS) & mask;
 }
 
 /* An entry for MIXED, less the number of its rule. */
 INLINE uint32_t tag_of(uint64_t mixed)
 {
-    return (uint32_t)(mixed << NUMBER_BITS);
+    return (uint32_t)mixed;
 }
 
 /* The number of the rule at PLACE, if that is the entry for MIXED; else SFU_FAST_RULES or more. */
@@ -553,7 +569,7 @@ INLINE uint32_t number_at(const uint32_t *cache, uint64_t place, uint64_t mixed)
 /* The table's rule that is equal to RULE, written there if it is new; NULL if others have its places. */
 INLINE const struct sfu_fast_rule *keep_rule(struct sfu_fast *fast, const struct sfu_fast_rule *rule)
 {
-    const uint32_t mixed = (uint32_t)(rule->cfa * 961 + rule->ra * 31 + rule->fp * 7 + rule->how);
+    const uint32_t mixed = ((uint32_t)rule->cfa * 31 + (uint32_t)rule->ra * 7 + (uint32_t)rule->fp) / 8 + rule->how;
     unsigned i;
 
     for (i = 0; i < TRIES; i++) {
@@ -582,7 +598,7 @@ INLINE void keep_region(struct sfu_fast *fast, uint64_t pc)
 /* Puts ENTRY at an empty one of the places for MIXED or, by turns, instead of another. */
 INLINE void put(struct trace *v, uint64_t mixed, uint32_t entry)
 {
-    const uint64_t first = place_of(mixed, v->mask);
+    const uint64_t first = place_of(mixed, v->fast->mask);
     uint64_t i = 0;
 
     while (i < WAYS && (__atomic_load_n(&v->cache[first ^ i], __ATOMIC_RELAXED) & EMPTY) != EMPTY)
@@ -592,7 +608,7 @@ INLINE void put(struct trace *v, uint64_t mixed, uint32_t entry)
     __atomic_store_n(&v->fast->cache[first ^ i], entry, __ATOMIC_RELEASE);
 }
 
-/* Keeps RULE, which was looked up, for PC. */
+/* Keeps RULE, which was looked up, for PC, a lookup PC. */
 OUT_OF_LINE void keep(struct trace *v, uint64_t pc, const struct sfu_fast_rule *rule)
 {
     struct sfu_fast *fast = v->fast;
@@ -600,10 +616,10 @@ OUT_OF_LINE void keep(struct trace *v, uint64_t pc, const struct sfu_fast_rule *
     if (!set_busy(fast))
         return;
     if (__atomic_load_n(&fast->changes, __ATOMIC_RELAXED) == v->changes) {
-        if (pc - v->low >= v->reach && !enter_region(v, pc))
+        if (in_region(v, pc + 1) >= v->reach && !enter_region(v, pc))
             keep_region(fast, pc);
-        if (pc - v->low < v->reach || enter_region(v, pc)) {
-            const uint64_t mixed = mix(v, pc);
+        if (in_region(v, pc + 1) < v->reach || enter_region(v, pc)) {
+            const uint64_t mixed = mix(v, pc + 1);
 
             rule = keep_rule(fast, rule);
             if (rule != NULL)
@@ -613,16 +629,16 @@ OUT_OF_LINE void keep(struct trace *v, uint64_t pc, const struct sfu_fast_rule *
     clear_busy(fast);
 }
 
-/* The number of the rule that CACHE, of MASK + 1 entries, has for PC, a lookup PC of the trace's region; SFU_FAST_RULES
- * or more if it has none, or PC is of another region. */
-INLINE uint32_t number_of(const struct trace *v, const uint32_t *cache, uint64_t mask, uint64_t pc)
+/* The number of the rule that CACHE, of MASK + 1 entries, has for the lookup PC in front of BEHIND; SFU_FAST_RULES or
+ * more if it has none, or that is not of the trace's region. */
+INLINE uint32_t number_of(const struct trace *v, const uint32_t *cache, uint64_t mask, uint64_t behind)
 {
     uint64_t mixed, place, i;
     uint32_t number;
 
-    if (UNLIKELY(pc - v->low >= v->reach))
+    if (UNLIKELY(in_region(v, behind) >= v->reach))
         return SFU_FAST_RULES;
-    mixed = mix(v, pc);
+    mixed = mix(v, behind);
     place = place_of(mixed, mask);
     number = number_at(cache, place, mixed);
     for (i = 1; UNLIKELY(number >= SFU_FAST_RULES) && i < WAYS; i++)
@@ -630,20 +646,22 @@ INLINE uint32_t number_of(const struct trace *v, const uint32_t *cache, uint64_t
     return number;
 }
 
-/* The rule for PC, a lookup PC that has none in the cache, which there is, as far as the trace's region goes. Keeps it.
- */
-OUT_OF_LINE const struct sfu_fast_rule *find(struct trace *v, uint64_t pc)
+/* The rule for the lookup PC in front of BEHIND, which has none in the cache as far as the trace's region goes. Keeps
+ * it. */
+INLINE const struct sfu_fast_rule *find(struct trace *v, uint64_t behind)
 {
+    const uint64_t pc = behind - 1;
     const struct sfu_fast_rule *rule;
 
-    if (pc - v->low >= v->reach && enter_region(v, pc)) {
-        const uint32_t number = number_of(v, v->cache, v->mask, pc);
+    if (v->cache != NULL && in_region(v, behind) >= v->reach && enter_region(v, pc)) {
+        const uint32_t number = number_of(v, v->cache, v->fast->mask, behind);
 
         if (number < SFU_FAST_RULES)
-            return &v->rules[number];
+            return &v->fast->rules[number];
     }
     rule = look_up(v, pc);
-    keep(v, pc, rule);
+    if (v->cache != NULL)
+        keep(v, pc, rule);
     return rule;
 }
 
@@ -657,153 +675,187 @@ INLINE uint64_t strip(const struct sfu_target *t, uint64_t ra)
     return ra & bit55 ? ra | mask : ra & ~mask;
 }
 
-/* Where a trace is. */
+/* Where a trace is. Places on the stack are from its low end. */
 struct place {
-    uint64_t pc, sp, fp;  /* SP from the low end of the stack, which is not above its high end */
-    uint64_t lookup;      /* PC, or what is in front of it: sfu_lookup_pc */
-    const uint8_t *bytes; /* of the stack */
-    uint64_t low, span;
+    uint64_t behind; /* 1 above the lookup PC (sfu_lookup_pc): a return address itself */
+    uint64_t sp, fp; /* SP is not above the high end; FP is an address, or any number */
+    uint64_t exact;  /* SP where the PC is exact; elsewhere another number */
+    const uint8_t *bytes;
+    uint64_t low, span, last; /* of the stack; of its last word */
 };
 
-/* The word of the stack at WHERE from its low end. */
+/* Whether the PC is exact. */
+INLINE bool is_exact(const struct place *at)
+{
+    return at->sp == at->exact;
+}
+
+/* The word at WHERE on the stack. */
 INLINE uint64_t word_at(const struct place *at, uint64_t where)
 {
     return load8(at->bytes + where);
 }
 
-/* So many WORDS of 8 bytes in bytes, to be added to a place of the stack. */
-INLINE uint64_t bytes_of(int16_t words)
+/* Whether all of the word at WHERE is on the stack, at FLOOR or above. */
+INLINE bool is_on_stack(const struct place *at, uint64_t where, uint64_t floor)
 {
-    return (uint64_t)(words * (int64_t)8);
+    return where >= floor && where <= at->last;
 }
 
-/* Moves AT by RULE, a simple one whose base is BASE. Returns false, and changes nothing, if the core must do it. */
-INLINE bool apply_simple(const struct trace *v, const struct sfu_fast_rule *rule, uint64_t base, struct place *at)
+/* An OFFSET, to be added to a place on the stack. */
+INLINE uint64_t extend(int32_t offset)
 {
-    const uint64_t cfa = base + bytes_of(rule->cfa);
+    return (uint64_t)(int64_t)offset;
+}
+
+/* Moves AT by RULE, a simple one whose base is BASE, and stores the PC at OUT. Returns false, and changes nothing, if
+ * the core must do it. */
+INLINE bool apply_simple(const struct trace *v, const struct sfu_fast_rule *rule, uint64_t base, struct place *at,
+                         uint64_t *out)
+{
+    const uint64_t cfa = base + extend(rule->cfa);
 
     if (UNLIKELY(cfa > at->span))
         return false;
-    at->pc = word_at(at, cfa + (LINK ? bytes_of(rule->ra) : (uint64_t)FIXED_RA));
+    at->behind = word_at(at, cfa + (LINK ? extend(rule->ra) : (uint64_t)FIXED_RA));
     if (rule->how & FP_LOADED)
-        at->fp = word_at(at, cfa + bytes_of(rule->fp));
+        at->fp = word_at(at, cfa + extend(rule->fp));
     if (IS_AARCH64 && rule->how & SIGNED)
-        at->pc = strip(v->walk.target, at->pc);
+        at->behind = strip(v->walk.target, at->behind);
     at->sp = cfa - BELOW;
-    at->lookup = at->pc - 1;
+    *out = at->behind;
     return true;
 }
 
 /* The same by any simple RULE whose base is FP. */
-INLINE bool apply_to_fp(const struct trace *v, const struct sfu_fast_rule *rule, struct place *at)
+INLINE bool apply_to_fp(const struct trace *v, const struct sfu_fast_rule *rule, struct place *at, uint64_t *out)
 {
     const uint64_t base = at->fp - at->low;
 
-    return base >= at->sp && base <= at->span && apply_simple(v, rule, base, at);
+    return base >= at->sp && base <= at->span && apply_simple(v, rule, base, at, out);
+}
+
+/* What offsets with FROM count from, of the frame AT with CFA. FP that is not on the stack is far from it: nothing by
+ * it is on the stack, nor does a sum with an offset wrap. */
+INLINE uint64_t base_of(const struct place *at, unsigned from, uint64_t cfa)
+{
+    const uint64_t fp = at->fp - at->low;
+
+    return from == FROM_CFA ? cfa : from == FROM_SP ? at->sp : fp <= at->span ? fp : UINT64_MAX / 4 * 3;
 }
 
 /* The same for any rule. */
-INLINE bool apply(struct trace *v, const struct sfu_fast_rule *rule, struct place *at)
+INLINE bool apply(struct trace *v, const struct sfu_fast_rule *rule, struct place *at, uint64_t *out)
 {
     struct sfu_frame *frame = &v->walk.frame;
-    const unsigned how = rule->how;
-    const bool exact = at->lookup == at->pc, stays = LINK && exact && !(how & TRAP);
-    const uint64_t span = at->span, floor = exact ? at->sp : 0; /* what lies below may be dead */
-    const uint64_t room = span - floor - 8;                     /* a word is at FLOOR or up to so much above */
-    uint64_t from[FROM_FP + 1], cfa, ra, fp;
+    const uint32_t how = rule->how;
+    const bool exact = is_exact(at), stays = LINK && exact && !(how & TRAP), kept = LINK && how & RA_LEFT;
+    const uint64_t floor = exact ? at->sp : 0; /* what lies below may be dead */
+    uint64_t cfa, ra, fp = 0;
 
-    if (how & (BY_CORE | OUTERMOST | NO_FDE | NOT_CODE) || span - floor < 8)
+    if (how & (BY_CORE | OUTERMOST | NO_FDE | NOT_CODE))
         return false;
-    from[FROM_SP] = at->sp;
-    from[FROM_FP] = at->fp - at->low;
-    if (from[FROM_FP] > span)
-        from[FROM_FP] = UINT64_MAX / 4 * 3; /* nothing by it is on the stack, nor does a sum wrap */
-    cfa = from[how & FROM] + bytes_of(rule->cfa);
+    cfa = base_of(at, how & FROM, 0) + extend(rule->cfa);
     if (how & CFA_LOADED) {
-        if (cfa - floor > room)
+        if (!is_on_stack(at, cfa, floor))
             return false;
         cfa = word_at(at, cfa) - at->low;
     }
-    if (cfa > span || cfa < at->sp + BELOW || (cfa == at->sp + BELOW && !stays))
+    if (cfa > at->span || (stays ? cfa < at->sp + BELOW : cfa <= at->sp + BELOW))
         return false;
-    from[FROM_CFA] = cfa;
-    ra = from[how >> RA_FROM & FROM] + bytes_of(rule->ra);
-    if (how & RA_LEFT ? !stays || !frame->regs.has_ra : ra - floor > room)
+    ra = base_of(at, how >> RA_FROM & FROM, cfa) + extend(rule->ra);
+    if (kept ? !stays || !frame->regs.has_ra : !is_on_stack(at, ra, floor))
         return false;
     if (how & FP_LOADED) {
-        fp = from[how >> FP_FROM & FROM] + bytes_of(rule->fp);
-        if (fp - floor > room)
+        fp = base_of(at, how >> FP_FROM & FROM, cfa) + extend(rule->fp);
+        if (!is_on_stack(at, fp, floor))
             return false;
         at->fp = word_at(at, fp);
     }
-    at->pc = how & RA_LEFT ? frame->regs.ra : word_at(at, ra);
+    ra = kept ? frame->regs.ra : word_at(at, ra);
     if (IS_AARCH64 && how & SIGNED)
-        at->pc = strip(v->walk.target, at->pc);
-    at->lookup = at->pc - 1;
+        ra = strip(v->walk.target, ra);
+    at->behind = *out = ra;
+    at->exact = UINT64_MAX;
     if (how & TRAP) {
         frame->saved = at->sp + at->low;
         frame->interrupted = true;
         frame->regs.has_ra = false;
-        at->lookup = at->pc;
+        at->behind++;
+        at->exact = cfa - BELOW;
     }
     at->sp = cfa - BELOW;
     return true;
 }
 
+/* Sets AT to where the walk is. SP is on the stack. */
+INLINE void depart(const struct sfu_walk *walk, struct place *at)
+{
+    const struct sfu_registers *regs = &walk->frame.regs;
+    const bool exact = regs->pc_kind == SFU_PC_EXACT;
+
+    at->behind = exact ? regs->pc + 1 : regs->pc;
+    at->sp = regs->sp - walk->stack.low;
+    at->fp = regs->fp;
+    at->exact = exact ? at->sp : UINT64_MAX;
+    at->bytes = (const uint8_t *)walk->stack.bytes;
+    at->low = walk->stack.low;
+    at->span = walk->stack.high - walk->stack.low;
+    at->last = at->span - 8;
+}
+
+/* Sets the walk's frame to AT, which is not where it began. */
+INLINE void arrive(struct sfu_frame *frame, const struct place *at)
+{
+    const bool exact = is_exact(at);
+
+    frame->regs.pc = exact ? at->behind - 1 : at->behind;
+    frame->regs.sp = at->sp + at->low;
+    frame->regs.fp = at->fp;
+    frame->regs.ra = 0;
+    frame->regs.has_ra = false;
+    frame->regs.pc_kind = exact ? SFU_PC_EXACT : SFU_PC_RETURN;
+    if (!exact) {
+        frame->saved = 0;
+        frame->interrupted = false;
+    }
+}
+
 /* Walks on by the short way as far as it leads, at most COUNT (at least 1) frames, and stores their PCs at OUT, which
- * moves on by STEP for each. SP is on the stack. The frame's pc, pc_kind, sp and fp become those of the last frame.
+ * moves on by STEP for each. SP is on the stack, which has a word at least. The walk arrives at the last of them.
  * Returns how many frames those were. If they are fewer, the trace's last rule is that of the last frame. */
 OUT_OF_LINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step)
 {
-    struct sfu_frame *frame = &v->walk.frame;
-    struct sfu_registers *regs = &frame->regs;
-    const uint64_t low = v->walk.stack.low, mask = v->mask;
     const uint32_t *const cache = v->cache;
-    const struct sfu_fast_rule *const rules = v->rules;
+    const uint64_t mask = v->fast->mask;
+    const struct sfu_fast_rule *const rules = v->fast->rules;
     struct place at;
     size_t left = count;
 
-    at.pc = regs->pc;
-    at.lookup = sfu_lookup_pc(regs);
-    at.sp = regs->sp - low;
-    at.fp = regs->fp;
-    at.bytes = (const uint8_t *)v->walk.stack.bytes;
-    at.low = low;
-    at.span = v->walk.stack.high - low;
+    depart(&v->walk, &at);
     do {
-        const uint32_t number = number_of(v, cache, mask, at.lookup);
+        const uint32_t number = number_of(v, cache, mask, at.behind);
         const struct sfu_fast_rule *rule;
         bool applied;
 
         if (LIKELY(number < SFU_FAST_RULES))
             rule = &rules[number];
         else
-            rule = cache == NULL ? look_up(v, at.lookup) : find(v, at.lookup);
+            rule = find(v, at.behind);
         if (LIKELY(!(rule->how & (COMPLEX | FROM_FP))))
-            applied = apply_simple(v, rule, at.sp, &at);
+            applied = apply_simple(v, rule, at.sp, &at, out);
         else if (!(rule->how & COMPLEX))
-            applied = apply_to_fp(v, rule, &at);
+            applied = apply_to_fp(v, rule, &at, out);
         else
-            applied = apply(v, rule, &at);
+            applied = apply(v, rule, &at, out);
         if (UNLIKELY(!applied)) {
             v->last = rule;
             break;
         }
-        *out = at.pc;
         out += step;
     } while (--left > 0);
-    if (left == count)
-        return 0;
-    regs->pc = at.pc;
-    regs->sp = at.sp + low;
-    regs->fp = at.fp;
-    regs->ra = 0;
-    regs->has_ra = false;
-    regs->pc_kind = at.lookup == at.pc ? SFU_PC_EXACT : SFU_PC_RETURN;
-    if (regs->pc_kind == SFU_PC_RETURN) {
-        frame->saved = 0;
-        frame->interrupted = false;
-    }
+    if (left < count)
+        arrive(&v->walk.frame, &at);
     return count - left;
 }
 
@@ -815,11 +867,10 @@ INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, size_t step, i
     const struct sfu_stack *stack = &v->walk.stack;
     struct sfu_frame *frame = &v->walk.frame;
     const uint32_t limit = t->max_frames != 0 ? t->max_frames : SFU_MAX_FRAMES;
-    uint64_t pc;
     size_t done;
 
     if (v->images == NULL || stack->bytes == NULL || frame->regs.sp < stack->low || frame->regs.sp > stack->high ||
-        stack->high - stack->low > UINT64_MAX / 2 || frame->depth + 1 >= limit)
+        stack->high - stack->low > UINT64_MAX / 2 || stack->high - stack->low < 8 || frame->depth + 1 >= limit)
         return 0;
     if (count > limit - 1 - frame->depth)
         count = limit - 1 - frame->depth;
@@ -832,9 +883,8 @@ INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, size_t step, i
     }
     if (done == count)
         return done;
-    pc = sfu_lookup_pc(&frame->regs);
     if (v->last->how & OUTERMOST)
-        *code = is_in(&t->final, pc) ? SFU_END : SFU_E_NOT_FINAL;
+        *code = is_in(&t->final, sfu_lookup_pc(&frame->regs)) ? SFU_END : SFU_E_NOT_FINAL;
     else if (v->last->how & (NO_FDE | NOT_CODE) && t->trap_hook == NULL && !t->frame_pointers &&
              frame->regs.pc_kind == SFU_PC_RETURN)
         *code = v->last->how & NO_FDE ? SFU_E_NO_FDE : SFU_E_NOT_CODE;
@@ -868,7 +918,7 @@ OUT_OF_LINE uint32_t *make_index(struct sfu_fast_image *image, uint32_t *index, 
 /* Makes ROWS all rows of function FDE of IMAGE. Returns the size of their starts. */
 INLINE unsigned rows_of(const struct sfu_fast_image *image, uint32_t fde, struct rows *rows)
 {
-    const uint8_t *p = image->rows + load4(image->fdes + fde * (size_t)FDE_SIZE + FDE_ROWS);
+    const uint8_t *p = attributes_of(image, fde * (size_t)FDE_SIZE);
 
     rows->p = p + ATTRIBUTES_SIZE;
     rows->count = load2(p);
@@ -977,10 +1027,16 @@ static void survey(struct sfu_fast_image *image)
     (void)make_index(image, image->coarse, shift);
 }
 
+/* The size of blocks that an index of IMAGE has, as a shift: that of the coarse one if its blocks are smaller. */
+INLINE unsigned block_shift(const struct sfu_fast_image *image)
+{
+    return image->coarse[0] < (uint32_t)BLOCK_SHIFT ? image->coarse[0] : (unsigned)BLOCK_SHIFT;
+}
+
 /* How many bytes the index of functions takes, of an IMAGE that can have one. */
 INLINE size_t index_size(const struct sfu_fast_image *image)
 {
-    return ((size_t)(image->span >> BLOCK_SHIFT) + 3) * sizeof(uint32_t);
+    return ((size_t)(image->span >> block_shift(image)) + 3) * sizeof(uint32_t);
 }
 
 size_t sfu_fast_index_size(const struct sfu_fast_image *image)
@@ -1000,7 +1056,7 @@ bool sfu_fast_set_index(struct sfu_fast_image *image, void *memory, size_t bytes
     if (size == 0 || bytes < size)
         return false;
     (void)long_size(image, &count);
-    make_long_index(image, make_index(image, (uint32_t *)memory, BLOCK_SHIFT), count);
+    make_long_index(image, make_index(image, (uint32_t *)memory, block_shift(image)), count);
     return true;
 }
 

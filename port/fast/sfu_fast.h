@@ -21,10 +21,10 @@
  *   - x86_64, aarch64 of either byte order, or s390x
  *   - a section of version 3 that is mapped, sorted, of the CPU that this is compiled for, with the fixed offsets of
  *     its ABI, and accepted by sfu_check
- *   - a row that has the CFA and the caller's FP from SP, FP or the CFA, and the RA from the stack; or, where a default
- *     row leaves the RA in its register, a frame that is the topmost. Its offsets are multiples of 8 within 256 KiB
- *   - a stack of less than 2^63 bytes whose bytes are known; the frame's SP and what its row reads lie on it, so does
- *     its caller's SP; and nothing is read below SP where the PC is exact
+ *   - a row that has the CFA, the RA and the caller's FP from SP, FP or the CFA, and the RA from the stack; or, where a
+ *     default row leaves the RA in its register, a frame that is the topmost
+ *   - a stack of 8 to 2^63 - 1 bytes, which are known; the frame's SP, what its row reads and its caller's SP lie on
+ *     it; so does FP, at SP or above, if the row counts from it; and nothing is read below SP where the PC is exact
  *   - no original_ra
  * A frame whose caller is on another stack, and one that no section has, is the core's. Each such frame costs its step.
  * The last step of a trace costs none, if its row is that of an outermost frame, or if its PC is in no section and
@@ -62,8 +62,8 @@ struct sfu_fast_image {
 
 /* A rule in few words; sfu_fast.c says how. */
 struct sfu_fast_rule {
-    int16_t cfa, ra, fp; /* offsets, in words of 8 bytes */
-    uint16_t how;        /* 0: there is none here */
+    int32_t cfa, ra, fp; /* offsets */
+    uint32_t how;        /* 0: there is none here */
 };
 
 /* Zeroed, it is a walker without sections and cache. */
@@ -108,8 +108,9 @@ bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_
  * looked up in their section. No trace may run meanwhile. */
 void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes);
 
-/* How many bytes an index of IMAGE takes: less than 0.2% of its code; for each function of more than 64 rows 8 bytes,
- * and 8 for each 16 rows of it; and 16. 0 if it cannot have one. Takes time in proportion to the functions. */
+/* How many bytes an index of IMAGE takes: 0.2% of its code, or 264 if that is more; for each function of more than 64
+ * rows 8 bytes, and 8 for each 16 rows of it; and 24, at most. 0 if it cannot have one. Takes time in proportion to the
+ * functions. */
 size_t sfu_fast_index_size(const struct sfu_fast_image *image);
 
 /* Makes an index of IMAGE in the BYTES at MEMORY, aligned for a uint32_t. By it functions and rows are found at once,

@@ -168,14 +168,14 @@ int take_fde(struct lookup *l, uint32_t index)
     return SFU_OK;
 }
 
-const struct sfu_fast_rule *take_attributes(struct trace *v, const struct sfu_fast_image *image, uint32_t fde,
-                                            const uint8_t *p, uint32_t offset);
-const struct sfu_fast_rule *take_attributes(struct trace *v, const struct sfu_fast_image *image, uint32_t fde,
-                                            const uint8_t *p, uint32_t offset)
+const struct sfu_fast_rule *take_attributes(struct trace *v, const struct sfu_fast_image *image, size_t at,
+                                            uint32_t offset);
+const struct sfu_fast_rule *take_attributes(struct trace *v, const struct sfu_fast_image *image, size_t at,
+                                            uint32_t offset)
 {
-    (void)image;
-    fast_fde = fde;
-    fast_attributes = p;
+    fast_fde = (uint32_t)(at / FDE_SIZE);
+    PROVE(at == fast_fde * (size_t)FDE_SIZE, "it is an FDE");
+    fast_attributes = attributes_of(image, at);
     fast_offset = offset;
     return &v->own;
 }
@@ -279,13 +279,15 @@ void prove_fast_row(void)
 
     simple_section(&s, 1);
     image.long_index = NULL;
+    image.fdes = bytes;
+    image.rows = bytes + s.rows;
     bytes[FDE_ROWS] = bytes[FDE_ROWS + 1] = bytes[FDE_ROWS + 2] = bytes[FDE_ROWS + 3] = 0;
     l.s = &s;
     /* what sfu_check has found out */
     ASSUME(read_range(&l, 0) == SFU_OK && read_attributes(&l, 0) == SFU_OK && l.fde.num_rows <= MAX_ROWS);
     ASSUME(check_rows(&l, &index) == SFU_OK);
     ASSUME(offset < l.fde.size);
-    rule = row_rule(&v, &image, 0, bytes + l.fde.rows - 5, offset);
+    rule = row_rule(&v, &image, 0, offset);
     if (rule == &by_core)
         return;
     code = find_row(&l, l.fde.start + offset);
@@ -357,23 +359,22 @@ void prove_fast_rule(void)
         return;
     base = base_control(rule.how & FROM);
     PROVE((rule.how & FROM) != FROM_CFA && (rule.how & FROM) <= FROM_FP, "the CFA is from a register");
-    PROVE(means(&row.cfa, base | (rule.how & CFA_LOADED ? RULE_DEREFERENCE : 0), rule.cfa * 8), "CFA");
-    PROVE(rule.how & RA_LEFT
-              ? LINK && means(&row.ra, register_rule(abi_of(NATIVE)->ra), 0)
-              : means(&row.ra, base_control(rule.how >> RA_FROM & FROM) | RULE_DEREFERENCE, rule.ra * 8),
+    PROVE(means(&row.cfa, base | (rule.how & CFA_LOADED ? RULE_DEREFERENCE : 0), rule.cfa), "CFA");
+    PROVE(rule.how & RA_LEFT ? LINK && means(&row.ra, register_rule(abi_of(NATIVE)->ra), 0)
+                             : means(&row.ra, base_control(rule.how >> RA_FROM & FROM) | RULE_DEREFERENCE, rule.ra),
           "RA");
     PROVE(rule.how & FP_LOADED
-              ? means(&row.fp, base_control(rule.how >> FP_FROM & FROM) | RULE_DEREFERENCE, rule.fp * 8)
+              ? means(&row.fp, base_control(rule.how >> FP_FROM & FROM) | RULE_DEREFERENCE, rule.fp)
               : means(&row.fp, register_rule(abi_of(NATIVE)->fp), 0),
           "FP");
     PROVE(((rule.how & TRAP) != 0) == traps && row.signed_ra == ((rule.how & SIGNED) != 0), "trap and PAC");
     PROVE(!(rule.how & (BY_CORE | OUTERMOST | NO_FDE | NOT_CODE)), "it is a rule");
     if (rule.how & COMPLEX)
         return;
-    PROVE(!(rule.how & (TRAP | CFA_LOADED | RA_LEFT)) && means(&row.ra, RULE_DEREFERENCE, rule.ra * 8) &&
-              (!(rule.how & FP_LOADED) || means(&row.fp, RULE_DEREFERENCE, rule.fp * 8)),
+    PROVE(!(rule.how & (TRAP | CFA_LOADED | RA_LEFT)) && means(&row.ra, RULE_DEREFERENCE, rule.ra) &&
+              (!(rule.how & FP_LOADED) || means(&row.fp, RULE_DEREFERENCE, rule.fp)),
           "a simple one counts from the CFA");
-    PROVE(rule.cfa * 8 > BELOW && rule.ra < 0 && rule.ra + rule.cfa >= 0, "SP grows, and the RA is above the base");
+    PROVE(rule.cfa > BELOW && rule.ra < 0 && rule.ra + rule.cfa >= 0, "SP grows, and the RA is above the base");
     PROVE(!(rule.how & FP_LOADED) || (rule.fp < 0 && rule.fp + rule.cfa >= 0), "so is FP");
 }
 
@@ -383,15 +384,17 @@ void prove_fast_rule(void)
  * be told from its product with MIX, by another product. */
 void prove_fast_entry(void)
 {
-    const uint64_t back = UINT64_C(0x17b7cc4bb3811693);
+    const uint64_t back = UINT64_C(0xb3c470c25123e647);
     uint64_t kept = nondet_u64(), wanted = nondet_u64(), mask, bits;
     uint32_t number = nondet_u8(), entry, found;
     unsigned shift = nondet_u32(), i = nondet_u8(), k = nondet_u8();
 
-    PROVE((uint64_t)MIX * back == 1, "no two keys have the same product");
+    PROVE((uint64_t)(MIX >> NUMBER_BITS) * back == 1 && MIX % (1 << NUMBER_BITS) == 0,
+          "no two keys have the same product");
     ASSUME(shift >= 8 && shift < 32 && i < WAYS && k < WAYS && number < SFU_FAST_RULES);
     mask = ((uint64_t)1 << shift) - 1;
-    bits = ((uint64_t)1 << (TAG_BITS - WAY_BITS + shift)) - 1;
+    bits = ((uint64_t)1 << (NUMBER_BITS + TAG_BITS - WAY_BITS + shift)) - 1;
+    ASSUME(kept % (1 << NUMBER_BITS) == 0 && wanted % (1 << NUMBER_BITS) == 0); /* products with MIX */
     entry = tag_of(kept) | number;
     found = number_at(&entry, 0, wanted);
     if ((place_of(kept, mask) ^ i) == (place_of(wanted, mask) ^ k) && found < SFU_FAST_RULES) {
