@@ -75,7 +75,7 @@ enum {
     MIN_ENTRIES = 256,
     TRIES = 8, /* places of a rule in the table */
 
-    MIX = 0x69e37700, /* above the bits of a number odd, so that no two keys have the same product */
+    MIX = 0x5ac14d00, /* above the bits of a number odd, so that no two keys have the same product */
 
     BLOCK_SHIFT = 11, /* the index has an entry per 2 KiB of code */
     LONG = 64,        /* a function of more rows is in the index of long ones, with */
