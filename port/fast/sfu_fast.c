@@ -3,8 +3,8 @@
 /*
  * A row becomes a rule, struct sfu_fast_rule: what the CFA, the RA and FP count from, and how many bytes they are from
  * there. The cache names the rule of each PC, so a frame needs its rule and three words of the stack.
- * Nearly all rules are simple: CFA = SP + c or FP + c;  RA = *(CFA - k);  FP = *(CFA - f) or unchanged;  0 < k, f <= c.
- * On amd64 k is 8.
+ * Nearly all rules are simple: CFA = SP + c or FP + c;  RA = *(CFA - k);  FP = *(CFA - f) or unchanged;
+ * 8 <= k, f <= c. On amd64 k is 8.
  * If their base, SP or FP, lies on the stack, at SP or above, no slot is below SP, so none is dead.
  * Addresses of the stack are taken from its low end here: they are below 2^63, so that no sum with an offset wraps.
  * Anything else in a section or in a frame is left to the core, and so are all errors.
@@ -124,10 +124,10 @@ static const struct sfu_fast_rule by_core = {0, 0, 0, COMPLEX | BY_CORE},
                                   outermost = {0, 0, 0, COMPLEX | OUTERMOST}, no_fde = {0, 0, 0, COMPLEX | NO_FDE},
                                   not_code = {0, 0, 0, COMPLEX | NOT_CODE};
 
-/* Whether the slot at OFFSET from the CFA is between the CFA and what that counts from, C below it. */
+/* Whether all of the word at OFFSET from the CFA is between the CFA and what that counts from, C below it. */
 INLINE bool is_between(int32_t offset, int64_t c)
 {
-    return offset < 0 && c + offset >= 0;
+    return offset <= -8 && c + offset >= 0;
 }
 
 /* Makes *RULE of offsets and HOW; the CFA's is that of a row. Returns it; or what says that the core does this, if an

@@ -374,8 +374,8 @@ void prove_fast_rule(void)
     PROVE(!(rule.how & (TRAP | CFA_LOADED | RA_LEFT)) && means(&row.ra, RULE_DEREFERENCE, rule.ra) &&
               (!(rule.how & FP_LOADED) || means(&row.fp, RULE_DEREFERENCE, rule.fp)),
           "a simple one counts from the CFA");
-    PROVE(rule.cfa > BELOW && rule.ra < 0 && rule.ra + rule.cfa >= 0, "SP grows, and the RA is above the base");
-    PROVE(!(rule.how & FP_LOADED) || (rule.fp < 0 && rule.fp + rule.cfa >= 0), "so is FP");
+    PROVE(rule.cfa > BELOW && rule.ra <= -8 && rule.ra + rule.cfa >= 0, "SP grows, and the RA is above the base");
+    PROVE(!(rule.how & FP_LOADED) || (rule.fp <= -8 && rule.fp + rule.cfa >= 0), "so is FP");
 }
 
 /* ---- Cache ----------------------------------------------------------------------------------------------------- */
