@@ -65,7 +65,8 @@ is 'a program that ends too early has failed' "$(tap 1..2 'ok 1 - test_a')" \
 
 # Every suite of this tree is run by run.sh, whose status is that of its recipe, and README.md knows it.
 if make -s list >"$out/list"; then echo 'ok make list'; else grep '^not ok' "$out/list"; fi
-test/suites.sh list unknown >"$out/log" && echo 'not ok make list: it knows what is not there' || echo 'ok make list notices'
+test/suites.sh list unknown >"$out/log" && echo 'not ok make list: it knows what is not there' ||
+    echo 'ok make list notices'
 suites=$(sed '/^not ok/d; s/ .*//' "$out/list")
 # shellcheck disable=SC2086,SC2046  # words
 make -n -j1 $(printf 'suite-%s ' $suites) >"$out/recipes" 2>&1
