@@ -3,12 +3,12 @@
 #
 # sfu in real programs. Not a part of `make check`, because it fetches and builds for minutes. Its own logic is.
 
-REAL := u_boot_aarch64 s390_ccw trusted_firmware
+REAL := u_boot_aarch64 u_boot_x86_64 s390_ccw trusted_firmware
 
 .PHONY: real real-nuttx real-unikraft suite-real
 ## [campaigns] real: sfu goes into programs of Debian's, which crash in QEMU: test/real/RESULTS.md; T=u_boot: one
 real: tools dist | $(TC)
-	@test/tools/toolchain/install.sh check bare tools cost
+	@test/tools/toolchain/install.sh check bare tools cost real
 	@test/run.sh real-programs python3 -B test/real/real.py build/real test/real/RESULTS.md \
 	    $(REAL)
 
