@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The sfu authors
 """shapes.py SHAPE: writes a program for bench.c whose stacks have one shape, in C or, for cxx, in C++. Without SHAPE it
 prints the names of all. A number behind SHAPE: so many times fewer stacks. shapes.py restorer: writes what a signal
-handler returns to, in assembly.
+handler returns to, in assembly. shapes.py part: writes what sites_100k has ten copies of.
 
 Each has work_begin and work_run. The latter calls sample() at the end of many chains of calls, the same ones each time.
 """
@@ -104,18 +104,45 @@ static ALONE unsigned next(int x)
 """
 
 
-def sites(count, runs):
+def site(i):
     # one site in each: leaf() is called through the same pointer
-    def body(i):
-        pad = "    volatile char pad[%d];\n    pad[0] = 1;\n" % (16 + 16 * (i % 7)) if i % 3 == 0 else ""
-        saves = "".join("    int s%d = draw_into(x + %d);\n" % (k, k) for k in range(i % 4))
-        keeps = "".join(" + s%d" % k for k in range(i % 4))
-        return """static ALONE int f%d(int x)
+    pad = "    volatile char pad[%d];\n    pad[0] = 1;\n" % (16 + 16 * (i % 7)) if i % 3 == 0 else ""
+    saves = "".join("    int s%d = draw_into(x + %d);\n" % (k, k) for k in range(i % 4))
+    keeps = "".join(" + s%d" % k for k in range(i % 4))
+    return """static ALONE int f%d(int x)
 {
 %s%s    return links[next(x)](x - 1)%s + 1;
 }
 """ % (i, pad, saves, keeps)
-    return chain(count, runs, "(24 + draw(8))", body, SITES_END % (count, count), ["end"])
+
+
+def sites(count, runs):
+    return chain(count, runs, "(24 + draw(8))", site, SITES_END % (count, count), ["end"])
+
+
+PARTS, PART = 10, 10000
+
+
+def part():
+    # 10,000 functions, of which shapes.sh makes PARTS copies: the compiler takes 2 ms for each
+    return "".join(["""typedef int linked(int);
+#define ALONE __attribute__((noinline, noclone, noipa))
+extern linked *links[];
+int draw_into(int x);
+unsigned next(int x);
+"""] + [site(i) for i in range(PART)] + [
+        "linked *const part[] = {%s};\n" % ", ".join("f%d" % i for i in range(PART))])
+
+
+def of_parts(runs):
+    end = (SITES_END % (PARTS * PART, PARTS * PART)).replace("static ALONE int draw_into", "ALONE int draw_into")
+    text = HEAD + "typedef int linked(int);\nlinked *links[%d];\n" % (PARTS * PART + 1)
+    text += end.replace("static ALONE unsigned next", "ALONE unsigned next")
+    text += "".join("extern linked *const part%d[];\n" % i for i in range(PARTS))
+    fill = "".join("        links[%d + i] = part%d[i];\n" % (i * PART, i) for i in range(PARTS))
+    run = RUN % (max(1, runs // FEWER), "(void)links[draw(%d)]((int)(24 + draw(8)))" % (PARTS * PART))
+    begin = "    for (unsigned i = 0; i < %d; i++) {\n%s    }\n    links[%d] = end;\n" % (PART, fill, PARTS * PART)
+    return text + run.replace("    return true;", begin + "    return true;", 1)
 
 
 def alike(count, runs):
@@ -437,7 +464,7 @@ def cxx():
 
 SHAPES = {
     "sites_1k": lambda: sites(1000, 1500), "sites_10k": lambda: sites(10000, 2000),
-    "sites_100k": lambda: sites(100000, 2000),
+    "sites_100k": lambda: of_parts(2000),
     "alike_1k": lambda: alike(1000, 1500), "cxx": cxx,
     "deep": lambda: chain(50, 40, "4000", plain(50), DRAW_INTO),
     "shallow": lambda: chain(50, 1500, "(1 + draw(2))", plain(50), DRAW_INTO),
@@ -449,7 +476,9 @@ SHAPES = {
     "plt": lambda: plt(0), "plt_caller": lambda: plt(1), "skip": skip, "signals": signals,
 }
 
-if sys.argv[1:] == ["restorer"]:
+if sys.argv[1:] == ["part"]:
+    sys.stdout.write(part())
+elif sys.argv[1:] == ["restorer"]:
     sys.stdout.write(RESTORER)
 elif len(sys.argv) > 1:
     sys.stdout.write(SHAPES[sys.argv[1]]())

@@ -83,7 +83,18 @@ work() {
         *.cc) "$tc/gcc16/x86_64/g++" $flags "$frame_pointer" -w -c "$source" -o "$made.o/work.o" ;;
         *) "$gcc" -std=gnu11 $flags "$frame_pointer" -w -c "$source" -o "$made.o/work.o" ;;
         esac
+        [ "$kind" != sites_100k ] || parts
     fi
+}
+
+# Ten times the same functions: they differ in where they are.
+parts() {
+    "$here/shapes.py" part >"$made-part.c"
+    # shellcheck disable=SC2086  # words
+    "$gcc" -std=gnu11 $flags "$frame_pointer" -w -c "$made-part.c" -o "$made-part"
+    for i in 0 1 2 3 4 5 6 7 8 9; do
+        "$tc/$cpu/objcopy" --redefine-sym part=part$i "$made-part" "$made.o/part$i.o"
+    done
 }
 
 # build SHAPE PROGRAM FRAME-POINTER DEFINE...
