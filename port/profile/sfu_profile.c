@@ -25,9 +25,10 @@ bool sfu_profile_start(struct sfu_profile *profile)
     return true;
 }
 
-void sfu_profile_stop(struct sfu_profile *profile)
+bool sfu_profile_stop(struct sfu_profile *profile)
 {
     __atomic_store_n(&profile->running, false, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&profile->busy, __ATOMIC_SEQ_CST) == 0;
 }
 
 static void count_one(uint64_t *counter)

@@ -13,7 +13,7 @@
  *
  *     sfu_profile_sample(&profiles[cpu], &fast, &target, &interrupted, is_idle);                 // in the interrupt
  *
- *     sfu_profile_stop(&profiles[cpu]);                                                          // at the end
+ *     while (!sfu_profile_stop(&profiles[cpu])) {}                                               // at the end
  *     sfu_profile_print(&profiles[cpu], &panic, &report);
  *
  * `sfu-trace --folded` and `--flame` make something to look at of what it prints. Each CPU has a profile of its own.
@@ -54,8 +54,9 @@ bool sfu_profile_init(struct sfu_profile *profile, void *memory, size_t bytes, u
  * PROFILE runs or if a sample that began before it was stopped is still being taken. */
 bool sfu_profile_start(struct sfu_profile *profile);
 
-/* Ends sampling. Any CPU may do so, at any time. */
-void sfu_profile_stop(struct sfu_profile *profile);
+/* Ends sampling. Any CPU may do so, at any time. Returns false while another CPU is still taking a sample that began
+ * before: stop again until it is true, where no sample may be missing. */
+bool sfu_profile_stop(struct sfu_profile *profile);
 
 /* Adds the trace that begins at TOP, the interrupted registers, to PROFILE, if that runs. TARGET's sections should be
  * those of FAST. IDLE: what was interrupted is the idle loop, which is only counted. To be called in the interrupt or
@@ -64,7 +65,7 @@ void sfu_profile_sample(struct sfu_profile *profile, struct sfu_fast *fast, cons
                         const struct sfu_registers *top, bool idle);
 
 /* Prints PROFILE by PANIC's put, with PANIC's slide. REPORT has its name, rate, build ID and places; all else is filled
- * in. While it runs, or in a panic, some samples may be missing. */
+ * in. While a sample is taken, or in a panic, some may be missing. */
 void sfu_profile_print(const struct sfu_profile *profile, const struct sfu_panic *panic,
                        const struct sfu_depot_report *report);
 

@@ -175,7 +175,10 @@ static void stop_and_start(void)
     must(sfu_profile_start(&profile), "sfu_profile_start");
     must(!sfu_profile_start(&profile), "started twice");
     wait_for(&profile.samples, 2);
-    sfu_profile_stop(&profile);
+    profile.busy++; /* as if another CPU's sample had begun */
+    must(!sfu_profile_stop(&profile), "stopped while a sample is taken");
+    profile.busy--;
+    must(sfu_profile_stop(&profile), "sfu_profile_stop");
     before = num_signals;
     while (num_signals < before + 2)
         STAY();
@@ -215,7 +218,7 @@ int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
     work();
     idle = true;
     wait_for(&profile.idle, IDLE);
-    sfu_profile_stop(&profile);
+    must(sfu_profile_stop(&profile), "sfu_profile_stop");
     must(sfu_linux_timer_end(timer) == 0 && sfu_linux_timer_end(timer) == -EINVAL, "the timer does not end");
     print();
     return 0;

@@ -172,7 +172,8 @@ static void print_profile(unsigned cpu)
     const struct sfu_depot_report report = {
         .name = cpu == 0 ? "cpu0" : "cpu1", .build_id = build_id_start, .build_id_end = build_id_end, .rate = 1000};
 
-    sfu_profile_stop(&profiles[cpu]);
+    while (!sfu_profile_stop(&profiles[cpu]))
+        continue;
     sfu_profile_print(&profiles[cpu], &console, &report);
     sfu_print_number(&console, "samples ", profiles[cpu].samples, 10, 1);
     sfu_print_number(&console, " incomplete ", profiles[cpu].incomplete, 10, 1);
