@@ -220,7 +220,7 @@ def lookups(file):
     made = WORK + "/lookups.bytes"
     gen("-q", "--small", "-o", made, file)
     ratios = []
-    for reader, function in (("core", "sfu_find"), ("fast", "look_up"), ("index", "look_up")):
+    for reader, function in (("core", "sfu_find"), ("fast", "look_up*"), ("index", "look_up*")):
         counts = []
         for tables in (file, made):
             log = WORK + "/lookups.callgrind"
