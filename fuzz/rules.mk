@@ -16,7 +16,9 @@ $(FUZZ_SEEDS): $(FUZZ_BUILD)/seeds/%: fuzz/corpus/%.txt fuzz/corpus.py
 	@rm -rf $@
 	@mv $@.new $@
 
-# Every input of the corpus, and each of its truncations, under both sanitizers.
+# Every input of the corpus, and each of its truncations, under both sanitizers. It takes longer to compile than to run:
+# hence -O1.
+FUZZ_REPLAY := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 CHECK += replay
 .PHONY: suite-replay
 suite-replay: $(FUZZ_HARNESSES:%=$(FUZZ_BUILD)/replay-%) $(FUZZ_SEEDS)
@@ -25,7 +27,7 @@ suite-replay: $(FUZZ_HARNESSES:%=$(FUZZ_BUILD)/replay-%) $(FUZZ_SEEDS)
 
 $(FUZZ_BUILD)/replay-%: fuzz/%.c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
 	@mkdir -p $(@D)
-	$(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $@ \
+	$(CC) $(FUZZ_FLAGS) $(FUZZ_REPLAY) -o $@ \
 	    $< fuzz/main.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
 
 # What the tools of port/host read that anybody may have written: images, logs and cores.
@@ -39,7 +41,7 @@ FUZZ_TOOLS_depot := $(FUZZ_TOOLS_dump)
 define FUZZ_TOOL
 $(FUZZ_BUILD)/replay-$(1): fuzz/$(1).c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_TOOLS_HEADERS) sfu.c $(FUZZ_TOOLS_$(1))
 	@mkdir -p $$(@D)
-	$(CC) $(FUZZ_TOOLS_FLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all -o $$@ \
+	$(CC) $(FUZZ_TOOLS_FLAGS) $(FUZZ_REPLAY) -o $$@ \
 	    $$< fuzz/main.c $(FUZZ_SHARED) sfu.c $(FUZZ_TOOLS_$(1)) -ldw -lelf
 
 $(FUZZ_BUILD)/$(1)-afl: fuzz/$(1).c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_TOOLS_HEADERS) sfu.c $(FUZZ_TOOLS_$(1))
