@@ -21,17 +21,15 @@ say() { echo "bench: $*" >&2; }
 text() { test/tools/measure.sh text "$tc/x86_64/readelf" "$1"; }
 
 sizes() {
-    for opt in Os O2; do
-        for object in sfu sfu_fast walk_fp; do
-            file=$out/size/$object-$opt.o
-            [ ! -f "$file" ] || echo "text-$opt $object $(text "$file")"
-        done
+    for object in sfu sfu_fast walk_fp; do
+        echo "text $object $(text "$out/size/$object-O2.o")"
+        echo "text ${object}_Os $(text "$out/size/$object-Os.o")"
     done
     "$out/bench" "$peers" libraries >"$out/libraries"
     for pair in libgcc:/libgcc_s.so. libunwind:/libunwind.so.8 libsframe:/libsframe.so. llvm:/libunwind.so.1; do
         file=$(grep -F "${pair#*:}" "$out/libraries" || :)
         [ -n "$file" ] || continue
-        echo "text-Os ${pair%:*} $(text "$file")"
+        echo "text ${pair%:*} $(text "$file")"
         "$tc/x86_64/readelf" --dyn-syms -W "$file" | awk -v name="${pair%:*}" '
             $7 == "UND" && sub(/@.*/, "", $8) && ($8 == "_dl_find_object" || $8 == "dl_iterate_phdr") {
                 by = by " " $8

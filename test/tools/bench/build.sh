@@ -57,6 +57,16 @@ program() {
     "$gcc" -o "$out/$name" "$out/o-$name"/*.o -lm $newest
 }
 
+# small PROGRAM: ours compiled for size, as one object of this program, outside of which only small_walkers is known
+small() {
+    mkdir -p "$out/o-small" "$out/o-$1"
+    for file in "$here/walk_sfu.c" sfu.c port/fast/sfu_fast.c; do
+        object "$file" "$out/o-small/$(basename "$file" .c).o" -Os -DBENCH_SMALL -fomit-frame-pointer
+    done
+    "$tc/$cpu/ld" -r -o "$out/o-$1/small.o" "$out/o-small"/*.o
+    "$tc/$cpu/objcopy" --keep-global-symbol=small_walkers "$out/o-$1/small.o"
+}
+
 # bare PROGRAM: the same without .eh_frame
 bare() {
     # shellcheck disable=SC2086  # words
@@ -76,7 +86,8 @@ peer() {
         -Wl,-z,now -Wl,--disable-new-dtags >"$out/peers/$name.log" 2>&1 || rm -f "$out/peers/$name.so"
 }
 
-program bench -fomit-frame-pointer -DBENCH_FP=0
+small bench
+program bench -fomit-frame-pointer -DBENCH_FP=0 -DBENCH_BOTH
 program bench-fp -fno-omit-frame-pointer -DBENCH_FP=1
 bare bench
 

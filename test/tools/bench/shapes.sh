@@ -23,17 +23,12 @@ case ${SFU_SHAPES-} in aarch64 | s390x) cpu=$SFU_SHAPES ;; esac
 gcc=$tc/gcc16/$cpu/gcc
 flags="-D_GNU_SOURCE -O2 -Wa,--gsframe -I. -Iport/fast -I$here"
 budget=${SFU_SHAPES-}
-# NAME_Os: the walker NAME, where sfu_fast.c is compiled for size.
+# NAME_Os: the walker NAME, where all of ours is compiled for size.
 ours='sfu_fast sfu_fast_index sfu_fast_8k sfu_fast_Os sfu_fast_index_Os sfu_fast_8k_Os'
 peers='libunwind_cached libgcc'
 lib=$tc/peers/root/usr/lib/x86_64-linux-gnu
 [ -z "$budget" ] && [ -f "$lib/libc.so.6" ] || lib=$tc/gcc16/root/usr/lib/x86_64-linux-gnu
 newest="-Wl,--dynamic-linker=$lib/ld-linux-x86-64.so.2 -Wl,--disable-new-dtags,-rpath,$lib"
-# The names of sfu_fast.c that is compiled for size.
-renamed='-DBENCH_SMALL -Dsfu_walkers=small_walkers'
-for name in sections add remove set_cache index_size set_index trace; do
-    renamed="$renamed -Dsfu_fast_$name=small_$name"
-done
 
 # The shapes that are measured if none are named.
 all() {
@@ -118,21 +113,25 @@ build() {
             $gcc -std=c99 $flags "$frame_pointer" $(defines "$kind") "$@" -c "$file" \
                 -o "$made.o/$(basename "$file" .c).o"
         done
-        $gcc -std=c99 $flags "$frame_pointer" $(defines "$kind") $renamed -c "$here/walk_sfu.c" -o "$made.o/small.o"
-        $gcc -no-pie -o "$made" "$made.o"/*.o "$out/shape-common"/*.o $libraries
+        $gcc -std=c99 $flags "$frame_pointer" $(defines "$kind") -Os -DBENCH_SMALL -c "$here/walk_sfu.c" \
+            -o "$made.small.o"
+        "$tc/$cpu/ld" -r -o "$made.o/small.o" "$made.small.o" "$out/shape-Os"/*.o
+        "$tc/$cpu/objcopy" --keep-global-symbol=small_walkers "$made.o/small.o"
+        $gcc -no-pie -o "$made" "$made.o"/*.o "$out/shape-O2"/*.o $libraries
     }
 }
 
 # What is the same in each program.
 common() {
-    mkdir -p "$out/shape-common"
+    mkdir -p "$out/shape-O2" "$out/shape-Os"
     "$here/shapes.py" restorer >"$out/shape-restorer.S"
     # shellcheck disable=SC2086  # words
     {
         $gcc -I. -c "$out/shape-restorer.S" -o "$out/shape-restorer.o" # not both tables of its function by gas
-        $gcc -std=c99 $flags -c sfu.c -o "$out/shape-common/sfu.o"
-        $gcc -std=c99 $flags -c port/fast/sfu_fast.c -o "$out/shape-common/sfu_fast.o"
-        $gcc -std=c99 $flags $renamed -Os -c port/fast/sfu_fast.c -o "$out/shape-common/small.o"
+        for opt in O2 Os; do
+            $gcc -std=c99 $flags -$opt -c sfu.c -o "$out/shape-$opt/sfu.o"
+            $gcc -std=c99 $flags -$opt -c port/fast/sfu_fast.c -o "$out/shape-$opt/sfu_fast.o"
+        done
     }
 }
 

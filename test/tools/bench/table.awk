@@ -25,14 +25,14 @@ function median(list,    x, n, i, j, t)
     return x[int((n + 1) / 2)]
 }
 
-# What NAME needs in code: ours by object; of a peer, its library; glibc's uses libgcc's.
-function text(name, opt)
+# What NAME needs in code: ours by object, as it was compiled; of a peer, its library; glibc's uses libgcc's.
+function text(name)
 {
-    if (name ~ /^sfu_fast/) return value["text-" opt, "sfu_fast"]
-    if (name == "fp") return value["text-" opt, "walk_fp"]
-    if (name == "glibc") return value["text-" opt, "libgcc"]
-    if (name ~ /^libunwind/) return value["text-" opt, "libunwind"]
-    return value["text-" opt, name]
+    if (name ~ /^sfu_fast/) return value["text", "sfu_fast" (name ~ /_Os$/ ? "_Os" : "")]
+    if (name == "fp") return value["text", "walk_fp"]
+    if (name == "glibc") return value["text", "libgcc"]
+    if (name ~ /^libunwind/) return value["text", "libunwind"]
+    return value["text", name]
 }
 
 function or_missing(x) { return x == "" ? "missing" : x }
@@ -60,8 +60,8 @@ function row(name,    instr, ns, cold, reference, ratio, why, line, c, idle)
         instr = ns = ratio = cold = "-"
     }
     printf "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", name, instr, ns, ratio, cold,
-        or_missing(value["stack", name]), or_missing(text(name, "Os")), value["wrong", name]
-    printf "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, instr, ns, cold, value["stack", name], text(name, "Os"),
+        or_missing(value["stack", name]), or_missing(text(name)), value["wrong", name]
+    printf "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, instr, ns, cold, value["stack", name], text(name),
         value["wrong", name] >tsv
 }
 
@@ -79,8 +79,8 @@ END {
     print "| walker | instructions | ns | of `unw_backtrace` | ns, cold | stack | text | wrong |"
     print "|---|---|---|---|---|---|---|---|"
     print "walker\tinstr_per_frame\tns_per_frame\tns_cold\tstack\ttext\twrong" >tsv
-    n = split("sfu sfu_fast sfu_fast_index sfu_fast_2k sfu_fast_4k sfu_fast_8k sfu_fast_16k fp glibc libgcc " \
-        "libunwind_step libunwind_cached libsframe llvm", names, " ")
+    n = split("sfu sfu_Os sfu_fast sfu_fast_Os sfu_fast_index sfu_fast_index_Os sfu_fast_2k sfu_fast_4k sfu_fast_8k " \
+        "sfu_fast_8k_Os sfu_fast_16k fp glibc libgcc libunwind_step libunwind_cached libsframe llvm", names, " ")
     for (i = 1; i <= n; i++) row(names[i])
     print ""
     print "- instructions: per frame, by callgrind, everything warm. A walk's own start and end are in it."
@@ -94,18 +94,17 @@ END {
         " three times the largest"
     print "  cache was written and read. What a walker itself caches stays."
     print "- stack: bytes at most, adapter and register capture included. text: bytes of code and constants: ours " \
-        "at -Os,"
-    print "  without messages (`sfu_fast`: beside the core's; `fp`: this walker's); of a peer, its whole library"
-    print "  (`glibc`: libgcc's, which it loads)."
+        "without"
+    print "  messages (`sfu_fast`: beside the core's); of a peer, its whole library (`glibc`: libgcc's, which it " \
+        "loads)."
+    print "- Ours are compiled with -O2, `_Os` with -Os: all figures of a row are of the same level."
     for (i = 1; i <= n; i++) if (names[i] in bare_frames) {
         if (bare_frames[names[i]] == all_frames[names[i]]) by = by " `" names[i] "`"
         else not_by = not_by " `" names[i] "`"
     }
     print "- Who uses SFrame: in a build whose .eh_frame is empty these walk all the same:" by ";"
     print "  these do not:" not_by "."
-    print "- How they find the module of a PC: " modules "."
-    print "- At -O2 the core has " or_missing(value["text-O2", "sfu"]) " bytes of text, the fast walker " \
-        or_missing(value["text-O2", "sfu_fast"]) "." absent
+    print "- How they find the module of a PC: " modules "." absent
     if (!(("count", "sfu") in value)) exit
     print ""
     print "## Sections of all sizes"

@@ -17,10 +17,12 @@
 #define BENCH_SKIP 0 /* frames that are left out */
 #endif
 
-#ifdef BENCH_SMALL
-#define SUFFIX "_Os" /* sfu_fast.c is compiled for size, and its names are others */
+#ifdef BENCH_SMALL /* this, the core and the fast walker are compiled for size */
+#define SUFFIX  "_Os"
+#define WALKERS small_walkers
 #else
-#define SUFFIX ""
+#define SUFFIX  ""
+#define WALKERS sfu_walkers
 #endif
 
 /* Where a walk begins. */
@@ -78,7 +80,6 @@ static bool add_others(struct sfu_section **list, struct sfu_section *sections, 
     return true;
 }
 
-#ifndef BENCH_SMALL
 static struct sfu_section section;
 static struct sfu_target target;
 
@@ -103,8 +104,6 @@ static unsigned walk(uint64_t *pcs, unsigned max)
     }
     return n;
 }
-
-#endif
 
 struct fast {
     struct sfu_fast fast;
@@ -151,20 +150,22 @@ static bool fast_init(struct fast *f, const struct bench_image *image, size_t ca
 
 FAST(fast_none, 0, false)
 FAST(fast_index, 0, true)
+FAST(fast_8k, 8192, false)
+#ifndef BENCH_SMALL
 FAST(fast_2k, 2048, false)
 FAST(fast_4k, 4096, false)
-FAST(fast_8k, 8192, false)
 FAST(fast_16k, 16384, false)
-
-const struct walker sfu_walkers[] = {
-#ifndef BENCH_SMALL
-    {"sfu", init, walk},
 #endif
+
+const struct walker WALKERS[] = {
+    {"sfu" SUFFIX, init, walk},
     {"sfu_fast" SUFFIX, fast_none_init, fast_none_walk},
     {"sfu_fast_index" SUFFIX, fast_index_init, fast_index_walk},
-    {"sfu_fast_2k" SUFFIX, fast_2k_init, fast_2k_walk},
-    {"sfu_fast_4k" SUFFIX, fast_4k_init, fast_4k_walk},
     {"sfu_fast_8k" SUFFIX, fast_8k_init, fast_8k_walk},
-    {"sfu_fast_16k" SUFFIX, fast_16k_init, fast_16k_walk},
+#ifndef BENCH_SMALL
+    {"sfu_fast_2k", fast_2k_init, fast_2k_walk},
+    {"sfu_fast_4k", fast_4k_init, fast_4k_walk},
+    {"sfu_fast_16k", fast_16k_init, fast_16k_walk},
+#endif
     {NULL, NULL, NULL},
 };
