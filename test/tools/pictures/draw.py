@@ -45,11 +45,12 @@ def text(x, y, words, kind="", anchor="start"):
 
 # ---- speed against size ----
 
-# Walker of RESULTS.md: its name here, whose bytes it needs besides its own, where its name stands, who it is.
+# Walker of RESULTS.md: its name here, whose bytes it needs besides its own, where its name stands, who it is. Ours are
+# there with -O2, and as WALKER_Os with -Os: both are drawn, each with the bytes and the time of its level.
 WALKERS = {
-    "sfu": ("sfu", None, "right", "ours"),
-    "sfu_fast": ("sfu, fast walker", "sfu", "right", "ours"),
-    "sfu_fast_8k": ("sfu, fast walker, 8 KiB cache", "sfu", "right", "ours"),
+    "sfu": ("sfu", None, "left", "ours"),
+    "sfu_fast": ("sfu, fast walker", "sfu", "left", "ours"),
+    "sfu_fast_8k": ("sfu, fast walker, 8 KiB cache", "sfu", "left", "ours"),
     "fp": ("frame pointers", None, "right", "plain"),
     "libgcc": ("libgcc", None, "left", "peer"),
     "libunwind_step": ("libunwind", None, "above", "peer"),
@@ -75,6 +76,14 @@ def down(ratio):
     return TOP + (BOTTOM - TOP) * (3 - math.log10(ratio)) / 3
 
 
+def dot(figures, walker, beside, level=""):
+    """where a walker is in the picture, rounded"""
+    ns, size = figures[walker + level]
+    if beside:
+        size += figures[beside + level][1]
+    return round(across(size), 1), round(down(ns / figures["fp"][0]), 1)
+
+
 def label(x, y, name, side):
     if side == "right":
         return text(x + 9, y + 4, name)
@@ -94,10 +103,13 @@ def speed():
         parts += [f'<path class="line" d="M{across(size):.1f} {TOP}V{BOTTOM}"/>',
                   text(across(size), BOTTOM + 16, words, "small", "middle")]
     for walker, (name, beside, side, kind) in WALKERS.items():
-        ns, size = figures[walker]
-        x, y = across(size + (figures[beside][1] if beside else 0)), down(ns / figures["fp"][0])
-        parts += [f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="5"/>',
-                  label(round(x, 1), round(y, 1), name, side)]
+        x, y = dot(figures, walker, beside)
+        if kind == "ours":
+            small_x, small_y = dot(figures, walker, beside, "_Os")
+            parts += [f'<path class="arrow" d="M{small_x} {small_y}L{x} {y}"/>', label(x, y, "-O2", "right"),
+                      f'<circle class="{kind}" cx="{x}" cy="{y}" r="5"/>']
+            x, y, name = small_x, small_y, f"{name}: -Os"
+        parts += [f'<circle class="{kind}" cx="{x}" cy="{y}" r="5"/>', label(x, y, name, side)]
     parts.append(text(LEFT, BOTTOM + 38, "Stacks of sqlite, x86_64, warm, all in one run; time of frame pointers = 1. "
                       "All figures: test/tools/bench/RESULTS.md", "small"))
     return picture(760, 400, "Speed against size of unwinders", parts)
