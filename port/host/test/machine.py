@@ -341,15 +341,16 @@ def live_stub(machine, kind):
 
 
 def live_gdbserver(how):
-    """A static program that stays where it is: gdb's frames of it, by the same stub. It ends after minutes, because
-    gdbserver, when it is killed, leaves running what it has started."""
+    """A static program that stays where it is: gdb's frames of it, by the same stub. It ends when who started it does,
+    because gdbserver, when it ends, leaves running what it has started; and after minutes at last."""
     program = WORK + "/stays"
     with open(program + ".c", "w", encoding="utf-8") as f:
-        f.write("#include <unistd.h>\n"
+        f.write("#include <signal.h>\n#include <sys/prctl.h>\n#include <unistd.h>\n"
                 "volatile unsigned long n;\n"
                 "__attribute__((noinline)) void stay(void) { for (;;) n++; }\n"
                 "__attribute__((noinline)) void call(int d) { if (d > 0) call(d - 1); else stay(); n++; }\n"
-                "int main(void) { alarm(300); call(3); n++; return 0; }\n")
+                "int main(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); if (getppid() == 1) return 0;\n"
+                "    alarm(300); call(3); n++; return 0; }\n")
     run("gcc", "-g", "-O1", "-static", "-no-pie", "-fno-optimize-sibling-calls", program + ".c", "-o", program)
     process = subprocess.Popen([program]) if how else None
     port = free_port()

@@ -19,6 +19,10 @@
 #
 #   $SRC/arm-trusted-firmware             as unpacked
 #
+# or, with the argument "memtest":
+#
+#   $SRC/memtest86+                       upstream's tarball in Debian 13, without Debian's patches
+#
 # They are Debian's source packages with Debian's patches applied: see apt.sh. A second run finds what the first one
 # left; two at once wait for each other.
 #
@@ -38,6 +42,7 @@ case $group in
 src) packages='lua5.4 zlib sqlite3 cmocka' ;;
 kernels) packages='u-boot qemu' ;;
 firmware) packages='arm-trusted-firmware' ;;
+memtest) packages='memtest86+' suite=trixie ;;
 *) echo "sources.sh: no group $group" >&2 && exit 2 ;;
 esac
 
@@ -72,6 +77,10 @@ fetch() {
     apt_setup deb-src "$suite"
     apt_lists "$suite"
     mkdir "$work/src" "$work/download"
+    if [ "$group" = memtest ]; then
+        fetch_tarball "$packages"
+        return
+    fi
     # shellcheck disable=SC2086  # words
     (cd "$work/download" && private_apt --download-only source $packages) || apt_failed "cannot fetch the sources"
     for package in $packages; do
@@ -79,6 +88,13 @@ fetch() {
             apt_failed "cannot unpack $package"
     done
     rm -f "$work/src"/*.tar.*
+}
+
+# fetch_tarball PACKAGE: upstream's part alone. Apt has checked it, too.
+fetch_tarball() {
+    (cd "$work/download" && private_apt --download-only --tar-only source "$1") || apt_failed "cannot fetch the source"
+    mkdir "$work/src/$1"
+    tar -C "$work/src/$1" --strip-components=1 -xf "$work/download/$1"_*.orig.tar.* || die "cannot unpack $1"
 }
 
 # What Debian's build of Lua writes; the directory of C modules is of no interest here.
