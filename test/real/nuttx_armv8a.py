@@ -11,6 +11,67 @@ SOURCES = {"nuttx": "$NUTTX", "apps": "$APPS"}
 COPIES = {"sfu_panic.h": "nuttx/arch/arm64/src/common/sfu_panic.h",
           "sfu_panic.c": "nuttx/arch/arm64/src/common/sfu_panic.c"}
 FLAGS = []
+WALK = r"""
+/* The exception entry has no table. */
+static int cross(void *task, const struct sfu_frame *frame, int code, struct sfu_interrupted *in)
+{
+  if (task != running_task() || !up_interrupt_context())
+    return code;
+  in->regs = saved(running_regs());
+  return SFU_OK;
+}
+
+int up_backtrace(struct tcb_s *tcb, void **buffer, int size, int skip)
+{
+  struct tcb_s *task = tcb == NULL ? running_task() : tcb;
+  struct sfu_target target = {.find_stack = find_stack, .trap_hook = cross, .ctx = task};
+  struct sfu_section section;
+  struct sfu_registers top = task == running_task() ? sfu_registers_here() : saved(task->xcp.regs);
+  struct sfu_walk walk;
+  int n = 0;
+  int code = sfu_add(&target.sections, &section, 1, sframe_start, sframe_end - sframe_start, (uintptr_t)sframe_start);
+
+  sfu_walk_start(&walk, &target, &top);
+  for (; code == SFU_OK && n < size && walk.frame.regs.pc != 0; code = sfu_walk_step(&walk))
+    if (skip-- <= 0)
+      buffer[n++] = (void *)(uintptr_t)sfu_lookup_pc(&walk.frame.regs);
+  return n;
+}
+"""
+HELLO = [
+    Edit("apps/examples/hello/hello_main.c", r"""
+#include <assert.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <nuttx/wdog.h>
+
+static struct wdog_s timer;
+void *hello_block;
+
+static void tick(wdparm_t arg) { PANIC(); }
+static __attribute__((noinline)) int leaf(volatile int *p) { *p = 1; return 2; }
+static __attribute__((noinline)) int middle(volatile int *p) { return leaf(p) + 3; }
+static __attribute__((noinline)) int keep(int n) { hello_block = malloc(n); return n + 1; }
+static __attribute__((noinline)) int wait_for_it(void)
+{
+  cpu_set_t first = 1; /* whose timer it is */
+
+  sched_setaffinity(0, sizeof first, &first);
+  wd_start(&timer, 3, tick, 0);
+  for (volatile int i = 0;; i++)
+    ;
+  return 1;
+}
+""", before=r"^int main\("),
+    Edit("apps/examples/hello/hello_main.c", r"""
+  if (argc > 1 && argv[1][0] == 'f')
+    return middle((int *)(~0ul - 7)) + 1;
+  if (argc > 1 && argv[1][0] == 'i')
+    return wait_for_it() + 1;
+  if (argc > 1 && argv[1][0] == 'h')
+    return keep(54321) + 1;
+""", before=r"^\s*printf\("),
+]
 EDITS = [
     Edit("nuttx/arch/arm64/src/common/sfu_backtrace.c", r"""
 #include <nuttx/arch.h>
@@ -41,33 +102,7 @@ static bool find_stack(void *task, uint64_t addr, struct sfu_stack *stack)
   *stack = (struct sfu_stack){(const uint8_t *)low, low, high};
   return addr >= low && addr <= high;
 }
-
-/* The exception entry has no table. */
-static int cross(void *task, const struct sfu_frame *frame, int code, struct sfu_interrupted *in)
-{
-  if (task != running_task() || !up_interrupt_context())
-    return code;
-  in->regs = saved(running_regs());
-  return SFU_OK;
-}
-
-int up_backtrace(struct tcb_s *tcb, void **buffer, int size, int skip)
-{
-  struct tcb_s *task = tcb == NULL ? running_task() : tcb;
-  struct sfu_target target = {.find_stack = find_stack, .trap_hook = cross, .ctx = task};
-  struct sfu_section section;
-  struct sfu_registers top = task == running_task() ? sfu_registers_here() : saved(task->xcp.regs);
-  struct sfu_walk walk;
-  int n = 0;
-  int code = sfu_add(&target.sections, &section, 1, sframe_start, sframe_end - sframe_start, (uintptr_t)sframe_start);
-
-  sfu_walk_start(&walk, &target, &top);
-  for (; code == SFU_OK && n < size && walk.frame.regs.pc != 0; code = sfu_walk_step(&walk))
-    if (skip-- <= 0)
-      buffer[n++] = (void *)(uintptr_t)sfu_lookup_pc(&walk.frame.regs);
-  return n;
-}
-"""),
+""" + WALK),
     Edit("nuttx/arch/arm64/src/common/Make.defs", "CMN_CSRCS += sfu_panic.c sfu_backtrace.c",
          instead=r"^CMN_CSRCS \+= arm64_backtrace\.c\n"),
     Edit("nuttx/arch/arm64/src/Toolchain.defs", "ARCHCFLAGS += -fasynchronous-unwind-tables",
@@ -81,50 +116,19 @@ int up_backtrace(struct tcb_s *tcb, void **buffer, int size, int skip)
          before=r"^\t\$\(Q\) \$\(NM\) \$\(NUTTX\)"),
     Edit("nuttx/boards/arm64/qemu/qemu-armv8a/configs/nsh_smp/defconfig", "", instead=r"^CONFIG_FRAME_POINTER=y\n"),
 ]
-FAULTS = [
-    Edit("nuttx/boards/arm64/qemu/qemu-armv8a/configs/nsh_smp/defconfig",
-         "CONFIG_SYSTEM_DUMPSTACK=y\nCONFIG_MM_BACKTRACE=12\nCONFIG_MM_BACKTRACE_DEFAULT=y"),
-    Edit("apps/examples/hello/hello_main.c", r"""
-#include <assert.h>
-#include <sched.h>
-#include <stdlib.h>
-#include <nuttx/wdog.h>
-
-static struct wdog_s timer;
-void *hello_block;
-
-/* Debian's compiler is for Linux: its library asks for the CPU's features. */
+FAULTS = HELLO + [
+    # Debian's compiler is for Linux: its library asks for the CPU's features.
+    Edit("apps/examples/hello/hello_main.c", """
 unsigned long __getauxval(unsigned long type);
 unsigned long __getauxval(unsigned long type) { return 0; }
-
-static void tick(wdparm_t arg) { PANIC(); }
-static __attribute__((noinline)) int leaf(volatile int *p) { *p = 1; return 2; }
-static __attribute__((noinline)) int middle(volatile int *p) { return leaf(p) + 3; }
-static __attribute__((noinline)) int keep(int n) { hello_block = malloc(n); return n + 1; }
-static __attribute__((noinline)) int wait_for_it(void)
-{
-  cpu_set_t first = 1; /* whose timer it is */
-
-  sched_setaffinity(0, sizeof first, &first);
-  wd_start(&timer, 3, tick, 0);
-  for (volatile int i = 0;; i++)
-    ;
-  return 1;
-}
 """, before=r"^int main\("),
-    Edit("apps/examples/hello/hello_main.c", r"""
-  if (argc > 1 && argv[1][0] == 'f')
-    return middle((int *)(~0ul - 7)) + 1;
-  if (argc > 1 && argv[1][0] == 'i')
-    return wait_for_it() + 1;
-  if (argc > 1 && argv[1][0] == 'h')
-    return keep(54321) + 1;
-""", before=r"^\s*printf\("),
 ]
-BUILD = [
-    "cd nuttx && ./tools/configure.sh -l -a ../apps qemu-armv8a:nsh_smp",
-    "cd nuttx && PATH={sfu}/build/tools:$PATH make -j2 CROSSDEV=aarch64-linux-gnu-",
-]
+MANUAL = """
+Board configuration qemu-armv8a:nsh_smp, applications in ../apps, CROSSDEV=aarch64-linux-gnu-.
+It needs kconfig-frontends-nox and genromfs. It takes a minute.
+"""
+CONFIG = "nuttx/.config"
+OPTIONS = ["CONFIG_SYSTEM_DUMPSTACK=y", "CONFIG_MM_BACKTRACE=12", "CONFIG_MM_BACKTRACE_DEFAULT=y"]
 OBJECTS = ["nuttx/arch/arm64/src/sfu_panic.o", "nuttx/arch/arm64/src/sfu_backtrace.o"]
 IMAGE = "nuttx/nuttx"
 TABLES = ".sframe"

@@ -2,12 +2,17 @@
 # Copyright (c) 2026 The sfu authors
 """Takes sfu into a real program, boots it, lets it crash, and compares the trace with the source's calls.
 
-    real.py OUT RESULTS PROGRAM...    builds in OUT, puts what was found into the file RESULTS
+    real.py OUT RESULTS PROGRAM...    takes it in OUT/PROGRAM/tree, puts what was found into the file RESULTS
     real.py test                      of this file's own logic
 
 A program is a module of this folder. It has what somebody would write who takes sfu into that program, and the chain of
 calls that its source has down to the fault. Nothing of the program's own text is here but the names in patterns.
+
+A program of Debian's sources is built here, from its BUILD. One whose SOURCES are folders of the user's ("$NAME") has
+MANUAL instead: the first run puts sfu's lines into a copy of the folders and ends, the user builds it, and a later run
+boots what was built.
 """
+import hashlib
 import importlib
 import os
 import re
@@ -18,6 +23,7 @@ import sys
 import tempfile
 import textwrap
 import time
+from types import SimpleNamespace
 
 TIMEOUT = 300  # seconds, for a machine that prints nothing new
 
@@ -60,6 +66,8 @@ class Edit:
 
     def apply(self, tree):
         file = os.path.join(tree, self.file)
+        within = os.path.realpath(tree) + os.sep
+        must(os.path.realpath(file).startswith(within), f"{self.file}: a link leads out of the tree")
         old = ""
         if self.pattern or os.path.exists(file):
             with open(file, encoding="utf-8", errors="surrogateescape", newline="") as f:
@@ -225,22 +233,79 @@ def source_of(place):
     return os.path.join(output_of("test/tools/toolchain/sources.sh", group).strip(), name)
 
 
+def is_users(program):
+    return any(place.startswith("$") for place in program.SOURCES.values())
+
+
+def insert(program, tree, sfu):
+    """Puts sfu and its lines into a new copy of the program's sources."""
+    places = {folder: source_of(place) for folder, place in program.SOURCES.items()}
+    shutil.rmtree(tree, ignore_errors=True)
+    for folder, place in places.items():
+        shutil.copytree(place, os.path.join(tree, folder), symlinks=True)
+    for name, to in program.COPIES.items():
+        shutil.copyfile(os.path.join(sfu, "build/dist", name), os.path.join(tree, to))
+    for edit in program.EDITS + program.FAULTS:
+        edit.apply(tree)
+
+
 def build(program, out, sfu):
     """Returns seconds of CPU."""
     log = os.path.join(out, "build.log")
     tree = os.path.join(out, "tree")
     shutil.rmtree(out, ignore_errors=True)
-    for folder, place in program.SOURCES.items():
-        shutil.copytree(source_of(place), os.path.join(tree, folder), symlinks=True)
-    for name, to in program.COPIES.items():
-        shutil.copy(os.path.join(sfu, "build/dist", name), os.path.join(tree, to))
-    for edit in program.EDITS + program.FAULTS:
-        edit.apply(tree)
+    insert(program, tree, sfu)
     begin = os.times()
     for command in program.BUILD:
         run(command.format(flags=" ".join(program.FLAGS), sfu=sfu, tc=os.path.join(sfu, "build/tc")), tree, log)
     end = os.times()
     return end.children_user - begin.children_user + end.children_system - begin.children_system
+
+
+# ---- a program that its user builds ----
+
+def version_of(program, sfu):
+    """Of all that insert() adds."""
+    state = hashlib.sha256(repr([vars(edit) for edit in program.EDITS + program.FAULTS]).encode())
+    for name, to in sorted(program.COPIES.items()):
+        with open(os.path.join(sfu, "build/dist", name), "rb") as f:
+            state.update(to.encode() + f.read())
+    return state.hexdigest()
+
+
+def what_to_do(program, out, sfu):
+    tree = os.path.join(out, "tree")
+    options = "".join(f"\n    {option}" for option in program.OPTIONS)
+    return f"""build it in {tree} as its own manual says, with {sfu}/build/tools (sfu-gen) in PATH:
+{textwrap.indent(program.MANUAL.strip(), "  ")}
+  Its configuration, {program.CONFIG}, must say:{options}
+  That makes {program.IMAGE}. Then run this again"""
+
+
+def must_be_built(program, out, sfu):
+    """OUT has what the user built of the lines that sfu has now. The first time it puts them in."""
+    tree, stamp = os.path.join(out, "tree"), os.path.join(out, "inserted")
+    image, config = os.path.join(tree, program.IMAGE), os.path.join(tree, program.CONFIG)
+    todo = what_to_do(program, out, sfu)
+    if not os.path.exists(stamp):
+        insert(program, tree, sfu)
+        must(not os.path.exists(config), f"{program.CONFIG} is there: the source must not be configured yet")
+        with open(stamp, "w", encoding="utf-8") as f:
+            f.write(version_of(program, sfu))
+        raise Wrong(f"sfu's lines are in; {todo}")
+    with open(stamp, encoding="utf-8") as f:
+        must(f.read() == version_of(program, sfu), f"{tree} has another version of sfu's lines; remove {out}, then run "
+             "this again, which puts them in anew")
+    must(os.path.exists(image), f"sfu's lines are in, but {program.IMAGE} is missing; {todo}")
+    must(os.stat(image).st_mtime_ns > os.stat(stamp).st_mtime_ns,
+         f"{program.IMAGE} is older than sfu's lines in the tree; {todo}")
+    must(os.path.exists(config), f"{program.CONFIG} is missing; {todo}")
+    with open(config, encoding="utf-8") as f:
+        lines = set(f.read().splitlines())
+    for option in program.OPTIONS:
+        unset = re.match("# (.*) is not set", option)
+        must(not any(line.startswith(unset[1] + "=") for line in lines) if unset else option in lines,
+             f"{program.IMAGE} was built without {option!r}; {todo}")
 
 
 def lines_of(program):
@@ -279,8 +344,12 @@ def take(name, out):
     """Prints a result for each scenario. Returns its part of RESULTS.md, or None if something failed."""
     program = importlib.import_module(name)
     out = os.path.abspath(os.path.join(out, name))
+    seconds = None
     try:
-        seconds = build(program, out, os.getcwd())
+        if is_users(program):
+            must_be_built(program, out, os.getcwd())
+        else:
+            seconds = build(program, out, os.getcwd())
     except (Wrong, subprocess.CalledProcessError) as wrong:
         print(f"not ok {name}: {wrong}", flush=True)
         return None
@@ -299,14 +368,15 @@ def take(name, out):
 
 HEAD = """# sfu in real programs
 
-`make real` takes sfu into the sources of Debian's packages, `make real-nuttx` and `make real-unikraft` into trees that
-you name. Each is built, boots in QEMU and crashes. The functions that addr2line finds by the trace's own last line are
-the calls that the source has, from the fault to the end; `!` marks what was interrupted, `%` a change of stacks.
-`test/real/` has each line that was added.
+`make real` takes sfu into the sources of Debian's packages and builds them. `make real-nuttx` and `make real-unikraft`
+put sfu's lines into copies of trees that you name, which you build yourself; run them again then. Each boots in QEMU
+and crashes. The functions that addr2line finds by the trace's own last line are the calls that the source has, from
+the fault to the end; `!` marks what was interrupted, `%` a change of stacks. `test/real/` has each line that was
+added.
 
 Lines: all that somebody writes, makefiles and linker scripts included, comments and empty lines aside. Tables, code and
 constants, and data are bytes; the code is that of the object files, of which a linker may leave out a part. Seconds are
-the build's, of CPU.
+the build's, of CPU, where `make real` builds.
 
 | program | CPUs | lines | tables | code | data | seconds |
 |---|---|---|---|---|---|---|
@@ -317,7 +387,7 @@ def part_of(program, tree, seconds, shown):
     code, data = bytes_of(program.OBJECTS, tree)
     tables = section_size(os.path.join(tree, program.IMAGE), program.TABLES)
     row = f"| {program.TITLE} | {program.CPUS} | {lines_of(program)} | {tables:,} | {code:,} | {data:,} |"
-    row += f" {seconds:.0f} |"
+    row += " - |" if seconds is None else f" {seconds:.0f} |"
     text = f"## {program.TITLE}\n\n{program.__doc__.strip()}\n"
     for name, traces in shown:
         text += f"\n{name[0].upper()}{name[1:]}:\n"
@@ -362,6 +432,105 @@ def fails(function, *arguments):
     return False
 
 
+def reason(function, *arguments):
+    """Why it fails, or "" """
+    try:
+        function(*arguments)
+    except Wrong as wrong:
+        return str(wrong)
+    return ""
+
+
+def write(file, text):
+    with open(file, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def read(file):
+    with open(file, encoding="utf-8") as f:
+        return f.read()
+
+
+def test_two_steps(says, folder):
+    """A program that its user builds, in FOLDER."""
+    source, sfu, out = (os.path.join(folder, name) for name in ("source", "sfu", "out"))
+    for made in source, os.path.join(sfu, "build/dist"):
+        os.makedirs(made)
+    write(os.path.join(source, "a.c"), "one\n")
+    write(os.path.join(sfu, "build/dist/p.c"), "p\n")
+    program = SimpleNamespace(SOURCES={"s": "$SFU_REAL_TEST"}, COPIES={"p.c": "s/p.c"}, FAULTS=[], MANUAL="Board b.",
+                              EDITS=[Edit("s/a.c", "two", after="one")], CONFIG="s/.config", IMAGE="s/image",
+                              OPTIONS=["CONFIG_A=y", "# CONFIG_B is not set"])
+
+    def run_it():
+        return reason(must_be_built, program, out, sfu)
+
+    tree = os.path.join(out, "tree/s")
+    image, config, stamp = os.path.join(tree, "image"), os.path.join(tree, ".config"), os.path.join(out, "inserted")
+
+    def built(seconds, options="CONFIG_A=y\nCONFIG_C=y\n"):
+        """Makes the image, so many seconds after the lines were put in."""
+        write(image, "")
+        write(config, options)
+        at = os.stat(stamp).st_mtime_ns + seconds * 1_000_000_000
+        os.utime(image, ns=(at, at))
+
+    os.environ.pop("SFU_REAL_TEST", None)
+    says("two steps: no folder is named", "SFU_REAL_TEST=FOLDER" in run_it() and not os.path.exists(out))
+    os.environ["SFU_REAL_TEST"] = source
+    broken, program.EDITS = program.EDITS, [Edit("s/a.c", "two", after="no such place")]
+    says("two steps: a line has no place", "0 places" in run_it() and not os.path.exists(stamp))
+    program.EDITS = broken
+    write(os.path.join(source, ".config"), "")
+    says("two steps: a tree that is configured", "not be configured" in run_it() and not os.path.exists(stamp))
+    os.remove(os.path.join(source, ".config"))
+    first = run_it()
+    says("two steps: the lines go in", read(os.path.join(tree, "a.c")) == "one\ntwo\n"
+         and read(os.path.join(tree, "p.c")) == "p\n" and sorted(os.listdir(tree)) == ["a.c", "p.c"])
+    says("two steps: what to do", all(part in first for part in (
+        "sfu's lines are in;", f"{out}/tree", f"{sfu}/build/tools", "  Board b.", "s/.config", "    CONFIG_A=y\n",
+        "    # CONFIG_B is not set\n", "s/image", "run this again")))
+    says("two steps: the user's folder is as it was", os.listdir(source) == ["a.c"]
+         and read(os.path.join(source, "a.c")) == "one\n")
+    write(os.path.join(tree, "user's"), "")
+    says("two steps: not built", "s/image is missing; build it" in run_it())
+    built(-1)
+    says("two steps: an image of before", "older than sfu's lines" in run_it())
+    built(0)
+    says("two steps: an image as old", "older than sfu's lines" in run_it())
+    built(1)
+    says("two steps: built", run_it() == "")
+    built(1, "CONFIG_A=yes\n")
+    says("two steps: an option is missing", "without 'CONFIG_A=y'" in run_it())
+    built(1, "CONFIG_A=y\nCONFIG_B=m\n")
+    says("two steps: an option too many", "without '# CONFIG_B is not set'" in run_it())
+    built(1, "CONFIG_A=y\n# CONFIG_B is not set\n")
+    says("two steps: an option that is not set", run_it() == "")
+    os.remove(config)
+    says("two steps: no configuration", ".config is missing" in run_it())
+    built(1)
+    program.FAULTS = [Edit("s/a.c", "three")]
+    says("two steps: other lines", "another version" in run_it())
+    program.FAULTS = []
+    write(os.path.join(sfu, "build/dist/p.c"), "q\n")
+    says("two steps: another sfu", "another version" in run_it())
+    write(os.path.join(sfu, "build/dist/p.c"), "p\n")
+    says("two steps: the tree stays the user's", run_it() == "" and os.path.exists(os.path.join(tree, "user's")))
+    os.symlink(os.path.join(source, "a.c"), os.path.join(tree, "link"))
+    says("two steps: a link out of the tree", "leads out" in reason(Edit("link", "x").apply, tree)
+         and read(os.path.join(source, "a.c")) == "one\n")
+
+
+def test_programs(says):
+    """What its user builds, no line of this folder does."""
+    for file in sorted(os.listdir(os.path.dirname(__file__))):
+        name, dot, end = file.partition(".")
+        if dot + end == ".py" and name != "real":
+            program = importlib.import_module(name)
+            builds = hasattr(program, "BUILD")
+            says(f"{name}: who builds it", builds != hasattr(program, "MANUAL") and builds != is_users(program))
+
+
 def test():
     def says(name, condition):
         print(f"{'ok' if condition else 'not ok'} {name}")
@@ -395,6 +564,9 @@ def test():
         write_results(file, [("b", "| b | 3 |", "## b\nC\n")])
         with open(file, encoding="utf-8") as f:
             says("results", f.read().endswith("| a | 1 |\n| b | 3 |\n\n## a\nA\n\n## b\nC\n"))
+    with tempfile.TemporaryDirectory() as folder:
+        test_two_steps(says, folder)
+    test_programs(says)
 
 
 def main(out, results=None, *programs):

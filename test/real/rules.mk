@@ -13,14 +13,15 @@ real: tools dist | $(TC)
 	    $(REAL)
 
 # The trees are the user's: none of them is in Debian.
-## [campaigns] real-nuttx: the same in NuttX with two CPUs, NUTTX=folder APPS=folder
-real-nuttx: tools dist | $(TC)
-	@test/tools/toolchain/install.sh check bare tools real
+# The first time each puts sfu's lines into a copy in build/real, and says what to build; then it boots what was built.
+## [campaigns] real-nuttx: the same in NuttX that you build, NUTTX=folder APPS=folder
+real-nuttx: tools dist
+	@test/tools/toolchain/install.sh check bare tools
 	@test/run.sh real-nuttx python3 -B test/real/real.py build/real test/real/RESULTS.md nuttx_armv8a
 
-## [campaigns] real-unikraft: the same in a source tree of Unikraft, UNIKRAFT=folder
-real-unikraft: tools dist | $(TC)
-	@test/tools/toolchain/install.sh check bare tools cost
+## [campaigns] real-unikraft: the same in a source tree of Unikraft that you build, UNIKRAFT=folder
+real-unikraft: tools dist
+	@test/tools/toolchain/install.sh check bare tools
 	@test/run.sh real-unikraft python3 -B test/real/real.py build/real test/real/RESULTS.md unikraft_x86_64 unikraft_arm64
 
 CHECK += real

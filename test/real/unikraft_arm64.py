@@ -3,7 +3,7 @@
 """Unikraft on QEMU's virt, as on x86_64. Its exception entries have no CFI there, and a new thread's function would
 return to itself."""
 from real import HERE, Edit
-from unikraft_x86_64 import APP, COPIES, FLAGS, SOURCES, TABLES
+from unikraft_x86_64 import APP, CONFIG, COPIES, FLAGS, MANUAL, OPTIONS, SOURCES, TABLES
 
 TITLE = "Unikraft, aarch64"
 CPUS = 1
@@ -76,16 +76,13 @@ LIBKVMPLAT_SFU_PANIC_FLAGS-y += -Os -include uk/essentials.h
     Edit("unikraft/arch/arm/arm64/ctx.S", ".cfi_endproc", before=r"^ENTRY\(ukarch_ctx_switch\)"),
 ]
 FAULTS = APP + [
-    Edit("app/defconfig", "CONFIG_ARCH_ARM_64=y"),
     Edit("unikraft/plat/common/arm/generic_timer.c", "extern int hello_tick;",
          before=r"^(static )?int generic_timer_irq_handler\(.*\)\s+\{"),
     Edit("unikraft/plat/common/arm/generic_timer.c", "\tif (hello_tick)\n\t\tUK_CRASH(\"tick\\n\");",
          after=r"^(static )?int generic_timer_irq_handler\(.*\)\s+\{"),
 ]
-BUILD = [
-    "cd unikraft && UK_DEFCONFIG=$PWD/../app/defconfig make CROSS_COMPILE=aarch64-linux-gnu- A=$PWD/../app defconfig",
-    "cd unikraft && PATH={sfu}/build/tools:$PATH make -j2 CROSS_COMPILE=aarch64-linux-gnu- A=$PWD/../app",
-]
+MANUAL += "CROSS_COMPILE=aarch64-linux-gnu-.\n"
+OPTIONS = ["CONFIG_ARCH_ARM_64=y"] + [option for option in OPTIONS if "MULTIBOOT" not in option]
 OBJECTS = ["app/build/libkvmplat/sfu_panic.o", "app/build/libkvmplat/sfu_trace.o"]
 IMAGE = "app/build/app_qemu-arm64.dbg"
 BOOT = ["qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a53", "-nographic", "-no-reboot", "-m", "128", "-kernel",

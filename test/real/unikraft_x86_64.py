@@ -83,15 +83,6 @@ LIBKVMPLAT_SFU_PANIC_FLAGS-y += -Os -include uk/essentials.h
 APP = [
     Edit("app/Makefile.uk", "$(eval $(call addlib,apphello))\nAPPHELLO_SRCS-y += $(APPHELLO_BASE)/main.c"),
     Edit("app/Config.uk", "# none"),
-    Edit("app/defconfig", """
-CONFIG_PLAT_KVM=y
-CONFIG_KVM_BOOT_PROTO_MULTIBOOT=y
-CONFIG_LIBUKSCHEDCOOP=y
-CONFIG_OPTIMIZE_DEADELIM=y
-CONFIG_LIBUKBOOT_BANNER_NONE=y
-# CONFIG_OPTIMIZE_NOOMITFP is not set
-# CONFIG_LIBUKRANDOM is not set
-"""),
     Edit("app/main.c", r"""
 #include <uk/assert.h>
 #include <uk/sched.h>
@@ -130,10 +121,13 @@ FAULTS = APP + [
     Edit("unikraft/plat/kvm/x86/time.c", "\tif (hello_tick)\n\t\tUK_CRASH(\"tick\\n\");",
          after=r"^static int timer_handler\(.*\)\s+\{"),
 ]
-BUILD = [
-    "cd unikraft && UK_DEFCONFIG=$PWD/../app/defconfig make A=$PWD/../app defconfig",
-    "cd unikraft && PATH={sfu}/build/tools:$PATH make -j2 A=$PWD/../app",
-]
+MANUAL = """
+The application is the folder app beside unikraft; A= needs its whole path.
+"""
+CONFIG = "app/.config"
+OPTIONS = ["CONFIG_PLAT_KVM=y", "CONFIG_KVM_BOOT_PROTO_MULTIBOOT=y", "CONFIG_LIBUKSCHEDCOOP=y",
+           "CONFIG_OPTIMIZE_DEADELIM=y", "CONFIG_LIBUKBOOT_BANNER_NONE=y", "# CONFIG_OPTIMIZE_NOOMITFP is not set",
+           "# CONFIG_LIBUKRANDOM is not set"]
 OBJECTS = ["app/build/libkvmplat/sfu_panic.o", "app/build/libkvmplat/sfu_trace.o"]
 IMAGE = "app/build/app_qemu-x86_64.dbg"
 TABLES = ".sframe"
