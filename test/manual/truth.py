@@ -159,8 +159,8 @@ CLAIMS = [
      r"cache of (8) KiB",
      lambda: [str(round(float(budget("gcc12", "x86_64", level, what)))) for what in ("walk", "trace-cached")
               for level in ("Os", "O2")] + ["8"]),
-    (r"took (\d+) to (\d+) lines, NuttX on two CPUs (\d+):",
-     lambda: [real(1)[0], real(1)[-1], real(2)[0]]),
+    (r"took (\d+) to (\d+) lines, Xen and NuttX on two CPUs (\d+) to (\d+):",
+     lambda: [real(cpus)[end] for cpus in (1, 2) for end in (0, -1)]),
     (r"one of (\d+) errors", lambda: [str(len(re.findall(r"^ +SFU_E_\w+ = -", read("sfu.h"), re.M)))]),
     (r"core, without messages, bytes \| (\S+) \| (\S+) \| (\S+) \|",
      lambda: [budget("gcc12", cpu, "Os", "text") for cpu in CPUS]),

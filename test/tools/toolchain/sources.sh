@@ -23,6 +23,10 @@
 #
 #   $SRC/memtest86+                       upstream's tarball in Debian 13, without Debian's patches
 #
+# or, with the argument "hypervisor":
+#
+#   $SRC/xen                              what the hypervisor itself is made of
+#
 # They are Debian's source packages with Debian's patches applied: see apt.sh. A second run finds what the first one
 # left; two at once wait for each other.
 #
@@ -43,6 +47,7 @@ src) packages='lua5.4 zlib sqlite3 cmocka' ;;
 kernels) packages='u-boot qemu' ;;
 firmware) packages='arm-trusted-firmware' ;;
 memtest) packages='memtest86+' suite=trixie ;;
+hypervisor) packages='xen' ;;
 *) echo "sources.sh: no group $group" >&2 && exit 2 ;;
 esac
 
@@ -117,6 +122,13 @@ cut_qemu() {
     rm -rf "$work/src/qemu"
 }
 
+# Of Xen's sources what is not the hypervisor is not needed.
+cut_xen() {
+    mv "$work/src/xen" "$work/all"
+    mkdir "$work/src/xen"
+    mv "$work/all/xen" "$work/all/config" "$work/all/Config.mk" "$work/src/xen"
+}
+
 provide() {
     mkdir -p "$tc/store"
     exec 9>"$tc/store/lock-$group"
@@ -133,6 +145,7 @@ provide() {
             amalgamate
             ;;
         kernels) cut_qemu ;;
+        hypervisor) cut_xen ;;
         esac
         rm -rf "$src"
         mv "$work/src" "$src"
