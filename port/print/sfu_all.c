@@ -7,9 +7,12 @@ unsigned sfu_print_all(struct sfu_panic *panic, sfu_all_fn next)
     const struct sfu_target *target = panic->target;
     uint64_t skip_function = panic->skip_function;
     uint32_t skip = panic->skip;
-    struct sfu_all_entry entry = {NULL, NULL, 0, {0, 0, 0, 0, SFU_PC_EXACT, false}, NULL};
-    unsigned traces = 0;
+    struct sfu_all_entry entry;
+    volatile uint8_t *bytes = (volatile uint8_t *)&entry; /* volatile: compilers must not call memset */
+    unsigned traces = 0, i;
 
+    for (i = 0; i < sizeof entry; i++)
+        bytes[i] = 0;
     panic->skip_function = 0;
     panic->skip = 0;
     while (panic->busy == 0 && next(panic->ctx, &entry)) {

@@ -107,7 +107,15 @@ static void print_registers(struct output *o, const struct sfu_registers *top)
 static void print_other_registers(struct output *o, const struct sfu_registers *top)
 {
     const struct sfu_target *t = o->panic->target;
-    const struct sfu_frame frame = {*top, 0, 0, SFU_GUESS_NONE, 0, false, false, false, true};
+    const struct sfu_frame frame = {{top->pc, top->sp, top->fp, top->ra, top->pc_kind, top->has_ra},
+                                    0,
+                                    0,
+                                    SFU_GUESS_NONE,
+                                    0,
+                                    false,
+                                    false,
+                                    false,
+                                    true};
     uint32_t reg;
     uint64_t value;
 

@@ -165,9 +165,10 @@ static bool may_be_code(const struct sfu_panic *p, uint64_t pc)
 static void print_address(void *ctx, const struct sfu_print_item *item)
 {
     const struct sfu_panic *p = (const struct sfu_panic *)ctx;
+    const uint64_t addr = item->pc == 0 ? 0 : item->lookup; /* 0: no call lies in front of where a thread may end */
 
     if (item->times == 0)
-        sfu_print_number(p, " 0x", may_be_code(p, item->lookup) ? item->lookup - p->slide : item->lookup, 16, 1);
+        sfu_print_number(p, " 0x", may_be_code(p, addr) ? addr - p->slide : addr, 16, 1);
 }
 
 /* ---- Panics ---------------------------------------------------------------------------------------------------- */

@@ -36,6 +36,16 @@ static void copy(volatile void *to, const volatile void *from)
         t[i] = f[i];
 }
 
+/* Volatile: the compiler must not call memset. */
+static void clear(struct sfu_record *record)
+{
+    volatile uint8_t *bytes = (volatile uint8_t *)record;
+    unsigned i;
+
+    for (i = 0; i < sizeof *record; i++)
+        bytes[i] = 0;
+}
+
 /* ---- Writing --------------------------------------------------------------------------------------------------- */
 
 struct writer {
@@ -76,11 +86,14 @@ static void add(void *ctx, const struct sfu_print_item *item)
 int sfu_record_write(volatile struct sfu_record *record, struct sfu_panic *panic, uint64_t image_start,
                      const struct sfu_registers *top)
 {
-    struct writer writer = {{0, 0, 0, 0, 0, 0, 0, {0}, {0}}, image_start, false};
+    struct writer writer;
 
     if (panic->busy != 0)
         return SFU_E_STACK;
     panic->busy = 1;
+    writer.start = image_start;
+    writer.full = false;
+    clear(&writer.record);
     writer.record.registers[0] = top->pc;
     writer.record.registers[1] = top->sp;
     writer.record.registers[2] = top->fp;
@@ -113,23 +126,28 @@ enum sfu_record_state sfu_record_check(const volatile struct sfu_record *record)
     return state_of(&own);
 }
 
+/* Word I of RECORD. Zeros follow an item that is cut. */
+static uint32_t word_of(const struct sfu_record *record, unsigned i)
+{
+    return i < record->num ? record->words[i] : 0;
+}
+
 static void print_items(const struct sfu_record *record, const struct sfu_panic *panic, uint64_t start)
 {
-    uint32_t words[SFU_RECORD_WORDS + 2] = {0}; /* zeros follow an item that is cut */
-    struct sfu_print_item item = {0, 0, record->first, 0, 0, 0};
+    struct sfu_print_item item;
     unsigned i;
 
-    for (i = 0; i < record->num; i++)
-        words[i] = record->words[i];
+    item.number = record->first;
     for (i = 0; i < record->num; i++) {
-        uint32_t number = words[i] >> BITS;
+        uint32_t word = record->words[i];
+        uint32_t number = word >> BITS;
 
-        item.marks = words[i] & ((1u << BITS) - 1);
+        item.marks = word & ((1u << BITS) - 1);
         item.length = item.marks + 1;
-        item.times = number == REPEATED ? words[++i] : 0;
+        item.times = number == REPEATED ? word_of(record, ++i) : 0;
         item.pc = start + number;
         if (number == ELSEWHERE) {
-            item.pc = words[i + 1] | (uint64_t)words[i + 2] << 32;
+            item.pc = word_of(record, i + 1) | (uint64_t)word_of(record, i + 2) << 32;
             i += 2;
         }
         item.lookup = item.pc;

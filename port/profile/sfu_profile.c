@@ -66,10 +66,17 @@ void sfu_profile_sample(struct sfu_profile *profile, struct sfu_fast *fast, cons
 void sfu_profile_print(const struct sfu_profile *profile, const struct sfu_panic *panic,
                        const struct sfu_depot_report *report)
 {
-    struct sfu_depot_report full = *report;
+    const uint64_t idle = __atomic_load_n(&profile->idle, __ATOMIC_RELAXED);
+    const struct sfu_depot_report full = {"samples",
+                                          report->name,
+                                          report->build_id,
+                                          report->build_id_end,
+                                          report->places,
+                                          report->num_places,
+                                          true,
+                                          report->rate,
+                                          idle,
+                                          report->not_kept};
 
-    full.unit = "samples";
-    full.exact = true;
-    full.idle = __atomic_load_n(&profile->idle, __ATOMIC_RELAXED);
     sfu_depot_print(panic, &profile->depot, &full);
 }

@@ -44,6 +44,30 @@ for switches in "-DSFU_NO_PRINT -DSFU_NO_SYMBOLS" -DSFU_NO_CYCLES -DSFU_NO_RECOR
     test "gcc $switches" gcc -std=c99 -ffreestanding -O2 $warnings -Wstrict-prototypes $switches \
         -c $out/sfu_panic.c -o $work/sfu.o
 done
+
+# A kernel may have no memset: what is copied calls nothing. A part calls other parts at most.
+alone() {
+    "$@" -std=c99 -ffreestanding -c $out/sfu_panic.c -o $work/alone.o && ! nm -u $work/alone.o | grep .
+}
+parts() {
+    local part
+    for part in port/{print,symbols,fast,depot,profile}/*.c; do
+        "$@" -std=c99 -ffreestanding -I. -Iarch -Iport/{print,symbols,fast,depot} -c "$part" -o $work/part.o &&
+            ! nm -u $work/part.o | grep -v ' sfu_' || return 1
+    done
+}
+for level in -O0 -Os; do
+    test "calls nothing: gcc $level" alone gcc $level -mno-red-zone -mgeneral-regs-only
+    test "calls nothing: clang $level" alone clang $level -mno-red-zone -mno-sse
+    test "calls nothing: gcc for aarch64 $level" alone aarch64-linux-gnu-gcc $level -mgeneral-regs-only
+    test "calls nothing: clang for aarch64 $level" alone clang --target=aarch64-linux-gnu $level \
+        -mgeneral-regs-only -mstrict-align
+    test "calls nothing: gcc for s390x $level" alone s390x-linux-gnu-gcc $level -msoft-float
+done
+test "parts call nothing: gcc" parts aarch64-linux-gnu-gcc -Os -mgeneral-regs-only -mno-outline-atomics
+test "parts call nothing: clang" parts clang --target=aarch64-linux-gnu -Os -mgeneral-regs-only -mstrict-align \
+    -mno-outline-atomics
+
 # shellcheck disable=SC2086 # words
 test "g++" g++ -x c++ -std=c++11 -ffreestanding -O2 $warnings -c $out/sfu_panic.c -o $work/sfu.o
 

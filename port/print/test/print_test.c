@@ -206,7 +206,7 @@ static void test_wild_call(void **state)
     snprintf(expected, sizeof expected,
              "#0  0x0000000000000000\n#1  0x%016llx  [wild call]\n#2  0x0000000000000000\n"
              "trace ends (-26): %s; guessed frames are not proven\n"
-             "addr2line -Cfipe IMAGE 0x0 0x%llx 0xffffffffffffffff\n",
+             "addr2line -Cfipe IMAGE 0x0 0x%llx 0x0\n",
              (unsigned long long)function + 1, sfu_string(SFU_E_NOT_CODE), (unsigned long long)function);
     assert_string_equal(output, expected);
 }
