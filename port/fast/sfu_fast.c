@@ -595,17 +595,22 @@ INLINE void keep_region(struct sfu_fast *fast, uint64_t pc)
         }
 }
 
-/* Puts ENTRY at an empty one of the places for MIXED or, by turns, instead of another. */
-INLINE void put(struct trace *v, uint64_t mixed, uint32_t entry)
+/* Puts ENTRY at an empty one of the places for MIXED. If there is none, at the first: what was there goes to one of the
+ * places, by turns. */
+INLINE void put(struct sfu_fast *fast, uint64_t mixed, uint32_t entry)
 {
-    const uint64_t first = place_of(mixed, v->fast->mask);
+    const uint64_t first = place_of(mixed, fast->mask);
     uint64_t i = 0;
 
-    while (i < WAYS && (__atomic_load_n(&v->cache[first ^ i], __ATOMIC_RELAXED) & EMPTY) != EMPTY)
+    while (i < WAYS && (__atomic_load_n(&fast->cache[first ^ i], __ATOMIC_RELAXED) & EMPTY) != EMPTY)
         i++;
-    if (i == WAYS)
-        i = v->fast->turn++ % WAYS;
-    __atomic_store_n(&v->fast->cache[first ^ i], entry, __ATOMIC_RELEASE);
+    if (i == WAYS) {
+        const uint32_t moved = __atomic_load_n(&fast->cache[first], __ATOMIC_RELAXED);
+
+        i = 0;
+        __atomic_store_n(&fast->cache[first ^ fast->turn++ % WAYS], moved, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&fast->cache[first ^ i], entry, __ATOMIC_RELEASE);
 }
 
 /* Keeps RULE, which was looked up, for PC, a lookup PC. */
@@ -623,7 +628,7 @@ OUT_OF_LINE void keep(struct trace *v, uint64_t pc, const struct sfu_fast_rule *
 
             rule = keep_rule(fast, rule);
             if (rule != NULL)
-                put(v, mixed, tag_of(mixed) | (uint32_t)(rule - fast->rules));
+                put(fast, mixed, tag_of(mixed) | (uint32_t)(rule - fast->rules));
         }
     }
     clear_busy(fast);
@@ -633,7 +638,7 @@ OUT_OF_LINE void keep(struct trace *v, uint64_t pc, const struct sfu_fast_rule *
  * more if it has none, or that is not of the trace's region. */
 INLINE uint32_t number_of(const struct trace *v, const uint32_t *cache, uint64_t mask, uint64_t behind)
 {
-    uint64_t mixed, place, i;
+    uint64_t mixed, place;
     uint32_t number;
 
     if (UNLIKELY(in_region(v, behind) >= v->reach))
@@ -641,8 +646,12 @@ INLINE uint32_t number_of(const struct trace *v, const uint32_t *cache, uint64_t
     mixed = mix(v, behind);
     place = place_of(mixed, mask);
     number = number_at(cache, place, mixed);
-    for (i = 1; UNLIKELY(number >= SFU_FAST_RULES) && i < WAYS; i++)
-        number = number_at(cache, place ^ i, mixed);
+    if (UNLIKELY(number >= SFU_FAST_RULES))
+        number = number_at(cache, place ^ 1, mixed);
+    if (UNLIKELY(number >= SFU_FAST_RULES))
+        number = number_at(cache, place ^ 2, mixed);
+    if (UNLIKELY(number >= SFU_FAST_RULES))
+        number = number_at(cache, place ^ 3, mixed);
     return number;
 }
 
