@@ -58,6 +58,7 @@ enum {
     /* sfu_fast_rule.how: what each value counts from, two bits for each; */
     FROM_CFA = 0, FROM_SP = 1, FROM_FP = 2, FROM = 3,
     RA_FROM = 2, FP_FROM = 4, /* shifts; the CFA's is 0 */
+    BY_FP = FROM_FP | FROM_FP << RA_FROM | FROM_FP << FP_FROM,
     /* and what is done */
     CFA_LOADED = 0x40, FP_LOADED = 0x80,
     COMPLEX = 0x100,   /* not simple, in the words of the top of this file */
@@ -70,11 +71,12 @@ enum {
     /* An entry of the cache has a tag and, below it, the number of a rule. */
     TAG_BITS = 24, NUMBER_BITS = 8,
     EMPTY = SFU_FAST_RULES, /* an entry without a rule */
-    WAYS = 4, WAY_BITS = 2,
+    WAYS = 4, WAY_BITS = 2, /* number_of names each */
     REGION_BITS = 3, /* of a key */
     MIN_ENTRIES = 256,
     TRIES = 8, /* places of a rule in the table */
 
+    SPREAD = 0x1e3779b1, /* odd, of mixed bits */
     MIX = 0x5ac14d00, /* above the bits of a number odd, so that no two keys have the same product */
 
     BLOCK_SHIFT = 11, /* the index has an entry per 2 KiB of code */
@@ -257,11 +259,12 @@ struct trace {
     const struct sfu_fast_image *images; /* NULL: all is left to the core */
     const struct sfu_fast_image *near;   /* where a lookup begins */
     const uint32_t *cache;               /* or NULL */
+    uint64_t mask;                       /* of the cache */
+    const struct sfu_fast_rule *rules;   /* that it names */
     uint64_t changes;                    /* it has entries of sections as they were after so many */
-    uint64_t behind, reach;           /* of the region that the cache is asked about: 1 above its low end; size */
-    uint64_t region;                  /* its number, times MIX */
-    const struct sfu_fast_rule *last; /* the rule of the frame where the short way ended */
-    struct sfu_fast_rule own;         /* one that is in no table */
+    uint64_t behind, reach; /* of the region that the cache is asked about: 1 above its low end; size */
+    uint64_t region;        /* its number, times MIX */
+    uint32_t last;          /* sfu_fast_rule.how of the frame where the short way ended */
 };
 
 /* The index of long functions is their number; for each its FDE's number and where its checkpoints begin, counted in
@@ -309,9 +312,10 @@ INLINE const uint8_t *attributes_of(const struct sfu_fast_image *image, size_t a
     return image->rows + load4(image->fdes + at + FDE_ROWS);
 }
 
-/* The rule for OFFSET in the function whose FDE is AT bytes behind the first of IMAGE: any function, any row. */
-OUT_OF_LINE const struct sfu_fast_rule *any_rule(struct trace *v, const struct sfu_fast_image *image, size_t at,
-                                                 uint32_t offset)
+/* The rule for OFFSET in the function whose FDE is AT bytes behind the first of IMAGE: any function, any row. It may be
+ * written to *OWN. */
+OUT_OF_LINE const struct sfu_fast_rule *any_rule(const struct sfu_fast_image *image, size_t at, uint32_t offset,
+                                                 struct sfu_fast_rule *own)
 {
     const uint8_t *p = attributes_of(image, at);
     const bool traps = p[2] & INFO_SIGNAL;
@@ -334,13 +338,13 @@ OUT_OF_LINE const struct sfu_fast_rule *any_rule(struct trace *v, const struct s
         return &by_core;
     if ((info & ROW_COUNT) == 0)
         return &outermost;
-    return p[3] & INFO2_TYPE ? flexible_rule(info, words, size, traps, &v->own)
-                             : default_rule(info, words, size, traps, &v->own);
+    return p[3] & INFO2_TYPE ? flexible_rule(info, words, size, traps, own)
+                             : default_rule(info, words, size, traps, own);
 }
 
 /* The same. Nearly all functions are common and have few rows, which have words of 1 or 2 bytes. */
-INLINE const struct sfu_fast_rule *row_rule(struct trace *v, const struct sfu_fast_image *image, size_t at,
-                                            uint32_t offset)
+INLINE const struct sfu_fast_rule *row_rule(const struct sfu_fast_image *image, size_t at, uint32_t offset,
+                                            struct sfu_fast_rule *own)
 {
     const uint8_t *p = attributes_of(image, at);
     struct rows rows;
@@ -352,10 +356,10 @@ INLINE const struct sfu_fast_rule *row_rule(struct trace *v, const struct sfu_fa
         const unsigned info = p[2] & COMMON_INFO ? scan(&rows, offset, 2, &words) : scan(&rows, offset, 1, &words);
 
         if (LIKELY((info & ROW_COUNT) != 0 && !(info & ROW_FOUR_BYTES)))
-            return info & ROW_TWO_BYTES ? default_rule(info, words, 2, false, &v->own)
-                                        : default_rule(info, words, 1, false, &v->own);
+            return info & ROW_TWO_BYTES ? default_rule(info, words, 2, false, own)
+                                        : default_rule(info, words, 1, false, own);
     }
-    return any_rule(v, image, at, offset);
+    return any_rule(image, at, offset, own);
 }
 
 /* ---- Lookup ---------------------------------------------------------------------------------------------------- */
@@ -383,7 +387,8 @@ INLINE size_t bisect(const struct sfu_fast_image *image, size_t at, uint32_t n, 
 }
 
 /* The rule for PC, a lookup PC that IMAGE, a common one, may have. */
-INLINE const struct sfu_fast_rule *find_rule(struct trace *v, const struct sfu_fast_image *image, uint64_t pc)
+INLINE const struct sfu_fast_rule *find_rule(const struct sfu_fast_image *image, uint64_t pc,
+                                             struct sfu_fast_rule *own)
 {
     const uint64_t where = pc - image->origin;
     const uint32_t *entry = image->index + 1 + ((pc - image->low) >> image->index[0]);
@@ -395,7 +400,7 @@ INLINE const struct sfu_fast_rule *find_rule(struct trace *v, const struct sfu_f
 
     if (offset >= load4(image->fdes + at + FDE_LENGTH))
         return &by_core;
-    return row_rule(v, image, at, (uint32_t)offset);
+    return row_rule(image, at, (uint32_t)offset, own);
 }
 
 /* The next of the list: sfu_fast_remove may change it meanwhile. */
@@ -435,14 +440,14 @@ OUT_OF_LINE const struct sfu_fast_rule *outside(const struct sfu_fast_image *ima
     return &not_code;
 }
 
-/* The rule for PC, a lookup PC. */
-INLINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc)
+/* The rule for PC, a lookup PC. It may be written to *OWN. */
+INLINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc, struct sfu_fast_rule *own)
 {
     const struct sfu_fast_image *image = image_of(v, pc);
 
     if (UNLIKELY(image == NULL))
         return outside(v->images, pc);
-    return LIKELY(image->common) ? find_rule(v, image, pc) : &by_core;
+    return LIKELY(image->common) ? find_rule(image, pc, own) : &by_core;
 }
 
 /* ---- Cache ----------------------------------------------------------------------------------------------------- */
@@ -529,6 +534,8 @@ INLINE void look(struct trace *v, struct sfu_fast *fast)
     v->changes = changes;
     v->images = v->near = images;
     v->cache = NULL;
+    v->mask = fast->mask;
+    v->rules = fast->rules;
     v->behind = v->reach = 0;
     if (fast->cache != NULL && cleared == changes) {
         v->cache = fast->cache;
@@ -569,12 +576,12 @@ INLINE uint32_t number_at(const uint32_t *cache, uint64_t place, uint64_t mixed)
 /* The table's rule that is equal to RULE, written there if it is new; NULL if others have its places. */
 INLINE const struct sfu_fast_rule *keep_rule(struct sfu_fast *fast, const struct sfu_fast_rule *rule)
 {
-    const uint32_t mixed = ((uint32_t)rule->cfa * 31 + (uint32_t)rule->ra * 7 + (uint32_t)rule->fp) / 8 + rule->how;
+    const uint32_t mixed =
+        ((uint32_t)rule->cfa * 31 + (uint32_t)rule->ra * 7 + (uint32_t)rule->fp + rule->how) * SPREAD;
+    struct sfu_fast_rule *at = &fast->rules[(uint64_t)mixed * (SFU_FAST_RULES - TRIES + 1) >> 32];
     unsigned i;
 
-    for (i = 0; i < TRIES; i++) {
-        struct sfu_fast_rule *at = &fast->rules[((mixed ^ mixed >> 8) + i) % SFU_FAST_RULES];
-
+    for (i = 0; i < TRIES; i++, at++) {
         if (at->how == 0)
             *at = *rule;
         if (at->how == rule->how && at->cfa == rule->cfa && at->ra == rule->ra && at->fp == rule->fp)
@@ -657,20 +664,19 @@ INLINE uint32_t number_of(const struct trace *v, const uint32_t *cache, uint64_t
 
 /* The rule for the lookup PC in front of BEHIND, which has none in the cache as far as the trace's region goes. Keeps
  * it. */
-INLINE const struct sfu_fast_rule *find(struct trace *v, uint64_t behind)
+OUT_OF_LINE const struct sfu_fast_rule *find(struct trace *v, uint64_t behind, struct sfu_fast_rule *own)
 {
     const uint64_t pc = behind - 1;
     const struct sfu_fast_rule *rule;
 
-    if (v->cache != NULL && in_region(v, behind) >= v->reach && enter_region(v, pc)) {
+    if (in_region(v, behind) >= v->reach && enter_region(v, pc)) {
         const uint32_t number = number_of(v, v->cache, v->fast->mask, behind);
 
         if (number < SFU_FAST_RULES)
             return &v->fast->rules[number];
     }
-    rule = look_up(v, pc);
-    if (v->cache != NULL)
-        keep(v, pc, rule);
+    rule = look_up(v, pc, own);
+    keep(v, pc, rule);
     return rule;
 }
 
@@ -703,12 +709,6 @@ INLINE bool is_exact(const struct place *at)
 INLINE uint64_t word_at(const struct place *at, uint64_t where)
 {
     return load8(at->bytes + where);
-}
-
-/* Whether all of the word at WHERE is on the stack, at FLOOR or above. */
-INLINE bool is_on_stack(const struct place *at, uint64_t where, uint64_t floor)
-{
-    return where >= floor && where <= at->last;
 }
 
 /* An OFFSET, to be added to a place on the stack. */
@@ -744,13 +744,16 @@ INLINE bool apply_to_fp(const struct trace *v, const struct sfu_fast_rule *rule,
     return base >= at->sp && base <= at->span && apply_simple(v, rule, base, at, out);
 }
 
-/* What offsets with FROM count from, of the frame AT with CFA. FP that is not on the stack is far from it: nothing by
- * it is on the stack, nor does a sum with an offset wrap. */
-INLINE uint64_t base_of(const struct place *at, unsigned from, uint64_t cfa)
+/* What the value whose FROM is at SHIFT in HOW counts from: CFA, SP or FP. */
+INLINE uint64_t base_of(uint32_t how, unsigned shift, uint64_t cfa, uint64_t sp, uint64_t fp)
 {
-    const uint64_t fp = at->fp - at->low;
+    return !(how & FROM << shift) ? cfa : how & FROM_FP << shift ? fp : sp;
+}
 
-    return from == FROM_CFA ? cfa : from == FROM_SP ? at->sp : fp <= at->span ? fp : UINT64_MAX / 4 * 3;
+/* Whether all of the word at WHERE is on the stack, and not below SP: it may be dead there. */
+INLINE bool is_on_stack(const struct place *at, uint64_t where)
+{
+    return where >= at->sp && where <= at->last;
 }
 
 /* The same for any rule. */
@@ -758,26 +761,26 @@ INLINE bool apply(struct trace *v, const struct sfu_fast_rule *rule, struct plac
 {
     struct sfu_frame *frame = &v->walk.frame;
     const uint32_t how = rule->how;
-    const bool exact = is_exact(at), stays = LINK && exact && !(how & TRAP), kept = LINK && how & RA_LEFT;
-    const uint64_t floor = exact ? at->sp : 0; /* what lies below may be dead */
-    uint64_t cfa, ra, fp = 0;
+    const bool stays = LINK && is_exact(at) && !(how & TRAP), kept = LINK && how & RA_LEFT;
+    const uint64_t fp_base = at->fp - at->low;
+    uint64_t cfa, ra, fp;
 
-    if (how & (BY_CORE | OUTERMOST | NO_FDE | NOT_CODE))
+    if (how & (BY_CORE | OUTERMOST | NO_FDE | NOT_CODE) || (how & BY_FP && fp_base > at->span))
         return false;
-    cfa = base_of(at, how & FROM, 0) + extend(rule->cfa);
+    cfa = (how & FROM_FP ? fp_base : at->sp) + extend(rule->cfa);
     if (how & CFA_LOADED) {
-        if (!is_on_stack(at, cfa, floor))
+        if (!is_on_stack(at, cfa))
             return false;
         cfa = word_at(at, cfa) - at->low;
     }
     if (cfa > at->span || (stays ? cfa < at->sp + BELOW : cfa <= at->sp + BELOW))
         return false;
-    ra = base_of(at, how >> RA_FROM & FROM, cfa) + extend(rule->ra);
-    if (kept ? !stays || !frame->regs.has_ra : !is_on_stack(at, ra, floor))
+    ra = base_of(how, RA_FROM, cfa, at->sp, fp_base) + extend(rule->ra);
+    if (kept ? !stays || !frame->regs.has_ra : !is_on_stack(at, ra))
         return false;
     if (how & FP_LOADED) {
-        fp = base_of(at, how >> FP_FROM & FROM, cfa) + extend(rule->fp);
-        if (!is_on_stack(at, fp, floor))
+        fp = base_of(how, FP_FROM, cfa, at->sp, fp_base) + extend(rule->fp);
+        if (!is_on_stack(at, fp))
             return false;
         at->fp = word_at(at, fp);
     }
@@ -785,7 +788,8 @@ INLINE bool apply(struct trace *v, const struct sfu_fast_rule *rule, struct plac
     if (IS_AARCH64 && how & SIGNED)
         ra = strip(v->walk.target, ra);
     at->behind = *out = ra;
-    at->exact = UINT64_MAX;
+    if (stays)
+        at->exact = UINT64_MAX;
     if (how & TRAP) {
         frame->saved = at->sp + at->low;
         frame->interrupted = true;
@@ -832,25 +836,25 @@ INLINE void arrive(struct sfu_frame *frame, const struct place *at)
 
 /* Walks on by the short way as far as it leads, at most COUNT (at least 1) frames, and stores their PCs at OUT, which
  * moves on by STEP for each. SP is on the stack, which has a word at least. The walk arrives at the last of them.
- * Returns how many frames those were. If they are fewer, the trace's last rule is that of the last frame. */
-OUT_OF_LINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step)
+ * Returns how many frames those were. If they are fewer, the trace's last rule is that of the last frame. CACHED: the
+ * trace has a cache. */
+INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool cached)
 {
     const uint32_t *const cache = v->cache;
-    const uint64_t mask = v->fast->mask;
-    const struct sfu_fast_rule *const rules = v->fast->rules;
+    struct sfu_fast_rule own;
     struct place at;
     size_t left = count;
 
     depart(&v->walk, &at);
     do {
-        const uint32_t number = number_of(v, cache, mask, at.behind);
+        const uint32_t number = cached ? number_of(v, cache, v->mask, at.behind) : SFU_FAST_RULES;
         const struct sfu_fast_rule *rule;
         bool applied;
 
         if (LIKELY(number < SFU_FAST_RULES))
-            rule = &rules[number];
+            rule = &v->rules[number];
         else
-            rule = find(v, at.behind);
+            rule = cached ? find(v, at.behind, &own) : look_up(v, at.behind - 1, &own);
         if (LIKELY(!(rule->how & (COMPLEX | FROM_FP))))
             applied = apply_simple(v, rule, at.sp, &at, out);
         else if (!(rule->how & COMPLEX))
@@ -858,7 +862,7 @@ OUT_OF_LINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step)
         else
             applied = apply(v, rule, &at, out);
         if (UNLIKELY(!applied)) {
-            v->last = rule;
+            v->last = rule->how;
             break;
         }
         out += step;
@@ -866,6 +870,17 @@ OUT_OF_LINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step)
     if (left < count)
         arrive(&v->walk.frame, &at);
     return count - left;
+}
+
+/* The same for a trace with a cache, and for one without. Each has registers enough for its loop. */
+OUT_OF_LINE size_t go_by_cache(struct trace *v, size_t count, uint64_t *out, size_t step)
+{
+    return go(v, count, out, step, true);
+}
+
+OUT_OF_LINE size_t go_by_sections(struct trace *v, size_t count, uint64_t *out, size_t step)
+{
+    return go(v, count, out, step, false);
 }
 
 /* Walks on by the short way, at most COUNT (at least 1) frames, and stores their PCs as go does. Leaves the walk as the
@@ -883,7 +898,7 @@ INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, size_t step, i
         return 0;
     if (count > limit - 1 - frame->depth)
         count = limit - 1 - frame->depth;
-    done = go(v, count, out, step);
+    done = v->cache != NULL ? go_by_cache(v, count, out, step) : go_by_sections(v, count, out, step);
     if (done > 0) {
         frame->depth += (uint32_t)done;
         frame->switched = frame->replaced = false;
@@ -892,11 +907,11 @@ INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, size_t step, i
     }
     if (done == count)
         return done;
-    if (v->last->how & OUTERMOST)
+    if (v->last & OUTERMOST)
         *code = is_in(&t->final, sfu_lookup_pc(&frame->regs)) ? SFU_END : SFU_E_NOT_FINAL;
-    else if (v->last->how & (NO_FDE | NOT_CODE) && t->trap_hook == NULL && !t->frame_pointers &&
+    else if (v->last & (NO_FDE | NOT_CODE) && t->trap_hook == NULL && !t->frame_pointers &&
              frame->regs.pc_kind == SFU_PC_RETURN)
-        *code = v->last->how & NO_FDE ? SFU_E_NO_FDE : SFU_E_NOT_CODE;
+        *code = v->last & NO_FDE ? SFU_E_NO_FDE : SFU_E_NOT_CODE;
     return done;
 }
 

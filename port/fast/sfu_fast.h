@@ -24,7 +24,7 @@
  *   - a row that has the CFA, the RA and the caller's FP from SP, FP or the CFA, and the RA from the stack; or, where a
  *     default row leaves the RA in its register, a frame that is the topmost
  *   - a stack of 8 to 2^63 - 1 bytes, which are known; the frame's SP, what its row reads and its caller's SP lie on
- *     it; so does FP, at SP or above, if the row counts from it; and nothing is read below SP where the PC is exact
+ *     it; so does FP, at SP or above, if the row counts from it; and nothing is read below SP
  *   - no original_ra
  * A frame whose caller is on another stack, and one that no section has, is the core's. Each such frame costs its step.
  * The last step of a trace costs none, if its row is that of an outermost frame, or if its PC is in no section and

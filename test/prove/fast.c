@@ -168,16 +168,16 @@ int take_fde(struct lookup *l, uint32_t index)
     return SFU_OK;
 }
 
-const struct sfu_fast_rule *take_attributes(struct trace *v, const struct sfu_fast_image *image, size_t at,
-                                            uint32_t offset);
-const struct sfu_fast_rule *take_attributes(struct trace *v, const struct sfu_fast_image *image, size_t at,
-                                            uint32_t offset)
+const struct sfu_fast_rule *take_attributes(const struct sfu_fast_image *image, size_t at, uint32_t offset,
+                                            struct sfu_fast_rule *own);
+const struct sfu_fast_rule *take_attributes(const struct sfu_fast_image *image, size_t at, uint32_t offset,
+                                            struct sfu_fast_rule *own)
 {
     fast_fde = (uint32_t)(at / FDE_SIZE);
     PROVE(at == fast_fde * (size_t)FDE_SIZE, "it is an FDE");
     fast_attributes = attributes_of(image, at);
     fast_offset = offset;
-    return &v->own;
+    return own;
 }
 
 void prove_fast_function(void)
@@ -188,6 +188,7 @@ void prove_fast_function(void)
     struct trace v;
     struct lookup l;
     const struct sfu_fast_rule *rule;
+    struct sfu_fast_rule own;
     uint64_t pc = nondet_u64();
     int code;
 
@@ -197,13 +198,13 @@ void prove_fast_function(void)
     survey(&image);
     v.fast = &fast;
     v.images = v.near = &image;
-    rule = look_up(&v, pc);
+    rule = look_up(&v, pc, &own);
     l.s = &s;
     code = find_fde(&l, pc);
     PROVE(rule != &no_fde || (code == SFU_E_NO_FDE && fast_is_in(&s.text, pc)),
           "no function has a PC outside of the code");
     PROVE(rule != &not_code || !fast_is_in(&s.text, pc), "what is not code is in no text");
-    if (rule != &v.own)
+    if (rule != &own)
         return;
     PROVE(fast_is_in(&s.text, pc), "a rule is for a PC that is looked up");
     PROVE(code == SFU_OK, "the core finds a function, too");
@@ -271,7 +272,7 @@ void prove_fast_row(void)
 {
     struct sfu_section s;
     struct sfu_fast_image image;
-    struct trace v;
+    struct sfu_fast_rule own;
     struct lookup l;
     uint32_t offset = nondet_u32(), index;
     const struct sfu_fast_rule *rule;
@@ -287,7 +288,7 @@ void prove_fast_row(void)
     ASSUME(read_range(&l, 0) == SFU_OK && read_attributes(&l, 0) == SFU_OK && l.fde.num_rows <= MAX_ROWS);
     ASSUME(check_rows(&l, &index) == SFU_OK);
     ASSUME(offset < l.fde.size);
-    rule = row_rule(&v, &image, 0, offset);
+    rule = row_rule(&image, 0, offset, &own);
     if (rule == &by_core)
         return;
     code = find_row(&l, l.fde.start + offset);
@@ -298,7 +299,7 @@ void prove_fast_row(void)
     }
     PROVE(fast_info == l.row.info && fast_words == bytes + l.row.words, "it is the same");
     PROVE(fast_flexible == (l.fde.type == TYPE_FLEXIBLE), "it is read as what it is");
-    PROVE(taken == 1 && rule == &v.own, "once");
+    PROVE(taken == 1 && rule == &own, "once");
     PROVE(fast_traps == ((l.fde.info & INFO_SIGNAL) != 0), "a trap frame is one");
 }
 

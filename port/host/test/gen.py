@@ -763,7 +763,7 @@ def test_faults():
 WALKERS = [
     ("nothing", "", ""),
     ("a row begins late", "load(next, size) <= offset", "load(next, size) < offset"),
-    ("the PC is one more", "look_up(v, pc);", "look_up(v, pc + 1);"),
+    ("the PC is one more", "look_up(v, at.behind - 1,", "look_up(v, at.behind,"),
     ("a row too many", "count > 0 &&", "count + 1 > 0 &&"),
 ]
 
