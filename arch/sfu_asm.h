@@ -22,9 +22,9 @@
  *        ...
  *        sfu_outermost_end _start
  *
- *    or `sfu_outermost` after a .cfi_startproc of your own. A walk that reaches it returns SFU_END. Assemblers before
- *    version 3 of SFrame (binutils before 2.46) ignore the mark and would describe an ordinary function. Define
- *    SFU_NO_OUTERMOST there: the function then has no table, and a walk ends with SFU_E_NO_FDE.
+ *    or `sfu_outermost` after a .cfi_startproc of your own. A walk that reaches it returns SFU_END. The tables of an
+ *    assembler that writes version 1 or 2 (binutils before 2.46) lack the mark, and would describe an ordinary
+ *    function. Define SFU_NO_OUTERMOST there: the function then has no table, and a walk ends with SFU_E_NO_FDE.
  *
  *        sfu_thread_entry thread_start, thread_main
  *
@@ -58,7 +58,8 @@
  *    Put no .cfi_startproc around such a function: it would have two tables.
  *    The linker script must take both: .sframe : { KEEP(*(.sframe .sframe.*)) }.
  *
- * SFU_NO_ASM is for assemblers that are too old: the same sources assemble to the same code, without tables.
+ * SFU_NO_ASM: the same sources assemble to the same code, without tables. Not for sfu-gen, which takes them from old
+ * assemblers, too.
  */
 #ifndef SFU_ASM_H
 #define SFU_ASM_H

@@ -75,6 +75,8 @@ int sfu_print_walk(struct sfu_panic *p, const struct sfu_registers *top, sfu_pri
     uint32_t first;
     int code;
 
+    if (p->target == NULL)
+        p->target = &p->own; /* a panic before sfu_panic_init: without a section */
     sfu_walk_start(&p->walk, p->target, top);
     first = first_frame(p);
     p->cycle.each = each;
@@ -201,6 +203,8 @@ int sfu_panic_print(struct sfu_panic *panic, const struct sfu_registers *top)
 {
     int code;
 
+    if (panic->put == NULL)
+        return SFU_E_NO_SECTION;
     if (panic->busy != 0) {
         if (panic->busy == 1) {
             panic->busy = 2;

@@ -125,7 +125,8 @@ int sfu_panic_init(struct sfu_panic *panic, const void *sframe, const void *sfra
 
 /* Prints the trace that begins at TOP. If PANIC is being printed already, printing has faulted and the fault has come
  * here again: says so and returns at once, the next time silently. Other CPUs must have been stopped, or must use
- * another PANIC. Returns the code that ended the walk. */
+ * another PANIC. Before sfu_panic_init it prints the first frame; without a put it prints nothing, and returns
+ * SFU_E_NO_SECTION. Returns the code that ended the walk. */
 int sfu_panic_print(struct sfu_panic *panic, const struct sfu_registers *top);
 
 /* ---- For the other parts, and for a panic path that prints in a format of its own ---- */

@@ -4,7 +4,7 @@
  * The crash record: 104 bytes in memory that survives a reset, for machines whose console nobody reads. The panic path
  * writes it, without waiting for anything. The next boot prints it. Needs sfu.c and sfu_print.c.
  *
- *     struct sfu_record crash __attribute__((section(".crash"))); // in memory that nobody clears or loads
+ *     extern struct sfu_record crash; // linker script: in memory that nobody clears or loads
  *
  *     // in the panic path, before sfu_panic_print
  *     sfu_record_write(&crash, &panic, (uintptr_t)image_start, &here);
@@ -15,7 +15,7 @@
  *
  * In the linker script, behind all that is loaded and behind .bss, which start-up code and loaders clear:
  *
- *     .crash (NOLOAD) : { *(.crash) } :NONE
+ *     . = ALIGN(8); crash = .; . += 104;
  *
  * It prints, where A to D are PCs:
  *

@@ -156,6 +156,7 @@ def traces(cpu):
                     (["switch_to", "thread_begin.new"], 1),
                     (["waits", "thread_main", "thread_begin"], 1),
                     (["thread_begin"], 1),
+                    (["0"], -26),  # SFU_E_NOT_CODE
                     (["three_threads"] + BELOW + start, 1)],
         "leaf": [(LEAF + BELOW + start, 1),
                  leaf if cpu == "x86_64" else lost,

@@ -223,6 +223,14 @@ def test_gen(bench):
     at = symbols["sframe_start"] - symbols["image_start"]
     with open(os.path.join(bench.directory, "kernel.bin"), "rb") as file:
         must(file.read()[at:at + 3] in (b"\xe2\xde\x03", b"\xde\xe2\x03"), "objcopy -O binary lost it")
+    # Beside code the room makes the segment writable, which READONLY prevents.
+    room = bench.read("room-kernel.ld")
+    for kind, flags in ((".sfu_sframe :", "RWE"), (".sfu_sframe (READONLY) :", "R E")):
+        bench.write("room-kernel.ld", room.replace(".sfu_sframe :", kind))
+        bench.run(script.split("sfu-gen")[0], own=True)
+        found = re.search(r"LOAD +(?:0x\S+ +){5}(R.E)", bench.run("readelf -lW kernel.elf"))
+        must(found and found[1] == flags, f"{kind} is in a segment {found and found[1]}")
+    bench.write("room-kernel.ld", room)
     # The same script at the end of the address space, which 0 is too far away from.
     bench.write("room-kernel.ld", bench.read("room-kernel.ld").replace(". = 0x100000;", ". = 0xffff900000100000;"))
     bench.run(("CC=\"$CC -mcmodel=large\"\n" if bench.cpu == "x86_64" else "") + """
@@ -353,14 +361,14 @@ def test_dump(bench):
     bench.run("ld -r dump.o sfu_dump.o sfu_build_id.o -o both.o")
     wanted = {line.split()[-1] for line in bench.run("nm -u both.o").splitlines()}
     own = {"build_id_start", "build_id_end", "image_start", "stack_low", "stack_high", "console_put"}
-    must(wanted - {"memcpy", "memset"} <= own, f"it needs {sorted(wanted)}")
+    must(wanted <= own, f"it needs {sorted(wanted)}")
 
 
 # Of each part in section 10: what it needs beside its own file.
 PARTS = {"build_id": set(), "cycles": set(), "record": {"sfu_print.o", "sfu.o"}, "all": {"sfu_print.o", "sfu.o"},
          "symbols": set()}
 OWN = {"build_id_start", "build_id_end", "panic", "image_start", "first_thread", "sfu_symbols_start",
-       "sfu_symbols_end", "memcpy", "memset", "_GLOBAL_OFFSET_TABLE_"}
+       "sfu_symbols_end", "crash", "_GLOBAL_OFFSET_TABLE_"}
 
 
 def test_parts(bench):
@@ -398,9 +406,18 @@ def test_symbols(bench):
     symbols = bench.symbols("kernel.elf")
     must(symbols["build_id_end"] - symbols["build_id_start"] == 36, "no build ID")
     must(symbols["sfu_symbols_end"] - symbols["sfu_symbols_start"] > 500, "an empty table")
-    loads = re.findall(r"LOAD +\S+ 0x(\S+) \S+ \S+ 0x(\S+)", bench.run("readelf -lW kernel.elf"))
-    must(loads and not any(int(start, 16) <= symbols["crash"] < int(start, 16) + int(size, 16)
-                           for start, size in loads), "the record is in a segment that is loaded")
+    bench.write("kernel.ld", re.sub(r"PHDRS .*\n|(?<=\}) (:\w+ ?)+$", "", bench.read("kernel.ld"), flags=re.M))
+    bench.run(bench.scripts["symbols"].replace("entry.o", f"entry.o sfu.o sfu_print.o {parts} {flags}")
+              .replace("kernel.elf", "without.elf"))
+    bench.write("size.c", '#include "sfu_record.h"\nchar size[sizeof(struct sfu_record)];\n')
+    bench.run("$CC -c size.c")
+    size = int(re.search(r"(\d+) OBJECT", bench.run("readelf -sW size.o"))[1])
+    for name in ("kernel.elf", "without.elf"):  # with and without PHDRS
+        loads = re.findall(r"LOAD +\S+ 0x(\S+) \S+ \S+ 0x(\S+)", bench.run(f"readelf -lW {name}"))
+        symbols = bench.symbols(name)
+        must(loads and not any(int(start, 16) <= symbols["crash"] < int(start, 16) + int(memory, 16)
+                               for start, memory in loads), f"{name}: the record is in a segment that is loaded")
+        must(symbols["crash"] + size <= symbols["stack_low"], f"{name}: what lies behind it is in the record")
 
 
 def test_instrument(bench):

@@ -466,7 +466,7 @@ static void say_summary(const struct tables *tables, const struct cfi_spans *spa
                bytes->size, section != NULL ? section->size : 0, bytes->num_fdes, bytes->num_fres, tables->covered,
                good, tables->below_sp, tables->drap, tables->epilogue, tables->plt, tables->kept, spans->dropped);
     } else if (!options.quiet) {
-        fprintf(stderr, "sfu-gen: %s: %zu bytes, %zu entries, %zu rows: %.*f%% of %" PRIu64 " bytes of code\n",
+        fprintf(stderr, "sfu-gen: %s: %zu bytes, %zu entries, %zu rows: %.*f%% of %" PRIu64 " bytes with CFI\n",
                 options.image, bytes->size, bytes->num_fdes, bytes->num_fres, tables->lost > 0 ? 3 : 0,
                 percent(good, tables->covered), tables->covered);
         if (tables->epilogue > 0)

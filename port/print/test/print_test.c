@@ -319,6 +319,25 @@ static void test_fault(void **state)
     assert_null(strstr(second + 2, "second fault"));
 }
 
+/* A panic before sfu_panic_init is one frame; one before there is a console is nothing. */
+static void test_early(void **state)
+{
+    char expected[1024];
+
+    (void)state;
+    panic.target = NULL;
+    assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NO_SECTION);
+    snprintf(expected, sizeof expected,
+             "#0  0x0000000000001004\ntrace ends (%d): %s\naddr2line -Cfipe IMAGE 0x1004\n", SFU_E_NO_SECTION,
+             sfu_string(SFU_E_NO_SECTION));
+    assert_string_equal(output, expected);
+    panic.put = NULL;
+    assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NO_SECTION);
+    panic.put = put;
+    assert_int_equal(sfu_panic_init(&panic, bytes, bytes + sizeof bytes, stack, stack + 4), SFU_OK);
+    assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NOT_CODE);
+}
+
 /* Afterwards it can be used again. */
 static void test_again(void **state)
 {
@@ -1159,6 +1178,7 @@ int main(void)
         cmocka_unit_test_setup(test_joined, reset),
         cmocka_unit_test_setup(test_many, reset),
         cmocka_unit_test_setup(test_fault, reset),
+        cmocka_unit_test_setup(test_early, reset),
         cmocka_unit_test_setup(test_again, reset),
         cmocka_unit_test_setup(test_cycles, reset),
         cmocka_unit_test_setup(test_cycles_left_out, reset),
