@@ -74,16 +74,30 @@ FAULTS = [
     Edit("xen/arch/x86/setup.c", r"""
 static bool __initdata sfu_nmi;
 boolean_param("sfu_nmi", sfu_nmi);
-static int noinline sfu_leaf(volatile int *p) { *p = 1; return 2; }
-static int noinline sfu_middle(volatile int *p) { return sfu_leaf(p) + 3; }
+static int noinline sfu_leaf(volatile int *p)
+{
+    if ( sfu_nmi )
+    {
+        local_irq_disable();
+        printk("spinning\n");
+        outb('!', 0x3f8);
+        for ( ; ; );
+    }
+    *p = 1;
+    return 2;
+}
+/* Its frame is found by RBP. */
+static int noinline sfu_middle(volatile int *p)
+{
+    volatile char *a = __builtin_alloca(num_online_cpus());
+    a[0] = 3;
+    return sfu_leaf(p) + a[0];
+}
 static void cf_check sfu_called(void *info) { panic("hello\n"); }
-static void noinline sfu_spin(void) { local_irq_disable(); printk("spinning\n"); outb('!', 0x3f8); for ( ; ; ); }
 """, before=r"^static struct domain \*__init create_dom0\("),
     Edit("xen/arch/x86/setup.c", r"""
     if ( num_online_cpus() > 1 )
         on_selected_cpus(cpumask_of(1), sfu_called, NULL, 1);
-    if ( sfu_nmi )
-        sfu_spin();
     printk("%d\n", sfu_middle((int *)(1ul << 40)));
 """, before=r"^    dom0 = create_dom0\("),
 ]
@@ -105,7 +119,7 @@ SCENARIOS = [
     {"name": "NMI in a loop with interrupts off", "boot": ["-append", OPTIONS + " nmi=fatal sfu_nmi"],
      "dialogue": [(r"spinning\s+!", "\x01c"), (r"\(qemu\)", "nmi\n")],
      "traces": [HERE + " sfu_trace panic fatal_trap unknown_nmi_error do_nmi handle_ist_exception "
-                "!sfu_spin __start_xen __high_start"]},
+                "!sfu_leaf sfu_middle __start_xen __high_start"]},
     # An idle CPU halts. What follows is inlined.
     {"name": "panic in an interrupt on the second CPU", "boot": ["-smp", "2"],
      "traces": [HERE + " sfu_trace panic sfu_called smp_call_function_interrupt do_IRQ common_interrupt "
