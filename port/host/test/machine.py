@@ -7,6 +7,7 @@ addresses (upper/). Prints a line for each.
 live     machines and processes behind stubs, which run or are stopped, and stubs that lose, repeat and interrupt
 upper    dumps of machines, whose page tables have to be walked
 """
+import mmap
 import os
 import random
 import re
@@ -542,7 +543,6 @@ def upper_hostile_threads(machine):
     """Lists that lead anywhere, in circles, and without an end."""
     machine.monitor("stop")
     core, chosen = Physical(machine.dump(), ">" if machine.cpu == "s390x" else "<"), random.Random("threads")
-    os.chmod(core.file, 0o600)
     offset = VARIANTS[[name for name in ORDINARY if VARIANTS[name][0] == machine.cpu][0]][1]
     table = ["--page-table=0x%x" % TTBR1] if machine.cpu == "aarch64" else []
     symbols = {m[2].decode(): int(m[1], 16) - offset for m in re.finditer(rb"(?m)^([0-9a-f]+) \w (\w+)$",
@@ -635,10 +635,12 @@ def upper_missing(machine):
 
 
 class Physical:
-    """The physical memory in a machine's core, to be changed."""
+    """The physical memory in a machine's core, which can be written to: what changes in DATA changes in the file."""
 
     def __init__(self, file, order):
-        self.file, self.order, self.data = file, order, bytearray(trace.read(file))
+        os.chmod(file, 0o600)
+        with open(file, "r+b") as f:
+            self.file, self.order, self.data = file, order, mmap.mmap(f.fileno(), 0)
         at, = struct.unpack_from(order + "Q", self.data, 32)
         self.segments = [struct.unpack_from(order + "IIQQQQ", self.data, at + 56 * i)
                          for i in range(*struct.unpack_from(order + "H", self.data, 56))]
@@ -654,7 +656,6 @@ class Physical:
 
     def store(self, addr, value):
         struct.pack_into(self.order + "Q", self.data, self.at(addr), value)
-        trace.write(self.file, self.data)
 
 
 def upper_large(machine):
@@ -666,7 +667,6 @@ def upper_large(machine):
     at = data.index(b"GNU\0", data.index(struct.pack(">III", 4, 20, 3))) + 4
     trace.write(other, data[:at] + bytes(20) + data[at + 20:])
     core, offset = Physical(machine.dump(), ">"), VARIANTS["s390x-region-3"][1]
-    os.chmod(core.file, 0o600)
     region = POOL_S390X + 8 * (offset >> 31)
     segment = (core.word(region) & ~0xfff) + 8 * (offset >> 20 & 2047)
 
@@ -695,18 +695,19 @@ def upper_hostile(machine):
     """Headers, notes and page tables that make no sense, under the sanitizers."""
     machine.monitor("stop")
     file, chosen, good = machine.dump(), random.Random(machine.cpu), 0
-    os.chmod(file, 0o600)
-    core, whole = Physical(file, ">" if machine.cpu == "s390x" else "<"), trace.read(file)
+    core = Physical(file, ">" if machine.cpu == "s390x" else "<")
     pool = POOL_S390X if machine.cpu != "aarch64" else TTBR1
     for _ in range(20):
-        damaged = bytearray(whole)
+        damaged = {}
         for _ in range(chosen.choice((1, 4, 40, 400))):
             table = core.at(pool + chosen.randrange(0x10000 if machine.cpu != "s390x" else 0x20000))
             at = chosen.choice((chosen.randrange(4096), table, table, table))
-            damaged[at] = chosen.choice((0, 1, 0x20, 0x7f, 0x80, 0xff, chosen.randrange(256)))
-        trace.write(file, damaged)
+            damaged.setdefault(at, core.data[at])
+            core.data[at] = chosen.choice((0, 1, 0x20, 0x7f, 0x80, 0xff, chosen.randrange(256)))
         options = ["--page-table=0x%x" % pool] if machine.cpu == "aarch64" else []
         good += trace.survives("--core=" + file, *options, "--write-core=/dev/null", machine.image) == 0
+        for at, byte in damaged.items():
+            core.data[at] = byte
     return "%d of 20 accepted" % good
 
 
@@ -726,19 +727,30 @@ def upper_by_hand(machine):
 
 
 def with_note(core, name, text):
-    """A copy of the file CORE of a little-endian machine, with one note more, and without QEMU's."""
-    data = bytearray(trace.read(core).replace(b"QEMU\0", b"NONE\0"))
+    """A copy of the file CORE of a little-endian machine, with one note more, and without QEMU's. It is made once: what
+    is at its end, and says so, changes."""
+    file = core + ".linux"
+    if not os.path.exists(file):
+        trace.write(file, trace.read(core).replace(b"QEMU\0", b"NONE\0"))
+    with open(core, "rb") as f:
+        data, size = bytearray(f.read(8192)), os.fstat(f.fileno()).st_size
     at, = struct.unpack_from("<Q", data, 32)
     while struct.unpack_from("<I", data, at)[0] != 4:  # PT_NOTE
         at += 56
-    start, size = struct.unpack_from("<Q", data, at + 8)[0], struct.unpack_from("<Q", data, at + 32)[0]
-    notes = bytes(data[start:start + size])
-    for part in (struct.pack("<III", len(name) + 1, len(text), 0), name + b"\0", text):
-        notes += part + bytes(-len(part) % 4)
-    struct.pack_into("<Q", data, at + 8, len(data))
-    struct.pack_into("<QQ", data, at + 32, len(notes), len(notes))
-    trace.write(core + ".linux", data + notes)
-    return core + ".linux"
+    start, old = struct.unpack_from("<Q", data, at + 8)[0], struct.unpack_from("<Q", data, at + 32)[0]
+    with open(file, "r+b") as f:
+        f.seek(start)
+        notes = f.read(old)
+        for part in (struct.pack("<III", len(name) + 1, len(text), 0), name + b"\0", text):
+            notes += part + bytes(-len(part) % 4)
+        f.seek(at + 8)
+        f.write(struct.pack("<Q", size))
+        f.seek(at + 32)
+        f.write(struct.pack("<QQ", len(notes), len(notes)))
+        f.truncate(size)
+        f.seek(size)
+        f.write(notes)
+    return file
 
 
 def upper_vmcoreinfo(machine):
@@ -756,6 +768,8 @@ def upper_vmcoreinfo(machine):
         lines = ["SYMBOL(swapper_pg_dir)=%x" % (offset + TTBR1), "NUMBER(kimage_voffset)=0x%x" % offset,
                  "PAGESIZE=%d" % (1 << sizes[0]), "NUMBER(VA_BITS)=%d" % sizes[1]]
     core, distance = machine.dump(), 0x80000
+    if os.path.exists(core + ".linux"):
+        os.remove(core + ".linux")
     moved = WORK + "/moved.elf"
     run("%s/%s/objcopy" % (trace.TC, machine.cpu), "--change-addresses=-0x%x" % distance, machine.image, moved)
     whole = ["OSRELEASE=6.1.0", *lines, "KERNELOFFSET=%x" % distance]

@@ -5,6 +5,9 @@
 HOST := build/host
 HOST_HEADERS := $(wildcard port/host/*/*.h test/lib/*.h) sfu.h
 HOST_FLAGS = $(TOOLS_FLAGS) -O2 -g
+# Linked statically they start, and look for leaks, in two thirds of the time: thousands of runs take a few milliseconds.
+HOST_SANITIZERS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
+    $(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)
 
 $(HOST)/equal: port/host/test/equal.c port/host/common/image.c sfu.c $(HOST_HEADERS) | $(TC)
 	@mkdir -p $(@D)
@@ -41,7 +44,7 @@ suite-host-options: build/tools/sfu-lint
 HOST_SOURCES = $(TOOLS_GEN)
 $(HOST)/sfu-gen-sanitized: $(wildcard port/host/*/*.c) $(HOST_HEADERS) sfu.c build/tools/sfu-gen
 	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(HOST_SOURCES) -lelf -o $@
+	@$(CC) $(HOST_FLAGS) $(HOST_SANITIZERS) $(HOST_SOURCES) -lelf -o $@
 
 # sfu-lint beside the same images, and beside the kernels of port/baremetal/test.
 define HOST_LINT
@@ -69,7 +72,7 @@ $(HOST_LINT_SUITES:%=suite-host-lint-%): suite-host-lint-%: build/tools/sfu-lint
 
 $(HOST)/sfu-lint-sanitized: $(wildcard port/host/*/*.c) $(HOST_HEADERS) sfu.c build/tools/sfu-lint
 	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(TOOLS_LINT) -ldw -lelf -o $@
+	@$(CC) $(HOST_FLAGS) $(HOST_SANITIZERS) $(TOOLS_LINT) -ldw -lelf -o $@
 
 # Programs for every CPU in one suite each: they are small.
 HOST_SUITES := links options faults hostile
@@ -127,7 +130,7 @@ speedscope: build/tools/sfu-trace build/speedscope/package/package.json | $(TC)
 
 $(HOST)/sfu-trace-sanitized: $(TOOLS_TRACE) $(HOST_HEADERS) build/tools/sfu-trace
 	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) -O1 -fsanitize=address,undefined -fno-sanitize-recover=all $(TOOLS_TRACE) -ldw -lelf -o $@
+	@$(CC) $(HOST_FLAGS) $(HOST_SANITIZERS) $(TOOLS_TRACE) -ldw -lelf -o $@
 
 # Kernels of port/baremetal/test by a toolchain that knows nothing of SFrame.
 define HOST_KERNEL

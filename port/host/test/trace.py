@@ -1183,7 +1183,7 @@ NEVER = re.compile(rb"Sanitizer|runtime error|Assertion|stack smashing")
 
 def survives(*arguments, stdin=None, one_line=True):
     """Status 0 or 1, nothing from a sanitizer, and one line that says why. Returns the status."""
-    done = subprocess.run(["timeout", str(LIMIT), SANITIZED, *arguments], capture_output=True, check=False,
+    done = subprocess.run([SANITIZED, *arguments], capture_output=True, check=False, timeout=LIMIT,
                           **({"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}))
     must(not NEVER.search(done.stderr), "%s: %s" % (arguments, done.stderr[:600].decode("latin-1")))
     must(done.returncode in (0, 1), "%s: status %d" % (arguments, done.returncode))
