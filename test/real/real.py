@@ -196,6 +196,22 @@ def run_machine(command, dialogue, until, times, cwd):
     return log
 
 
+def boot_of(program):
+    """Its command, by the QEMU that the variable QEMU names where it needs a certain version."""
+    if not hasattr(program, "QEMU"):
+        return program.BOOT
+    least, why = program.QEMU
+    qemu = os.environ.get("QEMU") or program.BOOT[0]
+    try:
+        version = re.search(r"version (\d+)", output_of(qemu, "--version"))
+    except (OSError, subprocess.CalledProcessError):
+        version = None
+    must(version, f"{qemu} is no QEMU; QEMU=PROGRAM names one")
+    must(int(version[1]) >= least,
+         f"{qemu} has version {version[1]}, but this needs {least}, for {why}; QEMU=PROGRAM names another one")
+    return [qemu] + program.BOOT[1:]
+
+
 # ---- a program ----
 
 def run(command, cwd, log):
@@ -316,7 +332,7 @@ def check(program, scenario, out):
     """Boots and compares. Returns the traces."""
     tree = os.path.join(out, "tree")
     expected_traces = scenario["traces"]
-    log = run_machine(program.BOOT + scenario.get("boot", []), scenario.get("dialogue", []),
+    log = run_machine(boot_of(program) + scenario.get("boot", []), scenario.get("dialogue", []),
                       scenario.get("until", r"addr2line -Cfipe \S+(?: 0x[0-9a-f]+)+\r?\n"),
                       1 if "until" in scenario else len(expected_traces), tree)
     with open(os.path.join(out, scenario["name"] + ".log"), "w", encoding="utf-8") as f:
@@ -350,6 +366,7 @@ def take(name, out):
             must_be_built(program, out, os.getcwd())
         else:
             seconds = build(program, out, os.getcwd())
+        boot_of(program)
     except (Wrong, subprocess.CalledProcessError) as wrong:
         print(f"not ok {name}: {wrong}", flush=True)
         return None
@@ -521,6 +538,28 @@ def test_two_steps(says, folder):
          and read(os.path.join(source, "a.c")) == "one\n")
 
 
+def test_machine(says, folder):
+    """Which QEMU boots it, in FOLDER."""
+    paths = {}
+    for name, text in {"7": "version 7.2.22 (Debian)", "10": "version 10.0.2", "none": "version"}.items():
+        paths[name] = os.path.join(folder, "qemu" + name)
+        write(paths[name], f"#!/bin/sh\necho 'QEMU emulator {text}'\n")
+        os.chmod(paths[name], 0o755)
+    program = SimpleNamespace(BOOT=[paths["7"], "-m", "2G"], QEMU=(9, "an x2APIC"))
+    old = os.environ.pop("QEMU", None)
+    says("machine: too old", all(part in reason(boot_of, program) for part in (paths["7"], "7", "9", "x2APIC")))
+    os.environ["QEMU"] = paths["10"]
+    says("machine: that of the variable", boot_of(program) == [paths["10"], "-m", "2G"])
+    for wrong in paths["none"], os.path.join(folder, "missing"), "false":
+        os.environ["QEMU"] = wrong
+        says(f"machine: {os.path.basename(wrong)}", "is no QEMU" in reason(boot_of, program))
+    del program.QEMU
+    says("machine: any", boot_of(program) == program.BOOT)
+    os.environ.pop("QEMU")
+    if old:
+        os.environ["QEMU"] = old
+
+
 def test_programs(says):
     """What its user builds, no line of this folder does."""
     for file in sorted(os.listdir(os.path.dirname(__file__))):
@@ -566,6 +605,7 @@ def test():
             says("results", f.read().endswith("| a | 1 |\n| b | 3 |\n\n## a\nA\n\n## b\nC\n"))
     with tempfile.TemporaryDirectory() as folder:
         test_two_steps(says, folder)
+        test_machine(says, folder)
     test_programs(says)
 
 

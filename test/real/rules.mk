@@ -14,15 +14,17 @@ real: tools dist | $(TC)
 
 # The trees are the user's: none of them is in Debian.
 # The first time each puts sfu's lines into a copy in build/real, and says what to build; then it boots what was built.
-## [campaigns] real-nuttx: the same in NuttX that you build, NUTTX=folder APPS=folder
+## [campaigns] real-nuttx: the same in NuttX that you build, NUTTX=folder APPS=folder QEMU=qemu-system-x86_64 of 9.0
 real-nuttx: tools dist
 	@test/tools/toolchain/install.sh check bare tools
-	@test/run.sh real-nuttx python3 -B test/real/real.py build/real test/real/RESULTS.md nuttx_armv8a
+	@test/run.sh real-nuttx python3 -B test/real/real.py build/real test/real/RESULTS.md \
+	    nuttx_armv8a nuttx_x86_64
 
 ## [campaigns] real-unikraft: the same in a source tree of Unikraft that you build, UNIKRAFT=folder
 real-unikraft: tools dist
 	@test/tools/toolchain/install.sh check bare tools
-	@test/run.sh real-unikraft python3 -B test/real/real.py build/real test/real/RESULTS.md unikraft_x86_64 unikraft_arm64
+	@test/run.sh real-unikraft python3 -B test/real/real.py build/real test/real/RESULTS.md \
+	    unikraft_x86_64 unikraft_arm64
 
 CHECK += real
 
