@@ -5,7 +5,7 @@
 HOST := build/host
 HOST_HEADERS := $(wildcard port/host/*/*.h test/lib/*.h) sfu.h
 HOST_FLAGS = $(TOOLS_FLAGS) -O2 -g
-# Linked statically they start, and look for leaks, in two thirds of the time: thousands of runs take a few milliseconds.
+# Linked statically they start, and look for leaks, in two thirds of the time: there are thousands of short runs.
 HOST_SANITIZERS := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
     $(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)
 

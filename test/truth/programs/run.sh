@@ -57,8 +57,8 @@ compile() {
     $cc $big -std=c99 -I. -I$here "-B$TC/$cpu/" -Wa,--gsframe -ffreestanding -nostdlib $warn "$@"
 }
 
-# support LEVEL: compiles what is in no trace but the unwinder's own, by $compiler, once: into $objects. The core has each
-# LEVEL in the programs that are "plain"; in others of gcc it has -O2, which is fast.
+# support LEVEL: compiles what is in no trace but the unwinder's own, by $compiler, once: into $objects. The core has
+# each LEVEL in the programs that are "plain"; in others of gcc it has -O2, which is fast.
 support() {
     case $label in
     plain* | gcc16* | clang*) ;;

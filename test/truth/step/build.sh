@@ -156,8 +156,8 @@ functions() {
     echo 'step_functions_end: none: .ascii "n"; empty: .byte 0'
 }
 
-# Assemblers name each function that cannot be described: expected are the signal's return, and in what clang makes at -O0
-# for aarch64 one more (FAULTS.md: fp-without-ra).
+# Assemblers name each function that cannot be described: expected are the signal's return, and in what clang makes at
+# -O0 for aarch64 one more (FAULTS.md: fp-without-ra).
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 drive() {
