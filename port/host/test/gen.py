@@ -159,12 +159,25 @@ def build_clang(abi, file):
              "-fasynchronous-unwind-tables", "-fPIC", "-I" + work, "-DZ_HAVE_UNISTD_H"]
     if cpu != "x86_64":
         flags += ["-isystem", "/usr/%s-linux-gnu/include" % cpu]
+    sources = "test/tools/toolchain/sources.sh"
+    depends = b"".join(subprocess.run(command, capture_output=True, check=True).stdout for command in (
+        [clang, "--version"], ["readlink", "-f", "%s/%s" % (TC, cpu)], ["echo", abi, *flags],
+        [clang, *flags, "-E", "-P", *sorted(names)]))
+    kept = file + ".kept"
+    if subprocess.run([sources, "kept", kept], input=depends, check=False).returncode == 0:
+        os.replace(kept + "/image", file)
+        shutil.rmtree(work)
+        shutil.rmtree(kept)
+        return
     objects = []
     for name in sorted(names):
         objects.append("%s/%s.o" % (work, os.path.basename(name)))
         run(clang, *flags, "-c", name, "-o", objects[-1])
     run("%s/%s/ld" % (TC, cpu), *(["-EB"] if abi.endswith("_be") else []), "-shared", *objects, "-o", file)
     shutil.rmtree(work)
+    shutil.copy(file, kept + "/image")
+    run(sources, "keep", kept)
+    shutil.rmtree(kept)
 
 
 def equal_to_gas(abi, file):

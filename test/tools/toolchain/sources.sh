@@ -27,6 +27,14 @@
 #
 #   $SRC/xen                              what the hypervisor itself is made of
 #
+# What is compiled of them is the same until a compiler, an assembler or a flag is another, and can be kept beside them:
+#
+#   ... | sources.sh kept DIR             empties DIR, and fills it with what was kept for the text on standard input, all
+#                                         that it depends on; fails if nothing was
+#   sources.sh keep DIR                   keeps the files in DIR, for the text that `kept` had
+#
+# What was not used for a month is removed. SFU_KEPT=no: nothing was kept.
+#
 # They are Debian's source packages with Debian's patches applied: see apt.sh. A second run finds what the first one
 # left; two at once wait for each other.
 #
@@ -48,6 +56,7 @@ kernels) packages='u-boot qemu' ;;
 firmware) packages='arm-trusted-firmware' ;;
 memtest) packages='memtest86+' suite=trixie ;;
 hypervisor) packages='xen' ;;
+kept | keep) packages='' ;;
 *) echo "sources.sh: no group $group" >&2 && exit 2 ;;
 esac
 
@@ -68,6 +77,25 @@ cleanup() { [ -z "$work" ] || rm -rf "$work"; }
 trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
+
+case $group in
+kept)
+    key=$(sha256sum)
+    rm -rf "$2"
+    mkdir -p "$2"
+    echo "${key%% *}" >"$2/key"
+    [ "${SFU_KEPT-}" != no ] && touch "$tc/kept/${key%% *}/key" 2>/dev/null && cp "$tc/kept/${key%% *}"/* "$2"
+    exit
+    ;;
+keep)
+    mkdir -p "$tc/kept"
+    find "$tc/kept" -mindepth 2 -name key -mtime +30 | while read -r old; do rm -rf "${old%/key}"; done
+    work=$(mktemp -d "$tc/kept/new.XXXXXX")
+    cp "$2"/* "$work"
+    mv -T "$work" "$tc/kept/$(cat "$2/key")" 2>/dev/null || : # another was faster
+    exit 0
+    ;;
+esac
 
 # shellcheck source=test/tools/toolchain/apt.sh
 . "$(dirname "$0")/apt.sh"

@@ -34,6 +34,12 @@ x86_64-Os) flags='-Os -fstack-clash-protection -fno-omit-frame-pointer -fcf-prot
 *) flags=-$level ;;
 esac
 
+# compiler ARGUMENT...
+compiler() {
+    # shellcheck disable=SC2086  # words
+    "$gcc" $big $flags -fPIE -w -I"$out/include" -DLUA_USE_LINUX -DZ_HAVE_UNISTD_H "$@"
+}
+
 # compile PROGRAM FILE...: leaves OUT/PROGRAM/*.s
 compile() {
     mkdir -p "$out/$1"
@@ -41,9 +47,7 @@ compile() {
     shift
     for file; do
         name=${file##*/}
-        # shellcheck disable=SC2086  # words
-        "$gcc" $big $flags -fPIE -w -S -I"$out/include" -DLUA_USE_LINUX -DZ_HAVE_UNISTD_H "$file" \
-            -o "$dir/${name%.c}.s"
+        compiler -S "$file" -o "$dir/${name%.c}.s"
     done
 }
 
@@ -85,27 +89,56 @@ link_image() {
 mkdir -p "$out/include/gnu"
 : >"$out/include/gnu/stubs-lp64_be.h"
 
-lua=$(find "$src/lua5.4/src" -name '*.c' ! -name luac.c)
-# shellcheck disable=SC2086  # words
-compile lua5.4 $lua
-compile zlib "$src"/zlib/*.c
-compile edges "$here/edges.c"
-programs="lua5.4:main zlib:deflate edges:outermost"
-if [ "$abi-$level" = x86_64-O2 ] || [ -n "${LONG:-}" ]; then
-    compile sqlite3 "$src/sqlite3/sqlite3.c"
-    programs="$programs sqlite3:sqlite3_open"
-fi
-
-for version in v3 v2 v1; do
-    case $version in
-    v3) tools=$tc/$cpu ;;
-    *) tools=$tc/$version/$cpu ;;
-    esac
-    [ -x "$tools/as" ] || continue
-    for program in $programs; do
-        assemble "$tools" $version "${program%:*}"
-        link_object "$tools" $version "${program%:*}"
-        link_image "$tools" $version "${program%:*}" "${program#*:}"
+# build PROGRAM ENTRY FILE...
+build() {
+    program=$1
+    entry=$2
+    shift 2
+    compile "$program" "$@"
+    for version in v3 v2 v1; do
+        case $version in
+        v3) tools=$tc/$cpu ;;
+        *) tools=$tc/$version/$cpu ;;
+        esac
+        [ -x "$tools/as" ] || continue
+        assemble "$tools" $version "$program"
+        link_object "$tools" $version "$program"
+        link_image "$tools" $version "$program" "$entry"
     done
-done
-rm -rf "$out"/lua5.4 "$out"/zlib "$out"/sqlite3 "$out"/edges "$out"/include "$out"/v?/*/
+}
+
+# foreign PROGRAM ENTRY FILE...: as build, if it has not been kept from an earlier time.
+foreign() {
+    program=$1
+    entry=$2
+    shift 2
+    kept=$out/kept
+    if {
+        cat "$here/build.sh"
+        "$gcc" --version
+        readlink -f "$tc/v1" "$tc/v2" "$tc/v3"
+        echo "$abi $level $program"
+        compiler -E -P "$@"
+    } | "$here/../../tools/toolchain/sources.sh" kept "$kept"; then
+        for file in "$kept"/v*; do
+            name=${file##*/}
+            mkdir -p "$out/${name%%-*}"
+            mv "$file" "$out/${name%%-*}/${name#*-}"
+        done
+        return
+    fi
+    build "$program" "$entry" "$@"
+    for file in "$out"/v?/"$program".[ox]; do
+        cp "$file" "$kept/$(basename "$(dirname "$file")")-${file##*/}"
+    done
+    "$here/../../tools/toolchain/sources.sh" keep "$kept"
+}
+
+build edges outermost "$here/edges.c"
+# shellcheck disable=SC2046  # words
+foreign lua5.4 main $(find "$src/lua5.4/src" -name '*.c' ! -name luac.c | sort)
+foreign zlib deflate "$src"/zlib/*.c
+if [ "$abi-$level" = x86_64-O2 ] || [ -n "${LONG:-}" ]; then
+    foreign sqlite3 sqlite3_open "$src/sqlite3/sqlite3.c"
+fi
+rm -rf "$out"/kept "$out"/lua5.4 "$out"/zlib "$out"/sqlite3 "$out"/edges "$out"/include "$out"/v?/*/

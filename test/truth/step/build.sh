@@ -92,19 +92,30 @@ cc+=("-I$here/programs" -I. -idirafter "$headers")
 variant=${flag//+hook/}
 [ "$cpu" = x86_64 ] || variant=${variant#kernel}
 
-# library DIRECTORY NAME...: objects of foreign code, compiled once for each ABI and variant.
+# library DIRECTORY NAME...: objects of foreign code, compiled once for each ABI and variant, or kept from an earlier time.
 library() {
-    local directory=$1 object
+    local directory=$1 made f sources=()
+    made=$(dirname "$out")/$compiler-$level${variant:+-$variant}/$program
     shift
     for f; do
-        object=$(dirname "$out")/$compiler-$level${variant:+-$variant}/$f.o
-        mkdir -p "$(dirname "$object")"
-        if ! [ "$object" -nt "$0" ]; then
-            "${cc[@]}" -c -o "$object.$$" "$directory/$f.c" 2>"$object.log" || { cat "$object.log" >&2 && exit 1; }
-            mv "$object.$$" "$object"
-        fi
-        files+=("$object")
+        sources+=("$directory/$f.c")
+        files+=("$made/$f.o")
     done
+    mkdir -p "$(dirname "$made")"
+    (
+        flock 9
+        ! [ "$made/key" -nt "$0" ] || exit 0
+        {
+            "${cc[0]}" --version
+            readlink -f "$tools"
+            printf '%s\n' "${cc[@]//"$PWD"/}"
+            "${cc[@]}" -E "${sources[@]}"
+        } | test/tools/toolchain/sources.sh kept "$made" && exit 0
+        for f in "${sources[@]}"; do
+            "${cc[@]}" -c -o "$made/$(basename "$f" .c).o" "$f" 2>"$made.log" || { cat "$made.log" >&2 && exit 1; }
+        done
+        test/tools/toolchain/sources.sh keep "$made"
+    ) 9>"$made.lock" || { rm -f "$made/key" && exit 1; }
 }
 
 files=("$here/programs/start.S")
