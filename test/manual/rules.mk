@@ -54,7 +54,11 @@ $(MANUAL_KERNELS:%=$(MANUAL)/$(1)/%.elf): \
 endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call manual_image,$(cpu))))
 
-.PHONY: suite-manual
+.PHONY: suite-manual manual-mutants
 suite-manual: $(foreach cpu,$(BARE_CPUS),$(MANUAL_KERNELS:%=$(MANUAL)/$(cpu)/%.elf))
 	@test/tools/toolchain/install.sh check bare
 	@test/run.sh manual python3 -B test/manual/manual.py test $(TC) $(MANUAL)
+
+## [campaigns] manual-mutants: N faults (3) in each block of code of the manuals, which what runs it has to notice
+manual-mutants: | $(TC)
+	@test/run.sh $@ python3 -B test/manual/manual.py faults build/manual-faults $(or $(N),3)

@@ -200,6 +200,20 @@ def test_numbers(_tc, _directory):
         must(m.start() in covered, f"nothing produces the number {m[0]} in '{text[m.start() - 30:m.end() + 20]!r}'")
 
 
+def test_numbers_of_pages(_tc, _directory):
+    """Those that a page shares with a header, whose tests measure them; and the binutils that are asked for."""
+    for page, page_says, header, header_says in (
+            ("print/README.md", r"It costs about (.*?uncompressed, \d+\s+and \d+)", "symbols/sfu_symbols.h",
+             r"A table takes about (.*?--plain \d+ and \d+)"),
+            ("print/README.md", r"\| (\d+) bytes that survive", "print/sfu_record.h", r"record: (\d+) bytes")):
+        said = [re.findall(r"\d+", re.search(pattern, read("port/" + file), re.S)[1])
+                for file, pattern in ((page, page_says), (header, header_says))]
+        must(said[0] == said[1], f"port/{page} says {said[0]}, {header} {said[1]}")
+    for file in DOCS:
+        asked = set(re.findall(r"(2\.\d+) or\s+newer", read(file)))
+        must(asked <= {"2.46"}, f"{file}: {asked}")
+
+
 def test_switches_are_named(_tc, _directory):
     """README.md names each switch that sfu.h has."""
     comment = re.search(r"/\* Build-time switches.*?\*/", read("sfu.h"), re.S)[0]

@@ -93,9 +93,10 @@ class Bench:
         with open(os.path.join(self.directory, name), "w", encoding="utf-8") as file:
             file.write(text)
 
-    def run(self, script, own=False):
-        """A shell in the directory, where as, ld and objcopy are this CPU's new ones; OWN: Debian's."""
-        red_zone = RED_ZONE.get(self.cpu, "")
+    def run(self, script, own=False, fails=False):
+        """A shell in the directory, where as, ld and objcopy are this CPU's new ones; OWN: Debian's. The compilers are
+        those that make no unwind information unless they are told to."""
+        red_zone = RED_ZONE.get(self.cpu, "") + " -fno-asynchronous-unwind-tables"
         env = dict(os.environ, CC=f"{CC[self.cpu]} {red_zone} -I. -Iarch",
                    TRIPLE=f"{self.cpu}-linux-gnu {red_zone} -I. -Iarch",
                    COMPILER_PATH=self.tools, PATH=self.tools + ":" + os.environ["PATH"],
@@ -105,7 +106,7 @@ class Bench:
             env["PATH"] = ":".join([os.path.abspath("build/tools"), self.own_tools(), os.environ["PATH"]])
         done = subprocess.run(["sh", "-eu"], input=script, cwd=self.directory, env=env, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        must(done.returncode == 0, f"exit status {done.returncode}: {done.stdout[-400:]!r}")
+        must((done.returncode != 0) == fails, f"exit status {done.returncode}: {done.stdout[-400:]!r}")
         return done.stdout
 
     def own_tools(self):
@@ -131,8 +132,13 @@ class Bench:
         out = self.run(f"nm {name}")
         return {m[3]: int(m[1], 16) for m in re.finditer(r"^([0-9a-f]+) (\w) (\S+)$", out, re.M) if m[2] in kinds}
 
-    def must_describe(self, name, wanted, section=".sframe"):
+    def must_describe(self, name, wanted, section=".sframe", kind="EXEC"):
+        must(re.search(rf"Type: +{kind} ", self.run(f"readelf -h {name}")), f"{name} is not of type {kind}")
         symbols, functions = self.symbols(name), self.functions(name, section)
+        m = re.search(rf" {re.escape(section)} +\S+ +(\S+) \S+ (\S+) ", self.run(f"readelf -SW {name}"))
+        start, size = int(m[1], 16), int(m[2], 16)
+        must(symbols.get("sframe_start", start) == start and symbols.get("sframe_end", start + size) >= start + size,
+             f"the section of {name} is at {start:#x}, {size} bytes: {symbols}")
         for symbol in wanted:
             must(any(symbols[symbol] - size < start <= symbols[symbol] for start, size in functions.items()),
                  f"{name} has no table of {symbol}")
@@ -223,6 +229,14 @@ def test_gen(bench):
     at = symbols["sframe_start"] - symbols["image_start"]
     with open(os.path.join(bench.directory, "kernel.bin"), "rb") as file:
         must(file.read()[at:at + 3] in (b"\xe2\xde\x03", b"\xde\xe2\x03"), "objcopy -O binary lost it")
+    # What cannot be described fails, and leaves the room empty.
+    bench.write("odd.S", ".globl odd\nodd: .cfi_startproc\n .cfi_escape 0x0f, 1, 0x30\n .quad 0\n .cfi_endproc\n")
+    bench.run("$CC -c odd.S", own=True)
+    odd = script.replace("entry.o", "entry.o odd.o -Wl,-u,odd")
+    said = bench.run(odd, own=True, fails=True)
+    at = bench.symbols("kernel.elf")["sframe_start"]
+    must("cannot be described; nothing written" in said, f"sfu-gen has nothing against an expression: {said}")
+    must(re.search(rf"0x0*{at:x} 0{{8}} 0{{8}} ", bench.run("readelf -x .sfu_sframe kernel.elf")), "it wrote tables")
     # Beside code the room makes the segment writable, which READONLY prevents.
     room = bench.read("room-kernel.ld")
     for kind, flags in ((".sfu_sframe :", "RWE"), (".sfu_sframe (READONLY) :", "R E")):
@@ -332,6 +346,11 @@ def test_efi(bench):
     bench.run("$CC -O2 -fpic -ffreestanding -fasynchronous-unwind-tables -Wa,--gsframe "
               "-c kernel.c sfu.c sfu_print.c entry.S")
     bench.run(with_unwinder(bench.scripts["efi"]))
+    bench.must_describe("kernel.so", KERNEL, kind="DYN")
+    must("sframe_start" in bench.symbols("kernel.so"), "it is not linked by the script")
+    must("NEEDED" not in bench.run("readelf -dW kernel.so"), "it needs a library")
+    kinds = set(re.findall(r" (R_\w+)", bench.run("readelf -rW kernel.so")))
+    must(all(kind.endswith("_RELATIVE") for kind in kinds), f"the loader has to find symbols: {kinds}")
     bench.run("objcopy -O binary -j .sframe kernel.so sframe.bin")
     with open(os.path.join(bench.directory, "sframe.bin"), "rb") as file:
         table = file.read()
