@@ -200,6 +200,40 @@ def boots(cpu, scenario):
     return test
 
 
+# Three stacks, in any order, the second and the third of which touch; who has an address, by the contract in sfu.h.
+STACKS = """
+#include "stacks.c"
+const struct sfu_stack all_stacks[] = {{"c", 300, 400}, {"a", 100, 180}, {"b", 200, 300}};
+const unsigned num_stacks = 3;
+int main(void)
+{
+    static const struct { uint64_t addr; char name; } wanted[] = {
+        {99, 0}, {100, 'a'}, {179, 'a'}, {180, 'a'}, {181, 0}, {199, 0}, {200, 'b'}, {299, 'b'}, {300, 'c'},
+        {301, 'c'}, {400, 'c'}, {401, 0}, {0, 0}, {UINT64_MAX, 0}};
+    for (unsigned i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        struct sfu_stack s;
+        bool found = find_stack(0, wanted[i].addr, &s);
+        if (found != (wanted[i].name != 0) || (found && *(const char *)s.bytes != wanted[i].name))
+            return (int)i + 1;
+    }
+    return 0;
+}
+"""
+
+
+def test_stacks(_tc, directory):
+    """The recipe finds the stack that the contract of find_stack means, whatever the order."""
+    with open(os.path.join(directory, "stacks.c"), "w", encoding="utf-8") as f:
+        f.write(block("file:", "stacks.c"))
+    reverse = re.sub(r"\{(\{.*?\}), (\{.*?\}), (\{.*?\})\}", r"{\3, \2, \1}", STACKS, count=1)
+    for text in (STACKS, reverse):
+        with open(os.path.join(directory, "stacks_test.c"), "w", encoding="utf-8") as f:
+            f.write(text)
+        shell("gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-I.", os.path.join(directory, "stacks_test.c"), "-o",
+              os.path.join(directory, "stacks_test"))
+        shell(os.path.join(directory, "stacks_test"))
+
+
 # ---- toolchains ----
 
 def test_beside(_tc, directory):

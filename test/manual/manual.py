@@ -62,9 +62,9 @@ RUN_BY = {
     "ten": "lines",
 }
 # Changes that leave a block right: options that any build may do without, the name that an object has anyway, room that
-# is more than enough.
+# is more than enough, and what objects for LTO keep of their options.
 HARMLESS = r"'-(?:ffreestanding|fomit-frame-pointer|O2|Wl,--gc-sections)' as|'(?:0|8|64)' as|" \
-    r"'-o' as '' in '.* -c (\w+)\.[cS] -o \1\.o'"
+    r"'-o' as '' in '.* -c (\w+)\.[cS] -o \1\.o'|'-(?:flto|fasync\S+|fpic)' as '' in '.* -nostdlib "
 
 
 def targets(mark, file):

@@ -172,7 +172,9 @@ def with_unwinder(script):
 
 def test_lto(bench):
     build(bench)
+    os.remove(os.path.join(bench.directory, "kernel.o"))
     bench.run(with_unwinder(bench.scripts["lto"]))
+    must(".gnu.lto_" in bench.run("readelf -SW kernel.o"), "kernel.o is code already")
     bench.must_describe("kernel.elf", ["start", "kernel_main"])
 
 
@@ -422,6 +424,7 @@ def test_symbols(bench):
     parts = " ".join(f"part_{part}.o sfu_{part}.o" for part in ("symbols", "record", "build_id"))
     flags = "-Wl,--build-id -Wl,--defsym,panic=0"
     bench.run(bench.scripts["symbols"].replace("entry.o", f"entry.o sfu.o sfu_print.o {parts} {flags}"))
+    bench.must_describe("kernel.elf", KERNEL)
     symbols = bench.symbols("kernel.elf")
     must(symbols["build_id_end"] - symbols["build_id_start"] == 36, "no build ID")
     must(symbols["sfu_symbols_end"] - symbols["sfu_symbols_start"] > 500, "an empty table")
