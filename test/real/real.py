@@ -5,8 +5,9 @@
     real.py OUT RESULTS PROGRAM...    takes it in OUT/PROGRAM/tree, puts what was found into the file RESULTS
     real.py test                      of this file's own logic
 
-A program is a module of this folder. It has what somebody would write who takes sfu into that program, and the chain of
-calls that its source has down to the fault. Nothing of the program's own text is here but the names in patterns.
+A program is a module of this folder, or MODULE.CLASS. It has what somebody would write who takes sfu into that program,
+and the chain of calls that its source has down to the fault. Nothing of the program's own text is here but the names in
+patterns.
 
 A program of Debian's sources is built here, from its BUILD. One whose SOURCES are folders of the user's ("$NAME") has
 MANUAL instead: the first run puts sfu's lines into a copy of the folders and ends, the user builds it, and a later run
@@ -14,6 +15,7 @@ boots what was built.
 """
 import hashlib
 import importlib
+import inspect
 import os
 import re
 import select
@@ -356,9 +358,16 @@ def check(program, scenario, out):
     return traces
 
 
+def program_of(name):
+    module, _, part = name.partition(".")
+    program = importlib.import_module(module)
+    return getattr(program, part) if part else program
+
+
 def take(name, out):
     """Prints a result for each scenario. Returns its part of RESULTS.md, or None if something failed."""
-    program = importlib.import_module(name)
+    program = program_of(name)
+    name = name.replace(".", "_")
     out = os.path.abspath(os.path.join(out, name))
     seconds = None
     try:
@@ -405,7 +414,7 @@ def part_of(program, tree, seconds, shown):
     tables = section_size(os.path.join(tree, program.IMAGE), program.TABLES)
     row = f"| {program.TITLE} | {program.CPUS} | {lines_of(program)} | {tables:,} | {code:,} | {data:,} |"
     row += " - |" if seconds is None else f" {seconds:.0f} |"
-    text = f"## {program.TITLE}\n\n{program.__doc__.strip()}\n"
+    text = f"## {program.TITLE}\n\n{inspect.cleandoc(program.__doc__)}\n"
     for name, traces in shown:
         text += f"\n{name[0].upper()}{name[1:]}:\n"
         for trace in traces:
@@ -565,9 +574,12 @@ def test_programs(says):
     for file in sorted(os.listdir(os.path.dirname(__file__))):
         name, dot, end = file.partition(".")
         if dot + end == ".py" and name != "real":
-            program = importlib.import_module(name)
-            builds = hasattr(program, "BUILD")
-            says(f"{name}: who builds it", builds != hasattr(program, "MANUAL") and builds != is_users(program))
+            module = importlib.import_module(name)
+            parts = [value for value in vars(module).values() if hasattr(value, "TITLE")]
+            for program in parts or [module]:
+                builds = hasattr(program, "BUILD")
+                says(f"{program.TITLE}: who builds it",
+                     builds != hasattr(program, "MANUAL") and builds != is_users(program))
 
 
 def test():
@@ -613,7 +625,7 @@ def main(out, results=None, *programs):
     if out == "test":
         return test()
     chosen = os.environ.get("T", "").split(":")[0]
-    parts = [take(name, out) for name in programs if chosen in name]
+    parts = [take(name, out) for name in programs if chosen in name.replace(".", "_")]
     write_results(results, [part for part in parts if part is not None])
     return None
 

@@ -18,13 +18,13 @@ real: tools dist | $(TC)
 real-nuttx: tools dist
 	@test/tools/toolchain/install.sh check bare tools
 	@test/run.sh real-nuttx python3 -B test/real/real.py build/real test/real/RESULTS.md \
-	    nuttx_armv8a nuttx_x86_64
+	    nuttx.armv8a nuttx.x86_64
 
 ## [campaigns] real-unikraft: the same in a source tree of Unikraft that you build, UNIKRAFT=folder
 real-unikraft: tools dist
 	@test/tools/toolchain/install.sh check bare tools
 	@test/run.sh real-unikraft python3 -B test/real/real.py build/real test/real/RESULTS.md \
-	    unikraft_x86_64 unikraft_arm64
+	    unikraft.x86_64 unikraft.arm64
 
 CHECK += real
 
