@@ -578,7 +578,7 @@ INLINE const struct sfu_fast_rule *keep_rule(struct sfu_fast *fast, const struct
 {
     const uint32_t mixed =
         ((uint32_t)rule->cfa * 31 + (uint32_t)rule->ra * 7 + (uint32_t)rule->fp + rule->how) * SPREAD;
-    struct sfu_fast_rule *at = &fast->rules[(uint64_t)mixed * (SFU_FAST_RULES - TRIES + 1) >> 32];
+    struct sfu_fast_rule *at = &fast->rules[(uint64_t)mixed * (SFU_FAST_RULES - TRIES) >> 32];
     unsigned i;
 
     for (i = 0; i < TRIES; i++, at++) {
@@ -590,12 +590,12 @@ INLINE const struct sfu_fast_rule *keep_rule(struct sfu_fast *fast, const struct
     return NULL;
 }
 
-/* Gives the region of PC a number, if one is left. */
-INLINE void keep_region(struct sfu_fast *fast, uint64_t pc)
+/* Gives the region of PC a number below COUNT, if one is left. */
+INLINE void keep_region(struct sfu_fast *fast, uint64_t pc, unsigned count)
 {
     unsigned i;
 
-    for (i = 0; i < SFU_FAST_REGIONS; i++)
+    for (i = 0; i < count; i++)
         if (fast->regions[i] == 0) {
             __atomic_store_n(&fast->regions[i], (pc >> fast->region_shift) + 1, __ATOMIC_RELAXED);
             return;
@@ -620,7 +620,8 @@ INLINE void put(struct sfu_fast *fast, uint64_t mixed, uint32_t entry)
     __atomic_store_n(&fast->cache[first ^ i], entry, __ATOMIC_RELEASE);
 }
 
-/* Keeps RULE, which was looked up, for PC, a lookup PC. */
+/* Keeps RULE, which was looked up, for PC, a lookup PC. One that no function has may be anywhere: such PCs get half of
+ * the regions at most. */
 OUT_OF_LINE void keep(struct trace *v, uint64_t pc, const struct sfu_fast_rule *rule)
 {
     struct sfu_fast *fast = v->fast;
@@ -629,7 +630,7 @@ OUT_OF_LINE void keep(struct trace *v, uint64_t pc, const struct sfu_fast_rule *
         return;
     if (__atomic_load_n(&fast->changes, __ATOMIC_RELAXED) == v->changes) {
         if (in_region(v, pc + 1) >= v->reach && !enter_region(v, pc))
-            keep_region(fast, pc);
+            keep_region(fast, pc, rule->how & (NO_FDE | NOT_CODE) ? SFU_FAST_REGIONS / 2 : SFU_FAST_REGIONS);
         if (in_region(v, pc + 1) < v->reach || enter_region(v, pc)) {
             const uint64_t mixed = mix(v, pc + 1);
 

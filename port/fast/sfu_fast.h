@@ -102,10 +102,10 @@ int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *images, size_t ro
  * is cleared, at once or by a later trace. Returns whether there was one. */
 bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room);
 
-/* Gives FAST the BYTES at MEMORY as a cache, or none if BYTES is 0. Uses the greatest power of two that fits, and
+/* Gives FAST alone the BYTES at MEMORY as a cache, or none if BYTES is 0. Uses the greatest power of two that fits, and
  * nothing below 1 KiB. 8 KiB serve 1,000 call sites. The cache takes code from SFU_FAST_REGIONS regions, those that are
- * met first, of 2^17 times its size each: 1 GiB for 8 KiB. It takes SFU_FAST_RULES distinct rules. Other frames are
- * looked up in their section. No trace may run meanwhile. */
+ * met first, of 2^17 times its size each: 1 GiB for 8 KiB. PCs that no function has get half of them at most. It takes
+ * at most SFU_FAST_RULES distinct rules. Other frames are looked up in their section. No trace may run meanwhile. */
 void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes);
 
 /* How many bytes an index of IMAGE takes: 0.2% of its code, or 264 if that is more; for each function of more than 64

@@ -353,8 +353,11 @@ static bool test_short_way(bool cached, bool indexed)
     for (unsigned i = 0; i < 200; i++) {
         struct stack *s = &stacks[0];
 
-        if (i % 2 == 0)
+        if (i % 2 == 0) {
             make_ordinary_stack(s, &seed, &tables[0], 32);
+            s->top.pc = tables[0].addr + (uint64_t)CODE; /* where a function begins */
+            s->top.pc += (KINDS * below(&seed, FUNCTIONS / KINDS) + below(&seed, 6)) * (uint64_t)GROUP_SIZE;
+        }
         target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
         want.code = core_trace(&target, &s->top, 0, want.pcs, DEEP, &want.count);
         if (!same(&fast, &target, s, 0, DEEP, &want, &by_core) || want.count != DEEP)
@@ -415,7 +418,10 @@ static unsigned make_edges(struct build *b)
                                         {AT_REG(fp), 0, AT_CFA, -8, AT_REG(fp), 8},
                                         {REG(sp), c, AT_REG(sp), 8, AT_REG(sp), 16},
                                         {REG(sp), c, AT_CFA, 0, AT_REG(sp), 0},
-                                        {REG(sp), c, AT_CFA, -8, AT_REG(sp), -8}};
+                                        {REG(sp), c, AT_CFA, -8, AT_REG(sp), -8},
+                                        {REG(sp), 0, AT_REG(sp), 8, AT_REG(sp), 16},
+                                        {REG(sp), -c, AT_REG(sp), 8, AT_REG(sp), 16}};
+    const unsigned flexible = sizeof flexible_rows / sizeof *flexible_rows;
     unsigned n = 0;
 
     for (unsigned i = 0; i < 8; i++)
@@ -450,11 +456,24 @@ static unsigned make_edges(struct build *b)
         build_fde_more(b, CODE + (int64_t)n * GROUP_SIZE, GROUP_SIZE, ADDR2, FLEX, 0);
         build_row(b, 0, WORD4, i == 0 ? 4 : 6, words[i]);
     }
-    for (unsigned i = 0; i < 16; i++, n++) {
-        build_fde_more(b, CODE + (int64_t)n * GROUP_SIZE, GROUP_SIZE, ADDR2 | (i < 8 ? 0 : SIGNAL), FLEX, 0);
-        build_row(b, 0, WORD1, 6, flexible_rows[i % 8]);
+    for (unsigned i = 0; i < 2 * flexible; i++, n++) {
+        build_fde_more(b, CODE + (int64_t)n * GROUP_SIZE, GROUP_SIZE, ADDR2 | (i < flexible ? 0 : SIGNAL), FLEX, 0);
+        build_row(b, 0, WORD1, 6, flexible_rows[i % flexible]);
     }
     return n;
+}
+
+/* A walker, with a cache, of those *N functions. */
+static bool make_edges_table(unsigned *n)
+{
+    memset(&fast, 0, sizeof fast);
+    build_begin(&tables[0].build, 3, HOST_ABI, BIG_HOST);
+    *n = make_edges(&tables[0].build);
+    build_end(&tables[0].build);
+    memcpy(tables[0].bytes, tables[0].build.bytes, tables[0].build.size);
+    sfu_fast_set_cache(&fast, cache, sizeof cache);
+    return sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000) == SFU_OK &&
+           sfu_fast_add(&fast, &images[0], 1, &tables[0].section) == SFU_OK && sfu_fast_index_size(&images[0]) != 0;
 }
 
 /* A word of the stack is read if all of it is there, for each end of the stack, SP and FP. */
@@ -466,16 +485,9 @@ static bool test_edges(void)
     uint64_t by_core;
     unsigned n;
 
-    memset(&fast, 0, sizeof fast);
-    memset(&target, 0, sizeof target);
-    build_begin(&tables[0].build, 3, HOST_ABI, BIG_HOST);
-    n = make_edges(&tables[0].build);
-    build_end(&tables[0].build);
-    memcpy(tables[0].bytes, tables[0].build.bytes, tables[0].build.size);
-    if (sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000) != SFU_OK ||
-        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK || sfu_fast_index_size(&images[0]) == 0)
+    if (!make_edges_table(&n))
         return false;
-    sfu_fast_set_cache(&fast, cache, sizeof cache);
+    memset(&target, 0, sizeof target);
     target.sections = sfu_fast_sections(&fast);
     for (unsigned i = 0; i < STACK_SIZE / 8; i++) { /* each word leads to one that is a little higher */
         uint64_t word = STACK + 8 * i + 64;
@@ -494,6 +506,40 @@ static bool test_edges(void)
                     if (!same(&fast, &target, s, 0, 2, &want, &by_core))
                         return false;
                 }
+    return true;
+}
+
+/* No sum wraps: FP near 2^64 of a stack at 0, and SP near the end of a stack of nearly 2^64 bytes. */
+static bool test_wraps(void)
+{
+    const uint64_t end = UINT64_MAX - 7;
+    struct sfu_target target;
+    struct stack *s = &stacks[0];
+    struct trace want;
+    uint64_t by_core;
+    unsigned n;
+
+    if (!make_edges_table(&n))
+        return false;
+    memset(&target, 0, sizeof target);
+    target.sections = sfu_fast_sections(&fast);
+    for (unsigned i = 0; i < STACK_SIZE / 8; i++) {
+        uint64_t word = 8 * i + 64;
+        memcpy(s->bytes + 8 * i, &word, 8);
+    }
+    for (unsigned i = 0; i < 2 * n; i++)
+        for (uint64_t k = 0; k < 4; k++)
+            for (unsigned large = 0; large < 2; large++) {
+                s->top.pc = 0x555555600000 + (uint64_t)CODE + i / 2 * GROUP_SIZE + 300;
+                s->top.pc_kind = i % 2 == 0 ? SFU_PC_EXACT : SFU_PC_RETURN;
+                s->top.sp = large ? end - 8 * k : 0;
+                s->top.fp = large ? 1024 : UINT64_C(0) - 8 * (k + 1);
+                target.stack = large ? (struct sfu_stack){s->bytes + 4096, 16, end}
+                                     : (struct sfu_stack){s->bytes, 0, STACK_SIZE};
+                want.code = core_trace(&target, &s->top, 0, want.pcs, 2, &want.count);
+                if (!same(&fast, &target, s, 0, 2, &want, &by_core))
+                    return false;
+            }
     return true;
 }
 
@@ -561,6 +607,38 @@ static bool test_regions(void)
             return false;
     }
     return true;
+}
+
+/* What broken stacks lead to, at most half of the regions are for. */
+static bool test_wild(void)
+{
+    struct sfu_target target;
+    struct stack *s = &stacks[0];
+    struct trace want;
+    uint64_t seed = 1, by_core, own;
+
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32) ||
+        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
+        return false;
+    sfu_fast_set_cache(&fast, cache, 1024);
+    target.sections = sfu_fast_sections(&fast);
+    target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
+    for (unsigned i = 0; i < 2 * SFU_FAST_REGIONS; i++) {
+        make_ordinary_stack(s, &seed, &tables[0], 32);
+        if (i < 2 * SFU_FAST_REGIONS - 1)
+            s->top.pc = (i + 1) * UINT64_C(0x10000000000);
+        want.code = core_trace(&target, &s->top, 0, want.pcs, 3, &want.count);
+        if (!same(&fast, &target, s, 0, 3, &want, &by_core))
+            return false;
+    }
+    own = (s->top.pc >> fast.region_shift) + 1;
+    for (unsigned i = 0; i < SFU_FAST_REGIONS; i++)
+        if (fast.regions[i] == own)
+            return true;
+    printf("# no region is left for a section\n");
+    return false;
 }
 
 /* The size of an index of one function of so many rows. */
@@ -662,8 +740,8 @@ int main(int argc, char **argv)
                 result("the short way, with a cache", test_short_way(true, false)) &
                 result("a long trace", test_long()) & result("ends of stacks", test_edges()) &
                 result("sections that touch", test_touching(false) && test_touching(true)) &
-                result("where regions of code meet", test_regions()) &
-                result("the size of an index", test_index_size()) &
+                result("where regions of code meet", test_regions()) & result("regions of no code", test_wild()) &
+                result("sums that would wrap", test_wraps()) & result("the size of an index", test_index_size()) &
                 result("the size of a cache", test_cache_size()) & result("what is refused", test_refusals());
     uint64_t rounds = argc > 1 ? strtoull(argv[1], NULL, 0) : 300,
              first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1, i;
