@@ -234,6 +234,75 @@ def test_stacks(_tc, directory):
         shell(os.path.join(directory, "stacks_test"))
 
 
+# A copy of a function, as far away as another array is: it has the function's rows, and nothing beside it has any.
+COPIES = """
+#include "copies.c"
+extern const uint8_t sframe_start[], sframe_end[], template_end[];
+int template(int x);
+__asm__(".globl template, template_end\\ntemplate: .cfi_startproc\\npush %rbx\\n.cfi_adjust_cfa_offset 8\\nnop\\n"
+        "pop %rbx\\n.cfi_adjust_cfa_offset -8\\nret\\n.cfi_endproc\\ntemplate_end:");
+static uint8_t copy[4096];
+int main(void)
+{
+    const uint8_t *from = (const uint8_t *)(uintptr_t)template;
+    const uint64_t size = (uint64_t)(template_end - from), n = (uint64_t)(sframe_end - sframe_start);
+    struct sfu_section own, rows, *list = 0;
+    struct sfu_row row, same;
+    uint64_t i;
+    if (sfu_open(&own, sframe_start, n, (uintptr_t)sframe_start) != SFU_OK ||
+        add_copy(&list, &rows, &own, from, copy, size) != SFU_OK || list != &rows)
+        return 1;
+    if (rows.text.low != (uintptr_t)copy || rows.text.high != (uintptr_t)copy + size)
+        return 2;
+    for (i = 0; i < size; i++)
+        if (sfu_find(&own, (uintptr_t)from + i, &same) != SFU_OK ||
+            sfu_find(&rows, (uintptr_t)copy + i, &row) != SFU_OK || row.cfa.offset != same.cfa.offset ||
+            row.function != (uintptr_t)copy)
+            return 3;
+    return own.size != n || rows.bytes != own.bytes || rows.size != n ? 4 : 0;
+}
+"""
+
+
+def test_copies(tc, directory):
+    for name, text in (("copies.c", block("file:", "copies.c")), ("copies_test.c", COPIES),
+                       ("insert.ld", block("file:", "insert.ld"))):
+        with open(os.path.join(directory, name), "w", encoding="utf-8") as f:
+            f.write(text)
+    image = os.path.join(directory, "copies_test")
+    shell("gcc", f"-B{tc}/x86_64/", "-Wall", "-Wextra", "-Werror", "-fasynchronous-unwind-tables", "-Wa,--gsframe",
+          "-I.", image + ".c", "sfu.c", f"-Wl,-T,{directory}/insert.ld", "-o", image)
+    shell(image)
+
+
+# Two threads in a list.
+THREADS = """
+#include "part_all.c"
+#include <stdio.h>
+static void put(void *ctx, char c) { (void)ctx; putchar(c); }
+static struct thread b = {NULL, "b", {.pc = 0x2000}}, a = {&b, "a", {.pc = 0x1000}};
+struct thread *first_thread = &a;
+int main(void)
+{
+    static struct sfu_panic panic;
+    panic.put = put;
+    print_threads(&panic);
+    return 0;
+}
+"""
+
+
+def test_all_threads(_tc, directory):
+    image = os.path.join(directory, "all_test")
+    for name, text in (("part_all.c", block("file:", "part_all.c")), ("all_test.c", THREADS)):
+        with open(os.path.join(directory, name), "w", encoding="utf-8") as f:
+            f.write(text)
+    shell("gcc", "-Wall", "-Wextra", "-Werror", "-I.", "-Iport/print", image + ".c", "sfu.c", "port/print/sfu_print.c",
+          "port/print/sfu_all.c", "-o", image)
+    found = re.findall(r"^(trace of .*):\n#0  0x0+(\w+)$", shell(image), re.M)
+    must(found == [("trace of 1 a", "1000"), ("trace of 2 b", "2000")], f"{found}")
+
+
 # ---- toolchains ----
 
 def test_beside(_tc, directory):

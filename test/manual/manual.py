@@ -57,14 +57,16 @@ RUN_BY = {
     "run: own": "gen", "run: gen": "gen", "file: room.ld": "gen", "file: last.ld": "gen", "run: flags": "flags",
     "run: clang": "clang", "run: lto": "lto", "run: link": "link", "file: sframe.ld": "link", "run: insert": "insert",
     "file: insert.ld": "insert", "run: efi": "efi", "file: entry.S": "flags", "file: walkable.S": "walkable",
-    "file: kernel.c": "link", "file: copies.c": "copies", "file: dump.c": "dump", "file: build_id.ld": "symbols",
-    "file: crash.ld": "symbols", "run: symbols": "symbols", "run: instrument": "instrument", "file: part_": "parts",
+    "file: kernel.c": "boots", "file: dump.c": "dump", "file: build_id.ld": "symbols",
+    "file: crash.ld": "symbols", "run: symbols": "symbols", "run: instrument": "instrument",
+    "file: part_record": "parts", "file: part_build": "parts", "file: part_cycles": "parts", "file: part_sym": "parts",
     "ten": "lines",
 }
 # Changes that leave a block right: options that any build may do without, the name that an object has anyway, room that
 # is more than enough, and what objects for LTO keep of their options.
 HARMLESS = r"'-(?:ffreestanding|fomit-frame-pointer|O2|Wl,--gc-sections)' as|'(?:0|8|64)' as|" \
-    r"'-o' as '' in '.* -c (\w+)\.[cS] -o \1\.o'|'-(?:flto|fasync\S+|fpic)' as '' in '.* -nostdlib "
+    r"'-o' as '' in '.* -c (\w+)\.[cS] -o \1\.o'|'-(?:flto|fasync\S+|fpic)' as '' in '.* -nostdlib |" \
+    r"'-I.YOURS'"
 
 
 def targets(mark, file):

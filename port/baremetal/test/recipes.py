@@ -170,6 +170,37 @@ def with_unwinder(script):
     return script.replace("kernel.o entry.o", "kernel.o entry.o sfu.o sfu_print.o")
 
 
+# Around the kernel of the page, whose console is that of QEMU's machine virt: behind start, which runs into it, an end
+# by PSCI; and a stack.
+BEGIN = """    mov w0, 8
+    movk w0, 0x8400, lsl 16
+    hvc 0
+    .globl begin
+begin: ldr x0, =stack_high
+    mov sp, x0
+    b start
+"""
+
+
+def test_boots(bench):
+    """The page's kernel panics at boot: no mark of a fault, and a trace that ends in start."""
+    build(bench)
+    bench.write("begin.S", BEGIN)
+    bench.write("kernel.ld", bench.read("kernel.ld").replace(". = 0x100000", ". = 0x40080000"))
+    bench.run("$CC -c begin.S && $CC -O2 -mgeneral-regs-only -ffreestanding -fno-inline "
+              "-fno-optimize-sibling-calls -fasynchronous-unwind-tables -Wa,--gsframe -c kernel.c sfu.c sfu_print.c")
+    bench.run(with_unwinder(bench.scripts["link"]).replace("entry.o", "entry.o begin.o -Wl,-e,begin"))
+    said = bench.run("timeout 60 qemu-system-aarch64 -M virt -cpu cortex-a57 -nodefaults -no-reboot -display none "
+                     "-serial stdio -kernel kernel.elf")
+    lines = said.splitlines()
+    must(lines[0].startswith("#0  0x") and lines[3].startswith("trace ends (1): ") and len(lines) == 5, said)
+    pcs = [int(m, 16) for m in re.findall(r"^#\d  0x(\w+)", said, re.M)]
+    symbols = bench.symbols("kernel.elf", "Tt")
+    names = [max((at, name) for name, at in symbols.items() if at <= pc - (n > 0))[1] for n, pc in enumerate(pcs)]
+    must(names == ["print_trace", "kernel_main", "start"] and lines[4].startswith("addr2line -Cfipe kernel.elf "),
+         f"{names}: {said}")
+
+
 def test_lto(bench):
     build(bench)
     os.remove(os.path.join(bench.directory, "kernel.o"))
@@ -367,6 +398,8 @@ def test_efi(bench):
 def test_walkable(bench):
     """In the middle of the function, objdump must say where the caller is, as the code says."""
     bench.run("$CC -Wa,--gsframe -c walkable.S -o walkable.o")
+    must(bench.run("nm -u walkable.o").split() == ["U", "traced"], "it calls something else")
+    must(re.search(r"\t(ret|br\t%r14)\s*$", bench.run("objdump -d walkable.o")), "its last instruction is no return")
     rows = re.findall(r"^ +[0-9a-f]{16} +(\S+ .*?) *$", bench.run("objdump --sframe walkable.o"), re.M)
     called = {"x86_64": r"sp\+16 +c-16 +f", "aarch64": r"sp\+16 +c-16 +c-8", "s390x": r"sp\+320 +u +c-48"}[bench.cpu]
     must(any(re.fullmatch(called, row) for row in rows), f"rows {rows}")
@@ -385,7 +418,12 @@ def test_dump(bench):
     must(wanted <= own, f"it needs {sorted(wanted)}")
 
 
-# Of each part in section 10: what it needs beside its own file.
+# What the lines of each part call, or speak of.
+SPOKEN = {"build_id": "build_id_start build_id_end sfu_print_build_id", "cycles": "panic sfu_print_cycles",
+          "record": "crash image_start sfu_record_clear sfu_record_print sfu_record_write",
+          "all": "first_thread sfu_print_all",
+          "symbols": "image_start sfu_symbols_end sfu_symbols_find sfu_symbols_start"}
+# Of each part: what it needs beside its own file.
 PARTS = {"build_id": set(), "cycles": set(), "record": {"sfu_print.o", "sfu.o"}, "all": {"sfu_print.o", "sfu.o"},
          "symbols": set()}
 OWN = {"build_id_start", "build_id_end", "panic", "image_start", "first_thread", "sfu_symbols_start",
@@ -397,6 +435,8 @@ def test_parts(bench):
     build(bench)
     for part, others in PARTS.items():
         bench.run(f"$CC -O2 -ffreestanding -Wall -Wextra -Werror -c part_{part}.c sfu_{part}.c")
+        spoken = {line.split()[-1] for line in bench.run(f"nm -u part_{part}.o").splitlines()}
+        must(spoken - {"_GLOBAL_OFFSET_TABLE_"} == set(SPOKEN[part].split()), f"{part} speaks of {sorted(spoken)}")
         bench.run(f"ld -r part_{part}.o sfu_{part}.o {' '.join(others)} -o part.o")
         wanted = {line.split()[-1] for line in bench.run("nm -u part.o").splitlines()}
         must(wanted <= OWN, f"{part} needs {sorted(wanted - OWN)}")
@@ -478,7 +518,7 @@ def test_lines(_):
     for page, found in pages.items():
         for name, block in found:
             lines = [line.strip() for line in block.splitlines() if line and not line.startswith("/*")]
-            must(len([line for line in lines if line != "}"]) <= 10, f"{page}: {len(lines)} lines")
+            must(len(lines) == 10, f"{page}: {len(lines)} lines")
             code = [line.strip() for line in read(os.path.join(os.path.dirname(page), name)).splitlines()]
             for line in lines:
                 must(line in code, f"{name} does not have, or not in this order: {line}")
@@ -516,10 +556,10 @@ def main():
     tc, directory = sys.argv[1:]
     tests = [(f"{cpu}/{test.__name__[5:]}", test, cpu)
              for cpu in CC for test in (
-                 test_flags, test_clang, test_lto, test_link, test_gen, test_no_flag, test_insert, test_refused,
-                 test_left_out, test_efi, test_walkable, test_dump, test_parts, test_copies, test_symbols,
+                 test_flags, test_boots, test_clang, test_lto, test_link, test_gen, test_no_flag, test_insert,
+                 test_refused, test_left_out, test_efi, test_walkable, test_dump, test_parts, test_copies, test_symbols,
                  test_instrument)
-             if test is not test_efi or cpu in EFI]
+             if cpu in {test_efi: EFI, test_boots: ("aarch64",)}.get(test, CC)]
     tests += [("codes", test_codes, None), ("lines", test_lines, None), ("reliability", test_reliability, None)]
     chosen = os.environ.get("T", "")
     tests = [test for test in tests if chosen in test[0] or fnmatch.fnmatchcase(test[0], f"*{chosen}*")]
