@@ -29,8 +29,8 @@
 #
 # What is compiled of them is the same until a compiler, an assembler or a flag is another, and can be kept beside them:
 #
-#   ... | sources.sh kept DIR             empties DIR, and fills it with what was kept for the text on standard input, all
-#                                         that it depends on; fails if nothing was
+#   ... | sources.sh kept DIR             empties DIR, and fills it with what was kept for the text on standard input,
+#                                         all that it depends on; fails if nothing was
 #   sources.sh keep DIR                   keeps the files in DIR, for the text that `kept` had
 #
 # What was not used for a month is removed. SFU_KEPT=no: nothing was kept.

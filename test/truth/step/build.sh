@@ -92,7 +92,7 @@ cc+=("-I$here/programs" -I. -idirafter "$headers")
 variant=${flag//+hook/}
 [ "$cpu" = x86_64 ] || variant=${variant#kernel}
 
-# library DIRECTORY NAME...: objects of foreign code, compiled once for each ABI and variant, or kept from an earlier time.
+# library DIRECTORY NAME...: objects of foreign code, compiled once for each ABI and variant, or kept from before.
 library() {
     local directory=$1 made f sources=()
     made=$(dirname "$out")/$compiler-$level${variant:+-$variant}/$program
@@ -168,7 +168,7 @@ functions() {
 }
 
 # Assemblers name each function that cannot be described: expected are the signal's return, and in what clang makes at
-# -O0 for aarch64 one more (FAULTS.md: fp-without-ra).
+# -O0 for aarch64 one more (FAULTS.md: gas-fp-without-ra).
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 drive() {
