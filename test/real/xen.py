@@ -72,15 +72,17 @@ DECL_SECTION(.sframe) {
 ]
 FAULTS = [
     Edit("xen/arch/x86/setup.c", r"""
+#include <xen/tasklet.h>
+
 static bool __initdata sfu_nmi;
 boolean_param("sfu_nmi", sfu_nmi);
+static volatile bool sfu_waits;
 static int noinline sfu_leaf(volatile int *p)
 {
-    if ( sfu_nmi )
+    if ( !p )
     {
-        local_irq_disable();
-        printk("spinning\n");
         outb('!', 0x3f8);
+        sfu_waits = true;
         for ( ; ; );
     }
     *p = 1;
@@ -93,12 +95,24 @@ static int noinline sfu_middle(volatile int *p)
     a[0] = 3;
     return sfu_leaf(p) + a[0];
 }
+static void cf_check sfu_wait(void *unused) { printk("%d\n", sfu_middle(NULL)); }
+static DECLARE_SOFTIRQ_TASKLET(sfu_tasklet, sfu_wait, NULL);
 static void cf_check sfu_called(void *info) { panic("hello\n"); }
 """, before=r"^static struct domain \*__init create_dom0\("),
     Edit("xen/arch/x86/setup.c", r"""
     if ( num_online_cpus() > 1 )
+    {
+        tasklet_schedule_on_cpu(&sfu_tasklet, 1);
+        while ( !sfu_waits )
+            cpu_relax();
         on_selected_cpus(cpumask_of(1), sfu_called, NULL, 1);
-    printk("%d\n", sfu_middle((int *)(1ul << 40)));
+    }
+    if ( sfu_nmi )
+    {
+        printk("spinning\n");
+        local_irq_disable();
+    }
+    printk("%d\n", sfu_middle(sfu_nmi ? NULL : (int *)(1ul << 40)));
 """, before=r"^    dom0 = create_dom0\("),
 ]
 BUILD = [
@@ -108,8 +122,8 @@ BUILD = [
 OBJECTS = ["xen/common/sfu_panic.o", "xen/common/sfu_trace.o"]
 IMAGE = "xen/xen-syms"
 TABLES = ".sframe"
-# A kernel of dom0 must be there: it is not looked at. An idle CPU would clear memory first, in assembly without CFI.
-OPTIONS = "com1=115200,8n1 console=com1 noreboot bootscrub=off"
+# A kernel of dom0 must be there: it is not looked at.
+OPTIONS = "com1=115200,8n1 console=com1 noreboot"
 BOOT = ["qemu-system-x86_64", "-nographic", "-no-reboot", "-net", "none", "-m", "256", "-kernel", "xen/xen",
         "-initrd", "Config.mk", "-append", OPTIONS]
 SCENARIOS = [
@@ -120,8 +134,8 @@ SCENARIOS = [
      "dialogue": [(r"spinning\s+!", "\x01c"), (r"\(qemu\)", "nmi\n")],
      "traces": [HERE + " sfu_trace panic fatal_trap unknown_nmi_error do_nmi handle_ist_exception "
                 "!sfu_leaf sfu_middle __start_xen __high_start"]},
-    # An idle CPU halts. What follows is inlined.
-    {"name": "panic in an interrupt on the second CPU", "boot": ["-smp", "2"],
+    # do_softirq() ends with a jump.
+    {"name": "panic in an interrupt of a tasklet on the second CPU", "boot": ["-smp", "2"],
      "traces": [HERE + " sfu_trace panic sfu_called smp_call_function_interrupt do_IRQ common_interrupt "
-                "!spec_ctrl_exit_idle default_idle idle_loop"]},
+                "!sfu_leaf sfu_middle sfu_wait do_tasklet_work tasklet_softirq_action __do_softirq idle_loop"]},
 ]
