@@ -132,15 +132,13 @@ INLINE bool is_between(int32_t offset, int64_t c)
     return offset <= -8 && c + offset >= 0;
 }
 
-/* Makes *RULE of offsets and HOW; the CFA's is that of a row. Returns it; or what says that the core does this, if an
- * offset does not fit. */
+/* Makes *RULE of offsets and HOW, and returns it. CFA is the word of a row that sfu_check has accepted: its offset fits
+ * 32 bits. */
 INLINE const struct sfu_fast_rule *make_rule(struct sfu_fast_rule *rule, int32_t cfa, int32_t ra, int32_t fp,
                                              uint32_t how)
 {
     const int64_t c = (int64_t)cfa * CFA_SCALE + BELOW;
 
-    if (IS_S390X && c != (int32_t)c)
-        return &by_core;
     rule->cfa = (int32_t)c;
     rule->ra = ra;
     rule->fp = fp;

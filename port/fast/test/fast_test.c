@@ -297,9 +297,10 @@ static void ordinary_function(struct build *b, unsigned i, int64_t step)
     else
         build_fde_more(b, start, GROUP_SIZE, kind == 2 ? ADDR4 : ADDR2, kind == 5 ? FLEX : DEFAULT, 0);
     if (kind == 5) {
-        const int64_t words[] = {REG(sp), cfa, AT_CFA,
-                                 (int64_t)slot_of((uint64_t)step) - step - (HOST_ABI == SFU_S390X ? 160 : 0)};
-        build_row(b, 0, WORD1, 4, words);
+        const int64_t words[] = {
+            REG(sp),    cfa, AT_CFA, (int64_t)slot_of((uint64_t)step) - step - (HOST_ABI == SFU_S390X ? 160 : 0),
+            AT_REG(sp), 16}; /* every other one has FP from SP */
+        build_row(b, 0, WORD1, i % 16 < 8 ? 4 : 6, words);
         return;
     }
     for (uint32_t n = 0; kind >= 6 && n < (kind == 6 ? 65u : 200u); n++) /* more than 64: by the other index */
@@ -307,9 +308,10 @@ static void ordinary_function(struct build *b, unsigned i, int64_t step)
     ordinary_row(b, kind >= 6 ? 250 : 0, kind == 3 ? WORD4 : kind == 1 ? WORD2 : WORD1, step);
 }
 
-static bool make_ordinary(struct table *t, uint64_t addr, unsigned functions, int64_t step)
+static bool make_ordinary(struct table *t, uint64_t addr, unsigned functions, int64_t step, unsigned flags)
 {
     build_begin(&t->build, 3, HOST_ABI, BIG_HOST);
+    t->build.flags |= (uint8_t)flags;
     for (unsigned i = 0; i < functions; i++)
         ordinary_function(&t->build, i, step);
     build_end(&t->build);
@@ -336,13 +338,13 @@ static void make_ordinary_stack(struct stack *s, uint64_t *seed, const struct ta
 
 static bool test_short_way(bool cached, bool indexed)
 {
-    uint64_t seed = 1, by_core;
+    uint64_t seed = 1, by_core, low;
     struct sfu_target target;
     struct trace want;
 
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
-    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32) ||
+    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32, indexed ? 0 : F_PCREL) ||
         sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
         return false;
     if (cached)
@@ -358,7 +360,10 @@ static bool test_short_way(bool cached, bool indexed)
             s->top.pc = tables[0].addr + (uint64_t)CODE; /* where a function begins */
             s->top.pc += (KINDS * below(&seed, FUNCTIONS / KINDS) + below(&seed, 6)) * (uint64_t)GROUP_SIZE;
         }
-        target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
+        /* all of the stack, or the upper end of a large one */
+        low = i % 4 < 2 ? 0 : UINT64_C(1) << 33;
+        target.stack =
+            (struct sfu_stack){(const void *)((uintptr_t)s->bytes - low), STACK - low, STACK + STACK_SIZE};
         want.code = core_trace(&target, &s->top, 0, want.pcs, DEEP, &want.count);
         if (!same(&fast, &target, s, 0, DEEP, &want, &by_core) || want.count != DEEP)
             return false;
@@ -382,7 +387,7 @@ static bool test_long(void)
 
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
-    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32) ||
+    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32, 0) ||
         sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
         return false;
     target.sections = sfu_fast_sections(&fast);
@@ -553,8 +558,8 @@ static bool test_touching(bool lower_first)
 
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
-    if (!make_ordinary(&tables[0], 0x555555600000, 1, 32) ||
-        !make_ordinary(&tables[1], 0x555555600000 + GROUP_SIZE - 1, 1, 40))
+    if (!make_ordinary(&tables[0], 0x555555600000, 1, 32, 0) ||
+        !make_ordinary(&tables[1], 0x555555600000 + GROUP_SIZE - 1, 1, 40, 0))
         return false;
     for (unsigned i = 0; i < 2; i++)
         if (sfu_fast_add(&fast, &images[i], 1, &tables[lower_first ? 1 - i : i].section) != SFU_OK)
@@ -584,8 +589,8 @@ static bool test_regions(void)
 
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
-    if (!make_ordinary(&tables[0], first - (uint64_t)CODE - 8 * GROUP_SIZE, FUNCTIONS, 32) ||
-        !make_ordinary(&tables[1], second - (uint64_t)CODE - 8 * GROUP_SIZE, FUNCTIONS, 40))
+    if (!make_ordinary(&tables[0], first - (uint64_t)CODE - 8 * GROUP_SIZE, FUNCTIONS, 32, 0) ||
+        !make_ordinary(&tables[1], second - (uint64_t)CODE - 8 * GROUP_SIZE, FUNCTIONS, 40, 0))
         return false;
     for (unsigned i = 0; i < 2; i++)
         if (sfu_fast_add(&fast, &images[i], 1, &tables[i].section) != SFU_OK)
@@ -609,6 +614,40 @@ static bool test_regions(void)
     return true;
 }
 
+/* Outermost is what lies in target.final. */
+static bool test_final(void)
+{
+    struct sfu_target target;
+    struct stack *s = &stacks[0];
+    struct trace want;
+    uint64_t by_core;
+
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    build_begin(&tables[0].build, 3, HOST_ABI, BIG_HOST);
+    build_fde(&tables[0].build, CODE, GROUP_SIZE, ADDR2);
+    ROW0(&tables[0].build, 0, WORD1);
+    build_end(&tables[0].build);
+    memcpy(tables[0].bytes, tables[0].build.bytes, tables[0].build.size);
+    if (sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000) != SFU_OK ||
+        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
+        return false;
+    target.sections = sfu_fast_sections(&fast);
+    target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
+    s->top.pc = 0x555555600000 + (uint64_t)CODE + 300;
+    s->top.pc_kind = SFU_PC_EXACT;
+    s->top.sp = STACK + 1024;
+    for (uint64_t low = s->top.pc - 1; low <= s->top.pc + 1; low++) {
+        target.final.low = low;
+        target.final.high = low + 1;
+        want.code = core_trace(&target, &s->top, 0, want.pcs, 2, &want.count);
+        if (!same(&fast, &target, s, 0, 2, &want, &by_core) || by_core != 0 ||
+            (want.code == SFU_END) != (low == s->top.pc))
+            return false;
+    }
+    return true;
+}
+
 /* What broken stacks lead to, at most half of the regions are for. */
 static bool test_wild(void)
 {
@@ -619,7 +658,7 @@ static bool test_wild(void)
 
     memset(&fast, 0, sizeof fast);
     memset(&target, 0, sizeof target);
-    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32) ||
+    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32, 0) ||
         sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
         return false;
     sfu_fast_set_cache(&fast, cache, 1024);
@@ -695,8 +734,8 @@ static bool test_refusals(void)
     memset(&fast, 0, sizeof fast);
     if (sfu_fast_add(&fast, images, TABLES, NULL) != SFU_E_NO_SECTION || sfu_fast_remove(&fast, images, TABLES))
         return false;
-    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32) ||
-        !make_ordinary(&tables[1], 0x555556600000, FUNCTIONS, 32))
+    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32, 0) ||
+        !make_ordinary(&tables[1], 0x555556600000, FUNCTIONS, 32, 0))
         return false;
     tables[0].section.next = &tables[1].section;
     before = fast;
@@ -741,7 +780,8 @@ int main(int argc, char **argv)
                 result("a long trace", test_long()) & result("ends of stacks", test_edges()) &
                 result("sections that touch", test_touching(false) && test_touching(true)) &
                 result("where regions of code meet", test_regions()) & result("regions of no code", test_wild()) &
-                result("sums that would wrap", test_wraps()) & result("the size of an index", test_index_size()) &
+                result("outermost frames", test_final()) & result("sums that would wrap", test_wraps()) &
+                result("the size of an index", test_index_size()) &
                 result("the size of a cache", test_cache_size()) & result("what is refused", test_refusals());
     uint64_t rounds = argc > 1 ? strtoull(argv[1], NULL, 0) : 300,
              first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1, i;
