@@ -102,6 +102,10 @@ $(STEP)/step: $(STEP_HARNESS) \
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/fast -o $@ $(STEP_HARNESS) sfu.c port/fast/sfu_fast.c -lelf
 
+# This machine's CPU steps its own programs, QEMU those of others.
+STEP_MACHINE := $(filter x86_64,$(shell uname -m))
+step_by = $(if $(filter $(1),$(STEP_MACHINE)),native,qemu-$(1))
+
 define step_rules
 CHECK_$(1) += step-$(1)
 
@@ -112,14 +116,14 @@ $(filter %-gen %-pacgen %-small,$(step_small) $(step_made)): build/tools/sfu-gen
 
 .PHONY: suite-step-$(1)
 suite-step-$(1): $(STEP)/step $(step_chosen)
-	@test/run.sh step-$(1) $(STEP)/step -q qemu-$(1) -n $(STEPS) -f test/truth/FAULTS.md -s \
+	@test/run.sh step-$(1) $(STEP)/step -q $(step_by) -n $(STEPS) -f test/truth/FAULTS.md -s \
 		$(1) $(step_arguments)
 
 # They are stepped without the list of known faults.
 CHECK_$(1) += step-made-$(1)
 .PHONY: suite-step-made-$(1)
 suite-step-made-$(1): $(STEP)/step $(step_made)
-	@test/run.sh step-made-$(1) $(STEP)/step -q qemu-$(1) -n 6000 -s $(1) $(call step_set,patterns,$(step_made))
+	@test/run.sh step-made-$(1) $(STEP)/step -q $(step_by) -n 6000 -s $(1) $(call step_set,patterns,$(step_made))
 endef
 
 $(foreach abi,$(ABIS),$(eval $(call step_rules,$(abi))))

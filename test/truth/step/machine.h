@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * The machine that runs the program: what each CPU's instructions do to the chain of calls (cpu.c), and how it is
- * stepped (rsp.c: by QEMU's GDB stub).
+ * stepped (rsp.c: by QEMU's GDB stub, or this machine's own CPU by ptrace).
  */
 #ifndef STEP_MACHINE_H
 #define STEP_MACHINE_H
@@ -73,7 +73,7 @@ struct backend {
     void (*stop)(struct machine *m);
 };
 
-extern const struct backend rsp_backend;
+extern const struct backend rsp_backend, native_backend;
 
 /* Memory of the stopped program. What has been read stays known until the next instruction is carried out, and is
  * then read again: in one go with the step, if it was wanted before. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Steps a program under QEMU user mode by the GDB remote protocol, over a socket.
+ * Steps a program under QEMU user mode by the GDB remote protocol, over a socket; or, if it is for this machine's own
+ * CPU and that is x86_64, by Linux's ptrace, in a fifth of the time.
  *
  * The stub answers a step, the registers and the stack's blocks in one exchange. QEMU's user-mode stub takes 256
  * bytes at a time and then waits for the acknowledgement of its answer at the socket itself; so each command is
@@ -12,10 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/un.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "machine.h"
@@ -313,3 +318,131 @@ static void rsp_stop(struct machine *m)
 }
 
 const struct backend rsp_backend = {rsp_start, rsp_step, rsp_run_to, rsp_read, rsp_read_float, rsp_stop};
+
+/* ---- The same without an emulator ---- */
+
+#if defined(__x86_64__)
+
+/* The kernel's registers have names, ours are by DWARF number. */
+static bool native_registers(struct machine *m)
+{
+    struct user_regs_struct r;
+    uint64_t *to = m->regs.r;
+
+    if (ptrace(PTRACE_GETREGS, m->pid, NULL, &r) != 0)
+        return false;
+    to[0] = r.rax, to[1] = r.rdx, to[2] = r.rcx, to[3] = r.rbx;
+    to[4] = r.rsi, to[5] = r.rdi, to[6] = r.rbp, to[7] = r.rsp;
+    to[8] = r.r8, to[9] = r.r9, to[10] = r.r10, to[11] = r.r11;
+    to[12] = r.r12, to[13] = r.r13, to[14] = r.r14, to[15] = r.r15;
+    m->regs.pc = r.rip;
+    return true;
+}
+
+static bool native_read(struct machine *m, uint64_t addr, void *buffer, size_t len)
+{
+    struct iovec to = {buffer, len}, from = {(void *)(uintptr_t)addr, len};
+
+    return process_vm_readv(m->pid, &to, 1, &from, 1, 0) == (ssize_t)len;
+}
+
+/* Lets it run as REQUEST says, with SIGNAL delivered first, until it stops. */
+static enum event resume(struct machine *m, enum __ptrace_request request, int signal)
+{
+    int status;
+
+    machine_forget(m);
+    if (ptrace(request, m->pid, NULL, (long)signal) != 0 || waitpid(m->pid, &status, 0) != m->pid)
+        return FAILED;
+    if (WIFEXITED(status)) {
+        m->exit_code = WEXITSTATUS(status);
+        return EXITED;
+    }
+    if (WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP && native_registers(m))
+        return STOPPED;
+    fprintf(stderr, "step: the program stopped with status %#x at or after %#llx\n", (unsigned)status,
+            (unsigned long long)m->regs.pc);
+    return FAILED;
+}
+
+static enum event native_blocks(struct machine *m)
+{
+    unsigned i;
+
+    for (i = 0; i < m->num_blocks; i++)
+        m->blocks[i].valid = native_read(m, m->blocks[i].addr, m->blocks[i].bytes, BLOCK);
+    return STOPPED;
+}
+
+/* As QEMU does, it takes a system call and the instruction behind it in one step. */
+static enum event native_step(struct machine *m)
+{
+    uint8_t code[2] = {0, 0};
+    bool call = native_read(m, m->regs.pc, code, sizeof code) && code[0] == 0x0f && code[1] == 0x05;
+    enum event event = resume(m, PTRACE_SINGLESTEP, 0);
+
+    if (call && event == STOPPED)
+        event = resume(m, PTRACE_SINGLESTEP, 0);
+    return event == STOPPED ? native_blocks(m) : event;
+}
+
+/* With a breakpoint, which traps behind its one byte. */
+static enum event native_run_to(struct machine *m, uint64_t addr, int signal)
+{
+    struct user_regs_struct r;
+    enum event event;
+    long word;
+
+    word = ptrace(PTRACE_PEEKTEXT, m->pid, addr, NULL);
+    if (ptrace(PTRACE_POKETEXT, m->pid, addr, (word & ~0xffL) | 0xcc) != 0)
+        return FAILED;
+    event = resume(m, PTRACE_CONT, signal == 0 ? 0 : signal == 1 ? SIGUSR1 : SIGUSR2);
+    if (event != STOPPED)
+        return event;
+    if (m->regs.pc != addr + 1 || ptrace(PTRACE_POKETEXT, m->pid, addr, word) != 0 ||
+        ptrace(PTRACE_GETREGS, m->pid, NULL, &r) != 0)
+        return FAILED;
+    m->regs.pc = r.rip = addr;
+    return ptrace(PTRACE_SETREGS, m->pid, NULL, &r) == 0 ? native_blocks(m) : FAILED;
+}
+
+static bool native_read_float(struct machine *m, unsigned number, uint64_t *value)
+{
+    (void)m, (void)number, (void)value;
+    return false;
+}
+
+static void run_traced(const char *program)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    personality(ADDR_NO_RANDOMIZE);
+    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
+        execl(program, program, (char *)NULL);
+    _exit(127);
+}
+
+static bool native_start(struct machine *m, const char *emulator, const char *program)
+{
+    int status;
+
+    (void)emulator;
+    m->pid = fork();
+    if (m->pid == 0)
+        run_traced(program);
+    return m->pid > 0 && waitpid(m->pid, &status, 0) == m->pid && WIFSTOPPED(status) && native_registers(m);
+}
+
+const struct backend native_backend = {native_start, native_step,       native_run_to,
+                                       native_read,  native_read_float, rsp_stop};
+
+#else
+
+static bool native_start(struct machine *m, const char *emulator, const char *program)
+{
+    (void)m, (void)emulator, (void)program;
+    return false;
+}
+
+const struct backend native_backend = {native_start, NULL, NULL, NULL, NULL, rsp_stop};
+
+#endif

@@ -7,10 +7,11 @@
  *   step -q EMULATOR [-n STEPS] [-f KNOWN-FAULTS [-s]] [-c COMPLAINTS] ABI SET[:WEIGHT]=PROGRAM...
  *
  * -s: a known fault that is not met fails the run. -c: how many mistakes of one program are told, 10 by default.
- * EMULATOR: a user-mode QEMU. A program without WEIGHT is stepped from its first instruction to its last; in the set
- * "signals" a signal is delivered again and again once it has called step_ready. Those with one share what is left of
- * STEPS, in windows spread over their run: such a program calls step_mark(i, n) from one place before its phase i of n,
- * and a window begins at such a call, to which the program runs freely.
+ * EMULATOR: a user-mode QEMU, or "native" for programs of this machine. A program without WEIGHT is stepped from its
+ * first instruction to its last; in the set "signals" a signal is delivered again and again once it has called
+ * step_ready. Those with one share what is left of STEPS, in windows spread over their run: such a program calls
+ * step_mark(i, n) from one place before its phase i of n, and a window begins at such a call, to which the program runs
+ * freely.
  *
  * For each set and for all of them, one line of figures:
  *   instructions  how many times a walk was compared
@@ -395,7 +396,7 @@ static bool open_run(struct run *run, const struct options *options, const char 
     }
     m->cpu = options->cpu;
     m->fd = m->pid = -1;
-    m->backend = &rsp_backend;
+    m->backend = strcmp(options->emulator, "native") == 0 ? &native_backend : &rsp_backend;
     m->blocks = calloc(MAX_BLOCKS, sizeof *m->blocks);
     if (!m->backend->start(m, options->emulator, program)) {
         run->failure = "cannot be started";
