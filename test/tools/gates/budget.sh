@@ -45,7 +45,7 @@ abi_of() {
     esac
 }
 
-# parts COMPILER CPU OPTIMISATION: what a panic needs besides the core.
+# parts COMPILER CPU OPTIMISATION: what a panic needs besides the core, which measure has compiled.
 parts() {
     object=$out/$1-$2-$3-part
     command="$(compiler "$1" "$2") -std=c99 -ffreestanding -$3 -DSFU_NO_STRINGS -I. -Iport/print"
@@ -67,11 +67,9 @@ parts() {
         case " $panic " in *" $part "*) $one -c $file -o "$object-$part-one.o" ;; esac
         echo "$1 $2 $3 $part $("$here/../measure.sh" text "build/tc/$bfd/readelf" "$object-$part.o")"
     done
-    # shellcheck disable=SC2086  # words
-    $one -c sfu.c -o "$object-core.o"
     # shellcheck disable=SC2046,SC2086  # words
     $(compiler "$1" "$2") -nostdlib -r -Wl,--gc-sections,-u,sfu_panic_init,-u,sfu_panic_print,-u,sfu_print_build_id \
-        -Wl,-u,sfu_record_write,-u,sfu_record_print,-u,sfu_record_clear,-u,sfu_symbols_find "$object-core.o" \
+        -Wl,-u,sfu_record_write,-u,sfu_record_print,-u,sfu_record_clear,-u,sfu_symbols_find "${object%-part}-alone.o" \
         $(for part in $panic; do echo "$object-$part-one.o"; done) -o "$object-together.o"
     echo "$1 $2 $3 together $("$here/../measure.sh" text "build/tc/$bfd/readelf" "$object-together.o" .str1.)"
 }

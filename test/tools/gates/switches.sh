@@ -7,19 +7,25 @@
 set -eu
 out=$1
 here=$(dirname "$0")
-mkdir -p "$out"
+rm -rf "$out/switches"
+mkdir -p "$out/switches"
 cpus='x86_64 aarch64 s390x'
 
 abi() { case $1 in x86_64) echo SFU_AMD64 ;; aarch64) echo SFU_AARCH64 ;; s390x) echo SFU_S390X ;; esac }
 
-# size CPU OPTIMISATION FILE SWITCH...: bytes of code and constants
-size() {
+# object CPU OPTIMISATION FILE SWITCH...: prints the name of an object without its .o, which is compiled once. With .ci
+# in its place it has the frames.
+object() {
     cpu=$1 opt=$2 file=$3
+    object=$out/switches/$(echo "$*" | tr ' /' -+)
     shift 3
-    "$cpu-linux-gnu-gcc" -std=c99 -ffreestanding "$opt" -I. -Iport/print -Iport/fast "$@" -c "$file" \
-        -o "$out/switches.o"
-    "$here/../measure.sh" text "build/tc/$cpu/readelf" "$out/switches.o"
+    [ -f "$object.o" ] || "$cpu-linux-gnu-gcc" -std=c99 -ffreestanding "$opt" -I. -Iport/print -Iport/fast "$@" \
+        -fcallgraph-info=su -c "$file" -o "$object.o"
+    echo "$object"
 }
+
+# size CPU OPTIMISATION FILE SWITCH...: bytes of code and constants
+size() { "$here/../measure.sh" text "build/tc/$1/readelf" "$(object "$@").o"; }
 
 # row TITLE FILE [SWITCH...]: sizes; with MINUS set to a file of sizes, what is saved of them
 row() {
@@ -43,12 +49,9 @@ row() {
 
 # stack OPTIMISATION CPU: of a step; of sfu_panic_print and what it calls
 stack() {
-    for file in sfu port/print/sfu_print; do
-        "$2-linux-gnu-gcc" -std=c99 -ffreestanding "$1" -I. -Iport/print -fcallgraph-info=su -c $file.c \
-            -o "$out/stack-${file##*/}.o"
-    done
-    cat "$out/stack-sfu.ci" "$out/stack-sfu_print.ci" >"$out/stack-both.ci"
-    step=$("$here/stack.py" "$out/stack-sfu.ci" sfu_walk_step)
+    core=$(object "$2" "$1" sfu.c).ci
+    cat "$core" "$(object "$2" "$1" port/print/sfu_print.c).ci" >"$out/stack-both.ci"
+    step=$("$here/stack.py" "$core" sfu_walk_step)
     panic=$("$here/stack.py" "$out/stack-both.ci" sfu_panic_print)
     printf '| %s | %s | %s | %s |\n' "$2" "\`$1\`" "${step%% *}" "${panic%% *}"
 }
