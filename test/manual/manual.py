@@ -62,11 +62,11 @@ RUN_BY = {
     "file: part_record": "parts", "file: part_build": "parts", "file: part_cycles": "parts", "file: part_sym": "parts",
     "ten": "lines",
 }
-# Changes that leave a block right: options that any build may do without, the name that an object has anyway, room that
-# is more than enough, and what objects for LTO keep of their options.
+# Changes that leave a block right: options that any build or boot may do without, the name that an object has anyway,
+# room that is more than enough, what objects for LTO keep of their options, and a header that a kernel's own includes.
 HARMLESS = r"'-(?:ffreestanding|fomit-frame-pointer|O2|Wl,--gc-sections)' as|'(?:0|8|64)' as|" \
     r"'-o' as '' in '.* -c (\w+)\.[cS] -o \1\.o'|'-(?:flto|fasync\S+|fpic)' as '' in '.* -nostdlib |" \
-    r"'-I.YOURS'"
+    r"'-I.YOURS'|'-no-reboot'|#include \"sfu_arch.h\""
 
 
 def targets(mark, file):
