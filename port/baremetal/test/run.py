@@ -370,7 +370,7 @@ def check_frame(image, trace, n, wanted, line):
         must(image.function(lookup - trace.slide) == (name, pc - trace.slide - int(m[4], 16)), f"'{line}': nm says "
              f"{image.function(lookup - trace.slide)}")
         must("+" not in wanted or int(m[4], 16) == int(re.search(r"\+(\d+)", wanted)[1]), f"'{line}' is not {wanted}")
-    return lookup - trace.slide, name
+    return lookup - trace.slide if pc != 0 or lookup == 0 else 0, name  # no call lies in front of a thread's end
 
 
 def check_addr2line(image, line, frames):
