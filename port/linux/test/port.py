@@ -136,16 +136,34 @@ def check_demo(abi, out, mode, version=3):
     return wrong or compare(lines[second + 1:], SECOND[mode], mode, cpu, end)
 
 
-def build(abi, flags, sources, out, version=''):
-    """Returns what the compiler said. FLAGS may begin with "clang"."""
+MADE = {}  # by what it is made with: an object, and what the compiler said
+
+
+def build(abi, flags, sources, out, version='', extra=()):
+    """Returns what the compiler said. FLAGS may begin with "clang". EXTRA is for what is not of the CORE, of which each
+    object is compiled once."""
     tools = os.path.join(TC, version, abi.removesuffix('_be'))
     compiler = ABIS[abi][0]
     if flags[0] == 'clang':
         compiler = ['clang', f'--target={abi}-linux-gnu', '-fno-integrated-as']
         flags = flags[1:]
+    command, said, objects = compiler + [f'-B{tools}/'] + FLAGS, '', []
+    os.makedirs(os.path.dirname(out) + '/made', exist_ok=True)
+    for source in sources:
+        own = [] if source in CORE else [*extra, f'-DDEMO_IMAGE="{out}"']
+        compiling = (*command, *(flag for flag in flags if not flag.startswith('-Wl,')), *own, '-c', source)
+        if source.endswith('.o'):
+            objects.append(source)
+            continue
+        if compiling not in MADE:
+            name = f'{os.path.dirname(out)}/made/{len(MADE)}.o'
+            MADE[compiling] = name, run([*compiling, '-o', name])
+        objects.append(MADE[compiling][0])
+        said += MADE[compiling][1]
+    if compiler[0] == 'clang':  # it complains of what only the compilation needs
+        command = [flag for flag in command if not flag.startswith('-Wa,')]
     static = [] if '-pie' in flags else ['-static']
-    return run(compiler + [f'-B{tools}/'] + FLAGS + static + flags + [f'-DDEMO_IMAGE="{out}"'] + sources +
-               ['-o', out])
+    return said or run(command + static + flags + objects + ['-o', out])
 
 
 def check_libc(abi, flags, out):
@@ -270,7 +288,7 @@ def main():
         log = build(abi, ['-O2', '-DSFU_NO_OUTERMOST'], DEMO, out, version)
         verdict(f'demo {version}', ' '.join(log.split()) or check_demo(abi, out, '', int(version[1])))
     leaf = folder + '/leaf.o'
-    log = build(abi, ['-O2', '-c'], ['port/linux/test/leaf.c'], leaf)
+    log = build(abi, ['-O2', '-r'], ['port/linux/test/leaf.c'], leaf)
     tests = ['capture', 'read', 'forged', 'hook', 'ucontext', 'plain' if abi == 's390x' else 'table']
     for flags in ['-O0', '-O2', '-Os -static-pie -fPIE']:
         out = folder + '/registers' + flags.replace(' ', '')
@@ -280,7 +298,7 @@ def main():
             verdict(f'registers {test} {flags}', None if result == f'ok {test}\n' else ' '.join(result.split()))
     for flags in ['-O0', '-O2', '-O2 -static-pie -fPIE']:
         out = folder + '/profile' + flags.replace(' ', '')
-        log = build(abi, flags.split() + PROFILE_FLAGS + NO_LIBRARY.get(abi, []), PROFILE, out)
+        log = build(abi, flags.split(), PROFILE, out, extra=PROFILE_FLAGS + NO_LIBRARY.get(abi, []))
         for mode in ['', 'stack', 'small', 'deep']:
             verdict(f'profile {mode} {flags}', ' '.join(log.split()) or check_profile(abi, out, mode, sfu_trace))
     for flags in ['-O0', '-O2', '-O2 -static'] if abi in LIBC else []:
