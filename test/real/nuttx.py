@@ -35,8 +35,8 @@ int up_backtrace(struct tcb_s *tcb, void **buffer, int size, int skip)
 HELLO = [
     Edit("apps/examples/hello/hello_main.c", r"""
 #include <assert.h>
-#include <sched.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <nuttx/wdog.h>
 
 static struct wdog_s timer;
@@ -48,9 +48,6 @@ static __attribute__((noinline)) int middle(volatile int *p) { return leaf(p) + 
 static __attribute__((noinline)) int keep(int n) { hello_block = malloc(n); return n + 1; }
 static __attribute__((noinline)) int wait_for_it(void)
 {
-  cpu_set_t first = 1; /* whose timer it is */
-
-  sched_setaffinity(0, sizeof first, &first);
   wd_start(&timer, 3, tick, 0);
   for (volatile int i = 0;; i++)
     ;
@@ -58,6 +55,7 @@ static __attribute__((noinline)) int wait_for_it(void)
 }
 """, before=r"^int main\("),
     Edit("apps/examples/hello/hello_main.c", r"""
+  usleep(300000); /* the shell waits by then */
   if (argc > 1 && argv[1][0] == 'f')
     return middle((int *)(~0ul - 7)) + 1;
   if (argc > 1 && argv[1][0] == 'i')
@@ -111,10 +109,11 @@ static struct sfu_registers saved(const void *regs)
   return (struct sfu_registers){.pc = r[REG_RIP], .sp = r[REG_RSP], .fp = r[REG_RBP]};
 }
 
+/* At the end of each stack are saved registers, so no SP is equal to high, which may be the low of another stack. */
 static bool on(struct sfu_stack *stack, uint64_t addr, const void *low, size_t size)
 {
   *stack = (struct sfu_stack){low, (uintptr_t)low, (uintptr_t)low + size};
-  return addr >= stack->low && addr <= stack->high;
+  return addr >= stack->low && addr < stack->high;
 }
 
 static bool find_stack(void *task, uint64_t addr, struct sfu_stack *stack)
@@ -126,8 +125,10 @@ static bool find_stack(void *task, uint64_t addr, struct sfu_stack *stack)
          on(stack, addr, g_intstackalloc + this_cpu() * IRQ_STACK_SIZE, IRQ_STACK_SIZE);
 }
 """ + WALK
+SETTLE = [("nsh> ", "sleep 1\n")]  # until all others wait
 
 
+# "or": the timer interrupts CPU 0, whichever the program runs on.
 class NuttX:
     CPUS = 2
     SOURCES = {"nuttx": "$NUTTX", "apps": "$APPS"}
@@ -179,19 +180,23 @@ It needs kconfig-frontends-nox and genromfs. It takes a minute."""
         2: "sys_call0 nxsem_wait_slow nxsem_wait nxsem_wait_uninterruptible work_thread nxtask_start",
         4: NSH,
     }
+    TICK = f"{HERE} {DUMP} _assert __assert tick wd_expiration wd_timer nxsched_process_timer oneshot_callback " \
+        "oneshot_process_callback arm64_arch_timer_compare_isr irq_dispatch arm64_doirq arm64_decodeirq $x "
     SCENARIOS = [
         {"name": "fault, with all tasks on both CPUs", "line": TASK, "until": "never",
-         "dialogue": [("nsh> ", "hello f\n")],
+         "dialogue": SETTLE + [("nsh> ", "hello f\n")],
          "traces": {**OTHERS, 5: f"{HERE} {DUMP} _assert arm64_fatal_handler $x leaf middle" + TASK_END}},
-        {"name": "panic in an interrupt", "line": TASK, "until": "never", "dialogue": [("nsh> ", "hello i\n")],
-         "traces": {**OTHERS, 5: f"{HERE} {DUMP} _assert __assert tick wd_expiration wd_timer nxsched_process_timer "
-                    "oneshot_callback oneshot_process_callback arm64_arch_timer_compare_isr irq_dispatch arm64_doirq "
-                    "arm64_decodeirq $x wait_for_it" + TASK_END}},
+        {"name": "panic in an interrupt", "line": TASK, "until": "never", "dialogue": SETTLE + [("nsh> ", "hello i\n")],
+         "traces": {**OTHERS, 5: TICK + "wait_for_it" + TASK_END},
+         "or": [{**OTHERS, 0: TICK + "up_idle nx_start" + IDLE, 5: "wait_for_it" + TASK_END}]},
         {"name": "the heap's node of 54321 bytes", "line": r" (5) +54\d\d\d +\d+ +\d+ +0x[0-9a-f]+((?: 0x[0-9a-f]+)+)",
          "until": "Total Size", "dialogue": [("nsh> ", "hello h\n"), ("nsh> ", "echo 5 > /proc/memdump\n")],
          "traces": {5: "malloc keep" + TASK_END}},
         {"name": "dumpstack of a blocked task", "line": TASK, "until": r"backtrace(?s:.*)nsh> ",
-         "dialogue": [("nsh> ", "dumpstack 4\n")], "traces": {4: NSH}},
+         "dialogue": SETTLE + [("nsh> ", "sleep 99 &\n")] + SETTLE + [("nsh> ", "dumpstack 5\n")],
+         "traces": {5: "sys_call0 nxsig_clockwait clock_nanosleep sleep cmd_sleep nsh_command nsh_execute "
+                    "nsh_parse_command nsh_parse nsh_session nsh_system_ nsh_system_ctty sh_main nxtask_startup "
+                    "nxtask_start"}},
     ]
 
 
@@ -236,7 +241,7 @@ It needs kconfig-frontends-nox and genromfs. It takes a minute. It boots in QEMU
     NSH = "up_switch_context nxsig_clockwait nxsig_timedwait waittcb nxsched_waitpid waitpid nsh_builtin nsh_execute " \
         "nsh_parse_command nsh_session nsh_consolemain nsh_main nxtask_startup nxtask_start"
     # Where nx_start would return to NuttX itself has put 0, and before nx_idle_trampoline is a jump. sched_backtrace
-    # ends in a jump, too: of the frames that the heap skips, malloc is one.
+    # ends in a jump, too: of the frames that the heap skips, malloc is one. So do nsh_parse, nsh_session and sh_main.
     OTHERS = {
         0: ("up_idle nx_start", "up_switch_context sched_unlock nx_start"),
         1: "up_idle nx_idle_trampoline",
@@ -244,15 +249,19 @@ It needs kconfig-frontends-nox and genromfs. It takes a minute. It boots in QEMU
     }
     # The last task's trace ends as the one before it.
     ALL = r"\| 3:[^\n]* (0x\w+) *\r?\n[^\n]*\| 4:(?s:.*?)\1 *\r?\n"
+    TICK = f"{HERE} {DUMP} __assert tick wd_expiration wd_timer intel64_timerisr {INTERRUPT} "
     SCENARIOS = [
-        {"name": "fault, with all tasks on both CPUs", "line": TASK, "until": ALL, "dialogue": [("nsh> ", "hello f\n")],
+        {"name": "fault, with all tasks on both CPUs", "line": TASK, "until": ALL,
+         "dialogue": SETTLE + [("nsh> ", "hello f\n")],
          "traces": {**OTHERS, 4: f"{HERE} {DUMP} x86_64_fault_panic_isr {INTERRUPT} leaf middle" + TASK_END}},
-        {"name": "panic in an interrupt", "line": TASK, "until": ALL, "dialogue": [("nsh> ", "hello i\n")],
-         "traces": {**OTHERS, 4: f"{HERE} {DUMP} __assert tick wd_expiration wd_timer intel64_timerisr {INTERRUPT} "
-                    "wait_for_it" + TASK_END}},
+        {"name": "panic in an interrupt", "line": TASK, "until": ALL, "dialogue": SETTLE + [("nsh> ", "hello i\n")],
+         "traces": {**OTHERS, 4: TICK + "wait_for_it" + TASK_END},
+         "or": [{**OTHERS, 0: TICK + "up_idle nx_start", 4: "wait_for_it" + TASK_END}]},
         {"name": "the heap's node of 54321 bytes", "line": r" (4) +54\d\d\d +\d+ +\d+ +0x[0-9a-f]+((?: 0x[0-9a-f]+)+)",
          "until": "Total Size", "dialogue": [("nsh> ", "hello h\n"), ("nsh> ", "echo 4 > /proc/memdump\n")],
          "traces": {4: "keep" + TASK_END}},
         {"name": "dumpstack of a blocked task", "line": TASK, "until": r"backtrace(?s:.*)nsh> ",
-         "dialogue": [("nsh> ", "dumpstack 3\n")], "traces": {3: NSH}},
+         "dialogue": SETTLE + [("nsh> ", "sleep 99 &\n")] + SETTLE + [("nsh> ", "dumpstack 4\n")],
+         "traces": {4: "up_switch_context nxsig_clockwait clock_nanosleep sleep cmd_sleep nsh_command nsh_execute "
+                    "nsh_parse_command nsh_system_ nsh_system_ctty nxtask_startup nxtask_start"}},
     ]

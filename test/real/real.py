@@ -330,23 +330,18 @@ def lines_of(program):
     return len(program.FLAGS) + sum(max(1, count_lines(edit.text)) for edit in program.EDITS)  # to delete is to edit
 
 
-def check(program, scenario, out):
-    """Boots and compares. Returns the traces."""
-    tree = os.path.join(out, "tree")
-    expected_traces = scenario["traces"]
-    log = run_machine(boot_of(program) + scenario.get("boot", []), scenario.get("dialogue", []),
-                      scenario.get("until", r"addr2line -Cfipe \S+(?: 0x[0-9a-f]+)+\r?\n"),
-                      1 if "until" in scenario else len(expected_traces), tree)
-    with open(os.path.join(out, scenario["name"] + ".log"), "w", encoding="utf-8") as f:
-        f.write(log)
-    image = os.path.join(tree, program.IMAGE)
-    if "line" in scenario:
-        tasks = tasks_of(log, scenario["line"])
-        must(sorted(tasks) == sorted(expected_traces), f"tasks {sorted(tasks)}")
-        traces = [tasks[task] for task in sorted(tasks)]
-        expected_traces = [expected_traces[task] for task in sorted(tasks)]
-    else:
-        traces = traces_of(log)
+def first_that_fits(alternatives, function):
+    """Calls FUNCTION with each, until one is right. If none is, it is the first one that says what is wrong."""
+    first = None
+    for alternative in alternatives:
+        try:
+            return function(alternative)
+        except Wrong as wrong:
+            first = first or wrong
+    raise first
+
+
+def compare_all(image, traces, expected_traces):
     must(len(traces) == len(expected_traces), f"{len(traces)} traces")
     for trace, expected in zip(traces, expected_traces):
         names = names_of(image, trace.pasted)
@@ -356,6 +351,26 @@ def check(program, scenario, out):
         compare(trace, names, expected)
         trace.calls = " < ".join(f"`{name}`" for name in expected.split())
     return traces
+
+
+def check(program, scenario, out):
+    """Boots and compares. Returns the traces."""
+    tree = os.path.join(out, "tree")
+    log = run_machine(boot_of(program) + scenario.get("boot", []), scenario.get("dialogue", []),
+                      scenario.get("until", r"addr2line -Cfipe \S+(?: 0x[0-9a-f]+)+\r?\n"),
+                      1 if "until" in scenario else len(scenario["traces"]), tree)
+    with open(os.path.join(out, scenario["name"] + ".log"), "w", encoding="utf-8") as f:
+        f.write(log)
+    image = os.path.join(tree, program.IMAGE)
+    if "line" not in scenario:
+        return compare_all(image, traces_of(log), scenario["traces"])
+    tasks = tasks_of(log, scenario["line"])
+
+    def compare_tasks(expected):
+        must(sorted(tasks) == sorted(expected), f"tasks {sorted(tasks)}")
+        return compare_all(image, [tasks[task] for task in sorted(tasks)], [expected[task] for task in sorted(tasks)])
+
+    return first_that_fits([scenario["traces"]] + scenario.get("or", []), compare_tasks)
 
 
 def program_of(name):
@@ -594,6 +609,8 @@ def test():
     says("a task in two lines", len(tasks[4].frames) == 3)
     for wrong in "leaf !inlined work", "leaf inlined work %main", "leaf !inlined work main", "leaf !work %main", "":
         says(f"trace is not '{wrong}'", fails(compare, trace, NAMES, wrong))
+    says("alternatives", first_that_fits("ab", lambda c: must(c == "b", c) or c + c) == "bb")
+    says("no alternative", reason(first_that_fits, "ab", lambda c: must(c == "c", c)) == "a")
     says("symbol", fails(compare, trace, [["lead"]] + NAMES[1:], "lead !inlined work %main"))
     says("end", fails(compare, traces_of(LOG.replace("(1)", "(-17)"))[0], NAMES, "leaf !inlined work %main"))
     says("pasted line", fails(compare, traces_of(LOG.replace(" 0x1032", ""))[0], NAMES, "leaf !inlined work %main"))
