@@ -32,18 +32,20 @@ UNIT_least := $(UNIT_oldest-3) $(UNIT_no-remote) $(UNIT_no-strings) $(UNIT_amd64
 UNIT_SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=all
 unit_sanitizers = $(if $(LONG)$(filter default least,$(1)),$(UNIT_SANITIZERS))
 
+# The tests themselves are compiled in half of the time without -O1, which the core has.
 build/unit/unit-%: $(UNIT_DEPS)
 	@test/tools/toolchain/install.sh check
 	@mkdir -p build/unit
-	$(CC) $(UNIT_CFLAGS) $(call unit_sanitizers,$*) $(UNIT_$*) $(UNIT_SRC) sfu.c \
-		-lcmocka -o $@
+	$(CC) $(UNIT_CFLAGS) $(call unit_sanitizers,$*) $(UNIT_$*) -c sfu.c -o $@.o
+	$(CC) $(UNIT_CFLAGS) -O0 $(call unit_sanitizers,$*) $(UNIT_$*) $(UNIT_SRC) $@.o -lcmocka -o $@
 
 # No number that was never written decides anything: by clang's memory sanitizer.
 build/unit/unit-written: $(UNIT_DEPS)
 	@test/tools/toolchain/install.sh check
 	@mkdir -p build/unit
-	clang $(UNIT_CFLAGS) -Wno-unused-command-line-argument -fsanitize=memory -fno-sanitize-recover=all $(UNIT_SRC) \
-		sfu.c -lcmocka -o $@
+	clang $(UNIT_CFLAGS) -Wno-unused-command-line-argument -fsanitize=memory -fno-sanitize-recover=all -c sfu.c -o $@.o
+	clang $(UNIT_CFLAGS) -O0 -Wno-unused-command-line-argument -fsanitize=memory -fno-sanitize-recover=all \
+		$(UNIT_SRC) $@.o -lcmocka -o $@
 
 .PHONY: suite-unit suite-unit-s390x
 suite-unit: $(addprefix build/unit/unit-,$(call unit_programs,$(UNIT_PROGRAMS)))
