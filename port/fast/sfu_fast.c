@@ -746,7 +746,7 @@ INLINE bool apply_to_fp(const struct trace *v, const struct sfu_fast_rule *rule,
 /* What the value whose FROM is at SHIFT in HOW counts from: CFA, SP or FP. */
 INLINE uint64_t base_of(uint32_t how, unsigned shift, uint64_t cfa, uint64_t sp, uint64_t fp)
 {
-    return !(how & FROM << shift) ? cfa : how & FROM_FP << shift ? fp : sp;
+    return !(how & (uint32_t)FROM << shift) ? cfa : how & (uint32_t)FROM_FP << shift ? fp : sp;
 }
 
 /* Whether all of the word at WHERE is on the stack, and not below SP: it may be dead there. */
