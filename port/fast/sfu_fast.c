@@ -580,8 +580,12 @@ INLINE const struct sfu_fast_rule *keep_rule(struct sfu_fast *fast, const struct
     unsigned i;
 
     for (i = 0; i < TRIES; i++, at++) {
-        if (at->how == 0)
-            *at = *rule;
+        if (at->how == 0) { /* an assignment might become a call of memcpy */
+            at->cfa = rule->cfa;
+            at->ra = rule->ra;
+            at->fp = rule->fp;
+            at->how = rule->how;
+        }
         if (at->how == rule->how && at->cfa == rule->cfa && at->ra == rule->ra && at->fp == rule->fp)
             return at;
     }

@@ -64,7 +64,8 @@ for level in -O0 -Os; do
         -mgeneral-regs-only -mstrict-align
     test "calls nothing: gcc for s390x $level" alone s390x-linux-gnu-gcc $level -msoft-float
 done
-test "parts call nothing: gcc" parts aarch64-linux-gnu-gcc -Os -mgeneral-regs-only -mno-outline-atomics
+test "parts call nothing: gcc" parts aarch64-linux-gnu-gcc -Os -mgeneral-regs-only -mstrict-align \
+    -mno-outline-atomics
 test "parts call nothing: clang" parts clang --target=aarch64-linux-gnu -Os -mgeneral-regs-only -mstrict-align \
     -mno-outline-atomics
 
