@@ -3,6 +3,7 @@
 # Copyright (c) 2026 The sfu authors
 """mutants.py LIST [NUMBER]: breaks a copy of sfu.c, sfu_fast.c or sfu_depot.c in one way after the other; a test has
 to notice each.
+mutants.py --places LIST...: runs nothing, and says which mutants are of code that is not there.
 
 A LIST says how its tests are run, and lists the mutants that somebody chose. Lines that begin with @:
     @flags NAME=VALUE   for the commands below, which sh runs. They have $OUT, a directory for all mutants, too
@@ -568,7 +569,26 @@ def try_generated(pool, tests, sources, number, equivalent):
     print("# %d of %d:" % (len(mutants), len(everything)), ", ".join("%d %s" % (n, what) for what, n in count.items()))
 
 
+def say_places(lists):
+    sources = read_sources()
+    headers = [sources[path] for path in COPIED if path.endswith(".h")]
+    for path in lists:
+        tests = Tests(path)
+        for name, _, changes in tests.chosen:
+            made = broken(sources, changes, tests.source)
+            if isinstance(made, str):
+                print("%s: %s: %s" % (path, name, made))
+        if tests.functions:
+            names = {mutant[0] for mutant in mutants_of(sources[tests.source], tests.functions, headers)}
+            for name in read_equivalent(path + ".equivalent"):
+                if name not in names:
+                    print("%s.equivalent: %s: no rule makes it" % (path, name))
+
+
 def main():
+    if sys.argv[1] == "--places":
+        say_places(sys.argv[2:])
+        return
     signal.signal(signal.SIGTERM, end_all)
     signal.signal(signal.SIGINT, end_all)
     tests = Tests(sys.argv[1])
