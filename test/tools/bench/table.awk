@@ -134,7 +134,8 @@ END {
     print "## Other CPUs"
     print ""
     print "Instructions per frame, by QEMU: a stack of 1,000 frames, whose PCs are drawn from sqlite compiled for that"
-    print "CPU, behind an epilogue\047s pops, too: no call returns there, and FP\047s slot is below SP, so that the core does it."
+    print "CPU, behind an epilogue\047s pops, too: no call returns there, and FP\047s slot is below SP, so that the " \
+        "core does it."
     print ""
     print "| CPU | `sfu` | `sfu_fast` | with an index | with 16 KiB |"
     print "|---|---|---|---|---|"
