@@ -759,7 +759,7 @@ INLINE bool is_on_stack(const struct place *at, uint64_t where)
     return where >= at->sp && where <= at->last;
 }
 
-/* The same for any rule. */
+/* Applies any RULE as apply_simple does. */
 INLINE bool apply(struct trace *v, const struct sfu_fast_rule *rule, struct place *at, uint64_t *out)
 {
     struct sfu_frame *frame = &v->walk.frame;
@@ -791,7 +791,7 @@ INLINE bool apply(struct trace *v, const struct sfu_fast_rule *rule, struct plac
     if (IS_AARCH64 && how & SIGNED)
         ra = strip(v->walk.target, ra);
     at->behind = *out = ra;
-    if (stays)
+    if (stays) /* otherwise SP leaves at->exact behind */
         at->exact = UINT64_MAX;
     if (how & TRAP) {
         frame->saved = at->sp + at->low;

@@ -67,6 +67,7 @@ void sfu_profile_print(const struct sfu_profile *profile, const struct sfu_panic
                        const struct sfu_depot_report *report)
 {
     const uint64_t idle = __atomic_load_n(&profile->idle, __ATOMIC_RELAXED);
+    /* By fields: compilers may call memcpy to copy *report. */
     const struct sfu_depot_report full = {"samples",
                                           report->name,
                                           report->build_id,

@@ -40,12 +40,13 @@ int main(int argc, char *argv[])
 }
 """),
 ]
-X86_64_TRACE = r"""
+# What the machines differ in has a name.
+WALK = r"""
 #include <uk/console.h>
 #include <uk/sched_impl.h>
 #include "sfu_panic.h"
 
-extern const uint8_t sframe_start[], sframe_end[], _end[];
+extern const uint8_t sframe_start[], sframe_end[]%(symbols)s;
 
 static void put(void *ctx, char c) { uk_console_out(&c, 1); }
 static struct sfu_panic trace = {.put = put, .image = "app.dbg"};
@@ -57,9 +58,9 @@ static int cross(void *ctx, const struct sfu_frame *frame, int code, struct sfu_
 
 	if (frame->regs.pc == 0 && frame->regs.pc_kind == SFU_PC_RETURN)
 		return SFU_END;
-	if (code != SFU_E_TRAP || frame->regs.pc_kind != SFU_PC_RETURN)
+	if (%(unknown)s)
 		return code;
-	in->regs = (struct sfu_registers){.pc = r->rip, .sp = r->rsp, .fp = r->rbp};
+	in->regs = (struct sfu_registers){%(interrupted)s};
 	return SFU_OK;
 }
 
@@ -68,8 +69,8 @@ void sfu_trace(void)
 	struct sfu_registers at = sfu_registers_here();
 	struct uk_thread *t, *now = uk_thread_current();
 
-	/* The boot's page tables map 4 GiB. */
-	sfu_panic_init(&trace, sframe_start, sframe_end, (void *)0x1000, (void *)0x100000000);
+	/* %(bounds)s */
+	sfu_panic_init(&trace, sframe_start, sframe_end, (void *)%(low)s, (void *)%(high)s);
 	trace.own.trap_hook = cross;
 	sfu_panic_print(&trace, &at);
 	for (t = now ? UK_TAILQ_FIRST(&now->sched->thread_list) : NULL; t; t = UK_TAILQ_NEXT(t, thread_list)) {
@@ -77,8 +78,7 @@ void sfu_trace(void)
 
 		at = (struct sfu_registers){.pc = t->ctx.ip, .sp = t->ctx.sp};
 		if (t->ctx.ip - (uintptr_t)ukarch_ctx_switch < 64)
-			at = (struct sfu_registers){.pc = sp[6], .sp = (uintptr_t)(sp + 7), .fp = sp[5],
-						    .pc_kind = SFU_PC_RETURN};
+			at = (struct sfu_registers){%(switched)s};
 		if (t != now) {
 			sfu_print_text(&trace, t->name);
 			sfu_print_text(&trace, ":\n");
@@ -87,52 +87,25 @@ void sfu_trace(void)
 	}
 }
 """
-ARM64_TRACE = r"""
-#include <uk/console.h>
-#include <uk/sched_impl.h>
-#include "sfu_panic.h"
-
-extern const uint8_t sframe_start[], sframe_end[], el1_sync[], vector_table[];
-
-static void put(void *ctx, char c) { uk_console_out(&c, 1); }
-static struct sfu_panic trace = {.put = put, .image = "app.dbg"};
-
-/* The exception entries save a struct __regs at SP. Where a new thread returns to there is 0. */
-static int cross(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *in)
-{
-	const struct __regs *r = (const struct __regs *)frame->regs.sp;
-
-	if (frame->regs.pc == 0 && frame->regs.pc_kind == SFU_PC_RETURN)
-		return SFU_END;
-	if (frame->regs.pc_kind != SFU_PC_RETURN || frame->regs.pc - (uintptr_t)el1_sync >= vector_table - el1_sync)
-		return code;
-	in->regs = (struct sfu_registers){.pc = r->elr_el1, .sp = r->sp, .fp = r->x[29], .ra = r->lr, .has_ra = true};
-	return SFU_OK;
+X86_64_WALK = WALK % {
+    "symbols": ", _end[]",
+    "unknown": "code != SFU_E_TRAP || frame->regs.pc_kind != SFU_PC_RETURN",
+    "interrupted": ".pc = r->rip, .sp = r->rsp, .fp = r->rbp",
+    "bounds": "The boot's page tables map 4 GiB.",
+    "low": "0x1000",
+    "high": "0x100000000",
+    "switched": ".pc = sp[6], .sp = (uintptr_t)(sp + 7), .fp = sp[5],\n\t\t\t\t\t\t    .pc_kind = SFU_PC_RETURN",
 }
-
-void sfu_trace(void)
-{
-	struct sfu_registers at = sfu_registers_here();
-	struct uk_thread *t, *now = uk_thread_current();
-
-	/* 128 MiB of memory. */
-	sfu_panic_init(&trace, sframe_start, sframe_end, (void *)0x40000000, (void *)0x48000000);
-	trace.own.trap_hook = cross;
-	sfu_panic_print(&trace, &at);
-	for (t = now ? UK_TAILQ_FIRST(&now->sched->thread_list) : NULL; t; t = UK_TAILQ_NEXT(t, thread_list)) {
-		const uint64_t *sp = (const uint64_t *)t->ctx.sp;
-
-		at = (struct sfu_registers){.pc = t->ctx.ip, .sp = t->ctx.sp};
-		if (t->ctx.ip - (uintptr_t)ukarch_ctx_switch < 64)
-			at = (struct sfu_registers){sp[11], (uintptr_t)(sp + 14), sp[10], 0, SFU_PC_RETURN, false};
-		if (t != now) {
-			sfu_print_text(&trace, t->name);
-			sfu_print_text(&trace, ":\n");
-			sfu_panic_print(&trace, &at);
-		}
-	}
+ARM64_WALK = WALK % {
+    "symbols": ", el1_sync[], vector_table[]",
+    "unknown": "frame->regs.pc_kind != SFU_PC_RETURN || "
+               "frame->regs.pc - (uintptr_t)el1_sync >= vector_table - el1_sync",
+    "interrupted": ".pc = r->elr_el1, .sp = r->sp, .fp = r->x[29], .ra = r->lr, .has_ra = true",
+    "bounds": "128 MiB of memory.",
+    "low": "0x40000000",
+    "high": "0x48000000",
+    "switched": "sp[11], (uintptr_t)(sp + 14), sp[10], 0, SFU_PC_RETURN, false",
 }
-"""
 TRACE = HERE + " sfu_trace ukplat_terminate "
 WAITER = "waiter ??"  # 0 is what a thread's function would return to
 BOTH = [
@@ -169,7 +142,7 @@ class x86_64(Unikraft):
     it."""
     TITLE = "Unikraft, x86_64"
     EDITS = BOTH + [
-        Edit("unikraft/plat/common/sfu_trace.c", X86_64_TRACE),
+        Edit("unikraft/plat/common/sfu_trace.c", X86_64_WALK),
         Edit("unikraft/arch/x86/x86_64/Makefile.uk", "ARCHFLAGS += -fasynchronous-unwind-tables",
              after=r"^ARCHFLAGS .*-fno-asynchronous-unwind-tables"),
         Edit("unikraft/arch/x86/x86_64/Makefile.uk", "ISR_ARCHFLAGS += -fasynchronous-unwind-tables",
@@ -206,7 +179,7 @@ class arm64(Unikraft):
     return to itself."""
     TITLE = "Unikraft, aarch64"
     EDITS = BOTH + [
-        Edit("unikraft/plat/common/sfu_trace.c", ARM64_TRACE),
+        Edit("unikraft/plat/common/sfu_trace.c", ARM64_WALK),
         Edit("unikraft/plat/kvm/arm/link64.lds.S", ROOM, after=r"^\s*EXCEPTION_SECTIONS"),
         Edit("unikraft/plat/kvm/arm/exceptions.S", ".globl el1_sync", before=r"^el1_sync:"),
         # Nothing called what a new thread begins with, and its function returns to 0.
