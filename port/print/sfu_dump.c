@@ -107,6 +107,7 @@ static void print_registers(struct output *o, const struct sfu_registers *top)
 static void print_other_registers(struct output *o, const struct sfu_registers *top)
 {
     const struct sfu_target *t = o->panic->target;
+    /* By fields: compilers may call memcpy to copy *top. */
     const struct sfu_frame frame = {{top->pc, top->sp, top->fp, top->ra, top->pc_kind, top->has_ra},
                                     0,
                                     0,
@@ -238,9 +239,12 @@ static void print_word(struct output *o, struct packer *p, uint64_t addr, uint64
 static uint32_t print_words(struct output *o, const struct sfu_dump_stack *from)
 {
     uint32_t count = from->words < SFU_DUMP_MOST ? from->words : SFU_DUMP_MOST, i;
-    struct packer packer = {0, 0, 0, false};
+    struct packer packer; /* compilers may call memset for an initializer */
     uint64_t value;
 
+    packer.word = packer.far = 0;
+    packer.repeats = 0;
+    packer.begun = false;
     for (i = 0; i < count && from->addr <= UINT64_MAX - WORD * (uint64_t)i; i++) {
         uint64_t addr = from->addr + WORD * (uint64_t)i;
 

@@ -64,10 +64,15 @@ for level in -O0 -Os; do
         -mgeneral-regs-only -mstrict-align
     test "calls nothing: gcc for s390x $level" alone s390x-linux-gnu-gcc $level -msoft-float
 done
-test "parts call nothing: gcc" parts aarch64-linux-gnu-gcc -Os -mgeneral-regs-only -mstrict-align \
-    -mno-outline-atomics
-test "parts call nothing: clang" parts clang --target=aarch64-linux-gnu -Os -mgeneral-regs-only -mstrict-align \
-    -mno-outline-atomics
+for level in -O0 -Os; do
+    test "parts call nothing: gcc $level" parts gcc $level -mno-red-zone -mgeneral-regs-only
+    test "parts call nothing: clang $level" parts clang $level -mno-red-zone -mno-sse
+    test "parts call nothing: gcc for aarch64 $level" parts aarch64-linux-gnu-gcc $level -mgeneral-regs-only \
+        -mstrict-align -mno-outline-atomics
+    test "parts call nothing: clang for aarch64 $level" parts clang --target=aarch64-linux-gnu $level \
+        -mgeneral-regs-only -mstrict-align -mno-outline-atomics
+    test "parts call nothing: gcc for s390x $level" parts s390x-linux-gnu-gcc $level -msoft-float
+done
 
 # shellcheck disable=SC2086 # words
 test "g++" g++ -x c++ -std=c++11 -ffreestanding -O2 $warnings -c $out/sfu_panic.c -o $work/sfu.o
