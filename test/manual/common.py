@@ -2,10 +2,13 @@
 # Copyright (c) 2026 The sfu authors
 """The manuals, and what their tests share."""
 import glob
+import os
 import re
 import subprocess
 
 DOCS = ("README.md", "port/README.md", "port/RELIABILITY.md", *sorted(glob.glob("port/*/README.md")))
+# Every page of the tree.
+PAGES = sorted(page for page in glob.glob("**/*.md", recursive=True) if not page.startswith("build/"))
 CPUS = ("x86_64", "aarch64", "s390x")
 
 
@@ -27,6 +30,17 @@ def shell(*command, **more):
     done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **more)
     must(done.returncode == 0, f"{' '.join(command)[:80]}: {done.stdout[-300:]!r}")
     return done.stdout
+
+
+def sources():
+    """the files of the tree that are text and no pages"""
+    for file in sorted(glob.glob("**", recursive=True)):
+        if os.path.isfile(file) and not file.startswith("build/") and file not in PAGES:
+            try:
+                read(file)
+            except UnicodeDecodeError:
+                continue
+            yield file
 
 
 def blocks():

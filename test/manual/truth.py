@@ -5,7 +5,8 @@ import os
 import re
 import subprocess
 
-from common import CPUS, DOCS, blocks, must, read, shell
+import figures
+from common import DOCS, PAGES, blocks, must, read, shell, sources
 
 HEADERS = ["sfu.h", "arch/sfu_arch.h", "arch/sfu_asm.h", "port/fast/sfu_fast.h", "port/symbols/sfu_symbols.h",
            *(f"port/print/sfu_{name}.h" for name in ("print", "all", "build_id", "cycles", "dump", "record"))]
@@ -96,119 +97,86 @@ def test_blocks_are_tested(_tc, _directory):
                  f"{file}: what begins '{text.splitlines()[0]}' is no whole part of {mark[2]}")
 
 
+ROOMS = "arch|port|test|fuzz|baremetal|print|symbols|linux|host|fast|depot|profile|rust|zephyr"
+
+
+def headings(page):
+    """the anchors of PAGE"""
+    heads = re.findall(r"^#+ (.*)$", read(page), re.M)
+    return {re.sub(r"[^\w -]", "", head).strip().lower().replace(" ", "-") for head in heads}
+
+
 def test_links(_tc, _directory):
-    """Paths that are named exist, targets can be made, headings that are linked to are there."""
+    """Paths that pages name exist, targets can be made, headings that are linked to are there."""
     database = subprocess.run(["make", "-pqrR", "help"], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     targets = set(re.findall(r"^([\w-]+):", database.stdout, re.M))
-    for file in DOCS:
+    for file in PAGES:
         text, folder = read(file), os.path.dirname(file)
-        for link, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([\w-]+))?\)", text):
+        for link, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([\w-]+))?\)", text):
             path = os.path.normpath(os.path.join(folder, link)) if link else file
             must(os.path.exists(path), f"{file}: {link} does not exist")
-            heads = [re.sub(r"[^\w -]", "", h).strip().lower().replace(" ", "-")
-                     for h in re.findall(r"^#+ (.*)$", read(path), re.M)] if anchor else [anchor]
-            must(anchor == "" or anchor in heads, f"{file}: {path} has no heading {anchor}")
-        rooms = "arch|port|test|fuzz|baremetal|print|symbols|linux|host|fast|depot|profile|rust|zephyr"
-        for path in re.findall(r"`((?:\.\./)*(?:%s)/[\w./*]*)`" % rooms, text):
+            must(anchor == "" or anchor in headings(path), f"{file}: {path} has no heading {anchor}")
+        for path in re.findall(r"`((?:\.\./)*(?:%s)/[\w./*]*)`" % ROOMS, text) if file in DOCS else ():
             names = [path.replace("*", "x86_64") + end for end in ("", ".h")]
             tried = [os.path.join(base, name) for base in (folder, "") for name in names]
             must(any(os.path.exists(p) for p in tried), f"{file}: {path} does not exist")
-        for target in re.findall(r"`make ([\w-]+)|^    make ([\w-]+)", text):
+        for target in re.findall(r"`make ([\w-]+)|^    make ([\w-]+)", text) if file in DOCS else ():
             name = target[0] or target[1]
             must(name in targets, f"{file}: there is no make {name}")
 
 
+def test_links_from_code(_tc, _directory):
+    """A page that a file of code names is there: from the file's folder, from one above it, or by the name alone."""
+    count = 0
+    for file in sources():
+        bases = [os.path.dirname(file)]
+        while bases[-1]:
+            bases.append(os.path.dirname(bases[-1]))
+        for page, anchor in re.findall(r"(?<![\w*<>{}$./-])([\w./-]*\w\.md)\b(?:#([\w-]+))?", read(file)):
+            if page.startswith(("/", "build/")):
+                continue
+            tried = [os.path.join(base, page) for base in bases] + [p for p in PAGES if os.path.basename(p) == page]
+            found = [path for path in tried if os.path.exists(path)]
+            must(found, f"{file} names {page}, and there is no such page")
+            must(not anchor or anchor in headings(found[0]), f"{file}: {found[0]} has no heading {anchor}")
+            count += 1
+    must(count > 40, f"only {count} pages are named in code")
+
+
 # ---- numbers ----
 
-def budget(*words):
-    return re.search(rf"^{' '.join(words)} ([\d.]+)$", read("test/tools/gates/budget.txt"), re.M)[1]
-
-
-def real(cpus):
-    """the lines that sfu took in real programs with so many CPUs, fewest first"""
-    lines = re.findall(rf"^\| [^|]+ \| {cpus} \| (\d+) \|", read("test/real/RESULTS.md"), re.M)
-    return sorted(lines, key=int)
-
-
-def stack(cpu):
-    return re.search(rf"^\| {cpu} \| `-Os` \| \d+ \| (\d+)", read("test/tools/gates/SWITCHES.md"), re.M)[1]
-
-
-def smaller():
-    """by how many percent of -O2 -Os is smaller, on x86_64"""
-    os_, _, _, o2 = re.search(r"^\| sfu.c, without switches \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|",
-                              read("test/tools/gates/SWITCHES.md"), re.M).groups()
-    return str(100 * (int(o2) - int(os_)) // int(o2))
-
-
-def cost(column):
-    """least and most of a column of what real programs cost, for each CPU in turn"""
-    rows = [[cell.strip() for cell in line.split("|")] for line in read("test/tools/cost/RESULTS.md").splitlines()]
-    for cpu in CPUS:
-        figures = [re.search(r"([\d.]+)%$", row[column]) for row in rows if len(row) > column and row[2] == cpu]
-        values = [float(m[1]) for m in figures if m]
-        yield from (f"{min(values):.1f}", f"{max(values):.1f}")
-
-
-# Each number of README.md: a pattern with a group for each of its numbers, and what they must be.
-CLAIMS = [
-    (r"\*\*Small\.\*\* (\S+) bytes on x86_64 with , (\S+) with , messages aside; (\S+) without",
-     lambda: [budget("gcc12", "x86_64", level, what) for level, what in
-              (("Os", "text"), ("O2", "text"), ("Os", "smallest"))]),
-    (r"\*\*Fast\.\*\* (\S+) instructions per frame with , (\S+) with ; (\S+) and (\S+) by `port/fast` with a "
-     r"cache of (8) KiB",
-     lambda: [str(round(float(budget("gcc12", "x86_64", level, what)))) for what in ("walk", "trace-cached")
-              for level in ("Os", "O2")] + ["8"]),
-    (r"took (\d+) to (\d+) lines, Xen and NuttX on two CPUs (\d+) to (\d+):",
-     lambda: [real(cpus)[end] for cpus in (1, 2) for end in (0, -1)]),
-    (r"one of (\d+) errors", lambda: [str(len(re.findall(r"^ +SFU_E_\w+ = -", read("sfu.h"), re.M)))]),
-    (r"core, without messages, bytes \| (\S+) \| (\S+) \| (\S+) \|",
-     lambda: [budget("gcc12", cpu, "Os", "text") for cpu in CPUS]),
-    (r"as far as a panic needs it \| (\S+) \| (\S+) \| (\S+) \|",
-     lambda: [budget("gcc12", cpu, "Os", "smallest") for cpu in CPUS]),
-    (r"stack of a step \| (\S+) \| (\S+) \| (\S+) \|", lambda: [budget("gcc12", cpu, "Os", "stack") for cpu in CPUS]),
-    (r"stack of a whole panic \| (\S+) \| (\S+) \| (\S+) \|", lambda: [stack(cpu) for cpu in CPUS]),
-    (r"in percent of the code" + r" \| (\S+) to (\S+)" * 3, lambda: list(cost(4))),
-    (r"the same, by" + r" \| (\S+) to (\S+)" * 3, lambda: list(cost(5))),
-    (r"in percent of the instructions executed" + r" \| (\S+) to (\S+)" * 3, lambda: list(cost(8))),
-    (r"at most (\S+) frames and (\d+) stack switches",
-     lambda: [re.search(rf"SFU_MAX_{name} +(\d+)", read("sfu.h"))[1] for name in ("FRAMES", "SWITCHES")]),
-    (r"breaks the code in (\d+) ways",
-     lambda: [str(len(re.findall(r"^[\w-]+ +\|", read("test/mutants/prove"), re.M)))]),
-    (r"SFrame (1), (2) \(both errata\), (3)", lambda: ["1", "2", "3"]),
-    (r"needs version (3)", lambda: ["3"]),  # tested by test_comdat and by port/host/test
-    (r"shorter than (2) GiB", lambda: [re.search(r"its tables are (\d+) GiB", read("sfu.h"))[1]]),
-    (r"it is (\d+)% smaller", lambda: [smaller()]),
-    (r"`ld` must be ([\d.]+)", lambda: [re.search(r"binutils (2\.46)", read("arch/sfu_asm.h"))[1]]),
-    (r"stock Debian (12)", lambda: ["12"]),  # suite-demo
-    (r"\*\*([1-4])\. (?:Copy|Compile|Link|Write)\*\*", None),  # the steps
-]
+# Pages in which each number has a mark that says where it comes from: figures.py.
+MARKED = ("README.md",)
 
 
 def test_numbers(_tc, _directory):
-    text = re.sub(r"(?s)^```.*?^```$|^    [^\n]*$|`[^`\n]*(?:GiB)?`", lambda m: m[0] if "|" in m[0] or m[0] in (
-        "`port/fast`", "`ld`") else " " * len(m[0]), read("README.md"), flags=re.M)
-    covered = set()
-    for pattern, wanted in CLAIMS:
-        found = list(re.finditer(pattern.replace(" ", r"\s+"), text))
-        must(len(found) == (4 if wanted is None else 1), f"'{pattern}' is there {len(found)} times")
-        for m in found:
-            got = [group.replace(",", "").rstrip(";") for group in m.groups()]
-            must(wanted is None or got == wanted(), f"'{m[0]}': {got} instead of {wanted and wanted()}")
-            covered.update(range(*m.span()))
-    for m in re.finditer(r"(?<![\w./-])\d[\d,.]*", re.sub(r"\([^)\s]*\)", lambda m: " " * len(m[0]), text)):
-        must(m.start() in covered, f"nothing produces the number {m[0]} in '{text[m.start() - 30:m.end() + 20]!r}'")
+    """A number is what its mark says, whatever the sentence."""
+    wrong = [fault for page in sorted({*MARKED, *PAGES}) for fault in figures.faults(page, read(page))
+             if page in MARKED or "no mark says" not in fault]
+    must(not wrong, "; ".join(wrong))
+
+
+def test_numbers_can_be_wrong(_tc, _directory):
+    """A mark notices another number, one more, one less, and a paragraph has its own."""
+    mark = "<!-- numbers: constant sfu.h SFU_MAX_SWITCHES; KB constant sfu.h SFU_MAX_FRAMES; - -->\n"
+    frames, switches = (figures.constant("sfu.h", f"SFU_MAX_{name}") for name in ("FRAMES", "SWITCHES"))
+    said = f"of gcc 12, {switches} and\n{frames / 1000:.1f} KB, and `4` and 77.\n"
+    for text, wrong in ((said, 0), (said.replace(str(switches), "15"), 1), (said.replace("KB", "KB or 5"), 1),
+                        (said.replace("77", ""), 1), ("8\n\n" + said, 1), (said.replace("KB, and", "KB.\n\nAnd"), 3)):
+        found = list(figures.faults("page", text + mark))
+        must(len(found) == wrong, f"{text!r}: {found}")
 
 
 def test_numbers_of_pages(_tc, _directory):
     """Those that a page shares with a header, whose tests measure them; and the binutils that are asked for."""
     for page, page_says, header, header_says in (
-            ("print/README.md", r"It costs about (.*?uncompressed, \d+\s+and \d+)", "symbols/sfu_symbols.h",
+            ("port/print/README.md", r"It costs about (.*?uncompressed, \d+\s+and \d+)", "port/symbols/sfu_symbols.h",
              r"A table takes about (.*?--plain \d+ and \d+)"),
-            ("print/README.md", r"\| (\d+) bytes that survive", "print/sfu_record.h", r"record: (\d+) bytes")):
-        said = [re.findall(r"\d+", re.search(pattern, read("port/" + file), re.S)[1])
+            ("port/print/README.md", r"\| (\d+) bytes that survive",
+             "port/print/sfu_record.h", r"record: (\d+) bytes")):
+        said = [re.findall(r"\d+", re.search(pattern, read(file), re.S)[1])
                 for file, pattern in ((page, page_says), (header, header_says))]
-        must(said[0] == said[1], f"port/{page} says {said[0]}, {header} {said[1]}")
+        must(said[0] == said[1], f"{page} says {said[0]}, {header} {said[1]}")
     for file in DOCS:
         asked = set(re.findall(r"(2\.\d+) or\s+newer", read(file)))
         must(asked <= {"2.46"}, f"{file}: {asked}")

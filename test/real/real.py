@@ -627,7 +627,7 @@ def test():
     says("two places", fails(Edit("f", "new", after="[eo]n?e?$").into, "one\none\n"))
     says("lines", count_lines("\n/* a\nb */\nint a;\n\n  b(); /* c */\n// d\n# e\n#include <f>\n#!g\n") == 3)
     with tempfile.TemporaryDirectory() as folder:
-        file = os.path.join(folder, "R.md")
+        file = os.path.join(folder, "results")
         write_results(file, [("a", "| a | 1 |", "## a\nA\n"), ("b", "| b | 2 |", "## b\nB\n")])
         write_results(file, [("b", "| b | 3 |", "## b\nC\n")])
         with open(file, encoding="utf-8") as f:
