@@ -46,7 +46,7 @@ def sources():
 def blocks():
     """(words of the mark before it, kind, text) of each block of code in the manuals"""
     for file in DOCS:
-        for m in re.finditer(r"(?:<!-- (.*?) -->\n)?^```(\w*)\n(.*?)^```$", read(file), re.S | re.M):
+        for m in re.finditer(r"(?:<!-- ((?:(?!-->).)*?) -->\n)?^```(\w*)\n(.*?)^```$", read(file), re.S | re.M):
             yield (m[1] or "").split(), m[2], m[3], file
 
 
