@@ -93,9 +93,14 @@ def tarball(file, name):
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for folder, folders, files in os.walk("."):
-            folders[:] = sorted(f for f in folders if f not in SKIPPED and f != "__pycache__")
-            for path in sorted(os.path.join(folder, f) for f in files if f not in SKIPPED):
+            links = [f for f in folders if os.path.islink(os.path.join(folder, f))]
+            folders[:] = sorted(f for f in folders if f not in SKIPPED and f != "__pycache__" and f not in links)
+            for path in sorted(os.path.join(folder, f) for f in files + links if f not in SKIPPED):
                 info = tarfile.TarInfo(name + path[1:])
+                if os.path.islink(path):
+                    info.type, info.linkname = tarfile.SYMTYPE, os.readlink(path)
+                    tar.addfile(info)
+                    continue
                 info.size = os.path.getsize(path)
                 info.mode = 0o755 if os.access(path, os.X_OK) else 0o644
                 with open(path, "rb") as f:

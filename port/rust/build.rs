@@ -2,25 +2,19 @@
 // Copyright (c) 2026 The sfu authors
 //! Compiles the C files into the crate. Looked at, for the target in lower case with underscores and then without it:
 //!
-//!     CC_x86_64_unknown_linux_gnu, CC    the compiler; by default cc, for another CPU aarch64-linux-gnu-gcc ...
+//!     CC_x86_64_unknown_linux_gnu, CC    the compiler, with arguments: "ccache gcc"; by default cc, for another CPU
+//!                                        aarch64-linux-gnu-gcc ...; clang is told the target's CPU
 //!     CFLAGS_..., CFLAGS                 more flags, separated by blanks; -DSFU_ABI=SFU_AMD64 and so on
 //!     AR_..., AR                         by default ar
 //!
-//! SFU_DIR is the folder of sfu.c, arch and port; by default two above this one.
+//! SFU_DIR is a folder with sfu.c, arch and port; by default it is c, where a package has copies of the C files.
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 7] = [
-    "sfu.c",
-    "port/print/sfu_print.c",
-    "port/print/sfu_build_id.c",
-    "port/print/sfu_cycles.c",
-    "port/print/sfu_record.c",
-    "port/symbols/sfu_symbols.c",
-    "port/rust/sfu_rust.c",
-];
-const HEADERS: [&str; 4] = ["sfu.h", "arch", "port/print", "port/symbols"];
+// Below port, or in c.
+const PARTS: [&str; 5] =
+    ["print/sfu_print.c", "print/sfu_build_id.c", "print/sfu_cycles.c", "print/sfu_record.c", "symbols/sfu_symbols.c"];
 
 // What runs when everything else is broken is not instrumented, and keeps off registers that a kernel may not save.
 const FLAGS: [&str; 11] = [
@@ -40,7 +34,7 @@ const FLAGS: [&str; 11] = [
 fn cpu_flags(cpu: &str) -> &'static [&'static str] {
     match cpu {
         "x86_64" => &["-mno-red-zone", "-mgeneral-regs-only"],
-        "aarch64" => &["-mgeneral-regs-only"],
+        "aarch64" => &["-mgeneral-regs-only", "-mno-outline-atomics"],
         "s390x" => &["-msoft-float"],
         _ => &[],
     }
@@ -51,15 +45,42 @@ fn variable(name: &str) -> Option<String> {
     env::var(name).ok()
 }
 
+fn cargo(name: &str) -> String {
+    env::var(name).unwrap_or_else(|_| panic!("cargo sets {}", name))
+}
+
 /// NAME for the target, or for all.
 fn of_target(name: &str) -> Option<String> {
-    let target = env::var("TARGET").expect("cargo sets it").replace('-', "_");
-    variable(&format!("{}_{}", name, target)).or_else(|| variable(name))
+    let target = cargo("TARGET").replace('-', "_");
+    variable(&format!("{}_{}", name, target)).or_else(|| variable(name)).filter(|value| !value.trim().is_empty())
+}
+
+/// A program and its arguments. A file whose name has blanks is the program alone.
+fn words(command: &str) -> Vec<String> {
+    if Path::new(command).is_file() {
+        return vec![command.into()];
+    }
+    command.split_whitespace().map(String::from).collect()
+}
+
+fn output_of(program: &str, arguments: &[&str]) -> String {
+    match Command::new(program).args(arguments).output() {
+        Ok(done) => String::from_utf8_lossy(&done.stdout).into_owned(),
+        Err(_) => String::new(), // who runs it next says why
+    }
+}
+
+/// The CPU as compilers call it.
+fn cpu_of_compilers(cpu: &str) -> String {
+    if cpu == "aarch64" && cargo("CARGO_CFG_TARGET_ENDIAN") == "big" {
+        "aarch64_be".into()
+    } else {
+        cpu.into()
+    }
 }
 
 fn default_compiler(cpu: &str) -> String {
-    let host = env::var("HOST").expect("cargo sets it");
-    if host.split('-').next() == Some(cpu) {
+    if cargo("HOST").split('-').next() == Some(cpu) {
         "cc".into()
     } else {
         format!("{}-linux-gnu-gcc", cpu)
@@ -71,42 +92,98 @@ fn run(command: &mut Command) {
     assert!(matches!(&done, Ok(status) if status.success()), "{:?}: {:?}", command, done);
 }
 
-fn compile(compiler: &str, flags: &[String], from: &Path, source: &str, out: &Path) -> PathBuf {
-    let object = out.join(source.replace('/', "-")).with_extension("o");
-    run(Command::new(compiler)
-        .args(flags)
-        .args(["-I".as_ref(), from.as_os_str()])
-        .arg("-I")
-        .arg(from.join("arch"))
-        .arg("-I")
-        .arg(from.join("port/print"))
-        .arg("-I")
-        .arg(from.join("port/symbols"))
-        .arg("-c")
-        .arg(from.join(source))
-        .arg("-o")
-        .arg(&object));
-    object
+/// That what COMMAND makes is of the target's CPU, as far as it is ELF: the linker would pass over it in silence.
+fn check_cpu(command: &[String], cpu: &str, out: &Path) {
+    let machine: u16 = match cpu {
+        "x86_64" => 62,
+        "aarch64" => 183,
+        "s390x" => 22,
+        "riscv64" => 243,
+        _ => return,
+    };
+    let (source, object) = (out.join("probe.c"), out.join("probe.object"));
+    std::fs::write(&source, "int probe;\n").expect("cargo makes OUT_DIR");
+    run(Command::new(&command[0]).args(&command[1..]).arg("-c").arg(&source).arg("-o").arg(&object));
+    let bytes = std::fs::read(&object).unwrap_or_else(|error| panic!("{}: {}", object.display(), error));
+    if bytes.len() < 20 || &bytes[..4] != b"\x7fELF" {
+        return; // of a compiler that optimises behind the linker
+    }
+    let big = cargo("CARGO_CFG_TARGET_ENDIAN") == "big";
+    let word = [bytes[18], bytes[19]];
+    let found = if bytes[5] == 2 { u16::from_be_bytes(word) } else { u16::from_le_bytes(word) };
+    assert!(
+        found == machine && (bytes[5] == 2) == big && bytes[4] == 2,
+        "sfu: '{}' makes objects of another CPU or byte order than {}: set CC_{} to a compiler for it",
+        command.join(" "),
+        cargo("TARGET"),
+        cargo("TARGET").replace('-', "_")
+    );
+}
+
+/// The compiler and its flags.
+fn compiler(cpu: &str, out: &Path) -> Vec<String> {
+    let mut command = words(&of_target("CC").unwrap_or_else(|| default_compiler(cpu)));
+    let own: Vec<String> = of_target("CFLAGS").unwrap_or_default().split_whitespace().map(String::from).collect();
+    let given: Vec<&str> = command[1..].iter().map(String::as_str).chain(["--version"]).collect();
+    let is_clang = output_of(&command[0], &given).contains("clang");
+    let has_target = command.iter().chain(&own).any(|flag| flag == "-target" || flag.starts_with("--target"));
+    if is_clang && !has_target {
+        command.push(format!("--target={}-linux-gnu", cpu_of_compilers(cpu)));
+    }
+    check_cpu(&[&command[..], &own].concat(), cpu, out);
+    command.extend(FLAGS.iter().chain(cpu_flags(cpu)).map(|flag| flag.to_string()));
+    command.extend(own);
+    command
+}
+
+/// The version of rustc: its second number.
+fn rustc_minor() -> u32 {
+    let said = output_of(&cargo("RUSTC"), &["--version"]);
+    said.split('.').nth(1).and_then(|minor| minor.parse().ok()).unwrap_or(0)
 }
 
 fn main() {
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    let minor = rustc_minor();
+    if minor >= 80 {
+        println!("cargo:rustc-check-cfg=cfg(sfu_core_error)");
+    }
+    if minor >= 81 {
+        println!("cargo:rustc-cfg=sfu_core_error");
+    }
+    let out = PathBuf::from(cargo("OUT_DIR"));
+    let here = PathBuf::from(cargo("CARGO_MANIFEST_DIR"));
+    let copies = here.join("c");
+    let tree = here.join("../..");
     let from = match variable("SFU_DIR") {
         Some(dir) => PathBuf::from(dir),
-        None => PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../.."),
+        None if copies.join("arch/sfu_arch.h").is_file() => copies,
+        None => tree, // where the links of c are none
     };
-    for file in SOURCES.iter().chain(&HEADERS) {
-        println!("cargo:rerun-if-changed={}", from.join(file).display());
+    let port = if from.join("port").is_dir() { from.join("port") } else { from.clone() };
+    let mut sources = vec![from.join("sfu.c"), here.join("sfu_rust.c")];
+    sources.extend(PARTS.iter().map(|part| port.join(part)));
+    let folders = [from.clone(), from.join("arch"), port.join("print"), port.join("symbols")];
+    for file in sources.iter().chain(&folders[1..]).chain(&[from.join("sfu.h")]) {
+        println!("cargo:rerun-if-changed={}", file.display());
     }
-    let cpu = env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets it");
-    let compiler = of_target("CC").unwrap_or_else(|| default_compiler(&cpu));
-    let mut flags: Vec<String> = FLAGS.iter().chain(cpu_flags(&cpu)).map(|flag| flag.to_string()).collect();
-    flags.extend(of_target("CFLAGS").unwrap_or_default().split_whitespace().map(String::from));
 
+    let cpu = cargo("CARGO_CFG_TARGET_ARCH");
+    let command = compiler(&cpu, &out);
     let library = out.join("libsfu.a");
     let _ = std::fs::remove_file(&library); // ar only adds
-    let objects = SOURCES.map(|source| compile(&compiler, &flags, &from, source, &out));
-    run(Command::new(of_target("AR").unwrap_or_else(|| "ar".into())).arg("crs").arg(&library).args(objects));
+    let mut archive = Command::new(of_target("AR").unwrap_or_else(|| "ar".into()));
+    archive.arg("crs").arg(&library);
+    for source in &sources {
+        let object = out.join(source.file_name().expect("a file")).with_extension("o");
+        let mut compile = Command::new(&command[0]);
+        compile.args(&command[1..]);
+        for folder in &folders {
+            compile.arg("-I").arg(folder);
+        }
+        run(compile.arg("-c").arg(source).arg("-o").arg(&object));
+        archive.arg(object);
+    }
+    run(&mut archive);
     println!("cargo:rustc-link-search=native={}", out.display());
     println!("cargo:rustc-link-lib=static=sfu");
 }

@@ -68,39 +68,67 @@ pub const SFU_GUESS_RECORD: sfu_guess = 1;
 pub const SFU_GUESS_HOOK: sfu_guess = 2;
 pub const SFU_GUESS_CALL: sfu_guess = 3;
 
+pub const SFU_RUST_PRINTER_WORDS: usize = 192;
+pub const SFU_RUST_RECORD_WORDS: usize = 13;
+
 pub const SFU_ROW_RULES: u8 = 0;
 pub const SFU_ROW_OUTERMOST: u8 = 1;
 pub const SFU_ROW_ASK: u8 = 2;
 
+/// The registers of a frame: a walk begins with them, and a trap hook fills them in.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[deny(missing_docs)]
 pub struct sfu_registers {
+    /// Without its pointer authentication code, if it was a signed return address (aarch64).
     pub pc: u64,
+    /// The stack pointer.
     pub sp: u64,
+    /// The frame pointer: rbp, x29, r11.
     pub fp: u64,
+    /// The link register (aarch64, s390x).
     pub ra: u64,
+    /// [`SFU_PC_EXACT`]: the next instruction to run. [`SFU_PC_RETURN`]: a return address, which is looked up one
+    /// lower.
     pub pc_kind: sfu_pc_kind,
+    /// `ra` is known. It is used only where the PC is exact, because a call changes it.
     pub has_ra: bool,
 }
 
+/// One frame of a walk.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[deny(missing_docs)]
 pub struct sfu_frame {
+    /// Its registers.
     pub regs: sfu_registers,
+    /// Of an interrupted frame: the trap frame's SP, or what the trap hook says; else 0.
     pub saved: u64,
+    /// 0 for the topmost frame.
     pub depth: u32,
+    /// How it was guessed: [`SFU_GUESS_NONE`] (it was not), [`SFU_GUESS_RECORD`] (by a frame record),
+    /// [`SFU_GUESS_HOOK`] (by a trap hook that is not sure) or [`SFU_GUESS_CALL`] (by a call through a wild pointer).
     pub guess: sfu_guess,
+    /// Stack switches from the topmost frame to this one.
     pub switches: u8,
+    /// A trap interrupted it.
     pub interrupted: bool,
+    /// It is on another stack than the frame before it.
     pub switched: bool,
+    /// A tracer had replaced the return address that led here; the PC is the original one.
     pub replaced: bool,
+    /// Neither this frame nor one before it was guessed, and no unsure hook ended the trace here.
     pub reliable: bool,
 }
 
+/// Addresses from `low` up to `high`. `high` is 0: not set.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[deny(missing_docs)]
 pub struct sfu_range {
+    /// The first one.
     pub low: u64,
+    /// The first one behind.
     pub high: u64,
 }
 
@@ -112,25 +140,42 @@ pub struct sfu_stack {
     pub high: u64,
 }
 
+/// How to find a value: `base + offset`, or the word there. Registers have their DWARF numbers.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[deny(missing_docs)]
 pub struct sfu_rule {
+    /// In bytes.
     pub offset: i32,
+    /// Bit 0: the base is register `control >> 3`, not the CFA. Bit 1: the value is the word at `base + offset`.
     pub control: u32,
 }
 
+/// What the tables say of the PCs with `pc - start < length`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[deny(missing_docs)]
 pub struct sfu_row {
+    /// The first PC.
     pub start: u64,
+    /// The start of the function.
     pub function: u64,
+    /// The canonical frame address: the caller's SP (s390x: minus 160).
     pub cfa: sfu_rule,
+    /// The return address: the caller's PC.
     pub ra: sfu_rule,
+    /// The caller's FP.
     pub fp: sfu_rule,
+    /// How many PCs, in bytes.
     pub length: u32,
+    /// [`SFU_AMD64`] and so on.
     pub abi: u8,
+    /// [`SFU_ROW_RULES`]: the rules hold. [`SFU_ROW_OUTERMOST`]: there is no caller. [`SFU_ROW_ASK`]: the trap hook
+    /// knows.
     pub kind: u8,
+    /// Its function is a trap frame: the caller is interrupted, and has an exact PC.
     pub trap_frame: bool,
+    /// aarch64: the return address carries a pointer authentication code.
     pub signed_ra: bool,
 }
 
@@ -140,11 +185,16 @@ pub type sfu_read_fn =
 pub type sfu_reg_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, frame: *const sfu_frame, reg: u32, value: *mut u64) -> c_int>;
 
+/// The frame behind a trap.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[deny(missing_docs)]
 pub struct sfu_interrupted {
+    /// Its registers. [`SFU_PC_RETURN`] if a call left that frame: a coroutine, a switch.
     pub regs: sfu_registers,
+    /// Becomes `saved` of the frame: where the trap saved the registers.
     pub saved: u64,
+    /// [`SFU_GUESS_NONE`], or [`SFU_GUESS_HOOK`]: not sure.
     pub guess: sfu_guess,
 }
 
@@ -216,10 +266,14 @@ pub struct sfu_walk {
     pub stayed: bool,
 }
 
+/// Where a check stopped.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[deny(missing_docs)]
 pub struct sfu_place {
+    /// Index of the FDE; `num_fdes` if the fault is in none.
     pub fde: u32,
+    /// Index of the row within it; 0 if the fault is in the FDE itself.
     pub row: u32,
 }
 
@@ -285,14 +339,22 @@ extern "C" {
     pub fn sfu_read_word(target: *const sfu_target, addr: u64, big: bool, value: *mut u64) -> c_int;
     pub fn sfu_string(code: c_int) -> *const u8;
     pub fn sfu_rust_here(with: sfu_rust_here_fn, ctx: *mut c_void);
+    pub fn sfu_rust_exchange(word: *mut u32, from: u32, to: u32) -> bool;
     pub fn sfu_rust_print(
+        printer: *mut c_void,
         image: *const sfu_rust_image,
         top: *const sfu_registers,
         put: sfu_rust_put_fn,
         ctx: *mut c_void,
     ) -> c_int;
-    pub fn sfu_rust_record(record: *mut c_void, image: *const sfu_rust_image, top: *const sfu_registers) -> c_int;
+    pub fn sfu_rust_record(
+        printer: *mut c_void,
+        record: *mut c_void,
+        image: *const sfu_rust_image,
+        top: *const sfu_registers,
+    ) -> c_int;
     pub fn sfu_rust_print_record(
+        printer: *mut c_void,
         record: *mut c_void,
         image: *const sfu_rust_image,
         put: sfu_rust_put_fn,

@@ -7,7 +7,6 @@
 use core::fmt::{self, Write};
 use core::panic::PanicInfo;
 use core::ptr::addr_of;
-use core::slice::from_raw_parts;
 
 extern "C" {
     static sframe_start: u8; // kernel.ld
@@ -29,17 +28,19 @@ impl fmt::Write for Console {
     }
 }
 
+static PRINTER: sfu::Printer = sfu::Printer::new();
+
 #[panic_handler]
 fn panic(info: &PanicInfo) -> ! {
     unsafe {
         let image = sfu::Image {
-            tables: addr_of!(sframe_start)..addr_of!(sframe_end),
+            tables: sfu::between(addr_of!(sframe_start), addr_of!(sframe_end)),
             stacks: &[sfu::Stack::live(addr_of!(boot_stack)..addr_of!(boot_stack_top))],
-            name: "kernel.elf\0",
+            name: sfu::name!("kernel.elf"),
             slide: 0,
             parts: sfu::Parts { skip_function: panic as usize as u64, cycles: true, ..Default::default() },
         };
-        let _ = sfu::on_panic(info, &mut Console, &image);
+        let _ = PRINTER.on_panic(info, &mut Console, &image);
         machine_exit(false)
     }
 }
@@ -49,8 +50,8 @@ fn panic(info: &PanicInfo) -> ! {
 #[inline(never)]
 fn walk(console: &mut Console) -> Result<(), sfu::Error> {
     let (tables, stack) = unsafe {
-        let size = addr_of!(sframe_end) as usize - addr_of!(sframe_start) as usize;
-        (from_raw_parts(addr_of!(sframe_start), size), addr_of!(boot_stack)..addr_of!(boot_stack_top))
+        let tables = sfu::between(addr_of!(sframe_start), addr_of!(sframe_end));
+        (tables, addr_of!(boot_stack)..addr_of!(boot_stack_top))
     };
     let mut room = [sfu::Room::new()];
     let mut target = sfu::Target::new(unsafe { sfu::Stack::live(stack) });

@@ -1,0 +1,1 @@
+../../../print/sfu_build_id.h

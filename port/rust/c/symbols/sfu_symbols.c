@@ -1,0 +1,1 @@
+../../../symbols/sfu_symbols.c
