@@ -33,12 +33,26 @@ void store_number(uint8_t *p, unsigned size, bool big, uint64_t value)
         p[big ? size - 1 - i : i] = (uint8_t)(value >> 8 * i);
 }
 
-/* Grows by doubling: COUNT is 0 or a power of two exactly when it is full. */
+/* How many elements an array of COUNT elements gets room for, when it needs room for one more: COUNT or fewer means that
+ * it has the room. An array grows by doubling, so it is full exactly when COUNT is 0 or a power of two from 16 on.
+ * Tests define SFU_GROW_BY_ONE: an address sanitizer moves the array at each realloc, so a pointer into the array that
+ * is used behind a call of grow is found by the second element. */
+static size_t room_for_more(size_t count)
+{
+#ifdef SFU_GROW_BY_ONE
+    return count + 1;
+#else
+    if (count == 0)
+        return 16;
+    return count >= 16 && (count & (count - 1)) == 0 ? 2 * count : count;
+#endif
+}
+
 void *grow(void *p, size_t count, size_t size)
 {
-    size_t room = count != 0 ? 2 * count : 16;
+    size_t room = room_for_more(count);
 
-    if (count != 0 && (count < 16 || (count & (count - 1)) != 0))
+    if (room <= count)
         return p;
     p = room > SIZE_MAX / size ? NULL : realloc(p, room * size);
     if (p == NULL) {

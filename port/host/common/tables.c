@@ -71,11 +71,12 @@ static struct made_row packed(const struct cfi_row *row, uint64_t function)
     return result;
 }
 
-/* Adds ROW behind the others of FUNCTION, the last one. */
-static void add_row(struct tables *t, struct function *function, const struct made_row *row)
+/* Adds ROW behind the others of FUNCTION, the last one. The array of rows may move: ROW is a copy, and no pointer into
+ * the array is good behind this. */
+static void add_row(struct tables *t, struct function *function, struct made_row row)
 {
     t->rows = grow(t->rows, t->num_rows, sizeof *t->rows);
-    t->rows[t->num_rows++] = *row;
+    t->rows[t->num_rows++] = row;
     function->num_rows++;
 }
 
@@ -167,7 +168,7 @@ static void split_row(struct tables *t, struct function *function, uint32_t i, u
 {
     struct made_row *row;
 
-    add_row(t, function, &t->rows[function->first_row + i]);
+    add_row(t, function, t->rows[function->first_row + i]);
     row = &t->rows[function->first_row + i];
     memmove(row + 1, row, (function->num_rows - 1 - i) * sizeof *row);
     row[1].start = start;
@@ -355,7 +356,7 @@ static void build_row(void *ctx, const struct cfi_row *given)
     function = last_function(b);
     next = packed(&row, function->start);
     if (function->num_rows == 0 || !same_rules(&b->tables->rows[b->tables->num_rows - 1], &next))
-        add_row(b->tables, function, &next);
+        add_row(b->tables, function, next);
 }
 
 /* A signal frame none of whose rows can be said is still known to be one: the trap hook can be asked. */

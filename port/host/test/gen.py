@@ -21,10 +21,18 @@ import subprocess
 import sys
 
 OUT = "build/host"
-WORK = "/".join([OUT, "work"] + sys.argv[1:])
-GEN = "build/tools/sfu-gen"
+# lint.py imports this, and its suites run beside those of gen.py under the same names.
+WORK = "/".join([OUT, "work", os.path.basename(sys.argv[0]).partition(".")[0]] + sys.argv[1:])
 LONG = bool(os.environ.get("LONG"))
 TC = "build/tc"
+
+
+def tool(name, suites):
+    """The tool NAME: in one of SUITES, with LONG=1, the one under the sanitizers."""
+    return "%s/%s-sanitized" % (OUT, name) if LONG and sys.argv[1] in suites else "build/tools/" + name
+
+
+GEN = tool("sfu-gen", ("links", "options", "faults"))
 CPUS = {"x86_64": "x86_64", "aarch64": "aarch64", "aarch64_be": "aarch64", "s390x": "s390x"}
 GCC, LD = ({cpu: cpu + "-linux-gnu-" + tool for cpu in ("x86_64", "aarch64", "s390x")} for tool in ("gcc", "ld"))
 
@@ -863,6 +871,7 @@ def test_hostile():
         test("%s .eh_frame" % cpu, hostile_bytes, cpu, image, ".eh_frame", 400)
         test("%s .sframe" % cpu, hostile_bytes, cpu, image, ".sframe", 150)
     test("expressions", hostile_expressions)
+    test("rows that a correction inserts", hostile_inserted)
 
 
 def hostile_files(objects=True):
@@ -947,6 +956,50 @@ def hostile_expressions():
     return "%d" % len(EXPRESSIONS)
 
 
+# Functions in which a correction splits a row: a realigned frame's epilogue, and one of s390x without CFI.
+REALIGNED = """.cfi_startproc
+leaq 8(%rsp), %r10
+.cfi_def_cfa 10, 0
+andq $-32, %rsp
+pushq -8(%r10)
+pushq %rbp
+movq %rsp, %rbp
+.cfi_escape 0x10, 6, 2, 0x76, 0
+pushq %r10
+.cfi_escape 0x0f, 3, 0x76, 0x78, 6
+call f
+movq -8(%rbp), %r10
+.cfi_def_cfa 10, 0
+leave
+leaq -8(%r10), %rsp
+.cfi_def_cfa 7, 8
+ret
+.cfi_endproc
+"""
+WITHOUT_EPILOGUE = """.cfi_startproc
+stmg %r14, %r15, 112(%r15)
+.cfi_offset %r14, -48
+.cfi_offset %r15, -40
+aghi %r15, -160
+.cfi_def_cfa_offset 320
+brasl %r14, f
+lmg %r14, %r15, 272(%r15)
+br %r14
+.cfi_endproc
+"""
+
+
+def hostile_inserted():
+    """The array of rows grows while a row is split: as many functions as make it full at each place."""
+    for cpu, function, count in (("x86_64", REALIGNED, "drap"), ("s390x", WITHOUT_EPILOGUE, "epilogue")):
+        name = "%s/%s-inserted" % (WORK, cpu)
+        write(name + ".s", (".text\n.globl f\nf:\n" + 20 * function).encode())
+        run(GCC[cpu], "-c", name + ".s", "-o", name + ".o")
+        run(LD[cpu], "-shared", name + ".o", "-o", name)
+        numbers = json.loads(survives(name, "--json", "--size", status=0).stdout)
+        must(numbers[count] > 0, "%s: no row was corrected" % cpu)
+
+
 # ---- options ----
 
 def assemble(name, text, *flags):
@@ -995,14 +1048,14 @@ def install():
     files = sorted(os.path.relpath(os.path.join(path, name), root)
                    for path, _, names in os.walk(root) for name in names)
     tools = ["sfu-gen", "sfu-lint", "sfu-trace"]
-    must(files == ["usr/bin/" + tool for tool in tools] + ["usr/include/sfu.h", "usr/lib/libsfu.a",
+    must(files == ["usr/bin/" + name for name in tools] + ["usr/include/sfu.h", "usr/lib/libsfu.a",
                                                            "usr/lib/pkgconfig/sfu.pc"] +
-         ["usr/share/man/man1/%s.1" % tool for tool in tools], str(files))
-    for tool in tools:
-        page = read(root + "/usr/share/man/man1/%s.1" % tool).decode()
+         ["usr/share/man/man1/%s.1" % name for name in tools], str(files))
+    for name in tools:
+        page = read(root + "/usr/share/man/man1/%s.1" % name).decode()
         sections = re.findall(r"^\.SH (.*)$", page, re.M)
         must(sections[:3] == ["NAME", "SYNOPSIS", "DESCRIPTION"], str(sections))
-        text = run("build/tools/" + tool, "--help")[0]
+        text = run("build/tools/" + name, "--help")[0]
         same_words(page, text)
         filled(page, text)
 

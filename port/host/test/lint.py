@@ -23,7 +23,7 @@ sys.dont_write_bytecode = True
 import gen
 from gen import GCC, ROOM, TC, Elf, must, read, run, test, write
 
-LINT = "build/tools/sfu-lint"
+LINT = gen.tool("sfu-lint", ("planted", "worth", "options"))
 WORK = gen.WORK
 
 

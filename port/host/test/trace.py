@@ -29,7 +29,7 @@ from gen import GCC, Wrong, must, read, test, write
 
 OUT = "build/host"
 WORK = "/".join([OUT, "work", "trace"] + sys.argv[1:])
-TRACE = "build/tools/sfu-trace"
+TRACE = gen.tool("sfu-trace", ("filter", "core", "guests", "live", "upper", "folded"))
 SANITIZED = OUT + "/sfu-trace-sanitized"
 TC = "build/tc"
 LIMIT = 60  # seconds for anything: a hang is a failure
