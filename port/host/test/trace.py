@@ -29,7 +29,7 @@ from gen import GCC, Wrong, must, read, test, write
 
 OUT = "build/host"
 WORK = "/".join([OUT, "work", "trace"] + sys.argv[1:])
-TRACE = gen.tool("sfu-trace", ("filter", "core", "guests", "live", "upper", "folded"))
+TRACE = gen.tool("sfu-trace", ("core", "folded"))
 SANITIZED = OUT + "/sfu-trace-sanitized"
 TC = "build/tc"
 LIMIT = 60  # seconds for anything: a hang is a failure
@@ -163,7 +163,9 @@ def frames(lines):
 
 # ---- filter ----
 
-SCENARIOS = ["assert", "memory", "illegal", "nested", "irq", "thread-panic", "slide", "slide-irq", "garbage", "module"]
+CALLED = ["call-null", "call-data", "jump-null"]  # wild pointers
+SCENARIOS = ["assert", "memory", "illegal", "nested", "irq", "thread-panic", "slide", "slide-irq", "garbage", "module",
+             *CALLED]
 # Frames that are abbreviated or skipped, traces of a list, and records of a crash, printed at the next boot.
 SHORTENED = ["recursion", "skip", "threads", "record", "record-irq", "record-overflow"]
 SLIDE = 16 << 20  # of scenarios.c
@@ -242,7 +244,7 @@ def filter_lines(cpu, directory, scenario, log):
     if scenario.startswith("record"):
         half = len(found) // 2
         must(half >= 2 and found[:half] == found[half:], "the record's frames are not the trace's: %s" % found)
-    must(count >= 2 and (module == 0) == (scenario not in ("module", "garbage")),
+    must(count >= 2 and (module == 0) == (scenario not in ("module", "garbage", *CALLED)),
          "%d frames, %d unknown" % (count, module))
     return "%d frames" % count
 
@@ -384,7 +386,11 @@ def filter_dump(directory, scenario, log):
 def compare_dump(scenario, image, printed, dumped):
     """A dump does not say where stacks end. A trace of it ends in a module that is not there and, without .sframe, in
     the exception entry, which has no CFI."""
-    printed, dumped = ([(f[0], f[1].replace(b"  [stack switch]", b"")) if isinstance(f, tuple) else f for f in trace]
+    def marks(text):
+        """As both write them: the printer marks a guess by its kind."""
+        return text.replace(b"  [stack switch]", b"").replace(b"[wild call]", b"[guessed]")
+
+    printed, dumped = ([(f[0], marks(f[1])) if isinstance(f, tuple) else f for f in trace]
                        for trace in (printed, dumped))
     ends = [i for i, frame in enumerate(printed)
             if image == "cfi.elf" and isinstance(frame, tuple) and b"[interrupted]" in frame[1]]
@@ -655,6 +661,9 @@ def test_core():
         test("%s, debug information elsewhere" % cpu, core_of_separate, cpu)
     for cpu in GCC:
         test("%s, names of .dynsym" % cpu, core_of_exported, cpu)
+    for cpu in GCC:
+        for kind in WILD:
+            test("%s, a call of %s" % (cpu, kind), core_of_wild, cpu, kind)
     test("another program's image", core_of_another)
     test("tables that a linker has only joined", joined_tables)
     test("what is no core", core_of_nothing)
@@ -811,6 +820,69 @@ def core_of_exported(cpu):
     must(set(names) <= exported and names[:4] == [b"read_at", b"crash", b"compare", b"sort"] and b"main" in names,
          "%s" % names)
     return "%d names" % len(names)
+
+
+# What a program calls, and how that is defined: nothing; nowhere; data between two pieces of code; nothing, and a
+# handler of the signal ends the program; nothing, in a shared library.
+WILD = {"null": ("0", []), "nowhere": ("0x123456789000", []),
+        "data": ("data", ["-Wl,--section-start=.behind=0x20000000"]), "null, handled": ("0", ["-DHANDLED"]),
+        "null, in a library": ("0", ["-DLIBRARY"]), "null, .sframe": ("0", ["-Wa,--gsframe"])}
+WILD_SOURCE = """
+#include <signal.h>
+#include <stdlib.h>
+typedef void function(void);
+__attribute__((section(".behind"))) void behind(void) { }
+long between = 1;
+#define data &between
+int call_it(int);
+#ifndef MAIN
+function *volatile wild = (function *)WHERE;
+__attribute__((noinline)) int call_it(int x) { wild(); return x + 1; }
+#endif
+#if !defined(LIBRARY) || defined(MAIN)
+static void handler(int signal) { abort(); }
+int main(int argc, char **argv)
+{
+#ifdef HANDLED
+    signal(SIGSEGV, handler);
+    signal(SIGILL, handler);
+#endif
+    return call_it(argc) * 2;
+}
+#endif
+"""
+
+
+def core_of_wild(cpu, kind):
+    """A call through a wild pointer in the topmost frame, or in the one that a signal interrupted: gdb's frames."""
+    where, flags = WILD[kind]
+    program = "%s/%s-wild-%s" % (WORK, cpu, re.sub(r"\W+", "-", kind))
+    root = "/" if cpu == "x86_64" else "/usr/%s-linux-gnu" % cpu
+    source = program + ".c"
+    write(source, WILD_SOURCE.encode())
+    images = [program]
+    build = [GCC[cpu], "-g", "-O2", "-w", "-fno-pie", "-DWHERE=" + where, "-B%s/%s/" % (TC, cpu), *flags]
+    if "-DLIBRARY" in flags:
+        library = os.path.abspath(program) + ".so"
+        run(*build, "-fPIC", "-shared", "-Wl,-soname=" + library, source, "-o", library)
+        run(*build, "-DMAIN", "-no-pie", source, library, "-o", program)
+        images.append(library)
+    else:
+        run(*build, "-static", "-no-pie", source, "-o", program)
+    core = qemu_core(cpu, program, "-L", root)
+    found, text = by_trace("--core=" + core, "--sysroot=" + root, *images)
+    found, = found.values()
+    marks = [line for line in text.splitlines() if b"(wild call)" in line]
+    must(len(marks) == 1 and b"[guessed]" in marks[0] and b"call_it" in marks[0], "%s" % text)
+    at = found.index(int(re.search(rb"0x([0-9a-f]+)", marks[0])[1], 16))
+    must(at == 1 or kind == "null, handled" and b"[interrupted]" in text, "%s" % text)
+    must([f[4][-1][0] for f in frames(text.splitlines())[at:at + 2]] == ["call_it", "main"], "%s" % text)
+    if (cpu, kind) == ("aarch64", "null, handled"): # FAULTS.md: gdb-cores: it goes round in circles
+        return "compared with the source alone"
+    gdb, = by_gdb(program, "set sysroot " + root, "set solib-search-path " + os.path.abspath(WORK),
+                  "core-file " + core).values()
+    must(found == gdb, "%s instead of %s" % (list(map(hex, found)), list(map(hex, gdb))))
+    return "%d frames" % len(found)
 
 
 def core_of_another():
@@ -970,6 +1042,7 @@ def test_guests():
         for scenario, name, trap in (("assert", "panic", False), ("illegal", "illegal", False),
                                      ("irq", "illegal", True), ("thread-panic", "assert_3", False)):
             test("%s %s" % (cpu, scenario), guest, cpu, directory, scenario, name, trap)
+        test("%s, a null pointer called" % cpu, guest_wild, cpu, directory + "/kernel.elf")
         test("%s, two CPUs" % cpu, guest_two, cpu, directory + "/kernel.elf")
         for scenario in ("record", "record-irq", "record-overflow"):
             test("%s %s" % (cpu, scenario), guest_record, cpu, directory + "/kernel.elf", scenario)
@@ -1149,10 +1222,8 @@ def as_virtual(core):
     return core + ".virtual"
 
 
-def memory_of_guest(machine, cpu, image, core, pcs):
-    """A part of its memory as a file, and the registers by hand."""
-    file = core + ".memory"
-    machine.monitor('pmemsave 0x%x 0x2000000 "%s"' % (MEMORY[cpu], os.path.abspath(file)))
+def registers_of(machine, cpu):
+    """{name: value} of the registers that a trace begins with."""
     order = {"x86_64": (16, 7, 6, None), "aarch64": (32, 31, 29, 30), "s390x": (1, 17, 13, 16)}[cpu]
     stub = Stub(machine.port)
     words = stub.ask(b"g")
@@ -1160,12 +1231,47 @@ def memory_of_guest(machine, cpu, image, core, pcs):
     form = "<" if cpu != "s390x" else ">"
     count = len(words) // 16
     values = struct.unpack(form + "%dQ" % count, bytes.fromhex(words[:16 * count].decode()))
-    registers = ",".join("%s=0x%x" % (name, values[at]) for name, at in zip(("pc", "sp", "fp", "ra"), order)
-                         if at is not None)
-    out, _ = run(TRACE, "--memory=%s@0x%x" % (file, MEMORY[cpu]), "--regs=" + registers, image)
+    return {name: values[at] for name, at in zip(("pc", "sp", "fp", "ra"), order) if at is not None}
+
+
+def as_options(registers):
+    return ",".join("%s=0x%x" % pair for pair in registers.items())
+
+
+def memory_of_guest(machine, cpu, image, core, pcs):
+    """A part of its memory as a file, and the registers by hand."""
+    file = core + ".memory"
+    machine.monitor('pmemsave 0x%x 0x2000000 "%s"' % (MEMORY[cpu], os.path.abspath(file)))
+    out, _ = run(TRACE, "--memory=%s@0x%x" % (file, MEMORY[cpu]), "--regs=" + as_options(registers_of(machine, cpu)), image)
     found = [frame[0] for frame in frames(out.splitlines())]
     must(found == pcs and b"trace ends (1)" in out, "--memory: %s instead of %s" % (found, pcs))
     os.remove(file)
+
+
+def guest_wild(cpu, image):
+    """A function has just been called, but let that be a null pointer: by the memory, and live."""
+    machine, file = Machine(cpu, image, "illegal", "illegal"), "%s/%s-wild.memory" % (WORK, cpu)
+    try:
+        machine.monitor('pmemsave 0x%x 0x2000000 "%s"' % (MEMORY[cpu], os.path.abspath(file)))
+        values = registers_of(machine, cpu)
+        before = pcs_of("--memory=%s@0x%x" % (file, MEMORY[cpu]), "--regs=" + as_options(values), image)
+        values["pc"] = 0
+        out, _ = run(TRACE, "--memory=%s@0x%x" % (file, MEMORY[cpu]), "--regs=" + as_options(values), image)
+        found = [frame[0] for frame in frames(out.splitlines())]
+        must(found == [0, *before[1:]] and out.count(b"(wild call)") == 1 and len(found) > 3,
+             "--memory: %s instead of %s" % (found, before))
+        stub = Stub(machine.port)
+        stub.ask(b"qXfer:features:read:target.xml:0,ffb")  # QEMU sets registers of those who have read it
+        answer = stub.ask(b"P%x=%s" % ({"x86_64": 16, "aarch64": 32, "s390x": 1}[cpu], b"0" * 16))
+        stub.close()
+        must(answer == b"OK", "the stub sets no PC: %s" % answer)
+        live, = by_trace("--gdb=localhost:%d" % machine.port, image)[0].values()
+        must(live == found, "--gdb: %s instead of %s" % (live, found))
+        return "%d frames" % len(found)
+    finally:
+        machine.kill()
+        if os.path.exists(file):
+            os.remove(file)
 
 
 def guest_wrong(directory):

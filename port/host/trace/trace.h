@@ -19,6 +19,7 @@
 /* One section of tables, opened where the image lies. */
 struct tables_of {
     struct sfu_section section;
+    struct sfu_range text; /* of section, between steps of a walk */
     uint8_t *bytes;
     size_t size;
     uint64_t addr; /* before the slide */

@@ -342,6 +342,7 @@ static int open_tables(struct trace_image *image, struct tables_of *tables)
         code = sfu_open(&tables->section, tables->bytes, tables->size, addr);
     if (code == SFU_OK)
         set_text(image, &tables->section);
+    tables->text = tables->section.text;
     return code;
 }
 

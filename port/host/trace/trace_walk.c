@@ -208,14 +208,100 @@ static void add_behind(struct trace_walk *w, struct trace_image *image, struct t
             (void)add(w, before[i]);
 }
 
+/* The return address that a call through a wild pointer has left, if the frame's PC is where that led to: in the link
+ * register, or in the word at SP. Returns false if there is none. */
+static bool ra_of_wild(const struct trace_walk *w, uint64_t *ra)
+{
+    const struct sfu_registers *regs = &w->walk.frame.regs;
+
+    *ra = regs->ra;
+    if (regs->pc_kind != SFU_PC_EXACT)
+        return false;
+    return abi_registers(w->space->abi)->link ? regs->has_ra : space_word(w->space, regs->sp, ra);
+}
+
+/* Adds the best tables that IMAGE has, if it has no table in the list. */
+static void add_one(struct trace_walk *w, struct trace_image *image)
+{
+    if (!image->placed || image->own.added || image->cfi.added || image->debug_cfi.added)
+        return;
+    if (image_open_own(image))
+        image->own.added = add(w, &image->own);
+    else if (image_open_cfi(image))
+        add_behind(w, image, &image->cfi);
+    else if (image_open_debug_cfi(image))
+        add_behind(w, image, &image->debug_cfi);
+}
+
+/* The text of TABLES is one range, from the first code of IMAGE to the last; that of a relocatable object is everything.
+ * What lies between code and is none, such as data, is left out of it while the walk is at PC: of the two parts, the
+ * one with the return address RA stays. */
+static void leave_out(const struct trace_image *image, struct tables_of *tables, uint64_t pc, uint64_t ra)
+{
+    const struct section *code = image_is_object(image) ? image_section(&image->image, ".text") : NULL;
+    struct sfu_range *text = &tables->section.text;
+
+    if (!tables->added)
+        return;
+    if (code != NULL) {
+        text->low = code->addr + image->slide;
+        text->high = text->low + code->size;
+    }
+    if (pc < text->low || pc >= text->high)
+        return;
+    if (ra > pc)
+        text->low = pc + 1;
+    else
+        text->high = pc;
+}
+
+/* Adds tables for a frame that is in no image. The core asks the trap hook, guesses who called through a wild pointer,
+ * and believes a frame record, only if some table says which ABI this is; and a wild call only if it knows the text of
+ * the caller, and PC is in no text. */
+static void add_for_wild(struct trace_walk *w)
+{
+    const struct trace_images *images = w->space->images;
+    uint64_t pc = sfu_lookup_pc(&w->walk.frame.regs), ra;
+    bool called = ra_of_wild(w, &ra);
+    struct trace_image *caller = called ? images_at(images, ra - SFU_PC_RETURN) : NULL;
+    size_t i;
+
+    if (caller != NULL)
+        add_one(w, caller);
+    for (i = 0; i < images->num && w->target.sections == NULL; i++)
+        add_one(w, images->list[i]);
+    for (i = 0; i < images->num && caller != NULL; i++) {
+        leave_out(images->list[i], &images->list[i]->own, pc, ra);
+        leave_out(images->list[i], &images->list[i]->cfi, pc, ra);
+        leave_out(images->list[i], &images->list[i]->debug_cfi, pc, ra);
+    }
+}
+
+/* Undoes leave_out. */
+static void restore_text(struct trace_walk *w)
+{
+    const struct trace_images *images = w->space->images;
+    size_t i;
+
+    for (i = 0; i < images->num; i++) {
+        struct trace_image *image = images->list[i];
+
+        image->own.section.text = image->own.text;
+        image->cfi.section.text = image->cfi.text;
+        image->debug_cfi.section.text = image->debug_cfi.text;
+    }
+}
+
 /* Adds the tables of the image that the frame is in, as far as they are needed. Its own are asked before what its CFI
  * says. */
 static void add_tables(struct trace_walk *w)
 {
     struct trace_image *image = images_at(w->space->images, sfu_lookup_pc(&w->walk.frame.regs));
 
-    if (image == NULL)
+    if (image == NULL) {
+        add_for_wild(w);
         return;
+    }
     if (!image->own.added && image_open_own(image))
         image->own.added = add(w, &image->own);
     if (!image->cfi.added && !is_described(w) && image_open_cfi(image))
@@ -282,6 +368,7 @@ static int step(struct trace_walk *w)
     how = name_of_row(w);
     found = sfu_find_frame(&w->target, &from, &row) == SFU_OK && row.kind == SFU_ROW_RULES;
     code = sfu_walk_step(&w->walk);
+    restore_text(w);
     if (code != SFU_OK)
         return code;
     if (w->walk.frame.guess == SFU_GUESS_CALL)
