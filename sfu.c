@@ -21,6 +21,15 @@
 #define REMOTE true
 #endif
 
+/* Which tables are read: SFrame's, and those of the ABIs that the specification does not have (docs/format.md). */
+#ifdef SFU_ABI
+#define READS_OWN    (SFU_ABI > SFU_S390X)
+#define READS_SFRAME (!READS_OWN)
+#else
+#define READS_OWN    true
+#define READS_SFRAME true
+#endif
+
 /* Left to itself the compiler would spend more stack on a step, or more code on the whole: it takes a load for many
  * instructions. */
 #define OUT_OF_LINE __attribute__((__noinline__))
@@ -29,6 +38,8 @@
 /* clang-format off */
 enum {
     MAGIC = 0xdee2,
+    OWN_MAGIC = 0x5f75, /* of tables that are not SFrame: it has no byte that MAGIC has */
+    LAST_OFFICIAL = SFU_S390X, FIRST_OWN = SFU_RISCV64, /* ABI numbers of the one and of the other */
     HEADER_SIZE = 28,
     MAX_END = INT32_MAX, /* of the tables: no 32-bit offset in them wraps */
     FLAG_SORTED = 0x1, FLAG_FRAME_POINTER = 0x2, FLAG_FIELD_RELATIVE = 0x4,     /* 2.1.3 */
@@ -59,26 +70,48 @@ enum {
     CFA_IN_WORDS = 16       /* rows have the CFA's offset in units of 8 bytes */
 };
 
-/* What an ABI fixes (3.1). Registers have their DWARF numbers. */
+/* What an ABI fixes (3.1). Registers have their DWARF numbers. The specification's ABIs stand at their numbers; behind
+ * them those from FIRST_OWN on. */
 static const struct abi {
     uint8_t sp, fp, ra; /* amd64 has no RA register: a number that no register has */
     uint8_t traits;
     uint8_t signed_ra;    /* bit of a row's info byte: the RA carries a PAC */
     uint8_t sp_below_cfa; /* CFA = base + offset + sp_below_cfa */
+    uint8_t word;         /* bytes of a saved register, and of an address: 8 or 4 */
+    uint8_t record;       /* of a frame record: CFA = FP + record. RA and FP are the two words below the CFA */
 } abis[] = {
-    {31, 29, 30, LINK | RECORD | BIG, 0x80, 0},                           /* SFU_AARCH64_BIG */
-    {31, 29, 30, LINK | RECORD, 0x80, 0},                                 /* SFU_AARCH64 */
-    {7, 6, 0xff, RECORD, 0, 0},                                           /* SFU_AMD64 */
-    {15, 11, 14, LINK | BIG | SAVES_IN_REGISTERS | CFA_IN_WORDS, 0, 160}, /* SFU_S390X */
+    {0xff, 0xff, 0xff, 0, 0, 0, 8, 0},                                          /* no ABI */
+    {31, 29, 30, LINK | RECORD | BIG, 0x80, 0, 8, 16},                          /* SFU_AARCH64_BIG */
+    {31, 29, 30, LINK | RECORD, 0x80, 0, 8, 16},                                /* SFU_AARCH64 */
+    {7, 6, 0xff, RECORD, 0, 0, 8, 16},                                          /* SFU_AMD64 */
+    {15, 11, 14, LINK | BIG | SAVES_IN_REGISTERS | CFA_IN_WORDS, 0, 160, 8, 0}, /* SFU_S390X */
+    {2, 8, 1, LINK | RECORD, 0, 0, 8, 0},                                       /* SFU_RISCV64 */
+    {2, 8, 1, LINK | RECORD, 0, 0, 4, 0},                                       /* SFU_RISCV32 */
 };
 
-/* sfu_open has checked ID. The mask is for rows that a caller made. */
+/* What ABI number ID fixes. A number that no ABI has, which only a row can have that a caller made: "no ABI". */
 static const struct abi *abi_of(unsigned id)
 {
 #ifdef SFU_ABI
     id = SFU_ABI;
 #endif
-    return &abis[(id + 3) & 3];
+    if (id > LAST_OFFICIAL)
+        id = id < FIRST_OWN ? 0 : id - FIRST_OWN + LAST_OFFICIAL + 1;
+    return &abis[id < sizeof abis / sizeof abis[0] ? id : 0];
+}
+
+/* Bytes of a word of ABI. */
+static unsigned word_size(const struct abi *abi)
+{
+#ifdef SFU_ABI
+    abi = abi_of(SFU_ABI);
+#endif
+    return abi->word;
+}
+
+static bool is_abi(unsigned id)
+{
+    return abi_of(id) != &abis[0];
 }
 
 /* Whether the tables of S are big-endian. */
@@ -235,17 +268,20 @@ static inline int read_record(struct lookup *l, uint32_t at, uint32_t len)
 
 /* ---- Section (2.1, 2.2) ---------------------------------------------------------------------------------------- */
 
-/* Checks the preamble (2.1) and the ABI (2.2.1) in header H. */
+/* Checks the preamble (2.1) and the ABI (2.2.1) in header H. Tables of our own have version 3's layout, and their own
+ * ABIs: docs/format.md. */
 static int check_preamble(const uint8_t *h, bool big)
 {
     const struct version *version;
+    uint32_t magic = load2(h, big);
+    bool own = READS_OWN && magic == OWN_MAGIC;
 
-    if (load2(h, big) != MAGIC)
+    if (!own && !(READS_SFRAME && magic == MAGIC))
         return SFU_E_MAGIC;
-    if (h[2] < SFU_OLDEST_VERSION || h[2] > 3)
+    if (h[2] < (own ? 3 : SFU_OLDEST_VERSION) || h[2] > 3)
         return SFU_E_VERSION;
     version = &versions[h[2] - 1];
-    if (h[4] == 0 || h[4] > version->last_abi)
+    if (own ? h[4] < FIRST_OWN || !is_abi(h[4]) : h[4] == 0 || h[4] > version->last_abi)
         return SFU_E_ABI;
 #ifdef SFU_ABI
     if (h[4] != SFU_ABI || big != (bool)(abi_of(SFU_ABI)->traits & BIG))
@@ -264,7 +300,7 @@ static void set_unmentioned(struct sfu_rule *rule, uint8_t fixed, uint8_t reg)
 /* Fills in S from header H, but not bytes, read and ctx. Offsets in a header count from its own end. */
 static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, uint64_t addr)
 {
-    bool big = h[0] == MAGIC >> 8;
+    bool big = h[0] == MAGIC >> 8 || h[0] == OWN_MAGIC >> 8;
     int code = check_preamble(h, big);
     uint64_t base, fdes, rows, end;
     uint32_t num_fdes;
@@ -342,14 +378,14 @@ static int open_behind(const struct sfu_section *s, uint32_t at, struct sfu_sect
 }
 
 /* Sets *AT to the offset of the header behind the tables of S, which follows at once or after up to 7 bytes of padding.
- * The magic number is enough: whether that section can be opened is not asked here. But in the other byte order it is
- * a header only if it can be opened, because linkers join sections of one target. Returns SFU_E_NO_SECTION if there is
- * none. */
+ * The magic number, that of S, is enough: whether that section can be opened is not asked here. But in the other byte
+ * order it is a header only if it can be opened, because linkers join sections of one target. Returns SFU_E_NO_SECTION
+ * if there is none. */
 static OUT_OF_LINE int find_next(const struct sfu_section *s, uint32_t *at)
 {
     struct lookup l;
     struct sfu_section other;
-    uint32_t padding;
+    uint32_t padding, magic = READS_OWN && (!READS_SFRAME || s->abi > SFU_S390X) ? OWN_MAGIC : MAGIC;
 
     begin(&l, s);
     for (padding = 0; padding < 8 && s->size - s->end >= padding + HEADER_SIZE; padding++) {
@@ -358,9 +394,9 @@ static OUT_OF_LINE int find_next(const struct sfu_section *s, uint32_t *at)
         if (code != SFU_OK)
             return code;
         *at = s->end + padding;
-        if (load2(l.record, is_big(s)) == MAGIC)
+        if (load2(l.record, is_big(s)) == magic)
             return SFU_OK;
-        if (load2(l.record, !is_big(s)) == MAGIC) {
+        if (load2(l.record, !is_big(s)) == magic) {
             code = open_behind(s, *at, &other);
             if (code == SFU_OK || code == SFU_E_SECTION)
                 return code;
@@ -875,36 +911,40 @@ static OUT_OF_LINE bool find_stack(const struct sfu_target *t, uint64_t addr, st
     return false;
 }
 
-/* Whether STACK has all 8 bytes at ADDR. */
-static bool has_word(const struct sfu_stack *stack, uint64_t addr)
+/* Whether STACK has all SIZE bytes at ADDR. */
+static bool has_word(const struct sfu_stack *stack, uint64_t addr, unsigned size)
 {
-    return addr >= stack->low && addr < stack->high && stack->high - addr >= 8;
+    return addr >= stack->low && addr < stack->high && stack->high - addr >= size;
 }
 
-/* Reads the word at ADDR. It lies on STACK or, where a row crosses to another stack, on that one. */
+/* Reads the word of SIZE (8 or 4) bytes at ADDR. It lies on STACK or, where a row crosses to another stack, on that
+ * one. */
 static bool read_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, bool big,
-                      uint64_t *value)
+                      unsigned size, uint64_t *value)
 {
     struct sfu_stack other;
     uint8_t word[8];
     const uint8_t *p = word;
 
-    if (!has_word(stack, addr)) {
-        if (!find_stack(t, addr, &other) || !has_word(&other, addr))
+    if (!has_word(stack, addr, size)) {
+        if (!find_stack(t, addr, &other) || !has_word(&other, addr, size))
             return false;
         stack = &other;
     }
     if (stack->bytes != NULL)
         p = (const uint8_t *)stack->bytes + (addr - stack->low);
-    else if (!fetch(t->read, t->ctx, addr, word, sizeof word))
+    else if (!fetch(t->read, t->ctx, addr, word, size))
         return false;
-    *value = load8(p, big);
+    *value = size == 4 ? load4(p, big) : load8(p, big);
     return true;
 }
 
 int sfu_read_word(const struct sfu_target *target, uint64_t addr, bool big, uint64_t *value)
 {
-    return read_word(target, &target->stack, addr, big, value) ? (int)SFU_OK : (int)SFU_E_STACK;
+    const struct sfu_section *s = target->sections;
+    unsigned size = word_size(abi_of(s != NULL ? s->abi : 0));
+
+    return read_word(target, &target->stack, addr, big, size, value) ? (int)SFU_OK : (int)SFU_E_STACK;
 }
 
 /* Whether a trap may have overwritten ADDR. WALK's frame was interrupted, or is where a walk begins, in a trap handler
@@ -940,12 +980,12 @@ static int revive(const struct sfu_walk *walk, const struct sfu_row *row, unsign
 }
 
 /* Applies the rule of ROW for WHICH (CFA, RA or FP) and sets values[WHICH] of CALLER. RA and FP need values[CFA]. */
-static int apply_rule(const struct sfu_walk *walk, const struct sfu_row *row, unsigned which, struct caller *caller)
+static int apply_rule(const struct sfu_walk *walk, const struct abi *abi, const struct sfu_row *row, unsigned which,
+                      struct caller *caller)
 {
     const struct sfu_rule *rule = which == CFA ? &row->cfa : which == RA ? &row->ra : &row->fp;
     const struct sfu_target *t = walk->target;
     const struct sfu_frame *frame = &walk->frame;
-    const struct abi *abi = abi_of(row->abi);
     int64_t offset = rule->offset;
     uint64_t base = caller->values[CFA], sum;
     int code = SFU_OK;
@@ -955,7 +995,7 @@ static int apply_rule(const struct sfu_walk *walk, const struct sfu_row *row, un
     if (code != SFU_OK)
         return code;
     sum = base + (uint64_t)offset;
-    if ((offset < 0) != (sum < base))
+    if ((offset < 0) != (sum < base) || (word_size(abi) == 4 && sum > UINT32_MAX))
         return SFU_E_ADDRESS;
     caller->values[which] = sum;
     if (!(rule->control & RULE_DEREFERENCE))
@@ -964,8 +1004,9 @@ static int apply_rule(const struct sfu_walk *walk, const struct sfu_row *row, un
         return revive(walk, row, which, &caller->values[which]);
     if (which == RA)
         caller->slot = sum;
-    return read_word(t, &walk->stack, sum, abi->traits & BIG, &caller->values[which]) ? (int)SFU_OK
-                                                                                      : (int)SFU_E_STACK;
+    return read_word(t, &walk->stack, sum, abi->traits & BIG, word_size(abi), &caller->values[which])
+               ? (int)SFU_OK
+               : (int)SFU_E_STACK;
 }
 
 /* RA without its PAC: its bits become what bit 55 is. */
@@ -981,14 +1022,15 @@ static uint64_t strip(const struct sfu_target *t, uint64_t ra)
 static int find_caller(const struct sfu_walk *walk, const struct sfu_row *row, struct caller *caller)
 {
     const struct sfu_target *t = walk->target;
+    const struct abi *abi = abi_of(row->abi);
     unsigned which;
     int code = SFU_OK;
 
     caller->values[CFA] = 0;
     caller->slot = 0;
     for (which = CFA; which < RULES && code == SFU_OK; which++)
-        code = apply_rule(walk, row, which, caller);
-    if (code == SFU_OK && caller->values[CFA] < abi_of(row->abi)->sp_below_cfa)
+        code = apply_rule(walk, abi, row, which, caller);
+    if (code == SFU_OK && caller->values[CFA] < abi->sp_below_cfa)
         code = SFU_E_ADDRESS;
     if (code != SFU_OK)
         return code;
@@ -1123,6 +1165,8 @@ static int move(struct sfu_walk *walk, const struct sfu_row *row, bool to_code)
 
 int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row)
 {
+    if (!is_abi(row->abi))
+        return SFU_E_ABI;
     if (row->kind != SFU_ROW_RULES)
         return row->kind == SFU_ROW_OUTERMOST ? (int)SFU_END : (int)SFU_E_TRAP;
     return move(walk, row, false);
@@ -1233,10 +1277,10 @@ static void set_record(struct sfu_row *row, uint8_t id)
     row->trap_frame = false;
     row->signed_ra = abi->signed_ra != 0;
     row->cfa.control = register_rule(abi->fp);
-    row->cfa.offset = 16;
+    row->cfa.offset = abi->record;
     row->ra.control = row->fp.control = RULE_DEREFERENCE;
-    row->ra.offset = -8;
-    row->fp.offset = -16;
+    row->ra.offset = -abi->word;
+    row->fp.offset = -2 * abi->word;
 }
 
 /* Sets *ROW for ABI number ID and the first instruction of a function: as a call leaves the registers. A call of a null

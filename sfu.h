@@ -88,12 +88,13 @@ enum sfu_code {
 
     /* The section as a whole. */
     SFU_E_EMPTY = -1,   /* its size is 0, or it describes no function */
-    SFU_E_MAGIC = -2,   /* it does not begin with the magic number, in either byte order */
+    SFU_E_MAGIC = -2,   /* it does not begin with a magic number that is built in, in either byte order */
     SFU_E_VERSION = -3, /* its version is not supported, or not built in */
-    SFU_E_ABI = -4,     /* its version has no such ABI; or it is not built in, or not that of the other sections */
-    SFU_E_FLAGS = -5,   /* its version has no such flags */
-    SFU_E_BOUNDS = -6,  /* an offset leads out, it leaves the address space, or its tables are 2 GiB or more */
-    SFU_E_SECTION = -7, /* the callback could not read the section */
+    SFU_E_ABI = -4,   /* its version has no such ABI; or it is not built in, or not that of the other sections; of a
+                         * row: no ABI has this number */
+    SFU_E_FLAGS = -5, /* its version has no such flags */
+    SFU_E_BOUNDS = -6,       /* an offset leads out, it leaves the address space, or its tables are 2 GiB or more */
+    SFU_E_SECTION = -7,      /* the callback could not read the section */
     SFU_E_CONCATENATED = -8, /* another section follows the tables, or more of them than there is room for */
     SFU_E_UNSORTED = -9,     /* flagged as sorted, but this FDE starts below the one before it */
     SFU_E_OVERLAP = -10,     /* flagged as sorted, but this FDE starts inside the one before it */
@@ -110,7 +111,7 @@ enum sfu_code {
 
     /* One step. */
     SFU_E_STACK = -17,     /* SP, or what a rule reads, lies on no stack, or could not be read */
-    SFU_E_ADDRESS = -18,   /* base + offset of a rule leaves the address space */
+    SFU_E_ADDRESS = -18,   /* base + offset of a rule leaves the address space: 64 or 32 bits */
     SFU_E_UNSAFE = -19,    /* a rule needs a register that is known only where the PC is exact */
     SFU_E_REGISTER = -20,  /* a rule needs a register that the reg callback does not know */
     SFU_E_NO_RA = -21,     /* the row leaves the RA in its register, but this frame has made a call since */
@@ -123,8 +124,17 @@ enum sfu_code {
     SFU_E_DEAD_SLOT = -29  /* a rule reads below SP (sfu_target.red_zone) what is in no register either */
 };
 
-/* SFrame ABI/arch identifiers (specification 2.2.1). */
-enum sfu_abi { SFU_AARCH64_BIG = 1, SFU_AARCH64 = 2, SFU_AMD64 = 3, SFU_S390X = 4 };
+/* ABI/arch identifiers: those of SFrame (specification 2.2.1), and from 0x81 on those of ABIs that it does not have.
+ * The tables of these are not SFrame: docs/format.md. They begin with another magic number, and have the layout of
+ * version 3. A word, which is a saved register, has 8 bytes, of SFU_RISCV32 4. */
+enum sfu_abi {
+    SFU_AARCH64_BIG = 1,
+    SFU_AARCH64 = 2,
+    SFU_AMD64 = 3,
+    SFU_S390X = 4,
+    SFU_RISCV64 = 0x81,
+    SFU_RISCV32 = 0x82
+};
 
 /* What the PC of a frame is. A return address may lie one past the end of its function: the call in front of it never
  * returns. So a return address is looked up as pc - 1 (sfu_lookup_pc), and reported as pc. */
@@ -137,7 +147,7 @@ enum sfu_pc_kind {
 struct sfu_registers {
     uint64_t pc; /* without its PAC, if it was a signed RA (aarch64) */
     uint64_t sp, fp;
-    uint64_t ra; /* the link register (aarch64, s390x) */
+    uint64_t ra; /* the link register (all but amd64) */
     enum sfu_pc_kind pc_kind;
     bool has_ra; /* ra is known. It is used only where the PC is exact, because a call changes it */
 };
@@ -202,14 +212,15 @@ struct sfu_row {
     uint64_t function; /* start of the function */
     struct sfu_rule cfa, ra, fp;
     uint32_t length;
-    uint8_t abi;     /* enum sfu_abi */
+    uint8_t abi;     /* enum sfu_abi; with SFU_ABI it is not looked at */
     uint8_t kind;    /* enum sfu_row_kind */
     bool trap_frame; /* its function is a trap frame: the caller is interrupted, and has an exact PC */
     bool signed_ra;  /* aarch64: the RA carries a PAC */
 };
 
-/* Reads LEN bytes at ADDR of the unwound program into BUFFER: 8 of a stack, 1 to 28 of a section. ADDR may be any
- * address, aligned or not. ADDR + LEN does not wrap. The callback must not fault. Returns 0 if all bytes were read. */
+/* Reads LEN bytes at ADDR of the unwound program into BUFFER: a word of a stack, 1 to 28 bytes of a section. ADDR may
+ * be any address, aligned or not. ADDR + LEN does not wrap. The callback must not fault. Returns 0 if all bytes were
+ * read. */
 typedef int (*sfu_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len);
 
 /* Sets *VALUE to register REG (DWARF number) of FRAME, whose PC is exact: in the topmost frame (depth 0) as the walk
@@ -290,7 +301,7 @@ struct sfu_target {
     uint16_t red_zone;
     uint8_t max_switches; /* 0, or more than SFU_MAX_SWITCHES: SFU_MAX_SWITCHES */
     /* Opt in: where no FDE covers a PC, guess that FP holds a frame record. Not on s390x.
-     *   CFA = FP + 16;  RA = *(CFA - 8);  FP = *(CFA - 16) */
+     *   CFA = FP + 16 (RISC-V: FP);  RA = *(CFA - 8);  FP = *(CFA - 16) (words of 4 bytes: -4, -8) */
     bool frame_pointers;
 };
 #define SFU_MAX_FRAMES   4096
@@ -389,7 +400,8 @@ void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, cons
 /* Moves WALK to the caller by ROW, for callers that keep rows. Reads at most three words of stacks. Uses the target's
  * stacks, limits and callbacks, but not its trap hook, sections and final frame. Anything but SFU_OK leaves WALK alone.
  * Returns SFU_OK, SFU_END (ROW is SFU_ROW_OUTERMOST), SFU_E_TRAP (ROW is SFU_ROW_ASK), SFU_E_STACK, SFU_E_ADDRESS,
- * SFU_E_UNSAFE, SFU_E_REGISTER, SFU_E_DEAD_SLOT, SFU_E_NO_RA, SFU_E_PROGRESS, SFU_E_SWITCHES or SFU_E_DEPTH. */
+ * SFU_E_UNSAFE, SFU_E_REGISTER, SFU_E_DEAD_SLOT, SFU_E_NO_RA, SFU_E_PROGRESS, SFU_E_SWITCHES or SFU_E_DEPTH; SFU_E_ABI
+ * if ROW, which the caller made, has the number of no ABI. */
 int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row);
 
 /* Moves WALK to the caller: finds the row and applies it, or asks the trap hook. Returns what sfu_find_frame, sfu_apply
@@ -405,8 +417,9 @@ int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row);
  * unchanged. That is done only if this RA is in the text of a section. It comes before frame_pointers. */
 int sfu_walk_step(struct sfu_walk *walk);
 
-/* Reads the word (8 bytes) at ADDR of a stack of TARGET into *VALUE, big-endian if BIG. Callbacks use it to read what a
- * trap has saved. Returns SFU_OK or SFU_E_STACK. */
+/* Reads the word at ADDR of a stack of TARGET into *VALUE, big-endian if BIG. It has the size of a register of the ABI
+ * that the target's sections have: 8 bytes, or 4, which *VALUE has without a sign; without sections 8. Callbacks use it
+ * to read what a trap has saved. Returns SFU_OK or SFU_E_STACK. */
 int sfu_read_word(const struct sfu_target *target, uint64_t addr, bool big, uint64_t *value);
 
 /* Returns the message for CODE: static text, never NULL. A number that is no code has "unknown code". */

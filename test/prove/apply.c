@@ -82,30 +82,41 @@ void prove_stack(void)
 
 /* ---- Words ----------------------------------------------------------------------------------------------------- */
 
+static unsigned word_bytes; /* of a word: 8 or 4 */
+
 /* Whether all of the word at ADDR is in STACK. */
 static bool in_stack(const struct sfu_stack *stack, uint64_t addr)
 {
-    return stack != NULL && addr >= stack->low && addr < stack->high && stack->high - addr >= 8;
+    return stack != NULL && addr >= stack->low && addr < stack->high && stack->high - addr >= word_bytes;
 }
 
 static uint64_t wanted_address;
 
 static int read_wanted(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
-    PROVE(len == 8 && addr == wanted_address, "the word is read at once");
+    PROVE(len == word_bytes && addr == wanted_address, "the word is read at once");
     return read_anything(ctx, addr, buffer, len);
 }
 
-/* prove_load shows what load8 does with them. */
+/* prove_load shows what load8 and load4 do with them. */
 static const uint8_t *loaded;
 
 uint64_t load_from(const uint8_t *p, bool big);
 uint64_t load_from(const uint8_t *p, bool big)
 {
     (void)big;
-    PROVE(__CPROVER_r_ok(p, 8), "the bytes of a word are there");
+    PROVE(word_bytes == 8 && __CPROVER_r_ok(p, 8), "the bytes of a word are there");
     loaded = p;
     return nondet_u64();
+}
+
+uint32_t load4_from(const uint8_t *p, bool big);
+uint32_t load4_from(const uint8_t *p, bool big)
+{
+    (void)big;
+    PROVE(word_bytes == 4 && __CPROVER_r_ok(p, 4), "the bytes of a short word are there");
+    loaded = p;
+    return nondet_u32();
 }
 
 /* The word at ADDR, which ON has, or else another stack, has been read: DONE. */
@@ -134,19 +145,25 @@ void prove_word(void)
     any_bounds(&on);
     target.read = nondet_bool() ? read_wanted : NULL;
     wanted_address = nondet_u64();
-    done = read_word(&target, &on, wanted_address, nondet_bool(), &value);
+    word_bytes = nondet_bool() ? 8 : 4;
+    done = read_word(&target, &on, wanted_address, nondet_bool(), word_bytes, &value);
     PROVE(done || value == before, "no value on error");
+    PROVE(!done || word_bytes == 8 || value <= UINT32_MAX, "a short word has no sign");
     prove_read(&on, wanted_address, done);
 }
 
 void prove_read_word(void)
 {
     uint64_t before = nondet_u64(), value = before;
+    struct sfu_section section;
     int code;
 
     any_stacks();
     target.read = nondet_bool() ? read_wanted : NULL;
     wanted_address = nondet_u64();
+    section.abi = (enum sfu_abi)nondet_byte();
+    target.sections = nondet_bool() ? &section : NULL;
+    word_bytes = target.sections != NULL && section.abi == SFU_RISCV32 ? 4 : 8;
     code = sfu_read_word(&target, wanted_address, nondet_bool(), &value);
     PROVE(code == SFU_OK || (code == SFU_E_STACK && value == before), "a word, or an error");
     prove_read(&target.stack, wanted_address, code == SFU_OK);
@@ -156,17 +173,20 @@ void prove_read_word(void)
 static unsigned words;
 static uint64_t last_word;
 
-bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, bool big, uint64_t *value);
-bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, bool big, uint64_t *value)
+bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, bool big, unsigned size,
+              uint64_t *value);
+bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, bool big, unsigned size,
+              uint64_t *value)
 {
     (void)big;
+    PROVE(size == 8 || size == 4, "a word has 8 bytes or 4");
     PROVE(t == &target && stack == &walk.stack, "a word is read from the stack that the walk is on");
     PROVE(!below_red_zone(&walk, addr), "what a trap may have overwritten is not read");
     words++;
     last_word = addr;
     if (nondet_bool())
         return false;
-    *value = nondet_u64();
+    *value = size == 8 ? nondet_u64() : nondet_u32();
     return true;
 }
 
@@ -210,6 +230,11 @@ static void prove_in_register(const struct sfu_row *row, unsigned which, int cod
         PROVE(code == SFU_E_DEAD_SLOT, "what has no register is lost");
 }
 
+static bool is_known(uint8_t abi)
+{
+    return (abi >= SFU_AARCH64_BIG && abi <= SFU_S390X) || abi == SFU_RISCV64 || abi == SFU_RISCV32;
+}
+
 void prove_red_zone(void)
 {
     struct sfu_row row;
@@ -220,13 +245,13 @@ void prove_red_zone(void)
 
     any_target_and_walk();
     any_row(&row);
-    ASSUME(which < RULES);
+    ASSUME(which < RULES && is_known(row.abi));
     rule = which == CFA ? &row.cfa : which == RA ? &row.ra : &row.fp;
     caller.replaced = nondet_bool();
     before = caller;
     /* a base that no callback is asked for */
     ASSUME(!(rule->control & RULE_REGISTER) || rule->control >> RULE_NUMBER == abi_of(row.abi)->sp);
-    code = apply_rule(&walk, &row, which, &caller);
+    code = apply_rule(&walk, abi_of(row.abi), &row, which, &caller);
     PROVE(words <= 1, "a rule reads one word at most");
     PROVE(caller.slot == (words > 0 && which == RA ? last_word : before.slot), "a slot is where the RA was read");
     if (rule->control & RULE_DEREFERENCE && code != SFU_E_ADDRESS) {
@@ -253,8 +278,10 @@ void prove_apply(void)
     before = walk;
     code = sfu_apply(&walk, &row);
     PROVE(words <= 3, "at most three words are read");
-    PROVE((code == SFU_END) == (row.kind == SFU_ROW_OUTERMOST), "the end is where the table says so");
-    PROVE(code == SFU_OK || code == SFU_END || (code <= SFU_E_STACK && code >= SFU_E_TRAP) ||
+    PROVE((code == SFU_E_ABI) == !is_known(row.abi), "a number that no ABI has is refused, and no other");
+    PROVE((code == SFU_END) == (is_known(row.abi) && row.kind == SFU_ROW_OUTERMOST),
+          "the end is where the table says so");
+    PROVE(code == SFU_OK || code == SFU_END || code == SFU_E_ABI || (code <= SFU_E_STACK && code >= SFU_E_TRAP) ||
               code == SFU_E_DEAD_SLOT,
           "only documented codes");
     if (code != SFU_OK) {
@@ -262,6 +289,7 @@ void prove_apply(void)
         return;
     }
     prove_progress(&before, &walk, row.trap_frame);
+    PROVE(row.abi != SFU_RISCV32 || frame->regs.sp <= UINT32_MAX, "no SP of 32 bits is larger");
     PROVE(stacks_asked == (frame->switched && target.find_stack != NULL),
           "an ordinary frame asks for no stack, a switch for one");
     PROVE(frame->guess == SFU_GUESS_NONE, "what the table says is not a guess");

@@ -82,8 +82,8 @@ long="
 open.c   prove_next          - read_known:known_behind,open_behind:known_open find_next.0:9
 open.c   prove_add           - $joined add_joined.0:4,any_group.0:5
 open.c   prove_add_remote    - $joined add_joined.0:4,any_group.0:5
-apply.c  prove_word          - load8:load_from -
-apply.c  prove_read_word     - load8:load_from -
+apply.c  prove_word          - load8:load_from,load4:load4_from -
+apply.c  prove_read_word     - load8:load_from,load4:load4_from -
 find.c   prove_find_text     MAX_FDES=3 read_range:known_range sfu_find_text.0:4
 read.c   prove_entry         - - -
 walk.c   prove_find_frame    - sfu_find:any_find $walks,$stacks
@@ -105,7 +105,7 @@ fast.c   prove_fast_row      MAX_ROWS=2 $taking
 fast.c   prove_fast_function MAX_FDES=1 $finding
 fast.c   prove_fast_function MAX_FDES=2 $finding
 "
-for abi in SFU_AARCH64_BIG SFU_AARCH64 SFU_AMD64 SFU_S390X; do
+for abi in SFU_AARCH64_BIG SFU_AARCH64 SFU_AMD64 SFU_S390X SFU_RISCV64 SFU_RISCV32; do
     long="${long}open.c prove_open SFU_ABI=$abi - -
 open.c prove_open_remote SFU_ABI=$abi - -
 "

@@ -65,15 +65,18 @@ int any_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row
     return SFU_OK;
 }
 
-bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, bool big, uint64_t *value);
-bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, bool big, uint64_t *value)
+bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, bool big, unsigned size,
+              uint64_t *value);
+bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, bool big, unsigned size,
+              uint64_t *value)
 {
     (void)big;
+    PROVE(size == 8 || size == 4, "a word has 8 bytes or 4");
     PROVE(t == &target && stack == &walk.stack, "a word is read from the stack that the walk is on");
     PROVE(!below_red_zone(&walk, addr), "what a trap may have overwritten is not read");
     if (nondet_bool())
         return false;
-    *value = nondet_u64();
+    *value = size == 8 ? nondet_u64() : nondet_u32();
     return true;
 }
 

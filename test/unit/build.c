@@ -2,6 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 #include "build.h"
 
+#include "test/lib/abi.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,7 +108,7 @@ size_t build_row_at(const struct build *b, uint32_t row)
 
 static void put_header(struct build *b)
 {
-    build_put(b, H_MAGIC, 0xdee2, 2);
+    build_put(b, H_MAGIC, abi_magic(b->abi), 2);
     build_put(b, H_VERSION, b->version, 1);
     build_put(b, H_FLAGS, b->flags, 1);
     build_put(b, H_ABI, b->abi, 1);

@@ -629,7 +629,10 @@ static void refused_in_the_middle(const struct variant *v)
             unsigned value = wrong[i].value, field = wrong[i].field;
             note("version %d, table %u, field %u: %u", v->version, bad, field, value);
             if (value == 0x100) /* another one, which there is */
-                value = v->abi == SFU_AMD64 ? SFU_AARCH64 : SFU_AMD64;
+                value = v->abi == SFU_RISCV64 ? SFU_RISCV32
+                        : v->abi > 0x80       ? SFU_RISCV64
+                        : v->abi == SFU_AMD64 ? SFU_AARCH64
+                                              : SFU_AMD64;
             if (field == H_FRE_LEN || field > H_FREOFF) /* the most significant byte */
                 field = (field & ~3u) + (v->big ? 0 : 3);
             code(open_bytes(&o, joined, size, BASE), SFU_OK);

@@ -309,7 +309,7 @@ static int first_step(void)
 
 static void test_wild_call(void **state)
 {
-    static const uint64_t pcs[] = {0, 1, 0x10, FIRST - 1, LAST + 1, STACK + 0x40, UINT64_MAX};
+    const uint64_t pcs[] = {0, 1, 0x10, FIRST - 1, LAST + 1, STACK + 0x40, UINT64_MAX};
     (void)state;
     FOR_ABIS(abi)
     {
@@ -406,7 +406,7 @@ static void test_wild_limits(void **state)
         t.max_frames = 2;
         code(first_step(), SFU_OK);
         if (abi == SFU_AMD64) {
-            static const uint64_t sps[] = {0, STACK - 1, STACK - 8, STACK + 8192 - 7, UINT64_MAX - 8, UINT64_MAX};
+            const uint64_t sps[] = {0, STACK - 1, STACK - 8, STACK + 8192 - 7, UINT64_MAX - 8, UINT64_MAX};
             for (size_t i = 0; i < sizeof sps / sizeof sps[0]; i++) {
                 top.sp = sps[i];
                 code(first_step(), SFU_E_NOT_CODE);
@@ -420,7 +420,7 @@ static void test_wild_limits(void **state)
             m.reg[registers[abi].ra] = BASE + 0x1030;
             code(first_step(), SFU_OK);
             expect_wild(abi, STACK, BASE + 0x1030);
-            top.sp = UINT64_MAX; /* the slot of the RA is in no stack; only s390x needs room above SP */
+            top.sp = max_address; /* the slot of the RA is in no stack; only s390x needs room above SP */
             code(first_step(), abi == SFU_S390X ? SFU_E_NOT_CODE : SFU_OK);
         }
         close_section(&o);
@@ -483,10 +483,9 @@ static void test_wild_order(void **state)
         t.trap_hook = machine_trap;
         m.trap = trap;
         t.frame_pointers = true;
-        put_word(&m, STACK + 0x48, BASE + 0x1030); /* the RA of the frame record */
         for (size_t i = 0; i < sizeof says / sizeof says[0]; i++) {
             note("ABI %d, hook says %d", abi, says[i]);
-            top.fp = STACK + 0x40;
+            top.fp = put_record(&m, abi, STACK + 0x50, 0, BASE + 0x1030);
             call_from(abi, BASE + 0x1020);
             trap_code = says[i];
             code(first_step(), says[i] == DOES_NOT_KNOW ? SFU_OK : says[i]);
@@ -648,12 +647,11 @@ static void test_replaced_guess(void **state)
         if (abi != SFU_S390X) {
             t.frame_pointers = true;
             top.pc = BASE + 0x1050;
-            top.fp = STACK + 0x40;
-            put_word(&m, STACK + 0x48, TRAMPOLINE);
+            top.fp = put_record(&m, abi, STACK + 0x50, 0, TRAMPOLINE);
             code(first_step(), SFU_OK);
             same(walk.frame.guess, SFU_GUESS_RECORD);
             same(walk.frame.replaced, true);
-            same(last_slot, STACK + 0x48);
+            same(last_slot, STACK + 0x50 - word_size);
         }
         close_section(&o);
     }

@@ -6,6 +6,7 @@
 static struct machine m;
 static struct sfu_target t;
 static struct sfu_row row;
+static struct sfu_section section; /* says which ABI the target has */
 static struct sfu_frame frame;
 
 /* The CFA's rule, so that SP grows by BYTES if it is the base. */
@@ -38,6 +39,9 @@ static void begin(int abi, enum sfu_pc_kind kind)
     row.ra.offset = -8;
     row.fp.control = AT_CFA;
     row.fp.offset = -16;
+    memset(&section, 0, sizeof section);
+    section.abi = (enum sfu_abi)abi;
+    t.sections = &section;
 }
 
 /* Nothing is saved: the RA and FP are in their registers. */
@@ -81,7 +85,7 @@ static void test_ordinary(void **state)
             same(frame.guess, SFU_GUESS_NONE);
             same(frame.reliable, true);
             same(m.stack.reads, 2);
-            same(m.stack.longest, 8);
+            same(m.stack.longest, word_size);
         }
     }
 }
@@ -315,7 +319,7 @@ static void test_addresses(void **state)
     {
         begin(abi, SFU_PC_RETURN);
         t.reg = machine_reg;
-        frame.regs.fp = UINT64_MAX - 31;
+        frame.regs.fp = max_address - 31;
         row.cfa.control = (uint32_t)REG(registers[abi].fp);
         row.ra.control = row.fp.control = 4; /* CFA + offset: nothing is read */
         row.ra.offset = row.fp.offset = 0;
@@ -341,17 +345,17 @@ static void test_addresses(void **state)
         }
         /* the largest CFA there is, and the last word that can be read */
         begin(abi, SFU_PC_RETURN);
-        frame.regs.fp = UINT64_MAX - 32 - below(abi);
+        frame.regs.fp = max_address - 32 - below(abi);
         row.cfa.control = (uint32_t)REG(registers[abi].fp);
-        row.ra.offset = -7; /* the word wraps */
+        row.ra.offset = -7; /* the word wraps, in 64 bits; of 4 bytes it cannot be read */
         code(apply(&t, &row, &frame), SFU_E_STACK);
-        same(m.stack.reads, 0);
-        m.stack.addr = UINT64_MAX - sizeof m.bytes + 1;
-        row.ra.offset = -8; /* UINT64_MAX - 8: reaches up to the last byte but one */
+        same(m.stack.reads, word_size == 8 ? 0 : 1);
+        m.stack.addr = max_address - sizeof m.bytes + 1;
+        row.ra.offset = -8; /* reaches up to the last byte but one, or further down */
         row.fp.control = 4;
         row.fp.offset = 0;
         code(apply(&t, &row, &frame), SFU_OK);
-        same(frame.regs.sp, UINT64_MAX - below(abi));
+        same(frame.regs.sp, max_address - below(abi));
     }
 }
 
@@ -532,7 +536,7 @@ static void test_pac(void **state)
     (void)state;
     FOR_ABIS(abi)
     {
-        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0] && word_size == 8; i++) {
             for (int where = 0; where < 2; where++) {
                 begin(abi, SFU_PC_EXACT);
                 note("ABI %d, case %zu", abi, i);
@@ -563,6 +567,7 @@ static void test_s390x(void **state)
     (void)state;
     if (!built(3, SFU_S390X, true))
         return;
+    (void)use_abi(SFU_S390X);
     begin(SFU_S390X, SFU_PC_EXACT);
     t.reg = machine_reg;
     m.known = 7 << 16;
@@ -595,6 +600,7 @@ static void test_s390x(void **state)
         code(apply(&t, &row, &frame), over ? SFU_E_ADDRESS : SFU_OK);
         same(frame.regs.sp, over ? STACK + 0x100 : 0);
     }
+    (void)use_abi(SOME_ABI);
 }
 
 /* ---- The bytes of a stack ---- */
@@ -618,16 +624,16 @@ static void begin_stack(int abi, uint64_t offset, bool mapped)
     row.fp.offset = 0;
 }
 
-/* The 8 bytes at OFFSET from STACK. */
+/* The word at OFFSET from STACK. */
 static uint64_t word_at(int abi, uint64_t offset)
 {
     uint64_t value = 0;
-    for (unsigned i = 0; i < 8; i++)
-        value = value << 8 | m.bytes[offset + (registers[abi].big ? i : 7 - i)];
+    for (unsigned i = 0; i < word_size; i++)
+        value = value << 8 | m.bytes[offset + (registers[abi].big ? i : word_size - 1 - i)];
     return value;
 }
 
-/* A word is read if it lies on the stack with all of its 8 bytes, at any alignment, mapped or through the callback. */
+/* A word is read if it lies on the stack with all of its bytes, at any alignment, mapped or through the callback. */
 static void test_stack_bytes(void **state)
 {
     (void)state;
@@ -636,7 +642,7 @@ static void test_stack_bytes(void **state)
         for (int mapped = 0; mapped < 2; mapped++) {
             for (uint64_t offset = LOW - 17; offset <= HIGH + 9; offset++) {
                 uint64_t value = 0x77;
-                bool inside = offset >= LOW && offset <= HIGH - 8;
+                bool inside = offset >= LOW && offset <= HIGH - word_size;
                 if (offset == LOW + 17)
                     offset = HIGH - 17;
                 begin_stack(abi, offset, mapped);
@@ -708,7 +714,7 @@ static void test_stack_without_words(void **state)
                 t.stack.low = t.stack.high = 0;
                 if (i < sizeof none / sizeof none[0]) {
                     t.stack.low = STACK + none[i].low;
-                    t.stack.high = STACK + none[i].high;
+                    t.stack.high = STACK + none[i].high - (none[i].high == 0x207 ? 8 - word_size : 0);
                 }
                 code(apply(&t, &row, &frame), SFU_E_STACK);
                 code(sfu_read_word(&t, STACK + 0x200, false, &value), SFU_E_STACK);
@@ -727,7 +733,7 @@ static void test_stack_ends(void **state)
     {
         for (int top = 0; top < 2; top++) {
             for (int over = 0; over < 2; over++) {
-                uint64_t low = top ? UINT64_MAX - 0x1ff : 0, word = top ? UINT64_MAX - 8 : 0;
+                uint64_t low = top ? max_address - 0x1ff : 0, word = top ? max_address - word_size : 0;
                 begin_stack(abi, 0x200, true);
                 t.stack.low = low;
                 t.stack.high = low + 0x1ff; /* the last byte of the address space can be on no stack */
@@ -736,31 +742,75 @@ static void test_stack_ends(void **state)
                 row.ra.control = row.fp.control = (uint32_t)AT_REG(registers[abi].fp);
                 row.ra.offset = row.fp.offset = 0;
                 frame.regs.fp = top ? word + (unsigned)over : word - (unsigned)over;
-                code(apply(&t, &row, &frame), over ? SFU_E_STACK : SFU_OK);
-                same(over || frame.regs.fp == word_at(abi, top ? LOW + 0x1f7 : LOW), true);
+                code(apply(&t, &row, &frame), !over                    ? SFU_OK
+                                              : word_size == 4 && !top ? SFU_E_ADDRESS
+                                                                       : SFU_E_STACK);
+                same(over || frame.regs.fp == word_at(abi, top ? LOW + 0x1ff - word_size : LOW), true);
             }
         }
     }
 }
 
-/* The byte order of sfu_read_word is the caller's, whatever the host has. */
+/* The byte order of sfu_read_word is the caller's, whatever the host has. The size of a word is that of the ABI of the
+ * target's sections. */
 static void test_read_word(void **state)
 {
     (void)state;
-    for (int big = 0; big < 2; big++) {
-        for (int mapped = 0; mapped < 2; mapped++) {
+    FOR_ABIS(abi)
+    {
+        for (int i = 0; i < 4; i++) {
+            bool big = i & 1, mapped = i & 2;
             uint64_t value = 0;
-            machine_init(&m, &t, big);
-            put_word(&m, STACK + 3, UINT64_C(0x0123456789abcdef));
+            begin(abi, SFU_PC_EXACT);
+            m.big = big;
+            put_word(&m, STACK + 3, word_size == 8 ? UINT64_C(0x0123456789abcdef) : 0x89abcdef);
             if (mapped)
                 t.stack = (struct sfu_stack){m.bytes, STACK, STACK + sizeof m.bytes};
             code(sfu_read_word(&t, STACK + 3, big, &value), SFU_OK);
-            same(value, UINT64_C(0x0123456789abcdef));
+            same(value, word_size == 8 ? UINT64_C(0x0123456789abcdef) : 0x89abcdef);
             code(sfu_read_word(&t, STACK + 3, !big, &value), SFU_OK);
-            same(value, UINT64_C(0xefcdab8967452301));
+            same(value, word_size == 8 ? UINT64_C(0xefcdab8967452301) : 0xefcdab89);
             same(m.stack.reads, mapped ? 0 : 2);
         }
     }
+#ifndef SFU_ABI
+    uint64_t value = 0;
+    (void)use_abi(SFU_AMD64);
+    begin(SFU_AMD64, SFU_PC_EXACT);
+    t.sections = NULL; /* nothing says what a word is: 8 bytes */
+    put_word(&m, STACK + 8, UINT64_C(0x0123456789abcdef));
+    code(sfu_read_word(&t, STACK + 8, false, &value), SFU_OK);
+    same(value, UINT64_C(0x0123456789abcdef));
+#endif
+}
+
+/* A row that a caller made, with the number of no ABI, is refused: it gets no other ABI's registers. */
+static void test_made_rows(void **state)
+{
+    (void)state;
+#ifndef SFU_ABI
+    for (int abi = 0; abi <= 255; abi++) {
+        bool exists = abi <= LAST_ABI && abis[abi].id == abi && abi != 0;
+        for (int kind = SFU_ROW_RULES; kind <= SFU_ROW_ASK; kind++) {
+            begin(SOME_ABI, SFU_PC_EXACT);
+            t.reg = machine_reg;
+            m.known = UINT64_MAX;
+            row.abi = (uint8_t)abi;
+            row.kind = (uint8_t)kind;
+            row.cfa.control = (uint32_t)REG(0);
+            row.ra.control = row.fp.control = (uint32_t)REG(0);
+            row.ra.offset = row.fp.offset = 0;
+            m.reg[0] = STACK + 0x200;
+            if (exists && abis[abi].word == 4)
+                continue;
+            note("ABI %d, kind %d", abi, kind);
+            code(apply(&t, &row, &frame), !exists                     ? SFU_E_ABI
+                                          : kind == SFU_ROW_RULES     ? SFU_OK
+                                          : kind == SFU_ROW_OUTERMOST ? SFU_END
+                                                                      : SFU_E_TRAP);
+        }
+    }
+#endif
 }
 
 /* ---- The red zone: what an interrupted function has left below SP, and what an interrupt may have taken ---- */
@@ -782,6 +832,12 @@ static void begin_zone(int abi, enum sfu_pc_kind kind, uint16_t zone)
     t.red_zone = zone;
 }
 
+/* A word of it. */
+static uint64_t filled(void)
+{
+    return (deep[0] * UINT64_C(0x0101010101010101)) & max_address;
+}
+
 /* Makes RULE what lies DEPTH bytes below SP. */
 static void lies_below(int abi, struct sfu_rule *rule, int32_t depth)
 {
@@ -796,11 +852,12 @@ enum { LINK = 0x5550, FAR = 0x180 };
  * the whole stack is the function's own. */
 static void test_red_zone(void **state)
 {
-    const uint64_t there = UINT64_C(0x2222222222222222);
+    uint64_t there;
     (void)state;
     memset(deep, 0x22, sizeof deep);
     FOR_ABIS(abi)
     {
+        there = filled();
         for (size_t i = 0; i < sizeof zones / sizeof zones[0]; i++) {
             FOR_KINDS(kind)
             {
@@ -833,11 +890,13 @@ static bool notes_slot(void *ctx, const struct sfu_frame *f, uint64_t slot, uint
  * its PAC, if the row says so. If nobody knows the register, or there is none, there is no caller. */
 static void test_dead_ra(void **state)
 {
-    const uint64_t there = UINT64_C(0x2222222222222222), pac = UINT64_C(0x5a) << 48;
+    uint64_t there, pac;
     enum { UNKNOWN, BY_FRAME, BY_CALLBACK, KNOWN };
     (void)state;
     FOR_ABIS(abi)
     {
+        there = filled();
+        pac = word_size == 8 ? UINT64_C(0x5a) << 48 : 0;
         for (size_t i = 0; i < sizeof zones / sizeof zones[0]; i++) {
             FOR_KINDS(kind)
             {
@@ -886,10 +945,13 @@ static void test_dead_ra(void **state)
 /* A CFA has no register to be in. */
 static void test_dead_cfa(void **state)
 {
-    const uint64_t there = UINT64_C(0x2222222222222222);
+    uint64_t there;
     (void)state;
     FOR_ABIS(abi)
     {
+        if (word_size == 4) /* such a CFA would lie below SP */
+            memset(deep, 0x82, sizeof deep);
+        there = filled();
         for (size_t i = 0; i < sizeof zones / sizeof zones[0]; i++) {
             FOR_KINDS(kind)
             {
@@ -912,6 +974,7 @@ static void test_dead_cfa(void **state)
                 }
             }
         }
+        memset(deep, 0x22, sizeof deep);
     }
 }
 
@@ -965,7 +1028,7 @@ static void test_dead_trap_frame(void **state)
             row.ra.control = 4;
             lies_below(abi, &row.fp, 128 + over);
             code(apply(&t, &row, &frame), SFU_OK);
-            same(frame.regs.fp, over ? STACK + FAR : UINT64_C(0x2222222222222222));
+            same(frame.regs.fp, over ? STACK + FAR : filled());
         }
     }
 }
@@ -1058,7 +1121,7 @@ static void test_red_zone_rules(void **state)
         row.fp.offset = -(int32_t)below(abi) - 32; /* SP itself */
         row.ra.offset = -(int32_t)below(abi) - 31;
         code(apply(&t, &row, &frame), SFU_OK);
-        same(frame.regs.fp, UINT64_C(0x2222222222222222));
+        same(frame.regs.fp, filled());
         same(m.stack.reads, 2);
         begin_zone(abi, SFU_PC_EXACT, 0);
         row.fp.control = AT_CFA;
@@ -1092,7 +1155,7 @@ static void test_red_zone_bytes(void **state)
             t.read = NULL;
             lies_below(abi, &row.fp, 128 + over);
             code(apply(&t, &row, &frame), SFU_OK);
-            same(frame.regs.fp, over ? STACK + 0x180 : UINT64_C(0x2222222222222222));
+            same(frame.regs.fp, over ? STACK + 0x180 : filled());
         }
     }
 }
@@ -1104,6 +1167,7 @@ int frame_tests(void)
         cmocka_unit_test(test_variations),
         cmocka_unit_test(test_dereferenced),
         cmocka_unit_test(test_values),
+        cmocka_unit_test(test_made_rows),
         cmocka_unit_test(test_link_register),
         cmocka_unit_test(test_link_register_asked),
         cmocka_unit_test(test_registers),

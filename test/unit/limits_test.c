@@ -212,6 +212,8 @@ static void test_high_caller(void **state)
     uint64_t ra;
 
     (void)state;
+    if (word_size == 4)
+        return; /* no address has more than 32 bits: test_sums */
     build_begin(b, 3, SOME_ABI, registers[SOME_ABI].big);
     build_fde(b, 0x1000, 0x10, ADDR1);
     open_valid(&o, b);
@@ -458,7 +460,8 @@ static void test_large_register_words(void **state)
 /* Whether VALUE + OFFSET is an address. */
 static bool fits(uint64_t value, int64_t offset)
 {
-    return offset < 0 ? value >= (uint64_t)-offset : value <= UINT64_MAX - (uint64_t)offset;
+    return offset < 0 ? value >= (uint64_t)-offset && value + (uint64_t)offset <= max_address
+                      : value <= max_address - (uint64_t)offset && value <= max_address;
 }
 
 /* FP at the edges, in each rule, with offsets that just fit and just do not. */

@@ -34,6 +34,7 @@ int main(void)
     const struct CMUnitTest last[] = {cmocka_unit_test(test_every_code)};
     const char *name = getenv("T");
     int failed = 0;
+    (void)use_abi(SOME_ABI);
     pattern = name;
     if (pattern != NULL) {
         for (const char *p = pattern; *p != '\0'; p++)

@@ -10,12 +10,12 @@ CHECK += unit-m32
 UNIT_SRC := $(addprefix test/unit/,main.c test.c build.c bytes_test.c section_test.c function_test.c row_test.c \
 	frame_test.c walk_test.c crash_test.c stack_test.c sort_test.c check_test.c hostile_test.c \
 	limits_test.c strings_test.c)
-UNIT_DEPS := $(UNIT_SRC) test/unit/test.h test/unit/build.h test/unit/rules.mk test/lib/bytes.h sfu.c sfu.h
+UNIT_DEPS := $(UNIT_SRC) test/unit/test.h test/unit/build.h test/unit/rules.mk test/lib/abi.h test/lib/bytes.h sfu.c sfu.h
 UNIT_CFLAGS := -std=gnu99 -O1 -g $(WARN) -Werror -I. -Itest/unit
 
 # Variants: the name, and the switches it is built with. With T the first alone, or the one that T begins with, which is
 # how a test's name begins.
-UNIT_VARIANTS := default oldest-2 oldest-3 no-remote no-strings aarch64_be aarch64 amd64 s390x least
+UNIT_VARIANTS := default oldest-2 oldest-3 no-remote no-strings aarch64_be aarch64 amd64 s390x riscv64 riscv32 least
 UNIT_PROGRAMS := $(UNIT_VARIANTS) written
 unit_programs = $(if $(T),$(or $(filter $(subst :,,$(firstword $(T))),$(1)),$(firstword $(1))),$(1))
 UNIT_oldest-2 := -DSFU_OLDEST_VERSION=2
@@ -26,6 +26,8 @@ UNIT_aarch64_be := -DSFU_ABI=SFU_AARCH64_BIG
 UNIT_aarch64 := -DSFU_ABI=SFU_AARCH64
 UNIT_amd64 := -DSFU_ABI=SFU_AMD64
 UNIT_s390x := -DSFU_ABI=SFU_S390X
+UNIT_riscv64 := -DSFU_ABI=SFU_RISCV64
+UNIT_riscv32 := -DSFU_ABI=SFU_RISCV32
 UNIT_least := $(UNIT_oldest-3) $(UNIT_no-remote) $(UNIT_no-strings) $(UNIT_amd64)
 
 # LONG: each variant under the sanitizers, not only what has all of the code and what has the least.

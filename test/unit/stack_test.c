@@ -14,6 +14,7 @@ static struct sfu_row row;
 enum { STACKS = 4, SIZE = 0x400 };
 
 static struct sfu_stack stacks[STACKS];
+static struct sfu_section section; /* says which ABI the target has */
 static unsigned num_stacks;
 static uint64_t asked; /* for which address the last time */
 
@@ -39,6 +40,9 @@ static void begin(int abi, enum sfu_pc_kind kind)
 {
     note("ABI %d, PC kind %d", abi, kind);
     machine_init(&m, &t, registers[abi].big);
+    memset(&section, 0, sizeof section);
+    section.abi = (enum sfu_abi)abi;
+    t.sections = &section;
     for (unsigned i = 0; i < sizeof m.bytes / 8; i++)
         put_word(&m, STACK + 8 * i, STACK + 8 * i);
     num_stacks = STACKS;
@@ -200,7 +204,8 @@ static void test_adjacent(void **state)
     (void)state;
     FOR_ABIS(abi)
     {
-        FOR_ABIS(other) /* each order of the list: which of both the callback takes for the edge's */
+        for (int other = 0; other < 2;
+             other++) /* each order of the list: which of both the callback takes for the edge's */
         {
             uint64_t edge;
             bool upper_first = (other & 1) != 0;
@@ -243,10 +248,10 @@ static void test_adjacent(void **state)
  * its registers. */
 static void test_nowhere(void **state)
 {
-    const uint64_t nowhere = STACK + 0x100;
     (void)state;
     FOR_ABIS(abi)
     {
+        const uint64_t nowhere = STACK + 0x100;
         for (int one = 0; one < 2; one++) {
             uint64_t none = one ? STACK + 0x1f00 : nowhere;
             begin(abi, SFU_PC_EXACT);
@@ -347,7 +352,7 @@ static void test_whole_and_unset(void **state)
         top.sp = 0;
         start();
         expect_on(&t.stack);
-        code(go_to(UINT64_MAX - below(abi)), SFU_OK);
+        code(go_to(max_address - below(abi)), SFU_OK);
         same(walk.frame.switches, 0);
         begin(abi, SFU_PC_RETURN);
         t.find_stack = NULL;
@@ -412,13 +417,12 @@ static void test_slots_elsewhere(void **state)
     (void)state;
     FOR_ABIS(abi)
     {
-        FOR_ABIS(kinds)
-        {
+        for (int kinds = 0; kinds < 2; kinds++) {
             for (unsigned i = 0; i < STACKS; i++) {
                 enum sfu_pc_kind kind = kinds & 1 ? SFU_PC_RETURN : SFU_PC_EXACT;
                 begin(abi, kind);
                 for (uint64_t slot = stacks[i].low - 9; slot <= stacks[i].high + 1; slot++) {
-                    bool whole = slot >= stacks[i].low && slot <= stacks[i].high - 8;
+                    bool whole = slot >= stacks[i].low && slot <= stacks[i].high - word_size;
                     uint64_t value = 7;
                     if (slot == stacks[i].low + 10)
                         slot = stacks[i].high - 10;

@@ -76,8 +76,9 @@ bool was_seen(int code)
 
 bool built(int version, int abi, bool big)
 {
+    static const int last[] = {0, SFU_AMD64, SFU_S390X, LAST_OF_ABIS}; /* of each version */
     bool exists =
-        version >= OLDEST && version <= 3 && abi >= FIRST_ABI && abi <= (version == 1 ? SFU_AMD64 : LAST_ABI);
+        version >= OLDEST && version <= 3 && abi >= FIRST_ABI && abi <= last[version] && abis[abi].id == abi;
 #ifdef SFU_ABI
     return exists && abi == SFU_ABI && big == registers[abi].big;
 #else
@@ -86,9 +87,20 @@ bool built(int version, int abi, bool big)
 #endif
 }
 
+uint64_t stack_base, max_address;
+unsigned word_size;
+
+int use_abi(int abi)
+{
+    word_size = abis[abi > LAST_ABI ? SOME_ABI : abi].word;
+    stack_base = word_size == 8 ? UINT64_C(0x7ff000000000) : 0x7ff00000;
+    max_address = word_size == 8 ? UINT64_MAX : UINT32_MAX;
+    return abi;
+}
+
 uint64_t below(int abi)
 {
-    return abi == SFU_S390X ? 160 : 0;
+    return abis[abi].sp_below_cfa;
 }
 
 int64_t cfa_word(int abi, int64_t offset)
@@ -105,7 +117,7 @@ int64_t cfa_offset(int abi, int64_t word)
 
 int stack_read(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
-    same(len, 8); /* the promise of sfu_read_fn */
+    same(len, word_size); /* the promise of sfu_read_fn */
     return memory_read(ctx, addr, buffer, len);
 }
 
@@ -275,9 +287,6 @@ int check(struct opened *o, struct sfu_place *place)
 
 /* ---- Frames ---- */
 
-const struct registers registers[5] = {
-    {0, 0, 0, false}, {31, 29, 30, true}, {31, 29, 30, false}, {7, 6, 255, false}, {15, 11, 14, true}};
-
 void machine_init(struct machine *m, struct sfu_target *t, bool big)
 {
     memset(m, 0, sizeof *m);
@@ -294,9 +303,9 @@ void machine_init(struct machine *m, struct sfu_target *t, bool big)
 
 void put_word(struct machine *m, uint64_t addr, uint64_t value)
 {
-    holds(addr - STACK <= sizeof m->bytes - 8);
-    for (unsigned i = 0; i < 8; i++)
-        m->bytes[addr - STACK + (m->big ? 7 - i : i)] = (uint8_t)(value >> (8 * i));
+    holds(addr - STACK <= sizeof m->bytes - word_size);
+    for (unsigned i = 0; i < word_size; i++)
+        m->bytes[addr - STACK + (m->big ? word_size - 1 - i : i)] = (uint8_t)(value >> (8 * i));
 }
 
 uint64_t called_from(struct machine *m, int abi, uint64_t sp, uint64_t pc, uint64_t fp)
@@ -304,6 +313,13 @@ uint64_t called_from(struct machine *m, int abi, uint64_t sp, uint64_t pc, uint6
     put_word(m, sp + 32 + below(abi) - 8, pc);
     put_word(m, sp + 32 + below(abi) - 16, fp);
     return sp + 32;
+}
+
+uint64_t put_record(struct machine *m, int abi, uint64_t cfa, uint64_t fp, uint64_t pc)
+{
+    put_word(m, cfa - 2 * word_size, fp);
+    put_word(m, cfa - word_size, pc);
+    return cfa - abis[abi].record;
 }
 
 int machine_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
@@ -425,7 +441,7 @@ void for_each_variant(void (*test)(const struct variant *v))
         FOR_ABIS(abi)
         {
             for (int i = 0; i < (v.version == 1 ? 2 : 4); i++) {
-                v.abi = abi;
+                v.abi = use_abi(abi);
                 v.big = i & 1;
                 v.flags = i & 2 ? F_PCREL : 0;
                 if (!built(v.version, v.abi, v.big))

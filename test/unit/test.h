@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "build.h"
+#include "test/lib/abi.h"
 #include "sfu.h"
 
 #ifdef SFU_OLDEST_VERSION
@@ -36,15 +37,17 @@
 #define SOME_ABI  ((int)SFU_ABI)
 #else
 #define FIRST_ABI ((int)SFU_AARCH64_BIG)
-#define LAST_ABI  ((int)SFU_S390X)
+#define LAST_ABI  ((int)LAST_OF_ABIS)
 #define SOME_ABI  ((int)SFU_AMD64)
 #endif
-#define FOR_ABIS(abi) for (int abi = FIRST_ABI; abi <= LAST_ABI; abi++)
+#define FOR_ABIS(abi) for (int abi = use_abi(FIRST_ABI); abi <= LAST_ABI; abi = use_abi(next_abi(abi)))
 #define FOR_FORMS(abi, big)                                                                                        \
     FOR_ABIS(abi)                                                                                                  \
     for (int big = 0; big < 2; big++)                                                                              \
         if (!built(3, abi, big)) {                                                                                 \
         } else
+/* From here on the stack of tests is one of ABI; behind the last, of SOME_ABI. Returns ABI. */
+int use_abi(int abi);
 /* Whether sections of VERSION and ABI in this byte order are read at all, by this build. */
 bool built(int version, int abi, bool big);
 
@@ -119,7 +122,7 @@ int64_t cfa_word(int abi, int64_t offset);
 
 /* ---- Frames ---- */
 
-/* A stack of 64-bit words from ADDR up, and registers. It is the ctx of the target, whose only stack is all of memory:
+/* A stack of words from ADDR up, each in the first bytes of eight of them, and registers. It is the ctx of the target, whose only stack is all of memory:
  * a word that the machine does not have cannot be read. */
 struct machine {
     struct memory stack;
@@ -134,12 +137,17 @@ struct machine {
     unsigned trapped;
     uint64_t word[4]; /* for the trap hook */
 };
-#define STACK UINT64_C(0x7ff000000000)
+/* use_abi sets these. */
+extern uint64_t stack_base, max_address; /* the last address there is */
+extern unsigned word_size;
+#define STACK stack_base
 
 void machine_init(struct machine *m, struct sfu_target *t, bool big);
 void put_word(struct machine *m, uint64_t addr, uint64_t value);
 /* A frame of 32 bytes at SP was called from PC, with FP, which lie at its end. Returns the caller's SP. */
 uint64_t called_from(struct machine *m, int abi, uint64_t sp, uint64_t pc, uint64_t fp);
+/* A frame record whose CFA is CFA: the caller's FP and the PC. Returns the FP that points at it. */
+uint64_t put_record(struct machine *m, int abi, uint64_t cfa, uint64_t fp, uint64_t pc);
 int machine_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
 int machine_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
 
@@ -153,12 +161,8 @@ int apply_to(struct sfu_walk *walk, const struct sfu_row *row);
 int apply(const struct sfu_target *t, const struct sfu_row *row, struct sfu_frame *frame);
 int step(struct sfu_walk *walk);
 
-/* DWARF numbers of the registers of an ABI; amd64 has none for the RA. */
-struct registers {
-    unsigned sp, fp, ra;
-    bool big; /* byte order of its stack */
-};
-extern const struct registers registers[5];
+/* What is known of an ABI. amd64 has no register for the RA. */
+#define registers abis
 
 /* Compare everything that has a meaning. */
 void same_rule_at(const struct sfu_rule *rule, uint32_t control, int64_t offset, const char *file, int line);

@@ -10,7 +10,8 @@ import re
 import sys
 
 ABIS = {"aarch64_be": (1, "aarch64, big-endian"), "aarch64": (2, "aarch64, little-endian"), "amd64": (3, "amd64"),
-        "s390x": (4, "s390x")}
+        "s390x": (4, "s390x"), "riscv64": (0x81, "riscv64"), "riscv32": (0x82, "riscv32")}
+OWN = 0x81  # from here on ABIs of docs/format.md, which have another magic number
 SORTED, FROM_FIELD = 1, 4
 AT = 0x400000  # where a section lies if nothing is said
 
@@ -115,7 +116,7 @@ class Tables:
         return noted(" ".join(groups), "%s: %s" % (prefix[:-1], ", ".join(name for name, _ in layout)))
 
     def lay_out_header(self, num_rows, row_bytes, row_offset):
-        values = dict(self.extra, magic=0xdee2, version=self.version, flags=self.flags, abi=self.abi, fde_offset=0,
+        values = dict(self.extra, magic=0x5f75 if self.abi >= OWN else 0xdee2, version=self.version, flags=self.flags, abi=self.abi, fde_offset=0,
                       fdes=len(self.functions), rows=num_rows, row_bytes=row_bytes, row_offset=row_offset)
         flags = [name for bit, name in ((SORTED, "sorted"), (FROM_FIELD, "starts count from their field"))
                  if self.flags & bit]

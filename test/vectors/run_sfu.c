@@ -109,7 +109,8 @@ static bool is_built(const struct vector *v, uint64_t at)
     bool built = h[2] == 0 || h[2] >= OLDEST;
 
 #ifdef SFU_ABI
-    built = built && h[4] == SFU_ABI && (h[0] == 0xde) == vector_abi(v)->big;
+    built = built && h[4] == SFU_ABI && (h[0] == 0xde || h[0] == 0x5f) == vector_abi(v)->big &&
+            ((h[0] == 0x5f || h[0] == 0x75) == (SFU_ABI > 0x80));
 #endif
     return built || v->size < 5;
 }
@@ -199,8 +200,8 @@ static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
     const struct step *step = ctx;
 
     for (unsigned i = 0; i < step->words; i++) {
-        if (step->addresses[i] == addr && len == 8) {
-            bytes_put(buffer, 8, vector_abi(vector)->big, step->values[i]);
+        if (step->addresses[i] == addr && len == vector_abi(vector)->word) {
+            bytes_put(buffer, (unsigned)len, vector_abi(vector)->big, step->values[i]);
             return 0;
         }
     }

@@ -62,10 +62,11 @@ struct vector {
     unsigned num_lines;
 };
 
-/* DWARF numbers of an ABI's registers, and the byte order of its memory. */
+/* DWARF numbers of an ABI's registers, the byte order of its memory, and the bytes of a saved register. */
 struct abi {
     uint32_t sp, fp, ra;
     bool big;
+    unsigned word;
 };
 const struct abi *vector_abi(const struct vector *v);
 

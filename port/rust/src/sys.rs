@@ -59,6 +59,8 @@ pub const SFU_AARCH64_BIG: sfu_abi = 1;
 pub const SFU_AARCH64: sfu_abi = 2;
 pub const SFU_AMD64: sfu_abi = 3;
 pub const SFU_S390X: sfu_abi = 4;
+pub const SFU_RISCV64: sfu_abi = 0x81;
+pub const SFU_RISCV32: sfu_abi = 0x82;
 
 pub const SFU_PC_EXACT: sfu_pc_kind = 0;
 pub const SFU_PC_RETURN: sfu_pc_kind = 1;

@@ -100,7 +100,7 @@ mutant "two fields exchanged" 's/pub sp: u64/pub sp_: u64/; s/pub fp: u64/pub sp
 mutant "a field's type" 's/pub offset: i32/pub offset: u32/' 'mismatched types'
 mutant "a field more" 's/^( *)pub switches: u8,/&\n\1\/\/\/ More.\n\1pub more: u8,/' 'does not mention field'
 mutant "a constant" 's/(SFU_E_STACK: c_int = )-17/\1-18/' 'SFU_E_STACK: -18, and in C -17'
-mutant "a constant more" 's/^pub const SFU_S390X.*/&\npub const SFU_RISCV: sfu_abi = 5;/' '< SFU_RISCV'
+mutant "a constant more" 's/^pub const SFU_S390X.*/&\npub const SFU_ALPHA: sfu_abi = 5;/' '< SFU_ALPHA'
 mutant "an argument" '/fn sfu_add_remote/,/c_int/s/^( *size: )u64,$/\1u32,/' 'mismatched types'
 mutant "a pointer's const" 's/(fn sfu_check\(.*place: \*)mut/\1const/' 'mismatched types'
 exit $failed
