@@ -13,7 +13,7 @@
 #ifndef SFU_LINUX_CPU_H
 #define SFU_LINUX_CPU_H
 
-enum { AT_FDCWD = -100 };
+enum { AT_FDCWD = -100, O_CLOEXEC = 0x80000 };
 
 #if defined(__x86_64__)
 

@@ -129,7 +129,7 @@ static __attribute__((__noinline__)) void go_on(struct place *at, uint8_t c)
 /* Whether the program cannot have written what is at ADDR, for all that /proc/self/maps says. */
 static bool is_read_only(uint64_t addr)
 {
-    long fd = sfu_linux_call(CALL_OPENAT, AT_FDCWD, (long)"/proc/self/maps", 0, 0, 0, 0), n, i;
+    long fd = sfu_linux_call(CALL_OPENAT, AT_FDCWD, (long)"/proc/self/maps", O_CLOEXEC, 0, 0, 0), n, i;
     struct place at = {LOW, 0, 0};
     bool found = false, read_only = false;
     uint8_t buffer[256];

@@ -51,10 +51,11 @@ static const uint8_t *file(void)
 
     if (!tried) {
         tried = true;
-        fd = sfu_linux_call(CALL_OPENAT, AT_FDCWD, (long)"/proc/self/exe", 0, 0, 0, 0);
+        fd = sfu_linux_call(CALL_OPENAT, AT_FDCWD, (long)"/proc/self/exe", O_CLOEXEC, 0, 0, 0);
         if (fd >= 0) {
             size = sfu_linux_call(CALL_LSEEK, fd, 0, SEEK_END, 0, 0, 0);
             mapped = size > 0 ? map(fd, size) : NULL;
+            sfu_linux_call(CALL_CLOSE, fd, 0, 0, 0, 0, 0);
         }
     }
     return mapped;

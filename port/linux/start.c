@@ -6,20 +6,56 @@
 #include "sfu_linux.h"
 #include "cpu.h"
 
-enum { AT_PHDR = 3, AT_PHNUM = 5, PT_DYNAMIC = 2, PT_INTERP = 3, DT_RELA = 7, DT_RELASZ = 8 };
+enum {
+    AT_PHDR = 3,
+    AT_PHNUM = 5,
+    PT_DYNAMIC = 2,
+    PT_INTERP = 3,
+    DT_RELA = 7,
+    DT_RELASZ = 8,
+    DT_RELRSZ = 35,
+    DT_RELR = 36
+};
+
+/* Adds SLIDE to the words that SIZE bytes of DT_RELR name (-z pack-relative-relocs). An even entry is the address of a
+ * word. An odd one is a bit for each of the 63 words behind the last one that an entry could name. */
+static void relocate_packed(const uint64_t *relr, uint64_t size, uint64_t slide)
+{
+    uint64_t *next = NULL, *word;
+
+    for (; size >= 8; size -= 8, relr++) {
+        uint64_t bits = *relr >> 1;
+
+        if ((*relr & 1) == 0) {
+            next = (uint64_t *)(uintptr_t)(*relr + slide);
+            *next++ += slide;
+            continue;
+        }
+        for (word = next; bits != 0; bits >>= 1, word++)
+            if ((bits & 1) != 0)
+                *word += slide;
+        next += 63;
+    }
+}
 
 /* A static-pie relocates itself. Until then nothing here may need an address from a table. */
 static void relocate(const uint64_t *dynamic, uint64_t slide)
 {
-    const uint64_t *rela = NULL;
-    uint64_t size = 0;
+    const uint64_t *rela = NULL, *relr = NULL;
+    uint64_t size = 0, packed = 0;
 
     for (; dynamic[0] != 0; dynamic += 2) {
         if (dynamic[0] == DT_RELA)
             rela = (const uint64_t *)(uintptr_t)(dynamic[1] + slide);
         if (dynamic[0] == DT_RELASZ)
             size = dynamic[1];
+        if (dynamic[0] == DT_RELR)
+            relr = (const uint64_t *)(uintptr_t)(dynamic[1] + slide);
+        if (dynamic[0] == DT_RELRSZ)
+            packed = dynamic[1];
     }
+    if (relr != NULL)
+        relocate_packed(relr, packed, slide);
     for (; rela != NULL && size >= 24; size -= 24, rela += 3) /* offset, info, addend */
         if ((uint32_t)rela[1] == R_RELATIVE)
             *(uint64_t *)(uintptr_t)(rela[0] + slide) = rela[2] + slide;

@@ -32,6 +32,8 @@ PROFILE = CORE + ['port/linux/sfu_linux_timer.c', 'port/fast/sfu_fast.c', 'port/
                   'port/print/sfu_build_id.c', 'port/linux/test/profile.c']
 PROFILE_FLAGS = ['-Iport/fast', '-Iport/depot', '-Iport/profile']
 NO_LIBRARY = {'aarch64': ['-mno-outline-atomics'], 'aarch64_be': ['-mno-outline-atomics']}  # of gcc, for atomics
+RELOCATED = CORE + ['port/linux/test/relocated.c']
+PACKED = '-O2 -static-pie -fPIE -Wl,-z,pack-relative-relocs'  # which ld for s390x does not know
 REGISTERS = CORE + ['port/linux/test/registers.c', 'port/linux/test/registers.S']
 
 EVERYWHERE = ['-O0', '-O2', '-O2 -flto', '-O2 -static-pie -fPIE',
@@ -174,6 +176,27 @@ def check_libc(abi, flags, out):
     return None if result == 'ok libc\n' else ' '.join(result.split())
 
 
+def check_relocated(abi, flags, out):
+    log = build(abi, flags.split(), RELOCATED, out)
+    packed = ' 0x0000000000000024 (RELR)' in run(['readelf', '-dW', out])
+    if log or packed != (flags == PACKED):
+        return log or 'DT_RELR is there' if packed else 'no DT_RELR'
+    said = run(ABIS[abi][1] + [out])
+    return None if said == 'right\n' else f'printed: {said}'
+
+
+def check_files(abi, out):
+    """Each file that the demo opens is one that no other program gets, and is closed again, as its system calls say."""
+    said = run([f'qemu-{abi}', '-strace', out])
+    opened = re.findall(r' openat\(\w+,"(/proc/self/\w+)",(\S+)\) = (\d+)', said)
+    closed = re.findall(r' close\((\d+)\) = 0', said)
+    if '/proc/self/exe' not in [name for name, _, _ in opened]:
+        return f'opened: {opened}'
+    if any('O_CLOEXEC' not in flags.split('|') for _, flags, _ in opened):
+        return f'another program gets a file: {opened}'
+    return None if [fd for _, _, fd in opened] == closed else f'not closed: {opened}, {closed}'
+
+
 def check_cplusplus(abi, folder):
     """Every public header of arch/ and port/ in C++, the capture inlined."""
     source = folder + '/headers.cc'
@@ -279,6 +302,9 @@ def main():
         log = build(abi, flags.split(), DEMO, out)
         for mode in modes:
             verdict(f'demo {mode} {flags}', ' '.join(log.split()) or check_demo(abi, out, mode))
+    verdict('files', check_files(abi, folder + '/demo-O2'))
+    for flags in ['-O2', '-O2 -static-pie -fPIE'] + ([] if abi == 's390x' else [PACKED]):
+        verdict(f'relocated {flags}', check_relocated(abi, flags, folder + '/relocated' + re.sub('[ ,]', '', flags)))
     if abi in LOADERS:
         out = folder + '/demo-loader'
         log = build(abi, ['-O2', '-pie', '-fPIE', '-Wl,--dynamic-linker=' + LOADERS[abi]], DEMO, out)
