@@ -13,26 +13,32 @@ static unsigned repeats(const struct sfu_print_cycle *c, uint64_t pc)
     return lengths;
 }
 
-static void remember(struct sfu_print_cycle *c, uint64_t pc)
+static void remember(struct sfu_print_cycle *c, const struct sfu_print_item *item)
 {
     unsigned i;
 
     if (c->num < SFU_PRINT_CYCLE)
         c->num++;
-    for (i = c->num - 1; i > 0; i--)
+    for (i = c->num - 1; i > 0; i--) {
         c->before[i] = c->before[i - 1];
-    c->before[0] = pc;
+        c->sizes[i] = c->sizes[i - 1];
+    }
+    c->before[0] = item->pc;
+    c->sizes[0] = item->size;
 }
 
 /* Passes on the frames that are held back: whole cycles as one item, the rest as frames. One frame alone is passed on
  * as a frame: the trace would be no shorter. */
 static void release(struct sfu_print_cycle *c)
 {
-    struct sfu_print_item item = {0, 0, 0, 0, 1, 0};
+    struct sfu_print_item item;
     uint32_t left = c->held;
 
     if (left == 0)
         return;
+    item.pc = item.lookup = item.size = 0;
+    item.marks = item.times = 0;
+    item.length = 1;
     while ((c->lengths >> (item.length - 1) & 1) == 0)
         item.length++;
     item.number = c->number - left + 1;
@@ -46,6 +52,7 @@ static void release(struct sfu_print_cycle *c)
         item.number = c->number - left + 1;
         item.pc = c->before[left - 1];
         item.lookup = item.pc - 1;
+        item.size = c->sizes[left - 1];
         c->each(c->ctx, &item);
     }
     c->held = 0;
@@ -69,7 +76,7 @@ void sfu_print_cycles(struct sfu_print_cycle *c, const struct sfu_print_item *it
     else
         c->each(c->ctx, item);
     if (plain)
-        remember(c, item->pc);
+        remember(c, item);
     else
         c->num = 0;
 }

@@ -68,12 +68,23 @@ static void give(struct sfu_panic *p, const struct sfu_print_item *item)
         p->cycle.each(p->cycle.ctx, item);
 }
 
+/* Steps P's walk and sets the size of its item, which is that of the frame before. */
+static int step_and_measure(struct sfu_panic *p)
+{
+    const struct sfu_frame *f = &p->walk.frame;
+    const uint64_t sp = f->regs.sp;
+    int code = sfu_walk_step(&p->walk);
+
+    p->item.size = code == SFU_OK && !f->switched ? f->regs.sp - sp : 0;
+    return code;
+}
+
 int sfu_print_walk(struct sfu_panic *p, const struct sfu_registers *top, sfu_print_fn each, void *ctx)
 {
     const struct sfu_frame *f = &p->walk.frame;
     struct sfu_print_item *item = &p->item;
     uint32_t first;
-    int code;
+    int code = SFU_OK;
 
     if (p->target == NULL)
         p->target = &p->own; /* a panic before sfu_panic_init: without a section */
@@ -84,15 +95,19 @@ int sfu_print_walk(struct sfu_panic *p, const struct sfu_registers *top, sfu_pri
     p->cycle.num = 0;
     p->cycle.held = 0;
     item->times = 0;
+    item->size = 0;
     sfu_walk_start(&p->walk, p->target, top);
     do {
         item->pc = f->regs.pc;
         item->lookup = sfu_lookup_pc(&f->regs);
         item->number = f->depth;
         item->marks = marks(f);
-        if (f->depth >= first)
+        if (p->sizes != NULL)
+            code = step_and_measure(p);
+        if (item->number >= first)
             give(p, item);
-        code = sfu_walk_step(&p->walk);
+        if (p->sizes == NULL)
+            code = sfu_walk_step(&p->walk);
     } while (code == SFU_OK);
     give(p, NULL);
     return code == SFU_E_NO_SECTION && p->code != SFU_OK ? p->code : code;
@@ -129,6 +144,8 @@ void sfu_print_line(const struct sfu_panic *p, const struct sfu_print_item *item
         sfu_print_text(p, "  [wild call]");
     if ((item->marks & SFU_PRINT_GUESSED) != 0)
         sfu_print_text(p, "  [guessed]");
+    if (p->sizes != NULL)
+        p->sizes(p, item);
     sfu_print_text(p, "\n");
 }
 
@@ -214,6 +231,8 @@ int sfu_panic_print(struct sfu_panic *panic, const struct sfu_registers *top)
     }
     panic->busy = 1;
     sfu_print_slide(panic);
+    if (panic->before != NULL)
+        panic->before(panic, top);
     code = sfu_print_walk(panic, top, print_frame, panic);
     sfu_print_end(panic, code, panic->walk.frame.reliable);
     sfu_print_text(panic, "addr2line -Cfipe ");

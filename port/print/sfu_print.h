@@ -43,6 +43,7 @@
  * parts are files of their own, and each may be left out:
  *   sfu_build_id.h  the build ID, by which sfu-trace chooses the image
  *   sfu_cycles.h    one line for deep recursion
+ *   sfu_sizes.h     the bytes of stack of each frame; says that a stack has overflowed, and by which frame
  *   sfu_record.h    a crash record for the next boot
  *   sfu_all.h       a trace of each CPU or thread
  *   sfu_dump.h      a dump for programs without tables
@@ -63,6 +64,7 @@ struct sfu_print_item {
     uint32_t number;     /* of the frame, or of the first one that is left out */
     uint32_t marks;      /* enum sfu_print_mark */
     uint32_t length, times;
+    uint64_t size; /* bytes of stack from the frame's SP to its caller's; 0: not known, or not asked for */
 };
 enum sfu_print_mark {
     SFU_PRINT_INTERRUPTED = 1,
@@ -80,6 +82,7 @@ struct sfu_print_cycle {
     sfu_print_fn each;
     void *ctx;
     uint64_t before[SFU_PRINT_CYCLE]; /* PCs of the frames without a mark before, the last one first */
+    uint64_t sizes[SFU_PRINT_CYCLE];  /* and their sizes */
     uint32_t number;                  /* of the last one */
     uint32_t held;                    /* how many of them are held back */
     unsigned num;                     /* how many PCs before has */
@@ -101,6 +104,13 @@ struct sfu_panic {
     uint64_t skip_function;     /* start of the function whose caller the trace begins at; or 0 */
     uint32_t skip;              /* if skip_function is 0: how many frames are skipped */
     sfu_print_filter_fn cycles; /* NULL, or sfu_print_cycles (sfu_cycles.h) */
+    /* NULL, or sfu_print_size (sfu_sizes.h), which ends the line of each frame. A frame is then printed only after the
+     * walk has left it: if the walk itself faults, the line of that frame is missing. */
+    void (*sizes)(const struct sfu_panic *panic, const struct sfu_print_item *item);
+    /* NULL, or sfu_print_overflow (sfu_sizes.h), which is called in front of the trace that begins at TOP and may use
+     * the walk. */
+    void (*before)(struct sfu_panic *panic, const struct sfu_registers *top);
+    uint64_t fault_address; /* for sfu_print_overflow: what could not be accessed; 0: nothing, or not known */
     /* Room for the sections, if the linker joins them instead of merging them; or NULL, 0: there is room for one. */
     struct sfu_section *sections;
     size_t room;

@@ -15,6 +15,7 @@
 #include "sfu_cycles.h"
 #include "sfu_dump.h"
 #include "sfu_record.h"
+#include "sfu_sizes.h"
 
 /* An amd64 section, version 2, of one function at 0x10 above it that is one byte long. */
 static const uint8_t bytes[] = {0xe2, 0xde, 2, 1, 3, 0, 0xf8, 0,  1, 0, 0, 0,    1, 0, 0, 0, 3,
@@ -1165,6 +1166,144 @@ static void test_dump_fault(void **state)
     assert_string_equal(output, "");
 }
 
+/* ---- sizes, and stacks that have overflowed ---- */
+
+/* Three frames: from word 0 to 3, to 7, and the outermost that is known. */
+static void three_frames(void)
+{
+    record(1, STACK + 8 * 5, 0x2004);
+    record(5, 0, 0x3004);
+    panic.sizes = sfu_print_size;
+    panic.before = sfu_print_overflow;
+}
+
+/* The size stands behind the marks. It is the distance to the caller's SP; the last frame has none. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    three_frames();
+    assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NO_FDE);
+    assert_string_equal(output, "#0  0x0000000000001004  [24 bytes]\n"
+                                "#1  0x0000000000002004  [guessed]  [32 bytes]\n"
+                                "#2  0x0000000000003004  [guessed]\n"
+                                "trace ends (-13): no .sframe entry for this PC; guessed frames are not proven\n"
+                                "addr2line -Cfipe IMAGE 0x1004 0x2003 0x3003\n");
+    length = 0;
+    panic.sizes = NULL;
+    (void)sfu_panic_print(&panic, &top);
+    assert_null(strstr(output, "bytes"));
+}
+
+/* A frame whose caller is on another stack has no size that could be told. */
+static void test_sizes_switch(void **state)
+{
+    (void)state;
+    panic.sizes = sfu_print_size;
+    target.find_stack = find_stack;
+    record(1, STACK + 8 * 20, 0x2004);
+    record(20, 0, 0x3004);
+    (void)sfu_panic_print(&panic, &top);
+    assert_non_null(strstr(output, "#0  0x0000000000001004  [24 bytes]\n"));
+    assert_non_null(strstr(output, "#1  0x0000000000002004  [guessed]\n"));
+    assert_non_null(strstr(output, "#2  0x0000000000003004  [stack switch]  [guessed]\n"));
+}
+
+static unsigned count(const char *what)
+{
+    const char *at = output;
+    unsigned n = 0;
+
+    while ((at = strstr(at, what)) != NULL) {
+        at++;
+        n++;
+    }
+    return n;
+}
+
+/* Frames that were held back, and are printed behind an abbreviation, have their sizes. */
+static void test_sizes_cycles(void **state)
+{
+    (void)state;
+    panic.sizes = sfu_print_size;
+    stack_of("XABCABCABCAD");
+    (void)sfu_panic_print(&panic, &top);
+    assert_non_null(strstr(output, "    ... 2 times more: the 3 above\n#10 0x"));
+    assert_int_equal(count("  [8 bytes]\n"), 5); /* all but the outermost: X, A, B, C and the A in front of D */
+}
+
+/* The lowest 32 bytes are a guard. SP lies in it: frame 1 is the largest. */
+static void test_overflow(void **state)
+{
+    (void)state;
+    three_frames();
+    panic.symbol = symbol;
+    target.stack.low += 32;
+    target.stack.bytes = stack + 4;
+    top.sp = STACK + 16;
+    top.fp = STACK + 8 * 5;
+    record(5, STACK + 8 * 11, 0x2004);
+    record(11, 0, 0x3004);
+    (void)sfu_panic_print(&panic, &top);
+    assert_ptr_equal(strstr(output,
+                            "stack overflow: 3 frames use 496 of 480 bytes; the largest is frame 1, 48 bytes: "
+                            "second+0x4\n#0  "),
+                     output);
+}
+
+static struct sfu_range guard;
+
+/* The target's stack, and a guard below it. */
+static bool find_guarded(void *ctx, uint64_t addr, struct sfu_stack *found)
+{
+    (void)ctx;
+    *found = target.stack;
+    return (addr >= guard.low && addr < guard.high) || (addr >= found->low && addr <= found->high);
+}
+
+/* SP is still on the stack, but what the fault was about lies in the guard below it. */
+static void test_overflow_fault(void **state)
+{
+    (void)state;
+    three_frames();
+    guard.low = STACK - 4096;
+    guard.high = STACK;
+    target.find_stack = find_guarded;
+    panic.fault_address = STACK - 8;
+    (void)sfu_panic_print(&panic, &top);
+    assert_ptr_equal(strstr(output,
+                            "stack overflow: 3 frames use 520 of 512 bytes; the largest is frame 1, 32 bytes: "
+                            "0x2004\n#0  "),
+                     output);
+    length = 0;
+    panic.fault_address = STACK - 4097; /* below the guard, on the stack, above it, or not known */
+    (void)sfu_panic_print(&panic, &top);
+    panic.fault_address = STACK + 8;
+    (void)sfu_panic_print(&panic, &top);
+    panic.fault_address = STACK + sizeof stack + 8;
+    (void)sfu_panic_print(&panic, &top);
+    panic.fault_address = 0;
+    (void)sfu_panic_print(&panic, &top);
+    panic.fault_address = STACK - 8; /* nobody says whose guard it is in */
+    target.find_stack = NULL;
+    (void)sfu_panic_print(&panic, &top);
+    assert_null(strstr(output, "overflow"));
+}
+
+/* One frame, whose caller is not known, and a panic before there are tables. */
+static void test_overflow_alone(void **state)
+{
+    (void)state;
+    panic.before = sfu_print_overflow;
+    target.frame_pointers = false;
+    top.sp = STACK - 8;
+    (void)sfu_panic_print(&panic, &top);
+    assert_ptr_equal(strstr(output, "stack overflow: 1 frame uses 520 of 512 bytes\n#0  "), output);
+    length = 0;
+    panic.target = NULL;
+    (void)sfu_panic_print(&panic, &top);
+    assert_null(strstr(output, "overflow"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1206,6 +1345,12 @@ int main(void)
         cmocka_unit_test_setup(test_dump_packed, reset),
         cmocka_unit_test_setup(test_dump_long, reset),
         cmocka_unit_test_setup(test_dump_fault, reset),
+        cmocka_unit_test_setup(test_sizes, reset),
+        cmocka_unit_test_setup(test_sizes_switch, reset),
+        cmocka_unit_test_setup(test_sizes_cycles, reset),
+        cmocka_unit_test_setup(test_overflow, reset),
+        cmocka_unit_test_setup(test_overflow_fault, reset),
+        cmocka_unit_test_setup(test_overflow_alone, reset),
     };
 
     return cmocka_run_group_tests_name("print", tests, NULL, NULL);

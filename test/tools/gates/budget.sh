@@ -9,8 +9,8 @@
 #                built for this ABI alone
 #   stack        bytes of stack that a step needs beyond the callbacks
 #   stack-mapped the same without remote reading
-#   print, build-id, cycles, record, all, symbols, dump
-#                bytes of text and rodata of each part of port/print and port/symbols
+#   print, build-id, cycles, record, all, symbols, dump, sizes, kernel
+#                bytes of text and rodata of each part of port/print, port/symbols and port/kernel
 #   depot, depot-print, profile
 #                the same of port/depot and port/profile
 #   together     the same of core, printer, build ID, record and symbols as a program links them that is built for this
@@ -49,15 +49,15 @@ abi_of() {
 parts() {
     object=$out/$1-$2-$3-part
     command="$(compiler "$1" "$2") -std=c99 -ffreestanding -$3 -DSFU_NO_STRINGS -I. -Iport/print"
-    command="$command -Iport/fast -Iport/depot"
+    command="$command -Iport/fast -Iport/depot -Iarch"
     [ "${2%_be}" != aarch64 ] || command="$command -mno-outline-atomics" # sfu_depot.h asks for it
     one="$command -DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3 -DSFU_ABI=$(abi_of "$2") -ffunction-sections -fdata-sections"
     bfd=${2%_be}
     panic='print build-id record symbols'
-    for part in print build-id cycles record all symbols dump depot depot-print profile; do
+    for part in print build-id cycles record all symbols dump sizes kernel depot depot-print profile; do
         file=sfu_$(echo $part | tr - _).c
         case $part in
-        symbols | depot | profile) file=port/$part/$file ;;
+        symbols | kernel | depot | profile) file=port/$part/$file ;;
         depot-print) file=port/depot/$file ;;
         *) file=port/print/$file ;;
         esac

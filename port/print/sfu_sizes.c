@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "sfu_sizes.h"
+
+void sfu_print_size(const struct sfu_panic *p, const struct sfu_print_item *item)
+{
+    if (item->size == 0)
+        return;
+    sfu_print_number(p, "  [", item->size, 10, 1);
+    sfu_print_text(p, " bytes]");
+}
+
+/* What the frames on the overflowed stack take. */
+struct overflow {
+    uint64_t high;   /* end of the stack; 0: none has overflowed */
+    uint64_t room;   /* bytes of the stack */
+    uint64_t lowest; /* address that was used, or could not be */
+    uint32_t frames;
+    uint64_t size; /* of the largest frame, and what frame that is */
+    uint64_t lookup, pc;
+    uint32_t number;
+};
+
+/* Whether STACK, on which a frame has SP, has overflowed, and by which address: SP or the fault's. */
+static bool has_overflowed(const struct sfu_panic *p, const struct sfu_stack *stack, uint64_t sp, uint64_t *lowest)
+{
+    const struct sfu_target *t = p->target;
+    struct sfu_stack other;
+
+    *lowest = sp;
+    if (sp < stack->low)
+        return true;
+    *lowest = p->fault_address;
+    return p->fault_address != 0 && p->fault_address < stack->low && t->find_stack != NULL &&
+           t->find_stack(t->ctx, p->fault_address, &other) && other.low == stack->low;
+}
+
+/* Begins to count, if the stack of P's walk has overflowed. */
+static void look(const struct sfu_panic *p, struct overflow *o)
+{
+    const struct sfu_walk *walk = &p->walk;
+
+    if (walk->stack.high == 0 || !has_overflowed(p, &walk->stack, walk->frame.regs.sp, &o->lowest))
+        return;
+    o->high = walk->stack.high;
+    o->room = walk->stack.high - walk->stack.low;
+}
+
+/* Steps P's walk once and counts the frame that it leaves, if that is on the overflowed stack. */
+static int count(struct sfu_panic *p, struct overflow *o)
+{
+    const struct sfu_frame *f = &p->walk.frame;
+    const uint64_t sp = f->regs.sp, pc = f->regs.pc, lookup = sfu_lookup_pc(&f->regs);
+    const uint32_t number = f->depth;
+    const bool on = o->high != 0 && p->walk.stack.high == o->high;
+    int code = sfu_walk_step(&p->walk);
+
+    o->frames += on;
+    if (on && code == SFU_OK && !f->switched && f->regs.sp - sp > o->size) {
+        o->size = f->regs.sp - sp;
+        o->lookup = lookup;
+        o->pc = pc;
+        o->number = number;
+    }
+    return code;
+}
+
+static void print(const struct sfu_panic *p, const struct overflow *o)
+{
+    const char *name;
+    uint64_t offset = 0;
+
+    sfu_print_number(p, "stack overflow: ", o->frames, 10, 1);
+    sfu_print_number(p, o->frames == 1 ? " frame uses " : " frames use ", o->high - o->lowest, 10, 1);
+    sfu_print_number(p, " of ", o->room, 10, 1);
+    sfu_print_text(p, " bytes");
+    if (o->size != 0) {
+        name = p->symbol != NULL ? p->symbol(p->ctx, o->lookup, &offset) : NULL;
+        sfu_print_number(p, "; the largest is frame ", o->number, 10, 1);
+        sfu_print_number(p, ", ", o->size, 10, 1);
+        sfu_print_text(p, " bytes: ");
+        sfu_print_text(p, name != NULL ? name : "");
+        sfu_print_number(p, name != NULL ? "+0x" : "0x", name != NULL ? offset + (o->pc - o->lookup) : o->pc, 16,
+                         1);
+    }
+    sfu_print_text(p, "\n");
+}
+
+void sfu_print_overflow(struct sfu_panic *p, const struct sfu_registers *top)
+{
+    struct overflow o;
+
+    if (p->target == NULL)
+        return;
+    o.high = o.room = o.lowest = o.size = o.lookup = o.pc = 0;
+    o.frames = o.number = 0;
+    sfu_walk_start(&p->walk, p->target, top);
+    do {
+        if (o.high == 0)
+            look(p, &o);
+    } while (count(p, &o) == SFU_OK);
+    if (o.high != 0)
+        print(p, &o);
+}
