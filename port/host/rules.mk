@@ -25,7 +25,12 @@ PREFIX ?= /usr/local
 .PHONY: tools tools-bench install
 ## [tools] tools: sfu-gen, sfu-lint and sfu-trace, in build/tools
 TOOLS_INSTALLED := sfu-gen sfu-lint sfu-trace
-tools: $(TOOLS_INSTALLED:%=$(TOOLS)/%)
+tools: $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(TOOLS)/sfu-link
+
+# It needs nothing but sfu-gen.
+$(TOOLS)/sfu-link: port/host/link/sfu-link
+	@mkdir -p $(@D)
+	@cp $< $@
 
 # A tool's --help, as lines of C.
 vpath sfu-%.txt port/host/gen port/host/lint port/host/trace
@@ -69,13 +74,13 @@ $(TOOLS)/sfu.pc: sfu.h port/host/rules.mk
 	    print "Cflags: -I$${prefix}/include\nLibs: -L$${prefix}/lib -lsfu" }' sfu.h >$@
 
 ## [tools] install: the tools, their manual pages, sfu.h, libsfu.a and sfu.pc, below DESTDIR and PREFIX (/usr/local)
-install: $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(TOOLS_INSTALLED:%=$(TOOLS)/%.1) $(TOOLS)/libsfu.a
+install: $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(TOOLS)/sfu-link $(TOOLS_INSTALLED:%=$(TOOLS)/%.1) $(TOOLS)/libsfu.a
 	@rm -f $(TOOLS)/sfu.pc
 	@$(MAKE) --silent $(TOOLS)/sfu.pc
 	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/man/man1 include lib/pkgconfig)
 	install -m 644 $(TOOLS)/libsfu.a $(DESTDIR)$(PREFIX)/lib
 	install -m 644 $(TOOLS)/sfu.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	install -m 755 $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(TOOLS)/sfu-link $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(TOOLS_INSTALLED:%=$(TOOLS)/%.1) $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 sfu.h $(DESTDIR)$(PREFIX)/include
 

@@ -142,3 +142,9 @@ suite-host-kernel-$(1): build/tools/sfu-gen build/bare/$(1)/module.ko
 	@test/run.sh host-kernel-$(1) python3 port/host/test/gen.py kernels $(1)
 endef
 $(foreach cpu,x86_64 aarch64 s390x,$(eval $(call HOST_KERNEL,$(cpu))))
+
+CHECK += host-link
+.PHONY: suite-host-link
+suite-host-link: build/tools/sfu-gen
+	@test/tools/toolchain/install.sh check
+	@test/run.sh host-link port/host/test/link_test.sh $(HOST)/link build/tools/sfu-gen
