@@ -7,10 +7,13 @@ bytes:
 sfu_panic.h, sfu_panic.c  the core, the register capture of the three CPUs (arch/), the panic printer and its parts
                           (port/print/) without the raw dump, which needs no tables, and names of functions
                           (port/symbols/)
+sfu_kernel.h, sfu_kernel.c
+                          what kernels write around it (port/kernel/) and sizes of frames (port/print/sfu_sizes); they
+                          need the two files above
 sfu_asm.h                 the macros for assembly files, of the three CPUs
 sfu-VERSION.tar.gz        everything
 
-With PREFIX, mine_ for instance, every name in the first three begins with that instead of sfu_, their own names too,
+With PREFIX, mine_ for instance, every name in the first five begins with that instead of sfu_, their own names too,
 and in capitals instead of SFU_: two copies in one program then have no name in common. There is no tarball then.
 """
 import gzip
@@ -84,6 +87,13 @@ def source(version):
     return LICENCE + title + core + parts(".c")
 
 
+def kernel(version, suffix, included):
+    text = "/* sfu %s: port/kernel/ and port/print/sfu_sizes, on top of sfu_panic.c. */\n" % version
+    files = ("port/print/sfu_sizes", "port/kernel/sfu_kernel")
+    own = {"sfu_arch.h", "sfu_print.h"} | {os.path.basename(file) + ".h" for file in files}
+    return LICENCE + text + '#include "%s"\n' % included + "".join(part(file + suffix, set(own)) for file in files)
+
+
 def assembly(version):
     return LICENCE + "/* sfu %s: arch/sfu_asm.h in one file. */\n" % version + part("arch/sfu_asm.h", set())
 
@@ -121,7 +131,8 @@ def main(out, prefix="sfu_"):
     if not re.fullmatch(r"[A-Za-z_]\w*", prefix):
         sys.exit("dist.py: no name can begin with %r" % prefix)
     for name, text in (("sfu_panic.h", header(version)), ("sfu_panic.c", source(version)),
-                       ("sfu_asm.h", assembly(version))):
+                       ("sfu_kernel.h", kernel(version, ".h", "sfu_panic.h")),
+                       ("sfu_kernel.c", kernel(version, ".c", "sfu_kernel.h")), ("sfu_asm.h", assembly(version))):
         with open(os.path.join(out, renamed(name, prefix)), "w", encoding="utf-8") as f:
             f.write(renamed(text, prefix))
     if prefix == "sfu_":

@@ -4,7 +4,7 @@
 CHECK += dist
 
 .PHONY: dist suite-dist
-## [tools] dist: what people copy, in build/dist: sfu_panic.h, sfu_panic.c, sfu_asm.h, a tarball; PREFIX=mine_: renamed
+## [tools] dist: what people copy, in build/dist: sfu_panic, sfu_kernel, sfu_asm.h, a tarball; PREFIX=mine_: renamed
 # PREFIX is also a folder, that of `make install`.
 dist:
 	@python3 port/dist/dist.py build/dist $(if $(findstring /,$(PREFIX)),,$(PREFIX))

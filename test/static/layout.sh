@@ -29,7 +29,8 @@ check)
     ;;
 homes)
     find port -path 'port/*/test' -prune -o -path '*test*' -print
-    find port/*/ -maxdepth 0 | while IFS=/ read -r _ name _; do find test -type d -name "$name"; done
+    find port/*/ -maxdepth 0 | while IFS=/ read -r _ name _; do find test -type d -name "$name"; done |
+        sed '\,^test/truth/step/kernel$,d' # those kernels step programs; port/kernel is not what they test
     ;;
 faults)
     list=test/truth/FAULTS.md

@@ -5,7 +5,7 @@
 # static.sh FILE... [-- FILE...]: static analysis, with each build-time switch of the core, of programs that are hosted
 # (behind --), and of the scripts. Prints a result line for each tool and file, and what a tool has to say as comments.
 set -eu
-flags='-std=c99 -I. -Iport/print'
+flags='-std=c99 -I. -Iarch -Iport/print'
 failed=0
 
 # try NAME COMMAND...: the command says nothing and succeeds.
@@ -55,7 +55,7 @@ for file; do
         --suppress=missingIncludeSystem -USFU_TYPES --error-exitcode=1 -I. $hosted "$file"
 done
 # shellcheck disable=SC2046  # words
-try shellcheck shellcheck -x .ci/run $(find fuzz port test -name '*.sh')
+try shellcheck shellcheck -x .ci/run port/host/link/sfu-link $(find fuzz port test -name '*.sh')
 try 'clang-format' test/static/layout.sh check
 try 'homes of the tests' test/static/layout.sh homes
 try 'faults of the tools' test/static/layout.sh faults

@@ -39,6 +39,10 @@ for compiler in gcc "gcc -m32" aarch64-linux-gnu-gcc "aarch64-linux-gnu-gcc -mbi
             -c $out/sfu_panic.c -o $work/sfu.o
     done
 done
+for compiler in gcc aarch64-linux-gnu-gcc s390x-linux-gnu-gcc clang "clang --target=aarch64-linux-gnu" "g++ -xc++"; do
+    # shellcheck disable=SC2086 # words
+    test "$compiler sfu_kernel.c" $compiler -ffreestanding -O2 $warnings -c $out/sfu_kernel.c -o $work/sfu.o
+done
 for switches in "-DSFU_NO_PRINT -DSFU_NO_SYMBOLS" -DSFU_NO_CYCLES -DSFU_NO_RECORD -DSFU_NO_ALL -DSFU_NO_SYMBOLS; do
     # shellcheck disable=SC2086 # words
     test "gcc $switches" gcc -std=c99 -ffreestanding -O2 $warnings -Wstrict-prototypes $switches \
@@ -51,7 +55,7 @@ alone() {
 }
 parts() {
     local part
-    for part in port/{print,symbols,fast,depot,profile}/*.c; do
+    for part in port/{print,symbols,fast,depot,profile,kernel}/*.c; do
         "$@" -std=c99 -ffreestanding -I. -Iarch -Iport/{print,symbols,fast,depot} -c "$part" -o $work/part.o &&
             ! nm -u $work/part.o | grep -v ' sfu_' || return 1
     done
@@ -176,6 +180,9 @@ done
 test "the two files: make demo" make -s -C $tree demo
 test "the two files: unit tests" make -s -C $tree suite-unit UNIT_PROGRAMS=default UNIT_SANITIZERS=
 test "the two files: tests of the printer" make -s -C $tree suite-print
+cp $out/sfu_kernel.h $out/sfu_kernel.c $tree/port/kernel
+echo '#include "../kernel/sfu_kernel.h"' | tee $tree/port/print/sfu_sizes.h >$tree/port/print/sfu_sizes.c
+T="panic" test "the four files: a kernel described by data" make -s -C $tree suite-kernel-x86_64
 test "the two files: a kernel that profiles itself" make -s -C $tree build/profile/x86_64/recipe.elf
 for cpu in x86_64 aarch64 s390x; do
     T="$cpu/assert" test "the two files: a panic on bare metal, $cpu" \

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "sfu_kernel.h"
+#include "sfu_arch.h"
+
+enum { MAX_THREADS = 4096, PATIENCE = 10000000 };
+
+/* ---- Saved registers ------------------------------------------------------------------------------------------- */
+
+static bool is_big(void)
+{
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+}
+
+/* Reads the word at offset AT of the saved frame at START, which lies on one of the kernel's stacks. */
+static bool read_saved(const struct sfu_kernel *k, uint64_t start, int16_t at, uint64_t *value)
+{
+    return at >= 0 && start <= UINT64_MAX - (uint64_t)at &&
+           sfu_read_word(&k->panic.own, start + (uint64_t)at, is_big(), value) == SFU_OK;
+}
+
+/* Sets *REGS to what the frame at START has, laid out as FRAME says. Returns false if it cannot be read. */
+static bool read_frame(const struct sfu_kernel *k, const struct sfu_kernel_frame *frame, uint64_t start,
+                       struct sfu_registers *regs)
+{
+    regs->fp = regs->ra = 0;
+    regs->pc_kind = SFU_PC_EXACT;
+    regs->has_ra = false;
+    if (!read_saved(k, start, frame->pc, &regs->pc) || start > UINT64_MAX - frame->size)
+        return false;
+    regs->sp = start + frame->size;
+    if (frame->sp >= 0 && !read_saved(k, start, frame->sp, &regs->sp))
+        return false;
+    if (frame->fp >= 0 && !read_saved(k, start, frame->fp, &regs->fp))
+        return false;
+#ifdef SFU_REG_RA
+    regs->has_ra = frame->ra >= 0;
+    return !regs->has_ra || read_saved(k, start, frame->ra, &regs->ra);
+#else
+    return true;
+#endif
+}
+
+/* The word at offset AT of TRAP, which the kernel itself has named: it need not lie on a stack. */
+static uint64_t saved_at(const void *trap, int16_t at)
+{
+    return *(const uint64_t *)(const void *)((const uint8_t *)trap + at);
+}
+
+void sfu_kernel_registers(const struct sfu_kernel *k, const void *trap, struct sfu_registers *regs)
+{
+    const struct sfu_kernel_frame *frame = &k->trap;
+
+    regs->pc = saved_at(trap, frame->pc);
+    regs->sp = frame->sp >= 0 ? saved_at(trap, frame->sp) : (uintptr_t)trap + frame->size;
+    regs->fp = frame->fp >= 0 ? saved_at(trap, frame->fp) : 0;
+    regs->ra = 0;
+    regs->has_ra = false;
+    regs->pc_kind = SFU_PC_EXACT;
+#ifdef SFU_REG_RA
+    if (frame->ra >= 0) {
+        regs->ra = saved_at(trap, frame->ra);
+        regs->has_ra = true;
+    }
+#endif
+}
+
+/* An assignment might become a call of memcpy. */
+static void copy_registers(struct sfu_registers *to, const struct sfu_registers *from)
+{
+    to->pc = from->pc;
+    to->sp = from->sp;
+    to->fp = from->fp;
+    to->ra = from->ra;
+    to->pc_kind = from->pc_kind;
+    to->has_ra = from->has_ra;
+}
+
+/* Finds the trap frame that has saved the registers of FRAME. It counts only if it has the PC and the SP of FRAME: an
+ * exception entry that is still at work has other values there. */
+static bool find_trap(const struct sfu_kernel *k, const struct sfu_frame *frame, uint64_t *trap)
+{
+    struct sfu_registers regs;
+
+    if (frame->depth == 0 && k->from != NULL) {
+        sfu_kernel_registers(k, k->from, &regs);
+        *trap = (uintptr_t)k->from;
+    } else {
+        const uint64_t saved = frame->depth == 0 ? k->saved : frame->interrupted ? frame->saved : 0;
+
+        if (saved == 0 || saved > UINT64_MAX - k->trap_at)
+            return false;
+        *trap = saved + k->trap_at;
+        if (!read_frame(k, &k->trap, *trap, &regs))
+            return false;
+    }
+    return regs.pc == frame->regs.pc && regs.sp == frame->regs.sp;
+}
+
+/* The word at offset AT of the trap frame of FRAME, which is at TRAP. */
+static bool read_trap(const struct sfu_kernel *k, const struct sfu_frame *frame, uint64_t trap, int16_t at,
+                      uint64_t *value)
+{
+    if (at < 0)
+        return false;
+    if (frame->depth != 0 || k->from == NULL)
+        return read_saved(k, trap, at, value);
+    *value = saved_at(k->from, at);
+    return true;
+}
+
+/* A sfu_reg_fn. */
+static int get_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+{
+    const struct sfu_kernel *k = (const struct sfu_kernel *)ctx;
+    int16_t at = SFU_KERNEL_NOT_SAVED;
+    uint64_t trap;
+
+    if (reg < k->num_registers)
+        at = k->registers[reg];
+#ifdef SFU_REG_RA
+    if (reg == SFU_REG_RA)
+        at = k->trap.ra;
+#endif
+    return find_trap(k, frame, &trap) && read_trap(k, frame, trap, at, value) ? 0 : -1;
+}
+
+/* ---- Stacks ---------------------------------------------------------------------------------------------------- */
+
+static void clear(struct sfu_kernel_thread *thread)
+{
+    volatile uint8_t *bytes = (volatile uint8_t *)thread; /* volatile: compilers must not call memset */
+    unsigned i;
+
+    for (i = 0; i < sizeof *thread; i++)
+        bytes[i] = 0;
+}
+
+static uint32_t max_threads(const struct sfu_kernel *k)
+{
+    if (k->next_thread == NULL)
+        return 0;
+    return k->max_threads != 0 ? k->max_threads : (uint32_t)MAX_THREADS;
+}
+
+/* Sets *STACK to the stack from LOW to HIGH, if ADDR lies on it or in the GUARD bytes below it. The high end of a stack
+ * counts as long as no other stack begins there: *FOUND. Returns whether no better one can come. */
+static bool try_stack(const void *low, const void *high, uint64_t guard, uint64_t addr, struct sfu_stack *stack,
+                      bool *found)
+{
+    const uint64_t begin = (uintptr_t)low, end = (uintptr_t)high;
+    const uint64_t floor = guard < begin ? begin - guard : 0;
+
+    if (begin >= end || addr < floor || addr > end || (addr == end && *found))
+        return false;
+    stack->bytes = low;
+    stack->low = begin;
+    stack->high = end;
+    *found = true;
+    return addr < end;
+}
+
+/* A sfu_find_stack_fn. At most num_stacks and max_threads passes. */
+static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
+{
+    const struct sfu_kernel *k = (const struct sfu_kernel *)ctx;
+    struct sfu_kernel_thread thread;
+    uint32_t left = max_threads(k);
+    bool found = false;
+    unsigned i;
+
+    for (i = 0; i < k->num_stacks; i++) {
+        const struct sfu_kernel_stack *s = &k->stacks[i];
+
+        if (try_stack(s->low, s->high, s->guard, addr, stack, &found))
+            return true;
+    }
+    clear(&thread);
+    for (; left > 0 && k->next_thread(k->panic.ctx, &thread); left--)
+        if (try_stack(thread.stack_low, thread.stack_high, thread.guard, addr, stack, &found))
+            return true;
+    return found;
+}
+
+/* ---- Exception entries ----------------------------------------------------------------------------------------- */
+
+/* Whether the trap frame at TRAP, of FRAME, has interrupted user mode. */
+static bool is_user(const struct sfu_kernel *k, const struct sfu_frame *frame, uint64_t trap)
+{
+    uint64_t mode;
+
+    return k->mode_mask != 0 && read_trap(k, frame, trap, k->mode, &mode) && (mode & k->mode_mask) == k->mode_user;
+}
+
+/* A sfu_trap_hook_fn. FRAME is an exception entry without a table, at its call of C; or it is what a trap has
+ * interrupted, and lies in user mode. */
+static int cross(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
+{
+    const struct sfu_kernel *k = (const struct sfu_kernel *)ctx;
+    const uint64_t pc = sfu_lookup_pc(&frame->regs);
+    uint64_t trap;
+
+    if (frame->regs.pc_kind == SFU_PC_EXACT)
+        return find_trap(k, frame, &trap) && is_user(k, frame, trap) ? (int)SFU_END : code;
+    if (frame->regs.pc == 0)
+        return k->zero_ends ? (int)SFU_END : code;
+    if (pc < k->entries.low || pc >= k->entries.high || frame->regs.sp > UINT64_MAX - k->trap_at)
+        return code;
+    trap = frame->regs.sp + k->trap_at;
+    if (frame->depth != 0 && is_user(k, frame, trap))
+        return SFU_END;
+    return read_frame(k, &k->trap, trap, &interrupted->regs) ? (int)SFU_OK : (int)SFU_E_STACK;
+}
+
+/* ---- Panics ---------------------------------------------------------------------------------------------------- */
+
+int sfu_kernel_init(struct sfu_kernel *k, const void *sframe, const void *sframe_end)
+{
+    struct sfu_target *target = &k->panic.own;
+    int code = sfu_panic_init(&k->panic, sframe, sframe_end, NULL, NULL);
+
+    target->find_stack = find_stack;
+    target->trap_hook = cross;
+    target->reg = get_register;
+    target->ctx = k;
+    return code;
+}
+
+static unsigned this_cpu(const struct sfu_kernel *k)
+{
+    return k->this_cpu != NULL ? k->this_cpu(k->panic.ctx) : 0;
+}
+
+/* Leaves TOP to the CPU that prints, and waits for ever. */
+static void __attribute__((__noreturn__))
+stop(struct sfu_kernel *k, const struct sfu_registers *top, const void *trap)
+{
+    unsigned cpu = this_cpu(k);
+
+    if (k->cpus != NULL && cpu < k->num_cpus) {
+        copy_registers(&k->cpus[cpu].top, top);
+        k->cpus[cpu].trap = trap;
+        __atomic_store_n(&k->cpus[cpu].stopped, 1, __ATOMIC_RELEASE);
+    }
+    for (;;)
+        __asm__ volatile("");
+}
+
+void sfu_kernel_stop(struct sfu_kernel *k, const void *trap)
+{
+    struct sfu_registers top;
+
+    sfu_kernel_registers(k, trap, &top);
+    stop(k, &top, trap);
+}
+
+/* Prints the trace from TOP on. TRAP: the trap frame that TOP was saved in, or NULL. */
+static int print_trace(struct sfu_kernel *k, const struct sfu_registers *top, const void *trap)
+{
+    k->from = trap;
+    return sfu_panic_print(&k->panic, top);
+}
+
+/* Waits for CPU, which is not this one, for as long as the kernel has patience. */
+static bool has_stopped(const struct sfu_kernel *k, unsigned cpu)
+{
+    uint32_t left = k->patience != 0 ? k->patience : (uint32_t)PATIENCE;
+
+    while (left > 0 && __atomic_load_n(&k->cpus[cpu].stopped, __ATOMIC_ACQUIRE) == 0)
+        left--;
+    return left > 0;
+}
+
+static void print_others(struct sfu_kernel *k, unsigned mine)
+{
+    unsigned cpu;
+
+    if (k->cpus == NULL || k->stop_others == NULL)
+        return;
+    k->stop_others(k->panic.ctx);
+    for (cpu = 0; cpu < k->num_cpus && k->panic.busy == 0; cpu++) {
+        bool stopped;
+
+        if (cpu == mine)
+            continue;
+        stopped = has_stopped(k, cpu);
+        sfu_print_number(&k->panic, "CPU ", cpu, 10, 1);
+        sfu_print_text(&k->panic, stopped ? ":\n" : " has not stopped\n");
+        if (stopped)
+            (void)print_trace(k, &k->cpus[cpu].top, k->cpus[cpu].trap);
+    }
+}
+
+/* What a trace of another CPU or of a thread does without, and this CPU's own has: the panic's own functions. */
+struct own_trace {
+    uint64_t skip_function, fault_address;
+    uint32_t skip;
+};
+
+static void set_aside(struct sfu_panic *p, struct own_trace *own)
+{
+    own->skip_function = p->skip_function;
+    own->skip = p->skip;
+    own->fault_address = p->fault_address;
+    p->skip_function = p->fault_address = 0;
+    p->skip = 0;
+}
+
+static void put_back(struct sfu_panic *p, const struct own_trace *own)
+{
+    p->skip_function = own->skip_function;
+    p->skip = own->skip;
+    p->fault_address = own->fault_address;
+}
+
+/* Whether this CPU is the one that prints, from now on if none was. */
+static bool is_owner(struct sfu_kernel *k, unsigned cpu)
+{
+    uint32_t owner = 0;
+
+    return k->cpus == NULL ||
+           __atomic_compare_exchange_n(&k->owner, &owner, cpu + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
+           owner == cpu + 1;
+}
+
+static int panic_from(struct sfu_kernel *k, const struct sfu_registers *top, const void *trap)
+{
+    const unsigned cpu = this_cpu(k);
+    struct own_trace own;
+    int code;
+
+    if (!is_owner(k, cpu))
+        stop(k, top, trap);
+    code = print_trace(k, top, trap);
+    if (k->panic.busy == 0) {
+        set_aside(&k->panic, &own);
+        print_others(k, cpu);
+        put_back(&k->panic, &own);
+    }
+    return code;
+}
+
+int sfu_kernel_panic(struct sfu_kernel *k, const struct sfu_registers *top)
+{
+    return panic_from(k, top, NULL);
+}
+
+int sfu_kernel_fault(struct sfu_kernel *k, const void *trap, uint64_t address)
+{
+    struct sfu_registers top;
+
+    sfu_kernel_registers(k, trap, &top);
+    if (is_owner(k, this_cpu(k)))
+        k->panic.fault_address = address;
+    return panic_from(k, &top, trap);
+}
+
+/* Only a frame that is proven becomes a beginning: what was guessed on the way to it would not be marked. */
+int sfu_kernel_panic_at(struct sfu_kernel *k, const struct sfu_registers *top, uint64_t pc)
+{
+    struct sfu_walk *walk = &k->panic.walk;
+    const struct sfu_frame *frame = &walk->frame;
+    struct sfu_registers from;
+    int code = SFU_OK;
+
+    if (!is_owner(k, this_cpu(k)) || k->panic.busy != 0)
+        return panic_from(k, top, NULL);
+    k->from = NULL;
+    sfu_walk_start(walk, &k->panic.own, top);
+    while (code == SFU_OK && frame->regs.pc != pc)
+        code = sfu_walk_step(walk);
+    if (code != SFU_OK || !frame->reliable)
+        return panic_from(k, top, NULL);
+    copy_registers(&from, &frame->regs);
+    k->saved = frame->interrupted ? frame->saved : 0;
+    code = panic_from(k, &from, NULL);
+    k->saved = 0;
+    return code;
+}
+
+/* ---- Threads --------------------------------------------------------------------------------------------------- */
+
+static void print_thread(struct sfu_kernel *k, const struct sfu_kernel_thread *thread)
+{
+    struct sfu_registers top;
+    bool readable = read_frame(k, &k->switched, thread->sp, &top);
+
+    sfu_print_number(&k->panic, "trace of ", thread->number, 10, 1);
+    sfu_print_text(&k->panic, thread->name != NULL ? " " : "");
+    sfu_print_text(&k->panic, thread->name != NULL ? thread->name : "");
+    if (readable) {
+        sfu_print_text(&k->panic, ":\n");
+        (void)print_trace(k, &top, NULL);
+    } else {
+        sfu_print_number(&k->panic, ": SP 0x", thread->sp, 16, 1);
+        sfu_print_text(&k->panic, " lies on no stack\n");
+    }
+}
+
+unsigned sfu_kernel_print_threads(struct sfu_kernel *k)
+{
+    struct sfu_kernel_thread thread;
+    uint32_t left = max_threads(k);
+    struct own_trace own;
+    unsigned traces = 0;
+
+    set_aside(&k->panic, &own);
+    clear(&thread);
+    for (; left > 0 && k->panic.busy == 0 && k->next_thread(k->panic.ctx, &thread); left--) {
+        if (thread.running)
+            continue;
+        print_thread(k, &thread);
+        traces++;
+    }
+    put_back(&k->panic, &own);
+    return traces;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * What every kernel writes around the panic printer: stacks, threads, trap frames, CPUs that stop and print. Needs
+ * sfu.c and sfu_print.c, or sfu_panic.c. Everything is described by data, each member is optional:
+ *
+ *     static const struct sfu_kernel_stack stacks[] = {
+ *         {boot_stack_low, boot_stack_high, 4096}, // a guard page below it
+ *         {irq_stack_low, irq_stack_high, 0},
+ *     };
+ *     static struct sfu_kernel_cpu cpus[MAX_CPUS];
+ *     static struct sfu_kernel sfu = {
+ *         .panic = {.put = console_put, .image = "kernel.elf"},
+ *         .stacks = stacks, .num_stacks = 2,
+ *         .trap = {offsetof(struct trap, rip), offsetof(struct trap, rsp), offsetof(struct trap, rbp)},
+ *         .cpus = cpus, .num_cpus = MAX_CPUS, .this_cpu = this_cpu, .stop_others = send_nmi,
+ *         .next_thread = next_thread,
+ *         .switched = {48, SFU_KERNEL_NOT_SAVED, 32, SFU_KERNEL_NOT_SAVED, 56},
+ *     };
+ *
+ *     sfu_kernel_init(&sfu, sframe_start, sframe_end); // at boot
+ *
+ *     struct sfu_registers here = sfu_registers_here(); // in panic()
+ *     sfu_kernel_panic(&sfu, &here);
+ *
+ *     sfu_kernel_fault(&sfu, trap, cr2); // in the handler of a fault
+ *     sfu_kernel_stop(&sfu, trap);       // in the handler of the NMI that send_nmi sends
+ *     sfu_kernel_print_threads(&sfu);    // if you want them
+ *
+ * prints the trace of this CPU, then those of the others, each behind a line:
+ *
+ *     CPU 1:
+ *     #0  0x<A>  spin_lock+0x8  [interrupted]
+ *     ...
+ *     CPU 2 has not stopped
+ *     trace of 7 shell:
+ *     #0  0x<B>  wait+0x40
+ *     ...
+ */
+#ifndef SFU_KERNEL_H
+#define SFU_KERNEL_H
+
+#include "sfu_print.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A stack that is always there: of the boot, of interrupts, of a CPU's idle loop. */
+struct sfu_kernel_stack {
+    const void *low, *high;
+    /* Bytes below low that a stack pointer lies in when this stack has overflowed, a guard page for instance. They are
+     * not read. They must not belong to another stack. */
+    uint64_t guard;
+};
+
+/* Where a frame of saved registers has them: offsets in bytes from its start, as offsetof() of the kernel's own
+ * structure gives them. */
+struct sfu_kernel_frame {
+    int16_t pc;
+    int16_t sp;    /* SFU_KERNEL_NOT_SAVED: the frame lies on the stack that it describes, and SP is start + size */
+    int16_t fp;    /* SFU_KERNEL_NOT_SAVED: FP is not known, and counts as 0 */
+    int16_t ra;    /* the link register (aarch64, s390x), or SFU_KERNEL_NOT_SAVED. Not used on x86_64 */
+    uint16_t size; /* in bytes; used where sp is not saved */
+};
+#define SFU_KERNEL_NOT_SAVED (-1)
+
+/* A thread as the kernel's list has it. All is 0 before the first one, and is kept from one call to the next. */
+struct sfu_kernel_thread {
+    void *cursor;     /* yours: which thread it is */
+    const char *name; /* or NULL */
+    uint64_t number;
+    const void *stack_low, *stack_high; /* NULL, NULL: it has no stack of its own, or one of sfu_kernel.stacks */
+    uint64_t guard;                     /* as in struct sfu_kernel_stack */
+    uint64_t sp;                        /* where the switch of stacks has left it */
+    bool running;                       /* it runs on a CPU: sp is stale, and the CPU's trace is its trace */
+};
+
+/* Fills in the next THREAD, beginning with the first one. CTX is sfu_kernel.panic.ctx. Returns false if there is none.
+ * It is called in a panic: it takes no lock, and believes that the list may be damaged. */
+typedef bool (*sfu_kernel_thread_fn)(void *ctx, struct sfu_kernel_thread *thread);
+
+/* What a CPU that has stopped leaves for the one that prints. Zero it at first. */
+struct sfu_kernel_cpu {
+    struct sfu_registers top;
+    const void *trap;
+    uint32_t stopped; /* 1: top and trap are valid */
+};
+
+/* Zero what is not used. */
+struct sfu_kernel {
+    struct sfu_panic panic; /* its put, image, symbol, ctx and so on are yours; its target is sfu_kernel_init's */
+    const struct sfu_kernel_stack *stacks;
+    unsigned num_stacks;
+
+    sfu_kernel_thread_fn next_thread; /* or NULL: there are no threads */
+    uint32_t max_threads;             /* of a list that may be damaged; 0: 4,096 */
+    /* The frame that a switch of stacks leaves at a thread's sp. pc is where its return address lies. */
+    struct sfu_kernel_frame switched;
+
+    struct sfu_kernel_frame trap; /* the trap frame that exception entries save */
+    /* Exception entries without tables: the text that calls C with SP at the trap frame, or trap_at bytes below it.
+     * Only calls that find the trap frame complete may lie in there. Not set: tables describe the entries. */
+    struct sfu_range entries;
+    uint16_t trap_at;
+    /* Which traps have interrupted user mode, where a trace ends: (word at trap + mode) & mode_mask == mode_user. For
+     * instance cs, 3, 3 on x86_64, and spsr, 0xf, 0 on aarch64. mode_mask 0: none. */
+    int16_t mode;
+    uint64_t mode_mask, mode_user;
+    /* Offsets in a trap frame of all registers by DWARF number, for rows that need others than SP, FP and RA; or
+     * NULL, 0. SFU_KERNEL_NOT_SAVED: not saved. */
+    const int16_t *registers;
+    unsigned num_registers;
+    /* A return address of 0 ends a trace: the kernel clears the stack of a new thread. */
+    bool zero_ends;
+
+    struct sfu_kernel_cpu *cpus; /* num_cpus of them; or NULL: there is one CPU */
+    unsigned num_cpus;
+    unsigned (*this_cpu)(void *ctx); /* number of the CPU that calls it, below num_cpus. CTX: panic.ctx */
+    void (*stop_others)(void *ctx);  /* sends all other CPUs an NMI or an interrupt; or NULL: they go on */
+    uint32_t patience;               /* how many times to look whether a CPU has stopped; 0: 10,000,000 */
+
+    /* sfu_kernel's own */
+    uint32_t owner;   /* number of the CPU that prints, plus 1; 0: none */
+    const void *from; /* trap frame that the trace being printed begins at, by its address; NULL: none */
+    uint64_t saved;   /* frame.saved of the frame that it begins at, if that is known; else 0 */
+};
+
+/* Opens the tables from SFRAME to SFRAME_END as sfu_panic_init does, and returns what that returns. The target is
+ * KERNEL->panic.own: limits, pac_mask, final, original_ra and more sections may be set behind this call. */
+int sfu_kernel_init(struct sfu_kernel *kernel, const void *sframe, const void *sframe_end);
+
+/* Sets *REGS to what TRAP has interrupted: the address of a trap frame, aligned to 8 bytes. */
+void sfu_kernel_registers(const struct sfu_kernel *kernel, const void *trap, struct sfu_registers *regs);
+
+/* Prints the trace from TOP on, stops the other CPUs and prints theirs. A CPU that panics while another one prints
+ * stops there, as by sfu_kernel_stop, and this does not return. Returns the code that ended the trace of this CPU; a
+ * fault that comes from printing returns SFU_E_STACK, as sfu_panic_print says. */
+int sfu_kernel_panic(struct sfu_kernel *kernel, const struct sfu_registers *top);
+
+/* The same from a trap frame. ADDRESS: what the fault was about, for sfu_print_overflow, or 0. */
+int sfu_kernel_fault(struct sfu_kernel *kernel, const void *trap, uint64_t address);
+
+/* The same from the frame whose PC is PC, for a kernel whose panic path hands on no more than a return address. TOP:
+ * registers of a function that the frame has called, or of that frame. If no frame has that PC, it begins at TOP. */
+int sfu_kernel_panic_at(struct sfu_kernel *kernel, const struct sfu_registers *top, uint64_t pc);
+
+/* In the handler of what stop_others sends: leaves what TRAP has interrupted to the CPU that prints, and waits for
+ * ever. */
+void sfu_kernel_stop(struct sfu_kernel *kernel, const void *trap) __attribute__((__noreturn__));
+
+/* Prints the traces of all threads that do not run. Returns how many traces those were. */
+unsigned sfu_kernel_print_threads(struct sfu_kernel *kernel);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

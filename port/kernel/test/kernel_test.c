@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * What no kernel of main.c can show: lists and stacks that are damaged, trap frames at the ends of the address space,
+ * user mode, entries that are still at work. The callbacks are those that sfu_kernel_init gives to the target.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "sfu_arch.h"
+#include "sfu_kernel.h"
+
+enum { NOT_SAVED = SFU_KERNEL_NOT_SAVED };
+
+/* An x86_64 kernel's trap frame. */
+struct trap {
+    uint64_t rbp, r10, error, rip, cs, rflags, rsp, ss;
+};
+
+static uint64_t low[64], high[64]; /* stacks of the kernel */
+static struct sfu_kernel kernel;
+static struct sfu_kernel_stack stacks[4];
+static char output[4096];
+static size_t length;
+static unsigned calls;
+
+static void put(void *ctx, char c)
+{
+    (void)ctx;
+    assert_true(length < sizeof output - 1);
+    output[length++] = c;
+    output[length] = '\0';
+}
+
+/* A table of one function, of 64 bytes from TABLE + 0x1040 on: CFA = SP + 8. Version 2, amd64. */
+static const uint8_t table[] = {0xe2, 0xde, 2, 1, 3, 0, 0xf8, 0,  1, 0, 0, 0,    1,    0, 0, 0,    3,
+                                0,    0,    0, 0, 0, 0, 0,    20, 0, 0, 0, 0x40, 0x10, 0, 0, 0x40, 0,
+                                0,    0,    0, 0, 0, 0, 1,    0,  0, 0, 0, 0,    0,    0, 0, 3,    8};
+
+static uint64_t at(const void *p)
+{
+    return (uintptr_t)p;
+}
+
+static int reset(void **state)
+{
+    (void)state;
+    memset(&kernel, 0, sizeof kernel);
+    memset(low, 0, sizeof low);
+    memset(high, 0, sizeof high);
+    length = 0;
+    output[0] = '\0';
+    calls = 0;
+    stacks[0] = (struct sfu_kernel_stack){low, low + 64, 0};
+    stacks[1] = (struct sfu_kernel_stack){high, high + 64, 0};
+    kernel.panic.put = put;
+    kernel.stacks = stacks;
+    kernel.num_stacks = 2;
+    kernel.trap = (struct sfu_kernel_frame){offsetof(struct trap, rip), offsetof(struct trap, rsp),
+                                            offsetof(struct trap, rbp), NOT_SAVED, 0};
+    kernel.entries = (struct sfu_range){0x5000, 0x6000};
+    assert_int_equal(sfu_kernel_init(&kernel, table, table + sizeof table), SFU_OK);
+    return 0;
+}
+
+static struct sfu_target *target(void)
+{
+    return &kernel.panic.own;
+}
+
+static bool find(uint64_t addr, struct sfu_stack *stack)
+{
+    return target()->find_stack(target()->ctx, addr, stack);
+}
+
+static void test_stacks(void **state)
+{
+    static uint8_t both[512];
+    struct sfu_stack stack;
+
+    (void)state;
+    assert_true(find(at(low), &stack) && stack.low == at(low) && stack.high == at(low + 64) && stack.bytes == low);
+    assert_true(find(at(high + 64), &stack) && stack.low == at(high));
+    assert_false(find(at(low) < at(high) ? at(low) - 1 : at(high) - 1, &stack));
+    assert_false(find(0, &stack));
+    assert_false(find(UINT64_MAX, &stack));
+    stacks[0] = (struct sfu_kernel_stack){both, both + 256, 0}; /* they touch: the upper one begins there */
+    stacks[1] = (struct sfu_kernel_stack){both + 256, both + 512, 0};
+    assert_true(find(at(both + 256), &stack) && stack.low == at(both + 256));
+    stacks[2] = stacks[0];
+    stacks[0] = stacks[1];
+    stacks[1] = stacks[2];
+    assert_true(find(at(both + 256), &stack) && stack.low == at(both + 256));
+    assert_true(find(at(both + 255), &stack) && stack.low == at(both));
+    stacks[1].guard = 64; /* below it is what overflows it */
+    assert_true(find(at(both) - 64, &stack) && stack.low == at(both));
+    assert_false(find(at(both) - 65, &stack));
+    stacks[1].guard = UINT64_MAX; /* more than there is */
+    assert_true(find(0, &stack) && stack.low == at(both));
+    stacks[0] = (struct sfu_kernel_stack){both, both, 0}; /* empty, upside down, not set */
+    stacks[1] = (struct sfu_kernel_stack){both + 8, both, 64};
+    stacks[2] = (struct sfu_kernel_stack){NULL, NULL, 64};
+    kernel.num_stacks = 3;
+    assert_false(find(at(both), &stack));
+    assert_false(find(0, &stack));
+}
+
+/* A list whose end was overwritten. */
+static bool next_for_ever(void *ctx, struct sfu_kernel_thread *thread)
+{
+    (void)ctx;
+    assert_true(calls != 0 || (thread->cursor == NULL && thread->sp == 0 && !thread->running));
+    calls++;
+    thread->cursor = low;
+    thread->sp = calls % 2 == 0 ? 0x1234 : at(low);
+    return true;
+}
+
+static void test_endless_list(void **state)
+{
+    struct sfu_stack stack;
+
+    (void)state;
+    kernel.next_thread = next_for_ever;
+    assert_false(find(0x1234, &stack));
+    assert_int_equal(calls, 4096);
+    calls = 0;
+    kernel.max_threads = 3;
+    assert_false(find(0x1234, &stack));
+    assert_int_equal(calls, 3);
+    calls = 0;
+    kernel.switched = (struct sfu_kernel_frame){8, NOT_SAVED, 0, NOT_SAVED, 16};
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 3);
+    assert_non_null(strstr(output, "trace of 0: SP 0x1234 lies on no stack\n"));
+    assert_non_null(strstr(output, "trace of 0:\n#0  0x0000000000000000\n"));
+}
+
+/* Where a thread's frame would wrap around the address space, or leave its stack. */
+static uint64_t thread_sp;
+
+static bool next_one(void *ctx, struct sfu_kernel_thread *thread)
+{
+    (void)ctx;
+    thread->sp = thread_sp;
+    return thread->number++ == 0;
+}
+
+static void test_thread_outside(void **state)
+{
+    uint64_t sps[] = {UINT64_MAX, UINT64_MAX - 7, UINT64_MAX - 15, at(low + 63), at(low + 64), 0};
+    unsigned i;
+
+    (void)state;
+    kernel.next_thread = next_one;
+    kernel.switched = (struct sfu_kernel_frame){8, NOT_SAVED, 0, NOT_SAVED, 16};
+    for (i = 0; i < sizeof sps / sizeof sps[0]; i++) {
+        thread_sp = sps[i];
+        length = 0;
+        assert_int_equal(sfu_kernel_print_threads(&kernel), 1);
+        assert_non_null(strstr(output, " lies on no stack\n"));
+        assert_null(strstr(output, "#0"));
+    }
+}
+
+/* A frame of the exception entry, behind its call of C, with the trap frame at its SP. */
+static struct sfu_frame entry_frame(const void *sp)
+{
+    struct sfu_frame frame;
+
+    memset(&frame, 0, sizeof frame);
+    frame.regs.pc = 0x5010;
+    frame.regs.pc_kind = SFU_PC_RETURN;
+    frame.regs.sp = at(sp);
+    frame.saved = frame.regs.sp;
+    frame.depth = 3;
+    return frame;
+}
+
+static int cross(const struct sfu_frame *frame, struct sfu_interrupted *in)
+{
+    memset(in, 0, sizeof *in);
+    return target()->trap_hook(target()->ctx, frame, SFU_E_NO_FDE, in);
+}
+
+static void test_cross(void **state)
+{
+    struct sfu_frame frame = entry_frame(low + 8);
+    struct trap *trap = (struct trap *)(low + 8);
+    struct sfu_interrupted in;
+
+    (void)state;
+    trap->rip = 0x1004;
+    trap->rsp = at(low + 32);
+    trap->rbp = 0x77;
+    assert_int_equal(cross(&frame, &in), SFU_OK);
+    assert_true(in.regs.pc == 0x1004 && in.regs.sp == at(low + 32) && in.regs.fp == 0x77 && !in.regs.has_ra);
+    assert_true(in.regs.pc_kind == SFU_PC_EXACT && in.guess == SFU_GUESS_NONE);
+    kernel.trap_at = 16;
+    frame.regs.sp -= 16;
+    assert_int_equal(cross(&frame, &in), SFU_OK);
+    assert_int_equal(in.regs.pc, 0x1004);
+    frame.regs.sp = UINT64_MAX - 8; /* the trap frame would wrap */
+    assert_int_equal(cross(&frame, &in), SFU_E_NO_FDE);
+    kernel.trap_at = 0;
+    assert_int_equal(cross(&frame, &in), SFU_E_STACK);
+    frame.regs.sp = at(low + 64) - 8; /* only a part of it is on the stack */
+    assert_int_equal(cross(&frame, &in), SFU_E_STACK);
+    frame = entry_frame(low + 8);
+    frame.regs.pc = 0x5000; /* the call in front of it lies outside */
+    assert_int_equal(cross(&frame, &in), SFU_E_NO_FDE);
+    frame.regs.pc = 0x6000; /* the call is the last instruction */
+    assert_int_equal(cross(&frame, &in), SFU_OK);
+    frame.regs.pc = 0x6001;
+    assert_int_equal(cross(&frame, &in), SFU_E_NO_FDE);
+    frame.regs.pc = 0x5010; /* the entry itself was interrupted: nothing says how much it has saved */
+    frame.regs.pc_kind = SFU_PC_EXACT;
+    assert_int_equal(cross(&frame, &in), SFU_E_NO_FDE);
+    frame.regs.pc_kind = SFU_PC_RETURN;
+    kernel.entries = (struct sfu_range){0, 0};
+    assert_int_equal(cross(&frame, &in), SFU_E_NO_FDE);
+    frame.regs.pc = 0;
+    assert_int_equal(cross(&frame, &in), SFU_E_NO_FDE);
+    kernel.zero_ends = true;
+    assert_int_equal(cross(&frame, &in), SFU_END);
+}
+
+/* A trap that came from user mode is where the kernel's trace ends: by the entry that has no table, and by a frame that
+ * a table has led to, or that the trace began with. */
+static void test_user(void **state)
+{
+    struct sfu_frame frame = entry_frame(low + 8);
+    struct trap *trap = (struct trap *)(low + 8);
+    struct sfu_interrupted in;
+
+    (void)state;
+    trap->rip = 0x400000;
+    trap->rsp = 0x7fff0000;
+    trap->cs = 0x33;
+    kernel.mode = offsetof(struct trap, cs);
+    kernel.mode_mask = 3;
+    kernel.mode_user = 3;
+    assert_int_equal(cross(&frame, &in), SFU_END);
+    trap->cs = 0x10;
+    assert_int_equal(cross(&frame, &in), SFU_OK);
+    trap->cs = 0x33;
+    kernel.mode_mask = 0;
+    assert_int_equal(cross(&frame, &in), SFU_OK);
+    kernel.mode_mask = 3;
+    frame.regs.pc = 0x400000;
+    frame.regs.sp = 0x7fff0000;
+    frame.regs.pc_kind = SFU_PC_EXACT;
+    frame.interrupted = true;
+    assert_int_equal(cross(&frame, &in), SFU_END);
+    frame.regs.sp++; /* not what that trap frame has saved */
+    assert_int_equal(cross(&frame, &in), SFU_E_NO_FDE);
+    frame.regs.sp--;
+    frame.interrupted = false;
+    assert_int_equal(cross(&frame, &in), SFU_E_NO_FDE);
+    frame.depth = 0;
+    assert_int_equal(cross(&frame, &in), SFU_E_NO_FDE);
+    kernel.from = trap;
+    assert_int_equal(cross(&frame, &in), SFU_END);
+}
+
+/* Registers of an interrupted frame: only from a trap frame that has this frame's PC and SP. */
+static void test_registers(void **state)
+{
+    static const int16_t registers[] = {NOT_SAVED,
+                                        NOT_SAVED,
+                                        NOT_SAVED,
+                                        NOT_SAVED,
+                                        NOT_SAVED,
+                                        NOT_SAVED,
+                                        0,
+                                        offsetof(struct trap, rsp),
+                                        NOT_SAVED,
+                                        NOT_SAVED,
+                                        offsetof(struct trap, r10)};
+    struct sfu_frame frame = entry_frame(low + 8);
+    struct trap *trap = (struct trap *)(low + 8);
+    uint64_t value = 5;
+
+    (void)state;
+    trap->rip = frame.regs.pc = 0x1004;
+    trap->rsp = frame.regs.sp = at(low + 32);
+    trap->r10 = 0x1010;
+    frame.regs.pc_kind = SFU_PC_EXACT;
+    frame.interrupted = true;
+    assert_int_not_equal(target()->reg(target()->ctx, &frame, 10, &value), 0);
+    kernel.registers = registers;
+    kernel.num_registers = sizeof registers / sizeof registers[0];
+    assert_int_equal(target()->reg(target()->ctx, &frame, 10, &value), 0);
+    assert_int_equal(value, 0x1010);
+    assert_int_not_equal(target()->reg(target()->ctx, &frame, 9, &value), 0);
+    assert_int_not_equal(target()->reg(target()->ctx, &frame, 11, &value), 0);
+    assert_int_not_equal(target()->reg(target()->ctx, &frame, UINT32_MAX, &value), 0);
+    trap->rip++;
+    assert_int_not_equal(target()->reg(target()->ctx, &frame, 10, &value), 0);
+    trap->rip--;
+    frame.depth = 0; /* the trace begins at this frame: panic_at */
+    assert_int_not_equal(target()->reg(target()->ctx, &frame, 10, &value), 0);
+    kernel.saved = at(low + 8);
+    assert_int_equal(target()->reg(target()->ctx, &frame, 10, &value), 0);
+    kernel.saved = 0x1000; /* on no stack: not read */
+    assert_int_not_equal(target()->reg(target()->ctx, &frame, 10, &value), 0);
+    frame.depth = 3;
+    frame.saved = UINT64_MAX;
+    assert_int_not_equal(target()->reg(target()->ctx, &frame, 10, &value), 0);
+    frame.saved = at(low + 8);
+    frame.interrupted = false; /* a caller: a call has changed them */
+    assert_int_not_equal(target()->reg(target()->ctx, &frame, 10, &value), 0);
+    assert_int_equal(value, 0x1010);
+}
+
+/* A trap frame that has no SP, on the stack that it interrupted. */
+static void test_layout(void **state)
+{
+    struct trap trap = {.rbp = 1, .rip = 2, .rsp = 3};
+    struct sfu_registers regs;
+
+    (void)state;
+    sfu_kernel_registers(&kernel, &trap, &regs);
+    assert_true(regs.pc == 2 && regs.sp == 3 && regs.fp == 1 && !regs.has_ra && regs.pc_kind == SFU_PC_EXACT);
+    kernel.trap = (struct sfu_kernel_frame){offsetof(struct trap, rip), NOT_SAVED, NOT_SAVED, NOT_SAVED, 32};
+    sfu_kernel_registers(&kernel, &trap, &regs);
+    assert_true(regs.pc == 2 && regs.sp == at(&trap) + 32 && regs.fp == 0);
+}
+
+/* What was guessed on the way to a PC is not forgotten: the trace begins at its top then. */
+static void test_panic_at_guessed(void **state)
+{
+    struct sfu_registers top;
+
+    (void)state;
+    memset(&top, 0, sizeof top);
+    target()->frame_pointers = true;
+    top.pc = 0x3000; /* no table */
+    top.sp = at(low);
+    top.fp = at(low + 2);
+    low[2] = at(low + 6);
+    low[3] = 0x4444;
+    (void)sfu_kernel_panic_at(&kernel, &top, 0x4444);
+    assert_ptr_equal(strstr(output, "#0  0x0000000000003000\n#1  0x0000000000004444  [guessed]\n"), output);
+}
+
+static unsigned cpu;
+
+static unsigned this_cpu(void *ctx)
+{
+    (void)ctx;
+    return cpu;
+}
+
+static struct sfu_kernel_cpu cpus[3];
+
+/* All others have stopped, but for the last one, which is not there. */
+static void stop_others(void *ctx)
+{
+    (void)ctx;
+    calls++;
+    cpus[0].top.pc = at(table) + 0x1044;
+    cpus[0].top.sp = at(high + 60);
+    cpus[0].stopped = 1;
+}
+
+static void test_cpus(void **state)
+{
+    struct sfu_registers top;
+    char expected[128];
+
+    (void)state;
+    memset(&top, 0, sizeof top);
+    memset(cpus, 0, sizeof cpus);
+    cpu = 1;
+    top.pc = at(table) + 0x1044;
+    top.sp = at(low + 60);
+    low[60] = high[60] = 0x2000;
+    kernel.cpus = cpus;
+    kernel.num_cpus = 3;
+    kernel.this_cpu = this_cpu;
+    kernel.stop_others = stop_others;
+    kernel.patience = 2;
+    kernel.panic.skip = 1;
+    assert_int_equal(sfu_kernel_panic(&kernel, &top), SFU_E_NOT_CODE);
+    assert_int_equal(calls, 1);
+    assert_ptr_equal(strstr(output, "#1  0x0000000000002000\n"), output);
+    snprintf(expected, sizeof expected, "\nCPU 0:\n#0  0x%016llx\n#1  0x0000000000002000\n",
+             (unsigned long long)at(table) + 0x1044);
+    assert_non_null(strstr(output, expected));
+    assert_non_null(strstr(output, "\nCPU 2 has not stopped\n"));
+    assert_null(strstr(output, "CPU 1"));
+    assert_int_equal(kernel.panic.skip, 1);
+    assert_int_equal(kernel.owner, 2);
+    assert_int_equal(sfu_kernel_panic(&kernel, &top),
+                     SFU_E_NOT_CODE); /* again on this CPU: a fault behind the panic */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_stacks, reset),         cmocka_unit_test_setup(test_endless_list, reset),
+        cmocka_unit_test_setup(test_thread_outside, reset), cmocka_unit_test_setup(test_cross, reset),
+        cmocka_unit_test_setup(test_user, reset),           cmocka_unit_test_setup(test_registers, reset),
+        cmocka_unit_test_setup(test_layout, reset),         cmocka_unit_test_setup(test_panic_at_guessed, reset),
+        cmocka_unit_test_setup(test_cpus, reset),
+    };
+
+    return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);
+}

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * A kernel of port/baremetal whose panic path is sfu_kernel.c alone: it has described its stacks, threads, CPUs and
+ * trap frames, and written no callback of the walk. The command line names a scenario. run.py has the functions that
+ * each of them must show, written from this file.
+ */
+#include "kernel.h"
+#include "port/baremetal/test/step.h"
+#include "sfu_cycles.h"
+#include "sfu_kernel.h"
+#include "sfu_sizes.h"
+
+extern uint8_t sframe_start[], sframe_end[], guard[], boot_stack[], guarded_floor[], guarded[], guarded_top[];
+/* boot.S: each call of kernel_trap lies between the two. */
+#if defined(__s390x__)
+extern const char program_saved[], external_restored[];
+#define ENTRIES_BEGIN program_saved
+#define ENTRIES_END   external_restored
+#else
+extern const char exception_saved[], exception_restored[];
+#define ENTRIES_BEGIN exception_saved
+#define ENTRIES_END   exception_restored
+#endif
+
+/* ---- what a kernel describes ---- */
+
+static struct sfu_kernel_stack stacks[STACKS];
+static struct sfu_kernel_cpu cpus[2];
+static int16_t trap_registers[sizeof((struct trap *)NULL)->r / sizeof(uint64_t)];
+static uint8_t second_stack[16384] __attribute__((aligned(16)));
+
+static struct task {
+    struct task *next;
+    const char *name;
+    uint8_t *low, *high;
+    struct thread thread;
+    bool running;
+} * tasks;
+static bool list_is_a_ring;
+
+static void put(void *ctx, char c)
+{
+    (void)ctx;
+    machine_putc(c);
+}
+
+static unsigned this_cpu(void *ctx)
+{
+    (void)ctx;
+    return machine_cpu();
+}
+
+static bool stopping;
+
+static void stop_others(void *ctx)
+{
+    (void)ctx;
+    __atomic_store_n(&stopping, true, __ATOMIC_RELEASE);
+    machine_stop_others();
+}
+
+static bool next_task(void *ctx, struct sfu_kernel_thread *thread)
+{
+    struct task *t = thread->cursor == NULL ? tasks : ((struct task *)thread->cursor)->next;
+
+    (void)ctx;
+    if (t == NULL && list_is_a_ring)
+        t = tasks;
+    if (t == NULL)
+        return false;
+    thread->cursor = t;
+    thread->name = t->name;
+    thread->number++;
+    thread->stack_low = t->low;
+    thread->stack_high = t->high;
+    thread->guard = t->low == guarded ? (uint64_t)(guarded - guarded_floor) : 0;
+    thread->sp = t->thread.sp;
+    thread->running = t->running;
+    return true;
+}
+
+static struct sfu_kernel sfu = {
+    .panic = {.put = put, .symbol = kernel_symbol, .image = "kernel.elf", .cycles = sfu_print_cycles},
+    .stacks = stacks,
+    .next_thread = next_task,
+#if defined(__x86_64__)
+    .trap = {offsetof(struct trap, pc), offsetof(struct trap, r[7]), offsetof(struct trap, r[6]), 0, 0},
+    .trap_at = 8,
+    .switched = {48, SFU_KERNEL_NOT_SAVED, 32, SFU_KERNEL_NOT_SAVED, 56},
+#elif defined(__aarch64__)
+    .trap = {offsetof(struct trap, pc), offsetof(struct trap, r[31]), offsetof(struct trap, r[29]),
+             offsetof(struct trap, r[30]), 0},
+    .switched = {8, SFU_KERNEL_NOT_SAVED, 0, SFU_KERNEL_NOT_SAVED, 96},
+#else
+    .trap = {offsetof(struct trap, pc), offsetof(struct trap, r[15]), offsetof(struct trap, r[11]),
+             offsetof(struct trap, r[14]), 0},
+    .trap_at = TRAP_GPRS,
+    .switched = {112, 120, 88, SFU_KERNEL_NOT_SAVED, 0},
+#endif
+    .registers = trap_registers,
+    .num_registers = sizeof trap_registers / sizeof trap_registers[0],
+    .cpus = cpus,
+    .num_cpus = 1,
+    .this_cpu = this_cpu,
+    .stop_others = stop_others,
+};
+
+static void init(void)
+{
+    const struct sfu_stack *stack;
+    unsigned i;
+
+    for (i = 0; (stack = kernel_stack(i)) != NULL; i++)
+        stacks[i] =
+            (struct sfu_kernel_stack){stack->bytes, (const uint8_t *)stack->bytes + (stack->high - stack->low),
+                                      stack->bytes == boot_stack ? (uint64_t)(boot_stack - guard) : 0};
+    stacks[i] = (struct sfu_kernel_stack){second_stack, second_stack + sizeof second_stack, 0};
+    sfu.num_stacks = i + 1;
+    for (i = 0; i < sfu.num_registers; i++)
+        trap_registers[i] = (int16_t)(8 * i);
+    sfu.entries = (struct sfu_range){(uintptr_t)ENTRIES_BEGIN, (uintptr_t)ENTRIES_END};
+    if (sfu_kernel_init(&sfu, sframe_start, sframe_end) != SFU_OK)
+        kernel_print("no tables\n");
+}
+
+/* ---- its panic path ---- */
+
+step static _Noreturn void die(void)
+{
+    struct sfu_registers here = sfu_registers_here();
+
+    (void)sfu_kernel_panic(&sfu, &here);
+    (void)sfu_kernel_print_threads(&sfu);
+    machine_exit(sfu.num_cpus >
+                 1); /* QEMU's s390x says that a machine crashed only if its other CPU has stopped by then */
+}
+
+static uint64_t fault_address(const struct trap *trap)
+{
+#if defined(__x86_64__)
+    uint64_t address;
+
+    (void)trap;
+    __asm__ volatile("mov %%cr2, %0" : "=r"(address));
+    return address;
+#else
+    return machine_fault_address(trap);
+#endif
+}
+
+static void (*on_timer)(void);
+static const struct trap *ticked; /* what the last interrupt has interrupted */
+static bool says_sp;
+
+static void print_sp(const char *what, uint64_t sp)
+{
+    kernel_print(what);
+    kernel_print_hex(sp);
+    kernel_print("\n");
+}
+
+bool kernel_handle(struct trap *trap, bool timer)
+{
+    if (__atomic_load_n(&stopping, __ATOMIC_ACQUIRE) && machine_cpu() != 0)
+        sfu_kernel_stop(&sfu, trap);
+    ticked = trap;
+    if (timer) {
+        if (on_timer != NULL)
+            on_timer();
+        return true;
+    }
+    if (says_sp)
+        print_sp("at ", trap->r[SFU_REG_SP]);
+    (void)sfu_kernel_fault(&sfu, trap, fault_address(trap));
+    machine_exit(false);
+}
+
+/* ---- scenarios ---- */
+
+static uint64_t *volatile nowhere = (uint64_t *)0x0000300000000000;
+
+step static uint64_t read_at(const volatile uint64_t *p)
+{
+    return *p;
+}
+
+step static void scenario_panic(void)
+{
+    die();
+}
+
+step static void scenario_fault(void)
+{
+    (void)read_at(nowhere);
+}
+
+/* A leaf function. The interrupt cannot come before it. */
+step static void spin(void)
+{
+    machine_enable();
+    for (;;) {
+    }
+}
+
+step static void tick(void)
+{
+    die();
+}
+
+step static void scenario_irq(void)
+{
+    on_timer = tick;
+    machine_start_timer();
+    spin();
+}
+
+/* The same, but the trap frame says that it has interrupted user mode. */
+step static void scenario_user(void)
+{
+#if defined(__x86_64__)
+    sfu.mode = offsetof(struct trap, cs);
+    sfu.mode_mask = 3;
+    sfu.mode_user = 0;
+#elif defined(__aarch64__)
+    sfu.mode = offsetof(struct trap, spsr);
+    sfu.mode_mask = 0xc;
+    sfu.mode_user = 4;
+#else
+    sfu.mode = offsetof(struct trap, mask);
+    sfu.mode_mask = (uint64_t)1 << 48;
+    sfu.mode_user = 0;
+#endif
+    scenario_irq();
+}
+
+/* ---- CPUs ---- */
+
+static volatile bool second_runs;
+
+step static void second_spin(void)
+{
+    second_runs = true;
+    for (;;) {
+    }
+}
+
+step static void second_main(void)
+{
+    machine_enable();
+    second_spin();
+}
+
+static void start_second(void (*entry)(void))
+{
+    sfu.num_cpus = 2;
+    machine_start_second((uintptr_t)second_stack + sizeof second_stack, entry);
+    while (!second_runs) {
+    }
+}
+
+step static void scenario_cpus(void)
+{
+    start_second(second_main);
+    die();
+}
+
+/* One that lets no interrupt in. */
+step static void scenario_deaf(void)
+{
+    sfu.patience = 3000000;
+    start_second(second_spin);
+    die();
+}
+
+static volatile bool printing;
+
+step static void second_dies(void)
+{
+    second_runs = true;
+    while (!printing) {
+    }
+    die();
+}
+
+static void put_and_wait(void *ctx, char c)
+{
+    static bool waited;
+
+    (void)ctx;
+    printing = true;
+    for (; !waited && __atomic_load_n(&cpus[1].stopped, __ATOMIC_ACQUIRE) == 0;) {
+    }
+    waited = true;
+    machine_putc(c);
+}
+
+/* The second CPU panics while the first one prints. */
+step static void scenario_both(void)
+{
+    sfu.panic.put = put_and_wait;
+    start_second(second_dies);
+    die();
+}
+
+/* ---- threads ---- */
+
+static struct task first = {.name = "main", .running = true};
+static struct task second = {.name = "worker", .low = guarded, .high = guarded_top};
+static struct task third = {.name = "new"};
+static struct task lost = {.name = "lost"};
+static uint8_t third_stack[8192] __attribute__((aligned(16)));
+
+step static void worker_waits(void)
+{
+    thread_switch(&second.thread.sp, first.thread.sp);
+    machine_exit(true);
+}
+
+static void worker(void)
+{
+    worker_waits();
+    machine_exit(true);
+}
+
+static void make_tasks(void)
+{
+    third.low = third_stack;
+    third.high = third_stack + sizeof third_stack;
+    second.thread.sp = machine_new_thread((uintptr_t)guarded_top, worker);
+    third.thread.sp = machine_new_thread((uintptr_t)third.high, worker);
+    lost.thread.sp = 0x30;
+    tasks = &first;
+    first.next = &second;
+    second.next = &third;
+    third.next = &lost;
+    thread_switch(&first.thread.sp, second.thread.sp);
+}
+
+step static void scenario_threads(void)
+{
+    make_tasks();
+    die();
+}
+
+/* A list that does not end. */
+step static void scenario_ring(void)
+{
+    make_tasks();
+    list_is_a_ring = true;
+    sfu.max_threads = 6;
+    die();
+}
+
+/* ---- callers that have no more than a PC ---- */
+
+step static _Noreturn void die_at(uint64_t pc)
+{
+    struct sfu_registers here = sfu_registers_here();
+
+    (void)sfu_kernel_panic_at(&sfu, &here, pc);
+    machine_exit(false);
+}
+
+step static void at_2(void)
+{
+    die_at((uintptr_t)__builtin_return_address(0));
+}
+
+step static void at_1(void)
+{
+    at_2();
+}
+
+step static void scenario_at(void)
+{
+    at_1();
+}
+
+/* No frame has it. */
+step static void scenario_at_nowhere(void)
+{
+    die_at(0x1234);
+}
+
+step static void tick_at(void)
+{
+    die_at(ticked->pc);
+}
+
+/* The frame that has been interrupted. */
+step static void scenario_at_irq(void)
+{
+    on_timer = tick_at;
+    machine_start_timer();
+    spin();
+}
+
+/* ---- a fault while printing ---- */
+
+step static void put_and_fault(void *ctx, char c)
+{
+    static unsigned characters;
+
+    (void)ctx;
+    if (++characters == 100)
+        (void)read_at(nowhere);
+    machine_putc(c);
+}
+
+step static void scenario_printer(void)
+{
+    sfu.panic.put = put_and_fault;
+    die();
+}
+
+/* ---- sizes, and a stack that has overflowed without recursion ---- */
+
+static void set_sizes(void)
+{
+    sfu.panic.sizes = sfu_print_size;
+    sfu.panic.before = sfu_print_overflow;
+}
+
+/* Too large for the rest of the stack. Touches the lowest byte first. */
+step static void too_large(void)
+{
+    volatile uint8_t array[0xf800];
+
+    array[0] = 1;
+    kernel_print("not reached\n");
+    array[1] = array[0];
+}
+
+step static void large(void (*next)(void))
+{
+    volatile uint8_t array[4000];
+
+    array[0] = 3;
+    print_sp("large ", (uintptr_t)machine_sp());
+    next();
+    array[1] = array[0];
+}
+
+step static void small(void (*next)(void))
+{
+    print_sp("small ", (uintptr_t)machine_sp());
+    large(next);
+    __asm__ volatile("");
+}
+
+step static void scenario_sizes(void)
+{
+    set_sizes();
+    print_sp("scenario ", (uintptr_t)machine_sp());
+    small(scenario_panic);
+    __asm__ volatile("");
+}
+
+step static void scenario_overflow(void)
+{
+    set_sizes();
+    says_sp = true;
+    small(too_large);
+    __asm__ volatile("");
+}
+
+static void overflow_in_task(void)
+{
+    volatile uint8_t array[0x7800];
+
+    array[0x7000] = 5;
+    small(too_large);
+    array[0] = array[0x7000];
+}
+
+/* The same on a thread's stack. */
+step static void scenario_overflow_thread(void)
+{
+    set_sizes();
+    says_sp = true;
+    machine_protect((uintptr_t)guarded_floor);
+    second.thread.sp = machine_new_thread((uintptr_t)guarded_top, overflow_in_task);
+    tasks = &second;
+    thread_switch(&first.thread.sp, second.thread.sp);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} scenarios[] = {
+    {"panic", scenario_panic},
+    {"fault", scenario_fault},
+    {"irq", scenario_irq},
+    {"user", scenario_user},
+    {"cpus", scenario_cpus},
+    {"deaf", scenario_deaf},
+    {"both", scenario_both},
+    {"threads", scenario_threads},
+    {"ring", scenario_ring},
+    {"at", scenario_at},
+    {"at-nowhere", scenario_at_nowhere},
+    {"at-irq", scenario_at_irq},
+    {"printer", scenario_printer},
+    {"sizes", scenario_sizes},
+    {"overflow", scenario_overflow},
+    {"overflow-thread", scenario_overflow_thread},
+};
+
+static bool is_equal(const char *a, const char *b)
+{
+    while (*a != '\0' && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+void kernel_main(const char *command_line)
+{
+    unsigned i;
+
+    init();
+    for (i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++)
+        if (is_equal(command_line, scenarios[i].name))
+            scenarios[i].run();
+    kernel_print("no such scenario\n");
+}

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# suite-kernel: its edges. suite-kernel-CPU: kernels whose panic path is sfu_kernel.c, with tables of their exception
+# entries and without.
+
+CHECK += kernel
+KERNEL_PORT := build/port/kernel
+
+.PHONY: suite-kernel
+suite-kernel: $(KERNEL_PORT)/test
+	@test/run.sh kernel test/unit/run.sh kernel $(KERNEL_PORT)/test
+
+KERNEL_PORT_TESTED := sfu.c port/print/sfu_print.c port/kernel/sfu_kernel.c
+$(KERNEL_PORT)/test: port/kernel/test/kernel_test.c $(KERNEL_PORT_TESTED) sfu.h \
+    $(wildcard port/print/*.h port/kernel/*.h)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $(@D)
+	$(CC) -std=c99 -g -O1 $(WARN) -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -I. -Iarch \
+	    -Iport/print -Iport/kernel $(KERNEL_PORT_TESTED) port/kernel/test/kernel_test.c -lcmocka -o $@
+
+KERNEL_PORT_OBJECTS := port/kernel/sfu_kernel.o port/kernel/test/main.o port/print/sfu_sizes.o
+# By other flags, too: frame pointers are nothing that a trace needs.
+KERNEL_PORT_HOOK := -O1
+
+# kernel_port CPU, KIND, FLAGS
+define kernel_port
+$(call kernel_image,$(1),$(KERNEL_PORT)/$(2),-Iport/kernel $(3),,$(call kernel_objects,$(1),$(KERNEL_PORT)/$(2)) \
+    $(addprefix $(KERNEL_PORT)/$(2)/,$(KERNEL_PORT_OBJECTS)))
+$(KERNEL_PORT)/$(2)/port/kernel/%.o: port/kernel/sfu_kernel.h port/baremetal/test/step.h
+endef
+define kernel_port_suite
+CHECK_$(1) += kernel-$(1)
+.PHONY: suite-kernel-$(1)
+suite-kernel-$(1): $(KERNEL_PORT)/$(1)/kernel.elf $(KERNEL_PORT)/$(1)-hook/kernel.elf
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh kernel-$(1) python3 port/kernel/test/run.py $(1) $(TC)/$(1) $(KERNEL_PORT)/$(1) $(KERNEL_PORT)/$(1)-hook
+endef
+$(foreach cpu,$(BARE_CPUS),$(eval $(call kernel_port,$(cpu),$(cpu))))
+$(foreach cpu,$(BARE_CPUS),$(eval $(call kernel_port,$(cpu),$(cpu)-hook,$(KERNEL_PORT_HOOK))))
+$(foreach cpu,$(BARE_CPUS),$(eval $(call bare_hook,$(cpu),$(KERNEL_PORT)/$(cpu)-hook)))
+$(foreach cpu,$(BARE_CPUS),$(eval $(call kernel_port_suite,$(cpu))))

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""run.py CPU TOOLS DIRECTORY...: boots the kernels of main.c in each scenario and compares every line that they print.
+
+The functions of each trace are written from main.c and port/baremetal by hand; names, addresses and the addr2line line
+are judged as port/baremetal/test/run.py judges them. Sizes are those that the functions' own stack pointers give.
+"""
+import fnmatch
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, "port/baremetal/test")
+import run as machines  # noqa: E402  its machines, images and comparisons
+from run import Trace, Wrong, must  # noqa: E402
+
+CPU, TOOLS, *DIRECTORIES = sys.argv[1:]
+LIMIT = 120  # seconds for a boot: a hang is a failure
+MAIN = ["kernel_main", "kernel_start", machines.START[CPU]]
+SECOND = ["machine_second", "boot_second"]
+STACK_SIZE = {"overflow": 0x10000, "overflow-thread": 0x8000}
+SIZE = re.compile(r"  \[(\d+) bytes\]$")
+
+
+def trace(*frames, end=1):
+    return Trace(list(frames), own=True, end=end)
+
+
+def interrupted(*frames):
+    """What an interrupt has interrupted, on a stack of its own."""
+    return ["kernel_handle", "kernel_trap", "exception_entry", frames[0] + "~!", *frames[1:]]
+
+
+def scenarios(hook):
+    die = "die"
+    irq = interrupted("spin", "scenario_irq", *MAIN)
+    user = trace(die, "tick", "kernel_handle", "kernel_trap", "exception_entry") if hook else \
+        trace(die, "tick", *interrupted("spin", "scenario_irq", "scenario_user", *MAIN))
+    worker = trace("worker_waits", "worker", "thread_start")
+    listed = ["trace of 2 worker:", worker, "trace of 3 new:", trace("thread_start"),
+              "trace of 4 lost: SP 0x30 lies on no stack"]
+    deaf = ["CPU 1 has not stopped"]
+    if CPU == "x86_64":  # nothing keeps an NMI away, but one CPU does not wait for ever for it
+        deaf = ["CPU 1:", trace("second_spin", *SECOND)]
+    return {
+        "panic": [trace(die, "scenario_panic", *MAIN)],
+        "fault": [trace("read_at", "scenario_fault", *MAIN)],
+        "irq": [trace(die, "tick", *irq)],
+        "user": [user],
+        "cpus": [trace(die, "scenario_cpus", *MAIN), "CPU 1:", trace("second_spin", "second_main", *SECOND)],
+        "deaf": [trace(die, "scenario_deaf", *MAIN), *deaf],
+        "both": [trace(die, "scenario_both", *MAIN), "CPU 1:", trace(die, "second_dies", *SECOND)],
+        "threads": [trace(die, "scenario_threads", *MAIN), *listed],
+        "ring": [trace(die, "scenario_ring", *MAIN), *listed, "trace of 6 worker:", worker],
+        "at-nowhere": [trace("die_at", "scenario_at_nowhere", *MAIN)],
+        "at-irq": [trace("spin", "scenario_at_irq", *MAIN)],
+    }
+
+
+def boot(image, name):
+    command = machines.QEMU[CPU][:1] + ["-m", "128M", "-nodefaults", "-display", "none", "-kernel", image.path,
+                                        "-no-reboot"]
+    two_cpus = name in ("cpus", "deaf", "both")
+    command += ["-smp", "2"] if two_cpus else []
+    command += [word.format(name) for word in machines.QEMU[CPU][1:]]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=LIMIT, check=False)
+    must(done.returncode == machines.STATUS[CPU][0 if two_cpus else 1], f"exit status {done.returncode}")
+    lines = done.stdout.decode("latin-1").replace("\r", "").splitlines()
+    return [line for line in lines if not line.startswith(("SeaBIOS", "Booting from", "iPXE"))]
+
+
+def scenario(image, name, wanted):
+    lines = boot(image, name)
+    for item in wanted:
+        if isinstance(item, Trace):
+            machines.check_trace(image, item, lines)
+        else:
+            must(lines and lines.pop(0) == item, f"no line '{item}'")
+    must(not lines, f"'{lines[:1]}' is too much")
+
+
+def printer(image):
+    """A fault in the middle of a line: that is said once, and the machine ends."""
+    lines = boot(image, "printer")
+    must(lines[-1] == "second fault while printing the trace: stopped" and len(lines) <= 6, lines)
+
+
+def at(image):
+    """It begins with a return address, which is looked up one lower: in the caller of at_2."""
+    lines = boot(image, "at")
+    names = [re.match(r"#\d+ +0x[0-9a-f]+  (\w+)\+0x", line)[1] for line in lines if line.startswith("#")]
+    must(names == ["at_1", "scenario_at", *MAIN] and lines[-2].startswith("trace ends (1)"), lines)
+    pc, first = int(lines[0].split()[1], 16), int(lines[-1].split()[3], 16)
+    must(first == pc - 1 and image.function(first)[0] == "at_1", lines)
+
+
+def take_sizes(lines):
+    """The sizes of the frames in LINES, which lose them."""
+    sizes = []
+    for i, line in enumerate(lines):
+        if line.startswith("#"):
+            found = SIZE.search(line)
+            sizes.append(int(found[1]) if found else None)
+            lines[i] = SIZE.sub("", line)
+    return sizes
+
+
+def said(lines, name):
+    """The stack pointer that a line has said."""
+    must(lines[0].startswith(name + " 0x"), f"'{lines[0]}' instead of {name}")
+    return int(lines.pop(0).split()[1], 16)
+
+
+def sizes(image):
+    lines = boot(image, "sizes")
+    scenario_sp, small, large = (said(lines, name) for name in ("scenario", "small", "large"))
+    found = take_sizes(lines)
+    machines.check_trace(image, trace("die", "scenario_panic", "large", "small", "scenario_sizes", *MAIN), lines)
+    must(found[3] == scenario_sp - small and found[2] == small - large, f"{found}: small takes "
+         f"{scenario_sp - small}, large {small - large} bytes")
+    must(all(found[:-1]) and found[-1] is None, f"{found}: only the outermost frame has no size")
+
+
+def overflow(image, name, culprit, behind):
+    lines = boot(image, name)
+    small = said(lines, "small")
+    large = None if lines[0].startswith("at ") else said(lines, "large")
+    sp = said(lines, "at")
+    m = re.fullmatch(r"stack overflow: (\d+) frames use (\d+) of (\d+) bytes; the largest is frame (\d+), (\d+) bytes: "
+                     r"(\w+)\+0x[0-9a-f]+", lines.pop(0))
+    must(m, "no line about the overflow")
+    frames, used, room, number, size = (int(m[i]) for i in range(1, 6))
+    found = take_sizes(lines)
+    machines.check_trace(image, trace(*behind), lines)
+    must(frames == len(behind) and room == STACK_SIZE[name], f"{frames} frames, {room} bytes of room")
+    top = image.objects["boot_stack_top" if name == "overflow" else "guarded_top"]
+    lowest = top - used
+    must(lowest < top - room and lowest <= sp, f"{used} bytes used, SP was {sp:#x}")
+    must(behind[number] == culprit == m[6] and found[number] == size == max(
+        filter(None, found)), f"the largest is {behind[number]}, {size} bytes: {found}")
+    if large is not None:
+        must(found[0] == large - sp and found[1] == small - large, f"{found}: too_large takes {large - sp} bytes")
+
+
+def tests(directory):
+    image = machines.Image(TOOLS, directory)
+    short = os.path.basename(directory)
+    for name, wanted in scenarios(short.endswith("-hook")).items():
+        yield f"{short}/{name}", scenario, (image, name, wanted)
+    yield f"{short}/printer", printer, (image,)
+    yield f"{short}/at", at, (image,)
+    yield f"{short}/sizes", sizes, (image,)
+    chain = ["too_large", "large", "small", "scenario_overflow", *MAIN]
+    yield f"{short}/overflow", overflow, (image, "overflow", "too_large", chain)
+    chain = ["large", "small", "overflow_in_task", "thread_start"]
+    yield f"{short}/overflow-thread", overflow, (image, "overflow-thread", "overflow_in_task", chain)
+
+
+failed = False
+for directory in DIRECTORIES:
+    for name, function, arguments in tests(directory):
+        chosen = os.environ.get("T", "")
+        if chosen not in name and not fnmatch.fnmatchcase(name, f"*{chosen}*"):
+            continue
+        try:
+            function(*arguments)
+            print("ok " + name, flush=True)
+        except (Wrong, OSError, IndexError, KeyError, TypeError, subprocess.SubprocessError) as wrong:
+            failed = True
+            print(f"not ok {name}: {wrong}", flush=True)
+sys.exit(failed)
