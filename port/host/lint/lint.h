@@ -145,7 +145,8 @@ struct lint {
     uint64_t num_rows;
     struct lint_range *covered; /* by address, in one piece where they touch */
     size_t num_covered;
-    uint64_t dead; /* entries that begin at 0, or in the tables */
+    uint64_t dead;  /* entries that begin at 0, or in the tables */
+    bool outermost; /* there is a row that marks code as outermost: of a function's own, or in a shared entry */
     struct lint_count kinds[LINT_KINDS];
     struct comparison comparison;
     /* lint_worth */

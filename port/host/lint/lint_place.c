@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEADER_SIZE = 28, FLAG_SORTED = 1 };
+enum { HEADER_SIZE = 28, FLAG_SORTED = 1, FLAG_FIELD = 4 };
 
 /* What is looked at meanwhile. */
 struct place {
@@ -418,6 +418,43 @@ static uint64_t count_functions(const struct joined *tables)
     return sum;
 }
 
+/* How many entries of S begin in code, if starts are relative to the section or, if FIELD, each to its own field. */
+static uint32_t count_in_code(const struct lint *lint, const struct sfu_section *s, bool field)
+{
+    uint32_t i, count = 0;
+
+    for (i = 0; i < s->num_fdes; i++) {
+        uint32_t at = s->fdes + i * s->fde_size;
+        int32_t start = (int32_t)load_number(s->bytes + at, 4, s->big);
+
+        count += image_code(&lint->image, s->addr + (uint64_t)(int64_t)start + (field ? at : 0)) != NULL;
+    }
+    return count;
+}
+
+/* Versions 1 and 2 have starts that are relative to the section. In an object, GNU as up to 2.45 gives them relocations
+ * that are relative to the field, and GNU ld adds the rest where it merges objects (test/truth/FAULTS.md: gas-old-relocations).
+ * Does the same to the copy of the tables. */
+static void move_starts(struct lint *lint)
+{
+    uint32_t k;
+    size_t i;
+
+    for (i = 0; i < lint->tables.num; i++) {
+        const struct sfu_section *s = &lint->tables.list[i];
+        uint8_t *bytes = lint->tables.bytes + (s->addr - lint->addr);
+
+        if (s->version >= 3 || s->flags & FLAG_FIELD ||
+            count_in_code(lint, s, true) <= count_in_code(lint, s, false))
+            continue;
+        for (k = 0; k < s->num_fdes; k++) {
+            uint32_t at = s->fdes + k * s->fde_size;
+
+            store_number(bytes + at, 4, s->big, load_number(bytes + at, 4, s->big) + at);
+        }
+    }
+}
+
 /* Opens a copy of the tables. Those that are not sorted are sorted here: they will be searched very often. */
 static void open_tables(struct lint *lint, unsigned oldest)
 {
@@ -438,6 +475,8 @@ static void open_tables(struct lint *lint, unsigned oldest)
                    sfu_string(code));
         return;
     }
+    if (lint->image.object)
+        move_starts(lint);
     lint->open = check_headers(lint, oldest);
     lint->open = check_all(lint) && lint->open;
     if (lint->open)

@@ -166,6 +166,7 @@ static void check_slots(struct lint *lint, const struct sfu_row *row)
 
 static void check_row(struct lint *lint, const struct sfu_row *row)
 {
+    lint->outermost = lint->outermost || row->kind == SFU_ROW_OUTERMOST;
     if (row->kind != SFU_ROW_RULES)
         return;
     check_register(lint, row, &row->cfa, "the CFA");
@@ -399,8 +400,7 @@ void lint_rows(struct lint *lint)
             "sfu_find_text takes all from there on for code, a null call too: set the text by symbols, or use "
             "sfu-gen",
             lint->dead);
-    if (!lint->image.object && lint->kinds[LINT_OUTERMOST].functions == 0 && lint->image.header.e_entry != 0 &&
-        lint->version > 1)
+    if (!lint->image.object && !lint->outermost && lint->image.header.e_entry != 0 && lint->version > 1)
         lint_thing(lint, LINT_NO_OUTERMOST, "", lint->image.header.e_entry, 0,
                    "no function is marked as outermost: each trace ends with an error (arch/sfu_asm.h)");
     compare(lint);

@@ -363,8 +363,8 @@ def test_planted():
         for function in (no_section, removed, discarded, collected, empty_section, no_bytes, strays, joined, unsorted,
                          wrong_start, wrong_end, other_section, unloaded, room, wrong_segment, byte_order, old_version,
                          absurd, unsafe, below_sp, wrong_row, no_outermost, no_cfi, mixed_objects, below_required,
-                         lost_rows, idle_segment, dead_functions, doubtful_restore, relocatable, mostly_missing,
-                         not_in_flat, without_headers, stale_slot):
+                         lost_rows, idle_segment, dead_functions, doubtful_restore, relocatable, old_objects,
+                         mostly_missing, not_in_flat, without_headers, stale_slot):
             test("%s %s" % (cpu, function.__name__.replace("_", " ")), function, cpu, objects)
     test("x86_64 SP that is no multiple of 8", odd_sp)
     test("s390x epilogues of clang", stale_epilogue)
@@ -668,6 +668,19 @@ def wrong_row(cpu, _):
 def no_outermost(cpu, _):
     image = with_tables(cpu, cpu + "-outermost", [(0, 2, [plain_row(cpu)], {})])
     must(("no-outermost", "") in findings(faults(image)[0], "note"), "not found")
+    # By sfu-gen --small the outermost row shares an entry with rows of other functions.
+    source = "%s/%s-shared" % (WORK, cpu)
+    ra = {"x86_64": "rip", "aarch64": "x30", "s390x": "r14"}[cpu]
+    write(source + ".s", (".text\n.globl _start\n_start: .cfi_startproc\n.cfi_undefined %s\n%s.cfi_endproc\n%s"
+                          ".section .sframe, \"a\"\n.skip 4096\n" % (
+                              ra, gen.NOPS, (".cfi_startproc\n%s.cfi_endproc\n" % gen.NOPS) * 3)).encode())
+    run("%s-linux-gnu-as" % cpu, source + ".s", "-o", source + ".o")
+    run("%s-linux-gnu-ld" % cpu, source + ".o", "-o", source)
+    for options, own in (([], 1), (["--small"], 0)):
+        gen.gen("-q", "--strict", *options, source)
+        result = lint(source)
+        must(result["kinds"]["outermost"]["functions"] == own, str(result["kinds"]))
+        must("no-outermost" not in str(result["findings"]), "%s: %s" % (options, result["findings"]))
 
 
 def no_cfi(cpu, objects):
@@ -843,6 +856,31 @@ def assembled(cpu, name, text, *flags):
     write(file + ".s", text.encode())
     run("%s/%s/as" % (TC, cpu), *flags, file + ".s", "-o", file + ".o")
     return file + ".o"
+
+
+def old_objects(cpu, _):
+    """Objects of versions 1 and 2, whose starts have relocations that are relative to the field: healthy as they are."""
+    source, seen = "%s/%s-old" % (WORK, cpu), []
+    write(source + ".c", b"int g(int); int f(int a) { return g(a) + 1; }\nint h(int a) { return g(a) + f(a + 1); }\n"
+          b"__attribute__((section(\".text.other\"))) int k(int a) { return g(a) * 3; }\n")
+    for folder in ("", "%s/v1/%s/" % (TC, cpu), "%s/v2/%s/" % (TC, cpu)):
+        if folder and not os.path.exists(folder + "as") or not folder and cpu == "s390x":
+            continue
+        run(GCC[cpu], "-O2", "-w", "-fasynchronous-unwind-tables", "-Wa,--gsframe", *(["-B" + folder] if folder else []),
+            "-c", source + ".c", "-o", source + ".o")
+        result, found = faults(source + ".o")
+        must(result["version"] < 3 and found == [], "version %d: %s" % (result["version"], found))
+        must(result["covered_bytes"] == result["code_bytes"], "without rows: %s" % result["without_rows"])
+        seen.append(result["version"])
+        # A fault in one of them is found: the CFA of a row.
+        elf = Elf(source + ".o")
+        at = elf.sections[".sframe"]["offset"]
+        fdes, rows = elf.get("I", at + 8)[0], elf.get("I", at + 28 - 4)[0]
+        must(fdes == 3, "%d functions" % fdes)
+        elf.data[at + 28 + rows + 2] ^= 0x18
+        write(source + "-broken.o", elf.data)
+        must("wrong-cfa" in str(faults(source + "-broken.o")[1]), "a wrong CFA is not found")
+    return "versions %s" % seen if seen else "no such assembler"
 
 
 def relocatable(cpu, objects):
