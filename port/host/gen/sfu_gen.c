@@ -6,6 +6,7 @@
  */
 #include "common/compare.h"
 #include "common/encode.h"
+#include "common/filled.h"
 #include "common/report.h"
 #include "common/tables.h"
 #include "output.h"
@@ -41,10 +42,12 @@ static struct options {
     unsigned sources;
     struct encoding encoding;
     enum fp fp;
+    double require; /* percent of the code */
     uint64_t address;
     bool has_address, no_share, forget, keep_below_sp, keep_faults, strict, json, quiet;
-} options = {NULL,  IN_PLACE, NULL,  NULL, CFI_EH | CFI_DEBUG, {0, false}, FP_KEEP, 0, false, false, false, false,
-             false, false,    false, false};
+} options = {
+    NULL,  IN_PLACE, NULL,  NULL, CFI_EH | CFI_DEBUG, {0, false}, FP_KEEP, 0, 0, false, false, false, false,
+    false, false,    false, false};
 
 /* Says what is wrong, in one line, and ends. */
 static void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
@@ -92,6 +95,18 @@ static void set_action(enum action action, const char *file)
         usage("two different outputs");
     options.action = action;
     options.file = file;
+}
+
+static double parse_percent(const char *text)
+{
+    char *end;
+    double value;
+
+    errno = 0;
+    value = strtod(text, &end);
+    if (errno != 0 || end == text || *end != '\0' || !(value >= 0 && value <= 100))
+        usage("--require: not a number from 0 to 100: %s", text);
+    return value;
 }
 
 /* The options that say what comes out. */
@@ -155,6 +170,9 @@ static void set_option(int option, const char *argument)
     case 'l':
         options.allow = argument;
         break;
+    case 'R':
+        options.require = parse_percent(argument);
+        break;
     default:
         set_output(option, argument);
         break;
@@ -163,18 +181,29 @@ static void set_option(int option, const char *argument)
 
 static void parse_options(int argc, char **argv)
 {
-    static const struct option names[] = {
-        {"address", required_argument, NULL, 'a'}, {"allow", required_argument, NULL, 'l'},
-        {"append", required_argument, NULL, 'P'},  {"asm", required_argument, NULL, 'A'},
-        {"check", no_argument, NULL, 'C'},         {"fp", required_argument, NULL, 'p'},
-        {"forget", no_argument, NULL, 'F'},        {"from", required_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},          {"json", no_argument, NULL, 'j'},
-        {"keep-below-sp", no_argument, NULL, 'k'}, {"keep-faults", no_argument, NULL, 'K'},
-        {"no-share", no_argument, NULL, 's'},      {"object", required_argument, NULL, 'O'},
-        {"quiet", no_argument, NULL, 'q'},         {"rows", required_argument, NULL, 'r'},
-        {"side", required_argument, NULL, 'D'},    {"small", no_argument, NULL, 'm'},
-        {"size", no_argument, NULL, 'S'},          {"strict", no_argument, NULL, 't'},
-        {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0}};
+    static const struct option names[] = {{"address", required_argument, NULL, 'a'},
+                                          {"allow", required_argument, NULL, 'l'},
+                                          {"append", required_argument, NULL, 'P'},
+                                          {"asm", required_argument, NULL, 'A'},
+                                          {"check", no_argument, NULL, 'C'},
+                                          {"fp", required_argument, NULL, 'p'},
+                                          {"forget", no_argument, NULL, 'F'},
+                                          {"from", required_argument, NULL, 'f'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"keep-below-sp", no_argument, NULL, 'k'},
+                                          {"keep-faults", no_argument, NULL, 'K'},
+                                          {"no-share", no_argument, NULL, 's'},
+                                          {"object", required_argument, NULL, 'O'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"require", required_argument, NULL, 'R'},
+                                          {"rows", required_argument, NULL, 'r'},
+                                          {"side", required_argument, NULL, 'D'},
+                                          {"small", no_argument, NULL, 'm'},
+                                          {"size", no_argument, NULL, 'S'},
+                                          {"strict", no_argument, NULL, 't'},
+                                          {"version", no_argument, NULL, 'V'},
+                                          {NULL, 0, NULL, 0}};
     static const char letters[] = "sFjkKqt";
     bool *const flags[] = {&options.no_share,    &options.forget, &options.json,  &options.keep_below_sp,
                            &options.keep_faults, &options.quiet,  &options.strict};
@@ -452,7 +481,80 @@ static uint64_t address_of(struct image *image, struct append *append)
     return section->addr;
 }
 
-static void say_summary(const struct tables *tables, const struct cfi_spans *spans, const struct bytes *bytes)
+/* How much of the image is code, and how much of the code the tables describe: in bytes. */
+struct share {
+    uint64_t described, code;
+};
+
+/* How many bytes between two functions that are described are code: padding is none, nor is what filled.h names. */
+static uint64_t measure_gap(struct image *image, const struct filled *filled, uint64_t start, uint64_t end)
+{
+    return start >= end || image_is_padding(image, start, end) ? 0 : end - start - filled_count(filled, start, end);
+}
+
+/* TABLES has functions by address, none twice. */
+static struct share measure_code(struct image *image, const struct tables *tables)
+{
+    struct share share = {0, 0};
+    struct filled filled;
+    size_t i, k = 0;
+
+    if (!filled_read(&filled, image))
+        fail("%s", image->error);
+    for (i = 0; i < image->num_code; i++) {
+        const struct section *s = image->code[i];
+        uint64_t pc = s->addr, end = s->addr + s->size;
+
+        for (; k < tables->num_functions && tables->functions[k].start < end; k++) {
+            const struct function *f = &tables->functions[k];
+
+            if (f->start < pc)
+                continue;
+            share.code += measure_gap(image, &filled, pc, f->start);
+            share.described += f->size;
+            pc = f->start + f->size;
+        }
+        share.code += measure_gap(image, &filled, pc, end);
+    }
+    share.code += share.described;
+    filled_free(&filled);
+    return share;
+}
+
+/* Writes the line of a linker script that makes room for tables of NEEDED bytes into TEXT of SIZE bytes; nothing, if
+ * there is nothing that room could be in proportion to. Its factor is in 64ths of what the tables are made of, and
+ * leaves a twentieth for code to come. */
+static void room_line(char *text, size_t size, const struct image *image, const struct section *room,
+                      uint64_t needed)
+{
+    const struct section *eh = image_section(image, ".eh_frame"), *own = image_section(image, ".sframe");
+    const struct section *source = eh != NULL ? eh : image_section(image, ".debug_frame");
+    uint64_t beside = own != NULL && own != room ? own->size : 0, factor = 0;
+
+    text[0] = '\0';
+    if (source == NULL || source->size == 0)
+        return;
+    needed += needed / 20;
+    if (needed > 64 + beside)
+        factor = ((needed - 64 - beside) * 64 + source->size - 1) / source->size;
+    snprintf(text, size, "; this fits: . += 64 + %sSIZEOF(%s) * %" PRIu64 " / 64;",
+             beside > 0 ? "SIZEOF(.sframe) + " : "", source->name, factor);
+}
+
+/* Says how much of the ROOM is left over by tables of SIZE bytes, where that is much. */
+static void say_room(const struct image *image, const struct section *room, size_t size)
+{
+    char line[128];
+
+    if (room == NULL || size > room->size || room->size - size <= room->size / 6)
+        return;
+    room_line(line, sizeof line, image, room, size);
+    fprintf(stderr, "sfu-gen: %s: %" PRIu64 " of %" PRIu64 " bytes of room are left over%s\n", options.image,
+            room->size - size, room->size, line);
+}
+
+static void say_summary(const struct tables *tables, const struct cfi_spans *spans, const struct bytes *bytes,
+                        const struct share *share)
 {
     const struct section *section = image_tables(tables->image);
     uint64_t good = tables->covered - tables->lost;
@@ -462,29 +564,40 @@ static void say_summary(const struct tables *tables, const struct cfi_spans *spa
         put_json(options.image);
         printf(",\n \"bytes\": %zu, \"room\": %" PRIu64 ", \"fdes\": %zu, \"rows\": %zu,\n \"covered\": %" PRIu64
                ", \"expressed\": %" PRIu64 ", \"below_sp\": %" PRIu64 ", \"drap\": %" PRIu64
-               ", \"epilogue\": %" PRIu64 ", \"plt\": %" PRIu64 ", \"kept\": %" PRIu64 ", \"dropped\": %zu",
+               ", \"epilogue\": %" PRIu64 ", \"plt\": %" PRIu64 ", \"kept\": %" PRIu64 ", \"dropped\": %zu"
+               ",\n \"code_bytes\": %" PRIu64 ", \"described_bytes\": %" PRIu64,
                bytes->size, section != NULL ? section->size : 0, bytes->num_fdes, bytes->num_fres, tables->covered,
-               good, tables->below_sp, tables->drap, tables->epilogue, tables->plt, tables->kept, spans->dropped);
-    } else if (!options.quiet) {
-        fprintf(stderr, "sfu-gen: %s: %zu bytes, %zu entries, %zu rows: %.*f%% of %" PRIu64 " bytes with CFI\n",
-                options.image, bytes->size, bytes->num_fdes, bytes->num_fres, tables->lost > 0 ? 3 : 0,
-                percent(good, tables->covered), tables->covered);
-        if (tables->epilogue > 0)
-            fprintf(stderr,
-                    "sfu-gen: %s: %" PRIu64 " bytes in epilogues without CFI have rows by their instructions "
-                    "(--keep-faults leaves them)\n",
-                    options.image, tables->epilogue);
+               good, tables->below_sp, tables->drap, tables->epilogue, tables->plt, tables->kept, spans->dropped,
+               share->code, share->described);
+        return;
     }
+    if (options.quiet)
+        return;
+    fprintf(stderr,
+            "sfu-gen: %s: %zu bytes, %zu entries, %zu rows: %.*f%% of %" PRIu64
+            " bytes with CFI, %.2f%% of %" PRIu64 " bytes of code\n",
+            options.image, bytes->size, bytes->num_fdes, bytes->num_fres, tables->lost > 0 ? 3 : 0,
+            percent(good, tables->covered), tables->covered, percent(share->described, share->code), share->code);
+    if (tables->epilogue > 0)
+        fprintf(stderr,
+                "sfu-gen: %s: %" PRIu64 " bytes in epilogues without CFI have rows by their instructions "
+                "(--keep-faults leaves them)\n",
+                options.image, tables->epilogue);
+    if (options.action == IN_PLACE || options.action == SIZE)
+        say_room(tables->image, section, bytes->size);
 }
 
 static bool put_out(struct image *image, const struct bytes *bytes, const struct append *append)
 {
     const struct section *section = image_tables(image);
+    char line[128];
 
     switch (options.action) {
     case IN_PLACE:
+        room_line(line, sizeof line, image, section, bytes->size);
         if (bytes->size > section->size)
-            return image_fail(image, "room %" PRIu64 ", need %zu: nothing written", section->size, bytes->size);
+            return image_fail(image, "room %" PRIu64 ", need %zu: nothing written%s", section->size, bytes->size,
+                              line);
         return output_in_place(image, section, bytes);
     case SIZE:
         return options.json || printf("%zu\n", bytes->size) > 0;
@@ -509,6 +622,7 @@ static void make(struct input *in)
     uint64_t addr = address_of(&in->image, &append);
     struct tables tables;
     struct bytes bytes;
+    struct share share;
     bool without_fp;
     size_t i, left;
 
@@ -523,10 +637,15 @@ static void make(struct input *in)
     num_findings = 0;
     for (i = 0; i < tables.num_losses; i++)
         add_finding(&in->image, tables.losses[i].start, tables.losses[i].end, tables.losses[i].why);
-    say_summary(&tables, &in->spans, &bytes);
+    share = measure_code(&in->image, &tables);
+    say_summary(&tables, &in->spans, &bytes, &share);
     left = say_findings();
     if (options.strict && left > 0)
         fail("--strict: %zu functions cannot be described; nothing written", left);
+    if (percent(share.described, share.code) < options.require)
+        fail("--require: %.3f%% of the %" PRIu64 " bytes of code have rows, and %g%% are required; nothing written "
+             "(sfu-lint names the code without)",
+             percent(share.described, share.code), share.code, options.require);
     if (!put_out(&in->image, &bytes, &append))
         fail("%s", in->image.error);
     tables_free(&tables);

@@ -144,7 +144,7 @@ void lint_free(struct lint *lint)
     free(lint->entries);
     free(lint->covered);
     free(lint->functions);
-    free(lint->data);
+    filled_free(&lint->filled);
     free(lint->objects);
     free(lint->findings);
     free(lint->spans.list);

@@ -10,6 +10,7 @@
 #define SFU_HOST_LINT_H
 
 #include "common/compare.h"
+#include "common/filled.h"
 
 #include <elfutils/libdw.h>
 
@@ -153,8 +154,7 @@ struct lint {
     Dwarf *dwarf;                    /* the names of objects are its own; or NULL */
     struct lint_function *functions; /* by address */
     size_t num_functions;
-    struct lint_range *data; /* in code, by address */
-    size_t num_data;
+    struct filled filled; /* what lies in code and is none */
     struct lint_object *objects;
     size_t num_objects;
     uint64_t code_bytes, covered_bytes, described;
@@ -175,11 +175,6 @@ void lint_place(struct lint *lint, unsigned oldest);
 bool lint_flat(struct lint *lint, const char *file);
 void lint_rows(struct lint *lint);
 bool lint_worth(struct lint *lint);
-
-/* Reads where data lies in sections of code. */
-bool lint_read_data(struct lint *lint);
-/* How many bytes from START up to END, which is code without rows, are none: data, nops, traps, zeros. */
-uint64_t lint_filled(struct lint *lint, uint64_t start, uint64_t end);
 
 /* Adds a finding about code, which has been found from START up to END. */
 void lint_code(struct lint *lint, enum lint_name name, uint64_t start, uint64_t end, const char *format, ...)

@@ -180,10 +180,10 @@ static void measure(struct lint *lint)
             uint64_t to = lint->covered[j].end < f->end ? lint->covered[j].end : f->end;
 
             f->covered += to - from;
-            f->bytes += to - pc - lint_filled(lint, pc, from);
+            f->bytes += to - pc - filled_count(&lint->filled, pc, from);
             pc = to;
         }
-        f->bytes += f->end - pc - lint_filled(lint, pc, f->end);
+        f->bytes += f->end - pc - filled_count(&lint->filled, pc, f->end);
         lint->code_bytes += f->bytes;
         lint->covered_bytes += f->covered;
         lint->described += f->covered > 0;
@@ -402,7 +402,7 @@ static void find_missing(struct lint *lint)
 
 bool lint_worth(struct lint *lint)
 {
-    if (!lint_read_data(lint))
+    if (!filled_read(&lint->filled, &lint->image))
         return false;
     add_plts(lint);
     add_symbols(lint);

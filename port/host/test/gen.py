@@ -267,6 +267,7 @@ ROOM = """    .sframe : ALIGN(8) {
         sframe_start = .; QUAD(0) . += 64 + SIZEOF(%s) * 11 / 8; . = ALIGN(8); sframe_end = .;
     } :text
 """
+SMALL_ROOM = (ROOM % ".eh_frame").replace(" * 11 / 8", "")
 BESIDE = """    .sfu_sframe : ALIGN(8) {
         sframe_start = .; QUAD(0) . += 64 + SIZEOF(.sframe) + SIZEOF(.eh_frame) * 11 / 8; . = ALIGN(8);
         sframe_end = .;
@@ -370,8 +371,21 @@ def test_debug_frame(cpu, compiler, linker):
 
 
 def test_small(cpu, compiler, linker):
+    """The room of --help is enough, and so is the one that sfu-gen names, of which little is left over."""
     name = cpu + "-small"
     objects = compile_program(cpu, compiler, "-O2", "-fasynchronous-unwind-tables")
+    must(SMALL_ROOM.strip().splitlines()[1].strip() in gen("--help")[0], "--help has other lines")
+    image = link(name, linker, SMALL_ROOM, objects)
+    in_place(cpu, image, "--small")
+    named = {}
+    for factor in ("/ 4", "* 4"):
+        wrong = link(name + "-wrong", linker, SMALL_ROOM.replace("(.eh_frame)", "(.eh_frame) " + factor), objects)
+        said = gen("--small", wrong, status=1 if factor == "/ 4" else 0)[1]
+        must(("nothing written" if factor == "/ 4" else "are left over") in said, said)
+        named[factor] = re.search(r"; this fits: (\. \+= 64 \+ SIZEOF\(\.eh_frame\) \* \d+ / 64;)", said)[1]
+    must(len(set(named.values())) == 1, str(named))
+    exact = link(name + "-exact", linker, SMALL_ROOM.replace(". += 64 + SIZEOF(.eh_frame);", named["/ 4"]), objects)
+    must("left over" not in gen("--small", exact)[1], "the line that is named leaves much over")
     image = link(name, linker, ROOM % ".eh_frame", objects)
     plain = int(gen("-q", "--size", image)[0])
     in_place(cpu, image, "--small")
@@ -1025,7 +1039,7 @@ NOPS = "nop\n" * 4
 
 def test_options():
     os.makedirs(WORK, exist_ok=True)
-    for function in (help_text, install, wrong_options, strict, set_loc, long_function, overlaps, dropped, mixed,
+    for function in (help_text, install, wrong_options, strict, share, set_loc, long_function, overlaps, dropped, mixed,
                      taken_over, below_sp, link_register_below_sp, high_addresses, concatenated, flashed,
                      signed_with_pc, scalable, smallest, shared_lists, frame_pointer, holes, signals,
                      plts, no_blocks, room, outputs, deterministic):
@@ -1102,6 +1116,27 @@ def strict():
     numbers = json.loads(gen("--json", "--size", image)[0])
     must(numbers["covered"] == 8 and numbers["expressed"] == 4 and numbers["findings"][0]["function"] == "bad",
          str(numbers))
+
+
+def share():
+    """The share of the code, beside code without CFI, padding and data: exactly; and what is required of it."""
+    text = (".cfi_startproc\n%s.cfi_endproc\n%s.skip 40, 0x90\n.type other, @function\nother: %s.size other, .-other\n"
+            ".skip 100, 0x90\n" % (NOPS, "nop\n" * 3, "mov %eax, %eax\n" * 30))
+    image = assemble("share", text.replace(NOPS, "xor %eax, %eax\n" * 2, 1))
+    before = read(image)
+    numbers = json.loads(gen("--json", "--size", image)[0])
+    must((numbers["described_bytes"], numbers["code_bytes"]) == (4, 64), str(numbers))
+    must(numbers["covered"] == numbers["expressed"] == 4, "all of the CFI can be said")
+    said = gen("--strict", "--size", image)[1]
+    must("100% of 4 bytes with CFI, 6.25% of 64 bytes of code" in said, said)
+    errors = gen("-q", "--strict", "--require=6.3", image, status=1)[1]
+    must("6.250% of the 64 bytes of code" in errors and "6.3% are required" in errors, errors)
+    must(read(image) == before, "--require has written")
+    gen("-q", "--strict", "--require=6.25", image)
+    result = json.loads(run("build/tools/sfu-lint", "--json", image)[0])["images"][0]
+    must((result["covered_bytes"], result["code_bytes"]) == (4, 64), "sfu-lint: %s" % result)
+    for wrong in ("-1", "101", "x", "nan", ""):
+        must("--require: not a number" in gen("--require=" + wrong, image, status=2)[1], wrong)
 
 
 def set_loc():

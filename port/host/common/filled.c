@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/*
- * What lies in sections of code and is none: data that assemblers have marked (literal pools, tables), and what fills
- * the room up to an alignment. A vector page of aarch64 is mostly that.
- */
-#include "lint.h"
+#include "filled.h"
+#include "sfu.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -46,38 +43,43 @@ static int by_mark(const void *a, const void *b)
     return y->data - x->data;
 }
 
-/* From each $d up to the next mark, or to the end of its section. */
-bool lint_read_data(struct lint *lint)
+bool filled_read(struct filled *filled, struct image *image)
 {
-    struct marks marks = {&lint->image, NULL, 0};
+    struct marks marks = {image, NULL, 0};
     size_t i;
 
-    if (!image_each_symbol(&lint->image, SHT_SYMTAB, add_mark, &marks)) {
+    *filled = (struct filled){image, NULL, 0};
+    if (!image_each_symbol(image, SHT_SYMTAB, add_mark, &marks)) {
         free(marks.list);
         return false;
     }
     if (marks.num > 0)
         qsort(marks.list, marks.num, sizeof *marks.list, by_mark);
     for (i = 0; i < marks.num; i++) {
-        const struct section *code = image_code(&lint->image, marks.list[i].addr);
+        const struct section *code = image_code(image, marks.list[i].addr);
         uint64_t end = code->addr + code->size;
 
         if (!marks.list[i].data)
             continue;
         if (i + 1 < marks.num && marks.list[i + 1].addr < end)
             end = marks.list[i + 1].addr;
-        lint->data = grow(lint->data, lint->num_data, sizeof *lint->data);
-        lint->data[lint->num_data++] = (struct lint_range){marks.list[i].addr, end};
+        filled->data = grow(filled->data, filled->num_data, sizeof *filled->data);
+        filled->data[filled->num_data++] = (struct filled_data){marks.list[i].addr, end};
     }
     free(marks.list);
     return true;
 }
 
-/* Bytes from START up to END, where no data is, of runs of one nop, trap or zero that are at least LEAST long. */
-static uint64_t count_runs(struct lint *lint, uint64_t start, uint64_t end)
+void filled_free(struct filled *filled)
 {
-    const uint64_t step = lint->image.abi == SFU_AMD64 ? 1 : lint->image.abi == SFU_S390X ? 2 : 4;
-    const uint8_t *p = start < end ? image_instructions(&lint->image, start, end - start) : NULL;
+    free(filled->data);
+}
+
+/* Bytes from START up to END, where no data is, of runs of one nop, trap or zero that are at least LEAST long. */
+static uint64_t count_runs(struct image *image, uint64_t start, uint64_t end)
+{
+    const uint64_t step = image->abi == SFU_AMD64 ? 1 : image->abi == SFU_S390X ? 2 : 4;
+    const uint8_t *p = start < end ? image_instructions(image, start, end - start) : NULL;
     uint64_t pc = start, sum = 0;
 
     while (p != NULL && pc < end && end - pc >= LEAST) {
@@ -85,27 +87,27 @@ static uint64_t count_runs(struct lint *lint, uint64_t start, uint64_t end)
 
         while (end - run >= step && memcmp(p + (run - start), p + (pc - start), step) == 0)
             run += step;
-        if (run - pc >= LEAST && image_is_padding(&lint->image, pc, pc + step))
+        if (run - pc >= LEAST && image_is_padding(image, pc, pc + step))
             sum += run - pc;
         pc = run;
     }
     return sum;
 }
 
-uint64_t lint_filled(struct lint *lint, uint64_t start, uint64_t end)
+uint64_t filled_count(const struct filled *filled, uint64_t start, uint64_t end)
 {
-    size_t i =
-        count_up_to(lint->data, lint->num_data, sizeof *lint->data, offsetof(struct lint_range, start), start);
+    const struct filled_data *data = filled->data;
+    size_t i = count_up_to(data, filled->num_data, sizeof *data, offsetof(struct filled_data, start), start);
     uint64_t pc = start, sum = 0;
 
-    for (i = i > 0 ? i - 1 : 0; i < lint->num_data && lint->data[i].start < end; i++) {
-        uint64_t from = lint->data[i].start > pc ? lint->data[i].start : pc;
-        uint64_t to = lint->data[i].end < end ? lint->data[i].end : end;
+    for (i = i > 0 ? i - 1 : 0; i < filled->num_data && data[i].start < end; i++) {
+        uint64_t from = data[i].start > pc ? data[i].start : pc;
+        uint64_t to = data[i].end < end ? data[i].end : end;
 
         if (from >= to)
             continue;
-        sum += count_runs(lint, pc, from) + (to - from);
+        sum += count_runs(filled->image, pc, from) + (to - from);
         pc = to;
     }
-    return sum + count_runs(lint, pc, end);
+    return sum + count_runs(filled->image, pc, end);
 }
