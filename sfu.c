@@ -947,16 +947,38 @@ int sfu_read_word(const struct sfu_target *target, uint64_t addr, bool big, uint
     return read_word(target, &target->stack, addr, big, size, value) ? (int)SFU_OK : (int)SFU_E_STACK;
 }
 
-/* Whether a trap may have overwritten ADDR. WALK's frame was interrupted, or is where a walk begins, in a trap handler
- * for instance: its SP says how far its stack reached. What lies lower on that stack, but for the red zone, is
- * nobody's. A function that has switched stacks finds its slots on the old one. They may lie lower, and are alive. */
-static bool is_dead(const struct sfu_walk *walk, uint64_t addr)
+/* Whether ADDR lies below SP, but for the red zone, in a frame that was interrupted, or where a walk begins, in a trap
+ * handler for instance. A trap may have overwritten what lies there, if it is on SP's own stack. */
+static bool is_below(const struct sfu_walk *walk, uint64_t addr)
 {
-    uint64_t sp = walk->frame.regs.sp, low = walk->stack.low;
+    uint64_t sp = walk->frame.regs.sp;
 
-    if (addr < low && sp >= low)
-        return false;
     return walk->frame.regs.pc_kind == SFU_PC_EXACT && addr < sp && sp - addr > walk->target->red_zone;
+}
+
+/* Whether RULE of ROW finds its slot from SP, in a frame that begins at SP or above: CFA = SP + offset. Then the slot
+ * is on SP's stack, whichever that is. */
+static bool is_from_sp(const struct abi *abi, const struct sfu_row *row, const struct sfu_rule *rule)
+{
+    uint32_t sp = register_rule(abi->sp);
+
+    return row->cfa.control == sp && row->cfa.offset >= abi->sp_below_cfa &&
+           (!(rule->control & RULE_REGISTER) || rule->control >> RULE_NUMBER == abi->sp);
+}
+
+/* Says what lies at ADDR, below SP, by the stacks alone:
+ *   SFU_OK           a word of another stack, which is alive: a function that has switched stacks finds its slots on
+ *                    the old one
+ *   SFU_E_DEAD_SLOT  a word of SP's own stack
+ *   SFU_E_STACK      cannot be told: SP is on no known stack, or it is the low end of its stack, or lower. An SP at the
+ *                    low end may be that of an empty stack which ends there, and ADDR a dead slot of that stack */
+static int judge_slot(const struct sfu_walk *walk, uint64_t addr)
+{
+    uint64_t sp = walk->frame.regs.sp;
+
+    if (sp <= walk->stack.low || sp > walk->stack.high)
+        return SFU_E_STACK;
+    return addr < walk->stack.low ? (int)SFU_OK : (int)SFU_E_DEAD_SLOT;
 }
 
 /* What a row says of FRAME's caller. */
@@ -966,15 +988,15 @@ struct caller {
     bool replaced;          /* the RA is not the one that was there */
 };
 
-/* Sets *VALUE to what a dead slot held, for WHICH (CFA, RA or FP). An epilogue has put FP and the RA back into their
+/* Sets *VALUE to what a dead slot held, for WHICH (RA or FP). An epilogue has put FP and the RA back into their
  * registers before it gave up their slots. Compilers do not always say so: clang's row at `autiasp`, behind
- * `ldp x29, x30, [sp, 16]; add sp, sp, 32`, still has RA = *(CFA - 8). A CFA, and amd64's RA, have no register. Nor has
- * the RA of a trap frame: x30 has what the interrupted code had there. */
+ * `ldp x29, x30, [sp, 16]; add sp, sp, 32`, still has RA = *(CFA - 8). amd64's RA has no register. Nor has the RA of a
+ * trap frame: x30 has what the interrupted code had there. */
 static int revive(const struct sfu_walk *walk, const struct sfu_row *row, unsigned which, uint64_t *value)
 {
     const struct abi *abi = abi_of(row->abi);
 
-    if (which == CFA || (which == RA && (row->trap_frame || !(abi->traits & LINK))))
+    if (which == RA && (row->trap_frame || !(abi->traits & LINK)))
         return SFU_E_DEAD_SLOT;
     return frame_register(walk->target, abi, &walk->frame, which, which == RA ? abi->ra : abi->fp, value);
 }
@@ -1000,8 +1022,13 @@ static int apply_rule(const struct sfu_walk *walk, const struct abi *abi, const 
     caller->values[which] = sum;
     if (!(rule->control & RULE_DEREFERENCE))
         return SFU_OK;
-    if (is_dead(walk, sum))
-        return revive(walk, row, which, &caller->values[which]);
+    if (is_below(walk, sum)) {
+        if (is_from_sp(abi, row, rule))
+            return revive(walk, row, which, &caller->values[which]);
+        code = judge_slot(walk, sum);
+        if (code != SFU_OK)
+            return code;
+    }
     if (which == RA)
         caller->slot = sum;
     return read_word(t, &walk->stack, sum, abi->traits & BIG, word_size(abi), &caller->values[which])

@@ -110,7 +110,7 @@ enum sfu_code {
     SFU_E_ROW = -16,    /* its row is corrupt; for a check also: it starts behind the end of the function */
 
     /* One step. */
-    SFU_E_STACK = -17,     /* SP, or what a rule reads, lies on no stack, or could not be read */
+    SFU_E_STACK = -17, /* SP, or what a rule reads, lies on no stack, could not be read or may be dead (red_zone) */
     SFU_E_ADDRESS = -18,   /* base + offset of a rule leaves the address space: 64 or 32 bits */
     SFU_E_UNSAFE = -19,    /* a rule needs a register that is known only where the PC is exact */
     SFU_E_REGISTER = -20,  /* a rule needs a register that the reg callback does not know */
@@ -246,9 +246,11 @@ typedef int (*sfu_trap_hook_fn)(void *ctx, const struct sfu_frame *frame, int co
                                 struct sfu_interrupted *interrupted);
 
 /* Finds the stack that ADDR, an SP or the address of a word, lies on, and fills in all of *STACK. An SP equal to high
- * is that of an empty stack. Where two stacks touch, the address between them belongs to the upper one. An SP below low
- * is that of a stack that has overflown, which is the answer. Stacks do not overlap. Returns false if ADDR lies on
- * none. */
+ * is that of an empty stack. An SP below low is that of a stack that has overflown, which is the answer. Stacks do not
+ * overlap. Where two stacks touch, the address between them belongs to the upper one: a word there is the upper
+ * stack's. An SP there may be that of the empty lower stack all the same. So sfu reads nothing below an SP that is the
+ * low end of its stack; leave 8 bytes between two stacks, and sfu tells them apart. Returns false if ADDR lies on none.
+ */
 typedef bool (*sfu_find_stack_fn)(void *ctx, uint64_t addr, struct sfu_stack *stack);
 
 /* Puts back a return address that somebody has replaced: a function tracer, a return probe. *RA is what a row or a
@@ -296,8 +298,11 @@ struct sfu_target {
     uint64_t pac_mask;
     uint32_t max_frames; /* 0: SFU_MAX_FRAMES */
     /* Bytes below SP that a trap leaves alone: 0 in a kernel, 128 in x86_64 user mode. Where the PC is exact, a trap
-     * may have overwritten what lies lower: it is not read. An FP that was saved there is in its register again. So is
-     * an RA, except on amd64, which has no register for it, and except the RA of a trap frame. */
+     * may have overwritten what lies lower on SP's stack: it is not read. In a frame with CFA = SP + offset, an FP that
+     * was saved there is in its register again. So is an RA, except on amd64, which has no register for it, and except
+     * the RA of a trap frame. Any other rule that reads there is SFU_E_DEAD_SLOT. A function that has switched stacks
+     * finds its slots on the old stack, which may lie lower than SP: they are read, if SP lies within a known stack,
+     * above its low end. If not, a slot below SP cannot be told from a dead one: SFU_E_STACK. */
     uint16_t red_zone;
     uint8_t max_switches; /* 0, or more than SFU_MAX_SWITCHES: SFU_MAX_SWITCHES */
     /* Opt in: where no FDE covers a PC, guess that FP holds a frame record. Not on s390x.

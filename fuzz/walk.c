@@ -370,13 +370,27 @@ static int register_of(struct world *w, const struct sfu_frame *frame, enum whic
     return SFU_OK;
 }
 
-/* Whether nobody needs what lies at ADDR of the walk's stack: a trap may have taken it. */
-static bool is_dead(const struct world *w, const struct walked *walked, uint64_t addr)
-{
-    uint64_t sp = walked->frame.regs.sp, low = walked->stack.low;
-    bool another = addr < low && low <= sp; /* that stack has not overflown: ADDR is not on it */
+/* What is known of the slot at ADDR, which RULE of ROW names: alive, so that it may be read; dead, because a trap may
+ * have taken it, and its value is in a register again; or SFU_E_STACK or SFU_E_DEAD_SLOT, if neither can be relied on.
+ * A frame that is counted from SP lies on SP's stack. Any other is told by where the stacks lie, unless SP leaves open
+ * which stack it is on. */
+enum { ALIVE, DEAD };
 
-    return walked->frame.regs.pc_kind == SFU_PC_EXACT && addr < sp && sp - addr > w->target.red_zone && !another;
+static int state_of_slot(const struct world *w, const struct walked *walked, const struct sfu_row *row,
+                         const struct sfu_rule *rule, uint64_t addr)
+{
+    uint64_t sp = walked->frame.regs.sp;
+    const struct abi *abi = &abis[w->section.abi];
+    uint32_t by_sp = (uint32_t)abi->sp << 3 | 1;
+    bool ours = (rule->control & 1) == 0 || rule->control >> 3 == abi->sp;
+
+    if (walked->frame.regs.pc_kind == SFU_PC_RETURN || addr >= sp || sp - addr <= w->target.red_zone)
+        return ALIVE;
+    if (ours && row->cfa.control == by_sp && row->cfa.offset >= (int)abi->sp_below_cfa)
+        return DEAD;
+    if (walked->stack.low < sp && sp <= walked->stack.high)
+        return addr >= walked->stack.low ? (int)SFU_E_DEAD_SLOT : (int)ALIVE;
+    return SFU_E_STACK;
 }
 
 /* What RULE of ROW gives in the frame, for WHICH. *SLOT: where it lies, if it is read. */
@@ -396,7 +410,10 @@ static int by_rule(struct world *w, struct walked *walked, const struct sfu_row 
     *result = base;
     if (!(rule->control & 2))
         return SFU_OK;
-    if (!is_dead(w, walked, base)) {
+    code = state_of_slot(w, walked, row, rule, base);
+    if (code < 0)
+        return code;
+    if (code == ALIVE) {
         *slot = base;
         return word_at(w, walked, base, result);
     }

@@ -5,8 +5,9 @@
  *   prove_stack     which stack an address lies on is what the target or its callback says
  *   prove_word      a word of a stack is read from its bytes or by the callback, and nothing outside of stacks is
  *   prove_read_word sfu_read_word reads a word of the target's stacks
- *   prove_red_zone  no rule reads what a trap may have overwritten: its value is in its register, or nowhere
- *   prove_apply     all that is in between: any_word stands for read_word
+ *   prove_red_zone  what lies below SP is in its register, on another stack or lost, as sfu.h says
+ *   prove_apply     all that is in between: any_word stands for read_word. Wherever SP and the stacks are in truth, no
+ *                   row reads what a trap may have overwritten
  *   prove_left      no other stack than one that the walk has left so is refused
  *   prove_visits    a walk that comes back to a stack goes on above every frame that it had there */
 #include "prove.h"
@@ -181,7 +182,7 @@ bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_
     (void)big;
     PROVE(size == 8 || size == 4, "a word has 8 bytes or 4");
     PROVE(t == &target && stack == &walk.stack, "a word is read from the stack that the walk is on");
-    PROVE(!below_red_zone(&walk, addr), "what a trap may have overwritten is not read");
+    PROVE(!trapped(&walk, addr), "what a trap may have overwritten is not read");
     words++;
     last_word = addr;
     if (nondet_bool())
@@ -235,6 +236,33 @@ static bool is_known(uint8_t abi)
     return (abi >= SFU_AARCH64_BIG && abi <= SFU_S390X) || abi == SFU_RISCV64 || abi == SFU_RISCV32;
 }
 
+/* Whether RULE of ROW finds its slot from SP, in a frame that begins there or above. */
+static bool counted_from_sp(const struct sfu_row *row, const struct sfu_rule *rule)
+{
+    const struct abi *abi = abi_of(row->abi);
+
+    return row->cfa.control == (uint32_t)(abi->sp * 8 + 1) && row->cfa.offset >= abi->sp_below_cfa &&
+           ((rule->control & 1) == 0 || rule->control / 8 == abi->sp);
+}
+
+/* What was done about RULE of ROW, for WHICH, whose slot at ADDR lies below SP, as CODE and VALUE say. */
+static void prove_below(const struct sfu_row *row, const struct sfu_rule *rule, unsigned which, uint64_t addr,
+                        int code, uint64_t value)
+{
+    bool known = walk.stack.low < walk.frame.regs.sp && walk.frame.regs.sp <= walk.stack.high;
+
+    if (counted_from_sp(row, rule)) {
+        PROVE(words == 0, "a slot that is counted from SP is dead, wherever it lies");
+        prove_in_register(row, which, code, value);
+    } else if (!known)
+        PROVE(words == 0 && code == SFU_E_STACK, "nobody knows where SP is: nothing below it is told apart");
+    else if (addr >= walk.stack.low)
+        PROVE(words == 0 && code == SFU_E_DEAD_SLOT,
+              "a slot on SP's own stack that is not counted from SP is lost");
+    else
+        PROVE(words == 1 && (code == SFU_OK || code == SFU_E_STACK), "what lies on another stack is read");
+}
+
 void prove_red_zone(void)
 {
     struct sfu_row row;
@@ -250,19 +278,22 @@ void prove_red_zone(void)
     caller.replaced = nondet_bool();
     before = caller;
     /* a base that no callback is asked for */
-    ASSUME(!(rule->control & RULE_REGISTER) || rule->control >> RULE_NUMBER == abi_of(row.abi)->sp);
+    ASSUME(!(rule->control & RULE_REGISTER) || rule->control >> RULE_NUMBER == abi_of(row.abi)->sp ||
+           rule->control >> RULE_NUMBER == abi_of(row.abi)->fp);
     code = apply_rule(&walk, abi_of(row.abi), &row, which, &caller);
     PROVE(words <= 1, "a rule reads one word at most");
     PROVE(caller.slot == (words > 0 && which == RA ? last_word : before.slot), "a slot is where the RA was read");
     if (rule->control & RULE_DEREFERENCE && code != SFU_E_ADDRESS) {
-        uint64_t base = rule->control & RULE_REGISTER ? walk.frame.regs.sp : before.values[CFA];
+        uint64_t base = !(rule->control & RULE_REGISTER)                      ? before.values[CFA]
+                        : rule->control >> RULE_NUMBER == abi_of(row.abi)->sp ? walk.frame.regs.sp
+                                                                              : walk.frame.regs.fp;
         uint64_t addr = base + (uint64_t)(int64_t)rule->offset;
 
-        PROVE(words == !below_red_zone(&walk, addr) && (words == 0 || last_word == addr), "all else is read");
-        if (words == 0)
-            prove_in_register(&row, which, code, caller.values[which]);
+        PROVE(words == 0 || last_word == addr, "the word is the slot");
+        if (below_red_zone(&walk, addr))
+            prove_below(&row, rule, which, addr, code, caller.values[which]);
         else
-            PROVE(code == SFU_OK || code == SFU_E_STACK, "a word, or an error");
+            PROVE(words == 1 && (code == SFU_OK || code == SFU_E_STACK), "all else is read");
     }
 }
 

@@ -162,6 +162,37 @@ static bool walking(const struct sfu_walk *w)
                                    (w->target->find_stack != NULL || same_stack(&w->stack, &w->target->stack))));
 }
 
+/* Whether the word at ADDR begins further below SP than the red zone has bytes, in a frame of W whose PC is exact. */
+static bool below_red_zone(const struct sfu_walk *w, uint64_t addr)
+{
+    uint64_t sp = w->frame.regs.sp, zone = w->target->red_zone;
+
+    return w->frame.regs.pc_kind == SFU_PC_EXACT && addr < (sp > zone ? sp - zone : 0);
+}
+
+/* The stack that SP of W is on in truth: any that SP may be on, as far as the walk knows. Stacks do not overlap, but
+ * may touch. So it is the walk's; or one that touches it at SP; or, if the walk is on none or takes SP for that of a
+ * stack that has overflown, any that nobody knows. */
+static struct sfu_range truth;
+
+static bool may_be_on_truth(const struct sfu_walk *w)
+{
+    uint64_t sp = w->frame.regs.sp;
+
+    if (sp > truth.high)
+        return false;
+    if (w->stack.high == 0 || (truth.low == w->stack.low && truth.high == w->stack.high))
+        return true;
+    return truth.low <= sp && (truth.high <= w->stack.low || truth.low >= w->stack.high);
+}
+
+/* Whether a trap may have overwritten the word at ADDR: further below SP than the red zone, on SP's own stack, or
+ * anywhere lower, if that has overflown. All of the word lies on one stack: prove_word. */
+static bool trapped(const struct sfu_walk *w, uint64_t addr)
+{
+    return below_red_zone(w, addr) && (addr >= truth.low || w->frame.regs.sp < truth.low);
+}
+
 static void any_walk_on(struct sfu_walk *w, const struct sfu_target *t)
 {
     struct sfu_walk any;
@@ -174,18 +205,9 @@ static void any_walk_on(struct sfu_walk *w, const struct sfu_target *t)
     any.stayed = nondet_bool();
     any.target = t;
     ASSUME(walking(&any));
+    __CPROVER_havoc_object(&truth);
+    ASSUME(may_be_on_truth(&any));
     *w = any;
-}
-
-/* Whether a trap may have overwritten the word at ADDR: the frame of W has an exact PC, and the word begins further
- * below its SP than the red zone has bytes, on the same stack. Below the low end of that is another, unless SP is,
- * too. */
-static bool below_red_zone(const struct sfu_walk *w, uint64_t addr)
-{
-    uint64_t sp = w->frame.regs.sp, zone = w->target->red_zone;
-
-    return w->frame.regs.pc_kind == SFU_PC_EXACT && addr < (sp > zone ? sp - zone : 0) &&
-           (addr >= w->stack.low || sp < w->stack.low);
 }
 
 /* Whether the caller of W's frame may have the same SP: a leaf's may, and that of one trap frame. */

@@ -73,7 +73,7 @@ bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_
     (void)big;
     PROVE(size == 8 || size == 4, "a word has 8 bytes or 4");
     PROVE(t == &target && stack == &walk.stack, "a word is read from the stack that the walk is on");
-    PROVE(!below_red_zone(&walk, addr), "what a trap may have overwritten is not read");
+    PROVE(!trapped(&walk, addr), "what a trap may have overwritten is not read");
     if (nondet_bool())
         return false;
     *value = size == 8 ? nondet_u64() : nondet_u32();

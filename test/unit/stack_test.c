@@ -17,15 +17,16 @@ static struct sfu_stack stacks[STACKS];
 static struct sfu_section section; /* says which ABI the target has */
 static unsigned num_stacks;
 static uint64_t asked; /* for which address the last time */
+static uint64_t guard; /* bytes below each */
 
-/* As a kernel would: the stack that has ADDR, up to its high end, or the 0x40 bytes below it, which are a guard. */
+/* As a kernel would: the stack that has ADDR, up to its high end, or the bytes below it, which are a guard. */
 static bool find_listed(void *ctx, uint64_t addr, struct sfu_stack *stack)
 {
     struct machine *machine = ctx;
     machine->finds++;
     asked = addr;
     for (unsigned i = 0; i < num_stacks; i++) {
-        if (addr >= stacks[i].low - 0x40 && addr <= stacks[i].high) {
+        if (addr >= stacks[i].low - guard && addr <= stacks[i].high) {
             *stack = stacks[i];
             return true;
         }
@@ -46,6 +47,7 @@ static void begin(int abi, enum sfu_pc_kind kind)
     for (unsigned i = 0; i < sizeof m.bytes / 8; i++)
         put_word(&m, STACK + 8 * i, STACK + 8 * i);
     num_stacks = STACKS;
+    guard = 0x40;
     for (unsigned i = 0; i < STACKS; i++) {
         uint64_t low = STACK + 0x200 + i * 2 * (uint64_t)SIZE;
         stacks[i].bytes = i < 2 ? m.bytes + (low - STACK) : NULL;
@@ -163,37 +165,232 @@ static void test_overflown(void **state)
     }
 }
 
-/* What lies below SP of a stack that has overflown is as dead as on any. One whose SP is at its low end, or above, has
- * nothing below that end: the slot is another stack's. */
-static void test_overflown_dead(void **state)
+/* The first stack and the second one right behind it, without guards. UPPER_FIRST: the callback takes the second for
+ * that of the edge, as sfu.h wants it; else the first. Returns the edge. */
+static uint64_t touch(bool upper_first)
+{
+    num_stacks = 2;
+    guard = 0;
+    stacks[1].low = stacks[0].high;
+    stacks[1].high = stacks[1].low + SIZE;
+    stacks[1].bytes = m.bytes + (stacks[1].low - STACK);
+    if (upper_first) {
+        struct sfu_stack lower = stacks[0];
+        stacks[0] = stacks[1];
+        stacks[1] = lower;
+        return stacks[0].low;
+    }
+    return stacks[0].high;
+}
+
+/* What has no register to be in again: amd64's RA. */
+static int revived(int abi)
+{
+    return abi == SFU_AMD64 ? SFU_E_DEAD_SLOT : SFU_OK;
+}
+
+/* RA is DEPTH bytes below SP, of a frame that is counted from SP. */
+static void count_from_sp(int abi, int32_t depth, bool by_cfa)
+{
+    row.cfa.control = (uint32_t)REG(registers[abi].sp);
+    row.cfa.offset = (int32_t)below(abi) + 16;
+    row.ra.control = by_cfa ? (uint32_t)AT_CFA : (uint32_t)AT_REG(registers[abi].sp);
+    row.ra.offset = by_cfa ? -(int32_t)below(abi) - 16 - depth : -depth;
+}
+
+/* RA is where FP points, which go_to sets; the caller's SP lies 512 bytes higher. */
+static void count_from_fp(int abi)
+{
+    row.cfa.control = (uint32_t)REG(registers[abi].fp);
+    row.cfa.offset = (int32_t)below(abi) + 512;
+    row.ra.control = (uint32_t)AT_REG(registers[abi].fp);
+    row.ra.offset = 0;
+}
+
+/* What lies below SP on its own stack is dead; what lies on another is alive. A slot that is counted from SP is on
+ * SP's own, wherever the edges are. Of any other only an SP within its stack tells: not one at the low end, which may
+ * be that of the empty stack below. */
+static void test_edge_slots(void **state)
 {
     (void)state;
     FOR_ABIS(abi)
     {
-        for (uint64_t by = 0; by <= 16; by += 8) {
+        for (int upper_first = 0; upper_first < 2; upper_first++) {
+            for (int32_t from = -8; from <= 8; from += 8) {        /* SP, from the edge */
+                for (int32_t depth = 8; depth <= 24; depth += 8) { /* of the slot below SP */
+                    uint64_t edge, slot;
+                    bool on_upper = from > 0 || (from == 0 && upper_first), elsewhere = from > 0 && depth > from;
+                    begin(abi, SFU_PC_EXACT);
+                    edge = touch(upper_first);
+                    top.sp = edge + (uint64_t)(int64_t)from;
+                    top.ra = 0x5550;
+                    top.has_ra = true;
+                    slot = top.sp - (uint64_t)depth;
+                    note("ABI %d, upper first %d, SP at %d, slot at %d", abi, upper_first, from, from - depth);
+                    for (int by_cfa = 0; by_cfa < 2; by_cfa++) {
+                        start();
+                        same(walk.stack.low == edge, on_upper);
+                        count_from_sp(abi, depth, by_cfa);
+                        code(go_to(0), revived(abi));
+                        same(walk.frame.regs.pc, abi == SFU_AMD64 ? 0x1234 : 0x5550);
+                    }
+                    start();
+                    count_from_fp(abi);
+                    code(go_to(slot), elsewhere ? SFU_OK : on_upper && from == 0 ? SFU_E_STACK : SFU_E_DEAD_SLOT);
+                    same(walk.frame.regs.pc, elsewhere ? slot : 0x1234);
+                }
+            }
+        }
+    }
+}
+
+/* Nor one that is lower than its stack, which has overflown: it is not known by how much. */
+static void test_overflown_slots(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        for (uint64_t by = 0; by <= 0x40; by += 8) {
+            for (int elsewhere = 0; elsewhere < 2; elsewhere++) {
+                begin(abi, SFU_PC_EXACT);
+                top.sp = stacks[1].low - by;
+                top.ra = 0x5550;
+                top.has_ra = true;
+                note("ABI %d, SP %u below the low end, slot on another stack %d", abi, (unsigned)by, elsewhere);
+                start();
+                expect_on(&stacks[1]);
+                count_from_fp(abi);
+                code(go_to(elsewhere ? stacks[0].low + 0x80 : top.sp - 8), SFU_E_STACK);
+                same(m.stack.reads + m.finds, 0);
+                code(go_to(stacks[1].low + 0x80), SFU_OK);
+                same(walk.frame.regs.pc, stacks[1].low + 0x80);
+                start();
+                count_from_sp(abi, 8, elsewhere);
+                code(go_to(0), revived(abi));
+            }
+        }
+    }
+}
+
+/* The first function of a thread, interrupted where clang leaves it (aarch64: at `autiasp`): SP is the high end of the
+ * stack, which another one touches; the RA is in its register again, and the trap has written to its slot. */
+static void test_top_of_touching_stack(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        for (int upper_first = 0; upper_first < 2; upper_first++) {
             begin(abi, SFU_PC_EXACT);
-            stacks[1].low = stacks[0].high; /* right behind it */
-            top.sp = stacks[1].low + 8 - by;
+            top.sp = touch(upper_first);
+            put_word(&m, top.sp - 8, 0xbad);
+            put_word(&m, top.sp - 16, 0xbad);
             top.ra = 0x5550;
             top.has_ra = true;
-            num_stacks = 2;
-            if (by == 16) { /* the walk is on the upper one all the same: the callback looks at that first */
-                struct sfu_stack lower = stacks[0];
-                stacks[0] = stacks[1];
-                stacks[1] = lower;
-            }
+            top.fp = 0x77;
             start();
-            note("ABI %d, SP %d above the low end", abi, 8 - (int)by);
-            row.ra.control = (uint32_t)AT_REG(registers[abi].sp);
-            row.ra.offset = (int32_t)by - 24; /* 16 below the low end */
-            row.trap_frame = false;
-            if (by == 8) /* that is the empty lower one's SP: its slots are dead */
-                code(go_to(top.sp + 32), abi == SFU_AMD64 ? SFU_E_DEAD_SLOT : SFU_OK);
-            else
-                code(go_to(top.sp + 32), by == 16 && abi == SFU_AMD64 ? SFU_E_DEAD_SLOT : SFU_OK);
-            if (abi != SFU_AMD64)
-                same(walk.frame.regs.pc, by == 0 ? top.sp - 24 : 0x5550);
+            row.cfa.control = (uint32_t)REG(registers[abi].sp);
+            row.cfa.offset = (int32_t)below(abi);
+            row.ra.control = row.fp.control = (uint32_t)AT_CFA;
+            row.ra.offset = -(int32_t)below(abi) - 8;
+            row.fp.offset = -(int32_t)below(abi) - 16;
+            code(apply_to(&walk, &row), revived(abi));
+            if (abi == SFU_AMD64)
+                continue;
+            same(walk.frame.regs.pc, 0x5550);
+            same(walk.frame.regs.fp, 0x77);
+            same(walk.frame.regs.sp, top.sp);
+            same(walk.frame.switched, false);
+            same(walk.frame.reliable, true);
         }
+    }
+}
+
+/* A function has switched to a stack that nobody knows, and its slots, by FP, are on the old one, which is known. SP
+ * says nothing of those that lie lower: they may be alive, or SP may be wrong. Of a calling frame the callee has kept
+ * SP, so that its slots are alive. So are those that lie higher than SP. */
+static void test_sp_on_no_stack(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        FOR_KINDS(kind)
+        {
+            for (int one = 0; one < 2; one++) { /* the target's only stack, or one of four */
+                for (int where = 0; where < 3; where++) {
+                    bool told;
+                    begin(abi, (enum sfu_pc_kind)kind);
+                    if (one) {
+                        t.find_stack = NULL;
+                        t.stack = stacks[1];
+                    }
+                    top.sp = where == 0 ? stacks[3].high + 0x200 : stacks[1].high + 0x200;
+                    if (where == 2)
+                        t.red_zone = UINT16_MAX;
+                    top.ra = 0xbad;
+                    top.has_ra = true;
+                    note("ABI %d, PC kind %d, one %d, case %d", abi, kind, one, where);
+                    start();
+                    expect_nowhere();
+                    told = kind == SFU_PC_RETURN || where == 2;
+                    row.cfa.offset = 16 + (int32_t)below(abi);
+                    row.ra.control = (uint32_t)AT_CFA;
+                    row.ra.offset = -(int32_t)below(abi) - 8;
+                    code(go_to(stacks[1].low + 0x80), told ? SFU_OK : SFU_E_STACK);
+                    same(walk.frame.regs.pc, told ? stacks[1].low + 0x88 : 0x1234);
+                    start(); /* the same of FP alone, and of the CFA */
+                    row.ra.control = (uint32_t)REG(registers[abi].fp);
+                    row.ra.offset = 0;
+                    row.fp.control = (uint32_t)AT_CFA;
+                    row.fp.offset = -(int32_t)below(abi) - 16;
+                    code(go_to(stacks[1].low + 0x80), told ? SFU_OK : SFU_E_STACK);
+                    start();
+                    row.cfa.control = (uint32_t)AT_REG(registers[abi].fp);
+                    row.fp.control = (uint32_t)REG(registers[abi].fp);
+                    row.cfa.offset = 0;
+                    put_word(&m, stacks[1].low + 0x80, stacks[1].low + 0x100 + below(abi));
+                    code(go_to(stacks[1].low + 0x80), told ? SFU_OK : SFU_E_STACK);
+                    if (one)
+                        continue;
+                    top.sp = stacks[2].low - 0x100; /* on none, and lower than the slots */
+                    start();
+                    expect_nowhere();
+                    code(go_to(stacks[2].low + 0x80), SFU_OK);
+                }
+            }
+        }
+    }
+}
+
+/* Where one stack is all that there is, as far as anybody knows: SP is above the slots, on what is another stack in
+ * truth. Their values are not taken from registers, which the function that was called there may have changed. */
+static void test_stack_of_everything(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        begin(abi, SFU_PC_EXACT);
+        t.find_stack = NULL;
+        t.stack = (struct sfu_stack){NULL, 0, UINT64_MAX};
+        top.sp = stacks[1].high;
+        top.ra = 0xbad;
+        top.has_ra = true;
+        start();
+        row.ra.control = (uint32_t)AT_REG(registers[abi].fp);
+        row.ra.offset = 8;
+        row.cfa.offset = 16 + (int32_t)below(abi);
+        code(go_to(stacks[0].low + 0x80), SFU_E_DEAD_SLOT);
+        row.ra.control = (uint32_t)REG(registers[abi].fp);
+        row.fp.control = (uint32_t)AT_REG(registers[abi].fp);
+        code(go_to(stacks[0].low + 0x80), SFU_E_DEAD_SLOT);
+        /* by SP, but at a fixed distance below it: no frame of SP's own */
+        row.cfa.control = (uint32_t)REG(registers[abi].sp);
+        row.cfa.offset = (int32_t)below(abi) - 8;
+        row.ra.control = (uint32_t)AT_CFA;
+        row.ra.offset = -8;
+        row.fp.control = (uint32_t)REG(registers[abi].fp);
+        code(go_to(stacks[0].low + 0x80), below(abi) == 0 ? SFU_E_DEAD_SLOT : SFU_E_PROGRESS);
+        row.ra.offset = -8 - (int32_t)below(abi);
+        code(go_to(stacks[0].low + 0x80), SFU_E_DEAD_SLOT);
     }
 }
 
@@ -620,12 +817,22 @@ static void test_visits(void **state)
 int stack_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_edges),           cmocka_unit_test(test_overflown),
-        cmocka_unit_test(test_overflown_dead),  cmocka_unit_test(test_adjacent),
-        cmocka_unit_test(test_nowhere),         cmocka_unit_test(test_liar),
-        cmocka_unit_test(test_whole_and_unset), cmocka_unit_test(test_asked),
-        cmocka_unit_test(test_slots_elsewhere), cmocka_unit_test(test_trap_down),
-        cmocka_unit_test(test_trap_stays),      cmocka_unit_test(test_return_does_not_stay),
+        cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_overflown),
+        cmocka_unit_test(test_edge_slots),
+        cmocka_unit_test(test_overflown_slots),
+        cmocka_unit_test(test_top_of_touching_stack),
+        cmocka_unit_test(test_sp_on_no_stack),
+        cmocka_unit_test(test_stack_of_everything),
+        cmocka_unit_test(test_adjacent),
+        cmocka_unit_test(test_nowhere),
+        cmocka_unit_test(test_liar),
+        cmocka_unit_test(test_whole_and_unset),
+        cmocka_unit_test(test_asked),
+        cmocka_unit_test(test_slots_elsewhere),
+        cmocka_unit_test(test_trap_down),
+        cmocka_unit_test(test_trap_stays),
+        cmocka_unit_test(test_return_does_not_stay),
         cmocka_unit_test(test_visits),
     };
     return cmocka_run_group_tests_name("stack", tests, NULL, NULL);

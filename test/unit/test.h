@@ -40,7 +40,8 @@
 #define LAST_ABI  ((int)LAST_OF_ABIS)
 #define SOME_ABI  ((int)SFU_AMD64)
 #endif
-#define FOR_ABIS(abi) for (int abi = use_abi(FIRST_ABI); abi <= LAST_ABI; abi = use_abi(next_abi(abi)))
+#define FOR_ABIS(abi)   for (int abi = use_abi(FIRST_ABI); abi <= LAST_ABI; abi = use_abi(next_abi(abi)))
+#define FOR_KINDS(kind) for (int kind = SFU_PC_EXACT; kind <= SFU_PC_RETURN; kind++)
 #define FOR_FORMS(abi, big)                                                                                        \
     FOR_ABIS(abi)                                                                                                  \
     for (int big = 0; big < 2; big++)                                                                              \
