@@ -187,7 +187,7 @@ static INLINE uint64_t load8(const uint8_t *p, bool big)
 }
 
 /* The number in the SIZE (1, 2 or 4) bytes at P. */
-static inline uint32_t load(const uint8_t *p, unsigned size, bool big)
+static INLINE uint32_t load(const uint8_t *p, unsigned size, bool big)
 {
     return size == 1 ? p[0] : size == 2 ? load2(p, big) : load4(p, big);
 }
@@ -216,11 +216,10 @@ struct fde {
     uint8_t repeat;  /* not 0 in a MASK function */
 };
 
-/* A row of it. It is valid after read_row has succeeded. */
+/* A row of it. It is valid after take_row has succeeded. */
 struct row {
     uint32_t start; /* from the start of the function or of the repeated block */
     uint32_t words; /* offset of its data words */
-    uint32_t end;   /* offset of the next row: at most 15 words of 8 bytes behind the end of the tables */
     uint8_t info;
     uint8_t count; /* of its words */
     uint8_t size;  /* of a word: 1, 2 or 4 */
@@ -229,7 +228,7 @@ struct row {
 /* A lookup: what it reads, and what it has found. */
 struct lookup {
     const struct sfu_section *s;
-    const uint8_t *record; /* what was read last */
+    const uint8_t *words; /* of the row: valid after read_rules has read them */
     struct fde fde;
     struct row row;
     uint64_t start; /* the row holds for LENGTH bytes from here on: valid after find_row has succeeded */
@@ -243,27 +242,48 @@ static void begin(struct lookup *l, const struct sfu_section *s)
     l->s = s;
 }
 
-static OUT_OF_LINE int fetch_record(struct lookup *l, uint32_t at, uint32_t len)
+/* What is asked of a section for each record. Who reads records has a copy of its own, which no callback and no store of
+ * a byte can change: of the section itself a compiler would have to load it anew for each record. */
+struct tables {
+    const uint8_t *bytes; /* NULL: the callback reads */
+    uint64_t addr;
+    uint32_t fdes, end; /* offsets */
+    uint8_t fde_size;
+    bool big, v3, relative;
+};
+
+static INLINE void get_tables(struct tables *t, const struct sfu_section *s)
 {
-    l->record = l->buffer;
-    return fetch(l->s->read, l->s->ctx, l->s->addr + at, l->buffer, len) ? (int)SFU_OK : (int)SFU_E_SECTION;
+    t->bytes = s->bytes;
+    t->addr = s->addr;
+    t->fdes = s->fdes;
+    t->end = s->end;
+    t->fde_size = s->fde_size;
+    t->big = is_big(s);
+    t->v3 = is_v3(s);
+    t->relative = s->flags & FLAG_FIELD_RELATIVE;
 }
 
-/* Reads the record of LEN (at most 24) bytes at offset AT. The caller knows that they lie in the section. */
-static inline int read_known(struct lookup *l, uint32_t at, uint32_t len)
+static OUT_OF_LINE const uint8_t *fetch_record(struct lookup *l, uint32_t at, uint32_t len)
 {
-    if (REMOTE && l->s->bytes == NULL)
-        return fetch_record(l, at, len);
-    l->record = l->s->bytes + at;
-    return SFU_OK;
+    return fetch(l->s->read, l->s->ctx, l->s->addr + at, l->buffer, len) ? l->buffer : NULL;
 }
 
-/* The same for any AT: checks that the bytes lie in the tables. */
-static inline int read_record(struct lookup *l, uint32_t at, uint32_t len)
+/* The record of LEN (at most 24) bytes at offset AT of T, the tables of the lookup's section; NULL if the callback
+ * fails. The caller knows that they lie in the section. The next record may take its place. */
+static INLINE const uint8_t *read_known(struct lookup *l, const struct tables *t, uint32_t at, uint32_t len)
 {
-    if (at > l->s->end || len > l->s->end - at)
+    return REMOTE && t->bytes == NULL ? fetch_record(l, at, len) : t->bytes + at;
+}
+
+/* The same for any AT, as *RECORD: checks that the bytes lie in the tables. */
+static INLINE int read_record(struct lookup *l, const struct tables *t, uint32_t at, uint32_t len,
+                              const uint8_t **record)
+{
+    if (at > t->end || len > t->end - at)
         return SFU_E_BOUNDS;
-    return read_known(l, at, len);
+    *record = read_known(l, t, at, len);
+    return *record != NULL ? (int)SFU_OK : (int)SFU_E_SECTION;
 }
 
 /* ---- Section (2.1, 2.2) ---------------------------------------------------------------------------------------- */
@@ -384,20 +404,23 @@ static int open_behind(const struct sfu_section *s, uint32_t at, struct sfu_sect
 static OUT_OF_LINE int find_next(const struct sfu_section *s, uint32_t *at)
 {
     struct lookup l;
+    struct tables t;
     struct sfu_section other;
     uint32_t padding, magic = READS_OWN && (!READS_SFRAME || s->abi > SFU_S390X) ? OWN_MAGIC : MAGIC;
 
     begin(&l, s);
+    get_tables(&t, s);
     for (padding = 0; padding < 8 && s->size - s->end >= padding + HEADER_SIZE; padding++) {
-        int code = read_known(&l, s->end + padding, 2);
+        const uint8_t *p = read_known(&l, &t, s->end + padding, 2);
 
-        if (code != SFU_OK)
-            return code;
+        if (p == NULL)
+            return SFU_E_SECTION;
         *at = s->end + padding;
-        if (load2(l.record, is_big(s)) == magic)
+        if (load2(p, is_big(s)) == magic)
             return SFU_OK;
-        if (load2(l.record, !is_big(s)) == magic) {
-            code = open_behind(s, *at, &other);
+        if (load2(p, !is_big(s)) == magic) {
+            int code = open_behind(s, *at, &other);
+
             if (code == SFU_OK || code == SFU_E_SECTION)
                 return code;
         }
@@ -481,41 +504,44 @@ static bool is_in(const struct sfu_range *range, uint64_t pc)
 /* ---- Function: FDE (2.3; V1 and V2 keep the attributes in the entry) ------------------------------------------- */
 
 /* The offset of FDE INDEX. Here and below INDEX is less than num_fdes: sfu_open has checked that those fit. */
-static uint32_t fde_at(const struct sfu_section *s, uint32_t index)
+static INLINE uint32_t fde_at(const struct tables *t, uint32_t index)
 {
-    return s->fdes + index * s->fde_size;
+    return t->fdes + index * t->fde_size;
 }
 
-static inline int read_fde(struct lookup *l, uint32_t index)
+static INLINE const uint8_t *read_fde(struct lookup *l, const struct tables *t, uint32_t index)
 {
-    return read_known(l, fde_at(l->s, index), l->s->fde_size);
+    return read_known(l, t, fde_at(t, index), t->fde_size);
 }
 
 /* The address of function INDEX, whose FDE is at P. The sum wraps. */
-static inline uint64_t fde_start(const struct sfu_section *s, uint32_t index, const uint8_t *p)
+static INLINE uint64_t fde_start(const struct tables *t, uint32_t index, const uint8_t *p)
 {
-    uint64_t start = is_v3(s) ? load8(p, is_big(s)) : (uint64_t)(int32_t)load4(p, is_big(s));
+    uint64_t start = t->v3 ? load8(p, t->big) : (uint64_t)(int32_t)load4(p, t->big);
 
-    if (s->flags & FLAG_FIELD_RELATIVE)
-        start += fde_at(s, index);
-    return s->addr + start;
+    if (t->relative)
+        start += fde_at(t, index);
+    return t->addr + start;
 }
 
 /* The rest of the FDE at P: size, offset of the rows and, up to V2, the attributes. */
-static const uint8_t *fde_rest(const struct sfu_section *s, const uint8_t *p)
+static INLINE const uint8_t *fde_rest(const struct tables *t, const uint8_t *p)
 {
-    return p + (is_v3(s) ? 8 : 4);
+    return p + (t->v3 ? 8 : 4);
 }
 
 /* Reads start and size of function INDEX, and nothing else. */
 static int read_range(struct lookup *l, uint32_t index)
 {
-    int code = read_fde(l, index);
+    struct tables t;
+    const uint8_t *p;
 
-    if (code != SFU_OK)
-        return code;
-    l->fde.start = fde_start(l->s, index, l->record);
-    l->fde.size = load4(fde_rest(l->s, l->record), is_big(l->s));
+    get_tables(&t, l->s);
+    p = read_fde(l, &t, index);
+    if (p == NULL)
+        return SFU_E_SECTION;
+    l->fde.start = fde_start(&t, index, p);
+    l->fde.size = load4(fde_rest(&t, p), t.big);
     return SFU_OK;
 }
 
@@ -525,29 +551,31 @@ static int read_attributes(struct lookup *l, uint32_t index)
 {
     const struct sfu_section *s = l->s;
     struct fde *fde = &l->fde;
+    struct tables t;
     const uint8_t *p;
     uint32_t offset, room;
-    int code = read_fde(l, index);
 
-    if (code != SFU_OK)
-        return code;
-    p = fde_rest(s, l->record);
-    offset = load4(p + 4, is_big(s));
+    get_tables(&t, s);
+    p = read_fde(l, &t, index);
+    if (p == NULL)
+        return SFU_E_SECTION;
+    p = fde_rest(&t, p);
+    offset = load4(p + 4, t.big);
     if (offset > s->end - s->rows)
         return SFU_E_BOUNDS;
     fde->rows = s->rows + offset;
-    if (is_v3(s)) {
-        code = read_record(l, fde->rows, ATTRIBUTES_SIZE);
+    if (t.v3) {
+        int code = read_record(l, &t, fde->rows, ATTRIBUTES_SIZE, &p);
+
         if (code != SFU_OK)
             return code;
-        p = l->record;
         fde->rows += ATTRIBUTES_SIZE;
-        fde->num_rows = load2(p, is_big(s));
+        fde->num_rows = load2(p, t.big);
         fde->info = p[2];
         fde->type = p[3] & INFO2_TYPE;
         fde->repeat = p[4];
     } else {
-        fde->num_rows = load4(p + 8, is_big(s));
+        fde->num_rows = load4(p + 8, t.big);
         fde->info = p[12] & (uint8_t)~INFO_SIGNAL;
         fde->type = TYPE_DEFAULT;
         fde->repeat = is_v1(s) ? (uint8_t)V1_REPEAT_SIZE : p[13];
@@ -566,14 +594,16 @@ static int read_attributes(struct lookup *l, uint32_t index)
 static int search(struct lookup *l, uint64_t pc, uint32_t *count)
 {
     uint32_t low = 0, high = l->s->num_fdes;
+    struct tables t;
 
+    get_tables(&t, l->s);
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        int code = read_fde(l, middle);
+        const uint8_t *p = read_fde(l, &t, middle);
 
-        if (code != SFU_OK)
-            return code;
-        if (fde_start(l->s, middle, l->record) <= pc)
+        if (p == NULL)
+            return SFU_E_SECTION;
+        if (fde_start(&t, middle, p) <= pc)
             low = middle + 1;
         else
             high = middle;
@@ -661,49 +691,82 @@ int sfu_find_text(struct sfu_section *section)
 
 /* ---- Row: FRE (2.4) -------------------------------------------------------------------------------------------- */
 
-/* Reads the row at AT and sets *START. Only a row that starts at or below OFFSET becomes the lookup's row. */
-static inline int read_row(struct lookup *l, uint32_t at, uint32_t offset, uint32_t *start)
+/* Reads *START and *INFO of the row at AT. A start has SIZE bytes. */
+static INLINE int read_row(struct lookup *l, const struct tables *t, uint32_t at, unsigned size, uint32_t *start,
+                           unsigned *info)
 {
-    unsigned size = l->fde.address;
-    int code = read_record(l, at, size + 1);
     const uint8_t *p;
+    int code = read_record(l, t, at, size + 1, &p);
 
     if (code != SFU_OK)
         return code;
-    p = l->record;
-    *start = load(p, size, is_big(l->s));
-    if (*start > offset)
-        return SFU_OK;
-    l->row.start = *start;
-    l->row.info = p[size];
-    l->row.count = l->row.info >> 1 & 15;
-    l->row.size = (uint8_t)(1u << (l->row.info >> 5 & 3));
-    l->row.words = at + size + 1;
-    l->row.end = l->row.words + l->row.count * l->row.size;
-    return l->row.size > 4 ? (int)SFU_E_ROW : (int)SFU_OK;
+    *start = load(p, size, t->big);
+    *info = p[size];
+    return SFU_OK;
+}
+
+/* How many words a row with INFO has, and whether each has 8 bytes: none may. */
+static INLINE unsigned count_of(unsigned info)
+{
+    return info >> 1 & 15;
+}
+
+static INLINE bool is_too_wide(unsigned info)
+{
+    return (info >> 5 & 3) == 3;
+}
+
+/* Where the words at offset WORDS of a row with INFO end. That is at most 15 words of 4 bytes behind the end of the
+ * tables. */
+static INLINE uint32_t words_end(unsigned info, uint32_t words)
+{
+    return words + (count_of(info) << (info >> 5 & 3));
+}
+
+/* Makes the lookup's row the one that begins with START and INFO, and has its words at WORDS. */
+static void take_row(struct lookup *l, uint32_t start, unsigned info, uint32_t words)
+{
+    l->row.start = start;
+    l->row.words = words;
+    l->row.info = (uint8_t)info;
+    l->row.count = (uint8_t)count_of(info);
+    l->row.size = (uint8_t)(1u << (info >> 5 & 3));
 }
 
 /* Finds the last row that starts at or below OFFSET, in at most num_rows reads. If the next row starts below *END, *END
- * becomes its start. *END must be above OFFSET. Returns SFU_E_NO_ROW if the first row starts above OFFSET. */
+ * becomes its start. *END must be above OFFSET. Returns SFU_E_NO_ROW if the first row starts above OFFSET. Without rows
+ * the lookup's row stays. */
 static int scan_rows(struct lookup *l, uint32_t offset, uint32_t *end)
 {
-    uint32_t i, start, at = l->fde.rows, last = 0;
-    int code;
+    const unsigned size = l->fde.address;
+    const uint32_t count = l->fde.num_rows;
+    uint32_t i, at = l->fde.rows, last = 0, words = 0; /* the last two: of the row before */
+    unsigned info = 0;                                 /* of the row before */
+    struct tables t;
 
-    for (i = 0; i < l->fde.num_rows; i++) {
-        code = read_row(l, at, offset, &start);
+    get_tables(&t, l->s);
+    for (i = 0; i < count; i++) {
+        uint32_t start;
+        unsigned next;
+        int code = read_row(l, &t, at, size, &start, &next);
+
         if (code != SFU_OK)
             return code;
-        if (i > 0 && start <= last)
-            return SFU_E_ROW;
         if (start > offset) {
             if (start < *end)
                 *end = start;
-            return i > 0 ? (int)SFU_OK : (int)SFU_E_NO_ROW;
+            break;
         }
-        at = l->row.end;
+        if ((i > 0 && start <= last) || is_too_wide(next))
+            return SFU_E_ROW;
         last = start;
+        info = next;
+        words = at + size + 1;
+        at = words_end(info, words);
     }
+    if (i == 0)
+        return count > 0 ? (int)SFU_E_NO_ROW : (int)SFU_OK;
+    take_row(l, last, info, words);
     return SFU_OK;
 }
 
@@ -728,10 +791,10 @@ static int find_row(struct lookup *l, uint64_t pc)
 
 /* ---- Rules (3) ------------------------------------------------------------------------------------------------- */
 
-/* Word INDEX of the row, sign-extended. The record is the row's words. */
+/* Word INDEX of the row, sign-extended. */
 static int32_t word(const struct lookup *l, unsigned index)
 {
-    return load_signed(l->record + index * l->row.size, l->row.size, is_big(l->s));
+    return load_signed(l->words + index * l->row.size, l->row.size, is_big(l->s));
 }
 
 /* Sets RULE to CONTROL and the offset that WORD of a row stands for (3.1.3). Returns false, and leaves RULE alone, if
@@ -830,6 +893,7 @@ static void no_rules(const struct sfu_section *s, struct sfu_row *row, enum sfu_
 static int read_rules(struct lookup *l, struct sfu_row *row)
 {
     const struct sfu_section *s = l->s;
+    struct tables t;
     int code;
 
     if (l->fde.num_rows == 0) {
@@ -848,7 +912,8 @@ static int read_rules(struct lookup *l, struct sfu_row *row)
     }
     if (l->row.count > MAX_WORDS)
         return SFU_E_ROW;
-    code = read_record(l, l->row.words, l->row.count * l->row.size);
+    get_tables(&t, s);
+    code = read_record(l, &t, l->row.words, l->row.count * l->row.size, &l->words);
     if (code != SFU_OK)
         return code;
     if (!(l->fde.type == TYPE_DEFAULT ? default_rules(l, row) : flexible_rules(l, row)))
@@ -1381,23 +1446,29 @@ int sfu_walk_step(struct sfu_walk *walk)
  * failure *INDEX becomes the row's. */
 static OUT_OF_LINE int check_rows(struct lookup *l, uint32_t *index)
 {
+    const unsigned size = l->fde.address;
     uint32_t i, start, at = l->fde.rows, last = 0;
+    struct tables t;
     struct sfu_row row;
+    unsigned info;
     int code;
 
     if (l->fde.num_rows == 0)
         return read_rules(l, &row);
+    get_tables(&t, l->s);
     for (i = 0; i < l->fde.num_rows; i++) {
-        code = read_row(l, at, UINT32_MAX, &start);
-        if (code == SFU_OK && ((i > 0 && start <= last) || start > l->fde.size))
+        code = read_row(l, &t, at, size, &start, &info);
+        if (code == SFU_OK && ((i > 0 && start <= last) || start > l->fde.size || is_too_wide(info)))
             code = SFU_E_ROW;
-        if (code == SFU_OK)
+        if (code == SFU_OK) {
+            take_row(l, start, info, at + size + 1);
             code = read_rules(l, &row);
+        }
         if (code != SFU_OK) {
             *index = i;
             return code;
         }
-        at = l->row.end;
+        at = words_end(info, l->row.words);
         last = start;
     }
     return SFU_OK;
@@ -1506,15 +1577,20 @@ static void sink(const struct sfu_section *s, uint8_t *fdes, uint32_t root, uint
     }
 }
 
-/* Writes every FDE's start relative to the section. If FDES is NULL, only finds out whether they all fit. */
+/* Writes every FDE's start relative to the section. If FDES is NULL, only finds out whether they all fit. The section
+ * is mapped: reads succeed. */
 static bool rebase(const struct sfu_section *s, uint8_t *fdes)
 {
     unsigned size = is_v3(s) ? 8 : 4, k;
+    struct lookup l;
     uint32_t i;
 
+    begin(&l, s);
     for (i = 0; i < s->num_fdes; i++) {
-        uint64_t start = fde_start(s, i, s->bytes + fde_at(s, i)) - s->addr;
+        uint64_t start;
 
+        (void)read_range(&l, i);
+        start = l.fde.start - s->addr;
         if (size == 4 && (int64_t)start != (int32_t)start)
             return false;
         if (fdes == NULL)

@@ -45,10 +45,9 @@ int any_check_rows(struct lookup *l, uint32_t *index)
     rows_left -= l->fde.num_rows;
     ASSUME(code == SFU_OK || code == SFU_E_BOUNDS || code == SFU_E_ROW || code == SFU_E_NO_ROW ||
            (code == SFU_E_SECTION && l->s->bytes == NULL));
-    l->record = NULL;
+    l->words = NULL;
     l->row.start = nondet_u32();
     l->row.words = nondet_u32();
-    l->row.end = nondet_u32();
     l->row.info = nondet_byte();
     l->row.count = nondet_byte();
     l->row.size = nondet_byte();

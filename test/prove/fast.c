@@ -109,12 +109,14 @@ int accepts_order(const struct sfu_section *s, struct sfu_place *place);
 int accepts_order(const struct sfu_section *s, struct sfu_place *place)
 {
     uint64_t before = 0, end = 0;
+    struct tables t;
     uint32_t i;
 
     (void)place;
+    get_tables(&t, s);
     for (i = 0; i < s->num_fdes; i++) {
-        const uint8_t *p = s->bytes + fde_at(s, i);
-        uint64_t start = fde_start(s, i, p), size = load4(p + 8);
+        const uint8_t *p = s->bytes + fde_at(&t, i);
+        uint64_t start = fde_start(&t, i, p), size = load4(p + 8);
 
         if (start < before || (start < end && size > 0) || start > UINT64_MAX - size ||
             (uint64_t)s->rows + load4(p + 12) + ATTRIBUTES_SIZE > s->end)

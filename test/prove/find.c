@@ -97,17 +97,18 @@ static void known_order(const struct sfu_section *s, uint32_t index)
     ASSUME(index == 0 || in_order(index - 1, index));
 }
 
-int table_entry(struct lookup *l, uint32_t index);
-int table_entry(struct lookup *l, uint32_t index)
+const uint8_t *table_entry(struct lookup *l, const struct tables *t, uint32_t index);
+const uint8_t *table_entry(struct lookup *l, const struct tables *t, uint32_t index)
 {
+    PROVE(are_tables(t, l->s), "the tables are those of the lookup's section");
     known_order(l->s, index);
-    return SFU_OK;
+    return record;
 }
 
-uint64_t table_start(const struct sfu_section *s, uint32_t index, const uint8_t *p);
-uint64_t table_start(const struct sfu_section *s, uint32_t index, const uint8_t *p)
+uint64_t table_start(const struct tables *t, uint32_t index, const uint8_t *p);
+uint64_t table_start(const struct tables *t, uint32_t index, const uint8_t *p)
 {
-    (void)s;
+    (void)t;
     (void)p;
     return table_starts[index];
 }
@@ -211,46 +212,50 @@ void prove_code(void)
     PROVE(same_section(&s, &before), "nothing else changes");
 }
 
-/* The rows of a function, and what reads them: a row's number is its offset, too. Each row says the same each time. */
+/* The rows of a function, and what reads them. Each row says the same each time. They are without words, so that each is
+ * as long as its start and its info byte: two bytes. */
+enum { LISTED = 2, WIDE = 0x60 };
+
 static struct {
     uint32_t start;
-    int start_code; /* whether its start can be read, whether the rest of it can be, whether it has rules */
-    int code;
+    int code; /* whether it can be read, whether it has rules */
     int rules_code;
+    bool wide; /* its words have an unknown size */
 } listed[MAX_ROWS];
 
-int listed_row(struct lookup *l, uint32_t at, uint32_t offset, uint32_t *start);
-int listed_row(struct lookup *l, uint32_t at, uint32_t offset, uint32_t *start)
+int listed_row(struct lookup *l, const struct tables *t, uint32_t at, unsigned size, uint32_t *start,
+               unsigned *info);
+int listed_row(struct lookup *l, const struct tables *t, uint32_t at, unsigned size, uint32_t *start,
+               unsigned *info)
 {
-    PROVE(at < l->fde.num_rows, "only rows of the function are read");
-    if (listed[at].start_code != SFU_OK)
-        return listed[at].start_code;
-    *start = listed[at].start;
-    if (*start > offset)
-        return SFU_OK;
-    l->row.start = *start;
-    l->row.words = at;
-    l->row.end = at + 1;
-    return listed[at].code;
+    PROVE(are_tables(t, l->s) && size == 1, "a row is read as what it is");
+    PROVE(at % LISTED == 0 && at / LISTED < l->fde.num_rows, "only rows of the function are read");
+    *start = listed[at / LISTED].start;
+    *info = listed[at / LISTED].wide ? WIDE : 0;
+    return listed[at / LISTED].code;
 }
 
 int listed_rules(struct lookup *l, struct sfu_row *row);
 int listed_rules(struct lookup *l, struct sfu_row *row)
 {
     (void)row;
-    return listed[l->row.words].rules_code;
+    return listed[l->row.words / LISTED - 1].rules_code;
 }
 
 void prove_checked(void)
 {
+    struct sfu_section s;
     struct lookup l;
     struct sfu_row row;
     uint64_t pc = nondet_u64();
     uint32_t index;
     int code;
 
+    any_section(&s);
+    l.s = &s;
     __CPROVER_havoc_object(listed);
     l.fde.rows = 0;
+    l.fde.address = 1;
     ASSUME(l.fde.num_rows >= 1 && l.fde.num_rows <= MAX_ROWS);
     ASSUME(!(l.fde.info & INFO_MASK) || l.fde.repeat > 0); /* read_attributes */
     ASSUME(pc - l.fde.start < l.fde.size);

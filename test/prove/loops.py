@@ -7,10 +7,10 @@ holds, and goes on with nothing but the contract. The argument names the set."""
 import json
 import sys
 
-RECORD = "l->record, records, __CPROVER_object_whole(record)"
+RECORD = "records, __CPROVER_object_whole(record)"
 RANGE = "l->fde.start, l->fde.size"
 FDE = RANGE + ", l->fde.rows, l->fde.num_rows, l->fde.info, l->fde.address, l->fde.type, l->fde.repeat"
-ROW = "l->row.start, l->row.words, l->row.end, l->row.info, l->row.count, l->row.size"
+ROW = "l->row.start, l->row.words, l->row.info, l->row.count, l->row.size, l->words"
 
 
 def loop(function, number, parameters, variables, writes, holds, decreases):
@@ -37,18 +37,16 @@ SEARCH = loop("search", 0, "l", "low high", "low, high, " + RECORD,
 FIND_FDE = loop("find_fde", 0, "l", "index code", f"index, code, {RANGE}, {RECORD}",
                 ["index <= l->s->num_fdes", FAILED], "index")
 
-SCAN_ROWS = loop("scan_rows", 0, "l offset", "i at last start code", f"i, at, last, start, code, {ROW}, {RECORD}", [
-    "i <= l->fde.num_rows",
-    # the row that was taken starts at or below the offset, and is the last one
-    "l->row.start <= offset",
-    "(i > 0 || l->row.start == 0)",
-    "(i == 0 || (last <= offset && l->row.start == last))",
+SCAN_ROWS = loop("scan_rows", 0, "offset", "i count at last words info", f"i, at, last, words, info, {RECORD}", [
+    "i <= count",
+    # the row that was passed last starts at or below the offset
+    "last <= offset",
     # its words have a size that can be read
-    "(i == 0 || l->row.size == 1 || l->row.size == 2 || l->row.size == 4)",
-], "l->fde.num_rows - i")
+    "((info >> 5) & 3) != 3",
+], "count - i")
 
-CHECK_ROWS = loop("check_rows", 0, "l", "i at last start code row",
-                  f"i, at, last, start, code, row, {ROW}, {RECORD}", [
+CHECK_ROWS = loop("check_rows", 0, "l", "i at last start info code row",
+                  f"i, at, last, start, info, code, row, {ROW}, {RECORD}", [
     "i <= l->fde.num_rows",
     "records <= __CPROVER_loop_entry(records) + 2ul * i",
 ], "l->fde.num_rows - i")
@@ -66,7 +64,7 @@ SWAP = loop("swap", 0, "s", "i p q", "i, __CPROVER_object_whole(p)", ["i <= s->f
 REBASE_FDE = loop("rebase", 0, "fdes", "k size 1::1::start", "k, start, __CPROVER_object_whole(fdes)", ["k <= size"],
                   "size - k")
 
-REBASE = loop("rebase", 1, "fdes s", "i k size", "i, k, fdes, __CPROVER_object_whole(fdes)", [
+REBASE = loop("rebase", 1, "fdes s", "i k size l", "i, k, fdes, l.fde.start, l.fde.size, __CPROVER_object_whole(fdes)", [
     "i <= s->num_fdes",
     "(s->fde_size == 16 || s->fde_size == 17 || s->fde_size == 20)",
     "(s->fde_size != 16 || (unsigned long)fdes == (unsigned long)__CPROVER_loop_entry(fdes) + 16ul * i)",
@@ -76,7 +74,7 @@ REBASE = loop("rebase", 1, "fdes s", "i k size", "i, k, fdes, __CPROVER_object_w
 
 FITS_FDE = loop("rebase", 0, "", "k size 1::1::start", "k, start", ["k <= size"], "size - k")
 
-FITS = loop("rebase", 1, "fdes s", "i", "i", ["i <= s->num_fdes"], "s->num_fdes - i")
+FITS = loop("rebase", 1, "fdes s", "i l", "i, l.fde.start, l.fde.size", ["i <= s->num_fdes"], "s->num_fdes - i")
 
 SINK = loop("sink", 0, "root count", "", "root", ["root < count"], "count - root")
 

@@ -71,16 +71,16 @@ enum { PLACES = 8 }; /* where a header may begin behind the tables: at once, or 
 static uint8_t behind_tables[PLACES + 1];
 
 /* What stands for read_known, which read.c proves. */
-int known_behind(struct lookup *l, uint32_t at, uint32_t len);
-int known_behind(struct lookup *l, uint32_t at, uint32_t len)
+const uint8_t *known_behind(struct lookup *l, const struct tables *t, uint32_t at, uint32_t len);
+const uint8_t *known_behind(struct lookup *l, const struct tables *t, uint32_t at, uint32_t len)
 {
+    PROVE(are_tables(t, l->s), "the tables are those of the lookup's section");
     PROVE(len == 2 && at >= l->s->end && at - l->s->end < PLACES, "nothing but magic numbers is read");
     PROVE(at <= l->s->size && len <= l->s->size - at, "a read lies within the section");
     callback_reads++;
     if (l->s->bytes == NULL && nondet_bool())
-        return SFU_E_SECTION;
-    l->record = &behind_tables[at - l->s->end];
-    return SFU_OK;
+        return NULL;
+    return &behind_tables[at - l->s->end];
 }
 
 /* What stands for open_behind, which prove_add shows to call open_section: of each place it says the same. */

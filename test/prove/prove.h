@@ -303,6 +303,14 @@ static bool in_product(uint32_t index, uint32_t count, uint8_t size)
     return (uint64_t)index * size + size <= (uint64_t)count * size && index * size == (uint64_t)index * size;
 }
 
+/* Whether T is what get_tables makes of S. */
+static bool are_tables(const struct tables *t, const struct sfu_section *s)
+{
+    return t->bytes == s->bytes && t->addr == s->addr && t->fdes == s->fdes && t->end == s->end &&
+           t->fde_size == s->fde_size && t->big == is_big(s) && t->v3 == is_v3(s) &&
+           t->relative == ((s->flags & FLAG_FIELD_RELATIVE) != 0);
+}
+
 /* ---- Stand-ins ------------------------------------------------------------------------------------------------- */
 
 /* What stands for read_known in most proofs. read.c proves that the real one does nothing else, if what its callers
@@ -312,31 +320,30 @@ static bool in_product(uint32_t index, uint32_t count, uint8_t size)
 static uint8_t record[4 * MAX_WORDS];
 static uint64_t records;
 
-static int any_record(struct lookup *l, uint32_t len)
+static const uint8_t *any_record(struct lookup *l, const struct tables *t, uint32_t len)
 {
     PROVE(len >= 1 && len <= sizeof l->buffer, "a record fits into its buffer");
+    PROVE(are_tables(t, l->s), "the tables are those of the lookup's section");
     records++;
-    l->record = NULL;
     if (l->s->bytes == NULL && nondet_bool())
-        return SFU_E_SECTION;
+        return NULL;
     __CPROVER_havoc_object(record);
-    l->record = record + sizeof record - len;
-    return SFU_OK;
+    return record + sizeof record - len;
 }
 
-int any_known(struct lookup *l, uint32_t at, uint32_t len);
-int any_known(struct lookup *l, uint32_t at, uint32_t len)
+const uint8_t *any_known(struct lookup *l, const struct tables *t, uint32_t at, uint32_t len);
+const uint8_t *any_known(struct lookup *l, const struct tables *t, uint32_t at, uint32_t len)
 {
     PROVE(at <= l->s->end && len <= l->s->end - at, "a record lies in the tables");
-    return any_record(l, len);
+    return any_record(l, t, len);
 }
 
 /* The same for read_fde. */
-int any_entry(struct lookup *l, uint32_t index);
-int any_entry(struct lookup *l, uint32_t index)
+const uint8_t *any_entry(struct lookup *l, const struct tables *t, uint32_t index);
+const uint8_t *any_entry(struct lookup *l, const struct tables *t, uint32_t index)
 {
     PROVE(index < l->s->num_fdes, "an entry lies in the table of FDEs");
-    return any_record(l, l->s->fde_size);
+    return any_record(l, t, l->s->fde_size);
 }
 
 /* What stands for the loads from a record: read.c proves that the real ones read no other bytes. So the proofs also
@@ -404,7 +411,7 @@ int any_rules(struct lookup *l, struct sfu_row *row)
     ASSUME(code == SFU_OK || code == SFU_E_ROW || code == SFU_E_BOUNDS ||
            (code == SFU_E_NO_ROW && l->fde.num_rows == 0) || (code == SFU_E_SECTION && l->s->bytes == NULL));
     records += l->fde.num_rows != 0 && nondet_bool();
-    l->record = NULL;
+    l->words = NULL;
     if (code != SFU_OK)
         return code;
     row->kind = nondet_byte();
@@ -426,22 +433,6 @@ static void any_fdes(void)
 {
     __CPROVER_havoc_object(starts);
     __CPROVER_havoc_object(sizes);
-}
-
-int known_entry(struct lookup *l, uint32_t index);
-int known_entry(struct lookup *l, uint32_t index)
-{
-    (void)l;
-    PROVE(index < MAX_FDES, "an entry of the table");
-    return SFU_OK;
-}
-
-uint64_t known_start(const struct sfu_section *s, uint32_t index, const uint8_t *p);
-uint64_t known_start(const struct sfu_section *s, uint32_t index, const uint8_t *p)
-{
-    (void)s;
-    (void)p;
-    return starts[index];
 }
 
 int known_range(struct lookup *l, uint32_t index);

@@ -38,7 +38,7 @@ walks=any_target.0:4,any_walk.0:4,find_frame.0:4,pass_over.0:4
 #             times at most, the last time to find out that it ends
 sorting=rebase:any_rebase,behind:key_behind,swap:swap_keys
 sorted=sfu_sort.0:10,sink.0:4,occurrences.0:8,prove_sorted.0:8
-fitting="fde_at:any_at,fde_start:any_start contracts"
+fitting="read_range:any_range contracts"
 indexing=prove_fast_index.0:3,make_index.0:4,make_index.1:3
 taking="default_rule:take_default,flexible_rule:take_flexible \
 check_rows.0:4,scan_rows.0:4,scan.0:4,flexible_rules.0:4,modulo.0:33"

@@ -45,15 +45,19 @@ void prove_record(void)
 {
     struct sfu_section s;
     struct lookup l;
+    struct tables t;
+    const uint8_t *p;
     uint32_t at = nondet_u32(), len = nondet_u32();
     int code;
 
     any_lookup(&l, &s);
     s.bytes = __CPROVER_allocate(s.end, 0);
+    get_tables(&t, &s);
+    PROVE(are_tables(&t, &s), "a copy is what the section is");
     ASSUME(len >= 1 && len <= sizeof l.buffer);
-    code = read_record(&l, at, len);
+    code = read_record(&l, &t, at, len, &p);
     PROVE(code == (in_tables(&s, at, len) ? (int)SFU_OK : (int)SFU_E_BOUNDS), "records lie in the tables");
-    PROVE(code != SFU_OK || (l.record == s.bytes + at && __CPROVER_r_ok(l.record, len)), "its bytes are there");
+    PROVE(code != SFU_OK || (p == s.bytes + at && __CPROVER_r_ok(p, len)), "its bytes are there");
     PROVE(l.s == &s, "the section stays");
 }
 
@@ -61,6 +65,8 @@ void prove_record_remote(void)
 {
     struct sfu_section s;
     struct lookup l;
+    struct tables t;
+    const uint8_t *p;
     uint32_t at = nondet_u32(), len = nondet_u32();
     int code;
 
@@ -70,13 +76,14 @@ void prove_record_remote(void)
     s.bytes = NULL;
     s.read = nondet_bool() ? read_section : NULL;
     ASSUME(len >= 1 && len <= sizeof l.buffer);
-    code = read_record(&l, at, len);
+    get_tables(&t, &s);
+    code = read_record(&l, &t, at, len, &p);
     if (in_tables(&s, at, len))
         PROVE(code == SFU_E_SECTION || (code == SFU_OK && s.read != NULL), "the callback may fail");
     else
         PROVE(code == SFU_E_BOUNDS && callback_reads == 0, "records lie in the tables");
     PROVE(callback_reads <= 1, "a record is read at once");
-    PROVE(code != SFU_OK || l.record == l.buffer, "its bytes are in the buffer");
+    PROVE(code != SFU_OK || p == l.buffer, "its bytes are in the buffer");
     PROVE(l.s == &s, "the section stays");
 }
 
@@ -93,6 +100,8 @@ static void prove_entry_of(uint8_t version)
 {
     struct sfu_section s;
     struct lookup l;
+    struct tables t;
+    const uint8_t *p;
     uint32_t index = nondet_u32();
     uint64_t at = nondet_u64(), all = nondet_u64(); /* products, under a name of their own */
 
@@ -104,9 +113,10 @@ static void prove_entry_of(uint8_t version)
     ASSUME(at == index * s.fde_size && at == (uint64_t)index * s.fde_size);
     ASSUME(all == (uint64_t)s.num_fdes * s.fde_size && at + s.fde_size <= all);
     s.bytes = __CPROVER_allocate(s.rows, 0);
-    PROVE(read_fde(&l, index) == SFU_OK, "an entry is there");
-    PROVE(__CPROVER_r_ok(l.record, s.fde_size) && l.record == s.bytes + s.fdes + at,
-          "it lies in the table of FDEs");
+    get_tables(&t, &s);
+    p = read_fde(&l, &t, index);
+    PROVE(p != NULL, "an entry is there");
+    PROVE(__CPROVER_r_ok(p, s.fde_size) && p == s.bytes + s.fdes + at, "it lies in the table of FDEs");
 }
 
 void prove_entry(void)

@@ -57,20 +57,14 @@ static uint64_t entries(uint32_t i, uint8_t size)
     return size == 16 ? 16ul * i : size == 17 ? 17ul * i : 20ul * i;
 }
 
-uint32_t any_at(const struct sfu_section *s, uint32_t index);
-uint32_t any_at(const struct sfu_section *s, uint32_t index)
+/* prove_entry shows that an entry can be read. */
+int any_range(struct lookup *l, uint32_t index);
+int any_range(struct lookup *l, uint32_t index)
 {
-    PROVE(index < s->num_fdes, "entries of the section are read");
-    ASSUME(entries(index, s->fde_size) + s->fde_size <= entries(s->num_fdes, s->fde_size)); /* prove_product */
-    return s->fdes + (uint32_t)entries(index, s->fde_size);
-}
-
-/* prove_entry shows that an entry's start can be read. */
-uint64_t any_start(const struct sfu_section *s, uint32_t index, const uint8_t *p);
-uint64_t any_start(const struct sfu_section *s, uint32_t index, const uint8_t *p)
-{
-    PROVE(index < s->num_fdes && p == s->bytes + s->fdes + entries(index, s->fde_size), "its start is read");
-    return nondet_u64();
+    PROVE(index < l->s->num_fdes, "entries of the section are read");
+    l->fde.start = nondet_u64();
+    l->fde.size = nondet_u32();
+    return SFU_OK;
 }
 
 static void rebase_of(uint8_t version, bool write)
