@@ -99,15 +99,16 @@ int known_open(const struct sfu_section *s, uint32_t at, struct sfu_section *nex
     return code;
 }
 
-/* Whether there is a header at PLACE behind the tables of S: it has room, and there is the magic number. In the other
- * byte order that counts only if it can be opened, or if nobody knows. */
+/* Whether there is a header at PLACE behind the tables of S: it has room, and there is the magic number of S. In
+ * the other byte order that counts only if it can be opened, or if nobody knows. */
 static bool is_header(const struct sfu_section *s, uint32_t place)
 {
     uint8_t high = behind_tables[place + !is_big(s)], low = behind_tables[place + is_big(s)];
+    uint8_t first = s->abi > SFU_S390X ? 0x5f : 0xde, second = s->abi > SFU_S390X ? 0x75 : 0xe2;
 
     return s->size - s->end >= place + HEADER_SIZE &&
-           ((high == 0xde && low == 0xe2) ||
-            (high == 0xe2 && low == 0xde &&
+           ((high == first && low == second) ||
+            (high == second && low == first &&
              (behind_codes[place] == SFU_OK || behind_codes[place] == SFU_E_SECTION)));
 }
 
