@@ -5,7 +5,8 @@
 # them needs. A tool uses common/, and nothing else. They need libelf and libdw; sfu-gen of libdw only a header.
 TOOLS := build/tools
 TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/host -I$(TOOLS)
-TOOLS_LIBRARY := $(addprefix port/host/common/,image.c cfi.c epilogue.c joined.c compare.c kept.c plt.c filled.c) sfu.c
+TOOLS_LIBRARY := $(addprefix port/host/common/,abi.c image.c cfi.c epilogue.c epilogue_riscv.c joined.c compare.c kept.c \
+    plt.c filled.c) sfu.c
 TOOLS_REPORT := port/host/common/report.c
 TOOLS_ENCODER := $(addprefix port/host/common/,tables.c groups.c encode.c)
 TOOLS_WALKER := port/host/common/walker.c port/fast/sfu_fast.c

@@ -22,7 +22,7 @@ $(DECODERS_IMAGES): $(DECODERS)/%/done: test/truth/decoders/build.sh test/truth/
 	@touch $@
 
 $(DECODERS)/compare: test/truth/decoders/compare.c test/truth/decoders/loaded.c test/truth/decoders/loaded.h \
-    port/host/common/image.c port/host/common/image.h test/lib/rows.h \
+    $(addprefix port/host/common/,abi.c abi.h image.c image.h) test/lib/rows.h \
     sfu.c sfu.h | $(TC)
 	@mkdir -p $(@D)
 	@$(CC) -std=c99 -D_GNU_SOURCE $(WARN) -O2 -g -I. $(filter %.c,$^) -lelf -o $@
@@ -98,7 +98,8 @@ step_arguments = $(call step_set,patterns,$(filter $(step_chosen),$(step_small))
 	$(foreach p,$(step_programs),$(call step_set,$(p):1,$(filter %/$(p)-gcc12-O2,$(filter $(step_chosen),$(step_large)))))
 
 $(STEP)/step: $(STEP_HARNESS) \
-    $(wildcard test/truth/step/*.h test/lib/*.h port/host/common/image.? port/fast/sfu_fast.*) sfu.c sfu.h | $(TC)
+    $(wildcard test/truth/step/*.h test/lib/*.h $(addprefix port/host/common/,abi.? image.?) port/fast/sfu_fast.*) \
+    sfu.c sfu.h | $(TC)
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/fast -o $@ $(STEP_HARNESS) sfu.c port/fast/sfu_fast.c -lelf
 
@@ -127,6 +128,30 @@ suite-step-made-$(1): $(STEP)/step $(step_made)
 endef
 
 $(foreach abi,$(ABIS),$(eval $(call step_rules,$(abi))))
+
+# RISC-V: sfu-gen's tables in everything. gcc12 and clang at each level, without compressed instructions, with frame
+# pointers, with a shadow call stack; code that the linker shortens, and code that it does not.
+STEP_RISCV := $(foreach c,gcc12 clang,$(STEP_LEVELS:%=$(c)-%)) gcc12-O2-fp gcc12-O1-long \
+    gcc12-O2-norelax gcc12-O2-small clang-O1-fp clang-O2-long clang-Os-small clang-O2-scs
+
+step_riscv_steps = $(if $(STEP_LONG),$(STEPS),140000)
+
+define step_riscv_rules
+CHECK += step-$(1)
+step_riscv_$(1) := $(STEP_RISCV:%=$(STEP)/$(1)/patterns-%) $(STEP)/$(1)/goto-gcc12-O1
+step_riscv_signals_$(1) := $(step_signals:%=$(STEP)/$(1)/patterns-%)
+step_riscv_large_$(1) := $(if $(filter riscv64,$(1)),$(STEP)/$(1)/lua-gcc12-O2) $(STEP)/$(1)/zlib-clang-O2
+
+$$(step_riscv_$(1)) $$(step_riscv_signals_$(1)) $$(step_riscv_large_$(1)): $(STEP_PARTS) build/tools/sfu-gen | $(TC)
+	test/truth/step/build.sh $$@
+
+.PHONY: suite-step-$(1)
+suite-step-$(1): $(STEP)/step $$(step_riscv_$(1)) $$(step_riscv_signals_$(1)) $$(step_riscv_large_$(1))
+	@test/run.sh step-$(1) $(STEP)/step -q qemu-$(1) -n $(step_riscv_steps) -f test/truth/FAULTS.md -s \
+		$(1) $$(call step_set,patterns,$$(step_riscv_$(1))) $$(call step_set,signals,$$(step_riscv_signals_$(1))) \
+		$$(call step_set,real:1,$$(step_riscv_large_$(1)))
+endef
+$(foreach abi,riscv64 riscv32,$(eval $(call step_riscv_rules,$(abi))))
 
 .PHONY: step
 
@@ -168,7 +193,8 @@ STEP_MADE_s390x := patterns-clang-O2-kernel+gen
 STEP_SHARED_s390x := zlib-gcc12-O2-kernel $(addsuffix -gcc12-O2-kernel+hook,$(STEP_LONG:%=lua) $(STEP_LONG:%=sqlite))
 
 $(STEP)/judge: test/truth/step/kernel/judge.c $(filter-out %/step.c %/rsp.c,$(STEP_HARNESS)) \
-    $(wildcard test/truth/step/*.h test/lib/*.h port/host/common/image.? port/fast/sfu_fast.*) sfu.c sfu.h | $(TC)
+    $(wildcard test/truth/step/*.h test/lib/*.h $(addprefix port/host/common/,abi.? image.?) port/fast/sfu_fast.*) \
+    sfu.c sfu.h | $(TC)
 	@mkdir -p $(@D)
 	$(CC) -O2 -g -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/fast -o $@ $(filter-out port/host/%,$(filter %.c,$^)) -lelf
 

@@ -96,22 +96,24 @@ bool plt_is(const struct section *section);
  * known. */
 bool plt_rows(struct image *image, const struct section *plt, cfi_row_fn row, void *ctx);
 
-/* Epilogues of clang's for s390x (epilogue.c). The row of the body goes on behind the instruction that has put SP back.
- * What is right there can be read off that instruction.
+/* Epilogues of clang's for s390x (epilogue.c) and RISC-V (epilogue_riscv.c). The row of the body goes on behind the
+ * instructions that have put SP and FP back. What is right there can be read off those instructions.
  *
- * The jump at the end of such an epilogue, from START up to END. SP is the caller's there: the CFA is SP + 160. The
- * other rules of the row still hold: what a function saves lies in its caller's frame. */
+ * Code of such an epilogue, from START up to END, and what is right there. Of s390x it is the jump at the end: SP is the
+ * caller's there, so that the CFA is SP + 160. The other rules of the row still hold: what a function saves lies in its
+ * caller's frame. Of RISC-V it is one instruction. */
 struct epilogue {
     uint64_t start, end;
+    struct sfu_rule cfa, ra, fp;
 };
 
-/* Finds the first jump at or behind PC, an instruction, that lies in ROW behind such an instruction. */
+/* Finds the first one at or behind PC, an instruction, that lies in ROW. */
 bool epilogue_find(struct image *image, const struct cfi_row *row, uint64_t pc, struct epilogue *found);
 
-/* Whether there is one at PC: what is in front of PC is taken for an instruction. */
+/* Whether there is one at PC: of s390x what is in front of PC is taken for an instruction. */
 bool epilogue_at(struct image *image, const struct cfi_row *row, uint64_t pc, struct epilogue *found);
 
-/* The rule for the CFA there. */
-struct sfu_rule epilogue_cfa(const struct image *image);
+/* The same as epilogue_find, for RISC-V. */
+bool epilogue_riscv(struct image *image, const struct cfi_row *row, uint64_t pc, struct epilogue *found);
 
 #endif

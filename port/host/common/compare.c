@@ -55,15 +55,21 @@ static bool is_restored(const struct comparing *c, const struct cfi_row *row, co
            row->fp.control == (fp << RULE_NUMBER | RULE_REGISTER | RULE_DEREFERENCE);
 }
 
-/* Whether GOT has the CFA of an epilogue of which WANTED does not know, at all PCs of D. */
+/* Whether GOT has the CFA of an epilogue of which WANTED does not know, at all PCs of D; of RISC-V all of its rules. */
 static bool is_epilogue(const struct comparing *c, const struct cfi_row *wanted, const struct sfu_row *got,
                         const struct difference *d)
 {
-    struct sfu_rule cfa = epilogue_cfa(c->image);
     struct epilogue epilogue;
+    uint64_t pc = d->start;
 
-    return same_rule(&got->cfa, &cfa) && epilogue_at(c->image, wanted, d->start, &epilogue) &&
-           d->end <= epilogue.end;
+    for (; pc < d->end; pc = epilogue.end) {
+        if (!epilogue_at(c->image, wanted, pc, &epilogue) || !same_rule(&got->cfa, &epilogue.cfa))
+            return false;
+        if (abi_is_riscv(c->image->abi) &&
+            (!same_rule(&got->ra, &epilogue.ra) || !(c->how->ignore_fp || same_rule(&got->fp, &epilogue.fp))))
+            return false;
+    }
+    return true;
 }
 
 /* What the row of D has wrong, or NULL. *EXCUSED: what it has better. */
@@ -84,6 +90,8 @@ static const char *judge(const struct comparing *c, const struct difference *d, 
             return "CFA";
         *excused = NULL;
         c->result->epilogue += d->end - d->start;
+        if (abi_is_riscv(c->image->abi))
+            return NULL;
     }
     if (wanted->signed_ra != got->signed_ra)
         return "signed RA";

@@ -372,7 +372,7 @@ static bool put_shared(struct encoder *e, bool sharing)
 
 static void put_header(const struct encoder *e, uint8_t *p)
 {
-    store_number(p, 2, e->big, 0xdee2);
+    store_number(p, 2, e->big, abi_tables_magic(e->registers->abi));
     p[2] = 3;
     p[3] = 0x1 | 0x4; /* sorted, starts from their fields */
     p[4] = e->tables->image->abi;

@@ -3,7 +3,7 @@
 /* Encodings are those of "z/Architecture Principles of Operation". */
 #include "cfi.h"
 
-struct sfu_rule epilogue_cfa(const struct image *image)
+static struct sfu_rule epilogue_cfa(const struct image *image)
 {
     const struct registers *r = image->registers;
 
@@ -73,10 +73,19 @@ static bool restores_sp(const uint8_t *p, const struct image *image, const struc
                            : size_of(p) == 4 && adds_to_sp(p, 4, image, row);
 }
 
+/* The code from START on, and what holds there. */
+static struct epilogue found_at(const struct image *image, const struct cfi_row *row, uint64_t start, unsigned size)
+{
+    return (struct epilogue){start, start + size, epilogue_cfa(image), row->ra, row->fp};
+}
+
 bool epilogue_find(struct image *image, const struct cfi_row *row, uint64_t pc, struct epilogue *found)
 {
     uint64_t at = pc - row->start, size = row->end - row->start;
     const uint8_t *p = can_be(image, row) ? image_instructions(image, row->start, size) : NULL;
+
+    if (abi_is_riscv(image->abi))
+        return epilogue_riscv(image, row, pc, found);
 
     for (; p != NULL && at < size && size_of(p + at) < size - at; at += size_of(p + at)) {
         uint64_t next = at + size_of(p + at);
@@ -84,7 +93,7 @@ bool epilogue_find(struct image *image, const struct cfi_row *row, uint64_t pc, 
 
         if (jump == 0 || !restores_sp(p + at, image, row))
             continue;
-        *found = (struct epilogue){row->start + next, row->start + next + jump};
+        *found = found_at(image, row, row->start + next, jump);
         return true;
     }
     return false;
@@ -94,6 +103,8 @@ bool epilogue_at(struct image *image, const struct cfi_row *row, uint64_t pc, st
 {
     unsigned jump = 0, size;
 
+    if (abi_is_riscv(image->abi))
+        return epilogue_riscv(image, row, pc, found) && found->start == pc;
     if (!can_be(image, row))
         return false;
     for (size = 6; size >= 2 && jump == 0; size -= 2) { /* it may be at the section's end */
@@ -101,7 +112,7 @@ bool epilogue_at(struct image *image, const struct cfi_row *row, uint64_t pc, st
 
         jump = p != NULL ? jump_at(p, size) : 0;
     }
-    *found = (struct epilogue){pc, pc + jump};
+    *found = found_at(image, row, pc, jump);
     for (size = 4; size <= 6; size += 2) {
         const uint8_t *p = image_instructions(image, pc - size, size);
 

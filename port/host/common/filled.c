@@ -78,7 +78,7 @@ void filled_free(struct filled *filled)
 /* Bytes from START up to END, where no data is, of runs of one nop, trap or zero that are at least LEAST long. */
 static uint64_t count_runs(struct image *image, uint64_t start, uint64_t end)
 {
-    const uint64_t step = image->abi == SFU_AMD64 ? 1 : image->abi == SFU_S390X ? 2 : 4;
+    const uint64_t step = image->registers->code_unit;
     const uint8_t *p = start < end ? image_instructions(image, start, end - start) : NULL;
     uint64_t pc = start, sum = 0;
 

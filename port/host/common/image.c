@@ -121,29 +121,27 @@ bool image_fail(struct image *image, const char *format, ...)
 
 /* ---- File ------------------------------------------------------------------------------------------------------ */
 
-static const struct registers amd64 = {7, 6, 16, 16, 0, false};
-static const struct registers aarch64 = {31, 29, 30, 32, 0, true};
-static const struct registers s390x = {15, 11, 14, 65, 160, true};
+static bool set_abi(struct image *image, const struct registers *registers)
+{
+    image->registers = registers;
+    image->abi = registers->abi;
+    image->big = registers->big;
+    return true;
+}
 
 /* Which of sfu's ABIs the header names, if any. */
 static bool find_abi(struct image *image)
 {
     const GElf_Ehdr *header = &image->header;
+    unsigned word = gelf_getclass(image->elf) == ELFCLASS64 ? 8 : 4;
+    const struct registers *registers =
+        abi_of_machine(header->e_machine, header->e_ident[EI_DATA] == ELFDATA2MSB, word);
 
-    image->big = header->e_ident[EI_DATA] == ELFDATA2MSB;
-    if (header->e_machine == EM_X86_64 && !image->big) {
-        image->abi = SFU_AMD64;
-        image->registers = &amd64;
-    } else if (header->e_machine == EM_AARCH64) {
-        image->abi = image->big ? SFU_AARCH64_BIG : SFU_AARCH64;
-        image->registers = &aarch64;
-    } else if (header->e_machine == EM_S390 && image->big) {
-        image->abi = SFU_S390X;
-        image->registers = &s390x;
-    } else {
-        return image_fail(image, "machine %u is none of x86_64, aarch64 and s390x", header->e_machine);
-    }
-    return true;
+    if (registers != NULL)
+        return set_abi(image, registers);
+    if (word == 4 && abi_of_machine(header->e_machine, false, 8) != NULL)
+        return image_fail(image, "an ELF file of 32 bits");
+    return image_fail(image, "machine %u is none of x86_64, aarch64, s390x and riscv", header->e_machine);
 }
 
 /* What is at OFFSET of the file, SIZE bytes, or NULL. */
@@ -180,8 +178,7 @@ static bool is_pe(struct image *image)
         raw_number(image, at + 20, 2) != 0x20b || (machine != 0x8664 && machine != 0xaa64))
         return false;
     image->pe = true;
-    image->abi = machine == 0x8664 ? SFU_AMD64 : SFU_AARCH64;
-    image->registers = machine == 0x8664 ? &amd64 : &aarch64;
+    (void)set_abi(image, abi_registers(machine == 0x8664 ? SFU_AMD64 : SFU_AARCH64));
     image->header.e_type = ET_DYN;
     image->header.e_entry = raw_number(image, at + 20 + 16, 4) + raw_number(image, at + 20 + 24, 8);
     return true;
@@ -207,8 +204,6 @@ static bool open_file(struct image *image, bool pe)
         return image_fail(image, "not an ELF file");
     if (gelf_getehdr(image->elf, &image->header) == NULL)
         return image_fail(image, "truncated ELF header");
-    if (gelf_getclass(image->elf) != ELFCLASS64)
-        return image_fail(image, "an ELF file of 32 bits");
     return find_abi(image);
 }
 
@@ -384,7 +379,7 @@ static void read_bare(struct image *image)
     for (i = 0; i < num && gelf_getphdr(image->elf, (int)i, &ph) != NULL; i++)
         if (ph.p_type == PT_LOAD && ph.p_flags & PF_X)
             add_bare(image, "PT_LOAD", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, ph.p_vaddr, ph.p_filesz);
-    if (image_segment(image, PT_GNU_SFRAME, true, 0, &ph))
+    if (image_segment(image, PT_GNU_SFRAME, true, 0, &ph) && !abi_is_own(image->abi))
         add_bare(image, ".sframe", SHT_SFRAME, SHF_ALLOC, ph.p_vaddr, ph.p_memsz);
     add_bare_cfi(image);
 }
@@ -445,31 +440,34 @@ static bool lay_out(struct image *image)
     return true;
 }
 
-/* How many bytes a relocation of TYPE writes, or 0: it is none that tables have. *RELATIVE: less its own address. */
-static unsigned relocation_size(const struct image *image, uint32_t type, bool *relative)
+/* The relocation of TYPE, or NULL: it is none that tables have. */
+static const struct relocation *find_relocation(const struct image *image, uint64_t type)
 {
-    static const struct {
-        uint16_t machine, type;
-        uint8_t size;
-        bool relative;
-    } known[] = {{EM_X86_64, R_X86_64_PC32, 4, true},
-                 {EM_X86_64, R_X86_64_PC64, 8, true},
-                 {EM_X86_64, R_X86_64_64, 8, false},
-                 {EM_AARCH64, R_AARCH64_PREL32, 4, true},
-                 {EM_AARCH64, R_AARCH64_PREL64, 8, true},
-                 {EM_AARCH64, R_AARCH64_ABS64, 8, false},
-                 {EM_S390, R_390_PC32, 4, true},
-                 {EM_S390, R_390_PC64, 8, true},
-                 {EM_S390, R_390_64, 8, false}};
-    size_t i;
+    const struct relocation *r = image->registers->relocations;
 
-    for (i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (known[i].machine == image->header.e_machine && known[i].type == type) {
-            *relative = known[i].relative;
-            return known[i].size;
-        }
+    while (r->size != 0 && r->type != type)
+        r++;
+    return r->size != 0 ? r : NULL;
+}
+
+/* What relocation R for VALUE, at address AT, makes of the number OLD. */
+static uint64_t relocated(const struct relocation *r, uint64_t old, uint64_t value, uint64_t at)
+{
+    switch (r->how) {
+    case RELOCATION_RELATIVE:
+        return value - at;
+    case RELOCATION_ADD:
+        return old + value;
+    case RELOCATION_SUB:
+        return old - value;
+    case RELOCATION_SET_6:
+        return (old & 0xc0) | (value & 0x3f);
+    case RELOCATION_SUB_6:
+        return (old & 0xc0) | ((old - value) & 0x3f);
+    case RELOCATION_SET:
+    default:
+        return value;
     }
-    return 0;
 }
 
 /* The address of symbol SYM, if it lies in the object. */
@@ -492,19 +490,20 @@ static void relocate(struct image *image, struct section *section, Elf_Data *dat
     GElf_Rela rela;
     GElf_Sym sym;
     uint64_t addr;
-    bool relative;
     int i;
 
     for (i = 0; gelf_getrela(data, i, &rela) != NULL; i++) {
-        unsigned size = relocation_size(image, (uint32_t)GELF_R_TYPE(rela.r_info), &relative);
+        const struct relocation *r = find_relocation(image, GELF_R_TYPE(rela.r_info));
+        uint8_t *p;
 
-        if (size == 0 || rela.r_offset > section->size || size > section->size - rela.r_offset ||
+        if (r == NULL || rela.r_offset > section->size || r->size > section->size - rela.r_offset ||
             GELF_R_SYM(rela.r_info) > INT32_MAX ||
             gelf_getsym(symbols, (int)GELF_R_SYM(rela.r_info), &sym) == NULL || !symbol_address(image, &sym, &addr))
             continue;
-        addr += (uint64_t)rela.r_addend;
-        store_number(section->own + rela.r_offset, size, image->big,
-                     relative ? addr - (section->addr + rela.r_offset) : addr);
+        p = section->own + rela.r_offset;
+        store_number(p, r->size, image->big,
+                     relocated(r, load_number(p, r->size, image->big), addr + (uint64_t)rela.r_addend,
+                               section->addr + rela.r_offset));
     }
 }
 
@@ -588,7 +587,29 @@ struct section *image_tables(const struct image *image)
 {
     struct section *section = image_section(image, IMAGE_TABLES);
 
-    return section != NULL ? section : image_section(image, ".sframe");
+    return section != NULL || abi_is_own(image->abi) ? section : image_section(image, ".sframe");
+}
+
+struct section *image_input(const struct image *image)
+{
+    size_t i;
+
+    if (!abi_is_own(image->abi))
+        return image_section(image, ".sframe");
+    for (i = 0; i < image->num_sections; i++)
+        if (strncmp(image->sections[i].name, IMAGE_TABLES ".", sizeof IMAGE_TABLES) == 0)
+            return &image->sections[i];
+    return NULL;
+}
+
+const char *image_tables_name(const struct image *image)
+{
+    return abi_is_own(image->abi) ? IMAGE_TABLES : ".sframe";
+}
+
+uint32_t image_tables_type(const struct image *image)
+{
+    return abi_is_own(image->abi) ? SHT_PROGBITS : SHT_SFRAME;
 }
 
 bool image_load(struct image *image, struct section *section)
@@ -611,7 +632,8 @@ bool image_load(struct image *image, struct section *section)
     else if (data->d_size != section->size)
         return image_fail(image, "section %s is not all in the file", section->name);
     section->bytes = data->d_buf != NULL ? data->d_buf : (const uint8_t *)"";
-    if (image->object && (strcmp(section->name, ".eh_frame") == 0 || strcmp(section->name, ".sframe") == 0))
+    if (image->object && (strcmp(section->name, ".eh_frame") == 0 || strcmp(section->name, ".debug_frame") == 0 ||
+                          strcmp(section->name, ".sframe") == 0))
         relocate_section(image, section);
     return true;
 }
@@ -642,6 +664,24 @@ const uint8_t *image_instructions(struct image *image, uint64_t addr, uint64_t s
     return s->bytes + (addr - s->addr);
 }
 
+/* Whether the SIZE bytes at P are nops and zeros of RISC-V, of 2 and 4 bytes. */
+static bool are_riscv_nops(const uint8_t *p, size_t size)
+{
+    size_t i = 0;
+
+    while (i + 2 <= size) {
+        uint64_t half = load_number(p + i, 2, false);
+
+        if (half == 0 || half == 0x0001)
+            i += 2;
+        else if (i + 4 <= size && load_number(p + i, 4, false) == 0x13)
+            i += 4;
+        else
+            break;
+    }
+    return i == size;
+}
+
 /* Whether the SIZE bytes at P are nops, traps and zeros. Of x86_64's nops, which have many forms, the bytes are
  * known. */
 static bool are_nops(uint8_t abi, const uint8_t *p, size_t size)
@@ -649,6 +689,8 @@ static bool are_nops(uint8_t abi, const uint8_t *p, size_t size)
     const char *bytes = abi == SFU_AMD64 ? "\x90\xcc\x66\x2e\x0f\x1f\x40\x44\x80\x84" : "\x07";
     size_t i;
 
+    if (abi_is_riscv(abi))
+        return are_riscv_nops(p, size);
     if (abi == SFU_AMD64 || abi == SFU_S390X) {
         for (i = 0; i < size && (p[i] == 0 || strchr(bytes, p[i]) != NULL); i++)
             continue;
@@ -691,7 +733,8 @@ static void add_symbol(void *ctx, const GElf_Sym *sym, const char *name)
 
     if (GELF_ST_TYPE(sym->st_info) > STT_FUNC || GELF_ST_TYPE(sym->st_info) == STT_OBJECT)
         return;
-    if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || name[0] == '\0' || name[0] == '$')
+    if (sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS || name[0] == '\0' || name[0] == '$' ||
+        strncmp(name, ".L", 2) == 0)
         return;
     if (image_code(image, sym->st_value) == NULL)
         return;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * An ELF file of 64 bits for one of sfu's ABIs, opened to be read. What the tools share begins here.
+ * An ELF file for one of sfu's ABIs, opened to be read. What the tools share begins here.
  * Functions that can fail return false and leave one line in image->error. Nothing in the file is believed.
  */
 #ifndef SFU_HOST_IMAGE_H
 #define SFU_HOST_IMAGE_H
+
+#include "abi.h"
 
 #include <gelf.h>
 #include <stdbool.h>
@@ -17,15 +19,6 @@
 #define PT_GNU_SFRAME 0x6474e554
 #endif
 #define SHT_SFRAME 0x6ffffff4
-
-/* DWARF numbers of the registers that unwinding needs, by ABI. */
-struct registers {
-    uint32_t sp, fp;
-    uint32_t ra; /* the column of the return address: a register, except on amd64 */
-    uint32_t pc; /* as expressions name it */
-    uint32_t sp_below_cfa;
-    bool link; /* a call leaves the return address in a register */
-};
 
 struct section {
     const char *name;
@@ -49,7 +42,7 @@ struct image {
     GElf_Ehdr header;
     uint8_t abi; /* enum sfu_abi */
     bool big;
-    const struct registers *registers;
+    const struct registers *registers; /* the ABI's facts */
     struct section *sections;
     size_t num_sections;
     struct section **code; /* those with instructions, by address */
@@ -81,10 +74,18 @@ bool image_fail(struct image *image, const char *format, ...) __attribute__((for
 /* The section named NAME, or NULL. */
 struct section *image_section(const struct image *image, const char *name);
 
-/* The section of SFrame tables: IMAGE_TABLES (test/truth/FAULTS.md: ld-no-relocations) or, if there is none, .sframe;
- * or NULL. */
+/* The section of tables: IMAGE_TABLES (test/truth/FAULTS.md: ld-no-relocations) or, if there is none, .sframe; or NULL.
+ * Of an ABI that SFrame does not have they are in IMAGE_TABLES alone. */
 #define IMAGE_TABLES ".sfu_sframe"
 struct section *image_tables(const struct image *image);
+
+/* The section of tables that sfu-gen takes rows from, those of exception entries: .sframe. Of an ABI that SFrame does
+ * not have it is the first one whose name begins with IMAGE_TABLES and a dot. Or NULL. */
+struct section *image_input(const struct image *image);
+
+/* The name of the section that tables for IMAGE are written into where there is none, and its type. */
+const char *image_tables_name(const struct image *image);
+uint32_t image_tables_type(const struct image *image);
 
 /* Reads the bytes of SECTION, decompressed. They stay until the image is closed. A section without any fails. */
 bool image_load(struct image *image, struct section *section);

@@ -8,9 +8,9 @@
 
 /* ---- Sections -------------------------------------------------------------------------------------------------- */
 
-static bool is_magic(const uint8_t *p, bool big)
+static bool is_magic(const uint8_t *p, const struct image *image)
 {
-    return load_number(p, 2, big) == 0xdee2 && p[2] >= 1 && p[2] <= 3;
+    return load_number(p, 2, image->big) == abi_tables_magic(image->abi) && p[2] >= 1 && p[2] <= 3;
 }
 
 /* Opens what is at OFFSET of SECTION. *END is behind it. */
@@ -29,8 +29,8 @@ static bool open_at(struct kept *kept, struct image *image, const struct section
     if (code == SFU_OK && s.abi != image->abi)
         code = SFU_E_ABI;
     if (code != SFU_OK)
-        return image_fail(image, "the tables that its .sframe has at offset 0x%llx: %s (--forget leaves them out)",
-                          (unsigned long long)offset, sfu_string(code));
+        return image_fail(image, "the tables that its %s has at offset 0x%llx: %s (--forget leaves them out)",
+                          section->name, (unsigned long long)offset, sfu_string(code));
     *end = offset + s.end;
     if (s.num_fdes == 0)
         return true;
@@ -50,7 +50,7 @@ static bool open_all(struct kept *kept, struct image *image, struct section *sec
     kept->bytes = zeroed((size_t)section->size, 1);
     memcpy(kept->bytes, section->bytes, (size_t)section->size);
     while (offset + 28 <= section->size)
-        if (!is_magic(kept->bytes + offset, image->big))
+        if (!is_magic(kept->bytes + offset, image))
             offset += 8;
         else if (open_at(kept, image, section, offset, &offset))
             offset = (offset + 7) & ~(uint64_t)7;
@@ -109,7 +109,7 @@ static void collect(struct kept *kept, const struct cfi_spans *spans, uint64_t p
 
 bool kept_read(struct kept *kept, struct image *image, const struct cfi_spans *spans)
 {
-    struct section *section = image_section(image, ".sframe");
+    struct section *section = image_input(image);
     size_t i, k = 0;
 
     memset(kept, 0, sizeof *kept);

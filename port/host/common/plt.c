@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * PLTs for which the linker has written no CFI: lld's, and those of GNU ld for aarch64 and s390x. Their instructions
+ * PLTs for which the linker has written no CFI: lld's, and those of GNU ld for aarch64, s390x and RISC-V. Their instructions
  * are few: what pushes is counted, what does not is known, and anything else is refused.
  */
 #include "cfi.h"
@@ -158,12 +158,40 @@ static bool s390x_rows(const struct image *image, const struct section *plt, cfi
     return true;
 }
 
+/* ---- RISC-V ---------------------------------------------------------------------------------------------------- */
+
+/* Whether an instruction of 4 bytes leaves SP, FP and RA as they are: auipc (lpad, too), additions and shifts, loads
+ * and jalr, to another register. */
+static bool is_riscv_harmless(uint32_t word)
+{
+    uint32_t opcode = word & 0x7f, rd = word >> 7 & 31;
+
+    return (opcode == 0x17 || opcode == 0x13 || opcode == 0x33 || opcode == 0x03 || opcode == 0x67) && rd != 1 &&
+           rd != 2 && rd != 8;
+}
+
+static bool riscv_rows(const struct image *image, const struct section *plt, cfi_row_fn give, void *ctx)
+{
+    struct cfi_row row = plain_row(image, plt, 0, 0);
+    uint64_t offset;
+
+    for (offset = 0; offset + 4 <= plt->size; offset += 4)
+        if (!is_riscv_harmless((uint32_t)load_number(plt->bytes + offset, 4, false)))
+            return false;
+    row.end = plt->addr + plt->size;
+    if (give != NULL && row.start < row.end)
+        give(ctx, &row);
+    return plt->size % 4 == 0;
+}
+
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
 static bool rows_of(const struct image *image, const struct section *plt, cfi_row_fn give, void *ctx)
 {
     if (image->abi == SFU_AMD64)
         return x86_rows(image, plt, give, ctx);
+    if (abi_is_riscv(image->abi))
+        return riscv_rows(image, plt, give, ctx);
     return image->abi == SFU_S390X ? s390x_rows(image, plt, give, ctx) : aarch64_rows(image, plt, give, ctx);
 }
 

@@ -222,7 +222,7 @@ static void fix_drap(struct tables *t, struct function *function)
     }
 }
 
-/* ---- Epilogues without CFI (clang, s390x) ---------------------------------------------------------------------- */
+/* ---- Epilogues without CFI (clang, s390x and RISC-V) ----------------------------------------------------------- */
 
 static struct sfu_rule unpacked(const struct made_row *row, unsigned which)
 {
@@ -244,26 +244,43 @@ static struct cfi_row row_of(const struct tables *t, const struct function *func
     return result;
 }
 
-/* At the jump behind the instruction that has put SP back, the CFA is SP's. Behind the jump the row goes on. */
+static void set_rule(struct made_row *row, unsigned which, const struct sfu_rule *rule)
+{
+    row->offset[which] = rule->offset;
+    row->control[which] = (uint16_t)rule->control;
+}
+
+/* Gives the part of row I that FOUND is the rules that are right there. Behind it the row goes on up to END. Returns the
+ * number of that row. */
+static uint32_t fix_part(struct tables *t, struct function *function, uint32_t i, const struct epilogue *found,
+                         uint64_t end)
+{
+    struct made_row *fixed;
+    bool goes_on = found->end < end;
+
+    if (goes_on)
+        split_row(t, function, i, (uint32_t)(found->end - function->start));
+    if (found->start > function->start + t->rows[function->first_row + i].start)
+        split_row(t, function, i++, (uint32_t)(found->start - function->start));
+    fixed = &t->rows[function->first_row + i];
+    set_rule(fixed, ROW_CFA, &found->cfa);
+    set_rule(fixed, ROW_RA, &found->ra);
+    set_rule(fixed, ROW_FP, &found->fp);
+    t->epilogue += found->end - found->start;
+    return goes_on ? i + 1 : i;
+}
+
 static void fix_epilogues(struct tables *t, struct function *function)
 {
-    struct sfu_rule cfa = epilogue_cfa(t->image);
     struct epilogue found;
     uint32_t i;
 
-    for (i = 0; i < function->num_rows && function->num_rows + 2 <= MAX_ROWS; i++) {
+    for (i = 0; i < function->num_rows; i++) {
         struct cfi_row row = row_of(t, function, i);
-        struct made_row *fixed;
+        uint64_t pc = row.start;
 
-        if (!epilogue_find(t->image, &row, row.start, &found))
-            continue;
-        if (found.end < row.end)
-            split_row(t, function, i, (uint32_t)(found.end - function->start));
-        split_row(t, function, i, (uint32_t)(found.start - function->start));
-        fixed = &t->rows[function->first_row + ++i];
-        fixed->offset[ROW_CFA] = cfa.offset;
-        fixed->control[ROW_CFA] = (uint16_t)cfa.control;
-        t->epilogue += found.end - found.start;
+        for (; function->num_rows + 2 <= MAX_ROWS && epilogue_find(t->image, &row, pc, &found); pc = found.end)
+            i = fix_part(t, function, i, &found, row.end);
     }
 }
 
@@ -355,7 +372,9 @@ static void build_row(void *ctx, const struct cfi_row *given)
         open_function(b, row.start, row.by_pc);
     function = last_function(b);
     next = packed(&row, function->start);
-    if (function->num_rows == 0 || !same_rules(&b->tables->rows[b->tables->num_rows - 1], &next))
+    /* What is found in RISC-V's epilogues depends on where its rows begin: they are joined later. */
+    if (function->num_rows == 0 || abi_is_riscv(b->tables->image->abi) ||
+        !same_rules(&b->tables->rows[b->tables->num_rows - 1], &next))
         add_row(b->tables, function, next);
 }
 

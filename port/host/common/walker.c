@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The stack. Frames begin at its second sixteenth, with FP at its first quarter. Each word of its first half has a
- * value of its own, a place in the second half; so has each word of that. */
+ * value of its own, a place in the second half; so has each word of that. Words are saved registers of the ABI. */
 enum { STACK = 1 << 20, STACK_SP = STACK / 16, STACK_FP = STACK / 4, STACK_VALUES = STACK / 2 };
 
 enum { OWN, CALLERS, SECTIONS };
@@ -37,14 +37,15 @@ struct walker {
     struct walked known[KNOWN];
 };
 
-/* Tables in which all values of the stack are PCs of one function. It has CFA = FP + 16 (s390x: 176), and its callers'
- * registers below that: where a caller's PC was found tells its FP. */
+/* Tables in which all values of the stack are PCs of one function. It has CFA = FP + 2 words (s390x: 176), and its
+ * callers' registers below that: where a caller's PC was found tells its FP. */
 static bool make_callers(struct walker *w, struct image *image)
 {
     const struct registers *r = image->registers;
     const uint16_t fp = (uint16_t)(r->fp << RULE_NUMBER | RULE_REGISTER);
+    const int32_t word = r->word;
     struct made_row row = {
-        0, {16 + (int32_t)r->sp_below_cfa, -8, -16}, {fp, RULE_DEREFERENCE, RULE_DEREFERENCE}, 0};
+        0, {2 * word + (int32_t)r->sp_below_cfa, -word, -2 * word}, {fp, RULE_DEREFERENCE, RULE_DEREFERENCE}, 0};
     struct function function = {w->low, STACK, 1, 0, false, false, false, 0};
     struct tables tables = {image, &function, &row, NULL, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, false, false};
     const struct encoding encoding = {0, false};
@@ -56,8 +57,10 @@ static bool make_callers(struct walker *w, struct image *image)
 }
 
 /* An address that is far from the image's code. */
-static uint64_t far_from(uint64_t addr)
+static uint64_t far_from(const struct image *image, uint64_t addr)
 {
+    if (image->registers->word == 4)
+        return addr >> 30 & 1 ? (uint64_t)1 << 29 : (uint64_t)1 << 30;
     return addr >> 46 & 1 ? (uint64_t)1 << 45 : (uint64_t)1 << 46;
 }
 
@@ -77,7 +80,7 @@ struct walker *walker_new(struct image *image, const uint8_t *bytes, uint64_t si
     struct walker *w = zeroed(1, sizeof *w);
     uint64_t k;
 
-    w->low = far_from(addr);
+    w->low = far_from(image, addr);
     if (sfu_add(&w->list, &w->sections[OWN], 1, bytes, size, addr) != SFU_OK || !make_callers(w, image) ||
         sfu_fast_add(&w->fast, w->images, SECTIONS, w->list) != SFU_OK || !w->images[0].common ||
         !w->images[1].common) {
@@ -86,8 +89,8 @@ struct walker *walker_new(struct image *image, const uint8_t *bytes, uint64_t si
     }
     set_index(w);
     w->stack = zeroed(STACK, 1);
-    for (k = 0; k < STACK; k += 8)
-        store_number(w->stack + k, 8, image->big, w->low + STACK_VALUES + k % STACK_VALUES);
+    for (k = 0; k < STACK; k += image->registers->word)
+        store_number(w->stack + k, image->registers->word, image->big, w->low + STACK_VALUES + k % STACK_VALUES);
     w->target.sections = sfu_fast_sections(&w->fast);
     w->target.stack = (struct sfu_stack){w->stack, w->low, w->low + STACK};
     return w;

@@ -31,10 +31,50 @@ static bool close_output(struct image *image, struct written_file *f, bool good,
     return written_close(f, good, mode) || (good && cannot_write(image, f->name));
 }
 
-enum { EHDR_SIZE = 64, SHDR_SIZE = 64, PHDR_SIZE = 56 };
+/* Of ELF files of 64 bits; those of 32 bits are in the table behind. */
+enum { EHDR_SIZE = 64, SHDR_SIZE = 64, PHDR_SIZE = 56, EHDR_SIZE_32 = 52, SHDR_SIZE_32 = 40, PHDR_SIZE_32 = 32 };
 
-static void put_phdr(uint8_t *p, bool big, const GElf_Phdr *ph)
+static bool is_32(const struct image *image)
 {
+    return image->registers->word == 4;
+}
+
+static size_t ehdr_size(const struct image *image)
+{
+    return is_32(image) ? EHDR_SIZE_32 : EHDR_SIZE;
+}
+
+static size_t shdr_size(const struct image *image)
+{
+    return is_32(image) ? SHDR_SIZE_32 : SHDR_SIZE;
+}
+
+static size_t phdr_size(const struct image *image)
+{
+    return is_32(image) ? PHDR_SIZE_32 : PHDR_SIZE;
+}
+
+static void put_phdr_32(uint8_t *p, bool big, const GElf_Phdr *ph)
+{
+    store_number(p, 4, big, ph->p_type);
+    store_number(p + 4, 4, big, ph->p_offset);
+    store_number(p + 8, 4, big, ph->p_vaddr);
+    store_number(p + 12, 4, big, ph->p_paddr);
+    store_number(p + 16, 4, big, ph->p_filesz);
+    store_number(p + 20, 4, big, ph->p_memsz);
+    store_number(p + 24, 4, big, ph->p_flags);
+    store_number(p + 28, 4, big, ph->p_align);
+}
+
+/* A program header of the image's class at P. */
+static void put_phdr(uint8_t *p, const struct image *image, const GElf_Phdr *ph)
+{
+    bool big = image->big;
+
+    if (is_32(image)) {
+        put_phdr_32(p, big, ph);
+        return;
+    }
     store_number(p, 4, big, ph->p_type);
     store_number(p + 4, 4, big, ph->p_flags);
     store_number(p + 8, 8, big, ph->p_offset);
@@ -74,7 +114,7 @@ static uint64_t find_segment(struct image *image, const struct section *section,
 
     (void)elf_getphdrnum(image->elf, &num);
     for (i = 0; i < num && gelf_getphdr(image->elf, (int)i, &ph) != NULL; i++) {
-        if (ph.p_type != PT_GNU_SFRAME || ph.p_vaddr == section->addr)
+        if (ph.p_type != PT_GNU_SFRAME || ph.p_vaddr == section->addr || abi_is_own(image->abi))
             continue;
         if (!image_segment(image, PT_LOAD, false, section->addr, &load))
             return 0;
@@ -86,7 +126,7 @@ static uint64_t find_segment(struct image *image, const struct section *section,
                          section->size,
                          section->size,
                          8};
-        put_phdr(header, image->big, &ph);
+        put_phdr(header, image, &ph);
         return image->header.e_phoff + i * image->header.e_phentsize;
     }
     return 0;
@@ -98,15 +138,16 @@ bool output_in_place(struct image *image, const struct section *section, const s
     uint64_t type_at = image->header.e_shoff + (uint64_t)section->index * image->header.e_shentsize + 4;
     uint8_t *padded = zeroed((size_t)size, 1), type[4], header[PHDR_SIZE];
     uint64_t header_at = find_segment(image, section, header);
+    size_t header_size = phdr_size(image);
     bool good, big = image->big;
     int fd;
 
     memcpy(padded, bytes->data, bytes->size);
-    store_number(type, sizeof type, big, SHT_SFRAME);
+    store_number(type, sizeof type, big, image_tables_type(image));
     image_close(image);
     fd = open(image->file, O_WRONLY | O_CLOEXEC);
     good = fd >= 0 && overwrite(fd, padded, (size_t)size, offset) && overwrite(fd, type, sizeof type, type_at) &&
-           (header_at == 0 || overwrite(fd, header, sizeof header, header_at));
+           (header_at == 0 || overwrite(fd, header, header_size, header_at));
     if (!good)
         image_fail(image, "cannot be written: %s", strerror(errno));
     if (fd >= 0 && close(fd) != 0 && good)
@@ -151,9 +192,29 @@ bool output_asm(struct image *image, const char *file, const struct bytes *bytes
 
 /* ---- Small ELF files ------------------------------------------------------------------------------------------- */
 
-/* A section header of 64 bits at P. */
-static void put_section(uint8_t *p, bool big, const GElf_Shdr *sh)
+static void put_section_32(uint8_t *p, bool big, const GElf_Shdr *sh)
 {
+    store_number(p, 4, big, sh->sh_name);
+    store_number(p + 4, 4, big, sh->sh_type);
+    store_number(p + 8, 4, big, sh->sh_flags);
+    store_number(p + 12, 4, big, sh->sh_addr);
+    store_number(p + 16, 4, big, sh->sh_offset);
+    store_number(p + 20, 4, big, sh->sh_size);
+    store_number(p + 24, 4, big, sh->sh_link);
+    store_number(p + 28, 4, big, sh->sh_info);
+    store_number(p + 32, 4, big, sh->sh_addralign);
+    store_number(p + 36, 4, big, sh->sh_entsize);
+}
+
+/* A section header of the image's class at P. */
+static void put_section(uint8_t *p, const struct image *image, const GElf_Shdr *sh)
+{
+    bool big = image->big;
+
+    if (is_32(image)) {
+        put_section_32(p, big, sh);
+        return;
+    }
     store_number(p, 4, big, sh->sh_name);
     store_number(p + 4, 4, big, sh->sh_type);
     store_number(p + 8, 8, big, sh->sh_flags);
@@ -178,12 +239,13 @@ static void put_header(uint8_t *p, const struct image *image, unsigned type, uin
     store_number(p + 16, 2, image->big, type);
     store_number(p + 18, 2, image->big, image->header.e_machine);
     store_number(p + 20, 4, image->big, EV_CURRENT);
-    store_number(p + 40, 8, image->big, offset);
-    store_number(p + 48, 4, image->big, image->header.e_flags);
-    store_number(p + 52, 2, image->big, EHDR_SIZE);
-    store_number(p + 58, 2, image->big, SHDR_SIZE);
-    store_number(p + 60, 2, image->big, num);
-    store_number(p + 62, 2, image->big, num - 1);
+    store_number(p + (is_32(image) ? 32 : 40), image->registers->word, image->big, offset);
+    p += ehdr_size(image); /* from its end the others have the same distances */
+    store_number(p - 16, 4, image->big, image->header.e_flags);
+    store_number(p - 12, 2, image->big, ehdr_size(image));
+    store_number(p - 6, 2, image->big, shdr_size(image));
+    store_number(p - 4, 2, image->big, num);
+    store_number(p - 2, 2, image->big, num - 1);
 }
 
 /* Sections: none, the build ID, the tables, the names. */
@@ -192,26 +254,28 @@ bool output_elf(struct image *image, const char *file, const struct bytes *bytes
     static const char names[] = "\0.note.gnu.build-id\0.sframe\0" IMAGE_TABLES "\0.shstrtab";
     struct section *note = object ? NULL : image_section(image, ".note.gnu.build-id");
     uint64_t note_size = note != NULL && image_load(image, note) ? note->size : 0;
-    uint64_t tables_at = aligned(EHDR_SIZE + note_size, 8), names_at = tables_at + bytes->size;
-    uint64_t headers_at = aligned(names_at + sizeof names, 8), size = headers_at + 4 * SHDR_SIZE;
-    GElf_Shdr sh = {1, SHT_NOTE, SHF_ALLOC, 0, EHDR_SIZE, note_size, 0, 0, 4, 0};
+    bool own_name = object || abi_is_own(image->abi); /* IMAGE_TABLES, not .sframe */
+    uint64_t note_at = ehdr_size(image), tables_at = aligned(note_at + note_size, 8);
+    uint64_t names_at = tables_at + bytes->size, headers_at = aligned(names_at + sizeof names, 8);
+    uint64_t size = headers_at + 4 * shdr_size(image);
+    GElf_Shdr sh = {1, SHT_NOTE, SHF_ALLOC, 0, note_at, note_size, 0, 0, 4, 0};
     uint8_t *p = zeroed((size_t)size, 1), *headers = p + headers_at;
     struct bytes all = {p, (size_t)size, 0, 0};
     bool good;
 
     put_header(p, image, object ? ET_REL : ET_DYN, headers_at, 4);
     if (note_size > 0)
-        memcpy(p + EHDR_SIZE, note->bytes, (size_t)note_size);
+        memcpy(p + note_at, note->bytes, (size_t)note_size);
     else
         sh.sh_type = SHT_NULL, sh.sh_name = 0, sh.sh_flags = 0, sh.sh_offset = 0, sh.sh_addralign = 0;
-    put_section(headers + SHDR_SIZE, image->big, &sh);
+    put_section(headers + shdr_size(image), image, &sh);
     sh = (GElf_Shdr){
-        object ? 28 : 20, object ? SHT_PROGBITS : SHT_SFRAME, SHF_ALLOC, 0, tables_at, bytes->size, 0, 0, 8, 0};
+        own_name ? 28 : 20, own_name ? SHT_PROGBITS : SHT_SFRAME, SHF_ALLOC, 0, tables_at, bytes->size, 0, 0, 8, 0};
     memcpy(p + tables_at, bytes->data, bytes->size);
-    put_section(headers + 2 * SHDR_SIZE, image->big, &sh);
+    put_section(headers + 2 * shdr_size(image), image, &sh);
     sh = (GElf_Shdr){sizeof names - sizeof ".shstrtab", SHT_STRTAB, 0, 0, names_at, sizeof names, 0, 0, 1, 0};
     memcpy(p + names_at, names, sizeof names);
-    put_section(headers + 3 * SHDR_SIZE, image->big, &sh);
+    put_section(headers + 3 * shdr_size(image), image, &sh);
     good = output_raw(image, file, &all);
     free(p);
     return good;
@@ -257,7 +321,7 @@ bool append_plan(struct image *image, struct append *append)
     struct extent x = {0, 0, 0, 0, 4096, 0, 0};
     size_t i, num, file_size;
 
-    if (elf_getphdrnum(image->elf, &num) != 0 || num == 0 || image->header.e_phentsize != PHDR_SIZE)
+    if (elf_getphdrnum(image->elf, &num) != 0 || num == 0 || image->header.e_phentsize != phdr_size(image))
         return image_fail(image, "no program headers, to which a segment could be added");
     if (num > 60000 || image->num_sections > 60000 || elf_rawfile(image->elf, &file_size) == NULL)
         return image_fail(image, "too many headers");
@@ -268,17 +332,18 @@ bool append_plan(struct image *image, struct append *append)
         return image_fail(image, "no loaded segment");
     if (x.end < x.delta || x.end - x.delta > file_size + (1u << 30))
         return image_fail(image, "no place for a segment: its memory is too far from its file");
-    append->num_headers = x.num + 2;
+    append->num_headers = x.num + (abi_is_own(image->abi) ? 1 : 2);
     append->offset = aligned(x.end - x.delta > file_size ? x.end - x.delta : file_size, x.align);
     append->vaddr = append->offset + x.delta;
     append->paddr = append->vaddr + x.load;
-    append->section = append->vaddr + append->num_headers * PHDR_SIZE;
-    if (append->section < x.end)
+    append->section = append->vaddr + append->num_headers * phdr_size(image);
+    if (append->section < x.end || (is_32(image) && append->section > UINT32_MAX))
         return image_fail(image, "no place for a segment: its memory ends where the address space does");
     return true;
 }
 
-/* The program headers of the copy at P: the new segment behind the last one that is loaded, the tables at the end. */
+/* The program headers of the copy at P: the new segment behind the last one that is loaded, the tables at the end,
+ * unless they are not SFrame's. */
 static void put_phdrs(struct image *image, const struct append *a, const struct bytes *bytes, uint8_t *p)
 {
     uint64_t at = a->section - a->vaddr, size = at + bytes->size, align = 4096;
@@ -296,14 +361,16 @@ static void put_phdrs(struct image *image, const struct append *a, const struct 
         if (ph.p_type == PT_PHDR)
             ph = (GElf_Phdr){PT_PHDR, PF_R, a->offset, a->vaddr, a->paddr, at, at, 8};
         if (ph.p_type != PT_GNU_SFRAME)
-            put_phdr(p + PHDR_SIZE * put++, image->big, &ph);
+            put_phdr(p + phdr_size(image) * put++, image, &ph);
         if (i != last)
             continue;
         ph = (GElf_Phdr){PT_LOAD, PF_R, a->offset, a->vaddr, a->paddr, size, size, align};
-        put_phdr(p + PHDR_SIZE * put++, image->big, &ph);
+        put_phdr(p + phdr_size(image) * put++, image, &ph);
     }
+    if (abi_is_own(image->abi))
+        return;
     ph = (GElf_Phdr){PT_GNU_SFRAME, PF_R, a->offset + at, a->section, a->paddr + at, bytes->size, bytes->size, 8};
-    put_phdr(p + PHDR_SIZE * put, image->big, &ph);
+    put_phdr(p + phdr_size(image) * put, image, &ph);
 }
 
 /* The section headers of the copy, at AT in it: those of the image, and one for the tables, whose name is behind them.
@@ -311,7 +378,8 @@ static void put_phdrs(struct image *image, const struct append *a, const struct 
 static struct bytes make_sections(struct image *image, const struct append *a, const struct bytes *bytes,
                                   uint64_t at)
 {
-    size_t names, num = image->num_sections + 1, i, names_size = 0;
+    const char *name = image_tables_name(image);
+    size_t names, num = image->num_sections + 1, i, names_size = 0, header = shdr_size(image);
     struct bytes result = {NULL, 0, num + 1, 0};
     const uint8_t *old_names = NULL;
     GElf_Shdr sh;
@@ -321,24 +389,32 @@ static struct bytes make_sections(struct image *image, const struct append *a, c
         old_names = image->sections[names - 1].bytes;
         names_size = (size_t)image->sections[names - 1].size;
     }
-    result.size = (num + 1) * SHDR_SIZE + names_size + sizeof ".sframe";
+    result.size = (num + 1) * header + names_size + strlen(name) + 1;
     result.data = zeroed(result.size, 1);
     for (i = 1; i < num && gelf_getshdr(elf_getscn(image->elf, i), &sh) != NULL; i++) {
         if (i == names) {
-            sh.sh_offset = at + (num + 1) * SHDR_SIZE;
-            sh.sh_size = names_size + sizeof ".sframe";
+            sh.sh_offset = at + (num + 1) * header;
+            sh.sh_size = names_size + strlen(name) + 1;
         }
         if (strcmp(image->sections[i - 1].name, ".sframe") == 0 ||
             strcmp(image->sections[i - 1].name, IMAGE_TABLES) == 0)
             sh.sh_type = SHT_PROGBITS, sh.sh_name = 0;
-        put_section(result.data + i * SHDR_SIZE, image->big, &sh);
+        put_section(result.data + i * header, image, &sh);
     }
-    sh = (GElf_Shdr){(uint32_t)names_size, SHT_SFRAME, SHF_ALLOC, a->section, a->offset + (a->section - a->vaddr),
-                     bytes->size,          0,          0,         8,          0};
-    put_section(result.data + num * SHDR_SIZE, image->big, &sh);
+    sh = (GElf_Shdr){(uint32_t)names_size,
+                     image_tables_type(image),
+                     SHF_ALLOC,
+                     a->section,
+                     a->offset + (a->section - a->vaddr),
+                     bytes->size,
+                     0,
+                     0,
+                     8,
+                     0};
+    put_section(result.data + num * header, image, &sh);
     if (names_size > 0)
-        memcpy(result.data + (num + 1) * SHDR_SIZE, old_names, names_size);
-    memcpy(result.data + (num + 1) * SHDR_SIZE + names_size, ".sframe", sizeof ".sframe");
+        memcpy(result.data + (num + 1) * header, old_names, names_size);
+    memcpy(result.data + (num + 1) * header + names_size, name, strlen(name) + 1);
     return result;
 }
 
@@ -347,25 +423,26 @@ bool output_appended(struct image *image, const char *file, const struct append 
     size_t file_size, head_size = (size_t)(append->section - append->vaddr);
     const char *old = elf_rawfile(image->elf, &file_size);
     uint64_t sections_at = aligned(append->offset + head_size + bytes->size, 8);
-    uint8_t header[EHDR_SIZE], *head = zeroed(head_size, 1);
+    uint8_t header[EHDR_SIZE], *head = zeroed(head_size, 1), *counts = header + ehdr_size(image);
+    size_t header_size = ehdr_size(image), word = image->registers->word;
     struct bytes sections = make_sections(image, append, bytes, sections_at);
     struct stat status;
     struct written_file f;
     bool good;
 
     put_phdrs(image, append, bytes, head);
-    memcpy(header, old, EHDR_SIZE);
-    store_number(header + 32, 8, image->big, append->offset);
-    store_number(header + 40, 8, image->big, sections_at);
-    store_number(header + 56, 2, image->big, append->num_headers);
-    store_number(header + 60, 2, image->big, sections.num_fdes);
+    memcpy(header, old, header_size);
+    store_number(header + 24 + word, (unsigned)word, image->big, append->offset);
+    store_number(header + 24 + 2 * word, (unsigned)word, image->big, sections_at);
+    store_number(counts - 8, 2, image->big, append->num_headers);
+    store_number(counts - 4, 2, image->big, sections.num_fdes);
     good = fstat(image->fd, &status) == 0 && (written_open(&f, file) || cannot_write(image, file));
     if (good && f.temporary == NULL) {
         (void)written_close(&f, false, 0);
         good = image_fail(image, "%s: only a file can be written", file);
     } else if (good) {
-        good = write_at(image, &f, header, EHDR_SIZE, 0) &&
-               write_at(image, &f, old + EHDR_SIZE, file_size - EHDR_SIZE, EHDR_SIZE) &&
+        good = write_at(image, &f, header, header_size, 0) &&
+               write_at(image, &f, old + header_size, file_size - header_size, header_size) &&
                write_at(image, &f, head, head_size, append->offset) &&
                write_at(image, &f, bytes->data, bytes->size, append->offset + head_size) &&
                write_at(image, &f, sections.data, sections.size, sections_at);

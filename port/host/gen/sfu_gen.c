@@ -344,7 +344,7 @@ static struct joined open_tables(const struct image *image, const uint8_t *bytes
     int code = joined_open(&tables, bytes, size, addr, &where);
 
     if (code == SFU_OK && tables.list[0].abi != image->abi)
-        fail("%sits .sframe is for another ABI", before);
+        fail("%sits tables are for another ABI", before);
     if (code == SFU_OK)
         code = joined_check(&tables, &where);
     if (code != SFU_OK && where.index > 0)
@@ -363,7 +363,7 @@ static struct joined open_own(struct image *image)
     struct section *section = image_tables(image);
 
     if (section == NULL)
-        fail("no section .sframe");
+        fail("no section %s", image_tables_name(image));
     if (!image_load(image, section))
         fail("%s", image->error);
     return open_tables(image, section->bytes, section->size, section->addr, "");
@@ -444,7 +444,7 @@ static bool make_tables(struct tables *tables, struct input *in)
     tables_make(tables, &in->cfi, &in->spans, &in->kept);
     if (tables->num_functions == 0)
         fail(in->cfi.num_fdes > 0 ? "nothing in its CFI can be said in SFrame"
-                                  : "no call frame information, and no rows in its .sframe");
+                                  : "no call frame information, and no rows of exception entries");
     if (options.fp == FP_KEEP)
         return false;
     need = tables_need_fp(tables);
@@ -473,11 +473,12 @@ static uint64_t address_of(struct image *image, struct append *append)
     if (options.has_address)
         return options.address;
     if (section == NULL && options.action == IN_PLACE)
-        fail("no section .sframe to write into: reserve room in the linker script, or use --append (--help)");
+        fail("no section %s to write into: reserve room in the linker script, or use --append (--help)",
+             image_tables_name(image));
     if (section == NULL)
-        fail("no section .sframe, and no --address: where will it be?");
+        fail("no section %s, and no --address: where will it be?", image_tables_name(image));
     if (options.action == IN_PLACE && section->type == SHT_NOBITS)
-        fail("its .sframe has no bytes in the file");
+        fail("its %s has no bytes in the file", section->name);
     return section->addr;
 }
 
@@ -631,7 +632,7 @@ static void make(struct input *in)
     without_fp = make_tables(&tables, in);
     if (!encode(&tables, &options.encoding, addr, &bytes))
         fail("its tables would be 2 GiB or more");
-    if (addr > UINT64_MAX - bytes.size)
+    if (addr > (in->image.registers->word == 4 ? UINT32_MAX : UINT64_MAX) - bytes.size)
         fail("its tables, %zu bytes at 0x%" PRIx64 ", would leave the address space", bytes.size, addr);
     check_self(in, &tables, &bytes, addr, without_fp);
     num_findings = 0;

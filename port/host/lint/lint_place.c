@@ -189,7 +189,7 @@ static bool is_sframe(const struct section *section)
 /* What sfu-gen reads beside the room that it fills stays in the file, not in memory. */
 static bool is_input(const struct lint *lint, const struct section *section)
 {
-    return strcmp(lint->section->name, IMAGE_TABLES) == 0 && strcmp(section->name, ".sframe") == 0 &&
+    return strcmp(lint->section->name, IMAGE_TABLES) == 0 && section == image_input(&lint->image) &&
            !(section->flags & SHF_ALLOC);
 }
 
@@ -235,13 +235,15 @@ static bool find_by_symbol(struct place *p)
 
         if (!(s->flags & SHF_ALLOC) || s->type == SHT_NOBITS || into >= s->size || left < HEADER_SIZE)
             continue;
-        if (!image_load(&lint->image, s) || load_number(s->bytes + into, 2, lint->image.big) != 0xdee2)
+        if (!image_load(&lint->image, s) ||
+            load_number(s->bytes + into, 2, lint->image.big) != abi_tables_magic(lint->image.abi))
             continue;
         lint->section = s;
         lint->addr = p->start_addr;
         lint->size = p->end != NULL && p->end_addr - lint->addr < left ? p->end_addr - lint->addr : left;
         lint_thing(lint, LINT_OTHER_SECTION, s->name, lint->addr, lint->size,
-                   "has the tables, at the symbol %s: there is no section .sframe", p->start);
+                   "has the tables, at the symbol %s: there is no section %s", p->start,
+                   image_tables_name(&lint->image));
         return true;
     }
     return false;
@@ -251,7 +253,14 @@ static void no_section(struct place *p)
 {
     struct lint *lint = p->lint;
 
-    if (p->dynamic)
+    if (abi_is_own(lint->image.abi))
+        lint_thing(lint, p->start != NULL ? LINT_DROPPED : LINT_NO_SECTION, p->start != NULL ? p->start : "",
+                   p->start_addr, 0,
+                   "no section " IMAGE_TABLES
+                   ": sfu-gen makes the tables of %s, in the room that the linker script "
+                   "has for them, and objcopy must keep them",
+                   abi_name(lint->image.abi));
+    else if (p->dynamic)
         lint_thing(lint, LINT_DROPPED, "PT_GNU_SFRAME", p->segment_addr, p->segment_size,
                    "is there, but no section .sframe: objcopy or strip has removed it");
     else if (p->start != NULL)

@@ -124,7 +124,8 @@ static void check_register(struct lint *lint, const struct sfu_row *row, const s
 /* x86_64's SP may be at any address: a leaf function moves it by 4. The other machines keep it aligned. */
 static bool is_far(const struct lint *lint, int32_t offset)
 {
-    return (offset % 8 != 0 && lint->image.abi != SFU_AMD64) || offset > FAR || offset < -FAR;
+    return (offset % lint->image.registers->word != 0 && lint->image.abi != SFU_AMD64) || offset > FAR ||
+           offset < -FAR;
 }
 
 /* What cannot be in the frame of a function that is called. */
@@ -298,20 +299,20 @@ static void find_restore(struct lint *lint, const struct cfi_row *row)
                   "of a file's first function and .cfi_restore behind it; put another function first");
 }
 
-/* Finds jumps behind an instruction that has put SP back, where the tables have the row of the body: CFI has it,
+/* Finds code behind an instruction that has put SP or FP back, where the tables have the row of the body: CFI has it,
  * too. */
 static void find_epilogues(struct lint *lint, const struct cfi_row *wanted)
 {
-    struct sfu_rule cfa = epilogue_cfa(&lint->image);
-    struct epilogue found = {wanted->start, wanted->start};
+    struct epilogue found = {wanted->start, wanted->start, {0, 0}, {0, 0}, {0, 0}};
     struct sfu_row row;
 
     while (epilogue_find(&lint->image, wanted, found.end, &found))
-        if (joined_find(&lint->tables, found.start, &row) == SFU_OK && row.cfa.offset != cfa.offset)
-            lint_code(
-                lint, LINT_STALE_EPILOGUE, found.start, found.end,
-                "SP is the caller's again, and the CFA is still that of the body (clang, s390x): a trace from "
-                "there is wrong; sfu-gen writes what is right");
+        if (joined_find(&lint->tables, found.start, &row) == SFU_OK &&
+            (row.cfa.offset != found.cfa.offset || row.cfa.control != found.cfa.control))
+            lint_code(lint, LINT_STALE_EPILOGUE, found.start, found.end,
+                      "SP or FP is the caller's again, and the CFA is still that of the body (clang, s390x and "
+                      "RISC-V): a trace "
+                      "from there is wrong; sfu-gen writes what is right");
 }
 
 /* A cfi_row_fn. */

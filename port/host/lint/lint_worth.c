@@ -273,7 +273,7 @@ static void set_reason(struct lint_function *f, const char *reason, const char *
 static void reason_with_cfi(const struct lint *lint, struct lint_function *f, const struct cfi_span *span)
 {
     const struct lint_object *object = &lint->objects[f->object];
-    bool is_aarch64 = lint->image.abi == SFU_AARCH64 || lint->image.abi == SFU_AARCH64_BIG;
+    bool is_aarch64 = abi_is_aarch64(lint->image.abi);
     struct remarks remarks = {lint->image.registers, span->why, false, false, false};
 
     if (span->fde != NULL)
@@ -282,6 +282,8 @@ static void reason_with_cfi(const struct lint *lint, struct lint_function *f, co
         set_reason(f, "not-expressible", remarks.lost);
     else if (span->fde != NULL && cfi_is_signal(span->fde))
         set_reason(f, "signal-frame", "a signal frame, which the assembler leaves to the trap hook");
+    else if (abi_is_own(lint->image.abi))
+        set_reason(f, "left-out", "it has CFI: the tables were made of another file: run sfu-gen again");
     else if (object->described == 0 && f->object != 0)
         set_reason(
             f, "not-assembled",

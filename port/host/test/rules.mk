@@ -10,21 +10,21 @@ HOST_FLAGS = $(TOOLS_FLAGS) -O2 -g
 HOST_SANITIZERS := -DSFU_GROW_BY_ONE -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
     $(if $(findstring clang,$(CC)),,-static-libasan -static-libubsan)
 
-$(HOST)/equal: port/host/test/equal.c port/host/common/image.c sfu.c $(HOST_HEADERS) | $(TC)
+$(HOST)/equal: port/host/test/equal.c port/host/common/abi.c port/host/common/image.c sfu.c $(HOST_HEADERS) | $(TC)
 	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) port/host/test/equal.c port/host/common/image.c sfu.c -lelf -o $@
+	@$(CC) $(HOST_FLAGS) port/host/test/equal.c port/host/common/abi.c port/host/common/image.c sfu.c -lelf -o $@
 
-$(HOST)/truth: port/host/test/truth.c port/host/common/image.c sfu.c $(HOST_HEADERS) | $(TC)
+$(HOST)/truth: port/host/test/truth.c port/host/common/abi.c port/host/common/image.c sfu.c $(HOST_HEADERS) | $(TC)
 	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) port/host/test/truth.c port/host/common/image.c sfu.c -ldw -lelf -o $@
+	@$(CC) $(HOST_FLAGS) port/host/test/truth.c port/host/common/abi.c port/host/common/image.c sfu.c -ldw -lelf -o $@
 
 # callgrind counts the instructions of sfu_find and of look_up, which is a part of a loop: here it is a function.
-$(HOST)/lookups: port/host/test/lookups.c port/host/common/image.c sfu.c port/fast/sfu_fast.c port/fast/sfu_fast.h \
+$(HOST)/lookups: port/host/test/lookups.c port/host/common/abi.c port/host/common/image.c sfu.c port/fast/sfu_fast.c port/fast/sfu_fast.h \
     $(HOST_HEADERS) | $(TC)
 	@mkdir -p $(@D)
 	@sed 's/^INLINE \(.* \*look_up(\)/OUT_OF_LINE \1/' port/fast/sfu_fast.c >$@.c
 	@grep -q '^OUT_OF_LINE .* \*look_up(' $@.c
-	@$(CC) $(HOST_FLAGS) -Iport/fast port/host/test/lookups.c port/host/common/image.c sfu.c $@.c -lelf -o $@
+	@$(CC) $(HOST_FLAGS) -Iport/fast port/host/test/lookups.c port/host/common/abi.c port/host/common/image.c sfu.c $@.c -lelf -o $@
 
 define HOST_SUITE
 CHECK_$(1) += host-$(1)

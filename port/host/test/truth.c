@@ -35,9 +35,9 @@ static int read_memory(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
     const struct image *image = ctx;
 
-    if (len != 8)
+    if (len != image->registers->word)
         return -1;
-    store_number(buffer, 8, image->big, memory_at(addr));
+    store_number(buffer, image->registers->word, image->big, memory_at(addr));
     return 0;
 }
 

@@ -153,8 +153,6 @@ void out_nowhere(const struct trace_out *out, uint64_t lookup);
 
 /* ---- Walk ------------------------------------------------------------------------------------------------------ */
 
-enum { REGISTER_PC = 32, NUM_REGISTERS };
-
 /* Registers of a stopped thread by DWARF number. */
 struct thread_registers {
     uint64_t value[NUM_REGISTERS];
@@ -194,17 +192,8 @@ struct trace_space {
 
 /* Reads memory, or code from an image's file: kernels leave unchanged code out of cores. */
 bool space_read(const struct trace_space *space, uint64_t addr, void *buffer, size_t len);
+/* The saved register at ADDR: 8 bytes, of ABIs of 32 bits 4. */
 bool space_word(const struct trace_space *space, uint64_t addr, uint64_t *value);
-
-/* Registers of ABI: which of them is what, and in which order notes and stubs have them. */
-const struct registers *abi_registers(uint8_t abi);
-bool abi_is_big(uint8_t abi);
-const char *abi_name(uint8_t abi);
-
-/* Where the words of registers that a core's note (NT_PRSTATUS) or a stub's g packet has are: those of DWARF number
- * REG, or REGISTER_PC. Returns -1 if it has none. */
-int abi_prstatus_word(uint8_t abi, unsigned reg);
-int abi_gdb_word(uint8_t abi, unsigned reg);
 
 /* Which of s390x's floating-point registers has DWARF number REG, from 16 to 31. */
 unsigned s390x_float(unsigned reg);

@@ -1,58 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* What differs between CPUs: where notes and stubs have the registers. */
+/* Registers by hand, and those of s390x that notes and stubs have elsewhere. */
 #include "trace.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { AMD64_REGISTERS = 16, AARCH64_REGISTERS = 32, S390X_REGISTERS = 16 };
-
-const struct registers *abi_registers(uint8_t abi)
-{
-    static const struct registers amd64 = {7, 6, 16, 16, 0, false}, aarch64 = {31, 29, 30, 32, 0, true},
-                                  s390x = {15, 11, 14, 65, 160, true};
-
-    return abi == SFU_AMD64 ? &amd64 : abi == SFU_S390X ? &s390x : &aarch64;
-}
-
-bool abi_is_big(uint8_t abi)
-{
-    return abi == SFU_AARCH64_BIG || abi == SFU_S390X;
-}
-
-const char *abi_name(uint8_t abi)
-{
-    static const char *const names[] = {"nothing", "aarch64_be", "aarch64", "x86_64", "s390x"};
-
-    return names[abi <= SFU_S390X ? abi : 0];
-}
-
-/* ---- Notes and stubs ------------------------------------------------------------------------------------------- */
-
-/* x86_64, pr_reg: r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs eflags rsp. aarch64: x0
- * to x30, sp, pc. s390x: PSW mask, PSW address, r0 to r15. */
-int abi_prstatus_word(uint8_t abi, unsigned reg)
-{
-    static const int8_t amd64[AMD64_REGISTERS] = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0};
-
-    if (abi == SFU_AMD64)
-        return reg < AMD64_REGISTERS ? amd64[reg] : reg == REGISTER_PC ? 16 : -1;
-    if (abi == SFU_S390X)
-        return reg < S390X_REGISTERS ? 2 + (int)reg : reg == REGISTER_PC ? 1 : -1;
-    return (int)reg;
-}
-
-/* x86_64: rax rbx rcx rdx rsi rdi rbp rsp r8 to r15, rip. The others have the order of the note. */
-int abi_gdb_word(uint8_t abi, unsigned reg)
-{
-    static const int8_t amd64[AMD64_REGISTERS] = {0, 3, 2, 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-
-    if (abi == SFU_AMD64)
-        return reg < AMD64_REGISTERS ? amd64[reg] : reg == REGISTER_PC ? 16 : -1;
-    return abi_prstatus_word(abi, reg);
-}
 
 unsigned s390x_float(unsigned reg)
 {
@@ -89,7 +42,7 @@ bool registers_set(uint8_t abi, struct thread_registers *regs, uint8_t *pc_kind,
         reg = r->ra;
     else if (strcmp(name, "pc") != 0 && (name[0] != 'r' || !is_number(name + 1, &reg) || reg >= REGISTER_PC))
         return false;
-    if (!is_number(text, &value))
+    if (!is_number(text, &value) || (r->word == 4 && value > UINT32_MAX))
         return false;
     regs->value[reg] = value;
     regs->known[reg] = true;

@@ -52,13 +52,15 @@ static void read_segments(struct core *core)
                            core->notes.threads[0].control.has_s390x || core->notes.vmcoreinfo != NULL;
 }
 
+/* The word at ADDR of the process: 8 bytes, or 4. */
 static bool read_word(const struct core *core, uint64_t addr, uint64_t *value)
 {
+    const unsigned word = core->image.registers->word;
     uint8_t bytes[8];
 
-    if (addr > UINT64_MAX - sizeof bytes || !memory_read((void *)&core->memory, addr, bytes, sizeof bytes))
+    if (addr > UINT64_MAX - sizeof bytes || !memory_read((void *)&core->memory, addr, bytes, word))
         return false;
-    *value = load_number(bytes, sizeof bytes, core->image.big);
+    *value = load_number(bytes, word, core->image.big);
     return true;
 }
 
@@ -152,7 +154,7 @@ static uint64_t find_link_map(const struct core *core, const struct trace_image 
 {
     size_t num, i;
     GElf_Phdr p;
-    uint64_t tag, value, at, end, map;
+    uint64_t tag, value, at, end, map, word = core->image.registers->word;
 
     if (elf_getphdrnum(program->image.elf, &num) != 0)
         return 0;
@@ -161,9 +163,9 @@ static uint64_t find_link_map(const struct core *core, const struct trace_image 
             continue;
         at = p.p_vaddr + program->slide;
         end = at + (p.p_memsz < 65536 ? p.p_memsz : 65536);
-        for (; at < end && read_word(core, at, &tag) && tag != DT_NULL; at += 16)
-            if (tag == DT_DEBUG && read_word(core, at + 8, &value) && value != 0 && value < UINT64_MAX - 8)
-                return read_word(core, value + 8, &map) ? map : 0;
+        for (; at < end && read_word(core, at, &tag) && tag != DT_NULL; at += 2 * word)
+            if (tag == DT_DEBUG && read_word(core, at + word, &value) && value != 0 && value < UINT64_MAX - word)
+                return read_word(core, value + word, &map) ? map : 0;
     }
     return 0;
 }
@@ -181,20 +183,20 @@ static void read_name(const struct core *core, uint64_t addr, char *name, size_t
 /* By the dynamic linker's list: struct link_map is address, name, dynamic section, next. */
 static void place_by_link_map(const struct core *core, uint64_t map)
 {
-    uint64_t addr, name_at;
+    uint64_t addr, name_at, word = core->image.registers->word;
     char name[MAX_NAME];
     unsigned i;
 
     for (i = 0; i < MAX_MAPS && map != 0 && map < UINT64_MAX - 32; i++) {
         struct trace_image *image;
 
-        if (!read_word(core, map, &addr) || !read_word(core, map + 8, &name_at))
+        if (!read_word(core, map, &addr) || !read_word(core, map + word, &name_at))
             return;
         read_name(core, name_at, name, sizeof name);
         image = name[0] == '/' ? open_by_name(core, name) : NULL;
         if (image != NULL)
             image_place(image, addr);
-        if (!read_word(core, map + 24, &map))
+        if (!read_word(core, map + 3 * word, &map))
             return;
     }
 }
@@ -263,8 +265,8 @@ static void print_threads(struct core *core)
     trace_space_init(&space, core->options, core->image.abi);
     space.read = memory_read;
     space.ctx = &core->memory;
-    if (core->options->red_zone < 0 && !core->memory.machine && core->image.abi == SFU_AMD64)
-        space.red_zone = 128;
+    if (core->options->red_zone < 0 && !core->memory.machine && core->image.registers->red_zone > 0)
+        space.red_zone = core->image.registers->red_zone;
     if (space.pac_mask == 0)
         space.pac_mask = core->notes.pac_mask;
     space.machine = core->memory.machine;

@@ -317,24 +317,25 @@ static void read_floats(struct stub *s, struct thread_registers *regs)
 
 static void read_registers(struct stub *s, struct thread_registers *regs)
 {
+    const struct registers *r = abi_registers(s->abi);
     size_t size;
     unsigned reg;
 
     memset(regs, 0, sizeof *regs);
     if (ask(s, "g")[0] == 'E')
         fail(s, "the registers cannot be read");
-    size = strlen(s->reply) / 16;
+    size = strlen(s->reply) / (2u * r->word);
     for (reg = 0; reg < NUM_REGISTERS; reg++) {
-        int at = abi_gdb_word(s->abi, reg);
+        int at = r->gdb[reg];
         uint8_t bytes[8];
 
         if (at < 0)
             continue;
         if ((size_t)at >= size)
             fail(s, "fewer registers than the image's CPU has");
-        regs->known[reg] = from_hex(s->reply + 16 * at, bytes, sizeof bytes);
+        regs->known[reg] = from_hex(s->reply + 2 * r->word * at, bytes, r->word);
         if (regs->known[reg])
-            regs->value[reg] = load_number(bytes, sizeof bytes, abi_is_big(s->abi));
+            regs->value[reg] = load_number(bytes, r->word, r->big);
     }
     if (s->abi == SFU_S390X)
         read_floats(s, regs);

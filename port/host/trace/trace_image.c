@@ -214,11 +214,12 @@ bool space_read(const struct trace_space *space, uint64_t addr, void *buffer, si
 
 bool space_word(const struct trace_space *space, uint64_t addr, uint64_t *value)
 {
+    const struct registers *r = abi_registers(space->abi);
     uint8_t bytes[8];
 
-    if (!space_read(space, addr, bytes, sizeof bytes))
+    if (!space_read(space, addr, bytes, r->word))
         return false;
-    *value = load_number(bytes, sizeof bytes, abi_is_big(space->abi));
+    *value = load_number(bytes, r->word, r->big);
     return true;
 }
 
@@ -366,9 +367,11 @@ static Elf_Data *find_relocations(Elf *elf, const struct section *section, Elf_D
 
 static bool is_distance(const struct trace_image *t, uint64_t type)
 {
-    return type == (t->image.abi == SFU_AMD64   ? R_X86_64_PC64
-                    : t->image.abi == SFU_S390X ? R_390_PC64
-                                                : R_AARCH64_PREL64);
+    const struct relocation *r = t->image.registers->relocations;
+
+    while (r->size != 0 && r->type != type)
+        r++;
+    return r->size == 8 && r->how == RELOCATION_RELATIVE;
 }
 
 /* Makes the starts of functions right for a section that lies where .text does: each is its distance from its own

@@ -250,7 +250,7 @@ void log_dump_clear(struct log_dump *dump)
 
 static bool is_big(const struct log_dump *dump)
 {
-    return dump->abi == SFU_AARCH64_BIG || dump->abi == SFU_S390X;
+    return abi_is_big(dump->abi);
 }
 
 static bool add_word(struct log_dump *dump, uint64_t addr, uint64_t word)
@@ -407,7 +407,7 @@ static bool take_begin(struct text t, struct log_dump *dump, unsigned version)
 
     log_dump_clear(dump);
     dump->version = version;
-    if (!text_number(&t, 16, 1, 1, &abi) || abi < SFU_AARCH64_BIG || abi > SFU_S390X || !text_take(&t, " "))
+    if (!text_number(&t, 16, 1, 2, &abi) || abi_registers((uint8_t)abi) == NULL || !text_take(&t, " "))
         return false;
     dump->exact = text_take(&t, "exact");
     if (!dump->exact && !text_take(&t, "return"))

@@ -30,6 +30,23 @@ static bool find_line(const struct core *core, const char *name, int base, uint6
     return false;
 }
 
+/* RISC-V: the kind of satp or else the bits of an address say how many levels there are. TABLE: the virtual address of
+ * the kernel's first one. */
+static void set_by_riscv_linux(struct core *core, uint64_t table)
+{
+    struct paging *p = &core->tables;
+    uint64_t base, width;
+
+    if (find_line(core, "NUMBER(satp)=", 16, &base)) {
+        paging_set_satp(p, base, core->image.registers->word);
+    } else if (find_line(core, "NUMBER(va_kernel_pa_offset)=", 16, &base) &&
+               find_line(core, "NUMBER(VA_BITS)=", 10, &width)) {
+        p->kind = PAGING_RISCV;
+        p->root = table - base;
+        p->width = (unsigned)width;
+    }
+}
+
 /* By the addresses that Linux exports for kdump. */
 static void set_by_linux(struct core *core)
 {
@@ -43,9 +60,11 @@ static void set_by_linux(struct core *core)
         p->root = table - 0xffffffff80000000 + base;
         p->width = find_line(core, "NUMBER(pgtable_l5_enabled)=", 10, &width) && width == 1 ? 57 : 48;
     }
-    if (core->image.abi != SFU_AMD64 && core->image.abi != SFU_S390X &&
-        find_line(core, "NUMBER(kimage_voffset)=", 16, &base) && find_line(core, "PAGESIZE=", 10, &size) &&
-        find_line(core, "NUMBER(VA_BITS)=", 10, &width) && width >= 25 && width <= 52) {
+    if (abi_is_riscv(core->image.abi))
+        set_by_riscv_linux(core, table);
+    if (abi_is_aarch64(core->image.abi) && find_line(core, "NUMBER(kimage_voffset)=", 16, &base) &&
+        find_line(core, "PAGESIZE=", 10, &size) && find_line(core, "NUMBER(VA_BITS)=", 10, &width) && width >= 25 &&
+        width <= 52) {
         p->kind = PAGING_AARCH64;
         p->root = table - base;
         p->page = size == 65536 ? 16 : size == 16384 ? 14 : 12;
@@ -99,6 +118,12 @@ static bool leads_to_stack(struct core *core)
     return false;
 }
 
+/* Sv32 is that of RV32 alone. */
+static bool is_riscv_width(const struct core *core, unsigned width)
+{
+    return core->image.registers->word == 4 ? width == 32 : width == 39 || width == 48 || width == 57;
+}
+
 /* The sizes of pages and addresses that kernels have. Those fit that lead to the code of the image and to a stack, or
  * else to one of them. */
 static bool guess_sizes(struct core *core)
@@ -108,7 +133,8 @@ static bool guess_sizes(struct core *core)
     } sizes[] = {{PAGING_X86_64, 12, 48},  {PAGING_X86_64, 12, 57},  {PAGING_AARCH64, 12, 48},
                  {PAGING_AARCH64, 12, 39}, {PAGING_AARCH64, 14, 47}, {PAGING_AARCH64, 14, 48},
                  {PAGING_AARCH64, 14, 36}, {PAGING_AARCH64, 16, 48}, {PAGING_AARCH64, 16, 42},
-                 {PAGING_AARCH64, 16, 52}, {PAGING_S390X, 12, 64}};
+                 {PAGING_AARCH64, 16, 52}, {PAGING_S390X, 12, 64},   {PAGING_RISCV, 12, 32},
+                 {PAGING_RISCV, 12, 39},   {PAGING_RISCV, 12, 48},   {PAGING_RISCV, 12, 57}};
     struct paging *p = &core->memory.paging;
     unsigned round;
     bool code, stack;
@@ -116,7 +142,7 @@ static bool guess_sizes(struct core *core)
 
     for (round = 0; round < 2; round++) {
         for (i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-            if (sizes[i].kind != p->kind)
+            if (sizes[i].kind != p->kind || (p->kind == PAGING_RISCV && !is_riscv_width(core, sizes[i].width)))
                 continue;
             p->page = sizes[i].page;
             p->width = sizes[i].width;
@@ -132,8 +158,12 @@ static bool guess_sizes(struct core *core)
 }
 
 /* An address of x86_64 has 48 or 57 bits, and one half of those of aarch64 at most 52. */
-static bool is_width(const struct paging *p)
+static bool is_width(const struct core *core)
 {
+    const struct paging *p = &core->memory.paging;
+
+    if (p->kind == PAGING_RISCV)
+        return p->width == 0 || is_riscv_width(core, p->width);
     return p->kind == PAGING_X86_64 ? p->width == 48 || p->width == 57 : p->width <= 52;
 }
 
@@ -141,22 +171,20 @@ static void set_by_option(struct core *core)
 {
     struct paging *p = &core->memory.paging;
 
-    p->kind = core->image.abi == SFU_AMD64   ? PAGING_X86_64
-              : core->image.abi == SFU_S390X ? PAGING_S390X
-                                             : PAGING_AARCH64;
+    p->kind = core->image.abi == SFU_AMD64    ? PAGING_X86_64
+              : core->image.abi == SFU_S390X  ? PAGING_S390X
+              : abi_is_riscv(core->image.abi) ? PAGING_RISCV
+                                              : PAGING_AARCH64;
     p->root = core->options->page_table;
     p->page = core->options->page_bits;
     p->width = core->options->address_bits;
-    if (!is_width(p) && p->width != 0)
+    if (!is_width(core) && p->width != 0)
         report_fail("--page-table: addresses of %s do not have %u bits", abi_name(core->image.abi), p->width);
     if (p->width == 0 && !guess_sizes(core))
         report_fail(
             "--page-table: no table at 0x%" PRIx64 " leads to the code or the stack of a CPU: is it the physical "
             "address of %s? (--page-table=ADDR,BITS,PAGE: how many bits an address has, how many bytes a page)",
-            p->root,
-            p->kind == PAGING_X86_64  ? "CR3"
-            : p->kind == PAGING_S390X ? "an ASCE"
-                                      : "TTBR1_EL1");
+            p->root, core->image.registers->page_root);
     core->tables = *p;
 }
 
@@ -196,9 +224,8 @@ void machine_choose(struct core *core, size_t number)
 
 void machine_explain(const struct core *core, size_t number, const struct trace_out *out)
 {
-    static const char *const roots[] = {"", "TTBR1_EL1", "TTBR1_EL1", "CR3", "the ASCE"};
     const struct paging *p = &core->memory.paging;
-    const char *root = roots[core->image.abi <= SFU_S390X ? core->image.abi : 0];
+    const char *root = core->image.registers->page_root;
     uint64_t sp = core->notes.threads[number].regs.value[abi_registers(core->image.abi)->sp], physical, left;
     uint8_t byte;
 

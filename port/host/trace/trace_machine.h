@@ -22,7 +22,8 @@ enum paging_kind {
     PAGING_OFF,     /* addresses are physical; on s390x real */
     PAGING_X86_64,  /* Intel's manual, volume 3, 4.5: 4 or 5 levels, pages of 4 KiB, 2 MiB and 1 GiB */
     PAGING_AARCH64, /* Arm's manual, D8: pages of 4, 16 and 64 KiB, and blocks */
-    PAGING_S390X    /* z/Architecture, 3-40: segment and region tables, pages of 4 KiB, 1 MiB and 2 GiB */
+    PAGING_S390X,   /* z/Architecture, 3-40: segment and region tables, pages of 4 KiB, 1 MiB and 2 GiB */
+    PAGING_RISCV    /* The RISC-V Instruction Set Manual, volume II: Sv32, Sv39, Sv48, Sv57 */
 };
 
 /* Reads LEN bytes of physical memory. Returns false if not all of them are there. */
@@ -30,9 +31,11 @@ typedef bool (*paging_read_fn)(void *ctx, uint64_t physical, void *buffer, size_
 
 struct paging {
     enum paging_kind kind;
-    uint64_t root;   /* x86_64: CR3; aarch64: TTBR1; s390x: the address-space-control element (ASCE) */
+    uint64_t root;   /* x86_64: CR3; aarch64: TTBR1; s390x: the address-space-control element (ASCE);
+                      * RISC-V: the physical address of the first table */
     unsigned page;   /* aarch64: bits of an address in a page: 12, 14 or 16 */
-    unsigned width;  /* x86_64: bits of a virtual address, 48 or 57; aarch64: those of each half, 25 to 52 */
+    unsigned width;  /* x86_64: bits of a virtual address, 48 or 57; aarch64: those of each half, 25 to 52;
+                      * RISC-V: 32, 39, 48, 57 */
     bool lower;      /* aarch64: the root is TTBR0, which maps the lower half */
     uint64_t prefix; /* s390x: which 8 KiB of real addresses are exchanged with the first 8 KiB */
     bool big;        /* tables are big-endian */
@@ -49,6 +52,9 @@ struct paging_registers {
 
 /* Sets kind, root, width and prefix of PAGING by REGS, if those are known. */
 void paging_set(struct paging *paging, const struct paging_registers *regs);
+
+/* Sets kind, root and width of PAGING by the register satp of a CPU with words of WORD bytes. */
+void paging_set_satp(struct paging *paging, uint64_t satp, unsigned word);
 
 /* Whether the root of PAGING is aligned as its kind, page and width need. */
 bool paging_root_fits(const struct paging *paging);
@@ -112,6 +118,12 @@ struct core_notes {
     const char *vmcoreinfo; /* what Linux says of itself, lines of text; or NULL */
     size_t vmcoreinfo_size;
 };
+
+/* Where a note NT_PRSTATUS (struct elf_prstatus) has the thread's number and its registers, and its size, for words of
+ * WORD bytes. */
+uint32_t status_pid(unsigned word);
+uint32_t status_registers(unsigned word);
+uint32_t status_size(const struct registers *registers);
 
 /* Adds to NOTES what the SIZE bytes of notes at BYTES say. NOTES is zeroed before the first call, except for abi.
  * Returns false if the notes are broken. */

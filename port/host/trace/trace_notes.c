@@ -7,8 +7,6 @@
 
 enum {
     HEADER = 12,
-    PR_PID = 32, /* struct elf_prstatus */
-    PR_REG = 112,
     FP_FPRS = 8,  /* s390x's floating-point registers, behind their control word */
     PAC_CODE = 8, /* user_pac_mask: for data, for code */
     ARM_PAC_MASK = 0x406,
@@ -26,11 +24,24 @@ struct note {
     const uint8_t *desc;
     uint32_t size;
     bool big;
+    uint8_t word; /* bytes of an address */
 };
 
+/* The number of 8 bytes at AT. */
 static uint64_t word(const struct note *n, uint64_t at)
 {
     return load_number(n->desc + at, 8, n->big);
+}
+
+/* The address, or another long, at AT. */
+static uint64_t address(const struct note *n, uint64_t at)
+{
+    return load_number(n->desc + at, n->word, n->big);
+}
+
+static const struct registers *facts(const struct core_notes *notes)
+{
+    return abi_registers(notes->abi);
 }
 
 static bool is_named(const struct note *n, const char *name)
@@ -38,31 +49,51 @@ static bool is_named(const struct note *n, const char *name)
     return n->name_size == strlen(name) + 1 && memcmp(n->name, name, n->name_size) == 0;
 }
 
+/* ---- struct elf_prstatus --------------------------------------------------------------------------------------- */
+
+/* Three ints, a short; two longs, four ints; four pairs of longs; the registers; an int. */
+uint32_t status_pid(unsigned word)
+{
+    return word == 8 ? 32 : 24;
+}
+
+uint32_t status_registers(unsigned word)
+{
+    return status_pid(word) + 16 + 8 * word;
+}
+
+uint32_t status_size(const struct registers *registers)
+{
+    return status_registers(registers->word) + registers->word * (registers->status_words + 1u);
+}
+
 /* ---- Kinds ----------------------------------------------------------------------------------------------------- */
 
 static bool read_status(struct core_notes *notes, const struct note *n)
 {
+    const struct registers *r = facts(notes);
+    uint32_t pr_reg = status_registers(r->word);
     struct core_thread *thread;
     unsigned reg;
 
-    if (n->size < PR_REG || notes->num_threads == MAX_THREADS)
+    if (n->size < pr_reg || notes->num_threads == MAX_THREADS)
         return false;
     notes->threads = grow(notes->threads, notes->num_threads, sizeof *notes->threads);
     thread = &notes->threads[notes->num_threads++];
     memset(thread, 0, sizeof *thread);
-    thread->id = (uint32_t)load_number(n->desc + PR_PID, 4, n->big);
+    thread->id = (uint32_t)load_number(n->desc + status_pid(r->word), 4, n->big);
     for (reg = 0; reg < NUM_REGISTERS; reg++) {
-        int at = abi_prstatus_word(notes->abi, reg);
+        int at = r->status[reg];
 
         if (at < 0)
             continue;
-        if (n->size < PR_REG + 8 * ((uint64_t)at + 1))
+        if (n->size < pr_reg + r->word * ((uint64_t)at + 1))
             return false;
-        thread->regs.value[reg] = word(n, PR_REG + 8 * (uint64_t)at);
+        thread->regs.value[reg] = address(n, pr_reg + r->word * (uint64_t)at);
         thread->regs.known[reg] = true;
     }
     if (notes->abi == SFU_S390X)
-        thread->control.psw_mask = word(n, PR_REG);
+        thread->control.psw_mask = word(n, pr_reg);
     return true;
 }
 
@@ -87,13 +118,13 @@ static bool read_floats(struct core_notes *notes, const struct note *n)
 static bool read_auxv(struct core_notes *notes, const struct note *n)
 {
     enum { AUX_PHDR = 3, AUX_VDSO = 33 };
-    uint32_t at;
+    uint32_t at, w = n->word;
 
-    for (at = 0; n->size - at >= 16; at += 16) {
-        if (word(n, at) == AUX_PHDR)
-            notes->phdr = word(n, at + 8);
-        if (word(n, at) == AUX_VDSO)
-            notes->vdso = word(n, at + 8);
+    for (at = 0; n->size - at >= 2 * w; at += 2 * w) {
+        if (address(n, at) == AUX_PHDR)
+            notes->phdr = address(n, at + w);
+        if (address(n, at) == AUX_VDSO)
+            notes->vdso = address(n, at + w);
     }
     return true;
 }
@@ -102,23 +133,24 @@ static bool read_auxv(struct core_notes *notes, const struct note *n)
 static bool read_files(struct core_notes *notes, const struct note *n)
 {
     const char *name, *end = (const char *)n->desc + n->size;
-    uint64_t count, page, i;
+    uint64_t count, page, i, w = n->word;
 
-    if (n->size < 16)
+    if (n->size < 2 * w)
         return false;
-    count = word(n, 0);
-    page = word(n, 8);
-    if (count > (n->size - 16) / 24)
+    count = address(n, 0);
+    page = address(n, w);
+    if (count > (n->size - 2 * w) / (3 * w))
         return false;
-    name = (const char *)n->desc + 16 + 24 * count;
+    name = (const char *)n->desc + 2 * w + 3 * w * count;
     for (i = 0; i < count; i++) {
         const char *next = memchr(name, 0, (size_t)(end - name));
-        uint64_t at = 16 + 24 * i, first = word(n, at + 16);
+        uint64_t at = 2 * w + 3 * w * i, first = address(n, at + 2 * w);
 
         if (next == NULL || (page != 0 && first > UINT64_MAX / page))
             return false;
         notes->files = grow(notes->files, notes->num_files, sizeof *notes->files);
-        notes->files[notes->num_files++] = (struct core_file){word(n, at), word(n, at + 8), first * page, name};
+        notes->files[notes->num_files++] =
+            (struct core_file){address(n, at), address(n, at + w), first * page, name};
         name = next + 1;
     }
     return true;
@@ -211,6 +243,7 @@ bool notes_read(struct core_notes *notes, const uint8_t *bytes, uint64_t size)
         struct note n;
 
         n.big = big;
+        n.word = facts(notes)->word;
         n.name_size = (uint32_t)load_number(p, 4, big);
         n.size = (uint32_t)load_number(p + 4, 4, big);
         n.type = (uint32_t)load_number(p + 8, 4, big);

@@ -3,7 +3,7 @@
 #include "trace_machine.h"
 #include "common/image.h"
 
-enum { ENTRY = 8 };
+enum { ENTRY = 8, SMALL_ENTRY = 4 };
 
 /* ---- Entries --------------------------------------------------------------------------------------------------- */
 
@@ -189,6 +189,87 @@ static bool translate_real(const struct paging *p, uint64_t addr, uint64_t *phys
     return true;
 }
 
+/* ---- RISC-V ---------------------------------------------------------------------------------------------------- */
+
+enum {
+    RISCV_VALID = 1,
+    RISCV_READ = 2,
+    RISCV_WRITE = 4,
+    RISCV_EXECUTE = 8,
+    RISCV_PAGE = 12,
+    RISCV_NUMBER = 10, /* bits of an entry below the page's number */
+    RISCV_NAPOT = 4    /* Svnapot: 2^4 pages with one entry each, which has this bit alone below the number */
+};
+
+static bool read_riscv_entry(const struct paging *p, uint64_t table, uint64_t index, uint64_t *entry)
+{
+    uint8_t bytes[SMALL_ENTRY];
+
+    if (p->width != 32)
+        return read_entry(p, table, index, entry) && (*entry & bits(54, 61)) == 0; /* reserved */
+    if (!p->read(p->ctx, table + SMALL_ENTRY * index, bytes, sizeof bytes))
+        return false;
+    *entry = load_number(bytes, sizeof bytes, p->big);
+    return true;
+}
+
+/* Where the entry of a page, or of a large one of 2^SHIFT bytes, leads. Bit 63: Svnapot, which only small pages have. */
+static bool riscv_leaf(uint64_t entry, unsigned shift, uint64_t addr, uint64_t *physical)
+{
+    uint64_t where = (entry & bits(RISCV_NUMBER, 54)) << (RISCV_PAGE - RISCV_NUMBER);
+
+    if (entry >> 63 != 0) {
+        if (shift != RISCV_PAGE || (entry >> RISCV_NUMBER & bits(0, RISCV_NAPOT)) != 1u << (RISCV_NAPOT - 1))
+            return false;
+        *physical = page_at(where, RISCV_PAGE + RISCV_NAPOT, addr);
+        return true;
+    }
+    if ((entry & (RISCV_READ | RISCV_WRITE)) == RISCV_WRITE || (where & bits(0, shift)) != 0)
+        return false;
+    *physical = page_at(where, shift, addr);
+    return true;
+}
+
+/* 2, 3, 4 or 5 levels, of 10 bits each in Sv32, else of 9. The bits above an address are those of its highest one. */
+static bool translate_riscv(const struct paging *p, uint64_t addr, uint64_t *physical, uint64_t *left)
+{
+    unsigned step = p->width == 32 ? 10 : 9, shift = p->width - step;
+    uint64_t table = p->root & bits(RISCV_PAGE, 56), entry, above = addr & bits(p->width - 1, 64);
+
+    if (p->width == 32 ? addr > UINT32_MAX : above != 0 && above != bits(p->width - 1, 64)) {
+        *left = p->width == 32 ? UINT64_MAX - addr + 1 : left_below_upper(p->width - 1, addr);
+        return false;
+    }
+    for (;; shift -= step) {
+        *left = left_in(shift, addr);
+        if (!read_riscv_entry(p, table, addr >> shift & bits(0, step), &entry) || !(entry & RISCV_VALID))
+            return false;
+        if (entry & (RISCV_READ | RISCV_WRITE | RISCV_EXECUTE))
+            return riscv_leaf(entry, shift, addr, physical);
+        if (shift == RISCV_PAGE || entry >> 63 != 0)
+            return false;
+        table = (entry & bits(RISCV_NUMBER, 54)) << (RISCV_PAGE - RISCV_NUMBER);
+    }
+}
+
+/* The mode, and the number of the first table's page. */
+void paging_set_satp(struct paging *paging, uint64_t satp, unsigned word)
+{
+    static const uint8_t widths[] = {39, 48, 57};
+    const uint64_t mode = satp >> 60;
+
+    paging->kind = PAGING_OFF;
+    if (word == 4 && satp >> 31 & 1) {
+        paging->kind = PAGING_RISCV;
+        paging->width = 32;
+        paging->root = (satp & bits(0, 22)) << RISCV_PAGE;
+    } else if (word == 8 && mode >= 8 && mode <= 10) {
+        paging->kind = PAGING_RISCV;
+        paging->width = widths[mode - 8];
+        paging->root = (satp & bits(0, 44)) << RISCV_PAGE;
+    }
+}
+
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
 /* The PSW says whether addresses are translated, and by which control register (z/Architecture, 3-37). */
@@ -219,6 +300,8 @@ bool paging_root_fits(const struct paging *p)
     unsigned entries = p->kind == PAGING_AARCH64 ? p->width - arm_first_shift(p) : 0;
 
     /* Bit 0 of TTBR1 is no part of it. A table is at least aligned to 64 bytes. CR3 and an ASCE have flags below it. */
+    if (p->kind == PAGING_RISCV)
+        return (p->root & bits(0, RISCV_PAGE)) == 0;
     return p->kind != PAGING_AARCH64 || (p->root & bits(1, entries > 3 ? entries + 3 : 6)) == 0;
 }
 
@@ -236,6 +319,8 @@ bool paging_translate(const struct paging *paging, uint64_t addr, uint64_t *phys
             *left = left_in(S390_PAGE, addr);
         *physical = absolute(paging, *physical);
         return true;
+    case PAGING_RISCV:
+        return translate_riscv(paging, addr, physical, left);
     case PAGING_OFF:
     default:
         return translate_real(paging, addr, physical, left);

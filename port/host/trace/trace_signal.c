@@ -20,11 +20,14 @@ bool linux_is_signal(const struct trace_space *space, uint64_t pc, bool *old)
     static const uint8_t amd64_rax[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}; /* mov $15,%rax; syscall */
     static const uint8_t amd64_eax[] = {0xb8, 15, 0, 0, 0, 0x0f, 0x05};             /* mov $15,%eax; syscall */
     static const uint8_t aarch64[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};    /* mov x8, #139; svc #0 */
+    static const uint8_t riscv[] = {0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0};         /* li a7, 139; ecall */
     static const uint8_t s390x[] = {0x0a, 173}, s390x_old[] = {0x0a, 119};          /* svc */
 
     *old = false;
     if (space->abi == SFU_AMD64)
         return has_code(space, pc, amd64_rax, sizeof amd64_rax) || has_code(space, pc, amd64_eax, sizeof amd64_eax);
+    if (abi_is_riscv(space->abi))
+        return has_code(space, pc, riscv, sizeof riscv);
     if (space->abi != SFU_S390X)
         return has_code(space, pc, aarch64, sizeof aarch64);
     *old = has_code(space, pc, s390x_old, sizeof s390x_old);
@@ -34,13 +37,16 @@ bool linux_is_signal(const struct trace_space *space, uint64_t pc, bool *old)
 /* Where a signal frame has register REG or the PC, from SP. x86_64, struct ucontext: 40 bytes, r8 to r15, rdi, rsi,
  * rbp, rbx, rdx, rax, rcx, rsp, rip. aarch64: siginfo (128), 176 bytes, the fault address, x0 to x30, sp, pc. s390x:
  * 296 up to struct ucontext, 40 bytes, PSW mask, PSW address, r0 to r15, 16 access registers of 4 bytes, fpc, f0 to
- * f15. -1: nowhere. */
+ * f15. RISC-V: siginfo (128), struct ucontext with 176 bytes (160 of 32 bits), PC, x1 to x31. -1: nowhere. */
 static int saved_at(uint8_t abi, unsigned reg)
 {
+    const int word = abi_registers(abi)->word, riscv = 128 + (word == 8 ? 176 : 160);
     static const uint8_t amd64[AMD64_REGISTERS] = {18, 17, 19, 16, 14, 13, 15, 20, 5, 6, 7, 8, 9, 10, 11, 12};
 
     if (abi == SFU_AMD64)
         return reg < AMD64_REGISTERS ? 8 * amd64[reg] : reg == REGISTER_PC ? 8 * 21 : -1;
+    if (abi_is_riscv(abi))
+        return reg == REGISTER_PC ? riscv : reg > 0 ? riscv + word * (int)reg : -1;
     if (abi != SFU_S390X)
         return 128 + 184 + 8 * (int)reg;
     if (reg == REGISTER_PC)

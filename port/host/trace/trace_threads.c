@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_THREADS = 65536, MAX_TEXT = 1000, WORD = 8 };
+enum { MAX_THREADS = 65536, MAX_TEXT = 1000 };
 
 /* ---- Words of a text ------------------------------------------------------------------------------------------- */
 
@@ -305,7 +305,7 @@ static void follow(const struct trace_space *space, const struct description *d,
 static void find_array(const struct trace_space *space, const struct description *d, uint64_t head,
                        uint64_t running, struct kernel_threads *threads)
 {
-    uint64_t step = d->shape == ARRAY ? d->size : WORD, i;
+    uint64_t step = d->shape == ARRAY ? d->size : abi_registers(space->abi)->word, i;
 
     for (i = 0; i < d->at && i <= (UINT64_MAX - head) / step; i++) {
         uint64_t addr = head + step * i;

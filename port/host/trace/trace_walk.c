@@ -91,6 +91,7 @@ static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
 static int read_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
 {
     const struct trace_space *space = ctx;
+    const uint64_t at = (uint64_t)reg * abi_registers(space->abi)->word;
     bool known = false;
 
     if (reg >= REGISTER_PC)
@@ -98,7 +99,7 @@ static int read_register(void *ctx, const struct sfu_frame *frame, uint32_t reg,
     if (frame->interrupted && space->saved == SAVED_LINUX)
         known = linux_saved(space, space->saved_at, reg, value);
     else if (frame->interrupted && space->saved == SAVED_ARRAY)
-        known = space->saved_at <= UINT64_MAX - 8 * reg && space_word(space, space->saved_at + 8 * reg, value);
+        known = space->saved_at <= UINT64_MAX - at && space_word(space, space->saved_at + at, value);
     else if (frame->depth == 0)
         known = space->regs.known[reg];
     if (frame->depth == 0 && known)
@@ -335,7 +336,7 @@ static void find_saved(struct trace_walk *w, const struct sfu_frame *from, const
 {
     const struct registers *r = abi_registers(w->space->abi);
     struct trace_space *space = w->space;
-    uint64_t slot, sp;
+    uint64_t slot, array, sp;
     bool old;
 
     space->saved = SAVED_NOWHERE;
@@ -350,10 +351,13 @@ static void find_saved(struct trace_walk *w, const struct sfu_frame *from, const
         row->fp.offset < 0 || (uint64_t)row->fp.offset > UINT64_MAX - from->regs.sp)
         return;
     slot = from->regs.sp + (uint64_t)row->fp.offset;
-    if (slot < 8 * r->fp || !space_word(space, slot - 8 * r->fp + 8 * r->sp, &sp) || sp != w->walk.frame.regs.sp)
+    if (slot < (uint64_t)r->word * r->fp)
+        return;
+    array = slot - (uint64_t)r->word * r->fp;
+    if (!space_word(space, array + (uint64_t)r->word * r->sp, &sp) || sp != w->walk.frame.regs.sp)
         return;
     space->saved = SAVED_ARRAY;
-    space->saved_at = slot - 8 * r->fp;
+    space->saved_at = array;
 }
 
 static int step(struct trace_walk *w)

@@ -10,12 +10,8 @@
 enum {
     MAX_PIECES = 60000,  /* program headers are counted in 16 bits */
     MAX_STEPS = 1 << 22, /* answers of the page tables */
-    PR_PID = 32,         /* struct elf_prstatus */
-    PR_REG = 112,
-    STATUS_SIZE = 392, /* of aarch64, the largest */
-    NOTE_HEADER = 12,
-    EHDR = 64,
-    PHDR = 56
+    STATUS_SIZE = 392,   /* of aarch64, the largest */
+    NOTE_HEADER = 12
 };
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
@@ -103,8 +99,19 @@ void write_set_image(struct written *w, const struct trace_images *images)
 
 struct output {
     struct written_file *file;
-    bool big;
+    const struct registers *facts;
 };
+
+/* Sizes of the header and of a program header, for words of WORD bytes. */
+static uint64_t ehdr_size(unsigned word)
+{
+    return 40 + 3 * (uint64_t)word;
+}
+
+static uint64_t phdr_size(unsigned word)
+{
+    return 8 + 6 * (uint64_t)word;
+}
 
 static void put(const struct output *o, const void *bytes, size_t size)
 {
@@ -118,7 +125,7 @@ static void put_number(const struct output *o, unsigned size, uint64_t value)
 {
     uint8_t bytes[8];
 
-    store_number(bytes, size, o->big, value);
+    store_number(bytes, size, o->facts->big, value);
     put(o, bytes, size);
 }
 
@@ -151,62 +158,66 @@ static void put_note(const struct output *o, const char *name, uint32_t type, co
     put_zeros(o, padded(size) - size);
 }
 
-/* struct elf_prstatus has 27 words of registers (x86_64, s390x) or 34 (aarch64). */
-static size_t status_size(uint8_t abi)
+static void put_thread(const struct output *o, const struct core_thread *thread, uint32_t id)
 {
-    return abi == SFU_AMD64 || abi == SFU_S390X ? PR_REG + 27 * 8 + 8 : STATUS_SIZE;
-}
-
-static void put_thread(const struct output *o, uint8_t abi, const struct core_thread *thread, uint32_t id)
-{
+    const struct registers *r = o->facts;
+    const uint32_t pr_reg = status_registers(r->word);
     const uint64_t mode = (uint64_t)0x180000000; /* s390x: addresses have 64 bits */
     uint8_t status[STATUS_SIZE] = {0};
     unsigned reg;
 
-    store_number(status + PR_PID, 4, o->big, id);
-    if (abi == SFU_S390X)
-        store_number(status + PR_REG, 8, o->big, thread->control.psw_mask | mode);
+    store_number(status + status_pid(r->word), 4, r->big, id);
+    if (r->abi == SFU_S390X)
+        store_number(status + pr_reg, 8, r->big, thread->control.psw_mask | mode);
     for (reg = 0; reg < NUM_REGISTERS; reg++) {
-        int at = abi_prstatus_word(abi, reg);
+        int at = r->status[reg];
 
         if (at >= 0 && thread->regs.known[reg])
-            store_number(status + PR_REG + 8 * (size_t)at, 8, o->big, thread->regs.value[reg]);
+            store_number(status + pr_reg + r->word * (size_t)at, r->word, r->big, thread->regs.value[reg]);
     }
-    put_note(o, "CORE", NT_PRSTATUS, status, status_size(abi));
+    put_note(o, "CORE", NT_PRSTATUS, status, status_size(r));
 }
 
-static void put_header(const struct output *o, uint8_t abi, size_t num_headers)
+static void put_header(const struct output *o, size_t num_headers)
 {
-    static const uint16_t machines[] = {0, EM_AARCH64, EM_AARCH64, EM_X86_64, EM_S390};
-    const uint8_t ident[EI_NIDENT] = {0x7f,      'E', 'L', 'F', ELFCLASS64, o->big ? ELFDATA2MSB : ELFDATA2LSB,
-                                      EV_CURRENT};
+    const uint8_t word = o->facts->word;
+    const uint8_t ident[EI_NIDENT] = {
+        0x7f,      'E', 'L', 'F', word == 8 ? ELFCLASS64 : ELFCLASS32, o->facts->big ? ELFDATA2MSB : ELFDATA2LSB,
+        EV_CURRENT};
 
     put(o, ident, sizeof ident);
     put_number(o, 2, ET_CORE);
-    put_number(o, 2, machines[abi]);
+    put_number(o, 2, o->facts->machine);
     put_number(o, 4, EV_CURRENT);
-    put_number(o, 8, 0);
-    put_number(o, 8, EHDR);
-    put_number(o, 8, 0);
+    put_number(o, word, 0);
+    put_number(o, word, ehdr_size(word));
+    put_number(o, word, 0);
     put_number(o, 4, 0);
-    put_number(o, 2, EHDR);
-    put_number(o, 2, PHDR);
+    put_number(o, 2, ehdr_size(word));
+    put_number(o, 2, phdr_size(word));
     put_number(o, 2, num_headers);
     put_number(o, 2, 0);
     put_number(o, 2, 0);
     put_number(o, 2, 0);
 }
 
+/* Files of 32 bits have the flags further back. */
 static void put_segment(const struct output *o, uint32_t type, uint64_t offset, uint64_t vaddr, uint64_t size)
 {
+    const uint8_t word = o->facts->word;
+    const uint32_t flags = type == PT_LOAD ? PF_R | PF_W | PF_X : 0;
+
     put_number(o, 4, type);
-    put_number(o, 4, type == PT_LOAD ? PF_R | PF_W | PF_X : 0);
-    put_number(o, 8, offset);
-    put_number(o, 8, vaddr);
-    put_number(o, 8, 0);
-    put_number(o, 8, size);
-    put_number(o, 8, type == PT_LOAD ? size : 0);
-    put_number(o, 8, 1);
+    if (word == 8)
+        put_number(o, 4, flags);
+    put_number(o, word, offset);
+    put_number(o, word, vaddr);
+    put_number(o, word, 0);
+    put_number(o, word, size);
+    put_number(o, word, type == PT_LOAD ? size : 0);
+    if (word == 4)
+        put_number(o, 4, flags);
+    put_number(o, word, 1);
 }
 
 /* Where the file has BYTES, which are in one of the blocks, the first of which is at START. */
@@ -226,18 +237,19 @@ static uint64_t offset_of(const struct written *w, uint64_t start, const uint8_t
 
 static void put_all(const struct written *w, const struct output *o)
 {
-    uint64_t notes_at = EHDR + PHDR * (w->num_pieces + 1), notes_end = notes_at;
+    const uint8_t word = o->facts->word;
+    uint64_t notes_at = ehdr_size(word) + phdr_size(word) * (w->num_pieces + 1), notes_end = notes_at;
     size_t i;
 
-    notes_end += w->num_threads * note_size(sizeof "CORE", status_size(w->abi));
+    notes_end += w->num_threads * note_size(sizeof "CORE", status_size(o->facts));
     if (w->build_id_size > 0)
         notes_end += note_size(sizeof "GNU", w->build_id_size);
-    put_header(o, w->abi, w->num_pieces + 1);
+    put_header(o, w->num_pieces + 1);
     put_segment(o, PT_NOTE, notes_at, 0, notes_end - notes_at);
     for (i = 0; i < w->num_pieces; i++)
         put_segment(o, PT_LOAD, offset_of(w, notes_end, w->pieces[i].bytes), w->pieces[i].vaddr, w->pieces[i].size);
     for (i = 0; i < w->num_threads; i++)
-        put_thread(o, w->abi, &w->threads[i], w->threads[i].id != 0 ? w->threads[i].id : (uint32_t)i + 1);
+        put_thread(o, &w->threads[i], w->threads[i].id != 0 ? w->threads[i].id : (uint32_t)i + 1);
     if (w->build_id_size > 0)
         put_note(o, "GNU", NT_GNU_BUILD_ID, w->build_id, w->build_id_size);
     for (i = 0; i < w->num_blocks; i++)
@@ -247,7 +259,7 @@ static void put_all(const struct written *w, const struct output *o)
 void write_core(const struct written *w, const char *file)
 {
     struct written_file f;
-    const struct output o = {&f, abi_is_big(w->abi)};
+    const struct output o = {&f, abi_registers(w->abi)};
     bool good = written_open(&f, file);
 
     if (good) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* ELF files are read as the tools of port/host do: their names begin with image_, those of here with binary_. */
+#include "port/host/common/abi.c"
 #include "port/host/common/image.c"
 #include "binary.h"
 
@@ -65,7 +66,7 @@ bool binary_open(struct binary *binary, const char *path)
     memset(binary, 0, sizeof *binary);
     binary->elf = elf;
     if (!image_open(elf, path) || !image_each_symbol(elf, SHT_SYMTAB, take_function, binary) ||
-        binary->num_functions == 0 || (sframe = image_section(elf, ".sframe")) == NULL || !take_code(binary, elf))
+        binary->num_functions == 0 || (sframe = image_tables(elf)) == NULL || !take_code(binary, elf))
         return false;
     qsort(binary->functions, binary->num_functions, sizeof *binary->functions, by_start);
     take_comment(binary, elf);

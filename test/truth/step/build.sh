@@ -14,22 +14,33 @@ here=$(dirname "$0")
 abi=$(basename "$(dirname "$out")")
 cpu=${abi%_be}
 tools=build/tc/$cpu
+# RISC-V: SFrame does not have it, so sfu-gen makes all tables, and the system's own binutils do. One compiler makes
+# code of 32 bits, too.
+riscv=
+[[ $abi != riscv* ]] || riscv=yes gnu=riscv64-linux-gnu
 read -ra KERNEL_PARTS <<<"${KERNEL_PARTS-}" # objects of a kernel, below build/bare/KIND; KERNEL_SFU: another sfu.o
 IFS=- read -r program compiler level flag <<<"$(basename "$out")-"
 flag=${flag%-}
 
 case $compiler in
-gcc12) cc=("$cpu-linux-gnu-gcc") ;;
-gcc16) cc=("build/tc/gcc16/$cpu/gcc") ;;
+gcc12) cc=("${gnu-$cpu-linux-gnu}-gcc") ;;
+gcc16) cc=("build/tc/gcc16/${gnu-$cpu}/gcc") ;;
 clang)
-    cc=("$(command -v clang-16 || echo clang)" "--target=$abi-linux-gnu" -fno-integrated-as)
+    cc=("$(command -v clang-16 || echo clang)" "--target=$abi-linux-gnu")
     cc+=(-fasynchronous-unwind-tables)
+    [ -n "$riscv" ] || cc+=(-fno-integrated-as)
     ;;
 *) echo "build.sh: no compiler $compiler" >&2 && exit 2 ;;
 esac
 [ "$compiler" = clang ] || [ "$abi" != aarch64_be ] || cc+=(-mbig-endian)
 [ "$compiler" = clang ] && linker=(-fuse-ld="$PWD/build/tc/$cpu/ld") || linker=()
-cc+=("-B$PWD/build/tc/$cpu/" "-$level" -w -fno-stack-protector -fno-pie -U_FORTIFY_SOURCE)
+[ -z "$riscv" ] || linker=()
+[ -z "$riscv" ] || [ "$compiler" != clang ] || linker=(-fuse-ld="$(command -v $gnu-ld)")
+[ -n "$riscv" ] || cc+=("-B$PWD/build/tc/$cpu/")
+cc+=("-$level" -w -fno-stack-protector -fno-pie -U_FORTIFY_SOURCE)
+# RV32 has no floating point here.
+march=${abi/riscv/rv}
+[ "$abi" = riscv64 ] && march+=gc || march+=imac
 
 # A kernel: the port and the stepper are built as port/baremetal/test builds them, in the directory of their KIND.
 kind=$cpu
@@ -54,7 +65,7 @@ kernel_way() {
     esac
 }
 
-[ "$flag" = gen ] || [ "$flag" = pacgen ] || [ "$flag" = small ] || cc+=(-Wa,--gsframe)
+[ -n "$riscv" ] || [ "$flag" = gen ] || [ "$flag" = pacgen ] || [ "$flag" = small ] || cc+=(-Wa,--gsframe)
 pie=-no-pie
 case $flag in
 '') ;;
@@ -73,6 +84,10 @@ gen | small) cc+=(-fasynchronous-unwind-tables) ;;
 pacgen) cc+=(-fasynchronous-unwind-tables -fomit-frame-pointer -mbranch-protection=pac-ret+leaf) ;;
 packed) cc+=(-mpacked-stack -mbackchain -msoft-float) ;;
 z13) cc+=(-march=z13) ;;
+long) march=${march%c} ;;           # RISC-V: no compressed instructions
+save) cc+=(-msave-restore) ;;       # RISC-V: prologues and epilogues of libgcc's
+norelax) cc+=(-mno-relax) ;;        # RISC-V: the linker does not shorten code
+scs) cc+=(-fsanitize=shadow-call-stack -ffixed-x18) ;;
 kernel*)
     [ "$compiler" != clang ] || kind=$cpu-clang
     IFS=+ read -ra ways <<<"$flag"
@@ -81,11 +96,17 @@ kernel*)
 *) echo "build.sh: no flag $flag" >&2 && exit 2 ;;
 esac
 
-# Headers of the cross compilers' libc serve both byte orders but for the name of one file.
+if [ -n "$riscv" ]; then
+    cc+=("-march=$march" -fasynchronous-unwind-tables)
+    [ "$abi" = riscv64 ] && cc+=(-mabi=lp64d) || cc+=(-mabi=ilp32 -DNO_FLOATS)
+fi
+
+# Headers of the cross compilers' libc serve both byte orders, and RISC-V's of 32 bits, but for the name of one file.
 headers=build/step/include
 mkdir -p $headers/gnu "$(dirname "$out")"
 : >$headers/gnu/stubs-lp64_be.h
-[ "$cpu" = x86_64 ] || cc+=(-isystem "/usr/$cpu-linux-gnu/include")
+: >$headers/gnu/stubs-ilp32.h
+[ "$cpu" = x86_64 ] || cc+=(-isystem "/usr/${gnu-$cpu-linux-gnu}/include")
 cc+=("-I$here/programs" -I. -idirafter "$headers")
 
 # What of the flag changes how foreign code is compiled.
@@ -107,7 +128,7 @@ library() {
         ! [ "$made/key" -nt "$0" ] || exit 0
         {
             "${cc[0]}" --version
-            readlink -f "$tools"
+            readlink -f "$tools" || :
             printf '%s\n' "${cc[@]//"$PWD"/}"
             "${cc[@]}" -E "${sources[@]}"
         } | test/tools/toolchain/sources.sh kept "$made" && exit 0
@@ -200,6 +221,15 @@ compile_sources() {
     done
 }
 
+# save_library: the libgcc with the functions that save and restore registers. Its CFI is that of their source.
+save_library() {
+    if [ "$abi" = riscv64 ]; then
+        "${cc[@]}" -print-libgcc-file-name
+    else
+        riscv64-unknown-elf-gcc "-march=$march" -mabi=ilp32 -print-libgcc-file-name
+    fi
+}
+
 # Linked twice: the second time the functions are known.
 link_kernel() {
     mkdir -p "$out.parts"
@@ -222,8 +252,10 @@ link_kernel() {
 if [[ $flag == kernel* ]]; then
     link_kernel
 else
+    [ "$flag" != save ] || files+=("$(save_library)")
     link -o "$out" "${files[@]}"
 fi
+[ -z "$riscv" ] || [ "$flag" = small ] || flag=gen
 case $flag in
 gen | pacgen) build/tools/sfu-gen -q --append="$out" "$out" ;;
 small) build/tools/sfu-gen -q --small --append="$out" "$out" ;;

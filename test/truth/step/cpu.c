@@ -87,9 +87,50 @@ static enum kind decode_s390x(const uint8_t *insn, const struct regs *regs, unsi
     return PLAIN;
 }
 
+/* ---- RISC-V ----
+ * call: jal and jalr that link to x1, c.jalr, and c.jal, which RV32 alone has.
+ * help: those that link to x5 (t0).
+ * indirect: jalr that links nowhere, or to another register as in PLTs; c.jr.
+ * sigreturn: ecall with a7 = 139. */
+static enum kind decode_compressed(uint32_t half, bool is_32)
+{
+    bool has_register = (half & 0x0f80) != 0, jump = (half & 0x007f) == 0x0002 && has_register;
+
+    if (is_32 && (half & 0xe003) == 0x2001)
+        return CALL;
+    if (jump && (half & 0xf000) == 0x9000)
+        return CALL;
+    return jump && (half & 0xf000) == 0x8000 ? INDIRECT : PLAIN;
+}
+
+static enum kind decode_riscv(const uint8_t *insn, const struct regs *regs, unsigned *length, bool is_32)
+{
+    uint32_t word = (uint32_t)bytes_get(insn, 4, false), opcode = word & 0x7f, rd = word >> 7 & 31;
+
+    *length = (word & 3) == 3 ? 4 : 2;
+    if (*length == 2)
+        return decode_compressed(word & 0xffff, is_32);
+    if ((opcode == 0x6f || opcode == 0x67) && (rd == 1 || rd == 5))
+        return rd == 1 ? CALL : HELP;
+    if (opcode == 0x67)
+        return INDIRECT;
+    return word == 0x73 && regs->r[17] == 139 ? SIGRETURN : PLAIN;
+}
+
+static enum kind decode_riscv64(const uint8_t *insn, const struct regs *regs, unsigned *length)
+{
+    return decode_riscv(insn, regs, length, false);
+}
+
+static enum kind decode_riscv32(const uint8_t *insn, const struct regs *regs, unsigned *length)
+{
+    return decode_riscv(insn, regs, length, true);
+}
+
 /* ---- Registers, and the signal frames of Linux ---- */
 
 static const signed char x86_order[] = {0, 3, 2, 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 32};
+/* RISC-V's: x0 to x31, pc. */
 static const signed char aarch64_order[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
                                             17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
 static const signed char s390x_order[] = {-1, 32, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -119,11 +160,34 @@ static unsigned saved_s390x(unsigned reg)
     return reg < 32 ? 352 + 128 + 64 + 8 + 8u * floats[reg - 16] : 0;
 }
 
+/* siginfo (128), ucontext up to its aligned mcontext (176, of 32 bits 160), PC; x0 has its place. */
+static unsigned saved_riscv64(unsigned reg)
+{
+    return reg > 0 && reg < 32 ? 304 + 8 * reg : 0;
+}
+
+static unsigned saved_riscv32(unsigned reg)
+{
+    return reg > 0 && reg < 32 ? 288 + 4 * reg : 0;
+}
+
 static const struct cpu cpus[] = {
-    {{ABI_AMD64}, 128, 15, 30, decode_x86, x86_order, sizeof x86_order, 0, 168, saved_x86},
-    {{ABI_AARCH64}, 0, 4, 30, decode_aarch64, aarch64_order, sizeof aarch64_order, 0, 568, saved_aarch64},
-    {{ABI_AARCH64_BIG}, 0, 4, 30, decode_aarch64, aarch64_order, sizeof aarch64_order, 0, 568, saved_aarch64},
-    {{ABI_S390X}, 0, 6, 30, decode_s390x, s390x_order, sizeof s390x_order, 35, 344, saved_s390x},
+    {{ABI_AMD64}, 128, 15, 30, decode_x86, x86_order, sizeof x86_order, 0, {5, 4}, 168, saved_x86},
+    {{ABI_AARCH64}, 0, 4, 30, decode_aarch64, aarch64_order, sizeof aarch64_order, 0, {0, 1}, 568, saved_aarch64},
+    {{ABI_AARCH64_BIG},
+     0,
+     4,
+     30,
+     decode_aarch64,
+     aarch64_order,
+     sizeof aarch64_order,
+     0,
+     {0, 1},
+     568,
+     saved_aarch64},
+    {{ABI_S390X}, 0, 6, 30, decode_s390x, s390x_order, sizeof s390x_order, 35, {2, 3}, 344, saved_s390x},
+    {{ABI_RISCV64}, 0, 4, 30, decode_riscv64, aarch64_order, sizeof aarch64_order, 0, {10, 11}, 304, saved_riscv64},
+    {{ABI_RISCV32}, 0, 4, 30, decode_riscv32, aarch64_order, sizeof aarch64_order, 0, {10, 11}, 288, saved_riscv32},
 };
 
 const struct cpu *cpu_by_abi(const char *abi)

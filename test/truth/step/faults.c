@@ -202,9 +202,9 @@ static bool truth_holds(const struct fault *f, struct tracer *t, const struct re
         return false;
     value += (uint64_t)strtoll(offset, NULL, 10);
     if (deref) {
-        if (!machine_read(t->m, value, bytes, sizeof bytes))
+        if (!machine_read(t->m, value, bytes, t->m->cpu->abi.word))
             return false;
-        value = bytes_get(bytes, 8, t->m->cpu->abi.big);
+        value = bytes_get(bytes, t->m->cpu->abi.word, t->m->cpu->abi.big);
     }
     return value == (strncmp(f->truth, "pc ", 3) == 0   ? mistake->right.pc
                      : strncmp(f->truth, "fp ", 3) == 0 ? mistake->right.fp

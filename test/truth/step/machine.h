@@ -23,6 +23,7 @@ struct regs {
 enum kind {
     PLAIN,    /* nothing, unless it changes SP: see shadow.h */
     CALL,     /* leaves a return address in the link register or on the stack, and branches */
+    HELP,     /* RISC-V: the same with another link register, to what -msave-restore makes prologues of */
     INDIRECT, /* branches to an address from a register or from memory: a return, a tail call or a jump */
     SIGRETURN /* the system call that ends a signal */
 };
@@ -34,10 +35,11 @@ struct cpu {
     unsigned gdb_usr1;       /* GDB's number of SIGUSR1 */
     /* Bytes of the instruction at INSN (longest bytes are there) in *LENGTH, 0 if not known. */
     enum kind (*decode)(const uint8_t *insn, const struct regs *regs, unsigned *length);
-    /* DWARF number (32: pc) of each register in the order of GDB's 'g' packet, all of 8 bytes; -1: not needed. */
+    /* DWARF number (32: pc) of each register in the order of GDB's 'g' packet, all of a word; -1: not needed. */
     const signed char *gdb_order;
     unsigned gdb_count;
-    unsigned gdb_float; /* s390x: GDB's number of f0 */
+    unsigned gdb_float;         /* s390x: GDB's number of f0 */
+    unsigned char arguments[2]; /* registers of a function's first two */
     /* Where a signal frame keeps registers, from the SP that the signal's return sees. */
     unsigned saved_pc;
     unsigned (*saved)(unsigned reg); /* 0: not kept */

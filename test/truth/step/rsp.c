@@ -124,18 +124,20 @@ static bool from_hex(const char *hex, uint8_t *bytes, size_t len)
 
 static bool take_registers(struct machine *m)
 {
+    const unsigned word = m->cpu->abi.word, digits = 2 * word;
+    size_t length = strlen(m->reply);
     uint8_t bytes[8];
     unsigned i;
 
     for (i = 0; i < m->cpu->gdb_count; i++) {
         int reg = m->cpu->gdb_order[i];
 
-        if (strlen(m->reply) < 16 * (size_t)(i + 1) || !from_hex(m->reply + 16 * i, bytes, 8))
+        if (length < digits * (size_t)(i + 1) || !from_hex(m->reply + digits * i, bytes, word))
             return false;
         if (reg == 32)
-            m->regs.pc = bytes_get(bytes, 8, m->cpu->abi.big);
+            m->regs.pc = bytes_get(bytes, word, m->cpu->abi.big);
         else if (reg >= 0)
-            m->regs.r[reg] = bytes_get(bytes, 8, m->cpu->abi.big);
+            m->regs.r[reg] = bytes_get(bytes, word, m->cpu->abi.big);
     }
     return true;
 }

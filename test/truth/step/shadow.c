@@ -50,6 +50,14 @@ static void call(struct shadow *shadow, struct machine *m, const struct regs *be
         push(shadow, ra, sp, before->r[m->cpu->abi.fp]);
 }
 
+/* The instruction at before->pc has 4 bytes: c.jalr links to x1 alone. */
+static void help(struct shadow *shadow, const struct machine *m, const struct regs *before)
+{
+    push(shadow, before->pc + 4, before->r[m->cpu->abi.sp], before->r[m->cpu->abi.fp]);
+    if (shadow->fault == NULL)
+        top_of(shadow)->help = true;
+}
+
 static void abandon(struct shadow *shadow, struct machine *m)
 {
     uint64_t sp = m->regs.r[m->cpu->abi.sp];
@@ -84,6 +92,8 @@ static void indirect(struct shadow *shadow, const struct machine *m, const struc
         top->pending = false;
         top->jump = true;
         shadow->count--;
+    } else if (top->help) {
+        shadow->count -= m->regs.pc == top->pc;
     } else if (m->regs.pc == top->pc && sp - top->sp < (m->cpu->abi.link ? 1 : 256)) {
         shadow->count--;
     } else if (sp == top->sp && is_jump_out(m, image, before)) {
@@ -108,6 +118,8 @@ void shadow_step(struct shadow *shadow, struct machine *m, const struct binary *
 
     if (kind == CALL)
         call(shadow, m, before);
+    else if (kind == HELP)
+        help(shadow, m, before);
     else if (kind == INDIRECT)
         indirect(shadow, m, image, before);
     else if (kind == SIGRETURN)
@@ -160,15 +172,14 @@ const char *seen_difference(const struct seen *seen, const struct seen *right)
 
 void shadow_mark(struct shadow *shadow, struct machine *m, struct marks *marks)
 {
-    static const unsigned first[] = {0, 0, 0, 5, 2}, second[] = {0, 1, 1, 4, 3};
     struct entry *top = &shadow->entries[marks->depth > 0 ? marks->depth - 1 : 0];
 
     if (marks->depth == 0) {
         marks->sp = m->regs.r[m->cpu->abi.sp];
         marks->depth = shadow->count;
     }
-    marks->now = m->regs.r[first[m->cpu->abi.id]];
-    marks->total = m->regs.r[second[m->cpu->abi.id]];
+    marks->now = m->regs.r[m->cpu->arguments[0]];
+    marks->total = m->regs.r[m->cpu->arguments[1]];
     if (m->regs.r[m->cpu->abi.sp] != marks->sp || marks->depth == 0)
         shadow->fault = "step_mark is called from different depths";
     else if (shadow->count != marks->depth) {

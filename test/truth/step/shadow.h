@@ -9,6 +9,8 @@
  *   return          an INDIRECT branch that lands on the top entry's address with the top entry's SP pops it. It
  *                   need not be a ret: a pop and a jmp, or br %r4, are returns too. `ret n` leaves SP n higher.
  *   tail call       a branch that does neither leaves the chain as it is: the callee returns for its caller.
+ *   help            RISC-V: a call with another link register, of what -msave-restore makes prologues of. It returns to
+ *                   what is behind it with an SP that it has moved.
  *   noreturn call   a call like any other, which is not returned from.
  *   longjmp         SP rises above the top entry's by anything but a return: the frames below the new SP are gone.
  *                   The function that does so is about to go to an address that only its coming INDIRECT branch
@@ -34,6 +36,7 @@ struct entry {
     uint64_t pc, sp, fp;
     bool interrupted;
     bool pending; /* pc and fp are not known yet */
+    bool help;    /* what has been called moves SP */
     bool jump;    /* it was pending: the address need not be one that follows a call */
 };
 

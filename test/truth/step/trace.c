@@ -61,9 +61,9 @@ static int read_saved(struct tracer *t, uint64_t addr, uint64_t *value)
 {
     uint8_t bytes[8];
 
-    if (read_stack(t, addr, bytes, sizeof bytes) != 0)
+    if (read_stack(t, addr, bytes, t->m->cpu->abi.word) != 0)
         return -1;
-    *value = bytes_get(bytes, 8, t->m->cpu->abi.big);
+    *value = bytes_get(bytes, t->m->cpu->abi.word, t->m->cpu->abi.big);
     return 0;
 }
 

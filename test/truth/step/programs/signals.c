@@ -7,11 +7,14 @@
 
 enum { USR1 = 10, USR2 = 12, ONSTACK = 0x08000000, RESTORER = 0x04000000, SIGINFO = 4 };
 
+/* RISC-V has no restorer: step_enter gives it to the handler. */
 struct action {
     void (*handler)(int);
     unsigned long flags;
+#ifndef __riscv
     void (*restorer)(void);
-    unsigned long mask;
+#endif
+    unsigned long mask[8 / sizeof(long)];
 };
 
 struct stack {
@@ -39,12 +42,16 @@ void step_handler(int number)
 void step_signals(void)
 {
     const struct stack stack = {other_stack, 0, sizeof other_stack};
-    struct action action = {step_handler, RESTORER | SIGINFO, step_restorer, 0};
+#ifdef __riscv
+    struct action action = {step_enter, SIGINFO, {0}};
+#else
+    struct action action = {step_handler, RESTORER | SIGINFO, step_restorer, {0}};
+#endif
 
     step_syscall(__NR_sigaltstack, &stack, 0L, 0L, 0L);
     step_syscall(__NR_rt_sigaction, (long)USR1, &action, 0L, 8L);
     action.flags |= ONSTACK;
-#ifndef __s390x__
+#if !defined __s390x__ && !defined __riscv
     action.restorer = step_restorer_table;
 #endif
     step_syscall(__NR_rt_sigaction, (long)USR2, &action, 0L, 8L);

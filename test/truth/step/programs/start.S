@@ -14,7 +14,9 @@
  *   notable_call(f, x)           calls f(x), without CFI: has no table
  *   asm_*                        patterns that no compiler makes: each (f, x) calls f(x)
  */
+#ifndef __riscv
 #include "arch/sfu_asm.h"
+#endif
 
 #define BARE(name)     .globl name; .type name, %function; name:
 #define BARE_END(name) .size name, . - name
@@ -426,6 +428,180 @@ FUNCTION(asm_odd)
 	lgr	%r2, %r3
 	br	%r1
 	END(asm_odd)
+
+#elif defined __riscv
+#define NOP        nop
+#define RETURN     ret
+#define SIGRETURN  li a7, 139; ecall; ebreak
+/* Words, and floating-point registers where there are any. */
+#if __riscv_xlen == 64
+#define STORE      sd
+#define LOAD       ld
+#define WORD       8
+/* The caller's PC, SP and FP are at 304, 320 and 368 of the signal frame. */
+#define SIGNAL_CFA 0x0f, 0x04, 0x72, 0xc0, 0x02, 0x06, 0x10, 1, 3, 0x72, 0xb0, 0x02, 0x10, 8, 3, 0x72, 0xf0, 0x02
+#else
+#define STORE      sw
+#define LOAD       lw
+#define WORD       4
+/* At 288, 296 and 320. */
+#define SIGNAL_CFA 0x0f, 0x04, 0x72, 0xa8, 0x02, 0x06, 0x10, 1, 3, 0x72, 0xa0, 0x02, 0x10, 8, 3, 0x72, 0xc0, 0x02
+#endif
+
+FUNCTION(_start)
+	.cfi_undefined ra
+	.option push
+	.option norelax
+	lla	gp, __global_pointer$
+	.option pop
+	li	s0, 0
+	lla	s2, shadow_calls /* clang's shadow call stack */
+	li	ra, 0
+	call	step_main
+	li	a7, 93
+	ecall
+	ebreak
+	END(_start)
+
+	.local	shadow_calls
+	.comm	shadow_calls, 65536, 16
+
+FUNCTION(step_syscall)
+	mv	a7, a0
+	mv	a0, a1
+	mv	a1, a2
+	mv	a2, a3
+	mv	a3, a4
+	ecall
+	nop
+	ret
+	END(step_syscall)
+
+	.macro	saved op, fop
+	.irp	n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+	\op	s\n, \n * WORD(a0)
+	.endr
+#ifdef __riscv_flen
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+	\fop	fs\n, 14 * WORD + \n * 8(a0)
+	.endr
+#endif
+	.endm
+
+FUNCTION(setjmp)
+	saved	STORE, fsd
+	STORE	s0, 0(a0)
+	STORE	ra, 12 * WORD(a0)
+	STORE	sp, 13 * WORD(a0)
+	li	a0, 0
+	ret
+	END(setjmp)
+
+/* Up to the change of SP the caller is the old one, and from there on the one that setjmp returns to. */
+FUNCTION(longjmp)
+	saved	LOAD, fld
+	LOAD	t0, 0(a0)
+	LOAD	t1, 12 * WORD(a0)
+	LOAD	t2, 13 * WORD(a0)
+	seqz	a0, a1
+	add	a0, a0, a1
+	mv	sp, t2
+	.cfi_register ra, t1
+	.cfi_register s0, t0
+	mv	s0, t0
+	.cfi_same_value s0
+	jr	t1
+	END(longjmp)
+
+/* Of libgcc: code was written. */
+FUNCTION(__riscv_flush_icache)
+	.word	0x0000100f /* fence.i, which assemblers have in an extension */
+	li	a0, 0
+	ret
+	END(__riscv_flush_icache)
+
+BARE(notable_call)
+	addi	sp, sp, -16
+	STORE	ra, 8(sp)
+	mv	a5, a0
+	mv	a0, a1
+	jalr	a5
+	LOAD	ra, 8(sp)
+	addi	sp, sp, 16
+	ret
+	BARE_END(notable_call)
+
+/* Frame pointer, and SP moved about below it. */
+FUNCTION(asm_frame)
+	addi	sp, sp, -32
+	.cfi_def_cfa_offset 32
+	STORE	ra, 24(sp)
+	.cfi_offset ra, -8
+	STORE	s0, 16(sp)
+	.cfi_offset s0, -16
+	addi	s0, sp, 32
+	.cfi_def_cfa s0, 0
+	addi	sp, sp, -64
+	mv	a5, a0
+	mv	a0, a1
+	jalr	a5
+	addi	sp, s0, -32
+	.cfi_def_cfa sp, 32
+	LOAD	ra, 24(sp)
+	.cfi_restore ra
+	LOAD	s0, 16(sp)
+	.cfi_restore s0
+	addi	sp, sp, 32
+	.cfi_def_cfa_offset 0
+	ret
+	END(asm_frame)
+
+/* The link register saved alone and late, FP not at all; returns through another register. */
+FUNCTION(asm_push)
+	addi	sp, sp, -48
+	.cfi_def_cfa_offset 48
+	mv	a5, a0
+	STORE	ra, 24(sp)
+	.cfi_offset ra, -24
+	mv	a0, a1
+	jalr	a5
+	LOAD	t1, 24(sp)
+	.cfi_register ra, t1
+	addi	sp, sp, 48
+	.cfi_def_cfa_offset 0
+	jr	t1
+	END(asm_push)
+
+/* FP saved without RA, and used for something else; then RA, and the CFA in another register than SP and FP. */
+FUNCTION(asm_odd)
+	addi	sp, sp, -1024
+	.cfi_def_cfa_offset 1024
+	STORE	s0, 1008(sp)
+	.cfi_offset s0, -16
+	li	s0, -1
+	mv	t1, sp
+	.cfi_def_cfa_register t1
+	STORE	ra, 496(t1)
+	.cfi_offset ra, -528
+	.cfi_def_cfa_register sp
+	mv	a5, a0
+	mv	a0, a1
+	jalr	a5
+	LOAD	ra, 496(sp)
+	.cfi_restore ra
+	LOAD	s0, 1008(sp)
+	.cfi_restore s0
+	addi	sp, sp, 1024
+	.cfi_def_cfa_offset 0
+	ret
+	END(asm_odd)
+
+/* What Linux calls: it gives a handler no restorer, so this does. */
+FUNCTION(step_enter)
+	lla	ra, step_restorer
+	.cfi_undefined ra
+	tail	step_handler
+	END(step_enter)
 
 #endif
 

@@ -13,6 +13,7 @@ void step_ready(void);
 long step_syscall(long n, ...);
 void step_restorer(void);
 void step_restorer_table(void);
+void step_enter(int number);      /* RISC-V */
 void step_tell(const char *text); /* shim.c: writes a line to standard error */
 long notable_call(long (*f)(long), long x);
 long asm_frame(long (*f)(long), long x);

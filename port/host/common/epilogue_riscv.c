@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * RISC-V: clang before version 20 writes no CFI for epilogues (test/truth/FAULTS.md: clang-riscv-epilogue). What is
+ * right there is computed from the instructions in front: additions to SP, and loads of RA and FP from their slots.
+ * Encodings are those of "The RISC-V Instruction Set Manual", volume I.
+ */
+#include "cfi.h"
+
+enum { RA = 1, SP = 2, FP = 8 };
+
+/* What an instruction does to SP, FP and RA. */
+enum effect {
+    NOTHING,
+    ADDS,       /* SP = SP + value */
+    FROM_FP,    /* SP = FP + value */
+    LOADS_RA,   /* RA = *(SP + value) */
+    LOADS_FP,   /* FP = *(SP + value) */
+    CHANGES_SP, /* in a way that is not known */
+    CHANGES_FP,
+    JUMPS, /* and does not go on behind: a tail call, a jump */
+    RETURNS
+};
+
+struct instruction {
+    unsigned size;
+    enum effect effect;
+    int64_t value;
+};
+
+/* The constant that the instructions in front have made: lui, addi. */
+struct constant {
+    uint32_t reg; /* 0: there is none */
+    int64_t value;
+};
+
+static int64_t sign_extended(uint32_t value, unsigned bits)
+{
+    return (int64_t)(value ^ 1u << (bits - 1)) - ((int64_t)1 << (bits - 1));
+}
+
+/* ---- Instructions of 4 bytes ----------------------------------------------------------------------------------- */
+
+/* addi and addiw: RD = RS + VALUE. */
+static void decode_add(uint32_t rd, uint32_t rs, int64_t value, struct constant *constant, struct instruction *i)
+{
+    struct constant before = *constant;
+
+    constant->reg = 0;
+    if (rd == SP) {
+        i->effect = rs == SP ? ADDS : rs == FP ? FROM_FP : CHANGES_SP;
+        i->value = value;
+    } else if (rd == FP) {
+        i->effect = CHANGES_FP;
+    } else if (rs == 0 || (before.reg == rd && rs == rd)) {
+        *constant = (struct constant){rd, (rs == 0 ? 0 : before.value) + value};
+    }
+}
+
+/* add: SP = SP + a constant. */
+static void decode_sum(uint32_t rd, uint32_t a, uint32_t b, struct constant *constant, struct instruction *i)
+{
+    uint32_t other = a == SP ? b : a;
+
+    if (rd == SP) {
+        i->effect = (a == SP || b == SP) && other == constant->reg && other != 0 ? ADDS : CHANGES_SP;
+        i->value = constant->value;
+    } else if (rd == FP) {
+        i->effect = CHANGES_FP;
+    }
+    constant->reg = 0;
+}
+
+static void decode_load(uint32_t rd, uint32_t rs, int64_t value, struct instruction *i)
+{
+    if (rs == SP && (rd == RA || rd == FP)) {
+        i->effect = rd == RA ? LOADS_RA : LOADS_FP;
+        i->value = value;
+    } else if (rd == SP || rd == FP) {
+        i->effect = rd == SP ? CHANGES_SP : CHANGES_FP;
+    }
+}
+
+static void decode_long(uint32_t word, unsigned load, struct constant *constant, struct instruction *i)
+{
+    uint32_t opcode = word & 0x7f, rd = word >> 7 & 31, rs = word >> 15 & 31, function = word >> 12 & 7;
+    int64_t immediate = sign_extended(word >> 20, 12);
+
+    switch (opcode) {
+    case 0x13: /* addi */
+    case 0x1b: /* addiw */
+        if (function == 0) {
+            decode_add(rd, rs, immediate, constant, i);
+            return;
+        }
+        break;
+    case 0x33: /* add */
+        if (function == 0 && word >> 25 == 0) {
+            decode_sum(rd, rs, word >> 20 & 31, constant, i);
+            return;
+        }
+        break;
+    case 0x37: /* lui */
+        *constant = (struct constant){rd, (int32_t)(word & 0xfffff000)};
+        i->effect = rd == SP ? CHANGES_SP : rd == FP ? CHANGES_FP : NOTHING;
+        return;
+    case 0x03:
+        if (function == load) {
+            decode_load(rd, rs, immediate, i);
+            constant->reg = 0;
+            return;
+        }
+        break;
+    case 0x63: /* branches, stores, fences, and floating point have no general register in this field */
+    case 0x23:
+    case 0x27:
+    case 0x0f:
+    case 0x07:
+        constant->reg = 0;
+        return;
+    case 0x6f: /* jal, jalr */
+    case 0x67:
+        constant->reg = 0;
+        i->effect = rd != 0 ? NOTHING : opcode == 0x67 && rs == RA ? RETURNS : JUMPS;
+        return;
+    default:
+        break;
+    }
+    constant->reg = 0;
+    i->effect = rd == SP ? CHANGES_SP : rd == FP ? CHANGES_FP : NOTHING;
+}
+
+/* ---- Instructions of 2 bytes ----------------------------------------------------------------------------------- */
+
+/* Bits FROM up to below END of HALF, shifted to begin at bit TO. */
+static uint32_t field(uint32_t half, unsigned from, unsigned end, unsigned to)
+{
+    return (half >> from & ((1u << (end - from)) - 1)) << to;
+}
+
+/* The second quadrant: c.addi, c.li, c.lui, c.addi16sp, c.j. */
+static void decode_second(uint32_t half, struct constant *constant, struct instruction *i)
+{
+    uint32_t rd = half >> 7 & 31, function = half >> 13;
+    int64_t immediate = sign_extended(field(half, 2, 7, 0) | field(half, 12, 13, 5), 6);
+
+    if (function == 0) { /* c.addi */
+        decode_add(rd, rd, immediate, constant, i);
+    } else if (function == 2) { /* c.li */
+        decode_add(rd, 0, immediate, constant, i);
+    } else if (function == 3 && rd == SP) { /* c.addi16sp */
+        constant->reg = 0;
+        i->effect = ADDS;
+        i->value = sign_extended(field(half, 6, 7, 4) | field(half, 2, 3, 5) | field(half, 5, 6, 6) |
+                                     field(half, 3, 5, 7) | field(half, 12, 13, 9),
+                                 10);
+    } else if (function == 3) { /* c.lui */
+        *constant = (struct constant){rd, immediate * 4096};
+        i->effect = rd == FP ? CHANGES_FP : NOTHING;
+    } else {
+        constant->reg = 0;
+        if (function == 5)
+            i->effect = JUMPS;
+        else if (function == 4 && (rd & 7) + 8 == FP && (half >> 7 & 7) == 0)
+            i->effect = CHANGES_FP; /* arithmetic: one of eight registers, from x8 on */
+    }
+}
+
+/* The third quadrant: c.ldsp and c.lwsp, c.mv, c.add, c.jr. */
+static void decode_third(uint32_t half, unsigned word, struct constant *constant, struct instruction *i)
+{
+    uint32_t rd = half >> 7 & 31, rs = half >> 2 & 31, function = half >> 13;
+
+    if (function == (word == 8 ? 3u : 2u)) {
+        constant->reg = 0;
+        decode_load(rd, SP,
+                    word == 8 ? field(half, 5, 7, 3) | field(half, 12, 13, 5) | field(half, 2, 5, 6)
+                              : field(half, 4, 7, 2) | field(half, 12, 13, 5) | field(half, 2, 4, 6),
+                    i);
+    } else if (function == 4 && rs != 0 && !(half >> 12 & 1)) { /* c.mv */
+        decode_add(rd, rs, 0, constant, i);
+        if (rd != SP && rd != FP)
+            constant->reg = 0;
+    } else if (function == 4 && rs != 0) { /* c.add */
+        decode_sum(rd, rd, rs, constant, i);
+    } else {
+        constant->reg = 0;
+        if (function == 4 && !(half >> 12 & 1))
+            i->effect = rd == RA ? RETURNS : JUMPS; /* c.jr */
+        else if ((function == 0 || function == 2) && (rd == SP || rd == FP))
+            i->effect = rd == SP ? CHANGES_SP : CHANGES_FP; /* c.slli, c.lwsp */
+    }
+}
+
+/* The first quadrant: what it loads or computes goes to one of eight registers, from x8 on. */
+static void decode_first(uint32_t half, unsigned word, struct constant *constant, struct instruction *i)
+{
+    uint32_t function = half >> 13;
+    bool changes = function == 0 || function == 2 || (function == 3 && word == 8) || function == 4;
+
+    constant->reg = 0;
+    if (changes && (half >> 2 & 7) == 0)
+        i->effect = CHANGES_FP;
+}
+
+/* Decodes the instruction at P, which has LEFT bytes behind it. Returns false if it is cut, or longer than 4 bytes. */
+static bool decode(const uint8_t *p, uint64_t left, unsigned word, struct constant *constant, struct instruction *i)
+{
+    uint32_t half = left >= 2 ? (uint32_t)load_number(p, 2, false) : 0x1f;
+
+    *i = (struct instruction){(half & 3) == 3 ? 4 : 2, NOTHING, 0};
+    if ((half & 0x1f) == 0x1f || i->size > left)
+        return false;
+    if (i->size == 4)
+        decode_long((uint32_t)load_number(p, 4, false), word == 8 ? 3 : 2, constant, i);
+    else if ((half & 3) == 2)
+        decode_third(half, word, constant, i);
+    else if ((half & 3) == 1)
+        decode_second(half, constant, i);
+    else
+        decode_first(half, word, constant, i);
+    return true;
+}
+
+/* ---- What holds in a block ------------------------------------------------------------------------------------- */
+
+/* What is known in front of an instruction. */
+struct state {
+    bool has_depth;
+    int64_t depth; /* CFA - SP */
+    bool ra, fp;   /* they have been loaded from their slots */
+    bool moved;    /* SP has been moved, or FP been loaded: the CFA's rule may be wrong */
+    bool lost;     /* nothing is known up to the end of the block */
+};
+
+static bool is_based_on(const struct cfi_row *row, uint32_t reg)
+{
+    return row->cfa.control == (reg << RULE_NUMBER | RULE_REGISTER);
+}
+
+/* At the start of a row, and behind each jump, where another block begins, all is as the row says. */
+static struct state first_state(const struct cfi_row *row)
+{
+    struct state state = {false, 0, false, false, false, false};
+
+    state.has_depth = is_based_on(row, SP);
+    state.depth = row->cfa.offset;
+    return state;
+}
+
+/* Whether RULE is the slot that SP + VALUE is. If SP was not known, that tells. */
+static bool is_slot(struct state *s, const struct sfu_rule *rule, int64_t value)
+{
+    if (rule->control != RULE_DEREFERENCE)
+        return false;
+    if (!s->has_depth && !s->moved) {
+        s->has_depth = true;
+        s->depth = value - rule->offset;
+    }
+    return s->has_depth && value - s->depth == rule->offset;
+}
+
+static void change_sp(struct state *s, const struct cfi_row *row, const struct instruction *i)
+{
+    if (i->effect == FROM_FP) {
+        s->has_depth = is_based_on(row, FP) && !s->fp;
+        s->depth = row->cfa.offset - i->value;
+    } else {
+        s->depth -= i->value;
+    }
+    if (is_based_on(row, SP)) {
+        s->moved = true;
+        s->lost = !s->has_depth || s->depth < 0;
+    }
+}
+
+static void apply(struct state *s, const struct cfi_row *row, const struct instruction *i)
+{
+    switch (i->effect) {
+    case ADDS:
+    case FROM_FP:
+        change_sp(s, row, i);
+        break;
+    case LOADS_RA:
+        s->ra = is_slot(s, &row->ra, i->value);
+        break;
+    case LOADS_FP:
+        s->fp = is_slot(s, &row->fp, i->value);
+        s->lost |= is_based_on(row, FP) && !(s->fp && s->has_depth);
+        s->moved |= is_based_on(row, FP);
+        break;
+    case CHANGES_SP:
+        s->has_depth = false;
+        s->lost |= is_based_on(row, SP) || s->moved;
+        break;
+    case CHANGES_FP:
+        s->fp = false;
+        break;
+    case NOTHING:
+    case JUMPS:
+    case RETURNS:
+    default:
+        break;
+    }
+}
+
+/* Whether a function begins at AT whose first instruction makes the frame that ROW takes for made: those of libgcc that
+ * save registers for -msave-restore have several entries (test/truth/FAULTS.md: libgcc-riscv-save). */
+static bool makes_frame(const struct image *image, const struct cfi_row *row, const uint8_t *p, uint64_t at,
+                        uint64_t size)
+{
+    const struct symbol *symbol = image_symbol(image, row->start + at);
+    struct constant constant = {0, 0};
+    struct instruction i;
+
+    return symbol != NULL && symbol->addr == row->start + at && is_based_on(row, SP) && row->cfa.offset > 0 &&
+           decode(p + at, size - at, image->registers->word, &constant, &i) && i.effect == ADDS &&
+           i.value == -row->cfa.offset;
+}
+
+/* What holds at AT, where a block begins behind a jump. If the block ends by a return, SP is the CFA there, and RA and FP
+ * are the caller's: what the block does not put back was never changed, or has been put back before. So it is where a
+ * function returns without having made its frame, and clang's row is that of the frame. */
+static struct state block_state(const struct cfi_row *row, const uint8_t *p, uint64_t at, uint64_t size,
+                                unsigned word)
+{
+    struct state state = first_state(row), end = {true, 0, true, true, true, false};
+    struct constant constant = {0, 0};
+    struct instruction i = {0, NOTHING, 0};
+
+    for (; i.effect != RETURNS; at += i.size) {
+        if (at >= size || !decode(p + at, size - at, word, &constant, &i) || i.effect == JUMPS ||
+            i.effect == FROM_FP || i.effect == CHANGES_SP || i.effect == CHANGES_FP)
+            return state;
+        end.depth += i.effect == ADDS ? i.value : 0;
+        end.ra &= i.effect != LOADS_RA;
+        end.fp &= i.effect != LOADS_FP;
+    }
+    if (end.depth < 0 || (state.has_depth ? end.depth == state.depth : !end.fp))
+        return state;
+    return end;
+}
+
+/* The rule of a register that has been LOADED from the slot that RULE names: it counts once that is below SP. *LOST: it
+ * is below SP, and nobody has loaded it. */
+static struct sfu_rule rule_of(const struct state *s, const struct sfu_rule *rule, uint32_t reg, bool loaded,
+                               bool *lost)
+{
+    if (rule->control != RULE_DEREFERENCE || s->depth + rule->offset >= 0)
+        return *rule;
+    *lost |= !loaded;
+    return (struct sfu_rule){0, reg << RULE_NUMBER | RULE_REGISTER};
+}
+
+/* Whether the row is wrong where S holds. *FOUND gets what is right. */
+static bool is_wrong(const struct state *s, const struct cfi_row *row, struct epilogue *found)
+{
+    bool lost = false;
+
+    if (!s->moved || s->lost || (is_based_on(row, SP) && s->depth == row->cfa.offset))
+        return false;
+    found->cfa = (struct sfu_rule){(int32_t)s->depth, SP << RULE_NUMBER | RULE_REGISTER};
+    found->ra = rule_of(s, &row->ra, RA, s->ra, &lost);
+    found->fp = rule_of(s, &row->fp, FP, s->fp, &lost);
+    return !lost && s->depth == found->cfa.offset;
+}
+
+bool epilogue_riscv(struct image *image, const struct cfi_row *row, uint64_t pc, struct epilogue *found)
+{
+    uint64_t size = row->end - row->start, at = 0;
+    const uint8_t *p = image_instructions(image, row->start, size);
+    struct constant constant = {0, 0};
+    struct state state = first_state(row);
+    struct instruction i;
+
+    if (p == NULL || row->kind != CFI_RULES || !(is_based_on(row, SP) || is_based_on(row, FP)))
+        return false;
+    if (makes_frame(image, row, p, 0, size))
+        state = (struct state){true, 0, true, true, true, false};
+    for (; at < size && decode(p + at, size - at, image->registers->word, &constant, &i); at += i.size) {
+        if (row->start + at >= pc && is_wrong(&state, row, found)) {
+            found->start = row->start + at;
+            found->end = found->start + i.size;
+            return true;
+        }
+        apply(&state, row, &i);
+        if (i.effect == JUMPS || i.effect == RETURNS)
+            state = block_state(row, p, at + i.size, size, image->registers->word);
+    }
+    return false;
+}
