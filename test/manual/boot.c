@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * A kernel around the examples of README.md and of the pages of port/, on the machines of port/baremetal; the command
+ * A kernel around the examples of README.md and of the pages of docs/, on the machines of port/baremetal; the command
  * line chooses one. manual.py has the functions that each trace must show, written from this file.
  */
 #include "kernel.h"

@@ -6,9 +6,20 @@ import os
 import re
 import subprocess
 
-DOCS = ("README.md", "port/README.md", "port/RELIABILITY.md", *sorted(glob.glob("port/*/README.md")))
+# The manual: pages whose blocks are run.
+DOCS = ("README.md", *sorted(glob.glob("docs/*.md")), "port/README.md", *sorted(glob.glob("port/*/README.md")))
+
+
+def files():
+    """the files of the tree, without what is built and what is hidden"""
+    for folder, folders, names in os.walk("."):
+        folders[:] = sorted(name for name in folders
+                            if name[0] != "." and name not in ("__pycache__", "target") and (folder, name) != (".", "build"))
+        yield from (os.path.normpath(os.path.join(folder, name)) for name in sorted(names) if name[0] != ".")
+
+
 # Every page of the tree.
-PAGES = sorted(page for page in glob.glob("**/*.md", recursive=True) if not page.startswith("build/"))
+PAGES = sorted(file for file in files() if file.endswith(".md"))
 CPUS = ("x86_64", "aarch64", "s390x")
 
 
@@ -34,8 +45,8 @@ def shell(*command, **more):
 
 def sources():
     """the files of the tree that are text and no pages"""
-    for file in sorted(glob.glob("**", recursive=True)):
-        if os.path.isfile(file) and not file.startswith("build/") and file not in PAGES:
+    for file in files():
+        if file not in PAGES:
             try:
                 read(file)
             except UnicodeDecodeError:

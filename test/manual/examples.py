@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""The examples of README.md and of the pages of port/ compile, boot and print what they should; recipes hold."""
+"""The examples of README.md and of the pages of docs/ compile, boot and print what they should; recipes hold."""
 import glob
 import os
 import re
@@ -327,7 +327,7 @@ def test_headers(_tc, directory):
 
 def test_link_script(tc, directory):
     """The lines for the linker script: the section is loaded, and its bounds are what they say."""
-    lines = [block("link"), block("file:", "build_id.ld")]
+    lines = [block("file:", "sframe.ld"), block("file:", "build_id.ld")]
     script = os.path.join(directory, "lines.ld")
     with open(script, "w", encoding="utf-8") as f:
         f.write("SECTIONS { . = 0x100000; .text : { *(.text) }\n%s}\n" % "".join(lines))

@@ -9,10 +9,13 @@ A mark on the line behind a paragraph, a list or a table says of each of its num
 
 The words are a function of this file and its arguments. "-" stands for a number that nothing measures: a date, a
 register's width, an example. "KB" in front means that the page has thousands of bytes, with one digit behind the point.
+"measured" in front of all words, and then the command or the way, stands for all numbers of a paragraph or a table that
+are recorded figures: make suites and campaigns, which write or compare them, do not run here.
 Numbers in code, in links and in names such as "gcc 12" or "version 3" are not counted. The sentence is free.
 """
 import functools
 import re
+import subprocess
 
 from common import read
 
@@ -86,15 +89,40 @@ def mutants():
     return len(re.findall(r"^[\w-]+ +\|", read("test/mutants/prove"), re.M))
 
 
+def code(name):
+    """the number of a code of sfu.h"""
+    return int(re.search(rf"^ +{name} = (-?\d+)", read("sfu.h"), re.M)[1])
+
+
+def symbols(which):
+    """a number of what sfu_symbols.h says that a table takes"""
+    said = re.search(r"A table takes about (.*?--plain \d+ and \d+)", read("port/symbols/sfu_symbols.h"), re.S)[1]
+    return int(re.findall(r"\d+", said.replace(",", ""))[int(which)])
+
+
+def version():
+    """of sfu.h: major.minor"""
+    number = constant("sfu.h", "SFU_VERSION")
+    return f"{number // 10000}.{number // 100 % 100}"
+
+
 def gib():
     """from how many GiB on tables are refused"""
     return int(re.search(r"tables are (\d+) GiB", read("sfu.h"))[1])
 
 
-MAKERS = {f.__name__: f for f in (budget, table, switches, stack, smaller, real, cost, constant, errors, mutants, gib)}
+MAKERS = {f.__name__: f for f in (budget, table, switches, stack, smaller, real, cost, constant, errors, mutants, gib, code,
+                                 symbols, version)}
 
 
 # ---- what the pages say ----
+
+@functools.lru_cache(None)
+def targets():
+    """what make can make"""
+    database = subprocess.run(["make", "-pqrR", "help"], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return set(re.findall(r"^([\w-]+):", database.stdout, re.M))
+
 
 @functools.lru_cache(None)
 def made(words):
@@ -105,17 +133,21 @@ def made(words):
     return MAKERS[name](*arguments)
 
 
-def same(said, words):
+def right(said, words):
+    """SAID, or what must be written in its place"""
     if words == "-":
-        return True
+        return said
     wanted = made(words)
-    return said == wanted if isinstance(wanted, str) else float(said.replace(",", "")) == wanted
+    if isinstance(wanted, str):
+        return wanted
+    return said if float(said.replace(",", "")) == wanted else f"{wanted:,g}" if wanted < 1e6 else f"{int(wanted):,}"
 
 
 # What is not counted. Marks come first: the lines of a mark may be as far right as those of code.
 HIDDEN = (r"(?s)<!--.*?-->", r"(?ms)^ *```.*?^ *```$", r"(?m)^    [^|\n]*$", r"`[^`\n]*`", r"(?<=\])\([^)\s]*\)",
-          r"(?m)^ *(?:\*\*)?\d+\. ", r"https?://\S+", NAMES, r"(?m)^#+ .*$")
-NUMBER = r"(?<![\w./-])\d[\d,.]*"
+          r"(?m)^ *(?:\*\*)?\d+\. ", r"\b0x[0-9a-f]+", r"(?ms)^Contents: .*?\n$", r"https?://\S+", NAMES,
+          r"(?m)^#+ .*$")
+NUMBER = r"(?<![\w./^-])-?\d[\d,.]*"
 
 
 def hide(text):
@@ -137,9 +169,27 @@ def faults(page, text):
             yield f"{page}:{text.count(chr(10), 0, at) + 1}: no mark says where {said} comes from"
         if mark:
             words = [" ".join(w.split()) for w in mark[1].split(";")]
+            begin = mark.end()
+            if words[0].startswith("measured "):
+                for name in set(re.findall(r"\bmake ([\w-]+)", words[0])) - targets():
+                    yield f"{page}:{line}: there is no make {name}"
+                continue
             if len(own) != len(words):
                 yield f"{page}:{line}: the mark speaks of {len(words)} numbers, not of these: {', '.join(own)}"
             for said, what in zip(own, words) if len(own) == len(words) else ():
-                if not same(said, what):
-                    yield f"{page}:{line}: {said} is written, and {made(what)} is so by: {what}"
-            begin = mark.end()
+                if right(said, what) != said:
+                    yield f"{page}:{line}: {said} is written, and {right(said, what)} is so by: {what}"
+
+
+def written_anew(page, text):
+    """TEXT with each number that has a mark as it must be"""
+    shown = hide(text)
+    for mark in reversed(list(re.finditer(r"(?s)<!-- numbers: (?!measured )(.*?) -->", text))):
+        begin = text.rfind("\n\n", 0, mark.start())
+        found = [m for m in re.finditer(NUMBER, shown[:mark.start()]) if m.start() > begin]
+        words = [" ".join(w.split()) for w in mark[1].split(";")]
+        if len(found) == len(words):
+            for m, what in reversed(list(zip(found, words))):
+                said = m[0].rstrip(",.")
+                text = text[:m.start()] + right(said, what) + text[m.start() + len(said):]
+    return text

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""manual.py blocks DIRECTORY: writes the examples of README.md and of the pages of port/ that are compiled.
-manual.py test TC DIRECTORY: what README.md, the pages of port/ and the headers say is so. TC has the binutils, a
+"""manual.py blocks DIRECTORY: writes the examples of README.md and of the pages of docs/ that are compiled.
+manual.py test TC DIRECTORY: what README.md, the pages of docs/ and the headers say is so. TC has the binutils, a
 directory for each CPU; DIRECTORY has the examples in blocks/, and a kernel with them for each CPU.
+manual.py numbers: writes each number of the pages that has a mark (figures.py) as it must be, and names the pages.
 manual.py faults DIRECTORY N: N faults in each block of code, 0: all; in a copy of the tree in DIRECTORY, where the
 suite that runs the block has to notice each. T: those whose names have it."""
 import os
@@ -13,6 +14,7 @@ import subprocess
 import sys
 
 import examples
+import figures
 import truth
 from common import CPUS, Wrong, block, blocks, must, read
 
@@ -122,6 +124,15 @@ def faults(directory, number):
 def main():
     if sys.argv[1] == "faults":
         return faults(sys.argv[2], int(sys.argv[3]))
+    if sys.argv[1] == "numbers":
+        for page in truth.MARKED:
+            text = read(page)
+            now = figures.written_anew(page, text)
+            if now != text:
+                with open(page, "w", encoding="utf-8") as f:
+                    f.write(now)
+                print(page)
+        return 0
     if sys.argv[1] == "blocks":
         write_blocks(sys.argv[2])
         return 0

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# README.md, the pages of port/ and the headers: what they say is so. The examples are booted on the machines of
+# README.md, the pages of docs/ and port/ and the headers: what they say is so. The examples are booted on the machines of
 # port/baremetal.
 
 CHECK += manual
 
 MANUAL := build/manual
-MANUAL_DOCS := README.md $(wildcard port/*.md port/*/README.md)
+MANUAL_DOCS := README.md $(wildcard docs/*.md port/*.md port/*/README.md)
 MANUAL_BLOCKS := $(addprefix $(MANUAL)/blocks/,example.c threads.c threads.h switch.S walk.c hook.c \
     $(foreach cpu,$(BARE_CPUS),entry_row-$(cpu).S entry_hook-$(cpu).S))
 MANUAL_DIST := $(MANUAL)/dist/sfu_panic.h $(MANUAL)/dist/sfu_panic.c
@@ -54,10 +54,14 @@ $(MANUAL_KERNELS:%=$(MANUAL)/$(1)/%.elf): \
 endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call manual_image,$(cpu))))
 
-.PHONY: suite-manual manual-mutants
+.PHONY: suite-manual manual-mutants numbers
 suite-manual: $(foreach cpu,$(BARE_CPUS),$(MANUAL_KERNELS:%=$(MANUAL)/$(cpu)/%.elf))
 	@test/tools/toolchain/install.sh check bare
 	@test/run.sh manual python3 -B test/manual/manual.py test $(TC) $(MANUAL)
+
+## [record] numbers: writes the numbers of the pages anew, by the marks below their paragraphs
+numbers:
+	@python3 -B test/manual/manual.py numbers
 
 ## [campaigns] manual-mutants: N faults (3) in each block of code of the manuals, which what runs it has to notice
 manual-mutants: | $(TC)

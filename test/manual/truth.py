@@ -6,7 +6,7 @@ import re
 import subprocess
 
 import figures
-from common import DOCS, PAGES, blocks, must, read, shell, sources
+from common import DOCS, PAGES, block, blocks, must, read, shell, sources
 
 HEADERS = ["sfu.h", "arch/sfu_arch.h", "arch/sfu_asm.h", "port/fast/sfu_fast.h", "port/symbols/sfu_symbols.h",
            *(f"port/print/sfu_{name}.h" for name in ("print", "all", "build_id", "cycles", "dump", "record"))]
@@ -55,7 +55,7 @@ def test_names(_tc, _directory):
         must(re.search(rf"\b{name}\b", headers), f"{name} is in no header")
         must(re.search(rf"\b{name}\b", manuals), f"{name} is in no manual")
     code = "".join(read(file) for file in CODE)
-    for name in sorted(set(re.findall(r"\b(?:sfu|SFU)_\w+\b", manuals))):
+    for name in sorted(set(re.findall(r"\b(?:sfu|SFU)_\w+\b", re.sub(r"\]\(\S*\)", "", manuals)))):
         must(re.search(rf"\b{name}\b", code), f"{name} is in the manuals, but nowhere else")
     print(f"# {len(found)} public names")
 
@@ -67,7 +67,7 @@ CODE += ["sfu.c", "sfu.h"]
 
 
 def test_codes(_tc, directory):
-    """Each is explained in the header, by sfu_string in words of its own, and in a table of a page."""
+    """Each is explained in the header, by sfu_string in words of its own, and by an entry of a page."""
     enum = re.search(r"enum sfu_code \{.*?\};", read("sfu.h"), re.S)[0]
     codes = re.findall(r"^ +(SFU_\w+) = -?\d+,? +/\*", enum, re.M)
     must(len(codes) >= 27 and codes == re.findall(r"^ +(SFU_\w+) = ", enum, re.M), f"{len(codes)} codes have a comment")
@@ -79,9 +79,16 @@ def test_codes(_tc, directory):
     sentences = shell(program).splitlines()
     must(len(set(sentences)) == len(codes) + 1 and all(len(s.split()) > 1 or s == "done" for s in sentences),
          f"{sentences}")
-    rows = [line for page in DOCS for line in read(page).splitlines() if line.startswith("| `SFU_")]
-    for name in codes:
-        must(name == "SFU_OK" or any(f"`{name}`" in row and row.count("|") >= 4 for row in rows), f"{name} has no row")
+    page = read("docs/errors.md")
+    for name, sentence in zip(codes, sentences):
+        number = figures.code(name)
+        entry = re.search(rf"^### {name} \({number}\)\n(.*?)(?=^##|\Z)", page, re.M | re.S)
+        must(entry, f"docs/errors.md has no entry {name} ({number})")
+        for part in ("Means", "Usual cause", "What to do"):
+            must(re.search(rf"^\*\*{part}:\*\* \S.{{5}}", entry[1], re.M), f"docs/errors.md: {name} has no {part}")
+        must(f"| {number} | [`{name}`](#{name.lower()}-{number}) | {sentence} |" in page.splitlines(),
+             f"docs/errors.md: the list does not have {name}, {number}, {sentence}")
+    must(page.count("\n### ") == len(codes), "docs/errors.md has an entry of a code that is not there")
 
 
 # ---- what the manuals name ----
@@ -89,12 +96,14 @@ def test_codes(_tc, directory):
 def test_blocks_are_tested(_tc, _directory):
     """A block of code says by its mark what runs it."""
     for mark, kind, text, file in blocks():
-        must(mark and mark[0] in ("example", "file:", "run:", "boot:", "link", "part", "ten"),
+        must(mark and mark[0] in ("example", "file:", "run:", "boot:", "same:", "block:", "part", "ten"),
              f"{file}: nothing runs the block of {kind} that begins '{text.splitlines()[0]}'")
         if mark[0] == "part":  # of: a file that is built; ten lines of: recipes.py compares, bare and profile boot
-            before, _, behind = read(os.path.join(os.path.dirname(file), mark[2])).partition(text)
+            before, _, behind = read(mark[2]).partition(text)
             must(re.search(r"(\n|^# .*)\n\Z", before, re.M) and (behind == "" or behind[0] == "\n" and kind != "toml"),
                  f"{file}: what begins '{text.splitlines()[0]}' is no whole part of {mark[2]}")
+        if mark[0] == "same:":
+            must(text == block(*mark[1:]), f"{file}: what begins '{text.splitlines()[0]}' is not {' '.join(mark[1:])}")
 
 
 ROOMS = "arch|port|test|fuzz|baremetal|print|symbols|linux|host|fast|depot|profile|rust|zephyr"
@@ -108,8 +117,6 @@ def headings(page):
 
 def test_links(_tc, _directory):
     """Paths that pages name exist, targets can be made, headings that are linked to are there."""
-    database = subprocess.run(["make", "-pqrR", "help"], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    targets = set(re.findall(r"^([\w-]+):", database.stdout, re.M))
     for file in PAGES:
         text, folder = read(file), os.path.dirname(file)
         for link, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([\w-]+))?\)", text):
@@ -120,9 +127,9 @@ def test_links(_tc, _directory):
             names = [path.replace("*", "x86_64") + end for end in ("", ".h")]
             tried = [os.path.join(base, name) for base in (folder, "") for name in names]
             must(any(os.path.exists(p) for p in tried), f"{file}: {path} does not exist")
-        for target in re.findall(r"`make ([\w-]+)|^    make ([\w-]+)", text) if file in DOCS else ():
+        for target in re.findall(r"`make ([\w-]+)\b(?!=)|^    make ([\w-]+)\b(?!=)", text) if file in DOCS else ():
             name = target[0] or target[1]
-            must(name in targets, f"{file}: there is no make {name}")
+            must(name in figures.targets(), f"{file}: there is no make {name}")
 
 
 def test_links_from_code(_tc, _directory):
@@ -146,7 +153,8 @@ def test_links_from_code(_tc, _directory):
 # ---- numbers ----
 
 # Pages in which each number has a mark that says where it comes from: figures.py.
-MARKED = ("README.md",)
+# docs/format.md is a specification: its numbers are its own.
+MARKED = (*(page for page in DOCS if page != "docs/format.md"), "CONTRIBUTING.md", "SECURITY.md")
 
 
 def test_numbers(_tc, _directory):
@@ -167,32 +175,70 @@ def test_numbers_can_be_wrong(_tc, _directory):
         must(len(found) == wrong, f"{text!r}: {found}")
 
 
-def test_numbers_of_pages(_tc, _directory):
-    """Those that a page shares with a header, whose tests measure them; and the binutils that are asked for."""
-    for page, page_says, header, header_says in (
-            ("port/print/README.md", r"It costs about (.*?uncompressed, \d+\s+and \d+)", "port/symbols/sfu_symbols.h",
-             r"A table takes about (.*?--plain \d+ and \d+)"),
-            ("port/print/README.md", r"\| (\d+) bytes that survive",
-             "port/print/sfu_record.h", r"record: (\d+) bytes")):
-        said = [re.findall(r"\d+", re.search(pattern, read(file), re.S)[1])
-                for file, pattern in ((page, page_says), (header, header_says))]
-        must(said[0] == said[1], f"{page} says {said[0]}, {header} {said[1]}")
-    for file in DOCS:
-        asked = set(re.findall(r"(2\.\d+) or\s+newer", read(file)))
-        must(asked <= {"2.46"}, f"{file}: {asked}")
+def test_binutils(_tc, _directory):
+    """All pages ask for the same binutils."""
+    asked = {version for file in PAGES for version in re.findall(r"(2\.\d+) or\s+newer", read(file))}
+    must(asked == {"2.46"}, f"{asked}")
 
 
 def test_switches_are_named(_tc, _directory):
-    """README.md names each switch that sfu.h has."""
+    """docs/integration.md names each switch that sfu.h has."""
     comment = re.search(r"/\* Build-time switches.*?\*/", read("sfu.h"), re.S)[0]
     switches = re.findall(r"^ \*   (SFU_\w+)", comment, re.M) + ["SFU_TYPES"]
-    row = next(line for line in read("README.md").splitlines() if line.startswith("| Switches |"))
-    must(sorted(re.findall(r"SFU_\w+", row)) == sorted(switches), f"{row}: {switches}")
+    named = re.findall(r"^\| `(SFU_\w+)`(?:, `(SFU_\w+)`)* \|", read("docs/integration.md"), re.M)
+    must(set(switches) <= {first for first, _ in named}, f"{switches}: {named}")
 
 
 def test_changelog(_tc, _directory):
-    number = int(re.search(r"SFU_VERSION ([0-9]+)", read("sfu.h"))[1])
-    version = f"{number // 10000}.{number // 100 % 100}.{number % 100}"
-    text = read("CHANGELOG.md")
-    must(text.index(f"## {version}\n") >= 0, version)
-    must("### What stays" in text and "### What an upgrade must change" in text, "what stays, what must change")
+    version = figures.version()
+    number = figures.constant("sfu.h", "SFU_VERSION") % 100
+    must(f"## {version}.{number}\n" in read("CHANGELOG.md"), f"CHANGELOG.md does not begin a section {version}.{number}")
+    found = re.search(r'^version = "(.*)"', read("port/rust/Cargo.toml"), re.M)[1]
+    must(found == f"{version}.{number}", f"port/rust/Cargo.toml: {found} instead of {version}.{number}")
+
+
+# ---- the form of the pages ----
+
+README_WORDS, PAGE_WORDS, COLUMNS = 900, 1500, 100
+# Not for people to read from top to bottom: figures, logs, lists.
+LISTS = r".*(RESULTS|SWITCHES|FAULTS|CHANGELOG)\.md|test/.*"
+
+
+def words(page):
+    return len(re.sub(r"(?s)<!--.*?-->", "", read(page)).split())
+
+
+def test_words(_tc, _directory):
+    """README.md is short, and a long page has a table of contents, of which test_links tests the links."""
+    must(words("README.md") <= README_WORDS, f"README.md has {words('README.md')} words")
+    for page in PAGES:
+        if not re.fullmatch(LISTS, page) and words(page) > PAGE_WORDS:
+            heads = re.findall(r"^## (.*)$", read(page), re.M)
+            contents = re.search(r"^Contents: (.*?)\n\n", read(page), re.M | re.S)
+            must(contents and contents[1].count("](#") >= min(3, len(heads)), f"{page}: {words(page)} words, no contents")
+
+
+def test_columns(_tc, _directory):
+    """Lines of text have at most 100 columns; tables, code, and words that cannot be broken may be longer."""
+    for page in PAGES:
+        if re.fullmatch(LISTS, page):
+            continue
+        text = re.sub(r"(?ms)^ *```.*?^ *```$", lambda m: re.sub(r"[^\n]", "", m[0]), read(page))
+        for n, line in enumerate(text.splitlines(), 1):
+            if len(line) > COLUMNS and not line.startswith(("|", "    ", "<!--")) and len(line.split()) > 1:
+                must(max(map(len, line.split())) > 70, f"{page}:{n} has {len(line)} columns")
+
+
+def test_all_pages_are_found(_tc, _directory):
+    """docs/index.md leads to each page of docs/, and README.md to the index."""
+    linked = set(re.findall(r"\]\(([\w./-]+\.md)", read("docs/index.md")))
+    missing = {os.path.basename(page) for page in PAGES if page.startswith("docs/")} - linked - {"index.md"}
+    must(not missing, f"docs/index.md does not link {missing}")
+    must("(docs/index.md)" in read("README.md"), "README.md does not link docs/index.md")
+
+
+def test_faults_are_told(_tc, _directory):
+    """docs/toolchain-faults.md says what each fault of FAULTS.md means for a user."""
+    page = read("docs/toolchain-faults.md")
+    for name in re.findall(r"^## ([\w-]+)", read("test/truth/FAULTS.md"), re.M):
+        must(f"[{name}](../test/truth/FAULTS.md#{name}" in page, f"docs/toolchain-faults.md does not speak of {name}")

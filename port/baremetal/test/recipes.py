@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""recipes.py TC DIRECTORY: runs every block of the pages of port/ that is marked for it, for each CPU.
+"""recipes.py TC DIRECTORY: runs every block of the pages of docs/ that is marked for it, for each CPU.
 
 <!-- file: NAME --> is written to a file, <!-- run: NAME [CPU...] --> is run by a shell, below DIRECTORY/CPU. What
 they made is looked at with binutils. TC has the binutils, a directory for each CPU.
@@ -58,8 +58,8 @@ def read(path):
 
 def blocks():
     """(kind, words after it, text) for each marked block"""
-    for page in ["port/README.md", *sorted(glob.glob("port/*/README.md"))]:
-        for m in re.finditer(r"<!-- (file|run): (.*?) -->\n```\w+\n(.*?)```\n", read(page), re.S):
+    for page in sorted(glob.glob("docs/*.md")):
+        for m in re.finditer(r"<!-- (file|run): ([^\n]*?) -->\n```\w+\n(.*?)```\n", read(page), re.S):
             yield m[1], m[2].split(), m[3]
 
 
@@ -494,32 +494,27 @@ def test_instrument(bench):
 
 
 def test_codes(_):
-    """Each code of sfu.h has its line, and each advice of baremetal/tables.c is word for word in its table."""
-    codes = re.findall(r"^ +(SFU_E_\w+) = -\d+", read("sfu.h"), re.M)
+    """Each advice of baremetal/tables.c is word for word in the entry of its code."""
     tables = read("port/baremetal/tables.c")
-    pages = "".join(map(read, ("port/README.md", "port/print/README.md"))).replace("\\*", "*")
-    rows = [line for line in pages.splitlines() if line.startswith("| `SFU_")]
-    must(len(codes) >= 25, f"{len(codes)} codes in sfu.h")
-    for code in codes:
-        if code not in ("SFU_E_SECTION", "SFU_E_READONLY", "SFU_E_ADDRESS"):  # remote sections, sorting, wild words
-            must(any(f"`{code}`" in row for row in rows), f"{code} has no line")
+    page = " ".join(read("docs/errors.md").replace("\\*", "*").split())
+    entries = dict(re.findall(r"### (SFU_\w+) \(-?\d+\) (.*?)(?= ##|$)", page))
     advice = re.findall(r'case (SFU_E_\w+):\n +return "(.*)";', tables)
     advice += [("SFU_E_ROW", re.search(r'default:\n +return "(.*)";', tables)[1])]
     must(len(advice) == 8, f"{len(advice)} pieces of advice")
     for code, text in advice:
-        must(any(f"`{code}`" in row and text in row for row in rows), f"{code}: '{text}' is not in its line")
+        must(text in entries[code], f"{code}: '{text}' is not in its entry")
 
 
 def test_lines(_):
     """The blocks of ten lines are in the kernels that bare and profile boot, in this order."""
     pages = {page: re.findall(r"<!-- ten lines of: (\S+) -->\n```c\n(.*?)```", read(page), re.S)
-             for page in glob.glob("port/*/README.md")}
+             for page in glob.glob("docs/*.md")}
     count = 0
     for page, found in pages.items():
         for name, block in found:
             lines = [line.strip() for line in block.splitlines() if line and not line.startswith("/*")]
             must(len(lines) == 10, f"{page}: {len(lines)} lines")
-            code = [line.strip() for line in read(os.path.join(os.path.dirname(page), name)).splitlines()]
+            code = [line.strip() for line in read(name).splitlines()]
             for line in lines:
                 must(line in code, f"{name} does not have, or not in this order: {line}")
                 del code[:code.index(line) + 1]
@@ -529,7 +524,7 @@ def test_lines(_):
 
 def test_reliability(_):
     """Each test that the table of clauses names is there."""
-    table = re.search(r"^## Reliability, clause by clause$(.*?)^## ", read("port/RELIABILITY.md"), re.M | re.S)[1]
+    table = re.search(r"^## Reliability, clause by clause$(.*?)^## ", read("docs/reliability.md"), re.M | re.S)[1]
     programs = "".join(map(read, glob.glob("test/truth/programs/*.[ch]") + ["test/truth/programs/run.sh"]))
     scenarios = read("port/baremetal/test/run.py")
     vectors = "".join(map(read, glob.glob("test/vectors/*.txt")))

@@ -509,12 +509,18 @@ def check_reset(cpu, image):
 
 
 def check_readme(cpu):
-    """The command of port/baremetal/README.md boots the machine."""
-    with open("port/baremetal/README.md", encoding="utf-8") as file:
+    """The command of docs/baremetal.md boots the machine, and prints the trace at the head of README.md."""
+    with open("docs/baremetal.md", encoding="utf-8") as file:
         command = re.search(rf"<!-- boot: {cpu} -->\n```sh\n(.*?)```", file.read(), re.S)[1]
     done = subprocess.run(["sh", "-c", "exec " + command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           timeout=TIME_LIMIT)
-    must(b"[interrupted]" in done.stdout and b"trace ends (1)" in done.stdout, f"printed {done.stdout}")
+    printed = done.stdout.decode(errors="replace").replace("\r", "")
+    must("[interrupted]" in printed and "trace ends (1)" in printed, f"printed {printed}")
+    if cpu == "x86_64":
+        with open("README.md", encoding="utf-8") as file:
+            shown = re.search(r"(?m)(?:^    #\d.*\n)+", file.read())[0]
+        frames = [re.findall(r"^ *#(\d+) +0x\w+  ([\w.]+)\+0x\w+(.*)$", text, re.M) for text in (shown, printed)]
+        must(len(frames[0]) > 8 and frames[0] == frames[1], f"README.md shows {frames[0]}, and this is {frames[1]}")
 
 
 # ---- limits, of the images that are made small ----

@@ -373,7 +373,7 @@ step static void scenario_lost(void)
 
 /* ---- another CPU ---- */
 
-/* The recipe of port/baremetal/README.md, in the order of its lines. */
+/* The recipe of docs/panic.md, in the order of its lines. */
 static const unsigned num_cpus = 2;
 static const struct trap *stopped[CPUS];
 

@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The sfu authors
 #
 # cost.sh OUT: what a depot costs, by callgrind and by the size of its code; fails where it is more than its manual
-# says, or where the table of port/profile/README.md has other figures. Prints a line for each figure.
+# says, or where the table of docs/profiling.md has other figures. Prints a line for each figure.
 set -eu
 out=$1
 here=$(dirname "$0")
@@ -38,10 +38,10 @@ row() {
     12*) figures=$(printf '%s | %.0f' "$bytes" "$instructions") ;;
     *) figures="$bytes | .*" ;;
     esac
-    if grep -q "^| $2: .* | $figures |\$" "$here/../../profile/README.md"; then
-        echo "ok port/profile/README.md: $2"
+    if grep -q "^| $2: .* | $figures |\$" "$here/../../../docs/profiling.md"; then
+        echo "ok docs/profiling.md: $2"
     else
-        echo "not ok port/profile/README.md: $2: it is $figures"
+        echo "not ok docs/profiling.md: $2: it is $figures"
     fi
 }
 row depot depot

@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The sfu authors
 """chains.py check | print: what each toolchain does with tables, found out by running those that are installed.
 
-check    the rows of port/host/TOOLCHAINS.md are what they do; a tool or version that the page does not have is named
+check    the rows of docs/toolchains.md are what they do; a tool or version that the page does not have is named
 print    the rows, for the page
 """
 import glob
@@ -18,7 +18,7 @@ import gen
 from gen import TC, Elf, must, run, test, write
 
 WORK = gen.WORK
-PAGE = "port/host/TOOLCHAINS.md"
+PAGE = "docs/toolchains.md"
 SFRAME = 0x6ffffff4
 
 

@@ -422,8 +422,8 @@ def test_repacked(cpu, compiler, linker):
 
 
 def block_of(name):
-    """The block of port/host/TABLES.md that is marked so."""
-    text = read("port/host/TABLES.md").decode()
+    """The block of docs/tables.md that is marked so."""
+    text = read("docs/tables.md").decode()
     return re.search(r"<!-- block: %s -->\n```\w*\n(.*?)```" % name, text, re.S)[1]
 
 
@@ -438,7 +438,7 @@ BUILDS = {
 
 
 def exact_room(build):
-    """The rule of TABLES.md, with a program of an own linker script. At most 5% of the room is left over."""
+    """The rule of docs/tables.md, with a program of an own linker script. At most 5% of the room is left over."""
     directory = os.path.abspath("%s/%s-room" % (WORK, build))
     shutil.rmtree(directory, ignore_errors=True)
     os.makedirs(directory)
@@ -1368,7 +1368,7 @@ def concatenated():
 
 
 def flashed():
-    """TABLES.md: a flat binary of an image with exact room has the tables, at most 16 bytes more, and no .eh_frame."""
+    """docs/tables.md: a flat binary of an image with exact room has the tables, at most 16 bytes more, and no .eh_frame."""
     objects = compile_program("x86_64", [GCC["x86_64"]], "-O2", "-fasynchronous-unwind-tables")
     text = read("port/host/test/room.ld").decode().replace("@ROOM@", block_of("script").rstrip() + " :text")
     write(WORK + "/flash.ld", text.replace("@LAST@", block_of("last")).encode())

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* The recipe of port/profile/README.md, in the order of its lines, in a kernel that it turns into a profile. */
+/* The recipe of docs/profiling.md, in the order of its lines, in a kernel that it turns into a profile. */
 #include "cpu.h"
 #include "sfu_profile.h"
 

@@ -150,13 +150,13 @@ def leak():
 
 # Ticks of cpu_clock in a nanosecond. By -icount shift=0 that is an instruction.
 TICKS = {"x86_64": 1.0, "aarch64": 0.0625, "s390x": 4.096}
-# What each is in the table of port/profile/README.md: how many instructions it costs at most, with 12 frames.
+# What each is in the table of docs/profiling.md: how many instructions it costs at most, with 12 frames.
 COSTS = {"allocations": "an allocation and its free, with a handle", "without": "the same without",
          "samples": "a sample", "by-records": "the same by frame pointers"}
 
 
 def costs():
-    with open("port/profile/README.md", encoding="utf-8") as file:
+    with open("docs/profiling.md", encoding="utf-8") as file:
         rows = {row: (int(most.replace(",", "")), rest) for row, most, rest in
                 re.findall(r"^\| (.*) \| less than ([\d,]+)(.*) \|$", file.read(), re.M)}
     must(sorted(rows) == sorted(COSTS.values()), sorted(rows))
@@ -172,7 +172,7 @@ def costs():
 
 
 def recipe():
-    """What the lines of port/profile/README.md make; suite recipes compares them with recipe.c."""
+    """What the lines of docs/profiling.md make; suite recipes compares them with recipe.c."""
     kernel = DIRECTORY + "/recipe.elf"
     paths = folded(kernel, boot(kernel, "x", *COUNTED))
     must(set(paths) == {(START[CPU], "kernel_start", "kernel_main")} and sum(paths.values()) >= 50, paths)

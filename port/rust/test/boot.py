@@ -67,11 +67,12 @@ def write(file, text):
 
 
 def manual():
-    """What port/rust/README.md shows is in the example as it stands there."""
-    blocks = re.findall(r"<!-- part of: (example/.*?) -->\n```\w+\n(.*?)```\n", read("port/rust/README.md"), re.S)
-    must(len(blocks) == 3, "port/rust/README.md has %d parts of the example" % len(blocks))
+    """What docs/quickstart-rust.md shows is in the example as it stands there."""
+    page = read("docs/quickstart-rust.md")
+    blocks = re.findall(r"<!-- part of: port/rust/(example/[^\n]*?) -->\n```\w+\n(.*?)```\n", page, re.S)
+    must(len(blocks) == 3, "docs/quickstart-rust.md has %d parts of the example" % len(blocks))
     for file, block in blocks:
-        must(block in read("port/rust/" + file), "what port/rust/README.md shows of %s is not there" % file)
+        must(block in read("port/rust/" + file), "what docs/quickstart-rust.md shows of %s is not there" % file)
     return "%d" % len(blocks)
 
 

@@ -66,7 +66,6 @@ budget() {
     esac
     compare "$out/budget.txt" "$out/budget.now"
     together
-    table
 }
 
 # Core, printer, build ID, record and symbols: 8 KiB, what a crashed stack adds and what stacks as values need. On
@@ -78,19 +77,6 @@ together() {
         while read -r with _ _ _ bytes; do
             at_most "core, printer and its parts, $with, $cpu" "${limit#*:}" "$bytes"
         done <"$out/together"
-    done
-}
-
-# The sizes in the table of port/print/README.md are those of budget.txt.
-table() {
-    for part in build_id cycles record all symbols dump; do
-        what=$(echo $part | tr _ -)
-        sizes=$(for cpu in x86_64 aarch64 s390x; do
-            sed -n "s/^gcc12 $cpu Os $what //p" "$here/budget.txt"
-        done | paste -sd, | sed 's/,/, /g')
-        grep -q "^| .[a-z./]*sfu_$part. |.* | $sizes |\$" port/print/README.md &&
-            echo "ok port/print/README.md: size of $part" ||
-            echo "not ok port/print/README.md: size of $part: it is $sizes"
     done
 }
 
