@@ -14,7 +14,8 @@ def files():
     """the files of the tree, without what is built and what is hidden"""
     for folder, folders, names in os.walk("."):
         folders[:] = sorted(name for name in folders
-                            if name[0] != "." and name not in ("__pycache__", "target") and (folder, name) != (".", "build"))
+                            if name[0] != "." and name not in ("__pycache__", "target")
+                            and (folder, name) != (".", "build"))
         yield from (os.path.normpath(os.path.join(folder, name)) for name in sorted(names) if name[0] != ".")
 
 

@@ -111,8 +111,8 @@ def gib():
     return int(re.search(r"tables are (\d+) GiB", read("sfu.h"))[1])
 
 
-MAKERS = {f.__name__: f for f in (budget, table, switches, stack, smaller, real, cost, constant, errors, mutants, gib, code,
-                                 symbols, version)}
+MAKERS = {f.__name__: f for f in (budget, table, switches, stack, smaller, real, cost, constant, errors, mutants, gib,
+                                  code, symbols, version)}
 
 
 # ---- what the pages say ----

@@ -192,7 +192,7 @@ def test_switches_are_named(_tc, _directory):
 def test_changelog(_tc, _directory):
     version = figures.version()
     number = figures.constant("sfu.h", "SFU_VERSION") % 100
-    must(f"## {version}.{number}\n" in read("CHANGELOG.md"), f"CHANGELOG.md does not begin a section {version}.{number}")
+    must(f"## {version}.{number}\n" in read("CHANGELOG.md"), f"CHANGELOG.md has no section {version}.{number}")
     found = re.search(r'^version = "(.*)"', read("port/rust/Cargo.toml"), re.M)[1]
     must(found == f"{version}.{number}", f"port/rust/Cargo.toml: {found} instead of {version}.{number}")
 
@@ -215,7 +215,8 @@ def test_words(_tc, _directory):
         if not re.fullmatch(LISTS, page) and words(page) > PAGE_WORDS:
             heads = re.findall(r"^## (.*)$", read(page), re.M)
             contents = re.search(r"^Contents: (.*?)\n\n", read(page), re.M | re.S)
-            must(contents and contents[1].count("](#") >= min(3, len(heads)), f"{page}: {words(page)} words, no contents")
+            must(contents and contents[1].count("](#") >= min(3, len(heads)),
+                 f"{page}: {words(page)} words, and no contents")
 
 
 def test_columns(_tc, _directory):
