@@ -23,7 +23,8 @@ MADE := build/install
 
 # What is in arch/ lies beside sfu.h, as there. In a folder of its own: another package may have an arch/, too.
 INSTALLED_HEADERS := sfu.h $(wildcard arch/*.h arch/*/*.h)
-INSTALLED_FILES = $(TOOLS_INSTALLED:%=$(BINDIR)/%) $(TOOLS_SCRIPTS:%=$(BINDIR)/%) $(TOOLS_INSTALLED:%=$(MANDIR)/man1/%.1) \
+INSTALLED_FILES = $(patsubst %,$(BINDIR)/%,$(TOOLS_INSTALLED) $(TOOLS_SCRIPTS)) \
+    $(TOOLS_INSTALLED:%=$(MANDIR)/man1/%.1) \
     $(INSTALLED_HEADERS:%=$(INCLUDEDIR)/sfu/%) $(LIBDIR)/libsfu.a $(LIBDIR)/pkgconfig/sfu.pc \
     $(LIBDIR)/cmake/sfu/sfu-config.cmake $(LIBDIR)/cmake/sfu/sfu-config-version.cmake
 INSTALLED_FOLDERS = $(addprefix $(DESTDIR),$(sort $(dir $(INSTALLED_FILES))))

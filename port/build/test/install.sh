@@ -76,7 +76,8 @@ found() {
     rm -rf "$work/project"
     mkdir "$work/project"
     printf '%s\n' 'cmake_minimum_required(VERSION 3.13)' 'project(user C)' "find_package(sfu $2 REQUIRED)" \
-        "add_executable(user $work/main.c)" 'target_link_libraries(user PRIVATE sfu::sfu)' >"$work/project/CMakeLists.txt"
+        "add_executable(user $work/main.c)" 'target_link_libraries(user PRIVATE sfu::sfu)' \
+        >"$work/project/CMakeLists.txt"
     cmake -S "$work/project" -B "$work/project/build" "-DCMAKE_PREFIX_PATH=$1" && cmake --build "$work/project/build" &&
         "$work/project/build/user" | grep -q outermost
 }
@@ -84,8 +85,9 @@ refused() { ! found "$@" && grep -q 'not accepted' "$work/log"; }
 moved() { mv "$root/usr" "$work/moved" && found "$work/moved" 1 && mv "$work/moved" "$root/usr"; }
 elsewhere() {
     make -s install DESTDIR="$work/other" PREFIX=/opt LIBDIR=/opt/lib/cpu INCLUDEDIR=/opt/headers MANDIR=/opt/man \
-        BINDIR=/opt/tools && found "$work/other/opt/lib/cpu/cmake/sfu" 1 && [ -f "$work/other/opt/man/man1/sfu-gen.1" ] &&
-        [ -x "$work/other/opt/tools/sfu-gen" ] && grep -qx 'Cflags: -I/opt/headers/sfu' "$work/other/opt/lib/cpu/pkgconfig/sfu.pc"
+        BINDIR=/opt/tools && found "$work/other/opt/lib/cpu/cmake/sfu" 1 &&
+        [ -f "$work/other/opt/man/man1/sfu-gen.1" ] && [ -x "$work/other/opt/tools/sfu-gen" ] &&
+        grep -qx 'Cflags: -I/opt/headers/sfu' "$work/other/opt/lib/cpu/pkgconfig/sfu.pc"
 }
 uninstalls() {
     touch "$root/usr/lib/libother.a" "$root/usr/include/sfu/arch/mine.h"
@@ -132,15 +134,16 @@ END
 chmod +x "$work/cc"
 # The packager's flags come behind the project's own, of each tool and of the library.
 flags() {
-    make -s tools TOOLS=build/install-test/flags "CC=$work/cc" CPPFLAGS=-DMINE CFLAGS='-O1 -flto' LDFLAGS=-Wl,-z,now ||
-        return 1
+    make -s tools TOOLS=build/install-test/flags "CC=$work/cc" CPPFLAGS=-DMINE CFLAGS='-O1 -flto' \
+        LDFLAGS=-Wl,-z,now || return 1
     cat "$work/called"
-    [ "$(grep -c -- '-O[23] .*-DMINE -O1 -flto .*sfu_\(gen\|lint\|trace\)\.c .*-Wl,-z,now .*-lelf' "$work/called")" = 3 ]
+    [ "$(grep '^.* -O[23] .*-DMINE -O1 -flto .*-Wl,-z,now .*-lelf' "$work/called" |
+        grep -c '/sfu_\(gen\|lint\|trace\)\.c ')" = 3 ]
 }
 library_flags() {
     rm -f "$work/called"
-    make -s build/install-test/libsfu.a MADE=build/install-test "CC=$work/cc" CPPFLAGS=-DMINE CFLAGS='-O1 -flto' AR=true &&
-        grep -q -- '-O2 .*-DMINE -O1 -flto .*sfu.c' "$work/called"
+    make -s build/install-test/libsfu.a MADE=build/install-test "CC=$work/cc" CPPFLAGS=-DMINE \
+        CFLAGS='-O1 -flto' AR=true && grep -q -- '-O2 .*-DMINE -O1 -flto .*sfu.c' "$work/called"
 }
 test "CPPFLAGS, CFLAGS and LDFLAGS of the tools" flags
 test "CFLAGS of the library" library_flags
@@ -152,9 +155,12 @@ is_static() { readelf -lW "$1" >"$work/headers" && ! grep -q INTERP "$work/heade
 
 # An image with CFI and DWARF, and room for tables.
 image=$work/image
-echo 'SECTIONS { .sfu_sframe : { sframe_start = .; QUAD(0) . += 4096; sframe_end = .; } } INSERT AFTER .rodata;' >"$work/room.ld"
-echo '#include <stdio.h>
-int main(int argc, char **argv) { return printf("%d %s\n", argc, argv[0]) < 0; }' >"$work/image.c"
+echo 'SECTIONS { .sfu_sframe : { sframe_start = .; QUAD(0) . += 4096; sframe_end = .; } } INSERT AFTER .rodata;' \
+    >"$work/room.ld"
+cat >"$work/image.c" <<'END'
+#include <stdio.h>
+int main(int argc, char **argv) { return printf("%d %s\n", argc, argv[0]) < 0; }
+END
 gcc -g -O2 -fasynchronous-unwind-tables -no-pie "-Wl,-T,$work/room.ld" "$work/image.c" -o "$image"
 
 strip -g "$image" -o "$image-symbols"
@@ -172,18 +178,21 @@ same() {
 }
 without_libdw() {
     make -s tools LIBDW=no TOOLS="$work/elf" CFLAGS=-O0 && [ "$(needed "$work/elf/sfu-gen")" = "libc libelf " ] &&
-        [ "$(needed "$work/elf/sfu-lint")" = "libc libelf " ] && [ ! -e "$work/elf/sfu-trace" ] && same "$work/elf" "$image-symbols"
+        [ "$(needed "$work/elf/sfu-lint")" = "libc libelf " ] && [ ! -e "$work/elf/sfu-trace" ] &&
+        same "$work/elf" "$image-symbols"
 }
 static() {
     make -s tools STATIC=1 TOOLS="$work/static" CFLAGS=-O0 && is_static "$work/static/sfu-gen" &&
-        is_static "$work/static/sfu-lint" && is_static "$work/static/sfu-trace" && same "$work/static" "$image" || return 1
+        is_static "$work/static/sfu-lint" && is_static "$work/static/sfu-trace" &&
+        same "$work/static" "$image" || return 1
     addr=$(nm "$image" | sed -n 's/^0*\([0-9a-f]*\) T main$/\1/p')
     echo "#0  0x$(printf %016d 0 | cut -c1-$((16 - ${#addr})))$addr" >"$work/trace"
-    build/tools/sfu-trace --log="$work/trace" "$image" >"$work/traced" && grep -q 'image.c:2' "$work/traced" &&
+    build/tools/sfu-trace --log="$work/trace" "$image" >"$work/traced" &&
+        grep -q 'image.c:2' "$work/traced" &&
         "$work/static/sfu-trace" --log="$work/trace" "$image" | diff - "$work/traced"
 }
-# musl, with headers of libelf alone. This machine's libelf was compiled for another libc, of which it calls one function
-# that musl has not.
+# musl, with headers of libelf alone. This machine's libelf was compiled for another libc, of which it calls one
+# function that musl has not.
 musl() {
     mkdir -p "$work/include"
     cp /usr/include/libelf.h /usr/include/gelf.h "$work/include" || return 1
