@@ -52,7 +52,7 @@ void sfu_fault(const uint64_t *r, const uint64_t *psw)
     Edit("Makefile", "\tsfu-gen -q $@", after=r"^\t\$\(call quiet-command,\$\(CC\) \$\(LDFLAGS\)"),
     Edit("sfu.ld", r"""
 SECTIONS { .sframe : ALIGN(8) {
-    sframe_start = .; QUAD(0) . += 64 + SIZEOF(.eh_frame) * 11 / 8; . = ALIGN(8); sframe_end = .;
+    sframe_start = .; QUAD(0) . += 64 + SIZEOF(.eh_frame) * 3 / 2; . = ALIGN(8); sframe_end = .;
 } } INSERT AFTER .rodata;
 """),
     Edit("start.S", "    .cfi_startproc\n    .cfi_undefined %r14", after=r"^_start:"),

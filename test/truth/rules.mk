@@ -72,11 +72,14 @@ STEP_CLANG_s390x := O2-chain O2-clash
 
 step_patterns = $(foreach c,gcc12 gcc16 clang,$(STEP_LEVELS:%=$(c)-%)) $(STEP_FLAGS_$(1):%=gcc12-%) \
     $(STEP_CLANG_$(1):%=clang-%)
-# clang 16 has RA in a slot below SP at autiasp.
-STEP_MADE_aarch64 := O1-pacgen O2-pacgen
+# clang 16 has RA in a slot below SP at autiasp. At -Oz, and in .debug_frame, nothing of its epilogues is in the CFI: the
+# rows are those of the machine code. gcc's CFI at -Oz does not know what `push $1; pop %rdi` does to SP.
+STEP_MADE_aarch64 := O1-pacgen O2-pacgen Oz-gen Oz-pacgen O2-debuggen
 STEP_MADE_aarch64_be := $(STEP_MADE_aarch64)
 # Tables of sfu-gen, of clang's CFI: not one mistake is known in them.
-step_made = $(addprefix $(STEP)/$(1)/patterns-clang-,O0-gen O2-gen O2-small $(STEP_MADE_$(1)))
+STEP_MADE_x86_64 := Oz-gen
+step_made = $(addprefix $(STEP)/$(1)/patterns-clang-,O0-gen O2-gen O2-small $(STEP_MADE_$(1))) \
+    $(if $(filter x86_64,$(1)),$(STEP)/$(1)/patterns-gcc12-Oz-gen)
 step_signals = gcc12-O2-signals gcc12-O0-signals clang-O1-signals
 # sqlite takes longest to compile: make check has it on one ABI, make step on each.
 STEP_LONG := $(filter command,$(firstword $(origin STEPS)))
@@ -113,7 +116,7 @@ CHECK_$(1) += step-$(1)
 $(sort $(step_every) $(step_made)): $(STEP_PARTS) | $(TC)
 	test/truth/step/build.sh $$@
 
-$(filter %-gen %-pacgen %-small,$(step_small) $(step_made)): build/tools/sfu-gen
+$(filter %-gen %-pacgen %-debuggen %-small,$(step_small) $(step_made)): build/tools/sfu-gen
 
 .PHONY: suite-step-$(1)
 suite-step-$(1): $(STEP)/step $(step_chosen)

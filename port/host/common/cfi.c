@@ -5,8 +5,8 @@
  * DWARF standard, version 5; .eh_frame is described in the Linux Standard Base.
  */
 #include "cfi.h"
-#include "dwarf_cfi.h"
 
+#include <dwarf.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -380,6 +380,10 @@ bool cfi_read(struct cfi *cfi, struct image *image, unsigned sources)
 
 void cfi_free(struct cfi *cfi)
 {
+    size_t i;
+
+    for (i = 0; i < cfi->num_fdes; i++)
+        free(cfi->fdes[i].rows);
     free(cfi->cies);
     free(cfi->fdes);
     cfi->cies = NULL;
@@ -388,7 +392,7 @@ void cfi_free(struct cfi *cfi)
 
 bool cfi_is_signal(const struct cfi_fde *fde)
 {
-    return fde->cie->signal;
+    return fde->cie->signal || fde->trap;
 }
 
 bool cfi_is_key_b(const struct cfi_fde *fde)
@@ -1122,7 +1126,12 @@ void cfi_rows(const struct cfi *cfi, const struct cfi_fde *fde, cfi_row_fn row, 
 {
     struct cfi_row lost = {0};
     struct run r;
+    size_t i;
 
+    for (i = 0; i < fde->num_rows; i++)
+        row(ctx, &fde->rows[i]);
+    if (fde->num_rows > 0)
+        return;
     start_run(&r, cfi, fde->cie, &fde->program);
     r.state = fde->cie->initial;
     r.initial = &fde->cie->initial;

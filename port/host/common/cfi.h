@@ -28,6 +28,7 @@ struct cfi_row {
     bool by_pc;      /* an expression has asked for the PC: in a PLT rules depend on its last bits */
     bool doubtful;   /* FP or a link register has been restored to a slot that the CIE names */
     bool restored;   /* one has been restored, for which the entry itself began with a slot */
+    bool by_code;    /* it is what machine code says, against CFI */
     bool shadowed;   /* aarch64: x18, the shadow call stack's register, has a rule */
     const char *why; /* CFI_LOST: the reason */
 };
@@ -41,6 +42,9 @@ struct cfi_fde {
     uint64_t start, size;
     struct cfi_program program;
     const struct cfi_cie *cie;
+    struct cfi_row *rows; /* what is given in place of the program's, if not NULL: machine code has shown it wrong */
+    size_t num_rows;
+    bool trap; /* it has turned out to be that of an interrupt */
 };
 
 struct cfi {

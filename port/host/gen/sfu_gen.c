@@ -2,8 +2,10 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * sfu-gen: makes an image's SFrame section out of its call frame information, or checks the one that it has.
- *     image -> CFI -> functions and rows -> bytes -> compared with the CFI, by sfu -> written
+ *     image -> CFI, and what machine code makes of it -> functions and rows -> bytes -> compared with both, by sfu
+ *     -> written
  */
+#include "code/code.h"
 #include "common/compare.h"
 #include "common/encode.h"
 #include "common/filled.h"
@@ -44,9 +46,9 @@ static struct options {
     enum fp fp;
     double require; /* percent of the code */
     uint64_t address;
-    bool has_address, no_share, forget, keep_below_sp, keep_faults, strict, json, quiet;
+    bool has_address, no_share, forget, keep_below_sp, keep_faults, keep_cfi, strict, json, quiet;
 } options = {
-    NULL,  IN_PLACE, NULL,  NULL, CFI_EH | CFI_DEBUG, {0, false}, FP_KEEP, 0, 0, false, false, false, false,
+    NULL,  IN_PLACE, NULL,  NULL, CFI_EH | CFI_DEBUG, {0, false}, FP_KEEP, 0, 0, false, false, false, false, false,
     false, false,    false, false};
 
 /* Says what is wrong, in one line, and ends. */
@@ -149,6 +151,7 @@ static void set_output(int option, const char *argument)
 static void set_option(int option, const char *argument)
 {
     static const char *const fp[] = {"keep", "drop", "auto"}, *const from[] = {"eh_frame", "debug_frame", "both"};
+    static const char *const cfi[] = {"check", "keep"};
 
     switch (option) {
     case 'a':
@@ -157,6 +160,9 @@ static void set_option(int option, const char *argument)
         break;
     case 'f':
         options.sources = 1 + parse_word("--from", argument, from, 3);
+        break;
+    case 'c':
+        options.keep_cfi = parse_word("--cfi", argument, cfi, 2) == 1;
         break;
     case 'p':
         options.fp = (enum fp)parse_word("--fp", argument, fp, 3);
@@ -181,29 +187,19 @@ static void set_option(int option, const char *argument)
 
 static void parse_options(int argc, char **argv)
 {
-    static const struct option names[] = {{"address", required_argument, NULL, 'a'},
-                                          {"allow", required_argument, NULL, 'l'},
-                                          {"append", required_argument, NULL, 'P'},
-                                          {"asm", required_argument, NULL, 'A'},
-                                          {"check", no_argument, NULL, 'C'},
-                                          {"fp", required_argument, NULL, 'p'},
-                                          {"forget", no_argument, NULL, 'F'},
-                                          {"from", required_argument, NULL, 'f'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"keep-below-sp", no_argument, NULL, 'k'},
-                                          {"keep-faults", no_argument, NULL, 'K'},
-                                          {"no-share", no_argument, NULL, 's'},
-                                          {"object", required_argument, NULL, 'O'},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          {"require", required_argument, NULL, 'R'},
-                                          {"rows", required_argument, NULL, 'r'},
-                                          {"side", required_argument, NULL, 'D'},
-                                          {"small", no_argument, NULL, 'm'},
-                                          {"size", no_argument, NULL, 'S'},
-                                          {"strict", no_argument, NULL, 't'},
-                                          {"version", no_argument, NULL, 'V'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option names[] = {
+        {"address", required_argument, NULL, 'a'}, {"allow", required_argument, NULL, 'l'},
+        {"append", required_argument, NULL, 'P'},  {"asm", required_argument, NULL, 'A'},
+        {"cfi", required_argument, NULL, 'c'},     {"check", no_argument, NULL, 'C'},
+        {"fp", required_argument, NULL, 'p'},      {"forget", no_argument, NULL, 'F'},
+        {"from", required_argument, NULL, 'f'},    {"help", no_argument, NULL, 'h'},
+        {"json", no_argument, NULL, 'j'},          {"keep-below-sp", no_argument, NULL, 'k'},
+        {"keep-faults", no_argument, NULL, 'K'},   {"no-share", no_argument, NULL, 's'},
+        {"object", required_argument, NULL, 'O'},  {"quiet", no_argument, NULL, 'q'},
+        {"require", required_argument, NULL, 'R'}, {"rows", required_argument, NULL, 'r'},
+        {"side", required_argument, NULL, 'D'},    {"small", no_argument, NULL, 'm'},
+        {"size", no_argument, NULL, 'S'},          {"strict", no_argument, NULL, 't'},
+        {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0}};
     static const char letters[] = "sFjkKqt";
     bool *const flags[] = {&options.no_share,    &options.forget, &options.json,  &options.keep_below_sp,
                            &options.keep_faults, &options.quiet,  &options.strict};
@@ -375,7 +371,51 @@ struct input {
     struct cfi cfi;
     struct cfi_spans spans;
     struct kept kept;
+    struct code_report code;
 };
+
+/* Functions whose CFI is wrong. */
+struct correction {
+    const char *function;
+    uint64_t start, bytes;
+};
+
+static struct correction *corrections;
+static size_t num_corrections;
+
+/* A code_found. */
+static void add_correction(void *ctx, const struct code_unit *unit, const struct code_report *report)
+{
+    const struct symbol *symbol = image_symbol(ctx, unit->start);
+
+    corrections = grow(corrections, num_corrections, sizeof *corrections);
+    corrections[num_corrections++] =
+        (struct correction){symbol != NULL ? symbol->name : "no symbol", unit->start, report->corrected};
+}
+
+static void say_corrections(const struct code_report *code)
+{
+    size_t i;
+
+    if (options.json) {
+        printf(",\n \"code\": {\"reached\": %" PRIu64 ", \"confirmed\": %" PRIu64 ", \"corrected\": %" PRIu64
+               "},\n \"corrections\": [",
+               code->reached, code->confirmed, code->corrected);
+        for (i = 0; i < num_corrections; i++) {
+            printf("%s\n  {\"function\": ", i > 0 ? "," : "");
+            put_json(corrections[i].function);
+            printf(", \"pc\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64 "}", corrections[i].start,
+                   corrections[i].bytes);
+        }
+        putchar(']');
+        return;
+    }
+    for (i = 0; i < num_corrections && !options.quiet; i++)
+        fprintf(stderr,
+                "sfu-gen: %s: %s (0x%" PRIx64 "): its CFI is wrong at %" PRIu64
+                " bytes: the rows there are those of the machine code (--cfi=keep leaves the CFI)\n",
+                options.image, corrections[i].function, corrections[i].start, corrections[i].bytes);
+}
 
 /* Compares the image's tables with its CFI. It fails if one contradicts the other, with --strict also if rows are
  * missing. */
@@ -402,6 +442,7 @@ static void check(struct input *in)
                c.pcs, c.same + c.stale, c.pcs - c.same - c.stale - c.different - c.missing - c.lost, c.below_sp,
                c.drap, c.epilogue, c.different, c.missing, c.lost);
     }
+    say_corrections(&in->code);
     left = say_findings();
     joined_close(&own);
     if (left > 0 && (c.different > 0 || options.strict))
@@ -640,6 +681,7 @@ static void make(struct input *in)
         add_finding(&in->image, tables.losses[i].start, tables.losses[i].end, tables.losses[i].why);
     share = measure_code(&in->image, &tables);
     say_summary(&tables, &in->spans, &bytes, &share);
+    say_corrections(&in->code);
     left = say_findings();
     if (options.strict && left > 0)
         fail("--strict: %zu functions cannot be described; nothing written", left);
@@ -667,6 +709,8 @@ static void read_input(struct input *in)
     if (in->cfi.num_fdes == 0 && (options.forget || options.action == CHECK || image_tables(&in->image) == NULL))
         fail("no call frame information: compile with -fasynchronous-unwind-tables, or -g, and keep .eh_frame or "
              ".debug_frame in the file; or keep .sframe, whose rows can be written anew");
+    if (!options.keep_cfi)
+        (void)code_trust(&in->cfi, &in->spans, add_correction, &in->image, &in->code);
 }
 
 int main(int argc, char **argv)

@@ -148,7 +148,8 @@ void lint_free(struct lint *lint)
     free(lint->objects);
     free(lint->findings);
     free(lint->spans.list);
-    lint_objects_free(lint);
+    if (lint->dwarf != NULL)
+        dwarf_end(lint->dwarf);
     cfi_free(&lint->cfi);
     image_close(&lint->image);
 }

@@ -193,17 +193,17 @@ def equal_to_gas(abi, file):
     if abi.startswith("aarch64") and file.endswith("edges.x"):
         return "not compared"
     made = WORK + "/%s.bytes" % abi
-    numbers = json.loads(gen("--json", "--keep-below-sp", "--keep-faults", "-o", made, file)[0])
+    numbers = json.loads(gen("--json", "--cfi=keep", "--keep-below-sp", "--keep-faults", "-o", made, file)[0])
     out = run(OUT + "/equal", file, made, str(numbers["drap"]))[0]
     again = WORK + "/%s.again" % abi
-    gen("-q", "--keep-below-sp", "--keep-faults", "-o", again, file)
+    gen("-q", "--cfi=keep", "--keep-below-sp", "--keep-faults", "-o", again, file)
     must(read(made) == read(again), "two runs differ")
     return out.strip()
 
 
 def equal_to_libdw(file):
     made = WORK + "/%d.bytes" % os.getpid()
-    gen("-q", "--keep-below-sp", "--keep-faults", "--address=0x1000", "-o", made, file)
+    gen("-q", "--cfi=keep", "--keep-below-sp", "--keep-faults", "--address=0x1000", "-o", made, file)
     out = run(OUT + "/truth", file, made, "0x1000")[0]
     os.remove(made)
     return out.strip()
@@ -264,12 +264,12 @@ def most_rows(image):
 
 # The lines of sfu-gen --help: room alone, and room beside tables that are there; and what comes last in a script.
 ROOM = """    .sframe : ALIGN(8) {
-        sframe_start = .; QUAD(0) . += 64 + SIZEOF(%s) * 11 / 8; . = ALIGN(8); sframe_end = .;
+        sframe_start = .; QUAD(0) . += 64 + SIZEOF(%s) * 3 / 2; . = ALIGN(8); sframe_end = .;
     } :text
 """
-SMALL_ROOM = (ROOM % ".eh_frame").replace(" * 11 / 8", "")
+SMALL_ROOM = (ROOM % ".eh_frame").replace(" * 3 / 2", "")
 BESIDE = """    .sfu_sframe : ALIGN(8) {
-        sframe_start = .; QUAD(0) . += 64 + SIZEOF(.sframe) + SIZEOF(.eh_frame) * 11 / 8; . = ALIGN(8);
+        sframe_start = .; QUAD(0) . += 64 + SIZEOF(.sframe) + SIZEOF(.eh_frame) * 3 / 2; . = ALIGN(8);
         sframe_end = .;
     } :text
 """
@@ -809,7 +809,9 @@ def refused(image, old, new):
     text = read("port/fast/sfu_fast.c").decode()
     must(old in text, "sfu_fast.c has no " + old)
     write(walker, (text.replace(old, new) if old else text).encode())
-    run("gcc", "-std=c99", "-O1", "-w", "-I.", "-Iport/fast", walker, OUT + "/gen-but-fast.o", "-lelf", "-o", broken)
+    libraries = read(OUT + "/gen-but-fast.libraries").decode().split()
+    run("gcc", "-std=c99", "-O1", "-w", "-I.", "-Iport/fast", walker, OUT + "/gen-but-fast.o", *libraries, "-o",
+        broken)
     for options in ((), ("--small",)):
         if os.path.exists(output):
             os.remove(output)
@@ -1059,8 +1061,13 @@ def install():
     root = os.path.abspath(WORK + "/root")
     shutil.rmtree(root, ignore_errors=True)
     run("make", "-s", "install", "DESTDIR=" + root, "PREFIX=/usr")
-    for name in ["sfu-gen", "sfu-lint", "sfu-trace"]:
-        must(os.access(root + "/usr/bin/" + name, os.X_OK), "no " + name)
+    files = sorted(os.path.relpath(os.path.join(path, name), root)
+                   for path, _, names in os.walk(root) for name in names)
+    tools = ["sfu-gen", "sfu-lint", "sfu-trace"]
+    must(files == ["usr/bin/" + name for name in tools] + ["usr/include/sfu.h", "usr/lib/libsfu.a",
+                                                           "usr/lib/pkgconfig/sfu.pc"] +
+         ["usr/share/man/man1/%s.1" % name for name in tools], str(files))
+    for name in tools:
         page = read(root + "/usr/share/man/man1/%s.1" % name).decode()
         sections = re.findall(r"^\.SH (.*)$", page, re.M)
         must(sections[:3] == ["NAME", "SYNOPSIS", "DESCRIPTION"], str(sections))
@@ -1321,7 +1328,7 @@ def signed_with_pc():
     """DW_CFA_AARCH64_negate_ra_state_with_pc (0x2c) signs and unsigns as 0x2d does."""
     image = assemble_for("aarch64", "signed", ".cfi_startproc\nnop\n.cfi_escape 0x2c\nnop\n.cfi_escape 0x2c\nnop\n"
                          ".cfi_endproc")
-    gen("-q", "--strict", "--side=" + image + ".side", image)
+    gen("-q", "--strict", "--cfi=keep", "--side=" + image + ".side", image)
     text = run(TC + "/aarch64/objdump", "--sframe", image + ".side")[0]
     marks = re.findall(r"^ +[0-9a-f]{16} +sp\+0 +u +(u\S*)", text, re.M)
     must(marks == ["u", "u[s]", "u"], text)

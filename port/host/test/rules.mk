@@ -38,14 +38,15 @@ $(foreach abi,$(ABIS),$(eval $(call HOST_SUITE,$(abi))))
 # sfu-gen but for its fast walker, which the test breaks.
 $(HOST)/gen-but-fast.o: $(TOOLS_GEN) $(HOST_HEADERS) build/tools/sfu-gen
 	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) -O1 -r -nostdlib $(filter-out port/fast/sfu_fast.c,$(TOOLS_GEN)) -o $@
+	@$(CC) $(HOST_FLAGS) $(TOOLS_CODE_FLAGS) -O1 -r -nostdlib $(filter-out port/fast/sfu_fast.c,$(TOOLS_GEN)) -o $@
+	@echo $(TOOLS_GEN_LIBS) >$(@:.o=.libraries)
 suite-host-faults: $(HOST)/gen-but-fast.o
 suite-host-options: build/tools/sfu-lint
 
 HOST_SOURCES = $(TOOLS_GEN)
 $(HOST)/sfu-gen-sanitized: $(wildcard port/host/*/*.c) $(HOST_HEADERS) sfu.c build/tools/sfu-gen
 	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) $(HOST_SANITIZERS) $(HOST_SOURCES) -lelf -o $@
+	@$(CC) $(HOST_FLAGS) $(TOOLS_CODE_FLAGS) $(HOST_SANITIZERS) $(HOST_SOURCES) $(TOOLS_GEN_LIBS) -o $@
 
 # sfu-lint beside the same images, and beside the kernels of port/baremetal/test.
 define HOST_LINT
@@ -81,6 +82,23 @@ CHECK += $(HOST_SUITES:%=host-%)
 .PHONY: $(HOST_SUITES:%=suite-host-%)
 $(HOST_SUITES:%=suite-host-%): suite-host-%: build/tools/sfu-gen $(HOST)/sfu-gen-sanitized | $(TC)
 	@test/run.sh host-$* python3 port/host/test/gen.py $*
+
+# What reads machine code, as objects: one of them is replaced by one with a fault.
+HOST_CODE := $(HOST)/reads.d
+$(HOST)/reads: port/host/test/reads.c $(TOOLS_CODE) $(TOOLS_LIBRARY) $(HOST_HEADERS) port/host/rules.mk | $(TC)
+	@mkdir -p $(HOST_CODE)
+	@cd $(HOST_CODE) && $(CC) $(TOOLS_FLAGS:-I%=-I$(CURDIR)/%) -I$(CURDIR) $(TOOLS_CODE_FLAGS) -O1 -g -c \
+	    $(addprefix $(CURDIR)/,$< $(TOOLS_CODE) $(TOOLS_LIBRARY))
+	@echo $(TOOLS_CODE_FLAGS) >$@.flags
+	@echo $(TOOLS_GEN_LIBS) >$@.libraries
+	@echo $(HOST_CODE)/*.o >$@.objects
+	@$(CC) $(HOST_CODE)/*.o $(TOOLS_GEN_LIBS) -o $@
+
+CODE_SUITES := facts trust hostile
+CHECK += $(CODE_SUITES:%=host-code-%)
+.PHONY: $(CODE_SUITES:%=suite-host-code-%)
+$(CODE_SUITES:%=suite-host-code-%): suite-host-code-%: $(HOST)/reads build/tools/sfu-gen $(HOST)/sfu-gen-sanitized | $(TC)
+	@test/run.sh host-code-$* python3 port/host/test/code.py $*
 
 # What the toolchains that are installed do is what the page says of them.
 CHECK += host-chains

@@ -4,7 +4,7 @@
 #
 # build.sh OUT: builds the program that OUT, build/step/ABI/PROGRAM-COMPILER-LEVEL[-FLAG], names, with SFrame for
 # all of its code. COMPILER: gcc12 (the system's), gcc16, clang. FLAG: see below; gen, small: the tables are
-# sfu-gen's, small by --small.
+# sfu-gen's, small by --small; debuggen: of .debug_frame.
 # kernel[+WAY...]: a kernel that steps the program itself, in the ways of kernel_way.
 # shellcheck disable=SC2054 # commas belong to -Wa, and -Wl,
 set -eu
@@ -65,7 +65,7 @@ kernel_way() {
     esac
 }
 
-[ -n "$riscv" ] || [ "$flag" = gen ] || [ "$flag" = pacgen ] || [ "$flag" = small ] || cc+=(-Wa,--gsframe)
+[ -n "$riscv" ] || [[ $flag =~ ^(gen|pacgen|debuggen|small)$ ]] || cc+=(-Wa,--gsframe)
 pie=-no-pie
 case $flag in
 '') ;;
@@ -81,6 +81,7 @@ pac) cc+=(-mbranch-protection=standard) ;;
 pacb) cc+=(-mbranch-protection=pac-ret+leaf+b-key) ;;
 chain) cc+=(-mbackchain) ;;
 gen | small) cc+=(-fasynchronous-unwind-tables) ;;
+debuggen) cc+=(-g -fno-asynchronous-unwind-tables -fno-unwind-tables) ;;
 pacgen) cc+=(-fasynchronous-unwind-tables -fomit-frame-pointer -mbranch-protection=pac-ret+leaf) ;;
 packed) cc+=(-mpacked-stack -mbackchain -msoft-float) ;;
 z13) cc+=(-march=z13) ;;
@@ -257,6 +258,6 @@ else
 fi
 [ -z "$riscv" ] || [ "$flag" = small ] || flag=gen
 case $flag in
-gen | pacgen) build/tools/sfu-gen -q --append="$out" "$out" ;;
+gen | pacgen | debuggen) build/tools/sfu-gen -q --append="$out" "$out" ;;
 small) build/tools/sfu-gen -q --small --append="$out" "$out" ;;
 esac

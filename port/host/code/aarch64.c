@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * aarch64: every instruction has four bytes, and the registers that it can write stand in four fields of it. So the
+ * meaning of those that move SP, FP and RA is here, and of all others where those fields count. Encodings are those of
+ * the "Arm Architecture Reference Manual", section C4.1.
+ */
+#include "code.h"
+
+#include <string.h>
+
+enum { X17 = 17, X18 = 18, X29 = 29, X30 = 30, SP = 31 };
+
+static unsigned field(uint32_t word, unsigned low, unsigned size)
+{
+    return word >> low & ((1u << size) - 1);
+}
+
+/* The same as a signed number. */
+static int64_t offset_of(uint32_t word, unsigned low, unsigned size)
+{
+    int64_t value = field(word, low, size);
+
+    return value - (field(word, low + size - 1, 1) != 0 ? (int64_t)1 << size : 0);
+}
+
+static uint8_t rd(uint32_t word)
+{
+    return (uint8_t)(word & 31);
+}
+
+static uint8_t rn(uint32_t word)
+{
+    return (uint8_t)(word >> 5 & 31);
+}
+
+/* REG, where 31 is the register that is always zero. */
+static void forget(struct code_fact *fact, unsigned reg)
+{
+    if (reg != SP)
+        code_forget(fact, (uint8_t)reg);
+}
+
+/* ---- Data processing (C4.1.92, C4.1.95) ------------------------------------------------------------------------ */
+
+static void immediate(uint32_t word, uint64_t pc, struct code_fact *fact)
+{
+    int64_t imm = (int64_t)field(word, 10, 12) << (word & 1u << 22 ? 12 : 0);
+    bool wide = word >> 31 != 0, flags = word & 1u << 29;
+    unsigned kind = field(word, 23, 3), shift = 16 * field(word, 21, 2);
+
+    if (kind < 2) { /* adr, adrp */
+        int64_t pages = offset_of(word, 5, 19) * 4 + (int64_t)field(word, 29, 2);
+        uint64_t base = wide ? pc & ~(uint64_t)0xfff : pc;
+
+        if (rd(word) != SP)
+            code_add(fact, CODE_NUMBER, rd(word), 0, 0, (int64_t)(base + (uint64_t)(pages * (wide ? 4096 : 1))));
+    } else if (kind == 2 && !flags && wide) { /* add, sub: 31 is SP */
+        code_add(fact, CODE_SET, rd(word), 0, rn(word), word & 1u << 30 ? -imm : imm);
+    } else if (kind == 2 && flags) { /* adds, subs, cmp */
+        forget(fact, rd(word));
+    } else if (kind == 4 && rd(word) == SP && field(word, 29, 2) == 0 && wide) { /* and sp, xN, #mask */
+        if (rn(word) != SP)
+            code_add(fact, CODE_SET, SP, 0, rn(word), 0);
+        code_add(fact, CODE_ALIGN, SP, 0, 0, 0);
+    } else if (kind == 4 && field(word, 29, 2) == 3) { /* ands, tst */
+        forget(fact, rd(word));
+    } else if (kind == 5 && field(word, 29, 2) == 2 && rd(word) != SP) { /* movz */
+        code_add(fact, CODE_NUMBER, rd(word), 0, 0, (int64_t)((uint64_t)field(word, 5, 16) << shift));
+    } else if (kind == 5 && field(word, 29, 2) == 3 && wide && rd(word) != SP) { /* movk */
+        code_add(fact, CODE_INSERT, rd(word), (uint8_t)shift, 0, field(word, 5, 16));
+    } else if (kind == 5 && field(word, 29, 2) == 0 && wide && rd(word) != SP) { /* movn */
+        code_add(fact, CODE_NUMBER, rd(word), 0, 0, (int64_t) ~((uint64_t)field(word, 5, 16) << shift));
+    } else if (kind == 2 || kind == 3 || kind == 4) { /* of 32 bits, with tags, logic: 31 may be SP */
+        code_forget(fact, rd(word));
+    } else {
+        forget(fact, rd(word));
+    }
+}
+
+static void by_register(uint32_t word, struct code_fact *fact)
+{
+    uint8_t rm = (uint8_t)field(word, 16, 5);
+
+    if ((word & 0xffe0ffe0) == 0xaa0003e0 && rd(word) != SP && rm != SP) /* mov, an orr with 31 */
+        code_add(fact, CODE_SET, rd(word), 0, rm, 0);
+    else if ((word & 0x7fe0ffe0) == 0x2a0003e0 && rm == SP && rd(word) != SP)
+        code_add(fact, CODE_NUMBER, rd(word), 0, 0, 0);
+    else if ((word & 0xbfe0fc00) == 0x8b206000 && rm != SP) /* add, sub of 64 bits, extended: 31 is SP */
+        code_add(fact, CODE_SUM, rd(word), rm, rn(word), word & 1u << 30 ? -1 : 1);
+    else if ((word & 0xbfe0fc00) == 0x8b000000 && rd(word) != SP && rn(word) != SP && rm != SP)
+        code_add(fact, CODE_SUM, rd(word), rm, rn(word), word & 1u << 30 ? -1 : 1);
+    else if ((word & 0x3fe00000) == 0x0b200000 || (word & 0x7fe0fc00) == 0x1ac01000) /* extended; irg */
+        code_forget(fact, rd(word));
+    else if ((word & 0xfffffbe0) == 0xdac103e0 && rn(word) == SP) /* pacia, pacib xN, sp */
+        code_add(fact, CODE_SIGN, rd(word), 0, 0, 0);
+    else if ((word & 0xfffffbe0) == 0xdac113e0 && rn(word) == SP) /* autia, autib xN, sp */
+        code_add(fact, CODE_AUTH, rd(word), 0, 0, 0);
+    else if ((word & 0x1fe00000) != 0x1a400000) /* ccmp has flags there */
+        forget(fact, rd(word));
+}
+
+/* Registers of floating point and vectors are not followed. What moves one to a register of the other kind is. */
+static void vector(uint32_t word, struct code_fact *fact)
+{
+    if ((word & 0x5f20fc00) == 0x1e200000 || (word & 0x5f200000) == 0x1e000000 || (word & 0xbfe08400) == 0x0e000400)
+        forget(fact, rd(word));
+}
+
+/* SVE and SME (C4.1.36): a register that counts stands where a vector does. */
+static void scalable(uint32_t word, struct code_fact *fact)
+{
+    if ((word & 0xffa0f000) == 0x04205000) /* addvl, addpl and their like: 31 is SP */
+        code_forget(fact, rd(word));
+    else
+        forget(fact, rd(word));
+}
+
+/* ---- Branches (C4.1.93) ---------------------------------------------------------------------------------------- */
+
+/* Hints that sign and authenticate x30 with SP or zero, and with x16: d50320XX. */
+static void hint(uint32_t word, struct code_fact *fact)
+{
+    switch (field(word, 5, 7)) {
+    case 0x18: /* paciaz, paciasp, pacibz, pacibsp */
+    case 0x19:
+    case 0x1a:
+    case 0x1b:
+        code_add(fact, CODE_SIGN, X30, 0, 0, 0);
+        break;
+    case 0x1c: /* autiaz, autiasp, autibz, autibsp */
+    case 0x1d:
+    case 0x1e:
+    case 0x1f:
+        code_add(fact, CODE_AUTH, X30, 0, 0, 0);
+        break;
+    case 0x07: /* xpaclri */
+        code_forget(fact, X30);
+        break;
+    case 0x08: /* pacia1716, pacib1716, autia1716, autib1716 */
+    case 0x0a:
+    case 0x0c:
+    case 0x0e:
+        code_forget(fact, X17);
+        break;
+    default:
+        break;
+    }
+}
+
+static void system_word(uint32_t word, struct code_fact *fact)
+{
+    if ((word & 0xfffff01f) == 0xd503201f)
+        hint(word, fact);
+    else if ((word & 0xfffff0ff) == 0xd50040bf) /* msr SPSel: another SP */
+        code_forget(fact, SP);
+    else if (word & 1u << 21) /* mrs, sysl */
+        forget(fact, rd(word));
+}
+
+static void branch_by_register(uint32_t word, struct code_fact *fact)
+{
+    switch (field(word, 21, 4)) {
+    case 0: /* br */
+    case 8: /* braa, brab */
+        fact->flow = CODE_AWAY;
+        break;
+    case 1: /* blr */
+    case 9:
+        fact->flow = CODE_CALL;
+        break;
+    case 2: /* ret, retaa, retab */
+        fact->flow = CODE_RETURN;
+        break;
+    case 4: /* eret */
+        fact->flow = CODE_RESUME;
+        break;
+    default:
+        fact->flow = CODE_STOP;
+        break;
+    }
+}
+
+static void branch(uint32_t word, uint64_t pc, struct code_fact *fact)
+{
+    unsigned top = word >> 24;
+
+    if ((top & 0x7c) == 0x14) { /* b, bl */
+        fact->flow = word >> 31 != 0 ? CODE_CALL : CODE_JUMP;
+        fact->target = pc + (uint64_t)(offset_of(word, 0, 26) * 4);
+    } else if (top == 0x54 || (top & 0x7e) == 0x34) { /* b.cond, bc.cond; cbz, cbnz */
+        fact->flow = CODE_BRANCH;
+        fact->target = pc + (uint64_t)(offset_of(word, 5, 19) * 4);
+    } else if ((top & 0x7e) == 0x36) { /* tbz, tbnz */
+        fact->flow = CODE_BRANCH;
+        fact->target = pc + (uint64_t)(offset_of(word, 5, 14) * 4);
+    } else if (top == 0xd4) { /* svc, hvc, smc; brk, hlt and what leaves */
+        fact->flow = field(word, 21, 3) == 0 && (word & 3) != 0 ? CODE_NEXT : CODE_STOP;
+        code_add(fact, CODE_FORGET, 0, X17, 0, 0);
+    } else if (top == 0xd5) {
+        system_word(word, fact);
+    } else if ((top & 0xfe) == 0xd6) {
+        branch_by_register(word, fact);
+    } else {
+        fact->size = 0;
+    }
+}
+
+/* ---- Loads and stores (C4.1.94) -------------------------------------------------------------------------------- */
+
+/* An access of BYTES at K from Rn, of REG if it is a whole register of the general ones, else CODE_NONE. */
+static void access(struct code_fact *fact, uint32_t word, bool loads, uint8_t reg, int64_t k, uint8_t bytes)
+{
+    if (reg == SP) /* zero */
+        reg = CODE_NONE;
+    if (loads && reg != CODE_NONE)
+        code_add(fact, CODE_LOAD, reg, reg, rn(word), k);
+    else if (!loads && reg != CODE_NONE)
+        code_add(fact, CODE_STORE, reg, reg, rn(word), k);
+    else if (!loads)
+        code_add(fact, CODE_WRITE, 0, bytes, rn(word), k);
+}
+
+/* Writes the address back: MODE 1 behind the access, 3 in front of it, as encodings have it. */
+static void update(struct code_fact *fact, uint32_t word, unsigned mode, int64_t k)
+{
+    if (mode & 1)
+        code_add(fact, CODE_SET, rn(word), 0, rn(word), k);
+}
+
+static void pair(uint32_t word, struct code_fact *fact)
+{
+    unsigned opc = word >> 30, mode = field(word, 23, 2);
+    bool loads = word & 1u << 22, is_vector = word & 1u << 26;
+    bool whole = opc == 2 && !is_vector, tags = opc == 1 && !is_vector && !loads;
+    unsigned shift = is_vector ? 2 + opc : tags ? 4 : opc == 2 ? 3 : 2;
+    uint8_t first = whole ? rd(word) : CODE_NONE, second = whole ? (uint8_t)field(word, 10, 5) : CODE_NONE;
+    uint8_t bytes = (uint8_t)(1u << shift);
+    int64_t k = offset_of(word, 15, 7) * (1 << shift), at = mode == 1 ? 0 : k;
+
+    if (loads && !is_vector && !whole) {
+        forget(fact, rd(word));
+        forget(fact, field(word, 10, 5));
+    } else if (loads && first == rn(word)) {
+        forget(fact, first);
+        access(fact, word, true, second, at + 8, 8);
+    } else {
+        access(fact, word, loads, first, at, bytes);
+        access(fact, word, loads, second, at + bytes, bytes);
+    }
+    update(fact, word, mode, k);
+}
+
+/* One register: at an unsigned offset, an offset of 9 bits, a register, or changed in memory. */
+static void single(uint32_t word, struct code_fact *fact)
+{
+    unsigned size = word >> 30, opc = field(word, 22, 2), mode = field(word, 10, 2);
+    bool is_vector = word & 1u << 26, scaled = word & 1u << 24, other = !scaled && word & 1u << 21;
+    unsigned shift = is_vector && opc & 2 ? 4 : size;
+    bool loads = is_vector ? opc & 1 : opc != 0;
+    bool whole = size == 3 && opc < 2 && !is_vector;
+    int64_t k = scaled ? (int64_t)field(word, 10, 12) << shift : offset_of(word, 12, 9);
+
+    if (!is_vector && size == 3 && opc == 2 && (!other || mode == 2)) /* prfm */
+        return;
+    if (other && mode == 2) { /* at a register's offset */
+        if (loads && !is_vector)
+            forget(fact, rd(word));
+        return;
+    }
+    if (other) { /* ldadd, swp ...; ldraa, ldrab, which may write back */
+        forget(fact, rd(word));
+        code_add(fact, CODE_WRITE, 0, 16, rn(word), 0);
+        if (mode & 1)
+            code_forget(fact, rn(word));
+        return;
+    }
+    if (scaled)
+        mode = 0;
+    if (loads && !is_vector && !whole)
+        forget(fact, rd(word));
+    else
+        access(fact, word, loads, whole ? rd(word) : (uint8_t)CODE_NONE, mode == 1 ? 0 : k, (uint8_t)(1u << shift));
+    update(fact, word, mode, k);
+}
+
+/* Exclusive, ordered, of tags and of whole blocks: what their fields name is unknown then. A register of addresses is
+ * written if they say so. */
+static void rare(uint32_t word, struct code_fact *fact)
+{
+    bool is_vector = word & 1u << 26, ordered = (word & 0x3f000000) == 0x08000000;
+
+    if (is_vector && (word & 0x3e000000) == 0x0c000000) { /* ld1 ... st4: bit 23 is for writing back */
+        if (word & 1u << 23)
+            code_forget(fact, rn(word));
+        return;
+    }
+    if (!is_vector)
+        forget(fact, rd(word));
+    if (ordered) {
+        forget(fact, field(word, 10, 5));
+        forget(fact, rd(word) | 1u); /* casp */
+        forget(fact, field(word, 16, 5) | 1u);
+    }
+    forget(fact, field(word, 16, 5));
+    if (!ordered && field(word, 10, 2) != 0)
+        code_forget(fact, rn(word));
+    if (ordered)
+        code_add(fact, CODE_WRITE, 0, 16, rn(word), 0);
+    else
+        code_add(fact, CODE_WRITE, 0, 16, rn(word), offset_of(word, 12, 9));
+}
+
+static void memory(uint32_t word, struct code_fact *fact)
+{
+    unsigned kind = field(word, 28, 2);
+
+    if (kind == 2) {
+        pair(word, fact);
+    } else if (kind == 3) {
+        single(word, fact);
+    } else if ((word & 0x3b000000) == 0x18000000) { /* ldr of what stands beside the code */
+        if (!(word & 1u << 26))
+            forget(fact, rd(word));
+    } else {
+        rare(word, fact);
+    }
+}
+
+/* ---- All (C4.1) ------------------------------------------------------------------------------------------------ */
+
+static void decode(void *decoder, const uint8_t *p, uint64_t left, uint64_t pc, struct code_fact *fact)
+{
+    uint32_t word = left >= 4 ? (uint32_t)load_number(p, 4, false) : 0;
+    unsigned group = field(word, 25, 4);
+
+    (void)decoder;
+    memset(fact, 0, sizeof *fact);
+    fact->size = 4;
+    if (word >> 16 == 0) /* udf */
+        fact->size = 0;
+    else if ((group & 14) == 8)
+        immediate(word, pc, fact);
+    else if ((group & 14) == 10)
+        branch(word, pc, fact);
+    else if ((group & 5) == 4)
+        memory(word, fact);
+    else if ((group & 7) == 5)
+        by_register(word, fact);
+    else if ((group & 7) == 7)
+        vector(word, fact);
+    else
+        scalable(word, fact);
+    if (fact->size == 0)
+        fact->flow = CODE_STOP;
+}
+
+/* A callee may change x0 to x18 and x30. Of x18, which is a platform's, that is not assumed. */
+const struct code_cpu code_aarch64 = {
+    0x3ffff | 1ull << X30, SP, X29, X30, X18, 0, 0, true, 4, decode, NULL, NULL,
+};

@@ -1,0 +1,713 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* It reads from top to bottom: facts, states, what an instruction does to them, and the ways through a function. */
+#include "code.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Facts ----------------------------------------------------------------------------------------------------- */
+
+void code_add(struct code_fact *fact, enum code_do what, uint8_t reg, uint8_t last, uint8_t base, int64_t k)
+{
+    if (fact->num == CODE_OPS)
+        fact->size = 0;
+    else
+        fact->op[fact->num++] = (struct code_op){(uint8_t)what, reg, last, base, k};
+}
+
+const struct code_cpu *code_cpu(const struct image *image)
+{
+    switch (image->abi) {
+#ifdef SFU_CAPSTONE
+    case SFU_AMD64:
+        return &code_x86_64;
+#endif
+    case SFU_AARCH64:
+    case SFU_AARCH64_BIG:
+        return &code_aarch64;
+    default:
+        return NULL;
+    }
+}
+
+/* ---- States ---------------------------------------------------------------------------------------------------- */
+
+static const struct code_value unknown;
+
+static bool same_value(const struct code_value *a, const struct code_value *b)
+{
+    return a->base == b->base && a->k == b->k && a->is_signed == b->is_signed;
+}
+
+static struct code_slot *find_slot(const struct code_state *state, uint8_t base, int64_t k)
+{
+    unsigned i;
+
+    for (i = 0; i < state->num; i++)
+        if (state->slot[i].base == base && state->slot[i].k == k)
+            return (struct code_slot *)&state->slot[i];
+    return NULL;
+}
+
+static void drop_slot(struct code_state *state, struct code_slot *slot)
+{
+    *slot = state->slot[--state->num];
+}
+
+/* Forgets slots of which one of SIZE bytes from BASE + K on is a part. */
+static void write_slots(struct code_state *state, uint8_t base, int64_t k, int64_t size)
+{
+    unsigned i = 0;
+
+    while (i < state->num)
+        if (state->slot[i].base == base && state->slot[i].k < k + size && k < state->slot[i].k + 8)
+            drop_slot(state, &state->slot[i]);
+        else
+            i++;
+}
+
+/* Forgets the slots of BASE from LOW up to HIGH. */
+static void drop_range(struct code_state *state, uint8_t base, int64_t low, int64_t high)
+{
+    unsigned i = 0;
+
+    while (i < state->num)
+        if (state->slot[i].base == base && state->slot[i].k >= low && state->slot[i].k < high)
+            drop_slot(state, &state->slot[i]);
+        else
+            i++;
+}
+
+/* A word at an address becomes VALUE. One that is of no use later is forgotten. */
+static void store(struct code_state *state, const struct code_value *at, int64_t offset,
+                  const struct code_value *value)
+{
+    if (at->base <= BASE_NUMBER)
+        return;
+    write_slots(state, at->base, at->k + offset, 8);
+    if (value->base > BASE_NUMBER && state->num < CODE_SLOTS)
+        state->slot[state->num++] = (struct code_slot){*value, at->k + offset, at->base};
+}
+
+static struct code_value load(const struct code_state *state, const struct code_value *at, int64_t offset)
+{
+    const struct code_slot *slot = find_slot(state, at->base, at->k + offset);
+
+    return at->base > BASE_NUMBER && slot != NULL ? slot->value : unknown;
+}
+
+static struct code_value entry_value(unsigned reg)
+{
+    return (struct code_value){0, (uint8_t)(BASE_ENTRY + reg), false};
+}
+
+void code_entry(const struct code_cpu *cpu, struct code_state *state)
+{
+    memset(state, 0, sizeof *state);
+    state->reg[cpu->sp] = (struct code_value){cpu->sp_at_entry, BASE_CFA, false};
+    state->reg[cpu->fp] = entry_value(cpu->fp);
+    if (cpu->shadow != 0)
+        state->reg[cpu->shadow] = entry_value(cpu->shadow);
+    if (cpu->link)
+        state->reg[cpu->ra] = entry_value(cpu->ra);
+    else
+        state->slot[state->num++] = (struct code_slot){entry_value(cpu->ra), cpu->ra_at_entry, BASE_CFA};
+}
+
+/* The CPU has pushed SS, SP, flags, CS, PC and, if ERROR, a number. */
+void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, bool error)
+{
+    int64_t pc = error ? 8 : 0;
+
+    code_entry(cpu, state);
+    state->reg[cpu->sp] = (struct code_value){0, BASE_TRAP, false};
+    state->slot[0] = (struct code_slot){entry_value(cpu->ra), pc, BASE_TRAP};
+    state->slot[1] = (struct code_slot){{0, BASE_CFA, false}, pc + 24, BASE_TRAP};
+    state->num = 2;
+}
+
+bool code_join(struct code_state *state, const struct code_state *other)
+{
+    bool less = false;
+    unsigned i;
+
+    for (i = 0; i < CODE_REGISTERS; i++)
+        if (state->reg[i].base != BASE_UNKNOWN && !same_value(&state->reg[i], &other->reg[i])) {
+            state->reg[i] = unknown;
+            less = true;
+        }
+    for (i = 0; i < state->num;) {
+        const struct code_slot *slot = find_slot(other, state->slot[i].base, state->slot[i].k);
+
+        if (slot != NULL && same_value(&slot->value, &state->slot[i].value)) {
+            i++;
+            continue;
+        }
+        drop_slot(state, &state->slot[i]);
+        less = true;
+    }
+    return less;
+}
+
+struct code_value code_evaluate(const struct code_state *state, const struct sfu_rule *rule)
+{
+    uint32_t reg = rule->control >> RULE_NUMBER;
+    struct code_value value = {0, BASE_CFA, false};
+
+    if (rule->control & RULE_REGISTER)
+        value = reg < CODE_REGISTERS ? state->reg[reg] : unknown;
+    if (value.base == BASE_UNKNOWN)
+        return unknown;
+    if (rule->control & RULE_DEREFERENCE)
+        return load(state, &value, rule->offset);
+    value.k += rule->offset;
+    return value;
+}
+
+/* ---- What an instruction does ---------------------------------------------------------------------------------- */
+
+/* SP has been BEFORE. What lies below it now may be overwritten at any time. */
+static void sp_moved(const struct code_cpu *cpu, struct code_state *state, const struct code_value *before)
+{
+    const struct code_value *sp = &state->reg[cpu->sp];
+
+    if (sp->base != before->base) {
+        if (sp->base == BASE_CFA)
+            drop_range(state, BASE_ALIGNED, INT64_MIN, INT64_MAX);
+        if (sp->base > BASE_NUMBER)
+            drop_range(state, sp->base, INT64_MIN, sp->k);
+    } else if (sp->k > before->k) {
+        drop_range(state, sp->base, INT64_MIN, sp->k);
+    }
+}
+
+/* REG is rounded down: another base, of which nothing is known yet. */
+static void align(struct code_state *state, unsigned reg)
+{
+    unsigned i;
+
+    for (i = 0; i < CODE_REGISTERS; i++)
+        if (state->reg[i].base == BASE_ALIGNED)
+            state->reg[i] = unknown;
+    for (i = 0; i < state->num;)
+        if (state->slot[i].value.base == BASE_ALIGNED || state->slot[i].base == BASE_ALIGNED)
+            drop_slot(state, &state->slot[i]);
+        else
+            i++;
+    state->reg[reg] = (struct code_value){0, BASE_ALIGNED, false};
+}
+
+static struct code_value sum(const struct code_value *a, const struct code_value *b, int64_t sign)
+{
+    struct code_value result = *a;
+
+    if (a->base == BASE_UNKNOWN || b->base != BASE_NUMBER)
+        return unknown;
+    result.k = (int64_t)((uint64_t)a->k + (uint64_t)sign * (uint64_t)b->k);
+    return result;
+}
+
+static void transfer(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
+{
+    struct code_value *reg = &state->reg[op->reg], at = state->reg[op->base];
+    unsigned i;
+
+    switch ((enum code_do)op->what) {
+    case CODE_SET:
+        at.k = (int64_t)((uint64_t)at.k + (uint64_t)op->k);
+        *reg = at.base != BASE_UNKNOWN ? at : unknown;
+        break;
+    case CODE_NUMBER:
+        *reg = (struct code_value){op->k, BASE_NUMBER, false};
+        break;
+    case CODE_SUM:
+        *reg = sum(&at, &state->reg[op->last], op->k);
+        break;
+    case CODE_LOAD:
+        for (i = op->reg; i <= op->last; i++)
+            state->reg[i] = load(state, &at, op->k + 8 * (int64_t)(i - op->reg));
+        break;
+    case CODE_STORE:
+        for (i = op->reg; i <= op->last; i++)
+            store(state, &at, op->k + 8 * (int64_t)(i - op->reg), &state->reg[i]);
+        break;
+    case CODE_WRITE:
+        if (at.base > BASE_NUMBER)
+            write_slots(state, at.base, at.k + op->k, op->last);
+        break;
+    case CODE_FORGET:
+        for (i = op->reg; i <= op->last; i++)
+            state->reg[i] = unknown;
+        break;
+    case CODE_ALIGN:
+        align(state, op->reg);
+        break;
+    case CODE_SIGN:
+    case CODE_AUTH:
+        if (reg->base >= BASE_ENTRY && reg->is_signed == (op->what == CODE_AUTH))
+            reg->is_signed = op->what == CODE_SIGN;
+        else
+            *reg = unknown;
+        break;
+    case CODE_INSERT:
+        reg->k = (int64_t)(((uint64_t)reg->k & ~((uint64_t)0xffff << op->last)) | (uint64_t)op->k << op->last);
+        if (reg->base != BASE_NUMBER)
+            *reg = unknown;
+        break;
+    }
+    (void)cpu;
+}
+
+void code_step(const struct code_cpu *cpu, struct code_state *state, const struct code_fact *fact)
+{
+    struct code_value before = state->reg[cpu->sp];
+    unsigned i;
+
+    for (i = 0; i < fact->num; i++)
+        transfer(cpu, state, &fact->op[i]);
+    if (!same_value(&before, &state->reg[cpu->sp]))
+        sp_moved(cpu, state, &before);
+}
+
+void code_after_call(const struct code_cpu *cpu, struct code_state *state, bool odd)
+{
+    const struct code_value *sp = &state->reg[cpu->sp];
+    unsigned i;
+
+    for (i = 0; i < CODE_REGISTERS; i++)
+        if (cpu->changed >> i & 1)
+            state->reg[i] = unknown;
+    if (sp->base > BASE_NUMBER)
+        drop_range(state, sp->base, INT64_MIN, sp->k);
+    if (odd)
+        state->reg[cpu->sp] = unknown;
+}
+
+/* ---- Units ----------------------------------------------------------------------------------------------------- */
+
+struct code_unit *code_unit_at(const struct code *code, uint64_t addr)
+{
+    size_t below =
+        count_up_to(code->units, code->num_units, sizeof *code->units, offsetof(struct code_unit, start), addr);
+
+    return below > 0 && addr < code->units[below - 1].end ? &code->units[below - 1] : NULL;
+}
+
+/* Whether STATE is as a function finds it that has just been called. */
+static bool is_entry(const struct code_cpu *cpu, const struct code_state *state)
+{
+    struct code_state entry;
+    const struct code_slot *slot;
+
+    code_entry(cpu, &entry);
+    slot = cpu->link ? NULL : find_slot(state, BASE_CFA, cpu->ra_at_entry);
+    return same_value(&state->reg[cpu->sp], &entry.reg[cpu->sp]) &&
+           same_value(&state->reg[cpu->fp], &entry.reg[cpu->fp]) &&
+           (cpu->link ? same_value(&state->reg[cpu->ra], &entry.reg[cpu->ra])
+                      : slot != NULL && same_value(&slot->value, &entry.slot[0].value));
+}
+
+/* Somebody comes to TARGET with STATE. It is another unit's, or the middle of this one's. */
+static void add_edge(struct code *code, uint64_t target, const struct code_state *state)
+{
+    struct code_unit *unit = code_unit_at(code, target);
+    struct code_edge *edge;
+
+    if (unit == NULL)
+        return;
+    if (target == unit->start && is_entry(code->cpu, state)) {
+        unit->called = true;
+        if (unit->function)
+            return;
+    }
+    for (edge = unit->edges; edge != NULL && edge->target != target; edge = edge->next)
+        continue;
+    if (edge != NULL) {
+        unit->dirty |= code_join(&edge->state, state);
+        return;
+    }
+    edge = zeroed(1, sizeof *edge);
+    edge->target = target;
+    edge->state = *state;
+    edge->next = unit->edges;
+    unit->edges = edge;
+    unit->dirty = true;
+}
+
+/* ---- Ways through a unit --------------------------------------------------------------------------------------- */
+
+/* An instruction that has been read. */
+struct place {
+    struct code_fact fact;
+    uint64_t pc;
+    struct code_state *state; /* where ways begin or meet: what they agree on; else NULL */
+    bool meets, waits;
+};
+
+/* Where ways begin that no jump shows. */
+struct seed {
+    uint64_t pc;
+    struct code_state state;
+};
+
+enum { MAX_AWAY = 16 };
+
+struct run {
+    struct code *code;
+    struct code_unit *unit;
+    const uint8_t *bytes;
+    uint32_t *index; /* by offset: of the place, + 1; or 0 */
+    struct place *places;
+    size_t num_places;
+    uint32_t *work; /* places whose state has changed */
+    size_t num_work;
+    struct code_state away[MAX_AWAY]; /* those of jumps to what a register has; no two are the same */
+    size_t num_away;
+    struct seed *seeds;
+    size_t num_seeds;
+    const struct code_watch *watch;
+};
+
+/* The place at PC, read if it was not yet. Its number is returned; OUTSIDE if PC is not in the unit. */
+enum { OUTSIDE = UINT32_MAX };
+static uint32_t place_at(struct run *r, uint64_t pc, bool *is_new)
+{
+    const struct code *code = r->code;
+    struct place *place;
+    uint64_t offset = pc - r->unit->start;
+
+    if (pc < r->unit->start || pc >= r->unit->end || pc % code->cpu->align != 0)
+        return OUTSIDE;
+    if (r->index[offset] != 0)
+        return r->index[offset] - 1;
+    r->places = grow(r->places, r->num_places, sizeof *r->places);
+    place = &r->places[r->num_places++];
+    memset(place, 0, sizeof *place);
+    place->pc = pc;
+    code->cpu->decode(code->decoder, r->bytes + offset, r->unit->end - pc, pc, &place->fact);
+    r->index[offset] = (uint32_t)r->num_places;
+    *is_new = true;
+    return (uint32_t)r->num_places - 1;
+}
+
+/* Whether the PC goes on behind FACT, at NEXT. */
+static bool goes_on(const struct run *r, const struct code_fact *fact, uint64_t pc)
+{
+    uint64_t next = pc + fact->size;
+
+    if (fact->size == 0)
+        return false;
+    if (fact->flow == CODE_CALL)
+        return fact->target == next || next >= r->unit->end || r->watch->ends == NULL ||
+               !r->watch->ends(r->watch->ctx, pc, next);
+    return fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH;
+}
+
+static bool has_target(const struct code_fact *fact)
+{
+    return fact->size != 0 && (fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH || fact->flow == CODE_CALL);
+}
+
+/* Notes that one more way leads to PC; two of them meet there. What is new is put on the list of work. */
+static void discover_at(struct run *r, uint64_t pc, bool meets)
+{
+    bool is_new = false;
+    uint32_t at = place_at(r, pc, &is_new);
+
+    if (at == OUTSIDE)
+        return;
+    r->places[at].meets |= meets || !is_new;
+    if (!is_new)
+        return;
+    r->work = grow(r->work, r->num_work, sizeof *r->work);
+    r->work[r->num_work++] = at;
+}
+
+/* Reads all that can be reached, and notes where ways meet. */
+static void discover(struct run *r)
+{
+    const struct code_edge *edge;
+    size_t i;
+
+    for (i = 0; i < r->num_seeds; i++)
+        discover_at(r, r->seeds[i].pc, true);
+    if (r->unit->function)
+        discover_at(r, r->unit->start, true);
+    for (edge = r->unit->edges; edge != NULL; edge = edge->next)
+        discover_at(r, edge->target, true);
+    while (r->num_work > 0) {
+        const struct place *place = &r->places[r->work[--r->num_work]];
+        struct code_fact fact = place->fact;
+        uint64_t pc = place->pc;
+
+        if (has_target(&fact) && !(fact.flow == CODE_CALL && r->unit->function && fact.target == r->unit->start))
+            discover_at(r, fact.target, true);
+        if (goes_on(r, &fact, pc))
+            discover_at(r, pc + fact.size, false);
+    }
+}
+
+/* STATE comes to place AT, where ways meet. */
+static void arrive(struct run *r, uint32_t at, const struct code_state *state)
+{
+    struct place *place = &r->places[at];
+    bool changed = true;
+
+    if (place->state != NULL) {
+        changed = code_join(place->state, state);
+    } else {
+        place->state = zeroed(1, sizeof *place->state);
+        *place->state = *state;
+    }
+    if (!changed || place->waits)
+        return;
+    place->waits = true;
+    r->work = grow(r->work, r->num_work, sizeof *r->work);
+    r->work[r->num_work++] = at;
+}
+
+/* STATE goes to PC, in the unit or out of it. */
+static void go(struct run *r, uint64_t pc, const struct code_state *state)
+{
+    bool is_new = false;
+    uint32_t at = place_at(r, pc, &is_new);
+
+    if (at == OUTSIDE)
+        add_edge(r->code, pc, state);
+    else
+        arrive(r, at, state);
+}
+
+/* A call of TARGET: that is entered as any function is. One of a function's middle is its own, too. */
+static void call(struct run *r, struct code_state *state, const struct code_fact *fact, uint64_t pc)
+{
+    const struct code_cpu *cpu = r->code->cpu;
+    struct code_unit *callee = fact->target != 0 ? code_unit_at(r->code, fact->target) : NULL;
+    struct code_state entry;
+
+    if (callee != NULL && fact->target == pc + fact->size) {
+        if (!cpu->link) {
+            struct code_value before = state->reg[cpu->sp], pushed = {(int64_t)fact->target, BASE_NUMBER, false};
+
+            store(state, &before, -8, &pushed);
+            state->reg[cpu->sp].k -= before.base != BASE_UNKNOWN ? 8 : 0;
+        } else {
+            state->reg[cpu->ra] = unknown;
+        }
+        return;
+    }
+    if (callee != NULL)
+        callee->called |= fact->target == callee->start;
+    if (callee != NULL && (fact->target != callee->start || !callee->function)) {
+        code_entry(cpu, &entry);
+        go(r, fact->target, &entry);
+    }
+    code_after_call(cpu, state, callee != NULL && callee->odd);
+}
+
+/* The unit returns with STATE. */
+static void returns(struct run *r, const struct code_state *state, const struct code_fact *fact)
+{
+    const struct code_cpu *cpu = r->code->cpu;
+    const struct code_value *sp = &state->reg[cpu->sp];
+
+    if (fact->odd || (cpu->link && sp->base == BASE_CFA && sp->k != cpu->sp_at_entry)) {
+        r->code->changed |= !r->unit->odd;
+        r->unit->odd = true;
+    }
+}
+
+/* The unit returns from an interrupt with STATE. Of one whose entry is known SP must be at what the CPU takes back. */
+static void resumes(struct run *r, const struct code_state *state)
+{
+    const struct code_value *sp = &state->reg[r->code->cpu->sp];
+    struct code_unit *unit = r->unit;
+    bool good = unit->trap ? sp->base == BASE_TRAP && sp->k == (unit->error ? 8 : 0)
+                           : sp->base == BASE_CFA && (!unit->resumes || unit->resumed == sp->k);
+
+    unit->resumes_otherwise |= !good;
+    unit->resumes = true;
+    unit->resumed = sp->k;
+}
+
+/* STATE jumps to what a register has. */
+static void leaves(struct run *r, const struct code_state *state)
+{
+    size_t i;
+
+    for (i = 0; i < r->num_away; i++) {
+        struct code_state both = r->away[i];
+
+        if (both.num == state->num && !code_join(&both, state))
+            return;
+    }
+    if (r->num_away < MAX_AWAY)
+        r->away[r->num_away++] = *state;
+}
+
+/* Follows STATE from place AT on, to where ways meet or end. GIVE: nothing changes any more, and is given. */
+static void follow(struct run *r, uint32_t at, struct code_state *state, bool give)
+{
+    for (;;) {
+        struct code_fact fact = r->places[at].fact;
+        uint64_t pc = r->places[at].pc, next = pc + fact.size;
+
+        if (give)
+            r->watch->give(r->watch->ctx, pc, fact.size, state);
+        if (fact.size == 0)
+            return;
+        code_step(r->code->cpu, state, &fact);
+        if (!give) {
+            if (fact.flow == CODE_JUMP || fact.flow == CODE_BRANCH)
+                go(r, fact.target, state);
+            else if (fact.flow == CODE_RETURN)
+                returns(r, state, &fact);
+            else if (fact.flow == CODE_AWAY)
+                leaves(r, state);
+            else if (fact.flow == CODE_RESUME)
+                resumes(r, state);
+        }
+        if (!goes_on(r, &fact, pc))
+            return;
+        if (fact.flow == CODE_CALL)
+            call(r, state, &fact, pc);
+        if (next >= r->unit->end) {
+            if (!give && fact.flow != CODE_CALL && !fact.odd)
+                add_edge(r->code, next, state);
+            return;
+        }
+        at = r->index[next - r->unit->start] - 1;
+        if (r->places[at].meets) {
+            if (!give)
+                arrive(r, at, state);
+            return;
+        }
+    }
+}
+
+static void settle(struct run *r)
+{
+    const struct code_edge *edge;
+    struct code_state state;
+    size_t i;
+
+    for (i = 0; i < r->num_seeds; i++)
+        go(r, r->seeds[i].pc, &r->seeds[i].state);
+    if (r->unit->function) {
+        if (r->unit->trap)
+            code_trap_entry(r->code->cpu, &state, r->unit->error);
+        else
+            code_entry(r->code->cpu, &state);
+        go(r, r->unit->start, &state);
+    }
+    for (edge = r->unit->edges; edge != NULL; edge = edge->next)
+        go(r, edge->target, &edge->state);
+    while (r->num_work > 0) {
+        uint32_t at = r->work[--r->num_work];
+
+        r->places[at].waits = false;
+        state = *r->places[at].state;
+        follow(r, at, &state, false);
+    }
+}
+
+/* Whether one of the states of jumps to what a register has is admitted at PC. Then ways begin there. */
+static bool begin_at(struct run *r, uint64_t pc)
+{
+    size_t i;
+
+    for (i = 0; i < r->num_away; i++) {
+        struct seed seed = {pc, r->away[i]};
+
+        if (!r->watch->admit(r->watch->ctx, pc, &seed.state))
+            continue;
+        r->seeds = grow(r->seeds, r->num_seeds, sizeof *r->seeds);
+        r->seeds[r->num_seeds++] = seed;
+        return true;
+    }
+    return false;
+}
+
+/* Finds where ways may begin: behind instructions that nothing goes on behind, where no way leads to. */
+static bool find_seeds(struct run *r)
+{
+    size_t i, num = r->num_places;
+    bool found = false;
+
+    for (i = 0; i < num && r->watch->admit != NULL && r->num_away > 0; i++) {
+        uint64_t end = r->places[i].pc + r->places[i].fact.size;
+
+        if (!goes_on(r, &r->places[i].fact, r->places[i].pc) && end < r->unit->end &&
+            r->index[end - r->unit->start] == 0)
+            found |= begin_at(r, end);
+    }
+    return found;
+}
+
+static void forget_states(struct run *r)
+{
+    size_t i;
+
+    for (i = 0; i < r->num_places; i++) {
+        free(r->places[i].state);
+        r->places[i].state = NULL;
+    }
+}
+
+/* Tables of a switch can be many: their targets are found one behind the other. */
+enum { MAX_ROUNDS = 64 };
+
+void code_run(struct code *code, struct code_unit *unit, const struct code_watch *watch)
+{
+    struct run *r;
+    const uint8_t *bytes = image_instructions(code->image, unit->start, unit->end - unit->start);
+    uint64_t offset;
+    unsigned rounds = 0;
+
+    if (bytes == NULL || (!unit->function && unit->edges == NULL))
+        return;
+    r = zeroed(1, sizeof *r);
+    r->code = code;
+    r->unit = unit;
+    r->watch = watch;
+    r->bytes = bytes;
+    r->index = zeroed((size_t)(unit->end - unit->start), sizeof *r->index);
+    do {
+        forget_states(r);
+        discover(r);
+        settle(r);
+    } while (find_seeds(r) && ++rounds < MAX_ROUNDS);
+    for (offset = 0; offset < unit->end - unit->start && watch->give != NULL; offset++) {
+        struct code_state state;
+
+        if (r->index[offset] == 0 || r->places[r->index[offset] - 1].state == NULL)
+            continue;
+        state = *r->places[r->index[offset] - 1].state;
+        follow(r, r->index[offset] - 1, &state, true);
+    }
+    forget_states(r);
+    free(r->places);
+    free(r->index);
+    free(r->work);
+    free(r->seeds);
+    free(r);
+}
+
+void code_free(struct code *code)
+{
+    size_t i;
+
+    for (i = 0; i < code->num_units; i++)
+        while (code->units[i].edges != NULL) {
+            struct code_edge *next = code->units[i].edges->next;
+
+            free(code->units[i].edges);
+            code->units[i].edges = next;
+        }
+    free(code->units);
+    free(code->reports);
+    if (code->cpu->close != NULL)
+        code->cpu->close(code->decoder);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * What machine code says of its frames: an abstract interpretation. It follows SP, FP, the return address (RA) and
+ * every register that holds one of them from the first instruction of a function along all of its branches. It knows
+ * where CFA, RA and FP are in front of an instruction, or that it does not know.
+ *
+ *     x86_64.c, aarch64.c   bytes -> struct code_fact: what an instruction does to registers, memory and the PC
+ *     code.c                facts -> struct code_state: what holds in front of each instruction of a function
+ *     trust.c               states and call frame information (CFI) -> rows: who is right where they differ
+ *
+ * It is sound under the assumptions in the list below: what holds for one way to an instruction and not for another
+ * is unknown, and an instruction that nobody knows makes everything unknown that it could write.
+ *
+ *   - A function is entered at its first instruction as the ABI says, or by a jump or a call that is analysed, too.
+ *   - A callee leaves SP and the registers that the ABI makes it save as it found them. One of the same image for
+ *     which that is known to be false (`ret n`) is believed not to.
+ *   - A call returns, unless CFI says by another row behind it that it does not. `ud2` and `brk` do not.
+ *   - A store to an address that is not known as CFA + a number does not hit a slot with a saved register.
+ *   - The instructions are those in the file: nobody changes them at run time in what concerns SP, FP and RA.
+ */
+#ifndef SFU_HOST_CODE_H
+#define SFU_HOST_CODE_H
+
+#include "common/cfi.h"
+
+/* ---- Facts ----------------------------------------------------------------------------------------------------- */
+
+/* Registers have their DWARF numbers; x86_64's RA has its column, 16. s390x: 16 to 31 are the halves of floating-point
+ * registers, in which leaf functions save others. */
+enum { CODE_REGISTERS = 32, CODE_NONE = 255 };
+
+/* What an instruction does, in this order. REG and LAST are registers, BASE, too; all numbers are signed. */
+enum code_do {
+    CODE_SET,    /* REG = BASE + K */
+    CODE_NUMBER, /* REG = K */
+    CODE_SUM,    /* REG = BASE + sign * LAST, where sign is K */
+    CODE_LOAD,   /* REG to LAST = the words at BASE + K and behind it */
+    CODE_STORE,  /* the words at BASE + K and behind it = REG to LAST */
+    CODE_WRITE,  /* LAST bytes at BASE + K become unknown */
+    CODE_FORGET, /* REG to LAST become unknown */
+    CODE_ALIGN,  /* REG is rounded down to a multiple that is not known */
+    CODE_SIGN,   /* REG is signed */
+    CODE_AUTH,   /* REG is freed of its signature */
+    CODE_INSERT  /* REG, of which LAST is the shift: its 16 bits from there on = K */
+};
+
+struct code_op {
+    uint8_t what, reg, last, base;
+    int64_t k;
+};
+
+/* Where the PC goes. */
+enum code_flow {
+    CODE_NEXT,
+    CODE_JUMP,   /* to TARGET */
+    CODE_BRANCH, /* to TARGET or the next instruction */
+    CODE_CALL,   /* TARGET, or not known where TARGET is 0 */
+    CODE_RETURN, /* to the caller */
+    CODE_AWAY,   /* to an address in a register or in memory */
+    CODE_RESUME, /* returns from an interrupt */
+    CODE_STOP    /* nowhere */
+};
+
+enum { CODE_OPS = 6 };
+
+struct code_fact {
+    uint64_t target;
+    struct code_op op[CODE_OPS];
+    uint8_t size; /* of the instruction; 0: it is not known, and nothing can be said behind it */
+    uint8_t num;
+    uint8_t flow;
+    bool odd; /* CODE_RETURN: with another SP than the caller had */
+};
+
+/* A CPU, as analysis needs it. */
+struct code_cpu {
+    uint64_t changed; /* registers that a callee may change, a bit each */
+    uint8_t sp, fp, ra;
+    uint8_t shadow;      /* the register of a shadow call stack, or 0 */
+    int32_t sp_at_entry; /* from the CFA */
+    int32_t ra_at_entry; /* from the CFA, if LINK is false */
+    bool link;           /* RA is in its register at entry */
+    unsigned align;      /* of instructions */
+    /* Reads the instruction at P, of which LEFT bytes are code, at address PC. */
+    void (*decode)(void *decoder, const uint8_t *p, uint64_t left, uint64_t pc, struct code_fact *fact);
+    void *(*open)(void); /* makes DECODER, or is NULL */
+    void (*close)(void *decoder);
+};
+
+/* How facts are put together. Both are without effect once a fact is full; it is unknown then. */
+void code_add(struct code_fact *fact, enum code_do what, uint8_t reg, uint8_t last, uint8_t base, int64_t k);
+static inline void code_forget(struct code_fact *fact, uint8_t reg)
+{
+    code_add(fact, CODE_FORGET, reg, reg, 0, 0);
+}
+
+/* The CPU of IMAGE, or NULL where there is none, or it needs a library that this program was built without. */
+const struct code_cpu *code_cpu(const struct image *image);
+extern const struct code_cpu code_x86_64, code_aarch64;
+
+/* ---- States ---------------------------------------------------------------------------------------------------- */
+
+/* A value is BASE + K. */
+enum {
+    BASE_UNKNOWN,
+    BASE_NUMBER,  /* 0 */
+    BASE_CFA,     /* the CFA */
+    BASE_ALIGNED, /* SP where it was rounded */
+    BASE_TRAP,    /* SP at the entry of an interrupt, whose CFA is the SP of what was interrupted */
+    BASE_ENTRY    /* + r: what register r had when the function was entered */
+};
+
+struct code_value {
+    int64_t k;
+    uint8_t base;
+    bool is_signed; /* it has a signature of pointer authentication */
+};
+
+/* A word in memory, at BASE + K. */
+struct code_slot {
+    struct code_value value;
+    int64_t k;
+    uint8_t base;
+};
+
+enum { CODE_SLOTS = 40 };
+
+struct code_state {
+    struct code_value reg[CODE_REGISTERS];
+    struct code_slot slot[CODE_SLOTS]; /* by base and k */
+    unsigned num;
+};
+
+/* The state that a function begins with. */
+void code_entry(const struct code_cpu *cpu, struct code_state *state);
+/* What interrupts of x86_64 begin with; ERROR: the CPU has pushed an error code. */
+void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, bool error);
+
+/* Changes STATE as FACT does, whose instruction is at PC: the ops alone. */
+void code_step(const struct code_cpu *cpu, struct code_state *state, const struct code_fact *fact);
+/* What is left behind a call. */
+void code_after_call(const struct code_cpu *cpu, struct code_state *state, bool odd);
+/* Leaves in STATE what OTHER says, too. Returns whether that was less. */
+bool code_join(struct code_state *state, const struct code_state *other);
+
+/* What RULE is, whose base may be the CFA. */
+struct code_value code_evaluate(const struct code_state *state, const struct sfu_rule *rule);
+
+/* What was found out, in bytes of code. */
+struct code_report {
+    uint64_t bytes;       /* of code with CFI */
+    uint64_t reached;     /* of those, of instructions that analysis has reached */
+    uint64_t confirmed;   /* with each rule of their row */
+    uint64_t silent;      /* where a rule can be neither confirmed nor refuted */
+    uint64_t corrected;   /* where the row is the code's */
+    uint64_t cfa, ra, fp; /* corrected for this */
+};
+
+/* ---- Functions ------------------------------------------------------------------------------------------------- */
+
+/* Who comes into a unit from outside, other than by a call of its start. */
+struct code_edge {
+    struct code_edge *next;
+    uint64_t target;
+    struct code_state state;
+};
+
+/* A piece of code with one entry of CFI, or without any. */
+struct code_unit {
+    uint64_t start, end;
+    const struct cfi_fde *fde;
+    bool function;    /* it is entered at its start, by calls */
+    bool trap, error; /* an interrupt, with an error code */
+    bool dirty;       /* to be run again */
+    uint8_t runs;
+    bool odd;                        /* it returns with another SP */
+    bool called;                     /* by what was analysed: its start is entered as a function's */
+    bool resumes, resumes_otherwise; /* it returns from an interrupt, with SP at RESUMED from the CFA; or not so */
+    int64_t resumed;
+    struct code_edge *edges;
+};
+
+struct code {
+    struct image *image;
+    const struct code_cpu *cpu;
+    void *decoder;
+    struct cfi *cfi;
+    struct code_unit *units; /* by address; no two of them overlap */
+    size_t num_units;
+    struct code_report *reports; /* one for each unit */
+    bool changed;                /* a unit has become odd */
+};
+void code_free(struct code *code);
+
+/* Who runs a unit. All functions may be NULL. */
+struct code_watch {
+    /* Takes what holds in front of an instruction of SIZE bytes at PC. */
+    void (*give)(void *ctx, uint64_t pc, unsigned size, const struct code_state *state);
+    /* Whether a call at PC does not return, because something else holds at NEXT. */
+    bool (*ends)(void *ctx, uint64_t pc, uint64_t next);
+    /* Whether STATE, that of a jump to an address in a register, may be that of PC, to which no other way leads. Leaves
+     * in it what is sure then. */
+    bool (*admit)(void *ctx, uint64_t pc, struct code_state *state);
+    void *ctx;
+};
+
+/* Analyses UNIT alone. What it jumps to in others becomes their edges. Gives every instruction that was reached, once,
+ * in the order of the ways that lead there. */
+void code_run(struct code *code, struct code_unit *unit, const struct code_watch *watch);
+
+/* The unit that ADDR is in, or NULL. */
+struct code_unit *code_unit_at(const struct code *code, uint64_t addr);
+
+/* ---- Trust ----------------------------------------------------------------------------------------------------- */
+
+/* A unit whose CFI is wrong. */
+typedef void (*code_found)(void *ctx, const struct code_unit *unit, const struct code_report *report);
+
+/* Reads all code that SPANS describes and gives the entries of CFI the rows of code where it contradicts them. Returns
+ * false, and does nothing, if the image's CPU is not known. */
+bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, code_found found, void *ctx,
+                struct code_report *report);
+
+#endif

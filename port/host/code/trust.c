@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * Whom to believe where call frame information (CFI) and machine code speak of the same instruction. A rule of CFI
+ * stays where code confirms it, and where code does not know. Where code knows another place, it is right: CFI is
+ * written beside the code by somebody, who may have left it out, and the code is what runs.
+ */
+#include "code.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Rules ----------------------------------------------------------------------------------------------------- */
+
+static bool is_at(const struct code_value *value, unsigned base, int64_t k, bool is_signed)
+{
+    return value->base == base && value->k == k && value->is_signed == is_signed;
+}
+
+static struct sfu_rule rule_of(uint32_t reg, int64_t offset, bool dereference)
+{
+    return (struct sfu_rule){(int32_t)offset,
+                             reg << RULE_NUMBER | RULE_REGISTER | (dereference ? RULE_DEREFERENCE : 0u)};
+}
+
+static bool fits(int64_t offset)
+{
+    return offset == (int32_t)offset;
+}
+
+/* Finds a register that holds BASE + K', and gives its rule for what is K behind: SP or FP and, if ANY, others, which
+ * a reader knows in the topmost frame alone. */
+static bool by_register(const struct code_cpu *cpu, const struct code_state *state, unsigned base, int64_t k,
+                        bool dereference, bool any, struct sfu_rule *rule)
+{
+    unsigned i;
+
+    for (i = 0; i < (any ? CODE_REGISTERS + 2u : 2u); i++) {
+        unsigned reg = i == 0 ? cpu->sp : i == 1 ? cpu->fp : i - 2;
+        const struct code_value *value = &state->reg[reg];
+
+        if (value->base != base || value->is_signed || !fits(k - value->k))
+            continue;
+        *rule = rule_of(reg, k - value->k, dereference);
+        return true;
+    }
+    return false;
+}
+
+/* A word that holds WANTED, with or without a signature. ANY: as above. */
+static bool by_slot(const struct code_cpu *cpu, const struct code_state *state, const struct code_value *wanted,
+                    bool any_sign, bool any, struct sfu_rule *rule, bool *is_signed)
+{
+    unsigned i;
+
+    for (i = 0; i < state->num; i++) {
+        const struct code_slot *slot = &state->slot[i];
+
+        if (slot->value.base != wanted->base || slot->value.k != wanted->k ||
+            (slot->value.is_signed && !any_sign) || !fits(slot->k))
+            continue;
+        *is_signed = slot->value.is_signed;
+        if (slot->base == BASE_CFA && wanted->base != BASE_CFA) {
+            *rule = (struct sfu_rule){(int32_t)slot->k, RULE_DEREFERENCE};
+            return true;
+        }
+        if (by_register(cpu, state, slot->base, slot->k, true, any, rule))
+            return true;
+    }
+    return false;
+}
+
+static bool find_cfa(const struct code_cpu *cpu, const struct code_state *state, struct sfu_rule *rule)
+{
+    const struct code_value cfa = {0, BASE_CFA, false};
+    bool is_signed;
+
+    return by_register(cpu, state, BASE_CFA, 0, false, false, rule) ||
+           by_slot(cpu, state, &cfa, false, false, rule, &is_signed) ||
+           by_register(cpu, state, BASE_CFA, 0, false, true, rule) ||
+           by_slot(cpu, state, &cfa, false, true, rule, &is_signed);
+}
+
+/* Where what register REG had at the entry is now: there or in another register, or in memory. */
+static bool find_entry(const struct code_cpu *cpu, const struct code_state *state, unsigned reg, bool any_sign,
+                       struct sfu_rule *rule, bool *is_signed)
+{
+    const struct code_value wanted = {0, (uint8_t)(BASE_ENTRY + reg), false};
+    unsigned i;
+
+    if (state->reg[reg].base == wanted.base && state->reg[reg].k == 0 && (any_sign || !state->reg[reg].is_signed)) {
+        *rule = rule_of(reg, 0, false);
+        *is_signed = state->reg[reg].is_signed;
+        return true;
+    }
+    if (by_slot(cpu, state, &wanted, any_sign, false, rule, is_signed) ||
+        by_slot(cpu, state, &wanted, any_sign, true, rule, is_signed))
+        return true;
+    for (i = 0; i < CODE_REGISTERS; i++)
+        if (is_at(&state->reg[i], wanted.base, 0, false)) {
+            *rule = rule_of(i, 0, false);
+            *is_signed = false;
+            return true;
+        }
+    return false;
+}
+
+/* ---- Judgement ------------------------------------------------------------------------------------------------- */
+
+enum verdict { CONFIRMED, SILENT, CORRECTED };
+
+/* Whether RULE is a slot below SP, and REG still has its value: what an epilogue leaves standing. tables.c mends that
+ * if it is asked to. */
+static bool is_stale(const struct code_cpu *cpu, const struct code_state *state, const struct sfu_rule *rule,
+                     unsigned reg, bool is_signed)
+{
+    const struct code_value *sp = &state->reg[cpu->sp];
+
+    return rule->control == RULE_DEREFERENCE && sp->base == BASE_CFA && rule->offset < sp->k &&
+           is_at(&state->reg[reg], BASE_ENTRY + reg, 0, is_signed);
+}
+
+/* Judges the rules of ROW by STATE, which holds at its PC, and corrects them. */
+struct judgement {
+    enum verdict cfa, ra, fp;
+};
+
+static void judge(const struct code_cpu *cpu, const struct code_state *state, struct cfi_row *row,
+                  struct judgement *j)
+{
+    struct code_value cfa = code_evaluate(state, &row->cfa), ra = code_evaluate(state, &row->ra);
+    struct code_value fp = code_evaluate(state, &row->fp);
+    struct cfi_row fixed = *row;
+    bool is_signed = false, unused;
+
+    *j = (struct judgement){CONFIRMED, CONFIRMED, CONFIRMED};
+    if (!is_at(&cfa, BASE_CFA, 0, false))
+        j->cfa = find_cfa(cpu, state, &fixed.cfa) ? CORRECTED : SILENT;
+    if (!is_at(&ra, BASE_ENTRY + cpu->ra, 0, row->signed_ra) &&
+        !(cpu->link && is_stale(cpu, state, &row->ra, cpu->ra, row->signed_ra))) {
+        j->ra = find_entry(cpu, state, cpu->ra, true, &fixed.ra, &is_signed) ? CORRECTED : SILENT;
+        fixed.signed_ra = is_signed;
+    }
+    if (!is_at(&fp, BASE_ENTRY + cpu->fp, 0, false) && !is_stale(cpu, state, &row->fp, cpu->fp, false))
+        j->fp = find_entry(cpu, state, cpu->fp, false, &fixed.fp, &unused) ? CORRECTED : SILENT;
+    /* The rules of a row belong together: those for RA and FP count from its CFA. */
+    if (j->cfa != SILENT && j->ra != SILENT && j->fp != SILENT)
+        *row = fixed;
+}
+
+/* The row that STATE says, without any CFI. Returns false if a part of it is not known. */
+static bool derive(const struct code_cpu *cpu, const struct code_state *state, struct cfi_row *row)
+{
+    bool unused;
+
+    memset(row, 0, sizeof *row);
+    row->by_code = true;
+    return find_cfa(cpu, state, &row->cfa) && find_entry(cpu, state, cpu->ra, true, &row->ra, &row->signed_ra) &&
+           find_entry(cpu, state, cpu->fp, false, &row->fp, &unused);
+}
+
+/* ---- One entry of CFI ------------------------------------------------------------------------------------------ */
+
+struct rows {
+    struct cfi_row *list;
+    size_t num;
+};
+
+/* A cfi_row_fn. */
+static void collect(void *ctx, const struct cfi_row *row)
+{
+    struct rows *rows = ctx;
+
+    rows->list = grow(rows->list, rows->num, sizeof *rows->list);
+    rows->list[rows->num++] = *row;
+}
+
+/* What is being compared. */
+struct trust {
+    const struct code_cpu *cpu;
+    struct rows cfi, fixed;
+    const struct cfi_row *row; /* of the last instruction, if its CFA was confirmed; or NULL */
+    uint64_t next;             /* where the last instruction ends */
+    bool doubtful;             /* ways are not what they seem */
+    bool alone;                /* CFI does not count */
+    struct code_report own;    /* of this entry */
+};
+
+/* The row of CFI for PC, or NULL. */
+static const struct cfi_row *row_at(struct trust *t, uint64_t pc)
+{
+    size_t below = count_up_to(t->cfi.list, t->cfi.num, sizeof *t->cfi.list, offsetof(struct cfi_row, start), pc);
+
+    return below > 0 && pc < t->cfi.list[below - 1].end ? &t->cfi.list[below - 1] : NULL;
+}
+
+static bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
+{
+    return a->control == b->control && a->offset == b->offset;
+}
+
+static bool same_rules(const struct cfi_row *a, const struct cfi_row *b)
+{
+    return a->kind == b->kind && a->signed_ra == b->signed_ra && same_rule(&a->cfa, &b->cfa) &&
+           same_rule(&a->ra, &b->ra) && same_rule(&a->fp, &b->fp);
+}
+
+/* CFI that changes behind a call says that the call does not return. */
+static bool is_boundary(void *ctx, uint64_t pc, uint64_t next)
+{
+    const struct cfi_row *a = row_at(ctx, pc), *b = row_at(ctx, next);
+
+    return a != NULL && b != NULL && a != b && b->start == next;
+}
+
+/* The word in the frame that RULE names, or NULL. */
+static const struct code_slot *slot_of(const struct code_state *state, const struct sfu_rule *rule)
+{
+    struct code_value at = {0, BASE_CFA, false};
+    unsigned i;
+
+    if (!(rule->control & RULE_DEREFERENCE))
+        return NULL;
+    if (rule->control & RULE_REGISTER)
+        at = state->reg[rule->control >> RULE_NUMBER];
+    for (i = 0; i < state->num; i++)
+        if (state->slot[i].base == at.base && state->slot[i].k == at.k + rule->offset)
+            return &state->slot[i];
+    return NULL;
+}
+
+/* CFI and the state of a jump say the same of PC. SP and FP are as the jump left them, all else as CFI says. */
+static bool admit(void *ctx, uint64_t pc, struct code_state *state)
+{
+    struct trust *t = ctx;
+    const struct cfi_row *row = row_at(t, pc);
+    const struct code_slot *slots[3];
+    struct code_state seed;
+    struct cfi_row copy;
+    struct judgement j;
+    unsigned i;
+
+    if (row == NULL || row->kind != CFI_RULES)
+        return false;
+    copy = *row;
+    judge(t->cpu, state, &copy, &j);
+    if (j.cfa != CONFIRMED || j.ra != CONFIRMED || j.fp != CONFIRMED)
+        return false;
+    memset(&seed, 0, sizeof seed);
+    seed.reg[t->cpu->sp] = state->reg[t->cpu->sp];
+    seed.reg[t->cpu->fp] = state->reg[t->cpu->fp];
+    if (t->cpu->link && !(row->ra.control & RULE_DEREFERENCE))
+        seed.reg[t->cpu->ra] = state->reg[t->cpu->ra];
+    slots[0] = slot_of(state, &row->cfa);
+    slots[1] = slot_of(state, &row->ra);
+    slots[2] = slot_of(state, &row->fp);
+    for (i = 0; i < 3; i++)
+        if (slots[i] != NULL)
+            seed.slot[seed.num++] = *slots[i];
+    *state = seed;
+    return true;
+}
+
+static void compare(void *ctx, uint64_t pc, unsigned size, const struct code_state *state)
+{
+    struct trust *t = ctx;
+    const struct cfi_row *row = row_at(t, pc);
+    struct cfi_row fixed;
+    struct judgement j;
+
+    if (t->alone) {
+        if (size == 0 || !derive(t->cpu, state, &fixed))
+            return;
+        t->own.corrected += size;
+        fixed.start = pc;
+        fixed.end = pc + size;
+        collect(&t->fixed, &fixed);
+        return;
+    }
+    if (row == NULL || size == 0 || row->kind != CFI_RULES)
+        return;
+    fixed = *row;
+    judge(t->cpu, state, &fixed, &j);
+    /* A CFA of CFI that was right so far and is not from here on, where the code has done nothing to it: nobody comes
+     * this way. The cold part of a function may begin like that. */
+    if (t->row != NULL && t->row != row && t->next == pc && row->start == pc && j.cfa == CORRECTED)
+        t->doubtful = true;
+    t->row = j.cfa == CONFIRMED ? row : NULL;
+    t->next = pc + size;
+    t->own.reached += size;
+    if (j.cfa == CONFIRMED && j.ra == CONFIRMED && j.fp == CONFIRMED)
+        t->own.confirmed += size;
+    if (j.cfa == SILENT || j.ra == SILENT || j.fp == SILENT)
+        t->own.silent += size;
+    if (same_rules(row, &fixed))
+        return;
+    t->own.corrected += size;
+    t->own.cfa += j.cfa == CORRECTED ? size : 0;
+    t->own.ra += j.ra == CORRECTED ? size : 0;
+    t->own.fp += j.fp == CORRECTED ? size : 0;
+    fixed.by_code = true;
+    fixed.start = pc;
+    fixed.end = pc + size;
+    collect(&t->fixed, &fixed);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct cfi_row *x = a, *y = b;
+
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Adds ROW from START up to END to ROWS, or to the last one of those if that says the same. */
+static void put(struct rows *rows, const struct cfi_row *row, uint64_t start, uint64_t end)
+{
+    struct cfi_row *last = rows->num > 0 ? &rows->list[rows->num - 1] : NULL;
+    struct cfi_row next = *row;
+
+    if (start >= end)
+        return;
+    if (last != NULL && last->end == start && last->kind == CFI_RULES && same_rules(last, row)) {
+        last->end = end;
+        return;
+    }
+    next.start = start;
+    next.end = end;
+    collect(rows, &next);
+}
+
+/* The rows of CFI with those that were fixed in their places. */
+static struct rows unite(struct trust *t)
+{
+    struct rows result = {NULL, 0};
+    size_t i, k = 0;
+
+    put_in_order(t->fixed.list, t->fixed.num, sizeof *t->fixed.list, by_start);
+    for (i = 0; i < t->cfi.num; i++) {
+        const struct cfi_row *row = &t->cfi.list[i];
+        uint64_t pc = row->start;
+
+        for (; k < t->fixed.num && t->fixed.list[k].start < row->end; k++) {
+            const struct cfi_row *fixed = &t->fixed.list[k];
+            uint64_t end = fixed->end < row->end ? fixed->end : row->end;
+
+            if (fixed->start < pc)
+                continue; /* an instruction that begins within another one */
+            put(&result, row, pc, fixed->start);
+            put(&result, fixed, fixed->start, end);
+            pc = end;
+        }
+        put(&result, row, pc, row->end);
+    }
+    return result;
+}
+
+/* ---- All ------------------------------------------------------------------------------------------------------- */
+
+static void add_report(struct code_report *sum, const struct code_report *r)
+{
+    sum->reached += r->reached;
+    sum->confirmed += r->confirmed;
+    sum->silent += r->silent;
+    sum->corrected += r->corrected;
+    sum->cfa += r->cfa;
+    sum->ra += r->ra;
+    sum->fp += r->fp;
+}
+
+/* Whether FDE begins as a function does that is called. */
+static bool begins_as_function(const struct code *code, const struct cfi_fde *fde, const struct rows *rows)
+{
+    struct code_state entry;
+    struct judgement j;
+    struct cfi_row row;
+
+    if (rows->num == 0 || rows->list[0].kind != CFI_RULES || rows->list[0].start != fde->start)
+        return false;
+    code_entry(code->cpu, &entry);
+    row = rows->list[0];
+    judge(code->cpu, &entry, &row, &j);
+    return j.cfa == CONFIRMED && j.ra == CONFIRMED && j.fp == CONFIRMED;
+}
+
+/* Whether the entry of UNIT begins like that of an interrupt with an error code, by gcc, and there is an iretq. */
+static bool may_have_error(const struct code *code, const struct code_unit *unit, const struct rows *rows)
+{
+    static const uint8_t iretq[] = {0x48, 0xcf};
+    const struct cfi_row *row = rows->num > 0 ? &rows->list[0] : NULL;
+    const uint8_t *bytes = image_instructions(code->image, unit->start, unit->end - unit->start);
+
+    return code->image->abi == SFU_AMD64 && row != NULL && row->kind == CFI_RULES &&
+           row->cfa.control == rule_of(code->cpu->sp, 0, false).control && row->cfa.offset == 16 &&
+           row->ra.control == RULE_DEREFERENCE && row->ra.offset == -8 && bytes != NULL &&
+           memmem(bytes, (size_t)(unit->end - unit->start), iretq, sizeof iretq) != NULL;
+}
+
+/* A unit for each span whose CFI can be compared. Those of PLTs are entered in the middle by everybody. */
+static void find_units(struct code *code, const struct cfi_spans *spans, struct code_report *report)
+{
+    size_t i;
+
+    for (i = 0; i < spans->num; i++) {
+        const struct cfi_span *span = &spans->list[i];
+        const struct section *section = image_code(code->image, span->start);
+        struct code_unit unit = {0};
+        struct rows rows = {NULL, 0};
+
+        report->bytes += span->end - span->start;
+        if (span->fde == NULL || span->start != span->fde->start || span->end - span->start != span->fde->size ||
+            cfi_is_signal(span->fde) || section == NULL || plt_is(section))
+            continue;
+        cfi_rows(code->cfi, span->fde, collect, &rows);
+        unit.start = span->start;
+        unit.end = span->end;
+        unit.fde = span->fde;
+        unit.function = begins_as_function(code, span->fde, &rows);
+        unit.trap = unit.error = !unit.function && may_have_error(code, &unit, &rows);
+        unit.function |= unit.trap;
+        unit.dirty = true;
+        free(rows.list);
+        code->units = grow(code->units, code->num_units, sizeof *code->units);
+        code->units[code->num_units++] = unit;
+    }
+}
+
+static void drop_rows(struct cfi_fde *fde)
+{
+    free(fde->rows);
+    fde->rows = NULL;
+    fde->num_rows = 0;
+}
+
+/* Where the code does not know, nobody does. */
+static void forget_cfi(struct trust *t, const struct code_unit *unit)
+{
+    struct cfi_row lost = {0};
+
+    lost.start = unit->start;
+    lost.end = unit->end;
+    lost.kind = CFI_LOST;
+    lost.by_code = true;
+    lost.why = "a part of an interrupt's entry of which the code does not say where it came from";
+    t->cfi.num = 0;
+    collect(&t->cfi, &lost);
+}
+
+/* Replaces what CFI says of UNIT by what is right. The rows are freed with the CFI. */
+static void compare_unit(struct code *code, struct code_unit *unit, struct trust *t)
+{
+    struct cfi_fde *fde = &code->cfi->fdes[unit->fde - code->cfi->fdes];
+    const struct code_watch watch = {compare, is_boundary, admit, t};
+
+    memset(t, 0, sizeof *t);
+    t->cpu = code->cpu;
+    drop_rows(fde);
+    t->alone = fde->trap = unit->trap;
+    cfi_rows(code->cfi, fde, collect, &t->cfi);
+    code_run(code, unit, &watch);
+    if (t->doubtful) {
+        memset(&t->own, 0, sizeof t->own);
+    } else if (t->fixed.num > 0 || t->alone) {
+        struct rows rows;
+
+        if (t->alone)
+            forget_cfi(t, unit);
+        rows = unite(t);
+
+        fde->rows = rows.list;
+        fde->num_rows = rows.num;
+    }
+    free(t->cfi.list);
+    free(t->fixed.list);
+}
+
+/* Pieces of several functions that a compiler has made a function of (clang's outliner, -Oz) are jumped to, in the
+ * middle of a frame. Their CFI is that of a function. One without a symbol, which nobody calls, may be such a piece. */
+static bool is_outlined(const struct code *code, const struct code_unit *unit)
+{
+    const struct symbol *symbol = image_symbol(code->image, unit->start);
+    const struct code_edge *edge = unit->edges;
+
+    while (edge != NULL && edge->target != unit->start)
+        edge = edge->next;
+    return unit->function && !unit->called && edge != NULL &&
+           (symbol == NULL || symbol->addr != unit->start || strncmp(symbol->name, "OUTLINED_", 9) == 0);
+}
+
+/* A compiler's interrupt function (x86_64: __attribute__((interrupt))) ends with iretq. By its CFI it is an ordinary
+ * one, whose return address is where the CPU has pushed the PC or, by clang, the error code; gcc's begins behind an
+ * error code. So SP counts where it ends. That is looked at again with the true entry: it must be the CPU's frame. */
+static void find_interrupt(struct code_unit *unit)
+{
+    bool begins = unit->function && unit->resumes && !unit->resumes_otherwise;
+
+    if (!unit->trap && begins && (unit->resumed == -8 || unit->resumed == 0)) {
+        unit->trap = unit->dirty = true;
+        unit->error = unit->resumed == 0;
+        unit->resumes = false;
+    } else if (unit->trap && !begins) {
+        unit->function = unit->trap = false;
+        unit->dirty = true;
+    }
+}
+
+/* A unit that others keep changing has no rows of code after so many runs. */
+enum { MAX_RUNS = 8 };
+
+/* Runs units as long as there is one that must be. */
+static void run_all(struct code *code)
+{
+    bool again = true;
+    size_t i;
+
+    while (again) {
+        again = false;
+        for (i = 0; i < code->num_units; i++) {
+            struct code_unit *unit = &code->units[i];
+            struct trust t;
+
+            if (!unit->dirty || unit->runs == MAX_RUNS)
+                continue;
+            again = true;
+            unit->dirty = false;
+            unit->runs++;
+            compare_unit(code, unit, &t);
+            code->reports[i] = t.own;
+            find_interrupt(unit);
+        }
+        for (i = 0; i < code->num_units && !again; i++)
+            if (is_outlined(code, &code->units[i])) {
+                code->units[i].function = false;
+                code->units[i].dirty = again = true;
+            }
+        for (i = 0; code->changed && i < code->num_units; i++)
+            code->units[i].dirty = true;
+        code->changed = false;
+    }
+}
+
+bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, code_found found, void *ctx,
+                struct code_report *report)
+{
+    struct code code = {0};
+    size_t i;
+
+    memset(report, 0, sizeof *report);
+    code.image = cfi->image;
+    code.cfi = cfi;
+    code.cpu = code_cpu(cfi->image);
+    if (code.cpu == NULL)
+        return false;
+    code.decoder = code.cpu->open != NULL ? code.cpu->open() : NULL;
+    find_units(&code, spans, report);
+    code.reports = zeroed(code.num_units, sizeof *code.reports);
+    run_all(&code);
+    for (i = 0; i < code.num_units; i++) {
+        if (code.units[i].dirty) {
+            drop_rows(&cfi->fdes[code.units[i].fde - cfi->fdes]);
+            continue;
+        }
+        add_report(report, &code.reports[i]);
+        if (found != NULL && code.reports[i].corrected > 0)
+            found(ctx, &code.units[i], &code.reports[i]);
+    }
+    code_free(&code);
+    return true;
+}

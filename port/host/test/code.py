@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""code.py facts | trust | hostile: tests of what reads machine code (port/host/code), in build/host.
+
+facts    what each instruction does is known, and a fault in what is known of it is noticed
+trust    code and CFI: agreement where compilers tell the truth, the code's rows where they do not, by the machine
+hostile  random code, under the sanitizers
+"""
+import os
+import random
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import gen
+from gen import GCC, OUT, TC, must, read, run, test, write
+
+WORK = OUT + "/work/code-" + sys.argv[1]
+CODE = OUT + "/reads"
+
+# ---- facts ----
+
+# Functions whose CFI is true at each instruction: all of their code is to be confirmed. By the manuals of the CPUs.
+TRUE = {
+    "x86_64": {
+        "push": """push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\npush $7\n.cfi_adjust_cfa_offset 8
+            pushf\n.cfi_adjust_cfa_offset 8\npush (%rdi)\n.cfi_adjust_cfa_offset 8\nsub $24, %rsp
+            .cfi_adjust_cfa_offset 24\nadd $24, %rsp\n.cfi_adjust_cfa_offset -24\npop (%rdi)\n.cfi_adjust_cfa_offset -8
+            popf\n.cfi_adjust_cfa_offset -8\npop %rcx\n.cfi_adjust_cfa_offset -8\npop %rbp
+            .cfi_adjust_cfa_offset -8\n.cfi_restore 6\nret""",
+        "frame": """push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\nmov %rsp, %rbp\n.cfi_def_cfa_register 6
+            sub %rcx, %rsp\nand $-32, %rsp\ncall 1f\n1: lea -64(%rsp), %rsp\nleave\n.cfi_def_cfa 7, 8\n.cfi_restore 6\nret""",
+        "stored": """lea -40(%rsp), %rsp\n.cfi_adjust_cfa_offset 40\nmov %rbp, 8(%rsp)\n.cfi_offset 6, -40
+            xor %ebp, %ebp\nmov %rsp, %r11\n.cfi_def_cfa_register 11\nsub $0x1000, %rsp\nadd $0x1000, %rsp
+            .cfi_def_cfa_register 7\nmov 8(%rsp), %rbp\n.cfi_restore 6\nmov $40, %eax\nadd %rax, %rsp
+            .cfi_adjust_cfa_offset -40\nret""",
+        "realigned": """lea 8(%rsp), %r10\n.cfi_def_cfa 10, 0\nand $-64, %rsp\npush -8(%r10)\npush %rbp\nmov %rsp, %rbp
+            .cfi_escape 0x10, 6, 2, 0x76, 0\npush %r10\n.cfi_escape 0xf, 3, 0x76, 0x78, 6\nsub $24, %rsp\ncall push
+            add $24, %rsp\npop %r10\n.cfi_def_cfa 10, 0\npop %rbp\n.cfi_restore 6\nlea -8(%r10), %rsp
+            .cfi_def_cfa 7, 8\nret""",
+        "loop": """push %rbx\n.cfi_adjust_cfa_offset 8\nmov $9, %ebx\n1: call push\ndec %ebx\njnz 1b\ntest %eax, %eax\nje 2f
+            pop %rbx\n.cfi_remember_state\n.cfi_adjust_cfa_offset -8\njmp push\n2: .cfi_restore_state
+            pop %rbx\n.cfi_adjust_cfa_offset -8\nret""",
+    },
+    "aarch64": {
+        "frame": """stp x29, x30, [sp, #-48]!\n.cfi_def_cfa_offset 48\n.cfi_offset 29, -48\n.cfi_offset 30, -40
+            mov x29, sp\n.cfi_def_cfa_register 29\nstr x19, [sp, #16]\nsub sp, sp, x0\nbl 1f\n1: mov x1, sp
+            and sp, x1, #-64\nmov sp, x29\n.cfi_def_cfa_register 31\nldr x19, [sp, #16]\nldp x29, x30, [sp], #48
+            .cfi_def_cfa_offset 0\n.cfi_restore 29\n.cfi_restore 30\nret""",
+        "signed": """paciasp\n.cfi_negate_ra_state\nstr x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 30, -16
+            bl frame\nldr x30, [sp], #16\n.cfi_def_cfa_offset 0\n.cfi_restore 30\nautiasp\n.cfi_negate_ra_state\nret""",
+        "signed_by": """pacib x30, sp\n.cfi_negate_ra_state\nstur x30, [sp, #-8]\nsub sp, sp, #1, lsl #12
+            .cfi_def_cfa_offset 4096\nadd sp, sp, #1, lsl #12\n.cfi_def_cfa_offset 0\nautib x30, sp
+            .cfi_negate_ra_state\nret""",
+        "stored": """sub sp, sp, #32\n.cfi_def_cfa_offset 32\nstr x30, [sp, #8]\n.cfi_offset 30, -24\nstur x29, [sp, #16]
+            .cfi_offset 29, -16\nmov x29, xzr\nblr x0\nstr w1, [sp, #24]\nstp q0, q1, [sp, #-32]!
+            .cfi_def_cfa_offset 64\nadd sp, sp, #32\n.cfi_def_cfa_offset 32\nldp x30, x29, [sp, #8]\n.cfi_restore 30
+            .cfi_restore 29\nmov w9, #32\nadd sp, sp, x9\n.cfi_def_cfa_offset 0\nret""",
+        "large": """mov x9, #0x20000\nmovk x9, #0x10\nsub sp, sp, x9\n.cfi_def_cfa_offset 0x20010\ncbz x0, 1f
+            mov x10, x30\n.cfi_register 30, 10\nmov x30, xzr\nmov x30, x10\n.cfi_restore 30\n1: tbnz x0, #3, 1b\nb.eq 1b
+            add sp, sp, x9\n.cfi_def_cfa_offset 0\nb frame""",
+        "shadowed": """str x30, [x18], #8\nstp x29, x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 29, -16
+            .cfi_offset 30, -8\nbl frame\nldp x29, x30, [sp], #16\n.cfi_def_cfa_offset 0\n.cfi_restore 29\n.cfi_restore 30
+            mov x30, xzr\n.cfi_escape 0x10, 30, 2, 0x82, 0x78\nldr x30, [x18, #-8]!\n.cfi_restore 30\nret""",
+    },
+}
+
+# Behind these instructions nothing is known of SP or, with the mark of FP, of FP. What CFI says there stays.
+LOST = {
+    "x86_64": """and $-64, %rsp | push %ax | xchg %rax, %rsp | mov %eax, %esp | mov (%rdi), %rsp | add %rdi, %rsp | neg %rsp | xadd %rax, %rsp | bswap %rsp |
+        cmovz %rax, %rsp | enter $8, $0 | sub $8, %esp | pop %sp | imul %rax, %rsp | movzbl (%rdi), %esp | lea (%rsp,%rax), %rsp
+        | bsf %rax, %rsp | lcall *(%rdi) | or $1, %rsp | cmpxchg %rsp, %rsp""".split("|"),
+    "aarch64": """mov sp, x0 | add sp, sp, x0 | msr spsel, #1 | add wsp, wsp, #16 |
+        addvl sp, sp, #1 | and sp, x0, #-16 | irg sp, sp | sub sp, sp, x0, uxtw | orr sp, x1, #1 |
+        addg sp, sp, #16, #1 | st1 {v0.16b}, [sp], x1 | ldraa x0, [sp, #8]! | mov x9, sp ; swp x8, x9, [x0] ; mov sp, x9 |
+        mov x9, sp ; cas x9, x8, [x0] ; mov sp, x9 | mov x9, sp ; ldxp x10, x9, [x0] ; mov sp, x9 | mov x10, sp ; ldxr x10, [x0] ; mov sp, x10 |
+        mov x9, sp ; .cfi_def_cfa 9, 64 ; and sp, x9, #-64 ; mov x9, xzr ; .cfi_def_cfa 31, 64 |
+        mov x9, sp ; mrs x9, tpidr_el0 ; mov sp, x9 | mov x9, sp ; fmov x9, d0 ; mov sp, x9 |
+        mov x9, sp ; umov x9, v0.d[0] ; mov sp, x9 | mov x9, sp ; fcvtzs x9, d0, #3 ; mov sp, x9 |
+        mov x9, sp ; ldr x9, 1f ; 1: mov sp, x9 | mov x10, sp ; stxr w10, x8, [x0] ; mov sp, x10 |
+        mov x9, sp ; bfi x9, x0, #3, #4 ; mov sp, x9 | mov x9, sp ; cnth x9 ; mov sp, x9 | mov x9, sp ; svc #0 ; mov sp, x9 |
+        mov x9, sp ; ldrsw x9, [x0, x1] ; mov sp, x9 | mov x9, sp ; ldp w8, w9, [x0] ; mov sp, x9 |
+        mov x9, sp ; ldr w9, [x0] ; mov sp, x9 | mov x9, sp ; csel x9, x9, x9, eq ; mov sp, x9 |
+        mov x9, sp ; adds x9, x9, #1 ; mov sp, x9 | mov x9, sp ; stlxp w9, x8, x7, [x0] ; mov sp, x9 |
+        bl frame |
+        str x30, [sp, #8] ; .cfi_offset 30, -56 ; mov x9, sp ; bl frame ; mov sp, x9""".split("|"),
+}
+
+# Faults in what is known: file, what stands there, and what is put in its place. Another text of WHAT counts once.
+FAULTS = {
+    "x86_64": [("x86_64.c", a, b) for a, b in (
+        ("code_add(fact, CODE_STORE, reg, reg, RSP, -8);", ";"),
+        ("code_add(fact, CODE_WRITE, 0, 8, RSP, -8);\\n    code_add(fact, CODE_SET, RSP, 0, RSP, -8)", ";"),
+        ("code_add(fact, CODE_SET, RSP, 0, RSP, -8)", "code_add(fact, CODE_SET, RSP, 0, RSP, -16)"),
+        ("code_add(fact, CODE_LOAD, reg, reg, RSP, 0)", "code_add(fact, CODE_LOAD, reg, reg, RSP, 8)"),
+        ("if (reg != RSP)\\n        code_add(fact, CODE_SET, RSP, 0, RSP, 8);", ""),
+        ("code_add(fact, CODE_SET, RSP, 0, RBP, 0)", "code_add(fact, CODE_SET, RSP, 0, RSP, 0)"),
+        ("code_add(fact, CODE_LOAD, RBP, RBP, RSP, 0)", "code_forget(fact, RBX)"),
+        ("code_forget(fact, RSP);\\n        code_forget(fact, RBP);", ";"),
+        ("load_address ? CODE_SET : CODE_LOAD", "load_address ? CODE_LOAD : CODE_LOAD"),
+        ("load_address ? CODE_SET : CODE_LOAD", "CODE_SET"),
+        ("d->insn->id == X86_INS_SUB ? -1 : 1", "1"),
+        ("code_add(fact, CODE_ALIGN, to, 0, 0, 0)", "(void)0"),
+        ("code_add(fact, CODE_SUM, to, from, to, sign)", "(void)0"),
+        ("code_add(fact, CODE_STORE, from, from, base, k)", "(void)0"),
+        ("for (i = 0; i < num_written; i++)", "for (i = 1; i < num_written; i++)"),
+        ("case X86_INS_LCALL:", "case X86_INS_AAA:"),
+        ("if (x->prefix[2] == 0x66 &&", "if (0 &&"),
+        ("{X86_REG_RSP, X86_REG_ESP,", "{X86_REG_RSP, X86_REG_RSP,"),
+        ("{X86_REG_R10, X86_REG_R10D", "{X86_REG_R10D, X86_REG_R10D"),
+        ("mem->index == X86_REG_INVALID", "mem->index != X86_REG_RIP"),
+    )],
+    "aarch64": [("aarch64.c", a, b) for a, b in (
+        ("word & 1u << 22 ? 12 : 0", "0"),
+        ("word & 1u << 30 ? -imm : imm", "imm"),
+        ("code_add(fact, CODE_ALIGN, SP, 0, 0, 0)", "(void)0"),
+        ("(uint64_t)field(word, 5, 16) << shift));", "(uint64_t)field(word, 5, 16)));"),
+        ("code_add(fact, CODE_INSERT,", "(void)("),
+        ("code_forget(fact, rd(word));\\n    } else {\\n        forget(fact, rd(word));\\n    }\\n}\\n\\nstatic void by_register",
+         "    } else {\\n        forget(fact, rd(word));\\n    }\\n}\\n\\nstatic void by_register"),
+        ("(word & 0xffe0ffe0) == 0xaa0003e0 &&", "0 &&"),
+        ("word & 1u << 30 ? -1 : 1", "1"),
+        ("(word & 0xbfe0fc00) == 0x8b206000 &&", "0 &&"),
+        ("(word & 0x3fe00000) == 0x0b200000 ||", ""),
+        ("|| (word & 0x7fe0fc00) == 0x1ac01000", ""),
+        ("(word & 0xfffffbe0) == 0xdac103e0", "0"),
+        ("(word & 0xfffffbe0) == 0xdac113e0", "0"),
+        ("(word & 0x5f20fc00) == 0x1e200000 ||", ""),
+        ("(word & 0x5f200000) == 0x1e000000 ||", ""),
+        ("(word & 0xbfe08400) == 0x0e000400", "0"),
+        ("(word & 0xffa0f000) == 0x04205000", "0"),
+        ("    else\\n        forget(fact, rd(word));\\n}\\n\\n/* ---- Branches", "}\\n\\n/* ---- Branches"),
+        ("case 0x19:\\n", ""),
+        ("case 0x1d:\\n", ""),
+        ("(word & 0xfffff0ff) == 0xd50040bf", "0"),
+        ("word & 1u << 21) /* mrs, sysl */\\n        forget(fact, rd(word));", "0)\\n        ;"),
+        ("code_add(fact, CODE_FORGET, 0, X17, 0, 0);", ";"),
+        ("code_add(fact, CODE_LOAD, reg, reg, rn(word), k)", "(void)0"),
+        ("code_add(fact, CODE_STORE, reg, reg, rn(word), k)", "(void)0"),
+        ("mode == 1 ? 0 : k;", "k;"),
+        ("mode == 1 ? 0 : k, (uint8_t)", "k, (uint8_t)"),
+        ("code_add(fact, CODE_SET, rn(word), 0, rn(word), k)", "(void)0"),
+        ("forget(fact, rd(word));\\n        forget(fact, field(word, 10, 5));\\n    } else if", ";\\n    } else if"),
+        ("access(fact, word, loads, second, at + bytes, bytes)", "(void)second"),
+        ("if (mode & 1)\\n            code_forget(fact, rn(word));", ""),
+        ("if (word & 1u << 23)\\n            code_forget(fact, rn(word));", ""),
+        ("if (!is_vector)\\n        forget(fact, rd(word));\\n    if (ordered) {", "if (ordered) {"),
+        ("forget(fact, field(word, 10, 5));\\n        forget(fact, rd(word) | 1u);", "forget(fact, rd(word) | 1u);"),
+        ("    forget(fact, field(word, 16, 5));\\n    if (!ordered", "    if (!ordered"),
+        ("0x3ffff | 1ull << X30", "0x1ff | 1ull << X30"),
+        ("0x3ffff | 1ull << X30", "0x3ffff"),
+        ("SP, X29, X30, X18", "SP, X29, X30, 0"),
+    )],
+}
+
+
+def assembled(cpu, name, functions):
+    lines = [".text", ".globl _start", "_start:"]
+    for function, text in functions.items():
+        lines += [".balign 16", ".globl %s" % function, ".type %s, %%function" % function, function + ":", ".cfi_startproc",
+                  text, ".cfi_endproc", ".size %s, . - %s" % (function, function)]
+    file = "%s/%s-%s" % (WORK, name, cpu)
+    arch = {"aarch64": ["-march=armv9.2-a+memtag+sve2"], "x86_64": []}[cpu]
+    write(file + ".s", ("\n".join(lines) + "\n").encode())
+    run("%s/%s/as" % (TC, cpu), *arch, file + ".s", "-o", file + ".o")
+    run("%s/%s/ld" % (TC, cpu), file + ".o", "-o", file)
+    return file
+
+
+def report(program, image):
+    """What PROGRAM says of IMAGE: of each function that is corrected, and of all."""
+    lines = run(program, image)[0].splitlines()
+    return {line.split()[0]: dict(zip(*[iter(line.split()[1:])] * 2)) for line in lines}
+
+
+def images_of(cpu):
+    true = assembled(cpu, "true", TRUE[cpu])
+    # A frame of 64 bytes, the instruction, and an epilogue.
+    begin = {"x86_64": "sub $56, %rsp\n.cfi_adjust_cfa_offset 56\n",
+             "aarch64": "sub sp, sp, #64\n.cfi_def_cfa_offset 64\n"}[cpu]
+    lost = [assembled(cpu, "lost-%d" % i, {"frame": "nop\nret", "lost": begin + text.replace(";", "\n") + "\nnop\nnop"})
+            for i, text in enumerate(LOST[cpu])]
+    return true, lost
+
+
+def judged(program, cpu, true, lost):
+    """What is wrong with PROGRAM, or None."""
+    done = report(program, true)
+    if len(done) > 2 or done["sum"]["confirmed"] != done["all"]["bytes"]:
+        return "true: %s" % done
+    for image, text in zip(lost, LOST[cpu]):
+        done = report(program, image)
+        if int(done["sum"]["silent"]) == 0 or int(done["sum"]["corrected"]) > 0:
+            return "%s: %s" % (text.strip(), done)
+    return None
+
+
+def facts(cpu):
+    wrong = judged(CODE, cpu, *images_of(cpu))
+    must(wrong is None, wrong)
+
+
+def planted(cpu, file, old, new):
+    """A fault in what is known of an instruction changes what is said of those functions."""
+    text = read("port/host/code/" + file).decode()
+    old, new = old.replace("\\n", "\n"), new.replace("\\n", "\n")
+    must(old in text, "%s has no %s" % (file, old))
+    write(WORK + "/" + file, text.replace(old, new, 1).encode())
+    flags = read(CODE + ".flags").decode().split()
+    objects = [o for o in read(CODE + ".objects").decode().split() if not o.endswith(file[:-2] + ".o")]
+    run("gcc", "-std=c99", "-D_GNU_SOURCE", "-w", "-I.", "-Iport/host", "-Iport/host/code", *flags, WORK + "/" + file,
+        *objects, *read(CODE + ".libraries").decode().split(), "-o", WORK + "/planted")
+    must(judged(WORK + "/planted", cpu, *images_of(cpu)) is not None, "nobody notices")
+
+
+def test_facts():
+    os.makedirs(WORK, exist_ok=True)
+    for cpu in TRUE:
+        test("%s facts" % cpu, facts, cpu)
+        for i, fault in enumerate(FAULTS[cpu]):
+            test("%s fault %d: %s" % (cpu, i, fault[1].split("\\n")[0].strip()), planted, cpu, *fault)
+
+
+# ---- trust ----
+
+def interrupts(compiler, level):
+    """__attribute__((interrupt)) on x86_64: at each instruction the handler's caller is what it interrupted."""
+    name = "%s/interrupts-%s%s" % (WORK, os.path.basename(compiler), level)
+    run(compiler, level, "-mgeneral-regs-only", "-mno-red-zone", "-fno-stack-protector", "-fno-pie", "-w",
+        "-fasynchronous-unwind-tables", "-c", "port/host/test/handlers.c", "-o", name + ".o")
+    run("gcc", "-O1", "-no-pie", "-w", "-I.", "port/host/test/interrupts.c", "sfu.c", name + ".o", "-o", name)
+    gen.gen("-q", "--address=0x10000000", "-o", name + ".tables", name)
+    result = run(name, name + ".tables")[0].strip()
+    gen.gen("-q", "--cfi=keep", "--address=0x10000000", "-o", name + ".kept", name)
+    kept = run(name, name + ".kept", status=1)[0].split()
+    must(int(kept[2]) > int(kept[0]) // 2, "by the CFI alone only %s of %s are wrong" % (kept[2], kept[0]))
+    return result
+
+
+def library(cpu, name, most):
+    """Compilers tell the truth: in a library of theirs all that code and CFI say is the same, but for MOST bytes."""
+    root = "/usr/lib/x86_64-linux-gnu/" if cpu == "x86_64" else "/usr/%s-linux-gnu/lib/" % cpu
+    done = report(CODE, root + name)["sum"]
+    must(int(done["corrected"]) <= most, "%s bytes differ" % done["corrected"])
+    must(int(done["confirmed"]) > 20 * int(done["silent"]), "%s bytes are confirmed, %s silent"
+         % (done["confirmed"], done["silent"]))
+    return "%(reached)s bytes, %(confirmed)s confirmed, %(corrected)s corrected" % done
+
+
+def keeps():
+    """--cfi=keep leaves the CFI's rows; without it the function is named, and the code's rows stand there."""
+    image = assembled("x86_64", "keep", {"lies": "push $1\npop %rdi\nret"})
+    for options, rows, named in (((), 3, True), (("--cfi=keep",), 1, False)):
+        done = gen.gen(*options, "-o", "/dev/null", "--address=0", image)[1]
+        must((", %d rows" % rows) in done and ("lies (" in done) == named, done)
+    json = gen.gen("--json", "-q", "--size", image)[0]
+    must('"corrected": 1' in json and '"function": "lies"' in json, json)
+
+
+def doubtful():
+    """CFI that is right and then is not, where code has done nothing to it, says that the way is not what it seems."""
+    image = assembled("x86_64", "doubtful", {"cold": "nop\n.cfi_def_cfa_offset 48\nadd $40, %rsp\n.cfi_def_cfa_offset 8\nret"})
+    must("corrected 0" in run(CODE, image)[0].splitlines()[-1], run(CODE, image)[0])
+
+
+def test_trust():
+    os.makedirs(WORK, exist_ok=True)
+    if os.uname().machine == "x86_64":
+        for compiler in ("gcc", "clang", "clang-16"):
+            for level in ("-O0", "-O2", "-Oz"):
+                test("interrupts %s %s" % (compiler, level), interrupts, compiler, level)
+    test("--cfi=keep", keeps)
+    test("a cold part", doubtful)
+    test("aarch64 libm", library, "aarch64", "libm.so.6", 0)
+    test("aarch64 libstdc++", library, "aarch64", "libstdc++.so.6", 0)
+    test("aarch64 libc", library, "aarch64", "libc.so.6", 40)
+    if os.uname().machine == "x86_64":
+        test("x86_64 libm", library, "x86_64", "libm.so.6", 0)
+
+
+# ---- hostile ----
+
+def noise(cpu, seed):
+    """Random bytes as code, or code with random bytes in it, whose functions have CFI: nothing but an answer comes."""
+    chance = random.Random(seed)
+    lines = [".text"]
+    for i in range(40):
+        size = chance.choice((1, 4, 16, 64, 400))
+        if chance.random() < 0.5:
+            body = [chance.randrange(256) for _ in range(4 * size)]
+        else: # branches, calls, pushes and pops near each other
+            body = [chance.choice((0xeb, 0x75, 0xe8, 0x50, 0x58, 0xc9, 0x5d, 0xff, 0x41, 0x48, 0x83, 0xc4, 0, 0x10, 0xf0, 0x14, 0x17,
+                                   0x54, 0xa9, 0xfd, 0x7b, 0xc3)) for _ in range(4 * size)]
+        lines += [".cfi_startproc", ".cfi_def_cfa_offset %d" % chance.choice((8, 0, 16)), "f%d: .byte %s" % (i, ",".join(map(str, body))),
+                  ".cfi_endproc"]
+    file = "%s/noise-%s-%d" % (WORK, cpu, seed)
+    write(file + ".s", ("\n".join(lines) + "\n").encode())
+    run("%s/%s/as" % (TC, cpu), file + ".s", "-o", file + ".o")
+    run("%s/%s/ld" % (TC, cpu), "-e", "0", file + ".o", "-o", file)
+    run(OUT + "/sfu-gen-sanitized", "-q", "-o", "/dev/null", "--address=0", file)
+
+
+def test_hostile():
+    os.makedirs(WORK, exist_ok=True)
+    for cpu in TRUE:
+        for seed in range(12):
+            test("%s noise %d" % (cpu, seed), noise, cpu, seed)
+
+
+if __name__ == "__main__":
+    {"facts": test_facts, "trust": test_trust, "hostile": test_hostile}[sys.argv[1]]()
+    sys.exit(gen.failed)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* reads IMAGE: what port/host/code makes of each function with call frame information, in bytes of code: one on a line. */
+#include "code/code.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct image image;
+
+static void put(const char *name, const struct code_report *r)
+{
+    printf("%s reached %" PRIu64 " confirmed %" PRIu64 " silent %" PRIu64 " corrected %" PRIu64 "\n", name,
+           r->reached, r->confirmed, r->silent, r->corrected);
+}
+
+static void found(void *ctx, const struct code_unit *unit, const struct code_report *report)
+{
+    const struct symbol *symbol = image_symbol(&image, unit->start);
+
+    (void)ctx;
+    put(symbol != NULL ? symbol->name : "-", report);
+}
+
+int main(int argc, char **argv)
+{
+    struct code_report sum;
+    struct cfi_spans spans;
+    struct cfi cfi = {0};
+
+    if (argc != 2 || !image_open(&image, argv[1]) || !cfi_read(&cfi, &image, CFI_EH | CFI_DEBUG) ||
+        !cfi_find_spans(&cfi, &spans) || !code_trust(&cfi, &spans, found, NULL, &sum)) {
+        fprintf(stderr, "%s\n", image.error);
+        return 1;
+    }
+    printf("all bytes %" PRIu64 "\n", sum.bytes);
+    put("sum", &sum);
+    return 0;
+}
