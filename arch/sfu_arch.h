@@ -26,6 +26,8 @@
 #include "aarch64/sfu_capture.h"
 #elif defined(__s390x__)
 #include "s390x/sfu_capture.h"
+#elif defined(__riscv) && (__riscv_xlen == 64 || __riscv_xlen == 32)
+#include "riscv/sfu_capture.h"
 #else
 #error "sfu has no register capture for this CPU: fill in struct sfu_registers from a trap frame instead"
 #endif
@@ -89,12 +91,12 @@ static inline int sfu_cpu_saved(const struct sfu_target *target, const struct sf
 {
     if (reg >= SFU_NUM_REGS || !frame->interrupted || frame->saved > UINT64_MAX - sizeof(struct sfu_cpu))
         return -1;
-    return sfu_read_word(target, frame->saved + reg * sizeof(uint64_t), __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
-                         value);
+    return sfu_read_word(target, frame->saved + reg * (sizeof(struct sfu_cpu) / (SFU_NUM_REGS + 1)),
+                         __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, value);
 }
 
 /* sfu_cpu_saved as a sfu_reg_fn: target.reg = sfu_cpu_reg, and target.ctx = &target. Without it a trace ends at an
- * interrupted leaf function of aarch64 or s390x: its RA is in a register. */
+ * interrupted leaf function of all CPUs but x86_64: its RA is in a register. */
 static inline int sfu_cpu_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
 {
 #ifdef __cplusplus

@@ -7,7 +7,8 @@
  *    function needs. sfu_push and sfu_pop save and restore, and say so:
  *
  *        sfu_function_begin copy         <- global function
- *            sfu_push %rbp               <- x86_64: a register; aarch64: two, x29, x30; s390x: from 6 on up to 15
+ *            sfu_push %rbp               <- x86_64: a register; aarch64: two, x29, x30; s390x: from 6 on up to 15;
+ *                                           RISC-V: one or two, ra, s0
  *            ...
  *            sfu_pop %rbp
  *            ret
@@ -58,6 +59,10 @@
  *    Put no .cfi_startproc around such a function: it would have two tables.
  *    The linker script must take both: .sframe : { KEEP(*(.sframe .sframe.*)) }.
  *
+ * RISC-V has no SFrame. There the tables are those of docs/format.md, which sfu-gen writes: from .eh_frame, and from
+ * what the macros of 3 write, in sections .sfu_sframe.trap.*. The linker script collects these behind what is loaded:
+ *     .sfu_sframe.trap (INFO) : { KEEP(*(.sfu_sframe.trap.*)) }
+ *
  * SFU_NO_ASM: the same sources assemble to the same code, without tables. Not for sfu-gen, which takes them from old
  * assemblers, too.
  */
@@ -78,6 +83,8 @@
 #include "aarch64/sfu_asm_abi.h"
 #elif defined(__s390x__)
 #include "s390x/sfu_asm_abi.h"
+#elif defined(__riscv)
+#include "riscv/sfu_asm_abi.h"
 #else
 #error "sfu has no assembler macros for this CPU"
 #endif
@@ -198,7 +205,11 @@
     .endm
 
     .macro sfu_trap_begin_at start, end
+#ifdef SFU_ASM_OWN
+    .pushsection .sfu_sframe.trap.\start, 1, "R", %progbits
+#else
     .pushsection .sframe.trap.\start, 1, "aR", %0x6ffffff4
+#endif
     .set .Lsfu_trap_rows, 0
 .Lsfu_trap_data_\start:
     .2byte .Lsfu_trap_rows_\start
@@ -211,7 +222,11 @@
     .set .Lsfu_trap_size, . - .Lsfu_trap_data_\start
     .subsection 0
     .p2align 3
+#ifdef SFU_ASM_OWN
+    .2byte 0x5f75
+#else
     .2byte 0xdee2
+#endif
     .byte 3, 4, SFU_ASM_ABI, 0, SFU_ASM_FIXED_RA, 0
     .4byte 1, .Lsfu_trap_rows       /* functions, rows */
     .4byte .Lsfu_trap_size, 0, 16   /* of the rows; offsets of the functions and of the rows */

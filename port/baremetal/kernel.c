@@ -35,11 +35,13 @@ void kernel_print(const char *text)
 
 void kernel_print_hex(uint64_t value)
 {
-    int shift;
+    unsigned digits;
 
     kernel_print("0x");
-    for (shift = 60; shift >= 0; shift -= 4)
-        machine_putc("0123456789abcdef"[value >> shift & 15]);
+    for (digits = 16; digits > 0; digits--) {
+        machine_putc("0123456789abcdef"[value >> 60]);
+        value <<= 4;
+    }
 }
 
 /* ---- what the unwinder may see ---- */
@@ -295,7 +297,7 @@ void kernel_new_thread(struct thread *thread, void *stack, uint64_t size, void (
 
 extern uint8_t guard[], boot_stack[], boot_stack_top[];
 struct relocation {
-    uint64_t offset, info, addend;
+    uintptr_t offset, info, addend;
 };
 extern const struct relocation relocations_start[], relocations_end[];
 
@@ -310,7 +312,7 @@ static void relocate(uint64_t distance)
     const struct relocation *r;
 
     for (r = relocations_start; r < relocations_end; r++)
-        *(uint64_t *)(uintptr_t)(r->offset + distance) = r->addend + distance;
+        *(uintptr_t *)(uintptr_t)(r->offset + distance) = (uintptr_t)(r->addend + distance);
 }
 
 /* All of the kernel's code, also what has no table: a PC elsewhere is not code. */
@@ -350,8 +352,8 @@ _Noreturn void kernel_move(uint64_t distance, void (*entry)(void))
     for (from = image_start; from < guard; from++)
         ((uint8_t *)from)[distance] = *from;
     relocate(distance);
-    ((void (*)(uint64_t, void (*)(void)))((uintptr_t)boot_again + distance))(
-        distance, (void (*)(void))((uintptr_t)entry + distance));
+    ((void (*)(uint64_t, void (*)(void)))(uintptr_t)((uintptr_t)boot_again + distance))(
+        distance, (void (*)(void))(uintptr_t)((uintptr_t)entry + distance));
     __builtin_unreachable();
 }
 

@@ -59,7 +59,59 @@ endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call kernel_image,$(cpu),build/kernel/$(cpu),,,\
     $(call kernel_objects,$(cpu),build/kernel/$(cpu)) build/kernel/$(cpu)/port/baremetal/main.o)))
 
+# RISC-V, of 64 bits or 32, in M mode or S mode. Its tables are those of docs/format.md, which sfu-gen makes behind the
+# link. The C library of Debian's compiler is not used: it makes code of both kinds.
+RISCV_CPUS := riscv64 riscv32
+RISCV_CC := riscv64-linux-gnu-gcc
+RISCV_CPU_riscv64 := -march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany
+RISCV_CPU_riscv32 := -march=rv32imac_zicsr_zifencei -mabi=ilp32 -mcmodel=medany
+RISCV_FLAGS = $(filter-out -Wa$(comma)--gsframe,$(BARE_FLAGS)) -Iport/baremetal/riscv
+comma := ,
+riscv_objects = $(KERNEL_SOURCES:%.c=$(2)/%.o) $(addprefix $(2)/port/baremetal/riscv/,boot.o machine.o)
+
+# The lines of `sfu-gen --help`: room for the tables among what is loaded, and behind all else what they are made of.
+RISCV_SCRIPT := sed -e 's/^    \.sframe : {/    .sfu_sframe : ALIGN(8) {/' \
+    -e 's/^        KEEP(\*(\.sframe.*/        QUAD(0) . += 64 + SIZEOF(.eh_frame) * 11 \/ 8; . = ALIGN(8);/' \
+    -e 's/^    .DISCARD.*/    .eh_frame (INFO) : { KEEP(*(.eh_frame)) }\n&/' \
+    -e 's/^    .DISCARD.*/    .sfu_sframe.trap (INFO) : { KEEP(*(.sfu_sframe.trap.*)) }\n&/' -e 's/ \.eh_frame \.interp/ .interp/'
+
+# riscv_image CPU, DIRECTORY, FLAGS, COMPILER, OBJECTS, FLAGS TO LINK, FLAGS OF SFU-GEN: as kernel_image.
+define riscv_image
+$(2)/%.o: RISCV_C := $(or $(4),$(RISCV_CC) $(RISCV_CPU_$(1)))
+$(2)/%.o: %.c $(BARE_HEADERS) $(MAKEFILE_LIST)
+	@mkdir -p $$(@D)
+	$$(RISCV_C) $$(RISCV_FLAGS) $(3) -c $$< -o $$@
+
+$(2)/%.o: %.S $(BARE_HEADERS) $(MAKEFILE_LIST)
+	@mkdir -p $$(@D)
+	$(RISCV_CC) $(RISCV_CPU_$(1)) $$(RISCV_FLAGS) $(3) -c $$< -o $$@
+
+$(2)/kernel.ld: port/baremetal/kernel.ld
+	@mkdir -p $$(@D)
+	$(RISCV_SCRIPT) $$< >$$@
+
+$(2)/symbols0.o: port/symbols/symbols.py
+	@mkdir -p $$(@D)
+	python3 port/symbols/symbols.py riscv64-linux-gnu-nm | riscv64-linux-gnu-as $(filter-out -mcmodel%,$(RISCV_CPU_$(1))) -o $$@ -
+
+$(2)/first.elf: $(2)/symbols0.o
+$(2)/kernel.elf: $(2)/symbols.o
+$(2)/symbols.o: $(2)/first.elf
+	python3 port/symbols/symbols.py riscv64-linux-gnu-nm $$< | riscv64-linux-gnu-as $(filter-out -mcmodel%,$(RISCV_CPU_$(1))) -o $$@ -
+
+.SECONDARY: $(5)
+$(2)/%.elf: $(5) $(2)/kernel.ld port/baremetal/riscv/machine.ld build/tools/sfu-gen
+	$(RISCV_CC) $(RISCV_CPU_$(1)) $(BARE_LINK) $(6) -L$(2) -Tport/baremetal/riscv/machine.ld $$(filter %.o,$$^) -o $$@
+	build/tools/sfu-gen $(7) --strict $$@
+endef
+$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_image,$(cpu),build/kernel/$(cpu),,,\
+    $(call riscv_objects,$(cpu),build/kernel/$(cpu)) build/kernel/$(cpu)/port/baremetal/main.o,,--small)))
+
 SAYS ?= hello
+KERNEL_RUN_riscv64 = qemu-system-riscv64 -M virt -bios none -serial stdio \
+    -semihosting-config 'enable=on,target=native,arg=$(SAYS)'
+KERNEL_RUN_riscv32 = qemu-system-riscv32 -M virt -bios none -serial stdio \
+    -semihosting-config 'enable=on,target=native,arg=$(SAYS)'
 KERNEL_RUN_x86_64 = qemu-system-x86_64 -serial stdio -device isa-debug-exit,iobase=0xf4,iosize=4 -append '$(SAYS)'
 KERNEL_RUN_aarch64 = qemu-system-aarch64 -M virt -cpu cortex-a57 -serial stdio \
     -semihosting-config 'enable=on,target=native,arg=$(SAYS)'

@@ -6,10 +6,11 @@
 
 extern const uint8_t sfu_symbols_start[], sfu_symbols_end[], image_start[];
 
-static struct sfu_symbols symbols = {sfu_symbols_start, sfu_symbols_end, (uintptr_t)image_start, ""};
+static struct sfu_symbols symbols = {sfu_symbols_start, sfu_symbols_end, 0, ""};
 
 const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset)
 {
     (void)ctx;
+    symbols.base = (uintptr_t)image_start; /* not at link time: addresses may have 32 bits, and the base has 64 */
     return sfu_symbols_find(&symbols, addr, offset);
 }

@@ -155,6 +155,52 @@ static inline long raw_call(long number, long a, long b, long c, long d, long e,
     return r2;
 }
 
+#elif defined(__riscv) && __riscv_xlen == 64
+
+enum {
+    CALL_OPENAT = 56,
+    CALL_CLOSE = 57,
+    CALL_LSEEK = 62,
+    CALL_READ = 63,
+    CALL_WRITE = 64,
+    CALL_EXIT_GROUP = 94,
+    CALL_TIMER_CREATE = 107,
+    CALL_TIMER_SETTIME = 110,
+    CALL_TIMER_DELETE = 111,
+    CALL_SIGALTSTACK = 132,
+    CALL_SIGACTION = 134, /* there is no restorer */
+    CALL_SIGPROCMASK = 135,
+    CALL_GETTID = 178,
+    CALL_MMAP = 222,
+    SA_RESTORER_OURS = 0,
+    UCONTEXT_OFFSET = 128,
+    R_RELATIVE = 3,
+    RED_ZONE = 0
+};
+#define ZERO_REGISTER 0 /* x0: it is not saved */
+
+/* struct ucontext: 176 bytes, pc, x1 to x31. */
+static inline uint64_t saved_at(uint32_t reg)
+{
+    return 176 + 8 * (uint64_t)(reg % SFU_NUM_REGS);
+}
+
+static inline long raw_call(long number, long a, long b, long c, long d, long e, long f)
+{
+    register long a7 __asm__("a7") = number;
+    register long a0 __asm__("a0") = a;
+    register long a1 __asm__("a1") = b;
+    register long a2 __asm__("a2") = c;
+    register long a3 __asm__("a3") = d;
+    register long a4 __asm__("a4") = e;
+    register long a5 __asm__("a5") = f;
+
+    __asm__ __volatile__("ecall" : "+r"(a0) : "r"(a7), "r"(a1), "r"(a2), "r"(a3), "r"(a4), "r"(a5) : "memory");
+    return a0;
+}
+
+#else
+#error "this port has no such CPU: RISC-V of 32 bits has it on bare metal alone"
 #endif
 
 #endif

@@ -160,7 +160,7 @@ NOINLINE int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
     open_section(auxv);
     if (argc > 1 && equal(argv[1], "ucontext"))
         by_ucontext = true;
-#if !defined(SFU_NO_OUTERMOST) && !defined(__s390x__)
+#if !defined(SFU_NO_OUTERMOST) && !defined(__s390x__) && !defined(__riscv)
     if (argc > 1 && equal(argv[1], "table")) {
         self.target.trap_hook = NULL;
         restorer = sfu_linux_restorer_table;

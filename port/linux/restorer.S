@@ -22,7 +22,7 @@ sfu_linux_restorer:
 #endif
 
 /* With an older toolchain, the one that SFU_NO_OUTERMOST is for, there can be no table of version 3. */
-#if !defined(SFU_NO_OUTERMOST) && !defined(__s390x__)
+#if !defined(SFU_NO_OUTERMOST) && !defined(__s390x__) && !defined(__riscv)
     .p2align 4
     .globl sfu_linux_restorer_table
     .type restorer_table, %function

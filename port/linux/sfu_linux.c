@@ -87,6 +87,12 @@ static bool returns_from_signal(uint64_t pc, bool *old)
 
     *old = false;
     return sfu_linux_read(NULL, pc, code, sizeof both) == 0 && same(code, both, sizeof both);
+#elif defined(__riscv)
+    static const uint8_t vdso[] = {0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0}; /* li a7, 139; ecall */
+    uint8_t code[sizeof vdso];
+
+    *old = false;
+    return sfu_linux_read(NULL, pc, code, sizeof vdso) == 0 && same(code, vdso, sizeof vdso);
 #else
     static const uint8_t rt[] = {0x0a, 173}, plain[] = {0x0a, 119}; /* svc */
     uint8_t code[sizeof rt];
@@ -149,6 +155,12 @@ static bool is_read_only(uint64_t addr)
 /* Reads register REG out of the signal frame at SP = TRAP. */
 static int read_saved(uint64_t trap, uint32_t reg, uint64_t *value)
 {
+#ifdef ZERO_REGISTER
+    if (reg == ZERO_REGISTER) {
+        *value = 0;
+        return 0;
+    }
+#endif
     return sfu_linux_read(NULL, trap + UCONTEXT_OFFSET + saved_at(reg), value, 8);
 }
 
@@ -195,6 +207,9 @@ struct sfu_registers sfu_linux_interrupted(const void *ucontext, struct sfu_cpu 
 
     for (reg = 0; reg <= SFU_NUM_REGS; reg++)
         cpu->r[reg] = *(const uint64_t *)(const void *)((const uint8_t *)ucontext + saved_at(reg));
+#ifdef ZERO_REGISTER
+    cpu->r[ZERO_REGISTER] = 0;
+#endif
     return sfu_cpu_registers(cpu);
 }
 

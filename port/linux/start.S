@@ -24,6 +24,15 @@
     xc 0(8, %r15), 0(%r15)
     brasl %r14, sfu_linux_start /* @_start */
     j .
+#elif defined(__riscv)
+    .option push
+    .option norelax                     /* it sets what relaxed code uses */
+    la gp, __global_pointer$
+    .option pop
+    mv a0, sp
+    andi sp, sp, -16
+    call sfu_linux_start /* @_start */
+    unimp
 #endif
     sfu_outermost_end _start
 

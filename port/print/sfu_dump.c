@@ -10,6 +10,10 @@
 #define OWN_ABI SFU_AARCH64
 #elif defined(__s390x__)
 #define OWN_ABI SFU_S390X
+#elif defined(__riscv) && __riscv_xlen == 64
+#define OWN_ABI SFU_RISCV64
+#elif defined(__riscv) && __riscv_xlen == 32
+#define OWN_ABI SFU_RISCV32
 #else
 #define OWN_ABI 0
 #endif
@@ -47,22 +51,26 @@ static void text(struct output *o, const char *s)
 /* How many digits VALUE has, at least LEAST. */
 static unsigned digits_of(uint64_t value, unsigned least)
 {
-    unsigned digits = least;
+    unsigned digits = 0;
 
-    while (digits < 16 && value >> 4 * digits != 0)
+    while (digits < least || value != 0) {
+        value >>= 4;
         digits++;
+    }
     return digits;
 }
 
 /* BEFORE, then VALUE by DIGITS digits, or by more if it has more. */
 static void hex(struct output *o, const char *before, uint64_t value, unsigned least)
 {
-    unsigned digits = digits_of(value, least);
+    unsigned digits = digits_of(value, least), unused;
 
     text(o, before);
-    while (digits > 0) {
-        digits--;
-        put(o, "0123456789abcdef"[value >> 4 * digits & 15]);
+    for (unused = digits; unused < 16; unused++)
+        value <<= 4; /* by a constant: 32-bit CPUs would call a library for another number */
+    for (; digits > 0; digits--) {
+        put(o, "0123456789abcdef"[value >> 60]);
+        value <<= 4;
     }
 }
 

@@ -8,16 +8,34 @@ void sfu_print_text(const struct sfu_panic *p, const char *text)
         p->put(p->ctx, *text++);
 }
 
-/* Finds the highest digit first: there is no buffer. */
+/* Divides *VALUE by BASE, bit by bit, and returns the rest: 32-bit CPUs would call a library for it. The bits of the
+ * quotient follow those of the value. */
+static unsigned divide(uint64_t *value, unsigned base)
+{
+    unsigned rest = 0, bit;
+
+    for (bit = 0; bit < 64; bit++) {
+        rest = rest << 1 | (unsigned)(*value >> 63);
+        *value <<= 1;
+        if (rest >= base) {
+            rest -= base;
+            *value |= 1;
+        }
+    }
+    return rest;
+}
+
 void sfu_print_number(const struct sfu_panic *p, const char *before, uint64_t value, unsigned base, unsigned width)
 {
-    uint64_t unit = 1;
+    char digits[22]; /* of base 8 */
+    unsigned n = 0;
 
     sfu_print_text(p, before);
-    for (; width > 1 || value / unit >= base; width -= width > 1)
-        unit *= base;
-    for (; unit > 0; unit /= base)
-        p->put(p->ctx, "0123456789abcdef"[value / unit % base]);
+    do
+        digits[n++] = "0123456789abcdef"[divide(&value, base)];
+    while (n < width || value > 0);
+    while (n > 0)
+        p->put(p->ctx, digits[--n]);
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------------------------- */

@@ -157,7 +157,7 @@ void sfu_print_slide(const struct sfu_panic *panic);
 /* Prints TEXT. */
 void sfu_print_text(const struct sfu_panic *panic, const char *text);
 
-/* Prints BEFORE, then at least WIDTH (1 to 16) digits of VALUE in BASE (2 to 16). */
+/* Prints BEFORE, then at least WIDTH (1 to 16) digits of VALUE in BASE (8 to 16). */
 void sfu_print_number(const struct sfu_panic *panic, const char *before, uint64_t value, unsigned base,
                       unsigned width);
 

@@ -19,19 +19,18 @@ static uint32_t get(const struct sfu_symbols *s, uint64_t at, unsigned size)
     return value;
 }
 
-/* Reads the ULEB128 at *AT, 35 bits of it, and moves *AT behind it. */
+/* Reads the ULEB128 at *AT, 35 bits of it, and moves *AT behind it. The last byte has the highest bits: it comes first,
+ * so that each shift is by a constant. 32-bit CPUs would call a library for others. */
 static uint64_t get_uleb(const struct sfu_symbols *s, uint64_t *at)
 {
     uint64_t value = 0;
-    unsigned shift = 0;
-    uint32_t byte;
+    unsigned length = 1, i;
 
-    do {
-        byte = get(s, *at, 1);
-        *at += 1;
-        value |= (uint64_t)(byte & 127) << shift;
-        shift += 7;
-    } while (byte >= 128 && shift < 35);
+    while (length < 5 && get(s, *at + length - 1, 1) >= 128)
+        length++;
+    for (i = length; i > 0; i--)
+        value = value << 7 | (get(s, *at + i - 1, 1) & 127);
+    *at += length;
     return value;
 }
 

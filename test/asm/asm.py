@@ -6,6 +6,7 @@
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -160,8 +161,124 @@ def test_walk(bench):
     return bench.run(*EMULATOR[bench.cpu], bench.path("walk"))
 
 
+# RISC-V, whose tables no assembler writes: what readelf reads in .eh_frame, and the bytes of a trap frame's rows beside
+# docs/format.md and the specification's 2.2 to 2.4. CFA, RA and FP behind each instruction, by the psABI.
+RISCV = {
+    "riscv64": (8, 0x81, ["-march=rv64imac_zicsr", "-mabi=lp64"], "elf64lriscv"),
+    "riscv32": (4, 0x82, ["-march=rv32imac_zicsr", "-mabi=ilp32"], "elf32lriscv"),
+    "riscv32e": (4, 0x82, ["-march=rv32e_zicsr", "-mabi=ilp32e"], "elf32lriscv"),
+}
+RISCV_TRAP = [[(2 << 3 | 3, 160), (2 << 3 | 3, 8)], [(2 << 3 | 3, 320), (2 << 3 | 3, 16), (2 << 3 | 3, 24)]]
+
+
+def riscv_rows(word):
+    first, second = f"c-{word}", f"c-{2 * word}"
+    return {
+        "leaf": ["sp+0 u u u"],
+        "pushed": ["sp+0 u u u", "sp+16 u u u", f"sp+16 u u {first}", f"sp+16 {second} u {first}",
+                   f"sp+32 {second} u {first}", f"sp+32 {second} c-{16 + word} {first}", f"sp+32 {second} u {first}",
+                   f"sp+16 {second} u {first}", f"sp+16 {second} u u", "sp+16 u u u", "sp+0 u u u"],
+    }
+
+
+def riscv_frames(bench, image):
+    """{function: rows of CFA, s0, s1, ra}, as readelf shows them; an undefined RA is "undefined"."""
+    symbols = {int(m[1], 16): m[2]
+               for m in re.finditer(r"^(\w+) T (\S+)", bench.must("riscv64-linux-gnu-nm", image), re.M)}
+    got = {}
+    for block in bench.must("riscv64-linux-gnu-readelf", "-wF", image).split("\n\n"):
+        start = re.search(r"FDE .* pc=([0-9a-f]+)\.\.", block)
+        if start is None:
+            continue
+        if "LOC" not in block:  # what the CIE says, which holds from the start of each function
+            block = f"LOC CFA\n{start[1]} sp+0"
+        columns = re.search(r"LOC +(.*)", block)[1].split()
+        rows = []
+        for line in re.findall(r"^[0-9a-f]{8,16} +(\S.*)$", block.split("LOC")[1], re.M):
+            said = dict(zip(columns, line.split()))
+            rows.append(" ".join(said.get(name, "u") for name in ("CFA", "s0", "s1", "ra")))
+        got[symbols[int(start[1], 16)]] = rows
+    return got
+
+
+def test_riscv_rows(bench, word, abi, flags, emulation):
+    bench.must("riscv64-linux-gnu-gcc", *flags, "-Iarch", "-Wa,-mno-relax", "-c", "test/asm/functions.S", "-o",
+               bench.path("functions.o"))
+    bench.must("riscv64-linux-gnu-ld", "-m", emulation, "-e", "leaf", "--defsym=thread_main=0x10000",
+               bench.path("functions.o"), "-o", bench.path("functions"))
+    got = riscv_frames(bench, bench.path("functions"))
+    for name, rows in riscv_rows(word).items():
+        equal(got[name], rows, f"rows of {name}")
+    dump = bench.must("riscv64-linux-gnu-readelf", "-wf", bench.path("functions"))
+    equal(dump.count("DW_CFA_undefined: r1 (ra)"), len(OUTERMOST), "functions without a caller")
+
+
+def test_riscv_no_asm(bench, word, abi, flags, emulation):
+    test_riscv_rows(bench, word, abi, flags, emulation)
+    bench.must("riscv64-linux-gnu-gcc", *flags, "-Iarch", "-Wa,-mno-relax", "-DSFU_NO_ASM", "-c",
+               "test/asm/functions.S", "-o", bench.path("without.o"))
+    said = [bench.must("riscv64-linux-gnu-objdump", "-d", bench.path(name)).split("section .text")[1]
+            for name in ("functions.o", "without.o")]
+    equal(said[1], said[0], "code")
+    equal(re.findall(r" (\.sfu_sframe\S*|\.eh_frame)",
+                     bench.must("riscv64-linux-gnu-objdump", "-h", bench.path("without.o"))), [], "sections")
+
+
+def test_riscv_end(bench, word, abi, flags, emulation):
+    """However END is said, and whether the linker relaxes code or not, the table is what the format's page says."""
+    for name, way in WAYS.items():
+        for relax in ("-Wa,-mrelax", "-Wa,-mno-relax"):
+            with open(bench.path("trap.S"), "w", encoding="utf-8") as file:
+                file.write(TRAP.format(label=way[0], end=way[1], saved=way[2]))
+            bench.must("riscv64-linux-gnu-gcc", *flags, relax, "-Iarch", "-c", bench.path("trap.S"), "-o",
+                       bench.path("trap.o"))
+            nop = 2 if "imac" in flags[0] else 4
+            equal(riscv_trap(bench, flags, emulation), (abi, [(0, RISCV_TRAP[0]), (nop, RISCV_TRAP[1])], 2 * nop),
+                  f"END is {name}, {relax}")
+
+
+def riscv_trap(bench, flags, emulation):
+    """(ABI, rows, size of the function) of the one table of trap.o, linked."""
+    bench.must("riscv64-linux-gnu-ld", "-m", emulation, "-e", "0", "-Ttext=0x10000", bench.path("trap.o"), "-o",
+               bench.path("trap"))
+    bench.must("riscv64-linux-gnu-objcopy", "-O", "binary", "--set-section-flags", ".sfu_sframe.trap.entry=alloc",
+               "-j", ".sfu_sframe.trap.entry", bench.path("trap"), bench.path("trap.bin"))
+    with open(bench.path("trap.bin"), "rb") as file:
+        data = file.read()
+    magic, version, flags_, number, fp, ra, aux, fdes, rows, length, at_fdes, at_rows = struct.unpack_from(
+        "<HBBBbbBIIIII", data)
+    equal((magic, version, flags_, fp, ra, aux, fdes, rows, at_fdes, at_rows), (0x5f75, 3, 4, 0, 0, 0, 1, 2, 0, 16),
+          "header")
+    start, size, offset = struct.unpack_from("<qII", data, 28)
+    address = int(re.search(r"\.sfu_sframe\.trap\.entry +\S+ +([0-9a-f]+)",
+                            bench.must("riscv64-linux-gnu-readelf", "-SW", bench.path("trap")))[1], 16)
+    equal(address + 28 + start, 0x10000, "start")
+    equal(struct.unpack_from("<HBBB", data, 44 + offset), (2, 0x81, 1, 0), "attributes")
+    found, at = [], 44 + offset + 5
+    for _ in range(2):
+        place, info = struct.unpack_from("<HB", data, at)
+        count = info >> 1 & 15
+        equal((info & 1, info >> 5), (1, 1), "info byte")
+        words = struct.unpack_from(f"<{count}h", data, at + 3)
+        found.append((place, list(zip(words[::2], words[1::2]))))
+        at += 3 + 2 * count
+    equal(at, 44 + length, "length")
+    return number, found, size
+
+
+def riscv(tc, directory):
+    for cpu, facts in RISCV.items():
+        for test in (test_riscv_rows, test_riscv_no_asm, test_riscv_end):
+            try:
+                test(Bench(tc, cpu, directory), *facts)
+                print(f"ok {cpu} {test.__name__[11:]}")
+            except (ValueError, AttributeError, IndexError, OSError, KeyError, struct.error) as wrong:
+                print(f"not ok {cpu} {test.__name__[11:]}: {wrong!r}".replace("\n", " "))
+
+
 def main():
     tc, directory = sys.argv[1:]
+    riscv(tc, directory)
     for cpu in CC:
         for test in (test_rows, test_no_asm, test_one_file, test_end, test_walk):
             bench = Bench(tc, cpu, directory)

@@ -11,6 +11,9 @@
 #elif defined(__aarch64__)
     mov x0, sp
     ret
+#elif defined(__riscv)
+    mv a0, sp
+    ret
 #else
     lgr %r2, %r15
     br %r14
@@ -36,6 +39,14 @@
     sfu_pop x19, x20
     sfu_pop x29, x30
     ret
+#elif defined(__riscv)
+    sfu_push ra, s0
+    sfu_push s1
+    mv s0, zero
+    jalr a0
+    sfu_pop s1
+    sfu_pop ra, s0
+    ret
 #else
     sfu_push 6
     lghi %r11, 0
@@ -50,6 +61,8 @@
     sfu_thread_entry thread_start_register, register=%r12
 #elif defined(__aarch64__)
     sfu_thread_entry thread_start_register, register=x19
+#elif defined(__riscv)
+    sfu_thread_entry thread_start_register, register=s1
 #else
     sfu_thread_entry thread_start_register, register=%r6
 #endif
@@ -65,6 +78,11 @@
     mov x0, x2
     mov x19, x3
     br x1
+#elif defined(__riscv)
+    mv sp, a0
+    mv a0, a2
+    mv s1, a3
+    jr a1
 #else
     lgr %r15, %r2
     lgr %r2, %r4

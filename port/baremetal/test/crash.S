@@ -43,6 +43,32 @@
     .macro back
     ret
     .endm
+#elif defined(__riscv)
+#define FIRST  a0
+#if __riscv_xlen == 64
+#define SECOND a1
+#else
+#define SECOND a2 /* the first one has 64 bits */
+#endif
+    .macro stop what
+    bnez \what, 1f
+    .4byte 0
+#ifdef MACHINE_S
+1:  csrsi sstatus, 2
+#else
+1:  csrsi mstatus, 8
+#endif
+2:  j 2b
+    .endm
+    .macro save
+    sfu_push ra, s0
+    .endm
+    .macro restore
+    sfu_pop ra, s0
+    .endm
+    .macro back
+    ret
+    .endm
 #else
 #define FIRST  %r2
 #define SECOND %r3
@@ -94,6 +120,8 @@ mask:
     mov %rdi, %rsp
 #elif defined(__aarch64__)
     mov sp, x0
+#elif defined(__riscv)
+    mv sp, a0
 #else
     lgr %r15, %r2
 #endif
@@ -105,6 +133,8 @@ mask:
     jmp *%rdi
 #elif defined(__aarch64__)
     br x0
+#elif defined(__riscv)
+    jr a0
 #else
     br %r2
 #endif
@@ -120,6 +150,9 @@ mask:
     ret
 #elif defined(__aarch64__)
     mov x30, x0
+    ret
+#elif defined(__riscv)
+    mv ra, a0
     ret
 #else
     lgr %r14, %r2
@@ -145,6 +178,8 @@ illegal_data:
     ud2
 #elif defined(__aarch64__)
     udf #0
+#elif defined(__riscv)
+    .4byte 0
 #else
     .short 0
 #endif

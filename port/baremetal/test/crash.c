@@ -16,7 +16,7 @@ void return_wild(uint64_t where);
 extern const char middle[], illegal_data[];
 
 /* No machine has anything there. */
-static volatile uint64_t nowhere = 0x0000300000000000;
+static volatile uint64_t nowhere = NOWHERE;
 
 /* ---- calls and jumps to what is no code ---- */
 

@@ -93,6 +93,43 @@ $(foreach cpu,$(BARE_CPUS),$(eval \
     $(call bare_image,$(cpu),$(BARE)/$(cpu)-clang,$(BARE_CLANG_$(cpu)),\
     clang --target=$(cpu)-linux-gnu -fno-integrated-as)))
 
+# RISC-V's: -s in S mode; the others as above.
+RISCV_KINDS_riscv64 := riscv64 riscv64-s riscv64-hook riscv64-clang
+RISCV_KINDS_riscv32 := riscv32 riscv32-s riscv32-small
+riscv_test_objects = $(riscv_objects) $(addprefix $(2)/,port/print/sfu_all.o $(addprefix port/baremetal/test/,hooks.o \
+    scenarios.o crash.o crash-asm.o))
+
+# riscv_kind CPU, DIRECTORY, FLAGS, COMPILER
+define riscv_kind
+$(call riscv_image,$(1),$(2),$(3),$(4),$(call riscv_test_objects,$(1),$(2)),$(BARE_WRAP))
+
+$(2)/port/baremetal/test/%-asm.o: port/baremetal/test/%.S $(BARE_HEADERS) $(MAKEFILE_LIST)
+	@mkdir -p $$(@D)
+	$(RISCV_CC) $(RISCV_CPU_$(1)) $$(RISCV_FLAGS) $(3) -c $$< -o $$@
+
+$(2)/port/baremetal/test/scenarios.o $(2)/port/baremetal/test/crash.o: BARE_FLAGS += -Wno-infinite-recursion
+endef
+$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kind,$(cpu),$(BARE)/$(cpu))))
+$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kind,$(cpu),$(BARE)/$(cpu)-s,-DMACHINE_S)))
+$(eval $(call riscv_kind,riscv64,$(BARE)/riscv64-clang,,\
+    clang-16 --target=riscv64-linux-gnu -march=rv64imac -mabi=lp64 -mcmodel=medany))
+# With frame pointers leaf functions would have some too.
+$(eval $(call riscv_kind,riscv64,$(BARE)/riscv64-hook,$(BARE_HOOK)))
+$(eval $(call riscv_kind,riscv32,$(BARE)/riscv32-small,$(BARE_SMALL) -DSFU_ABI=SFU_RISCV32))
+$(BARE)/riscv64-hook/port/baremetal/riscv/boot.o: port/baremetal/riscv/boot.S $(BARE_HEADERS) $(MAKEFILE_LIST)
+	@mkdir -p $(@D)
+	$(RISCV_CC) $(RISCV_CPU_riscv64) $(RISCV_FLAGS) -c $< -o $@
+	riscv64-linux-gnu-objcopy -R '.sfu_sframe.trap*' $@
+
+define riscv_suite
+CHECK += bare-$(1)
+.PHONY: suite-bare-$(1)
+suite-bare-$(1): $(RISCV_KINDS_$(1):%=$(BARE)/%/kernel.elf)
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh bare-$(1) python3 port/baremetal/test/run.py $(1) riscv64-linux-gnu- $(RISCV_KINDS_$(1):%=$(BARE)/%)
+endef
+$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_suite,$(cpu))))
+
 # suite-bare-CPU: every scenario of every image, and broken sections.
 define bare_suite
 CHECK_$(1) += bare-$(1)

@@ -10,8 +10,7 @@
 #include "sfu_print.h"
 #include "step.h"
 
-/* Nothing is there, on any of the machines. */
-static uint64_t *volatile nowhere = (uint64_t *)0x0000300000000000;
+static uint64_t *volatile nowhere = (uint64_t *)NOWHERE;
 
 /* Leaf functions that fault in their first instruction, before they could have a frame. */
 step static void illegal(void)
@@ -238,11 +237,11 @@ step static void scenario_garbage(void)
 /* The same, but it returns. */
 step static void smash(void)
 {
-    volatile uint64_t *p = below();
+    volatile uintptr_t *p = (volatile uintptr_t *)below();
     unsigned i;
 
     for (i = 0; i < 64; i++)
-        p[i] = 0x5a5a5a5a5a50;
+        p[i] = SMASHED;
 }
 
 step static void scenario_smashed(void)
@@ -257,11 +256,11 @@ step static void scenario_smashed(void)
 /* Puts TARGET where the return address of this function is kept; in its upper half it may be signed. */
 step static void return_to(uint64_t target)
 {
-    volatile uint64_t *p = below();
+    volatile uintptr_t *p = (volatile uintptr_t *)below();
 
     while ((uint32_t)*p != (uint32_t)(uintptr_t)__builtin_return_address(0))
         p++;
-    *p = target;
+    *p = (uintptr_t)target;
     illegal();
 }
 
@@ -680,6 +679,7 @@ step static void scenario_stack(void)
     stack_1();
 }
 
+#ifndef __riscv
 /* ---- a module ---- */
 
 extern uint8_t module_image[];
@@ -714,6 +714,7 @@ step static void scenario_module_null(void)
         panic("module_load");
     module.entry(NULL);
 }
+#endif
 
 /* ---- another address ---- */
 
@@ -757,8 +758,10 @@ static const struct {
     {"illegal", scenario_illegal},
     {"irq", scenario_irq},
     {"tick", scenario_tick},
+#ifndef __riscv /* exception_entry has no place that is stopped at: nothing interrupts it */
     {"entry", scenario_entry},
     {"return", scenario_return},
+#endif
 #if defined(__aarch64__)
     {"return-illegal", scenario_return_illegal},
 #endif
@@ -811,11 +814,15 @@ static const struct {
     {"record-overflow", scenario_record_overflow},
     {"record-corrupt", scenario_record_corrupt},
     {"stack", scenario_stack},
+#ifndef __riscv /* sfu-gen makes the tables of a whole kernel, and a module is relocated in the kernel */
     {"module", scenario_module},
     {"module-null", scenario_module_null},
+#endif
     {"slide", scenario_slide},
     {"slide-irq", scenario_slide_irq},
+#ifndef __riscv
     {"traced", scenario_traced},
+#endif
     {"boot", scenario_boot},
 };
 

@@ -9,6 +9,15 @@
 #define PROBE_FP   0x1230
 #define PROBE_KEPT 0x4567
 
+/* Nothing is there, on any of the machines. */
+#if defined(__riscv) && __riscv_xlen == 32
+#define NOWHERE 0x18000000
+#define SMASHED 0x18181810 /* not there either */
+#else
+#define NOWHERE 0x0000300000000000
+#define SMASHED 0x00005a5a5a5a5a50
+#endif
+
 #ifndef __ASSEMBLER__
 
 #include "kernel.h"

@@ -18,6 +18,9 @@
 #elif defined(__aarch64__)
 #define ILLEGAL_INSTRUCTION "udf #0"
 #define ILLEGAL_SIZE        4
+#elif defined(__riscv)
+#define ILLEGAL_INSTRUCTION ".4byte 0"
+#define ILLEGAL_SIZE        4
 #else
 #define ILLEGAL_INSTRUCTION "ud2"
 #define ILLEGAL_SIZE        2

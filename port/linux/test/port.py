@@ -20,6 +20,7 @@ ABIS = {  # compiler, emulator
     'aarch64': (['aarch64-linux-gnu-gcc'], ['qemu-aarch64']),
     'aarch64_be': (['aarch64-linux-gnu-gcc', '-mbig-endian'], ['qemu-aarch64_be']),
     's390x': (['s390x-linux-gnu-gcc'], ['qemu-s390x']),
+    'riscv64': (['riscv64-linux-gnu-gcc'], ['qemu-riscv64']),
 }
 OLD = {'x86_64': ['v1', 'v2'], 'aarch64': ['v1', 'v2'], 'aarch64_be': ['v1', 'v2'], 's390x': []}
 WARNINGS = '-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Werror'.split()
@@ -77,7 +78,8 @@ def places(line, cpu):
     """What addr2line says to the line that was printed: for each address the outermost of the inlined functions."""
     words = line.split()
     result = []
-    for place in run([f'{TC}/{cpu}/{words[0]}'] + words[1:]).splitlines():
+    tool = f'{TC}/{cpu}/{words[0]}' if cpu != 'riscv64' else f'riscv64-linux-gnu-{words[0]}'
+    for place in run([tool] + words[1:]).splitlines():
         if place.startswith(' (inlined by) '):
             result[-1] = place[14:]
         else:
@@ -292,10 +294,35 @@ def verdict(name, wrong):
     print(f'not ok {name}: {wrong}' if wrong else f'ok {name}', flush=True)
 
 
+def riscv64(folder):
+    """The demo, whose tables sfu-gen makes: no assembler writes them."""
+    flags = [flag for flag in FLAGS if flag != '-Wa,--gsframe'] + ['-static', '-DDEMO_LINKER_SYMBOLS']
+    for how in ('-O0', '-O2', '-Os', '-O2 -march=rv64g', '-O2 -fno-omit-frame-pointer', 'clang-16 -O2'):
+        out = folder + '/demo' + re.sub('[ ,/]', '', how).replace('clang-16', 'clang')
+        compiler, objects, log = ABIS['riscv64'][0], [], ''
+        if how.startswith('clang'):
+            compiler = ['clang-16', '--target=riscv64-linux-gnu', '-march=rv64imac', '-mabi=lp64']
+        for source in DEMO:
+            objects.append(f'{out}-{os.path.basename(source)}.o')
+            assembler = source.endswith('.S') and how.startswith('clang')
+            chosen = [*ABIS['riscv64'][0], '-march=rv64imac', '-mabi=lp64'] if assembler else compiler
+            log += run([*chosen, *flags, *how.removeprefix('clang-16').split(), f'-DDEMO_IMAGE="{out}"',
+                        '-Wno-unused-command-line-argument', '-c', source, '-o', objects[-1]])
+        log += run([*ABIS['riscv64'][0], '-nostdlib', '-static', '-Wl,--build-id=none', '-Wl,-T,port/linux/sfu-gen.lds',
+                    *objects, '-o', out])
+        log += run(['build/tools/sfu-gen', '--strict', '-q', out])
+        for mode in ('', 'ucontext'):
+            verdict(f'demo {mode} {how}', ' '.join(log.split()) or check_demo('riscv64', out, mode))
+    verdict('headers in C++', ' '.join(check_cplusplus('riscv64', folder).split()))
+
+
 def main():
     abi, sfu_trace = sys.argv[1:]
     folder = f'build/port/{abi}'
     os.makedirs(folder, exist_ok=True)
+    if abi == 'riscv64':
+        riscv64(folder)
+        return
     modes = ['', 'ucontext'] + ([] if abi == 's390x' else ['table'])
     for flags in EVERYWHERE + VARIANTS[abi]:
         out = folder + '/demo' + re.sub('[ ,/]', '', flags)
