@@ -7,6 +7,9 @@
  */
 #include "cfi.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 enum { RA = 1, SP = 2, FP = 8 };
 
 /* What an instruction does to SP, FP and RA. */
@@ -18,7 +21,8 @@ enum effect {
     LOADS_FP,   /* FP = *(SP + value) */
     CHANGES_SP, /* in a way that is not known */
     CHANGES_FP,
-    JUMPS, /* and does not go on behind: a tail call, a jump */
+    CALLS,
+    JUMPS, /* and does not go on behind: a tail call, a jump; to its own address + value, or value is 0 */
     RETURNS
 };
 
@@ -121,7 +125,11 @@ static void decode_long(uint32_t word, unsigned load, struct constant *constant,
     case 0x6f: /* jal, jalr */
     case 0x67:
         constant->reg = 0;
-        i->effect = rd != 0 ? NOTHING : opcode == 0x67 && rs == RA ? RETURNS : JUMPS;
+        if (opcode == 0x6f)
+            i->value = sign_extended((word >> 31) << 20 | (word >> 12 & 0xff) << 12 | (word >> 20 & 1) << 11 |
+                                         (word >> 21 & 0x3ff) << 1,
+                                     21);
+        i->effect = rd != 0 ? CALLS : opcode == 0x67 && rs == RA ? RETURNS : JUMPS;
         return;
     default:
         break;
@@ -139,7 +147,7 @@ static uint32_t field(uint32_t half, unsigned from, unsigned end, unsigned to)
 }
 
 /* The second quadrant: c.addi, c.li, c.lui, c.addi16sp, c.j. */
-static void decode_second(uint32_t half, struct constant *constant, struct instruction *i)
+static void decode_second(uint32_t half, unsigned word, struct constant *constant, struct instruction *i)
 {
     uint32_t rd = half >> 7 & 31, function = half >> 13;
     int64_t immediate = sign_extended(field(half, 2, 7, 0) | field(half, 12, 13, 5), 6);
@@ -159,9 +167,13 @@ static void decode_second(uint32_t half, struct constant *constant, struct instr
         i->effect = rd == FP ? CHANGES_FP : NOTHING;
     } else {
         constant->reg = 0;
-        if (function == 5)
-            i->effect = JUMPS;
-        else if (function == 4 && (rd & 7) + 8 == FP && (half >> 7 & 7) == 0)
+        if (function == 5 || (function == 1 && word == 4)) { /* c.j, c.jal */
+            i->effect = function == 5 ? JUMPS : CALLS;
+            i->value = sign_extended(field(half, 3, 6, 1) | field(half, 11, 12, 4) | field(half, 2, 3, 5) |
+                                         field(half, 7, 8, 6) | field(half, 6, 7, 7) | field(half, 9, 11, 8) |
+                                         field(half, 8, 9, 10) | field(half, 12, 13, 11),
+                                     12);
+        } else if (function == 4 && (rd & 7) + 8 == FP && (half >> 7 & 7) == 0)
             i->effect = CHANGES_FP; /* arithmetic: one of eight registers, from x8 on */
     }
 }
@@ -185,8 +197,8 @@ static void decode_third(uint32_t half, unsigned word, struct constant *constant
         decode_sum(rd, rd, rs, constant, i);
     } else {
         constant->reg = 0;
-        if (function == 4 && !(half >> 12 & 1))
-            i->effect = rd == RA ? RETURNS : JUMPS; /* c.jr */
+        if (function == 4)
+            i->effect = half >> 12 & 1 ? CALLS : rd == RA ? RETURNS : JUMPS; /* c.jalr, c.jr */
         else if ((function == 0 || function == 2) && (rd == SP || rd == FP))
             i->effect = rd == SP ? CHANGES_SP : CHANGES_FP; /* c.slli, c.lwsp */
     }
@@ -216,7 +228,7 @@ static bool decode(const uint8_t *p, uint64_t left, unsigned word, struct consta
     else if ((half & 3) == 2)
         decode_third(half, word, constant, i);
     else if ((half & 3) == 1)
-        decode_second(half, constant, i);
+        decode_second(half, word, constant, i);
     else
         decode_first(half, word, constant, i);
     return true;
@@ -297,6 +309,7 @@ static void apply(struct state *s, const struct cfi_row *row, const struct instr
         s->fp = false;
         break;
     case NOTHING:
+    case CALLS:
     case JUMPS:
     case RETURNS:
     default:
@@ -365,27 +378,79 @@ static bool is_wrong(const struct state *s, const struct cfi_row *row, struct ep
     return !lost && s->depth == found->cfa.offset;
 }
 
+/* Whether the code at PC, which leaves SP alone, leads to a jump to __riscv_restore_N, which puts back what
+ * __riscv_save_N has saved: gcc with -msave-restore says some instructions in front of it that all of that was done
+ * (test/truth/FAULTS.md: gcc-riscv-restore). RA and FP are the two highest words of a frame of a multiple of 16 bytes,
+ * with N + 1 words. *DEPTH: its size. */
+static bool leads_to_restore(struct image *image, uint64_t pc, int64_t *depth)
+{
+    enum { MOST = 64 }; /* bytes that are looked at: schedulers do not move further */
+    static const char restore[] = "__riscv_restore_";
+    const int64_t word = image->registers->word;
+    const struct section *code = image_code(image, pc);
+    uint64_t size = code == NULL                          ? 0
+                    : code->addr + code->size - pc < MOST ? code->addr + code->size - pc
+                                                          : MOST,
+             at;
+    const uint8_t *p = size > 0 ? image_instructions(image, pc, size) : NULL;
+    struct constant constant = {0, 0};
+    struct instruction i = {0, NOTHING, 0};
+    const struct symbol *symbol;
+    int64_t saved;
+
+    for (at = 0; p != NULL && i.effect == NOTHING && decode(p + at, size - at, (unsigned)word, &constant, &i);)
+        at += i.size;
+    if (p == NULL || i.effect != JUMPS || i.value == 0)
+        return false;
+    symbol = image_symbol(image, pc + at - i.size + (uint64_t)i.value);
+    if (symbol == NULL || strncmp(symbol->name, restore, sizeof restore - 1) != 0)
+        return false;
+    saved = strtol(symbol->name + sizeof restore - 1, NULL, 10);
+    *depth = ((saved + 1) * word + 15) / 16 * 16;
+    return saved >= 0 && saved <= 12;
+}
+
+/* What holds at the start of ROW. */
+static struct state row_state(struct image *image, const struct cfi_row *row, const uint8_t *p, uint64_t size,
+                              struct cfi_row *saved)
+{
+    struct state state = first_state(row);
+    const int32_t word = image->registers->word;
+    int64_t depth;
+
+    if (makes_frame(image, row, p, 0, size))
+        return (struct state){true, 0, true, true, true, false};
+    if (is_based_on(row, SP) && row->cfa.offset == 0 && leads_to_restore(image, row->start, &depth)) {
+        state = (struct state){true, depth, false, false, true, false};
+        saved->ra = (struct sfu_rule){-word, RULE_DEREFERENCE};
+        saved->fp = (struct sfu_rule){-2 * word, RULE_DEREFERENCE};
+    }
+    return state;
+}
+
 bool epilogue_riscv(struct image *image, const struct cfi_row *row, uint64_t pc, struct epilogue *found)
 {
-    uint64_t size = row->end - row->start, at = 0;
+    uint64_t size = row->end - row->start, at;
     const uint8_t *p = image_instructions(image, row->start, size);
+    struct cfi_row known = *row; /* with the slots of RA and FP, where the row does not name them */
     struct constant constant = {0, 0};
-    struct state state = first_state(row);
     struct instruction i;
+    struct state state;
 
     if (p == NULL || row->kind != CFI_RULES || !(is_based_on(row, SP) || is_based_on(row, FP)))
         return false;
-    if (makes_frame(image, row, p, 0, size))
-        state = (struct state){true, 0, true, true, true, false};
-    for (; at < size && decode(p + at, size - at, image->registers->word, &constant, &i); at += i.size) {
-        if (row->start + at >= pc && is_wrong(&state, row, found)) {
+    state = row_state(image, row, p, size, &known);
+    for (at = 0; at < size && decode(p + at, size - at, image->registers->word, &constant, &i); at += i.size) {
+        if (row->start + at >= pc && is_wrong(&state, &known, found)) {
             found->start = row->start + at;
             found->end = found->start + i.size;
             return true;
         }
-        apply(&state, row, &i);
-        if (i.effect == JUMPS || i.effect == RETURNS)
+        apply(&state, &known, &i);
+        if (i.effect == JUMPS || i.effect == RETURNS) {
+            known = *row;
             state = block_state(row, p, at + i.size, size, image->registers->word);
+        }
     }
     return false;
 }

@@ -332,10 +332,11 @@ static void close_function(struct builder *b, uint64_t end)
         return;
     if (t->image->abi == SFU_AMD64)
         fix_drap(t, function);
-    if (!t->keep_below_sp)
-        fix_below_sp(t, function, b->ra);
+    /* What is right in an epilogue counts before what is below SP by a row that is wrong there. */
     if (!t->keep_faults)
         fix_epilogues(t, function);
+    if (!t->keep_below_sp)
+        fix_below_sp(t, function, b->ra);
     join_rows(t, function);
 }
 

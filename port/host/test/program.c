@@ -23,6 +23,16 @@ __asm__(".text\n.globl _start\n_start: .cfi_startproc\n.cfi_undefined x30\n"
         "bl first\nmov x8, #93\nsvc #0\n.cfi_endproc\n"
         ".globl capture\ncapture: .cfi_startproc\nstr x30, [x0]\nmov x1, sp\nstr x1, [x0, #8]\n"
         "str x29, [x0, #16]\nret\n.cfi_endproc\n");
+#elif defined(__riscv)
+#if __riscv_xlen == 64
+#define STORE "sd "
+#else
+#define STORE "sw x0, 4(a0)\nsw x0, 12(a0)\nsw x0, 20(a0)\nsw "
+#endif
+__asm__(".text\n.globl _start\n_start: .cfi_startproc\n.cfi_undefined ra\n"
+        "call first\nli a7, 93\necall\n.cfi_endproc\n"
+        ".globl capture\ncapture: .cfi_startproc\n" STORE "ra, 0(a0)\n" STORE "sp, 8(a0)\n" STORE
+        "s0, 16(a0)\nret\n.cfi_endproc\n");
 #else
 __asm__(".text\n.globl _start\n_start: .cfi_startproc\n.cfi_undefined 14\n"
         "aghi %r15, -160\n.cfi_adjust_cfa_offset 160\nbrasl %r14, first\nlghi %r1, 1\nsvc 0\n.cfi_endproc\n"

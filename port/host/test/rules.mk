@@ -35,6 +35,13 @@ suite-host-$(1): build/tools/sfu-gen $(HOST)/equal $(HOST)/truth $(HOST)/lookups
 endef
 $(foreach abi,$(ABIS),$(eval $(call HOST_SUITE,$(abi))))
 
+# RISC-V, whose tables are not SFrame.
+CHECK += host-riscv64 host-riscv32
+.PHONY: suite-host-riscv64 suite-host-riscv32
+suite-host-riscv64 suite-host-riscv32: suite-host-%: build/tools/sfu-gen build/tools/sfu-lint $(HOST)/truth \
+    $(HOST)/sfu-gen-sanitized | $(TC)
+	@test/run.sh host-$* python3 port/host/test/riscv.py $*
+
 # sfu-gen but for its fast walker, which the test breaks.
 $(HOST)/gen-but-fast.o: $(TOOLS_GEN) $(HOST_HEADERS) build/tools/sfu-gen
 	@mkdir -p $(@D)

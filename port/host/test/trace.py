@@ -583,19 +583,21 @@ def filter_at_once(directory):
 # gdb shows frames that are none: inlined functions, and callers of tail calls.
 GDB_FRAMES = """
 import gdb
+SP = "r15" if gdb.selected_inferior().architecture().name().startswith("s390") else "sp"
 for thread in sorted(gdb.selected_inferior().threads(), key=lambda t: t.num):
     thread.switch()
     print("thread %d %d" % (thread.num, thread.ptid[1]))
     frame = gdb.newest_frame()
     while frame is not None and frame.is_valid():
         if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
-            print("pc 0x%x" % (frame.pc() & (1 << 64) - 1))
+            sp = int(frame.read_register(SP)) & (1 << 64) - 1
+            print("pc 0x%x 0x%x" % (frame.pc() & (1 << 64) - 1, sp))
         frame = frame.older()
 """
 
 
-def by_gdb(image, *commands):
-    """{number of the kernel's: [PC]} of each thread."""
+def frames_by_gdb(image, *commands):
+    """{number of the kernel's: [(PC, SP)]} of each thread."""
     script = WORK + "/frames.py"
     write(script, GDB_FRAMES.encode())
     words = ["set pagination off", "set backtrace past-main on", "set backtrace past-entry on", *commands,
@@ -607,9 +609,14 @@ def by_gdb(image, *commands):
         if re.match(r"thread \d+ \d+$", line):
             pcs = found.setdefault(int(line.split()[2]), [])
         elif line.startswith("pc 0x"):
-            pcs.append(int(line[5:], 16))
+            pcs.append(tuple(int(word, 16) for word in line.split()[1:]))
     must(found, "gdb: " + errors.decode("latin-1")[-200:])
     return found
+
+
+def by_gdb(image, *commands):
+    """{number of the kernel's: [PC]} of each thread."""
+    return {number: [pc for pc, _ in frames] for number, frames in frames_by_gdb(image, *commands).items()}
 
 
 def by_trace(*arguments, status=0):
@@ -684,7 +691,26 @@ def core_of_gdb(kind, flags):
     os.makedirs(os.path.dirname(moved), exist_ok=True)
     shutil.copy(program, moved)
     must(by_trace("--core=" + core, moved)[0] == found, "with an image")
+    check_sizes(frames_by_gdb(program, "core-file " + core), by_trace("--core=" + core, "--sizes")[1])
     return compare_threads(found, gdb)
+
+
+def check_sizes(gdb, text):
+    """Under each frame but the last one its size, which is the distance between two of gdb's stack pointers, where both
+    are on one stack."""
+    sizes, pc, compared = {}, None, 0
+    for line in text.splitlines():
+        frame, size = FRAME.match(line), re.match(rb"        (\d+) bytes of stack$", line)
+        if frame:
+            pc = int(frame[2], 16)
+        elif size:
+            sizes.setdefault(pc, []).append(int(size[1]))
+    for frames in gdb.values():
+        for (pc, sp), (_, above) in zip(frames, frames[1:]):
+            if above > sp:
+                must(above - sp in sizes.get(pc, []), "%x: %s, gdb says %d" % (pc, sizes.get(pc), above - sp))
+                compared += 1
+    must(compared >= 5 and sizes, "%d sizes compared" % compared)
 
 
 def core_of_kernel():

@@ -260,6 +260,7 @@ static void parse_options(int argc, char **argv)
                                           {"record", required_argument, NULL, 'c'},
                                           {"red-zone", required_argument, NULL, 'z'},
                                           {"regs", required_argument, NULL, 'r'},
+                                          {"sizes", no_argument, NULL, 'B'},
                                           {"slide", required_argument, NULL, 's'},
                                           {"sysroot", required_argument, NULL, 'S'},
                                           {"threads", required_argument, NULL, 'T'},
@@ -285,6 +286,8 @@ static void parse_options(int argc, char **argv)
             report_be_quiet();
         else if (option == 'F')
             options.trace.frame_pointers = true;
+        else if (option == 'B')
+            options.trace.sizes = true;
         else
             set_option(option, optarg);
     }

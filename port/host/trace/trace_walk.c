@@ -132,6 +132,7 @@ void trace_space_init(struct trace_space *space, struct trace_options *options, 
     space->max_frames = options->max_frames;
     space->red_zone = options->red_zone > 0 ? (uint16_t)options->red_zone : 0;
     space->frame_pointers = options->frame_pointers;
+    space->sizes = options->sizes;
 }
 
 /* Finds out whether the frame is a user program's. Kernels do not call them: the walk then stays in user mode. */
@@ -421,6 +422,19 @@ static void print_frame(const struct trace_walk *w)
         out_place(w->out, w->space->images, lookup);
 }
 
+/* The size of a frame is known once its caller is, on the same stack. */
+static int print_and_step(struct trace_walk *w)
+{
+    const uint64_t sp = w->walk.frame.regs.sp;
+    int code;
+
+    print_frame(w);
+    code = step(w);
+    if (w->space->sizes && code == SFU_OK && !w->walk.frame.switched)
+        out_line(w->out, "        %" PRIu64 " bytes of stack", w->walk.frame.regs.sp - sp);
+    return code;
+}
+
 bool walk_print(const struct trace_out *out, struct trace_space *space, uint8_t pc_kind)
 {
     struct trace_walk w = {.out = out, .space = space};
@@ -434,8 +448,7 @@ bool walk_print(const struct trace_out *out, struct trace_space *space, uint8_t 
         if (w.user && !was_user)
             out_line(out, "    user mode:");
         was_user = w.user;
-        print_frame(&w);
-        code = step(&w);
+        code = print_and_step(&w);
     } while (code == SFU_OK);
     out_line(out, "trace ends (%d): %s%s", code, sfu_string(code),
              w.walk.frame.reliable ? "" : "; guessed frames are not proven");
