@@ -36,19 +36,30 @@
  *     }
  *
  * Conventions
- *   The unwound program is this one or another, of any supported ABI and byte order. Addresses and registers are
- *   uint64_t of that program. Sizes and offsets are in bytes. Two addresses that bound a range are low and high; high
- *   is left out. A member that is 0 or NULL is not set: its comment says what holds then. No other pointer may be NULL.
- *   A function changes its outputs only when it succeeds. sfu keeps no state outside of the structures given to it,
- *   allocates nothing and takes no lock. Calls on different structures may run at the same time. "Specification" is
- *   "The SFrame format", version 3; numbers in parentheses are its sections.
+ *   sfu can unwind the program that it is part of, or another one, of any supported ABI and byte order. Addresses and
+ *   register values are those of the unwound program, as uint64_t. Sizes and offsets are in bytes. Ranges are
+ *   half-open: low <= x < high. A member that is 0 or NULL is unset; its comment gives the default. No other pointer
+ *   may be NULL. A function changes its outputs only when it succeeds. sfu keeps no state outside of the structures
+ *   given to it, allocates nothing and takes no lock. Calls on different structures may run at the same time.
+ *   "Specification" is "The SFrame format", version 3: https://sourceware.org/binutils/docs/sframe-spec.html. Numbers
+ *   in parentheses are its sections.
  *
- * Words
- *   A section is the bytes of one .sframe. Its tables are its FDEs and their rows. An FDE describes a function. A row
- *   (FRE) says how to find the caller from a range of PCs: a row has a rule for each value. A walk leads from the
- *   topmost frame to the outermost. A trap stops a program between two instructions: an exception, an interrupt, a
- *   signal. The trap's own entry or handler is a trap frame (specification: signal frame); the caller of a trap frame
- *   is the interrupted frame. An exact PC is the next instruction to run, as in the topmost and in interrupted frames.
+ * Words (docs/glossary.md has more)
+ *   PC, SP, FP         program counter, stack pointer, frame pointer
+ *   section            the bytes of one .sframe; its tables are its FDEs and their rows
+ *   FDE                function descriptor entry: describes one function (2.3)
+ *   FRE, row           frame row entry: says how to find the caller, from one instruction to the next row (2.4)
+ *   rule               the equation for one value of the caller: CFA, RA or FP (3)
+ *   CFA                canonical frame address: the caller's SP at the call (s390x: that SP + 160)
+ *   RA                 return address; the link register is the register that holds the RA after a call
+ *   PAC                pointer authentication code: a signature in the upper bits of an RA (aarch64)
+ *   frame              a function that was called and has not returned, with its registers
+ *   walk, step         from the topmost frame to the outermost one; from one frame to its caller
+ *   trap               an exception, an interrupt or a signal: stops a program between two instructions
+ *   trap frame         the frame of the trap's own entry or handler (specification: signal frame)
+ *   interrupted frame  the caller of a trap frame
+ *   exact PC           the next instruction to run, as in the topmost frame and in interrupted frames
+ *   lookup PC          an exact PC, or a return address minus 1 (enum sfu_pc_kind says why)
  */
 #ifndef SFU_H
 #define SFU_H
@@ -90,15 +101,15 @@ enum sfu_code {
     SFU_E_EMPTY = -1,   /* its size is 0, or it describes no function */
     SFU_E_MAGIC = -2,   /* it does not begin with a magic number that is built in, in either byte order */
     SFU_E_VERSION = -3, /* its version is not supported, or not built in */
-    SFU_E_ABI = -4,   /* its version has no such ABI; or it is not built in, or not that of the other sections; of a
-                         * row: no ABI has this number */
-    SFU_E_FLAGS = -5, /* its version has no such flags */
-    SFU_E_BOUNDS = -6,       /* an offset leads out, it leaves the address space, or its tables are 2 GiB or more */
-    SFU_E_SECTION = -7,      /* the callback could not read the section */
+    SFU_E_ABI = -4,     /* unknown ABI for this version, ABI not built in (SFU_ABI), or different from the sections
+                         * already in the list; of a row: no ABI has this number */
+    SFU_E_FLAGS = -5,   /* its version has no such flags */
+    SFU_E_BOUNDS = -6,  /* an offset leads out, it leaves the address space, or its tables are 2 GiB or more */
+    SFU_E_SECTION = -7, /* the callback could not read the section */
     SFU_E_CONCATENATED = -8, /* another section follows the tables, or more of them than there is room for */
     SFU_E_UNSORTED = -9,     /* flagged as sorted, but this FDE starts below the one before it */
     SFU_E_OVERLAP = -10,     /* flagged as sorted, but this FDE starts inside the one before it */
-    SFU_E_COUNT = -11,       /* the functions have another number of rows than the header says */
+    SFU_E_COUNT = -11,       /* the functions' row count differs from the header's */
     SFU_E_READONLY = -12,    /* not the section's own bytes, or a start does not fit its field */
     SFU_E_NO_SECTION = -28,  /* the target has no section */
 
@@ -115,7 +126,7 @@ enum sfu_code {
     SFU_E_UNSAFE = -19,    /* a rule needs a register that is known only where the PC is exact */
     SFU_E_REGISTER = -20,  /* a rule needs a register that the reg callback does not know */
     SFU_E_NO_RA = -21,     /* the row leaves the RA in its register, but this frame has made a call since */
-    SFU_E_PROGRESS = -22,  /* SP would not grow, on the same stack or on one that the walk comes back to */
+    SFU_E_PROGRESS = -22,  /* SP would not move up, on this stack or on one visited before: a loop */
     SFU_E_SWITCHES = -23,  /* more stack switches than the limit */
     SFU_E_DEPTH = -24,     /* more frames than the limit */
     SFU_E_TRAP = -25,      /* a trap frame without rows, and no trap hook that knows it */
@@ -170,18 +181,18 @@ struct sfu_frame {
     bool interrupted; /* a trap interrupted it */
     bool switched;    /* it is on another stack than the frame before it */
     bool replaced;    /* a tracer had replaced the return address that led here; pc is the original one */
-    /* Neither this frame nor one before it was guessed, and no unsure hook ended the trace here. The whole trace is
-     * proven if its last frame is reliable and the walk returned SFU_END. */
+    /* True while no frame so far was guessed. Also false in the last frame if a trap hook that was not sure ended the
+     * trace. The whole trace is proven if its last frame is reliable and the walk returned SFU_END. */
     bool reliable;
 };
 
-/* Addresses from low up to high. high 0: not set. */
+/* The addresses low <= x < high. high 0: unset. */
 struct sfu_range {
     uint64_t low, high;
 };
 
 /* A stack, which grows down from high to low. BYTES are its memory: the live stack, a copy or a dump. NULL: the read
- * callback of the target reads it. high 0: not set, nothing can be read. */
+ * callback of the target reads it. high 0: unset, and nothing can be read. */
 struct sfu_stack {
     const void *bytes;
     uint64_t low, high;
@@ -246,15 +257,15 @@ typedef int (*sfu_trap_hook_fn)(void *ctx, const struct sfu_frame *frame, int co
                                 struct sfu_interrupted *interrupted);
 
 /* Finds the stack that ADDR, an SP or the address of a word, lies on, and fills in all of *STACK. An SP equal to high
- * is that of an empty stack. An SP below low is that of a stack that has overflown, which is the answer. Stacks do not
- * overlap. Where two stacks touch, the address between them belongs to the upper one: a word there is the upper
- * stack's. An SP there may be that of the empty lower stack all the same. So sfu reads nothing below an SP that is the
- * low end of its stack; leave 8 bytes between two stacks, and sfu tells them apart. Returns false if ADDR lies on none.
- */
+ * is that of an empty stack. If ADDR is below every stack but in the guard area of one, return that stack: its SP has
+ * overflowed. Stacks do not overlap. Where two stacks touch, the address between them belongs to the upper one: a word
+ * there is the upper stack's. An SP there may be that of the empty lower stack all the same. So sfu reads nothing below
+ * an SP that is the low end of its stack; leave 8 bytes between two stacks, and sfu tells them apart. Returns false if
+ * ADDR lies on none. */
 typedef bool (*sfu_find_stack_fn)(void *ctx, uint64_t addr, struct sfu_stack *stack);
 
-/* Puts back a return address that somebody has replaced: a function tracer, a return probe. *RA is what a row or a
- * guess gives for FRAME, without its PAC. SLOT is its address on the stack, or 0 if it is in a register. Returns true
+/* Returns the original of a return address that a function tracer or a return probe has replaced. *RA is what a row or
+ * a guess gives for FRAME, without its PAC. SLOT is its address on the stack, or 0 if it is in a register. Returns true
  * and sets *RA to the original address if it was replaced. Else returns false and leaves *RA alone. The callback is not
  * asked about the PC of an interrupted frame. It may be asked twice about one frame, also after a step that failed. */
 typedef bool (*sfu_original_ra_fn)(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra);
@@ -267,10 +278,10 @@ struct sfu_section {
     sfu_read_fn read;
     void *ctx;
     uint64_t addr, size;
-    /* The code that the section describes. sfu_find_frame does not ask the section about another PC. Not set: any PC
+    /* The code that the section describes. sfu_find_frame does not ask the section about another PC. Default: any PC
      * may be its code. Set text from the linker script or by sfu_find_text, and again when code goes away. */
     struct sfu_range text;
-    /* Where the functions are. sfu_add sets it if the table is sorted and mapped. Not set: only a search tells. */
+    /* Where the functions are. sfu_add sets it if the table is sorted and mapped. Unset: only a search tells. */
     struct sfu_range code;
     uint32_t fdes, rows, end; /* where the FDEs and the rows begin, and the rows end: offsets from addr */
     uint32_t num_fdes, num_rows;
@@ -280,32 +291,45 @@ struct sfu_section {
     bool big; /* byte order of the tables, by the magic number alone */
 };
 
-/* The program that is unwound. Zero what is not used. The target must outlive the walk. */
+/* The program that is unwound. Zero the members that you do not use: each comment gives the default. The target must
+ * outlive the walk. */
 struct sfu_target {
-    struct sfu_section *sections; /* list: sfu_add(&target.sections, ...) */
-    /* Its only stack, which only a trap can leave. That of another machine may be the whole address space. */
+    /* The list of sections: sfu_add(&target.sections, ...). Default: none, and each step is SFU_E_NO_SECTION. */
+    struct sfu_section *sections;
+    /* The only stack, which only a trap can leave. For another machine it may be the whole address space. Default:
+     * nothing can be read. Not used if find_stack is set. */
     struct sfu_stack stack;
-    sfu_find_stack_fn find_stack;   /* where there are several stacks, instead of stack; or NULL */
-    sfu_read_fn read;               /* reads stacks whose bytes are NULL; or NULL */
-    sfu_reg_fn reg;                 /* or NULL: only SP and FP are known, and the RA that the walk began with */
-    sfu_trap_hook_fn trap_hook;     /* or NULL */
-    sfu_original_ra_fn original_ra; /* or NULL: nobody replaces return addresses */
-    void *ctx;                      /* passed to each of the callbacks */
+    /* Tells several stacks apart. Default: there is the one stack above. */
+    sfu_find_stack_fn find_stack;
+    /* Reads stacks whose bytes are NULL. Default: such stacks cannot be read. */
+    sfu_read_fn read;
+    /* Registers of the topmost frame and of interrupted frames. Default: only SP and FP are known, and the RA that the
+     * walk began with. */
+    sfu_reg_fn reg;
+    /* Finds the caller where no row does. Default: such a trace ends. */
+    sfu_trap_hook_fn trap_hook;
+    /* Returns original return addresses. Default: nobody has replaced one. */
+    sfu_original_ra_fn original_ra;
+    /* Passed to each of the callbacks. */
+    void *ctx;
     /* Where a trace must end: in a frame whose lookup PC lies here. If the tables or the trap hook end the trace in
-     * another frame, the step returns SFU_E_NOT_FINAL. Not set: a trace may end in any frame. */
+     * another frame, the step returns SFU_E_NOT_FINAL. Default: a trace may end in any frame. */
     struct sfu_range final;
-    /* aarch64: the bits of a signed RA that are its PAC, without bit 55. 0: those of a 48-bit address space. */
+    /* aarch64: the bits of a signed RA that are its PAC, without bit 55. Default: those of a 48-bit address space. */
     uint64_t pac_mask;
-    uint32_t max_frames; /* 0: SFU_MAX_FRAMES */
-    /* Bytes below SP that a trap leaves alone: 0 in a kernel, 128 in x86_64 user mode. Where the PC is exact, a trap
-     * may have overwritten what lies lower on SP's stack: it is not read. In a frame with CFA = SP + offset, an FP that
-     * was saved there is in its register again. So is an RA, except on amd64, which has no register for it, and except
-     * the RA of a trap frame. Any other rule that reads there is SFU_E_DEAD_SLOT. A function that has switched stacks
-     * finds its slots on the old stack, which may lie lower than SP: they are read, if SP lies within a known stack,
-     * above its low end. If not, a slot below SP cannot be told from a dead one: SFU_E_STACK. */
+    /* The most frames of a walk. Default: SFU_MAX_FRAMES. */
+    uint32_t max_frames;
+    /* Bytes below SP that a trap leaves alone: 128 in x86_64 user mode. Default: 0, which is right in a kernel. Where
+     * the PC is exact, a trap may have overwritten what lies lower on SP's stack: it is not read. In a frame with CFA =
+     * SP + offset, an FP that was saved there is in its register again. So is an RA, except on amd64, which has no
+     * register for it, and except the RA of a trap frame. Any other rule that reads there is SFU_E_DEAD_SLOT. A
+     * function that has switched stacks finds its slots on the old stack, which may lie lower than SP: they are read if
+     * SP lies within a known stack, above its low end. If not, a slot below SP cannot be told from a dead one:
+     * SFU_E_STACK. */
     uint16_t red_zone;
-    uint8_t max_switches; /* 0, or more than SFU_MAX_SWITCHES: SFU_MAX_SWITCHES */
-    /* Opt in: where no FDE covers a PC, guess that FP holds a frame record. Not on s390x.
+    /* The most stack switches of a walk. Default, and also for more than that: SFU_MAX_SWITCHES. */
+    uint8_t max_switches;
+    /* Where no FDE covers a PC, guess that FP holds a frame record. Default: false, and the trace ends. Not on s390x.
      *   CFA = FP + 16 (RISC-V: FP);  RA = *(CFA - 8);  FP = *(CFA - 16) (words of 4 bytes: -4, -8) */
     bool frame_pointers;
 };
@@ -316,7 +340,7 @@ struct sfu_target {
 struct sfu_walk {
     const struct sfu_target *target;
     struct sfu_frame frame;
-    struct sfu_stack stack;          /* the one that the frame is on; not set: on none that is known */
+    struct sfu_stack stack;          /* the one that the frame is on; unset: on none that is known */
     uint64_t left[SFU_MAX_SWITCHES]; /* the SP before each of the frame.switches stack switches */
     bool stayed;                     /* the frame before has the same SP */
 };
@@ -335,8 +359,8 @@ struct sfu_place {
  * sfu_add reads only headers (2.1, 2.2), what follows the tables and, of a sorted table, the first and the last
  * function: each other entry is checked when it is used.
  * Returns SFU_OK; SFU_E_CONCATENATED if more than ROOM are joined; what sfu_open returns, if it refuses one; SFU_E_ABI
- * if the ABI of one is not that of the list. The sections in front of that one are in the list all the same: before
- * another try, sfu_remove takes them out. */
+ * if the ABI of one is not that of the list. On error, the sections before the failing one stay in the list; call
+ * sfu_remove before retrying. */
 int sfu_add(struct sfu_section **list, struct sfu_section *sections, size_t room, const void *bytes, uint64_t size,
             uint64_t addr);
 
@@ -357,9 +381,9 @@ int sfu_open(struct sfu_section *section, const void *bytes, uint64_t size, uint
 int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, uint64_t size, uint64_t addr);
 
 /* Checks a whole section: every FDE, every row, the number of rows, what follows the tables and, if the section is
- * flagged as sorted, order and overlap. Empty functions, which compilers emit, may lie anywhere. Takes time in
- * proportion to the section. After a section has passed, no lookup in it returns SFU_E_BOUNDS, SFU_E_FDE or SFU_E_ROW.
- * On a fault *PLACE, unless PLACE is NULL, becomes the place of that fault.
+ * flagged as sorted, order and overlap. Empty functions are exempt from the overlap check, because compilers emit them.
+ * Takes time in proportion to the section. After a section has passed, no lookup in it returns SFU_E_BOUNDS, SFU_E_FDE
+ * or SFU_E_ROW. On a fault *PLACE, unless PLACE is NULL, becomes the place of that fault.
  * Returns SFU_OK, or the first fault: SFU_E_EMPTY (no FDE), SFU_E_BOUNDS, SFU_E_SECTION, SFU_E_FDE, SFU_E_ROW,
  * SFU_E_NO_ROW (an FDE lacks rows, and that means nothing), SFU_E_UNSORTED, SFU_E_OVERLAP, SFU_E_COUNT or
  * SFU_E_CONCATENATED. */
@@ -389,7 +413,8 @@ uint64_t sfu_lookup_pc(const struct sfu_registers *regs);
  *   a row that does not start above the row before it,    those of the row before it, whose end is not known, and of
  *   or starts outside of the tables                       all rows behind (SFU_E_ROW, SFU_E_BOUNDS)
  *   the start of a function                               its own; of a sorted table also what the search then misses
- * Damage that makes sense is not seen: a wrong start that is still in order moves the border of two rows. */
+ * Corruption that still decodes as a valid, ordered table is not detected: a wrong start that is still in order moves
+ * the border of two rows. */
 int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row);
 
 /* Finds the row for FRAME in the sections of TARGET, and fills in *ROW. row->function is where the frame's function
@@ -410,8 +435,9 @@ void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, cons
 int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row);
 
 /* Moves WALK to the caller: finds the row and applies it, or asks the trap hook. Returns what sfu_find_frame, sfu_apply
- * or the trap hook returned, or SFU_E_NOT_FINAL. Anything but SFU_OK leaves WALK as it is, and another call returns the
- * same. One thing changes: a trap hook that ends the trace and is not sure makes the frame unreliable.
+ * or the trap hook returned, or SFU_E_NOT_FINAL. Any other result than SFU_OK leaves WALK unchanged, so calling again
+ * returns the same result; except that a trap hook that ends the trace without being sure clears
+ * walk->frame.reliable.
  * Every walk ends: frames and stack switches are counted, and SP grows on each stack. A leaf function may have its
  * caller's SP, and so may a trap frame, but not two of them in a row. An SP that grows up to the high end of its stack
  * stays on it. Any other SP is a switch to the stack that find_stack names. A stack is entered again only above each SP

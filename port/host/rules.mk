@@ -2,16 +2,27 @@
 # Copyright (c) 2026 The sfu authors
 #
 # Programs that run on the machine where an image is built: a folder for each, and common/ for what more than one of
-# them needs. A tool uses common/, and nothing else. They need libelf and libdw; sfu-gen of libdw only a header.
-TOOLS := build/tools
+# them needs. A tool uses common/, and nothing else. What they need besides POSIX and getopt_long:
+#     sfu-gen     libelf; and capstone, if it is there, which reads machine code of x86_64. CAPSTONE=no: by CFI alone
+#     sfu-lint    libelf; and libdw, which names the object files of functions by DWARF. LIBDW=no: by symbols alone
+#     sfu-trace   libelf and libdw: lines and inlined functions. With LIBDW=no it is not built
+# STATIC=1: programs that need no shared library, in build/tools-static. With another libc than the libraries were
+# compiled for, say how they are linked: STATIC_LIBELF, STATIC_LIBDW.
+TOOLS := build/tools$(if $(STATIC),-static)
+STATIC_LIBELF ?= -lelf -lz
+STATIC_LIBDW ?= -ldw -lelf -lbz2 -llzma -lz -pthread
+TOOLS_LIBELF := $(if $(STATIC),-static $(STATIC_LIBELF),-lelf)
+TOOLS_LIBDW := $(if $(STATIC),-static $(STATIC_LIBDW),-ldw -lelf)
+# CPPFLAGS, CFLAGS and LDFLAGS are a packager's: they come last.
 TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/host -I$(TOOLS)
 TOOLS_LIBRARY := $(addprefix port/host/common/,abi.c image.c cfi.c epilogue.c epilogue_riscv.c joined.c compare.c kept.c \
     plt.c filled.c) sfu.c
 # What reads machine code. Of x86_64 it needs capstone; without that, tables are made of CFI alone.
 TOOLS_CODE := $(addprefix port/host/code/,code.c trust.c x86_64.c aarch64.c)
-CAPSTONE := $(wildcard $(addsuffix /capstone/capstone.h,/usr/include /usr/local/include))
-TOOLS_CODE_FLAGS := $(if $(CAPSTONE),-DSFU_CAPSTONE)
-TOOLS_GEN_LIBS := -lelf $(if $(CAPSTONE),-lcapstone)
+CAPSTONE ?= $(wildcard $(addsuffix /capstone/capstone.h,/usr/include /usr/local/include))
+TOOLS_CAPSTONE := $(filter-out no,$(CAPSTONE))
+TOOLS_CODE_FLAGS := $(if $(TOOLS_CAPSTONE),-DSFU_CAPSTONE)
+TOOLS_GEN_LIBS := $(if $(TOOLS_CAPSTONE),-lcapstone) $(TOOLS_LIBELF)
 TOOLS_REPORT := port/host/common/report.c
 TOOLS_ENCODER := $(addprefix port/host/common/,tables.c groups.c encode.c)
 TOOLS_WALKER := port/host/common/walker.c port/fast/sfu_fast.c
@@ -26,12 +37,14 @@ TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_image.c trace_symb
     trace_fold.c trace_flame.c) $(TOOLS_TRACE_PARSERS) $(TOOLS_ENCODER) $(TOOLS_REPORT) $(TOOLS_LIBRARY)
 TOOLS_HEADERS := $(wildcard port/host/*/*.h) port/fast/sfu_fast.h sfu.h
 
-PREFIX ?= /usr/local
-
-.PHONY: tools tools-bench install
-## [tools] tools: sfu-gen, sfu-lint and sfu-trace, in build/tools
-TOOLS_INSTALLED := sfu-gen sfu-lint sfu-trace
-tools: $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(TOOLS)/sfu-link
+.PHONY: tools tools-bench
+## [tools] tools: sfu-gen, sfu-lint, sfu-trace, in build/tools; STATIC=1: no shared libraries; LIBDW=no: libelf alone
+TOOLS_INSTALLED := sfu-gen sfu-lint $(if $(filter no,$(LIBDW)),,sfu-trace)
+TOOLS_LINT_LIBRARIES := $(if $(filter no,$(LIBDW)),-DSFU_NO_LIBDW $(TOOLS_LIBELF),$(TOOLS_LIBDW))
+# `make install` only says what is missing.
+TOOLS_NEEDED := @test/tools/toolchain/install.sh $(if $(filter install,$(MAKECMDGOALS)),-n) tools $(if $(STATIC),static)
+TOOLS_SCRIPTS := sfu-link
+tools: $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(TOOLS_SCRIPTS:%=$(TOOLS)/%)
 
 # It needs nothing but sfu-gen.
 $(TOOLS)/sfu-link: port/host/link/sfu-link
@@ -45,51 +58,28 @@ $(TOOLS)/%.txt.h: %.txt port/host/rules.mk
 	@sed -e 's/["\\]/\\&/g' -e 's/.*/"&",/' $< >$@
 
 $(TOOLS)/sfu-gen: $(TOOLS_GEN) $(TOOLS_HEADERS) $(TOOLS)/sfu-gen.txt.h port/host/rules.mk
-	@test/tools/toolchain/install.sh tools
+	$(TOOLS_NEEDED)
 	@mkdir -p $(@D)
-	$(if $(CAPSTONE),,@echo 'sfu-gen is built without capstone (libcapstone-dev): it does not read code of x86_64')
-	$(CC) $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -O3 -g $(TOOLS_GEN) $(TOOLS_GEN_LIBS) -o $@
+	$(if $(TOOLS_CAPSTONE),,@echo 'sfu-gen is built without capstone (libcapstone-dev): it does not read code of x86_64')
+	$(CC) $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -O3 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_GEN) $(LDFLAGS) $(TOOLS_GEN_LIBS) -o $@
 
 $(TOOLS)/sfu-lint: $(TOOLS_LINT) $(TOOLS_HEADERS) $(TOOLS)/sfu-lint.txt.h port/host/rules.mk
-	@test/tools/toolchain/install.sh tools
+	$(TOOLS_NEEDED)
 	@mkdir -p $(@D)
-	$(CC) $(TOOLS_FLAGS) -O2 -g $(TOOLS_LINT) -ldw -lelf -o $@
+	$(CC) $(TOOLS_FLAGS) -O2 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_LINT) $(LDFLAGS) $(TOOLS_LINT_LIBRARIES) -o $@
 
 $(TOOLS)/sfu-trace: $(TOOLS_TRACE) $(TOOLS_HEADERS) $(TOOLS)/sfu-trace.txt.h port/host/rules.mk
-	@test/tools/toolchain/install.sh tools
+	$(TOOLS_NEEDED)
 	@mkdir -p $(@D)
-	$(CC) $(TOOLS_FLAGS) -O2 -g $(TOOLS_TRACE) -ldw -lelf -o $@
+	$(CC) $(TOOLS_FLAGS) -O2 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_TRACE) $(LDFLAGS) $(TOOLS_LIBDW) -o $@
 
 # The same as a page of the manual.
 $(TOOLS)/%.1: %.txt port/host/page.awk
 	@mkdir -p $(@D)
 	@awk -v name=$* -f port/host/page.awk $< >$@
 
-# A program on this machine that unwinds others: the core alone, as a library.
-$(TOOLS)/libsfu.a: sfu.c sfu.h
-	@mkdir -p $(@D)
-	$(CC) -std=c99 $(WARN) -O2 -g -fPIC -ffunction-sections -fasynchronous-unwind-tables -I. -c sfu.c -o $(@:.a=.o)
-	@rm -f $@
-	$(AR) crs $@ $(@:.a=.o)
-
-# SFU_VERSION is major * 10000 + minor * 100 + patch.
-$(TOOLS)/sfu.pc: sfu.h port/host/rules.mk
-	@mkdir -p $(@D)
-	@awk -v prefix='$(PREFIX)' '$$2 == "SFU_VERSION" { \
-	    printf "prefix=%s\nName: sfu\nDescription: a freestanding SFrame stack unwinder\nVersion: %d.%d.%d\n", prefix, \
-	        $$3 / 10000, $$3 / 100 % 100, $$3 % 100; \
-	    print "Cflags: -I$${prefix}/include\nLibs: -L$${prefix}/lib -lsfu" }' sfu.h >$@
-
-## [tools] install: the tools, their manual pages, sfu.h, libsfu.a and sfu.pc, below DESTDIR and PREFIX (/usr/local)
-install: $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(TOOLS)/sfu-link $(TOOLS_INSTALLED:%=$(TOOLS)/%.1) $(TOOLS)/libsfu.a
-	@rm -f $(TOOLS)/sfu.pc
-	@$(MAKE) --silent $(TOOLS)/sfu.pc
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin share/man/man1 include lib/pkgconfig)
-	install -m 644 $(TOOLS)/libsfu.a $(DESTDIR)$(PREFIX)/lib
-	install -m 644 $(TOOLS)/sfu.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	install -m 755 $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(TOOLS)/sfu-link $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(TOOLS_INSTALLED:%=$(TOOLS)/%.1) $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 sfu.h $(DESTDIR)$(PREFIX)/include
+.PHONY: tools-pages
+tools-pages: $(TOOLS_INSTALLED:%=$(TOOLS)/%.1)
 
 # TOOLS_BENCH: images to be measured; by default a library of clang's, of 100 MB.
 TOOLS_BENCH ?= $(firstword $(wildcard /usr/lib/*/libLLVM-*.so.1 build/decoders/*/v3/sqlite3.x))

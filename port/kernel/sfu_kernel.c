@@ -138,9 +138,65 @@ static void clear(struct sfu_kernel_thread *thread)
 
 static uint32_t max_threads(const struct sfu_kernel *k)
 {
-    if (k->next_thread == NULL)
-        return 0;
     return k->max_threads != 0 ? k->max_threads : (uint32_t)MAX_THREADS;
+}
+
+/* The pointer at offset AT of THREAD. */
+static void *pointer_at(const void *thread, int16_t at)
+{
+    return *(void *const *)(const void *)((const uint8_t *)thread + at);
+}
+
+/* The thread behind BEFORE, or the first one if that is NULL. NULL: there is none. */
+static void *following(const struct sfu_kernel_threads *t, const void *before)
+{
+    const uint8_t *place = (const uint8_t *)t->array;
+    void *first, *thread;
+
+    if (t->list == NULL) {
+        place = before == NULL ? place : (const uint8_t *)before + t->size;
+        return place != NULL && place < (const uint8_t *)t->array + (size_t)t->num * t->size ? (void *)place : NULL;
+    }
+    first = *t->list;
+    thread = before == NULL ? first : pointer_at(before, t->next);
+    return before != NULL && thread == first ? NULL : thread;
+}
+
+/* Fills in the next ENTRY by K's description of its threads. Returns false if there is none. At most max_threads
+ * passes. */
+static bool next_described(const struct sfu_kernel *k, struct sfu_kernel_thread *entry)
+{
+    const struct sfu_kernel_threads *t = &k->threads;
+    enum sfu_kernel_state state = SFU_KERNEL_NO_THREAD;
+    uint32_t left = max_threads(k);
+
+    for (; state == SFU_KERNEL_NO_THREAD && left > 0; left--) {
+        entry->cursor = following(t, entry->cursor);
+        if (entry->cursor == NULL)
+            return false;
+        state = t->state != NULL ? t->state(entry->cursor) : SFU_KERNEL_WAITS;
+    }
+    entry->stack_low = entry->stack_high = NULL;
+    if (t->stack_low >= 0 && pointer_at(entry->cursor, t->stack_low) != NULL) {
+        entry->stack_low = pointer_at(entry->cursor, t->stack_low);
+        entry->stack_high = (const uint8_t *)entry->stack_low + t->stack_size;
+    }
+    entry->sp = (uintptr_t)pointer_at(entry->cursor, t->sp);
+    entry->name = t->name >= 0 ? (const char *)entry->cursor + t->name : NULL;
+    if (t->number >= 0)
+        entry->number = *(const uint32_t *)(const void *)((const uint8_t *)entry->cursor + t->number);
+    else
+        entry->number++;
+    entry->running = state == SFU_KERNEL_RUNS;
+    return state != SFU_KERNEL_NO_THREAD;
+}
+
+/* Fills in the next THREAD of K. Returns false if there is none. */
+static bool next_thread(const struct sfu_kernel *k, struct sfu_kernel_thread *thread)
+{
+    if (k->next_thread != NULL)
+        return k->next_thread(k->panic.ctx, thread);
+    return (k->threads.array != NULL || k->threads.list != NULL) && next_described(k, thread);
 }
 
 /* Sets *STACK to the stack from LOW to HIGH, if ADDR lies on it or in the GUARD bytes below it. The high end of a stack
@@ -176,7 +232,7 @@ static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
             return true;
     }
     clear(&thread);
-    for (; left > 0 && k->next_thread(k->panic.ctx, &thread); left--)
+    for (; left > 0 && next_thread(k, &thread); left--)
         if (try_stack(thread.stack_low, thread.stack_high, thread.guard, addr, stack, &found))
             return true;
     return found;
@@ -380,14 +436,25 @@ int sfu_kernel_panic_at(struct sfu_kernel *k, const struct sfu_registers *top, u
 
 /* ---- Threads --------------------------------------------------------------------------------------------------- */
 
+/* Prints NAME as far as it can be printed, and at most 32 characters: a thread's structure may be damaged. */
+static void print_name(const struct sfu_panic *p, const char *name)
+{
+    unsigned left = 32;
+
+    if (name == NULL || *name == '\0')
+        return;
+    p->put(p->ctx, ' ');
+    for (; left > 0 && *name > ' ' && *name <= '~'; left--)
+        p->put(p->ctx, *name++);
+}
+
 static void print_thread(struct sfu_kernel *k, const struct sfu_kernel_thread *thread)
 {
     struct sfu_registers top;
     bool readable = read_frame(k, &k->switched, thread->sp, &top);
 
     sfu_print_number(&k->panic, "trace of ", thread->number, 10, 1);
-    sfu_print_text(&k->panic, thread->name != NULL ? " " : "");
-    sfu_print_text(&k->panic, thread->name != NULL ? thread->name : "");
+    print_name(&k->panic, thread->name);
     if (readable) {
         sfu_print_text(&k->panic, ":\n");
         (void)print_trace(k, &top, NULL);
@@ -406,7 +473,7 @@ unsigned sfu_kernel_print_threads(struct sfu_kernel *k)
 
     set_aside(&k->panic, &own);
     clear(&thread);
-    for (; left > 0 && k->panic.busy == 0 && k->next_thread(k->panic.ctx, &thread); left--) {
+    for (; left > 0 && k->panic.busy == 0 && next_thread(k, &thread); left--) {
         if (thread.running)
             continue;
         print_thread(k, &thread);

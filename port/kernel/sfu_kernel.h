@@ -14,7 +14,9 @@
  *         .stacks = stacks, .num_stacks = 2,
  *         .trap = {offsetof(struct trap, rip), offsetof(struct trap, rsp), offsetof(struct trap, rbp)},
  *         .cpus = cpus, .num_cpus = MAX_CPUS, .this_cpu = this_cpu, .stop_others = send_nmi,
- *         .next_thread = next_thread,
+ *         .threads = {.array = tasks, .num = MAX_TASKS, .size = sizeof(struct task), .state = state_of,
+ *                     .stack_low = offsetof(struct task, stack), .stack_size = 8192, .sp = offsetof(struct task, sp),
+ *                     .name = offsetof(struct task, name), .number = offsetof(struct task, id)},
  *         .switched = {48, SFU_KERNEL_NOT_SAVED, 32, SFU_KERNEL_NOT_SAVED, 56},
  *     };
  *
@@ -68,7 +70,7 @@ struct sfu_kernel_frame {
 /* A thread as the kernel's list has it. All is 0 before the first one, and is kept from one call to the next. */
 struct sfu_kernel_thread {
     void *cursor;     /* yours: which thread it is */
-    const char *name; /* or NULL */
+    const char *name; /* or NULL. It is printed up to the first space, and at most 32 characters */
     uint64_t number;
     const void *stack_low, *stack_high; /* NULL, NULL: it has no stack of its own, or one of sfu_kernel.stacks */
     uint64_t guard;                     /* as in struct sfu_kernel_stack */
@@ -79,6 +81,31 @@ struct sfu_kernel_thread {
 /* Fills in the next THREAD, beginning with the first one. CTX is sfu_kernel.panic.ctx. Returns false if there is none.
  * It is called in a panic: it takes no lock, and believes that the list may be damaged. */
 typedef bool (*sfu_kernel_thread_fn)(void *ctx, struct sfu_kernel_thread *thread);
+
+/* What a thread does. */
+enum sfu_kernel_state {
+    SFU_KERNEL_NO_THREAD = 0, /* nothing: this place of an array is free, or the thread has ended */
+    SFU_KERNEL_WAITS = 1,     /* it has been left by the switch of stacks, or has never run */
+    SFU_KERNEL_RUNS = 2       /* it runs on a CPU */
+};
+
+/* Threads that lie in an array, or are linked to a list: instead of a sfu_kernel_thread_fn. Offsets are in bytes from
+ * the start of a thread's structure, as offsetof() gives them. Set each of them: SFU_KERNEL_NOT_SAVED says that there is
+ * no such member. The pointers of a list are followed in a panic: if one of them was overwritten, that may fault. */
+struct sfu_kernel_threads {
+    const void *array; /* the first thread of an array; or NULL */
+    uint32_t num;      /* of threads in it */
+    uint32_t size;     /* of a thread's structure */
+    void *const *list; /* where the pointer to the first thread of a list is; or NULL. A list may lead back to it */
+    int16_t next;      /* of the pointer to the next thread of a list */
+    int16_t stack_low; /* of the pointer to the lowest byte of the stack */
+    uint32_t stack_size;
+    int16_t sp;     /* of the SP where the switch has left it */
+    int16_t name;   /* of the name, which is a text in the structure */
+    int16_t number; /* of an int that is not negative: the thread's number */
+    /* Returns what THREAD does, or NULL: each of them waits. */
+    enum sfu_kernel_state (*state)(const void *thread);
+};
 
 /* What a CPU that has stopped leaves for the one that prints. Zero it at first. */
 struct sfu_kernel_cpu {
@@ -93,8 +120,9 @@ struct sfu_kernel {
     const struct sfu_kernel_stack *stacks;
     unsigned num_stacks;
 
-    sfu_kernel_thread_fn next_thread; /* or NULL: there are no threads */
-    uint32_t max_threads;             /* of a list that may be damaged; 0: 4,096 */
+    struct sfu_kernel_threads threads; /* if its array or list is set */
+    sfu_kernel_thread_fn next_thread;  /* where that does not fit: a function instead; or NULL */
+    uint32_t max_threads;              /* of a list that may be damaged; 0: 4,096 */
     /* The frame that a switch of stacks leaves at a thread's sp. pc is where its return address lies. */
     struct sfu_kernel_frame switched;
 

@@ -71,6 +71,7 @@ class Bench:
         shutil.rmtree(directory, ignore_errors=True)
         os.makedirs(directory)
         for name in ["sfu.c", "sfu.h", "arch", "port/symbols/symbols.py", *glob.glob("port/print/sfu_*.[ch]"),
+                     *glob.glob("port/kernel/sfu_*.[ch]"),
                      *glob.glob("port/symbols/sfu_*.[ch]")]:
             os.symlink(os.path.abspath(name), os.path.join(directory, os.path.basename(name)))
         self.scripts = {}
@@ -295,6 +296,42 @@ $CC -O2 -ffreestanding -fno-pic -fasynchronous-unwind-tables -c sfu.c sfu_print.
     bench.run(script.replace("--small --strict", "--strict --forget --no-share"), own=True)
     found, symbols = bench.functions("kernel.elf", ".sfu_sframe"), bench.symbols("kernel.elf")
     must(symbols["start"] not in found and symbols["called"] not in found, "SFU_NO_ASM leaves tables")
+
+
+YOURS = """#include <stdint.h>
+struct trap { uint64_t lr, pc, sp, fp; };
+struct switch_frame { uint64_t fp, ra; };
+struct task { char name[16]; int id; enum { TASK_FREE, TASK_RUNS, TASK_WAITS } state; void *stack, *sp; };
+enum { MAX_TASKS = 8, MAX_CPUS = 4, TASK_STACK = 8192 };
+extern struct task tasks[MAX_TASKS];
+void console_putc(char c);
+unsigned cpu_number(void);
+void send_nmi_to_others(void);
+void trace_init(unsigned num_cpus);
+void trace_panic(void);
+void trace_fault(const struct trap *trap, uint64_t address);
+void trace_stop(const struct trap *trap);
+"""
+
+
+def test_described(bench):
+    """The page's description compiles, with the files as they lie here and with those of `make dist`."""
+    bench.write("yours.h", YOURS)
+    flags = "-std=c99 -ffreestanding -Os -Wall -Wextra -Wpedantic -Wconversion -Werror" + (
+        " -mno-outline-atomics" if bench.cpu == "aarch64" else "")
+    page = bench.read("described.c")
+    bench.write("described.c", '#include "sfu_arch.h"\n#include "sfu_sizes.h"\n' + page)
+    bench.run(f"$CC {flags} -c described.c sfu_kernel.c sfu_sizes.c")
+    needed = bench.run("nm -u described.o sfu_kernel.o sfu_sizes.o")
+    known = {"console_putc", "cpu_number", "send_nmi_to_others", "tasks"}
+    strange = [name for name in re.findall(r" U (\w+)", needed) if name not in known and not re.match(
+        r"sfu_|sframe_|boot_stack|irq_stack|entries_", name)]
+    must(not strange, f"it needs {strange}")
+    done = subprocess.run([sys.executable, "port/dist/dist.py", os.path.join(bench.directory, "dist")],
+                          capture_output=True, text=True, check=False)
+    must(done.returncode == 0, done.stderr)
+    bench.write("dist/described.c", page)
+    bench.run(f"cd dist && $CC {flags} -I.. -c described.c sfu_kernel.c sfu_panic.c -iquote .")
 
 
 def test_no_flag(bench):
@@ -551,8 +588,8 @@ def main():
     tc, directory = sys.argv[1:]
     tests = [(f"{cpu}/{test.__name__[5:]}", test, cpu)
              for cpu in CC for test in (
-                 test_flags, test_boots, test_clang, test_lto, test_link, test_gen, test_no_flag, test_insert,
-                 test_refused, test_left_out, test_efi, test_walkable, test_dump, test_parts, test_copies, test_symbols,
+                 test_flags, test_boots, test_clang, test_lto, test_link, test_gen, test_described, test_no_flag,
+                 test_insert, test_refused, test_left_out, test_efi, test_walkable, test_dump, test_parts, test_copies, test_symbols,
                  test_instrument)
              if cpu in {test_efi: EFI, test_boots: ("aarch64",)}.get(test, CC)]
     tests += [("codes", test_codes, None), ("lines", test_lines, None), ("reliability", test_reliability, None)]

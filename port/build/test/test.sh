@@ -72,6 +72,95 @@ by_meson meson-profile "oldest 1 abi 0 print 1 fast 1 depot 1 profile 1: 1 -1 $s
     "'-DWITH_PRINT', '-DWITH_FAST', '-DWITH_DEPOT', '-DWITH_PROFILE'" "" \
     "'print', 'build_id', 'fast', 'depot', 'depot_print', 'profile'"
 
+# A variable that the parent sets before add_subdirectory counts at the first configure and at each later one, whatever
+# policies the parent has; and so it does against the cache.
+set_twice() {
+    name=cmake-set-$1
+    mkdir -p "$work/$name"
+    cat >"$work/$name/CMakeLists.txt" <<EOF
+cmake_minimum_required(VERSION $2)
+project(parent C)
+set(SFU_OLDEST_VERSION 3)
+set(SFU_ABI SFU_AMD64)
+set(SFU_PRINT OFF)
+add_subdirectory(../sfu/port/build sfu)
+add_executable(parent $main)
+target_link_libraries(parent PRIVATE sfu::sfu)
+EOF
+    shift 2
+    for round in first second; do
+        { cmake -S "$work/$name" -B "$work/$name/build" "$@" && cmake --build "$work/$name/build"; } >$work/log 2>&1
+        check "$name, $round" "oldest 3 abi 3: 1 -1 $sentence" "$work/$name/build/parent"
+        touch "$work/$name/CMakeLists.txt"
+    done
+}
+set_twice old 3.13
+set_twice new 3.25
+set_twice policy 3.25 -DCMAKE_POLICY_DEFAULT_CMP0126=OLD
+set_twice cache 3.25 -DSFU_OLDEST_VERSION=2
+
+# sfu in a library that is taken whole, and in the program; and in a shared library.
+# whole NAME LINE LIBRARY
+whole() {
+    mkdir -p "$work/$1/sfu"
+    cp -r sfu.h sfu.c arch port "$work/$1/sfu"
+    cp "$main" "$work/$1"
+    cat >"$work/$1/more.c" <<EOF
+#include "sfu.h"
+const char *more(void);
+const char *more(void) { return sfu_string(SFU_OK); }
+EOF
+    cat >"$work/$1/meson.build" <<EOF
+project('parent', 'c', default_options: ['warning_level=2', 'werror=true', 'c_std=c99'])
+sfu_switches = []
+sfu_parts = ['print']
+$2
+subdir('sfu/port/build')
+more = static_library('more', 'more.c', dependencies: sfu_dep)
+$3
+executable('parent', 'main.c', dependencies: sfu_dep, link_whole: more)
+EOF
+    { meson setup "$work/$1/build" "$work/$1" && ninja -C "$work/$1/build"; } >$work/log 2>&1
+    check "$1" "oldest 1 abi 0: 1 -1 $sentence" "$work/$1/build/parent"
+}
+whole meson-whole "" ""
+whole meson-shared "sfu_pic = true" "shared_library('shared', 'more.c', dependencies: sfu_dep)"
+
+# Meson's subproject: from a repository by a wrap, and in a folder that is there already.
+# subproject NAME: puts it into the folder $subprojects by the function of that name
+subproject() {
+    subprojects=$work/meson-$1/subprojects
+    mkdir -p "$subprojects/packagefiles"
+    cp -r port/build/wrap "$subprojects/packagefiles/sfu"
+    cp "$main" "$work/meson-$1"
+    cat >"$work/meson-$1/meson.build" <<EOF
+project('parent', 'c', default_options: ['warning_level=2', 'werror=true', 'c_std=c99'])
+sfu_dep = dependency('sfu', fallback: ['sfu', 'sfu_dep'],
+    default_options: ['parts=print,fast', 'switches=-DSFU_OLDEST_VERSION=2'])
+executable('parent', 'main.c', dependencies: sfu_dep, c_args: ['-DWITH_PRINT', '-DWITH_FAST'])
+EOF
+    {
+        "$1"
+        meson setup "$work/meson-$1/build" "$work/meson-$1" && ninja -C "$work/meson-$1/build"
+    } >$work/log 2>&1
+    check "meson-$1" "oldest 2 abi 0 print 1 fast 1: 1 -1 $sentence" "$work/meson-$1/build/parent"
+}
+wrap() {
+    repository=$PWD/$work/repository
+    mkdir "$repository"
+    cp -r sfu.h sfu.c arch port "$repository"
+    git -C "$repository" init -q && git -C "$repository" add -A &&
+        git -C "$repository" -c user.name=sfu -c user.email=sfu@localhost commit -qm all
+    printf '%s\n' '[wrap-git]' "url = file://$repository" 'revision = HEAD' 'patch_directory = sfu' '[provide]' \
+        'sfu = sfu_dep' >"$subprojects/sfu.wrap"
+}
+folder() {
+    mkdir "$subprojects/sfu"
+    cp -r sfu.h sfu.c arch port port/build/wrap/* "$subprojects/sfu"
+}
+subproject wrap
+subproject folder
+
 # Every part that there is compiles and links; one that is not is named.
 parts=$(sed -n "s/^    \('print'.*\|'symbols'.*\)/\1/p" port/build/meson.build | sed "s/: '[a-z]*'//g" | tr -d '\n')
 by_meson meson-parts "oldest 1 abi 0 print 1 fast 1: 1 -1 $sentence" "'-DWITH_PRINT', '-DWITH_FAST'" "" "$parts"

@@ -5,8 +5,8 @@
  * DWARF standard, version 5; .eh_frame is described in the Linux Standard Base.
  */
 #include "cfi.h"
+#include "dwarf_cfi.h"
 
-#include <dwarf.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -148,8 +148,7 @@ void lint_free(struct lint *lint)
     free(lint->objects);
     free(lint->findings);
     free(lint->spans.list);
-    if (lint->dwarf != NULL)
-        dwarf_end(lint->dwarf);
+    lint_objects_free(lint);
     cfi_free(&lint->cfi);
     image_close(&lint->image);
 }

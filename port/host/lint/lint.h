@@ -12,7 +12,12 @@
 #include "common/compare.h"
 #include "common/filled.h"
 
+/* Without libdw, objects are named by symbols alone. */
+#ifdef SFU_NO_LIBDW
+typedef void Dwarf;
+#else
 #include <elfutils/libdw.h>
+#endif
 
 /* A fault makes a build fail. A note says what the tables are worth. */
 enum lint_level { LINT_FAULT, LINT_NOTE };
@@ -186,5 +191,8 @@ void lint_thing(struct lint *lint, enum lint_name name, const char *where, uint6
 
 /* Fills in the object of each function, and the objects' names. Takes them from DWARF and from the symbols of files. */
 bool lint_objects(struct lint *lint);
+
+/* Frees what the objects' names are in. */
+void lint_objects_free(struct lint *lint);
 
 #endif

@@ -6,7 +6,9 @@
  */
 #include "lint.h"
 
+#ifndef SFU_NO_LIBDW
 #include <dwarf.h>
+#endif
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +71,21 @@ static const struct source *source_above(const struct sources *sources, uint64_t
 
 /* ---- DWARF ----------------------------------------------------------------------------------------------------- */
 
+#ifdef SFU_NO_LIBDW
+
+static void read_dwarf(struct lint *lint, struct sources *sources)
+{
+    (void)lint;
+    (void)sources;
+}
+
+void lint_objects_free(struct lint *lint)
+{
+    (void)lint;
+}
+
+#else
+
 static void add_unit(struct sources *sources, Dwarf_Die *die)
 {
     const char *name = dwarf_diename(die);
@@ -81,17 +98,29 @@ static void add_unit(struct sources *sources, Dwarf_Die *die)
 }
 
 /* What cannot be read names no object. */
-static void read_dwarf(Dwarf *dwarf, struct sources *sources)
+static void read_dwarf(struct lint *lint, struct sources *sources)
 {
     Dwarf_CU *unit = NULL;
     Dwarf_Die die;
     uint8_t type;
 
-    while (dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL) == 0)
+    lint->dwarf =
+        lint->image.pe || lint->image.object ? NULL : dwarf_begin_elf(lint->image.elf, DWARF_C_READ, NULL);
+    if (lint->dwarf == NULL)
+        return;
+    while (dwarf_get_units(lint->dwarf, unit, &unit, NULL, &type, &die, NULL) == 0)
         if (type == DW_UT_compile || type == DW_UT_skeleton)
             add_unit(sources, &die);
     sort_sources(sources);
 }
+
+void lint_objects_free(struct lint *lint)
+{
+    if (lint->dwarf != NULL)
+        dwarf_end(lint->dwarf);
+}
+
+#endif
 
 /* ---- Symbols --------------------------------------------------------------------------------------------------- */
 
@@ -172,10 +201,7 @@ bool lint_objects(struct lint *lint)
     size_t i;
     bool good;
 
-    lint->dwarf =
-        lint->image.pe || lint->image.object ? NULL : dwarf_begin_elf(lint->image.elf, DWARF_C_READ, NULL);
-    if (lint->dwarf != NULL)
-        read_dwarf(lint->dwarf, &units);
+    read_dwarf(lint, &units);
     good = image_each_symbol(&lint->image, SHT_SYMTAB, read_symbol, &reading);
     sort_sources(&files);
     for (i = 0; i < lint->num_functions; i++)

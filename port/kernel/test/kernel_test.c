@@ -165,6 +165,99 @@ static void test_thread_outside(void **state)
     }
 }
 
+/* ---- threads by description ---- */
+
+struct task {
+    struct task *next;
+    char name[8];
+    int state, id;
+    uint64_t sp;
+    uint64_t *stack;
+};
+static struct task tasks[4];
+static void *first_task;
+
+static enum sfu_kernel_state state_of(const void *thread)
+{
+    return (enum sfu_kernel_state)((const struct task *)thread)->state;
+}
+
+/* Four: a free place, one that waits on LOW, one that runs on HIGH, and one that waits without a stack of its own. */
+static void describe(void)
+{
+    static const struct task four[4] = {{NULL, "free", 0, 1, 0, NULL},
+                                        {NULL, "wai\x01t", 1, 2, 0, low},
+                                        {NULL, "runs", 2, 3, 0, high},
+                                        {NULL, "", 1, 4, 0, NULL}};
+
+    memcpy(tasks, four, sizeof tasks);
+    tasks[1].sp = at(low + 8);
+    tasks[2].sp = 0x5555;
+    tasks[3].sp = at(low + 16);
+    low[9] = low[17] = 0x3000;
+    kernel.num_stacks = 0;
+    kernel.switched = (struct sfu_kernel_frame){8, NOT_SAVED, 0, NOT_SAVED, 16};
+    kernel.threads = (struct sfu_kernel_threads){.array = tasks,
+                                                 .num = 4,
+                                                 .size = sizeof(struct task),
+                                                 .stack_low = offsetof(struct task, stack),
+                                                 .stack_size = sizeof low,
+                                                 .sp = offsetof(struct task, sp),
+                                                 .name = offsetof(struct task, name),
+                                                 .number = offsetof(struct task, id),
+                                                 .state = state_of};
+}
+
+static void test_described(void **state)
+{
+    static const char expected[] = "trace of 2 wai:\n#0  0x0000000000003000\n";
+    struct sfu_stack stack;
+
+    (void)state;
+    describe();
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 2);
+    assert_ptr_equal(strstr(output, expected), output);
+    assert_non_null(strstr(output, "\ntrace of 4:\n#0  0x0000000000003000\n"));
+    assert_null(strstr(output, "runs"));
+    assert_null(strstr(output, "free"));
+    assert_true(find(at(low + 3), &stack) && stack.low == at(low) && stack.high == at(low + 64));
+    assert_true(find(at(high + 3), &stack) && stack.low == at(high)); /* of the one that runs */
+    kernel.threads.num = 2;
+    assert_false(find(at(high + 3), &stack));
+    kernel.threads.num = 0;
+    assert_false(find(at(low + 3), &stack));
+}
+
+/* The same as a list, which ends, or leads back to its first thread, or to another one. */
+static void test_described_list(void **state)
+{
+    unsigned i;
+
+    (void)state;
+    describe();
+    kernel.threads.array = NULL;
+    kernel.threads.list = &first_task;
+    first_task = NULL;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 0);
+    first_task = tasks;
+    for (i = 0; i < 3; i++)
+        tasks[i].next = &tasks[i + 1];
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 2);
+    tasks[3].next = tasks;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 2);
+    tasks[3].next = &tasks[3];
+    kernel.max_threads = 9;
+    assert_true(sfu_kernel_print_threads(&kernel) <= 9);
+    tasks[1].state = tasks[2].state = tasks[3].state = 0; /* for ever nothing */
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 0);
+    kernel.threads.state = NULL;
+    tasks[3].next = NULL;
+    kernel.threads.name = kernel.threads.number = NOT_SAVED;
+    length = 0;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 4);
+    assert_non_null(strstr(output, "trace of 2:\n#0  0x0000000000003000\n"));
+}
+
 /* A frame of the exception entry, behind its call of C, with the trap frame at its SP. */
 static struct sfu_frame entry_frame(const void *sp)
 {
@@ -402,7 +495,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_stacks, reset),         cmocka_unit_test_setup(test_endless_list, reset),
-        cmocka_unit_test_setup(test_thread_outside, reset), cmocka_unit_test_setup(test_cross, reset),
+        cmocka_unit_test_setup(test_thread_outside, reset), cmocka_unit_test_setup(test_described, reset),
+        cmocka_unit_test_setup(test_described_list, reset), cmocka_unit_test_setup(test_cross, reset),
         cmocka_unit_test_setup(test_user, reset),           cmocka_unit_test_setup(test_registers, reset),
         cmocka_unit_test_setup(test_layout, reset),         cmocka_unit_test_setup(test_panic_at_guessed, reset),
         cmocka_unit_test_setup(test_cpus, reset),

@@ -28,11 +28,12 @@ extern const char exception_saved[], exception_restored[];
 static struct sfu_kernel_stack stacks[STACKS];
 static struct sfu_kernel_cpu cpus[2];
 static int16_t trap_registers[sizeof((struct trap *)NULL)->r / sizeof(uint64_t)];
+enum { STACK_SIZE = 0x8000 }; /* kernel.ld: of guarded */
 static uint8_t second_stack[16384] __attribute__((aligned(16)));
 
 static struct task {
     struct task *next;
-    const char *name;
+    char name[8];
     uint8_t *low, *high;
     struct thread thread;
     bool running;
@@ -309,7 +310,7 @@ static struct task first = {.name = "main", .running = true};
 static struct task second = {.name = "worker", .low = guarded, .high = guarded_top};
 static struct task third = {.name = "new"};
 static struct task lost = {.name = "lost"};
-static uint8_t third_stack[8192] __attribute__((aligned(16)));
+static uint8_t third_stack[STACK_SIZE] __attribute__((aligned(16)));
 
 step static void worker_waits(void)
 {
@@ -340,6 +341,27 @@ static void make_tasks(void)
 step static void scenario_threads(void)
 {
     make_tasks();
+    die();
+}
+
+static enum sfu_kernel_state state_of(const void *task)
+{
+    return ((const struct task *)task)->running ? SFU_KERNEL_RUNS : SFU_KERNEL_WAITS;
+}
+
+/* The list is described, instead of walked by next_task. */
+step static void scenario_described(void)
+{
+    make_tasks();
+    sfu.next_thread = NULL;
+    sfu.threads = (struct sfu_kernel_threads){.list = (void *const *)&tasks,
+                                              .next = offsetof(struct task, next),
+                                              .stack_low = offsetof(struct task, low),
+                                              .stack_size = STACK_SIZE,
+                                              .sp = offsetof(struct task, thread.sp),
+                                              .name = offsetof(struct task, name),
+                                              .number = SFU_KERNEL_NOT_SAVED,
+                                              .state = state_of};
     die();
 }
 
@@ -497,6 +519,7 @@ static const struct {
     {"deaf", scenario_deaf},
     {"both", scenario_both},
     {"threads", scenario_threads},
+    {"described", scenario_described},
     {"ring", scenario_ring},
     {"at", scenario_at},
     {"at-nowhere", scenario_at_nowhere},

@@ -53,6 +53,7 @@ def scenarios(hook):
         "deaf": [trace(die, "scenario_deaf", *MAIN), *deaf],
         "both": [trace(die, "scenario_both", *MAIN), "CPU 1:", trace(die, "second_dies", *SECOND)],
         "threads": [trace(die, "scenario_threads", *MAIN), *listed],
+        "described": [trace(die, "scenario_described", *MAIN), *listed],
         "ring": [trace(die, "scenario_ring", *MAIN), *listed, "trace of 6 worker:", worker],
         "at-nowhere": [trace("die_at", "scenario_at_nowhere", *MAIN)],
         "at-irq": [trace("spin", "scenario_at_irq", *MAIN)],
