@@ -52,7 +52,7 @@ static void check_dump(struct log_dump *dump)
     MUST(dump->num_words > 0 || !log_dump_read(dump, dump->sp, bytes, 8));
 }
 
-/* Gives LINE to DUMP. One of version 2 gets the number that follows, unless it has "!" in front of its words, and the
+/* Gives LINE to DUMP. It gets the number that follows, unless it has "!" in front of its words, and the
  * check that it must have. */
 static enum log_dump_event give_line(struct log_dump *dump, const char *line, size_t size)
 {

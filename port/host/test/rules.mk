@@ -136,6 +136,17 @@ $(TRACE_MACHINE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sf
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh host-trace-$* python3 port/host/test/machine.py $*
 
+# What port/print/sfu_dump.c prints comes back.
+CHECK += host-trace-dump
+.PHONY: suite-host-trace-dump
+$(HOST)/dump_round: port/host/test/dump_round.c port/print/sfu_dump.c port/print/sfu_dump.h port/host/trace/trace_log.c \
+    port/host/trace/trace_log.h port/host/trace/trace_text.c port/host/trace/trace_abi.c port/host/common/abi.c \
+    port/host/common/image.c port/host/common/report.c sfu.c
+	@mkdir -p $(@D)
+	$(CC) -std=c99 -D_GNU_SOURCE -O1 -g $(WARN) -fsanitize=address,undefined -I. -Iport/host -Iport/print $(filter %.c,$^) -lelf -o $@
+suite-host-trace-dump: $(HOST)/dump_round
+	@test/run.sh host-trace-dump $(HOST)/dump_round
+
 CHECK += host-trace-folded
 .PHONY: suite-host-trace-folded
 suite-host-trace-folded: build/tools/sfu-trace $(HOST)/sfu-trace-sanitized | $(TC)

@@ -114,7 +114,7 @@ void log_parse(const char *text, size_t size, struct log_line *line)
 
         if (i > 0 && is_of_a_word(text[i - 1]))
             continue;
-        if (text_take(&dump, "sfu1 ") || text_take(&dump, "sfu2 ")) {
+        if (text_take(&dump, "sfu2 ")) {
             line->kind = LOG_DUMP;
             line->dump = i;
             return;
@@ -264,7 +264,7 @@ static bool add_word(struct log_dump *dump, uint64_t addr, uint64_t word)
     return true;
 }
 
-/* What a word of version 2 stands for. WORD is the one before, FAR the last one without a sign and of many digits. */
+/* What a word stands for. WORD is the one before, FAR the last one without a sign and of many digits. */
 static bool take_packed(struct text *t, uint64_t addr, uint64_t *word, uint64_t *far)
 {
     enum { FAR_DIGITS = 8 };
@@ -296,8 +296,8 @@ static bool take_packed(struct text *t, uint64_t addr, uint64_t *word, uint64_t 
     }
 }
 
-/* Words of version 2 from ADDR up. */
-static bool take_packed_words(struct text t, struct log_dump *dump, uint64_t addr)
+/* Words from ADDR up. */
+static bool take_words(struct text t, struct log_dump *dump, uint64_t addr)
 {
     uint64_t word = 0, far = 0, times;
     bool first = true;
@@ -318,42 +318,11 @@ static bool take_packed_words(struct text t, struct log_dump *dump, uint64_t add
     return t.p == t.end;
 }
 
-/* Words from ADDR up. */
-static bool take_words(struct text t, struct log_dump *dump, uint64_t addr)
-{
-    uint64_t word;
-
-    while (text_take(&t, " ")) {
-        if (!text_number(&t, 16, 16, 16, &word) || !add_word(dump, addr, word))
-            return false;
-        addr += 8;
-    }
-    return t.p == t.end;
-}
-
-/* Words of the first stack. Without SP, whose line has been lost, they are of no use. */
-static bool take_stack(struct text t, struct log_dump *dump)
-{
-    uint64_t offset;
-
-    if (!text_number(&t, 16, 4, 16, &offset) || offset % 8 != 0 || offset > UINT64_MAX - dump->sp)
-        return false;
-    return take_words(t, dump, dump->sp + offset);
-}
-
 static bool take_memory(struct text t, struct log_dump *dump)
 {
     uint64_t addr;
 
-    if (dump->version == 2)
-        return text_number(&t, 16, 1, 16, &addr) && take_packed_words(t, dump, addr);
-    return text_number(&t, 16, 16, 16, &addr) && take_words(t, dump, addr);
-}
-
-/* Version 1 has all digits of addresses and registers. */
-static unsigned least_digits(const struct log_dump *dump)
-{
-    return dump->version == 2 ? 1 : 16;
+    return text_number(&t, 16, 1, 16, &addr) && take_words(t, dump, addr);
 }
 
 static bool take_register(struct text *t, struct log_dump *dump)
@@ -367,13 +336,13 @@ static bool take_register(struct text *t, struct log_dump *dump)
     for (i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (text_take(t, names[i])) {
             *known[i] = true;
-            return text_number(t, 16, least_digits(dump), 16, values[i]);
+            return text_number(t, 16, 1, 16, values[i]);
         }
     }
     if (!text_number(t, 16, 2, 2, &reg) || reg >= LOG_REGISTERS || !text_take(t, " "))
         return false;
     dump->known[reg] = true;
-    return text_number(t, 16, least_digits(dump), 16, &dump->value[reg]);
+    return text_number(t, 16, 1, 16, &dump->value[reg]);
 }
 
 static bool take_registers(struct text t, struct log_dump *dump)
@@ -390,7 +359,7 @@ static bool take_place(struct text t, struct log_dump *dump)
     struct log_place place;
 
     memset(&place, 0, sizeof place);
-    if (!text_number(&t, 16, least_digits(dump), 16, &place.addr) || !text_take(&t, " ") ||
+    if (!text_number(&t, 16, 1, 16, &place.addr) || !text_take(&t, " ") ||
         !text_name(&t, place.name, sizeof place.name))
         return false;
     if (text_take(&t, " ") && !text_name(&t, place.image, sizeof place.image))
@@ -401,12 +370,11 @@ static bool take_place(struct text t, struct log_dump *dump)
     return true;
 }
 
-static bool take_begin(struct text t, struct log_dump *dump, unsigned version)
+static bool take_begin(struct text t, struct log_dump *dump)
 {
     uint64_t abi;
 
     log_dump_clear(dump);
-    dump->version = version;
     if (!text_number(&t, 16, 1, 2, &abi) || abi_registers((uint8_t)abi) == NULL || !text_take(&t, " "))
         return false;
     dump->exact = text_take(&t, "exact");
@@ -421,7 +389,7 @@ static bool take_end(struct text t, struct log_dump *dump)
 {
     uint64_t count;
 
-    if (!text_number(&t, 16, dump->version == 2 ? 1 : 4, 16, &count) || t.p < t.end || count > LOG_WORDS)
+    if (!text_number(&t, 16, 1, 16, &count) || t.p < t.end || count > LOG_WORDS)
         return false;
     dump->missing = count > dump->num_words ? (size_t)count - dump->num_words : 0;
     dump->open = false;
@@ -429,7 +397,7 @@ static bool take_end(struct text t, struct log_dump *dump)
     return true;
 }
 
-static enum log_dump_event take_line(struct text t, struct log_dump *dump, unsigned version)
+static enum log_dump_event take_line(struct text t, struct log_dump *dump)
 {
     bool good = false;
 
@@ -438,9 +406,9 @@ static enum log_dump_event take_line(struct text t, struct log_dump *dump, unsig
             dump->open = false;
             return DUMP_CUT;
         }
-        return take_begin(t, dump, version) ? DUMP_MORE : DUMP_BAD;
+        return take_begin(t, dump) ? DUMP_MORE : DUMP_BAD;
     }
-    if (!dump->open || dump->version != version)
+    if (!dump->open)
         return DUMP_BAD;
     if (text_take(&t, "build "))
         good = text_bytes(&t, dump->id, &dump->id_size, LOG_BUILD_ID);
@@ -448,8 +416,6 @@ static enum log_dump_event take_line(struct text t, struct log_dump *dump, unsig
         good = take_place(t, dump);
     else if (text_take(&t, "r "))
         good = take_registers(t, dump);
-    else if (version == 1 && text_take(&t, "s "))
-        good = take_stack(t, dump);
     else if (text_take(&t, "m "))
         good = take_memory(t, dump);
     else if (text_take(&t, "end "))
@@ -485,37 +451,28 @@ static bool take_check(struct text *t, uint64_t *number)
            text_number(t, 16, 2, 8, number) && text_take(t, " ");
 }
 
-/* A line of version 2. Its number says whether others are missing, or whether it has been there. */
-static enum log_dump_event take_numbered(struct text t, struct log_dump *dump)
+/* The number of a line says whether others are missing, or whether it has been there. */
+enum log_dump_event log_dump_line(struct log_dump *dump, const char *text, size_t size)
 {
+    struct text t = {text, text + size};
     enum log_dump_event event;
     uint64_t number, before;
     bool begins;
 
+    (void)text_take(&t, "sfu2 ");
     if (!take_check(&t, &number))
         return DUMP_BAD;
     begins = number == 0;
-    if (dump->version == 2 && (dump->open || dump->ended) &&
-        (begins ? dump->open && dump->line == 0 : number <= dump->line))
+    if ((dump->open || dump->ended) && (begins ? dump->open && dump->line == 0 : number <= dump->line))
         return DUMP_MORE;
     before = dump->line;
-    event = take_line(t, dump, 2);
+    event = take_line(t, dump);
     if (event == DUMP_CUT || event == DUMP_BAD)
         return event;
     if (!begins && number > before + 1)
         dump->lost += (size_t)(number - before - 1);
     dump->line = number;
     return event;
-}
-
-enum log_dump_event log_dump_line(struct log_dump *dump, const char *text, size_t size)
-{
-    struct text t = {text, text + size};
-
-    if (text_take(&t, "sfu2 "))
-        return take_numbered(t, dump);
-    (void)text_take(&t, "sfu1 ");
-    return take_line(t, dump, 1);
 }
 
 static int by_address(const void *a, const void *b)

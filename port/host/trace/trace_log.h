@@ -82,10 +82,9 @@ struct log_word {
 };
 
 struct log_dump {
-    bool open; /* between begin and end */
-    unsigned version;
+    bool open;     /* between begin and end */
     bool ended;    /* end was the last line */
-    uint64_t line; /* the number of the last line, of version 2 */
+    uint64_t line; /* the number of the last line */
     size_t lost;   /* lines that were missing before it, or damaged */
     uint8_t abi;
     bool exact;
@@ -106,7 +105,7 @@ enum log_dump_event { DUMP_MORE, DUMP_CUT, DUMP_DONE, DUMP_BAD };
 
 /* Takes the SIZE characters at TEXT, which log_parse has found to be a dump's. DUMP_DONE: it is complete. DUMP_CUT:
  * another one begins before its end: give the line again. DUMP_BAD: the line is not of the format, or damaged. A line
- * of version 2 that comes again is passed over. */
+ * that comes again is passed over. */
 enum log_dump_event log_dump_line(struct log_dump *dump, const char *text, size_t size);
 
 /* Forgets all of DUMP. */
