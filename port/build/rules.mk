@@ -40,19 +40,19 @@ $(MADE)/libsfu.a: sfu.c sfu.h port/build/rules.mk
 	$(AR) crs $@ $(@:.a=.o)
 
 # SFU_VERSION is major * 10000 + minor * 100 + patch.
-RELEASE := $(shell awk '$$2 == "SFU_VERSION" { printf "%d.%d.%d", $$3 / 10000, $$3 / 100 % 100, $$3 % 100 }' sfu.h)
+SFU_RELEASE := $(shell awk '$$2 == "SFU_VERSION" { printf "%d.%d.%d", $$3 / 10000, $$3 / 100 % 100, $$3 % 100 }' sfu.h)
 
 # What says where things are. Written anew each time, because another PREFIX changes no file.
 .PHONY: install-files
 install-files:
 	@mkdir -p $(MADE)
-	@printf '%s\n' 'Name: sfu' 'Description: a freestanding SFrame stack unwinder' 'Version: $(RELEASE)' \
+	@printf '%s\n' 'Name: sfu' 'Description: a freestanding SFrame stack unwinder' 'Version: $(SFU_RELEASE)' \
 	    'Cflags: -I$(INCLUDEDIR)/sfu' 'Libs: -L$(LIBDIR) -lsfu' >$(MADE)/sfu.pc
 	@sed 's,@INCLUDE@,$(shell realpath -ms --relative-to=$(LIBDIR)/cmake/sfu $(INCLUDEDIR)),' \
 	    port/build/sfu-config.cmake >$(MADE)/sfu-config.cmake
-	@printf '%s\n' 'set(PACKAGE_VERSION $(RELEASE))' \
+	@printf '%s\n' 'set(PACKAGE_VERSION $(SFU_RELEASE))' \
 	    'if(PACKAGE_VERSION VERSION_EQUAL PACKAGE_FIND_VERSION)' '    set(PACKAGE_VERSION_EXACT TRUE)' 'endif()' \
-	    'if(PACKAGE_FIND_VERSION_MAJOR EQUAL $(firstword $(subst ., ,$(RELEASE))) AND' \
+	    'if(PACKAGE_FIND_VERSION_MAJOR EQUAL $(firstword $(subst ., ,$(SFU_RELEASE))) AND' \
 	    '   PACKAGE_VERSION VERSION_GREATER_EQUAL PACKAGE_FIND_VERSION OR NOT PACKAGE_FIND_VERSION)' \
 	    '    set(PACKAGE_VERSION_COMPATIBLE TRUE)' 'endif()' >$(MADE)/sfu-config-version.cmake
 

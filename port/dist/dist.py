@@ -24,7 +24,7 @@ import sys
 import tarfile
 
 LICENCE = "/* SPDX-License-Identifier: MIT */\n/* Copyright (c) 2026 The sfu authors */\n"
-SKIPPED = {"build", ".git"}
+SKIPPED = {"build", ".git", "Cargo.lock"}
 # Files, and the switch that leaves them out. All but the last need the printer.
 PARTS = (("port/print/sfu_print", None), ("port/print/sfu_build_id", None), ("port/print/sfu_cycles", "SFU_NO_CYCLES"),
          ("port/print/sfu_record", "SFU_NO_RECORD"), ("port/print/sfu_all", "SFU_NO_ALL"),

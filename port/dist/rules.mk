@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 
-CHECK += dist
+CHECK += dist release
 
-.PHONY: dist suite-dist
+.PHONY: dist release suite-dist suite-release
 ## [tools] dist: what people copy, in build/dist: sfu_panic, sfu_kernel, sfu_asm.h, a tarball; PREFIX=mine_: renamed
 # PREFIX is also a folder, that of `make install`.
 dist:
@@ -13,3 +13,14 @@ suite-dist: | $(TC)
 	@test/tools/toolchain/install.sh check
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh dist port/dist/test/dist_test.sh
+
+## [tools] release: what a version publishes, in build/release: the files of dist, SHA256SUMS, notes; behind make check
+RELEASE ?= build/release
+RELEASE_TESTS ?= check
+release:
+	@test/tools/toolchain/install.sh check
+	@port/dist/release.sh $(RELEASE) $(RELEASE_TESTS)
+
+suite-release: | $(TC)
+	@test/tools/toolchain/install.sh check
+	@test/run.sh release port/dist/test/release_test.sh build/release-test
