@@ -127,6 +127,13 @@ $(TRACE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sfu-trace 
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh host-trace-$* python3 port/host/test/trace.py $*
 
+# The same of RISC-V's machines.
+CHECK += host-trace-riscv
+.PHONY: suite-host-trace-riscv
+suite-host-trace-riscv: build/tools/sfu-trace | $(TC)
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh host-trace-riscv python3 port/host/test/riscv_trace.py
+
 # The same of machines whose kernels lie in the upper half of the addresses.
 TRACE_MACHINE_SUITES := live upper
 CHECK += $(TRACE_MACHINE_SUITES:%=host-trace-%)
