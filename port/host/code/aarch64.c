@@ -154,6 +154,10 @@ static void system_word(uint32_t word, struct code_fact *fact)
         hint(word, fact);
     else if ((word & 0xfffff0ff) == 0xd50040bf) /* msr SPSel: another SP */
         code_forget(fact, SP);
+    else if ((word & 0xfff8ffe0) == 0xd5384020 && rd(word) != SP) /* mrs xN, elr_el1 to elr_el3 */
+        code_add(fact, CODE_SET, rd(word), 0, CODE_PC, 0);
+    else if ((word & 0xfff8ffe0) == 0xd5184020) /* msr elr_el1, xN */
+        code_add(fact, CODE_SET, CODE_PC, 0, rd(word), 0);
     else if (word & 1u << 21) /* mrs, sysl */
         forget(fact, rd(word));
 }
@@ -194,8 +198,9 @@ static void branch(uint32_t word, uint64_t pc, struct code_fact *fact)
     } else if ((top & 0x7e) == 0x36) { /* tbz, tbnz */
         fact->flow = CODE_BRANCH;
         fact->target = pc + (uint64_t)(offset_of(word, 5, 14) * 4);
-    } else if (top == 0xd4) { /* svc, hvc, smc; brk, hlt and what leaves */
-        fact->flow = field(word, 21, 3) == 0 && (word & 3) != 0 ? CODE_NEXT : CODE_STOP;
+    } else if (top == 0xd4) {           /* svc, hvc, smc; brk, hlt and what leaves */
+        fact->odd = word == 0xd4200000; /* brk #0, a breakpoint: nothing comes behind it at the end of a function */
+        fact->flow = (field(word, 21, 3) == 0 && (word & 3) != 0) || fact->odd ? CODE_NEXT : CODE_STOP;
         code_add(fact, CODE_FORGET, 0, X17, 0, 0);
     } else if (top == 0xd5) {
         system_word(word, fact);

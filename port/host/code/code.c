@@ -103,6 +103,8 @@ static struct code_value entry_value(unsigned reg)
     return (struct code_value){0, (uint8_t)(BASE_ENTRY + reg), false};
 }
 
+static const struct code_value way_back = {0, BASE_RETURN, false};
+
 void code_entry(const struct code_cpu *cpu, struct code_state *state)
 {
     memset(state, 0, sizeof *state);
@@ -111,20 +113,24 @@ void code_entry(const struct code_cpu *cpu, struct code_state *state)
     if (cpu->shadow != 0)
         state->reg[cpu->shadow] = entry_value(cpu->shadow);
     if (cpu->link)
-        state->reg[cpu->ra] = entry_value(cpu->ra);
+        state->reg[cpu->ra] = way_back;
     else
-        state->slot[state->num++] = (struct code_slot){entry_value(cpu->ra), cpu->ra_at_entry, BASE_CFA};
+        state->slot[state->num++] = (struct code_slot){way_back, cpu->ra_at_entry, BASE_CFA};
 }
 
-/* The CPU has pushed SS, SP, flags, CS, PC and, if ERROR, a number. */
 void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, bool error)
 {
-    int64_t pc = error ? 8 : 0;
-
     code_entry(cpu, state);
-    state->reg[cpu->sp] = (struct code_value){0, BASE_TRAP, false};
-    state->slot[0] = (struct code_slot){entry_value(cpu->ra), pc, BASE_TRAP};
-    state->slot[1] = (struct code_slot){{0, BASE_CFA, false}, pc + 24, BASE_TRAP};
+    state->caller = CALLER_INTERRUPTED;
+    if (cpu->link) { /* the PC is in a register of its own; RA is only what was interrupted had there */
+        state->reg[cpu->ra] = unknown;
+        state->reg[CODE_PC] = way_back;
+        return;
+    }
+    /* The CPU has pushed SS, SP, flags, CS and PC. */
+    state->reg[cpu->sp] = (struct code_value){error ? -8 : 0, BASE_TRAP, false};
+    state->slot[0] = (struct code_slot){way_back, 0, BASE_TRAP};
+    state->slot[1] = (struct code_slot){{0, BASE_CFA, false}, 24, BASE_TRAP};
     state->num = 2;
 }
 
@@ -146,6 +152,10 @@ bool code_join(struct code_state *state, const struct code_state *other)
             continue;
         }
         drop_slot(state, &state->slot[i]);
+        less = true;
+    }
+    if (state->caller != other->caller && state->caller != CALLER_UNCERTAIN) {
+        state->caller = CALLER_UNCERTAIN;
         less = true;
     }
     return less;
@@ -246,7 +256,7 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
         break;
     case CODE_SIGN:
     case CODE_AUTH:
-        if (reg->base >= BASE_ENTRY && reg->is_signed == (op->what == CODE_AUTH))
+        if (reg->base >= BASE_RETURN && reg->is_signed == (op->what == CODE_AUTH))
             reg->is_signed = op->what == CODE_SIGN;
         else
             *reg = unknown;
@@ -303,14 +313,14 @@ static bool is_entry(const struct code_cpu *cpu, const struct code_state *state)
 
     code_entry(cpu, &entry);
     slot = cpu->link ? NULL : find_slot(state, BASE_CFA, cpu->ra_at_entry);
-    return same_value(&state->reg[cpu->sp], &entry.reg[cpu->sp]) &&
+    return state->caller == CALLER_KNOWN && same_value(&state->reg[cpu->sp], &entry.reg[cpu->sp]) &&
            same_value(&state->reg[cpu->fp], &entry.reg[cpu->fp]) &&
            (cpu->link ? same_value(&state->reg[cpu->ra], &entry.reg[cpu->ra])
                       : slot != NULL && same_value(&slot->value, &entry.slot[0].value));
 }
 
 /* Somebody comes to TARGET with STATE. It is another unit's, or the middle of this one's. */
-static void add_edge(struct code *code, uint64_t target, const struct code_state *state)
+void code_add_edge(struct code *code, uint64_t target, const struct code_state *state)
 {
     struct code_unit *unit = code_unit_at(code, target);
     struct code_edge *edge;
@@ -475,7 +485,7 @@ static void go(struct run *r, uint64_t pc, const struct code_state *state)
     uint32_t at = place_at(r, pc, &is_new);
 
     if (at == OUTSIDE)
-        add_edge(r->code, pc, state);
+        code_add_edge(r->code, pc, state);
     else
         arrive(r, at, state);
 }
@@ -524,7 +534,7 @@ static void resumes(struct run *r, const struct code_state *state)
 {
     const struct code_value *sp = &state->reg[r->code->cpu->sp];
     struct code_unit *unit = r->unit;
-    bool good = unit->trap ? sp->base == BASE_TRAP && sp->k == (unit->error ? 8 : 0)
+    bool good = unit->trap ? sp->base == BASE_TRAP && sp->k == 0
                            : sp->base == BASE_CFA && (!unit->resumes || unit->resumed == sp->k);
 
     unit->resumes_otherwise |= !good;
@@ -575,7 +585,7 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
             call(r, state, &fact, pc);
         if (next >= r->unit->end) {
             if (!give && fact.flow != CODE_CALL && !fact.odd)
-                add_edge(r->code, next, state);
+                code_add_edge(r->code, next, state);
             return;
         }
         at = r->index[next - r->unit->start] - 1;
@@ -706,6 +716,8 @@ void code_free(struct code *code)
             free(code->units[i].edges);
             code->units[i].edges = next;
         }
+    for (i = 0; i < code->num_units; i++)
+        free(code->units[i].rows);
     free(code->units);
     free(code->reports);
     if (code->cpu->close != NULL)

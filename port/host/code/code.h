@@ -15,7 +15,8 @@
  *   - A function is entered at its first instruction as the ABI says, or by a jump or a call that is analysed, too.
  *   - A callee leaves SP and the registers that the ABI makes it save as it found them. One of the same image for
  *     which that is known to be false (`ret n`) is believed not to.
- *   - A call returns, unless CFI says by another row behind it that it does not. `ud2` and `brk` do not.
+ *   - A call returns, unless CFI says by another row behind it that it does not, or the function ends there. `ud2` and
+ *     `brk`, except for `brk #0`, do not go on.
  *   - A store to an address that is not known as CFA + a number does not hit a slot with a saved register.
  *   - The instructions are those in the file: nobody changes them at run time in what concerns SP, FP and RA.
  */
@@ -23,12 +24,13 @@
 #define SFU_HOST_CODE_H
 
 #include "common/cfi.h"
+#include "common/kept.h"
 
 /* ---- Facts ----------------------------------------------------------------------------------------------------- */
 
 /* Registers have their DWARF numbers; x86_64's RA has its column, 16. s390x: 16 to 31 are the halves of floating-point
- * registers, in which leaf functions save others. */
-enum { CODE_REGISTERS = 32, CODE_NONE = 255 };
+ * registers, in which leaf functions save others. CODE_PC: where the CPU keeps the interrupted PC (aarch64: ELR_EL1). */
+enum { CODE_REAL = 32, CODE_PC = 32, CODE_REGISTERS = 33, CODE_NONE = 255 };
 
 /* What an instruction does, in this order. REG and LAST are registers, BASE, too; all numbers are signed. */
 enum code_do {
@@ -70,7 +72,8 @@ struct code_fact {
     uint8_t size; /* of the instruction; 0: it is not known, and nothing can be said behind it */
     uint8_t num;
     uint8_t flow;
-    bool odd; /* CODE_RETURN: with another SP than the caller had */
+    bool
+        odd; /* CODE_RETURN: with another SP than the caller had; else: at the end of a unit nothing comes behind it */
 };
 
 /* A CPU, as analysis needs it. */
@@ -107,9 +110,13 @@ enum {
     BASE_NUMBER,  /* 0 */
     BASE_CFA,     /* the CFA */
     BASE_ALIGNED, /* SP where it was rounded */
-    BASE_TRAP,    /* SP at the entry of an interrupt, whose CFA is the SP of what was interrupted */
+    BASE_TRAP,    /* where the CPU has put the PC at an interrupt, whose CFA is the SP of what was interrupted */
+    BASE_RETURN,  /* 0: where the function returns to, or what was interrupted goes on */
     BASE_ENTRY    /* + r: what register r had when the function was entered */
 };
+
+/* Who comes before a function. */
+enum { CALLER_KNOWN, CALLER_NONE, CALLER_INTERRUPTED, CALLER_UNCERTAIN };
 
 struct code_value {
     int64_t k;
@@ -128,13 +135,15 @@ enum { CODE_SLOTS = 40 };
 
 struct code_state {
     struct code_value reg[CODE_REGISTERS];
-    struct code_slot slot[CODE_SLOTS]; /* by base and k */
+    struct code_slot slot[CODE_SLOTS]; /* in any order, no two at one place */
     unsigned num;
+    uint8_t caller; /* CALLER_... */
 };
 
 /* The state that a function begins with. */
 void code_entry(const struct code_cpu *cpu, struct code_state *state);
-/* What interrupts of x86_64 begin with; ERROR: the CPU has pushed an error code. */
+/* What an interrupt begins with that did not change the stack or, on x86_64, pushed the PC and what belongs to it; ERROR:
+ * and an error code. */
 void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, bool error);
 
 /* Changes STATE as FACT does, whose instruction is at PC: the ops alone. */
@@ -155,6 +164,7 @@ struct code_report {
     uint64_t silent;      /* where a rule can be neither confirmed nor refuted */
     uint64_t corrected;   /* where the row is the code's */
     uint64_t cfa, ra, fp; /* corrected for this */
+    uint64_t derived;     /* of code without CFI, with a row now */
 };
 
 /* ---- Functions ------------------------------------------------------------------------------------------------- */
@@ -174,6 +184,9 @@ struct code_unit {
     bool trap, error; /* an interrupt, with an error code */
     bool dirty;       /* to be run again */
     uint8_t runs;
+    struct cfi_row *rows; /* without CFI: what code says */
+    size_t num_rows;
+    uint64_t lost;                   /* bytes of an interrupt's entry that no row can describe */
     bool odd;                        /* it returns with another SP */
     bool called;                     /* by what was analysed: its start is entered as a function's */
     bool resumes, resumes_otherwise; /* it returns from an interrupt, with SP at RESUMED from the CFA; or not so */
@@ -209,17 +222,34 @@ struct code_watch {
  * in the order of the ways that lead there. */
 void code_run(struct code *code, struct code_unit *unit, const struct code_watch *watch);
 
+/* Somebody comes to TARGET with STATE, in whatever unit that is. */
+void code_add_edge(struct code *code, uint64_t target, const struct code_state *state);
+
 /* The unit that ADDR is in, or NULL. */
 struct code_unit *code_unit_at(const struct code *code, uint64_t addr);
 
 /* ---- Trust ----------------------------------------------------------------------------------------------------- */
 
-/* A unit whose CFI is wrong. */
-typedef void (*code_found)(void *ctx, const struct code_unit *unit, const struct code_report *report);
+/* Code that is not called. */
+struct code_entry_point {
+    uint64_t addr;
+    enum { CODE_TRAP, CODE_ERROR, CODE_START } kind; /* CODE_ERROR: x86_64, with an error code */
+};
 
-/* Reads all code that SPANS describes and gives the entries of CFI the rows of code where it contradicts them. Returns
- * false, and does nothing, if the image's CPU is not known. */
-bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, code_found found, void *ctx,
+struct code_how {
+    bool derive; /* code without CFI gets rows, too */
+    const struct code_entry_point *entries;
+    size_t num_entries;
+    const struct kept *kept; /* code for which the image has rows: none is derived; or NULL */
+    /* Takes a unit whose CFI is wrong or, if it is without, with an entry that cannot be described as a whole. */
+    void (*found)(void *ctx, const struct code_unit *unit, const struct code_report *report);
+    void *ctx;
+};
+
+/* Reads all code that SPANS describes and gives the entries of CFI the rows of code where it contradicts them. Code
+ * without CFI gets entries, if HOW says so: SPANS has to be found anew then. Returns false, and does nothing, if the
+ * image's CPU is not known. */
+bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct code_how *how,
                 struct code_report *report);
 
 #endif

@@ -36,7 +36,7 @@ static bool by_register(const struct code_cpu *cpu, const struct code_state *sta
 {
     unsigned i;
 
-    for (i = 0; i < (any ? CODE_REGISTERS + 2u : 2u); i++) {
+    for (i = 0; i < (any ? CODE_REAL + 2u : 2u); i++) {
         unsigned reg = i == 0 ? cpu->sp : i == 1 ? cpu->fp : i - 2;
         const struct code_value *value = &state->reg[reg];
 
@@ -82,11 +82,17 @@ static bool find_cfa(const struct code_cpu *cpu, const struct code_state *state,
            by_slot(cpu, state, &cfa, false, true, rule, &is_signed);
 }
 
+/* What register REG had at the entry, as a base; of RA what it is for. */
+static uint8_t base_of(const struct code_cpu *cpu, unsigned reg)
+{
+    return (uint8_t)(reg == cpu->ra ? BASE_RETURN : BASE_ENTRY + reg);
+}
+
 /* Where what register REG had at the entry is now: there or in another register, or in memory. */
 static bool find_entry(const struct code_cpu *cpu, const struct code_state *state, unsigned reg, bool any_sign,
                        struct sfu_rule *rule, bool *is_signed)
 {
-    const struct code_value wanted = {0, (uint8_t)(BASE_ENTRY + reg), false};
+    const struct code_value wanted = {0, base_of(cpu, reg), false};
     unsigned i;
 
     if (state->reg[reg].base == wanted.base && state->reg[reg].k == 0 && (any_sign || !state->reg[reg].is_signed)) {
@@ -97,7 +103,7 @@ static bool find_entry(const struct code_cpu *cpu, const struct code_state *stat
     if (by_slot(cpu, state, &wanted, any_sign, false, rule, is_signed) ||
         by_slot(cpu, state, &wanted, any_sign, true, rule, is_signed))
         return true;
-    for (i = 0; i < CODE_REGISTERS; i++)
+    for (i = 0; i < CODE_REAL; i++)
         if (is_at(&state->reg[i], wanted.base, 0, false)) {
             *rule = rule_of(i, 0, false);
             *is_signed = false;
@@ -118,7 +124,7 @@ static bool is_stale(const struct code_cpu *cpu, const struct code_state *state,
     const struct code_value *sp = &state->reg[cpu->sp];
 
     return rule->control == RULE_DEREFERENCE && sp->base == BASE_CFA && rule->offset < sp->k &&
-           is_at(&state->reg[reg], BASE_ENTRY + reg, 0, is_signed);
+           is_at(&state->reg[reg], base_of(cpu, reg), 0, is_signed);
 }
 
 /* Judges the rules of ROW by STATE, which holds at its PC, and corrects them. */
@@ -134,10 +140,13 @@ static void judge(const struct code_cpu *cpu, const struct code_state *state, st
     struct cfi_row fixed = *row;
     bool is_signed = false, unused;
 
+    *j = (struct judgement){SILENT, SILENT, SILENT};
+    if (state->caller != CALLER_KNOWN)
+        return;
     *j = (struct judgement){CONFIRMED, CONFIRMED, CONFIRMED};
     if (!is_at(&cfa, BASE_CFA, 0, false))
         j->cfa = find_cfa(cpu, state, &fixed.cfa) ? CORRECTED : SILENT;
-    if (!is_at(&ra, BASE_ENTRY + cpu->ra, 0, row->signed_ra) &&
+    if (!is_at(&ra, BASE_RETURN, 0, row->signed_ra) &&
         !(cpu->link && is_stale(cpu, state, &row->ra, cpu->ra, row->signed_ra))) {
         j->ra = find_entry(cpu, state, cpu->ra, true, &fixed.ra, &is_signed) ? CORRECTED : SILENT;
         fixed.signed_ra = is_signed;
@@ -156,7 +165,13 @@ static bool derive(const struct code_cpu *cpu, const struct code_state *state, s
 
     memset(row, 0, sizeof *row);
     row->by_code = true;
-    return find_cfa(cpu, state, &row->cfa) && find_entry(cpu, state, cpu->ra, true, &row->ra, &row->signed_ra) &&
+    row->trap = state->caller == CALLER_INTERRUPTED;
+    if (state->caller == CALLER_NONE) {
+        row->kind = CFI_OUTERMOST;
+        return true;
+    }
+    return state->caller != CALLER_UNCERTAIN && find_cfa(cpu, state, &row->cfa) &&
+           find_entry(cpu, state, cpu->ra, true, &row->ra, &row->signed_ra) &&
            find_entry(cpu, state, cpu->fp, false, &row->fp, &unused);
 }
 
@@ -184,6 +199,7 @@ struct trust {
     uint64_t next;             /* where the last instruction ends */
     bool doubtful;             /* ways are not what they seem */
     bool alone;                /* CFI does not count */
+    uint64_t lost;             /* bytes of an interrupt's entry without a row */
     struct code_report own;    /* of this entry */
 };
 
@@ -202,8 +218,8 @@ static bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
 
 static bool same_rules(const struct cfi_row *a, const struct cfi_row *b)
 {
-    return a->kind == b->kind && a->signed_ra == b->signed_ra && same_rule(&a->cfa, &b->cfa) &&
-           same_rule(&a->ra, &b->ra) && same_rule(&a->fp, &b->fp);
+    return a->kind == b->kind && a->trap == b->trap && a->signed_ra == b->signed_ra &&
+           same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) && same_rule(&a->fp, &b->fp);
 }
 
 /* CFI that changes behind a call says that the call does not return. */
@@ -270,8 +286,10 @@ static void compare(void *ctx, uint64_t pc, unsigned size, const struct code_sta
     struct judgement j;
 
     if (t->alone) {
-        if (size == 0 || !derive(t->cpu, state, &fixed))
+        if (size == 0 || !derive(t->cpu, state, &fixed)) {
+            t->lost += state->caller == CALLER_INTERRUPTED ? size : 0;
             return;
+        }
         t->own.corrected += size;
         fixed.start = pc;
         fixed.end = pc + size;
@@ -320,7 +338,7 @@ static void put(struct rows *rows, const struct cfi_row *row, uint64_t start, ui
 
     if (start >= end)
         return;
-    if (last != NULL && last->end == start && last->kind == CFI_RULES && same_rules(last, row)) {
+    if (last != NULL && last->end == start && last->kind != CFI_LOST && same_rules(last, row)) {
         last->end = end;
         return;
     }
@@ -355,7 +373,7 @@ static struct rows unite(struct trust *t)
     return result;
 }
 
-/* ---- All ------------------------------------------------------------------------------------------------------- */
+/* ---- All functions --------------------------------------------------------------------------------------------- */
 
 static void add_report(struct code_report *sum, const struct code_report *r)
 {
@@ -446,27 +464,47 @@ static void forget_cfi(struct trust *t, const struct code_unit *unit)
     collect(&t->cfi, &lost);
 }
 
+/* Keeps what code says of UNIT, which has no CFI. */
+static void keep_rows(struct code_unit *unit, struct trust *t)
+{
+    struct rows rows = {NULL, 0};
+    size_t i;
+
+    put_in_order(t->fixed.list, t->fixed.num, sizeof *t->fixed.list, by_start);
+    for (i = 0; i < t->fixed.num; i++)
+        if (rows.num == 0 || rows.list[rows.num - 1].end <= t->fixed.list[i].start)
+            put(&rows, &t->fixed.list[i], t->fixed.list[i].start, t->fixed.list[i].end);
+    free(unit->rows);
+    unit->rows = rows.list;
+    unit->num_rows = rows.num;
+    unit->lost = t->lost;
+}
+
 /* Replaces what CFI says of UNIT by what is right. The rows are freed with the CFI. */
 static void compare_unit(struct code *code, struct code_unit *unit, struct trust *t)
 {
-    struct cfi_fde *fde = &code->cfi->fdes[unit->fde - code->cfi->fdes];
+    struct cfi_fde *fde = unit->fde != NULL ? &code->cfi->fdes[unit->fde - code->cfi->fdes] : NULL;
     const struct code_watch watch = {compare, is_boundary, admit, t};
 
     memset(t, 0, sizeof *t);
     t->cpu = code->cpu;
-    drop_rows(fde);
-    t->alone = fde->trap = unit->trap;
-    cfi_rows(code->cfi, fde, collect, &t->cfi);
+    t->alone = fde == NULL || unit->trap;
+    if (fde != NULL) {
+        drop_rows(fde);
+        fde->trap = unit->trap;
+        cfi_rows(code->cfi, fde, collect, &t->cfi);
+    }
     code_run(code, unit, &watch);
     if (t->doubtful) {
         memset(&t->own, 0, sizeof t->own);
+    } else if (fde == NULL) {
+        keep_rows(unit, t);
     } else if (t->fixed.num > 0 || t->alone) {
         struct rows rows;
 
         if (t->alone)
             forget_cfi(t, unit);
         rows = unite(t);
-
         fde->rows = rows.list;
         fde->num_rows = rows.num;
     }
@@ -539,7 +577,133 @@ static void run_all(struct code *code)
     }
 }
 
-bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, code_found found, void *ctx,
+/* ---- Code without CFI ------------------------------------------------------------------------------------------ */
+
+static int by_unit(const void *a, const void *b)
+{
+    const struct code_unit *x = a, *y = b;
+
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static void add_unit(struct code *code, uint64_t start, uint64_t end)
+{
+    struct code_unit unit = {0};
+
+    unit.start = start;
+    unit.end = end;
+    unit.dirty = true;
+    code->units = grow(code->units, code->num_units, sizeof *code->units);
+    code->units[code->num_units++] = unit;
+}
+
+/* Units of the code from START up to END, of which nothing is known: one for each symbol. */
+static void add_gap(struct code *code, uint64_t start, uint64_t end)
+{
+    const struct image *image = code->image;
+    size_t i = count_up_to(image->symbols, image->num_symbols, sizeof *image->symbols,
+                           offsetof(struct symbol, addr), start);
+
+    for (; i < image->num_symbols && image->symbols[i].addr < end; i++)
+        if (image->symbols[i].addr > start) {
+            add_unit(code, start, image->symbols[i].addr);
+            start = image->symbols[i].addr;
+        }
+    if (start < end)
+        add_unit(code, start, end);
+}
+
+struct piece {
+    uint64_t start, end;
+};
+
+static int by_piece(const void *a, const void *b)
+{
+    const struct piece *x = a, *y = b;
+
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Adds units for all code that neither CFI nor rows of the image describe. */
+static void find_gaps(struct code *code, const struct cfi_spans *spans, const struct kept *kept)
+{
+    size_t num = spans->num + (kept != NULL ? kept->num : 0), i, k = 0;
+    struct piece *taken = zeroed(num, sizeof *taken);
+
+    for (i = 0; i < spans->num; i++)
+        taken[i] = (struct piece){spans->list[i].start, spans->list[i].end};
+    for (; i < num; i++)
+        taken[i] = (struct piece){kept->list[i - spans->num].start, kept->list[i - spans->num].end};
+    put_in_order(taken, num, sizeof *taken, by_piece);
+    for (i = 0; i < code->image->num_code; i++) {
+        const struct section *section = code->image->code[i];
+        uint64_t pc = section->addr, end = pc + section->size;
+
+        if (plt_is(section) || section->type == SHT_NOBITS)
+            continue;
+        while (k < num && taken[k].end <= pc)
+            k++;
+        for (; k < num && taken[k].start < end; k++) {
+            if (pc < taken[k].start)
+                add_gap(code, pc, taken[k].start);
+            pc = taken[k].end > pc ? taken[k].end : pc;
+        }
+        if (pc < end)
+            add_gap(code, pc, end);
+    }
+    free(taken);
+    put_in_order(code->units, code->num_units, sizeof *code->units, by_unit);
+}
+
+/* Ways begin where HOW says, and where the image does: nobody has called that. */
+static void begin_entries(struct code *code, const struct code_how *how)
+{
+    const struct code_unit *first = code_unit_at(code, code->image->header.e_entry);
+    struct code_state start = {0}, state;
+    size_t i;
+
+    start.caller = CALLER_NONE;
+    for (i = 0; i < how->num_entries; i++) {
+        const struct code_entry_point *entry = &how->entries[i];
+
+        if (entry->kind != CODE_START)
+            code_trap_entry(code->cpu, &state, entry->kind == CODE_ERROR);
+        code_add_edge(code, entry->addr, entry->kind == CODE_START ? &start : &state);
+    }
+    if (how->derive && first != NULL && first->fde == NULL)
+        code_add_edge(code, code->image->header.e_entry, &start);
+}
+
+/* Entries for what was found out of code without CFI: one for each piece that is described without a gap. */
+static void add_derived(struct code *code, const struct code_how *how, struct code_report *report)
+{
+    size_t i;
+
+    for (i = 0; i < code->num_units; i++) {
+        const struct code_unit *unit = &code->units[i];
+        struct code_report own = {0};
+        size_t k = 0;
+
+        while (k < unit->num_rows && !unit->dirty) {
+            const struct cfi_row *rows = &unit->rows[k];
+            size_t num = 1;
+
+            while (k + num < unit->num_rows && rows[num].start == rows[num - 1].end &&
+                   rows[num].trap == rows[0].trap)
+                num++;
+            cfi_add_code(code->cfi, rows, num);
+            own.derived += rows[num - 1].end - rows[0].start;
+            k += num;
+        }
+        report->derived += own.derived;
+        if (unit->lost > 0 && how->found != NULL)
+            how->found(how->ctx, unit, &own);
+    }
+}
+
+/* ---- All ------------------------------------------------------------------------------------------------------- */
+
+bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct code_how *how,
                 struct code_report *report)
 {
     struct code code = {0};
@@ -553,17 +717,23 @@ bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, code_found found
         return false;
     code.decoder = code.cpu->open != NULL ? code.cpu->open() : NULL;
     find_units(&code, spans, report);
+    if (how->derive)
+        find_gaps(&code, spans, how->kept);
+    begin_entries(&code, how);
     code.reports = zeroed(code.num_units, sizeof *code.reports);
     run_all(&code);
     for (i = 0; i < code.num_units; i++) {
+        if (code.units[i].fde == NULL)
+            continue;
         if (code.units[i].dirty) {
             drop_rows(&cfi->fdes[code.units[i].fde - cfi->fdes]);
             continue;
         }
         add_report(report, &code.reports[i]);
-        if (found != NULL && code.reports[i].corrected > 0)
-            found(ctx, &code.units[i], &code.reports[i]);
+        if (how->found != NULL && code.reports[i].corrected > 0)
+            how->found(how->ctx, &code.units[i], &code.reports[i]);
     }
+    add_derived(&code, how, report);
     code_free(&code);
     return true;
 }

@@ -303,11 +303,11 @@ static bool flow(struct decoder *d, struct code_fact *fact)
     case X86_INS_UD2:
     case X86_INS_UD0:
     case X86_INS_UD2B:
-    case X86_INS_INT3:
     case X86_INS_RSM:
         fact->flow = CODE_STOP;
         return true;
     case X86_INS_HLT:
+    case X86_INS_INT3:
         fact->odd = true; /* nothing comes behind it at the end of a function */
         return true;
     case X86_INS_INT:

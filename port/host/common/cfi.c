@@ -384,10 +384,31 @@ void cfi_free(struct cfi *cfi)
 
     for (i = 0; i < cfi->num_fdes; i++)
         free(cfi->fdes[i].rows);
+    free(cfi->made);
     free(cfi->cies);
     free(cfi->fdes);
+    cfi->made = NULL;
     cfi->cies = NULL;
     cfi->fdes = NULL;
+}
+
+void cfi_add_code(struct cfi *cfi, const struct cfi_row *rows, size_t num)
+{
+    struct cfi_fde fde = {0};
+
+    if (cfi->made == NULL) {
+        cfi->made = zeroed(1, sizeof *cfi->made);
+        cfi->made->ra = cfi->image->registers->ra;
+    }
+    fde.cie = cfi->made;
+    fde.start = rows[0].start;
+    fde.size = rows[num - 1].end - rows[0].start;
+    fde.trap = rows[0].trap;
+    fde.rows = zeroed(num, sizeof *rows);
+    memcpy(fde.rows, rows, num * sizeof *rows);
+    fde.num_rows = num;
+    cfi->fdes = grow(cfi->fdes, cfi->num_fdes, sizeof *cfi->fdes);
+    cfi->fdes[cfi->num_fdes++] = fde;
 }
 
 bool cfi_is_signal(const struct cfi_fde *fde)

@@ -28,6 +28,7 @@ struct cfi_row {
     bool by_pc;      /* an expression has asked for the PC: in a PLT rules depend on its last bits */
     bool doubtful;   /* FP or a link register has been restored to a slot that the CIE names */
     bool restored;   /* one has been restored, for which the entry itself began with a slot */
+    bool trap;       /* by_code: the function is an interrupt's entry */
     bool by_code;    /* it is what machine code says, against CFI */
     bool shadowed;   /* aarch64: x18, the shadow call stack's register, has a rule */
     const char *why; /* CFI_LOST: the reason */
@@ -51,6 +52,7 @@ struct cfi {
     struct image *image;
     struct cfi_cie *cies;
     size_t num_cies;
+    struct cfi_cie *made; /* of entries that cfi_add_code has added, or NULL */
     struct cfi_fde *fdes; /* by section, then in the file's order */
     size_t num_fdes;
 };
@@ -62,6 +64,9 @@ enum { CFI_EH = 1, CFI_DEBUG = 2 };
  * are broken. Broken instructions of an entry only make its rows CFI_LOST. */
 bool cfi_read(struct cfi *cfi, struct image *image, unsigned sources);
 void cfi_free(struct cfi *cfi);
+
+/* Adds an entry whose NUM rows somebody else has found, without a gap between them. Spans have to be found anew. */
+void cfi_add_code(struct cfi *cfi, const struct cfi_row *rows, size_t num);
 
 /* What the entry's augmentation says. */
 bool cfi_is_signal(const struct cfi_fde *fde);

@@ -46,10 +46,11 @@ static struct options {
     enum fp fp;
     double require; /* percent of the code */
     uint64_t address;
-    bool has_address, no_share, forget, keep_below_sp, keep_faults, keep_cfi, strict, json, quiet;
-} options = {
-    NULL,  IN_PLACE, NULL,  NULL, CFI_EH | CFI_DEBUG, {0, false}, FP_KEEP, 0, 0, false, false, false, false, false,
-    false, false,    false, false};
+    bool has_address, no_share, forget, keep_below_sp, keep_faults, keep_cfi, derive, strict, json, quiet;
+} options = {NULL,       IN_PLACE, NULL,  NULL,  CFI_EH | CFI_DEBUG,
+             {0, false}, FP_KEEP,  0,     0,     false,
+             false,      false,    false, false, false,
+             false,      false,    false, false};
 
 /* Says what is wrong, in one line, and ends. */
 static void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
@@ -147,6 +148,9 @@ static void set_output(int option, const char *argument)
     }
 }
 
+/* What --entry names, each as it stands on the command line. */
+static struct known entries;
+
 /* Options that change what the tables say, and what is printed. */
 static void set_option(int option, const char *argument)
 {
@@ -163,6 +167,10 @@ static void set_option(int option, const char *argument)
         break;
     case 'c':
         options.keep_cfi = parse_word("--cfi", argument, cfi, 2) == 1;
+        break;
+    case 'e':
+        options.derive = true;
+        known_add(&entries, argument, strlen(argument));
         break;
     case 'p':
         options.fp = (enum fp)parse_word("--fp", argument, fp, 3);
@@ -191,6 +199,7 @@ static void parse_options(int argc, char **argv)
         {"address", required_argument, NULL, 'a'}, {"allow", required_argument, NULL, 'l'},
         {"append", required_argument, NULL, 'P'},  {"asm", required_argument, NULL, 'A'},
         {"cfi", required_argument, NULL, 'c'},     {"check", no_argument, NULL, 'C'},
+        {"derive", no_argument, NULL, 'd'},        {"entry", required_argument, NULL, 'e'},
         {"fp", required_argument, NULL, 'p'},      {"forget", no_argument, NULL, 'F'},
         {"from", required_argument, NULL, 'f'},    {"help", no_argument, NULL, 'h'},
         {"json", no_argument, NULL, 'j'},          {"keep-below-sp", no_argument, NULL, 'k'},
@@ -200,9 +209,9 @@ static void parse_options(int argc, char **argv)
         {"side", required_argument, NULL, 'D'},    {"small", no_argument, NULL, 'm'},
         {"size", no_argument, NULL, 'S'},          {"strict", no_argument, NULL, 't'},
         {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0}};
-    static const char letters[] = "sFjkKqt";
-    bool *const flags[] = {&options.no_share,    &options.forget, &options.json,  &options.keep_below_sp,
-                           &options.keep_faults, &options.quiet,  &options.strict};
+    static const char letters[] = "sFjkKqtd";
+    bool *const flags[] = {&options.no_share,    &options.forget, &options.json,   &options.keep_below_sp,
+                           &options.keep_faults, &options.quiet,  &options.strict, &options.derive};
     int option;
 
     while ((option = getopt_long(argc, argv, "o:hq", names, NULL)) != -1)
@@ -218,6 +227,8 @@ static void parse_options(int argc, char **argv)
         usage("--address is for -o, --asm and --object");
     if (options.json && options.file != NULL && strcmp(options.file, "-") == 0)
         usage("--json and an output of - are both for the standard output");
+    if (options.keep_cfi && options.derive)
+        usage("--cfi=keep reads no code, --derive and --entry do");
 }
 
 /* ---- Messages -------------------------------------------------------------------------------------------------- */
@@ -383,10 +394,20 @@ struct correction {
 static struct correction *corrections;
 static size_t num_corrections;
 
-/* A code_found. */
+/* Notes what is wrong with the CFI of UNIT; or, in one without CFI, what of an interrupt's entry has no row. */
 static void add_correction(void *ctx, const struct code_unit *unit, const struct code_report *report)
 {
     const struct symbol *symbol = image_symbol(ctx, unit->start);
+
+    if (unit->fde == NULL) {
+        if (!options.quiet)
+            fprintf(stderr,
+                    "sfu-gen: %s: %s (0x%" PRIx64 "): %" PRIu64
+                    " bytes of this entry have no row: the code does not "
+                    "say where SP, the interrupted PC or FP is\n",
+                    options.image, symbol != NULL ? symbol->name : "no symbol", unit->start, unit->lost);
+        return;
+    }
 
     corrections = grow(corrections, num_corrections, sizeof *corrections);
     corrections[num_corrections++] =
@@ -399,8 +420,8 @@ static void say_corrections(const struct code_report *code)
 
     if (options.json) {
         printf(",\n \"code\": {\"reached\": %" PRIu64 ", \"confirmed\": %" PRIu64 ", \"corrected\": %" PRIu64
-               "},\n \"corrections\": [",
-               code->reached, code->confirmed, code->corrected);
+               ", \"derived\": %" PRIu64 "},\n \"corrections\": [",
+               code->reached, code->confirmed, code->corrected, code->derived);
         for (i = 0; i < num_corrections; i++) {
             printf("%s\n  {\"function\": ", i > 0 ? "," : "");
             put_json(corrections[i].function);
@@ -410,6 +431,9 @@ static void say_corrections(const struct code_report *code)
         putchar(']');
         return;
     }
+    if (options.derive && !options.quiet)
+        fprintf(stderr, "sfu-gen: %s: %" PRIu64 " bytes without CFI have rows by their instructions\n",
+                options.image, code->derived);
     for (i = 0; i < num_corrections && !options.quiet; i++)
         fprintf(stderr,
                 "sfu-gen: %s: %s (0x%" PRIx64 "): its CFI is wrong at %" PRIu64
@@ -668,8 +692,6 @@ static void make(struct input *in)
     bool without_fp;
     size_t i, left;
 
-    if (!options.forget && !kept_read(&in->kept, &in->image, &in->spans))
-        fail("%s", in->image.error);
     without_fp = make_tables(&tables, in);
     if (!encode(&tables, &options.encoding, addr, &bytes))
         fail("its tables would be 2 GiB or more");
@@ -695,6 +717,81 @@ static void make(struct input *in)
     free(bytes.data);
 }
 
+/* ---- Entries --------------------------------------------------------------------------------------------------- */
+
+struct entry_points {
+    struct code_entry_point *list;
+    size_t num;
+};
+
+static void add_entry(struct entry_points *points, uint64_t addr, int kind)
+{
+    points->list = grow(points->list, points->num, sizeof *points->list);
+    points->list[points->num].addr = addr;
+    points->list[points->num++].kind = kind;
+}
+
+/* Entries of STEP bytes each from SYMBOL on: those of vectors 0, 1, ... of x86_64. For some the CPU pushes an error
+ * code (Intel's manual, volume 3, 6.15). */
+static void add_vectors(struct entry_points *points, const char *name, const struct symbol *symbol, uint64_t step)
+{
+    static const uint64_t with_error = 1 << 8 | 0x1f << 10 | 1 << 17 | 1 << 21;
+    uint64_t n;
+
+    if (symbol->size == 0 || step == 0)
+        fail("--entry=%s: the symbol has no size, or no number follows", name);
+    for (n = 0; n * step < symbol->size && n < 256; n++)
+        add_entry(points, symbol->addr + n * step, n < 32 && with_error >> n & 1 ? CODE_ERROR : CODE_TRAP);
+}
+
+/* SYMBOL[+N][:KIND] */
+static void parse_entry(const struct image *image, const char *text, struct entry_points *points)
+{
+    static const char *const kinds[] = {"trap", "error", "start"};
+    char *name = copied(text), *kind = strchr(name, ':'), *plus, *end = NULL;
+    uint64_t offset = 0;
+    size_t i;
+
+    if (kind != NULL)
+        *kind++ = '\0';
+    plus = strchr(name, '+');
+    if (plus != NULL) {
+        *plus++ = '\0';
+        offset = strtoull(plus, &end, 0);
+    }
+    for (i = 0; i < image->num_symbols && strcmp(image->symbols[i].name, name) != 0; i++)
+        continue;
+    if (i == image->num_symbols || (end != NULL && (end == plus || *end != '\0')))
+        fail("--entry=%s: no such symbol of code", text);
+    if (kind != NULL && strncmp(kind, "vectors/", 8) == 0 && image->abi == SFU_AMD64)
+        add_vectors(points, text, &image->symbols[i], strtoull(kind + 8, NULL, 0));
+    else
+        add_entry(points, image->symbols[i].addr + offset,
+                  kind != NULL ? (int)parse_word("--entry", kind, kinds, 3) : CODE_TRAP);
+    free(name);
+}
+
+/* What the machine code says beside the CFI, or where there is none. */
+static void read_code(struct input *in)
+{
+    struct entry_points points = {NULL, 0};
+    struct code_how how = {options.derive, NULL, 0, &in->kept, add_correction, &in->image};
+    size_t i;
+
+    for (i = 0; i < entries.num; i++)
+        parse_entry(&in->image, entries.list[i].name, &points);
+    how.entries = points.list;
+    how.num_entries = points.num;
+    if (!code_trust(&in->cfi, &in->spans, &how, &in->code) && options.derive)
+        fail("--derive, --entry: this program cannot read code of this CPU");
+    free(points.list);
+    if (in->code.derived == 0)
+        return;
+    free(in->spans.list);
+    if (!cfi_find_spans(&in->cfi, &in->spans))
+        fail("%s", in->image.error);
+}
+
 static void read_input(struct input *in)
 {
     memset(in, 0, sizeof *in);
@@ -706,11 +803,14 @@ static void read_input(struct input *in)
         fail("a relocatable object: its addresses are not known before it is linked, or loaded");
     if (!cfi_read(&in->cfi, &in->image, options.sources) || !cfi_find_spans(&in->cfi, &in->spans))
         fail("%s", in->image.error);
-    if (in->cfi.num_fdes == 0 && (options.forget || options.action == CHECK || image_tables(&in->image) == NULL))
+    if (in->cfi.num_fdes == 0 && !options.derive &&
+        (options.forget || options.action == CHECK || image_tables(&in->image) == NULL))
         fail("no call frame information: compile with -fasynchronous-unwind-tables, or -g, and keep .eh_frame or "
              ".debug_frame in the file; or keep .sframe, whose rows can be written anew");
+    if (options.action != CHECK && !options.forget && !kept_read(&in->kept, &in->image, &in->spans))
+        fail("%s", in->image.error);
     if (!options.keep_cfi)
-        (void)code_trust(&in->cfi, &in->spans, add_correction, &in->image, &in->code);
+        read_code(in);
 }
 
 int main(int argc, char **argv)

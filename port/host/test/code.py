@@ -264,6 +264,75 @@ def doubtful():
     must("corrected 0" in run(CODE, image)[0].splitlines()[-1], run(CODE, image)[0])
 
 
+def table(cpu, image, *options):
+    """What objdump says of the tables that are made of IMAGE: for each row's PC where its CFA and its RA are."""
+    gen.gen("-q", *options, "--side=" + image + ".side", image)
+    text = run("%s/%s/objdump" % (TC, cpu), "--sframe", image + ".side")[0]
+    rows, size = {}, {}
+    for line in text.splitlines():
+        head = re.search(r"pc = (0x[0-9a-f]+), size = (\d+)", line)
+        if head:
+            end = int(head[1], 16) + int(head[2])
+        row = re.match(r" +([0-9a-f]{16}) +(\S+) +\S+ +(\S+)", line)
+        if row or " RA undefined" in line or "<outermost>" in line:
+            rows[int((row or re.match(r" +([0-9a-f]{16})", line))[1], 16)] = (row[2], row[3]) if row else "outermost"
+    return rows
+
+
+def callers(cpu, functions):
+    """A caller of each of FUNCTIONS, with CFI of its own."""
+    call = {"x86_64": "call ", "aarch64": "bl "}[cpu]
+    stop = {"x86_64": "ud2", "aarch64": "brk #1"}[cpu]
+    return "\n".join([".globl main", ".type main, %function", "main:", ".cfi_startproc"] + [call + name for name in functions] +
+                     [stop, ".cfi_endproc", ".size main, . - main"])
+
+
+def derived(cpu):
+    """Without CFI the rows are those of the same code with CFI, wherever there is one; and nearly everywhere there is."""
+    both = []
+    for described in (True, False):
+        functions = {name: text if described else re.sub(r"\.cfi_[^\n]*", "", text) for name, text in TRUE[cpu].items()}
+        lines = [".text", ".globl _start", "_start: nop", callers(cpu, functions)]
+        for name, text in functions.items():
+            body = [".cfi_startproc", text, ".cfi_endproc"] if described else [text]
+            lines += [".balign 16", ".globl " + name, ".type %s, %%function" % name, name + ":"] + body + [".size %s, . - %s" % (name, name)]
+        file = "%s/derived-%s-%d" % (WORK, cpu, described)
+        write(file + ".s", ("\n".join(lines) + "\n").encode())
+        run("%s/%s/as" % (TC, cpu), *(["-march=armv9.2-a"] if cpu == "aarch64" else []), file + ".s", "-o", file + ".o")
+        run("%s/%s/ld" % (TC, cpu), "--no-eh-frame-hdr", file + ".o", "-o", file)
+        both.append(table(cpu, file, *(["--cfi=keep"] if described else ["--derive"])))
+    same = sum(both[0].get(pc) == row for pc, row in both[1].items())
+    other = {hex(pc): (both[0][pc], row) for pc, row in both[1].items() if pc in both[0] and both[0][pc] != row}
+    must(same > 0.6 * len(both[0]), "%d rows of %d: %s %s" % (same, len(both[0]), other, both))
+    return "%d rows, %d said in another way: %s" % (same, len(other), other)
+
+
+# Assembly without CFI of which the code does not say where the caller is; and what there is to be seen of it in spite of
+# that: the number of rows.
+UNKNOWN = {
+    "nobody calls it": ("f: push %rbx\npop %rbx\nret", "nop", 0),
+    "a callee pops": ("f: push %rbx\ncall g\nnop\npop %rbx\nret\ng: ret $8", "call f", 3),
+    "data in text": ("f: jmp 1f\n.byte 0xe8, 0x55, 0x5d\n1: ret", "call f", 2),
+    "a jump to what a register has": ("f: jmp *%rax\n1: push %rbx\nret", "call f", 1),
+    "two ways with another SP": ("f: test %eax, %eax\nje 1f\npush %rbx\n1: nop\nret", "call f", 1),
+    "another stack": ("f: mov %rsp, (%rdi)\nmov %rsi, %rsp\npop %rbx\nret", "call f", 1),
+    "entered in the middle": ("f: push %rbx\n.globl g\ng: nop\npop %rbx\nret", "call f\ncall g", 1),
+    "an instruction within another": ("f: jmp 1f\n.byte 0x48\n1: push %rbx\npop %rbx\nret", "call f", 4),
+}
+
+
+def unknown(code, calls, wanted):
+    image = WORK + "/unknown"
+    write(image + ".s", (".text\n.globl _start\n_start: nop\n.globl main\nmain: .cfi_startproc\n%s\nud2\n.cfi_endproc\n.balign 16\n"
+                         ".globl f\n%s\n" % (calls, code)).encode())
+    run(TC + "/x86_64/as", image + ".s", "-o", image + ".o")
+    run(TC + "/x86_64/ld", image + ".o", "-o", image)
+    symbols = run("nm", image)[0]
+    start = int(re.search(r"([0-9a-f]+) T f\b", symbols)[1], 16)
+    rows = {pc: row for pc, row in table("x86_64", image, "--derive").items() if pc >= start}
+    must(len(rows) == wanted, "%d rows: %s" % (len(rows), rows))
+
+
 def test_trust():
     os.makedirs(WORK, exist_ok=True)
     if os.uname().machine == "x86_64":
@@ -272,6 +341,10 @@ def test_trust():
                 test("interrupts %s %s" % (compiler, level), interrupts, compiler, level)
     test("--cfi=keep", keeps)
     test("a cold part", doubtful)
+    for cpu in TRUE:
+        test("%s without CFI" % cpu, derived, cpu)
+    for name, what in UNKNOWN.items():
+        test("without CFI: " + name, unknown, *what)
     test("aarch64 libm", library, "aarch64", "libm.so.6", 0)
     test("aarch64 libstdc++", library, "aarch64", "libstdc++.so.6", 0)
     test("aarch64 libc", library, "aarch64", "libc.so.6", 40)

@@ -25,12 +25,13 @@ static void found(void *ctx, const struct code_unit *unit, const struct code_rep
 
 int main(int argc, char **argv)
 {
+    const struct code_how how = {false, NULL, 0, NULL, found, NULL};
     struct code_report sum;
     struct cfi_spans spans;
     struct cfi cfi = {0};
 
     if (argc != 2 || !image_open(&image, argv[1]) || !cfi_read(&cfi, &image, CFI_EH | CFI_DEBUG) ||
-        !cfi_find_spans(&cfi, &spans) || !code_trust(&cfi, &spans, found, NULL, &sum)) {
+        !cfi_find_spans(&cfi, &spans) || !code_trust(&cfi, &spans, &how, &sum)) {
         fprintf(stderr, "%s\n", image.error);
         return 1;
     }

@@ -44,14 +44,20 @@ march=${abi/riscv/rv}
 
 # A kernel: the port and the stepper are built as port/baremetal/test builds them, in the directory of their KIND.
 kind=$cpu
-made=
+made=() # options of sfu-gen, where the tables are its own
+# What is not called, in the port's assembly and in begin.S.
+derived=(--derive --entry=thread_start:start --entry=step_begin:start --entry=boot_again:start --entry=boot_second:start)
+case $cpu in
+x86_64) derived+=(--entry=boot64:start --entry=vectors:vectors/16) ;;
+esac
 kernel_way() {
     case $1 in
     kernel) [ "$cpu" != x86_64 ] || cc+=(-mno-red-zone -fcf-protection=none) ;;
     hook) kind=$cpu-hook ;;
     fp) cc+=(-fno-omit-frame-pointer) ;;
     nofp) cc+=(-fomit-frame-pointer) ;;
-    gen) made=yes ;;
+    gen) made=(--small) ;;
+    derive) made=(--small "${derived[@]}") ;;
     clash) cc+=(-fstack-clash-protection) ;;
     pac) cc+=(-mbranch-protection=pac-ret) kind=$cpu-pac ;; # the port turns it on
     8)
@@ -176,6 +182,9 @@ kernel_objects() {
         mkdir -p "$(dirname "$directory/$f")"
         "$tools/objcopy" --redefine-sym memcpy=kernel_memcpy --redefine-sym memset=kernel_memset \
             --redefine-sym strcmp=kernel_strcmp "$from" "$directory/$f"
+        # Nothing is left that says what assembly does.
+        [[ " ${made[*]-} " != *' --derive '* ]] || [[ $f != */boot.o && $f != */begin.o ]] ||
+            "$tools/objcopy" -R '.sframe*' -R '.rela.sframe*' -R .eh_frame -R .rela.eh_frame "$directory/$f"
         files+=("$directory/$f")
     done
 }
@@ -239,7 +248,7 @@ link_kernel() {
     # The harness reads the compiler's name in .comment.
     sed 's/\*(.comment /*(/' port/baremetal/kernel.ld >"$out.parts/kernel.ld"
     # sfu-gen writes its tables where the assembler's are: those of exception entries are taken over.
-    [ -z "$made" ] || sed -i -e 's/ \.eh_frame / /' -e '$s/}/.eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) } }/' \
+    [ -z "${made[*]-}" ] || sed -i -e 's/ \.eh_frame / /' -e '$s/}/.eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) } }/' \
         "$out.parts/kernel.ld"
     functions '' >"$out.s"
     for f in "$out.first" "$out"; do
@@ -247,7 +256,7 @@ link_kernel() {
             "-Wl,-L,$out.parts,-T,port/baremetal/$cpu/machine.ld" -o "$f" "${files[@]}" "$out.s"
         functions "$f" >"$out.s"
     done
-    [ -z "$made" ] || build/tools/sfu-gen -q --small "$out"
+    [ -z "${made[*]-}" ] || build/tools/sfu-gen -q "${made[@]}" "$out"
 }
 
 if [[ $flag == kernel* ]]; then
