@@ -105,12 +105,7 @@ static uint8_t *put_row(struct source *in, uint8_t *out, unsigned address, uint3
 /* A flexible row: the CFA, mostly the RA and FP, each from SP, FP or the CFA, or from what the input says. */
 static uint8_t *put_flexible_row(struct source *in, uint8_t *out, unsigned address, uint32_t start)
 {
-    static const unsigned native[] = {HOST_ABI == SFU_AMD64   ? 7
-                                      : HOST_ABI == SFU_S390X ? 15
-                                                              : 31,
-                                      HOST_ABI == SFU_AMD64   ? 6
-                                      : HOST_ABI == SFU_S390X ? 11
-                                                              : 29};
+    static const unsigned native[] = {HOST_SP, HOST_FP};
     unsigned how = next_byte(in), size = how & 0x80 ? 4 : 1, rules = 1 + (how >> 5 & 3) % 3, i;
 
     out = put(out, address, start);

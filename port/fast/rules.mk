@@ -7,6 +7,7 @@ CHECK += fast
 CHECK_aarch64 += fast-aarch64
 CHECK_s390x += fast-s390x
 CHECK_aarch64_be += fast-aarch64_be
+CHECK += fast-riscv64
 
 FAST_TEST := $(addprefix port/fast/test/,table.c fast_test.c) test/unit/build.c
 FAST_DEPS := $(FAST_TEST) $(wildcard port/fast/test/*.h) port/fast/sfu_fast.c port/fast/sfu_fast.h test/unit/build.h \
@@ -60,13 +61,13 @@ build/fast/change-%: $(FAST_DEPS) port/fast/test/change_test.c
 	@mkdir -p $(@D)
 	$*-linux-gnu-gcc $(FAST_CHANGE_FLAGS) -O2 -static $(FAST_CHANGE) -lpthread -o $@
 
-.PHONY: suite-fast suite-fast-aarch64 suite-fast-aarch64_be suite-fast-s390x
+.PHONY: suite-fast suite-fast-aarch64 suite-fast-aarch64_be suite-fast-s390x suite-fast-riscv64
 suite-fast: build/fast/test build/fast/race build/fast/change build/fast/change-thread
 	@test/run.sh fast sh -ec 'build/fast/test 500; build/fast/race; build/fast/change; \
 	    build/fast/change-thread 200 2>&1 | sed "s/^\(not \)*ok /&ThreadSanitizer: /; \
 	    s/^SUMMARY/not ok ThreadSanitizer/"'
 
-suite-fast-aarch64 suite-fast-s390x: suite-fast-%: build/fast/test-% build/fast/change-%
+suite-fast-aarch64 suite-fast-s390x suite-fast-riscv64: suite-fast-%: build/fast/test-% build/fast/change-%
 	@test/run.sh fast-$* sh -ec 'qemu-$* build/fast/test-$* 150; qemu-$* build/fast/change-$* 1000'
 
 suite-fast-aarch64_be: suite-fast-%: build/fast/test-%

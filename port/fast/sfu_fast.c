@@ -22,12 +22,15 @@
 #define NATIVE (BIG ? SFU_AARCH64_BIG : SFU_AARCH64)
 #elif defined(__s390x__)
 #define NATIVE SFU_S390X
+#elif defined(__riscv) && __riscv_xlen == 64
+#define NATIVE SFU_RISCV64
 #else
 #define NATIVE 0
 #endif
 #define IS_AARCH64 (NATIVE == SFU_AARCH64 || NATIVE == SFU_AARCH64_BIG)
 #define IS_S390X   (NATIVE == SFU_S390X)
-#define IS_AMD64   (!IS_AARCH64 && !IS_S390X)
+#define IS_RISCV64 (NATIVE == SFU_RISCV64)
+#define IS_AMD64   (!IS_AARCH64 && !IS_S390X && !IS_RISCV64)
 
 /* At every optimisation, what each frame needs is a part of the loop, and what is rare is not. */
 #define INLINE      static inline __attribute__((always_inline))
@@ -48,8 +51,8 @@ enum {
     ROW_TWO_BYTES = 0x20, ROW_FOUR_BYTES = 0x40,
     RULE_REGISTER = 0x1, RULE_DEREFERENCE = 0x2, RULE_NUMBER = 3, /* 3.2 */
 
-    SP = IS_AMD64 ? 7 : IS_S390X ? 15 : 31,             /* DWARF numbers */
-    FP = IS_AMD64 ? 6 : IS_S390X ? 11 : 29,
+    SP = IS_AMD64 ? 7 : IS_S390X ? 15 : IS_RISCV64 ? 2 : 31, /* DWARF numbers */
+    FP = IS_AMD64 ? 6 : IS_S390X ? 11 : IS_RISCV64 ? 8 : 29,
     LINK = !IS_AMD64,             /* a call leaves the RA in a register, and rows say where it is saved */
     FIXED_RA = IS_AMD64 ? -8 : 0, /* in the header (2.2) */
     BELOW = IS_S390X ? 160 : 0,   /* the caller's SP is CFA - BELOW */
@@ -473,12 +476,12 @@ __attribute__((target("no-outline-atomics")))
 OUT_OF_LINE bool
 set_busy(struct sfu_fast *fast)
 {
-    return !__atomic_exchange_n(&fast->busy, true, __ATOMIC_ACQUIRE);
+    return __atomic_exchange_n(&fast->busy, 1, __ATOMIC_ACQUIRE) == 0;
 }
 
 INLINE void clear_busy(struct sfu_fast *fast)
 {
-    __atomic_store_n(&fast->busy, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&fast->busy, 0, __ATOMIC_RELEASE);
 }
 
 /* Clears the cache, if changes have made it wrong, and nobody writes. */

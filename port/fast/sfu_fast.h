@@ -77,7 +77,7 @@ struct sfu_fast {
     uint64_t changes;                   /* how often a change has made entries of the cache wrong */
     uint64_t cleared; /* after how many of those the cache was cleared: it counts if that is all */
     bool overlap;     /* images may have the same PC */
-    bool busy;        /* somebody writes to the cache, and may use what follows */
+    uint32_t busy;    /* 1: somebody writes to the cache, and may use what follows. RISC-V has no atomic byte */
     unsigned turn;    /* of a set's entries that have made room */
     struct sfu_fast_rule rules[SFU_FAST_RULES]; /* each is written once */
 };

@@ -14,9 +14,23 @@
 #define HOST_ABI (BIG_HOST ? SFU_AARCH64_BIG : SFU_AARCH64)
 #elif defined(__s390x__)
 #define HOST_ABI SFU_S390X
+#elif defined(__riscv)
+#define HOST_ABI SFU_RISCV64
 #else
 #define HOST_ABI SFU_AMD64
 #endif
+
+/* Its DWARF numbers. */
+enum {
+    HOST_SP = HOST_ABI == SFU_AMD64     ? 7
+              : HOST_ABI == SFU_S390X   ? 15
+              : HOST_ABI == SFU_RISCV64 ? 2
+                                        : 31,
+    HOST_FP = HOST_ABI == SFU_AMD64     ? 6
+              : HOST_ABI == SFU_S390X   ? 11
+              : HOST_ABI == SFU_RISCV64 ? 8
+                                        : 29
+};
 
 /* What sfu_fast.h says that sfu_fast_trace returns, from the core alone. */
 static inline int core_trace(const struct sfu_target *target, const struct sfu_registers *top, size_t skip,

@@ -287,10 +287,7 @@ static void ordinary_function(struct build *b, unsigned i, int64_t step)
 {
     const int64_t start = CODE + (int64_t)i * GROUP_SIZE;
     const unsigned kind = i % KINDS;
-    const int64_t sp = HOST_ABI == SFU_AMD64   ? 7
-                       : HOST_ABI == SFU_S390X ? 15
-                                               : 31,
-                  cfa = HOST_ABI == SFU_S390X ? step / 8 : step;
+    const int64_t sp = HOST_SP, cfa = HOST_ABI == SFU_S390X ? step / 8 : step;
 
     if (kind == 4)
         build_fde_more(b, start, GROUP_SIZE, ADDR1 | MASK, DEFAULT, 16);
@@ -406,12 +403,7 @@ static bool test_long(void)
 /* Rows that read next to the ends of what they may: a default row's words, or pairs of a flexible one. */
 static unsigned make_edges(struct build *b)
 {
-    const int64_t sp = HOST_ABI == SFU_AMD64   ? 7
-                       : HOST_ABI == SFU_S390X ? 15
-                                               : 31,
-                  fp = HOST_ABI == SFU_AMD64   ? 6
-                       : HOST_ABI == SFU_S390X ? 11
-                                               : 29;
+    const int64_t sp = HOST_SP, fp = HOST_FP;
     const int64_t c = HOST_ABI == SFU_S390X ? 4 : 32, scale = HOST_ABI == SFU_S390X ? 8 : 1;
     const int64_t default_rows[][2] = {/* RA, if a row has one, and FP */
                                        {-8, -16}, {-8, 0},  {-8, 8},  {-8, -32},

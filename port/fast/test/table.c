@@ -21,11 +21,6 @@ bool once_in(uint64_t *seed, uint32_t n)
     return below(seed, n) == 0;
 }
 
-static bool is_arm(void)
-{
-    return HOST_ABI == SFU_AARCH64 || HOST_ABI == SFU_AARCH64_BIG;
-}
-
 /* A row as compilers write them, or one that is unusual. */
 static void make_row(struct build *b, uint64_t *seed, uint32_t start, bool first)
 {
@@ -51,7 +46,7 @@ static void make_row(struct build *b, uint64_t *seed, uint32_t start, bool first
         words[count++] = c;
         if (once_in(seed, 3) && (c >= 16 || once_in(seed, 20)))
             words[count++] = once_in(seed, 20) ? -(int64_t)below(seed, 128) : c > 24 && once_in(seed, 3) ? -c : -16;
-    } else if (is_arm()) {
+    } else if (HOST_ABI != SFU_S390X) { /* on RISC-V nothing is signed, and the bit means nothing */
         bool leaf = first && once_in(seed, 3);
         int64_t k;
 
@@ -81,12 +76,7 @@ static void make_row(struct build *b, uint64_t *seed, uint32_t start, bool first
  * any register. On s390x it may look like a default one. */
 static void make_flexible_row(struct build *b, uint64_t *seed, uint32_t start)
 {
-    int64_t sp = HOST_ABI == SFU_AMD64 ? 7
-                 : is_arm()            ? 31
-                                       : 15,
-            fp = HOST_ABI == SFU_AMD64 ? 6
-                 : is_arm()            ? 29
-                                       : 11;
+    int64_t sp = HOST_SP, fp = HOST_FP;
     int64_t n = 8 * (int64_t)(below(seed, 6) + 1), scale = HOST_ABI == SFU_S390X ? 8 : 1, words[6];
     unsigned kind = below(seed, 6), count = 6, i;
 
@@ -155,7 +145,7 @@ void make_table(struct table *t, uint64_t *seed, uint64_t addr, bool faults)
     struct build *b = &t->build;
     uint32_t functions = 1 + below(seed, once_in(seed, 4) ? 200 : 12), i;
     int64_t start = -0x100000 + (once_in(seed, 4) ? 0x200000 : 0);
-    int version = once_in(seed, 60) ? 2 : 3;
+    int version = once_in(seed, 60) && HOST_ABI != SFU_RISCV64 ? 2 : 3; /* RISC-V has no other */
 
     build_begin(b, version, HOST_ABI, BIG_HOST);
     b->auxhdr_len = once_in(seed, 8) ? (uint8_t)below(seed, 20) : 0;
@@ -225,7 +215,7 @@ static uint64_t base_of(const struct sfu_walk *walk, const struct sfu_rule *rule
 
     if (!(rule->control & 1))
         return cfa;
-    return reg == (HOST_ABI == SFU_AMD64 ? 7 : is_arm() ? 31 : 15) ? walk->frame.regs.sp : walk->frame.regs.fp;
+    return reg == HOST_SP ? walk->frame.regs.sp : walk->frame.regs.fp;
 }
 
 static uint64_t slot_of(const struct sfu_walk *walk, const struct sfu_rule *rule, uint64_t cfa)
