@@ -6,6 +6,7 @@
 CHECK += depot depot-models depot-cost
 CHECK_aarch64 += depot-aarch64
 CHECK_s390x += depot-s390x
+CHECK += depot-riscv64
 
 DEPOT := port/depot/sfu_depot.c port/depot/sfu_depot.h
 DEPOT_CFLAGS := -g $(WARN) -Werror -Iport/depot
@@ -14,6 +15,13 @@ build/depot/test: port/depot/test/depot_test.c $(DEPOT)
 	@test/tools/toolchain/install.sh check
 	@mkdir -p $(@D)
 	$(CC) -std=c99 -O1 $(DEPOT_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all $(filter %.c,$^) -o $@
+
+# As on a CPU without atomic operations of 64 bits.
+build/depot/test-narrow: port/depot/test/depot_test.c $(DEPOT)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $(@D)
+	$(CC) -std=c99 -O1 -U__GCC_ATOMIC_LLONG_LOCK_FREE -D__GCC_ATOMIC_LLONG_LOCK_FREE=1 $(DEPOT_CFLAGS) \
+	    -fsanitize=address,undefined -fno-sanitize-recover=all $(filter %.c,$^) -o $@
 
 build/depot/test-%: port/depot/test/depot_test.c $(DEPOT)
 	@test/tools/toolchain/install.sh check
@@ -38,11 +46,11 @@ build/depot/print: port/depot/test/print_test.c $(DEPOT) port/depot/sfu_depot_pr
 	$(CC) -D_GNU_SOURCE -std=c99 -O1 $(DEPOT_CFLAGS) -I. -Iport/print -Iport/host -fsanitize=address,undefined \
 	    -fno-sanitize-recover=all $(filter %.c,$^) -ldw -lelf -o $@
 
-.PHONY: suite-depot suite-depot-aarch64 suite-depot-s390x suite-depot-models suite-depot-cost
-suite-depot: build/depot/test build/depot/race build/depot/race-tsan build/depot/print
-	@test/run.sh depot sh -ec 'build/depot/test; build/depot/print; build/depot/race-tsan ", sanitized"; build/depot/race'
+.PHONY: suite-depot suite-depot-aarch64 suite-depot-s390x suite-depot-riscv64 suite-depot-models suite-depot-cost
+suite-depot: build/depot/test build/depot/test-narrow build/depot/race build/depot/race-tsan build/depot/print
+	@test/run.sh depot sh -ec 'build/depot/test; build/depot/test-narrow 60 | sed "s/^ok /&narrow, /"; build/depot/print; build/depot/race-tsan ", sanitized"; build/depot/race'
 
-suite-depot-aarch64 suite-depot-s390x: suite-depot-%: build/depot/test-%
+suite-depot-aarch64 suite-depot-s390x suite-depot-riscv64: suite-depot-%: build/depot/test-%
 	@test/run.sh depot-$* qemu-$* build/depot/test-$* 60
 
 suite-depot-models:

@@ -13,12 +13,12 @@
 struct record {
     uint32_t next; /* of the list; 0: the last */
     uint32_t hash;
-    int64_t weight;
+    sfu_depot_weight weight;
     uint16_t count;
     uint16_t wide;   /* 1, else 0 */
     uint32_t pcs[1]; /* as many words as they take */
 };
-enum { HEADER = 20, UNIT = 8, HEADS_PER_UNIT = UNIT / 4 };
+enum { HEADER = 12 + sizeof(sfu_depot_weight), UNIT = 8, HEADS_PER_UNIT = UNIT / 4 };
 
 static struct record *record_at(const struct sfu_depot *depot, uint32_t handle)
 {
@@ -146,7 +146,7 @@ static uint32_t make(struct sfu_depot *depot, uint32_t hash, const uint64_t *pcs
         wide |= pcs[i] - depot->base > UINT32_MAX;
     handle = take_room(depot, size_of((uint32_t)count, wide));
     if (handle != 0) {
-        record_at(depot, handle)->weight = weight;
+        record_at(depot, handle)->weight = (sfu_depot_weight)weight;
         fill(depot, record_at(depot, handle), hash, pcs, count, wide);
     }
     return handle;
@@ -154,13 +154,13 @@ static uint32_t make(struct sfu_depot *depot, uint32_t hash, const uint64_t *pcs
 
 static void weigh(struct record *r, int64_t weight)
 {
-    __atomic_fetch_add(&r->weight, weight, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&r->weight, (sfu_depot_weight)weight, __ATOMIC_RELAXED);
 }
 
 RARE uint32_t lose(struct sfu_depot *depot, int64_t weight)
 {
     __atomic_fetch_add(&depot->lost, 1, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&depot->lost_weight, weight, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&depot->lost_weight, (sfu_depot_weight)weight, __ATOMIC_RELAXED);
     return 0;
 }
 
@@ -222,7 +222,7 @@ bool sfu_depot_weigh(struct sfu_depot *depot, uint32_t handle, int64_t weight)
     struct record *r = find_record(depot, handle);
 
     if (handle == 0)
-        __atomic_fetch_add(&depot->lost_weight, weight, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&depot->lost_weight, (sfu_depot_weight)weight, __ATOMIC_RELAXED);
     if (r != NULL)
         weigh(r, weight);
     return r != NULL;

@@ -19,12 +19,13 @@
  *
  * sfu_depot_add and sfu_depot_weigh take no lock, and may run at the same time as each other and as all that read: on
  * any CPU, and in interrupts and NMIs that come in the midst of one. A trace never changes once it is there, only its
- * weight does. The CPU must have atomic operations of 64 bits. For aarch64 compile with -mno-outline-atomics, because a
- * kernel does not have the compiler's library.
+ * weight does. The CPU must have atomic operations of 32 bits. Where it has none of 64 bits (RISC-V of 32 bits),
+ * weights and their sums have 32. For aarch64 compile with -mno-outline-atomics, because a kernel does not have the
+ * compiler's library.
  *
- * A trace takes 20 bytes and 4 for each PC, rounded up to a multiple of 8, if all of its PCs lie in the 4 GiB from the
- * depot's base up. Otherwise it takes 8 bytes for each PC. The table that finds them takes the greatest power of two
- * that is at most 1/16 of the memory.
+ * A trace takes 20 bytes (16 with weights of 32 bits) and 4 for each PC, rounded up to a multiple of 8, if all of its
+ * PCs lie in the 4 GiB from the depot's base up. Otherwise it takes 8 bytes for each PC. The table that finds them takes
+ * the greatest power of two that is at most 1/16 of the memory.
  */
 #ifndef SFU_DEPOT_H
 #define SFU_DEPOT_H
@@ -47,14 +48,23 @@ extern "C" {
 #define SFU_DEPOT_LEAST 1024 /* bytes of memory, aligned to 8 */
 #define SFU_DEPOT_PCS   4096 /* of a trace, at most */
 
+/* Of what all CPUs add to at the same time. */
+#if defined(__GCC_ATOMIC_LLONG_LOCK_FREE) && __GCC_ATOMIC_LLONG_LOCK_FREE < 2
+typedef uint32_t sfu_depot_sum;
+typedef int32_t sfu_depot_weight;
+#else
+typedef uint64_t sfu_depot_sum;
+typedef int64_t sfu_depot_weight;
+#endif
+
 /* sfu_depot_init fills it in. Callers may read the last two. */
 struct sfu_depot {
     uint32_t *words; /* the memory; a handle counts pairs of them */
     uint64_t base;
-    uint32_t mask;       /* number of lists - 1; the memory begins with the first handle of each list */
-    uint32_t room, used; /* pairs of words; used may be more, once a trace had no room */
-    uint64_t lost;       /* how many calls of sfu_depot_add have returned 0 */
-    int64_t lost_weight; /* the sum of their weights, and of those for the handle 0 */
+    uint32_t mask;                /* number of lists - 1; the memory begins with the first handle of each list */
+    uint32_t room, used;          /* pairs of words; used may be more, once a trace had no room */
+    sfu_depot_sum lost;           /* how many calls of sfu_depot_add have returned 0 */
+    sfu_depot_weight lost_weight; /* the sum of their weights, and of those for the handle 0 */
 };
 
 /* Makes DEPOT an empty one in the BYTES at MEMORY, of which no more than 16 GiB are used. BASE: the lowest address of
@@ -65,7 +75,8 @@ bool sfu_depot_init(struct sfu_depot *depot, void *memory, size_t bytes, uint64_
  * an add that is not the first has to write is the weight. Returns the handle, or 0 and counts that if there is no room
  * or COUNT is more than SFU_DEPOT_PCS. A full depot still takes weights of the traces that it has.
  * If two CPUs put the same trace in at the same time, one of them returns the other's handle, and the room of one trace
- * stays unused until DEPOT is cleared. The sum of a trace's weights must be less than 2^63: else it wraps. */
+ * stays unused until DEPOT is cleared. The sum of a trace's weights must be less than 2^63, or than 2^31 where weights
+ * have 32 bits: else it wraps. */
 uint32_t sfu_depot_add(struct sfu_depot *depot, const uint64_t *pcs, size_t count, int64_t weight);
 
 /* Adds WEIGHT to the trace HANDLE; if HANDLE is 0, to lost_weight: what is freed whose allocation was lost. HANDLE may

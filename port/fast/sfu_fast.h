@@ -18,7 +18,8 @@
  *
  * The PCs and the code are always those of sfu_walk_start and sfu_walk_step on the same target. Nearly all frames take
  * a short way; the core does all others, and each of those costs a step of the core. The short way needs
- *   - x86_64, aarch64 of either byte order, or s390x
+ *   - x86_64, aarch64 of either byte order, s390x, or RISC-V of 64 bits. A CPU without atomic operations of 64 bits, as
+ *     RISC-V of 32 bits is, cannot have this file: sfu_walk_step is its way
  *   - a section of version 3 that is mapped, sorted, of the CPU that this is compiled for, with the fixed offsets of
  *     its ABI, and accepted by sfu_check
  *   - a row that has the CFA, the RA and the caller's FP from SP, FP or the CFA, and the RA from the stack; or, where a

@@ -61,7 +61,7 @@ static size_t bytes_of(const uint64_t *pcs, size_t count)
     for (i = 0; i < count; i++)
         if ((pcs[i] - reference.base) >> 32 != 0)
             each = 8;
-    return (20 + each * count + 7) / 8 * 8;
+    return (12 + sizeof(sfu_depot_weight) + each * count + 7) / 8 * 8;
 }
 
 static struct trace *known(const uint64_t *pcs, size_t count)
@@ -90,7 +90,8 @@ static void add(struct sfu_depot *depot, const uint64_t *pcs, size_t count, int6
         reference.lost++;
         reference.lost_weight += weight;
     }
-    must(depot->lost == reference.lost && depot->lost_weight == reference.lost_weight, "lost is not what was lost");
+    must(depot->lost == reference.lost && depot->lost_weight == (sfu_depot_weight)reference.lost_weight,
+         "lost is not what was lost");
     must(count <= SFU_DEPOT_PCS || handle == 0, "a trace that is too long was taken");
     if (count > SFU_DEPOT_PCS)
         return;
@@ -127,7 +128,7 @@ static void compare(const struct sfu_depot *depot)
         must(!seen[t - reference.traces], "a trace comes twice");
         seen[t - reference.traces] = true;
         must(t->handle == handle, "another handle");
-        must(t->weight == weight, "another weight");
+        must((sfu_depot_weight)t->weight == weight, "another weight");
         if (t->count > 1)
             must(sfu_depot_get(depot, handle, t->count - 1, pcs, 9, NULL) == count && pcs[0] == t->pcs[count - 1] &&
                      pcs[1] == t->pcs[1],
