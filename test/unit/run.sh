@@ -10,6 +10,10 @@
 set -u
 name=$1
 shift
+# The program does not know its variant's name: a T that is a part of it chooses all tests.
+case $name in
+*"${T:-:}"*) unset T ;;
+esac
 {
     CMOCKA_MESSAGE_OUTPUT=TAP "$@" 2>&1
     echo "# status $?"
