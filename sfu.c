@@ -236,7 +236,8 @@ struct lookup {
     uint8_t buffer[REMOTE ? 4 * MAX_WORDS : 1]; /* for a record that the callback reads */
 };
 
-/* Prepares L for lookups in S. */
+/* Prepares L for lookups in S. An initializer would clear the buffer as well: clang at -O0 calls memset for that, and
+ * gcc 12 takes 137 bytes more at -Os. All else is written before it is read: each comment says by whom. */
 static void begin(struct lookup *l, const struct sfu_section *s)
 {
     l->s = s;
