@@ -98,36 +98,52 @@ static bool x86_rows(const struct image *image, const struct section *plt, cfi_r
 
 /* ---- aarch64 --------------------------------------------------------------------------------------------------- */
 
-static const uint32_t push = 0xa9bf7bf0; /* stp x16, x30, [sp, #-16]! */
-
-/* Whether a PLT has the instruction, which leaves SP and x30 as they are: nop and hints (bti c, autia1716), adrp x16,
- * ldr x17, add x16, autia x17, x16, br x17. */
-static bool is_harmless(uint32_t word)
+/* How far SP is below the CFA behind the instruction WORD of a PLT, in front of which that is CFA. Returns -1 if a PLT
+ * has no such instruction. The first entry pushes x16 and x30, the trampoline of thread-local variables (TLSDESC) x2 and
+ * x3; both jump away with that. x30 stays what it is. */
+static int32_t cfa_behind(uint32_t word, int32_t cfa)
 {
-    return (word & 0xfffff01f) == 0xd503201f || (word & 0x9f00001f) == 0x90000010 ||
-           (word & 0xffc003ff) == 0xf9400211 || (word & 0xffc003ff) == 0x91000210 || word == 0xd61f0220 ||
-           word == 0xdac11211 || word == 0;
+    static const struct {
+        uint32_t mask, word;
+    } harmless[] = {
+        {0xfffff01f, 0xd503201f}, /* nop and hints: bti c, autia1716 */
+        {0x9f00001f, 0x90000010}, /* adrp x16 */
+        {0xffc003ff, 0xf9400211}, /* ldr x17, [x16, #n] */
+        {0xffc003ff, 0x91000210}, /* add x16, x16, #n */
+        {0xffffffff, 0xdac11211}, /* autia x17, x16 */
+        {0x9f00001e, 0x90000002}, /* adrp x2, adrp x3 */
+        {0xffc003ff, 0xf9400042}, /* ldr x2, [x2, #n] */
+        {0xffc003ff, 0x91000063}, /* add x3, x3, #n */
+        {0xffffffff, 0x00000000},
+    };
+    size_t i;
+
+    if (word == 0xa9bf7bf0 || word == 0xa9bf0fe2) /* stp x16, x30, [sp, #-16]!; stp x2, x3, [sp, #-16]! */
+        return cfa == 0 ? 16 : -1;
+    if (word == 0xd61f0220 || word == 0xd61f0040) /* br x17; br x2 */
+        return 0;
+    for (i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
+        if ((word & harmless[i].mask) == harmless[i].word)
+            return cfa;
+    return -1;
 }
 
-/* The first entry alone pushes, and jumps away with that. */
 static bool aarch64_rows(const struct image *image, const struct section *plt, cfi_row_fn give, void *ctx)
 {
     struct cfi_row row = plain_row(image, plt, 0, 0);
     uint64_t offset;
 
     for (offset = 0; offset + 4 <= plt->size; offset += 4) {
-        uint32_t word = (uint32_t)load_number(plt->bytes + offset, 4, false);
-        int32_t cfa = offset >= 32 ? 0 : word == push && offset <= 4 ? 16 : row.cfa.offset;
-        uint64_t at = offset + (cfa > row.cfa.offset ? 4 : 0);
+        int32_t cfa = cfa_behind((uint32_t)load_number(plt->bytes + offset, 4, false), row.cfa.offset);
 
-        if (word != push ? !is_harmless(word) : offset > 4)
+        if (cfa < 0)
             return false;
         if (cfa == row.cfa.offset)
             continue;
-        row.end = plt->addr + at;
+        row.end = plt->addr + offset + 4;
         if (give != NULL)
             give(ctx, &row);
-        row = plain_row(image, plt, at, cfa);
+        row = plain_row(image, plt, offset + 4, cfa);
     }
     row.end = plt->addr + plt->size;
     if (give != NULL && row.start < row.end)

@@ -1044,7 +1044,7 @@ def test_options():
     for function in (help_text, install, wrong_options, strict, share, set_loc, long_function, overlaps, dropped, mixed,
                      taken_over, below_sp, link_register_below_sp, high_addresses, concatenated, flashed,
                      signed_with_pc, scalable, smallest, shared_lists, frame_pointer, holes, signals,
-                     plts, no_blocks, room, outputs, deterministic):
+                     plts, trampolines, no_blocks, room, outputs, deterministic):
         test(function.__name__.replace("_", " "), function)
 
 
@@ -1537,6 +1537,37 @@ def plts():
             elif inside:
                 seen.append(cfa)
         must(seen == said, "%s %s %s: %s" % (cpu, linker, flags, seen))
+
+
+def trampolines():
+    """GNU ld for aarch64: the trampoline of thread-local variables, with and without other entries, BTI and PAC."""
+    source = WORK + "/tlsdesc.c"
+    write(source, b"extern __thread int v; int f(int);\n#ifdef CALL\nint a(int x) { return v + f(x); }\n#else\n"
+          b"int a(void) { return v; }\n#endif\n")
+    for options in ([], ["-DCALL"], ["-DCALL", "-mbranch-protection=standard", "-Wl,-z,force-bti"],
+                    ["-DCALL", "-Wl,-z,pac-plt"]):
+        for own in ([], ["-B%s/aarch64/" % TC]):
+            image = source + ".so"
+            run(GCC["aarch64"], *own, "-O1", "-fPIC", "-shared", "-nostdlib", "-w", "-Wl,-z,lazy",
+                "-fasynchronous-unwind-tables", *options, source, "-o", image)
+            gen("-q", "--strict", "--require=100", "--side=" + image + ".side", image)
+            elf, found = Elf(image), {}
+            plt = elf.sections[".plt"]
+            for line in run(TC + "/aarch64/objdump", "--sframe", image + ".side")[0].splitlines():
+                row = re.match(r" +([0-9a-f]{16}) +sp\+(\d+) ", line)
+                if row and plt["addr"] <= int(row[1], 16) < plt["addr"] + plt["size"]:
+                    found[int(row[1], 16) - plt["addr"]] = int(row[2])
+            # What each instruction does to SP, by another disassembler than ours.
+            code = run(TC + "/aarch64/objdump", "-d", "--no-show-raw-insn", "-j", ".plt", image)[0]
+            wanted, sp, pushes = {0: 0}, 0, 0
+            for addr, text in re.findall(r"(?m)^ +([0-9a-f]+):\t(.*)$", code):
+                pushes += "[sp, #-16]!" in text
+                after = sp + 16 if "[sp, #-16]!" in text else 0 if text.startswith("br\t") else sp
+                if after != sp:
+                    wanted[int(addr, 16) + 4 - plt["addr"]] = after
+                sp = after
+            wanted.pop(plt["size"], None)
+            must(found == wanted and pushes == 2, "%s: %s instead of %s" % (options, found, wanted))
 
 
 def no_blocks():
