@@ -801,6 +801,7 @@ def core_of_separate(cpu):
     must(len(found) < len(whole) and b"no call frame information" in errors and b"no symbol" in text, "without it")
     for name, options, environment in (
             ("--debug-dir", ["--debug-dir=" + os.path.abspath(folder)], {}),
+            ("--debug-dir, relative", ["--debug-dir=" + folder], {}),
             ("debuginfod", [], {"DEBUGINFOD_CACHE_PATH": cache}),
             ("debuginfod of the user", [], {"XDG_CACHE_HOME": os.path.dirname(cache) + "/x"}),
             ("debuginfod at home", [], {"HOME": os.path.dirname(cache) + "/h"})):
@@ -810,6 +811,7 @@ def core_of_separate(cpu):
                 shutil.copytree(cache, "%s/%s" % (environment[at], under))
         found, text, errors = trace_poor(poor, *options, environment=environment)
         must(found == whole, "%s: %s instead of %s, %s" % (name, found, whole, errors))
+    must(b"No such file" in run(TRACE, "--core=" + core, "--debug-dir=/absent", poor, status=1)[1], "no folder")
     # One of another program there is not taken.
     data = read(cached)
     write(cached, data.replace(bytes.fromhex(identity), bytes(len(identity) // 2)))

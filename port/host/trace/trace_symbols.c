@@ -7,6 +7,7 @@
 #include "trace.h"
 
 #include <dwarf.h>
+#include <errno.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
@@ -45,11 +46,17 @@ static char *debuginfo_path; /* NULL: libdwfl's own */
 void symbols_set_folder(const char *folder)
 {
     static const char format[] = ":.debug:%s:/usr/lib/debug"; /* its own, and the folder */
-    size_t room = sizeof format + strlen(folder);
+    /* libdwfl takes a relative one as one beside each image. */
+    char *whole = realpath(folder, NULL);
+    size_t room;
 
+    if (whole == NULL)
+        report_fail("--debug-dir=%s: %s", folder, strerror(errno));
+    room = sizeof format + strlen(whole);
     free(debuginfo_path);
     debuginfo_path = zeroed(room, 1);
-    (void)snprintf(debuginfo_path, room, format, folder);
+    (void)snprintf(debuginfo_path, room, format, whole);
+    free(whole);
 }
 
 /* Where debuginfod has put the file with that build ID. To be freed. NULL: no folder is named. */
