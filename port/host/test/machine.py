@@ -190,10 +190,13 @@ def test_live():
     test("a user who interrupts it", with_machine(live_interrupted), "x86_64-4k")
     for kind in ("as it is", "late stops", "repeated", "lost", "broken", "notifications", "non-stop", "silent"):
         test("a stub: " + kind, with_machine(lambda m, k=kind: live_stub(m, k)), "x86_64-4k")
-    test("gdbserver, a process that runs", live_gdbserver, "--attach")
-    test("gdbserver, a process that has stopped", live_gdbserver, "")
+    test("gdbserver, a process that runs", live_gdbserver, "--attach", "-static", "-no-pie")
+    test("gdbserver, a process that has stopped", live_gdbserver, "", "-static", "-no-pie")
+    test("gdbserver, position-independent, with shared libraries", live_gdbserver, "--attach", "-fPIE", "-pie")
+    test("gdbserver, position-independent and static", live_gdbserver, "--attach", "-fPIE", "-static-pie")
     for cpu in (*GCC, "aarch64_be"):
-        test("qemu-user of " + cpu, live_qemu_user, cpu)
+        test("qemu-user of " + cpu, live_qemu_user, cpu, "-no-pie", "-static")
+        test("qemu-user of %s, position-independent" % cpu, live_qemu_user, cpu, "-fPIE", "-static-pie")
 
 
 def live_running(machine):
@@ -341,10 +344,10 @@ def live_stub(machine, kind):
         must(proxy.all_stop, "it has not asked for all-stop mode")
 
 
-def live_gdbserver(how):
-    """A static program that stays where it is: gdb's frames of it, by the same stub. It ends when who started it does,
+def live_gdbserver(how, *flags):
+    """A program that stays where it is: gdb's frames of it, by the same stub and of the core. It ends when who started it does,
     because gdbserver, when it ends, leaves running what it has started; and after minutes at last."""
-    program = WORK + "/stays"
+    program = WORK + "/stays%s" % "".join(flags)
     with open(program + ".c", "w", encoding="utf-8") as f:
         f.write("#include <signal.h>\n#include <sys/prctl.h>\n#include <unistd.h>\n"
                 "volatile unsigned long n;\n"
@@ -352,7 +355,7 @@ def live_gdbserver(how):
                 "__attribute__((noinline)) void call(int d) { if (d > 0) call(d - 1); else stay(); n++; }\n"
                 "int main(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); if (getppid() == 1) return 0;\n"
                 "    alarm(300); call(3); n++; return 0; }\n")
-    run("gcc", "-g", "-O1", "-static", "-no-pie", "-fno-optimize-sibling-calls", program + ".c", "-o", program)
+    run("gcc", "-g", "-O1", *flags, "-fno-optimize-sibling-calls", program + ".c", "-o", program)
     process = subprocess.Popen([program]) if how else None
     port = free_port()
     server = subprocess.Popen(["gdbserver", "--once", *(["--attach"] if how else []), "localhost:%d" % port,
@@ -360,7 +363,7 @@ def live_gdbserver(how):
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         time.sleep(0.5 if how else 0)
-        found, text = retry_trace("--gdb=localhost:%d" % port, program)
+        found, text = retry_trace("--gdb=localhost:%d" % port, "--write-core=" + program + ".core", program)
         names = functions(text)
         if not how:
             must(b"#0  0x" in text, "%s" % text)
@@ -369,6 +372,8 @@ def live_gdbserver(how):
         wanted, = by_gdb(program, "attach %d" % process.pid).values()
         pcs, = found.values()
         must(pcs[1:] == wanted[1:], "%s instead of %s" % (list(map(hex, pcs)), list(map(hex, wanted))))
+        kept, = by_gdb(program, "core-file %s.core" % program).values()
+        must(kept == pcs, "gdb, of the core: %s instead of %s" % (list(map(hex, kept)), list(map(hex, pcs))))
         with open("/proc/%d/stat" % process.pid, encoding="utf-8") as f:
             must(f.read().split()[2] == "R", "it has been left stopped")
         return "%d frames" % len(pcs)
@@ -392,20 +397,22 @@ def retry_trace(*arguments):
         time.sleep(0.1)
 
 
-def live_qemu_user(cpu):
+def live_qemu_user(cpu, *how):
     """Stopped at its first instruction, where nothing has been called yet."""
-    program, port = "%s/first-%s" % (WORK, cpu), free_port()
+    program, port = "%s/first-%s%s" % (WORK, cpu, how[0]), free_port()
     flags = ["-mbig-endian"] if cpu == "aarch64_be" else []
     with open(program + ".c", "w", encoding="utf-8") as f:
         f.write("void _start(void) { for (volatile int i = 0; i < 9; i++); *(volatile int *)8 = 1; }\n")
-    run(GCC[cpu.replace("_be", "")], "-g", "-O2", *flags, "-nostdlib", "-static", "-no-pie",
+    run(GCC[cpu.replace("_be", "")], "-g", "-O2", *flags, "-nostdlib", *how,
         "-fasynchronous-unwind-tables", program + ".c", "-o", program)
     start = struct.unpack_from("<Q" if cpu in ("x86_64", "aarch64") else ">Q", trace.read(program), 24)[0]
     process = subprocess.Popen(["qemu-" + cpu, "-g", str(port), program], stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         found, text = retry_trace("--gdb=localhost:%d" % port, program)
-        must(found[0][0] == start and b"_start" in text, "%s" % text)
+        pc, = list(found.values())[0][:1]
+        must(pc == start if "-static" in how else pc != start and pc % 4096 == start % 4096, "%s" % text)
+        must(b"        _start at" in text, "%s" % text)
         process.wait(LIMIT)  # it has been let go
     finally:
         process.kill()

@@ -675,6 +675,11 @@ def core_of_gdb(kind, flags):
     found, text = by_trace("--core=" + core)
     must(b"handler at" in text and b"[interrupted]" in text and b"(inlined by) crash at" in text, "no handler")
     must((b"(.sframe)" in text) == (kind == "sframe"), "which tables?")
+    written = program + ".written"
+    run(TRACE, "--core=" + core, "--write-core=" + written)
+    again = by_gdb(program, "core-file " + written)
+    must(list(again.values()) == list(gdb.values()), "gdb, of the core that is written: %s" % again)
+    must(by_trace("--core=" + written)[0] == found, "of the core that is written")
     # The image of the command line counts, wherever it is.
     moved = program + "-moved/" + kind
     os.makedirs(os.path.dirname(moved), exist_ok=True)

@@ -311,8 +311,8 @@ static void parse_options(int argc, char **argv)
     if (options.trace.threads != NULL &&
         (options.action == FILTER || options.action == FOLD || options.action == RECORD))
         usage("--threads is for --core, --memory and --gdb");
-    if (options.trace.sysroot != NULL && options.action != CORE)
-        usage("--sysroot is for --core");
+    if (options.trace.sysroot != NULL && options.action != CORE && options.action != GDB)
+        usage("--sysroot is for --core and --gdb");
     if (options.trace.has_page_table && options.action != CORE)
         usage("--page-table is for --core");
     if (options.trace.has_user_table && (options.action != CORE || options.num_users == 0))

@@ -4,6 +4,7 @@
  * sfu-trace --gdb: a live target behind a stub of the GDB remote protocol. It is stopped, read, and let go again.
  * Nothing that the stub says is believed.
  */
+#include "trace_process.h"
 #include "trace_write.h"
 
 #include <errno.h>
@@ -50,12 +51,15 @@ struct stub {
     bool received; /* the stub has said that it has it */
     unsigned lost; /* packets, either way, since then */
     char reply[PACKET];
+    size_t reply_size;
     struct block blocks[BLOCKS];
     unsigned next; /* block to be replaced */
     bool keep;     /* what is read is for a core: */
     struct memory kept;
     struct core_thread *cores; /* to be freed */
     size_t num_cores;
+    struct core_notes notes; /* of a process: what its auxiliary vector says */
+    uint8_t auxv[4096];
 };
 
 /* ---- Packets --------------------------------------------------------------------------------------------------- */
@@ -178,6 +182,7 @@ static bool take_packet(struct stub *s)
         s->reply[n++] = (char)c;
     }
     s->reply[n] = '\0';
+    s->reply_size = n;
     check[0] = (char)next_char(s);
     check[1] = (char)next_char(s);
     return strtoul(check, NULL, 16) == (sum & 255);
@@ -363,6 +368,7 @@ static void write_kept(struct stub *s, const struct trace_options *options)
     struct written w = {.abi = s->abi, .threads = s->cores, .num_threads = s->num_cores};
     size_t i;
 
+    w.auxv = s->notes.auxv;
     w.blocks = s->kept.segments;
     w.num_blocks = s->kept.num;
     write_set_image(&w, &options->images);
@@ -465,6 +471,57 @@ static void print_thread(struct stub *s, const struct trace_out *out, struct tra
         out_line(out, "its PC and SP are not known");
     else if (s->keep)
         keep_thread(s, &regs);
+}
+
+/* ---- A process ------------------------------------------------------------------------------------------------- */
+
+/* The bytes of the reply behind its first, "l" or "m", in which "}" comes before a byte that would be mistaken. Returns
+ * how many there are, at most ROOM. */
+static size_t take_binary(const struct stub *s, uint8_t *bytes, size_t room)
+{
+    size_t i, n = 0;
+
+    for (i = 1; i < s->reply_size && n < room; i++) {
+        bool escaped = s->reply[i] == '}' && i + 1 < s->reply_size;
+
+        i += escaped;
+        bytes[n++] = (uint8_t)(escaped ? s->reply[i] ^ 0x20 : s->reply[i]);
+    }
+    return n;
+}
+
+/* Reads the auxiliary vector, which stubs of a machine do not have. Returns whether there is one: this is a process. */
+static bool read_auxv(struct stub *s)
+{
+    char command[40];
+    size_t size = 0, got = 1;
+    bool more = true;
+
+    while (more && got > 0 && size < sizeof s->auxv) {
+        snprintf(command, sizeof command, "qXfer:auxv:read::%zx,%zx", size, sizeof s->auxv - size);
+        more = ask(s, command)[0] == 'm';
+        if (!more && s->reply[0] != 'l')
+            break;
+        got = take_binary(s, s->auxv + size, sizeof s->auxv - size);
+        size += got;
+    }
+    s->notes.abi = s->abi;
+    notes_read_auxv(&s->notes, s->auxv, size);
+    return s->notes.phdr != 0;
+}
+
+/* Places the images of a process, or those of a machine. */
+static void place_images(struct stub *s, struct trace_options *options, struct trace_space *space)
+{
+    const struct trace_process process = {options, &s->notes, read_memory, s};
+
+    space->machine = !read_auxv(s);
+    if (!space->machine) {
+        if (options->red_zone < 0)
+            space->red_zone = abi_registers(s->abi)->red_zone;
+        process_place(&process);
+    }
+    images_place(&options->images, options->slide);
 }
 
 /* ---- Session --------------------------------------------------------------------------------------------------- */
@@ -630,16 +687,15 @@ void trace_gdb(struct trace_options *options, const char *address)
     s->address = address;
     s->keep = options->written != NULL;
     s->abi = options->images.list[0]->image.abi;
-    images_place(&options->images, options->slide);
     trace_space_init(&space, options, s->abi);
     space.read = read_memory;
     space.ctx = s;
-    space.machine = true;
     connect_stub(s);
     catch_signals(s);
     stop(s);
     list_threads(s, &threads);
     set_detach(&threads);
+    place_images(s, options, &space);
     images_verify(&options->images, &space);
     for (i = 0; i < threads.num; i++)
         print_thread(s, &out, &space, threads.names[i], i + 1);

@@ -105,6 +105,12 @@ struct core_file {
     const char *name; /* in the bytes of the notes */
 };
 
+/* What a note has, or nothing. */
+struct note_bytes {
+    const uint8_t *bytes;
+    size_t size;
+};
+
 struct core_notes {
     uint8_t abi;
     struct core_thread *threads;
@@ -114,6 +120,8 @@ struct core_notes {
     uint64_t phdr; /* of the program: where its headers are; 0: not known */
     uint64_t vdso; /* 0: none */
     uint64_t pac_mask;
+    struct note_bytes auxv;      /* NT_AUXV and NT_FILE as they are */
+    struct note_bytes file_list; /* size 0: there is none */
     size_t num_qemu;        /* notes of QEMU for x86_64, one for each CPU, in the order of the threads */
     const char *vmcoreinfo; /* what Linux says of itself, lines of text; or NULL */
     size_t vmcoreinfo_size;
@@ -128,6 +136,9 @@ uint32_t status_size(const struct registers *registers);
 /* Adds to NOTES what the SIZE bytes of notes at BYTES say. NOTES is zeroed before the first call, except for abi.
  * Returns false if the notes are broken. */
 bool notes_read(struct core_notes *notes, const uint8_t *bytes, uint64_t size);
+
+/* The same of the SIZE bytes of an auxiliary vector at BYTES, which must stay. */
+void notes_read_auxv(struct core_notes *notes, const uint8_t *bytes, size_t size);
 void notes_free(struct core_notes *notes);
 
 /* ---- The core of a machine: where its page tables are, and what is missing if its memory cannot be read -------- */

@@ -116,18 +116,22 @@ static bool read_floats(struct core_notes *notes, const struct note *n)
     return true;
 }
 
-static bool read_auxv(struct core_notes *notes, const struct note *n)
+void notes_read_auxv(struct core_notes *notes, const uint8_t *bytes, size_t size)
 {
     enum { AUX_PHDR = 3, AUX_VDSO = 33 };
-    uint32_t at, w = n->word;
+    const struct registers *r = facts(notes);
+    size_t at, w = r->word;
 
-    for (at = 0; n->size - at >= 2 * w; at += 2 * w) {
-        if (address(n, at) == AUX_PHDR)
-            notes->phdr = address(n, at + w);
-        if (address(n, at) == AUX_VDSO)
-            notes->vdso = address(n, at + w);
+    for (at = 0; size - at >= 2 * w; at += 2 * w) {
+        uint64_t type = load_number(bytes + at, r->word, r->big),
+                 value = load_number(bytes + at + w, r->word, r->big);
+
+        if (type == AUX_PHDR)
+            notes->phdr = value;
+        if (type == AUX_VDSO)
+            notes->vdso = value;
     }
-    return true;
+    notes->auxv = (struct note_bytes){bytes, size};
 }
 
 /* Count, page size, start, end and page of each file, then all names. */
@@ -154,6 +158,7 @@ static bool read_files(struct core_notes *notes, const struct note *n)
             (struct core_file){address(n, at), address(n, at + w), first * page, name};
         name = next + 1;
     }
+    notes->file_list = (struct note_bytes){n->desc, n->size};
     return true;
 }
 
@@ -210,7 +215,7 @@ static bool read_note(struct core_notes *notes, const struct note *n)
     if (core && n->type == NT_FPREGSET)
         return read_floats(notes, n);
     if (core && n->type == NT_AUXV)
-        return read_auxv(notes, n);
+        notes_read_auxv(notes, n->desc, n->size);
     if (core && n->type == NT_FILE)
         return read_files(notes, n);
     if (is_named(n, "LINUX") && n->type == ARM_PAC_MASK)

@@ -158,6 +158,17 @@ static void put_note(const struct output *o, const char *name, uint32_t type, co
     put_zeros(o, padded(size) - size);
 }
 
+static uint64_t bytes_size(const struct note_bytes *note)
+{
+    return note->size > 0 ? note_size(sizeof "CORE", note->size) : 0;
+}
+
+static void put_bytes(const struct output *o, uint32_t type, const struct note_bytes *note)
+{
+    if (note->size > 0)
+        put_note(o, "CORE", type, note->bytes, note->size);
+}
+
 static void put_thread(const struct output *o, const struct core_thread *thread, uint32_t id)
 {
     const struct registers *r = o->facts;
@@ -242,6 +253,7 @@ static void put_all(const struct written *w, const struct output *o)
     size_t i;
 
     notes_end += w->num_threads * note_size(sizeof "CORE", status_size(o->facts));
+    notes_end += bytes_size(&w->auxv) + bytes_size(&w->file_list);
     if (w->build_id_size > 0)
         notes_end += note_size(sizeof "GNU", w->build_id_size);
     put_header(o, w->num_pieces + 1);
@@ -250,6 +262,8 @@ static void put_all(const struct written *w, const struct output *o)
         put_segment(o, PT_LOAD, offset_of(w, notes_end, w->pieces[i].bytes), w->pieces[i].vaddr, w->pieces[i].size);
     for (i = 0; i < w->num_threads; i++)
         put_thread(o, &w->threads[i], w->threads[i].id != 0 ? w->threads[i].id : (uint32_t)i + 1);
+    put_bytes(o, NT_AUXV, &w->auxv);
+    put_bytes(o, NT_FILE, &w->file_list);
     if (w->build_id_size > 0)
         put_note(o, "GNU", NT_GNU_BUILD_ID, w->build_id, w->build_id_size);
     for (i = 0; i < w->num_blocks; i++)

@@ -17,7 +17,8 @@ struct written {
     struct segment *pieces; /* memory at virtual addresses: bytes of blocks; to be freed */
     size_t num_pieces;
     const void *build_id;
-    size_t build_id_size; /* 0: none */
+    size_t build_id_size;              /* 0: none */
+    struct note_bytes auxv, file_list; /* of a process: a debugger finds its images by them */
 };
 
 /* Adds as pieces what MEMORY has at virtual addresses. Page tables may map it all many times: then a message says that
