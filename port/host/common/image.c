@@ -33,19 +33,23 @@ void store_number(uint8_t *p, unsigned size, bool big, uint64_t value)
         p[big ? size - 1 - i : i] = (uint8_t)(value >> 8 * i);
 }
 
-/* How many elements an array of COUNT elements gets room for, when it needs room for one more: COUNT or fewer means that
- * it has the room. An array grows by doubling, so it is full exactly when COUNT is 0 or a power of two from 16 on.
- * Tests define SFU_GROW_BY_ONE: an address sanitizer moves the array at each realloc, so a pointer into the array that
- * is used behind a call of grow is found by the second element. */
+/* With SFU_GROW_BY_ONE, which tests define, an array gets room for one more at each of its first elements. An address
+ * sanitizer moves it at each realloc: so it finds a pointer into the array that is used behind a call of grow. */
+#ifdef SFU_GROW_BY_ONE
+enum { FIRST_ROOM = 1, BY_ONE = 64 };
+#else
+enum { FIRST_ROOM = 16, BY_ONE = 0 };
+#endif
+
+/* How many elements an array of COUNT gets room for, when it needs room for one more: COUNT means that it has the room.
+ * From BY_ONE on it grows by doubling, so it is full exactly when COUNT is a power of two from FIRST_ROOM on. */
 static size_t room_for_more(size_t count)
 {
-#ifdef SFU_GROW_BY_ONE
-    return count + 1;
-#else
     if (count == 0)
-        return 16;
-    return count >= 16 && (count & (count - 1)) == 0 ? 2 * count : count;
-#endif
+        return FIRST_ROOM;
+    if (count < BY_ONE)
+        return count + 1;
+    return count >= FIRST_ROOM && (count & (count - 1)) == 0 ? 2 * count : count;
 }
 
 void *grow(void *p, size_t count, size_t size)
