@@ -38,7 +38,7 @@ void store_number(uint8_t *p, unsigned size, bool big, uint64_t value)
 #ifdef SFU_GROW_BY_ONE
 enum { FIRST_ROOM = 1, BY_ONE = 64 };
 #else
-enum { FIRST_ROOM = 16, BY_ONE = 0 };
+enum { FIRST_ROOM = 16, BY_ONE = 1 };
 #endif
 
 /* How many elements an array of COUNT gets room for, when it needs room for one more: COUNT means that it has the room.
