@@ -156,6 +156,10 @@ static void system_word(uint32_t word, struct code_fact *fact)
         code_forget(fact, SP);
     else if ((word & 0xfff8ffe0) == 0xd5384020 && rd(word) != SP) /* mrs xN, elr_el1 to elr_el3 */
         code_add(fact, CODE_SET, rd(word), 0, CODE_PC, 0);
+    else if ((word & 0xffffffe0) == 0xd5384100 && rd(word) != SP) /* mrs xN, sp_el0 */
+        code_add(fact, CODE_SET, rd(word), 0, CODE_OTHER_SP, 0);
+    else if ((word & 0xffffffe0) == 0xd5184100) /* msr sp_el0, xN */
+        code_add(fact, CODE_SET, CODE_OTHER_SP, 0, rd(word), 0);
     else if ((word & 0xfff8ffe0) == 0xd5184020) /* msr elr_el1, xN */
         code_add(fact, CODE_SET, CODE_PC, 0, rd(word), 0);
     else if (word & 1u << 21) /* mrs, sysl */

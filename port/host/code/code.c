@@ -118,36 +118,64 @@ void code_entry(const struct code_cpu *cpu, struct code_state *state)
         state->slot[state->num++] = (struct code_slot){way_back, cpu->ra_at_entry, BASE_CFA};
 }
 
-void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, bool error)
+void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind)
 {
     code_entry(cpu, state);
     state->caller = CALLER_INTERRUPTED;
     if (cpu->link) { /* the PC is in a register of its own; RA is only what was interrupted had there */
         state->reg[cpu->ra] = unknown;
+        state->reg[cpu->sp] = (struct code_value){0, BASE_TRAP, false};
         state->reg[CODE_PC] = way_back;
+        if (kind == CODE_SP0)
+            state->reg[CODE_OTHER_SP] = (struct code_value){0, BASE_CFA, false};
+        state->trap_is_cfa = kind != CODE_SP0;
         return;
     }
     /* The CPU has pushed SS, SP, flags, CS and PC. */
-    state->reg[cpu->sp] = (struct code_value){error ? -8 : 0, BASE_TRAP, false};
+    state->reg[cpu->sp] = (struct code_value){kind == CODE_ERROR ? -8 : 0, BASE_TRAP, false};
     state->slot[0] = (struct code_slot){way_back, 0, BASE_TRAP};
     state->slot[1] = (struct code_slot){{0, BASE_CFA, false}, 24, BASE_TRAP};
     state->num = 2;
 }
 
+/* What VALUE of STATE and what OTHER has in the same place are both. Returns false if that is nothing that is known. Two
+ * interrupts of which one has left SP alone have the CFA in common, which is BASE_TRAP for that one. */
+static bool join_values(const struct code_state *state, const struct code_state *other, struct code_value *value,
+                        const struct code_value *theirs)
+{
+    uint8_t mine = value->base;
+
+    if (same_value(value, theirs))
+        return true;
+    if (value->k == theirs->k && ((state->trap_is_cfa && mine == BASE_TRAP && theirs->base == BASE_CFA) ||
+                                  (other->trap_is_cfa && mine == BASE_CFA && theirs->base == BASE_TRAP))) {
+        value->base = BASE_CFA;
+        return true;
+    }
+    return false;
+}
+
 bool code_join(struct code_state *state, const struct code_state *other)
 {
-    bool less = false;
+    const struct code_state before = *state;
+    bool less = state->trap_is_cfa && !other->trap_is_cfa;
     unsigned i;
 
-    for (i = 0; i < CODE_REGISTERS; i++)
-        if (state->reg[i].base != BASE_UNKNOWN && !same_value(&state->reg[i], &other->reg[i])) {
-            state->reg[i] = unknown;
-            less = true;
-        }
+    for (i = 0; i < CODE_REGISTERS; i++) {
+        struct code_value *value = &state->reg[i];
+
+        if (value->base == BASE_UNKNOWN)
+            continue;
+        if (!join_values(&before, other, value, &other->reg[i]))
+            *value = unknown;
+        less |= !same_value(value, &before.reg[i]);
+    }
     for (i = 0; i < state->num;) {
         const struct code_slot *slot = find_slot(other, state->slot[i].base, state->slot[i].k);
+        struct code_value value = state->slot[i].value;
 
-        if (slot != NULL && same_value(&slot->value, &state->slot[i].value)) {
+        if (slot != NULL && join_values(&before, other, &state->slot[i].value, &slot->value)) {
+            less |= !same_value(&value, &state->slot[i].value);
             i++;
             continue;
         }
@@ -158,6 +186,7 @@ bool code_join(struct code_state *state, const struct code_state *other)
         state->caller = CALLER_UNCERTAIN;
         less = true;
     }
+    state->trap_is_cfa &= other->trap_is_cfa;
     return less;
 }
 
@@ -193,7 +222,7 @@ static void sp_moved(const struct code_cpu *cpu, struct code_state *state, const
     }
 }
 
-/* REG is rounded down: another base, of which nothing is known yet. */
+/* REG is rounded down, or moved by what is not known: another base, of which nothing is known yet. */
 static void align(struct code_state *state, unsigned reg)
 {
     unsigned i;
@@ -233,7 +262,11 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
         *reg = (struct code_value){op->k, BASE_NUMBER, false};
         break;
     case CODE_SUM:
-        *reg = sum(&at, &state->reg[op->last], op->k);
+        if (op->reg == cpu->sp && op->base == cpu->sp && at.base > BASE_NUMBER &&
+            state->reg[op->last].base != BASE_NUMBER)
+            align(state, op->reg); /* alloca: the same stack */
+        else
+            *reg = sum(&at, &state->reg[op->last], op->k);
         break;
     case CODE_LOAD:
         for (i = op->reg; i <= op->last; i++)
@@ -267,7 +300,6 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
             *reg = unknown;
         break;
     }
-    (void)cpu;
 }
 
 void code_step(const struct code_cpu *cpu, struct code_state *state, const struct code_fact *fact)
@@ -607,7 +639,7 @@ static void settle(struct run *r)
         go(r, r->seeds[i].pc, &r->seeds[i].state);
     if (r->unit->function) {
         if (r->unit->trap)
-            code_trap_entry(r->code->cpu, &state, r->unit->error);
+            code_trap_entry(r->code->cpu, &state, r->unit->error ? CODE_ERROR : CODE_TRAP);
         else
             code_entry(r->code->cpu, &state);
         go(r, r->unit->start, &state);

@@ -29,8 +29,9 @@
 /* ---- Facts ----------------------------------------------------------------------------------------------------- */
 
 /* Registers have their DWARF numbers; x86_64's RA has its column, 16. s390x: 16 to 31 are the halves of floating-point
- * registers, in which leaf functions save others. CODE_PC: where the CPU keeps the interrupted PC (aarch64: ELR_EL1). */
-enum { CODE_REAL = 32, CODE_PC = 32, CODE_REGISTERS = 33, CODE_NONE = 255 };
+ * registers, in which leaf functions save others. CODE_PC: where the CPU keeps the interrupted PC (aarch64: ELR_EL1).
+ * CODE_OTHER_SP: where it keeps the SP of what was interrupted, if that is another one (aarch64: SP_EL0). */
+enum { CODE_REAL = 32, CODE_PC = 32, CODE_OTHER_SP, CODE_REGISTERS, CODE_NONE = 255 };
 
 /* What an instruction does, in this order. REG and LAST are registers, BASE, too; all numbers are signed. */
 enum code_do {
@@ -137,14 +138,16 @@ struct code_state {
     struct code_value reg[CODE_REGISTERS];
     struct code_slot slot[CODE_SLOTS]; /* in any order, no two at one place */
     unsigned num;
-    uint8_t caller; /* CALLER_... */
+    uint8_t caller;   /* CALLER_... */
+    bool trap_is_cfa; /* BASE_TRAP is the CFA: the interrupt has left SP as it was */
 };
 
 /* The state that a function begins with. */
 void code_entry(const struct code_cpu *cpu, struct code_state *state);
-/* What an interrupt begins with that did not change the stack or, on x86_64, pushed the PC and what belongs to it; ERROR:
- * and an error code. */
-void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, bool error);
+/* What an interrupt begins with. x86_64: the CPU has pushed the PC and what belongs to it and, for CODE_ERROR, an error
+ * code. aarch64: it has left SP alone or, for CODE_SP0, taken another one. */
+enum code_kind { CODE_TRAP, CODE_ERROR, CODE_SP0, CODE_START };
+void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind);
 
 /* Changes STATE as FACT does, whose instruction is at PC: the ops alone. */
 void code_step(const struct code_cpu *cpu, struct code_state *state, const struct code_fact *fact);
@@ -233,7 +236,7 @@ struct code_unit *code_unit_at(const struct code *code, uint64_t addr);
 /* Code that is not called. */
 struct code_entry_point {
     uint64_t addr;
-    enum { CODE_TRAP, CODE_ERROR, CODE_START } kind; /* CODE_ERROR: x86_64, with an error code */
+    enum code_kind kind;
 };
 
 struct code_how {

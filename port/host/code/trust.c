@@ -71,15 +71,22 @@ static bool by_slot(const struct code_cpu *cpu, const struct code_state *state, 
     return false;
 }
 
-static bool find_cfa(const struct code_cpu *cpu, const struct code_state *state, struct sfu_rule *rule)
+/* Where BASE + 0 is. */
+static bool find_base(const struct code_cpu *cpu, const struct code_state *state, unsigned base,
+                      struct sfu_rule *rule)
 {
-    const struct code_value cfa = {0, BASE_CFA, false};
+    const struct code_value wanted = {0, (uint8_t)base, false};
     bool is_signed;
 
-    return by_register(cpu, state, BASE_CFA, 0, false, false, rule) ||
-           by_slot(cpu, state, &cfa, false, false, rule, &is_signed) ||
-           by_register(cpu, state, BASE_CFA, 0, false, true, rule) ||
-           by_slot(cpu, state, &cfa, false, true, rule, &is_signed);
+    return by_register(cpu, state, base, 0, false, false, rule) ||
+           by_slot(cpu, state, &wanted, false, false, rule, &is_signed) ||
+           by_register(cpu, state, base, 0, false, true, rule) ||
+           by_slot(cpu, state, &wanted, false, true, rule, &is_signed);
+}
+
+static bool find_cfa(const struct code_cpu *cpu, const struct code_state *state, struct sfu_rule *rule)
+{
+    return (state->trap_is_cfa && find_base(cpu, state, BASE_TRAP, rule)) || find_base(cpu, state, BASE_CFA, rule);
 }
 
 /* What register REG had at the entry, as a base; of RA what it is for. */
@@ -88,16 +95,19 @@ static uint8_t base_of(const struct code_cpu *cpu, unsigned reg)
     return (uint8_t)(reg == cpu->ra ? BASE_RETURN : BASE_ENTRY + reg);
 }
 
-/* Where what register REG had at the entry is now: there or in another register, or in memory. */
+/* Where what register REG had at the entry is now: there or in another register, or in memory. RA is looked for in memory
+ * first: the row of a call holds for the frame that has called, too, and a call changes its register. */
 static bool find_entry(const struct code_cpu *cpu, const struct code_state *state, unsigned reg, bool any_sign,
                        struct sfu_rule *rule, bool *is_signed)
 {
-    const struct code_value wanted = {0, base_of(cpu, reg), false};
+    const struct code_value wanted = {0, base_of(cpu, reg), false}, *value = &state->reg[reg];
     unsigned i;
 
-    if (state->reg[reg].base == wanted.base && state->reg[reg].k == 0 && (any_sign || !state->reg[reg].is_signed)) {
+    if (reg == cpu->ra && by_slot(cpu, state, &wanted, any_sign, false, rule, is_signed))
+        return true;
+    if (value->base == wanted.base && value->k == 0 && (any_sign || !value->is_signed)) {
         *rule = rule_of(reg, 0, false);
-        *is_signed = state->reg[reg].is_signed;
+        *is_signed = value->is_signed;
         return true;
     }
     if (by_slot(cpu, state, &wanted, any_sign, false, rule, is_signed) ||
@@ -127,11 +137,19 @@ static bool is_stale(const struct code_cpu *cpu, const struct code_state *state,
            is_at(&state->reg[reg], base_of(cpu, reg), 0, is_signed);
 }
 
-/* Judges the rules of ROW by STATE, which holds at its PC, and corrects them. */
 struct judgement {
     enum verdict cfa, ra, fp;
 };
 
+/* What is not confirmed is not known. */
+static void silence(struct judgement *j)
+{
+    j->cfa = j->cfa == CONFIRMED ? CONFIRMED : SILENT;
+    j->ra = j->ra == CONFIRMED ? CONFIRMED : SILENT;
+    j->fp = j->fp == CONFIRMED ? CONFIRMED : SILENT;
+}
+
+/* Judges the rules of ROW by STATE, which holds at its PC, and corrects them. */
 static void judge(const struct code_cpu *cpu, const struct code_state *state, struct cfi_row *row,
                   struct judgement *j)
 {
@@ -153,9 +171,12 @@ static void judge(const struct code_cpu *cpu, const struct code_state *state, st
     }
     if (!is_at(&fp, BASE_ENTRY + cpu->fp, 0, false) && !is_stale(cpu, state, &row->fp, cpu->fp, false))
         j->fp = find_entry(cpu, state, cpu->fp, false, &fixed.fp, &unused) ? CORRECTED : SILENT;
-    /* The rules of a row belong together: those for RA and FP count from its CFA. */
-    if (j->cfa != SILENT && j->ra != SILENT && j->fp != SILENT)
+    /* The rules of a row belong together: those for RA and FP count from its CFA. Where SP is anything at all, as behind
+     * a switch to another stack, code does not know whose frame this is. */
+    if (j->cfa != SILENT && j->ra != SILENT && j->fp != SILENT && state->reg[cpu->sp].base != BASE_UNKNOWN)
         *row = fixed;
+    else
+        silence(j);
 }
 
 /* The row that STATE says, without any CFI. Returns false if a part of it is not known. */
@@ -170,8 +191,8 @@ static bool derive(const struct code_cpu *cpu, const struct code_state *state, s
         row->kind = CFI_OUTERMOST;
         return true;
     }
-    return state->caller != CALLER_UNCERTAIN && find_cfa(cpu, state, &row->cfa) &&
-           find_entry(cpu, state, cpu->ra, true, &row->ra, &row->signed_ra) &&
+    return state->caller != CALLER_UNCERTAIN && state->reg[cpu->sp].base != BASE_UNKNOWN &&
+           find_cfa(cpu, state, &row->cfa) && find_entry(cpu, state, cpu->ra, true, &row->ra, &row->signed_ra) &&
            find_entry(cpu, state, cpu->fp, false, &row->fp, &unused);
 }
 
@@ -667,7 +688,7 @@ static void begin_entries(struct code *code, const struct code_how *how)
         const struct code_entry_point *entry = &how->entries[i];
 
         if (entry->kind != CODE_START)
-            code_trap_entry(code->cpu, &state, entry->kind == CODE_ERROR);
+            code_trap_entry(code->cpu, &state, entry->kind);
         code_add_edge(code, entry->addr, entry->kind == CODE_START ? &start : &state);
     }
     if (how->derive && first != NULL && first->fde == NULL)

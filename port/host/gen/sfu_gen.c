@@ -414,6 +414,9 @@ static void add_correction(void *ctx, const struct code_unit *unit, const struct
         (struct correction){symbol != NULL ? symbol->name : "no symbol", unit->start, report->corrected};
 }
 
+/* A compiler that leaves out CFI does so everywhere. */
+enum { MAX_NAMED = 8 };
+
 static void say_corrections(const struct code_report *code)
 {
     size_t i;
@@ -434,11 +437,14 @@ static void say_corrections(const struct code_report *code)
     if (options.derive && !options.quiet)
         fprintf(stderr, "sfu-gen: %s: %" PRIu64 " bytes without CFI have rows by their instructions\n",
                 options.image, code->derived);
-    for (i = 0; i < num_corrections && !options.quiet; i++)
+    for (i = 0; i < num_corrections && i < MAX_NAMED && !options.quiet; i++)
         fprintf(stderr,
                 "sfu-gen: %s: %s (0x%" PRIx64 "): its CFI is wrong at %" PRIu64
                 " bytes: the rows there are those of the machine code (--cfi=keep leaves the CFI)\n",
                 options.image, corrections[i].function, corrections[i].start, corrections[i].bytes);
+    if (num_corrections > MAX_NAMED && !options.quiet)
+        fprintf(stderr, "sfu-gen: %s: the same in %zu more functions (--json names them)\n", options.image,
+                num_corrections - MAX_NAMED);
 }
 
 /* Compares the image's tables with its CFI. It fails if one contradicts the other, with --strict also if rows are
@@ -724,7 +730,7 @@ struct entry_points {
     size_t num;
 };
 
-static void add_entry(struct entry_points *points, uint64_t addr, int kind)
+static void add_entry(struct entry_points *points, uint64_t addr, enum code_kind kind)
 {
     points->list = grow(points->list, points->num, sizeof *points->list);
     points->list[points->num].addr = addr;
@@ -747,7 +753,7 @@ static void add_vectors(struct entry_points *points, const char *name, const str
 /* SYMBOL[+N][:KIND] */
 static void parse_entry(const struct image *image, const char *text, struct entry_points *points)
 {
-    static const char *const kinds[] = {"trap", "error", "start"};
+    static const char *const kinds[] = {"trap", "error", "sp0", "start"};
     char *name = copied(text), *kind = strchr(name, ':'), *plus, *end = NULL;
     uint64_t offset = 0;
     size_t i;
@@ -767,7 +773,7 @@ static void parse_entry(const struct image *image, const char *text, struct entr
         add_vectors(points, text, &image->symbols[i], strtoull(kind + 8, NULL, 0));
     else
         add_entry(points, image->symbols[i].addr + offset,
-                  kind != NULL ? (int)parse_word("--entry", kind, kinds, 3) : CODE_TRAP);
+                  kind != NULL ? (enum code_kind)parse_word("--entry", kind, kinds, 4) : CODE_TRAP);
     free(name);
 }
 

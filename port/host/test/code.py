@@ -333,6 +333,20 @@ def unknown(code, calls, wanted):
     must(len(rows) == wanted, "%d rows: %s" % (len(rows), rows))
 
 
+SWITCH = {
+    "x86_64": """push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\nmov %rsp, %rdx\nmov %rdx, (%rdi)\nmov %rsi, %rsp
+        pop %rbp\n.cfi_adjust_cfa_offset -8\n.cfi_restore 6\nret""",
+    "aarch64": """stp x29, x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 29, -16\n.cfi_offset 30, -8\nmov x2, sp
+        str x2, [x0]\nmov sp, x1\nldp x29, x30, [sp], #16\n.cfi_def_cfa_offset 0\n.cfi_restore 29\n.cfi_restore 30\nret""",
+}
+
+
+def switched(cpu):
+    """Behind a switch to another stack the old frame, which a register still knows, is not the one that returns."""
+    done = report(CODE, assembled(cpu, "switch", {"switch": SWITCH[cpu]}))["sum"]
+    must(done["corrected"] == "0" and int(done["silent"]) > 0, str(done))
+
+
 def test_trust():
     os.makedirs(WORK, exist_ok=True)
     if os.uname().machine == "x86_64":
@@ -343,6 +357,7 @@ def test_trust():
     test("a cold part", doubtful)
     for cpu in TRUE:
         test("%s without CFI" % cpu, derived, cpu)
+        test("%s another stack" % cpu, switched, cpu)
     for name, what in UNKNOWN.items():
         test("without CFI: " + name, unknown, *what)
     test("aarch64 libm", library, "aarch64", "libm.so.6", 0)

@@ -49,6 +49,10 @@ made=() # options of sfu-gen, where the tables are its own
 derived=(--derive --entry=thread_start:start --entry=step_begin:start --entry=boot_again:start --entry=boot_second:start)
 case $cpu in
 x86_64) derived+=(--entry=boot64:start --entry=vectors:vectors/16) ;;
+aarch64)
+    derived+=(--entry=boot:start)
+    for slot in 0:sp0 0x80:sp0 0x200:trap 0x280:trap; do derived+=("--entry=vectors+$slot"); done
+    ;;
 esac
 kernel_way() {
     case $1 in
