@@ -434,17 +434,24 @@ static uint32_t place_at(struct run *r, uint64_t pc, bool *is_new)
     return (uint32_t)r->num_places - 1;
 }
 
-/* Whether the PC goes on behind FACT, at NEXT. */
+/* Whether nothing but padding comes from PC to the end of the unit. */
+static bool is_end(const struct run *r, uint64_t pc)
+{
+    return pc >= r->unit->end || image_is_padding(r->code->image, pc, r->unit->end);
+}
+
+/* Whether the PC goes on behind FACT, at NEXT. What does not always come back does not at the end of a unit. */
 static bool goes_on(const struct run *r, const struct code_fact *fact, uint64_t pc)
 {
     uint64_t next = pc + fact->size;
 
     if (fact->size == 0)
         return false;
-    if (fact->flow == CODE_CALL)
-        return fact->target == next || next >= r->unit->end || r->watch->ends == NULL ||
-               !r->watch->ends(r->watch->ctx, pc, next);
-    return fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH;
+    if (fact->flow == CODE_CALL && fact->target != next)
+        return !is_end(r, next) && (r->watch->ends == NULL || !r->watch->ends(r->watch->ctx, pc, next));
+    if (fact->flow == CODE_NEXT && fact->odd)
+        return !is_end(r, next);
+    return fact->flow == CODE_CALL || fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH;
 }
 
 static bool has_target(const struct code_fact *fact)
@@ -611,12 +618,12 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
             else if (fact.flow == CODE_RESUME)
                 resumes(r, state);
         }
-        if (!goes_on(r, &fact, pc))
-            return;
         if (fact.flow == CODE_CALL)
             call(r, state, &fact, pc);
+        if (!goes_on(r, &fact, pc))
+            return;
         if (next >= r->unit->end) {
-            if (!give && fact.flow != CODE_CALL && !fact.odd)
+            if (!give)
                 code_add_edge(r->code, next, state);
             return;
         }

@@ -146,7 +146,7 @@ struct code_state {
 void code_entry(const struct code_cpu *cpu, struct code_state *state);
 /* What an interrupt begins with. x86_64: the CPU has pushed the PC and what belongs to it and, for CODE_ERROR, an error
  * code. aarch64: it has left SP alone or, for CODE_SP0, taken another one. */
-enum code_kind { CODE_TRAP, CODE_ERROR, CODE_SP0, CODE_START };
+enum code_kind { CODE_TRAP, CODE_ERROR, CODE_SP0, CODE_START, CODE_CALLED };
 void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind);
 
 /* Changes STATE as FACT does, whose instruction is at PC: the ops alone. */
@@ -233,7 +233,7 @@ struct code_unit *code_unit_at(const struct code *code, uint64_t addr);
 
 /* ---- Trust ----------------------------------------------------------------------------------------------------- */
 
-/* Code that is not called. */
+/* Code that nobody is seen to call. CODE_START: nobody has called it; CODE_CALLED: it is an ordinary function. */
 struct code_entry_point {
     uint64_t addr;
     enum code_kind kind;

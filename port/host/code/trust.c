@@ -687,9 +687,13 @@ static void begin_entries(struct code *code, const struct code_how *how)
     for (i = 0; i < how->num_entries; i++) {
         const struct code_entry_point *entry = &how->entries[i];
 
-        if (entry->kind != CODE_START)
+        if (entry->kind == CODE_CALLED)
+            code_entry(code->cpu, &state);
+        else if (entry->kind == CODE_START)
+            state = start;
+        else
             code_trap_entry(code->cpu, &state, entry->kind);
-        code_add_edge(code, entry->addr, entry->kind == CODE_START ? &start : &state);
+        code_add_edge(code, entry->addr, &state);
     }
     if (how->derive && first != NULL && first->fde == NULL)
         code_add_edge(code, code->image->header.e_entry, &start);

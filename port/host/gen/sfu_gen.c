@@ -753,7 +753,7 @@ static void add_vectors(struct entry_points *points, const char *name, const str
 /* SYMBOL[+N][:KIND] */
 static void parse_entry(const struct image *image, const char *text, struct entry_points *points)
 {
-    static const char *const kinds[] = {"trap", "error", "sp0", "start"};
+    static const char *const kinds[] = {"trap", "error", "sp0", "start", "call"};
     char *name = copied(text), *kind = strchr(name, ':'), *plus, *end = NULL;
     uint64_t offset = 0;
     size_t i;
@@ -773,7 +773,7 @@ static void parse_entry(const struct image *image, const char *text, struct entr
         add_vectors(points, text, &image->symbols[i], strtoull(kind + 8, NULL, 0));
     else
         add_entry(points, image->symbols[i].addr + offset,
-                  kind != NULL ? (enum code_kind)parse_word("--entry", kind, kinds, 4) : CODE_TRAP);
+                  kind != NULL ? (enum code_kind)parse_word("--entry", kind, kinds, 5) : CODE_TRAP);
     free(name);
 }
 

@@ -179,7 +179,8 @@ def images_of(cpu):
     # A frame of 64 bytes, the instruction, and an epilogue.
     begin = {"x86_64": "sub $56, %rsp\n.cfi_adjust_cfa_offset 56\n",
              "aarch64": "sub sp, sp, #64\n.cfi_def_cfa_offset 64\n"}[cpu]
-    lost = [assembled(cpu, "lost-%d" % i, {"frame": "nop\nret", "lost": begin + text.replace(";", "\n") + "\nnop\nnop"})
+    end = {"x86_64": "\ntest %eax, %eax\nud2", "aarch64": "\ncmp x0, x1\nbrk #1"}[cpu]
+    lost = [assembled(cpu, "lost-%d" % i, {"frame": "nop\nret", "lost": begin + text.replace(";", "\n") + end})
             for i, text in enumerate(LOST[cpu])]
     return true, lost
 
