@@ -177,7 +177,8 @@ same() {
         diff "$work/said-tools" "$work/said-$(basename "$1")" && [ -s "$work/said-tools" ]
 }
 without_libdw() {
-    make -s tools LIBDW=no CAPSTONE=no TOOLS="$work/elf" CFLAGS=-O0 && [ "$(needed "$work/elf/sfu-gen")" = "libc libelf " ] &&
+    make -s tools LIBDW=no CAPSTONE=no TOOLS="$work/elf" CFLAGS=-O0 &&
+        [ "$(needed "$work/elf/sfu-gen")" = "libc libelf " ] &&
         [ "$(needed "$work/elf/sfu-lint")" = "libc libelf " ] && [ ! -e "$work/elf/sfu-trace" ] &&
         same "$work/elf" "$image-symbols"
 }

@@ -78,6 +78,6 @@ test "the crate's version" refused 'Cargo.toml has not the version of sfu.h' por
 test "the version of CHANGELOG.md" refused 'first version of CHANGELOG.md is not' CHANGELOG.md 's/^## .*/## 9.9.9/'
 test "what is not committed" refused 'not committed' sfu.c '1s/^/\n/'
 test "a test that fails" refused 'the archive fails its own tests' port/print/sfu_cycles.c \
-    '$a #error broken'
+    '1i #error broken'
 test "a file that nobody wrote" refused 'CHANGELOG.md says nothing of' CHANGELOG.md '/first/d; /^$/d'
 test "the workflow calls .ci/run" workflow
