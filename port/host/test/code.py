@@ -226,7 +226,7 @@ def test_facts():
 # ---- trust ----
 
 def interrupts(compiler, level):
-    """__attribute__((interrupt)) on x86_64: at each instruction the handler's caller is what it interrupted."""
+    """At each instruction the handler's caller is what it interrupted (FAULTS.md: interrupt-attribute)."""
     name = "%s/interrupts-%s%s" % (WORK, os.path.basename(compiler), level)
     run(compiler, level, "-mgeneral-regs-only", "-mno-red-zone", "-fno-stack-protector", "-fno-pie", "-w",
         "-fasynchronous-unwind-tables", "-c", "port/host/test/handlers.c", "-o", name + ".o")
@@ -257,6 +257,14 @@ def keeps():
         must((", %d rows" % rows) in done and ("lies (" in done) == named, done)
     json = gen.gen("--json", "-q", "--size", image)[0]
     must('"corrected": 1' in json and '"function": "lies"' in json, json)
+
+
+def flags():
+    """What clang 14 leaves out between the add and the pop is taken from the code (FAULTS.md: clang-flags)."""
+    text = """push %rbx\n.cfi_adjust_cfa_offset 8\nsub $8, %rsp\n.cfi_adjust_cfa_offset 8\nadd $8, %rsp\ntest %rbx, %rbx\nje 1f
+        .cfi_adjust_cfa_offset -8\n1: pop %rbx\n.cfi_adjust_cfa_offset -8\nret"""
+    done = report(CODE, assembled("x86_64", "flags", {"flags": text}))["sum"]
+    must(done["corrected"] == "5", str(done))
 
 
 def doubtful():
@@ -356,6 +364,7 @@ def test_trust():
                 test("interrupts %s %s" % (compiler, level), interrupts, compiler, level)
     test("--cfi=keep", keeps)
     test("a cold part", doubtful)
+    test("flags behind an add", flags)
     for cpu in TRUE:
         test("%s without CFI" % cpu, derived, cpu)
         test("%s another stack" % cpu, switched, cpu)
