@@ -45,7 +45,7 @@ static void forget(struct code_fact *fact, unsigned reg)
 
 static void immediate(uint32_t word, uint64_t pc, struct code_fact *fact)
 {
-    int64_t imm = (int64_t)field(word, 10, 12) << (word & 1u << 22 ? 12 : 0);
+    int64_t imm = (int64_t)field(word, 10, 12) << ((word & 1u << 22) != 0 ? 12 : 0);
     bool wide = word >> 31 != 0, flags = word & 1u << 29;
     unsigned kind = field(word, 23, 3), shift = 16 * field(word, 21, 2);
 
@@ -56,7 +56,7 @@ static void immediate(uint32_t word, uint64_t pc, struct code_fact *fact)
         if (rd(word) != SP)
             code_add(fact, CODE_NUMBER, rd(word), 0, 0, (int64_t)(base + (uint64_t)(pages * (wide ? 4096 : 1))));
     } else if (kind == 2 && !flags && wide) { /* add, sub: 31 is SP */
-        code_add(fact, CODE_SET, rd(word), 0, rn(word), word & 1u << 30 ? -imm : imm);
+        code_add(fact, CODE_SET, rd(word), 0, rn(word), (word & 1u << 30) != 0 ? -imm : imm);
     } else if (kind == 2 && flags) { /* adds, subs, cmp */
         forget(fact, rd(word));
     } else if (kind == 4 && rd(word) == SP && field(word, 29, 2) == 0 && wide) { /* and sp, xN, #mask */
@@ -87,9 +87,9 @@ static void by_register(uint32_t word, struct code_fact *fact)
     else if ((word & 0x7fe0ffe0) == 0x2a0003e0 && rm == SP && rd(word) != SP)
         code_add(fact, CODE_NUMBER, rd(word), 0, 0, 0);
     else if ((word & 0xbfe0fc00) == 0x8b206000 && rm != SP) /* add, sub of 64 bits, extended: 31 is SP */
-        code_add(fact, CODE_SUM, rd(word), rm, rn(word), word & 1u << 30 ? -1 : 1);
+        code_add(fact, CODE_SUM, rd(word), rm, rn(word), (word & 1u << 30) != 0 ? -1 : 1);
     else if ((word & 0xbfe0fc00) == 0x8b000000 && rd(word) != SP && rn(word) != SP && rm != SP)
-        code_add(fact, CODE_SUM, rd(word), rm, rn(word), word & 1u << 30 ? -1 : 1);
+        code_add(fact, CODE_SUM, rd(word), rm, rn(word), (word & 1u << 30) != 0 ? -1 : 1);
     else if ((word & 0x3fe00000) == 0x0b200000 || (word & 0x7fe0fc00) == 0x1ac01000) /* extended; irg */
         code_forget(fact, rd(word));
     else if ((word & 0xfffffbe0) == 0xdac103e0 && rn(word) == SP) /* pacia, pacib xN, sp */

@@ -576,7 +576,7 @@ static void run_all(struct code *code)
         again = false;
         for (i = 0; i < code->num_units; i++) {
             struct code_unit *unit = &code->units[i];
-            struct trust t;
+            struct trust t = {0};
 
             if (!unit->dirty || unit->runs == MAX_RUNS)
                 continue;

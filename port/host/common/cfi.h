@@ -43,7 +43,8 @@ struct cfi_fde {
     uint64_t start, size;
     struct cfi_program program;
     const struct cfi_cie *cie;
-    struct cfi_row *rows; /* what is given in place of the program's, if not NULL: machine code has shown it wrong */
+    struct cfi_row
+        *rows; /* what is given in place of the program's, if not NULL: machine code has shown it wrong */
     size_t num_rows;
     bool trap; /* it has turned out to be that of an interrupt */
 };

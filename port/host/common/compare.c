@@ -242,6 +242,7 @@ void print_difference(char *text, size_t size, const struct difference *d)
     if (wanted != NULL) {
         print_rule(a, sizeof a, wanted);
         print_rule(b, sizeof b, got);
-        snprintf(text, size, "wrong %s: %s, but the %s says %s", d->what, b, d->wanted->by_code ? "code" : "CFI", a);
+        snprintf(text, size, "wrong %s: %s, but the %s says %s", d->what, b, d->wanted->by_code ? "code" : "CFI",
+                 a);
     }
 }

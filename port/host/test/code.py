@@ -26,20 +26,24 @@ TRUE = {
     "x86_64": {
         "push": """push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\npush $7\n.cfi_adjust_cfa_offset 8
             pushf\n.cfi_adjust_cfa_offset 8\npush (%rdi)\n.cfi_adjust_cfa_offset 8\nsub $24, %rsp
-            .cfi_adjust_cfa_offset 24\nadd $24, %rsp\n.cfi_adjust_cfa_offset -24\npop (%rdi)\n.cfi_adjust_cfa_offset -8
+            .cfi_adjust_cfa_offset 24\nadd $24, %rsp\n.cfi_adjust_cfa_offset -24\npop (%rdi)
+            .cfi_adjust_cfa_offset -8
             popf\n.cfi_adjust_cfa_offset -8\npop %rcx\n.cfi_adjust_cfa_offset -8\npop %rbp
             .cfi_adjust_cfa_offset -8\n.cfi_restore 6\nret""",
         "frame": """push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\nmov %rsp, %rbp\n.cfi_def_cfa_register 6
-            sub %rcx, %rsp\nand $-32, %rsp\ncall 1f\n1: lea -64(%rsp), %rsp\nleave\n.cfi_def_cfa 7, 8\n.cfi_restore 6\nret""",
+            sub %rcx, %rsp\nand $-32, %rsp\ncall 1f\n1: lea -64(%rsp), %rsp\nleave\n.cfi_def_cfa 7, 8
+            .cfi_restore 6\nret""",
         "stored": """lea -40(%rsp), %rsp\n.cfi_adjust_cfa_offset 40\nmov %rbp, 8(%rsp)\n.cfi_offset 6, -40
             xor %ebp, %ebp\nmov %rsp, %r11\n.cfi_def_cfa_register 11\nsub $0x1000, %rsp\nadd $0x1000, %rsp
             .cfi_def_cfa_register 7\nmov 8(%rsp), %rbp\n.cfi_restore 6\nmov $40, %eax\nadd %rax, %rsp
             .cfi_adjust_cfa_offset -40\nret""",
-        "realigned": """lea 8(%rsp), %r10\n.cfi_def_cfa 10, 0\nand $-64, %rsp\npush -8(%r10)\npush %rbp\nmov %rsp, %rbp
+        "realigned": """lea 8(%rsp), %r10\n.cfi_def_cfa 10, 0\nand $-64, %rsp\npush -8(%r10)\npush %rbp
+            mov %rsp, %rbp
             .cfi_escape 0x10, 6, 2, 0x76, 0\npush %r10\n.cfi_escape 0xf, 3, 0x76, 0x78, 6\nsub $24, %rsp\ncall push
             add $24, %rsp\npop %r10\n.cfi_def_cfa 10, 0\npop %rbp\n.cfi_restore 6\nlea -8(%r10), %rsp
             .cfi_def_cfa 7, 8\nret""",
-        "loop": """push %rbx\n.cfi_adjust_cfa_offset 8\nmov $9, %ebx\n1: call push\ndec %ebx\njnz 1b\ntest %eax, %eax\nje 2f
+        "loop": """push %rbx\n.cfi_adjust_cfa_offset 8\nmov $9, %ebx\n1: call push\ndec %ebx\njnz 1b
+            test %eax, %eax\nje 2f
             pop %rbx\n.cfi_remember_state\n.cfi_adjust_cfa_offset -8\njmp push\n2: .cfi_restore_state
             pop %rbx\n.cfi_adjust_cfa_offset -8\nret""",
     },
@@ -49,37 +53,46 @@ TRUE = {
             and sp, x1, #-64\nmov sp, x29\n.cfi_def_cfa_register 31\nldr x19, [sp, #16]\nldp x29, x30, [sp], #48
             .cfi_def_cfa_offset 0\n.cfi_restore 29\n.cfi_restore 30\nret""",
         "signed": """paciasp\n.cfi_negate_ra_state\nstr x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 30, -16
-            bl frame\nldr x30, [sp], #16\n.cfi_def_cfa_offset 0\n.cfi_restore 30\nautiasp\n.cfi_negate_ra_state\nret""",
+            bl frame\nldr x30, [sp], #16\n.cfi_def_cfa_offset 0\n.cfi_restore 30\nautiasp
+            .cfi_negate_ra_state\nret""",
         "signed_by": """pacib x30, sp\n.cfi_negate_ra_state\nstur x30, [sp, #-8]\nsub sp, sp, #1, lsl #12
             .cfi_def_cfa_offset 4096\nadd sp, sp, #1, lsl #12\n.cfi_def_cfa_offset 0\nautib x30, sp
             .cfi_negate_ra_state\nret""",
-        "stored": """sub sp, sp, #32\n.cfi_def_cfa_offset 32\nstr x30, [sp, #8]\n.cfi_offset 30, -24\nstur x29, [sp, #16]
+        "stored": """sub sp, sp, #32\n.cfi_def_cfa_offset 32\nstr x30, [sp, #8]\n.cfi_offset 30, -24
+            stur x29, [sp, #16]
             .cfi_offset 29, -16\nmov x29, xzr\nblr x0\nstr w1, [sp, #24]\nstp q0, q1, [sp, #-32]!
             .cfi_def_cfa_offset 64\nadd sp, sp, #32\n.cfi_def_cfa_offset 32\nldp x30, x29, [sp, #8]\n.cfi_restore 30
             .cfi_restore 29\nmov w9, #32\nadd sp, sp, x9\n.cfi_def_cfa_offset 0\nret""",
         "large": """mov x9, #0x20000\nmovk x9, #0x10\nsub sp, sp, x9\n.cfi_def_cfa_offset 0x20010\ncbz x0, 1f
-            mov x10, x30\n.cfi_register 30, 10\nmov x30, xzr\nmov x30, x10\n.cfi_restore 30\n1: tbnz x0, #3, 1b\nb.eq 1b
+            mov x10, x30\n.cfi_register 30, 10\nmov x30, xzr\nmov x30, x10\n.cfi_restore 30
+            1: tbnz x0, #3, 1b\nb.eq 1b
             add sp, sp, x9\n.cfi_def_cfa_offset 0\nb frame""",
         "shadowed": """str x30, [x18], #8\nstp x29, x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 29, -16
-            .cfi_offset 30, -8\nbl frame\nldp x29, x30, [sp], #16\n.cfi_def_cfa_offset 0\n.cfi_restore 29\n.cfi_restore 30
+            .cfi_offset 30, -8\nbl frame\nldp x29, x30, [sp], #16\n.cfi_def_cfa_offset 0\n.cfi_restore 29
+            .cfi_restore 30
             mov x30, xzr\n.cfi_escape 0x10, 30, 2, 0x82, 0x78\nldr x30, [x18, #-8]!\n.cfi_restore 30\nret""",
     },
 }
 
 # Behind these instructions nothing is known of SP or, with the mark of FP, of FP. What CFI says there stays.
 LOST = {
-    "x86_64": """and $-64, %rsp | push %ax | xchg %rax, %rsp | mov %eax, %esp | mov (%rdi), %rsp | add %rdi, %rsp | neg %rsp | xadd %rax, %rsp | bswap %rsp |
-        cmovz %rax, %rsp | enter $8, $0 | sub $8, %esp | pop %sp | imul %rax, %rsp | movzbl (%rdi), %esp | lea (%rsp,%rax), %rsp
+    "x86_64": """and $-64, %rsp | push %ax | xchg %rax, %rsp | mov %eax, %esp | mov (%rdi), %rsp |
+        add %rdi, %rsp | neg %rsp | xadd %rax, %rsp | bswap %rsp |
+        cmovz %rax, %rsp | enter $8, $0 | sub $8, %esp | pop %sp | imul %rax, %rsp | movzbl (%rdi), %esp |
+        lea (%rsp,%rax), %rsp
         | bsf %rax, %rsp | lcall *(%rdi) | or $1, %rsp | cmpxchg %rsp, %rsp""".split("|"),
     "aarch64": """mov sp, x0 | add sp, sp, x0 | msr spsel, #1 | add wsp, wsp, #16 |
         addvl sp, sp, #1 | and sp, x0, #-16 | irg sp, sp | sub sp, sp, x0, uxtw | orr sp, x1, #1 |
-        addg sp, sp, #16, #1 | st1 {v0.16b}, [sp], x1 | ldraa x0, [sp, #8]! | mov x9, sp ; swp x8, x9, [x0] ; mov sp, x9 |
-        mov x9, sp ; cas x9, x8, [x0] ; mov sp, x9 | mov x9, sp ; ldxp x10, x9, [x0] ; mov sp, x9 | mov x10, sp ; ldxr x10, [x0] ; mov sp, x10 |
+        addg sp, sp, #16, #1 | st1 {v0.16b}, [sp], x1 | ldraa x0, [sp, #8]! |
+        mov x9, sp ; swp x8, x9, [x0] ; mov sp, x9 |
+        mov x9, sp ; cas x9, x8, [x0] ; mov sp, x9 | mov x9, sp ; ldxp x10, x9, [x0] ; mov sp, x9 |
+        mov x10, sp ; ldxr x10, [x0] ; mov sp, x10 |
         mov x9, sp ; .cfi_def_cfa 9, 64 ; and sp, x9, #-64 ; mov x9, xzr ; .cfi_def_cfa 31, 64 |
         mov x9, sp ; mrs x9, tpidr_el0 ; mov sp, x9 | mov x9, sp ; fmov x9, d0 ; mov sp, x9 |
         mov x9, sp ; umov x9, v0.d[0] ; mov sp, x9 | mov x9, sp ; fcvtzs x9, d0, #3 ; mov sp, x9 |
         mov x9, sp ; ldr x9, 1f ; 1: mov sp, x9 | mov x10, sp ; stxr w10, x8, [x0] ; mov sp, x10 |
-        mov x9, sp ; bfi x9, x0, #3, #4 ; mov sp, x9 | mov x9, sp ; cnth x9 ; mov sp, x9 | mov x9, sp ; svc #0 ; mov sp, x9 |
+        mov x9, sp ; bfi x9, x0, #3, #4 ; mov sp, x9 | mov x9, sp ; cnth x9 ; mov sp, x9 |
+        mov x9, sp ; svc #0 ; mov sp, x9 |
         mov x9, sp ; ldrsw x9, [x0, x1] ; mov sp, x9 | mov x9, sp ; ldp w8, w9, [x0] ; mov sp, x9 |
         mov x9, sp ; ldr w9, [x0] ; mov sp, x9 | mov x9, sp ; csel x9, x9, x9, eq ; mov sp, x9 |
         mov x9, sp ; adds x9, x9, #1 ; mov sp, x9 | mov x9, sp ; stlxp w9, x8, x7, [x0] ; mov sp, x9 |
@@ -112,15 +125,16 @@ FAULTS = {
         ("mem->index == X86_REG_INVALID", "mem->index != X86_REG_RIP"),
     )],
     "aarch64": [("aarch64.c", a, b) for a, b in (
-        ("word & 1u << 22 ? 12 : 0", "0"),
-        ("word & 1u << 30 ? -imm : imm", "imm"),
+        ("(word & 1u << 22) != 0 ? 12 : 0", "0"),
+        ("(word & 1u << 30) != 0 ? -imm : imm", "imm"),
         ("code_add(fact, CODE_ALIGN, SP, 0, 0, 0)", "(void)0"),
         ("(uint64_t)field(word, 5, 16) << shift));", "(uint64_t)field(word, 5, 16)));"),
         ("code_add(fact, CODE_INSERT,", "(void)("),
-        ("code_forget(fact, rd(word));\\n    } else {\\n        forget(fact, rd(word));\\n    }\\n}\\n\\nstatic void by_register",
+        ("code_forget(fact, rd(word));\\n    } else {\\n        forget(fact, rd(word));\\n    }\\n}\\n\\n"
+         "static void by_register",
          "    } else {\\n        forget(fact, rd(word));\\n    }\\n}\\n\\nstatic void by_register"),
         ("(word & 0xffe0ffe0) == 0xaa0003e0 &&", "0 &&"),
-        ("word & 1u << 30 ? -1 : 1", "1"),
+        ("(word & 1u << 30) != 0 ? -1 : 1", "1"),
         ("(word & 0xbfe0fc00) == 0x8b206000 &&", "0 &&"),
         ("(word & 0x3fe00000) == 0x0b200000 ||", ""),
         ("|| (word & 0x7fe0fc00) == 0x1ac01000", ""),
