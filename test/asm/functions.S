@@ -14,7 +14,7 @@
 #elif defined(__riscv)
     mv a0, sp
     ret
-#else
+#else /* __s390x__ */
     lgr %r2, %r15
     br %r14
 #endif
@@ -47,7 +47,7 @@
     sfu_pop s1
     sfu_pop ra, s0
     ret
-#else
+#else /* __s390x__ */
     sfu_push 6
     lghi %r11, 0
     basr %r14, %r2
@@ -63,7 +63,7 @@
     sfu_thread_entry thread_start_register, register=x19
 #elif defined(__riscv)
     sfu_thread_entry thread_start_register, register=s1
-#else
+#else /* __s390x__ */
     sfu_thread_entry thread_start_register, register=%r6
 #endif
 
@@ -83,7 +83,7 @@
     mv a0, a2
     mv s1, a3
     jr a1
-#else
+#else /* __s390x__ */
     lgr %r15, %r2
     lgr %r2, %r4
     lgr %r6, %r5

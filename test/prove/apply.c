@@ -233,7 +233,8 @@ static void prove_in_register(const struct sfu_row *row, unsigned which, int cod
 
 static bool is_known(uint8_t abi)
 {
-    return (abi >= SFU_AARCH64_BIG && abi <= SFU_S390X) || abi == SFU_RISCV64 || abi == SFU_RISCV32;
+    return abi == SFU_AARCH64_BIG || abi == SFU_AARCH64 || abi == SFU_AMD64 || abi == SFU_S390X ||
+           abi == SFU_RISCV64 || abi == SFU_RISCV32;
 }
 
 /* Whether RULE of ROW finds its slot from SP, in a frame that begins there or above. */

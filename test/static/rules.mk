@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 
-CHECK += static
+CHECK += static abis
 
 # The core and the printer. The ports turn numbers into pointers by their nature, which analysis cannot follow.
 .PHONY: suite-static static-tools
@@ -15,6 +15,15 @@ STATIC_HOSTED = $(sort $(TOOLS_GEN) $(TOOLS_LINT) $(TOOLS_TRACE))
 static-tools: build/tools/sfu-gen.txt.h build/tools/sfu-lint.txt.h build/tools/sfu-trace.txt.h
 	@test/tools/toolchain/install.sh lint tools
 	@test/run.sh static-tools test/static/static.sh -- $(filter-out sfu.c,$(STATIC_HOSTED))
+
+# Each ABI of sfu.h is in each place of docs/adding-an-abi.md; one that is nowhere else is noticed.
+.PHONY: suite-abis
+suite-abis:
+	@mkdir -p build/static
+	@sed 's/^enum sfu_abi {/& SFU_NEW = 0xf7,/' sfu.h >build/static/sfu-new.h
+	@test/run.sh abis sh -c 'test/static/abis.py && { ! test/static/abis.py build/static/sfu-new.h | \
+	    grep -q "^not ok SFU_NEW: docs/adding-an-abi.md lacks it" && echo "not ok an ABI more: not noticed" || \
+	    echo "ok an ABI more is noticed"; }'
 
 .PHONY: format
 ## [record] format: lays out every C file as .clang-format says; suite-static checks it

@@ -113,6 +113,12 @@ kernels() {
     try 'gcc -msoft-float s390x too' s390x s390x-linux-gnu-gcc -std=c99 -msoft-float -mpacked-stack
     try 'gcc -mcmodel=kernel too' x86_64 gcc -std=c99 -mcmodel=kernel -mno-red-zone -fno-pic
     try 'clang -mcmodel=kernel too' x86_64 clang -std=c99 -mcmodel=kernel -mno-red-zone -fno-pic
+    for abi in 'rv64imac lp64' 'rv64gc lp64d' 'rv32imac ilp32' 'rv32gc ilp32d' 'rv32em ilp32e'; do
+        try "gcc ${abi% *} too" x86_64 riscv64-linux-gnu-gcc -std=c99 -mcmodel=medany -march="${abi% *}" \
+            -mabi="${abi#* }"
+    done
+    try 'clang-16 rv64imac too' x86_64 clang-16 --target=riscv64-none-elf -std=c99 -march=rv64imac
+    try 'clang-16 rv32imac too' x86_64 clang-16 --target=riscv32-none-elf -std=c99 -march=rv32imac
     try 'gcc -m32 too' x86_64 gcc -std=c99 -m32 -fno-pic
     # With LTO code comes into being in the link, and so does what it needs.
     try 'gcc -flto too' x86_64 link_lto gcc -flinker-output=nolto-rel
@@ -157,6 +163,7 @@ switches() {
     small='-DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3 -DSFU_NO_STRINGS'
     for define in -DSFU_NO_REMOTE -DSFU_NO_STRINGS -DSFU_OLDEST_VERSION=2 -DSFU_OLDEST_VERSION=3 \
         -DSFU_ABI=SFU_AARCH64_BIG -DSFU_ABI=SFU_AARCH64 -DSFU_ABI=SFU_AMD64 -DSFU_ABI=SFU_S390X \
+        -DSFU_ABI=SFU_RISCV64 -DSFU_ABI=SFU_RISCV32 \
         "$small -DSFU_ABI=SFU_AMD64" "$small -DSFU_ABI=SFU_S390X"; do
         # shellcheck disable=SC2086  # words
         {
