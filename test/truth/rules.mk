@@ -73,8 +73,8 @@ STEP_CLANG_s390x := O2-chain O2-clash
 step_patterns = $(foreach c,gcc12 gcc16 clang,$(STEP_LEVELS:%=$(c)-%)) $(STEP_FLAGS_$(1):%=gcc12-%) \
     $(STEP_CLANG_$(1):%=clang-%)
 # clang 16 has RA in a slot below SP at autiasp. At -Oz, and in .debug_frame, nothing of its epilogues is in the CFI
-# (FAULTS.md: clang-oz), and gcc's at -Oz does not know what `push $1; pop %rdi` does to SP (FAULTS.md: gcc-oz): the rows are
-# those of the machine code.
+# (FAULTS.md: clang-oz), and gcc's at -Oz does not know what `push $1; pop %rdi` does to SP (FAULTS.md: gcc-oz): the
+# rows are those of the machine code.
 STEP_MADE_aarch64 := O1-pacgen O2-pacgen Oz-gen Oz-pacgen O2-debuggen
 STEP_MADE_aarch64_be := $(STEP_MADE_aarch64)
 # Tables of sfu-gen, of clang's CFI: not one mistake is known in them.

@@ -138,7 +138,7 @@ void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum 
     state->num = 2;
 }
 
-/* What VALUE of STATE and what OTHER has in the same place are both. Returns false if that is nothing that is known. Two
+/* What VALUE of STATE and what OTHER has in the same place are both. Returns false if that is not known. Two
  * interrupts of which one has left SP alone have the CFA in common, which is BASE_TRAP for that one. */
 static bool join_values(const struct code_state *state, const struct code_state *other, struct code_value *value,
                         const struct code_value *theirs)

@@ -95,7 +95,7 @@ static uint8_t base_of(const struct code_cpu *cpu, unsigned reg)
     return (uint8_t)(reg == cpu->ra ? BASE_RETURN : BASE_ENTRY + reg);
 }
 
-/* Where what register REG had at the entry is now: there or in another register, or in memory. RA is looked for in memory
+/* Where what register REG had at the entry is now: there, in another register or in memory. RA is looked for in memory
  * first: the row of a call holds for the frame that has called, too, and a call changes its register. */
 static bool find_entry(const struct code_cpu *cpu, const struct code_state *state, unsigned reg, bool any_sign,
                        struct sfu_rule *rule, bool *is_signed)
@@ -171,7 +171,7 @@ static void judge(const struct code_cpu *cpu, const struct code_state *state, st
     }
     if (!is_at(&fp, BASE_ENTRY + cpu->fp, 0, false) && !is_stale(cpu, state, &row->fp, cpu->fp, false))
         j->fp = find_entry(cpu, state, cpu->fp, false, &fixed.fp, &unused) ? CORRECTED : SILENT;
-    /* The rules of a row belong together: those for RA and FP count from its CFA. Where SP is anything at all, as behind
+    /* The rules of a row belong together: those for RA and FP count from its CFA. Where SP is not known, as behind
      * a switch to another stack, code does not know whose frame this is. */
     if (j->cfa != SILENT && j->ra != SILENT && j->fp != SILENT && state->reg[cpu->sp].base != BASE_UNKNOWN)
         *row = fixed;

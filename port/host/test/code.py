@@ -172,7 +172,8 @@ FAULTS = {
 def assembled(cpu, name, functions):
     lines = [".text", ".globl _start", "_start:"]
     for function, text in functions.items():
-        lines += [".balign 16", ".globl %s" % function, ".type %s, %%function" % function, function + ":", ".cfi_startproc",
+        lines += [".balign 16", ".globl %s" % function, ".type %s, %%function" % function, function + ":",
+                  ".cfi_startproc",
                   text, ".cfi_endproc", ".size %s, . - %s" % (function, function)]
     file = "%s/%s-%s" % (WORK, name, cpu)
     arch = {"aarch64": ["-march=armv9.2-a+memtag+sve2"], "x86_64": []}[cpu]
@@ -306,19 +307,21 @@ def callers(cpu, functions):
     """A caller of each of FUNCTIONS, with CFI of its own."""
     call = {"x86_64": "call ", "aarch64": "bl "}[cpu]
     stop = {"x86_64": "ud2", "aarch64": "brk #1"}[cpu]
-    return "\n".join([".globl main", ".type main, %function", "main:", ".cfi_startproc"] + [call + name for name in functions] +
+    return "\n".join([".globl main", ".type main, %function", "main:", ".cfi_startproc"] +
+                     [call + name for name in functions] +
                      [stop, ".cfi_endproc", ".size main, . - main"])
 
 
 def derived(cpu):
-    """Without CFI the rows are those of the same code with CFI, wherever there is one; and nearly everywhere there is."""
+    """Without CFI the rows are those of the same code with CFI, and nearly everywhere there is one."""
     both = []
     for described in (True, False):
         functions = {name: text if described else re.sub(r"\.cfi_[^\n]*", "", text) for name, text in TRUE[cpu].items()}
         lines = [".text", ".globl _start", "_start: nop", callers(cpu, functions)]
         for name, text in functions.items():
             body = [".cfi_startproc", text, ".cfi_endproc"] if described else [text]
-            lines += [".balign 16", ".globl " + name, ".type %s, %%function" % name, name + ":"] + body + [".size %s, . - %s" % (name, name)]
+            lines += [".balign 16", ".globl " + name, ".type %s, %%function" % name, name + ":"]
+            lines += body + [".size %s, . - %s" % (name, name)]
         file = "%s/derived-%s-%d" % (WORK, cpu, described)
         write(file + ".s", ("\n".join(lines) + "\n").encode())
         run("%s/%s/as" % (TC, cpu), *(["-march=armv9.2-a"] if cpu == "aarch64" else []), file + ".s", "-o", file + ".o")

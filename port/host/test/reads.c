@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* reads IMAGE: what port/host/code makes of each function with call frame information, in bytes of code: one on a line. */
+/* reads IMAGE: what port/host/code makes of each function with call frame information, in bytes: one on a line. */
 #include "code/code.h"
 
 #include <inttypes.h>
