@@ -243,8 +243,8 @@ static void begin(struct lookup *l, const struct sfu_section *s)
     l->s = s;
 }
 
-/* What is asked of a section for each record. Who reads records has a copy of its own, which no callback and no store of
- * a byte can change: of the section itself a compiler would have to load it anew for each record. */
+/* What is asked of a section for each record. Who reads records has a copy of its own, which no callback and no store
+ * of a byte can change: of the section itself a compiler would have to load it anew for each record. */
 struct tables {
     const uint8_t *bytes; /* NULL: the callback reads */
     uint64_t addr;
@@ -299,7 +299,7 @@ static int check_preamble(const uint8_t *h, bool big)
 
     if (!own && !(READS_SFRAME && magic == MAGIC))
         return SFU_E_MAGIC;
-    if (h[2] < (own ? 3 : SFU_OLDEST_VERSION) || h[2] > 3)
+    if (h[2] < SFU_OLDEST_VERSION || h[2] > 3 || (own && h[2] < 3))
         return SFU_E_VERSION;
     version = &versions[h[2] - 1];
     if (own ? h[4] < FIRST_OWN || !is_abi(h[4]) : h[4] == 0 || h[4] > version->last_abi)
@@ -1537,17 +1537,19 @@ int sfu_check(const struct sfu_section *section, struct sfu_place *place)
 
 /* ---- Sort ------------------------------------------------------------------------------------------------------ */
 
-/* Whether FDE A belongs behind FDE B: by start; of equal starts, by size. The section is mapped: reads succeed. */
+/* Whether FDE A belongs behind FDE B: by start; of equal starts, by size. The section is mapped. */
 static bool behind(const struct sfu_section *s, uint32_t a, uint32_t b)
 {
-    struct lookup first, second;
+    struct tables t;
+    const uint8_t *p, *q;
+    uint64_t first, second;
 
-    begin(&first, s);
-    begin(&second, s);
-    (void)read_range(&first, a);
-    (void)read_range(&second, b);
-    return first.fde.start != second.fde.start ? first.fde.start > second.fde.start
-                                               : first.fde.size > second.fde.size;
+    get_tables(&t, s);
+    p = t.bytes + fde_at(&t, a);
+    q = t.bytes + fde_at(&t, b);
+    first = fde_start(&t, a, p);
+    second = fde_start(&t, b, q);
+    return first != second ? first > second : load4(fde_rest(&t, p), t.big) > load4(fde_rest(&t, q), t.big);
 }
 
 static void swap(const struct sfu_section *s, uint8_t *fdes, uint32_t a, uint32_t b)
@@ -1583,15 +1585,13 @@ static void sink(const struct sfu_section *s, uint8_t *fdes, uint32_t root, uint
 static bool rebase(const struct sfu_section *s, uint8_t *fdes)
 {
     unsigned size = is_v3(s) ? 8 : 4, k;
-    struct lookup l;
+    struct tables t;
     uint32_t i;
 
-    begin(&l, s);
+    get_tables(&t, s);
     for (i = 0; i < s->num_fdes; i++) {
-        uint64_t start;
+        uint64_t start = fde_start(&t, i, t.bytes + fde_at(&t, i)) - s->addr;
 
-        (void)read_range(&l, i);
-        start = l.fde.start - s->addr;
         if (size == 4 && (int64_t)start != (int32_t)start)
             return false;
         if (fdes == NULL)
