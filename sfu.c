@@ -643,6 +643,7 @@ static void find_code(struct sfu_section *s)
     uint32_t index = s->num_fdes;
     uint64_t high;
 
+    s->code.low = s->code.high = 0;
     if (!(s->flags & FLAG_SORTED) || s->bytes == NULL)
         return;
     begin(&l, s);
@@ -793,7 +794,7 @@ static int find_row(struct lookup *l, uint64_t pc)
 /* ---- Rules (3) ------------------------------------------------------------------------------------------------- */
 
 /* Word INDEX of the row, sign-extended. */
-static int32_t word(const struct lookup *l, unsigned index)
+static int32_t data_word(const struct lookup *l, unsigned index)
 {
     return load_signed(l->words + index * l->row.size, l->row.size, is_big(l->s));
 }
@@ -833,14 +834,14 @@ static bool default_rules(const struct lookup *l, struct sfu_row *row)
     unsigned count = l->row.count, fp = abi->traits & LINK ? 2 : 1;
     uint32_t base = register_rule(l->row.info & ROW_BASE_SP ? abi->sp : abi->fp);
 
-    if (count > fp + 1 || !set_cfa(abi, &row->cfa, base, word(l, 0)))
+    if (count > fp + 1 || !set_cfa(abi, &row->cfa, base, data_word(l, 0)))
         return false;
     row->ra = l->s->ra;
     row->fp = l->s->fp;
     if (fp == 2 && count > 1)
-        set_saved(l->s, &row->ra, word(l, 1), true);
+        set_saved(l->s, &row->ra, data_word(l, 1), true);
     if (count > fp)
-        set_saved(l->s, &row->fp, word(l, fp), false);
+        set_saved(l->s, &row->fp, data_word(l, fp), false);
     return true;
 }
 
@@ -860,7 +861,7 @@ static bool flexible_rules(const struct lookup *l, struct sfu_row *row)
     rules[RA] = l->s->ra;
     rules[FP] = l->s->fp;
     for (i = 0; i < RULES && used < count; i++) {
-        uint32_t control = (uint32_t)word(l, used) & mask;
+        uint32_t control = (uint32_t)data_word(l, used) & mask;
 
         used++;
         if (control == 0)
@@ -868,7 +869,7 @@ static bool flexible_rules(const struct lookup *l, struct sfu_row *row)
         if (used == count)
             return false;
         rules[i].control = control;
-        rules[i].offset = word(l, used);
+        rules[i].offset = data_word(l, used);
         used++;
     }
     if (used < count || !(rules[CFA].control & RULE_REGISTER) ||
@@ -1354,8 +1355,8 @@ static OUT_OF_LINE int ask_hook(struct sfu_walk *walk, int code)
     if (code != SFU_OK)
         return code;
     copy_registers(&frame->regs, &interrupted.regs);
-    frame->saved = interrupted.saved;
     frame->interrupted = interrupted.regs.pc_kind == SFU_PC_EXACT;
+    frame->saved = frame->interrupted ? interrupted.saved : 0;
     if (interrupted.guess != SFU_GUESS_NONE)
         mark(walk, SFU_GUESS_HOOK);
     return SFU_OK;
@@ -1623,6 +1624,7 @@ int sfu_sort(struct sfu_section *section, void *bytes)
             swap(section, fdes, 0, --count);
         sink(section, fdes, root, count);
     }
+    find_code(section);
     return SFU_OK;
 }
 

@@ -243,7 +243,7 @@ typedef int (*sfu_reg_fn)(void *ctx, const struct sfu_frame *frame, uint32_t reg
  * SFU_PC_EXACT, saved to the SP of the trap frame, and guess to SFU_GUESS_NONE. */
 struct sfu_interrupted {
     struct sfu_registers regs; /* pc_kind SFU_PC_RETURN if a call left that frame: a coroutine, a switch */
-    uint64_t saved;            /* becomes frame.saved */
+    uint64_t saved;            /* becomes frame.saved, if the PC is exact */
     enum sfu_guess guess;      /* SFU_GUESS_HOOK: not sure. This frame, or the end, is then not reliable */
 };
 
@@ -281,7 +281,8 @@ struct sfu_section {
     /* The code that the section describes. sfu_find_frame does not ask the section about another PC. Default: any PC
      * may be its code. Set text from the linker script or by sfu_find_text, and again when code goes away. */
     struct sfu_range text;
-    /* Where the functions are. sfu_add sets it if the table is sorted and mapped. Unset: only a search tells. */
+    /* Where the functions are. sfu_add and sfu_sort set it if the table is sorted and mapped. Unset: only a search
+     * tells. */
     struct sfu_range code;
     uint32_t fdes, rows, end; /* where the FDEs and the rows begin, and the rows end: offsets from addr */
     uint32_t num_fdes, num_rows;

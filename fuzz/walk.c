@@ -531,7 +531,7 @@ static int go_by_hook(struct world *w, struct walked *walked, int code)
     if (code != SFU_OK)
         return code;
     walked->frame.regs = interrupted.regs;
-    walked->frame.saved = interrupted.saved;
+    walked->frame.saved = interrupted.regs.pc_kind == SFU_PC_EXACT ? interrupted.saved : 0;
     walked->frame.interrupted = interrupted.regs.pc_kind == SFU_PC_EXACT;
     if (interrupted.guess != SFU_GUESS_NONE)
         label(walked, SFU_GUESS_HOOK);

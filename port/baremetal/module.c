@@ -95,6 +95,7 @@ static uintptr_t find(const struct object *object, const struct elf_section *sec
     return 0;
 }
 
+/* On failure the section is not in the list: its memory may go away. */
 static int add_section(struct module *module, const struct object *object)
 {
     unsigned i;
@@ -107,7 +108,11 @@ static int add_section(struct module *module, const struct object *object)
             int code =
                 sfu_add(&kernel_target.sections, &module->section, 1, bytes, section->size, (uintptr_t)bytes);
 
-            return code == SFU_OK ? sfu_find_text(&module->section) : code;
+            if (code == SFU_OK)
+                code = sfu_find_text(&module->section);
+            if (code != SFU_OK)
+                module_remove(module); /* a part may have been added: tables that a linker has only joined */
+            return code;
         }
     }
     return SFU_E_NO_SECTION;

@@ -31,9 +31,10 @@ static uint32_t size_of(uint32_t count, unsigned wide)
     return (HEADER + (4 * count << wide) + UNIT - 1) / UNIT;
 }
 
-static uint64_t pc_of(const struct sfu_depot *depot, const struct record *r, size_t i)
+/* WIDE: as find_record or the record says. */
+static uint64_t pc_of(const struct sfu_depot *depot, const struct record *r, unsigned wide, size_t i)
 {
-    return r->wide & 1 ? r->pcs[2 * i] | (uint64_t)r->pcs[2 * i + 1] << 32 : depot->base + r->pcs[i];
+    return wide ? r->pcs[2 * i] | (uint64_t)r->pcs[2 * i + 1] << 32 : depot->base + r->pcs[i];
 }
 
 static uint32_t *head_of(const struct sfu_depot *depot, uint32_t hash)
@@ -72,7 +73,7 @@ RARE bool is_same_wide(const struct sfu_depot *depot, const struct record *r, co
 {
     size_t i = 0;
 
-    while (i < r->count && pc_of(depot, r, i) == pcs[i])
+    while (i < r->count && pc_of(depot, r, r->wide, i) == pcs[i])
         i++;
     return i == r->count;
 }
@@ -205,54 +206,76 @@ uint32_t sfu_depot_add(struct sfu_depot *depot, const uint64_t *pcs, size_t coun
 
 /* ---- Reading --------------------------------------------------------------------------------------------------- */
 
-/* The record that HANDLE can mean, or NULL if it would not lie in the memory. */
-static struct record *find_record(const struct sfu_depot *depot, uint32_t handle)
+/* What a handle can mean: a trace, or what stands where one would be. An add may change that at any time, so each
+ * number is read once, and then checked. */
+struct meant {
+    struct record *record;
+    uint32_t count;
+    unsigned wide;
+};
+
+/* Sets *MEANT to what HANDLE can mean. Returns false if that would not lie in the memory. */
+static bool find_record(const struct sfu_depot *depot, uint32_t handle, struct meant *meant)
 {
     const uint32_t least = (HEADER + UNIT - 1) / UNIT;
-    struct record *r;
 
     if (handle <= depot->mask / HEADS_PER_UNIT || handle > depot->room - least)
-        return NULL;
-    r = record_at(depot, handle);
-    return r->count <= SFU_DEPOT_PCS && size_of(r->count, r->wide & 1) <= depot->room - handle ? r : NULL;
+        return false;
+    meant->record = record_at(depot, handle);
+    meant->count = __atomic_load_n(&meant->record->count, __ATOMIC_RELAXED);
+    meant->wide = __atomic_load_n(&meant->record->wide, __ATOMIC_RELAXED) & 1;
+    return meant->count <= SFU_DEPOT_PCS && size_of(meant->count, meant->wide) <= depot->room - handle;
 }
 
 bool sfu_depot_weigh(struct sfu_depot *depot, uint32_t handle, int64_t weight)
 {
-    struct record *r = find_record(depot, handle);
+    struct meant meant;
+    bool found = find_record(depot, handle, &meant);
 
     if (handle == 0)
         __atomic_fetch_add(&depot->lost_weight, (sfu_depot_weight)weight, __ATOMIC_RELAXED);
-    if (r != NULL)
-        weigh(r, weight);
-    return r != NULL;
+    if (found)
+        weigh(meant.record, weight);
+    return found;
 }
 
 size_t sfu_depot_get(const struct sfu_depot *depot, uint32_t handle, size_t skip, uint64_t *pcs, size_t capacity,
                      int64_t *weight)
 {
-    const struct record *r = find_record(depot, handle);
-    size_t count = r != NULL ? r->count : 0, i;
+    struct meant meant;
+    bool found = find_record(depot, handle, &meant);
+    size_t count = found ? meant.count : 0, i;
 
     for (i = 0; i < capacity && skip < count; i++)
-        pcs[i] = pc_of(depot, r, skip++);
+        pcs[i] = pc_of(depot, meant.record, meant.wide, skip++);
     if (weight != NULL)
-        *weight = r != NULL ? __atomic_load_n(&r->weight, __ATOMIC_RELAXED) : 0;
+        *weight = found ? __atomic_load_n(&meant.record->weight, __ATOMIC_RELAXED) : 0;
     return count;
 }
 
+/* HANDLE is that of a trace if it is in the list that its hash chooses. Whatever stands there, no more is read than a
+ * list: it has each trace once. */
 uint32_t sfu_depot_next(const struct sfu_depot *depot, uint32_t handle)
 {
-    const struct record *r = find_record(depot, handle);
-    uint32_t list = 0;
+    struct meant meant;
+    uint32_t list = 0, at;
 
-    if (r != NULL && r->next != 0)
-        return r->next;
-    if (handle != 0)
-        list = r != NULL ? (r->hash & depot->mask) + 1 : depot->mask + 1;
-    for (handle = 0; handle == 0 && list <= depot->mask; list++)
-        handle = __atomic_load_n(&depot->words[list], __ATOMIC_ACQUIRE);
-    return handle;
+    if (handle != 0) {
+        if (!find_record(depot, handle, &meant))
+            return 0;
+        list = __atomic_load_n(&meant.record->hash, __ATOMIC_RELAXED) & depot->mask;
+        at = __atomic_load_n(&depot->words[list], __ATOMIC_ACQUIRE);
+        while (at != 0 && at != handle)
+            at = record_at(depot, at)->next;
+        if (at == 0)
+            return 0;
+        if (meant.record->next != 0)
+            return meant.record->next;
+        list++;
+    }
+    for (at = 0; at == 0 && list <= depot->mask; list++)
+        at = __atomic_load_n(&depot->words[list], __ATOMIC_ACQUIRE);
+    return at;
 }
 
 /* ---- Making ---------------------------------------------------------------------------------------------------- */

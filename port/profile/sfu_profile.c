@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * A sample says that it is busy before it looks whether the profile runs. Who starts a profile looks whether one is
- * busy after it was stopped. Of two that meet, at least one sees the other: these four accesses have one order.
+ * One word says whether the profile runs and how many samples are being taken. A sample is counted only while the
+ * profile runs, by one compare-and-exchange. So once the word is 0 there is no sample, and none can begin: then the
+ * depot may be cleared, before the word becomes RUNNING again.
  */
 #include "sfu_profile.h"
+
+enum { RUNNING = 1, SAMPLE = 2 };
 
 bool sfu_profile_init(struct sfu_profile *profile, void *memory, size_t bytes, uint64_t base)
 {
     profile->samples = profile->idle = profile->incomplete = 0;
-    profile->busy = 0;
-    profile->running = false;
+    profile->state = 0;
     return sfu_depot_init(&profile->depot, memory, bytes, base);
 }
 
 bool sfu_profile_start(struct sfu_profile *profile)
 {
-    if (__atomic_load_n(&profile->running, __ATOMIC_SEQ_CST) ||
-        __atomic_load_n(&profile->busy, __ATOMIC_SEQ_CST) != 0)
+    if (__atomic_load_n(&profile->state, __ATOMIC_ACQUIRE) != 0)
         return false;
     profile->samples = profile->idle = profile->incomplete = 0;
     sfu_depot_clear(&profile->depot);
-    __atomic_store_n(&profile->running, true, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&profile->state, RUNNING, __ATOMIC_RELEASE);
     return true;
 }
 
 bool sfu_profile_stop(struct sfu_profile *profile)
 {
-    __atomic_store_n(&profile->running, false, __ATOMIC_SEQ_CST);
-    return __atomic_load_n(&profile->busy, __ATOMIC_SEQ_CST) == 0;
+    return (__atomic_fetch_and(&profile->state, ~(uint32_t)RUNNING, __ATOMIC_ACQUIRE) & ~(uint32_t)RUNNING) == 0;
 }
 
 static void count_one(uint64_t *counter)
@@ -42,7 +42,11 @@ static void take(struct sfu_profile *profile, struct sfu_fast *fast, const struc
     uint64_t pcs[SFU_PROFILE_PCS + 1];
     size_t count;
 
-    if (sfu_fast_trace(fast, target, top, 0, pcs, SFU_PROFILE_PCS, &count) != SFU_END) {
+    /* One more than is kept: only so does a trace of SFU_PROFILE_PCS say that it is complete. */
+    if (sfu_fast_trace(fast, target, top, 0, pcs, SFU_PROFILE_PCS + 1, &count) != SFU_END ||
+        count > SFU_PROFILE_PCS) {
+        if (count > SFU_PROFILE_PCS)
+            count = SFU_PROFILE_PCS;
         pcs[count++] = profile->depot.base;
         count_one(&profile->incomplete);
     }
@@ -52,15 +56,20 @@ static void take(struct sfu_profile *profile, struct sfu_fast *fast, const struc
 void sfu_profile_sample(struct sfu_profile *profile, struct sfu_fast *fast, const struct sfu_target *target,
                         const struct sfu_registers *top, bool idle)
 {
-    __atomic_fetch_add(&profile->busy, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&profile->running, __ATOMIC_SEQ_CST)) {
-        count_one(&profile->samples);
-        if (idle)
-            count_one(&profile->idle);
-        else
-            take(profile, fast, target, top);
-    }
-    __atomic_fetch_sub(&profile->busy, 1, __ATOMIC_SEQ_CST);
+    uint32_t state = __atomic_load_n(&profile->state, __ATOMIC_RELAXED);
+
+    /* It fails only if another sample begins or ends, or somebody stops or starts the profile. */
+    do {
+        if (!(state & RUNNING))
+            return;
+    } while (!__atomic_compare_exchange_n(&profile->state, &state, state + SAMPLE, false, __ATOMIC_ACQUIRE,
+                                          __ATOMIC_RELAXED));
+    count_one(&profile->samples);
+    if (idle)
+        count_one(&profile->idle);
+    else
+        take(profile, fast, target, top);
+    __atomic_fetch_sub(&profile->state, SAMPLE, __ATOMIC_RELEASE);
 }
 
 void sfu_profile_print(const struct sfu_profile *profile, const struct sfu_panic *panic,

@@ -34,7 +34,7 @@ extern "C" {
 #define SFU_PROFILE_PCS 64
 #endif
 
-/* Callers may read all but the last two. */
+/* Callers may read all but the last. */
 struct sfu_profile {
     struct sfu_depot depot;
     uint64_t samples; /* all of them; depot.lost of these were lost, because the depot was full */
@@ -42,8 +42,8 @@ struct sfu_profile {
     /* Those whose trace ended with an error, or was too deep. They are in the depot, with its base as the last PC:
      * sfu-trace calls that [incomplete]. */
     uint64_t incomplete;
-    uint32_t busy; /* samples that are being taken: of an interrupt, and of an NMI in it */
-    bool running;
+    uint32_t
+        state; /* 1 while it runs; and 2 for each sample that is being taken: of an interrupt, of an NMI in it */
 };
 
 /* Makes PROFILE one that is stopped, with a depot in the BYTES at MEMORY. BASE: as for sfu_depot_init, whose result it

@@ -36,7 +36,7 @@ walks=any_target.0:4,any_walk.0:4,find_frame.0:4,pass_over.0:4
 #   REPLACED  FUNCTION:STAND-IN, which another proof shows to do all that the function does
 #   LOOPS     contracts: that set of loops.py, for any number of passes. LOOP:N: it is shown to be entered N
 #             times at most, the last time to find out that it ends
-sorting=rebase:any_rebase,behind:key_behind,swap:swap_keys
+sorting=rebase:any_rebase,behind:key_behind,swap:swap_keys,find_code:any_code
 sorted=sfu_sort.0:10,sink.0:4,occurrences.0:8,prove_sorted.0:8
 fitting="read_range:any_range contracts"
 indexing=prove_fast_index.0:3,make_index.0:4,make_index.1:3
@@ -66,7 +66,7 @@ find.c   prove_checked       MAX_ROWS=8 $listed scan_rows.0:9,check_rows.0:9
 check.c  prove_check_rows    - $rows contracts:rows
 check.c  prove_check         - $rows,check_rows:any_check_rows,check_end:any_end contracts:check
 check.c  prove_concatenated  - find_next:any_next_code -
-sort.c   prove_sort          - rebase:any_rebase,behind:any_behind,swap:any_swap contracts:sort
+sort.c   prove_sort          - rebase:any_rebase,behind:any_behind,swap:any_swap,find_code:any_code contracts:sort
 sort.c   prove_behind        MAX_FDES=2 read_range:known_range -
 sort.c   prove_fits          VERSION=3 $fitting:fits
 sort.c   prove_sorted        MAX_FDES=2 $sorting $sorted

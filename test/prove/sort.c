@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* sfu_sort, in steps. For every section and no bound:
- *   prove_sort     only FDEs that are there are compared and swapped, nothing but the flags changes, and it ends
+ *   prove_sort     only FDEs that are there are compared and swapped, nothing but the flags and the code changes, and it
+ *                  ends
  *   prove_swap     nothing but FDEs is written
  *   prove_rebase   the same, in a section of version 3
  *   prove_fits     if nothing is to be written, nothing is
@@ -140,6 +141,18 @@ bool any_behind(const struct sfu_section *s, uint32_t a, uint32_t b)
     return nondet_bool();
 }
 
+/* Stands for find_code, which prove_code proves: it is to see the table as it is in the end. */
+static unsigned codes;
+
+void any_code(struct sfu_section *s);
+void any_code(struct sfu_section *s)
+{
+    codes++;
+    PROVE(s->flags & FLAG_SORTED, "where the code lies is said of the sorted table");
+    s->code.low = nondet_u64();
+    s->code.high = nondet_u64();
+}
+
 void prove_sort(void)
 {
     struct sfu_section s, before;
@@ -151,10 +164,14 @@ void prove_sort(void)
     if (nondet_bool())
         s.bytes = bytes;
     before = s;
+    codes = 0; /* loop contracts take every global for any number */
     code = sfu_sort(&s, nondet_bool() ? bytes : NULL);
     PROVE(code == SFU_OK || code == SFU_E_READONLY, "only documented codes");
+    PROVE(codes == (code == SFU_OK), "where the code lies is found out again");
     before.flags = s.flags;
-    PROVE(same_section(&s, &before), "all but the flags stays");
+    if (code == SFU_OK)
+        before.code = s.code;
+    PROVE(same_section(&s, &before), "all but the flags and the code stays");
 }
 
 void prove_behind(void)

@@ -228,7 +228,8 @@ void prove_walk(void)
           "a corrupt table is not passed over");
     PROVE(hooked || frame->interrupted == (found && found_row.trap_frame), "an interrupted frame is marked");
     if (hooked)
-        PROVE(same_registers(&frame->regs, &hook_trapped.regs) && frame->saved == hook_trapped.saved &&
+        PROVE(same_registers(&frame->regs, &hook_trapped.regs) &&
+                  frame->saved == (frame->interrupted ? hook_trapped.saved : 0) &&
                   frame->guess == (hook_trapped.guess != SFU_GUESS_NONE ? SFU_GUESS_HOOK : SFU_GUESS_NONE) &&
                   frame->interrupted == (frame->regs.pc_kind == SFU_PC_EXACT) && !frame->replaced,
               "a frame behind a trap is what the hook says");
