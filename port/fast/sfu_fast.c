@@ -53,6 +53,7 @@ enum {
 
     SP = IS_AMD64 ? 7 : IS_S390X ? 15 : IS_RISCV64 ? 2 : 31, /* DWARF numbers */
     FP = IS_AMD64 ? 6 : IS_S390X ? 11 : IS_RISCV64 ? 8 : 29,
+    RA_NUMBER = IS_S390X ? 14 : IS_RISCV64 ? 1 : 30, /* where LINK */
     LINK = !IS_AMD64,             /* a call leaves the RA in a register, and rows say where it is saved */
     FIXED_RA = IS_AMD64 ? -8 : 0, /* in the header (2.2) */
     BELOW = IS_S390X ? 160 : 0,   /* the caller's SP is CFA - BELOW */
@@ -68,19 +69,25 @@ enum {
     TRAP = 0x200,      /* the caller was interrupted */
     SIGNED = 0x400,    /* the RA has a PAC */
     RA_LEFT = 0x800,   /* the RA is still in its register */
-    /* or instead: the core does this; there is no caller; SFU_E_NO_FDE; SFU_E_NOT_CODE */
-    BY_CORE = 0x1000, OUTERMOST = 0x2000, NO_FDE = 0x4000, NOT_CODE = 0x8000,
+    /* or instead: the core does this; there is no caller; SFU_E_NO_FDE; SFU_E_NOT_CODE; the cache is of no use */
+    BY_CORE = 0x1000, OUTERMOST = 0x2000, NO_FDE = 0x4000, NOT_CODE = 0x8000, NO_CACHE = 0x10000,
+    NO_RULE = BY_CORE | OUTERMOST | NO_FDE | NOT_CODE | NO_CACHE,
 
-    /* An entry of the cache has a tag and, below it, the number of a rule. */
-    TAG_BITS = 24, NUMBER_BITS = 8,
-    EMPTY = SFU_FAST_RULES, /* an entry without a rule */
-    WAYS = 4, WAY_BITS = 2, /* number_of names each */
-    REGION_BITS = 3, /* of a key */
+    /* An entry of the cache has a tag and, below it, what it says. Below SHORT that is the number of a rule. From SHORT
+     * on it is a rule in short: the CFA's offset in words and, above WORDS_BITS, the number of all else. */
+    TAG_BITS = 20, SAYS_BITS = 12, WORDS_BITS = 8,
+    EMPTY = SFU_FAST_RULES, /* nothing */
+    SHORT = 1 << WORDS_BITS, SHORT_WORDS = SHORT - 1, NOT_FOUND = 1 << SAYS_BITS,
+    WAYS = 4, WAY_BITS = 2, /* saying names each */
+    REGION_BITS = 4, /* of a tag */
     MIN_ENTRIES = 256,
+    EAGER_MISSES = 4, TURNS = 8, /* so many misses of a trace, then one of so many, take a place of a full set */
+    FREE_MISSES = 8, MISS_HITS = 4, /* a trace that has missed so often, and once more for each so many hits, gives up */
     TRIES = 8, /* places of a rule in the table */
 
     SPREAD = 0x1e3779b1, /* odd, of mixed bits */
-    MIX = 0x5ac14d00, /* above the bits of a number odd, so that no two keys have the same product */
+    MIX_SHIFT = SAYS_BITS + REGION_BITS,
+    MIX = 0x5ac10000, /* above MIX_SHIFT odd, so that no two places in a region have the same product */
 
     BLOCK_SHIFT = 11, /* the index has an entry per 2 KiB of code */
     LONG = 64,        /* a function of more rows is in the index of long ones, with */
@@ -127,7 +134,8 @@ INLINE int32_t load_signed(const uint8_t *p, unsigned size)
 /* What is said of a PC instead of a rule. */
 static const struct sfu_fast_rule by_core = {0, 0, 0, COMPLEX | BY_CORE},
                                   outermost = {0, 0, 0, COMPLEX | OUTERMOST}, no_fde = {0, 0, 0, COMPLEX | NO_FDE},
-                                  not_code = {0, 0, 0, COMPLEX | NOT_CODE};
+                                  not_code = {0, 0, 0, COMPLEX | NOT_CODE},
+                                  no_cache = {0, 0, 0, COMPLEX | NO_CACHE};
 
 /* Whether all of the word at OFFSET from the CFA is between the CFA and what that counts from, C below it. */
 INLINE bool is_between(int32_t offset, int64_t c)
@@ -261,11 +269,14 @@ struct trace {
     const struct sfu_fast_image *near;   /* where a lookup begins */
     const uint32_t *cache;               /* or NULL */
     uint64_t mask;                       /* of the cache */
-    const struct sfu_fast_rule *rules;   /* that it names */
     uint64_t changes;                    /* it has entries of sections as they were after so many */
-    uint64_t behind, reach; /* of the region that the cache is asked about: 1 above its low end; size */
-    uint64_t region;        /* its number, times MIX */
-    uint32_t last;          /* sfu_fast_rule.how of the frame where the short way ended */
+    uint64_t reach;                      /* size of a region of code; 0: the cache is asked about none */
+    struct region {
+        uint64_t behind; /* 1 above its low end */
+        uint32_t tag;    /* its number, where tags have it */
+    } region, other;     /* that the cache is asked about: the one that was met last; one that was met before */
+    uint32_t misses;     /* of the cache, since the short way began */
+    struct sfu_fast_rule last; /* of the frame where the short way ended */
 };
 
 /* The index of long functions is their number; for each its FDE's number and where its checkpoints begin, counted in
@@ -454,11 +465,17 @@ INLINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc, struct 
 /* ---- Cache ----------------------------------------------------------------------------------------------------- */
 
 /*
- * Keys. Code lies in few regions, which are numbered as they are met, and keep their numbers. The key of a lookup PC is
- * its place in its region and, above that, the region's number. Multiplied by an odd number, as many bits as a key has,
- * each key gives another product, whose bits are well mixed. It leaves room below for the number of a rule. The upper
- * bits choose a set of entries, the lower ones are the tag. So set and tag together tell the key. The uppermost bits of
- * the tag say which entry of a set is tried first.
+ * Keys. Code lies in few regions of 2^n bytes, which are numbered as they are met, and keep their numbers. The lower n
+ * bits of a PC are its place in its region. Multiplied by an odd number, each place gives another product of n bits,
+ * which are well mixed. Its upper bits choose a set of entries. Its lower bits are the tag, and below them the region's
+ * number. So set and tag together tell the PC. The uppermost bits of the tag say which entry of a set is tried first.
+ *
+ * Rules. From one frame to the next the CPU waits for three loads: the return address, its entry, the word at the CFA.
+ * So an entry has the CFA's offset in itself where it can: if the rule is simple and counts from SP. What else such a
+ * rule says is one of a few kinds. The CPU need not wait for that, and it looks up all other rules by their number.
+ *
+ * Size. A cache that is too small for the code that runs must not cost more than it saves. Where a trace misses often,
+ * only some of its misses take a place of a full set. Where it hits too seldom it goes on without the cache.
  *
  * Writing. Who writes to the cache, or clears it, has set BUSY, and does not wait for it: who finds it set leaves the
  * cache as it is. So one writes at a time, also in an interrupt of one that writes. An entry is found by sections as
@@ -500,20 +517,44 @@ OUT_OF_LINE void renew(struct sfu_fast *fast)
     clear_busy(fast);
 }
 
-/* Makes the region of PC that of the trace. Returns false if it has no number. */
+/* Makes REGION the one with number I, whose upper bits are UPPER. */
+INLINE void set_region(struct region *region, uint64_t upper, uint64_t i, unsigned shift)
+{
+    region->behind = (upper << shift) + 1;
+    region->tag = (uint32_t)i << SAYS_BITS;
+}
+
+/* Makes the region of PC that of the trace, and the one before its other. Returns false if it has no number. */
 INLINE bool enter_region(struct trace *v, uint64_t pc)
 {
     const unsigned shift = v->fast->region_shift;
-    const uint64_t region = pc >> shift;
+    const uint64_t upper = pc >> shift;
     uint64_t i = 0;
 
-    while (__atomic_load_n(&v->fast->regions[i], __ATOMIC_RELAXED) != region + 1)
+    while (__atomic_load_n(&v->fast->regions[i], __ATOMIC_RELAXED) != upper + 1)
         if (++i == SFU_FAST_REGIONS)
             return false;
-    v->behind = (region << shift) + 1;
-    v->region = (i << shift) * MIX;
+    if (v->reach == 0)
+        set_region(&v->region, upper, i, shift);
+    v->other.behind = v->region.behind;
+    v->other.tag = v->region.tag;
+    set_region(&v->region, upper, i, shift);
     v->reach = (uint64_t)1 << shift;
     return true;
+}
+
+/* Gives the trace the two regions that were met first: most code is in them. */
+INLINE void enter_first(struct trace *v)
+{
+    const unsigned shift = v->fast->region_shift;
+    const uint64_t first = __atomic_load_n(&v->fast->regions[0], __ATOMIC_RELAXED),
+                   second = __atomic_load_n(&v->fast->regions[1], __ATOMIC_RELAXED);
+
+    if (first == 0)
+        return;
+    v->reach = (uint64_t)1 << shift;
+    set_region(&v->region, first - 1, 0, shift);
+    set_region(&v->other, second != 0 ? second - 1 : first - 1, second != 0, shift);
 }
 
 /* Takes a view of the walker. The number of changes is read first: the list is as new as that, or newer. */
@@ -536,63 +577,109 @@ INLINE void look(struct trace *v, struct sfu_fast *fast)
     v->images = v->near = images;
     v->cache = NULL;
     v->mask = fast->mask;
-    v->rules = fast->rules;
-    v->behind = v->reach = 0;
+    v->reach = 0;
     if (fast->cache != NULL && cleared == changes) {
         v->cache = fast->cache;
-        (void)enter_region(v, v->walk.frame.regs.pc);
+        enter_first(v);
     }
 }
 
-/* Where the PC in front of BEHIND is in the trace's region; at its reach or above if it is of another. */
-INLINE uint64_t in_region(const struct trace *v, uint64_t behind)
+/* Whether the PC in front of BEHIND is in REGION, one of V's. */
+INLINE bool is_in_region(const struct trace *v, const struct region *region, uint64_t behind)
 {
-    return behind - v->behind;
+    return behind - region->behind < v->reach;
 }
 
-/* The key of the PC in front of BEHIND, which is of the trace's region, mixed. */
-INLINE uint64_t mix(const struct trace *v, uint64_t behind)
+/* The place of the PC in front of BEHIND in its region, mixed; above that are other bits. */
+INLINE uint64_t mix(uint64_t behind)
 {
-    return in_region(v, behind) * MIX + v->region;
+    return behind * MIX;
 }
 
-/* The place that is tried first for MIXED. Places of one set differ in the lowest bits. */
+/* The entry that is tried first for MIXED. Those of one set differ in the lowest bits of their number. */
 INLINE uint64_t place_of(uint64_t mixed, uint64_t mask)
 {
-    return mixed >> (NUMBER_BITS + TAG_BITS - WAY_BITS) & mask;
+    return mixed >> (SAYS_BITS + TAG_BITS - WAY_BITS) & mask;
 }
 
-/* An entry for MIXED, less the number of its rule. */
-INLINE uint32_t tag_of(uint64_t mixed)
+/* An entry for MIXED in REGION, less what it says. */
+INLINE uint32_t tag_of(uint64_t mixed, const struct region *region)
 {
-    return (uint32_t)mixed;
+    return (uint32_t)mixed ^ region->tag;
 }
 
-/* The number of the rule at PLACE, if that is the entry for MIXED; else SFU_FAST_RULES or more. */
-INLINE uint32_t number_at(const uint32_t *cache, uint64_t place, uint64_t mixed)
+/* What the entry at PLACE says, if it is the one with TAG; else NOT_FOUND or more. */
+INLINE uint32_t says_at(const uint32_t *cache, uint64_t place, uint32_t tag)
 {
-    return __atomic_load_n(&cache[place], __ATOMIC_ACQUIRE) ^ tag_of(mixed);
+    return __atomic_load_n(&cache[place], __ATOMIC_ACQUIRE) ^ tag;
 }
 
-/* The table's rule that is equal to RULE, written there if it is new; NULL if others have its places. */
-INLINE const struct sfu_fast_rule *keep_rule(struct sfu_fast *fast, const struct sfu_fast_rule *rule)
+/* Whether an entry that SAYS this has a rule in short; the number of its kind, at least 1; its CFA's offset from SP. */
+INLINE bool is_short(uint32_t says)
+{
+    return says - SHORT < (uint32_t)NOT_FOUND - SHORT;
+}
+
+INLINE uint32_t kind_of(uint32_t says)
+{
+    return says >> WORDS_BITS;
+}
+
+INLINE uint64_t cfa_of(uint32_t says)
+{
+    return (uint64_t)(says & SHORT_WORDS) * 8;
+}
+
+/* What an entry says of a rule of KIND whose CFA is OFFSET above SP, a multiple of 8 up to 8 * SHORT_WORDS. */
+INLINE uint32_t in_short(uint32_t kind, int32_t offset)
+{
+    return kind << WORDS_BITS | (uint32_t)offset / 8;
+}
+
+/* Whether the rule AT is the one with CFA and all else of RULE. It becomes that if there is none yet. An assignment might
+ * become a call of memcpy. */
+INLINE bool is_or_becomes(struct sfu_fast_rule *at, const struct sfu_fast_rule *rule, int32_t cfa)
+{
+    if (at->how == 0) {
+        at->cfa = cfa;
+        at->ra = rule->ra;
+        at->fp = rule->fp;
+        at->how = rule->how;
+    }
+    return at->how == rule->how && at->cfa == cfa && at->ra == rule->ra && at->fp == rule->fp;
+}
+
+/* What an entry says of RULE, which is written to a table if it is new; EMPTY if others have its places. */
+INLINE uint32_t keep_rule(struct sfu_fast *fast, const struct sfu_fast_rule *rule)
 {
     const uint32_t mixed =
         ((uint32_t)rule->cfa * 31 + (uint32_t)rule->ra * 7 + (uint32_t)rule->fp + rule->how) * SPREAD;
-    struct sfu_fast_rule *at = &fast->rules[(uint64_t)mixed * (SFU_FAST_RULES - TRIES) >> 32];
-    unsigned i;
+    const uint32_t first = (uint32_t)((uint64_t)mixed * (SFU_FAST_RULES - TRIES) >> 32);
+    uint32_t i;
 
-    for (i = 0; i < TRIES; i++, at++) {
-        if (at->how == 0) { /* an assignment might become a call of memcpy */
-            at->cfa = rule->cfa;
-            at->ra = rule->ra;
-            at->fp = rule->fp;
-            at->how = rule->how;
-        }
-        if (at->how == rule->how && at->cfa == rule->cfa && at->ra == rule->ra && at->fp == rule->fp)
-            return at;
-    }
-    return NULL;
+    if (!(rule->how & (COMPLEX | FROM_FP)) && rule->cfa % 8 == 0 && rule->cfa <= 8 * SHORT_WORDS)
+        for (i = 1; i < SFU_FAST_KINDS; i++)
+            if (is_or_becomes(&fast->kinds[i], rule, 0))
+                return in_short(i, rule->cfa);
+    for (i = first; i < first + TRIES; i++)
+        if (is_or_becomes(&fast->rules[i], rule, rule->cfa))
+            return i;
+    return EMPTY;
+}
+
+/* The rule that SAYS names, which is neither EMPTY nor NOT_FOUND. It may be written to *OWN. */
+INLINE const struct sfu_fast_rule *rule_of(const struct sfu_fast *fast, uint32_t says, struct sfu_fast_rule *own)
+{
+    const struct sfu_fast_rule *kind;
+
+    if (!is_short(says))
+        return &fast->rules[says];
+    kind = &fast->kinds[kind_of(says)];
+    own->cfa = (int32_t)cfa_of(says);
+    own->ra = kind->ra;
+    own->fp = kind->fp;
+    own->how = kind->how;
+    return own;
 }
 
 /* Gives the region of PC a number below COUNT, if one is left. */
@@ -607,6 +694,12 @@ INLINE void keep_region(struct sfu_fast *fast, uint64_t pc, unsigned count)
         }
 }
 
+/* Whether ENTRY has no rule. */
+INLINE bool is_empty(uint32_t entry)
+{
+    return entry % NOT_FOUND == EMPTY;
+}
+
 /* Puts ENTRY at an empty one of the places for MIXED. If there is none, at the first: what was there goes to one of the
  * places, by turns. */
 INLINE void put(struct sfu_fast *fast, uint64_t mixed, uint32_t entry)
@@ -614,7 +707,7 @@ INLINE void put(struct sfu_fast *fast, uint64_t mixed, uint32_t entry)
     const uint64_t first = place_of(mixed, fast->mask);
     uint64_t i = 0;
 
-    while (i < WAYS && (__atomic_load_n(&fast->cache[first ^ i], __ATOMIC_RELAXED) & EMPTY) != EMPTY)
+    while (i < WAYS && !is_empty(__atomic_load_n(&fast->cache[first ^ i], __ATOMIC_RELAXED)))
         i++;
     if (i == WAYS) {
         const uint32_t moved = __atomic_load_n(&fast->cache[first], __ATOMIC_RELAXED);
@@ -634,55 +727,84 @@ OUT_OF_LINE void keep(struct trace *v, uint64_t pc, const struct sfu_fast_rule *
     if (!set_busy(fast))
         return;
     if (__atomic_load_n(&fast->changes, __ATOMIC_RELAXED) == v->changes) {
-        if (in_region(v, pc + 1) >= v->reach && !enter_region(v, pc))
+        if (!is_in_region(v, &v->region, pc + 1) && !enter_region(v, pc))
             keep_region(fast, pc, rule->how & (NO_FDE | NOT_CODE) ? SFU_FAST_REGIONS / 2 : SFU_FAST_REGIONS);
-        if (in_region(v, pc + 1) < v->reach || enter_region(v, pc)) {
-            const uint64_t mixed = mix(v, pc + 1);
+        if (is_in_region(v, &v->region, pc + 1) || enter_region(v, pc)) {
+            const uint64_t mixed = mix(pc + 1);
+            const uint32_t says = keep_rule(fast, rule);
 
-            rule = keep_rule(fast, rule);
-            if (rule != NULL)
-                put(fast, mixed, tag_of(mixed) | (uint32_t)(rule - fast->rules));
+            if (says != EMPTY)
+                put(fast, mixed, tag_of(mixed, &v->region) | says);
         }
     }
     clear_busy(fast);
 }
 
-/* The number of the rule that CACHE, of MASK + 1 entries, has for the lookup PC in front of BEHIND; SFU_FAST_RULES or
- * more if it has none, or that is not of the trace's region. */
-INLINE uint32_t number_of(const struct trace *v, const uint32_t *cache, uint64_t mask, uint64_t behind)
+/* What CACHE, of MASK + 1 entries, says of the lookup PC in front of BEHIND. EMPTY, NOT_FOUND or more: nothing; or the
+ * PC is in none of the trace's regions. */
+INLINE uint32_t saying(const struct trace *v, const uint32_t *cache, uint64_t mask, uint64_t behind)
 {
-    uint64_t mixed, place;
-    uint32_t number;
+    const uint64_t mixed = mix(behind), place = place_of(mixed, mask);
+    uint32_t tag, says;
 
-    if (UNLIKELY(in_region(v, behind) >= v->reach))
-        return SFU_FAST_RULES;
-    mixed = mix(v, behind);
-    place = place_of(mixed, mask);
-    number = number_at(cache, place, mixed);
-    if (UNLIKELY(number >= SFU_FAST_RULES))
-        number = number_at(cache, place ^ 1, mixed);
-    if (UNLIKELY(number >= SFU_FAST_RULES))
-        number = number_at(cache, place ^ 2, mixed);
-    if (UNLIKELY(number >= SFU_FAST_RULES))
-        number = number_at(cache, place ^ 3, mixed);
-    return number;
+    if (LIKELY(is_in_region(v, &v->region, behind)))
+        tag = tag_of(mixed, &v->region);
+    else if (LIKELY(is_in_region(v, &v->other, behind)))
+        tag = tag_of(mixed, &v->other);
+    else
+        return NOT_FOUND;
+    says = says_at(cache, place, tag);
+    if (LIKELY(is_short(says)) || says < NOT_FOUND)
+        return says;
+    says = says_at(cache, place ^ 1, tag);
+    if (UNLIKELY(says >= NOT_FOUND))
+        says = says_at(cache, place ^ 2, tag);
+    if (UNLIKELY(says >= NOT_FOUND))
+        says = says_at(cache, place ^ 3, tag);
+    return says;
 }
 
-/* The rule for the lookup PC in front of BEHIND, which has none in the cache as far as the trace's region goes. Keeps
- * it. */
-OUT_OF_LINE const struct sfu_fast_rule *find(struct trace *v, uint64_t behind, struct sfu_fast_rule *own)
+/* Whether a rule for the lookup PC in front of BEHIND, which has missed, should be kept: there is an empty place for it,
+ * or it is its turn; or its region is new, and may get a number. */
+INLINE bool is_kept(const struct trace *v, uint64_t behind)
+{
+    const uint32_t *cache = v->cache;
+    const struct region *region = is_in_region(v, &v->region, behind) ? &v->region : &v->other;
+    uint64_t place;
+
+    if (!is_in_region(v, region, behind))
+        return __atomic_load_n(&v->fast->regions[SFU_FAST_REGIONS - 1], __ATOMIC_RELAXED) == 0;
+    place = place_of(mix(behind), v->mask);
+    return v->misses <= EAGER_MISSES || v->misses % TURNS == 0 ||
+           is_empty(__atomic_load_n(&cache[place], __ATOMIC_RELAXED)) ||
+           is_empty(__atomic_load_n(&cache[place ^ 1], __ATOMIC_RELAXED)) ||
+           is_empty(__atomic_load_n(&cache[place ^ 2], __ATOMIC_RELAXED)) ||
+           is_empty(__atomic_load_n(&cache[place ^ 3], __ATOMIC_RELAXED));
+}
+
+/* The rule for the lookup PC in front of BEHIND, which has none in the cache as far as the trace's regions go. Keeps it,
+ * perhaps. DONE: how many frames there were before, by the cache or not. If too many were not, that is the end of the
+ * cache for this trace. */
+OUT_OF_LINE const struct sfu_fast_rule *find(struct trace *v, uint64_t behind, size_t done,
+                                             struct sfu_fast_rule *own)
 {
     const uint64_t pc = behind - 1;
     const struct sfu_fast_rule *rule;
 
-    if (in_region(v, behind) >= v->reach && enter_region(v, pc)) {
-        const uint32_t number = number_of(v, v->cache, v->fast->mask, behind);
+    if (!is_in_region(v, &v->region, behind) && !is_in_region(v, &v->other, behind) && enter_region(v, pc)) {
+        const uint32_t says = saying(v, v->cache, v->mask, behind);
 
-        if (number < SFU_FAST_RULES)
-            return &v->fast->rules[number];
+        if (says < NOT_FOUND && says != EMPTY)
+            return rule_of(v->fast, says, own);
+    }
+    v->misses++;
+    if (v->misses > FREE_MISSES + MISS_HITS * (done + 1 - v->misses)) {
+        v->cache = NULL;
+        return &no_cache;
     }
     rule = look_up(v, pc, own);
-    keep(v, pc, rule);
+    if (is_kept(v, behind))
+        keep(v, pc, rule);
     return rule;
 }
 
@@ -723,13 +845,11 @@ INLINE uint64_t extend(int32_t offset)
     return (uint64_t)(int64_t)offset;
 }
 
-/* Moves AT by RULE, a simple one whose base is BASE, and stores the PC at OUT. Returns false, and changes nothing, if
- * the core must do it. */
-INLINE bool apply_simple(const struct trace *v, const struct sfu_fast_rule *rule, uint64_t base, struct place *at,
+/* Moves AT by RULE, a simple one but for the CFA, and stores the PC at OUT. Returns false, and changes nothing, if the
+ * core must do it. */
+INLINE bool apply_simple(const struct trace *v, const struct sfu_fast_rule *rule, uint64_t cfa, struct place *at,
                          uint64_t *out)
 {
-    const uint64_t cfa = base + extend(rule->cfa);
-
     if (UNLIKELY(cfa > at->span))
         return false;
     at->behind = word_at(at, cfa + (LINK ? extend(rule->ra) : (uint64_t)FIXED_RA));
@@ -747,7 +867,7 @@ INLINE bool apply_to_fp(const struct trace *v, const struct sfu_fast_rule *rule,
 {
     const uint64_t base = at->fp - at->low;
 
-    return base >= at->sp && base <= at->span && apply_simple(v, rule, base, at, out);
+    return base >= at->sp && base <= at->span && apply_simple(v, rule, base + extend(rule->cfa), at, out);
 }
 
 /* What the value whose FROM is at SHIFT in HOW counts from: CFA, SP or FP. */
@@ -771,7 +891,7 @@ INLINE bool apply(struct trace *v, const struct sfu_fast_rule *rule, struct plac
     const uint64_t fp_base = at->fp - at->low;
     uint64_t cfa, ra, fp;
 
-    if (how & (BY_CORE | OUTERMOST | NO_FDE | NOT_CODE) || (how & BY_FP && fp_base > at->span))
+    if (how & NO_RULE || (how & BY_FP && fp_base > at->span))
         return false;
     cfa = (how & FROM_FP ? fp_base : at->sp) + extend(rule->cfa);
     if (how & CFA_LOADED) {
@@ -847,28 +967,39 @@ INLINE void arrive(struct sfu_frame *frame, const struct place *at)
 INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool cached)
 {
     const uint32_t *const cache = v->cache;
+    const uint64_t mask = v->mask;
+    const struct sfu_fast_rule *const kinds = v->fast->kinds;
     struct sfu_fast_rule own;
     struct place at;
     size_t left = count;
 
     depart(&v->walk, &at);
     do {
-        const uint32_t number = cached ? number_of(v, cache, v->mask, at.behind) : SFU_FAST_RULES;
+        const uint32_t says = cached ? saying(v, cache, mask, at.behind) : (uint32_t)NOT_FOUND;
         const struct sfu_fast_rule *rule;
         bool applied;
 
-        if (LIKELY(number < SFU_FAST_RULES))
-            rule = &v->rules[number];
-        else
-            rule = cached ? find(v, at.behind, &own) : look_up(v, at.behind - 1, &own);
-        if (LIKELY(!(rule->how & (COMPLEX | FROM_FP))))
-            applied = apply_simple(v, rule, at.sp, &at, out);
-        else if (!(rule->how & COMPLEX))
-            applied = apply_to_fp(v, rule, &at, out);
-        else
-            applied = apply(v, rule, &at, out);
+        if (cached && LIKELY(is_short(says))) {
+            rule = &kinds[kind_of(says)];
+            applied = apply_simple(v, rule, at.sp + cfa_of(says), &at, out);
+            if (UNLIKELY(!applied))
+                rule = rule_of(v->fast, says, &own);
+        } else {
+            rule = !cached                ? look_up(v, at.behind - 1, &own)
+                   : LIKELY(says < EMPTY) ? &v->fast->rules[says]
+                                          : find(v, at.behind, count - left, &own);
+            if (LIKELY(!(rule->how & (COMPLEX | FROM_FP))))
+                applied = apply_simple(v, rule, at.sp + extend(rule->cfa), &at, out);
+            else if (!(rule->how & COMPLEX))
+                applied = apply_to_fp(v, rule, &at, out);
+            else
+                applied = apply(v, rule, &at, out);
+        }
         if (UNLIKELY(!applied)) {
-            v->last = rule->how;
+            v->last.cfa = rule->cfa;
+            v->last.ra = rule->ra;
+            v->last.fp = rule->fp;
+            v->last.how = rule->how;
             break;
         }
         out += step;
@@ -881,6 +1012,7 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool
 /* The same for a trace with a cache, and for one without. Each has registers enough for its loop. */
 OUT_OF_LINE size_t go_by_cache(struct trace *v, size_t count, uint64_t *out, size_t step)
 {
+    v->misses = 0;
     return go(v, count, out, step, true);
 }
 
@@ -890,21 +1022,26 @@ OUT_OF_LINE size_t go_by_sections(struct trace *v, size_t count, uint64_t *out, 
 }
 
 /* Walks on by the short way, at most COUNT (at least 1) frames, and stores their PCs as go does. Leaves the walk as the
- * core does. Returns how many frames those were. If it knows what the core would return next, *CODE becomes that. */
+ * core does. Returns how many frames those were. If they are fewer, the trace's last rule is that of the last frame, or
+ * none. If it knows what the core would return next, *CODE becomes that. */
 INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, size_t step, int *code)
 {
     const struct sfu_target *t = v->walk.target;
     const struct sfu_stack *stack = &v->walk.stack;
     struct sfu_frame *frame = &v->walk.frame;
     const uint32_t limit = t->max_frames != 0 ? t->max_frames : SFU_MAX_FRAMES;
-    size_t done;
+    size_t done = 0;
 
+    v->last.how = BY_CORE;
     if (v->images == NULL || stack->bytes == NULL || frame->regs.sp < stack->low || frame->regs.sp > stack->high ||
         stack->high - stack->low > UINT64_MAX / 2 || stack->high - stack->low < 8 || frame->depth + 1 >= limit)
         return 0;
     if (count > limit - 1 - frame->depth)
         count = limit - 1 - frame->depth;
-    done = v->cache != NULL ? go_by_cache(v, count, out, step) : go_by_sections(v, count, out, step);
+    if (v->cache != NULL)
+        done = go_by_cache(v, count, out, step);
+    if (done < count && v->cache == NULL)
+        done += go_by_sections(v, count - done, out + step * done, step);
     if (done > 0) {
         frame->depth += (uint32_t)done;
         frame->switched = frame->replaced = false;
@@ -913,12 +1050,46 @@ INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, size_t step, i
     }
     if (done == count)
         return done;
-    if (v->last & OUTERMOST)
+    if (v->last.how & OUTERMOST)
         *code = is_in(&t->final, sfu_lookup_pc(&frame->regs)) ? SFU_END : SFU_E_NOT_FINAL;
-    else if (v->last & (NO_FDE | NOT_CODE) && t->trap_hook == NULL && !t->frame_pointers &&
+    else if (v->last.how & (NO_FDE | NOT_CODE) && t->trap_hook == NULL && !t->frame_pointers &&
              frame->regs.pc_kind == SFU_PC_RETURN)
-        *code = v->last & NO_FDE ? SFU_E_NO_FDE : SFU_E_NOT_CODE;
+        *code = v->last.how & NO_FDE ? SFU_E_NO_FDE : SFU_E_NOT_CODE;
     return done;
+}
+
+/* The control word (3.2) of a rule whose value counts from what HOW says at SHIFT. */
+INLINE uint32_t control_of(uint32_t how, unsigned shift, bool loaded)
+{
+    const uint32_t from = how >> shift & FROM;
+
+    return (from == FROM_CFA ? 0 : (uint32_t)(from == FROM_SP ? SP : FP) << RULE_NUMBER | RULE_REGISTER) |
+           (loaded ? RULE_DEREFERENCE : 0);
+}
+
+/* A step by the core, where the short way ended: onto another stack, say, or where the stack ends. If the frame's rule
+ * is known, the core need not find its row. */
+OUT_OF_LINE int step_by_core(struct trace *v)
+{
+    const struct sfu_fast_rule *rule = &v->last;
+    const uint32_t how = rule->how;
+    struct sfu_row row;
+
+    if (how & NO_RULE)
+        return sfu_walk_step(&v->walk);
+    row.start = row.function = row.length = 0; /* a walk does not ask for them */
+    row.cfa.offset = rule->cfa;
+    row.cfa.control = control_of(how, 0, how & CFA_LOADED);
+    row.ra.offset = how & RA_LEFT ? 0 : rule->ra;
+    row.ra.control =
+        how & RA_LEFT ? (uint32_t)RA_NUMBER << RULE_NUMBER | RULE_REGISTER : control_of(how, RA_FROM, true);
+    row.fp.offset = how & FP_LOADED ? rule->fp : 0;
+    row.fp.control = how & FP_LOADED ? control_of(how, FP_FROM, true) : (uint32_t)FP << RULE_NUMBER | RULE_REGISTER;
+    row.abi = NATIVE;
+    row.kind = SFU_ROW_RULES;
+    row.trap_frame = how & TRAP;
+    row.signed_ra = how & SIGNED;
+    return sfu_apply(&v->walk, &row);
 }
 
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
@@ -1106,6 +1277,8 @@ void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes)
         fast->cache[i] = EMPTY;
     for (i = 0; i < SFU_FAST_RULES; i++)
         fast->rules[i].how = 0;
+    for (i = 0; i < SFU_FAST_KINDS; i++)
+        fast->kinds[i].how = 0;
     for (i = 0; i < SFU_FAST_REGIONS; i++)
         fast->regions[i] = 0;
     fast->cleared = fast->changes;
@@ -1216,7 +1389,7 @@ int sfu_fast_trace(struct sfu_fast *fast, const struct sfu_target *target, const
             break;
         done = go_on(&v, wanted, out, step, &code);
         if (done < wanted && code == SFU_OK) {
-            code = sfu_walk_step(&v.walk);
+            code = step_by_core(&v);
             if (code == SFU_OK)
                 out[step * done++] = v.walk.frame.regs.pc;
         }

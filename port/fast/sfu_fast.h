@@ -27,7 +27,8 @@
  *   - a stack of 8 to 2^63 - 1 bytes, which are known; the frame's SP, what its row reads and its caller's SP lie on
  *     it; so does FP, at SP or above, if the row counts from it; and nothing is read below SP
  *   - no original_ra
- * A frame whose caller is on another stack, and one that no section has, is the core's. Each such frame costs its step.
+ * A frame whose caller is on another stack, or whose stack ends early, is applied by the core, which need not look up its
+ * row. A frame that no section has is the core's, and costs its step.
  * The last step of a trace costs none, if its row is that of an outermost frame, or if its PC is in no section and
  * there is no trap hook and no guess by frame pointers.
  *
@@ -44,8 +45,9 @@ extern "C" {
 #endif
 
 #define SFU_FAST_BLOCKS  64  /* blocks that code is divided into, without a larger index */
-#define SFU_FAST_RULES   255 /* distinct rules that the cache can name */
-#define SFU_FAST_REGIONS 8   /* regions of code that it can have entries of */
+#define SFU_FAST_RULES   255 /* distinct rules that the cache can name, besides */
+#define SFU_FAST_KINDS   16  /* kinds of short rules, which are named by the CFA's offset and their kind */
+#define SFU_FAST_REGIONS 16  /* regions of code that it can have entries of */
 
 /* What a fast walker knows of one section. Filled in by sfu_fast_add and sfu_fast_set_index; nobody else writes it. */
 struct sfu_fast_image {
@@ -81,6 +83,7 @@ struct sfu_fast {
     uint32_t busy;    /* 1: somebody writes to the cache, and may use what follows. RISC-V has no atomic byte */
     unsigned turn;    /* of a set's entries that have made room */
     struct sfu_fast_rule rules[SFU_FAST_RULES]; /* each is written once */
+    struct sfu_fast_rule kinds[SFU_FAST_KINDS]; /* the same, without a CFA */
 };
 
 /* The sections of FAST, for sfu_target.sections. A trace begins with this. */
@@ -104,9 +107,12 @@ int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *images, size_t ro
 bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room);
 
 /* Gives FAST alone the BYTES at MEMORY as a cache, or none if BYTES is 0. Uses the greatest power of two that fits, and
- * nothing below 1 KiB. 8 KiB serve 1,000 call sites. The cache takes code from SFU_FAST_REGIONS regions, those that are
- * met first, of 2^17 times its size each: 1 GiB for 8 KiB. PCs that no function has get half of them at most. It takes
- * at most SFU_FAST_RULES distinct rules. Other frames are looked up in their section. No trace may run meanwhile. */
+ * nothing below 1 KiB. Give it 8 bytes for each call site that traces meet: 8 KiB for 1,000, 16 KiB for 2,048. With
+ * less, traces that seldom find what they look for go on without the cache: it costs a few percent, not more. The cache
+ * takes code from SFU_FAST_REGIONS regions, those that are met first, of 2^12 times its size each: 32 MiB for 8 KiB. A
+ * trace that changes between two of them costs little more. PCs that no function has get half of them at most. The cache
+ * takes any rule whose CFA is SP and a multiple of 8 up to 2,040, if all else of it is one of SFU_FAST_KINDS - 1 kinds,
+ * and SFU_FAST_RULES others. Other frames are looked up in their section. No trace may run meanwhile. */
 void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes);
 
 /* How many bytes an index of IMAGE takes: 0.2% of its code, or 264 if that is more; for each function of more than 64

@@ -10,6 +10,7 @@
  *                        core takes
  *   prove_fast_rule      whatever rule it makes of a row, default or flexible, the core makes the same: no bound
  *   prove_fast_entry     an entry of the cache, at any place, counts for its own PC only: no bound
+ *   prove_fast_short     what an entry says of a rule is that rule: no bound
  * Each begins with any values of what the one before it ends with.
  */
 #include "sfu.c"
@@ -383,27 +384,57 @@ void prove_fast_rule(void)
 
 /* ---- Cache ----------------------------------------------------------------------------------------------------- */
 
-/* Two keys, mixed, in a cache of any size: an entry at any place for one, sought at any place for the other. A key can
- * be told from its product with MIX, by another product. */
+/* Two PCs, each in front of a BEHIND in a region, in a cache of any size: an entry at any place for one, sought at any
+ * place for the other. A place in a region can be told from its product with MIX, by another product. */
 void prove_fast_entry(void)
 {
-    const uint64_t back = UINT64_C(0x83bf310460965f85);
-    uint64_t kept = nondet_u64(), wanted = nondet_u64(), mask, bits;
-    uint32_t number = nondet_u8(), entry, found;
+    const uint64_t back = UINT64_C(0x2282cb139fdf3541);
+    struct region kept_in, wanted_in;
+    uint64_t kept = nondet_u64(), wanted = nondet_u64(), mixed, other, mask, bits;
+    uint32_t says = nondet_u32(), entry, found, kept_number = nondet_u8(), wanted_number = nondet_u8();
     unsigned shift = nondet_u32(), i = nondet_u8(), k = nondet_u8();
 
-    PROVE((uint64_t)(MIX >> NUMBER_BITS) * back == 1 && MIX % (1 << NUMBER_BITS) == 0,
-          "no two keys have the same product");
-    ASSUME(shift >= 8 && shift < 32 && i < WAYS && k < WAYS && number < SFU_FAST_RULES);
+    PROVE((uint64_t)(MIX >> MIX_SHIFT) * back == 1 && MIX % (1 << MIX_SHIFT) == 0,
+          "no two places have the same product");
+    ASSUME(shift >= 8 && shift < 32 && i < WAYS && k < WAYS && says < NOT_FOUND && says != EMPTY);
+    ASSUME(kept_number < SFU_FAST_REGIONS && wanted_number < SFU_FAST_REGIONS);
+    set_region(&kept_in, nondet_u64(), kept_number, shift);
+    set_region(&wanted_in, nondet_u64(), wanted_number, shift);
+    mixed = kept << MIX_SHIFT; /* products with MIX, whatever they are */
+    other = wanted << MIX_SHIFT;
     mask = ((uint64_t)1 << shift) - 1;
-    bits = ((uint64_t)1 << (NUMBER_BITS + TAG_BITS - WAY_BITS + shift)) - 1;
-    ASSUME(kept % (1 << NUMBER_BITS) == 0 && wanted % (1 << NUMBER_BITS) == 0); /* products with MIX */
-    entry = tag_of(kept) | number;
-    found = number_at(&entry, 0, wanted);
-    if ((place_of(kept, mask) ^ i) == (place_of(wanted, mask) ^ k) && found < SFU_FAST_RULES) {
-        PROVE((kept & bits) == (wanted & bits), "an entry counts for its own key");
-        PROVE(found == number, "an entry has the rule");
+    bits = ((uint64_t)1 << (SAYS_BITS + TAG_BITS - WAY_BITS + shift)) - 1;
+    entry = tag_of(mixed, &kept_in) | says;
+    found = says_at(&entry, 0, tag_of(other, &wanted_in));
+    if ((place_of(mixed, mask) ^ i) == (place_of(other, mask) ^ k) && found < NOT_FOUND) {
+        PROVE((mixed & bits) == (other & bits) && kept_number == wanted_number,
+              "an entry counts for its own place");
+        PROVE(found == says, "an entry has the rule");
     }
     entry = EMPTY;
-    PROVE(number_at(&entry, 0, wanted) >= SFU_FAST_RULES, "an empty entry counts for no key");
+    found = says_at(&entry, 0, tag_of(other, &wanted_in));
+    PROVE(found >= NOT_FOUND || found == EMPTY, "an empty entry says nothing");
+    PROVE(is_empty(tag_of(other, &wanted_in) | EMPTY) && !is_empty(tag_of(mixed, &kept_in) | says),
+          "an entry is empty or has a rule");
+}
+
+/* A rule in short is all that it was, in a table of kinds with anything in it. */
+void prove_fast_short(void)
+{
+    static struct sfu_fast fast;
+    struct sfu_fast_rule rule, own;
+    const struct sfu_fast_rule *got;
+    uint32_t kind = nondet_u8(), says;
+
+    __CPROVER_havoc_object(&fast.kinds);
+    ASSUME(kind >= 1 && kind < SFU_FAST_KINDS && rule.how != 0);
+    ASSUME(rule.cfa > BELOW && rule.cfa % 8 == 0 && rule.cfa <= 8 * SHORT_WORDS); /* make_rule; keep_rule */
+    if (!is_or_becomes(&fast.kinds[kind], &rule, 0))
+        return;
+    says = in_short(kind, rule.cfa);
+    PROVE(is_short(says) && says != EMPTY, "an entry can say it");
+    got = rule_of(&fast, says, &own);
+    PROVE(got->cfa == rule.cfa && got->ra == rule.ra && got->fp == rule.fp && got->how == rule.how,
+          "it is the rule");
+    PROVE(kind_of(says) == kind && cfa_of(says) == (uint64_t)rule.cfa, "in parts, too");
 }

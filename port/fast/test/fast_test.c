@@ -569,10 +569,10 @@ static bool test_touching(bool lower_first)
     return true;
 }
 
-/* A PC that is the first of a region of code, of 2^27 bytes for a cache of 1 KiB, is taken for that of no other. */
+/* A PC that is the first of a region of code, of 2^22 bytes for a cache of 1 KiB, is taken for that of no other. */
 static bool test_regions(void)
 {
-    const uint64_t first = UINT64_C(0x5555) << 27, second = UINT64_C(0x5665) << 27;
+    const uint64_t first = UINT64_C(0xaaaaa) << 22, second = UINT64_C(0xaccca) << 22;
     const uint64_t pcs[] = {first - 100, second + 3000, first - 100, second, first};
     struct sfu_target target;
     struct stack *s = &stacks[0];
