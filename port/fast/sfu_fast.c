@@ -261,6 +261,12 @@ INLINE unsigned scan(const struct rows *rows, uint32_t offset, unsigned size, co
     return (unsigned)info;
 }
 
+/* A region of code that the cache has a number for. */
+struct region {
+    uint64_t behind; /* 1 above its low end */
+    uint32_t tag;    /* its number, where tags have it */
+};
+
 /* A trace. */
 struct trace {
     struct sfu_walk walk;
@@ -271,12 +277,9 @@ struct trace {
     uint64_t mask;                       /* of the cache */
     uint64_t changes;                    /* it has entries of sections as they were after so many */
     uint64_t reach;                      /* size of a region of code; 0: the cache is asked about none */
-    struct region {
-        uint64_t behind; /* 1 above its low end */
-        uint32_t tag;    /* its number, where tags have it */
-    } region, other;     /* that the cache is asked about: the one that was met last; one that was met before */
-    uint32_t misses;     /* of the cache, since the short way began */
-    struct sfu_fast_rule last; /* of the frame where the short way ended */
+    struct region region, other;         /* that it is asked about: the one that was met last; one from before */
+    uint32_t misses;                     /* of the cache, since the short way began */
+    struct sfu_fast_rule last;           /* of the frame where the short way ended */
 };
 
 /* The index of long functions is their number; for each its FDE's number and where its checkpoints begin, counted in

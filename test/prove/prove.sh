@@ -116,7 +116,7 @@ checks='--bounds-check --pointer-check --pointer-overflow-check --signed-overflo
     --undefined-shift-check --slice-formula --drop-unused-functions --unwind 1'
 checks="$checks ${FIRST:+--stop-on-fail}"
 # The solver that is part of cbmc does these in half of the time, and the others in several times the time.
-own=' prove_fast_short prove_apply prove_visits prove_list prove_fast_rule prove_checked prove_left prove_rules prove_check_rows '
+own=' prove_apply prove_visits prove_list prove_fast_rule prove_checked prove_left prove_rules prove_check_rows '
 solver=
 ! command -v cadical >/dev/null || solver='--external-sat-solver cadical'
 export checks own solver

@@ -372,6 +372,40 @@ static bool test_short_way(bool cached, bool indexed)
     return true;
 }
 
+/* A frame that leads onto another stack, or to where a copy of a stack ends, has a rule as any other: nothing is looked
+ * up again, with a cache or without. */
+static bool test_switches(bool cached)
+{
+    uint64_t seed = 1, by_core;
+    struct sfu_target target;
+    struct trace want;
+    struct stack *s = &stacks[0];
+
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 40, 0) ||
+        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
+        return false;
+    if (cached)
+        sfu_fast_set_cache(&fast, cache, sizeof cache);
+    target.sections = sfu_fast_sections(&fast);
+    target.ctx = s;
+    for (unsigned i = 0; i < 200; i++) {
+        if (i % 2 == 0)
+            make_ordinary_stack(s, &seed, &tables[0], 40);
+        target.find_stack = i % 4 < 2 ? find_stack : NULL;
+        target.stack = (struct sfu_stack){s->bytes, STACK, STACK + (i % 4 < 2 ? STACK_SIZE : 2048 + 8 * (i % 9))};
+        want.code = core_trace(&target, &s->top, 0, want.pcs, DEEP, &want.count);
+        if (!same(&fast, &target, s, 0, DEEP, &want, &by_core))
+            return false;
+        if (by_core != 0 || want.count < 20 || (i % 4 < 2) != (want.count == DEEP)) {
+            printf("# %u frames were looked up by the core, of %u\n", (unsigned)by_core, (unsigned)want.count);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* A trace of more frames than a byte counts. */
 static bool test_long(void)
 {
@@ -769,6 +803,8 @@ int main(int argc, char **argv)
     bool good = result("the short way, without a cache", test_short_way(false, false)) &
                 result("the short way, with an index", test_short_way(false, true)) &
                 result("the short way, with a cache", test_short_way(true, false)) &
+                result("onto other stacks, without a cache", test_switches(false)) &
+                result("onto other stacks, with a cache", test_switches(true)) &
                 result("a long trace", test_long()) & result("ends of stacks", test_edges()) &
                 result("sections that touch", test_touching(false) && test_touching(true)) &
                 result("where regions of code meet", test_regions()) & result("regions of no code", test_wild()) &
