@@ -413,7 +413,7 @@ HEAD = """# sfu in real programs
 put sfu's lines into copies of trees that you name, which you build yourself; run them again then. Each boots in QEMU
 and crashes. The functions that addr2line finds by the trace's own last line are the calls that the source has, from
 the fault to the end; `!` marks what was interrupted, `%` a change of stacks. `test/real/` has each line that was
-added.
+added. Of each program one trace is shown here; the command prints which scenario of which program is right.
 
 Lines: all that somebody writes, makefiles and linker scripts included, comments and empty lines aside. Tables, code and
 constants, and data are bytes; the code is that of the object files, of which a linker may leave out a part. Seconds are
@@ -430,11 +430,10 @@ def part_of(program, tree, seconds, shown):
     row = f"| {program.TITLE} | {program.CPUS} | {lines_of(program)} | {tables:,} | {code:,} | {data:,} |"
     row += " - |" if seconds is None else f" {seconds:.0f} |"
     text = f"## {program.TITLE}\n\n{inspect.cleandoc(program.__doc__)}\n"
-    for name, traces in shown:
-        text += f"\n{name[0].upper()}{name[1:]}:\n"
-        for trace in traces:
-            text += "\n" + "".join(f"    {line}\n" for line in trace.text)
-            text += "\n" + "\n".join(textwrap.wrap(f"That is {trace.calls}.", 120)) + "\n"
+    text += "\n" + "\n".join(textwrap.wrap("Compared: " + "; ".join(name for name, _ in shown) + ".", 100)) + "\n"
+    trace = shown[0][1][0]
+    text += "\n" + "".join(f"    {line}\n" for line in trace.text)
+    text += "\n" + "\n".join(textwrap.wrap(f"That is {trace.calls}.", 100)) + "\n"
     return program.TITLE, row, text
 
 
