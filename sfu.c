@@ -1538,19 +1538,24 @@ int sfu_check(const struct sfu_section *section, struct sfu_place *place)
 
 /* ---- Sort ------------------------------------------------------------------------------------------------------ */
 
-/* Whether FDE A belongs behind FDE B: by start; of equal starts, by size. The section is mapped. */
+/* read_range for a section that is mapped, where it succeeds. Even if it did not, nothing unset would be compared. */
+static void read_mapped(struct lookup *l, uint32_t index)
+{
+    l->fde.start = l->fde.size = 0;
+    (void)read_range(l, index);
+}
+
+/* Whether FDE A belongs behind FDE B: by start; of equal starts, by size. */
 static bool behind(const struct sfu_section *s, uint32_t a, uint32_t b)
 {
-    struct tables t;
-    const uint8_t *p, *q;
-    uint64_t first, second;
+    struct lookup first, second;
 
-    get_tables(&t, s);
-    p = t.bytes + fde_at(&t, a);
-    q = t.bytes + fde_at(&t, b);
-    first = fde_start(&t, a, p);
-    second = fde_start(&t, b, q);
-    return first != second ? first > second : load4(fde_rest(&t, p), t.big) > load4(fde_rest(&t, q), t.big);
+    begin(&first, s);
+    begin(&second, s);
+    read_mapped(&first, a);
+    read_mapped(&second, b);
+    return first.fde.start != second.fde.start ? first.fde.start > second.fde.start
+                                               : first.fde.size > second.fde.size;
 }
 
 static void swap(const struct sfu_section *s, uint8_t *fdes, uint32_t a, uint32_t b)
@@ -1586,13 +1591,15 @@ static void sink(const struct sfu_section *s, uint8_t *fdes, uint32_t root, uint
 static bool rebase(const struct sfu_section *s, uint8_t *fdes)
 {
     unsigned size = is_v3(s) ? 8 : 4, k;
-    struct tables t;
+    struct lookup l;
     uint32_t i;
 
-    get_tables(&t, s);
+    begin(&l, s);
     for (i = 0; i < s->num_fdes; i++) {
-        uint64_t start = fde_start(&t, i, t.bytes + fde_at(&t, i)) - s->addr;
+        uint64_t start;
 
+        read_mapped(&l, i);
+        start = l.fde.start - s->addr;
         if (size == 4 && (int64_t)start != (int32_t)start)
             return false;
         if (fdes == NULL)

@@ -182,7 +182,7 @@ struct trace_space {
     uint32_t max_frames;
     uint16_t red_zone;
     bool frame_pointers;
-    bool sizes; /* print the bytes of stack of each frame */
+    bool sizes;    /* print the bytes of stack of each frame */
     bool machine;  /* there may be a user mode */
     bool *in_user; /* set while the walk is in it: its addresses may be others; or NULL */
     /* The walk's own: of the last trap. LINUX: the SP of a signal frame. ARRAY: the address of register 0, by DWARF
@@ -235,7 +235,7 @@ struct trace_options {
     uint32_t max_frames;
     int red_zone; /* -1: what the program has */
     bool frame_pointers;
-    bool sizes; /* print the bytes of stack of each frame */
+    bool sizes;          /* print the bytes of stack of each frame */
     const char *written; /* the core to be written, or NULL */
     const char *threads; /* where a kernel has its threads (trace_threads.h), or NULL */
     bool has_page_table; /* of the core of a machine: */

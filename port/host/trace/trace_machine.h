@@ -123,8 +123,8 @@ struct core_notes {
     uint64_t pac_mask;
     struct note_bytes auxv;      /* NT_AUXV and NT_FILE as they are */
     struct note_bytes file_list; /* size 0: there is none */
-    size_t num_qemu;        /* notes of QEMU for x86_64, one for each CPU, in the order of the threads */
-    const char *vmcoreinfo; /* what Linux says of itself, lines of text; or NULL */
+    size_t num_qemu;             /* notes of QEMU for x86_64, one for each CPU, in the order of the threads */
+    const char *vmcoreinfo;      /* what Linux says of itself, lines of text; or NULL */
     size_t vmcoreinfo_size;
 };
 

@@ -8,8 +8,8 @@
 enum {
     HEADER = 12,
     PR_SIGNAL = 12, /* struct elf_prstatus */
-    FP_FPRS = 8,  /* s390x's floating-point registers, behind their control word */
-    PAC_CODE = 8, /* user_pac_mask: for data, for code */
+    FP_FPRS = 8,    /* s390x's floating-point registers, behind their control word */
+    PAC_CODE = 8,   /* user_pac_mask: for data, for code */
     ARM_PAC_MASK = 0x406,
     S390X_CONTROL = 0x304,
     S390X_PREFIX = 0x305,

@@ -35,7 +35,7 @@ esac
 [ "$compiler" = clang ] || [ "$abi" != aarch64_be ] || cc+=(-mbig-endian)
 [ "$compiler" = clang ] && linker=(-fuse-ld="$PWD/build/tc/$cpu/ld") || linker=()
 [ -z "$riscv" ] || linker=()
-[ -z "$riscv" ] || [ "$compiler" != clang ] || linker=(-fuse-ld="$(command -v $gnu-ld)")
+[ -z "$riscv" ] || [ "$compiler" != clang ] || linker=(-fuse-ld="$(command -v "$gnu-ld")")
 [ -n "$riscv" ] || cc+=("-B$PWD/build/tc/$cpu/")
 cc+=("-$level" -w -fno-stack-protector -fno-pie -U_FORTIFY_SOURCE)
 # RV32 has no floating point here.
