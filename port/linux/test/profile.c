@@ -34,7 +34,7 @@ static void sample(int signal, void *info, void *ucontext)
     (void)signal;
     (void)info;
     num_signals++;
-    if (profile.running && !idle && num_pcs < sizeof pcs / sizeof pcs[0])
+    if ((profile.state & 1) != 0 && !idle && num_pcs < sizeof pcs / sizeof pcs[0])
         pcs[num_pcs++] = at.pc - self.slide;
     sfu_profile_sample(&profile, &fast, &self.target, &at, idle);
 }
