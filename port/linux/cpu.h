@@ -24,7 +24,7 @@ struct siginfo {
     int32_t reserved;
     uint64_t addr;
 };
-enum { SIGNAL_ILL = 4, SIGNAL_TRAP = 5, SIGNAL_FPE = 8, SIGNAL_SEGV = 11, CODE_BREAKPOINT = 1, CODE_KERNEL = 128 };
+enum { SIGILL = 4, SIGTRAP = 5, SIGFPE = 8, SIGSEGV = 11, TRAP_BRKPT = 1, SI_KERNEL = 128 };
 
 #if defined(__x86_64__)
 
@@ -65,9 +65,9 @@ static inline uint64_t saved_at(uint32_t reg)
  * leave it at icebp: so that is looked for.) */
 static inline uint64_t passed(const struct siginfo *info, uint64_t vector, uint64_t pc)
 {
-    bool int3 = info->signal == SIGNAL_TRAP && info->code == CODE_KERNEL && vector == 3;
-    bool overflow = info->signal == SIGNAL_SEGV && info->code == CODE_KERNEL && vector == 4;
-    bool icebp = info->signal == SIGNAL_TRAP && info->code == CODE_BREAKPOINT && vector == 1;
+    bool int3 = info->signal == SIGTRAP && info->code == SI_KERNEL && vector == 3;
+    bool overflow = info->signal == SIGSEGV && info->code == SI_KERNEL && vector == 4;
+    bool icebp = info->signal == SIGTRAP && info->code == TRAP_BRKPT && vector == 1;
     uint8_t before = 0;
 
     if (icebp)
@@ -175,18 +175,17 @@ static inline uint64_t saved_at(uint32_t reg)
 }
 
 /* Whether a fault that makes SIGNAL leaves the PSW behind the instruction, which the CPU has suppressed or completed.
- * Where SIGNAL_SEGV and SIGBUS come of such a one, Linux puts the PSW back. */
+ * Where SIGSEGV and SIGBUS come of such a one, Linux puts the PSW back. */
 static inline bool is_behind(uint32_t signal)
 {
-    return signal == SIGNAL_ILL || signal == SIGNAL_TRAP || signal == SIGNAL_FPE;
+    return signal == SIGILL || signal == SIGTRAP || signal == SIGFPE;
 }
 
 /* From the instruction that made the signal, which Linux names, to PC, which lies behind it; or 0, if PC is at it, or at
  * the next one to run, as after a single step. */
 static inline uint64_t passed(const struct siginfo *info, uint64_t vector, uint64_t pc)
 {
-    bool made =
-        is_behind(info->signal) && info->code > 0 && (info->signal != SIGNAL_TRAP || info->code == CODE_BREAKPOINT);
+    bool made = is_behind(info->signal) && info->code > 0 && (info->signal != SIGTRAP || info->code == TRAP_BRKPT);
 
     (void)vector;
     return made && info->addr < pc && pc - info->addr <= 6 ? pc - info->addr : 0;
