@@ -141,7 +141,6 @@ def wild_scenarios(cpu):
         "call-null": [null, main_trace(cpu, ["0x0000000000000000", "call^", "scenario_call_null"])],
         "call-wild": [wild, main_trace(cpu, [nowhere, "call^", "scenario_call_wild"])],
         "call-data": [ILLEGAL, main_trace(cpu, ["&illegal_data", "call^", "scenario_call_data"])],
-        "last": ["fault: .*, address .*", main_trace(cpu, ["last", "scenario_last"])],
         "jump-null": [null, main_trace(cpu, ["0x0000000000000000", "scenario_jump_null^"])],
         "return-wild": [wild, Trace([nowhere], NOT_CODE)],
         "smashed": [f"fault: {fetch}, address .*", Trace([smashed], NOT_CODE)],
