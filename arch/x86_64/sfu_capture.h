@@ -9,7 +9,8 @@ struct sfu_cpu {
     uint64_t r[SFU_NUM_REGS + 1];
 };
 
-/* In both dialects: {AT&T|-masm=intel}. Only moves: the stack pointer stays where the unwind tables say it is, and nothing below it is touched. */
+/* In both dialects: {AT&T|-masm=intel}. Only moves: the stack pointer stays where the unwind tables say it is, and
+ * nothing below it is touched. */
 static inline __attribute__((__always_inline__)) void sfu_capture(struct sfu_cpu *cpu)
 {
     uint64_t pc;

@@ -40,7 +40,8 @@ build/depot/race-tsan: port/depot/test/race_test.c $(DEPOT)
 
 build/depot/print: port/depot/test/print_test.c $(DEPOT) port/depot/sfu_depot_print.c port/depot/sfu_depot_print.h \
     port/print/sfu_print.c port/print/sfu_build_id.c sfu.c sfu.h \
-    $(addprefix port/host/,trace/trace_depot.c trace/trace_text.c common/abi.c common/image.c) $(wildcard port/host/*/*.h)
+    $(addprefix port/host/,trace/trace_depot.c trace/trace_text.c common/abi.c common/image.c) $(wildcard \
+    port/host/*/*.h)
 	@test/tools/toolchain/install.sh check
 	@mkdir -p $(@D)
 	$(CC) -D_GNU_SOURCE -std=c99 -O1 $(DEPOT_CFLAGS) -I. -Iport/print -Iport/host -fsanitize=address,undefined \
@@ -48,7 +49,7 @@ build/depot/print: port/depot/test/print_test.c $(DEPOT) port/depot/sfu_depot_pr
 
 .PHONY: suite-depot suite-depot-aarch64 suite-depot-s390x suite-depot-riscv64 suite-depot-models suite-depot-cost
 suite-depot: build/depot/test build/depot/test-narrow build/depot/race build/depot/race-tsan build/depot/print
-	@test/run.sh depot sh -ec 'build/depot/test; build/depot/test-narrow 60 | sed "s/^ok /&narrow, /"; build/depot/print; build/depot/race-tsan ", sanitized"; build/depot/race'
+	@test/run.sh depot port/depot/test/run.sh
 
 suite-depot-aarch64 suite-depot-s390x suite-depot-riscv64: suite-depot-%: build/depot/test-%
 	@test/run.sh depot-$* qemu-$* build/depot/test-$* 60

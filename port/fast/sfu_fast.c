@@ -639,7 +639,8 @@ INLINE uint32_t in_short(uint32_t kind, int32_t offset)
     return kind << WORDS_BITS | (uint32_t)offset / 8;
 }
 
-/* Whether the rule AT is the one with CFA and all else of RULE. It becomes that if there is none yet. An assignment might
+/* Whether the rule AT is the one with CFA and all else of RULE. It becomes that if there is none yet. An assignment
+ * might
  * become a call of memcpy. */
 INLINE bool is_or_becomes(struct sfu_fast_rule *at, const struct sfu_fast_rule *rule, int32_t cfa)
 {
@@ -767,7 +768,8 @@ INLINE uint32_t saying(const struct trace *v, const uint32_t *cache, uint64_t ma
     return says;
 }
 
-/* Whether a rule for the lookup PC in front of BEHIND, which has missed, should be kept: there is an empty place for it,
+/* Whether a rule for the lookup PC in front of BEHIND, which has missed, should be kept: there is an empty place for
+ * it,
  * or it is its turn; or its region is new, and may get a number. */
 INLINE bool is_kept(const struct trace *v, uint64_t behind)
 {
@@ -785,7 +787,8 @@ INLINE bool is_kept(const struct trace *v, uint64_t behind)
            is_empty(__atomic_load_n(&cache[place ^ 3], __ATOMIC_RELAXED));
 }
 
-/* The rule for the lookup PC in front of BEHIND, which has none in the cache as far as the trace's regions go. Keeps it,
+/* The rule for the lookup PC in front of BEHIND, which has none in the cache as far as the trace's regions go. Keeps
+ * it,
  * perhaps. DONE: how many frames there were before, by the cache or not. If too many were not, that is the end of the
  * cache for this trace. */
 OUT_OF_LINE const struct sfu_fast_rule *find(struct trace *v, uint64_t behind, size_t done,

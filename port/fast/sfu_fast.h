@@ -27,7 +27,8 @@
  *   - a stack of 8 to 2^63 - 1 bytes, which are known; the frame's SP, what its row reads and its caller's SP lie on
  *     it; so does FP, at SP or above, if the row counts from it; and nothing is read below SP
  *   - no original_ra
- * A frame whose caller is on another stack, or whose stack ends early, is applied by the core, which need not look up its
+ * A frame whose caller is on another stack, or whose stack ends early, is applied by the core, which need not look
+ * up its
  * row. A frame that no section has is the core's, and costs its step.
  * The last step of a trace costs none, if its row is that of an outermost frame, or if its PC is in no section and
  * there is no trap hook and no guess by frame pointers.
@@ -110,7 +111,8 @@ bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_
  * nothing below 1 KiB. Give it 8 bytes for each call site that traces meet: 8 KiB for 1,000, 16 KiB for 2,048. With
  * less, traces that seldom find what they look for go on without the cache: it costs a few percent, not more. The cache
  * takes code from SFU_FAST_REGIONS regions, those that are met first, of 2^12 times its size each: 32 MiB for 8 KiB. A
- * trace that changes between two of them costs little more. PCs that no function has get half of them at most. The cache
+ * trace that changes between two of them costs little more. PCs that no function has get half of them at most. The
+ * cache
  * takes any rule whose CFA is SP and a multiple of 8 up to 2,040, if all else of it is one of SFU_FAST_KINDS - 1 kinds,
  * and SFU_FAST_RULES others. Other frames are looked up in their section. No trace may run meanwhile. */
 void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes);

@@ -15,7 +15,8 @@ TOOLS_LIBELF := $(if $(STATIC),-static $(STATIC_LIBELF),-lelf)
 TOOLS_LIBDW := $(if $(STATIC),-static $(STATIC_LIBDW),-ldw -lelf)
 # CPPFLAGS, CFLAGS and LDFLAGS are a packager's: they come last.
 TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/host -I$(TOOLS)
-TOOLS_LIBRARY := $(addprefix port/host/common/,abi.c image.c cfi.c epilogue.c epilogue_riscv.c joined.c compare.c kept.c \
+TOOLS_LIBRARY := $(addprefix port/host/common/,abi.c image.c cfi.c epilogue.c epilogue_riscv.c joined.c compare.c \
+    kept.c \
     plt.c filled.c) sfu.c
 # What reads machine code. Of x86_64 it needs capstone; without that, tables are made of CFI alone.
 TOOLS_CODE := $(addprefix port/host/code/,code.c trust.c x86_64.c aarch64.c)
@@ -34,7 +35,8 @@ TOOLS_TRACE_PARSERS := $(addprefix port/host/trace/,trace_text.c trace_log.c tra
     trace_paging.c trace_abi.c)
 TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_image.c trace_symbols.c trace_signal.c trace_walk.c \
     trace_filter.c trace_core.c trace_process.c trace_machine.c trace_memory.c trace_raw.c trace_threads.c \
-    trace_write.c trace_gdb.c trace_fold.c trace_flame.c) $(TOOLS_TRACE_PARSERS) $(TOOLS_ENCODER) $(TOOLS_REPORT) $(TOOLS_LIBRARY)
+    trace_write.c trace_gdb.c trace_fold.c trace_flame.c) $(TOOLS_TRACE_PARSERS) $(TOOLS_ENCODER) $(TOOLS_REPORT) \
+    $(TOOLS_LIBRARY)
 TOOLS_HEADERS := $(wildcard port/host/*/*.h) port/fast/sfu_fast.h sfu.h
 
 .PHONY: tools tools-bench

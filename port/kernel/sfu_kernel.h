@@ -90,7 +90,8 @@ enum sfu_kernel_state {
 };
 
 /* Threads that lie in an array, or are linked to a list: instead of a sfu_kernel_thread_fn. Offsets are in bytes from
- * the start of a thread's structure, as offsetof() gives them. Set each of them: SFU_KERNEL_NOT_SAVED says that there is
+ * the start of a thread's structure, as offsetof() gives them. Set each of them: SFU_KERNEL_NOT_SAVED says that
+ * there is
  * no such member. The pointers of a list are followed in a panic: if one of them was overwritten, that may fault. */
 struct sfu_kernel_threads {
     const void *array; /* the first thread of an array; or NULL */

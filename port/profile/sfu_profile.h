@@ -42,8 +42,8 @@ struct sfu_profile {
     /* Those whose trace ended with an error, or was too deep. They are in the depot, with its base as the last PC:
      * sfu-trace calls that [incomplete]. */
     uint64_t incomplete;
-    uint32_t
-        state; /* 1 while it runs; and 2 for each sample that is being taken: of an interrupt, of an NMI in it */
+    /* 1 while it runs; and 2 for each sample that is being taken: of an interrupt, of an NMI in it */
+    uint32_t state;
 };
 
 /* Makes PROFILE one that is stopped, with a depot in the BYTES at MEMORY. BASE: as for sfu_depot_init, whose result it

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# README.md, the pages of docs/ and port/ and the headers: what they say is so. The examples are booted on the machines of
+# README.md, the pages of docs/ and port/ and the headers: what they say is so. The examples are booted on the
+# machines of
 # port/baremetal.
 
 CHECK += manual

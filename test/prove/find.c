@@ -212,7 +212,8 @@ void prove_code(void)
     PROVE(same_section(&s, &before), "nothing else changes");
 }
 
-/* The rows of a function, and what reads them. Each row says the same each time. They are without words, so that each is
+/* The rows of a function, and what reads them. Each row says the same each time. They are without words, so that
+ * each is
  * as long as its start and its info byte: two bytes. */
 enum { LISTED = 2, WIDE = 0x60 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* sfu_sort, in steps. For every section and no bound:
- *   prove_sort     only FDEs that are there are compared and swapped, nothing but the flags and the code changes, and it
+ *   prove_sort     only FDEs that are there are compared and swapped, nothing but the flags and the code changes,
+ * and it
  *                  ends
  *   prove_swap     nothing but FDEs is written
  *   prove_rebase   the same, in a section of version 3

@@ -134,7 +134,8 @@ endef
 $(foreach abi,$(ABIS),$(eval $(call step_rules,$(abi))))
 
 # RISC-V: sfu-gen's tables in everything. gcc12 and clang at each level, without compressed instructions, with frame
-# pointers, with prologues that call, with a shadow call stack; code that the linker shortens, and code that it does not.
+# pointers, with prologues that call, with a shadow call stack; code that the linker shortens, and code that it does
+# not.
 STEP_RISCV := $(foreach c,gcc12 clang,$(STEP_LEVELS:%=$(c)-%)) gcc12-O2-fp gcc12-O1-long gcc12-O2-save gcc12-Os-save \
     gcc12-O2-norelax gcc12-O2-small clang-O1-fp clang-O2-long clang-Os-small clang-O2-scs
 

@@ -10,7 +10,8 @@ CHECK += unit-m32
 UNIT_SRC := $(addprefix test/unit/,main.c test.c build.c bytes_test.c section_test.c function_test.c row_test.c \
 	frame_test.c walk_test.c crash_test.c stack_test.c sort_test.c check_test.c hostile_test.c \
 	limits_test.c strings_test.c)
-UNIT_DEPS := $(UNIT_SRC) test/unit/test.h test/unit/build.h test/unit/rules.mk test/lib/abi.h test/lib/bytes.h sfu.c sfu.h
+UNIT_DEPS := $(UNIT_SRC) test/unit/test.h test/unit/build.h test/unit/rules.mk test/lib/abi.h test/lib/bytes.h \
+    sfu.c sfu.h
 UNIT_CFLAGS := -std=gnu99 -O1 -g $(WARN) -Werror -I. -Itest/unit
 
 # Variants: the name, and the switches it is built with. With T the first alone, or the one that T begins with, which is

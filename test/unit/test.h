@@ -123,7 +123,8 @@ int64_t cfa_word(int abi, int64_t offset);
 
 /* ---- Frames ---- */
 
-/* A stack of words from ADDR up, each in the first bytes of eight of them, and registers. It is the ctx of the target, whose only stack is all of memory:
+/* A stack of words from ADDR up, each in the first bytes of eight of them, and registers. It is the ctx of the
+ * target, whose only stack is all of memory:
  * a word that the machine does not have cannot be read. */
 struct machine {
     struct memory stack;

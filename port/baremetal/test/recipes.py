@@ -589,7 +589,8 @@ def main():
     tests = [(f"{cpu}/{test.__name__[5:]}", test, cpu)
              for cpu in CC for test in (
                  test_flags, test_boots, test_clang, test_lto, test_link, test_gen, test_described, test_no_flag,
-                 test_insert, test_refused, test_left_out, test_efi, test_walkable, test_dump, test_parts, test_copies, test_symbols,
+                 test_insert, test_refused, test_left_out, test_efi, test_walkable, test_dump, test_parts,
+                 test_copies, test_symbols,
                  test_instrument)
              if cpu in {test_efi: EFI, test_boots: ("aarch64",)}.get(test, CC)]
     tests += [("codes", test_codes, None), ("lines", test_lines, None), ("reliability", test_reliability, None)]

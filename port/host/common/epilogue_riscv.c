@@ -331,7 +331,8 @@ static bool makes_frame(const struct image *image, const struct cfi_row *row, co
            i.value == -row->cfa.offset;
 }
 
-/* What holds at AT, where a block begins behind a jump. If the block ends by a return, SP is the CFA there, and RA and FP
+/* What holds at AT, where a block begins behind a jump. If the block ends by a return, SP is the CFA there, and RA
+ * and FP
  * are the caller's: what the block does not put back was never changed, or has been put back before. So it is where a
  * function returns without having made its frame, and clang's row is that of the frame. */
 static struct state block_state(const struct cfi_row *row, const uint8_t *p, uint64_t at, uint64_t size,

@@ -24,7 +24,8 @@ struct kept {
     size_t num;
 };
 
-/* Reads the image's input section, if there is one; in an image without CFI also what sfu-gen has made. Bytes in it that are
+/* Reads the image's input section, if there is one; in an image without CFI also what sfu-gen has made. Bytes in it
+ * that are
  * no tables are room. */
 bool kept_read(struct kept *kept, struct image *image, const struct cfi_spans *spans);
 void kept_free(struct kept *kept);

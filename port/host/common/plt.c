@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * PLTs for which the linker has written no CFI: lld's, and those of GNU ld for aarch64, s390x and RISC-V. Their instructions
+ * PLTs for which the linker has written no CFI: lld's, and those of GNU ld for aarch64, s390x and RISC-V. Their
+ * instructions
  * are few: what pushes is counted, what does not is known, and anything else is refused.
  */
 #include "cfi.h"
@@ -99,7 +100,8 @@ static bool x86_rows(const struct image *image, const struct section *plt, cfi_r
 /* ---- aarch64 --------------------------------------------------------------------------------------------------- */
 
 /* How far SP is below the CFA behind the instruction WORD of a PLT, in front of which that is CFA. Returns -1 if a PLT
- * has no such instruction. The first entry pushes x16 and x30, the trampoline of thread-local variables (TLSDESC) x2 and
+ * has no such instruction. The first entry pushes x16 and x30, the trampoline of thread-local variables (TLSDESC) x2
+ * and
  * x3; both jump away with that. x30 stays what it is. */
 static int32_t cfa_behind(uint32_t word, int32_t cfa)
 {

@@ -250,7 +250,8 @@ static void set_rule(struct made_row *row, unsigned which, const struct sfu_rule
     row->control[which] = (uint16_t)rule->control;
 }
 
-/* Gives the part of row I that FOUND is the rules that are right there. Behind it the row goes on up to END. Returns the
+/* Gives the part of row I that FOUND is the rules that are right there. Behind it the row goes on up to END. Returns
+ * the
  * number of that row. */
 static uint32_t fix_part(struct tables *t, struct function *function, uint32_t i, const struct epilogue *found,
                          uint64_t end)

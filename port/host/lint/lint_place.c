@@ -442,7 +442,8 @@ static uint32_t count_in_code(const struct lint *lint, const struct sfu_section 
 }
 
 /* Versions 1 and 2 have starts that are relative to the section. In an object, GNU as up to 2.45 gives them relocations
- * that are relative to the field, and GNU ld adds the rest where it merges objects (test/truth/FAULTS.md: gas-old-relocations).
+ * that are relative to the field, and GNU ld adds the rest where it merges objects (test/truth/FAULTS.md:
+ * gas-old-relocations).
  * Does the same to the copy of the tables. */
 static void move_starts(struct lint *lint)
 {

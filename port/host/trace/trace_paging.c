@@ -213,7 +213,8 @@ static bool read_riscv_entry(const struct paging *p, uint64_t table, uint64_t in
     return true;
 }
 
-/* Where the entry of a page, or of a large one of 2^SHIFT bytes, leads. Bit 63: Svnapot, which only small pages have. */
+/* Where the entry of a page, or of a large one of 2^SHIFT bytes, leads. Bit 63: Svnapot, which only small pages
+ * have. */
 static bool riscv_leaf(uint64_t entry, unsigned shift, uint64_t addr, uint64_t *physical)
 {
     uint64_t where = (entry & bits(RISCV_NUMBER, 54)) << (RISCV_PAGE - RISCV_NUMBER);

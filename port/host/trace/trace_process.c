@@ -141,7 +141,8 @@ static void read_name(const struct trace_process *process, uint64_t addr, char *
     name[n] = '\0';
 }
 
-/* By the dynamic linker's list: struct link_map is address, name, dynamic section, next, previous. All of them are read,
+/* By the dynamic linker's list: struct link_map is address, name, dynamic section, next, previous. All of them are
+ * read,
  * because a core that is written of a stub has what has been read, and debuggers read all of them. */
 static void place_by_link_map(const struct trace_process *process, uint64_t map)
 {

@@ -13,7 +13,8 @@ struct trace_process {
     void *ctx;
 };
 
-/* Opens the images that the process has mapped, or takes those of the command line with their names, and places them: by
+/* Opens the images that the process has mapped, or takes those of the command line with their names, and places
+ * them: by
  * the list of files or, if there is none, by that of the dynamic linker; the program by its headers. */
 void process_place(const struct trace_process *process);
 

@@ -235,7 +235,8 @@ static void add_one(struct trace_walk *w, struct trace_image *image)
         add_behind(w, image, &image->debug_cfi);
 }
 
-/* The text of TABLES is one range, from the first code of IMAGE to the last; that of a relocatable object is everything.
+/* The text of TABLES is one range, from the first code of IMAGE to the last; that of a relocatable object is
+ * everything.
  * What lies between code and is none, such as data, is left out of it while the walk is at PC: of the two parts, the
  * one with the return address RA stays. */
 static void leave_out(const struct trace_image *image, struct tables_of *tables, uint64_t pc, uint64_t ra)

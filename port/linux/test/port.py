@@ -47,7 +47,8 @@ EVERYWHERE = ['-O0', '-O2', '-O2 -flto', '-O2 -static-pie -fPIE',
 BRANCHES = ['-O2 -mbranch-protection=standard', '-O0 -mbranch-protection=pac-ret+leaf',
             '-O2 -mbranch-protection=pac-ret+leaf+b-key -march=armv8.3-a']
 VARIANTS = {
-    'x86_64': ['-O2 -masm=intel', '-O2 -fcf-protection=full', '-O2 -mno-sse -mno-red-zone -mcmodel=large', '-O3 -march=x86-64-v3'],
+    'x86_64': ['-O2 -masm=intel', '-O2 -fcf-protection=full', '-O2 -mno-sse -mno-red-zone -mcmodel=large',
+        '-O3 -march=x86-64-v3'],
     'aarch64': BRANCHES + ['-O2 -mgeneral-regs-only'],
     'aarch64_be': BRANCHES,
     's390x': ['-O2 -msoft-float', '-O2 -march=z13'],

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* sqlite in a kernel without an operating system, sampled by its own timer: the flame graph of docs/profiling.md. x86_64. */
+/* sqlite in a kernel without an operating system, sampled by its own timer: the flame graph of docs/profiling.md.
+ * x86_64. */
 #include "cpu.h"
 #include "sfu_profile.h"
 

@@ -46,7 +46,8 @@ march=${abi/riscv/rv}
 kind=$cpu
 made=() # options of sfu-gen, where the tables are its own
 # What is not called, in the port's assembly and in begin.S.
-derived=(--derive --entry=thread_start:start --entry=step_begin:start --entry=boot_again:start --entry=boot_second:start)
+derived=(--derive --entry=thread_start:start --entry=step_begin:start --entry=boot_again:start \
+    --entry=boot_second:start)
 case $cpu in
 x86_64) derived+=(--entry=boot64:start --entry=vectors:vectors/16) ;;
 aarch64)
