@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""abis.py [HEADER]: each ABI of HEADER (sfu.h) is in each place that docs/adding-an-abi.md names, and no place is named
-that does not exist."""
+"""Each ABI of sfu.h is in each place that docs/adding-an-abi.md names, and no place is named that does not exist."""
 import os
 import re
 import sys
@@ -41,25 +40,33 @@ def is_there(abi, number, place):
     return what == "file" or has(text_of(path), {"ABI": name, "CPU": cpu, "macro": macro}[what])
 
 
-def main():
-    header = text_of(sys.argv[1] if len(sys.argv) > 1 else "sfu.h")
+def judge(header):
+    """Yields a line for each ABI of HEADER, the text of sfu.h: "ok", or what lacks it."""
     enum = re.search(r"enum sfu_abi \{(.*?)\}", header, re.S)[1]
     numbers = {name: int(value, 0) for name, value in re.findall(r"(SFU_\w+) = (\w+)", enum)}
     abis, places = tables(text_of(PAGE))
     known = {abi[0]: abi for abi in abis}
-    failed = len(numbers) < 4 or len(places) < 10
+    if len(numbers) < 4 or len(places) < 10:
+        yield f"not ok {PAGE}: {len(numbers)} ABIs, {len(places)} places"
     for name in sorted(set(numbers) ^ set(known)):
-        print(f"not ok {name}: {'sfu.h' if name in known else PAGE} lacks it")
-        failed = True
-    for name, number in numbers.items():
+        yield f"not ok {name}: {'sfu.h' if name in known else PAGE} lacks it"
+    for name in sorted(set(numbers) & set(known)):
         lacks = [place[0].replace("*", known[name][2]) for place in places
-                 if name in known and not is_there(known[name], number, place)]
+                 if not is_there(known[name], numbers[name], place)]
         for path in lacks:
-            print(f"not ok {name}: {path} lacks it ({PAGE})")
-        failed = failed or bool(lacks)
-        if name in known and not lacks:
-            print(f"ok {name}: {len(places)} places")
-    return failed
+            yield f"not ok {name}: {path} lacks it ({PAGE})"
+        if not lacks:
+            yield f"ok {name}: {len(places)} places"
+
+
+def main():
+    header = text_of("sfu.h")
+    lines = list(judge(header))
+    one_more = header.replace("enum sfu_abi {", "enum sfu_abi { SFU_NEW = 0xf7,", 1)
+    noticed = f"not ok SFU_NEW: {PAGE} lacks it" in judge(one_more)
+    lines.append(f"{'ok' if noticed else 'not ok'} an ABI that is nowhere else is noticed")
+    print("\n".join(lines))
+    return any(line.startswith("not ok") for line in lines)
 
 
 if __name__ == "__main__":
