@@ -73,7 +73,8 @@ riscv_objects = $(KERNEL_SOURCES:%.c=$(2)/%.o) $(addprefix $(2)/port/baremetal/r
 RISCV_SCRIPT := sed -e 's/^    \.sframe : {/    .sfu_sframe : ALIGN(8) {/' \
     -e 's/^        KEEP(\*(\.sframe.*/        QUAD(0) . += 64 + SIZEOF(.eh_frame) * 11 \/ 8; . = ALIGN(8);/' \
     -e 's/^    .DISCARD.*/    .eh_frame (INFO) : { KEEP(*(.eh_frame)) }\n&/' \
-    -e 's/^    .DISCARD.*/    .sfu_sframe.trap (INFO) : { KEEP(*(.sfu_sframe.trap.*)) }\n&/' -e 's/ \.eh_frame \.interp/ .interp/'
+    -e 's/^    .DISCARD.*/    .sfu_sframe.trap (INFO) : { KEEP(*(.sfu_sframe.trap.*)) }\n&/' \
+    -e 's/ \.eh_frame \.interp/ .interp/'
 
 # riscv_image CPU, DIRECTORY, FLAGS, COMPILER, OBJECTS, FLAGS TO LINK, FLAGS OF SFU-GEN: as kernel_image.
 define riscv_image
@@ -92,12 +93,14 @@ $(2)/kernel.ld: port/baremetal/kernel.ld
 
 $(2)/symbols0.o: port/symbols/symbols.py
 	@mkdir -p $$(@D)
-	python3 port/symbols/symbols.py riscv64-linux-gnu-nm | riscv64-linux-gnu-as $(filter-out -mcmodel%,$(RISCV_CPU_$(1))) -o $$@ -
+	python3 port/symbols/symbols.py riscv64-linux-gnu-nm | \
+	    riscv64-linux-gnu-as $(filter-out -mcmodel%,$(RISCV_CPU_$(1))) -o $$@ -
 
 $(2)/first.elf: $(2)/symbols0.o
 $(2)/kernel.elf: $(2)/symbols.o
 $(2)/symbols.o: $(2)/first.elf
-	python3 port/symbols/symbols.py riscv64-linux-gnu-nm $$< | riscv64-linux-gnu-as $(filter-out -mcmodel%,$(RISCV_CPU_$(1))) -o $$@ -
+	python3 port/symbols/symbols.py riscv64-linux-gnu-nm $$< | \
+	    riscv64-linux-gnu-as $(filter-out -mcmodel%,$(RISCV_CPU_$(1))) -o $$@ -
 
 .SECONDARY: $(5)
 $(2)/%.elf: $(5) $(2)/kernel.ld port/baremetal/riscv/machine.ld build/tools/sfu-gen

@@ -82,7 +82,7 @@ enum {
     REGION_BITS = 4, /* of a tag */
     MIN_ENTRIES = 256,
     EAGER_MISSES = 4, TURNS = 8, /* so many misses of a trace, then one of so many, take a place of a full set */
-    FREE_MISSES = 8, MISS_HITS = 4, /* a trace that has missed so often, and once more for each so many hits, gives up */
+    FREE_MISSES = 8, MISS_HITS = 4, /* a trace gives up that has missed so often, and once more for each so many hits */
     TRIES = 8, /* places of a rule in the table */
 
     SPREAD = 0x1e3779b1, /* odd, of mixed bits */

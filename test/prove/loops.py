@@ -64,7 +64,8 @@ SWAP = loop("swap", 0, "s", "i p q", "i, __CPROVER_object_whole(p)", ["i <= s->f
 REBASE_FDE = loop("rebase", 0, "fdes", "k size 1::1::start", "k, start, __CPROVER_object_whole(fdes)", ["k <= size"],
                   "size - k")
 
-REBASE = loop("rebase", 1, "fdes s", "i k size l", "i, k, fdes, l.fde.start, l.fde.size, __CPROVER_object_whole(fdes)", [
+REBASE = loop("rebase", 1, "fdes s", "i k size l",
+              "i, k, fdes, l.fde.start, l.fde.size, __CPROVER_object_whole(fdes)", [
     "i <= s->num_fdes",
     "(s->fde_size == 16 || s->fde_size == 17 || s->fde_size == 20)",
     "(s->fde_size != 16 || (unsigned long)fdes == (unsigned long)__CPROVER_loop_entry(fdes) + 16ul * i)",

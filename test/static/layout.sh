@@ -39,7 +39,7 @@ faults)
         while read -r name file; do
             grep -qs "FAULTS.md: $name\b" "test/truth/$file" || echo "$list: $name: not in $file"
         done
-    grep -rhoE 'FAULTS\.md: [a-z][a-z0-9-]+' port test | sort -u | while read -r _ name; do
+    grep -rIhoE 'FAULTS\.md: [a-z][a-z0-9-]+' port test | sort -u | while read -r _ name; do
         grep -q "^## $name:" $list || echo "$list has no $name"
     done
     ;;

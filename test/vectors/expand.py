@@ -116,7 +116,8 @@ class Tables:
         return noted(" ".join(groups), "%s: %s" % (prefix[:-1], ", ".join(name for name, _ in layout)))
 
     def lay_out_header(self, num_rows, row_bytes, row_offset):
-        values = dict(self.extra, magic=0x5f75 if self.abi >= OWN else 0xdee2, version=self.version, flags=self.flags, abi=self.abi, fde_offset=0,
+        magic = 0x5f75 if self.abi >= OWN else 0xdee2
+        values = dict(self.extra, magic=magic, version=self.version, flags=self.flags, abi=self.abi, fde_offset=0,
                       fdes=len(self.functions), rows=num_rows, row_bytes=row_bytes, row_offset=row_offset)
         flags = [name for bit, name in ((SORTED, "sorted"), (FROM_FIELD, "starts count from their field"))
                  if self.flags & bit]

@@ -276,15 +276,16 @@ def keeps():
 
 def flags():
     """What clang 14 leaves out between the add and the pop is taken from the code (FAULTS.md: clang-flags)."""
-    text = """push %rbx\n.cfi_adjust_cfa_offset 8\nsub $8, %rsp\n.cfi_adjust_cfa_offset 8\nadd $8, %rsp\ntest %rbx, %rbx\nje 1f
-        .cfi_adjust_cfa_offset -8\n1: pop %rbx\n.cfi_adjust_cfa_offset -8\nret"""
+    text = """push %rbx\n.cfi_adjust_cfa_offset 8\nsub $8, %rsp\n.cfi_adjust_cfa_offset 8\nadd $8, %rsp\ntest %rbx, %rbx
+        je 1f\n.cfi_adjust_cfa_offset -8\n1: pop %rbx\n.cfi_adjust_cfa_offset -8\nret"""
     done = report(CODE, assembled("x86_64", "flags", {"flags": text}))["sum"]
     must(done["corrected"] == "5", str(done))
 
 
 def doubtful():
     """CFI that is right and then is not, where code has done nothing to it, says that the way is not what it seems."""
-    image = assembled("x86_64", "doubtful", {"cold": "nop\n.cfi_def_cfa_offset 48\nadd $40, %rsp\n.cfi_def_cfa_offset 8\nret"})
+    text = "nop\n.cfi_def_cfa_offset 48\nadd $40, %rsp\n.cfi_def_cfa_offset 8\nret"
+    image = assembled("x86_64", "doubtful", {"cold": text})
     must("corrected 0" in run(CODE, image)[0].splitlines()[-1], run(CODE, image)[0])
 
 
@@ -333,8 +334,8 @@ def derived(cpu):
     return "%d rows, %d said in another way: %s" % (same, len(other), other)
 
 
-# Assembly without CFI of which the code does not say where the caller is; and what there is to be seen of it in spite of
-# that: the number of rows.
+# Assembly without CFI of which the code does not say where the caller is; and what there is to be seen of it in spite
+# of that: the number of rows.
 UNKNOWN = {
     "nobody calls it": ("f: push %rbx\npop %rbx\nret", "nop", 0),
     "a callee pops": ("f: push %rbx\ncall g\nnop\npop %rbx\nret\ng: ret $8", "call f", 3),
@@ -349,8 +350,8 @@ UNKNOWN = {
 
 def unknown(code, calls, wanted):
     image = WORK + "/unknown"
-    write(image + ".s", (".text\n.globl _start\n_start: nop\n.globl main\nmain: .cfi_startproc\n%s\nud2\n.cfi_endproc\n.balign 16\n"
-                         ".globl f\n%s\n" % (calls, code)).encode())
+    write(image + ".s", (".text\n.globl _start\n_start: nop\n.globl main\nmain: .cfi_startproc\n%s\nud2\n.cfi_endproc\n"
+                         ".balign 16\n.globl f\n%s\n" % (calls, code)).encode())
     run(TC + "/x86_64/as", image + ".s", "-o", image + ".o")
     run(TC + "/x86_64/ld", image + ".o", "-o", image)
     symbols = run("nm", image)[0]
@@ -360,10 +361,11 @@ def unknown(code, calls, wanted):
 
 
 SWITCH = {
-    "x86_64": """push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\nmov %rsp, %rdx\nmov %rdx, (%rdi)\nmov %rsi, %rsp
-        pop %rbp\n.cfi_adjust_cfa_offset -8\n.cfi_restore 6\nret""",
+    "x86_64": """push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\nmov %rsp, %rdx\nmov %rdx, (%rdi)
+        mov %rsi, %rsp\npop %rbp\n.cfi_adjust_cfa_offset -8\n.cfi_restore 6\nret""",
     "aarch64": """stp x29, x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 29, -16\n.cfi_offset 30, -8\nmov x2, sp
-        str x2, [x0]\nmov sp, x1\nldp x29, x30, [sp], #16\n.cfi_def_cfa_offset 0\n.cfi_restore 29\n.cfi_restore 30\nret""",
+        str x2, [x0]\nmov sp, x1\nldp x29, x30, [sp], #16\n.cfi_def_cfa_offset 0\n.cfi_restore 29
+        .cfi_restore 30\nret""",
 }
 
 
@@ -405,10 +407,11 @@ def noise(cpu, seed):
         if chance.random() < 0.5:
             body = [chance.randrange(256) for _ in range(4 * size)]
         else: # branches, calls, pushes and pops near each other
-            body = [chance.choice((0xeb, 0x75, 0xe8, 0x50, 0x58, 0xc9, 0x5d, 0xff, 0x41, 0x48, 0x83, 0xc4, 0, 0x10, 0xf0, 0x14, 0x17,
-                                   0x54, 0xa9, 0xfd, 0x7b, 0xc3)) for _ in range(4 * size)]
-        lines += [".cfi_startproc", ".cfi_def_cfa_offset %d" % chance.choice((8, 0, 16)), "f%d: .byte %s" % (i, ",".join(map(str, body))),
-                  ".cfi_endproc"]
+            likely = (0xeb, 0x75, 0xe8, 0x50, 0x58, 0xc9, 0x5d, 0xff, 0x41, 0x48, 0x83, 0xc4, 0, 0x10, 0xf0, 0x14, 0x17,
+                      0x54, 0xa9, 0xfd, 0x7b, 0xc3)
+            body = [chance.choice(likely) for _ in range(4 * size)]
+        lines += [".cfi_startproc", ".cfi_def_cfa_offset %d" % chance.choice((8, 0, 16)),
+                  "f%d: .byte %s" % (i, ",".join(map(str, body))), ".cfi_endproc"]
     file = "%s/noise-%s-%d" % (WORK, cpu, seed)
     write(file + ".s", ("\n".join(lines) + "\n").encode())
     run("%s/%s/as" % (TC, cpu), file + ".s", "-o", file + ".o")

@@ -1365,7 +1365,8 @@ def concatenated():
 
 
 def flashed():
-    """docs/tables.md: a flat binary of an image with exact room has the tables, at most 16 bytes more, and no .eh_frame."""
+    """docs/tables.md: a flat binary of an image with exact room has the tables, at most 16 bytes more, and no
+    .eh_frame."""
     objects = compile_program("x86_64", [GCC["x86_64"]], "-O2", "-fasynchronous-unwind-tables")
     text = read("port/host/test/room.ld").decode().replace("@ROOM@", block_of("script").rstrip() + " :text")
     write(WORK + "/flash.ld", text.replace("@LAST@", block_of("last")).encode())

@@ -859,15 +859,16 @@ def assembled(cpu, name, text, *flags):
 
 
 def old_objects(cpu, _):
-    """Objects of versions 1 and 2, whose starts have relocations that are relative to the field: healthy as they are."""
+    """Objects of versions 1 and 2, whose starts have relocations that are relative to the field: healthy as they
+    are."""
     source, seen = "%s/%s-old" % (WORK, cpu), []
     write(source + ".c", b"int g(int); int f(int a) { return g(a) + 1; }\nint h(int a) { return g(a) + f(a + 1); }\n"
           b"__attribute__((section(\".text.other\"))) int k(int a) { return g(a) * 3; }\n")
     for folder in ("", "%s/v1/%s/" % (TC, cpu), "%s/v2/%s/" % (TC, cpu)):
         if folder and not os.path.exists(folder + "as") or not folder and cpu == "s390x":
             continue
-        run(GCC[cpu], "-O2", "-w", "-fasynchronous-unwind-tables", "-Wa,--gsframe", *(["-B" + folder] if folder else []),
-            "-c", source + ".c", "-o", source + ".o")
+        run(GCC[cpu], "-O2", "-w", "-fasynchronous-unwind-tables", "-Wa,--gsframe",
+            *(["-B" + folder] if folder else []), "-c", source + ".c", "-o", source + ".o")
         result, found = faults(source + ".o")
         must(result["version"] < 3 and found == [], "version %d: %s" % (result["version"], found))
         must(result["covered_bytes"] == result["code_bytes"], "without rows: %s" % result["without_rows"])

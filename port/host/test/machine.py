@@ -345,8 +345,8 @@ def live_stub(machine, kind):
 
 
 def live_gdbserver(how, *flags):
-    """A program that stays where it is: gdb's frames of it, by the same stub and of the core. It ends when who started it does,
-    because gdbserver, when it ends, leaves running what it has started; and after minutes at last."""
+    """A program that stays where it is: gdb's frames of it, by the same stub and of the core. It ends when who
+    started it does, because gdbserver, when it ends, leaves running what it has started; and after minutes at last."""
     program = WORK + "/stays%s" % "".join(flags)
     with open(program + ".c", "w", encoding="utf-8") as f:
         f.write("#include <signal.h>\n#include <sys/prctl.h>\n#include <unistd.h>\n"

@@ -139,7 +139,8 @@ def traced(*arguments, status=0):
 
 
 def by_gdb(image, *commands):
-    words = ["set pagination off", "set backtrace past-main on", "set backtrace past-entry on", *commands, "echo \\n", "bt"]
+    words = ["set pagination off", "set backtrace past-main on", "set backtrace past-entry on", *commands,
+             "echo \\n", "bt"]
     out = run("gdb-multiarch", "-q", "-nx", "-batch", *[w for word in words for w in ("-ex", word)], image)
     out = out[out.rindex("\n#0 "):]  # it has said where it is when it was opened, too
     return re.findall(r"^#\d+ +(?:0x[0-9a-f]+ in )?(\w+) \(", out, re.M)

@@ -19,12 +19,14 @@ $(HOST)/truth: port/host/test/truth.c port/host/common/abi.c port/host/common/im
 	@$(CC) $(HOST_FLAGS) port/host/test/truth.c port/host/common/abi.c port/host/common/image.c sfu.c -ldw -lelf -o $@
 
 # callgrind counts the instructions of sfu_find and of look_up, which is a part of a loop: here it is a function.
-$(HOST)/lookups: port/host/test/lookups.c port/host/common/abi.c port/host/common/image.c sfu.c port/fast/sfu_fast.c port/fast/sfu_fast.h \
+$(HOST)/lookups: port/host/test/lookups.c port/host/common/abi.c port/host/common/image.c sfu.c \
+    port/fast/sfu_fast.c port/fast/sfu_fast.h \
     $(HOST_HEADERS) | $(TC)
 	@mkdir -p $(@D)
 	@sed 's/^INLINE \(.* \*look_up(\)/OUT_OF_LINE \1/' port/fast/sfu_fast.c >$@.c
 	@grep -q '^OUT_OF_LINE .* \*look_up(' $@.c
-	@$(CC) $(HOST_FLAGS) -Iport/fast port/host/test/lookups.c port/host/common/abi.c port/host/common/image.c sfu.c $@.c -lelf -o $@
+	@$(CC) $(HOST_FLAGS) -Iport/fast port/host/test/lookups.c port/host/common/abi.c port/host/common/image.c sfu.c $@.c \
+	    -lelf -o $@
 
 define HOST_SUITE
 CHECK_$(1) += host-$(1)
@@ -104,7 +106,8 @@ $(HOST)/reads: port/host/test/reads.c $(TOOLS_CODE) $(TOOLS_LIBRARY) $(HOST_HEAD
 CODE_SUITES := facts trust hostile
 CHECK += $(CODE_SUITES:%=host-code-%)
 .PHONY: $(CODE_SUITES:%=suite-host-code-%)
-$(CODE_SUITES:%=suite-host-code-%): suite-host-code-%: $(HOST)/reads build/tools/sfu-gen $(HOST)/sfu-gen-sanitized | $(TC)
+$(CODE_SUITES:%=suite-host-code-%): suite-host-code-%: $(HOST)/reads build/tools/sfu-gen \
+    $(HOST)/sfu-gen-sanitized | $(TC)
 	@test/run.sh host-code-$* python3 port/host/test/code.py $*
 
 # What the toolchains that are installed do is what the page says of them.
@@ -146,11 +149,13 @@ $(TRACE_MACHINE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sf
 # What port/print/sfu_dump.c prints comes back.
 CHECK += host-trace-dump
 .PHONY: suite-host-trace-dump
-$(HOST)/dump_round: port/host/test/dump_round.c port/print/sfu_dump.c port/print/sfu_dump.h port/host/trace/trace_log.c \
+$(HOST)/dump_round: port/host/test/dump_round.c port/print/sfu_dump.c port/print/sfu_dump.h \
+    port/host/trace/trace_log.c \
     port/host/trace/trace_log.h port/host/trace/trace_text.c port/host/trace/trace_abi.c port/host/common/abi.c \
     port/host/common/image.c port/host/common/report.c sfu.c
 	@mkdir -p $(@D)
-	$(CC) -std=c99 -D_GNU_SOURCE -O1 -g $(WARN) -fsanitize=address,undefined -I. -Iport/host -Iport/print $(filter %.c,$^) -lelf -o $@
+	$(CC) -std=c99 -D_GNU_SOURCE -O1 -g $(WARN) -fsanitize=address,undefined -I. -Iport/host -Iport/print \
+	    $(filter %.c,$^) -lelf -o $@
 suite-host-trace-dump: $(HOST)/dump_round
 	@test/run.sh host-trace-dump $(HOST)/dump_round
 

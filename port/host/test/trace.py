@@ -1264,7 +1264,8 @@ def memory_of_guest(machine, cpu, image, core, pcs):
     """A part of its memory as a file, and the registers by hand."""
     file = core + ".memory"
     machine.monitor('pmemsave 0x%x 0x2000000 "%s"' % (MEMORY[cpu], os.path.abspath(file)))
-    out, _ = run(TRACE, "--memory=%s@0x%x" % (file, MEMORY[cpu]), "--regs=" + as_options(registers_of(machine, cpu)), image)
+    out, _ = run(TRACE, "--memory=%s@0x%x" % (file, MEMORY[cpu]),
+                 "--regs=" + as_options(registers_of(machine, cpu)), image)
     found = [frame[0] for frame in frames(out.splitlines())]
     must(found == pcs and b"trace ends (1)" in out, "--memory: %s instead of %s" % (found, pcs))
     os.remove(file)
@@ -1358,8 +1359,9 @@ def mutate(chosen, data, places, tokens=()):
 TOKENS = [signed(2, b"m 0 *ffffffff"), signed(2, b"m 0 1 *ffff"), signed(9, b"r sp ffffffffffffffff"),
           signed(99, b"end 1"), signed(0, b"begin 3 exact"), signed(0, b"begin 1 return"), b"sfu2 00 begin",
           signed(3, b"m fffffffffffffff8 0000000000000000"), signed(4, b"m ffffffffffffff8 -1"),
-          signed(5, b"end ffffffff"), signed(0, b"begin 4 exact"), signed(6, b"r pc "), signed(7, b"at 0 .text kernel.elf"),
-          signed(8, b"at ffffffffffffffff image_start"), b"#0  0x0000000000000000\n", b"#1  0x0000000000000000  +0x0\n",
+          signed(5, b"end ffffffff"), signed(0, b"begin 4 exact"), signed(6, b"r pc "),
+          signed(7, b"at 0 .text kernel.elf"), signed(8, b"at ffffffffffffffff image_start"),
+          b"#0  0x0000000000000000\n", b"#1  0x0000000000000000  +0x0\n",
           b"#2  0xffffffffffffffff  a+b+0xffffffffffffffff\n", b"slide 0xffffffffffffffff\n", b"build ID 00\n",
           b"build ID " + b"ab" * 70 + b"\n", b"\0", b"\n", b"\r", b"[interrupted]", b" " * 2000,
           b"#99999999999 0x", b"trace ends (", b"trace ends (-99): \n"]
