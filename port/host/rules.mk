@@ -29,7 +29,8 @@ TOOLS_ENCODER := $(addprefix port/host/common/,tables.c groups.c encode.c)
 TOOLS_WALKER := port/host/common/walker.c port/fast/sfu_fast.c
 TOOLS_GEN := $(addprefix port/host/gen/,sfu_gen.c output.c) $(TOOLS_ENCODER) $(TOOLS_WALKER) $(TOOLS_CODE) \
     $(TOOLS_REPORT) $(TOOLS_LIBRARY)
-TOOLS_LINT_PARTS := $(addprefix port/host/lint/,lint.c lint_place.c lint_rows.c lint_worth.c lint_objects.c)
+TOOLS_LINT_PARTS := $(addprefix port/host/lint/,lint.c lint_findings.c lint_place.c lint_rows.c lint_worth.c \
+    lint_objects.c)
 TOOLS_LINT := port/host/lint/sfu_lint.c $(TOOLS_LINT_PARTS) $(TOOLS_REPORT) $(TOOLS_LIBRARY)
 TOOLS_TRACE_PARSERS := $(addprefix port/host/trace/,trace_text.c trace_log.c trace_depot.c trace_map.c trace_notes.c \
     trace_paging.c trace_abi.c)

@@ -170,15 +170,15 @@ struct source {
     bool debug;
 };
 
-static uint64_t offset_of(const struct source *s, const uint8_t *p)
+static uint64_t entry_offset(const struct source *s, const uint8_t *p)
 {
     return (uint64_t)(p - s->section->bytes);
 }
 
 static bool bad_entry(const struct source *s, const uint8_t *p, const char *what)
 {
-    return image_fail(s->cfi->image, "%s, offset 0x%llx: %s", s->section->name, (unsigned long long)offset_of(s, p),
-                      what);
+    return image_fail(s->cfi->image, "%s, offset 0x%llx: %s", s->section->name,
+                      (unsigned long long)entry_offset(s, p), what);
 }
 
 /* An entry: its contents behind the length, and whether it is a CIE or which CIE it belongs to. */
@@ -219,7 +219,7 @@ static bool take_entry(struct source *s, struct entry *entry)
         entry->cie = id;
     } else {
         entry->is_cie = id == 0;
-        entry->cie = offset_of(s, id_at) - id;
+        entry->cie = entry_offset(s, id_at) - id;
     }
     return true;
 }
@@ -284,7 +284,7 @@ static bool add_cie(struct source *s, struct entry *entry)
     struct cfi_cie cie = {0};
 
     cie.section = s->section;
-    cie.offset = offset_of(s, entry->start);
+    cie.offset = entry_offset(s, entry->start);
     cie.debug = s->debug;
     take_cie_head(&entry->c, &cie);
     if (entry->c.bad)
@@ -321,7 +321,7 @@ static bool add_fde(struct source *s, struct entry *entry, size_t first_cie)
     fde.cie = find_cie(cfi, first_cie, entry->cie);
     if (fde.cie == NULL)
         return bad_entry(s, entry->start, "an FDE of no CIE");
-    fde.start = take_pointer(c, fde.cie->encoding, s->section->addr + offset_of(s, c->p));
+    fde.start = take_pointer(c, fde.cie->encoding, s->section->addr + entry_offset(s, c->p));
     fde.size = take_form(c, fde.cie->encoding);
     if (fde.cie->sized)
         (void)take_bytes(c, take_uleb(c));
@@ -452,7 +452,7 @@ struct machine {
 static const char too_complex[] = "a rule by an expression that SFrame cannot say";
 static const char bad_expression[] = "a corrupt expression";
 
-static void push(struct machine *m, struct value value)
+static void push_value(struct machine *m, struct value value)
 {
     if (m->depth == STACK)
         m->why = bad_expression;
@@ -462,10 +462,10 @@ static void push(struct machine *m, struct value value)
 
 static void push_number(struct machine *m, uint64_t number)
 {
-    push(m, (struct value){NUMBER, false, 0, (int64_t)number});
+    push_value(m, (struct value){NUMBER, false, 0, (int64_t)number});
 }
 
-static struct value pop(struct machine *m)
+static struct value pop_value(struct machine *m)
 {
     if (m->depth == 0) {
         m->why = bad_expression;
@@ -490,18 +490,18 @@ static void push_register(struct machine *m, uint64_t reg, int64_t offset)
         m->asked_pc = true;
         push_number(m, m->pc + (uint64_t)offset);
     } else {
-        push(m, (struct value){SUM, false, reg, offset});
+        push_value(m, (struct value){SUM, false, reg, offset});
     }
 }
 
 static void dereference(struct machine *m)
 {
-    struct value v = pop(m);
+    struct value v = pop_value(m);
 
     if (v.kind != SUM)
         m->why = too_complex;
     v.kind = WORD;
-    push(m, v);
+    push_value(m, v);
 }
 
 /* V + NUMBER. What has been read from memory stays as it is. */
@@ -511,7 +511,7 @@ static void push_sum(struct machine *m, struct value v, uint64_t number)
         m->why = too_complex;
     else if (v.kind != WORD)
         v.offset = (int64_t)((uint64_t)v.offset + number);
-    push(m, v);
+    push_value(m, v);
 }
 
 static bool is_shift(uint8_t op)
@@ -569,7 +569,7 @@ static uint64_t calculate(struct machine *m, uint8_t op, uint64_t a, uint64_t b)
 
 static void binary(struct machine *m, uint8_t op)
 {
-    struct value b = pop(m), a = pop(m);
+    struct value b = pop_value(m), a = pop_value(m);
 
     if (a.kind == NUMBER && b.kind == NUMBER)
         push_number(m, calculate(m, op, (uint64_t)a.offset, (uint64_t)b.offset));
@@ -585,7 +585,7 @@ static void binary(struct machine *m, uint8_t op)
 
 static void unary(struct machine *m, uint8_t op)
 {
-    struct value v = pop(m);
+    struct value v = pop_value(m);
 
     if (v.kind != NUMBER)
         m->why = too_complex;
@@ -604,7 +604,7 @@ static void jump(struct machine *m, bool always)
     struct value condition = {NUMBER, false, 0, 1};
 
     if (!always)
-        condition = pop(m);
+        condition = pop_value(m);
     if (condition.kind != NUMBER)
         m->why = too_complex;
     else if (offset < m->start - m->c.p || offset > m->c.end - m->c.p)
@@ -620,24 +620,24 @@ static void shuffle(struct machine *m, uint8_t op)
 
     switch (op) {
     case DW_OP_dup:
-        push(m, peek(m, 0));
+        push_value(m, peek(m, 0));
         break;
     case DW_OP_drop:
-        (void)pop(m);
+        (void)pop_value(m);
         break;
     case DW_OP_over:
-        push(m, peek(m, 1));
+        push_value(m, peek(m, 1));
         break;
     case DW_OP_pick:
-        push(m, peek(m, take(&m->c, 1)));
+        push_value(m, peek(m, take(&m->c, 1)));
         break;
     case DW_OP_swap:
-        a = pop(m), b = pop(m);
-        push(m, a), push(m, b);
+        a = pop_value(m), b = pop_value(m);
+        push_value(m, a), push_value(m, b);
         break;
     default: /* DW_OP_rot */
-        a = pop(m), b = pop(m), c = pop(m);
-        push(m, a), push(m, c), push(m, b);
+        a = pop_value(m), b = pop_value(m), c = pop_value(m);
+        push_value(m, a), push_value(m, c), push_value(m, b);
         break;
     }
 }
@@ -678,13 +678,13 @@ static void operation(struct machine *m)
     } else if (op == DW_OP_abs || op == DW_OP_neg || op == DW_OP_not) {
         unary(m, op);
     } else if (op == DW_OP_plus_uconst) {
-        push_sum(m, pop(m), take_uleb(&m->c));
+        push_sum(m, pop_value(m), take_uleb(&m->c));
     } else if (op == DW_OP_bra || op == DW_OP_skip) {
         jump(m, op == DW_OP_skip);
     } else if (op >= DW_OP_and && op <= DW_OP_ne) {
         binary(m, op);
     } else if (op == DW_OP_call_frame_cfa) {
-        push(m, (struct value){SUM, true, 0, 0});
+        push_value(m, (struct value){SUM, true, 0, 0});
     } else if (op != DW_OP_nop) {
         m->why = too_complex;
     }
@@ -701,12 +701,12 @@ static struct value compute(struct machine *m, const struct cfi_program *express
     m->c.bad = false;
     m->depth = 0;
     if (with_cfa)
-        push(m, (struct value){SUM, true, 0, 0});
+        push_value(m, (struct value){SUM, true, 0, 0});
     while (m->c.p < m->c.end && m->why == NULL && steps++ < MAX_STEPS)
         operation(m);
     if (m->why == NULL && (m->c.bad || m->c.p < m->c.end))
         m->why = bad_expression;
-    return pop(m);
+    return pop_value(m);
 }
 
 /* ---- Rules (3 of the SFrame format) ---------------------------------------------------------------------------- */
@@ -714,7 +714,7 @@ static struct value compute(struct machine *m, const struct cfi_program *express
 enum { MAX_REGISTER = UINT16_MAX >> RULE_NUMBER };
 
 /* Makes RULE of VALUE. RULE says the CFA is at its base by a control word without RULE_REGISTER. */
-static void set_rule(struct machine *m, struct sfu_rule *rule, struct value *value)
+static void set_value_rule(struct machine *m, struct sfu_rule *rule, struct value *value)
 {
     if (m->registers->word == 4 && value->offset > INT32_MAX && value->offset <= UINT32_MAX)
         value->offset -= (int64_t)UINT32_MAX + 1; /* what is added to a register of 32 bits wraps */
@@ -762,16 +762,16 @@ static void read_rule(struct machine *m, const struct rule *rule, uint64_t reg, 
     case EXPRESSION:
         value = compute(m, &rule->expression, true);
         if (rule->how == SAVED_AT) {
-            push(m, value);
+            push_value(m, value);
             dereference(m);
-            value = pop(m);
+            value = pop_value(m);
         }
         break;
     default:
         m->why = "a register whose value nothing gives";
         break;
     }
-    set_rule(m, result, &value);
+    set_value_rule(m, result, &value);
 }
 
 static void read_cfa(struct machine *m, const struct rule *rule, struct sfu_rule *result)
@@ -784,7 +784,7 @@ static void read_cfa(struct machine *m, const struct rule *rule, struct sfu_rule
         m->why = "no rule for the CFA";
     if (value.cfa)
         m->why = bad_expression;
-    set_rule(m, result, &value);
+    set_value_rule(m, result, &value);
 }
 
 /* In SFrame SP is the CFA (s390x: CFA - 160). If s390x has saved SP, in a slot or a register, that is taken for
@@ -846,7 +846,7 @@ static bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
     return a->control == b->control && a->offset == b->offset;
 }
 
-static bool same_rules(const struct cfi_row *a, const struct cfi_row *b)
+static bool same_cfi_rules(const struct cfi_row *a, const struct cfi_row *b)
 {
     if (a->kind != b->kind || a->kind != CFI_RULES)
         return a->kind == b->kind && a->why == b->why;
@@ -892,7 +892,7 @@ static void give_row(struct run *r, uint64_t end)
     for (pc = r->pc + 1; row.by_pc && pc < end; pc++) {
         r->machine.pc = pc;
         read_row(&r->machine, r->cie, &r->state, &next);
-        if (same_rules(&row, &next))
+        if (same_cfi_rules(&row, &next))
             continue;
         row.end = next.start = pc;
         r->row(r->ctx, &row);
@@ -936,7 +936,7 @@ static bool is_aarch64(const struct run *r)
 }
 
 /* The place of register REG's rule, which is about to change, or NULL: nobody needs it. */
-static struct rule *rule_of(struct run *r, uint64_t reg)
+static struct rule *run_rule(struct run *r, uint64_t reg)
 {
     const struct registers *registers = r->cfi->image->registers;
 
@@ -951,7 +951,7 @@ static struct rule *rule_of(struct run *r, uint64_t reg)
 
 static void set(struct run *r, uint64_t reg, enum how how, int64_t offset, uint64_t other)
 {
-    struct rule *rule = rule_of(r, reg);
+    struct rule *rule = run_rule(r, reg);
 
     if (rule != NULL)
         *rule = (struct rule){how, offset, other, {NULL, NULL}};
@@ -970,7 +970,7 @@ static void set_expression(struct run *r, struct rule *rule, enum how how)
 
 static void restore(struct run *r, uint64_t reg)
 {
-    struct rule *rule = rule_of(r, reg);
+    struct rule *rule = run_rule(r, reg);
 
     if (rule != NULL)
         *rule = r->initial->rules[rule - r->state.rules];
@@ -1042,7 +1042,7 @@ static void set_register(struct run *r, uint8_t op)
         set(r, reg, REGISTER, 0, take_uleb(&r->c));
         break;
     case DW_CFA_expression:
-        set_expression(r, rule_of(r, reg), SAVED_AT);
+        set_expression(r, run_rule(r, reg), SAVED_AT);
         break;
     case DW_CFA_offset_extended_sf:
         set(r, reg, SAVED, factored(r, take_sleb(&r->c)), 0);
@@ -1054,7 +1054,7 @@ static void set_register(struct run *r, uint8_t op)
         set(r, reg, OFFSET, factored(r, take_sleb(&r->c)), 0);
         break;
     case DW_CFA_val_expression:
-        set_expression(r, rule_of(r, reg), EXPRESSION);
+        set_expression(r, run_rule(r, reg), EXPRESSION);
         break;
     default: /* DW_CFA_GNU_negative_offset_extended */
         set(r, reg, SAVED, factored(r, (int64_t)(0 - take_uleb(&r->c))), 0);
@@ -1174,7 +1174,7 @@ void cfi_rows(const struct cfi *cfi, const struct cfi_fde *fde, cfi_row_fn row, 
 
 /* ---- Spans ----------------------------------------------------------------------------------------------------- */
 
-static int by_start(const void *a, const void *b)
+static int by_span_start(const void *a, const void *b)
 {
     const struct cfi_span *x = a, *y = b;
 
@@ -1193,7 +1193,7 @@ static void add_span(struct cfi_spans *spans, const struct cfi_span *span)
 
 /* The entries of one source that lie in code, by address; they may overlap. A linker that has dropped a function may
  * leave its entry, with an address where there is no code. */
-static void collect(const struct cfi *cfi, bool debug, struct cfi_spans *spans)
+static void collect_spans(const struct cfi *cfi, bool debug, struct cfi_spans *spans)
 {
     size_t i;
 
@@ -1215,7 +1215,7 @@ static void collect(const struct cfi *cfi, bool debug, struct cfi_spans *spans)
             add_span(spans, &span);
         }
     }
-    put_in_order(spans->list, spans->num, sizeof *spans->list, by_start);
+    put_in_order(spans->list, spans->num, sizeof *spans->list, by_span_start);
 }
 
 static bool same_entry(const struct cfi_fde *a, const struct cfi_fde *b)
@@ -1237,7 +1237,7 @@ static bool has_symbol(const struct cfi *cfi, const struct cfi_span *span)
 
 /* Puts NEXT behind LAST, which it overlaps. What two entries say of the same code is no use, unless they are the same
  * or one of them has a symbol. */
-static void settle(const struct cfi *cfi, struct cfi_spans *spans, struct cfi_span *next)
+static void settle_span(const struct cfi *cfi, struct cfi_spans *spans, struct cfi_span *next)
 {
     struct cfi_span *last = &spans->list[spans->num - 1];
     bool last_known = last->fde != NULL && has_symbol(cfi, last);
@@ -1271,7 +1271,7 @@ static void disentangle(const struct cfi *cfi, struct cfi_spans *from, struct cf
         struct cfi_span next = from->list[i];
 
         if (to->num > 0 && next.start < to->list[to->num - 1].end)
-            settle(cfi, to, &next);
+            settle_span(cfi, to, &next);
         else
             add_span(to, &next);
     }
@@ -1279,7 +1279,7 @@ static void disentangle(const struct cfi *cfi, struct cfi_spans *from, struct cf
 }
 
 /* Adds to RESULT those of EH, and what is left of those of DEBUG. */
-static void unite(const struct cfi_spans *eh, const struct cfi_spans *debug, struct cfi_spans *result)
+static void unite_spans(const struct cfi_spans *eh, const struct cfi_spans *debug, struct cfi_spans *result)
 {
     size_t i, k = 0;
 
@@ -1302,7 +1302,7 @@ static void unite(const struct cfi_spans *eh, const struct cfi_spans *debug, str
             add_span(result, &rest);
     }
     if (eh->num > 0 && debug->num > 0)
-        qsort(result->list, result->num, sizeof *result->list, by_start);
+        qsort(result->list, result->num, sizeof *result->list, by_span_start);
 }
 
 bool cfi_find_spans(const struct cfi *cfi, struct cfi_spans *spans)
@@ -1312,11 +1312,11 @@ bool cfi_find_spans(const struct cfi *cfi, struct cfi_spans *spans)
     memset(spans, 0, sizeof *spans);
     if (!image_symbols(cfi->image))
         return false;
-    collect(cfi, false, &all_eh);
-    collect(cfi, true, &all_debug);
+    collect_spans(cfi, false, &all_eh);
+    collect_spans(cfi, true, &all_debug);
     disentangle(cfi, &all_eh, &eh);
     disentangle(cfi, &all_debug, &debug);
-    unite(&eh, &debug, spans);
+    unite_spans(&eh, &debug, spans);
     spans->dropped = all_eh.dropped + all_debug.dropped;
     free(eh.list);
     free(debug.list);

@@ -73,7 +73,7 @@ static bool is_epilogue(const struct comparing *c, const struct cfi_row *wanted,
 }
 
 /* What the row of D has wrong, or NULL. *EXCUSED: what it has better. */
-static const char *judge(const struct comparing *c, const struct difference *d, uint64_t **excused)
+static const char *judge_row(const struct comparing *c, const struct difference *d, uint64_t **excused)
 {
     const struct cfi_row *wanted = d->wanted;
     const struct sfu_row *got = d->got;
@@ -113,7 +113,7 @@ static const char *judge(const struct comparing *c, const struct difference *d, 
     return NULL;
 }
 
-static void report(const struct comparing *c, const struct difference *d)
+static void report_difference(const struct comparing *c, const struct difference *d)
 {
     if (d->missing)
         c->result->missing += d->end - d->start;
@@ -145,11 +145,11 @@ static uint64_t compare_at(const struct comparing *c, const struct cfi_row *want
     if (d.code != SFU_OK)
         d.what = sfu_string(d.code);
     else
-        d.what = d.missing ? sfu_string(SFU_E_TRAP) : judge(c, &d, &excused);
+        d.what = d.missing ? sfu_string(SFU_E_TRAP) : judge_row(c, &d, &excused);
     if (d.what == NULL && c->how->reader != NULL)
         d.what = c->how->reader(c->how->ctx, &d);
     if (d.what != NULL)
-        report(c, &d);
+        report_difference(c, &d);
     else if (excused != NULL)
         *excused += d.end - pc;
     return d.end;

@@ -55,7 +55,7 @@ static bool fits_default(const struct registers *r, const struct made_row *row)
     return fp || r->sp_below_cfa != 0;
 }
 
-static void add_word(struct words *words, int64_t value, bool is_signed)
+static void add_row_word(struct words *words, int64_t value, bool is_signed)
 {
     unsigned size = 1;
 
@@ -72,9 +72,9 @@ static void default_words(const struct registers *r, const struct made_row *row,
     bool ra = is_default_ra(r, row), fp = is_default_fp(r, row);
 
     if (r->link && (!ra || !fp))
-        add_word(words, ra ? 0 : row->offset[ROW_RA], true);
+        add_row_word(words, ra ? 0 : row->offset[ROW_RA], true);
     if (!fp)
-        add_word(words, row->offset[ROW_FP], true);
+        add_row_word(words, row->offset[ROW_FP], true);
 }
 
 static void flexible_words(const struct registers *r, const struct made_row *row, struct words *words)
@@ -82,14 +82,14 @@ static void flexible_words(const struct registers *r, const struct made_row *row
     bool ra = is_default_ra(r, row), fp = is_default_fp(r, row);
 
     if (ra && !fp)
-        add_word(words, 0, false);
+        add_row_word(words, 0, false);
     if (!ra) {
-        add_word(words, row->control[ROW_RA], false);
-        add_word(words, row->offset[ROW_RA], true);
+        add_row_word(words, row->control[ROW_RA], false);
+        add_row_word(words, row->offset[ROW_RA], true);
     }
     if (!fp) {
-        add_word(words, row->control[ROW_FP], false);
-        add_word(words, row->offset[ROW_FP], true);
+        add_row_word(words, row->control[ROW_FP], false);
+        add_row_word(words, row->offset[ROW_FP], true);
     }
 }
 
@@ -102,8 +102,8 @@ static struct words words_of(const struct registers *r, const struct made_row *r
     if (row->flags & ROW_OUTERMOST)
         return words;
     if (flexible)
-        add_word(&words, row->control[ROW_CFA], false);
-    add_word(&words, r->sp_below_cfa == 0 ? cfa : ((int64_t)cfa - r->sp_below_cfa) / 8, true);
+        add_row_word(&words, row->control[ROW_CFA], false);
+    add_row_word(&words, r->sp_below_cfa == 0 ? cfa : ((int64_t)cfa - r->sp_below_cfa) / 8, true);
     if (flexible)
         flexible_words(r, row, &words);
     else
@@ -370,7 +370,7 @@ static bool put_shared(struct encoder *e, bool sharing)
 
 /* ---- Section (2.1 to 2.3.1) ------------------------------------------------------------------------------------ */
 
-static void put_header(const struct encoder *e, uint8_t *p)
+static void put_tables_header(const struct encoder *e, uint8_t *p)
 {
     store_number(p, 2, e->big, abi_tables_magic(e->registers->abi));
     p[2] = 3;
@@ -386,7 +386,7 @@ static void put_header(const struct encoder *e, uint8_t *p)
     store_number(p + 24, 4, e->big, INDEX_SIZE * e->groups.num);
 }
 
-static void put_section(const struct encoder *e, uint64_t addr, struct bytes *bytes)
+static void put_encoded(const struct encoder *e, uint64_t addr, struct bytes *bytes)
 {
     size_t i;
 
@@ -394,7 +394,7 @@ static void put_section(const struct encoder *e, uint64_t addr, struct bytes *by
     bytes->num_fres = (size_t)e->num_fres;
     bytes->size = HEADER_SIZE + INDEX_SIZE * e->groups.num + e->size;
     bytes->data = zeroed(bytes->size, 1);
-    put_header(e, bytes->data);
+    put_tables_header(e, bytes->data);
     for (i = 0; i < e->groups.num; i++) {
         size_t at = HEADER_SIZE + INDEX_SIZE * i;
         const struct extent *extent = &e->extents[i];
@@ -426,7 +426,7 @@ bool encode(const struct tables *tables, const struct encoding *encoding, uint64
     free(e.lengths);
     good = put_shared(&e, encoding->share);
     if (good)
-        put_section(&e, addr, bytes);
+        put_encoded(&e, addr, bytes);
     free(e.flexible);
     free(e.groups.list);
     free(e.extents);

@@ -20,7 +20,7 @@ static bool can_be(const struct image *image, const struct cfi_row *row)
 }
 
 /* The two highest bits of an instruction are its size. */
-static unsigned size_of(const uint8_t *p)
+static unsigned instruction_size(const uint8_t *p)
 {
     return *p < 0x40 ? 2 : *p < 0xc0 ? 4 : 6;
 }
@@ -29,10 +29,10 @@ static unsigned size_of(const uint8_t *p)
 static unsigned jump_at(const uint8_t *p, uint64_t left)
 {
     bool jump =
-        left >= 2 && size_of(p) <= left &&
+        left >= 2 && instruction_size(p) <= left &&
         ((p[0] == 0x07 && p[1] >> 4 == 15) || (p[0] == 0xa7 && p[1] == 0xf4) || (p[0] == 0xc0 && p[1] == 0xf4));
 
-    return jump ? size_of(p) : 0;
+    return jump ? instruction_size(p) : 0;
 }
 
 /* Whether RULE says that register REG is saved where an lmg loads it from: FIRST and those behind it from OFFSET on. */
@@ -69,8 +69,8 @@ static bool adds_to_sp(const uint8_t *p, unsigned size, const struct image *imag
 
 static bool restores_sp(const uint8_t *p, const struct image *image, const struct cfi_row *row)
 {
-    return size_of(p) == 6 ? loads_sp(p, image, row) || adds_to_sp(p, 6, image, row)
-                           : size_of(p) == 4 && adds_to_sp(p, 4, image, row);
+    return instruction_size(p) == 6 ? loads_sp(p, image, row) || adds_to_sp(p, 6, image, row)
+                                    : instruction_size(p) == 4 && adds_to_sp(p, 4, image, row);
 }
 
 /* The code from START on, and what holds there. */
@@ -87,8 +87,8 @@ bool epilogue_find(struct image *image, const struct cfi_row *row, uint64_t pc, 
     if (abi_is_riscv(image->abi))
         return epilogue_riscv(image, row, pc, found);
 
-    for (; p != NULL && at < size && size_of(p + at) < size - at; at += size_of(p + at)) {
-        uint64_t next = at + size_of(p + at);
+    for (; p != NULL && at < size && instruction_size(p + at) < size - at; at += instruction_size(p + at)) {
+        uint64_t next = at + instruction_size(p + at);
         unsigned jump = jump_at(p + next, size - next);
 
         if (jump == 0 || !restores_sp(p + at, image, row))
@@ -116,7 +116,7 @@ bool epilogue_at(struct image *image, const struct cfi_row *row, uint64_t pc, st
     for (size = 4; size <= 6; size += 2) {
         const uint8_t *p = image_instructions(image, pc - size, size);
 
-        if (jump > 0 && p != NULL && size_of(p) == size && restores_sp(p, image, row))
+        if (jump > 0 && p != NULL && instruction_size(p) == size && restores_sp(p, image, row))
             return true;
     }
     return false;

@@ -141,7 +141,7 @@ static void decode_long(uint32_t word, unsigned load, struct constant *constant,
 /* ---- Instructions of 2 bytes ----------------------------------------------------------------------------------- */
 
 /* Bits FROM up to below END of HALF, shifted to begin at bit TO. */
-static uint32_t field(uint32_t half, unsigned from, unsigned end, unsigned to)
+static uint32_t bit_field(uint32_t half, unsigned from, unsigned end, unsigned to)
 {
     return (half >> from & ((1u << (end - from)) - 1)) << to;
 }
@@ -150,7 +150,7 @@ static uint32_t field(uint32_t half, unsigned from, unsigned end, unsigned to)
 static void decode_second(uint32_t half, unsigned word, struct constant *constant, struct instruction *i)
 {
     uint32_t rd = half >> 7 & 31, function = half >> 13;
-    int64_t immediate = sign_extended(field(half, 2, 7, 0) | field(half, 12, 13, 5), 6);
+    int64_t immediate = sign_extended(bit_field(half, 2, 7, 0) | bit_field(half, 12, 13, 5), 6);
 
     if (function == 0) { /* c.addi */
         decode_add(rd, rd, immediate, constant, i);
@@ -159,8 +159,8 @@ static void decode_second(uint32_t half, unsigned word, struct constant *constan
     } else if (function == 3 && rd == SP) { /* c.addi16sp */
         constant->reg = 0;
         i->effect = ADDS;
-        i->value = sign_extended(field(half, 6, 7, 4) | field(half, 2, 3, 5) | field(half, 5, 6, 6) |
-                                     field(half, 3, 5, 7) | field(half, 12, 13, 9),
+        i->value = sign_extended(bit_field(half, 6, 7, 4) | bit_field(half, 2, 3, 5) | bit_field(half, 5, 6, 6) |
+                                     bit_field(half, 3, 5, 7) | bit_field(half, 12, 13, 9),
                                  10);
     } else if (function == 3) { /* c.lui */
         *constant = (struct constant){rd, immediate * 4096};
@@ -169,10 +169,11 @@ static void decode_second(uint32_t half, unsigned word, struct constant *constan
         constant->reg = 0;
         if (function == 5 || (function == 1 && word == 4)) { /* c.j, c.jal */
             i->effect = function == 5 ? JUMPS : CALLS;
-            i->value = sign_extended(field(half, 3, 6, 1) | field(half, 11, 12, 4) | field(half, 2, 3, 5) |
-                                         field(half, 7, 8, 6) | field(half, 6, 7, 7) | field(half, 9, 11, 8) |
-                                         field(half, 8, 9, 10) | field(half, 12, 13, 11),
-                                     12);
+            i->value =
+                sign_extended(bit_field(half, 3, 6, 1) | bit_field(half, 11, 12, 4) | bit_field(half, 2, 3, 5) |
+                                  bit_field(half, 7, 8, 6) | bit_field(half, 6, 7, 7) | bit_field(half, 9, 11, 8) |
+                                  bit_field(half, 8, 9, 10) | bit_field(half, 12, 13, 11),
+                              12);
         } else if (function == 4 && (rd & 7) + 8 == FP && (half >> 7 & 7) == 0)
             i->effect = CHANGES_FP; /* arithmetic: one of eight registers, from x8 on */
     }
@@ -186,8 +187,8 @@ static void decode_third(uint32_t half, unsigned word, struct constant *constant
     if (function == (word == 8 ? 3u : 2u)) {
         constant->reg = 0;
         decode_load(rd, SP,
-                    word == 8 ? field(half, 5, 7, 3) | field(half, 12, 13, 5) | field(half, 2, 5, 6)
-                              : field(half, 4, 7, 2) | field(half, 12, 13, 5) | field(half, 2, 4, 6),
+                    word == 8 ? bit_field(half, 5, 7, 3) | bit_field(half, 12, 13, 5) | bit_field(half, 2, 5, 6)
+                              : bit_field(half, 4, 7, 2) | bit_field(half, 12, 13, 5) | bit_field(half, 2, 4, 6),
                     i);
     } else if (function == 4 && rs != 0 && !(half >> 12 & 1)) { /* c.mv */
         decode_add(rd, rs, 0, constant, i);
@@ -216,7 +217,8 @@ static void decode_first(uint32_t half, unsigned word, struct constant *constant
 }
 
 /* Decodes the instruction at P, which has LEFT bytes behind it. Returns false if it is cut, or longer than 4 bytes. */
-static bool decode(const uint8_t *p, uint64_t left, unsigned word, struct constant *constant, struct instruction *i)
+static bool decode_riscv(const uint8_t *p, uint64_t left, unsigned word, struct constant *constant,
+                         struct instruction *i)
 {
     uint32_t half = left >= 2 ? (uint32_t)load_number(p, 2, false) : 0x1f;
 
@@ -327,7 +329,7 @@ static bool makes_frame(const struct image *image, const struct cfi_row *row, co
     struct instruction i;
 
     return symbol != NULL && symbol->addr == row->start + at && is_based_on(row, SP) && row->cfa.offset > 0 &&
-           decode(p + at, size - at, image->registers->word, &constant, &i) && i.effect == ADDS &&
+           decode_riscv(p + at, size - at, image->registers->word, &constant, &i) && i.effect == ADDS &&
            i.value == -row->cfa.offset;
 }
 
@@ -343,7 +345,7 @@ static struct state block_state(const struct cfi_row *row, const uint8_t *p, uin
     struct instruction i = {0, NOTHING, 0};
 
     for (; i.effect != RETURNS; at += i.size) {
-        if (at >= size || !decode(p + at, size - at, word, &constant, &i) || i.effect == JUMPS ||
+        if (at >= size || !decode_riscv(p + at, size - at, word, &constant, &i) || i.effect == JUMPS ||
             i.effect == FROM_FP || i.effect == CHANGES_SP || i.effect == CHANGES_FP)
             return state;
         end.depth += i.effect == ADDS ? i.value : 0;
@@ -357,7 +359,7 @@ static struct state block_state(const struct cfi_row *row, const uint8_t *p, uin
 
 /* The rule of a register that has been LOADED from the slot that RULE names: it counts once that is below SP. *LOST: it
  * is below SP, and nobody has loaded it. */
-static struct sfu_rule rule_of(const struct state *s, const struct sfu_rule *rule, uint32_t reg, bool loaded,
+static struct sfu_rule rule_at(const struct state *s, const struct sfu_rule *rule, uint32_t reg, bool loaded,
                                bool *lost)
 {
     if (rule->control != RULE_DEREFERENCE || s->depth + rule->offset >= 0)
@@ -374,8 +376,8 @@ static bool is_wrong(const struct state *s, const struct cfi_row *row, struct ep
     if (!s->moved || s->lost || (is_based_on(row, SP) && s->depth == row->cfa.offset))
         return false;
     found->cfa = (struct sfu_rule){(int32_t)s->depth, SP << RULE_NUMBER | RULE_REGISTER};
-    found->ra = rule_of(s, &row->ra, RA, s->ra, &lost);
-    found->fp = rule_of(s, &row->fp, FP, s->fp, &lost);
+    found->ra = rule_at(s, &row->ra, RA, s->ra, &lost);
+    found->fp = rule_at(s, &row->fp, FP, s->fp, &lost);
     return !lost && s->depth == found->cfa.offset;
 }
 
@@ -399,7 +401,8 @@ static bool leads_to_restore(struct image *image, uint64_t pc, int64_t *depth)
     const struct symbol *symbol;
     int64_t saved;
 
-    for (at = 0; p != NULL && i.effect == NOTHING && decode(p + at, size - at, (unsigned)word, &constant, &i);)
+    for (at = 0;
+         p != NULL && i.effect == NOTHING && decode_riscv(p + at, size - at, (unsigned)word, &constant, &i);)
         at += i.size;
     if (p == NULL || i.effect != JUMPS || i.value == 0)
         return false;
@@ -441,7 +444,8 @@ bool epilogue_riscv(struct image *image, const struct cfi_row *row, uint64_t pc,
     if (p == NULL || row->kind != CFI_RULES || !(is_based_on(row, SP) || is_based_on(row, FP)))
         return false;
     state = row_state(image, row, p, size, &known);
-    for (at = 0; at < size && decode(p + at, size - at, image->registers->word, &constant, &i); at += i.size) {
+    for (at = 0; at < size && decode_riscv(p + at, size - at, image->registers->word, &constant, &i);
+         at += i.size) {
         if (row->start + at >= pc && is_wrong(&state, &known, found)) {
             found->start = row->start + at;
             found->end = found->start + i.size;

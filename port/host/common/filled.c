@@ -76,7 +76,7 @@ void filled_free(struct filled *filled)
 }
 
 /* Bytes from START up to END, where no data is, of runs of one nop, trap or zero that are at least LEAST long. */
-static uint64_t count_runs(struct image *image, uint64_t start, uint64_t end)
+static uint64_t count_filler_runs(struct image *image, uint64_t start, uint64_t end)
 {
     const uint64_t step = image->registers->code_unit;
     const uint8_t *p = start < end ? image_instructions(image, start, end - start) : NULL;
@@ -106,8 +106,8 @@ uint64_t filled_count(const struct filled *filled, uint64_t start, uint64_t end)
 
         if (from >= to)
             continue;
-        sum += count_runs(filled->image, pc, from) + (to - from);
+        sum += count_filler_runs(filled->image, pc, from) + (to - from);
         pc = to;
     }
-    return sum + count_runs(filled->image, pc, end);
+    return sum + count_filler_runs(filled->image, pc, end);
 }

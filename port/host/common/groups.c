@@ -169,7 +169,7 @@ static void read_piece(struct piece *p)
 }
 
 /* Bytes of the rows from I up to END and their attributes, with addresses of WIDTH bytes. */
-static int64_t size_of(const struct piece *p, uint32_t i, uint32_t end, unsigned width)
+static int64_t rows_size(const struct piece *p, uint32_t i, uint32_t end, unsigned width)
 {
     return ATTRIBUTES_SIZE + p->length[i] + (p->bytes[end] - p->bytes[i + 1]) +
            (int64_t)width * (1 + p->count[end] - p->count[i + 1]);
@@ -214,7 +214,7 @@ static uint64_t run_hash(const struct piece *p, size_t a, size_t end, uint64_t b
 }
 
 /* Takes each run that ends with function END - 1 for used once. */
-static void count_runs(const struct piece *p, size_t end, const struct usages *usages)
+static void count_list_runs(const struct piece *p, size_t end, const struct usages *usages)
 {
     uint64_t hash = 0;
     size_t n;
@@ -240,7 +240,8 @@ static void try_runs(struct piece *p, size_t end, uint32_t j, const struct usage
         hash = run_hash(p, end - n, end, hash);
         count = usage_of(usages, hash)->count;
         cost = p->cost[i] + UNIT * INDEX_SIZE +
-               UNIT * size_of(p, i, j, width_of(p, i, j)) / (count > 1 ? (int64_t)count : 1) + reading_of(p, i, j);
+               UNIT * rows_size(p, i, j, width_of(p, i, j)) / (count > 1 ? (int64_t)count : 1) +
+               reading_of(p, i, j);
         if (cost < p->cost[j]) {
             p->cost[j] = cost;
             p->from[j] = i;
@@ -390,7 +391,7 @@ static void count_all(struct piece *p, const struct usages *usages)
         find_piece(p, first);
         read_piece(p);
         for (end = 1; end <= p->num; end++)
-            count_runs(p, end, usages);
+            count_list_runs(p, end, usages);
     }
 }
 

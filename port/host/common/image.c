@@ -213,7 +213,7 @@ static bool open_file(struct image *image, bool pe)
 
 /* ---- Sections -------------------------------------------------------------------------------------------------- */
 
-static int by_address(const void *a, const void *b)
+static int by_section_address(const void *a, const void *b)
 {
     const struct section *x = *(struct section *const *)a, *y = *(struct section *const *)b;
 
@@ -239,7 +239,7 @@ static bool find_code(struct image *image)
         image->code[image->num_code++] = s;
     }
     if (image->num_code > 0)
-        qsort(image->code, image->num_code, sizeof *image->code, by_address);
+        qsort(image->code, image->num_code, sizeof *image->code, by_section_address);
     return true;
 }
 

@@ -78,7 +78,7 @@ static bool find(const struct kept *kept, const struct cfi_spans *spans, uint64_
 
 /* Adds what is described of the code from PC up to END. Rows next to each other are of one span if they are of one
  * function. */
-static void collect(struct kept *kept, const struct cfi_spans *spans, uint64_t pc, uint64_t end)
+static void collect_kept(struct kept *kept, const struct cfi_spans *spans, uint64_t pc, uint64_t end)
 {
     const struct sfu_section *section;
     uint64_t function = 0;
@@ -126,12 +126,12 @@ bool kept_read(struct kept *kept, struct image *image, const struct cfi_spans *s
             continue;
         for (; k < spans->num && spans->list[k].start < end; k++) {
             if (pc < spans->list[k].start)
-                collect(kept, spans, pc, spans->list[k].start);
+                collect_kept(kept, spans, pc, spans->list[k].start);
             if (spans->list[k].end > pc)
                 pc = spans->list[k].end;
         }
         if (pc < end)
-            collect(kept, spans, pc, end);
+            collect_kept(kept, spans, pc, end);
     }
     return true;
 }

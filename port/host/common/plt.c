@@ -204,7 +204,7 @@ static bool riscv_rows(const struct image *image, const struct section *plt, cfi
 
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
-static bool rows_of(const struct image *image, const struct section *plt, cfi_row_fn give, void *ctx)
+static bool rows_of_plt(const struct image *image, const struct section *plt, cfi_row_fn give, void *ctx)
 {
     if (image->abi == SFU_AMD64)
         return x86_rows(image, plt, give, ctx);
@@ -215,7 +215,7 @@ static bool rows_of(const struct image *image, const struct section *plt, cfi_ro
 
 bool plt_rows(struct image *image, const struct section *plt, cfi_row_fn row, void *ctx)
 {
-    if (plt->bytes == NULL || !rows_of(image, plt, NULL, NULL))
+    if (plt->bytes == NULL || !rows_of_plt(image, plt, NULL, NULL))
         return false;
-    return rows_of(image, plt, row, ctx);
+    return rows_of_plt(image, plt, row, ctx);
 }

@@ -43,7 +43,7 @@ static void add_loss(struct tables *t, uint64_t start, uint64_t end, const char 
 
 /* ---- Rows ------------------------------------------------------------------------------------------------------ */
 
-static bool same_rules(const struct made_row *a, const struct made_row *b)
+static bool same_row_rules(const struct made_row *a, const struct made_row *b)
 {
     return a->flags == b->flags && memcmp(a->offset, b->offset, sizeof a->offset) == 0 &&
            memcmp(a->control, b->control, sizeof a->control) == 0;
@@ -93,7 +93,7 @@ static void join_rows(struct tables *t, struct function *function)
     uint32_t i, kept = 1;
 
     for (i = 1; i < function->num_rows; i++)
-        if (!same_rules(&rows[kept - 1], &rows[i]))
+        if (!same_row_rules(&rows[kept - 1], &rows[i]))
             rows[kept++] = rows[i];
     if (function->num_rows > kept)
         function->num_rows = kept;
@@ -244,7 +244,7 @@ static struct cfi_row row_of(const struct tables *t, const struct function *func
     return result;
 }
 
-static void set_rule(struct made_row *row, unsigned which, const struct sfu_rule *rule)
+static void set_row_rule(struct made_row *row, unsigned which, const struct sfu_rule *rule)
 {
     row->offset[which] = rule->offset;
     row->control[which] = (uint16_t)rule->control;
@@ -264,9 +264,9 @@ static uint32_t fix_part(struct tables *t, struct function *function, uint32_t i
     if (found->start > function->start + t->rows[function->first_row + i].start)
         split_row(t, function, i++, (uint32_t)(found->start - function->start));
     fixed = &t->rows[function->first_row + i];
-    set_rule(fixed, ROW_CFA, &found->cfa);
-    set_rule(fixed, ROW_RA, &found->ra);
-    set_rule(fixed, ROW_FP, &found->fp);
+    set_row_rule(fixed, ROW_CFA, &found->cfa);
+    set_row_rule(fixed, ROW_RA, &found->ra);
+    set_row_rule(fixed, ROW_FP, &found->fp);
     t->epilogue += found->end - found->start;
     return goes_on ? i + 1 : i;
 }
@@ -294,7 +294,7 @@ static bool repeats(const struct tables *t, const struct function *function, uin
     uint32_t i;
 
     for (i = count; i < function->num_rows; i++)
-        if (rows[i].start != rows[i - count].start + period || !same_rules(&rows[i], &rows[i - count]))
+        if (rows[i].start != rows[i - count].start + period || !same_row_rules(&rows[i], &rows[i - count]))
             return false;
     return rows[function->num_rows - count].start + period >= function->size;
 }
@@ -376,7 +376,7 @@ static void build_row(void *ctx, const struct cfi_row *given)
     next = packed(&row, function->start);
     /* What is found in RISC-V's epilogues depends on where its rows begin: they are joined later. */
     if (function->num_rows == 0 || abi_is_riscv(b->tables->image->abi) ||
-        !same_rules(&b->tables->rows[b->tables->num_rows - 1], &next))
+        !same_row_rules(&b->tables->rows[b->tables->num_rows - 1], &next))
         add_row(b->tables, function, next);
 }
 
@@ -436,7 +436,7 @@ static void build_kept(struct tables *t, const struct kept_span *kept)
     t->kept += span.end - span.start;
 }
 
-static int by_start(const void *a, const void *b)
+static int by_function_start(const void *a, const void *b)
 {
     const struct function *x = a, *y = b;
 
@@ -458,7 +458,7 @@ void tables_make(struct tables *tables, const struct cfi *cfi, const struct cfi_
     }
     for (i = 0; i < kept->num; i++)
         build_kept(tables, &kept->list[i]);
-    put_in_order(tables->functions, tables->num_functions, sizeof *tables->functions, by_start);
+    put_in_order(tables->functions, tables->num_functions, sizeof *tables->functions, by_function_start);
 }
 
 void tables_free(struct tables *tables)
@@ -497,7 +497,7 @@ void tables_drop_fp(struct tables *tables)
         for (k = 0; k < function->num_rows; k++) {
             if (!(rows[k].flags & ROW_OUTERMOST))
                 set_kept(&rows[k], ROW_FP, tables->image->registers->fp);
-            if (kept == 0 || !same_rules(&rows[kept - 1], &rows[k]))
+            if (kept == 0 || !same_row_rules(&rows[kept - 1], &rows[k]))
                 rows[kept++] = rows[k];
         }
         function->num_rows = kept;

@@ -107,7 +107,7 @@ static bool overwrite(int fd, const void *bytes, size_t size, uint64_t offset)
 
 /* The linker's PT_GNU_SFRAME may speak of the objects' tables, which are not in memory. Returns its place in the file,
  * and what it must be in HEADER; or 0, if there is none or it is right. */
-static uint64_t find_segment(struct image *image, const struct section *section, uint8_t *header)
+static uint64_t find_table_segment(struct image *image, const struct section *section, uint8_t *header)
 {
     GElf_Phdr ph, load;
     size_t i, num = 0;
@@ -137,7 +137,7 @@ bool output_in_place(struct image *image, const struct section *section, const s
     uint64_t offset = section->offset, size = section->size;
     uint64_t type_at = image->header.e_shoff + (uint64_t)section->index * image->header.e_shentsize + 4;
     uint8_t *padded = zeroed((size_t)size, 1), type[4], header[PHDR_SIZE];
-    uint64_t header_at = find_segment(image, section, header);
+    uint64_t header_at = find_table_segment(image, section, header);
     size_t header_size = phdr_size(image);
     bool good, big = image->big;
     int fd;
@@ -207,7 +207,7 @@ static void put_section_32(uint8_t *p, bool big, const GElf_Shdr *sh)
 }
 
 /* A section header of the image's class at P. */
-static void put_section(uint8_t *p, const struct image *image, const GElf_Shdr *sh)
+static void put_output_section(uint8_t *p, const struct image *image, const GElf_Shdr *sh)
 {
     bool big = image->big;
 
@@ -233,7 +233,7 @@ static uint64_t aligned(uint64_t value, uint64_t to)
 }
 
 /* The header of the image, for another file with NUM sections whose headers are at OFFSET. */
-static void put_header(uint8_t *p, const struct image *image, unsigned type, uint64_t offset, unsigned num)
+static void put_elf_header(uint8_t *p, const struct image *image, unsigned type, uint64_t offset, unsigned num)
 {
     memcpy(p, image->header.e_ident, EI_NIDENT);
     store_number(p + 16, 2, image->big, type);
@@ -263,19 +263,19 @@ bool output_elf(struct image *image, const char *file, const struct bytes *bytes
     struct bytes all = {p, (size_t)size, 0, 0};
     bool good;
 
-    put_header(p, image, object ? ET_REL : ET_DYN, headers_at, 4);
+    put_elf_header(p, image, object ? ET_REL : ET_DYN, headers_at, 4);
     if (note_size > 0)
         memcpy(p + note_at, note->bytes, (size_t)note_size);
     else
         sh.sh_type = SHT_NULL, sh.sh_name = 0, sh.sh_flags = 0, sh.sh_offset = 0, sh.sh_addralign = 0;
-    put_section(headers + shdr_size(image), image, &sh);
+    put_output_section(headers + shdr_size(image), image, &sh);
     sh = (GElf_Shdr){
         own_name ? 28 : 20, own_name ? SHT_PROGBITS : SHT_SFRAME, SHF_ALLOC, 0, tables_at, bytes->size, 0, 0, 8, 0};
     memcpy(p + tables_at, bytes->data, bytes->size);
-    put_section(headers + 2 * shdr_size(image), image, &sh);
+    put_output_section(headers + 2 * shdr_size(image), image, &sh);
     sh = (GElf_Shdr){sizeof names - sizeof ".shstrtab", SHT_STRTAB, 0, 0, names_at, sizeof names, 0, 0, 1, 0};
     memcpy(p + names_at, names, sizeof names);
-    put_section(headers + 3 * shdr_size(image), image, &sh);
+    put_output_section(headers + 3 * shdr_size(image), image, &sh);
     good = output_raw(image, file, &all);
     free(p);
     return good;
@@ -399,7 +399,7 @@ static struct bytes make_sections(struct image *image, const struct append *a, c
         if (strcmp(image->sections[i - 1].name, ".sframe") == 0 ||
             strcmp(image->sections[i - 1].name, IMAGE_TABLES) == 0)
             sh.sh_type = SHT_PROGBITS, sh.sh_name = 0;
-        put_section(result.data + i * header, image, &sh);
+        put_output_section(result.data + i * header, image, &sh);
     }
     sh = (GElf_Shdr){(uint32_t)names_size,
                      image_tables_type(image),
@@ -411,7 +411,7 @@ static struct bytes make_sections(struct image *image, const struct append *a, c
                      0,
                      8,
                      0};
-    put_section(result.data + num * header, image, &sh);
+    put_output_section(result.data + num * header, image, &sh);
     if (names_size > 0)
         memcpy(result.data + (num + 1) * header, old_names, names_size);
     memcpy(result.data + (num + 1) * header + names_size, name, strlen(name) + 1);

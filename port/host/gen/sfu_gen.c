@@ -236,7 +236,7 @@ static void parse_options(int argc, char **argv)
 /* Functions and PCs that --allow names. */
 static struct known known;
 
-static bool is_allowed(const char *function, uint64_t start)
+static bool is_difference_allowed(const char *function, uint64_t start)
 {
     char pc[24];
     bool by_name = known_use(&known, function), by_pc;
@@ -274,7 +274,7 @@ static void add_finding(const struct image *image, uint64_t start, uint64_t end,
     snprintf(last->what, sizeof last->what, "%s", what);
 }
 
-static void say_finding(const struct finding *f)
+static void say_difference(const struct finding *f)
 {
     fprintf(stderr, "sfu-gen: %s: ", options.image);
     if (f->function[0] != '\0')
@@ -293,7 +293,7 @@ static size_t say_findings(void)
         printf(",\n \"findings\": [");
     for (i = 0; i < num_findings; i++) {
         const struct finding *f = &findings[i];
-        bool allowed = is_allowed(f->function, f->start);
+        bool allowed = is_difference_allowed(f->function, f->start);
 
         count += !allowed;
         if (options.json) {
@@ -305,7 +305,7 @@ static size_t say_findings(void)
             put_json(f->what);
             putchar('}');
         } else if (!options.quiet && !allowed) {
-            say_finding(f);
+            say_difference(f);
         }
     }
     if (options.json)
@@ -325,7 +325,7 @@ struct comparer {
 };
 
 /* What a difference is, in words: a difference_fn. */
-static void add_difference(void *ctx, const struct difference *d)
+static void put_difference_in_words(void *ctx, const struct difference *d)
 {
     const struct comparer *comparer = ctx;
     char what[160];
@@ -343,8 +343,8 @@ static const char *ask_walker(void *ctx, const struct difference *agreed)
 }
 
 /* Opens and checks tables as sfu does, the SIZE bytes at BYTES, at ADDR. On failure says why, and ends. */
-static struct joined open_tables(const struct image *image, const uint8_t *bytes, uint64_t size, uint64_t addr,
-                                 const char *before)
+static struct joined open_made_tables(const struct image *image, const uint8_t *bytes, uint64_t size, uint64_t addr,
+                                      const char *before)
 {
     struct joined tables;
     struct joined_place where;
@@ -373,7 +373,7 @@ static struct joined open_own(struct image *image)
         fail("no section %s", image_tables_name(image));
     if (!image_load(image, section))
         fail("%s", image->error);
-    return open_tables(image, section->bytes, section->size, section->addr, "");
+    return open_made_tables(image, section->bytes, section->size, section->addr, "");
 }
 
 /* What tables are made of. */
@@ -453,7 +453,7 @@ static void check(struct input *in)
 {
     struct joined own = open_own(&in->image);
     struct comparer comparer = {&in->image, NULL};
-    const struct compare_how how = {false, add_difference, NULL, &comparer};
+    const struct compare_how how = {false, put_difference_in_words, NULL, &comparer};
     struct comparison c;
     size_t left;
 
@@ -483,9 +483,10 @@ static void check(struct input *in)
 static void check_self(struct input *in, const struct tables *tables, const struct bytes *bytes, uint64_t addr,
                        bool without_fp)
 {
-    struct joined made = open_tables(&in->image, bytes->data, bytes->size, addr, "self-check: nothing written: ");
+    struct joined made =
+        open_made_tables(&in->image, bytes->data, bytes->size, addr, "self-check: nothing written: ");
     struct comparer comparer = {&in->image, walker_new(&in->image, bytes->data, bytes->size, addr)};
-    const struct compare_how how = {without_fp, add_difference, ask_walker, &comparer};
+    const struct compare_how how = {without_fp, put_difference_in_words, ask_walker, &comparer};
     struct comparison c, kept;
 
     num_findings = 0;

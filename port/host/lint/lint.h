@@ -5,6 +5,7 @@
  *     lint_place    where the tables are, and whether the kernel will find them there
  *     lint_rows     what the tables say, by themselves and beside the CFI
  *     lint_worth    which functions have rows, and why others have none
+ * Each of them adds its findings by lint_findings.c, which calls none of them.
  */
 #ifndef SFU_HOST_LINT_H
 #define SFU_HOST_LINT_H
@@ -22,7 +23,7 @@ typedef void Dwarf;
 /* A fault makes a build fail. A note says what the tables are worth. */
 enum lint_level { LINT_FAULT, LINT_NOTE };
 
-/* What can be found. The names that users know are in lint.c. */
+/* What can be found. The names that users know are in lint_findings.c. */
 enum lint_name {
     LINT_NO_SECTION,
     LINT_DROPPED,

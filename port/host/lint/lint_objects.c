@@ -30,7 +30,7 @@ static void add_source(struct sources *sources, uint64_t start, uint64_t end, co
     sources->list[sources->num++] = (struct source){start, end, name};
 }
 
-static int by_start(const void *a, const void *b)
+static int by_source_start(const void *a, const void *b)
 {
     const struct source *x = a, *y = b;
 
@@ -44,7 +44,7 @@ static int by_start(const void *a, const void *b)
 static void sort_sources(struct sources *sources)
 {
     if (sources->num > 0)
-        qsort(sources->list, sources->num, sizeof *sources->list, by_start);
+        qsort(sources->list, sources->num, sizeof *sources->list, by_source_start);
 }
 
 /* How many of SOURCES start at or below ADDR. */
@@ -86,7 +86,7 @@ void lint_objects_free(struct lint *lint)
 
 #else
 
-static void add_unit(struct sources *sources, Dwarf_Die *die)
+static void add_compile_unit(struct sources *sources, Dwarf_Die *die)
 {
     const char *name = dwarf_diename(die);
     Dwarf_Addr base, start, end;
@@ -110,7 +110,7 @@ static void read_dwarf(struct lint *lint, struct sources *sources)
         return;
     while (dwarf_get_units(lint->dwarf, unit, &unit, NULL, &type, &die, NULL) == 0)
         if (type == DW_UT_compile || type == DW_UT_skeleton)
-            add_unit(sources, &die);
+            add_compile_unit(sources, &die);
     sort_sources(sources);
 }
 
@@ -145,8 +145,8 @@ static void read_symbol(void *ctx, const GElf_Sym *sym, const char *name)
 
 /* ---- Functions ------------------------------------------------------------------------------------------------- */
 
-static const char *name_of(const struct lint *lint, const struct sources *units, const struct sources *files,
-                           const struct lint_function *f)
+static const char *object_name_of(const struct lint *lint, const struct sources *units, const struct sources *files,
+                                  const struct lint_function *f)
 {
     const struct section *code = image_code(&lint->image, f->start);
     const struct source *unit = source_below(units, f->start);
@@ -163,7 +163,7 @@ static const char *name_of(const struct lint *lint, const struct sources *units,
     return below->name;
 }
 
-static int by_name(const void *a, const void *b)
+static int by_object_name(const void *a, const void *b)
 {
     const struct lint_object *x = a, *y = b;
 
@@ -179,7 +179,7 @@ static void list_objects(struct lint *lint, const char *const *names)
     objects[0].name = "";
     for (i = 0; i < lint->num_functions; i++)
         objects[i + 1].name = names[i];
-    qsort(objects, lint->num_functions + 1, sizeof *objects, by_name);
+    qsort(objects, lint->num_functions + 1, sizeof *objects, by_object_name);
     for (i = 1; i < lint->num_functions + 1; i++)
         if (strcmp(objects[i].name, objects[num].name) != 0)
             objects[++num].name = objects[i].name;
@@ -187,7 +187,8 @@ static void list_objects(struct lint *lint, const char *const *names)
     lint->num_objects = num + 1;
     for (i = 0; i < lint->num_functions; i++) {
         struct lint_object key = {names[i], 0, 0, 0, 0, 0, 0, 0};
-        const struct lint_object *found = bsearch(&key, objects, lint->num_objects, sizeof *objects, by_name);
+        const struct lint_object *found =
+            bsearch(&key, objects, lint->num_objects, sizeof *objects, by_object_name);
 
         lint->functions[i].object = found != NULL ? (size_t)(found - objects) : 0;
     }
@@ -205,7 +206,7 @@ bool lint_objects(struct lint *lint)
     good = image_each_symbol(&lint->image, SHT_SYMTAB, read_symbol, &reading);
     sort_sources(&files);
     for (i = 0; i < lint->num_functions; i++)
-        names[i] = name_of(lint, &units, &files, &lint->functions[i]);
+        names[i] = object_name_of(lint, &units, &files, &lint->functions[i]);
     list_objects(lint, names);
     free(names);
     free(units.list);

@@ -47,7 +47,7 @@ static bool is_start(const char *name)
     return has_word(name, "sframe") && (has_word(name, "start") || has_word(name, "begin"));
 }
 
-static bool is_end(const char *name)
+static bool is_end_symbol(const char *name)
 {
     return has_word(name, "sframe") && (has_word(name, "end") || has_word(name, "stop"));
 }
@@ -70,7 +70,7 @@ static void find_marks(void *ctx, const GElf_Sym *sym, const char *name)
     if (p->start == NULL && is_start(name)) {
         p->start = name;
         p->start_addr = sym->st_value;
-    } else if (p->end == NULL && is_end(name)) {
+    } else if (p->end == NULL && is_end_symbol(name)) {
         p->end = name;
         p->end_addr = sym->st_value;
     }
@@ -102,14 +102,14 @@ static void check_mark(void *ctx, const GElf_Sym *sym, const char *name)
     struct lint *lint = p->lint;
     uint64_t needed = lint->open ? end_of_tables(lint) : HEADER_SIZE;
 
-    if (!is_mark(sym) || (!is_start(name) && !is_end(name)))
+    if (!is_mark(sym) || (!is_start(name) && !is_end_symbol(name)))
         return;
     if (sym->st_shndx == SHN_UNDEF)
         lint_thing(lint, LINT_WRONG_START, name, 0, 0, "is not defined: the kernel will find it at 0");
     else if (is_start(name) && sym->st_value != lint->addr && !is_any_start(&lint->image, sym->st_value))
         lint_thing(lint, LINT_WRONG_START, name, sym->st_value, 0, "is not the start of the tables, 0x%" PRIx64,
                    lint->addr);
-    else if (is_end(name) && sym->st_value - lint->addr < needed)
+    else if (is_end_symbol(name) && sym->st_value - lint->addr < needed)
         lint_thing(lint, LINT_WRONG_END, name, sym->st_value, 0,
                    "cuts the tables off: they have %" PRIu64 " bytes from 0x%" PRIx64 " on", needed, lint->addr);
 }
@@ -132,7 +132,7 @@ static bool next_segment(struct image *image, uint32_t type, size_t *index, GElf
     return false;
 }
 
-static void find_segment(struct place *p)
+static void find_place_segment(struct place *p)
 {
     GElf_Phdr ph;
     size_t i = 0;
@@ -325,7 +325,7 @@ static bool is_zero(const uint8_t *p, uint64_t size)
 }
 
 /* What a code of sfu_open or sfu_check is called. */
-static enum lint_name name_of(int code)
+static enum lint_name finding_of_code(int code)
 {
     static const struct {
         int code;
@@ -410,7 +410,7 @@ static bool check_all(struct lint *lint)
 
     if (code == SFU_OK)
         return true;
-    lint_thing(lint, name_of(code), lint->section->name, lint->addr + where.offset, lint->size,
+    lint_thing(lint, finding_of_code(code), lint->section->name, lint->addr + where.offset, lint->size,
                "%s (function %" PRIu32 " of %" PRIu32 ", row %" PRIu32 ")", sfu_string(code), where.at.fde,
                lint->tables.list[where.index].num_fdes, where.at.row);
     return code == SFU_E_COUNT;
@@ -466,7 +466,7 @@ static void move_starts(struct lint *lint)
 }
 
 /* Opens a copy of the tables. Those that are not sorted are sorted here: they will be searched very often. */
-static void open_tables(struct lint *lint, unsigned oldest)
+static void open_linked_tables(struct lint *lint, unsigned oldest)
 {
     const uint8_t *bytes = lint->section->bytes + (lint->addr - lint->section->addr);
     struct joined_place where;
@@ -481,7 +481,7 @@ static void open_tables(struct lint *lint, unsigned oldest)
     if (code == SFU_OK && count_functions(&lint->tables) == 0)
         code = SFU_E_EMPTY;
     if (code != SFU_OK) {
-        lint_thing(lint, name_of(code), lint->section->name, lint->addr + where.offset, lint->size, "%s",
+        lint_thing(lint, finding_of_code(code), lint->section->name, lint->addr + where.offset, lint->size, "%s",
                    sfu_string(code));
         return;
     }
@@ -499,24 +499,24 @@ void lint_place(struct lint *lint, unsigned oldest)
 
     if (lint->image.object) {
         if (lint->image.num_code > 0 && find_section(&p))
-            open_tables(lint, oldest);
+            open_linked_tables(lint, oldest);
         return;
     }
     (void)image_each_symbol(&lint->image, SHT_SYMTAB, find_marks, &p);
-    find_segment(&p);
+    find_place_segment(&p);
     if (!find_section(&p))
         return;
     check_loaded(lint);
     check_segment(&p);
     check_strays(lint);
-    open_tables(lint, oldest);
+    open_linked_tables(lint, oldest);
     (void)image_each_symbol(&lint->image, SHT_SYMTAB, check_mark, &p);
 }
 
 /* ---- A flat binary --------------------------------------------------------------------------------------------- */
 
 /* The contents of FILE, to be freed, and how many bytes; or NULL. */
-static uint8_t *read_file(const char *file, size_t *size)
+static uint8_t *read_flat_file(const char *file, size_t *size)
 {
     FILE *f = fopen(file, "rb");
     uint8_t *bytes = NULL;
@@ -583,7 +583,7 @@ bool lint_flat(struct lint *lint, const char *file)
 
     if (!lint->open)
         return true;
-    bytes = read_file(file, &size);
+    bytes = read_flat_file(file, &size);
     if (bytes == NULL)
         return image_fail(&lint->image, "--flat: %s", strerror(errno));
     tables = lint->section->bytes + (lint->addr - lint->section->addr);

@@ -29,7 +29,7 @@ static uint64_t number_at(const struct sfu_section *s, uint64_t offset, unsigned
 }
 
 /* Entry INDEX. lint_place has sorted the tables: starts are relative to the section, or to the field. */
-static struct raw read_entry(const struct sfu_section *s, uint32_t index)
+static struct raw read_table_entry(const struct sfu_section *s, uint32_t index)
 {
     uint32_t at = s->fdes + index * s->fde_size, rest = at + (s->version == 3 ? 8 : 4);
     struct raw raw = {0, 0, 0, 0, 0, 0, 0};
@@ -223,7 +223,7 @@ static bool is_in_code(const struct lint *lint, const struct raw *raw)
 /* SEEN has a byte for each of the section: where rows begin that another entry has, too. They take their bytes once. */
 static void check_entry(struct lint *lint, const struct sfu_section *s, uint32_t index, uint8_t *seen)
 {
-    struct raw raw = read_entry(s, index);
+    struct raw raw = read_table_entry(s, index);
     uint32_t first, marks;
     uint64_t bytes = measure_rows(s, &raw, &first, &marks) + (s->version == 3 ? 5u : 0u);
     struct lint_entry *entry;
@@ -257,7 +257,7 @@ static void check_entry(struct lint *lint, const struct sfu_section *s, uint32_t
 /* ---- Beside the CFI -------------------------------------------------------------------------------------------- */
 
 /* A difference_fn. What is missing is a matter of lint_worth. */
-static void add_difference(void *ctx, const struct difference *d)
+static void find_difference(void *ctx, const struct difference *d)
 {
     static const struct {
         const char *what;
@@ -332,9 +332,9 @@ static void check_all_cfi(struct lint *lint)
             cfi_rows(&lint->cfi, lint->spans.list[i].fde, check_cfi, lint);
 }
 
-static void compare(struct lint *lint)
+static void compare_with_cfi(struct lint *lint)
 {
-    const struct compare_how how = {false, add_difference, NULL, lint};
+    const struct compare_how how = {false, find_difference, NULL, lint};
 
     if (lint->cfi.num_fdes == 0)
         lint_thing(lint, LINT_NO_CFI, "", 0, 0,
@@ -343,7 +343,7 @@ static void compare(struct lint *lint)
         compare_tables(&lint->cfi, &lint->spans, &lint->tables, &how, &lint->comparison);
 }
 
-static int by_start(const void *a, const void *b)
+static int by_range_start(const void *a, const void *b)
 {
     const struct lint_range *x = a, *y = b;
 
@@ -366,7 +366,7 @@ static void sort_all(struct lint *lint)
     if (lint->num_entries > 0)
         qsort(lint->entries, lint->num_entries, sizeof *lint->entries, by_entry);
     if (num > 0)
-        qsort(ranges, num, sizeof *ranges, by_start);
+        qsort(ranges, num, sizeof *ranges, by_range_start);
     lint->covered = NULL;
     lint->num_covered = 0;
     for (i = 0; i < num; i++)
@@ -404,5 +404,5 @@ void lint_rows(struct lint *lint)
     if (!lint->image.object && !lint->outermost && lint->image.header.e_entry != 0 && lint->version > 1)
         lint_thing(lint, LINT_NO_OUTERMOST, "", lint->image.header.e_entry, 0,
                    "no function is marked as outermost: each trace ends with an error (arch/sfu_asm.h)");
-    compare(lint);
+    compare_with_cfi(lint);
 }

@@ -305,7 +305,7 @@ static void reason_with_cfi(const struct lint *lint, struct lint_function *f, co
         set_reason(f, "partly", "it has CFI, but rows for a part only");
 }
 
-static bool is_named(const char *name, const char *part)
+static bool has_in_name(const char *name, const char *part)
 {
     return strstr(name, part) != NULL;
 }
@@ -326,7 +326,7 @@ static void reason_without_cfi(struct lint *lint, struct lint_function *f)
         set_reason(f, "start-up", "start-up code of the C library, without CFI");
     else if (f->covered > 0)
         set_reason(f, "partly", "its tables describe a part only");
-    else if (is_named(f->name, ".cold"))
+    else if (has_in_name(f->name, ".cold"))
         set_reason(f, "cold", "a cold part without CFI");
     else if (assembly)
         set_reason(f, "assembly", "assembly without CFI: .cfi_startproc, or arch/sfu_asm.h");

@@ -155,7 +155,7 @@ struct tallies {
     size_t num;
 };
 
-static int by_name(const void *a, const void *b)
+static int by_tally_name(const void *a, const void *b)
 {
     const struct tally *x = a, *y = b;
     int order = strcmp(x->name, y->name);
@@ -174,7 +174,7 @@ static struct tallies count(const struct lint *lint)
         if (f->name[0] != '\0')
             t.list[num++] = (struct tally){f->name, f->start, f->bytes, f->covered};
     }
-    qsort(t.list, num, sizeof *t.list, by_name);
+    qsort(t.list, num, sizeof *t.list, by_tally_name);
     for (i = 0; i < num; i++) {
         if (t.num > 0 && strcmp(t.list[t.num - 1].name, t.list[i].name) == 0) {
             t.list[t.num - 1].bytes += t.list[i].bytes;
@@ -207,7 +207,7 @@ static void compare_function(struct lint *lint, const struct tally *old, const s
     changes->gained += now->covered > 0 && bare < bare_before;
 }
 
-static struct changes compare(struct lint *lint, const struct lint *old)
+static struct changes compare_with_old(struct lint *lint, const struct lint *old)
 {
     struct tallies before = count(old), now = count(lint);
     struct changes changes = {0, 0, 0, 0, 0, 0};
@@ -232,7 +232,7 @@ static struct changes compare(struct lint *lint, const struct lint *old)
 
 /* ---- Status ---------------------------------------------------------------------------------------------------- */
 
-static bool is_allowed(const struct finding *f)
+static bool is_finding_allowed(const struct finding *f)
 {
     char name[1024];
     bool by_kind = known_use(&known, lint_names[f->name].name), by_where, by_pc;
@@ -251,7 +251,7 @@ static const char *level_of(const struct finding *f)
 
 static bool counts(const struct finding *f)
 {
-    return (options.strict || lint_names[f->name].level == LINT_FAULT) && !is_allowed(f);
+    return (options.strict || lint_names[f->name].level == LINT_FAULT) && !is_finding_allowed(f);
 }
 
 static enum status status_of(const struct lint *lint)
@@ -430,7 +430,7 @@ static void say_all(const struct lint *lint, const struct changes *changes)
     size_t i;
 
     for (i = 0; i < lint->num_findings; i++)
-        if (options.quiet ? counts(&lint->findings[i]) : !is_allowed(&lint->findings[i]))
+        if (options.quiet ? counts(&lint->findings[i]) : !is_finding_allowed(&lint->findings[i]))
             say_finding(lint, &lint->findings[i]);
     if (options.quiet)
         return;
@@ -450,7 +450,7 @@ static void put_findings(const struct lint *lint)
         const struct finding *f = &lint->findings[i];
 
         printf("%s\n  {\"name\": \"%s\", \"level\": \"%s\", \"allowed\": %s, \"where\": ", i > 0 ? "," : "",
-               lint_names[f->name].name, level_of(f), is_allowed(f) ? "true" : "false");
+               lint_names[f->name].name, level_of(f), is_finding_allowed(f) ? "true" : "false");
         put_json(f->where);
         printf(", \"offset\": %" PRIu64 ", \"address\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64
                ", \"ranges\": %" PRIu64 ", \"what\": ",
@@ -568,7 +568,7 @@ static enum status lint_image(const char *file)
     if (good && options.old != NULL) {
         good = older = read_image(&old, options.old);
         if (older)
-            changes = compare(&lint, &old);
+            changes = compare_with_old(&lint, &old);
         else
             lint_free(&old);
     }

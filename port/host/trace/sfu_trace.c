@@ -38,20 +38,11 @@ static struct options {
 
 /* ---- Options --------------------------------------------------------------------------------------------------- */
 
-static bool read_number(const char *text, uint64_t *value)
-{
-    char *end;
-
-    errno = 0;
-    *value = strtoull(text, &end, 0);
-    return errno == 0 && end != text && *end == '\0' && text[0] != '-' && text[0] != ' ';
-}
-
 static uint64_t parse_number(const char *option, const char *text, uint64_t high)
 {
     uint64_t value;
 
-    if (!read_number(text, &value) || value > high)
+    if (!text_is_number(text, &value) || value > high)
         usage("%s: not a number from 0 to 0x%" PRIx64 ": %s", option, high, text);
     return value;
 }
@@ -92,35 +83,13 @@ static void add_file(const char ***list, size_t *num, const char *file)
     (*list)[(*num)++] = file;
 }
 
-/* --folded, --flame and what belongs to them. */
-static bool set_fold_option(int option, const char *argument)
-{
-    struct fold_options *fold = &options.fold;
-
-    if (option == 'O')
-        fold->folded = true;
-    else if (option == 'f')
-        fold->flame = argument;
-    else if (option == 'n')
-        add_file(&fold->minus, &fold->num_minus, argument);
-    else if (option == 'u')
-        fold->unit = argument;
-    else if (option == 'L')
-        fold->least = (double)parse_number("--least", argument, 1000);
-    else if (option == 'i')
-        fold->files = true;
-    else
-        return false;
-    return true;
-}
-
 /* FILE, or FILE@SLIDE. */
 static void add_map(const char *argument)
 {
     const char *at = strrchr(argument, '@');
     char *file = copied(argument);
     uint64_t slide = 0;
-    bool placed = at != NULL && read_number(at + 1, &slide);
+    bool placed = at != NULL && text_is_number(at + 1, &slide);
 
     if (placed)
         file[at - argument] = '\0';
@@ -137,72 +106,93 @@ static void set_threads(const char *argument)
     options.trace.threads = argument;
 }
 
-static void set_option(int option, const char *argument)
+static void set_log(const char *argument)
 {
-    if (set_fold_option(option, argument))
-        return;
-    switch (option) {
-    case 'C':
-        set_action(CORE, argument);
-        break;
-    case 'M':
-        set_action(MEMORY, argument);
-        break;
-    case 'c':
-        options.record = argument;
-        break;
-    case 'G':
-        set_action(GDB, argument);
-        break;
-    case 'l':
-        options.log = argument;
-        add_file(&options.fold.logs, &options.fold.num_logs, argument);
-        break;
-    case 'r':
-        options.registers = argument;
-        break;
-    case 'S':
-        options.trace.sysroot = argument;
-        break;
-    case 's':
-        options.trace.slide = parse_number("--slide", argument, UINT64_MAX);
-        break;
-    case 'p':
-        options.trace.pac_mask = parse_number("--pac-mask", argument, UINT64_MAX);
-        break;
-    case 'w':
-        options.trace.written = argument;
-        break;
-    case 'k':
-        add_map(argument);
-        break;
-    case 'D':
-        if (access(argument, X_OK) != 0)
-            report_fail("--debug-dir=%s: %s", argument, strerror(errno));
-        symbols_set_folder(argument);
-        break;
-    case 'T':
-        set_threads(argument);
-        break;
-    case 'U':
-        add_file(&options.users, &options.num_users, argument);
-        break;
-    case 'R':
-        options.trace.user_table = parse_number("--user-table", argument, UINT64_MAX);
-        options.trace.has_user_table = true;
-        break;
-    case 'P':
-        set_page_table(argument);
-        break;
-    case 'm':
-        options.trace.max_frames = (uint32_t)parse_number("--max-frames", argument, UINT32_MAX);
-        break;
-    case 'z':
-        options.trace.red_zone = (int)parse_number("--red-zone", argument, UINT16_MAX);
-        break;
-    default:
-        exit(2); /* getopt has said why */
-    }
+    options.log = argument;
+    add_file(&options.fold.logs, &options.fold.num_logs, argument);
+}
+
+static void set_debug_folder(const char *argument)
+{
+    if (access(argument, X_OK) != 0)
+        report_fail("--debug-dir=%s: %s", argument, strerror(errno));
+    symbols_set_folder(argument);
+}
+
+static void set_user_table(const char *argument)
+{
+    options.trace.user_table = parse_number("--user-table", argument, UINT64_MAX);
+    options.trace.has_user_table = true;
+}
+
+static void set_core(const char *argument)
+{
+    set_action(CORE, argument);
+}
+
+static void set_memory(const char *argument)
+{
+    set_action(MEMORY, argument);
+}
+
+static void set_gdb(const char *argument)
+{
+    set_action(GDB, argument);
+}
+
+static void set_user(const char *argument)
+{
+    add_file(&options.users, &options.num_users, argument);
+}
+
+static void set_minus(const char *argument)
+{
+    add_file(&options.fold.minus, &options.fold.num_minus, argument);
+}
+
+static void set_least(const char *argument)
+{
+    options.fold.least = (double)parse_number("--least", argument, 1000);
+}
+
+static void set_slide(const char *argument)
+{
+    options.trace.slide = parse_number("--slide", argument, UINT64_MAX);
+}
+
+static void set_pac_mask(const char *argument)
+{
+    options.trace.pac_mask = parse_number("--pac-mask", argument, UINT64_MAX);
+}
+
+static void set_max_frames(const char *argument)
+{
+    options.trace.max_frames = (uint32_t)parse_number("--max-frames", argument, UINT32_MAX);
+}
+
+static void set_red_zone(const char *argument)
+{
+    options.trace.red_zone = (int)parse_number("--red-zone", argument, UINT16_MAX);
+}
+
+static void be_quiet(const char *argument)
+{
+    (void)argument;
+    report_be_quiet();
+}
+
+static void print_help(const char *argument)
+{
+    (void)argument;
+    print_lines(help, sizeof help / sizeof help[0]);
+    exit(0);
+}
+
+static void print_version(const char *argument)
+{
+    (void)argument;
+    printf("sfu-trace %d.%d.%d\n", SFU_VERSION / 10000, SFU_VERSION / 100 % 100, SFU_VERSION % 100);
+    exit(0);
 }
 
 /* Adds the image ARGUMENT: FILE, or FILE@ADDR where its code is at ADDR. */
@@ -213,7 +203,7 @@ static struct trace_image *add_image(const char *argument)
     struct trace_image *image;
     uint64_t where = 0, text;
 
-    if (at != NULL && read_number(at + 1, &where))
+    if (at != NULL && text_is_number(at + 1, &where))
         file[at - argument] = '\0';
     else
         at = NULL;
@@ -238,89 +228,130 @@ static void add_user(const char *argument)
     image->user = true;
 }
 
-static void parse_options(int argc, char **argv)
+/* An option sets FLAG, or TEXT to its argument, or calls TAKE with its argument. A flag and what TAKES_NONE have none. */
+static const struct known_option {
+    const char *name;
+    char letter; /* the short form; or 0 */
+    bool takes_none;
+    bool *flag;
+    const char **text;
+    void (*take)(const char *argument);
+} known_options[] = {
+    {.name = "core", .take = set_core},
+    {.name = "debug-dir", .take = set_debug_folder},
+    {.name = "files", .flag = &options.fold.files},
+    {.name = "flame", .text = &options.fold.flame},
+    {.name = "folded", .flag = &options.fold.folded},
+    {.name = "frame-pointers", .flag = &options.trace.frame_pointers},
+    {.name = "gdb", .take = set_gdb},
+    {.name = "help", .letter = 'h', .takes_none = true, .take = print_help},
+    {.name = "least", .take = set_least},
+    {.name = "log", .letter = 'l', .take = set_log},
+    {.name = "map", .take = add_map},
+    {.name = "max-frames", .take = set_max_frames},
+    {.name = "memory", .take = set_memory},
+    {.name = "minus", .take = set_minus},
+    {.name = "pac-mask", .take = set_pac_mask},
+    {.name = "page-table", .take = set_page_table},
+    {.name = "quiet", .letter = 'q', .takes_none = true, .take = be_quiet},
+    {.name = "record", .text = &options.record},
+    {.name = "red-zone", .take = set_red_zone},
+    {.name = "regs", .text = &options.registers},
+    {.name = "sizes", .flag = &options.trace.sizes},
+    {.name = "slide", .take = set_slide},
+    {.name = "sysroot", .text = &options.trace.sysroot},
+    {.name = "threads", .take = set_threads},
+    {.name = "unit", .text = &options.fold.unit},
+    {.name = "user", .take = set_user},
+    {.name = "user-table", .take = set_user_table},
+    {.name = "version", .takes_none = true, .take = print_version},
+    {.name = "write-core", .text = &options.trace.written},
+};
+enum { NUM_OPTIONS = sizeof known_options / sizeof known_options[0], FIRST_OPTION = 256 /* above each letter */ };
+
+/* OPTION is what getopt_long returned: a letter, or FIRST_OPTION + a place in the table. */
+static void set_option(int option)
 {
-    static const struct option names[] = {{"core", required_argument, NULL, 'C'},
-                                          {"debug-dir", required_argument, NULL, 'D'},
-                                          {"files", no_argument, NULL, 'i'},
-                                          {"flame", required_argument, NULL, 'f'},
-                                          {"folded", no_argument, NULL, 'O'},
-                                          {"frame-pointers", no_argument, NULL, 'F'},
-                                          {"gdb", required_argument, NULL, 'G'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"least", required_argument, NULL, 'L'},
-                                          {"log", required_argument, NULL, 'l'},
-                                          {"map", required_argument, NULL, 'k'},
-                                          {"max-frames", required_argument, NULL, 'm'},
-                                          {"memory", required_argument, NULL, 'M'},
-                                          {"minus", required_argument, NULL, 'n'},
-                                          {"pac-mask", required_argument, NULL, 'p'},
-                                          {"page-table", required_argument, NULL, 'P'},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          {"record", required_argument, NULL, 'c'},
-                                          {"red-zone", required_argument, NULL, 'z'},
-                                          {"regs", required_argument, NULL, 'r'},
-                                          {"sizes", no_argument, NULL, 'B'},
-                                          {"slide", required_argument, NULL, 's'},
-                                          {"sysroot", required_argument, NULL, 'S'},
-                                          {"threads", required_argument, NULL, 'T'},
-                                          {"unit", required_argument, NULL, 'u'},
-                                          {"user", required_argument, NULL, 'U'},
-                                          {"user-table", required_argument, NULL, 'R'},
-                                          {"version", no_argument, NULL, 'V'},
-                                          {"write-core", required_argument, NULL, 'w'},
-                                          {NULL, 0, NULL, 0}};
-    int option;
     size_t i;
 
-    while ((option = getopt_long(argc, argv, "hl:q", names, NULL)) != -1) {
-        if (option == 'h') {
-            print_lines(help, sizeof help / sizeof help[0]);
-            exit(0);
-        }
-        if (option == 'V') {
-            printf("sfu-trace %d.%d.%d\n", SFU_VERSION / 10000, SFU_VERSION / 100 % 100, SFU_VERSION % 100);
-            exit(0);
-        }
-        if (option == 'q')
-            report_be_quiet();
-        else if (option == 'F')
-            options.trace.frame_pointers = true;
-        else if (option == 'B')
-            options.trace.sizes = true;
+    for (i = 0; i < NUM_OPTIONS; i++) {
+        const struct known_option *known = &known_options[i];
+
+        if (option != (int)(FIRST_OPTION + i) && (known->letter == 0 || option != known->letter))
+            continue;
+        if (known->flag != NULL)
+            *known->flag = true;
+        else if (known->text != NULL)
+            *known->text = optarg;
         else
-            set_option(option, optarg);
+            known->take(optarg);
+        return;
     }
+    exit(2); /* getopt_long has said what is wrong */
+}
+
+/* --record and the profile's options are actions only if no other option names one. */
+static void complete_action(void)
+{
     if (options.record != NULL && options.action != MEMORY)
         set_action(RECORD, options.record);
     if (options.fold.folded && options.fold.flame != NULL && strcmp(options.fold.flame, "-") == 0)
         usage("--folded and --flame=- both write to the standard output");
     if (options.fold.folded || options.fold.flame != NULL)
         set_action(FOLD, NULL);
-    else if (options.fold.files || options.fold.unit != NULL || options.fold.num_minus > 0)
-        usage("--files, --unit and --minus are for --folded and --flame");
-    if (optind == argc && options.action != CORE &&
-        (options.trace.images.num_maps == 0 || (options.action != FILTER && options.action != FOLD)))
-        usage("no image: name the ELF file of the program or kernel");
-    if ((options.registers != NULL) != (options.action == MEMORY && options.record == NULL))
-        usage("--memory goes with --regs, or with --record");
-    if (options.trace.written != NULL && options.action == FOLD)
-        usage("--write-core is not for --folded and --flame");
-    if (options.trace.written != NULL && strcmp(options.trace.written, "-") == 0)
-        usage("--write-core: the standard output has the traces: name a file");
-    if (options.trace.threads != NULL &&
-        (options.action == FILTER || options.action == FOLD || options.action == RECORD))
-        usage("--threads is for --core, --memory and --gdb");
-    if (options.trace.sysroot != NULL && options.action != CORE && options.action != GDB)
-        usage("--sysroot is for --core and --gdb");
-    if (options.trace.has_page_table && options.action != CORE)
-        usage("--page-table is for --core");
-    if (options.trace.has_user_table && (options.action != CORE || options.num_users == 0))
-        usage("--user-table is for --core, with --user");
-    if (options.log != NULL && options.action != FILTER && options.action != FOLD)
-        usage("--log is for the filter, --folded and --flame");
-    if (options.fold.num_logs > 1 && options.action == FILTER)
-        usage("more than one --log: only --folded and --flame take several");
+}
+
+/* Refuses options that do not go together. */
+static void check_together(bool has_image)
+{
+    const struct trace_options *t = &options.trace;
+    const bool filter = options.action == FILTER, fold = options.action == FOLD, core = options.action == CORE;
+    const bool live = core || options.action == GDB;
+    const bool profile = options.fold.files || options.fold.unit != NULL || options.fold.num_minus > 0;
+    const bool by_map = t->images.num_maps > 0 && (filter || fold);
+    const bool raw = options.action == MEMORY && options.record == NULL;
+    const struct {
+        bool wrong;
+        const char *says;
+    } rules[] = {
+        {profile && !fold, "--files, --unit and --minus are for --folded and --flame"},
+        {!has_image && !core && !by_map, "no image: name the ELF file of the program or kernel"},
+        {(options.registers != NULL) != raw, "--memory goes with --regs, or with --record"},
+        {t->written != NULL && fold, "--write-core is not for --folded and --flame"},
+        {t->written != NULL && strcmp(t->written, "-") == 0,
+         "--write-core: the standard output has the traces: name a file"},
+        {t->threads != NULL && !live && options.action != MEMORY, "--threads is for --core, --memory and --gdb"},
+        {t->sysroot != NULL && !live, "--sysroot is for --core and --gdb"},
+        {t->has_page_table && !core, "--page-table is for --core"},
+        {t->has_user_table && (!core || options.num_users == 0), "--user-table is for --core, with --user"},
+        {options.log != NULL && !filter && !fold, "--log is for the filter, --folded and --flame"},
+        {options.fold.num_logs > 1 && filter, "more than one --log: only --folded and --flame take several"},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (rules[i].wrong)
+            usage("%s", rules[i].says);
+}
+
+static void parse_options(int argc, char **argv)
+{
+    struct option names[NUM_OPTIONS + 1];
+    int option;
+    size_t i;
+
+    memset(names, 0, sizeof names);
+    for (i = 0; i < NUM_OPTIONS; i++) {
+        const struct known_option *known = &known_options[i];
+
+        names[i].name = known->name;
+        names[i].has_arg = known->flag != NULL || known->takes_none ? no_argument : required_argument;
+        names[i].val = (int)(FIRST_OPTION + i);
+    }
+    while ((option = getopt_long(argc, argv, "hl:q", names, NULL)) != -1)
+        set_option(option);
+    complete_action();
+    check_together(optind < argc);
     for (; optind < argc; optind++)
         (void)add_image(argv[optind]);
     for (i = 0; i < options.num_users; i++)

@@ -16,15 +16,6 @@ unsigned s390x_float(unsigned reg)
 
 /* ---- By hand --------------------------------------------------------------------------------------------------- */
 
-static bool is_number(const char *text, uint64_t *value)
-{
-    char *end;
-
-    errno = 0;
-    *value = strtoull(text, &end, 0);
-    return errno == 0 && end != text && *end == '\0' && text[0] != '-';
-}
-
 bool registers_set(uint8_t abi, struct thread_registers *regs, uint8_t *pc_kind, const char *name, const char *text)
 {
     const struct registers *r = abi_registers(abi);
@@ -40,9 +31,9 @@ bool registers_set(uint8_t abi, struct thread_registers *regs, uint8_t *pc_kind,
         reg = r->fp;
     else if (strcmp(name, "ra") == 0 && r->link)
         reg = r->ra;
-    else if (strcmp(name, "pc") != 0 && (name[0] != 'r' || !is_number(name + 1, &reg) || reg >= REGISTER_PC))
+    else if (strcmp(name, "pc") != 0 && (name[0] != 'r' || !text_is_number(name + 1, &reg) || reg >= REGISTER_PC))
         return false;
-    if (!is_number(text, &value) || (r->word == 4 && value > UINT32_MAX))
+    if (!text_is_number(text, &value) || (r->word == 4 && value > UINT32_MAX))
         return false;
     regs->value[reg] = value;
     regs->known[reg] = true;

@@ -48,7 +48,7 @@ static void read_segments(struct core *core)
                            core->notes.threads[0].control.has_s390x || core->notes.vmcoreinfo != NULL;
 }
 
-static void place_images(struct core *core)
+static void place_core_images(struct core *core)
 {
     const struct trace_process process = {core->options, &core->notes, memory_read, &core->memory};
     struct trace_images *images = &core->options->images;
@@ -190,7 +190,7 @@ void trace_core(struct trace_options *options, const char *file)
         report_fail(
             "%s: its addresses are virtual, as in the core of a process: leave out --page-table and --user-table",
             file);
-    place_images(&core);
+    place_core_images(&core);
     print_threads(&core);
     if (options->written != NULL)
         write_again(&core);

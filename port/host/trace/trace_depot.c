@@ -15,7 +15,7 @@ void depot_clear(struct depot_dump *dump)
 }
 
 /* A trace that has fewer PCs than its line said is left out. */
-static void end_trace(struct depot_dump *dump)
+static void end_depot_trace(struct depot_dump *dump)
 {
     struct depot_trace *last = dump->tracing ? &dump->traces[dump->num_traces - 1] : NULL;
 
@@ -30,7 +30,7 @@ static void end_trace(struct depot_dump *dump)
 void depot_cut(struct depot_dump *dump)
 {
     if (dump->open)
-        end_trace(dump);
+        end_depot_trace(dump);
     dump->open = false;
 }
 
@@ -52,7 +52,7 @@ static bool take_pcs(struct depot_dump *dump, struct text *t)
 }
 
 /* Leaves out the last trace, if it could go on: a line of it makes no sense. */
-static bool leave_out(struct depot_dump *dump)
+static bool leave_out_depot_trace(struct depot_dump *dump)
 {
     if (dump->tracing) {
         dump->num_pcs = dump->traces[dump->num_traces - 1].first;
@@ -75,15 +75,15 @@ static bool take_trace(struct depot_dump *dump, struct text *t)
     dump->traces = grow(dump->traces, dump->num_traces, sizeof *dump->traces);
     dump->traces[dump->num_traces++] = trace;
     dump->tracing = true;
-    return take_pcs(dump, t) || leave_out(dump);
+    return take_pcs(dump, t) || leave_out_depot_trace(dump);
 }
 
 static bool take_more(struct depot_dump *dump, struct text *t)
 {
-    return dump->tracing && (take_pcs(dump, t) || leave_out(dump));
+    return dump->tracing && (take_pcs(dump, t) || leave_out_depot_trace(dump));
 }
 
-static bool take_place(struct depot_dump *dump, struct text *t)
+static bool take_depot_place(struct depot_dump *dump, struct text *t)
 {
     struct log_place place;
 
@@ -99,7 +99,7 @@ static bool take_place(struct depot_dump *dump, struct text *t)
     return true;
 }
 
-static bool take_begin(struct depot_dump *dump, struct text *t)
+static bool take_depot_begin(struct depot_dump *dump, struct text *t)
 {
     depot_clear(dump);
     dump->exact = text_take(t, "exact ");
@@ -113,7 +113,7 @@ static bool take_begin(struct depot_dump *dump, struct text *t)
     return dump->open;
 }
 
-static bool take_end(struct depot_dump *dump, struct text *t)
+static bool take_depot_end(struct depot_dump *dump, struct text *t)
 {
     uint64_t count;
 
@@ -134,7 +134,7 @@ static bool take_other(struct depot_dump *dump, struct text *t)
         return dump->has_slide;
     }
     if (text_take(t, "at "))
-        return take_place(dump, t);
+        return take_depot_place(dump, t);
     if (text_take(t, "base "))
         return text_number(t, 16, 1, 16, &dump->base) && t->p == t->end;
     if (text_take(t, "idle "))
@@ -142,20 +142,15 @@ static bool take_other(struct depot_dump *dump, struct text *t)
     return text_take(t, "lost ") && text_signed(t, &dump->lost) && t->p == t->end;
 }
 
-static bool is_of_a_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /* What follows "sfut1 " in a line. */
-static bool find_line(const char *text, size_t size, struct text *line)
+static bool find_depot_line(const char *text, size_t size, struct text *line)
 {
     size_t i;
 
     for (i = 0; i < size; i++) {
         struct text t = {text + i, text + size};
 
-        if ((i == 0 || !is_of_a_word(text[i - 1])) && text_take(&t, "sfut1 ")) {
+        if ((i == 0 || !text_is_of_a_word(text[i - 1])) && text_take(&t, "sfut1 ")) {
             *line = t;
             return true;
         }
@@ -167,7 +162,7 @@ bool depot_begins(const char *text, size_t size)
 {
     struct text t;
 
-    return find_line(text, size, &t) && text_take(&t, "begin ");
+    return find_depot_line(text, size, &t) && text_take(&t, "begin ");
 }
 
 enum depot_event depot_line(struct depot_dump *dump, const char *text, size_t size)
@@ -175,21 +170,21 @@ enum depot_event depot_line(struct depot_dump *dump, const char *text, size_t si
     struct text t;
     bool good;
 
-    if (!find_line(text, size, &t))
+    if (!find_depot_line(text, size, &t))
         return DEPOT_OTHER;
     if (text_take(&t, "begin ")) {
-        good = take_begin(dump, &t);
+        good = take_depot_begin(dump, &t);
     } else if (!dump->open) {
         good = false;
     } else if (text_take(&t, "c ")) {
         t.p--; /* the space is each PC's */
         good = take_more(dump, &t);
     } else {
-        end_trace(dump);
+        end_depot_trace(dump);
         if (text_take(&t, "t "))
             good = take_trace(dump, &t);
         else if (text_take(&t, "end "))
-            return take_end(dump, &t) ? DEPOT_DONE : DEPOT_MORE;
+            return take_depot_end(dump, &t) ? DEPOT_DONE : DEPOT_MORE;
         else
             good = take_other(dump, &t);
     }

@@ -58,7 +58,7 @@ static void print_id(char *text, size_t room, const uint8_t *id, size_t size)
 }
 
 /* The image with this build ID is the program from now on. Without one nothing that is printed would be true. */
-static void choose_image(struct filter *f, const uint8_t *id, size_t size)
+static void choose_log_image(struct filter *f, const uint8_t *id, size_t size)
 {
     struct trace_image *image = images_by_id(&f->options->images, id, size);
     struct trace_image *first = f->options->images.num > 0 ? f->options->images.list[0] : NULL;
@@ -115,7 +115,7 @@ static void place_frame(struct filter *f, const struct log_line *line)
         out_place(&f->out, &f->options->images, lookup);
 }
 
-static void end_trace(struct filter *f)
+static void end_log_trace(struct filter *f)
 {
     f->in_trace = false;
     f->num_frames = 0;
@@ -130,7 +130,7 @@ static bool begins_trace(const struct filter *f, const struct log_line *line)
 static void take_frame(struct filter *f, const struct log_line *line)
 {
     if (begins_trace(f, line)) {
-        end_trace(f);
+        end_log_trace(f);
         if (!f->slide_said)
             set_slide(f, f->options->slide);
         f->in_trace = true;
@@ -164,7 +164,7 @@ static void take_slide(struct filter *f, uint64_t slide)
 /* ---- Dumps ----------------------------------------------------------------------------------------------------- */
 
 /* Places the images that the dump says something of. */
-static void place_images(struct filter *f, const struct log_dump *d)
+static void place_log_images(struct filter *f, const struct log_dump *d)
 {
     unsigned i;
     uint64_t addr;
@@ -236,7 +236,7 @@ static void unwind_dump(struct filter *f)
     struct trace_space space;
 
     if (d->id_size > 0)
-        choose_image(f, d->id, d->id_size);
+        choose_log_image(f, d->id, d->id_size);
     if (f->options->images.num == 0)
         out_line(&f->out, "        a dump needs an image, for its tables");
     if (f->main == NULL)
@@ -248,7 +248,7 @@ static void unwind_dump(struct filter *f)
     }
     if (d->num_places == 0)
         set_slide(f, f->options->slide);
-    place_images(f, d);
+    place_log_images(f, d);
     log_dump_sort(d);
     trace_space_init(&space, f->options, d->abi);
     space.read = log_dump_read;
@@ -286,7 +286,7 @@ static void take_dump(struct filter *f, const char *text, size_t size)
 /* ---- Lines ----------------------------------------------------------------------------------------------------- */
 
 /* A line has been passed on, without its end. */
-static void take_line(struct filter *f, const char *eol)
+static void filter_line(struct filter *f, const char *eol)
 {
     struct log_line line;
     size_t size = f->size;
@@ -301,13 +301,13 @@ static void take_line(struct filter *f, const char *eol)
         take_slide(f, line.number);
         break;
     case LOG_ID:
-        choose_image(f, line.id, line.id_size);
+        choose_log_image(f, line.id, line.id_size);
         break;
     case LOG_DUMP:
         take_dump(f, f->line + line.dump, size - line.dump);
         break;
     case LOG_END:
-        end_trace(f);
+        end_log_trace(f);
         break;
     case LOG_RECORD:
         memcpy(f->record.registers, line.registers, sizeof line.registers);
@@ -325,7 +325,7 @@ static void flush(const struct filter *f)
 }
 
 /* Takes one byte, which has been written. */
-static void take_byte(struct filter *f, char c)
+static void filter_byte(struct filter *f, char c)
 {
     bool cr = f->size > 0 && f->size < MAX_LINE && f->line[f->size - 1] == '\r';
 
@@ -338,18 +338,18 @@ static void take_byte(struct filter *f, char c)
     while (f->size > 0 && (f->line[f->size - 1] == '\r' || f->line[f->size - 1] == ' '))
         f->size--;
     if (f->size < MAX_LINE)
-        take_line(f, cr ? "\r\n" : "\n");
+        filter_line(f, cr ? "\r\n" : "\n");
     f->size = 0;
     f->partial = false;
 }
 
-static void take_bytes(struct filter *f, const char *bytes, size_t size)
+static void filter_bytes(struct filter *f, const char *bytes, size_t size)
 {
     size_t i;
 
     for (i = 0; i < size; i++) {
         putc((unsigned char)bytes[i], f->out.file);
-        take_byte(f, bytes[i]);
+        filter_byte(f, bytes[i]);
     }
     flush(f);
 }
@@ -362,7 +362,7 @@ static void take_end_of_log(struct filter *f)
 
         log_parse(f->line, f->size < MAX_LINE ? f->size : 0, &line);
         if (line.kind == LOG_FRAME || line.kind == LOG_ID || line.kind == LOG_DUMP)
-            take_bytes(f, "\n", 1);
+            filter_bytes(f, "\n", 1);
     }
     if (f->dump.open) {
         out_line(&f->out, "        the dump is not complete:");
@@ -396,7 +396,7 @@ void trace_filter(struct trace_options *options, int in)
         if (n < 0 && errno != EINTR)
             report_fail("the log cannot be read: %s", strerror(errno));
         if (n > 0)
-            take_bytes(f, buffer, (size_t)n);
+            filter_bytes(f, buffer, (size_t)n);
     }
     take_end_of_log(f);
     write_rest(f);

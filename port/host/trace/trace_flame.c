@@ -9,7 +9,7 @@
 
 /* ---- Sums ------------------------------------------------------------------------------------------------------ */
 
-static int by_name(const void *a, const void *b)
+static int by_node_name(const void *a, const void *b)
 {
     const struct flame_node *const *x = a, *const *y = b;
     int order = strcmp((*x)->name, (*y)->name);
@@ -29,7 +29,7 @@ static int64_t plus(int64_t a, int64_t b)
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion) */
-static void sum(struct flame_node *node)
+static void sum_node(struct flame_node *node)
 {
     size_t i;
 
@@ -37,18 +37,18 @@ static void sum(struct flame_node *node)
     node->total[1] = positive(node->own[1]);
     node->width = node->total[0] > node->total[1] ? node->total[0] : node->total[1];
     for (i = 0; i < node->num; i++) {
-        sum(node->children[i]);
+        sum_node(node->children[i]);
         node->total[0] = plus(node->total[0], node->children[i]->total[0]);
         node->total[1] = plus(node->total[1], node->children[i]->total[1]);
         node->width = plus(node->width, node->children[i]->width);
     }
     if (node->num > 0)
-        qsort(node->children, node->num, sizeof *node->children, by_name);
+        qsort(node->children, node->num, sizeof *node->children, by_node_name);
 }
 
 void flame_sum(struct flame *flame)
 {
-    sum(flame->root);
+    sum_node(flame->root);
 }
 
 /* ---- Folded ---------------------------------------------------------------------------------------------------- */

@@ -55,13 +55,6 @@ static char *copy_name(const char *name)
     return copy;
 }
 
-static const char *base_name(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-
-    return slash != NULL ? slash + 1 : file;
-}
-
 struct finding {
     struct place *place;
     const char *symbol; /* or NULL */
@@ -79,7 +72,7 @@ static void add_name(void *ctx, const char *function, const char *file, int line
     if (f->place->num == MAX_INLINED)
         return;
     if (f->files && file != NULL)
-        snprintf(text, sizeof text, "%.700s (%.200s:%d)", name, base_name(file), line);
+        snprintf(text, sizeof text, "%.700s (%.200s:%d)", name, text_base_name(file), line);
     else
         snprintf(text, sizeof text, "%.1000s", name);
     f->place->names = grow(f->place->names, f->place->num, sizeof *f->place->names);
@@ -221,7 +214,8 @@ struct branch {
     unsigned level;
 };
 
-static void descend(struct folder *f, struct branch *b, const char *name, enum flame_kind kind, unsigned image)
+static void descend_stack(struct folder *f, struct branch *b, const char *name, enum flame_kind kind,
+                          unsigned image)
 {
     if (b->level == MAX_LEVELS) {
         f->deep++;
@@ -240,11 +234,11 @@ static void descend_place(struct folder *f, struct branch *b, const struct place
     size_t i;
 
     for (i = 0; i < place->num; i++)
-        descend(f, b, place->names[i],
-                !place->named ? FLAME_UNKNOWN
-                : i == 0      ? FLAME_FUNCTION
-                              : FLAME_INLINED,
-                image);
+        descend_stack(f, b, place->names[i],
+                      !place->named ? FLAME_UNKNOWN
+                      : i == 0      ? FLAME_FUNCTION
+                                    : FLAME_INLINED,
+                      image);
 }
 
 static int64_t sum_of(int64_t a, int64_t b)
@@ -270,23 +264,23 @@ static void add_trace(struct folder *f, const struct depot_trace *trace)
         places[i] = find_place(f, interrupted[i] || (i == 0 && f->dump.exact) ? pcs[i] : pcs[i] - (pcs[i] > 0));
     }
     if (f->dump.name[0] != '\0')
-        descend(f, &b, f->dump.name, FLAME_ROOT, 0);
+        descend_stack(f, &b, f->dump.name, FLAME_ROOT, 0);
     if (!complete)
-        descend(f, &b, "[incomplete]", FLAME_UNKNOWN, 0);
+        descend_stack(f, &b, "[incomplete]", FLAME_UNKNOWN, 0);
     for (i = count; i > 0; i--) {
         descend_place(f, &b, places[i - 1]);
         if (interrupted[i - 1])
-            descend(f, &b, "[interrupted]", FLAME_BOUNDARY, 0);
+            descend_stack(f, &b, "[interrupted]", FLAME_BOUNDARY, 0);
     }
     if (trace->count == 0)
-        descend(f, &b, "[no trace]", FLAME_UNKNOWN, 0);
+        descend_stack(f, &b, "[no trace]", FLAME_UNKNOWN, 0);
     b.node->own[f->side] = sum_of(b.node->own[f->side], trace->weight);
 }
 
 /* ---- Dumps ----------------------------------------------------------------------------------------------------- */
 
 /* The image that the dump is of, by its build ID: the program. Without it, nothing but addresses would be true. */
-static struct trace_image *choose_image(struct folder *f)
+static struct trace_image *choose_dump_image(struct folder *f)
 {
     const struct trace_images *images = &f->options->images;
     struct trace_image *image = images_by_id(images, f->dump.id, f->dump.id_size);
@@ -308,14 +302,14 @@ static struct trace_image *choose_image(struct folder *f)
 }
 
 /* Places the images as the dump says. */
-static void place_images(struct folder *f)
+static void place_dump_images(struct folder *f)
 {
     unsigned i;
     uint64_t addr;
 
     if (f->main != NULL)
         f->main->placed = false;
-    f->main = choose_image(f);
+    f->main = choose_dump_image(f);
     f->options->images.slide = f->dump.has_slide ? f->dump.slide : f->options->slide;
     if (f->main != NULL)
         image_place(f->main, f->options->images.slide);
@@ -352,7 +346,7 @@ static void add_dump(struct folder *f)
         f->flame.idle = sum_of(f->flame.idle, d->idle);
         f->flame.lost = sum_of(f->flame.lost, d->lost);
     }
-    place_images(f);
+    place_dump_images(f);
     for (i = 0; i < d->num_traces; i++) {
         f->negative += d->traces[i].weight < 0;
         add_trace(f, &d->traces[i]);
@@ -361,7 +355,7 @@ static void add_dump(struct folder *f)
 
 /* ---- Logs ------------------------------------------------------------------------------------------------------ */
 
-static void take_line(struct folder *f, const char *line, size_t size)
+static void fold_line(struct folder *f, const char *line, size_t size)
 {
     if (f->dump.open && depot_begins(line, size)) {
         depot_cut(&f->dump);
@@ -381,7 +375,7 @@ static void read_log(struct folder *f, FILE *log, const char *name)
     while ((size = getline(&line, &room, log)) >= 0) {
         while (size > 0 && (line[size - 1] == '\n' || line[size - 1] == '\r' || line[size - 1] == ' '))
             size--;
-        take_line(f, line, (size_t)size);
+        fold_line(f, line, (size_t)size);
     }
     if (ferror(log))
         report_fail("%s: %s", name, strerror(errno));
@@ -409,7 +403,7 @@ static void read_logs(struct folder *f, const char **files, size_t num, int side
     }
 }
 
-static void report(const struct folder *f)
+static void report_losses(const struct folder *f)
 {
     if (f->bad > 0)
         report_warn("%zu lines of depots make no sense, and are left out", f->bad);
@@ -453,7 +447,7 @@ void trace_fold(struct trace_options *options, const struct fold_options *fold)
     read_logs(f, fold->minus, fold->num_minus, 1);
     if (f->flame.dumps == 0)
         report_fail("there is no depot in the log: no line begins with \"sfut1 \" (port/depot)");
-    report(f);
+    report_losses(f);
     flame_sum(&f->flame);
     if (fold->folded)
         flame_folded(&f->flame, stdout);

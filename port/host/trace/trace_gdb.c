@@ -67,8 +67,8 @@ struct stub {
 /* What lets the target go without waiting for an answer. A second packet would stop QEMU's again. */
 static char detach[NAME + 8] = "$D#44";
 
-static void fail(const struct stub *s, const char *what) __attribute__((noreturn));
-static void fail(const struct stub *s, const char *what)
+static void fail_stub(const struct stub *s, const char *what) __attribute__((noreturn));
+static void fail_stub(const struct stub *s, const char *what)
 {
     if (s->stopped)
         (void)send(s->fd, detach, strlen(detach), MSG_NOSIGNAL);
@@ -81,7 +81,7 @@ static void send_bytes(const struct stub *s, const char *bytes, size_t size)
         ssize_t n = send(s->fd, bytes, size, MSG_NOSIGNAL);
 
         if (n <= 0)
-            fail(s, "the stub has closed the connection");
+            fail_stub(s, "the stub has closed the connection");
         bytes += n;
         size -= (size_t)n;
     }
@@ -97,7 +97,7 @@ static void send_command(struct stub *s, const char *command)
         sum += (unsigned char)*c;
     size = snprintf(s->command, sizeof s->command, "$%s#%02x", command, sum & 255);
     if (size < 0 || (size_t)size >= sizeof s->command)
-        fail(s, "too long a command");
+        fail_stub(s, "too long a command");
     s->command_size = (size_t)size;
     s->received = false;
     s->lost = 0;
@@ -107,7 +107,7 @@ static void send_command(struct stub *s, const char *command)
 static void send_again(struct stub *s)
 {
     if (++s->lost > TRIES)
-        fail(s, "packets get lost again and again");
+        fail_stub(s, "packets get lost again and again");
     send_bytes(s, s->command, s->command_size);
 }
 
@@ -125,7 +125,7 @@ static int next_char(struct stub *s)
         ssize_t n = recv(s->fd, s->input, sizeof s->input, 0);
 
         if (n == 0)
-            fail(s, "the stub has closed the connection");
+            fail_stub(s, "the stub has closed the connection");
         if (n < 0)
             return -1;
         s->have = (size_t)n;
@@ -149,7 +149,7 @@ static bool find_packet(struct stub *s)
         if (c == '-')
             send_again(s);
         if (skipped++ > GARBAGE)
-            fail(s, "garbage: it is no stub of the GDB protocol");
+            fail_stub(s, "garbage: it is no stub of the GDB protocol");
     }
     return true;
 }
@@ -165,20 +165,20 @@ static bool take_packet(struct stub *s)
 
     while ((c = next_char(s)) != '#') {
         if (c < 0)
-            fail(s, "half an answer");
+            fail_stub(s, "half an answer");
         sum += (unsigned)c;
         if (c == '*' && n > 0) {
             int count = next_char(s);
 
             if (count < ' ' || n + (size_t)(count - 29) >= PACKET)
-                fail(s, "an answer that cannot be");
+                fail_stub(s, "an answer that cannot be");
             sum += (unsigned)count;
             memset(s->reply + n, s->reply[n - 1], (size_t)(count - 29));
             n += (size_t)(count - 29);
             continue;
         }
         if (n >= PACKET - 1)
-            fail(s, "too long an answer");
+            fail_stub(s, "too long an answer");
         s->reply[n++] = (char)c;
     }
     s->reply[n] = '\0';
@@ -197,7 +197,7 @@ static bool get_packet(struct stub *s)
             return true;
         }
         if (++s->lost > TRIES)
-            fail(s, "answers with wrong checksums: is it a stub of the GDB protocol?");
+            fail_stub(s, "answers with wrong checksums: is it a stub of the GDB protocol?");
         send_bytes(s, "-", 1);
     }
     return false;
@@ -221,10 +221,10 @@ static const char *ask(struct stub *s, const char *command)
         else if (s->received && !is_event(s->reply))
             return s->reply;
         else if (packets++ > EVENTS)
-            fail(s, "no answer: is it a stub of the GDB protocol?");
+            fail_stub(s, "no answer: is it a stub of the GDB protocol?");
 }
 
-static int digit(char c)
+static int hex_digit(char c)
 {
     return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
 }
@@ -235,7 +235,7 @@ static bool from_hex(const char *hex, uint8_t *bytes, size_t size)
     size_t i;
 
     for (i = 0; i < size; i++) {
-        int high = digit(hex[2 * i]), low = high >= 0 ? digit(hex[2 * i + 1]) : -1;
+        int high = hex_digit(hex[2 * i]), low = high >= 0 ? hex_digit(hex[2 * i + 1]) : -1;
 
         if (low < 0)
             return false;
@@ -305,7 +305,7 @@ static bool read_memory(void *ctx, uint64_t addr, void *buffer, size_t len)
 /* ---- Registers ------------------------------------------------------------------------------------------------- */
 
 /* Those of s390x that are not in the g packet. The stub gives them only to those who have asked what there is. */
-static void read_floats(struct stub *s, struct thread_registers *regs)
+static void read_stub_floats(struct stub *s, struct thread_registers *regs)
 {
     char command[16];
     uint8_t bytes[8];
@@ -320,7 +320,7 @@ static void read_floats(struct stub *s, struct thread_registers *regs)
     }
 }
 
-static void read_registers(struct stub *s, struct thread_registers *regs)
+static void read_stub_registers(struct stub *s, struct thread_registers *regs)
 {
     const struct registers *r = abi_registers(s->abi);
     size_t size;
@@ -328,7 +328,7 @@ static void read_registers(struct stub *s, struct thread_registers *regs)
 
     memset(regs, 0, sizeof *regs);
     if (ask(s, "g")[0] == 'E')
-        fail(s, "the registers cannot be read");
+        fail_stub(s, "the registers cannot be read");
     size = strlen(s->reply) / (2u * r->word);
     for (reg = 0; reg < NUM_REGISTERS; reg++) {
         int at = r->gdb[reg];
@@ -337,13 +337,13 @@ static void read_registers(struct stub *s, struct thread_registers *regs)
         if (at < 0)
             continue;
         if ((size_t)at >= size)
-            fail(s, "fewer registers than the image's CPU has");
+            fail_stub(s, "fewer registers than the image's CPU has");
         regs->known[reg] = from_hex(s->reply + 2 * r->word * at, bytes, r->word);
         if (regs->known[reg])
             regs->value[reg] = load_number(bytes, r->word, r->big);
     }
     if (s->abi == SFU_S390X)
-        read_floats(s, regs);
+        read_stub_floats(s, regs);
 }
 
 /* ---- Core ------------------------------------------------------------------------------------------------------ */
@@ -405,9 +405,9 @@ static void add_threads(struct stub *s, struct thread_list *list)
     for (name = strtok_r(s->reply + 1, ",", &save); name != NULL; name = strtok_r(NULL, ",", &save)) {
         if (strlen(name) >= NAME - 2 || name[strspn(name, "0123456789abcdefABCDEF.p-")] != '\0' ||
             is_listed(list, name))
-            fail(s, "threads whose names make no sense");
+            fail_stub(s, "threads whose names make no sense");
         if (list->num == MAX_THREADS)
-            fail(s, "too many threads");
+            fail_stub(s, "too many threads");
         list->names = grow(list->names, list->num, sizeof *list->names);
         snprintf(list->names[list->num++], NAME, "%s", name);
     }
@@ -449,7 +449,7 @@ static void choose_thread(struct stub *s, const char *name)
 
     snprintf(command, sizeof command, "Hg%s", name);
     if (strcmp(ask(s, command), "OK") != 0)
-        fail(s, "a thread that cannot be chosen");
+        fail_stub(s, "a thread that cannot be chosen");
     memset(s->blocks, 0, sizeof s->blocks);
 }
 
@@ -463,7 +463,7 @@ static void print_thread(struct stub *s, const struct trace_out *out, struct tra
         choose_thread(s, name);
         describe_thread(s, name, text, sizeof text);
     }
-    read_registers(s, &space->regs);
+    read_stub_registers(s, &space->regs);
     regs = space->regs;
     out_line(out, "%sthread %zu (%s)%s", number > 1 ? "\n" : "", number, name != NULL ? name : "the only one",
              text);
@@ -511,7 +511,7 @@ static bool read_auxv(struct stub *s)
 }
 
 /* Places the images of a process, or those of a machine. */
-static void place_images(struct stub *s, struct trace_options *options, struct trace_space *space)
+static void place_stub_images(struct stub *s, struct trace_options *options, struct trace_space *space)
 {
     const struct trace_process process = {options, &s->notes, read_memory, s};
 
@@ -563,11 +563,11 @@ static bool wait_for_stop(struct stub *s)
         if (!get_packet(s))
             return false;
         if (s->reply[0] == 'W' || s->reply[0] == 'X')
-            fail(s, "the program has ended");
+            fail_stub(s, "the program has ended");
         s->stopped = s->reply[0] == 'T' || s->reply[0] == 'S';
         /* OK: it runs, in non-stop mode. */
         if (!s->stopped && s->reply[0] != 'O')
-            fail(s, "it does not say that it has stopped");
+            fail_stub(s, "it does not say that it has stopped");
     } while (!s->stopped && strcmp(s->reply, "OK") != 0 && packets++ < EVENTS);
     return true;
 }
@@ -584,17 +584,17 @@ static void stop(struct stub *s)
         send_bytes(s, "\003", 1);
         set_wait(s, WAIT);
         if (!wait_for_stop(s))
-            fail(s, "it does not stop, or is no stub of the GDB protocol");
+            fail_stub(s, "it does not stop, or is no stub of the GDB protocol");
     }
     set_wait(s, WAIT);
     if (strcmp(ask(s, "QNonStop:0"), "OK") == 0) {
         s->stopped = false;
         send_command(s, "?");
         if (!wait_for_stop(s) || !s->stopped)
-            fail(s, "it does not stop");
+            fail_stub(s, "it does not stop");
     }
     if (!s->stopped)
-        fail(s, "it does not say that it has stopped");
+        fail_stub(s, "it does not say that it has stopped");
 }
 
 /* "D", or to a stub that knows of several processes ("p1.2" is a thread of the first), as QEMU does once gdb has been
@@ -695,7 +695,7 @@ void trace_gdb(struct trace_options *options, const char *address)
     stop(s);
     list_threads(s, &threads);
     set_detach(&threads);
-    place_images(s, options, &space);
+    place_stub_images(s, options, &space);
     images_verify(&options->images, &space);
     for (i = 0; i < threads.num; i++)
         print_thread(s, &out, &space, threads.names[i], i + 1);

@@ -14,13 +14,6 @@ enum { LARGE = 32 << 20 }; /* bytes of a file, from which on people are told wha
 
 /* ---- List ------------------------------------------------------------------------------------------------------ */
 
-static const char *base_name(const char *file)
-{
-    const char *slash = strrchr(file, '/');
-
-    return slash != NULL ? slash + 1 : file;
-}
-
 static void image_free(struct trace_image *t)
 {
     symbols_free(t);
@@ -38,7 +31,7 @@ struct trace_image *images_add(struct trace_images *images, const char *file, ch
     ssize_t id_size;
 
     t->file = copied(file);
-    t->name = base_name(t->file);
+    t->name = text_base_name(t->file);
     if (!image_open(&t->image, t->file) || !(image_is_object(t) || image_symbols(&t->image))) {
         snprintf(error, size, "%s", t->image.error);
         image_free(t);
@@ -72,7 +65,7 @@ void images_free(struct trace_images *images)
     images->num = images->num_maps = 0;
 }
 
-static bool has_code(const struct trace_image *t, uint64_t addr)
+static bool image_has_code(const struct trace_image *t, uint64_t addr)
 {
     const struct section *text;
 
@@ -89,7 +82,7 @@ struct trace_image *images_at(const struct trace_images *images, uint64_t addr)
     size_t i;
 
     for (i = 0; i < images->num; i++)
-        if (has_code(images->list[i], addr))
+        if (image_has_code(images->list[i], addr))
             return images->list[i];
     return NULL;
 }
@@ -109,7 +102,7 @@ struct trace_image *images_by_name(const struct trace_images *images, const char
     size_t i;
 
     for (i = 0; i < images->num; i++)
-        if (strcmp(images->list[i]->name, base_name(name)) == 0)
+        if (strcmp(images->list[i]->name, text_base_name(name)) == 0)
             return images->list[i];
     return NULL;
 }
@@ -226,7 +219,7 @@ bool space_word(const struct trace_space *space, uint64_t addr, uint64_t *value)
 /* ---- Maps ------------------------------------------------------------------------------------------------------ */
 
 /* All of FILE, with room for one more byte. To be freed. /proc does not say how long a file is. */
-static char *read_file(const char *name, size_t *size)
+static char *read_image_file(const char *name, size_t *size)
 {
     FILE *file = fopen(name, "r");
     char *bytes = NULL;
@@ -251,7 +244,7 @@ void images_add_map(struct trace_images *images, const char *file, bool placed, 
 {
     struct trace_map *map;
     size_t size;
-    char *text = read_file(file, &size);
+    char *text = read_image_file(file, &size);
 
     images->maps = grow(images->maps, images->num_maps, sizeof *images->maps);
     map = &images->maps[images->num_maps++];
@@ -330,7 +323,7 @@ static void set_text(const struct trace_image *image, struct sfu_section *tables
 }
 
 /* Opens the bytes where the image lies. Sorts them first if they are not. */
-static int open_tables(struct trace_image *image, struct tables_of *tables)
+static int open_image_tables(struct trace_image *image, struct tables_of *tables)
 {
     uint64_t addr = tables->addr + image->slide;
     int code = sfu_open(&tables->section, tables->bytes, tables->size, addr);
@@ -450,9 +443,9 @@ bool image_open_own(struct trace_image *image)
             return false;
         }
     }
-    code = open_tables(image, &image->own);
+    code = open_image_tables(image, &image->own);
     if (code == SFU_E_CONCATENATED && !image_is_object(image) && unite_own(image))
-        code = open_tables(image, &image->own);
+        code = open_image_tables(image, &image->own);
     if (code != SFU_OK)
         report_note("%s: its %s is not used: %s", image->name, section->name, sfu_string(code));
     image->own.good = code == SFU_OK;
@@ -461,7 +454,7 @@ bool image_open_own(struct trace_image *image)
 
 /* Makes a section of the CFI of IMAGE, as sfu-gen does, that lies where its code does. Returns false, and a line in
  * image->error, if there is none. */
-static bool make_tables(struct image *image, struct tables_of *made)
+static bool make_image_tables(struct image *image, struct tables_of *made)
 {
     static const struct encoding encoding = {0, false};
     struct cfi cfi;
@@ -502,12 +495,12 @@ static bool open_made(struct trace_image *image, struct image *source, struct ta
 
     if (tables->bytes == NULL) {
         tell(image, "reading its call frame information");
-        if (!make_tables(source, tables)) {
+        if (!make_image_tables(source, tables)) {
             report_note("%s: %s", image->name, source->error);
             return false;
         }
     }
-    code = open_tables(image, tables);
+    code = open_image_tables(image, tables);
     if (code != SFU_OK)
         report_note("%s: tables made of its CFI: %s", image->name, sfu_string(code));
     return code == SFU_OK;

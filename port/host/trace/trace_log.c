@@ -98,11 +98,6 @@ static const struct {
              {"trace ends (", parse_end},
              {"crash record: ", parse_record}};
 
-static bool is_of_a_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 void log_parse(const char *text, size_t size, struct log_line *line)
 {
     const char *end = text + size;
@@ -112,7 +107,7 @@ void log_parse(const char *text, size_t size, struct log_line *line)
     for (i = 0; i < size; i++) {
         struct text dump = {text + i, end};
 
-        if (i > 0 && is_of_a_word(text[i - 1]))
+        if (i > 0 && text_is_of_a_word(text[i - 1]))
             continue;
         if (text_take(&dump, "sfu2 ")) {
             line->kind = LOG_DUMP;
@@ -253,7 +248,7 @@ static bool is_big(const struct log_dump *dump)
     return abi_is_big(dump->abi);
 }
 
-static bool add_word(struct log_dump *dump, uint64_t addr, uint64_t word)
+static bool add_dumped_word(struct log_dump *dump, uint64_t addr, uint64_t word)
 {
     if (addr > UINT64_MAX - 8 || dump->num_words == LOG_WORDS)
         return false;
@@ -312,7 +307,7 @@ static bool take_words(struct text t, struct log_dump *dump, uint64_t addr)
             times = 1;
         }
         for (; times > 0; times--, addr += 8)
-            if (!add_word(dump, addr, word))
+            if (!add_dumped_word(dump, addr, word))
                 return false;
     }
     return t.p == t.end;
@@ -354,7 +349,7 @@ static bool take_registers(struct text t, struct log_dump *dump)
     return t.p == t.end;
 }
 
-static bool take_place(struct text t, struct log_dump *dump)
+static bool take_dump_place(struct text t, struct log_dump *dump)
 {
     struct log_place place;
 
@@ -370,7 +365,7 @@ static bool take_place(struct text t, struct log_dump *dump)
     return true;
 }
 
-static bool take_begin(struct text t, struct log_dump *dump)
+static bool take_dump_begin(struct text t, struct log_dump *dump)
 {
     uint64_t abi;
 
@@ -385,7 +380,7 @@ static bool take_begin(struct text t, struct log_dump *dump)
     return dump->open;
 }
 
-static bool take_end(struct text t, struct log_dump *dump)
+static bool take_dump_end(struct text t, struct log_dump *dump)
 {
     uint64_t count;
 
@@ -397,7 +392,7 @@ static bool take_end(struct text t, struct log_dump *dump)
     return true;
 }
 
-static enum log_dump_event take_line(struct text t, struct log_dump *dump)
+static enum log_dump_event take_dump_line(struct text t, struct log_dump *dump)
 {
     bool good = false;
 
@@ -406,20 +401,20 @@ static enum log_dump_event take_line(struct text t, struct log_dump *dump)
             dump->open = false;
             return DUMP_CUT;
         }
-        return take_begin(t, dump) ? DUMP_MORE : DUMP_BAD;
+        return take_dump_begin(t, dump) ? DUMP_MORE : DUMP_BAD;
     }
     if (!dump->open)
         return DUMP_BAD;
     if (text_take(&t, "build "))
         good = text_bytes(&t, dump->id, &dump->id_size, LOG_BUILD_ID);
     else if (text_take(&t, "at "))
-        good = take_place(t, dump);
+        good = take_dump_place(t, dump);
     else if (text_take(&t, "r "))
         good = take_registers(t, dump);
     else if (text_take(&t, "m "))
         good = take_memory(t, dump);
     else if (text_take(&t, "end "))
-        return take_end(t, dump) ? DUMP_DONE : DUMP_BAD;
+        return take_dump_end(t, dump) ? DUMP_DONE : DUMP_BAD;
     return good ? DUMP_MORE : DUMP_BAD;
 }
 
@@ -466,7 +461,7 @@ enum log_dump_event log_dump_line(struct log_dump *dump, const char *text, size_
     if ((dump->open || dump->ended) && (begins ? dump->open && dump->line == 0 : number <= dump->line))
         return DUMP_MORE;
     before = dump->line;
-    event = take_line(t, dump);
+    event = take_dump_line(t, dump);
     if (event == DUMP_CUT || event == DUMP_BAD)
         return event;
     if (!begins && number > before + 1)
@@ -475,7 +470,7 @@ enum log_dump_event log_dump_line(struct log_dump *dump, const char *text, size_
     return event;
 }
 
-static int by_address(const void *a, const void *b)
+static int by_word_address(const void *a, const void *b)
 {
     const struct log_word *x = a, *y = b;
 
@@ -485,7 +480,7 @@ static int by_address(const void *a, const void *b)
 void log_dump_sort(struct log_dump *dump)
 {
     if (dump->num_words > 0)
-        qsort(dump->words, dump->num_words, sizeof *dump->words, by_address);
+        qsort(dump->words, dump->num_words, sizeof *dump->words, by_word_address);
 }
 
 /* The word that the byte at ADDR is in, or NULL. */

@@ -9,7 +9,7 @@
 /* ---- What Linux says of itself --------------------------------------------------------------------------------- */
 
 /* The number behind "NAME=" at the beginning of a line of the note. Returns false if there is none. */
-static bool find_line(const struct core *core, const char *name, int base, uint64_t *value)
+static bool find_note_line(const struct core *core, const char *name, int base, uint64_t *value)
 {
     const char *p = core->notes.vmcoreinfo, *end = p != NULL ? p + core->notes.vmcoreinfo_size : NULL;
     size_t size = strlen(name);
@@ -37,10 +37,10 @@ static void set_by_riscv_linux(struct core *core, uint64_t table)
     struct paging *p = &core->tables;
     uint64_t base, width;
 
-    if (find_line(core, "NUMBER(satp)=", 16, &base)) {
+    if (find_note_line(core, "NUMBER(satp)=", 16, &base)) {
         paging_set_satp(p, base, core->image.registers->word);
-    } else if (find_line(core, "NUMBER(va_kernel_pa_offset)=", 16, &base) &&
-               find_line(core, "NUMBER(VA_BITS)=", 10, &width)) {
+    } else if (find_note_line(core, "NUMBER(va_kernel_pa_offset)=", 16, &base) &&
+               find_note_line(core, "NUMBER(VA_BITS)=", 10, &width)) {
         p->kind = PAGING_RISCV;
         p->root = table - base;
         p->width = (unsigned)width;
@@ -53,18 +53,18 @@ static void set_by_linux(struct core *core)
     struct paging *p = &core->tables;
     uint64_t table, base, size, width;
 
-    if (!find_line(core, "SYMBOL(swapper_pg_dir)=", 16, &table))
+    if (!find_note_line(core, "SYMBOL(swapper_pg_dir)=", 16, &table))
         return;
-    if (core->image.abi == SFU_AMD64 && find_line(core, "NUMBER(phys_base)=", 10, &base)) {
+    if (core->image.abi == SFU_AMD64 && find_note_line(core, "NUMBER(phys_base)=", 10, &base)) {
         p->kind = PAGING_X86_64;
         p->root = table - 0xffffffff80000000 + base;
-        p->width = find_line(core, "NUMBER(pgtable_l5_enabled)=", 10, &width) && width == 1 ? 57 : 48;
+        p->width = find_note_line(core, "NUMBER(pgtable_l5_enabled)=", 10, &width) && width == 1 ? 57 : 48;
     }
     if (abi_is_riscv(core->image.abi))
         set_by_riscv_linux(core, table);
-    if (abi_is_aarch64(core->image.abi) && find_line(core, "NUMBER(kimage_voffset)=", 16, &base) &&
-        find_line(core, "PAGESIZE=", 10, &size) && find_line(core, "NUMBER(VA_BITS)=", 10, &width) && width >= 25 &&
-        width <= 52) {
+    if (abi_is_aarch64(core->image.abi) && find_note_line(core, "NUMBER(kimage_voffset)=", 16, &base) &&
+        find_note_line(core, "PAGESIZE=", 10, &size) && find_note_line(core, "NUMBER(VA_BITS)=", 10, &width) &&
+        width >= 25 && width <= 52) {
         p->kind = PAGING_AARCH64;
         p->root = table - base;
         p->page = size == 65536 ? 16 : size == 16384 ? 14 : 12;
@@ -77,7 +77,7 @@ void machine_place(struct core *core)
     uint64_t slide = core->options->slide;
 
     if (slide == 0)
-        (void)find_line(core, "KERNELOFFSET=", 16, &slide);
+        (void)find_note_line(core, "KERNELOFFSET=", 16, &slide);
     images_place(&core->options->images, slide);
 }
 

@@ -47,7 +47,7 @@ static bool take_names(char *name, char *end, struct map_symbol *symbol)
 }
 
 /* There is a line feed, or room for a 0, at END. */
-static bool take_line(char *line, char *end, struct map_symbol *symbol)
+static bool take_map_line(char *line, char *end, struct map_symbol *symbol)
 {
     struct text t = {line, end};
 
@@ -62,7 +62,7 @@ static bool take_line(char *line, char *end, struct map_symbol *symbol)
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
 /* Of functions at one address the one that is to be shown comes last. */
-static int by_symbol(const void *a, const void *b)
+static int by_map_symbol(const void *a, const void *b)
 {
     const struct map_symbol *x = a, *y = b;
 
@@ -85,13 +85,13 @@ size_t map_parse(struct map *map, char *text, size_t size)
         eol = memchr(line, '\n', (size_t)(text + size - line));
         if (eol == NULL)
             eol = text + size;
-        if (!take_line(line, eol, &symbol))
+        if (!take_map_line(line, eol, &symbol))
             continue;
         map->list = grow(map->list, map->num, sizeof *map->list);
         map->list[map->num++] = symbol;
     }
     if (map->num > 0)
-        qsort(map->list, map->num, sizeof *map->list, by_symbol);
+        qsort(map->list, map->num, sizeof *map->list, by_map_symbol);
     return map->num;
 }
 

@@ -21,7 +21,7 @@ static const struct segment *find_physical(const struct memory *m, uint64_t addr
 }
 
 /* The segment that has ADDR, and where in it. By virtual address; one that has only a physical address has 0. */
-static const struct segment *find_segment(const struct memory *m, uint64_t addr, uint64_t *offset)
+static const struct segment *find_memory_segment(const struct memory *m, uint64_t addr, uint64_t *offset)
 {
     size_t i;
 
@@ -48,7 +48,7 @@ static const struct segment *find_virtual(const struct memory *m, uint64_t addr,
         paging_translate(&m->user, addr, &physical, &page))
         s = find_physical(m, physical, offset);
     else if (m->paging.kind == PAGING_UNKNOWN || lower)
-        s = find_segment(m, addr, offset);
+        s = find_memory_segment(m, addr, offset);
     else
         s = paging_translate(&m->paging, addr, &physical, &page) ? find_physical(m, physical, offset) : NULL;
     if (s == NULL)

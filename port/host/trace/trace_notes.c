@@ -34,17 +34,17 @@ static uint64_t word(const struct note *n, uint64_t at)
 }
 
 /* The address, or another long, at AT. */
-static uint64_t address(const struct note *n, uint64_t at)
+static uint64_t note_address(const struct note *n, uint64_t at)
 {
     return load_number(n->desc + at, n->word, n->big);
 }
 
-static const struct registers *facts(const struct core_notes *notes)
+static const struct registers *notes_registers(const struct core_notes *notes)
 {
     return abi_registers(notes->abi);
 }
 
-static bool is_named(const struct note *n, const char *name)
+static bool is_note_named(const struct note *n, const char *name)
 {
     return n->name_size == strlen(name) + 1 && memcmp(n->name, name, n->name_size) == 0;
 }
@@ -71,7 +71,7 @@ uint32_t status_size(const struct registers *registers)
 
 static bool read_status(struct core_notes *notes, const struct note *n)
 {
-    const struct registers *r = facts(notes);
+    const struct registers *r = notes_registers(notes);
     uint32_t pr_reg = status_registers(r->word);
     struct core_thread *thread;
     unsigned reg;
@@ -87,7 +87,7 @@ static bool read_status(struct core_notes *notes, const struct note *n)
 
         if (at < 0 || n->size < pr_reg + r->word * ((uint64_t)at + 1))
             continue;
-        thread->regs.value[reg] = address(n, pr_reg + r->word * (uint64_t)at);
+        thread->regs.value[reg] = note_address(n, pr_reg + r->word * (uint64_t)at);
         thread->regs.known[reg] = true;
     }
     /* gdb cuts some of RISC-V's off (test/truth/FAULTS.md: gdb-cores). */
@@ -99,7 +99,7 @@ static bool read_status(struct core_notes *notes, const struct note *n)
 }
 
 /* Those of the thread before it. */
-static bool read_floats(struct core_notes *notes, const struct note *n)
+static bool read_note_floats(struct core_notes *notes, const struct note *n)
 {
     struct thread_registers *regs;
     unsigned reg;
@@ -119,7 +119,7 @@ static bool read_floats(struct core_notes *notes, const struct note *n)
 void notes_read_auxv(struct core_notes *notes, const uint8_t *bytes, size_t size)
 {
     enum { AUX_PHDR = 3, AUX_VDSO = 33 };
-    const struct registers *r = facts(notes);
+    const struct registers *r = notes_registers(notes);
     size_t at, w = r->word;
 
     for (at = 0; size - at >= 2 * w; at += 2 * w) {
@@ -142,20 +142,20 @@ static bool read_files(struct core_notes *notes, const struct note *n)
 
     if (n->size < 2 * w)
         return false;
-    count = address(n, 0);
-    page = address(n, w);
+    count = note_address(n, 0);
+    page = note_address(n, w);
     if (count > (n->size - 2 * w) / (3 * w))
         return false;
     name = (const char *)n->desc + 2 * w + 3 * w * count;
     for (i = 0; i < count; i++) {
         const char *next = memchr(name, 0, (size_t)(end - name));
-        uint64_t at = 2 * w + 3 * w * i, first = address(n, at + 2 * w);
+        uint64_t at = 2 * w + 3 * w * i, first = note_address(n, at + 2 * w);
 
         if (next == NULL || (page != 0 && first > UINT64_MAX / page))
             return false;
         notes->files = grow(notes->files, notes->num_files, sizeof *notes->files);
         notes->files[notes->num_files++] =
-            (struct core_file){address(n, at), address(n, at + w), first * page, name};
+            (struct core_file){note_address(n, at), note_address(n, at + w), first * page, name};
         name = next + 1;
     }
     notes->file_list = (struct note_bytes){n->desc, n->size};
@@ -208,23 +208,23 @@ static bool read_qemu(struct core_notes *notes, const struct note *n)
 
 static bool read_note(struct core_notes *notes, const struct note *n)
 {
-    bool core = is_named(n, "CORE");
+    bool core = is_note_named(n, "CORE");
 
     if (core && n->type == NT_PRSTATUS)
         return read_status(notes, n);
     if (core && n->type == NT_FPREGSET)
-        return read_floats(notes, n);
+        return read_note_floats(notes, n);
     if (core && n->type == NT_AUXV)
         notes_read_auxv(notes, n->desc, n->size);
     if (core && n->type == NT_FILE)
         return read_files(notes, n);
-    if (is_named(n, "LINUX") && n->type == ARM_PAC_MASK)
+    if (is_note_named(n, "LINUX") && n->type == ARM_PAC_MASK)
         return read_pac(notes, n);
-    if (is_named(n, "LINUX") && (n->type == S390X_CONTROL || n->type == S390X_PREFIX))
+    if (is_note_named(n, "LINUX") && (n->type == S390X_CONTROL || n->type == S390X_PREFIX))
         return read_s390x(notes, n);
-    if (is_named(n, "QEMU") && n->type == 0)
+    if (is_note_named(n, "QEMU") && n->type == 0)
         return read_qemu(notes, n);
-    if (is_named(n, "VMCOREINFO")) {
+    if (is_note_named(n, "VMCOREINFO")) {
         notes->vmcoreinfo = (const char *)n->desc;
         notes->vmcoreinfo_size = n->size;
     }
@@ -234,7 +234,7 @@ static bool read_note(struct core_notes *notes, const struct note *n)
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
 /* Up to the next multiple of 4. */
-static uint64_t padded(uint32_t size)
+static uint64_t note_padded(uint32_t size)
 {
     return ((uint64_t)size + 3) & ~(uint64_t)3;
 }
@@ -249,17 +249,17 @@ bool notes_read(struct core_notes *notes, const uint8_t *bytes, uint64_t size)
         struct note n;
 
         n.big = big;
-        n.word = facts(notes)->word;
+        n.word = notes_registers(notes)->word;
         n.name_size = (uint32_t)load_number(p, 4, big);
         n.size = (uint32_t)load_number(p + 4, 4, big);
         n.type = (uint32_t)load_number(p + 8, 4, big);
-        if (padded(n.name_size) > size - at - HEADER || n.size > size - at - HEADER - padded(n.name_size))
+        if (note_padded(n.name_size) > size - at - HEADER || n.size > size - at - HEADER - note_padded(n.name_size))
             return false;
         n.name = (const char *)p + HEADER;
-        n.desc = p + HEADER + padded(n.name_size);
+        n.desc = p + HEADER + note_padded(n.name_size);
         if (!read_note(notes, &n))
             return false;
-        at += HEADER + padded(n.name_size) + padded(n.size);
+        at += HEADER + note_padded(n.name_size) + note_padded(n.size);
         if (at > size)
             return true; /* the last one need not be padded */
     }

@@ -7,7 +7,7 @@ enum { ENTRY = 8, SMALL_ENTRY = 4 };
 
 /* ---- Entries --------------------------------------------------------------------------------------------------- */
 
-static bool read_entry(const struct paging *p, uint64_t table, uint64_t index, uint64_t *entry)
+static bool read_page_entry(const struct paging *p, uint64_t table, uint64_t index, uint64_t *entry)
 {
     uint8_t bytes[ENTRY];
 
@@ -58,7 +58,7 @@ static bool translate_x86_64(const struct paging *p, uint64_t addr, uint64_t *ph
         bool large;
 
         *left = left_in(shift, addr);
-        if (!read_entry(p, table, addr >> shift & bits(0, X86_BITS), &entry) || !(entry & X86_PRESENT))
+        if (!read_page_entry(p, table, addr >> shift & bits(0, X86_BITS), &entry) || !(entry & X86_PRESENT))
             return false;
         large = (entry & X86_LARGE) != 0 && shift > X86_PAGE;
         if (large && shift > X86_PAGE + 2 * X86_BITS)
@@ -104,7 +104,7 @@ static bool translate_aarch64(const struct paging *p, uint64_t addr, uint64_t *p
     addr &= bits(0, p->width);
     for (;; shift -= step) {
         *left = left_in(shift, addr);
-        if (!read_entry(p, table, addr >> shift & bits(0, step), &entry) || !(entry & ARM_VALID) ||
+        if (!read_page_entry(p, table, addr >> shift & bits(0, step), &entry) || !(entry & ARM_VALID) ||
             (p->page == 14 && (entry & bits(12, 14)) != 0)) /* which are 0 */
             return false;
         table = arm_address(p, entry);
@@ -147,7 +147,7 @@ static bool translate_page(const struct paging *p, uint64_t table, uint64_t addr
     uint64_t entry;
 
     *left = left_in(S390_PAGE, addr);
-    if (!read_entry(p, table, addr >> S390_PAGE & 255, &entry) || entry & (S390_PAGE_INVALID | S390_PAGE_ZERO))
+    if (!read_page_entry(p, table, addr >> S390_PAGE & 255, &entry) || entry & (S390_PAGE_INVALID | S390_PAGE_ZERO))
         return false;
     *physical = page_at(entry, S390_PAGE, addr);
     return true;
@@ -168,7 +168,7 @@ static bool translate_s390x(const struct paging *p, uint64_t addr, uint64_t *phy
         uint64_t table = entry & bits(S390_PAGE, 64), index = addr >> shift & bits(0, S390_BITS);
 
         *left = left_in(shift, addr);
-        if (index >> 9 < first || index >> 9 > (entry & S390_LENGTH) || !read_entry(p, table, index, &entry) ||
+        if (index >> 9 < first || index >> 9 > (entry & S390_LENGTH) || !read_page_entry(p, table, index, &entry) ||
             entry & S390_INVALID || (entry >> S390_TYPE_SHIFT & 3) != type)
             return false;
         if (type <= 1 && entry & S390_LARGE) {
@@ -206,7 +206,7 @@ static bool read_riscv_entry(const struct paging *p, uint64_t table, uint64_t in
     uint8_t bytes[SMALL_ENTRY];
 
     if (p->width != 32)
-        return read_entry(p, table, index, entry) && (*entry & bits(54, 61)) == 0; /* reserved */
+        return read_page_entry(p, table, index, entry) && (*entry & bits(54, 61)) == 0; /* reserved */
     if (!p->read(p->ctx, table + SMALL_ENTRY * index, bytes, sizeof bytes))
         return false;
     *entry = load_number(bytes, sizeof bytes, p->big);

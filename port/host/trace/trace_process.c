@@ -10,20 +10,20 @@
 
 enum { MAX_MAPS = 4096, MAX_NAME = 4096, MAX_VDSO = 1 << 20 };
 
-static const struct registers *facts(const struct trace_process *process)
+static const struct registers *process_registers(const struct trace_process *process)
 {
     return abi_registers(process->notes->abi);
 }
 
 /* The word at ADDR of the process: 8 bytes, or 4. */
-static bool read_word(const struct trace_process *process, uint64_t addr, uint64_t *value)
+static bool read_process_word(const struct trace_process *process, uint64_t addr, uint64_t *value)
 {
-    const unsigned word = facts(process)->word;
+    const unsigned word = process_registers(process)->word;
     uint8_t bytes[8];
 
     if (addr > UINT64_MAX - sizeof bytes || !process->read(process->ctx, addr, bytes, word))
         return false;
-    *value = load_number(bytes, word, facts(process)->big);
+    *value = load_number(bytes, word, process_registers(process)->big);
     return true;
 }
 
@@ -115,7 +115,7 @@ static uint64_t find_link_map(const struct trace_process *process, const struct 
 {
     size_t num, i;
     GElf_Phdr p;
-    uint64_t tag, value, at, end, map, word = facts(process)->word;
+    uint64_t tag, value, at, end, map, word = process_registers(process)->word;
 
     if (elf_getphdrnum(program->image.elf, &num) != 0)
         return 0;
@@ -124,14 +124,15 @@ static uint64_t find_link_map(const struct trace_process *process, const struct 
             continue;
         at = p.p_vaddr + program->slide;
         end = at + (p.p_memsz < 65536 ? p.p_memsz : 65536);
-        for (; at < end && read_word(process, at, &tag) && tag != DT_NULL; at += 2 * word)
-            if (tag == DT_DEBUG && read_word(process, at + word, &value) && value != 0 && value < UINT64_MAX - word)
-                return read_word(process, value + word, &map) ? map : 0;
+        for (; at < end && read_process_word(process, at, &tag) && tag != DT_NULL; at += 2 * word)
+            if (tag == DT_DEBUG && read_process_word(process, at + word, &value) && value != 0 &&
+                value < UINT64_MAX - word)
+                return read_process_word(process, value + word, &map) ? map : 0;
     }
     return 0;
 }
 
-static void read_name(const struct trace_process *process, uint64_t addr, char *name, size_t room)
+static void read_process_name(const struct trace_process *process, uint64_t addr, char *name, size_t room)
 {
     size_t n;
 
@@ -146,21 +147,21 @@ static void read_name(const struct trace_process *process, uint64_t addr, char *
  * because a core that is written of a stub has what has been read, and debuggers read all of them. */
 static void place_by_link_map(const struct trace_process *process, uint64_t map)
 {
-    uint64_t addr, name_at, previous, word = facts(process)->word;
+    uint64_t addr, name_at, previous, word = process_registers(process)->word;
     char name[MAX_NAME];
     unsigned i;
 
     for (i = 0; i < MAX_MAPS && map != 0 && map < UINT64_MAX - 32; i++) {
         struct trace_image *image;
 
-        if (!read_word(process, map, &addr) || !read_word(process, map + word, &name_at) ||
-            !read_word(process, map + 4 * word, &previous))
+        if (!read_process_word(process, map, &addr) || !read_process_word(process, map + word, &name_at) ||
+            !read_process_word(process, map + 4 * word, &previous))
             return;
-        read_name(process, name_at, name, sizeof name);
+        read_process_name(process, name_at, name, sizeof name);
         image = name[0] == '/' ? open_by_name(process, name) : NULL;
         if (image != NULL)
             image_place(image, addr);
-        if (!read_word(process, map + 3 * word, &map))
+        if (!read_process_word(process, map + 3 * word, &map))
             return;
     }
 }
@@ -191,10 +192,10 @@ static void place_vdso(const struct trace_process *process)
 
     if (process->notes->vdso == 0 || !process->read(process->ctx, process->notes->vdso, header, sizeof header))
         return;
-    size = load_number(header + 40, 8, facts(process)->big);
+    size = load_number(header + 40, 8, process_registers(process)->big);
     if (size > MAX_VDSO)
         return;
-    size += 64 * load_number(header + 60, 2, facts(process)->big);
+    size += 64 * load_number(header + 60, 2, process_registers(process)->big);
     bytes = zeroed((size_t)size, 1);
     fd = memfd_create("vdso", MFD_CLOEXEC);
     if (fd >= 0 && read_all(process, process->notes->vdso, bytes, size) &&

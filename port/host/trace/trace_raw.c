@@ -47,15 +47,6 @@ static void map_file(struct memory *m, const char *file, uint64_t addr)
     memory_add(m, addr, 0, bytes, size);
 }
 
-static bool is_number(const char *text, uint64_t *value)
-{
-    char *end;
-
-    errno = 0;
-    *value = strtoull(text, &end, 0);
-    return errno == 0 && end != text && *end == '\0' && text[0] != '-';
-}
-
 /* "FILE@ADDR,FILE@ADDR". */
 static void map_files(struct memory *m, const char *list)
 {
@@ -65,7 +56,7 @@ static void map_files(struct memory *m, const char *list)
     for (item = strtok_r(copy, ",", &save); item != NULL; item = strtok_r(NULL, ",", &save)) {
         char *at = strrchr(item, '@');
 
-        if (at == NULL || !is_number(at + 1, &addr))
+        if (at == NULL || !text_is_number(at + 1, &addr))
             report_fail("--memory: not FILE@ADDR: %s", item);
         *at = '\0';
         map_file(m, item, addr);
@@ -95,7 +86,7 @@ static uint8_t set_registers(struct trace_space *space, const char *list)
 enum { MAX_RECORDS = 64 };
 
 /* Where the images lie, and what PCs of RECORD are relative to: the PC of frame 0 is there both ways. */
-static uint64_t place_images(struct trace_options *options, const struct log_record *record, const char *where)
+static uint64_t place_raw_images(struct trace_options *options, const struct log_record *record, const char *where)
 {
     struct trace_image *image = options->images.list[0];
     const struct log_item *item = record->items;
@@ -104,7 +95,7 @@ static uint64_t place_images(struct trace_options *options, const struct log_rec
     bool named = images_find(&options->images, image, "image_start", &linked);
 
     if (where != NULL) {
-        if (!is_number(where, &given))
+        if (!text_is_number(where, &given))
             report_fail("--record: not an address: %s", where);
         start = given;
     } else if (!both && !named) {
@@ -141,7 +132,7 @@ static void print_item(const struct trace_out *out, const struct trace_images *i
 static void print_record(const struct trace_out *out, struct trace_options *options,
                          const struct log_record *record, const char *where)
 {
-    uint64_t start = place_images(options, record, where);
+    uint64_t start = place_raw_images(options, record, where);
     const uint64_t *r = record->registers;
     unsigned i;
 
@@ -195,7 +186,7 @@ static char *split_record(const char *argument, const char **where)
     uint64_t start;
 
     *where = NULL;
-    if (at != NULL && is_number(at + 1, &start)) {
+    if (at != NULL && text_is_number(at + 1, &start)) {
         *at = '\0';
         *where = argument + (at - file) + 1;
     }
@@ -243,7 +234,7 @@ static uint8_t set_start(struct trace_space *space, struct trace_options *option
     list = find_records(file, abi_is_big(space->abi), &num);
     if (num > 1)
         report_note("%s: it has %zu crash records: the first one is taken", file, num);
-    (void)place_images(options, &list[0], where);
+    (void)place_raw_images(options, &list[0], where);
     registers_fill(space->abi, &space->regs, list[0].registers);
     exact = list[0].exact;
     free(list);

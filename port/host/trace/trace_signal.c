@@ -7,7 +7,7 @@
 
 enum { AMD64_REGISTERS = 16, S390X_REGISTERS = 16, S390X_OLD_REGS = 168, S390X_CONTEXT = 296, S390X_SAVED = 40 };
 
-static bool has_code(const struct trace_space *space, uint64_t pc, const uint8_t *code, size_t size)
+static bool has_signal_code(const struct trace_space *space, uint64_t pc, const uint8_t *code, size_t size)
 {
     uint8_t bytes[16];
 
@@ -25,13 +25,14 @@ bool linux_is_signal(const struct trace_space *space, uint64_t pc, bool *old)
 
     *old = false;
     if (space->abi == SFU_AMD64)
-        return has_code(space, pc, amd64_rax, sizeof amd64_rax) || has_code(space, pc, amd64_eax, sizeof amd64_eax);
+        return has_signal_code(space, pc, amd64_rax, sizeof amd64_rax) ||
+               has_signal_code(space, pc, amd64_eax, sizeof amd64_eax);
     if (abi_is_riscv(space->abi))
-        return has_code(space, pc, riscv, sizeof riscv);
+        return has_signal_code(space, pc, riscv, sizeof riscv);
     if (space->abi != SFU_S390X)
-        return has_code(space, pc, aarch64, sizeof aarch64);
-    *old = has_code(space, pc, s390x_old, sizeof s390x_old);
-    return *old || has_code(space, pc, s390x, sizeof s390x);
+        return has_signal_code(space, pc, aarch64, sizeof aarch64);
+    *old = has_signal_code(space, pc, s390x_old, sizeof s390x_old);
+    return *old || has_signal_code(space, pc, s390x, sizeof s390x);
 }
 
 /* Where a signal frame has register REG or the PC, from SP. x86_64, struct ucontext: 40 bytes, r8 to r15, rdi, rsi,

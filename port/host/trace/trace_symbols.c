@@ -125,7 +125,7 @@ bool image_is_object(const struct trace_image *image)
     return image->image.header.e_type == ET_REL;
 }
 
-static int by_start(const void *a, const void *b)
+static int by_unit_start(const void *a, const void *b)
 {
     const struct unit_range *x = a, *y = b;
 
@@ -157,7 +157,7 @@ static void read_units(struct symbols *s)
         if (type == DW_UT_compile)
             add_ranges(s, &unit);
     if (s->num_ranges > 0)
-        qsort(s->ranges, s->num_ranges, sizeof *s->ranges, by_start);
+        qsort(s->ranges, s->num_ranges, sizeof *s->ranges, by_unit_start);
 }
 
 /* Whether libdwfl has symbols that common/image.h does not have: of an object, of a separate file, or of a compressed
@@ -240,7 +240,7 @@ struct chain {
 
 /* Adds the functions below DIE that PC is in. Returns whether there are any. At most MAX_DEPTH deep. */
 /* NOLINTNEXTLINE(misc-no-recursion) */
-static bool descend(struct chain *chain, Dwarf_Die *die, Dwarf_Addr pc, unsigned depth)
+static bool descend_die(struct chain *chain, Dwarf_Die *die, Dwarf_Addr pc, unsigned depth)
 {
     Dwarf_Die child;
     bool more = depth < MAX_DEPTH && dwarf_child(die, &child) == 0;
@@ -259,13 +259,13 @@ static bool descend(struct chain *chain, Dwarf_Die *die, Dwarf_Addr pc, unsigned
                 continue;
             if (function && chain->num < MAX_DEPTH)
                 chain->list[chain->num++] = child;
-            (void)descend(chain, &child, pc, depth + 1);
+            (void)descend_die(chain, &child, pc, depth + 1);
             return true;
         case DW_TAG_namespace:
         case DW_TAG_class_type:
         case DW_TAG_structure_type:
         case DW_TAG_module:
-            if (descend(chain, &child, pc, depth + 1))
+            if (descend_die(chain, &child, pc, depth + 1))
                 return true;
             break;
         default:
@@ -312,7 +312,7 @@ static unsigned find_in_unit(struct symbols *s, Dwarf_Addr pc, symbols_fn found,
     if (!find_unit(s, pc, &unit))
         return 0;
     chain.num = chain.dies = 0;
-    (void)descend(&chain, &unit, pc, 0);
+    (void)descend_die(&chain, &unit, pc, 0);
     line = dwarf_getsrc_die(&unit, pc);
     if (line != NULL) {
         file = dwarf_linesrc(line, NULL, NULL);

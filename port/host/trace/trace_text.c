@@ -2,6 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 #include "trace_text.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int digit(char c)
@@ -83,4 +85,25 @@ bool text_name(struct text *t, char *to, size_t room)
     memcpy(to, word, size);
     to[size] = '\0';
     return true;
+}
+
+bool text_is_of_a_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+bool text_is_number(const char *text, uint64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoull(text, &end, 0);
+    return errno == 0 && end != text && *end == '\0' && text[0] != '-' && text[0] != ' ';
+}
+
+const char *text_base_name(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+
+    return slash != NULL ? slash + 1 : file;
 }

@@ -32,6 +32,15 @@ size_t text_word(struct text *t, const char **word);
 /* Copies such a word, which must not be empty, to the ROOM bytes at TO, with a 0 behind it. */
 bool text_name(struct text *t, char *to, size_t room);
 
+/* Whether C can stand in a name: a letter, a digit or "_". */
+bool text_is_of_a_word(char c);
+
+/* Whether TEXT, which ends in a 0, is a number from 0 to 2^64 - 1 as C writes it, and nothing else. */
+bool text_is_number(const char *text, uint64_t *value);
+
+/* What follows the last "/" of the file's name. */
+const char *text_base_name(const char *file);
+
 /* ---- Maps: System.map, /proc/kallsyms, or what nm prints (trace_map.c) ----------------------------------------- */
 
 struct map_symbol {

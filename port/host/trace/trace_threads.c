@@ -24,7 +24,7 @@ static bool take_number(const char **text, uint64_t *value)
     return errno == 0;
 }
 
-static bool is_number(const char *text, uint64_t *value)
+static bool is_threads_number(const char *text, uint64_t *value)
 {
     return take_number(&text, value) && *text == '\0';
 }
@@ -58,26 +58,26 @@ static bool set_shape(struct description *d, enum shape shape, const char *value
 
     d->has_shape = true;
     d->shape = shape;
-    return first && is_number(value, &d->at) && (shape < ARRAY || (d->at > 0 && d->at <= MAX_THREADS));
+    return first && is_threads_number(value, &d->at) && (shape < ARRAY || (d->at > 0 && d->at <= MAX_THREADS));
 }
 
 /* "N" or "N+M": the SP is the word at N of the thread, plus M. */
 static bool set_sp(struct description *d, const char *value)
 {
     d->has_sp = take_number(&value, &d->sp);
-    return d->has_sp && (*value == '\0' || (*value++ == '+' && is_number(value, &d->popped)));
+    return d->has_sp && (*value == '\0' || (*value++ == '+' && is_threads_number(value, &d->popped)));
 }
 
 /* "N", "sp+N" or a symbol. */
 static bool set_place(struct place *p, const char *value)
 {
-    if (is_number(value, &p->offset)) {
+    if (is_threads_number(value, &p->offset)) {
         p->kind = IN_THREAD;
         return true;
     }
     p->kind = strncmp(value, "sp+", 3) == 0 ? ON_STACK : SYMBOL;
     p->symbol = value;
-    return p->kind == ON_STACK ? is_number(value + 3, &p->offset) : value[0] > '9';
+    return p->kind == ON_STACK ? is_threads_number(value + 3, &p->offset) : value[0] > '9';
 }
 
 /* Those of every CPU have the same names: a reader of the images says later which it has. */
@@ -91,14 +91,14 @@ static int register_number(const char *name, const struct registers *r)
         return r != NULL ? (int)r->fp : 0;
     if (strcmp(name, "ra") == 0)
         return r == NULL ? 0 : r->link ? (int)r->ra : -1;
-    return name[0] == 'r' && is_number(name + 1, &number) && number < REGISTER_PC ? (int)number : -1;
+    return name[0] == 'r' && is_threads_number(name + 1, &number) && number < REGISTER_PC ? (int)number : -1;
 }
 
 static bool set_name(struct description *d, const char *value)
 {
     d->has_name = true;
     d->name_pointer = value[0] == '*';
-    return is_number(value + d->name_pointer, &d->name);
+    return is_threads_number(value + d->name_pointer, &d->name);
 }
 
 /* R: of the images' CPU; NULL: only what is written counts. */
@@ -112,13 +112,13 @@ static bool set_item(struct description *d, const char *key, const char *value, 
         if (strcmp(key, shapes[i]) == 0)
             return set_shape(d, (enum shape)i, value);
     if (strcmp(key, "size") == 0)
-        return is_number(value, &d->size) && d->size > 0;
+        return is_threads_number(value, &d->size) && d->size > 0;
     if (strcmp(key, "sp") == 0)
         return set_sp(d, value);
     if (strcmp(key, "name") == 0)
         return set_name(d, value);
     if (strcmp(key, "id") == 0)
-        return d->has_id = is_number(value, &d->id);
+        return d->has_id = is_threads_number(value, &d->id);
     if (strcmp(key, "kind") == 0) {
         d->pc_kind = strcmp(value, "return") == 0 ? SFU_PC_RETURN : SFU_PC_EXACT;
         return strcmp(value, "return") == 0 || strcmp(value, "exact") == 0;
@@ -181,7 +181,7 @@ static void miss(const struct trace_space *space, const char *what, const char *
 
 /* ---- Their registers ------------------------------------------------------------------------------------------- */
 
-static bool read_word(const struct trace_space *space, uint64_t base, uint64_t offset, uint64_t *value)
+static bool read_thread_word(const struct trace_space *space, uint64_t base, uint64_t offset, uint64_t *value)
 {
     return offset <= UINT64_MAX - base && space_word(space, base + offset, value);
 }
@@ -209,15 +209,16 @@ static bool read_place(const struct trace_space *space, const struct place *p, u
 {
     if (p->kind == SYMBOL)
         return find_symbol(space, p->symbol, value);
-    return read_word(space, p->kind == IN_THREAD ? thread : sp, p->offset, value);
+    return read_thread_word(space, p->kind == IN_THREAD ? thread : sp, p->offset, value);
 }
 
-static bool read_registers(const struct trace_space *space, const struct description *d, struct kernel_thread *t)
+static bool read_thread_registers(const struct trace_space *space, const struct description *d,
+                                  struct kernel_thread *t)
 {
     unsigned sp = abi_registers(space->abi)->sp, reg;
     uint64_t saved;
 
-    if (!read_word(space, t->addr, d->sp, &saved))
+    if (!read_thread_word(space, t->addr, d->sp, &saved))
         return false;
     for (reg = 0; reg < NUM_REGISTERS; reg++) {
         if (!d->has_register[reg])
@@ -233,7 +234,7 @@ static bool read_registers(const struct trace_space *space, const struct descrip
 }
 
 /* Up to a 0, as printable characters. */
-static void read_name(const struct trace_space *space, const struct description *d, struct kernel_thread *t)
+static void read_thread_name(const struct trace_space *space, const struct description *d, struct kernel_thread *t)
 {
     uint64_t at = t->addr;
     size_t i;
@@ -263,19 +264,19 @@ static void add_thread(const struct trace_space *space, const struct description
     bool skipped = d->shape == ARRAY || d->shape == POINTERS;
     uint64_t saved;
 
-    if (skipped && read_word(space, addr, d->sp, &saved) && saved == 0)
+    if (skipped && read_thread_word(space, addr, d->sp, &saved) && saved == 0)
         return;
-    if (!read_registers(space, d, &t))
+    if (!read_thread_registers(space, d, &t))
         memset(t.regs.known, 0, sizeof t.regs.known);
-    read_name(space, d, &t);
-    t.has_id = d->has_id && read_word(space, addr, d->id, &t.id);
+    read_thread_name(space, d, &t);
+    t.has_id = d->has_id && read_thread_word(space, addr, d->id, &t.id);
     threads->list = grow(threads->list, threads->num, sizeof *threads->list);
     threads->list[threads->num++] = t;
 }
 
 /* The list ends at 0, where it has begun, or at its head. The words of LINK point to each other. */
-static void follow(const struct trace_space *space, const struct description *d, uint64_t head, uint64_t running,
-                   struct kernel_threads *threads)
+static void follow_threads(const struct trace_space *space, const struct description *d, uint64_t head,
+                           uint64_t running, struct kernel_threads *threads)
 {
     uint64_t back = d->shape == LINK ? d->at : 0, link, first;
     size_t count;
@@ -293,7 +294,7 @@ static void follow(const struct trace_space *space, const struct description *d,
         if (link < back)
             break;
         thread = link - back;
-        if (!read_word(space, thread, d->at, &link))
+        if (!read_thread_word(space, thread, d->at, &link))
             break;
         if (thread != running)
             add_thread(space, d, thread, threads);
@@ -334,7 +335,7 @@ static bool read_line(char *line, const struct trace_space *space, struct kernel
         if (good && strcmp(item, "name") == 0)
             (void)snprintf(t->name, sizeof t->name, "%s", equals);
         else if (good && strcmp(item, "id") == 0)
-            good = t->has_id = is_number(equals, &t->id);
+            good = t->has_id = is_threads_number(equals, &t->id);
         else
             good = good && registers_set(space->abi, &t->regs, &t->pc_kind, item, equals);
         *wrong = item; /* of a line that is not empty */
@@ -345,7 +346,7 @@ static bool read_line(char *line, const struct trace_space *space, struct kernel
 }
 
 /* A thread in each line. # begins a comment. */
-static void read_file(const char *name, const struct trace_space *space, struct kernel_threads *threads)
+static void read_threads_file(const char *name, const struct trace_space *space, struct kernel_threads *threads)
 {
     FILE *file = fopen(name, "r");
     const char *wrong = "";
@@ -381,7 +382,7 @@ void threads_find(const char *text, const struct trace_space *space, struct kern
 
     memset(threads, 0, sizeof *threads);
     if (text[0] == '@') {
-        read_file(text + 1, space, threads);
+        read_threads_file(text + 1, space, threads);
         return;
     }
     if (!describe(&d, text, abi_registers(space->abi), error, sizeof error)) {
@@ -393,7 +394,7 @@ void threads_find(const char *text, const struct trace_space *space, struct kern
     if (d.running != NULL && find_symbol(space, d.running, &pointer))
         (void)space_word(space, pointer, &running);
     if (d.shape == NEXT || d.shape == LINK)
-        follow(space, &d, head, running, threads);
+        follow_threads(space, &d, head, running, threads);
     else
         find_array(space, &d, head, running, threads);
 }

@@ -184,7 +184,7 @@ static bool is_described(const struct trace_walk *w)
 }
 
 /* Adds tables, which are opened, checked and sorted. Their text stays what it is. */
-static bool add(struct trace_walk *w, struct tables_of *tables)
+static bool add_section_of(struct trace_walk *w, struct tables_of *tables)
 {
     struct sfu_section *s = &tables->section;
     struct sfu_range text = s->text;
@@ -204,10 +204,10 @@ static void add_behind(struct trace_walk *w, struct trace_image *image, struct t
     for (i = 0; i < 2; i++)
         if (before[i]->added)
             (void)sfu_remove(&w->target.sections, &before[i]->section, 1);
-    tables->added = add(w, tables);
+    tables->added = add_section_of(w, tables);
     for (i = 0; i < 2; i++)
         if (before[i] != tables && before[i]->added)
-            (void)add(w, before[i]);
+            (void)add_section_of(w, before[i]);
 }
 
 /* The return address that a call through a wild pointer has left, if the frame's PC is where that led to: in the link
@@ -228,7 +228,7 @@ static void add_one(struct trace_walk *w, struct trace_image *image)
     if (!image->placed || image->own.added || image->cfi.added || image->debug_cfi.added)
         return;
     if (image_open_own(image))
-        image->own.added = add(w, &image->own);
+        image->own.added = add_section_of(w, &image->own);
     else if (image_open_cfi(image))
         add_behind(w, image, &image->cfi);
     else if (image_open_debug_cfi(image))
@@ -239,7 +239,7 @@ static void add_one(struct trace_walk *w, struct trace_image *image)
  * everything.
  * What lies between code and is none, such as data, is left out of it while the walk is at PC: of the two parts, the
  * one with the return address RA stays. */
-static void leave_out(const struct trace_image *image, struct tables_of *tables, uint64_t pc, uint64_t ra)
+static void leave_out_data(const struct trace_image *image, struct tables_of *tables, uint64_t pc, uint64_t ra)
 {
     const struct section *code = image_is_object(image) ? image_section(&image->image, ".text") : NULL;
     struct sfu_range *text = &tables->section.text;
@@ -274,9 +274,9 @@ static void add_for_wild(struct trace_walk *w)
     for (i = 0; i < images->num && w->target.sections == NULL; i++)
         add_one(w, images->list[i]);
     for (i = 0; i < images->num && caller != NULL; i++) {
-        leave_out(images->list[i], &images->list[i]->own, pc, ra);
-        leave_out(images->list[i], &images->list[i]->cfi, pc, ra);
-        leave_out(images->list[i], &images->list[i]->debug_cfi, pc, ra);
+        leave_out_data(images->list[i], &images->list[i]->own, pc, ra);
+        leave_out_data(images->list[i], &images->list[i]->cfi, pc, ra);
+        leave_out_data(images->list[i], &images->list[i]->debug_cfi, pc, ra);
     }
 }
 
@@ -306,7 +306,7 @@ static void add_tables(struct trace_walk *w)
         return;
     }
     if (!image->own.added && image_open_own(image))
-        image->own.added = add(w, &image->own);
+        image->own.added = add_section_of(w, &image->own);
     if (!image->cfi.added && !is_described(w) && image_open_cfi(image))
         add_behind(w, image, &image->cfi);
     if (!image->debug_cfi.added && !is_described(w) && image_open_debug_cfi(image))

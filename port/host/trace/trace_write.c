@@ -113,7 +113,7 @@ static uint64_t phdr_size(unsigned word)
     return 8 + 6 * (uint64_t)word;
 }
 
-static void put(const struct output *o, const void *bytes, size_t size)
+static void put_bytes_of_core(const struct output *o, const void *bytes, size_t size)
 {
     if (size == 0 || fwrite(bytes, size, 1, o->file->stream) == 1)
         return;
@@ -126,7 +126,7 @@ static void put_number(const struct output *o, unsigned size, uint64_t value)
     uint8_t bytes[8];
 
     store_number(bytes, size, o->facts->big, value);
-    put(o, bytes, size);
+    put_bytes_of_core(o, bytes, size);
 }
 
 static void put_zeros(const struct output *o, uint64_t size)
@@ -135,14 +135,14 @@ static void put_zeros(const struct output *o, uint64_t size)
         put_number(o, 1, 0);
 }
 
-static uint64_t padded(uint64_t size)
+static uint64_t write_padded(uint64_t size)
 {
     return (size + 3) & ~(uint64_t)3;
 }
 
 static uint64_t note_size(size_t name, uint64_t size)
 {
-    return NOTE_HEADER + padded(name) + padded(size);
+    return NOTE_HEADER + write_padded(name) + write_padded(size);
 }
 
 static void put_note(const struct output *o, const char *name, uint32_t type, const void *desc, size_t size)
@@ -152,10 +152,10 @@ static void put_note(const struct output *o, const char *name, uint32_t type, co
     put_number(o, 4, name_size);
     put_number(o, 4, size);
     put_number(o, 4, type);
-    put(o, name, name_size);
-    put_zeros(o, padded(name_size) - name_size);
-    put(o, desc, size);
-    put_zeros(o, padded(size) - size);
+    put_bytes_of_core(o, name, name_size);
+    put_zeros(o, write_padded(name_size) - name_size);
+    put_bytes_of_core(o, desc, size);
+    put_zeros(o, write_padded(size) - size);
 }
 
 static uint64_t bytes_size(const struct note_bytes *note)
@@ -189,14 +189,14 @@ static void put_thread(const struct output *o, const struct core_thread *thread,
     put_note(o, "CORE", NT_PRSTATUS, status, status_size(r));
 }
 
-static void put_header(const struct output *o, size_t num_headers)
+static void put_core_header(const struct output *o, size_t num_headers)
 {
     const uint8_t word = o->facts->word;
     const uint8_t ident[EI_NIDENT] = {
         0x7f,      'E', 'L', 'F', word == 8 ? ELFCLASS64 : ELFCLASS32, o->facts->big ? ELFDATA2MSB : ELFDATA2LSB,
         EV_CURRENT};
 
-    put(o, ident, sizeof ident);
+    put_bytes_of_core(o, ident, sizeof ident);
     put_number(o, 2, ET_CORE);
     put_number(o, 2, o->facts->machine);
     put_number(o, 4, EV_CURRENT);
@@ -232,7 +232,7 @@ static void put_segment(const struct output *o, uint32_t type, uint64_t offset, 
 }
 
 /* Where the file has BYTES, which are in one of the blocks, the first of which is at START. */
-static uint64_t offset_of(const struct written *w, uint64_t start, const uint8_t *bytes)
+static uint64_t file_offset_of(const struct written *w, uint64_t start, const uint8_t *bytes)
 {
     size_t i;
 
@@ -256,10 +256,11 @@ static void put_all(const struct written *w, const struct output *o)
     notes_end += bytes_size(&w->auxv) + bytes_size(&w->file_list);
     if (w->build_id_size > 0)
         notes_end += note_size(sizeof "GNU", w->build_id_size);
-    put_header(o, w->num_pieces + 1);
+    put_core_header(o, w->num_pieces + 1);
     put_segment(o, PT_NOTE, notes_at, 0, notes_end - notes_at);
     for (i = 0; i < w->num_pieces; i++)
-        put_segment(o, PT_LOAD, offset_of(w, notes_end, w->pieces[i].bytes), w->pieces[i].vaddr, w->pieces[i].size);
+        put_segment(o, PT_LOAD, file_offset_of(w, notes_end, w->pieces[i].bytes), w->pieces[i].vaddr,
+                    w->pieces[i].size);
     for (i = 0; i < w->num_threads; i++)
         put_thread(o, &w->threads[i], w->threads[i].id != 0 ? w->threads[i].id : (uint32_t)i + 1);
     put_bytes(o, NT_AUXV, &w->auxv);
@@ -267,7 +268,7 @@ static void put_all(const struct written *w, const struct output *o)
     if (w->build_id_size > 0)
         put_note(o, "GNU", NT_GNU_BUILD_ID, w->build_id, w->build_id_size);
     for (i = 0; i < w->num_blocks; i++)
-        put(o, w->blocks[i].bytes, (size_t)w->blocks[i].size);
+        put_bytes_of_core(o, w->blocks[i].bytes, (size_t)w->blocks[i].size);
 }
 
 void write_core(const struct written *w, const char *file)
