@@ -284,7 +284,7 @@ static INLINE int read_record(struct lookup *l, const struct tables *t, uint32_t
     if (at > t->end || len > t->end - at)
         return SFU_E_BOUNDS;
     *record = read_known(l, t, at, len);
-    return *record != NULL ? (int)SFU_OK : (int)SFU_E_SECTION;
+    return *record != NULL ? SFU_OK : SFU_E_SECTION;
 }
 
 /* ---- Section (2.1, 2.2) ---------------------------------------------------------------------------------------- */
@@ -398,10 +398,11 @@ static int open_behind(const struct sfu_section *s, uint32_t at, struct sfu_sect
     return open_section(next, s->bytes != NULL ? s->bytes + at : NULL, s->read, s->ctx, s->size - at, s->addr + at);
 }
 
-/* Sets *AT to the offset of the header behind the tables of S, which follows at once or after up to 7 bytes of padding.
- * The magic number, that of S, is enough: whether that section can be opened is not asked here. But in the other byte
- * order it is a header only if it can be opened, because linkers join sections of one target. Returns SFU_E_NO_SECTION
- * if there is none. */
+/* Sets *AT to the offset of the header behind the tables of S. It follows at once, or after up to 7 bytes of padding,
+ * because linkers align each .sframe to 8 at most. A magic number like that of S is enough: whether that section can be
+ * opened is not asked here, so that a damaged header is an error, and not the end of the tables. In the other byte
+ * order a magic number is a header only if the section can be opened, because a linker joins sections of one target.
+ * Returns SFU_E_NO_SECTION if there is none. */
 static OUT_OF_LINE int find_next(const struct sfu_section *s, uint32_t *at)
 {
     struct lookup l;
@@ -447,14 +448,14 @@ static OUT_OF_LINE int add_joined(struct sfu_section **list, struct sfu_section 
         *list = s;
         code = find_next(s, &at);
         if (code != SFU_OK)
-            return code == SFU_E_NO_SECTION ? (int)SFU_OK : code;
+            return code == SFU_E_NO_SECTION ? SFU_OK : code;
         room--;
         if (room == 0)
             return SFU_E_CONCATENATED;
         code = open_behind(s, at, s + 1);
         if (code != SFU_OK)
             return code;
-        s->size = s->end;
+        s->size = s->end; /* else sfu_check(S) would find the next header: SFU_E_CONCATENATED */
         s++;
     }
 }
@@ -631,7 +632,7 @@ static int find_fde(struct lookup *l, uint64_t pc)
         if (code == SFU_OK && sorted && l->fde.size > 0)
             break;
     }
-    return code != SFU_OK ? code : (int)SFU_E_NO_FDE;
+    return code != SFU_OK ? code : SFU_E_NO_FDE;
 }
 
 /* Sets the code of S, if its table is sorted and mapped: from the first start to the end of the last function that is
@@ -767,7 +768,7 @@ static int scan_rows(struct lookup *l, uint32_t offset, uint32_t *end)
         at = words_end(info, words);
     }
     if (i == 0)
-        return count > 0 ? (int)SFU_E_NO_ROW : (int)SFU_OK;
+        return count > 0 ? SFU_E_NO_ROW : SFU_OK;
     take_row(l, last, info, words);
     return SFU_OK;
 }
@@ -966,7 +967,7 @@ static int frame_register(const struct sfu_target *t, const struct abi *abi, con
 }
 
 /* Sets *STACK to the stack of T that ADDR lies on: up to its high end, which is the SP of an empty stack, or below its
- * low end, if it has overflown. Returns false, and sets an empty one, if there is none. */
+ * low end, if it has overflowed. Returns false, and sets an empty one, if there is none. */
 static OUT_OF_LINE bool find_stack(const struct sfu_target *t, uint64_t addr, struct sfu_stack *stack)
 {
     stack->bytes = t->stack.bytes;
@@ -1011,7 +1012,7 @@ int sfu_read_word(const struct sfu_target *target, uint64_t addr, bool big, uint
     const struct sfu_section *s = target->sections;
     unsigned size = word_size(abi_of(s != NULL ? s->abi : 0));
 
-    return read_word(target, &target->stack, addr, big, size, value) ? (int)SFU_OK : (int)SFU_E_STACK;
+    return read_word(target, &target->stack, addr, big, size, value) ? SFU_OK : SFU_E_STACK;
 }
 
 /* Whether ADDR lies below SP, but for the red zone, in a frame that was interrupted, or where a walk begins, in a trap
@@ -1045,7 +1046,7 @@ static int judge_slot(const struct sfu_walk *walk, uint64_t addr)
 
     if (sp <= walk->stack.low || sp > walk->stack.high)
         return SFU_E_STACK;
-    return addr < walk->stack.low ? (int)SFU_OK : (int)SFU_E_DEAD_SLOT;
+    return addr < walk->stack.low ? SFU_OK : SFU_E_DEAD_SLOT;
 }
 
 /* What a row says of FRAME's caller. */
@@ -1098,9 +1099,8 @@ static int apply_rule(const struct sfu_walk *walk, const struct abi *abi, const 
     }
     if (which == RA)
         caller->slot = sum;
-    return read_word(t, &walk->stack, sum, abi->traits & BIG, word_size(abi), &caller->values[which])
-               ? (int)SFU_OK
-               : (int)SFU_E_STACK;
+    return read_word(t, &walk->stack, sum, abi->traits & BIG, word_size(abi), &caller->values[which]) ? SFU_OK
+                                                                                                      : SFU_E_STACK;
 }
 
 /* RA without its PAC: its bits become what bit 55 is. */
@@ -1135,9 +1135,10 @@ static int find_caller(const struct sfu_walk *walk, const struct sfu_row *row, s
     return SFU_OK;
 }
 
-/* Whether WALK has left STACK at SP or above: then it cannot come back there. An SP that lies between SP and the high
- * end of STACK was on it. There are at most SFU_MAX_SWITCHES places where the walk left a stack, and the frame's
- * own. */
+/* Whether WALK has left STACK at SP or above: then it cannot come back there. For instance, the walk went from a task's
+ * stack, at SP = 0x1f00, to another one. If the next caller is on the task's stack again, at 0x1e80, its frames are in
+ * the trace already: a loop. At 0x1f80 the walk goes on above them. An SP between SP and the high end of STACK was on
+ * it. There are at most SFU_MAX_SWITCHES places where the walk left a stack, and the frame's own. */
 static bool was_left(const struct sfu_walk *walk, const struct sfu_stack *stack, uint64_t sp)
 {
     uint64_t left = walk->frame.regs.sp;
@@ -1262,7 +1263,7 @@ int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row)
     if (!is_abi(row->abi))
         return SFU_E_ABI;
     if (row->kind != SFU_ROW_RULES)
-        return row->kind == SFU_ROW_OUTERMOST ? (int)SFU_END : (int)SFU_E_TRAP;
+        return row->kind == SFU_ROW_OUTERMOST ? SFU_END : SFU_E_TRAP;
     return move(walk, row, false);
 }
 
@@ -1284,7 +1285,7 @@ static inline int find_frame(const struct sfu_target *target, const struct sfu_f
 
         if (!is_in(&s->text, pc))
             continue;
-        code = is_in(&s->code, pc) ? sfu_find(s, pc, row) : (int)SFU_E_NO_FDE;
+        code = is_in(&s->code, pc) ? sfu_find(s, pc, row) : SFU_E_NO_FDE;
         if (code == SFU_OK)
             return SFU_OK;
         if (first == SFU_E_NOT_CODE || first == SFU_E_NO_FDE)
@@ -1498,7 +1499,7 @@ static int check_end(const struct sfu_section *s)
     uint32_t at;
     int code = find_next(s, &at);
 
-    return code == SFU_OK ? (int)SFU_E_CONCATENATED : code == SFU_E_NO_SECTION ? (int)SFU_OK : code;
+    return code == SFU_OK ? SFU_E_CONCATENATED : code == SFU_E_NO_SECTION ? SFU_OK : code;
 }
 
 /* Looks at no more rows than the header says, and at no more than there is room for: a row takes at least two bytes. */

@@ -158,7 +158,7 @@ static int hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_i
 }
 
 /* The piece of memory that ADDR is in, as a stack. Of five pieces that have gaps, one is none, and one belongs to the
- * stack above, which has overflown. A liar's bounds are not those of what ADDR is in, or the wrong way round. */
+ * stack above, which has overflowed. A liar's bounds are not those of what ADDR is in, or the wrong way round. */
 static bool tell_stack(const struct world *w, uint64_t addr, struct sfu_stack *stack)
 {
     unsigned shift = (w->how.stacks & 63) < 4 ? 7 : w->how.stacks & 63;

@@ -172,7 +172,7 @@ static bool below_red_zone(const struct sfu_walk *w, uint64_t addr)
 
 /* The stack that SP of W is on in truth: any that SP may be on, as far as the walk knows. Stacks do not overlap, but
  * may touch. So it is the walk's; or one that touches it at SP; or, if the walk is on none or takes SP for that of a
- * stack that has overflown, any that nobody knows. */
+ * stack that has overflowed, any that nobody knows. */
 static struct sfu_range truth;
 
 static bool may_be_on_truth(const struct sfu_walk *w)
@@ -187,7 +187,7 @@ static bool may_be_on_truth(const struct sfu_walk *w)
 }
 
 /* Whether a trap may have overwritten the word at ADDR: further below SP than the red zone, on SP's own stack, or
- * anywhere lower, if that has overflown. All of the word lies on one stack: prove_word. */
+ * anywhere lower, if that has overflowed. All of the word lies on one stack: prove_word. */
 static bool trapped(const struct sfu_walk *w, uint64_t addr)
 {
     return below_red_zone(w, addr) && (addr >= truth.low || w->frame.regs.sp < truth.low);

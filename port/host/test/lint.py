@@ -1022,7 +1022,7 @@ def odd_sp():
 
 
 def all_planted():
-    with open("port/host/lint/lint.c", encoding="utf-8") as f:
+    with open("port/host/lint/lint_findings.c", encoding="utf-8") as f:
         names = set(re.findall(r'\{"([a-z-]+)", LINT_(?:FAULT|NOTE)\}', f.read()))
     must(len(names) > 40, "only %d names" % len(names))
     must(SEEN == names, "not planted: %s" % (names - SEEN))
@@ -1232,7 +1232,7 @@ def help_text():
     text, errors = run(LINT, "--help")
     must(errors == "" and text.startswith("NAME"), "no help")
     for file, pattern, before in (("sfu_lint.c", r'{"([a-z-]+)", (?:no|required)_argument', "--"),
-                                  ("lint.c", r'\{"([a-z-]+)", LINT_(?:FAULT|NOTE)\}', ""),
+                                  ("lint_findings.c", r'\{"([a-z-]+)", LINT_(?:FAULT|NOTE)\}', ""),
                                   ("lint_worth.c", r'set_reason\(f, "([a-z-]+)"', "")):
         with open("port/host/lint/" + file, encoding="utf-8") as f:
             names = re.findall(pattern, f.read())

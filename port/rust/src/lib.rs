@@ -114,7 +114,7 @@ errors! {
     Unsorted = SFU_E_UNSORTED,
     /// Flagged as sorted, but this FDE starts inside the one before it.
     Overlap = SFU_E_OVERLAP,
-    /// The functions have another number of rows than the header says.
+    /// The functions' row count differs from the header's.
     Count = SFU_E_COUNT,
     /// Not the section's own bytes, or a start does not fit its field.
     ReadOnly = SFU_E_READONLY,
@@ -136,7 +136,7 @@ errors! {
     Register = SFU_E_REGISTER,
     /// The row leaves the return address in its register, but this frame has made a call since.
     NoRa = SFU_E_NO_RA,
-    /// SP would not grow, on the same stack or on one that the walk comes back to.
+    /// SP would not move up, on this stack or on one visited before: a loop.
     Progress = SFU_E_PROGRESS,
     /// More stack switches than the limit.
     Switches = SFU_E_SWITCHES,
@@ -356,8 +356,8 @@ pub trait Machine: Sync {
 
 /// A machine with several stacks.
 pub trait Stacks: Machine {
-    /// The stack that `addr` lies on: an SP, up to the high end, or the address of a word. An SP below a stack that has
-    /// overflown lies on that one.
+    /// The stack that `addr`, an SP or the address of a word, lies on. An SP equal to `high` is that of an empty stack.
+    /// If `addr` is below every stack but in the guard area of one, return that stack: its SP has overflowed.
     fn find_stack(&self, addr: u64) -> Option<Stack<'_>>;
 }
 
@@ -437,8 +437,8 @@ impl<'a> Target<'a> {
     /// its functions describe: a PC elsewhere is not code ([`Error::NotCode`]). Takes time in proportion to its
     /// functions.
     ///
-    /// Errors: those of [`Section::open`]; [`Error::Abi`], its ABI is not that of the sections before;
-    /// [`Error::Concatenated`], there is not enough room. The sections in front of that one have been added.
+    /// Errors: those of [`Section::open`]; [`Error::Abi`] if its ABI differs from that of the sections already added;
+    /// [`Error::Concatenated`] if there is not enough room. On error, the sections before the failing one stay added.
     pub fn add(&mut self, room: &'a mut [Room], bytes: &'a [u8], addr: u64) -> Result<(), Error> {
         self.add_by(room, bytes, addr, |section| {
             // SAFETY: the section is in the list, and this target is borrowed exclusively. Where it fails, the text

@@ -119,7 +119,8 @@ pub struct sfu_frame {
     pub switched: bool,
     /// A tracer had replaced the return address that led here; the PC is the original one.
     pub replaced: bool,
-    /// Neither this frame nor one before it was guessed, and no unsure hook ended the trace here.
+    /// True while no frame so far was guessed. Also false in the last frame if a trap hook that was not sure ended the
+    /// trace.
     pub reliable: bool,
 }
 
