@@ -67,7 +67,8 @@ enum {
     RECORD = 2,             /* an FP that is used points at a frame record: the caller's FP, then the RA */
     BIG = 4,                /* the stack is big-endian */
     SAVES_IN_REGISTERS = 8, /* default rows may say that RA or FP is in a register: set_saved */
-    CFA_IN_WORDS = 16       /* rows have the CFA's offset in units of 8 bytes */
+    CFA_IN_WORDS = 16,      /* rows have the CFA's offset in units of 8 bytes */
+    EVEN = 32               /* bit 0 of an RA chooses the instruction set, and is not a part of the address */
 };
 
 /* What an ABI fixes (3.1). Registers have their DWARF numbers. The specification's ABIs stand at their numbers; behind
@@ -87,6 +88,8 @@ static const struct abi {
     {15, 11, 14, LINK | BIG | SAVES_IN_REGISTERS | CFA_IN_WORDS, 0, 160, 8, 0}, /* SFU_S390X */
     {2, 8, 1, LINK | RECORD, 0, 0, 8, 0},                                       /* SFU_RISCV64 */
     {2, 8, 1, LINK | RECORD, 0, 0, 4, 0},                                       /* SFU_RISCV32 */
+    {13, 11, 14, LINK | EVEN, 0, 0, 4, 0},                                      /* SFU_ARM */
+    {13, 7, 14, LINK | EVEN, 0, 0, 4, 0},                                       /* SFU_THUMB */
 };
 
 /* What ABI number ID fixes. A number that no ABI has, which only a row can have that a caller made: "no ABI". */
@@ -112,6 +115,18 @@ static unsigned word_size(const struct abi *abi)
 static bool is_abi(unsigned id)
 {
     return abi_of(id) != &abis[0];
+}
+
+/* The ABI of T's sections, if it has any. */
+static const struct abi *target_abi(const struct sfu_target *t)
+{
+    return abi_of(t->sections != NULL ? t->sections->abi : 0);
+}
+
+/* The address of the instruction that PC, a return address perhaps, names. */
+static uint64_t code_address(const struct abi *abi, uint64_t pc)
+{
+    return abi->traits & EVEN ? pc & ~(uint64_t)1 : pc;
 }
 
 /* Whether the tables of S are big-endian. */
@@ -1009,8 +1024,7 @@ static bool read_word(const struct sfu_target *t, const struct sfu_stack *stack,
 
 int sfu_read_word(const struct sfu_target *target, uint64_t addr, bool big, uint64_t *value)
 {
-    const struct sfu_section *s = target->sections;
-    unsigned size = word_size(abi_of(s != NULL ? s->abi : 0));
+    unsigned size = word_size(target_abi(target));
 
     return read_word(target, &target->stack, addr, big, size, value) ? SFU_OK : SFU_E_STACK;
 }
@@ -1132,6 +1146,7 @@ static int find_caller(const struct sfu_walk *walk, const struct sfu_row *row, s
         caller->values[RA] = strip(t, caller->values[RA]);
     caller->replaced = t->original_ra != NULL && !row->trap_frame &&
                        t->original_ra(t->ctx, &walk->frame, caller->slot, &caller->values[RA]);
+    caller->values[RA] = code_address(abi, caller->values[RA]);
     return SFU_OK;
 }
 
@@ -1318,6 +1333,7 @@ void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, cons
     walk->stayed = false;
     (void)find_stack(target, top->sp, &walk->stack); /* on none, the frame has its registers all the same */
     copy_registers(&frame->regs, top);
+    frame->regs.pc = code_address(target_abi(target), top->pc);
     frame->saved = 0;
     frame->depth = 0;
     frame->guess = SFU_GUESS_NONE;
@@ -1356,6 +1372,7 @@ static OUT_OF_LINE int ask_hook(struct sfu_walk *walk, int code)
     if (code != SFU_OK)
         return code;
     copy_registers(&frame->regs, &interrupted.regs);
+    frame->regs.pc = code_address(target_abi(t), interrupted.regs.pc);
     frame->interrupted = interrupted.regs.pc_kind == SFU_PC_EXACT;
     frame->saved = frame->interrupted ? interrupted.saved : 0;
     if (interrupted.guess != SFU_GUESS_NONE)

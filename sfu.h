@@ -137,14 +137,16 @@ enum sfu_code {
 
 /* ABI/arch identifiers: those of SFrame (specification 2.2.1), and from 0x81 on those of ABIs that it does not have.
  * The tables of these are not SFrame: docs/format.md. They begin with another magic number, and have the layout of
- * version 3. A word, which is a saved register, has 8 bytes, of SFU_RISCV32 4. */
+ * version 3. A word, which is a saved register, has 8 bytes, of SFU_RISCV32, SFU_ARM and SFU_THUMB 4. */
 enum sfu_abi {
     SFU_AARCH64_BIG = 1,
     SFU_AARCH64 = 2,
     SFU_AMD64 = 3,
     SFU_S390X = 4,
     SFU_RISCV64 = 0x81,
-    SFU_RISCV32 = 0x82
+    SFU_RISCV32 = 0x82,
+    SFU_ARM = 0x83,  /* 32-bit ARM, little-endian; the FP is r11, as in code of the A32 instruction set */
+    SFU_THUMB = 0x84 /* the same, but the FP is r7, as in code of T32 (Thumb): all Cortex-M */
 };
 
 /* What the PC of a frame is. A return address may lie one past the end of its function: the call in front of it never
@@ -156,7 +158,7 @@ enum sfu_pc_kind {
 
 /* The registers of a frame: a walk begins with them, and a trap hook fills them in. */
 struct sfu_registers {
-    uint64_t pc; /* without its PAC, if it was a signed RA (aarch64) */
+    uint64_t pc; /* without its PAC, if it was a signed RA (aarch64). ARM: a walk clears its bit 0 */
     uint64_t sp, fp;
     uint64_t ra; /* the link register (all but amd64) */
     enum sfu_pc_kind pc_kind;
@@ -330,7 +332,8 @@ struct sfu_target {
     uint16_t red_zone;
     /* The most stack switches of a walk. Default, and also for more than that: SFU_MAX_SWITCHES. */
     uint8_t max_switches;
-    /* Where no FDE covers a PC, guess that FP holds a frame record. Default: false, and the trace ends. Not on s390x.
+    /* Where no FDE covers a PC, guess that FP holds a frame record. Default: false, and the trace ends. Not on s390x
+     * and ARM.
      *   CFA = FP + 16 (RISC-V: FP);  RA = *(CFA - 8);  FP = *(CFA - 16) (words of 4 bytes: -4, -8) */
     bool frame_pointers;
 };

@@ -28,6 +28,8 @@
 #include "s390x/sfu_capture.h"
 #elif defined(__riscv) && (__riscv_xlen == 64 || __riscv_xlen == 32)
 #include "riscv/sfu_capture.h"
+#elif defined(__arm__) && !defined(__ARM_BIG_ENDIAN)
+#include "arm/sfu_capture.h"
 #else
 #error "sfu has no register capture for this CPU: fill in struct sfu_registers from a trap frame instead"
 #endif

@@ -8,7 +8,7 @@
  *
  *        sfu_function_begin copy         <- global function
  *            sfu_push %rbp               <- x86_64: a register; aarch64: two, x29, x30; s390x: from 6 on up to 15;
- *                                           RISC-V: one or two, ra, s0
+ *                                           RISC-V: one or two, ra, s0; ARM: r7, lr
  *            ...
  *            sfu_pop %rbp
  *            ret
@@ -59,8 +59,9 @@
  *    Put no .cfi_startproc around such a function: it would have two tables.
  *    The linker script must take both: .sframe : { KEEP(*(.sframe .sframe.*)) }.
  *
- * RISC-V has no SFrame. There the tables are those of docs/format.md, which sfu-gen writes: from .eh_frame, and from
- * what the macros of 3 write, in sections .sfu_sframe.trap.*. The linker script collects these behind what is loaded:
+ * RISC-V and 32-bit ARM have no SFrame. There the tables are those of docs/format.md, which sfu-gen writes: from
+ * .eh_frame or .debug_frame, and from what the macros of 3 write, in sections .sfu_sframe.trap.*. The linker script
+ * collects these behind what is loaded:
  *     .sfu_sframe.trap (INFO) : { KEEP(*(.sfu_sframe.trap.*)) }
  *
  * SFU_NO_ASM: the same sources assemble to the same code, without tables. Not for sfu-gen, which takes them from old
@@ -75,8 +76,9 @@
 
 /* SFU_ASM_ABI: ABI of the section; SFU_ASM_FIXED_RA: RA from the CFA, if fixed; SFU_ASM_SP, SFU_ASM_RA: DWARF
  * numbers; SFU_ASM_CFA(offset): an offset as the CFA's rule holds it, with the bits of SFU_ASM_CFA_MASK clear;
- * SFU_ASM_CALL, SFU_ASM_CALL_REGISTER: calls of a function; SFU_ASM_STOP: an instruction that traps. And the macros
- * sfu_push and sfu_pop, which write their CFI by sfu_cfi. */
+ * SFU_ASM_CALL, SFU_ASM_CALL_REGISTER: calls of a function; SFU_ASM_STOP: an instruction that traps;
+ * SFU_ASM_START(start), where no relocation has 8 bytes: the field of an FDE that says where the entry starts. And the
+ * macros sfu_push and sfu_pop, which write their CFI by sfu_cfi. */
 #if defined(__x86_64__)
 #include "x86_64/sfu_asm_abi.h"
 #elif defined(__aarch64__)
@@ -85,8 +87,14 @@
 #include "s390x/sfu_asm_abi.h"
 #elif defined(__riscv)
 #include "riscv/sfu_asm_abi.h"
+#elif defined(__arm__) && !defined(__ARM_BIG_ENDIAN)
+#include "arm/sfu_asm_abi.h"
 #else
 #error "sfu has no assembler macros for this CPU"
+#endif
+
+#ifndef SFU_ASM_START
+#define SFU_ASM_START(start) .8byte start - .
 #endif
 
     /* A directive that is left out where there are no tables. */
@@ -230,7 +238,7 @@
     .byte 3, 4, SFU_ASM_ABI, 0, SFU_ASM_FIXED_RA, 0
     .4byte 1, .Lsfu_trap_rows       /* functions, rows */
     .4byte .Lsfu_trap_size, 0, 16   /* of the rows; offsets of the functions and of the rows */
-    .8byte \start - .               /* flag 4: from this field */
+    SFU_ASM_START(\start)           /* flag 4: from this field */
     .4byte \end - \start, 0
     .endm
     .endm

@@ -14,6 +14,10 @@
 #define OWN_ABI SFU_RISCV64
 #elif defined(__riscv) && __riscv_xlen == 32
 #define OWN_ABI SFU_RISCV32
+#elif defined(__thumb__)
+#define OWN_ABI SFU_THUMB
+#elif defined(__arm__)
+#define OWN_ABI SFU_ARM
 #else
 #define OWN_ABI 0
 #endif

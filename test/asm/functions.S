@@ -14,6 +14,9 @@
 #elif defined(__riscv)
     mv a0, sp
     ret
+#elif defined(__arm__)
+    mov r0, sp
+    bx lr
 #else /* __s390x__ */
     lgr %r2, %r15
     br %r14
@@ -47,6 +50,14 @@
     sfu_pop s1
     sfu_pop ra, s0
     ret
+#elif defined(__arm__)
+    sfu_push r7, lr
+    sfu_push r4, r5
+    movs r4, #0
+    mov r7, r4
+    blx r0
+    sfu_pop r4, r5
+    sfu_pop r7, pc
 #else /* __s390x__ */
     sfu_push 6
     lghi %r11, 0
@@ -63,6 +74,8 @@
     sfu_thread_entry thread_start_register, register=x19
 #elif defined(__riscv)
     sfu_thread_entry thread_start_register, register=s1
+#elif defined(__arm__)
+    sfu_thread_entry thread_start_register, register=r4
 #else /* __s390x__ */
     sfu_thread_entry thread_start_register, register=%r6
 #endif
@@ -83,6 +96,11 @@
     mv a0, a2
     mv s1, a3
     jr a1
+#elif defined(__arm__)
+    mov sp, r0
+    mov r0, r2
+    mov r4, r3
+    bx r1
 #else /* __s390x__ */
     lgr %r15, %r2
     lgr %r2, %r4

@@ -16,17 +16,20 @@ struct abi {
     unsigned sp_below_cfa;
     unsigned word;   /* bytes of a saved register */
     unsigned record; /* CFA = FP + record, where FP points at a frame record; NO_RECORD */
+    bool even;       /* bit 0 of a return address is not a part of it */
 };
 
 enum { NO_RECORD = 99 };
 
 /* The fields of each. */
-#define ABI_AARCH64_BIG "aarch64_be", SFU_AARCH64_BIG, true, 31, 29, 30, true, 0, 8, 16
-#define ABI_AARCH64     "aarch64", SFU_AARCH64, false, 31, 29, 30, true, 0, 8, 16
-#define ABI_AMD64       "x86_64", SFU_AMD64, false, 7, 6, 255, false, 0, 8, 16
-#define ABI_S390X       "s390x", SFU_S390X, true, 15, 11, 14, true, 160, 8, NO_RECORD
-#define ABI_RISCV64     "riscv64", SFU_RISCV64, false, 2, 8, 1, true, 0, 8, 0
-#define ABI_RISCV32     "riscv32", SFU_RISCV32, false, 2, 8, 1, true, 0, 4, 0
+#define ABI_AARCH64_BIG "aarch64_be", SFU_AARCH64_BIG, true, 31, 29, 30, true, 0, 8, 16, false
+#define ABI_AARCH64     "aarch64", SFU_AARCH64, false, 31, 29, 30, true, 0, 8, 16, false
+#define ABI_AMD64       "x86_64", SFU_AMD64, false, 7, 6, 255, false, 0, 8, 16, false
+#define ABI_S390X       "s390x", SFU_S390X, true, 15, 11, 14, true, 160, 8, NO_RECORD, false
+#define ABI_RISCV64     "riscv64", SFU_RISCV64, false, 2, 8, 1, true, 0, 8, 0, false
+#define ABI_RISCV32     "riscv32", SFU_RISCV32, false, 2, 8, 1, true, 0, 4, 0, false
+#define ABI_ARM         "arm", SFU_ARM, false, 13, 11, 14, true, 0, 4, NO_RECORD, true
+#define ABI_THUMB       "thumb", SFU_THUMB, false, 13, 7, 14, true, 0, 4, NO_RECORD, true
 
 /* By enum sfu_abi. Between them are numbers that no ABI has: there the id is 0. */
 static const struct abi abis[] = {
@@ -36,6 +39,8 @@ static const struct abi abis[] = {
     [SFU_S390X] = {ABI_S390X},
     [SFU_RISCV64] = {ABI_RISCV64},
     [SFU_RISCV32] = {ABI_RISCV32},
+    [SFU_ARM] = {ABI_ARM},
+    [SFU_THUMB] = {ABI_THUMB},
 };
 enum { LAST_OF_ABIS = sizeof abis / sizeof abis[0] - 1 };
 

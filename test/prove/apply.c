@@ -164,7 +164,7 @@ void prove_read_word(void)
     wanted_address = nondet_u64();
     section.abi = (enum sfu_abi)nondet_byte();
     target.sections = nondet_bool() ? &section : NULL;
-    word_bytes = target.sections != NULL && section.abi == SFU_RISCV32 ? 4 : 8;
+    word_bytes = target.sections != NULL && section.abi >= SFU_RISCV32 && section.abi <= SFU_THUMB ? 4 : 8;
     code = sfu_read_word(&target, wanted_address, nondet_bool(), &value);
     PROVE(code == SFU_OK || (code == SFU_E_STACK && value == before), "a word, or an error");
     prove_read(&target.stack, wanted_address, code == SFU_OK);
@@ -234,7 +234,7 @@ static void prove_in_register(const struct sfu_row *row, unsigned which, int cod
 static bool is_known(uint8_t abi)
 {
     return abi == SFU_AARCH64_BIG || abi == SFU_AARCH64 || abi == SFU_AMD64 || abi == SFU_S390X ||
-           abi == SFU_RISCV64 || abi == SFU_RISCV32;
+           abi == SFU_RISCV64 || abi == SFU_RISCV32 || abi == SFU_ARM || abi == SFU_THUMB;
 }
 
 /* Whether RULE of ROW finds its slot from SP, in a frame that begins there or above. */
@@ -321,7 +321,7 @@ void prove_apply(void)
         return;
     }
     prove_progress(&before, &walk, row.trap_frame);
-    PROVE(row.abi != SFU_RISCV32 || frame->regs.sp <= UINT32_MAX, "no SP of 32 bits is larger");
+    PROVE(row.abi < SFU_RISCV32 || frame->regs.sp <= UINT32_MAX, "no SP of 32 bits is larger");
     PROVE(stacks_asked == (frame->switched && target.find_stack != NULL),
           "an ordinary frame asks for no stack, a switch for one");
     PROVE(frame->guess == SFU_GUESS_NONE, "what the table says is not a guess");

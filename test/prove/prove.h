@@ -268,7 +268,7 @@ static bool opened(const struct sfu_section *s)
            s->fdes + (uint64_t)s->num_fdes * s->fde_size <= s->rows && s->rows <= s->end && s->end <= s->size &&
            s->end <= MAX_END && s->version >= SFU_OLDEST_VERSION && s->version <= 3 && s->abi >= SFU_AARCH64_BIG &&
            (s->abi <= (s->version == 1 ? SFU_AMD64 : SFU_S390X) ||
-            (s->version == 3 && s->abi >= SFU_RISCV64 && s->abi <= SFU_RISCV32)) &&
+            (s->version == 3 && s->abi >= SFU_RISCV64 && s->abi <= SFU_THUMB)) &&
            unmentioned(&s->fp, abi_of(s->abi)->fp) && unmentioned(&s->ra, abi_of(s->abi)->ra) &&
            s->fde_size == (s->version == 1   ? 17
                            : s->version == 2 ? 20

@@ -106,7 +106,7 @@ fast.c   prove_fast_row      MAX_ROWS=2 $taking
 fast.c   prove_fast_function MAX_FDES=1 $finding
 fast.c   prove_fast_function MAX_FDES=2 $finding
 "
-for abi in SFU_AARCH64_BIG SFU_AARCH64 SFU_AMD64 SFU_S390X SFU_RISCV64 SFU_RISCV32; do
+for abi in SFU_AARCH64_BIG SFU_AARCH64 SFU_AMD64 SFU_S390X SFU_RISCV64 SFU_RISCV32 SFU_ARM SFU_THUMB; do
     long="${long}open.c prove_open SFU_ABI=$abi - -
 open.c prove_open_remote SFU_ABI=$abi - -
 "

@@ -347,20 +347,22 @@ static void test_wild_caller(void **state)
 {
     static const struct {
         uint64_t ra;
-        bool code;
+        bool code, even; /* even: if bit 0 is not a part of RA */
     } callers[] = {
-        {FIRST, false},
-        {FIRST + 1, true},
-        {LAST, true},
-        {LAST + 1, true},
-        {LAST + 2, false},
-        {0, false},
-        {1, false},
-        {UINT64_MAX, false},
-        {BASE + 0x1050, true},
-        {BASE + 0x200000, false},
-        {BASE + 0x101000, false},
-        {BASE + 0x101001, true},
+        {FIRST, false, false},
+        {FIRST + 1, true, false},
+        {LAST, true, true},
+        {LAST + 1, true, true},
+        {LAST + 2, false, true},
+        {LAST + 3, false, false},
+        {0, false, false},
+        {1, false, false},
+        {UINT64_MAX, false, false},
+        {BASE + 0x1050, true, true},
+        {BASE + 0x200000, false, false},
+        {BASE + 0x101000, false, false},
+        {BASE + 0x101001, true, false},
+        {BASE + 0x101003, true, true},
     };
     (void)state;
     FOR_ABIS(abi)
@@ -374,9 +376,12 @@ static void test_wild_caller(void **state)
         for (size_t i = 0; i < sizeof callers / sizeof callers[0]; i++) {
             note("ABI %d, RA %llx", abi, (unsigned long long)callers[i].ra);
             call_from(abi, callers[i].ra);
-            code(first_step(), callers[i].code ? SFU_OK : SFU_E_NOT_CODE);
-            if (callers[i].code)
-                expect_wild(abi, STACK, callers[i].ra);
+            if (registers[abi].even ? callers[i].even : callers[i].code) {
+                code(first_step(), SFU_OK);
+                expect_wild(abi, STACK, pc_of(abi, callers[i].ra));
+            } else {
+                code(first_step(), SFU_E_NOT_CODE);
+            }
         }
         close_section(&o[0]);
         close_section(&o[1]);
@@ -477,7 +482,7 @@ static void test_wild_order(void **state)
     FOR_ABIS(abi)
     {
         struct opened o;
-        bool record = abi != SFU_S390X;
+        bool record = registers[abi].record != NO_RECORD;
         begin(abi, &o);
         top.pc = 0;
         t.trap_hook = machine_trap;
@@ -644,7 +649,7 @@ static void test_replaced_guess(void **state)
         same(walk.frame.replaced, true);
         same(walk.frame.regs.pc, BASE + 0x1020);
         same(last_slot, abi == SFU_AMD64 ? STACK : 0);
-        if (abi != SFU_S390X) {
+        if (registers[abi].record != NO_RECORD) {
             t.frame_pointers = true;
             top.pc = BASE + 0x1050;
             top.fp = put_record(&m, abi, STACK + 0x50, 0, TRAMPOLINE);
@@ -673,7 +678,8 @@ static void test_final(void **state)
             m.trap = trap;
             trap_code = SFU_END;
             for (int kind = SFU_PC_EXACT; kind <= SFU_PC_RETURN; kind++) {
-                top.pc = pc + (unsigned)kind;
+                top.pc = kind == SFU_PC_EXACT ? pc : behind_call(abi, pc);
+                pc = kind == SFU_PC_EXACT ? pc : top.pc - 1; /* the lookup PC */
                 top.pc_kind = (enum sfu_pc_kind)kind;
                 t.final = (struct sfu_range){0, 0};
                 code(first_step(), SFU_END);
@@ -720,6 +726,51 @@ static void test_final_only(void **state)
     top.pc = BASE + 0x1050;
     code(first_step(), SFU_E_NO_FDE);
     close_section(&o);
+}
+
+/* ---- The instruction set in bit 0 ---- */
+
+static int say_odd(struct machine *machine, const struct sfu_frame *frame, int code,
+                   struct sfu_interrupted *interrupted)
+{
+    (void)machine;
+    (void)frame;
+    (void)code;
+    interrupted->regs.pc = BASE + 0x1031;
+    interrupted->regs.sp = STACK + 0x200;
+    return SFU_OK;
+}
+
+/* Whoever gives a PC may have left that bit in it: the caller, a trap hook, a tracer, the stack. */
+static void test_even(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        struct opened o;
+        begin(abi, &o);
+        for (int kind = SFU_PC_EXACT; kind <= SFU_PC_RETURN; kind++) {
+            top.pc = BASE + 0x1011;
+            top.pc_kind = (enum sfu_pc_kind)kind;
+            called_from(&m, abi, STACK, BASE + 0x1021, 0xf1);
+            sfu_walk_start(&walk, &t, &top);
+            same(walk.frame.regs.pc, pc_of(abi, BASE + 0x1011));
+            code(step(&walk), SFU_OK);
+            same(walk.frame.regs.pc, pc_of(abi, BASE + 0x1021));
+        }
+        t.original_ra = original_ra;
+        originals[0] = BASE + 0x1025;
+        called_from(&m, abi, STACK, TRAMPOLINE, 0xf1);
+        code(first_step(), SFU_OK);
+        same(walk.frame.replaced, true);
+        same(walk.frame.regs.pc, pc_of(abi, BASE + 0x1025));
+        t.trap_hook = machine_trap;
+        m.trap = say_odd;
+        top.pc = BASE + 0x1050;
+        code(first_step(), SFU_OK);
+        same(walk.frame.regs.pc, pc_of(abi, BASE + 0x1031));
+        close_section(&o);
+    }
 }
 
 /* ---- Stacks ---- */
@@ -950,9 +1001,9 @@ int crash_tests(void)
         cmocka_unit_test(test_wild_order),     cmocka_unit_test(test_replaced),
         cmocka_unit_test(test_replaced_kinds), cmocka_unit_test(test_replaced_guess),
         cmocka_unit_test(test_final),          cmocka_unit_test(test_final_only),
-        cmocka_unit_test(test_visits),         cmocka_unit_test(test_remembered),
-        cmocka_unit_test(test_entered_again),  cmocka_unit_test(test_hook_back),
-        cmocka_unit_test(test_hook_same_sp),
+        cmocka_unit_test(test_even),           cmocka_unit_test(test_visits),
+        cmocka_unit_test(test_remembered),     cmocka_unit_test(test_entered_again),
+        cmocka_unit_test(test_hook_back),      cmocka_unit_test(test_hook_same_sp),
     };
     return cmocka_run_group_tests_name("crash", tests, NULL, NULL);
 }

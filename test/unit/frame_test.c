@@ -71,7 +71,7 @@ static void test_ordinary(void **state)
             frame.regs.has_ra = true;
             frame.saved = 0x77;
             code(apply(&t, &row, &frame), SFU_OK);
-            same(frame.regs.pc, at(cfa - 8));
+            same(frame.regs.pc, pc_of(abi, at(cfa - 8)));
             same(frame.regs.fp, at(cfa - 16));
             same(frame.regs.sp, sp);
             same(frame.regs.pc_kind, SFU_PC_RETURN);
@@ -105,7 +105,7 @@ static void test_variations(void **state)
         frame.switches = 2;
         frame.switched = true;
         code(apply(&t, &row, &frame), SFU_OK);
-        same(frame.regs.pc, at(cfa - 8));
+        same(frame.regs.pc, pc_of(abi, at(cfa - 8)));
         same(frame.regs.fp, STACK + 0x180);
         same(frame.regs.sp, STACK + 0x1a0);
         same(frame.reliable, false);
@@ -151,7 +151,7 @@ static void test_values(void **state)
         row.fp.control = 4; /* the unused bit: CFA + offset */
         row.fp.offset = 3;
         code(apply(&t, &row, &frame), SFU_OK);
-        same(frame.regs.pc, STACK + 0x101);
+        same(frame.regs.pc, pc_of(abi, STACK + 0x101));
         same(frame.regs.fp, STACK + 0x123 + below(abi));
         same(m.stack.reads, 0);
     }
@@ -232,7 +232,7 @@ static void test_registers(void **state)
             row.ra.offset = 2;
             row.fp.offset = -2;
             code(apply(&t, &row, &f), SFU_OK);
-            same(f.regs.pc, (own ? value : 0x3300 + reg) + 2);
+            same(f.regs.pc, pc_of(abi, (own ? value : 0x3300 + reg) + 2));
             same(f.regs.fp, (own ? value : 0x3300 + reg) - 2);
             same(m.asked, own ? 0 : 2);
         }
@@ -645,7 +645,7 @@ static void test_stack_bytes(void **state)
                     offset = HIGH - 17;
                 begin_stack(abi, offset, mapped);
                 code(apply(&t, &row, &frame), inside ? SFU_OK : SFU_E_STACK);
-                same(frame.regs.pc, inside ? word_at(abi, offset) : 0x1234);
+                same(frame.regs.pc, inside ? pc_of(abi, word_at(abi, offset)) : 0x1234);
                 same(m.stack.reads, inside && !mapped ? 1 : 0);
                 code(seen(sfu_read_word(&t, STACK + offset, registers[abi].big, &value)),
                      inside ? SFU_OK : SFU_E_STACK);
@@ -668,11 +668,11 @@ static void test_stack_bytes_first(void **state)
         begin_stack(abi, 0x200, true);
         put_word(&m, STACK + 0x200, 0x4711);
         code(apply(&t, &row, &frame), SFU_OK);
-        same(frame.regs.pc, at(STACK + 0x200));
+        same(frame.regs.pc, pc_of(abi, at(STACK + 0x200)));
         begin_stack(abi, 0x200, false);
         put_word(&m, STACK + 0x200, 0x4711);
         code(apply(&t, &row, &frame), SFU_OK);
-        same(frame.regs.pc, 0x4711);
+        same(frame.regs.pc, pc_of(abi, 0x4711));
     }
 }
 
@@ -690,7 +690,7 @@ static void test_stack_bytes_rules(void **state)
         grow(abi, 8);
         code(apply(&t, &row, &frame), SFU_OK);
         same(frame.regs.sp, STACK + 0x400 - below(abi));
-        same(frame.regs.pc, at(STACK + 0x400 - 8));
+        same(frame.regs.pc, pc_of(abi, at(STACK + 0x400 - 8)));
         same(frame.regs.fp, at(STACK + 0x400 - 16));
         same(m.stack.reads, 0);
     }
@@ -1055,7 +1055,7 @@ static void test_slot_on_another_stack(void **state)
                 row.fp.control = (uint32_t)AT_REG(registers[abi].fp);
                 row.fp.offset = 0;
                 code(apply(&t, &row, &frame), SFU_OK);
-                same(frame.regs.pc, at(other + 8));
+                same(frame.regs.pc, pc_of(abi, at(other + 8)));
                 same(frame.regs.fp, at(other));
                 same(frame.regs.sp, cfa - below(abi));
                 same(frame.switched, true);
@@ -1072,7 +1072,7 @@ static void test_slot_on_another_stack(void **state)
                 row.ra.offset = -8;
                 code(apply(&t, &row, &frame), SFU_OK);
                 same(frame.regs.sp, other + 0x40);
-                same(frame.regs.pc, at(other + 0x40 + below(abi) - 8));
+                same(frame.regs.pc, pc_of(abi, at(other + 0x40 + below(abi) - 8)));
             }
         }
     }
@@ -1140,7 +1140,7 @@ static void test_red_zone_rules(void **state)
         row.ra.offset = row.fp.offset = -4096;
         code(apply(&t, &row, &frame), SFU_OK);
         same(frame.regs.fp, STACK + UINT16_MAX + 512 - 4096);
-        same(frame.regs.pc, STACK + UINT16_MAX + 512 - 4096);
+        same(frame.regs.pc, pc_of(abi, STACK + UINT16_MAX + 512 - 4096));
     }
 }
 

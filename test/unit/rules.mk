@@ -16,7 +16,8 @@ UNIT_CFLAGS := -std=gnu99 -O1 -g $(WARN) -Werror -I. -Itest/unit
 
 # Variants: the name, and the switches it is built with. With T the first alone, or the one that T begins with, which is
 # how a test's name begins.
-UNIT_VARIANTS := default oldest-2 oldest-3 no-remote no-strings aarch64_be aarch64 amd64 s390x riscv64 riscv32 least
+UNIT_VARIANTS := default oldest-2 oldest-3 no-remote no-strings aarch64_be aarch64 amd64 s390x riscv64 riscv32 arm \
+	thumb least
 UNIT_PROGRAMS := $(UNIT_VARIANTS) written
 unit_programs = $(if $(T),$(or $(filter $(subst :,,$(firstword $(T))),$(1)),$(firstword $(1))),$(1))
 UNIT_oldest-2 := -DSFU_OLDEST_VERSION=2
@@ -29,6 +30,8 @@ UNIT_amd64 := -DSFU_ABI=SFU_AMD64
 UNIT_s390x := -DSFU_ABI=SFU_S390X
 UNIT_riscv64 := -DSFU_ABI=SFU_RISCV64
 UNIT_riscv32 := -DSFU_ABI=SFU_RISCV32
+UNIT_arm := -DSFU_ABI=SFU_ARM
+UNIT_thumb := -DSFU_ABI=SFU_THUMB
 UNIT_least := $(UNIT_oldest-3) $(UNIT_no-remote) $(UNIT_no-strings) $(UNIT_amd64)
 
 # LONG: each variant under the sanitizers, not only what has all of the code and what has the least.

@@ -638,7 +638,7 @@ static void test_slots_elsewhere(void **state)
                     if (m.finds > 0)
                         same(asked, slot);
                     code(sfu_read_word(&t, slot, registers[abi].big, &value), whole ? SFU_OK : SFU_E_STACK);
-                    same(value, whole ? walk.frame.regs.pc : 7);
+                    same(whole ? pc_of(abi, value) : value, whole ? walk.frame.regs.pc : 7);
                     if (whole && slot % 8 == 0)
                         same(value, slot);
                 }

@@ -113,6 +113,16 @@ int64_t cfa_offset(int abi, int64_t word)
     return abi == SFU_S390X ? 8 * word + 160 : word;
 }
 
+uint64_t pc_of(int abi, uint64_t ra)
+{
+    return abis[abi].even ? ra / 2 * 2 : ra;
+}
+
+uint64_t behind_call(int abi, uint64_t pc)
+{
+    return pc + (abis[abi].even ? 2 : 1);
+}
+
 /* ---- Memory ---- */
 
 int stack_read(void *ctx, uint64_t addr, void *buffer, size_t len)

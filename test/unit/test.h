@@ -121,6 +121,11 @@ uint64_t below(int abi);
 /* A word of a default row that makes CFA = base + OFFSET + below. OFFSET is a multiple of 8. */
 int64_t cfa_word(int abi, int64_t offset);
 
+/* The PC that the word RA, a return address, stands for. */
+uint64_t pc_of(int abi, uint64_t ra);
+/* The return address behind a call at PC that has the smallest size of an instruction. */
+uint64_t behind_call(int abi, uint64_t pc);
+
 /* ---- Frames ---- */
 
 /* A stack of words from ADDR up, each in the first bytes of eight of them, and registers. It is the ctx of the

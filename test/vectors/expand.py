@@ -10,7 +10,8 @@ import re
 import sys
 
 ABIS = {"aarch64_be": (1, "aarch64, big-endian"), "aarch64": (2, "aarch64, little-endian"), "amd64": (3, "amd64"),
-        "s390x": (4, "s390x"), "riscv64": (0x81, "riscv64"), "riscv32": (0x82, "riscv32")}
+        "s390x": (4, "s390x"), "riscv64": (0x81, "riscv64"), "riscv32": (0x82, "riscv32"),
+        "arm": (0x83, "arm"), "thumb": (0x84, "thumb")}
 OWN = 0x81  # from here on ABIs of docs/format.md, which have another magic number
 SORTED, FROM_FIELD = 1, 4
 AT = 0x400000  # where a section lies if nothing is said

@@ -34,6 +34,10 @@ static const int8_t riscv_status[NUM_REGISTERS] = {-1, 1,  2,  3,  4,  5,  6,  7
                                                    11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
                                                    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 0};
 
+/* r0 to r15; GDB's packet begins in the same way. */
+static const int8_t arm_order[NUM_REGISTERS] = {0,  1,  2,  3,  4,  5,  6,      7,      8, 9,
+                                                10, 11, 12, 13, 14, -1, NONE_8, NONE_8, 15};
+
 /* ---- Relocations ----------------------------------------------------------------------------------------------- */
 
 static const struct relocation amd64_relocations[] = {{R_X86_64_PC32, 4, RELOCATION_RELATIVE},
@@ -66,6 +70,8 @@ static const struct relocation riscv_relocations[] = {{R_RISCV_32_PCREL, 4, RELO
                                                       {R_RISCV_SUB32, 4, RELOCATION_SUB},
                                                       {R_RISCV_SUB64, 8, RELOCATION_SUB},
                                                       {0, 0, RELOCATION_SET}};
+static const struct relocation arm_relocations[] = {
+    {R_ARM_REL32, 4, RELOCATION_RELATIVE}, {R_ARM_ABS32, 4, RELOCATION_SET}, {0, 0, RELOCATION_SET}};
 
 /* ---- The ABIs -------------------------------------------------------------------------------------------------- */
 
@@ -163,6 +169,36 @@ static const struct registers all[] = {
      .gdb = in_order,
      .page_root = "satp, its PPN times 4096",
      .relocations = riscv_relocations},
+    {.abi = SFU_ARM,
+     .name = "arm",
+     .machine = EM_ARM,
+     .word = 4,
+     .sp = 13,
+     .fp = 11,
+     .ra = 14,
+     .pc = 15,
+     .link = true,
+     .code_unit = 2,
+     .status_words = 18,
+     .status = arm_order,
+     .gdb = arm_order,
+     .page_root = "TTBR0",
+     .relocations = arm_relocations},
+    {.abi = SFU_THUMB,
+     .name = "thumb",
+     .machine = EM_ARM,
+     .word = 4,
+     .sp = 13,
+     .fp = 7,
+     .ra = 14,
+     .pc = 15,
+     .link = true,
+     .code_unit = 2,
+     .status_words = 18,
+     .status = arm_order,
+     .gdb = arm_order,
+     .page_root = "TTBR0",
+     .relocations = arm_relocations},
 };
 
 const struct registers *abi_at(size_t index)
@@ -217,6 +253,11 @@ bool abi_is_own(uint8_t abi)
 bool abi_is_riscv(uint8_t abi)
 {
     return abi == SFU_RISCV64 || abi == SFU_RISCV32;
+}
+
+bool abi_is_arm(uint8_t abi)
+{
+    return abi == SFU_ARM || abi == SFU_THUMB;
 }
 
 bool abi_is_aarch64(uint8_t abi)

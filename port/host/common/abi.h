@@ -73,8 +73,9 @@ const char *abi_name(uint8_t abi);
  * .sframe. */
 bool abi_is_own(uint8_t abi);
 
-/* Whether it is RISC-V's, of 64 or 32 bits; AArch64's, of either byte order. */
+/* Whether it is RISC-V's, of 64 or 32 bits; 32-bit ARM's; AArch64's, of either byte order. */
 bool abi_is_riscv(uint8_t abi);
+bool abi_is_arm(uint8_t abi);
 bool abi_is_aarch64(uint8_t abi);
 
 #endif

@@ -119,6 +119,13 @@ kernels() {
     done
     try 'clang-16 rv64imac too' x86_64 clang-16 --target=riscv64-none-elf -std=c99 -march=rv64imac
     try 'clang-16 rv32imac too' x86_64 clang-16 --target=riscv32-none-elf -std=c99 -march=rv32imac
+    for cpu in 'cortex-m0 -mthumb' 'cortex-m3 -mthumb' 'cortex-m4 -mthumb -mfloat-abi=hard' 'cortex-m33 -mthumb' \
+        cortex-a15 'cortex-a15 -mthumb' arm926ej-s; do
+        # shellcheck disable=SC2086  # words
+        try "gcc $cpu too" x86_64 arm-none-eabi-gcc -std=c99 -mcpu=$cpu
+        # shellcheck disable=SC2086  # words
+        try "clang-16 $cpu too" x86_64 clang-16 --target=arm-none-eabi -std=c99 -mcpu=$cpu
+    done
     try 'gcc -m32 too' x86_64 gcc -std=c99 -m32 -fno-pic
     # With LTO code comes into being in the link, and so does what it needs.
     try 'gcc -flto too' x86_64 link_lto gcc -flinker-output=nolto-rel
@@ -163,7 +170,7 @@ switches() {
     small='-DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3 -DSFU_NO_STRINGS'
     for define in -DSFU_NO_REMOTE -DSFU_NO_STRINGS -DSFU_OLDEST_VERSION=2 -DSFU_OLDEST_VERSION=3 \
         -DSFU_ABI=SFU_AARCH64_BIG -DSFU_ABI=SFU_AARCH64 -DSFU_ABI=SFU_AMD64 -DSFU_ABI=SFU_S390X \
-        -DSFU_ABI=SFU_RISCV64 -DSFU_ABI=SFU_RISCV32 \
+        -DSFU_ABI=SFU_RISCV64 -DSFU_ABI=SFU_RISCV32 -DSFU_ABI=SFU_ARM -DSFU_ABI=SFU_THUMB \
         "$small -DSFU_ABI=SFU_AMD64" "$small -DSFU_ABI=SFU_S390X"; do
         # shellcheck disable=SC2086  # words
         {
