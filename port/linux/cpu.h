@@ -7,6 +7,8 @@
  *   SA_RESTORER_OURS  whether a program must bring its own restorer
  *   UCONTEXT_OFFSET   from SP in a signal frame, after the handler has returned, to its struct ucontext
  *   saved_at          where register REG (DWARF number; SFU_NUM_REGS: the PC) is, from the struct ucontext
+ *   INFO_OFFSET       only where a fault may leave the PC behind its instruction: from a struct ucontext to the
+ *                     signal's struct siginfo. VECTOR_OFFSET, to the number of the CPU's exception. passed, by how much
  *   R_RELATIVE        type of the relocation: word = slide + addend
  *   RED_ZONE          bytes below SP that the kernel leaves alone when it delivers a signal
  */
@@ -14,6 +16,15 @@
 #define SFU_LINUX_CPU_H
 
 enum { AT_FDCWD = -100, O_CLOEXEC = 0x80000 };
+
+/* How Linux's struct siginfo begins. */
+struct siginfo {
+    uint32_t signal;
+    int32_t error, code; /* code above 0: the kernel's own signal; else somebody has sent it */
+    int32_t reserved;
+    uint64_t addr;
+};
+enum { SIGNAL_ILL = 4, SIGNAL_TRAP = 5, SIGNAL_FPE = 8, SIGNAL_SEGV = 11, CODE_BREAKPOINT = 1, CODE_KERNEL = 128 };
 
 #if defined(__x86_64__)
 
@@ -44,6 +55,24 @@ static inline uint64_t saved_at(uint32_t reg)
     static const uint8_t words[] = {18, 17, 19, 16, 14, 13, 15, 20, 5, 6, 7, 8, 9, 10, 11, 12, 21};
 
     return 8 * (uint64_t)words[reg];
+}
+
+#define INFO_OFFSET   304
+#define VECTOR_OFFSET 200
+
+/* From the last byte of the instruction that made the signal to PC, which lies behind it; or 0, if PC is at it, or at
+ * the next one to run, as after a single step. int3, int $4 and icebp leave the PC behind them. (Some virtual machines
+ * leave it at icebp: so that is looked for.) */
+static inline uint64_t passed(const struct siginfo *info, uint64_t vector, uint64_t pc)
+{
+    bool int3 = info->signal == SIGNAL_TRAP && info->code == CODE_KERNEL && vector == 3;
+    bool overflow = info->signal == SIGNAL_SEGV && info->code == CODE_KERNEL && vector == 4;
+    bool icebp = info->signal == SIGNAL_TRAP && info->code == CODE_BREAKPOINT && vector == 1;
+    uint8_t before = 0;
+
+    if (icebp)
+        icebp = sfu_linux_read(NULL, pc - 1, &before, 1) == 0 && before == 0xf1;
+    return int3 || overflow || icebp;
 }
 
 static inline long raw_call(long number, long a, long b, long c, long d, long e, long f)
@@ -130,6 +159,10 @@ enum {
  * ucontext to the same registers. */
 #define SIGFRAME_REGS        168
 #define REGS_OFFSET          40
+#define REGS_SIGNAL          344 /* from those registers to the signal's number */
+#define INFO_OFFSET          (-128)
+#define VECTOR_OFFSET        0 /* not used */
+enum { SVC = 0x0a }; /* the first byte of a system call; the second is its number */
 
 /* struct ucontext: 40 bytes, PSW mask, PSW address, r0 to r15, 16 access registers of 4 bytes, fpc, f0 to f15. */
 static inline uint64_t saved_at(uint32_t reg)
@@ -139,6 +172,24 @@ static inline uint64_t saved_at(uint32_t reg)
     if (reg == SFU_NUM_REGS)
         return 48;
     return reg < 16 ? 56 + 8 * (uint64_t)reg : 256 + 8 * (uint64_t)fprs[reg & 15];
+}
+
+/* Whether a fault that makes SIGNAL leaves the PSW behind the instruction, which the CPU has suppressed or completed.
+ * Where SIGSEGV and SIGBUS come of such a one, Linux puts the PSW back. */
+static inline bool is_behind(uint32_t signal)
+{
+    return signal == SIGNAL_ILL || signal == SIGNAL_TRAP || signal == SIGNAL_FPE;
+}
+
+/* From the instruction that made the signal, which Linux names, to PC, which lies behind it; or 0, if PC is at it, or
+ * at the next one to run, as after a single step. */
+static inline uint64_t passed(const struct siginfo *info, uint64_t vector, uint64_t pc)
+{
+    bool made =
+        is_behind(info->signal) && info->code > 0 && (info->signal != SIGNAL_TRAP || info->code == CODE_BREAKPOINT);
+
+    (void)vector;
+    return made && info->addr < pc && pc - info->addr <= 6 ? pc - info->addr : 0;
 }
 
 static inline long raw_call(long number, long a, long b, long c, long d, long e, long f)

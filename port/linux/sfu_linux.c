@@ -164,11 +164,45 @@ static int read_saved(uint64_t trap, uint32_t reg, uint64_t *value)
     return sfu_linux_read(NULL, trap + UCONTEXT_OFFSET + saved_at(reg), value, 8);
 }
 
+#ifdef SIGFRAME_REGS
+/* Where a handler without SA_SIGINFO has the registers at REGS_AT, nothing says whether the PC lies behind the
+ * instruction, but the signal's number. Then a byte of that instruction is taken for the PC. It is no fault if a system
+ * call has sent the signal. Returns whether the PC is known. */
+static bool fix_old_pc(uint64_t regs_at, uint64_t *pc)
+{
+    uint32_t signal;
+    uint8_t call[2];
+
+    if (sfu_linux_read(NULL, regs_at + REGS_SIGNAL, &signal, sizeof signal) != 0 || !is_behind(signal) ||
+        sfu_linux_read(NULL, *pc - sizeof call, call, sizeof call) != 0 || call[0] == SVC)
+        return true;
+    *pc -= sizeof call;
+    return false;
+}
+#endif
+
+/* Moves *PC into the instruction that made the signal of the struct ucontext at UCONTEXT, if it lies behind that: there
+ * another function may begin. */
+static void fix_pc(uint64_t ucontext, uint64_t *pc)
+{
+#ifdef INFO_OFFSET
+    struct siginfo info;
+    uint64_t vector;
+
+    if (sfu_linux_read(NULL, ucontext + (uint64_t)(int64_t)INFO_OFFSET, &info, sizeof info) == 0 &&
+        sfu_linux_read(NULL, ucontext + VECTOR_OFFSET, &vector, sizeof vector) == 0)
+        *pc -= passed(&info, vector, *pc);
+#else
+    (void)ucontext;
+    (void)pc;
+#endif
+}
+
 int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     struct sfu_registers *regs = &interrupted->regs;
     uint64_t trap = frame->regs.sp;
-    bool old;
+    bool old, known = true;
 
     (void)ctx;
     if (!returns_from_signal(frame->regs.pc, &old))
@@ -186,8 +220,14 @@ int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sf
 #ifdef SFU_REG_RA
     regs->has_ra = read_saved(trap, SFU_REG_RA, &regs->ra) == 0;
 #endif
+#ifdef SIGFRAME_REGS
+    if (old)
+        known = fix_old_pc(trap + UCONTEXT_OFFSET + REGS_OFFSET, &regs->pc);
+#endif
+    if (!old)
+        fix_pc(trap + UCONTEXT_OFFSET, &regs->pc);
     interrupted->saved = trap;
-    if (!is_read_only(frame->regs.pc))
+    if (!known || !is_read_only(frame->regs.pc))
         interrupted->guess = SFU_GUESS_HOOK;
     return SFU_OK;
 }
@@ -201,14 +241,24 @@ int sfu_linux_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64
     return reg < SFU_NUM_REGS ? read_saved(frame->saved, reg, value) : -1;
 }
 
+/* What lies OFFSET bytes from UCONTEXT. */
+static const void *at(const void *ucontext, int offset)
+{
+    return (const uint8_t *)ucontext + offset;
+}
+
 struct sfu_registers sfu_linux_interrupted(const void *ucontext, struct sfu_cpu *cpu)
 {
     uint32_t reg;
 
     for (reg = 0; reg <= SFU_NUM_REGS; reg++)
-        cpu->r[reg] = *(const uint64_t *)(const void *)((const uint8_t *)ucontext + saved_at(reg));
+        cpu->r[reg] = *(const uint64_t *)at(ucontext, (int)saved_at(reg));
 #ifdef ZERO_REGISTER
     cpu->r[ZERO_REGISTER] = 0;
+#endif
+#ifdef INFO_OFFSET
+    cpu->r[SFU_NUM_REGS] -= passed((const struct siginfo *)at(ucontext, INFO_OFFSET),
+                                   *(const uint64_t *)at(ucontext, VECTOR_OFFSET), cpu->r[SFU_NUM_REGS]);
 #endif
     return sfu_cpu_registers(cpu);
 }

@@ -59,6 +59,7 @@ int sfu_linux_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64
 /* A sfu_trap_hook_fn. It knows a Linux signal frame by the instructions at its PC: they call sigreturn. They may be
  * anywhere: in a libc, in the vDSO, in qemu-user's page, on the stack, or below. It is sure only where the program
  * cannot have written them, as /proc/self/maps says: garbage on the stack could lead to bytes that look like them.
+ * A handler without SA_SIGINFO on s390x cannot know the instruction of SIGILL, SIGFPE and SIGTRAP: a guess.
  * CTX is not used. */
 int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
 
@@ -72,8 +73,11 @@ int sfu_linux_vdso(struct sfu_linux *self, struct sfu_section *section, const ui
  * interrupted, and proven: the kernel wrote both, and the program cannot. CTX is a struct sfu_linux. */
 int sfu_linux_vdso_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
 
-/* In a signal handler with the third argument UCONTEXT (SA_SIGINFO): the registers of the interrupted frame, and all of
- * them in *CPU. A walk that begins with them leaves the handler out. */
+/* In a signal handler with the third argument UCONTEXT (SA_SIGINFO), where it is: the registers of the interrupted
+ * frame, and all of them in *CPU. A walk that begins with them leaves the handler out. Some faults leave the PC behind
+ * their instruction, where another function may begin: SIGILL, SIGFPE and SIGTRAP of s390x, int3 of x86_64. The PC
+ * here is in that instruction, and so it is in the trace of sfu_linux_trap. It is one to print and to unwind from, not
+ * one to go on at. */
 struct sfu_registers sfu_linux_interrupted(const void *ucontext, struct sfu_cpu *cpu);
 
 /* ---- What a program without libc needs ----------------------------------------------------------------------- */

@@ -228,13 +228,19 @@ static bool is_translation(uint32_t code)
     return code == 0x10 || code == 0x11 || (code >= 0x38 && code <= 0x3b);
 }
 
+/* Other codes of which the CPU nullifies the instruction: the PSW is at it, too. */
+static bool is_nullified(uint32_t code)
+{
+    return code == 0x16 || (code >= 0x20 && code <= 0x34 && code != 0x28) || (code >= 0x3d && code <= 0x3f);
+}
+
 bool machine_trap(struct trap *trap)
 {
     if (trap->irq != 0) {
         change_control0(CR0_CLOCK, 0);
         return true;
     }
-    if (!is_translation(trap->code & 0x7f) && (trap->code & 0xff) != 0x80)
+    if (!is_translation(trap->code & 0x7f) && !is_nullified(trap->code & 0x7f) && (trap->code & 0xff) != 0x80)
         trap->pc -= trap->code >> 16 & 7;
     return false;
 }

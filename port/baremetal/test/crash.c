@@ -59,6 +59,26 @@ step void scenario_middle(void)
 
 /* ---- at known places of a function ---- */
 
+/* The last instruction of a function, which no one comes back to. x86_64's CPU leaves the PC behind it, s390x's its
+ * PSW. */
+#if defined(__x86_64__)
+#define TRAP "int3"
+#elif defined(__aarch64__)
+#define TRAP "brk #0"
+#else
+#define TRAP ".short 0"
+#endif
+step static __attribute__((__noreturn__)) void last(void)
+{
+    __asm__ volatile(TRAP);
+    __builtin_unreachable();
+}
+
+step void scenario_last(void)
+{
+    last();
+}
+
 step void scenario_leaf(void)
 {
     in_leaf(ILLEGAL);

@@ -781,6 +781,7 @@ static const struct {
     {"call-null", scenario_call_null},
     {"call-wild", scenario_call_wild},
     {"call-data", scenario_call_data},
+    {"last", scenario_last},
     {"jump-null", scenario_jump_null},
     {"return-wild", scenario_return_wild},
 #if defined(__x86_64__)

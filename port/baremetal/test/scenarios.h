@@ -43,6 +43,7 @@ void scenario_return_illegal(void);
 void scenario_call_null(void);
 void scenario_call_wild(void);
 void scenario_call_data(void);
+void scenario_last(void);
 void scenario_jump_null(void);
 void scenario_return_wild(void);
 void scenario_middle(void);

@@ -3,7 +3,7 @@
 /* x86_64, QEMU's pc: 16550 at 0x3f8, local APIC timer, isa-debug-exit at 0xf4. */
 #include "kernel.h"
 
-enum { DOUBLE_FAULT = 8, TIMER = 32, VECTORS = 33 };
+enum { BREAKPOINT = 3, OVERFLOW = 4, DOUBLE_FAULT = 8, TIMER = 32, VECTORS = 33 };
 
 extern const char vectors[], exception_saved[], exception_restored[], exception_return[];
 extern uint64_t gdt[4], tables[6][512];
@@ -217,6 +217,8 @@ void machine_stop_others(void)
 
 bool machine_trap(struct trap *trap)
 {
+    if (trap->vector == BREAKPOINT || trap->vector == OVERFLOW)
+        trap->pc--; /* it lies behind int3 or int $4, where another function may begin */
     if (trap->vector != TIMER)
         return false;
     write_apic(0xb0, 0); /* end of interrupt */

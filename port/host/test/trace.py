@@ -660,6 +660,9 @@ def test_core():
     for cpu in GCC:
         for kind in WILD:
             test("%s, a call of %s" % (cpu, kind), core_of_wild, cpu, kind)
+    for kind in ("mentioned", "guessed", "sent"):
+        test("s390x, a trap at the end of a function, %s" % kind, core_of_trap, "s390x", kind)
+    test("x86_64, int3 at the end of a function", core_of_trap, "x86_64", "int3")
     test("another program's image", core_of_another)
     test("tables that a linker has only joined", joined_tables)
     test("what is no core", core_of_nothing)
@@ -705,6 +708,55 @@ def check_sizes(gdb, text):
                 must(above - sp in sizes.get(pc, []), "%x: %s, gdb says %d" % (pc, sizes.get(pc), above - sp))
                 compared += 1
     must(compared >= 5 and sizes, "%d sizes compared" % compared)
+
+
+TRAP_SOURCE = """
+#include <signal.h>
+volatile int x = 1;
+volatile long sink;
+__attribute__((noinline)) void use(long *p) { sink += p[0]; }
+__attribute__((noinline, noreturn)) void boom(int v) { long a[20]; a[0] = v; use(a); TRAP; __builtin_unreachable(); }
+__attribute__((noinline)) long other(long v) { long a[4]; a[0] = v; use(a); return a[0] + sink; }
+__attribute__((noinline)) int caller(int v) { if (v) boom(v); use((long *)&sink); return 2; }
+int main(void) { return x == 7 ? (int)other(3) : caller(x) + 1; }
+"""
+
+
+def core_of_trap(cpu, kind):
+    """The CPU leaves the PC behind the last instruction of boom: what follows is another function. The core says what
+    the signal was: mentioned, and of int3; guessed: only its number; sent: a system call has sent the signal."""
+    program = "%s/%s-trap-%s" % (WORK, cpu, kind)
+    write(program + ".c", TRAP_SOURCE.encode())
+    trap = {"int3": '__asm__ volatile("int3")', "sent": "for (;;) raise(SIGILL)"}.get(kind, "__builtin_trap()")
+    run(GCC[cpu], "-g", "-O2", "-static", "-fno-toplevel-reorder", "-DTRAP=" + trap, program + ".c", "-o", program)
+    if cpu == "x86_64":
+        core = program + ".core"
+        run("gdb-multiarch", "-q", "-nx", "-batch", "-ex", "run", "-ex", "generate-core-file " + core, program)
+    else:
+        core = qemu_core(cpu, program)
+    if kind == "mentioned":
+        add_siginfo(core)
+    found, text = by_trace("--core=" + core, program)
+    names = [f[4][-1][0] for f in frames(text.splitlines()) if f[4]]
+    wanted = ["boom", "caller", "main"]
+    must(names[:3] == wanted or kind == "sent" and [n for n in names if n in wanted] == wanted, "%s" % text)
+    must((b"no note NT_SIGINFO" in text) == (kind == "guessed"), "%s" % text)
+    must(b"[guessed]" not in text, "%s" % text)
+    return "%d frames" % len(names)
+
+
+def add_siginfo(name):
+    """Makes the core of qemu-user, which has none, have what Linux says of a trap of s390x: NT_SIGINFO (0x53494749)
+    instead of NT_PRPSINFO (3): si_signo, si_errno, si_code (TRAP_BRKPT), si_addr."""
+    with open(name, "rb") as file:
+        core = bytearray(file.read())
+    status = core.index(struct.pack(">III", 5, 336, 1) + b"CORE\0")
+    info = core.index(struct.pack(">III", 5, 136, 3) + b"CORE\0")
+    behind = struct.unpack_from(">Q", core, status + 20 + 112 + 8)[0]
+    struct.pack_into(">I", core, info + 8, 0x53494749)
+    struct.pack_into(">iii4xQ", core, info + 20, struct.unpack_from(">h", core, status + 20 + 12)[0], 0, 1, behind - 2)
+    with open(name, "wb") as file:
+        file.write(core)
 
 
 def core_of_kernel():

@@ -210,6 +210,13 @@ void registers_fill(uint8_t abi, struct thread_registers *regs, const uint64_t *
 /* Whether the frame with this PC is Linux's signal frame. *OLD: s390x's for a handler without SA_SIGINFO. */
 bool linux_is_signal(const struct trace_space *space, uint64_t pc, bool *old);
 
+/* How far behind a byte of the instruction that made a signal PC lies, by the first 24 bytes of the struct siginfo at
+ * INFO and the number of the exception (x86_64). 0: PC is at it, or at the next one to run. */
+uint64_t linux_passed(uint8_t abi, const uint8_t *info, uint64_t vector, uint64_t pc);
+
+/* The same where nothing but the number of the signal is known: of s390x, a guess, unless there was a system call. */
+uint64_t linux_passed_unsure(const struct trace_space *space, uint64_t signal, uint64_t pc);
+
 /* The trap hook for such frames, and the registers that are saved there. */
 int linux_trap(const struct trace_space *space, const struct sfu_frame *frame, int code,
                struct sfu_interrupted *interrupted);

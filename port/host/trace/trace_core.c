@@ -67,6 +67,17 @@ static void place_core_images(struct core *core)
 
 /* ---- Threads --------------------------------------------------------------------------------------------------- */
 
+/* The PC of a thread that got SIGNAL, of which the core says no more, may lie behind the instruction that made it. */
+static void step_back(const struct trace_out *out, struct trace_space *space, unsigned signal)
+{
+    uint64_t *pc = &space->regs.value[REGISTER_PC], passed = linux_passed_unsure(space, signal, *pc);
+
+    *pc -= passed;
+    if (passed > 0)
+        out_line(out, "    signal %u, and no note NT_SIGINFO: the instruction is taken to lie before the PC",
+                 signal);
+}
+
 static void print_threads(struct core *core)
 {
     const struct trace_out out = {stdout, "", "\n"};
@@ -98,6 +109,8 @@ static void print_threads(struct core *core)
         space.regs = thread->regs;
         if (core->memory.machine)
             machine_choose(core, i);
+        else
+            step_back(&out, &space, thread->signal);
         (void)walk_print(&out, &space, SFU_PC_EXACT);
         if (core->memory.machine)
             machine_explain(core, i, &out);

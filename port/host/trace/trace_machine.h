@@ -95,6 +95,7 @@ bool memory_read_physical(void *memory, uint64_t addr, void *buffer, size_t len)
 
 struct core_thread {
     uint32_t id;
+    uint16_t signal; /* that it got, if there is no note that says more of it; or 0 */
     struct thread_registers regs;
     struct paging_registers control; /* of a CPU */
 };

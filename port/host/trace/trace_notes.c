@@ -7,13 +7,17 @@
 
 enum {
     HEADER = 12,
-    FP_FPRS = 8,  /* s390x's floating-point registers, behind their control word */
-    PAC_CODE = 8, /* user_pac_mask: for data, for code */
+    PR_SIGNAL = 12, /* struct elf_prstatus */
+    FP_FPRS = 8,    /* s390x's floating-point registers, behind their control word */
+    PAC_CODE = 8,   /* user_pac_mask: for data, for code */
     ARM_PAC_MASK = 0x406,
     S390X_CONTROL = 0x304,
     S390X_PREFIX = 0x305,
     QEMU_CR = 392, /* QEMU's struct of x86_64: CR0 to CR4 */
-    MAX_THREADS = 65536
+    MAX_THREADS = 65536,
+    SIGINFO = 0x53494749,
+    SIGINFO_LEAST = 24,
+    INT3 = 3
 };
 
 /* One note. */
@@ -82,6 +86,7 @@ static bool read_status(struct core_notes *notes, const struct note *n)
     thread = &notes->threads[notes->num_threads++];
     memset(thread, 0, sizeof *thread);
     thread->id = (uint32_t)load_number(n->desc + status_pid(r->word), 4, n->big);
+    thread->signal = (uint16_t)load_number(n->desc + PR_SIGNAL, 2, n->big);
     for (reg = 0; reg < NUM_REGISTERS; reg++) {
         int at = r->status[reg];
 
@@ -95,6 +100,21 @@ static bool read_status(struct core_notes *notes, const struct note *n)
         return false;
     if (notes->abi == SFU_S390X)
         thread->control.psw_mask = word(n, pr_reg);
+    return true;
+}
+
+/* Of the thread before it. A core does not say which exception it was; but int3 alone makes such a SIGTRAP. */
+static bool read_siginfo(struct core_notes *notes, const struct note *n)
+{
+    struct core_thread *thread;
+    uint64_t *pc;
+
+    if (notes->num_threads == 0 || n->size < SIGINFO_LEAST)
+        return true;
+    thread = &notes->threads[notes->num_threads - 1];
+    pc = &thread->regs.value[REGISTER_PC];
+    *pc -= linux_passed(notes->abi, n->desc, INT3, *pc);
+    thread->signal = 0;
     return true;
 }
 
@@ -214,6 +234,8 @@ static bool read_note(struct core_notes *notes, const struct note *n)
         return read_status(notes, n);
     if (core && n->type == NT_FPREGSET)
         return read_note_floats(notes, n);
+    if (core && n->type == SIGINFO)
+        return read_siginfo(notes, n);
     if (core && n->type == NT_AUXV)
         notes_read_auxv(notes, n->desc, n->size);
     if (core && n->type == NT_FILE)

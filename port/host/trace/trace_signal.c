@@ -35,6 +35,65 @@ bool linux_is_signal(const struct trace_space *space, uint64_t pc, bool *old)
     return *old || has_signal_code(space, pc, s390x, sizeof s390x);
 }
 
+/* ---- Faults that leave the PC behind their instruction ---- */
+
+enum { SIGILL = 4, SIGTRAP = 5, SIGFPE = 8, SIGSEGV = 11, TRAP_BRKPT = 1, SI_KERNEL = 128 };
+enum { BREAKPOINT = 3, OVERFLOW = 4, INFO_CODE = 8, INFO_ADDR = 16, AMD64_INFO = 304, AMD64_VECTOR = 200 };
+enum { S390X_INFO = 168, S390X_SIGNAL = 344, S390X_SVC = 0x0a };
+
+/* Of s390x: the CPU has suppressed or completed the instruction. Of SIGSEGV and SIGBUS Linux puts the PSW back. */
+static bool is_behind(uint64_t signal)
+{
+    return signal == SIGILL || signal == SIGTRAP || signal == SIGFPE;
+}
+
+/* What Linux says of the instruction: its address on s390x; on x86_64 that it was int3 or int $4. A signal that
+ * somebody has sent, and a single step, leave the PC at the next instruction to run. */
+uint64_t linux_passed(uint8_t abi, const uint8_t *info, uint64_t vector, uint64_t pc)
+{
+    bool big = abi_is_big(abi);
+    uint64_t signal = load_number(info, 4, big), code = load_number(info + INFO_CODE, 4, big);
+    uint64_t addr = load_number(info + INFO_ADDR, 8, big);
+
+    if (abi == SFU_AMD64)
+        return code == SI_KERNEL &&
+               ((signal == SIGTRAP && vector == BREAKPOINT) || (signal == SIGSEGV && vector == OVERFLOW));
+    if (abi != SFU_S390X || !is_behind(signal) || code == 0 || code >> 31 != 0 ||
+        (signal == SIGTRAP && code != TRAP_BRKPT))
+        return 0;
+    return addr < pc && pc - addr <= 6 ? pc - addr : 0;
+}
+
+uint64_t linux_passed_unsure(const struct trace_space *space, uint64_t signal, uint64_t pc)
+{
+    uint8_t call[2];
+
+    if (space->abi != SFU_S390X || !is_behind(signal) || pc < sizeof call ||
+        !space_read(space, pc - sizeof call, call, sizeof call) || call[0] == S390X_SVC)
+        return 0;
+    return sizeof call;
+}
+
+/* The same of the signal frame at TRAP. OLD: one without a struct siginfo. Sets *SURE to whether it is known. */
+static uint64_t passed_in_frame(const struct trace_space *space, uint64_t trap, bool old, uint64_t pc, bool *sure)
+{
+    bool amd64 = space->abi == SFU_AMD64;
+    uint64_t vector = 0, passed = 0;
+    uint8_t info[INFO_ADDR + 8], signal[4];
+
+    *sure = true;
+    if (old) {
+        if (space_read(space, trap + S390X_CONTEXT + S390X_SAVED + S390X_SIGNAL, signal, sizeof signal))
+            passed = linux_passed_unsure(space, load_number(signal, sizeof signal, true), pc);
+        *sure = passed == 0;
+        return passed;
+    }
+    if ((amd64 && !space_word(space, trap + AMD64_VECTOR, &vector)) ||
+        !space_read(space, trap + (amd64 ? AMD64_INFO : S390X_INFO), info, sizeof info))
+        return 0;
+    return linux_passed(space->abi, info, vector, pc);
+}
+
 /* Where a signal frame has register REG or the PC, from SP. x86_64, struct ucontext: 40 bytes, r8 to r15, rdi, rsi,
  * rbp, rbx, rdx, rax, rcx, rsp, rip. aarch64: siginfo (128), 176 bytes, the fault address, x0 to x30, sp, pc. s390x:
  * 296 up to struct ucontext, 40 bytes, PSW mask, PSW address, r0 to r15, 16 access registers of 4 bytes, fpc, f0 to
@@ -68,7 +127,7 @@ int linux_trap(const struct trace_space *space, const struct sfu_frame *frame, i
     const struct registers *r = abi_registers(space->abi);
     struct sfu_registers *regs = &interrupted->regs;
     uint64_t trap = frame->regs.sp;
-    bool old;
+    bool old, sure;
 
     if (!linux_is_signal(space, frame->regs.pc, &old))
         return code;
@@ -83,6 +142,9 @@ int linux_trap(const struct trace_space *space, const struct sfu_frame *frame, i
         return SFU_E_STACK;
     if (r->link)
         regs->has_ra = linux_saved(space, trap, r->ra, &regs->ra);
+    regs->pc -= passed_in_frame(space, trap, old, regs->pc, &sure);
+    if (!sure)
+        interrupted->guess = SFU_GUESS_HOOK;
     interrupted->saved = trap;
     return SFU_OK;
 }

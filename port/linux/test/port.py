@@ -37,6 +37,9 @@ RELOCATED = CORE + ['port/linux/test/relocated.c']
 PACKED = '-O2 -static-pie -fPIE -Wl,-z,pack-relative-relocs'  # which ld for s390x does not know
 VDSO = CORE + ['port/linux/sfu_linux_vdso.c', 'port/linux/test/vdso.c']
 VDSO_FLAGS = ' -Wl,--eh-frame-hdr,-z,noseparate-code'  # as a vDSO is linked: one segment, and a table of .eh_frame
+# Of each CPU: those of test/faults.c.
+FAULTS = {'x86_64': 'int3 int_3 int_4 icebp illegal privileged divide memory sent',
+          's390x': 'trap illegal privileged divide divide_memory memory sent'}
 REGISTERS = CORE + ['port/linux/test/registers.c', 'port/linux/test/registers.S']
 
 EVERYWHERE = ['-O0', '-O2', '-O2 -flto', '-O2 -static-pie -fPIE',
@@ -360,6 +363,13 @@ def main():
         for test in tests:
             result = log or run(ABIS[abi][1] + [out, test])
             verdict(f'registers {test} {flags}', None if result == f'ok {test}\n' else ' '.join(result.split()))
+    for flags in ['-O0', '-O2']:
+        out = folder + '/faults' + flags
+        log = build(abi, [flags], CORE + ['port/linux/test/faults.c'], out)
+        for kind in FAULTS.get(abi, 'break illegal memory sent').split():
+            for how in ['ucontext', 'hook'] + ['plain'] * (abi == 's390x'):
+                result = log or run(ABIS[abi][1] + [out, kind, how])
+                verdict(f'faults {kind} {how} {flags}', None if result == f'ok {kind}\n' else ' '.join(result.split()))
     for flags in ['-O0', '-O2', '-O2 -static-pie -fPIE']:
         out = folder + '/profile' + flags.replace(' ', '')
         log = build(abi, flags.split(), PROFILE, out, extra=PROFILE_FLAGS + NO_LIBRARY.get(abi, []))

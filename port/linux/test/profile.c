@@ -175,9 +175,9 @@ static void stop_and_start(void)
     must(sfu_profile_start(&profile), "sfu_profile_start");
     must(!sfu_profile_start(&profile), "started twice");
     wait_for(&profile.samples, 2);
-    profile.busy++; /* as if another CPU's sample had begun */
+    profile.state += 2; /* as if another CPU's sample had begun */
     must(!sfu_profile_stop(&profile), "stopped while a sample is taken");
-    profile.busy--;
+    profile.state -= 2;
     must(sfu_profile_stop(&profile), "sfu_profile_stop");
     before = num_signals;
     while (num_signals < before + 2)
