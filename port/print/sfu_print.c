@@ -189,14 +189,18 @@ static void print_frame(void *ctx, const struct sfu_print_item *item)
     sfu_print_line((const struct sfu_panic *)ctx, item);
 }
 
-/* Whether PC may be code of P's sections. A null pointer has not been moved by the slide. */
+/* What lies lower is a null pointer, or a member of what one points to: no slide has moved it. */
+enum { FIRST_PAGE = 4096 };
+
+/* Whether PC may be code of P's image, which the slide has moved. Code without tables, such as an exception entry, may
+ * lie outside of all text. */
 static bool may_be_code(const struct sfu_panic *p, uint64_t pc)
 {
     const struct sfu_section *s = p->target->sections;
 
     while (s != NULL && s->text.high != 0 && (pc < s->text.low || pc >= s->text.high))
         s = s->next;
-    return s != NULL || p->target->sections == NULL;
+    return s != NULL || pc >= FIRST_PAGE;
 }
 
 static void print_address(void *ctx, const struct sfu_print_item *item)

@@ -24,8 +24,8 @@
  *     addr2line -Cfipe kernel.elf 0x<a> 0x<b> 0x<c> 0x<d>
  *
  * A frame's address is its PC: of a caller, the return address. The addr2line line has lookup PCs (sfu_lookup_pc) minus
- * the slide: a return address minus one is in the line of the call. What lies outside of all text, a null pointer for
- * instance, is printed as it is. The line takes a second walk, because nothing is allocated.
+ * the slide: a return address minus one is in the line of the call. An address below 4096 that lies outside of all
+ * text, such as a null pointer, is printed as it is. The line takes a second walk, because nothing is allocated.
  *
  * Marks of a frame:
  *   [interrupted]   the frame above is a trap frame, which interrupted this one

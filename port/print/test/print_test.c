@@ -744,6 +744,18 @@ static void test_slide_outside(void **state)
     assert_non_null(strstr(output, "\naddr2line -Cfipe IMAGE 0x0 0x1013\n"));
 }
 
+/* An exception entry that no table describes, in front of all text, has been moved by the slide, too. */
+static void test_slide_entry(void **state)
+{
+    (void)state;
+    stack_of("XB");
+    (void)sfu_find_text(target.sections);
+    panic.slide = CODE;
+    top.pc = target.sections->text.low - 0x100;
+    (void)sfu_panic_print(&panic, &top);
+    assert_non_null(strstr(output, "\naddr2line -Cfipe IMAGE 0xf00"));
+}
+
 static int refuse(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     (void)ctx;
@@ -1332,6 +1344,7 @@ int main(void)
         cmocka_unit_test_setup(test_record, reset),
         cmocka_unit_test_setup(test_record_long, reset),
         cmocka_unit_test_setup(test_slide_outside, reset),
+        cmocka_unit_test_setup(test_slide_entry, reset),
         cmocka_unit_test_setup(test_record_code, reset),
         cmocka_unit_test_setup(test_record_marks, reset),
         cmocka_unit_test_setup(test_record_moved, reset),
