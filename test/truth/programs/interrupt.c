@@ -47,12 +47,18 @@ static NOIPA void on_bad_address(int signal, void *info, void *context)
 #define TRAP_FLAG 0x100u
 static volatile int stepping;
 
+static void set_stepping(void *context)
+{
+    *os_flags(context) = (*os_flags(context) & ~(uint64_t)TRAP_FLAG) | (stepping ? TRAP_FLAG : 0);
+}
+
 static NOIPA void on_undefined(int signal, void *info, void *context)
 {
     (void)signal, (void)info;
     ENTER_HANDLER(&list, context);
     TRACE_HERE();
     *os_pc(context) += 2;
+    set_stepping(context);
     LEAVE_HANDLER(&list);
 }
 
@@ -61,14 +67,14 @@ static NOIPA void on_step(int signal, void *info, void *context)
     (void)signal, (void)info;
     ENTER_HANDLER(&list, context);
     TRACE_HERE();
-    *os_flags(context) = (*os_flags(context) & ~(uint64_t)TRAP_FLAG) | (stepping ? TRAP_FLAG : 0);
+    set_stepping(context);
     LEAVE_HANDLER(&list);
 }
 
 void interrupt_each_begin(void)
 {
     stepping = 1;
-    __asm__ volatile("int3" : : : "memory");
+    __asm__ volatile("ud2" : : : "memory");
 }
 
 void interrupt_each_end(void)
