@@ -1191,8 +1191,18 @@ static void add_span(struct cfi_spans *spans, const struct cfi_span *span)
     spans->list[spans->num++] = *span;
 }
 
-/* The entries of one source that lie in code, by address; they may overlap. A linker that has dropped a function may
- * leave its entry, with an address where there is no code. */
+/* Whether the linker has dropped FDE's function. It may leave the entry, with an address where there is no code, or
+ * with 0: the vectors of an image in flash lie there, in a section of code. */
+static bool is_dropped(const struct cfi *cfi, const struct cfi_fde *fde)
+{
+    const struct symbol *symbol = image_symbol(cfi->image, fde->start);
+
+    if (fde->start == 0 && cfi->image->num_symbols > 0 && (symbol == NULL || symbol->addr != 0))
+        return true;
+    return image_code(cfi->image, fde->start) == NULL;
+}
+
+/* The entries of one source that lie in code, by address; they may overlap. */
 static void collect_spans(const struct cfi *cfi, bool debug, struct cfi_spans *spans)
 {
     size_t i;
@@ -1204,7 +1214,7 @@ static void collect_spans(const struct cfi *cfi, bool debug, struct cfi_spans *s
 
         if (fde->cie->debug != debug || fde->size == 0)
             continue;
-        if (code == NULL) {
+        if (is_dropped(cfi, fde)) {
             spans->dropped++;
         } else if (fde->size > code->size - (fde->start - code->addr) || fde->size > UINT32_MAX) {
             span.end = code->addr + code->size;
