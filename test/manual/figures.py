@@ -21,7 +21,7 @@ from common import read
 
 # A name with its number: of a tool, or of a version.
 NAMES = (r"\b(?:as|ld|[Gg]cc|[Cc]lang|[Bb]inutils|Debian|[Rr]ustc|LLVM|lld|mold|gold|Linux|SFrame|DWARF|QEMU|glibc|"
-         r"[Vv]ersions?) \d(?:[\d.]*\d)?\b")
+         r"[Vv]ersions?)\s\d(?:[\d.]*\d)?\b")
 
 
 # ---- what a number must be ----
