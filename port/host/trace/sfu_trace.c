@@ -228,7 +228,7 @@ static void add_user(const char *argument)
     image->user = true;
 }
 
-/* An option sets FLAG, or TEXT to its argument, or calls TAKE with its argument. A flag has none, nor has TAKES_NONE. */
+/* An option sets FLAG, or sets TEXT to its argument, or calls TAKE with it. A flag and TAKES_NONE have no argument. */
 static const struct known_option {
     const char *name;
     char letter; /* the short form; or 0 */
