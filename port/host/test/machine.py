@@ -470,7 +470,8 @@ THREADS = {  # kernel.c
     "threads,next=8": ["first", "second"], "slots,here,next=8": ["first", "second"],
     "ring,link=40": ["first", "second"],
     "slots,here,link=40": None, "slots,array=3,size=48": ["first", "second"], "table,pointers=3": ["first", "second"],
-    "threads,next=8,running=running": ["first", "second"], "threads,next=8,running=threads": ["second"]}
+    "threads,next=8,running=running": ["first", "second"], "threads,next=8,running=threads": ["second"],
+    "threads,next=8,running=table/2": ["second"], "threads,next=8,running=table/3": []}
 
 # What a script of gdb's can say of a kernel that --threads cannot describe.
 GDB_THREADS = """
@@ -481,6 +482,16 @@ while thread != 0:
                                          gdb.parse_and_eval("(unsigned long)&thread_left"), thread["sp"]))
     thread = thread["next"]
 """
+
+
+# A thread whose saved registers are those of the CPU's third frame: it runs, on that stack.
+GDB_RUNS = """
+import gdb
+frame = gdb.selected_frame().older().older()
+print("name=runs id=9 kind=return pc=%d sp=%d fp=%d" % (frame.pc(), *[int(frame.read_register(name)) & (1 << 64) - 1
+                                                                      for name in NAMES]))
+"""
+RUNS = b"        it runs, by a trace above: these are the registers that it had before\n"
 
 
 def kernel_threads(text):
@@ -524,6 +535,14 @@ def upper_threads(machine):
         _, text = by_trace("--gdb=" + machine.address(), "--threads=" + option, machine.image)
         must(kernel_threads(text) == wanted and machine.runs(), "--gdb, %s: %s" % (option, text))
         machine.monitor("stop")
+    # One that runs, among others that do not.
+    names = {"x86_64": ("rsp", "rbp"), "aarch64": ("sp", "x29"), "s390x": ("r15", "r11")}[machine.cpu]
+    trace.write(script, ("NAMES = %s\n%s" % (names, GDB_RUNS)).encode())
+    said = run("gdb-multiarch", "-q", "-nx", "-batch", "-ex", "core-file " + written, "-ex", "source " + script,
+               machine.image)[0]
+    trace.write(WORK + "/runs.txt", trace.read(WORK + "/threads.txt") + re.search(rb"(?m)^name=runs.*\n", said)[0])
+    _, text = by_trace("--core=" + core, *table, "--threads=@%s/runs.txt" % WORK, machine.image)
+    must(text.count(RUNS) == 1 and b": runs (id 9)\n" + RUNS in text, "%s" % text)
     # The PC on the stack, as its return address.
     on_stack = {"x86_64": "sp=16+56,pc=sp+48", "aarch64": "sp=16,pc=sp+8", "s390x": "sp=16,pc=sp+112"}[machine.cpu]
     if machine.cpu == "x86_64":

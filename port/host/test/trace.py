@@ -32,7 +32,7 @@ WORK = "/".join([OUT, "work", "trace"] + sys.argv[1:])
 TRACE = gen.tool("sfu-trace", ("core", "folded"))
 SANITIZED = OUT + "/sfu-trace-sanitized"
 TC = "build/tc"
-LIMIT = 60  # seconds for anything: a hang is a failure
+LIMIT = 240  # seconds for anything: a hang is a failure
 QEMU = {
     "x86_64": ["qemu-system-x86_64", "-M", "pc", "-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-append", "{}"],
     "aarch64": ["qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-semihosting-config",

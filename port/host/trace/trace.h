@@ -172,6 +172,14 @@ void images_verify(struct trace_images *images, const struct trace_space *space)
 enum saved { SAVED_NOWHERE, SAVED_LINUX, SAVED_ARRAY };
 
 /* What is unwound. */
+/* Frames of several traces. */
+struct trace_frames {
+    struct trace_frame {
+        uint64_t pc, sp;
+    } * list; /* to be freed */
+    size_t num;
+};
+
 struct trace_space {
     struct trace_images *images;
     uint8_t abi; /* enum sfu_abi */
@@ -182,9 +190,10 @@ struct trace_space {
     uint32_t max_frames;
     uint16_t red_zone;
     bool frame_pointers;
-    bool sizes;    /* print the bytes of stack of each frame */
-    bool machine;  /* there may be a user mode */
-    bool *in_user; /* set while the walk is in it: its addresses may be others; or NULL */
+    bool sizes;                /* print the bytes of stack of each frame */
+    bool machine;              /* there may be a user mode */
+    bool *in_user;             /* set while the walk is in it: its addresses may be others; or NULL */
+    struct trace_frames *seen; /* gets each frame that walk_print prints; or NULL */
     /* The walk's own: of the last trap. LINUX: the SP of a signal frame. ARRAY: the address of register 0, by DWARF
      * numbers. */
     enum saved saved;
@@ -224,6 +233,9 @@ bool linux_saved(const struct trace_space *space, uint64_t trap, unsigned reg, u
 
 /* Prints the trace of a thread. PC_KIND: enum sfu_pc_kind. Returns false if there are no PC and SP. */
 bool walk_print(const struct trace_out *out, struct trace_space *space, uint8_t pc_kind);
+
+/* Whether a caller in the trace of a thread is one of FRAMES: then another trace began on the same stack. */
+bool walk_meets(struct trace_space *space, uint8_t pc_kind, const struct trace_frames *frames);
 
 /* ---- What can be traced ---------------------------------------------------------------------------------------- */
 

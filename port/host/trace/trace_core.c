@@ -81,11 +81,13 @@ static void step_back(const struct trace_out *out, struct trace_space *space, un
 static void print_threads(struct core *core)
 {
     const struct trace_out out = {stdout, "", "\n"};
+    struct trace_frames seen = {NULL, 0};
     struct kernel_threads threads;
     struct trace_space space;
     size_t i;
 
     trace_space_init(&space, core->options, core->image.abi);
+    space.seen = &seen;
     space.read = memory_read;
     space.ctx = &core->memory;
     if (core->options->red_zone < 0 && !core->memory.machine && core->image.registers->red_zone > 0)
@@ -120,6 +122,7 @@ static void print_threads(struct core *core)
     threads_print(&out, &space, core->options->threads, i, &threads);
     write_add_threads(&core->notes.threads, &core->notes.num_threads, &threads);
     free(threads.list);
+    free(seen.list);
 }
 
 /* CPUs may have page tables of their own. */

@@ -680,6 +680,7 @@ void trace_gdb(struct trace_options *options, const char *address)
     const struct trace_out out = {stdout, "", "\n"};
     struct stub *s = zeroed(1, sizeof *s);
     struct thread_list threads = {NULL, 0};
+    struct trace_frames seen = {NULL, 0};
     struct kernel_threads kernel;
     struct trace_space space;
     size_t i;
@@ -690,6 +691,7 @@ void trace_gdb(struct trace_options *options, const char *address)
     trace_space_init(&space, options, s->abi);
     space.read = read_memory;
     space.ctx = s;
+    space.seen = &seen;
     connect_stub(s);
     catch_signals(s);
     stop(s);
@@ -714,5 +716,6 @@ void trace_gdb(struct trace_options *options, const char *address)
         write_kept(s, options);
     free(kernel.list);
     free(threads.names);
+    free(seen.list);
     free(s);
 }

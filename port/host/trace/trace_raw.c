@@ -247,6 +247,7 @@ void trace_memory(struct trace_options *options, const char *files, const char *
     const struct trace_out out = {stdout, "", "\n"};
     struct memory memory = {.segments = NULL};
     struct core_thread *list = grow(NULL, 0, sizeof *list);
+    struct trace_frames seen = {NULL, 0};
     struct kernel_threads threads;
     struct trace_space space;
     size_t num = 1;
@@ -256,6 +257,7 @@ void trace_memory(struct trace_options *options, const char *files, const char *
     map_files(&memory, files);
     space.read = memory_read;
     space.ctx = &memory;
+    space.seen = &seen;
     pc_kind = set_start(&space, options, registers, record);
     images_verify(&options->images, &space);
     if (!walk_print(&out, &space, pc_kind))
@@ -274,6 +276,7 @@ void trace_memory(struct trace_options *options, const char *files, const char *
         free(w.pieces);
     }
     free(threads.list);
+    free(seen.list);
     free(list);
     free(memory.segments);
 }

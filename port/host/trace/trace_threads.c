@@ -43,6 +43,7 @@ struct place {
 struct description {
     char text[MAX_TEXT]; /* has the names */
     const char *symbol, *running;
+    uint64_t num_running; /* pointers at RUNNING, one for each CPU */
     bool has_shape, here, has_name, name_pointer, has_id;
     enum shape shape;
     uint64_t at, size; /* NEXT, LINK: the word's offset; else how many, and ARRAY: of how many bytes each */
@@ -101,8 +102,24 @@ static bool set_name(struct description *d, const char *value)
     return is_threads_number(value + d->name_pointer, &d->name);
 }
 
+/* "SYMBOL" or "SYMBOL/N". */
+static bool set_running(struct description *d, char *value)
+{
+    char *number = strchr(value, '/');
+
+    d->running = value;
+    d->num_running = 1;
+    if (number == NULL)
+        return value[0] != '\0';
+    if (number == value || !is_threads_number(number + 1, &d->num_running) || d->num_running == 0 ||
+        d->num_running > MAX_THREADS)
+        return false;
+    *number = '\0';
+    return true;
+}
+
 /* R: of the images' CPU; NULL: only what is written counts. */
-static bool set_item(struct description *d, const char *key, const char *value, const struct registers *r)
+static bool set_item(struct description *d, const char *key, char *value, const struct registers *r)
 {
     static const char *const shapes[] = {"next", "link", "array", "pointers"};
     int reg = register_number(key, r);
@@ -123,10 +140,8 @@ static bool set_item(struct description *d, const char *key, const char *value, 
         d->pc_kind = strcmp(value, "return") == 0 ? SFU_PC_RETURN : SFU_PC_EXACT;
         return strcmp(value, "return") == 0 || strcmp(value, "exact") == 0;
     }
-    if (strcmp(key, "running") == 0) {
-        d->running = value;
-        return value[0] != '\0';
-    }
+    if (strcmp(key, "running") == 0)
+        return set_running(d, value);
     if (reg < 0)
         return false;
     d->has_register[reg] = true;
@@ -255,6 +270,37 @@ static void read_thread_name(const struct trace_space *space, const struct descr
     t->name[i] = '\0';
 }
 
+/* ---- Threads that run ------------------------------------------------------------------------------------------ */
+
+struct running {
+    uint64_t *list;
+    size_t num;
+};
+
+static bool is_running(const struct running *running, uint64_t thread)
+{
+    size_t i;
+
+    for (i = 0; i < running->num; i++)
+        if (running->list[i] == thread)
+            return true;
+    return false;
+}
+
+static void find_running(const struct trace_space *space, const struct description *d, struct running *running)
+{
+    const unsigned word = abi_registers(space->abi)->word;
+    uint64_t at, thread, i;
+
+    if (d->running == NULL || !find_symbol(space, d->running, &at))
+        return;
+    for (i = 0; i < d->num_running && at <= UINT64_MAX - word && space_word(space, at, &thread); i++) {
+        running->list = grow(running->list, running->num, sizeof *running->list);
+        running->list[running->num++] = thread;
+        at += word;
+    }
+}
+
 /* ---- Finding them ---------------------------------------------------------------------------------------------- */
 
 static void add_thread(const struct trace_space *space, const struct description *d, uint64_t addr,
@@ -276,7 +322,7 @@ static void add_thread(const struct trace_space *space, const struct description
 
 /* The list ends at 0, where it has begun, or at its head. The words of LINK point to each other. */
 static void follow_threads(const struct trace_space *space, const struct description *d, uint64_t head,
-                           uint64_t running, struct kernel_threads *threads)
+                           const struct running *running, struct kernel_threads *threads)
 {
     uint64_t back = d->shape == LINK ? d->at : 0, link, first;
     size_t count;
@@ -296,7 +342,7 @@ static void follow_threads(const struct trace_space *space, const struct descrip
         thread = link - back;
         if (!read_thread_word(space, thread, d->at, &link))
             break;
-        if (thread != running)
+        if (!is_running(running, thread))
             add_thread(space, d, thread, threads);
     }
     miss(space, count == MAX_THREADS ? "the list has no end: " : "the list leads to memory that cannot be read: ",
@@ -304,7 +350,7 @@ static void follow_threads(const struct trace_space *space, const struct descrip
 }
 
 static void find_array(const struct trace_space *space, const struct description *d, uint64_t head,
-                       uint64_t running, struct kernel_threads *threads)
+                       const struct running *running, struct kernel_threads *threads)
 {
     uint64_t step = d->shape == ARRAY ? d->size : abi_registers(space->abi)->word, i;
 
@@ -315,7 +361,7 @@ static void find_array(const struct trace_space *space, const struct description
             miss(space, "the memory cannot be read of ", d->symbol);
             return;
         }
-        if (addr != 0 && addr != running)
+        if (addr != 0 && !is_running(running, addr))
             add_thread(space, d, addr, threads);
     }
 }
@@ -377,7 +423,8 @@ static void read_threads_file(const char *name, const struct trace_space *space,
 void threads_find(const char *text, const struct trace_space *space, struct kernel_threads *threads)
 {
     struct description d;
-    uint64_t head, pointer, running = 0;
+    struct running running = {NULL, 0};
+    uint64_t head;
     char error[300];
 
     memset(threads, 0, sizeof *threads);
@@ -391,19 +438,21 @@ void threads_find(const char *text, const struct trace_space *space, struct kern
     }
     if (!find_symbol(space, d.symbol, &head))
         return;
-    if (d.running != NULL && find_symbol(space, d.running, &pointer))
-        (void)space_word(space, pointer, &running);
+    find_running(space, &d, &running);
     if (d.shape == NEXT || d.shape == LINK)
-        follow_threads(space, &d, head, running, threads);
+        follow_threads(space, &d, head, &running, threads);
     else
-        find_array(space, &d, head, running, threads);
+        find_array(space, &d, head, &running, threads);
+    free(running.list);
 }
 
 void threads_print(const struct trace_out *out, struct trace_space *space, const char *text, size_t number,
                    struct kernel_threads *threads)
 {
+    const struct trace_frames *seen = space->seen;
     size_t i;
 
+    space->seen = NULL;
     memset(threads, 0, sizeof *threads);
     if (text != NULL)
         threads_find(text, space, threads);
@@ -418,6 +467,8 @@ void threads_print(const struct trace_out *out, struct trace_space *space, const
         out_line(out, "%skernel thread %zu%s%s%s%s", number + i > 0 ? "\n" : "", i + 1, at,
                  t->name[0] != '\0' ? ": " : "", t->name, id);
         space->regs = t->regs;
+        if (seen != NULL && walk_meets(space, t->pc_kind, seen))
+            out_line(out, "        it runs, by a trace above: these are the registers that it had before");
         if (!walk_print(out, space, t->pc_kind))
             out_line(out, "        its saved registers cannot be read");
     }

@@ -436,22 +436,51 @@ static int print_and_step(struct trace_walk *w)
     return code;
 }
 
+static bool has_start(const struct trace_space *space)
+{
+    return space->regs.known[REGISTER_PC] && space->regs.known[abi_registers(space->abi)->sp];
+}
+
+static void note_seen(struct trace_frames *seen, const struct sfu_frame *frame)
+{
+    if (seen == NULL)
+        return;
+    seen->list = grow(seen->list, seen->num, sizeof *seen->list);
+    seen->list[seen->num++] = (struct trace_frame){frame->regs.pc, frame->regs.sp};
+}
+
 bool walk_print(const struct trace_out *out, struct trace_space *space, uint8_t pc_kind)
 {
     struct trace_walk w = {.out = out, .space = space};
     bool was_user = false;
     int code;
 
-    if (!space->regs.known[REGISTER_PC] || !space->regs.known[abi_registers(space->abi)->sp])
+    if (!has_start(space))
         return false;
     start(&w, pc_kind);
     do {
         if (w.user && !was_user)
             out_line(out, "    user mode:");
         was_user = w.user;
+        note_seen(space->seen, &w.walk.frame);
         code = print_and_step(&w);
     } while (code == SFU_OK);
     out_line(out, "trace ends (%d): %s%s", code, sfu_string(code),
              w.walk.frame.reliable ? "" : "; guessed frames are not proven");
     return true;
+}
+
+bool walk_meets(struct trace_space *space, uint8_t pc_kind, const struct trace_frames *frames)
+{
+    struct trace_walk w = {.space = space};
+    size_t i;
+
+    if (!has_start(space))
+        return false;
+    start(&w, pc_kind);
+    while (step(&w) == SFU_OK)
+        for (i = 0; i < frames->num; i++)
+            if (w.walk.frame.regs.pc == frames->list[i].pc && w.walk.frame.regs.sp == frames->list[i].sp)
+                return true;
+    return false;
 }
