@@ -519,6 +519,67 @@ def test_symbols(bench):
         must(symbols["crash"] + size <= symbols["stack_low"], f"{name}: what lies behind it is in the record")
 
 
+# A kernel for multiboot, whose bss ends in the middle of a page. It resets the machine once, and says then whether the
+# record is what it was. A word of the clock's memory, which a reset keeps, tells the first boot.
+MULTIBOOT = """
+    .section .text.first, "ax"
+    .balign 4
+    .long 0x1badb002, 0, -0x1badb002
+    .text
+    .globl _start
+_start:
+    mov $0x60, %al
+    out %al, $0x70
+    in $0x71, %al
+    mov $crash, %edi
+    mov $104, %ecx
+    cmp $0x5a, %al
+    je again
+    mov $0x5a, %al
+    out %al, $0x71
+    rep stosb
+    mov $'1', %al
+    call print
+    mov $0xfe, %al
+    out %al, $0x64
+0:  hlt
+    jmp 0b
+again:
+    repe scasb
+    mov $'+', %al
+    je 1f
+    mov $'-', %al
+1:  call print
+    mov $0, %al
+    out %al, $0xf4
+    hlt
+print:
+    mov $0x3f8, %edx
+    out %al, %dx
+    ret
+    .bss
+    .skip 0x1234
+"""
+MULTIBOOT_SCRIPT = """SECTIONS {
+    . = 0x100000;
+    .text : { *(.text.first) *(.text) }
+    .bss : { *(.bss) }
+"""
+
+
+def test_multiboot(bench):
+    """The record lies where a multiboot loader, which has data of its own, leaves it alone over a reset."""
+    bench.write("multiboot.S", MULTIBOOT)
+    bench.write("multiboot.ld", MULTIBOOT_SCRIPT + bench.read("crash.ld") + "}\n")
+    bench.run("$CC -m32 -c multiboot.S && ld -m elf_i386 -T multiboot.ld multiboot.o -o multiboot.elf")
+    must(bench.symbols("multiboot.elf")["crash"] % 8 == 0, "the record is not aligned")
+    for words in ("", "word " * 300):  # the command line
+        said = bench.run("timeout 60 qemu-system-x86_64 -nodefaults -display none -serial stdio "
+                         "-device isa-debug-exit,iobase=0xf4,iosize=1 -kernel multiboot.elf "
+                         f"-append '{words}' || test $? -eq 1")
+        must(said == "1+", f"with {len(words)} bytes of a command line: {said!r}")
+
+
 def test_instrument(bench):
     bench.recipe("instrument")
     allowed = {"memcpy", "memset"}
@@ -590,9 +651,9 @@ def main():
              for cpu in CC for test in (
                  test_flags, test_boots, test_clang, test_lto, test_link, test_gen, test_described, test_no_flag,
                  test_insert, test_refused, test_left_out, test_efi, test_walkable, test_dump, test_parts,
-                 test_copies, test_symbols,
+                 test_copies, test_symbols, test_multiboot,
                  test_instrument)
-             if cpu in {test_efi: EFI, test_boots: ("aarch64",)}.get(test, CC)]
+             if cpu in {test_efi: EFI, test_boots: ("aarch64",), test_multiboot: ("x86_64",)}.get(test, CC)]
     tests += [("codes", test_codes, None), ("lines", test_lines, None), ("reliability", test_reliability, None)]
     chosen = os.environ.get("T", "")
     tests = [test for test in tests if chosen in test[0] or fnmatch.fnmatchcase(test[0], f"*{chosen}*")]
