@@ -49,6 +49,19 @@ for switches in "-DSFU_NO_PRINT -DSFU_NO_SYMBOLS" -DSFU_NO_CYCLES -DSFU_NO_RECOR
         -c $out/sfu_panic.c -o $work/sfu.o
 done
 
+# Who has the two files adds four for a profiler, as docs/profiling.md says, and nothing is defined twice or missing.
+profiler() {
+    local part
+    rm -rf $work/profiler
+    mkdir $work/profiler
+    for part in $out/sfu_panic port/profile/sfu_profile port/depot/sfu_depot port/depot/sfu_depot_print \
+        port/fast/sfu_fast; do
+        gcc -O2 -ffreestanding -I. -Iport/{print,depot,fast} -c "$part.c" -o "$work/profiler/${part##*/}.o" || return 1
+    done
+    ld -r $work/profiler/*.o -o $work/profiler/all && ! nm -u $work/profiler/all | grep .
+}
+test "the two files and a profiler" profiler
+
 # A kernel may have no memset: what is copied calls nothing. A part calls other parts at most.
 alone() {
     "$@" -std=c99 -ffreestanding -c $out/sfu_panic.c -o $work/alone.o && ! nm -u $work/alone.o | grep .
