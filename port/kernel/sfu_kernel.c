@@ -44,7 +44,9 @@ static bool read_frame(const struct sfu_kernel *k, const struct sfu_kernel_frame
 /* The word at offset AT of TRAP, which the kernel itself has named: it need not lie on a stack. */
 static uint64_t saved_at(const void *trap, int16_t at)
 {
-    return *(const uint64_t *)(const void *)((const uint8_t *)trap + at);
+    const void *word = (const uint8_t *)trap + at;
+
+    return sizeof((const struct sfu_cpu *)NULL)->r[0] == 4 ? *(const uint32_t *)word : *(const uint64_t *)word;
 }
 
 void sfu_kernel_registers(const struct sfu_kernel *k, const void *trap, struct sfu_registers *regs)

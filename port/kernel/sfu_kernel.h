@@ -62,7 +62,7 @@ struct sfu_kernel_frame {
     int16_t pc;
     int16_t sp;    /* SFU_KERNEL_NOT_SAVED: the frame lies on the stack that it describes, and SP is start + size */
     int16_t fp;    /* SFU_KERNEL_NOT_SAVED: FP is not known, and counts as 0 */
-    int16_t ra;    /* the link register (aarch64, s390x), or SFU_KERNEL_NOT_SAVED. Not used on x86_64 */
+    int16_t ra;    /* the link register, or SFU_KERNEL_NOT_SAVED. Not used on x86_64 */
     uint16_t size; /* in bytes; used where sp is not saved */
 };
 #define SFU_KERNEL_NOT_SAVED (-1)
@@ -159,7 +159,7 @@ struct sfu_kernel {
  * KERNEL->panic.own: limits, pac_mask, final, original_ra and more sections may be set behind this call. */
 int sfu_kernel_init(struct sfu_kernel *kernel, const void *sframe, const void *sframe_end);
 
-/* Sets *REGS to what TRAP has interrupted: the address of a trap frame, aligned to 8 bytes. */
+/* Sets *REGS to what TRAP has interrupted: the address of a trap frame, aligned to a register's size. */
 void sfu_kernel_registers(const struct sfu_kernel *kernel, const void *trap, struct sfu_registers *regs);
 
 /* Prints the trace from TOP on, stops the other CPUs and prints theirs. A CPU that panics while another one prints

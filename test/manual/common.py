@@ -22,6 +22,7 @@ def files():
 # Every page of the tree.
 PAGES = sorted(file for file in files() if file.endswith(".md"))
 CPUS = ("x86_64", "aarch64", "s390x")
+BOOTED = (*CPUS, "riscv64")
 
 
 class Wrong(Exception):

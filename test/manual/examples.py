@@ -188,7 +188,7 @@ def check_trace(image, wanted, code, lines, by_printer):
 def boots(cpu, scenario):
     def test(tc, directory):
         name, argument = KERNELS.get(scenario, ("kernel", scenario))
-        image = run.Image(os.path.join(tc, cpu), os.path.join(directory, cpu), name + ".elf")
+        image = run.Image("riscv64-linux-gnu-" if cpu == "riscv64" else os.path.join(tc, cpu), os.path.join(directory, cpu), name + ".elf")
         lines, _ = run.boot(cpu, image.path, argument, False)
         lines = [line for line in lines if not line.startswith(("SeaBIOS", "Booting from", "iPXE")) and line]
         for wanted, code in traces(cpu)[argument]:

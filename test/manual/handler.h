@@ -12,6 +12,11 @@
 #define SAVED_SP TRAP_SP
 #define SAVED_FP TRAP_X29
 #define SAVED_RA (TRAP_X29 + 8)
+#elif defined(__riscv)
+#define SAVED_PC TRAP_PC
+#define SAVED_SP TRAP_SP
+#define SAVED_FP TRAP_FP
+#define SAVED_RA WORD
 #else
 #define SAVED_PC TRAP_PC
 #ifdef __ASSEMBLER__

@@ -16,12 +16,12 @@ import sys
 import examples
 import figures
 import truth
-from common import CPUS, Wrong, block, blocks, must, read
+from common import BOOTED, Wrong, block, blocks, must, read
 
 
 def own_entry(cpu, with_row):
     """boot.S of CPU, where exception entries have no tables but that of the recipe, or none at all."""
-    text = read(f"port/baremetal/{cpu}/boot.S")
+    text = read(f"port/baremetal/{'riscv' if cpu == 'riscv64' else cpu}/boot.S")
     text, count = re.subn(r"(?s) +sfu_trap_begin.*?sfu_trap_end\n", "", text)
     must(count in (1, 2), f"{count} tables in boot.S of {cpu}")
     saved = "program_saved" if cpu == "s390x" else "exception_saved"
@@ -34,7 +34,7 @@ def own_entry(cpu, with_row):
 def write_blocks(directory):
     files = {name: block("file:", name) for name in ("threads.c", "threads.h", "switch.S", "walk.c", "hook.c")}
     files["example.c"] = block("example")
-    for cpu in CPUS:
+    for cpu in BOOTED:
         files[f"entry_row-{cpu}.S"], files[f"entry_hook-{cpu}.S"] = own_entry(cpu, True), own_entry(cpu, False)
     for name, text in files.items():
         with open(os.path.join(directory, name), "w", encoding="utf-8") as f:
@@ -47,7 +47,7 @@ def tests():
         for name, test in sorted(vars(module).items()):
             if name.startswith("test_"):
                 yield name[5:].replace("_", " "), test
-    for cpu in CPUS:
+    for cpu in BOOTED:
         for scenario in sorted({*examples.traces(cpu), *examples.KERNELS}):
             yield f"boot {scenario}, {cpu}", examples.boots(cpu, scenario)
 

@@ -8,9 +8,10 @@
 CHECK += manual
 
 MANUAL := build/manual
+MANUAL_CPUS := $(BARE_CPUS) riscv64
 MANUAL_DOCS := README.md $(wildcard docs/*.md port/*.md port/*/README.md)
 MANUAL_BLOCKS := $(addprefix $(MANUAL)/blocks/,example.c threads.c threads.h switch.S walk.c hook.c \
-    $(foreach cpu,$(BARE_CPUS),entry_row-$(cpu).S entry_hook-$(cpu).S))
+    $(foreach cpu,$(MANUAL_CPUS),entry_row-$(cpu).S entry_hook-$(cpu).S))
 MANUAL_DIST := $(MANUAL)/dist/sfu_panic.h $(MANUAL)/dist/sfu_panic.c
 
 $(MANUAL_BLOCKS) &: $(MANUAL_DOCS) $(wildcard test/manual/*.py port/baremetal/*/boot.S)
@@ -23,12 +24,11 @@ $(MANUAL_DIST) &: sfu.h sfu.c $(wildcard arch/*.h arch/*/*.h port/print/*.[ch]) 
 # Exception entries of port/baremetal; with the recipe's row alone; without a table.
 MANUAL_KERNELS := kernel row hook
 
-# manual_image CPU: the example with the two files of `make dist`, the rest as it lies here.
+# manual_image CPU, FOLDER, COMPILER, FLAGS, SCRIPT'S FOLDER, BEHIND THE LINK: the example with the two files of `make dist`, the rest as it lies here.
 define manual_image
 $(MANUAL)/$(1)/example.o $(MANUAL)/$(1)/sfu_panic.o: MANUAL_INCLUDES := -I$(MANUAL)/dist
-$(MANUAL)/$(1)/%.o: MANUAL_INCLUDES = -I$(MANUAL)/blocks -Itest/manual $(filter -I%,$(BARE_FLAGS)) -Iport/baremetal/$(1)
-$(MANUAL)/$(1)/%.o: MANUAL_COMPILE = $(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(filter-out -I%,$(BARE_FLAGS)) \
-    $$(MANUAL_INCLUDES) -c $$< -o $$@
+$(MANUAL)/$(1)/%.o: MANUAL_INCLUDES = -I$(MANUAL)/blocks -Itest/manual $(filter -I%,$(BARE_FLAGS)) -Iport/baremetal/$(2)
+$(MANUAL)/$(1)/%.o: MANUAL_COMPILE = $(3) $(filter-out -I%,$(4)) $$(MANUAL_INCLUDES) -c $$< -o $$@
 $(MANUAL)/$(1)/%.o: $(MANUAL)/blocks/%.c $(MANUAL_BLOCKS) $(MANUAL_DIST) $(BARE_HEADERS) | $(TC)
 	@mkdir -p $$(@D)
 	$$(MANUAL_COMPILE)
@@ -41,22 +41,27 @@ $(MANUAL)/$(1)/%.o: $(MANUAL)/dist/%.c $(MANUAL_DIST) | $(TC)
 $(MANUAL)/$(1)/%.o: test/manual/%.c $(MANUAL_BLOCKS) $(BARE_HEADERS) | $(TC)
 	@mkdir -p $$(@D)
 	$$(MANUAL_COMPILE)
-$(MANUAL)/$(1)/kernel.elf: $(BARE)/$(1)/port/baremetal/$(1)/boot.o
+$(MANUAL)/$(1)/kernel.elf: $(BARE)/$(1)/port/baremetal/$(2)/boot.o
 $(MANUAL)/$(1)/kernel.elf: MANUAL_LINK := -Wl,--defsym=handler_returned=exception_entry
 $(MANUAL)/$(1)/row.elf: $(MANUAL)/$(1)/entry_row-$(1).o
 $(MANUAL)/$(1)/hook.elf: $(MANUAL)/$(1)/entry_hook-$(1).o
 $(MANUAL_KERNELS:%=$(MANUAL)/$(1)/%.elf): \
     $(addprefix $(MANUAL)/$(1)/,example.o sfu_panic.o threads.o switch.o walk.o hook.o boot.o) \
-    $(addprefix $(BARE)/$(1)/port/baremetal/,kernel.o tables.o $(1)/machine.o) port/baremetal/kernel.ld \
-    port/baremetal/$(1)/machine.ld
-	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_LINK) -Lport/baremetal -Tport/baremetal/$(1)/machine.ld \
+    $(addprefix $(BARE)/$(1)/port/baremetal/,kernel.o tables.o $(2)/machine.o) $(5)/kernel.ld \
+    port/baremetal/$(2)/machine.ld
+	$(3) $(BARE_LINK) -L$(5) -Tport/baremetal/$(2)/machine.ld \
 	    -Wl,--wrap=kernel_trap,--defsym=stack_low=boot_stack,--defsym=stack_high=boot_stack_top \
 	    $$(MANUAL_LINK) $$(filter %.o,$$^) -o $$@
+	$(6)
 endef
-$(foreach cpu,$(BARE_CPUS),$(eval $(call manual_image,$(cpu))))
+$(foreach cpu,$(BARE_CPUS),$(eval $(call manual_image,$(cpu),$(cpu),\
+    $(cpu)-linux-gnu-gcc -B$(TC)/$(cpu)/ $(BARE_CPU_$(cpu)),$(BARE_FLAGS),port/baremetal)))
+$(MANUAL_KERNELS:%=$(MANUAL)/riscv64/%.elf): build/tools/sfu-gen
+$(eval $(call manual_image,riscv64,riscv,$(RISCV_CC) $(RISCV_CPU_riscv64),$(RISCV_FLAGS),$(BARE)/riscv64,\
+    build/tools/sfu-gen -q --small $$@))
 
 .PHONY: suite-manual manual-mutants numbers
-suite-manual: $(foreach cpu,$(BARE_CPUS),$(MANUAL_KERNELS:%=$(MANUAL)/$(cpu)/%.elf))
+suite-manual: $(foreach cpu,$(MANUAL_CPUS),$(MANUAL_KERNELS:%=$(MANUAL)/$(cpu)/%.elf))
 	@test/tools/toolchain/install.sh check bare
 	@test/run.sh manual python3 -B test/manual/manual.py test $(TC) $(MANUAL)
 

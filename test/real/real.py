@@ -143,12 +143,12 @@ def tasks_of(log, line_of=TASK):
     return tasks
 
 
-def names_of(image, addresses):
+def names_of(image, addresses, addr2line="addr2line"):
     """For each address what addr2line says: the functions that are inlined there, the innermost first. gcc splits a
     function and inlines one half into the other: that is one."""
     names = []
     for address in addresses:
-        said = output_of("addr2line", "-fipe", image, address)
+        said = output_of(addr2line, "-fipe", image, address)
         inlined = [re.match(r"(?: \(inlined by\) )?(\S+)", line)[1] for line in said.splitlines()]
         names.append([name for name, outer in zip(inlined, inlined[1:] + [None]) if name != outer])
     return names
@@ -341,10 +341,10 @@ def first_that_fits(alternatives, function):
     raise first
 
 
-def compare_all(image, traces, expected_traces):
+def compare_all(image, traces, expected_traces, addr2line="addr2line"):
     must(len(traces) == len(expected_traces), f"{len(traces)} traces")
     for trace, expected in zip(traces, expected_traces):
-        names = names_of(image, trace.pasted)
+        names = names_of(image, trace.pasted, addr2line)
         # What a task was doing may depend on the other CPU.
         choices = (expected,) if isinstance(expected, str) else expected
         expected = next((choice for choice in choices[1:] if choice.split() == sum(names, [])), choices[0])
@@ -363,7 +363,7 @@ def check(program, scenario, out):
         f.write(log)
     image = os.path.join(tree, program.IMAGE)
     if "line" not in scenario:
-        return compare_all(image, traces_of(log), scenario["traces"])
+        return compare_all(image, traces_of(log), scenario["traces"], getattr(program, "ADDR2LINE", "addr2line"))
     tasks = tasks_of(log, scenario["line"])
 
     def compare_tasks(expected):

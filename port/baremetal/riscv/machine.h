@@ -29,6 +29,7 @@
 #define CSR_TVAL    stval
 #define TRAP_RETURN sret
 #define STATUS_IE   2
+#define STATUS_KERNEL 0x100 /* SPP: a trap has come from this mode */
 #define IE_SOFTWARE 2
 #define IE_TIMER    0x20
 #else
@@ -41,6 +42,7 @@
 #define CSR_TVAL    mtval
 #define TRAP_RETURN mret
 #define STATUS_IE   8
+#define STATUS_KERNEL 0x1800 /* MPP: a trap has come from this mode */
 #define IE_SOFTWARE 8
 #define IE_TIMER    0x80
 #endif

@@ -12,10 +12,12 @@ import glob
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 
 CC = {cpu: cpu + "-linux-gnu-gcc" for cpu in ("x86_64", "aarch64", "s390x")}
+CC["riscv64"] = "riscv64-linux-gnu-gcc -march=rv64imac_zicsr -mabi=lp64 -mcmodel=medany"
 RED_ZONE = {"x86_64": "-mno-red-zone"}
 EFI = {"x86_64": "efi-app-x86_64", "aarch64": "pei-aarch64-little"}
 INSTRUMENTED = ("-fsanitize=kernel-address -fsanitize=undefined -fsanitize-coverage=trace-pc "
@@ -68,6 +70,8 @@ class Bench:
 
     def __init__(self, tc, cpu, directory):
         self.cpu, self.directory, self.tools = cpu, directory, os.path.abspath(os.path.join(tc, cpu))
+        if cpu == "riscv64":  # no other tools know its tables
+            self.tools = os.path.abspath(os.path.join(directory, "own"))
         shutil.rmtree(directory, ignore_errors=True)
         os.makedirs(directory)
         for name in ["sfu.c", "sfu.h", "arch", "port/symbols/symbols.py", *glob.glob("port/print/sfu_*.[ch]"),
@@ -80,6 +84,7 @@ class Bench:
                 self.scripts[words[0]] = text if cpu in words or len(words) == 1 else None
             else:
                 self.write(words[0], text)
+        self.own_tools()
         self.write("kernel.ld", SCRIPT.format(self.read("sframe.ld")))
         constants = " *(.rodata .rodata.*) }"
         plain = SCRIPT.replace(constants + "} :text", " }} :text").format("    .rodata : {" + constants)
@@ -114,7 +119,7 @@ class Bench:
         """A folder of Debian's binutils for this CPU, by their names alone."""
         folder = os.path.abspath(os.path.join(self.directory, "own"))
         os.makedirs(folder, exist_ok=True)
-        for name in ("as", "ld", "nm", "objcopy", "readelf"):
+        for name in ("as", "ld", "nm", "objcopy", "objdump", "readelf"):
             if not os.path.lexists(f"{folder}/{name}"):
                 os.symlink(shutil.which(f"{self.cpu}-linux-gnu-{name}"), f"{folder}/{name}")
         return folder
@@ -296,6 +301,59 @@ $CC -O2 -ffreestanding -fno-pic -fasynchronous-unwind-tables -c sfu.c sfu_print.
     bench.run(script.replace("--small --strict", "--strict --forget --no-share"), own=True)
     found, symbols = bench.functions("kernel.elf", ".sfu_sframe"), bench.symbols("kernel.elf")
     must(symbols["start"] not in found and symbols["called"] not in found, "SFU_NO_ASM leaves tables")
+
+
+def riscv_functions(table, addr):
+    """Start and size of each function in the bytes of a table at ADDR: docs/format.md."""
+    must(table[:3] == b"\x75\x5f\x03", f"no table, but {table[:3]!r}")
+    flags, abi, aux, count, fdes = table[3], table[4], table[7], *struct.unpack_from("<I8xI", table, 8)
+    must(abi == 0x81 and flags & 4, f"ABI {abi:#x}, flags {flags:#x}")
+    found = {}
+    for at in range(28 + aux + fdes, 28 + aux + fdes + 16 * count, 16):
+        start, size = struct.unpack_from("<qI", table, at)
+        found[addr + at + start] = size
+    return found
+
+
+# Around the kernel of the page, whose console is another: QEMU's machine virt, in M mode. What follows start is no
+# instruction: that traps to an end by the machine's test device.
+RISCV_BEGIN = """    .globl begin # the machine begins with the first instruction of the image
+begin: la sp, stack_high
+    la t0, end
+    csrw mtvec, t0
+    j start
+    .balign 4
+end:
+    li t0, 0x100000
+    li t1, 0x5555
+    sw t1, 0(t0)
+"""
+
+
+def test_riscv(bench):
+    """The page's kernel by the compiler's own assembler and linker, with an exception entry, panics at boot."""
+    bench.write("trap.S", ENTRY)
+    bench.write("begin.S", RISCV_BEGIN)
+    bench.write("kernel.c", bench.read("kernel.c").replace("0x9000000", "0x10000000"))
+    bench.write("room-kernel.ld", bench.read("room-kernel.ld").replace(". = 0x100000;", ". = 0x80000000;"))
+    bench.recipe("own", own=True)
+    bench.run("$CC -O2 -ffreestanding -fno-optimize-sibling-calls -fasynchronous-unwind-tables "
+              "-c kernel.c sfu.c sfu_print.c trap.S walkable.S begin.S", own=True)
+    script = with_unwinder(bench.scripts["gen"]).replace("kernel.o entry.o", "begin.o kernel.o entry.o").replace(
+        "entry.o", "entry.o trap.o walkable.o -Wl,-e,begin,-u,handler,-u,walkable,--defsym,traced=print_trace")
+    bench.run(script, own=True)
+    symbols = bench.symbols("kernel.elf")
+    with open(os.path.join(bench.directory, "kernel.bin"), "rb") as file:
+        table = file.read()[symbols["sframe_start"] - symbols["image_start"]:]
+    found = riscv_functions(table, symbols["sframe_start"])
+    for name in KERNEL + ("called", "walkable"):
+        must(any(symbols[name] - size < start <= symbols[name] for start, size in found.items()), f"no table of {name}")
+    said = bench.run("timeout 60 qemu-system-riscv64 -M virt -bios none -nodefaults -no-reboot -display none "
+                     "-serial stdio -kernel kernel.elf")
+    pcs = [int(m, 16) for m in re.findall(r"^#\d  0x(\w+)", said, re.M)]
+    del symbols["traced"]  # another name of print_trace
+    names = [max((at, name) for name, at in symbols.items() if at <= pc - (n > 0))[1] for n, pc in enumerate(pcs)]
+    must(names == ["print_trace", "kernel_main", "start"] and "trace ends (1): " in said, f"{names}: {said}")
 
 
 YOURS = """#include <stdint.h>
@@ -645,6 +703,11 @@ def test_reliability(_):
     must(count > 45, f"{count} tests are named")
 
 
+# What RISC-V has, too: no assembler makes its tables.
+RISCV = (test_described, test_dump, test_copies, test_instrument)
+SFRAME = [cpu for cpu in CC if cpu != "riscv64"]
+
+
 def main():
     tc, directory = sys.argv[1:]
     tests = [(f"{cpu}/{test.__name__[5:]}", test, cpu)
@@ -653,7 +716,9 @@ def main():
                  test_insert, test_refused, test_left_out, test_efi, test_walkable, test_dump, test_parts,
                  test_copies, test_symbols, test_multiboot,
                  test_instrument)
-             if cpu in {test_efi: EFI, test_boots: ("aarch64",), test_multiboot: ("x86_64",)}.get(test, CC)]
+             if cpu in {test_efi: EFI, test_boots: ("aarch64",), test_multiboot: ("x86_64",)}.get(
+                 test, CC if test in RISCV else SFRAME)]
+    tests.append(("riscv64/start", test_riscv, "riscv64"))
     tests += [("codes", test_codes, None), ("lines", test_lines, None), ("reliability", test_reliability, None)]
     chosen = os.environ.get("T", "")
     tests = [test for test in tests if chosen in test[0] or fnmatch.fnmatchcase(test[0], f"*{chosen}*")]

@@ -99,6 +99,14 @@ RISCV_KINDS_riscv32 := riscv32 riscv32-s riscv32-small
 riscv_test_objects = $(riscv_objects) $(addprefix $(2)/,port/print/sfu_all.o $(addprefix port/baremetal/test/,hooks.o \
     scenarios.o crash.o crash-asm.o))
 
+# riscv_hook CPU, DIRECTORY: as bare_hook.
+define riscv_hook
+$(2)/port/baremetal/riscv/boot.o: port/baremetal/riscv/boot.S $(BARE_HEADERS) $(MAKEFILE_LIST)
+	@mkdir -p $$(@D)
+	$(RISCV_CC) $(RISCV_CPU_$(1)) $(RISCV_FLAGS) -c $$< -o $$@
+	riscv64-linux-gnu-objcopy -R '.sfu_sframe.trap*' $$@
+endef
+
 # riscv_kind CPU, DIRECTORY, FLAGS, COMPILER
 define riscv_kind
 $(call riscv_image,$(1),$(2),$(3),$(4),$(call riscv_test_objects,$(1),$(2)),$(BARE_WRAP))
@@ -116,10 +124,7 @@ $(eval $(call riscv_kind,riscv64,$(BARE)/riscv64-clang,,\
 # With frame pointers leaf functions would have some too.
 $(eval $(call riscv_kind,riscv64,$(BARE)/riscv64-hook,$(BARE_HOOK)))
 $(eval $(call riscv_kind,riscv32,$(BARE)/riscv32-small,$(BARE_SMALL) -DSFU_ABI=SFU_RISCV32))
-$(BARE)/riscv64-hook/port/baremetal/riscv/boot.o: port/baremetal/riscv/boot.S $(BARE_HEADERS) $(MAKEFILE_LIST)
-	@mkdir -p $(@D)
-	$(RISCV_CC) $(RISCV_CPU_riscv64) $(RISCV_FLAGS) -c $< -o $@
-	riscv64-linux-gnu-objcopy -R '.sfu_sframe.trap*' $@
+$(eval $(call riscv_hook,riscv64,$(BARE)/riscv64-hook))
 
 define riscv_suite
 CHECK += bare-$(1)

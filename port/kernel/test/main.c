@@ -27,7 +27,8 @@ extern const char exception_saved[], exception_restored[];
 
 static struct sfu_kernel_stack stacks[STACKS];
 static struct sfu_kernel_cpu cpus[2];
-static int16_t trap_registers[sizeof((struct trap *)NULL)->r / sizeof(uint64_t)];
+enum { REGISTER = sizeof((struct trap *)NULL)->r[0] };
+static int16_t trap_registers[sizeof((struct trap *)NULL)->r / REGISTER];
 enum { STACK_SIZE = 0x8000 }; /* kernel.ld: of guarded */
 static uint8_t second_stack[16384] __attribute__((aligned(16)));
 
@@ -93,6 +94,10 @@ static struct sfu_kernel sfu = {
     .trap = {offsetof(struct trap, pc), offsetof(struct trap, r[31]), offsetof(struct trap, r[29]),
              offsetof(struct trap, r[30]), 0},
     .switched = {8, SFU_KERNEL_NOT_SAVED, 0, SFU_KERNEL_NOT_SAVED, 96},
+#elif defined(__riscv)
+    .trap = {offsetof(struct trap, pc), offsetof(struct trap, r[2]), offsetof(struct trap, r[8]),
+             offsetof(struct trap, r[1]), 0},
+    .switched = {15 * WORD, SFU_KERNEL_NOT_SAVED, 14 * WORD, SFU_KERNEL_NOT_SAVED, 16 * WORD},
 #else
     .trap = {offsetof(struct trap, pc), offsetof(struct trap, r[15]), offsetof(struct trap, r[11]),
              offsetof(struct trap, r[14]), 0},
@@ -119,7 +124,7 @@ static void init(void)
     stacks[i] = (struct sfu_kernel_stack){second_stack, second_stack + sizeof second_stack, 0};
     sfu.num_stacks = i + 1;
     for (i = 0; i < sfu.num_registers; i++)
-        trap_registers[i] = (int16_t)(8 * i);
+        trap_registers[i] = (int16_t)(REGISTER * i);
     sfu.entries = (struct sfu_range){(uintptr_t)ENTRIES_BEGIN, (uintptr_t)ENTRIES_END};
     if (sfu_kernel_init(&sfu, sframe_start, sframe_end) != SFU_OK)
         kernel_print("no tables\n");
@@ -179,7 +184,12 @@ bool kernel_handle(struct trap *trap, bool timer)
 
 /* ---- scenarios ---- */
 
-static uint64_t *volatile nowhere = (uint64_t *)0x0000300000000000;
+#if defined(__riscv) && __riscv_xlen == 32
+#define NOWHERE 0x18000000
+#else
+#define NOWHERE 0x0000300000000000
+#endif
+static uint64_t *volatile nowhere = (uint64_t *)NOWHERE;
 
 step static uint64_t read_at(const volatile uint64_t *p)
 {
@@ -227,6 +237,10 @@ step static void scenario_user(void)
     sfu.mode = offsetof(struct trap, spsr);
     sfu.mode_mask = 0xc;
     sfu.mode_user = 4;
+#elif defined(__riscv)
+    sfu.mode = offsetof(struct trap, status);
+    sfu.mode_mask = STATUS_KERNEL;
+    sfu.mode_user = STATUS_KERNEL;
 #else
     sfu.mode = offsetof(struct trap, mask);
     sfu.mode_mask = (uint64_t)1 << 48;

@@ -29,6 +29,20 @@ $(call kernel_image,$(1),$(KERNEL_PORT)/$(2),-Iport/kernel $(3),,$(call kernel_o
     $(addprefix $(KERNEL_PORT)/$(2)/,$(KERNEL_PORT_OBJECTS)))
 $(KERNEL_PORT)/$(2)/port/kernel/%.o: port/kernel/sfu_kernel.h port/baremetal/test/step.h
 endef
+# riscv_kernel_port CPU, KIND, FLAGS
+define riscv_kernel_port
+$(call riscv_image,$(1),$(KERNEL_PORT)/$(2),-Iport/kernel $(3),,$(call riscv_objects,$(1),$(KERNEL_PORT)/$(2)) \
+    $(addprefix $(KERNEL_PORT)/$(2)/,$(KERNEL_PORT_OBJECTS)))
+$(KERNEL_PORT)/$(2)/port/kernel/%.o: port/kernel/sfu_kernel.h port/baremetal/test/step.h
+endef
+define riscv_kernel_port_suite
+CHECK += kernel-$(1)
+.PHONY: suite-kernel-$(1)
+suite-kernel-$(1): $(KERNEL_PORT)/$(1)/kernel.elf $(KERNEL_PORT)/$(1)-s/kernel.elf $(KERNEL_PORT)/$(1)-hook/kernel.elf
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh kernel-$(1) python3 port/kernel/test/run.py $(1) riscv64-linux-gnu- \
+	    $(KERNEL_PORT)/$(1) $(KERNEL_PORT)/$(1)-s $(KERNEL_PORT)/$(1)-hook
+endef
 define kernel_port_suite
 CHECK_$(1) += kernel-$(1)
 .PHONY: suite-kernel-$(1)
@@ -40,3 +54,8 @@ $(foreach cpu,$(BARE_CPUS),$(eval $(call kernel_port,$(cpu),$(cpu))))
 $(foreach cpu,$(BARE_CPUS),$(eval $(call kernel_port,$(cpu),$(cpu)-hook,$(KERNEL_PORT_HOOK))))
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_hook,$(cpu),$(KERNEL_PORT)/$(cpu)-hook)))
 $(foreach cpu,$(BARE_CPUS),$(eval $(call kernel_port_suite,$(cpu))))
+$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port,$(cpu),$(cpu))))
+$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port,$(cpu),$(cpu)-s,-DMACHINE_S)))
+$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port,$(cpu),$(cpu)-hook,$(KERNEL_PORT_HOOK))))
+$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_hook,$(cpu),$(KERNEL_PORT)/$(cpu)-hook)))
+$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port_suite,$(cpu))))

@@ -60,12 +60,18 @@ def scenarios(hook):
     }
 
 
+def image_kind(image):
+    """Its machine: that of the CPU, but of RISC-V's S mode another."""
+    return CPU + "-s" * image.directory.endswith("-s")
+
+
 def boot(image, name):
-    command = machines.QEMU[CPU][:1] + ["-m", "128M", "-nodefaults", "-display", "none", "-kernel", image.path,
+    kind = image_kind(image)
+    command = machines.QEMU[kind][:1] + ["-m", "128M", "-nodefaults", "-display", "none", "-kernel", image.path,
                                         "-no-reboot"]
     two_cpus = name in ("cpus", "deaf", "both")
     command += ["-smp", "2"] if two_cpus else []
-    command += [word.format(name) for word in machines.QEMU[CPU][1:]]
+    command += [word.format(name) for word in machines.QEMU[kind][1:]]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           timeout=LIMIT, check=False)
     must(done.returncode == machines.STATUS[CPU][0 if two_cpus else 1], f"exit status {done.returncode}")

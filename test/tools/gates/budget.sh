@@ -30,6 +30,8 @@ here=$(dirname "$0")
 compiler() {
     case $1-$2 in
     gcc12-aarch64_be) echo aarch64-linux-gnu-gcc -mbig-endian ;;
+    gcc12-riscv64) echo riscv64-linux-gnu-gcc -march=rv64imac -mabi=lp64 -mcmodel=medany ;;
+    gcc12-riscv32) echo riscv64-linux-gnu-gcc -march=rv32imac -mabi=ilp32 -mcmodel=medany ;;
     gcc12-*) echo "$2-linux-gnu-gcc" ;;
     gcc16-aarch64_be) echo build/tc/gcc16/aarch64/gcc -mbig-endian ;;
     gcc16-*) echo "build/tc/gcc16/$2/gcc" ;;
@@ -42,8 +44,27 @@ abi_of() {
     aarch64) echo SFU_AARCH64 ;;
     aarch64_be) echo SFU_AARCH64_BIG ;;
     s390x) echo SFU_S390X ;;
+    riscv64) echo SFU_RISCV64 ;;
+    riscv32) echo SFU_RISCV32 ;;
     esac
 }
+
+# Any readelf reads each of them.
+readelf_of() {
+    case $1 in
+    riscv*) echo riscv64-linux-gnu-readelf ;;
+    *) echo "build/tc/${1%_be}/readelf" ;;
+    esac
+}
+
+# The toolchain has no gcc 16 for RISC-V.
+cpus_of() {
+    echo x86_64 aarch64 aarch64_be s390x
+    [ "$1" = gcc16 ] || echo riscv64 riscv32
+}
+
+# Its cache has words of 64 bits, which are atomic.
+has_fast() { [ "$1" != riscv32 ]; }
 
 # parts COMPILER CPU OPTIMISATION: what a panic needs besides the core, which measure has compiled.
 parts() {
@@ -52,7 +73,7 @@ parts() {
     command="$command -Iport/fast -Iport/depot -Iarch"
     [ "${2%_be}" != aarch64 ] || command="$command -mno-outline-atomics" # sfu_depot.h asks for it
     one="$command -DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3 -DSFU_ABI=$(abi_of "$2") -ffunction-sections -fdata-sections"
-    bfd=${2%_be}
+    readelf=$(readelf_of "$2")
     panic='print build-id record symbols'
     for part in print build-id cycles record all symbols dump sizes kernel depot depot-print profile; do
         file=sfu_$(echo $part | tr - _).c
@@ -65,38 +86,39 @@ parts() {
         $command -c $file -o "$object-$part.o"
         # shellcheck disable=SC2086  # words
         case " $panic " in *" $part "*) $one -c $file -o "$object-$part-one.o" ;; esac
-        echo "$1 $2 $3 $part $("$here/../measure.sh" text "build/tc/$bfd/readelf" "$object-$part.o")"
+        echo "$1 $2 $3 $part $("$here/../measure.sh" text "$readelf" "$object-$part.o")"
     done
     # shellcheck disable=SC2046,SC2086  # words
     $(compiler "$1" "$2") -nostdlib -r -Wl,--gc-sections,-u,sfu_panic_init,-u,sfu_panic_print,-u,sfu_print_build_id \
         -Wl,-u,sfu_record_write,-u,sfu_record_print,-u,sfu_record_clear,-u,sfu_symbols_find "${object%-part}-alone.o" \
         $(for part in $panic; do echo "$object-$part-one.o"; done) -o "$object-together.o"
-    echo "$1 $2 $3 together $("$here/../measure.sh" text "build/tc/$bfd/readelf" "$object-together.o" .str1.)"
+    echo "$1 $2 $3 together $("$here/../measure.sh" text "$readelf" "$object-together.o" .str1.)"
 }
 
 # measure COMPILER CPU OPTIMISATION
 measure() {
     object=$out/$1-$2-$3
     command="$(compiler "$1" "$2") -std=c99 -ffreestanding -$3 -DSFU_NO_STRINGS -I. -c sfu.c"
-    bfd=${2%_be}
+    readelf=$(readelf_of "$2")
     # shellcheck disable=SC2086  # words
     {
         $command -fcallgraph-info=su -o "$object.o"
         $command -fcallgraph-info=su -DSFU_NO_REMOTE -o "$object-mapped.o"
-        ${command% sfu.c} port/fast/sfu_fast.c -fcallgraph-info=su -o "$object-fast.o"
-        cat "$object.ci" >>"$object-fast.ci"
+        ! has_fast "$2" || ${command% sfu.c} port/fast/sfu_fast.c -fcallgraph-info=su -o "$object-fast.o"
         $command -DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3 "-DSFU_ABI=$(abi_of "$2")" -ffunction-sections \
             -fdata-sections -o "$object-alone.o"
         $(compiler "$1" "$2") -nostdlib -r -Wl,--gc-sections,-u,sfu_add,-u,sfu_walk_start,-u,sfu_walk_step \
             "$object-alone.o" -o "$object-smallest.o"
     }
-    echo "$1 $2 $3 text $("$here/../measure.sh" text "build/tc/$bfd/readelf" "$object.o")"
-    echo "$1 $2 $3 smallest $("$here/../measure.sh" text "build/tc/$bfd/readelf" "$object-smallest.o")"
+    echo "$1 $2 $3 text $("$here/../measure.sh" text "$readelf" "$object.o")"
+    echo "$1 $2 $3 smallest $("$here/../measure.sh" text "$readelf" "$object-smallest.o")"
     stack=$("$here/stack.py" "$object.ci" sfu_walk_step)
     echo "$1 $2 $3 stack ${stack%% *}"
     stack=$("$here/stack.py" "$object-mapped.ci" sfu_walk_step)
     echo "$1 $2 $3 stack-mapped ${stack%% *}"
-    echo "$1 $2 $3 fast-text $("$here/../measure.sh" text "build/tc/$bfd/readelf" "$object-fast.o")"
+    has_fast "$2" || return 0
+    cat "$object.ci" >>"$object-fast.ci"
+    echo "$1 $2 $3 fast-text $("$here/../measure.sh" text "$readelf" "$object-fast.o")"
     stack=$("$here/stack.py" "$object-fast.ci" sfu_fast_trace)
     echo "$1 $2 $3 fast-stack ${stack%% *}"
 }
@@ -114,14 +136,32 @@ instructions() {
     done
 }
 
+# by_qemu COMPILER CPU OPTIMISATION: the same of another CPU, with its libc. QEMU counts whole programs: what one does that has twice the
+# rounds, less what the other does, are the rounds alone.
+by_qemu() {
+    program=$out/perf-$1-$2-$3
+    [ -f "$out/insns.so" ] || "$here/../bench/plugin.sh" "$out/insns.so"
+    for rounds in 20 40; do
+        "$2-linux-gnu-gcc" -std=c99 "-$3" -DROUNDS=$rounds -I. -Iport/fast "$here/perf.c" test/unit/build.c sfu.c \
+            port/fast/sfu_fast.c -static -o "$program-$rounds"
+    done
+    for mode in walk read remote find trace trace-cached; do
+        for rounds in 20 40; do
+            "qemu-$2" -plugin "$out/insns.so" "$program-$rounds" $mode 2>&1
+        done | awk -v name="$1 $2 $3 $mode" '/^[0-9]/ { n = $1 - n } /^instructions/ { ir = $2 - ir }
+            END { printf "%s %.1f\n", name, ir / n }'
+    done
+}
+
 [ "$what" = size ] || SFU_SHAPES=budget "$here/../bench/shapes.sh" "$out/shapes" 2>"$out/shapes.log" ||
     { cat "$out/shapes.log" >&2 && exit 1; }
 for compiler in gcc12 gcc16; do
     for opt in Os O2; do
-        for cpu in x86_64 aarch64 aarch64_be s390x; do
-            [ "$what" = perf ] || measure $compiler $cpu $opt
-            [ "$what" = perf ] || parts $compiler $cpu $opt
+        for cpu in $(cpus_of $compiler); do
+            [ "$what" = perf ] || measure $compiler "$cpu" $opt
+            [ "$what" = perf ] || parts $compiler "$cpu" $opt
         done
         [ "$what" = size ] || instructions $compiler $opt
+        [ "$what-$compiler" != all-gcc12 ] || by_qemu $compiler riscv64 $opt
     done
 done

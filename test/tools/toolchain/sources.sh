@@ -19,6 +19,10 @@
 #
 #   $SRC/arm-trusted-firmware             as unpacked
 #
+# or, with the argument "supervisor":
+#
+#   $SRC/opensbi                          upstream's tarball in Debian 13, without Debian's patches
+#
 # or, with the argument "memtest":
 #
 #   $SRC/memtest86+                       upstream's tarball in Debian 13, without Debian's patches
@@ -54,6 +58,7 @@ case $group in
 src) packages='lua5.4 zlib sqlite3 cmocka' ;;
 kernels) packages='u-boot qemu' ;;
 firmware) packages='arm-trusted-firmware' ;;
+supervisor) packages='opensbi' suite=trixie ;;
 memtest) packages='memtest86+' suite=trixie ;;
 hypervisor) packages='xen' ;;
 kept | keep) packages='' ;;
@@ -110,10 +115,12 @@ fetch() {
     apt_setup deb-src "$suite"
     apt_lists "$suite"
     mkdir "$work/src" "$work/download"
-    if [ "$group" = memtest ]; then
+    case $group in
+    memtest | supervisor)
         fetch_tarball "$packages"
         return
-    fi
+        ;;
+    esac
     # shellcheck disable=SC2086  # words
     (cd "$work/download" && private_apt --download-only source $packages) || apt_failed "cannot fetch the sources"
     for package in $packages; do

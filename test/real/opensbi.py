@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""OpenSBI on QEMU's RISC-V machine virt, where it is the firmware in M mode: Debian's compiler and linker, and sfu-gen
+behind the link. It prints a trace of each trap that it cannot handle, also of one in a call from S mode, where the
+trace ends. Its frame pointers, which it otherwise has for nothing, are not needed."""
+from real import HERE, Edit
+
+TITLE = "OpenSBI, riscv64"
+CPUS = 1
+SOURCES = {".": "supervisor/opensbi"}
+COPIES = {"sfu_panic.h": "include/sfu_panic.h", "sfu_panic.c": "lib/sbi/sfu_panic.c"}
+FLAGS = []
+EDITS = [
+    Edit("lib/sbi/sfu_trace.c", r"""
+#include <sbi/riscv_encoding.h>
+#include <sbi/sbi_console.h>
+#include <sbi/sbi_platform.h>
+#include <sbi/sbi_scratch.h>
+#include <sbi/sbi_trap.h>
+#include "sfu_panic.h"
+
+extern const uint8_t sframe_start[], sframe_end[], _trap_handler[], _reset_regs[];
+void sfu_trace(const struct sbi_trap_regs *from);
+
+static void put(void *ctx, char c) { sbi_putc(c); }
+static struct sfu_panic trace = {.put = put, .image = "fw_payload.elf"};
+
+static struct sfu_registers trapped(const struct sbi_trap_regs *r)
+{
+	return (struct sfu_registers){.pc = r->mepc, .sp = r->sp, .fp = r->s0, .ra = r->ra, .has_ra = true};
+}
+
+/* A trap handler has a struct sbi_trap_regs at SP. What called from another mode is not ours. */
+static int cross(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *in)
+{
+	const struct sbi_trap_regs *r = (const void *)frame->regs.sp;
+
+	if (frame->regs.pc_kind != SFU_PC_RETURN || frame->regs.pc - (uintptr_t)_trap_handler >= _reset_regs - _trap_handler)
+		return code;
+	if (sbi_mstatus_prev_mode(r->mstatus) != PRV_M)
+		return SFU_END;
+	in->regs = trapped(r);
+	return SFU_OK;
+}
+
+/* FROM: NULL: from here */
+void sfu_trace(const struct sbi_trap_regs *from)
+{
+	struct sfu_registers at = from ? trapped(from) : sfu_registers_here();
+	const char *top = (const char *)sbi_scratch_thishart_ptr();
+
+	sfu_panic_init(&trace, sframe_start, sframe_end,
+		       top + SBI_SCRATCH_SIZE - sbi_platform_ptr(sbi_scratch_thishart_ptr())->hart_stack_size, top);
+	trace.own.trap_hook = cross;
+	sfu_panic_print(&trace, &at);
+}
+"""),
+    Edit("lib/sbi/objects.mk", "libsbi-objs-y += sfu_panic.o sfu_trace.o", after=r"^libsbi-objs-y \+= sbi_trap\.o"),
+    Edit("lib/sbi/sbi_trap.c", "void sfu_trace(const struct sbi_trap_regs *from);",
+         before=r"^static void __noreturn sbi_trap_error\("),
+    Edit("lib/sbi/sbi_trap.c", "\tsfu_trace(&tcntx->regs);", before=r"^\tsbi_hart_hang\(\);"),
+    Edit("Makefile", "CFLAGS += -fasynchronous-unwind-tables -DSFU_TYPES='<sbi/sbi_types.h>'",
+         before=r"^CFLAGS\s*\+=\s*-fno-omit-frame-pointer"),
+    Edit("Makefile", "\tsfu-gen -q --small $@", after=r"^\t\$\(call compile_elf,.*"),
+    # Where its traces end.
+    Edit("firmware/fw_base.S", "\t.cfi_startproc\n\t.cfi_undefined ra", before=r"^\tcall\tsbi_init$"),
+    Edit("firmware/fw_base.S", "\t.cfi_endproc", after=r"^\tcall\tsbi_init\n.*\n.*\n\tj\t_start_hang"),
+    Edit("firmware/fw_base.ldS", r"""
+.sfu_sframe : ALIGN(8) {
+    sframe_start = .;
+    QUAD(0) . += 64 + SIZEOF(.eh_frame); . = ALIGN(8);
+    sframe_end = .;
+}
+.eh_frame (INFO) : { KEEP(*(.eh_frame)) }
+""", after=r"^\t\tPROVIDE\(_data_end = \.\);\n\t\}"),
+]
+FAULTS = [
+    Edit("lib/sbi/sbi_ecall.c", r"""
+void sfu_trace(const struct sbi_trap_regs *from);
+static int __attribute__((noinline)) hello_leaf(volatile int *p) { *p = 1; return 2; }
+static int __attribute__((noinline)) hello_middle(volatile int *p) { return hello_leaf(p) + 1; }
+""", before=r"^int sbi_ecall_handler\("),
+    Edit("lib/sbi/sbi_ecall.c", "\tret = hello_middle((int *)8);", after=r"^\tunsigned long func_id = regs->a6;"),
+    Edit("lib/sbi/sbi_init.c", r"""
+struct sbi_trap_regs;
+void sfu_trace(const struct sbi_trap_regs *from);
+static int __attribute__((noinline)) hello_here(int n) { sfu_trace(NULL); return n + 1; }
+""", before=r"^static void __noreturn init_coldboot\("),
+    Edit("lib/sbi/sbi_init.c", '\tsbi_printf("%d\\n", hello_here(1));', before=r"^\tsbi_boot_print_domains\(scratch\);"),
+]
+BUILD = ["PATH={sfu}/build/tools:$PATH make -j2 CROSS_COMPILE=riscv64-linux-gnu- PLATFORM=generic FW_PAYLOAD=y"]
+OBJECTS = ["build/platform/generic/lib/sbi/sfu_panic.o", "build/platform/generic/lib/sbi/sfu_trace.o"]
+IMAGE = "build/platform/generic/firmware/fw_payload.elf"
+TABLES = ".sfu_sframe"
+ADDR2LINE = "riscv64-linux-gnu-addr2line"  # another one takes the marks of RISC-V's assembler for functions
+BOOT = ["qemu-system-riscv64", "-M", "virt", "-nographic", "-no-reboot", "-bios",
+        "build/platform/generic/firmware/fw_payload.bin"]
+SCENARIOS = [{"name": "a call while it starts, then a fault in a call from S mode",
+              "traces": [HERE + " sfu_trace hello_here init_coldboot sbi_init _skip_trap_handler_hyp",
+                         "hello_leaf hello_middle sbi_ecall_handler sbi_trap_handler _trap_handler_hyp"]}]

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""U-Boot for QEMU's RISC-V machine virt, in M mode: Debian's compiler and linker, and sfu-gen behind the link. It moves
+itself to the end of memory. A panic prints a trace, also out of a trap; U-Boot has no interrupts there and no
+threads."""
+from real import HERE, Edit
+from u_boot_aarch64 import COPIES, FLAGS, SHELL, SOURCES
+
+TITLE = "U-Boot, riscv64"
+CPUS = 1
+EDITS = [
+    Edit("lib/sfu_trace.c", r"""
+#include <common.h>
+#include <asm/global_data.h>
+#include <asm/ptrace.h>
+#include <stdio.h>
+#include "sfu_panic.h"
+
+DECLARE_GLOBAL_DATA_PTR;
+extern const uint8_t sframe_start[], sframe_end[], trap_entry[], trap_entry_end[], _start[], relocate_end[];
+
+static void put(void *ctx, char c) { putc(c); }
+static struct sfu_panic trace = {.put = put, .image = "u-boot"};
+
+/* trap_entry has the first 32 words of a struct pt_regs at SP. What moved U-Boot called it last, from where it was: nothing is behind it. */
+static int cross(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *in)
+{
+    const struct pt_regs *r = (const struct pt_regs *)frame->regs.sp;
+    uint64_t pc = frame->regs.pc;
+
+    if (frame->regs.pc_kind != SFU_PC_RETURN)
+        return code;
+    if (pc + gd->reloc_off - (uintptr_t)_start < relocate_end - _start)
+        return SFU_END;
+    if (pc - (uintptr_t)trap_entry >= trap_entry_end - trap_entry)
+        return code;
+    in->regs = (struct sfu_registers){.pc = r->sepc, .sp = (uintptr_t)&r->sstatus, .fp = r->s0, .ra = r->ra,
+                                      .has_ra = true};
+    return SFU_OK;
+}
+
+void sfu_trace(void)
+{
+    struct sfu_registers here = sfu_registers_here();
+    const char *stack = (const char *)gd->start_addr_sp;
+
+    trace.slide = gd->reloc_off;
+    sfu_panic_init(&trace, sframe_start, sframe_end, stack - CONFIG_STACK_SIZE, stack);
+    trace.own.trap_hook = cross;
+    sfu_panic_print(&trace, &here);
+}
+"""),
+    Edit("lib/panic.c", "void sfu_trace(void);", before=r"^static void panic_finish\(void\)$"),
+    Edit("lib/panic.c", "\tsfu_trace();", after=r"^static void panic_finish\(void\)$\s*\{"),
+    Edit("lib/Makefile", r"""
+obj-$(CONFIG_$(SPL_)RISCV) += sfu_panic.o sfu_trace.o
+CFLAGS_sfu_panic.o := -Os '-DSFU_TYPES="linux/types.h"'
+CFLAGS_sfu_trace.o := '-DSFU_TYPES="linux/types.h"'
+""", before=r"^obj-y \+= panic\.o"),
+    # The PC of the trap goes to where struct pt_regs has it.
+    Edit("arch/riscv/cpu/mtrap.S", "\tSREG a1, 0(sp)", after=r"^\tcsrr a1, MODE_PREFIX\(epc\)"),
+    Edit("arch/riscv/cpu/mtrap.S", ".global trap_entry_end\ntrap_entry_end:", after=r"^\tMODE_PREFIX\(ret\)"),
+    Edit("arch/riscv/cpu/start.S", ".globl relocate_end\nrelocate_end:", after=r"^\tjr\tt4\t"),
+    # In front of the end of what is moved.
+    Edit("arch/riscv/cpu/u-boot.lds", r"""
+.sfu_sframe : ALIGN(8) {
+    sframe_start = .;
+    QUAD(0) . += 64 + SIZEOF(.eh_frame); . = ALIGN(8);
+    sframe_end = .;
+}
+""", before=r"^\s*_end = \.;"),
+    Edit("arch/riscv/cpu/u-boot.lds", ".eh_frame (INFO) : { KEEP(*(.eh_frame)) }", after=r"__bss_end = \.;\s*\}"),
+    Edit("Makefile", "\tsfu-gen -q --small u-boot", after=r"^\t\+\$\(call if_changed,u-boot__\)"),
+]
+FAULTS = [Edit("configs/qemu-riscv64_defconfig", "CONFIG_CMD_EXCEPTION=y")]
+BUILD = [
+    "make -s CROSS_COMPILE=riscv64-linux-gnu- qemu-riscv64_defconfig",
+    "PATH={sfu}/build/tools:$PATH make -s -j2 CROSS_COMPILE=riscv64-linux-gnu- {flags} u-boot.bin",
+]
+OBJECTS = ["lib/sfu_panic.o", "lib/sfu_trace.o"]
+IMAGE = "u-boot"
+TABLES = ".sfu_sframe"
+ADDR2LINE = "riscv64-linux-gnu-addr2line"  # another one takes the marks of RISC-V's assembler for functions
+BOOT = ["qemu-system-riscv64", "-M", "virt", "-nographic", "-no-reboot", "-bios", "u-boot.bin"]
+SCENARIOS = [
+    {"name": "undefined instruction", "dialogue": [("Hit any key", " "), ("=> ", "exception undefined\n")],
+     "traces": [HERE + " sfu_trace panic_finish panic _exit_trap handle_trap trap_entry !do_undefined " +
+                SHELL.replace(" _main", " call_board_init_r")]},
+]
