@@ -37,15 +37,16 @@ build/vectors/run-s390x-host: $(VECTORS_DEPS)
 	@mkdir -p build/vectors
 	@s390x-linux-gnu-gcc $(VECTORS_CFLAGS) $(VECTORS_SRC) sfu.c -static -o $@
 
-VECTORS_PROGRAMS := $(addprefix build/vectors/run-,$(call unit_programs,$(UNIT_PROGRAMS) m32))
+VECTORS_PROGRAMS := $(addprefix build/vectors/run-,$(call unit_programs,$(UNIT_PROGRAMS)))
 
 .PHONY: suite-vectors suite-vectors-s390x suite-vectors-libsframe vectors
 ## [record] vectors: writes build/vectors/*.txt, which any reader of the format can be run on
 vectors: $(VECTORS)
 
-suite-vectors: $(VECTORS_PROGRAMS) $(VECTORS)
+suite-vectors: $(VECTORS_PROGRAMS) build/vectors/run-m32 $(VECTORS)
 	@test/run.sh vectors sh -c \
-	    's=0; for p in $(VECTORS_PROGRAMS); do $$p $(VECTORS); s=$$((s + $$?)); done; exit $$s'
+	    's=0; for p in $(VECTORS_PROGRAMS) "$(UNIT_RUN_m32) build/vectors/run-m32"; do \
+	    $$p $(VECTORS); s=$$((s + $$?)); done; exit $$s'
 
 suite-vectors-s390x: build/vectors/run-s390x-host $(VECTORS)
 	@test/run.sh vectors-s390x qemu-s390x build/vectors/run-s390x-host $(VECTORS)

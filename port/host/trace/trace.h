@@ -219,6 +219,9 @@ void registers_fill(uint8_t abi, struct thread_registers *regs, const uint64_t *
 /* Whether the frame with this PC is Linux's signal frame. *OLD: s390x's for a handler without SA_SIGINFO. */
 bool linux_is_signal(const struct trace_space *space, uint64_t pc, bool *old);
 
+/* Whether SIGNAL is one that leaves the PC behind the instruction that made it: of s390x. */
+bool linux_is_behind(uint8_t abi, uint64_t signal);
+
 /* How far behind a byte of the instruction that made a signal PC lies, by the first 24 bytes of the struct siginfo at
  * INFO and the number of the exception (x86_64). 0: PC is at it, or at the next one to run. */
 uint64_t linux_passed(uint8_t abi, const uint8_t *info, uint64_t vector, uint64_t pc);

@@ -37,38 +37,14 @@ bool linux_is_signal(const struct trace_space *space, uint64_t pc, bool *old)
 
 /* ---- Faults that leave the PC behind their instruction ---- */
 
-enum { SIGILL = 4, SIGTRAP = 5, SIGFPE = 8, SIGSEGV = 11, TRAP_BRKPT = 1, SI_KERNEL = 128 };
-enum { BREAKPOINT = 3, OVERFLOW = 4, INFO_CODE = 8, INFO_ADDR = 16, AMD64_INFO = 304, AMD64_VECTOR = 200 };
+enum { INFO_SIZE = 24, AMD64_INFO = 304, AMD64_VECTOR = 200 };
 enum { S390X_INFO = 168, S390X_SIGNAL = 344, S390X_SVC = 0x0a };
-
-/* Of s390x: the CPU has suppressed or completed the instruction. Of SIGSEGV and SIGBUS Linux puts the PSW back. */
-static bool is_behind(uint64_t signal)
-{
-    return signal == SIGILL || signal == SIGTRAP || signal == SIGFPE;
-}
-
-/* What Linux says of the instruction: its address on s390x; on x86_64 that it was int3 or int $4. A signal that
- * somebody has sent, and a single step, leave the PC at the next instruction to run. */
-uint64_t linux_passed(uint8_t abi, const uint8_t *info, uint64_t vector, uint64_t pc)
-{
-    bool big = abi_is_big(abi);
-    uint64_t signal = load_number(info, 4, big), code = load_number(info + INFO_CODE, 4, big);
-    uint64_t addr = load_number(info + INFO_ADDR, 8, big);
-
-    if (abi == SFU_AMD64)
-        return code == SI_KERNEL &&
-               ((signal == SIGTRAP && vector == BREAKPOINT) || (signal == SIGSEGV && vector == OVERFLOW));
-    if (abi != SFU_S390X || !is_behind(signal) || code == 0 || code >> 31 != 0 ||
-        (signal == SIGTRAP && code != TRAP_BRKPT))
-        return 0;
-    return addr < pc && pc - addr <= 6 ? pc - addr : 0;
-}
 
 uint64_t linux_passed_unsure(const struct trace_space *space, uint64_t signal, uint64_t pc)
 {
     uint8_t call[2];
 
-    if (space->abi != SFU_S390X || !is_behind(signal) || pc < sizeof call ||
+    if (!linux_is_behind(space->abi, signal) || pc < sizeof call ||
         !space_read(space, pc - sizeof call, call, sizeof call) || call[0] == S390X_SVC)
         return 0;
     return sizeof call;
@@ -79,7 +55,7 @@ static uint64_t passed_in_frame(const struct trace_space *space, uint64_t trap, 
 {
     bool amd64 = space->abi == SFU_AMD64;
     uint64_t vector = 0, passed = 0;
-    uint8_t info[INFO_ADDR + 8], signal[4];
+    uint8_t info[INFO_SIZE], signal[4];
 
     *sure = true;
     if (old) {
