@@ -40,6 +40,7 @@
 #define KEEP_BRANCH __asm__ volatile("") /* instead of a conditional move, which waits for the load before it */
 
 /* clang-format off */
+/* The format, version 3: what the tables of the short way may have. Whatever has something else is left to the core. */
 enum {
     FLAG_SORTED = 0x1, FLAG_FIELD_RELATIVE = 0x4,       /* 2.1.3 */
     FDE_SIZE = 16, FDE_LENGTH = 8, FDE_ROWS = 12,       /* 2.3: its fields behind the start */
@@ -49,32 +50,43 @@ enum {
     UNCOMMON = BIG ? UNCOMMON_INFO << 8 | INFO2_TYPE : INFO2_TYPE << 8 | UNCOMMON_INFO,
     ROW_BASE_SP = 0x01, ROW_COUNT = 0x1e, ROW_SIGNED_RA = 0x80, /* 2.4.1 */
     ROW_TWO_BYTES = 0x20, ROW_FOUR_BYTES = 0x40,
-    RULE_REGISTER = 0x1, RULE_DEREFERENCE = 0x2, RULE_NUMBER = 3, /* 3.2 */
+    RULE_REGISTER = 0x1, RULE_DEREFERENCE = 0x2, RULE_NUMBER = 3 /* 3.2 */
+};
 
+/* This CPU, as constants, so that the compiler drops what it does not have: an ABI of abis[] in sfu.c. */
+enum {
     SP = IS_AMD64 ? 7 : IS_S390X ? 15 : IS_RISCV64 ? 2 : 31, /* DWARF numbers */
     FP = IS_AMD64 ? 6 : IS_S390X ? 11 : IS_RISCV64 ? 8 : 29,
     RA_NUMBER = IS_S390X ? 14 : IS_RISCV64 ? 1 : 30, /* where LINK */
     LINK = !IS_AMD64,             /* a call leaves the RA in a register, and rows say where it is saved */
     FIXED_RA = IS_AMD64 ? -8 : 0, /* in the header (2.2) */
     BELOW = IS_S390X ? 160 : 0,   /* the caller's SP is CFA - BELOW */
-    CFA_SCALE = IS_S390X ? 8 : 1, /* CFA = base + CFA_SCALE * word + BELOW (3.1) */
+    CFA_SCALE = IS_S390X ? 8 : 1  /* CFA = base + CFA_SCALE * word + BELOW (3.1) */
+};
 
-    /* sfu_fast_rule.how: what each value counts from, two bits for each; */
+/* The bits of sfu_fast_rule.how. The lower six say what each value counts from, two bits for each. The upper ones say
+ * what is done besides or, from BY_CORE on, what happens instead. COMPLEX goes with all that a simple frame does not
+ * have, so that one test tells simple frames, which are nearly all. */
+enum {
     FROM_CFA = 0, FROM_SP = 1, FROM_FP = 2, FROM = 3,
     RA_FROM = 2, FP_FROM = 4, /* shifts; the CFA's is 0 */
     BY_FP = FROM_FP | FROM_FP << RA_FROM | FROM_FP << FP_FROM,
-    /* and what is done */
     CFA_LOADED = 0x40, FP_LOADED = 0x80,
-    COMPLEX = 0x100,   /* not simple, in the words of the top of this file */
-    TRAP = 0x200,      /* the caller was interrupted */
-    SIGNED = 0x400,    /* the RA has a PAC */
-    RA_LEFT = 0x800,   /* the RA is still in its register */
-    /* or instead: the core does this; there is no caller; SFU_E_NO_FDE; SFU_E_NOT_CODE; the cache is of no use */
-    BY_CORE = 0x1000, OUTERMOST = 0x2000, NO_FDE = 0x4000, NOT_CODE = 0x8000, NO_CACHE = 0x10000,
-    NO_RULE = BY_CORE | OUTERMOST | NO_FDE | NOT_CODE | NO_CACHE,
+    COMPLEX = 0x100,     /* not simple, in the words of the top of this file */
+    TRAP = 0x200,        /* the caller was interrupted */
+    SIGNED = 0x400,      /* the RA has a PAC */
+    RA_LEFT = 0x800,     /* the RA is still in its register */
+    BY_CORE = 0x1000,    /* the core does this frame */
+    OUTERMOST = 0x2000,  /* there is no caller */
+    NO_FDE = 0x4000,     /* the trace ends: SFU_E_NO_FDE, SFU_E_NOT_CODE */
+    NOT_CODE = 0x8000,
+    NO_CACHE = 0x10000,  /* the cache is of no use */
+    NO_RULE = BY_CORE | OUTERMOST | NO_FDE | NOT_CODE | NO_CACHE
+};
 
-    /* An entry of the cache has a tag and, below it, what it says. Below SHORT that is the number of a rule. From SHORT
-     * on it is a rule in short: the CFA's offset in words and, above WORDS_BITS, the number of all else. */
+/* The cache. An entry has a tag and, below it, what it says. Below SHORT that is the number of a rule. From SHORT on it
+ * is a rule in short: the CFA's offset in words and, above WORDS_BITS, the number of all else. */
+enum {
     TAG_BITS = 20, SAYS_BITS = 12, WORDS_BITS = 8,
     EMPTY = SFU_FAST_RULES, /* nothing */
     SHORT = 1 << WORDS_BITS, SHORT_WORDS = SHORT - 1, NOT_FOUND = 1 << SAYS_BITS,
@@ -84,12 +96,14 @@ enum {
     EAGER_MISSES = 4, TURNS = 8, /* so many misses of a trace, then one of so many, take a place of a full set */
     FREE_MISSES = 8, MISS_HITS = 4, /* a trace gives up that has missed so often, and once more for each so many hits */
     TRIES = 8, /* places of a rule in the table */
-
     SPREAD = 0x1e3779b1, /* odd, of mixed bits */
     MIX_SHIFT = SAYS_BITS + REGION_BITS,
-    MIX = 0x5ac10000, /* above MIX_SHIFT odd, so that no two places in a region have the same product */
+    MIX = 0x5ac10000 /* above MIX_SHIFT odd, so that no two places in a region have the same product */
+};
 
-    BLOCK_SHIFT = 11, /* the index has an entry per 2 KiB of code */
+/* The index: where the search for a function begins, and for a row of a function that has many. */
+enum {
+    BLOCK_SHIFT = 11, /* an entry per 2 KiB of code */
     LONG = 64,        /* a function of more rows is in the index of long ones, with */
     STRIDE = 16       /* a checkpoint for so many of them */
 };

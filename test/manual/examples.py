@@ -188,7 +188,8 @@ def check_trace(image, wanted, code, lines, by_printer):
 def boots(cpu, scenario):
     def test(tc, directory):
         name, argument = KERNELS.get(scenario, ("kernel", scenario))
-        image = run.Image("riscv64-linux-gnu-" if cpu == "riscv64" else os.path.join(tc, cpu), os.path.join(directory, cpu), name + ".elf")
+        tools = "riscv64-linux-gnu-" if cpu == "riscv64" else os.path.join(tc, cpu)
+        image = run.Image(tools, os.path.join(directory, cpu), name + ".elf")
         lines, _ = run.boot(cpu, image.path, argument, False)
         lines = [line for line in lines if not line.startswith(("SeaBIOS", "Booting from", "iPXE")) and line]
         for wanted, code in traces(cpu)[argument]:

@@ -86,7 +86,8 @@ struct sbi_trap_regs;
 void sfu_trace(const struct sbi_trap_regs *from);
 static int __attribute__((noinline)) hello_here(int n) { sfu_trace(NULL); return n + 1; }
 """, before=r"^static void __noreturn init_coldboot\("),
-    Edit("lib/sbi/sbi_init.c", '\tsbi_printf("%d\\n", hello_here(1));', before=r"^\tsbi_boot_print_domains\(scratch\);"),
+    Edit("lib/sbi/sbi_init.c", '\tsbi_printf("%d\\n", hello_here(1));',
+         before=r"^\tsbi_boot_print_domains\(scratch\);"),
 ]
 BUILD = ["PATH={sfu}/build/tools:$PATH make -j2 CROSS_COMPILE=riscv64-linux-gnu- PLATFORM=generic FW_PAYLOAD=y"]
 OBJECTS = ["build/platform/generic/lib/sbi/sfu_panic.o", "build/platform/generic/lib/sbi/sfu_trace.o"]

@@ -22,7 +22,8 @@ extern const uint8_t sframe_start[], sframe_end[], trap_entry[], trap_entry_end[
 static void put(void *ctx, char c) { putc(c); }
 static struct sfu_panic trace = {.put = put, .image = "u-boot"};
 
-/* trap_entry has the first 32 words of a struct pt_regs at SP. What moved U-Boot called it last, from where it was: nothing is behind it. */
+/* trap_entry has the first 32 words of a struct pt_regs at SP. What moved U-Boot called it last, from where it was:
+ * nothing is behind it. */
 static int cross(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *in)
 {
     const struct pt_regs *r = (const struct pt_regs *)frame->regs.sp;

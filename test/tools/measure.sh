@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# measure.sh text READELF FILE [ASIDE]       bytes in sections .text*, .rodata* and .srodata* of FILE, but not in those whose
-#                                            names have ASIDE in them
+# measure.sh text READELF FILE [ASIDE]       bytes in sections .text*, .rodata* and .srodata* of FILE, but not in
+#                                            those whose names have ASIDE in them
 # measure.sh sizes READELF FILE              four numbers, in bytes: the sections that are executed, .sframe, .eh_frame
 #                                            with its index, and what `sfu-gen --small` makes of it
 # measure.sh instructions PLUGIN ABI FILE    how many instructions FILE, a program for Linux, executes until it exits.

@@ -136,8 +136,8 @@ instructions() {
     done
 }
 
-# by_qemu COMPILER CPU OPTIMISATION: the same of another CPU, with its libc. QEMU counts whole programs: what one does that has twice the
-# rounds, less what the other does, are the rounds alone.
+# by_qemu COMPILER CPU OPTIMISATION: the same of another CPU, with its libc. QEMU counts whole programs: what one does
+# that has twice the rounds, less what the other does, are the rounds alone.
 by_qemu() {
     program=$out/perf-$1-$2-$3
     [ -f "$out/insns.so" ] || "$here/../bench/plugin.sh" "$out/insns.so"
