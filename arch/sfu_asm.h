@@ -65,14 +65,11 @@
  *     .sfu_sframe.trap (INFO) : { KEEP(*(.sfu_sframe.trap.*)) }
  *
  * SFU_NO_ASM: the same sources assemble to the same code, without tables. Not for sfu-gen, which takes them from old
- * assemblers, too.
+ * assemblers, too. On a CPU that sfu does not have it is always so, because a file may be assembled for i386 as well as
+ * for x86_64. sfu_push, sfu_pop and sfu_thread_entry are there on i386, too, and on no other of these.
  */
 #ifndef SFU_ASM_H
 #define SFU_ASM_H
-
-#ifdef SFU_NO_ASM
-#define SFU_NO_OUTERMOST
-#endif
 
 /* SFU_ASM_ABI: ABI of the section; SFU_ASM_FIXED_RA: RA from the CFA, if fixed; SFU_ASM_SP, SFU_ASM_RA: DWARF
  * numbers; SFU_ASM_CFA(offset): an offset as the CFA's rule holds it, with the bits of SFU_ASM_CFA_MASK clear;
@@ -89,8 +86,13 @@
 #include "riscv/sfu_asm_abi.h"
 #elif defined(__arm__) && !defined(__ARM_BIG_ENDIAN)
 #include "arm/sfu_asm_abi.h"
-#else
-#error "sfu has no assembler macros for this CPU"
+#elif defined(__i386__)
+#include "i386/sfu_asm_abi.h"
+#elif !defined(SFU_NO_ASM)
+#define SFU_NO_ASM
+#endif
+#ifdef SFU_NO_ASM
+#define SFU_NO_OUTERMOST
 #endif
 
 #ifndef SFU_ASM_START

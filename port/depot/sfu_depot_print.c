@@ -53,7 +53,7 @@ static bool print_trace(const struct sfu_panic *p, const struct sfu_depot *depot
     sfu_print_number(p, " ", count, 16, 1);
     for (done = 0; done < count; done += CHUNK) {
         (void)sfu_depot_get(depot, handle, done, pcs, CHUNK, NULL);
-        column = print_pcs(p, depot, pcs, count - done < CHUNK ? count - done : CHUNK, column);
+        column = print_pcs(p, depot, pcs, count - done < CHUNK ? count - done : (size_t)CHUNK, column);
     }
     sfu_print_text(p, "\n");
     return true;

@@ -10,10 +10,13 @@ sfu_panic.h, sfu_panic.c  the core, the register capture of the three CPUs (arch
 sfu_kernel.h, sfu_kernel.c
                           what kernels write around it (port/kernel/) and sizes of frames (port/print/sfu_sizes); they
                           need the two files above
-sfu_asm.h                 the macros for assembly files, of the three CPUs
+sfu_profile.h, sfu_profile.c, sfu_depot.c, sfu_fast.c
+                          a profile by a timer's interrupts (port/profile/), the depot that it is (port/depot/) and the
+                          fast walker (port/fast/); they need the first two files
+sfu_asm.h                 the macros for assembly files, of every CPU
 sfu-VERSION.tar.gz        everything
 
-With PREFIX, mine_ for instance, every name in the first five begins with that instead of sfu_, their own names too,
+With PREFIX, mine_ for instance, every name in the first nine begins with that instead of sfu_, their own names too,
 and in capitals instead of SFU_: two copies in one program then have no name in common. There is no tarball then.
 """
 import gzip
@@ -87,11 +90,24 @@ def source(version):
     return LICENCE + title + core + parts(".c")
 
 
-def kernel(version, suffix, included):
-    text = "/* sfu %s: port/kernel/ and port/print/sfu_sizes, on top of sfu_panic.c. */\n" % version
-    files = ("port/print/sfu_sizes", "port/kernel/sfu_kernel")
-    own = {"sfu_arch.h", "sfu_print.h"} | {os.path.basename(file) + ".h" for file in files}
-    return LICENCE + text + '#include "%s"\n' % included + "".join(part(file + suffix, set(own)) for file in files)
+# What needs sfu_panic: each file, the header that it includes, and what it is made of.
+ON_TOP = {
+    "sfu_kernel.h": ("sfu_panic.h", ("port/print/sfu_sizes.h", "port/kernel/sfu_kernel.h")),
+    "sfu_kernel.c": ("sfu_kernel.h", ("port/print/sfu_sizes.c", "port/kernel/sfu_kernel.c")),
+    "sfu_profile.h": ("sfu_panic.h", ("port/fast/sfu_fast.h", "port/depot/sfu_depot.h", "port/print/sfu_dump.h",
+                                      "port/depot/sfu_depot_print.h", "port/profile/sfu_profile.h")),
+    "sfu_profile.c": ("sfu_profile.h", ("port/depot/sfu_depot_print.c", "port/profile/sfu_profile.c")),
+    "sfu_depot.c": ("sfu_profile.h", ("port/depot/sfu_depot.c",)),
+    "sfu_fast.c": ("sfu_profile.h", ("port/fast/sfu_fast.c",)),
+}
+
+
+def on_top(version, name):
+    included, files = ON_TOP[name]
+    text = "/* sfu %s: %s, on top of sfu_panic.c. */\n" % (version, ", ".join(files))
+    own = {"sfu.h", "sfu_arch.h", "sfu_print.h", "sfu_dump.h"} | {os.path.basename(f)[:-2] + ".h" for f in files}
+    own |= {"sfu_fast.h", "sfu_depot.h", "sfu_depot_print.h"} if "profile" in included else set()
+    return LICENCE + text + '#include "%s"\n' % included + "".join(part(file, set(own)) for file in files)
 
 
 def assembly(version):
@@ -131,8 +147,8 @@ def main(out, prefix="sfu_"):
     if not re.fullmatch(r"[A-Za-z_]\w*", prefix):
         sys.exit("dist.py: no name can begin with %r" % prefix)
     for name, text in (("sfu_panic.h", header(version)), ("sfu_panic.c", source(version)),
-                       ("sfu_kernel.h", kernel(version, ".h", "sfu_panic.h")),
-                       ("sfu_kernel.c", kernel(version, ".c", "sfu_kernel.h")), ("sfu_asm.h", assembly(version))):
+                       *((name, on_top(version, name)) for name in ON_TOP),
+                       ("sfu_asm.h", assembly(version))):
         with open(os.path.join(out, renamed(name, prefix)), "w", encoding="utf-8") as f:
             f.write(renamed(text, prefix))
     if prefix == "sfu_":

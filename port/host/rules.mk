@@ -4,7 +4,7 @@
 # Programs that run on the machine where an image is built: a folder for each, and common/ for what more than one of
 # them needs. A tool uses common/, and nothing else. What they need besides POSIX and getopt_long:
 #     sfu-gen     libelf; and capstone, if it is there, which reads machine code of x86_64. CAPSTONE=no: by CFI alone
-#     sfu-lint    libelf; and libdw, which names the object files of functions by DWARF. LIBDW=no: by symbols alone
+#     sfu-lint    libelf; capstone, for calls of x86_64 (--frames); and libdw, which names the object files of functions by DWARF. LIBDW=no: by symbols alone
 #     sfu-trace   libelf and libdw: lines and inlined functions. With LIBDW=no it is not built
 # STATIC=1: programs that need no shared library, in build/tools-static. With another libc than the libraries were
 # compiled for, say how they are linked: STATIC_LIBELF, STATIC_LIBDW.
@@ -31,7 +31,8 @@ TOOLS_GEN := $(addprefix port/host/gen/,sfu_gen.c output.c) $(TOOLS_ENCODER) $(T
     $(TOOLS_REPORT) $(TOOLS_LIBRARY)
 TOOLS_LINT_PARTS := $(addprefix port/host/lint/,lint.c lint_findings.c lint_place.c lint_rows.c lint_worth.c \
     lint_objects.c)
-TOOLS_LINT := port/host/lint/sfu_lint.c $(TOOLS_LINT_PARTS) $(TOOLS_REPORT) $(TOOLS_LIBRARY)
+TOOLS_LINT := $(addprefix port/host/lint/,sfu_lint.c lint_frames.c) $(TOOLS_LINT_PARTS) $(TOOLS_CODE) $(TOOLS_REPORT) \
+    $(TOOLS_LIBRARY)
 TOOLS_TRACE_PARSERS := $(addprefix port/host/trace/,trace_text.c trace_log.c trace_depot.c trace_map.c trace_notes.c \
     trace_passed.c trace_paging.c trace_abi.c)
 TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_image.c trace_symbols.c trace_signal.c trace_walk.c \
@@ -43,7 +44,8 @@ TOOLS_HEADERS := $(wildcard port/host/*/*.h) port/fast/sfu_fast.h sfu.h
 .PHONY: tools tools-bench
 ## [tools] tools: sfu-gen, sfu-lint, sfu-trace, in build/tools; STATIC=1: no shared libraries; LIBDW=no: libelf alone
 TOOLS_INSTALLED := sfu-gen sfu-lint $(if $(filter no,$(LIBDW)),,sfu-trace)
-TOOLS_LINT_LIBRARIES := $(if $(filter no,$(LIBDW)),-DSFU_NO_LIBDW $(TOOLS_LIBELF),$(TOOLS_LIBDW))
+TOOLS_LINT_LIBRARIES := $(if $(TOOLS_CAPSTONE),-lcapstone) \
+    $(if $(filter no,$(LIBDW)),-DSFU_NO_LIBDW $(TOOLS_LIBELF),$(TOOLS_LIBDW))
 # `make install` only says what is missing.
 TOOLS_NEEDED := @test/tools/toolchain/install.sh $(if $(filter install,$(MAKECMDGOALS)),-n) tools $(if $(STATIC),static)
 TOOLS_SCRIPTS := sfu-link
@@ -69,7 +71,7 @@ $(TOOLS)/sfu-gen: $(TOOLS_GEN) $(TOOLS_HEADERS) $(TOOLS)/sfu-gen.txt.h port/host
 $(TOOLS)/sfu-lint: $(TOOLS_LINT) $(TOOLS_HEADERS) $(TOOLS)/sfu-lint.txt.h port/host/rules.mk
 	$(TOOLS_NEEDED)
 	@mkdir -p $(@D)
-	$(CC) $(TOOLS_FLAGS) -O2 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_LINT) $(LDFLAGS) $(TOOLS_LINT_LIBRARIES) -o $@
+	$(CC) $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -O2 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_LINT) $(LDFLAGS) $(TOOLS_LINT_LIBRARIES) -o $@
 
 $(TOOLS)/sfu-trace: $(TOOLS_TRACE) $(TOOLS_HEADERS) $(TOOLS)/sfu-trace.txt.h port/host/rules.mk
 	$(TOOLS_NEEDED)

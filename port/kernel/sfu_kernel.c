@@ -237,7 +237,7 @@ static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
     for (; left > 0 && next_thread(k, &thread); left--)
         if (try_stack(thread.stack_low, thread.stack_high, thread.guard, addr, stack, &found))
             return true;
-    return found;
+    return found || try_stack(k->rest.low, k->rest.high, k->rest.guard, addr, stack, &found);
 }
 
 /* ---- Exception entries ----------------------------------------------------------------------------------------- */

@@ -120,6 +120,9 @@ struct sfu_kernel {
     struct sfu_panic panic; /* its put, image, symbol, ctx and so on are yours; its target is sfu_kernel_init's */
     const struct sfu_kernel_stack *stacks;
     unsigned num_stacks;
+    /* Memory in which stacks lie that nobody has the bounds of: the boot loader's, an idle thread's. It is looked at last,
+     * and counts as one stack. All of it is mapped. Not set: there is none. */
+    struct sfu_kernel_stack rest;
 
     struct sfu_kernel_threads threads; /* if its array or list is set */
     sfu_kernel_thread_fn next_thread;  /* where that does not fit: a function instead; or NULL */

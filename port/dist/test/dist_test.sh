@@ -40,9 +40,19 @@ for compiler in gcc "gcc -m32" aarch64-linux-gnu-gcc "aarch64-linux-gnu-gcc -mbi
     done
 done
 for compiler in gcc aarch64-linux-gnu-gcc s390x-linux-gnu-gcc clang "clang --target=aarch64-linux-gnu" "g++ -xc++"; do
-    # shellcheck disable=SC2086 # words
-    test "$compiler sfu_kernel.c" $compiler -ffreestanding -O2 $warnings -c $out/sfu_kernel.c -o $work/sfu.o
+    for name in kernel profile depot fast; do
+        # shellcheck disable=SC2086 # words
+        test "$compiler sfu_$name.c" $compiler -ffreestanding -O2 $warnings -c $out/sfu_$name.c -o $work/$name.o
+    done
 done
+profile_beside() {
+    cp $out/sfu_p*.[ch] $out/sfu_depot.c $out/sfu_fast.c $work &&
+        for name in panic profile depot fast; do
+            gcc -ffreestanding -O2 -mgeneral-regs-only -c $work/sfu_$name.c -o $work/p$name.o || return 1
+        done &&
+        ld -r -o $work/profile.o $work/p{panic,profile,depot,fast}.o && ! nm -u $work/profile.o | grep .
+}
+test "a profile beside sfu_panic.c needs nothing else" profile_beside
 for switches in "-DSFU_NO_PRINT -DSFU_NO_SYMBOLS" -DSFU_NO_CYCLES -DSFU_NO_RECORD -DSFU_NO_ALL -DSFU_NO_SYMBOLS; do
     # shellcheck disable=SC2086 # words
     test "gcc $switches" gcc -std=c99 -ffreestanding -O2 $warnings -Wstrict-prototypes $switches \
@@ -149,6 +159,39 @@ no_name() { ! make -s dist PREFIX=1x; }
 test "PREFIX: the same code by other names" renamed
 test "PREFIX: two copies in one program, C and C++" two_copies
 test "PREFIX that is no name is refused" no_name
+
+# A file of macros is assembled for i386, too, which has no tables: the same labels, and the same instructions.
+cat >$work/both.S <<'END'
+#include "sfu_asm.h"
+    sfu_outermost_begin start
+    call work
+    sfu_outermost_end start
+    sfu_function_begin work
+#ifdef __i386__
+    sfu_push %ebp
+    sfu_pop %ebp
+#else
+    sfu_push %rbp
+    sfu_pop %rbp
+#endif
+called:
+    call work
+returned:
+    ret
+    sfu_trap_begin called, returned
+    sfu_trap_row called, cfa=24, ra=0
+    sfu_trap_row_here returned, cfa=16, ra=0, fp=8
+    sfu_trap_end
+    sfu_function_end work
+    sfu_thread_entry begin, work
+    sfu_thread_entry again, register=%eax
+END
+both() {
+    "$@" -c -I$out $work/both.S -o $work/both.o && ! objdump -h $work/both.o | grep -i frame &&
+        [ "$(objdump -d $work/both.o | grep -Ec '<(start|work|called|returned|begin|begin.new|again)>:|push|pop|ret|ud2')" -ge 11 ]
+}
+test "sfu_asm.h for i386, gcc" both gcc -m32
+test "sfu_asm.h for i386, clang" both clang --target=i686-linux-gnu
 
 # A kernel's own types, its noinline, and no header of the compiler.
 cat >$work/kernel_types.h <<'END'

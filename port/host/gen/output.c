@@ -296,8 +296,9 @@ static bool add_extent(struct image *image, size_t index, uint64_t file_size, st
 {
     GElf_Phdr ph;
 
+    /* GNU ld places a segment of .bss alone beyond the end of the file. */
     if (gelf_getphdr(image->elf, (int)index, &ph) == NULL || ph.p_vaddr > UINT64_MAX - ph.p_memsz ||
-        ph.p_offset > file_size || ph.p_align > UINT32_MAX)
+        (ph.p_filesz > 0 && ph.p_offset > file_size) || ph.p_align > UINT32_MAX)
         return image_fail(image, "program header %zu is corrupt", index);
     x->num += ph.p_type != PT_GNU_SFRAME;
     if (ph.p_type != PT_LOAD)

@@ -27,6 +27,8 @@ void lint_free(struct lint *lint)
     free(lint->entries);
     free(lint->covered);
     free(lint->functions);
+    free(lint->frames);
+    free(lint->cycles);
     filled_free(&lint->filled);
     free(lint->objects);
     free(lint->findings);

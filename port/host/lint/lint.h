@@ -5,6 +5,7 @@
  *     lint_place    where the tables are, and whether the kernel will find them there
  *     lint_rows     what the tables say, by themselves and beside the CFI
  *     lint_worth    which functions have rows, and why others have none
+ *     lint_frames   if it is asked for: how much stack functions take
  * Each of them adds its findings by lint_findings.c, which calls none of them.
  */
 #ifndef SFU_HOST_LINT_H
@@ -78,6 +79,8 @@ enum lint_name {
     LINT_BELOW_REQUIRED,
     LINT_LOST_ROWS,
     LINT_NOT_IN_FLAT,
+    LINT_LARGE_FRAME,
+    LINT_DEEP_CALLS,
     LINT_NAMES
 };
 
@@ -124,6 +127,25 @@ struct lint_count {
     uint64_t functions, rows, bytes;
 };
 
+/* The stack of a function, in bytes below its caller's SP. */
+struct lint_frame {
+    uint64_t bytes; /* of the function itself; at least that if DYNAMIC */
+    uint64_t depth; /* with what it calls, on the deepest path; at least that if LEAST */
+    size_t deepest; /* the function that it calls there, by its number; or its own */
+    size_t next;    /* in a cycle: the function that it calls there; else the number of functions */
+    bool dynamic;   /* its SP is not known everywhere */
+    bool pointers;  /* it calls by a pointer */
+    bool cycle;     /* direct calls lead back to it */
+    bool least;
+    bool called; /* by another function or itself, directly */
+};
+
+/* Functions that call each other: a shortest way from FIRST back to it, by lint_frame.next. */
+struct lint_cycle {
+    size_t first, length;
+    uint64_t bytes; /* that each round takes */
+};
+
 struct lint_range {
     uint64_t start, end;
 };
@@ -164,6 +186,11 @@ struct lint {
     struct lint_object *objects;
     size_t num_objects;
     uint64_t code_bytes, covered_bytes, described;
+    /* lint_frames */
+    struct lint_frame *frames; /* one for each function; or NULL */
+    bool calls;                /* calls are known, and with them depths */
+    struct lint_cycle *cycles;
+    size_t num_cycles;
     struct finding *findings;
     size_t num_findings;
     size_t notes[LINT_NAMES]; /* the number of the finding that is the note of this name, + 1; or 0 */
@@ -181,6 +208,7 @@ void lint_place(struct lint *lint, unsigned oldest);
 bool lint_flat(struct lint *lint, const char *file);
 void lint_rows(struct lint *lint);
 bool lint_worth(struct lint *lint);
+void lint_frames(struct lint *lint);
 
 /* Adds a finding about code, which has been found from START up to END. */
 void lint_code(struct lint *lint, enum lint_name name, uint64_t start, uint64_t end, const char *format, ...)

@@ -62,6 +62,8 @@ const struct lint_kind_of lint_names[LINT_NAMES] = {
     [LINT_BELOW_REQUIRED] = {"below-required", LINT_FAULT},
     [LINT_LOST_ROWS] = {"lost-rows", LINT_FAULT},
     [LINT_NOT_IN_FLAT] = {"not-in-flat", LINT_FAULT},
+    [LINT_LARGE_FRAME] = {"large-frame", LINT_FAULT},
+    [LINT_DEEP_CALLS] = {"deep-calls", LINT_FAULT},
 };
 
 /* The finding that one of NAME at WHERE belongs to, or NULL. */

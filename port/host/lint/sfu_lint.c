@@ -31,8 +31,9 @@ static struct options {
     const char *flat; /* --flat */
     double require;
     unsigned oldest;
-    bool all, json, quiet, strict;
-} options = {NULL, NULL, 0, 1, false, false, false, false};
+    uint64_t max_frame, max_depth; /* 0: any */
+    bool all, frames, json, quiet, strict;
+} options = {NULL, NULL, 0, 1, 0, 0, false, false, false, false, false};
 
 static struct known known;
 
@@ -45,6 +46,19 @@ static double parse_percent(const char *text)
     value = strtod(text, &end);
     if (errno != 0 || end == text || *end != '\0' || !(value >= 0 && value <= 100))
         usage("--require: not a number from 0 to 100: %s", text);
+    return value;
+}
+
+static uint64_t parse_bytes(const char *name, const char *text)
+{
+    char *end;
+    unsigned long long value;
+
+    errno = 0;
+    value = strtoull(text, &end, 0);
+    if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || value == 0)
+        usage("%s: not a number of bytes: %s", name, text);
+    options.frames = true;
     return value;
 }
 
@@ -79,6 +93,12 @@ static void set_option(int option, const char *argument)
             usage("--oldest: not 1, 2 or 3: %s", argument);
         options.oldest = (unsigned)(argument[0] - '0');
         break;
+    case 'm':
+        options.max_frame = parse_bytes("--max-frame", argument);
+        break;
+    case 'M':
+        options.max_depth = parse_bytes("--max-depth", argument);
+        break;
     case 'l':
         allow(argument);
         break;
@@ -105,16 +125,19 @@ static int parse_options(int argc, char **argv)
                                           {"allow-file", required_argument, NULL, 'L'},
                                           {"diff", required_argument, NULL, 'd'},
                                           {"flat", required_argument, NULL, 'f'},
+                                          {"frames", no_argument, NULL, 'F'},
                                           {"help", no_argument, NULL, 'h'},
                                           {"json", no_argument, NULL, 'j'},
+                                          {"max-depth", required_argument, NULL, 'M'},
+                                          {"max-frame", required_argument, NULL, 'm'},
                                           {"oldest", required_argument, NULL, 'o'},
                                           {"quiet", no_argument, NULL, 'q'},
                                           {"require", required_argument, NULL, 'r'},
                                           {"strict", no_argument, NULL, 's'},
                                           {"version", no_argument, NULL, 'V'},
                                           {NULL, 0, NULL, 0}};
-    static const char letters[] = "ajqs";
-    bool *const flags[] = {&options.all, &options.json, &options.quiet, &options.strict};
+    static const char letters[] = "aFjqs";
+    bool *const flags[] = {&options.all, &options.frames, &options.json, &options.quiet, &options.strict};
     int option;
 
     while ((option = getopt_long(argc, argv, "hq", names, NULL)) != -1)
@@ -140,6 +163,24 @@ static void require(struct lint *lint)
     if (share < options.require)
         lint_thing(lint, LINT_BELOW_REQUIRED, "", 0, lint->code_bytes - lint->covered_bytes,
                    "%.3f%% of the bytes of code have rows, and %g%% are required", share, options.require);
+}
+
+/* Functions that take more stack than they may. */
+static void require_frames(struct lint *lint)
+{
+    size_t i;
+
+    for (i = 0; i < lint->num_functions; i++) {
+        const struct lint_function *f = &lint->functions[i];
+        const struct lint_frame *frame = &lint->frames[i];
+
+        if (options.max_frame > 0 && frame->bytes > options.max_frame)
+            lint_thing(lint, LINT_LARGE_FRAME, f->name, f->start, 0, "its frame takes %" PRIu64 "%s bytes of stack",
+                       frame->bytes, frame->dynamic ? "+" : "");
+        if (options.max_depth > 0 && !frame->called && frame->depth > options.max_depth)
+            lint_thing(lint, LINT_DEEP_CALLS, f->name, f->start, 0, "its calls take up to %" PRIu64 "%s bytes of stack",
+                       frame->depth, frame->least ? "+" : "");
+    }
 }
 
 /* ---- The difference to an older build -------------------------------------------------------------------------- */
@@ -327,6 +368,52 @@ static const struct lint_object **list_objects(const struct lint *lint, size_t *
     return list;
 }
 
+/* Functions with larger frames first, or with deeper calls. */
+static const struct lint *listed;
+
+static int by_frame(const void *a, const void *b)
+{
+    size_t i = *(const size_t *)a, k = *(const size_t *)b;
+    const struct lint_frame *x = &listed->frames[i], *y = &listed->frames[k];
+
+    return x->bytes != y->bytes ? (x->bytes > y->bytes ? -1 : 1) : (i > k) - (i < k);
+}
+
+static int by_depth(const void *a, const void *b)
+{
+    size_t i = *(const size_t *)a, k = *(const size_t *)b;
+    const struct lint_frame *x = &listed->frames[i], *y = &listed->frames[k];
+
+    return x->depth != y->depth ? (x->depth > y->depth ? -1 : 1) : (i > k) - (i < k);
+}
+
+/* The numbers of all functions, or of those that no other one calls directly; to be freed. */
+static size_t *list_frames(const struct lint *lint, bool all, int (*order)(const void *, const void *), size_t *num)
+{
+    size_t *list = zeroed(lint->num_functions, sizeof *list), i;
+
+    *num = 0;
+    for (i = 0; i < lint->num_functions; i++)
+        if (all || !lint->frames[i].called)
+            list[(*num)++] = i;
+    listed = lint;
+    qsort(list, *num, sizeof *list, order);
+    return list;
+}
+
+static const char *function_name(const struct lint *lint, size_t i)
+{
+    return lint->functions[i].name[0] != '\0' ? lint->functions[i].name : "no symbol";
+}
+
+/* The bytes that function I adds to the path that its depth is of. */
+static uint64_t own_bytes(const struct lint *lint, size_t i)
+{
+    const struct lint_frame *frame = &lint->frames[i];
+
+    return frame->deepest == i ? frame->bytes : frame->depth - lint->frames[frame->deepest].depth;
+}
+
 /* ---- Text ------------------------------------------------------------------------------------------------------ */
 
 static void say_finding(const struct lint *lint, const struct finding *f)
@@ -418,6 +505,74 @@ static void say_numbers(const struct lint *lint)
     say_bare(lint);
 }
 
+static void say_frame_sizes(const struct lint *lint)
+{
+    size_t i, num;
+    size_t *list = list_frames(lint, true, by_frame, &num);
+
+    printf("  bytes of stack by frame; +: at least, because SP is computed\n");
+    for (i = 0; i < shown(num); i++)
+        printf("  %9" PRIu64 "%c %s (0x%" PRIx64 ")\n", lint->frames[list[i]].bytes,
+               lint->frames[list[i]].dynamic ? '+' : ' ', function_name(lint, list[i]), lint->functions[list[i]].start);
+    if (shown(num) < num)
+        printf("  and %zu more (--all)\n", num - shown(num));
+    free(list);
+}
+
+/* At most as many functions as there are: a path does not come back. */
+static void say_path(const struct lint *lint, size_t i)
+{
+    const struct lint_frame *frames = lint->frames;
+
+    printf("  %9" PRIu64 "%c %s %" PRIu64, frames[i].depth, frames[i].least ? '+' : ' ', function_name(lint, i),
+           own_bytes(lint, i));
+    while (frames[i].deepest != i) {
+        i = frames[i].deepest;
+        printf(" > %s %" PRIu64, function_name(lint, i), own_bytes(lint, i));
+    }
+    putchar('\n');
+}
+
+static void say_cycles(const struct lint *lint)
+{
+    size_t i, at;
+
+    if (lint->num_cycles > 0)
+        printf("  bytes of stack that each round of recursion takes\n");
+    for (i = 0; i < shown(lint->num_cycles); i++) {
+        printf("  %9" PRIu64 "  %s", lint->cycles[i].bytes, function_name(lint, lint->cycles[i].first));
+        for (at = lint->frames[lint->cycles[i].first].next;; at = lint->frames[at].next) {
+            printf(" > %s", function_name(lint, at));
+            if (at == lint->cycles[i].first)
+                break;
+        }
+        putchar('\n');
+    }
+    if (shown(lint->num_cycles) < lint->num_cycles)
+        printf("  and %zu more (--all)\n", lint->num_cycles - shown(lint->num_cycles));
+}
+
+static void say_frames(const struct lint *lint)
+{
+    size_t i, num;
+    size_t *list;
+
+    say_frame_sizes(lint);
+    if (!lint->calls) {
+        printf("  calls are not known: %s\n", lint->image.object ? "an object is not linked yet"
+                                                                 : "this sfu-lint does not read this machine's code");
+        return;
+    }
+    list = list_frames(lint, options.all, by_depth, &num);
+    printf("  bytes of stack by the deepest path of direct calls; +: at least, because of a pointer, recursion or SP\n");
+    for (i = 0; i < shown(num); i++)
+        say_path(lint, list[i]);
+    if (shown(num) < num)
+        printf("  and %zu more (--all)\n", num - shown(num));
+    free(list);
+    say_cycles(lint);
+}
+
 static void say_changes(const struct lint *lint, const struct changes *c)
 {
     printf("%s: since %s: %" PRIu64 " functions have gained rows, %" PRIu64 " lost some, %" PRIu64
@@ -435,6 +590,8 @@ static void say_all(const struct lint *lint, const struct changes *changes)
     if (options.quiet)
         return;
     say_numbers(lint);
+    if (lint->frames != NULL)
+        say_frames(lint);
     if (changes != NULL)
         say_changes(lint, changes);
 }
@@ -503,6 +660,57 @@ static void put_bare(const struct lint *lint)
     free(list);
 }
 
+static void put_path(const struct lint *lint, size_t i)
+{
+    bool more = true;
+
+    printf("[");
+    while (more) {
+        printf("{\"function\": ");
+        put_json(lint->functions[i].name);
+        printf(", \"bytes\": %" PRIu64 "}", own_bytes(lint, i));
+        more = lint->frames[i].deepest != i;
+        i = lint->frames[i].deepest;
+        if (more)
+            printf(", ");
+    }
+    printf("]");
+}
+
+static void put_frames(const struct lint *lint)
+{
+    size_t i, num, at;
+    size_t *list = list_frames(lint, true, lint->calls ? by_depth : by_frame, &num);
+
+    printf(",\n \"frames\": [");
+    for (i = 0; i < num; i++) {
+        const struct lint_frame *frame = &lint->frames[list[i]];
+
+        printf("%s\n  {\"function\": ", i > 0 ? "," : "");
+        put_json(lint->functions[list[i]].name);
+        printf(", \"address\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64 ", \"exact\": %s",
+               lint->functions[list[i]].start, frame->bytes, frame->dynamic ? "false" : "true");
+        if (lint->calls) {
+            printf(", \"called\": %s, \"depth\": %" PRIu64 ", \"depth_exact\": %s, \"path\": ",
+                   frame->called ? "true" : "false", frame->depth, frame->least ? "false" : "true");
+            put_path(lint, list[i]);
+        }
+        putchar('}');
+    }
+    printf("],\n \"cycles\": [");
+    for (i = 0; i < lint->num_cycles; i++) {
+        printf("%s\n  {\"bytes\": %" PRIu64 ", \"functions\": [", i > 0 ? "," : "", lint->cycles[i].bytes);
+        put_json(lint->functions[lint->cycles[i].first].name);
+        for (at = lint->frames[lint->cycles[i].first].next; at != lint->cycles[i].first; at = lint->frames[at].next) {
+            printf(", ");
+            put_json(lint->functions[at].name);
+        }
+        printf("]}");
+    }
+    printf("]");
+    free(list);
+}
+
 static void put_all(const struct lint *lint, const struct changes *changes)
 {
     const struct comparison *c = &lint->comparison;
@@ -533,6 +741,8 @@ static void put_all(const struct lint *lint, const struct changes *changes)
     put_findings(lint);
     put_objects(lint);
     put_bare(lint);
+    if (lint->frames != NULL)
+        put_frames(lint);
     printf("}");
 }
 
@@ -574,6 +784,10 @@ static enum status lint_image(const char *file)
     }
     if (good) {
         require(&lint);
+        if (options.frames) {
+            lint_frames(&lint);
+            require_frames(&lint);
+        }
         good = options.flat == NULL || lint_flat(&lint, options.flat) || say_error(&lint, options.flat);
     }
     if (good) {

@@ -26,7 +26,7 @@ cat >kernel.c <<'END'
 volatile int sink;
 extern const char sframe_start[], sframe_end[];
 #define F(n) __attribute__((noinline)) int f##n(int x) { int a[n + 1]; a[0] = x; sink = a[0]; return x > n ? g(x) : 0; }
-__attribute__((noinline)) int g(int x) { return sink + x; }
+__attribute__((noinline, noipa)) int g(int x) { return sink + x; }
 F(1) F(20) F(300) F(4000)
 void start(void) { sink = f1(9) + f20(2) + f300(3) + f4000(4) + (int)(sframe_end - sframe_start); for (;;) { } }
 END
@@ -94,6 +94,70 @@ exec ld "$@"
 END
 chmod +x ld.bfd
 test "a linker by itself" exact --small -- ./ld.bfd -T kernel.ld kernel.o --output=kernel.elf
+
+# A makefile whose linker has other things to do as well.
+cat >Makefile <<'END'
+kernel.elf: parts.o kernel.ld
+	$(LD) -T kernel.ld parts.o -o $@
+parts.o: kernel.o
+	$(LD) --version >version
+	$(LD) -r -o $@ $<
+END
+makefile() {
+    rm -f links kernel.elf parts.o
+    make -s LD="$link --small ./ld.bfd" && [ "$(wc -l <links)" = 4 ] && "$gen" --quiet --strict --check kernel.elf
+}
+test "make LD=: ld -r and --version run once" makefile
+
+# waste FILE: at most 3% of the room is left over; and the tables are where the symbols say.
+waste() {
+    local have need
+    have=$(($(room "$1")))
+    need=$("$gen" --small --quiet --size "$1")
+    [ "$have" -ge "$need" ] && [ $(((have - need) * 100)) -le $((have * 3)) ]
+}
+# A kernel of some size, as its loaders take it: ELF, multiboot, a flat binary, EFI.
+many() {
+    local i
+    {
+        cat kernel.c
+        echo '__attribute__((section(".multiboot"), used)) static const int header[3] = {0x1badb002, 0, -0x1badb002};'
+        for i in $(seq 200); do echo "__attribute__((noinline)) int m$i(int x)
+            { volatile int a[$i + 40]; a[0] = x; sink = g(a[0]); return x > $i ? g(sink) + g(x + 1) + $i : 0; }"; done
+        echo 'int all(int x) { return 0'
+        for i in $(seq 200); do echo "+ m$i(x)"; done
+        echo '; }'
+    } >many.c
+    gcc -O2 -ffreestanding -fno-pie -fno-stack-protector -fasynchronous-unwind-tables -c many.c &&
+        sed 's/.text : {/.text : { KEEP(*(.multiboot))/' kernel.ld >many.ld
+}
+# The tables in FILE, a copy of the image by OBJCOPY's options, are those of the image.
+inside() {
+    objcopy --dump-section .sfu_sframe=tables kernel.elf /dev/null || return 1
+    python3 - "$1" <<'END'
+import sys
+with open("tables", "rb") as tables, open(sys.argv[1], "rb") as file:
+    sys.exit(tables.read() not in file.read())
+END
+}
+loaders() {
+    many && "$link" --small gcc -nostdlib -static -no-pie -Wl,-T,many.ld many.o -o kernel.elf && waste kernel.elf || return 1
+    objcopy -O binary kernel.elf kernel.bin && inside kernel.bin || return 1
+    # Multiboot: the header lies in the first 8 KiB, and the segment that has the tables is loaded with the rest.
+    python3 - <<'END' || return 1
+import struct
+data = open("kernel.elf", "rb").read()
+assert struct.pack("<I", 0x1badb002) in data[:8192], "no multiboot header"
+END
+}
+test "ELF, multiboot and flat: at most 3% are left over" loaders
+efi() {
+    many && gcc -O2 -ffreestanding -fpie -fno-stack-protector -fasynchronous-unwind-tables -c many.c -o many.o &&
+        "$link" --small gcc -nostdlib -shared -Wl,-Bsymbolic,-T,many.ld many.o -o kernel.elf && waste kernel.elf &&
+        objcopy -O efi-app-x86_64 -j .text -j .rodata -j .data -j .sfu_sframe kernel.elf kernel.efi &&
+        inside kernel.efi
+}
+test "EFI: at most 3% are left over" efi
 
 # Fails COMMAND... with STATUS, says WHAT and leaves no image.
 refused() {

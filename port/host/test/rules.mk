@@ -81,9 +81,15 @@ $(HOST_LINT_SUITES:%=suite-host-lint-%): suite-host-lint-%: build/tools/sfu-lint
     $(HOST)/sfu-lint-sanitized | $(TC)
 	@test/run.sh host-lint-$* python3 port/host/test/lint.py $*
 
+CHECK += host-lint-frames
+.PHONY: suite-host-lint-frames
+suite-host-lint-frames: build/tools/sfu-lint build/tools/sfu-gen
+	@test/tools/toolchain/install.sh check
+	@test/run.sh host-lint-frames python3 port/host/test/frames.py frames
+
 $(HOST)/sfu-lint-sanitized: $(wildcard port/host/*/*.c) $(HOST_HEADERS) sfu.c build/tools/sfu-lint
 	@mkdir -p $(@D)
-	@$(CC) $(HOST_FLAGS) $(HOST_SANITIZERS) $(TOOLS_LINT) -ldw -lelf -o $@
+	@$(CC) $(HOST_FLAGS) $(TOOLS_CODE_FLAGS) $(HOST_SANITIZERS) $(TOOLS_LINT) $(TOOLS_LINT_LIBRARIES) -o $@
 
 # Programs for every CPU in one suite each: they are small.
 HOST_SUITES := links options faults hostile

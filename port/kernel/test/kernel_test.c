@@ -108,6 +108,24 @@ static void test_stacks(void **state)
     assert_false(find(0, &stack));
 }
 
+/* Memory of stacks without bounds comes behind everything else. */
+static void test_rest(void **state)
+{
+    static uint8_t memory[512];
+    struct sfu_stack stack;
+
+    (void)state;
+    assert_false(find(at(memory + 300), &stack));
+    kernel.rest = (struct sfu_kernel_stack){memory, memory + 512, 0};
+    stacks[0] = (struct sfu_kernel_stack){memory + 128, memory + 256, 32};
+    assert_true(find(at(memory + 300), &stack) && stack.low == at(memory) && stack.high == at(memory + 512));
+    assert_true(find(at(memory + 511), &stack) && find(at(memory), &stack) && stack.bytes == memory);
+    assert_true(find(at(memory + 200), &stack) && stack.low == at(memory + 128) && stack.high == at(memory + 256));
+    assert_true(find(at(memory + 100), &stack) && stack.low == at(memory + 128)); /* it has overflowed */
+    assert_true(find(at(memory + 95), &stack) && stack.low == at(memory));
+    assert_false(find(at(memory + 513), &stack));
+}
+
 /* A list whose end was overwritten. */
 static bool next_for_ever(void *ctx, struct sfu_kernel_thread *thread)
 {
@@ -499,7 +517,7 @@ int main(void)
         cmocka_unit_test_setup(test_described_list, reset), cmocka_unit_test_setup(test_cross, reset),
         cmocka_unit_test_setup(test_user, reset),           cmocka_unit_test_setup(test_registers, reset),
         cmocka_unit_test_setup(test_layout, reset),         cmocka_unit_test_setup(test_panic_at_guessed, reset),
-        cmocka_unit_test_setup(test_cpus, reset),
+        cmocka_unit_test_setup(test_cpus, reset),           cmocka_unit_test_setup(test_rest, reset),
     };
 
     return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);
