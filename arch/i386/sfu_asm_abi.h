@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* i386: included by sfu_asm.h. sfu has no tables for it: the macros are for a file that is assembled for x86_64, too. */
+/* i386: included by sfu_asm.h. There are no tables: the macros are for a file that is assembled for x86_64, too. */
 #ifndef SFU_NO_ASM
 #define SFU_NO_ASM
 #endif

@@ -4,7 +4,8 @@
 # Programs that run on the machine where an image is built: a folder for each, and common/ for what more than one of
 # them needs. A tool uses common/, and nothing else. What they need besides POSIX and getopt_long:
 #     sfu-gen     libelf; and capstone, if it is there, which reads machine code of x86_64. CAPSTONE=no: by CFI alone
-#     sfu-lint    libelf; capstone, for calls of x86_64 (--frames); and libdw, which names the object files of functions by DWARF. LIBDW=no: by symbols alone
+#     sfu-lint    libelf; capstone, as above, for the calls of x86_64 (--frames); and libdw, which names the object files
+#                 of functions by DWARF. LIBDW=no: by symbols alone
 #     sfu-trace   libelf and libdw: lines and inlined functions. With LIBDW=no it is not built
 # STATIC=1: programs that need no shared library, in build/tools-static. With another libc than the libraries were
 # compiled for, say how they are linked: STATIC_LIBELF, STATIC_LIBDW.
@@ -71,7 +72,8 @@ $(TOOLS)/sfu-gen: $(TOOLS_GEN) $(TOOLS_HEADERS) $(TOOLS)/sfu-gen.txt.h port/host
 $(TOOLS)/sfu-lint: $(TOOLS_LINT) $(TOOLS_HEADERS) $(TOOLS)/sfu-lint.txt.h port/host/rules.mk
 	$(TOOLS_NEEDED)
 	@mkdir -p $(@D)
-	$(CC) $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -O2 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_LINT) $(LDFLAGS) $(TOOLS_LINT_LIBRARIES) -o $@
+	$(CC) $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -O2 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_LINT) $(LDFLAGS) \
+	    $(TOOLS_LINT_LIBRARIES) -o $@
 
 $(TOOLS)/sfu-trace: $(TOOLS_TRACE) $(TOOLS_HEADERS) $(TOOLS)/sfu-trace.txt.h port/host/rules.mk
 	$(TOOLS_NEEDED)

@@ -284,16 +284,16 @@ int sfu_kernel_init(struct sfu_kernel *k, const void *sframe, const void *sframe
     return code;
 }
 
-static unsigned this_cpu(const struct sfu_kernel *k)
+static unsigned own_number(const struct sfu_kernel *k)
 {
-    return k->this_cpu != NULL ? k->this_cpu(k->panic.ctx) : 0;
+    return k->cpu_number != NULL ? k->cpu_number(k->panic.ctx) : 0;
 }
 
 /* Leaves TOP to the CPU that prints, and waits for ever. */
 static void __attribute__((__noreturn__))
 stop(struct sfu_kernel *k, const struct sfu_registers *top, const void *trap)
 {
-    unsigned cpu = this_cpu(k);
+    unsigned cpu = own_number(k);
 
     if (k->cpus != NULL && cpu < k->num_cpus) {
         copy_registers(&k->cpus[cpu].top, top);
@@ -383,7 +383,7 @@ static bool is_owner(struct sfu_kernel *k, unsigned cpu)
 
 static int panic_from(struct sfu_kernel *k, const struct sfu_registers *top, const void *trap)
 {
-    const unsigned cpu = this_cpu(k);
+    const unsigned cpu = own_number(k);
     struct own_trace own;
     int code;
 
@@ -408,7 +408,7 @@ int sfu_kernel_fault(struct sfu_kernel *k, const void *trap, uint64_t address)
     struct sfu_registers top;
 
     sfu_kernel_registers(k, trap, &top);
-    if (is_owner(k, this_cpu(k)))
+    if (is_owner(k, own_number(k)))
         k->panic.fault_address = address;
     return panic_from(k, &top, trap);
 }
@@ -421,7 +421,7 @@ int sfu_kernel_panic_at(struct sfu_kernel *k, const struct sfu_registers *top, u
     struct sfu_registers from;
     int code = SFU_OK;
 
-    if (!is_owner(k, this_cpu(k)) || k->panic.busy != 0)
+    if (!is_owner(k, own_number(k)) || k->panic.busy != 0)
         return panic_from(k, top, NULL);
     k->from = NULL;
     sfu_walk_start(walk, &k->panic.own, top);

@@ -13,7 +13,7 @@
  *         .panic = {.put = console_put, .image = "kernel.elf"},
  *         .stacks = stacks, .num_stacks = 2,
  *         .trap = {offsetof(struct trap, rip), offsetof(struct trap, rsp), offsetof(struct trap, rbp)},
- *         .cpus = cpus, .num_cpus = MAX_CPUS, .this_cpu = this_cpu, .stop_others = send_nmi,
+ *         .cpus = cpus, .num_cpus = MAX_CPUS, .cpu_number = cpu_number, .stop_others = send_nmi,
  *         .threads = {.array = tasks, .num = MAX_TASKS, .size = sizeof(struct task), .state = state_of,
  *                     .stack_low = offsetof(struct task, stack), .stack_size = 8192, .sp = offsetof(struct task, sp),
  *                     .name = offsetof(struct task, name), .number = offsetof(struct task, id)},
@@ -120,8 +120,8 @@ struct sfu_kernel {
     struct sfu_panic panic; /* its put, image, symbol, ctx and so on are yours; its target is sfu_kernel_init's */
     const struct sfu_kernel_stack *stacks;
     unsigned num_stacks;
-    /* Memory in which stacks lie that nobody has the bounds of: the boot loader's, an idle thread's. It is looked at last,
-     * and counts as one stack. All of it is mapped. Not set: there is none. */
+    /* Memory in which stacks lie that nobody has the bounds of: the boot loader's, an idle thread's. It is looked at
+     * last, and counts as one stack. All of it is mapped. Not set: there is none. */
     struct sfu_kernel_stack rest;
 
     struct sfu_kernel_threads threads; /* if its array or list is set */
@@ -148,9 +148,9 @@ struct sfu_kernel {
 
     struct sfu_kernel_cpu *cpus; /* num_cpus of them; or NULL: there is one CPU */
     unsigned num_cpus;
-    unsigned (*this_cpu)(void *ctx); /* number of the CPU that calls it, below num_cpus. CTX: panic.ctx */
-    void (*stop_others)(void *ctx);  /* sends all other CPUs an NMI or an interrupt; or NULL: they go on */
-    uint32_t patience;               /* how many times to look whether a CPU has stopped; 0: 10,000,000 */
+    unsigned (*cpu_number)(void *ctx); /* number of the CPU that calls it, below num_cpus. CTX: panic.ctx */
+    void (*stop_others)(void *ctx);    /* sends all other CPUs an NMI or an interrupt; or NULL: they go on */
+    uint32_t patience;                 /* how many times to look whether a CPU has stopped; 0: 10,000,000 */
 
     /* sfu_kernel's own */
     uint32_t owner;   /* number of the CPU that prints, plus 1; 0: none */

@@ -3,37 +3,36 @@
 """memtest86+, of 64 bits: Debian's compiler and linker, and sfu-gen behind the link. It is position independent, and
 moves itself while it tests: each copy is traced as what addr2line knows. Its exception handler showed twelve words of
 the stack; now it prints the trace to the serial console."""
-from real import HERE, Edit
+from real import Edit
 
 TITLE = "memtest86+, x86_64"
 CPUS = 1
 SOURCES = {".": "memtest/memtest86+"}
-COPIES = {"sfu_panic.h": "system/sfu_panic.h", "sfu_panic.c": "system/sfu_panic.c", "sfu_asm.h": "boot/sfu_asm.h"}
+COPIES = {"sfu_panic.h": "system/sfu_panic.h", "sfu_panic.c": "system/sfu_panic.c",
+          "sfu_kernel.h": "system/sfu_kernel.h", "sfu_kernel.c": "system/sfu_kernel.c"}
 FLAGS = []
 EDITS = [
-    Edit("system/sfu_trace.c", r"""
+    # In the handler, which gets the trap frame.
+    Edit("app/interrupt.c", r"""
 #include "boot.h"
-#include "sfu_panic.h"
+#include "../system/sfu_kernel.h"
 
 extern const uint8_t sframe_start[], sframe_end[];
 void serial_echo_print(const char *text);
 
 static void put(void *ctx, char c) { serial_echo_print((char[]){c, 0}); }
-static struct sfu_panic trace = {.put = put, .image = "memtest_shared"};
-
-void sfu_trace(void)
-{
-    struct sfu_registers here = sfu_registers_here();
-
-    trace.slide = (uintptr_t)_start;
-    sfu_panic_init(&trace, sframe_start, sframe_end, _stacks, _end);
-    sfu_panic_print(&trace, &here);
-}
-"""),
-    Edit("app/interrupt.c", "void sfu_trace(void);", before=r"^void interrupt\("),
-    Edit("app/interrupt.c", "    sfu_trace();",
-         instead=r'^    display_\w+\(0, 50, "Stack:"\);\n.*\{\n(?s:.*?)^    \}\n'),
-    Edit("build64/Makefile", "SYS_OBJS += system/sfu_panic.o system/sfu_trace.o", after=r"^\s+system/xhci\.o$"),
+static struct sfu_kernel trace = {
+    .panic = {.put = put, .image = "memtest_shared"},
+    .rest = {_stacks, _end, 0},
+    .trap = {offsetof(struct trap_regs, ip), offsetof(struct trap_regs, sp), offsetof(struct trap_regs, bp), 0, 0},
+};
+""", before=r"^// Public Functions$"),
+    Edit("app/interrupt.c", r"""
+    trace.panic.slide = (uintptr_t)_start;
+    sfu_kernel_init(&trace, sframe_start, sframe_end);
+    sfu_kernel_fault(&trace, trap_regs, address);
+""", instead=r'^    display_\w+\(0, 50, "Stack:"\);\n.*\{\n(?s:.*?)^    \}\n'),
+    Edit("build64/Makefile", "SYS_OBJS += system/sfu_panic.o system/sfu_kernel.o", after=r"^\s+system/xhci\.o$"),
     Edit("build64/Makefile", "CFLAGS += -g -mno-red-zone -fasynchronous-unwind-tables", before=r"^INC_DIRS = "),
     Edit("build64/Makefile", "\tsfu-gen -q --small $@", after=r"^\t\$\(LD\) -shared "),
     Edit("build64/ldscripts/memtest_shared.lds", r"""
@@ -46,18 +45,9 @@ void sfu_trace(void)
 .debug_info 0 : { *(.debug_info) } .debug_abbrev 0 : { *(.debug_abbrev) } .debug_line 0 : { *(.debug_line) }
 .debug_str 0 : { *(.debug_str) } .debug_line_str 0 : { *(.debug_line_str) } .debug_rnglists 0 : { *(.debug_rnglists) }
 """, before=r"^\s*/DISCARD/"),
-    Edit("boot/startup64.S", '#include "sfu_asm.h"', after=r'^#include "boot\.h"'),
     # Nothing called what calls main.
     Edit("boot/startup64.S", "\t.cfi_startproc\n\t.cfi_undefined %rip", after=r"^startup:"),
     Edit("boot/startup64.S", "\t.cfi_endproc", after=r"^\tcall\tmain"),
-    # In the order of struct trap_regs.
-    Edit("boot/startup64.S", "trap_called:", before=r"^\tcall\tinterrupt"),
-    Edit("boot/startup64.S", r"""
-trap_returned:
-	sfu_trap_begin trap_called, trap_returned
-	sfu_trap_row trap_called, cfa=19*8, ra=16*8, fp=13*8
-	sfu_trap_end
-""", after=r"^\tcall\tinterrupt"),
 ]
 FAULTS = [
     Edit("tests/addr_walk1.c", r"""
@@ -73,13 +63,13 @@ static __attribute__((noinline)) int middle(volatile int *p) { return leaf(p) + 
 """, after=r"^int test_addr_walk1\(.*\)\s+\{"),
 ]
 BUILD = ["cd build64 && PATH={sfu}/build/tools:$PATH make -j2 GIT=none memtest.bin"]
-OBJECTS = ["build64/system/sfu_panic.o", "build64/system/sfu_trace.o"]
+OBJECTS = ["build64/system/sfu_panic.o", "build64/system/sfu_kernel.o"]
 IMAGE = "build64/memtest_shared"
 TABLES = ".sframe"
 BOOT = ["qemu-system-x86_64", "-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot", "-net", "none",
         "-m", "64", "-kernel", "build64/memtest.bin", "-append", "console=ttyS0,115200 nopause nobench nosm"]
-# Labels of assembly are named as functions: in int_handler and in startup.
-CALLS = HERE + " sfu_trace interrupt trap_called !leaf middle test_addr_walk1 run_test test_all_windows main flush"
+# A label of assembly is named as a function: in startup.
+CALLS = "leaf middle test_addr_walk1 run_test test_all_windows main flush"
 SCENARIOS = [
     {"name": "fault in a test that has moved", "traces": [CALLS]},
     {"name": "the same while another CPU waits", "boot": ["-smp", "2"], "traces": [CALLS]},

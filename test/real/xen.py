@@ -9,31 +9,37 @@ TITLE = "Xen, x86_64"
 CPUS = 2
 SOURCES = {".": "hypervisor/xen"}
 COPIES = {"sfu_panic.h": "xen/common/sfu_panic.h", "sfu_panic.c": "xen/common/sfu_panic.c",
-          "sfu_asm.h": "xen/include/xen/sfu_asm.h"}
+          "sfu_kernel.h": "xen/common/sfu_kernel.h", "sfu_kernel.c": "xen/common/sfu_kernel.c"}
 FLAGS = ["EXTRA_CFLAGS_XEN_CORE=-g", "efi-y="]
 EDITS = [
     Edit("xen/common/sfu_trace.c", r"""
 #include <xen/mm.h>
-#include "sfu_panic.h"
+#include "sfu_kernel.h"
 
-extern const uint8_t sframe_start[], sframe_end[];
+extern const uint8_t sframe_start[], sframe_end[], common_interrupt[], autogen_entrypoints[];
 void sfu_trace(void);
 
 static void put(void *ctx, char c) { printk("%c", c); }
-static struct sfu_panic trace = {.put = put, .image = "xen-syms"};
+static struct sfu_kernel trace = {
+    .panic = {.put = put, .image = "xen-syms"},
+    .trap = {offsetof(struct cpu_user_regs, rip), offsetof(struct cpu_user_regs, rsp),
+             offsetof(struct cpu_user_regs, rbp), 0, 0},
+};
 
 void sfu_trace(void)
 {
     struct sfu_registers here = sfu_registers_here();
     const char *stack = (const char *)(here.sp & -(uint64_t)STACK_SIZE); /* this CPU's */
 
-    sfu_panic_init(&trace, sframe_start, sframe_end, stack, stack + STACK_SIZE);
-    sfu_panic_print(&trace, &here);
+    trace.rest = (struct sfu_kernel_stack){stack, stack + STACK_SIZE, 0};
+    trace.entries = (struct sfu_range){(uintptr_t)common_interrupt, (uintptr_t)autogen_entrypoints};
+    sfu_kernel_init(&trace, sframe_start, sframe_end);
+    sfu_kernel_panic(&trace, &here);
 }
 """),
     Edit("xen/common/Makefile", r"""
-obj-y += sfu_panic.o sfu_trace.o
-$(obj)/sfu_panic.o $(obj)/sfu_trace.o: CFLAGS-y += '-DSFU_TYPES="xen/lib.h"' -DUINT64_MAX=~0ull
+obj-y += sfu_panic.o sfu_kernel.o sfu_trace.o
+$(patsubst %,$(obj)/sfu_%.o,panic kernel trace): CFLAGS-y += '-DSFU_TYPES="xen/lib.h"' -DUINT64_MAX=~0ull
 """, before=r"^obj-y \+= bitmap\.o"),
     Edit("xen/drivers/char/console.c", "void sfu_trace(void);", before=r"^void panic\("),
     Edit("xen/drivers/char/console.c", "    sfu_trace();", before=r"^    if \( opt_noreboot \)\n        printk"),
@@ -51,24 +57,6 @@ DECL_SECTION(.sframe) {
     Edit("xen/arch/x86/boot/x86_64.S", "\t.cfi_endproc", after=r"^        BUG     /\* __start_xen\(\)"),
     Edit("xen/arch/x86/domain.c", "    asm volatile ( \".cfi_undefined rip\" );",
          after=r"^    bool guest = !is_idle_domain\(current->sched_unit->domain\);"),
-    # Once all is saved, SP stays.
-    Edit("xen/arch/x86/x86_64/entry.S", "#include <xen/sfu_asm.h>", before=r"^#include <asm/asm_defns\.h>$"),
-    Edit("xen/arch/x86/x86_64/entry.S", r"""
-        sfu_trap_begin handle_exception_saved, .L_exn_dispatch_done
-        sfu_trap_row handle_exception_saved, cfa=UREGS_rsp, ra=UREGS_rip, fp=UREGS_rbp
-        sfu_trap_end
-""", after=r"^\.L_exn_dispatch_done:$"),
-    Edit("xen/arch/x86/x86_64/entry.S", r"""
-        sfu_trap_begin .List_cr3_okay, .L_ist_dispatch_done
-        sfu_trap_row .List_cr3_okay, cfa=UREGS_rsp, ra=UREGS_rip, fp=UREGS_rbp
-        sfu_trap_end
-""", after=r"^\.L_ist_dispatch_done:$"),
-    Edit("xen/arch/x86/x86_64/entry.S", r"""
-.Lintr_called:
-        sfu_trap_begin .Lintr_cr3_okay, .Lintr_called
-        sfu_trap_row .Lintr_cr3_okay, cfa=UREGS_rsp, ra=UREGS_rip, fp=UREGS_rbp
-        sfu_trap_end
-""", after=r"^        callq do_IRQ$"),
 ]
 FAULTS = [
     Edit("xen/arch/x86/setup.c", r"""
@@ -119,7 +107,7 @@ BUILD = [
     "make -s -C xen XEN_TARGET_ARCH=x86_64 allnoconfig",
     "PATH={sfu}/build/tools:$PATH make -s -j2 -C xen XEN_TARGET_ARCH=x86_64 {flags}",
 ]
-OBJECTS = ["xen/common/sfu_panic.o", "xen/common/sfu_trace.o"]
+OBJECTS = ["xen/common/sfu_panic.o", "xen/common/sfu_kernel.o", "xen/common/sfu_trace.o"]
 IMAGE = "xen/xen-syms"
 TABLES = ".sframe"
 # A kernel of dom0 must be there: it is not looked at.

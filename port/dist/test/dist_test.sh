@@ -188,7 +188,9 @@ returned:
 END
 both() {
     "$@" -c -I$out $work/both.S -o $work/both.o && ! objdump -h $work/both.o | grep -i frame &&
-        [ "$(objdump -d $work/both.o | grep -Ec '<(start|work|called|returned|begin|begin.new|again)>:|push|pop|ret|ud2')" -ge 11 ]
+        objdump -d $work/both.o >$work/both && for label in start work called returned begin.new begin again; do
+        grep -q "<$label>:" $work/both || return 1
+    done && grep -q 'push *%ebp' $work/both && grep -q 'pop *%ebp' $work/both && [ "$(grep -c ud2 $work/both)" = 2 ]
 }
 test "sfu_asm.h for i386, gcc" both gcc -m32
 test "sfu_asm.h for i386, clang" both clang --target=i686-linux-gnu

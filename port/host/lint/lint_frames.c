@@ -32,7 +32,7 @@ static struct lint_frame *frame_of(const struct graph *g, size_t function)
 }
 
 /* The number of the function that ADDR is in; that of functions if there is none. */
-static size_t function_at(const struct lint *lint, uint64_t addr)
+static size_t number_at_pc(const struct lint *lint, uint64_t addr)
 {
     size_t below = count_up_to(lint->functions, lint->num_functions, sizeof *lint->functions,
                                offsetof(struct lint_function, start), addr);
@@ -79,7 +79,8 @@ static void take_rows(struct lint *lint, size_t function)
 
     if (span != NULL && span->fde != NULL)
         cfi_rows(&lint->cfi, span->fde, take_cfi, &by);
-    while (lint->open && pc < f->end && joined_find(&lint->tables, pc, &row) == SFU_OK && row.start + row.length > pc) {
+    while (lint->open && pc < f->end && joined_find(&lint->tables, pc, &row) == SFU_OK &&
+           row.start + row.length > pc) {
         if (row.kind == SFU_ROW_RULES && !row.trap_frame)
             take_rule(lint, &lint->frames[function], &row.cfa);
         pc = row.start + row.length;
@@ -109,13 +110,15 @@ static uint64_t size_at_entry(const struct graph *g)
 /* The function that is read goes to TARGET, with SIZE bytes on the stack. */
 static void add_edge(struct graph *g, const struct code_fact *fact, uint64_t size)
 {
-    size_t to = function_at(g->lint, fact->target);
+    size_t to = number_at_pc(g->lint, fact->target);
     uint64_t entry = size_at_entry(g), add = size;
 
     if (to == g->lint->num_functions || (fact->flow != CODE_CALL && to == g->now))
         return;
-    if (fact->flow != CODE_CALL) { /* a function at whose start nothing is on the stack yet; or a part of this one */
-        add = g->code.units[to].function && fact->target == g->code.units[to].start && size > entry ? size - entry : 0;
+    if (fact->flow !=
+        CODE_CALL) { /* a function at whose start nothing is on the stack yet; or a part of this one */
+        add = g->code.units[to].function && fact->target == g->code.units[to].start && size > entry ? size - entry
+                                                                                                    : 0;
     } else if (g->code.units[to].odd) {
         frame_of(g, g->now)->pointers = true; /* a thunk: it goes on elsewhere */
     }
@@ -142,8 +145,8 @@ static void take_instruction(void *ctx, uint64_t pc, unsigned size, const struct
         return;
     g->code.cpu->decode(g->code.decoder, bytes, size, pc, &fact);
     /* A jump by a pointer with the frame still there is a switch: a call has given it back. */
-    frame->pointers |= (fact.flow == CODE_AWAY && on_stack <= size_at_entry(g)) ||
-                       (fact.flow == CODE_CALL && fact.target == 0);
+    frame->pointers |=
+        (fact.flow == CODE_AWAY && on_stack <= size_at_entry(g)) || (fact.flow == CODE_CALL && fact.target == 0);
     if (fact.target != 0 && fact.target != pc + size &&
         (fact.flow == CODE_CALL || fact.flow == CODE_JUMP || fact.flow == CODE_BRANCH))
         add_edge(g, &fact, on_stack);
@@ -395,8 +398,8 @@ static void visit_from(struct search *s, size_t function)
 static void find_paths(struct graph *g)
 {
     size_t num = g->lint->num_functions, i;
-    struct search s = {g, zeroed(num, sizeof *s.visits), zeroed(num, sizeof *s.path), 0, zeroed(num, sizeof *s.open),
-                       0, 0, 0};
+    struct search s = {
+        g, zeroed(num, sizeof *s.visits), zeroed(num, sizeof *s.path), 0, zeroed(num, sizeof *s.open), 0, 0, 0};
 
     for (i = 0; i < num; i++)
         if (s.visits[i].number == 0)

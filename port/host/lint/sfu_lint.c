@@ -178,8 +178,8 @@ static void require_frames(struct lint *lint)
             lint_thing(lint, LINT_LARGE_FRAME, f->name, f->start, 0, "its frame takes %" PRIu64 "%s bytes of stack",
                        frame->bytes, frame->dynamic ? "+" : "");
         if (options.max_depth > 0 && !frame->called && frame->depth > options.max_depth)
-            lint_thing(lint, LINT_DEEP_CALLS, f->name, f->start, 0, "its calls take up to %" PRIu64 "%s bytes of stack",
-                       frame->depth, frame->least ? "+" : "");
+            lint_thing(lint, LINT_DEEP_CALLS, f->name, f->start, 0,
+                       "its calls take up to %" PRIu64 "%s bytes of stack", frame->depth, frame->least ? "+" : "");
     }
 }
 
@@ -513,7 +513,8 @@ static void say_frame_sizes(const struct lint *lint)
     printf("  bytes of stack by frame; +: at least, because SP is computed\n");
     for (i = 0; i < shown(num); i++)
         printf("  %9" PRIu64 "%c %s (0x%" PRIx64 ")\n", lint->frames[list[i]].bytes,
-               lint->frames[list[i]].dynamic ? '+' : ' ', function_name(lint, list[i]), lint->functions[list[i]].start);
+               lint->frames[list[i]].dynamic ? '+' : ' ', function_name(lint, list[i]),
+               lint->functions[list[i]].start);
     if (shown(num) < num)
         printf("  and %zu more (--all)\n", num - shown(num));
     free(list);
@@ -559,12 +560,13 @@ static void say_frames(const struct lint *lint)
 
     say_frame_sizes(lint);
     if (!lint->calls) {
-        printf("  calls are not known: %s\n", lint->image.object ? "an object is not linked yet"
-                                                                 : "this sfu-lint does not read this machine's code");
+        printf("  calls are not known: %s\n", lint->image.object
+                                                  ? "an object is not linked yet"
+                                                  : "this sfu-lint does not read this machine's code");
         return;
     }
     list = list_frames(lint, options.all, by_depth, &num);
-    printf("  bytes of stack by the deepest path of direct calls; +: at least, because of a pointer, recursion or SP\n");
+    printf("  bytes of stack by the deepest path of direct calls; +: at least (pointers, recursion, SP)\n");
     for (i = 0; i < shown(num); i++)
         say_path(lint, list[i]);
     if (shown(num) < num)
@@ -701,7 +703,8 @@ static void put_frames(const struct lint *lint)
     for (i = 0; i < lint->num_cycles; i++) {
         printf("%s\n  {\"bytes\": %" PRIu64 ", \"functions\": [", i > 0 ? "," : "", lint->cycles[i].bytes);
         put_json(lint->functions[lint->cycles[i].first].name);
-        for (at = lint->frames[lint->cycles[i].first].next; at != lint->cycles[i].first; at = lint->frames[at].next) {
+        for (at = lint->frames[lint->cycles[i].first].next; at != lint->cycles[i].first;
+             at = lint->frames[at].next) {
             printf(", ");
             put_json(lint->functions[at].name);
         }

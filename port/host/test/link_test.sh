@@ -141,7 +141,8 @@ with open("tables", "rb") as tables, open(sys.argv[1], "rb") as file:
 END
 }
 loaders() {
-    many && "$link" --small gcc -nostdlib -static -no-pie -Wl,-T,many.ld many.o -o kernel.elf && waste kernel.elf || return 1
+    many && "$link" --small gcc -nostdlib -static -no-pie -Wl,-T,many.ld many.o -o kernel.elf &&
+        waste kernel.elf || return 1
     objcopy -O binary kernel.elf kernel.bin && inside kernel.bin || return 1
     # Multiboot: the header lies in the first 8 KiB, and the segment that has the tables is loaded with the rest.
     python3 - <<'END' || return 1

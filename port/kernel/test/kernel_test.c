@@ -491,7 +491,7 @@ static void test_cpus(void **state)
     low[60] = high[60] = 0x2000;
     kernel.cpus = cpus;
     kernel.num_cpus = 3;
-    kernel.this_cpu = this_cpu;
+    kernel.cpu_number = this_cpu;
     kernel.stop_others = stop_others;
     kernel.patience = 2;
     kernel.panic.skip = 1;

@@ -108,7 +108,7 @@ static struct sfu_kernel sfu = {
     .num_registers = sizeof trap_registers / sizeof trap_registers[0],
     .cpus = cpus,
     .num_cpus = 1,
-    .this_cpu = this_cpu,
+    .cpu_number = this_cpu,
     .stop_others = stop_others,
 };
 
