@@ -22,12 +22,27 @@ $(PROFILE)/$(1)/%.elf: port/profile/test/%.c $(PROFILE_SOURCES) port/baremetal/$
 $(PROFILE)/$(1)/memory.elf: PROFILE_LINK := -Wl,--wrap=machine_exit
 
 CHECK_$(1) += profile-$(1)
+$(call profile_suite,$(1))
+endef
+define profile_suite
 .PHONY: suite-profile-$(1)
 suite-profile-$(1): $(addprefix $(PROFILE)/$(1)/,shares.elf memory.elf recipe.elf) build/tools/sfu-trace
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh profile-$(1) python3 port/profile/test/run.py $(1) $(PROFILE)/$(1) build/tools/sfu-trace
 endef
 $(foreach cpu,x86_64 aarch64 s390x,$(eval $(call profile_kernel,$(cpu))))
+
+# In M mode; sfu-gen makes the tables.
+$(PROFILE)/riscv64/%.elf: port/profile/test/%.c $(PROFILE_SOURCES) port/baremetal/riscv/machine.c \
+    port/baremetal/riscv/boot.S $(PROFILE_HEADERS) $(BARE)/riscv64/kernel.ld build/tools/sfu-gen
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $(@D)
+	$(RISCV_CC) $(RISCV_CPU_riscv64) $(RISCV_FLAGS) $(PROFILE_INCLUDE) $(filter %.c %.S,$^) $(BARE_LINK) \
+	    $(PROFILE_LINK) -L$(BARE)/riscv64 -Tport/baremetal/riscv/machine.ld -o $@
+	build/tools/sfu-gen -q --strict $@
+$(PROFILE)/riscv64/memory.elf: PROFILE_LINK := -Wl,--wrap=machine_exit
+CHECK += profile-riscv64
+$(eval $(call profile_suite,riscv64))
 
 # sqlite as test/truth/step builds it, in a kernel that has its own memcpy and memset.
 PROFILE_PROGRAM = -O2 -g -w -std=gnu99 -m64 -mno-red-zone -fcf-protection=none -fno-stack-protector -fpie -fno-builtin \

@@ -20,31 +20,31 @@
 
 /* The registers of the mode that the kernel runs in. */
 #ifdef MACHINE_S
-#define CSR_STATUS  sstatus
-#define CSR_IE      sie
-#define CSR_TVEC    stvec
-#define CSR_SCRATCH sscratch
-#define CSR_EPC     sepc
-#define CSR_CAUSE   scause
-#define CSR_TVAL    stval
-#define TRAP_RETURN sret
-#define STATUS_IE   2
+#define CSR_STATUS    sstatus
+#define CSR_IE        sie
+#define CSR_TVEC      stvec
+#define CSR_SCRATCH   sscratch
+#define CSR_EPC       sepc
+#define CSR_CAUSE     scause
+#define CSR_TVAL      stval
+#define TRAP_RETURN   sret
+#define STATUS_IE     2
 #define STATUS_KERNEL 0x100 /* SPP: a trap has come from this mode */
-#define IE_SOFTWARE 2
-#define IE_TIMER    0x20
+#define IE_SOFTWARE   2
+#define IE_TIMER      0x20
 #else
-#define CSR_STATUS  mstatus
-#define CSR_IE      mie
-#define CSR_TVEC    mtvec
-#define CSR_SCRATCH mscratch
-#define CSR_EPC     mepc
-#define CSR_CAUSE   mcause
-#define CSR_TVAL    mtval
-#define TRAP_RETURN mret
-#define STATUS_IE   8
+#define CSR_STATUS    mstatus
+#define CSR_IE        mie
+#define CSR_TVEC      mtvec
+#define CSR_SCRATCH   mscratch
+#define CSR_EPC       mepc
+#define CSR_CAUSE     mcause
+#define CSR_TVAL      mtval
+#define TRAP_RETURN   mret
+#define STATUS_IE     8
 #define STATUS_KERNEL 0x1800 /* MPP: a trap has come from this mode */
-#define IE_SOFTWARE 8
-#define IE_TIMER    0x80
+#define IE_SOFTWARE   8
+#define IE_TIMER      0x80
 #endif
 #define CSR_NAME_(csr) #csr
 #define CSR_NAME(csr)  CSR_NAME_(csr)

@@ -45,6 +45,26 @@ static inline bool is_sample(const struct trap *trap)
 }
 
 #define LOOP(n) __asm__ volatile("1: subs %0, %0, #1; b.ne 1b" : "+r"(n) : : "cc")
+#elif defined(__riscv)
+static inline uint64_t cpu_clock(void)
+{
+    uint64_t now;
+
+    __asm__ volatile("csrr %0, mcycle" : "=r"(now));
+    return now;
+}
+
+static inline void cpu_disable(void)
+{
+    __asm__ volatile("csrc " CSR_NAME(CSR_STATUS) ", %0" : : "r"(STATUS_IE) : "memory");
+}
+
+static inline bool is_sample(const struct trap *trap)
+{
+    return (trap->cause >> (__riscv_xlen - 1)) != 0; /* an interrupt */
+}
+
+#define LOOP(n) __asm__ volatile("1: addi %0, %0, -1; bnez %0, 1b" : "+r"(n))
 #else
 static inline uint64_t cpu_clock(void)
 {
