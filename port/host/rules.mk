@@ -4,8 +4,8 @@
 # Programs that run on the machine where an image is built: a folder for each, and common/ for what more than one of
 # them needs. A tool uses common/, and nothing else. What they need besides POSIX and getopt_long:
 #     sfu-gen     libelf; and capstone, if it is there, which reads machine code of x86_64. CAPSTONE=no: by CFI alone
-#     sfu-lint    libelf; capstone, as above, for the calls of x86_64 (--frames); and libdw, which names the object files
-#                 of functions by DWARF. LIBDW=no: by symbols alone
+#     sfu-lint    libelf; capstone, as above, for calls of x86_64 (--frames); and libdw, which names the object files of
+#                 functions by DWARF. LIBDW=no: by symbols alone
 #     sfu-trace   libelf and libdw: lines and inlined functions. With LIBDW=no it is not built
 # STATIC=1: programs that need no shared library, in build/tools-static. With another libc than the libraries were
 # compiled for, say how they are linked: STATIC_LIBELF, STATIC_LIBDW.

@@ -5,11 +5,10 @@ compiler writes .eh_frame itself (-fno-dwarf2-cfi-asm), so that no assembler cou
 end of memory. A panic prints a trace; of 64 bits it has no exception entries, no interrupts and no threads. Tail calls
 leave do_echo, cmd_call and run_pipe_real out."""
 from real import HERE, Edit
-from u_boot_aarch64 import SOURCES
+from u_boot_aarch64 import COPIES, SOURCES
 
 TITLE = "U-Boot, x86_64"
 CPUS = 1
-COPIES = {"sfu_panic.h": "include/sfu_panic.h", "sfu_panic.c": "lib/sfu_panic.c"}
 FLAGS = []
 EDITS = [
     Edit("lib/sfu_trace.c", r"""
