@@ -78,6 +78,7 @@ def shape(file, functions, warnings=""):
 FUNCTION = (".text\n.globl %(n)s\n.type %(n)s, %%function\n%(n)s: .cfi_startproc\n%(nop)s\n.cfi_endproc\n"
             ".size %(n)s, . - %(n)s\n")
 CPUS = ("x86_64", "aarch64", "s390x")
+RELEASED = TC + "/chains/released/aarch64/"  # binutils of a release: the new ones are a snapshot
 
 
 def assembled(command, source, output):
@@ -119,6 +120,9 @@ def assemblers():
             found[cpu] = [tool, "--gsframe"]
         if os.path.exists(found["x86_64"][0]):
             tools.append(("GNU as " + version_of(found["x86_64"][0]), found))
+    if os.path.exists(RELEASED + "as"):
+        tools.append(("GNU as %s, released" % version_of(RELEASED + "as"),
+                      {cpu: [TC + "/chains/released/%s/as" % cpu, "--gsframe"] for cpu in CPUS}))
     for tool in clangs():
         tools.append(("clang %s, its own assembler" % version_of(tool),
                       {cpu: [tool, "--target=%s-linux-gnu" % cpu, "-c", "-Wa,--gsframe"] for cpu in CPUS}))
@@ -221,6 +225,82 @@ def second_version():
                 yield ["version 2 by " + name, linked(tool, 4, "-e", "a", *objects)]
 
 
+# ---- faults of compilers that no program is stepped for ----
+
+CALL = b"long g(long);\n%slong f(long x) { return g(x) + 1; }\n"
+GOTO = (b"long f(const unsigned char *p, long x) { static void *const t[] = {&&a, &&b}; goto *t[*p]; "
+        b"a: x += 3; goto *t[*++p]; b: return x; }\n")
+LONGJMP = b"void *buf[5];\nvoid f(void) { __builtin_longjmp(buf, 1); }\n"
+# Name: the source, the flags, the compilers, and what their assembly has where the CFI is wrong.
+COMPILERS = {
+    # FAULTS.md: clang-ms-abi
+    "clang-ms-abi": (CALL % b"__attribute__((ms_abi)) ", ["--target=x86_64-linux-gnu"], "clang",
+                     r"subq\t\$168, %rsp\n(\tmovaps.*\n){10}\t\.cfi_def_cfa_offset 192\n"),
+    # FAULTS.md: gcc-thunk-goto
+    "gcc-thunk-goto": (GOTO, ["-mindirect-branch=thunk-inline"], "gcc",
+                       r"\t\.cfi_def_cfa_offset 16\n(?!(?:.*\n)*\t\.cfi_def_cfa_offset 8\n)(?:.*\n)*\tmovzbl"),
+    # FAULTS.md: builtin-longjmp
+    "builtin-longjmp": (LONGJMP, [], "both", r"\(%rip\), %rsp\n(\tmov.*\n)*\tjmpq?\t\*%rax\n"),
+    # FAULTS.md: clang-epilogue
+    "clang-epilogue": (CALL % b"", ["--target=s390x-linux-gnu"], "clang", r"\tlmg\t%r14, %r15, .*\n\tbr\t%r14\n"),
+    # FAULTS.md: clang-oz
+    "clang-oz": (CALL % b"", ["--target=aarch64-linux-gnu", "-Oz"], "clang",
+                 r"\tldp\tx29, x30.*\n(\t[a-z]+\t.*\n)*\tret\n|\tldr\tx30, .*\n\tret\n"),
+}
+
+
+def fault_of_compilers(name):
+    source, flags, who, wrong = COMPILERS[name]
+    tools = (["gcc", TC + "/gcc16/x86_64/gcc"] if who != "clang" else []) + (clangs() if who != "gcc" else [])
+    write(WORK + "/fault.c", source)
+    for tool in tools:
+        text = run(tool, "-O2", *flags, "-fasynchronous-unwind-tables", "-S", WORK + "/fault.c", "-o", "-")[0]
+        text = re.sub(r" +[#/].*", "", text)
+        must(re.search(wrong, text), "FAULTS.md, %s: not met by %s" % (name, tool))
+    return " ".join(os.path.basename(tool) for tool in tools)
+
+
+# ---- the assembler of a release ----
+
+# FAULTS.md: gas-signal-frame.
+SIGNAL_FRAME = b""".text
+.type f, %function
+f: .cfi_startproc
+.cfi_signal_frame
+.cfi_def_cfa_offset 32
+nop
+.cfi_escape 0x16, 30, 2, 0x8f, 8
+nop
+.cfi_endproc
+.size f, . - f
+"""
+
+
+def released_dies():
+    """It dies of that frame, of which the snapshot warns."""
+    write(WORK + "/signal.s", SIGNAL_FRAME)
+    good, said = attempt(TC + "/aarch64/as", "--gsframe", WORK + "/signal.s", "-o", WORK + "/signal.o")
+    must(good and "no SFrame FDE emitted" in said, "the snapshot: %s" % said)
+    good, said = attempt(RELEASED + "as", "--gsframe", WORK + "/signal.s", "-o", WORK + "/signal.o")
+    must(not good and "Internal error" in said, "FAULTS.md, gas-signal-frame: not met by this release: %s" % said)
+
+
+def released_macros():
+    """What uses the macros of sfu_asm.h has the tables that the snapshot makes of it."""
+    count = 0
+    for source in ("port/baremetal/aarch64/boot.S", "test/asm/functions.S", "port/linux/start.S"):
+        shown = []
+        for tools in (TC + "/aarch64/", RELEASED):
+            run("aarch64-linux-gnu-gcc", "-B", tools, "-Wa,--gsframe", "-I.", "-Iarch", "-Iport/baremetal/aarch64",
+                "-Iport/baremetal", "-Iport/linux", "-c", source, "-o", WORK + "/macros.o")
+            run(TC + "/aarch64/ld", "-r", WORK + "/macros.o", "-o", WORK + "/linked.o")
+            shown.append(run(TC + "/aarch64/objdump", "--sframe", WORK + "/linked.o")[0].partition("Contents")[2])
+        count += shown[0].count("func idx")
+        must(shown[0] == shown[1] != "", "%s: other tables" % source)
+    must(count > 5, "%d functions" % count)
+    return "%d functions" % count
+
+
 # ---- the page ----
 
 def line(cells):
@@ -252,6 +332,11 @@ def main(what):
         return
     test("assemblers", lambda: compare("assemblers", assemblers()))
     test("linkers", lambda: compare("linkers", linkers()))
+    for name in COMPILERS:
+        test(name, lambda name=name: fault_of_compilers(name))
+    if os.path.exists(RELEASED + "as"):
+        test("a released assembler, gas-signal-frame", released_dies)
+        test("a released assembler, the macros of sfu_asm.h", released_macros)
     if glob.glob(TC + "/chains/clang-*"):
         test("version 2", lambda: compare("linkers of version 2", second_version()))
 

@@ -11,7 +11,9 @@
 #   v1     TC/v1/CPU/TOOL       the same for V1
 #   gcc16  TC/gcc16/CPU/gcc     gcc 16 (and g++) with its own libc; uses the as and ld of v3
 #   cbmc   TC/cbmc/cbmc         the model checker, and goto-cc, goto-instrument, ...
-#   chains TC/chains/TOOL       the newest clang (TOOL: clang-N), lld (ld.lld-N) and mold
+#   chains TC/chains/TOOL       the newest clang (TOOL: clang-N), lld (ld.lld-N) and mold, snapshots included
+#          TC/chains/released/aarch64/TOOL
+#                              released binutils, where v3 has a snapshot. Debian has none from 2.46 on for other CPUs
 #   herd   TC/herd/herd7        simulates programs of a few instructions under the memory model of a CPU or of C
 #   peers  TC/peers/root        a newest libc, and other unwinders, to be compared with: libgcc, libunwind, libsframe;
 #          TC/peers/llvm        LLVM's libunwind. For this machine's CPU only. What Debian lacks is absent.
@@ -64,7 +66,8 @@ debian_cpu() { echo "$1" | tr _ -; }
 
 part_suite() {
     case $1 in
-    v3 | gcc16 | chains | herd | peers) echo forky ;;
+    v3 | gcc16 | herd | peers) echo forky ;;
+    chains) echo sid experimental ;;
     v2 | cbmc) echo trixie ;;
     v1) echo bookworm ;;
     esac
@@ -89,7 +92,7 @@ part_programs() {
     done
     case $1 in
     cbmc) echo cbmc ;;
-    chains) echo mold ;;
+    chains) echo mold released/aarch64/as ;;
     herd) echo herd7 ;;
     peers) echo "root/$(libraries)/libc.so.6" ;;
     esac
@@ -378,7 +381,7 @@ build_cbmc() {
     echo "cbmc ${v%% *} $from" >>"$fresh/found"
 }
 
-# ---- clang, lld, mold ----
+# ---- clang, lld, mold, released binutils ----
 
 # clang assembles and compiles by itself. What else it would need, a libc and gcc's files, is the system's.
 build_chains() {
@@ -387,13 +390,17 @@ build_chains() {
     number=$(named 'clang-[0-9]+' | tail -n 1 | sed 's/.*-//')
     [ -n "$number" ] || die "Debian $suite has no clang"
     without="libc6-dev binutils $(named 'lib(gcc|objc|stdc..)-[0-9]+-dev' | tr '\n' ' ')"
-    fetch_packages "$fresh/root" "clang-$number" "lld-$number" mold
+    fetch_packages "$fresh/root" "clang-$number" "lld-$number" mold binutils-aarch64-none-elf
     fetch_end
     root=$fresh/root/usr
     wrapper "$fresh/clang-$number" "$fresh/root" "$root/lib/llvm-$number/bin/clang"
     wrapper "$fresh/ld.lld-$number" "$fresh/root" "$root/lib/llvm-$number/bin/lld" "ld.lld"
     wrapper "$fresh/mold" "$fresh/root" "$root/bin/mold" "ld.mold"
-    for tool in "clang-$number" "ld.lld-$number" mold; do
+    mkdir -p "$fresh/released/aarch64"
+    for program in "$root/bin/aarch64-none-elf-"*; do
+        wrapper "$fresh/released/aarch64/${program##*/aarch64-none-elf-}" "$fresh/root" "$program"
+    done
+    for tool in "clang-$number" "ld.lld-$number" mold released/aarch64/as; do
         v=$("$fresh/$tool" --version) || die "$tool does not run"
         echo "$tool $(echo "$v" | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p') debian-$suite" >>"$fresh/found"
     done
