@@ -62,6 +62,7 @@ RUN_BY = {
     "file: kernel.c": "boots", "file: dump.c": "dump", "file: build_id.ld": "symbols",
     "file: crash.ld": "symbols", "run: symbols": "symbols", "run: instrument": "instrument",
     "file: part_record": "parts", "file: part_build": "parts", "file: part_cycles": "parts", "file: part_sym": "parts",
+    "file: cortexm": "cortexm", "run: cortexm": "cortexm",
     "ten": "lines",
 }
 # Changes that leave a block right: options that any build or boot may do without, the name that an object has anyway,

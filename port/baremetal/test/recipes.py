@@ -75,7 +75,7 @@ class Bench:
         shutil.rmtree(directory, ignore_errors=True)
         os.makedirs(directory)
         for name in ["sfu.c", "sfu.h", "arch", "port/symbols/symbols.py", *glob.glob("port/print/sfu_*.[ch]"),
-                     *glob.glob("port/kernel/sfu_*.[ch]"),
+                     *glob.glob("port/kernel/sfu_*.[ch]"), *glob.glob("port/cortexm/sfu_*.[ch]"),
                      *glob.glob("port/symbols/sfu_*.[ch]")]:
             os.symlink(os.path.abspath(name), os.path.join(directory, os.path.basename(name)))
         self.scripts = {}
@@ -649,6 +649,100 @@ def test_instrument(bench):
     must(len(bench.run("nm -u instrumented.o").splitlines()) >= 9, "the flags instrument nothing")
 
 
+# What a vendor gives besides: a script, start-up code, a UART that is semihosting's here.
+VENDOR = """ENTRY(Reset_Handler)
+_estack = ORIGIN(RAM) + LENGTH(RAM);
+MEMORY {{ RAM (xrw) : ORIGIN = 0x20000000, LENGTH = 64K  FLASH (rx) : ORIGIN = 0x0, LENGTH = 256K }}
+SECTIONS
+{{
+    .isr_vector : {{ . = ALIGN(4); KEEP(*(.isr_vector)) . = ALIGN(4); }} >FLASH
+    .text : {{ *(.text) *(.text*) . = ALIGN(4); _etext = .; }} >FLASH
+    .rodata : {{ *(.rodata) *(.rodata*) . = ALIGN(4); }} >FLASH
+    .ARM.extab : {{ *(.ARM.extab* .gnu.linkonce.armextab.*) }} >FLASH
+    .ARM : {{ *(.ARM.exidx*) }} >FLASH
+{}
+    _sidata = LOADADDR(.data);
+    .data : {{ _sdata = .; *(.data) *(.data*) . = ALIGN(4); _edata = .; }} >RAM AT> FLASH
+    .bss : {{ _sbss = .; *(.bss) *(.bss*) *(COMMON) . = ALIGN(4); _ebss = .; }} >RAM
+    _sram = ORIGIN(RAM);
+    _eram = _estack;
+{}
+}}
+"""
+STARTUP = """.syntax unified
+.cpu cortex-m4
+.thumb
+.section .isr_vector, "a", %progbits
+.word _estack, Reset_Handler, 0, HardFault_Handler, MemManage_Handler, BusFault_Handler, UsageFault_Handler
+.text
+.globl Reset_Handler
+.thumb_func
+.type Reset_Handler, %function
+{}
+.size Reset_Handler, . - Reset_Handler
+"""
+APPLICATION = """#include "sfu.h"
+static void call(unsigned operation, const void *block)
+{
+    register unsigned r0 __asm__("r0") = operation;
+    register const void *r1 __asm__("r1") = block;
+    __asm__ volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
+}
+extern uint32_t _sdata[], _edata[], _sidata[], _sbss[], _ebss[];
+void SystemInit(void)
+{
+    uint32_t *to, *from = _sidata;
+    for (to = _sdata; to < _edata; to++) *to = *from++;
+    for (to = _sbss; to < _ebss; to++) *to = 0;
+}
+void uart_putc(char c) { call(3, &c); }
+void reset(void) { static const unsigned block[2] = {0x20026, 3}; call(0x20, block); }
+__attribute__((noinline)) int divide(int a, volatile int *b) { return a / *b; }
+int main(void)
+{
+    static volatile int zero;
+    *(volatile uint32_t *)0xe000ed14 |= 16;
+    return divide(7, &zero) + 1;
+}
+"""
+
+
+def boot_cortexm(bench, image):
+    done = subprocess.run(["qemu-system-arm", "-M", "mps2-an386", "-display", "none", "-semihosting-config",
+                           "enable=on,target=native", "-kernel", os.path.join(bench.directory, image)],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=120)
+    return done.stdout.splitlines()
+
+
+def test_cortexm(bench):
+    """The page's firmware divides by zero on a board of QEMU; in as few lines as the page promises."""
+    script = bench.scripts["cortexm"]
+    bench.write("vendor.ld", VENDOR.format(bench.read("cortexm_tables.ld"), bench.read("cortexm_last.ld")))
+    bench.write("startup.s", STARTUP.format(bench.read("cortexm_reset.s")))
+    bench.write("app.c", APPLICATION)
+    bench.run(script, own=True)
+    lines = boot_cortexm(bench, "firmware.elf")
+    must(lines[:2] == ["fault: HardFault, thread mode, main stack", "  UsageFault: division by zero"], f"{lines}")
+    must(lines[-2] == "trace ends (1): end of the stack: the outermost frame", f"{lines}")
+    named = subprocess.run(lines[-1].split()[:3] + lines[-1].split()[3:], cwd=bench.directory, text=True,
+                           stdout=subprocess.PIPE, check=True).stdout
+    names = [line.split(" at ")[0] for line in named.splitlines()]
+    must(names[:2] == ["divide", "main"] and len(names) == 3, f"{names}")
+    os.symlink(os.getcwd(), os.path.join(bench.directory, "sfu"))
+    bench.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.13)\nproject(firmware C)\n"
+                "add_executable(firmware cortexm_firmware.c app.c startup.o)\n" + bench.read("cortexm.cmake"))
+    flags = re.search(r'FLAGS="(.*?)-DSFU', script, re.S)[1].replace("\\\n", " ")
+    bench.run(f"""cmake -B by-cmake -DCMAKE_SYSTEM_NAME=Generic -DCMAKE_C_COMPILER=arm-none-eabi-gcc \\
+        -DCMAKE_C_FLAGS="{flags}" -DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY -DCMAKE_EXE_LINKER_FLAGS="-nostartfiles \\
+        --specs=nosys.specs -Wl,--gc-sections -T {bench.directory}/vendor.ld" && cmake --build by-cmake""", own=True)
+    by_cmake = boot_cortexm(bench, "by-cmake/firmware")
+    must(by_cmake[:3] == lines[:3] and by_cmake[-2] == lines[-2], f"{by_cmake}")
+    own = [line for line in bench.read("cortexm_firmware.c").splitlines() if line.strip()]
+    must(len(own) <= 30, f"{len(own)} lines of the user's code")
+    must(os.path.getsize(os.path.join(bench.directory, "firmware.bin")) > 1000, "firmware.bin")
+
+
 def test_codes(_):
     """Each advice of baremetal/tables.c is word for word in the entry of its code."""
     tables = read("port/baremetal/tables.c")
@@ -719,6 +813,7 @@ def main():
              if cpu in {test_efi: EFI, test_boots: ("aarch64",), test_multiboot: ("x86_64",)}.get(
                  test, CC if test in RISCV else SFRAME)]
     tests.append(("riscv64/start", test_riscv, "riscv64"))
+    tests += [("cortexm", test_cortexm, "x86_64")]
     tests += [("codes", test_codes, None), ("lines", test_lines, None), ("reliability", test_reliability, None)]
     chosen = os.environ.get("T", "")
     tests = [test for test in tests if chosen in test[0] or fnmatch.fnmatchcase(test[0], f"*{chosen}*")]

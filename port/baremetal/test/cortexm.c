@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * A firmware that crashes in each way that its command line names: "WHERE WHAT". cortexm.py knows which functions are
+ * in the trace then, and where the labels at_* are.
+ */
+#include "board.h"
+#include "sfu_cortexm.h"
+
+#define NOINLINE    __attribute__((__noinline__))
+#define LABEL(name) ".globl " #name "\n" #name ":\n\t"
+#define BARRIER()   __asm__ volatile("dsb\n\tisb" : : : "memory")
+#define MAINLINE    (__ARM_ARCH_ISA_THUMB == 2)
+
+static void put(void *ctx, char c)
+{
+    (void)ctx;
+    board_putc(c);
+}
+
+static void end(void)
+{
+    board_exit(false);
+}
+
+static struct sfu_panic panic = {.put = put, .image = "firmware.elf"};
+static struct sfu_cortexm cortexm;
+SFU_CORTEXM_FAULTS(cortexm, end)
+
+enum { TASK_SIZE = 1024, GUARD = 256 };
+static struct {
+    uint8_t guard[GUARD], stack[TASK_SIZE];
+} memory __attribute__((__aligned__(GUARD)));
+static const struct sfu_cortexm_stack stacks[] = {
+    {main_stack, main_stack_top, 1024},
+    {memory.stack, memory.stack + TASK_SIZE, GUARD},
+};
+
+static bool equal(const char *a, const char *b)
+{
+    while (*a != '\0' && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+/* ---- what goes wrong ---- */
+
+#if __ARM_ARCH >= 8
+#define NOTHING_THERE 0x1f000000u
+#else
+#define NOTHING_THERE 0x60000000u
+#endif
+
+NOINLINE void fault_udf(void);
+void fault_udf(void)
+{
+    __asm__ volatile(LABEL(at_udf) "udf #1");
+}
+
+NOINLINE void fault_data(const volatile uint32_t *address);
+void fault_data(const volatile uint32_t *address)
+{
+    uint32_t value;
+
+    __asm__ volatile(LABEL(at_data) "ldr %0, [%1]" : "=l"(value) : "l"(address));
+}
+
+NOINLINE void fault_bkpt(void);
+void fault_bkpt(void)
+{
+    __asm__ volatile(LABEL(at_bkpt) "bkpt #1");
+}
+
+NOINLINE void fault_call(uintptr_t address);
+void fault_call(uintptr_t address)
+{
+    void (*volatile function)(void) = (void (*)(void))address;
+
+    function();
+    BARRIER();
+}
+
+NOINLINE void victim(void) __attribute__((__aligned__(4)));
+void victim(void)
+{
+    BARRIER();
+}
+
+#if MAINLINE
+#define CCR board_register(0xe000ed14)
+
+NOINLINE void fault_divide(void);
+void fault_divide(void)
+{
+    uint32_t value;
+
+    *CCR |= 1u << 4;
+    BARRIER();
+    __asm__ volatile(LABEL(at_divide) "udiv %0, %1, %2" : "=r"(value) : "r"(7), "r"(0));
+}
+
+NOINLINE void fault_unaligned(void);
+void fault_unaligned(void)
+{
+    uint32_t value;
+
+    *CCR |= 1u << 3;
+    BARRIER();
+    __asm__ volatile(LABEL(at_unaligned) "ldr %0, [%1]" : "=l"(value) : "l"(memory.stack + 1));
+}
+
+/* No access to SIZE bytes, a power of two, at START, which is a multiple of it. */
+static void protect(const void *start, uint32_t size)
+{
+    uint32_t log = 31 - (uint32_t)__builtin_clz(size);
+
+    *board_register(0xe000ed98) = 0; /* MPU_RNR */
+#if __ARM_ARCH >= 8
+    *board_register(0xe000ed9c) = (uint32_t)(uintptr_t)start | 2 << 1 | 1; /* RBAR: read only, never executed */
+    *board_register(0xe000eda0) = ((uint32_t)(uintptr_t)start + size - 32) | 1;
+    (void)log;
+#else
+    *board_register(0xe000ed9c) = (uint32_t)(uintptr_t)start;
+    *board_register(0xe000eda0) = (log - 1) << 1 | 1; /* RASR: no access */
+#endif
+    *board_register(0xe000ed94) = 5; /* MPU_CTRL: on, the map as usual elsewhere; off in HardFault */
+    BARRIER();
+}
+
+NOINLINE void fault_mpu(volatile uint32_t *address);
+void fault_mpu(volatile uint32_t *address)
+{
+    __asm__ volatile(LABEL(at_mpu) "str %0, [%0]" : : "l"(address) : "memory");
+}
+#endif
+
+#ifdef __ARM_FP
+NOINLINE void fault_fpu(void);
+void fault_fpu(void)
+{
+    *board_register(0xe000ed88) &= ~0xf00000u;
+    BARRIER();
+    __asm__ volatile(LABEL(at_fpu) "vmov s0, r0");
+}
+#endif
+
+static const char *what;
+
+NOINLINE void fail(void);
+void fail(void)
+{
+    if (equal(what, "udf"))
+        fault_udf();
+    else if (equal(what, "data"))
+        fault_data((const volatile uint32_t *)NOTHING_THERE);
+    else if (equal(what, "bkpt"))
+        fault_bkpt();
+    else if (equal(what, "null"))
+        fault_call(0);
+    else if (equal(what, "wild"))
+        fault_call(NOTHING_THERE | 1);
+    else if (equal(what, "never"))
+        fault_call(0x40000001);
+    else if (equal(what, "even"))
+        fault_call((uintptr_t)victim & ~(uintptr_t)1);
+#if MAINLINE
+    else if (equal(what, "divide"))
+        fault_divide();
+    else if (equal(what, "unaligned"))
+        fault_unaligned();
+    else if (equal(what, "mpu")) {
+        protect(memory.guard, GUARD);
+        fault_mpu((volatile uint32_t *)(void *)memory.guard);
+    }
+#endif
+#ifdef __ARM_FP
+    else if (equal(what, "fpu"))
+        fault_fpu();
+#endif
+    BARRIER();
+}
+
+/* ---- where: stacks and exceptions ---- */
+
+NOINLINE void outer(void (*function)(void));
+void outer(void (*function)(void))
+{
+    function();
+    BARRIER();
+}
+
+/* Goes on at FUNCTION on the process stack, at its top. It never returns; RA is what it returns to. */
+static void enter_task(void (*function)(void), uintptr_t ra, uint32_t top)
+{
+    __asm__ volatile("msr psp, %0\n\t"
+                     "movs r0, #2\n\t"
+                     "msr control, r0\n\t"
+                     "isb\n\t"
+                     "mov lr, %1\n\t"
+                     "bx %2"
+                     :
+                     : "l"(top), "l"(ra), "l"(function)
+                     : "r0", "lr", "memory");
+}
+
+static void (*in_task)(void);
+
+void task(void);
+void task(void)
+{
+    SFU_CORTEXM_OUTERMOST();
+    outer(in_task);
+    BARRIER();
+}
+
+/* A task that may return. */
+void old_task(void);
+void old_task(void)
+{
+    outer(in_task);
+    BARRIER();
+}
+
+static void run_task(void (*function)(void))
+{
+    in_task = function;
+    enter_task(task, 0, (uint32_t)(uintptr_t)memory.stack + TASK_SIZE);
+}
+
+#define PEND(n)      (*board_register(0xe000e200) = 1u << (n))
+#define ENABLE(n)    (*board_register(0xe000e100) = 1u << (n))
+#define PEND_SYSTICK (*ICSR = 1u << 26)
+
+/* Of IRQ0 to IRQ3; the least number goes before the others. */
+static void set_priorities(uint32_t word)
+{
+    *board_register(0xe000e400) = word;
+    ENABLE(0);
+    ENABLE(1);
+    ENABLE(2);
+}
+
+NOINLINE void pend_systick(void);
+void pend_systick(void)
+{
+    PEND_SYSTICK;
+    BARRIER();
+}
+
+NOINLINE void pend_irq0(void);
+void pend_irq0(void)
+{
+    PEND(0);
+    BARRIER();
+}
+
+/* A leaf: its RA is in LR. */
+void pend_leaf(void);
+__asm__(".syntax unified\n\t.text\n\t.thumb\n\t.balign 4\n\t.globl pend_leaf\n\t.type pend_leaf, "
+        "%function\n\t.thumb_func\n"
+        "pend_leaf:\n\t.cfi_startproc\n\t"
+        "movs r0, #1\n\tlsls r0, r0, #26\n\tldr r1, =0xe000ed04\n\tstr r0, [r1]\n\t"
+        "dsb\n\tisb\n\tbx lr\n\t.cfi_endproc\n\t.size pend_leaf, . - pend_leaf\n\t.ltorg");
+
+/* Its RA is in r3, which the CPU pushes. */
+void pend_r3(void);
+__asm__(
+    ".syntax unified\n\t.text\n\t.thumb\n\t.balign 4\n\t.globl pend_r3\n\t.type pend_r3, %function\n\t.thumb_func\n"
+    "pend_r3:\n\t.cfi_startproc\n\tmov r3, lr\n\t.cfi_register lr, r3\n\t"
+    "movs r0, #1\n\tmov lr, r0\n\tlsls r0, r0, #26\n\tldr r1, =0xe000ed04\n\tstr r0, [r1]\n\t"
+    "dsb\n\tisb\n\tbx r3\n\t.cfi_endproc\n\t.size pend_r3, . - pend_r3\n\t.ltorg");
+
+/* Its RA is in r5, which only the entry of a fault pushes. */
+void fault_r5(void);
+__asm__(".syntax unified\n\t.text\n\t.thumb\n\t.balign 4\n\t.globl fault_r5\n\t.type fault_r5, "
+        "%function\n\t.thumb_func\n"
+        "fault_r5:\n\t.cfi_startproc\n\tpush {r5}\n\t.cfi_def_cfa_offset 4\n\t.cfi_offset r5, -4\n\t"
+        "mov r5, lr\n\t.cfi_register lr, r5\n\t"
+        "movs r0, #1\n\tmov lr, r0\n" LABEL(at_r5) "udf #2\n\t.cfi_endproc\n\t.size fault_r5, . - fault_r5");
+
+/* SP is no multiple of 8 when the interrupt comes: the CPU leaves out 4 bytes. */
+void pend_odd(void);
+__asm__(".syntax unified\n\t.text\n\t.thumb\n\t.balign 4\n\t.globl pend_odd\n\t.type pend_odd, "
+        "%function\n\t.thumb_func\n"
+        "pend_odd:\n\t.cfi_startproc\n\tpush {lr}\n\t.cfi_def_cfa_offset 4\n\t.cfi_offset lr, -4\n\t"
+        "movs r0, #1\n\tmov lr, r0\n\tlsls r0, r0, #26\n\tldr r1, =0xe000ed04\n\tstr r0, [r1]\n\t"
+        "dsb\n\tisb\n\tpop {pc}\n\t.cfi_endproc\n\t.size pend_odd, . - pend_odd\n\t.ltorg");
+
+/* A frame whose FP is r7. */
+NOINLINE void pend_framed(unsigned n);
+void pend_framed(unsigned n)
+{
+    volatile uint8_t bytes[n];
+
+    bytes[0] = (uint8_t)n;
+    PEND_SYSTICK;
+    BARRIER();
+    bytes[n - 1] = bytes[0];
+}
+
+static void pend_framed_8(void)
+{
+    pend_framed(24);
+    BARRIER();
+}
+
+void SysTick_Handler(void);
+void SysTick_Handler(void)
+{
+    outer(fail);
+    BARRIER();
+}
+
+static unsigned next; /* the interrupt that IRQ0 asks for */
+
+NOINLINE void pend_next(void);
+void pend_next(void)
+{
+    PEND(next);
+    BARRIER();
+}
+
+#ifdef __ARM_FP
+static volatile float one = 1;
+
+/* Keeps a value in a register of the FPU over a call. */
+NOINLINE float half(float value, void (*function)(void));
+float half(float value, void (*function)(void))
+{
+    float more = value * 1.5f;
+
+    function();
+    return value + more;
+}
+#endif
+
+void IRQ0_Handler(void);
+void IRQ0_Handler(void)
+{
+#ifdef __ARM_FP
+    one = half(one, pend_next);
+#else
+    pend_next();
+#endif
+    BARRIER();
+}
+
+void IRQ1_Handler(void);
+void IRQ1_Handler(void)
+{
+    outer(fail);
+    __asm__ volatile("nop"); /* equal functions would become one */
+    BARRIER();
+}
+
+void IRQ2_Handler(void);
+void IRQ2_Handler(void)
+{
+    fail();
+    BARRIER();
+}
+
+void SVC_Handler(void);
+void SVC_Handler(void)
+{
+    outer(fail);
+    __asm__ volatile("nop\n\tnop");
+    BARRIER();
+}
+
+NOINLINE void call_svc(void);
+void call_svc(void)
+{
+    __asm__ volatile("svc #0\n" LABEL(at_svc_next) "nop");
+}
+
+/* ---- the FPU ---- */
+
+#ifdef __ARM_FP
+NOINLINE void use_floats(void);
+void use_floats(void)
+{
+    one = half(one, pend_irq0);
+}
+
+static void use_fpu(bool lazy)
+{
+    uint32_t control;
+
+    *board_register(0xe000ef34) = lazy ? 0xc0000000 : 0x80000000; /* FPCCR: ASPEN, LSPEN */
+    one = one * 2;
+    __asm__ volatile("mrs %0, control" : "=r"(control));
+    board_print((control & 4) != 0 ? "FPU in use\n" : "FPU not in use\n");
+}
+
+#endif
+
+#if MAINLINE
+/* ---- stack overflow ---- */
+
+static volatile unsigned deepest = 100000;
+
+NOINLINE unsigned recurse(unsigned n);
+unsigned recurse(unsigned n)
+{
+    volatile uint8_t bytes[40];
+
+    bytes[0] = (uint8_t)n;
+    return n < deepest ? recurse(n + 1) + bytes[0] : 0;
+}
+
+static void overflow(void)
+{
+    recurse(0);
+    BARRIER();
+}
+
+/* Pushes more than the exception frame needs, with little room: the push faults, and the frame is saved. */
+void push_much(void);
+__asm__(".syntax unified\n\t.text\n\t.thumb\n\t.balign 4\n\t.globl push_much\n\t.type push_much, %function\n\t"
+        ".thumb_func\n"
+        "push_much:\n\t.cfi_startproc\n\tpush {r7, lr}\n\t.cfi_def_cfa_offset 8\n\t.cfi_offset lr, -4\n\t"
+        ".cfi_offset r7, -8\n\tmov r7, sp\n\t.cfi_def_cfa_register r7\n\tldr r0, =little_room\n\tldr r0, [r0]\n\t"
+        "mov sp, r0\n" LABEL(at_push) "push.w {r0-r12, lr}\n\tudf #3\n\t.cfi_endproc\n\t"
+                                      ".size push_much, . - push_much\n\t.ltorg");
+const uint8_t *const little_room = memory.stack + 40;
+#endif
+
+/* ---- entries that return ---- */
+
+static unsigned traces;
+
+/* Prints what it has interrupted, and goes on. */
+static void on_irq(const struct sfu_cortexm_entry *entry)
+{
+    struct sfu_registers top;
+
+    if (sfu_cortexm_registers(&cortexm, entry, &top) == SFU_OK)
+        traces++;
+    sfu_panic_print(&panic, &top);
+}
+
+void on_pendsv(const struct sfu_cortexm_entry *entry);
+SFU_CORTEXM_ENTRY(PendSV_Handler, on_pendsv)
+void on_pendsv(const struct sfu_cortexm_entry *entry)
+{
+    on_irq(entry);
+}
+
+/* Whether r4 to r11 are after PendSV what they were. */
+bool keep_registers(void);
+__asm__(".syntax unified\n\t.text\n\t.thumb\n\t.balign 4\n\t.globl keep_registers\n\t.type keep_registers, "
+        "%function\n\t.thumb_func\n"
+        "keep_registers:\n\t.cfi_startproc\n\t"
+        "push {r4-r7, lr}\n\t.cfi_def_cfa_offset 20\n\t.cfi_offset lr, -4\n\t.cfi_offset r7, -8\n\t"
+        "mov r4, r8\n\tmov r5, r9\n\tmov r6, r10\n\tmov r7, r11\n\tpush {r4-r7}\n\t.cfi_def_cfa_offset 36\n\t"
+        "movs r4, #4\n\tmov r8, r4\n\tmovs r5, #5\n\tmov r9, r5\n\tmovs r6, #6\n\tmov r10, r6\n\t"
+        "movs r7, #7\n\tmov r11, r7\n\t"
+        "movs r0, #1\n\tlsls r0, r0, #28\n\tldr r1, =0xe000ed04\n\tstr r0, [r1]\n\tdsb\n\tisb\n\t"
+        "movs r0, #0\n\tcmp r4, #4\n\tbne 1f\n\tcmp r5, #5\n\tbne 1f\n\tcmp r6, #6\n\tbne 1f\n\tcmp r7, #7\n\t"
+        "bne 1f\n\tcmp r4, r8\n\tbne 1f\n\tcmp r5, r9\n\tbne 1f\n\tcmp r6, r10\n\tbne 1f\n\tcmp r7, r11\n\t"
+        "bne 1f\n\tmovs r0, #1\n1:\n\t"
+        "pop {r4-r7}\n\t.cfi_def_cfa_offset 20\n\tmov r8, r4\n\tmov r9, r5\n\tmov r10, r6\n\tmov r11, r7\n\t"
+        "pop {r4-r7, pc}\n\t.cfi_endproc\n\t.size keep_registers, . - keep_registers\n\t.ltorg");
+
+static void check_registers(void)
+{
+    board_print(keep_registers() && traces == 1 ? "registers kept\n" : "registers lost\n");
+    board_exit(true);
+}
+
+/* ---- main ---- */
+
+static bool is_where(const char *line, const char *where)
+{
+    while (*where != '\0' && *line == *where) {
+        line++;
+        where++;
+    }
+    return *where == '\0' && *line == ' ';
+}
+
+NOINLINE void choose(const char *line);
+void choose(const char *line)
+{
+    next = is_where(line, "tail") ? 2 : 1;
+    set_priorities(0x80804080); /* IRQ1 interrupts IRQ0; IRQ2 does not */
+    if (is_where(line, "main"))
+        outer(fail);
+    else if (is_where(line, "r5"))
+        outer(fault_r5);
+    else if (is_where(line, "task"))
+        run_task(fail);
+    else if (is_where(line, "irq"))
+        run_task(pend_systick);
+    else if (is_where(line, "irq-main"))
+        outer(pend_systick);
+    else if (is_where(line, "leaf"))
+        run_task(pend_leaf);
+    else if (is_where(line, "r3"))
+        run_task(pend_r3);
+    else if (is_where(line, "odd"))
+        run_task(pend_odd);
+    else if (is_where(line, "framed"))
+        run_task(pend_framed_8);
+    else if (is_where(line, "nested") || is_where(line, "tail"))
+        run_task(pend_irq0);
+    else if (is_where(line, "svc"))
+        run_task(call_svc);
+    else if (is_where(line, "entry"))
+        run_task(check_registers);
+    else if (is_where(line, "entry-main"))
+        outer(check_registers);
+    else if (is_where(line, "returns")) {
+        in_task = fail;
+        enter_task(old_task, (uintptr_t)sfu_cortexm_task_end, (uint32_t)(uintptr_t)memory.stack + TASK_SIZE);
+    }
+#if MAINLINE
+    else if (is_where(line, "enabled")) {
+        *SHCSR |= 7u << 16;
+        run_task(fail);
+    } else if (is_where(line, "overflow")) {
+        protect(memory.guard, GUARD);
+        run_task(overflow);
+    } else if (is_where(line, "overflow-main")) {
+        protect(main_guard, 1024);
+        outer(overflow);
+    } else if (is_where(line, "overflow-push")) {
+        protect(memory.guard, GUARD);
+        run_task(push_much);
+    }
+#endif
+#if MAINLINE && __ARM_ARCH >= 8
+    else if (is_where(line, "limit")) {
+        __asm__ volatile("msr psplim, %0" : : "r"(memory.stack));
+        run_task(overflow);
+    }
+#endif
+#ifdef __ARM_FP
+    else if (is_where(line, "lazy") || is_where(line, "eager")) {
+        use_fpu(is_where(line, "lazy"));
+        run_task(use_floats);
+    }
+#endif
+    BARRIER();
+}
+
+void board_main(const char *line)
+{
+    const char *c;
+
+    for (c = line; *c != '\0' && *c != ' '; c++) {
+    }
+    what = *c == ' ' ? c + 1 : c;
+    if (what[0] == '+') { /* stacks that are known by themselves */
+        what++;
+        cortexm.stacks = stacks;
+        cortexm.num_stacks = sizeof stacks / sizeof stacks[0];
+    }
+    if (sfu_cortexm_init(&cortexm, &panic, sframe_start, sframe_end, ram_start, ram_end) != SFU_OK)
+        board_print("tables\n");
+    choose(line);
+    board_print("nothing happened\n");
+}

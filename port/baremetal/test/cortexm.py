@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""Runs cortexm.c on a board of QEMU with each of its command lines, and compares each frame with what was called:
+cortexm.py PREFIX DIRECTORY... (PREFIX of the tools; the name of a DIRECTORY is BOARD or BOARD-KIND)
+
+Frames of a wanted trace are names of functions. nm says whose the PC is, and objdump that a call stands in front of
+each return address. Behind a name: @label the PC is that of the label, ~ interrupted, ! stack switch, ^ wild call,
+? guessed, * one frame or more. "exc" is EXC_RETURN; a number is the PC of no function."""
+import concurrent.futures
+import fnmatch
+import os
+import re
+import subprocess
+import sys
+
+BOARDS = {"mps2-an385": "m3", "mps2-an386": "m4", "microbit": "m0", "mps3-an547": "m55"}
+FPU = ("mps2-an386", "mps3-an547")
+TIME_LIMIT = 120
+
+TASK = ["outer", "task"]
+MAIN = ["outer", "choose", "board_main", "Reset_Handler"]
+OVER_TASK = ["exc"]
+SYSTICK = ["outer", "SysTick_Handler", "exc"]
+
+# What the fault is called, and the frames that it adds.
+FAULTS = {
+    "udf": ("UsageFault: undefined instruction", ["fault_udf@at_udf", "fail"]),
+    "data": ("BusFault: data access, precise; address {nothing}", ["fault_data@at_data", "fail"]),
+    "bkpt": (None, ["fault_bkpt@at_bkpt", "fail"]),  # HFSR.DEBUGEVT, which QEMU does not set
+    "null": ("UsageFault: jump to an even address: not Thumb", ["0x0", "fault_call^", "fail"]),
+    "wild": ("BusFault: instruction fetch", ["{nothing}", "fault_call^", "fail"]),
+    "never": ("MemManage: no right to execute here", ["0x40000000", "fault_call^", "fail"]),
+    "even": ("UsageFault: jump to an even address: not Thumb", ["victim@victim", "fault_call", "fail"]),
+    "divide": ("UsageFault: division by zero", ["fault_divide@at_divide", "fail"]),
+    "unaligned": ("UsageFault: unaligned access", ["fault_unaligned@at_unaligned", "fail"]),
+    "mpu": ("MemManage: no right to this data; address {guard}", ["fault_mpu@at_mpu", "fail"]),
+    "fpu": ("UsageFault: the FPU or coprocessor is off", ["fault_fpu@at_fpu", "fail"]),
+}
+
+# Where it happens: the mode in words, and the frames behind the fault's.
+THREAD, HANDLER = "thread mode, {} stack", "in an exception, main stack"
+WHERE = {
+    "main": (THREAD.format("main"), MAIN),
+    "task": (THREAD.format("process"), TASK),
+    "returns": (THREAD.format("process"), ["outer", "old_task", "sfu_cortexm_task_end@sfu_cortexm_task_end"]),
+    "irq": (HANDLER, SYSTICK + ["pend_systick~!"] + TASK),
+    "irq-main": (HANDLER, SYSTICK + ["pend_systick~"] + MAIN),
+    "leaf": (HANDLER, SYSTICK + ["pend_leaf~!"] + TASK),
+    "r3": (HANDLER, SYSTICK + ["pend_r3~!"] + TASK),
+    "odd": (HANDLER, SYSTICK + ["pend_odd~!"] + TASK),
+    "framed": (HANDLER, SYSTICK + ["pend_framed~!", "pend_framed_8"] + TASK),
+    "svc": (HANDLER, ["outer", "SVC_Handler", "exc", "call_svc@at_svc_next~!"] + TASK),
+    "tail": (HANDLER, ["IRQ2_Handler", "exc", "pend_irq0~!"] + TASK),
+}
+HALF = ["half"]
+
+
+def nested(board):
+    """IRQ1 interrupts IRQ0, which uses the FPU if there is one."""
+    return ["outer", "IRQ1_Handler", "exc", "pend_next~", *(HALF if board in FPU else []), "IRQ0_Handler", "exc",
+            "pend_irq0~!"]
+# A line of objdump that calls: its address, its bytes.
+CALL = r"^ *([0-9a-f]+):\t([0-9a-f ]+?) *\tblx?(?:eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)?\t"
+
+
+class Wrong(Exception):
+    pass
+
+
+def must(condition, what):
+    if not condition:
+        raise Wrong(what)
+
+
+class Image:
+    def __init__(self, prefix, directory):
+        self.path = os.path.join(directory, "test.elf")
+        self.tools = prefix
+        self.symbols, self.functions = {}, []
+        for line in self.tool("readelf", "-sW", self.path).splitlines():
+            word = line.split()
+            if len(word) == 8 and word[0][:-1].isdigit() and word[3] != "FILE":
+                address = int(word[1], 16)
+                self.symbols[word[7]] = address & ~1 if word[3] == "FUNC" else address
+                if word[3] == "FUNC":
+                    self.functions.append((address & ~1, int(word[2], 0), word[7]))
+        text = self.tool("objdump", "-d", "-j.text", self.path)
+        self.behind_calls = set()
+        for m in re.finditer(CALL, text, re.M):
+            self.behind_calls.add(int(m[1], 16) + len(m[2].replace(" ", "")) // 2)
+
+    def tool(self, name, *words):
+        return subprocess.run([self.tools + name, *words], text=True, stdout=subprocess.PIPE, check=True).stdout
+
+    def names(self, address):
+        return {name for start, size, name in self.functions if start <= address < start + size}
+
+
+def boot(board, path, line):
+    command = ["qemu-system-arm", "-M", board, "-display", "none", "-serial", "none", "-monitor", "none", "-kernel",
+               path, "-semihosting-config", f"enable=on,target=native,arg={line}"]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=TIME_LIMIT)
+    except subprocess.TimeoutExpired as late:
+        raise Wrong(f"still running after {TIME_LIMIT} s; printed {late.stdout[-300:]}") from None
+    return done.stdout.decode("latin-1").splitlines(), done.returncode
+
+
+def check_frame(image, number, wanted, line):
+    m = re.fullmatch(r"#(\d+) +0x([0-9a-f]{16})((?:  \[[a-z ]+\])*)", line)
+    must(m, f"'{line}' is not a frame")
+    must(int(m[1]) == number, f"'{line}' is not number {number}")
+    for sign, mark in (("~", "interrupted"), ("!", "stack switch"), ("^", "wild call"), ("?", "guessed")):
+        must((sign in wanted) == (f"[{mark}]" in m[3]), f"'{line}': {mark}? {wanted}")
+    pc = int(m[2], 16)
+    name, label = re.fullmatch(r"(\w+)(?:@(\w+))?[~!^?*]*", wanted).groups()
+    if name == "exc":
+        must(pc >> 8 == 0xffffff, f"'{line}' is not EXC_RETURN")
+    elif name.startswith("0x"):
+        must(pc == int(name, 16), f"'{line}' is not {name}")
+    else:
+        exact = number == 0 or "~" in wanted
+        must(label or name in image.names(pc if exact else pc - 1), f"'{line}' is {image.names(pc - 1)}, not {name}")
+        must(label or exact or pc in image.behind_calls, f"'{line}': no call stands in front of it")
+    must(label is None or pc == image.symbols[label], f"'{line}' is not {wanted}")
+
+
+def check_trace(image, frames, lines):
+    """Takes a trace away from LINES."""
+    number = 0
+    for i, wanted in enumerate(frames):
+        check_frame(image, number, wanted, lines.pop(0))
+        number += 1
+        while "*" in wanted and "*" not in (frames[i + 1:] + [""])[0]:
+            try:
+                check_frame(image, number, wanted.replace("?", "").replace("!", "").replace("~", ""), lines[0])
+            except Wrong:
+                break
+            lines.pop(0)
+            number += 1
+    guessed = any(sign in wanted for wanted in frames for sign in "^?")
+    must(lines[0] == "trace ends (1): end of the stack: the outermost frame" +
+         ("; guessed frames are not proven" if guessed else ""), f"'{lines[0]}' instead of the end")
+    lines.pop(0)
+    must(lines.pop(0).startswith("addr2line -Cfipe firmware.elf 0x"), "no addr2line")
+
+
+def check_words(lines, exception, where, words):
+    """Takes away what is said of a fault. WORDS: patterns; None: this CPU says nothing."""
+    must(lines[0] == f"fault: {exception}, {where}", f"'{lines[0]}' instead of {exception}, {where}")
+    lines.pop(0)
+    for pattern in words or []:
+        must(re.fullmatch("  " + pattern, lines[0]), f"'{lines[0]}' instead of '{pattern}'")
+        lines.pop(0)
+    if words is not None:
+        must(re.fullmatch(r"CFSR 0x\w{8} HFSR 0x\w{8} MMFAR 0x\w{8} BFAR 0x\w{8}", lines[0]), f"'{lines[0]}'")
+        lines.pop(0)
+
+
+def places(board, image):
+    return {"nothing": "0x1f000000" if board == "mps3-an547" else "0x60000000",
+            "guard": f"0x{image.symbols['memory']:08x}"}
+
+
+def check_fault(board, image, where, what, exception="HardFault", before=()):
+    mode, behind = WHERE.get(where, WHERE["task"])
+    if where in ("nested", "lazy", "eager"):
+        mode, behind = HANDLER, nested(board) + (["half", "use_floats"] if where != "nested" else []) + TASK
+    word, frames = FAULTS[what.lstrip("+")]
+    known = places(board, image)
+    words = [re.escape(word.format(**known))] if word else []
+    if board == "microbit":
+        words = None
+    lines, status = boot(board, image.path, f"{where} {what}")
+    for line in before:
+        must(lines[0] == line, f"'{lines[0]}' instead of '{line}'")
+        lines.pop(0)
+    if board == "microbit" and what.lstrip("+") in ("null", "even"):
+        must(lines.pop(1) == "  jump to an even address: not Thumb", "not Thumb")
+    check_words(lines, exception, mode, words)
+    if board == "mps3-an547" and lines[0].startswith("SP 0x"):
+        lines.pop(0)
+    check_trace(image, [frame.format(**known) for frame in frames] + behind, lines)
+    must(not lines, f"'{lines[:1]}' is too much")
+    must(status == 1, f"exit status {status}")
+
+
+LOST = "what was interrupted could not be saved as a whole; the next frame is guessed:"
+
+
+def check_overflow(board, image, where, what):
+    """The registers could not be pushed, so that the first frame is guessed; it is right all the same."""
+    lines, status = boot(board, image.path, f"{where} {what}")
+    must(re.fullmatch("fault: HardFault, thread mode, (main|process) stack", lines[0]), f"'{lines[0]}'")
+    said = [line for line in lines if line.startswith("  ")]
+    limit = where == "limit"
+    reason = "  UsageFault: stack limit passed" if limit else "  MemManage: exception entry could not push"
+    must(reason in said, str(said))
+    must(not limit or any(re.fullmatch(r"SP 0x(\w{8}) limit 0x\1", line) for line in lines), "no limit")
+    must(LOST in lines, f"{lines[:6]}")
+    lines = lines[lines.index(LOST) + 1:]
+    marks = "?" if where == "overflow-main" else "!?"
+    behind = ["overflow", *(MAIN if where == "overflow-main" else TASK)]
+    for first in ("recurse~" + marks, "recurse" + marks):  # its own frame, or its caller's
+        if "[interrupted]" in lines[1] or "~" not in first:
+            check_trace(image, ["exc", first, "recurse*", *behind], lines)
+            break
+    must(not lines and status == 1, f"'{lines[:1]}', status {status}")
+
+
+def check_push(board, image):
+    """What was interrupted is exact where the exception frame has room."""
+    lines, status = boot(board, image.path, "overflow-push x")
+    check_words(lines, "HardFault", THREAD.format("process"), [r"MemManage: no right to this data; address 0x\w{8}"])
+    if lines[0].startswith("SP 0x"):
+        lines.pop(0)
+    check_trace(image, ["push_much@at_push", *TASK], lines)
+    must(not lines and status == 1, f"'{lines[:1]}', status {status}")
+
+
+def check_entry(board, image, where):
+    lines, status = boot(board, image.path, f"{where} x")
+    check_trace(image, ["keep_registers", "check_registers", *(TASK if where == "entry" else MAIN)], lines)
+    must(lines == ["registers kept"] and status == 0, f"{lines}, status {status}")
+
+
+def check_r5(board, image):
+    lines, _ = boot(board, image.path, "r5 x")
+    check_words(lines, "HardFault", THREAD.format("main"),
+                None if board == "microbit" else ["UsageFault: undefined instruction"])
+    check_trace(image, ["fault_r5@at_r5", *MAIN], lines)
+
+
+def tests(prefix, directory):
+    board = re.sub(r"-(\w*)$", lambda m: "" if m[1] in ("clang", "O0", "O2") else m[0], os.path.basename(directory))
+    image = Image(prefix, directory)
+    mainline = board != "microbit"
+    cases = {}
+
+    def fault(where, what, **more):
+        cases[f"{where}-{what}"] = lambda: check_fault(board, image, where, what, **more)
+    plain = ["udf", "data", "bkpt", "null", "even"]
+    plain += ["wild", "never", "divide", "unaligned", "mpu"] if mainline else []
+    for what in plain + (["fpu"] if board in FPU else []):
+        fault("task", what)
+    for where in WHERE:
+        fault(where, "udf")
+    for what in ("data", "null", "+udf", "+null"):
+        fault("irq", what)
+    fault("nested", "udf")
+    fault("nested", "+null")
+    for where in ("entry", "entry-main"):
+        cases[where] = lambda where=where: check_entry(board, image, where)
+    cases["r5"] = lambda: check_r5(board, image)
+    if mainline:
+        fault("enabled", "mpu", exception="MemManage")
+        fault("enabled", "data", exception="BusFault")
+        fault("enabled", "divide", exception="UsageFault")
+        for where, what in (("overflow", "x"), ("overflow", "+x"), ("overflow-main", "x")):
+            cases[f"{where}-{what}"] = lambda where=where, what=what: check_overflow(board, image, where, what)
+        cases["overflow-push"] = lambda: check_push(board, image)
+    if board == "mps3-an547":
+        cases["limit"] = lambda: check_overflow(board, image, "limit", "x")
+    if board in FPU:
+        for where in ("lazy", "eager"):
+            fault(where, "udf", before=["FPU in use"])
+    for name, function in cases.items():
+        yield f"{os.path.basename(directory)}/{name}", function
+
+
+def run(test):
+    name, function = test
+    try:
+        function()
+    except (Wrong, LookupError, OSError, subprocess.SubprocessError) as wrong:
+        return f"not ok {name}: {wrong}"
+    return f"ok {name}"
+
+
+def main():
+    prefix, *directories = sys.argv[1:]
+    chosen = os.environ.get("T", "")
+    todo = [test for directory in directories for test in tests(prefix, directory)
+            if chosen in test[0] or fnmatch.fnmatchcase(test[0], f"*{chosen}*")]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(run, todo))
+    print("\n".join(results))
+    return any(result.startswith("not") for result in results)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+#
+# Firmware for QEMU's boards with a Cortex-M: `make cortexm` shows how one crashes, suite-bare-cortexm crashes them in
+# every way.
+
+CORTEXM := build/cortexm
+CORTEXM_BOARDS := mps2-an385 mps2-an386 microbit mps3-an547
+CORTEXM_CPU_mps2-an385 := -mcpu=cortex-m3 -mthumb -mfloat-abi=soft
+CORTEXM_CPU_mps2-an386 := -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16
+CORTEXM_CPU_microbit := -mcpu=cortex-m0 -mthumb -mfloat-abi=soft
+CORTEXM_CPU_mps3-an547 := -mcpu=cortex-m55 -mthumb -mfloat-abi=hard
+CORTEXM_SCRIPT_mps2-an385 := mps2
+CORTEXM_SCRIPT_mps2-an386 := mps2
+CORTEXM_SCRIPT_microbit := microbit
+CORTEXM_SCRIPT_mps3-an547 := mps3
+
+CORTEXM_CC := arm-none-eabi-gcc
+CORTEXM_CLANG := clang-16 --target=arm-none-eabi
+CORTEXM_FLAGS := -std=c11 -Os -g -ffreestanding -ffunction-sections -fdata-sections -fno-optimize-sibling-calls \
+    $(WARN) -Werror -DSFU_ABI=SFU_THUMB -DSFU_OLDEST_VERSION=3 -DSFU_NO_REMOTE \
+    -I. -Iarch -Iport/print -Iport/cortexm -Iport/baremetal/cortexm
+CORTEXM_SOURCES := sfu.c port/print/sfu_print.c port/cortexm/sfu_cortexm.c port/baremetal/cortexm/start.c
+CORTEXM_HEADERS := sfu.h $(wildcard arch/*.h arch/arm/*.h port/print/*.h port/cortexm/*.h port/baremetal/cortexm/*.h)
+
+# cortexm_image BOARD, DIRECTORY, FLAGS, COMPILER: DIRECTORY/firmware.elf, of main.c, and test.elf, with their tables.
+# The compiler that links has libgcc for the board.
+define cortexm_image
+$(2)/%.o: %.c $(CORTEXM_HEADERS) $(MAKEFILE_LIST)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $$(@D)
+	$(or $(4),$(CORTEXM_CC)) $(CORTEXM_CPU_$(1)) $(CORTEXM_FLAGS) $(3) -c $$< -o $$@
+
+.SECONDARY: $(CORTEXM_SOURCES:%.c=$(2)/%.o) $(2)/port/baremetal/cortexm/main.o $(2)/port/baremetal/test/cortexm.o
+$(2)/firmware.elf: $(2)/port/baremetal/cortexm/main.o
+$(2)/test.elf: $(2)/port/baremetal/test/cortexm.o
+$(2)/%.elf: $(CORTEXM_SOURCES:%.c=$(2)/%.o) $(wildcard port/baremetal/cortexm/*.ld) build/tools/sfu-gen
+	$(CORTEXM_CC) $(CORTEXM_CPU_$(1)) -nostdlib -Wl,--gc-sections,-z,noexecstack -Lport/baremetal/cortexm \
+	    -T$(CORTEXM_SCRIPT_$(1)).ld $$(filter %.o,$$^) -lgcc -o $$@
+	build/tools/sfu-gen -q --small --strict $$@
+endef
+$(foreach board,$(CORTEXM_BOARDS),$(eval $(call cortexm_image,$(board),$(CORTEXM)/$(board))))
+$(eval $(call cortexm_image,mps2-an385,$(CORTEXM)/mps2-an385-O0,-O0))
+$(eval $(call cortexm_image,mps2-an386,$(CORTEXM)/mps2-an386-clang,,$(CORTEXM_CLANG)))
+CORTEXM_KINDS := $(CORTEXM_BOARDS) mps2-an385-O0 mps2-an386-clang
+
+CHECK += cortexm bare-cortexm
+.PHONY: suite-cortexm
+suite-cortexm: build/port/cortexm/test
+	@test/run.sh cortexm test/unit/run.sh cortexm build/port/cortexm/test
+
+build/port/cortexm/test: port/cortexm/test/cortexm_test.c port/cortexm/sfu_cortexm.c port/print/sfu_print.c sfu.c \
+    sfu.h $(wildcard port/print/*.h port/cortexm/*.h)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $(@D)
+	$(CC) -std=c99 -g -O1 $(WARN) -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -I. -Iport/print \
+	    -Iport/cortexm $(filter %.c,$^) -lcmocka -o $@
+
+.PHONY: suite-bare-cortexm cortexm
+suite-bare-cortexm: $(foreach kind,$(CORTEXM_KINDS),$(CORTEXM)/$(kind)/test.elf)
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh bare-cortexm python3 port/baremetal/test/cortexm.py arm-none-eabi- $(CORTEXM_KINDS:%=$(CORTEXM)/%)
+
+BOARD ?= mps2-an386
+## [tools] cortexm BOARD=microbit: a firmware of our own for a Cortex-M, and how it crashes in QEMU
+cortexm: $(CORTEXM)/$(BOARD)/firmware.elf build/tools/sfu-trace
+	@test/tools/toolchain/install.sh bare
+	-qemu-system-arm -M $(BOARD) -display none -semihosting-config enable=on,target=native -kernel $<
+
+# A profile by SysTick.
+CHECK += profile-cortexm
+CORTEXM_PROFILE := $(addprefix $(CORTEXM)/mps2-an386/port/,profile/test/cortexm.o depot/sfu_depot.o \
+    depot/sfu_depot_print.o print/sfu_build_id.o)
+.SECONDARY: $(CORTEXM_PROFILE)
+$(CORTEXM_PROFILE): CORTEXM_FLAGS += -Iport/depot
+$(CORTEXM)/mps2-an386/profile.elf: $(CORTEXM_PROFILE)
+.PHONY: suite-profile-cortexm
+suite-profile-cortexm: $(CORTEXM)/mps2-an386/profile.elf build/tools/sfu-trace
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh profile-cortexm python3 port/profile/test/cortexm.py $< build/tools/sfu-trace
+
+# Other ways to a trace, side by side: what each takes, and how many frames are right.
+CORTEXM_PEERS := none scan ehabi fp sfu
+CORTEXM_PEER_SOURCES := port/cortexm/test/peers.c $(CORTEXM_SOURCES)
+$(CORTEXM)/peers/%.elf: PEER = $(subst peers-,,$(*F))
+$(CORTEXM)/peers/%.elf: $(CORTEXM_PEER_SOURCES) $(CORTEXM_HEADERS) $(wildcard port/baremetal/cortexm/*.ld) \
+    build/tools/sfu-gen $(MAKEFILE_LIST)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $(@D)
+	$(CORTEXM_CC) $(CORTEXM_CPU_mps2-an386) $(CORTEXM_FLAGS) -Wno-unused $(if $(filter peers,$(PEER)),,-DPEER_$(shell \
+	    echo $(PEER) | tr a-z A-Z)) $(if $(filter peers ehabi,$(PEER)),-funwind-tables) -nostdlib -Wl,--gc-sections \
+	    -Lport/baremetal/cortexm -Tmps2.ld $(filter %.c,$^) -lgcc -o $@
+	build/tools/sfu-gen --small --strict --fp=auto $@ 2>$@.tables || { cat $@.tables; exit 1; }
+
+.PHONY: cortexm-peers
+## [measure] cortexm-peers: traces on a Cortex-M by a scan, EHABI, frame pointers, sfu: bytes, right frames
+cortexm-peers: $(CORTEXM)/peers/peers.elf $(CORTEXM_PEERS:%=$(CORTEXM)/peers/peers-%.elf)
+	@test/tools/toolchain/install.sh bare
+	@rm -f $(CORTEXM)/peers/stub
+	python3 port/cortexm/test/peers.py arm-none-eabi- $(CORTEXM)/peers $(STEPS)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""peers.py PREFIX DIRECTORY [STEPS]: four ways to a trace on a Cortex-M4, side by side.
+
+Steps work() of peers.c by QEMU's stub, instruction by instruction, and keeps a shadow stack: a call pushes, and what
+comes to the return address with the SP of the call pops. At each instruction PendSV is entered, and each walker says
+what it thinks. Of the frames that there are, right are those that come in the same order; the others are lost, and what
+a walker gives besides is wrong. Sizes are those of images with one walker, less that of an image with none."""
+import difflib
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+
+WALKERS = {"scan": "by_scan", "EHABI": "by_ehabi", "frame pointers": "by_fp", "sfu": "by_sfu"}
+IMAGES = {"scan": "scan", "EHABI": "ehabi", "frame pointers": "fp", "sfu": "sfu"}
+# A line of objdump that calls: its address, its bytes.
+CALL = r"^ *([0-9a-f]+):\t([0-9a-f ]+?) *\tblx?(?:eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)?\t"
+
+
+class Stub:
+    """GDB's protocol."""
+
+    def __init__(self, image, socket_path):
+        self.qemu = subprocess.Popen(["qemu-system-arm", "-M", "mps2-an386", "-display", "none", "-S", "-gdb",
+                                      f"unix:{socket_path},server=on", "-semihosting-config",
+                                      "enable=on,target=native", "-kernel", image], stdin=subprocess.DEVNULL)
+        self.socket = socket.socket(socket.AF_UNIX)
+        for _ in range(200):
+            try:
+                self.socket.connect(socket_path)
+                break
+            except OSError:
+                time.sleep(0.05)
+        self.buffer = b""
+
+    def ask(self, text):
+        data = text.encode()
+        self.socket.sendall(b"$%s#%02x" % (data, sum(data) & 255))
+        while True:
+            m = re.search(rb"\$([^#]*)#..", self.buffer)
+            if m:
+                self.buffer = self.buffer[m.end():]
+                self.socket.sendall(b"+")
+                return m[1].decode()
+            more = self.socket.recv(65536)
+            if not more:
+                raise OSError("QEMU has ended")
+            self.buffer += more
+
+    def registers(self):
+        raw = bytes.fromhex(self.ask("g")[:16 * 8])
+        return [int.from_bytes(raw[i:i + 4], "little") for i in range(0, 64, 4)]
+
+    def words(self, address, count):
+        raw = bytes.fromhex(self.ask(f"m{address:x},{4 * count:x}"))
+        return [int.from_bytes(raw[i:i + 4], "little") for i in range(0, len(raw), 4)]
+
+    def run_to(self, address):
+        self.ask(f"Z1,{address:x},2")
+        self.ask("c")
+        self.ask(f"z1,{address:x},2")
+
+
+def symbols(prefix, image):
+    found = {}
+    text = subprocess.run([prefix + "nm", image], text=True, stdout=subprocess.PIPE, check=True).stdout
+    for line in text.splitlines():
+        word = line.split()
+        if len(word) == 3:
+            found[word[2]] = int(word[0], 16)
+    return found
+
+
+def calls(prefix, image):
+    """address of each instruction that calls: where it returns to"""
+    text = subprocess.run([prefix + "objdump", "-d", image], text=True, stdout=subprocess.PIPE, check=True).stdout
+    found = {}
+    for m in re.finditer(CALL, text, re.M):
+        found[int(m[1], 16)] = int(m[1], 16) + len(m[2].replace(" ", "")) // 2
+    return found
+
+
+def sample(stub, places, pc):
+    """What each walker says. The stub does what the CPU does at an exception (its writes do not reach the interrupt
+    controller), and puts all registers back afterwards. The walkers use none of the FPU's."""
+    before = stub.ask("g")
+    r = [int.from_bytes(bytes.fromhex(before[i:i + 8]), "little") for i in range(0, 17 * 8, 8)]
+    padding = r[13] & 4
+    frame = r[13] - padding - 32
+    pushed = [*r[0:4], r[12], r[14], pc, r[16] | padding << 7]
+    stub.ask(f"M{frame:x},20:" + b"".join(word.to_bytes(4, "little") for word in pushed).hex())
+    r[13], r[14], r[15] = frame, 0xfffffff9, places["PendSV_Handler"] & ~1
+    r[16] = 1 << 24
+    stub.ask("G" + b"".join(word.to_bytes(4, "little") for word in r).hex() + before[17 * 8:])
+    stub.run_to(places["measured"] & ~1)
+    said = {}
+    for name, symbol in WALKERS.items():
+        count, *pcs = stub.words(places[symbol], 25)
+        said[name] = pcs[:count]
+    stub.ask("G" + before)
+    return said
+
+
+def add(scores, name, truth, said):
+    blocks = difflib.SequenceMatcher(None, truth, said, autojunk=False).get_matching_blocks()
+    right = sum(block.size for block in blocks)
+    scores[name][0] += right
+    scores[name][1] += len(said) - right
+    scores[name][2] += len(truth) - right
+
+
+def step(prefix, image, socket_path, steps):
+    places, returns = symbols(prefix, image), calls(prefix, image)
+    stub = Stub(image, socket_path)
+    scores = {name: [0, 0, 0] for name in WALKERS}
+    try:
+        stub.run_to(places["board_main"] & ~1)
+        base = [stub.registers()[14] & ~1]
+        stub.run_to(places["work"] & ~1)
+        r = stub.registers()
+        base = [r[14] & ~1] + base
+        shadow = []
+        for _ in range(steps):
+            pc, sp = r[15], r[13]
+            truth = [pc] + [ret for ret, _ in reversed(shadow)] + base
+            for name, said in sample(stub, places, pc).items():
+                add(scores, name, truth, said)
+            called = returns.get(pc)
+            stub.ask("s")
+            r = stub.registers()
+            if called is not None and r[15] != called:
+                shadow.append((called, sp))
+            while shadow and r[15] == shadow[-1][0] and r[13] == shadow[-1][1]:
+                shadow.pop()
+            if not shadow and r[15] == base[0]:
+                break
+    finally:
+        stub.qemu.kill()
+        stub.qemu.wait()
+    return scores
+
+
+def sizes(prefix, image):
+    text = subprocess.run([prefix + "size", "-A", image], text=True, stdout=subprocess.PIPE, check=True).stdout
+    return {m[1]: int(m[2]) for m in re.finditer(r"^(\.\S+) +(\d+)", text, re.M)}
+
+
+def tables(name, image, mine):
+    """Bytes of tables that are loaded: what sfu-gen has said, or the index of EHABI."""
+    if name == "sfu":
+        with open(image + ".tables", encoding="utf-8") as file:
+            return int(re.search(r": (\d+) bytes,", file.read())[1])
+    return mine.get(".ARM.exidx", 0) + mine.get(".ARM.extab", 0) if name == "EHABI" else 0
+
+
+def main():
+    prefix, directory, *steps = sys.argv[1:]
+    scores = step(prefix, f"{directory}/peers.elf", os.path.abspath(f"{directory}/stub"),
+                  int(steps[0]) if steps else 4000)
+    none = sizes(prefix, f"{directory}/peers-none.elf")
+    print("| walker | code | tables | RAM | right | wrong | lost |\n|---|---|---|---|---|---|---|")
+    for name, (right, wrong, lost) in scores.items():
+        image = f"{directory}/peers-{IMAGES[name]}.elf"
+        mine = sizes(prefix, image)
+        ram = sum(mine.get(part, 0) - none.get(part, 0) for part in (".data", ".bss"))
+        code = mine[".text"] - none[".text"]
+        print(f"| {name} | {code} | {tables(name, image, mine)} | {ram} | {right} | {wrong} | {lost} |")
+    print(f"# {none['.text']} bytes of code in the image without a walker")
+    return scores["sfu"][1] + scores["sfu"][2] != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
