@@ -734,8 +734,9 @@ def test_cortexm(bench):
                 "add_executable(firmware cortexm_firmware.c app.c startup.o)\n" + bench.read("cortexm.cmake"))
     flags = re.search(r'FLAGS="(.*?)-DSFU', script, re.S)[1].replace("\\\n", " ")
     bench.run(f"""cmake -B by-cmake -DCMAKE_SYSTEM_NAME=Generic -DCMAKE_C_COMPILER=arm-none-eabi-gcc \\
-        -DCMAKE_C_FLAGS="{flags}" -DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY -DCMAKE_EXE_LINKER_FLAGS="-nostartfiles \\
-        --specs=nosys.specs -Wl,--gc-sections -T {bench.directory}/vendor.ld" && cmake --build by-cmake""", own=True)
+        -DCMAKE_C_FLAGS="{flags}" -DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY \\
+        -DCMAKE_EXE_LINKER_FLAGS="-nostartfiles --specs=nosys.specs -Wl,--gc-sections \\
+        -T {bench.directory}/vendor.ld" && cmake --build by-cmake""", own=True)
     by_cmake = boot_cortexm(bench, "by-cmake/firmware")
     must(by_cmake[:3] == lines[:3] and by_cmake[-2] == lines[-2], f"{by_cmake}")
     own = [line for line in bench.read("cortexm_firmware.c").splitlines() if line.strip()]
