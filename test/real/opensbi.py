@@ -80,7 +80,8 @@ void sfu_trace(const struct sbi_trap_regs *from);
 static int __attribute__((noinline)) hello_leaf(volatile int *p) { *p = 1; return 2; }
 static int __attribute__((noinline)) hello_middle(volatile int *p) { return hello_leaf(p) + 1; }
 """, before=r"^int sbi_ecall_handler\("),
-    Edit("lib/sbi/sbi_ecall.c", "\tret = hello_middle((int *)(func_id + 8));", after=r"^\tunsigned long func_id = regs->a6;"),
+    Edit("lib/sbi/sbi_ecall.c", "\tret = hello_middle((int *)(func_id + 8));",
+         after=r"^\tunsigned long func_id = regs->a6;"),
     Edit("lib/sbi/sbi_init.c", r"""
 struct sbi_trap_regs;
 void sfu_trace(const struct sbi_trap_regs *from);

@@ -1335,8 +1335,8 @@ def survives(file, *_, status=None):
     before = read(file) if os.path.isfile(file) else None
     option = ("--json", "--all")[runs % 2]
     frames = ["--frames"] if runs % 8 == 0 else []  # they read all instructions, which takes five times as long
-    done = subprocess.run([SANITIZED, option, *frames, file], capture_output=True, text=True, errors="replace", check=False,
-                          timeout=gen.LIMIT)
+    done = subprocess.run([SANITIZED, option, *frames, file], capture_output=True, text=True, errors="replace",
+                          check=False, timeout=gen.LIMIT)
     must(not gen.NEVER.search(done.stderr), done.stderr.strip()[:300])
     must(done.returncode in ((0, 1, 2) if status is None else (2 * status,)),
          "status %d: %s" % (done.returncode, done.stderr.strip()[:200]))
