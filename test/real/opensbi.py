@@ -19,7 +19,7 @@ EDITS = [
 #include <sbi/sbi_trap.h>
 #include "sfu_panic.h"
 
-extern const uint8_t sframe_start[], sframe_end[], _trap_handler[], _reset_regs[];
+extern const uint8_t sframe_start[], sframe_end[], _fw_start[], _trap_handler[], _reset_regs[];
 void sfu_trace(const struct sbi_trap_regs *from);
 
 static void put(void *ctx, char c) { sbi_putc(c); }
@@ -52,16 +52,18 @@ void sfu_trace(const struct sbi_trap_regs *from)
 	sfu_panic_init(&trace, sframe_start, sframe_end,
 		       top + SBI_SCRATCH_SIZE - sbi_platform_ptr(sbi_scratch_thishart_ptr())->hart_stack_size, top);
 	trace.own.trap_hook = cross;
+	trace.slide = (uintptr_t)_fw_start; /* linked at 0 */
 	sfu_panic_print(&trace, &at);
 }
 """),
+    Edit("include/sfu_types.h", "#include <sbi/sbi_types.h>\ntypedef signed char int8_t;"),
     Edit("lib/sbi/objects.mk", "libsbi-objs-y += sfu_panic.o sfu_trace.o", after=r"^libsbi-objs-y \+= sbi_trap\.o"),
     Edit("lib/sbi/sbi_trap.c", "void sfu_trace(const struct sbi_trap_regs *from);",
          before=r"^static void __noreturn sbi_trap_error\("),
     Edit("lib/sbi/sbi_trap.c", "\tsfu_trace(&tcntx->regs);", before=r"^\tsbi_hart_hang\(\);"),
-    Edit("Makefile", "CFLAGS += -fasynchronous-unwind-tables -DSFU_TYPES='<sbi/sbi_types.h>'",
+    Edit("Makefile", "CFLAGS += -fasynchronous-unwind-tables -DSFU_TYPES='<sfu_types.h>'",
          before=r"^CFLAGS\s*\+=\s*-fno-omit-frame-pointer"),
-    Edit("Makefile", "\tsfu-gen -q --small $@", after=r"^\t\$\(call compile_elf,.*"),
+    Edit("Makefile", "\tcase $@ in */fw_*) sfu-gen -q --small $@;; esac", after=r"^\t\$\(call compile_elf,.*"),
     # Where its traces end.
     Edit("firmware/fw_base.S", "\t.cfi_startproc\n\t.cfi_undefined ra", before=r"^\tcall\tsbi_init$"),
     Edit("firmware/fw_base.S", "\t.cfi_endproc", after=r"^\tcall\tsbi_init\n.*\n.*\n\tj\t_start_hang"),
