@@ -35,7 +35,8 @@ static int cross(void *ctx, const struct sfu_frame *frame, int code, struct sfu_
 {
 	const struct sbi_trap_regs *r = (const void *)frame->regs.sp;
 
-	if (frame->regs.pc_kind != SFU_PC_RETURN || frame->regs.pc - (uintptr_t)_trap_handler >= _reset_regs - _trap_handler)
+	if (frame->regs.pc_kind != SFU_PC_RETURN ||
+	    frame->regs.pc - (uintptr_t)_trap_handler >= _reset_regs - _trap_handler)
 		return code;
 	if (sbi_mstatus_prev_mode(r->mstatus) != PRV_M)
 		return SFU_END;
@@ -93,7 +94,7 @@ static int __attribute__((noinline)) hello_here(int n) { sfu_trace(NULL); return
          before=r"^\tsbi_boot_print_domains\(scratch\);"),
 ]
 BUILD = ["PATH={sfu}/build/tools:$PATH make -j2 CROSS_COMPILE=riscv64-linux-gnu- PLATFORM=generic FW_PAYLOAD=y"]
-OBJECTS = ["build/platform/generic/lib/sbi/sfu_panic.o", "build/platform/generic/lib/sbi/sfu_trace.o"]
+OBJECTS = ["build/lib/sbi/sfu_panic.o", "build/lib/sbi/sfu_trace.o"]
 IMAGE = "build/platform/generic/firmware/fw_payload.elf"
 TABLES = ".sfu_sframe"
 ADDR2LINE = "riscv64-linux-gnu-addr2line"  # another one takes the marks of RISC-V's assembler for functions
