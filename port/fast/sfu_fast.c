@@ -109,6 +109,8 @@ enum {
 };
 /* clang-format on */
 
+#define UNMIX ((uint64_t)0x2282cb139fdf3541ull) /* (MIX >> MIX_SHIFT) * UNMIX is 1, of 64 bits */
+
 /* ---- Bytes ----------------------------------------------------------------------------------------------------- */
 
 /* The number at P, of any alignment, in this machine's byte order. Compilers make a single load of each. */
@@ -438,20 +440,81 @@ INLINE struct sfu_fast_image *next_image(const struct sfu_fast_image *image)
     return __atomic_load_n(&image->next, __ATOMIC_RELAXED);
 }
 
+/*
+ * Order. A walker may have an array of its images, in ascending order of their low ends, which a change alters while
+ * traces search it. At each moment each image that was there before the change and is there afterwards is in it, and it
+ * ascends, though an image may be there twice. Whoever finds an image that has the PC, has found one that is there, or
+ * was there when the trace began. Whoever finds none asks whether ORDER_CHANGES is what it was before, and even: then
+ * there is none. Else the list knows.
+ */
+
+/* Where a PC lies in the order. */
+struct neighbours {
+    const struct sfu_fast_image *at;    /* the last image whose low end is at or below the PC, or NULL */
+    const struct sfu_fast_image *above; /* the next, or NULL */
+};
+
+INLINE const struct sfu_fast_image *ordered_at(const struct sfu_fast *fast, size_t i)
+{
+    return __atomic_load_n(&fast->order[i], __ATOMIC_ACQUIRE);
+}
+
+/* Sets *FOUND. Returns whether that is right: there is an order, and no change came in between. If there is an order,
+ * FOUND->AT may be used anyhow, if it has PC. */
+OUT_OF_LINE bool find_neighbours(const struct sfu_fast *fast, uint64_t pc, struct neighbours *found)
+{
+    const uint64_t changes = __atomic_load_n(&fast->order_changes, __ATOMIC_ACQUIRE);
+    const size_t count = __atomic_load_n(&fast->ordered, __ATOMIC_ACQUIRE);
+    size_t at = 0, n = count;
+
+    found->at = found->above = NULL;
+    if (n == 0)
+        return false;
+    while (n > 1) { /* each pass leaves half of them; if their number is odd, the larger half */
+        const size_t half = n / 2;
+
+        n -= half;
+        if (ordered_at(fast, at + half)->low <= pc)
+            at += half;
+    }
+    found->at = ordered_at(fast, at);
+    if (pc < found->at->low) {
+        found->above = found->at;
+        found->at = NULL;
+    } else if (at + 1 < count) {
+        found->above = ordered_at(fast, at + 1);
+    }
+    return changes % 2 == 0 && changes == __atomic_load_n(&fast->order_changes, __ATOMIC_RELAXED);
+}
+
+/* The first of the trace's images (at least 1) that may have PC, a lookup PC that is not in the near one; or NULL. */
+OUT_OF_LINE const struct sfu_fast_image *search_images(struct trace *v, uint64_t pc)
+{
+    const bool overlap = __atomic_load_n(&v->fast->overlap, __ATOMIC_RELAXED);
+    const struct sfu_fast_image *image;
+    struct neighbours found;
+
+    if (!overlap) {
+        const bool sure = find_neighbours(v->fast, pc, &found);
+
+        if (found.at != NULL && pc - found.at->low <= found.at->span)
+            return v->near = found.at;
+        if (sure)
+            return NULL;
+    }
+    for (image = v->images; image != NULL; image = next_image(image))
+        if (pc - image->low <= image->span)
+            break;
+    if (image != NULL && !overlap)
+        v->near = image;
+    return image;
+}
+
 /* The first of the trace's images (at least 1) that may have PC, a lookup PC, or NULL. If no two have the same PC, it
  * is mostly that of the frame before. */
 INLINE const struct sfu_fast_image *image_of(struct trace *v, uint64_t pc)
 {
-    const struct sfu_fast_image *image = v->near;
-
-    if (LIKELY(pc - image->low <= image->span))
-        return image;
-    for (image = v->images; image != NULL; image = next_image(image))
-        if (pc - image->low <= image->span)
-            break;
-    if (image != NULL && !__atomic_load_n(&v->fast->overlap, __ATOMIC_RELAXED))
-        v->near = image;
-    return image;
+    return LIKELY(pc - v->near->low <= v->near->span) ? v->near : search_images(v, pc);
 }
 
 /* Whether PC lies in RANGE, as the core asks. */
@@ -460,10 +523,23 @@ INLINE bool is_in(const struct sfu_range *range, uint64_t pc)
     return range->high == 0 || (pc >= range->low && pc < range->high);
 }
 
-/* What the core says of PC, a lookup PC that is in no image from IMAGE on. */
-OUT_OF_LINE const struct sfu_fast_rule *outside(const struct sfu_fast_image *image, uint64_t pc)
+INLINE bool is_in_text(const struct sfu_fast_image *image, uint64_t pc)
 {
-    for (; image != NULL; image = next_image(image))
+    return image != NULL && is_in(&image->section->text, pc);
+}
+
+/* What the core says of PC, a lookup PC that is in none of the trace's images. */
+OUT_OF_LINE const struct sfu_fast_rule *outside(const struct trace *v, uint64_t pc)
+{
+    const struct sfu_fast_image *image;
+    struct neighbours found;
+
+    if (__atomic_load_n(&v->fast->anywhere, __ATOMIC_RELAXED) > 0)
+        return &no_fde;
+    if (!__atomic_load_n(&v->fast->overlap, __ATOMIC_RELAXED) &&
+        !__atomic_load_n(&v->fast->texts_mixed, __ATOMIC_RELAXED) && find_neighbours(v->fast, pc, &found))
+        return is_in_text(found.at, pc) || is_in_text(found.above, pc) ? &no_fde : &not_code;
+    for (image = v->images; image != NULL; image = next_image(image))
         if (is_in(&image->section->text, pc))
             return &no_fde;
     return &not_code;
@@ -475,7 +551,7 @@ INLINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc, struct 
     const struct sfu_fast_image *image = image_of(v, pc);
 
     if (UNLIKELY(image == NULL))
-        return outside(v->images, pc);
+        return outside(v, pc);
     return LIKELY(image->common) ? find_rule(image, pc, own) : &by_core;
 }
 
@@ -494,13 +570,21 @@ INLINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc, struct 
  * Size. A cache that is too small for the code that runs must not cost more than it saves. Where a trace misses often,
  * only some of its misses take a place of a full set. Where it hits too seldom it goes on without the cache.
  *
- * Writing. Who writes to the cache, or clears it, has set BUSY, and does not wait for it: who finds it set leaves the
- * cache as it is. So one writes at a time, also in an interrupt of one that writes. An entry is found by sections as
- * they are after some number of CHANGES. It is written only while that number stands; BUSY is set before that is asked.
- * A change counts up CHANGES when it is done, and then nothing in the cache counts until somebody has cleared it, and
- * has set CLEARED to that number. So what a trace writes that began before a change, however late, is either cleared
- * or not written at all; and no number comes again. Readers take no part in that: an entry is one word, and a rule is
- * complete before an entry names it, and is never written again.
+ * Writing. Who writes to the cache, or takes entries out of it, has set BUSY, and does not wait for it: who finds it
+ * set leaves the cache as it is. So one writes at a time, also in an interrupt of one that writes. An entry is found by
+ * sections as they are after some number of CHANGES. It is written only while that number stands; BUSY is set before
+ * that is asked. A change counts up CHANGES when it is done, and then nothing in the cache counts until somebody has
+ * taken out the entries that it made wrong, and has set CLEARED to that number. So what a trace writes that began
+ * before a change, however late, is either looked at then or not written at all; and no number comes again. Readers
+ * take no part in that: an entry is one word, and a rule is complete before an entry names it, and is never written
+ * again.
+ *
+ * What a change makes wrong. If no two images have the same PC, the rule of a PC is that of the one image that has it:
+ * no other can change it. An image that goes takes the entries of its PCs with it: an entry tells its PC. An image that
+ * comes changes those of PCs that were in none, as one that goes does, because of its text, too. There are at most
+ * SFU_FAST_OUTSIDE of them, and where they are is written down. If two images have the same PC, everything is wrong.
+ * Between a change and the next taking out others may follow: GONE_LOW to GONE_LAST has the PCs of all of them, and
+ * only grows until CLEARED is CHANGES.
  */
 
 /* gcc would call a library that a kernel does not have. */
@@ -518,17 +602,72 @@ INLINE void clear_busy(struct sfu_fast *fast)
     __atomic_store_n(&fast->busy, 0, __ATOMIC_RELEASE);
 }
 
-/* Clears the cache, if changes have made it wrong, and nobody writes. */
+/* Whether ENTRY has no rule. */
+INLINE bool is_empty(uint32_t entry)
+{
+    return entry % NOT_FOUND == EMPTY;
+}
+
+/* The lower bits of what the PC of ENTRY, at PLACE, was multiplied by MIX to, as many as a region has. */
+INLINE uint64_t product_of(uint64_t place, uint32_t entry)
+{
+    return place >> WAY_BITS << (32 - MIX_SHIFT) | entry >> MIX_SHIFT;
+}
+
+/* The lookup PC that ENTRY, at PLACE, is for. */
+INLINE uint64_t pc_of(const struct sfu_fast *fast, uint64_t place, uint32_t entry)
+{
+    const uint64_t reach = (uint64_t)1 << fast->region_shift, behind = product_of(place, entry) * UNMIX;
+    const uint32_t region = entry >> SAYS_BITS & (SFU_FAST_REGIONS - 1);
+
+    return ((fast->regions[region] - 1) << fast->region_shift) + ((behind - 1) & (reach - 1));
+}
+
+/* Takes out the entries of those PCs from LOW to LAST. */
+INLINE void take_out(struct sfu_fast *fast, uint64_t low, uint64_t last)
+{
+    uint64_t i;
+
+    for (i = 0; low <= last && i <= fast->mask; i++) {
+        const uint32_t entry = __atomic_load_n(&fast->cache[i], __ATOMIC_RELAXED);
+        uint64_t pc;
+
+        if (is_empty(entry))
+            continue;
+        pc = pc_of(fast, i, entry);
+        if (pc >= low && pc <= last)
+            __atomic_store_n(&fast->cache[i], EMPTY, __ATOMIC_RELEASE);
+    }
+}
+
+/* Takes out the entries of PCs that no function had. */
+INLINE void take_out_outside(struct sfu_fast *fast)
+{
+    for (; fast->outside_count > 0; fast->outside_count--) {
+        const uint64_t place = fast->outside[fast->outside_count - 1];
+        uint64_t i;
+
+        for (i = 0; i < WAYS; i++) {
+            const uint32_t says = __atomic_load_n(&fast->cache[place ^ i], __ATOMIC_RELAXED) % NOT_FOUND;
+
+            if (says < EMPTY && fast->rules[says].how & (NO_FDE | NOT_CODE))
+                __atomic_store_n(&fast->cache[place ^ i], EMPTY, __ATOMIC_RELEASE);
+        }
+    }
+}
+
+/* Takes out what changes have made wrong, if nobody writes. */
 OUT_OF_LINE void renew(struct sfu_fast *fast)
 {
-    uint64_t changes, i;
+    uint64_t changes;
 
     if (fast->cache == NULL || !set_busy(fast))
         return;
     changes = __atomic_load_n(&fast->changes, __ATOMIC_ACQUIRE);
     if (changes != __atomic_load_n(&fast->cleared, __ATOMIC_RELAXED)) {
-        for (i = 0; i <= fast->mask; i++)
-            __atomic_store_n(&fast->cache[i], EMPTY, __ATOMIC_RELEASE);
+        take_out_outside(fast);
+        take_out(fast, __atomic_load_n(&fast->gone_low, __ATOMIC_RELAXED),
+                 __atomic_load_n(&fast->gone_last, __ATOMIC_RELAXED));
         __atomic_store_n(&fast->cleared, changes, __ATOMIC_RELEASE);
     }
     clear_busy(fast);
@@ -625,13 +764,13 @@ INLINE uint32_t tag_of(uint64_t mixed, const struct region *region)
     return (uint32_t)mixed ^ region->tag;
 }
 
-/* What the entry at PLACE says, if it is the one with TAG; else NOT_FOUND or more. */
-INLINE uint32_t says_at(const uint32_t *cache, uint64_t place, uint32_t tag)
+/* What ENTRY says, if it is the one with TAG; else NOT_FOUND or more. */
+INLINE uint32_t says_in(uint32_t entry, uint32_t tag)
 {
-    return __atomic_load_n(&cache[place], __ATOMIC_ACQUIRE) ^ tag;
+    return entry ^ tag;
 }
 
-/* Whether an entry that SAYS this has a rule in short; the number of its kind, at least 1; its CFA's offset from SP. */
+/* Whether an entry that SAYS this has a rule in short; the number of its kind, at least 1. */
 INLINE bool is_short(uint32_t says)
 {
     return says - SHORT < (uint32_t)NOT_FOUND - SHORT;
@@ -642,6 +781,7 @@ INLINE uint32_t kind_of(uint32_t says)
     return says >> WORDS_BITS;
 }
 
+/* The CFA's offset from SP of a rule in short: an entry has it in the bits that it has in what the entry says. */
 INLINE uint64_t cfa_of(uint32_t says)
 {
     return (uint64_t)(says & SHORT_WORDS) * 8;
@@ -712,12 +852,6 @@ INLINE void keep_region(struct sfu_fast *fast, uint64_t pc, unsigned count)
         }
 }
 
-/* Whether ENTRY has no rule. */
-INLINE bool is_empty(uint32_t entry)
-{
-    return entry % NOT_FOUND == EMPTY;
-}
-
 /* Puts ENTRY at an empty one of the places for MIXED. If there is none, at the first: what was there goes to one of the
  * places, by turns. */
 INLINE void put(struct sfu_fast *fast, uint64_t mixed, uint32_t entry)
@@ -736,95 +870,128 @@ INLINE void put(struct sfu_fast *fast, uint64_t mixed, uint32_t entry)
     __atomic_store_n(&fast->cache[first ^ i], entry, __ATOMIC_RELEASE);
 }
 
+/* Whether an entry at one of the places for MIXED may be for a PC that no function has. */
+INLINE bool note_outside(struct sfu_fast *fast, uint64_t mixed)
+{
+    const uint64_t place = place_of(mixed, fast->mask);
+    unsigned i = 0;
+
+    while (i < fast->outside_count && (fast->outside[i] ^ place) >= WAYS)
+        i++;
+    if (i == SFU_FAST_OUTSIDE)
+        return false;
+    if (i == fast->outside_count)
+        fast->outside[fast->outside_count++] = place;
+    return true;
+}
+
 /* Keeps RULE, which was looked up, for PC, a lookup PC. One that no function has may be anywhere: such PCs get half of
- * the regions at most. */
-OUT_OF_LINE void keep(struct trace *v, uint64_t pc, const struct sfu_fast_rule *rule)
+ * the regions at most. Returns false if it was not kept. */
+OUT_OF_LINE bool keep(struct trace *v, uint64_t pc, const struct sfu_fast_rule *rule)
 {
     struct sfu_fast *fast = v->fast;
+    const bool is_outside = rule->how & (NO_FDE | NOT_CODE);
+    bool kept = false;
 
     if (!set_busy(fast))
-        return;
+        return false;
     if (__atomic_load_n(&fast->changes, __ATOMIC_RELAXED) == v->changes) {
         if (!is_in_region(v, &v->region, pc + 1) && !enter_region(v, pc))
-            keep_region(fast, pc, rule->how & (NO_FDE | NOT_CODE) ? SFU_FAST_REGIONS / 2 : SFU_FAST_REGIONS);
+            keep_region(fast, pc, is_outside ? SFU_FAST_REGIONS / 2 : SFU_FAST_REGIONS);
         if (is_in_region(v, &v->region, pc + 1) || enter_region(v, pc)) {
             const uint64_t mixed = mix(pc + 1);
             const uint32_t says = keep_rule(fast, rule);
 
-            if (says != EMPTY)
+            kept = says != EMPTY && (!is_outside || note_outside(fast, mixed));
+            if (kept)
                 put(fast, mixed, tag_of(mixed, &v->region) | says);
         }
     }
     clear_busy(fast);
+    return kept;
 }
 
-/* What CACHE, of MASK + 1 entries, says of the lookup PC in front of BEHIND. EMPTY, NOT_FOUND or more: nothing; or the
- * PC is in none of the trace's regions. */
-INLINE uint32_t saying(const struct trace *v, const uint32_t *cache, uint64_t mask, uint64_t behind)
+/* An entry, and what it says if it is the one that was sought. */
+struct found {
+    uint32_t entry, says;
+};
+
+/* The entry at PLACE of CACHE, for TAG. */
+INLINE struct found entry_at(const uint32_t *cache, uint64_t place, uint32_t tag)
+{
+    struct found found;
+
+    found.entry = __atomic_load_n(&cache[place], __ATOMIC_ACQUIRE);
+    found.says = says_in(found.entry, tag);
+    return found;
+}
+
+/* What CACHE, of MASK + 1 entries, has for the lookup PC in front of BEHIND. If that says EMPTY, NOT_FOUND or more:
+ * nothing; or the PC is in none of the trace's regions. */
+INLINE struct found seek(const struct trace *v, const uint32_t *cache, uint64_t mask, uint64_t behind)
 {
     const uint64_t mixed = mix(behind), place = place_of(mixed, mask);
-    uint32_t tag, says;
+    struct found found = {0, NOT_FOUND};
+    uint32_t tag;
 
     if (LIKELY(is_in_region(v, &v->region, behind)))
         tag = tag_of(mixed, &v->region);
     else if (LIKELY(is_in_region(v, &v->other, behind)))
         tag = tag_of(mixed, &v->other);
     else
-        return NOT_FOUND;
-    says = says_at(cache, place, tag);
-    if (LIKELY(is_short(says)) || says < NOT_FOUND)
-        return says;
-    says = says_at(cache, place ^ 1, tag);
-    if (UNLIKELY(says >= NOT_FOUND))
-        says = says_at(cache, place ^ 2, tag);
-    if (UNLIKELY(says >= NOT_FOUND))
-        says = says_at(cache, place ^ 3, tag);
-    return says;
+        return found;
+    found = entry_at(cache, place, tag);
+    if (LIKELY(is_short(found.says)) || found.says < NOT_FOUND)
+        return found;
+    found = entry_at(cache, place ^ 1, tag);
+    if (UNLIKELY(found.says >= NOT_FOUND))
+        found = entry_at(cache, place ^ 2, tag);
+    if (UNLIKELY(found.says >= NOT_FOUND))
+        found = entry_at(cache, place ^ 3, tag);
+    return found;
 }
 
-/* Whether a rule for the lookup PC in front of BEHIND, which has missed, should be kept: there is an empty place for
- * it,
- * or it is its turn; or its region is new, and may get a number. */
-INLINE bool is_kept(const struct trace *v, uint64_t behind)
+/* Whether there is an empty place for the lookup PC in front of BEHIND; or its region is new, and may get a number. */
+INLINE bool has_place(const struct trace *v, uint64_t behind)
 {
     const uint32_t *cache = v->cache;
-    const struct region *region = is_in_region(v, &v->region, behind) ? &v->region : &v->other;
     uint64_t place;
 
-    if (!is_in_region(v, region, behind))
+    if (!is_in_region(v, &v->region, behind) && !is_in_region(v, &v->other, behind))
         return __atomic_load_n(&v->fast->regions[SFU_FAST_REGIONS - 1], __ATOMIC_RELAXED) == 0;
     place = place_of(mix(behind), v->mask);
-    return v->misses <= EAGER_MISSES || v->misses % TURNS == 0 ||
-           is_empty(__atomic_load_n(&cache[place], __ATOMIC_RELAXED)) ||
+    return is_empty(__atomic_load_n(&cache[place], __ATOMIC_RELAXED)) ||
            is_empty(__atomic_load_n(&cache[place ^ 1], __ATOMIC_RELAXED)) ||
            is_empty(__atomic_load_n(&cache[place ^ 2], __ATOMIC_RELAXED)) ||
            is_empty(__atomic_load_n(&cache[place ^ 3], __ATOMIC_RELAXED));
 }
 
-/* The rule for the lookup PC in front of BEHIND, which has none in the cache as far as the trace's regions go. Keeps
- * it,
- * perhaps. DONE: how many frames there were before, by the cache or not. If too many were not, that is the end of the
- * cache for this trace. */
+/* The rule for the lookup PC in front of BEHIND, which has none in the cache as far as the trace's regions go. Keeps it,
+ * perhaps. DONE: how many frames there were before, by the cache or not. If too many missed that found no empty place,
+ * or were not kept, that is the end of the cache for this trace. */
 OUT_OF_LINE const struct sfu_fast_rule *find(struct trace *v, uint64_t behind, size_t done,
                                              struct sfu_fast_rule *own)
 {
     const uint64_t pc = behind - 1;
     const struct sfu_fast_rule *rule;
+    bool place;
 
     if (!is_in_region(v, &v->region, behind) && !is_in_region(v, &v->other, behind) && enter_region(v, pc)) {
-        const uint32_t says = saying(v, v->cache, v->mask, behind);
+        const uint32_t says = seek(v, v->cache, v->mask, behind).says;
 
         if (says < NOT_FOUND && says != EMPTY)
             return rule_of(v->fast, says, own);
     }
-    v->misses++;
+    place = has_place(v, behind);
+    if (!place)
+        v->misses++;
     if (v->misses > FREE_MISSES + MISS_HITS * (done + 1 - v->misses)) {
         v->cache = NULL;
         return &no_cache;
     }
     rule = look_up(v, pc, own);
-    if (is_kept(v, behind))
-        keep(v, pc, rule);
+    if ((place || v->misses <= EAGER_MISSES || v->misses % TURNS == 0) && !keep(v, pc, rule) && place)
+        v->misses++;
     return rule;
 }
 
@@ -991,23 +1158,26 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool
     const struct sfu_fast_rule *const kinds = v->fast->kinds;
     struct sfu_fast_rule own;
     struct place at;
+    struct found found = {0, NOT_FOUND};
     size_t left = count;
 
     depart(&v->walk, &at);
     do {
-        const uint32_t says = cached ? saying(v, cache, mask, at.behind) : (uint32_t)NOT_FOUND;
         const struct sfu_fast_rule *rule;
         bool applied;
 
-        if (cached && LIKELY(is_short(says))) {
-            rule = &kinds[kind_of(says)];
-            applied = apply_simple(v, rule, at.sp + cfa_of(says), &at, out);
+        if (cached)
+            found = seek(v, cache, mask, at.behind);
+        if (cached && LIKELY(is_short(found.says))) {
+            rule = &kinds[kind_of(found.says)];
+            /* the CPU need not wait for what the tag says of the entry */
+            applied = apply_simple(v, rule, at.sp + cfa_of(found.entry), &at, out);
             if (UNLIKELY(!applied))
-                rule = rule_of(v->fast, says, &own);
+                rule = rule_of(v->fast, found.says, &own);
         } else {
-            rule = !cached                ? look_up(v, at.behind - 1, &own)
-                   : LIKELY(says < EMPTY) ? &v->fast->rules[says]
-                                          : find(v, at.behind, count - left, &own);
+            rule = !cached                      ? look_up(v, at.behind - 1, &own)
+                   : LIKELY(found.says < EMPTY) ? &v->fast->rules[found.says]
+                                                : find(v, at.behind, count - left, &own);
             if (LIKELY(!(rule->how & (COMPLEX | FROM_FP))))
                 applied = apply_simple(v, rule, at.sp + extend(rule->cfa), &at, out);
             else if (!(rule->how & COMPLEX))
@@ -1208,7 +1378,7 @@ INLINE bool ascends(const struct sfu_fast_image *image)
 
 /* Decides whether image->section may take the short way: sfu_check accepts it, and its functions ascend from the
  * image's origin on as signed numbers, too. Finds where its code is, as far as that is in its text, if it is mapped and
- * sfu_check accepts it. Any other section may have any PC. */
+ * sfu_check accepts it. Any other section may have any PC of its text. */
 static void survey(struct sfu_fast_image *image)
 {
     struct sfu_section *s = image->section;
@@ -1217,8 +1387,8 @@ static void survey(struct sfu_fast_image *image)
     unsigned shift = 0;
     bool known;
 
-    image->low = 0;
-    image->span = UINT64_MAX;
+    image->low = text.high > text.low ? text.low : 0;
+    image->span = text.high > text.low ? text.high - 1 - text.low : UINT64_MAX;
     image->index = image->long_index = NULL;
     image->common = false;
     if (s->bytes == NULL || sfu_check(s, NULL) != SFU_OK)
@@ -1301,6 +1471,7 @@ void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes)
         fast->kinds[i].how = 0;
     for (i = 0; i < SFU_FAST_REGIONS; i++)
         fast->regions[i] = 0;
+    fast->outside_count = 0;
     fast->cleared = fast->changes;
 }
 
@@ -1311,27 +1482,147 @@ struct sfu_section *sfu_fast_sections(const struct sfu_fast *fast)
     return __atomic_load_n(&fast->sections, __ATOMIC_ACQUIRE);
 }
 
-/* What the cache has may be wrong: nothing of it counts until it is cleared. That is left to a trace if somebody writes
- * to it. */
-static void discard(struct sfu_fast *fast)
+/* A change is done, and has made the entries of the PCs from LOW to LAST wrong; LOW > LAST: of none. Nothing in the
+ * cache counts until they are taken out. That is left to a trace if somebody writes to the cache. */
+static void count_change(struct sfu_fast *fast, uint64_t low, uint64_t last)
 {
+    const bool first = __atomic_load_n(&fast->cleared, __ATOMIC_ACQUIRE) == fast->changes; /* or others wait, too */
+
+    if (first || low < fast->gone_low)
+        __atomic_store_n(&fast->gone_low, low, __ATOMIC_RELAXED);
+    if (first || last > fast->gone_last)
+        __atomic_store_n(&fast->gone_last, last, __ATOMIC_RELAXED);
     __atomic_store_n(&fast->changes, fast->changes + 1, __ATOMIC_RELEASE);
     renew(fast);
 }
 
-/* Whether a PC may be in IMAGE and in one of OTHERS. */
-static bool overlaps(const struct sfu_fast_image *image, const struct sfu_fast_image *others)
+/* Whether a PC may be in both. */
+INLINE bool overlap(const struct sfu_fast_image *one, const struct sfu_fast_image *other)
 {
-    for (; others != NULL; others = others->next)
-        if (image->low - others->low <= others->span || others->low - image->low <= image->span)
-            return true;
-    return false;
+    return one->low - other->low <= other->span || other->low - one->low <= one->span;
+}
+
+/* Whether the text of IMAGE, if it is known, reaches as far as OTHER, its code or its text. */
+static bool reaches(const struct sfu_fast_image *image, const struct sfu_fast_image *other)
+{
+    const struct sfu_range text = image->section->text, others = other->section->text;
+
+    return text.high != 0 && ((text.low <= other->low + other->span && other->low < text.high) ||
+                              (others.high != 0 && text.low < others.high && others.low < text.high));
+}
+
+/* Each alteration of the order is between two of these. */
+static void begin_order(struct sfu_fast *fast)
+{
+    __atomic_store_n(&fast->order_changes, fast->order_changes + 1, __ATOMIC_RELAXED);
+}
+
+static void end_order(struct sfu_fast *fast)
+{
+    __atomic_store_n(&fast->order_changes, fast->order_changes + 1, __ATOMIC_RELEASE);
+}
+
+static void set_ordered(const struct sfu_fast *fast, size_t i, struct sfu_fast_image *image)
+{
+    __atomic_store_n(&fast->order[i], image, __ATOMIC_RELEASE);
+}
+
+/* Where IMAGE is in the order, or belongs if it is not there: how many have a lower low end. */
+static size_t place_in_order(const struct sfu_fast *fast, const struct sfu_fast_image *image)
+{
+    size_t low = 0, high = fast->ordered;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (fast->order[middle]->low < image->low)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* There is no order from now on: images may have the same PC, or there is no room. */
+static void lose_order(struct sfu_fast *fast)
+{
+    begin_order(fast);
+    __atomic_store_n(&fast->ordered, 0, __ATOMIC_RELEASE);
+    fast->order_room = 0;
+    end_order(fast);
+}
+
+/* Puts IMAGE into the order. Each other is there all the time: from the end on they move by one. */
+static void put_in_order(struct sfu_fast *fast, struct sfu_fast_image *image)
+{
+    const size_t at = place_in_order(fast, image), count = fast->ordered;
+    const struct sfu_fast_image *below = at > 0 ? fast->order[at - 1] : NULL,
+                                *above = at < count ? fast->order[at] : NULL;
+    size_t i;
+
+    if ((below != NULL && (reaches(image, below) || reaches(below, image))) ||
+        (above != NULL && (reaches(image, above) || reaches(above, image))))
+        __atomic_store_n(&fast->texts_mixed, true, __ATOMIC_RELAXED);
+    begin_order(fast);
+    set_ordered(fast, count, count > at ? fast->order[count - 1] : image);
+    __atomic_store_n(&fast->ordered, count + 1, __ATOMIC_RELEASE);
+    for (i = count; i > at; i--)
+        set_ordered(fast, i, fast->order[i - 1]);
+    set_ordered(fast, at, image);
+    end_order(fast);
+}
+
+/* Takes IMAGE out of the order, which has it. */
+static void take_from_order(struct sfu_fast *fast, const struct sfu_fast_image *image)
+{
+    size_t i;
+
+    begin_order(fast);
+    for (i = place_in_order(fast, image); i + 1 < fast->ordered; i++)
+        set_ordered(fast, i, fast->order[i + 1]);
+    __atomic_store_n(&fast->ordered, fast->ordered - 1, __ATOMIC_RELEASE);
+    end_order(fast);
+}
+
+/* Whether there is an order, of all images. */
+static bool is_ordered(const struct sfu_fast *fast)
+{
+    return fast->order_room > 0;
+}
+
+/* Whether a PC may be in IMAGE and in one of those that are there: in order, only its neighbours can have it. */
+static bool overlaps_any(const struct sfu_fast *fast, const struct sfu_fast_image *image)
+{
+    const struct sfu_fast_image *other = image->next;
+    size_t at;
+
+    if (!is_ordered(fast)) {
+        while (other != NULL && !overlap(image, other))
+            other = other->next;
+        return other != NULL;
+    }
+    at = place_in_order(fast, image);
+    return (at > 0 && overlap(image, fast->order[at - 1])) ||
+           (at < fast->ordered && overlap(image, fast->order[at]));
+}
+
+/* Takes IMAGE, whose next ones are there, in. */
+static void take_in(struct sfu_fast *fast, struct sfu_fast_image *image)
+{
+    survey(image);
+    if (!fast->overlap && overlaps_any(fast, image))
+        __atomic_store_n(&fast->overlap, true, __ATOMIC_RELAXED);
+    if (image->section->text.high == 0)
+        __atomic_store_n(&fast->anywhere, fast->anywhere + 1, __ATOMIC_RELAXED);
+    if (is_ordered(fast) && (fast->overlap || fast->ordered == fast->order_room))
+        lose_order(fast);
+    if (is_ordered(fast))
+        put_in_order(fast, image);
 }
 
 int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room, struct sfu_section *list)
 {
     struct sfu_section *s, *last = list;
-    bool overlap = false;
     size_t count = 0, i;
 
     if (list == NULL)
@@ -1348,14 +1639,11 @@ int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *images, size_t ro
     for (i = count; i > 0; i--) {
         if (i < count)
             images[i - 1].next = &images[i];
-        survey(&images[i - 1]);
-        overlap = overlap || overlaps(&images[i - 1], images[i - 1].next);
+        take_in(fast, &images[i - 1]);
     }
-    if (overlap)
-        __atomic_store_n(&fast->overlap, true, __ATOMIC_RELAXED);
     __atomic_store_n(&fast->images, images, __ATOMIC_RELEASE);
     __atomic_store_n(&fast->sections, list, __ATOMIC_RELEASE);
-    discard(fast);
+    count_change(fast, fast->overlap ? 0 : UINT64_MAX, fast->overlap ? UINT64_MAX : 0);
     return SFU_OK;
 }
 
@@ -1365,12 +1653,19 @@ bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_
 {
     struct sfu_fast_image *image, **before = &fast->images;
     struct sfu_section **link = &fast->sections;
+    uint64_t low = UINT64_MAX, last = 0;
     bool removed = false;
 
     for (image = fast->images; image != NULL; image = image->next) {
         if (image >= images && image < images + room) {
             __atomic_store_n(link, image->section->next, __ATOMIC_RELEASE);
             __atomic_store_n(before, image->next, __ATOMIC_RELEASE);
+            if (is_ordered(fast))
+                take_from_order(fast, image);
+            if (image->section->text.high == 0)
+                __atomic_store_n(&fast->anywhere, fast->anywhere - 1, __ATOMIC_RELAXED);
+            low = image->low < low ? image->low : low;
+            last = image->low + image->span > last ? image->low + image->span : last;
             removed = true;
         } else {
             before = &image->next;
@@ -1378,8 +1673,26 @@ bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_
         }
     }
     if (removed)
-        discard(fast);
+        count_change(fast, fast->overlap ? 0 : low, fast->overlap ? UINT64_MAX : last);
     return removed;
+}
+
+void sfu_fast_set_order(struct sfu_fast *fast, void *memory, size_t bytes)
+{
+    const size_t off = (size_t)(0 - (uintptr_t)memory) % sizeof(struct sfu_fast_image *);
+    struct sfu_fast_image *image;
+
+    fast->ordered = fast->order_room = 0;
+    fast->texts_mixed = false;
+    if (bytes < off || fast->overlap)
+        return;
+    fast->order = (struct sfu_fast_image **)(void *)((uint8_t *)memory + off);
+    fast->order_room = (bytes - off) / sizeof(struct sfu_fast_image *);
+    for (image = fast->images; image != NULL && is_ordered(fast); image = image->next)
+        if (fast->ordered == fast->order_room)
+            lose_order(fast);
+        else
+            put_in_order(fast, image);
 }
 
 /* ---- Trace ----------------------------------------------------------------------------------------------------- */

@@ -27,9 +27,8 @@
  *   - a stack of 8 to 2^63 - 1 bytes, which are known; the frame's SP, what its row reads and its caller's SP lie on
  *     it; so does FP, at SP or above, if the row counts from it; and nothing is read below SP
  *   - no original_ra
- * A frame whose caller is on another stack, or whose stack ends early, is applied by the core, which need not look
- * up its
- * row. A frame that no section has is the core's, and costs its step.
+ * A frame whose caller is on another stack, or whose stack ends early, is applied by the core, which need not look up
+ * its row. A frame that no section has is the core's, and costs its step.
  * The last step of a trace costs none, if its row is that of an outermost frame, or if its PC is in no section and
  * there is no trap hook and no guess by frame pointers.
  *
@@ -49,6 +48,7 @@ extern "C" {
 #define SFU_FAST_RULES   255 /* distinct rules that the cache can name, besides */
 #define SFU_FAST_KINDS   16  /* kinds of short rules, which are named by the CFA's offset and their kind */
 #define SFU_FAST_REGIONS 16  /* regions of code that it can have entries of */
+#define SFU_FAST_OUTSIDE 16  /* entries of PCs that no function has, between two changes of the sections */
 
 /* What a fast walker knows of one section. Filled in by sfu_fast_add and sfu_fast_set_index; nobody else writes it. */
 struct sfu_fast_image {
@@ -74,15 +74,23 @@ struct sfu_fast_rule {
 struct sfu_fast {
     struct sfu_section *sections;       /* list, newest first */
     struct sfu_fast_image *images;      /* those of the sections, in the same order */
+    struct sfu_fast_image **order;      /* the images in ascending order of low; or NULL: they have none */
+    size_t order_room, ordered;         /* how many it has room for; how many are in it */
+    uint64_t order_changes;             /* odd while ORDER or what follows is changed */
+    size_t anywhere;                    /* how many of the sections have a text that is not known */
+    bool texts_mixed;                   /* the text of a section may reach beyond its neighbours in ORDER */
+    bool overlap;                       /* images may have the same PC */
     uint32_t *cache;                    /* or NULL */
     uint64_t mask;                      /* how many entries it has, less 1 */
     unsigned region_shift;              /* a region of code has so many bits of a PC */
     uint64_t regions[SFU_FAST_REGIONS]; /* their upper bits, + 1; 0: none. Each is written once */
     uint64_t changes;                   /* how often a change has made entries of the cache wrong */
-    uint64_t cleared; /* after how many of those the cache was cleared: it counts if that is all */
-    bool overlap;     /* images may have the same PC */
-    uint32_t busy;    /* 1: somebody writes to the cache, and may use what follows. RISC-V has no atomic byte */
-    unsigned turn;    /* of a set's entries that have made room */
+    uint64_t cleared; /* after how many of those the wrong ones were taken out: the cache counts if that is all */
+    uint64_t gone_low, gone_last; /* PCs whose entries the changes since then have made wrong */
+    uint32_t busy; /* 1: somebody writes to the cache, and may use what follows. RISC-V has no atomic byte */
+    unsigned turn; /* of a set's entries that have made room */
+    unsigned outside_count;
+    uint64_t outside[SFU_FAST_OUTSIDE];         /* places of the entries of PCs that no function has */
     struct sfu_fast_rule rules[SFU_FAST_RULES]; /* each is written once */
     struct sfu_fast_rule kinds[SFU_FAST_KINDS]; /* the same, without a CFA */
 };
@@ -95,7 +103,7 @@ struct sfu_section *sfu_fast_sections(const struct sfu_fast *fast);
  * proportion to it; if it has a fault, the core does all of its frames. While a section is there, neither its bytes nor
  * its text may change: to sort it, or to change its text, remove it and add it again. Only sfu_fast_add and
  * sfu_fast_remove may change the list from then on. Traces may run meanwhile, also those that began before; other
- * changes may not. The cache is cleared, at once or by a later trace.
+ * changes may not. What the cache has of other sections stays; if their code overlaps that of LIST, nothing stays.
  * Returns SFU_OK; or, with FAST as it was, SFU_E_NO_SECTION if LIST is empty, SFU_E_CONCATENATED if it has more than
  * ROOM sections, or SFU_E_ABI if their ABI is not that of FAST's. */
 int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room, struct sfu_section *list);
@@ -103,19 +111,28 @@ int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *images, size_t ro
 /* Takes those of IMAGES[0] to IMAGES[ROOM - 1] that are in FAST out of it, and their sections. Traces may run
  * meanwhile, other changes may not. Images, sections, their bytes and indexes must stay as they are until each trace
  * that began before has returned: a trace begins where it asks for sfu_fast_sections. Then they may be used anew: open
- * the section again. A trace that runs meanwhile may use them or not; no later trace uses anything of them. The cache
- * is cleared, at once or by a later trace. Returns whether there was one. */
+ * the section again. A trace that runs meanwhile may use them or not; no later trace uses anything of them. What the
+ * cache has of them goes, at once or by a later trace; what it has of other sections stays, as sfu_fast_add says. Takes
+ * time in proportion to the number of sections and to the size of the cache. Returns whether there was one. */
 bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room);
 
 /* Gives FAST alone the BYTES at MEMORY as a cache, or none if BYTES is 0. Uses the greatest power of two that fits, and
  * nothing below 1 KiB. Give it 8 bytes for each call site that traces meet: 8 KiB for 1,000, 16 KiB for 2,048. With
  * less, traces that seldom find what they look for go on without the cache: it costs a few percent, not more. The cache
  * takes code from SFU_FAST_REGIONS regions, those that are met first, of 2^12 times its size each: 32 MiB for 8 KiB. A
- * trace that changes between two of them costs little more. PCs that no function has get half of them at most. The
- * cache
- * takes any rule whose CFA is SP and a multiple of 8 up to 2,040, if all else of it is one of SFU_FAST_KINDS - 1 kinds,
- * and SFU_FAST_RULES others. Other frames are looked up in their section. No trace may run meanwhile. */
+ * trace that changes between two of them costs little more. PCs that no function has get half of the regions at most,
+ * and SFU_FAST_OUTSIDE sets of 4 entries. The cache takes any rule whose CFA is SP and a multiple of 8 up to 2,040, if
+ * all else of it is one of SFU_FAST_KINDS - 1 kinds, and SFU_FAST_RULES others. Other frames are looked up in their
+ * section. No trace may run meanwhile. */
 void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes);
+
+/* Gives FAST the BYTES at MEMORY for an array of its sections in order of address, or none if BYTES is 0: for programs
+ * with modules, plugins or code that is compiled as they run. The array takes sizeof(void *) for each section, and that
+ * once more if MEMORY is not aligned for a pointer. With it, a PC's section is found in a few steps among any number of
+ * sections; sfu_fast_add and sfu_fast_remove keep it in order. Without it they are tried one by one. It is lost if a
+ * section comes for which there is no room, until this is called again; and for good if two sections have code at the
+ * same PC, or if a section that is not mapped or has a fault comes without a text. No trace may run meanwhile. */
+void sfu_fast_set_order(struct sfu_fast *fast, void *memory, size_t bytes);
 
 /* How many bytes an index of IMAGE takes: 0.2% of its code, or 264 if that is more; for each function of more than 64
  * rows 8 bytes, and 8 for each 16 rows of it; and 24, at most. 0 if it cannot have one. Takes time in proportion to the

@@ -7,9 +7,10 @@
  *                        SFU_E_NO_FDE
  *   prove_fast_index     the index is what prove_fast_function takes it for
  *   prove_fast_row       of up to MAX_ROWS rows that check_rows accepts, in up to SIZE bytes, it takes the one that the
- *                        core takes
+ *                        core takes; each kind of rows is a proof of its own
  *   prove_fast_rule      whatever rule it makes of a row, default or flexible, the core makes the same: no bound
  *   prove_fast_entry     an entry of the cache, at any place, counts for its own PC only: no bound
+ *   prove_fast_pc        an entry tells its PC: no bound
  *   prove_fast_short     what an entry says of a rule is that rule: no bound
  * Each begins with any values of what the one before it ends with.
  */
@@ -60,6 +61,10 @@
 enum { BLOCKS = 2 };
 #ifndef MAX_ROWS
 #define MAX_ROWS 1
+#endif
+#ifndef ADDRESS
+#define ADDRESS 1
+#define MASKED  0
 #endif
 
 #define ASSUME(condition)      __CPROVER_assume(condition)
@@ -270,7 +275,7 @@ const struct sfu_fast_rule *take_flexible(unsigned info, const uint8_t *p, unsig
     return take_default(info, p, size, traps, rule);
 }
 
-/* Of the section's only function. */
+/* Of the section's only function, whose rows have starts of ADDRESS bytes; MASKED: it is a block that repeats. */
 void prove_fast_row(void)
 {
     struct sfu_section s;
@@ -289,6 +294,7 @@ void prove_fast_row(void)
     l.s = &s;
     /* what sfu_check has found out */
     ASSUME(read_range(&l, 0) == SFU_OK && read_attributes(&l, 0) == SFU_OK && l.fde.num_rows <= MAX_ROWS);
+    ASSUME(l.fde.address == ADDRESS && ((l.fde.info & INFO_MASK) != 0) == MASKED);
     ASSUME(check_rows(&l, &index) == SFU_OK);
     ASSUME(offset < l.fde.size);
     rule = row_rule(&image, 0, offset, &own);
@@ -405,17 +411,49 @@ void prove_fast_entry(void)
     mask = ((uint64_t)1 << shift) - 1;
     bits = ((uint64_t)1 << (SAYS_BITS + TAG_BITS - WAY_BITS + shift)) - 1;
     entry = tag_of(mixed, &kept_in) | says;
-    found = says_at(&entry, 0, tag_of(other, &wanted_in));
+    found = says_in(entry, tag_of(other, &wanted_in));
     if ((place_of(mixed, mask) ^ i) == (place_of(other, mask) ^ k) && found < NOT_FOUND) {
         PROVE((mixed & bits) == (other & bits) && kept_number == wanted_number,
               "an entry counts for its own place");
         PROVE(found == says, "an entry has the rule");
+        PROVE(cfa_of(entry) == cfa_of(found),
+              "an entry has the CFA's offset in the bits that what it says has it in");
     }
     entry = EMPTY;
-    found = says_at(&entry, 0, tag_of(other, &wanted_in));
+    found = says_in(entry, tag_of(other, &wanted_in));
     PROVE(found >= NOT_FOUND || found == EMPTY, "an empty entry says nothing");
     PROVE(is_empty(tag_of(other, &wanted_in) | EMPTY) && !is_empty(tag_of(mixed, &kept_in) | says),
           "an entry is empty or has a rule");
+}
+
+/* An entry for PC, at any place of a cache of any size that it may have, tells PC. Modulo 2^64, a product with MIX and then
+ * with UNMIX is what it was. So pc_of gets the lower bits of a PC's product, which an entry and its place have, and
+ * multiplies them by UNMIX; what the other bits are changes nothing in as many lower bits. */
+void prove_fast_pc(void)
+{
+    struct sfu_fast fast;
+    struct region region;
+    uint64_t behind = nondet_u64(), product = nondet_u64(), mixed, place, mask, bits;
+    unsigned shift = nondet_u32(), i = nondet_u8(), number = nondet_u8();
+    uint32_t says = nondet_u32(), entry;
+
+    PROVE((uint64_t)(MIX >> MIX_SHIFT) * UNMIX == 1, "UNMIX undoes what MIX does");
+    ASSUME(shift >= 8 && shift < 32 && i < WAYS && number < SFU_FAST_REGIONS && says < NOT_FOUND && says != EMPTY);
+    fast.region_shift = TAG_BITS - REGION_BITS + 6 + shift - 8;
+    bits = ((uint64_t)1 << fast.region_shift) - 1;
+    fast.regions[number] = nondet_u64();
+    ASSUME(fast.regions[number] > 0 && fast.regions[number] - 1 <= UINT64_MAX >> fast.region_shift);
+    set_region(&region, fast.regions[number] - 1, number, fast.region_shift);
+    ASSUME(behind - region.behind <= bits);
+    mixed = product << MIX_SHIFT; /* mix(behind) */
+    mask = ((uint64_t)1 << shift) - 1;
+    place = place_of(mixed, mask) ^ i;
+    entry = tag_of(mixed, &region) | says;
+    PROVE((product_of(place, entry) & bits) == (product & bits),
+          "an entry and its place have the product, as far as it tells PCs of a region apart");
+    PROVE((entry >> SAYS_BITS & (SFU_FAST_REGIONS - 1)) == number, "an entry has its region");
+    PROVE(((fast.regions[number] - 1) << fast.region_shift) + ((behind - 1) & bits) == behind - 1,
+          "so it tells the PC");
 }
 
 /* A rule in short is all that it was: its CFA is in the entry, all else in its kind, which is any or becomes it. */

@@ -43,7 +43,7 @@ indexing=prove_fast_index.0:3,make_index.0:4,make_index.1:3
 taking="default_rule:take_default,flexible_rule:take_flexible \
 check_rows.0:4,scan_rows.0:4,scan.0:4,flexible_rules.0:4,modulo.0:33"
 finding="sfu_check:accepts_order,make_index:any_index,read_attributes:take_fde,row_rule:take_attributes \
-accepts_order.0:4,survey.0:4,sfu_find_text.0:4,search.0:3,find_fde.0:4,bisect.0:3,image_of.0:2,outside.0:2"
+accepts_order.0:4,survey.0:4,sfu_find_text.0:4,search.0:3,find_fde.0:4,bisect.0:3,image_of.0:2,outside.0:2,find_neighbours.0:1"
 quick="
 read.c   prove_record        - - -
 read.c   prove_record_remote - - -
@@ -74,6 +74,7 @@ sort.c   prove_sorted        MAX_FDES=3 $sorting $sorted
 sort.c   prove_sorted        MAX_FDES=4 $sorting $sorted
 sort.c   prove_sorted        MAX_FDES=5 $sorting $sorted
 fast.c   prove_fast_entry    - - -
+fast.c   prove_fast_pc       - - -
 fast.c   prove_fast_short    - - -
 fast.c   prove_fast_rule     - - flexible_rules.0:4,flexible_rule.0:4
 fast.c   prove_fast_index    MAX_FDES=1 - $indexing
@@ -101,11 +102,15 @@ sort.c   prove_fits          VERSION=2 $fitting:fits
 sort.c   prove_sorted        MAX_FDES=6 $sorting $sorted
 sort.c   prove_sorted        MAX_FDES=7 $sorting $sorted
 fast.c   prove_fast_index    MAX_FDES=2 - $indexing
-fast.c   prove_fast_row      MAX_ROWS=1 $taking
-fast.c   prove_fast_row      MAX_ROWS=2 $taking
 fast.c   prove_fast_function MAX_FDES=1 $finding
 fast.c   prove_fast_function MAX_FDES=2 $finding
 "
+for kind in ADDRESS=1,MASKED=0 ADDRESS=2,MASKED=0 ADDRESS=4,MASKED=0 ADDRESS=1,MASKED=1 ADDRESS=2,MASKED=1 \
+    ADDRESS=4,MASKED=1; do
+    long="${long}fast.c prove_fast_row MAX_ROWS=1,$kind $taking
+fast.c prove_fast_row MAX_ROWS=2,$kind $taking
+"
+done
 for abi in SFU_AARCH64_BIG SFU_AARCH64 SFU_AMD64 SFU_S390X SFU_RISCV64 SFU_RISCV32 SFU_ARM SFU_THUMB; do
     long="${long}open.c prove_open SFU_ABI=$abi - -
 open.c prove_open_remote SFU_ABI=$abi - -

@@ -50,10 +50,14 @@ suite-cost: build/tools/sfu-gen | $(TC)
 
 # ---- bench: not a part of `make check`, because it takes some minutes ----
 
-.PHONY: bench
-## [measure] bench: sfu and other unwinders on the same stacks: instructions, time, stack, size
+.PHONY: bench bench-shapes
+## [measure] bench: sfu and other unwinders on the stacks of sqlite: instructions, time, stack, size
 bench: | $(TC)
 	@test/tools/bench/bench.sh build/bench
+
+## [measure] bench-shapes: the same on stacks of many shapes: instructions, and time as a ratio
+bench-shapes: | $(TC)
+	@test/tools/bench/shapes.sh build/bench
 
 # ---- pictures: those of README.md, drawn from what was measured ----
 

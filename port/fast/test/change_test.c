@@ -21,6 +21,7 @@ struct piece {
 };
 
 static struct sfu_fast fast;
+static struct sfu_fast_image *order[MEMORY];
 static uint64_t cache[128]; /* 1 KiB: entries move all the time */
 static uint64_t stack[WORDS];
 static struct piece fixed, pieces[MEMORY], far, front;
@@ -235,9 +236,8 @@ static void wait_for_traces(void)
     }
 }
 
-static void test_threads(unsigned changes)
+static void test_threads(const char *name, unsigned changes, bool ordered)
 {
-    const char *name = "traces while sections come and go";
     pthread_t threads[THREADS];
     uint64_t seed = 1;
     unsigned i;
@@ -245,7 +245,9 @@ static void test_threads(unsigned changes)
     memset(&fast, 0, sizeof fast);
     fill_stack();
     sfu_fast_set_cache(&fast, cache, sizeof cache);
+    sfu_fast_set_order(&fast, order, ordered ? sizeof order : 0);
     add_piece(&fixed, 0x100000, FIXED, 2);
+    stop = 0;
     for (i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, tracer, (void *)(uintptr_t)i);
     for (i = 0; i < changes && failures == 0; i++) {
@@ -294,6 +296,9 @@ int main(int argc, char **argv)
     test_wraps();
     if (!result("sums that wrap"))
         return 1;
-    test_threads(changes);
-    return result("traces while sections come and go") ? 0 : 1;
+    test_threads("traces while sections come and go", changes, false);
+    if (!result("traces while sections come and go"))
+        return 1;
+    test_threads("traces while sections come and go, in order", changes, true);
+    return result("traces while sections come and go, in order") ? 0 : 1;
 }

@@ -7,7 +7,7 @@
  */
 #include "table.h"
 
-enum { TABLES = 3, STACKS = 24, LONG = 20 };
+enum { TABLES = 3, STACKS = 24, LONG = 20, MANY = 150 };
 
 static struct table tables[TABLES];
 static struct stack stacks[STACKS];
@@ -15,6 +15,7 @@ static struct sfu_fast fast;
 static struct sfu_fast_image images[TABLES];
 static uint32_t indexes[TABLES][1 << 16];
 static uint64_t cache[4096 + 1];
+static struct sfu_fast_image *order[MANY + 1];
 static uint64_t traces, frames, full, longer; /* longer: of LONG frames and more */
 static uint64_t steps;                        /* of the core, within fast traces */
 static bool counting;
@@ -223,6 +224,8 @@ static bool round_of(uint64_t first)
         sfu_fast_set_cache(&fast, (char *)cache + below(&seed, 8),
                            once_in(&seed, 8) ? below(&seed, 2000) : 1024u << below(&seed, 6));
     for (pass = 0; pass < 12; pass++) {
+        if (once_in(&seed, 6))
+            sfu_fast_set_order(&fast, (char *)order + below(&seed, 8), below(&seed, 5) * sizeof *order);
         i = pass < count ? pass : below(&seed, count);
         if (added[i]) {
             bool there = sfu_fast_remove(&fast, &images[i], 1), again = sfu_fast_remove(&fast, &images[i], 1);
@@ -792,6 +795,245 @@ static bool test_refusals(void)
            sfu_fast_sections(&fast) == NULL;
 }
 
+/* ---- Many sections ---- */
+
+static struct {
+    uint8_t bytes[512];
+    struct sfu_section section;
+    bool there;
+} many[MANY];
+static struct sfu_fast_image many_images[MANY];
+
+#define MANY_STRIDE UINT64_C(0x4000)
+enum { MANY_STEP = 40, MANY_FUNCTIONS = 2 };
+
+static uint64_t many_addr(unsigned i)
+{
+    return 0x555555600000 + i * MANY_STRIDE;
+}
+
+/* How much of the room around its code the text of a section has. */
+enum texts { UNKNOWN, EXACT, WIDER, OVER_OTHERS };
+
+/* Section I: of two functions, with room behind its code. */
+static bool make_many(unsigned i, enum texts texts)
+{
+    static struct build build;
+    struct sfu_section *s = &many[i].section;
+
+    build_begin(&build, 3, HOST_ABI, BIG_HOST);
+    for (unsigned k = 0; k < MANY_FUNCTIONS; k++) {
+        build_fde(&build, CODE + (int64_t)k * GROUP_SIZE, GROUP_SIZE, ADDR2);
+        ordinary_row(&build, 0, WORD1, MANY_STEP);
+    }
+    build_end(&build);
+    if (build.size > sizeof many[i].bytes)
+        return false;
+    memcpy(many[i].bytes, build.bytes, build.size);
+    if (sfu_open(s, many[i].bytes, build.size, many_addr(i)) != SFU_OK)
+        return false;
+    if (texts == UNKNOWN)
+        return true;
+    if (sfu_find_text(s) != SFU_OK)
+        return false;
+    s->text.low -= texts == WIDER ? 0x800 : texts == OVER_OTHERS ? 3 * MANY_STRIDE : 0;
+    s->text.high += texts == WIDER ? 0x1000 : texts == OVER_OTHERS ? 3 * MANY_STRIDE : 0;
+    return true;
+}
+
+/* A PC in the code of section I, or in the room around it. */
+static uint64_t many_pc(uint64_t *seed, unsigned i, bool outside)
+{
+    return many_addr(i) + (uint64_t)CODE + 1 +
+           (outside ? MANY_FUNCTIONS * GROUP_SIZE + below(seed, MANY_STRIDE - MANY_FUNCTIONS * GROUP_SIZE - 2)
+                    : below(seed, 2) * (uint64_t)GROUP_SIZE + 8 * below(seed, 8));
+}
+
+/* A stack of frames in sections that are there, if there are any; its last ones lead anywhere. */
+static void make_many_stack(struct stack *s, uint64_t *seed)
+{
+    const unsigned deep = 4 + below(seed, DEEP);
+
+    memset(s, 0, sizeof *s);
+    s->top.sp = s->top.fp = STACK + 1024;
+    for (unsigned i = 0; i < LONG_TRACE; i++) {
+        unsigned which = below(seed, MANY), try;
+        uint64_t pc;
+
+        for (try = 0; try < 20 && i < deep && !many[which].there; try++)
+            which = below(seed, MANY);
+        pc = many_pc(seed, which, i >= deep && once_in(seed, 2));
+        memcpy(s->bytes + 1024 + i * MANY_STEP + slot_of(MANY_STEP), &pc, 8);
+        if (i == 0)
+            s->top.pc = pc;
+    }
+    s->top.pc_kind = SFU_PC_RETURN;
+}
+
+/* Adds some that are not there, or removes some that are. */
+static bool change_many(uint64_t *seed, enum texts texts)
+{
+    const unsigned first = below(seed, MANY);
+    unsigned count = 1, i;
+    struct sfu_section *list = NULL;
+    const bool there = many[first].there;
+
+    while (first + count < MANY && count < 5 && many[first + count].there == there && !once_in(seed, 3))
+        count++;
+    for (i = count; i > 0; i--) {
+        const enum texts own = texts == OVER_OTHERS && !once_in(seed, 10) ? EXACT : texts;
+
+        many[first + i - 1].there = !there;
+        if (there)
+            continue;
+        if (!make_many(first + i - 1, own))
+            return false;
+        many[first + i - 1].section.next = list;
+        list = &many[first + i - 1].section;
+    }
+    return there ? sfu_fast_remove(&fast, &many_images[first], count)
+                 : sfu_fast_add(&fast, &many_images[first], count, list) == SFU_OK;
+}
+
+static bool compare_many(const struct sfu_target *target, const struct stack *s)
+{
+    struct trace want;
+    uint64_t by_core;
+
+    want.code = core_trace(target, &s->top, 0, want.pcs, MAX_PCS, &want.count);
+    return same(&fast, target, s, 0, MAX_PCS, &want, &by_core);
+}
+
+static void begin_many(struct sfu_target *target, size_t room, size_t cache_bytes)
+{
+    memset(&fast, 0, sizeof fast);
+    memset(many, 0, sizeof many);
+    memset(target, 0, sizeof *target);
+    sfu_fast_set_order(&fast, order, room * sizeof *order);
+    sfu_fast_set_cache(&fast, cache, cache_bytes);
+}
+
+static void aim_many(struct sfu_target *target, const struct stack *s)
+{
+    target->sections = sfu_fast_sections(&fast);
+    target->stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
+}
+
+/* Sections come and go; there is room for all in the order, or for fewer. Nothing is written behind that. */
+static bool test_many(enum texts texts, size_t room)
+{
+    uint64_t seed = 1 + (uint64_t)texts + room;
+    struct sfu_target target;
+    bool fits = true;
+
+    begin_many(&target, room, 4096);
+    order[room] = &images[0];
+    for (unsigned i = 0; i < 400; i++) {
+        if (!change_many(&seed, texts))
+            return false;
+        if (room < MANY && i % 40 == 39)
+            sfu_fast_set_order(&fast, order, room * sizeof *order);
+        fits = fits && order[room] == &images[0];
+        for (unsigned k = 0; k < 4; k++) {
+            struct stack *s = &stacks[below(&seed, 8)];
+
+            if (i < 2 || once_in(&seed, 3))
+                make_many_stack(s, &seed);
+            aim_many(&target, s);
+            if (!compare_many(&target, s))
+                return false;
+        }
+    }
+    return fits && (room < MANY || fast.ordered > 0);
+}
+
+/* A PC that no section has lies in the text of one that reaches over others: of three, the first or the last has
+ * such a text. They come in any order. The one between has a text that is not known, and
+ * may go again. */
+static bool test_texts(void)
+{
+    static const unsigned turns[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    uint64_t seed = 1;
+    struct sfu_target target;
+    struct stack *s = &stacks[0];
+
+    for (unsigned n = 0; n < 6 * 2 * 2; n++) {
+        const unsigned reaching = n / 6 % 2 == 0 ? 0 : 2;
+        const bool goes = n / 12 == 1;
+
+        begin_many(&target, MANY, 0);
+        for (unsigned i = 0; i < 3; i++) {
+            const unsigned which = turns[n % 6][i], at = 10 + which;
+
+            if (!make_many(at, which == reaching    ? OVER_OTHERS
+                               : which == 1 && goes ? UNKNOWN
+                                                    : EXACT) ||
+                sfu_fast_add(&fast, &many_images[at], 1, &many[at].section) != SFU_OK)
+                return false;
+        }
+        if (goes && !sfu_fast_remove(&fast, &many_images[11], 1))
+            return false;
+        make_many_stack(s, &seed);
+        for (unsigned i = 7; i < 15; i++) {
+            s->top.pc = many_pc(&seed, i, true);
+            aim_many(&target, s);
+            if (!compare_many(&target, s))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* What the cache has of some sections stays when others come and go; what it has of those that go, goes. */
+static bool test_kept(void)
+{
+    static uint64_t before[512];
+    uint64_t seed = 1;
+    struct sfu_target target;
+    unsigned i, k;
+
+    begin_many(&target, MANY, sizeof before);
+    for (i = 0; i < MANY; i += 2)
+        many[i].there = make_many(i, EXACT) && sfu_fast_add(&fast, &many_images[i], 1, &many[i].section) == SFU_OK;
+    for (i = 0; i < 4; i++)
+        make_many_stack(&stacks[i], &seed);
+    for (i = 0; i < 40; i++) {
+        aim_many(&target, &stacks[i % 4]);
+        if (!compare_many(&target, &stacks[i % 4]))
+            return false;
+    }
+    memcpy(before, cache, sizeof before);
+    for (i = 1; i < MANY; i += 2) {
+        const bool added =
+            make_many(i, EXACT) && sfu_fast_add(&fast, &many_images[i], 1, &many[i].section) == SFU_OK;
+
+        if (!added || (i % 4 == 1 && !sfu_fast_remove(&fast, &many_images[i], 1)))
+            return false;
+    }
+    for (i = 0, k = 0; i < 2 * 512; i++) {
+        const uint32_t entry = ((const uint32_t *)cache)[i], was = ((const uint32_t *)before)[i];
+
+        if (entry != was && entry % 4096 != SFU_FAST_RULES)
+            return false;
+        k += entry != was;
+    }
+    if (k > 4) /* at most those of where each trace ended */
+        return false;
+    for (i = 0; i < MANY; i += 2) { /* nothing is left of what goes */
+        fast.busy = i % 4 == 0; /* somebody writes, and the next change comes before the entries are taken out */
+        if (!sfu_fast_remove(&fast, &many_images[i], 1))
+            return false;
+        many[i].there = false;
+        if (fast.busy != 0 && i + 2 < MANY)
+            continue;
+        fast.busy = 0;
+        aim_many(&target, &stacks[i / 2 % 4]);
+        if (!compare_many(&target, &stacks[i / 2 % 4]))
+            return false;
+    }
+    return true;
+}
+
 static bool result(const char *name, bool good)
 {
     printf("%s %s\n", good ? "ok" : "not ok", name);
@@ -808,8 +1050,14 @@ int main(int argc, char **argv)
                 result("a long trace", test_long()) & result("ends of stacks", test_edges()) &
                 result("sections that touch", test_touching(false) && test_touching(true)) &
                 result("where regions of code meet", test_regions()) & result("regions of no code", test_wild()) &
-                result("outermost frames", test_final()) & result("sums that would wrap", test_wraps()) &
-                result("the size of an index", test_index_size()) &
+                result("many sections in order, texts unknown", test_many(UNKNOWN, MANY)) &
+                result("many sections in order", test_many(EXACT, MANY)) &
+                result("many sections in order, wider texts", test_many(WIDER, MANY)) &
+                result("many sections in order, texts that overlap", test_many(OVER_OTHERS, MANY)) &
+                result("more sections than the order has room for", test_many(EXACT, MANY / 2)) &
+                result("texts that reach over other sections", test_texts()) &
+                result("entries of other sections", test_kept()) & result("outermost frames", test_final()) &
+                result("sums that would wrap", test_wraps()) & result("the size of an index", test_index_size()) &
                 result("the size of a cache", test_cache_size()) & result("what is refused", test_refusals());
     uint64_t rounds = argc > 1 ? strtoull(argv[1], NULL, 0) : 300,
              first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1, i;

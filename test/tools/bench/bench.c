@@ -32,6 +32,13 @@
 #define BENCH_STACKS    2600
 #endif
 
+#ifndef BENCH_FRESH
+#define BENCH_FRESH 0 /* ours begin anew before each walk: nothing is in a cache */
+#endif
+#ifndef BENCH_COPY
+#define BENCH_COPY 0 /* ours are given so many bytes of the stack only, and their traces end there */
+#endif
+
 #ifndef BENCH_FP_LOSES
 #define BENCH_FP_LOSES 0
 #endif
@@ -60,8 +67,9 @@ static struct bench_image image;
 static void (*take)(void);
 static const struct walker *walker;
 static unsigned at_walker, calls, candidate_every, round_number;
-uint64_t bench_hook;                  /* where a stack goes on, if not where sample() was called */
-struct bench_top bench_top;           /* see bench.h */
+uint64_t bench_hook;        /* where a stack goes on, if not where sample() was called */
+struct bench_top bench_top; /* see bench.h */
+uint64_t bench_other_low, bench_other_high;
 static uint64_t hook, bottom;         /* where the workload goes on; where main does */
 static uint32_t chosen[STACKS], next; /* numbers of calls, ascending */
 static unsigned stacks;
@@ -109,6 +117,8 @@ __attribute__((noinline)) void sample(void)
     unsigned n = calls++;
     if (take == NULL || (stacks != 0 ? next == stacks || chosen[next] != n : !is_candidate(n)))
         return;
+    if (BENCH_FRESH && walker->init != NULL)
+        (void)walker->init(&image);
     hook = bench_hook != 0 ? bench_hook : (uint64_t)(uintptr_t)__builtin_return_address(0);
     take();
     next++;
@@ -261,6 +271,8 @@ static bool compare(void)
         memcpy(all + total, traces[truth] + (size_t)s * MAX_FRAMES, lengths[truth][s] * sizeof *all);
         total += lengths[truth][s];
         for (unsigned w = 1; w < walker_count; w++) {
+            if (BENCH_COPY && !is_judge(w) && common(w, truth, s) == lengths[w][s])
+                continue;
             if (!same(w, truth, s)) {
                 unsigned longer = lengths[w][s] > lengths[truth][s] ? lengths[w][s] : lengths[truth][s];
                 wrong[w] += longer - common(w, truth, s);
@@ -518,6 +530,23 @@ static int find_sections(struct dl_phdr_info *info, size_t size, void *unused)
     return 1; /* the first is the program */
 }
 
+/* The next that has a section. */
+static int find_library(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size;
+    (void)unused;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        const void *sframe = (const void *)(uintptr_t)(info->dlpi_addr + p->p_vaddr);
+        if (p->p_type != PT_GNU_SFRAME || sframe == image.sframe)
+            continue;
+        image.library_sframe = sframe;
+        image.library_sframe_size = p->p_memsz;
+        return 1;
+    }
+    return 0;
+}
+
 static int print_name(struct dl_phdr_info *info, size_t size, void *unused)
 {
     (void)size;
@@ -563,6 +592,7 @@ int main(int argc, char **argv)
     if (argc > 3)
         wanted = argv + 3;
     dl_iterate_phdr(find_sections, NULL);
+    dl_iterate_phdr(find_library, NULL);
     if (image.sframe == NULL)
         die("the program has no SFrame section");
     find_stack();

@@ -16,6 +16,8 @@ struct bench_image {
     uint64_t sframe_size;
     uint64_t text, text_size;
     uint64_t stack_low, stack_high; /* all of it is mapped */
+    const void *library_sframe;     /* the same of the first library that has one, if any */
+    uint64_t library_sframe_size;
 };
 
 struct walker {
@@ -40,6 +42,9 @@ bool work_begin(void);
  * from bench_hook, if that is not 0. */
 void sample(void);
 extern uint64_t bench_hook;
+
+/* Another stack that frames may be on; all 0: there is none. */
+extern uint64_t bench_other_low, bench_other_high;
 
 /* Where walkers that can begin anywhere do so, if BENCH_TOP is defined; others walk from where they are called. */
 struct bench_top {

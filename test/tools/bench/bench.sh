@@ -142,11 +142,6 @@ else
     say 'frames are wrong: nothing is timed'
     status=1
 fi
-if [ $status -eq 0 ]; then
-    say 'stacks of other shapes'
-    "$here/shapes.sh" "$out" || status=1
-fi
 awk -f "$here/table.awk" -v tsv="$out.tsv" "$measured" >"$here/RESULTS.md"
-[ ! -f "$out-shapes.tsv" ] || awk -f "$here/shapes.awk" "$out-shapes.tsv" "$out-traces.tsv" >>"$here/RESULTS.md"
 cat "$here/RESULTS.md"
 exit $status

@@ -14,12 +14,11 @@ src=$(test/tools/toolchain/sources.sh)/sqlite3
 cpu=x86_64
 gcc=$tc/gcc16/x86_64/gcc
 warn='-Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes'
-mkdir -p "$out/peers" "$out/size"
+mkdir -p "$out/size"
 
 test/tools/toolchain/toolchain.sh peers >/dev/null || echo 'build.sh: no peers: only those of this system take part' >&2
 root=$tc/peers/root
 lib=$root/usr/lib/x86_64-linux-gnu
-llvm=$tc/peers/llvm/usr/lib/x86_64-linux-gnu
 newest=
 if [ -f "$lib/libc.so.6" ]; then
     newest="-Wl,--dynamic-linker=$lib/ld-linux-x86-64.so.2 -Wl,--disable-new-dtags,-rpath,$lib"
@@ -76,16 +75,6 @@ bare() {
     "$tc/x86_64/objcopy" --update-section .eh_frame="$out/nothing" "$out/$1-bare"
 }
 
-# peer NAME SOURCE FLAG...
-peer() {
-    name=$1
-    source=$here/peer_$2.c
-    shift 2
-    # shellcheck disable=SC2086  # words
-    "$gcc" -std=c99 -D_GNU_SOURCE -O2 -fPIC -shared $warn -I. "$source" -o "$out/peers/$name.so" "$@" \
-        -Wl,-z,now -Wl,--disable-new-dtags >"$out/peers/$name.log" 2>&1 || rm -f "$out/peers/$name.so"
-}
-
 small bench
 program bench -fomit-frame-pointer -DBENCH_FP=0 -DBENCH_BOTH
 program bench-fp -fno-omit-frame-pointer -DBENCH_FP=1
@@ -114,14 +103,7 @@ done
 test/tools/bench/plugin.sh "$out/insns.so"
 
 cpu=x86_64
-rm -f "$out/peers"/*.so
-peer glibc glibc
-peer libgcc libgcc -shared-libgcc -lgcc_s
-peer libunwind libunwind -isystem "$root/usr/include/x86_64-linux-gnu" "-L$lib" -lunwind
-peer libsframe libsframe -fno-omit-frame-pointer -isystem "$root/usr/include" -isystem "$root/usr/include/libiberty" \
-    "-L$lib" -lsframe
-peer llvm libunwind -DLLVM -isystem "$(echo "$tc"/peers/llvm/usr/lib/llvm-*/include)" "-L$llvm" \
-    -l:libunwind.so.1 "-Wl,-rpath,$llvm"
+"$here/peers.sh" "$out/peers"
 
 # For the sizes: as a small machine would have them.
 for opt in Os O2; do

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# The section of RESULTS.md on shapes, of the two files that shapes.sh writes: that of whole traces comes second.
+# The table of shapes, of the two files that shapes.sh writes: that of whole traces comes second.
 
 function whole(shape, walker)
 {
@@ -16,22 +16,37 @@ function more(walker)
 
 BEGIN {
     FS = "\t"
+    print "# How sfu compares: stacks of many shapes"
     print ""
-    print "## Stacks of other shapes"
+    print "Made by `make bench-shapes`; figures vary with the machine, and times with what else it does. Sqlite\047s stacks"
+    print "are in RESULTS.md."
     print ""
-    print "Programs by `shapes.py`, gcc 16 -O2: instructions per frame (and ns), everything warm; all frames were"
-    print "compared first. `_Os`: ours with -Os. `plt`: the topmost PC is in a PLT; `plt_caller`: the same stacks"
-    print "without that frame; ours begin with what the signal interrupted, peers in its handler."
-    print "`signals`: a signal frame in the midst. `skip`: the fast walker leaves out 60 of 66 frames; it has the same"
-    print "work with fewer frames to divide it by. Frame pointers lose a frame that was interrupted before it had one,"
-    print "and all behind it count as wrong."
+    print "Programs by `shapes.py`, gcc 16 -O2. A cell has the instructions of a frame and, in parentheses, its time as a"
+    print "ratio to that of `unw_backtrace` (`libunwind_cached`) in the same run, whose own time is given; everything is"
+    print "warm, and all frames were compared first. `_8k`, `_32k`: with a cache of so many bytes. `_Os`: ours by -Os. `fp`:"
+    print "a program with frame pointers; they lose a frame that was interrupted before it had one, and all behind it"
+    print "count as wrong."
+    print ""
+    print "- `sites_N`: so many call sites, evenly used. `alike_1k`: whose rules are alike. `fresh`: 1,000 sites, and our"
+    print "  cache is empty before each trace; the peers keep theirs. `frames_400`: 400 sizes of frames. `recursion`: one"
+    print "  function calls itself."
+    print "- `modules_N`: the sites of `sites_4k`, whose section is divided into so many, in order; peers see one program."
+    print "  `sections_100`: 100 more sections. `library`: a program and a library, far apart, call each other in turn."
+    print "- `interrupt`, `interrupt_stack`: traces of 10 frames or so across an interrupt, on the same stack and on another"
+    print "  one. `signals`: the same, deeper. `copy_Nk`: the first KiB of a stack, as perf takes them; peers have all of it."
+    print "- `plt`: the topmost PC is in a PLT; `plt_caller`: the same stacks without that frame; ours begin with what the"
+    print "  signal interrupted, peers in its handler. `skip`: the fast walker leaves out 60 of 66 frames; it has the same"
+    print "  work with fewer frames to divide it by."
     print ""
 }
 FNR == 1 { next }
 NR != FNR { trace[$1, $2] = $3; next }
 !($1 in seen) { shapes[++n] = $1; seen[$1] = 1 }
 !($2 in known) { walkers[++m] = $2; known[$2] = 1 }
-{ cell[$1, $2] = $3 ($4 != "-" ? " (" $4 ")" : "") ($5 != 0 ? ", " $5 " wrong" : "") }
+{
+    cell[$1, $2] = $3 ($5 != "-" ? " (" $5 ($2 == "libunwind_cached" ? ", " $4 " ns" : "") ")" : "")
+    if ($6 != 0) cell[$1, $2] = cell[$1, $2] ", " $6 " wrong"
+}
 END {
     printf "| shape |"
     for (j = 1; j <= m; j++) printf " `%s` |", walkers[j]

@@ -3,7 +3,8 @@
 # Copyright (c) 2026 The sfu authors
 """shapes.py SHAPE: writes a program for bench.c whose stacks have one shape, in C or, for cxx, in C++. Without SHAPE it
 prints the names of all. A number behind SHAPE: so many times fewer stacks. shapes.py restorer: writes what a signal
-handler returns to, in assembly. shapes.py part: writes what sites_100k has ten copies of.
+handler returns to, in assembly. shapes.py part: writes what sites_100k has ten copies of; shapes.py far: the library of
+library.
 
 Each has work_begin and work_run. The latter calls sample() at the end of many chains of calls, the same ones each time.
 """
@@ -330,6 +331,45 @@ static void run()
 extern "C" {
 """
 
+def frames():
+    # more frame sizes than a cached rule has room for
+    def body(i):
+        return """static ALONE int f%d(int x)
+{
+    volatile char pad[%d];
+    pad[0] = 1;
+    if (x == 0)
+        leaf();
+    else
+        x = links[draw(400)](x - 1);
+    return x + pad[0];
+}
+""" % (i, 16 + 16 * i)
+    return chain(400, 800, "(20 + draw(8))", body)
+
+
+LINKS = 100
+
+
+def library(own):
+    # functions of the program and of a library call each other in turn: OWN are the program's
+    text = [HEAD, SITES_END.replace("static ", "") % (2 * LINKS, LINKS)] if own else [
+        "#define ALONE __attribute__((noinline, noclone, noipa))\ntypedef int linked(int);\n",
+        "extern linked *links[];\nint draw_into(int x);\nunsigned next(int x);\n"]
+    if own:
+        text[1] = text[1].replace("draw(%d)" % LINKS, "2 * draw(%d) + (unsigned)x %% 2" % LINKS)
+        text.append("typedef int linked(int);\nlinked *links[%d];\n" % (2 * LINKS + 1))
+    text += [site(i) for i in range(LINKS)]
+    table = ", ".join("f%d" % i for i in range(LINKS))
+    if not own:
+        return "".join(text) + "linked *const far[] = {%s};\n" % table
+    text.append("static linked *const near[] = {%s};\nextern linked *const far[];\n" % table)
+    fill = "    for (unsigned i = 0; i < %d; i++) {\n        links[2 * i] = near[i];\n" % LINKS
+    fill += "        links[2 * i + 1] = far[i];\n    }\n    links[%d] = end;\n" % (2 * LINKS)
+    run = RUN % (max(1, 800 // FEWER), "(void)links[draw(%d)]((int)(24 + draw(8)))" % (2 * LINKS))
+    return "".join(text) + run.replace("    return true;", fill + "    return true;", 1)
+
+
 def skip():
     # 66 frames, of which 60 are left out: frames are compared from outer() on
     text = chain(200, 400, "55", plain(200), DRAW_INTO + "static ALONE int outer(int (*f)(int), int depth)\n{\n"
@@ -410,6 +450,22 @@ def signals():
     return text.replace("(void)links[draw(200)]((int)", "(void)start((int)")
 
 
+def interrupts(other):
+    # traces of some ten frames, across an interrupt, from the same stack or from another
+    text = signals().replace("(24 + draw(8))", "7").replace("4 + (int)draw(16)", "2 + (int)draw(4)")
+    if not other:
+        return text
+    text = text.replace("SA_SIGINFO | 0x04000000", "SA_SIGINFO | SA_ONSTACK | 0x04000000")
+    return text.replace("    process = getpid();\n", """    static char stack[65536];
+    stack_t alternate = {stack, 0, sizeof stack};
+    bench_other_low = (uint64_t)(uintptr_t)stack;
+    bench_other_high = bench_other_low + sizeof stack;
+    if (sigaltstack(&alternate, NULL) != 0)
+        return false;
+    process = getpid();
+""")
+
+
 PLT = DRAW_INTO + """#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -473,11 +529,20 @@ SHAPES = {
     "large_frames": large_frames, "large_functions": lambda: cases(200, 800, 60),
     "stacks": lambda: chain(200, 400, "(24 + draw(8))", plain(200), DRAW_INTO),
     "sections_100": lambda: chain(200, 400, "(24 + draw(8))", plain(200), DRAW_INTO),
+    "recursion": lambda: chain(1, 400, "(24 + draw(8))", plain(1), DRAW_INTO),
+    "frames_400": frames, "sites_2k": lambda: sites(2000, 2000), "sites_4k": lambda: sites(4000, 2000),
+    "modules_100": lambda: sites(4000, 2000), "modules_1000": lambda: sites(4000, 2000),
+    "library": lambda: library(True), "fresh": lambda: sites(1000, 1500),
+    "interrupt": lambda: interrupts(False), "interrupt_stack": lambda: interrupts(True),
+    "copy_2k": lambda: chain(200, 400, "(60 + draw(8))", plain(200), DRAW_INTO),
+    "copy_8k": lambda: chain(200, 400, "(120 + draw(8))", plain(200), DRAW_INTO),
     "plt": lambda: plt(0), "plt_caller": lambda: plt(1), "skip": skip, "signals": signals,
 }
 
 if sys.argv[1:] == ["part"]:
     sys.stdout.write(part())
+elif sys.argv[1:] == ["far"]:
+    sys.stdout.write(library(False))
 elif sys.argv[1:] == ["restorer"]:
     sys.stdout.write(RESTORER)
 elif len(sys.argv) > 1:

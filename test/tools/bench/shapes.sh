@@ -3,9 +3,9 @@
 # Copyright (c) 2026 The sfu authors
 #
 # shapes.sh OUT [SHAPE...]: builds a program for each shape of shapes.py, or for these, and walks its stacks by every
-# walker below. All frames are compared first, then time and instructions are measured. Writes OUT-shapes.tsv: a header,
-# then a line for each shape and walker; and OUT-traces.tsv, instructions of a whole trace. Fails if a frame is wrong.
-# The peers are those that build.sh has made in OUT.
+# walker below. All frames are compared first, then time and instructions are measured. Writes OUT-shapes.tsv: a
+# header, then a line for each shape and walker; OUT-traces.tsv, instructions of a whole trace; and a page of both.
+# Fails if a frame is wrong.
 #
 # SFU_SHAPES=budget: only the fast walker, a few stacks of each shape, without the longest ones. Prints a line
 # "gcc16 x86_64 O2 shape-SHAPE-WALKER INSTRUCTIONS" for each, as budget.sh does.
@@ -25,6 +25,7 @@ flags="-D_GNU_SOURCE -O2 -Wa,--gsframe -I. -Iport/fast -I$here"
 budget=${SFU_SHAPES-}
 # NAME_Os: the walker NAME, where all of ours is compiled for size.
 ours='sfu_fast sfu_fast_index sfu_fast_8k sfu_fast_Os sfu_fast_index_Os sfu_fast_8k_Os'
+[ -n "$budget" ] || ours="sfu_fast_32k $ours"
 peers='libunwind_cached libgcc'
 lib=$tc/peers/root/usr/lib/x86_64-linux-gnu
 [ -z "$budget" ] && [ -f "$lib/libc.so.6" ] || lib=$tc/gcc16/root/usr/lib/x86_64-linux-gnu
@@ -48,15 +49,20 @@ defines() {
     [ "$cpu" != x86_64 ] || echo -DBENCH_BOTH
     echo "-DBENCH_MIN_DEPTH=1 -DBENCH_MAX_DEPTH=8000"
     case $1 in
-    deep) echo "-DBENCH_FRAMES=8192 -DBENCH_STACKS=$([ -n "$budget" ] && echo 4 || echo 40)" ;;
-    switch_800 | large_functions) echo "-DBENCH_FRAMES=256 -DBENCH_STACKS=200" ;; # many rows: the core takes its time
-    *) echo "-DBENCH_FRAMES=256 -DBENCH_STACKS=$([ -n "$budget" ] && echo 200 || echo 1600)" ;;
+    deep) echo "-DBENCH_FRAMES=8192 -DBENCH_STACKS=$([ -n "$budget" ] && echo 4 || echo 10)" ;;
+    switch_800 | large_functions) echo "-DBENCH_FRAMES=256 -DBENCH_STACKS=100" ;; # many rows: the core takes its time
+    sites_10k | sites_100k) echo "-DBENCH_FRAMES=256 -DBENCH_STACKS=1600" ;;
+    *) echo "-DBENCH_FRAMES=256 -DBENCH_STACKS=$([ -n "$budget" ] && echo 200 || echo 800)" ;;
     esac
     case $1 in
     stacks) echo -DBENCH_FIND_STACK ;;
+    interrupt_stack) echo -DBENCH_FIND_STACK -DBENCH_FP_LOSES=1 ;;
     sections_100) echo -DBENCH_SECTIONS=100 ;;
+    modules_*) echo "-DBENCH_SPLIT=${1#modules_}" ;;
+    copy_*k) k=${1#copy_} && echo "-DBENCH_COPY=$((${k%k} * 1024))" ;;
+    fresh) echo -DBENCH_FRESH=1 ;;
     skip) echo -DBENCH_SKIP=60 ;;
-    signals) echo -DBENCH_FP_LOSES=1 ;;
+    signals | interrupt) echo -DBENCH_FP_LOSES=1 ;;
     plt | plt_caller) echo -DBENCH_TOP -DBENCH_FP_LOSES=1 ;;
     esac
 }
@@ -68,7 +74,11 @@ work() {
     frame_pointer=$3
     source=$made.c
     [ "$kind" != cxx ] || source=$made.cc
-    if [ -n "$budget" ]; then few=8; else few=1; fi
+    case $budget-$kind in
+    -sites* | -modules* | -alike* | -fresh | -deep | -skip) few=1 ;; # each site is to be met
+    -*) few=4 ;;
+    *) few=8 ;;
+    esac
     "$here/shapes.py" "$kind" $few >"$source.new"
     if ! cmp -s "$source.new" "$source" || [ ! -f "$made.o/work.o" ]; then
         mv "$source.new" "$source"
@@ -92,6 +102,14 @@ parts() {
     done
 }
 
+# The library of a program that has one.
+library() {
+    "$here/shapes.py" far >"$made-far.c"
+    # shellcheck disable=SC2086  # words
+    "$gcc" -std=gnu11 $flags "$frame_pointer" -w -fPIC -shared "$made-far.c" -o "$made-far.so"
+    libraries="-rdynamic $made-far.so $libraries"
+}
+
 # build SHAPE PROGRAM FRAME-POINTER DEFINE...
 build() {
     kind=$1
@@ -104,7 +122,8 @@ build() {
     [ "$kind" != cxx ] || libraries="-static-libstdc++ -l:libstdc++.a $libraries"
     # A page for what PLTs jump by, and for nothing else.
     case $kind in
-    signals) libraries="$out/shape-restorer.o $libraries" ;;
+    signals | interrupt*) libraries="$out/shape-restorer.o $libraries" ;;
+    library) library ;;
     plt | plt_caller) libraries="$libraries -Wl,--section-start=.got.plt=0x5000000,--section-start=.data=0x5001000" ;;
     esac
     # shellcheck disable=SC2046,SC2086  # words
@@ -170,12 +189,15 @@ measure() {
         [ "$walker" != fp ] || times=$program-fp.time
         awk -v shape="$1" -v walker="$walker" -v traces="$out-traces.tsv" '
             $2 == "nothing" { idle = $3 / $4 }
+            $1 == "time" && $2 == "libunwind_cached" { peer = $3 }
+            $1 == "time" && $2 == walker { ns = $3 }
             $2 != walker { next }
             $1 == "wrong" { wrong = $3 }
-            $1 == "time" { ns = sprintf("%.1f", $3) }
             $1 == "count" {
                 count = $3 - idle * $4
-                printf "%s\t%s\t%.1f\t%s\t%s\n", shape, walker, count / $5, ns == "" ? "-" : ns, wrong
+                ratio = peer > 0 && ns != "" ? sprintf("%.2f", ns / peer) : "-"
+                ns = ns == "" ? "-" : sprintf("%.1f", ns)
+                printf "%s\t%s\t%.1f\t%s\t%s\t%s\n", shape, walker, count / $5, ns, ratio, wrong
                 printf "%s\t%s\t%.1f\n", shape, walker, count / $4 >>traces
             }' "$times" "$program.count" | tee -a "$out-shapes.tsv.new" >&2
     done
@@ -211,11 +233,14 @@ if [ -n "$budget" ]; then
     for shape; do count "$shape"; done
     exit $status
 fi
-printf 'shape\twalker\tinstr_per_frame\tns_per_frame\twrong\n' >"$out-shapes.tsv.new"
+"$here/peers.sh" "$out/peers"
+printf 'shape\twalker\tinstr_per_frame\tns_per_frame\tof_unw_backtrace\twrong\n' >"$out-shapes.tsv.new"
 printf 'shape\twalker\tinstr_per_trace\n' >"$out-traces.tsv"
 for shape; do
     echo "shapes: $shape" >&2
     measure "$shape"
 done
 mv "$out-shapes.tsv.new" "$out-shapes.tsv"
+awk -f "$here/shapes.awk" "$out-shapes.tsv" "$out-traces.tsv" >"$out-shapes.md"
+cat "$out-shapes.md"
 exit $status

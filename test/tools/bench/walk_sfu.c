@@ -4,6 +4,7 @@
  * stack is read directly. */
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include "sfu.h"
 #include "sfu_fast.h"
 #include "arch/sfu_arch.h"
@@ -13,9 +14,17 @@
 #ifndef BENCH_SECTIONS
 #define BENCH_SECTIONS 0 /* sections in front of the program's, whose text is not known */
 #endif
+#ifndef BENCH_SPLIT
+#define BENCH_SPLIT 1 /* the program's section is divided into so many */
+#endif
 #ifndef BENCH_SKIP
 #define BENCH_SKIP 0 /* frames that are left out */
 #endif
+#ifndef BENCH_COPY
+#define BENCH_COPY 0 /* bytes of the stack that are known; 0: all are */
+#endif
+
+enum { MAX_SECTIONS = BENCH_SECTIONS + BENCH_SPLIT + 1 };
 
 #ifdef BENCH_SMALL /* this, the core and the fast walker are compiled for size */
 #define SUFFIX  "_Os"
@@ -44,7 +53,7 @@ static inline __attribute__((always_inline)) struct sfu_registers start(struct s
 static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
 {
     const struct sfu_target *t = ctx;
-    struct sfu_stack other = {NULL, 0x1000, 0x9000};
+    struct sfu_stack other = {(const void *)(uintptr_t)bench_other_low, bench_other_low, bench_other_high};
 
     if (addr >= other.low && addr <= other.high)
         *stack = other;
@@ -56,8 +65,109 @@ static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
 }
 #endif
 
-static bool add_section(struct sfu_section *s, struct sfu_target *of, const struct bench_image *image)
+/* The sections of a walker. */
+struct sections {
+    struct sfu_section all[MAX_SECTIONS];
+    unsigned count;
+    struct sfu_section *list;
+};
+
+static bool add_section(struct sections *s, const void *bytes, uint64_t size, uint64_t addr)
 {
+    return s->count < MAX_SECTIONS && sfu_add(&s->list, &s->all[s->count++], 1, bytes, size, addr) == SFU_OK;
+}
+
+static uint32_t number_at(const uint8_t *p, unsigned bytes)
+{
+    uint32_t number = 0;
+
+    memcpy(&number, p, bytes); /* this machine's byte order is that of its tables */
+    return number;
+}
+
+/* Bytes of the attributes and rows at P (2.3.3, 2.4). */
+static size_t record_size(const uint8_t *p)
+{
+    const unsigned start = 1u << (p[2] & 3);
+    uint32_t rows = number_at(p, 2);
+    size_t size = 5;
+
+    for (; rows > 0; rows--) {
+        const unsigned info = p[size + start];
+
+        size += start + 1 + ((info >> 1 & 15) << (info >> 5 & 3));
+    }
+    return size;
+}
+
+/* Divides the program's section, of version 3, into BENCH_SPLIT, each of functions that follow each other. */
+static bool split(struct sections *s, const struct bench_image *image)
+{
+    enum { HEADER = 28, FDE = 16, FIELD_RELATIVE = 4 };
+    struct sfu_section whole;
+    const uint8_t *from = image->sframe;
+    uint32_t part, each, i;
+
+    if (sfu_open(&whole, from, image->sframe_size, (uintptr_t)from) != SFU_OK || whole.version != 3)
+        return false;
+    each = (whole.num_fdes + BENCH_SPLIT - 1) / BENCH_SPLIT;
+    for (part = 0; part * each < whole.num_fdes; part++) {
+        const uint32_t first = part * each, count = whole.num_fdes - first < each ? whole.num_fdes - first : each;
+        uint32_t rows = 0, size = 0, header[4];
+        uint8_t *to;
+
+        for (i = first; i < first + count; i++)
+            size += (uint32_t)record_size(from + whole.rows + number_at(from + whole.fdes + i * FDE + 12, 4));
+        to = malloc(HEADER + count * FDE + size);
+        if (to == NULL)
+            return false;
+        size = 0;
+        for (i = 0; i < count; i++) {
+            const uint8_t *fde = from + whole.fdes + (first + i) * FDE;
+            const uint8_t *record = from + whole.rows + number_at(fde + 12, 4);
+            uint8_t *own = to + HEADER + i * FDE;
+            int64_t start;
+
+            memcpy(&start, fde, 8);
+            start += (int64_t)((uintptr_t)(whole.flags & FIELD_RELATIVE ? fde : from) - (uintptr_t)own);
+            memcpy(own, &start, 8);
+            memcpy(own + 8, fde + 8, 4);
+            memcpy(own + 12, &size, 4);
+            memcpy(to + HEADER + count * FDE + size, record, record_size(record));
+            size += (uint32_t)record_size(record);
+            rows += number_at(record, 2);
+        }
+        memcpy(to, from, 8); /* 2.1: magic, version, flags; 2.2: ABI, fixed offsets, no auxiliary header */
+        to[3] |= FIELD_RELATIVE;
+        to[7] = 0;
+        header[0] = count;
+        header[1] = rows;
+        header[2] = size;
+        header[3] = 0; /* FDEs; then rows */
+        memcpy(to + 8, header, sizeof header);
+        size = count * FDE;
+        memcpy(to + 24, &size, 4);
+        if (!add_section(s, to, HEADER + count * FDE + header[2], (uintptr_t)to))
+            return false;
+    }
+    return true;
+}
+
+/* All of them; others, as modules have: the same tables for other code. */
+static bool add_sections(struct sections *s, struct sfu_target *of, const struct bench_image *image)
+{
+    memset(s, 0, sizeof *s);
+    memset(of, 0, sizeof *of);
+    if (BENCH_SPLIT > 1 ? !split(s, image)
+                        : !add_section(s, image->sframe, image->sframe_size, (uintptr_t)image->sframe))
+        return false;
+    if (image->library_sframe != NULL &&
+        !add_section(s, image->library_sframe, image->library_sframe_size, (uintptr_t)image->library_sframe))
+        return false;
+    for (unsigned i = 0; i + 1 < BENCH_SECTIONS + 1; i++)
+        if (!add_section(s, image->sframe, image->sframe_size, (uintptr_t)image->sframe + ((i + 1ull) << 32)))
+            return false;
+    of->sections = s->list;
     of->stack.bytes = (const void *)(uintptr_t)image->stack_low;
     of->stack.low = image->stack_low;
     of->stack.high = image->stack_high;
@@ -67,27 +177,25 @@ static bool add_section(struct sfu_section *s, struct sfu_target *of, const stru
 #endif
     of->max_frames = 8192;
     of->red_zone = 128;
-    return sfu_add(&of->sections, s, 1, image->sframe, image->sframe_size, (uintptr_t)image->sframe) == SFU_OK;
-}
-
-/* As modules are: the same tables for other code. Returns whether there is room for them. */
-static bool add_others(struct sfu_section **list, struct sfu_section *sections, const struct bench_image *image)
-{
-    for (unsigned i = 0; i + 1 < BENCH_SECTIONS + 1; i++)
-        if (sfu_add(list, &sections[i], 1, image->sframe, image->sframe_size,
-                    (uintptr_t)image->sframe + ((i + 1ull) << 32)) != SFU_OK)
-            return false;
     return true;
 }
 
-static struct sfu_section section;
+/* What is known of the stack, if that is not all of it. */
+static inline __attribute__((always_inline)) void copy_stack(struct sfu_target *t, const struct sfu_registers *top)
+{
+    if (BENCH_COPY == 0)
+        return;
+    t->stack.bytes = (const void *)(uintptr_t)top->sp;
+    t->stack.low = top->sp;
+    t->stack.high = top->sp + BENCH_COPY;
+}
+
+static struct sections sections;
 static struct sfu_target target;
 
 static bool init(const struct bench_image *image)
 {
-    static struct sfu_section others[BENCH_SECTIONS + 1];
-
-    return add_section(&section, &target, image) && add_others(&target.sections, others, image);
+    return add_sections(&sections, &target, image);
 }
 
 static unsigned walk(uint64_t *pcs, unsigned max)
@@ -96,6 +204,7 @@ static unsigned walk(uint64_t *pcs, unsigned max)
     struct sfu_registers top = start(&cpu);
     struct sfu_walk w;
     unsigned n = 0;
+    copy_stack(&target, &top);
     sfu_walk_start(&w, &target, &top);
     while (n < max) {
         pcs[n++] = w.frame.regs.pc;
@@ -107,27 +216,27 @@ static unsigned walk(uint64_t *pcs, unsigned max)
 
 struct fast {
     struct sfu_fast fast;
-    struct sfu_fast_image images[BENCH_SECTIONS + 1];
-    struct sfu_section section, others[BENCH_SECTIONS + 1];
+    struct sfu_fast_image images[MAX_SECTIONS], *order[MAX_SECTIONS];
+    struct sections sections;
     struct sfu_target target;
 };
 
-static bool fast_init(struct fast *f, const struct bench_image *image, size_t cache_bytes, bool indexed)
+static bool fast_init(struct fast *f, const struct bench_image *image, void *cache, size_t cache_bytes,
+                      bool indexed)
 {
-    if (!add_section(&f->section, &f->target, image) || !add_others(&f->target.sections, f->others, image) ||
-        sfu_fast_add(&f->fast, f->images, BENCH_SECTIONS + 1, f->target.sections) != SFU_OK)
+    memset(f, 0, sizeof *f);
+    sfu_fast_set_order(&f->fast, f->order, sizeof f->order);
+    if (!add_sections(&f->sections, &f->target, image) ||
+        sfu_fast_add(&f->fast, f->images, MAX_SECTIONS, f->target.sections) != SFU_OK)
         return false;
     f->target.sections = sfu_fast_sections(&f->fast);
-    if (cache_bytes != 0) {
-        void *memory = aligned_alloc(4096, (cache_bytes + 4095) / 4096 * 4096);
-        if (memory == NULL)
-            return false;
-        sfu_fast_set_cache(&f->fast, memory, cache_bytes);
-    }
-    if (indexed) {
-        size_t bytes = sfu_fast_index_size(&f->images[BENCH_SECTIONS]);
+    if (cache_bytes != 0)
+        sfu_fast_set_cache(&f->fast, cache, cache_bytes);
+    for (unsigned i = 0; indexed && i < f->sections.count; i++) {
+        size_t bytes = sfu_fast_index_size(&f->images[i]);
         void *memory = malloc(bytes);
-        return memory != NULL && sfu_fast_set_index(&f->images[BENCH_SECTIONS], memory, bytes);
+        if (memory == NULL || !sfu_fast_set_index(&f->images[i], memory, bytes))
+            return false;
     }
     return true;
 }
@@ -135,15 +244,17 @@ static bool fast_init(struct fast *f, const struct bench_image *image, size_t ca
 /* A walker of its own, with its own state, for each kind of cache. */
 #define FAST(NAME, CACHE, INDEXED)                                                                                 \
     static struct fast NAME;                                                                                       \
+    static uint64_t NAME##_cache[CACHE / 8 + 1] __attribute__((aligned(4096)));                                    \
     static bool NAME##_init(const struct bench_image *image)                                                       \
     {                                                                                                              \
-        return fast_init(&NAME, image, CACHE, INDEXED);                                                            \
+        return fast_init(&NAME, image, NAME##_cache, CACHE, INDEXED);                                              \
     }                                                                                                              \
     static unsigned NAME##_walk(uint64_t *pcs, unsigned max)                                                       \
     {                                                                                                              \
         struct sfu_cpu cpu;                                                                                        \
         struct sfu_registers top = start(&cpu);                                                                    \
         size_t n = 0;                                                                                              \
+        copy_stack(&NAME.target, &top);                                                                            \
         (void)sfu_fast_trace(&NAME.fast, &NAME.target, &top, BENCH_SKIP, pcs, max, &n);                            \
         return (unsigned)n;                                                                                        \
     }
@@ -155,6 +266,7 @@ FAST(fast_8k, 8192, false)
 FAST(fast_2k, 2048, false)
 FAST(fast_4k, 4096, false)
 FAST(fast_16k, 16384, false)
+FAST(fast_32k, 32768, false)
 #endif
 
 const struct walker WALKERS[] = {
@@ -166,6 +278,7 @@ const struct walker WALKERS[] = {
     {"sfu_fast_2k", fast_2k_init, fast_2k_walk},
     {"sfu_fast_4k", fast_4k_init, fast_4k_walk},
     {"sfu_fast_16k", fast_16k_init, fast_16k_walk},
+    {"sfu_fast_32k", fast_32k_init, fast_32k_walk},
 #endif
     {NULL, NULL, NULL},
 };
