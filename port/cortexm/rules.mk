@@ -29,7 +29,7 @@ define cortexm_image
 $(2)/%.o: %.c $(CORTEXM_HEADERS) $(MAKEFILE_LIST)
 	@test/tools/toolchain/install.sh check
 	@mkdir -p $$(@D)
-	$(or $(4),$(CORTEXM_CC)) $(CORTEXM_CPU_$(1)) $(CORTEXM_FLAGS) $(3) -c $$< -o $$@
+	$(or $(4),$(CORTEXM_CC)) $(CORTEXM_CPU_$(1)) $$(CORTEXM_FLAGS) $(3) -c $$< -o $$@
 
 .SECONDARY: $(CORTEXM_SOURCES:%.c=$(2)/%.o) $(2)/port/baremetal/cortexm/main.o $(2)/port/baremetal/test/cortexm.o
 $(2)/firmware.elf: $(2)/port/baremetal/cortexm/main.o
