@@ -167,6 +167,8 @@ void prove_walk_start(void)
     (void)any_target();
     any_walk();
     sfu_walk_start(&walk, &target, &top);
+    if (target.sections != NULL && (target.sections->abi == SFU_ARM || target.sections->abi == SFU_THUMB))
+        top.pc -= top.pc % 2;
     PROVE(walking(&walk) && !walk.stayed, "the walk can go on");
     PROVE(walk.target == &target && same_registers(&walk.frame.regs, &top) && walk.frame.depth == 0 &&
               walk.frame.switches == 0 && walk.frame.saved == 0 && walk.frame.reliable &&
