@@ -225,7 +225,11 @@
     .2byte .Lsfu_trap_rows_\start
     .byte 0x81, 1, 0                /* a signal frame with 2-byte addresses; flexible rows; no repetition */
     .macro sfu_trap_address at      /* for the macros below, which do not know START and END */
+    .ifc \at,\start                 /* of Thumb functions gas does not compute such a difference */
+    .2byte 0
+    .else
     .2byte \at - \start
+    .endif
     .endm
     .macro sfu_trap_finish
     .set .Lsfu_trap_rows_\start, .Lsfu_trap_rows

@@ -158,6 +158,26 @@ suite-step-$(1): $(STEP)/step $$(step_riscv_$(1)) $$(step_riscv_signals_$(1)) $$
 endef
 $(foreach abi,riscv64 riscv32,$(eval $(call step_riscv_rules,$(abi))))
 
+# 32-bit ARM, FP r11 and r7: gcc12 and clang at each level, with frame pointers, with floating-point registers; in A32
+# code, tuned for a CPU that makes pairs of stores; in T32 code, with what ARMv6-M has of it.
+STEP_ARM := $(foreach c,gcc12 clang,$(STEP_LEVELS:%=$(c)-%) $(c)-O2-fp $(c)-O2-fpu) gcc12-O1-small
+STEP_ARM_arm := gcc12-O2-a15 gcc12-Os-a15
+STEP_ARM_thumb := $(foreach c,gcc12 clang,$(c)-O0-m0 $(c)-O2-m0 $(c)-Os-m0)
+
+define step_arm_rules
+CHECK += step-$(1)
+step_arm_$(1) := $(patsubst %,$(STEP)/$(1)/patterns-%,$(STEP_ARM) $(STEP_ARM_$(1)))
+
+$$(step_arm_$(1)): $(STEP_PARTS) build/tools/sfu-gen | $(TC)
+	test/truth/step/build.sh $$@
+
+.PHONY: suite-step-$(1)
+suite-step-$(1): $(STEP)/step $$(step_arm_$(1))
+	@test/run.sh step-$(1) $(STEP)/step -q qemu-arm -n 1000 -f test/truth/FAULTS.md -s \
+		$(1) $$(call step_set,patterns,$$(step_arm_$(1)))
+endef
+$(foreach abi,arm thumb,$(eval $(call step_arm_rules,$(abi))))
+
 .PHONY: step
 
 ## [campaigns] step: walk the stack at every instruction, on every ABI; STEPS=20000000 for a long run

@@ -260,6 +260,11 @@ bool abi_is_arm(uint8_t abi)
     return abi == SFU_ARM || abi == SFU_THUMB;
 }
 
+bool abi_fits(uint8_t abi, uint8_t other)
+{
+    return abi == other || (abi_is_arm(abi) && abi_is_arm(other));
+}
+
 bool abi_is_aarch64(uint8_t abi)
 {
     return abi == SFU_AARCH64 || abi == SFU_AARCH64_BIG;

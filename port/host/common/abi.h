@@ -78,4 +78,7 @@ bool abi_is_riscv(uint8_t abi);
 bool abi_is_arm(uint8_t abi);
 bool abi_is_aarch64(uint8_t abi);
 
+/* Whether the registers of ABI are those of OTHER. ARM has two ABIs, which differ in what is the FP. */
+bool abi_fits(uint8_t abi, uint8_t other);
+
 #endif

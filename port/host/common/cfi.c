@@ -322,6 +322,8 @@ static bool add_fde(struct source *s, struct entry *entry, size_t first_cie)
     if (fde.cie == NULL)
         return bad_entry(s, entry->start, "an FDE of no CIE");
     fde.start = take_pointer(c, fde.cie->encoding, s->section->addr + entry_offset(s, c->p));
+    if (abi_is_arm(cfi->image->abi))
+        fde.start &= ~(uint64_t)1; /* of Thumb code */
     fde.size = take_form(c, fde.cie->encoding);
     if (fde.cie->sized)
         (void)take_bytes(c, take_uleb(c));

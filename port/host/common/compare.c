@@ -65,7 +65,7 @@ static bool is_epilogue(const struct comparing *c, const struct cfi_row *wanted,
     for (; pc < d->end; pc = epilogue.end) {
         if (!epilogue_at(c->image, wanted, pc, &epilogue) || !same_rule(&got->cfa, &epilogue.cfa))
             return false;
-        if (abi_is_riscv(c->image->abi) &&
+        if ((abi_is_riscv(c->image->abi) || abi_is_arm(c->image->abi)) &&
             (!same_rule(&got->ra, &epilogue.ra) || !(c->how->ignore_fp || same_rule(&got->fp, &epilogue.fp))))
             return false;
     }
@@ -85,12 +85,14 @@ static const char *judge_row(const struct comparing *c, const struct difference 
         return "signal frame";
     if (wanted->kind == CFI_OUTERMOST || got->kind == SFU_ROW_OUTERMOST)
         return wanted->kind == CFI_OUTERMOST && got->kind == SFU_ROW_OUTERMOST ? NULL : "outermost";
-    if (!same_rule(&wanted->cfa, &got->cfa)) {
+    if (!same_rule(&wanted->cfa, &got->cfa) ||
+        (abi_is_arm(c->image->abi) && (!same_rule(&wanted->ra, &got->ra) || !same_rule(&wanted->fp, &got->fp)) &&
+         is_epilogue(c, wanted, got, d))) {
         if (!is_epilogue(c, wanted, got, d))
             return "CFA";
         *excused = NULL;
         c->result->epilogue += d->end - d->start;
-        if (abi_is_riscv(c->image->abi))
+        if (abi_is_riscv(c->image->abi) || abi_is_arm(c->image->abi))
             return NULL;
     }
     if (wanted->signed_ra != got->signed_ra)

@@ -86,6 +86,8 @@ bool epilogue_find(struct image *image, const struct cfi_row *row, uint64_t pc, 
 
     if (abi_is_riscv(image->abi))
         return epilogue_riscv(image, row, pc, found);
+    if (abi_is_arm(image->abi))
+        return epilogue_arm(image, row, pc, found);
 
     for (; p != NULL && at < size && instruction_size(p + at) < size - at; at += instruction_size(p + at)) {
         uint64_t next = at + instruction_size(p + at);
@@ -105,6 +107,8 @@ bool epilogue_at(struct image *image, const struct cfi_row *row, uint64_t pc, st
 
     if (abi_is_riscv(image->abi))
         return epilogue_riscv(image, row, pc, found) && found->start == pc;
+    if (abi_is_arm(image->abi))
+        return epilogue_arm(image, row, pc, found) && found->start == pc;
     if (!can_be(image, row))
         return false;
     for (size = 6; size >= 2 && jump == 0; size -= 2) { /* it may be at the section's end */

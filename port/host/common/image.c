@@ -145,7 +145,7 @@ static bool find_abi(struct image *image)
         return set_abi(image, registers);
     if (word == 4 && abi_of_machine(header->e_machine, false, 8) != NULL)
         return image_fail(image, "an ELF file of 32 bits");
-    return image_fail(image, "machine %u is none of x86_64, aarch64, s390x and riscv", header->e_machine);
+    return image_fail(image, "machine %u is none of x86_64, aarch64, s390x, riscv and arm", header->e_machine);
 }
 
 /* What is at OFFSET of the file, SIZE bytes, or NULL. */
@@ -488,6 +488,24 @@ static bool symbol_address(const struct image *image, const GElf_Sym *sym, uint6
     return false;
 }
 
+/* Relocation I of DATA. One of type SHT_REL has its addend where it is applied, which is 4 bytes on CPUs that have such
+ * relocations. */
+static bool take_relocation(Elf_Data *data, int i, const struct section *section, bool big, GElf_Rela *rela)
+{
+    GElf_Rel rel;
+
+    if (data->d_type != ELF_T_REL)
+        return gelf_getrela(data, i, rela) != NULL;
+    if (gelf_getrel(data, i, &rel) == NULL)
+        return false;
+    rela->r_offset = rel.r_offset;
+    rela->r_info = rel.r_info;
+    rela->r_addend = 0;
+    if (section->size >= 4 && rel.r_offset <= section->size - 4)
+        rela->r_addend = (int32_t)load_number(section->bytes + rel.r_offset, 4, big);
+    return true;
+}
+
 /* Applies the relocations of DATA, which SYMBOLS belong to, to SECTION. Those that lead out of the object are left. */
 static void relocate(struct image *image, struct section *section, Elf_Data *data, Elf_Data *symbols)
 {
@@ -496,7 +514,7 @@ static void relocate(struct image *image, struct section *section, Elf_Data *dat
     uint64_t addr;
     int i;
 
-    for (i = 0; gelf_getrela(data, i, &rela) != NULL; i++) {
+    for (i = 0; take_relocation(data, i, section, image->big, &rela); i++) {
         const struct relocation *r = find_relocation(image, GELF_R_TYPE(rela.r_info));
         uint8_t *p;
 
@@ -524,7 +542,8 @@ static void relocate_section(struct image *image, struct section *section)
         Elf_Scn *scn = elf_getscn(image->elf, s->index);
         GElf_Shdr sh;
 
-        if (s->type == SHT_RELA && gelf_getshdr(scn, &sh) != NULL && sh.sh_info == section->index) {
+        if ((s->type == SHT_RELA || s->type == SHT_REL) && gelf_getshdr(scn, &sh) != NULL &&
+            sh.sh_info == section->index) {
             Elf_Data *data = elf_getdata(scn, NULL);
             Elf_Data *symbols = elf_getdata(elf_getscn(image->elf, sh.sh_link), NULL);
 
@@ -532,6 +551,70 @@ static void relocate_section(struct image *image, struct section *section)
                 relocate(image, section, data, symbols);
         }
     }
+}
+
+/* ---- Symbols, as they are -------------------------------------------------------------------------------------- */
+
+/* Gives each symbol of the tables of TYPE. ADDRESSES: of a function of Thumb code, without bit 0, which says so. */
+static bool each_symbol(struct image *image, uint32_t type, image_symbol_fn give, void *ctx, bool addresses)
+{
+    Elf_Scn *scn = NULL;
+    GElf_Shdr sh;
+    GElf_Sym sym;
+    int i;
+
+    while (!image->pe && (scn = elf_nextscn(image->elf, scn)) != NULL) {
+        Elf_Data *data;
+
+        if (gelf_getshdr(scn, &sh) == NULL || sh.sh_type != type)
+            continue;
+        data = elf_getdata(scn, NULL);
+        if (data == NULL)
+            return image_fail(image, "symbols cannot be read: %s", elf_errmsg(-1));
+        for (i = 0; gelf_getsym(data, i, &sym) != NULL; i++) {
+            const char *name = elf_strptr(image->elf, sh.sh_link, sym.st_name);
+
+            if (image->object)
+                (void)symbol_address(image, &sym, &sym.st_value);
+            if (addresses && abi_is_arm(image->abi) && GELF_ST_TYPE(sym.st_info) == STT_FUNC)
+                sym.st_value &= ~(GElf_Addr)1;
+            give(ctx, &sym, name != NULL ? name : "");
+        }
+    }
+    return true;
+}
+
+/* ---- ARM ------------------------------------------------------------------------------------------------------- */
+
+/* An image_symbol_fn: counts functions of Thumb code up, others down. */
+static void count_thumb(void *ctx, const GElf_Sym *sym, const char *name)
+{
+    int64_t *balance = ctx;
+
+    (void)name;
+    if (GELF_ST_TYPE(sym->st_info) == STT_FUNC && sym->st_shndx != SHN_UNDEF)
+        *balance += sym->st_value & 1 ? 1 : -1;
+}
+
+/* Which of ARM's ABIs the image has, which is which register its FP is: what tables say that it has already, or what
+ * most of its functions are. */
+static bool choose_arm(struct image *image)
+{
+    const bool entry = image->header.e_entry & 1;
+    struct section *tables = image_tables(image);
+    int64_t balance = 0;
+
+    if (!abi_is_arm(image->abi))
+        return true;
+    image->header.e_entry -= entry;
+    if (tables != NULL && tables->type != SHT_NOBITS && image_load(image, tables) && tables->size > 4 &&
+        load_number(tables->bytes, 2, false) == abi_tables_magic(image->abi) && abi_is_arm(tables->bytes[4]))
+        return set_abi(image, abi_registers(tables->bytes[4]));
+    if (!each_symbol(image, SHT_SYMTAB, count_thumb, &balance, false))
+        return false;
+    if (balance == 0)
+        balance = entry ? 1 : -1;
+    return set_abi(image, abi_registers(balance > 0 ? SFU_THUMB : SFU_ARM));
 }
 
 static bool open_image(struct image *image, const char *file, bool any)
@@ -543,7 +626,8 @@ static bool open_image(struct image *image, const char *file, bool any)
         return false;
     if (image->pe)
         return read_pe(image) && find_code(image);
-    return read_sections(image) && (!any || image->header.e_type != ET_REL || lay_out(image)) && find_code(image);
+    return read_sections(image) && (!any || image->header.e_type != ET_REL || lay_out(image)) && find_code(image) &&
+           choose_arm(image);
 }
 
 bool image_open(struct image *image, const char *file)
@@ -686,6 +770,25 @@ static bool are_riscv_nops(const uint8_t *p, size_t size)
     return i == size;
 }
 
+/* Whether the SIZE bytes at P are nops and zeros of ARM: of T32 with 2 and 4 bytes, of A32. */
+static bool are_arm_nops(const uint8_t *p, size_t size)
+{
+    size_t i = 0;
+
+    while (i + 2 <= size) {
+        const uint64_t half = load_number(p + i, 2, false);
+        const uint64_t word = i + 4 <= size ? load_number(p + i, 4, false) : 0;
+
+        if (word == 0xe320f000 || word == 0xe1a00000 || word == 0x8000f3af)
+            i += 4;
+        else if (half == 0 || half == 0xbf00 || half == 0x46c0)
+            i += 2;
+        else
+            break;
+    }
+    return i == size;
+}
+
 /* Whether the SIZE bytes at P are nops, traps and zeros. Of x86_64's nops, which have many forms, the bytes are
  * known. */
 static bool are_nops(uint8_t abi, const uint8_t *p, size_t size)
@@ -695,6 +798,8 @@ static bool are_nops(uint8_t abi, const uint8_t *p, size_t size)
 
     if (abi_is_riscv(abi))
         return are_riscv_nops(p, size);
+    if (abi_is_arm(abi))
+        return are_arm_nops(p, size);
     if (abi == SFU_AMD64 || abi == SFU_S390X) {
         for (i = 0; i < size && (p[i] == 0 || strchr(bytes, p[i]) != NULL); i++)
             continue;
@@ -748,28 +853,7 @@ static void add_symbol(void *ctx, const GElf_Sym *sym, const char *name)
 
 bool image_each_symbol(struct image *image, uint32_t type, image_symbol_fn give, void *ctx)
 {
-    Elf_Scn *scn = NULL;
-    GElf_Shdr sh;
-    GElf_Sym sym;
-    int i;
-
-    while (!image->pe && (scn = elf_nextscn(image->elf, scn)) != NULL) {
-        Elf_Data *data;
-
-        if (gelf_getshdr(scn, &sh) == NULL || sh.sh_type != type)
-            continue;
-        data = elf_getdata(scn, NULL);
-        if (data == NULL)
-            return image_fail(image, "symbols cannot be read: %s", elf_errmsg(-1));
-        for (i = 0; gelf_getsym(data, i, &sym) != NULL; i++) {
-            const char *name = elf_strptr(image->elf, sh.sh_link, sym.st_name);
-
-            if (image->object)
-                (void)symbol_address(image, &sym, &sym.st_value);
-            give(ctx, &sym, name != NULL ? name : "");
-        }
-    }
-    return true;
+    return each_symbol(image, type, give, ctx, true);
 }
 
 bool image_symbols(struct image *image)

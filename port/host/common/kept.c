@@ -13,6 +13,20 @@ static bool is_magic(const uint8_t *p, const struct image *image)
     return load_number(p, 2, image->big) == abi_tables_magic(image->abi) && p[2] >= 1 && p[2] <= 3;
 }
 
+/* ARM: no relocation has the 8 bytes of a start. The sum that leads to it is one of 32 bits, and has the bit of Thumb
+ * code (docs/format.md 3.10). Makes starts of 8 bytes of those of S, whose bytes are at P. */
+static void settle_starts(const struct sfu_section *s, uint8_t *p)
+{
+    uint32_t i;
+
+    for (i = 0; i < s->num_fdes; i++) {
+        const uint64_t at = s->fdes + (uint64_t)s->fde_size * i, base = s->addr + (s->flags & 4 ? at : 0);
+        const uint64_t start = (uint32_t)(base + load_number(p + at, 8, false)) & ~(uint64_t)1;
+
+        store_number(p + at, 8, false, start - base);
+    }
+}
+
 /* Opens what is at OFFSET of SECTION. *END is behind it. */
 static bool open_at(struct kept *kept, struct image *image, const struct section *section, uint64_t offset,
                     uint64_t *end)
@@ -20,13 +34,15 @@ static bool open_at(struct kept *kept, struct image *image, const struct section
     struct sfu_section s;
     int code = sfu_open(&s, kept->bytes + offset, section->size - offset, section->addr + offset);
 
+    if (code == SFU_OK && abi_is_arm(image->abi))
+        settle_starts(&s, kept->bytes + offset);
     if (code == SFU_OK) {
         s.size = s.end; /* what follows is another one, or room */
         code = s.num_fdes > 0 ? sfu_check(&s, NULL) : SFU_OK;
     }
     if (code == SFU_OK && !(s.flags & 1))
         code = sfu_sort(&s, kept->bytes + offset);
-    if (code == SFU_OK && s.abi != image->abi)
+    if (code == SFU_OK && !abi_fits((uint8_t)s.abi, image->abi))
         code = SFU_E_ABI;
     if (code != SFU_OK)
         return image_fail(image, "the tables that its %s has at offset 0x%llx: %s (--forget leaves them out)",

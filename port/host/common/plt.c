@@ -210,6 +210,8 @@ static bool rows_of_plt(const struct image *image, const struct section *plt, cf
         return x86_rows(image, plt, give, ctx);
     if (abi_is_riscv(image->abi))
         return riscv_rows(image, plt, give, ctx);
+    if (abi_is_arm(image->abi))
+        return false;
     return image->abi == SFU_S390X ? s390x_rows(image, plt, give, ctx) : aarch64_rows(image, plt, give, ctx);
 }
 

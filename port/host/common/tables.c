@@ -222,7 +222,7 @@ static void fix_drap(struct tables *t, struct function *function)
     }
 }
 
-/* ---- Epilogues without CFI (clang, s390x and RISC-V) ----------------------------------------------------------- */
+/* ---- Epilogues without CFI (s390x, RISC-V and ARM) ----------------------------------------------------------- */
 
 static struct sfu_rule unpacked(const struct made_row *row, unsigned which)
 {
@@ -374,8 +374,8 @@ static void build_row(void *ctx, const struct cfi_row *given)
         open_function(b, row.start, row.by_pc);
     function = last_function(b);
     next = packed(&row, function->start);
-    /* What is found in RISC-V's epilogues depends on where its rows begin: they are joined later. */
-    if (function->num_rows == 0 || abi_is_riscv(b->tables->image->abi) ||
+    /* What is found in epilogues of RISC-V and ARM depends on where their rows begin: they are joined later. */
+    if (function->num_rows == 0 || abi_is_riscv(b->tables->image->abi) || abi_is_arm(b->tables->image->abi) ||
         !same_row_rules(&b->tables->rows[b->tables->num_rows - 1], &next))
         add_row(b->tables, function, next);
 }

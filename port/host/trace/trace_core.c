@@ -195,9 +195,13 @@ void trace_core(struct trace_options *options, const char *file)
     }
     if (core.image.header.e_type != ET_CORE)
         report_fail("%s: not a core, but an ELF file of another kind: images come behind the options", file);
-    if (images->num > 0 && images->list[0]->image.abi != core.image.abi)
+    if (images->num > 0 && !abi_fits(images->list[0]->image.abi, core.image.abi))
         report_fail("%s: a core of %s, but %s is for %s", file, abi_name(core.image.abi), images->list[0]->name,
                     abi_name(images->list[0]->image.abi));
+    if (images->num > 0) {
+        core.image.abi = images->list[0]->image.abi;
+        core.image.registers = images->list[0]->image.registers;
+    }
     core.notes.abi = core.image.abi;
     read_segments(&core);
     if (core.memory.machine && images->num == 0)

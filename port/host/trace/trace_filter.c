@@ -241,7 +241,7 @@ static void unwind_dump(struct filter *f)
         out_line(&f->out, "        a dump needs an image, for its tables");
     if (f->main == NULL)
         return;
-    if (d->abi != f->main->image.abi) {
+    if (!abi_fits(d->abi, f->main->image.abi)) {
         out_line(&f->out, "        a dump of %s, but %s is for %s", abi_name(d->abi), f->main->name,
                  abi_name(f->main->image.abi));
         return;

@@ -18,6 +18,11 @@ tools=build/tc/$cpu
 # code of 32 bits, too.
 riscv=
 [[ $abi != riscv* ]] || riscv=yes gnu=riscv64-linux-gnu
+# 32-bit ARM is the same. Its CFI is in .debug_frame.
+arm=
+if [ "$abi" = arm ] || [ "$abi" = thumb ]; then
+    arm=yes riscv=yes gnu=arm-none-eabi
+fi
 read -ra KERNEL_PARTS <<<"${KERNEL_PARTS-}" # objects of a kernel, below build/bare/KIND; KERNEL_SFU: another sfu.o
 IFS=- read -r program compiler level flag <<<"$(basename "$out")-"
 flag=${flag%-}
@@ -26,7 +31,8 @@ case $compiler in
 gcc12) cc=("${gnu-$cpu-linux-gnu}-gcc") ;;
 gcc16) cc=("build/tc/gcc16/${gnu-$cpu}/gcc") ;;
 clang)
-    cc=("$(command -v clang-16 || echo clang)" "--target=$abi-linux-gnu")
+    [ -n "$arm" ] && target=arm-none-eabi || target=$abi-linux-gnu
+    cc=("$(command -v clang-16 || echo clang)" "--target=$target")
     cc+=(-fasynchronous-unwind-tables)
     [ -n "$riscv" ] || cc+=(-fno-integrated-as)
     ;;
@@ -100,6 +106,7 @@ long) march=${march%c} ;;           # RISC-V: no compressed instructions
 save) cc+=(-msave-restore) ;;       # RISC-V: prologues and epilogues of libgcc's
 norelax) cc+=(-mno-relax) ;;        # RISC-V: the linker does not shorten code
 scs) cc+=(-fsanitize=shadow-call-stack -ffixed-x18) ;;
+m0 | fpu | a15) ;;                        # ARM: what ARMv6-M has; with floating-point registers
 kernel*)
     [ "$compiler" != clang ] || kind=$cpu-clang
     IFS=+ read -ra ways <<<"$flag"
@@ -108,7 +115,18 @@ kernel*)
 *) echo "build.sh: no flag $flag" >&2 && exit 2 ;;
 esac
 
-if [ -n "$riscv" ]; then
+if [ -n "$arm" ]; then
+    case $abi-$flag in
+    thumb-m0) machine=(-mcpu=cortex-m0 -mthumb -DNO_FLOATS) ;;
+    thumb-fpu) machine=(-mcpu=cortex-m7 -mthumb -mfloat-abi=hard -mfpu=fpv5-d16) ;;
+    thumb-*) machine=(-mcpu=cortex-m3 -mthumb -DNO_FLOATS) ;;
+    arm-fpu) machine=(-march=armv7-a -mfpu=vfpv3 -marm -mfloat-abi=hard) ;;
+    arm-a15) machine=(-mcpu=cortex-a15 -marm -mfloat-abi=soft -DNO_FLOATS) ;;
+    arm-*) machine=(-march=armv7-a -marm -mfloat-abi=soft -DNO_FLOATS) ;;
+    esac
+    cc+=("${machine[@]}" -g -fno-asynchronous-unwind-tables -fno-unwind-tables -DNO_TRAMPOLINES
+        -isystem /usr/lib/arm-none-eabi/include)
+elif [ -n "$riscv" ]; then
     cc+=("-march=$march" -fasynchronous-unwind-tables)
     [ "$abi" = riscv64 ] && cc+=(-mabi=lp64d) || cc+=(-mabi=ilp32 -DNO_FLOATS)
 fi
@@ -152,7 +170,7 @@ library() {
 }
 
 files=("$here/programs/start.S")
-[[ $flag == kernel* ]] || files+=("$here/programs/signals.c")
+[[ $flag == kernel* ]] || [ -n "$arm" ] || files+=("$here/programs/signals.c")
 case $program in
 patterns | goto) files+=("$here/programs/$program.c") ;;
 zlib | lua | sqlite)
@@ -268,6 +286,7 @@ if [[ $flag == kernel* ]]; then
     link_kernel
 else
     [ "$flag" != save ] || files+=("$(save_library)")
+    [ -z "$arm" ] || files+=(-Wl,-Ttext-segment=0x100000 "$("$gnu-gcc" "${machine[@]}" -print-libgcc-file-name)")
     link -o "$out" "${files[@]}"
 fi
 [ -z "$riscv" ] || [ "$flag" = small ] || flag=gen

@@ -127,12 +127,74 @@ static enum kind decode_riscv32(const uint8_t *insn, const struct regs *regs, un
     return decode_riscv(insn, regs, length, true);
 }
 
+/* ---- ARM ----
+ * Instructions are conditional: what is not carried out does nothing. CPSR is number CPSR of the registers.
+ * call: bl, blx. Leave the address in r14; bit 0 says that the caller's code is Thumb.
+ * indirect: bx; and whatever else writes the PC: pop, ldm, ldr, mov, add and so on. */
+enum { CPSR = 16, CPSR_THUMB = 0x20, ALWAYS = 14 };
+
+static bool is_passed(unsigned condition, uint64_t cpsr)
+{
+    const bool n = cpsr >> 31 & 1, z = cpsr >> 30 & 1, c = cpsr >> 29 & 1, v = cpsr >> 28 & 1;
+    const bool holds[8] = {z, c, n, v, c && !z, n == v, !z && n == v, true};
+
+    return condition >= ALWAYS || holds[condition >> 1] == ((condition & 1) == 0);
+}
+
+/* In an IT block the CPSR has the condition of the next instruction. */
+static unsigned thumb_condition(uint64_t cpsr)
+{
+    const unsigned it = (unsigned)((cpsr >> 8 & 0xfc) | (cpsr >> 25 & 3));
+
+    return it & 15 ? it >> 4 : ALWAYS;
+}
+
+static enum kind decode_thumb(const uint8_t *insn, const struct regs *regs, unsigned *length)
+{
+    const uint32_t half = (uint32_t)bytes_get(insn, 2, false), next = (uint32_t)bytes_get(insn + 2, 2, false);
+
+    *length = half >> 11 >= 0x1d ? 4 : 2;
+    if (!is_passed(thumb_condition(regs->r[CPSR]), regs->r[CPSR]))
+        return PLAIN;
+    if (*length == 2) {
+        if ((half & 0xff87) == 0x4780)
+            return CALL;
+        return (half & 0xff87) == 0x4700 || (half & 0xff00) == 0xbd00 || (half & 0xfd87) == 0x4487 ? INDIRECT
+                                                                                                   : PLAIN;
+    }
+    if ((half & 0xf800) == 0xf000 && ((next & 0xd000) == 0xd000 || (next & 0xd001) == 0xc000))
+        return CALL;
+    return ((half & 0xfe50) == 0xe810 && next >> 15) || ((half & 0xff70) == 0xf850 && next >> 12 == 15) ? INDIRECT
+                                                                                                        : PLAIN;
+}
+
+static enum kind decode_arm(const uint8_t *insn, const struct regs *regs, unsigned *length)
+{
+    const uint32_t word = (uint32_t)bytes_get(insn, 4, false);
+
+    if (regs->r[CPSR] & CPSR_THUMB)
+        return decode_thumb(insn, regs, length);
+    *length = 4;
+    if (word >> 28 == 15)
+        return (word & 0xfe000000) == 0xfa000000 ? CALL : PLAIN;
+    if (!is_passed(word >> 28, regs->r[CPSR]))
+        return PLAIN;
+    if ((word & 0x0f000000) == 0x0b000000 || (word & 0x0ffffff0) == 0x012fff30)
+        return CALL;
+    return (word & 0x0ffffff0) == 0x012fff10 || (word & 0x0e108000) == 0x08108000 ||
+                   (word & 0x0c10f000) == 0x0410f000 || ((word & 0x0c00f000) == 0xf000 && (word >> 23 & 3) != 2)
+               ? INDIRECT
+               : PLAIN;
+}
+
 /* ---- Registers, and the signal frames of Linux ---- */
 
 static const signed char x86_order[] = {0, 3, 2, 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 32};
 /* RISC-V's: x0 to x31, pc. */
 static const signed char aarch64_order[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
                                             17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32};
+/* r0 to r15, CPSR. */
+static const signed char arm_order[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 32, CPSR};
 static const signed char s390x_order[] = {-1, 32, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 /* The return has popped the restorer's address, so SP is at struct ucontext; gregs are at 40, r8 first. */
@@ -171,6 +233,13 @@ static unsigned saved_riscv32(unsigned reg)
     return reg > 0 && reg < 32 ? 288 + 4 * reg : 0;
 }
 
+/* The programs have no signals. */
+static unsigned saved_arm(unsigned reg)
+{
+    (void)reg;
+    return 0;
+}
+
 static const struct cpu cpus[] = {
     {{ABI_AMD64}, 128, 15, 30, decode_x86, x86_order, sizeof x86_order, 0, {5, 4}, 168, saved_x86},
     {{ABI_AARCH64}, 0, 4, 30, decode_aarch64, aarch64_order, sizeof aarch64_order, 0, {0, 1}, 568, saved_aarch64},
@@ -188,6 +257,8 @@ static const struct cpu cpus[] = {
     {{ABI_S390X}, 0, 6, 30, decode_s390x, s390x_order, sizeof s390x_order, 35, {2, 3}, 344, saved_s390x},
     {{ABI_RISCV64}, 0, 4, 30, decode_riscv64, aarch64_order, sizeof aarch64_order, 0, {10, 11}, 304, saved_riscv64},
     {{ABI_RISCV32}, 0, 4, 30, decode_riscv32, aarch64_order, sizeof aarch64_order, 0, {10, 11}, 288, saved_riscv32},
+    {{ABI_ARM}, 0, 4, 30, decode_arm, arm_order, sizeof arm_order, 0, {0, 1}, 0, saved_arm},
+    {{ABI_THUMB}, 0, 4, 30, decode_arm, arm_order, sizeof arm_order, 0, {0, 1}, 0, saved_arm},
 };
 
 const struct cpu *cpu_by_abi(const char *abi)

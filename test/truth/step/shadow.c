@@ -9,6 +9,8 @@ bool return_address(struct machine *m, uint64_t *addr)
 
     if (m->cpu->abi.link) {
         *addr = m->regs.r[m->cpu->abi.ra];
+        if (m->cpu->abi.even)
+            *addr &= ~(uint64_t)1;
         return true;
     }
     if (!machine_read(m, m->regs.r[m->cpu->abi.sp], bytes, sizeof bytes))

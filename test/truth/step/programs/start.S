@@ -14,7 +14,7 @@
  *   notable_call(f, x)           calls f(x), without CFI: has no table
  *   asm_*                        patterns that no compiler makes: each (f, x) calls f(x)
  */
-#ifndef __riscv
+#if !defined __riscv && !defined __arm__
 #include "arch/sfu_asm.h"
 #endif
 
@@ -24,6 +24,10 @@
 #define END(name)      .cfi_endproc; BARE_END(name)
 
 	.text
+#ifdef __arm__
+	.syntax unified
+	.cfi_sections .debug_frame
+#endif
 #if defined __x86_64__
 #define NOP        nop
 #define RETURN     ret
@@ -603,6 +607,170 @@ FUNCTION(step_enter)
 	tail	step_handler
 	END(step_enter)
 
+#elif defined __arm__
+/* A32, T32, and what ARMv6-M has of T32. There are no signals here. */
+#define RETURN     bx lr
+#ifdef __thumb__
+#define FRAME      r7
+#define SET_FRAME  movs r7, #255
+#else
+#define FRAME      r11
+#define SET_FRAME  mov r11, #255
+#endif
+
+FUNCTION(_start)
+	.cfi_undefined lr
+	movs	r0, #0
+	mov	r7, r0
+	mov	r11, r0
+	mov	lr, r0
+	bl	step_main
+	movs	r7, #1
+	svc	#0
+	udf	#0
+	END(_start)
+
+FUNCTION(step_syscall)
+	push	{r4, r7}
+	.cfi_def_cfa_offset 8
+	.cfi_offset r7, -4
+	ldr	r4, [sp, #8]
+	mov	r7, r0
+	mov	r0, r1
+	mov	r1, r2
+	mov	r2, r3
+	mov	r3, r4
+	svc	#0
+	nop
+	pop	{r4, r7}
+	.cfi_restore r7
+	.cfi_def_cfa_offset 0
+	bx	lr
+	END(step_syscall)
+
+FUNCTION(setjmp)
+	stmia	r0!, {r4-r7}
+	mov	r1, r8
+	mov	r2, r9
+	mov	r3, r10
+	stmia	r0!, {r1-r3}
+	mov	r1, r11
+	mov	r2, sp
+	mov	r3, lr
+	stmia	r0!, {r1-r3}
+#ifdef __ARM_FP
+	vstmia	r0, {d8-d15}
+#endif
+	movs	r0, #0
+	bx	lr
+	END(setjmp)
+
+/* Up to the change of SP the caller is the old one, and from there on the one that setjmp returns to. */
+FUNCTION(longjmp)
+	cmp	r1, #0
+	bne	1f
+	movs	r1, #1
+1:	adds	r0, #16
+	ldmia	r0!, {r2, r3}
+	mov	r8, r2
+	mov	r9, r3
+	ldmia	r0!, {r2, r3}
+	mov	r10, r2
+	mov	r12, r3
+	ldmia	r0!, {r2, r3}
+#ifdef __ARM_FP
+	vldmia	r0, {d8-d15}
+#endif
+	subs	r0, #40
+	ldmia	r0!, {r4-r6}
+	ldr	r0, [r0]
+	mov	sp, r2
+	.cfi_register lr, r3
+	.cfi_register r7, r0
+	.cfi_register r11, r12
+	mov	r7, r0
+	.cfi_same_value r7
+	mov	r11, r12
+	.cfi_same_value r11
+	mov	r0, r1
+	bx	r3
+	END(longjmp)
+
+BARE(notable_call)
+	push	{r4, lr}
+	mov	r2, r0
+	mov	r0, r1
+	blx	r2
+	pop	{r4, pc}
+	BARE_END(notable_call)
+
+/* Frame pointer, and SP moved about below it. */
+FUNCTION(asm_frame)
+	push	{FRAME, lr}
+	.cfi_def_cfa_offset 8
+	.cfi_offset FRAME, -8
+	.cfi_offset lr, -4
+	mov	FRAME, sp
+	.cfi_def_cfa FRAME, 8
+	sub	sp, #64
+	mov	r2, r0
+	mov	r0, r1
+	blx	r2
+	mov	sp, FRAME
+	.cfi_def_cfa sp, 8
+	pop	{FRAME, pc}
+	END(asm_frame)
+
+/* The link register saved alone and late, FP not at all; returns through another register. */
+FUNCTION(asm_push)
+	sub	sp, #24
+	.cfi_def_cfa_offset 24
+	mov	r3, lr
+	mov	r2, r0
+	str	r3, [sp, #8]
+	.cfi_offset lr, -16
+	mov	r0, r1
+	blx	r2
+	ldr	r1, [sp, #8]
+	.cfi_register lr, r1
+	add	sp, #24
+	.cfi_def_cfa_offset 0
+	bx	r1
+	END(asm_push)
+
+/* FP saved without RA, and used for something else; then RA, and the CFA in another register than SP and FP. */
+FUNCTION(asm_odd)
+	sub	sp, #504
+	.cfi_def_cfa_offset 504
+	str	FRAME, [sp, #496]
+	.cfi_offset FRAME, -8
+	SET_FRAME
+	mov	r3, sp
+	.cfi_def_cfa_register r3
+	mov	r2, lr
+	str	r2, [r3, #100]
+	.cfi_offset lr, -404
+	.cfi_def_cfa_register sp
+	mov	r2, r0
+	mov	r0, r1
+	blx	r2
+	ldr	r1, [sp, #100]
+	.cfi_register lr, r1
+	ldr	FRAME, [sp, #496]
+	.cfi_restore FRAME
+	add	sp, #504
+	.cfi_def_cfa_offset 0
+	bx	r1
+	END(asm_odd)
+
+FUNCTION(step_handler)
+	RETURN
+	END(step_handler)
+
+FUNCTION(step_signals)
+	RETURN
+	END(step_signals)
+
 #endif
 
 FUNCTION(step_mark)
@@ -617,6 +785,7 @@ FUNCTION(step_ready)
 	.set	_setjmp, setjmp
 	.set	_longjmp, longjmp
 
+#ifndef __arm__
 /* The lookup of a return address is one byte lower: the restorer's function begins before its entry. */
 	.p2align 4
 	.cfi_startproc
@@ -626,6 +795,7 @@ FUNCTION(step_ready)
 BARE(step_restorer)
 	SIGRETURN
 	END(step_restorer)
+#endif
 
 #ifdef SIGNAL_ROW
 	.p2align 4
