@@ -326,6 +326,13 @@ static int check_preamble(const uint8_t *h, bool big)
     return h[3] & ~version->flags ? SFU_E_FLAGS : SFU_OK;
 }
 
+/* An assignment might become a call of memcpy: gcc's for ARMv6-M does. */
+static void copy_rule(struct sfu_rule *to, const struct sfu_rule *from)
+{
+    to->offset = from->offset;
+    to->control = from->control;
+}
+
 /* Sets RULE for RA or FP where a row has none: saved at the header's FIXED offset or, if that is 0, still in REG. */
 static void set_unmentioned(struct sfu_rule *rule, uint8_t fixed, uint8_t reg)
 {
@@ -852,8 +859,8 @@ static bool default_rules(const struct lookup *l, struct sfu_row *row)
 
     if (count > fp + 1 || !set_cfa(abi, &row->cfa, base, data_word(l, 0)))
         return false;
-    row->ra = l->s->ra;
-    row->fp = l->s->fp;
+    copy_rule(&row->ra, &l->s->ra);
+    copy_rule(&row->fp, &l->s->fp);
     if (fp == 2 && count > 1)
         set_saved(l->s, &row->ra, data_word(l, 1), true);
     if (count > fp)
@@ -874,8 +881,8 @@ static bool flexible_rules(const struct lookup *l, struct sfu_row *row)
     struct sfu_rule rules[RULES];
 
     rules[CFA].control = 0;
-    rules[RA] = l->s->ra;
-    rules[FP] = l->s->fp;
+    copy_rule(&rules[RA], &l->s->ra);
+    copy_rule(&rules[FP], &l->s->fp);
     for (i = 0; i < RULES && used < count; i++) {
         uint32_t control = (uint32_t)data_word(l, used) & mask;
 
@@ -891,8 +898,8 @@ static bool flexible_rules(const struct lookup *l, struct sfu_row *row)
     if (used < count || !(rules[CFA].control & RULE_REGISTER) ||
         !set_cfa(abi_of(l->s->abi), &row->cfa, rules[CFA].control, rules[CFA].offset))
         return false;
-    row->ra = rules[RA];
-    row->fp = rules[FP];
+    copy_rule(&row->ra, &rules[RA]);
+    copy_rule(&row->fp, &rules[FP]);
     return true;
 }
 
@@ -902,8 +909,8 @@ static void no_rules(const struct sfu_section *s, struct sfu_row *row, enum sfu_
     row->kind = (uint8_t)kind;
     row->cfa.offset = 0;
     row->cfa.control = 0;
-    row->ra = s->ra;
-    row->fp = s->fp;
+    copy_rule(&row->ra, &s->ra);
+    copy_rule(&row->fp, &s->fp);
 }
 
 /* Sets kind and rules of *ROW by the lookup's row. Decides what a missing row means: with the signal bit, ask the trap
