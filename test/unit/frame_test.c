@@ -1078,6 +1078,29 @@ static void test_slot_on_another_stack(void **state)
     }
 }
 
+/* Of a slot below SP the address decides on which stack it lies, not the base that a rule counts from: FP is on SP's
+ * stack, and the slot on the stack below. */
+static void test_slot_below_its_base(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        begin(abi, SFU_PC_EXACT);
+        m.stack_size = 0x800;
+        t.find_stack = machine_find_stack;
+        frame.regs.sp = STACK + 0xc00;
+        frame.regs.fp = STACK + 0x808;
+        row.cfa.control = (uint32_t)REG(registers[abi].fp);
+        row.cfa.offset = 0x500;
+        row.ra.control = row.fp.control = (uint32_t)AT_REG(registers[abi].fp);
+        row.ra.offset = -16;
+        row.fp.offset = -24;
+        code(apply(&t, &row, &frame), SFU_OK);
+        same(frame.regs.pc, pc_of(abi, at(STACK + 0x7f8)));
+        same(frame.regs.fp, at(STACK + 0x7f0));
+    }
+}
+
 /* A slot that is not read need not be readable, nor exist. */
 static void test_red_zone_unread(void **state)
 {
@@ -1196,6 +1219,7 @@ int frame_tests(void)
         cmocka_unit_test(test_dead_epilogue),
         cmocka_unit_test(test_dead_trap_frame),
         cmocka_unit_test(test_slot_on_another_stack),
+        cmocka_unit_test(test_slot_below_its_base),
         cmocka_unit_test(test_red_zone_unread),
         cmocka_unit_test(test_red_zone_rules),
         cmocka_unit_test(test_red_zone_bytes),
