@@ -18,12 +18,13 @@ TOOLS_LIBDW := $(if $(STATIC),-static $(STATIC_LIBDW),-ldw -lelf)
 TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/host -I$(TOOLS)
 TOOLS_LIBRARY := $(addprefix port/host/common/,abi.c image.c cfi.c epilogue.c epilogue_arm.c epilogue_riscv.c joined.c \
     compare.c kept.c plt.c filled.c) sfu.c
-# What reads machine code. Of x86_64 it needs capstone; without that, tables are made of CFI alone.
-TOOLS_CODE := $(addprefix port/host/code/,code.c trust.c x86_64.c aarch64.c)
-CAPSTONE ?= $(wildcard $(addsuffix /capstone/capstone.h,/usr/include /usr/local/include))
-TOOLS_CAPSTONE := $(filter-out no,$(CAPSTONE))
-TOOLS_CODE_FLAGS := $(if $(TOOLS_CAPSTONE),-DSFU_CAPSTONE)
-TOOLS_GEN_LIBS := $(if $(TOOLS_CAPSTONE),-lcapstone) $(TOOLS_LIBELF)
+# What reads machine code. Of x86_64 it needs capstone; without that, tables are made of CFI alone. Where it has been
+# installed by the tool's own prerequisite, only a recipe can see that.
+TOOLS_CODE := $(addprefix port/host/code/,code.c trust.c x86_64.c aarch64.c s390x.c)
+CAPSTONE ?= $(shell ls /usr/include/capstone/capstone.h /usr/local/include/capstone/capstone.h 2>/dev/null)
+TOOLS_CAPSTONE = $(filter-out no,$(CAPSTONE))
+TOOLS_CODE_FLAGS = $(if $(TOOLS_CAPSTONE),-DSFU_CAPSTONE)
+TOOLS_GEN_LIBS = $(if $(TOOLS_CAPSTONE),-lcapstone) $(TOOLS_LIBELF)
 TOOLS_REPORT := port/host/common/report.c
 TOOLS_ENCODER := $(addprefix port/host/common/,tables.c groups.c encode.c)
 TOOLS_WALKER := port/host/common/walker.c port/fast/sfu_fast.c
@@ -41,13 +42,14 @@ TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_image.c trace_symb
     $(TOOLS_LIBRARY)
 TOOLS_HEADERS := $(wildcard port/host/*/*.h) port/fast/sfu_fast.h sfu.h
 
-.PHONY: tools tools-bench
+.PHONY: tools tools-needed tools-bench
 ## [tools] tools: sfu-gen, sfu-lint, sfu-trace, in build/tools; STATIC=1: no shared libraries; LIBDW=no: libelf alone
 TOOLS_INSTALLED := sfu-gen sfu-lint $(if $(filter no,$(LIBDW)),,sfu-trace)
 TOOLS_LINT_LIBRARIES := $(if $(TOOLS_CAPSTONE),-lcapstone) \
     $(if $(filter no,$(LIBDW)),-DSFU_NO_LIBDW $(TOOLS_LIBELF),$(TOOLS_LIBDW))
 # `make install` only says what is missing.
-TOOLS_NEEDED := @test/tools/toolchain/install.sh $(if $(filter install,$(MAKECMDGOALS)),-n) tools $(if $(STATIC),static)
+tools-needed:
+	@test/tools/toolchain/install.sh $(if $(filter install,$(MAKECMDGOALS)),-n) tools $(if $(STATIC),static)
 TOOLS_SCRIPTS := sfu-link
 tools: $(TOOLS_INSTALLED:%=$(TOOLS)/%) $(TOOLS_SCRIPTS:%=$(TOOLS)/%)
 
@@ -62,20 +64,17 @@ $(TOOLS)/%.txt.h: %.txt port/host/rules.mk
 	@mkdir -p $(@D)
 	@sed -e 's/["\\]/\\&/g' -e 's/.*/"&",/' $< >$@
 
-$(TOOLS)/sfu-gen: $(TOOLS_GEN) $(TOOLS_HEADERS) $(TOOLS)/sfu-gen.txt.h port/host/rules.mk
-	$(TOOLS_NEEDED)
+$(TOOLS)/sfu-gen: $(TOOLS_GEN) $(TOOLS_HEADERS) $(TOOLS)/sfu-gen.txt.h port/host/rules.mk | tools-needed
 	@mkdir -p $(@D)
 	$(if $(TOOLS_CAPSTONE),,@echo 'sfu-gen is built without capstone (libcapstone-dev): it does not read code of x86_64')
 	$(CC) $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -O3 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_GEN) $(LDFLAGS) $(TOOLS_GEN_LIBS) -o $@
 
-$(TOOLS)/sfu-lint: $(TOOLS_LINT) $(TOOLS_HEADERS) $(TOOLS)/sfu-lint.txt.h port/host/rules.mk
-	$(TOOLS_NEEDED)
+$(TOOLS)/sfu-lint: $(TOOLS_LINT) $(TOOLS_HEADERS) $(TOOLS)/sfu-lint.txt.h port/host/rules.mk | tools-needed
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -O2 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_LINT) $(LDFLAGS) \
 	    $(TOOLS_LINT_LIBRARIES) -o $@
 
-$(TOOLS)/sfu-trace: $(TOOLS_TRACE) $(TOOLS_HEADERS) $(TOOLS)/sfu-trace.txt.h port/host/rules.mk
-	$(TOOLS_NEEDED)
+$(TOOLS)/sfu-trace: $(TOOLS_TRACE) $(TOOLS_HEADERS) $(TOOLS)/sfu-trace.txt.h port/host/rules.mk | tools-needed
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_FLAGS) -O2 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_TRACE) $(LDFLAGS) $(TOOLS_LIBDW) -o $@
 

@@ -338,9 +338,9 @@ static void memory(uint32_t word, struct code_fact *fact)
 
 /* ---- All (C4.1) ------------------------------------------------------------------------------------------------ */
 
-static void decode(void *decoder, const uint8_t *p, uint64_t left, uint64_t pc, struct code_fact *fact)
+static void decode(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)
 {
-    uint32_t word = left >= 4 ? (uint32_t)load_number(p, 4, false) : 0;
+    uint32_t word = text->end - pc >= 4 ? (uint32_t)load_number(text->bytes + (pc - text->start), 4, false) : 0;
     unsigned group = field(word, 25, 4);
 
     (void)decoder;

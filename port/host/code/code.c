@@ -14,7 +14,14 @@ void code_add(struct code_fact *fact, enum code_do what, uint8_t reg, uint8_t la
     if (fact->num == CODE_OPS)
         fact->size = 0;
     else
-        fact->op[fact->num++] = (struct code_op){(uint8_t)what, reg, last, base, k};
+        fact->op[fact->num++] = (struct code_op){(uint8_t)what, reg, last, base, 0, k};
+}
+
+void code_copy(struct code_fact *fact, uint8_t to, int64_t k, uint8_t from, int64_t offset, unsigned bytes)
+{
+    code_add(fact, CODE_COPY, from, (uint8_t)(bytes - 1), to, k);
+    if (fact->size != 0)
+        fact->op[fact->num - 1].from = (int32_t)offset;
 }
 
 const struct code_cpu *code_cpu(const struct image *image)
@@ -27,6 +34,8 @@ const struct code_cpu *code_cpu(const struct image *image)
     case SFU_AARCH64:
     case SFU_AARCH64_BIG:
         return &code_aarch64;
+    case SFU_S390X:
+        return &code_s390x;
     default:
         return NULL;
     }
@@ -98,6 +107,23 @@ static struct code_value load(const struct code_state *state, const struct code_
     return at->base > BASE_NUMBER && slot != NULL ? slot->value : unknown;
 }
 
+/* BYTES at TO + K become those at FROM + OFFSET: words that are known, if no byte of them is written before it is read. */
+static void copy(struct code_state *state, const struct code_value *to, int64_t k, const struct code_value *from,
+                 int64_t offset, unsigned bytes)
+{
+    struct code_value words[32] = {{0, BASE_UNKNOWN, false}};
+    bool apart = from->base != to->base || to->k + k <= from->k + offset;
+    unsigned i;
+
+    for (i = 0; apart && i < bytes / 8; i++)
+        words[i] = load(state, from, offset + 8 * (int64_t)i);
+    if (to->base == BASE_UNKNOWN)
+        return;
+    write_slots(state, to->base, to->k + k, bytes);
+    for (i = 0; i < bytes / 8; i++)
+        store(state, to, k + 8 * (int64_t)i, &words[i]);
+}
+
 static struct code_value entry_value(unsigned reg)
 {
     return (struct code_value){0, (uint8_t)(BASE_ENTRY + reg), false};
@@ -108,6 +134,7 @@ static const struct code_value way_back = {0, BASE_RETURN, false};
 void code_entry(const struct code_cpu *cpu, struct code_state *state)
 {
     memset(state, 0, sizeof *state);
+    state->reg[CODE_ZERO] = (struct code_value){0, BASE_NUMBER, false};
     state->reg[cpu->sp] = (struct code_value){cpu->sp_at_entry, BASE_CFA, false};
     state->reg[cpu->fp] = entry_value(cpu->fp);
     if (cpu->shadow != 0)
@@ -280,6 +307,9 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
         if (at.base > BASE_NUMBER)
             write_slots(state, at.base, at.k + op->k, op->last);
         break;
+    case CODE_COPY:
+        copy(state, &at, op->k, reg, op->from, op->last + 1u);
+        break;
     case CODE_FORGET:
         for (i = op->reg; i <= op->last; i++)
             state->reg[i] = unknown;
@@ -399,8 +429,9 @@ enum { MAX_AWAY = 16 };
 struct run {
     struct code *code;
     struct code_unit *unit;
-    const uint8_t *bytes;
+    struct code_text text;
     uint32_t *index; /* by offset: of the place, + 1; or 0 */
+    bool *executed;  /* by offset: another instruction executes what stands there */
     struct place *places;
     size_t num_places;
     uint32_t *work; /* places whose state has changed */
@@ -428,16 +459,19 @@ static uint32_t place_at(struct run *r, uint64_t pc, bool *is_new)
     place = &r->places[r->num_places++];
     memset(place, 0, sizeof *place);
     place->pc = pc;
-    code->cpu->decode(code->decoder, r->bytes + offset, r->unit->end - pc, pc, &place->fact);
+    code->cpu->decode(code->decoder, &r->text, pc, &place->fact);
+    if (place->fact.executes >= r->unit->start && place->fact.executes < r->unit->end)
+        r->executed[place->fact.executes - r->unit->start] = true;
     r->index[offset] = (uint32_t)r->num_places;
     *is_new = true;
     return (uint32_t)r->num_places - 1;
 }
 
-/* Whether nothing but padding comes from PC to the end of the unit. */
+/* Whether nothing but padding comes from PC to the end of the unit, or what no way leads to. */
 static bool is_end(const struct run *r, uint64_t pc)
 {
-    return pc >= r->unit->end || image_is_padding(r->code->image, pc, r->unit->end);
+    return pc >= r->unit->end || r->executed[pc - r->unit->start] ||
+           image_is_padding(r->code->image, pc, r->unit->end);
 }
 
 /* Whether the PC goes on behind FACT, at NEXT. What does not always come back does not at the end of a unit. */
@@ -721,8 +755,9 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
     r->code = code;
     r->unit = unit;
     r->watch = watch;
-    r->bytes = bytes;
+    r->text = (struct code_text){bytes, unit->start, unit->end};
     r->index = zeroed((size_t)(unit->end - unit->start), sizeof *r->index);
+    r->executed = zeroed((size_t)(unit->end - unit->start), sizeof *r->executed);
     do {
         forget_states(r);
         discover(r);
@@ -739,6 +774,7 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
     forget_states(r);
     free(r->places);
     free(r->index);
+    free(r->executed);
     free(r->work);
     free(r->seeds);
     free(r);

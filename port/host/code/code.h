@@ -5,9 +5,9 @@
  * every register that holds one of them from the first instruction of a function along all of its branches. It knows
  * where CFA, RA and FP are in front of an instruction, or that it does not know.
  *
- *     x86_64.c, aarch64.c   bytes -> struct code_fact: what an instruction does to registers, memory and the PC
- *     code.c                facts -> struct code_state: what holds in front of each instruction of a function
- *     trust.c               states and call frame information (CFI) -> rows: who is right where they differ
+ *     x86_64.c, aarch64.c, s390x.c   bytes -> struct code_fact: what an instruction does to registers, memory, the PC
+ *     code.c    facts -> struct code_state: what holds in front of each instruction of a function
+ *     trust.c   states and call frame information (CFI) -> rows: who is right where they differ
  *
  * It is sound under the assumptions in the list below: what holds for one way to an instruction and not for another
  * is unknown, and an instruction that nobody knows makes everything unknown that it could write.
@@ -17,7 +17,8 @@
  *     which that is known to be false (`ret n`) is believed not to.
  *   - A call returns, unless CFI says by another row behind it that it does not, or the function ends there. `ud2` and
  *     `brk`, except for `brk #0`, do not go on.
- *   - A store to an address that is not known as CFA + a number does not hit a slot with a saved register.
+ *   - A store to an address that is not known as CFA + a number does not hit a slot with a saved register; nor does one
+ *     of a length that is not known, behind its first byte.
  *   - The instructions are those in the file: nobody changes them at run time in what concerns SP, FP and RA.
  */
 #ifndef SFU_HOST_CODE_H
@@ -30,8 +31,9 @@
 
 /* Registers have their DWARF numbers; x86_64's RA has its column, 16. s390x: 16 to 31 are the halves of floating-point
  * registers, in which leaf functions save others. CODE_PC: where the CPU keeps the interrupted PC (aarch64: ELR_EL1).
- * CODE_OTHER_SP: where it keeps the SP of what was interrupted, if that is another one (aarch64: SP_EL0). */
-enum { CODE_REAL = 32, CODE_PC = 32, CODE_OTHER_SP, CODE_REGISTERS, CODE_NONE = 255 };
+ * CODE_OTHER_SP: where it keeps the SP of what was interrupted, if that is another one (aarch64: SP_EL0). CODE_ZERO: is
+ * always 0 (s390x: the base of an absolute address). */
+enum { CODE_REAL = 32, CODE_PC = 32, CODE_OTHER_SP, CODE_ZERO, CODE_REGISTERS, CODE_NONE = 255 };
 
 /* What an instruction does, in this order. REG and LAST are registers, BASE, too; all numbers are signed. */
 enum code_do {
@@ -41,6 +43,7 @@ enum code_do {
     CODE_LOAD,   /* REG to LAST = the words at BASE + K and behind it */
     CODE_STORE,  /* the words at BASE + K and behind it = REG to LAST */
     CODE_WRITE,  /* LAST bytes at BASE + K become unknown */
+    CODE_COPY,   /* LAST + 1 bytes at BASE + K = those at REG + FROM, the first one first */
     CODE_FORGET, /* REG to LAST become unknown */
     CODE_ALIGN,  /* REG is rounded down to a multiple that is not known */
     CODE_SIGN,   /* REG is signed */
@@ -50,6 +53,7 @@ enum code_do {
 
 struct code_op {
     uint8_t what, reg, last, base;
+    int32_t from;
     int64_t k;
 };
 
@@ -69,12 +73,19 @@ enum { CODE_OPS = 6 };
 
 struct code_fact {
     uint64_t target;
+    uint64_t executes; /* s390x: where the instruction stands that this one executes, or 0: no way leads there */
     struct code_op op[CODE_OPS];
     uint8_t size; /* of the instruction; 0: it is not known, and nothing can be said behind it */
     uint8_t num;
     uint8_t flow;
     bool
         odd; /* CODE_RETURN: with another SP than the caller had; else: at the end of a unit nothing comes behind it */
+};
+
+/* The code of a unit. */
+struct code_text {
+    const uint8_t *bytes;
+    uint64_t start, end;
 };
 
 /* A CPU, as analysis needs it. */
@@ -86,8 +97,8 @@ struct code_cpu {
     int32_t ra_at_entry; /* from the CFA, if LINK is false */
     bool link;           /* RA is in its register at entry */
     unsigned align;      /* of instructions */
-    /* Reads the instruction at P, of which LEFT bytes are code, at address PC. */
-    void (*decode)(void *decoder, const uint8_t *p, uint64_t left, uint64_t pc, struct code_fact *fact);
+    /* Reads the instruction at PC, which is in TEXT. */
+    void (*decode)(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact);
     void *(*open)(void); /* makes DECODER, or is NULL */
     void (*close)(void *decoder);
 };
@@ -99,9 +110,12 @@ static inline void code_forget(struct code_fact *fact, uint8_t reg)
     code_add(fact, CODE_FORGET, reg, reg, 0, 0);
 }
 
+/* BYTES, 1 to 256, at TO + K become those at FROM + OFFSET. */
+void code_copy(struct code_fact *fact, uint8_t to, int64_t k, uint8_t from, int64_t offset, unsigned bytes);
+
 /* The CPU of IMAGE, or NULL where there is none, or it needs a library that this program was built without. */
 const struct code_cpu *code_cpu(const struct image *image);
-extern const struct code_cpu code_x86_64, code_aarch64;
+extern const struct code_cpu code_x86_64, code_aarch64, code_s390x;
 
 /* ---- States ---------------------------------------------------------------------------------------------------- */
 

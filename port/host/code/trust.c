@@ -267,12 +267,25 @@ static const struct code_slot *slot_of(const struct code_state *state, const str
     return NULL;
 }
 
-/* CFI and the state of a jump say the same of PC. SP and FP are as the jump left them, all else as CFI says. */
+/* The word in the caller's frame from which an epilogue loads SP (s390x), or NULL. */
+static const struct code_slot *slot_of_sp(const struct code_cpu *cpu, const struct code_state *state)
+{
+    unsigned i;
+
+    for (i = 0; i < state->num; i++)
+        if (state->slot[i].base == BASE_CFA && state->slot[i].k >= cpu->sp_at_entry &&
+            is_at(&state->slot[i].value, BASE_CFA, cpu->sp_at_entry, false))
+            return &state->slot[i];
+    return NULL;
+}
+
+/* CFI and the state of a jump say the same of PC. SP and FP are as the jump left them, and SP's slot, which no row has;
+ * all else as CFI says. */
 static bool admit(void *ctx, uint64_t pc, struct code_state *state)
 {
     struct trust *t = ctx;
     const struct cfi_row *row = row_at(t, pc);
-    const struct code_slot *slots[3];
+    const struct code_slot *slots[4];
     struct code_state seed;
     struct cfi_row copy;
     struct judgement j;
@@ -285,6 +298,7 @@ static bool admit(void *ctx, uint64_t pc, struct code_state *state)
     if (j.cfa != CONFIRMED || j.ra != CONFIRMED || j.fp != CONFIRMED)
         return false;
     memset(&seed, 0, sizeof seed);
+    seed.reg[CODE_ZERO] = state->reg[CODE_ZERO];
     seed.reg[t->cpu->sp] = state->reg[t->cpu->sp];
     seed.reg[t->cpu->fp] = state->reg[t->cpu->fp];
     if (t->cpu->link && !(row->ra.control & RULE_DEREFERENCE))
@@ -292,7 +306,8 @@ static bool admit(void *ctx, uint64_t pc, struct code_state *state)
     slots[0] = slot_of(state, &row->cfa);
     slots[1] = slot_of(state, &row->ra);
     slots[2] = slot_of(state, &row->fp);
-    for (i = 0; i < 3; i++)
+    slots[3] = slot_of_sp(t->cpu, state);
+    for (i = 0; i < 4; i++)
         if (slots[i] != NULL)
             seed.slot[seed.num++] = *slots[i];
     *state = seed;

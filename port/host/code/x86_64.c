@@ -330,10 +330,11 @@ static bool flow(struct decoder *d, struct code_fact *fact)
     return true;
 }
 
-static void decode(void *decoder, const uint8_t *p, uint64_t left, uint64_t pc, struct code_fact *fact)
+static void decode(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)
 {
     struct decoder *d = decoder;
-    size_t size = left < 16 ? (size_t)left : 16;
+    const uint8_t *p = text->bytes + (pc - text->start);
+    size_t size = text->end - pc < 16 ? (size_t)(text->end - pc) : 16;
 
     memset(fact, 0, sizeof *fact);
     fact->flow = CODE_STOP;

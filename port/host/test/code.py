@@ -72,6 +72,31 @@ TRUE = {
             .cfi_restore 30
             mov x30, xzr\n.cfi_escape 0x10, 30, 2, 0x82, 0x78\nldr x30, [x18, #-8]!\n.cfi_restore 30\nret""",
     },
+    "s390x": {
+        "frame": """stmg %r11, %r15, 88(%r15)\n.cfi_offset 11, -72\n.cfi_offset 14, -48\n.cfi_offset 15, -40
+            aghi %r15, -168\n.cfi_def_cfa_offset 328\nlgr %r11, %r15\n.cfi_def_cfa_register 11\nsgr %r15, %r2
+            brasl %r14, frame\nlhi %r1, 4\nmvc 164(4, %r11), 0(%r1)\nlmg %r11, %r15, 256(%r11)\n.cfi_restore 11
+            .cfi_restore 14\n.cfi_restore 15\n.cfi_def_cfa 15, 160\nbr %r14""",
+        "floats": """ldgr %f2, %r11\n.cfi_register 11, 17\nldgr %f0, %r14\n.cfi_register 14, 16\nlghi %r11, 4
+            lghi %r14, 5\n1: brctg %r11, 1b\nld %f4, 0(%r2)\nadbr %f4, %f4\nldr %f6, %f4\nmaebr %f4, %f6, %f6
+            ldebr %f4, %f4\nstd %f4, 0(%r2)\nvl %v16, 0(%r2)\nlgdr %r14, %f0\n.cfi_restore 14\nlgdr %r11, %f2
+            .cfi_restore 11\nbr %r14""",
+        "stored": """stg %r14, 112(%r15)\n.cfi_offset 14, -48\nlay %r15, -176(%r15)\n.cfi_def_cfa_offset 336
+            stg %r11, 168(%r15)\n.cfi_offset 11, -168\nmvc 160(8, %r15), 288(%r15)\nlghi %r14, 0\nlghi %r11, 0
+            st %r1, 0(%r1, %r15)\nltgr %r2, %r2\nje 1f\nlg %r14, 160(%r15)\n.cfi_restore 14\nlg %r11, 168(%r15)
+            .cfi_restore 11\naghik %r15, %r15, 176\n.cfi_def_cfa_offset 160\ncgrje %r1, %r2, frame\nbr %r14
+            .cfi_def_cfa_offset 336\n.cfi_offset 14, -48\n.cfi_offset 11, -168\n1: bras %r14, 2f\n2: la %r1, 160(%r15)
+            lmg %r14, %r14, 0(%r1)\n.cfi_restore 14\nlg %r11, 168(%r15)\n.cfi_restore 11\nla %r15, 176(%r15)
+            .cfi_def_cfa_offset 160\njg frame""",
+        "large": """lgfi %r1, -100000\nagr %r15, %r1\n.cfi_def_cfa_offset 100160\nllilh %r1, 1\nllill %r2, 34464
+            slgfi %r15, 8\n.cfi_def_cfa_offset 100168\nalgfi %r15, 8\n.cfi_def_cfa_offset 100160\nagfi %r15, 100000
+            .cfi_def_cfa_offset 160\nllilf %r1, 4096\nslgr %r15, %r1\n.cfi_def_cfa_offset 4256\nla %r1, 4095
+            lay %r15, 1(%r1, %r15)\n.cfi_def_cfa_offset 160\nsgrk %r0, %r15, %r1\nagrk %r15, %r0, %r1\nbr %r14""",
+        "strings": """stmg %r6, %r15, 48(%r15)\n.cfi_offset 11, -72\n.cfi_offset 14, -48\n.cfi_offset 15, -40
+            aghi %r15, -160\n.cfi_def_cfa_offset 320\nexrl %r1, 3f\n3: mvc 160(1, %r15), 0(%r2)\nclc 0(8, %r15), 0(%r1)\nmvcle %r2, %r4, 0
+            xc 160(40, %r15), 0(%r2)\nstmg %r12, %r1, 160(%r15)\nlmg %r6, %r1, 208(%r15)\n.cfi_restore 11
+            .cfi_restore 14\n.cfi_restore 15\n.cfi_def_cfa_offset 160\nbr %r14""",
+    },
 }
 
 # Behind these instructions nothing is known of SP or, with the mark of FP, of FP. What CFI says there stays.
@@ -98,6 +123,16 @@ LOST = {
         mov x9, sp ; adds x9, x9, #1 ; mov sp, x9 | mov x9, sp ; stlxp w9, x8, x7, [x0] ; mov sp, x9 |
         bl frame |
         str x30, [sp, #8] ; .cfi_offset 30, -56 ; mov x9, sp ; bl frame ; mov sp, x9""".split("|"),
+    # Of the table of instructions effects.c has what each one writes.
+    "s390x": """lgr %r15, %r1 | agr %r15, %r1 | nill %r15, 0xfff0 | lay %r15, 0(%r1, %r15) | lmg %r14, %r15, 0(%r1) |
+        lmg %r14, %r2, 0(%r1) | ngr %r15, %r1 | lgr %r9, %r15 ; brasl %r9, frame ; lgr %r15, %r9 | pr | diag 1, 2, 0 |
+        lgr %r5, %r15 ; brasl %r14, frame ; lgr %r15, %r5 | lgr %r5, %r15 ; svc 0 ; lgr %r15, %r5 |
+        ldgr %f0, %r15 ; ldr %f0, %f1 ; lgdr %r15, %f0 | ldgr %f3, %r15 ; vl %v3, 0(%r1) ; lgdr %r15, %f3 |
+        ldgr %f2, %r15 ; axbr %f0, %f0 ; lgdr %r15, %f2 | exrl %r1, 1f ; 1: lgr %r15, %r0 | ex %r1, 0(%r2) |
+        stg %r15, 160(%r15) ; mvi 163(%r15), 0 ; lg %r15, 160(%r15) |
+        stg %r15, 168(%r15) ; mvc 160(16, %r15), 161(%r15) ; lg %r15, 168(%r15) |
+        stg %r15, 160(%r15) ; st %r1, 164(%r15) ; lg %r15, 160(%r15) | lgr %r6, %r15 ; mvcle %r6, %r4, 0 ; lgr %r15, %r6 |
+        lgr %r7, %r15 ; dlgr %r6, %r4 ; lgr %r15, %r7 | lgr %r6, %r15 ; brct %r6, 1f ; 1: lgr %r15, %r6""".split("|"),
 }
 
 # Faults in what is known: file, what stands there, and what is put in its place. Another text of WHAT counts once.
@@ -176,7 +211,7 @@ def assembled(cpu, name, functions):
                   ".cfi_startproc",
                   text, ".cfi_endproc", ".size %s, . - %s" % (function, function)]
     file = "%s/%s-%s" % (WORK, name, cpu)
-    arch = {"aarch64": ["-march=armv9.2-a+memtag+sve2"], "x86_64": []}[cpu]
+    arch = {"aarch64": ["-march=armv9.2-a+memtag+sve2"], "x86_64": [], "s390x": ["-march=arch13"]}[cpu]
     write(file + ".s", ("\n".join(lines) + "\n").encode())
     run("%s/%s/as" % (TC, cpu), *arch, file + ".s", "-o", file + ".o")
     run("%s/%s/ld" % (TC, cpu), file + ".o", "-o", file)
@@ -193,9 +228,12 @@ def images_of(cpu):
     true = assembled(cpu, "true", TRUE[cpu])
     # A frame of 64 bytes, the instruction, and an epilogue.
     begin = {"x86_64": "sub $56, %rsp\n.cfi_adjust_cfa_offset 56\n",
-             "aarch64": "sub sp, sp, #64\n.cfi_def_cfa_offset 64\n"}[cpu]
-    end = {"x86_64": "\ntest %eax, %eax\nud2", "aarch64": "\ncmp x0, x1\nbrk #1"}[cpu]
-    lost = [assembled(cpu, "lost-%d" % i, {"frame": "nop\nret", "lost": begin + text.replace(";", "\n") + end})
+             "aarch64": "sub sp, sp, #64\n.cfi_def_cfa_offset 64\n",
+             "s390x": "aghi %r15, -64\n.cfi_def_cfa_offset 224\n"}[cpu]
+    end = {"x86_64": "\ntest %eax, %eax\nud2", "aarch64": "\ncmp x0, x1\nbrk #1",
+           "s390x": "\ncgr %r0, %r1\n.short 0"}[cpu]
+    ret = "br %r14" if cpu == "s390x" else "ret"
+    lost = [assembled(cpu, "lost-%d" % i, {"frame": "nop\n%s" % ret, "lost": begin + text.replace(";", "\n") + end})
             for i, text in enumerate(LOST[cpu])]
     return true, lost
 
@@ -234,7 +272,7 @@ def test_facts():
     os.makedirs(WORK, exist_ok=True)
     for cpu in TRUE:
         test("%s facts" % cpu, facts, cpu)
-        for i, fault in enumerate(FAULTS[cpu]):
+        for i, fault in enumerate(FAULTS.get(cpu, ())):
             test("%s fault %d: %s" % (cpu, i, fault[1].split("\\n")[0].strip()), planted, cpu, *fault)
 
 
