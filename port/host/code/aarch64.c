@@ -59,6 +59,7 @@ static void immediate(uint32_t word, uint64_t pc, struct code_fact *fact)
         code_add(fact, CODE_SET, rd(word), 0, rn(word), (word & 1u << 30) != 0 ? -imm : imm);
     } else if (kind == 2 && flags) { /* adds, subs, cmp */
         forget(fact, rd(word));
+        fact->bound = (word & 1u << 30) != 0 && field(word, 0, 5) == SP ? (uint32_t)imm + 1 : 0;
     } else if (kind == 4 && rd(word) == SP && field(word, 29, 2) == 0 && wide) { /* and sp, xN, #mask */
         if (rn(word) != SP)
             code_add(fact, CODE_SET, SP, 0, rn(word), 0);
@@ -78,6 +79,12 @@ static void immediate(uint32_t word, uint64_t pc, struct code_fact *fact)
     }
 }
 
+/* Whether an operand is extended with its sign, by OPTION. */
+static unsigned extended(unsigned option)
+{
+    return option & 4 ? CODE_ENTRY_SIGNED : 0;
+}
+
 static void by_register(uint32_t word, struct code_fact *fact)
 {
     uint8_t rm = (uint8_t)field(word, 16, 5);
@@ -90,6 +97,10 @@ static void by_register(uint32_t word, struct code_fact *fact)
         code_add(fact, CODE_SUM, rd(word), rm, rn(word), (word & 1u << 30) != 0 ? -1 : 1);
     else if ((word & 0xbfe0fc00) == 0x8b000000 && rd(word) != SP && rn(word) != SP && rm != SP)
         code_add(fact, CODE_SUM, rd(word), rm, rn(word), (word & 1u << 30) != 0 ? -1 : 1);
+    else if ((word & 0xffe00000) == 0x8b200000 && rd(word) != SP && rn(word) != SP && rm != SP)
+        code_scaled(fact, rd(word), rn(word), rm, extended(field(word, 13, 3)) | field(word, 10, 2) * CODE_ENTRY_SHIFT);
+    else if ((word & 0xffe00000) == 0x8b000000 && field(word, 10, 6) < 4 && rd(word) != SP && rn(word) != SP && rm != SP)
+        code_scaled(fact, rd(word), rn(word), rm, field(word, 10, 2) * CODE_ENTRY_SHIFT);
     else if ((word & 0x3fe00000) == 0x0b200000 || (word & 0x7fe0fc00) == 0x1ac01000) /* extended; irg */
         code_forget(fact, rd(word));
     else if ((word & 0xfffffbe0) == 0xdac103e0 && rn(word) == SP) /* pacia, pacib xN, sp */
@@ -172,6 +183,8 @@ static void branch_by_register(uint32_t word, struct code_fact *fact)
     case 0: /* br */
     case 8: /* braa, brab */
         fact->flow = CODE_AWAY;
+        if (rn(word) != SP)
+            code_add(fact, CODE_SET, CODE_TARGET, 0, rn(word), 0);
         break;
     case 1: /* blr */
     case 9:
@@ -272,8 +285,11 @@ static void single(uint32_t word, struct code_fact *fact)
 
     if (!is_vector && size == 3 && opc == 2 && (!other || mode == 2)) /* prfm */
         return;
-    if (other && mode == 2) { /* at a register's offset */
-        if (loads && !is_vector)
+    if (other && mode == 2) { /* at a register's offset: maybe in a table */
+        if (loads && !is_vector && rd(word) != SP && rn(word) != SP)
+            code_table(fact, rd(word), 1u << size | (opc & 2 ? CODE_ENTRY_SIGNED : 0),
+                       rn(word), rn(word), 0);
+        else if (loads && !is_vector)
             forget(fact, rd(word));
         return;
     }

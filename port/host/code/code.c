@@ -17,6 +17,20 @@ void code_add(struct code_fact *fact, enum code_do what, uint8_t reg, uint8_t la
         fact->op[fact->num++] = (struct code_op){(uint8_t)what, reg, last, base, 0, k};
 }
 
+void code_table(struct code_fact *fact, uint8_t reg, unsigned width, uint8_t base, uint8_t other, int64_t k)
+{
+    code_add(fact, CODE_TABLE, reg, (uint8_t)width, base, k);
+    if (fact->size != 0)
+        fact->op[fact->num - 1].from = other;
+}
+
+void code_scaled(struct code_fact *fact, uint8_t reg, uint8_t base, uint8_t entry, unsigned how)
+{
+    code_add(fact, CODE_SCALED, reg, entry, base, 0);
+    if (fact->size != 0)
+        fact->op[fact->num - 1].from = (int32_t)how;
+}
+
 void code_copy(struct code_fact *fact, uint8_t to, int64_t k, uint8_t from, int64_t offset, unsigned bytes)
 {
     code_add(fact, CODE_COPY, from, (uint8_t)(bytes - 1), to, k);
@@ -43,11 +57,12 @@ const struct code_cpu *code_cpu(const struct image *image)
 
 /* ---- States ---------------------------------------------------------------------------------------------------- */
 
-static const struct code_value unknown;
+static const struct code_value unknown, near = {0, BASE_NEAR, false, 0, 0};
 
 static bool same_value(const struct code_value *a, const struct code_value *b)
 {
-    return a->base == b->base && a->k == b->k && a->is_signed == b->is_signed;
+    return a->base == b->base && a->k == b->k && a->is_signed == b->is_signed && a->width == b->width &&
+           a->add == b->add;
 }
 
 static struct code_slot *find_slot(const struct code_state *state, uint8_t base, int64_t k)
@@ -93,10 +108,10 @@ static void drop_range(struct code_state *state, uint8_t base, int64_t low, int6
 static void store(struct code_state *state, const struct code_value *at, int64_t offset,
                   const struct code_value *value)
 {
-    if (at->base <= BASE_NUMBER)
+    if (at->base <= BASE_NEAR)
         return;
     write_slots(state, at->base, at->k + offset, 8);
-    if (value->base > BASE_NUMBER && state->num < CODE_SLOTS)
+    if (value->base > BASE_NEAR && state->num < CODE_SLOTS)
         state->slot[state->num++] = (struct code_slot){*value, at->k + offset, at->base};
 }
 
@@ -104,14 +119,14 @@ static struct code_value load(const struct code_state *state, const struct code_
 {
     const struct code_slot *slot = find_slot(state, at->base, at->k + offset);
 
-    return at->base > BASE_NUMBER && slot != NULL ? slot->value : unknown;
+    return at->base > BASE_NEAR && slot != NULL ? slot->value : unknown;
 }
 
 /* BYTES at TO + K become those at FROM + OFFSET: words that are known, if no byte of them is written before it is read. */
 static void copy(struct code_state *state, const struct code_value *to, int64_t k, const struct code_value *from,
                  int64_t offset, unsigned bytes)
 {
-    struct code_value words[32] = {{0, BASE_UNKNOWN, false}};
+    struct code_value words[32] = {{0, BASE_UNKNOWN, false, 0, 0}};
     bool apart = from->base != to->base || to->k + k <= from->k + offset;
     unsigned i;
 
@@ -126,16 +141,16 @@ static void copy(struct code_state *state, const struct code_value *to, int64_t 
 
 static struct code_value entry_value(unsigned reg)
 {
-    return (struct code_value){0, (uint8_t)(BASE_ENTRY + reg), false};
+    return (struct code_value){0, (uint8_t)(BASE_ENTRY + reg), false, 0, 0};
 }
 
-static const struct code_value way_back = {0, BASE_RETURN, false};
+static const struct code_value way_back = {0, BASE_RETURN, false, 0, 0};
 
 void code_entry(const struct code_cpu *cpu, struct code_state *state)
 {
     memset(state, 0, sizeof *state);
-    state->reg[CODE_ZERO] = (struct code_value){0, BASE_NUMBER, false};
-    state->reg[cpu->sp] = (struct code_value){cpu->sp_at_entry, BASE_CFA, false};
+    state->reg[CODE_ZERO] = (struct code_value){0, BASE_NUMBER, false, 0, 0};
+    state->reg[cpu->sp] = (struct code_value){cpu->sp_at_entry, BASE_CFA, false, 0, 0};
     state->reg[cpu->fp] = entry_value(cpu->fp);
     if (cpu->shadow != 0)
         state->reg[cpu->shadow] = entry_value(cpu->shadow);
@@ -151,17 +166,17 @@ void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum 
     state->caller = CALLER_INTERRUPTED;
     if (cpu->link) { /* the PC is in a register of its own; RA is only what was interrupted had there */
         state->reg[cpu->ra] = unknown;
-        state->reg[cpu->sp] = (struct code_value){0, BASE_TRAP, false};
+        state->reg[cpu->sp] = (struct code_value){0, BASE_TRAP, false, 0, 0};
         state->reg[CODE_PC] = way_back;
         if (kind == CODE_SP0)
-            state->reg[CODE_OTHER_SP] = (struct code_value){0, BASE_CFA, false};
+            state->reg[CODE_OTHER_SP] = (struct code_value){0, BASE_CFA, false, 0, 0};
         state->trap_is_cfa = kind != CODE_SP0;
         return;
     }
     /* The CPU has pushed SS, SP, flags, CS and PC. */
-    state->reg[cpu->sp] = (struct code_value){kind == CODE_ERROR ? -8 : 0, BASE_TRAP, false};
+    state->reg[cpu->sp] = (struct code_value){kind == CODE_ERROR ? -8 : 0, BASE_TRAP, false, 0, 0};
     state->slot[0] = (struct code_slot){way_back, 0, BASE_TRAP};
-    state->slot[1] = (struct code_slot){{0, BASE_CFA, false}, 24, BASE_TRAP};
+    state->slot[1] = (struct code_slot){{0, BASE_CFA, false, 0, 0}, 24, BASE_TRAP};
     state->num = 2;
 }
 
@@ -209,6 +224,10 @@ bool code_join(struct code_state *state, const struct code_state *other)
         drop_slot(state, &state->slot[i]);
         less = true;
     }
+    if (state->bound != other->bound && state->bound != 0) {
+        state->bound = 0;
+        less = true;
+    }
     if (state->caller != other->caller && state->caller != CALLER_UNCERTAIN) {
         state->caller = CALLER_UNCERTAIN;
         less = true;
@@ -220,7 +239,7 @@ bool code_join(struct code_state *state, const struct code_state *other)
 struct code_value code_evaluate(const struct code_state *state, const struct sfu_rule *rule)
 {
     uint32_t reg = rule->control >> RULE_NUMBER;
-    struct code_value value = {0, BASE_CFA, false};
+    struct code_value value = {0, BASE_CFA, false, 0, 0};
 
     if (rule->control & RULE_REGISTER)
         value = reg < CODE_REGISTERS ? state->reg[reg] : unknown;
@@ -242,7 +261,7 @@ static void sp_moved(const struct code_cpu *cpu, struct code_state *state, const
     if (sp->base != before->base) {
         if (sp->base == BASE_CFA)
             drop_range(state, BASE_ALIGNED, INT64_MIN, INT64_MAX);
-        if (sp->base > BASE_NUMBER)
+        if (sp->base > BASE_NEAR)
             drop_range(state, sp->base, INT64_MIN, sp->k);
     } else if (sp->k > before->k) {
         drop_range(state, sp->base, INT64_MIN, sp->k);
@@ -262,14 +281,31 @@ static void align(struct code_state *state, unsigned reg)
             drop_slot(state, &state->slot[i]);
         else
             i++;
-    state->reg[reg] = (struct code_value){0, BASE_ALIGNED, false};
+    state->reg[reg] = (struct code_value){0, BASE_ALIGNED, false, 0, 0};
+}
+
+/* The entry of a table ENTRY, with NUMBER added. SHIFT: it is extended and shifted before, CODE_ENTRY_...; or 0. */
+static struct code_value case_of(const struct code_value *entry, const struct code_value *number, unsigned shift)
+{
+    struct code_value result = *entry;
+
+    result.add = (int32_t)(number->k - entry->k);
+    result.width = (uint8_t)((shift != 0 ? (entry->width & CODE_ENTRY_SIZE) | shift : entry->width) |
+                             CODE_ENTRY_COMPLETE);
+    return entry->width & CODE_ENTRY_COMPLETE || result.add != number->k - entry->k ? unknown : result;
 }
 
 static struct code_value sum(const struct code_value *a, const struct code_value *b, int64_t sign)
 {
     struct code_value result = *a;
 
-    if (a->base == BASE_UNKNOWN || b->base != BASE_NUMBER)
+    if (sign > 0 && a->base == BASE_NUMBER && b->base == BASE_TABLE)
+        return case_of(b, a, 0);
+    if (sign > 0 && a->base == BASE_TABLE && b->base == BASE_NUMBER)
+        return case_of(a, b, 0);
+    if (a->base >= BASE_NEAR && b->base == BASE_UNKNOWN)
+        return near;
+    if (a->base == BASE_UNKNOWN || a->base == BASE_TABLE || b->base != BASE_NUMBER)
         return unknown;
     result.k = (int64_t)((uint64_t)a->k + (uint64_t)sign * (uint64_t)b->k);
     return result;
@@ -282,14 +318,29 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
 
     switch ((enum code_do)op->what) {
     case CODE_SET:
-        at.k = (int64_t)((uint64_t)at.k + (uint64_t)op->k);
-        *reg = at.base != BASE_UNKNOWN ? at : unknown;
+        if (at.base != BASE_NEAR)
+            at.k = (int64_t)((uint64_t)at.k + (uint64_t)op->k);
+        *reg = at.base != BASE_UNKNOWN && (at.base != BASE_TABLE || op->k == 0) ? at : unknown;
         break;
     case CODE_NUMBER:
-        *reg = (struct code_value){op->k, BASE_NUMBER, false};
+        *reg = (struct code_value){op->k, BASE_NUMBER, false, 0, 0};
+        break;
+    case CODE_TABLE:
+        if (at.base != BASE_NUMBER)
+            at = state->reg[op->from];
+        at.k += op->k;
+        at.base = at.base == BASE_NUMBER ? BASE_TABLE : BASE_UNKNOWN;
+        at.width = op->last;
+        *reg = at.base == BASE_TABLE ? at : unknown;
+        break;
+    case CODE_SCALED:
+        *reg = at.base == BASE_NUMBER && state->reg[op->last].base == BASE_TABLE
+                   ? case_of(&state->reg[op->last], &at, (unsigned)op->from)
+               : at.base >= BASE_NEAR ? near
+                                      : unknown;
         break;
     case CODE_SUM:
-        if (op->reg == cpu->sp && op->base == cpu->sp && at.base > BASE_NUMBER &&
+        if (op->reg == cpu->sp && op->base == cpu->sp && at.base > BASE_NEAR &&
             state->reg[op->last].base != BASE_NUMBER)
             align(state, op->reg); /* alloca: the same stack */
         else
@@ -304,7 +355,7 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
             store(state, &at, op->k + 8 * (int64_t)(i - op->reg), &state->reg[i]);
         break;
     case CODE_WRITE:
-        if (at.base > BASE_NUMBER)
+        if (at.base > BASE_NEAR)
             write_slots(state, at.base, at.k + op->k, op->last);
         break;
     case CODE_COPY:
@@ -337,8 +388,13 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
     struct code_value before = state->reg[cpu->sp];
     unsigned i;
 
-    for (i = 0; i < fact->num; i++)
+    for (i = 0; i < fact->num; i++) {
         transfer(cpu, state, &fact->op[i]);
+        if (state->reg[cpu->sp].base == BASE_NEAR)
+            align(state, cpu->sp);
+    }
+    if (fact->bound != 0)
+        state->bound = fact->bound;
     if (!same_value(&before, &state->reg[cpu->sp]))
         sp_moved(cpu, state, &before);
 }
@@ -351,7 +407,7 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, bool 
     for (i = 0; i < CODE_REGISTERS; i++)
         if (cpu->changed >> i & 1)
             state->reg[i] = unknown;
-    if (sp->base > BASE_NUMBER)
+    if (sp->base > BASE_NEAR)
         drop_range(state, sp->base, INT64_MIN, sp->k);
     if (odd)
         state->reg[cpu->sp] = unknown;
@@ -426,6 +482,14 @@ struct seed {
 
 enum { MAX_AWAY = 16 };
 
+/* A table of jumps, and where they lead to. */
+struct jumps {
+    struct code_value table;
+    uint64_t *targets;
+    size_t num;
+};
+
+
 struct run {
     struct code *code;
     struct code_unit *unit;
@@ -436,6 +500,9 @@ struct run {
     size_t num_places;
     uint32_t *work; /* places whose state has changed */
     size_t num_work;
+    struct jumps *jumps;
+    size_t num_jumps;
+    bool found_jumps; /* in this round */
     struct code_state away[MAX_AWAY]; /* those of jumps to what a register has; no two are the same */
     size_t num_away;
     struct seed *seeds;
@@ -512,10 +579,13 @@ static void discover_at(struct run *r, uint64_t pc, bool meets)
 static void discover(struct run *r)
 {
     const struct code_edge *edge;
-    size_t i;
+    size_t i, k;
 
     for (i = 0; i < r->num_seeds; i++)
         discover_at(r, r->seeds[i].pc, true);
+    for (i = 0; i < r->num_jumps; i++)
+        for (k = 0; k < r->jumps[i].num; k++)
+            discover_at(r, r->jumps[i].targets[k], true);
     if (r->unit->function)
         discover_at(r, r->unit->start, true);
     for (edge = r->unit->edges; edge != NULL; edge = edge->next)
@@ -572,7 +642,7 @@ static void call(struct run *r, struct code_state *state, const struct code_fact
 
     if (callee != NULL && fact->target == pc + fact->size) {
         if (!cpu->link) {
-            struct code_value before = state->reg[cpu->sp], pushed = {(int64_t)fact->target, BASE_NUMBER, false};
+            struct code_value before = state->reg[cpu->sp], pushed = {(int64_t)fact->target, BASE_NUMBER, false, 0, 0};
 
             store(state, &before, -8, &pushed);
             state->reg[cpu->sp].k -= before.base != BASE_UNKNOWN ? 8 : 0;
@@ -615,6 +685,80 @@ static void resumes(struct run *r, const struct code_state *state)
     unit->resumed = sp->k;
 }
 
+/* A table can be no longer: it would have a target for each byte of a large function. */
+enum { MAX_ENTRIES = 65536 };
+
+/* Where entry I of TABLE leads to. Returns false if the file does not say. */
+static bool entry_at(struct image *image, const struct code_value *table, size_t i, uint64_t *target)
+{
+    unsigned size = table->width & CODE_ENTRY_SIZE;
+    const uint8_t *p = image_bytes(image, (uint64_t)table->k + i * size, size);
+    uint64_t entry = p != NULL ? load_number(p, size, image->big) : 0, top = (uint64_t)1 << (8 * size - 1);
+
+    if (size < 8 && table->width & CODE_ENTRY_SIGNED)
+        entry = (entry ^ top) - top;
+    entry <<= table->width / CODE_ENTRY_SHIFT % 4;
+    if (table->width & CODE_ENTRY_COMPLETE)
+        entry += (uint64_t)table->k + (uint64_t)(int64_t)table->add;
+    *target = entry;
+    return p != NULL;
+}
+
+/* Whether another table that this unit uses begins at ADDR. */
+static bool begins_jumps(const struct run *r, uint64_t addr)
+{
+    size_t i;
+
+    for (i = 0; i < r->num_jumps; i++)
+        if ((uint64_t)r->jumps[i].table.k == addr)
+            return true;
+    return false;
+}
+
+/* Reads the targets of JUMPS: as many as a comparison in front of the jump allows, or as many as lie in the unit. */
+static void read_jumps(const struct run *r, struct jumps *jumps, uint32_t bound)
+{
+    const struct code_value *table = &jumps->table;
+    unsigned align = r->code->cpu->align;
+    uint64_t target;
+    size_t i;
+
+    for (i = 0; i < MAX_ENTRIES && (bound == 0 || i < bound); i++) {
+        if (!entry_at(r->code->image, table, i, &target) || target % align != 0)
+            break;
+        if (i > 0 && begins_jumps(r, (uint64_t)table->k + i * (table->width & CODE_ENTRY_SIZE)))
+            break;
+        if ((target < r->unit->start || target >= r->unit->end) &&
+            (bound == 0 || code_unit_at(r->code, target) == NULL))
+            break;
+        jumps->targets = grow(jumps->targets, jumps->num, sizeof *jumps->targets);
+        jumps->targets[jumps->num++] = target;
+    }
+}
+
+/* STATE jumps by a table. Returns false if that is not known, or its targets are not. */
+static bool jumps_by_table(struct run *r, const struct code_state *state)
+{
+    const struct code_value *table = &state->reg[CODE_TARGET];
+    struct jumps next = {*table, NULL, 0};
+    size_t i, k;
+
+    if (table->base != BASE_TABLE || (table->width & (CODE_ENTRY_COMPLETE | 8)) == 0)
+        return false;
+    for (i = 0; i < r->num_jumps && !same_value(&r->jumps[i].table, table); i++)
+        continue;
+    if (i == r->num_jumps) {
+        read_jumps(r, &next, state->bound);
+        r->jumps = grow(r->jumps, r->num_jumps, sizeof *r->jumps);
+        r->jumps[r->num_jumps++] = next;
+        r->found_jumps = true;
+        return true;
+    }
+    for (k = 0; !r->found_jumps && k < r->jumps[i].num; k++)
+        go(r, r->jumps[i].targets[k], state);
+    return r->jumps[i].num > 0;
+}
+
 /* STATE jumps to what a register has. */
 static void leaves(struct run *r, const struct code_state *state)
 {
@@ -647,7 +791,7 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
                 go(r, fact.target, state);
             else if (fact.flow == CODE_RETURN)
                 returns(r, state, &fact);
-            else if (fact.flow == CODE_AWAY)
+            else if (fact.flow == CODE_AWAY && !jumps_by_table(r, state))
                 leaves(r, state);
             else if (fact.flow == CODE_RESUME)
                 resumes(r, state);
@@ -748,6 +892,7 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
     const uint8_t *bytes = image_instructions(code->image, unit->start, unit->end - unit->start);
     uint64_t offset;
     unsigned rounds = 0;
+    size_t i;
 
     if (bytes == NULL || (!unit->function && unit->edges == NULL))
         return;
@@ -760,9 +905,10 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
     r->executed = zeroed((size_t)(unit->end - unit->start), sizeof *r->executed);
     do {
         forget_states(r);
+        r->found_jumps = false;
         discover(r);
         settle(r);
-    } while (find_seeds(r) && ++rounds < MAX_ROUNDS);
+    } while ((r->found_jumps || find_seeds(r)) && ++rounds < MAX_ROUNDS);
     for (offset = 0; offset < unit->end - unit->start && watch->give != NULL; offset++) {
         struct code_state state;
 
@@ -776,6 +922,9 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
     free(r->index);
     free(r->executed);
     free(r->work);
+    for (i = 0; i < r->num_jumps; i++)
+        free(r->jumps[i].targets);
+    free(r->jumps);
     free(r->seeds);
     free(r);
 }

@@ -32,13 +32,15 @@
 /* Registers have their DWARF numbers; x86_64's RA has its column, 16. s390x: 16 to 31 are the halves of floating-point
  * registers, in which leaf functions save others. CODE_PC: where the CPU keeps the interrupted PC (aarch64: ELR_EL1).
  * CODE_OTHER_SP: where it keeps the SP of what was interrupted, if that is another one (aarch64: SP_EL0). CODE_ZERO: is
- * always 0 (s390x: the base of an absolute address). */
-enum { CODE_REAL = 32, CODE_PC = 32, CODE_OTHER_SP, CODE_ZERO, CODE_REGISTERS, CODE_NONE = 255 };
+ * always 0 (an absolute address). CODE_TARGET: where a jump to what a register or memory has goes. */
+enum { CODE_REAL = 32, CODE_PC = 32, CODE_OTHER_SP, CODE_ZERO, CODE_TARGET, CODE_REGISTERS, CODE_NONE = 255 };
 
 /* What an instruction does, in this order. REG and LAST are registers, BASE, too; all numbers are signed. */
 enum code_do {
     CODE_SET,    /* REG = BASE + K */
     CODE_NUMBER, /* REG = K */
+    CODE_TABLE,  /* REG = an entry, CODE_ENTRY_... in LAST, of the table at BASE + K; or at FROM, another register, + K */
+    CODE_SCALED, /* REG = BASE + the entry in LAST, extended and shifted as FROM, CODE_ENTRY_..., says */
     CODE_SUM,    /* REG = BASE + sign * LAST, where sign is K */
     CODE_LOAD,   /* REG to LAST = the words at BASE + K and behind it */
     CODE_STORE,  /* the words at BASE + K and behind it = REG to LAST */
@@ -49,6 +51,15 @@ enum code_do {
     CODE_SIGN,   /* REG is signed */
     CODE_AUTH,   /* REG is freed of its signature */
     CODE_INSERT  /* REG, of which LAST is the shift: its 16 bits from there on = K */
+};
+
+/* An entry of a table of jumps: its size, 1, 2, 4 or 8 bytes; with a sign; by how many bits it is shifted. COMPLETE: an
+ * address has been added to it. */
+enum {
+    CODE_ENTRY_SIZE = 15,
+    CODE_ENTRY_SIGNED = 16,
+    CODE_ENTRY_SHIFT = 32, /* times 0 to 3 */
+    CODE_ENTRY_COMPLETE = 128
 };
 
 struct code_op {
@@ -73,6 +84,7 @@ enum { CODE_OPS = 6 };
 
 struct code_fact {
     uint64_t target;
+    uint32_t bound;    /* a register is compared with one less, or 0 */
     uint64_t executes; /* s390x: where the instruction stands that this one executes, or 0: no way leads there */
     struct code_op op[CODE_OPS];
     uint8_t size; /* of the instruction; 0: it is not known, and nothing can be said behind it */
@@ -110,6 +122,10 @@ static inline void code_forget(struct code_fact *fact, uint8_t reg)
     code_add(fact, CODE_FORGET, reg, reg, 0, 0);
 }
 
+/* REG = an entry of WIDTH of the table at BASE or OTHER, whichever is known, + K. */
+void code_table(struct code_fact *fact, uint8_t reg, unsigned width, uint8_t base, uint8_t other, int64_t k);
+/* REG = BASE + the entry ENTRY of a table, extended and shifted as HOW, CODE_ENTRY_..., says. */
+void code_scaled(struct code_fact *fact, uint8_t reg, uint8_t base, uint8_t entry, unsigned how);
 /* BYTES, 1 to 256, at TO + K become those at FROM + OFFSET. */
 void code_copy(struct code_fact *fact, uint8_t to, int64_t k, uint8_t from, int64_t offset, unsigned bytes);
 
@@ -119,10 +135,12 @@ extern const struct code_cpu code_x86_64, code_aarch64, code_s390x;
 
 /* ---- States ---------------------------------------------------------------------------------------------------- */
 
-/* A value is BASE + K. */
+/* A value is BASE + K. In spite of that BASE_TABLE + K is an entry of the table there, WIDTH as above, + ADD + K. */
 enum {
     BASE_UNKNOWN,
     BASE_NUMBER,  /* 0 */
+    BASE_TABLE,   /* see above */
+    BASE_NEAR,    /* somewhere on the stack that SP is on: SP may be moved there (alloca) */
     BASE_CFA,     /* the CFA */
     BASE_ALIGNED, /* SP where it was rounded */
     BASE_TRAP,    /* where the CPU has put the PC at an interrupt, whose CFA is the SP of what was interrupted */
@@ -137,6 +155,8 @@ struct code_value {
     int64_t k;
     uint8_t base;
     bool is_signed; /* it has a signature of pointer authentication */
+    uint8_t width;
+    int32_t add;
 };
 
 /* A word in memory, at BASE + K. */
@@ -152,6 +172,7 @@ struct code_state {
     struct code_value reg[CODE_REGISTERS];
     struct code_slot slot[CODE_SLOTS]; /* in any order, no two at one place */
     unsigned num;
+    uint32_t bound;   /* a register has been compared with one less, or 0 */
     uint8_t caller;   /* CALLER_... */
     bool trap_is_cfa; /* BASE_TRAP is the CFA: the interrupt has left SP as it was */
 };

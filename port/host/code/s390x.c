@@ -9,7 +9,10 @@
 
 #include <string.h>
 
-enum { R0, R1, R2, R5 = 5, R11 = 11, R14 = 14, R15, F0, F7 = 23 };
+/* A comparison with more is not that of a table's index. */
+enum { MAX_BOUND = 65536 };
+
+enum { R0, R2 = 2, R5 = 5, R11 = 11, R14 = 14, R15, F0, F7 = 23 };
 
 /* ---- Fields ---------------------------------------------------------------------------------------------------- */
 
@@ -648,11 +651,10 @@ static void other(struct code_fact *fact, const uint8_t *p)
 
 /* ---- What moves SP, FP and RA ---------------------------------------------------------------------------------- */
 
-/* la, lay: base, index and displacement. */
-static void load_address(struct code_fact *fact, const uint8_t *p, int64_t k)
+/* REG = base, index and displacement K of P. */
+static void load_address(struct code_fact *fact, uint8_t reg, const uint8_t *p, int64_t k)
 {
     unsigned index = low(p[1]), base = high(p[2]);
-    uint8_t reg = (uint8_t)high(p[1]);
 
     if (index != 0 && base != 0) {
         if (index == R15)
@@ -673,8 +675,8 @@ static void move(struct code_fact *fact, const uint8_t *p, enum code_do what)
 
     if (index == 0 || base == 0)
         code_add(fact, what, reg, reg, based(index | base), long_displacement(p + 2));
-    else if (what == CODE_LOAD)
-        code_forget(fact, reg);
+    else if (what == CODE_LOAD) /* maybe of a table */
+        code_table(fact, reg, 8, based(base), based(index), long_displacement(p + 2));
 }
 
 /* RIL: larl, lgfi, llihf, llilf; slgfi, agfi, algfi. Returns false if it is another one. */
@@ -699,6 +701,10 @@ static bool immediate_of_32(struct code_fact *fact, const uint8_t *p, uint64_t p
         return true;
     case 0xc24:
         code_add(fact, CODE_SET, reg, 0, reg, -(int64_t)bits);
+        return true;
+    case 0xc2e: /* clgfi, clfi */
+    case 0xc2f:
+        fact->bound = bits < MAX_BOUND ? bits + 1 : 0;
         return true;
     case 0xc28:
         code_add(fact, CODE_SET, reg, 0, reg, imm);
@@ -773,7 +779,7 @@ static bool known(struct code_fact *fact, const uint8_t *p, uint64_t pc)
 {
     switch (p[0]) {
     case 0x41:
-        load_address(fact, p, displacement(p + 2));
+        load_address(fact, (uint8_t)high(p[1]), p, displacement(p + 2));
         return true;
     case 0xa5:
     case 0xa7:
@@ -791,7 +797,7 @@ static bool known(struct code_fact *fact, const uint8_t *p, uint64_t pc)
         if (p[5] != 0x04 && p[5] != 0x24 && p[5] != 0x71)
             return false;
         if (p[5] == 0x71) /* lay */
-            load_address(fact, p, long_displacement(p + 2));
+            load_address(fact, (uint8_t)high(p[1]), p, long_displacement(p + 2));
         else
             move(fact, p, p[5] == 0x04 ? CODE_LOAD : CODE_STORE);
         return true;
@@ -829,6 +835,14 @@ static void call(struct code_fact *fact, unsigned reg, uint64_t target)
         code_forget(fact, (uint8_t)reg);
 }
 
+/* To what REG has. */
+static void away(struct code_fact *fact, unsigned reg)
+{
+    fact->flow = reg == R14 ? CODE_RETURN : CODE_AWAY;
+    if (reg != 0 && reg != R14)
+        code_add(fact, CODE_SET, CODE_TARGET, 0, (uint8_t)reg, 0);
+}
+
 /* A loop's end. */
 static void count_down(struct code_fact *fact, const uint8_t *p, uint64_t target)
 {
@@ -845,7 +859,7 @@ static bool flow_of_2(struct code_fact *fact, const uint8_t *p, uint64_t pc)
     switch (p[0]) {
     case 0x07:
         if (first == 15 && second != 0)
-            fact->flow = second == R14 ? CODE_RETURN : CODE_AWAY;
+            away(fact, second);
         else if (first != 0 && second != 0 && second != R14)
             fact->flow = CODE_STOP;
         return true;
@@ -882,7 +896,11 @@ static bool flow_of_4(struct code_fact *fact, const uint8_t *p, uint64_t pc)
 
     switch (p[0]) {
     case 0x47: /* bc */
-        fact->flow = high(p[1]) == 0 ? CODE_NEXT : high(p[1]) == 15 ? CODE_AWAY : CODE_STOP;
+        fact->flow = high(p[1]) == 0 ? CODE_NEXT : CODE_STOP;
+        if (high(p[1]) == 15) {
+            away(fact, 0);
+            load_address(fact, CODE_TARGET, p, displacement(p + 2));
+        }
         return true;
     case 0x45: /* bal, bas */
     case 0x4d:
@@ -948,6 +966,7 @@ static bool flow_of_compare(struct code_fact *fact, const uint8_t *p, uint64_t t
     case 0x7d:
     case 0x7e:
     case 0x7f:
+        fact->bound = p[5] == 0x7d || p[5] == 0x7f ? p[4] + 1u : 0;
         branch(fact, 1, target);
         return true;
     case 0xe4: /* cgrb and so on: to where a register says; to RA it is a return by condition */

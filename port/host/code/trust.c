@@ -75,7 +75,7 @@ static bool by_slot(const struct code_cpu *cpu, const struct code_state *state, 
 static bool find_base(const struct code_cpu *cpu, const struct code_state *state, unsigned base,
                       struct sfu_rule *rule)
 {
-    const struct code_value wanted = {0, (uint8_t)base, false};
+    const struct code_value wanted = {0, (uint8_t)base, false, 0, 0};
     bool is_signed;
 
     return by_register(cpu, state, base, 0, false, false, rule) ||
@@ -100,7 +100,7 @@ static uint8_t base_of(const struct code_cpu *cpu, unsigned reg)
 static bool find_entry(const struct code_cpu *cpu, const struct code_state *state, unsigned reg, bool any_sign,
                        struct sfu_rule *rule, bool *is_signed)
 {
-    const struct code_value wanted = {0, base_of(cpu, reg), false}, *value = &state->reg[reg];
+    const struct code_value wanted = {0, base_of(cpu, reg), false, 0, 0}, *value = &state->reg[reg];
     unsigned i;
 
     if (reg == cpu->ra && by_slot(cpu, state, &wanted, any_sign, false, rule, is_signed))
@@ -254,7 +254,7 @@ static bool is_boundary(void *ctx, uint64_t pc, uint64_t next)
 /* The word in the frame that RULE names, or NULL. */
 static const struct code_slot *slot_of(const struct code_state *state, const struct sfu_rule *rule)
 {
-    struct code_value at = {0, BASE_CFA, false};
+    struct code_value at = {0, BASE_CFA, false, 0, 0};
     unsigned i;
 
     if (!(rule->control & RULE_DEREFERENCE))
@@ -500,16 +500,22 @@ static void forget_cfi(struct trust *t, const struct code_unit *unit)
     collect(&t->cfi, &lost);
 }
 
-/* Keeps what code says of UNIT, which has no CFI. */
+/* Keeps what code says of UNIT, which has no CFI. Of instructions that overlap nobody knows which ones are meant. */
 static void keep_rows(struct code_unit *unit, struct trust *t)
 {
     struct rows rows = {NULL, 0};
+    uint64_t end = 0;
     size_t i;
 
     put_in_order(t->fixed.list, t->fixed.num, sizeof *t->fixed.list, by_start);
-    for (i = 0; i < t->fixed.num; i++)
-        if (rows.num == 0 || rows.list[rows.num - 1].end <= t->fixed.list[i].start)
-            put(&rows, &t->fixed.list[i], t->fixed.list[i].start, t->fixed.list[i].end);
+    for (i = 0; i < t->fixed.num; i++) {
+        const struct cfi_row *row = &t->fixed.list[i];
+        bool overlaps = row->start < end || (i + 1 < t->fixed.num && row[1].start < row->end);
+
+        if (!overlaps)
+            put(&rows, row, row->start, row->end);
+        end = row->end > end ? row->end : end;
+    }
     free(unit->rows);
     unit->rows = rows.list;
     unit->num_rows = rows.num;
@@ -691,6 +697,19 @@ static void find_gaps(struct code *code, const struct cfi_spans *spans, const st
     put_in_order(code->units, code->num_units, sizeof *code->units, by_unit);
 }
 
+/* Whether the code at ADDR is another thing than a function, too, as the image says or HOW: it has been named for that. */
+static bool is_named(const struct code *code, const struct code_how *how, uint64_t addr)
+{
+    size_t i;
+
+    if (addr == code->image->header.e_entry)
+        return true;
+    for (i = 0; i < how->num_entries; i++)
+        if (how->entries[i].addr == addr && how->entries[i].kind != CODE_CALLED)
+            return true;
+    return false;
+}
+
 /* Ways begin where HOW says, and where the image does: nobody has called that. */
 static void begin_entries(struct code *code, const struct code_how *how)
 {
@@ -708,6 +727,8 @@ static void begin_entries(struct code *code, const struct code_how *how)
             state = start;
         else
             code_trap_entry(code->cpu, &state, entry->kind);
+        if (entry->kind == CODE_CALLED && is_named(code, how, entry->addr))
+            continue;
         code_add_edge(code, entry->addr, &state);
     }
     if (how->derive && first != NULL && first->fde == NULL)

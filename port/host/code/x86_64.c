@@ -13,6 +13,9 @@
 
 enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, RA = 16 };
 
+/* A comparison with more is not that of a table's index. */
+enum { MAX_BOUND = 65536 };
+
 struct decoder {
     csh handle;
     cs_insn *insn;
@@ -124,6 +127,20 @@ static void other(struct decoder *d, struct code_fact *fact)
         forget(fact, d, x->operands[0].reg);
 }
 
+/* OPERAND is an entry of a table, of WIDTH, that is read into REG. Returns false if it is not like that. */
+static bool read_table(const struct decoder *d, struct code_fact *fact, uint8_t reg, const cs_x86_op *operand,
+                       uint8_t width)
+{
+    const x86_op_mem *mem = &operand->mem;
+    uint8_t base = mem->base == X86_REG_INVALID ? (uint8_t)CODE_ZERO : (uint8_t)(d->number[mem->base] - 1);
+
+    if (operand->type != X86_OP_MEM || mem->segment != X86_REG_INVALID || mem->index == X86_REG_INVALID ||
+        mem->scale != (width & CODE_ENTRY_SIZE) || (mem->base != X86_REG_INVALID && !d->whole[mem->base]))
+        return false;
+    code_table(fact, reg, width, base, base, mem->disp);
+    return true;
+}
+
 /* 64 bits move from B to A, or its address does (lea). */
 static bool move(struct decoder *d, struct code_fact *fact, bool load_address)
 {
@@ -144,9 +161,9 @@ static bool move(struct decoder *d, struct code_fact *fact, bool load_address)
         address(d, b, &base, &k);
         if (load_address && b->mem.base == X86_REG_RIP && b->mem.index == X86_REG_INVALID)
             code_add(fact, CODE_NUMBER, to, 0, 0, (int64_t)(d->insn->address + d->insn->size) + k);
-        else if (base == CODE_NONE)
+        else if (base == CODE_NONE && !(!load_address && read_table(d, fact, to, b, 8)))
             code_forget(fact, to);
-        else
+        else if (base != CODE_NONE)
             code_add(fact, load_address ? CODE_SET : CODE_LOAD, to, to, base, k);
         return true;
     }
@@ -258,13 +275,30 @@ static bool known(struct decoder *d, struct code_fact *fact)
             return false;
         code_add(fact, CODE_NUMBER, (uint8_t)(d->number[x->operands[0].reg] - 1), 0, 0, 0);
         return true;
+    case X86_INS_MOVSXD:
+        return whole(d, &x->operands[0]) != CODE_NONE &&
+               read_table(d, fact, whole(d, &x->operands[0]), &x->operands[1], 4 | CODE_ENTRY_SIGNED);
     case X86_INS_CMP:
+        if (x->operands[1].type == X86_OP_IMM && x->operands[1].imm >= 0 && x->operands[1].imm < MAX_BOUND)
+            fact->bound = (uint32_t)x->operands[1].imm + 1;
+        return true;
     case X86_INS_TEST:
     case X86_INS_NOP:
         return x->opcode[1] != 0x1e;
     default:
         return false;
     }
+}
+
+/* A jump to what a register or memory has. */
+static void jump_to(const struct decoder *d, struct code_fact *fact)
+{
+    const cs_x86_op *to = &d->insn->detail->x86.operands[0];
+
+    if (whole(d, to) != CODE_NONE)
+        code_add(fact, CODE_SET, CODE_TARGET, 0, whole(d, to), 0);
+    else if (!read_table(d, fact, CODE_TARGET, to, 8))
+        code_forget(fact, CODE_TARGET);
 }
 
 /* Where the PC goes, beside what registers have. Returns whether that is all. */
@@ -281,6 +315,8 @@ static bool flow(struct decoder *d, struct code_fact *fact)
     case X86_INS_JMP:
         fact->flow = direct ? CODE_JUMP : CODE_AWAY;
         fact->target = direct ? (uint64_t)x->operands[0].imm : 0;
+        if (!direct)
+            jump_to(d, fact);
         return true;
     case X86_INS_RET:
         fact->flow = CODE_RETURN;

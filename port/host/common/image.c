@@ -752,6 +752,19 @@ const uint8_t *image_instructions(struct image *image, uint64_t addr, uint64_t s
     return s->bytes + (addr - s->addr);
 }
 
+const uint8_t *image_bytes(struct image *image, uint64_t addr, uint64_t size)
+{
+    size_t i;
+
+    for (i = 0; i < image->num_sections; i++) {
+        struct section *s = &image->sections[i];
+
+        if (s->flags & SHF_ALLOC && s->type != SHT_NOBITS && addr >= s->addr && addr - s->addr < s->size)
+            return size <= s->size - (addr - s->addr) && image_load(image, s) ? s->bytes + (addr - s->addr) : NULL;
+    }
+    return NULL;
+}
+
 /* Whether the SIZE bytes at P are nops and zeros of RISC-V, of 2 and 4 bytes. */
 static bool are_riscv_nops(const uint8_t *p, size_t size)
 {
@@ -848,7 +861,7 @@ static void add_symbol(void *ctx, const GElf_Sym *sym, const char *name)
     if (image_code(image, sym->st_value) == NULL)
         return;
     image->symbols = grow(image->symbols, image->num_symbols, sizeof *image->symbols);
-    image->symbols[image->num_symbols++] = (struct symbol){sym->st_value, sym->st_size, name};
+    image->symbols[image->num_symbols++] = (struct symbol){sym->st_value, sym->st_size, name, GELF_ST_TYPE(sym->st_info) == STT_FUNC};
 }
 
 bool image_each_symbol(struct image *image, uint32_t type, image_symbol_fn give, void *ctx)

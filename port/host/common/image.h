@@ -31,6 +31,7 @@ struct section {
 struct symbol {
     uint64_t addr, size;
     const char *name;
+    bool function; /* its type says so */
 };
 
 enum { IMAGE_NAMES = 96 }; /* the most sections of a PE file that loaders take */
@@ -95,6 +96,9 @@ struct section *image_code(const struct image *image, uint64_t addr);
 
 /* The SIZE bytes of instructions at ADDR, or NULL if the file does not have them. */
 const uint8_t *image_instructions(struct image *image, uint64_t addr, uint64_t size);
+
+/* The SIZE bytes at ADDR of what is loaded, or NULL if the file does not have them. */
+const uint8_t *image_bytes(struct image *image, uint64_t addr, uint64_t size);
 
 /* Whether the code from START up to END is padding between functions: it never runs. */
 bool image_is_padding(struct image *image, uint64_t start, uint64_t end);

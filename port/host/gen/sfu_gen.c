@@ -14,6 +14,7 @@
 #include "output.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -751,16 +752,44 @@ static void add_vectors(struct entry_points *points, const char *name, const str
         add_entry(points, symbol->addr + n * step, n < 32 && with_error >> n & 1 ? CODE_ERROR : CODE_TRAP);
 }
 
-/* SYMBOL[+N][:KIND] */
+/* Whether SYMBOL is that of a function which may be called. Parts of functions that compilers put elsewhere have names of
+ * their own, but are jumped to. */
+static bool is_function(const struct symbol *symbol)
+{
+    return symbol->function && strstr(symbol->name, ".cold") == NULL && strncmp(symbol->name, "OUTLINED_", 9) != 0;
+}
+
+/* Entries of KIND for all functions whose names match PATTERN, as a shell's do. */
+static void add_functions(struct entry_points *points, const struct image *image, const char *pattern,
+                          enum code_kind kind)
+{
+    size_t i, before = points->num;
+
+    for (i = 0; i < image->num_symbols; i++)
+        if (is_function(&image->symbols[i]) && fnmatch(pattern, image->symbols[i].name, 0) == 0)
+            add_entry(points, image->symbols[i].addr, kind);
+    if (points->num == before)
+        fail("--entry=%s: no function's name is like that", pattern);
+}
+
+/* SYMBOL[+N][:KIND], or PATTERN[:KIND] */
 static void parse_entry(const struct image *image, const char *text, struct entry_points *points)
 {
     static const char *const kinds[] = {"trap", "error", "sp0", "start", "call"};
     char *name = copied(text), *kind = strchr(name, ':'), *plus, *end = NULL;
     uint64_t offset = 0;
+    enum code_kind what = CODE_TRAP;
     size_t i;
 
     if (kind != NULL)
         *kind++ = '\0';
+    if (kind != NULL && strncmp(kind, "vectors/", 8) != 0)
+        what = (enum code_kind)parse_word("--entry", kind, kinds, 5);
+    if (strpbrk(name, "*?[") != NULL) {
+        add_functions(points, image, name, what);
+        free(name);
+        return;
+    }
     plus = strchr(name, '+');
     if (plus != NULL) {
         *plus++ = '\0';
@@ -773,8 +802,7 @@ static void parse_entry(const struct image *image, const char *text, struct entr
     if (kind != NULL && strncmp(kind, "vectors/", 8) == 0 && image->abi == SFU_AMD64)
         add_vectors(points, text, &image->symbols[i], strtoull(kind + 8, NULL, 0));
     else
-        add_entry(points, image->symbols[i].addr + offset,
-                  kind != NULL ? (enum code_kind)parse_word("--entry", kind, kinds, 5) : CODE_TRAP);
+        add_entry(points, image->symbols[i].addr + offset, what);
     free(name);
 }
 

@@ -4,7 +4,7 @@
 #
 # build.sh OUT: builds the program that OUT, build/step/ABI/PROGRAM-COMPILER-LEVEL[-FLAG], names, with SFrame for
 # all of its code. COMPILER: gcc12 (the system's), gcc16, clang. FLAG: see below; gen, small: the tables are
-# sfu-gen's, small by --small; debuggen: of .debug_frame.
+# sfu-gen's, small by --small; debuggen: of .debug_frame; code...: of the machine code alone, all CFI is removed.
 # kernel[+WAY...]: a kernel that steps the program itself, in the ways of kernel_way.
 # shellcheck disable=SC2054 # commas belong to -Wa, and -Wl,
 set -eu
@@ -82,7 +82,7 @@ kernel_way() {
     esac
 }
 
-[ -n "$riscv" ] || [[ $flag =~ ^(gen|pacgen|debuggen|small)$ ]] || cc+=(-Wa,--gsframe)
+[ -n "$riscv" ] || [[ $flag =~ ^(gen|pacgen|debuggen|small|code.*)$ ]] || cc+=(-Wa,--gsframe)
 pie=-no-pie
 case $flag in
 '') ;;
@@ -99,6 +99,15 @@ pacb) cc+=(-mbranch-protection=pac-ret+leaf+b-key) ;;
 chain) cc+=(-mbackchain) ;;
 gen | small) cc+=(-fasynchronous-unwind-tables) ;;
 debuggen) cc+=(-g -fno-asynchronous-unwind-tables -fno-unwind-tables) ;;
+code | codepac | codecet | codethunk | codelto | codeclash)
+    cc+=(-fno-asynchronous-unwind-tables -fno-unwind-tables)
+    ;;&
+code) ;;
+codepac) cc+=(-mbranch-protection=standard) ;;
+codecet) cc+=(-fcf-protection=full) ;;
+codethunk) [ "$compiler" = clang ] && cc+=(-mretpoline) || cc+=(-mindirect-branch=thunk -mfunction-return=thunk) ;;
+codelto) cc+=(-flto) ;;
+codeclash) cc+=(-fstack-clash-protection) ;;
 pacgen) cc+=(-fasynchronous-unwind-tables -fomit-frame-pointer -mbranch-protection=pac-ret+leaf) ;;
 packed) cc+=(-mpacked-stack -mbackchain -msoft-float) ;;
 z13) cc+=(-march=z13) ;;
@@ -293,4 +302,8 @@ fi
 case $flag in
 gen | pacgen | debuggen) build/tools/sfu-gen -q --append="$out" "$out" ;;
 small) build/tools/sfu-gen -q --small --append="$out" "$out" ;;
+code*)
+    "$tools/objcopy" -R .eh_frame -R '.sframe*' "$out"
+    build/tools/sfu-gen -q --derive '--entry=*:call' --append="$out" "$out"
+    ;;
 esac

@@ -4,8 +4,9 @@
  * Steps programs and compares, before each instruction, sfu's walk of the whole stack with the chain of calls that
  * the machine made.
  *
- *   step -q EMULATOR [-n STEPS] [-f KNOWN-FAULTS [-s]] [-c COMPLAINTS] ABI SET[:WEIGHT]=PROGRAM...
+ *   step -q EMULATOR [-n STEPS] [-f KNOWN-FAULTS [-s]] [-c COMPLAINTS] [-g PERMILLE] ABI SET[:WEIGHT]=PROGRAM...
  *
+ * -g: code may have no table; more than so many walks of a thousand that meet such code fail the run.
  * -s: a known fault that is not met fails the run. -c: how many mistakes of one program are told, 10 by default.
  * EMULATOR: a user-mode QEMU, or "native" for programs of this machine. A program without WEIGHT is stepped from its
  * first instruction to its last; in the set "signals" a signal is delivered again and again once it has called
@@ -58,6 +59,7 @@ struct run {
     struct comparer comparer;
     uint64_t handler, mark, ready;
     bool signals, armed;          /* signals are to be delivered; there is a handler */
+    bool gaps;                    /* any code may have no table */
     unsigned since_signal, depth; /* instructions since the last signal or its return; handlers running */
     int last_signal;
     const char *failure; /* why the program cannot be stepped further */
@@ -72,7 +74,7 @@ static bool has_no_table(void *ctx, uint64_t pc)
     struct run *run = ctx;
     const struct function *s = binary_function(&run->image, pc);
 
-    if (pc - run->image.code_start >= run->image.code_size)
+    if (run->gaps || pc - run->image.code_start >= run->image.code_size)
         return true;
     return s != NULL && (strncmp(s->name, "notable_", 8) == 0 ||
                          faults_no_table(run->faults, run->machine.cpu, &run->image, s->name));
@@ -371,6 +373,7 @@ struct options {
     struct faults faults;
     unsigned long long steps;
     bool stale; /* listed faults that are not met fail the run */
+    unsigned gaps; /* how many walks of a thousand may come to code without a table that is not known to have none */
 };
 
 /* Whether CPU is that of this machine, so that the fast walker has a short way. Only x86_64 so far. */
@@ -436,6 +439,7 @@ static bool step_program(struct options *options, struct set *set, const char *p
     run->faults = &options->faults;
     run->comparer = (struct comparer){&run->shadow, has_no_table, judge, resume, run, false, 0};
     run->signals = strcmp(set->name, "signals") == 0;
+    run->gaps = options->gaps > 0;
     if (open_run(run, options, program)) {
         faults_use(&options->faults, options->cpu, &run->image);
         if (steps == 0)
@@ -445,6 +449,9 @@ static bool step_program(struct options *options, struct set *set, const char *p
     }
     if (run->failure == NULL && run->machine.exit_code != 0)
         run->failure = "the program found itself to be wrong";
+    if (run->failure == NULL && options->gaps > 0 &&
+        run->figures.no_table * 1000 > run->figures.instructions * options->gaps)
+        run->failure = "too many walks come to code without a table";
     if (run->failure != NULL)
         printf("# %s: %s\n", program, run->failure);
     ok = run->failure == NULL && run->figures.wrong == 0 && run->figures.instructions > 0;
@@ -552,12 +559,12 @@ static bool report(const struct options *options, const struct set *sets)
 int main(int argc, char **argv)
 {
     static struct set sets[MAX_SETS];
-    struct options options = {NULL, NULL, {NULL, 0}, 0, false};
+    struct options options = {NULL, NULL, {NULL, 0}, 0, false, 0};
     const char *list = "/dev/null";
     int option;
     bool ok;
 
-    while ((option = getopt(argc, argv, "q:n:f:c:s")) != -1)
+    while ((option = getopt(argc, argv, "q:n:f:c:g:s")) != -1)
         if (option == 'q')
             options.emulator = optarg;
         else if (option == 'n')
@@ -566,13 +573,15 @@ int main(int argc, char **argv)
             list = optarg;
         else if (option == 's')
             options.stale = true;
+        else if (option == 'g')
+            options.gaps = (unsigned)strtoul(optarg, NULL, 10);
         else if (option == 'c')
             max_complaints = (unsigned)strtoul(optarg, NULL, 10);
         else
             return 2;
     if (optind == argc || options.emulator == NULL || (options.cpu = cpu_by_abi(argv[optind])) == NULL ||
         !faults_read(&options.faults, list)) {
-        fprintf(stderr, "usage: step -q EMULATOR [-n STEPS] [-f KNOWN-FAULTS [-s]] [-c COMPLAINTS] ABI "
+        fprintf(stderr, "usage: step -q EMULATOR [-n STEPS] [-f KNOWN-FAULTS [-s]] [-c COMPLAINTS] [-g PERMILLE] ABI "
                         "SET[:WEIGHT]=PROGRAM...\n");
         return 2;
     }
