@@ -98,8 +98,10 @@ static void by_register(uint32_t word, struct code_fact *fact)
     else if ((word & 0xbfe0fc00) == 0x8b000000 && rd(word) != SP && rn(word) != SP && rm != SP)
         code_add(fact, CODE_SUM, rd(word), rm, rn(word), (word & 1u << 30) != 0 ? -1 : 1);
     else if ((word & 0xffe00000) == 0x8b200000 && rd(word) != SP && rn(word) != SP && rm != SP)
-        code_scaled(fact, rd(word), rn(word), rm, extended(field(word, 13, 3)) | field(word, 10, 2) * CODE_ENTRY_SHIFT);
-    else if ((word & 0xffe00000) == 0x8b000000 && field(word, 10, 6) < 4 && rd(word) != SP && rn(word) != SP && rm != SP)
+        code_scaled(fact, rd(word), rn(word), rm,
+                    extended(field(word, 13, 3)) | field(word, 10, 2) * CODE_ENTRY_SHIFT);
+    else if ((word & 0xffe00000) == 0x8b000000 && field(word, 10, 6) < 4 && rd(word) != SP && rn(word) != SP &&
+             rm != SP)
         code_scaled(fact, rd(word), rn(word), rm, field(word, 10, 2) * CODE_ENTRY_SHIFT);
     else if ((word & 0x3fe00000) == 0x0b200000 || (word & 0x7fe0fc00) == 0x1ac01000) /* extended; irg */
         code_forget(fact, rd(word));
@@ -287,8 +289,7 @@ static void single(uint32_t word, struct code_fact *fact)
         return;
     if (other && mode == 2) { /* at a register's offset: maybe in a table */
         if (loads && !is_vector && rd(word) != SP && rn(word) != SP)
-            code_table(fact, rd(word), 1u << size | (opc & 2 ? CODE_ENTRY_SIGNED : 0),
-                       rn(word), rn(word), 0);
+            code_table(fact, rd(word), 1u << size | (opc & 2 ? CODE_ENTRY_SIGNED : 0), rn(word), rn(word), 0);
         else if (loads && !is_vector)
             forget(fact, rd(word));
         return;
@@ -382,5 +383,5 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
 
 /* A callee may change x0 to x18 and x30. Of x18, which is a platform's, that is not assumed. */
 const struct code_cpu code_aarch64 = {
-    0x3ffff | 1ull << X30, SP, X29, X30, X18, 0, 0, true, 4, decode, NULL, NULL,
+    0x3ffff | 1ull << X30, SP, X29, X30, X18, 0, 0, true, 4, 0, decode, NULL, NULL,
 };

@@ -57,6 +57,9 @@ const struct code_cpu *code_cpu(const struct image *image)
 
 /* ---- States ---------------------------------------------------------------------------------------------------- */
 
+/* s390x: what lies below is the CPU's own ("assigned storage locations"). */
+enum { LOW_CORE = 8192 };
+
 static const struct code_value unknown, near = {0, BASE_NEAR, false, 0, 0};
 
 static bool same_value(const struct code_value *a, const struct code_value *b)
@@ -104,11 +107,19 @@ static void drop_range(struct code_state *state, uint8_t base, int64_t low, int6
             i++;
 }
 
+/* Whether words at AT and K behind it can be followed: on a stack and, at an interrupt of s390x, where the CPU saves
+ * its state. */
+static bool is_place(const struct code_state *state, const struct code_value *at, int64_t k)
+{
+    return at->base > BASE_NEAR || (at->base == BASE_NUMBER && state->low_core && at->k >= 0 && at->k < LOW_CORE &&
+                                    k > -LOW_CORE && k < LOW_CORE);
+}
+
 /* A word at an address becomes VALUE. One that is of no use later is forgotten. */
 static void store(struct code_state *state, const struct code_value *at, int64_t offset,
                   const struct code_value *value)
 {
-    if (at->base <= BASE_NEAR)
+    if (!is_place(state, at, offset))
         return;
     write_slots(state, at->base, at->k + offset, 8);
     if (value->base > BASE_NEAR && state->num < CODE_SLOTS)
@@ -119,10 +130,10 @@ static struct code_value load(const struct code_state *state, const struct code_
 {
     const struct code_slot *slot = find_slot(state, at->base, at->k + offset);
 
-    return at->base > BASE_NEAR && slot != NULL ? slot->value : unknown;
+    return slot != NULL && is_place(state, at, offset) ? slot->value : unknown;
 }
 
-/* BYTES at TO + K become those at FROM + OFFSET: words that are known, if no byte of them is written before it is read. */
+/* BYTES at TO + K become those at FROM + OFFSET: words that are known, if no byte is written before it is read. */
 static void copy(struct code_state *state, const struct code_value *to, int64_t k, const struct code_value *from,
                  int64_t offset, unsigned bytes)
 {
@@ -132,7 +143,7 @@ static void copy(struct code_state *state, const struct code_value *to, int64_t 
 
     for (i = 0; apart && i < bytes / 8; i++)
         words[i] = load(state, from, offset + 8 * (int64_t)i);
-    if (to->base == BASE_UNKNOWN)
+    if (!is_place(state, to, k))
         return;
     write_slots(state, to->base, to->k + k, bytes);
     for (i = 0; i < bytes / 8; i++)
@@ -160,10 +171,23 @@ void code_entry(const struct code_cpu *cpu, struct code_state *state)
         state->slot[state->num++] = (struct code_slot){way_back, cpu->ra_at_entry, BASE_CFA};
 }
 
+/* s390x: of restart, external, supervisor-call, program, machine-check and input/output interruptions. */
+enum { OLD_PSWS = 6 };
+
 void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind)
 {
+    unsigned i;
+
     code_entry(cpu, state);
     state->caller = CALLER_INTERRUPTED;
+    if (cpu->old_psw != 0) { /* the CPU has left SP alone; which PSW it has stored the code knows */
+        state->reg[cpu->ra] = unknown;
+        state->low_core = true;
+        for (i = 0; i < OLD_PSWS; i++)
+            state->slot[state->num++] =
+                (struct code_slot){way_back, cpu->old_psw + 16 * (int64_t)i + 8, BASE_NUMBER};
+        return;
+    }
     if (cpu->link) { /* the PC is in a register of its own; RA is only what was interrupted had there */
         state->reg[cpu->ra] = unknown;
         state->reg[cpu->sp] = (struct code_value){0, BASE_TRAP, false, 0, 0};
@@ -178,6 +202,22 @@ void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum 
     state->slot[0] = (struct code_slot){way_back, 0, BASE_TRAP};
     state->slot[1] = (struct code_slot){{0, BASE_CFA, false, 0, 0}, 24, BASE_TRAP};
     state->num = 2;
+}
+
+/* REG is rounded down, or moved by what is not known: another base, of which nothing is known yet. */
+static void align(struct code_state *state, unsigned reg)
+{
+    unsigned i;
+
+    for (i = 0; i < CODE_REGISTERS; i++)
+        if (state->reg[i].base == BASE_ALIGNED)
+            state->reg[i] = unknown;
+    for (i = 0; i < state->num;)
+        if (state->slot[i].value.base == BASE_ALIGNED || state->slot[i].base == BASE_ALIGNED)
+            drop_slot(state, &state->slot[i]);
+        else
+            i++;
+    state->reg[reg] = (struct code_value){0, BASE_ALIGNED, false, 0, 0};
 }
 
 /* What VALUE of STATE and what OTHER has in the same place are both. Returns false if that is not known. Two
@@ -197,16 +237,25 @@ static bool join_values(const struct code_state *state, const struct code_state 
     return false;
 }
 
-bool code_join(struct code_state *state, const struct code_state *other)
+/* Whether two SPs are on one stack, of which nothing else is known then. */
+static bool same_stack(const struct code_value *a, const struct code_value *b)
+{
+    return (a->base == BASE_CFA || a->base == BASE_ALIGNED) && (b->base == BASE_CFA || b->base == BASE_ALIGNED);
+}
+
+bool code_join(const struct code_cpu *cpu, struct code_state *state, const struct code_state *other)
 {
     const struct code_state before = *state;
+    const struct code_value *other_sp = &other->reg[cpu->sp];
+    struct code_value sp = state->reg[cpu->sp];
     bool less = state->trap_is_cfa && !other->trap_is_cfa;
+    bool moved = same_stack(&sp, other_sp) && !join_values(&before, other, &sp, other_sp);
     unsigned i;
 
     for (i = 0; i < CODE_REGISTERS; i++) {
         struct code_value *value = &state->reg[i];
 
-        if (value->base == BASE_UNKNOWN)
+        if (value->base == BASE_UNKNOWN || (moved && i == cpu->sp))
             continue;
         if (!join_values(&before, other, value, &other->reg[i]))
             *value = unknown;
@@ -224,6 +273,10 @@ bool code_join(struct code_state *state, const struct code_state *other)
         drop_slot(state, &state->slot[i]);
         less = true;
     }
+    if (moved) {
+        align(state, cpu->sp);
+        less |= !same_value(&before.reg[cpu->sp], &state->reg[cpu->sp]);
+    }
     if (state->bound != other->bound && state->bound != 0) {
         state->bound = 0;
         less = true;
@@ -233,6 +286,8 @@ bool code_join(struct code_state *state, const struct code_state *other)
         less = true;
     }
     state->trap_is_cfa &= other->trap_is_cfa;
+    less |= state->low_core && !other->low_core;
+    state->low_core &= other->low_core;
     return less;
 }
 
@@ -268,30 +323,14 @@ static void sp_moved(const struct code_cpu *cpu, struct code_state *state, const
     }
 }
 
-/* REG is rounded down, or moved by what is not known: another base, of which nothing is known yet. */
-static void align(struct code_state *state, unsigned reg)
-{
-    unsigned i;
-
-    for (i = 0; i < CODE_REGISTERS; i++)
-        if (state->reg[i].base == BASE_ALIGNED)
-            state->reg[i] = unknown;
-    for (i = 0; i < state->num;)
-        if (state->slot[i].value.base == BASE_ALIGNED || state->slot[i].base == BASE_ALIGNED)
-            drop_slot(state, &state->slot[i]);
-        else
-            i++;
-    state->reg[reg] = (struct code_value){0, BASE_ALIGNED, false, 0, 0};
-}
-
 /* The entry of a table ENTRY, with NUMBER added. SHIFT: it is extended and shifted before, CODE_ENTRY_...; or 0. */
 static struct code_value case_of(const struct code_value *entry, const struct code_value *number, unsigned shift)
 {
     struct code_value result = *entry;
 
     result.add = (int32_t)(number->k - entry->k);
-    result.width = (uint8_t)((shift != 0 ? (entry->width & CODE_ENTRY_SIZE) | shift : entry->width) |
-                             CODE_ENTRY_COMPLETE);
+    result.width =
+        (uint8_t)((shift != 0 ? (entry->width & CODE_ENTRY_SIZE) | shift : entry->width) | CODE_ENTRY_COMPLETE);
     return entry->width & CODE_ENTRY_COMPLETE || result.add != number->k - entry->k ? unknown : result;
 }
 
@@ -355,7 +394,7 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
             store(state, &at, op->k + 8 * (int64_t)(i - op->reg), &state->reg[i]);
         break;
     case CODE_WRITE:
-        if (at.base > BASE_NEAR)
+        if (is_place(state, &at, op->k))
             write_slots(state, at.base, at.k + op->k, op->last);
         break;
     case CODE_COPY:
@@ -399,7 +438,7 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
         sp_moved(cpu, state, &before);
 }
 
-void code_after_call(const struct code_cpu *cpu, struct code_state *state, bool odd)
+void code_after_call(const struct code_cpu *cpu, struct code_state *state, const struct code_unit *callee)
 {
     const struct code_value *sp = &state->reg[cpu->sp];
     unsigned i;
@@ -409,8 +448,11 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, bool 
             state->reg[i] = unknown;
     if (sp->base > BASE_NEAR)
         drop_range(state, sp->base, INT64_MIN, sp->k);
-    if (odd)
+    drop_range(state, BASE_NUMBER, INT64_MIN, INT64_MAX); /* another interrupt may have come */
+    if (callee != NULL && callee->odd)
         state->reg[cpu->sp] = unknown;
+    if (callee != NULL && callee->spoils)
+        state->reg[cpu->fp] = unknown;
 }
 
 /* ---- Units ----------------------------------------------------------------------------------------------------- */
@@ -421,6 +463,14 @@ struct code_unit *code_unit_at(const struct code *code, uint64_t addr)
         count_up_to(code->units, code->num_units, sizeof *code->units, offsetof(struct code_unit, start), addr);
 
     return below > 0 && addr < code->units[below - 1].end ? &code->units[below - 1] : NULL;
+}
+
+/* The name that clang gives to pieces of several functions that it has made a function of (-Oz). */
+bool code_is_outlined(const struct code *code, const struct code_unit *unit)
+{
+    const struct symbol *symbol = image_symbol(code->image, unit->start);
+
+    return symbol != NULL && symbol->addr == unit->start && strncmp(symbol->name, "OUTLINED_", 9) == 0;
 }
 
 /* Whether STATE is as a function finds it that has just been called. */
@@ -453,7 +503,7 @@ void code_add_edge(struct code *code, uint64_t target, const struct code_state *
     for (edge = unit->edges; edge != NULL && edge->target != target; edge = edge->next)
         continue;
     if (edge != NULL) {
-        unit->dirty |= code_join(&edge->state, state);
+        unit->dirty |= code_join(code->cpu, &edge->state, state);
         return;
     }
     edge = zeroed(1, sizeof *edge);
@@ -489,7 +539,6 @@ struct jumps {
     size_t num;
 };
 
-
 struct run {
     struct code *code;
     struct code_unit *unit;
@@ -502,7 +551,7 @@ struct run {
     size_t num_work;
     struct jumps *jumps;
     size_t num_jumps;
-    bool found_jumps; /* in this round */
+    bool found_jumps;                 /* in this round */
     struct code_state away[MAX_AWAY]; /* those of jumps to what a register has; no two are the same */
     size_t num_away;
     struct seed *seeds;
@@ -609,7 +658,7 @@ static void arrive(struct run *r, uint32_t at, const struct code_state *state)
     bool changed = true;
 
     if (place->state != NULL) {
-        changed = code_join(place->state, state);
+        changed = code_join(r->code->cpu, place->state, state);
     } else {
         place->state = zeroed(1, sizeof *place->state);
         *place->state = *state;
@@ -642,7 +691,8 @@ static void call(struct run *r, struct code_state *state, const struct code_fact
 
     if (callee != NULL && fact->target == pc + fact->size) {
         if (!cpu->link) {
-            struct code_value before = state->reg[cpu->sp], pushed = {(int64_t)fact->target, BASE_NUMBER, false, 0, 0};
+            struct code_value before = state->reg[cpu->sp],
+                              pushed = {(int64_t)fact->target, BASE_NUMBER, false, 0, 0};
 
             store(state, &before, -8, &pushed);
             state->reg[cpu->sp].k -= before.base != BASE_UNKNOWN ? 8 : 0;
@@ -657,7 +707,7 @@ static void call(struct run *r, struct code_state *state, const struct code_fact
         code_entry(cpu, &entry);
         go(r, fact->target, &entry);
     }
-    code_after_call(cpu, state, callee != NULL && callee->odd);
+    code_after_call(cpu, state, callee);
 }
 
 /* The unit returns with STATE. */
@@ -665,11 +715,37 @@ static void returns(struct run *r, const struct code_state *state, const struct 
 {
     const struct code_cpu *cpu = r->code->cpu;
     const struct code_value *sp = &state->reg[cpu->sp];
+    bool outlined = code_is_outlined(r->code, r->unit);
+    struct code_state entry;
 
-    if (fact->odd || (cpu->link && sp->base == BASE_CFA && sp->k != cpu->sp_at_entry)) {
+    code_entry(cpu, &entry);
+    if (fact->odd || (cpu->link && sp->base == BASE_CFA && sp->k != cpu->sp_at_entry) ||
+        (outlined && sp->base == BASE_UNKNOWN)) {
         r->code->changed |= !r->unit->odd;
         r->unit->odd = true;
     }
+    if (!same_value(&state->reg[cpu->fp], &entry.reg[cpu->fp]) &&
+        (outlined || state->reg[cpu->fp].base != BASE_UNKNOWN)) {
+        r->code->changed |= !r->unit->spoils;
+        r->unit->spoils = true;
+    }
+}
+
+/* A piece that a compiler has made a function of goes on in TARGET, as a function that is called. FP may be another. */
+static bool tail_calls(struct run *r, const struct code_state *state, const struct code_fact *fact)
+{
+    struct code_unit *callee = code_unit_at(r->code, fact->target);
+    struct code_state entry;
+
+    code_entry(r->code->cpu, &entry);
+    if (!code_is_outlined(r->code, r->unit) || callee == NULL || callee == r->unit ||
+        callee->start != fact->target || code_is_outlined(r->code, callee) ||
+        !same_value(&state->reg[r->code->cpu->sp], &entry.reg[r->code->cpu->sp]) ||
+        (r->code->cpu->link && !same_value(&state->reg[r->code->cpu->ra], &way_back)))
+        return false;
+    returns(r, state, fact);
+    code_add_edge(r->code, fact->target, &entry);
+    return true;
 }
 
 /* The unit returns from an interrupt with STATE. Of one whose entry is known SP must be at what the CPU takes back. */
@@ -767,7 +843,7 @@ static void leaves(struct run *r, const struct code_state *state)
     for (i = 0; i < r->num_away; i++) {
         struct code_state both = r->away[i];
 
-        if (both.num == state->num && !code_join(&both, state))
+        if (both.num == state->num && !code_join(r->code->cpu, &both, state))
             return;
     }
     if (r->num_away < MAX_AWAY)
@@ -782,11 +858,13 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
         uint64_t pc = r->places[at].pc, next = pc + fact.size;
 
         if (give)
-            r->watch->give(r->watch->ctx, pc, fact.size, state);
+            r->watch->give(r->watch->ctx, pc, &fact, state);
         if (fact.size == 0)
             return;
         code_step(r->code->cpu, state, &fact);
         if (!give) {
+            if (fact.flow == CODE_JUMP && tail_calls(r, state, &fact))
+                return;
             if (fact.flow == CODE_JUMP || fact.flow == CODE_BRANCH)
                 go(r, fact.target, state);
             else if (fact.flow == CODE_RETURN)

@@ -39,7 +39,7 @@ enum { CODE_REAL = 32, CODE_PC = 32, CODE_OTHER_SP, CODE_ZERO, CODE_TARGET, CODE
 enum code_do {
     CODE_SET,    /* REG = BASE + K */
     CODE_NUMBER, /* REG = K */
-    CODE_TABLE,  /* REG = an entry, CODE_ENTRY_... in LAST, of the table at BASE + K; or at FROM, another register, + K */
+    CODE_TABLE,  /* REG = an entry, CODE_ENTRY_... in LAST, of the table at BASE + K; or at FROM, a register, + K */
     CODE_SCALED, /* REG = BASE + the entry in LAST, extended and shifted as FROM, CODE_ENTRY_..., says */
     CODE_SUM,    /* REG = BASE + sign * LAST, where sign is K */
     CODE_LOAD,   /* REG to LAST = the words at BASE + K and behind it */
@@ -109,6 +109,7 @@ struct code_cpu {
     int32_t ra_at_entry; /* from the CFA, if LINK is false */
     bool link;           /* RA is in its register at entry */
     unsigned align;      /* of instructions */
+    int32_t old_psw;     /* s390x: where the CPU stores PSWs of what it interrupts; or 0 */
     /* Reads the instruction at PC, which is in TEXT. */
     void (*decode)(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact);
     void *(*open)(void); /* makes DECODER, or is NULL */
@@ -174,22 +175,22 @@ struct code_state {
     unsigned num;
     uint32_t bound;   /* a register has been compared with one less, or 0 */
     uint8_t caller;   /* CALLER_... */
+    bool low_core;    /* words at low absolute addresses are known, too (s390x, at an interrupt) */
     bool trap_is_cfa; /* BASE_TRAP is the CFA: the interrupt has left SP as it was */
 };
 
 /* The state that a function begins with. */
 void code_entry(const struct code_cpu *cpu, struct code_state *state);
 /* What an interrupt begins with. x86_64: the CPU has pushed the PC and what belongs to it and, for CODE_ERROR, an error
- * code. aarch64: it has left SP alone or, for CODE_SP0, taken another one. */
+ * code. aarch64: it has left SP alone or, for CODE_SP0, taken another one. s390x: it has left SP alone, and the PC is
+ * in the low core. */
 enum code_kind { CODE_TRAP, CODE_ERROR, CODE_SP0, CODE_START, CODE_CALLED };
 void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind);
 
 /* Changes STATE as FACT does, whose instruction is at PC: the ops alone. */
 void code_step(const struct code_cpu *cpu, struct code_state *state, const struct code_fact *fact);
-/* What is left behind a call. */
-void code_after_call(const struct code_cpu *cpu, struct code_state *state, bool odd);
 /* Leaves in STATE what OTHER says, too. Returns whether that was less. */
-bool code_join(struct code_state *state, const struct code_state *other);
+bool code_join(const struct code_cpu *cpu, struct code_state *state, const struct code_state *other);
 
 /* What RULE is, whose base may be the CFA. */
 struct code_value code_evaluate(const struct code_state *state, const struct sfu_rule *rule);
@@ -226,6 +227,7 @@ struct code_unit {
     size_t num_rows;
     uint64_t lost;                   /* bytes of an interrupt's entry that no row can describe */
     bool odd;                        /* it returns with another SP */
+    bool spoils;                     /* it returns with another FP */
     bool called;                     /* by what was analysed: its start is entered as a function's */
     bool resumes, resumes_otherwise; /* it returns from an interrupt, with SP at RESUMED from the CFA; or not so */
     int64_t resumed;
@@ -246,8 +248,8 @@ void code_free(struct code *code);
 
 /* Who runs a unit. All functions may be NULL. */
 struct code_watch {
-    /* Takes what holds in front of an instruction of SIZE bytes at PC. */
-    void (*give)(void *ctx, uint64_t pc, unsigned size, const struct code_state *state);
+    /* Takes what holds in front of an instruction at PC. */
+    void (*give)(void *ctx, uint64_t pc, const struct code_fact *fact, const struct code_state *state);
     /* Whether a call at PC does not return, because something else holds at NEXT. */
     bool (*ends)(void *ctx, uint64_t pc, uint64_t next);
     /* Whether STATE, that of a jump to an address in a register, may be that of PC, to which no other way leads. Leaves
@@ -262,6 +264,11 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
 
 /* Somebody comes to TARGET with STATE, in whatever unit that is. */
 void code_add_edge(struct code *code, uint64_t target, const struct code_state *state);
+
+/* What is left behind a call of CALLEE, or of what is not known, NULL. */
+void code_after_call(const struct code_cpu *cpu, struct code_state *state, const struct code_unit *callee);
+
+bool code_is_outlined(const struct code *code, const struct code_unit *unit);
 
 /* The unit that ADDR is in, or NULL. */
 struct code_unit *code_unit_at(const struct code *code, uint64_t addr);

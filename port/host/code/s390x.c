@@ -66,22 +66,22 @@ static uint8_t based(unsigned reg)
 /* Where a register stands that is written. LOAD_MANY: from the first of byte 1 up to the second. */
 enum {
     NOTHING = 0,
-    BYTE1 = 1 << 0,        /* in the high half of byte 1 */
-    BYTE1_LOW = 1 << 1,    /* in its low half */
-    BYTE3 = 1 << 2,        /* the same of byte 3 */
-    BYTE3_LOW = 1 << 3,    /* */
-    BYTE2 = 1 << 4,        /* in the high half of byte 2 */
-    BYTE4 = 1 << 5,        /* in the high half of byte 4 */
-    PAIRS = 1 << 6,        /* each with the odd one that follows an even one; of floating point, the second next */
-    FLOATS = 1 << 7,       /* those are registers of floating point */
-    VECTOR = 1 << 8,       /* that in byte 1 is one of vectors, of which the first 16 have those in them */
+    BYTE1 = 1 << 0,     /* in the high half of byte 1 */
+    BYTE1_LOW = 1 << 1, /* in its low half */
+    BYTE3 = 1 << 2,     /* the same of byte 3 */
+    BYTE3_LOW = 1 << 3, /* */
+    BYTE2 = 1 << 4,     /* in the high half of byte 2 */
+    BYTE4 = 1 << 5,     /* in the high half of byte 4 */
+    PAIRS = 1 << 6,     /* each with the odd one that follows an even one; of floating point, the second next */
+    FLOATS = 1 << 7,    /* those are registers of floating point */
+    VECTOR = 1 << 8,    /* that in byte 1 is one of vectors, of which the first 16 have those in them */
     LOAD_MANY = 1 << 9,
-    R0_TO_R2 = 1 << 10,    /* these without being named */
-    AT_12 = 1 << 11,       /* bytes of memory, at base and displacement in bytes 2 and 3 */
-    AT_20 = 1 << 12,       /* the same with byte 4 */
-    INDEXED = 1 << 13,     /* an index is in the low half of byte 1 */
-    STORE_MANY = 1 << 14,  /* as many times as LOAD_MANY has registers */
-    STRING = 1 << 15       /* as many bytes as byte 1 says, and one more */
+    R0_TO_R2 = 1 << 10,   /* these without being named */
+    AT_12 = 1 << 11,      /* bytes of memory, at base and displacement in bytes 2 and 3 */
+    AT_20 = 1 << 12,      /* the same with byte 4 */
+    INDEXED = 1 << 13,    /* an index is in the low half of byte 1 */
+    STORE_MANY = 1 << 14, /* as many times as LOAD_MANY has registers */
+    STRING = 1 << 15      /* as many bytes as byte 1 says, and one more */
 };
 
 enum { RX = AT_12 | INDEXED, RXY = AT_20 | INDEXED, RRE_PAIRS = BYTE3 | BYTE3_LOW | PAIRS };
@@ -355,7 +355,7 @@ static const struct facts facts[] = {
     /* RXY: ltg, lrag, lg; cvby, ag ... msg, dsg, cvbg, lrvg; lt ... lgh, llgf ... msgf, dsgf, lrv, lrvh; cg, clg; stg,
      * ntstg, cvdy; lzrg; cvdg, strvg; cgf, clgf, ltgf, cgh; pfd; agh ... mgh; strv, strvh; sty, msy, msc, ny, cly, oy,
      * xy, ly, cy, ay, sy, mfy, aly, sly; sthy, lay, stcy, icy, laey, lb ... lhy, chy, ahy, shy, mhy; ng, og, xg, msgc,
-     * mg, lgat, mlg, dlg, alcg, slbg; stpq, lpq; llgc, llgh, llc, llh, ml, dl, alc, slb, llgtat, llgfat, lat; lbh ... */
+     * mg, lgat, mlg, dlg, alcg, slbg; stpq, lpq; llgc, llgh, llc, llh, ml, dl, alc, slb, llgtat, llgfat, lat; lbh */
     {0xe3, 0x02, 0x04, 0, BYTE1},
     {0xe3, 0x06, 0x06, 0, BYTE1},
     {0xe3, 0x08, 0x0c, 0, BYTE1},
@@ -424,7 +424,7 @@ static const struct facts facts[] = {
     {0xe5, 0x58, 0x59, 0, NOTHING},
     {0xe5, 0x5c, 0x5d, 0, NOTHING},
     {0xe5, 0x60, 0x61, 0, NOTHING},
-    /* Vectors: vleb ... vlbb; vsteb, vsteh, vsteg, vstef; vst; vgeg, vgef; vsceg, vscef; vlgv; vlvg; vll; vlm, vstm: of 16
+    /* Vectors: vleb ... vlbb; vsteb, vsteh, vsteg, vstef; vst; vgeg, vgef; vsceg, vscef; vlgv; vlvg; vll; vlm, vstm: 16
      * bytes each; vstl; all others write the first register */
     {0xe7, 0x00, 0x07, 0, VECTOR},
     {0xe7, 0x08, 0x0b, 8, RX},
@@ -1069,5 +1069,5 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
 
 /* A callee may change r0 to r5, r14, and the registers of floating point from f0 to f7. */
 const struct code_cpu code_s390x = {
-    0xff403f, R15, R11, R14, 0, -160, 0, true, 2, decode, NULL, NULL,
+    0xff403f, R15, R11, R14, 0, -160, 0, true, 2, 0x120, decode, NULL, NULL,
 };

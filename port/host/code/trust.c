@@ -58,8 +58,8 @@ static bool by_slot(const struct code_cpu *cpu, const struct code_state *state, 
         const struct code_slot *slot = &state->slot[i];
 
         if (slot->value.base != wanted->base || slot->value.k != wanted->k ||
-            (slot->value.is_signed && !any_sign) || !fits(slot->k))
-            continue;
+            (slot->value.is_signed && !any_sign) || !fits(slot->k) || slot->base == BASE_NUMBER)
+            continue; /* what is not on a stack is not read */
         *is_signed = slot->value.is_signed;
         if (slot->base == BASE_CFA && wanted->base != BASE_CFA) {
             *rule = (struct sfu_rule){(int32_t)slot->k, RULE_DEREFERENCE};
@@ -314,15 +314,30 @@ static bool admit(void *ctx, uint64_t pc, struct code_state *state)
     return true;
 }
 
-static void compare(void *ctx, uint64_t pc, unsigned size, const struct code_state *state)
+/* Whether ROW counts from a register that callees may change. Behind a call it would hold for nobody. */
+static bool needs_changed(const struct code_cpu *cpu, const struct cfi_row *row)
+{
+    const struct sfu_rule *rules[] = {&row->cfa, &row->ra, &row->fp};
+    unsigned i;
+
+    for (i = 0; i < 3; i++)
+        if (row->kind == CFI_RULES && rules[i]->control & RULE_REGISTER &&
+            cpu->changed >> (rules[i]->control >> RULE_NUMBER) & 1)
+            return true;
+    return false;
+}
+
+static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const struct code_state *state)
 {
     struct trust *t = ctx;
+    unsigned size = fact->size;
     const struct cfi_row *row = row_at(t, pc);
     struct cfi_row fixed;
     struct judgement j;
 
     if (t->alone) {
-        if (size == 0 || !derive(t->cpu, state, &fixed)) {
+        if (size == 0 || !derive(t->cpu, state, &fixed) ||
+            (fact->flow == CODE_CALL && needs_changed(t->cpu, &fixed))) {
             t->lost += state->caller == CALLER_INTERRUPTED ? size : 0;
             return;
         }
@@ -564,7 +579,7 @@ static bool is_outlined(const struct code *code, const struct code_unit *unit)
     while (edge != NULL && edge->target != unit->start)
         edge = edge->next;
     return unit->function && !unit->called && edge != NULL &&
-           (symbol == NULL || symbol->addr != unit->start || strncmp(symbol->name, "OUTLINED_", 9) == 0);
+           (symbol == NULL || symbol->addr != unit->start || code_is_outlined(code, unit));
 }
 
 /* A compiler's interrupt function (x86_64: __attribute__((interrupt))) ends with iretq. By its CFI it is an ordinary
@@ -697,7 +712,7 @@ static void find_gaps(struct code *code, const struct cfi_spans *spans, const st
     put_in_order(code->units, code->num_units, sizeof *code->units, by_unit);
 }
 
-/* Whether the code at ADDR is another thing than a function, too, as the image says or HOW: it has been named for that. */
+/* Whether the code at ADDR is another thing than a function, too, as the image says or HOW: it is named for that. */
 static bool is_named(const struct code *code, const struct code_how *how, uint64_t addr)
 {
     size_t i;

@@ -415,6 +415,7 @@ const struct code_cpu code_x86_64 = {
     -8,
     false,
     1,
+    0,
     decode,
     open_decoder,
     close_decoder,

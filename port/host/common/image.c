@@ -861,7 +861,8 @@ static void add_symbol(void *ctx, const GElf_Sym *sym, const char *name)
     if (image_code(image, sym->st_value) == NULL)
         return;
     image->symbols = grow(image->symbols, image->num_symbols, sizeof *image->symbols);
-    image->symbols[image->num_symbols++] = (struct symbol){sym->st_value, sym->st_size, name, GELF_ST_TYPE(sym->st_info) == STT_FUNC};
+    image->symbols[image->num_symbols++] =
+        (struct symbol){sym->st_value, sym->st_size, name, GELF_ST_TYPE(sym->st_info) == STT_FUNC};
 }
 
 bool image_each_symbol(struct image *image, uint32_t type, image_symbol_fn give, void *ctx)

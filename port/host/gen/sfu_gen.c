@@ -224,12 +224,13 @@ static void parse_options(int argc, char **argv)
         usage(optind == argc ? "no image" : "more than one image");
     options.image = argv[optind];
     options.encoding.share = !options.no_share;
+    options.keep_cfi |= options.keep_faults;
     if (options.has_address && options.action != RAW && options.action != ASM && options.action != OBJECT)
         usage("--address is for -o, --asm and --object");
     if (options.json && options.file != NULL && strcmp(options.file, "-") == 0)
         usage("--json and an output of - are both for the standard output");
     if (options.keep_cfi && options.derive)
-        usage("--cfi=keep reads no code, --derive and --entry do");
+        usage("--cfi=keep and --keep-faults read no code, --derive and --entry do");
 }
 
 /* ---- Messages -------------------------------------------------------------------------------------------------- */
@@ -752,8 +753,8 @@ static void add_vectors(struct entry_points *points, const char *name, const str
         add_entry(points, symbol->addr + n * step, n < 32 && with_error >> n & 1 ? CODE_ERROR : CODE_TRAP);
 }
 
-/* Whether SYMBOL is that of a function which may be called. Parts of functions that compilers put elsewhere have names of
- * their own, but are jumped to. */
+/* Whether SYMBOL is that of a function which may be called. Parts of functions that compilers put elsewhere have names
+ * of their own, but are jumped to. */
 static bool is_function(const struct symbol *symbol)
 {
     return symbol->function && strstr(symbol->name, ".cold") == NULL && strncmp(symbol->name, "OUTLINED_", 9) != 0;

@@ -93,7 +93,8 @@ TRUE = {
             .cfi_def_cfa_offset 160\nllilf %r1, 4096\nslgr %r15, %r1\n.cfi_def_cfa_offset 4256\nla %r1, 4095
             lay %r15, 1(%r1, %r15)\n.cfi_def_cfa_offset 160\nsgrk %r0, %r15, %r1\nagrk %r15, %r0, %r1\nbr %r14""",
         "strings": """stmg %r6, %r15, 48(%r15)\n.cfi_offset 11, -72\n.cfi_offset 14, -48\n.cfi_offset 15, -40
-            aghi %r15, -160\n.cfi_def_cfa_offset 320\nexrl %r1, 3f\n3: mvc 160(1, %r15), 0(%r2)\nclc 0(8, %r15), 0(%r1)\nmvcle %r2, %r4, 0
+            aghi %r15, -160\n.cfi_def_cfa_offset 320\nexrl %r1, 3f\n3: mvc 160(1, %r15), 0(%r2)
+            clc 0(8, %r15), 0(%r1)\nmvcle %r2, %r4, 0
             xc 160(40, %r15), 0(%r2)\nstmg %r12, %r1, 160(%r15)\nlmg %r6, %r1, 208(%r15)\n.cfi_restore 11
             .cfi_restore 14\n.cfi_restore 15\n.cfi_def_cfa_offset 160\nbr %r14""",
     },
@@ -123,7 +124,6 @@ LOST = {
         mov x9, sp ; adds x9, x9, #1 ; mov sp, x9 | mov x9, sp ; stlxp w9, x8, x7, [x0] ; mov sp, x9 |
         bl frame |
         str x30, [sp, #8] ; .cfi_offset 30, -56 ; mov x9, sp ; bl frame ; mov sp, x9""".split("|"),
-    # Of the table of instructions effects.c has what each one writes.
     "s390x": """lgr %r15, %r1 | agr %r15, %r1 | nill %r15, 0xfff0 | lay %r15, 0(%r1, %r15) | lmg %r14, %r15, 0(%r1) |
         lmg %r14, %r2, 0(%r1) | ngr %r15, %r1 | lgr %r9, %r15 ; brasl %r9, frame ; lgr %r15, %r9 | pr | diag 1, 2, 0 |
         lgr %r5, %r15 ; brasl %r14, frame ; lgr %r15, %r5 | lgr %r5, %r15 ; svc 0 ; lgr %r15, %r5 |
@@ -131,7 +131,8 @@ LOST = {
         ldgr %f2, %r15 ; axbr %f0, %f0 ; lgdr %r15, %f2 | exrl %r1, 1f ; 1: lgr %r15, %r0 | ex %r1, 0(%r2) |
         stg %r15, 160(%r15) ; mvi 163(%r15), 0 ; lg %r15, 160(%r15) |
         stg %r15, 168(%r15) ; mvc 160(16, %r15), 161(%r15) ; lg %r15, 168(%r15) |
-        stg %r15, 160(%r15) ; st %r1, 164(%r15) ; lg %r15, 160(%r15) | lgr %r6, %r15 ; mvcle %r6, %r4, 0 ; lgr %r15, %r6 |
+        stg %r15, 160(%r15) ; st %r1, 164(%r15) ; lg %r15, 160(%r15) |
+        lgr %r6, %r15 ; mvcle %r6, %r4, 0 ; lgr %r15, %r6 |
         lgr %r7, %r15 ; dlgr %r6, %r4 ; lgr %r15, %r7 | lgr %r6, %r15 ; brct %r6, 1f ; 1: lgr %r15, %r6""".split("|"),
 }
 
@@ -344,8 +345,8 @@ def table(cpu, image, *options):
 
 def callers(cpu, functions):
     """A caller of each of FUNCTIONS, with CFI of its own."""
-    call = {"x86_64": "call ", "aarch64": "bl "}[cpu]
-    stop = {"x86_64": "ud2", "aarch64": "brk #1"}[cpu]
+    call = {"x86_64": "call ", "aarch64": "bl ", "s390x": "brasl %r14, "}[cpu]
+    stop = {"x86_64": "ud2", "aarch64": "brk #1", "s390x": ".short 0"}[cpu]
     return "\n".join([".globl main", ".type main, %function", "main:", ".cfi_startproc"] +
                      [call + name for name in functions] +
                      [stop, ".cfi_endproc", ".size main, . - main"])
@@ -363,7 +364,7 @@ def derived(cpu):
             lines += body + [".size %s, . - %s" % (name, name)]
         file = "%s/derived-%s-%d" % (WORK, cpu, described)
         write(file + ".s", ("\n".join(lines) + "\n").encode())
-        run("%s/%s/as" % (TC, cpu), *(["-march=armv9.2-a"] if cpu == "aarch64" else []), file + ".s", "-o", file + ".o")
+        run("%s/%s/as" % (TC, cpu), *{"aarch64": ["-march=armv9.2-a"], "s390x": ["-march=arch13"]}.get(cpu, []), file + ".s", "-o", file + ".o")
         run("%s/%s/ld" % (TC, cpu), "--no-eh-frame-hdr", file + ".o", "-o", file)
         both.append(table(cpu, file, *(["--cfi=keep"] if described else ["--derive"])))
     same = sum(both[0].get(pc) == row for pc, row in both[1].items())
@@ -398,9 +399,43 @@ def unknown(code, calls, wanted):
     must(len(rows) == wanted, "%d rows: %s" % (len(rows), rows))
 
 
+# An entry of s390x on the stack of what it interrupts: the way in up to where the PC is on the stack, and the last
+# instruction, can have no row. The rows are those of the frame: 160 bytes, 16 registers, the PSW.
+ENTRY = """entry: stmg %r0, %r15, 512
+    aghi %r15, -304
+    mvc 288(16, %r15), 0x150
+saved: mvc 160(128, %r15), 512
+    lgr %r2, %r15
+    brasl %r14, handler
+    mvc 640(16), 288(%r15)
+    lmg %r0, %r15, 160(%r15)
+back: lpswe 640
+handler: stmg %r14, %r15, 112(%r15)
+    aghi %r15, -160
+    lmg %r14, %r15, 272(%r15)
+    br %r14
+end: nopr"""
+
+
+def interrupted():
+    image = WORK + "/entry"
+    write(image + ".s", (".text\n.globl _start\n_start: j _start\n.balign 16\n.globl entry, saved, back, handler, end\n" +
+                         ".type handler, %function\n" + ENTRY + "\n").encode())
+    run(TC + "/s390x/as", image + ".s", "-o", image + ".o")
+    run(TC + "/s390x/ld", image + ".o", "-o", image)
+    where = {name: int(addr, 16) for addr, name in re.findall(r"([0-9a-f]+) [tT] (\w+)", run("nm", image)[0])}
+    rows = {pc: row for pc, row in table("s390x", image, "--entry=entry").items() if pc >= where["entry"]}
+    own = [row for pc, row in sorted(rows.items()) if pc < where["handler"]]
+    must(min(rows) == where["saved"] and where["back"] not in rows, str(rows))
+    must(own and all(cfa == "sp+464" and "c-168" in ra for cfa, ra in own), str(own))
+    must(rows[where["handler"]][0] == "sp+160", str(rows))
+
+
 SWITCH = {
     "x86_64": """push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\nmov %rsp, %rdx\nmov %rdx, (%rdi)
         mov %rsi, %rsp\npop %rbp\n.cfi_adjust_cfa_offset -8\n.cfi_restore 6\nret""",
+    "s390x": """stmg %r11, %r15, 88(%r15)\n.cfi_offset 11, -72\n.cfi_offset 14, -48\nlgr %r4, %r15\nstg %r4, 0(%r2)
+        lgr %r15, %r3\nlmg %r11, %r15, 88(%r15)\n.cfi_restore 11\n.cfi_restore 14\nbr %r14""",
     "aarch64": """stp x29, x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 29, -16\n.cfi_offset 30, -8\nmov x2, sp
         str x2, [x0]\nmov sp, x1\nldp x29, x30, [sp], #16\n.cfi_def_cfa_offset 0\n.cfi_restore 29
         .cfi_restore 30\nret""",
@@ -425,8 +460,11 @@ def test_trust():
     for cpu in TRUE:
         test("%s without CFI" % cpu, derived, cpu)
         test("%s another stack" % cpu, switched, cpu)
+    test("s390x interrupt", interrupted)
     for name, what in UNKNOWN.items():
         test("without CFI: " + name, unknown, *what)
+    test("s390x libm", library, "s390x", "libm.so.6", 0)
+    test("s390x libc", library, "s390x", "libc.so.6", 0)
     test("aarch64 libm", library, "aarch64", "libm.so.6", 0)
     test("aarch64 libstdc++", library, "aarch64", "libstdc++.so.6", 0)
     test("aarch64 libc", library, "aarch64", "libc.so.6", 40)

@@ -105,7 +105,7 @@ code | codepac | codecet | codethunk | codelto | codeclash)
 code) ;;
 codepac) cc+=(-mbranch-protection=standard) ;;
 codecet) cc+=(-fcf-protection=full) ;;
-codethunk) [ "$compiler" = clang ] && cc+=(-mretpoline) || cc+=(-mindirect-branch=thunk -mfunction-return=thunk) ;;
+codethunk) [ "$compiler" = clang ] && cc+=(-mretpoline) || cc+=(-mindirect-branch=thunk) ;;
 codelto) cc+=(-flto) ;;
 codeclash) cc+=(-fstack-clash-protection) ;;
 pacgen) cc+=(-fasynchronous-unwind-tables -fomit-frame-pointer -mbranch-protection=pac-ret+leaf) ;;

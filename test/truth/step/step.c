@@ -373,7 +373,8 @@ struct options {
     struct faults faults;
     unsigned long long steps;
     bool stale; /* listed faults that are not met fail the run */
-    unsigned gaps; /* how many walks of a thousand may come to code without a table that is not known to have none */
+    unsigned
+        gaps; /* how many walks of a thousand may come to code without a table that is not known to have none */
 };
 
 /* Whether CPU is that of this machine, so that the fast walker has a short way. Only x86_64 so far. */
@@ -581,8 +582,9 @@ int main(int argc, char **argv)
             return 2;
     if (optind == argc || options.emulator == NULL || (options.cpu = cpu_by_abi(argv[optind])) == NULL ||
         !faults_read(&options.faults, list)) {
-        fprintf(stderr, "usage: step -q EMULATOR [-n STEPS] [-f KNOWN-FAULTS [-s]] [-c COMPLAINTS] [-g PERMILLE] ABI "
-                        "SET[:WEIGHT]=PROGRAM...\n");
+        fprintf(stderr,
+                "usage: step -q EMULATOR [-n STEPS] [-f KNOWN-FAULTS [-s]] [-c COMPLAINTS] [-g PERMILLE] ABI "
+                "SET[:WEIGHT]=PROGRAM...\n");
         return 2;
     }
     ok = step_programs(&options, sets, argv + optind + 1, false);
