@@ -364,7 +364,8 @@ def derived(cpu):
             lines += body + [".size %s, . - %s" % (name, name)]
         file = "%s/derived-%s-%d" % (WORK, cpu, described)
         write(file + ".s", ("\n".join(lines) + "\n").encode())
-        run("%s/%s/as" % (TC, cpu), *{"aarch64": ["-march=armv9.2-a"], "s390x": ["-march=arch13"]}.get(cpu, []), file + ".s", "-o", file + ".o")
+        arch = {"aarch64": ["-march=armv9.2-a"], "s390x": ["-march=arch13"]}.get(cpu, [])
+        run("%s/%s/as" % (TC, cpu), *arch, file + ".s", "-o", file + ".o")
         run("%s/%s/ld" % (TC, cpu), "--no-eh-frame-hdr", file + ".o", "-o", file)
         both.append(table(cpu, file, *(["--cfi=keep"] if described else ["--derive"])))
     same = sum(both[0].get(pc) == row for pc, row in both[1].items())
@@ -419,8 +420,8 @@ end: nopr"""
 
 def interrupted():
     image = WORK + "/entry"
-    write(image + ".s", (".text\n.globl _start\n_start: j _start\n.balign 16\n.globl entry, saved, back, handler, end\n" +
-                         ".type handler, %function\n" + ENTRY + "\n").encode())
+    write(image + ".s", (".text\n.globl _start\n_start: j _start\n.balign 16\n.globl entry, saved, back, handler\n" +
+                         ".globl end\n.type handler, %function\n" + ENTRY + "\n").encode())
     run(TC + "/s390x/as", image + ".s", "-o", image + ".o")
     run(TC + "/s390x/ld", image + ".o", "-o", image)
     where = {name: int(addr, 16) for addr, name in re.findall(r"([0-9a-f]+) [tT] (\w+)", run("nm", image)[0])}
