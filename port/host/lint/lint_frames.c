@@ -128,12 +128,10 @@ static void add_edge(struct graph *g, const struct code_fact *fact, uint64_t siz
 }
 
 /* A code_watch's give. */
-static void take_instruction(void *ctx, uint64_t pc, unsigned size, const struct code_state *state)
+static void take_instruction(void *ctx, uint64_t pc, const struct code_fact *fact, const struct code_state *state)
 {
     struct graph *g = ctx;
     struct lint_frame *frame = frame_of(g, g->now);
-    const uint8_t *bytes = image_instructions(&g->lint->image, pc, size);
-    struct code_fact fact;
     uint64_t on_stack;
 
     if (!size_at(g, state, &on_stack)) {
@@ -141,15 +139,14 @@ static void take_instruction(void *ctx, uint64_t pc, unsigned size, const struct
         on_stack = frame->bytes;
     }
     frame->bytes = on_stack > frame->bytes ? on_stack : frame->bytes;
-    if (bytes == NULL || size == 0)
+    if (fact->size == 0)
         return;
-    g->code.cpu->decode(g->code.decoder, bytes, size, pc, &fact);
     /* A jump by a pointer with the frame still there is a switch: a call has given it back. */
     frame->pointers |=
-        (fact.flow == CODE_AWAY && on_stack <= size_at_entry(g)) || (fact.flow == CODE_CALL && fact.target == 0);
-    if (fact.target != 0 && fact.target != pc + size &&
-        (fact.flow == CODE_CALL || fact.flow == CODE_JUMP || fact.flow == CODE_BRANCH))
-        add_edge(g, &fact, on_stack);
+        (fact->flow == CODE_AWAY && on_stack <= size_at_entry(g)) || (fact->flow == CODE_CALL && fact->target == 0);
+    if (fact->target != 0 && fact->target != pc + fact->size &&
+        (fact->flow == CODE_CALL || fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH))
+        add_edge(g, fact, on_stack);
 }
 
 struct at_pc {
