@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * ARM: gcc writes no CFI for epilogues of ARMv6-M's code, and clang none for any epilogue; gcc lets out what a large
- * frame's epilogue does in two steps, and says of prologues with strd that all is saved at once (test/truth/FAULTS.md:
- * gcc-thumb1-epilogue, clang-arm-epilogue, gcc-arm-large, gcc-arm-strd). What is right in an epilogue is computed from
- * its instructions: straight code from a change of SP on up to a return, at which SP is the CFA. All else is left as it
- * is. Encodings are those of the "Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition".
+ * ARM: clang writes no CFI for epilogues (test/truth/FAULTS.md: clang-arm-epilogue), nor does gcc for ARMv6-M
+ * (test/truth/FAULTS.md: gcc-thumb1-epilogue); gcc lets out what a large frame's epilogue does in two steps
+ * (test/truth/FAULTS.md: gcc-arm-large), and says of prologues with strd that all is saved at once
+ * (test/truth/FAULTS.md: gcc-arm-strd). What is right in an epilogue is computed from its instructions: straight code
+ * from a change of SP on up to a return, at which SP is the CFA. All else is left as it is. Encodings are those of the
+ * "Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition".
  */
 #include "cfi.h"
 

@@ -31,7 +31,8 @@ case $compiler in
 gcc12) cc=("${gnu-$cpu-linux-gnu}-gcc") ;;
 gcc16) cc=("build/tc/gcc16/${gnu-$cpu}/gcc") ;;
 clang)
-    [ -n "$arm" ] && target=arm-none-eabi || target=$abi-linux-gnu
+    target=$abi-linux-gnu
+    [ -z "$arm" ] || target="arm-none-eabi"
     cc=("$(command -v clang-16 || echo clang)" "--target=$target")
     cc+=(-fasynchronous-unwind-tables)
     [ -n "$riscv" ] || cc+=(-fno-integrated-as)
