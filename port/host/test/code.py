@@ -167,8 +167,8 @@ FAULTS = {
         ("(uint64_t)field(word, 5, 16) << shift));", "(uint64_t)field(word, 5, 16)));"),
         ("code_add(fact, CODE_INSERT,", "(void)("),
         ("code_forget(fact, rd(word));\\n    } else {\\n        forget(fact, rd(word));\\n    }\\n}\\n\\n"
-         "static void by_register",
-         "    } else {\\n        forget(fact, rd(word));\\n    }\\n}\\n\\nstatic void by_register"),
+         "/* Whether an operand",
+         "    } else {\\n        forget(fact, rd(word));\\n    }\\n}\\n\\n/* Whether an operand"),
         ("(word & 0xffe0ffe0) == 0xaa0003e0 &&", "0 &&"),
         ("(word & 1u << 30) != 0 ? -1 : 1", "1"),
         ("(word & 0xbfe0fc00) == 0x8b206000 &&", "0 &&"),
