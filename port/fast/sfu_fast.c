@@ -966,9 +966,9 @@ INLINE bool has_place(const struct trace *v, uint64_t behind)
            is_empty(__atomic_load_n(&cache[place ^ 3], __ATOMIC_RELAXED));
 }
 
-/* The rule for the lookup PC in front of BEHIND, which has none in the cache as far as the trace's regions go. Keeps it,
- * perhaps. DONE: how many frames there were before, by the cache or not. If too many missed that found no empty place,
- * or were not kept, that is the end of the cache for this trace. */
+/* The rule for the lookup PC in front of BEHIND, which has none in the cache as far as the trace's regions go. Keeps
+ * it, perhaps. DONE: how many frames there were before, by the cache or not. If too many missed that found no empty
+ * place, or were not kept, that is the end of the cache for this trace. */
 OUT_OF_LINE const struct sfu_fast_rule *find(struct trace *v, uint64_t behind, size_t done,
                                              struct sfu_fast_rule *own)
 {

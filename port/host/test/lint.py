@@ -1025,7 +1025,9 @@ def all_planted():
     with open("port/host/lint/lint_findings.c", encoding="utf-8") as f:
         names = set(re.findall(r'\{"([a-z-]+)", LINT_(?:FAULT|NOTE)\}', f.read()))
     must(len(names) > 40, "only %d names" % len(names))
-    must(SEEN == names, "not planted: %s" % (names - SEEN))
+    with open("port/host/test/frames.py", encoding="utf-8") as f:  # what host-lint-frames plants
+        elsewhere = set(re.findall(r'f\["name"\] == "([a-z-]+)"', f.read()))
+    must(SEEN | elsewhere == names, "not planted: %s" % (names ^ (SEEN | elsewhere)))
     return "%d names" % len(names)
 
 
