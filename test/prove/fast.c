@@ -427,8 +427,8 @@ void prove_fast_entry(void)
 }
 
 /* An entry for PC, at any place of a cache of any size that it may have, tells PC. Modulo 2^64, a product with MIX and
- * then with UNMIX is what it was. So pc_of gets the lower bits of a PC's product, which an entry and its place have, and
- * multiplies them by UNMIX; what the other bits are changes nothing in as many lower bits. */
+ * then with UNMIX is what it was. So pc_of gets the lower bits of a PC's product, which an entry and its place have,
+ * and multiplies them by UNMIX; what the other bits are changes nothing in as many lower bits. */
 void prove_fast_pc(void)
 {
     struct sfu_fast fast;
