@@ -44,9 +44,7 @@ $(eval $(call cortexm_image,mps2-an385,$(CORTEXM)/mps2-an385-O0,-O0))
 $(eval $(call cortexm_image,mps2-an386,$(CORTEXM)/mps2-an386-clang,,$(CORTEXM_CLANG)))
 CORTEXM_KINDS := $(CORTEXM_BOARDS) mps2-an385-O0 mps2-an386-clang
 
-# sfu-gen knows which of ARM's two ABIs an image has once it reads ARM's epilogues.
-CORTEXM_TABLES := $(wildcard port/host/common/epilogue_arm.c)
-CHECK += cortexm $(if $(CORTEXM_TABLES),bare-cortexm)
+CHECK += cortexm bare-cortexm
 .PHONY: suite-cortexm
 suite-cortexm: build/port/cortexm/test
 	@test/run.sh cortexm test/unit/run.sh cortexm build/port/cortexm/test
@@ -70,7 +68,7 @@ cortexm: $(CORTEXM)/$(BOARD)/firmware.elf build/tools/sfu-trace
 	-qemu-system-arm -M $(BOARD) -display none -semihosting-config enable=on,target=native -kernel $<
 
 # A profile by SysTick.
-CHECK += $(if $(CORTEXM_TABLES),profile-cortexm)
+CHECK += profile-cortexm
 CORTEXM_PROFILE := $(addprefix $(CORTEXM)/mps2-an386/port/,profile/test/cortexm.o depot/sfu_depot.o \
     depot/sfu_depot_print.o print/sfu_build_id.o)
 .SECONDARY: $(CORTEXM_PROFILE)

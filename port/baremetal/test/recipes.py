@@ -814,9 +814,8 @@ def main():
              if cpu in {test_efi: EFI, test_boots: ("aarch64",), test_multiboot: ("x86_64",)}.get(
                  test, CC if test in RISCV else SFRAME)]
     tests.append(("riscv64/start", test_riscv, "riscv64"))
-    if os.path.exists("port/host/common/epilogue_arm.c"):
-        tests += [("cortexm", test_cortexm, "x86_64")]
-    tests += [("codes", test_codes, None), ("lines", test_lines, None), ("reliability", test_reliability, None)]
+    tests += [("cortexm", test_cortexm, "x86_64"), ("codes", test_codes, None),
+              ("lines", test_lines, None), ("reliability", test_reliability, None)]
     chosen = os.environ.get("T", "")
     tests = [test for test in tests if chosen in test[0] or fnmatch.fnmatchcase(test[0], f"*{chosen}*")]
 
