@@ -736,7 +736,7 @@ def test_cortexm(bench):
     bench.run(f"""cmake -B by-cmake -DCMAKE_SYSTEM_NAME=Generic -DCMAKE_C_COMPILER=arm-none-eabi-gcc \\
         -DCMAKE_C_FLAGS="{flags}" -DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY \\
         -DCMAKE_EXE_LINKER_FLAGS="-nostartfiles --specs=nosys.specs -Wl,--gc-sections \\
-        -T {bench.directory}/vendor.ld" && cmake --build by-cmake""", own=True)
+        -T {os.path.abspath(bench.directory)}/vendor.ld" && cmake --build by-cmake""", own=True)
     by_cmake = boot_cortexm(bench, "by-cmake/firmware")
     must(by_cmake[:3] == lines[:3] and by_cmake[-2] == lines[-2], f"{by_cmake}")
     own = [line for line in bench.read("cortexm_firmware.c").splitlines() if line.strip()]
