@@ -289,13 +289,14 @@ static unsigned own_number(const struct sfu_kernel *k)
     return k->cpu_number != NULL ? k->cpu_number(k->panic.ctx) : 0;
 }
 
-/* Leaves TOP to the CPU that prints, and waits for ever. */
+/* Leaves TOP to the CPU that prints, and waits for ever. An NMI that finds this CPU here already leaves what the other
+ * one may be reading as it is. */
 static void __attribute__((__noreturn__))
 stop(struct sfu_kernel *k, const struct sfu_registers *top, const void *trap)
 {
     unsigned cpu = own_number(k);
 
-    if (k->cpus != NULL && cpu < k->num_cpus) {
+    if (k->cpus != NULL && cpu < k->num_cpus && k->cpus[cpu].stopped == 0) {
         copy_registers(&k->cpus[cpu].top, top);
         k->cpus[cpu].trap = trap;
         __atomic_store_n(&k->cpus[cpu].stopped, 1, __ATOMIC_RELEASE);

@@ -178,7 +178,7 @@ int sfu_kernel_fault(struct sfu_kernel *kernel, const void *trap, uint64_t addre
 int sfu_kernel_panic_at(struct sfu_kernel *kernel, const struct sfu_registers *top, uint64_t pc);
 
 /* In the handler of what stop_others sends: leaves what TRAP has interrupted to the CPU that prints, and waits for
- * ever. */
+ * ever. If this CPU has stopped already, what it left then stays. */
 void sfu_kernel_stop(struct sfu_kernel *kernel, const void *trap) __attribute__((__noreturn__));
 
 /* Prints the traces of all threads that do not run. Returns how many traces those were. */

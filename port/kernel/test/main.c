@@ -53,13 +53,26 @@ static unsigned this_cpu(void *ctx)
     return machine_cpu();
 }
 
-static bool stopping;
+static bool stopping, told; /* another CPU has been told so by an interrupt */
 
 static void stop_others(void *ctx)
 {
     (void)ctx;
     __atomic_store_n(&stopping, true, __ATOMIC_RELEASE);
     machine_stop_others();
+}
+
+/* A CPU that has stopped already is told to again, and gets the time to do so: on x86_64, where nothing keeps an NMI
+ * away. */
+static void stop_again(void *ctx)
+{
+    stop_others(ctx);
+#ifdef __x86_64__
+    while (!__atomic_load_n(&told, __ATOMIC_ACQUIRE)) {
+    }
+    for (volatile unsigned left = 10000000; left > 0; left--) {
+    }
+#endif
 }
 
 static bool next_task(void *ctx, struct sfu_kernel_thread *thread)
@@ -168,8 +181,10 @@ static void print_sp(const char *what, uint64_t sp)
 
 bool kernel_handle(struct trap *trap, bool timer)
 {
-    if (__atomic_load_n(&stopping, __ATOMIC_ACQUIRE) && machine_cpu() != 0)
+    if (__atomic_load_n(&stopping, __ATOMIC_ACQUIRE) && machine_cpu() != 0) {
+        __atomic_store_n(&told, true, __ATOMIC_RELEASE);
         sfu_kernel_stop(&sfu, trap);
+    }
     ticked = trap;
     if (timer) {
         if (on_timer != NULL)
@@ -314,6 +329,7 @@ static void put_and_wait(void *ctx, char c)
 step static void scenario_both(void)
 {
     sfu.panic.put = put_and_wait;
+    sfu.stop_others = stop_again;
     start_second(second_dies);
     die();
 }

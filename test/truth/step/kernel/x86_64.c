@@ -25,7 +25,11 @@ uint8_t *step_init(bool own, uint64_t *size)
 
 enum cause step_cause(struct trap *trap)
 {
-    return trap->vector == DEBUG_EXCEPTION ? STEP_DONE : trap->vector == BREAKPOINT_EXCEPTION ? BREAKPOINT : OTHER;
+    if (trap->vector == BREAKPOINT_EXCEPTION) {
+        trap->pc++; /* goes on behind the int3, into which the port has moved it */
+        return BREAKPOINT;
+    }
+    return trap->vector == DEBUG_EXCEPTION ? STEP_DONE : OTHER;
 }
 
 void step_set(struct trap *trap, bool on)
