@@ -234,6 +234,32 @@ def test_columns(_tc, _directory):
                 must(max(map(len, line.split())) > 70, f"{page}:{n} has {len(line)} columns")
 
 
+# Abbreviations that every reader of these pages knows, and names.
+KNOWN = set("""AFL API ARM ASCII BSD C99 C11 CBMC CI CMake CPU DVI ELF GDB GNU GiB HTTP ID ISO JSON KB KiB LICENSE LLVM MB
+    GB MIT NONE NULL OK OS PC PE POSIX QEMU RAM RISC SPDX SVG URL V""".split())
+
+
+def unexplained(page, text):
+    """abbreviations of TEXT that it does not spell out, and the glossary does not have"""
+    glossary = {word for entry in re.findall(r"^\| (.+?) \|", read("docs/glossary.md"), re.M)
+                for word in re.split(r"[, ]+", entry)}
+    prose = re.sub(r"(?s)<!--.*?-->|^ *```.*?^ *```$|`[^`]*`|^    .*?$|\]\([^)]*\)", " ", text, flags=re.M)
+    files = {os.path.basename(file)[:-3] for file in PAGES}
+    for word in sorted(set(re.findall(r"\b[A-Z][A-Z0-9]+(?=s?\b)(?!_)", prose)) - KNOWN - glossary - files):
+        abi = re.fullmatch(r"I?LP\d+[A-Z]?|M\d+", word)  # of the ABIs in docs/format.md; of a Cortex
+        if not abi and not re.search(rf"\({word}s?\)|\b{word}s? \(|^\| {word} \|", text, re.M):
+            yield f"{page}: {word} is not spelled out, and docs/glossary.md does not have it"
+
+
+def test_abbreviations(_tc, _directory):
+    """A reader finds what an abbreviation stands for: in the page, or in the glossary."""
+    pages = [page for page in PAGES if "/" not in page or page.startswith("docs/")]
+    wrong = [fault for page in pages for fault in unexplained(page, read(page))]
+    must(not wrong, "; ".join(wrong))
+    for text, count in (("a XYZQ", 1), ("a `XYZQ`", 0), ("quick z (XYZQ), XYZQ", 0), ("the CFA", 0), ("CFAX", 1)):
+        must(len(list(unexplained("page", text))) == count, f"{text!r} is judged wrongly")
+
+
 def test_all_pages_are_found(_tc, _directory):
     """docs/index.md leads to each page of docs/, and README.md to the index."""
     linked = set(re.findall(r"\]\(([\w./-]+\.md)", read("docs/index.md")))

@@ -747,7 +747,7 @@ def test_cortexm(bench):
 def test_codes(_):
     """Each advice of baremetal/tables.c is word for word in the entry of its code."""
     tables = read("port/baremetal/tables.c")
-    page = " ".join(read("docs/errors.md").replace("\\*", "*").split())
+    page = " ".join(read("docs/errors.md").replace("`", "").split())
     entries = dict(re.findall(r"### (SFU_\w+) \(-?\d+\) (.*?)(?= ##|$)", page))
     advice = re.findall(r'case (SFU_E_\w+):\n +return "(.*)";', tables)
     advice += [("SFU_E_ROW", re.search(r'default:\n +return "(.*)";', tables)[1])]
