@@ -12,6 +12,9 @@ register's width, an example. "KB" in front means that the page has thousands of
 "measured" in front of all words, and then the command or the way, stands for all numbers of a paragraph or a table that
 are recorded figures: make suites and campaigns, which write or compare them, do not run here.
 Numbers in code, in links and in names such as "gcc 12" or "version 3" are not counted. The sentence is free.
+
+Figures have one form on all pages: from 1,000 on with commas, and where they are measured the command that measures
+them stands in the same section or in the head of the page, or that section links docs/performance.md, which has it.
 """
 import functools
 import re
@@ -32,8 +35,9 @@ def budget(cpu, level, *what, compiler="gcc12"):
     return round(float(m[1]))
 
 
-def table(page, row, column):
-    """a cell of a table of PAGE: of the row that begins so, and of the column with that heading ("+" is a space)"""
+def cell(page, row, column):
+    """of a table of PAGE, as it is written: of the row that begins so, and of the column with that heading ("+" is a
+    space)"""
     row, column = row.replace("+", " "), column.replace("+", " ")
     heads = []
     for line in read(page).splitlines():
@@ -41,8 +45,13 @@ def table(page, row, column):
         if column in cells:
             heads = cells
         elif heads and cells and cells[0] == row:
-            return float(cells[heads.index(column)].replace(",", ""))
+            return cells[heads.index(column)]
     raise LookupError(f"{page} has no '{row}', '{column}'")
+
+
+def table(page, row, column):
+    """such a cell as a number"""
+    return float(cell(page, row, column).replace(",", ""))
 
 
 def switches(row, column):
@@ -51,7 +60,8 @@ def switches(row, column):
 
 def stack(cpu):
     """bytes of stack of a whole panic"""
-    return int(re.search(rf"^\| {cpu} \| `-Os` \| \d+ \| (\d+)", read("test/tools/gates/SWITCHES.md"), re.M)[1])
+    found = re.search(rf"^\| {cpu} \| `-Os` \| [\d,]+ \| ([\d,]+)", read("test/tools/gates/SWITCHES.md"), re.M)[1]
+    return int(found.replace(",", ""))
 
 
 def smaller(cpu):
@@ -59,6 +69,11 @@ def smaller(cpu):
     row = "sfu.c,+without+switches"
     by_o2 = switches(row, f"{cpu}+-O2")
     return int(100 * (by_o2 - switches(row, f"{cpu}+-Os")) // by_o2)
+
+
+def bench(walker, column):
+    """of sqlite's stacks: a figure of a walker"""
+    return cell("test/tools/bench/RESULTS.md", walker, column)
 
 
 def real(cpus, which):
@@ -112,7 +127,10 @@ def gib():
 
 
 MAKERS = {f.__name__: f for f in (budget, table, switches, stack, smaller, real, cost, constant, errors, mutants, gib,
-                                  code, symbols, version)}
+                                  code, symbols, version, bench)}
+# The command that measures what a maker reads.
+COMMANDS = {"budget": "budget", "switches": "switches", "stack": "switches", "smaller": "switches", "cost": "cost",
+            "real": "real", "bench": "bench"}
 
 
 # ---- what the pages say ----
@@ -148,6 +166,26 @@ HIDDEN = (r"(?s)<!--.*?-->", r"(?ms)^ *```.*?^ *```$", r"(?m)^    [^|\n]*$", r"`
           r"(?m)^ *(?:\*\*)?\d+\. ", r"\b0x[0-9a-f]+", r"(?ms)^Contents: .*?\n$", r"https?://\S+", NAMES,
           r"(?m)^#+ .*$")
 NUMBER = r"(?<![\w./^-])-?\d[\d,.]*"
+
+
+# A number that lacks its commas, and is no year.
+BARE = r"(?<![\w.,/^-])(?!20\d\d\b)\d{4,}(?!\d)"
+
+
+def unlike(page, text):
+    """figures of TEXT that have another form, and those whose command a reader does not find"""
+    for m in re.finditer(BARE, hide(text)):
+        yield f"{page}:{text.count(chr(10), 0, m.start()) + 1}: {m[0]} is written, and it is {int(m[0]):,}"
+    head = re.search(r"(?ms)\A.*?(?=^## |\Z)", text)[0]
+    for section in re.split(r"(?m)^(?=##+ )", text):
+        seen = re.sub(r"(?s)<!--.*?-->", "", head + section)
+        for mark in re.findall(r"(?s)<!-- numbers: (.*?) -->", section):
+            names = set(re.findall(r"\bmake ([\w-]+)", mark)) if mark.startswith("measured ") else \
+                {COMMANDS.get(words.replace("KB ", "").split()[0]) for words in mark.split(";")} - {None}
+            for name in sorted(names):
+                if f"make {name}" not in seen and "performance.md" not in seen:
+                    where = re.match(r"#+ (.*)|", section)[1] or "head"
+                    yield f"{page}, {where}: a reader does not see that make {name} measures the figures"
 
 
 def hide(text):

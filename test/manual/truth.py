@@ -49,7 +49,7 @@ def test_names(_tc, _directory):
     explained = {name for _, name, said in found if said}
     for header, name, _ in found:
         must(name in explained or name in ASM_OWN, f"{header}: no comment says what {name} is")
-    manuals = "".join(read(file) for file in DOCS)
+    manuals = re.sub(r"(?s)<!--.*?-->", "", "".join(read(file) for file in DOCS))
     headers = "".join(read(header) for header in HEADERS) + read("arch/x86_64/sfu_capture.h")
     for name in NEWCOMER:
         must(re.search(rf"\b{name}\b", headers), f"{name} is in no header")
@@ -166,6 +166,21 @@ def test_numbers(_tc, _directory):
     wrong = [fault for page in sorted({*MARKED, *PAGES}) for fault in figures.faults(page, read(page))
              if page in MARKED or "no mark says" not in fault]
     must(not wrong, "; ".join(wrong))
+
+
+# Whose numbers are not decimal figures.
+OTHER_NUMBERS = ("docs/format.md", "test/vectors/README.md")
+
+
+def test_figures_are_alike(_tc, _directory):
+    """One form on all pages, with the command."""
+    wrong = [fault for page in PAGES if page not in OTHER_NUMBERS for fault in figures.unlike(page, read(page))]
+    must(not wrong, "; ".join(wrong))
+    mark = "<!-- numbers: measured by make bench -->\n"
+    for text, count in (("1234 bytes", 1), ("1,234 in 2026", 0), ("`1234` a1234 0x1234", 0), ("1 |\n" + mark, 1),
+                        ("By `make bench`: 1\n" + mark, 0), ("# A\n`make bench`\n## B\n2\n" + mark, 0),
+                        ("## A\n`make bench`\n## B\n2\n" + mark, 1)):
+        must(len(list(figures.unlike("page", text))) == count, f"{text!r}: {list(figures.unlike('page', text))}")
 
 
 def test_numbers_can_be_wrong(_tc, _directory):

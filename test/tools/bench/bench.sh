@@ -142,6 +142,6 @@ else
     say 'frames are wrong: nothing is timed'
     status=1
 fi
-awk -f "$here/table.awk" -v tsv="$out.tsv" "$measured" >"$here/RESULTS.md"
+awk -f "$here/../figures.awk" -f "$here/table.awk" -v tsv="$out.tsv" "$measured" >"$here/RESULTS.md"
 cat "$here/RESULTS.md"
 exit $status

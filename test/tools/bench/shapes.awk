@@ -5,13 +5,13 @@
 
 function whole(shape, walker)
 {
-    return (shape, walker) in trace ? sprintf("%.0f", trace[shape, walker]) : "missing"
+    return (shape, walker) in trace ? thousands(trace[shape, walker]) : "missing"
 }
 
 function more(walker)
 {
     if (!(("plt", walker) in trace) || !(("plt_caller", walker) in trace)) return "missing"
-    return sprintf("%.0f", trace["plt", walker] - trace["plt_caller", walker])
+    return thousands(trace["plt", walker] - trace["plt_caller", walker])
 }
 
 BEGIN {
@@ -46,8 +46,8 @@ NR != FNR { trace[$1, $2] = $3; next }
 !($1 in seen) { shapes[++n] = $1; seen[$1] = 1 }
 !($2 in known) { walkers[++m] = $2; known[$2] = 1 }
 {
-    cell[$1, $2] = $3 ($5 != "-" ? " (" $5 ($2 == "libunwind_cached" ? ", " $4 " ns" : "") ")" : "")
-    if ($6 != 0) cell[$1, $2] = cell[$1, $2] ", " $6 " wrong"
+    cell[$1, $2] = figure($3) ($5 != "-" ? " (" $5 ($2 == "libunwind_cached" ? ", " figure($4) " ns" : "") ")" : "")
+    if ($6 != 0) cell[$1, $2] = cell[$1, $2] ", " thousands($6) " wrong"
 }
 END {
     printf "| shape |"

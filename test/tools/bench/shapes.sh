@@ -241,6 +241,6 @@ for shape; do
     measure "$shape"
 done
 mv "$out-shapes.tsv.new" "$out-shapes.tsv"
-awk -f "$here/shapes.awk" "$out-shapes.tsv" "$out-traces.tsv" >"$out-shapes.md"
+awk -f "$here/../figures.awk" -f "$here/shapes.awk" "$out-shapes.tsv" "$out-traces.tsv" >"$out-shapes.md"
 cat "$out-shapes.md"
 exit $status

@@ -35,7 +35,10 @@ function text(name)
     return value["text", name]
 }
 
-function or_missing(x) { return x == "" ? "missing" : x }
+function or_missing(x) { return x == "" ? "missing" : thousands(x) }
+
+# A figure as scripts read it: without commas.
+function plain(x) { gsub(",", "", x); return x }
 
 function row(name,    instr, ns, cold, reference, ratio, why, line, c, idle)
 {
@@ -50,19 +53,19 @@ function row(name,    instr, ns, cold, reference, ratio, why, line, c, idle)
     }
     if (("count", name) in value) {
         idle = value["count", "nothing"] / walks["nothing"]
-        instr = sprintf("%.1f", (value["count", name] - idle * walks[name]) / frames[name])
+        instr = figure((value["count", name] - idle * walks[name]) / frames[name])
         ns = median(times["time", name])
         reference = median(times[name == "fp" ? "fp-time" : "time", "libunwind_cached"])
         ratio = reference > 0 ? sprintf("%.2f", ns / reference) : "-"
-        ns = sprintf("%.1f", ns)
-        cold = sprintf("%.0f", value["cold", name])
+        ns = figure(ns)
+        cold = figure(value["cold", name])
     } else {
         instr = ns = ratio = cold = "-"
     }
     printf "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", name, instr, ns, ratio, cold,
         or_missing(value["stack", name]), or_missing(text(name)), value["wrong", name]
-    printf "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, instr, ns, cold, value["stack", name], text(name),
-        value["wrong", name] >tsv
+    printf "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, plain(instr), plain(ns), plain(cold), value["stack", name],
+        text(name), value["wrong", name] >tsv
 }
 
 END {
@@ -71,8 +74,8 @@ END {
     print "Made by `make bench`; figures vary with the machine, and times with what else it does."
     print ""
     print "sqlite " sqlite " by " compiler " -O2 -fomit-frame-pointer answers queries that run other queries; in"
-    print stacks " calls that it makes of us (allocator, functions, collations, ...) its stack, 15 to 40 frames deep,"
-    print "is walked: " total " frames, " distinct " PCs. All walkers' frames were compared before anything was " \
+    print thousands(stacks) " calls that it makes of us (allocator, functions, collations, ...) its stack, 15 to 40 frames deep,"
+    print "is walked: " thousands(total) " frames, " distinct " PCs. All walkers' frames were compared before anything was " \
         "measured."
     print model "; " versions "."
     print ""
@@ -123,8 +126,8 @@ END {
         for (j = 1; j <= k; j++) {
             key = sizes[i] "-" modes[j]
             if ((("lookup-count"), key) in value)
-                printf " %.0f | %.0f | %.0f |", value["lookup-count", key], value["lookup-ns", key],
-                    value["lookup-ns-all", key]
+                printf " %s | %s | %s |", figure(value["lookup-count", key]), figure(value["lookup-ns", key]),
+                    figure(value["lookup-ns-all", key])
             else
                 printf " missing | | |"
         }
@@ -145,7 +148,7 @@ END {
         printf "| %s |", cpus[i]
         for (j = 1; j <= k; j++) {
             key = cpus[i] "-" modes[j]
-            printf " %s |", ("cpu", key) in value ? sprintf("%.0f", value["cpu", key]) : "missing"
+            printf " %s |", ("cpu", key) in value ? figure(value["cpu", key]) : "missing"
         }
         print ""
     }
@@ -162,7 +165,7 @@ END {
         for (c = 2; c <= 3; c++)
             for (j = 1; j <= k; j++) {
                 key = cpus[c] "-" shapes[i] "-" ours[j]
-                printf " %s |", ("shape", key) in value ? sprintf("%.0f", value["shape", key]) : "missing"
+                printf " %s |", ("shape", key) in value ? figure(value["shape", key]) : "missing"
             }
         print ""
     }

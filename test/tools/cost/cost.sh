@@ -57,5 +57,5 @@ measure() {
 build
 test/tools/bench/plugin.sh "$out/insns.so"
 measure >"$out/measured"
-awk -f "$here/table.awk" "$out/measured" >"$here/RESULTS.md"
+awk -f "$here/../figures.awk" -f "$here/table.awk" "$out/measured" >"$here/RESULTS.md"
 cat "$here/RESULTS.md"

@@ -8,13 +8,6 @@ $1 == "size" { text[$2, $3, $4] = $5; sframe[$2, $3, $4] = $6; eh[$2, $3, $4] = 
               seen[$2, $3] = 1 }
 $1 == "insns" { insns[$2, $3, $4] = $5 }
 
-function thousands(n,    s) {
-    s = sprintf("%d", n)
-    while (s ~ /[0-9][0-9][0-9][0-9]($|,)/)
-        sub(/[0-9][0-9][0-9]($|,)/, ",&", s)
-    return s
-}
-
 function percent(part, whole) { return sprintf("%.1f%%", 100 * part / whole) }
 
 function growth(with, without) { return sprintf("%+.1f%%", 100 * (with - without) / without) }

@@ -60,6 +60,9 @@ object() {
     echo "$object"
 }
 
+# thousands N: with a comma in front of each three digits
+thousands() { echo "$1" | sed -e :again -e 's/\(.*[0-9]\)\([0-9]\{3\}\)/\1,\2/;t again'; }
+
 # size CPU OPTIMISATION FILE SWITCH...: bytes of code and constants
 size() { "$here/../measure.sh" text "$(readelf "$1")" "$(object "$@").o"; }
 
@@ -81,7 +84,7 @@ row() {
             else
                 now=$(($(sed -n "s/^$cpu $opt //p" "$saved_of") - now))
             fi
-            printf '| %s ' "$now"
+            printf '| %s ' "$(thousands "$now")"
         done
     done
     echo '|'
@@ -93,7 +96,7 @@ stack() {
     cat "$core" "$(object "$2" "$1" port/print/sfu_print.c).ci" >"$out/stack-both.ci"
     step=$("$here/stack.py" "$core" sfu_walk_step)
     panic=$("$here/stack.py" "$out/stack-both.ci" sfu_panic_print)
-    printf '| %s | %s | %s | %s |\n' "$2" "\`$1\`" "${step%% *}" "${panic%% *}"
+    printf '| %s | %s | %s | %s |\n' "$2" "\`$1\`" "$(thousands "${step%% *}")" "$(thousands "${panic%% *}")"
 }
 
 rm -f "$out/switches.all"

@@ -64,7 +64,8 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 690, 40, 350
 def measured():
     """walker: (nanoseconds per frame, bytes)"""
     with open("test/tools/bench/RESULTS.md", encoding="utf-8") as f:
-        rows = re.findall(r"^\| `(\w+)` \| [\d.]+ \| ([\d.]+) \| \S+ \| \d+ \| \d+ \| (\d+) \|", f.read(), re.M)
+        rows = re.findall(r"^\| `(\w+)` \| [\d.]+ \| ([\d.]+) \| \S+ \| [\d.]+ \| \d+ \| (\d+) \|",
+                          f.read().replace(",", ""), re.M)
     return {name: (float(ns), int(size)) for name, ns, size in rows}
 
 
