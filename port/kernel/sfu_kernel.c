@@ -41,30 +41,34 @@ static bool read_frame(const struct sfu_kernel *k, const struct sfu_kernel_frame
 #endif
 }
 
-/* The word at offset AT of TRAP, which the kernel itself has named: it need not lie on a stack. */
-static uint64_t saved_at(const void *trap, int16_t at)
+/* The word at offset AT of START, which the kernel itself has named: it need not lie on a stack. */
+static uint64_t saved_at(const void *start, int16_t at)
 {
-    const void *word = (const uint8_t *)trap + at;
+    const void *word = (const uint8_t *)start + at;
 
     return sizeof((const struct sfu_cpu *)NULL)->r[0] == 4 ? *(const uint32_t *)word : *(const uint64_t *)word;
 }
 
-void sfu_kernel_registers(const struct sfu_kernel *k, const void *trap, struct sfu_registers *regs)
+/* Sets *REGS to what START has, laid out as FRAME says. */
+static void named_frame(const struct sfu_kernel_frame *frame, const void *start, struct sfu_registers *regs)
 {
-    const struct sfu_kernel_frame *frame = &k->trap;
-
-    regs->pc = saved_at(trap, frame->pc);
-    regs->sp = frame->sp >= 0 ? saved_at(trap, frame->sp) : (uintptr_t)trap + frame->size;
-    regs->fp = frame->fp >= 0 ? saved_at(trap, frame->fp) : 0;
+    regs->pc = saved_at(start, frame->pc);
+    regs->sp = frame->sp >= 0 ? saved_at(start, frame->sp) : (uintptr_t)start + frame->size;
+    regs->fp = frame->fp >= 0 ? saved_at(start, frame->fp) : 0;
     regs->ra = 0;
     regs->has_ra = false;
     regs->pc_kind = SFU_PC_EXACT;
 #ifdef SFU_REG_RA
     if (frame->ra >= 0) {
-        regs->ra = saved_at(trap, frame->ra);
+        regs->ra = saved_at(start, frame->ra);
         regs->has_ra = true;
     }
 #endif
+}
+
+void sfu_kernel_registers(const struct sfu_kernel *k, const void *trap, struct sfu_registers *regs)
+{
+    named_frame(&k->trap, trap, regs);
 }
 
 /* An assignment might become a call of memcpy. */
@@ -149,19 +153,62 @@ static void *pointer_at(const void *thread, int16_t at)
     return *(void *const *)(const void *)((const uint8_t *)thread + at);
 }
 
-/* The thread behind BEFORE, or the first one if that is NULL. NULL: there is none. */
+/* The thread that a PLACE of the array or of the list is. NULL: none. */
+static const uint8_t *thread_at(const struct sfu_kernel_threads *t, const void *place)
+{
+    return (const uint8_t *)(t->list == NULL && t->pointers ? pointer_at(place, 0) : place);
+}
+
+/* The thread of the list that LINK, a pointer of it, leads to. NULL: there is none, or LINK leads to the list's head,
+ * whose pointer is the list's first one. */
+static void *linked(const struct sfu_kernel_threads *t, const void *link)
+{
+    uint8_t *node = (uint8_t *)pointer_at(link, 0);
+    const bool is_head = (uintptr_t)node + (uintptr_t)(t->next - t->node) == (uintptr_t)t->list;
+
+    return node == NULL || is_head ? NULL : node - t->node;
+}
+
+/* The place behind BEFORE, or the first one if that is NULL. NULL: there is none. */
 static void *following(const struct sfu_kernel_threads *t, const void *before)
 {
+    const size_t size = t->pointers ? sizeof(void *) : t->size;
     const uint8_t *place = (const uint8_t *)t->array;
-    void *first, *thread;
+    void *thread;
 
     if (t->list == NULL) {
-        place = before == NULL ? place : (const uint8_t *)before + t->size;
-        return place != NULL && place < (const uint8_t *)t->array + (size_t)t->num * t->size ? (void *)place : NULL;
+        place = before == NULL ? place : (const uint8_t *)before + size;
+        return place != NULL && place < (const uint8_t *)t->array + t->num * size ? (void *)place : NULL;
     }
-    first = *t->list;
-    thread = before == NULL ? first : pointer_at(before, t->next);
-    return before != NULL && thread == first ? NULL : thread;
+    if (before == NULL)
+        return linked(t, t->list);
+    thread = linked(t, (const uint8_t *)before + t->next);
+    return thread == linked(t, t->list) ? NULL : thread;
+}
+
+/* The size of THREAD's stack. */
+static size_t stack_size(const struct sfu_kernel_threads *t, const uint8_t *thread)
+{
+    return t->stack_size_at != 0 ? *(const size_t *)(const void *)(thread + t->stack_size_at) : t->stack_size;
+}
+
+/* Fills in ENTRY of THREAD, but for its cursor. */
+static void describe(const struct sfu_kernel_threads *t, const uint8_t *thread, struct sfu_kernel_thread *entry)
+{
+    entry->stack_low = entry->stack_high = NULL;
+    if (t->stack_low >= 0 && pointer_at(thread, t->stack_low) != NULL) {
+        entry->stack_low = pointer_at(thread, t->stack_low);
+        entry->stack_high = (const uint8_t *)entry->stack_low + stack_size(t, thread);
+    }
+    entry->saved = t->registers_inside ? thread + t->sp : NULL;
+    entry->sp = (uintptr_t)pointer_at(thread, t->sp);
+    entry->name = NULL;
+    if (t->name >= 0)
+        entry->name = (const char *)(t->name_is_pointer ? pointer_at(thread, t->name) : thread + t->name);
+    if (t->number >= 0)
+        entry->number = *(const uint32_t *)(const void *)(thread + t->number);
+    else
+        entry->number++;
 }
 
 /* Fills in the next ENTRY by K's description of its threads. Returns false if there is none. At most max_threads
@@ -170,26 +217,20 @@ static bool next_described(const struct sfu_kernel *k, struct sfu_kernel_thread 
 {
     const struct sfu_kernel_threads *t = &k->threads;
     enum sfu_kernel_state state = SFU_KERNEL_NO_THREAD;
+    const uint8_t *thread = NULL;
     uint32_t left = max_threads(k);
 
     for (; state == SFU_KERNEL_NO_THREAD && left > 0; left--) {
         entry->cursor = following(t, entry->cursor);
         if (entry->cursor == NULL)
             return false;
-        state = t->state != NULL ? t->state(entry->cursor) : SFU_KERNEL_WAITS;
+        thread = thread_at(t, entry->cursor);
+        if (thread != NULL)
+            state = t->state != NULL ? t->state(thread) : SFU_KERNEL_WAITS;
     }
-    entry->stack_low = entry->stack_high = NULL;
-    if (t->stack_low >= 0 && pointer_at(entry->cursor, t->stack_low) != NULL) {
-        entry->stack_low = pointer_at(entry->cursor, t->stack_low);
-        entry->stack_high = (const uint8_t *)entry->stack_low + t->stack_size;
-    }
-    entry->sp = (uintptr_t)pointer_at(entry->cursor, t->sp);
-    entry->name = t->name >= 0 ? (const char *)entry->cursor + t->name : NULL;
-    if (t->number >= 0)
-        entry->number = *(const uint32_t *)(const void *)((const uint8_t *)entry->cursor + t->number);
-    else
-        entry->number++;
     entry->running = state == SFU_KERNEL_RUNS;
+    if (state != SFU_KERNEL_NO_THREAD)
+        describe(t, thread, entry);
     return state != SFU_KERNEL_NO_THREAD;
 }
 
@@ -372,8 +413,15 @@ static void put_back(struct sfu_panic *p, const struct own_trace *own)
     p->fault_address = own->fault_address;
 }
 
+/* gcc and clang for Linux would call a library for an atomic operation, which kernels do not have. */
+#if defined(__aarch64__) && (defined(__clang__) || __GNUC__ >= 10)
+#define INLINE_ATOMICS __attribute__((__target__("no-outline-atomics"), __noinline__))
+#else
+#define INLINE_ATOMICS
+#endif
+
 /* Whether this CPU is the one that prints, from now on if none was. */
-static bool is_owner(struct sfu_kernel *k, unsigned cpu)
+INLINE_ATOMICS static bool is_owner(struct sfu_kernel *k, unsigned cpu)
 {
     uint32_t owner = 0;
 
@@ -454,8 +502,12 @@ static void print_name(const struct sfu_panic *p, const char *name)
 static void print_thread(struct sfu_kernel *k, const struct sfu_kernel_thread *thread)
 {
     struct sfu_registers top;
-    bool readable = read_frame(k, &k->switched, thread->sp, &top);
+    bool readable = true;
 
+    if (thread->saved != NULL)
+        named_frame(&k->switched, thread->saved, &top);
+    else
+        readable = read_frame(k, &k->switched, thread->sp, &top);
     sfu_print_number(&k->panic, "trace of ", thread->number, 10, 1);
     print_name(&k->panic, thread->name);
     if (readable) {

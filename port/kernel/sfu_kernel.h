@@ -74,7 +74,8 @@ struct sfu_kernel_thread {
     uint64_t number;
     const void *stack_low, *stack_high; /* NULL, NULL: it has no stack of its own, or one of sfu_kernel.stacks */
     uint64_t guard;                     /* as in struct sfu_kernel_stack */
-    uint64_t sp;                        /* where the switch of stacks has left it */
+    uint64_t sp;                        /* where the switch of stacks has left it; or */
+    const void *saved;                  /* where sfu_kernel.switched lies instead, if that is on no stack; or NULL */
     bool running;                       /* it runs on a CPU: sp is stale, and the CPU's trace is its trace */
 };
 
@@ -90,20 +91,28 @@ enum sfu_kernel_state {
 };
 
 /* Threads that lie in an array, or are linked to a list: instead of a sfu_kernel_thread_fn. Offsets are in bytes from
- * the start of a thread's structure, as offsetof() gives them. Set each of them: SFU_KERNEL_NOT_SAVED says that
- * there is
- * no such member. The pointers of a list are followed in a panic: if one of them was overwritten, that may fault. */
+ * the start of a thread's structure, as offsetof() gives them. Set each int16_t: SFU_KERNEL_NOT_SAVED says that there
+ * is no such member. The pointers of a list are followed in a panic: if one of them was overwritten, that may fault. */
 struct sfu_kernel_threads {
-    const void *array; /* the first thread of an array; or NULL */
-    uint32_t num;      /* of threads in it */
+    const void *array; /* the first thread of an array, or the first pointer to one; or NULL */
+    uint32_t num;      /* of threads or pointers in it */
     uint32_t size;     /* of a thread's structure */
-    void *const *list; /* where the pointer to the first thread of a list is; or NULL. A list may lead back to it */
-    int16_t next;      /* of the pointer to the next thread of a list */
-    int16_t stack_low; /* of the pointer to the lowest byte of the stack */
-    uint32_t stack_size;
-    int16_t sp;     /* of the SP where the switch has left it */
-    int16_t name;   /* of the name, which is a text in the structure */
-    int16_t number; /* of an int that is not negative: the thread's number */
+    bool pointers;     /* the array has pointers to threads; NULL: no thread */
+    /* Where the pointer to the first thread of a list is; or NULL. A list ends with NULL, or leads back to the first
+     * thread or to the list's head, where this pointer is. */
+    void *const *list;
+    int16_t next;  /* of the pointer to the next thread of a list */
+    uint16_t node; /* of the list's node in a thread, which each pointer of a list points to; 0: to the thread's start */
+    int16_t stack_low;      /* of the pointer to the lowest byte of the stack */
+    uint32_t stack_size;    /* of each stack, in bytes */
+    uint16_t stack_size_at; /* of a size_t that says so, where stacks are of several sizes; 0: each has stack_size */
+    int16_t sp;             /* of the SP where the switch has left it */
+    /* The switch saves registers in the thread's structure, not on its stack: sfu_kernel.switched says where they are,
+     * counted from offset sp, which is the first of them. */
+    bool registers_inside;
+    int16_t name;         /* of the name, which is a text in the structure */
+    bool name_is_pointer; /* or a pointer to a text */
+    int16_t number;       /* of an int that is not negative: the thread's number */
     /* Returns what THREAD does, or NULL: each of them waits. */
     enum sfu_kernel_state (*state)(const void *thread);
 };
@@ -127,7 +136,8 @@ struct sfu_kernel {
     struct sfu_kernel_threads threads; /* if its array or list is set */
     sfu_kernel_thread_fn next_thread;  /* where that does not fit: a function instead; or NULL */
     uint32_t max_threads;              /* of a list that may be damaged; 0: 4,096 */
-    /* The frame that a switch of stacks leaves at a thread's sp. pc is where its return address lies. */
+    /* The frame that a switch of stacks leaves at a thread's sp, or in its structure. pc is where its return address
+     * lies. */
     struct sfu_kernel_frame switched;
 
     struct sfu_kernel_frame trap; /* the trap frame that exception entries save */

@@ -8,7 +8,8 @@ from real import HERE, Edit
 TITLE = "OpenSBI, riscv64"
 CPUS = 1
 SOURCES = {".": "supervisor/opensbi"}
-COPIES = {"sfu_panic.h": "include/sfu_panic.h", "sfu_panic.c": "lib/sbi/sfu_panic.c"}
+COPIES = {"sfu_panic.h": "include/sfu_panic.h", "sfu_panic.c": "lib/sbi/sfu_panic.c",
+          "sfu_kernel.h": "include/sfu_kernel.h", "sfu_kernel.c": "lib/sbi/sfu_kernel.c"}
 FLAGS = []
 EDITS = [
     Edit("lib/sbi/sfu_trace.c", r"""
@@ -17,48 +18,36 @@ EDITS = [
 #include <sbi/sbi_platform.h>
 #include <sbi/sbi_scratch.h>
 #include <sbi/sbi_trap.h>
-#include "sfu_panic.h"
+#include "sfu_kernel.h"
 
 extern const uint8_t sframe_start[], sframe_end[], _fw_start[], _trap_handler[], _reset_regs[];
 void sfu_trace(const struct sbi_trap_regs *from);
 
 static void put(void *ctx, char c) { sbi_putc(c); }
-static struct sfu_panic trace = {.put = put, .image = "fw_payload.elf"};
-
-static struct sfu_registers trapped(const struct sbi_trap_regs *r)
-{
-	return (struct sfu_registers){.pc = r->mepc, .sp = r->sp, .fp = r->s0, .ra = r->ra, .has_ra = true};
-}
-
-/* A trap handler has a struct sbi_trap_regs at SP. What called from another mode is not ours. */
-static int cross(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *in)
-{
-	const struct sbi_trap_regs *r = (const void *)frame->regs.sp;
-
-	if (frame->regs.pc_kind != SFU_PC_RETURN ||
-	    frame->regs.pc - (uintptr_t)_trap_handler >= _reset_regs - _trap_handler)
-		return code;
-	if (sbi_mstatus_prev_mode(r->mstatus) != PRV_M)
-		return SFU_END;
-	in->regs = trapped(r);
-	return SFU_OK;
-}
+/* A trap handler has a struct sbi_trap_regs at SP. What called from S or U mode is not ours. */
+static struct sfu_kernel trace = {
+	.panic = {.put = put, .image = "fw_payload.elf"},
+	.trap = {offsetof(struct sbi_trap_regs, mepc), offsetof(struct sbi_trap_regs, sp),
+		 offsetof(struct sbi_trap_regs, s0), offsetof(struct sbi_trap_regs, ra), 0},
+	.mode = offsetof(struct sbi_trap_regs, mstatus), .mode_mask = 2 << MSTATUS_MPP_SHIFT,
+};
 
 /* FROM: NULL: from here */
 void sfu_trace(const struct sbi_trap_regs *from)
 {
-	struct sfu_registers at = from ? trapped(from) : sfu_registers_here();
+	struct sfu_registers here = sfu_registers_here();
 	const char *top = (const char *)sbi_scratch_thishart_ptr();
 
-	sfu_panic_init(&trace, sframe_start, sframe_end,
-		       top + SBI_SCRATCH_SIZE - sbi_platform_ptr(sbi_scratch_thishart_ptr())->hart_stack_size, top);
-	trace.own.trap_hook = cross;
-	trace.slide = (uintptr_t)_fw_start; /* linked at 0 */
-	sfu_panic_print(&trace, &at);
+	top += SBI_SCRATCH_SIZE;
+	trace.rest = (struct sfu_kernel_stack){top - sbi_platform_thishart_ptr()->hart_stack_size, top, 0};
+	trace.entries = (struct sfu_range){(uintptr_t)_trap_handler, (uintptr_t)_reset_regs};
+	trace.panic.slide = (uintptr_t)_fw_start; /* linked at 0 */
+	sfu_kernel_init(&trace, sframe_start, sframe_end);
+	from ? sfu_kernel_fault(&trace, from, 0) : sfu_kernel_panic(&trace, &here);
 }
 """),
     Edit("include/sfu_types.h", "#include <sbi/sbi_types.h>\ntypedef signed char int8_t;"),
-    Edit("lib/sbi/objects.mk", "libsbi-objs-y += sfu_panic.o sfu_trace.o", after=r"^libsbi-objs-y \+= sbi_trap\.o"),
+    Edit("lib/sbi/objects.mk", "libsbi-objs-y += sfu_panic.o sfu_kernel.o sfu_trace.o", after=r"^libsbi-objs-y \+= sbi_trap\.o"),
     Edit("lib/sbi/sbi_trap.c", "void sfu_trace(const struct sbi_trap_regs *from);",
          before=r"^static void __noreturn sbi_trap_error\("),
     Edit("lib/sbi/sbi_trap.c", "\tsfu_trace(&tcntx->regs);", before=r"^\tsbi_hart_hang\(\);"),
@@ -94,7 +83,7 @@ static int __attribute__((noinline)) hello_here(int n) { sfu_trace(NULL); return
          before=r"^\tsbi_boot_print_domains\(scratch\);"),
 ]
 BUILD = ["PATH={sfu}/build/tools:$PATH make -j2 CROSS_COMPILE=riscv64-linux-gnu- PLATFORM=generic FW_PAYLOAD=y"]
-OBJECTS = ["build/lib/sbi/sfu_panic.o", "build/lib/sbi/sfu_trace.o"]
+OBJECTS = [f"build/lib/sbi/sfu_{part}.o" for part in ("panic", "kernel", "trace")]
 IMAGE = "build/platform/generic/firmware/fw_payload.elf"
 TABLES = ".sfu_sframe"
 ADDR2LINE = "riscv64-linux-gnu-addr2line"  # another one takes the marks of RISC-V's assembler for functions

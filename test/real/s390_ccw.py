@@ -7,45 +7,37 @@ from real import HERE, Edit
 TITLE = "s390-ccw, s390x"
 CPUS = 1
 SOURCES = {".": "kernels/s390-ccw"}
-COPIES = {"sfu_panic.h": "sfu_panic.h", "sfu_panic.c": "sfu_panic.c"}
+COPIES = {name: name for name in ("sfu_panic.h", "sfu_panic.c", "sfu_kernel.h", "sfu_kernel.c")}
 FLAGS = []
 EDITS = [
     Edit("sfu_trace.c", r"""
-#include "sfu_panic.h"
+#include "sfu_kernel.h"
 
 extern const uint8_t sframe_start[], sframe_end[], __executable_start[], stack[];
 void sclp_print(const char *text);
 void disabled_wait(void);
 
 static void put(void *ctx, char c) { sclp_print((char[]){c, 0}); }
-static struct sfu_panic trace = {.put = put, .image = "s390-ccw.elf"};
+/* The CPU stores the old PSW at 0x150, and start.S the registers at 0x280, where a CPU would. */
+static struct sfu_kernel trace = {
+    .panic = {.put = put, .image = "s390-ccw.elf"},
+    .rest = {stack, stack + 0x8000 + 160, 0},
+    .trap = {8, 0x130 + 8 * 15, 0x130 + 8 * 11, 0x130 + 8 * 14, 0},
+};
 
-static void print_trace(const struct sfu_registers *from)
-{
-    trace.slide = (uintptr_t)__executable_start;
-    sfu_panic_init(&trace, sframe_start, sframe_end, stack, stack + 0x8000 + 160);
-    sfu_panic_print(&trace, from);
-}
-
-void sfu_trace(void)
+void sfu_trace(const void *trap)
 {
     struct sfu_registers here = sfu_registers_here();
 
-    print_trace(&here);
-}
-
-/* From start.S: the registers are where a CPU would store them, the old PSW where it has stored it. */
-void sfu_fault(const uint64_t *r, const uint64_t *psw)
-{
-    struct sfu_registers here = {.pc = psw[1], .sp = r[15], .fp = r[11], .ra = r[14], .has_ra = true};
-
-    print_trace(&here);
+    trace.panic.slide = (uintptr_t)__executable_start;
+    sfu_kernel_init(&trace, sframe_start, sframe_end);
+    trap ? sfu_kernel_fault(&trace, trap, 0) : sfu_kernel_panic(&trace, &here);
     disabled_wait();
 }
 """),
-    Edit("s390-ccw.h", "void sfu_trace(void);", before=r"^__attribute__.*\s+static inline void panic\("),
-    Edit("s390-ccw.h", "    sfu_trace();", before=r"^\s*disabled_wait\(\);"),
-    Edit("Makefile", "OBJECTS += sfu_panic.o sfu_trace.o\nsfu_panic.o sfu_trace.o: CFLAGS += -Os",
+    Edit("s390-ccw.h", "void sfu_trace(const void *trap);", before=r"^__attribute__.*\s+static inline void panic\("),
+    Edit("s390-ccw.h", "    sfu_trace(NULL);", before=r"^\s*disabled_wait\(\);"),
+    Edit("Makefile", "OBJECTS += sfu_panic.o sfu_kernel.o sfu_trace.o\nsfu_panic.o sfu_kernel.o sfu_trace.o: CFLAGS += -Os",
          after=r"^\s+virtio\.o virtio-scsi\.o"),
     Edit("Makefile", "EXTRA_CFLAGS += -fasynchronous-unwind-tables\nLDFLAGS += -Wl,-T,sfu.ld",
          after=r"^EXTRA_CFLAGS \+= -fwrapv"),
@@ -66,9 +58,8 @@ SECTIONS { .sframe : ALIGN(8) {
 pgm_entry:
     stmg %r0, %r15, 0x280
     aghi %r15, -160
-    lghi %r2, 0x280
-    lghi %r3, 0x150
-    brasl %r14, sfu_fault
+    lghi %r2, 0x150
+    brasl %r14, sfu_trace
     .align 8
 pgm_psw: .quad 0x0000000180000000, pgm_entry
 """),
@@ -79,7 +70,7 @@ BUILD = [
     "PATH={sfu}/build/tools:$PATH make SRC_PATH=$PWD CC=s390x-linux-gnu-gcc CCAS=s390x-linux-gnu-gcc "
     "STRIP=s390x-linux-gnu-strip s390-ccw.elf s390-ccw.img",
 ]
-OBJECTS = ["sfu_panic.o", "sfu_trace.o"]
+OBJECTS = ["sfu_panic.o", "sfu_kernel.o", "sfu_trace.o"]
 IMAGE = "s390-ccw.elf"
 TABLES = ".sframe"
 BOOT = ["qemu-system-s390x", "-nographic", "-nodefaults", "-chardev", "stdio,id=c", "-device", "sclpconsole,chardev=c",

@@ -7,54 +7,51 @@ from real import HERE, Edit
 TITLE = "Arm Trusted Firmware, aarch64"
 CPUS = 1
 SOURCES = {".": "firmware/arm-trusted-firmware"}
-COPIES = {"sfu_panic.h": "include/sfu_panic.h", "sfu_panic.c": "common/backtrace/sfu_panic.c"}
+COPIES = {"sfu_panic.h": "include/sfu_panic.h", "sfu_panic.c": "common/backtrace/sfu_panic.c",
+          "sfu_kernel.h": "include/sfu_kernel.h", "sfu_kernel.c": "common/backtrace/sfu_kernel.c"}
 FLAGS = []
 EDITS = [
     Edit("common/backtrace/sfu_trace.c", r"""
 #include <stdio.h>
 #include <common/debug.h>
-#include <plat/common/platform.h>
-#include <platform_def.h>
-#include "sfu_panic.h"
+#include "sfu_kernel.h"
 
-extern const uint8_t sframe_start[], sframe_end[];
+extern const uint8_t sframe_start[], sframe_end[], __STACKS_START__[], __STACKS_END__[];
 
 static void put(void *ctx, char c) { (void)putchar(c); }
-static struct sfu_panic trace = {.put = put, .image = "bl31.elf"};
-
-static void print_trace(const struct sfu_registers *from)
-{
-	uintptr_t top = plat_get_my_stack();
-
-	(void)sfu_panic_init(&trace, sframe_start, sframe_end, (void *)(top - PLATFORM_STACK_SIZE), (void *)top);
-	(void)sfu_panic_print(&trace, from);
-}
+/* runtime_exceptions.S saves FP, the link register and the PC. */
+static struct sfu_kernel trace = {
+	.panic = {.put = put, .image = "bl31.elf"},
+	.rest = {__STACKS_START__, __STACKS_END__, 0},
+	.trap = {16, SFU_KERNEL_NOT_SAVED, 0, 8, 32},
+};
 
 void backtrace(const char *cookie)
 {
 	struct sfu_registers here = sfu_registers_here();
 
-	print_trace(&here);
+	(void)sfu_kernel_init(&trace, sframe_start, sframe_end);
+	(void)sfu_kernel_panic(&trace, &here);
 }
 
-void sfu_fault(uintptr_t pc, const uint64_t *sp);
-void sfu_fault(uintptr_t pc, const uint64_t *sp)
+void sfu_fault(const void *saved);
+void sfu_fault(const void *saved)
 {
-	struct sfu_registers at = {.pc = pc, .sp = (uintptr_t)(sp + 2), .fp = sp[0], .ra = sp[1], .has_ra = true};
-
-	print_trace(&at);
+	(void)sfu_kernel_init(&trace, sframe_start, sframe_end);
+	(void)sfu_kernel_fault(&trace, saved, 0);
 }
 """),
     Edit("common/backtrace/backtrace.mk", r"""
 BL1_SOURCES += common/backtrace/backtrace.c
 BL2_SOURCES += common/backtrace/backtrace.c
-BL31_SOURCES += common/backtrace/sfu_panic.c common/backtrace/sfu_trace.c
+BL31_SOURCES += $(addprefix common/backtrace/,sfu_panic.c sfu_kernel.c sfu_trace.c)
 """, instead=r"^\s*BL_COMMON_SOURCES.*\n"),
     Edit("bl31/aarch64/runtime_exceptions.S", r"""
 	msr spsel, #MODE_SP_EL0
-	stp x29, x30, [sp, #-16]!
+	stp x29, x30, [sp, #-32]!
 	mrs x0, elr_el3
-	mov x1, sp
+	str x0, [sp, #16]
+	mov x0, sp
 	bl sfu_fault
 	msr spsel, #MODE_SP_ELX
 """, before=r"^\s*b\s+report_unhandled_exception\s+end_vector_entry sync_exception_sp_el0"),
@@ -80,7 +77,7 @@ BUILD = [
     "PLAT=qemu DEBUG=1 bl1 bl2 bl31",
     "printf '\\0\\0\\0\\024' >build/qemu/debug/bl33.bin",
 ]
-OBJECTS = ["build/qemu/debug/bl31/sfu_panic.o", "build/qemu/debug/bl31/sfu_trace.o"]
+OBJECTS = [f"build/qemu/debug/bl31/sfu_{part}.o" for part in ("panic", "kernel", "trace")]
 IMAGE = "build/qemu/debug/bl31/bl31.elf"
 TABLES = ".sframe"
 BOOT = ["sh", "-c", "cd build/qemu/debug && exec qemu-system-aarch64 -M virt,secure=on -cpu cortex-a57 -nographic "

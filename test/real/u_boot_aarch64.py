@@ -7,50 +7,45 @@ from real import HERE, Edit
 TITLE = "U-Boot, aarch64"
 CPUS = 1
 SOURCES = {".": "kernels/u-boot"}
-COPIES = {"sfu_panic.h": "include/sfu_panic.h", "sfu_panic.c": "lib/sfu_panic.c"}
+COPIES = {"sfu_panic.h": "include/sfu_panic.h", "sfu_panic.c": "lib/sfu_panic.c",
+          "sfu_kernel.h": "include/sfu_kernel.h", "sfu_kernel.c": "lib/sfu_kernel.c"}
 FLAGS = ["KCFLAGS=-fasynchronous-unwind-tables"]
 EDITS = [
     Edit("lib/sfu_trace.c", r"""
 #include <asm/global_data.h>
 #include <asm/ptrace.h>
 #include <stdio.h>
-#include "sfu_panic.h"
+#include "sfu_kernel.h"
 
 DECLARE_GLOBAL_DATA_PTR;
 extern const uint8_t sframe_start[], sframe_end[], vectors[];
 
 static void put(void *ctx, char c) { putc(c); }
-static struct sfu_panic trace = {.put = put, .image = "u-boot"};
-
-/* Each vector calls a function when all is saved: a struct pt_regs is at SP. */
-static int cross(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *in)
-{
-    const struct pt_regs *r = (const struct pt_regs *)frame->regs.sp;
-
-    if (frame->regs.pc_kind != SFU_PC_RETURN || frame->regs.pc - (uintptr_t)vectors >= 0x800)
-        return code;
-    in->regs = (struct sfu_registers){.pc = r->elr, .sp = (uintptr_t)(r + 1), .fp = r->regs[29], .ra = r->regs[30],
-                                      .has_ra = true};
-    return SFU_OK;
-}
+static struct sfu_kernel trace = {
+    .panic = {.put = put, .image = "u-boot"},
+    .trap = {offsetof(struct pt_regs, elr), SFU_KERNEL_NOT_SAVED, offsetof(struct pt_regs, regs[29]),
+             offsetof(struct pt_regs, regs[30]), sizeof(struct pt_regs)},
+};
 
 void sfu_trace(void)
 {
     struct sfu_registers here = sfu_registers_here();
     const char *stack = (const char *)gd->start_addr_sp;
 
-    trace.slide = gd->reloc_off;
-    sfu_panic_init(&trace, sframe_start, sframe_end, stack - CONFIG_STACK_SIZE, stack);
-    trace.own.trap_hook = cross;
-    sfu_panic_print(&trace, &here);
+    trace.panic.slide = gd->reloc_off;
+    trace.rest = (struct sfu_kernel_stack){stack - CONFIG_STACK_SIZE, stack, 0};
+    trace.entries = (struct sfu_range){(uintptr_t)vectors, (uintptr_t)vectors + 0x800};
+    sfu_kernel_init(&trace, sframe_start, sframe_end);
+    sfu_kernel_panic(&trace, &here);
 }
 """),
     Edit("lib/panic.c", "void sfu_trace(void);", before=r"^static void panic_finish\(void\)$"),
     Edit("lib/panic.c", "\tsfu_trace();", after=r"^static void panic_finish\(void\)$\s*\{"),
     Edit("lib/Makefile", r"""
-obj-$(CONFIG_$(SPL_)ARM64) += sfu_panic.o sfu_trace.o
+obj-$(CONFIG_$(SPL_)ARM64) += sfu_panic.o sfu_kernel.o sfu_trace.o
 CFLAGS_sfu_panic.o := -Os '-DSFU_TYPES="linux/types.h"'
-CFLAGS_sfu_trace.o := '-DSFU_TYPES="linux/types.h"'
+CFLAGS_sfu_kernel.o := $(CFLAGS_sfu_panic.o)
+CFLAGS_sfu_trace.o := $(CFLAGS_sfu_panic.o)
 """, before=r"^obj-y \+= panic\.o"),
     # Where its own tables end nothing called.
     Edit("arch/arm/lib/crt0_64.S", ".cfi_startproc\n.cfi_undefined x30", after=r"^ENTRY\(_main\)"),
@@ -69,7 +64,7 @@ BUILD = [
     "make -s CROSS_COMPILE=aarch64-linux-gnu- qemu_arm64_defconfig",
     "PATH={sfu}/build/tools:$PATH make -s -j2 CROSS_COMPILE=aarch64-linux-gnu- {flags} u-boot.bin",
 ]
-OBJECTS = ["lib/sfu_panic.o", "lib/sfu_trace.o"]
+OBJECTS = ["lib/sfu_panic.o", "lib/sfu_kernel.o", "lib/sfu_trace.o"]
 IMAGE = "u-boot"
 TABLES = ".sframe"
 BOOT = ["qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-nographic", "-no-reboot", "-bios", "u-boot.bin"]

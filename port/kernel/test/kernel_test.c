@@ -276,6 +276,90 @@ static void test_described_list(void **state)
     assert_non_null(strstr(output, "trace of 2:\n#0  0x0000000000003000\n"));
 }
 
+/* An array of pointers, some of which are NULL; stacks of several sizes; names elsewhere. */
+static void test_described_pointers(void **state)
+{
+    static struct named {
+        uint64_t sp, *stack;
+        size_t bytes;
+        const char *name;
+    } idle = {0, low, 64, "idle"}, shell = {0, high, sizeof high, NULL};
+    static const struct named *const pointers[] = {NULL, &idle, NULL, &shell, NULL};
+    struct sfu_stack stack;
+
+    (void)state;
+    idle.sp = at(low + 2);
+    shell.sp = at(high + 8);
+    low[3] = 0x4000;
+    high[9] = 0x5000;
+    kernel.num_stacks = 0;
+    kernel.switched = (struct sfu_kernel_frame){8, NOT_SAVED, 0, NOT_SAVED, 16};
+    kernel.threads = (struct sfu_kernel_threads){.array = pointers,
+                                                 .num = 5,
+                                                 .pointers = true,
+                                                 .stack_low = offsetof(struct named, stack),
+                                                 .stack_size_at = offsetof(struct named, bytes),
+                                                 .sp = offsetof(struct named, sp),
+                                                 .name = offsetof(struct named, name),
+                                                 .name_is_pointer = true,
+                                                 .number = NOT_SAVED};
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 2);
+    assert_ptr_equal(strstr(output, "trace of 1 idle:\n#0  0x0000000000004000\n"), output);
+    assert_non_null(strstr(output, "\ntrace of 2:\n#0  0x0000000000005000\n"));
+    assert_true(find(at(low + 3), &stack) && stack.low == at(low) && stack.high == at(low + 8));
+    assert_false(find(at(low + 9), &stack));
+    assert_true(find(at(high + 63), &stack) && stack.high == at(high + 64));
+    kernel.threads.num = 3;
+    assert_false(find(at(high + 3), &stack));
+    kernel.threads.num = 0;
+    assert_false(find(at(low + 3), &stack));
+}
+
+/* Threads that have a node of a ring of nodes in them, of which the list's head is one. The switch saves registers in
+ * the thread's structure. */
+static void test_described_nodes(void **state)
+{
+    static struct node {
+        struct node *before, *next;
+    } head;
+    static struct linked {
+        uint64_t flags;
+        struct node node;
+        uint64_t pc, fp, sp;
+        uint64_t *stack;
+    } idle, shell;
+    struct sfu_stack stack;
+
+    (void)state;
+    idle = (struct linked){1, {&head, &shell.node}, 0x4000, 0, at(low + 2), low};
+    shell = (struct linked){1, {&idle.node, &head}, 0x5000, 0, at(high + 2), high};
+    head = (struct node){&shell.node, &idle.node};
+    kernel.num_stacks = 0;
+    kernel.switched = (struct sfu_kernel_frame){0, 16, 8, NOT_SAVED, 0};
+    kernel.threads = (struct sfu_kernel_threads){.list = (void *const *)&head.next,
+                                                 .next = offsetof(struct linked, node.next),
+                                                 .node = offsetof(struct linked, node),
+                                                 .stack_low = offsetof(struct linked, stack),
+                                                 .stack_size = sizeof low,
+                                                 .sp = offsetof(struct linked, pc),
+                                                 .registers_inside = true,
+                                                 .name = NOT_SAVED,
+                                                 .number = NOT_SAVED};
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 2);
+    assert_ptr_equal(strstr(output, "trace of 1:\n#0  0x0000000000004000\n"), output);
+    assert_non_null(strstr(output, "\ntrace of 2:\n#0  0x0000000000005000\n"));
+    assert_true(find(at(high + 2), &stack) && stack.low == at(high) && stack.high == at(high + 64));
+    assert_false(find(at(&head), &stack));
+    length = 0;
+    head.next = &head; /* an empty one */
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 0);
+    head.next = &idle.node; /* one that leaves out its head, and one that ends */
+    shell.node.next = &idle.node;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 2);
+    shell.node.next = NULL;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 2);
+}
+
 /* A frame of the exception entry, behind its call of C, with the trap frame at its SP. */
 static struct sfu_frame entry_frame(const void *sp)
 {
@@ -518,6 +602,8 @@ int main(void)
         cmocka_unit_test_setup(test_user, reset),           cmocka_unit_test_setup(test_registers, reset),
         cmocka_unit_test_setup(test_layout, reset),         cmocka_unit_test_setup(test_panic_at_guessed, reset),
         cmocka_unit_test_setup(test_cpus, reset),           cmocka_unit_test_setup(test_rest, reset),
+        cmocka_unit_test_setup(test_described_pointers, reset),
+        cmocka_unit_test_setup(test_described_nodes, reset),
     };
 
     return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);

@@ -9,7 +9,7 @@ KERNEL_PORT := build/port/kernel
 
 .PHONY: suite-kernel
 suite-kernel: $(KERNEL_PORT)/test
-	@test/run.sh kernel test/unit/run.sh kernel $(KERNEL_PORT)/test
+	@test/run.sh kernel port/kernel/test/edges.sh $(KERNEL_PORT)/test $(KERNEL_PORT)
 
 KERNEL_PORT_TESTED := sfu.c port/print/sfu_print.c port/kernel/sfu_kernel.c
 $(KERNEL_PORT)/test: port/kernel/test/kernel_test.c $(KERNEL_PORT_TESTED) sfu.h \
