@@ -114,7 +114,8 @@ static uint64_t take_form(struct cursor *c, uint8_t encoding)
     }
 }
 
-/* An address of ENCODING, where C is at address AT of the program. One of 32 bits wraps. */
+/* An address of ENCODING, where C is at address AT of the program. One of 32 bits wraps. Other bases are refused,
+ * because only a library at run time knows where they are. */
 static uint64_t take_pointer(struct cursor *c, uint8_t encoding, uint64_t at)
 {
     uint64_t value = take_form(c, encoding);
@@ -438,6 +439,7 @@ struct value {
     int64_t offset;
 };
 
+/* Steps are counted, because an expression may jump back. */
 enum { STACK = 32, MAX_STEPS = 1000 };
 
 struct machine {
@@ -506,7 +508,7 @@ static void dereference(struct machine *m)
     push_value(m, v);
 }
 
-/* V + NUMBER. What has been read from memory stays as it is. */
+/* V + NUMBER. To what has been read from memory nothing can be added, because a rule of SFrame reads last. */
 static void push_sum(struct machine *m, struct value v, uint64_t number)
 {
     if (v.kind == WORD && number != 0)
@@ -732,8 +734,9 @@ static void set_value_rule(struct machine *m, struct sfu_rule *rule, struct valu
         rule->control |= RULE_DEREFERENCE;
 }
 
-/* A rule CFA + offset has no control word. It is written with the base of the CFA. */
-static void rebase(struct machine *m, struct sfu_rule *rule, const struct sfu_rule *cfa)
+/* A rule CFA + offset has no control word, because 0 means that there is no rule (3.2 of the SFrame format). So it is
+ * written with the base of the CFA. */
+static void rebase_on_cfa(struct machine *m, struct sfu_rule *rule, const struct sfu_rule *cfa)
 {
     int64_t sum = (int64_t)cfa->offset + rule->offset;
 
@@ -789,8 +792,8 @@ static void read_cfa(struct machine *m, const struct rule *rule, struct sfu_rule
     set_value_rule(m, result, &value);
 }
 
-/* In SFrame SP is the CFA (s390x: CFA - 160). If s390x has saved SP, in a slot or a register, that is taken for
- * true. */
+/* In SFrame SP is the CFA (s390x: CFA - 160). If s390x has saved SP, in a slot or a register, that is taken for true,
+ * because its compilers save r15 like any other register, and it has the caller's SP. */
 static void check_sp(struct machine *m, const struct rule *rule, const struct sfu_rule *cfa)
 {
     uint32_t below = m->registers->sp_below_cfa;
@@ -835,9 +838,9 @@ static void read_row(struct machine *m, const struct cfi_cie *cie, const struct 
     if (m->why == NULL)
         check_sp(m, &state->rules[SP], &row->cfa);
     if (m->why == NULL)
-        rebase(m, &row->ra, &row->cfa);
+        rebase_on_cfa(m, &row->ra, &row->cfa);
     if (m->why == NULL)
-        rebase(m, &row->fp, &row->cfa);
+        rebase_on_cfa(m, &row->fp, &row->cfa);
     row->by_pc = m->asked_pc;
     row->why = m->why;
     row->kind = m->why == NULL ? CFI_RULES : CFI_LOST;
@@ -880,7 +883,8 @@ struct run {
     struct machine machine;
 };
 
-/* Gives the row for the PCs up to END. If it depends on the PC each of them is asked. */
+/* Gives the row for the PCs up to END. If it depends on the PC, each of them is asked: linkers describe all entries of
+ * a PLT by one expression, which compares the lower bits of the PC. */
 static void give_row(struct run *r, uint64_t end)
 {
     struct cfi_row row, next;
@@ -917,7 +921,7 @@ static void move_to(struct run *r, uint64_t pc)
         r->pc = pc;
 }
 
-static void advance(struct run *r, uint64_t delta)
+static void advance_pc(struct run *r, uint64_t delta)
 {
     uint64_t room = UINT64_MAX - r->pc;
 
@@ -970,7 +974,7 @@ static void set_expression(struct run *r, struct rule *rule, enum how how)
         *rule = (struct rule){how, 0, 0, {p, p + size}};
 }
 
-static void restore(struct run *r, uint64_t reg)
+static void restore_rule(struct run *r, uint64_t reg)
 {
     struct rule *rule = run_rule(r, reg);
 
@@ -982,7 +986,7 @@ static void restore(struct run *r, uint64_t reg)
     }
 }
 
-static void remember(struct run *r)
+static void remember_state(struct run *r)
 {
     if (r->depth == MAX_REMEMBERED)
         r->why = "its CFI remembers too many states";
@@ -1032,7 +1036,7 @@ static void set_register(struct run *r, uint8_t op)
         set(r, reg, SAVED, factored(r, (int64_t)take_uleb(&r->c)), 0);
         break;
     case DW_CFA_restore_extended:
-        restore(r, reg);
+        restore_rule(r, reg);
         break;
     case DW_CFA_undefined:
         set(r, reg, UNDEFINED, 0, 0);
@@ -1065,7 +1069,7 @@ static void set_register(struct run *r, uint8_t op)
 }
 
 /* An instruction whose first byte has no operand in it. */
-static void extended(struct run *r, uint8_t op)
+static void extended_instruction(struct run *r, uint8_t op)
 {
     const struct section *section = r->cie->section;
 
@@ -1074,11 +1078,11 @@ static void extended(struct run *r, uint8_t op)
     if (op == DW_CFA_set_loc)
         move_to(r, take_pointer(&r->c, r->cie->encoding, section->addr + (uint64_t)(r->c.p - section->bytes)));
     else if (op >= DW_CFA_advance_loc1 && op <= DW_CFA_advance_loc4)
-        advance(r, take(&r->c, 1u << (op - DW_CFA_advance_loc1)));
+        advance_pc(r, take(&r->c, 1u << (op - DW_CFA_advance_loc1)));
     else if (op == DW_CFA_MIPS_advance_loc8)
-        advance(r, take(&r->c, 8));
+        advance_pc(r, take(&r->c, 8));
     else if (op == DW_CFA_remember_state)
-        remember(r);
+        remember_state(r);
     else if (op == DW_CFA_restore_state)
         recall(r);
     else if ((op >= DW_CFA_def_cfa && op <= DW_CFA_def_cfa_expression) || op == DW_CFA_def_cfa_sf ||
@@ -1101,13 +1105,13 @@ static void interpret(struct run *r)
         uint8_t op = take_byte(&r->c), low = op & 0x3f;
 
         if ((op & 0xc0) == DW_CFA_advance_loc)
-            advance(r, low);
+            advance_pc(r, low);
         else if ((op & 0xc0) == DW_CFA_offset)
             set(r, low, SAVED, factored(r, (int64_t)take_uleb(&r->c)), 0);
         else if ((op & 0xc0) == DW_CFA_restore)
-            restore(r, low);
+            restore_rule(r, low);
         else
-            extended(r, op);
+            extended_instruction(r, op);
         if (r->c.bad && r->why == NULL)
             r->why = "its CFI is truncated";
     }

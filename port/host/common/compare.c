@@ -56,8 +56,8 @@ static bool is_restored(const struct comparing *c, const struct cfi_row *row, co
 }
 
 /* Whether GOT has the CFA of an epilogue of which WANTED does not know, at all PCs of D; of RISC-V all of its rules. */
-static bool is_epilogue(const struct comparing *c, const struct cfi_row *wanted, const struct sfu_row *got,
-                        const struct difference *d)
+static bool is_in_epilogue(const struct comparing *c, const struct cfi_row *wanted, const struct sfu_row *got,
+                           const struct difference *d)
 {
     struct epilogue epilogue;
     uint64_t pc = d->start;
@@ -87,8 +87,8 @@ static const char *judge_row(const struct comparing *c, const struct difference 
         return wanted->kind == CFI_OUTERMOST && got->kind == SFU_ROW_OUTERMOST ? NULL : "outermost";
     if (!same_rule(&wanted->cfa, &got->cfa) ||
         (abi_is_arm(c->image->abi) && (!same_rule(&wanted->ra, &got->ra) || !same_rule(&wanted->fp, &got->fp)) &&
-         is_epilogue(c, wanted, got, d))) {
-        if (!is_epilogue(c, wanted, got, d))
+         is_in_epilogue(c, wanted, got, d))) {
+        if (!is_in_epilogue(c, wanted, got, d))
             return "CFA";
         *excused = NULL;
         c->result->epilogue += d->end - d->start;

@@ -17,10 +17,10 @@ enum {
     UNIT = 64,           /* costs are in 64ths of a byte: shares of a list are fractions */
     READING = 100,       /* a row more to read, on average, costs a byte for so many rows, in the first pass */
     MORE = 8, /* with more to read, on average, than a MORE-th of the rows that are allowed, it costs more */
-    MAX_PIECE = 1 << 15, /* rows that are looked at together */
-    MAX_STARTS = 256,    /* rows at which an FDE may begin that ends at some row */
-    MAX_RUN = 4,         /* functions in turn that are looked for elsewhere */
-    PASSES = 2,          /* at least, where lists are shared */
+    MAX_PIECE = 1 << 15, /* rows that are looked at together, so that no product below wraps */
+    MAX_STARTS = 256, /* rows at which an FDE may begin that ends at some row, so that time is linear in the rows */
+    MAX_RUN = 4,      /* functions in turn that are looked for elsewhere */
+    PASSES = 2,       /* at least, where lists are shared */
     MAX_PASSES = 10
 };
 
@@ -430,7 +430,7 @@ static struct groups make_pass(struct piece *p, const struct usages *usages)
     return groups;
 }
 
-static struct groups choose(const struct grouping *in)
+static struct groups choose_groups(const struct grouping *in)
 {
     struct usages usages = {NULL, 64};
     struct groups groups;
@@ -445,6 +445,7 @@ static struct groups choose(const struct grouping *in)
     if (in->share)
         count_all(&piece, &usages);
     groups = make_pass(&piece, &usages);
+    /* Where lookups read too much, reading costs half as much again in the next pass. */
     for (pass = 1; pass < MAX_PASSES; pass++) {
         bool slow = piece.more / (int64_t)in->rows > piece.all / MORE;
 
@@ -465,7 +466,7 @@ struct groups groups_choose(const struct grouping *grouping)
     size_t i;
 
     if (grouping->rows > 0)
-        return choose(grouping);
+        return choose_groups(grouping);
     for (i = 0; i < grouping->tables->num_functions; i++)
         add_group(&groups, i, 0, grouping->tables->functions[i].num_rows);
     return groups;

@@ -193,6 +193,7 @@ static bool open_file(struct image *image, bool pe)
 {
     struct stat status;
 
+    /* Not to wait for a writer, if it is a pipe: what is no file is refused. */
     image->fd = open(image->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (image->fd < 0 || fstat(image->fd, &status) != 0)
         return image_fail(image, "%s", strerror(errno));
@@ -220,7 +221,8 @@ static int by_section_address(const void *a, const void *b)
     return x->addr != y->addr ? (x->addr < y->addr ? -1 : 1) : (x->index > y->index) - (x->index < y->index);
 }
 
-/* Lists the sections of instructions. Their sizes are true: work is in proportion to them. */
+/* Lists the sections of instructions. One that is larger than the file is refused, because work is in proportion to its
+ * size, and a few bytes could ask for hours. */
 static bool find_code(struct image *image)
 {
     size_t i, file_size = 0;
@@ -424,7 +426,8 @@ static bool read_sections(struct image *image)
 
 enum { OBJECT_START = 0x10000, OBJECT_ALIGN = 64 };
 
-/* Gives each section of code or data an address. Between two of them there is a gap. */
+/* Gives each section of code or data an address. Between two of them there is a gap, so that the end of one is not the
+ * start of another. They lie below 2 GiB, because tables of versions 1 and 2 have starts of 32 bits. */
 static bool lay_out(struct image *image)
 {
     uint64_t at = OBJECT_START;
@@ -712,6 +715,7 @@ bool image_load(struct image *image, struct section *section)
         return image_fail(image, "section %s has no bytes in the file", section->name);
     if (section->flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0)
         return image_fail(image, "section %s cannot be decompressed: %s", section->name, elf_errmsg(-1));
+    /* Raw, because libelf turns the bytes of types that it knows into this machine's order. */
     data = section->flags & SHF_COMPRESSED ? elf_getdata(scn, NULL) : elf_rawdata(scn, NULL);
     if (data == NULL || (data->d_buf == NULL && section->size > 0))
         return image_fail(image, "section %s is not all in the file", section->name);
@@ -836,7 +840,8 @@ bool image_is_padding(struct image *image, uint64_t start, uint64_t end)
 
 /* ---- Symbols --------------------------------------------------------------------------------------------------- */
 
-/* Of the symbols at one address the first by name counts: the file's order does not matter. */
+/* Of the symbols at one address the first by name counts, so that the file's order does not matter, which differs from
+ * one linker to the next. */
 static int by_symbol(const void *a, const void *b)
 {
     const struct symbol *x = a, *y = b;
@@ -848,7 +853,7 @@ static int by_symbol(const void *a, const void *b)
     return strcmp(y->name, x->name);
 }
 
-/* An image_symbol_fn. */
+/* An image_symbol_fn. Mapping symbols ($d, $x) and local labels are left out, because they name no function. */
 static void add_symbol(void *ctx, const GElf_Sym *sym, const char *name)
 {
     struct image *image = ctx;

@@ -79,8 +79,8 @@ static bool open_all(struct kept *kept, struct image *image, struct section *sec
 
 /* Finds the row for PC. One of an entry that begins where CFI is does not count: it is made of that, and of padding
  * behind it. */
-static bool find(const struct kept *kept, const struct cfi_spans *spans, uint64_t pc, struct sfu_row *row,
-                 const struct sfu_section **section)
+static bool find_kept(const struct kept *kept, const struct cfi_spans *spans, uint64_t pc, struct sfu_row *row,
+                      const struct sfu_section **section)
 {
     size_t i;
 
@@ -104,7 +104,7 @@ static void collect_kept(struct kept *kept, const struct cfi_spans *spans, uint6
     while (pc < end) {
         struct kept_span span;
 
-        if (!find(kept, spans, pc, &row, &section)) {
+        if (!find_kept(kept, spans, pc, &row, &section)) {
             open = false;
             pc++;
             continue;

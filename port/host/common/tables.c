@@ -374,7 +374,7 @@ static void build_row(void *ctx, const struct cfi_row *given)
         open_function(b, row.start, row.by_pc);
     function = last_function(b);
     next = packed(&row, function->start);
-    /* What is found in epilogues of RISC-V and ARM depends on where their rows begin: they are joined later. */
+    /* What is found in epilogues of RISC-V and ARM depends on where their rows begin, so they are joined later. */
     if (function->num_rows == 0 || abi_is_riscv(b->tables->image->abi) || abi_is_arm(b->tables->image->abi) ||
         !same_row_rules(&b->tables->rows[b->tables->num_rows - 1], &next))
         add_row(b->tables, function, next);

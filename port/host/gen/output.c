@@ -144,7 +144,7 @@ bool output_in_place(struct image *image, const struct section *section, const s
 
     memcpy(padded, bytes->data, bytes->size);
     store_number(type, sizeof type, big, image_tables_type(image));
-    image_close(image);
+    image_close(image); /* now, because libelf has the file mapped that is going to change */
     fd = open(image->file, O_WRONLY | O_CLOEXEC);
     good = fd >= 0 && overwrite(fd, padded, (size_t)size, offset) && overwrite(fd, type, sizeof type, type_at) &&
            (header_at == 0 || overwrite(fd, header, header_size, header_at));
@@ -324,6 +324,7 @@ bool append_plan(struct image *image, struct append *append)
 
     if (elf_getphdrnum(image->elf, &num) != 0 || num == 0 || image->header.e_phentsize != phdr_size(image))
         return image_fail(image, "no program headers, to which a segment could be added");
+    /* Numbers from 0xff00 on have another meaning in an ELF header. */
     if (num > 60000 || image->num_sections > 60000 || elf_rawfile(image->elf, &file_size) == NULL)
         return image_fail(image, "too many headers");
     for (i = 0; i < num; i++)
@@ -375,7 +376,7 @@ static void put_phdrs(struct image *image, const struct append *a, const struct 
 }
 
 /* The section headers of the copy, at AT in it: those of the image, and one for the tables, whose name is behind them.
- * Those of tables that were there before go out of use. */
+ * Those of tables that were there before lose their name and type, so that readers find these alone. */
 static struct bytes make_sections(struct image *image, const struct append *a, const struct bytes *bytes,
                                   uint64_t at)
 {

@@ -59,7 +59,7 @@ static void fail(const char *format, ...)
 {
     va_list args;
 
-    fflush(stdout);
+    fflush(stdout); /* so that the reason comes last where both go to one place */
     fprintf(stderr, "sfu-gen: ");
     if (options.image != NULL)
         fprintf(stderr, "%s: ", options.image);
@@ -259,7 +259,7 @@ static struct finding *findings;
 static size_t num_findings;
 
 /* Adds to what has been found in IMAGE. Ranges of one function with the same fault are one finding. */
-static void add_finding(const struct image *image, uint64_t start, uint64_t end, const char *what)
+static void note_code(const struct image *image, uint64_t start, uint64_t end, const char *what)
 {
     const struct symbol *symbol = image_symbol(image, start);
     const char *function = symbol != NULL ? symbol->name : "";
@@ -333,7 +333,7 @@ static void put_difference_in_words(void *ctx, const struct difference *d)
     char what[160];
 
     print_difference(what, sizeof what, d);
-    add_finding(comparer->image, d->start, d->end, what);
+    note_code(comparer->image, d->start, d->end, what);
 }
 
 /* A reader_fn. */
@@ -416,7 +416,7 @@ static void add_correction(void *ctx, const struct code_unit *unit, const struct
         (struct correction){symbol != NULL ? symbol->name : "no symbol", unit->start, report->corrected};
 }
 
-/* A compiler that leaves out CFI does so everywhere. */
+/* Only the first functions are named, because a compiler that leaves out CFI does so everywhere. */
 enum { MAX_NAMED = 8 };
 
 static void say_corrections(const struct code_report *code)
@@ -481,7 +481,8 @@ static void check(struct input *in)
         fail("its tables are wrong at %" PRIu64 " PCs and missing at %" PRIu64, c.different, c.missing);
 }
 
-/* Compares the new tables, as the core and the fast walker read them, with what they were made of. */
+/* Compares the new tables, as the core and the fast walker read them, with what they were made of. Nothing is written
+ * before, so that a fault of this program is a failed build and not a wrong trace. */
 static void check_self(struct input *in, const struct tables *tables, const struct bytes *bytes, uint64_t addr,
                        bool without_fp)
 {
@@ -616,7 +617,8 @@ static void room_line(char *text, size_t size, const struct image *image, const 
              beside > 0 ? "SIZEOF(.sframe) + " : "", source->name, factor);
 }
 
-/* Says how much of the ROOM is left over by tables of SIZE bytes, where that is much. */
+/* Says how much of the ROOM is left over by tables of SIZE bytes, where that is much. A sixth is not, because code
+ * grows from one build to the next. */
 static void say_room(const struct image *image, const struct section *room, size_t size)
 {
     char line[128];
@@ -709,7 +711,7 @@ static void make(struct input *in)
     check_self(in, &tables, &bytes, addr, without_fp);
     num_findings = 0;
     for (i = 0; i < tables.num_losses; i++)
-        add_finding(&in->image, tables.losses[i].start, tables.losses[i].end, tables.losses[i].why);
+        note_code(&in->image, tables.losses[i].start, tables.losses[i].end, tables.losses[i].why);
     share = measure_code(&in->image, &tables);
     say_summary(&tables, &in->spans, &bytes, &share);
     say_corrections(&in->code);
@@ -808,7 +810,7 @@ static void parse_entry(const struct image *image, const char *text, struct entr
 }
 
 /* What the machine code says beside the CFI, or where there is none. */
-static void read_code(struct input *in)
+static void read_machine_code(struct input *in)
 {
     struct entry_points points = {NULL, 0};
     struct code_how how = {options.derive, NULL, 0, &in->kept, add_correction, &in->image};
@@ -846,7 +848,7 @@ static void read_input(struct input *in)
     if (options.action != CHECK && !options.forget && !kept_read(&in->kept, &in->image, &in->spans))
         fail("%s", in->image.error);
     if (!options.keep_cfi)
-        read_code(in);
+        read_machine_code(in);
 }
 
 int main(int argc, char **argv)

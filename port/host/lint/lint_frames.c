@@ -168,7 +168,7 @@ static void take_at_pc(void *ctx, const struct cfi_row *row)
 }
 
 /* What the tables or, without these, the CFI says at AT->pc. */
-static bool find_row(const struct lint *lint, struct at_pc *at)
+static bool find_cfa_at(const struct lint *lint, struct at_pc *at)
 {
     const struct cfi_span *span = cfi_span_at(&lint->spans, at->pc);
     struct sfu_row row;
@@ -186,17 +186,17 @@ static bool find_row(const struct lint *lint, struct at_pc *at)
 
 /* A code_watch's admit: the cases of a switch. Rows say of PC what the state at its jump says, or nothing. Padding in
  * front of a case has the row of what lies before it. */
-static bool admit(void *ctx, uint64_t pc, struct code_state *state)
+static bool admit_case(void *ctx, uint64_t pc, struct code_state *state)
 {
     struct graph *g = ctx;
     const struct code_value sp = state->reg[g->code.cpu->sp], fp = state->reg[g->code.cpu->fp];
     struct at_pc at = {pc, 0, {0, 0}, false};
 
-    if (!find_row(g->lint, &at))
+    if (!find_cfa_at(g->lint, &at))
         return false;
     if (image_is_padding(&g->lint->image, pc, at.end)) {
         at.pc = at.end;
-        if (!find_row(g->lint, &at))
+        if (!find_cfa_at(g->lint, &at))
             return false;
     }
     if (at.cfa.control == (g->lint->image.registers->sp << RULE_NUMBER | RULE_REGISTER) &&
@@ -228,9 +228,9 @@ static void make_units(struct graph *g)
 /* What comes into a unit from others changes at most so often; what is unknown then stays so. */
 enum { MAX_RUNS = 8 };
 
-static void read_code(struct graph *g)
+static void read_calls(struct graph *g)
 {
-    const struct code_watch quiet = {NULL, NULL, admit, g}, watch = {take_instruction, NULL, admit, g};
+    const struct code_watch quiet = {NULL, NULL, admit_case, g}, watch = {take_instruction, NULL, admit_case, g};
     bool again = true;
     size_t i;
 
@@ -312,7 +312,7 @@ static void go_round(struct search *s, size_t first)
 }
 
 /* The depth of FUNCTION, whose component is the newest one. Those that it calls and that are not in it are done. */
-static void measure(struct search *s, size_t function)
+static void measure_depth(struct search *s, size_t function)
 {
     const struct graph *g = s->g;
     struct lint_frame *frame = frame_of(g, function);
@@ -349,7 +349,7 @@ static void close_component(struct search *s, size_t function)
         s->visits[s->open[first]].component = s->components;
     } while (s->open[first] != function);
     for (i = first; i < s->num_open; i++)
-        measure(s, s->open[i]);
+        measure_depth(s, s->open[i]);
     for (i = first; i < s->num_open; i++)
         frame_of(s->g, s->open[i])->least |= frame_of(s->g, function)->cycle;
     if (frame_of(s->g, function)->cycle)
@@ -367,7 +367,8 @@ static void enter(struct search *s, size_t function)
     s->open[s->num_open++] = function;
 }
 
-/* Visits all that can be reached from FUNCTION. Each function is entered once, and each edge is gone along once. */
+/* Visits all that can be reached from FUNCTION. Each function is entered once, and each edge is gone along once. A list
+ * takes the place of recursion, because a chain of calls may be as long as the image has functions. */
 static void visit_from(struct search *s, size_t function)
 {
     enter(s, function);
@@ -416,7 +417,7 @@ void lint_frames(struct lint *lint)
     lint->frames = zeroed(lint->num_functions, sizeof *lint->frames);
     g.code.image = &lint->image;
     g.code.cfi = &lint->cfi;
-    /* Calls of an object have no targets yet. */
+    /* Calls of an object have no targets yet, because its code has not been relocated. */
     g.code.cpu = lint->image.object ? NULL : code_cpu(&lint->image);
     lint->calls = g.code.cpu != NULL;
     for (i = 0; i < lint->num_functions; i++)
@@ -425,7 +426,7 @@ void lint_frames(struct lint *lint)
         g.code.decoder = g.code.cpu->open != NULL ? g.code.cpu->open() : NULL;
         g.first = zeroed(lint->num_functions + 1, sizeof *g.first);
         make_units(&g);
-        read_code(&g);
+        read_calls(&g);
     }
     for (i = 0; i < lint->num_functions; i++) {
         const struct lint_frame by_code = lint->frames[i];

@@ -27,7 +27,7 @@ struct place {
 /* ---- Symbols --------------------------------------------------------------------------------------------------- */
 
 /* Whether one of the words of NAME, which underscores and dots separate, is WORD. */
-static bool has_word(const char *name, const char *word)
+static bool name_has_word(const char *name, const char *word)
 {
     size_t size = strlen(word);
 
@@ -44,15 +44,16 @@ static bool has_word(const char *name, const char *word)
 
 static bool is_start(const char *name)
 {
-    return has_word(name, "sframe") && (has_word(name, "start") || has_word(name, "begin"));
+    return name_has_word(name, "sframe") && (name_has_word(name, "start") || name_has_word(name, "begin"));
 }
 
 static bool is_end_symbol(const char *name)
 {
-    return has_word(name, "sframe") && (has_word(name, "end") || has_word(name, "stop"));
+    return name_has_word(name, "sframe") && (name_has_word(name, "end") || name_has_word(name, "stop"));
 }
 
-/* Whether a linker script, or a label, can have made the symbol: no function, and no variable. */
+/* Whether a linker script, or a label, can have made the symbol. A function or a variable of such a name is none of
+ * that, because it is the program's own. */
 static bool is_mark(const GElf_Sym *sym)
 {
     unsigned type = GELF_ST_TYPE(sym->st_info);
@@ -149,7 +150,8 @@ static uint64_t file_offset(const struct lint *lint)
     return lint->section->offset + (lint->addr - lint->section->addr);
 }
 
-/* Whether a loader brings the bytes of the tables to their address. */
+/* Whether a loader brings the bytes of the tables to their address. The segment must have them at the section's place
+ * in the file, because one with other bytes may cover that address. */
 static void check_loaded(struct lint *lint)
 {
     GElf_Phdr ph;
@@ -182,7 +184,7 @@ static void check_loaded(struct lint *lint)
 static bool is_sframe(const struct section *section)
 {
     return section->type == SHT_SFRAME ||
-           (has_word(section->name, "sframe") && strncmp(section->name, ".rel", 4) != 0 &&
+           (name_has_word(section->name, "sframe") && strncmp(section->name, ".rel", 4) != 0 &&
             strncmp(section->name, ".debug", 6) != 0);
 }
 
@@ -223,7 +225,8 @@ static void check_strays(struct lint *lint)
     }
 }
 
-/* Tables that a linker script has put among other data, by the symbol at their start. */
+/* Tables that a linker script has put among other data, by the symbol at their start. The magic number must be there,
+ * because such a symbol may be of something else. */
 static bool find_by_symbol(struct place *p)
 {
     struct lint *lint = p->lint;
@@ -344,7 +347,8 @@ static enum lint_name finding_of_code(int code)
     return LINT_TRUNCATED; /* SFU_E_BOUNDS */
 }
 
-/* What one of the tables says of itself. Returns whether that is right. */
+/* What one of the tables says of itself. Returns whether that is right. The fixed offset of the RA is a constant of the
+ * ABI, and is checked because another one makes the RA of each row wrong while all else looks sound. */
 static bool check_header(struct lint *lint, const struct sfu_section *s, unsigned oldest)
 {
     size_t before = lint->num_findings;
@@ -443,8 +447,8 @@ static uint32_t count_in_code(const struct lint *lint, const struct sfu_section 
 
 /* Versions 1 and 2 have starts that are relative to the section. In an object, GNU as up to 2.45 gives them relocations
  * that are relative to the field, and GNU ld adds the rest where it merges objects (test/truth/FAULTS.md:
- * gas-old-relocations).
- * Does the same to the copy of the tables. */
+ * gas-old-relocations). No flag tells the two apart, so the one by which more functions begin in code is taken. Does
+ * the same to the copy of the tables. */
 static void move_starts(struct lint *lint)
 {
     uint32_t k;
@@ -538,7 +542,7 @@ static uint8_t *read_flat_file(const char *file, size_t *size)
 }
 
 /* Where in memory SECTION is loaded from. */
-static uint64_t load_address(const struct lint *lint, const struct section *section)
+static uint64_t loaded_from(const struct lint *lint, const struct section *section)
 {
     GElf_Phdr ph;
 
@@ -547,7 +551,8 @@ static uint64_t load_address(const struct lint *lint, const struct section *sect
     return section->addr - ph.p_vaddr + ph.p_paddr;
 }
 
-/* Where a flat binary of the image begins: at the lowest section that has bytes. */
+/* Where a flat binary of the image begins: at the lowest section that has bytes, because objcopy leaves out what is
+ * below it. */
 static uint64_t flat_start(const struct lint *lint)
 {
     uint64_t start = UINT64_MAX;
@@ -555,7 +560,7 @@ static uint64_t flat_start(const struct lint *lint)
 
     for (i = 0; i < lint->image.num_sections; i++) {
         const struct section *s = &lint->image.sections[i];
-        uint64_t at = load_address(lint, s);
+        uint64_t at = loaded_from(lint, s);
 
         if (s->flags & SHF_ALLOC && s->type != SHT_NOBITS && s->size > 0 && at < start)
             start = at;
@@ -564,7 +569,7 @@ static uint64_t flat_start(const struct lint *lint)
 }
 
 /* Where the SIZE bytes at P begin in the WHOLE bytes at BYTES, or WHOLE. */
-static uint64_t search(const uint8_t *bytes, uint64_t whole, const uint8_t *p, uint64_t size)
+static uint64_t find_bytes(const uint8_t *bytes, uint64_t whole, const uint8_t *p, uint64_t size)
 {
     uint64_t at;
 
@@ -588,8 +593,8 @@ bool lint_flat(struct lint *lint, const char *file)
         return image_fail(&lint->image, "--flat: %s", strerror(errno));
     tables = lint->section->bytes + (lint->addr - lint->section->addr);
     needed = end_of_tables(lint);
-    at = load_address(lint, lint->section) + (lint->addr - lint->section->addr) - flat_start(lint);
-    found = search(bytes, size, tables, needed);
+    at = loaded_from(lint, lint->section) + (lint->addr - lint->section->addr) - flat_start(lint);
+    found = find_bytes(bytes, size, tables, needed);
     if (at > size || needed > size - at || memcmp(bytes + at, tables, (size_t)needed) != 0)
         lint_thing(lint, LINT_NOT_IN_FLAT, file, 0, needed,
                    found < size

@@ -165,7 +165,7 @@ static void add_rest(struct lint *lint)
 /* ---- Coverage -------------------------------------------------------------------------------------------------- */
 
 /* Drops functions of which nothing is code. */
-static void measure(struct lint *lint)
+static void measure_coverage(struct lint *lint)
 {
     size_t i, k = 0, j, kept = 0;
 
@@ -410,7 +410,7 @@ bool lint_worth(struct lint *lint)
     add_symbols(lint);
     add_described(lint);
     add_rest(lint);
-    measure(lint);
+    measure_coverage(lint);
     if (!lint_objects(lint))
         return false;
     count_objects(lint);

@@ -355,7 +355,7 @@ static int by_table(const void *a, const void *b)
 }
 
 /* The objects that have code or tables, *NUM of them; to be freed. Those with larger tables first. */
-static const struct lint_object **list_objects(const struct lint *lint, size_t *num)
+static const struct lint_object **print_objects(const struct lint *lint, size_t *num)
 {
     const struct lint_object **list = zeroed(lint->num_objects, sizeof *list);
     size_t i;
@@ -448,7 +448,7 @@ static void say_kinds(const struct lint *lint)
 static void say_objects(const struct lint *lint)
 {
     size_t i, num;
-    const struct lint_object **list = list_objects(lint, &num);
+    const struct lint_object **list = print_objects(lint, &num);
 
     printf("  %9s %9s %9s %9s  object\n", "bytes", "rows", "functions", "have rows");
     for (i = 0; i < shown(num); i++) {
@@ -623,7 +623,7 @@ static void put_findings(const struct lint *lint)
 static void put_objects(const struct lint *lint)
 {
     size_t i, num;
-    const struct lint_object **list = list_objects(lint, &num);
+    const struct lint_object **list = print_objects(lint, &num);
 
     printf(",\n \"objects\": [");
     for (i = 0; i < num; i++) {

@@ -38,6 +38,7 @@ static void read_segments(struct core *core)
             report_fail("%s: broken notes", core->file);
         if (p.p_type == PT_LOAD && size > 0)
             memory_add(&core->memory, p.p_vaddr, p.p_paddr, file + p.p_offset, size);
+        /* That of a process has no physical addresses: Linux and gdb write 0. */
         core->memory.machine = core->memory.machine || (p.p_type == PT_LOAD && p.p_paddr != 0);
     }
     if (cut)
@@ -125,7 +126,7 @@ static void print_threads(struct core *core)
     free(seen.list);
 }
 
-/* CPUs may have page tables of their own. */
+/* What each CPU maps is added, because CPUs may have page tables of their own. */
 static void write_again(struct core *core)
 {
     struct written w = {

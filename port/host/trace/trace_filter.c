@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * sfu-trace as a filter: every byte of a log is passed on as soon as it is there. Under a line that sfu's printer
- * has written comes what it means.
+ * sfu-trace as a filter: every byte of a log is passed on as soon as it is there, because a prompt that waits for an
+ * answer has no end of a line. Under a line that sfu's printer has written comes what it means.
  */
 #include "trace.h"
 #include "trace_log.h"
@@ -41,7 +41,7 @@ struct filter {
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
 
 /* Where the program is. Other images stay where the command line has put them. */
-static void set_slide(struct filter *f, uint64_t slide)
+static void set_log_slide(struct filter *f, uint64_t slide)
 {
     f->slide = f->options->images.slide = slide;
     if (f->main != NULL)
@@ -79,7 +79,7 @@ static void choose_log_image(struct filter *f, const uint8_t *id, size_t size)
     if (f->main != NULL && f->main != image)
         f->main->placed = false;
     f->main = image;
-    set_slide(f, f->slide);
+    set_log_slide(f, f->slide);
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------------------------- */
@@ -132,7 +132,7 @@ static void take_frame(struct filter *f, const struct log_line *line)
     if (begins_trace(f, line)) {
         end_log_trace(f);
         if (!f->slide_said)
-            set_slide(f, f->options->slide);
+            set_log_slide(f, f->options->slide);
         f->in_trace = true;
         f->slide_said = false;
     }
@@ -141,14 +141,14 @@ static void take_frame(struct filter *f, const struct log_line *line)
     place_frame(f, line);
 }
 
-/* Before a trace, or behind its frames: then they have been shown by another slide. */
+/* Before a trace; or after its frames, which are then shown again, because another slide was used for them. */
 static void take_slide(struct filter *f, uint64_t slide)
 {
     struct log_line line = {.kind = LOG_FRAME};
     bool again = f->in_trace && slide != f->slide;
     size_t i;
 
-    set_slide(f, slide);
+    set_log_slide(f, slide);
     f->slide_said = !f->in_trace;
     if (!again)
         return;
@@ -178,7 +178,7 @@ static void place_log_images(struct filter *f, const struct log_dump *d)
         if (!images_find(&f->options->images, image, p->name, &addr))
             out_line(&f->out, "        %s has no symbol and no section %s", image->name, p->name);
         else if (image == f->main)
-            set_slide(f, p->addr - addr);
+            set_log_slide(f, p->addr - addr);
         else
             image_place(image, p->addr - addr);
     }
@@ -247,7 +247,7 @@ static void unwind_dump(struct filter *f)
         return;
     }
     if (d->num_places == 0)
-        set_slide(f, f->options->slide);
+        set_log_slide(f, f->options->slide);
     place_log_images(f, d);
     log_dump_sort(d);
     trace_space_init(&space, f->options, d->abi);
@@ -265,7 +265,7 @@ static void unwind_dump(struct filter *f)
     if (f->options->written != NULL)
         write_dump(f, d, &space.regs);
     f->written = true;
-    set_slide(f, slide);
+    set_log_slide(f, slide);
 }
 
 static void take_dump(struct filter *f, const char *text, size_t size)
@@ -391,7 +391,7 @@ void trace_filter(struct trace_options *options, int in)
     f->options = options;
     f->out = (struct trace_out){stdout, "", "\n"};
     f->main = options->images.num > 0 ? options->images.list[0] : NULL;
-    set_slide(f, options->slide);
+    set_log_slide(f, options->slide);
     while ((n = read(in, buffer, sizeof buffer)) != 0) {
         if (n < 0 && errno != EINTR)
             report_fail("the log cannot be read: %s", strerror(errno));

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    MAX_LEVELS = 1000, /* of a tree. What lies deeper, recursion, becomes one box */
+    MAX_LEVELS = 1000, /* of a tree, because it is walked by recursion. What lies deeper becomes one box */
     MAX_INLINED = 200, /* functions at one address, as trace_symbols.c gives them */
     BUCKETS = 1 << 14
 };
@@ -419,7 +419,7 @@ static void report_losses(const struct folder *f)
         report_note("%" PRId64 " %s were lost", f->flame.lost, f->flame.unit);
 }
 
-static void draw(const struct folder *f)
+static void draw_flame(const struct folder *f)
 {
     struct written_file file;
     bool good = written_open(&file, f->fold->flame);
@@ -452,7 +452,7 @@ void trace_fold(struct trace_options *options, const struct fold_options *fold)
     if (fold->folded)
         flame_folded(&f->flame, stdout);
     if (fold->flame != NULL)
-        draw(f);
+        draw_flame(f);
     free_places(f);
     free_node(f->flame.root);
     free(f);

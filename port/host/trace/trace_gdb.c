@@ -21,14 +21,14 @@
 
 enum {
     PACKET = 65536,
-    BLOCK = 256, /* bytes of memory that are read at once */
+    BLOCK = 256, /* bytes of memory that are read at once, because each packet takes a round trip */
     BLOCKS = 64, /* that are kept */
     MAX_THREADS = 4096,
     WAIT = 10,        /* seconds for an answer */
     TRIES = 3,        /* of a packet that gets lost */
-    EVENTS = 1000,    /* packets that are no answer, at most */
-    GARBAGE = 65536,  /* characters between answers, at most */
-    STOP_WAIT = 2,    /* for one to whoever may be running */
+    EVENTS = 1000,    /* packets that are no answer, at most: otherwise a peer that goes on talking would hang us */
+    GARBAGE = 65536,  /* characters between answers, at most, for the same reason */
+    STOP_WAIT = 2,    /* seconds, where no answer may come because the target runs */
     S390X_FLOAT = 35, /* the stub's number of s390x's f0 */
     NAME = 40
 };
@@ -64,7 +64,8 @@ struct stub {
 
 /* ---- Packets --------------------------------------------------------------------------------------------------- */
 
-/* What lets the target go without waiting for an answer. A second packet would stop QEMU's again. */
+/* What lets the target go without waiting for an answer. A second packet would stop QEMU's again. Static, because the
+ * signal handler below sends it. */
 static char detach[NAME + 8] = "$D#44";
 
 static void fail_stub(const struct stub *s, const char *what) __attribute__((noreturn));
@@ -154,8 +155,8 @@ static bool find_packet(struct stub *s)
     return true;
 }
 
-/* Takes what stands between "$" and "#" into s->reply, without run-length encoding. Returns whether the sum behind it
- * is right. */
+/* Takes what stands between "$" and "#" into s->reply, without run-length encoding: "c*N" repeats c as often as the
+ * character N says, less 29, so that N is printable. Returns whether the sum behind it is right. */
 static bool take_packet(struct stub *s)
 {
     size_t n = 0;
@@ -203,13 +204,15 @@ static bool get_packet(struct stub *s)
     return false;
 }
 
-/* What a stub sends without being asked: that the target has stopped or ended, and what it prints. */
+/* What a stub sends without being asked: that the target has stopped or ended, and what it prints. An answer "OK"
+ * begins as the latter does. */
 static bool is_event(const char *reply)
 {
     return reply[0] != '\0' && strchr("TSWXNO", reply[0]) != NULL && strcmp(reply, "OK") != 0;
 }
 
-/* Asks, and takes the answer. What comes before the stub has the command is none, nor is an event. */
+/* Asks, and takes the answer. A packet that comes before the stub has acknowledged the command is passed over, because
+ * it answers an earlier one; so is an event. */
 static const char *ask(struct stub *s, const char *command)
 {
     unsigned packets = 0;
@@ -246,8 +249,8 @@ static bool from_hex(const char *hex, uint8_t *bytes, size_t size)
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
-/* Once, although CPUs may have other memory at the same address. */
-static void keep(struct stub *s, uint64_t addr, const uint8_t *bytes, size_t size)
+/* Once, although CPUs may have other memory at the same address, because a core has one memory for all threads. */
+static void keep_bytes(struct stub *s, uint64_t addr, const uint8_t *bytes, size_t size)
 {
     uint8_t *copy;
     size_t i;
@@ -268,7 +271,7 @@ static bool ask_memory(struct stub *s, uint64_t addr, uint8_t *bytes, size_t siz
     if (ask(s, command)[0] == 'E' || strlen(s->reply) != 2 * size || !from_hex(s->reply, bytes, size))
         return false;
     if (s->keep)
-        keep(s, addr, bytes, size);
+        keep_bytes(s, addr, bytes, size);
     return true;
 }
 
@@ -286,7 +289,7 @@ static const struct block *get_block(struct stub *s, uint64_t addr)
     return b->valid ? b : NULL;
 }
 
-/* By blocks, or just what is asked for if the block around it cannot be read. */
+/* By blocks, or just what is asked for if the block around it cannot be read, because memory may end inside of it. */
 static bool read_memory(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
     struct stub *s = ctx;
@@ -442,7 +445,7 @@ static void describe_thread(struct stub *s, const char *name, char *text, size_t
     text[i] = '\0';
 }
 
-/* Each CPU of a machine has page tables of its own: what another one has read does not count. */
+/* Forgets what has been read, because each CPU of a machine has page tables of its own. */
 static void choose_thread(struct stub *s, const char *name)
 {
     char command[NAME + 2];
@@ -551,6 +554,7 @@ static void connect_stub(struct stub *s)
     freeaddrinfo(list);
     if (s->fd < 0)
         report_fail("%s: %s: is a stub there? (QEMU: -gdb tcp:HOST:PORT)", s->address, strerror(errno));
+    /* Otherwise each small packet waits until the one before it has been acknowledged. */
     (void)setsockopt(s->fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
 }
 
@@ -578,7 +582,7 @@ static bool wait_for_stop(struct stub *s)
 static void stop(struct stub *s)
 {
     set_wait(s, STOP_WAIT);
-    send_bytes(s, "+", 1);
+    send_bytes(s, "+", 1); /* otherwise the stub repeats what it had sent to whoever was connected before */
     send_command(s, "?");
     if (!wait_for_stop(s)) {
         send_bytes(s, "\003", 1);
@@ -656,7 +660,7 @@ static void let_go(struct stub *s, const struct thread_list *threads)
 
 static volatile sig_atomic_t interrupted_fd = -1;
 
-/* The target must not stay stopped. */
+/* The target must not stay stopped. Does nothing that a signal handler may not do: it sends, and prints nothing. */
 static void on_signal(int number)
 {
     if (interrupted_fd >= 0)

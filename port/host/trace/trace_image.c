@@ -154,7 +154,7 @@ bool image_find(struct trace_image *image, const char *name, uint64_t *addr)
     return section != NULL || symbols_address(image, name, strlen(name), addr);
 }
 
-/* Returns whether IMAGE can be the right one. */
+/* Returns whether IMAGE can be the right one. One whose note cannot be read can, because dumps leave out pages. */
 static bool verify(struct trace_image *image, const struct trace_space *space)
 {
     const struct section *note = image_section(&image->image, ".note.gnu.build-id");
@@ -188,6 +188,7 @@ void images_verify(struct trace_images *images, const struct trace_space *space)
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
+/* Code that is not in memory is taken from the image, because dumps leave out what a file has. */
 bool space_read(const struct trace_space *space, uint64_t addr, void *buffer, size_t len)
 {
     struct trace_image *image;
@@ -309,7 +310,8 @@ static void tell(const struct trace_image *image, const char *what)
         report_note("%s: %s (%zu MB)", image->name, what, size >> 20);
 }
 
-/* The image's text is all of its code, with what has no table. That of an object lies wherever it was loaded. */
+/* The image's text is all of its code, with what has no table, so that a PC there is not taken for a wild one. That of
+ * an object lies wherever it was loaded. */
 static void set_text(const struct trace_image *image, struct sfu_section *tables)
 {
     const struct section *first, *last;

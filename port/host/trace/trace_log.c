@@ -107,6 +107,7 @@ void log_parse(const char *text, size_t size, struct log_line *line)
     for (i = 0; i < size; i++) {
         struct text dump = {text + i, end};
 
+        /* Each word is tried, because a console may print a time or a CPU in front of the line. */
         if (i > 0 && text_is_of_a_word(text[i - 1]))
             continue;
         if (text_take(&dump, "sfu2 ")) {
@@ -141,7 +142,7 @@ enum {
     REPEATED = 0x7fffffe
 };
 
-/* CRC-32. */
+/* CRC-32, because a reset, firmware or the next boot may have changed the record. */
 static uint32_t record_check(const uint8_t *bytes)
 {
     uint32_t sum = 0xffffffff;
@@ -248,6 +249,7 @@ static bool is_big(const struct log_dump *dump)
     return abi_is_big(dump->abi);
 }
 
+/* Words are counted, because " *ffffffff" in a log asks for four thousand million. */
 static bool add_dumped_word(struct log_dump *dump, uint64_t addr, uint64_t word)
 {
     if (addr > UINT64_MAX - 8 || dump->num_words == LOG_WORDS)
@@ -446,7 +448,8 @@ static bool take_check(struct text *t, uint64_t *number)
            text_number(t, 16, 2, 8, number) && text_take(t, " ");
 }
 
-/* The number of a line says whether others are missing, or whether it has been there. */
+/* The number of a line says whether others are missing, or whether it has been there, because consoles lose lines, and
+ * those that keep a log print it again. */
 enum log_dump_event log_dump_line(struct log_dump *dump, const char *text, size_t size)
 {
     struct text t = {text, text + size};

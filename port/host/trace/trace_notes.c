@@ -32,7 +32,7 @@ struct note {
 };
 
 /* The number of 8 bytes at AT. */
-static uint64_t word(const struct note *n, uint64_t at)
+static uint64_t note_word(const struct note *n, uint64_t at)
 {
     return load_number(n->desc + at, 8, n->big);
 }
@@ -99,7 +99,7 @@ static bool read_status(struct core_notes *notes, const struct note *n)
     if (!thread->regs.known[REGISTER_PC] || !thread->regs.known[r->sp])
         return false;
     if (notes->abi == SFU_S390X)
-        thread->control.psw_mask = word(n, pr_reg);
+        thread->control.psw_mask = note_word(n, pr_reg);
     return true;
 }
 
@@ -130,7 +130,7 @@ static bool read_note_floats(struct core_notes *notes, const struct note *n)
         return false;
     regs = &notes->threads[notes->num_threads - 1].regs;
     for (reg = 16; reg < 32; reg++) {
-        regs->value[reg] = word(n, FP_FPRS + 8 * (uint64_t)s390x_float(reg));
+        regs->value[reg] = note_word(n, FP_FPRS + 8 * (uint64_t)s390x_float(reg));
         regs->known[reg] = true;
     }
     return true;
@@ -186,7 +186,7 @@ static bool read_pac(struct core_notes *notes, const struct note *n)
 {
     if (n->size < PAC_CODE + 8)
         return false;
-    notes->pac_mask = word(n, PAC_CODE);
+    notes->pac_mask = note_word(n, PAC_CODE);
     return true;
 }
 
@@ -206,7 +206,7 @@ static bool read_s390x(struct core_notes *notes, const struct note *n)
         return true;
     }
     for (i = 0; i < 16; i++)
-        control->control[i] = word(n, 8 * i);
+        control->control[i] = note_word(n, 8 * i);
     control->has_s390x = true;
     return true;
 }
@@ -219,9 +219,9 @@ static bool read_qemu(struct core_notes *notes, const struct note *n)
     if (notes->abi != SFU_AMD64 || notes->num_qemu == notes->num_threads || n->size < QEMU_CR + 5 * 8)
         return true;
     control = &notes->threads[notes->num_qemu++].control;
-    control->cr0 = word(n, QEMU_CR);
-    control->cr3 = word(n, QEMU_CR + 24);
-    control->cr4 = word(n, QEMU_CR + 32);
+    control->cr0 = note_word(n, QEMU_CR);
+    control->cr3 = note_word(n, QEMU_CR + 24);
+    control->cr4 = note_word(n, QEMU_CR + 32);
     control->has_x86_64 = true;
     return true;
 }
@@ -255,7 +255,7 @@ static bool read_note(struct core_notes *notes, const struct note *n)
 
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
-/* Up to the next multiple of 4. */
+/* Up to the next multiple of 4, also in cores of 64 bits, because Linux and QEMU write them so. */
 static uint64_t note_padded(uint32_t size)
 {
     return ((uint64_t)size + 3) & ~(uint64_t)3;

@@ -61,7 +61,7 @@ static bool translate_x86_64(const struct paging *p, uint64_t addr, uint64_t *ph
         if (!read_page_entry(p, table, addr >> shift & bits(0, X86_BITS), &entry) || !(entry & X86_PRESENT))
             return false;
         large = (entry & X86_LARGE) != 0 && shift > X86_PAGE;
-        if (large && shift > X86_PAGE + 2 * X86_BITS)
+        if (large && shift > X86_PAGE + 2 * X86_BITS) /* reserved: no page is larger than 1 GiB */
             return false;
         table = entry & bits(X86_PAGE, 52);
         if (large || shift == X86_PAGE)
@@ -134,6 +134,8 @@ enum {
     S390_PREFIX_AREA = 8192
 };
 
+/* Prefixing: each CPU has its first 8 KiB to itself, so these change places with the area that its prefix register
+ * names. */
 static uint64_t absolute(const struct paging *p, uint64_t real)
 {
     if (real < S390_PREFIX_AREA)

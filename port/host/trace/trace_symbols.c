@@ -161,7 +161,7 @@ static void read_units(struct symbols *s)
 }
 
 /* Whether libdwfl has symbols that common/image.h does not have: of an object, of a separate file, or of a compressed
- * table. It looks at all of them for each address. */
+ * table. It is asked only then, because it looks at all of them for each address. */
 static bool has_more(const struct trace_image *image, const struct symbols *s)
 {
     const char *file = NULL, *separate = NULL;
@@ -302,7 +302,7 @@ static const char *call_line(Dwarf_Die *unit, Dwarf_Die *die, int *line)
 
 static unsigned find_in_unit(struct symbols *s, Dwarf_Addr pc, symbols_fn found, void *ctx)
 {
-    static struct chain chain;
+    static struct chain chain; /* static, because it is large */
     const char *file = NULL;
     int number = 0;
     Dwarf_Die unit;

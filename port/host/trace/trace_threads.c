@@ -248,7 +248,7 @@ static bool read_thread_registers(const struct trace_space *space, const struct 
     return saved <= UINT64_MAX - d->popped;
 }
 
-/* Up to a 0, as printable characters. */
+/* Up to a 0, as printable characters, because a terminal obeys others, and the name may be any bytes. */
 static void read_thread_name(const struct trace_space *space, const struct description *d, struct kernel_thread *t)
 {
     uint64_t at = t->addr;
@@ -310,6 +310,7 @@ static void add_thread(const struct trace_space *space, const struct description
     bool skipped = d->shape == ARRAY || d->shape == POINTERS;
     uint64_t saved;
 
+    /* An element that is not in use: what waits has an SP. */
     if (skipped && read_thread_word(space, addr, d->sp, &saved) && saved == 0)
         return;
     if (!read_thread_registers(space, d, &t))
@@ -320,7 +321,8 @@ static void add_thread(const struct trace_space *space, const struct description
     threads->list[threads->num++] = t;
 }
 
-/* The list ends at 0, where it has begun, or at its head. The words of LINK point to each other. */
+/* The list ends at 0, where it has begun, or at its head. The words of LINK point to each other. Threads are counted,
+ * because a list that was overwritten may have no end. */
 static void follow_threads(const struct trace_space *space, const struct description *d, uint64_t head,
                            const struct running *running, struct kernel_threads *threads)
 {

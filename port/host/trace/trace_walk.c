@@ -135,7 +135,8 @@ void trace_space_init(struct trace_space *space, struct trace_options *options, 
     space->sizes = options->sizes;
 }
 
-/* Finds out whether the frame is a user program's. Kernels do not call them: the walk then stays in user mode. */
+/* Finds out whether the frame is a user program's. A walk that has come to user mode stays there, because no kernel
+ * calls a user program. */
 static void set_mode(struct trace_walk *w)
 {
     const struct trace_image *image = images_at(w->space->images, sfu_lookup_pc(&w->walk.frame.regs));
@@ -157,6 +158,7 @@ static void start(struct trace_walk *w, uint8_t pc_kind)
         top.ra = space->regs.value[r->ra];
         top.has_ra = space->regs.known[r->ra];
     }
+    /* What an earlier walk has added is in the list of its own target. */
     for (i = 0; i < space->images->num; i++)
         space->images->list[i]->own.added = space->images->list[i]->cfi.added =
             space->images->list[i]->debug_cfi.added = false;
@@ -164,7 +166,7 @@ static void start(struct trace_walk *w, uint8_t pc_kind)
     w->target.read = read_stack;
     w->target.reg = read_register;
     w->target.trap_hook = cross_trap;
-    w->target.stack.high = UINT64_MAX;
+    w->target.stack.high = UINT64_MAX; /* because nobody has said where stacks are; a read of no memory fails */
     w->target.ctx = w->space;
     w->target.pac_mask = space->pac_mask;
     w->target.max_frames = space->max_frames;
@@ -183,7 +185,7 @@ static bool is_described(const struct trace_walk *w)
     return sfu_find_frame(&w->target, &w->walk.frame, &row) == SFU_OK;
 }
 
-/* Adds tables, which are opened, checked and sorted. Their text stays what it is. */
+/* Adds tables, which are opened, checked and sorted. Their text is put back, because sfu_add forgets it. */
 static bool add_section_of(struct trace_walk *w, struct tables_of *tables)
 {
     struct sfu_section *s = &tables->section;
@@ -195,7 +197,8 @@ static bool add_section_of(struct trace_walk *w, struct tables_of *tables)
     return true;
 }
 
-/* Adds TABLES, which are asked after the image's own, and after those made of its CFI. */
+/* Adds TABLES, which are asked after the image's own, and after those made of its CFI. sfu_add puts a section in front
+ * of all others, so these two are taken out meanwhile. */
 static void add_behind(struct trace_walk *w, struct trace_image *image, struct tables_of *tables)
 {
     struct tables_of *const before[] = {&image->cfi, &image->own};
@@ -295,8 +298,8 @@ static void restore_text(struct trace_walk *w)
     }
 }
 
-/* Adds the tables of the image that the frame is in, as far as they are needed. Its own are asked before what its CFI
- * says. */
+/* Adds the tables of the image that the frame is in, as far as they are needed, because making tables of CFI takes much
+ * longer than a walk. Its own are asked before what its CFI says. */
 static void add_tables(struct trace_walk *w)
 {
     struct trace_image *image = images_at(w->space->images, sfu_lookup_pc(&w->walk.frame.regs));
@@ -333,7 +336,7 @@ static const char *name_of_row(const struct trace_walk *w)
 
 /* Finds out where the registers are that the frame FROM, by ROW if it is not NULL, has saved of the one that the
  * walk has now come to. An exception entry may have saved them by their DWARF numbers (arch/sfu_arch.h): FP's slot,
- * which the row names, and SP's must be where they belong. */
+ * which the row names, and SP's must be where they belong; otherwise these words are something else. */
 static void find_saved(struct trace_walk *w, const struct sfu_frame *from, const struct sfu_row *row)
 {
     const struct registers *r = abi_registers(w->space->abi);
@@ -362,7 +365,7 @@ static void find_saved(struct trace_walk *w, const struct sfu_frame *from, const
     space->saved_at = array;
 }
 
-static int step(struct trace_walk *w)
+static int step_walk(struct trace_walk *w)
 {
     struct sfu_frame from = w->walk.frame;
     struct sfu_row row;
@@ -399,7 +402,7 @@ static bool may_be_user(const struct trace_walk *w)
     if (!w->space->machine || !f->interrupted || f->regs.pc < NULL_PAGE || kernel == NULL ||
         kernel->image.num_code == 0)
         return false;
-    last = kernel->image.code[kernel->image.num_code - 1]; /* code of the boot lies lower */
+    last = kernel->image.code[kernel->image.num_code - 1]; /* because code of the boot lies lower */
     return w->space->abi == SFU_S390X || (f->regs.pc >> 63 == 0 && (last->addr + kernel->slide) >> 63 == 1);
 }
 
@@ -430,7 +433,7 @@ static int print_and_step(struct trace_walk *w)
     int code;
 
     print_frame(w);
-    code = step(w);
+    code = step_walk(w);
     if (w->space->sizes && code == SFU_OK && !w->walk.frame.switched)
         out_line(w->out, "        %" PRIu64 " bytes of stack", w->walk.frame.regs.sp - sp);
     return code;
@@ -478,7 +481,7 @@ bool walk_meets(struct trace_space *space, uint8_t pc_kind, const struct trace_f
     if (!has_start(space))
         return false;
     start(&w, pc_kind);
-    while (step(&w) == SFU_OK)
+    while (step_walk(&w) == SFU_OK)
         for (i = 0; i < frames->num; i++)
             if (w.walk.frame.regs.pc == frames->list[i].pc && w.walk.frame.regs.sp == frames->list[i].sp)
                 return true;

@@ -246,7 +246,7 @@ static uint64_t file_offset_of(const struct written *w, uint64_t start, const ui
     return 0;
 }
 
-static void put_all(const struct written *w, const struct output *o)
+static void write_whole_core(const struct written *w, const struct output *o)
 {
     const uint8_t word = o->facts->word;
     uint64_t notes_at = ehdr_size(word) + phdr_size(word) * (w->num_pieces + 1), notes_end = notes_at;
@@ -278,7 +278,7 @@ void write_core(const struct written *w, const char *file)
     bool good = written_open(&f, file);
 
     if (good) {
-        put_all(w, &o);
+        write_whole_core(w, &o);
         good = written_close(&f, true, 0666);
     }
     if (!good)
