@@ -85,18 +85,22 @@ static uint64_t parse_number(const char *option, const char *text, uint64_t low,
 /* Which of the COUNT words at NAMES TEXT is. */
 static unsigned parse_word(const char *option, const char *text, const char *const *names, unsigned count)
 {
+    char list[80] = "";
+    size_t used = 0;
     unsigned i;
 
     for (i = 0; i < count; i++)
         if (strcmp(text, names[i]) == 0)
             return i;
-    usage("%s: not a choice: %s", option, text);
+    for (i = 0; i < count && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", names[i]);
+    usage("%s: not one of %s: %s", option, list, text);
 }
 
 static void set_action(enum action action, const char *file)
 {
     if (options.action != IN_PLACE)
-        usage("two different outputs");
+        usage("more than one output is asked for");
     options.action = action;
     options.file = file;
 }
@@ -518,7 +522,7 @@ static bool make_tables(struct tables *tables, struct input *in)
     tables->keep_faults = options.keep_faults;
     tables_make(tables, &in->cfi, &in->spans, &in->kept);
     if (tables->num_functions == 0)
-        fail(in->cfi.num_fdes > 0 ? "nothing in its CFI can be said in SFrame"
+        fail(in->cfi.num_fdes > 0 ? "SFrame can express nothing of its CFI"
                                   : "no call frame information, and no rows of exception entries");
     if (options.fp == FP_KEEP)
         return false;

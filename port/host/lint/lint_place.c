@@ -298,7 +298,7 @@ static bool find_section(struct place *p)
     lint->addr = section->addr;
     if (section->type == SHT_NOBITS) {
         lint_thing(lint, LINT_NO_BYTES, section->name, section->addr, section->size,
-                   "has no bytes in this file: objcopy --only-keep-debug, or a script that puts it behind .bss");
+                   "has no bytes in this file: objcopy --only-keep-debug, or a script that puts it after .bss");
         return false;
     }
     if (section->size == 0) {
@@ -395,7 +395,7 @@ static bool check_headers(struct lint *lint, unsigned oldest)
         lint_thing(
             lint, LINT_OBJECT_VERSION, lint->section->name, lint->addr, 0,
             "is of version %u: GNU ld from 2.46 on drops it with a warning, mold without a word; assemble by GNU "
-            "as 2.46 or newer, or use sfu-gen behind the linker",
+            "as 2.46 or newer, or use sfu-gen after the link",
             lint->version);
     if (unsorted > 0 && lint->tables.num > 1)
         lint_thing(lint, LINT_UNSORTED, lint->section->name, lint->addr, 0,
@@ -596,11 +596,12 @@ bool lint_flat(struct lint *lint, const char *file)
     at = loaded_from(lint, lint->section) + (lint->addr - lint->section->addr) - flat_start(lint);
     found = find_bytes(bytes, size, tables, needed);
     if (at > size || needed > size - at || memcmp(bytes + at, tables, (size_t)needed) != 0)
-        lint_thing(lint, LINT_NOT_IN_FLAT, file, 0, needed,
-                   found < size
-                       ? "has the tables at 0x%" PRIx64 ", not at 0x%" PRIx64 ", where the image's addresses are"
-                       : "has not the tables: objcopy has left them out (-j .sframe), or made it before sfu-gen",
-                   found, at);
+        lint_thing(
+            lint, LINT_NOT_IN_FLAT, file, 0, needed,
+            found < size
+                ? "has the tables at 0x%" PRIx64 ", not at 0x%" PRIx64 ", where the image's addresses are"
+                : "does not have the tables: objcopy has left them out (-j .sframe), or made it before sfu-gen",
+            found, at);
     free(bytes);
     return true;
 }

@@ -331,7 +331,7 @@ def weights(code):
            (most, code.returns[0], code.returns[1], -1 << 63, code.returns[2], most)) * 2
     found, errors = folded_of(code.image, stdin=log.encode())
     must(found == {";".join(code.names(code.returns[0] - 1)): most}, found)
-    must("4 traces have less than nothing" in errors and "-6 bytes were lost" in errors, errors)
+    must("4 traces have a negative weight" in errors and "-6 bytes were lost" in errors, errors)
     trace.run(TRACE, "--flame=%s/weights.svg" % WORK, code.image, stdin=log.encode())
     text = gen.read(WORK + "/weights.svg").decode()
     must("idle: %d, lost: -6" % most in text and "-5" not in text, "the caption")

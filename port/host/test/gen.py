@@ -1157,7 +1157,7 @@ def set_loc():
     start = Elf(image).sections[".text"]["addr"]
     must(rows(image)[0] == [(start, "sp+8", "u", "f"), (start + 4, "sp+24", "u", "f")], str(rows(image)))
     image = assemble("set_loc", text.replace(".8byte b", ".8byte a - 1"))
-    must("nothing in its CFI" in gen("--size", image, status=1)[1], "one that goes back")
+    must("SFrame can express nothing of its CFI" in gen("--size", image, status=1)[1], "one that goes back")
 
 
 def long_function():
@@ -1198,7 +1198,7 @@ def overlaps():
     must(rows(image)[0] == [(start, "sp+8", "u", "f")], "inside: " + str(rows(image)))
     image = assemble("overlap", TWICE % (NOPS * 2, "", 8))
     errors = gen("--size", image, status=1)[1]
-    must("nothing in its CFI" in errors, errors)
+    must("SFrame can express nothing of its CFI" in errors, errors)
     image = assemble("overlap", (TWICE % (NOPS * 2, "+ 4", 4)).replace(".type f, @function", "")
                      .replace(".size f, .-f", "").replace("f: .cfi", ".Lf: .cfi").replace("f + 4", ".Lf + 4"))
     errors = gen("--size", image)[1]
@@ -1391,7 +1391,7 @@ def flashed():
     data, tables = read(binary), Elf(image).section(".sframe")
     numbers = json.loads(gen("--json", "--small", "--size", image)[0])
     must(numbers["bytes"] == room and numbers["room"] - room < 16, str(numbers))
-    must(len(data) == len(empty) and tables in data and tables not in empty, "the binary has not the tables")
+    must(len(data) == len(empty) and tables in data and tables not in empty, "the binary does not have the tables")
     must(Elf(image).section(".eh_frame") not in data, ".eh_frame is in it")
     run("build/tools/sfu-lint", "-q", "--flat=" + binary, image)
 

@@ -195,7 +195,7 @@ void trace_core(struct trace_options *options, const char *file)
         report_fail("%s: %s", file, other != NULL ? other : core.image.error);
     }
     if (core.image.header.e_type != ET_CORE)
-        report_fail("%s: not a core, but an ELF file of another kind: images come behind the options", file);
+        report_fail("%s: not a core, but an ELF file of another kind: images come after the options", file);
     if (images->num > 0 && !abi_fits(images->list[0]->image.abi, core.image.abi))
         report_fail("%s: a core of %s, but %s is for %s", file, abi_name(core.image.abi), images->list[0]->name,
                     abi_name(images->list[0]->image.abi));

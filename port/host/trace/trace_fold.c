@@ -414,7 +414,7 @@ static void report_losses(const struct folder *f)
     if (f->deep > 0)
         report_note("what lies deeper than %d functions is one box, [deeper]", MAX_LEVELS);
     if (f->negative > 0)
-        report_note("%" PRIu64 " traces have less than nothing", f->negative);
+        report_note("%" PRIu64 " traces have a negative weight", f->negative);
     if (f->flame.lost != 0)
         report_note("%" PRId64 " %s were lost", f->flame.lost, f->flame.unit);
 }

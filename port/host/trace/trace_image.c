@@ -478,7 +478,7 @@ static bool make_image_tables(struct image *image, struct tables_of *made)
         made->addr = image->num_code > 0 ? image->code[0]->addr : 0;
         good = encode(&tables, &encoding, made->addr, &bytes);
         if (!good)
-            image_fail(image, "nothing in its CFI can be said in SFrame");
+            image_fail(image, "SFrame can express nothing of its CFI");
         tables_free(&tables);
     }
     if (good) {

@@ -43,7 +43,7 @@ static void map_file(struct memory *m, const char *file, uint64_t addr)
     const uint8_t *bytes = map_bytes(file, &size);
 
     if (size - 1 > UINT64_MAX - addr)
-        report_fail("%s: does not fit behind 0x%" PRIx64, file, addr);
+        report_fail("%s: does not fit into the address space from 0x%" PRIx64, file, addr);
     memory_add(m, addr, 0, bytes, size);
 }
 
