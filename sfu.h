@@ -132,12 +132,12 @@ enum sfu_code {
     SFU_E_TRAP = -25,      /* a trap frame without rows, and no trap hook that knows it */
     SFU_E_NOT_CODE = -26,  /* this PC lies outside of the text of all sections */
     SFU_E_NOT_FINAL = -27, /* the trace ends, but not in the final frame that the target names */
-    SFU_E_DEAD_SLOT = -29  /* a rule reads below SP (sfu_target.red_zone) what is in no register either */
+    SFU_E_DEAD_SLOT = -29  /* a rule needs a value from below SP (sfu_target.red_zone), and no register has it */
 };
 
 /* ABI/arch identifiers: those of SFrame (specification 2.2.1), and from 0x81 on those of ABIs that it does not have.
  * The tables of these are not SFrame: docs/format.md. They begin with another magic number, and have the layout of
- * version 3. A word, which is a saved register, has 8 bytes, of SFU_RISCV32, SFU_ARM and SFU_THUMB 4. */
+ * version 3. A word, the size of a saved register, has 8 bytes; for SFU_RISCV32, SFU_ARM and SFU_THUMB it has 4. */
 enum sfu_abi {
     SFU_AARCH64_BIG = 1,
     SFU_AARCH64 = 2,

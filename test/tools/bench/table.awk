@@ -74,9 +74,10 @@ END {
     print "Made by `make bench`; figures vary with the machine, and times with what else it does."
     print ""
     print "sqlite " sqlite " by " compiler " -O2 -fomit-frame-pointer answers queries that run other queries; in"
-    print thousands(stacks) " calls that it makes of us (allocator, functions, collations, ...) its stack, 15 to 40 frames deep,"
-    print "is walked: " thousands(total) " frames, " distinct " PCs. All walkers' frames were compared before anything was " \
-        "measured."
+    print thousands(stacks) " calls that it makes of us (allocator, functions, collations, ...) its stack, 15 to 40 " \
+        "frames deep,"
+    print "is walked: " thousands(total) " frames, " distinct " PCs. All walkers' frames were compared before " \
+        "anything was measured."
     print model "; " versions "."
     print ""
     print "| walker | instructions | ns | of `unw_backtrace` | ns, cold | stack | text | wrong |"
