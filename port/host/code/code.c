@@ -115,7 +115,7 @@ static bool is_place(const struct code_state *state, const struct code_value *at
                                     k > -LOW_CORE && k < LOW_CORE);
 }
 
-/* A word at an address becomes VALUE. One that is of no use later is forgotten. */
+/* A word at an address becomes VALUE. One that is of no use later is forgotten, because a state has room for few. */
 static void store(struct code_state *state, const struct code_value *at, int64_t offset,
                   const struct code_value *value)
 {
@@ -133,7 +133,8 @@ static struct code_value load(const struct code_state *state, const struct code_
     return slot != NULL && is_place(state, at, offset) ? slot->value : unknown;
 }
 
-/* BYTES at TO + K become those at FROM + OFFSET: words that are known, if no byte is written before it is read. */
+/* BYTES at TO + K become those at FROM + OFFSET: words that are known, if no byte is written before it is read, because
+ * the CPU copies them one by one. */
 static void copy(struct code_state *state, const struct code_value *to, int64_t k, const struct code_value *from,
                  int64_t offset, unsigned bytes)
 {
@@ -308,7 +309,7 @@ struct code_value code_evaluate(const struct code_state *state, const struct sfu
 
 /* ---- What an instruction does ---------------------------------------------------------------------------------- */
 
-/* SP has been BEFORE. What lies below it now may be overwritten at any time. */
+/* SP has been BEFORE. What lies below it now is forgotten, because an interrupt may overwrite it at any time. */
 static void sp_moved(const struct code_cpu *cpu, struct code_state *state, const struct code_value *before)
 {
     const struct code_value *sp = &state->reg[cpu->sp];
@@ -583,7 +584,8 @@ static uint32_t place_at(struct run *r, uint64_t pc, bool *is_new)
     return (uint32_t)r->num_places - 1;
 }
 
-/* Whether nothing but padding comes from PC to the end of the unit, or what no way leads to. */
+/* Whether nothing but padding comes from PC to the end of the unit, or what no way leads to. Compilers end a function
+ * so where its last call never returns. */
 static bool is_end(const struct run *r, uint64_t pc)
 {
     return pc >= r->unit->end || r->executed[pc - r->unit->start] ||
@@ -682,7 +684,8 @@ static void go(struct run *r, uint64_t pc, const struct code_state *state)
         arrive(r, at, state);
 }
 
-/* A call of TARGET: that is entered as any function is. One of a function's middle is its own, too. */
+/* A call of TARGET: that is entered as any function is. One of a function's middle is its own, too. A call of the next
+ * instruction calls nothing, because that is how code finds its own address. */
 static void call(struct run *r, struct code_state *state, const struct code_fact *fact, uint64_t pc)
 {
     const struct code_cpu *cpu = r->code->cpu;
@@ -791,7 +794,8 @@ static bool begins_jumps(const struct run *r, uint64_t addr)
     return false;
 }
 
-/* Reads the targets of JUMPS: as many as a comparison in front of the jump allows, or as many as lie in the unit. */
+/* Reads the targets of JUMPS: as many as a comparison in front of the jump allows, or as many as lie in the unit. It
+ * ends where another table begins, because compilers write them one after the other. */
 static void read_jumps(const struct run *r, struct jumps *jumps, uint32_t bound)
 {
     const struct code_value *table = &jumps->table;
@@ -835,7 +839,8 @@ static bool jumps_by_table(struct run *r, const struct code_state *state)
     return r->jumps[i].num > 0;
 }
 
-/* STATE jumps to what a register has. */
+/* STATE jumps to what a register has. It is not kept if an earlier one says nothing that does not hold for it, too, so
+ * that a switch in a loop does not fill the list. */
 static void leaves(struct run *r, const struct code_state *state)
 {
     size_t i;
@@ -961,7 +966,7 @@ static void forget_states(struct run *r)
     }
 }
 
-/* Tables of a switch can be many: their targets are found one behind the other. */
+/* Tables of a switch can be many. Rounds are needed because a table may be found only behind the target of another. */
 enum { MAX_ROUNDS = 64 };
 
 void code_run(struct code *code, struct code_unit *unit, const struct code_watch *watch)

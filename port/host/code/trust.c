@@ -243,7 +243,8 @@ static bool same_rules(const struct cfi_row *a, const struct cfi_row *b)
            same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) && same_rule(&a->fp, &b->fp);
 }
 
-/* CFI that changes behind a call says that the call does not return. */
+/* CFI that changes behind a call says that the call does not return, because a call that does leaves the frame as it
+ * was. */
 static bool is_boundary(void *ctx, uint64_t pc, uint64_t next)
 {
     const struct cfi_row *a = row_at(ctx, pc), *b = row_at(ctx, next);
