@@ -6,11 +6,16 @@
 
 MUTANTS := python3 test/mutants/mutants.py test/mutants
 
-.PHONY: mutants prove-mutants fast-mutants depot-mutants step-mutants step-kernel-mutants programs-mutants
+.PHONY: mutants abi-mutants prove-mutants fast-mutants depot-mutants step-mutants step-kernel-mutants programs-mutants
 ## [campaigns] mutants: small changes of sfu.c by rule, which functional tests have to notice; N=0: all of them
 mutants: build/faults/seeds
 	@test/tools/toolchain/install.sh check
 	@test/run.sh mutants $(MUTANTS)/core $(or $(N),400)
+
+## [campaigns] abi-mutants: each number that the core knows of RISC-V, broken
+abi-mutants:
+	@test/tools/toolchain/install.sh check
+	@test/run.sh abi-mutants $(MUTANTS)/abis
 
 ## [campaigns] fast-mutants: chosen ways to break the fast walker, and N of those by rule
 ## [campaigns] prove-mutants, depot-mutants: chosen ways to break the core, the depot

@@ -271,10 +271,55 @@ step-kernel-mutants: export KERNEL_PARTS_$(1) = $(call STEP_KERNEL_PARTS,$(1))
 step-kernel-mutants: export SFU_CC_$(1) = $(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $(BARE_FLAGS)
 endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call step_kernel_rules,$(cpu))))
+
+# RISC-V: in S mode; in M mode; without compressed instructions; with prologues that call; without rows of exception
+# entries.
+STEP_KERNELS_riscv64 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-O0 patterns-gcc12-Os patterns-clang-O2) \
+    patterns-gcc12-O2-kernel+m patterns-gcc12-O1-kernel+fp patterns-gcc12-O2-kernel+long patterns-gcc12-Os-kernel+save \
+    patterns-gcc12-O1-kernel+hook
+STEP_KERNELS_riscv32 := $(addsuffix -kernel,patterns-gcc12-O2 patterns-gcc12-Os patterns-clang-O2) \
+    patterns-gcc12-O2-kernel+m patterns-gcc12-O1-kernel+fp patterns-gcc12-Os-kernel+save
+STEP_RISCV_PARTS := $(call STEP_KERNEL_PARTS,riscv)
+
+# The headers that these have are those of a libc, of which Debian has none for this ABI.
+define step_headers
+$(addprefix $(BARE)/$(1)/test/truth/step/,compare.o cpu.o shadow.o lookup.o kernel/stepper.o): \
+    BARE_FLAGS += -idirafter $(STEP)/include
+$(addprefix $(BARE)/$(1)/test/truth/step/,compare.o cpu.o shadow.o lookup.o kernel/stepper.o): $(STEP)/include/gnu
+endef
+$(foreach kind,riscv64 riscv64-s riscv64-hook riscv32 riscv32-s,$(eval $(call step_headers,$(kind))))
+
+$(STEP)/include/gnu:
+	@mkdir -p $@
+	@touch $@/stubs-lp64.h $@/stubs-ilp32.h
+
+define step_kernel_riscv_rules
+CHECK += step-kernel-$(1)
+step_kernels_$(1) := $(addprefix $(STEP)/$(1)/,$(STEP_KERNELS_$(1)))
+step_shared_$(1) := $(STEP)/$(1)/zlib-gcc12-O2-kernel
+$$(step_kernels_$(1)) $$(step_shared_$(1)): $(STEP_PARTS) port/baremetal/riscv/machine.ld build/tools/sfu-gen \
+    $(foreach k,$(1) $(1)-s $(if $(filter riscv64,$(1)),riscv64-hook),$(addprefix $(BARE)/$(k)/,kernel.ld \
+    $(STEP_RISCV_PARTS)))
+	KERNEL_PARTS="$(STEP_RISCV_PARTS)" test/truth/step/build.sh $$@
+
+.PHONY: suite-step-kernel-$(1)
+suite-step-kernel-$(1): $(STEP)/judge $$(step_kernels_$(1)) $$(step_shared_$(1))
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh step-kernel-$(1) sh -c '$(STEP)/judge -n $(call step_kernel_steps,$(1)) \
+	    $(call step_kernel_way,$(1)) -f test/truth/FAULTS.md $(1) \
+	    $$(step_kernels_$(1)) $$(step_shared_$(1):%=+%) && \
+	    $(STEP)/judge -w :port -f test/truth/FAULTS.md $(1) $$(firstword $$(step_kernels_$(1)))'
+
+step-kernel-mutants: export KERNEL_PARTS_$(1) = $(STEP_RISCV_PARTS)
+step-kernel-mutants: export SFU_CC_$(1) = $(RISCV_CC) $(RISCV_CPU_$(1)) $$(RISCV_FLAGS) -DMACHINE_S
+endef
+$(foreach cpu,$(RISCV_CPUS),$(eval $(call step_kernel_riscv_rules,$(cpu))))
+step-kernel-mutants: $(addprefix $(STEP)/,riscv64/patterns-gcc12-O2-kernel riscv32/patterns-gcc12-O2-kernel)
+
 step-kernel-mutants: $(STEP)/judge $(step_kernels_x86_64) $(STEP)/aarch64/patterns-clang-O2-kernel+pac
 
 .PHONY: step-kernel
 
 ## [campaigns] step-kernel: the same in kernels, by the machine's own exceptions; STEPS=1000000 for a long run
-step-kernel: $(BARE_CPUS:%=suite-step-kernel-%)
-	@! grep '^not ok' $(BARE_CPUS:%=build/results/step-kernel-%)
+step-kernel: $(foreach cpu,$(BARE_CPUS) $(RISCV_CPUS),suite-step-kernel-$(cpu))
+	@! grep '^not ok' $(foreach cpu,$(BARE_CPUS) $(RISCV_CPUS),build/results/step-kernel-$(cpu))

@@ -76,7 +76,8 @@
 
     .text
     .balign 4
-    .globl exception_entry, exception_entry_end, exception_known, exception_saved, exception_restored
+    .globl exception_entry, exception_entry_end, exception_known, exception_saved, exception_handled
+    .globl exception_left, exception_restored
     .type exception_entry, %function
 exception_entry:
     csrrw sp, CSR_SCRATCH, sp
@@ -112,6 +113,7 @@ exception_known:
     mv a0, sp
 exception_saved:
     call kernel_trap
+exception_handled:
     LOAD t0, TRAP_PC(sp)
     csrw CSR_EPC, t0
     LOAD t0, TRAP_PC + WORD(sp)
@@ -123,6 +125,7 @@ exception_saved:
     beqz t0, 3f
     addi t0, sp, TRAP_SIZE
     csrw CSR_SCRATCH, t0
+exception_left:                         /* the next trap writes over what this one has saved */
 3:  LOAD t0, 5 * WORD(sp)
     LOAD sp, TRAP_SP(sp)
 exception_restored:

@@ -7,6 +7,9 @@
  */
 #include "sfu_asm.h"
 #include "scenarios.h"
+#ifdef __riscv
+#include "machine.h"
+#endif
 
     .text
     sfu_function_begin probe_caller
@@ -27,6 +30,15 @@
     bl probe
     sfu_pop x19, x20
     sfu_pop x29, x30
+    ret
+#elif defined(__riscv)
+    sfu_push ra, s0
+    sfu_push s2
+    li s0, PROBE_FP
+    li s2, PROBE_KEPT
+    call probe
+    sfu_pop s2
+    sfu_pop ra, s0
     ret
 #else
     sfu_push 6
@@ -74,6 +86,20 @@ probe_wait:
 probe_error:
 probe_return:
     msr daifset, #2
+    ret
+#elif defined(__riscv)
+    STORE sp, 0(a0)
+    STORE s0, 8(a0)
+    STORE ra, 16(a0)
+    bnez a1, 1f
+probe_illegal:
+    .4byte 0
+1:  csrsi CSR_STATUS, STATUS_IE
+probe_wait:
+    j probe_wait
+probe_error:
+probe_return:
+    csrci CSR_STATUS, STATUS_IE
     ret
 #else
     stg %r15, 0(%r2)

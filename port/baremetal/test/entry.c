@@ -6,7 +6,7 @@
  * check would be.
  *
  * Not reached by breakpoints are, because the CPU masks them or an exception there destroys what it needs itself:
- * aarch64's way in, and s390x's for program interruptions.
+ * aarch64's and RISC-V's way in, s390x's for program interruptions, and RISC-V's last instructions.
  */
 #include "scenarios.h"
 
@@ -25,7 +25,7 @@ static struct sfu_walk walk;
 /* ---- breakpoints, by machine ---- */
 
 #if defined(__x86_64__)
-enum { KEPT = 3, ALIGNMENT = 1 };
+enum { KEPT = 3 };
 extern const char vectors[], vectors_end[], debug_entry[];
 
 static void break_at(uintptr_t pc)
@@ -36,6 +36,11 @@ static void break_at(uintptr_t pc)
 static bool is_break(const struct trap *trap)
 {
     return trap->vector == 1;
+}
+
+static uintptr_t behind(uintptr_t at)
+{
+    return at + 1;
 }
 
 /* Vector 1 leads to debug_entry. */
@@ -66,7 +71,7 @@ static void go_on(struct trap *trap, const struct trap *outer)
     (void)outer;
 }
 #elif defined(__aarch64__)
-enum { KEPT = 19, ALIGNMENT = 4 };
+enum { KEPT = 19 };
 extern const char exception_known[], exception_saved[], exception_restored[];
 
 /* Breakpoint 0, for EL1. */
@@ -84,6 +89,11 @@ static bool is_break(const struct trap *trap)
     return trap->irq == 0 && trap->syndrome >> 26 == 0x31;
 }
 
+static uintptr_t behind(uintptr_t at)
+{
+    return at + 4;
+}
+
 static void allow_breaks(void)
 {
     __asm__ volatile("msr daifclr, #8");
@@ -99,8 +109,54 @@ static void go_on(struct trap *trap, const struct trap *outer)
         trap->pc = (uintptr_t)exception_saved + 4;
     }
 }
+#elif defined(__riscv)
+enum { KEPT = 18, BREAKPOINT = 3, C_EBREAK = 0x9002 };
+extern const char exception_known[], exception_saved[], exception_handled[], exception_left[], exception_restored[];
+
+static volatile uint16_t *broken; /* where the breakpoint is; NULL: nowhere */
+
+static void break_at(uintptr_t pc)
+{
+    static uint16_t replaced;
+
+    if (broken != NULL)
+        *broken = replaced;
+    broken = (volatile uint16_t *)pc;
+    if (broken != NULL) {
+        replaced = *broken;
+        *broken = C_EBREAK;
+    }
+    __asm__ volatile("fence.i" : : : "memory");
+}
+
+static bool is_break(const struct trap *trap)
+{
+    return trap->cause == BREAKPOINT;
+}
+
+static uintptr_t behind(uintptr_t at)
+{
+    return at + ((*(const volatile uint16_t *)at & 3) == 3 ? 4 : 2);
+}
+
+static void allow_breaks(void)
+{
+}
+
+/* The exception has written over the registers that the way out had set. So it begins again, or is done where there is
+ * nothing left that it could begin with. */
+static void go_on(struct trap *trap, const struct trap *outer)
+{
+    if (trap->pc >= (uintptr_t)exception_left) {
+        __builtin_memcpy(trap->r, outer->r, sizeof trap->r);
+        trap->pc = outer->pc;
+        trap->status = outer->status;
+    } else {
+        trap->pc = (uintptr_t)exception_handled;
+    }
+}
 #else
-enum { KEPT = 6, ALIGNMENT = 2 };
+enum { KEPT = 6 };
 extern const char program_saved[], program_restored[], external_entry[];
 #define PER 0x4000000000000000u
 
@@ -125,6 +181,11 @@ static bool is_break(const struct trap *trap)
     return trap->irq == 0 && (trap->code & 0x80) != 0;
 }
 
+static uintptr_t behind(uintptr_t at)
+{
+    return at + 2;
+}
+
 static void allow_breaks(void)
 {
     uint8_t mask;
@@ -143,6 +204,16 @@ static void go_on(struct trap *trap, const struct trap *outer)
     }
 }
 #endif
+
+/* Whether a trap that comes at PLACE writes over what has to be found. */
+static bool is_lost(void)
+{
+#if defined(__riscv)
+    return place >= (uintptr_t)exception_left && place < (uintptr_t)exception_restored;
+#else
+    return false;
+#endif
+}
 
 /* ---- what must hold at each place ---- */
 
@@ -172,15 +243,18 @@ static void check_probe(void)
         must(kept == PROBE_KEPT, "another register");
 }
 
-/* Walks from TOP, which is at the place. */
-static void check(const struct sfu_registers *top)
+/* Walks from TOP, which is at the place. LOST: what has to be found has been written over, so there is no end. */
+static void check(const struct sfu_registers *top, bool lost)
 {
     int code;
 
     places++;
     sfu_walk_start(&walk, &kernel_target, top);
     code = sfu_walk_step(&walk);
-    if (code == SFU_E_NO_FDE || code == SFU_E_NO_ROW) {
+    if (code == SFU_E_NO_FDE || code == SFU_E_NO_ROW || lost) {
+        while (code == SFU_OK)
+            code = sfu_walk_step(&walk);
+        must(code != SFU_END, "an end behind what is written over");
         unknown++;
         return;
     }
@@ -194,15 +268,23 @@ static void check(const struct sfu_registers *top)
     must(code == SFU_END && walk.frame.reliable, sfu_string(code));
 }
 
-#if defined(__aarch64__)
-/* The way in, which no breakpoint reaches: TRAP has what is on the stack there, and more. */
-static bool go_in(struct trap *trap)
+#if defined(__aarch64__) || defined(__riscv)
+/* At each place from FIRST on, below END, that no breakpoint reaches: TRAP has what is on the stack there, and more. */
+static void check_places(const struct trap *trap, const char *first, const char *end)
 {
-    for (place = (uintptr_t)exception_entry; place < (uintptr_t)exception_saved; place += ALIGNMENT) {
+    for (place = (uintptr_t)first; place < (uintptr_t)end; place = behind(place)) {
         const struct sfu_registers top = {.pc = place, .sp = (uintptr_t)trap, .fp = trap->r[SFU_REG_FP]};
 
-        check(&top);
+        check(&top, false);
     }
+}
+
+static bool go_in(struct trap *trap)
+{
+    check_places(trap, exception_entry, exception_saved);
+#if defined(__riscv)
+    check_places(trap, exception_left, exception_restored);
+#endif
     trap->pc = (uintptr_t)probe_return;
     return true;
 }
@@ -217,7 +299,7 @@ static bool stop(struct trap *trap)
         break_at(0);
         must(trap->pc == place, "not the breakpoint");
         top = kernel_interrupted(trap);
-        check(&top);
+        check(&top, is_lost());
         go_on(trap, &outer);
     } else {
         must(trap->pc == interrupted_pc, "not the exception of probe");
@@ -242,6 +324,8 @@ static bool fail(struct trap *trap)
 #elif defined(__aarch64__)
     break_at((uintptr_t)exception_restored);
     allow_breaks();
+#elif defined(__riscv)
+    break_at((uintptr_t)exception_restored);
 #else
     break_at((uintptr_t)program_restored);
     allow_breaks();
@@ -279,7 +363,7 @@ static void run(const char *first, const char *end, uint64_t what)
 {
     const char *const at[] = {probe_illegal, probe_wait, probe_error};
 
-    for (place = (uintptr_t)first; place < (uintptr_t)end; place += ALIGNMENT) {
+    for (place = (uintptr_t)first; place < (uintptr_t)end; place = behind(place)) {
         interrupted_pc = (uintptr_t)at[what];
         if (what == WAIT)
             machine_start_timer();
@@ -322,6 +406,15 @@ void scenario_entry(void)
     hooks.trap = stop;
     run(exception_saved + 4, exception_entry_end, ILLEGAL);
     run(exception_saved + 4, exception_entry_end, WAIT);
+    report("entry");
+#elif defined(__riscv)
+    hooks.trap = go_in;
+    interrupted_pc = (uintptr_t)probe_illegal;
+    probe_caller(known, ILLEGAL);
+    report("without breakpoints");
+    hooks.trap = stop;
+    run(exception_handled, exception_entry_end, ILLEGAL);
+    run(exception_handled, exception_entry_end, WAIT);
     report("entry");
 #else
     run(program_saved + 6, external_entry, ILLEGAL);

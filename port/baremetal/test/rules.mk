@@ -97,7 +97,7 @@ $(foreach cpu,$(BARE_CPUS),$(eval \
 RISCV_KINDS_riscv64 := riscv64 riscv64-s riscv64-hook riscv64-clang
 RISCV_KINDS_riscv32 := riscv32 riscv32-s riscv32-small
 riscv_test_objects = $(riscv_objects) $(addprefix $(2)/,port/print/sfu_all.o $(addprefix port/baremetal/test/,hooks.o \
-    scenarios.o crash.o crash-asm.o))
+    scenarios.o entry.o entry-asm.o crash.o crash-asm.o))
 
 # riscv_hook CPU, DIRECTORY: as bare_hook.
 define riscv_hook
@@ -148,8 +148,8 @@ endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_suite,$(cpu))))
 
 .PHONY: bare
-## [campaigns] bare: kernels of our own that crash in every way, on three machines
-bare: $(BARE_CPUS:%=suite-bare-%) $(BARE_CPUS:%=suite-step-kernel-%) suite-recipes
+## [campaigns] bare: kernels of our own that crash in every way, on five machines
+bare: $(foreach cpu,$(BARE_CPUS) $(RISCV_CPUS),suite-bare-$(cpu) suite-step-kernel-$(cpu)) suite-recipes
 
 CHECK += recipes
 .PHONY: suite-recipes

@@ -110,6 +110,13 @@ def entry_places(cpu, kind):
                 Places("vectors", vectors, vectors if hook else [])]
     if cpu == "s390x":
         return [Places("entry", [(1, "program_saved+6", "exception_entry_end")], [])]
+    if cpu.startswith("riscv"):
+        lost = "exception_saved" if kind == "riscv64-hook" else "exception_known"
+        return [Places("without breakpoints",
+                       [(1, "exception_entry", "exception_saved"), (1, "exception_left", "exception_restored")],
+                       [(1, "exception_entry", lost)]),
+                Places("entry", [(2, "exception_handled", "exception_entry_end")],
+                       [(2, "exception_left", "exception_entry_end")])]
     lost = "exception_saved" if kind == "aarch64-hook" else "exception_known"  # of it, only ELR_EL1 had the PC
     return [Places("way in", [(1, "exception_entry", "exception_saved")], [(1, "exception_entry", lost)]),
             Places("entry", [(2, "exception_saved+4", "exception_entry_end")], [])]
@@ -183,9 +190,11 @@ def place_scenarios(cpu, kind):
 def entry_scenarios(cpu, kind):
     """Exceptions in exception_entry, and the way out of it."""
     result = {"entry": (entry_places(cpu, kind), True)}
-    stopped = {"x86_64": "general protection fault", "s390x": "program check"}.get(cpu, "exception")
+    stopped = {"x86_64": "general protection fault", "s390x": "program check"}.get(cpu, "(exception|breakpoint)")
     back = main_trace(cpu, ["exception_entry", "probe~!" if cpu.startswith("aarch64") else "probe~", "probe_caller",
                             "scenario_return"])
+    if cpu.startswith("riscv"):  # where it goes on was in a register that the breakpoint has written over
+        back = Trace(["exception_entry"], NO_FDE)
     result["return"] = [f"fault: {stopped}, address .*", back], False
     if cpu.startswith("aarch64"):
         result["return-illegal"] = ["fault: illegal state, address .*",
@@ -266,8 +275,7 @@ def scenarios(cpu, kind):
         del result["module"], result["traced"]
     if kind in (cpu, f"{cpu}-hook"):  # the same assembly in each of them
         result.update(place_scenarios(cpu, kind))
-        if not cpu.startswith("riscv"):
-            result.update(entry_scenarios(cpu, kind))
+        result.update(entry_scenarios(cpu, kind))
     result["overflow-all"] = [Deep(overflow, main_trace(cpu, ["recurse_all", "recurse_all", (1, None),
                                                               "scenario_overflow_all"]))], False
     result["overflow-thread"] = [Deep(overflow, Trace(["recurse_all", "recurse_all", (1, None), "run_over",

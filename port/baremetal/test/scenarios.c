@@ -758,10 +758,8 @@ static const struct {
     {"illegal", scenario_illegal},
     {"irq", scenario_irq},
     {"tick", scenario_tick},
-#ifndef __riscv /* exception_entry has no place that is stopped at: nothing interrupts it */
     {"entry", scenario_entry},
     {"return", scenario_return},
-#endif
 #if defined(__aarch64__)
     {"return-illegal", scenario_return_illegal},
 #endif

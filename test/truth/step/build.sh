@@ -23,6 +23,8 @@ arm=
 if [ "$abi" = arm ] || [ "$abi" = thumb ]; then
     arm=yes riscv=yes gnu=arm-none-eabi
 fi
+objcopy=$tools/objcopy nm=$tools/nm
+[ -z "$riscv" ] || objcopy=$gnu-objcopy nm=$gnu-nm
 read -ra KERNEL_PARTS <<<"${KERNEL_PARTS-}" # objects of a kernel, below build/bare/KIND; KERNEL_SFU: another sfu.o
 IFS=- read -r program compiler level flag <<<"$(basename "$out")-"
 flag=${flag%-}
@@ -51,6 +53,8 @@ march=${abi/riscv/rv}
 
 # A kernel: the port and the stepper are built as port/baremetal/test builds them, in the directory of their KIND.
 kind=$cpu
+machine_directory=port/baremetal/$cpu
+[ -z "$riscv" ] || machine_directory=port/baremetal/riscv
 made=() # options of sfu-gen, where the tables are its own
 # What is not called, in the port's assembly and in begin.S.
 derived=(--derive --entry=thread_start:start --entry=step_begin:start --entry=boot_again:start \
@@ -64,7 +68,16 @@ aarch64)
 esac
 kernel_way() {
     case $1 in
-    kernel) [ "$cpu" != x86_64 ] || cc+=(-mno-red-zone -fcf-protection=none) ;;
+    kernel)
+        case $cpu in
+        x86_64) cc+=(-mno-red-zone -fcf-protection=none) ;;
+        riscv64) kind=riscv64-s march=rv64imac ;;
+        riscv32) kind=riscv32-s ;;
+        esac
+        ;;
+    m) kind=$cpu ;; # RISC-V: M mode
+    long) march=${march%c} ;;
+    save) cc+=(-msave-restore) ;;
     hook) kind=$cpu-hook ;;
     fp) cc+=(-fno-omit-frame-pointer) ;;
     nofp) cc+=(-fomit-frame-pointer) ;;
@@ -118,7 +131,7 @@ norelax) cc+=(-mno-relax) ;;        # RISC-V: the linker does not shorten code
 scs) cc+=(-fsanitize=shadow-call-stack -ffixed-x18) ;;
 m0 | fpu | a15) ;;                        # ARM: what ARMv6-M has; with floating-point registers
 kernel*)
-    [ "$compiler" != clang ] || kind=$cpu-clang
+    [ "$compiler" != clang ] || [ -n "$riscv" ] || kind=$cpu-clang
     IFS=+ read -ra ways <<<"$flag"
     for way in "${ways[@]}"; do kernel_way "$way"; done
     ;;
@@ -138,7 +151,12 @@ if [ -n "$arm" ]; then
         -isystem /usr/lib/arm-none-eabi/include)
 elif [ -n "$riscv" ]; then
     cc+=("-march=$march" -fasynchronous-unwind-tables)
-    [ "$abi" = riscv64 ] && cc+=(-mabi=lp64d) || cc+=(-mabi=ilp32 -DNO_FLOATS)
+    case $abi-$flag in
+    riscv64-kernel*) cc+=(-mabi=lp64 -mcmodel=medany -DNO_FLOATS) ;;
+    riscv64-*) cc+=(-mabi=lp64d) ;;
+    *-kernel*) cc+=(-mabi=ilp32 -mcmodel=medany -DNO_FLOATS) ;;
+    *) cc+=(-mabi=ilp32 -DNO_FLOATS) ;;
+    esac
 fi
 
 # Headers of the cross compilers' libc serve both byte orders, and RISC-V's of 32 bits, but for the name of one file.
@@ -146,6 +164,7 @@ headers=build/step/include
 mkdir -p $headers/gnu "$(dirname "$out")"
 : >$headers/gnu/stubs-lp64_be.h
 : >$headers/gnu/stubs-ilp32.h
+: >$headers/gnu/stubs-lp64.h
 [ "$cpu" = x86_64 ] || cc+=(-isystem "/usr/${gnu-$cpu-linux-gnu}/include")
 cc+=("-I$here/programs" -I. -idirafter "$headers")
 
@@ -213,21 +232,25 @@ kernel_objects() {
         from=build/bare/$kind/$f
         [ "$f" != sfu.o ] || from=${KERNEL_SFU-$from}
         mkdir -p "$(dirname "$directory/$f")"
-        "$tools/objcopy" --redefine-sym memcpy=kernel_memcpy --redefine-sym memset=kernel_memset \
+        "$objcopy" --redefine-sym memcpy=kernel_memcpy --redefine-sym memset=kernel_memset \
             --redefine-sym strcmp=kernel_strcmp "$from" "$directory/$f"
         # Nothing is left that says what assembly does.
         [[ " ${made[*]-} " != *' --derive '* ]] || [[ $f != */boot.o && $f != */begin.o ]] ||
-            "$tools/objcopy" -R '.sframe*' -R '.rela.sframe*' -R .eh_frame -R .rela.eh_frame "$directory/$f"
+            "$objcopy" -R '.sframe*' -R '.rela.sframe*' -R .eh_frame -R .rela.eh_frame "$directory/$f"
         files+=("$directory/$f")
     done
 }
 
+pointer=.quad padding=
+[ "$abi" != riscv32 ] || pointer=.word padding=', 0'
 # functions IMAGE: struct function for each of its functions; only those without a table have a name.
 functions() {
     echo '.globl step_functions, step_functions_end'
     echo '.section .rodata.functions, "a"; .balign 8; step_functions:'
-    [ -z "$1" ] || "$tools/nm" -nS --defined-only "$1" | awk '$3 ~ /[tTwW]/ && NF == 4 {
-        print ".quad 0x" $1 ", 0x" $2 ", " ($4 ~ /^notable_/ ? "none" : "empty") }'
+    [ -z "$1" ] || "$nm" -nS --defined-only "$1" | awk -v pointer="$pointer" -v padding="$padding" '
+        $3 ~ /[tTwW]/ && NF == 4 {
+            print ".quad 0x" $1 ", 0x" $2 "; " pointer " " ($4 ~ /^notable_/ ? "none" : "empty") padding
+        }'
     echo 'step_functions_end: none: .ascii "n"; empty: .byte 0'
 }
 
@@ -266,11 +289,11 @@ compile_sources() {
 
 # save_library: the libgcc with the functions that save and restore registers. Its CFI is that of their source.
 save_library() {
-    if [ "$abi" = riscv64 ]; then
-        "${cc[@]}" -print-libgcc-file-name
-    else
-        riscv64-unknown-elf-gcc "-march=$march" -mabi=ilp32 -print-libgcc-file-name
-    fi
+    case $abi-$flag in
+    riscv64-kernel*) riscv64-unknown-elf-gcc -march=rv64imac -mabi=lp64 -print-libgcc-file-name ;;
+    riscv64-*) "${cc[@]}" -print-libgcc-file-name ;;
+    *) riscv64-unknown-elf-gcc -march=rv32imac -mabi=ilp32 -print-libgcc-file-name ;;
+    esac
 }
 
 # Linked twice: the second time the functions are known.
@@ -279,14 +302,20 @@ link_kernel() {
     compile_sources
     kernel_objects
     # The harness reads the compiler's name in .comment.
-    sed 's/\*(.comment /*(/' port/baremetal/kernel.ld >"$out.parts/kernel.ld"
+    if [ -n "$riscv" ]; then
+        files+=("$(save_library)")
+        made=(--strict)
+        sed 's/\*(.comment /*(/' "build/bare/$kind/kernel.ld" >"$out.parts/kernel.ld"
+    else
+        sed 's/\*(.comment /*(/' port/baremetal/kernel.ld >"$out.parts/kernel.ld"
+    fi
     # sfu-gen writes its tables where the assembler's are: those of exception entries are taken over.
-    [ -z "${made[*]-}" ] || sed -i -e 's/ \.eh_frame / /' -e '$s/}/.eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) } }/' \
-        "$out.parts/kernel.ld"
+    [ -z "${made[*]-}" ] || [ -n "$riscv" ] || sed -i -e 's/ \.eh_frame / /' \
+        -e '$s/}/.eh_frame 0 (INFO) : { KEEP(*(.eh_frame)) } }/' "$out.parts/kernel.ld"
     functions '' >"$out.s"
     for f in "$out.first" "$out"; do
         link -Wl,--gc-sections,--build-id=sha1,-z,norelro,-z,max-page-size=4096 -Wl,--wrap=step_mark \
-            "-Wl,-L,$out.parts,-T,port/baremetal/$cpu/machine.ld" -o "$f" "${files[@]}" "$out.s"
+            "-Wl,-L,$out.parts,-T,$machine_directory/machine.ld" -o "$f" "${files[@]}" "$out.s"
         functions "$f" >"$out.s"
     done
     [ -z "${made[*]-}" ] || build/tools/sfu-gen -q "${made[@]}" "$out"
@@ -299,7 +328,7 @@ else
     [ -z "$arm" ] || files+=(-Wl,-Ttext-segment=0x100000 "$("$gnu-gcc" "${machine[@]}" -print-libgcc-file-name)")
     link -o "$out" "${files[@]}"
 fi
-[ -z "$riscv" ] || [ "$flag" = small ] || flag=gen
+[ -z "$riscv" ] || [ "$flag" = small ] || [[ $flag == kernel* ]] || flag=gen
 case $flag in
 gen | pacgen | debuggen) build/tools/sfu-gen -q --append="$out" "$out" ;;
 small) build/tools/sfu-gen -q --small --append="$out" "$out" ;;

@@ -22,6 +22,11 @@
     brk #0
     bl step_main
     brk #0
+#elif defined __riscv
+    li s0, 0
+    ebreak
+    call step_main
+    ebreak
 #else
     lghi %r11, 0
     .short 0
@@ -39,6 +44,9 @@ step_end:
     ret
 #elif defined __aarch64__
     brk #0
+    ret
+#elif defined __riscv
+    ebreak
     ret
 #else
     .short 0

@@ -54,6 +54,14 @@ static const struct boot {
      "-singlestep -M s390-ccw-virtio -chardev stdio,id=c -device sclpconsole,chardev=c -action panic=exit-failure "
      "-append %llu%s",
      0},
+    {"riscv64", "", "qemu-system-riscv64",
+     "-M virt,aclint=on -bios none -serial stdio -monitor none "
+     "-semihosting-config enable=on,target=native,arg=%llu%s",
+     0},
+    {"riscv32", "", "qemu-system-riscv32",
+     "-M virt,aclint=on -bios none -serial stdio -monitor none "
+     "-semihosting-config enable=on,target=native,arg=%llu%s",
+     0},
 };
 
 static const struct boot *boot_of(const char *abi, const char *kernel)

@@ -452,6 +452,8 @@ FUNCTION(asm_odd)
 #define SIGNAL_CFA 0x0f, 0x04, 0x72, 0xa8, 0x02, 0x06, 0x10, 1, 3, 0x72, 0xa0, 0x02, 0x10, 8, 3, 0x72, 0xc0, 0x02
 #endif
 
+	.weak	__global_pointer$, step_handler /* a kernel has neither */
+
 FUNCTION(_start)
 	.cfi_undefined ra
 	.option push
