@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * Loads a relocatable ELF object (ld -r) where it lies in memory. It is enough of a module loader to show what becomes
- * of the .sframe section: it is relocated like the others, and not sorted. The object is trusted.
+ * of its tables: .sframe, by the assembler, is relocated like the other sections, and not sorted; .sfu_sframe, by
+ * sfu-gen (docs/kernel.md), counts from the start of .text. The object is trusted.
  */
 #include "kernel.h"
 
@@ -40,6 +41,7 @@ struct object {
     uint8_t *image;
     const struct elf_section *sections;
     unsigned num_sections;
+    const char *names;
 };
 
 static void *part(const struct object *object, const struct elf_section *section)
@@ -95,34 +97,56 @@ static uintptr_t find(const struct object *object, const struct elf_section *sec
     return 0;
 }
 
-/* On failure the section is not in the list: its memory may go away. */
-static int add_section(struct module *module, const struct object *object)
+/* The section NAME, or NULL. */
+static const struct elf_section *named(const struct object *object, const char *name)
 {
     unsigned i;
 
-    for (i = 0; i < object->num_sections; i++) {
-        const struct elf_section *section = &object->sections[i];
-        const void *bytes = part(object, section);
+    for (i = 0; i < object->num_sections; i++)
+        if (same(object->names + object->sections[i].name, name))
+            return &object->sections[i];
+    return NULL;
+}
 
-        if (section->type == SFRAME) {
-            int code =
-                sfu_add(&kernel_target.sections, &module->section, 1, bytes, section->size, (uintptr_t)bytes);
+/* The tables, and in *FROM what their addresses count from; or NULL. */
+static const struct elf_section *tables(const struct object *object, const struct elf_section **from)
+{
+    const struct elf_section *section = named(object, ".sfu_sframe");
+    unsigned i;
 
-            if (code == SFU_OK)
-                code = sfu_find_text(&module->section);
-            if (code != SFU_OK)
-                module_remove(module); /* a part may have been added: tables that a linker has only joined */
-            return code;
-        }
-    }
-    return SFU_E_NO_SECTION;
+    *from = named(object, ".text");
+    if (section != NULL && *from != NULL)
+        return section;
+    for (i = 0; i < object->num_sections; i++)
+        if (object->sections[i].type == SFRAME)
+            return *from = &object->sections[i];
+    return NULL;
+}
+
+/* On failure the section is not in the list: its memory may go away. */
+static int add_section(struct module *module, const struct object *object)
+{
+    const struct elf_section *from, *section = tables(object, &from);
+    int code;
+
+    if (section == NULL)
+        return SFU_E_NO_SECTION;
+    code = sfu_add(&kernel_target.sections, &module->section, 1, part(object, section), section->size,
+                   (uintptr_t)part(object, from));
+    if (code == SFU_OK)
+        code = sfu_find_text(&module->section);
+    if (code != SFU_OK)
+        module_remove(module); /* a part may have been added: tables that a linker has only joined */
+    return code;
 }
 
 bool module_load(struct module *module, uint8_t *image)
 {
     const struct elf_header *header = (const void *)image;
-    struct object object = {image, (const void *)(image + header->sections), header->num_sections};
+    struct object object = {image, (const void *)(image + header->sections), header->num_sections, NULL};
     unsigned i;
+
+    object.names = part(&object, &object.sections[header->names]);
 
     for (i = 0; i < object.num_sections; i++) {
         const struct elf_section *section = &object.sections[i];

@@ -75,8 +75,8 @@ struct sfu_kernel_thread {
     const void *stack_low, *stack_high; /* NULL, NULL: it has no stack of its own, or one of sfu_kernel.stacks */
     uint64_t guard;                     /* as in struct sfu_kernel_stack */
     uint64_t sp;                        /* where the switch of stacks has left it; or */
-    const void *saved;                  /* where sfu_kernel.switched lies instead, if that is on no stack; or NULL */
-    bool running;                       /* it runs on a CPU: sp is stale, and the CPU's trace is its trace */
+    const void *saved; /* where sfu_kernel.switched lies instead, if that is on no stack; or NULL */
+    bool running;      /* it runs on a CPU: sp is stale, and the CPU's trace is its trace */
 };
 
 /* Fills in the next THREAD, beginning with the first one. CTX is sfu_kernel.panic.ctx. Returns false if there is none.
@@ -101,12 +101,14 @@ struct sfu_kernel_threads {
     /* Where the pointer to the first thread of a list is; or NULL. A list ends with NULL, or leads back to the first
      * thread or to the list's head, where this pointer is. */
     void *const *list;
-    int16_t next;  /* of the pointer to the next thread of a list */
-    uint16_t node; /* of the list's node in a thread, which each pointer of a list points to; 0: to the thread's start */
-    int16_t stack_low;      /* of the pointer to the lowest byte of the stack */
-    uint32_t stack_size;    /* of each stack, in bytes */
-    uint16_t stack_size_at; /* of a size_t that says so, where stacks are of several sizes; 0: each has stack_size */
-    int16_t sp;             /* of the SP where the switch has left it */
+    int16_t next; /* of the pointer to the next thread of a list */
+    /* Of the list's node in a thread, where the pointers of a list point. 0: to the start of the thread. */
+    uint16_t node;
+    int16_t stack_low;   /* of the pointer to the lowest byte of the stack */
+    uint32_t stack_size; /* of each stack, in bytes */
+    uint16_t
+        stack_size_at; /* of a size_t that says so, where stacks are of several sizes; 0: each has stack_size */
+    int16_t sp;        /* of the SP where the switch has left it */
     /* The switch saves registers in the thread's structure, not on its stack: sfu_kernel.switched says where they are,
      * counted from offset sp, which is the first of them. */
     bool registers_inside;

@@ -47,7 +47,8 @@ void sfu_trace(const struct sbi_trap_regs *from)
 }
 """),
     Edit("include/sfu_types.h", "#include <sbi/sbi_types.h>\ntypedef signed char int8_t;"),
-    Edit("lib/sbi/objects.mk", "libsbi-objs-y += sfu_panic.o sfu_kernel.o sfu_trace.o", after=r"^libsbi-objs-y \+= sbi_trap\.o"),
+    Edit("lib/sbi/objects.mk", "libsbi-objs-y += sfu_panic.o sfu_kernel.o sfu_trace.o",
+         after=r"^libsbi-objs-y \+= sbi_trap\.o"),
     Edit("lib/sbi/sbi_trap.c", "void sfu_trace(const struct sbi_trap_regs *from);",
          before=r"^static void __noreturn sbi_trap_error\("),
     Edit("lib/sbi/sbi_trap.c", "\tsfu_trace(&tcntx->regs);", before=r"^\tsbi_hart_hang\(\);"),

@@ -37,7 +37,8 @@ void sfu_trace(const void *trap)
 """),
     Edit("s390-ccw.h", "void sfu_trace(const void *trap);", before=r"^__attribute__.*\s+static inline void panic\("),
     Edit("s390-ccw.h", "    sfu_trace(NULL);", before=r"^\s*disabled_wait\(\);"),
-    Edit("Makefile", "OBJECTS += sfu_panic.o sfu_kernel.o sfu_trace.o\nsfu_panic.o sfu_kernel.o sfu_trace.o: CFLAGS += -Os",
+    Edit("Makefile", "OBJECTS += sfu_panic.o sfu_kernel.o sfu_trace.o\n"
+         "sfu_panic.o sfu_kernel.o sfu_trace.o: CFLAGS += -Os",
          after=r"^\s+virtio\.o virtio-scsi\.o"),
     Edit("Makefile", "EXTRA_CFLAGS += -fasynchronous-unwind-tables\nLDFLAGS += -Wl,-T,sfu.ld",
          after=r"^EXTRA_CFLAGS \+= -fwrapv"),

@@ -366,8 +366,7 @@ void console_putc(char c);
 unsigned cpu_number(void);
 void send_nmi_to_others(void);
 void trace_init(unsigned num_cpus);
-void trace_panic(void);
-void trace_fault(const struct trap *trap, uint64_t address);
+void trace_panic(const struct trap *trap, uint64_t address);
 void trace_stop(const struct trap *trap);
 """
 
@@ -375,11 +374,10 @@ void trace_stop(const struct trap *trap);
 def test_described(bench):
     """The page's description compiles, with the files as they lie here and with those of `make dist`."""
     bench.write("yours.h", YOURS)
-    flags = "-std=c99 -ffreestanding -Os -Wall -Wextra -Wpedantic -Wconversion -Werror" + (
-        " -mno-outline-atomics" if bench.cpu == "aarch64" else "")
+    flags = "-std=c99 -ffreestanding -Os -Wall -Wextra -Wpedantic -Wconversion -Werror"
     page = bench.read("described.c")
     bench.write("described.c", '#include "sfu_arch.h"\n#include "sfu_sizes.h"\n' + page)
-    bench.run(f"$CC {flags} -c described.c sfu_kernel.c sfu_sizes.c")
+    bench.run(f"$CC {flags} -c described.c module.c sfu_kernel.c sfu_sizes.c")
     needed = bench.run("nm -u described.o sfu_kernel.o sfu_sizes.o")
     known = {"console_putc", "cpu_number", "send_nmi_to_others", "tasks"}
     strange = [name for name in re.findall(r" U (\w+)", needed) if name not in known and not re.match(
@@ -390,6 +388,32 @@ def test_described(bench):
     must(done.returncode == 0, done.stderr)
     bench.write("dist/described.c", page)
     bench.run(f"cd dist && $CC {flags} -I.. -c described.c sfu_kernel.c sfu_panic.c -iquote .")
+
+
+def test_module(bench):
+    """A module's tables are of its functions, counted from .text. (gen.py loads one into kernels.)"""
+    no_relax = " -mno-relax" if bench.cpu == "riscv64" else ""
+    bench.run("$CC -O2 -ffreestanding -fasynchronous-unwind-tables -ffunction-sections%s -c -x c - -o module.o "
+              "<<'END'\n"
+              "void kernel(int n); int f(int n) { kernel(n); kernel(2 * n); return n; }\n"
+              "int g(int n) { return f(n) + f(n + 1); }\nEND" % no_relax, own=True)
+    bench.recipe("module", own=True)
+    listed = bench.run("readelf -SW module.ko", own=True)
+    must(re.search(r" \.sfu_sframe .* A ", listed) and ".eh_frame" not in listed, f"sections: {listed}")
+    functions = {int(at, 16): int(size, 16) for at, size in re.findall(
+        r"^([0-9a-f]+) ([0-9a-f]+) [Tt] [fg]$", bench.run("nm -S module.ko", own=True), re.M)}
+    bench.run("objcopy -O binary --only-section=.sfu_sframe module.ko tables", own=True)
+    with open(os.path.join(bench.directory, "tables"), "rb") as file:
+        table = file.read()
+    order = ">" if bench.cpu == "s390x" else "<"
+    count, = struct.unpack_from(order + "I", table, 8)
+    covered = set()
+    for i in range(count):  # each entry's start counts from its own place
+        at = 28 + 16 * i
+        start, size = struct.unpack_from(order + "qI", table, at)
+        covered |= set(range(at + start, at + start + size))
+    must(len(functions) == 2 and all(set(range(at, at + size)) <= covered for at, size in functions.items()),
+         f"{functions} are not all in the tables, which begin with {min(covered)}")
 
 
 def test_no_flag(bench):
@@ -799,7 +823,7 @@ def test_reliability(_):
 
 
 # What RISC-V has, too: no assembler makes its tables.
-RISCV = (test_described, test_dump, test_copies, test_instrument)
+RISCV = (test_described, test_module, test_dump, test_copies, test_instrument)
 SFRAME = [cpu for cpu in CC if cpu != "riscv64"]
 
 
@@ -807,8 +831,8 @@ def main():
     tc, directory = sys.argv[1:]
     tests = [(f"{cpu}/{test.__name__[5:]}", test, cpu)
              for cpu in CC for test in (
-                 test_flags, test_boots, test_clang, test_lto, test_link, test_gen, test_described, test_no_flag,
-                 test_insert, test_refused, test_left_out, test_efi, test_walkable, test_dump, test_parts,
+                 test_flags, test_boots, test_clang, test_lto, test_link, test_gen, test_described, test_module,
+                 test_no_flag, test_insert, test_refused, test_left_out, test_efi, test_walkable, test_dump, test_parts,
                  test_copies, test_symbols, test_multiboot,
                  test_instrument)
              if cpu in {test_efi: EFI, test_boots: ("aarch64",), test_multiboot: ("x86_64",)}.get(

@@ -87,6 +87,13 @@ test "--small --fp=auto" exact --small --fp=auto -- "${compile[@]}"
 test "lld" exact --small -- "${compile[@]}" -fuse-ld=lld
 test "lld by clang" exact --small -- ./counted clang -nostdlib -static -fuse-ld=lld -Wl,-T,kernel.ld kernel.o \
     -okernel.elf
+# gold knows no (INFO): .eh_frame is loaded then, and the room is exact all the same.
+if command -v ld.gold >/dev/null; then
+    sed 's/ (INFO)//' kernel.ld >gold.ld
+    # shellcheck disable=SC2054 # those commas are the compiler's
+    test "gold" exact --small -- ./counted gcc -nostdlib -static -no-pie -Wl,-T,gold.ld kernel.o -o kernel.elf \
+        -fuse-ld=gold
+fi
 cat >ld.bfd <<'END'
 #!/bin/sh
 echo x >>links

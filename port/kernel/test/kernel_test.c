@@ -596,12 +596,18 @@ static void test_cpus(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_stacks, reset),         cmocka_unit_test_setup(test_endless_list, reset),
-        cmocka_unit_test_setup(test_thread_outside, reset), cmocka_unit_test_setup(test_described, reset),
-        cmocka_unit_test_setup(test_described_list, reset), cmocka_unit_test_setup(test_cross, reset),
-        cmocka_unit_test_setup(test_user, reset),           cmocka_unit_test_setup(test_registers, reset),
-        cmocka_unit_test_setup(test_layout, reset),         cmocka_unit_test_setup(test_panic_at_guessed, reset),
-        cmocka_unit_test_setup(test_cpus, reset),           cmocka_unit_test_setup(test_rest, reset),
+        cmocka_unit_test_setup(test_stacks, reset),
+        cmocka_unit_test_setup(test_endless_list, reset),
+        cmocka_unit_test_setup(test_thread_outside, reset),
+        cmocka_unit_test_setup(test_described, reset),
+        cmocka_unit_test_setup(test_described_list, reset),
+        cmocka_unit_test_setup(test_cross, reset),
+        cmocka_unit_test_setup(test_user, reset),
+        cmocka_unit_test_setup(test_registers, reset),
+        cmocka_unit_test_setup(test_layout, reset),
+        cmocka_unit_test_setup(test_panic_at_guessed, reset),
+        cmocka_unit_test_setup(test_cpus, reset),
+        cmocka_unit_test_setup(test_rest, reset),
         cmocka_unit_test_setup(test_described_pointers, reset),
         cmocka_unit_test_setup(test_described_nodes, reset),
     };
