@@ -6,6 +6,8 @@
  *   prove_word      a word of a stack is read from its bytes or by the callback, and nothing outside of stacks is
  *   prove_read_word sfu_read_word reads a word of the target's stacks
  *   prove_red_zone  what lies below SP is in its register, on another stack or lost, as sfu.h says
+ *   prove_caller    what a row says of the caller, for prove_walk
+ *   prove_advance   a walk moves as sfu.h says, whatever the SP of the caller
  *   prove_apply     all that is in between: any_word stands for read_word. Wherever SP and the stacks are in truth, no
  *                   row reads what a trap may have overwritten
  *   prove_left      no other stack than one that the walk has left so is refused
@@ -231,12 +233,6 @@ static void prove_in_register(const struct sfu_row *row, unsigned which, int cod
         PROVE(code == SFU_E_DEAD_SLOT, "what has no register is lost");
 }
 
-static bool is_known(uint8_t abi)
-{
-    return abi == SFU_AARCH64_BIG || abi == SFU_AARCH64 || abi == SFU_AMD64 || abi == SFU_S390X ||
-           abi == SFU_RISCV64 || abi == SFU_RISCV32 || abi == SFU_ARM || abi == SFU_THUMB;
-}
-
 /* Whether RULE of ROW finds its slot from SP, in a frame that begins there or above. */
 static bool counted_from_sp(const struct sfu_row *row, const struct sfu_rule *rule)
 {
@@ -296,6 +292,47 @@ void prove_red_zone(void)
         else
             PROVE(words == 1 && (code == SFU_OK || code == SFU_E_STACK), "all else is read");
     }
+}
+
+void prove_caller(void)
+{
+    struct sfu_row row;
+    struct sfu_walk before;
+    struct caller caller;
+    int code;
+
+    any_target_and_walk();
+    any_row(&row);
+    ASSUME(is_known(row.abi));
+    before = walk;
+    code = find_caller(&walk, &row, &caller);
+    PROVE(same_walk(&walk, &before), "the walk stays");
+    PROVE(code == SFU_OK ? is_caller(&walk, &row, &caller) : is_refusal(code), "what is known of a caller");
+}
+
+void prove_advance(void)
+{
+    struct sfu_walk before, expected;
+    uint64_t sp = nondet_u64();
+    bool trap = nondet_bool();
+    int code;
+
+    any_target_and_walk();
+    before = walk;
+    code = advance(&walk, sp, trap);
+    if (code != SFU_OK) {
+        PROVE(is_refusal(code) && same_walk(&walk, &before), "outputs are unchanged on error");
+        return;
+    }
+    prove_progress(&before, &walk, trap);
+    PROVE(walk.frame.regs.sp == sp && is_advanced(&before, &walk, trap),
+          "the frame is at SP, and the kind of its PC");
+    expected = before;
+    expected.frame.regs.sp = sp;
+    expected.frame.regs.pc_kind = walk.frame.regs.pc_kind;
+    PROVE(same_registers(&walk.frame.regs, &expected.frame.regs), "other registers are left alone");
+    PROVE(walk.frame.reliable == before.frame.reliable && walk.target == before.target,
+          "the frame is as reliable as before");
 }
 
 void prove_apply(void)

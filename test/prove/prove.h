@@ -216,6 +216,35 @@ static bool stays(const struct sfu_walk *w, uint64_t sp, bool trap)
     return sp == w->frame.regs.sp && w->frame.regs.pc_kind == SFU_PC_EXACT && !(trap && w->stayed);
 }
 
+/* Whether CODE is one with which find_caller or advance refuses. */
+static bool is_refusal(int code)
+{
+    return (code <= SFU_E_STACK && code >= SFU_E_DEPTH) || code == SFU_E_DEAD_SLOT;
+}
+
+/* What advance does to the frame of BEFORE besides moving it: prove_advance. TRAP: that frame is a trap frame. */
+static bool is_advanced(const struct sfu_walk *before, const struct sfu_walk *w, bool trap)
+{
+    return w->frame.regs.pc_kind == (trap ? SFU_PC_EXACT : SFU_PC_RETURN) && w->frame.interrupted == trap &&
+           w->frame.saved == (trap ? before->frame.regs.sp : 0) && w->frame.guess == SFU_GUESS_NONE &&
+           !w->frame.replaced;
+}
+
+static bool is_known(uint8_t abi)
+{
+    return abi == SFU_AARCH64_BIG || abi == SFU_AARCH64 || abi == SFU_AMD64 || abi == SFU_S390X ||
+           abi == SFU_RISCV64 || abi == SFU_RISCV32 || abi == SFU_ARM || abi == SFU_THUMB;
+}
+
+/* What find_caller makes CALLER by ROW for the frame of W: prove_caller. */
+static bool is_caller(const struct sfu_walk *w, const struct sfu_row *row, const struct caller *caller)
+{
+    return caller->values[CFA] >= abi_of(row->abi)->sp_below_cfa &&
+           (row->fp.control != register_rule(abi_of(row->abi)->fp) || row->fp.offset != 0 ||
+            caller->values[FP] == w->frame.regs.fp) &&
+           (!caller->replaced || (w->target->original_ra != NULL && !row->trap_frame));
+}
+
 /* W came of BEFORE by a step. TRAP: BEFORE's frame is a trap frame. */
 static void prove_progress(const struct sfu_walk *before, const struct sfu_walk *w, bool trap)
 {

@@ -27,6 +27,7 @@ tables=$tables,load2:any_load2,load4:any_load4,load8:any_load8
 rows=$tables,read_rules:any_rules,modulo:any_modulo
 listed=read_row:listed_row,read_rules:listed_rules,modulo:any_modulo
 fdes=read_fde:table_entry,fde_start:table_start,read_range:table_range,read_attributes:table_attributes
+moving=find_caller:any_caller,advance:any_advance
 joined=find_next:any_next,open_section:any_open
 stacks=was_left.0:18
 walks=any_target.0:4,any_walk.0:4,find_frame.0:4,pass_over.0:4
@@ -58,6 +59,8 @@ find.c   prove_code          MAX_FDES=3 read_range:known_range find_code.0:4,acc
 open.c   prove_list          - - prove_list.0:4,prove_list.1:4,prove_list.2:5,prove_list.3:4,sfu_remove.0:5
 apply.c  prove_stack         - - -
 apply.c  prove_red_zone      - read_word:any_word -
+apply.c  prove_caller        - read_word:any_word find_caller.0:4
+apply.c  prove_advance       - - $stacks
 apply.c  prove_apply         - read_word:any_word find_caller.0:4,$stacks
 apply.c  prove_visits        - - $stacks
 apply.c  prove_left          MAX_LEFT=3 - was_left.0:5,prove_left.0:4
@@ -90,7 +93,7 @@ apply.c  prove_read_word     - load8:load_from,load4:load4_from -
 find.c   prove_find_text     MAX_FDES=3 read_range:known_range sfu_find_text.0:4
 read.c   prove_entry         - - -
 walk.c   prove_find_frame    - sfu_find:any_find $walks,$stacks
-walk.c   prove_walk          - sfu_find:any_find,read_word:any_word $walks,find_caller.0:4,is_code.0:4,$stacks
+walk.c   prove_walk          - sfu_find:any_find,$moving $walks,is_code.0:4
 walk.c   prove_string        - - sfu_string.0:1600
 find.c   prove_find          - $rows contracts:find
 find.c   prove_complete      - $fdes contracts:complete

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /* sfu_find_frame, sfu_walk_start and sfu_walk_step, for every walk over up to three sections, with callbacks that do
- * anything. Looking up is any_find below, which does what prove_find shows of it, and reading a word of the stack is
- * any_word, which does what prove_word shows. And sfu_string, which says how a walk ended. */
+ * anything. Looking up is any_find below, which does what prove_find shows of it. What a step does with a row is
+ * any_caller and any_advance: prove_caller, prove_apply and prove_advance show that find_caller and advance do so. And
+ * sfu_string, which says how a walk ended. */
 #include "prove.h"
 
 #define MAX_SECTIONS 3
@@ -65,19 +66,54 @@ int any_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row
     return SFU_OK;
 }
 
-bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, bool big, unsigned size,
-              uint64_t *value);
-bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, bool big, unsigned size,
-              uint64_t *value)
+/* The walk as the step found it. */
+static struct sfu_walk before;
+
+/* What a row last said of the caller. */
+static bool called;
+static struct caller last_caller;
+static uint8_t last_below; /* the ABI's CFA - SP */
+
+int any_caller(const struct sfu_walk *w, const struct sfu_row *row, struct caller *caller);
+int any_caller(const struct sfu_walk *w, const struct sfu_row *row, struct caller *caller)
 {
-    (void)big;
-    PROVE(size == 8 || size == 4, "a word has 8 bytes or 4");
-    PROVE(t == &target && stack == &walk.stack, "a word is read from the stack that the walk is on");
-    PROVE(!trapped(&walk, addr), "what a trap may have overwritten is not read");
-    if (nondet_bool())
-        return false;
-    *value = size == 8 ? nondet_u64() : nondet_u32();
-    return true;
+    const struct abi *abi = abi_of(row->abi);
+    int code = (int8_t)nondet_byte();
+    struct caller any;
+
+    PROVE(w == &walk && same_walk(w, &before), "a row is applied to the frame that the step began with");
+    PROVE(is_known(row->abi), "a row is of a known ABI");
+    any.replaced = nondet_bool();
+    ASSUME(code == SFU_OK || is_refusal(code));
+    ASSUME(is_caller(w, row, &any));
+    called = code == SFU_OK;
+    last_caller = any;
+    last_below = abi->sp_below_cfa;
+    *caller = any;
+    return code;
+}
+
+/* Where the step has moved to, and the walk as it was then. */
+static bool advanced;
+static struct sfu_walk moved;
+
+int any_advance(struct sfu_walk *w, uint64_t sp, bool trap);
+int any_advance(struct sfu_walk *w, uint64_t sp, bool trap)
+{
+    int code = (int8_t)nondet_byte();
+
+    PROVE(w == &walk && same_walk(w, &before), "a step moves from the frame that it began with");
+    PROVE(!advanced, "a step moves once");
+    PROVE(!called || sp == last_caller.values[CFA] - last_below, "the caller's SP is the CFA, or s390x's");
+    ASSUME(code == SFU_OK || is_refusal(code));
+    called = false;
+    if (code != SFU_OK)
+        return code;
+    any_walk_on(&moved, &target);
+    ASSUME(moved.frame.regs.sp == sp && moved.frame.reliable == w->frame.reliable && is_advanced(w, &moved, trap));
+    *w = moved;
+    advanced = true;
+    return SFU_OK;
 }
 
 /* What the hook has said. */
@@ -127,6 +163,13 @@ static unsigned any_target(void)
     return count;
 }
 
+/* A walk of ARM clears bit 0 of a PC that it is given. */
+static void clear_bit0(struct sfu_registers *regs)
+{
+    if (target.sections != NULL && (target.sections->abi == SFU_ARM || target.sections->abi == SFU_THUMB))
+        regs->pc -= regs->pc % 2;
+}
+
 static void any_walk(void)
 {
     unsigned i;
@@ -167,8 +210,7 @@ void prove_walk_start(void)
     (void)any_target();
     any_walk();
     sfu_walk_start(&walk, &target, &top);
-    if (target.sections != NULL && (target.sections->abi == SFU_ARM || target.sections->abi == SFU_THUMB))
-        top.pc -= top.pc % 2;
+    clear_bit0(&top);
     PROVE(walking(&walk) && !walk.stayed, "the walk can go on");
     PROVE(walk.target == &target && same_registers(&walk.frame.regs, &top) && walk.frame.depth == 0 &&
               walk.frame.switches == 0 && walk.frame.saved == 0 && walk.frame.reliable &&
@@ -208,8 +250,8 @@ static bool in_some_text(uint64_t pc)
 
 void prove_walk(void)
 {
-    struct sfu_walk before;
     const struct sfu_frame *frame = &walk.frame, *was = &before.frame;
+    struct sfu_walk expected;
     bool hooked;
     int code;
 
@@ -223,27 +265,43 @@ void prove_walk(void)
         return;
     }
     hooked = hook_asked && hook_code == SFU_OK;
-    prove_progress(&before, &walk, hooked || (found && found_row.trap_frame));
+    PROVE(advanced && walking(&walk), "the walk has moved, and can go on");
+    expected = moved; /* but for what is proven below */
+    expected.frame.regs = frame->regs;
+    expected.frame.saved = frame->saved;
+    expected.frame.guess = frame->guess;
+    expected.frame.interrupted = frame->interrupted;
+    expected.frame.replaced = frame->replaced;
+    expected.frame.reliable = frame->reliable;
+    PROVE(same_walk(&walk, &expected) && frame->regs.sp == moved.frame.regs.sp,
+          "all else is as it has moved to");
     PROVE(frame->reliable == (was->reliable && frame->guess == SFU_GUESS_NONE),
           "no frame is reliable behind a guess");
     PROVE(hooked || found || first_code == SFU_E_NO_FDE || first_code == SFU_E_NOT_CODE,
           "a corrupt table is not passed over");
     PROVE(hooked || frame->interrupted == (found && found_row.trap_frame), "an interrupted frame is marked");
-    if (hooked)
+    if (hooked) {
+        clear_bit0(&hook_trapped.regs);
         PROVE(same_registers(&frame->regs, &hook_trapped.regs) &&
                   frame->saved == (frame->interrupted ? hook_trapped.saved : 0) &&
                   frame->guess == (hook_trapped.guess != SFU_GUESS_NONE ? SFU_GUESS_HOOK : SFU_GUESS_NONE) &&
                   frame->interrupted == (frame->regs.pc_kind == SFU_PC_EXACT) && !frame->replaced,
               "a frame behind a trap is what the hook says");
-    else if (found)
-        PROVE(frame->guess == SFU_GUESS_NONE, "what the table says is not a guess");
+        return;
+    }
+    PROVE(frame->regs.pc == last_caller.values[RA] && frame->regs.fp == last_caller.values[FP] &&
+              !frame->regs.has_ra && frame->regs.ra == 0 && frame->regs.pc_kind == moved.frame.regs.pc_kind &&
+              frame->saved == moved.frame.saved && frame->replaced == last_caller.replaced,
+          "a frame is what the row says");
+    if (found)
+        PROVE(frame->guess == SFU_GUESS_NONE && found_row.kind == SFU_ROW_RULES,
+              "what the table says is not a guess, and rules are applied where there are some");
     else if (frame->guess == SFU_GUESS_CALL)
         PROVE(first_code == SFU_E_NOT_CODE && was->regs.pc_kind == SFU_PC_EXACT && frame->regs.fp == was->regs.fp &&
                   frame->regs.pc_kind == SFU_PC_RETURN && in_some_text(frame->regs.pc - 1),
               "a wild call is guessed where there is no code, and its caller is code");
     else
         PROVE(frame->guess == SFU_GUESS_RECORD && target.frame_pointers, "frame records are opted in to");
-    PROVE(hooked || !found || found_row.kind == SFU_ROW_RULES, "rules are applied where there are some");
 }
 
 /* For every number. */

@@ -18,6 +18,10 @@ enum { GETPID = 172 };
 #define ENTER                                                                                                      \
     "stp x29, x30, [sp, #-32]!\n\t.cfi_def_cfa_offset 32\n\t.cfi_offset 29, -32\n\t.cfi_offset 30, -24\n\t"
 #define BEHIND "sub sp, sp, #64\n\t.cfi_def_cfa_offset 64\n\tnop\n\t"
+#elif defined(__riscv)
+enum { GETPID = 172 };
+#define ENTER  "addi sp, sp, -32\n\t.cfi_def_cfa_offset 32\n\tsd ra, 24(sp)\n\t.cfi_offset 1, -8\n\t"
+#define BEHIND "addi sp, sp, -64\n\t.cfi_def_cfa_offset 64\n\tnop\n\t"
 #else
 enum { GETPID = 20 };
 #define ENTER                                                                                                      \
@@ -48,6 +52,12 @@ FAULT(fault_break, "brk #0");
 FAULT(fault_illegal, ".inst 0");
 FAULT(fault_memory, "mov x0, #8\n\tldr x0, [x0]");
 FAULT(fault_sent, "mov x8, #129\n\tsvc #0");
+#elif defined(__riscv)
+FAULT(fault_break, ".option push\n\t.option norvc\n\tebreak\n\t.option pop");
+FAULT(fault_short_break, "c.ebreak");
+FAULT(fault_illegal, "unimp");
+FAULT(fault_memory, "ld a0, 8(zero)");
+FAULT(fault_sent, "li a7, 129\n\tecall");
 #else
 FAULT(fault_trap, "j .+2"); /* into its second half, 0001: as __builtin_trap */
 FAULT(fault_illegal, ".short 0");
@@ -75,6 +85,8 @@ static const struct kind {
     KIND(illegal),
     KIND(memory),
     KIND(sent),
+#elif defined(__riscv)
+    KIND(break), KIND(short_break), KIND(illegal), KIND(memory), KIND(sent),
 #else
     KIND(trap), KIND(illegal), KIND(privileged), KIND(divide), KIND(divide_memory), KIND(memory), KIND(sent),
 #endif
@@ -156,12 +168,26 @@ static void handler(int signal, void *info, void *ucontext)
     sfu_linux_exit(0);
 }
 
+static int init(const uint64_t *auxv)
+{
+    int code = sfu_linux_init(&self, auxv);
+
+#ifdef DEMO_LINKER_SYMBOLS /* as in demo.c */
+    extern const uint8_t sframe_start[], sframe_end[];
+
+    if (code == SFU_E_NO_SECTION)
+        code = sfu_add(&self.target.sections, &self.section, 1, sframe_start, (uint64_t)(sframe_end - sframe_start),
+                       (uintptr_t)sframe_start);
+#endif
+    return code;
+}
+
 int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
 {
     static const int signals[] = {4, 5, 7, 8, 11};
     size_t i;
 
-    if (argc != 3 || sfu_linux_init(&self, auxv) != SFU_OK)
+    if (argc != 3 || init(auxv) != SFU_OK)
         fail("faults KIND HOW");
     for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (is(argv[1], kinds[i].name))

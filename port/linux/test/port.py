@@ -39,7 +39,8 @@ VDSO = CORE + ['port/linux/sfu_linux_vdso.c', 'port/linux/test/vdso.c']
 VDSO_FLAGS = ' -Wl,--eh-frame-hdr,-z,noseparate-code'  # as a vDSO is linked: one segment, and a table of .eh_frame
 # Of each CPU: those of test/faults.c.
 FAULTS = {'x86_64': 'int3 int_3 int_4 icebp illegal privileged divide memory sent',
-          's390x': 'trap illegal privileged divide divide_memory memory sent'}
+          's390x': 'trap illegal privileged divide divide_memory memory sent',
+          'riscv64': 'break short_break illegal memory sent'}
 REGISTERS = CORE + ['port/linux/test/registers.c', 'port/linux/test/registers.S']
 
 EVERYWHERE = ['-O0', '-O2', '-O2 -flto', '-O2 -static-pie -fPIE',
@@ -300,25 +301,40 @@ def verdict(name, wrong):
     print(f'not ok {name}: {wrong}' if wrong else f'ok {name}', flush=True)
 
 
-def riscv64(folder):
-    """The demo, whose tables sfu-gen makes: no assembler writes them."""
+def build_riscv64(how, sources, out):
+    """A program whose tables sfu-gen makes: no assembler writes them. Returns what the tools say."""
     flags = [flag for flag in FLAGS if flag != '-Wa,--gsframe'] + ['-static', '-DDEMO_LINKER_SYMBOLS']
+    compiler, objects, log = ABIS['riscv64'][0], [], ''
+    if how.startswith('clang'):
+        compiler = ['clang-16', '--target=riscv64-linux-gnu', '-march=rv64imac', '-mabi=lp64']
+    for source in sources:
+        objects.append(f'{out}-{os.path.basename(source)}.o')
+        assembler = source.endswith('.S') and how.startswith('clang')
+        chosen = [*ABIS['riscv64'][0], '-march=rv64imac', '-mabi=lp64'] if assembler else compiler
+        log += run([*chosen, *flags, *how.removeprefix('clang-16').split(), f'-DDEMO_IMAGE="{out}"',
+                    '-Wno-unused-command-line-argument', '-c', source, '-o', objects[-1]])
+    log += run([*ABIS['riscv64'][0], '-nostdlib', '-static', '-Wl,--build-id=none', '-Wl,-T,port/linux/sfu-gen.lds',
+                *objects, '-o', out])
+    return log + run(['build/tools/sfu-gen', '--strict', '-q', out])
+
+
+def check_faults(abi, flags, log, out):
+    """The traces of OUT, a program of test/faults.c that was built with FLAGS, as LOG says."""
+    for kind in FAULTS.get(abi, 'break illegal memory sent').split():
+        for how in ['ucontext', 'hook'] + ['plain'] * (abi == 's390x'):
+            result = log or run(ABIS[abi][1] + [out, kind, how])
+            verdict(f'faults {kind} {how} {flags}', None if result == f'ok {kind}\n' else ' '.join(result.split()))
+
+
+def riscv64(folder):
     for how in ('-O0', '-O2', '-Os', '-O2 -march=rv64g', '-O2 -fno-omit-frame-pointer', 'clang-16 -O2'):
         out = folder + '/demo' + re.sub('[ ,/]', '', how).replace('clang-16', 'clang')
-        compiler, objects, log = ABIS['riscv64'][0], [], ''
-        if how.startswith('clang'):
-            compiler = ['clang-16', '--target=riscv64-linux-gnu', '-march=rv64imac', '-mabi=lp64']
-        for source in DEMO:
-            objects.append(f'{out}-{os.path.basename(source)}.o')
-            assembler = source.endswith('.S') and how.startswith('clang')
-            chosen = [*ABIS['riscv64'][0], '-march=rv64imac', '-mabi=lp64'] if assembler else compiler
-            log += run([*chosen, *flags, *how.removeprefix('clang-16').split(), f'-DDEMO_IMAGE="{out}"',
-                        '-Wno-unused-command-line-argument', '-c', source, '-o', objects[-1]])
-        log += run([*ABIS['riscv64'][0], '-nostdlib', '-static', '-Wl,--build-id=none', '-Wl,-T,port/linux/sfu-gen.lds',
-                    *objects, '-o', out])
-        log += run(['build/tools/sfu-gen', '--strict', '-q', out])
+        log = build_riscv64(how, DEMO, out)
         for mode in ('', 'ucontext'):
             verdict(f'demo {mode} {how}', ' '.join(log.split()) or check_demo('riscv64', out, mode))
+    for flags in ('-O0', '-O2'):
+        out = folder + '/faults' + flags
+        check_faults('riscv64', flags, build_riscv64(flags, CORE + ['port/linux/test/faults.c'], out), out)
     verdict('headers in C++', ' '.join(check_cplusplus('riscv64', folder).split()))
 
 
@@ -365,11 +381,7 @@ def main():
             verdict(f'registers {test} {flags}', None if result == f'ok {test}\n' else ' '.join(result.split()))
     for flags in ['-O0', '-O2']:
         out = folder + '/faults' + flags
-        log = build(abi, [flags], CORE + ['port/linux/test/faults.c'], out)
-        for kind in FAULTS.get(abi, 'break illegal memory sent').split():
-            for how in ['ucontext', 'hook'] + ['plain'] * (abi == 's390x'):
-                result = log or run(ABIS[abi][1] + [out, kind, how])
-                verdict(f'faults {kind} {how} {flags}', None if result == f'ok {kind}\n' else ' '.join(result.split()))
+        check_faults(abi, flags, build(abi, [flags], CORE + ['port/linux/test/faults.c'], out), out)
     for flags in ['-O0', '-O2', '-O2 -static-pie -fPIE']:
         out = folder + '/profile' + flags.replace(' ', '')
         log = build(abi, flags.split(), PROFILE, out, extra=PROFILE_FLAGS + NO_LIBRARY.get(abi, []))
