@@ -349,6 +349,12 @@ static void test_sp_on_no_stack(void **state)
                     row.cfa.offset = 0;
                     put_word(&m, stacks[1].low + 0x80, stacks[1].low + 0x100 + below(abi));
                     code(go_to(stacks[1].low + 0x80), told ? SFU_OK : SFU_E_STACK);
+                    start(); /* the lowest slot of all */
+                    row.cfa.control = (uint32_t)REG(registers[abi].fp);
+                    row.cfa.offset = (int32_t)below(abi);
+                    row.ra.control = (uint32_t)AT_CFA;
+                    row.ra.offset = -(int32_t)below(abi) - 8;
+                    code(go_to(8), SFU_E_STACK);
                     if (one)
                         continue;
                     top.sp = stacks[2].low - 0x100; /* on none, and lower than the slots */
