@@ -686,7 +686,7 @@ static void go(struct run *r, uint64_t pc, const struct code_state *state)
 
 /* A call of TARGET: that is entered as any function is. One of a function's middle is its own, too. A call of the next
  * instruction calls nothing, because that is how code finds its own address. */
-static void call(struct run *r, struct code_state *state, const struct code_fact *fact, uint64_t pc)
+static void take_call(struct run *r, struct code_state *state, const struct code_fact *fact, uint64_t pc)
 {
     const struct code_cpu *cpu = r->code->cpu;
     struct code_unit *callee = fact->target != 0 ? code_unit_at(r->code, fact->target) : NULL;
@@ -880,7 +880,7 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
                 resumes(r, state);
         }
         if (fact.flow == CODE_CALL)
-            call(r, state, &fact, pc);
+            take_call(r, state, &fact, pc);
         if (!goes_on(r, &fact, pc))
             return;
         if (next >= r->unit->end) {

@@ -31,8 +31,8 @@ static bool fits(int64_t offset)
 
 /* Finds a register that holds BASE + K', and gives its rule for what is K behind: SP or FP and, if ANY, others, which
  * a reader knows in the topmost frame alone. */
-static bool by_register(const struct code_cpu *cpu, const struct code_state *state, unsigned base, int64_t k,
-                        bool dereference, bool any, struct sfu_rule *rule)
+static bool rule_by_register(const struct code_cpu *cpu, const struct code_state *state, unsigned base, int64_t k,
+                             bool dereference, bool any, struct sfu_rule *rule)
 {
     unsigned i;
 
@@ -65,7 +65,7 @@ static bool by_slot(const struct code_cpu *cpu, const struct code_state *state, 
             *rule = (struct sfu_rule){(int32_t)slot->k, RULE_DEREFERENCE};
             return true;
         }
-        if (by_register(cpu, state, slot->base, slot->k, true, any, rule))
+        if (rule_by_register(cpu, state, slot->base, slot->k, true, any, rule))
             return true;
     }
     return false;
@@ -78,9 +78,9 @@ static bool find_base(const struct code_cpu *cpu, const struct code_state *state
     const struct code_value wanted = {0, (uint8_t)base, false, 0, 0};
     bool is_signed;
 
-    return by_register(cpu, state, base, 0, false, false, rule) ||
+    return rule_by_register(cpu, state, base, 0, false, false, rule) ||
            by_slot(cpu, state, &wanted, false, false, rule, &is_signed) ||
-           by_register(cpu, state, base, 0, false, true, rule) ||
+           rule_by_register(cpu, state, base, 0, false, true, rule) ||
            by_slot(cpu, state, &wanted, false, true, rule, &is_signed);
 }
 

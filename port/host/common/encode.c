@@ -240,7 +240,7 @@ static void prepare(struct encoder *e)
 
 /* ---- Rows (2.3.2, 2.4) ----------------------------------------------------------------------------------------- */
 
-static void put_number(struct encoder *e, unsigned size, uint64_t value)
+static void append_number(struct encoder *e, unsigned size, uint64_t value)
 {
     store_number(e->fres + e->size, size, e->big, value);
     e->size += size;
@@ -256,10 +256,10 @@ static void put_row(struct encoder *e, const struct made_row *row, uint64_t star
         info |= 0x01;
     if (row->flags & ROW_SIGNED)
         info |= 0x80;
-    put_number(e, 1u << address, start);
-    put_number(e, 1, info);
+    append_number(e, 1u << address, start);
+    append_number(e, 1, info);
     for (i = 0; i < words.count; i++)
-        put_number(e, words.size, words.word[i]);
+        append_number(e, words.size, words.word[i]);
 }
 
 /* Writes the rows of GROUP, whose code begins at START. Returns their number. */
@@ -284,10 +284,10 @@ static uint32_t put_group(struct encoder *e, const struct group *group, const st
     size_t at = e->size;
     uint32_t count = 0;
 
-    put_number(e, 2, 0); /* their number, once it is known: rows that repeat the one before are not written */
-    put_number(e, 1, address | (f->repeat != 0 ? 0x10u : 0) | (f->key_b ? 0x20u : 0) | (f->signal ? 0x80u : 0));
-    put_number(e, 1, e->flexible[group->function]);
-    put_number(e, 1, f->repeat);
+    append_number(e, 2, 0); /* their number, once it is known: rows that repeat the one before are not written */
+    append_number(e, 1, address | (f->repeat != 0 ? 0x10u : 0) | (f->key_b ? 0x20u : 0) | (f->signal ? 0x80u : 0));
+    append_number(e, 1, e->flexible[group->function]);
+    append_number(e, 1, f->repeat);
     if (!rowless)
         count = put_rows(e, group, extent->start, address);
     store_number(e->fres + at, 2, e->big, count);

@@ -222,7 +222,7 @@ static bool is_based_on(const struct cfi_row *row, uint32_t reg)
 
 /* Registers of MASK are loaded from SP + VALUE on: those of the slots that ROW names count. Where the CFA counts from
  * FP, the slot of FP tells where SP is. */
-static void load(struct state *s, const struct cfi_row *row, uint32_t fp, uint32_t mask, int64_t value)
+static void load_slots(struct state *s, const struct cfi_row *row, uint32_t fp, uint32_t mask, int64_t value)
 {
     uint32_t reg;
 
@@ -261,7 +261,7 @@ static bool carry_out(struct state *s, const struct cfi_row *row, uint32_t fp, c
         s->fp_moved += i->value;
         return is_based_on(row, fp);
     case LOADS:
-        load(s, row, fp, i->mask, i->value);
+        load_slots(s, row, fp, i->mask, i->value);
         s->depth -= i->add;
         return !(i->mask >> SP & 1);
     case NOTHING:
