@@ -43,7 +43,7 @@ TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_image.c trace_symb
 TOOLS_HEADERS := $(wildcard port/host/*/*.h) port/fast/sfu_fast.h sfu.h
 
 .PHONY: tools tools-needed tools-bench
-## [tools] tools: sfu-gen, sfu-link, sfu-lint, sfu-trace, in build/tools; STATIC=1: no shared libraries; LIBDW=no: libelf
+## [tools] tools: sfu-gen, sfu-link, sfu-lint, sfu-trace, in build/tools; STATIC=1: no shared libraries; LIBDW=no: less
 TOOLS_INSTALLED := sfu-gen sfu-lint $(if $(filter no,$(LIBDW)),,sfu-trace)
 TOOLS_LINT_LIBRARIES := $(if $(TOOLS_CAPSTONE),-lcapstone) \
     $(if $(filter no,$(LIBDW)),-DSFU_NO_LIBDW $(TOOLS_LIBELF),$(TOOLS_LIBDW))
