@@ -273,8 +273,7 @@ void prove_walk(void)
     expected.frame.interrupted = frame->interrupted;
     expected.frame.replaced = frame->replaced;
     expected.frame.reliable = frame->reliable;
-    PROVE(same_walk(&walk, &expected) && frame->regs.sp == moved.frame.regs.sp,
-          "all else is as it has moved to");
+    PROVE(same_walk(&walk, &expected) && frame->regs.sp == moved.frame.regs.sp, "all else is as it has moved to");
     PROVE(frame->reliable == (was->reliable && frame->guess == SFU_GUESS_NONE),
           "no frame is reliable behind a guess");
     PROVE(hooked || found || first_code == SFU_E_NO_FDE || first_code == SFU_E_NOT_CODE,
