@@ -105,7 +105,7 @@ static void print_line(struct output *o, const char *what, uint64_t value)
 
 /* ---- Registers ------------------------------------------------------------------------------------------------- */
 
-static void print_registers(struct output *o, const struct sfu_registers *top)
+static void print_registers(struct output *o, const struct sfu_dump *dump, const struct sfu_registers *top)
 {
     print_line(o, " r pc ", top->pc);
     print_line(o, " r sp ", top->sp);
@@ -114,6 +114,8 @@ static void print_registers(struct output *o, const struct sfu_registers *top)
         print_line(o, " r ra ", top->ra);
     if (o->panic->target->pac_mask != 0)
         print_line(o, " r pac ", o->panic->target->pac_mask);
+    if (dump->psp != 0)
+        print_line(o, " r psp ", dump->psp);
 }
 
 static void print_other_registers(struct output *o, const struct sfu_registers *top)
@@ -316,7 +318,7 @@ void sfu_dump_print(struct sfu_panic *panic, const struct sfu_dump *dump, const 
     end_line(&o);
     print_build_id(&o, dump);
     print_places(&o, dump);
-    print_registers(&o, top);
+    print_registers(&o, dump, top);
     print_other_registers(&o, top);
     count = print_words(&o, &own);
     for (i = 0; i < dump->num_stacks; i++)

@@ -24,7 +24,7 @@
  *                                    the symbol or section NAME of the image, or of IMAGE (a module), is at ADDR; none
  *                                    or more lines
  *     sfu2 N r NAME VALUE CHECK      a register: pc, sp, fp; ra if it is known; pac (target's pac_mask) if it is set;
- *                                    then those that target's reg callback knows, if the PC is exact, by DWARF number:
+ *                                    psp (dump's) if it is set; then those that target's reg callback knows, if the PC is exact, by DWARF number:
  *                                    NAME has two digits
  *     sfu2 N m ADDR WORD ... CHECK   words of memory, from ADDR upward
  *     sfu2 N end COUNT CHECK         of all these words
@@ -68,7 +68,9 @@ struct sfu_dump {
     const struct sfu_dump_stack *stacks; /* others than the one that SP is in, and other memory */
     unsigned num_stacks;
     uint32_t words; /* from SP up, at most SFU_DUMP_MOST; 0: SFU_DUMP_WORDS */
-    uint8_t abi;    /* enum sfu_abi; 0: this program's own */
+    /* Cortex-M: the process stack pointer, where the trace leads through an exception handler to a task; else 0. */
+    uint32_t psp;
+    uint8_t abi; /* enum sfu_abi; 0: this program's own */
 };
 #define SFU_BUILD_ID_HEADER 16 /* bytes of the note before the build ID */
 #define SFU_DUMP_WORDS      256

@@ -143,6 +143,12 @@ suite-host-trace-riscv: build/tools/sfu-trace | $(TC)
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh host-trace-riscv python3 port/host/test/riscv_trace.py
 
+CHECK += host-trace-cortexm
+.PHONY: suite-host-trace-cortexm
+suite-host-trace-cortexm: build/tools/sfu-trace | $(TC)
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh host-trace-cortexm python3 port/host/test/cortexm_trace.py
+
 # The same of machines whose kernels lie in the upper half of the addresses.
 TRACE_MACHINE_SUITES := live upper
 CHECK += $(TRACE_MACHINE_SUITES:%=host-trace-%)

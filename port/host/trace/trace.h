@@ -157,6 +157,8 @@ void out_nowhere(const struct trace_out *out, uint64_t lookup);
 struct thread_registers {
     uint64_t value[NUM_REGISTERS];
     bool known[NUM_REGISTERS];
+    uint64_t psp; /* Cortex-M: the process stack pointer, which has no DWARF number */
+    bool has_psp;
 };
 
 /* Reads LEN bytes at ADDR. Returns false if not all of them are there. */
@@ -169,7 +171,7 @@ struct trace_space;
 void images_verify(struct trace_images *images, const struct trace_space *space);
 
 /* Where the registers of an interrupted frame are saved. */
-enum saved { SAVED_NOWHERE, SAVED_LINUX, SAVED_ARRAY };
+enum saved { SAVED_NOWHERE, SAVED_LINUX, SAVED_ARRAY, SAVED_CORTEXM };
 
 /* What is unwound. */
 /* Frames of several traces. */
@@ -195,9 +197,12 @@ struct trace_space {
     bool *in_user;             /* set while the walk is in it: its addresses may be others; or NULL */
     struct trace_frames *seen; /* gets each frame that walk_print prints; or NULL */
     /* The walk's own: of the last trap. LINUX: the SP of a signal frame. ARRAY: the address of register 0, by DWARF
-     * numbers. */
+     * numbers. CORTEXM: the address of an exception frame. */
     enum saved saved;
     uint64_t saved_at;
+    const struct sfu_target *target;
+    uint64_t last_ra; /* that the walk has read, as it was */
+    bool lacks_psp;   /* the walk has ended where the process stack pointer had to be known */
 };
 
 /* Reads memory, or code from an image's file: kernels leave unchanged code out of cores. */
@@ -233,6 +238,13 @@ uint64_t linux_passed_unsure(const struct trace_space *space, uint64_t signal, u
 int linux_trap(const struct trace_space *space, const struct sfu_frame *frame, int code,
                struct sfu_interrupted *interrupted);
 bool linux_saved(const struct trace_space *space, uint64_t trap, unsigned reg, uint64_t *value);
+
+/* Whether PC, a return address, is EXC_RETURN: what exception handlers of a Cortex-M return to. */
+bool cortexm_is_return(uint8_t abi, uint64_t pc);
+
+/* The trap hook for it, and the registers that the CPU has pushed at FRAME. */
+int cortexm_trap(struct trace_space *space, const struct sfu_frame *frame, struct sfu_interrupted *interrupted);
+bool cortexm_saved(const struct trace_space *space, uint64_t frame, unsigned reg, uint64_t *value);
 
 /* Prints the trace of a thread. PC_KIND: enum sfu_pc_kind. Returns false if there are no PC and SP. */
 bool walk_print(const struct trace_out *out, struct trace_space *space, uint8_t pc_kind);

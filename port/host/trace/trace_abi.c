@@ -21,6 +21,10 @@ bool registers_set(uint8_t abi, struct thread_registers *regs, uint8_t *pc_kind,
     const struct registers *r = abi_registers(abi);
     uint64_t value, reg = REGISTER_PC;
 
+    if (strcmp(name, "psp") == 0 && abi_is_arm(abi)) {
+        regs->has_psp = text_is_number(text, &regs->psp) && regs->psp <= UINT32_MAX;
+        return regs->has_psp;
+    }
     if (strcmp(name, "kind") == 0) {
         *pc_kind = strcmp(text, "return") == 0 ? SFU_PC_RETURN : SFU_PC_EXACT;
         return strcmp(text, "return") == 0 || strcmp(text, "exact") == 0;

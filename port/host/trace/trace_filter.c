@@ -197,6 +197,8 @@ static void fill_registers(const struct log_dump *d, struct trace_space *space)
     regs->known[r->sp] = d->has_sp;
     regs->value[r->fp] = d->fp;
     regs->known[r->fp] = d->has_fp;
+    regs->psp = d->psp;
+    regs->has_psp = d->has_psp;
     if (r->link && d->has_ra) {
         regs->value[r->ra] = d->ra;
         regs->known[r->ra] = true;

@@ -324,9 +324,10 @@ static bool take_memory(struct text t, struct log_dump *dump)
 
 static bool take_register(struct text *t, struct log_dump *dump)
 {
-    static const char *const names[] = {"pc ", "sp ", "fp ", "ra ", "pac "};
-    uint64_t *const values[] = {&dump->pc, &dump->sp, &dump->fp, &dump->ra, &dump->pac};
-    bool unused = false, *const known[] = {&dump->has_pc, &dump->has_sp, &dump->has_fp, &dump->has_ra, &unused};
+    static const char *const names[] = {"pc ", "sp ", "fp ", "ra ", "pac ", "psp "};
+    uint64_t *const values[] = {&dump->pc, &dump->sp, &dump->fp, &dump->ra, &dump->pac, &dump->psp};
+    bool unused = false, *const known[] = {&dump->has_pc, &dump->has_sp, &dump->has_fp,
+                                           &dump->has_ra, &unused,       &dump->has_psp};
     uint64_t reg;
     size_t i;
 

@@ -92,8 +92,8 @@ struct log_dump {
     size_t id_size;
     struct log_place places[LOG_PLACES];
     unsigned num_places;
-    uint64_t pc, sp, fp, ra, pac;
-    bool has_pc, has_sp, has_fp, has_ra;
+    uint64_t pc, sp, fp, ra, pac, psp;
+    bool has_pc, has_sp, has_fp, has_ra, has_psp;
     uint64_t value[LOG_REGISTERS];
     bool known[LOG_REGISTERS];
     struct log_word *words; /* by address, after log_dump_sort */

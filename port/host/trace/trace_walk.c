@@ -98,6 +98,8 @@ static int read_register(void *ctx, const struct sfu_frame *frame, uint32_t reg,
         return -1;
     if (frame->interrupted && space->saved == SAVED_LINUX)
         known = linux_saved(space, space->saved_at, reg, value);
+    else if (frame->interrupted && space->saved == SAVED_CORTEXM)
+        known = cortexm_saved(space, space->saved_at, reg, value);
     else if (frame->interrupted && space->saved == SAVED_ARRAY)
         known = space->saved_at <= UINT64_MAX - at && space_word(space, space->saved_at + at, value);
     else if (frame->depth == 0)
@@ -109,7 +111,22 @@ static int read_register(void *ctx, const struct sfu_frame *frame, uint32_t reg,
 
 static int cross_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
+    struct trace_space *space = ctx;
+
+    if (frame->regs.pc_kind == SFU_PC_RETURN && cortexm_is_return(space->abi, frame->regs.pc))
+        return cortexm_trap(space, frame, interrupted);
     return linux_trap(ctx, frame, code, interrupted);
+}
+
+/* Notes RA, bit 0 of which the core takes away. Replaces nothing. */
+static bool note_ra(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra)
+{
+    struct trace_space *space = ctx;
+
+    (void)frame;
+    (void)slot;
+    space->last_ra = *ra;
+    return false;
 }
 
 /* ---- Walk ------------------------------------------------------------------------------------------------------ */
@@ -166,6 +183,7 @@ static void start(struct trace_walk *w, uint8_t pc_kind)
     w->target.read = read_stack;
     w->target.reg = read_register;
     w->target.trap_hook = cross_trap;
+    w->target.original_ra = note_ra;
     w->target.stack.high = UINT64_MAX; /* because nobody has said where stacks are; a read of no memory fails */
     w->target.ctx = w->space;
     w->target.pac_mask = space->pac_mask;
@@ -176,6 +194,8 @@ static void start(struct trace_walk *w, uint8_t pc_kind)
     w->how = "first";
     set_mode(w);
     w->space->saved = SAVED_NOWHERE;
+    w->space->target = &w->target;
+    w->space->lacks_psp = false;
 }
 
 static bool is_described(const struct trace_walk *w)
@@ -326,7 +346,7 @@ static const char *name_of_row(const struct trace_walk *w)
     bool own = image != NULL && image->own.added && sfu_find(&image->own.section, pc, &row) == SFU_OK;
 
     if (sfu_find_frame(&w->target, &w->walk.frame, &row) != SFU_OK || row.kind != SFU_ROW_RULES)
-        return "signal frame";
+        return cortexm_is_return(w->space->abi, w->walk.frame.regs.pc) ? "exception frame" : "signal frame";
     if (row.trap_frame)
         return own ? "trap by .sframe" : "trap by CFI";
     if (r->link && row.ra.control == (r->ra << RULE_NUMBER | RULE_REGISTER))
@@ -349,6 +369,11 @@ static void find_saved(struct trace_walk *w, const struct sfu_frame *from, const
         return;
     if (linux_is_signal(space, from->regs.pc, &old)) {
         space->saved = SAVED_LINUX;
+        space->saved_at = w->walk.frame.saved;
+        return;
+    }
+    if (cortexm_is_return(space->abi, from->regs.pc)) {
+        space->saved = SAVED_CORTEXM;
         space->saved_at = w->walk.frame.saved;
         return;
     }
@@ -470,6 +495,10 @@ bool walk_print(const struct trace_out *out, struct trace_space *space, uint8_t 
     } while (code == SFU_OK);
     out_line(out, "trace ends (%d): %s%s", code, sfu_string(code),
              w.walk.frame.reliable ? "" : "; guessed frames are not proven");
+    if (space->lacks_psp)
+        out_line(out,
+                 "    the rest is on the process stack, and psp is not known: give --regs=...,psp=N, or print it "
+                 "in the dump");
     return true;
 }
 

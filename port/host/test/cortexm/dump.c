@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * A firmware that has no tables on board: it prints its registers and stacks, and sfu-trace does the rest. Its command
+ * line says where it crashes: "task"; "interrupt", which comes over the task; "fpu", the same where the task has used
+ * the FPU, if there is one. cortexm_trace.py knows which functions are in the traces then.
+ */
+#include "board.h"
+#include "sfu_cortexm.h"
+#include "sfu_dump.h"
+
+#define NOINLINE __attribute__((__noinline__))
+
+static void put(void *ctx, char c)
+{
+    (void)ctx;
+    board_putc(c);
+}
+
+static struct sfu_panic panic = {.put = put};
+static struct sfu_cortexm cortexm;
+
+enum { TASK_SIZE = 1024, TASK_WORDS = 32 };
+static uint8_t task_stack[TASK_SIZE] __attribute__((__aligned__(8)));
+static struct sfu_dump_stack tasks = {0, TASK_WORDS, NULL};
+static struct sfu_dump dump = {.stacks = &tasks, .num_stacks = 1, .words = 64};
+
+SFU_CORTEXM_ENTRY(HardFault_Handler, crash)
+void crash(const struct sfu_cortexm_entry *entry)
+{
+    struct sfu_registers top;
+
+    (void)sfu_cortexm_registers(&cortexm, entry, &top);
+    __asm__ volatile("mrs %0, psp" : "=r"(dump.psp));
+    tasks.addr = dump.psp;
+    board_print("psp ");
+    sfu_print_number(&panic, "0x", dump.psp, 16, 8);
+    board_print("\n");
+    sfu_dump_print(&panic, &dump, &top);
+    board_exit(false);
+}
+
+NOINLINE void fail(void);
+void fail(void)
+{
+    __asm__ volatile("udf #0");
+}
+
+NOINLINE int read_sensor(int n);
+int read_sensor(int n)
+{
+    volatile int values[20];
+
+    values[n] = n;
+    fail();
+    return values[n];
+}
+
+void SysTick_Handler(void);
+void SysTick_Handler(void)
+{
+    board_print(read_sensor(7) == 7 ? "7\n" : "other\n");
+}
+
+NOINLINE void work(const char *what);
+void work(const char *what)
+{
+#if defined(__ARM_FP)
+    if (what[0] == 'f') {
+        volatile float value = 1;
+
+        value = value / 3;
+    }
+#endif
+    if (what[0] == 't')
+        fail();
+    *ICSR = 1u << 26; /* SysTick, now */
+    __asm__ volatile("dsb\n\tisb" : : : "memory");
+}
+
+static const char *command;
+
+_Noreturn static void task(void)
+{
+    SFU_CORTEXM_OUTERMOST();
+    for (;;)
+        work(command);
+}
+
+void board_main(const char *command_line)
+{
+    command = command_line;
+    (void)sfu_cortexm_init(&cortexm, &panic, NULL, NULL, ram_start, ram_end); /* there are no tables */
+    __asm__ volatile("msr psp, %0\n\t"
+                     "movs r0, #2\n\t"
+                     "msr control, r0\n\t"
+                     "isb\n\t"
+                     "bx %1"
+                     :
+                     : "r"(task_stack + sizeof task_stack), "r"(task)
+                     : "r0", "memory");
+}
