@@ -68,9 +68,9 @@ struct sfu_dump {
     const struct sfu_dump_stack *stacks; /* others than the one that SP is in, and other memory */
     unsigned num_stacks;
     uint32_t words; /* from SP up, at most SFU_DUMP_MOST; 0: SFU_DUMP_WORDS */
+    uint8_t abi;    /* enum sfu_abi; 0: this program's own */
     /* Cortex-M: the process stack pointer, where the trace leads through an exception handler to a task; else 0. */
     uint32_t psp;
-    uint8_t abi; /* enum sfu_abi; 0: this program's own */
 };
 #define SFU_BUILD_ID_HEADER 16 /* bytes of the note before the build ID */
 #define SFU_DUMP_WORDS      256

@@ -16,7 +16,7 @@ int __wrap_sfu_panic_print(struct sfu_panic *panic, const struct sfu_registers *
 {
     const struct sfu_dump_place place = {(uintptr_t)image_start, "image_start", NULL};
     struct sfu_dump_stack ends[STACKS]; /* of all stacks: what an interrupt was nested in may be on any */
-    struct sfu_dump dump = {build_id_start, build_id_end, &place, 1, ends, 0, WORDS, 0};
+    struct sfu_dump dump = {build_id_start, build_id_end, &place, 1, ends, 0, WORDS, 0, 0};
     int code = __real_sfu_panic_print(panic, from);
     unsigned i;
 

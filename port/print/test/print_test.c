@@ -1077,7 +1077,7 @@ static void test_dump_all(void **state)
     static const struct sfu_dump_place places[] = {{0x100000, "image_start", NULL}, {0x200000, ".text", "m.ko"}};
     static const struct sfu_dump_stack stacks[] = {
         {STACK + 8 * 20, 4, NULL}, {STACK - 8, 1, NULL}, {STACK + 8 * (WORDS - 1), 9, NULL}};
-    const struct sfu_dump dump = {note, note + sizeof note, places, 2, stacks, 3, 5, SFU_S390X};
+    const struct sfu_dump dump = {note, note + sizeof note, places, 2, stacks, 3, 5, SFU_S390X, 0x20000710};
 
     (void)state;
     target.reg = some_registers;
@@ -1088,7 +1088,7 @@ static void test_dump_all(void **state)
     top.has_ra = true;
     sfu_dump_print(&panic, &dump, &top);
     expect_dump("begin 4 exact\nbuild 01abf0\nat 100000 image_start\nat 200000 .text m.ko\n"
-                "r pc 1004\nr sp 10000\nr fp 10008\nr ra fedcba9876543210\nr pac ff00\n"
+                "r pc 1004\nr sp 10000\nr fp 10008\nr ra fedcba9876543210\nr pac ff00\nr psp 20000710\n"
                 "r 03 4\nr 0a b\nr 11 12\nr 18 19\nr 1f 20\n"
                 "m 10000 102030405060708 0 *3\nm 100a0 0 *2 102030405060708\nm 101f8 0\nend a\n");
     length = 0;
