@@ -24,8 +24,8 @@
  *                                    the symbol or section NAME of the image, or of IMAGE (a module), is at ADDR; none
  *                                    or more lines
  *     sfu2 N r NAME VALUE CHECK      a register: pc, sp, fp; ra if it is known; pac (target's pac_mask) if it is set;
- *                                    psp (dump's) if it is set; then those that target's reg callback knows, if the PC is exact, by DWARF number:
- *                                    NAME has two digits
+ *                                    psp (dump's) if it is set; then those that target's reg callback knows, if the
+ *                                    PC is exact, by DWARF number: NAME has two digits
  *     sfu2 N m ADDR WORD ... CHECK   words of memory, from ADDR upward
  *     sfu2 N end COUNT CHECK         of all these words
  *
