@@ -159,7 +159,7 @@ $(foreach abi,$(ABIS),$(eval $(call step_rules,$(abi))))
 # pointers, with prologues that call, with a shadow call stack; code that the linker shortens, and code that it does
 # not.
 STEP_RISCV := $(foreach c,gcc12 clang,$(STEP_LEVELS:%=$(c)-%)) gcc12-O2-fp gcc12-O1-long gcc12-O2-save gcc12-Os-save \
-    gcc12-O2-norelax gcc12-O2-small clang-O1-fp clang-O2-long clang-Os-small clang-O2-scs
+    gcc12-O2-norelax gcc12-O2-small clang-Oz clang-O1-fp clang-O2-long clang-Os-small clang-O2-scs
 
 step_riscv_steps = $(if $(STEP_LONG),$(STEPS),140000)
 

@@ -86,7 +86,8 @@ static const char *judge_row(const struct comparing *c, const struct difference 
     if (wanted->kind == CFI_OUTERMOST || got->kind == SFU_ROW_OUTERMOST)
         return wanted->kind == CFI_OUTERMOST && got->kind == SFU_ROW_OUTERMOST ? NULL : "outermost";
     if (!same_rule(&wanted->cfa, &got->cfa) ||
-        (abi_is_arm(c->image->abi) && (!same_rule(&wanted->ra, &got->ra) || !same_rule(&wanted->fp, &got->fp)) &&
+        ((abi_is_arm(c->image->abi) || abi_is_riscv(c->image->abi)) &&
+         (!same_rule(&wanted->ra, &got->ra) || !same_rule(&wanted->fp, &got->fp)) &&
          is_in_epilogue(c, wanted, got, d))) {
         if (!is_in_epilogue(c, wanted, got, d))
             return "CFA";

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RA = 1, SP = 2, FP = 8 };
+enum { RA = 1, SP = 2, T0 = 5, FP = 8 };
 
 /* What an instruction does to SP, FP and RA. */
 enum effect {
@@ -22,7 +22,8 @@ enum effect {
     CHANGES_SP, /* in a way that is not known */
     CHANGES_FP,
     CALLS,
-    JUMPS, /* and does not go on behind: a tail call, a jump; to its own address + value, or value is 0 */
+    SHARES, /* calls a piece of itself by t0, at its own address + value (is_shared) */
+    JUMPS,  /* and does not go on behind: a tail call, a jump; to its own address + value, or value is 0 */
     RETURNS
 };
 
@@ -129,7 +130,10 @@ static void decode_long(uint32_t word, unsigned load, struct constant *constant,
             i->value = sign_extended((word >> 31) << 20 | (word >> 12 & 0xff) << 12 | (word >> 20 & 1) << 11 |
                                          (word >> 21 & 0x3ff) << 1,
                                      21);
-        i->effect = rd != 0 ? CALLS : opcode == 0x67 && rs == RA ? RETURNS : JUMPS;
+        i->effect = rd == T0 && opcode == 0x6f   ? SHARES
+                    : rd != 0                    ? CALLS
+                    : opcode == 0x67 && rs == RA ? RETURNS
+                                                 : JUMPS;
         return;
     default:
         break;
@@ -312,6 +316,7 @@ static void apply(struct state *s, const struct cfi_row *row, const struct instr
         break;
     case NOTHING:
     case CALLS:
+    case SHARES:
     case JUMPS:
     case RETURNS:
     default:
@@ -432,6 +437,88 @@ static struct state row_state(struct image *image, const struct cfi_row *row, co
     return state;
 }
 
+/* ---- Pieces that clang shares between functions ----------------------------------------------------------------- */
+
+/* Whether the instruction at P, of SIZE bytes, is a jump to what T0 says. */
+static bool jumps_by_t0(const uint8_t *p, unsigned size)
+{
+    return load_number(p, size, false) == (size == 2 ? 0x8282 : 0x00028067);
+}
+
+/* Whether it may write T0. The field is that of the register in all instructions but stores, branches and fences of 4
+ * bytes, and those of 2 bytes of which it is a part of something else: they count, too. */
+static bool may_write_t0(const uint8_t *p, unsigned size)
+{
+    const uint32_t half = (uint32_t)load_number(p, 2, false), opcode = half & 0x7f;
+
+    if ((half >> 7 & 31) != T0 || (size == 2 && (half & 3) == 0))
+        return false;
+    return size == 2 || (opcode != 0x63 && opcode != 0x23 && opcode != 0x27 && opcode != 0x0f);
+}
+
+/* Whether the SIZE bytes from START on, at P, are a piece which `jal t0` calls: clang's -Oz makes functions of what several functions have in
+ * common, of epilogues for instance (test/truth/FAULTS.md: clang-riscv-outlined). *ADDED: what the instructions in front
+ * of PC add to SP. Only a symbol says that all of the function is seen, so that t0 is what the call has made it. */
+static bool is_shared(const struct image *image, uint64_t start, uint64_t size, const uint8_t *p, uint64_t pc,
+                      int64_t *added)
+{
+    const struct symbol *symbol = image_symbol(image, start);
+    struct constant constant = {0, 0};
+    struct instruction i;
+    uint64_t at;
+
+    *added = 0;
+    if (symbol == NULL || symbol->addr != start || symbol->size != size)
+        return false;
+    for (at = 0; decode_riscv(p + at, size - at, image->registers->word, &constant, &i); at += i.size) {
+        if (i.effect == JUMPS)
+            return at + i.size == size && jumps_by_t0(p + at, i.size);
+        if (i.effect == FROM_FP || i.effect == CHANGES_SP || i.effect == CALLS || i.effect == SHARES ||
+            i.effect == RETURNS || may_write_t0(p + at, i.size))
+            return false;
+        if (i.effect == ADDS && start + at < pc)
+            *added += i.value;
+    }
+    return false;
+}
+
+/* What the piece at PC does to its caller's registers, if it is one. */
+static void apply_shared(struct image *image, uint64_t pc, const struct cfi_row *row, struct state *s)
+{
+    const struct symbol *symbol = image_symbol(image, pc);
+    const uint8_t *p = symbol != NULL ? image_instructions(image, pc, symbol->size) : NULL;
+    struct constant constant = {0, 0};
+    struct instruction i;
+    int64_t added;
+    uint64_t at;
+
+    if (p == NULL || !is_shared(image, pc, symbol->size, p, pc, &added))
+        return;
+    for (at = 0; at < symbol->size; at += i.size) {
+        (void)decode_riscv(p + at, symbol->size - at, image->registers->word, &constant, &i); /* is_shared has */
+        apply(s, row, &i);
+    }
+}
+
+/* Its caller's frame is what it was at the call. */
+static bool find_shared(const struct image *image, const struct cfi_row *row, const uint8_t *p, uint64_t pc,
+                        struct epilogue *found)
+{
+    int64_t added;
+
+    if (pc >= row->end || row->cfa.offset != 0 || !is_based_on(row, SP) ||
+        row->ra.control != (RA << RULE_NUMBER | RULE_REGISTER) ||
+        !is_shared(image, row->start, row->end - row->start, p, pc, &added) || added > INT32_MAX ||
+        added < -INT32_MAX)
+        return false;
+    found->start = pc;
+    found->end = pc + ((load_number(p + (pc - row->start), 2, false) & 3) == 3 ? 4 : 2);
+    found->cfa = (struct sfu_rule){(int32_t)-added, SP << RULE_NUMBER | RULE_REGISTER};
+    found->ra = (struct sfu_rule){0, T0 << RULE_NUMBER | RULE_REGISTER};
+    found->fp = (struct sfu_rule){0, FP << RULE_NUMBER | RULE_REGISTER};
+    return true;
+}
+
 bool epilogue_riscv(struct image *image, const struct cfi_row *row, uint64_t pc, struct epilogue *found)
 {
     uint64_t size = row->end - row->start, at;
@@ -443,6 +530,8 @@ bool epilogue_riscv(struct image *image, const struct cfi_row *row, uint64_t pc,
 
     if (p == NULL || row->kind != CFI_RULES || !(is_based_on(row, SP) || is_based_on(row, FP)))
         return false;
+    if (find_shared(image, row, p, pc, found))
+        return true;
     state = row_state(image, row, p, size, &known);
     for (at = 0; at < size && decode_riscv(p + at, size - at, image->registers->word, &constant, &i);
          at += i.size) {
@@ -452,6 +541,8 @@ bool epilogue_riscv(struct image *image, const struct cfi_row *row, uint64_t pc,
             return true;
         }
         apply(&state, &known, &i);
+        if (i.effect == SHARES)
+            apply_shared(image, row->start + at + (uint64_t)i.value, &known, &state);
         if (i.effect == JUMPS || i.effect == RETURNS) {
             known = *row;
             state = block_state(row, p, at + i.size, size, image->registers->word);

@@ -60,10 +60,20 @@ static void help(struct shadow *shadow, const struct machine *m, const struct re
         top_of(shadow)->help = true;
 }
 
+/* Whether SP is in the frame, or at its end, of a function that has called the running piece of itself by another link
+ * register: the piece may be its epilogue. */
+static bool is_shared_epilogue(const struct shadow *shadow, uint64_t sp)
+{
+    return shadow->count > 1 && shadow->entries[shadow->count - 1].help &&
+           sp <= shadow->entries[shadow->count - 2].sp;
+}
+
 static void abandon(struct shadow *shadow, struct machine *m)
 {
     uint64_t sp = m->regs.r[m->cpu->abi.sp];
 
+    if (is_shared_epilogue(shadow, sp))
+        return;
     while (shadow->count > 0 && top_of(shadow)->sp <= sp)
         shadow->count--;
     push(shadow, 0, sp, 0);
