@@ -457,9 +457,9 @@ static bool may_write_t0(const uint8_t *p, unsigned size)
 }
 
 /* Whether the SIZE bytes from START on, at P, are a piece which `jal t0` calls: clang's -Oz makes functions of what
- * several functions have in common, of epilogues for instance (test/truth/FAULTS.md: clang-riscv-outlined). *ADDED: what
- * the instructions in front of PC add to SP. Only a symbol says that all of the function is seen, so that t0 is what the
- * call has made it. */
+ * several functions have in common, of epilogues for instance (test/truth/FAULTS.md: clang-riscv-outlined). *ADDED:
+ * what the instructions in front of PC add to SP. Only a symbol says that all of the function is seen, so that t0 is
+ * what the call has made it. */
 static bool is_shared(const struct image *image, uint64_t start, uint64_t size, const uint8_t *p, uint64_t pc,
                       int64_t *added)
 {
