@@ -29,6 +29,19 @@ static inline volatile uint32_t *board_register(uint32_t address)
 #define SYSTICK_RELOAD  board_register(0xe000e014)
 #define SYSTICK_NOW     board_register(0xe000e018)
 
+/* Goes on in TASK, on the process stack, whose high end is STACK_END. */
+static inline void board_run(void (*task)(void), uint8_t *stack_end)
+{
+    __asm__ volatile("msr psp, %0\n\t"
+                     "movs r0, #2\n\t"
+                     "msr control, r0\n\t"
+                     "isb\n\t"
+                     "bx %1"
+                     :
+                     : "r"(stack_end), "r"(task)
+                     : "r0", "memory");
+}
+
 /* The program. */
 void board_main(const char *command_line);
 

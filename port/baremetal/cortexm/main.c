@@ -54,12 +54,5 @@ void board_main(const char *command_line)
 {
     (void)command_line;
     sfu_cortexm_init(&cortexm, &panic, sframe_start, sframe_end, ram_start, ram_end);
-    __asm__ volatile("msr psp, %0\n\t"
-                     "movs r0, #2\n\t"
-                     "msr control, r0\n\t"
-                     "isb\n\t"
-                     "bx %1"
-                     :
-                     : "r"(task_stack + sizeof task_stack), "r"(task)
-                     : "r0", "memory");
+    board_run(task, task_stack + sizeof task_stack);
 }

@@ -120,12 +120,5 @@ void board_main(const char *command_line)
     *SYSTICK_RELOAD = PERIOD;
     *SYSTICK_NOW = 0;
     *SYSTICK_CONTROL = 7;
-    __asm__ volatile("msr psp, %0\n\t"
-                     "movs r0, #2\n\t"
-                     "msr control, r0\n\t"
-                     "isb\n\t"
-                     "bx %1"
-                     :
-                     : "r"(stack + sizeof stack), "r"(task)
-                     : "r0", "memory");
+    board_run(task, stack + sizeof stack);
 }

@@ -91,12 +91,5 @@ void board_main(const char *command_line)
 {
     command = command_line;
     (void)sfu_cortexm_init(&cortexm, &panic, NULL, NULL, ram_start, ram_end); /* there are no tables */
-    __asm__ volatile("msr psp, %0\n\t"
-                     "movs r0, #2\n\t"
-                     "msr control, r0\n\t"
-                     "isb\n\t"
-                     "bx %1"
-                     :
-                     : "r"(task_stack + sizeof task_stack), "r"(task)
-                     : "r0", "memory");
+    board_run(task, task_stack + sizeof task_stack);
 }
