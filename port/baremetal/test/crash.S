@@ -167,6 +167,21 @@ mask:
     sfu_function_end middle
 #endif
 
+#if defined(__x86_64__)
+    sfu_function_begin stepped          /* the CPU stops behind its last instruction */
+    pushfq
+    sfu_cfi .cfi_adjust_cfa_offset 8
+    orl $0x100, (%rsp)                  /* RFLAGS.TF */
+    popfq
+    sfu_cfi .cfi_adjust_cfa_offset -8
+    jmp stepped_to
+    sfu_function_end stepped
+
+    sfu_function_begin stepped_to
+    ret
+    sfu_function_end stepped_to
+#endif
+
     /* What is not code, though a CPU takes it for that: illegal instructions. */
     .data
     .balign 16

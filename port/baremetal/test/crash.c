@@ -13,6 +13,7 @@ void in_epilogue(uint64_t what);
 void on_stack(uint64_t sp, uint64_t what);
 void jump_to(uint64_t where);
 void return_wild(uint64_t where);
+void stepped(void);
 extern const char middle[], illegal_data[];
 
 /* No machine has anything there. */
@@ -78,6 +79,26 @@ step void scenario_last(void)
 {
     last();
 }
+
+#if defined(__x86_64__)
+/* As icebp, which QEMU takes for a breakpoint of its own: a debug exception of which DR6 says no cause. */
+step static __attribute__((__noreturn__)) void last_debug(void)
+{
+    __asm__ volatile("int $1");
+    __builtin_unreachable();
+}
+
+step void scenario_last_debug(void)
+{
+    last_debug();
+}
+
+/* A single step leaves the PC at the next instruction, the first one of another function. */
+step void scenario_stepped(void)
+{
+    stepped();
+}
+#endif
 
 step void scenario_leaf(void)
 {

@@ -156,6 +156,8 @@ def wild_scenarios(cpu):
                                                "scenario_module_null"])],
     }
     if cpu == "x86_64":
+        result["last-debug"] = ["fault: exception, address .*", main_trace(cpu, ["last_debug", "scenario_last_debug"])]
+        result["stepped"] = ["fault: exception, address .*", main_trace(cpu, ["stepped_to+0", "scenario_stepped"])]
         result["middle"] = [ILLEGAL, main_trace(cpu, ["middle+2", "call", "scenario_middle"])]
     if cpu.startswith("riscv"):  # scenarios.c
         del result["module-null"]

@@ -784,6 +784,8 @@ static const struct {
     {"return-wild", scenario_return_wild},
 #if defined(__x86_64__)
     {"middle", scenario_middle},
+    {"last-debug", scenario_last_debug},
+    {"stepped", scenario_stepped},
 #endif
     {"leaf", scenario_leaf},
     {"prologue", scenario_prologue},

@@ -44,6 +44,8 @@ void scenario_call_null(void);
 void scenario_call_wild(void);
 void scenario_call_data(void);
 void scenario_last(void);
+void scenario_last_debug(void);
+void scenario_stepped(void);
 void scenario_jump_null(void);
 void scenario_return_wild(void);
 void scenario_middle(void);

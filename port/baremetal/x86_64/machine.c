@@ -3,7 +3,7 @@
 /* x86_64, QEMU's pc: 16550 at 0x3f8, local APIC timer, isa-debug-exit at 0xf4. */
 #include "kernel.h"
 
-enum { BREAKPOINT = 3, OVERFLOW = 4, DOUBLE_FAULT = 8, TIMER = 32, VECTORS = 33 };
+enum { DEBUG = 1, BREAKPOINT = 3, OVERFLOW = 4, DOUBLE_FAULT = 8, TIMER = 32, VECTORS = 33 };
 
 extern const char vectors[], exception_saved[], exception_restored[], exception_return[];
 extern uint64_t gdt[4], tables[6][512];
@@ -215,10 +215,30 @@ void machine_stop_others(void)
     write_apic(0x300, 0xc4400);
 }
 
+#define DR6_CLEAR  0xffff0ff0u
+#define DR6_CAUSES 0x1e80fu /* of these the CPU clears bits 11 and 16 for an event, and sets the others */
+
+/* Whether an instruction has made this debug exception, icebp or int $1: then DR6 has no cause. The CPU leaves what
+ * stands there, so that it is cleared for the next one. */
+static bool is_debug_instruction(void)
+{
+    uint64_t status;
+
+    __asm__ volatile("mov %%dr6, %0" : "=r"(status));
+    __asm__ volatile("mov %0, %%dr6" : : "r"((uint64_t)DR6_CLEAR));
+    return ((status ^ DR6_CLEAR) & DR6_CAUSES) == 0;
+}
+
+/* Whether the PC lies behind the instruction that has made the exception, where another function may begin. */
+static bool is_behind(uint64_t vector)
+{
+    return vector == BREAKPOINT || vector == OVERFLOW || (vector == DEBUG && is_debug_instruction());
+}
+
 bool machine_trap(struct trap *trap)
 {
-    if (trap->vector == BREAKPOINT || trap->vector == OVERFLOW)
-        trap->pc--; /* it lies behind int3 or int $4, where another function may begin */
+    if (is_behind(trap->vector))
+        trap->pc--;
     if (trap->vector != TIMER)
         return false;
     write_apic(0xb0, 0); /* end of interrupt */
