@@ -155,7 +155,7 @@ END {
     }
     if (shape_count == 0) exit
     print ""
-    print "Some of the shapes below, as those CPUs' compilers make them."
+    print "Some of the shapes of `make bench-shapes`, as those CPUs' compilers make them."
     print ""
     print "| shape | aarch64: `sfu` | `sfu_fast` | with an index | with 8 KiB | s390x: `sfu` | `sfu_fast` " \
         "| with an index | with 8 KiB |"
