@@ -25,8 +25,7 @@
  *
  * A trace takes 20 bytes (16 with weights of 32 bits) and 4 for each PC, rounded up to a multiple of 8, if all of its
  * PCs lie in the 4 GiB from the depot's base up. Otherwise it takes 8 bytes for each PC. The table that finds them
- * takes
- * the greatest power of two that is at most 1/16 of the memory.
+ * takes the greatest power of two that is at most 1/16 of the memory.
  */
 #ifndef SFU_DEPOT_H
 #define SFU_DEPOT_H

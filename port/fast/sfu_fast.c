@@ -794,8 +794,7 @@ INLINE uint32_t in_short(uint32_t kind, int32_t offset)
 }
 
 /* Whether the rule AT is the one with CFA and all else of RULE. It becomes that if there is none yet. An assignment
- * might
- * become a call of memcpy. */
+ * might become a call of memcpy. */
 INLINE bool is_or_becomes(struct sfu_fast_rule *at, const struct sfu_fast_rule *rule, int32_t cfa)
 {
     if (at->how == 0) {

@@ -236,7 +236,7 @@ static bool known(struct decoder *d, struct code_fact *fact)
 {
     const cs_x86 *x = &d->insn->detail->x86;
 
-    if (x->prefix[2] == 0x66 && is_stack(d->insn->id)) {
+    if (x->prefix[2] == 0x66 && is_stack(d->insn->id)) { /* SP moves by 2: no compiler does, so nothing is known */
         forget_all(fact);
         return true;
     }
@@ -279,6 +279,7 @@ static bool known(struct decoder *d, struct code_fact *fact)
         return whole(d, &x->operands[0]) != CODE_NONE &&
                read_table(d, fact, whole(d, &x->operands[0]), &x->operands[1], 4 | CODE_ENTRY_SIGNED);
     case X86_INS_CMP:
+        /* The index of a table is compared with its last entry, and `ja` leaves if it is greater. */
         if (x->operands[1].type == X86_OP_IMM && x->operands[1].imm >= 0 && x->operands[1].imm < MAX_BOUND)
             fact->bound = (uint32_t)x->operands[1].imm + 1;
         return true;

@@ -107,13 +107,12 @@ bool plt_is(const struct section *section);
 bool plt_rows(struct image *image, const struct section *plt, cfi_row_fn row, void *ctx);
 
 /* Epilogues of clang's for s390x (epilogue.c) and RISC-V (epilogue_riscv.c), of gcc's and clang's for ARM
- * (epilogue_arm.c). The row of the body goes on behind the
- * instructions that have put SP and FP back. What is right there can be read off those instructions.
+ * (epilogue_arm.c). The row of the body goes on behind the instructions that have put SP and FP back. What is right
+ * there can be read off those instructions.
  *
  * Code of such an epilogue, from START up to END, and what is right there. Of s390x it is the jump at the end: SP is
- * the
- * caller's there, so that the CFA is SP + 160. The other rules of the row still hold: what a function saves lies in its
- * caller's frame. Of RISC-V and ARM it is one instruction. */
+ * the caller's there, so that the CFA is SP + 160. The other rules of the row still hold: what a function saves lies in
+ * its caller's frame. Of RISC-V and ARM it is one instruction. */
 struct epilogue {
     uint64_t start, end;
     struct sfu_rule cfa, ra, fp;

@@ -8,7 +8,8 @@
 
 enum { HEADER_SIZE = 28, FLAG_SORTED = 1 };
 
-/* Whether another header begins within a linker's padding behind S. *AT: where, from the start of S. */
+/* Whether another header begins within a linker's padding behind S, which is less than 8 bytes because assemblers align
+ * the section to 8. *AT: where, from the start of S. */
 static bool find_next(const struct sfu_section *s, uint64_t *at)
 {
     for (*at = s->end; *at < (uint64_t)s->end + 8 && *at + HEADER_SIZE <= s->size; ++*at)
@@ -84,6 +85,8 @@ int joined_sort(struct joined *tables)
     return SFU_OK;
 }
 
+/* A table that has a function without a row there says more than one that has no such function, so its code is the one
+ * that is returned. */
 int joined_find(const struct joined *tables, uint64_t pc, struct sfu_row *row)
 {
     int result = SFU_E_NO_FDE;

@@ -63,7 +63,7 @@ static bool open_all(struct kept *kept, struct image *image, struct section *sec
         return true;
     if (!image_load(image, section))
         return false;
-    kept->bytes = zeroed((size_t)section->size, 1);
+    kept->bytes = zeroed((size_t)section->size, 1); /* a copy: an unsorted table is sorted in place */
     memcpy(kept->bytes, section->bytes, (size_t)section->size);
     while (offset + 28 <= section->size)
         if (!is_magic(kept->bytes + offset, image))
@@ -93,7 +93,8 @@ static bool find_kept(const struct kept *kept, const struct cfi_spans *spans, ui
 }
 
 /* Adds what is described of the code from PC up to END. Rows next to each other are of one span if they are of one
- * function. */
+ * function. A lookup that fails does not say where the next function begins, so what has no row is passed byte by byte:
+ * at most END - PC lookups, and code without CFI is a small part of an image. */
 static void collect_kept(struct kept *kept, const struct cfi_spans *spans, uint64_t pc, uint64_t end)
 {
     const struct sfu_section *section;

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * PLTs for which the linker has written no CFI: lld's, and those of GNU ld for aarch64, s390x and RISC-V. Their
- * instructions
- * are few: what pushes is counted, what does not is known, and anything else is refused.
+ * instructions are few: what pushes is counted, what does not is known, and anything else is refused.
  */
 #include "cfi.h"
 
@@ -78,7 +77,7 @@ static bool x86_rows(const struct image *image, const struct section *plt, cfi_r
         const struct x86 *x = decode_x86(plt->bytes + offset, plt->size - offset);
         int32_t cfa;
 
-        if (x == NULL || offset % block + x->size > block)
+        if (x == NULL || offset % block + x->size > block) /* one across two blocks: this is no such PLT */
             return false;
         offset += x->size;
         cfa = offset % block == 0 ? 8 : row.cfa.offset + 8 * x->push;
@@ -101,8 +100,7 @@ static bool x86_rows(const struct image *image, const struct section *plt, cfi_r
 
 /* How far SP is below the CFA behind the instruction WORD of a PLT, in front of which that is CFA. Returns -1 if a PLT
  * has no such instruction. The first entry pushes x16 and x30, the trampoline of thread-local variables (TLSDESC) x2
- * and
- * x3; both jump away with that. x30 stays what it is. */
+ * and x3; both jump away with that. x30 stays what it is. */
 static int32_t cfa_behind(uint32_t word, int32_t cfa)
 {
     static const struct {
@@ -217,6 +215,7 @@ static bool rows_of_plt(const struct image *image, const struct section *plt, cf
 
 bool plt_rows(struct image *image, const struct section *plt, cfi_row_fn row, void *ctx)
 {
+    /* The whole PLT is read before the first row is given, because an instruction at its end may refuse all of it. */
     if (plt->bytes == NULL || !rows_of_plt(image, plt, NULL, NULL))
         return false;
     return rows_of_plt(image, plt, row, ctx);

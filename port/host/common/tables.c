@@ -114,7 +114,8 @@ static void set_kept(struct made_row *row, unsigned which, uint32_t reg)
 }
 
 /* Compilers let a rule stand when the register has been restored and SP has moved above the slot. An interrupt may have
- * overwritten it. In front of that the slot was above SP; one that never was is in the red zone, and counts. */
+ * overwritten it. In front of that the slot was above SP; one that never was is in the red zone, and counts. Where the
+ * caller pushes RA (no link register), its slot is at SP even at the return, so that rule needs no look. */
 static void fix_below_sp(struct tables *t, struct function *function, uint32_t ra)
 {
     const uint32_t reg[ROW_RULES] = {0, ra, t->image->registers->fp};
@@ -146,7 +147,8 @@ static void fix_below_sp(struct tables *t, struct function *function, uint32_t r
 
 /* ---- A realigned frame's epilogue (gcc, x86_64) ---------------------------------------------------------------- */
 
-/* How many bytes the pops of registers at P take, if `pop %rbp` or `leave` is the last one; else 0. */
+/* How many bytes the pops of registers at P take, if `pop %rbp` (5d) or `leave` (c9) is the last one; else 0. A pop is
+ * 58 to 5f, with the prefix 41 in front for r8 to r15. */
 static uint32_t pops_of(const uint8_t *p, uint32_t size)
 {
     uint32_t i = 0;
@@ -251,8 +253,7 @@ static void set_row_rule(struct made_row *row, unsigned which, const struct sfu_
 }
 
 /* Gives the part of row I that FOUND is the rules that are right there. Behind it the row goes on up to END. Returns
- * the
- * number of that row. */
+ * the number of that row. */
 static uint32_t fix_part(struct tables *t, struct function *function, uint32_t i, const struct epilogue *found,
                          uint64_t end)
 {
@@ -299,7 +300,8 @@ static bool repeats(const struct tables *t, const struct function *function, uin
     return rows[function->num_rows - count].start + period >= function->size;
 }
 
-/* Finds out whether the rows of the last function, which depend on the PC, are those of equal blocks. */
+/* Finds out whether the rows of the last function, which depend on the PC, are those of equal blocks. An FDE counts a
+ * block's bytes in one byte (specification: "sfde_func_rep_size"), so a longer block stays a list of rows. */
 static void find_blocks(struct tables *t, struct function *function)
 {
     const struct made_row *rows = t->rows + function->first_row;
@@ -416,7 +418,7 @@ static void build_plt(struct tables *t, struct section *plt)
 
     if (!image_load(t->image, plt) || !plt_rows(t->image, plt, build_row, &b)) {
         add_loss(t, span.start, span.end, "a PLT without CFI, whose instructions are unknown");
-        t->lost -= plt->size;
+        t->lost -= plt->size; /* `lost` is a share of `covered`, the bytes with CFI, of which a PLT is none */
         return;
     }
     close_function(&b, span.end);

@@ -8,7 +8,8 @@
 #include <string.h>
 
 /* The stack. Frames begin at its second sixteenth, with FP at its first quarter. Each word of its first half has a
- * value of its own, a place in the second half; so has each word of that. Words are saved registers of the ABI. */
+ * value of its own, a place in the second half; so has each word of that. A walker that reads another slot therefore
+ * gets another PC, and cannot be right by luck. Words are saved registers of the ABI. */
 enum { STACK = 1 << 20, STACK_SP = STACK / 16, STACK_FP = STACK / 4, STACK_VALUES = STACK / 2 };
 
 enum { OWN, CALLERS, SECTIONS };
