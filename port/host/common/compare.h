@@ -18,6 +18,7 @@ struct comparison {
     uint64_t epilogue;  /* the CFA is given as in an epilogue (epilogue.c), whatever else is the same */
     uint64_t stale;     /* the same, except that FP is given in a slot below SP */
     uint64_t drap;      /* the same, except that an FP is given as restored */
+    uint64_t by_code;   /* contradicted by CFI that is wrong */
     uint64_t different; /* contradicted */
     uint64_t missing;   /* without a row, or only the trap hook could know */
     uint64_t lost;      /* without a row, and SFrame cannot say it */
@@ -38,11 +39,15 @@ typedef void (*difference_fn)(void *ctx, const struct difference *difference);
 /* What another reader of the tables has wrong at the PCs of AGREED, whose row is right, or NULL. */
 typedef const char *(*reader_fn)(void *ctx, const struct difference *agreed);
 
+/* Whether the tables are right at the PCs of DIFFERENT, and the CFI is not. */
+typedef bool (*excuse_fn)(void *ctx, const struct difference *different);
+
 struct compare_how {
     bool ignore_fp;      /* leaves out FP */
     difference_fn found; /* or NULL */
     reader_fn reader;    /* or NULL */
-    void *ctx;           /* passed to both */
+    excuse_fn excuse;    /* or NULL */
+    void *ctx;           /* passed to all */
 };
 
 /* Compares at every PC of SPANS, range by range: sfu's rows and those of CFI say how far they hold. */

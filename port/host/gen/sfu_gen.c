@@ -459,7 +459,7 @@ static void check(struct input *in)
 {
     struct joined own = open_own(&in->image);
     struct comparer comparer = {&in->image, NULL};
-    const struct compare_how how = {false, put_difference_in_words, NULL, &comparer};
+    const struct compare_how how = {false, put_difference_in_words, NULL, NULL, &comparer};
     struct comparison c;
     size_t left;
 
@@ -493,7 +493,7 @@ static void check_self(struct input *in, const struct tables *tables, const stru
     struct joined made =
         open_made_tables(&in->image, bytes->data, bytes->size, addr, "self-check: nothing written: ");
     struct comparer comparer = {&in->image, walker_new(&in->image, bytes->data, bytes->size, addr)};
-    const struct compare_how how = {without_fp, put_difference_in_words, ask_walker, &comparer};
+    const struct compare_how how = {without_fp, put_difference_in_words, ask_walker, NULL, &comparer};
     struct comparison c, kept;
 
     num_findings = 0;

@@ -1,9 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "lint.h"
+#include "code/code.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* The instructions of an object are not relocated yet. */
+static bool read_code(struct lint *lint)
+{
+    const struct code_how how = {false, NULL, 0, NULL, NULL, NULL};
+    struct code_report report;
+
+    if (lint->image.object || code_cpu(&lint->image) == NULL)
+        return true;
+    return cfi_read(&lint->mended, &lint->image, CFI_EH | CFI_DEBUG) &&
+           cfi_find_spans(&lint->mended, &lint->mended_spans) &&
+           code_trust(&lint->mended, &lint->mended_spans, &how, &report);
+}
 
 bool lint_read(struct lint *lint, const char *file, unsigned oldest)
 {
@@ -15,6 +29,8 @@ bool lint_read(struct lint *lint, const char *file, unsigned oldest)
     if (!image_symbols(image))
         return false;
     if (!cfi_read(&lint->cfi, image, CFI_EH | CFI_DEBUG) || !cfi_find_spans(&lint->cfi, &lint->spans))
+        return false;
+    if (!read_code(lint))
         return false;
     lint_place(lint, oldest);
     lint_rows(lint);
@@ -33,6 +49,8 @@ void lint_free(struct lint *lint)
     free(lint->objects);
     free(lint->findings);
     free(lint->spans.list);
+    free(lint->mended_spans.list);
+    cfi_free(&lint->mended);
     lint_objects_free(lint);
     cfi_free(&lint->cfi);
     image_close(&lint->image);

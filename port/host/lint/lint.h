@@ -64,6 +64,7 @@ enum lint_name {
     LINT_FP_BELOW_SP,
     LINT_RA_BELOW_SP,
     LINT_STALE_EPILOGUE,
+    LINT_WRONG_BY_CODE,
     LINT_NO_OUTERMOST,
     LINT_NO_CFI,
     LINT_WRONG_CFA,
@@ -90,7 +91,8 @@ struct lint_kind_of {
 };
 extern const struct lint_kind_of lint_names[LINT_NAMES];
 
-/* Something found. Ranges of PCs in one function with the same name are one fault; notes of the same name are one. */
+/* Something found. Ranges of PCs in one function with the same name are one fault; notes of the same name
+ * are one, except for LINT_WRONG_BY_CODE. */
 struct finding {
     enum lint_name name;
     const char *where; /* a function, a section or a symbol; or "" */
@@ -162,6 +164,8 @@ struct lint {
     struct image image;
     struct cfi cfi;
     struct cfi_spans spans;
+    struct cfi mended; /* the same with the rows of the machine code where that contradicts; no entry: not known */
+    struct cfi_spans mended_spans;
     /* lint_place */
     struct section *section; /* that the tables are in, or NULL */
     uint64_t addr, size;     /* of the tables */

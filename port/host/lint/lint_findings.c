@@ -47,6 +47,7 @@ const struct lint_kind_of lint_names[LINT_NAMES] = {
     [LINT_FP_BELOW_SP] = {"fp-below-sp", LINT_NOTE},
     [LINT_RA_BELOW_SP] = {"ra-below-sp", LINT_NOTE},
     [LINT_STALE_EPILOGUE] = {"stale-epilogue", LINT_NOTE},
+    [LINT_WRONG_BY_CODE] = {"wrong-by-code", LINT_NOTE},
     [LINT_NO_OUTERMOST] = {"no-outermost", LINT_NOTE},
     [LINT_NO_CFI] = {"no-cfi", LINT_NOTE},
     [LINT_WRONG_CFA] = {"wrong-cfa", LINT_FAULT},
@@ -66,12 +67,18 @@ const struct lint_kind_of lint_names[LINT_NAMES] = {
     [LINT_DEEP_CALLS] = {"deep-calls", LINT_FAULT},
 };
 
+/* Whether there is one finding of NAME for the whole image. */
+static bool is_one(enum lint_name name)
+{
+    return lint_names[name].level == LINT_NOTE && name != LINT_WRONG_BY_CODE;
+}
+
 /* The finding that one of NAME at WHERE belongs to, or NULL. */
 static struct finding *find_same(struct lint *lint, enum lint_name name, const char *where)
 {
     struct finding *last = lint->num_findings > 0 ? &lint->findings[lint->num_findings - 1] : NULL;
 
-    if (lint_names[name].level == LINT_NOTE)
+    if (is_one(name))
         return lint->notes[name] > 0 ? &lint->findings[lint->notes[name] - 1] : NULL;
     return last != NULL && last->name == name && where[0] != '\0' && last->where == where ? last : NULL;
 }
@@ -84,7 +91,7 @@ static struct finding *add_finding(struct lint *lint, enum lint_name name, const
     lint->findings = grow(lint->findings, lint->num_findings, sizeof *lint->findings);
     added = &lint->findings[lint->num_findings++];
     *added = (struct finding){name, where, 0, start, bytes, 1, ""};
-    if (lint_names[name].level == LINT_NOTE)
+    if (is_one(name))
         lint->notes[name] = lint->num_findings;
     return added;
 }

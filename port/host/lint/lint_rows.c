@@ -288,6 +288,43 @@ static void find_difference(void *ctx, const struct difference *d)
         lint_code(ctx, name, d->start, d->end, "%s", text);
 }
 
+/* A difference_fn, beside what the machine code says. What only CFI says has been compared. */
+static void find_by_code(void *ctx, const struct difference *d)
+{
+    char text[160];
+
+    if (d->missing || !d->wanted->by_code)
+        return;
+    print_difference(text, sizeof text, d);
+    lint_code(ctx, LINT_WRONG_BY_CODE, d->start, d->end, "%s; its CFI is wrong, and sfu-gen writes what is right",
+              text);
+}
+
+/* A difference_fn. */
+static void set_flag(void *ctx, const struct difference *d)
+{
+    (void)d;
+    *(bool *)ctx = true;
+}
+
+/* An excuse_fn: whether the machine code says what the tables say. */
+static bool is_right_by_code(void *ctx, const struct difference *d)
+{
+    struct lint *lint = ctx;
+    const struct cfi_span *found = cfi_span_at(&lint->mended_spans, d->start);
+    bool differs = false;
+    const struct compare_how how = {false, set_flag, NULL, NULL, &differs};
+    struct comparison ignored = {0};
+
+    if (found != NULL) {
+        struct cfi_span span = {d->start, d->end, found->fde, found->why};
+        const struct cfi_spans spans = {&span, 1, 0};
+
+        compare_tables(&lint->mended, &spans, &lint->tables, &how, &ignored);
+    }
+    return found != NULL && !differs && ignored.lost == 0;
+}
+
 /* GNU as puts what a file's first function says at its start into the CIE; there DW_CFA_restore leads
  * back to it. */
 static void find_restore(struct lint *lint, const struct cfi_row *row)
@@ -334,13 +371,16 @@ static void check_all_cfi(struct lint *lint)
 
 static void compare_with_cfi(struct lint *lint)
 {
-    const struct compare_how how = {false, find_difference, NULL, lint};
+    const struct compare_how how = {false, find_difference, NULL, is_right_by_code, lint};
+    const struct compare_how code_how = {false, find_by_code, NULL, NULL, lint};
+    struct comparison ignored;
 
     if (lint->cfi.num_fdes == 0)
         lint_thing(lint, LINT_NO_CFI, "", 0, 0,
                    "no .eh_frame and no .debug_frame: there is nothing to compare the tables with");
     else
         compare_tables(&lint->cfi, &lint->spans, &lint->tables, &how, &lint->comparison);
+    compare_tables(&lint->mended, &lint->mended_spans, &lint->tables, &code_how, &ignored);
 }
 
 static int by_range_start(const void *a, const void *b)

@@ -368,6 +368,16 @@ def test_planted():
             test("%s %s" % (cpu, function.__name__.replace("_", " ")), function, cpu, objects)
     test("x86_64 SP that is no multiple of 8", odd_sp)
     test("s390x epilogues of clang", stale_epilogue)
+    test("aarch64 wrong by code: clang -Oz", wrong_by_code, "aarch64",
+         ["clang-16", "--target=aarch64-linux-gnu", "-Oz", "-fno-integrated-as"],
+         b"long g(long); long f(long x) { char q[64]; __asm__ volatile(\"\" : : \"r\"(q) : \"memory\"); "
+         b"return g(x) + 1; }\n", "f", ["add", "ldp"])
+    for compiler in "gcc", "clang-16":
+        test("x86_64 wrong by code: interrupt attribute, " + compiler, wrong_by_code, "x86_64",
+             [compiler, "-O2", "-mgeneral-regs-only", "-mno-red-zone"] +
+             ["-fno-integrated-as"] * (compiler != "gcc"),
+             b"struct f; __attribute__((interrupt)) void irq(struct f *f) { (void)f; }\n"
+             b"long f(long x) { return x + 1; }\n", "irq", ["iretq"])
     test("every fault and note is planted", all_planted)
 
 
@@ -1006,6 +1016,25 @@ def stale_epilogue():
         must(found == [] and (result["cfi"]["epilogue"] > 0) == (epilogues > 0) and
              (("stale-epilogue" in [f["name"] for f in result["findings"]]) == (epilogues == 0)),
              str(result["findings"]))
+
+
+def wrong_by_code(cpu, compiler, code, function, instructions):
+    """CFI that contradicts INSTRUCTIONS of FUNCTION. GNU as and --cfi=keep have what it says, sfu-gen what is right."""
+    source = "%s/by-code-%s.c" % (WORK, compiler[0])
+    write(source, code)
+    run(*compiler, "-fasynchronous-unwind-tables", "-B%s/%s/" % (TC, cpu), "-Wa,--gsframe", "-c", source, "-o",
+        source + ".o")
+    image = source + ".elf"
+    run("%s/%s/ld" % (TC, cpu), "-e", "0", "--defsym", "g=0x1000000", source + ".o", "-o", image)
+    text = run("%s/%s/objdump" % (TC, cpu), "-d", "--no-show-raw-insn", image)[0]
+    must(all(re.search(r"\t%s\b" % name, text) for name in instructions), text)
+    gen.gen("-q", "--append=" + image + ".keep", "--cfi=keep", image)
+    gen.gen("-q", "--append=" + image + ".gen", image)
+    for name in image, image + ".keep", image + ".gen":
+        result, found = faults(name)
+        named = [f["where"] for f in result["findings"] if f["name"] == "wrong-by-code"]
+        must(found == [] and named == ([function] if name != image + ".gen" else []), name + str(result["findings"]))
+        must((result["cfi"]["by_code"] > 0) == (name == image + ".gen"), str(result["cfi"]))
 
 
 def odd_sp():
