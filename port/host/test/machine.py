@@ -192,6 +192,7 @@ def test_live():
         test("a stub: " + kind, with_machine(lambda m, k=kind: live_stub(m, k)), "x86_64-4k")
     test("gdbserver, a process that runs", live_gdbserver, "--attach", "-static", "-no-pie")
     test("gdbserver, a process that has stopped", live_gdbserver, "", "-static", "-no-pie")
+    test("gdbserver, in the dynamic linker", live_gdbserver, "", "-fPIE", "-pie")
     test("gdbserver, position-independent, with shared libraries", live_gdbserver, "--attach", "-fPIE", "-pie")
     test("gdbserver, position-independent and static", live_gdbserver, "--attach", "-fPIE", "-static-pie")
     for cpu in (*GCC, "aarch64_be"):
@@ -367,6 +368,11 @@ def live_gdbserver(how, *flags):
         names = functions(text)
         if not how:
             must(b"#0  0x" in text, "%s" % text)
+            if "-static" not in flags:  # the dynamic linker has not begun yet: its list is empty
+                linker = re.search(rb"/lib64/ld-linux[^\0]*", trace.read(program))[0].decode()
+                entry = struct.unpack_from("<Q", trace.read(linker), 24)[0]
+                pc, = list(found.values())[0][:1]
+                must(b"[%s]" % os.path.basename(linker).encode() in text and pc % 4096 == entry % 4096, "%s" % text)
             return "%d frames" % sum(map(len, found.values()))
         must(names[:6] == ["stay", "call", "call", "call", "call", "main"], "%s" % names)
         wanted, = by_gdb(program, "attach %d" % process.pid).values()

@@ -120,6 +120,7 @@ struct core_notes {
     size_t num_files;
     uint64_t phdr; /* of the program: where its headers are; 0: not known */
     uint64_t vdso; /* 0: none */
+    uint64_t base; /* where the dynamic linker lies; 0: there is none, or it is not known */
     uint64_t pac_mask;
     struct note_bytes auxv;      /* NT_AUXV and NT_FILE as they are */
     struct note_bytes file_list; /* size 0: there is none */

@@ -138,7 +138,7 @@ static bool read_note_floats(struct core_notes *notes, const struct note *n)
 
 void notes_read_auxv(struct core_notes *notes, const uint8_t *bytes, size_t size)
 {
-    enum { AUX_PHDR = 3, AUX_VDSO = 33 };
+    enum { AUX_PHDR = 3, AUX_BASE = 7, AUX_VDSO = 33 };
     const struct registers *r = notes_registers(notes);
     size_t at, w = r->word;
 
@@ -148,6 +148,8 @@ void notes_read_auxv(struct core_notes *notes, const uint8_t *bytes, size_t size
 
         if (type == AUX_PHDR)
             notes->phdr = value;
+        if (type == AUX_BASE)
+            notes->base = value;
         if (type == AUX_VDSO)
             notes->vdso = value;
     }

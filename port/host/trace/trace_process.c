@@ -166,6 +166,37 @@ static void place_by_link_map(const struct trace_process *process, uint64_t map)
     }
 }
 
+static bool is_placed_at(const struct trace_images *images, uint64_t start)
+{
+    uint64_t addr;
+    size_t i;
+
+    for (i = 0; i < images->num; i++)
+        if (images->list[i]->placed && linked_at(images->list[i], 0, &addr) && addr + images->list[i]->slide == start)
+            return true;
+    return false;
+}
+
+/* The dynamic linker, where its list does not have it yet: a process begins in it. PROGRAM says its name. */
+static void place_linker(const struct trace_process *process, const struct trace_image *program)
+{
+    uint64_t addr, base = process->notes->base;
+    struct trace_image *image = NULL;
+    char name[MAX_NAME] = "";
+    size_t num, i;
+    GElf_Phdr p;
+
+    if (base == 0 || is_placed_at(&process->options->images, base) || elf_getphdrnum(program->image.elf, &num) != 0)
+        return;
+    for (i = 0; i < num && gelf_getphdr(program->image.elf, (int)i, &p) != NULL; i++)
+        if (p.p_type == PT_INTERP)
+            read_process_name(process, p.p_vaddr + program->slide, name, sizeof name);
+    if (name[0] == '/')
+        image = open_by_name(process, name);
+    if (image != NULL && linked_at(image, 0, &addr))
+        image_place(image, base - addr);
+}
+
 /* Stubs give as much as a block at once. */
 static bool read_all(const struct trace_process *process, uint64_t addr, uint8_t *bytes, uint64_t size)
 {
@@ -218,7 +249,9 @@ void process_place(const struct trace_process *process)
 
     place_by_files(process);
     program = place_program(process);
-    if (program != NULL && process->notes->num_files == 0)
+    if (program != NULL && process->notes->num_files == 0) {
         place_by_link_map(process, find_link_map(process, program));
+        place_linker(process, program);
+    }
     place_vdso(process);
 }

@@ -8,7 +8,7 @@
 
 struct trace_process {
     struct trace_options *options;
-    const struct core_notes *notes; /* abi, phdr and vdso; and the files, if they are known */
+    const struct core_notes *notes; /* abi, phdr, vdso and base; and the files, if they are known */
     space_read_fn read;
     void *ctx;
 };
