@@ -172,7 +172,8 @@ static bool is_placed_at(const struct trace_images *images, uint64_t start)
     size_t i;
 
     for (i = 0; i < images->num; i++)
-        if (images->list[i]->placed && linked_at(images->list[i], 0, &addr) && addr + images->list[i]->slide == start)
+        if (images->list[i]->placed && linked_at(images->list[i], 0, &addr) &&
+            addr + images->list[i]->slide == start)
             return true;
     return false;
 }
