@@ -44,7 +44,7 @@ indexing=prove_fast_index.0:3,make_index.0:4,make_index.1:3
 taking="default_rule:take_default,flexible_rule:take_flexible \
 check_rows.0:4,scan_rows.0:4,scan.0:4,flexible_rules.0:4,modulo.0:33"
 finding="sfu_check:accepts_order,make_index:any_index,read_attributes:take_fde,row_rule:take_attributes \
-accepts_order.0:4,survey.0:4,sfu_find_text.0:4,search.0:3,find_fde.0:4,bisect.0:3,image_of.0:2,outside.0:2\
+accepts_order.0:4,survey.0:4,sfu_find_text.0:4,search.0:3,find_fde.0:4,bisect.0:3,search_images.0:2,outside.0:2\
 ,find_neighbours.0:1"
 quick="
 read.c   prove_record        - - -
