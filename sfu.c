@@ -1349,6 +1349,17 @@ void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, cons
     frame->reliable = true;
 }
 
+int sfu_walk_to(struct sfu_walk *walk, const struct sfu_registers *caller)
+{
+    int code = advance(walk, caller->sp, caller->pc_kind == SFU_PC_EXACT);
+
+    if (code != SFU_OK)
+        return code;
+    copy_registers(&walk->frame.regs, caller);
+    walk->frame.regs.pc = code_address(target_abi(walk->target), caller->pc);
+    return SFU_OK;
+}
+
 /* Marks the frame of WALK as guessed. */
 static void mark(struct sfu_walk *walk, enum sfu_guess guess)
 {

@@ -438,6 +438,13 @@ void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, cons
  * if ROW, which the caller made, has the number of no ABI. */
 int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row);
 
+/* Moves WALK to the caller, whose registers are CALLER, for callers that know them without a row: of frames of an
+ * interpreter, or from a cache. The caller was interrupted if its PC is exact, else it has made a call. Nothing is read.
+ * CALLER is believed: walk->frame.reliable stays as it is. Uses the target's stacks and limits, as sfu_walk_step says,
+ * and calls no callback but find_stack, where SP does not grow on its stack. Returns SFU_OK; or, with WALK as it was,
+ * SFU_E_STACK, SFU_E_PROGRESS, SFU_E_SWITCHES or SFU_E_DEPTH. */
+int sfu_walk_to(struct sfu_walk *walk, const struct sfu_registers *caller);
+
 /* Moves WALK to the caller: finds the row and applies it, or asks the trap hook. Returns what sfu_find_frame, sfu_apply
  * or the trap hook returned, or SFU_E_NOT_FINAL. Any other result than SFU_OK leaves WALK unchanged, so calling again
  * returns the same result; except that a trap hook that ends the trace without being sure clears

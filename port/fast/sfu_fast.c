@@ -80,8 +80,7 @@ enum {
     OUTERMOST = 0x2000,  /* there is no caller */
     NO_FDE = 0x4000,     /* the trace ends: SFU_E_NO_FDE, SFU_E_NOT_CODE */
     NOT_CODE = 0x8000,
-    NO_CACHE = 0x10000,  /* the cache is of no use */
-    NO_RULE = BY_CORE | OUTERMOST | NO_FDE | NOT_CODE | NO_CACHE
+    NO_RULE = BY_CORE | OUTERMOST | NO_FDE | NOT_CODE
 };
 
 /* The cache. An entry has a tag and, below it, what it says. Below SHORT that is the number of a rule. From SHORT on it
@@ -93,8 +92,8 @@ enum {
     WAYS = 4, WAY_BITS = 2, /* saying names each */
     REGION_BITS = 4, /* of a tag */
     MIN_ENTRIES = 256,
-    EAGER_MISSES = 4, TURNS = 8, /* so many misses of a trace, then one of so many, take a place of a full set */
-    FREE_MISSES = 8, MISS_HITS = 4, /* a trace gives up that has missed so often, and once more for each so many hits */
+    TURNS = 16,      /* the first miss of a trace, then one of so many, takes a place of a full set */
+    FREE_MISSES = 4, /* a trace gives up that has missed so often more than it has hit */
     TRIES = 8, /* places of a rule in the table */
     SPREAD = 0x1e3779b1, /* odd, of mixed bits */
     MIX_SHIFT = SAYS_BITS + REGION_BITS,
@@ -150,8 +149,7 @@ INLINE int32_t load_signed(const uint8_t *p, unsigned size)
 /* What is said of a PC instead of a rule. */
 static const struct sfu_fast_rule by_core = {0, 0, 0, COMPLEX | BY_CORE},
                                   outermost = {0, 0, 0, COMPLEX | OUTERMOST}, no_fde = {0, 0, 0, COMPLEX | NO_FDE},
-                                  not_code = {0, 0, 0, COMPLEX | NOT_CODE},
-                                  no_cache = {0, 0, 0, COMPLEX | NO_CACHE};
+                                  not_code = {0, 0, 0, COMPLEX | NOT_CODE};
 
 /* Whether all of the word at OFFSET from the CFA is between the CFA and what that counts from, C below it. */
 INLINE bool is_between(int32_t offset, int64_t c)
@@ -940,7 +938,7 @@ INLINE struct found seek(const struct trace *v, const uint32_t *cache, uint64_t 
     else
         return found;
     found = entry_at(cache, place, tag);
-    if (LIKELY(is_short(found.says)) || found.says < NOT_FOUND)
+    if (LIKELY(is_short(found.says)) || found.says < EMPTY)
         return found;
     found = entry_at(cache, place ^ 1, tag);
     if (UNLIKELY(found.says >= NOT_FOUND))
@@ -984,12 +982,12 @@ OUT_OF_LINE const struct sfu_fast_rule *find(struct trace *v, uint64_t behind, s
     place = has_place(v, behind);
     if (!place)
         v->misses++;
-    if (v->misses > FREE_MISSES + MISS_HITS * (done + 1 - v->misses)) {
+    if (v->misses > FREE_MISSES + (done + 1 - v->misses)) {
         v->cache = NULL;
-        return &no_cache;
+        return &by_core;
     }
     rule = look_up(v, pc, own);
-    if ((place || v->misses <= EAGER_MISSES || v->misses % TURNS == 0) && !keep(v, pc, rule) && place)
+    if ((place || v->misses % TURNS == 1) && !keep(v, pc, rule) && place)
         v->misses++;
     return rule;
 }
@@ -1256,23 +1254,56 @@ INLINE uint32_t control_of(uint32_t how, unsigned shift, bool loaded)
            (loaded ? RULE_DEREFERENCE : 0);
 }
 
+/* Sets *CALLER to the caller's registers by the last rule, which has the caller's SP, its PC and perhaps its FP on the
+ * frame's stack, at places that count from the frame's registers: as a trap frame has them, wherever its caller's stack
+ * is. Returns false, and sets nothing, if the rule is no such one. */
+INLINE bool find_saved(const struct trace *v, struct sfu_registers *caller)
+{
+    const struct sfu_fast_rule *rule = &v->last;
+    const uint32_t how = rule->how;
+    const bool fp_loaded = how & FP_LOADED;
+    uint64_t fp_base, sp, ra, fp;
+    struct place at;
+
+    depart(&v->walk, &at);
+    fp_base = at.fp - at.low;
+    if (!(how & CFA_LOADED) || how & SIGNED || !(how & FROM << RA_FROM) ||
+        (fp_loaded && !(how & FROM << FP_FROM)) || (how & BY_FP && fp_base > at.span))
+        return false;
+    sp = base_of(how, 0, 0, at.sp, fp_base) + extend(rule->cfa);
+    ra = base_of(how, RA_FROM, 0, at.sp, fp_base) + extend(rule->ra);
+    fp = fp_loaded ? base_of(how, FP_FROM, 0, at.sp, fp_base) + extend(rule->fp) : sp;
+    if (!is_on_stack(&at, sp) || !is_on_stack(&at, ra) || !is_on_stack(&at, fp) || word_at(&at, sp) <= BELOW)
+        return false;
+    caller->sp = word_at(&at, sp) - BELOW;
+    caller->pc = word_at(&at, ra);
+    caller->fp = fp_loaded ? word_at(&at, fp) : at.fp;
+    caller->ra = 0;
+    caller->has_ra = false;
+    caller->pc_kind = how & TRAP ? SFU_PC_EXACT : SFU_PC_RETURN;
+    return true;
+}
+
 /* A step by the core, where the short way ended: onto another stack, say, or where the stack ends. If the frame's rule
  * is known, the core need not find its row. */
 OUT_OF_LINE int step_by_core(struct trace *v)
 {
     const struct sfu_fast_rule *rule = &v->last;
     const uint32_t how = rule->how;
+    struct sfu_registers caller;
     struct sfu_row row;
 
     if (how & NO_RULE)
         return sfu_walk_step(&v->walk);
+    if (find_saved(v, &caller))
+        return sfu_walk_to(&v->walk, &caller);
     row.start = row.function = row.length = 0; /* a walk does not ask for them */
     row.cfa.offset = rule->cfa;
     row.cfa.control = control_of(how, 0, how & CFA_LOADED);
-    row.ra.offset = how & RA_LEFT ? 0 : rule->ra;
+    row.ra.offset = rule->ra; /* 0 where it is left; so is FP's where that is not loaded */
     row.ra.control =
         how & RA_LEFT ? (uint32_t)RA_NUMBER << RULE_NUMBER | RULE_REGISTER : control_of(how, RA_FROM, true);
-    row.fp.offset = how & FP_LOADED ? rule->fp : 0;
+    row.fp.offset = rule->fp;
     row.fp.control = how & FP_LOADED ? control_of(how, FP_FROM, true) : (uint32_t)FP << RULE_NUMBER | RULE_REGISTER;
     row.abi = NATIVE;
     row.kind = SFU_ROW_RULES;

@@ -8,6 +8,7 @@
  *   prove_red_zone  what lies below SP is in its register, on another stack or lost, as sfu.h says
  *   prove_caller    what a row says of the caller, for prove_walk
  *   prove_advance   a walk moves as sfu.h says, whatever the SP of the caller
+ *   prove_walk_to   so does one whose caller is known
  *   prove_apply     all that is in between: any_word stands for read_word. Wherever SP and the stacks are in truth, no
  *                   row reads what a trap may have overwritten
  *   prove_left      no other stack than one that the walk has left so is refused
@@ -331,6 +332,38 @@ void prove_advance(void)
     expected.frame.regs.sp = sp;
     expected.frame.regs.pc_kind = walk.frame.regs.pc_kind;
     PROVE(same_registers(&walk.frame.regs, &expected.frame.regs), "other registers are left alone");
+    PROVE(walk.frame.reliable == before.frame.reliable && walk.target == before.target,
+          "the frame is as reliable as before");
+}
+
+void prove_walk_to(void)
+{
+    struct sfu_section section;
+    struct sfu_walk before;
+    struct sfu_registers caller;
+    int code;
+
+    any_target_and_walk();
+    section.abi = nondet_u8();
+    ASSUME(is_known(section.abi));
+    target.sections = nondet_bool() ? &section : NULL;
+    caller.pc = nondet_u64();
+    caller.sp = nondet_u64();
+    caller.fp = nondet_u64();
+    caller.ra = nondet_u64();
+    caller.has_ra = nondet_bool();
+    caller.pc_kind = nondet_bool() ? SFU_PC_EXACT : SFU_PC_RETURN;
+    before = walk;
+    code = sfu_walk_to(&walk, &caller);
+    if (code != SFU_OK) {
+        PROVE(is_refusal(code) && same_walk(&walk, &before), "outputs are unchanged on error");
+        return;
+    }
+    prove_progress(&before, &walk, caller.pc_kind == SFU_PC_EXACT);
+    PROVE(is_advanced(&before, &walk, caller.pc_kind == SFU_PC_EXACT), "the kind of its PC");
+    PROVE((walk.frame.regs.pc | 1) == (caller.pc | 1), "the PC is the caller's, but for a bit that is none of it");
+    caller.pc = walk.frame.regs.pc;
+    PROVE(same_registers(&walk.frame.regs, &caller), "all other registers are the caller's");
     PROVE(walk.frame.reliable == before.frame.reliable && walk.target == before.target,
           "the frame is as reliable as before");
 }

@@ -88,6 +88,7 @@ long="
 open.c   prove_next          - read_known:known_behind,open_behind:known_open find_next.0:9
 open.c   prove_add           - $joined add_joined.0:4,any_group.0:5
 open.c   prove_add_remote    - $joined add_joined.0:4,any_group.0:5
+apply.c  prove_walk_to       - - $stacks
 apply.c  prove_word          - load8:load_from,load4:load4_from -
 apply.c  prove_read_word     - load8:load_from,load4:load4_from -
 find.c   prove_find_text     MAX_FDES=3 read_range:known_range sfu_find_text.0:4

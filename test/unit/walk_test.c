@@ -538,6 +538,56 @@ static void test_hook_progress(void **state)
     }
 }
 
+/* A caller whose registers are known: the walk moves there as by a row that says so. */
+static void test_walk_to(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        for (int kind = SFU_PC_EXACT; kind <= SFU_PC_RETURN; kind++) {
+            for (int by = -8; by <= 8; by += 8) {
+                const bool trap = kind == SFU_PC_EXACT, refused = by < 0 && !trap;
+                struct sfu_registers caller;
+                struct sfu_walk before;
+                struct opened o;
+                begin(abi, &o);
+                sfu_walk_start(&walk, &t, &top);
+                walk.frame.regs.sp = STACK + 0x100;
+                memset(&caller, 0, sizeof caller);
+                caller.pc = BASE + 0x1080;
+                caller.sp = STACK + 0x100 + (uint64_t)by;
+                caller.fp = 0xf7;
+                caller.ra = 0xf8;
+                caller.has_ra = true;
+                caller.pc_kind = (enum sfu_pc_kind)kind;
+                before = walk;
+                t.max_frames = 1;
+                code(sfu_walk_to(&walk, &caller), SFU_E_DEPTH);
+                same(memcmp(&walk, &before, sizeof walk), 0);
+                t.max_frames = 0;
+                code(sfu_walk_to(&walk, &caller), refused ? SFU_E_PROGRESS : SFU_OK);
+                if (refused) {
+                    same(memcmp(&walk, &before, sizeof walk), 0);
+                } else {
+                    same(walk.frame.regs.pc, BASE + 0x1080);
+                    same(walk.frame.regs.sp, STACK + 0x100 + (uint64_t)by);
+                    same(walk.frame.regs.fp, 0xf7);
+                    same(walk.frame.regs.ra, 0xf8);
+                    same(walk.frame.regs.has_ra, true);
+                    same(walk.frame.regs.pc_kind, kind);
+                    same(walk.frame.depth, 1);
+                    same(walk.frame.switched, by < 0);
+                    same(walk.frame.interrupted, trap);
+                    same(walk.frame.saved, trap ? STACK + 0x100 : 0);
+                    same(walk.frame.guess, SFU_GUESS_NONE);
+                    same(walk.frame.reliable, true);
+                }
+                close_section(&o);
+            }
+        }
+    }
+}
+
 /* A hook that is not sure says so: its frame is labelled, and neither it nor what comes behind it is reliable. */
 static void test_hook_guess(void **state)
 {
@@ -1074,6 +1124,7 @@ int walk_tests(void)
         cmocka_unit_test(test_changing_sections),
         cmocka_unit_test(test_hook_kind),
         cmocka_unit_test(test_hook_progress),
+        cmocka_unit_test(test_walk_to),
         cmocka_unit_test(test_hook_guess),
         cmocka_unit_test(test_hook_end),
         cmocka_unit_test(test_interrupted),

@@ -7,7 +7,7 @@
  */
 #include "table.h"
 
-enum { TABLES = 3, STACKS = 24, LONG = 20, MANY = 150 };
+enum { TABLES = 3, STACKS = 24, LONG = 20, MANY = 150, HUNDREDS = 320 };
 
 static struct table tables[TABLES];
 static struct stack stacks[STACKS];
@@ -442,7 +442,8 @@ static unsigned make_edges(struct build *b)
 {
     const int64_t sp = HOST_SP, fp = HOST_FP;
     const int64_t c = HOST_ABI == SFU_S390X ? 4 : 32, scale = HOST_ABI == SFU_S390X ? 8 : 1;
-    const int64_t default_rows[][2] = {/* RA, if a row has one, and FP */
+    const int64_t at_sp = HOST_ABI == SFU_S390X ? -20 : 0; /* a CFA word that adds nothing */
+    const int64_t default_rows[][2] = {                    /* RA, if a row has one, and FP */
                                        {-8, -16}, {-8, 0},  {-8, 8},  {-8, -32},
                                        {-8, -40}, {0, -16}, {8, -16}, {-32, -16}};
     const int64_t flexible_rows[][6] = {{REG(sp), c, AT_CFA, -8, AT_CFA, -16},
@@ -454,6 +455,11 @@ static unsigned make_edges(struct build *b)
                                         {REG(sp), c, AT_CFA, 0, AT_REG(sp), 0},
                                         {REG(sp), c, AT_CFA, -8, AT_REG(sp), -8},
                                         {REG(sp), 0, AT_REG(sp), 8, AT_REG(sp), 16},
+                                        {AT_REG(sp), at_sp, AT_REG(sp), 8, AT_REG(sp), 64},
+                                        {AT_REG(sp), at_sp + 64 / scale, AT_REG(sp), 8, AT_REG(sp), 16},
+                                        {AT_REG(sp), at_sp, AT_CFA, 8, AT_REG(sp), 16},
+                                        {AT_REG(sp), at_sp, AT_REG(sp), 8, AT_CFA, 16},
+                                        {AT_REG(sp), at_sp, AT_REG(fp), 8, AT_REG(fp), 0},
                                         {REG(sp), -c, AT_REG(sp), 8, AT_REG(sp), 16}};
     const unsigned flexible = sizeof flexible_rows / sizeof *flexible_rows;
     unsigned n = 0;
@@ -643,6 +649,36 @@ static bool test_regions(void)
     return true;
 }
 
+/* The PC behind a region, whose place in its own is the same as that of the region's first. */
+static bool test_behind_region(void)
+{
+    const uint64_t first = UINT64_C(0xaaaaa) << 22, behind = first + (UINT64_C(1) << 22);
+    struct sfu_target target;
+    struct stack *s = &stacks[0];
+    struct trace want;
+    uint64_t seed = 1, by_core;
+
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    if (!make_ordinary(&tables[0], first - (uint64_t)CODE - 8 * GROUP_SIZE, FUNCTIONS, 32, 0) ||
+        !make_ordinary(&tables[1], behind - (uint64_t)CODE - 8 * GROUP_SIZE, FUNCTIONS, 40, 0))
+        return false;
+    for (unsigned i = 0; i < 2; i++)
+        if (sfu_fast_add(&fast, &images[i], 1, &tables[i].section) != SFU_OK)
+            return false;
+    sfu_fast_set_cache(&fast, cache, 1024);
+    target.sections = sfu_fast_sections(&fast);
+    target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
+    for (unsigned i = 0; i < 6; i++) {
+        make_ordinary_stack(s, &seed, &tables[i % 2], i % 2 == 0 ? 32 : 40);
+        s->top.pc = i % 2 == 0 ? first : behind;
+        want.code = core_trace(&target, &s->top, 0, want.pcs, 2, &want.count);
+        if (!same(&fast, &target, s, 0, 2, &want, &by_core) || want.count != 2)
+            return false;
+    }
+    return true;
+}
+
 /* Outermost is what lies in target.final. */
 static bool test_final(void)
 {
@@ -801,8 +837,8 @@ static struct {
     uint8_t bytes[512];
     struct sfu_section section;
     bool there;
-} many[MANY];
-static struct sfu_fast_image many_images[MANY];
+} many[HUNDREDS];
+static struct sfu_fast_image many_images[HUNDREDS];
 
 #define MANY_STRIDE UINT64_C(0x4000)
 enum { MANY_STEP = 40, MANY_FUNCTIONS = 2 };
@@ -1034,6 +1070,42 @@ static bool test_kept(void)
     return true;
 }
 
+/* More sections than a byte counts: added in another order than that of their addresses; then some go. */
+static bool test_hundreds(void)
+{
+    static struct sfu_fast_image *room[HUNDREDS];
+    uint64_t seed = 1;
+    struct sfu_target target;
+    struct stack *s = &stacks[0];
+    unsigned i;
+
+    begin_many(&target, 0, 4096);
+    sfu_fast_set_order(&fast, room, sizeof room);
+    for (i = 0; i < HUNDREDS; i++) {
+        const unsigned at = i * 7 % HUNDREDS; /* 7 and HUNDREDS have no factor in common */
+
+        many[at].there =
+            make_many(at, EXACT) && sfu_fast_add(&fast, &many_images[at], 1, &many[at].section) == SFU_OK;
+    }
+    for (i = 0; i < 2 * HUNDREDS; i++) {
+        const unsigned at = i % HUNDREDS;
+
+        if (i >= HUNDREDS && i % 8 == 0) {
+            many[at].there = false;
+            if (!sfu_fast_remove(&fast, &many_images[at], 1))
+                return false;
+        }
+        make_many_stack(s, &seed);
+        s->top.pc = many_pc(&seed, at, once_in(&seed, 4));
+        aim_many(&target, s);
+        if (!compare_many(&target, s))
+            return false;
+    }
+    for (i = 1; i < fast.ordered && room[i - 1]->low < room[i]->low; i++)
+        ;
+    return i == HUNDREDS - HUNDREDS / 8 && i == fast.ordered;
+}
+
 static bool result(const char *name, bool good)
 {
     printf("%s %s\n", good ? "ok" : "not ok", name);
@@ -1049,12 +1121,14 @@ int main(int argc, char **argv)
                 result("onto other stacks, with a cache", test_switches(true)) &
                 result("a long trace", test_long()) & result("ends of stacks", test_edges()) &
                 result("sections that touch", test_touching(false) && test_touching(true)) &
-                result("where regions of code meet", test_regions()) & result("regions of no code", test_wild()) &
+                result("where regions of code meet", test_regions()) &
+                result("the PC behind a region", test_behind_region()) & result("regions of no code", test_wild()) &
                 result("many sections in order, texts unknown", test_many(UNKNOWN, MANY)) &
                 result("many sections in order", test_many(EXACT, MANY)) &
                 result("many sections in order, wider texts", test_many(WIDER, MANY)) &
                 result("many sections in order, texts that overlap", test_many(OVER_OTHERS, MANY)) &
                 result("more sections than the order has room for", test_many(EXACT, MANY / 2)) &
+                result("hundreds of sections in order", test_hundreds()) &
                 result("texts that reach over other sections", test_texts()) &
                 result("entries of other sections", test_kept()) & result("outermost frames", test_final()) &
                 result("sums that would wrap", test_wraps()) & result("the size of an index", test_index_size()) &

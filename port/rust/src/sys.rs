@@ -340,6 +340,7 @@ extern "C" {
     pub fn sfu_find_frame(target: *const sfu_target, frame: *const sfu_frame, row: *mut sfu_row) -> c_int;
     pub fn sfu_walk_start(walk: *mut sfu_walk, target: *const sfu_target, top: *const sfu_registers);
     pub fn sfu_apply(walk: *mut sfu_walk, row: *const sfu_row) -> c_int;
+    pub fn sfu_walk_to(walk: *mut sfu_walk, caller: *const sfu_registers) -> c_int;
     pub fn sfu_walk_step(walk: *mut sfu_walk) -> c_int;
     pub fn sfu_read_word(target: *const sfu_target, addr: u64, big: bool, value: *mut u64) -> c_int;
     pub fn sfu_string(code: c_int) -> *const u8;
