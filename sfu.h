@@ -439,7 +439,7 @@ void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, cons
 int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row);
 
 /* Moves WALK to the caller, whose registers are CALLER, for callers that know them without a row: of frames of an
- * interpreter, or from a cache. The caller was interrupted if its PC is exact, else it has made a call. Nothing is read.
+ * interpreter, or from a cache. The caller was interrupted if its PC is exact, else it has made a call. Reads nothing.
  * CALLER is believed: walk->frame.reliable stays as it is. Uses the target's stacks and limits, as sfu_walk_step says,
  * and calls no callback but find_stack, where SP does not grow on its stack. Returns SFU_OK; or, with WALK as it was,
  * SFU_E_STACK, SFU_E_PROGRESS, SFU_E_SWITCHES or SFU_E_DEPTH. */
