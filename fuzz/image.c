@@ -208,7 +208,7 @@ static void try_tables(struct image *image, const struct cfi *cfi, const struct 
     struct joined_place where;
     struct comparison c;
     struct walker *walker;
-    struct compare_how how = {false, NULL, ask_walker, NULL};
+    struct compare_how how = {false, NULL, ask_walker, NULL, NULL};
 
     memset(&tables, 0, sizeof tables);
     tables.image = image;

@@ -33,21 +33,23 @@ $(FUZZ_BUILD)/replay-%: fuzz/%.c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FU
 # What the tools of port/host read that anybody may have written: images, logs and cores.
 FUZZ_TOOLS := image dump depot
 FUZZ_TOOLS_FLAGS := $(FUZZ_FLAGS) -D_GNU_SOURCE -Iport/host
+FUZZ_TOOLS_LIBS = -ldw -lelf $(if $(TOOLS_CAPSTONE),-lcapstone)
 FUZZ_TOOLS_HEADERS := $(FUZZ_HEADERS) $(wildcard port/host/*/*.h)
-FUZZ_TOOLS_image := $(filter-out sfu.c,$(TOOLS_LIBRARY)) $(TOOLS_LINT_PARTS) $(TOOLS_ENCODER) $(TOOLS_WALKER)
+FUZZ_TOOLS_image := $(filter-out sfu.c,$(TOOLS_LIBRARY)) $(TOOLS_LINT_PARTS) $(TOOLS_CODE) \
+    $(TOOLS_ENCODER) $(TOOLS_WALKER)
 FUZZ_TOOLS_dump := $(TOOLS_TRACE_PARSERS) $(addprefix port/host/common/,abi.c image.c)
 FUZZ_TOOLS_depot := $(FUZZ_TOOLS_dump)
 
 define FUZZ_TOOL
 $(FUZZ_BUILD)/replay-$(1): fuzz/$(1).c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_TOOLS_HEADERS) sfu.c $(FUZZ_TOOLS_$(1))
 	@mkdir -p $$(@D)
-	$(CC) $(FUZZ_TOOLS_FLAGS) $(FUZZ_REPLAY) -o $$@ \
-	    $$< fuzz/main.c $(FUZZ_SHARED) sfu.c $(FUZZ_TOOLS_$(1)) -ldw -lelf
+	$(CC) $(FUZZ_TOOLS_FLAGS) $$(TOOLS_CODE_FLAGS) $(FUZZ_REPLAY) -o $$@ \
+	    $$< fuzz/main.c $(FUZZ_SHARED) sfu.c $(FUZZ_TOOLS_$(1)) $$(FUZZ_TOOLS_LIBS)
 
 $(FUZZ_BUILD)/$(1)-afl: fuzz/$(1).c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_TOOLS_HEADERS) sfu.c $(FUZZ_TOOLS_$(1))
 	@mkdir -p $$(@D)
 	AFL_QUIET=1 AFL_USE_ASAN=1 AFL_USE_UBSAN=1 afl-clang-fast -std=gnu99 -D_GNU_SOURCE -I. -Ifuzz -Iport/host -O2 -g \
-	    -o $$@ $$< fuzz/main.c $(FUZZ_SHARED) sfu.c $(FUZZ_TOOLS_$(1)) -ldw -lelf
+	    $$(TOOLS_CODE_FLAGS) -o $$@ $$< fuzz/main.c $(FUZZ_SHARED) sfu.c $(FUZZ_TOOLS_$(1)) $$(FUZZ_TOOLS_LIBS)
 endef
 $(foreach tool,$(FUZZ_TOOLS),$(eval $(call FUZZ_TOOL,$(tool))))
 
