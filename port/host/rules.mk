@@ -37,7 +37,7 @@ TOOLS_LINT := $(addprefix port/host/lint/,sfu_lint.c lint_frames.c) $(TOOLS_LINT
 TOOLS_TRACE_PARSERS := $(addprefix port/host/trace/,trace_text.c trace_log.c trace_depot.c trace_map.c trace_notes.c \
     trace_passed.c trace_paging.c trace_abi.c)
 TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_image.c trace_symbols.c trace_signal.c trace_cortexm.c \
-    trace_walk.c trace_filter.c trace_core.c trace_process.c trace_machine.c trace_memory.c trace_raw.c \
+    trace_walk.c trace_filter.c trace_core.c trace_process.c trace_machine.c trace_memory.c trace_raw.c trace_sizes.c \
     trace_threads.c trace_write.c trace_gdb.c trace_fold.c trace_flame.c) port/cortexm/sfu_cortexm.c \
     port/print/sfu_print.c $(TOOLS_TRACE_PARSERS) $(TOOLS_ENCODER) $(TOOLS_REPORT) $(TOOLS_LIBRARY)
 TOOLS_HEADERS := $(wildcard port/host/*/*.h) port/fast/sfu_fast.h port/cortexm/sfu_cortexm.h port/print/sfu_print.h \

@@ -180,6 +180,7 @@ def test_filter():
             logs[scenario] = boot(cpu, scenario, directory + "/kernel.elf")
             test("%s %s lines" % (cpu, scenario), filter_lines, cpu, directory, scenario, logs[scenario])
             test("%s %s dump" % (cpu, scenario), filter_dump, directory, scenario, logs[scenario])
+            test("%s %s sizes" % (cpu, scenario), filter_sizes, directory, scenario, logs[scenario])
         for scenario in SHORTENED:
             logs[scenario] = boot(cpu, scenario, directory + "/kernel.elf")
             test("%s %s lines" % (cpu, scenario), filter_lines, cpu, directory, scenario, logs[scenario])
@@ -188,6 +189,7 @@ def test_filter():
         test("%s a dump as a core" % cpu, filter_written, directory, logs["assert"])
         test("%s poor symbols" % cpu, filter_poor, cpu, directory, logs["assert"])
         test("%s maps" % cpu, filter_map, cpu, directory, logs)
+        test("%s sizes of a module and of a record" % cpu, filter_sizes_of, cpu, directory, logs)
         test("%s prefixes" % cpu, filter_prefixes, directory, logs["irq"])
         test("%s build ID" % cpu, filter_build_id, directory, logs["assert"])
         test("%s module" % cpu, filter_module, cpu, directory, logs["module"])
@@ -195,6 +197,8 @@ def test_filter():
     test("bytes pass unchanged", filter_bytes, kernel("x86_64"))
     test("a slide behind the frames", filter_late_slide, kernel("x86_64"))
     test("at once", filter_at_once, kernel("x86_64"))
+    for cpu in GCC:
+        test("%s sizes by FP" % cpu, filter_sizes_by_fp, cpu)
 
 
 def traced(image, log, *options, status=0):
@@ -401,6 +405,114 @@ def compare_dump(scenario, image, printed, dumped):
     else:
         must(dumped[:-1] == printed[:min(ends)] and int(dumped[-1]) < 0, "%s instead of %s" % (dumped, printed))
     return len(dumped) - 1
+
+
+SIZE = re.compile(rb" +(?:(\d+) bytes of stack|bytes of stack not known: (.*))$")
+IN_MEMORY = b"its caller's SP is in memory or in a register that the log does not have"
+# The call in a listing.
+CALL = {"x86_64": re.compile(rb"(?m)^ +([0-9a-f]+):\s+call"), "aarch64": re.compile(rb"(?m)^ +([0-9a-f]+):\s+bl\b"),
+        "s390x": re.compile(rb"(?m)^ +([0-9a-f]+):\s+brasl")}
+BY_FP = b"its caller is found by FP, which the log does not have"
+
+
+def sizes_of(output):
+    """What is said of each frame's size: the bytes, why they are not known, or None."""
+    found = []
+    for line in output.replace(b"\r", b"").splitlines():
+        size = SIZE.match(line)
+        if re.match(rb"(?:    )*#\d", line):
+            found.append(None)
+        elif size:
+            must(found and found[-1] is None, "two sizes: %s" % line)
+            found[-1] = int(size[1]) if size[1] else size[2]
+    return found
+
+
+def split_dumps(output):
+    """The lines of what the printer has printed, and those of what was made of dumps."""
+    printed, dumped, dump = [], [], False
+    for line in output.replace(b"\r", b"").splitlines():
+        dump = (dump or b" begin " in line) and not line.startswith(b"build ID")
+        (dumped if dump else printed).append(line)
+    return b"\n".join(printed), b"\n".join(dumped)
+
+
+def filter_sizes(directory, scenario, log):
+    """Of each frame the tables say the size that the walk of the dump has by its stack pointers, as long as that walk
+    goes on. A size that the walk has, and the tables do not, is that of a frame whose caller's SP is in memory."""
+    known = 0
+    for image in ("kernel.elf", "cfi.elf"):
+        printed, dumped = split_dumps(traced("%s/%s" % (directory, image), log, "--sizes"))
+        frames_of = [frames(part.splitlines()) for part in (printed, dumped)]
+        pairs = iter(zip(frames_of[1], sizes_of(dumped)))
+        walked, size = next(pairs)
+        for frame, said in zip(frames_of[0], sizes_of(printed)):
+            if walked is None or frame[0] != walked[0]:
+                continue  # the walk has ended before
+            in_code = bool(frame[4])
+            must(said == size or said == IN_MEMORY or size is None or (said is None and not in_code),
+                 "%s 0x%x: %s, by the walk %s" % (image, frame[0], said, size))
+            known += isinstance(said, int) and said == size
+            walked, size = next(pairs, (None, None))
+        must(not re.search(rb"bytes of stack[^\n]*\ntrace ends \(1\)", printed), "a size of the outermost frame")
+    must(known >= 4, "%d sizes" % known)
+    return "%d sizes" % known
+
+
+def filter_sizes_of(cpu, directory, logs):
+    """A module needs an address, code a table, and --sizes an image. What the printer has said is not said again."""
+    image, module = directory + "/kernel.elf", directory + "/module.ko"
+    line = b"#1  0x0000000000000013  module_middle+0x3\n"
+    output = run(TRACE, "--sizes", image, module, stdin=line)[0]
+    must(output.endswith(b" bytes of stack not known: its image has no address: give FILE@ADDR\n"), output)
+    at = symbol(cpu, image, "module_image")
+    output = run(TRACE, "--sizes", image, "%s@0x%x" % (module, at), stdin=b"#1  0x%016x\n" % (at + 4))[0]
+    must(isinstance(sizes_of(output)[0], int), output)
+    sized = b"#1  0x%016x  [interrupted]  [48 bytes]\n" % symbol(cpu, image, "panic")
+    must(sizes_of(traced(image, sized, "--sizes")) == [None], "a size that the log has")
+    bare = sized.replace(b"  [48 bytes]", b"")
+    must(sizes_of(traced(image, bare, "--sizes")) == [8 if cpu == "x86_64" else 0], "at the start of a function")
+    none = directory + "/none-at-all.elf"
+    run("%s/%s/objcopy" % (TC, cpu), "-R", ".eh_frame", directory + "/cfi.elf", none)
+    must(sizes_of(traced(none, bare, "--sizes")) == [b"no table has this address"], "without tables")
+    for arguments in (["--map=" + directory + "/map", "--sizes"], ["--folded", "--sizes", image]):
+        write(directory + "/map", b"1000 T panic\n")
+        must(run(TRACE, *arguments, status=2, stdin=b"")[1].count(b"--sizes needs an image") == 1, "%s" % arguments)
+    printed = without_dumps(traced(image, logs["record"], "--sizes"))
+    panic, record = b"\n".join(printed).split(b"crash record: ")
+    must(sizes_of(panic)[:len(sizes_of(record))] == sizes_of(record) and len(sizes_of(record)) >= 4, record)
+
+
+FP_SOURCE = """
+void sink(char *bytes, int n);
+__attribute__((noipa)) void lengthy(int n) { char bytes[n]; sink(bytes, n); }
+void _start(void) { lengthy(100); }
+__attribute__((noipa)) void sink(char *bytes, int n) { bytes[0] = (char)n; }
+"""
+
+
+def filter_sizes_by_fp(cpu):
+    """The caller of a function with a frame pointer is found by FP, which is known of the frame that a crash record
+    begins with: there CFA = FP + 16, on s390x SP of the caller = FP + what the function has taken."""
+    source, image = "%s/fp-%s.c" % (WORK, cpu), "%s/fp-%s.elf" % (WORK, cpu)
+    write(source, FP_SOURCE.encode())
+    run(GCC[cpu], "-O1", "-g", "-ffreestanding", "-fno-pie", "-fasynchronous-unwind-tables", "-fno-stack-protector",
+        "-nostdlib", "-static", "-Wl,-z,noexecstack", source, "-o", image)
+    call = CALL[cpu].search(run("%s/%s/objdump" % (TC, cpu), "-d", "--no-show-raw-insn", "--disassemble=lengthy",
+                                image)[0])
+    pc = int(call[1], 16)
+    rows = run("%s/%s/readelf" % (TC, cpu), "--debug-dump=frames-interp", image)[0]
+    cfa = max((int(m[1], 16), int(m[2])) for m in re.finditer(rb"(?m)^([0-9a-f]{16}) (?:rbp|x29|r11|s0)\+(\d+)", rows)
+              if int(m[1], 16) <= pc)[1] - (160 if cpu == "s390x" else 0)
+    sp, fp = 0x7000, 0x7000 + 256
+    frame = b"#0  0x%016x\n" % pc
+    must(sizes_of(traced(image, frame, "--sizes")) == [BY_FP], "without FP")
+    record = b"crash record: pc 0x%016x sp 0x%016x fp 0x%016x ra 0x%016x\n" % (pc, sp, fp, 0)
+    must(sizes_of(traced(image, record + frame + frame, "--sizes")) == [fp + cfa - sp, BY_FP], "of the record's frame")
+    other = record.replace(b"pc 0x%016x" % pc, b"pc 0x%016x" % (pc + 1))
+    must(sizes_of(traced(image, other + frame, "--sizes")) == [BY_FP], "of another frame's record")
+    low = record.replace(b"fp 0x%016x" % fp, b"fp 0x%016x" % 0x100)
+    must(sizes_of(traced(image, low + frame, "--sizes")) == [b"its registers and its row contradict each other"], "low")
 
 
 def filter_prefixes(directory, log):
@@ -1242,6 +1354,9 @@ def guest_record(cpu, image, scenario):
             out, errors = run(TRACE, "--record=" + file, "--write-core=" + written, image)
             must(record_lines(out) == record_lines(printed), "%s: %s instead of %s" % (file, out, printed))
             must(record_names(out) == names, "%s instead of %s" % (record_names(out), names))
+            sized, of_log = (run(TRACE, "--sizes", *how, image, stdin=printed)[0] for how in (["--record=" + file], []))
+            must(sizes_of(sized) == sizes_of(of_log) and sum(size is not None for size in sizes_of(sized)) >= 2,
+                 sized)
             must(b"and no memory" in errors and errors.count(b"\n") == 1, "%s" % errors)
             must(list(by_gdb(image, "core-file " + written).values())[0][0] == pc, "gdb's PC")
         first = "--record=" + files[0]
@@ -1426,7 +1541,8 @@ def hostile_logs(directory, log):
         text = mutate(chosen, log * chosen.choice((1, 1, 3)), range(len(log)), TOKENS)
         images = chosen.choice((["kernel.elf"], ["cfi.elf", "module.ko"], ["kernel.elf", "module.ko@0x109040"]))
         images = [directory + "/" + image for image in images]
-        good += survives(*images, *chosen.choice(([], ["--slide=0xffffffffffffffff"], ["--frame-pointers"])),
+        options = chosen.choice(([], ["--slide=0xffffffffffffffff"], ["--frame-pointers"]))
+        good += survives(*images, *options, *chosen.choice(([], ["--sizes"])),
                          stdin=text, one_line=False) == 0
     return "%d of 120 without a wrong image" % good
 
@@ -1463,7 +1579,7 @@ def hostile_images(directory, log, module_log):
                 text = symbol("x86_64", kernel_image, "module_image") + 64
                 images = [kernel_image, file + "@0x%x" % text]
                 log = module_log + b"#1  0x0000000000000000  module_middle+0x3\n"
-            good += survives(*images, stdin=log, one_line=False) == 0
+            good += survives("--sizes", *images, stdin=log, one_line=False) == 0
     return "%d of 120 accepted" % good
 
 

@@ -320,6 +320,8 @@ static void check_together(bool has_image)
         {t->written != NULL && fold, "--write-core is not for --folded and --flame"},
         {t->written != NULL && strcmp(t->written, "-") == 0,
          "--write-core: the standard output has the traces: name a file"},
+        {t->sizes && (fold || (filter && !has_image)),
+         "--sizes needs an image, for its tables, and is not for --folded and --flame"},
         {t->threads != NULL && !live && options.action != MEMORY, "--threads is for --core, --memory and --gdb"},
         {t->sysroot != NULL && !live, "--sysroot is for --core and --gdb"},
         {t->has_page_table && !core, "--page-table is for --core"},

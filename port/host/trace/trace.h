@@ -148,6 +148,16 @@ void out_place(const struct trace_out *out, const struct trace_images *images, u
 void out_place_in(const struct trace_out *out, const struct trace_images *images, struct trace_image *image,
                   uint64_t addr);
 
+/* Registers of a frame that a log has. */
+struct log_registers {
+    uint64_t sp, fp;
+};
+
+/* Prints the bytes of stack of the frame at run-time address LOOKUP as its row has them, or why they are not known:
+ * nothing of the outermost frame, and of code in no image. KNOWN is NULL if the log does not have these registers. */
+void out_size(const struct trace_out *out, const struct trace_images *images, uint64_t lookup,
+              const struct log_registers *known);
+
 /* Says that run-time address LOOKUP lies in no image. No slide makes another address of a null pointer. */
 void out_nowhere(const struct trace_out *out, uint64_t lookup);
 

@@ -18,7 +18,7 @@ enum { MAX_LINE = 1024, MAX_FRAMES = 4096 }; /* what is longer is passed on, and
 
 struct shown_frame {
     uint64_t number, pc;
-    bool exact;
+    bool exact, sized;
 };
 
 struct filter {
@@ -33,6 +33,7 @@ struct filter {
     struct log_dump dump;
     struct log_record record; /* the registers of the last crash record */
     bool has_record, written; /* written: the core of a dump */
+    bool behind_record;       /* no frame has come since */
     char line[MAX_LINE];
     size_t size;  /* of the line so far, MAX_LINE if it is longer */
     bool partial; /* bytes of it have been passed on */
@@ -104,15 +105,34 @@ static bool place_by_name(struct filter *f, const struct log_line *line)
     return false;
 }
 
+/* The size of a frame, of which the log says nothing but its PC or, of the one that a crash record begins with, its
+ * registers. */
+static void size_frame(struct filter *f, const struct log_line *line, uint64_t lookup, bool by_name)
+{
+    const struct log_registers known = {f->record.registers[1], f->record.registers[2]};
+    const bool has = f->behind_record && line->number == 0 && line->pc == f->record.registers[0];
+
+    f->behind_record = false;
+    if (!f->options->sizes || line->sized)
+        return;
+    if (by_name)
+        out_line(&f->out, "        bytes of stack not known: its image has no address: give FILE@ADDR");
+    else
+        out_size(&f->out, &f->options->images, lookup, has ? &known : NULL);
+}
+
 static void place_frame(struct filter *f, const struct log_line *line)
 {
     uint64_t lookup = line->exact ? line->pc : line->pc - 1;
     struct trace_image *image = line->exact || line->pc > 0 ? images_at(&f->options->images, lookup) : NULL;
+    bool by_name;
 
     if (f->main == NULL && image == NULL && f->options->images.num > 0)
         return; /* has been said */
-    if (image != NULL || line->name == NULL || !place_by_name(f, line))
+    by_name = image == NULL && line->name != NULL && place_by_name(f, line);
+    if (!by_name)
         out_place(&f->out, &f->options->images, lookup);
+    size_frame(f, line, lookup, by_name);
 }
 
 static void end_log_trace(struct filter *f)
@@ -137,7 +157,7 @@ static void take_frame(struct filter *f, const struct log_line *line)
         f->slide_said = false;
     }
     if (f->num_frames < MAX_FRAMES)
-        f->frames[f->num_frames++] = (struct shown_frame){line->number, line->pc, line->exact};
+        f->frames[f->num_frames++] = (struct shown_frame){line->number, line->pc, line->exact, line->sized};
     place_frame(f, line);
 }
 
@@ -156,6 +176,7 @@ static void take_slide(struct filter *f, uint64_t slide)
     for (i = 0; i < f->num_frames; i++) {
         line.pc = f->frames[i].pc;
         line.exact = f->frames[i].exact;
+        line.sized = f->frames[i].sized;
         out_line(&f->out, "        #%-2" PRIu64 " 0x%016" PRIx64, f->frames[i].number, line.pc);
         place_frame(f, &line);
     }
@@ -313,7 +334,7 @@ static void filter_line(struct filter *f, const char *eol)
         break;
     case LOG_RECORD:
         memcpy(f->record.registers, line.registers, sizeof line.registers);
-        f->has_record = true;
+        f->has_record = f->behind_record = true;
         break;
     default:
         break;

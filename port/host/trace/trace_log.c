@@ -30,10 +30,20 @@ static bool parse_name(struct text *t, struct log_line *line)
     return text_take(&offset, "+0x") && text_number(&offset, 16, 1, 16, &line->offset) && offset.p == offset.end;
 }
 
+static bool has_mark(const struct text *t, const char *mark)
+{
+    const size_t size = strlen(mark);
+    const char *p;
+
+    for (p = t->p; (size_t)(t->end - p) >= size; p++)
+        if (memcmp(p, mark, size) == 0)
+            return true;
+    return false;
+}
+
 /* "0  0x", 16 digits, "  name+0x" and digits, marks. */
 static bool parse_frame(struct text t, struct log_line *line)
 {
-    const char *mark;
 
     if (!text_number(&t, 10, 1, 9, &line->number) || !text_take(&t, " "))
         return false;
@@ -44,8 +54,8 @@ static bool parse_frame(struct text t, struct log_line *line)
     line->name = NULL;
     if (t.p < t.end && *t.p != '[' && !parse_name(&t, line))
         return false;
-    for (mark = t.p; t.end - mark >= 13 && !line->exact; mark++)
-        line->exact = memcmp(mark, "[interrupted]", 13) == 0;
+    line->exact = line->exact || has_mark(&t, "[interrupted]");
+    line->sized = has_mark(&t, " bytes]");
     line->kind = LOG_FRAME;
     return true;
 }

@@ -31,6 +31,7 @@ struct log_line {
     size_t name_size;
     uint64_t offset; /* frame: of the PC from NAME */
     bool exact;      /* frame: its PC is exact */
+    bool sized;      /* frame: the printer has said its size */
     uint8_t id[LOG_BUILD_ID];
     size_t id_size;
     size_t dump;           /* where the line of a dump begins */

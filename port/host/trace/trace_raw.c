@@ -109,11 +109,13 @@ static uint64_t place_raw_images(struct trace_options *options, const struct log
     return both || where != NULL ? start : linked + image->slide;
 }
 
-static void print_item(const struct trace_out *out, const struct trace_images *images, const struct log_item *item,
-                       uint64_t start)
+/* REGISTERS are those that the record begins with. */
+static void print_item(const struct trace_out *out, const struct trace_options *options,
+                       const struct log_item *item, uint64_t start, const uint64_t *registers)
 {
     static const char *const marks[] = {"  [interrupted]", "  [stack switch]", "  [guessed]", "  [replaced]",
                                         "  [wild call]"};
+    const struct log_registers known = {registers[1], registers[2]};
     uint64_t pc = item->relative ? start + item->pc : item->pc, lookup = item->exact || pc == 0 ? pc : pc - 1;
     char text[100] = "";
     size_t used = 0, i;
@@ -126,7 +128,9 @@ static void print_item(const struct trace_out *out, const struct trace_images *i
         if ((item->marks >> i & 1) != 0)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s", marks[i]);
     out_line(out, "#%-2" PRIu64 " 0x%016" PRIx64 "%s", item->number, pc, text);
-    out_place(out, images, lookup);
+    out_place(out, &options->images, lookup);
+    if (options->sizes)
+        out_size(out, &options->images, lookup, item->number == 0 && pc == registers[0] ? &known : NULL);
 }
 
 static void print_record(const struct trace_out *out, struct trace_options *options,
@@ -141,7 +145,7 @@ static void print_record(const struct trace_out *out, struct trace_options *opti
     if (options->images.list[0]->slide != 0)
         out_line(out, "slide 0x%" PRIx64, options->images.list[0]->slide);
     for (i = 0; i < record->num_items; i++)
-        print_item(out, &options->images, &record->items[i], start);
+        print_item(out, options, &record->items[i], start, r);
     if (record->missing > 0)
         out_line(out, "    ... %" PRIu64 " more frames, not recorded", record->missing);
     out_line(out, "trace ends (%" PRId32 "): %s%s", record->code, sfu_string(record->code),
