@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * What every kernel writes around the panic printer: stacks, threads, trap frames, CPUs that stop and print. Needs
- * sfu.c and sfu_print.c, or sfu_panic.c. Everything is described by data, each member is optional:
+ * sfu.c and sfu_print.c, or sfu_panic.c. You describe everything in one structure, and each member is optional:
  *
  *     static const struct sfu_kernel_stack stacks[] = {
  *         {boot_stack_low, boot_stack_high, 4096}, // a guard page below it
@@ -15,8 +15,9 @@
  *         .trap = {offsetof(struct trap, rip), offsetof(struct trap, rsp), offsetof(struct trap, rbp)},
  *         .cpus = cpus, .num_cpus = MAX_CPUS, .cpu_number = cpu_number, .stop_others = send_nmi,
  *         .threads = {.array = tasks, .num = MAX_TASKS, .size = sizeof(struct task), .state = state_of,
- *                     .stack_low = offsetof(struct task, stack), .stack_size = 8192, .sp = offsetof(struct task, sp),
- *                     .name = offsetof(struct task, name), .number = offsetof(struct task, id)},
+ *                     .stack_low = SFU_KERNEL_POINTER(struct task, stack), .stack_size = 8192,
+ *                     .sp = offsetof(struct task, sp), .name = offsetof(struct task, name),
+ *                     .number = offsetof(struct task, id)},
  *         .switched = {48, SFU_KERNEL_NOT_SAVED, 32, SFU_KERNEL_NOT_SAVED, 56},
  *     };
  *
@@ -29,7 +30,7 @@
  *     sfu_kernel_stop(&sfu, trap);       // in the handler of the NMI that send_nmi sends
  *     sfu_kernel_print_threads(&sfu);    // if you want them
  *
- * prints the trace of this CPU, then those of the others, each behind a line:
+ * prints the trace of this CPU, then those of the other CPUs, each after a line:
  *
  *     CPU 1:
  *     #0  0x<A>  spin_lock+0x8  [interrupted]
@@ -74,19 +75,19 @@ struct sfu_kernel_thread {
     uint64_t number;
     const void *stack_low, *stack_high; /* NULL, NULL: it has no stack of its own, or one of sfu_kernel.stacks */
     uint64_t guard;                     /* as in struct sfu_kernel_stack */
-    uint64_t sp;                        /* where the switch of stacks has left it; or */
-    const void *saved; /* where sfu_kernel.switched lies instead, if that is on no stack; or NULL */
+    uint64_t sp;                        /* SP as the context switch saved it; unused if saved is set */
+    const void *saved; /* where the registers of sfu_kernel.switched lie, if they are on no stack; or NULL */
     bool running;      /* it runs on a CPU: sp is stale, and the CPU's trace is its trace */
 };
 
 /* Fills in the next THREAD, beginning with the first one. CTX is sfu_kernel.panic.ctx. Returns false if there is none.
- * It is called in a panic: it takes no lock, and believes that the list may be damaged. */
+ * It is called in a panic: it takes no lock, and must expect that the list is damaged. */
 typedef bool (*sfu_kernel_thread_fn)(void *ctx, struct sfu_kernel_thread *thread);
 
 /* What a thread does. */
 enum sfu_kernel_state {
     SFU_KERNEL_NO_THREAD = 0, /* nothing: this place of an array is free, or the thread has ended */
-    SFU_KERNEL_WAITS = 1,     /* it has been left by the switch of stacks, or has never run */
+    SFU_KERNEL_WAITS = 1,     /* the context switch has saved its registers, or it has never run */
     SFU_KERNEL_RUNS = 2       /* it runs on a CPU */
 };
 
@@ -104,13 +105,12 @@ struct sfu_kernel_threads {
     int16_t next; /* of the pointer to the next thread of a list */
     /* Of the list's node in a thread, where the pointers of a list point. 0: to the start of the thread. */
     uint16_t node;
-    int16_t stack_low;   /* of the pointer to the lowest byte of the stack */
-    uint32_t stack_size; /* of each stack, in bytes */
-    uint16_t
-        stack_size_at; /* of a size_t that says so, where stacks are of several sizes; 0: each has stack_size */
-    int16_t sp;        /* of the SP where the switch has left it */
-    /* The switch saves registers in the thread's structure, not on its stack: sfu_kernel.switched says where they are,
-     * counted from offset sp, which is the first of them. */
+    int16_t stack_low;      /* of the pointer to the lowest byte of the stack: SFU_KERNEL_POINTER */
+    uint32_t stack_size;    /* of each stack, in bytes */
+    uint16_t stack_size_at; /* of a size_t with the size of the thread's stack, if sizes differ; or 0 */
+    int16_t sp;             /* of the SP as the context switch saved it */
+    /* The context switch saves registers in the thread's structure, not on its stack: sfu_kernel.switched says where
+     * they are, counted from offset sp, which is the first of them. */
     bool registers_inside;
     int16_t name;         /* of the name, which is a text in the structure */
     bool name_is_pointer; /* or a pointer to a text */
@@ -118,6 +118,11 @@ struct sfu_kernel_threads {
     /* Returns what THREAD does, or NULL: each of them waits. */
     enum sfu_kernel_state (*state)(const void *thread);
 };
+
+/* offsetof(TYPE, MEMBER) of a member that is a pointer, for stack_low. It does not compile if MEMBER is an array: for a
+ * stack that lies in the thread's structure itself, add a pointer to it. */
+#define SFU_KERNEL_POINTER(type, member)                                                                           \
+    (offsetof(type, member) + 0 * sizeof(char[sizeof(((type *)0)->member) == sizeof(void *) ? 1 : -1]))
 
 /* What a CPU that has stopped leaves for the one that prints. Zero it at first. */
 struct sfu_kernel_cpu {
@@ -131,20 +136,20 @@ struct sfu_kernel {
     struct sfu_panic panic; /* its put, image, symbol, ctx and so on are yours; its target is sfu_kernel_init's */
     const struct sfu_kernel_stack *stacks;
     unsigned num_stacks;
-    /* Memory in which stacks lie that nobody has the bounds of: the boot loader's, an idle thread's. It is looked at
-     * last, and counts as one stack. All of it is mapped. Not set: there is none. */
+    /* Memory that holds stacks of unknown bounds, such as the boot loader's or an idle thread's. It is looked at last,
+     * and counts as one stack. All of it is mapped. Not set: there is none. */
     struct sfu_kernel_stack rest;
 
     struct sfu_kernel_threads threads; /* if its array or list is set */
     sfu_kernel_thread_fn next_thread;  /* where that does not fit: a function instead; or NULL */
     uint32_t max_threads;              /* of a list that may be damaged; 0: 4,096 */
-    /* The frame that a switch of stacks leaves at a thread's sp, or in its structure. pc is where its return address
-     * lies. */
+    /* The frame that the context switch saves at a thread's sp, or in its structure. pc is where the return address of
+     * the context switch lies. */
     struct sfu_kernel_frame switched;
 
     struct sfu_kernel_frame trap; /* the trap frame that exception entries save */
-    /* Exception entries without tables: the text that calls C with SP at the trap frame, or trap_at bytes below it.
-     * Only calls that find the trap frame complete may lie in there. Not set: tables describe the entries. */
+    /* Exception entries without tables: the text that calls C with SP at the trap frame, or trap_at bytes below it. At
+     * each call in this range, the trap frame must be complete. Not set: tables describe the entries. */
     struct sfu_range entries;
     uint16_t trap_at;
     /* Which traps have interrupted user mode, where a trace ends: (word at trap + mode) & mode_mask == mode_user. For
@@ -171,21 +176,21 @@ struct sfu_kernel {
 };
 
 /* Opens the tables from SFRAME to SFRAME_END as sfu_panic_init does, and returns what that returns. The target is
- * KERNEL->panic.own: limits, pac_mask, final, original_ra and more sections may be set behind this call. */
+ * KERNEL->panic.own: limits, pac_mask, final, original_ra and more sections may be set after this call. */
 int sfu_kernel_init(struct sfu_kernel *kernel, const void *sframe, const void *sframe_end);
 
 /* Sets *REGS to what TRAP has interrupted: the address of a trap frame, aligned to a register's size. */
 void sfu_kernel_registers(const struct sfu_kernel *kernel, const void *trap, struct sfu_registers *regs);
 
-/* Prints the trace from TOP on, stops the other CPUs and prints theirs. A CPU that panics while another one prints
- * stops there, as by sfu_kernel_stop, and this does not return. Returns the code that ended the trace of this CPU; a
+/* Prints the trace from TOP on, stops the other CPUs and prints theirs. If another CPU already prints, this CPU stops
+ * as in sfu_kernel_stop, and the function does not return. Returns the code that ended the trace of this CPU; a
  * fault that comes from printing returns SFU_E_STACK, as sfu_panic_print says. */
 int sfu_kernel_panic(struct sfu_kernel *kernel, const struct sfu_registers *top);
 
 /* The same from a trap frame. ADDRESS: what the fault was about, for sfu_print_overflow, or 0. */
 int sfu_kernel_fault(struct sfu_kernel *kernel, const void *trap, uint64_t address);
 
-/* The same from the frame whose PC is PC, for a kernel whose panic path hands on no more than a return address. TOP:
+/* The same from the frame whose PC is PC, for a kernel whose panic path passes on only a return address. TOP:
  * registers of a function that the frame has called, or of that frame. If no frame has that PC, it begins at TOP. */
 int sfu_kernel_panic_at(struct sfu_kernel *kernel, const struct sfu_registers *top, uint64_t pc);
 
