@@ -25,14 +25,14 @@
  *     extern const uint8_t sframe_start[], sframe_end[], stack_low[], stack_high[];
  *     void console_putc(char c);
  *     static void put(void *ctx, char c) { (void)ctx; console_putc(c); }
- *     static struct sfu_panic trace;
+ *     static struct sfu_panic printer;
  *     void kernel_init(void) {
- *         trace.put = put;
- *         sfu_panic_init(&trace, sframe_start, sframe_end, stack_low, stack_high);
+ *         printer.put = put;
+ *         sfu_panic_init(&printer, sframe_start, sframe_end, stack_low, stack_high);
  *     }
  *     void kernel_panic(void) {
  *         struct sfu_registers here = sfu_registers_here();
- *         sfu_panic_print(&trace, &here);
+ *         sfu_panic_print(&printer, &here);
  *     }
  *
  * Conventions

@@ -128,4 +128,5 @@ kernel: build/kernel/$(CPU)/kernel.elf
 # A machine that panics ends with a status that is not 0.
 run: kernel
 	@test/tools/toolchain/install.sh bare
-	-$(KERNEL_RUN_$(CPU)) -nodefaults -no-reboot -display none -kernel build/kernel/$(CPU)/kernel.elf
+	$(KERNEL_RUN_$(CPU)) -nodefaults -no-reboot -display none -kernel build/kernel/$(CPU)/kernel.elf || \
+	    echo "QEMU ended with status $$?, as it does after a panic"

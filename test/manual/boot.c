@@ -71,6 +71,7 @@ struct sfu_registers of_trap(const struct trap *trap);
 struct sfu_registers of_blocked(const struct thread_state *thread);
 void thread_new(struct thread_state *thread, uint64_t *top);
 struct sfu_registers of_switched(const struct sfu_target *target, const struct thread_state *thread);
+void print_thread(struct sfu_panic *printer, const struct thread_state *thread);
 int saved_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
 int cross_handler(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
 void thread_main(void);
@@ -116,13 +117,10 @@ step static void three_threads(void)
     new = of_blocked(&threads[1]);
     (void)sfu_panic_print(&panic_trace, &blocked);
     (void)sfu_panic_print(&panic_trace, &new);
-    blocked = of_switched(&panic_trace.own, &threads[0]);
-    new = of_switched(&panic_trace.own, &threads[1]);
-    (void)sfu_panic_print(&panic_trace, &blocked);
-    (void)sfu_panic_print(&panic_trace, &new);
+    print_thread(&panic_trace, &threads[0]);
+    print_thread(&panic_trace, &threads[1]);
     threads[1].sp = 0; /* spoilt */
-    new = of_switched(&panic_trace.own, &threads[1]);
-    (void)sfu_panic_print(&panic_trace, &new);
+    print_thread(&panic_trace, &threads[1]);
     (void)sfu_panic_init(&panic_trace, sframe_start, sframe_end, image_start, boot_stack_top);
     panic_trace.own.stack.bytes = NULL;
     panic_trace.own.read = read_stack;
