@@ -31,11 +31,12 @@ wants() {
     fi
 }
 
-alone='to run it alone: make suite-planted'
+alone='to run the suite alone: make suite-planted'
+one="to run the first failed test alone: make suite-planted T='b'~"
 two='echo ok a; echo not ok b: why; echo "ok c[1]"'
 for target in suite-planted check test check-x86_64; do
     wants "make $target fails if a test does, and says which" 1 \
-        "planted: b: why.*$alone\|planted: not ok b: why.*$alone" "$two" "$target"
+        "planted: b: why.*$one\|planted: not ok b: why.*$one" "$two" "$target"
     wants "make $target fails if a suite does without a word" 1 "exit status 1.*$alone" false "$target"
     wants "make $target fails if a suite is killed" 1 "exit status 1[0-9][0-9].*$alone" 'echo ok a; kill -9 $$' \
         "$target"
@@ -47,8 +48,30 @@ wants 'T chooses a test' 0 'planted: 1 ok, 0 not ok' "$two" suite-planted T=a
 wants 'T chooses the one that fails' 1 'planted: 0 ok, 1 not ok' "$two" suite-planted T=b
 wants 'T is a pattern' 0 'planted: 1 ok, 0 not ok' "$two" suite-planted 'T=c[[]?]'
 wants 'T is a name' 0 'planted: 1 ok, 0 not ok' "$two" suite-planted 'T=c[1]'
+wants 'T that chose a failed test chooses it again' 1 "alone: make suite-planted T='b: w'~" "$two" \
+    suite-planted 'T=b: w'
 wants 'T that chooses nothing fails' 1 "no test has 'd' in its name" "$two" suite-planted T=d
 wants 'T is not for all suites' 1 'make suite-NAME' "$two" check T=a
+
+# The command that runs the first failed test alone, in whatever way names and reasons are written: it chooses this
+# test, and no other one.
+again() {
+    name=$1 chosen=$2 planted=$3
+    wants "$name: fails" 1 "to run the first failed test alone: make suite-planted T=" "$planted" suite-planted
+    sed -n 's/^planted: to run the first failed test alone: make/make -s -C "$1"/p' "$out/log" >"$out/again"
+    sh "$out/again" "$out" >"$out/log" 2>&1
+    printed=$(grep '^planted: ' "$out/log" | grep -v '^planted: to run ' | tr '\n' ';')
+    is "$name" "${printed%, * s of CPU;}" "planted: not ok $chosen;planted: 0 ok, 1 not ok"
+}
+is() { [ "$2" = "$3" ] && echo "ok $1" || echo "not ok $1: $2"; }
+again 'a name with colons is told from the reason' 'v: f: a: a.c:1: no: so' \
+    'echo "ok v: f: b"; echo "not ok v: f: a: a.c:1: no: so"; echo "ok v: g: a"; echo "ok w: f: a"'
+again 'a name with quotes, dollars and brackets' "it's [\$a]: why" \
+    'cat <<"END"
+ok its
+not ok it'"'"'s [$a]: why
+END'
+again 'a test without a reason' 'a' 'echo "not ok a"'
 
 # A program of cmocka: two failures in a row, of which the first says why before it is reported and the second after it;
 # and one that ends before its time.
@@ -56,7 +79,6 @@ tap() {
     printf '%s\n' "$@" >"$out/tap"
     test/unit/run.sh x cat "$out/tap" | grep -v '^# ' | tr '\n' ';'
 }
-is() { [ "$2" = "$3" ] && echo "ok $1" || echo "not ok $1: $2"; }
 is 'each failure has its own name and line' "$(tap '# file f' 1..3 'a_test.c:1: first' 'not ok 1 - test_a' \
     '# a_test.c:9: error: Failure!' 'not ok 2 - test_b' '# b_test.c:7: error: Failure!' 'ok 3 - test_c')" \
     'not ok x: f: test_a: a_test.c:1: first;not ok x: f: test_b: b_test.c:7: error: Failure!;ok x: f: test_c;'

@@ -4,8 +4,8 @@
 #
 # suites.sh list SUITE...       prints what README.md beside it says of each suite, and what it took here when it ran
 #                               last. Exits 1 if it does not say anything of one of them.
-# suites.sh summary SUITE...    adds up what run.sh kept of each suite: each failed test, how to run its suite alone,
-#                               and one line at the end, "N passed, N failed".
+# suites.sh summary SUITE...    adds up what run.sh kept of each suite: each failed test, how to run the first one
+#                               alone, and one line at the end, "N passed, N failed".
 set -u
 what=$1
 shift
@@ -47,7 +47,7 @@ summary() {
         passed=$((passed + $(grep -c '^ok ' "$out")))
         if sed -n "s/^not ok /not ok $suite: /p" "$out" | grep .; then
             failed=$((failed + $(grep -c '^not ok ' "$out")))
-            echo "to run it alone: make suite-$suite"
+            cat "$out.again"
         fi
     done
     echo "$passed passed, $failed failed"

@@ -32,6 +32,8 @@ compile: integers and pointers do not become each other. Statements change place
 change. LIST.equivalent has
 those that behave as the original does, a line each: the name, a tab, the reason. They are tried by the first test only.
 
+Prints "ok NAME: noticed by WHAT": WHAT is what the test said first that failed, or what it said last.
+
 T: only those mutants whose name has it, or matches it. JOBS: how many at a time.
 """
 import concurrent.futures
@@ -388,6 +390,15 @@ def end_all(*_):
     os._exit(1)
 
 
+def noticed_by(status, printed):
+    """What noticed a mutant, by what a test that failed has printed: the first that failed or, if the program ended
+    before it could say so, the last that began"""
+    failed = re.search(r"^not ok (.*)", printed, re.M)
+    began = re.findall(r"^\[ RUN +\] (.*)", printed, re.M)
+    said = failed[1] if failed else began[-1] if began else (printed.strip().splitlines() or [""])[-1]
+    return said[:100].strip() + ("" if status is not None else " (it takes too long)")
+
+
 class Tests:
     """What a list says of its tests, and its mutants"""
     def __init__(self, path):
@@ -455,7 +466,8 @@ class Tests:
         return status, printed.decode(errors="replace")
 
     def judge(self, sources, test, directory, first=False):
-        """None: a test noticed it. Otherwise what happened. FIRST: only the first test is tried."""
+        """(None, what noticed it) if a test did. Otherwise (what happened, None). FIRST: only the first test is
+        tried."""
         shutil.rmtree(directory, ignore_errors=True)
         for path in COPIED:
             os.makedirs(os.path.dirname(directory + "/" + path), exist_ok=True)
@@ -466,18 +478,18 @@ class Tests:
             status, printed = self.run(command, words, directory)
             end = printed[-300:].replace("\n", " ")
             if kind == "@build" and status != 0:
-                return "cannot be built: " + end
+                return "cannot be built: " + end, None
             if kind == "@try" and status == 0 and first:
                 break
             if kind == "@build" or status == 0:
                 continue
             says = re.sub(r"\$(\d)", lambda m: re.escape(words[int(m[1]) - 1]), self.says or "")
             if status is None and self.says or not re.search(says, printed, re.M):
-                return "%s fails without saying so: %s" % (test, end)
+                return "%s fails without saying so: %s" % (test, end), None
             shutil.rmtree(directory)
-            return None
+            return None, test if self.says else noticed_by(status, printed)
         shutil.rmtree(directory)
-        return PASSES
+        return PASSES, None
 
 
 def read_sources():
@@ -516,16 +528,17 @@ def choose(mutants, number):
 def try_chosen(pool, tests, sources):
     def one(name, test, changes):
         made = broken(sources, changes, tests.source)
-        return made if isinstance(made, str) else tests.judge(made, test, "%s/%s" % (tests.out, name))
+        return (made, None) if isinstance(made, str) else tests.judge(made, test, "%s/%s" % (tests.out, name))
     for test in [test for test in tests.unchanged if wanted("unchanged " + test)]:
-        reason = tests.judge(sources, test, tests.out + "/unchanged")
+        reason, _ = tests.judge(sources, test, tests.out + "/unchanged")
         if reason == PASSES:
             print("ok unchanged " + test, flush=True)
         else:
             print("not ok unchanged %s: %s" % (test, reason or "it fails with sfu as it is"), flush=True)
     jobs = [(m[0], pool.submit(one, *m)) for m in tests.chosen if wanted(m[0])]
     for name, job in jobs:
-        print("not ok %s: %s" % (name, job.result()) if job.result() else "ok " + name, flush=True)
+        reason, noticed = job.result()
+        print("not ok %s: %s" % (name, reason) if reason else "ok %s: noticed by %s" % (name, noticed), flush=True)
 
 
 def try_generated(pool, tests, sources, number, equivalent):
@@ -543,17 +556,17 @@ def try_generated(pool, tests, sources, number, equivalent):
         code = code_of(tests.compilers, source, directory + "/made.o")
         if code is None or code == original:
             shutil.rmtree(directory)
-            return "none"
-        result = None
+            return "none", None
+        result = None, None
         for test in tests.generated or [""]:
             result = tests.judge({**sources, tests.source: text}, test, directory, name in equivalent)
-            if result is None or name in equivalent:
+            if result[0] is None or name in equivalent:
                 break
         return result
     jobs = [(m[0], pool.submit(one, i, m[0], m[1])) for i, m in enumerate(mutants)]
     count = {"noticed": 0, "equivalent": 0, "unnoticed": 0, "none": 0}
     for name, job in jobs:
-        result = job.result()
+        result, noticed = job.result()
         verdict = "noticed" if result is None else "none" if result == "none" else \
             "equivalent" if name in equivalent else "unnoticed"
         count[verdict] += 1
@@ -562,7 +575,7 @@ def try_generated(pool, tests, sources, number, equivalent):
         elif verdict == "noticed" and name in equivalent:
             print("not ok %s: a test notices it, though it is listed as equivalent" % name, flush=True)
         elif verdict != "none":
-            print("ok " + name, flush=True)
+            print("ok %s: %s" % (name, "noticed by " + noticed if noticed else "equivalent"), flush=True)
     for name in sorted(set(equivalent) - {m[0] for m in everything}):
         if wanted(name):
             print("not ok %s: no such mutant any more" % name)

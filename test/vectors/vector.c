@@ -115,6 +115,17 @@ static void run_orders(struct reader *r, int value, size_t size)
     }
 }
 
+static bool is_wanted(const struct reader *r)
+{
+    char pattern[sizeof r->v.name + 2];
+
+    if (r->pattern == NULL || strstr(r->v.name, r->pattern) != NULL)
+        return true;
+    if (snprintf(pattern, sizeof pattern, "*%s*", r->pattern) >= (int)sizeof pattern)
+        return false;
+    return fnmatch(pattern, r->v.name, 0) == 0;
+}
+
 static void run_vector(struct reader *r)
 {
     struct vector *v = &r->v;
@@ -123,7 +134,7 @@ static void run_vector(struct reader *r)
         return;
     if (!r->has_spec || v->num_lines == 0 || r->size == 0)
         fail(r, v->number, "a vector without a paragraph, a section or what is expected");
-    if (r->pattern != NULL && fnmatch(r->pattern, v->name, 0) != 0)
+    if (!is_wanted(r))
         return;
     v->at = r->at;
     r->begin(v);
