@@ -38,11 +38,12 @@
  * Conventions
  *   sfu can unwind the program that it is part of, or another one, of any supported ABI and byte order. Addresses and
  *   register values are those of the unwound program, as uint64_t. Sizes and offsets are in bytes. Ranges are
- *   half-open: low <= x < high. A member that is 0 or NULL is unset; its comment gives the default. No other pointer
- *   may be NULL. A function changes its outputs only when it succeeds. sfu keeps no state outside of the structures
- *   given to it, allocates nothing and takes no lock. Calls on different structures may run at the same time.
- *   "Specification" is "The SFrame format", version 3: https://sourceware.org/binutils/docs/sframe-spec.html. Numbers
- *   in parentheses are its sections.
+ *   half-open: low <= x < high. A member that is 0 or NULL is unset; its comment gives the default. A parameter that is
+ *   a pointer must not be NULL, unless the function's comment allows that. A function that fails leaves its outputs
+ *   unchanged, except where its comment says otherwise. sfu keeps no state outside of the structures given to it,
+ *   allocates nothing and takes no lock. Calls on different structures may run at the same time. SECURITY.md lists what
+ *   the caller must guarantee. "Specification" is "The SFrame format", version 3:
+ *   https://sourceware.org/binutils/docs/sframe-spec.html. Numbers in parentheses are its sections.
  *
  * Words (docs/glossary.md has more)
  *   PC, SP, FP         program counter, stack pointer, frame pointer
@@ -104,9 +105,10 @@ enum sfu_code {
     SFU_E_ABI = -4,     /* unknown ABI for this version, ABI not built in (SFU_ABI), or different from the sections
                          * already in the list; of a row: no ABI has this number */
     SFU_E_FLAGS = -5,   /* its version has no such flags */
-    SFU_E_BOUNDS = -6,  /* an offset leads out, it leaves the address space, or its tables are 2 GiB or more */
+    SFU_E_BOUNDS = -6,  /* an offset points outside of the section, the section extends past the end of the address
+                         * space, or its tables are 2 GiB or more */
     SFU_E_SECTION = -7, /* the callback could not read the section */
-    SFU_E_CONCATENATED = -8, /* another section follows the tables, or more of them than there is room for */
+    SFU_E_CONCATENATED = -8, /* another section follows the tables, and there is no room for it */
     SFU_E_UNSORTED = -9,     /* flagged as sorted, but this FDE starts below the one before it */
     SFU_E_OVERLAP = -10,     /* flagged as sorted, but this FDE starts inside the one before it */
     SFU_E_COUNT = -11,       /* the functions' row count differs from the header's */
@@ -167,10 +169,10 @@ struct sfu_registers {
 
 /* How a frame was guessed. */
 enum sfu_guess {
-    SFU_GUESS_NONE = 0,   /* not guessed: known from the tables, or from a trap hook that is sure */
-    SFU_GUESS_RECORD = 1, /* by a frame record: the target's frame_pointers */
-    SFU_GUESS_HOOK = 2,   /* by a trap hook that is not sure */
-    SFU_GUESS_CALL = 3    /* by a call through a wild pointer: sfu_walk_step */
+    SFU_GUESS_NONE = 0,   /* not guessed: from the tables, from a trap hook that is sure, or by sfu_walk_to */
+    SFU_GUESS_RECORD = 1, /* found by a frame record, because target.frame_pointers is set */
+    SFU_GUESS_HOOK = 2,   /* found by a trap hook that is not sure */
+    SFU_GUESS_CALL = 3    /* taken for the caller through a bad pointer: sfu_walk_step */
 };
 
 /* One frame of a walk. */
@@ -203,8 +205,9 @@ struct sfu_stack {
 /* One recovery rule, in the two words of a flexible row (specification 3.2). Default rows (3.1) become such rules:
  *   base  = control & 1 ? register[control >> 3] : CFA
  *   value = control & 2 ? *(base + offset) : base + offset
- * A value that is still in a register has the rule "that register + 0". Registers have their DWARF numbers. 255 stands
- * for the RA register of amd64, which has none. OFFSET is in bytes. (s390x: CFA = base + 8 * word + 160, 3.1.3) */
+ * A value that is still in a register has the rule "that register + 0". Registers have their DWARF numbers; a row may
+ * name any number up to 2^29 - 1. amd64 has no RA register: 255 stands for it. OFFSET is in bytes. (s390x: CFA = base +
+ * 8 * word + 160, 3.1.3) */
 struct sfu_rule {
     int32_t offset;
     uint32_t control;
@@ -237,8 +240,10 @@ struct sfu_row {
 typedef int (*sfu_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len);
 
 /* Sets *VALUE to register REG (DWARF number) of FRAME, whose PC is exact: in the topmost frame (depth 0) as the walk
- * began, in an interrupted frame as the trap has saved it (frame->saved, sfu_read_word). REG 16 to 31 of s390x are
- * floating-point registers. Returns 0, or anything else if the register is not known. */
+ * began, in an interrupted frame as the trap has saved it (frame->saved, sfu_read_word). REG may be any number up to
+ * 2^29 - 1, because it comes out of a row, and a corrupt or hostile row may name any: compare REG with the number of
+ * registers that you have before you use it as an index. REG 16 to 31 of s390x are floating-point registers. Returns 0,
+ * or anything else if the register is not known. */
 typedef int (*sfu_reg_fn)(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
 
 /* The frame behind a trap, as a trap hook says. Before sfu asks the hook, it sets the registers to 0, pc_kind to
@@ -258,12 +263,12 @@ struct sfu_interrupted {
 typedef int (*sfu_trap_hook_fn)(void *ctx, const struct sfu_frame *frame, int code,
                                 struct sfu_interrupted *interrupted);
 
-/* Finds the stack that ADDR, an SP or the address of a word, lies on, and fills in all of *STACK. An SP equal to high
- * is that of an empty stack. If ADDR is below every stack but in the guard area of one, return that stack: its SP has
- * overflowed. Stacks do not overlap. Where two stacks touch, the address between them belongs to the upper one: a word
- * there is the upper stack's. An SP there may be that of the empty lower stack all the same. So sfu reads nothing below
- * an SP that is the low end of its stack; leave 8 bytes between two stacks, and sfu tells them apart. Returns false if
- * ADDR lies on none. */
+/* Finds the stack that ADDR, an SP or the address of a word, lies on, and fills in all of *STACK. Stacks do not
+ * overlap. An SP equal to high is that of an empty stack. If ADDR lies in the guard area below a stack, return that
+ * stack: its SP has overflowed. Where two stacks touch, a word at the address between them belongs to the upper
+ * stack, but an SP with that value may be the SP of the lower stack, if the lower stack is empty. So sfu reads
+ * nothing below an SP that is the low end of its stack. Leave 8 bytes between two stacks, and sfu tells them apart.
+ * Returns false if ADDR lies on none. */
 typedef bool (*sfu_find_stack_fn)(void *ctx, uint64_t addr, struct sfu_stack *stack);
 
 /* Returns the original of a return address that a function tracer or a return probe has replaced. *RA is what a row or
@@ -281,7 +286,8 @@ struct sfu_section {
     void *ctx;
     uint64_t addr, size;
     /* The code that the section describes. sfu_find_frame does not ask the section about another PC. Default: any PC
-     * may be its code. Set text from the linker script or by sfu_find_text, and again when code goes away. */
+     * may be its code. Set text from the linker script or by sfu_find_text. When code is freed, set text again, so
+     * that it no longer covers the freed code. */
     struct sfu_range text;
     /* Where the functions are. sfu_add and sfu_sort set it if the table is sorted and mapped. Unset: only a search
      * tells. */
@@ -299,8 +305,8 @@ struct sfu_section {
 struct sfu_target {
     /* The list of sections: sfu_add(&target.sections, ...). Default: none, and each step is SFU_E_NO_SECTION. */
     struct sfu_section *sections;
-    /* The only stack, which only a trap can leave. For another machine it may be the whole address space. Default:
-     * nothing can be read. Not used if find_stack is set. */
+    /* The stack, if there is only one. Only a trap can lead out of it. If you unwind another machine, it may be the
+     * whole address space of that machine. Default: nothing can be read. Not used if find_stack is set. */
     struct sfu_stack stack;
     /* Tells several stacks apart. Default: there is the one stack above. */
     sfu_find_stack_fn find_stack;
@@ -322,13 +328,16 @@ struct sfu_target {
     uint64_t pac_mask;
     /* The most frames of a walk. Default: SFU_MAX_FRAMES. */
     uint32_t max_frames;
-    /* Bytes below SP that a trap leaves alone: 128 in x86_64 user mode. Default: 0, which is right in a kernel. Where
-     * the PC is exact, a trap may have overwritten what lies lower on SP's stack: it is not read. In a frame with CFA =
-     * SP + offset, an FP that was saved there is in its register again. So is an RA, except on amd64, which has no
-     * register for it, and except the RA of a trap frame. Any other rule that reads there is SFU_E_DEAD_SLOT. A
-     * function that has switched stacks finds its slots on the old stack, which may lie lower than SP: they are read if
-     * SP lies within a known stack, above its low end. If not, a slot below SP cannot be told from a dead one:
-     * SFU_E_STACK. */
+    /* Bytes below SP that a trap does not overwrite: 128 in x86_64 user mode. Default: 0, which is right in a kernel. A
+     * slot that lies lower on SP's stack is dead in a frame with an exact PC, because a trap may have overwritten it:
+     * sfu does not read it. For instance, the row after `pop %rbp` often still says FP = *(CFA - 16). That slot is
+     * dead, and FP is in its register again. So, where CFA = SP + offset:
+     *   a dead slot of FP  has the value of the FP register
+     *   a dead slot of RA  has the value of the link register. It is SFU_E_DEAD_SLOT on amd64, which has none, and in a
+     *                      trap frame, whose link register is that of the interrupted code
+     * Any other rule that reads a dead slot is SFU_E_DEAD_SLOT. A function that has switched stacks finds its slots
+     * on the old stack, which may lie lower than SP. sfu reads them if SP lies on a known stack, above its low end.
+     * Otherwise sfu cannot tell them from dead slots, and returns SFU_E_STACK. */
     uint16_t red_zone;
     /* The most stack switches of a walk. Default, and also for more than that: SFU_MAX_SWITCHES. */
     uint8_t max_switches;
@@ -344,7 +353,7 @@ struct sfu_target {
 struct sfu_walk {
     const struct sfu_target *target;
     struct sfu_frame frame;
-    struct sfu_stack stack;          /* the one that the frame is on; unset: on none that is known */
+    struct sfu_stack stack;          /* the stack of the frame; unset if that stack is not known */
     uint64_t left[SFU_MAX_SWITCHES]; /* the SP before each of the frame.switches stack switches */
     bool stayed;                     /* the frame before has the same SP */
 };
@@ -355,16 +364,17 @@ struct sfu_place {
     uint32_t row; /* index of the row within it; 0 if the fault is in the FDE itself */
 };
 
-/* Adds a .sframe to a list: to target.sections, or to one that becomes it. The section has SIZE bytes at BYTES, of any
- * alignment. ADDR is where these bytes are in the unwound program at run time: function starts are relative to it.
- * Linkers that do not know the format join sections instead of merging them, with up to 7 bytes between two. sfu_add
- * opens all that are joined, into SECTIONS, and adds them to the front of *LIST, which begins as NULL. SECTIONS has
- * ROOM of them, at least 1, and they are in no list. A section of the other byte order counts if it can be opened.
- * sfu_add reads only headers (2.1, 2.2), what follows the tables and, of a sorted table, the first and the last
- * function: each other entry is checked when it is used.
- * Returns SFU_OK; SFU_E_CONCATENATED if more than ROOM are joined; what sfu_open returns, if it refuses one; SFU_E_ABI
- * if the ABI of one is not that of the list. On error, the sections before the failing one stay in the list; call
- * sfu_remove before retrying. */
+/* Adds a .sframe to *LIST, which begins as NULL: to target.sections, or to a list that you assign to target.sections
+ * later. The section has SIZE bytes at BYTES, of any alignment. ADDR is where these bytes are in the unwound program at
+ * run time: function starts are relative to it. Linkers that do not know the format join sections instead of merging
+ * them, with up to 7 bytes between two. sfu_add opens all that are joined, into SECTIONS, and adds them to the front of
+ * *LIST. SECTIONS has ROOM of them, at least 1, and they are in no list. A joined section of the other byte order is
+ * added too, if it can be opened. sfu_add reads only headers (2.1, 2.2), what follows the tables and, of a sorted
+ * table, the first function and, from the end, all functions to the last one that is not empty: each other entry is
+ * checked when it is used.
+ * Returns SFU_OK; SFU_E_CONCATENATED if more than ROOM are joined; what sfu_open returns, if it refuses one;
+ * SFU_E_ABI if the ABI of one is not that of the list. On error SECTIONS may have changed, and the sections before
+ * the failing one are in the list: call sfu_remove before retrying. */
 int sfu_add(struct sfu_section **list, struct sfu_section *sections, size_t room, const void *bytes, uint64_t size,
             uint64_t addr);
 
@@ -387,10 +397,11 @@ int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, ui
 /* Checks a whole section: every FDE, every row, the number of rows, what follows the tables and, if the section is
  * flagged as sorted, order and overlap. Empty functions are exempt from the overlap check, because compilers emit them.
  * Takes time in proportion to the section. After a section has passed, no lookup in it returns SFU_E_BOUNDS, SFU_E_FDE
- * or SFU_E_ROW. On a fault *PLACE, unless PLACE is NULL, becomes the place of that fault.
+ * or SFU_E_ROW; a lookup in it may still be slow (sfu_find). PLACE may be NULL. Otherwise *PLACE becomes the place of a
+ * fault.
  * Returns SFU_OK, or the first fault: SFU_E_EMPTY (no FDE), SFU_E_BOUNDS, SFU_E_SECTION, SFU_E_FDE, SFU_E_ROW,
- * SFU_E_NO_ROW (an FDE lacks rows, and that means nothing), SFU_E_UNSORTED, SFU_E_OVERLAP, SFU_E_COUNT or
- * SFU_E_CONCATENATED. */
+ * SFU_E_NO_ROW (an FDE has no rows, in a version or of a type in which that has no meaning), SFU_E_UNSORTED,
+ * SFU_E_OVERLAP, SFU_E_COUNT or SFU_E_CONCATENATED. */
 int sfu_check(const struct sfu_section *section, struct sfu_place *place);
 
 /* Sorts the FDEs in place by start, so that a lookup is a binary search. BYTES are the section's own bytes, writable.
@@ -408,17 +419,18 @@ int sfu_find_text(struct sfu_section *section);
 uint64_t sfu_lookup_pc(const struct sfu_registers *regs);
 
 /* Finds the row of SECTION for PC, a lookup PC, and fills in *ROW. Searches a sorted table by halves, any other from
- * its end, and then the rows of one function. Returns SFU_OK, SFU_E_NO_FDE, SFU_E_NO_ROW, SFU_E_FDE, SFU_E_ROW,
- * SFU_E_BOUNDS or SFU_E_SECTION.
- * A lookup reads no more than it needs. So damage costs the PCs below, and no others:
+ * its end, and then the rows of one function. Empty functions in a row are passed one by one. So the time is at most in
+ * proportion to the functions of the section and the rows of one of them, whatever its bytes are (SECURITY.md). Returns
+ * SFU_OK, SFU_E_NO_FDE, SFU_E_NO_ROW, SFU_E_FDE, SFU_E_ROW, SFU_E_BOUNDS or SFU_E_SECTION.
+ * A lookup reads no more than it needs. So damage affects only these PCs:
  *   the attributes of a function, or where its rows are   those of the function (SFU_E_FDE, SFU_E_BOUNDS)
  *   words that a row of its type cannot have              those of the row (SFU_E_ROW)
  *   words of no valid size                                those of the row and of all rows behind it (SFU_E_ROW)
  *   a row that does not start above the row before it,    those of the row before it, whose end is not known, and of
  *   or starts outside of the tables                       all rows behind (SFU_E_ROW, SFU_E_BOUNDS)
  *   the start of a function                               its own; of a sorted table also what the search then misses
- * Corruption that still decodes as a valid, ordered table is not detected: a wrong start that is still in order moves
- * the border of two rows. */
+ * Corruption that still decodes as a valid, ordered table is not detected: a wrong start that is still in order
+ * moves the border of two rows. */
 int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row);
 
 /* Finds the row for FRAME in the sections of TARGET, and fills in *ROW. row->function is where the frame's function
@@ -454,14 +466,15 @@ int sfu_walk_to(struct sfu_walk *walk, const struct sfu_registers *caller);
  * stays on it. Any other SP is a switch to the stack that find_stack names. A stack is entered again only above each SP
  * where the walk left it. Without find_stack there is one stack: a trap may go down on it, which counts as a switch. A
  * trap may lead to an SP on no stack. The step gives that frame; what needs its stack is SFU_E_STACK.
- * A wild call: an exact PC is not code (SFU_E_NOT_CODE), and no trap hook knows the frame. The caller is then guessed
- * to be where a call leaves it (SFU_GUESS_CALL): the RA is the word at SP (amd64) or the link register, all else is
- * unchanged. That is done only if this RA is in the text of a section. It comes before frame_pointers. */
+ * If an exact PC is not code (SFU_E_NOT_CODE), and no trap hook knows the frame, sfu assumes that a call through a
+ * bad pointer led there. It guesses the caller as such a call leaves it (SFU_GUESS_CALL): the RA is the word at SP
+ * (amd64) or the link register, all else is unchanged. It does so only if this RA is in the text of a section, and
+ * before it tries frame_pointers. */
 int sfu_walk_step(struct sfu_walk *walk);
 
-/* Reads the word at ADDR of a stack of TARGET into *VALUE, big-endian if BIG. It has the size of a register of the ABI
- * that the target's sections have: 8 bytes, or 4, which *VALUE has without a sign; without sections 8. Callbacks use it
- * to read what a trap has saved. Returns SFU_OK or SFU_E_STACK. */
+/* Reads the word at ADDR of a stack of TARGET into *VALUE, big-endian if BIG. A word has the size of a register of
+ * the ABI that the target's sections have: 8 bytes, or 4 bytes, which are zero-extended. Without sections a word has
+ * 8 bytes. Callbacks use sfu_read_word to read what a trap has saved. Returns SFU_OK or SFU_E_STACK. */
 int sfu_read_word(const struct sfu_target *target, uint64_t addr, bool big, uint64_t *value);
 
 /* Returns the message for CODE: static text, never NULL. A number that is no code has "unknown code". */

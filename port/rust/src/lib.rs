@@ -340,7 +340,9 @@ pub trait Machine: Sync {
 
     /// The value of register `number` (DWARF) in `frame`, whose PC is exact: of the registers that the walk began with
     /// (`frame.depth` is 0) or of those saved by the trap that interrupted it (at `frame.saved`). None: not known, and
-    /// the trace ends with [`Error::Register`]. On s390x numbers 16 to 31 are floating-point registers.
+    /// the trace ends with [`Error::Register`]. The number comes out of a row, and a hostile row may name any from 0 to
+    /// 2^29 - 1: return None for each register that the machine does not have. On s390x numbers 16 to 31 are
+    /// floating-point registers.
     fn register(&self, frame: &Frame, number: u32) -> Option<u64> {
         let _ = (frame, number);
         None
