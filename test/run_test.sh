@@ -58,6 +58,7 @@ wants 'T is not for all suites' 1 'make suite-NAME' "$two" check T=a
 again() {
     name=$1 chosen=$2 planted=$3
     wants "$name: fails" 1 "to run the first failed test alone: make suite-planted T=" "$planted" suite-planted
+    # shellcheck disable=SC2016 # for sh
     sed -n 's/^planted: to run the first failed test alone: make/make -s -C "$1"/p' "$out/log" >"$out/again"
     sh "$out/again" "$out" >"$out/log" 2>&1
     printed=$(grep '^planted: ' "$out/log" | grep -v '^planted: to run ' | tr '\n' ';')
@@ -66,6 +67,7 @@ again() {
 is() { [ "$2" = "$3" ] && echo "ok $1" || echo "not ok $1: $2"; }
 again 'a name with colons is told from the reason' 'v: f: a: a.c:1: no: so' \
     'echo "ok v: f: b"; echo "not ok v: f: a: a.c:1: no: so"; echo "ok v: g: a"; echo "ok w: f: a"'
+# shellcheck disable=SC2016 # for sh
 again 'a name with quotes, dollars and brackets' "it's [\$a]: why" \
     'cat <<"END"
 ok its
