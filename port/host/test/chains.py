@@ -222,7 +222,7 @@ def second_version():
         if all(first_of([clang, "--target=x86_64-linux-gnu", "-c", "-Wa,--gsframe"], "%s/%s.s" % (WORK, name), o)
                .startswith("version 2") for name, o in zip(("one", "two"), objects)):
             for name, tool in linkers_here():
-                yield ["version 2 by " + name, linked(tool, 4, "-e", "a", *objects)]
+                yield [name + ", objects of version 2", linked(tool, 4, "-e", "a", *objects)]
 
 
 # ---- faults of compilers that no program is stepped for ----
