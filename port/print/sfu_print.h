@@ -9,8 +9,7 @@
  *     sfu_panic_init(&panic, sframe_start, sframe_end, stack_low, stack_high);
  *
  *     // in the panic path
- *     struct sfu_cpu cpu;                           // arch/sfu_arch.h; or registers filled in from a trap frame
- *     struct sfu_registers here = sfu_here(&cpu);
+ *     struct sfu_registers here = sfu_registers_here(); // arch/sfu_arch.h; or registers filled in from a trap frame
  *     sfu_panic_print(&panic, &here);
  *
  * prints, where A to D are PCs:
@@ -36,7 +35,8 @@
  *
  * Skipping. A panic that is called from C begins its trace in the panic's own functions. With .skip_function =
  * (uintptr_t)panic the trace begins at the caller of panic(), with .skip = 2 at frame 2. Frames keep their numbers. If
- * that function does not come up, or there are no more frames than that, nothing is skipped. Interrupted frames are
+ * that function does not come up, or there are no more frames than that, nothing is skipped. With tables of `sfu-gen
+ * --small`, use .skip: an entry there is not a function, so .skip_function seldom finds one. Interrupted frames are
  * never skipped, nor what is behind them: a fault in panic() is printed.
  *
  * sfu-trace (port/host) puts files, lines and inlined callers under each frame of such a trace in a log. The other
@@ -101,7 +101,7 @@ struct sfu_panic {
     void *ctx;                  /* passed to both */
     const char *image;          /* file name for addr2line; NULL: IMAGE */
     uint64_t slide;             /* run-time minus link-time address of the image */
-    uint64_t skip_function;     /* start of the function whose caller the trace begins at; or 0 */
+    uint64_t skip_function;     /* start of the function whose caller the trace begins at; or 0. Not with --small */
     uint32_t skip;              /* if skip_function is 0: how many frames are skipped */
     sfu_print_filter_fn cycles; /* NULL, or sfu_print_cycles (sfu_cycles.h) */
     /* NULL, or sfu_print_size (sfu_sizes.h), which ends the line of each frame. A frame is then printed only after the

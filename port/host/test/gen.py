@@ -1402,12 +1402,12 @@ def flashed():
     for room in (0, None):
         if room is None:
             room = int(gen("-q", "--small", "--size", image)[0])
-        run(LD["x86_64"], "-T", WORK + "/flash.ld", "--defsym=sframe_room=%d" % room, "-o", image, *objects)
+        run(LD["x86_64"], "-T", WORK + "/flash.ld", "--defsym=sfu_room=%d" % room, "-o", image, *objects)
         run("objcopy", "-O", "binary", image, binary)
     empty = read(binary)
     gen("-q", "--small", image)
     run("objcopy", "-O", "binary", image, binary)
-    data, tables = read(binary), Elf(image).section(".sframe")
+    data, tables = read(binary), Elf(image).section(".sfu_sframe")
     numbers = json.loads(gen("--json", "--small", "--size", image)[0])
     must(numbers["bytes"] == room and numbers["room"] - room < 16, str(numbers))
     must(len(data) == len(empty) and tables in data and tables not in empty, "the binary does not have the tables")
