@@ -18,8 +18,8 @@
  *         return code;
  *     }
  *
- * The panic printer walks so, and prints each frame. `make dist` joins the printer, this file and the capture of
- * registers to sfu_panic.h and sfu_panic.c:
+ * The panic printer makes the same walk and prints each frame. `make dist` combines the printer, this file and the
+ * register capture into sfu_panic.h and sfu_panic.c:
  *
  *     #include "sfu_panic.h"
  *     extern const uint8_t sframe_start[], sframe_end[], stack_low[], stack_high[];
@@ -49,13 +49,14 @@
  *   PC, SP, FP         program counter, stack pointer, frame pointer
  *   section            the bytes of one .sframe; its tables are its FDEs and their rows
  *   FDE                function descriptor entry: describes one function (2.3)
- *   FRE, row           frame row entry: says how to find the caller, from one instruction to the next row (2.4)
+ *   FRE, row           frame row entry: how to find the caller; holds from its instruction up to the next row's (2.4)
  *   rule               the equation for one value of the caller: CFA, RA or FP (3)
  *   CFA                canonical frame address: the caller's SP at the call (s390x: that SP + 160)
  *   RA                 return address; the link register is the register that holds the RA after a call
  *   PAC                pointer authentication code: a signature in the upper bits of an RA (aarch64)
  *   frame              a function that was called and has not returned, with its registers
- *   walk, step         from the topmost frame to the outermost one; from one frame to its caller
+ *   walk               all steps from the topmost frame to the outermost one
+ *   step               goes from one frame to its caller
  *   trap               an exception, an interrupt or a signal: stops a program between two instructions
  *   trap frame         the frame of the trap's own entry or handler (specification: signal frame)
  *   interrupted frame  the caller of a trap frame

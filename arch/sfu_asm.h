@@ -35,7 +35,7 @@
  * 3. Exception entries, which interrupt a frame. The assembler has no directive for these. So the macros write a
  *    section of their own, .sframe.trap.*: SFrame version 3, one FDE of a signal frame with flexible rows. The linker
  *    (binutils 2.46 or later) merges and sorts it with the rest. A walk crosses the entry like any function. The frame
- *    behind it is interrupted: its PC is exact.
+ *    that called the entry is interrupted: its PC is exact.
  *
  *        irq_entry:                      <- x86_64: the CPU has pushed RIP, CS, RFLAGS, RSP and SS
  *            push %rbp
@@ -50,23 +50,25 @@
  *            sfu_trap_row irq_restored, cfa=24, ra=0
  *            sfu_trap_end
  *
- *    A row ends where it no longer holds: behind each instruction that moves SP, puts back a register that the row says
- *    is saved, or takes its slot away. So the way out has rows too, the last one for the instruction that returns: an
- *    NMI, a machine check or a fault may come right there. A row that is too long makes a wrong trace that counts as
- *    proven. No row can stand where PC or SP are not on the stack (aarch64: ELR_EL1, before it is stored and at ERET;
- *    s390x: the low core). END of sfu_trap_begin lies in front of that, and the trap hook says what is known.
+ *    A row ends where it no longer holds: after each instruction that moves SP, restores a register that the row says
+ *    is saved, or takes its slot away. The way out therefore needs rows too, up to the returning instruction, because
+ *    an NMI, a machine check or a fault can arrive there. A row that is too long makes a wrong trace that counts as
+ *    proven. No row can describe an instruction at which PC or SP are not on the stack (aarch64: ELR_EL1, before it is
+ *    stored and at ERET; s390x: the low core). Put END of sfu_trap_begin before such an instruction, and let the trap
+ *    hook say what is known.
  *
  *    Put no .cfi_startproc around such a function: it would have two tables.
  *    The linker script must take both: .sframe : { KEEP(*(.sframe .sframe.*)) }.
  *
  * RISC-V and 32-bit ARM have no SFrame. There the tables are those of docs/format.md, which sfu-gen writes: from
  * .eh_frame or .debug_frame, and from what the macros of 3 write, in sections .sfu_sframe.trap.*. The linker script
- * collects these behind what is loaded:
+ * collects these after what is loaded:
  *     .sfu_sframe.trap (INFO) : { KEEP(*(.sfu_sframe.trap.*)) }
  *
- * SFU_NO_ASM: the same sources assemble to the same code, without tables. Not for sfu-gen, which takes them from old
- * assemblers, too. On a CPU that sfu does not have it is always so, because a file may be assembled for i386 as well as
- * for x86_64. sfu_push, sfu_pop and sfu_thread_entry are there on i386, too, and on no other of these.
+ * SFU_NO_ASM: the same sources assemble to the same code, without tables. Do not define it if sfu-gen makes your
+ * tables, because sfu-gen also takes the tables of old assemblers. On unsupported CPUs the macros always write no
+ * tables, because a file may be assembled for i386 as well as for x86_64. On i386, sfu_push, sfu_pop and
+ * sfu_thread_entry exist too.
  */
 #ifndef SFU_ASM_H
 #define SFU_ASM_H
