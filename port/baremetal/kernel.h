@@ -29,7 +29,7 @@ void machine_putc(char c);
 _Noreturn void machine_exit(bool good);
 /* Resets the machine, which keeps its memory and boots again. */
 _Noreturn void machine_reset(void);
-/* One interrupt soon, on a stack of its own; not before machine_enable, in machine.h, which is inlined. */
+/* One interrupt of this CPU soon, on a stack of its own; not before machine_enable, in machine.h, which is inlined. */
 void machine_start_timer(void);
 /* The guard below the boot stack becomes memory that cannot be accessed. */
 void machine_protect(uintptr_t start);

@@ -16,7 +16,9 @@
  *     while (!sfu_profile_stop(&profiles[cpu])) {}                                               // at the end
  *     sfu_profile_print(&profiles[cpu], &panic, &report);
  *
- * `sfu-trace --folded` and `--flame` make something to look at of what it prints. Each CPU has a profile of its own.
+ * `sfu-trace --folded` and `--flame` make something to look at of what it prints: of several profiles the sum. Each
+ * CPU takes its samples in its own timer's interrupt, for a profile of its own, or for one that all CPUs share: its
+ * counters and its depot are atomic, and no sample waits for another CPU's. Profiles of their own tell CPUs apart.
  * Where interrupts are switched off, a timer's sample comes when they are switched on again: only an NMI can do better.
  */
 #ifndef SFU_PROFILE_H
@@ -60,7 +62,7 @@ bool sfu_profile_stop(struct sfu_profile *profile);
 
 /* Adds the trace that begins at TOP, the interrupted registers, to PROFILE, if that runs. TARGET's sections should be
  * those of FAST. IDLE: what was interrupted is the idle loop, which is only counted. To be called in the interrupt or
- * NMI, on the CPU of PROFILE. Takes no lock, and waits for nothing. */
+ * NMI. Takes no lock, and waits for nothing. */
 void sfu_profile_sample(struct sfu_profile *profile, struct sfu_fast *fast, const struct sfu_target *target,
                         const struct sfu_registers *top, bool idle);
 

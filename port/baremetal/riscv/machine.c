@@ -179,8 +179,8 @@ void machine_start_timer(void)
 #else
     uint32_t low = *at(TIMER_NOW) + SOON;
 
-    *at(TIMER_NEXT + 4) = *at(TIMER_NOW + 4) + (low < SOON ? 1 : 0);
-    *at(TIMER_NEXT) = low;
+    *at(TIMER_NEXT + 8 * machine_cpu() + 4) = *at(TIMER_NOW + 4) + (low < SOON ? 1 : 0);
+    *at(TIMER_NEXT + 8 * machine_cpu()) = low;
 #endif
     __asm__ volatile("csrs " CSR_NAME(CSR_IE) ", %0" : : "r"((uintptr_t)IE_TIMER));
 }

@@ -13,11 +13,13 @@ static uint64_t first_pages[512] __attribute__((aligned(4096)));
 static uint8_t double_fault_stack[8192] __attribute__((aligned(16)));
 static uint8_t interrupt_stack[8192] __attribute__((aligned(16)));
 
-static struct {
+struct tss {
     uint32_t reserved0;
     uint64_t rsp[3], reserved1, ist[7], reserved2;
     uint16_t reserved3, io_map;
-} __attribute__((packed)) tss;
+} __attribute__((packed));
+
+static struct tss tss;
 
 static struct {
     uint16_t offset_low, selector;
@@ -72,16 +74,22 @@ static void set_vector(unsigned n, unsigned ist)
     idt[n].type = 0x8e; /* present, interrupt gate */
 }
 
+/* Sets the descriptor of T in the GDT at TABLE, and T's stack of interrupts, which ends at TOP. */
+static void describe_tss(uint64_t *table, struct tss *t, const uint8_t *top)
+{
+    uint64_t base = (uintptr_t)t;
+
+    t->ist[1] = (uintptr_t)top;
+    t->io_map = sizeof *t;
+    table[2] = (sizeof *t - 1) | (base & 0xffffff) << 16 | (uint64_t)0x89 << 40 | (base >> 24 & 0xff) << 56;
+    table[3] = base >> 32;
+}
+
 /* Interrupts and double faults have stacks of their own: the latter come when a stack has run over. */
 static void set_tss(void)
 {
-    uint64_t base = (uintptr_t)&tss;
-
     tss.ist[0] = (uintptr_t)double_fault_stack + sizeof double_fault_stack;
-    tss.ist[1] = (uintptr_t)interrupt_stack + sizeof interrupt_stack;
-    tss.io_map = sizeof tss;
-    gdt[2] = (sizeof tss - 1) | (base & 0xffffff) << 16 | (uint64_t)0x89 << 40 | (base >> 24 & 0xff) << 56;
-    gdt[3] = base >> 32;
+    describe_tss(gdt, &tss, interrupt_stack + sizeof interrupt_stack);
     kernel_add_stack(double_fault_stack, sizeof double_fault_stack, 0);
     kernel_add_stack(interrupt_stack, sizeof interrupt_stack, 0);
 }
@@ -97,6 +105,11 @@ static void load_register(const char which, uint64_t base, uint16_t limit)
         __asm__ volatile("lidt %0" : : "m"(value));
     else
         __asm__ volatile("lgdt %0" : : "m"(value));
+}
+
+static void load_tss(void)
+{
+    __asm__ volatile("ltr %w0" : : "r"(16));
 }
 
 /* The page tables of 2 MiB pages, where the boot code made them. They stay there when the kernel moves. */
@@ -133,7 +146,7 @@ void machine_init(uintptr_t boot)
         set_vector(n, n == DOUBLE_FAULT ? 1 : n == TIMER ? 2 : 0);
     load_register('g', (uintptr_t)gdt, sizeof gdt - 1);
     load_register('i', (uintptr_t)idt, sizeof idt - 1);
-    __asm__ volatile("ltr %w0" : : "r"(16));
+    load_tss();
     out8(0x21, 0xff); /* the old interrupt controllers stay silent */
     out8(0xa1, 0xff);
 }
@@ -166,6 +179,9 @@ void machine_start_timer(void)
 
 extern const char second_start[], second_tables[], second_end[], boot_second[];
 uint64_t second_stack;
+static uint64_t second_gdt[4];
+static struct tss second_tss; /* without a stack of double faults */
+static uint8_t second_interrupt_stack[8192] __attribute__((aligned(16)));
 static void (*second_entry)(void);
 static volatile bool second_runs;
 
@@ -174,6 +190,7 @@ void machine_second(void);
 void machine_second(void)
 {
     load_register('i', (uintptr_t)idt, sizeof idt - 1);
+    load_tss();
     second_runs = true;
     second_entry();
 }
@@ -194,9 +211,12 @@ void machine_start_second(uint64_t top, void (*entry)(void))
 
     for (from = second_start; from < second_end; from++)
         *to++ = (uint8_t)*from;
+    second_gdt[1] = gdt[1];
+    describe_tss(second_gdt, &second_tss, second_interrupt_stack + sizeof second_interrupt_stack);
+    kernel_add_stack(second_interrupt_stack, sizeof second_interrupt_stack, 0);
     put32(data, (uint32_t)(uintptr_t)page_tables() - 0x2000);
-    data[4] = sizeof gdt - 1;
-    put32(data + 6, (uint32_t)(uintptr_t)gdt);
+    data[4] = sizeof second_gdt - 1;
+    put32(data + 6, (uint32_t)(uintptr_t)second_gdt);
     put32(data + 10, (uint32_t)(uintptr_t)boot_second);
     second_stack = top;
     second_entry = entry;

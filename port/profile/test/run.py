@@ -68,10 +68,12 @@ def numbers(log, pattern):
 START = {"x86_64": "boot64", "aarch64": "boot", "s390x": "boot", "riscv64": "boot"}
 # What each function may be called by, as shares.c has it.
 CALLERS = {"kernel_start": [START[CPU]], "kernel_main": ["kernel_start"], "work": ["kernel_main"],
-           "hot": ["work"], "warm": ["work"], "cold": ["work"], "deep": ["hot", "deep"], "calls": ["deep"],
+           "hot": ["run"], "warm": ["run"], "cold": ["run"], "deep": ["hot", "deep"], "calls": ["deep"],
            "loop_of_hot": ["deep"], "loop_of_warm": ["warm", "second_work"], "loop_of_cold": ["cold"],
            "short_two": ["calls"], "short_one": ["short_two"], "leaf": ["short_one"],
-           "machine_enable": ["kernel_main", "cold", "second_main"], "cpu_disable": ["cold", "kernel_main"],
+           "machine_enable": ["kernel_main", "cold", "second_main"],
+           "cpu_disable": ["cold", "kernel_main", "second_main"], "second_parts": ["second_main"],
+           "next_times": ["work", "second_parts"], "run": ["work", "second_parts"], "cpu_clock": ["run"],
            "wait": ["kernel_main"], "machine_second": ["boot_second"], "second_main": ["machine_second"],
            "second_work": ["second_main"]}
 
@@ -100,17 +102,22 @@ def shares():
     must(incomplete == 0 and lost == 0 and idle == 25 and total == samples - idle >= 1500,
          "%d samples, %d idle, %d lost, %d incomplete, %d in the depot" % (samples, idle, lost, incomplete, total))
     check_paths(paths, "cpu0", START[CPU])
-    found, report = collections.Counter(), []
-    for path, weight in paths.items():
-        for part in ("hot", "warm", "cold"):
-            found[part] += weight * (part in path)
     for part, ticks, meant in (("hot", hot, 0.7), ("warm", warm, 0.2), ("cold", cold, 0.1)):
         share = ticks / (hot + warm + cold)
         must(abs(share - meant) < 0.01, "%s has %.4f of the instructions" % (part, share))
+    return compare_shares(paths, {"hot": hot, "warm": warm, "cold": cold})
+
+
+def compare_shares(paths, ticks):
+    """Each part has as large a share of the samples of PATHS as it had of the TICKS."""
+    total, report = sum(paths.values()), []
+    for part, own in ticks.items():
+        found = sum(weight for path, weight in paths.items() if part in path)
+        share = own / sum(ticks.values())
         deviation = (share * (1 - share) / total) ** 0.5
-        off = (found[part] / total - share) / deviation
-        must(abs(off) <= 3, "%s: %d of %d, %.1f standard deviations from %.4f" % (part, found[part], total, off, share))
-        report.append("%s %.2f%% (%.2f%%, %+.1f)" % (part, 100 * found[part] / total, 100 * share, off))
+        off = (found / total - share) / deviation
+        must(abs(off) <= 3, "%s: %d of %d, %.1f standard deviations from %.4f" % (part, found, total, off, share))
+        report.append("%s %.2f%% (%.2f%%, %+.1f)" % (part, 100 * found / total, 100 * share, off))
     return ", ".join(report)
 
 
@@ -128,6 +135,37 @@ def both_cpus():
         check_paths(paths, "cpu%d" % cpu, first)
     must(idle[0] >= 25 and idle[1] == 0, idle)
     return "%d and %d samples" % (found[0][0], found[1][0])
+
+
+def each_cpu(mode, *options):
+    """Two CPUs that work, each with a timer of its own. Each sample that a CPU has counted is in the profiles, with its
+    own path. Where instructions are time, each part has that share of a CPU's samples that it had of the CPU's time.
+    Otherwise both CPUs really run at the same time, and the host takes time from them that their clocks count."""
+    kernel, report = DIRECTORY + "/shares.elf", []
+    log = boot(kernel, mode, "-smp", "2", *options)
+    profiles = numbers(log, r"(?m)^samples (\d+) incomplete (\d+)")
+    idle = [count for count, in numbers(log, r"sfut1 idle (\d+)")]
+    lost = [count for count, in numbers(log, r"sfut1 lost (\d+)")]
+    spent = numbers(log, r"CPU \d spent hot (\d+) warm (\d+) cold (\d+) samples (\d+)")
+    must(len(profiles) == (1 if mode == "shared" else 2) and len(spent) == 2, profiles)
+    must(not any(lost) and not any(incomplete for _, incomplete in profiles), "%s lost, %s" % (lost, profiles))
+    must(sum(samples for samples, _ in profiles) == sum(idle) + sum(counts[3] for counts in spent),
+         "%s, %s idle, %s" % (profiles, idle, spent))
+    paths = folded(kernel, log)
+    for cpu, first in ((0, START[CPU]), (1, "boot_second")):
+        name = "all" if mode == "shared" else "cpu%d" % cpu
+        own = {path: weight for path, weight in paths.items() if path[1] == first}
+        check_paths(own, name, first)
+        must(all(path[0] == name for path in own), "%s: a path of another profile" % name)
+        *ticks, taken = spent[cpu]
+        must(sum(own.values()) == taken >= 2000, "CPU %d: %d in the depot, of %d" % (cpu, sum(own.values()), taken))
+        if options:
+            ticks = {part: number for part, number in zip(("hot", "warm", "cold"), ticks) if number}
+            report.append(compare_shares(own, ticks))
+        else:
+            report.append("%d samples" % taken)
+    must(all(path[1] in (START[CPU], "boot_second") for path in paths), "a path that begins elsewhere")
+    return "; ".join(report)
 
 
 def leak():
@@ -183,6 +221,9 @@ def recipe():
 test("%s recipe" % CPU, recipe)
 test("%s shares" % CPU, shares)
 test("%s both CPUs" % CPU, both_cpus)
+test("%s smp shares" % CPU, each_cpu, "smp", *COUNTED)
+test("%s shared shares" % CPU, each_cpu, "shared", *COUNTED)
+test("%s shared at the same time" % CPU, each_cpu, "shared")
 test("%s leak" % CPU, leak)
 test("%s costs" % CPU, costs)
 sys.exit(failed)

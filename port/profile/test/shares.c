@@ -3,8 +3,11 @@
 /*
  * A kernel that profiles itself by its machine's timer. CPU 0 runs parts whose shares are known: in hot() deep calls,
  * leaf functions and prologues, in warm() a shallow loop, in cold() interrupts are off. It measures each part by its
- * own clock before there are interrupts, and prints that. If the command line is "both", CPU 1 gets an NMI, or what its
- * machine has instead, with each sample of CPU 0, and is profiled by it.
+ * own clock before there are interrupts, and prints that. The command line is
+ *   one      CPU 0 alone;
+ *   both     CPU 1 gets an NMI, or what its machine has instead, with each sample of CPU 0, and is profiled by it;
+ *   smp      each CPU has work, a timer and a profile of its own, and adds up how long it was in each part;
+ *   shared   the same with one profile of both CPUs.
  */
 #include "cpu.h"
 #include "sfu_profile.h"
@@ -93,15 +96,20 @@ PART void cold(void)
     sink = 2;
 }
 
-/* The time of MEASURED runs of PART. */
-static uint64_t time_of(void (*part)(void))
+/* Runs PART so many times and returns how long that took. */
+PART uint64_t run(void (*part)(void), unsigned times)
 {
     uint64_t begin = cpu_clock();
     unsigned i;
 
-    for (i = 0; i < MEASURED; i++)
+    for (i = 0; i < times; i++)
         part();
     return cpu_clock() - begin;
+}
+
+static uint64_t time_of(void (*part)(void))
+{
+    return run(part, MEASURED);
 }
 
 /* Gives hot() 70%, warm() 20%, cold() 10%, as near as passes of a loop can. */
@@ -123,9 +131,14 @@ extern uint8_t image_start[];
 static struct sfu_fast fast;
 static struct sfu_fast_image images[4];
 static struct sfu_profile profiles[2];
-static uint64_t memory[2][4096], cache[1024];
+static uint64_t memory[2][8192], cache[1024];
 static volatile bool idle;
-static bool both; /* CPUs are profiled */
+static bool both, smp, shared;
+static volatile unsigned taken[2]; /* samples, by CPU */
+static struct {
+    uint64_t hot, warm, cold;
+} spent[2]; /* time in each part, by CPU */
+static volatile bool second_done;
 static uint8_t second_stack[8192] __attribute__((aligned(16)));
 
 static void put(void *ctx, char c)
@@ -144,12 +157,13 @@ static bool sample(struct trap *trap)
     if (!is_sample(trap))
         return false;
     at = kernel_interrupted(trap);
-    sfu_profile_sample(&profiles[cpu], &fast, &kernel_target, &at, cpu == 0 && idle);
-    if (cpu == 0) {
+    sfu_profile_sample(&profiles[shared ? 0 : cpu], &fast, &kernel_target, &at, cpu == 0 && idle);
+    if (cpu == 0 || smp)
         machine_start_timer();
-        if (both)
-            machine_stop_others();
-    }
+    if (cpu == 0 && both)
+        machine_stop_others();
+    if (cpu != 0 || !idle)
+        taken[cpu] = taken[cpu] + 1;
     return true;
 }
 
@@ -160,8 +174,36 @@ PART void second_work(void)
     sink = 1;
 }
 
+/* So often as a random number says: the timer must not keep step with it. */
+static unsigned next_times(uint64_t *random)
+{
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    return 1 + (unsigned)(*random >> 60);
+}
+
+PART void second_parts(void)
+{
+    uint64_t random = 2;
+    unsigned times;
+
+    while (taken[1] < SAMPLES) {
+        times = next_times(&random);
+        spent[1].hot += run(hot, times);
+        spent[1].warm += run(warm, 3 * times);
+    }
+}
+
 PART void second_main(void)
 {
+    if (smp) {
+        machine_start_timer();
+        machine_enable();
+        second_parts();
+        cpu_disable();
+        second_done = true;
+        for (;;)
+            __asm__ volatile("" : : : "memory");
+    }
     machine_enable();
     for (;;)
         second_work();
@@ -169,8 +211,12 @@ PART void second_main(void)
 
 static void print_profile(unsigned cpu)
 {
-    const struct sfu_depot_report report = {
-        .name = cpu == 0 ? "cpu0" : "cpu1", .build_id = build_id_start, .build_id_end = build_id_end, .rate = 1000};
+    const struct sfu_depot_report report = {.name = shared     ? "all"
+                                                    : cpu == 0 ? "cpu0"
+                                                               : "cpu1",
+                                            .build_id = build_id_start,
+                                            .build_id_end = build_id_end,
+                                            .rate = 1000};
 
     while (!sfu_profile_stop(&profiles[cpu]))
         continue;
@@ -202,29 +248,34 @@ static void start(void)
             panic("no profile");
 }
 
-/* So often as a random number says each: the timer must not keep step with it. */
 PART void work(void)
 {
     uint64_t random = 1;
-    unsigned times, i;
+    unsigned times;
 
-    while (profiles[0].samples < SAMPLES) {
-        random = random * 6364136223846793005u + 1442695040888963407u;
-        times = 1 + (unsigned)(random >> 60);
-        for (i = 0; i < times; i++)
-            hot();
-        for (i = 0; i < times; i++)
-            warm();
-        for (i = 0; i < times; i++)
-            cold();
+    while (taken[0] < SAMPLES) {
+        times = next_times(&random);
+        spent[0].hot += run(hot, times);
+        spent[0].warm += run(warm, times);
+        spent[0].cold += run(cold, times);
     }
 }
 
 PART void wait(void)
 {
     idle = true;
-    while (profiles[0].idle < IDLE_SAMPLES)
+    while (profiles[0].idle < IDLE_SAMPLES || (smp && !second_done))
         __asm__ volatile("" : : : "memory");
+}
+
+static void print_spent(unsigned cpu)
+{
+    sfu_print_number(&console, "CPU ", cpu, 10, 1);
+    sfu_print_number(&console, " spent hot ", spent[cpu].hot, 10, 1);
+    sfu_print_number(&console, " warm ", spent[cpu].warm, 10, 1);
+    sfu_print_number(&console, " cold ", spent[cpu].cold, 10, 1);
+    sfu_print_number(&console, " samples ", taken[cpu], 10, 1);
+    sfu_print_text(&console, "\n");
 }
 
 bool kernel_handle(struct trap *trap, bool timer)
@@ -235,10 +286,12 @@ bool kernel_handle(struct trap *trap, bool timer)
 void kernel_main(const char *command_line)
 {
     both = command_line != NULL && command_line[0] == 'b';
+    shared = command_line != NULL && command_line[0] == 's' && command_line[1] == 'h';
+    smp = shared || (command_line != NULL && command_line[0] == 's');
     share_out();
     print_truth();
     start();
-    if (both) {
+    if (both || smp) {
         kernel_add_stack(second_stack, sizeof second_stack, 0);
         machine_start_second((uintptr_t)second_stack + sizeof second_stack, second_main);
     }
@@ -249,6 +302,10 @@ void kernel_main(const char *command_line)
     wait();
     cpu_disable();
     print_profile(0);
-    if (both)
+    if (both || (smp && !shared))
         print_profile(1);
+    if (smp) {
+        print_spent(0);
+        print_spent(1);
+    }
 }
