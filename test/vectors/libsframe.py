@@ -61,7 +61,7 @@ def main():
     for line in known:
         if fitting[id(line)]:
             print("ok %d vectors like \"%s\": %s: %s" % (len(fitting[id(line)]), fitting[id(line)][0], *line[1:]))
-        elif line[1] != "*" and not os.environ.get("T"):
+        elif line[1] != "*" and os.environ.get("T", "") in ("", line[0]):
             print("not ok %s: %s: it does not differ there any more" % (line[0], line[1]))
             failed = True
     if os.environ.get("T") and not failed:
