@@ -164,10 +164,10 @@ void __wrap_kernel_trap(struct trap *trap)
     regs = sfu_registers_here();
     (void)sfu_panic_print(&panic_trace, &regs);
     panic_trace.own.reg = saved_register;
+    panic_trace.own.ctx = &panic_trace.own;
     (void)sfu_panic_print(&panic_trace, &regs);
 #if defined(__aarch64__) /* its entry saves a struct sfu_cpu at SP */
     panic_trace.own.reg = sfu_cpu_reg;
-    panic_trace.own.ctx = &panic_trace.own;
     (void)sfu_panic_print(&panic_trace, &regs);
 #endif
     machine_exit(true);
