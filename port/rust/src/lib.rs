@@ -359,7 +359,7 @@ pub trait Machine: Sync {
 /// A machine with several stacks.
 pub trait Stacks: Machine {
     /// The stack that `addr`, an SP or the address of a word, lies on. An SP equal to `high` is that of an empty stack.
-    /// If `addr` is below every stack but in the guard area of one, return that stack: its SP has overflowed.
+    /// If `addr` lies in the guard area below a stack, return that stack: its SP has overflowed.
     fn find_stack(&self, addr: u64) -> Option<Stack<'_>>;
 }
 
