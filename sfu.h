@@ -121,7 +121,7 @@ enum sfu_code {
     SFU_E_NO_FDE = -13, /* no section describes this PC */
     SFU_E_NO_ROW = -14, /* its function is described, but has no row for this PC */
     SFU_E_FDE = -15,    /* its FDE is corrupt; for a check also: it reaches the end of the address space */
-    SFU_E_ROW = -16,    /* its row is corrupt; for a check also: it starts behind the end of the function */
+    SFU_E_ROW = -16,    /* its row is corrupt; for a check also: it starts after the end of the function */
 
     /* One step. */
     SFU_E_STACK = -17, /* SP, or what a rule reads, lies on no stack, could not be read or may be dead (red_zone) */
@@ -247,8 +247,8 @@ typedef int (*sfu_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len);
  * or anything else if the register is not known. */
 typedef int (*sfu_reg_fn)(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
 
-/* The frame behind a trap, as a trap hook says. Before sfu asks the hook, it sets the registers to 0, pc_kind to
- * SFU_PC_EXACT, saved to the SP of the trap frame, and guess to SFU_GUESS_NONE. */
+/* The frame that a trap interrupted, as a trap hook says. Before sfu asks the hook, it sets the registers to 0, pc_kind
+ * to SFU_PC_EXACT, saved to the SP of the trap frame, and guess to SFU_GUESS_NONE. */
 struct sfu_interrupted {
     struct sfu_registers regs; /* pc_kind SFU_PC_RETURN if a call left that frame: a coroutine, a switch */
     uint64_t saved;            /* becomes frame.saved, if the PC is exact */
@@ -426,9 +426,9 @@ uint64_t sfu_lookup_pc(const struct sfu_registers *regs);
  * A lookup reads no more than it needs. So damage affects only these PCs:
  *   the attributes of a function, or where its rows are   those of the function (SFU_E_FDE, SFU_E_BOUNDS)
  *   words that a row of its type cannot have              those of the row (SFU_E_ROW)
- *   words of no valid size                                those of the row and of all rows behind it (SFU_E_ROW)
+ *   words of no valid size                                those of the row and of all rows after it (SFU_E_ROW)
  *   a row that does not start above the row before it,    those of the row before it, whose end is not known, and of
- *   or starts outside of the tables                       all rows behind (SFU_E_ROW, SFU_E_BOUNDS)
+ *   or starts outside of the tables                       all rows after it (SFU_E_ROW, SFU_E_BOUNDS)
  *   the start of a function                               its own; of a sorted table also what the search then misses
  * Corruption that still decodes as a valid, ordered table is not detected: a wrong start that is still in order
  * moves the border of two rows. */

@@ -178,7 +178,7 @@
 
 #else
 
-    /* Begins the table of the exception entry from label START up to label END, or up to here. It stands behind the
+    /* Begins the table of the exception entry from label START up to label END, or up to here. It stands after the
      * entry. Its rows follow, in ascending order, then sfu_trap_end. A PC before the first row has none. Flag R:
      * --gc-sections keeps the section. Row addresses are 2 bytes, so an entry has at most 64 KiB. */
     .macro sfu_trap_begin start:req, end

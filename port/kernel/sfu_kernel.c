@@ -169,7 +169,7 @@ static void *linked(const struct sfu_kernel_threads *t, const void *link)
     return node == NULL || is_head ? NULL : node - t->node;
 }
 
-/* The place behind BEFORE, or the first one if that is NULL. NULL: there is none. */
+/* The place after BEFORE, or the first one if BEFORE is NULL. NULL: there is none. */
 static void *following(const struct sfu_kernel_threads *t, const void *before)
 {
     const size_t size = t->pointers ? sizeof(void *) : t->size;

@@ -20,7 +20,7 @@
  *         build_id_end = .;
  *     }
  *
- * A /DISCARD/ of *(.note.*) must stand behind them. `readelf -n kernel.elf` says the same digits.
+ * A /DISCARD/ of *(.note.*) must stand after them. `readelf -n kernel.elf` says the same digits.
  */
 #ifndef SFU_BUILD_ID_H
 #define SFU_BUILD_ID_H

@@ -7,7 +7,7 @@
  *     static const struct sfu_dump_place place = {(uintptr_t)image_start, "image_start", NULL};
  *     static const struct sfu_dump dump = {.places = &place, .num_places = 1};
  *
- *     sfu_dump_print(&panic, &dump, &here); // behind sfu_panic_print, or instead of it
+ *     sfu_dump_print(&panic, &dump, &here); // after sfu_panic_print, or instead of it
  *
  * Without tables, panic.target needs nothing but its stacks. sfu_build_id.h says how the build ID gets into the image.
  *
@@ -53,7 +53,7 @@ struct sfu_dump_place {
     const char *image; /* its file's name; NULL: the program's own */
 };
 
-/* Another stack that the trace may come to, behind an interrupt for instance, or other memory worth having. */
+/* Another stack that the trace may come to, across an interrupt for instance, or other memory worth having. */
 struct sfu_dump_stack {
     uint64_t addr;     /* usually the interrupted SP; a multiple of 8 */
     uint32_t words;    /* at most */

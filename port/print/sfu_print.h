@@ -37,7 +37,7 @@
  * (uintptr_t)panic the trace begins at the caller of panic(), with .skip = 2 at frame 2. Frames keep their numbers. If
  * that function does not come up, or there are no more frames than that, nothing is skipped. With tables of `sfu-gen
  * --small`, use .skip: an entry there is not a function, so .skip_function seldom finds one. Interrupted frames are
- * never skipped, nor what is behind them: a fault in panic() is printed.
+ * never skipped, nor their callers: a fault in panic() is printed.
  *
  * sfu-trace (port/host) puts files, lines and inlined callers under each frame of such a trace in a log. The other
  * parts are files of their own, and each may be left out:

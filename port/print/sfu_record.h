@@ -13,7 +13,7 @@
  *     if (sfu_record_print(&crash, &panic, (uintptr_t)image_start) != SFU_RECORD_NONE)
  *         sfu_record_clear(&crash);
  *
- * In the linker script, behind all that is loaded and behind .bss, which start-up code and loaders clear:
+ * In the linker script, after all that is loaded and after .bss, which start-up code and loaders clear:
  *
  *     . = ALIGN(8); crash = .; . += 104;
  *
