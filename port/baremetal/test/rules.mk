@@ -155,3 +155,32 @@ CHECK += recipes
 .PHONY: suite-recipes
 suite-recipes: build/tools/sfu-gen | $(TC)
 	@test/run.sh recipes python3 port/baremetal/test/recipes.py $(TC) $(BARE)/recipes
+
+# EFI applications, whose tables sfu-gen makes behind their one link, booted by EDK II.
+EFI := build/efi
+EFI_CPUS := x86_64 aarch64
+EFI_FLAGS := -std=c11 -ffreestanding -O2 -g -fno-stack-protector -fpic -fvisibility=hidden -fno-optimize-sibling-calls \
+    -fasynchronous-unwind-tables $(WARN) -Werror -I. -Iarch -Iport/print -Iport/kernel
+EFI_SOURCES := sfu.c port/print/sfu_print.c port/kernel/sfu_kernel.c \
+    $(addprefix port/baremetal/test/efi/,main.c start.S)
+
+# efi_app CPU
+define efi_app
+$(EFI)/$(1)/app.so: $(EFI_SOURCES) port/baremetal/test/efi/efi.ld port/baremetal/test/efi/efi.h $(BARE_HEADERS) \
+    port/kernel/sfu_kernel.h build/tools/sfu-gen | $(TC)
+	@mkdir -p $$(@D)
+	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_CPU_$(1)) $$(EFI_FLAGS) $(EFI_SOURCES) -nostdlib -shared -Wl,-Bsymbolic \
+	    -Wl,-z,max-page-size=4096,-z,noexecstack,--no-warn-rwx-segments -Wl,-T,port/baremetal/test/efi/efi.ld -o $$@
+	build/tools/sfu-gen -q --small --strict $$@
+$(EFI)/$(1)/app.efi: $(EFI)/$(1)/app.so
+	$(TC)/$(1)/objcopy -j .text -j .data -j .sfu_sframe -j .reloc -j .dynamic -j .rela -j .dynsym -j .dynstr -j .hash \
+	    -O efi-app-$(1) $$< $$@
+
+CHECK_$(1) += efi-$(1)
+.PHONY: suite-efi-$(1)
+suite-efi-$(1): $(EFI)/$(1)/app.efi build/tools/sfu-trace build/tools/sfu-lint
+	@test/tools/toolchain/install.sh bare efi
+	@test/run.sh efi-$(1) python3 port/baremetal/test/efi/run.py $(1) $(TC)/$(1) $(EFI)/$(1) build/tools/sfu-trace \
+	    build/tools/sfu-lint
+endef
+$(foreach cpu,$(EFI_CPUS),$(eval $(call efi_app,$(cpu))))

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""run.py CPU TOOLS DIRECTORY SFU-TRACE SFU-LINT: boots DIRECTORY/app.efi by EDK II in QEMU and judges the traces that
+it prints. The functions are written from main.c by hand. Prints a line for each test."""
+import fnmatch
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+CPU, TOOLS, DIRECTORY, TRACE, LINT = sys.argv[1:]
+IMAGE = DIRECTORY + "/app.so"
+LIMIT = 180  # seconds for a boot: a hang is a failure
+QEMU = {
+    "x86_64": ["qemu-system-x86_64", "-M", "pc", "-bios", "/usr/share/ovmf/OVMF.fd"],
+    "aarch64": ["qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-bios",
+                "/usr/share/qemu-efi-aarch64/QEMU_EFI.fd"],
+}
+LOADED = {"x86_64": "BOOTX64.EFI", "aarch64": "BOOTAA64.EFI"}
+FAULT = ["read_at", "sum_of", "sum_of", "sum_of", "efi_main", "efi_start"]
+CALL_PATH = ["give_up", "check", "efi_main", "efi_start"]
+failed = False
+
+
+class Wrong(Exception):
+    pass
+
+
+def must(condition, what):
+    if not condition:
+        raise Wrong(what)
+
+
+def test(name, function):
+    global failed
+    chosen = os.environ.get("T", "")
+    name = "%s %s" % (CPU, name)
+    if chosen not in name and not fnmatch.fnmatchcase(name, f"*{chosen}*"):
+        return
+    try:
+        result = function()
+        print("ok " + name + (": " + result if result else ""), flush=True)
+    except (Wrong, OSError, LookupError, TypeError, subprocess.SubprocessError) as wrong:
+        failed = True
+        print("not ok %s: %s" % (name, wrong), flush=True)
+
+
+def output_of(*command, **more):
+    return subprocess.run(command, capture_output=True, check=True, timeout=LIMIT, text=True, errors="replace",
+                          **more).stdout
+
+
+def boot():
+    """The lines that the application has printed."""
+    disk = DIRECTORY + "/disk"
+    os.makedirs(disk + "/EFI/BOOT", exist_ok=True)
+    shutil.copy(DIRECTORY + "/app.efi", "%s/EFI/BOOT/%s" % (disk, LOADED[CPU]))
+    command = [*QEMU[CPU], "-m", "256M", "-nodefaults", "-display", "none", "-serial", "stdio", "-no-reboot",
+               "-drive", "if=none,id=d,format=raw,file=fat:rw:" + disk, "-device", "virtio-blk-pci,drive=d"]
+    text = output_of(*command, stdin=subprocess.DEVNULL).replace("\r", "")
+    must("call path\n" in text, "not started: " + text[-300:])
+    return text[text.index("call path\n"):].splitlines()
+
+
+def part(name):
+    """The lines of one trace: [(number, PC, marks)], and the code that has ended it. The image lies at its slide."""
+    lines = log[log.index(name) + 1:]
+    slide = int(re.fullmatch(r"slide 0x([0-9a-f]+)", lines[0])[1], 16)
+    frames = []
+    for line in lines[1:]:
+        frame = re.fullmatch(r"#(\d+) +0x([0-9a-f]{16})(.*)", line)
+        if not frame:
+            break
+        frames.append((int(frame[1]), int(frame[2], 16) - slide, frame[3].strip()))
+    end = re.match(r"trace ends \((-?\d+)\): ", lines[1 + len(frames)])
+    must(end and [number for number, _, _ in frames] == list(range(len(frames))), lines[:20])
+    return slide, frames, int(end[1])
+
+
+def functions():
+    """{name: (start, end)}, by nm."""
+    found = re.findall(r"(?m)^([0-9a-f]+) ([0-9a-f]+) \w (\w+)$", output_of(TOOLS + "/nm", "-S", IMAGE))
+    return {name: (int(start, 16), int(start, 16) + int(size, 16)) for start, size, name in found}
+
+
+def check(frames, wanted, first_exact):
+    for (number, pc, marks), name in zip(frames, wanted):
+        low, high = functions()[name]
+        lookup = pc - (number > 0 or not first_exact)
+        must(low <= lookup < high, "frame %d: 0x%x is not in %s" % (number, pc, name))
+        must(marks == "", "frame %d: %s" % (number, marks))
+
+
+def call_path():
+    slide, frames, end = part("call path")
+    must(len(frames) == len(CALL_PATH) and end == 1 and slide != 0, "%s, %d" % (frames, end))
+    check(frames, CALL_PATH, True)
+    return "%d frames, the image at 0x%x" % (len(frames), slide)
+
+
+def callback():
+    """Its caller is the firmware, of which there are no tables."""
+    _, frames, end = part("callback")
+    must(len(frames) == 2 and end < 0, "%s, %d" % (frames, end))
+    check(frames[:1], ["tick"], True)
+    must(not any(low <= frames[1][1] < high for low, high in functions().values()), "its caller is no function of ours")
+
+
+def fault():
+    _, frames, end = part("fault")
+    must(len(frames) == len(FAULT) and end == 1, "%s, %d" % (frames, end))
+    check(frames, FAULT, True)
+    code = output_of(TOOLS + "/objdump", "--no-show-raw-insn", "--disassemble=read_at", IMAGE)
+    load = re.search(r"(?m)^ +%x:\t(.*)$" % frames[0][1], code)
+    must(load and re.match(r"mov +\(%\w+\),|ldr\t", load[1]), "not the instruction that reads: %s" % load)
+    return "%d frames" % len(frames)
+
+
+def names():
+    """sfu-trace finds the functions and lines of the log by the ELF file of the same link."""
+    text = output_of(TRACE, IMAGE, input="\n".join(log[log.index("fault"):]) + "\n")
+    found = re.findall(r"(?m)^        (\w+) at \S*main\.c:\d+$", text)
+    must(found == FAULT[:-1], text)
+
+
+def tables():
+    """The PE file has the tables of the ELF file, at their address."""
+    output_of(LINT, DIRECTORY + "/app.efi")
+    other = DIRECTORY + "/tables"
+    for image, name in ((IMAGE, "/elf"), (DIRECTORY + "/app.efi", "/pe")):
+        output_of(TOOLS + "/objcopy", "-O", "binary", "-j", ".sfu_sframe", image, other + name[1:])
+    with open(other + "elf", "rb") as elf, open(other + "pe", "rb") as pe:
+        made = elf.read()
+        must(made[:2] in (b"\xe2\xde", b"\xde\xe2") and pe.read().startswith(made), "not the same tables")
+    return "%d bytes" % len(made)
+
+
+log = []
+try:
+    log = boot()
+    test("call path", call_path)
+    test("callback of the firmware", callback)
+    test("fault", fault)
+    test("names", names)
+    test("tables", tables)
+except (Wrong, OSError, subprocess.SubprocessError) as wrong_boot:
+    failed = True
+    print("not ok %s boots: %s" % (CPU, wrong_boot), flush=True)
+sys.exit(failed)
