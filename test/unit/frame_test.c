@@ -309,6 +309,22 @@ static void test_kinds(void **state)
     }
 }
 
+/* A CFA that counts from no register counts from 0. No table has such a rule; a row of the caller's may. */
+static void test_cfa_of_no_register(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        begin(abi, SFU_PC_RETURN);
+        row.cfa.control = 0;
+        row.cfa.offset = word_size == 4 ? (int32_t)(stack_base + 0x1c0) : 0x1c0;
+        row.ra.control = row.fp.control = 4; /* CFA + offset: nothing is read */
+        code(apply(&t, &row, &frame), word_size == 4 ? SFU_OK : SFU_E_PROGRESS);
+        if (word_size == 4)
+            same(frame.regs.sp, stack_base + 0x1c0 - below(abi));
+    }
+}
+
 /* Sums that leave the address space, at either end, in each rule; the last ones that do not. */
 static void test_addresses(void **state)
 {
@@ -354,6 +370,18 @@ static void test_addresses(void **state)
         row.fp.offset = 0;
         code(apply(&t, &row, &frame), SFU_OK);
         same(frame.regs.sp, max_address - below(abi));
+        /* each rule for itself: the one that leaves the address space counts from where it has not been left */
+        frame.regs.fp = max_address - 32 - below(abi);
+        row.ra.control = 4;
+        row.ra.offset = 200;
+        code(apply(&t, &row, &frame), SFU_E_ADDRESS);
+        row.ra.offset = 0;
+        row.fp.offset = 200;
+        code(apply(&t, &row, &frame), SFU_E_ADDRESS);
+        frame.regs.fp = max_address - 31;
+        row.ra.control = row.fp.control = (uint32_t)REG(registers[abi].fp);
+        row.fp.offset = 0;
+        code(apply(&t, &row, &frame), SFU_E_ADDRESS);
     }
 }
 
@@ -509,6 +537,9 @@ static void test_depth(void **state)
         code(apply(&t, &row, &frame), SFU_E_DEPTH);
         t.max_frames = UINT32_MAX;
         frame.depth = UINT32_MAX - 1;
+        code(apply(&t, &row, &frame), SFU_E_DEPTH);
+        t.max_frames = 2; /* set while the walk was deeper */
+        frame.depth = 7;
         code(apply(&t, &row, &frame), SFU_E_DEPTH);
     }
 }
@@ -1199,6 +1230,7 @@ int frame_tests(void)
         cmocka_unit_test(test_cfa_register),
         cmocka_unit_test(test_unsafe),
         cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_cfa_of_no_register),
         cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_unreadable),
         cmocka_unit_test(test_progress),
