@@ -62,10 +62,20 @@ enum { LOW_CORE = 8192 };
 
 static const struct code_value unknown, near = {0, BASE_NEAR, false, 0, 0};
 
+static void copy_state(struct code_state *to, const struct code_state *from)
+{
+    memcpy(to, from, offsetof(struct code_state, slot) + from->num * sizeof *from->slot);
+}
+
 static bool same_value(const struct code_value *a, const struct code_value *b)
 {
     return a->base == b->base && a->k == b->k && a->is_signed == b->is_signed && a->width == b->width &&
            a->add == b->add;
+}
+
+static bool is_slot(const struct code_slot *slot, uint8_t base, int64_t k)
+{
+    return slot->base == base && slot->k == k;
 }
 
 static struct code_slot *find_slot(const struct code_state *state, uint8_t base, int64_t k)
@@ -73,7 +83,7 @@ static struct code_slot *find_slot(const struct code_state *state, uint8_t base,
     unsigned i;
 
     for (i = 0; i < state->num; i++)
-        if (state->slot[i].base == base && state->slot[i].k == k)
+        if (is_slot(&state->slot[i], base, k))
             return (struct code_slot *)&state->slot[i];
     return NULL;
 }
@@ -221,10 +231,10 @@ static void align(struct code_state *state, unsigned reg)
     state->reg[reg] = (struct code_value){0, BASE_ALIGNED, false, 0, 0};
 }
 
-/* What VALUE of STATE and what OTHER has in the same place are both. Returns false if that is not known. Two
- * interrupts of which one has left SP alone have the CFA in common, which is BASE_TRAP for that one. */
+/* What VALUE of STATE and what OTHER has in the same place are both. Returns false if that is not known; *LESS: it was
+ * more before. Two interrupts of which one has left SP alone have the CFA in common, which is BASE_TRAP for that one. */
 static bool join_values(const struct code_state *state, const struct code_state *other, struct code_value *value,
-                        const struct code_value *theirs)
+                        const struct code_value *theirs, bool *less)
 {
     uint8_t mine = value->base;
 
@@ -233,6 +243,7 @@ static bool join_values(const struct code_state *state, const struct code_state 
     if (value->k == theirs->k && ((state->trap_is_cfa && mine == BASE_TRAP && theirs->base == BASE_CFA) ||
                                   (other->trap_is_cfa && mine == BASE_CFA && theirs->base == BASE_TRAP))) {
         value->base = BASE_CFA;
+        *less |= mine != BASE_CFA;
         return true;
     }
     return false;
@@ -244,13 +255,34 @@ static bool same_stack(const struct code_value *a, const struct code_value *b)
     return (a->base == BASE_CFA || a->base == BASE_ALIGNED) && (b->base == BASE_CFA || b->base == BASE_ALIGNED);
 }
 
+/* Joins the slots: those of STATE that OTHER does not have go. They are often in the same order. */
+static bool join_slots(struct code_state *state, const struct code_state *other)
+{
+    bool less = false;
+    unsigned i = 0;
+
+    while (i < state->num) {
+        struct code_slot *mine = &state->slot[i];
+        const struct code_slot *theirs = i < other->num && is_slot(&other->slot[i], mine->base, mine->k)
+                                             ? &other->slot[i]
+                                             : find_slot(other, mine->base, mine->k);
+
+        if (theirs != NULL && join_values(state, other, &mine->value, &theirs->value, &less)) {
+            i++;
+            continue;
+        }
+        drop_slot(state, mine);
+        less = true;
+    }
+    return less;
+}
+
 bool code_join(const struct code_cpu *cpu, struct code_state *state, const struct code_state *other)
 {
-    const struct code_state before = *state;
-    const struct code_value *other_sp = &other->reg[cpu->sp];
-    struct code_value sp = state->reg[cpu->sp];
+    const struct code_value *other_sp = &other->reg[cpu->sp], before = state->reg[cpu->sp];
+    struct code_value sp = before;
     bool less = state->trap_is_cfa && !other->trap_is_cfa;
-    bool moved = same_stack(&sp, other_sp) && !join_values(&before, other, &sp, other_sp);
+    bool moved = same_stack(&sp, other_sp) && !join_values(state, other, &sp, other_sp, &less);
     unsigned i;
 
     for (i = 0; i < CODE_REGISTERS; i++) {
@@ -258,25 +290,15 @@ bool code_join(const struct code_cpu *cpu, struct code_state *state, const struc
 
         if (value->base == BASE_UNKNOWN || (moved && i == cpu->sp))
             continue;
-        if (!join_values(&before, other, value, &other->reg[i]))
+        if (!join_values(state, other, value, &other->reg[i], &less)) {
             *value = unknown;
-        less |= !same_value(value, &before.reg[i]);
-    }
-    for (i = 0; i < state->num;) {
-        const struct code_slot *slot = find_slot(other, state->slot[i].base, state->slot[i].k);
-        struct code_value value = state->slot[i].value;
-
-        if (slot != NULL && join_values(&before, other, &state->slot[i].value, &slot->value)) {
-            less |= !same_value(&value, &state->slot[i].value);
-            i++;
-            continue;
+            less = true;
         }
-        drop_slot(state, &state->slot[i]);
-        less = true;
     }
+    less |= join_slots(state, other);
     if (moved) {
         align(state, cpu->sp);
-        less |= !same_value(&before.reg[cpu->sp], &state->reg[cpu->sp]);
+        less |= !same_value(&before, &state->reg[cpu->sp]);
     }
     if (state->bound != other->bound && state->bound != 0) {
         state->bound = 0;
@@ -663,7 +685,7 @@ static void arrive(struct run *r, uint32_t at, const struct code_state *state)
         changed = code_join(r->code->cpu, place->state, state);
     } else {
         place->state = zeroed(1, sizeof *place->state);
-        *place->state = *state;
+        copy_state(place->state, state);
     }
     if (!changed || place->waits)
         return;
@@ -684,9 +706,16 @@ static void go(struct run *r, uint64_t pc, const struct code_state *state)
         arrive(r, at, state);
 }
 
+static void add_call(struct code *code, const struct code_unit *caller, const struct code_unit *callee)
+{
+    code->calls = grow(code->calls, code->num_calls, sizeof *code->calls);
+    code->calls[code->num_calls++] =
+        (struct code_call){(uint32_t)(caller - code->units), (uint32_t)(callee - code->units)};
+}
+
 /* A call of TARGET: that is entered as any function is. One of a function's middle is its own, too. A call of the next
- * instruction calls nothing, because that is how code finds its own address. */
-static void take_call(struct run *r, struct code_state *state, const struct code_fact *fact, uint64_t pc)
+ * instruction calls nothing, because that is how code finds its own address. GIVE: the call is noted. */
+static void take_call(struct run *r, struct code_state *state, const struct code_fact *fact, uint64_t pc, bool give)
 {
     const struct code_cpu *cpu = r->code->cpu;
     struct code_unit *callee = fact->target != 0 ? code_unit_at(r->code, fact->target) : NULL;
@@ -706,6 +735,8 @@ static void take_call(struct run *r, struct code_state *state, const struct code
     }
     if (callee != NULL)
         callee->called |= fact->target == callee->start;
+    if (callee != NULL && give)
+        add_call(r->code, r->unit, callee);
     if (callee != NULL && (fact->target != callee->start || !callee->function)) {
         code_entry(cpu, &entry);
         go(r, fact->target, &entry);
@@ -724,14 +755,15 @@ static void returns(struct run *r, const struct code_state *state, const struct 
     code_entry(cpu, &entry);
     if (fact->odd || (cpu->link && sp->base == BASE_CFA && sp->k != cpu->sp_at_entry) ||
         (outlined && sp->base == BASE_UNKNOWN)) {
-        r->code->changed |= !r->unit->odd;
+        r->unit->changed |= !r->unit->odd;
         r->unit->odd = true;
     }
     if (!same_value(&state->reg[cpu->fp], &entry.reg[cpu->fp]) &&
         (outlined || state->reg[cpu->fp].base != BASE_UNKNOWN)) {
-        r->code->changed |= !r->unit->spoils;
+        r->unit->changed |= !r->unit->spoils;
         r->unit->spoils = true;
     }
+    r->code->changed |= r->unit->changed;
 }
 
 /* A piece that a compiler has made a function of goes on in TARGET, as a function that is called. FP may be another. */
@@ -794,6 +826,25 @@ static bool begins_jumps(const struct run *r, uint64_t addr)
     return false;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Leaves each target in JUMPS once. Large tables lead to the default case nearly everywhere. */
+static void drop_twins(struct jumps *jumps)
+{
+    size_t i, num = 0;
+
+    put_in_order(jumps->targets, jumps->num, sizeof *jumps->targets, by_number);
+    for (i = 0; i < jumps->num; i++)
+        if (num == 0 || jumps->targets[i] != jumps->targets[num - 1])
+            jumps->targets[num++] = jumps->targets[i];
+    jumps->num = num;
+}
+
 /* Reads the targets of JUMPS: as many as a comparison in front of the jump allows, or as many as lie in the unit. It
  * ends where another table begins, because compilers write them one after the other. */
 static void read_jumps(const struct run *r, struct jumps *jumps, uint32_t bound)
@@ -814,6 +865,7 @@ static void read_jumps(const struct run *r, struct jumps *jumps, uint32_t bound)
         jumps->targets = grow(jumps->targets, jumps->num, sizeof *jumps->targets);
         jumps->targets[jumps->num++] = target;
     }
+    drop_twins(jumps);
 }
 
 /* STATE jumps by a table. Returns false if that is not known, or its targets are not. */
@@ -880,7 +932,7 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
                 resumes(r, state);
         }
         if (fact.flow == CODE_CALL)
-            take_call(r, state, &fact, pc);
+            take_call(r, state, &fact, pc, give);
         if (!goes_on(r, &fact, pc))
             return;
         if (next >= r->unit->end) {
@@ -918,7 +970,7 @@ static void settle(struct run *r)
         uint32_t at = r->work[--r->num_work];
 
         r->places[at].waits = false;
-        state = *r->places[at].state;
+        copy_state(&state, r->places[at].state);
         follow(r, at, &state, false);
     }
 }
@@ -997,7 +1049,7 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
 
         if (r->index[offset] == 0 || r->places[r->index[offset] - 1].state == NULL)
             continue;
-        state = *r->places[r->index[offset] - 1].state;
+        copy_state(&state, r->places[r->index[offset] - 1].state);
         follow(r, r->index[offset] - 1, &state, true);
     }
     forget_states(r);
@@ -1026,6 +1078,7 @@ void code_free(struct code *code)
     for (i = 0; i < code->num_units; i++)
         free(code->units[i].rows);
     free(code->units);
+    free(code->calls);
     free(code->reports);
     if (code->cpu->close != NULL)
         code->cpu->close(code->decoder);

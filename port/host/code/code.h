@@ -171,12 +171,12 @@ enum { CODE_SLOTS = 40 };
 
 struct code_state {
     struct code_value reg[CODE_REGISTERS];
-    struct code_slot slot[CODE_SLOTS]; /* in any order, no two at one place */
     unsigned num;
     uint32_t bound;   /* a register has been compared with one less, or 0 */
     uint8_t caller;   /* CALLER_... */
     bool low_core;    /* words at low absolute addresses are known, too (s390x, at an interrupt) */
     bool trap_is_cfa; /* BASE_TRAP is the CFA: the interrupt has left SP as it was */
+    struct code_slot slot[CODE_SLOTS]; /* NUM of them, in any order, no two at one place */
 };
 
 /* The state that a function begins with. */
@@ -228,10 +228,16 @@ struct code_unit {
     uint64_t lost;                   /* bytes of an interrupt's entry that no row can describe */
     bool odd;                        /* it returns with another SP */
     bool spoils;                     /* it returns with another FP */
+    bool changed;                    /* it has become one of these: those that call it are to be run again */
     bool called;                     /* by what was analysed: its start is entered as a function's */
     bool resumes, resumes_otherwise; /* it returns from an interrupt, with SP at RESUMED from the CFA; or not so */
     int64_t resumed;
     struct code_edge *edges;
+};
+
+/* A call, by the numbers of units. */
+struct code_call {
+    uint32_t caller, callee;
 };
 
 struct code {
@@ -242,7 +248,9 @@ struct code {
     struct code_unit *units; /* by address; no two of them overlap */
     size_t num_units;
     struct code_report *reports; /* one for each unit */
-    bool changed;                /* a unit has become odd */
+    struct code_call *calls;     /* each one that a run has met; some more than once */
+    size_t num_calls;
+    bool changed; /* a unit has */
 };
 void code_free(struct code *code);
 

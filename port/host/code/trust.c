@@ -603,6 +603,18 @@ static void find_interrupt(struct code_unit *unit)
 /* A unit that others keep changing has no rows of code after so many runs. */
 enum { MAX_RUNS = 8 };
 
+/* Who calls a unit that leaves other registers than was thought is run again. */
+static void call_changed(struct code *code)
+{
+    size_t i;
+
+    for (i = 0; i < code->num_calls; i++)
+        code->units[code->calls[i].caller].dirty |= code->units[code->calls[i].callee].changed;
+    for (i = 0; i < code->num_units; i++)
+        code->units[i].changed = false;
+    code->changed = false;
+}
+
 /* Runs units as long as there is one that must be. */
 static void run_all(struct code *code)
 {
@@ -629,9 +641,8 @@ static void run_all(struct code *code)
                 code->units[i].function = false;
                 code->units[i].dirty = again = true;
             }
-        for (i = 0; code->changed && i < code->num_units; i++)
-            code->units[i].dirty = true;
-        code->changed = false;
+        if (code->changed)
+            call_changed(code);
     }
 }
 

@@ -16,9 +16,20 @@ enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, RA = 16 };
 /* A comparison with more is not that of a table's index. */
 enum { MAX_BOUND = 65536 };
 
+/* The fact of an instruction that says the same wherever it stands. KEY: its bytes, the first one lowest, and its size
+ * in the highest byte; or 0. */
+struct kept_fact {
+    uint64_t key;
+    struct code_fact fact;
+};
+
+/* How many facts are kept, and of how many bytes their instructions are at most. */
+enum { KEPT_BITS = 15, KEPT_BYTES = 7 };
+
 struct decoder {
     csh handle;
     cs_insn *insn;
+    struct kept_fact *kept;         /* in the place that their KEY gives */
     uint8_t number[X86_REG_ENDING]; /* of a register's DWARF number + 1, or 0 */
     bool whole[X86_REG_ENDING];     /* it is one of 64 bits */
 };
@@ -367,12 +378,8 @@ static bool flow(struct decoder *d, struct code_fact *fact)
     return true;
 }
 
-static void decode(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)
+static void ask_capstone(struct decoder *d, const uint8_t *p, size_t size, uint64_t pc, struct code_fact *fact)
 {
-    struct decoder *d = decoder;
-    const uint8_t *p = text->bytes + (pc - text->start);
-    size_t size = text->end - pc < 16 ? (size_t)(text->end - pc) : 16;
-
     memset(fact, 0, sizeof *fact);
     fact->flow = CODE_STOP;
     if (!cs_disasm_iter(d->handle, &p, &size, &pc, d->insn))
@@ -381,6 +388,48 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
     fact->flow = CODE_NEXT;
     if (!flow(d, fact) && !known(d, fact))
         other(d, fact);
+}
+
+/* Where a fact of the first SIZE bytes of BYTES is, if it is kept. *KEY: what it has then. */
+static struct kept_fact *place_of(const struct decoder *d, uint64_t bytes, unsigned size, uint64_t *key)
+{
+    *key = (bytes & (((uint64_t)1 << 8 * size) - 1)) | (uint64_t)size << 56;
+    return &d->kept[*key * 0x9e3779b97f4a7c15 >> (64 - KEPT_BITS)];
+}
+
+/* Whether FACT, of the instruction that was read last, is that of its bytes at any other PC, too. */
+static bool is_same_anywhere(const struct decoder *d, const struct code_fact *fact)
+{
+    bool from_pc = (d->insn->detail->x86.modrm & 0xc7) == 5; /* "RIP-relative addressing", or a register's bits */
+
+    return fact->size != 0 && fact->size <= KEPT_BYTES && fact->flow == CODE_NEXT && !from_pc;
+}
+
+/* Compilers write the same instructions again and again, and capstone is slow. No instruction is the beginning of
+ * another, so at most one of the sizes is found. */
+static void decode(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)
+{
+    struct decoder *d = decoder;
+    const uint8_t *p = text->bytes + (pc - text->start);
+    size_t left = text->end - pc < 16 ? (size_t)(text->end - pc) : 16;
+    uint64_t bytes = 0, key;
+    struct kept_fact *kept;
+    unsigned size;
+
+    for (size = 1; size <= KEPT_BYTES && size <= left; size++) {
+        bytes |= (uint64_t)p[size - 1] << 8 * (size - 1);
+        kept = place_of(d, bytes, size, &key);
+        if (kept->key == key) {
+            *fact = kept->fact;
+            return;
+        }
+    }
+    ask_capstone(d, p, left, pc, fact);
+    if (is_same_anywhere(d, fact)) {
+        kept = place_of(d, bytes, fact->size, &key);
+        kept->key = key;
+        kept->fact = *fact;
+    }
 }
 
 static void *open_decoder(void)
@@ -393,6 +442,7 @@ static void *open_decoder(void)
     }
     cs_option(d->handle, CS_OPT_DETAIL, CS_OPT_ON);
     d->insn = cs_malloc(d->handle);
+    d->kept = zeroed((size_t)1 << KEPT_BITS, sizeof *d->kept);
     name_registers(d);
     return d;
 }
@@ -403,6 +453,7 @@ static void close_decoder(void *decoder)
 
     cs_free(d->insn, 1);
     cs_close(&d->handle);
+    free(d->kept);
     free(d);
 }
 

@@ -46,6 +46,14 @@ TRUE = {
             test %eax, %eax\nje 2f
             pop %rbx\n.cfi_remember_state\n.cfi_adjust_cfa_offset -8\njmp push\n2: .cfi_restore_state
             pop %rbx\n.cfi_adjust_cfa_offset -8\nret""",
+        # Instructions of the same bytes at other PCs, and those that begin with the same bytes.
+        "switches": """cmp $1, %edi\nja 3f\n11: lea 21f(%rip), %rdx\nmovslq (%rdx,%rdi,4), %rax\nadd %rdx, %rax
+            jmp *%rax\n1: nop\n2: cmp $1, %edi\nja 3f\n12: lea 22f(%rip), %rdx\nmovslq (%rdx,%rdi,4), %rax
+            add %rdx, %rax\njmp *%rax\n4: nop\n3: ret\n.pushsection .rodata\n21: .long 1b - 21b, 2b - 21b
+            .skip 12b - 11b - 8\n22: .long 4b - 22b, 3b - 22b\n.popsection""",
+        "branches": "je 1f\nret\n1: je 1f\nret\n1: ret",
+        "numbers": """mov $0x10, %eax\nsub %rax, %rsp\n.cfi_adjust_cfa_offset 0x10\nmov $0x110, %eax\nsub %rax, %rsp
+            .cfi_adjust_cfa_offset 0x110\nadd %al, (%rax)\nadd $0x120, %rsp\n.cfi_adjust_cfa_offset -0x120\nret""",
     },
     "aarch64": {
         "frame": """stp x29, x30, [sp, #-48]!\n.cfi_def_cfa_offset 48\n.cfi_offset 29, -48\n.cfi_offset 30, -40
@@ -159,6 +167,9 @@ FAULTS = {
         ("{X86_REG_RSP, X86_REG_ESP,", "{X86_REG_RSP, X86_REG_RSP,"),
         ("{X86_REG_R10, X86_REG_R10D", "{X86_REG_R10D, X86_REG_R10D"),
         ("mem->index == X86_REG_INVALID", "mem->index != X86_REG_RIP"),
+        ("fact->flow == CODE_NEXT && !from_pc", "(from_pc || fact->flow == CODE_NEXT)"),
+        ("fact->size <= KEPT_BYTES && fact->flow == CODE_NEXT &&", "fact->size <= KEPT_BYTES &&"),
+        (" | (uint64_t)size << 56", ""),
     )],
     "aarch64": [("aarch64.c", a, b) for a, b in (
         ("(word & 1u << 22) != 0 ? 12 : 0", "0"),
