@@ -379,23 +379,25 @@ static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, u
     return SFU_OK;
 }
 
+/* The header is read once: somebody else may write to mapped bytes meanwhile, and what was checked must be what counts.
+ * VOLATILE keeps a compiler from reading them again. */
 static OUT_OF_LINE int open_section(struct sfu_section *s, const void *bytes, sfu_read_fn read, void *ctx,
                                     uint64_t size, uint64_t addr)
 {
+    const volatile uint8_t *mapped = (const volatile uint8_t *)bytes;
     uint8_t header[HEADER_SIZE];
-    const uint8_t *h = (const uint8_t *)bytes;
+    unsigned i;
     int code;
 
     if (size == 0)
         return SFU_E_EMPTY;
     if (size < HEADER_SIZE || addr > UINT64_MAX - size)
         return SFU_E_BOUNDS;
-    if (h == NULL) {
-        if (!REMOTE || !fetch(read, ctx, addr, header, HEADER_SIZE))
-            return SFU_E_SECTION;
-        h = header;
-    }
-    code = open_header(s, h, size, addr);
+    if (mapped == NULL && (!REMOTE || !fetch(read, ctx, addr, header, HEADER_SIZE)))
+        return SFU_E_SECTION;
+    for (i = 0; mapped != NULL && i < HEADER_SIZE; i++)
+        header[i] = mapped[i];
+    code = open_header(s, header, size, addr);
     if (code == SFU_OK) {
         s->bytes = (const uint8_t *)bytes;
         s->read = read;

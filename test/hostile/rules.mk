@@ -10,6 +10,8 @@ FAULTS_SHARED := fuzz/harness.c test/lib/table.c
 FAULTS_DEPS := fuzz/section.c fuzz/walk.c $(FAULTS_SHARED) fuzz/harness.h $(wildcard test/lib/*.h) \
     sfu.h test/hostile/rules.mk
 
+CHANGING := $(FAULTS_BUILD)/changing-gcc-O0 $(FAULTS_BUILD)/changing-gcc-O2 $(FAULTS_BUILD)/changing-clang-O2
+
 # Every fault in every seed.
 .PHONY: suite-faults
 suite-faults: $(FAULTS_BUILD)/faults $(FAULTS_BUILD)/seeds
@@ -23,6 +25,19 @@ $(FAULTS_BUILD)/faults: test/hostile/faults.c $(FAULTS_DEPS) sfu.c
 	$(CC) $(FAULTS_FLAGS) -DLLVMFuzzerTestOneInput=section_input -c -o $(@D)/section.o fuzz/section.c
 	$(CC) $(FAULTS_FLAGS) -DLLVMFuzzerTestOneInput=walk_input -c -o $(@D)/walk.o fuzz/walk.c
 	$(CC) $(FAULTS_FLAGS) -o $@ test/hostile/faults.c $(@D)/section.o $(@D)/walk.o $(FAULTS_SHARED) sfu.c
+
+# Tables that change while they are read. It steps the CPU that it runs on, without a sanitizer, which would fault, too.
+ifeq ($(shell uname -sm),Linux x86_64)
+CHECK += changing
+.PHONY: suite-changing
+suite-changing: $(FAULTS_BUILD)/seeds $(CHANGING)
+	@test/run.sh changing sh -c 'for how in $(CHANGING:$(FAULTS_BUILD)/changing-%=%); do \
+	    $(FAULTS_BUILD)/changing-$$how $$how $(FAULTS_BUILD)/seeds/* || exit 1; done'
+
+$(FAULTS_BUILD)/changing-%: test/hostile/changing.c sfu.c sfu.h test/hostile/rules.mk
+	@mkdir -p $(@D)
+	$(firstword $(subst -, ,$*)) -std=gnu99 $(WARN) -I. -$(lastword $(subst -, ,$*)) -o $@ test/hostile/changing.c sfu.c
+endif
 
 ## [record] seeds: makes test/hostile/seeds/seeds.txt anew, with the assemblers
 .PHONY: seeds
