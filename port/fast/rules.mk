@@ -12,7 +12,7 @@ CHECK += fast-riscv64
 FAST_TEST := $(addprefix port/fast/test/,table.c fast_test.c) test/unit/build.c
 FAST_DEPS := $(FAST_TEST) $(wildcard port/fast/test/*.h) port/fast/sfu_fast.c port/fast/sfu_fast.h test/unit/build.h \
     sfu.c sfu.h
-FAST_CFLAGS := -std=gnu99 -g $(WARN) -Werror -I. -Iport/fast -Itest/unit -Wl,--wrap=sfu_walk_step
+FAST_CFLAGS := -std=gnu99 -g $(WARN) -Werror -I. -Iport/fast -Itest/unit -Wl,--wrap=sfu_walk_step,--wrap=sfu_apply
 
 build/fast/test: $(FAST_DEPS)
 	@test/tools/toolchain/install.sh check
@@ -33,7 +33,7 @@ build/fast/test-aarch64_be: $(FAST_DEPS) $(FAST_BARE) test/truth/step/programs/s
 	@touch $(@D)/include/gnu/stubs-lp64_be.h
 	aarch64-linux-gnu-gcc -mbig-endian -B$(TC)/aarch64/ -std=gnu99 -g -O2 -w -fno-builtin -fno-stack-protector \
 	    -fno-tree-loop-distribute-patterns -U_FORTIFY_SOURCE -nostdlib -static -no-pie -fno-pie -I. -Iport/fast \
-	    -Itest/unit -Itest/truth/step/programs -idirafter $(@D)/include -Dmain=fast_main -Wl,--wrap=sfu_walk_step \
+	    -Itest/unit -Itest/truth/step/programs -idirafter $(@D)/include -Dmain=fast_main -Wl,--wrap=sfu_walk_step,--wrap=sfu_apply \
 	    $(FAST_TEST) $(FAST_BARE) sfu.c port/fast/sfu_fast.c -o $@
 
 # Single steps and signals are this CPU's.

@@ -6,6 +6,9 @@
  * what sfu_fast.h says takes the short way, and what its functions return.
  */
 #include "table.h"
+#include "test/lib/bytes.h"
+
+#include <sys/mman.h>
 
 enum { TABLES = 3, STACKS = 24, LONG = 20, MANY = 150, HUNDREDS = 320 };
 
@@ -18,11 +21,20 @@ static uint64_t cache[4096 + 1];
 static struct sfu_fast_image *order[MANY + 1];
 static uint64_t traces, frames, full, longer; /* longer: of LONG frames and more */
 static uint64_t steps;                        /* of the core, within fast traces */
+static uint64_t applied;                      /* how often the core applied a row that the fast walker knew */
 static bool counting;
 
 /* What sfu_fast.c calls for the core's step; the linker sees to it. */
 int __wrap_sfu_walk_step(struct sfu_walk *walk);
 int __real_sfu_walk_step(struct sfu_walk *walk);
+int __wrap_sfu_apply(struct sfu_walk *walk, const struct sfu_row *row);
+int __real_sfu_apply(struct sfu_walk *walk, const struct sfu_row *row);
+
+int __wrap_sfu_apply(struct sfu_walk *walk, const struct sfu_row *row)
+{
+    applied++;
+    return __real_sfu_apply(walk, row);
+}
 
 int __wrap_sfu_walk_step(struct sfu_walk *walk)
 {
@@ -77,7 +89,7 @@ static int trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_i
 {
     const struct stack *s = ctx;
 
-    if (frame->regs.sp / 8 % 4 == 0)
+    if (frame->regs.sp / 8 % 4 == 0 || frame->guess == SFU_GUESS_RECORD)
         return code;
     if (frame->regs.sp / 8 % 4 == 1)
         return SFU_END;
@@ -299,8 +311,10 @@ static void ordinary_function(struct build *b, unsigned i, int64_t step)
     if (kind == 5) {
         const int64_t words[] = {
             REG(sp),    cfa, AT_CFA, (int64_t)slot_of((uint64_t)step) - step - (HOST_ABI == SFU_S390X ? 160 : 0),
-            AT_REG(sp), 16}; /* every other one has FP from SP */
-        build_row(b, 0, WORD1, i % 16 < 8 ? 4 : 6, words);
+            AT_REG(sp), 16}; /* the second of three has FP from SP; the third says that it has not changed */
+        int64_t unchanged[] = {words[0], words[1], words[2], words[3], REG(HOST_FP), 0};
+
+        build_row(b, 0, WORD2, i / KINDS % 3 == 0 ? 4 : 6, i / KINDS % 3 == 1 ? words : unchanged);
         return;
     }
     for (uint32_t n = 0; kind >= 6 && n < (kind == 6 ? 65u : 200u); n++) /* more than 64: by the other index */
@@ -352,6 +366,7 @@ static bool test_short_way(bool cached, bool indexed)
     if (indexed && !sfu_fast_set_index(&images[0], indexes[0], sizeof indexes[0]))
         return false;
     target.sections = sfu_fast_sections(&fast);
+    applied = 0;
     for (unsigned i = 0; i < 200; i++) {
         struct stack *s = &stacks[0];
 
@@ -367,8 +382,9 @@ static bool test_short_way(bool cached, bool indexed)
         want.code = core_trace(&target, &s->top, 0, want.pcs, DEEP, &want.count);
         if (!same(&fast, &target, s, 0, DEEP, &want, &by_core) || want.count != DEEP)
             return false;
-        if (by_core != 0) {
-            printf("# %u of %d frames by the core\n", (unsigned)by_core, DEEP);
+        if (by_core != 0 || applied != 0) {
+            printf("# %u of %d frames by the core, and %u rows applied\n", (unsigned)by_core, DEEP,
+                   (unsigned)applied);
             return false;
         }
     }
@@ -786,7 +802,264 @@ static bool test_cache_size(void)
             (fast.cache != NULL && fast.mask + 1 != sizes[i].entries))
             return false;
     }
+    memset(fast.regions, 1, sizeof fast.regions); /* of another cache, which this walker had before */
+    memset(fast.rules, 1, sizeof fast.rules);
+    memset(fast.kinds, 1, sizeof fast.kinds);
+    sfu_fast_set_cache(&fast, cache, 2048);
+    for (unsigned i = 0; i < SFU_FAST_REGIONS; i++)
+        if (fast.regions[i] != 0 || fast.kinds[i].how != 0)
+            return false;
+    for (unsigned i = 0; i < SFU_FAST_RULES; i++)
+        if (fast.rules[i].how != 0)
+            return false;
     return true;
+}
+
+/* Nothing is left of a section that goes in a cache of more than 2^18 entries, either. */
+static bool test_large_cache(void)
+{
+    static uint32_t large[1 << 20];
+    uint64_t seed = 1, by_core;
+    struct sfu_target target;
+    struct trace want;
+    struct stack *s = &stacks[0];
+
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    sfu_fast_set_cache(&fast, large, sizeof large);
+    for (unsigned i = 0; i < 40; i++) {
+        const unsigned step = i % 20 < 10 ? 32 : 40;
+
+        if (i % 10 == 0) {
+            (void)sfu_fast_remove(&fast, images, 2);
+            if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, step, 0) ||
+                !make_ordinary(&tables[1], 0x656555600000, FUNCTIONS, step, 0) ||
+                sfu_fast_add(&fast, &images[1], 1, &tables[1].section) != SFU_OK ||
+                sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
+                return false;
+        }
+        make_ordinary_stack(s, &seed, &tables[0], step);
+        target.sections = sfu_fast_sections(&fast);
+        target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
+        want.code = core_trace(&target, &s->top, 0, want.pcs, DEEP, &want.count);
+        if (!same(&fast, &target, s, 0, DEEP, &want, &by_core))
+            return false;
+    }
+    return true;
+}
+
+/* A stack that is full of return addresses: PCS, COUNT of them. */
+static void fill_stack(struct stack *s, uint64_t *seed, uint64_t first, uint32_t count)
+{
+    memset(s, 0, sizeof *s);
+    for (unsigned i = 0; i < STACK_SIZE / 8; i++) {
+        const uint64_t pc = first + below(seed, count);
+
+        memcpy(s->bytes + 8 * i, &pc, 8);
+    }
+    s->top.pc = first + below(seed, count);
+    s->top.sp = s->top.fp = STACK + 512;
+}
+
+/* A section of one function, of one byte, goes: so does what the cache has of that byte. */
+static bool test_one_byte(void)
+{
+    uint64_t seed = 1, by_core;
+    struct sfu_target target;
+    struct trace want;
+    struct stack *s = &stacks[0];
+
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    build_begin(&tables[1].build, 3, HOST_ABI, BIG_HOST);
+    build_fde(&tables[1].build, 0x1000, 1, ADDR1);
+    ordinary_row(&tables[1].build, 0, WORD1, 32);
+    build_end(&tables[1].build);
+    tables[1].addr = 0x400000;
+    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, 32, 0) ||
+        sfu_open(&tables[1].section, tables[1].build.bytes, tables[1].build.size, tables[1].addr) != SFU_OK ||
+        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK ||
+        sfu_fast_add(&fast, &images[1], 1, &tables[1].section) != SFU_OK)
+        return false;
+    sfu_fast_set_cache(&fast, cache, sizeof cache);
+    for (unsigned i = 0; i < 4; i++) {
+        if (i == 2 && !sfu_fast_remove(&fast, &images[1], 1))
+            return false;
+        fill_stack(s, &seed, tables[1].addr + 0x1001, 1);
+        s->top.pc_kind = SFU_PC_RETURN;
+        target.sections = sfu_fast_sections(&fast);
+        target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
+        want.code = core_trace(&target, &s->top, 0, want.pcs, DEEP, &want.count);
+        if (!same(&fast, &target, s, 0, DEEP, &want, &by_core) || want.count != (i < 2 ? DEEP : 1))
+            return false;
+    }
+    return true;
+}
+
+/* Code at address 0, of two sections that both have it: when one goes, the other's row counts. */
+static bool test_code_at_zero(void)
+{
+    uint64_t seed = 1, by_core;
+    struct sfu_target target;
+    struct trace want;
+    struct stack *s = &stacks[0];
+
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    for (unsigned i = 0; i < 2; i++) {
+        build_begin(&tables[i].build, 3, HOST_ABI, BIG_HOST);
+        build_fde(&tables[i].build, -0x400000, 0x1000, ADDR1);
+        ordinary_row(&tables[i].build, 0, WORD1, i == 0 ? 32 : 48);
+        build_end(&tables[i].build);
+        if (sfu_open(&tables[i].section, tables[i].build.bytes, tables[i].build.size, 0x400000) != SFU_OK ||
+            sfu_fast_add(&fast, &images[i], 1, &tables[i].section) != SFU_OK)
+            return false;
+    }
+    sfu_fast_set_cache(&fast, cache, sizeof cache);
+    for (unsigned i = 0; i < 4; i++) {
+        if (i == 2 && !sfu_fast_remove(&fast, &images[1], 1))
+            return false;
+        fill_stack(s, &seed, 1, 1); /* each call is at 0 */
+        for (unsigned k = 0; k < STACK_SIZE / 8; k += 1 + below(&seed, 9)) {
+            const uint64_t pc = 1 + below(&seed, 0xfff);
+
+            memcpy(s->bytes + 8 * k, &pc, 8);
+        }
+        target.sections = sfu_fast_sections(&fast);
+        target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
+        want.code = core_trace(&target, &s->top, 0, want.pcs, DEEP, &want.count);
+        if (!same(&fast, &target, s, 0, DEEP, &want, &by_core) || want.count != DEEP)
+            return false;
+    }
+    return true;
+}
+
+/* More checkpoints than 16 bits count: of functions that have as many rows as there can be, one for each byte. */
+static bool test_many_rows(void)
+{
+    enum { LARGE = 17, ROWS = 65535, WORDS = HOST_ABI == SFU_AMD64 ? 2 : 3, ROW_BYTES = 2 + 1 + WORDS };
+    enum { TABLE = 28 + LARGE * (16 + 5 + ROWS * ROW_BYTES) };
+    uint8_t *bytes = calloc(1, TABLE), *p = bytes + 28 + LARGE * 16;
+    struct sfu_section section;
+    struct sfu_target target;
+    struct stack *s = &stacks[0];
+    struct trace want;
+    uint64_t seed = 1, by_core;
+    void *index;
+    size_t size;
+    bool good;
+
+    bytes_put(bytes, 2, BIG_HOST, 0xdee2);
+    bytes[2] = 3;
+    bytes[3] = F_SORTED;
+    bytes[4] = HOST_ABI;
+    bytes[6] = HOST_ABI == SFU_AMD64 ? 0xf8 : 0;
+    bytes_put(bytes + 8, 4, BIG_HOST, LARGE);
+    bytes_put(bytes + 12, 4, BIG_HOST, LARGE * ROWS);
+    bytes_put(bytes + 16, 4, BIG_HOST, LARGE * (5 + ROWS * ROW_BYTES));
+    bytes_put(bytes + 24, 4, BIG_HOST, LARGE * 16);
+    for (unsigned i = 0; i < LARGE; i++) {
+        bytes_put(bytes + 28 + 16 * i, 8, BIG_HOST, 0x1000000 + i * UINT64_C(65536));
+        bytes_put(bytes + 28 + 16 * i + 8, 4, BIG_HOST, ROWS);
+        bytes_put(bytes + 28 + 16 * i + 12, 4, BIG_HOST, i * (uint64_t)(5 + ROWS * ROW_BYTES));
+        bytes_put(p, 2, BIG_HOST, ROWS);
+        p[2] = ADDR2;
+        p += 5;
+        for (unsigned n = 0; n < ROWS; n++) {
+            const int step = 16 + 8 * (int)((n * 7 + i) % 9);
+
+            bytes_put(p, 2, BIG_HOST, n);
+            p[2] = (uint8_t)(BASE_SP | WORD1 | WORDS << 1);
+            p[3] = (uint8_t)(HOST_ABI == SFU_S390X ? step / 8 : step);
+            p[4] = (uint8_t)(HOST_ABI == SFU_AMD64 ? -16 : HOST_ABI == SFU_S390X ? -48 : -step + 8);
+            if (WORDS == 3)
+                p[5] = (uint8_t)(HOST_ABI == SFU_S390X ? -72 : -step);
+            p += ROW_BYTES;
+        }
+    }
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    good = sfu_open(&section, bytes, TABLE, 0x400000) == SFU_OK &&
+           sfu_fast_add(&fast, &images[0], 1, &section) == SFU_OK;
+    size = good ? sfu_fast_index_size(&images[0]) : 0;
+    index = malloc(size);
+    good = good && size > 65536 * 8 && sfu_fast_set_index(&images[0], index, size);
+    for (unsigned i = 0; i < 40 && good; i++) {
+        fill_stack(s, &seed, 0x1400000 + 1, LARGE * 65536 - 2);
+        target.sections = sfu_fast_sections(&fast);
+        target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
+        want.code = core_trace(&target, &s->top, 0, want.pcs, DEEP, &want.count);
+        good = same(&fast, &target, s, 0, DEEP, &want, &by_core);
+        if (want.count != DEEP && good)
+            printf("# trace %u ends after %u frames: %d\n", i, (unsigned)want.count, want.code);
+    }
+    free(index);
+    free(bytes);
+    return good;
+}
+
+/* The smallest stack that there is, of one word. */
+static bool test_one_word(void)
+{
+    struct sfu_target target;
+    struct stack *s = &stacks[0];
+    struct trace want;
+    uint64_t by_core, seed = 1;
+
+    if (HOST_ABI != SFU_AMD64) /* elsewhere the RA of so small a frame is in its register */
+        return true;
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    build_begin(&tables[0].build, 3, HOST_ABI, BIG_HOST);
+    build_fde(&tables[0].build, 0x1000, 0x1000, ADDR1);
+    ROW(&tables[0].build, 0, BASE_SP | WORD1, 8);
+    build_end(&tables[0].build);
+    if (sfu_open(&tables[0].section, tables[0].build.bytes, tables[0].build.size, 0x400000) != SFU_OK ||
+        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
+        return false;
+    fill_stack(s, &seed, 0x401001, 0x800);
+    s->top.sp = STACK;
+    target.sections = sfu_fast_sections(&fast);
+    target.stack = (struct sfu_stack){s->bytes, STACK, STACK + 8};
+    want.code = core_trace(&target, &s->top, 0, want.pcs, 2, &want.count);
+    applied = 0;
+    return same(&fast, &target, s, 0, 2, &want, &by_core) && want.count == 2 && by_core == 0 && applied == 0;
+}
+
+/* A trap frame that says nothing of FP leads onto another stack: there rows count from the FP that there was. */
+static bool test_kept_fp(void)
+{
+    const int64_t sp = HOST_SP, fp = HOST_FP, below_cfa = HOST_ABI == SFU_S390X ? 160 : 0;
+    const int64_t word = HOST_ABI == SFU_S390X ? 8 : 1;
+    struct sfu_target target;
+    struct stack *s = &stacks[0];
+    struct trace want;
+    uint64_t by_core, pc, seed = 1;
+
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    build_begin(&tables[0].build, 3, HOST_ABI, BIG_HOST);
+    build_fde_more(&tables[0].build, 0x1000, 0x1000, ADDR1 | SIGNAL, FLEX, 0);
+    ROW(&tables[0].build, 0, WORD2, AT_REG(sp), (16 - below_cfa) / word, AT_REG(sp), 8);
+    build_fde_more(&tables[0].build, 0x2000, 0x1000, ADDR1, FLEX, 0);
+    ROW(&tables[0].build, 0, WORD2, REG(fp), (32 - below_cfa) / word, AT_CFA, -8);
+    build_end(&tables[0].build);
+    if (sfu_open(&tables[0].section, tables[0].build.bytes, tables[0].build.size, 0x400000) != SFU_OK ||
+        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
+        return false;
+    fill_stack(s, &seed, 0x402001, 0x800);
+    s->top.pc = 0x401800;
+    s->top.pc_kind = SFU_PC_RETURN;
+    s->top.sp = STACK + 256;
+    s->top.fp = STACK + 5 * 1024 + 512; /* another of find_stack's */
+    pc = STACK + 5 * 1024 + 256 + (uint64_t)below_cfa;
+    memcpy(s->bytes + 256 + 16, &pc, 8);
+    target.find_stack = find_stack;
+    target.ctx = s;
+    target.sections = sfu_fast_sections(&fast);
+    target.stack = (struct sfu_stack){s->bytes, STACK, STACK + 1024};
+    want.code = core_trace(&target, &s->top, 0, want.pcs, DEEP, &want.count);
+    return same(&fast, &target, s, 0, DEEP, &want, &by_core) && want.count >= 3;
 }
 
 /* What functions return of what they cannot do, and that they do nothing then. An index takes what it said. */
@@ -1073,14 +1346,17 @@ static bool test_kept(void)
 /* More sections than a byte counts: added in another order than that of their addresses; then some go. */
 static bool test_hundreds(void)
 {
-    static struct sfu_fast_image *room[HUNDREDS];
+    char *memory = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct sfu_fast_image **room = (struct sfu_fast_image **)(void *)(memory + 4096);
     uint64_t seed = 1;
     struct sfu_target target;
     struct stack *s = &stacks[0];
     unsigned i;
 
+    if (memory == MAP_FAILED || mprotect(memory, 4096, PROT_NONE) != 0) /* nothing is read in front of the room */
+        return false;
     begin_many(&target, 0, 4096);
-    sfu_fast_set_order(&fast, room, sizeof room);
+    sfu_fast_set_order(&fast, room, HUNDREDS * sizeof *room);
     for (i = 0; i < HUNDREDS; i++) {
         const unsigned at = i * 7 % HUNDREDS; /* 7 and HUNDREDS have no factor in common */
 
@@ -1105,8 +1381,8 @@ static bool test_hundreds(void)
         ;
     if (i != HUNDREDS - HUNDREDS / 8 || i != fast.ordered)
         return false;
-    sfu_fast_set_order(&fast, room, sizeof room); /* anew, of those that are there */
-    return fast.ordered == i;
+    sfu_fast_set_order(&fast, room, HUNDREDS * sizeof *room); /* anew, of those that are there */
+    return fast.ordered == i && munmap(memory, 2 * 4096) == 0;
 }
 
 static bool result(const char *name, bool good)
@@ -1135,7 +1411,10 @@ int main(int argc, char **argv)
                 result("texts that reach over other sections", test_texts()) &
                 result("entries of other sections", test_kept()) & result("outermost frames", test_final()) &
                 result("sums that would wrap", test_wraps()) & result("the size of an index", test_index_size()) &
-                result("the size of a cache", test_cache_size()) & result("what is refused", test_refusals());
+                result("the size of a cache", test_cache_size()) & result("a large cache", test_large_cache()) &
+                result("a function of one byte", test_one_byte()) & result("code at 0", test_code_at_zero()) &
+                result("more than 2^20 rows", test_many_rows()) & result("a stack of one word", test_one_word()) &
+                result("FP on another stack", test_kept_fp()) & result("what is refused", test_refusals());
     uint64_t rounds = argc > 1 ? strtoull(argv[1], NULL, 0) : 300,
              first = argc > 2 ? strtoull(argv[2], NULL, 0) : 1, i;
 
