@@ -172,10 +172,10 @@ enum { CODE_SLOTS = 40 };
 struct code_state {
     struct code_value reg[CODE_REGISTERS];
     unsigned num;
-    uint32_t bound;   /* a register has been compared with one less, or 0 */
-    uint8_t caller;   /* CALLER_... */
-    bool low_core;    /* words at low absolute addresses are known, too (s390x, at an interrupt) */
-    bool trap_is_cfa; /* BASE_TRAP is the CFA: the interrupt has left SP as it was */
+    uint32_t bound;                    /* a register has been compared with one less, or 0 */
+    uint8_t caller;                    /* CALLER_... */
+    bool low_core;                     /* words at low absolute addresses are known, too (s390x, at an interrupt) */
+    bool trap_is_cfa;                  /* BASE_TRAP is the CFA: the interrupt has left SP as it was */
     struct code_slot slot[CODE_SLOTS]; /* NUM of them, in any order, no two at one place */
 };
 
