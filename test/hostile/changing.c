@@ -5,8 +5,8 @@
  * each access faults, is let through alone by a step of the CPU, and then the bytes that it may have read change.
  *
  *   once      sfu_open reads each byte of the header once, and no other
- *   outside   sfu_open, sfu_check and sfu_find read nothing outside of the section, whatever the bytes become; a section
- *             that was opened has a version and an ABI that there are
+ *   outside   sfu_open, sfu_check and sfu_find read nothing outside of the section, whatever the bytes become; a
+ *             section that was opened has a version and an ABI that there are
  *
  * It runs on x86_64 with Linux, and is compiled with and without optimization: a compiler may read a byte again where
  * the source does not.

@@ -231,8 +231,9 @@ static void align(struct code_state *state, unsigned reg)
     state->reg[reg] = (struct code_value){0, BASE_ALIGNED, false, 0, 0};
 }
 
-/* What VALUE of STATE and what OTHER has in the same place are both. Returns false if that is not known; *LESS: it was
- * more before. Two interrupts of which one has left SP alone have the CFA in common, which is BASE_TRAP for that one. */
+/* What VALUE of STATE and what OTHER has in the same place are both. Returns false if that is not known. Sets *LESS if
+ * it was more before. Two interrupts of which one has left SP alone have the CFA in common, which is BASE_TRAP for that
+ * one. */
 static bool join_values(const struct code_state *state, const struct code_state *other, struct code_value *value,
                         const struct code_value *theirs, bool *less)
 {
