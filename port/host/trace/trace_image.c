@@ -370,7 +370,8 @@ static bool is_distance(const struct trace_image *t, uint64_t type)
 }
 
 /* Makes the starts of functions right for a section that lies where .text does: each is its distance from its own
- * field. Functions that are not in .text, whose place nobody has said, get a start where no code is. */
+ * field. Those that sfu-gen has made of a linked copy of the object are so already, and have no relocations. Functions
+ * that are not in .text, whose place nobody has said, get a start where no code is. */
 static bool relocate_own(struct trace_image *t, const struct section *section)
 {
     const uint64_t nowhere = (uint64_t)1 << 62;
@@ -380,6 +381,8 @@ static bool relocate_own(struct trace_image *t, const struct section *section)
     GElf_Sym sym;
     int i;
 
+    if (list == NULL && text != NULL && strcmp(section->name, IMAGE_TABLES) == 0)
+        return true;
     for (i = 0; list != NULL && text != NULL && gelf_getrela(list, i, &r) != NULL; i++) {
         if (r.r_offset > t->own.size || t->own.size - r.r_offset < 8 || !is_distance(t, GELF_R_TYPE(r.r_info)) ||
             gelf_getsym(symbols, (int)GELF_R_SYM(r.r_info), &sym) == NULL)
