@@ -568,7 +568,8 @@ def filter_module(cpu, directory, log):
     start = symbols_in(tools, made + "/module.ko", b"module_middle")
     line = b"#1  0x%016x\n" % (at + start + found[0][1] + 1 - at - text - symbols[b"module_middle"])
     output, errors = run(TRACE, "--sizes", directory + "/kernel.elf", "%s/module.ko@0x%x" % (made, at), stdin=line)
-    must(b"module_middle" in output and isinstance(sizes_of(output)[0], int) and errors == b"", "%s%s" % (output, errors))
+    must(b"module_middle" in output and isinstance(sizes_of(output)[0], int) and not errors,
+         "%s%s" % (output, errors))
 
 
 def symbols_in(tools, file, name):
