@@ -362,7 +362,7 @@ def test_planted():
             test("%s %s (%s)" % (cpu, fault, getattr(patch, "__name__", "")), find_patched, image, fault, patch, where)
         for function in (no_section, removed, discarded, collected, empty_section, no_bytes, strays, joined, unsorted,
                          wrong_start, wrong_end, other_section, unloaded, room, wrong_segment, byte_order, old_version,
-                         absurd, unsafe, below_sp, wrong_row, no_outermost, no_cfi, mixed_objects, below_required,
+                         absurd, last, unsafe, below_sp, wrong_row, no_outermost, no_cfi, mixed_objects, below_required,
                          lost_rows, idle_segment, dead_functions, doubtful_restore, relocatable, old_objects,
                          mostly_missing, not_in_flat, without_headers, stale_slot):
             test("%s %s" % (cpu, function.__name__.replace("_", " ")), function, cpu, objects)
@@ -623,7 +623,9 @@ def absurd(cpu, _):
     """Registers and offsets that no frame has. The CFI says something else, of course."""
     far = (1 << 29) // SCALE[cpu]
     sp = register(SP[cpu])
-    for fault, rules in (("absurd-register", [(register(77), 16), RA_SLOT]),
+    first = 16 if cpu == "x86_64" else 32 # that there is not
+    for fault, rules in (("absurd-register", [(register(first), 16), RA_SLOT]),
+                         ("absurd-register", [(register(77), 16), RA_SLOT]),
                          ("absurd-register", [(sp, 16), RA_SLOT, (register(40), 0)]),
                          ("absurd-offset", [(sp, -64), RA_SLOT]),
                          ("absurd-offset", [(sp, 16), (2, 8)]),
@@ -634,6 +636,13 @@ def absurd(cpu, _):
         image = with_tables(cpu, cpu + "-absurd", [flexible(cpu, *rules)])
         _, found = faults(image)
         must((fault, "first") in found, "%s: %s" % (rules, found))
+
+
+def last(cpu, _):
+    """The register with the largest number that there is: not absurd."""
+    image = with_tables(cpu, cpu + "-last", [flexible(cpu, (register(15 if cpu == "x86_64" else 31), 16), RA_SLOT)])
+    _, found = faults(image)
+    must("absurd-register" not in [name for name, _ in found], str(found))
 
 
 def unsafe(cpu, _):
