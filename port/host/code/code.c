@@ -50,6 +50,10 @@ const struct code_cpu *code_cpu(const struct image *image)
         return &code_aarch64;
     case SFU_S390X:
         return &code_s390x;
+    case SFU_RISCV64:
+        return &code_riscv64;
+    case SFU_RISCV32:
+        return &code_riscv32;
     default:
         return NULL;
     }
@@ -94,12 +98,12 @@ static void drop_slot(struct code_state *state, struct code_slot *slot)
 }
 
 /* Forgets slots of which one of SIZE bytes from BASE + K on is a part. */
-static void write_slots(struct code_state *state, uint8_t base, int64_t k, int64_t size)
+static void write_slots(const struct code_cpu *cpu, struct code_state *state, uint8_t base, int64_t k, int64_t size)
 {
     unsigned i = 0;
 
     while (i < state->num)
-        if (state->slot[i].base == base && state->slot[i].k < k + size && k < state->slot[i].k + 8)
+        if (state->slot[i].base == base && state->slot[i].k < k + size && k < state->slot[i].k + cpu->word)
             drop_slot(state, &state->slot[i]);
         else
             i++;
@@ -126,12 +130,12 @@ static bool is_place(const struct code_state *state, const struct code_value *at
 }
 
 /* A word at an address becomes VALUE. One that is of no use later is forgotten, because a state has room for few. */
-static void store(struct code_state *state, const struct code_value *at, int64_t offset,
+static void store(const struct code_cpu *cpu, struct code_state *state, const struct code_value *at, int64_t offset,
                   const struct code_value *value)
 {
     if (!is_place(state, at, offset))
         return;
-    write_slots(state, at->base, at->k + offset, 8);
+    write_slots(cpu, state, at->base, at->k + offset, cpu->word);
     if (value->base > BASE_NEAR && state->num < CODE_SLOTS)
         state->slot[state->num++] = (struct code_slot){*value, at->k + offset, at->base};
 }
@@ -145,8 +149,8 @@ static struct code_value load(const struct code_state *state, const struct code_
 
 /* BYTES at TO + K become those at FROM + OFFSET: words that are known, if no byte is written before it is read, because
  * the CPU copies them one by one. */
-static void copy(struct code_state *state, const struct code_value *to, int64_t k, const struct code_value *from,
-                 int64_t offset, unsigned bytes)
+static void copy(const struct code_cpu *cpu, struct code_state *state, const struct code_value *to, int64_t k,
+                 const struct code_value *from, int64_t offset, unsigned bytes)
 {
     struct code_value words[32] = {{0, BASE_UNKNOWN, false, 0, 0}};
     bool apart = from->base != to->base || to->k + k <= from->k + offset;
@@ -156,9 +160,9 @@ static void copy(struct code_state *state, const struct code_value *to, int64_t 
         words[i] = load(state, from, offset + 8 * (int64_t)i);
     if (!is_place(state, to, k))
         return;
-    write_slots(state, to->base, to->k + k, bytes);
+    write_slots(cpu, state, to->base, to->k + k, bytes);
     for (i = 0; i < bytes / 8; i++)
-        store(state, to, k + 8 * (int64_t)i, &words[i]);
+        store(cpu, state, to, k + 8 * (int64_t)i, &words[i]);
 }
 
 static struct code_value entry_value(unsigned reg)
@@ -168,6 +172,12 @@ static struct code_value entry_value(unsigned reg)
 
 static const struct code_value way_back = {0, BASE_RETURN, false, 0, 0};
 
+/* Whether the CPU keeps the interrupted PC in CODE_PC. */
+static bool has_pc(const struct code_cpu *cpu)
+{
+    return cpu->link && cpu->old_psw == 0;
+}
+
 void code_entry(const struct code_cpu *cpu, struct code_state *state)
 {
     memset(state, 0, sizeof *state);
@@ -176,6 +186,8 @@ void code_entry(const struct code_cpu *cpu, struct code_state *state)
     state->reg[cpu->fp] = entry_value(cpu->fp);
     if (cpu->shadow != 0)
         state->reg[cpu->shadow] = entry_value(cpu->shadow);
+    if (has_pc(cpu))
+        state->reg[CODE_PC] = entry_value(CODE_PC);
     if (cpu->link)
         state->reg[cpu->ra] = way_back;
     else
@@ -205,7 +217,11 @@ void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum 
         state->reg[CODE_PC] = way_back;
         if (kind == CODE_SP0)
             state->reg[CODE_OTHER_SP] = (struct code_value){0, BASE_CFA, false, 0, 0};
-        state->trap_is_cfa = kind != CODE_SP0;
+        if (kind == CODE_SCRATCH) {
+            state->reg[CODE_OTHER_SP] = state->reg[cpu->sp];
+            state->reg[cpu->sp] = (struct code_value){0, BASE_CFA, false, 0, 0};
+        }
+        state->trap_is_cfa = kind != CODE_SP0 && kind != CODE_SCRATCH;
         return;
     }
     /* The CPU has pushed SS, SP, flags, CS and PC. */
@@ -231,9 +247,14 @@ static void align(struct code_state *state, unsigned reg)
     state->reg[reg] = (struct code_value){0, BASE_ALIGNED, false, 0, 0};
 }
 
+/* The other one of the two names. */
+static uint8_t other_name(uint8_t base)
+{
+    return (uint8_t)(base == BASE_TRAP ? BASE_CFA : base == BASE_CFA ? BASE_TRAP : base);
+}
+
 /* What VALUE of STATE and what OTHER has in the same place are both. Returns false if that is not known. Sets *LESS if
- * it was more before. Two interrupts of which one has left SP alone have the CFA in common, which is BASE_TRAP for that
- * one. */
+ * it was more before. An interrupt that has left SP alone has two names for the CFA, of which another one has one. */
 static bool join_values(const struct code_state *state, const struct code_state *other, struct code_value *value,
                         const struct code_value *theirs, bool *less)
 {
@@ -241,19 +262,36 @@ static bool join_values(const struct code_state *state, const struct code_state 
 
     if (same_value(value, theirs))
         return true;
-    if (value->k == theirs->k && ((state->trap_is_cfa && mine == BASE_TRAP && theirs->base == BASE_CFA) ||
-                                  (other->trap_is_cfa && mine == BASE_CFA && theirs->base == BASE_TRAP))) {
-        value->base = BASE_CFA;
-        *less |= mine != BASE_CFA;
-        return true;
-    }
-    return false;
+    if (value->k != theirs->k || mine != other_name(theirs->base) || !(state->trap_is_cfa || other->trap_is_cfa))
+        return false;
+    if (state->trap_is_cfa)
+        value->base = other->trap_is_cfa ? (uint8_t)BASE_CFA : theirs->base;
+    *less |= value->base != mine;
+    return true;
 }
 
 /* Whether two SPs are on one stack, of which nothing else is known then. */
 static bool same_stack(const struct code_value *a, const struct code_value *b)
 {
     return (a->base == BASE_CFA || a->base == BASE_ALIGNED) && (b->base == BASE_CFA || b->base == BASE_ALIGNED);
+}
+
+/* The slot of OTHER that MINE of STATE is, by another name; or NULL. MINE gets the name that both have. */
+static const struct code_slot *find_renamed(const struct code_state *state, const struct code_state *other,
+                                            struct code_slot *mine, bool *less)
+{
+    const uint8_t name = other_name(mine->base);
+    const struct code_slot *theirs = name != mine->base ? find_slot(other, name, mine->k) : NULL;
+
+    if (theirs == NULL || !(state->trap_is_cfa || other->trap_is_cfa))
+        return NULL;
+    if (!state->trap_is_cfa || (other->trap_is_cfa && mine->base == BASE_CFA))
+        return theirs;
+    if (find_slot(state, name, mine->k) != NULL)
+        return NULL;
+    mine->base = name;
+    *less = true;
+    return theirs;
 }
 
 /* Joins the slots: those of STATE that OTHER does not have go. They are often in the same order. */
@@ -268,6 +306,8 @@ static bool join_slots(struct code_state *state, const struct code_state *other)
                                              ? &other->slot[i]
                                              : find_slot(other, mine->base, mine->k);
 
+        if (theirs == NULL)
+            theirs = find_renamed(state, other, mine, &less);
         if (theirs != NULL && join_values(state, other, &mine->value, &theirs->value, &less)) {
             i++;
             continue;
@@ -358,6 +398,30 @@ static struct code_value case_of(const struct code_value *entry, const struct co
     return entry->width & CODE_ENTRY_COMPLETE || result.add != number->k - entry->k ? unknown : result;
 }
 
+/* An entry of WIDTH in the table that AT, BASE_INDEXED, + K is in. */
+static struct code_value entry_of(const struct code_value *at, int64_t k, unsigned width)
+{
+    return (struct code_value){(int64_t)((uint64_t)at->k + (uint64_t)k), BASE_TABLE, false, (uint8_t)width, 0};
+}
+
+/* K as a number in a register. */
+static int64_t wrapped(const struct code_cpu *cpu, int64_t k)
+{
+    return cpu->word == 4 ? (int32_t)(uint32_t)k : k;
+}
+
+/* The lowest 32 bits of VALUE, with their sign: an entry of a table that has been read like that stays what it is. */
+static struct code_value low_word(const struct code_value *value)
+{
+    struct code_value result = *value;
+
+    if (value->base == BASE_NUMBER)
+        result.k = (int32_t)(uint32_t)value->k;
+    else if (value->base != BASE_TABLE || value->width != (4 | CODE_ENTRY_SIGNED))
+        result = unknown;
+    return result;
+}
+
 static struct code_value sum(const struct code_value *a, const struct code_value *b, int64_t sign)
 {
     struct code_value result = *a;
@@ -368,10 +432,43 @@ static struct code_value sum(const struct code_value *a, const struct code_value
         return case_of(a, b, 0);
     if (a->base >= BASE_NEAR && b->base == BASE_UNKNOWN)
         return near;
+    if (sign > 0 && a->base + b->base == BASE_NUMBER + BASE_UNKNOWN) {
+        result.k = a->base == BASE_NUMBER ? a->k : b->k;
+        result.base = BASE_INDEXED;
+        return result;
+    }
+    if (sign > 0 && a->base == BASE_NUMBER && b->base > BASE_NEAR)
+        return sum(b, a, sign);
     if (a->base == BASE_UNKNOWN || a->base == BASE_TABLE || b->base != BASE_NUMBER)
         return unknown;
     result.k = (int64_t)((uint64_t)a->k + (uint64_t)sign * (uint64_t)b->k);
     return result;
+}
+
+/* BASE + ENTRY, extended and shifted by HOW: an address of a table, or one in a table of which ENTRY is the index. */
+static struct code_value scaled(const struct code_value *base, const struct code_value *entry, unsigned how)
+{
+    struct code_value result = *base;
+
+    if (base->base == BASE_NUMBER && entry->base == BASE_TABLE)
+        return case_of(entry, base, how);
+    if (base->base == BASE_NUMBER && entry->base == BASE_UNKNOWN) {
+        result.base = BASE_INDEXED;
+        return result;
+    }
+    return base->base >= BASE_NEAR ? near : unknown;
+}
+
+/* A comparison with more is not that of a table's index. */
+enum { MAX_BOUND = 65536 };
+
+/* A register is compared with LAST or, as one that must be lower, with NUM. */
+static void take_bound(struct code_state *state, const struct code_value *last, const struct code_value *num)
+{
+    if (last->base == BASE_NUMBER && last->k > 0 && last->k < MAX_BOUND)
+        state->bound = (uint32_t)last->k + 1;
+    else if (num->base == BASE_NUMBER && num->k > 0 && num->k <= MAX_BOUND)
+        state->bound = (uint32_t)num->k;
 }
 
 static void transfer(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
@@ -382,13 +479,17 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
     switch ((enum code_do)op->what) {
     case CODE_SET:
         if (at.base != BASE_NEAR)
-            at.k = (int64_t)((uint64_t)at.k + (uint64_t)op->k);
+            at.k = wrapped(cpu, (int64_t)((uint64_t)at.k + (uint64_t)op->k));
         *reg = at.base != BASE_UNKNOWN && (at.base != BASE_TABLE || op->k == 0) ? at : unknown;
         break;
     case CODE_NUMBER:
         *reg = (struct code_value){op->k, BASE_NUMBER, false, 0, 0};
         break;
     case CODE_TABLE:
+        if (op->from == CODE_NONE) {
+            *reg = at.base == BASE_INDEXED ? entry_of(&at, op->k, op->last) : unknown;
+            break;
+        }
         if (at.base != BASE_NUMBER)
             at = state->reg[op->from];
         at.k += op->k;
@@ -397,10 +498,7 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
         *reg = at.base == BASE_TABLE ? at : unknown;
         break;
     case CODE_SCALED:
-        *reg = at.base == BASE_NUMBER && state->reg[op->last].base == BASE_TABLE
-                   ? case_of(&state->reg[op->last], &at, (unsigned)op->from)
-               : at.base >= BASE_NEAR ? near
-                                      : unknown;
+        *reg = scaled(&at, &state->reg[op->last], (unsigned)op->from);
         break;
     case CODE_SUM:
         if (op->reg == cpu->sp && op->base == cpu->sp && at.base > BASE_NEAR &&
@@ -408,21 +506,23 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
             align(state, op->reg); /* alloca: the same stack */
         else
             *reg = sum(&at, &state->reg[op->last], op->k);
+        reg->k = wrapped(cpu, reg->k);
         break;
     case CODE_LOAD:
         for (i = op->reg; i <= op->last; i++)
-            state->reg[i] = load(state, &at, op->k + 8 * (int64_t)(i - op->reg));
+            state->reg[i] = at.base == BASE_INDEXED ? entry_of(&at, op->k, cpu->word)
+                                                    : load(state, &at, op->k + cpu->word * (int64_t)(i - op->reg));
         break;
     case CODE_STORE:
         for (i = op->reg; i <= op->last; i++)
-            store(state, &at, op->k + 8 * (int64_t)(i - op->reg), &state->reg[i]);
+            store(cpu, state, &at, op->k + cpu->word * (int64_t)(i - op->reg), &state->reg[i]);
         break;
     case CODE_WRITE:
         if (is_place(state, &at, op->k))
-            write_slots(state, at.base, at.k + op->k, op->last);
+            write_slots(cpu, state, at.base, at.k + op->k, op->last);
         break;
     case CODE_COPY:
-        copy(state, &at, op->k, reg, op->from, op->last + 1u);
+        copy(cpu, state, &at, op->k, reg, op->from, op->last + 1u);
         break;
     case CODE_FORGET:
         for (i = op->reg; i <= op->last; i++)
@@ -443,7 +543,32 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
         if (reg->base != BASE_NUMBER)
             *reg = unknown;
         break;
+    case CODE_WORD:
+        *reg = low_word(reg);
+        break;
+    case CODE_SHIFT:
+        reg->k = wrapped(cpu, (int64_t)((uint64_t)reg->k << op->k));
+        if (reg->base != BASE_NUMBER)
+            *reg = unknown;
+        break;
+    case CODE_BOUND:
+        take_bound(state, reg, &state->reg[op->last]);
+        break;
     }
+}
+
+/* Whether STATE says anything of BASE_TRAP. If it does not, and SP is the CFA, that is another name for it. */
+static bool has_trap_name(const struct code_state *state)
+{
+    unsigned i;
+
+    for (i = 0; i < CODE_REGISTERS; i++)
+        if (state->reg[i].base == BASE_TRAP)
+            return true;
+    for (i = 0; i < state->num; i++)
+        if (state->slot[i].base == BASE_TRAP || state->slot[i].value.base == BASE_TRAP)
+            return true;
+    return false;
 }
 
 void code_step(const struct code_cpu *cpu, struct code_state *state, const struct code_fact *fact)
@@ -456,6 +581,9 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
         if (state->reg[cpu->sp].base == BASE_NEAR)
             align(state, cpu->sp);
     }
+    if (cpu->link && state->caller == CALLER_INTERRUPTED && state->reg[cpu->sp].base == BASE_CFA &&
+        !has_trap_name(state))
+        state->trap_is_cfa = true;
     if (fact->bound != 0)
         state->bound = fact->bound;
     if (!same_value(&before, &state->reg[cpu->sp]))
@@ -615,14 +743,22 @@ static bool is_end(const struct run *r, uint64_t pc)
            image_is_padding(r->code->image, pc, r->unit->end);
 }
 
-/* Whether the PC goes on behind FACT, at NEXT. What does not always come back does not at the end of a unit. */
+/* Whether FACT is a call of the next instruction, NEXT, which calls nothing: that is how code finds its own address.
+ * With a register for RA it is that only within a unit, and else a call of the next function. */
+static bool is_own_address(const struct run *r, const struct code_fact *fact, uint64_t next)
+{
+    return fact->target == next && !(r->code->cpu->link && next >= r->unit->end);
+}
+
+/* Whether the PC goes on behind FACT, at NEXT. What does not always come back does not at the end of a unit. A piece of
+ * the function does, with another frame. */
 static bool goes_on(const struct run *r, const struct code_fact *fact, uint64_t pc)
 {
     uint64_t next = pc + fact->size;
 
     if (fact->size == 0)
         return false;
-    if (fact->flow == CODE_CALL && fact->target != next)
+    if (fact->flow == CODE_CALL && fact->link == 0 && !is_own_address(r, fact, next))
         return !is_end(r, next) && (r->watch->ends == NULL || !r->watch->ends(r->watch->ctx, pc, next));
     if (fact->flow == CODE_NEXT && fact->odd)
         return !is_end(r, next);
@@ -714,20 +850,76 @@ static void add_call(struct code *code, const struct code_unit *caller, const st
         (struct code_call){(uint32_t)(caller - code->units), (uint32_t)(callee - code->units)};
 }
 
-/* A call of TARGET: that is entered as any function is. One of a function's middle is its own, too. A call of the next
- * instruction calls nothing, because that is how code finds its own address. GIVE: the call is noted. */
+enum { MAX_PIECE = 64 }; /* instructions */
+
+/* Follows STATE from PC on, through code without branches, up to a jump to NEXT by a register. */
+static bool follow_piece(const struct code *code, struct code_state *state, uint64_t pc, uint64_t next)
+{
+    struct code_fact fact;
+    unsigned i;
+
+    for (i = 0; i < MAX_PIECE; i++) {
+        const struct code_unit *unit = code_unit_at(code, pc);
+        const uint8_t *bytes =
+            unit != NULL ? image_instructions(code->image, unit->start, unit->end - unit->start) : NULL;
+        const struct code_text text = {bytes, unit != NULL ? unit->start : 0, unit != NULL ? unit->end : 0};
+
+        if (bytes == NULL || pc % code->cpu->align != 0)
+            return false;
+        code->cpu->decode(code->decoder, &text, pc, &fact);
+        if (fact.size == 0)
+            return false;
+        code_step(code->cpu, state, &fact);
+        if (fact.flow == CODE_AWAY)
+            return state->reg[CODE_TARGET].base == BASE_NUMBER &&
+                   state->reg[CODE_TARGET].k == wrapped(code->cpu, (int64_t)next);
+        if (fact.flow != CODE_NEXT && (fact.flow != CODE_JUMP || fact.by_register))
+            return false;
+        pc = fact.flow == CODE_JUMP ? fact.target : pc + fact.size;
+    }
+    return false;
+}
+
+/* A call that leaves where it returns to in another register than RA is one of a piece of this function: of a prologue
+ * that libgcc has (RISC-V, -msave-restore), or of what several functions have in common (clang's -Oz). What the piece
+ * does is this function's. A trace from the piece finds who called that. */
+static void take_piece(struct run *r, struct code_state *state, const struct code_fact *fact, uint64_t next)
+{
+    const struct code_cpu *cpu = r->code->cpu;
+    struct code_state entry;
+    uint8_t caller = state->caller;
+
+    code_entry(cpu, &entry);
+    entry.reg[cpu->ra] = unknown;
+    entry.reg[fact->link] = way_back;
+    if (fact->target != 0)
+        go(r, fact->target, &entry);
+    state->reg[fact->link] = (struct code_value){wrapped(cpu, (int64_t)next), BASE_NUMBER, false, 0, 0};
+    if (fact->target != 0 && follow_piece(r->code, state, fact->target, next))
+        return;
+    memset(state, 0, sizeof *state);
+    state->reg[CODE_ZERO] = entry.reg[CODE_ZERO];
+    state->caller = caller;
+}
+
+/* A call of TARGET: that is entered as any function is. One of a function's middle is its own, too. GIVE: the call is
+ * noted. */
 static void take_call(struct run *r, struct code_state *state, const struct code_fact *fact, uint64_t pc, bool give)
 {
     const struct code_cpu *cpu = r->code->cpu;
     struct code_unit *callee = fact->target != 0 ? code_unit_at(r->code, fact->target) : NULL;
     struct code_state entry;
 
-    if (callee != NULL && fact->target == pc + fact->size) {
+    if (fact->link != 0) {
+        take_piece(r, state, fact, pc + fact->size);
+        return;
+    }
+    if (callee != NULL && is_own_address(r, fact, pc + fact->size)) {
         if (!cpu->link) {
             struct code_value before = state->reg[cpu->sp],
                               pushed = {(int64_t)fact->target, BASE_NUMBER, false, 0, 0};
 
-            store(state, &before, -8, &pushed);
+            store(cpu, state, &before, -8, &pushed);
             state->reg[cpu->sp].k -= before.base != BASE_UNKNOWN ? 8 : 0;
         } else {
             state->reg[cpu->ra] = unknown;
@@ -784,13 +976,17 @@ static bool tail_calls(struct run *r, const struct code_state *state, const stru
     return true;
 }
 
-/* The unit returns from an interrupt with STATE. Of one whose entry is known SP must be at what the CPU takes back. */
+/* The unit returns from an interrupt with STATE. Of one whose entry is known SP must be at what the CPU takes back, and
+ * the PC must be the one that was interrupted: else it is a function that enters another program. */
 static void resumes(struct run *r, const struct code_state *state)
 {
     const struct code_value *sp = &state->reg[r->code->cpu->sp];
     struct code_unit *unit = r->unit;
     bool good = unit->trap ? sp->base == BASE_TRAP && sp->k == 0
                            : sp->base == BASE_CFA && (!unit->resumes || unit->resumed == sp->k);
+
+    if (has_pc(r->code->cpu))
+        good &= state->reg[CODE_PC].base == (unit->trap ? BASE_RETURN : BASE_ENTRY + CODE_PC);
 
     unit->resumes_otherwise |= !good;
     unit->resumes = true;
@@ -804,7 +1000,8 @@ enum { MAX_ENTRIES = 65536 };
 static bool entry_at(struct image *image, const struct code_value *table, size_t i, uint64_t *target)
 {
     unsigned size = table->width & CODE_ENTRY_SIZE;
-    const uint8_t *p = image_bytes(image, (uint64_t)table->k + i * size, size);
+    const uint64_t mask = image->registers->word == 4 ? UINT32_MAX : UINT64_MAX;
+    const uint8_t *p = image_bytes(image, ((uint64_t)table->k + i * size) & mask, size);
     uint64_t entry = p != NULL ? load_number(p, size, image->big) : 0, top = (uint64_t)1 << (8 * size - 1);
 
     if (size < 8 && table->width & CODE_ENTRY_SIGNED)
@@ -812,7 +1009,7 @@ static bool entry_at(struct image *image, const struct code_value *table, size_t
     entry <<= table->width / CODE_ENTRY_SHIFT % 4;
     if (table->width & CODE_ENTRY_COMPLETE)
         entry += (uint64_t)table->k + (uint64_t)(int64_t)table->add;
-    *target = entry;
+    *target = entry & mask;
     return p != NULL;
 }
 
@@ -855,6 +1052,12 @@ static void read_jumps(const struct run *r, struct jumps *jumps, uint32_t bound)
     uint64_t target;
     size_t i;
 
+    if (table->base == BASE_NUMBER) {
+        jumps->targets = grow(jumps->targets, jumps->num, sizeof *jumps->targets);
+        jumps->targets[jumps->num++] =
+            (uint64_t)table->k & (r->code->image->registers->word == 4 ? UINT32_MAX : UINT64_MAX);
+        return;
+    }
     for (i = 0; i < MAX_ENTRIES && (bound == 0 || i < bound); i++) {
         if (!entry_at(r->code->image, table, i, &target) || target % align != 0)
             break;
@@ -869,14 +1072,15 @@ static void read_jumps(const struct run *r, struct jumps *jumps, uint32_t bound)
     drop_twins(jumps);
 }
 
-/* STATE jumps by a table. Returns false if that is not known, or its targets are not. */
+/* STATE jumps by a table, or to a place that is known. Returns false if that is not known, or its targets are not. */
 static bool jumps_by_table(struct run *r, const struct code_state *state)
 {
     const struct code_value *table = &state->reg[CODE_TARGET];
     struct jumps next = {*table, NULL, 0};
     size_t i, k;
 
-    if (table->base != BASE_TABLE || (table->width & (CODE_ENTRY_COMPLETE | 8)) == 0)
+    if (table->base != BASE_NUMBER &&
+        (table->base != BASE_TABLE || (table->width & (CODE_ENTRY_COMPLETE | r->code->cpu->entry)) == 0))
         return false;
     for (i = 0; i < r->num_jumps && !same_value(&r->jumps[i].table, table); i++)
         continue;
@@ -890,6 +1094,17 @@ static bool jumps_by_table(struct run *r, const struct code_state *state)
     for (k = 0; !r->found_jumps && k < r->jumps[i].num; k++)
         go(r, r->jumps[i].targets[k], state);
     return r->jumps[i].num > 0;
+}
+
+/* STATE returns from an interrupt that has not been: to a place that is known, as start-up code does to leave a mode.
+ * SP may be another one there. */
+static bool enters(struct run *r, struct code_state *state)
+{
+    if (state->reg[CODE_PC].base != BASE_NUMBER)
+        return false;
+    state->reg[CODE_TARGET] = state->reg[CODE_PC];
+    state->reg[r->code->cpu->sp] = unknown;
+    return jumps_by_table(r, state);
 }
 
 /* STATE jumps to what a register has. It is not kept if an earlier one says nothing that does not hold for it, too, so
@@ -908,6 +1123,18 @@ static void leaves(struct run *r, const struct code_state *state)
         r->away[r->num_away++] = *state;
 }
 
+/* A target that the instruction in front has is where the PC goes only if no other way leads in between. */
+static void be_sure(const struct run *r, const struct code_state *state, struct code_fact *fact)
+{
+    const struct code_value *target = &state->reg[CODE_TARGET];
+
+    if (!fact->by_register ||
+        (target->base == BASE_NUMBER && target->k == wrapped(r->code->cpu, (int64_t)fact->target)))
+        return;
+    fact->target = 0;
+    fact->flow = fact->flow == CODE_JUMP ? (uint8_t)CODE_AWAY : fact->flow;
+}
+
 /* Follows STATE from place AT on, to where ways meet or end. GIVE: nothing changes any more, and is given. */
 static void follow(struct run *r, uint32_t at, struct code_state *state, bool give)
 {
@@ -920,6 +1147,7 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
         if (fact.size == 0)
             return;
         code_step(r->code->cpu, state, &fact);
+        be_sure(r, state, &fact);
         if (!give) {
             if (fact.flow == CODE_JUMP && tail_calls(r, state, &fact))
                 return;
@@ -927,9 +1155,11 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
                 go(r, fact.target, state);
             else if (fact.flow == CODE_RETURN)
                 returns(r, state, &fact);
+            else if (fact.flow == CODE_AWAY && state->reg[CODE_TARGET].base == BASE_RETURN)
+                returns(r, state, &fact);
             else if (fact.flow == CODE_AWAY && !jumps_by_table(r, state))
                 leaves(r, state);
-            else if (fact.flow == CODE_RESUME)
+            else if (fact.flow == CODE_RESUME && !enters(r, state))
                 resumes(r, state);
         }
         if (fact.flow == CODE_CALL)

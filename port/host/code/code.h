@@ -5,7 +5,8 @@
  * every register that holds one of them from the first instruction of a function along all of its branches. It knows
  * where CFA, RA and FP are in front of an instruction, or that it does not know.
  *
- *     x86_64.c, aarch64.c, s390x.c   bytes -> struct code_fact: what an instruction does to registers, memory, the PC
+ *     x86_64.c, aarch64.c, s390x.c, riscv.c   bytes -> struct code_fact: what an instruction does to registers, to
+ *               memory and to the PC
  *     code.c    facts -> struct code_state: what holds in front of each instruction of a function
  *     trust.c   states and call frame information (CFI) -> rows: who is right where they differ
  *
@@ -15,8 +16,8 @@
  *   - A function is entered at its first instruction as the ABI says, or by a jump or a call that is analysed, too.
  *   - A callee leaves SP and the registers that the ABI makes it save as it found them. One of the same image for
  *     which that is known to be false (`ret n`) is believed not to.
- *   - A call returns, unless CFI says by another row behind it that it does not, or the function ends there. `ud2` and
- *     `brk`, except for `brk #0`, do not go on.
+ *   - A call returns, unless CFI says by another row behind it that it does not, or the function ends there. `ud2`,
+ *     `unimp`, `ebreak` and `brk`, except for `brk #0`, do not go on.
  *   - A store to an address that is not known as CFA + a number does not hit a slot with a saved register; nor does one
  *     of a length that is not known, behind its first byte.
  *   - The instructions are those in the file: nobody changes them at run time in what concerns SP, FP and RA.
@@ -30,19 +31,21 @@
 /* ---- Facts ----------------------------------------------------------------------------------------------------- */
 
 /* Registers have their DWARF numbers; x86_64's RA has its column, 16. s390x: 16 to 31 are the halves of floating-point
- * registers, in which leaf functions save others. CODE_PC: where the CPU keeps the interrupted PC (aarch64: ELR_EL1).
- * CODE_OTHER_SP: where it keeps the SP of what was interrupted, if that is another one (aarch64: SP_EL0). CODE_ZERO: is
- * always 0 (an absolute address). CODE_TARGET: where a jump to what a register or memory has goes. */
+ * registers, in which leaf functions save others. CODE_PC: where the CPU keeps the interrupted PC (aarch64: ELR_EL1;
+ * RISC-V: sepc, mepc). CODE_OTHER_SP: where it keeps the SP of what was interrupted, if that is another one (aarch64:
+ * SP_EL0), or another SP for the interrupt (RISC-V: sscratch, mscratch). CODE_ZERO: is always 0 (an absolute address).
+ * CODE_TARGET: where a jump to what a register or memory has goes. */
 enum { CODE_REAL = 32, CODE_PC = 32, CODE_OTHER_SP, CODE_ZERO, CODE_TARGET, CODE_REGISTERS, CODE_NONE = 255 };
 
 /* What an instruction does, in this order. REG and LAST are registers, BASE, too; all numbers are signed. */
 enum code_do {
     CODE_SET,    /* REG = BASE + K */
     CODE_NUMBER, /* REG = K */
-    CODE_TABLE,  /* REG = an entry, CODE_ENTRY_... in LAST, of the table at BASE + K; or at FROM, a register, + K */
+    CODE_TABLE, /* REG = an entry, CODE_ENTRY_... in LAST, of the table at BASE + K; or at FROM, a register, + K. FROM
+                    is CODE_NONE: if BASE is a table and an index */
     CODE_SCALED, /* REG = BASE + the entry in LAST, extended and shifted as FROM, CODE_ENTRY_..., says */
     CODE_SUM,    /* REG = BASE + sign * LAST, where sign is K */
-    CODE_LOAD,   /* REG to LAST = the words at BASE + K and behind it */
+    CODE_LOAD,   /* REG to LAST = the words at BASE + K and behind it, or an entry of a table, as above */
     CODE_STORE,  /* the words at BASE + K and behind it = REG to LAST */
     CODE_WRITE,  /* LAST bytes at BASE + K become unknown */
     CODE_COPY,   /* LAST + 1 bytes at BASE + K = those at REG + FROM, the first one first */
@@ -50,7 +53,10 @@ enum code_do {
     CODE_ALIGN,  /* REG is rounded down to a multiple that is not known */
     CODE_SIGN,   /* REG is signed */
     CODE_AUTH,   /* REG is freed of its signature */
-    CODE_INSERT  /* REG, of which LAST is the shift: its 16 bits from there on = K */
+    CODE_INSERT, /* REG, of which LAST is the shift: its 16 bits from there on = K */
+    CODE_WORD,   /* REG = its lowest 32 bits, with their sign */
+    CODE_SHIFT,  /* REG, a number, is shifted to the left by K */
+    CODE_BOUND   /* a register is compared with REG, which is the last number in a table; or with LAST, one more */
 };
 
 /* An entry of a table of jumps: its size, 1, 2, 4 or 8 bytes; with a sign; by how many bits it is shifted. COMPLETE: an
@@ -90,6 +96,8 @@ struct code_fact {
     uint8_t size; /* of the instruction; 0: it is not known, and nothing can be said behind it */
     uint8_t num;
     uint8_t flow;
+    uint8_t link;     /* CODE_CALL: the register that gets where it returns to, if that is not RA: of a piece */
+    bool by_register; /* TARGET is where it goes only if CODE_TARGET says so, too */
     bool
         odd; /* CODE_RETURN: with another SP than the caller had; else: at the end of a unit nothing comes behind it */
 };
@@ -114,6 +122,8 @@ struct code_cpu {
     void (*decode)(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact);
     void *(*open)(void); /* makes DECODER, or is NULL */
     void (*close)(void *decoder);
+    uint8_t word;  /* bytes of a register */
+    uint8_t entry; /* of the addresses in tables of jumps, in bytes: one size, or the sum of two */
 };
 
 /* How facts are put together. Both are without effect once a fact is full; it is unknown then. */
@@ -132,7 +142,7 @@ void code_copy(struct code_fact *fact, uint8_t to, int64_t k, uint8_t from, int6
 
 /* The CPU of IMAGE, or NULL where there is none, or it needs a library that this program was built without. */
 const struct code_cpu *code_cpu(const struct image *image);
-extern const struct code_cpu code_x86_64, code_aarch64, code_s390x;
+extern const struct code_cpu code_x86_64, code_aarch64, code_s390x, code_riscv64, code_riscv32;
 
 /* ---- States ---------------------------------------------------------------------------------------------------- */
 
@@ -141,6 +151,7 @@ enum {
     BASE_UNKNOWN,
     BASE_NUMBER,  /* 0 */
     BASE_TABLE,   /* see above */
+    BASE_INDEXED, /* a number that is not known: of an entry in a table at K */
     BASE_NEAR,    /* somewhere on the stack that SP is on: SP may be moved there (alloca) */
     BASE_CFA,     /* the CFA */
     BASE_ALIGNED, /* SP where it was rounded */
@@ -183,8 +194,8 @@ struct code_state {
 void code_entry(const struct code_cpu *cpu, struct code_state *state);
 /* What an interrupt begins with. x86_64: the CPU has pushed the PC and what belongs to it and, for CODE_ERROR, an error
  * code. aarch64: it has left SP alone or, for CODE_SP0, taken another one. s390x: it has left SP alone, and the PC is
- * in the low core. */
-enum code_kind { CODE_TRAP, CODE_ERROR, CODE_SP0, CODE_START, CODE_CALLED };
+ * in the low core. RISC-V: it has left SP alone; CODE_SCRATCH: and another SP is in the scratch register. */
+enum code_kind { CODE_TRAP, CODE_ERROR, CODE_SP0, CODE_SCRATCH, CODE_START, CODE_CALLED };
 void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind);
 
 /* Changes STATE as FACT does, whose instruction is at PC: the ops alone. */

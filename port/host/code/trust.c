@@ -338,7 +338,7 @@ static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const 
 
     if (t->alone) {
         if (size == 0 || !derive(t->cpu, state, &fixed) ||
-            (fact->flow == CODE_CALL && needs_changed(t->cpu, &fixed))) {
+            (fact->flow == CODE_CALL && fact->link == 0 && needs_changed(t->cpu, &fixed))) {
             t->lost += state->caller == CALLER_INTERRUPTED ? size : 0;
             return;
         }

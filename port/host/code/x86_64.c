@@ -471,6 +471,8 @@ const struct code_cpu code_x86_64 = {
     decode,
     open_decoder,
     close_decoder,
+    8,
+    8,
 };
 #else
 /* ISO C forbids an empty file. */

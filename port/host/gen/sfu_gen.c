@@ -759,11 +759,13 @@ static void add_vectors(struct entry_points *points, const char *name, const str
         add_entry(points, symbol->addr + n * step, n < 32 && with_error >> n & 1 ? CODE_ERROR : CODE_TRAP);
 }
 
-/* Whether SYMBOL is that of a function which may be called. Parts of functions that compilers put elsewhere have names
- * of their own, but are jumped to. */
+/* Whether SYMBOL is that of a function which may be called. Parts of functions that compilers put elsewhere, or take
+ * from libgcc, have names of their own, but are jumped to. */
 static bool is_function(const struct symbol *symbol)
 {
-    return symbol->function && strstr(symbol->name, ".cold") == NULL && strncmp(symbol->name, "OUTLINED_", 9) != 0;
+    return symbol->function && strstr(symbol->name, ".cold") == NULL &&
+           strncmp(symbol->name, "OUTLINED_", 9) != 0 && strncmp(symbol->name, "__riscv_save_", 13) != 0 &&
+           strncmp(symbol->name, "__riscv_restore_", 16) != 0;
 }
 
 /* Entries of KIND for all functions whose names match PATTERN, as a shell's do. */
@@ -782,7 +784,7 @@ static void add_functions(struct entry_points *points, const struct image *image
 /* SYMBOL[+N][:KIND], or PATTERN[:KIND] */
 static void parse_entry(const struct image *image, const char *text, struct entry_points *points)
 {
-    static const char *const kinds[] = {"trap", "error", "sp0", "start", "call"};
+    static const char *const kinds[] = {"trap", "error", "sp0", "scratch", "start", "call"};
     char *name = copied(text), *kind = strchr(name, ':'), *plus, *end = NULL;
     uint64_t offset = 0;
     enum code_kind what = CODE_TRAP;
@@ -791,7 +793,7 @@ static void parse_entry(const struct image *image, const char *text, struct entr
     if (kind != NULL)
         *kind++ = '\0';
     if (kind != NULL && strncmp(kind, "vectors/", 8) != 0)
-        what = (enum code_kind)parse_word("--entry", kind, kinds, 5);
+        what = (enum code_kind)parse_word("--entry", kind, kinds, 6);
     if (strpbrk(name, "*?[") != NULL) {
         add_functions(points, image, name, what);
         free(name);

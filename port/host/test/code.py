@@ -7,6 +7,7 @@ facts    what each instruction does is known, and a fault in what is known of it
 trust    code and CFI: agreement where compilers tell the truth, the code's rows where they do not, by the machine
 hostile  random code, under the sanitizers
 """
+import json
 import os
 import random
 import re
@@ -18,6 +19,24 @@ from gen import GCC, OUT, TC, must, read, run, test, write
 
 WORK = OUT + "/work/code-" + sys.argv[1]
 CODE = OUT + "/reads"
+
+ARCH = {"aarch64": ["-march=armv9.2-a+memtag+sve2"], "s390x": ["-march=arch13"],
+        "riscv64": ["-march=rv64gcv_zba_zicboz", "-mabi=lp64d"],
+        "riscv32": ["-march=rv32gcv_zba_zicboz", "-mabi=ilp32d"]}
+# What the text for both kinds of RISC-V needs.
+WORDS = """.macro LOAD a, b\nl%(d)s \\a, \\b\n.endm\n.macro STORE a, b\ns%(d)s \\a, \\b\n.endm\n.equ W, %(w)d\n"""
+BEFORE = {"riscv64": WORDS % {"d": "d", "w": 8}, "riscv32": WORDS % {"d": "w", "w": 4}}
+
+
+def build(cpu, file, lines, *flags):
+    """Assembles LINES and links them, to FILE."""
+    tool = "riscv64-linux-gnu-%s" if cpu.startswith("riscv") else TC + "/" + cpu + "/%s"
+    machine = {"riscv64": ["-m", "elf64lriscv"], "riscv32": ["-m", "elf32lriscv"]}.get(cpu, ())
+    write(file + ".s", (BEFORE.get(cpu, "") + "\n".join(lines) + "\n").encode())
+    run(tool % "as", *ARCH.get(cpu, ()), file + ".s", "-o", file + ".o")
+    run(tool % "ld", *machine, *flags, file + ".o", "-o", file)
+    return file
+
 
 # ---- facts ----
 
@@ -107,6 +126,69 @@ TRUE = {
             .cfi_restore 14\n.cfi_restore 15\n.cfi_def_cfa_offset 160\nbr %r14""",
     },
 }
+RISCV = {
+    "frame": """addi sp, sp, -6*W\n.cfi_def_cfa_offset 6*W\nSTORE ra, 5*W(sp)\n.cfi_offset 1, -W\nSTORE s0, 4*W(sp)
+        .cfi_offset 8, -2*W\naddi s0, sp, 6*W\n.cfi_def_cfa 8, 0\nfsw fa0, 0(sp)\nsub sp, sp, a0\njal 1f
+        1: andi sp, sp, -64
+        addi sp, s0, -6*W\n.cfi_def_cfa 2, 6*W\nLOAD ra, 5*W(sp)\n.cfi_restore 1\nLOAD s0, 4*W(sp)\n.cfi_restore 8
+        addi sp, sp, 6*W\n.cfi_def_cfa_offset 0\nret""",
+    "plain": """.option push\n.option norvc\n.option norelax\naddi sp, sp, -32\n.cfi_def_cfa_offset 32\nSTORE ra, 24(sp)
+        .cfi_offset 1, -8\nSTORE s0, 16(sp)\n.cfi_offset 8, -16\nmv s0, zero\nsb a0, 15(sp)\ncall frame
+        1: bgeu a0, a1, 2f
+        amoadd.w a0, a1, (sp)\nfcvt.w.s a0, fa0\nbnez a0, 1b\n2: LOAD ra, 24(sp)\n.cfi_restore 1\nLOAD s0, 16(sp)
+        .cfi_restore 8\naddi t0, sp, 32\nadd sp, t0, zero\n.cfi_def_cfa_offset 0\ntail frame\n.option pop""",
+    "large": """li t0, -4112\nadd sp, sp, t0\n.cfi_def_cfa_offset 4112\nsub sp, sp, t0\n.cfi_def_cfa_offset 0\nli t1, 3
+        slli t1, t1, 12\nsub sp, sp, t1\n.cfi_def_cfa_offset 12288\nadd t2, t1, sp\nmv sp, t2\n.cfi_def_cfa_offset 0
+        lui t0, 16\nsub sp, sp, t0\n.cfi_def_cfa_offset 65536\nmv t3, ra\n.cfi_register 1, 28\nli ra, 0\nmv ra, t3
+        .cfi_restore 1\nbeqz a0, 1f\n1: add sp, sp, t0\n.cfi_def_cfa_offset 0\nret""",
+    "saved": """jal t0, save\n.cfi_def_cfa_offset 16\n.cfi_offset 1, -W\n.cfi_offset 8, -2*W\nli s0, 4\njal frame
+        j restore""",
+    "saved_far": """.option push\n.option norelax\ncall t0, save\n.cfi_def_cfa_offset 16\n.cfi_offset 1, -W
+        .cfi_offset 8, -2*W\nli s0, 4\ncall frame\ntail restore\n.option pop""",
+    "save": """.cfi_return_column 5\naddi sp, sp, -16\n.cfi_def_cfa_offset 16\nSTORE ra, 16-W(sp)\nSTORE s0, 16-2*W(sp)
+        .cfi_offset 8, -2*W\njr t0""",
+    "restore": """.cfi_def_cfa_offset 16\n.cfi_offset 1, -W\n.cfi_offset 8, -2*W\nLOAD ra, 16-W(sp)\n.cfi_restore 1
+        LOAD s0, 16-2*W(sp)\n.cfi_restore 8\naddi sp, sp, 16\n.cfi_def_cfa_offset 0\nret""",
+    "shadowed": """addi s2, s2, W\nSTORE ra, -W(s2)\naddi sp, sp, -16\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)
+        .cfi_offset 1, -8\njal frame\nLOAD ra, 8(sp)\n.cfi_restore 1\naddi sp, sp, 16\n.cfi_def_cfa_offset 0\nli ra, 0
+        .cfi_escape 0x10, 1, 2, 0x82, 0x80 - W\nLOAD ra, -W(s2)\n.cfi_restore 1\naddi s2, s2, -W\nret""",
+    "enters": "csrw sepc, a0\nsret",
+    "debugged": """addi sp, sp, -16\n.cfi_def_cfa_offset 16\n.option push\n.option norvc\nslli x0, x0, 31\nebreak
+        srai x0, x0, 7\n.option pop\necall\nwfi\nfence\ncsrw mepc, a0\ncsrr a0, mcause\naddi sp, sp, 16
+        .cfi_def_cfa_offset 0\nret""",
+}
+TRUE["riscv64"] = {**RISCV, "of_64": """lui t0, 2\naddiw t0, t0, -16\nsub sp, sp, t0\n.cfi_def_cfa_offset 8176
+        sd s0, 8(sp)
+        .cfi_offset 8, -8168\nli s0, 0\nsw a0, 16(sp)\nsw a0, 4(sp)\nld s0, 8(sp)\n.cfi_restore 8\nadd sp, sp, t0
+        .cfi_def_cfa_offset 0\nret"""}
+TRUE["riscv32"] = {**RISCV, "of_32": """addi sp, sp, -16\n.cfi_def_cfa_offset 16\nsw s0, 8(sp)\n.cfi_offset 8, -8
+        sw a0, 12(sp)
+        sw a0, 4(sp)\nli s0, 0\nlw s0, 8(sp)\n.cfi_restore 8\naddi sp, sp, 16\n.cfi_def_cfa_offset 0
+        ret"""}
+
+# Switches without CFI, whose cases are found by their tables alone: by gcc and clang, with entries that are distances
+# and addresses; with a number that is compared with the index, behind which there are more words.
+JUMPS = {
+    "distances": """beqz a1, 7f\naddi sp, sp, -16\nj 6f\n7: li a5, 2\nbltu a5, a0, 5f\nslli a0, a0, 2\nlla a4, 9f
+        add a0, a0, a4\nlw a0, 0(a0)\nadd a0, a0, a4\njr a0
+        2: li a0, 1\nj 5f\n3: li a0, 2\nj 5f\n4: li a0, 3\n5: ret\n6: addi sp, sp, 16\nret
+        .section .rodata\n.balign 4\n9: .word 2b - 9b, 3b - 9b, 4b - 9b, 6b - 9b\n.text""",
+    "scaled": """beqz a1, 7f\naddi sp, sp, -16\nj 6f\n7: lla a4, 9f\nli a5, 3\nbgeu a0, a5, 5f\nsh2add a0, a0, a4
+        lw a0, 0(a0)\nadd a0, a4, a0\njr a0
+        2: li a0, 1\nj 5f\n3: li a0, 2\nj 5f\n4: li a0, 3\n5: ret\n6: addi sp, sp, 16\nret
+        .section .rodata\n.balign 4\n9: .word 2b - 9b, 3b - 9b, 4b - 9b, 6b - 9b\n.text""",
+    "addresses": """lui a4, %hi(9f)\naddi a4, a4, %lo(9f)\nslli a0, a0, 2\nadd a0, a0, a4\nlw a0, 0(a0)\njr a0
+        2: li a0, 1\nj 5f\n3: li a0, 2\nj 5f\n4: li a0, 3\n5: ret\n.section .rodata\n.balign 4
+        9: .word 2b, 3b, 4b, 1\n.text""",
+    "words": """lui a4, %hi(9f)\nslli a0, a0, 3\nadd a0, a0, a4\nLOAD a0, %lo(9f)(a0)\njr a0
+        2: li a0, 1\nj 5f\n3: li a0, 2\nj 5f\n4: li a0, 3\n5: ret\n.section .rodata\n.balign 8
+        9: .if W == 8\n.dword 2b, 3b, 4b, 1\n.else\n.word 2b, 3b, 4b, 1\n.endif\n.text""",
+    "bytes": """lla a4, 9f\nadd a0, a0, a4\nlbu a0, 0(a0)\nlla a4, 2f\nsh1add a0, a0, a4\njr a0
+        2: c.li a0, 1\nc.j 5f\nc.li a0, 2\nc.j 5f\nc.li a0, 3\n5: ret\n.section .rodata\n9: .byte 0, 2, 4, 255
+        .text""",
+    "a place": "lla a5, 1f\njr a5\n1: addi sp, sp, -16\naddi sp, sp, 16\nret",
+}
+JUMPS = {"riscv64": JUMPS, "riscv32": JUMPS}
 
 # Behind these instructions nothing is known of SP or, with the mark of FP, of FP. What CFI says there stays.
 LOST = {
@@ -143,6 +225,30 @@ LOST = {
         lgr %r6, %r15 ; mvcle %r6, %r4, 0 ; lgr %r15, %r6 |
         lgr %r7, %r15 ; dlgr %r6, %r4 ; lgr %r15, %r7 | lgr %r6, %r15 ; brct %r6, 1f ; 1: lgr %r15, %r6""".split("|"),
 }
+
+LOST_RISCV = """mv sp, a0 | add sp, sp, a0 | sub sp, sp, a0 | LOAD sp, 0(a0) | andi sp, sp, -16 | ori sp, sp, 1 |
+    slli sp, sp, 1 | xor sp, sp, a0 | csrrw sp, sscratch, sp | csrr sp, mstatus | lr.w sp, (a0) | lb sp, 0(a0) |
+    amoadd.w sp, a1, (a0) | sc.w sp, a1, (a0) | lui sp, 1 | auipc sp, 0 | sh2add sp, a0, a1 | mul sp, sp, a0 |
+    .insn r 0x0b, 0, 0, a0, a1, a2 | csrrsi sp, sepc, 1 | mv a5, sp ; ecall ; mv sp, a5 |
+    STORE ra, 0(sp) ; .cfi_offset 1, -64 ; mv t3, sp ; jal frame ; mv sp, t3 |
+    STORE ra, 0(sp) ; .cfi_offset 1, -64 ; mv a7, sp ; jal frame ; mv sp, a7 |
+    mv t0, sp ; jal t0, 1f ; 1: mv sp, t0 | mv t1, sp ; jal t1, 1f ; 1: mv sp, t1 | jal t0, frame |
+    mv a5, sp ; fcvt.w.s a5, fa0 ; mv sp, a5 | mv a5, sp ; fmv.x.w a5, fa0 ; mv sp, a5 |
+    mv a5, sp ; feq.s a5, fa0, fa0 ; mv sp, a5 | mv a5, sp ; vsetvli a5, a0, e8, m1, ta, ma ; mv sp, a5 |
+    mv a5, sp ; vmv.x.s a5, v0 ; mv sp, a5 | mv a5, sp ; srli a5, a5, 1 ; mv sp, a5 |
+    mv a5, sp ; c.xor a5, a4 ; mv sp, a5 |
+    STORE sp, 2*W(sp) ; sb a0, 2*W+3(sp) ; LOAD sp, 2*W(sp) | STORE sp, 2*W(sp) ; fsd fa0, 2*W(sp) ; LOAD sp, 2*W(sp) |
+    STORE sp, 2*W(sp) ; fsw fa0, 2*W(sp) ; LOAD sp, 2*W(sp) | STORE sp, 0(sp) ; amoadd.w a0, a1, (sp) ; LOAD sp, 0(sp) |
+    STORE sp, 0(sp) ; vse8.v v0, (sp) ; LOAD sp, 0(sp) | STORE sp, 0(sp) ; cbo.zero (sp) ; LOAD sp, 0(sp) |
+    STORE sp, 2*W(sp) ; sh zero, 2*W+2(sp) ; LOAD sp, 2*W(sp) |
+    STORE sp, 2*W(sp) ; STORE zero, 2*W(sp) ; LOAD sp, 2*W(sp) |
+    mv a5, sp ; lw a5, 2(a0) ; mv sp, a5 |
+    STORE ra, 0(sp) ; .cfi_offset 1, -64 ; csrw sscratch, sp ; jal frame ; csrr sp, sscratch |
+    csrw sscratch, sp ; csrc sscratch, a0 ; csrr sp, sscratch |
+    csrw sscratch, sp ; csrwi sscratch, 4 ; csrr sp, sscratch"""
+LOST["riscv64"] = (LOST_RISCV + """ | addiw sp, sp, 0 | addw sp, sp, a0 | mv a5, sp ; lwu a5, 0(a0) ; mv sp, a5 |
+    sd sp, 16(sp) ; sw a0, 20(sp) ; ld sp, 16(sp) | mv a5, sp ; slliw a5, a5, 0 ; mv sp, a5""").split("|")
+LOST["riscv32"] = (LOST_RISCV + " | mv a5, sp ; .insn i 3, 3, a4, 0(a0) ; mv sp, a5").split("|")
 
 # Faults in what is known: file, what stands there, and what is put in its place. Another text of WHAT counts once.
 FAULTS = {
@@ -213,6 +319,61 @@ FAULTS = {
         ("0x3ffff | 1ull << X30", "0x3ffff"),
         ("SP, X29, X30, X18", "SP, X29, X30, 0"),
     )],
+    "riscv64": [("riscv.c", a, b) for a, b in (
+        ("code_add(fact, CODE_SET, to, 0, read(from), imm);", ";"),
+        ("read(from), imm);", "read(from), imm + 8);"),
+        ("code_add(fact, CODE_SHIFT, to, 0, 0, imm);", ";"),
+        ("code_add(fact, CODE_ALIGN, to, 0, 0, 0)", "(void)0"),
+        ("    } else {\\n        code_forget(fact, to);\\n    }\\n}\\n\\n/* Of 32",
+         "    }\\n}\\n\\n/* Of 32"),
+        ("code_add(fact, CODE_WORD, rd(i->word), 0, 0, 0);", ";"),
+        ("    } else {\\n        forget(fact, rd(i->word));", "    } else {"),
+        ("read(first == ZERO ? second : first), 0)", "read(second), 0)"),
+        ("read(second), read(first), -1)", "read(second), read(first), 1)"),
+        ("case 0x84:", "case 0x85:"),
+        ("    default:\\n        code_forget(fact, to);", "    default:"),
+        ("code_add(fact, CODE_LOAD, to, to, base, imm_i(i->word));", ";"),
+        ("code_table(fact, to, 1u << size", "(void)(1u << size"),
+        ("code_add(fact, CODE_STORE, from, from, base, imm_s(i->word))", "(void)from"),
+        ("code_add(fact, CODE_WRITE, 0, (uint8_t)(1u << function), base, imm_s(i->word));", ";"),
+        ("code_add(fact, CODE_WRITE, 0, (uint8_t)(1u << function), read(rs1(i->word)), imm_s(i->word));", ";"),
+        ("code_add(fact, CODE_WRITE, 0, 1, read(rs1(i->word)), 0)", "(void)0"),
+        ("forget(fact, rd(i->word));\\n    if (field(i->word, 27, 5) == 5)", "if (field(i->word, 27, 5) == 5)"),
+        ("code_add(fact, CODE_WRITE, 0, 16, read(rs1(i->word)), 0)", "(void)0"),
+        ("code_add(fact, CODE_NUMBER, csr, 0, 0, from)", "(void)0"),
+        ("    else if (from != ZERO)\\n        code_forget(fact, csr);", ""),
+        ("    if (csr == CODE_NONE) {\\n        forget(fact, to);", "    if (csr == CODE_NONE) {"),
+        ("code_add(fact, CODE_SET, to, 0, CODE_TARGET, 0)", "(void)0"),
+        ("is_behind(text, i->pc, 0x01f01013)", "false"),
+        ("code_add(fact, CODE_FORGET, A0, A7, 0, 0);", ""),
+        ("fact->link = link == RA ? 0 : link;", ""),
+        ("number(fact, i, link, i->pc + i->size);", ""),
+        ("code_add(fact, CODE_SET, CODE_TARGET, 0, read(base), imm_i(i->word));", ""),
+        ("rd(before) == base", "rd(before) != base"),
+        ("(uint64_t)(int64_t)imm_i(i->word);", "0;"),
+        ("funct5 == COMPARES ||", ""),
+        ("|| funct5 == CONVERTS", ""),
+        ("|| funct5 == MOVES", ""),
+        ("function == 7 || (function == 2", "(function == 2"),
+        ("(function == 2 && i->word >> 26 == 0x10)", "false"),
+        ("function == 2 && i->word >> 20 == 4", "false"),
+        ("    default:\\n        forget_all(fact);", "    default:"),
+        ("(uint64_t)(int64_t)(int32_t)upper);\\n        break;\\n    case AUIPC",
+         "0);\\n        break;\\n    case AUIPC"),
+        ("return (uint32_t)LUI | to << 7 | (uint32_t)imm << 12;",
+         "return (uint32_t)LUI | to << 7;"),
+        ("0xffull << A0", "0x7full << A0"),
+        ("| 15ull << T3", ""),
+        ("| 1ull << CODE_OTHER_SP)", ")"),
+        ("SP, FP, RA, S2,", "SP, FP, RA, 0,"),
+        ("NULL, NULL, 8, 4 | 8", "NULL, NULL, 4, 4 | 8"),
+        ("code_add(fact, CODE_BOUND,", "(void)("),
+        ("CODE_ENTRY_SHIFT);", "0);"),
+    )],
+    "riscv32": [("riscv.c", a, b) for a, b in (
+        ("NULL, NULL, 4, 4", "NULL, NULL, 8, 4"),
+        ("forget(fact, to | 1u);", ";"),
+    )],
 }
 
 
@@ -222,17 +383,12 @@ def assembled(cpu, name, functions):
         lines += [".balign 16", ".globl %s" % function, ".type %s, %%function" % function, function + ":",
                   ".cfi_startproc",
                   text, ".cfi_endproc", ".size %s, . - %s" % (function, function)]
-    file = "%s/%s-%s" % (WORK, name, cpu)
-    arch = {"aarch64": ["-march=armv9.2-a+memtag+sve2"], "x86_64": [], "s390x": ["-march=arch13"]}[cpu]
-    write(file + ".s", ("\n".join(lines) + "\n").encode())
-    run("%s/%s/as" % (TC, cpu), *arch, file + ".s", "-o", file + ".o")
-    run("%s/%s/ld" % (TC, cpu), file + ".o", "-o", file)
-    return file
+    return build(cpu, "%s/%s-%s" % (WORK, name, cpu), lines)
 
 
-def report(program, image):
+def report(program, image, *options):
     """What PROGRAM says of IMAGE: of each function that is corrected, and of all."""
-    lines = run(program, image)[0].splitlines()
+    lines = run(program, *options, image)[0].splitlines()
     return {line.split()[0]: dict(zip(*[iter(line.split()[1:])] * 2)) for line in lines}
 
 
@@ -241,16 +397,27 @@ def images_of(cpu):
     # A frame of 64 bytes, the instruction, and an epilogue.
     begin = {"x86_64": "sub $56, %rsp\n.cfi_adjust_cfa_offset 56\n",
              "aarch64": "sub sp, sp, #64\n.cfi_def_cfa_offset 64\n",
-             "s390x": "aghi %r15, -64\n.cfi_def_cfa_offset 224\n"}[cpu]
+             "s390x": "aghi %r15, -64\n.cfi_def_cfa_offset 224\n"}.get(
+                 cpu, "addi sp, sp, -64\n.cfi_def_cfa_offset 64\n")
     end = {"x86_64": "\ntest %eax, %eax\nud2", "aarch64": "\ncmp x0, x1\nbrk #1",
-           "s390x": "\ncgr %r0, %r1\n.short 0"}[cpu]
+           "s390x": "\ncgr %r0, %r1\n.short 0"}.get(cpu, "\nsltu a0, a0, a1\nunimp")
     ret = "br %r14" if cpu == "s390x" else "ret"
     lost = [assembled(cpu, "lost-%d" % i, {"frame": "nop\n%s" % ret, "lost": begin + text.replace(";", "\n") + end})
             for i, text in enumerate(LOST[cpu])]
-    return true, lost
+    return true, lost, without_cfi(cpu, "jumps", JUMPS[cpu]) if cpu in JUMPS else None
 
 
-def judged(program, cpu, true, lost):
+def without_cfi(cpu, name, functions, called=None):
+    """FUNCTIONS without CFI, called by one that has it: all, or those that are in CALLED."""
+    names = {function: function.replace(" ", "_") for function in functions}
+    lines = [".text", ".globl _start", "_start:", callers(cpu, called or names.values())]
+    for function, text in functions.items():
+        lines += [".balign 16", ".globl " + names[function], ".type %s, %%function" % names[function],
+                  names[function] + ":", text, ".size %s, . - %s" % (names[function], names[function])]
+    return build(cpu, "%s/%s-%s" % (WORK, name, cpu), lines)
+
+
+def judged(program, cpu, true, lost, jumps):
     """What is wrong with PROGRAM, or None."""
     done = report(program, true)
     if len(done) > 2 or done["sum"]["confirmed"] != done["all"]["bytes"]:
@@ -259,7 +426,20 @@ def judged(program, cpu, true, lost):
         done = report(program, image)
         if int(done["sum"]["silent"]) == 0 or int(done["sum"]["corrected"]) > 0:
             return "%s: %s" % (text.strip(), done)
+    try:
+        if jumps is not None:
+            all_derived(program, jumps)
+    except gen.Wrong as wrong:
+        return str(wrong)
     return None
+
+
+def all_derived(program, image):
+    """Each byte of the functions without CFI has a row."""
+    sizes = [int(size, 16) for size in re.findall(r"(?m)^[0-9a-f]+ ([0-9a-f]+) T (?!main)", run("nm", "-S", image)[0])]
+    done = report(program, image, "-d")["derived"]["bytes"]
+    must(sizes and int(done) == sum(sizes), "%s of %d bytes have rows" % (done, sum(sizes)))
+    return "%s bytes" % done
 
 
 def facts(cpu):
@@ -274,7 +454,7 @@ def planted(cpu, file, old, new):
     must(old in text, "%s has no %s" % (file, old))
     write(WORK + "/" + file, text.replace(old, new, 1).encode())
     flags = read(CODE + ".flags").decode().split()
-    objects = [o for o in read(CODE + ".objects").decode().split() if not o.endswith(file[:-2] + ".o")]
+    objects = [o for o in read(CODE + ".objects").decode().split() if os.path.basename(o) != file[:-2] + ".o"]
     run("gcc", "-std=c99", "-D_GNU_SOURCE", "-w", "-I.", "-Iport/host", "-Iport/host/code", *flags, WORK + "/" + file,
         *objects, *read(CODE + ".libraries").decode().split(), "-o", WORK + "/planted")
     must(judged(WORK + "/planted", cpu, *images_of(cpu)) is not None, "nobody notices")
@@ -320,8 +500,8 @@ def keeps():
     for options, rows, named in (((), 3, True), (("--cfi=keep",), 1, False)):
         done = gen.gen(*options, "-o", "/dev/null", "--address=0", image)[1]
         must((", %d rows" % rows) in done and ("lies (" in done) == named, done)
-    json = gen.gen("--json", "-q", "--size", image)[0]
-    must('"corrected": 1' in json and '"function": "lies"' in json, json)
+    said = gen.gen("--json", "-q", "--size", image)[0]
+    must('"corrected": 1' in said and '"function": "lies"' in said, said)
 
 
 def flags():
@@ -356,8 +536,8 @@ def table(cpu, image, *options):
 
 def callers(cpu, functions):
     """A caller of each of FUNCTIONS, with CFI of its own."""
-    call = {"x86_64": "call ", "aarch64": "bl ", "s390x": "brasl %r14, "}[cpu]
-    stop = {"x86_64": "ud2", "aarch64": "brk #1", "s390x": ".short 0"}[cpu]
+    call = {"x86_64": "call ", "aarch64": "bl ", "s390x": "brasl %r14, "}.get(cpu, "call ")
+    stop = {"x86_64": "ud2", "aarch64": "brk #1", "s390x": ".short 0"}.get(cpu, "unimp")
     return "\n".join([".globl main", ".type main, %function", "main:", ".cfi_startproc"] +
                      [call + name for name in functions] +
                      [stop, ".cfi_endproc", ".size main, . - main"])
@@ -383,6 +563,13 @@ def derived(cpu):
     other = {hex(pc): (both[0][pc], row) for pc, row in both[1].items() if pc in both[0] and both[0][pc] != row}
     must(same > 0.6 * len(both[0]), "%d rows of %d: %s %s" % (same, len(both[0]), other, both))
     return "%d rows, %d said in another way: %s" % (same, len(other), other)
+
+
+def derived_as_pieces(cpu):
+    """Each byte of the same code without CFI has a row, what saves and restores registers for others as well."""
+    functions = {name: re.sub(r"\.cfi_[^\n]*", "", text) for name, text in TRUE[cpu].items()}
+    image = without_cfi(cpu, "derived", functions, [name for name in functions if name not in ("save", "restore")])
+    return all_derived(CODE, image)
 
 
 # Assembly without CFI of which the code does not say where the caller is; and what there is to be seen of it in spite
@@ -443,7 +630,54 @@ def interrupted():
     must(rows[where["handler"]][0] == "sp+160", str(rows))
 
 
+# Entries of RISC-V, from TAKEN, where the PC is in t0, up to AFTER with rows: on the stack of what they interrupt; and
+# on another one, which the scratch register has unless a trap is being handled, as in port/baremetal/riscv/boot.S.
+HANDLED = """taken: STORE t0, 32*W(sp)\nSTORE s0, 8*W(sp)\njal handler\nLOAD t0, 32*W(sp)\ncsrw sepc, t0
+    LOAD ra, W(sp)\nLOAD s0, 8*W(sp)"""
+TRAPS = {
+    "trap": """entry: addi sp, sp, -36*W\nSTORE t0, 5*W(sp)\nSTORE ra, W(sp)\ncsrr t0, sepc
+        %s\nLOAD t0, 5*W(sp)\naddi sp, sp, 36*W\nafter: sret""" % HANDLED,
+    "scratch": """entry: csrrw sp, sscratch, sp\nbnez sp, 1f\ncsrr sp, sscratch\naddi sp, sp, -36*W\nSTORE t0, 5*W(sp)
+        addi t0, sp, 36*W\nSTORE t0, 2*W(sp)\nmv t0, zero\nj 2f\n1: addi sp, sp, -36*W\nSTORE t0, 5*W(sp)
+        csrrw t0, sscratch, zero\nSTORE t0, 2*W(sp)\nli t0, 1\n2: STORE t0, 33*W(sp)\ncsrr t0, sepc
+        %s\nLOAD t0, 33*W(sp)\nbeqz t0, 3f\naddi t0, sp, 36*W\ncsrw sscratch, t0\n3: LOAD t0, 5*W(sp)
+        LOAD sp, 2*W(sp)\nafter: sret""" % HANDLED,
+}
+
+
+def riscv_trap(cpu, kind):
+    image = build(cpu, "%s/entry-%s-%s" % (WORK, cpu, kind),
+                  [".text", ".globl _start", "_start: j _start", TRAPS[kind], "handler: addi sp, sp, -16",
+                   "STORE ra, 8(sp)", "LOAD ra, 8(sp)", "addi sp, sp, 16", "ret", "end: nop",
+                   ".type handler, %function"])
+    where = {name: int(addr, 16) for addr, name in re.findall(r"([0-9a-f]+) [tT] (\w+)", run("nm", image)[0])}
+    wanted = where["after"] - where["taken"] + where["end"] - where["handler"]
+    for said, size in ((kind, wanted),) + ((("trap", where["end"] - where["handler"]),) if kind == "scratch" else ()):
+        out, errors = gen.gen("--size", "--json", "--entry=entry:" + said, image)
+        done = int(re.search(r'"derived": (\d+)', out)[1]) - (where["entry"] - where["_start"])
+        must(done == size, "%s: %d bytes instead of %d: %s" % (said, done, size, errors))
+    return "%d bytes" % wanted
+
+
+def riscv_handler(level):
+    """A compiler's interrupt function has CFI as if it were called; the PC is in no register that a row can name."""
+    image = "%s/handler%s" % (WORK, level)
+    write(image + ".c", b"void g(long); __attribute__((interrupt)) void h(void) { g(1); }\n"
+                        b"long out; void g(long x) { out = x; }\nvoid _start(void) { g(2); }\n")
+    run("riscv64-linux-gnu-gcc", level, "-march=rv64imac", "-mabi=lp64", "-fasynchronous-unwind-tables",
+        "-ffreestanding", "-nostdlib", "-static", "-no-pie", image + ".c", "-o", image)
+    kept = json.loads(gen.gen("--size", "--json", "--cfi=keep", image)[0])
+    done = json.loads(gen.gen("--size", "--json", image)[0])
+    size = int(re.search(r"(?m)^[0-9a-f]+ ([0-9a-f]+) T h$", run("nm", "-S", image)[0])[1], 16)
+    must(not kept["findings"] and [f["function"] for f in done["findings"]] == ["h"] and
+         done["findings"][0]["bytes"] == size, "%s: %s" % (size, done["findings"]))
+    return "%d bytes have no row" % size
+
+
+RISCV_SWITCH = """addi sp, sp, -16\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)\n.cfi_offset 1, -8\nSTORE sp, 0(a0)
+        mv t1, sp\nmv sp, a1\nLOAD ra, 8(sp)\n.cfi_restore 1\naddi sp, sp, 16\n.cfi_def_cfa_offset 0\nret"""
 SWITCH = {
+    "riscv64": RISCV_SWITCH, "riscv32": RISCV_SWITCH,
     "x86_64": """push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\nmov %rsp, %rdx\nmov %rdx, (%rdi)
         mov %rsi, %rsp\npop %rbp\n.cfi_adjust_cfa_offset -8\n.cfi_restore 6\nret""",
     "s390x": """stmg %r11, %r15, 88(%r15)\n.cfi_offset 11, -72\n.cfi_offset 14, -48\nlgr %r4, %r15\nstg %r4, 0(%r2)
@@ -470,13 +704,20 @@ def test_trust():
     test("a cold part", doubtful)
     test("flags behind an add", flags)
     for cpu in TRUE:
-        test("%s without CFI" % cpu, derived, cpu)
+        test("%s without CFI" % cpu, derived_as_pieces if cpu.startswith("riscv") else derived, cpu)
         test("%s another stack" % cpu, switched, cpu)
     test("s390x interrupt", interrupted)
+    for cpu in ("riscv64", "riscv32"):
+        for kind in TRAPS:
+            test("%s interrupt, %s" % (cpu, kind), riscv_trap, cpu, kind)
+    for level in ("-O0", "-O2"):
+        test("riscv64 interrupt function " + level, riscv_handler, level)
     for name, what in UNKNOWN.items():
         test("without CFI: " + name, unknown, *what)
     test("s390x libm", library, "s390x", "libm.so.6", 0)
     test("s390x libc", library, "s390x", "libc.so.6", 0)
+    for name in ("libstdc++.so.6", "libasan.so.8", "libc.so.6"):
+        test("riscv64 " + name, library, "riscv64", name, 0)
     test("aarch64 libm", library, "aarch64", "libm.so.6", 0)
     test("aarch64 libstdc++", library, "aarch64", "libstdc++.so.6", 0)
     test("aarch64 libc", library, "aarch64", "libc.so.6", 40)
@@ -497,13 +738,14 @@ def noise(cpu, seed):
         else: # branches, calls, pushes and pops near each other
             likely = (0xeb, 0x75, 0xe8, 0x50, 0x58, 0xc9, 0x5d, 0xff, 0x41, 0x48, 0x83, 0xc4, 0, 0x10, 0xf0, 0x14, 0x17,
                       0x54, 0xa9, 0xfd, 0x7b, 0xc3)
+            if cpu.startswith("riscv"):
+                likely = (0x13, 0x01, 0x6f, 0xef, 0x63, 0x67, 0x82, 0x80, 0x41, 0x11, 0x22, 0xe4, 0x06, 0x17, 0x73, 0,
+                          0xf0, 0x83, 0x23, 0x34, 0xa0, 0xd1, 0xcc)
             body = [chance.choice(likely) for _ in range(4 * size)]
         lines += [".cfi_startproc", ".cfi_def_cfa_offset %d" % chance.choice((8, 0, 16)),
                   "f%d: .byte %s" % (i, ",".join(map(str, body))), ".cfi_endproc"]
     file = "%s/noise-%s-%d" % (WORK, cpu, seed)
-    write(file + ".s", ("\n".join(lines) + "\n").encode())
-    run("%s/%s/as" % (TC, cpu), file + ".s", "-o", file + ".o")
-    run("%s/%s/ld" % (TC, cpu), "-e", "0", file + ".o", "-o", file)
+    build(cpu, file, lines, "-e", "0")
     run(OUT + "/sfu-gen-sanitized", "-q", "-o", "/dev/null", "--address=0", file)
 
 

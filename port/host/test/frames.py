@@ -16,7 +16,8 @@ from gen import GCC, must, run, test, write
 from lint import lint
 
 OUT = os.path.join(linter.WORK, "frames")
-COMPILERS = {"x86_64": ("gcc", "clang"), "aarch64": ("gcc", "clang"), "s390x": ("gcc", "clang")}
+GCC["riscv64"] = "riscv64-linux-gnu-gcc"
+COMPILERS = {cpu: ("gcc", "clang") for cpu in ("x86_64", "aarch64", "s390x", "riscv64")}
 SOURCES = ["sfu.c", "port/print/sfu_print.c", "port/print/sfu_cycles.c", "port/depot/sfu_depot.c"]
 FLAGS = ["-ffreestanding", "-fasynchronous-unwind-tables", "-fno-pie", "-fno-stack-protector", "-I.", "-Iarch",
          "-Iport/print"]

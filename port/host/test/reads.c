@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* reads IMAGE: what port/host/code makes of each function with call frame information, in bytes: one on a line. */
+/* reads [-d] IMAGE: what port/host/code makes of each function with call frame information, in bytes: one on a line;
+ * with -d also how many bytes of code without have rows. */
 #include "code/code.h"
 
 #include <inttypes.h>
@@ -25,17 +26,21 @@ static void found(void *ctx, const struct code_unit *unit, const struct code_rep
 
 int main(int argc, char **argv)
 {
-    const struct code_how how = {false, NULL, 0, NULL, found, NULL};
+    const bool derives = argc == 3 && strcmp(argv[1], "-d") == 0;
+    const struct code_how how = {derives, NULL, 0, NULL, found, NULL};
     struct code_report sum;
     struct cfi_spans spans;
     struct cfi cfi = {0};
 
-    if (argc != 2 || !image_open(&image, argv[1]) || !cfi_read(&cfi, &image, CFI_EH | CFI_DEBUG) ||
-        !cfi_find_spans(&cfi, &spans) || !code_trust(&cfi, &spans, &how, &sum)) {
+    if (argc != (derives ? 3 : 2) || !image_open(&image, argv[argc - 1]) ||
+        !cfi_read(&cfi, &image, CFI_EH | CFI_DEBUG) || !cfi_find_spans(&cfi, &spans) ||
+        !code_trust(&cfi, &spans, &how, &sum)) {
         fprintf(stderr, "%s\n", image.error);
         return 1;
     }
     printf("all bytes %" PRIu64 "\n", sum.bytes);
     put("sum", &sum);
+    if (derives)
+        printf("derived bytes %" PRIu64 "\n", sum.derived);
     return 0;
 }

@@ -109,6 +109,16 @@ $(HOST)/reads: port/host/test/reads.c $(TOOLS_CODE) $(TOOLS_LIBRARY) $(HOST_HEAD
 	@echo $(HOST_CODE)/*.o >$@.objects
 	@$(CC) $(HOST_CODE)/*.o $(TOOLS_GEN_LIBS) -o $@
 
+# What the reader says of instructions of RISC-V, beside objdump.
+$(HOST)/decodes: port/host/test/decodes.c $(TOOLS_CODE) $(TOOLS_LIBRARY) $(HOST_HEADERS) | $(TC)
+	@mkdir -p $(@D)
+	@$(CC) $(HOST_FLAGS) -Iport/host/code $(TOOLS_CODE_FLAGS) $(filter %.c,$^) $(TOOLS_GEN_LIBS) -o $@
+
+CHECK += host-code-decoder
+.PHONY: suite-host-code-decoder
+suite-host-code-decoder: $(HOST)/decodes
+	@test/run.sh host-code-decoder python3 port/host/test/decoder.py
+
 CODE_SUITES := facts trust hostile
 CHECK += $(CODE_SUITES:%=host-code-%)
 .PHONY: $(CODE_SUITES:%=suite-host-code-%)
