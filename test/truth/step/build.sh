@@ -65,6 +65,11 @@ aarch64)
     derived+=(--entry=boot:start)
     for slot in 0:sp0 0x80:sp0 0x200:trap 0x280:trap; do derived+=("--entry=vectors+$slot"); done
     ;;
+riscv*)
+    derived+=(--entry=boot:start --entry=exception_entry:scratch)
+    # sfu-gen believes that nothing goes on behind ebreak, by which these two call the stepper.
+    derived+=(--entry=step_begin+4:start --entry=__wrap_step_mark+2:call)
+    ;;
 esac
 kernel_way() {
     case $1 in
@@ -113,7 +118,7 @@ pacb) cc+=(-mbranch-protection=pac-ret+leaf+b-key) ;;
 chain) cc+=(-mbackchain) ;;
 gen | small) cc+=(-fasynchronous-unwind-tables) ;;
 debuggen) cc+=(-g -fno-asynchronous-unwind-tables -fno-unwind-tables) ;;
-code | codepac | codecet | codethunk | codelto | codeclash)
+code | codepac | codecet | codethunk | codelto | codeclash | codesave | codelong)
     cc+=(-fno-asynchronous-unwind-tables -fno-unwind-tables)
     ;;&
 code) ;;
@@ -122,6 +127,8 @@ codecet) cc+=(-fcf-protection=full) ;;
 codethunk) [ "$compiler" = clang ] && cc+=(-mretpoline) || cc+=(-mindirect-branch=thunk) ;;
 codelto) cc+=(-flto) ;;
 codeclash) cc+=(-fstack-clash-protection) ;;
+codesave) cc+=(-msave-restore) ;; # RISC-V: as below
+codelong) march=${march%c} ;;
 pacgen) cc+=(-fasynchronous-unwind-tables -fomit-frame-pointer -mbranch-protection=pac-ret+leaf) ;;
 packed) cc+=(-mpacked-stack -mbackchain -msoft-float) ;;
 z13) cc+=(-march=z13) ;;
@@ -236,7 +243,8 @@ kernel_objects() {
             --redefine-sym strcmp=kernel_strcmp "$from" "$directory/$f"
         # Nothing is left that says what assembly does.
         [[ " ${made[*]-} " != *' --derive '* ]] || [[ $f != */boot.o && $f != */begin.o ]] ||
-            "$objcopy" -R '.sframe*' -R '.rela.sframe*' -R .eh_frame -R .rela.eh_frame "$directory/$f"
+            "$objcopy" -R '.sframe*' -R '.rela.sframe*' -R '.sfu_sframe*' -R '.rela.sfu_sframe*' -R .eh_frame \
+                -R .rela.eh_frame "$directory/$f"
         files+=("$directory/$f")
     done
 }
@@ -304,7 +312,7 @@ link_kernel() {
     # The harness reads the compiler's name in .comment.
     if [ -n "$riscv" ]; then
         files+=("$(save_library)")
-        made=(--strict)
+        [ -n "${made[*]-}" ] || made=(--strict)
         sed 's/\*(.comment /*(/' "build/bare/$kind/kernel.ld" >"$out.parts/kernel.ld"
     else
         sed 's/\*(.comment /*(/' port/baremetal/kernel.ld >"$out.parts/kernel.ld"
@@ -324,16 +332,16 @@ link_kernel() {
 if [[ $flag == kernel* ]]; then
     link_kernel
 else
-    [ "$flag" != save ] || files+=("$(save_library)")
+    [[ $flag != *save ]] || files+=("$(save_library)")
     [ -z "$arm" ] || files+=(-Wl,-Ttext-segment=0x100000 "$("$gnu-gcc" "${machine[@]}" -print-libgcc-file-name)")
     link -o "$out" "${files[@]}"
 fi
-[ -z "$riscv" ] || [ "$flag" = small ] || [[ $flag == kernel* ]] || flag=gen
+[ -z "$riscv" ] || [[ $flag =~ ^(small|code.*|kernel.*)$ ]] || flag=gen
 case $flag in
 gen | pacgen | debuggen) build/tools/sfu-gen -q --append="$out" "$out" ;;
 small) build/tools/sfu-gen -q --small --append="$out" "$out" ;;
 code*)
-    "$tools/objcopy" -R .eh_frame -R '.sframe*' "$out"
+    "$objcopy" -R .eh_frame -R '.sframe*' "$out"
     build/tools/sfu-gen -q --derive '--entry=*:call' --append="$out" "$out"
     ;;
 esac
