@@ -250,7 +250,8 @@ typedef int (*sfu_reg_fn)(void *ctx, const struct sfu_frame *frame, uint32_t reg
 /* The frame that a trap interrupted, as a trap hook says. Before sfu asks the hook, it sets the registers to 0, pc_kind
  * to SFU_PC_EXACT, saved to the SP of the trap frame, and guess to SFU_GUESS_NONE. */
 struct sfu_interrupted {
-    struct sfu_registers regs; /* pc_kind SFU_PC_RETURN if a call left that frame: a coroutine, a switch */
+    struct sfu_registers regs; /* pc_kind SFU_PC_RETURN if a call left the frame, not a trap: a call of a switch to
+                                * another thread or coroutine */
     uint64_t saved;            /* becomes frame.saved, if the PC is exact */
     enum sfu_guess guess;      /* SFU_GUESS_HOOK: not sure. This frame, or the end, is then not reliable */
 };
@@ -266,10 +267,9 @@ typedef int (*sfu_trap_hook_fn)(void *ctx, const struct sfu_frame *frame, int co
 
 /* Finds the stack that ADDR, an SP or the address of a word, lies on, and fills in all of *STACK. Stacks do not
  * overlap. An SP equal to high is that of an empty stack. If ADDR lies in the guard area below a stack, return that
- * stack: its SP has overflowed. Where two stacks touch, a word at the address between them belongs to the upper
- * stack, but an SP with that value may be the SP of the lower stack, if the lower stack is empty. So sfu reads
- * nothing below an SP that is the low end of its stack. Leave 8 bytes between two stacks, and sfu tells them apart.
- * Returns false if ADDR lies on none. */
+ * stack: its SP has overflowed. If stack A ends where stack B begins, an SP with that address is ambiguous: B full, or
+ * A empty. Then sfu reads nothing below SP. Leave 8 bytes between two stacks, and sfu tells them apart. Returns false
+ * if ADDR lies on none. */
 typedef bool (*sfu_find_stack_fn)(void *ctx, uint64_t addr, struct sfu_stack *stack);
 
 /* Returns the original of a return address that a function tracer or a return probe has replaced. *RA is what a row or
@@ -336,9 +336,10 @@ struct sfu_target {
      *   a dead slot of FP  has the value of the FP register
      *   a dead slot of RA  has the value of the link register. It is SFU_E_DEAD_SLOT on amd64, which has none, and in a
      *                      trap frame, whose link register is that of the interrupted code
-     * Any other rule that reads a dead slot is SFU_E_DEAD_SLOT. A function that has switched stacks finds its slots
-     * on the old stack, which may lie lower than SP. sfu reads them if SP lies on a known stack, above its low end.
-     * Otherwise sfu cannot tell them from dead slots, and returns SFU_E_STACK. */
+     * Any other rule that reads a dead slot is SFU_E_DEAD_SLOT.
+     * Slots on another stack that lies lower, which a function that has switched stacks left there, are not dead. sfu
+     * reads them if it knows the stack that SP is on, and SP is above the low end of that stack. If not, it cannot tell
+     * them from dead slots: SFU_E_STACK. */
     uint16_t red_zone;
     /* The most stack switches of a walk. Default, and also for more than that: SFU_MAX_SWITCHES. */
     uint8_t max_switches;
@@ -370,9 +371,9 @@ struct sfu_place {
  * run time: function starts are relative to it. Linkers that do not know the format join sections instead of merging
  * them, with up to 7 bytes between two. sfu_add opens all that are joined, into SECTIONS, and adds them to the front of
  * *LIST. SECTIONS has ROOM of them, at least 1, and they are in no list. A joined section of the other byte order is
- * added too, if it can be opened. sfu_add reads only headers (2.1, 2.2), what follows the tables and, of a sorted
- * table, the first function and, from the end, all functions to the last one that is not empty: each other entry is
- * checked when it is used.
+ * added too, if it can be opened. sfu_add reads the headers (2.1, 2.2) and what follows the tables. Of a sorted table
+ * it also reads the first function, and functions from the end backward until one is not empty. All other entries are
+ * read, and checked, only when they are used.
  * Returns SFU_OK; SFU_E_CONCATENATED if more than ROOM are joined; what sfu_open returns, if it refuses one;
  * SFU_E_ABI if the ABI of one is not that of the list. On error SECTIONS may have changed, and the sections before
  * the failing one are in the list: call sfu_remove before retrying. */
@@ -453,9 +454,9 @@ int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row);
 
 /* Moves WALK to the caller, whose registers are CALLER, for callers that know them without a row: of frames of an
  * interpreter, or from a cache. The caller was interrupted if its PC is exact, else it has made a call. Reads nothing.
- * CALLER is believed: walk->frame.reliable stays as it is. Uses the target's stacks and limits, as sfu_walk_step says,
- * and calls no callback but find_stack, where SP does not grow on its stack. Returns SFU_OK; or, with WALK as it was,
- * SFU_E_STACK, SFU_E_PROGRESS, SFU_E_SWITCHES or SFU_E_DEPTH. */
+ * CALLER is believed: walk->frame.reliable stays as it is. Uses the target's stacks and limits, as sfu_walk_step says.
+ * Of the callbacks it calls only find_stack, and that only if the caller's SP is not above this SP on the same stack.
+ * Returns SFU_OK; or, with WALK as it was, SFU_E_STACK, SFU_E_PROGRESS, SFU_E_SWITCHES or SFU_E_DEPTH. */
 int sfu_walk_to(struct sfu_walk *walk, const struct sfu_registers *caller);
 
 /* Moves WALK to the caller: finds the row and applies it, or asks the trap hook. Returns what sfu_find_frame, sfu_apply
@@ -463,10 +464,11 @@ int sfu_walk_to(struct sfu_walk *walk, const struct sfu_registers *caller);
  * returns the same result; except that a trap hook that ends the trace without being sure clears
  * walk->frame.reliable.
  * Every walk ends: frames and stack switches are counted, and SP grows on each stack. A leaf function may have its
- * caller's SP, and so may a trap frame, but not two of them in a row. An SP that grows up to the high end of its stack
- * stays on it. Any other SP is a switch to the stack that find_stack names. A stack is entered again only above each SP
- * where the walk left it. Without find_stack there is one stack: a trap may go down on it, which counts as a switch. A
- * trap may lead to an SP on no stack. The step gives that frame; what needs its stack is SFU_E_STACK.
+ * caller's SP, and so may a trap frame, but of two trap frames in a row only one. An SP that grows up to the high end
+ * of its stack stays on it. Any other SP is a switch to the stack that find_stack names. A stack is entered again only
+ * above each SP where the walk left it. Without find_stack there is one stack: a trap may go down on it, which counts
+ * as a switch. A trap may lead to an SP on no stack. The step then succeeds; a later step that has to read from that
+ * stack returns SFU_E_STACK.
  * If an exact PC is not code (SFU_E_NOT_CODE), and no trap hook knows the frame, sfu assumes that a call through a
  * bad pointer led there. It guesses the caller as such a call leaves it (SFU_GUESS_CALL): the RA is the word at SP
  * (amd64) or the link register, all else is unchanged. It does so only if this RA is in the text of a section, and

@@ -101,11 +101,12 @@ struct sfu_section *sfu_fast_sections(const struct sfu_fast *fast);
 /* Moves all of LIST, which sfu_add has made, in front of the sections of FAST. Fills in an image for each, of
  * IMAGES[ROOM], which must stay where they are. Checks a section that could take the short way by sfu_check, in time in
  * proportion to it; if it has a fault, the core does all of its frames. While a section is there, neither its bytes nor
- * its text may change: to sort it, or to change its text, remove it and add it again. Only sfu_fast_add and
- * sfu_fast_remove may change the list from then on. Traces may run meanwhile, also those that began before; other
- * changes may not. What the cache has of other sections stays; if their code overlaps that of LIST, nothing stays.
- * Returns SFU_OK; or, with FAST as it was, SFU_E_NO_SECTION if LIST is empty, SFU_E_CONCATENATED if it has more than
- * ROOM sections, or SFU_E_ABI if their ABI is not that of FAST's. */
+ * its text may change, or a trace may read outside of the section: copy tables that somebody else can write, and add
+ * the copy. To sort a section, or to change its text, remove it and add it again. Only sfu_fast_add and sfu_fast_remove
+ * may change the list from then on. Traces may run meanwhile, also those that began before; other changes may not. What
+ * the cache has of other sections stays; if their code overlaps that of LIST, nothing stays.
+ * Returns SFU_OK; or, with FAST as it was (IMAGES may have changed), SFU_E_NO_SECTION if LIST is empty,
+ * SFU_E_CONCATENATED if it has more than ROOM sections, or SFU_E_ABI if their ABI is not that of FAST's. */
 int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room, struct sfu_section *list);
 
 /* Takes those of IMAGES[0] to IMAGES[ROOM - 1] that are in FAST out of it, and their sections. Traces may run

@@ -49,8 +49,9 @@ struct sfu_all_entry {
 /* Fills in the next ENTRY. CTX is PANIC's. Returns false if there is none. */
 typedef bool (*sfu_all_fn)(void *ctx, struct sfu_all_entry *entry);
 
-/* Prints a trace of each entry that NEXT gives, by PANIC, without skipping frames. Returns how many traces those were.
- * If printing one faults, the panic path gets the fault: there sfu_panic_print says so. */
+/* Prints a trace of each entry that NEXT gives, by PANIC, without skipping frames. PANIC must have a put. An entry
+ * without a target uses PANIC's, so sfu_panic_init must have run, or you have set the target. Returns how many traces
+ * those were. If printing one faults, the panic path gets the fault: there sfu_panic_print says so. */
 unsigned sfu_print_all(struct sfu_panic *panic, sfu_all_fn next);
 
 #ifdef __cplusplus

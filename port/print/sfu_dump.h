@@ -77,7 +77,8 @@ struct sfu_dump {
 #define SFU_DUMP_MOST       131072
 
 /* Prints the dump of TOP by PANIC's put. Stacks are read through PANIC's target as a trace reads them, each up to the
- * first word that cannot be read. Prints nothing while PANIC is being printed. */
+ * first word that cannot be read. Prints nothing while PANIC is being printed. PANIC must have a put, and a target:
+ * sfu_panic_init must have run, or you have set the target. */
 void sfu_dump_print(struct sfu_panic *panic, const struct sfu_dump *dump, const struct sfu_registers *top);
 
 #ifdef __cplusplus

@@ -73,7 +73,8 @@ int sfu_record_write(volatile struct sfu_record *record, struct sfu_panic *panic
 enum sfu_record_state sfu_record_check(const volatile struct sfu_record *record);
 
 /* Prints RECORD by PANIC's put, symbol and slide; IMAGE_START is that of this boot. Says that a record is corrupt.
- * Prints nothing if there is none. Returns what sfu_record_check returns. */
+ * Prints nothing if there is none. PANIC must have a put; it need not have been initialised by sfu_panic_init. Returns
+ * what sfu_record_check returns. */
 enum sfu_record_state sfu_record_print(const volatile struct sfu_record *record, const struct sfu_panic *panic,
                                        uint64_t image_start);
 
