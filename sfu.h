@@ -290,8 +290,9 @@ struct sfu_section {
      * may be its code. Set text from the linker script or by sfu_find_text. When code is freed, set text again, so
      * that it no longer covers the freed code. */
     struct sfu_range text;
-    /* Where the functions are. sfu_add and sfu_sort set it if the table is sorted and mapped. Unset: only a search
-     * tells. */
+    /* Where the functions are. sfu_add and sfu_sort set it if the table is sorted and mapped. sfu_find_frame does not
+     * ask the section about another PC. If the first or the last function is damaged, it may be too small, and hide
+     * the others: where sfu_check finds a fault, set both ends to 0. Unset: only a search tells. */
     struct sfu_range code;
     uint32_t fdes, rows, end; /* where the FDEs and the rows begin, and the rows end: offsets from addr */
     uint32_t num_fdes, num_rows;
@@ -430,13 +431,15 @@ uint64_t sfu_lookup_pc(const struct sfu_registers *regs);
  *   words of no valid size                                those of the row and of all rows after it (SFU_E_ROW)
  *   a row that does not start above the row before it,    those of the row before it, whose end is not known, and of
  *   or starts outside of the tables                       all rows after it (SFU_E_ROW, SFU_E_BOUNDS)
- *   the start of a function                               its own; of a sorted table also what the search then misses
+ *   the start of a function                               its own; of a sorted table also what the search then misses,
+ *                                                         and of the first or last function what sfu_section.code then
+ *                                                         leaves out
  * Corruption that still decodes as a valid, ordered table is not detected: a wrong start that is still in order
  * moves the border of two rows. */
 int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row);
 
 /* Finds the row for FRAME in the sections of TARGET, and fills in *ROW. row->function is where the frame's function
- * starts. Asks each section whose text has the lookup PC, from the front of the list, until one has a row.
+ * starts. Asks each section whose text and code have the lookup PC, from the front of the list, until one has a row.
  * Returns SFU_OK; SFU_E_NO_SECTION if TARGET has none; SFU_E_NOT_CODE if no section's text has the PC; otherwise the
  * first error of sfu_find that is not SFU_E_NO_FDE, or SFU_E_NO_FDE. */
 int sfu_find_frame(const struct sfu_target *target, const struct sfu_frame *frame, struct sfu_row *row);

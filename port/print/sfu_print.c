@@ -230,9 +230,13 @@ int sfu_panic_init(struct sfu_panic *panic, const void *sframe, const void *sfra
     code =
         sfu_add(&target->sections, room, num, sframe, (uintptr_t)sframe_end - (uintptr_t)sframe, (uintptr_t)sframe);
     for (s = target->sections; s != NULL; s = s->next) {
+        int checked = sfu_check(s, NULL);
+
         (void)sfu_find_text(s); /* on failure the text stays unknown, and the check says why */
+        if (checked != SFU_OK)
+            s->code.low = s->code.high = 0; /* a damaged function at either end must not hide the others */
         if (code == SFU_OK)
-            code = sfu_check(s, NULL);
+            code = checked;
     }
     panic->code = code;
     return code;

@@ -265,6 +265,42 @@ static void test_joined(void **state)
     assert_int_equal(sfu_panic_init(&panic, three, three, stack, stack + 4), SFU_E_EMPTY);
 }
 
+/* A damaged function at either end of the table does not hide those between. */
+static void test_init_damaged(void **state)
+{
+    enum { FUNCTIONS = 5, HEADER = 28, FDE = 20, ROW = 3, SIZE = HEADER + FUNCTIONS * (FDE + ROW) };
+    static uint8_t table[SIZE];
+
+    (void)state;
+    for (unsigned end = 0; end < FUNCTIONS; end += FUNCTIONS - 1) {
+        uint64_t function = (uintptr_t)table + 0x200;
+
+        memset(table, 0, sizeof table);
+        memcpy(table, bytes, HEADER);
+        table[8] = table[12] = FUNCTIONS;
+        table[16] = FUNCTIONS * ROW;
+        table[24] = FUNCTIONS * FDE;
+        for (unsigned i = 0; i < FUNCTIONS; i++) {
+            memcpy(table + HEADER + FDE * i, bytes + HEADER, FDE);
+            memcpy(table + HEADER + FDE * FUNCTIONS + ROW * i, bytes + HEADER + FDE, ROW);
+            table[HEADER + FDE * i] = 0;
+            table[HEADER + FDE * i + 1] = (uint8_t)(i + 1);
+            table[HEADER + FDE * i + 4] = 0x10;
+            table[HEADER + FDE * i + 8] = (uint8_t)(ROW * i);
+        }
+        assert_int_equal(sfu_panic_init(&panic, table, table + sizeof table, stack, stack + 4), SFU_OK);
+        table[HEADER + FDE * end] = 0x80; /* its start, which was 0x100 or 0x500, becomes 0x480 or 0x180 */
+        table[HEADER + FDE * end + 1] = end == 0 ? 4 : 1;
+        assert_int_equal(sfu_panic_init(&panic, table, table + sizeof table, stack, stack + 4), SFU_E_UNSORTED);
+        stack[0] = 0x123456789abcdef0;
+        top.pc = function;
+        top.sp = (uintptr_t)stack;
+        length = 0;
+        assert_int_equal(sfu_panic_print(&panic, &top), SFU_E_NOT_CODE);
+        assert_non_null(strstr(output, "\n#1  0x123456789abcdef0\n"));
+    }
+}
+
 /* The printer says what is wrong with the section, and prints the topmost frame. */
 static void test_init_broken(void **state)
 {
@@ -1323,6 +1359,7 @@ int main(void)
         cmocka_unit_test_setup(test_marks, reset),
         cmocka_unit_test_setup(test_guessed_by_hook, reset),
         cmocka_unit_test_setup(test_init, reset),
+        cmocka_unit_test_setup(test_init_damaged, reset),
         cmocka_unit_test_setup(test_init_broken, reset),
         cmocka_unit_test_setup(test_wild_call, reset),
         cmocka_unit_test_setup(test_replaced, reset),
