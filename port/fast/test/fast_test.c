@@ -10,7 +10,7 @@
 
 #include <sys/mman.h>
 
-enum { TABLES = 3, STACKS = 24, LONG = 20, MANY = 150, HUNDREDS = 320 };
+enum { TABLES = 3, STACKS = 24, LONG = 20, MANY = 150, HUNDREDS = 512 };
 
 static struct table tables[TABLES];
 static struct stack stacks[STACKS];
@@ -1346,14 +1346,17 @@ static bool test_kept(void)
 /* More sections than a byte counts: added in another order than that of their addresses; then some go. */
 static bool test_hundreds(void)
 {
-    char *memory = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    struct sfu_fast_image **room = (struct sfu_fast_image **)(void *)(memory + 4096);
+    enum { PAGE = 4096 };
+    char *memory = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct sfu_fast_image **room = (struct sfu_fast_image **)(void *)(memory + PAGE);
     uint64_t seed = 1;
     struct sfu_target target;
     struct stack *s = &stacks[0];
     unsigned i;
 
-    if (memory == MAP_FAILED || mprotect(memory, 4096, PROT_NONE) != 0) /* nothing is read in front of the room */
+    /* nothing is read in front of the room or behind it, which fills a page */
+    if (HUNDREDS * sizeof *room != PAGE || memory == MAP_FAILED ||
+        mprotect(memory + PAGE, PAGE, PROT_READ | PROT_WRITE) != 0)
         return false;
     begin_many(&target, 0, 4096);
     sfu_fast_set_order(&fast, room, HUNDREDS * sizeof *room);
@@ -1382,7 +1385,7 @@ static bool test_hundreds(void)
     if (i != HUNDREDS - HUNDREDS / 8 || i != fast.ordered)
         return false;
     sfu_fast_set_order(&fast, room, HUNDREDS * sizeof *room); /* anew, of those that are there */
-    return fast.ordered == i && munmap(memory, 2 * 4096) == 0;
+    return fast.ordered == i && munmap(memory, 3 * PAGE) == 0;
 }
 
 static bool result(const char *name, bool good)
