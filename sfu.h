@@ -113,7 +113,7 @@ enum sfu_code {
     SFU_E_UNSORTED = -9,     /* flagged as sorted, but this FDE starts below the one before it */
     SFU_E_OVERLAP = -10,     /* flagged as sorted, but this FDE starts inside the one before it */
     SFU_E_COUNT = -11,       /* the functions' row count differs from the header's */
-    SFU_E_READONLY = -12,    /* not the section's own bytes, or a start does not fit its field */
+    SFU_E_READONLY = -12,    /* sfu_sort: BYTES are not the section's own, or a start does not fit its field */
     SFU_E_NO_SECTION = -28,  /* the target has no section */
 
     /* One function. An FDE is corrupt if its type is unknown, its repeat size is 0, or there is no room for its rows. A
@@ -240,20 +240,21 @@ struct sfu_row {
  * read. */
 typedef int (*sfu_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len);
 
-/* Sets *VALUE to register REG (DWARF number) of FRAME, whose PC is exact: in the topmost frame (depth 0) as the walk
- * began, in an interrupted frame as the trap has saved it (frame->saved, sfu_read_word). REG may be any number up to
- * 2^29 - 1, because it comes out of a row, and a corrupt or hostile row may name any: compare REG with the number of
- * registers that you have before you use it as an index. REG 16 to 31 of s390x are floating-point registers. Returns 0,
- * or anything else if the register is not known. */
+/* Sets *VALUE to register REG (DWARF number) of FRAME, whose PC is exact. In the topmost frame (depth 0) that is the
+ * value at the start of the walk, in an interrupted frame the value that the trap has saved (frame->saved,
+ * sfu_read_word). REG may be any number up to 2^29 - 1, because it comes out of a row, and a corrupt or hostile row
+ * may name any: compare REG with the number of registers that you have before you use it as an index. REG 16 to 31 of
+ * s390x are floating-point registers. Returns 0, or anything else if the register is not known. */
 typedef int (*sfu_reg_fn)(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
 
 /* The frame that a trap interrupted, as a trap hook says. Before sfu asks the hook, it sets the registers to 0, pc_kind
  * to SFU_PC_EXACT, saved to the SP of the trap frame, and guess to SFU_GUESS_NONE. */
 struct sfu_interrupted {
-    struct sfu_registers regs; /* pc_kind SFU_PC_RETURN if a call left the frame, not a trap: a call of a switch to
-                                * another thread or coroutine */
-    uint64_t saved;            /* becomes frame.saved, if the PC is exact */
-    enum sfu_guess guess;      /* SFU_GUESS_HOOK: not sure. This frame, or the end, is then not reliable */
+    struct sfu_registers
+        regs;             /* pc_kind: SFU_PC_RETURN if the frame was not stopped by a trap, but has itself called
+                                * a function that switches threads or coroutines */
+    uint64_t saved;       /* becomes frame.saved, if the PC is exact */
+    enum sfu_guess guess; /* SFU_GUESS_HOOK: not sure. This frame, or the end, is then not reliable */
 };
 
 /* The trap hook: finds the caller of FRAME where no row does. CODE says why: no FDE describes FRAME (SFU_E_NO_FDE or
@@ -267,9 +268,9 @@ typedef int (*sfu_trap_hook_fn)(void *ctx, const struct sfu_frame *frame, int co
 
 /* Finds the stack that ADDR, an SP or the address of a word, lies on, and fills in all of *STACK. Stacks do not
  * overlap. An SP equal to high is that of an empty stack. If ADDR lies in the guard area below a stack, return that
- * stack: its SP has overflowed. If stack A ends where stack B begins, an SP with that address is ambiguous: B full, or
- * A empty. Then sfu reads nothing below SP. Leave 8 bytes between two stacks, and sfu tells them apart. Returns false
- * if ADDR lies on none. */
+ * stack: its SP has overflowed. If stack A's high is stack B's low, an SP with that address is ambiguous: A is empty,
+ * or B is full. Then sfu reads nothing below SP. Leave 8 bytes between two stacks, and sfu tells them apart. Returns
+ * false if ADDR lies on none. */
 typedef bool (*sfu_find_stack_fn)(void *ctx, uint64_t addr, struct sfu_stack *stack);
 
 /* Returns the original of a return address that a function tracer or a return probe has replaced. *RA is what a row or
@@ -286,13 +287,14 @@ struct sfu_section {
     sfu_read_fn read;
     void *ctx;
     uint64_t addr, size;
-    /* The code that the section describes. sfu_find_frame does not ask the section about another PC. Default: any PC
-     * may be its code. Set text from the linker script or by sfu_find_text. When code is freed, set text again, so
-     * that it no longer covers the freed code. */
+    /* The code that the section describes. sfu_find_frame does not look up a PC outside of this range in the section.
+     * Default: any PC may be its code. Set text from the linker script or by sfu_find_text. When code is freed, set
+     * text again, so that it no longer covers the freed code. */
     struct sfu_range text;
     /* Where the functions are. sfu_add and sfu_sort set it if the table is sorted and mapped. sfu_find_frame does not
-     * ask the section about another PC. If the first or the last function is damaged, it may be too small, and hide
-     * the others: where sfu_check finds a fault, set both ends to 0. Unset: only a search tells. */
+     * ask the section about another PC. If the FDE of the first or last function is damaged, this range may be too
+     * small, and hide other functions: if sfu_check finds a fault, set low and high to 0. If unset, each lookup
+     * searches the section. */
     struct sfu_range code;
     uint32_t fdes, rows, end; /* where the FDEs and the rows begin, and the rows end: offsets from addr */
     uint32_t num_fdes, num_rows;
@@ -335,14 +337,15 @@ struct sfu_target {
      * sfu does not read it. For instance, the row after `pop %rbp` often still says FP = *(CFA - 16). That slot is
      * dead, and FP is in its register again. So, where CFA = SP + offset:
      *   a dead slot of FP  has the value of the FP register
-     *   a dead slot of RA  has the value of the link register. It is SFU_E_DEAD_SLOT on amd64, which has none, and in a
-     *                      trap frame, whose link register is that of the interrupted code
+     *   a dead slot of RA  has the value of the link register. Exceptions, which return SFU_E_DEAD_SLOT: amd64, because
+     *                      it has no link register; a trap frame, because its link register belongs to the interrupted
+     *                      code
      * Any other rule that reads a dead slot is SFU_E_DEAD_SLOT.
-     * Slots on another stack that lies lower, which a function that has switched stacks left there, are not dead. sfu
-     * reads them if it knows the stack that SP is on, and SP is above the low end of that stack. If not, it cannot tell
-     * them from dead slots: SFU_E_STACK. */
+     * A function that switches stacks may leave slots on another stack, at lower addresses. These slots are not dead.
+     * sfu reads them if it knows the stack that SP is on, and SP is above the low end of that stack. If not, it cannot
+     * tell them from dead slots: SFU_E_STACK. */
     uint16_t red_zone;
-    /* The most stack switches of a walk. Default, and also for more than that: SFU_MAX_SWITCHES. */
+    /* The most stack switches of a walk. Default and upper limit: SFU_MAX_SWITCHES. */
     uint8_t max_switches;
     /* Where no FDE covers a PC, guess that FP holds a frame record. Default: false, and the trace ends. Not on s390x
      * and ARM.
@@ -368,13 +371,13 @@ struct sfu_place {
 };
 
 /* Adds a .sframe to *LIST, which begins as NULL: to target.sections, or to a list that you assign to target.sections
- * later. The section has SIZE bytes at BYTES, of any alignment. ADDR is where these bytes are in the unwound program at
- * run time: function starts are relative to it. Linkers that do not know the format join sections instead of merging
- * them, with up to 7 bytes between two. sfu_add opens all that are joined, into SECTIONS, and adds them to the front of
- * *LIST. SECTIONS has ROOM of them, at least 1, and they are in no list. A joined section of the other byte order is
- * added too, if it can be opened. sfu_add reads the headers (2.1, 2.2) and what follows the tables. Of a sorted table
- * it also reads the first function, and functions from the end backward until one is not empty. All other entries are
- * read, and checked, only when they are used.
+ * later. The section has SIZE bytes at BYTES, of any alignment. ADDR is where these bytes are in the unwound program
+ * at run time: function starts are relative to it. Linkers that do not know the format join sections instead of
+ * merging them, with up to 7 bytes between two. sfu_add opens all that are joined, into SECTIONS, and adds them to
+ * the front of *LIST. SECTIONS is an array of ROOM structures, at least 1, none of which is in a list. A joined
+ * section of the other byte order is added too, if it can be opened. sfu_add reads the headers (2.1, 2.2) and what
+ * follows the tables. Of a sorted table it also reads the first function, and functions from the end backward until
+ * one is not empty. All other entries are read, and checked, only when they are used.
  * Returns SFU_OK; SFU_E_CONCATENATED if more than ROOM are joined; what sfu_open returns, if it refuses one;
  * SFU_E_ABI if the ABI of one is not that of the list. On error SECTIONS may have changed, and the sections before
  * the failing one are in the list: call sfu_remove before retrying. */
@@ -389,22 +392,22 @@ int sfu_add_remote(struct sfu_section **list, struct sfu_section *sections, size
 /* Takes SECTIONS[0] to SECTIONS[ROOM - 1] out of *LIST, as far as they are in it. Returns whether one was. */
 bool sfu_remove(struct sfu_section **list, struct sfu_section *sections, size_t room);
 
-/* Opens one section, to check it or to look something up in it. Parameters are those of sfu_add; of joined sections it
- * is the first. Fills in *SECTION, which is in no list. Reads only the header. Returns SFU_OK, SFU_E_EMPTY (SIZE is 0),
- * SFU_E_MAGIC, SFU_E_VERSION, SFU_E_ABI, SFU_E_FLAGS or SFU_E_BOUNDS. */
+/* Opens one section, to check it or to look something up in it. Parameters are those of sfu_add. If sections are
+ * joined, sfu_open opens only the first. Fills in *SECTION, which is in no list. Reads only the header. Returns
+ * SFU_OK, SFU_E_EMPTY (SIZE is 0), SFU_E_MAGIC, SFU_E_VERSION, SFU_E_ABI, SFU_E_FLAGS or SFU_E_BOUNDS. */
 int sfu_open(struct sfu_section *section, const void *bytes, uint64_t size, uint64_t addr);
 
 /* sfu_open for a section that READ(CTX, ADDR + offset, ...) reads. Returns what sfu_open returns, or SFU_E_SECTION. */
 int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, uint64_t size, uint64_t addr);
 
 /* Checks a whole section: every FDE, every row, the number of rows, what follows the tables and, if the section is
- * flagged as sorted, order and overlap. Empty functions are exempt from the overlap check, because compilers emit them.
- * Takes time in proportion to the section. After a section has passed, no lookup in it returns SFU_E_BOUNDS, SFU_E_FDE
- * or SFU_E_ROW; a lookup in it may still be slow (sfu_find). PLACE may be NULL. Otherwise *PLACE becomes the place of a
- * fault.
+ * flagged as sorted, order and overlap. Empty functions are exempt from the overlap check, because compilers emit
+ * them. Takes time in proportion to the section. After a section has passed, no lookup in it returns SFU_E_BOUNDS,
+ * SFU_E_FDE or SFU_E_ROW; a lookup in it may still be slow (sfu_find). PLACE may be NULL. Otherwise *PLACE becomes
+ * the place of a fault.
  * Returns SFU_OK, or the first fault: SFU_E_EMPTY (no FDE), SFU_E_BOUNDS, SFU_E_SECTION, SFU_E_FDE, SFU_E_ROW,
- * SFU_E_NO_ROW (an FDE has no rows, in a version or of a type in which that has no meaning), SFU_E_UNSORTED,
- * SFU_E_OVERLAP, SFU_E_COUNT or SFU_E_CONCATENATED. */
+ * SFU_E_NO_ROW (an FDE has no rows, but its version or its type does not allow that), SFU_E_UNSORTED, SFU_E_OVERLAP,
+ * SFU_E_COUNT or SFU_E_CONCATENATED. */
 int sfu_check(const struct sfu_section *section, struct sfu_place *place);
 
 /* Sorts the FDEs in place by start, so that a lookup is a binary search. BYTES are the section's own bytes, writable.
@@ -421,8 +424,9 @@ int sfu_find_text(struct sfu_section *section);
 /* Returns the lookup PC of REGS: pc, or pc - 1 if pc is a return address. */
 uint64_t sfu_lookup_pc(const struct sfu_registers *regs);
 
-/* Finds the row of SECTION for PC, a lookup PC, and fills in *ROW. Searches a sorted table by halves, any other from
- * its end, and then the rows of one function. Empty functions in a row are passed one by one. So the time is at most in
+/* Finds the row of SECTION for PC, a lookup PC, and fills in *ROW. A sorted table is searched
+ * by halves, an unsorted one from its end; then the rows of the function that was found. Consecutive empty functions
+ * are passed one by one. So the time is at most in
  * proportion to the functions of the section and the rows of one of them, whatever its bytes are (SECURITY.md). Returns
  * SFU_OK, SFU_E_NO_FDE, SFU_E_NO_ROW, SFU_E_FDE, SFU_E_ROW, SFU_E_BOUNDS or SFU_E_SECTION.
  * A lookup reads no more than it needs. So damage affects only these PCs:
@@ -431,8 +435,9 @@ uint64_t sfu_lookup_pc(const struct sfu_registers *regs);
  *   words of no valid size                                those of the row and of all rows after it (SFU_E_ROW)
  *   a row that does not start above the row before it,    those of the row before it, whose end is not known, and of
  *   or starts outside of the tables                       all rows after it (SFU_E_ROW, SFU_E_BOUNDS)
- *   the start of a function                               its own; of a sorted table also what the search then misses,
- *                                                         and of the first or last function what sfu_section.code then
+ *   the start of a function                               those of the function. In a sorted table also those of
+ *                                                         functions that the search then misses, and, if it is the
+ *                                                         first or last function, those that sfu_section.code then
  *                                                         leaves out
  * Corruption that still decodes as a valid, ordered table is not detected: a wrong start that is still in order
  * moves the border of two rows. */
@@ -441,37 +446,39 @@ int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row
 /* Finds the row for FRAME in the sections of TARGET, and fills in *ROW. row->function is where the frame's function
  * starts. Asks each section whose text and code have the lookup PC, from the front of the list, until one has a row.
  * Returns SFU_OK; SFU_E_NO_SECTION if TARGET has none; SFU_E_NOT_CODE if no section's text has the PC; otherwise the
- * first error of sfu_find that is not SFU_E_NO_FDE, or SFU_E_NO_FDE. */
+ * first error of sfu_find other than SFU_E_NO_FDE; SFU_E_NO_FDE if every section returned that. */
 int sfu_find_frame(const struct sfu_target *target, const struct sfu_frame *frame, struct sfu_row *row);
 
 /* Begins a walk. walk->frame is now the topmost frame, with the registers TOP, even if no table knows its PC or if its
  * SP lies on no stack. */
 void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, const struct sfu_registers *top);
 
-/* Moves WALK to the caller by ROW, for callers that keep rows. Reads at most three words of stacks. Uses the target's
- * stacks, limits and callbacks, but not its trap hook, sections and final frame. Anything but SFU_OK leaves WALK alone.
+/* Moves WALK to the caller by ROW. For programs that keep rows. Reads at most three words of stacks. Uses the
+ * target's stacks, limits and callbacks, but not its trap hook, sections and final frame. Anything but SFU_OK leaves
+ * WALK alone.
  * Returns SFU_OK, SFU_END (ROW is SFU_ROW_OUTERMOST), SFU_E_TRAP (ROW is SFU_ROW_ASK), SFU_E_STACK, SFU_E_ADDRESS,
- * SFU_E_UNSAFE, SFU_E_REGISTER, SFU_E_DEAD_SLOT, SFU_E_NO_RA, SFU_E_PROGRESS, SFU_E_SWITCHES or SFU_E_DEPTH; SFU_E_ABI
- * if ROW, which the caller made, has the number of no ABI. */
+ * SFU_E_UNSAFE, SFU_E_REGISTER, SFU_E_DEAD_SLOT, SFU_E_NO_RA, SFU_E_PROGRESS, SFU_E_SWITCHES or SFU_E_DEPTH;
+ * SFU_E_ABI if ROW, which the caller made, has the number of no ABI. */
 int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row);
 
-/* Moves WALK to the caller, whose registers are CALLER, for callers that know them without a row: of frames of an
- * interpreter, or from a cache. The caller was interrupted if its PC is exact, else it has made a call. Reads nothing.
- * CALLER is believed: walk->frame.reliable stays as it is. Uses the target's stacks and limits, as sfu_walk_step says.
- * Of the callbacks it calls only find_stack, and that only if the caller's SP is not above this SP on the same stack.
- * Returns SFU_OK; or, with WALK as it was, SFU_E_STACK, SFU_E_PROGRESS, SFU_E_SWITCHES or SFU_E_DEPTH. */
+/* Moves WALK to the caller, whose registers are CALLER. For programs that know these registers without a row, for
+ * instance from an interpreter or a cache. The caller was interrupted if its PC is exact, else it has made a call.
+ * Reads nothing. CALLER is believed: walk->frame.reliable stays as it is. Uses the target's stacks and limits, as
+ * sfu_walk_step says. Of the callbacks it calls only find_stack, and that only if the caller's SP is not above this
+ * SP on the same stack. Returns SFU_OK; or, with WALK as it was, SFU_E_STACK, SFU_E_PROGRESS, SFU_E_SWITCHES or
+ * SFU_E_DEPTH. */
 int sfu_walk_to(struct sfu_walk *walk, const struct sfu_registers *caller);
 
-/* Moves WALK to the caller: finds the row and applies it, or asks the trap hook. Returns what sfu_find_frame, sfu_apply
- * or the trap hook returned, or SFU_E_NOT_FINAL. Any other result than SFU_OK leaves WALK unchanged, so calling again
- * returns the same result; except that a trap hook that ends the trace without being sure clears
+/* Moves WALK to the caller: finds the row and applies it, or asks the trap hook. Returns what sfu_find_frame,
+ * sfu_apply or the trap hook returned, or SFU_E_NOT_FINAL. Any other result than SFU_OK leaves WALK unchanged, so
+ * calling again returns the same result; except that a trap hook that ends the trace without being sure clears
  * walk->frame.reliable.
- * Every walk ends: frames and stack switches are counted, and SP grows on each stack. A leaf function may have its
- * caller's SP, and so may a trap frame, but of two trap frames in a row only one. An SP that grows up to the high end
- * of its stack stays on it. Any other SP is a switch to the stack that find_stack names. A stack is entered again only
- * above each SP where the walk left it. Without find_stack there is one stack: a trap may go down on it, which counts
- * as a switch. A trap may lead to an SP on no stack. The step then succeeds; a later step that has to read from that
- * stack returns SFU_E_STACK.
+ * Every walk ends: frames and stack switches are counted, and SP grows on each stack. A leaf function or a trap frame
+ * may have the same SP as its caller; of two trap frames that follow each other only one may. If the new SP is
+ * higher, and not above the high end of the stack, the walk stays on this stack. With any other SP the walk switches
+ * to the stack that find_stack names. A stack is entered again only above each SP where the walk left it. Without
+ * find_stack there is one stack: a trap may go down on it, which counts as a switch. A trap may lead to an SP on no
+ * stack. The step then succeeds; a later step that has to read from that stack returns SFU_E_STACK.
  * If an exact PC is not code (SFU_E_NOT_CODE), and no trap hook knows the frame, sfu assumes that a call through a
  * bad pointer led there. It guesses the caller as such a call leaves it (SFU_GUESS_CALL): the RA is the word at SP
  * (amd64) or the link register, all else is unchanged. It does so only if this RA is in the text of a section, and
