@@ -53,8 +53,8 @@ read.c   prove_product       - - -
 read.c   prove_load          - - -
 read.c   prove_multiply      - - -
 read.c   prove_modulo        - - modulo.0:33
-open.c   prove_open          - - -
-open.c   prove_open_remote   - - -
+open.c   prove_open          - - open_section.0:29
+open.c   prove_open_remote   - - open_section.0:29
 find.c   prove_code          MAX_FDES=3 read_range:known_range find_code.0:4,accepted.0:4,accepted.1:4
 open.c   prove_list          - - prove_list.0:4,prove_list.1:4,prove_list.2:5,prove_list.3:4,sfu_remove.0:5
 apply.c  prove_stack         - - -
@@ -117,8 +117,8 @@ fast.c prove_fast_row MAX_ROWS=2,$kind $taking
 "
 done
 for abi in SFU_AARCH64_BIG SFU_AARCH64 SFU_AMD64 SFU_S390X SFU_RISCV64 SFU_RISCV32 SFU_ARM SFU_THUMB; do
-    long="${long}open.c prove_open SFU_ABI=$abi - -
-open.c prove_open_remote SFU_ABI=$abi - -
+    long="${long}open.c prove_open SFU_ABI=$abi - open_section.0:29
+open.c prove_open_remote SFU_ABI=$abi - open_section.0:29
 "
 done
 
