@@ -259,7 +259,8 @@ struct sfu_interrupted {
 
 /* The trap hook: finds the caller of FRAME where no row does. CODE says why: no FDE describes FRAME (SFU_E_NO_FDE or
  * SFU_E_NOT_CODE), or FRAME is a trap frame without rows (SFU_E_TRAP). The step returns what the hook returns:
- *   SFU_OK        FRAME is a trap frame. The hook has filled in *INTERRUPTED.
+ *   SFU_OK        The hook knows FRAME: a trap frame, or a function that switches threads or coroutines. It has filled
+ *                 in *INTERRUPTED.
  *   SFU_END       FRAME is the outermost: user mode entered it, for instance.
  *   CODE          the hook does not know FRAME.
  *   another error */
@@ -269,8 +270,8 @@ typedef int (*sfu_trap_hook_fn)(void *ctx, const struct sfu_frame *frame, int co
 /* Finds the stack that ADDR, an SP or the address of a word, lies on, and fills in all of *STACK. Stacks do not
  * overlap. An SP equal to high is that of an empty stack. If ADDR lies in the guard area below a stack, return that
  * stack: its SP has overflowed. If stack A's high is stack B's low, an SP with that address is ambiguous: A is empty,
- * or B is full. Then sfu reads nothing below SP. Leave 8 bytes between two stacks, and sfu tells them apart. Returns
- * false if ADDR lies on none. */
+ * or B is full. As long as SP has that address, sfu reads nothing below it. Leave 8 bytes between two stacks, and sfu
+ * tells them apart. Returns false if ADDR lies on none. */
 typedef bool (*sfu_find_stack_fn)(void *ctx, uint64_t addr, struct sfu_stack *stack);
 
 /* Returns the original of a return address that a function tracer or a return probe has replaced. *RA is what a row or
@@ -292,9 +293,9 @@ struct sfu_section {
      * text again, so that it no longer covers the freed code. */
     struct sfu_range text;
     /* Where the functions are. sfu_add and sfu_sort set it if the table is sorted and mapped. sfu_find_frame does not
-     * ask the section about another PC. If the FDE of the first or last function is damaged, this range may be too
-     * small, and hide other functions: if sfu_check finds a fault, set low and high to 0. If unset, each lookup
-     * searches the section. */
+     * ask the section about a PC outside of this range. If the FDE of the first or last function is damaged, this range
+     * may be too small, and hide other functions: if sfu_check finds a fault, set low and high to 0. If unset, each
+     * lookup searches the section. */
     struct sfu_range code;
     uint32_t fdes, rows, end; /* where the FDEs and the rows begin, and the rows end: offsets from addr */
     uint32_t num_fdes, num_rows;
@@ -332,12 +333,12 @@ struct sfu_target {
     uint64_t pac_mask;
     /* The most frames of a walk. Default: SFU_MAX_FRAMES. */
     uint32_t max_frames;
-    /* Bytes below SP that a trap does not overwrite: 128 in x86_64 user mode. Default: 0, which is right in a kernel. A
-     * slot that lies lower on SP's stack is dead in a frame with an exact PC, because a trap may have overwritten it:
-     * sfu does not read it. For instance, the row after `pop %rbp` often still says FP = *(CFA - 16). That slot is
-     * dead, and FP is in its register again. So, where CFA = SP + offset:
-     *   a dead slot of FP  has the value of the FP register
-     *   a dead slot of RA  has the value of the link register. Exceptions, which return SFU_E_DEAD_SLOT: amd64, because
+    /* Bytes below SP that a trap does not overwrite: 128 in x86_64 user mode. Default: 0, which is right in a kernel.
+     * In a frame with an exact PC, a slot below SP - red_zone on SP's stack is dead, because a trap may have
+     * overwritten it: sfu does not read it. For instance, the row after `pop %rbp` often still says FP = *(CFA - 16).
+     * That slot is dead, and FP is in its register again. So, where CFA = SP + offset:
+     *   a dead slot of FP  is not used: the FP register has it
+     *   a dead slot of RA  is not used: the link register has it. Exceptions, which return SFU_E_DEAD_SLOT: amd64, because
      *                      it has no link register; a trap frame, because its link register belongs to the interrupted
      *                      code
      * Any other rule that reads a dead slot is SFU_E_DEAD_SLOT.
@@ -429,7 +430,7 @@ uint64_t sfu_lookup_pc(const struct sfu_registers *regs);
  * are passed one by one. So the time is at most in
  * proportion to the functions of the section and the rows of one of them, whatever its bytes are (SECURITY.md). Returns
  * SFU_OK, SFU_E_NO_FDE, SFU_E_NO_ROW, SFU_E_FDE, SFU_E_ROW, SFU_E_BOUNDS or SFU_E_SECTION.
- * A lookup reads no more than it needs. So damage affects only these PCs:
+ * A lookup reads no more than it needs. So damage to what is on the left affects only the PCs on the right:
  *   the attributes of a function, or where its rows are   those of the function (SFU_E_FDE, SFU_E_BOUNDS)
  *   words that a row of its type cannot have              those of the row (SFU_E_ROW)
  *   words of no valid size                                those of the row and of all rows after it (SFU_E_ROW)
@@ -464,9 +465,9 @@ int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row);
 /* Moves WALK to the caller, whose registers are CALLER. For programs that know these registers without a row, for
  * instance from an interpreter or a cache. The caller was interrupted if its PC is exact, else it has made a call.
  * Reads nothing. CALLER is believed: walk->frame.reliable stays as it is. Uses the target's stacks and limits, as
- * sfu_walk_step says. Of the callbacks it calls only find_stack, and that only if the caller's SP is not above this
- * SP on the same stack. Returns SFU_OK; or, with WALK as it was, SFU_E_STACK, SFU_E_PROGRESS, SFU_E_SWITCHES or
- * SFU_E_DEPTH. */
+ * sfu_walk_step says. Of the callbacks it calls only find_stack, and does not call that either if the caller's SP is
+ * higher than the SP of walk->frame and on the same stack. Returns SFU_OK; or, with WALK as it was, SFU_E_STACK,
+ * SFU_E_PROGRESS, SFU_E_SWITCHES or SFU_E_DEPTH. */
 int sfu_walk_to(struct sfu_walk *walk, const struct sfu_registers *caller);
 
 /* Moves WALK to the caller: finds the row and applies it, or asks the trap hook. Returns what sfu_find_frame,
@@ -477,8 +478,9 @@ int sfu_walk_to(struct sfu_walk *walk, const struct sfu_registers *caller);
  * may have the same SP as its caller; of two trap frames that follow each other only one may. If the new SP is
  * higher, and not above the high end of the stack, the walk stays on this stack. With any other SP the walk switches
  * to the stack that find_stack names. A stack is entered again only above each SP where the walk left it. Without
- * find_stack there is one stack: a trap may go down on it, which counts as a switch. A trap may lead to an SP on no
- * stack. The step then succeeds; a later step that has to read from that stack returns SFU_E_STACK.
+ * find_stack there is one stack: on it, an interrupted frame may have a lower SP than its trap frame, which counts as a
+ * switch. A trap may lead to an SP on no stack. The step then succeeds; a later step that has to read from that stack
+ * returns SFU_E_STACK.
  * If an exact PC is not code (SFU_E_NOT_CODE), and no trap hook knows the frame, sfu assumes that a call through a
  * bad pointer led there. It guesses the caller as such a call leaves it (SFU_GUESS_CALL): the RA is the word at SP
  * (amd64) or the link register, all else is unchanged. It does so only if this RA is in the text of a section, and

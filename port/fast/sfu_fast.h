@@ -18,18 +18,19 @@
  *
  * The PCs and the code are always those of sfu_walk_start and sfu_walk_step on the same target. Nearly all frames take
  * a short way; the core does all others, and each of those costs a step of the core. The short way needs
- *   - x86_64, aarch64 of either byte order, s390x, or RISC-V of 64 bits. A CPU without atomic operations of 64 bits, as
- *     RISC-V of 32 bits is, cannot have this file: sfu_walk_step is its way
+ *   - x86_64, aarch64 of either byte order, s390x, or RISC-V of 64 bits. The short way needs 64-bit atomic operations:
+ *     on a CPU without them, such as 32-bit RISC-V, use sfu_walk_step
  *   - a section of version 3 that is mapped, sorted, of the CPU that this is compiled for, with the fixed offsets of
  *     its ABI, and accepted by sfu_check
- *   - a row that has the CFA, the RA and the caller's FP from SP, FP or the CFA, and the RA from the stack; or, where a
- *     default row leaves the RA in its register, a frame that is the topmost
- *   - a stack of 8 to 2^63 - 1 bytes, which are known; the frame's SP, what its row reads and its caller's SP lie on
- *     it; so does FP, at SP or above, if the row counts from it; and nothing is read below SP
+ *   - a row whose rules for the CFA, the RA and the caller's FP count from SP, FP or the CFA only, with the RA saved on
+ *     the stack. A default row may leave the RA in its register if the frame is the topmost
+ *   - a stack of 8 to 2^63 - 1 bytes whose sfu_stack.bytes is not NULL. The frame's SP, what its row reads and its
+ *     caller's SP lie on it, and so does FP if the row counts from FP, which must then be at SP or above. Nothing is
+ *     read below SP
  *   - no original_ra
- * A frame whose caller is on another stack, or whose stack ends early, is applied by the core, which need not look up
- * its row. A frame that no section has is the core's, and costs its step.
- * The last step of a trace costs none, if its row is that of an outermost frame, or if its PC is in no section and
+ * If the caller of a frame is on another stack, or if what the row needs is not all on the frame's stack, the core
+ * applies the row, but does not have to look it up. A frame that no section has is the core's, and costs its step. The
+ * last step of a trace does not need the core if its row marks the outermost frame, or if its PC is in no section and
  * there is no trap hook and no guess by frame pointers.
  *
  * Traces take no lock. They may run at the same time as others on the same struct sfu_fast: on other CPUs, and in
@@ -44,20 +45,24 @@
 extern "C" {
 #endif
 
-#define SFU_FAST_BLOCKS  64  /* blocks that code is divided into, without a larger index */
-#define SFU_FAST_RULES   255 /* distinct rules that the cache can name, besides */
-#define SFU_FAST_KINDS   16  /* kinds of short rules, which are named by the CFA's offset and their kind */
-#define SFU_FAST_REGIONS 16  /* regions of code that it can have entries of */
-#define SFU_FAST_OUTSIDE 16  /* entries of PCs that no function has, between two changes of the sections */
+#define SFU_FAST_BLOCKS 64  /* blocks that code is divided into, without a larger index */
+#define SFU_FAST_RULES  255 /* distinct rules that the cache can name, apart from the short rules (next line) */
+/* kinds of short rules. A short rule has CFA = SP + a small offset; a cache entry holds that offset and the number of
+ * the kind, which stands for all the rest */
+#define SFU_FAST_KINDS   16
+#define SFU_FAST_REGIONS 16 /* regions of code that it can have entries of */
+#define SFU_FAST_OUTSIDE 16 /* sets of entries that PCs of no function may take, until the sections next change */
 
 /* What a fast walker knows of one section. Filled in by sfu_fast_add and sfu_fast_set_index; nobody else writes it. */
 struct sfu_fast_image {
     struct sfu_fast_image *next;
     struct sfu_section *section;
-    uint64_t low, span;                   /* no PC with pc - low > span is in its text and in a function of it */
-    uint64_t origin;                      /* what starts are relative to: the section, or its first FDE */
-    const uint8_t *fdes, *rows;           /* of the section */
-    const uint32_t *index;                /* which function each block of code begins in, or behind */
+    /* each PC that is in its text and in one of its functions has pc - low <= span */
+    uint64_t low, span;
+    uint64_t origin;            /* what starts are relative to: the section, or its first FDE */
+    const uint8_t *fdes, *rows; /* of the section */
+    /* for each block of code: the last function that starts at or below the block's first address */
+    const uint32_t *index;
     const uint32_t *long_index;           /* the functions of many rows; or NULL */
     uint64_t relative;                    /* all ones: starts are relative to their own field; else 0 */
     uint32_t coarse[SFU_FAST_BLOCKS + 2]; /* the index if it was given none */
@@ -76,19 +81,22 @@ struct sfu_fast {
     struct sfu_fast_image *images;      /* those of the sections, in the same order */
     struct sfu_fast_image **order;      /* the images in ascending order of low; or NULL: they have none */
     size_t order_room, ordered;         /* how many it has room for; how many are in it */
-    uint64_t order_changes;             /* odd while ORDER or what follows is changed */
+    uint64_t order_changes;             /* odd while ORDER or ORDERED is being changed */
     size_t anywhere;                    /* how many of the sections have a text that is not known */
     bool texts_mixed;                   /* the text of a section may reach beyond its neighbours in ORDER */
     bool overlap;                       /* images may have the same PC */
     uint32_t *cache;                    /* or NULL */
     uint64_t mask;                      /* how many entries it has, less 1 */
-    unsigned region_shift;              /* a region of code has so many bits of a PC */
+    unsigned region_shift;              /* a region of code is 2^region_shift bytes */
     uint64_t regions[SFU_FAST_REGIONS]; /* their upper bits, + 1; 0: none. Each is written once */
     uint64_t changes;                   /* how often a change has made entries of the cache wrong */
-    uint64_t cleared; /* after how many of those the wrong ones were taken out: the cache counts if that is all */
+    /* value of changes when the wrong entries were last removed: the cache may be used only if this equals changes */
+    uint64_t cleared;
     uint64_t gone_low, gone_last; /* PCs whose entries the changes since then have made wrong */
-    uint32_t busy; /* 1: somebody writes to the cache, and may use what follows. RISC-V has no atomic byte */
-    unsigned turn; /* of a set's entries that have made room */
+    /* 1: somebody is writing to the cache, and only that writer may use the members below. 32 bits, because RISC-V has
+     * no atomic operations on bytes */
+    uint32_t busy;
+    unsigned turn; /* chooses which entry of a full set is replaced next */
     unsigned outside_count;
     uint64_t outside[SFU_FAST_OUTSIDE];         /* places of the entries of PCs that no function has */
     struct sfu_fast_rule rules[SFU_FAST_RULES]; /* each is written once */
@@ -99,12 +107,13 @@ struct sfu_fast {
 struct sfu_section *sfu_fast_sections(const struct sfu_fast *fast);
 
 /* Moves all of LIST, which sfu_add has made, in front of the sections of FAST. Fills in an image for each, of
- * IMAGES[ROOM], which must stay where they are. Checks a section that could take the short way by sfu_check, in time in
- * proportion to it; if it has a fault, the core does all of its frames. While a section is there, neither its bytes nor
- * its text may change, or a trace may read outside of the section: copy tables that somebody else can write, and add
- * the copy. To sort a section, or to change its text, remove it and add it again. Only sfu_fast_add and sfu_fast_remove
- * may change the list from then on. Traces may run meanwhile, also those that began before; other changes may not. What
- * the cache has of other sections stays; if their code overlaps that of LIST, nothing stays.
+ * IMAGES[ROOM], which must stay where they are. Runs sfu_check on each section that could take the short way, which
+ * takes time in proportion to the section; if it has a fault, the core does all of its frames. While a section is
+ * there, neither its bytes nor its text may change, or a trace may read outside of the section: copy tables that
+ * somebody else can write, and add the copy. To sort a section, or to change its text, remove it and add it again. Only
+ * sfu_fast_add and sfu_fast_remove may change the list from then on. Traces may run meanwhile, also those that began
+ * before; other changes may not. What the cache has of other sections stays; if their code overlaps that of LIST,
+ * nothing stays.
  * Returns SFU_OK; or, with FAST as it was (IMAGES may have changed), SFU_E_NO_SECTION if LIST is empty,
  * SFU_E_CONCATENATED if it has more than ROOM sections, or SFU_E_ABI if their ABI is not that of FAST's. */
 int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room, struct sfu_section *list);
@@ -117,27 +126,29 @@ int sfu_fast_add(struct sfu_fast *fast, struct sfu_fast_image *images, size_t ro
  * time in proportion to the number of sections and to the size of the cache. Returns whether there was one. */
 bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_t room);
 
-/* Gives FAST alone the BYTES at MEMORY as a cache, or none if BYTES is 0. Uses the greatest power of two that fits, and
- * nothing below 1 KiB. Give it 8 bytes for each call site that traces meet: 8 KiB for 1,000, 16 KiB for 2,048. With
- * less, traces that seldom find what they look for go on without the cache: it costs a few percent, not more. The cache
- * takes code from SFU_FAST_REGIONS regions, those that are met first, of 2^12 times its size each: 32 MiB for 8 KiB. A
- * trace that changes between two of them costs little more. PCs that no function has get half of the regions at most,
- * and SFU_FAST_OUTSIDE sets of 4 entries. The cache takes any rule whose CFA is SP and a multiple of 8 up to 2,040, if
- * all else of it is one of SFU_FAST_KINDS - 1 kinds, and SFU_FAST_RULES others. Other frames are looked up in their
- * section. No trace may run meanwhile. */
+/* Gives FAST the BYTES at MEMORY as a cache, or takes its cache away if BYTES is 0. No other walker may share that
+ * memory. Uses the greatest power of two that fits, and nothing below 1 KiB. Give it 8 bytes for each call site that
+ * traces meet: 8 KiB for 1,000, 16 KiB for 2,048. With less, a trace that seldom finds its PCs in the cache stops using
+ * it: such a trace takes at most a few percent longer than one without a cache. The cache covers code in at most
+ * SFU_FAST_REGIONS regions of the address space, the first ones that traces meet. Each region is 2^12 times as large as
+ * the cache: 32 MiB for 8 KiB. A trace that changes between two of them costs little more. PCs that no function has get
+ * half of the regions at most, and SFU_FAST_OUTSIDE sets of 4 entries. The cache can hold every rule with CFA = SP + a
+ * multiple of 8 up to 2,040 whose other parts are one of SFU_FAST_KINDS - 1 kinds. It can also hold SFU_FAST_RULES
+ * rules of any other form. Other frames are looked up in their section. No trace may run meanwhile. */
 void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes);
 
 /* Gives FAST the BYTES at MEMORY for an array of its sections in order of address, or none if BYTES is 0: for programs
- * with modules, plugins or code that is compiled as they run. The array takes sizeof(void *) for each section, and that
- * once more if MEMORY is not aligned for a pointer. With it, a PC's section is found in a few steps among any number of
- * sections; sfu_fast_add and sfu_fast_remove keep it in order. Without it they are tried one by one. It is lost if a
- * section comes for which there is no room, until this is called again; and for good if two sections have code at the
- * same PC, or if a section that is not mapped or has a fault comes without a text. No trace may run meanwhile. */
+ * with modules, plugins or code that is compiled as they run. The array takes sizeof(void *) for each section, plus one
+ * sizeof(void *) in all if MEMORY is not aligned for a pointer. With it, a PC's section is found in a few steps among
+ * any number of sections; sfu_fast_add and sfu_fast_remove keep it in order. Without it they are tried one by one. It
+ * is lost if a section comes for which there is no room, until this is called again; and for good if two sections have
+ * code at the same PC, or if a section that is not mapped or has a fault comes without a text. No trace may run
+ * meanwhile. */
 void sfu_fast_set_order(struct sfu_fast *fast, void *memory, size_t bytes);
 
-/* How many bytes an index of IMAGE takes: 0.2% of its code, or 264 if that is more; for each function of more than 64
- * rows 8 bytes, and 8 for each 16 rows of it; and 24, at most. 0 if it cannot have one. Takes time in proportion to the
- * functions. */
+/* Returns how many bytes an index of IMAGE takes. That is at most the sum of: 0.2% of its code, but at least 264; for
+ * each function of more than 64 rows, 8, and 8 more for each 16 of its rows; and 24. 0 if it cannot have one. Takes
+ * time in proportion to the functions. */
 size_t sfu_fast_index_size(const struct sfu_fast_image *image);
 
 /* Makes an index of IMAGE in the BYTES at MEMORY, aligned for a uint32_t. By it functions and rows are found at once,

@@ -103,19 +103,20 @@ struct sfu_kernel_threads {
      * thread or to the list's head, where this pointer is. */
     void *const *list;
     int16_t next; /* of the pointer to the next thread of a list */
-    /* Of the list's node in a thread, where the pointers of a list point. 0: to the start of the thread. */
+    /* Offset of the list node in a thread's structure: what the pointers of the list point to. 0: they point to the
+     * start of the structure. */
     uint16_t node;
     int16_t stack_low;      /* of the pointer to the lowest byte of the stack: SFU_KERNEL_POINTER */
     uint32_t stack_size;    /* of each stack, in bytes */
     uint16_t stack_size_at; /* of a size_t with the size of the thread's stack, if sizes differ; or 0 */
     int16_t sp;             /* of the SP as the context switch saved it */
-    /* The context switch saves registers in the thread's structure, not on its stack: sfu_kernel.switched says where
-     * they are, counted from offset sp, which is the first of them. */
+    /* The context switch saves registers in the thread's structure, not on its stack. Then sp above is the offset of
+     * the first saved register, and sfu_kernel.switched counts from there. */
     bool registers_inside;
     int16_t name;         /* of the name, which is a text in the structure */
     bool name_is_pointer; /* or a pointer to a text */
     int16_t number;       /* of an int that is not negative: the thread's number */
-    /* Returns what THREAD does, or NULL: each of them waits. */
+    /* A function that returns what THREAD does. If the pointer is NULL, all threads wait. */
     enum sfu_kernel_state (*state)(const void *thread);
 };
 
@@ -160,7 +161,7 @@ struct sfu_kernel {
      * NULL, 0. SFU_KERNEL_NOT_SAVED: not saved. */
     const int16_t *registers;
     unsigned num_registers;
-    /* A return address of 0 ends a trace: the kernel clears the stack of a new thread. */
+    /* A return address of 0 ends a trace. Set this if your kernel clears the stack of a new thread. */
     bool zero_ends;
 
     struct sfu_kernel_cpu *cpus; /* num_cpus of them; or NULL: there is one CPU */
@@ -183,8 +184,8 @@ int sfu_kernel_init(struct sfu_kernel *kernel, const void *sframe, const void *s
 void sfu_kernel_registers(const struct sfu_kernel *kernel, const void *trap, struct sfu_registers *regs);
 
 /* Prints the trace from TOP on, stops the other CPUs and prints theirs. If another CPU already prints, this CPU stops
- * as in sfu_kernel_stop, and the function does not return. Returns the code that ended the trace of this CPU; a
- * fault that comes from printing returns SFU_E_STACK, as sfu_panic_print says. */
+ * as in sfu_kernel_stop, and the function does not return. Returns the code that ended the trace of this CPU; or
+ * SFU_E_STACK if printing itself has faulted and the fault has called this function again. */
 int sfu_kernel_panic(struct sfu_kernel *kernel, const struct sfu_registers *top);
 
 /* The same from a trap frame. ADDRESS: what the fault was about, for sfu_print_overflow, or 0. */

@@ -35,9 +35,9 @@
  *
  * Skipping. A panic that is called from C begins its trace in the panic's own functions. With .skip_function =
  * (uintptr_t)panic the trace begins at the caller of panic(), with .skip = 2 at frame 2. Frames keep their numbers. If
- * that function does not come up, or there are no more frames than that, nothing is skipped. With tables of `sfu-gen
- * --small`, use .skip: an entry there is not a function, so .skip_function seldom finds one. Interrupted frames are
- * never skipped, nor their callers: a fault in panic() is printed.
+ * the trace does not contain that function, or has no more than .skip frames, nothing is skipped. With tables of
+ * `sfu-gen --small`, use .skip: an entry there is not a function, so .skip_function seldom finds one. Interrupted
+ * frames are never skipped, nor their callers: a fault in panic() is printed.
  *
  * sfu-trace (port/host) puts files, lines and inlined callers under each frame of such a trace in a log. The other
  * parts are files of their own, and each may be left out:
@@ -81,7 +81,7 @@ typedef void (*sfu_print_fn)(void *ctx, const struct sfu_print_item *item);
 struct sfu_print_cycle {
     sfu_print_fn each;
     void *ctx;
-    uint64_t before[SFU_PRINT_CYCLE]; /* PCs of the frames without a mark before, the last one first */
+    uint64_t before[SFU_PRINT_CYCLE]; /* PCs of the latest frames, which have no marks, the most recent one first */
     uint64_t sizes[SFU_PRINT_CYCLE];  /* and their sizes */
     uint32_t number;                  /* of the last one */
     uint32_t held;                    /* how many of them are held back */
@@ -91,12 +91,13 @@ struct sfu_print_cycle {
 /* Passes ITEM on to CYCLE's each, now or later. NULL: the walk has ended. */
 typedef void (*sfu_print_filter_fn)(struct sfu_print_cycle *cycle, const struct sfu_print_item *item);
 
-/* Zero what is not used. Make it static, not a local variable: it stops a second fault, and saves stack. */
+/* Zero what is not used. Make it static, not a local variable: a second fault during printing is then noticed, and
+ * stack is saved. */
 struct sfu_panic {
     const struct sfu_target *target; /* sfu_panic_init sets it, or you do */
     void (*put)(void *ctx, char c);  /* prints a character; must not take a lock */
     /* Returns the name of the function that ADDR, a lookup PC, is in, and sets *OFFSET to how far in. Returns NULL if
-     * it is not known. Or NULL. */
+     * it is not known. The member may be NULL: no names are printed. */
     const char *(*symbol)(void *ctx, uint64_t addr, uint64_t *offset);
     void *ctx;                  /* passed to both */
     const char *image;          /* file name for addr2line; NULL: IMAGE */
@@ -121,7 +122,7 @@ struct sfu_panic {
     struct sfu_print_cycle cycle;
     struct sfu_row row;
     int code;                   /* of sfu_panic_init */
-    struct sfu_section section; /* its own room, as the next one */
+    struct sfu_section section; /* used if sections is NULL */
     struct sfu_target own;      /* callbacks and limits may be set at any time */
 };
 
