@@ -338,9 +338,9 @@ struct sfu_target {
      * overwritten it: sfu does not read it. For instance, the row after `pop %rbp` often still says FP = *(CFA - 16).
      * That slot is dead, and FP is in its register again. So, where CFA = SP + offset:
      *   a dead slot of FP  is not used: the FP register has it
-     *   a dead slot of RA  is not used: the link register has it. Exceptions, which return SFU_E_DEAD_SLOT: amd64, because
-     *                      it has no link register; a trap frame, because its link register belongs to the interrupted
-     *                      code
+     *   a dead slot of RA  is not used: the link register has it. Exceptions, which return SFU_E_DEAD_SLOT: amd64,
+     *                      because it has no link register; a trap frame, because its link register belongs to the
+     *                      interrupted code
      * Any other rule that reads a dead slot is SFU_E_DEAD_SLOT.
      * A function that switches stacks may leave slots on another stack, at lower addresses. These slots are not dead.
      * sfu reads them if it knows the stack that SP is on, and SP is above the low end of that stack. If not, it cannot
