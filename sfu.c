@@ -1033,10 +1033,9 @@ static bool read_word(const struct sfu_target *t, const struct sfu_stack *stack,
 
 int sfu_read_word(const struct sfu_target *target, uint64_t addr, bool big, uint64_t *value)
 {
-    static const struct sfu_stack none = {NULL, 0, 0};
     unsigned size = word_size(target_abi(target));
 
-    return read_word(target, &none, addr, big, size, value) ? SFU_OK : SFU_E_STACK;
+    return read_word(target, &target->stack, addr, big, size, value) ? SFU_OK : SFU_E_STACK;
 }
 
 /* Whether ADDR lies below SP, but for the red zone, in a frame that was interrupted, or where a walk begins, in a trap

@@ -311,7 +311,9 @@ struct sfu_target {
     /* The list of sections: sfu_add(&target.sections, ...). Default: none, and each step is SFU_E_NO_SECTION. */
     struct sfu_section *sections;
     /* The stack, if there is only one. Only a trap can lead out of it. If you unwind another machine, it may be the
-     * whole address space of that machine. Default: nothing can be read. Not used if find_stack is set. */
+     * whole address space of that machine. Default: nothing can be read. If find_stack is
+     * set, a walk asks find_stack instead; sfu_read_word still reads a word that lies on this stack from there, so set
+     * it only to memory of the unwound program. */
     struct sfu_stack stack;
     /* Tells several stacks apart. Default: there is the one stack above. */
     sfu_find_stack_fn find_stack;

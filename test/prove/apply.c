@@ -170,7 +170,7 @@ void prove_read_word(void)
     word_bytes = target.sections != NULL && section.abi >= SFU_RISCV32 && section.abi <= SFU_THUMB ? 4 : 8;
     code = sfu_read_word(&target, wanted_address, nondet_bool(), &value);
     PROVE(code == SFU_OK || (code == SFU_E_STACK && value == before), "a word, or an error");
-    prove_read(NULL, wanted_address, code == SFU_OK);
+    prove_read(&target.stack, wanted_address, code == SFU_OK);
 }
 
 /* As prove_word shows: a word is any number, or cannot be read. */

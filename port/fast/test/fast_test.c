@@ -8,8 +8,6 @@
 #include "table.h"
 #include "test/lib/bytes.h"
 
-#include <sys/mman.h>
-
 enum { TABLES = 3, STACKS = 24, LONG = 20, MANY = 150, HUNDREDS = 512 };
 
 static struct table tables[TABLES];
@@ -939,14 +937,14 @@ static bool test_many_rows(void)
 {
     enum { LARGE = 17, ROWS = 65535, WORDS = HOST_ABI == SFU_AMD64 ? 2 : 3, ROW_BYTES = 2 + 1 + WORDS };
     enum { TABLE = 28 + LARGE * (16 + 5 + ROWS * ROW_BYTES) };
-    uint8_t *bytes = calloc(1, TABLE), *p = bytes + 28 + LARGE * 16;
+    static uint8_t bytes[TABLE];
+    static uint32_t index[1 << 18];
+    uint8_t *p = bytes + 28 + LARGE * 16;
     struct sfu_section section;
     struct sfu_target target;
     struct stack *s = &stacks[0];
     struct trace want;
     uint64_t seed = 1, by_core;
-    void *index;
-    size_t size;
     bool good;
 
     bytes_put(bytes, 2, BIG_HOST, HOST_ABI > SFU_S390X ? 0x5f75 : 0xdee2); /* docs/format.md, 1 */
@@ -981,9 +979,8 @@ static bool test_many_rows(void)
     memset(&target, 0, sizeof target);
     good = sfu_open(&section, bytes, TABLE, 0x400000) == SFU_OK &&
            sfu_fast_add(&fast, &images[0], 1, &section) == SFU_OK;
-    size = good ? sfu_fast_index_size(&images[0]) : 0;
-    index = malloc(size);
-    good = good && size > 65536 * 8 && sfu_fast_set_index(&images[0], index, size);
+    good =
+        good && sfu_fast_index_size(&images[0]) > 65536 * 8 && sfu_fast_set_index(&images[0], index, sizeof index);
     for (unsigned i = 0; i < 40 && good; i++) {
         fill_stack(s, &seed, 0x1400000 + 1, LARGE * 65536 - 2);
         target.sections = sfu_fast_sections(&fast);
@@ -993,8 +990,6 @@ static bool test_many_rows(void)
         if (want.count != DEEP && good)
             printf("# trace %u ends after %u frames: %d\n", i, (unsigned)want.count, want.code);
     }
-    free(index);
-    free(bytes);
     return good;
 }
 
@@ -1346,20 +1341,14 @@ static bool test_kept(void)
 /* More sections than a byte counts: added in another order than that of their addresses; then some go. */
 static bool test_hundreds(void)
 {
-    enum { PAGE = 4096 };
-    char *memory = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    struct sfu_fast_image **room = (struct sfu_fast_image **)(void *)(memory + PAGE);
+    static struct sfu_fast_image *room[HUNDREDS];
     uint64_t seed = 1;
     struct sfu_target target;
     struct stack *s = &stacks[0];
     unsigned i;
 
-    /* nothing is read in front of the room or behind it, which fills a page */
-    if (HUNDREDS * sizeof *room != PAGE || memory == MAP_FAILED ||
-        mprotect(memory + PAGE, PAGE, PROT_READ | PROT_WRITE) != 0)
-        return false;
     begin_many(&target, 0, 4096);
-    sfu_fast_set_order(&fast, room, HUNDREDS * sizeof *room);
+    sfu_fast_set_order(&fast, room, sizeof room);
     for (i = 0; i < HUNDREDS; i++) {
         const unsigned at = i * 7 % HUNDREDS; /* 7 and HUNDREDS have no factor in common */
 
@@ -1384,8 +1373,8 @@ static bool test_hundreds(void)
         ;
     if (i != HUNDREDS - HUNDREDS / 8 || i != fast.ordered)
         return false;
-    sfu_fast_set_order(&fast, room, HUNDREDS * sizeof *room); /* anew, of those that are there */
-    return fast.ordered == i && munmap(memory, 3 * PAGE) == 0;
+    sfu_fast_set_order(&fast, room, sizeof room); /* anew, of those that are there */
+    return fast.ordered == i;
 }
 
 static bool result(const char *name, bool good)
