@@ -258,7 +258,7 @@ STEP_KERNELS_s390x := $(addsuffix -kernel,patterns-gcc12-O2 patterns-clang-O2) \
     patterns-gcc12-O2-kernel+fp patterns-gcc12-O1-kernel+hook patterns-clang-O2-kernel+clash
 STEP_MADE_x86_64 := patterns-clang-O2-kernel+8+gen patterns-clang-O2-kernel+8+derive
 STEP_MADE_aarch64 := patterns-clang-O2-kernel+gen patterns-clang-O2-kernel+derive
-STEP_MADE_s390x := patterns-clang-O2-kernel+gen
+STEP_MADE_s390x := patterns-clang-O2-kernel+gen patterns-clang-O2-kernel+derive
 STEP_SHARED_s390x := zlib-gcc12-O2-kernel $(addsuffix -gcc12-O2-kernel+hook,$(STEP_LONG:%=lua) $(STEP_LONG:%=sqlite))
 
 $(STEP)/judge: test/truth/step/kernel/judge.c $(filter-out %/step.c %/rsp.c,$(STEP_HARNESS)) \

@@ -268,6 +268,42 @@ static void check(const struct sfu_registers *top, bool lost)
     must(code == SFU_END && walk.frame.reliable, sfu_string(code));
 }
 
+#if defined(__aarch64__)
+/* Registers at a place that no breakpoint reaches: a trap that came there would have saved them. X2 has the PC from
+ * where it is needed on. */
+static const struct trap *placed;
+static int (*own_reg)(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
+
+static int placed_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+{
+    if (frame->depth > 0 || reg != 2)
+        return own_reg(ctx, frame, reg, value);
+    *value = placed->pc;
+    return 0;
+}
+
+static void place_registers(const struct trap *trap)
+{
+    placed = trap;
+    own_reg = kernel_target.reg;
+    kernel_target.reg = placed_reg;
+}
+
+static void forget_registers(void)
+{
+    kernel_target.reg = own_reg;
+}
+#elif defined(__riscv)
+static void place_registers(const struct trap *trap)
+{
+    (void)trap;
+}
+
+static void forget_registers(void)
+{
+}
+#endif
+
 #if defined(__aarch64__) || defined(__riscv)
 /* At each place from FIRST on, below END, that no breakpoint reaches: TRAP has what is on the stack there, and more. */
 static void check_places(const struct trap *trap, const char *first, const char *end)
@@ -281,7 +317,9 @@ static void check_places(const struct trap *trap, const char *first, const char 
 
 static bool go_in(struct trap *trap)
 {
+    place_registers(trap);
     check_places(trap, exception_entry, exception_saved);
+    forget_registers();
 #if defined(__riscv)
     check_places(trap, exception_left, exception_restored);
 #endif

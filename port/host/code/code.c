@@ -270,7 +270,7 @@ static bool join_values(const struct code_state *state, const struct code_state 
     return true;
 }
 
-/* Whether two SPs are on one stack, of which nothing else is known then. */
+/* Whether two SPs are on stacks, of which nothing is known then but what is at the same distance from SP. */
 static bool same_stack(const struct code_value *a, const struct code_value *b)
 {
     return (a->base == BASE_CFA || a->base == BASE_ALIGNED) && (b->base == BASE_CFA || b->base == BASE_ALIGNED);
@@ -318,13 +318,40 @@ static bool join_slots(struct code_state *state, const struct code_state *other)
     return less;
 }
 
+/* Takes the words that count from SP, which is not the same in STATE and in OTHER, out of STATE and into KEPT: those
+ * that both have at the same distance from it. Returns how many. */
+static unsigned take_near_sp(const struct code_cpu *cpu, struct code_state *state, const struct code_state *other,
+                             struct code_slot *kept, bool *less)
+{
+    const struct code_value *sp = &state->reg[cpu->sp], *other_sp = &other->reg[cpu->sp];
+    unsigned i = 0, num = 0;
+
+    while (i < state->num) {
+        const struct code_slot *slot = &state->slot[i];
+        const struct code_slot *theirs =
+            slot->base == sp->base ? find_slot(other, other_sp->base, slot->k - sp->k + other_sp->k) : NULL;
+        bool same = theirs != NULL && slot->value.base != BASE_ALIGNED && same_value(&slot->value, &theirs->value);
+
+        if (same)
+            kept[num++] = (struct code_slot){slot->value, slot->k - sp->k, BASE_ALIGNED};
+        if (slot->base != BASE_ALIGNED) {
+            i++;
+            continue;
+        }
+        *less |= !same;
+        drop_slot(state, &state->slot[i]);
+    }
+    return num;
+}
+
 bool code_join(const struct code_cpu *cpu, struct code_state *state, const struct code_state *other)
 {
     const struct code_value *other_sp = &other->reg[cpu->sp], before = state->reg[cpu->sp];
     struct code_value sp = before;
+    struct code_slot kept[CODE_SLOTS];
     bool less = state->trap_is_cfa && !other->trap_is_cfa;
     bool moved = same_stack(&sp, other_sp) && !join_values(state, other, &sp, other_sp, &less);
-    unsigned i;
+    unsigned num = moved ? take_near_sp(cpu, state, other, kept, &less) : 0, i;
 
     for (i = 0; i < CODE_REGISTERS; i++) {
         struct code_value *value = &state->reg[i];
@@ -340,6 +367,8 @@ bool code_join(const struct code_cpu *cpu, struct code_state *state, const struc
     if (moved) {
         align(state, cpu->sp);
         less |= !same_value(&before, &state->reg[cpu->sp]);
+        for (i = 0; i < num && state->num < CODE_SLOTS; i++)
+            state->slot[state->num++] = kept[i];
     }
     if (state->bound != other->bound && state->bound != 0) {
         state->bound = 0;
@@ -350,6 +379,15 @@ bool code_join(const struct code_cpu *cpu, struct code_state *state, const struc
         less = true;
     }
     state->trap_is_cfa &= other->trap_is_cfa;
+    less |= !state->has_called && other->has_called;
+    state->has_called |= other->has_called;
+    less |= state->has_left && !other->has_left;
+    state->has_left &= other->has_left;
+    if (state->switched != other->switched && state->switched != CODE_MIXED) {
+        state->switched =
+            state->switched == 0 || other->switched == 0 ? state->switched | other->switched : CODE_MIXED;
+        less = true;
+    }
     less |= state->low_core && !other->low_core;
     state->low_core &= other->low_core;
     return less;
@@ -514,8 +552,11 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
                                                     : load(state, &at, op->k + cpu->word * (int64_t)(i - op->reg));
         break;
     case CODE_STORE:
-        for (i = op->reg; i <= op->last; i++)
+        for (i = op->reg; i <= op->last; i++) {
             store(cpu, state, &at, op->k + cpu->word * (int64_t)(i - op->reg), &state->reg[i]);
+            state->has_left |= at.base <= BASE_NEAR && state->reg[i].base > BASE_NEAR &&
+                               same_value(&state->reg[i], &state->reg[cpu->sp]);
+        }
         break;
     case CODE_WRITE:
         if (is_place(state, &at, op->k))
@@ -586,8 +627,10 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
         state->trap_is_cfa = true;
     if (fact->bound != 0)
         state->bound = fact->bound;
-    if (!same_value(&before, &state->reg[cpu->sp]))
+    if (!same_value(&before, &state->reg[cpu->sp])) {
         sp_moved(cpu, state, &before);
+        state->has_left = false;
+    }
 }
 
 void code_after_call(const struct code_cpu *cpu, struct code_state *state, const struct code_unit *callee)
@@ -598,6 +641,7 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, const
     for (i = 0; i < CODE_REGISTERS; i++)
         if (cpu->changed >> i & 1)
             state->reg[i] = unknown;
+    state->has_called = true;
     if (sp->base > BASE_NEAR)
         drop_range(state, sp->base, INT64_MIN, sp->k);
     drop_range(state, BASE_NUMBER, INT64_MIN, INT64_MAX); /* another interrupt may have come */
@@ -664,6 +708,166 @@ void code_add_edge(struct code *code, uint64_t target, const struct code_state *
     edge->next = unit->edges;
     unit->edges = edge;
     unit->dirty = true;
+}
+
+/* ---- Other stacks ---------------------------------------------------------------------------------------------- */
+
+/*
+ * An instruction gives SP a value that nobody knows: that of another stack.
+ *
+ * The entry of an interrupt does so to handle it there. Who was interrupted is the same, and the words that are stored
+ * on that stack from now on are known.
+ *
+ * Else it is a switch to a thread that has once come this way, too, and left its stack as this code leaves the other
+ * one. Nothing in registers is its own, but on its stack stands what would stand on the old one. That needs no belief:
+ * who is returned to is found by the words that the code takes off the stack, whatever they are. So it is shown where
+ * a way ends, in a return to the caller by SP, RA and FP in the places of an ordinary return, or in one from the
+ * interrupt. Where a way ends otherwise the unit is run again, and nothing is known behind the switch.
+ */
+
+static bool holds(const struct code_state *state, uint8_t base)
+{
+    unsigned i;
+
+    for (i = 0; i < state->num; i++)
+        if (state->slot[i].value.base == base && state->slot[i].base != BASE_NUMBER)
+            return true;
+    return false;
+}
+
+/* STATE is on another stack of the same shape, of which SP is at BEFORE. Words with addresses on the stack are the
+ * other's own only if SP has been left there to be taken again, or if it is a CPU's frame, which a return takes. */
+static void take_stack(const struct code_cpu *cpu, struct code_state *state, const struct code_value *before,
+                       bool left)
+{
+    const struct code_value fp = state->reg[cpu->fp], ra = state->reg[cpu->ra];
+    unsigned i = 0;
+
+    while (i < state->num) {
+        const struct code_slot *slot = &state->slot[i];
+        bool is_address = slot->value.base >= BASE_CFA && slot->value.base <= BASE_TRAP;
+
+        if (slot->base == BASE_NUMBER || slot->base == BASE_ALIGNED ||
+            (is_address && !left && slot->base != BASE_TRAP))
+            drop_slot(state, &state->slot[i]);
+        else
+            i++;
+    }
+    for (i = 0; i < CODE_REGISTERS; i++)
+        if (i != CODE_ZERO)
+            state->reg[i] = unknown;
+    state->reg[cpu->sp] = *before;
+    if (!holds(state, (uint8_t)(BASE_ENTRY + cpu->fp)) && fp.base == BASE_ENTRY + cpu->fp)
+        state->reg[cpu->fp] = fp;
+    if (cpu->link && !holds(state, BASE_RETURN) && ra.base == BASE_RETURN)
+        state->reg[cpu->ra] = ra;
+}
+
+/* SP, which has been BEFORE, may be on another stack behind an instruction of UNIT. */
+static void switch_stack(struct code *code, const struct code_unit *unit, struct code_state *state,
+                         const struct code_value *before, bool left)
+{
+    struct code_value *sp = &state->reg[code->cpu->sp];
+    bool is_entry = state->caller == CALLER_INTERRUPTED && !state->has_called;
+
+    if (unit->fde != NULL || unit->switches_ill || state->switched != 0 || sp->base > BASE_NUMBER ||
+        (before->base != BASE_CFA && before->base != BASE_TRAP) ||
+        (state->caller != CALLER_INTERRUPTED && state->caller != CALLER_KNOWN))
+        return;
+    state->switched = (uint32_t)(unit - code->units) + 1;
+    if (is_entry) {
+        align(state, code->cpu->sp);
+        state->switched |= CODE_ENTERS;
+    } else {
+        take_stack(code->cpu, state, before, left);
+    }
+}
+
+static struct code_unit *switcher(const struct code *code, const struct code_state *state)
+{
+    return state->switched != 0 && state->switched != CODE_MIXED
+               ? &code->units[(state->switched & ~(uint32_t)CODE_ENTERS) - 1]
+               : NULL;
+}
+
+/* A way that leads through a switch ends with STATE: as it should, if GOOD. */
+static void end_switch(struct code *code, const struct code_state *state, bool good)
+{
+    struct code_unit *unit = switcher(code, state);
+
+    if (unit == NULL || (good ? unit->switches_well : unit->switches_ill))
+        return;
+    unit->switches_well |= good;
+    unit->switches_ill |= !good;
+    code->switch_ended = true;
+}
+
+/* It ends in a return from an interrupt. */
+static void resume_switch(struct code *code, const struct code_state *state)
+{
+    const struct code_cpu *cpu = code->cpu;
+    const struct code_value *sp = &state->reg[cpu->sp];
+
+    if (state->switched & CODE_ENTERS)
+        end_switch(code, state, sp->base == BASE_CFA || sp->base == BASE_TRAP);
+    else
+        end_switch(code, state,
+                   cpu->old_psw == 0 && state->caller == CALLER_INTERRUPTED && sp->k == 0 &&
+                       (sp->base == BASE_TRAP || (sp->base == BASE_CFA && state->trap_is_cfa)) &&
+                       state->reg[cpu->fp].base == BASE_ENTRY + cpu->fp && state->reg[cpu->fp].k == 0 &&
+                       (!cpu->link || state->reg[CODE_PC].base == BASE_RETURN));
+}
+
+bool code_is_sure(const struct code *code, struct code_unit *unit, const struct code_state *state)
+{
+    const struct code_unit *from = switcher(code, state);
+
+    if (state->switched == 0 ||
+        (from != NULL && !from->switches_ill && (from->switches_well || (state->switched & CODE_ENTERS) != 0)))
+        return true;
+    unit->waits = true;
+    return false;
+}
+
+/* What came to other units through the switch of unit NUMBER, which is none, comes anew. */
+static void forget_switch(struct code *code, size_t number)
+{
+    size_t i;
+
+    for (i = 0; i < code->num_units; i++) {
+        struct code_edge **at = &code->units[i].edges;
+
+        while (*at != NULL) {
+            struct code_edge *edge = *at;
+
+            if (switcher(code, &edge->state) != &code->units[number] && edge->state.switched != CODE_MIXED) {
+                at = &edge->next;
+                continue;
+            }
+            *at = edge->next;
+            free(edge);
+            code->units[i].dirty = true;
+        }
+    }
+}
+
+void code_end_switches(struct code *code)
+{
+    size_t i;
+
+    if (!code->switch_ended)
+        return;
+    code->switch_ended = false;
+    for (i = 0; i < code->num_units; i++) {
+        struct code_unit *unit = &code->units[i];
+
+        unit->dirty |= unit->waits;
+        unit->waits = false;
+        if (!unit->switches_ill || unit->switch_forgotten)
+            continue;
+        unit->switch_forgotten = unit->dirty = true;
+        forget_switch(code, i);
+    }
 }
 
 /* ---- Ways through a unit --------------------------------------------------------------------------------------- */
@@ -831,6 +1035,22 @@ static void arrive(struct run *r, uint32_t at, const struct code_state *state)
     r->work[r->num_work++] = at;
 }
 
+/* STATE goes to PC, in another unit: perhaps as a call does that returns to the caller of this one. */
+static void go_out(struct run *r, uint64_t pc, const struct code_state *state)
+{
+    const struct code_unit *unit = code_unit_at(r->code, pc);
+    struct code_state next;
+
+    if (state->switched == 0 || unit == NULL || unit->start != pc || !is_entry(r->code->cpu, state)) {
+        code_add_edge(r->code, pc, state);
+        return;
+    }
+    end_switch(r->code, state, true);
+    copy_state(&next, state);
+    next.switched = 0;
+    code_add_edge(r->code, pc, &next);
+}
+
 /* STATE goes to PC, in the unit or out of it. */
 static void go(struct run *r, uint64_t pc, const struct code_state *state)
 {
@@ -838,7 +1058,7 @@ static void go(struct run *r, uint64_t pc, const struct code_state *state)
     uint32_t at = place_at(r, pc, &is_new);
 
     if (at == OUTSIDE)
-        code_add_edge(r->code, pc, state);
+        go_out(r, pc, state);
     else
         arrive(r, at, state);
 }
@@ -887,7 +1107,8 @@ static void take_piece(struct run *r, struct code_state *state, const struct cod
 {
     const struct code_cpu *cpu = r->code->cpu;
     struct code_state entry;
-    uint8_t caller = state->caller;
+    const uint8_t caller = state->caller;
+    const uint32_t switched = state->switched;
 
     code_entry(cpu, &entry);
     entry.reg[cpu->ra] = unknown;
@@ -900,6 +1121,8 @@ static void take_piece(struct run *r, struct code_state *state, const struct cod
     memset(state, 0, sizeof *state);
     state->reg[CODE_ZERO] = entry.reg[CODE_ZERO];
     state->caller = caller;
+    state->has_called = true;
+    state->switched = switched;
 }
 
 /* A call of TARGET: that is entered as any function is. One of a function's middle is its own, too. GIVE: the call is
@@ -946,6 +1169,7 @@ static void returns(struct run *r, const struct code_state *state, const struct 
     struct code_state entry;
 
     code_entry(cpu, &entry);
+    end_switch(r->code, state, !fact->odd && is_entry(cpu, state));
     if (fact->odd || (cpu->link && sp->base == BASE_CFA && sp->k != cpu->sp_at_entry) ||
         (outlined && sp->base == BASE_UNKNOWN)) {
         r->unit->changed |= !r->unit->odd;
@@ -988,6 +1212,7 @@ static void resumes(struct run *r, const struct code_state *state)
     if (has_pc(r->code->cpu))
         good &= state->reg[CODE_PC].base == (unit->trap ? BASE_RETURN : BASE_ENTRY + CODE_PC);
 
+    resume_switch(r->code, state);
     unit->resumes_otherwise |= !good;
     unit->resumes = true;
     unit->resumed = sp->k;
@@ -1113,6 +1338,8 @@ static void leaves(struct run *r, const struct code_state *state)
 {
     size_t i;
 
+    if ((state->switched & CODE_ENTERS) == 0)
+        end_switch(r->code, state, is_entry(r->code->cpu, state));
     for (i = 0; i < r->num_away; i++) {
         struct code_state both = r->away[i];
 
@@ -1141,12 +1368,16 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
     for (;;) {
         struct code_fact fact = r->places[at].fact;
         uint64_t pc = r->places[at].pc, next = pc + fact.size;
+        const struct code_value sp = state->reg[r->code->cpu->sp];
+        const bool left = state->has_left;
 
         if (give)
             r->watch->give(r->watch->ctx, pc, &fact, state);
         if (fact.size == 0)
             return;
         code_step(r->code->cpu, state, &fact);
+        if (fact.flow == CODE_NEXT)
+            switch_stack(r->code, r->unit, state, &sp, left);
         be_sure(r, state, &fact);
         if (!give) {
             if (fact.flow == CODE_JUMP && tail_calls(r, state, &fact))

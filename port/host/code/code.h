@@ -20,6 +20,9 @@
  *     `unimp`, `ebreak` and `brk`, except for `brk #0`, do not go on.
  *   - A store to an address that is not known as CFA + a number does not hit a slot with a saved register; nor does one
  *     of a length that is not known, behind its first byte.
+ *   - Where SP gets a value that is not known, an interrupt is handled on another stack, or a thread goes on that has
+ *     left its stack in the same way. The way that follows has to bear this out (code.c, "Other stacks"). Addresses of
+ *     a stack that were saved on it when SP was left are taken for that stack's own.
  *   - The instructions are those in the file: nobody changes them at run time in what concerns SP, FP and RA.
  */
 #ifndef SFU_HOST_CODE_H
@@ -178,15 +181,19 @@ struct code_slot {
     uint8_t base;
 };
 
-enum { CODE_SLOTS = 40 };
+enum { CODE_SLOTS = 40, CODE_MIXED = INT32_MAX, CODE_ENTERS = 1 << 30 };
 
 struct code_state {
     struct code_value reg[CODE_REGISTERS];
     unsigned num;
-    uint32_t bound;                    /* a register has been compared with one less, or 0 */
-    uint8_t caller;                    /* CALLER_... */
-    bool low_core;                     /* words at low absolute addresses are known, too (s390x, at an interrupt) */
-    bool trap_is_cfa;                  /* BASE_TRAP is the CFA: the interrupt has left SP as it was */
+    uint32_t bound;    /* a register has been compared with one less, or 0 */
+    uint8_t caller;    /* CALLER_... */
+    bool low_core;     /* words at low absolute addresses are known, too (s390x, at an interrupt) */
+    bool trap_is_cfa;  /* BASE_TRAP is the CFA: the interrupt has left SP as it was */
+    bool has_called;   /* others have run since the entry, who may have decided to switch */
+    bool has_left;     /* SP, as it is, has been stored where no stack is known to be */
+    uint32_t switched; /* SP is on another stack: the number of the unit that moved it there, + 1, and
+                                          CODE_ENTERS, if an interrupt is handled there; CODE_MIXED: of several */
     struct code_slot slot[CODE_SLOTS]; /* NUM of them, in any order, no two at one place */
 };
 
@@ -236,11 +243,15 @@ struct code_unit {
     uint8_t runs;
     struct cfi_row *rows; /* without CFI: what code says */
     size_t num_rows;
-    uint64_t lost;                   /* bytes of an interrupt's entry that no row can describe */
-    bool odd;                        /* it returns with another SP */
-    bool spoils;                     /* it returns with another FP */
-    bool changed;                    /* it has become one of these: those that call it are to be run again */
-    bool called;                     /* by what was analysed: its start is entered as a function's */
+    uint64_t lost;      /* bytes of an interrupt's entry that no row can describe */
+    bool odd;           /* it returns with another SP */
+    bool spoils;        /* it returns with another FP */
+    bool changed;       /* it has become one of these: those that call it are to be run again */
+    bool called;        /* by what was analysed: its start is entered as a function's */
+    bool switches_well; /* behind a switch of it to another stack a way ends as is believed of that stack */
+    bool switches_ill;  /* a way ends otherwise: nothing is believed */
+    bool switch_forgotten;
+    bool waits; /* it has instructions without rows because a way ends nowhere yet behind a switch */
     bool resumes, resumes_otherwise; /* it returns from an interrupt, with SP at RESUMED from the CFA; or not so */
     int64_t resumed;
     struct code_edge *edges;
@@ -261,8 +272,13 @@ struct code {
     struct code_report *reports; /* one for each unit */
     struct code_call *calls;     /* each one that a run has met; some more than once */
     size_t num_calls;
-    bool changed; /* a unit has */
+    bool changed;      /* a unit has */
+    bool switch_ended; /* a way behind a switch to another stack has, or otherwise */
 };
+/* Whether what STATE says of UNIT's code holds behind the switch to another stack that has led there, if any. */
+bool code_is_sure(const struct code *code, struct code_unit *unit, const struct code_state *state);
+/* Between runs: what they have found out about switches is known to all units. */
+void code_end_switches(struct code *code);
 void code_free(struct code *code);
 
 /* Who runs a unit. All functions may be NULL. */

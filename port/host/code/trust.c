@@ -214,6 +214,8 @@ static void collect(void *ctx, const struct cfi_row *row)
 
 /* What is being compared. */
 struct trust {
+    const struct code *code;
+    struct code_unit *unit;
     const struct code_cpu *cpu;
     struct rows cfi, fixed;
     const struct cfi_row *row; /* of the last instruction, if its CFA was confirmed; or NULL */
@@ -337,7 +339,7 @@ static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const 
     struct judgement j;
 
     if (t->alone) {
-        if (size == 0 || !derive(t->cpu, state, &fixed) ||
+        if (size == 0 || !code_is_sure(t->code, t->unit, state) || !derive(t->cpu, state, &fixed) ||
             (fact->flow == CODE_CALL && fact->link == 0 && needs_changed(t->cpu, &fixed))) {
             t->lost += state->caller == CALLER_INTERRUPTED ? size : 0;
             return;
@@ -545,6 +547,8 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
     const struct code_watch watch = {compare, is_boundary, admit, t};
 
     memset(t, 0, sizeof *t);
+    t->code = code;
+    t->unit = unit;
     t->cpu = code->cpu;
     t->alone = fde == NULL || unit->trap;
     if (fde != NULL) {
@@ -635,6 +639,7 @@ static void run_all(struct code *code)
             compare_unit(code, unit, &t);
             code->reports[i] = t.own;
             find_interrupt(unit);
+            code_end_switches(code);
         }
         for (i = 0; i < code->num_units && !again; i++)
             if (is_outlined(code, &code->units[i])) {

@@ -65,6 +65,11 @@ aarch64)
     derived+=(--entry=boot:start)
     for slot in 0:sp0 0x80:sp0 0x200:trap 0x280:trap; do derived+=("--entry=vectors+$slot"); done
     ;;
+s390x)
+    derived+=(--entry=boot:start --entry=program_entry --entry=external_entry --entry=step_entry)
+    # As below: an instruction that there is not.
+    derived+=(--entry=step_begin+6:start --entry=__wrap_step_mark+2:call)
+    ;;
 riscv*)
     derived+=(--entry=boot:start --entry=exception_entry:scratch)
     # sfu-gen believes that nothing goes on behind ebreak, by which these two call the stepper.
