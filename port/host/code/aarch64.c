@@ -383,5 +383,20 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
 
 /* A callee may change x0 to x18 and x30. Of x18, which is a platform's, that is not assumed. */
 const struct code_cpu code_aarch64 = {
-    0x3ffff | 1ull << X30, SP, X29, X30, X18, 0, 0, true, 4, 0, decode, NULL, NULL, 8, 8,
+    0x3ffff | 1ull << X30,
+    SP,
+    X29,
+    X30,
+    X18,
+    0,
+    0,
+    true,
+    4,
+    0,
+    decode,
+    NULL,
+    NULL,
+    8,
+    8,
+    "the interrupted PC is in ELR_EL1 alone, which no row can name",
 };

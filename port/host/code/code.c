@@ -1537,8 +1537,10 @@ void code_free(struct code *code)
             free(code->units[i].edges);
             code->units[i].edges = next;
         }
-    for (i = 0; i < code->num_units; i++)
+    for (i = 0; i < code->num_units; i++) {
         free(code->units[i].rows);
+        free(code->units[i].lost);
+    }
     free(code->units);
     free(code->calls);
     free(code->reports);

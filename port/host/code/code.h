@@ -125,8 +125,9 @@ struct code_cpu {
     void (*decode)(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact);
     void *(*open)(void); /* makes DECODER, or is NULL */
     void (*close)(void *decoder);
-    uint8_t word;  /* bytes of a register */
-    uint8_t entry; /* of the addresses in tables of jumps, in bytes: one size, or the sum of two */
+    uint8_t word;      /* bytes of a register */
+    uint8_t entry;     /* of the addresses in tables of jumps, in bytes: one size, or the sum of two */
+    const char *no_pc; /* why an interrupt's entry has no row at its start, or NULL */
 };
 
 /* How facts are put together. Both are without effect once a fact is full; it is unknown then. */
@@ -202,7 +203,7 @@ void code_entry(const struct code_cpu *cpu, struct code_state *state);
 /* What an interrupt begins with. x86_64: the CPU has pushed the PC and what belongs to it and, for CODE_ERROR, an error
  * code. aarch64: it has left SP alone or, for CODE_SP0, taken another one. s390x: it has left SP alone, and the PC is
  * in the low core. RISC-V: it has left SP alone; CODE_SCRATCH: and another SP is in the scratch register. */
-enum code_kind { CODE_TRAP, CODE_ERROR, CODE_SP0, CODE_SCRATCH, CODE_START, CODE_CALLED };
+enum code_kind { CODE_TRAP, CODE_ERROR, CODE_SP0, CODE_SCRATCH, CODE_START, CODE_CALLED, CODE_KINDS };
 void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind);
 
 /* Changes STATE as FACT does, whose instruction is at PC: the ops alone. */
@@ -233,6 +234,12 @@ struct code_edge {
     struct code_state state;
 };
 
+/* Code of an interrupt's entry that no row can describe, and why. */
+struct code_lost {
+    uint64_t start, end;
+    const char *why;
+};
+
 /* A piece of code with one entry of CFI, or without any. */
 struct code_unit {
     uint64_t start, end;
@@ -243,7 +250,8 @@ struct code_unit {
     uint8_t runs;
     struct cfi_row *rows; /* without CFI: what code says */
     size_t num_rows;
-    uint64_t lost;      /* bytes of an interrupt's entry that no row can describe */
+    struct code_lost *lost; /* by address; to be freed */
+    size_t num_lost;
     bool odd;           /* it returns with another SP */
     bool spoils;        /* it returns with another FP */
     bool changed;       /* it has become one of these: those that call it are to be run again */
@@ -313,6 +321,7 @@ struct code_unit *code_unit_at(const struct code *code, uint64_t addr);
 /* Code that nobody is seen to call. CODE_START: nobody has called it; CODE_CALLED: it is an ordinary function. */
 struct code_entry_point {
     uint64_t addr;
+    size_t order; /* of those that were named */
     enum code_kind kind;
 };
 

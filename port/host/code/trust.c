@@ -222,8 +222,9 @@ struct trust {
     uint64_t next;             /* where the last instruction ends */
     bool doubtful;             /* ways are not what they seem */
     bool alone;                /* CFI does not count */
-    uint64_t lost;             /* bytes of an interrupt's entry without a row */
-    struct code_report own;    /* of this entry */
+    struct code_lost *lost;    /* of an interrupt's entry, in any order */
+    size_t num_lost;
+    struct code_report own; /* of this entry */
 };
 
 /* The row of CFI for PC, or NULL. */
@@ -330,6 +331,37 @@ static bool needs_changed(const struct code_cpu *cpu, const struct cfi_row *row)
     return false;
 }
 
+/* Why STATE, that of an interrupt's entry, gives no row. */
+static const char *why_lost(struct trust *t, const struct code_state *state)
+{
+    const struct code_cpu *cpu = t->cpu;
+    struct sfu_rule rule;
+    bool unused;
+
+    if (state->caller == CALLER_UNCERTAIN)
+        return "ways meet here that were entered in another way: by an interrupt, a call, or at a start";
+    if (!find_entry(cpu, state, cpu->ra, true, &rule, &unused))
+        return cpu->no_pc != NULL && (state->reg[CODE_PC].base == BASE_RETURN || state->low_core)
+                   ? cpu->no_pc
+                   : "the code does not show where the interrupted PC is";
+    if (state->reg[cpu->sp].base == BASE_UNKNOWN)
+        return "the code does not show what SP is";
+    if (!find_cfa(cpu, state, &rule))
+        return "the code does not show where a row could find the interrupted SP";
+    if (!find_entry(cpu, state, cpu->fp, false, &rule, &unused))
+        return "the code does not show where the interrupted FP is";
+    if (!code_is_sure(t->code, t->unit, state))
+        return "SP changes to another stack, and the code does not end in a return from there";
+    return "the row would count from a register that the function called here may change";
+}
+
+/* Notes the SIZE bytes at PC as ones without a row. */
+static void lose(struct trust *t, uint64_t pc, unsigned size, const char *why)
+{
+    t->lost = grow(t->lost, t->num_lost, sizeof *t->lost);
+    t->lost[t->num_lost++] = (struct code_lost){pc, pc + size, why};
+}
+
 static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const struct code_state *state)
 {
     struct trust *t = ctx;
@@ -341,7 +373,8 @@ static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const 
     if (t->alone) {
         if (size == 0 || !code_is_sure(t->code, t->unit, state) || !derive(t->cpu, state, &fixed) ||
             (fact->flow == CODE_CALL && fact->link == 0 && needs_changed(t->cpu, &fixed))) {
-            t->lost += state->caller == CALLER_INTERRUPTED ? size : 0;
+            if (size > 0 && (state->caller == CALLER_INTERRUPTED || state->caller == CALLER_UNCERTAIN))
+                lose(t, pc, size, why_lost(t, state));
             return;
         }
         t->own.corrected += size;
@@ -518,6 +551,30 @@ static void forget_cfi(struct trust *t, const struct code_unit *unit)
     collect(&t->cfi, &lost);
 }
 
+static int by_lost(const void *a, const void *b)
+{
+    const struct code_lost *x = a, *y = b;
+
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+/* What follows on the same for the same reason is one. */
+static void keep_lost(struct code_unit *unit, struct trust *t)
+{
+    size_t i, num = 0;
+
+    put_in_order(t->lost, t->num_lost, sizeof *t->lost, by_lost);
+    for (i = 0; i < t->num_lost; i++)
+        if (num > 0 && t->lost[num - 1].end == t->lost[i].start && t->lost[num - 1].why == t->lost[i].why)
+            t->lost[num - 1].end = t->lost[i].end;
+        else
+            t->lost[num++] = t->lost[i];
+    free(unit->lost);
+    unit->lost = t->lost;
+    unit->num_lost = num;
+    t->lost = NULL;
+}
+
 /* Keeps what code says of UNIT, which has no CFI. Of instructions that overlap nobody knows which ones are meant. */
 static void keep_rows(struct code_unit *unit, struct trust *t)
 {
@@ -537,7 +594,7 @@ static void keep_rows(struct code_unit *unit, struct trust *t)
     free(unit->rows);
     unit->rows = rows.list;
     unit->num_rows = rows.num;
-    unit->lost = t->lost;
+    keep_lost(unit, t);
 }
 
 /* Replaces what CFI says of UNIT by what is right. The rows are freed with the CFI. */
@@ -572,6 +629,7 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
     }
     free(t->cfi.list);
     free(t->fixed.list);
+    free(t->lost);
 }
 
 /* Pieces of several functions that a compiler has made a function of (clang's outliner, -Oz) are jumped to, in the
@@ -789,7 +847,7 @@ static void add_derived(struct code *code, const struct code_how *how, struct co
             k += num;
         }
         report->derived += own.derived;
-        if (unit->lost > 0 && how->found != NULL)
+        if (unit->num_lost > 0 && how->found != NULL)
             how->found(how->ctx, unit, &own);
     }
 }

@@ -473,6 +473,7 @@ const struct code_cpu code_x86_64 = {
     close_decoder,
     8,
     8,
+    NULL,
 };
 #else
 /* ISO C forbids an empty file. */

@@ -11,10 +11,10 @@
 #include "common/filled.h"
 #include "common/report.h"
 #include "common/tables.h"
+#include "entries.h"
 #include "output.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -153,8 +153,16 @@ static void set_output(int option, const char *argument)
     }
 }
 
-/* What --entry names, each as it stands on the command line. */
+/* What --entry names, each as it stands on the command line or in a file. */
 static struct known entries;
+
+static void add_entry(const char *text)
+{
+    if (text[0] != '@')
+        known_add(&entries, text, strlen(text));
+    else if (!known_read(&entries, text + 1))
+        usage("--entry=%s: %s: %s", text, text + 1, strerror(errno));
+}
 
 /* Options that change what the tables say, and what is printed. */
 static void set_option(int option, const char *argument)
@@ -175,7 +183,7 @@ static void set_option(int option, const char *argument)
         break;
     case 'e':
         options.derive = true;
-        known_add(&entries, argument, strlen(argument));
+        add_entry(argument);
         break;
     case 'p':
         options.fp = (enum fp)parse_word("--fp", argument, fp, 3);
@@ -400,24 +408,60 @@ struct correction {
 static struct correction *corrections;
 static size_t num_corrections;
 
+/* What of an interrupt's entry has no row. */
+struct unsaid {
+    const char *function, *why;
+    uint64_t start, offset, bytes;
+};
+
+static struct unsaid *unsaid;
+static size_t num_unsaid;
+
 /* Notes what is wrong with the CFI of UNIT; or, in one without CFI, what of an interrupt's entry has no row. */
 static void add_correction(void *ctx, const struct code_unit *unit, const struct code_report *report)
 {
-    const struct symbol *symbol = image_symbol(ctx, unit->start);
+    size_t i;
 
-    if (unit->fde == NULL) {
-        if (!options.quiet)
-            fprintf(stderr,
-                    "sfu-gen: %s: %s (0x%" PRIx64 "): %" PRIu64
-                    " bytes of this entry have no row: the code does not "
-                    "say where SP, the interrupted PC or FP is\n",
-                    options.image, symbol != NULL ? symbol->name : "no symbol", unit->start, unit->lost);
-        return;
+    for (i = 0; unit->fde == NULL && i < unit->num_lost; i++) {
+        const struct code_lost *lost = &unit->lost[i];
+        const struct symbol *symbol = image_symbol(ctx, lost->start);
+
+        unsaid = grow(unsaid, num_unsaid, sizeof *unsaid);
+        unsaid[num_unsaid++] =
+            (struct unsaid){symbol != NULL ? symbol->name : "no symbol", lost->why, lost->start,
+                            symbol != NULL ? lost->start - symbol->addr : 0, lost->end - lost->start};
     }
+    if (unit->fde != NULL) {
+        const struct symbol *symbol = image_symbol(ctx, unit->start);
 
-    corrections = grow(corrections, num_corrections, sizeof *corrections);
-    corrections[num_corrections++] =
-        (struct correction){symbol != NULL ? symbol->name : "no symbol", unit->start, report->corrected};
+        corrections = grow(corrections, num_corrections, sizeof *corrections);
+        corrections[num_corrections++] =
+            (struct correction){symbol != NULL ? symbol->name : "no symbol", unit->start, report->corrected};
+    }
+}
+
+static void say_unsaid(void)
+{
+    size_t i;
+
+    if (options.json)
+        printf(",\n \"entries\": [");
+    for (i = 0; i < num_unsaid; i++) {
+        const struct unsaid *u = &unsaid[i];
+
+        if (options.json) {
+            printf("%s\n  {\"function\": ", i > 0 ? "," : "");
+            put_json(u->function);
+            printf(", \"pc\": \"0x%" PRIx64 "\", \"bytes\": %" PRIu64 ", \"reason\": ", u->start, u->bytes);
+            put_json(u->why);
+            putchar('}');
+        } else if (!options.quiet) {
+            fprintf(stderr, "sfu-gen: %s: %s+0x%" PRIx64 " (0x%" PRIx64 "): %" PRIu64 " bytes have no row: %s\n",
+                    options.image, u->function, u->offset, u->start, u->bytes, u->why);
+        }
+    }
+    if (options.json)
+        putchar(']');
 }
 
 /* Only the first functions are named, because a compiler that leaves out CFI does so everywhere. */
@@ -438,8 +482,10 @@ static void say_corrections(const struct code_report *code)
                    corrections[i].bytes);
         }
         putchar(']');
+        say_unsaid();
         return;
     }
+    say_unsaid();
     if (options.derive && !options.quiet)
         fprintf(stderr, "sfu-gen: %s: %" PRIu64 " bytes without CFI have rows by their instructions\n",
                 options.image, code->derived);
@@ -732,98 +778,25 @@ static void make(struct input *in)
     free(bytes.data);
 }
 
-/* ---- Entries --------------------------------------------------------------------------------------------------- */
+/* ---- Machine code ---------------------------------------------------------------------------------------------- */
 
-struct entry_points {
-    struct code_entry_point *list;
-    size_t num;
-};
-
-static void add_entry(struct entry_points *points, uint64_t addr, enum code_kind kind)
+/* --entry=TEXT names code of which it is known already how it is entered. */
+static void skip_entry(const char *text, bool by_cfi)
 {
-    points->list = grow(points->list, points->num, sizeof *points->list);
-    points->list[points->num].addr = addr;
-    points->list[points->num++].kind = kind;
-}
-
-/* Entries of STEP bytes each from SYMBOL on: those of vectors 0, 1, ... of x86_64. For some the CPU pushes an error
- * code (Intel's manual, volume 3, 6.15). */
-static void add_vectors(struct entry_points *points, const char *name, const struct symbol *symbol, uint64_t step)
-{
-    static const uint64_t with_error = 1 << 8 | 0x1f << 10 | 1 << 17 | 1 << 21;
-    uint64_t n;
-
-    if (symbol->size == 0 || step == 0)
-        fail("--entry=%s: the symbol has no size, or no number follows", name);
-    for (n = 0; n * step < symbol->size && n < 256; n++)
-        add_entry(points, symbol->addr + n * step, n < 32 && with_error >> n & 1 ? CODE_ERROR : CODE_TRAP);
-}
-
-/* Whether SYMBOL is that of a function which may be called. Parts of functions that compilers put elsewhere, or take
- * from libgcc, have names of their own, but are jumped to. */
-static bool is_function(const struct symbol *symbol)
-{
-    return symbol->function && strstr(symbol->name, ".cold") == NULL &&
-           strncmp(symbol->name, "OUTLINED_", 9) != 0 && strncmp(symbol->name, "__riscv_save_", 13) != 0 &&
-           strncmp(symbol->name, "__riscv_restore_", 16) != 0;
-}
-
-/* Entries of KIND for all functions whose names match PATTERN, as a shell's do. */
-static void add_functions(struct entry_points *points, const struct image *image, const char *pattern,
-                          enum code_kind kind)
-{
-    size_t i, before = points->num;
-
-    for (i = 0; i < image->num_symbols; i++)
-        if (is_function(&image->symbols[i]) && fnmatch(pattern, image->symbols[i].name, 0) == 0)
-            add_entry(points, image->symbols[i].addr, kind);
-    if (points->num == before)
-        fail("--entry=%s: no function's name is like that", pattern);
-}
-
-/* SYMBOL[+N][:KIND], or PATTERN[:KIND] */
-static void parse_entry(const struct image *image, const char *text, struct entry_points *points)
-{
-    static const char *const kinds[] = {"trap", "error", "sp0", "scratch", "start", "call"};
-    char *name = copied(text), *kind = strchr(name, ':'), *plus, *end = NULL;
-    uint64_t offset = 0;
-    enum code_kind what = CODE_TRAP;
-    size_t i;
-
-    if (kind != NULL)
-        *kind++ = '\0';
-    if (kind != NULL && strncmp(kind, "vectors/", 8) != 0)
-        what = (enum code_kind)parse_word("--entry", kind, kinds, 6);
-    if (strpbrk(name, "*?[") != NULL) {
-        add_functions(points, image, name, what);
-        free(name);
-        return;
-    }
-    plus = strchr(name, '+');
-    if (plus != NULL) {
-        *plus++ = '\0';
-        offset = strtoull(plus, &end, 0);
-    }
-    for (i = 0; i < image->num_symbols && strcmp(image->symbols[i].name, name) != 0; i++)
-        continue;
-    if (i == image->num_symbols || (end != NULL && (end == plus || *end != '\0')))
-        fail("--entry=%s: no such symbol of code", text);
-    if (kind != NULL && strncmp(kind, "vectors/", 8) == 0 && image->abi == SFU_AMD64)
-        add_vectors(points, text, &image->symbols[i], strtoull(kind + 8, NULL, 0));
-    else
-        add_entry(points, image->symbols[i].addr + offset, what);
-    free(name);
+    if (!options.quiet)
+        fprintf(stderr, "sfu-gen: %s: --entry=%s is not used: %s\n", options.image, text,
+                by_cfi ? "this code has call frame information, which says how it is entered"
+                       : "this code has rows in .sframe (--forget ignores those)");
 }
 
 /* What the machine code says beside the CFI, or where there is none. */
 static void read_machine_code(struct input *in)
 {
-    struct entry_points points = {NULL, 0};
+    struct entries points;
     struct code_how how = {options.derive, NULL, 0, &in->kept, add_correction, &in->image};
-    size_t i;
 
-    for (i = 0; i < entries.num; i++)
-        parse_entry(&in->image, entries.list[i].name, &points);
+    if (!entries_read(&points, &in->image, &entries, &in->spans, &in->kept, skip_entry))
+        fail("%s", points.error);
     how.entries = points.list;
     how.num_entries = points.num;
     if (!code_trust(&in->cfi, &in->spans, &how, &in->code) && options.derive)

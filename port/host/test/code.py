@@ -684,6 +684,82 @@ def riscv_handler(level):
 
 RISCV_SWITCH = """addi sp, sp, -16\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)\n.cfi_offset 1, -8\nSTORE sp, 0(a0)
         mv t1, sp\nmv sp, a1\nLOAD ra, 8(sp)\n.cfi_restore 1\naddi sp, sp, 16\n.cfi_def_cfa_offset 0\nret"""
+# Code that --entry names: stubs of vectors, with symbols of their own; vectors of aarch64, with two slots unused, and a
+# function in the place of the last ones.
+WITH_ERROR = (8, 10, 11, 12, 13, 14, 17, 21)
+NAMED = {
+    "x86_64": ".balign 16\nstubs:\n" + "".join(
+        ".balign 16\nv%d: %spush $%d\njmp handle\n" % (n, "" if n in WITH_ERROR else "push $0\n", n)
+        for n in range(24)) + """.size stubs, . - stubs\nhandle: push %rbp\ncall handler\npop %rbp\nadd $16, %rsp\niretq
+        handler: ret""",
+    "aarch64": ".balign 2048\nvectors:\n" + "".join(
+        ".balign 128\nsub sp, sp, #32\nstp x0, x30, [sp]\n%s\nstr x0, [sp, #16]\nb handle%d\n" %
+        ("mrs x0, sp_el0" if n < 4 or n > 7 else "add x0, sp, #32", n // 4) if n % 4 < 2 else ".balign 128\n.skip 4\n"
+        for n in range(12)) + ".balign 128\n.type handle0, %function\n" + "".join(
+        """handle%d: mrs x0, elr_el1\nstr x0, [sp, #24]\nbl handler\nldr x0, [sp, #24]\nmsr elr_el1, x0
+        ldp x0, x30, [sp], #32\neret\n""" % n for n in range(3)) + ".skip 256\n.size handle0, . - handle0\nhandler: ret",
+}
+# The same, said in two ways.
+SAME = {
+    "x86_64": [(["stubs:vectors/16"], ["v%d%s" % (n, ":error" if n in WITH_ERROR else "") for n in range(24)]),
+               (["stubs:vectors/16"], ["v*:vectors"]),
+               (["stubs:vectors/16"], ["v*", "v8:error", "v1[0-4]:error", "v17:error", "v21:error"]),
+               (["v1", "v3"], ["v1:error", "v3", "v1:trap"])],
+    "aarch64": [(["vectors:vectors"], ["vectors:sp0", "vectors+0x80:sp0", "vectors+0x200", "vectors+640",
+                                       "vectors+1024:sp0", "vectors+0x480:sp0"])],
+}
+# What is wrong is said.
+REFUSED = {
+    "nothing": "no code has this symbol", "": "no code has this symbol", "v1:": "there is no kind ''",
+    "v1:trapp": "there is no kind 'trapp'; there are trap, error, sp0, ", "v1:sp0": "sp0 is for aarch64 alone",
+    "v1:scratch": "scratch is for RISC-V alone", "v1:error/4": "only vectors of x86_64 take a number",
+    "stubs:vectors": "a number of bytes must follow", "stubs:vectors/0": "'0' is no number of bytes from 1 to 4096",
+    "stubs:vectors/x": "'x' is no number of bytes", "v1:vectors/16": "the symbol has no size",
+    "v1+": "'' is no number", "v1+x": "'x' is no number", "v1+-1": "'-1' is no number",
+    "v1+0x100000": "is not in a section of code", "w*": "no code has a name like this", "v*:call": "no function has",
+    "hand*:vectors": "no code has a name like this with a number", "@/nowhere": "No such file or directory",
+}
+
+
+def named(cpu):
+    jump = "jmp" if cpu == "x86_64" else "b"
+    return build(cpu, "%s/named-%s" % (WORK, cpu), [".text", ".globl _start", "_start: %s _start" % jump, NAMED[cpu],
+                                                    """.balign 16
+        .type described, %function\ndescribed: .cfi_startproc\nnop\n.cfi_endproc\n.size described, 1"""])
+
+
+def entries_same(cpu):
+    image, file = named(cpu), WORK + "/entries"
+    for ways in SAME[cpu]:
+        write(file, ("# how this kernel is entered\n\n" + "".join("  %s # this\n" % way for way in ways[1])).encode())
+        made = []
+        for way in (["--entry=" + way for way in ways[0]], ["--entry=" + way for way in ways[1]], ["--entry=@" + file]):
+            gen.gen("-q", "--address=0", *way, "-o", file + ".out", image)
+            made.append(read(file + ".out"))
+        must(made[0] == made[1] == made[2] and len(made[0]) > 100, "%s: %s" % (ways, [len(m) for m in made]))
+
+
+def entries_refused():
+    image = named("x86_64")
+    for text, wanted in REFUSED.items():
+        said = gen.gen("--size", "--entry=" + text, image, status=2 if text.startswith("@") else 1)[1]
+        must(said.count("\n") == 1 and "--entry=%s: " % text in said and wanted in said, said)
+    said = gen.gen("--size", "--entry=described", image)[1]
+    must("--entry=described is not used: this code has call frame information" in said, said)
+    said = gen.gen("--size", "--entry=vectors+2", named("aarch64"), status=1)[1]
+    must("no instruction begins at" in said, said)
+
+
+def entries_without_rows():
+    """What has no row is named, with the reason."""
+    said, log = gen.gen("--size", "--json", "--entry=vectors:vectors", named("aarch64"))
+    for entry in json.loads(said)["entries"]:
+        must(entry["bytes"] > 0 and re.search("ELR_EL1", entry["reason"]), str(entry))
+    log = gen.gen("--size", "--entry=vectors:vectors", named("aarch64"))[1]
+    must(re.search(r"vectors\+0x80 \(0x\w+\): 20 bytes have no row: the interrupted PC is in ELR_EL1", log) and
+         "handle1+0x0 " in log and "handle1+0x18 " in log, log)
+
+
 SWITCH = {
     "riscv64": RISCV_SWITCH, "riscv32": RISCV_SWITCH,
     "x86_64": """push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\nmov %rsp, %rdx\nmov %rdx, (%rdi)
@@ -729,6 +805,10 @@ def test_trust():
         test("%s another stack" % cpu, switched, cpu)
         test("%s another stack without CFI" % cpu, switched_without_cfi, cpu)
     test("s390x interrupt", interrupted)
+    for cpu in NAMED:
+        test("%s entries said in two ways" % cpu, entries_same, cpu)
+    test("entries that are refused", entries_refused)
+    test("entries without rows", entries_without_rows)
     for cpu in ("riscv64", "riscv32"):
         for kind in TRAPS:
             test("%s interrupt, %s" % (cpu, kind), riscv_trap, cpu, kind)

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+#include "entries.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is read now. */
+struct reader {
+    struct entries *entries;
+    struct image *image;
+    const struct cfi_spans *spans;
+    const struct kept *kept;
+    void (*skipped)(const char *text, bool by_cfi);
+    const char *text; /* as it was given */
+    bool names_many;  /* a pattern, or vectors */
+};
+
+static bool refuse(struct reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool refuse(struct reader *r, const char *format, ...)
+{
+    char *error = r->entries->error;
+    const size_t size = sizeof r->entries->error;
+    va_list args;
+    int used = snprintf(error, size, "--entry=%.80s: ", r->text);
+
+    va_start(args, format);
+    if (used > 0 && (size_t)used < size)
+        vsnprintf(error + used, size - (size_t)used, format, args);
+    va_end(args);
+    return false;
+}
+
+/* ---- Kinds ----------------------------------------------------------------------------------------------------- */
+
+enum { VECTORS = CODE_KINDS };
+
+static bool is_x86_64(struct image *image)
+{
+    return image->abi == SFU_AMD64;
+}
+
+static bool is_aarch64(struct image *image)
+{
+    return image->abi == SFU_AARCH64 || image->abi == SFU_AARCH64_BIG;
+}
+
+static bool is_riscv(struct image *image)
+{
+    return image->header.e_machine == EM_RISCV;
+}
+
+static bool has_vectors(struct image *image)
+{
+    return is_x86_64(image) || is_aarch64(image);
+}
+
+static const struct kind {
+    const char *name;
+    unsigned kind; /* enum code_kind, or VECTORS */
+    bool (*fits)(struct image *image);
+    const char *of; /* which CPUs */
+} kinds[] = {
+    {"trap", CODE_TRAP, NULL, NULL},
+    {"error", CODE_ERROR, is_x86_64, "x86_64"},
+    {"sp0", CODE_SP0, is_aarch64, "aarch64"},
+    {"scratch", CODE_SCRATCH, is_riscv, "RISC-V"},
+    {"vectors", VECTORS, has_vectors, "x86_64 and aarch64"},
+    {"start", CODE_START, NULL, NULL},
+    {"call", CODE_CALLED, NULL, NULL},
+};
+
+/* Takes ":KIND" off NAME. STEP: the number behind "vectors/", or 0. */
+static bool take_kind(struct reader *r, char *name, unsigned *kind, uint64_t *step)
+{
+    char *word = strchr(name, ':'), *number, *end;
+    size_t i;
+
+    *kind = CODE_TRAP;
+    *step = 0;
+    if (word == NULL)
+        return true;
+    *word++ = '\0';
+    number = strchr(word, '/');
+    if (number != NULL)
+        *number++ = '\0';
+    for (i = 0; i < sizeof kinds / sizeof *kinds && strcmp(kinds[i].name, word) != 0; i++)
+        continue;
+    if (i == sizeof kinds / sizeof *kinds)
+        return refuse(r, "there is no kind '%s'; there are trap, error, sp0, scratch, vectors, start, call", word);
+    if (kinds[i].fits != NULL && !kinds[i].fits(r->image))
+        return refuse(r, "%s is for %s alone", word, kinds[i].of);
+    *kind = kinds[i].kind;
+    if (number == NULL)
+        return true;
+    if (*kind != VECTORS || !is_x86_64(r->image))
+        return refuse(r, "only vectors of x86_64 take a number");
+    errno = 0;
+    *step = strtoull(number, &end, 0);
+    if (end == number || *end != '\0' || errno != 0 || *step == 0 || *step > 4096)
+        return refuse(r, "'%s' is no number of bytes from 1 to 4096", number);
+    return true;
+}
+
+/* ---- Addresses ------------------------------------------------------------------------------------------------- */
+
+static bool is_kept(const struct kept *kept, uint64_t addr)
+{
+    size_t below = count_up_to(kept->list, kept->num, sizeof *kept->list, offsetof(struct kept_span, start), addr);
+
+    return below > 0 && addr < kept->list[below - 1].end;
+}
+
+/* Adds ADDR, unless its code is described already. Of several addresses that a text names nothing is said then. */
+static bool add(struct reader *r, uint64_t addr, enum code_kind kind)
+{
+    struct entries *e = r->entries;
+    const struct code_cpu *cpu = code_cpu(r->image);
+    const struct cfi_span *span = cfi_span_at(r->spans, addr);
+
+    if (cpu != NULL && addr % cpu->align != 0)
+        return refuse(r, "no instruction begins at 0x%" PRIx64, addr);
+    if (image_code(r->image, addr) == NULL)
+        return refuse(r, "0x%" PRIx64 " is not in a section of code", addr);
+    if ((span != NULL && span->fde != NULL) || is_kept(r->kept, addr)) {
+        if (!r->names_many)
+            r->skipped(r->text, span != NULL && span->fde != NULL);
+        return true;
+    }
+    e->list = grow(e->list, e->num, sizeof *e->list);
+    e->list[e->num].addr = addr;
+    e->list[e->num].order = e->num;
+    e->list[e->num++].kind = kind;
+    return true;
+}
+
+/* The CPU pushes an error code for vector N (Intel's manual, volume 3, 6.15). */
+static enum code_kind kind_of_vector(uint64_t n)
+{
+    static const uint64_t with_error = 1 << 8 | 0x1f << 10 | 1 << 17 | 1 << 21;
+
+    return n < 32 && with_error >> n & 1 ? CODE_ERROR : CODE_TRAP;
+}
+
+/* x86_64: entries of STEP bytes each, those of vectors 0, 1, ... */
+static bool add_stubs(struct reader *r, const struct symbol *symbol, uint64_t step)
+{
+    uint64_t n;
+
+    if (step == 0)
+        return refuse(r, "a number of bytes must follow, as in vectors/16: how long one entry is");
+    if (symbol->size == 0)
+        return refuse(r, "the symbol has no size, which .size gives it; or name each entry");
+    for (n = 0; n * step < symbol->size && n < 256; n++)
+        if (!add(r, symbol->addr + n * step, kind_of_vector(n)))
+            return false;
+    return true;
+}
+
+enum { SLOTS = 16, SLOT = 128 };
+
+/* Where the slots at SYMBOL end: a kernel without programs may have other code in the place of the last ones. */
+static uint64_t end_of_slots(const struct image *image, const struct symbol *symbol)
+{
+    uint64_t end = symbol->addr + SLOTS * SLOT;
+    size_t i;
+
+    for (i = 0; i < image->num_symbols; i++) {
+        const struct symbol *other = &image->symbols[i];
+
+        if (other->function && other->addr > symbol->addr && other->addr < end &&
+            (other->addr % SLOT != 0 || other->size > SLOT))
+            end = other->addr;
+    }
+    return end;
+}
+
+/* aarch64: 16 slots of 128 bytes. At the first four the CPU has left SP_EL0 for another SP, and at the last eight the
+ * interrupted SP, of a program, is in SP_EL0. Slots without instructions are left out: ways would lead through them. */
+static bool add_slots(struct reader *r, const struct symbol *symbol)
+{
+    static const uint8_t nop[4] = {0x1f, 0x20, 0x03, 0xd5}, none[4];
+    const uint64_t end = end_of_slots(r->image, symbol);
+    unsigned n, i;
+
+    if (symbol->addr % (SLOTS * SLOT) != 0)
+        return refuse(r, "no vectors are at 0x%" PRIx64 ": their address is a multiple of 2048", symbol->addr);
+    for (n = 0; n < SLOTS && symbol->addr + n * SLOT < end; n++) {
+        const uint64_t addr = symbol->addr + n * SLOT;
+        const uint8_t *bytes = image_instructions(r->image, addr, SLOT);
+
+        for (i = 0; bytes != NULL && i < SLOT &&
+                    (memcmp(bytes + i, nop, sizeof nop) == 0 || memcmp(bytes + i, none, sizeof none) == 0);
+             i += 4)
+            continue;
+        if (bytes != NULL && i < SLOT && !add(r, addr, n >= 4 && n < 8 ? CODE_TRAP : CODE_SP0))
+            return false;
+    }
+    return true;
+}
+
+/* Whether SYMBOL is that of a function which may be called. Parts of functions that compilers put elsewhere, or take
+ * from libgcc, have names of their own, but are jumped to. */
+static bool is_function(const struct symbol *symbol)
+{
+    return symbol->function && strstr(symbol->name, ".cold") == NULL &&
+           strncmp(symbol->name, "OUTLINED_", 9) != 0 && strncmp(symbol->name, "__riscv_save_", 13) != 0 &&
+           strncmp(symbol->name, "__riscv_restore_", 16) != 0;
+}
+
+/* All code whose symbol matches PATTERN, as a shell's do. Of vectors, the number at the end of the name says which. */
+static bool add_matches(struct reader *r, const char *pattern, unsigned kind)
+{
+    struct image *image = r->image;
+    bool found = false;
+    size_t i;
+
+    if (kind == VECTORS && !is_x86_64(image))
+        return refuse(r, "vectors of this CPU have one symbol, at their start");
+    for (i = 0; i < image->num_symbols; i++) {
+        const struct symbol *symbol = &image->symbols[i];
+        size_t digits = strlen(symbol->name);
+        enum code_kind what = (enum code_kind)kind;
+
+        if (fnmatch(pattern, symbol->name, 0) != 0 || (kind == CODE_CALLED && !is_function(symbol)))
+            continue;
+        while (digits > 0 && symbol->name[digits - 1] >= '0' && symbol->name[digits - 1] <= '9')
+            digits--;
+        if (kind == VECTORS && symbol->name[digits] == '\0')
+            continue;
+        if (kind == VECTORS)
+            what = kind_of_vector(strtoull(symbol->name + digits, NULL, 10));
+        found = true;
+        if (!add(r, symbol->addr, what))
+            return false;
+    }
+    return found || refuse(r, kind == CODE_CALLED ? "no function has a name like this"
+                              : kind == VECTORS   ? "no code has a name like this with a number at its end"
+                                                  : "no code has a name like this");
+}
+
+static bool add_symbol(struct reader *r, char *name, unsigned kind, uint64_t step)
+{
+    struct image *image = r->image;
+    char *plus = strchr(name, '+'), *end = NULL;
+    uint64_t offset = 0;
+    size_t i;
+
+    for (i = 0; i < image->num_symbols && strcmp(image->symbols[i].name, name) != 0; i++)
+        continue;
+    if (i == image->num_symbols && plus != NULL) { /* a name may have a + in it */
+        *plus++ = '\0';
+        errno = 0;
+        offset = strtoull(plus, &end, 0);
+        if (end == plus || *end != '\0' || errno != 0 || *plus == '-')
+            return refuse(r, "'%s' is no number", plus);
+        for (i = 0; i < image->num_symbols && strcmp(image->symbols[i].name, name) != 0; i++)
+            continue;
+    }
+    if (i == image->num_symbols)
+        return refuse(r, image->num_symbols == 0 ? "the file has no symbols of code"
+                                                 : "no code has this symbol; labels that begin with .L have none");
+    if (kind == VECTORS && offset != 0)
+        return refuse(r, "vectors begin at a symbol");
+    if (kind == VECTORS)
+        return is_x86_64(image) ? add_stubs(r, &image->symbols[i], step) : add_slots(r, &image->symbols[i]);
+    return add(r, image->symbols[i].addr + offset, (enum code_kind)kind);
+}
+
+static bool read_one(struct reader *r)
+{
+    char *name = copied(r->text);
+    unsigned kind;
+    uint64_t step;
+    bool good;
+
+    good = take_kind(r, name, &kind, &step);
+    r->names_many = strpbrk(name, "*?[") != NULL || kind == VECTORS;
+    if (good && strpbrk(name, "*?[") != NULL)
+        good = add_matches(r, name, kind);
+    else
+        good = good && add_symbol(r, name, kind, step);
+    free(name);
+    return good;
+}
+
+static int by_addr(const void *a, const void *b)
+{
+    const struct code_entry_point *x = a, *y = b;
+
+    return x->addr != y->addr ? (x->addr > y->addr) - (x->addr < y->addr)
+                              : (x->order > y->order) - (x->order < y->order);
+}
+
+/* Leaves the last one of each address. */
+static void drop_twins(struct entries *e)
+{
+    size_t i, num = 0;
+
+    put_in_order(e->list, e->num, sizeof *e->list, by_addr);
+    for (i = 0; i < e->num; i++)
+        if (i + 1 == e->num || e->list[i].addr != e->list[i + 1].addr)
+            e->list[num++] = e->list[i];
+    e->num = num;
+}
+
+bool entries_read(struct entries *entries, struct image *image, const struct known *texts,
+                  const struct cfi_spans *spans, const struct kept *kept,
+                  void (*skipped)(const char *text, bool by_cfi))
+{
+    struct reader r = {entries, image, spans, kept, skipped, NULL, false};
+    size_t i;
+
+    memset(entries, 0, sizeof *entries);
+    for (i = 0; i < texts->num; i++) {
+        r.text = texts->list[i].name;
+        if (!read_one(&r))
+            return false;
+    }
+    drop_twins(entries);
+    return true;
+}
