@@ -273,7 +273,7 @@ static bool join_values(const struct code_state *state, const struct code_state 
 /* Whether two SPs are on stacks, of which nothing is known then but what is at the same distance from SP. */
 static bool same_stack(const struct code_value *a, const struct code_value *b)
 {
-    return (a->base == BASE_CFA || a->base == BASE_ALIGNED) && (b->base == BASE_CFA || b->base == BASE_ALIGNED);
+    return a->base >= BASE_CFA && a->base <= BASE_TRAP && b->base >= BASE_CFA && b->base <= BASE_TRAP;
 }
 
 /* The slot of OTHER that MINE of STATE is, by another name; or NULL. MINE gets the name that both have. */
@@ -367,6 +367,8 @@ bool code_join(const struct code_cpu *cpu, struct code_state *state, const struc
     if (moved) {
         align(state, cpu->sp);
         less |= !same_value(&before, &state->reg[cpu->sp]);
+        less |= !state->has_parted;
+        state->has_parted = true;
         for (i = 0; i < num && state->num < CODE_SLOTS; i++)
             state->slot[state->num++] = kept[i];
     }
@@ -379,7 +381,8 @@ bool code_join(const struct code_cpu *cpu, struct code_state *state, const struc
         less = true;
     }
     state->trap_is_cfa &= other->trap_is_cfa;
-    less |= !state->has_called && other->has_called;
+    less |= (!state->has_called && other->has_called) || (!state->has_parted && other->has_parted);
+    state->has_parted |= other->has_parted;
     state->has_called |= other->has_called;
     less |= state->has_left && !other->has_left;
     state->has_left &= other->has_left;

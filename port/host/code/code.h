@@ -192,6 +192,7 @@ struct code_state {
     bool low_core;     /* words at low absolute addresses are known, too (s390x, at an interrupt) */
     bool trap_is_cfa;  /* BASE_TRAP is the CFA: the interrupt has left SP as it was */
     bool has_called;   /* others have run since the entry, who may have decided to switch */
+    bool has_parted;   /* ways have met at which SP was at another distance from the CFA */
     bool has_left;     /* SP, as it is, has been stored where no stack is known to be */
     uint32_t switched; /* SP is on another stack: the number of the unit that moved it there, + 1, and
                                           CODE_ENTERS, if an interrupt is handled there; CODE_MIXED: of several */

@@ -340,6 +340,10 @@ static const char *why_lost(struct trust *t, const struct code_state *state)
 
     if (state->caller == CALLER_UNCERTAIN)
         return "ways meet here that were entered in another way: by an interrupt, a call, or at a start";
+    if (state->has_parted && cpu->no_pc == NULL && !find_entry(cpu, state, cpu->ra, true, &rule, &unused))
+        return "entries meet here that differ in how far SP is from what the CPU has pushed, as if only one of "
+               "them "
+               "had an error code";
     if (!find_entry(cpu, state, cpu->ra, true, &rule, &unused))
         return cpu->no_pc != NULL && (state->reg[CODE_PC].base == BASE_RETURN || state->low_core)
                    ? cpu->no_pc

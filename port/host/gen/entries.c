@@ -39,24 +39,24 @@ static bool refuse(struct reader *r, const char *format, ...)
 
 /* ---- Kinds ----------------------------------------------------------------------------------------------------- */
 
-enum { VECTORS = CODE_KINDS };
+enum { VECTORS = CODE_KINDS, NO_NUMBER = 1000 };
 
-static bool is_x86_64(struct image *image)
+static bool is_x86_64(const struct image *image)
 {
     return image->abi == SFU_AMD64;
 }
 
-static bool is_aarch64(struct image *image)
+static bool is_aarch64(const struct image *image)
 {
     return image->abi == SFU_AARCH64 || image->abi == SFU_AARCH64_BIG;
 }
 
-static bool is_riscv(struct image *image)
+static bool is_riscv(const struct image *image)
 {
     return image->header.e_machine == EM_RISCV;
 }
 
-static bool has_vectors(struct image *image)
+static bool has_vectors(const struct image *image)
 {
     return is_x86_64(image) || is_aarch64(image);
 }
@@ -64,7 +64,7 @@ static bool has_vectors(struct image *image)
 static const struct kind {
     const char *name;
     unsigned kind; /* enum code_kind, or VECTORS */
-    bool (*fits)(struct image *image);
+    bool (*fits)(const struct image *image);
     const char *of; /* which CPUs */
 } kinds[] = {
     {"trap", CODE_TRAP, NULL, NULL},
@@ -140,12 +140,40 @@ static bool add(struct reader *r, uint64_t addr, enum code_kind kind)
     return true;
 }
 
-/* The CPU pushes an error code for vector N (Intel's manual, volume 3, 6.15). */
-static enum code_kind kind_of_vector(uint64_t n)
+/* How many words the entry at ADDR pushes before it does anything else. Entries for which the CPU pushes an error code
+ * push one less. */
+static unsigned words_pushed(struct image *image, uint64_t addr)
 {
-    static const uint64_t with_error = 1 << 8 | 0x1f << 10 | 1 << 17 | 1 << 21;
+    static const uint8_t endbr[4] = {0xf3, 0x0f, 0x1e, 0xfa};
+    enum { CLD = 0xfc, CLI = 0xfa, PUSH_BYTE = 0x6a, PUSH_WORD = 0x68 };
+    const uint8_t *bytes = image_instructions(image, addr, 16);
+    unsigned words = 0, at = 0;
 
-    return n < 32 && with_error >> n & 1 ? CODE_ERROR : CODE_TRAP;
+    while (bytes != NULL && at + 5 <= 16)
+        if (memcmp(bytes + at, endbr, sizeof endbr) == 0) {
+            at += sizeof endbr;
+        } else if (bytes[at] == CLD || bytes[at] == CLI) {
+            at++;
+        } else if (bytes[at] == PUSH_BYTE || bytes[at] == PUSH_WORD) {
+            at += bytes[at] == PUSH_BYTE ? 2 : 5;
+            words++;
+        } else {
+            break;
+        }
+    return words;
+}
+
+/* The CPU pushes an error code for vector N, whose entry is at ADDR (Intel's manual, volume 3, 6.15; AMD's, volume 2,
+ * 8.2). Of 21, 29 and 30, which older CPUs do not know, the entry says what it is made for: PLAIN is one without. */
+static enum code_kind kind_of_vector(struct image *image, uint64_t n, uint64_t addr, uint64_t plain)
+{
+    static const uint64_t with_error = 1 << 8 | 0x1f << 10 | 1 << 17, newer = 1 << 21 | 3 << 29;
+
+    if (n >= 32)
+        return CODE_TRAP;
+    if (newer >> n & 1)
+        return words_pushed(image, addr) < words_pushed(image, plain) ? CODE_ERROR : CODE_TRAP;
+    return with_error >> n & 1 ? CODE_ERROR : CODE_TRAP;
 }
 
 /* x86_64: entries of STEP bytes each, those of vectors 0, 1, ... */
@@ -158,7 +186,7 @@ static bool add_stubs(struct reader *r, const struct symbol *symbol, uint64_t st
     if (symbol->size == 0)
         return refuse(r, "the symbol has no size, which .size gives it; or name each entry");
     for (n = 0; n * step < symbol->size && n < 256; n++)
-        if (!add(r, symbol->addr + n * step, kind_of_vector(n)))
+        if (!add(r, symbol->addr + n * step, kind_of_vector(r->image, n, symbol->addr + n * step, symbol->addr)))
             return false;
     return true;
 }
@@ -214,10 +242,38 @@ static bool is_function(const struct symbol *symbol)
            strncmp(symbol->name, "__riscv_restore_", 16) != 0;
 }
 
+/* The number at the end of NAME, or NO_NUMBER. */
+static uint64_t number_of(const char *name)
+{
+    size_t digits = strlen(name);
+
+    while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9')
+        digits--;
+    return name[digits] != '\0' && strlen(name + digits) < 4 ? strtoull(name + digits, NULL, 10) : NO_NUMBER;
+}
+
+/* The stub of a vector without an error code: that of the lowest one of those that match PATTERN; or 0. */
+static uint64_t plain_stub(const struct image *image, const char *pattern)
+{
+    const struct symbol *found = NULL;
+    size_t i;
+
+    for (i = 0; i < image->num_symbols; i++) {
+        const struct symbol *symbol = &image->symbols[i];
+        uint64_t n = number_of(symbol->name);
+
+        if (fnmatch(pattern, symbol->name, 0) == 0 && (n < 8 || (n >= 32 && n < NO_NUMBER)) &&
+            (found == NULL || n < number_of(found->name)))
+            found = symbol;
+    }
+    return found != NULL ? found->addr : 0;
+}
+
 /* All code whose symbol matches PATTERN, as a shell's do. Of vectors, the number at the end of the name says which. */
 static bool add_matches(struct reader *r, const char *pattern, unsigned kind)
 {
-    struct image *image = r->image;
+    const struct image *image = r->image;
+    const uint64_t plain = kind == VECTORS ? plain_stub(image, pattern) : 0;
     bool found = false;
     size_t i;
 
@@ -225,19 +281,14 @@ static bool add_matches(struct reader *r, const char *pattern, unsigned kind)
         return refuse(r, "vectors of this CPU have one symbol, at their start");
     for (i = 0; i < image->num_symbols; i++) {
         const struct symbol *symbol = &image->symbols[i];
-        size_t digits = strlen(symbol->name);
-        enum code_kind what = (enum code_kind)kind;
+        const uint64_t n = number_of(symbol->name);
 
-        if (fnmatch(pattern, symbol->name, 0) != 0 || (kind == CODE_CALLED && !is_function(symbol)))
+        if (fnmatch(pattern, symbol->name, 0) != 0 || (kind == CODE_CALLED && !is_function(symbol)) ||
+            (kind == VECTORS && n == NO_NUMBER))
             continue;
-        while (digits > 0 && symbol->name[digits - 1] >= '0' && symbol->name[digits - 1] <= '9')
-            digits--;
-        if (kind == VECTORS && symbol->name[digits] == '\0')
-            continue;
-        if (kind == VECTORS)
-            what = kind_of_vector(strtoull(symbol->name + digits, NULL, 10));
         found = true;
-        if (!add(r, symbol->addr, what))
+        if (!add(r, symbol->addr,
+                 kind == VECTORS ? kind_of_vector(r->image, n, symbol->addr, plain) : (enum code_kind)kind))
             return false;
     }
     return found || refuse(r, kind == CODE_CALLED ? "no function has a name like this"
