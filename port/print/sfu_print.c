@@ -55,12 +55,19 @@ static uint32_t marks(const struct sfu_frame *f)
     return result;
 }
 
+#ifdef __arm__
+#define IN_ADDRESS 1u /* of the address of a function of T32 code: says so, and is no part of it */
+#else
+#define IN_ADDRESS 0u
+#endif
+
 /* Whether FRAME is the last that is skipped. */
 static bool is_last(struct sfu_panic *p, const struct sfu_frame *frame)
 {
     if (p->skip_function == 0)
         return frame->depth + 1 == p->skip;
-    return sfu_find_frame(p->target, frame, &p->row) == SFU_OK && p->row.function == p->skip_function;
+    return sfu_find_frame(p->target, frame, &p->row) == SFU_OK &&
+           p->row.function == (p->skip_function & ~(uint64_t)IN_ADDRESS);
 }
 
 /* The number of the frame that the trace begins with. */
