@@ -57,6 +57,8 @@
  *    stored and at ERET; s390x: the low core). Put END of sfu_trap_begin before such an instruction, and let the trap
  *    hook say what is known.
  *
+ *    On 32-bit ARM the interrupted SP and LR are banked. sfu_banked reads them: arch/arm/sfu_asm_abi.h.
+ *
  *    Put no .cfi_startproc around such a function: it would have two tables.
  *    The linker script must take both: .sframe : { KEEP(*(.sframe .sframe.*)) }.
  *

@@ -55,3 +55,20 @@
     sfu_cfi .cfi_adjust_cfa_offset -\bytes
     .endif
     .endm
+
+    /* For exception entries of the A and R profiles, while interrupts are masked: gives, in the registers SP and LR,
+     * the stack pointer and the link register of the interrupted mode. The register CPSR has what was SPSR, which says
+     * the mode. User mode has those of system mode. If the entry runs in the interrupted mode itself, SP gets the
+     * entry's own stack pointer, below what the entry has pushed. SCRATCH is a fourth register. Changes the flags. */
+    .macro sfu_banked cpsr:req, sp:req, lr:req, scratch:req
+    mrs \scratch, cpsr
+    and \sp, \cpsr, #0x1f
+    cmp \sp, #0x10
+    it eq
+    orreq \sp, \sp, #0xf
+    orr \sp, \sp, #0xc0
+    msr cpsr_c, \sp
+    mov \sp, sp
+    mov \lr, lr
+    msr cpsr_c, \scratch
+    .endm

@@ -297,7 +297,10 @@ void kernel_new_thread(struct thread *thread, void *stack, uint64_t size, void (
 
 extern uint8_t guard[], boot_stack[], boot_stack_top[];
 struct relocation {
-    uintptr_t offset, info, addend;
+    uintptr_t offset, info;
+#ifndef MACHINE_REL
+    uintptr_t addend;
+#endif
 };
 extern const struct relocation relocations_start[], relocations_end[];
 
@@ -306,13 +309,21 @@ _Noreturn void boot_again(uint64_t distance, void (*entry)(void));
 _Noreturn void kernel_restart(uint64_t distance, void (*entry)(void));
 _Noreturn void kernel_start(uintptr_t boot);
 
-/* The image is position-independent: each of its relocations is where the image is, plus a number. */
+/* The image is position-independent: each of its relocations is where the image is, plus a number. With MACHINE_REL the
+ * number is in the place itself. */
 static void relocate(uint64_t distance)
 {
     const struct relocation *r;
 
-    for (r = relocations_start; r < relocations_end; r++)
-        *(uintptr_t *)(uintptr_t)(r->offset + distance) = (uintptr_t)(r->addend + distance);
+    for (r = relocations_start; r < relocations_end; r++) {
+        uintptr_t *place = (uintptr_t *)(uintptr_t)(r->offset + distance);
+
+#ifdef MACHINE_REL
+        *place += (uintptr_t)distance;
+#else
+        *place = (uintptr_t)(r->addend + distance);
+#endif
+    }
 }
 
 /* All of the kernel's code, also what has no table: a PC elsewhere is not code. */

@@ -110,10 +110,61 @@ endef
 $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_image,$(cpu),build/kernel/$(cpu),,,\
     $(call riscv_objects,$(cpu),build/kernel/$(cpu)) build/kernel/$(cpu)/port/baremetal/main.o,,--small)))
 
+# 32-bit ARM of the A profile, A32 code. Its CFI is .debug_frame, which is in no segment anyway.
+ARM_CC := arm-none-eabi-gcc
+ARM_CPU := -mcpu=cortex-a15 -marm -mfloat-abi=soft -mno-unaligned-access
+ARM_FLAGS = $(filter-out -Wa$(comma)--gsframe -fasynchronous-unwind-tables,$(BARE_FLAGS)) -Iport/baremetal/arm
+ARM_LINK := $(subst $(comma)-z$(comma)norelro,,$(BARE_LINK)) -Wl,-pie,--no-dynamic-linker,-z,noexecstack
+arm_objects = $(KERNEL_SOURCES:%.c=$(1)/%.o) $(addprefix $(1)/port/baremetal/arm/,boot.o machine.o)
+
+ARM_KEPT := .eh_frame (INFO) : { KEEP(*(.eh_frame)) } .sfu_sframe.trap (INFO) : { KEEP(*(.sfu_sframe.trap.*)) }
+ARM_SCRIPT := sed -e 's/^    \.sframe : {/    .sfu_sframe : ALIGN(8) {/' \
+    -e 's/^        KEEP(\*(\.sframe.*/        QUAD(0) . += 64 + SIZEOF(.debug_frame) * 5 \/ 4; . = ALIGN(8);/' \
+    -e 's/^    .DISCARD.*/    .debug_frame 0 : { *(.debug_frame) }\n    $(ARM_KEPT)\n&/' \
+    -e 's/ \.eh_frame \.interp/ .interp .ARM.exidx* .ARM.extab*/' \
+    -e 's/\.rela\.dyn : \(.*\)\*(\.rela \.rela\.\*)/.rel.dyn : \1*(.rel .rel.*)/'
+
+# arm_image DIRECTORY, FLAGS, COMPILER, OBJECTS, FLAGS TO LINK, FLAGS OF SFU-GEN: as kernel_image.
+define arm_image
+$(1)/%.o: ARM_C := $(or $(3),$(ARM_CC))
+$(1)/%.o: %.c $(BARE_HEADERS) $(MAKEFILE_LIST)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $$(@D)
+	$$(ARM_C) $(ARM_CPU) $$(ARM_FLAGS) $(2) -c $$< -o $$@
+
+$(1)/%.o: %.S $(BARE_HEADERS) $(MAKEFILE_LIST)
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $$(@D)
+	$(ARM_CC) $(ARM_CPU) $$(ARM_FLAGS) $(2) -c $$< -o $$@
+
+$(1)/kernel.ld: port/baremetal/kernel.ld $(MAKEFILE_LIST)
+	@mkdir -p $$(@D)
+	$(ARM_SCRIPT) $$< >$$@
+
+$(1)/symbols0.o: port/symbols/symbols.py
+	@mkdir -p $$(@D)
+	python3 port/symbols/symbols.py arm-none-eabi-nm | arm-none-eabi-as -o $$@ -
+
+$(1)/first.elf: $(1)/symbols0.o
+$(1)/kernel.elf: $(1)/symbols.o
+$(1)/symbols.o: $(1)/first.elf
+	python3 port/symbols/symbols.py arm-none-eabi-nm $$< | arm-none-eabi-as -o $$@ -
+
+.SECONDARY: $(4)
+$(1)/%.elf: $(4) $(1)/kernel.ld port/baremetal/arm/machine.ld build/tools/sfu-gen
+	$(ARM_CC) $(ARM_CPU) $(ARM_LINK) $(5) -L$(1) -Tport/baremetal/arm/machine.ld \
+	    $$(filter %.o,$$^) -o $$@
+	build/tools/sfu-gen -q $(6) --strict $$@
+endef
+$(eval $(call arm_image,build/kernel/arm,,,$(call arm_objects,build/kernel/arm) \
+    build/kernel/arm/port/baremetal/main.o,,--small))
+
 SAYS ?= hello
 KERNEL_RUN_riscv64 = qemu-system-riscv64 -M virt -bios none -serial stdio \
     -semihosting-config 'enable=on,target=native,arg=$(SAYS)'
 KERNEL_RUN_riscv32 = qemu-system-riscv32 -M virt -bios none -serial stdio \
+    -semihosting-config 'enable=on,target=native,arg=$(SAYS)'
+KERNEL_RUN_arm = qemu-system-arm -M virt -cpu cortex-a15 -serial stdio \
     -semihosting-config 'enable=on,target=native,arg=$(SAYS)'
 KERNEL_RUN_x86_64 = qemu-system-x86_64 -serial stdio -device isa-debug-exit,iobase=0xf4,iosize=4 -append '$(SAYS)'
 KERNEL_RUN_aarch64 = qemu-system-aarch64 -M virt -cpu cortex-a57 -serial stdio \

@@ -69,6 +69,30 @@
     .macro back
     ret
     .endm
+#elif defined(__arm__)
+#define FIRST  r0
+#define SECOND r2 /* the first one has 64 bits */
+#ifdef __thumb__
+#define FP r7
+#else
+#define FP r11
+#endif
+    .macro stop what
+    cmp \what, #0
+    bne 1f
+    udf #0
+1:  cpsie i
+2:  b 2b
+    .endm
+    .macro save
+    sfu_push FP, lr
+    .endm
+    .macro restore
+    sfu_pop FP, lr
+    .endm
+    .macro back
+    bx lr
+    .endm
 #else
 #define FIRST  %r2
 #define SECOND %r3
@@ -96,6 +120,9 @@ mask:
 #endif
 
     .text
+#ifdef __thumb__
+    .thumb
+#endif
     sfu_function_begin in_leaf
     stop FIRST
     back
@@ -122,6 +149,8 @@ mask:
     mov sp, x0
 #elif defined(__riscv)
     mv sp, a0
+#elif defined(__arm__)
+    mov sp, r0
 #else
     lgr %r15, %r2
 #endif
@@ -135,6 +164,8 @@ mask:
     br x0
 #elif defined(__riscv)
     jr a0
+#elif defined(__arm__)
+    bx r0
 #else
     br %r2
 #endif
@@ -154,6 +185,9 @@ mask:
 #elif defined(__riscv)
     mv ra, a0
     ret
+#elif defined(__arm__)
+    mov lr, r0
+    bx lr
 #else
     lgr %r14, %r2
     br %r14
@@ -195,6 +229,8 @@ illegal_data:
     udf #0
 #elif defined(__riscv)
     .4byte 0
+#elif defined(__arm__)
+    .4byte 0xe7f000f0                   /* A32's udf: addresses here are even */
 #else
     .short 0
 #endif

@@ -66,6 +66,8 @@ step void scenario_middle(void)
 #define TRAP "int3"
 #elif defined(__aarch64__)
 #define TRAP "brk #0"
+#elif defined(__arm__)
+#define TRAP "udf #0"
 #else
 #define TRAP ".short 0"
 #endif

@@ -7,11 +7,19 @@
  */
 #include "sfu_asm.h"
 #include "scenarios.h"
-#ifdef __riscv
+#if defined(__riscv) || defined(__arm__)
 #include "machine.h"
+#endif
+#ifdef __thumb__
+#define FP r7
+#else
+#define FP r11
 #endif
 
     .text
+#ifdef __thumb__
+    .thumb
+#endif
     sfu_function_begin probe_caller
 #if defined(__x86_64__)
     sfu_push %rbp
@@ -40,6 +48,15 @@
     sfu_pop s2
     sfu_pop ra, s0
     ret
+#elif defined(__arm__)
+    sfu_push FP, lr
+    sfu_push r4, r5
+    movw FP, #PROBE_FP
+    movw r4, #PROBE_KEPT
+    bl probe
+    sfu_pop r4, r5
+    sfu_pop FP, lr
+    bx lr
 #else
     sfu_push 6
     lghi %r11, PROBE_FP
@@ -101,6 +118,23 @@ probe_error:
 probe_return:
     csrci CSR_STATUS, STATUS_IE
     ret
+#elif defined(__arm__)
+    mov r1, sp
+    str r1, [r0]
+    str FP, [r0, #8]
+    bic r1, lr, #1                      /* of T32 code */
+    str r1, [r0, #16]
+    cmp r2, #0                          /* R1 is not used, because the second argument has 64 bits */
+    bne 1f
+probe_illegal:
+    udf #0
+1:  cpsie i
+probe_wait:
+    b probe_wait
+probe_error:
+probe_return:
+    cpsid i
+    bx lr
 #else
     stg %r15, 0(%r2)
     stg %r11, 8(%r2)
@@ -128,6 +162,32 @@ debug_entry:
     mov %rax, %dr7
     pop %rax
     jmp vectors + 16
+#endif
+
+#if defined(__arm__)
+    /* The vector of prefetch aborts: the breakpoint must be gone before exception_entry is reached again. It goes on
+     * behind what it has in common with vector_instruction. */
+    .arm
+    .globl debug_entry
+debug_entry:
+    sub lr, lr, #4
+    srsdb sp!, #MODE_SVC
+    cpsid if, #MODE_SVC
+    push {r0, r1}
+    movw r0, #:lower16:(broken - (1f + 8))
+    movt r0, #:upper16:(broken - (1f + 8))
+1:  ldr r0, [pc, r0]
+    movw r1, #:lower16:(replaced - (2f + 8))
+    movt r1, #:upper16:(replaced - (2f + 8))
+2:  ldr r1, [pc, r1]
+    cmp r0, #0
+    strne r1, [r0]
+    dsb
+    mcr p15, 0, r0, c7, c5, 0           /* ICIALLU */
+    dsb
+    isb
+    pop {r0, r1}
+    b vector_instruction + 12
 #endif
 
     .section .note.GNU-stack, "", %progbits

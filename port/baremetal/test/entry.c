@@ -155,6 +155,58 @@ static void go_on(struct trap *trap, const struct trap *outer)
         trap->pc = (uintptr_t)exception_handled;
     }
 }
+#elif defined(__arm__)
+enum { KEPT = 4 };
+extern const char vectors[], vector_undefined[], vector_interrupt[], debug_entry[];
+
+/* Where the breakpoint is, and what it has replaced: for debug_entry, which puts that back. NULL: nowhere. */
+volatile uint32_t *broken;
+uint32_t replaced;
+
+/* Vectors and exception_entry are A32 code. */
+static void break_at(uintptr_t pc)
+{
+    if (broken != NULL)
+        *broken = replaced;
+    broken = (volatile uint32_t *)pc;
+    if (broken != NULL) {
+        replaced = *broken;
+        *broken = 0xe1200070; /* BKPT */
+    }
+    __asm__ volatile("dsb; mcr p15, 0, %0, c7, c5, 0; dsb; isb" : : "r"(0) : "memory"); /* ICIALLU */
+}
+
+/* The vector of prefetch aborts leads to debug_entry. */
+static void set_breaks(void)
+{
+    uintptr_t slot = (uintptr_t)vectors + 12;
+
+    __asm__("" : "+r"(slot));
+    *(volatile uint32_t *)slot = 0xea000000 | (((uintptr_t)debug_entry - slot - 8) >> 2 & 0xffffff);
+    break_at(0);
+}
+
+/* A debug event, by the fault status. */
+static bool is_break(const struct trap *trap)
+{
+    return trap->reason == REASON_INSTRUCTION && (trap->status & 0x40f) == 2;
+}
+
+static uintptr_t behind(uintptr_t at)
+{
+    return at + 4;
+}
+
+static void allow_breaks(void)
+{
+}
+
+/* The mode of aborts has an LR and an SPSR of its own. */
+static void go_on(struct trap *trap, const struct trap *outer)
+{
+    (void)trap;
+    (void)outer;
+}
 #else
 enum { KEPT = 6 };
 extern const char program_saved[], program_restored[], external_entry[];
@@ -364,6 +416,9 @@ static bool fail(struct trap *trap)
     allow_breaks();
 #elif defined(__riscv)
     break_at((uintptr_t)exception_restored);
+#elif defined(__arm__)
+    set_breaks();
+    break_at((uintptr_t)exception_entry_end - 4);
 #else
     break_at((uintptr_t)program_restored);
     allow_breaks();
@@ -454,6 +509,14 @@ void scenario_entry(void)
     run(exception_handled, exception_entry_end, ILLEGAL);
     run(exception_handled, exception_entry_end, WAIT);
     report("entry");
+#elif defined(__arm__)
+    set_breaks();
+    run(exception_entry, exception_entry_end, ILLEGAL);
+    run(exception_entry, exception_entry_end, WAIT);
+    report("entry");
+    run(vector_undefined, vector_undefined + 32, ILLEGAL);
+    run(vector_interrupt, vector_interrupt + 32, WAIT);
+    report("vectors");
 #else
     run(program_saved + 6, external_entry, ILLEGAL);
     run(external_entry, exception_entry_end, WAIT);

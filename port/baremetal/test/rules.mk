@@ -135,6 +135,39 @@ suite-bare-$(1): $(RISCV_KINDS_$(1):%=$(BARE)/%/kernel.elf)
 endef
 $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_suite,$(cpu))))
 
+# 32-bit ARM's: A32 code, T32 code, and as above.
+ARM_KINDS := arm arm-thumb arm-hook arm-clang
+ARM_CLANG := clang-16 --target=arm-none-eabi
+arm_test_objects = $(arm_objects) $(addprefix $(1)/,port/print/sfu_all.o $(addprefix port/baremetal/test/,hooks.o \
+    scenarios.o entry.o entry-asm.o crash.o crash-asm.o))
+
+# arm_kind DIRECTORY, FLAGS, COMPILER, FLAGS TO LINK
+define arm_kind
+$(call arm_image,$(1),$(2),$(3),$(call arm_test_objects,$(1)),$(BARE_WRAP) $(4))
+
+$(1)/port/baremetal/test/%-asm.o: port/baremetal/test/%.S $(BARE_HEADERS) $(MAKEFILE_LIST)
+	@mkdir -p $$(@D)
+	$(ARM_CC) $(ARM_CPU) $$(ARM_FLAGS) $(2) -c $$< -o $$@
+
+$(1)/port/baremetal/test/scenarios.o $(1)/port/baremetal/test/crash.o: BARE_FLAGS += -Wno-infinite-recursion
+endef
+$(eval $(call arm_kind,$(BARE)/arm))
+$(eval $(call arm_kind,$(BARE)/arm-thumb,-mthumb))
+$(eval $(call arm_kind,$(BARE)/arm-hook,$(BARE_HOOK)))
+# Without unwind tables clang saves no return address in functions that do not return. Nothing reads what EHABI has.
+$(eval $(call arm_kind,$(BARE)/arm-clang,-funwind-tables,$(ARM_CLANG),\
+    $(addprefix -Wl$(comma)--defsym=__aeabi_unwind_cpp_,pr0=0 pr1=0)))
+$(BARE)/arm-hook/port/baremetal/arm/boot.o: port/baremetal/arm/boot.S $(BARE_HEADERS) $(MAKEFILE_LIST)
+	@mkdir -p $(@D)
+	$(ARM_CC) $(ARM_CPU) $(ARM_FLAGS) -c $< -o $@
+	arm-none-eabi-objcopy -R '.sfu_sframe.trap*' $@
+
+CHECK += bare-arm
+.PHONY: suite-bare-arm
+suite-bare-arm: $(ARM_KINDS:%=$(BARE)/%/kernel.elf)
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh bare-arm python3 port/baremetal/test/run.py arm arm-none-eabi- $(ARM_KINDS:%=$(BARE)/%)
+
 # suite-bare-CPU: every scenario of every image, and broken sections.
 define bare_suite
 CHECK_$(1) += bare-$(1)
@@ -148,8 +181,9 @@ endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_suite,$(cpu))))
 
 .PHONY: bare
-## [campaigns] bare: kernels of our own that crash in every way, on five machines
-bare: $(foreach cpu,$(BARE_CPUS) $(RISCV_CPUS),suite-bare-$(cpu) suite-step-kernel-$(cpu)) suite-recipes
+## [campaigns] bare: kernels of our own that crash in every way, on six machines
+bare: $(foreach cpu,$(BARE_CPUS) $(RISCV_CPUS),suite-bare-$(cpu) suite-step-kernel-$(cpu)) suite-bare-arm \
+    suite-recipes
 
 CHECK += recipes
 .PHONY: suite-recipes

@@ -107,6 +107,30 @@ step static void scenario_tick(void)
     scenario_assert();
 }
 
+#if defined(__arm__)
+/* ---- a call of the kernel ---- */
+
+static bool on_call(struct trap *trap)
+{
+    (void)trap;
+    hooks.trap = NULL;
+    illegal();
+    return true;
+}
+
+/* The link register is that of the call's own mode: nothing of this one is lost. */
+step static void call_kernel(void)
+{
+    __asm__ volatile("svc #1\n\tnop");
+}
+
+step static void scenario_call(void)
+{
+    hooks.trap = on_call;
+    call_kernel();
+}
+#endif
+
 /* ---- a fault in a fault, and in the printer ---- */
 
 step static void fault_again(void)
@@ -295,6 +319,9 @@ static uint8_t *attributes(uintptr_t pc)
     const uint8_t *fde = tables + get32(sframe_start + 20);
     int64_t start;
 
+#ifdef __thumb__
+    pc &= ~(uintptr_t)1;
+#endif
     for (;; fde += 16) {
         __builtin_memcpy(&start, fde, sizeof start);
         if ((uintptr_t)fde + (uint64_t)start == pc)
@@ -679,7 +706,7 @@ step static void scenario_stack(void)
     stack_1();
 }
 
-#ifndef __riscv
+#ifndef NO_MODULES
 /* ---- a module ---- */
 
 extern uint8_t module_image[];
@@ -763,6 +790,9 @@ static const struct {
 #if defined(__aarch64__)
     {"return-illegal", scenario_return_illegal},
 #endif
+#if defined(__arm__)
+    {"call", scenario_call},
+#endif
     {"nested", scenario_nested},
     {"printer", scenario_printer},
     {"overflow", scenario_overflow},
@@ -815,13 +845,13 @@ static const struct {
     {"record-overflow", scenario_record_overflow},
     {"record-corrupt", scenario_record_corrupt},
     {"stack", scenario_stack},
-#ifndef __riscv /* sfu-gen makes the tables of a whole kernel, and a module is relocated in the kernel */
+#ifndef NO_MODULES
     {"module", scenario_module},
     {"module-null", scenario_module_null},
 #endif
     {"slide", scenario_slide},
     {"slide-irq", scenario_slide_irq},
-#ifndef __riscv
+#ifndef NO_MODULES /* the function tracer needs a compiler's room for it */
     {"traced", scenario_traced},
 #endif
     {"boot", scenario_boot},

@@ -10,12 +10,17 @@
 #define PROBE_KEPT 0x4567
 
 /* Nothing is there, on any of the machines. */
-#if defined(__riscv) && __riscv_xlen == 32
+#if (defined(__riscv) && __riscv_xlen == 32) || defined(__arm__)
 #define NOWHERE 0x18000000
 #define SMASHED 0x18181810 /* not there either */
 #else
 #define NOWHERE 0x0000300000000000
 #define SMASHED 0x00005a5a5a5a5a50
+#endif
+
+/* sfu-gen makes the tables of a whole kernel, and a module is relocated in the kernel: there are no modules. */
+#if defined(__riscv) || defined(__arm__)
+#define NO_MODULES
 #endif
 
 #ifndef __ASSEMBLER__

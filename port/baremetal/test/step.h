@@ -18,6 +18,13 @@
 #elif defined(__aarch64__)
 #define ILLEGAL_INSTRUCTION "udf #0"
 #define ILLEGAL_SIZE        4
+#elif defined(__arm__)
+#define ILLEGAL_INSTRUCTION "udf #0"
+#ifdef __thumb__
+#define ILLEGAL_SIZE 2
+#else
+#define ILLEGAL_SIZE 4
+#endif
 #elif defined(__riscv)
 #define ILLEGAL_INSTRUCTION ".4byte 0"
 #define ILLEGAL_SIZE        4
