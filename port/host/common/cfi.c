@@ -792,6 +792,32 @@ static void read_cfa(struct machine *m, const struct rule *rule, struct sfu_rule
     set_value_rule(m, result, &value);
 }
 
+/* Makes RULE, which begins at the CFA, one that begins at the register of CFA. */
+static void rebase_on_register(struct machine *m, struct sfu_rule *rule, const struct sfu_rule *cfa)
+{
+    int64_t sum = (int64_t)cfa->offset + rule->offset;
+
+    if (rule->control & RULE_REGISTER)
+        return;
+    if (sum != (int32_t)sum)
+        m->why = "an offset or a register number that is too large for SFrame";
+    rule->control |= cfa->control;
+    rule->offset = (int32_t)sum;
+}
+
+/* An exception entry that says where the CPU has saved SP, in a slot at an OFFSET from the CFA: in SFrame the CFA is
+ * what lies there, and RA and FP are found from the register that the CFA was found from. */
+static void take_saved_sp(struct machine *m, const struct rule *sp, struct cfi_row *row)
+{
+    struct sfu_rule slot = {0, RULE_DEREFERENCE};
+
+    read_rule(m, sp, m->registers->sp, &slot);
+    rebase_on_register(m, &row->ra, &row->cfa);
+    rebase_on_register(m, &row->fp, &row->cfa);
+    rebase_on_register(m, &slot, &row->cfa);
+    row->cfa = slot;
+}
+
 /* In SFrame SP is the CFA (s390x: CFA - 160). If s390x has saved SP, in a slot or a register, that is taken for true,
  * because its compilers save r15 like any other register, and it has the caller's SP. */
 static void check_sp(struct machine *m, const struct rule *rule, const struct sfu_rule *cfa)
@@ -835,7 +861,10 @@ static void read_row(struct machine *m, const struct cfi_cie *cie, const struct 
         read_rule(m, &state->rules[RA], cie->ra, &row->ra);
     if (m->why == NULL)
         read_rule(m, &state->rules[FP], m->registers->fp, &row->fp);
-    if (m->why == NULL)
+    if (m->why == NULL && state->rules[SP].how == SAVED && m->registers->sp_below_cfa == 0 &&
+        !(row->cfa.control & RULE_DEREFERENCE))
+        take_saved_sp(m, &state->rules[SP], row);
+    else if (m->why == NULL)
         check_sp(m, &state->rules[SP], &row->cfa);
     if (m->why == NULL)
         rebase_on_cfa(m, &row->ra, &row->cfa);

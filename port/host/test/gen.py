@@ -1098,7 +1098,7 @@ NOPS = "nop\n" * 4
 def test_options():
     os.makedirs(WORK, exist_ok=True)
     for function in (help_text, install, wrong_options, strict, share, set_loc, long_function, overlaps, dropped, mixed,
-                     taken_over, below_sp, link_register_below_sp, high_addresses, concatenated, flashed,
+                     taken_over, below_sp, saved_sp, link_register_below_sp, high_addresses, concatenated, flashed,
                      signed_with_pc, scalable, smallest, shared_lists, frame_pointer, holes, signals,
                      plts, trampolines, no_blocks, room, outputs, deterministic):
         test(function.__name__.replace("_", " "), function)
@@ -1348,6 +1348,30 @@ def below_sp():
     gen("-q", "--keep-below-sp", image)
     text = run(TC + "/x86_64/objdump", "--sframe", image)[0]
     must(len(re.findall(r"sp\+8 +c-16", text)) == 2, text)
+
+
+# What the CPU pushes for an exception in 64-bit mode, as kernels describe it.
+TRAP = ".cfi_startproc simple\n.cfi_signal_frame\n.cfi_def_cfa %rsp, 0\n.cfi_offset %rip, 0\n.cfi_offset %rsp, 24\n"
+
+
+# By the CFI above: the CFA is SP, then SP + 8, then RBP + 8.
+WANTED_TRAP = [["(sp+24)", "u", "(sp+0)"], ["(sp+32)", "(sp+0)", "(sp+8)"], ["(fp+32)", "(fp+0)", "(fp+8)"]]
+
+
+def saved_sp():
+    """An exception entry that says where the CPU has saved SP: its CFI has the interrupted registers."""
+    image = assemble("trap", TRAP + "nop\npush %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset %rbp, 0\nnop\n"
+                     ".cfi_def_cfa %rbp, 8\ncall _start\n.cfi_endproc\n")
+    gen("-q", "--strict", "--side=" + image + ".side", image)
+    text = run(TC + "/x86_64/objdump", "--sframe", image + ".side")[0]
+    found = [line.split()[1:] for line in text.splitlines() if re.match(r" +[0-9a-f]{16} ", line)]
+    must(found == WANTED_TRAP, text)
+    gen("-q", image)
+    gen("-q", "--check", "--strict", image)
+    image = assemble("trap_far", TRAP + ".cfi_offset %rsp, 0x7ffffff8\n.cfi_adjust_cfa_offset 0x7ffffff8\nnop\n"
+                     ".cfi_endproc\n")
+    said = json.loads(gen("--json", "--size", image)[0])["findings"]
+    must(len(said) == 1 and "too large" in said[0]["what"], str(said))
 
 
 def high_addresses():
