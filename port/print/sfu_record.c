@@ -13,12 +13,12 @@ enum { RELIABLE = 1, BEGINS_EXACT = 2 }; /* flags */
 
 static uint32_t checksum(const struct sfu_record *record)
 {
-    const uint8_t *bytes = (const uint8_t *)record;
+    const uint8_t *bytes = (const uint8_t *)record, *p; /* without offsetof, which not each kernel's stddef.h has */
     uint32_t sum = 0xffffffff;
-    unsigned i, bit;
+    unsigned bit;
 
-    for (i = offsetof(struct sfu_record, code); i < sizeof *record; i++) {
-        sum ^= bytes[i];
+    for (p = (const uint8_t *)&record->code; p < bytes + sizeof *record; p++) {
+        sum ^= *p;
         for (bit = 0; bit < 8; bit++)
             sum = sum >> 1 ^ ((sum & 1) != 0 ? 0xedb88320 : 0);
     }
