@@ -82,6 +82,14 @@ static void copy_registers(struct sfu_registers *to, const struct sfu_registers 
     to->has_ra = from->has_ra;
 }
 
+/* The trap frame of an entry that has called C with SP. 0: there is none. */
+static uint64_t trap_by_sp(const struct sfu_kernel *k, uint64_t sp)
+{
+    if (k->current_trap != NULL)
+        return (uintptr_t)k->current_trap(k->panic.ctx);
+    return sp <= UINT64_MAX - k->trap_at ? sp + k->trap_at : 0;
+}
+
 /* Finds the trap frame that has saved the registers of FRAME. It counts only if it has the PC and the SP of FRAME: an
  * exception entry that is still at work has other values there. */
 static bool find_trap(const struct sfu_kernel *k, const struct sfu_frame *frame, uint64_t *trap)
@@ -94,10 +102,8 @@ static bool find_trap(const struct sfu_kernel *k, const struct sfu_frame *frame,
     } else {
         const uint64_t saved = frame->depth == 0 ? k->saved : frame->interrupted ? frame->saved : 0;
 
-        if (saved == 0 || saved > UINT64_MAX - k->trap_at)
-            return false;
-        *trap = saved + k->trap_at;
-        if (!read_frame(k, &k->trap, *trap, &regs))
+        *trap = saved != 0 ? trap_by_sp(k, saved) : 0;
+        if (*trap == 0 || !read_frame(k, &k->trap, *trap, &regs))
             return false;
     }
     return regs.pc == frame->regs.pc && regs.sp == frame->regs.sp;
@@ -133,12 +139,12 @@ static int get_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, 
 
 /* ---- Stacks ---------------------------------------------------------------------------------------------------- */
 
-static void clear(struct sfu_kernel_thread *thread)
+static void clear(void *p, size_t size)
 {
-    volatile uint8_t *bytes = (volatile uint8_t *)thread; /* volatile: compilers must not call memset */
-    unsigned i;
+    volatile uint8_t *bytes = (volatile uint8_t *)p; /* volatile: compilers must not call memset */
+    size_t i;
 
-    for (i = 0; i < sizeof *thread; i++)
+    for (i = 0; i < size; i++)
         bytes[i] = 0;
 }
 
@@ -196,6 +202,7 @@ static size_t stack_size(const struct sfu_kernel_threads *t, const uint8_t *thre
 static void describe(const struct sfu_kernel_threads *t, const uint8_t *thread, struct sfu_kernel_thread *entry)
 {
     entry->stack_low = entry->stack_high = NULL;
+    entry->guard = t->guard;
     if (t->stack_low >= 0 && pointer_at(thread, t->stack_low) != NULL) {
         entry->stack_low = pointer_at(thread, t->stack_low);
         entry->stack_high = (const uint8_t *)entry->stack_low + stack_size(t, thread);
@@ -229,6 +236,7 @@ static bool next_described(const struct sfu_kernel *k, struct sfu_kernel_thread 
             state = t->state != NULL ? t->state(thread) : SFU_KERNEL_WAITS;
     }
     entry->running = state == SFU_KERNEL_RUNS;
+    entry->is_new = state == SFU_KERNEL_NEW;
     if (state != SFU_KERNEL_NO_THREAD)
         describe(t, thread, entry);
     return state != SFU_KERNEL_NO_THREAD;
@@ -242,43 +250,98 @@ static bool next_thread(const struct sfu_kernel *k, struct sfu_kernel_thread *th
     return (k->threads.array != NULL || k->threads.list != NULL) && next_described(k, thread);
 }
 
-/* Sets *STACK to the stack from LOW to HIGH, if ADDR lies on it or in the GUARD bytes below it. The high end of a stack
- * counts as long as no other stack begins there: *FOUND. Returns whether no better one can come. */
-static bool try_stack(const void *low, const void *high, uint64_t guard, uint64_t addr, struct sfu_stack *stack,
-                      bool *found)
+/* How well an address fits to a stack. */
+enum fit { OUTSIDE, IN_GUARD, AT_HIGH, INSIDE };
+
+/* A search for the stack that an address lies on. */
+struct search {
+    uint64_t addr, below, above; /* no stack that was looked at reaches into [below, above) */
+    enum fit best;
+    struct sfu_stack *stack; /* valid unless best is OUTSIDE */
+};
+
+static enum fit fit_of(uint64_t addr, uint64_t low, uint64_t high, uint64_t guard)
+{
+    if (low >= high || addr < (guard < low ? low - guard : 0) || addr > high)
+        return OUTSIDE;
+    if (addr < low)
+        return IN_GUARD;
+    return addr == high ? AT_HIGH : INSIDE;
+}
+
+/* Looks at the stack from LOW to HIGH, and at the GUARD bytes below it. Returns whether no better one can come. */
+static bool look_at(struct search *s, const void *low, const void *high, uint64_t guard)
 {
     const uint64_t begin = (uintptr_t)low, end = (uintptr_t)high;
-    const uint64_t floor = guard < begin ? begin - guard : 0;
+    const enum fit fit = fit_of(s->addr, begin, end, guard);
 
-    if (begin >= end || addr < floor || addr > end || (addr == end && *found))
+    if (fit > s->best) {
+        s->stack->bytes = low;
+        s->stack->low = begin;
+        s->stack->high = end;
+        s->best = fit;
+    }
+    if (begin < end && end <= s->addr && end > s->below)
+        s->below = end;
+    if (begin < end && begin > s->addr && begin < s->above)
+        s->above = begin;
+    return s->best == INSIDE;
+}
+
+/* Narrows *S to the one stack of several, of EACH bytes, that the address lies on. At most one pass for each stack. */
+static void narrow(struct search *s, uint64_t each)
+{
+    struct sfu_stack *stack = s->stack;
+    uint64_t low = stack->low;
+
+    while (stack->high - low > each && s->addr >= low + each)
+        low += each;
+    stack->bytes = (const uint8_t *)stack->bytes + (low - stack->low);
+    stack->low = low;
+    if (stack->high - low > each)
+        stack->high = low + each;
+}
+
+/* Finds memory of stacks without bounds. It ends where a known stack begins, because a walk from one to the other
+ * changes stacks. */
+static bool look_at_rest(const struct sfu_kernel *k, struct search *s)
+{
+    const uint8_t *low = (const uint8_t *)k->rest.low, *high = (const uint8_t *)k->rest.high;
+
+    if (fit_of(s->addr, (uintptr_t)low, (uintptr_t)high, k->rest.guard) == OUTSIDE)
         return false;
-    stack->bytes = low;
-    stack->low = begin;
-    stack->high = end;
-    *found = true;
-    return addr < end;
+    if (s->below > (uintptr_t)low)
+        low += s->below - (uintptr_t)low;
+    if (s->above < (uintptr_t)high)
+        high -= (uintptr_t)high - s->above;
+    (void)look_at(s, low, high, k->rest.guard);
+    return s->best != OUTSIDE;
 }
 
 /* A sfu_find_stack_fn. At most num_stacks and max_threads passes. */
 static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
 {
     const struct sfu_kernel *k = (const struct sfu_kernel *)ctx;
+    struct search s = {addr, 0, UINT64_MAX, OUTSIDE, stack};
     struct sfu_kernel_thread thread;
     uint32_t left = max_threads(k);
-    bool found = false;
     unsigned i;
 
     for (i = 0; i < k->num_stacks; i++) {
-        const struct sfu_kernel_stack *s = &k->stacks[i];
+        const struct sfu_kernel_stack *known = &k->stacks[i];
+        const enum fit before = s.best;
+        const bool done = look_at(&s, known->low, known->high, known->guard);
 
-        if (try_stack(s->low, s->high, s->guard, addr, stack, &found))
+        if (known->each != 0 && s.best != before)
+            narrow(&s, known->each);
+        if (done)
             return true;
     }
-    clear(&thread);
+    clear(&thread, sizeof thread);
     for (; left > 0 && next_thread(k, &thread); left--)
-        if (try_stack(thread.stack_low, thread.stack_high, thread.guard, addr, stack, &found))
+        if (look_at(&s, thread.stack_low, thread.stack_high, thread.guard))
             return true;
-    return found || try_stack(k->rest.low, k->rest.high, k->rest.guard, addr, stack, &found);
+    return s.best != OUTSIDE || look_at_rest(k, &s);
 }
 
 /* ---- Exception entries ----------------------------------------------------------------------------------------- */
@@ -303,12 +366,23 @@ static int cross(void *ctx, const struct sfu_frame *frame, int code, struct sfu_
         return find_trap(k, frame, &trap) && is_user(k, frame, trap) ? (int)SFU_END : code;
     if (frame->regs.pc == 0)
         return k->zero_ends ? (int)SFU_END : code;
-    if (pc < k->entries.low || pc >= k->entries.high || frame->regs.sp > UINT64_MAX - k->trap_at)
+    if (pc < k->entries.low || pc >= k->entries.high)
         return code;
-    trap = frame->regs.sp + k->trap_at;
+    trap = trap_by_sp(k, frame->regs.sp);
+    if (trap == 0)
+        return code;
     if (frame->depth != 0 && is_user(k, frame, trap))
         return SFU_END;
     return read_frame(k, &k->trap, trap, &interrupted->regs) ? (int)SFU_OK : (int)SFU_E_STACK;
+}
+
+/* The same in traces of other CPUs and of threads, whose trap frame current_trap does not know. */
+static int cross_elsewhere(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
+{
+    const struct sfu_kernel *k = (const struct sfu_kernel *)ctx;
+    const bool is_entry = frame->regs.pc_kind == SFU_PC_RETURN && frame->regs.pc != 0;
+
+    return k->current_trap != NULL && is_entry ? code : cross(ctx, frame, code, interrupted);
 }
 
 /* ---- Panics ---------------------------------------------------------------------------------------------------- */
@@ -404,6 +478,7 @@ static void set_aside(struct sfu_panic *p, struct own_trace *own)
     own->fault_address = p->fault_address;
     p->skip_function = p->fault_address = 0;
     p->skip = 0;
+    p->own.trap_hook = cross_elsewhere;
 }
 
 static void put_back(struct sfu_panic *p, const struct own_trace *own)
@@ -411,6 +486,7 @@ static void put_back(struct sfu_panic *p, const struct own_trace *own)
     p->skip_function = own->skip_function;
     p->skip = own->skip;
     p->fault_address = own->fault_address;
+    p->own.trap_hook = cross;
 }
 
 /* gcc and clang for Linux would call a library for an atomic operation, which kernels do not have. */
@@ -449,7 +525,9 @@ static int panic_from(struct sfu_kernel *k, const struct sfu_registers *top, con
 
 int sfu_kernel_panic(struct sfu_kernel *k, const struct sfu_registers *top)
 {
-    return panic_from(k, top, NULL);
+    struct sfu_registers here = sfu_registers_here();
+
+    return panic_from(k, top != NULL ? top : &here, NULL);
 }
 
 int sfu_kernel_fault(struct sfu_kernel *k, const void *trap, uint64_t address)
@@ -499,18 +577,25 @@ static void print_name(const struct sfu_panic *p, const char *name)
         p->put(p->ctx, *name++);
 }
 
+/* Sets *TOP to where THREAD waits. Returns false if that cannot be read. */
+static bool switched_from(const struct sfu_kernel *k, const struct sfu_kernel_thread *thread,
+                          struct sfu_registers *top)
+{
+    if (thread->saved == NULL)
+        return read_frame(k, &k->switched, thread->sp, top);
+    named_frame(&k->switched, thread->saved, top);
+    return true;
+}
+
 static void print_thread(struct sfu_kernel *k, const struct sfu_kernel_thread *thread)
 {
     struct sfu_registers top;
-    bool readable = true;
 
-    if (thread->saved != NULL)
-        named_frame(&k->switched, thread->saved, &top);
-    else
-        readable = read_frame(k, &k->switched, thread->sp, &top);
     sfu_print_number(&k->panic, "trace of ", thread->number, 10, 1);
     print_name(&k->panic, thread->name);
-    if (readable) {
+    if (thread->is_new) {
+        sfu_print_text(&k->panic, ": has not run yet\n");
+    } else if (switched_from(k, thread, &top)) {
         sfu_print_text(&k->panic, ":\n");
         (void)print_trace(k, &top, NULL);
     } else {
@@ -527,13 +612,51 @@ unsigned sfu_kernel_print_threads(struct sfu_kernel *k)
     unsigned traces = 0;
 
     set_aside(&k->panic, &own);
-    clear(&thread);
+    clear(&thread, sizeof thread);
     for (; left > 0 && k->panic.busy == 0 && next_thread(k, &thread); left--) {
         if (thread.running)
             continue;
         print_thread(k, &thread);
-        traces++;
+        traces += !thread.is_new;
     }
     put_back(&k->panic, &own);
     return traces;
+}
+
+/* ---- Traces in an array ---------------------------------------------------------------------------------------- */
+
+unsigned __attribute__((__noinline__))
+sfu_kernel_backtrace(const struct sfu_kernel *k, const void *thread, void **pcs, unsigned num, unsigned skip)
+{
+    struct sfu_registers top = sfu_registers_here();
+    struct sfu_kernel_thread described;
+    struct sfu_target target;
+    struct sfu_walk walk;
+    unsigned n = 0;
+    int code;
+
+    if (k->panic.own.ctx == NULL)
+        return 0;
+    clear(&target, sizeof target);
+    target.sections = k->panic.own.sections;
+    target.find_stack = find_stack;
+    target.reg = get_register;
+    target.trap_hook = thread == NULL ? cross : cross_elsewhere;
+    target.original_ra = k->panic.own.original_ra;
+    target.pac_mask = k->panic.own.pac_mask;
+    target.ctx = k->panic.own.ctx;
+    if (thread != NULL) {
+        clear(&described, sizeof described);
+        describe(&k->threads, (const uint8_t *)thread, &described);
+        if (!switched_from(k, &described, &top))
+            return 0;
+    }
+    sfu_walk_start(&walk, &target, &top);
+    code = thread == NULL ? sfu_walk_step(&walk) : (int)SFU_OK; /* its own frame is none of the caller's */
+    for (; code == SFU_OK && n < num && walk.frame.regs.pc != 0; code = sfu_walk_step(&walk))
+        if (skip == 0)
+            pcs[n++] = (void *)(uintptr_t)sfu_lookup_pc(&walk.frame.regs);
+        else
+            skip--;
+    return n;
 }

@@ -5,8 +5,8 @@
  * sfu.c and sfu_print.c, or sfu_panic.c. You describe everything in one structure, and each member is optional:
  *
  *     static const struct sfu_kernel_stack stacks[] = {
- *         {boot_stack_low, boot_stack_high, 4096}, // a guard page below it
- *         {irq_stack_low, irq_stack_high, 0},
+ *         {boot_stack_low, boot_stack_high, 4096, 0},           // a guard page below it
+ *         {irq_stacks, irq_stacks_end, 0, IRQ_STACK_SIZE}, // one for each CPU
  *     };
  *     static struct sfu_kernel_cpu cpus[MAX_CPUS];
  *     static struct sfu_kernel sfu = {
@@ -23,8 +23,7 @@
  *
  *     sfu_kernel_init(&sfu, sframe_start, sframe_end); // at boot
  *
- *     struct sfu_registers here = sfu_registers_here(); // in panic()
- *     sfu_kernel_panic(&sfu, &here);
+ *     sfu_kernel_panic(&sfu, NULL); // in panic()
  *
  *     sfu_kernel_fault(&sfu, trap, cr2); // in the handler of a fault
  *     sfu_kernel_stop(&sfu, trap);       // in the handler of the NMI that send_nmi sends
@@ -49,12 +48,14 @@
 extern "C" {
 #endif
 
-/* A stack that is always there: of the boot, of interrupts, of a CPU's idle loop. */
+/* A stack that is always there: of the boot, of interrupts, of a CPU's idle loop. Or several that lie side by side. */
 struct sfu_kernel_stack {
     const void *low, *high;
     /* Bytes below low that a stack pointer lies in when this stack has overflowed, a guard page for instance. They are
-     * not read. They must not belong to another stack. */
+     * not read. If there is no guard page, give the size of a large frame: an address that lies on another stack, too,
+     * counts as that stack's. */
     uint64_t guard;
+    uint32_t each; /* low to high are stacks of so many bytes each, such as one for each CPU; 0: it is one stack */
 };
 
 /* Where a frame of saved registers has them: offsets in bytes from its start, as offsetof() of the kernel's own
@@ -78,6 +79,7 @@ struct sfu_kernel_thread {
     uint64_t sp;                        /* SP as the context switch saved it; unused if saved is set */
     const void *saved; /* where the registers of sfu_kernel.switched lie, if they are on no stack; or NULL */
     bool running;      /* it runs on a CPU: sp is stale, and the CPU's trace is its trace */
+    bool is_new;       /* it has never run: it is named, and has no trace */
 };
 
 /* Fills in the next THREAD, beginning with the first one. CTX is sfu_kernel.panic.ctx. Returns false if there is none.
@@ -87,8 +89,10 @@ typedef bool (*sfu_kernel_thread_fn)(void *ctx, struct sfu_kernel_thread *thread
 /* What a thread does. */
 enum sfu_kernel_state {
     SFU_KERNEL_NO_THREAD = 0, /* nothing: this place of an array is free, or the thread has ended */
-    SFU_KERNEL_WAITS = 1,     /* the context switch has saved its registers, or it has never run */
-    SFU_KERNEL_RUNS = 2       /* it runs on a CPU */
+    /* The context switch has saved its registers; or it has never run, and what is saved looks the same */
+    SFU_KERNEL_WAITS = 1,
+    SFU_KERNEL_RUNS = 2, /* it runs on a CPU */
+    SFU_KERNEL_NEW = 3   /* it has never run, and what is saved is not what the context switch saves */
 };
 
 /* Threads that lie in an array, or are linked to a list: instead of a sfu_kernel_thread_fn. Offsets are in bytes from
@@ -118,6 +122,7 @@ struct sfu_kernel_threads {
     int16_t number;       /* of an int that is not negative: the thread's number */
     /* A function that returns what THREAD does. If the pointer is NULL, all threads wait. */
     enum sfu_kernel_state (*state)(const void *thread);
+    uint32_t guard; /* bytes below each stack, as in struct sfu_kernel_stack */
 };
 
 /* offsetof(TYPE, MEMBER) of a member that is a pointer, for stack_low. It does not compile if MEMBER is an array: for a
@@ -153,6 +158,11 @@ struct sfu_kernel {
      * each call in this range, the trap frame must be complete. Not set: tables describe the entries. */
     struct sfu_range entries;
     uint16_t trap_at;
+    /* Where such entries leave the stack that has the trap frame, and SP does not lead to it: a function that returns
+     * the trap frame of the exception that this CPU handles, the innermost one; or NULL, if it handles none. The trap
+     * frame lies on one of the stacks. Traces of other CPUs and of threads do not cross such entries. CTX is
+     * panic.ctx. */
+    const void *(*current_trap)(void *ctx);
     /* Which traps have interrupted user mode, where a trace ends: (word at trap + mode) & mode_mask == mode_user. For
      * instance cs, 3, 3 on x86_64, and spsr, 0xf, 0 on aarch64. mode_mask 0: none. */
     int16_t mode;
@@ -183,7 +193,8 @@ int sfu_kernel_init(struct sfu_kernel *kernel, const void *sframe, const void *s
 /* Sets *REGS to what TRAP has interrupted: the address of a trap frame, aligned to a register's size. */
 void sfu_kernel_registers(const struct sfu_kernel *kernel, const void *trap, struct sfu_registers *regs);
 
-/* Prints the trace from TOP on, stops the other CPUs and prints theirs. If another CPU already prints, this CPU stops
+/* Prints the trace from TOP on, stops the other CPUs and prints theirs. If TOP is NULL, the trace begins here, and its
+ * first frame is that of sfu_kernel_panic. If another CPU already prints, this CPU stops
  * as in sfu_kernel_stop, and the function does not return. Returns the code that ended the trace of this CPU; or
  * SFU_E_STACK if printing itself has faulted and the fault has called this function again. */
 int sfu_kernel_panic(struct sfu_kernel *kernel, const struct sfu_registers *top);
@@ -199,8 +210,18 @@ int sfu_kernel_panic_at(struct sfu_kernel *kernel, const struct sfu_registers *t
  * ever. If this CPU has stopped already, what it left then stays. */
 void sfu_kernel_stop(struct sfu_kernel *kernel, const void *trap) __attribute__((__noreturn__));
 
-/* Prints the traces of all threads that do not run. Returns how many traces those were. */
+/* Prints the traces of all threads that do not run, and the names of those that have never run. Returns how many traces
+ * those were. */
 unsigned sfu_kernel_print_threads(struct sfu_kernel *kernel);
+
+/* For a kernel's own backtrace(), its leak finder or its lock checker: puts the trace of THREAD, a structure that
+ * sfu_kernel.threads describes, into PCS, without its first SKIP frames, at most NUM of them. If THREAD is NULL, the
+ * trace is that of the caller, whose frame is the first one. A PC is that of the call, as addr2line wants it; a return
+ * address of 0 is left out. THREAD
+ * must not run. Prints nothing, writes nothing but PCS, and may be called at any time and on all CPUs at once. Returns
+ * how many PCs there are now: 0 before sfu_kernel_init. */
+unsigned sfu_kernel_backtrace(const struct sfu_kernel *kernel, const void *thread, void **pcs, unsigned num,
+                              unsigned skip);
 
 #ifdef __cplusplus
 }

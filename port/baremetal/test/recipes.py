@@ -360,7 +360,7 @@ YOURS = """#include <stdint.h>
 struct trap { uint64_t lr, pc, sp, fp; };
 struct switch_frame { uint64_t fp, ra; };
 struct task { char name[16]; int id; enum { TASK_FREE, TASK_RUNS, TASK_WAITS } state; void *stack, *sp; };
-enum { MAX_TASKS = 8, MAX_CPUS = 4, TASK_STACK = 8192 };
+enum { MAX_TASKS = 8, MAX_CPUS = 4, TASK_STACK = 8192, IRQ_STACK_SIZE = 4096 };
 extern struct task tasks[MAX_TASKS];
 void console_putc(char c);
 unsigned cpu_number(void);

@@ -54,8 +54,8 @@ static int reset(void **state)
     length = 0;
     output[0] = '\0';
     calls = 0;
-    stacks[0] = (struct sfu_kernel_stack){low, low + 64, 0};
-    stacks[1] = (struct sfu_kernel_stack){high, high + 64, 0};
+    stacks[0] = (struct sfu_kernel_stack){low, low + 64, 0, 0};
+    stacks[1] = (struct sfu_kernel_stack){high, high + 64, 0, 0};
     kernel.panic.put = put;
     kernel.stacks = stacks;
     kernel.num_stacks = 2;
@@ -87,8 +87,8 @@ static void test_stacks(void **state)
     assert_false(find(at(low) < at(high) ? at(low) - 1 : at(high) - 1, &stack));
     assert_false(find(0, &stack));
     assert_false(find(UINT64_MAX, &stack));
-    stacks[0] = (struct sfu_kernel_stack){both, both + 256, 0}; /* they touch: the upper one begins there */
-    stacks[1] = (struct sfu_kernel_stack){both + 256, both + 512, 0};
+    stacks[0] = (struct sfu_kernel_stack){both, both + 256, 0, 0}; /* they touch: the upper one begins there */
+    stacks[1] = (struct sfu_kernel_stack){both + 256, both + 512, 0, 0};
     assert_true(find(at(both + 256), &stack) && stack.low == at(both + 256));
     stacks[2] = stacks[0];
     stacks[0] = stacks[1];
@@ -100,12 +100,58 @@ static void test_stacks(void **state)
     assert_false(find(at(both) - 65, &stack));
     stacks[1].guard = UINT64_MAX; /* more than there is */
     assert_true(find(0, &stack) && stack.low == at(both));
-    stacks[0] = (struct sfu_kernel_stack){both, both, 0}; /* empty, upside down, not set */
-    stacks[1] = (struct sfu_kernel_stack){both + 8, both, 64};
-    stacks[2] = (struct sfu_kernel_stack){NULL, NULL, 64};
+    stacks[0] = (struct sfu_kernel_stack){both, both, 0, 0}; /* empty, upside down, not set */
+    stacks[1] = (struct sfu_kernel_stack){both + 8, both, 64, 0};
+    stacks[2] = (struct sfu_kernel_stack){NULL, NULL, 64, 0};
     kernel.num_stacks = 3;
     assert_false(find(at(both), &stack));
     assert_false(find(0, &stack));
+}
+
+/* Stacks without guard pages, which touch: an address counts as that of the stack that it lies on, whatever the order,
+ * then as that of the stack that ends there, and only then as one below a stack. */
+static void test_guards_on_stacks(void **state)
+{
+    static uint8_t memory[512];
+    unsigned order;
+    struct sfu_stack stack;
+
+    (void)state;
+    for (order = 0; order < 2; order++) {
+        stacks[order] = (struct sfu_kernel_stack){memory, memory + 128, 128, 0};
+        stacks[1 - order] = (struct sfu_kernel_stack){memory + 192, memory + 512, 128, 0};
+        assert_true(find(at(memory + 100), &stack) && stack.low == at(memory));
+        assert_true(find(at(memory + 128), &stack) && stack.low == at(memory));
+        assert_true(find(at(memory + 129), &stack) && stack.low == at(memory + 192));
+        assert_true(find(at(memory) - 128, &stack) && stack.low == at(memory));
+    }
+}
+
+/* Several stacks side by side. Only the first one has a guard. What is left over at the end is a stack, too. */
+static void test_stacks_of_cpus(void **state)
+{
+    static uint8_t memory[512];
+    struct sfu_stack stack;
+    unsigned i;
+
+    (void)state;
+    stacks[0] = (struct sfu_kernel_stack){memory, memory + 300, 32, 100};
+    for (i = 0; i < 300; i++) {
+        assert_true(find(at(memory + i), &stack) && stack.bytes == memory + i / 100 * 100);
+        assert_true(stack.low == at(stack.bytes) && stack.high == stack.low + 100);
+    }
+    assert_true(find(at(memory + 300), &stack) && stack.low == at(memory + 200) && stack.high == at(memory + 300));
+    assert_true(find(at(memory) - 32, &stack) && stack.low == at(memory) && stack.high == at(memory + 100));
+    assert_false(find(at(memory) - 33, &stack));
+    stacks[0].high = memory + 250;
+    assert_true(find(at(memory + 199), &stack) && stack.low == at(memory + 100) && stack.high == at(memory + 200));
+    assert_true(find(at(memory + 200), &stack) && stack.low == at(memory + 200) && stack.high == at(memory + 250));
+    assert_true(find(at(memory + 250), &stack) && stack.low == at(memory + 200));
+    stacks[0].each = 1000; /* larger than all of it */
+    assert_true(find(at(memory + 100), &stack) && stack.low == at(memory) && stack.high == at(memory + 250));
+    stacks[0].each = 100; /* an address at its end lies on the next one */
+    stacks[1] = (struct sfu_kernel_stack){memory + 250, memory + 500, 0, 250};
+    assert_true(find(at(memory + 250), &stack) && stack.low == at(memory + 250) && stack.high == at(memory + 500));
 }
 
 /* Memory of stacks without bounds comes behind everything else. */
@@ -116,14 +162,27 @@ static void test_rest(void **state)
 
     (void)state;
     assert_false(find(at(memory + 300), &stack));
-    kernel.rest = (struct sfu_kernel_stack){memory, memory + 512, 0};
-    stacks[0] = (struct sfu_kernel_stack){memory + 128, memory + 256, 32};
-    assert_true(find(at(memory + 300), &stack) && stack.low == at(memory) && stack.high == at(memory + 512));
-    assert_true(find(at(memory + 511), &stack) && find(at(memory), &stack) && stack.bytes == memory);
+    kernel.rest = (struct sfu_kernel_stack){memory, memory + 512, 0, 0};
+    stacks[0] = (struct sfu_kernel_stack){memory + 128, memory + 256, 32, 0};
     assert_true(find(at(memory + 200), &stack) && stack.low == at(memory + 128) && stack.high == at(memory + 256));
     assert_true(find(at(memory + 100), &stack) && stack.low == at(memory + 128)); /* it has overflowed */
-    assert_true(find(at(memory + 95), &stack) && stack.low == at(memory));
+    /* What is left of it above and below that stack are two stacks. */
+    assert_true(find(at(memory + 300), &stack) && stack.low == at(memory + 256) && stack.high == at(memory + 512));
+    assert_ptr_equal(stack.bytes, memory + 256);
+    assert_true(find(at(memory + 511), &stack) && find(at(memory + 512), &stack) && stack.low == at(memory + 256));
+    assert_true(find(at(memory + 95), &stack) && stack.low == at(memory) && stack.high == at(memory + 128));
+    assert_true(find(at(memory), &stack) && stack.bytes == memory);
     assert_false(find(at(memory + 513), &stack));
+    kernel.rest.guard = 16;
+    assert_true(find(at(memory) - 16, &stack) && stack.low == at(memory) && stack.high == at(memory + 128));
+    assert_false(find(at(memory) - 17, &stack));
+    stacks[1] = (struct sfu_kernel_stack){memory + 32, memory + 96, 0, 0}; /* between two stacks */
+    assert_true(find(at(memory + 100), &stack) && stack.low == at(memory + 128));
+    stacks[0].guard = 0;
+    assert_true(find(at(memory + 100), &stack) && stack.low == at(memory + 96) && stack.high == at(memory + 128));
+    stacks[0] = (struct sfu_kernel_stack){memory + 8, memory + 8, 0, 0}; /* empty ones bound nothing */
+    stacks[1] = (struct sfu_kernel_stack){memory + 16, memory + 8, 0, 0};
+    assert_true(find(at(memory + 100), &stack) && stack.low == at(memory) && stack.high == at(memory + 512));
 }
 
 /* A list whose end was overwritten. */
@@ -244,6 +303,24 @@ static void test_described(void **state)
     assert_false(find(at(high + 3), &stack));
     kernel.threads.num = 0;
     assert_false(find(at(low + 3), &stack));
+}
+
+/* One that has never run is named. All stacks have the same guard. */
+static void test_described_new(void **state)
+{
+    struct sfu_stack stack;
+
+    (void)state;
+    describe();
+    tasks[1].state = SFU_KERNEL_NEW;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 1);
+    assert_ptr_equal(strstr(output, "trace of 2 wai: has not run yet\ntrace of 4:\n#0"), output);
+    assert_true(find(at(low + 3), &stack) && stack.low == at(low));
+    kernel.threads.num = 2;
+    assert_false(find(at(low) - 8, &stack));
+    kernel.threads.guard = 8;
+    assert_true(find(at(low) - 8, &stack) && stack.low == at(low));
+    assert_false(find(at(low) - 9, &stack));
 }
 
 /* The same as a list, which ends, or leads back to its first thread, or to another one. */
@@ -422,6 +499,104 @@ static void test_cross(void **state)
     assert_int_equal(cross(&frame, &in), SFU_END);
 }
 
+static const void *current;
+
+static const void *current_trap(void *ctx)
+{
+    assert_ptr_equal(ctx, kernel.panic.ctx);
+    calls++;
+    return current;
+}
+
+/* An entry that has left the stack of its trap frame: only the kernel knows where that is. */
+static void test_current_trap(void **state)
+{
+    struct sfu_frame frame = entry_frame(high + 60);
+    struct trap *trap = (struct trap *)(low + 8);
+    static struct trap elsewhere = {.rip = 0x1004};
+    struct sfu_interrupted in;
+    uint64_t value = 5;
+
+    (void)state;
+    kernel.current_trap = current_trap;
+    kernel.trap_at = 24; /* is not used */
+    trap->rip = 0x1004;
+    trap->rsp = at(low + 32);
+    trap->rbp = 0x77;
+    current = trap;
+    assert_int_equal(cross(&frame, &in), SFU_OK);
+    assert_true(in.regs.pc == 0x1004 && in.regs.sp == at(low + 32) && in.regs.fp == 0x77);
+    frame.regs.sp = UINT64_MAX;
+    assert_int_equal(cross(&frame, &in), SFU_OK);
+    current = &elsewhere; /* on no stack: not read */
+    assert_int_equal(cross(&frame, &in), SFU_E_STACK);
+    current = NULL;
+    assert_int_equal(cross(&frame, &in), SFU_E_NO_FDE);
+    frame.regs.pc = 0x4000; /* no entry: not asked */
+    calls = 0;
+    assert_int_equal(cross(&frame, &in), SFU_E_NO_FDE);
+    assert_int_equal(calls, 0);
+    current = trap; /* registers of what was interrupted */
+    kernel.registers = (const int16_t[]){offsetof(struct trap, r10)};
+    kernel.num_registers = 1;
+    trap->r10 = 0x1010;
+    frame.interrupted = true;
+    frame.regs.pc = 0x1004;
+    frame.regs.sp = at(low + 32);
+    frame.regs.pc_kind = SFU_PC_EXACT;
+    assert_int_equal(target()->reg(target()->ctx, &frame, 0, &value), 0);
+    assert_int_equal(value, 0x1010);
+    kernel.mode = offsetof(struct trap, cs);
+    kernel.mode_mask = kernel.mode_user = 3;
+    assert_int_equal(cross(&frame, &in), SFU_E_NO_FDE);
+    trap->cs = 0x33;
+    assert_int_equal(cross(&frame, &in), SFU_END);
+    frame = entry_frame(high + 60);
+    assert_int_equal(cross(&frame, &in), SFU_END);
+}
+
+/* Another CPU's entry, or a thread's, has another trap frame than this CPU's. */
+static bool next_in_entry(void *ctx, struct sfu_kernel_thread *thread)
+{
+    (void)ctx;
+    thread->sp = at(high + 40);
+    return thread->number++ == 0;
+}
+
+static void test_current_trap_elsewhere(void **state)
+{
+    struct trap *trap = (struct trap *)(low + 8);
+    struct sfu_registers top;
+
+    (void)state;
+    memset(&top, 0, sizeof top);
+    trap->rip = 0x1004;
+    trap->rsp = at(low + 32);
+    current = trap;
+    kernel.current_trap = current_trap;
+    kernel.next_thread = next_in_entry;
+    kernel.switched = (struct sfu_kernel_frame){0, NOT_SAVED, NOT_SAVED, NOT_SAVED, 8};
+    top.pc = high[40] = at(table) + 0x1044; /* this function has been called by the entry */
+    top.sp = at(high + 41);
+    high[41] = 0x5010;
+    kernel.panic.skip = 0;
+    (void)sfu_kernel_panic(&kernel, &top);
+    assert_non_null(
+        strstr(output, "\n#1  0x0000000000005010\n#2  0x0000000000001004  [interrupted]  [stack switch]\n"));
+    length = 0;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 1);
+    assert_non_null(strstr(output, "\n#1  0x0000000000005010\ntrace ends (-"));
+    length = 0;
+    (void)sfu_kernel_panic(&kernel, &top);
+    assert_non_null(strstr(output, "\n#2  0x0000000000001004"));
+    kernel.current_trap = NULL; /* with the trap frame at SP, entries of threads are crossed, too */
+    high[42 + 3] = 0x1004;
+    high[42 + 6] = at(low + 32);
+    length = 0;
+    assert_int_equal(sfu_kernel_print_threads(&kernel), 1);
+    assert_non_null(strstr(output, "\n#2  0x0000000000001004  [interrupted]  [stack switch]\n"));
+}
+
 /* A trap that came from user mode is where the kernel's trace ends: by the entry that has no table, and by a frame that
  * a table has led to, or that the trace began with. */
 static void test_user(void **state)
@@ -541,6 +716,36 @@ static void test_panic_at_guessed(void **state)
     assert_ptr_equal(strstr(output, "#0  0x0000000000003000\n#1  0x0000000000004444  [guessed]\n"), output);
 }
 
+/* ---- traces in an array ---- */
+
+static void test_backtrace(void **state)
+{
+    static const struct sfu_kernel unset;
+    void *pcs[4] = {NULL, NULL, NULL, NULL};
+
+    (void)state;
+    describe();
+    low[9] = at(table) + 0x1044; /* the thread waits in that function, which 0x2000 has called */
+    low[10] = 0x2000;
+    assert_int_equal(sfu_kernel_backtrace(&kernel, &tasks[1], pcs, 4, 0), 2);
+    assert_true((uintptr_t)pcs[0] == at(table) + 0x1044 && (uintptr_t)pcs[1] == 0x1fff && pcs[2] == NULL);
+    assert_int_equal(length, 0);
+    assert_int_equal(sfu_kernel_backtrace(&kernel, &tasks[1], pcs + 2, 1, 0), 1);
+    assert_true((uintptr_t)pcs[2] == at(table) + 0x1044 && pcs[3] == NULL);
+    assert_int_equal(sfu_kernel_backtrace(&kernel, &tasks[1], pcs, 4, 1), 1);
+    assert_int_equal((uintptr_t)pcs[0], 0x1fff);
+    assert_int_equal(sfu_kernel_backtrace(&kernel, &tasks[1], pcs, 4, 2), 0);
+    assert_int_equal(sfu_kernel_backtrace(&kernel, &tasks[1], pcs, 0, 0), 0);
+    low[10] = 0;
+    assert_int_equal(sfu_kernel_backtrace(&kernel, &tasks[1], pcs, 4, 0), 1);
+    tasks[1].sp = 0x1234; /* on no stack */
+    assert_int_equal(sfu_kernel_backtrace(&kernel, &tasks[1], pcs, 4, 0), 0);
+    assert_int_equal(sfu_kernel_backtrace(&unset, NULL, pcs, 4, 0), 0);
+    assert_int_equal(sfu_kernel_backtrace(&unset, &tasks[1], pcs, 4, 0), 0);
+    /* This program has no tables of its own: there is a step to the caller, but no row for it. */
+    assert_int_equal(sfu_kernel_backtrace(&kernel, NULL, pcs, 4, 0), 0);
+}
+
 static unsigned cpu;
 
 static unsigned this_cpu(void *ctx)
@@ -597,15 +802,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_stacks, reset),
+        cmocka_unit_test_setup(test_guards_on_stacks, reset),
+        cmocka_unit_test_setup(test_stacks_of_cpus, reset),
         cmocka_unit_test_setup(test_endless_list, reset),
         cmocka_unit_test_setup(test_thread_outside, reset),
         cmocka_unit_test_setup(test_described, reset),
+        cmocka_unit_test_setup(test_described_new, reset),
         cmocka_unit_test_setup(test_described_list, reset),
         cmocka_unit_test_setup(test_cross, reset),
+        cmocka_unit_test_setup(test_current_trap, reset),
+        cmocka_unit_test_setup(test_current_trap_elsewhere, reset),
         cmocka_unit_test_setup(test_user, reset),
         cmocka_unit_test_setup(test_registers, reset),
         cmocka_unit_test_setup(test_layout, reset),
         cmocka_unit_test_setup(test_panic_at_guessed, reset),
+        cmocka_unit_test_setup(test_backtrace, reset),
         cmocka_unit_test_setup(test_cpus, reset),
         cmocka_unit_test_setup(test_rest, reset),
         cmocka_unit_test_setup(test_described_pointers, reset),

@@ -133,8 +133,8 @@ static void init(void)
     for (i = 0; (stack = kernel_stack(i)) != NULL; i++)
         stacks[i] =
             (struct sfu_kernel_stack){stack->bytes, (const uint8_t *)stack->bytes + (stack->high - stack->low),
-                                      stack->bytes == boot_stack ? (uint64_t)(boot_stack - guard) : 0};
-    stacks[i] = (struct sfu_kernel_stack){second_stack, second_stack + sizeof second_stack, 0};
+                                      stack->bytes == boot_stack ? (uint64_t)(boot_stack - guard) : 0, 0};
+    stacks[i] = (struct sfu_kernel_stack){second_stack, second_stack + sizeof second_stack, 0, 0};
     sfu.num_stacks = i + 1;
     for (i = 0; i < sfu.num_registers; i++)
         trap_registers[i] = (int16_t)(REGISTER * i);
@@ -374,13 +374,17 @@ step static void scenario_threads(void)
     die();
 }
 
+static bool third_is_new;
+
 static enum sfu_kernel_state state_of(const void *task)
 {
+    if (task == &third && third_is_new)
+        return SFU_KERNEL_NEW;
     return ((const struct task *)task)->running ? SFU_KERNEL_RUNS : SFU_KERNEL_WAITS;
 }
 
 /* The list is described, instead of walked by next_task. */
-step static void scenario_described(void)
+static void describe_tasks(void)
 {
     make_tasks();
     sfu.next_thread = NULL;
@@ -392,7 +396,91 @@ step static void scenario_described(void)
                                               .name = offsetof(struct task, name),
                                               .number = SFU_KERNEL_NOT_SAVED,
                                               .state = state_of};
+}
+
+step static void scenario_described(void)
+{
+    describe_tasks();
     die();
+}
+
+/* One of them is known to be new. */
+step static void scenario_new(void)
+{
+    describe_tasks();
+    third_is_new = true;
+    die();
+}
+
+/* ---- a kernel's own backtrace() ---- */
+
+enum { MAX_PCS = 32 };
+
+step static void print_pcs(const void *thread, unsigned num, unsigned skip)
+{
+    void *pcs[MAX_PCS];
+    unsigned i, n = sfu_kernel_backtrace(&sfu, thread, pcs, num, skip);
+
+    for (i = 0; i < n; i++) {
+        kernel_print_hex((uintptr_t)pcs[i]);
+        kernel_print(" ");
+    }
+    kernel_print("\n");
+}
+
+step static void print_mine(unsigned num, unsigned skip)
+{
+    print_pcs(NULL, num, skip);
+    __asm__ volatile("");
+}
+
+/* From here, and from an interrupt; all of it, without the first frames, and not more than there is room for. */
+step static void tick_array(void)
+{
+    print_mine(MAX_PCS, 0);
+    machine_exit(false);
+}
+
+step static void scenario_array(void)
+{
+    describe_tasks();
+    print_mine(MAX_PCS, 0);
+    print_mine(MAX_PCS, 2);
+    print_mine(3, 0);
+    print_pcs(&second, MAX_PCS, 0);
+    on_timer = tick_array;
+    machine_start_timer();
+    spin();
+}
+
+static const struct trap *this_trap;
+
+static const void *current_trap(void *ctx)
+{
+    (void)ctx;
+    return this_trap;
+}
+
+/* Crosses the interrupt's entry, if that has no table, by the trap frame that the kernel names. */
+step static void tick_current(void)
+{
+    this_trap = ticked;
+    sfu.current_trap = current_trap;
+    sfu.trap_at = 0x7ff8; /* would be wrong */
+    die();
+}
+
+step static void scenario_current(void)
+{
+    on_timer = tick_current;
+    machine_start_timer();
+    spin();
+}
+
+step static void scenario_null(void)
+{
+    (void)sfu_kernel_panic(&sfu, NULL);
+    machine_exit(false);
 }
 
 /* A list that does not end. */
@@ -550,6 +638,10 @@ static const struct {
     {"both", scenario_both},
     {"threads", scenario_threads},
     {"described", scenario_described},
+    {"new", scenario_new},
+    {"array", scenario_array},
+    {"current", scenario_current},
+    {"null", scenario_null},
     {"ring", scenario_ring},
     {"at", scenario_at},
     {"at-nowhere", scenario_at_nowhere},

@@ -54,6 +54,9 @@ def scenarios(hook):
         "both": [trace(die, "scenario_both", *MAIN), "CPU 1:", trace(die, "second_dies", *SECOND)],
         "threads": [trace(die, "scenario_threads", *MAIN), *listed],
         "described": [trace(die, "scenario_described", *MAIN), *listed],
+        "new": [trace(die, "scenario_new", *MAIN), *listed[:2], "trace of 3 new: has not run yet", listed[-1]],
+        "current": [trace(die, "tick_current", *interrupted("spin", "scenario_current", *MAIN))],
+        "null": [trace("sfu_kernel_panic", "scenario_null", *MAIN)],
         "ring": [trace(die, "scenario_ring", *MAIN), *listed, "trace of 6 worker:", worker],
         "at-nowhere": [trace("die_at", "scenario_at_nowhere", *MAIN)],
         "at-irq": [trace("spin", "scenario_at_irq", *MAIN)],
@@ -102,6 +105,17 @@ def at(image):
     must(names == ["at_1", "scenario_at", *MAIN] and lines[-2].startswith("trace ends (1)"), lines)
     pc, first = int(lines[0].split()[1], 16), int(lines[-1].split()[3], 16)
     must(first == pc - 1 and image.function(first)[0] == "at_1", lines)
+
+
+def array(image):
+    """sfu_kernel_backtrace: from here, without two frames, three of them, a thread, from an interrupt."""
+    lines = boot(image, "array")
+    mine = ["print_pcs", "print_mine"]
+    interrupt = [name.rstrip("~!") for name in interrupted("spin", "scenario_array", *MAIN)]
+    wanted = [mine + ["scenario_array"] + MAIN, ["scenario_array"] + MAIN, mine + ["scenario_array"],
+              ["worker_waits", "worker", "thread_start"], mine + ["tick_array"] + interrupt]
+    found = [[image.function(int(pc, 16))[0] for pc in line.split()] for line in lines]
+    must(found == wanted, f"{found} instead of {wanted}")
 
 
 def take_sizes(lines):
@@ -159,6 +173,7 @@ def tests(directory):
         yield f"{short}/{name}", scenario, (image, name, wanted)
     yield f"{short}/printer", printer, (image,)
     yield f"{short}/at", at, (image,)
+    yield f"{short}/array", array, (image,)
     yield f"{short}/sizes", sizes, (image,)
     chain = ["too_large", "large", "small", "scenario_overflow", *MAIN]
     yield f"{short}/overflow", overflow, (image, "overflow", "too_large", chain)
