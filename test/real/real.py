@@ -89,7 +89,7 @@ def count_lines(text):
 
 HERE = "sfu_capture sfu_here sfu_registers_here"  # inlined into the function that prints itself
 
-FRAME = re.compile(r"#(\d+)\s+0x([0-9a-f]+)(?:  ([^\s\[]+))?((?:  \[[a-z ]+\])*)$")
+FRAME = re.compile(r"#(\d+)\s+0x([0-9a-f]+)(?:  ([^\s\[]+))?((?:  \[[a-z0-9 ]+\])*)$")
 END = re.compile(r"trace ends \((-?\d+)\): (.*)$")
 LINE = re.compile(r"addr2line -Cfipe \S+((?: 0x[0-9a-f]+)+)$")
 
@@ -107,7 +107,8 @@ def traces_of(log):
             if int(frame[1]) == 0:
                 now = Trace()
             must(now is not None and int(frame[1]) == len(now.frames), f"a frame out of order: {line!r}")
-            now.frames.append((int(frame[2], 16), frame[3] or "", frame[4].split("  ")[1:]))
+            marks = [mark for mark in frame[4].split("  ")[1:] if not re.match(r"\[\d+ bytes\]$", mark)]
+            now.frames.append((int(frame[2], 16), frame[3] or "", marks))
             now.text.append(line[frame.start():])
         elif now is not None and (end := END.search(line)):
             now.code = int(end[1])
@@ -330,6 +331,14 @@ def lines_of(program):
     return len(program.FLAGS) + sum(max(1, count_lines(edit.text)) for edit in program.EDITS)  # to delete is to edit
 
 
+SEVERAL = "/* SMP */"  # ends a line that a kernel for one CPU does without
+
+
+def lines_for_one(program):
+    more = sum(line.endswith(SEVERAL) for edit in program.EDITS for line in edit.text.splitlines())
+    return lines_of(program) - more
+
+
 def first_that_fits(alternatives, function):
     """Calls FUNCTION with each, until one is right. If none is, it is the first one that says what is wrong."""
     first = None
@@ -361,6 +370,8 @@ def check(program, scenario, out):
                       1 if "until" in scenario else len(scenario["traces"]), tree)
     with open(os.path.join(out, scenario["name"] + ".log"), "w", encoding="utf-8") as f:
         f.write(log)
+    for pattern in scenario.get("says", []):
+        must(re.search(pattern, log.replace("\r", ""), re.M), f"no line {pattern!r}")
     image = os.path.join(tree, program.IMAGE)
     if "line" not in scenario:
         return compare_all(image, traces_of(log), scenario["traces"], getattr(program, "ADDR2LINE", "addr2line"))
@@ -415,7 +426,8 @@ and crashes. The functions that addr2line finds by the trace's own last line are
 the fault to the end; `!` marks what was interrupted, `%` a change of stacks. `test/real/` has each line that was
 added. Of each program one trace is shown here; the command prints which scenario of which program is right.
 
-Lines: all that somebody writes, makefiles and linker scripts included, comments and empty lines aside. Tables, code and
+Lines: all that somebody writes, makefiles and linker scripts included, comments and empty lines aside; after the
+slash, without the lines that only several CPUs need. Tables, code and
 constants, and data are bytes; the code is that of the object files, of which a linker may leave out a part. Seconds are
 the build's, of CPU, where `make real` builds.
 
@@ -427,7 +439,9 @@ the build's, of CPU, where `make real` builds.
 def part_of(program, tree, seconds, shown):
     code, data = bytes_of(program.OBJECTS, tree)
     tables = section_size(os.path.join(tree, program.IMAGE), program.TABLES)
-    row = f"| {program.TITLE} | {program.CPUS} | {lines_of(program)} | {tables:,} | {code:,} | {data:,} |"
+    lines, one = lines_of(program), lines_for_one(program)
+    lines = lines if one == lines else f"{lines} / {one}"
+    row = f"| {program.TITLE} | {program.CPUS} | {lines} | {tables:,} | {code:,} | {data:,} |"
     row += " - |" if seconds is None else f" {seconds:.0f} |"
     text = f"## {program.TITLE}\n\n{inspect.cleandoc(program.__doc__)}\n"
     text += "\n" + "\n".join(textwrap.wrap("Compared: " + "; ".join(name for name, _ in shown) + ".", 100)) + "\n"
@@ -602,6 +616,8 @@ def test():
 
     trace = traces_of(LOG)[0]
     says("trace", not fails(compare, trace, NAMES, "leaf !inlined work %main"))
+    sizes = traces_of(LOG.replace("leaf+0x4", "leaf+0x4  [16 bytes]").replace("switch]", "switch]  [1008 bytes]"))[0]
+    says("sizes", not fails(compare, sizes, NAMES, "leaf !inlined work %main") and "[16 bytes]" in sizes.text[0])
     tasks = tasks_of("[0] backtrace| 4: 0x1 0x2\n[0] backtrace| 4: 0x3\n\nbacktrace| 5: 0x4\nbacktrace| 4: 0x5\n")
     says("tasks", {n: t.pasted for n, t in tasks.items()} == {4: ["0x5"], 5: ["0x4"]})
     tasks = tasks_of("backtrace| 4: 0x1 0x2\nbacktrace| 4: 0x3\n")
@@ -624,6 +640,8 @@ def test():
     says("instead", Edit("f", "new", instead=r"^two.*\n").into(old) == "one\nnew\n}\n")
     says("no such place", fails(Edit("f", "new", after="three").into, old))
     says("two places", fails(Edit("f", "new", after="[eo]n?e?$").into, "one\none\n"))
+    smp = SimpleNamespace(FLAGS=["-g"], EDITS=[Edit("f", "a(); /* SMP */\nb(); /* all */\n/* SMP */ c();")])
+    says("lines for several CPUs", lines_of(smp) == 4 and lines_for_one(smp) == 3)
     says("lines", count_lines("\n/* a\nb */\nint a;\n\n  b(); /* c */\n// d\n# e\n#include <f>\n#!g\n") == 3)
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "results")

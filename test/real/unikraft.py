@@ -44,75 +44,69 @@ int main(int argc, char *argv[])
 WALK = r"""
 #include <uk/console.h>
 #include <uk/sched_impl.h>
-#include "sfu_panic.h"
+#include "sfu_kernel.h"
 
 extern const uint8_t sframe_start[], sframe_end[]%(symbols)s;
 
 static void put(void *ctx, char c) { uk_console_out(&c, 1); }
-static struct sfu_panic trace = {.put = put, .image = "app.dbg"};
-
-/* The exception entries save a struct __regs at SP. Where a new thread returns to there is 0. */
-static int cross(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *in)
+static enum sfu_kernel_state state_of(const void *thread)
 {
-	const struct __regs *r = (const struct __regs *)frame->regs.sp;
+	uint64_t at = ((const struct uk_thread *)thread)->ctx.ip - (uintptr_t)ukarch_ctx_switch;
 
-	if (frame->regs.pc == 0 && frame->regs.pc_kind == SFU_PC_RETURN)
-		return SFU_END;
-	if (%(unknown)s)
-		return code;
-	in->regs = (struct sfu_registers){%(interrupted)s};
-	return SFU_OK;
+	return thread == uk_thread_current() ? SFU_KERNEL_RUNS : at < 64 ? SFU_KERNEL_WAITS : SFU_KERNEL_NEW;
 }
+%(stacks)s
+static struct sfu_kernel trace = {
+	.panic = {.put = put, .image = "app.dbg", .sizes = sfu_print_size, .before = sfu_print_overflow},
+	.stacks = stacks, .num_stacks = 2, .zero_ends = true, /* where a new thread returns to */
+	.rest = {(void *)%(low)s, (void *)%(high)s, 0}, /* %(bounds)s */
+%(trap)s	.switched = %(switched)s,
+	.threads = {.next = offsetof(struct uk_thread, thread_list), .sp = offsetof(struct uk_thread, ctx.sp),
+		    .stack_low = SFU_KERNEL_POINTER(struct uk_thread, _mem.stack), .stack_size = __STACK_SIZE,
+		    .name = offsetof(struct uk_thread, name), .name_is_pointer = true,
+		    .number = SFU_KERNEL_NOT_SAVED, .state = state_of},
+};
 
 void sfu_trace(void)
 {
-	struct sfu_registers at = sfu_registers_here();
-	struct uk_thread *t, *now = uk_thread_current();
-
-	/* %(bounds)s */
-	sfu_panic_init(&trace, sframe_start, sframe_end, (void *)%(low)s, (void *)%(high)s);
-	trace.own.trap_hook = cross;
-	sfu_panic_print(&trace, &at);
-	for (t = now ? UK_TAILQ_FIRST(&now->sched->thread_list) : NULL; t; t = UK_TAILQ_NEXT(t, thread_list)) {
-		const uint64_t *sp = (const uint64_t *)t->ctx.sp;
-
-		at = (struct sfu_registers){.pc = t->ctx.ip, .sp = t->ctx.sp};
-		if (t->ctx.ip - (uintptr_t)ukarch_ctx_switch < 64)
-			at = (struct sfu_registers){%(switched)s};
-		if (t != now) {
-			sfu_print_text(&trace, t->name);
-			sfu_print_text(&trace, ":\n");
-			sfu_panic_print(&trace, &at);
-		}
-	}
+	struct uk_thread *now = uk_thread_current();
+%(entries)s	trace.threads.list = now ? (void *const *)&now->sched->thread_list : NULL;
+	sfu_kernel_init(&trace, sframe_start, sframe_end);
+	sfu_kernel_panic(&trace, NULL);
+	sfu_kernel_print_threads(&trace);
 }
 """
 X86_64_WALK = WALK % {
-    "symbols": ", _end[]",
-    "unknown": "code != SFU_E_TRAP || frame->regs.pc_kind != SFU_PC_RETURN",
-    "interrupted": ".pc = r->rip, .sp = r->rsp, .fp = r->rbp",
+    "symbols": ";\nextern const char cpu_intr_stack[], cpu_trap_stack[]",
+    "stacks": "static const struct sfu_kernel_stack stacks[] = {\n"
+              "\t{cpu_intr_stack, cpu_intr_stack + __CPU_EXCEPT_STACK_SIZE, 0},\n"
+              "\t{cpu_trap_stack, cpu_trap_stack + __CPU_EXCEPT_STACK_SIZE, 0}};",
     "bounds": "The boot's page tables map 4 GiB.",
     "low": "0x1000",
     "high": "0x100000000",
-    "switched": ".pc = sp[6], .sp = (uintptr_t)(sp + 7), .fp = sp[5],\n\t\t\t\t\t\t    .pc_kind = SFU_PC_RETURN",
+    "trap": "",
+    "switched": "{48, SFU_KERNEL_NOT_SAVED, 40, SFU_KERNEL_NOT_SAVED, 56}",
+    "entries": "",
 }
 ARM64_WALK = WALK % {
     "symbols": ", el1_sync[], vector_table[]",
-    "unknown": "frame->regs.pc_kind != SFU_PC_RETURN || "
-               "frame->regs.pc - (uintptr_t)el1_sync >= vector_table - el1_sync",
-    "interrupted": ".pc = r->elr_el1, .sp = r->sp, .fp = r->x[29], .ra = r->lr, .has_ra = true",
-    "bounds": "128 MiB of memory.",
+    "stacks": "static struct sfu_kernel_stack stacks[2];",
+    "bounds": "128 MiB of memory",
     "low": "0x40000000",
     "high": "0x48000000",
-    "switched": "sp[11], (uintptr_t)(sp + 14), sp[10], 0, SFU_PC_RETURN, false",
+    "trap": "\t.trap = {offsetof(struct __regs, elr_el1), offsetof(struct __regs, sp),\n"
+            "\t\t offsetof(struct __regs, x[29]), offsetof(struct __regs, lr), 0},\n",
+    "switched": "{88, SFU_KERNEL_NOT_SAVED, 80, SFU_KERNEL_NOT_SAVED, 112}",
+    "entries": "\tconst char *mid = (const char *)SYSREG_READ64(sp_el0);\n\n"
+               "\tstacks[0] = (struct sfu_kernel_stack){mid - __CPU_EXCEPT_STACK_SIZE, mid, 0};\n"
+               "\tstacks[1] = (struct sfu_kernel_stack){mid, mid + __CPU_EXCEPT_STACK_SIZE, 0};\n"
+               "\ttrace.entries = (struct sfu_range){(uintptr_t)el1_sync, (uintptr_t)vector_table};\n",
 }
-TRACE = HERE + " sfu_trace ukplat_terminate "
+TRACE = HERE + " sfu_kernel_panic sfu_trace ukplat_terminate "
 WAITER = "waiter ??"  # 0 is what a thread's function would return to
 BOTH = [
     Edit("unikraft/plat/kvm/Makefile.uk", r"""
-LIBKVMPLAT_SRCS-y += $(UK_PLAT_COMMON_BASE)/sfu_panic.c
-LIBKVMPLAT_SRCS-y += $(UK_PLAT_COMMON_BASE)/sfu_trace.c
-LIBKVMPLAT_SFU_PANIC_FLAGS-y += -Os -include uk/essentials.h
+LIBKVMPLAT_SRCS-y += $(addprefix $(UK_PLAT_COMMON_BASE)/sfu_,panic.c kernel.c trace.c)
 """),
     Edit("unikraft/plat/kvm/shutdown.c", "void sfu_trace(void);", before=r"^void ukplat_terminate\(.*\)\s+\{"),
     Edit("unikraft/plat/kvm/shutdown.c", "\tif (request == UKPLAT_CRASH)\n\t\tsfu_trace();",
@@ -125,14 +119,15 @@ LIBKVMPLAT_SFU_PANIC_FLAGS-y += -Os -include uk/essentials.h
 class Unikraft:
     CPUS = 1
     SOURCES = {"unikraft": "$UNIKRAFT"}
-    COPIES = {"sfu_panic.h": "unikraft/include/sfu_panic.h", "sfu_panic.c": "unikraft/plat/common/sfu_panic.c"}
+    COPIES = {"sfu_panic.h": "unikraft/include/sfu_panic.h", "sfu_panic.c": "unikraft/plat/common/sfu_panic.c",
+              "sfu_kernel.h": "unikraft/include/sfu_kernel.h", "sfu_kernel.c": "unikraft/plat/common/sfu_kernel.c"}
     FLAGS = []
     CONFIG = "app/.config"
     OPTIONS = ["CONFIG_PLAT_KVM=y", "CONFIG_LIBUKSCHEDCOOP=y", "CONFIG_OPTIMIZE_DEADELIM=y",
                "CONFIG_LIBUKBOOT_BANNER_NONE=y", "# CONFIG_OPTIMIZE_NOOMITFP is not set",
                "# CONFIG_LIBUKRANDOM is not set"]
     MANUAL = "The application is the folder app beside unikraft; A= needs its whole path. It needs flex and bison."
-    OBJECTS = ["app/build/libkvmplat/sfu_panic.o", "app/build/libkvmplat/sfu_trace.o"]
+    OBJECTS = [f"app/build/libkvmplat/sfu_{part}.o" for part in ("panic", "kernel", "trace")]
     TABLES = ".sframe"
 
 
@@ -148,10 +143,6 @@ class x86_64(Unikraft):
         Edit("unikraft/arch/x86/x86_64/Makefile.uk", "ISR_ARCHFLAGS += -fasynchronous-unwind-tables",
              after=r"^ISR_ARCHFLAGS .*-fno-asynchronous-unwind-tables"),
         Edit("unikraft/plat/kvm/x86/link64.lds.S", ROOM, after=r"^\s*EXCEPTION_SECTIONS"),
-        # Nothing called what a new thread begins with.
-        Edit("unikraft/arch/x86/x86_64/ctx.S", ".cfi_startproc\n.cfi_undefined rip",
-             before=r"^ENTRY\(_ctx_x86_clearregs\)"),
-        Edit("unikraft/arch/x86/x86_64/ctx.S", ".cfi_endproc", before=r"^ENTRY\(ukarch_ctx_switch\)"),
     ]
     FAULTS = APP + [
         Edit("unikraft/plat/kvm/x86/time.c", "extern int hello_tick;", before=r"^static int timer_handler\("),
@@ -163,11 +154,11 @@ class x86_64(Unikraft):
     BOOT = ["qemu-system-x86_64", "-nographic", "-no-reboot", "-cpu", "max", "-m", "128", "-kernel",
             "app/build/app_qemu-x86_64"]
     MAIN = "main do_main uk_boot_entry ukplat_entry2"
-    NEW = "_ctx_x86_clearregs"  # the idle thread and "never" have not run
     SCENARIOS = [
         {"name": "page fault", "boot": ["-append", "f"],
-         "traces": [TRACE + "do_page_fault asm_trap_page_fault !%leaf middle " + MAIN, NEW, WAITER, NEW]},
-        {"name": "assertion", "boot": ["-append", "a"], "traces": [TRACE + "fail " + MAIN, NEW, WAITER, NEW]},
+         "traces": [TRACE + "do_page_fault asm_trap_page_fault !%leaf middle " + MAIN, WAITER]},
+        {"name": "assertion", "boot": ["-append", "a"], "traces": [TRACE + "fail " + MAIN, WAITER],
+         "until": r"trace of \d never: has not run yet\r?\n"},
         {"name": "panic in an interrupt", "boot": ["-append", "i"],
          "traces": [TRACE + "timer_handler uk_intctlr_irq_handle uk_intctlr_xpic_handle_irq cpu_irq_0 "
                     "!%ukplat_lcpu_halt_irq tscclock_cpu_block time_block_until idle_thread_fn ??", MAIN, WAITER]},
@@ -182,12 +173,9 @@ class arm64(Unikraft):
         Edit("unikraft/plat/common/sfu_trace.c", ARM64_WALK),
         Edit("unikraft/plat/kvm/arm/link64.lds.S", ROOM, after=r"^\s*EXCEPTION_SECTIONS"),
         Edit("unikraft/plat/kvm/arm/exceptions.S", ".globl el1_sync", before=r"^el1_sync:"),
-        # Nothing called what a new thread begins with, and its function returns to 0.
-        Edit("unikraft/arch/arm/arm64/ctx.S", ".cfi_startproc\n.cfi_undefined x30",
-             before=r"^ENTRY\(_ctx_arm_clearregs\)"),
+        # A thread's function returns to 0, not to itself.
         Edit("unikraft/arch/arm/arm64/ctx.S", "mov x16, x30\nmov x30, xzr\nbr x16",
              after=r"^ENTRY\(_ctx_arm_call1\)(?s:.*?)ldr x30, \[sp\], #16"),
-        Edit("unikraft/arch/arm/arm64/ctx.S", ".cfi_endproc", before=r"^ENTRY\(ukarch_ctx_switch\)"),
     ]
     FAULTS = APP + [
         Edit("unikraft/plat/common/arm/generic_timer.c", "extern int hello_tick;",
@@ -201,13 +189,13 @@ class arm64(Unikraft):
     BOOT = ["qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a53", "-nographic", "-no-reboot", "-m", "128",
             "-kernel", "app/build/app_qemu-arm64"]
     MAIN = "main do_main uk_boot_entry ??"
-    NEW = "$x"  # addr2line's name of _ctx_arm_clearregs, the first function of its assembly file
     SCENARIOS = [
         {"name": "page fault", "boot": ["-append", "app f"],
-         "traces": [TRACE + "trap_el1_sync el1_sync !%leaf middle " + MAIN, NEW, WAITER, NEW]},
-        {"name": "assertion", "boot": ["-append", "app a"], "traces": [TRACE + "fail " + MAIN, NEW, WAITER, NEW]},
+         "traces": [TRACE + "trap_el1_sync el1_sync !%leaf middle " + MAIN, WAITER]},
+        {"name": "assertion", "boot": ["-append", "app a"], "traces": [TRACE + "fail " + MAIN, WAITER],
+         "until": r"trace of \d never: has not run yet\r?\n"},
         {"name": "panic in an interrupt", "boot": ["-append", "app i"],
          "traces": [TRACE + "generic_timer_irq_handler uk_intctlr_irq_handle gicv2_handle_irq el1_irq "
-                    "!ukplat_lcpu_enable_irq generic_timer_cpu_block_until time_block_until idle_thread_fn ??",
+                    "!%ukplat_lcpu_enable_irq generic_timer_cpu_block_until time_block_until idle_thread_fn ??",
                     MAIN, WAITER]},
     ]

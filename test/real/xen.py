@@ -2,7 +2,9 @@
 # Copyright (c) 2026 The sfu authors
 """Xen, the hypervisor alone, in its smallest configuration: Debian's compiler and linker, and sfu-gen behind the last
 of its three links. It has no frame pointers, so that its own trace takes each word of the stack that looks like an
-address of code. Its panic() prints sfu's trace too, also out of a fault, an NMI and an interrupt."""
+address of code. Its panic() prints sfu's trace too, also out of a fault, an NMI and an interrupt, names the function
+that made a stack overflow, and stops the other CPUs by an NMI and prints their traces. Lines for the other CPUs end
+with /* SMP */."""
 from real import HERE, Edit
 
 TITLE = "Xen, x86_64"
@@ -13,28 +15,51 @@ COPIES = {"sfu_panic.h": "xen/common/sfu_panic.h", "sfu_panic.c": "xen/common/sf
 FLAGS = ["EXTRA_CFLAGS_XEN_CORE=-g", "efi-y="]
 EDITS = [
     Edit("xen/common/sfu_trace.c", r"""
+#include <xen/console.h>
 #include <xen/mm.h>
+#include <xen/smp.h>
+#include <asm/nmi.h>
 #include "sfu_kernel.h"
 
 extern const uint8_t sframe_start[], sframe_end[], common_interrupt[], autogen_entrypoints[];
 void sfu_trace(void);
 
+static struct sfu_kernel_stack stacks[2 * NR_CPUS];
+static struct sfu_kernel_cpu cpus[NR_CPUS]; /* SMP */
+static struct sfu_kernel trace;
+
 static void put(void *ctx, char c) { printk("%c", c); }
+static unsigned int this(void *ctx) { return smp_processor_id(); } /* SMP */
+static int cf_check stop(const struct cpu_user_regs *regs, int cpu) { sfu_kernel_stop(&trace, regs); } /* SMP */
+static void stop_others(void *ctx) /* SMP */
+{ /* SMP */
+    set_nmi_callback(stop); /* SMP */
+    smp_send_nmi_allbutself(); /* SMP */
+    console_force_unlock(); /* SMP */
+} /* SMP */
 static struct sfu_kernel trace = {
-    .panic = {.put = put, .image = "xen-syms"},
+    .panic = {.put = put, .image = "xen-syms", .sizes = sfu_print_size, .before = sfu_print_overflow},
     .trap = {offsetof(struct cpu_user_regs, rip), offsetof(struct cpu_user_regs, rsp),
              offsetof(struct cpu_user_regs, rbp), 0, 0},
+    .stacks = stacks, .num_stacks = 2 * NR_CPUS,
+    .cpus = cpus, .cpu_number = this, .stop_others = stop_others, /* SMP */
 };
 
 void sfu_trace(void)
 {
-    struct sfu_registers here = sfu_registers_here();
-    const char *stack = (const char *)(here.sp & -(uint64_t)STACK_SIZE); /* this CPU's */
+    unsigned int cpu;
 
-    trace.rest = (struct sfu_kernel_stack){stack, stack + STACK_SIZE, 0};
+    for_each_online_cpu ( cpu ) /* the stacks of NMIs and double faults, a guard page, and the stack of all else */
+    {
+        const char *low = stack_base[cpu], *guard = low + PRIMARY_SHSTK_SLOT * PAGE_SIZE;
+
+        stacks[2 * cpu] = (struct sfu_kernel_stack){low, guard, 0, PAGE_SIZE};
+        stacks[2 * cpu + 1] = (struct sfu_kernel_stack){guard + PAGE_SIZE, low + STACK_SIZE, PAGE_SIZE, 0};
+        trace.num_cpus = cpu + 1; /* SMP */
+    }
     trace.entries = (struct sfu_range){(uintptr_t)common_interrupt, (uintptr_t)autogen_entrypoints};
     sfu_kernel_init(&trace, sframe_start, sframe_end);
-    sfu_kernel_panic(&trace, &here);
+    sfu_kernel_panic(&trace, NULL);
 }
 """),
     Edit("xen/common/Makefile", r"""
@@ -64,6 +89,8 @@ FAULTS = [
 
 static bool __initdata sfu_nmi;
 boolean_param("sfu_nmi", sfu_nmi);
+static bool __initdata sfu_overflow;
+boolean_param("sfu_overflow", sfu_overflow);
 static volatile bool sfu_waits;
 static int noinline sfu_leaf(volatile int *p)
 {
@@ -84,16 +111,28 @@ static int noinline sfu_middle(volatile int *p)
     return sfu_leaf(p) + a[0];
 }
 static void cf_check sfu_wait(void *unused) { printk("%d\n", sfu_middle(NULL)); }
+/* Too large for the stack of a CPU. The lowest byte is in its guard page. */
+static int noinline sfu_large(int n) { volatile char a[8000]; a[n - 1] = 1; return a[n]; }
+static void cf_check sfu_overflows(void *unused) { printk("%d\n", sfu_large(num_online_cpus() - 1)); }
 static DECLARE_SOFTIRQ_TASKLET(sfu_tasklet, sfu_wait, NULL);
+static DECLARE_SOFTIRQ_TASKLET(sfu_tasklet_overflows, sfu_overflows, NULL);
 static void cf_check sfu_called(void *info) { panic("hello\n"); }
+/* The first CPU waits here with interrupts off. */
+static void noinline sfu_spin(void) { local_irq_disable(); for ( ; ; ); }
 """, before=r"^static struct domain \*__init create_dom0\("),
     Edit("xen/arch/x86/setup.c", r"""
+    if ( sfu_overflow )
+    {
+        tasklet_schedule_on_cpu(&sfu_tasklet_overflows, 1);
+        sfu_spin();
+    }
     if ( num_online_cpus() > 1 )
     {
         tasklet_schedule_on_cpu(&sfu_tasklet, 1);
         while ( !sfu_waits )
             cpu_relax();
-        on_selected_cpus(cpumask_of(1), sfu_called, NULL, 1);
+        on_selected_cpus(cpumask_of(1), sfu_called, NULL, 0);
+        sfu_spin();
     }
     if ( sfu_nmi )
     {
@@ -114,16 +153,23 @@ TABLES = ".sframe"
 OPTIONS = "com1=115200,8n1 console=com1 noreboot"
 BOOT = ["qemu-system-x86_64", "-nographic", "-no-reboot", "-net", "none", "-m", "256", "-kernel", "xen/xen",
         "-initrd", "Config.mk", "-append", OPTIONS]
+PANIC = HERE + " sfu_kernel_panic panic "  # sfu_trace() ends with a jump
 SCENARIOS = [
     {"name": "page fault",
-     "traces": [HERE + " sfu_trace panic do_page_fault handle_exception_saved !sfu_leaf sfu_middle __start_xen "
-                "__high_start"]},
+     "traces": [PANIC + "do_page_fault handle_exception_saved !sfu_leaf sfu_middle __start_xen __high_start"]},
     {"name": "NMI in a loop with interrupts off", "boot": ["-append", OPTIONS + " nmi=fatal sfu_nmi"],
      "dialogue": [(r"spinning\s+!", "\x01c"), (r"\(qemu\)", "nmi\n")],
-     "traces": [HERE + " sfu_trace panic fatal_trap unknown_nmi_error do_nmi handle_ist_exception "
-                "!sfu_leaf sfu_middle __start_xen __high_start"]},
+     "traces": [PANIC + "fatal_trap unknown_nmi_error do_nmi handle_ist_exception "
+                "!%sfu_leaf sfu_middle __start_xen __high_start"]},
     # do_softirq() ends with a jump.
-    {"name": "panic in an interrupt of a tasklet on the second CPU", "boot": ["-smp", "2"],
-     "traces": [HERE + " sfu_trace panic sfu_called smp_call_function_interrupt do_IRQ common_interrupt "
-                "!sfu_leaf sfu_middle sfu_wait do_tasklet_work tasklet_softirq_action __do_softirq idle_loop"]},
+    {"name": "panic in an interrupt of a tasklet on the second CPU", "boot": ["-smp", "2"], "says": ["CPU 0:$"],
+     "traces": [PANIC + "sfu_called smp_call_function_interrupt do_IRQ common_interrupt "
+                "!sfu_leaf sfu_middle sfu_wait do_tasklet_work tasklet_softirq_action __do_softirq idle_loop",
+                "sfu_spin __start_xen __high_start"]},
+    {"name": "stack overflow without recursion on the second CPU",
+     "boot": ["-smp", "2", "-append", OPTIONS + " sfu_overflow"],
+     "says": [r"stack overflow: \d frames use \d+ of 8192 bytes; the largest is frame 4, 80\d\d bytes: 0x\w+$",
+              "CPU 0:$"],
+     "traces": [PANIC + "do_double_fault double_fault !%sfu_large sfu_overflows do_tasklet_work "
+                "tasklet_softirq_action __do_softirq idle_loop", "sfu_spin __start_xen __high_start"]},
 ]
