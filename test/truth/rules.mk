@@ -92,6 +92,10 @@ STEP_CODE_s390x := $(foreach c,gcc12 clang,$(foreach l,O0 O2 Oz,$(c)-$(l)-code))
 STEP_CODE_riscv := $(foreach l,O0 O2 Os,gcc12-$(l)-code) $(foreach l,O0 O2 Oz,clang-$(l)-code) gcc12-O2-codelto \
     gcc12-O2-codelong gcc12-Os-codesave gcc12-O2-codeclash
 STEP_CODE_riscv64 := $(STEP_CODE_riscv)
+STEP_CODE_arms := $(foreach c,gcc12 clang,$(foreach l,O0 O2 Os,$(c)-$(l)-code)) clang-Oz-code gcc12-O2-codelto \
+    gcc12-O1-codefp clang-O1-codefp gcc12-O2-codefpu clang-O2-codefpu
+STEP_CODE_arm := $(STEP_CODE_arms) gcc12-O2-codea15
+STEP_CODE_thumb := $(STEP_CODE_arms) $(foreach c,gcc12 clang,$(c)-O0-codem0 $(c)-O2-codem0 $(c)-Os-codem0)
 STEP_CODE_riscv32 := $(STEP_CODE_riscv)
 step_code = $(STEP_CODE_$(1):%=$(STEP)/$(1)/patterns-%)
 # clang's -Oz for aarch64 is not among them: pieces that it has made functions of change FP before they jump to a
@@ -104,6 +108,9 @@ STEP_GAPS_aarch64 := 160
 STEP_GAPS_s390x := 20
 STEP_GAPS_riscv64 := 80
 STEP_GAPS_riscv32 := 100
+# libgcc's division jumps into unrolled code, to an address that it computes: the code there has no rows.
+STEP_GAPS_arm := 70
+STEP_GAPS_thumb := 30
 
 step_signals = gcc12-O2-signals gcc12-O0-signals clang-O1-signals
 # sqlite takes longest to compile: make check has it on one ABI, make step on each.
@@ -189,18 +196,18 @@ endef
 $(foreach abi,riscv64 riscv32,$(eval $(call step_riscv_rules,$(abi))))
 
 # As above. What is known of __riscv_save_N (FAULTS.md: gcc-riscv-save) is so by any table.
-define step_riscv_code_rules
+define step_code_rules
 CHECK += step-code-$(1)
 $(step_code): $(STEP_PARTS) build/tools/sfu-gen | $(TC)
 	test/truth/step/build.sh $$@
 
 .PHONY: suite-step-code-$(1)
 suite-step-code-$(1): $(STEP)/step $(step_code)
-	@test/run.sh step-code-$(1) $(STEP)/step -q qemu-$(1) -n 6000 -g $(STEP_GAPS_$(1)) \
-	    -f test/truth/FAULTS.md $(1) \
+	@test/run.sh step-code-$(1) $(STEP)/step -q qemu-$(patsubst thumb,arm,$(1)) \
+	    -n $(if $(filter riscv%,$(1)),6000,1000) -g $(STEP_GAPS_$(1)) -f test/truth/FAULTS.md $(1) \
 	    $(call step_set,patterns,$(step_code))
 endef
-$(foreach abi,riscv64 riscv32,$(eval $(call step_riscv_code_rules,$(abi))))
+$(foreach abi,riscv64 riscv32 arm thumb,$(eval $(call step_code_rules,$(abi))))
 
 # 32-bit ARM, FP r11 and r7: gcc12 and clang at each level, with frame pointers, with floating-point registers; in A32
 # code, tuned for a CPU that makes pairs of stores; in T32 code, with what ARMv6-M has of it.

@@ -399,4 +399,6 @@ const struct code_cpu code_aarch64 = {
     8,
     8,
     "the interrupted PC is in ELR_EL1 alone, which no row can name",
+    0,
+    NULL,
 };

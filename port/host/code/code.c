@@ -54,6 +54,10 @@ const struct code_cpu *code_cpu(const struct image *image)
         return &code_riscv64;
     case SFU_RISCV32:
         return &code_riscv32;
+    case SFU_ARM:
+        return &code_arm;
+    case SFU_THUMB:
+        return &code_thumb;
     default:
         return NULL;
     }
@@ -245,6 +249,23 @@ static void align(struct code_state *state, unsigned reg)
         else
             i++;
     state->reg[reg] = (struct code_value){0, BASE_ALIGNED, false, 0, 0};
+}
+
+/* Whether VALUE is an address on the stack that SP is on. */
+static bool is_on_stack(const struct code_value *value)
+{
+    return value->base >= BASE_NEAR && value->base <= BASE_TRAP;
+}
+
+/* The same, as an instruction does it. What is near SP may become SP; nothing is known of what is not on a stack. */
+static void round_down(const struct code_cpu *cpu, struct code_state *state, unsigned reg)
+{
+    if (!is_on_stack(&state->reg[reg]))
+        state->reg[reg] = unknown;
+    else if (reg == cpu->sp)
+        align(state, reg);
+    else
+        state->reg[reg] = near;
 }
 
 /* The other one of the two names. */
@@ -471,7 +492,7 @@ static struct code_value sum(const struct code_value *a, const struct code_value
         return case_of(b, a, 0);
     if (sign > 0 && a->base == BASE_TABLE && b->base == BASE_NUMBER)
         return case_of(a, b, 0);
-    if (a->base >= BASE_NEAR && b->base == BASE_UNKNOWN)
+    if (is_on_stack(a) && b->base == BASE_UNKNOWN)
         return near;
     if (sign > 0 && a->base + b->base == BASE_NUMBER + BASE_UNKNOWN) {
         result.k = a->base == BASE_NUMBER ? a->k : b->k;
@@ -497,7 +518,7 @@ static struct code_value scaled(const struct code_value *base, const struct code
         result.base = BASE_INDEXED;
         return result;
     }
-    return base->base >= BASE_NEAR ? near : unknown;
+    return is_on_stack(base) ? near : unknown;
 }
 
 /* A comparison with more is not that of a table's index. */
@@ -510,6 +531,29 @@ static void take_bound(struct code_state *state, const struct code_value *last, 
         state->bound = (uint32_t)last->k + 1;
     else if (num->base == BASE_NUMBER && num->k > 0 && num->k <= MAX_BOUND)
         state->bound = (uint32_t)num->k;
+}
+
+/* How many registers of the MASK are below REG. */
+static unsigned num_below(uint32_t mask, unsigned reg)
+{
+    unsigned n = 0;
+
+    for (mask &= (1u << reg) - 1; mask != 0; mask &= mask - 1)
+        n++;
+    return n;
+}
+
+/* The registers of MASK = the words at AT + K and behind it. */
+static void load_many(const struct code_cpu *cpu, struct code_state *state, const struct code_value *at, int64_t k,
+                      uint32_t mask)
+{
+    enum { ARM_PC = 15 };
+    unsigned i;
+
+    for (i = 0; i <= ARM_PC; i++)
+        if (mask >> i & 1)
+            state->reg[i == ARM_PC ? (unsigned)CODE_TARGET : i] =
+                load(state, at, k + cpu->word * (int64_t)num_below(mask, i));
 }
 
 static void transfer(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
@@ -561,6 +605,15 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
                                same_value(&state->reg[i], &state->reg[cpu->sp]);
         }
         break;
+    case CODE_LOADS:
+        load_many(cpu, state, &at, op->k, (uint32_t)op->from);
+        break;
+    case CODE_STORES:
+        for (i = 0; i < CODE_REAL; i++)
+            if ((uint32_t)op->from >> i & 1)
+                store(cpu, state, &at, op->k + cpu->word * (int64_t)num_below((uint32_t)op->from, i),
+                      &state->reg[i]);
+        break;
     case CODE_WRITE:
         if (is_place(state, &at, op->k))
             write_slots(cpu, state, at.base, at.k + op->k, op->last);
@@ -573,7 +626,7 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
             state->reg[i] = unknown;
         break;
     case CODE_ALIGN:
-        align(state, op->reg);
+        round_down(cpu, state, op->reg);
         break;
     case CODE_SIGN:
     case CODE_AUTH:
@@ -583,7 +636,8 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
             *reg = unknown;
         break;
     case CODE_INSERT:
-        reg->k = (int64_t)(((uint64_t)reg->k & ~((uint64_t)0xffff << op->last)) | (uint64_t)op->k << op->last);
+        reg->k = wrapped(
+            cpu, (int64_t)(((uint64_t)reg->k & ~((uint64_t)0xffff << op->last)) | (uint64_t)op->k << op->last));
         if (reg->base != BASE_NUMBER)
             *reg = unknown;
         break;
@@ -957,19 +1011,23 @@ static bool is_own_address(const struct run *r, const struct code_fact *fact, ui
     return fact->target == next && !(r->code->cpu->link && next >= r->unit->end);
 }
 
-/* Whether the PC goes on behind FACT, at NEXT. What does not always come back does not at the end of a unit. A piece of
- * the function does, with another frame. */
-static bool goes_on(const struct run *r, const struct code_fact *fact, uint64_t pc)
+/* Whether the PC goes on behind FACT, at NEXT, if it does what it says. What does not always come back does not at the
+ * end of a unit. A piece of the function does, with another frame. */
+static bool comes_back(const struct run *r, const struct code_fact *fact, uint64_t pc)
 {
     uint64_t next = pc + fact->size;
 
-    if (fact->size == 0)
-        return false;
     if (fact->flow == CODE_CALL && fact->link == 0 && !is_own_address(r, fact, next))
         return !is_end(r, next) && (r->watch->ends == NULL || !r->watch->ends(r->watch->ctx, pc, next));
     if (fact->flow == CODE_NEXT && fact->odd)
         return !is_end(r, next);
     return fact->flow == CODE_CALL || fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH;
+}
+
+/* Whether the PC may go on behind FACT, of PC. */
+static bool goes_on(const struct run *r, const struct code_fact *fact, uint64_t pc)
+{
+    return fact->size != 0 && (fact->condition != 0 || comes_back(r, fact, pc));
 }
 
 static bool has_target(const struct code_fact *fact)
@@ -1096,7 +1154,7 @@ static bool follow_piece(const struct code *code, struct code_state *state, uint
         if (fact.flow == CODE_AWAY)
             return state->reg[CODE_TARGET].base == BASE_NUMBER &&
                    state->reg[CODE_TARGET].k == wrapped(code->cpu, (int64_t)next);
-        if (fact.flow != CODE_NEXT && (fact.flow != CODE_JUMP || fact.by_register))
+        if (fact.condition != 0 || (fact.flow != CODE_NEXT && (fact.flow != CODE_JUMP || fact.by_register)))
             return false;
         pc = fact.flow == CODE_JUMP ? fact.target : pc + fact.size;
     }
@@ -1128,6 +1186,23 @@ static void take_piece(struct run *r, struct code_state *state, const struct cod
     state->switched = switched;
 }
 
+/* ARM's bl into the middle of its function may be a jump (gcc for ARMv6-M, whose other jumps are short) or call a piece
+ * of it. Both are a jump to TARGET with STATE and with the address of NEXT in RA. What comes back leaves SP and FP. */
+static void go_within(struct run *r, struct code_state *state, uint64_t target, uint64_t next)
+{
+    const struct code_cpu *cpu = r->code->cpu;
+    struct code_state there;
+    unsigned i;
+
+    copy_state(&there, state);
+    there.reg[cpu->ra] = (struct code_value){wrapped(cpu, (int64_t)next), BASE_NUMBER, false, 0, 0};
+    go(r, target, &there);
+    code_after_call(cpu, state, NULL);
+    for (i = 0; i < CODE_REAL; i++)
+        if (i != cpu->sp && i != cpu->fp)
+            state->reg[i] = unknown;
+}
+
 /* A call of TARGET: that is entered as any function is. One of a function's middle is its own, too. GIVE: the call is
  * noted. */
 static void take_call(struct run *r, struct code_state *state, const struct code_fact *fact, uint64_t pc, bool give)
@@ -1152,6 +1227,10 @@ static void take_call(struct run *r, struct code_state *state, const struct code
         }
         return;
     }
+    if (cpu->mode != 0 && callee == r->unit && fact->target != callee->start) {
+        go_within(r, state, fact->target, pc + fact->size);
+        return;
+    }
     if (callee != NULL)
         callee->called |= fact->target == callee->start;
     if (callee != NULL && give)
@@ -1163,6 +1242,17 @@ static void take_call(struct run *r, struct code_state *state, const struct code
     code_after_call(cpu, state, callee);
 }
 
+/* Whether STATE is as a function's caller finds it. A jump may have taken the return address from elsewhere than RA. */
+static bool is_left(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
+{
+    struct code_state left;
+
+    copy_state(&left, state);
+    if (cpu->link && fact->flow == CODE_AWAY)
+        left.reg[cpu->ra] = left.reg[CODE_TARGET];
+    return !fact->odd && is_entry(cpu, &left);
+}
+
 /* The unit returns with STATE. */
 static void returns(struct run *r, const struct code_state *state, const struct code_fact *fact)
 {
@@ -1172,7 +1262,7 @@ static void returns(struct run *r, const struct code_state *state, const struct 
     struct code_state entry;
 
     code_entry(cpu, &entry);
-    end_switch(r->code, state, !fact->odd && is_entry(cpu, state));
+    end_switch(r->code, state, is_left(cpu, state, fact));
     if (fact->odd || (cpu->link && sp->base == BASE_CFA && sp->k != cpu->sp_at_entry) ||
         (outlined && sp->base == BASE_UNKNOWN)) {
         r->unit->changed |= !r->unit->odd;
@@ -1225,7 +1315,7 @@ static void resumes(struct run *r, const struct code_state *state)
 enum { MAX_ENTRIES = 65536 };
 
 /* Where entry I of TABLE leads to. Returns false if the file does not say. */
-static bool entry_at(struct image *image, const struct code_value *table, size_t i, uint64_t *target)
+static bool entry_at(struct image *image, const struct code_value *table, unsigned mode, size_t i, uint64_t *target)
 {
     unsigned size = table->width & CODE_ENTRY_SIZE;
     const uint64_t mask = image->registers->word == 4 ? UINT32_MAX : UINT64_MAX;
@@ -1237,7 +1327,7 @@ static bool entry_at(struct image *image, const struct code_value *table, size_t
     entry <<= table->width / CODE_ENTRY_SHIFT % 4;
     if (table->width & CODE_ENTRY_COMPLETE)
         entry += (uint64_t)table->k + (uint64_t)(int64_t)table->add;
-    *target = entry & mask;
+    *target = entry & mask & ~(uint64_t)mode;
     return p != NULL;
 }
 
@@ -1271,6 +1361,18 @@ static void drop_twins(struct jumps *jumps)
     jumps->num = num;
 }
 
+/* How many entries TABLE has, if it is data in code: that is as long as it is, or BOUND where only padding follows. */
+static uint32_t bound_in_code(const struct run *r, const struct code_value *table, uint32_t bound)
+{
+    const uint64_t start = (uint64_t)table->k & UINT32_MAX, size = table->width & CODE_ENTRY_SIZE;
+    const uint64_t end = r->code->cpu->data_end(r->code->decoder, start);
+    const uint64_t most = end > start ? (end - start) / size : 0;
+
+    if (most == 0 || most >= MAX_ENTRIES || (bound != 0 && bound <= most && (most - bound) * size < 4))
+        return bound;
+    return (uint32_t)most;
+}
+
 /* Reads the targets of JUMPS: as many as a comparison in front of the jump allows, or as many as lie in the unit. It
  * ends where another table begins, because compilers write them one after the other. */
 static void read_jumps(const struct run *r, struct jumps *jumps, uint32_t bound)
@@ -1282,12 +1384,15 @@ static void read_jumps(const struct run *r, struct jumps *jumps, uint32_t bound)
 
     if (table->base == BASE_NUMBER) {
         jumps->targets = grow(jumps->targets, jumps->num, sizeof *jumps->targets);
-        jumps->targets[jumps->num++] =
-            (uint64_t)table->k & (r->code->image->registers->word == 4 ? UINT32_MAX : UINT64_MAX);
+        jumps->targets[jumps->num++] = (uint64_t)table->k &
+                                       (r->code->image->registers->word == 4 ? UINT32_MAX : UINT64_MAX) &
+                                       ~(uint64_t)r->code->cpu->mode;
         return;
     }
+    if (r->code->cpu->data_end != NULL)
+        bound = bound_in_code(r, table, bound);
     for (i = 0; i < MAX_ENTRIES && (bound == 0 || i < bound); i++) {
-        if (!entry_at(r->code->image, table, i, &target) || target % align != 0)
+        if (!entry_at(r->code->image, table, r->code->cpu->mode, i, &target) || target % align != 0)
             break;
         if (i > 0 && begins_jumps(r, (uint64_t)table->k + i * (table->width & CODE_ENTRY_SIZE)))
             break;
@@ -1365,47 +1470,122 @@ static void be_sure(const struct run *r, const struct code_state *state, struct 
     fact->flow = fact->flow == CODE_JUMP ? (uint8_t)CODE_AWAY : fact->flow;
 }
 
+/* The states of a way on which some instructions have a condition: in YES it holds, in NO it does not. Without a
+ * condition there is YES alone. */
+struct fork {
+    uint8_t condition; /* as in struct code_fact, or 0 */
+    bool in_yes, in_no;
+    struct code_state *yes, no;
+};
+
+/* The two ways of F meet: what is left is in F->yes. */
+static void close_fork(const struct code_cpu *cpu, struct fork *f)
+{
+    if (f->in_yes && f->in_no)
+        code_join(cpu, f->yes, &f->no);
+    else if (f->in_no)
+        copy_state(f->yes, &f->no);
+    f->in_yes = true;
+    f->in_no = false;
+    f->condition = 0;
+}
+
+/* The state of F for an instruction with FACT, or NULL: nobody comes there with what it asks for. */
+static struct code_state *choose_way(const struct code_cpu *cpu, struct fork *f, const struct code_fact *fact)
+{
+    bool same = fact->condition != 0 && f->condition != 0 && (fact->condition - 1) / 2 == (f->condition - 1) / 2;
+
+    if (f->condition != 0 && !same)
+        close_fork(cpu, f);
+    if (fact->condition != 0 && f->condition == 0) {
+        f->condition = fact->condition;
+        f->in_no = true;
+        copy_state(&f->no, f->yes);
+    }
+    if (fact->condition == f->condition)
+        return f->in_yes ? f->yes : NULL;
+    return f->in_no ? &f->no : NULL;
+}
+
+/* Gives what holds in front of the instruction at PC on both ways. */
+static void give_both(struct run *r, uint64_t pc, const struct code_fact *fact, const struct fork *f)
+{
+    struct code_state both;
+
+    if (!f->in_no || !f->in_yes) {
+        r->watch->give(r->watch->ctx, pc, fact, f->in_yes ? f->yes : &f->no);
+        return;
+    }
+    copy_state(&both, f->yes);
+    code_join(r->code->cpu, &both, &f->no);
+    r->watch->give(r->watch->ctx, pc, fact, &both);
+}
+
+/* STATE goes where FACT says, which is done. */
+static void depart(struct run *r, struct code_state *state, const struct code_fact *fact)
+{
+    if (fact->flow == CODE_JUMP && tail_calls(r, state, fact))
+        return;
+    if (fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH)
+        go(r, fact->target, state);
+    else if (fact->flow == CODE_RETURN)
+        returns(r, state, fact);
+    else if (fact->flow == CODE_AWAY && state->reg[CODE_TARGET].base == BASE_RETURN)
+        returns(r, state, fact);
+    else if (fact->flow == CODE_AWAY && !jumps_by_table(r, state))
+        leaves(r, state);
+    else if (fact->flow == CODE_RESUME && !enters(r, state))
+        resumes(r, state);
+}
+
+/* The instruction of FACT, at PC, is done with STATE. Returns whether that goes on behind it. */
+static bool take_step(struct run *r, struct code_state *state, struct code_fact *fact, uint64_t pc, bool give)
+{
+    const struct code_value sp = state->reg[r->code->cpu->sp];
+    const bool left = state->has_left;
+
+    code_step(r->code->cpu, state, fact);
+    if (fact->flow == CODE_NEXT)
+        switch_stack(r->code, r->unit, state, &sp, left);
+    be_sure(r, state, fact);
+    if (!give)
+        depart(r, state, fact);
+    if (fact->flow == CODE_CALL)
+        take_call(r, state, fact, pc, give);
+    return comes_back(r, fact, pc);
+}
+
 /* Follows STATE from place AT on, to where ways meet or end. GIVE: nothing changes any more, and is given. */
 static void follow(struct run *r, uint32_t at, struct code_state *state, bool give)
 {
+    struct fork f;
+
+    f.condition = 0;
+    f.in_yes = true;
+    f.in_no = false;
+    f.yes = state;
     for (;;) {
         struct code_fact fact = r->places[at].fact;
         uint64_t pc = r->places[at].pc, next = pc + fact.size;
-        const struct code_value sp = state->reg[r->code->cpu->sp];
-        const bool left = state->has_left;
+        struct code_state *way = choose_way(r->code->cpu, &f, &fact);
 
         if (give)
-            r->watch->give(r->watch->ctx, pc, &fact, state);
+            give_both(r, pc, &fact, &f);
         if (fact.size == 0)
             return;
-        code_step(r->code->cpu, state, &fact);
-        if (fact.flow == CODE_NEXT)
-            switch_stack(r->code, r->unit, state, &sp, left);
-        be_sure(r, state, &fact);
-        if (!give) {
-            if (fact.flow == CODE_JUMP && tail_calls(r, state, &fact))
-                return;
-            if (fact.flow == CODE_JUMP || fact.flow == CODE_BRANCH)
-                go(r, fact.target, state);
-            else if (fact.flow == CODE_RETURN)
-                returns(r, state, &fact);
-            else if (fact.flow == CODE_AWAY && state->reg[CODE_TARGET].base == BASE_RETURN)
-                returns(r, state, &fact);
-            else if (fact.flow == CODE_AWAY && !jumps_by_table(r, state))
-                leaves(r, state);
-            else if (fact.flow == CODE_RESUME && !enters(r, state))
-                resumes(r, state);
-        }
-        if (fact.flow == CODE_CALL)
-            take_call(r, state, &fact, pc, give);
-        if (!goes_on(r, &fact, pc))
+        if (way != NULL && !take_step(r, way, &fact, pc, give))
+            *(way == state ? &f.in_yes : &f.in_no) = false;
+        if (!f.in_yes && !f.in_no)
             return;
         if (next >= r->unit->end) {
+            close_fork(r->code->cpu, &f);
             if (!give)
                 code_add_edge(r->code, next, state);
             return;
         }
         at = r->index[next - r->unit->start] - 1;
+        if (fact.flags || r->places[at].meets)
+            close_fork(r->code->cpu, &f);
         if (r->places[at].meets) {
             if (!give)
                 arrive(r, at, state);
@@ -1457,6 +1637,14 @@ static bool begin_at(struct run *r, uint64_t pc)
     return false;
 }
 
+/* Where code begins at or behind ADDR. */
+static uint64_t behind_data(const struct code *code, uint64_t addr)
+{
+    const uint64_t end = code->cpu->data_end != NULL ? code->cpu->data_end(code->decoder, addr) : 0;
+
+    return end != 0 ? end : addr;
+}
+
 /* Finds where ways may begin: behind instructions that nothing goes on behind, where no way leads to. */
 static bool find_seeds(struct run *r)
 {
@@ -1466,8 +1654,10 @@ static bool find_seeds(struct run *r)
     for (i = 0; i < num && r->watch->admit != NULL && r->num_away > 0; i++) {
         uint64_t end = r->places[i].pc + r->places[i].fact.size;
 
-        if (!goes_on(r, &r->places[i].fact, r->places[i].pc) && end < r->unit->end &&
-            r->index[end - r->unit->start] == 0)
+        if (goes_on(r, &r->places[i].fact, r->places[i].pc))
+            continue;
+        end = behind_data(r->code, end);
+        if (end < r->unit->end && r->index[end - r->unit->start] == 0)
             found |= begin_at(r, end);
     }
     return found;

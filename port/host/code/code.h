@@ -5,8 +5,8 @@
  * every register that holds one of them from the first instruction of a function along all of its branches. It knows
  * where CFA, RA and FP are in front of an instruction, or that it does not know.
  *
- *     x86_64.c, aarch64.c, s390x.c, riscv.c   bytes -> struct code_fact: what an instruction does to registers, to
- *               memory and to the PC
+ *     x86_64.c, aarch64.c, s390x.c, riscv.c, arm.c   bytes -> struct code_fact: what an instruction does to
+ *               registers, to memory and to the PC
  *     code.c    facts -> struct code_state: what holds in front of each instruction of a function
  *     trust.c   states and call frame information (CFI) -> rows: who is right where they differ
  *
@@ -17,7 +17,8 @@
  *   - A callee leaves SP and the registers that the ABI makes it save as it found them. One of the same image for
  *     which that is known to be false (`ret n`) is believed not to.
  *   - A call returns, unless CFI says by another row behind it that it does not, or the function ends there. `ud2`,
- *     `unimp`, `ebreak` and `brk`, except for `brk #0`, do not go on.
+ *     `unimp`, `ebreak`, `udf` and `brk`, except for `brk #0`, do not go on.
+ *   - What jumps into an IT block of ARM's jumps nowhere.
  *   - A store to an address that is not known as CFA + a number does not hit a slot with a saved register; nor does one
  *     of a length that is not known, behind its first byte.
  *   - Where SP gets a value that is not known, an interrupt is handled on another stack, or a thread goes on that has
@@ -50,10 +51,12 @@ enum code_do {
     CODE_SUM,    /* REG = BASE + sign * LAST, where sign is K */
     CODE_LOAD,   /* REG to LAST = the words at BASE + K and behind it, or an entry of a table, as above */
     CODE_STORE,  /* the words at BASE + K and behind it = REG to LAST */
+    CODE_LOADS,  /* as CODE_LOAD, for the registers of FROM, a bit each; ARM's PC is CODE_TARGET */
+    CODE_STORES, /* as CODE_STORE, for the registers of FROM */
     CODE_WRITE,  /* LAST bytes at BASE + K become unknown */
     CODE_COPY,   /* LAST + 1 bytes at BASE + K = those at REG + FROM, the first one first */
     CODE_FORGET, /* REG to LAST become unknown */
-    CODE_ALIGN,  /* REG is rounded down to a multiple that is not known */
+    CODE_ALIGN,  /* REG is rounded down to a multiple that is not known, or moved by a number that is not */
     CODE_SIGN,   /* REG is signed */
     CODE_AUTH,   /* REG is freed of its signature */
     CODE_INSERT, /* REG, of which LAST is the shift: its 16 bits from there on = K */
@@ -99,8 +102,11 @@ struct code_fact {
     uint8_t size; /* of the instruction; 0: it is not known, and nothing can be said behind it */
     uint8_t num;
     uint8_t flow;
-    uint8_t link;     /* CODE_CALL: the register that gets where it returns to, if that is not RA: of a piece */
-    bool by_register; /* TARGET is where it goes only if CODE_TARGET says so, too */
+    uint8_t condition; /* 0, or the instruction does nothing unless this holds, and CONDITION - 1 is even or odd for
+                          one and its opposite (ARM) */
+    bool flags;        /* conditions may be others behind it */
+    uint8_t link;      /* CODE_CALL: the register that gets where it returns to, if that is not RA: of a piece */
+    bool by_register;  /* TARGET is where it goes only if CODE_TARGET says so, too */
     bool
         odd; /* CODE_RETURN: with another SP than the caller had; else: at the end of a unit nothing comes behind it */
 };
@@ -123,11 +129,14 @@ struct code_cpu {
     int32_t old_psw;     /* s390x: where the CPU stores PSWs of what it interrupts; or 0 */
     /* Reads the instruction at PC, which is in TEXT. */
     void (*decode)(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact);
-    void *(*open)(void); /* makes DECODER, or is NULL */
+    void *(*open)(struct image *image); /* makes DECODER, or is NULL */
     void (*close)(void *decoder);
     uint8_t word;      /* bytes of a register */
     uint8_t entry;     /* of the addresses in tables of jumps, in bytes: one size, or the sum of two */
     const char *no_pc; /* why an interrupt's entry has no row at its start, or NULL */
+    uint8_t mode;      /* the bits of an address that are not a part of the PC */
+    /* Where the data in code that ADDR is in ends, or 0; or NULL. */
+    uint64_t (*data_end)(void *decoder, uint64_t addr);
 };
 
 /* How facts are put together. Both are without effect once a fact is full; it is unknown then. */
@@ -146,7 +155,8 @@ void code_copy(struct code_fact *fact, uint8_t to, int64_t k, uint8_t from, int6
 
 /* The CPU of IMAGE, or NULL where there is none, or it needs a library that this program was built without. */
 const struct code_cpu *code_cpu(const struct image *image);
-extern const struct code_cpu code_x86_64, code_aarch64, code_s390x, code_riscv64, code_riscv32;
+extern const struct code_cpu code_x86_64, code_aarch64, code_s390x, code_riscv64, code_riscv32, code_arm,
+    code_thumb;
 
 /* ---- States ---------------------------------------------------------------------------------------------------- */
 

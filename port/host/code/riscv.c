@@ -717,9 +717,9 @@ static void decode_32(void *decoder, const struct code_text *text, uint64_t pc, 
 #define NO_PC "the interrupted PC is in sepc or mepc alone, which no row can name"
 
 const struct code_cpu code_riscv64 = {
-    CHANGED, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_64, NULL, NULL, 8, 4 | 8, NO_PC,
+    CHANGED, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_64, NULL, NULL, 8, 4 | 8, NO_PC, 0, NULL,
 };
 
 const struct code_cpu code_riscv32 = {
-    CHANGED, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_32, NULL, NULL, 4, 4, NO_PC,
+    CHANGED, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_32, NULL, NULL, 4, 4, NO_PC, 0, NULL,
 };

@@ -1073,4 +1073,5 @@ const struct code_cpu code_s390x = {
     0,        -160,  0,      true,
     2,        0x120, decode, NULL,
     NULL,     8,     8,      "the PSW of what was interrupted is in the low core alone, at which no row can point",
+    0,        NULL,
 };

@@ -870,7 +870,7 @@ bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct cod
     code.cpu = code_cpu(cfi->image);
     if (code.cpu == NULL)
         return false;
-    code.decoder = code.cpu->open != NULL ? code.cpu->open() : NULL;
+    code.decoder = code.cpu->open != NULL ? code.cpu->open(cfi->image) : NULL;
     find_units(&code, spans, report);
     if (how->derive)
         find_gaps(&code, spans, how->kept);

@@ -432,10 +432,11 @@ static void decode(void *decoder, const struct code_text *text, uint64_t pc, str
     }
 }
 
-static void *open_decoder(void)
+static void *open_decoder(struct image *image)
 {
     struct decoder *d = zeroed(1, sizeof *d);
 
+    (void)image;
     if (cs_open(CS_ARCH_X86, CS_MODE_64, &d->handle) != CS_ERR_OK) {
         free(d);
         return NULL;
@@ -473,6 +474,8 @@ const struct code_cpu code_x86_64 = {
     close_decoder,
     8,
     8,
+    NULL,
+    0,
     NULL,
 };
 #else

@@ -56,6 +56,13 @@ static bool is_riscv(const struct image *image)
     return image->header.e_machine == EM_RISCV;
 }
 
+/* Cortex-M calls its handlers. What A- and R-profile CPUs enter has another SP than what it interrupts, which is in no
+ * register of the handler's mode. */
+static bool is_not_arm(const struct image *image)
+{
+    return image->header.e_machine != EM_ARM;
+}
+
 static bool has_vectors(const struct image *image)
 {
     return is_x86_64(image) || is_aarch64(image);
@@ -67,7 +74,7 @@ static const struct kind {
     bool (*fits)(const struct image *image);
     const char *of; /* which CPUs */
 } kinds[] = {
-    {"trap", CODE_TRAP, NULL, NULL},
+    {"trap", CODE_TRAP, is_not_arm, "other CPUs than 32-bit ARM"},
     {"error", CODE_ERROR, is_x86_64, "x86_64"},
     {"sp0", CODE_SP0, is_aarch64, "aarch64"},
     {"scratch", CODE_SCRATCH, is_riscv, "RISC-V"},
@@ -84,6 +91,8 @@ static bool take_kind(struct reader *r, char *name, unsigned *kind, uint64_t *st
 
     *kind = CODE_TRAP;
     *step = 0;
+    if (word == NULL && !is_not_arm(r->image))
+        return refuse(r, "of 32-bit ARM say :call, as for a handler of Cortex-M, or :start");
     if (word == NULL)
         return true;
     *word++ = '\0';
@@ -324,6 +333,50 @@ static bool add_symbol(struct reader *r, char *name, unsigned kind, uint64_t ste
     return add(r, image->symbols[i].addr + offset, (enum code_kind)kind);
 }
 
+/* A vector table of Cortex-M has at most so many words. */
+enum { ARM_VECTORS = 496 };
+
+struct vector_table {
+    uint64_t addr, size;
+};
+
+/* An image_symbol_fn: finds the size of the symbol of a table. */
+static void measure_vectors(void *ctx, const GElf_Sym *sym, const char *name)
+{
+    struct vector_table *table = ctx;
+
+    (void)name;
+    if (sym->st_value == table->addr && sym->st_size > table->size && sym->st_shndx != SHN_UNDEF)
+        table->size = sym->st_size;
+}
+
+/* Entries for the handlers of Cortex-M, which its vector table names. It is at the start of a section, and a symbol has
+ * its size: its first word is an SP, its second one the image's entry. */
+static void add_handlers(struct reader *r)
+{
+    struct image *image = r->image;
+    size_t i;
+    unsigned k;
+
+    for (i = 0; i < image->num_sections; i++) {
+        const struct section *s = &image->sections[i];
+        struct vector_table table = {s->addr, 0};
+        const uint8_t *p = s->flags & SHF_ALLOC && s->size >= 8 ? image_bytes(image, s->addr, 8) : NULL;
+
+        if (p == NULL || load_number(p, 4, false) % 4 != 0 ||
+            load_number(p + 4, 4, false) != (image->header.e_entry | 1))
+            continue;
+        (void)image_each_symbol(image, SHT_SYMTAB, measure_vectors, &table);
+        for (k = 2; k < ARM_VECTORS && 4 * k < table.size; k++) {
+            const uint8_t *word = image_bytes(image, s->addr + 4 * k, 4);
+            const uint64_t handler = word != NULL ? load_number(word, 4, false) : 0;
+
+            if (handler & 1 && image_code(image, handler - 1) != NULL)
+                (void)add(r, handler - 1, CODE_CALLED);
+        }
+    }
+}
+
 static bool read_one(struct reader *r)
 {
     char *name = copied(r->text);
@@ -369,6 +422,11 @@ bool entries_read(struct entries *entries, struct image *image, const struct kno
     size_t i;
 
     memset(entries, 0, sizeof *entries);
+    if (image->abi == SFU_THUMB) {
+        r.text = "";
+        r.names_many = true;
+        add_handlers(&r);
+    }
     for (i = 0; i < texts->num; i++) {
         r.text = texts->list[i].name;
         if (!read_one(&r))

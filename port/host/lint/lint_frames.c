@@ -423,7 +423,7 @@ void lint_frames(struct lint *lint)
     for (i = 0; i < lint->num_functions; i++)
         lint->frames[i].next = lint->num_functions;
     if (lint->calls) {
-        g.code.decoder = g.code.cpu->open != NULL ? g.code.cpu->open() : NULL;
+        g.code.decoder = g.code.cpu->open != NULL ? g.code.cpu->open(&lint->image) : NULL;
         g.first = zeroed(lint->num_functions + 1, sizeof *g.first);
         make_units(&g);
         read_calls(&g);

@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import decoder_arm
 import gen
 from gen import OUT, must, run, test, write
 
@@ -214,6 +215,7 @@ def main():
             test("riscv%d %s" % (8 * word, name), compare, word, image)
         test("riscv%d halves" % (8 * word), halves, word)
         test("riscv%d words" % (8 * word), words, word)
+    decoder_arm.main()
 
 
 if __name__ == "__main__":

@@ -109,7 +109,7 @@ $(HOST)/reads: port/host/test/reads.c $(TOOLS_CODE) $(TOOLS_LIBRARY) $(HOST_HEAD
 	@echo $(HOST_CODE)/*.o >$@.objects
 	@$(CC) $(HOST_CODE)/*.o $(TOOLS_GEN_LIBS) -o $@
 
-# What the reader says of instructions of RISC-V, beside objdump.
+# What the reader says of instructions of RISC-V and ARM, beside objdump.
 $(HOST)/decodes: port/host/test/decodes.c $(TOOLS_CODE) $(TOOLS_LIBRARY) $(HOST_HEADERS) | $(TC)
 	@mkdir -p $(@D)
 	@$(CC) $(HOST_FLAGS) -Iport/host/code $(TOOLS_CODE_FLAGS) $(filter %.c,$^) $(TOOLS_GEN_LIBS) -o $@

@@ -123,7 +123,7 @@ pacb) cc+=(-mbranch-protection=pac-ret+leaf+b-key) ;;
 chain) cc+=(-mbackchain) ;;
 gen | small) cc+=(-fasynchronous-unwind-tables) ;;
 debuggen) cc+=(-g -fno-asynchronous-unwind-tables -fno-unwind-tables) ;;
-code | codepac | codecet | codethunk | codelto | codeclash | codesave | codelong)
+code | codepac | codecet | codethunk | codelto | codeclash | codesave | codelong | codem0 | codefp | codefpu | codea15)
     cc+=(-fno-asynchronous-unwind-tables -fno-unwind-tables)
     ;;&
 code) ;;
@@ -134,6 +134,8 @@ codelto) cc+=(-flto) ;;
 codeclash) cc+=(-fstack-clash-protection) ;;
 codesave) cc+=(-msave-restore) ;; # RISC-V: as below
 codelong) march=${march%c} ;;
+codefp) cc+=(-fno-omit-frame-pointer) ;;
+codem0 | codefpu | codea15) ;; # ARM: as below
 pacgen) cc+=(-fasynchronous-unwind-tables -fomit-frame-pointer -mbranch-protection=pac-ret+leaf) ;;
 packed) cc+=(-mpacked-stack -mbackchain -msoft-float) ;;
 z13) cc+=(-march=z13) ;;
@@ -151,7 +153,7 @@ kernel*)
 esac
 
 if [ -n "$arm" ]; then
-    case $abi-$flag in
+    case $abi-${flag#code} in
     thumb-m0) machine=(-mcpu=cortex-m0 -mthumb -DNO_FLOATS) ;;
     thumb-fpu) machine=(-mcpu=cortex-m7 -mthumb -mfloat-abi=hard -mfpu=fpv5-d16) ;;
     thumb-*) machine=(-mcpu=cortex-m3 -mthumb -DNO_FLOATS) ;;
@@ -346,7 +348,7 @@ case $flag in
 gen | pacgen | debuggen) build/tools/sfu-gen -q --append="$out" "$out" ;;
 small) build/tools/sfu-gen -q --small --append="$out" "$out" ;;
 code*)
-    "$objcopy" -R .eh_frame -R '.sframe*' "$out"
+    "$objcopy" -R .eh_frame -R .debug_frame -R '.sframe*' "$out"
     build/tools/sfu-gen -q --derive '--entry=*:call' --append="$out" "$out"
     ;;
 esac
