@@ -338,10 +338,10 @@ static bool makes_frame(const struct image *image, const struct cfi_row *row, co
            i.value == -row->cfa.offset;
 }
 
-/* What holds at AT, where a block begins behind a jump. If the block ends by a return, SP is the CFA there, and RA
- * and FP
- * are the caller's: what the block does not put back was never changed, or has been put back before. So it is where a
- * function returns without having made its frame, and clang's row is that of the frame. */
+/* What holds at AT, where a block begins behind a jump, or a row. If the block ends by a return, SP is the CFA there,
+ * and RA and FP are the caller's: what the block does not put back was never changed, or has been put back before. So it
+ * is where a function returns without having made its frame, and clang's row is that of the frame; or it is what is left
+ * of an epilogue in front of which the code has been believed. */
 static struct state block_state(const struct cfi_row *row, const uint8_t *p, uint64_t at, uint64_t size,
                                 unsigned word)
 {
@@ -423,8 +423,8 @@ static bool leads_to_restore(struct image *image, uint64_t pc, int64_t *depth)
 static struct state row_state(struct image *image, const struct cfi_row *row, const uint8_t *p, uint64_t size,
                               struct cfi_row *saved)
 {
-    struct state state = first_state(row);
     const int32_t word = image->registers->word;
+    struct state state = block_state(row, p, 0, size, (unsigned)word);
     int64_t depth;
 
     if (makes_frame(image, row, p, 0, size))
