@@ -195,6 +195,32 @@ suite-step-$(1): $(STEP)/step $$(step_riscv_$(1)) $$(step_riscv_signals_$(1)) $$
 endef
 $(foreach abi,riscv64 riscv32,$(eval $(call step_riscv_rules,$(abi))))
 
+# Each compiler in each way: gcc 12 and 16, clang 16 and the newest.
+STEP_RISCV_LEVELS := $(STEP_LEVELS) Oz
+STEP_RISCV_EACH := $(foreach l,$(STEP_RISCV_LEVELS),$(l) $(addprefix $(l)-,fp long save norelax small))
+step_riscv_all = $(foreach c,gcc12 gcc16 clang newest,$(foreach w,$(STEP_RISCV_EACH),$(STEP)/$(1)/patterns-$(c)-$(w))) \
+    $(foreach c,clang newest,$(STEP_RISCV_LEVELS:%=$(STEP)/$(1)/patterns-$(c)-%-scs))
+step_riscv_all_large = $(foreach c,gcc16 newest,$(if $(filter riscv64,$(1)),$(STEP)/$(1)/lua-$(c)-O2) $(STEP)/$(1)/zlib-$(c)-O2)
+step_riscv_left = $(filter-out $(step_riscv_$(1)) $(step_riscv_large_$(1)),$(step_riscv_all) $(step_riscv_all_large))
+
+define step_riscv_all_rules
+$$(call step_riscv_left,$(1)): $(STEP_PARTS) build/tools/sfu-gen | $(TC)
+	@test/truth/step/build.sh $$@
+
+.PHONY: step-riscv-$(1)
+step-riscv-$(1): $(STEP)/step $$(call step_riscv_all,$(1)) $$(call step_riscv_all_large,$(1))
+	@test/run.sh step-riscv-$(1) $(STEP)/step -q qemu-$(1) -n $(or $(STEP_LONG:%=$(STEPS)),600000) \
+	    -f test/truth/FAULTS.md -a -s $(1) \
+	    $$(call step_set,patterns,$$(call step_riscv_all,$(1))) $$(call step_set,real:1,$$(call step_riscv_all_large,$(1)))
+endef
+$(foreach abi,riscv64 riscv32,$(eval $(call step_riscv_all_rules,$(abi))))
+
+## [campaigns] step-riscv: RISC-V's programs by gcc 12 and 16, clang 16 and the newest, each level with each flag
+.PHONY: step-riscv
+step-riscv: | $(TC)
+	@test/tools/toolchain/toolchain.sh riscv chains >/dev/null
+	@$(MAKE) --no-print-directory step-riscv-riscv64 step-riscv-riscv32
+
 # As above. What is known of __riscv_save_N (FAULTS.md: gcc-riscv-save) is so by any table.
 define step_code_rules
 CHECK += step-code-$(1)

@@ -10,6 +10,8 @@
 #   v2     TC/v2/CPU/TOOL       the same for V2
 #   v1     TC/v1/CPU/TOOL       the same for V1
 #   gcc16  TC/gcc16/CPU/gcc     gcc 16 (and g++) with its own libc; uses the as and ld of v3
+#   riscv  TC/riscv/riscv64/gcc gcc 16 (and g++) for RISC-V, of 64 and 32 bits, with the as, ld and libc that it was
+#                               built for
 #   cbmc   TC/cbmc/cbmc         the model checker, and goto-cc, goto-instrument, ...
 #   chains TC/chains/TOOL       the newest clang (TOOL: clang-N), lld (ld.lld-N) and mold, snapshots included
 #          TC/chains/released/aarch64/TOOL
@@ -66,7 +68,7 @@ debian_cpu() { echo "$1" | tr _ -; }
 
 part_suite() {
     case $1 in
-    v3 | gcc16 | herd | peers) echo forky ;;
+    v3 | gcc16 | riscv | herd | peers) echo forky ;;
     chains) echo sid experimental ;;
     v2 | cbmc) echo trixie ;;
     v1) echo bookworm ;;
@@ -76,6 +78,7 @@ part_suite() {
 part_cpus() {
     case $1 in
     v3 | gcc16) echo x86_64 aarch64 s390x ;;
+    riscv) echo riscv64 ;;
     v2 | v1) echo x86_64 aarch64 ;;
     esac
 }
@@ -87,7 +90,7 @@ part_programs() {
     for cpu in $(part_cpus "$1"); do
         case $1 in
         v?) echo "$cpu/as" "$cpu/ld" ;;
-        gcc16) echo "$cpu/gcc" ;;
+        gcc16 | riscv) echo "$cpu/gcc" ;;
         esac
     done
     case $1 in
@@ -295,6 +298,7 @@ libc_dev_package() {
     x86_64) arch=amd64 ;;
     aarch64) arch=arm64 ;;
     s390x) arch=s390x ;;
+    riscv64) arch=riscv64 ;;
     esac
     if [ "$(dpkg --print-architecture)" = "$arch" ]; then
         echo libc6-dev
@@ -303,20 +307,21 @@ libc_dev_package() {
     fi
 }
 
-# driver CPU LANGUAGE-DRIVER: -B comes last so that the caller's own -B wins.
+# driver CPU LANGUAGE-DRIVER BINUTILS: -B comes last so that the caller's own -B wins.
 driver() {
     cat >"$fresh/$1/$2" <<END
 #!/bin/sh
-exec '$fresh/root/usr/bin/$1-linux-gnu-$2-16' --sysroot='$fresh/root' "\$@" -B'$tc/$1/'
+exec '$fresh/root/usr/bin/$1-linux-gnu-$2-16' --sysroot='$fresh/root' "\$@" -B'$3/'
 END
     chmod 755 "$fresh/$1/$2"
 }
 
+# wrap_gcc CPU BINUTILS
 wrap_gcc() {
     wrap_in_place "$fresh/root" "$fresh/root/usr/bin/$1-linux-gnu-"*-16 \
         "$fresh/root/usr/libexec/gcc"*"/$1-linux-gnu/16/"*
     for name in gcc g++; do
-        driver "$1" "$name"
+        driver "$1" "$name" "$2"
     done
     v=$("$fresh/$1/gcc" -dumpfullversion) || die "gcc for $1 does not run"
     echo "$1 $v debian-$suite" >>"$fresh/found"
@@ -347,13 +352,32 @@ build_gcc16() {
     done
     # shellcheck disable=SC2086  # words
     fetch "$suite" "$fresh/root" $packages
-    # A sysroot needs the paths that libc.so and the programs' interpreters name.
+    make_sysroot
+    for cpu in $fetch_for; do
+        wrap_gcc "$cpu" "$tc/$cpu"
+    done
+}
+
+# A sysroot needs the paths that libc.so and the programs' interpreters name.
+make_sysroot() {
     for d in lib lib64; do
         [ -e "$fresh/root/$d" ] || ln -s "usr/$d" "$fresh/root/$d"
     done
-    for cpu in $fetch_for; do
-        wrap_gcc "$cpu"
+}
+
+# Of RISC-V the system's own gcc 16 would not do: its binutils would have to be as new.
+build_riscv() {
+    without='libcc1-0'
+    for lib in libasan8 libhwasan0 liblsan0 libtsan2 libubsan1; do
+        without="$without $lib $lib-riscv64-cross"
     done
+    # shellcheck disable=SC2086  # words
+    fetch "$(part_suite riscv)" "$fresh/root" g++-16-riscv64-linux-gnu binutils-riscv64-linux-gnu \
+        "$(libc_dev_package riscv64)"
+    make_sysroot
+    wrap_fetched riscv64
+    wrap_gcc riscv64 "$fresh/riscv64"
+    echo "binutils $(as_version "$fresh/riscv64/") debian-$suite" >>"$fresh/found"
 }
 
 # ---- cbmc ----
@@ -523,8 +547,8 @@ esac
 [ $# -gt 0 ] || set -- v3
 for part in "$@"; do
     case $part in
-    v1 | v2 | v3 | gcc16 | cbmc | chains | herd | peers) ;;
-    *) die "no part '$part'; there are: v3 v2 v1 gcc16 cbmc chains herd peers" ;;
+    v1 | v2 | v3 | gcc16 | riscv | cbmc | chains | herd | peers) ;;
+    *) die "no part '$part'; there are: v3 v2 v1 gcc16 riscv cbmc chains herd peers" ;;
     esac
 done
 for part in "$@"; do

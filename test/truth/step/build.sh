@@ -23,19 +23,27 @@ arm=
 if [ "$abi" = arm ] || [ "$abi" = thumb ]; then
     arm=yes riscv=yes gnu=arm-none-eabi
 fi
-objcopy=$tools/objcopy nm=$tools/nm
-[ -z "$riscv" ] || objcopy=$gnu-objcopy nm=$gnu-nm
+objcopy=$tools/objcopy nm=$tools/nm ld=
+[ -z "$riscv" ] || objcopy=$gnu-objcopy nm=$gnu-nm ld=$(command -v "$gnu-ld")
 read -ra KERNEL_PARTS <<<"${KERNEL_PARTS-}" # objects of a kernel, below build/bare/KIND; KERNEL_SFU: another sfu.o
 IFS=- read -r program compiler level flag <<<"$(basename "$out")-"
 flag=${flag%-}
 
 case $compiler in
 gcc12) cc=("${gnu-$cpu-linux-gnu}-gcc") ;;
-gcc16) cc=("build/tc/gcc16/${gnu-$cpu}/gcc") ;;
-clang)
+gcc16) [ -n "$riscv" ] && cc=("build/tc/riscv/riscv64/gcc") || cc=("build/tc/gcc16/$cpu/gcc") ;;
+clang | newest)
     target=$abi-linux-gnu
     [ -z "$arm" ] || target="arm-none-eabi"
     cc=("$(command -v clang-16 || echo clang)" "--target=$target")
+    if [ "$compiler" = newest ]; then
+        newest=(build/tc/chains/clang-* build/tc/chains/root/usr/lib/llvm-*/lib/clang/*)
+        # By its name it runs itself again, and does not find its headers.
+        cc=("${newest[0]}" -no-canonical-prefixes -resource-dir "$PWD/${newest[1]}" "${cc[@]:1}")
+        compiler=clang
+        # Its objects have what older binutils do not read.
+        [ -z "$riscv" ] || [ -n "$arm" ] || objcopy=$tools/objcopy nm=$tools/nm ld=$PWD/build/tc/riscv/riscv64/ld
+    fi
     cc+=(-fasynchronous-unwind-tables)
     [ -n "$riscv" ] || cc+=(-fno-integrated-as)
     ;;
@@ -44,7 +52,7 @@ esac
 [ "$compiler" = clang ] || [ "$abi" != aarch64_be ] || cc+=(-mbig-endian)
 [ "$compiler" = clang ] && linker=(-fuse-ld="$PWD/build/tc/$cpu/ld") || linker=()
 [ -z "$riscv" ] || linker=()
-[ -z "$riscv" ] || [ "$compiler" != clang ] || linker=(-fuse-ld="$(command -v "$gnu-ld")")
+[ -z "$riscv" ] || [ "$compiler" != clang ] || linker=(-fuse-ld="$ld")
 [ -n "$riscv" ] || cc+=("-B$PWD/build/tc/$cpu/")
 cc+=("-$level" -w -fno-stack-protector -fno-pie -U_FORTIFY_SOURCE)
 # RV32 has no floating point here.
@@ -142,7 +150,14 @@ z13) cc+=(-march=z13) ;;
 long) march=${march%c} ;;           # RISC-V: no compressed instructions
 save) cc+=(-msave-restore) ;;       # RISC-V: prologues and epilogues of libgcc's
 norelax) cc+=(-mno-relax) ;;        # RISC-V: the linker does not shorten code
-scs) cc+=(-fsanitize=shadow-call-stack -ffixed-x18) ;;
+scs)
+    cc+=(-fsanitize=shadow-call-stack -ffixed-x18)
+    # Newer ones have it in gp, by which the linker then must not address anything.
+    if [[ ${cc[0]} = */chains/* ]]; then
+        cc+=(-DSHADOW_GP)
+        linker+=(-Wl,--no-relax-gp)
+    fi
+    ;;
 m0 | fpu | a15) ;;                        # ARM: what ARMv6-M has; with floating-point registers
 kernel*)
     [ "$compiler" != clang ] || [ -n "$riscv" ] || kind=$cpu-clang
@@ -339,7 +354,8 @@ link_kernel() {
 if [[ $flag == kernel* ]]; then
     link_kernel
 else
-    [[ $flag != *save ]] || files+=("$(save_library)")
+    # sqlite counts zeros, for which RISC-V has no instruction here.
+    [[ $flag != *save ]] && [ "${riscv:+$program}" != sqlite ] || files+=("$(save_library)")
     [ -z "$arm" ] || files+=(-Wl,-Ttext-segment=0x100000 "$("$gnu-gcc" "${machine[@]}" -print-libgcc-file-name)")
     link -o "$out" "${files[@]}"
 fi

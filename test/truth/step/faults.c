@@ -62,7 +62,7 @@ static bool read_fault(struct fault *f, char *line)
            cut(&line, f->truth, sizeof f->truth) && line == NULL;
 }
 
-bool faults_read(struct faults *faults, const char *path)
+bool faults_read(struct faults *faults, const char *path, bool all)
 {
     FILE *in = fopen(path, "r");
     char line[512];
@@ -72,7 +72,7 @@ bool faults_read(struct faults *faults, const char *path)
     faults->count = 0;
     while (ok && fgets(line, sizeof line, in) != NULL) {
         if (strncmp(line, "```", 3) == 0) {
-            listed = strcmp(line, "```step\n") == 0;
+            listed = strcmp(line, "```step\n") == 0 || (all && strcmp(line, "```step-all\n") == 0);
             continue;
         }
         if (!listed)

@@ -38,7 +38,8 @@ struct mistake {
     struct seen right;        /* the caller */
 };
 
-bool faults_read(struct faults *faults, const char *path);
+/* ALL: with those of blocks "step-all". */
+bool faults_read(struct faults *faults, const char *path, bool all);
 
 /* Notes which faults IMAGE could show. */
 void faults_use(struct faults *faults, const struct cpu *cpu, const struct binary *image);

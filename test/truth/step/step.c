@@ -4,9 +4,10 @@
  * Steps programs and compares, before each instruction, sfu's walk of the whole stack with the chain of calls that
  * the machine made.
  *
- *   step -q EMULATOR [-n STEPS] [-f KNOWN-FAULTS [-s]] [-c COMPLAINTS] [-g PERMILLE] ABI SET[:WEIGHT]=PROGRAM...
+ *   step -q EMULATOR [-n STEPS] [-f KNOWN-FAULTS [-a] [-s]] [-c COMPLAINTS] [-g PERMILLE] ABI SET[:WEIGHT]=PROGRAM...
  *
  * -g: code may have no table; more than so many walks of a thousand that meet such code fail the run.
+ * -a: with the faults of blocks "step-all", which are met by more compilers' flags than make check has.
  * -s: a known fault that is not met fails the run. -c: how many mistakes of one program are told, 10 by default.
  * EMULATOR: a user-mode QEMU, or "native" for programs of this machine. A program without WEIGHT is stepped from its
  * first instruction to its last; in the set "signals" a signal is delivered again and again once it has called
@@ -563,15 +564,17 @@ int main(int argc, char **argv)
     struct options options = {NULL, NULL, {NULL, 0}, 0, false, 0};
     const char *list = "/dev/null";
     int option;
-    bool ok;
+    bool ok, all = false;
 
-    while ((option = getopt(argc, argv, "q:n:f:c:g:s")) != -1)
+    while ((option = getopt(argc, argv, "q:n:f:c:g:as")) != -1)
         if (option == 'q')
             options.emulator = optarg;
         else if (option == 'n')
             options.steps = strtoull(optarg, NULL, 10);
         else if (option == 'f')
             list = optarg;
+        else if (option == 'a')
+            all = true;
         else if (option == 's')
             options.stale = true;
         else if (option == 'g')
@@ -581,9 +584,9 @@ int main(int argc, char **argv)
         else
             return 2;
     if (optind == argc || options.emulator == NULL || (options.cpu = cpu_by_abi(argv[optind])) == NULL ||
-        !faults_read(&options.faults, list)) {
+        !faults_read(&options.faults, list, all)) {
         fprintf(stderr,
-                "usage: step -q EMULATOR [-n STEPS] [-f KNOWN-FAULTS [-s]] [-c COMPLAINTS] [-g PERMILLE] ABI "
+                "usage: step -q EMULATOR [-n STEPS] [-f KNOWN-FAULTS [-a] [-s]] [-c COMPLAINTS] [-g PERMILLE] ABI "
                 "SET[:WEIGHT]=PROGRAM...\n");
         return 2;
     }

@@ -266,7 +266,7 @@ int main(int argc, char **argv)
         else
             return 2;
     if (optind == argc || (options.cpu = cpu_by_abi(argv[optind])) == NULL || boot_of(argv[optind], "") == NULL ||
-        !faults_read(&options.faults, list)) {
+        !faults_read(&options.faults, list, false)) {
         fprintf(stderr, "usage: judge [-n STEPS] [-f KNOWN-FAULTS] [-w WAY] ABI [+]KERNEL...\n");
         return 2;
     }

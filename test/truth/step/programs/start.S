@@ -453,15 +453,20 @@ FUNCTION(asm_odd)
 #endif
 
 	.weak	__global_pointer$, step_handler /* a kernel has neither */
+#ifdef SHADOW_GP /* clang's shadow call stack is in gp, up to clang 17 in s2 */
+#define SMALL_DATA shadow_calls
+#else
+#define SMALL_DATA __global_pointer$
+#endif
 
 FUNCTION(_start)
 	.cfi_undefined ra
 	.option push
 	.option norelax
-	lla	gp, __global_pointer$
+	lla	gp, SMALL_DATA
 	.option pop
 	li	s0, 0
-	lla	s2, shadow_calls /* clang's shadow call stack */
+	lla	s2, shadow_calls
 	li	ra, 0
 	call	step_main
 	li	a7, 93
@@ -499,6 +504,9 @@ FUNCTION(setjmp)
 	STORE	s0, 0(a0)
 	STORE	ra, 12 * WORD(a0)
 	STORE	sp, 13 * WORD(a0)
+#ifdef SHADOW_GP
+	STORE	gp, 14 * WORD + 96(a0)
+#endif
 	li	a0, 0
 	ret
 	END(setjmp)
@@ -509,6 +517,9 @@ FUNCTION(longjmp)
 	LOAD	t0, 0(a0)
 	LOAD	t1, 12 * WORD(a0)
 	LOAD	t2, 13 * WORD(a0)
+#ifdef SHADOW_GP
+	LOAD	gp, 14 * WORD + 96(a0)
+#endif
 	seqz	a0, a1
 	add	a0, a0, a1
 	mv	sp, t2
