@@ -6,6 +6,7 @@
 check    the rows of docs/toolchains.md are what they do; a tool or version that the page does not have is named
 print    the rows, for the page
 """
+import fnmatch
 import glob
 import os
 import re
@@ -77,7 +78,8 @@ def shape(file, functions, warnings=""):
 
 FUNCTION = (".text\n.globl %(n)s\n.type %(n)s, %%function\n%(n)s: .cfi_startproc\n%(nop)s\n.cfi_endproc\n"
             ".size %(n)s, . - %(n)s\n")
-CPUS = ("x86_64", "aarch64", "s390x")
+CPUS = ("x86_64", "aarch64", "s390x", "riscv64")
+NEWEST_RISCV = TC + "/riscv/riscv64/as"  # toolchain.sh riscv: not what every machine has
 RELEASED = TC + "/chains/released/aarch64/"  # binutils of a release: the new ones are a snapshot
 
 
@@ -117,7 +119,7 @@ def assemblers():
         found = {}
         for cpu in CPUS:
             tool = prefix + (cpu + "-linux-gnu-as" if prefix == "/usr/bin/" else cpu + "/as")
-            found[cpu] = [tool, "--gsframe"]
+            found[cpu] = [NEWEST_RISCV if tool == TC + "/riscv64/as" else tool, "--gsframe"]
         if os.path.exists(found["x86_64"][0]):
             tools.append(("GNU as " + version_of(found["x86_64"][0]), found))
     if os.path.exists(RELEASED + "as"):
@@ -132,7 +134,8 @@ def assemblers():
             source = "%s/%s.s" % (WORK, cpu)
             write(source, (FUNCTION % {"n": "f", "nop": "nop"}).encode())
             cells.append(first_of(commands[cpu], source, "%s/%s.o" % (WORK, cpu))
-                         if os.path.exists(commands[cpu][0]) else "not here")
+                         if os.path.exists(commands[cpu][0]) else
+                         ANY if commands[cpu][0] == NEWEST_RISCV else "not here")
         yield [name] + cells
 
 
@@ -303,6 +306,9 @@ def released_macros():
 
 # ---- the page ----
 
+ANY = "..."  # of a cell: nothing here can tell
+
+
 def line(cells):
     return "| " + " | ".join(cells) + " |"
 
@@ -316,7 +322,7 @@ def compare(kind, rows):
         if not there:
             unknown.append(row[0])
             continue
-        must(line(row) in there, "the page has another row than %s" % line(row))
+        must(any(fnmatch.fnmatchcase(text, glob.escape(line(row)).replace(ANY, "*")) for text in there), "the page has another row than %s" % line(row))
         seen += 1
     must(seen > 1, "the page has nothing of what is installed: %s" % unknown)
     return "%d %s%s" % (seen, kind, "".join(", not in the page: " + name for name in unknown))

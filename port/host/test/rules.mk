@@ -135,7 +135,7 @@ suite-host-chains: | $(TC)
 ## [campaigns] toolchains: what each compiler, assembler and linker that Debian has, the newest too, does with tables
 toolchains: | $(TC)
 	@test/tools/toolchain/install.sh chains
-	@test/tools/toolchain/toolchain.sh chains >/dev/null
+	@test/tools/toolchain/toolchain.sh chains riscv >/dev/null
 	@$(MAKE) --no-print-directory suite-host-chains
 
 # sfu-trace, for every CPU in one suite each.
