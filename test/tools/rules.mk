@@ -38,7 +38,7 @@ cov:
 # ---- cost: not a part of `make check`, because it builds for some minutes. Whether it counts right is ----
 
 .PHONY: cost suite-cost
-## [measure] cost: what .sframe, .eh_frame and frame pointers cost lua, zlib, sqlite and a firmware, on three CPUs
+## [measure] cost: what .sframe, .eh_frame and frame pointers cost lua, zlib, sqlite and a firmware, on five CPUs
 cost: build/tools/sfu-gen | $(TC)
 	@test/tools/toolchain/install.sh check cost
 	@test/tools/cost/cost.sh build/cost
@@ -52,7 +52,7 @@ suite-cost: build/tools/sfu-gen | $(TC)
 
 .PHONY: bench bench-shapes
 ## [measure] bench: sfu and other unwinders on the stacks of sqlite: instructions, time, stack, size
-bench: | $(TC)
+bench: build/tools/sfu-gen | $(TC)
 	@test/tools/bench/bench.sh build/bench
 
 ## [measure] bench-shapes: the same on stacks of many shapes: instructions, and time as a ratio

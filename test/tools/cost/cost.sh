@@ -10,7 +10,7 @@ LC_ALL=C
 export LC_ALL
 out=$1
 here=$(dirname "$0")
-abis='x86_64 aarch64 s390x'
+abis='x86_64 aarch64 s390x riscv64 riscv32'
 
 say() { echo "cost: $*" >&2; }
 
@@ -19,10 +19,15 @@ with() { if [ "$1" = s390x ]; then echo chain; else echo fp; fi; }
 
 kernel_of() { if [ "$1" = s390x ]; then echo s390-ccw; else echo u-boot; fi; }
 
+# What is built without a libc: of RISC-V's 32 bits not what computes with floating-point numbers.
+programs_of() { if [ "$1" = riscv32 ]; then echo zlib; else echo lua zlib sqlite; fi; }
+
+readelf_of() { case $1 in riscv*) echo riscv64-linux-gnu-readelf ;; *) echo "build/tc/$1/readelf" ;; esac }
+
 build() {
     for abi in $abis; do
         for variant in nofp "$(with "$abi")"; do
-            for program in lua zlib sqlite; do
+            for program in $(programs_of "$abi"); do
                 say "building $program for $abi, $variant"
                 mkdir -p "$out/$abi"
                 file=$out/$abi/$program-gcc12-O2-$variant
@@ -39,9 +44,9 @@ measure() {
     echo "compiler gcc $(gcc -dumpfullversion)"
     for abi in $abis; do
         for variant in nofp "$(with "$abi")"; do
-            for program in lua zlib sqlite "$(kernel_of "$abi")"; do
+            for program in $(programs_of "$abi") "$(kernel_of "$abi")"; do
                 file=$out/$abi/$program-$variant
-                echo "size $program $abi $variant $("$here/../measure.sh" sizes "build/tc/$abi/readelf" "$file")"
+                echo "size $program $abi $variant $("$here/../measure.sh" sizes "$(readelf_of "$abi")" "$file")"
                 case $program in
                 lua | zlib | sqlite)
                     [ ! -f "$out/insns.so" ] ||

@@ -12,10 +12,16 @@ abi=$3
 variant=$4
 tc=$PWD/build/tc/$abi
 cross=$abi-linux-gnu-
+ld=$tc/ld
 source=$(test/tools/toolchain/sources.sh kernels)/$name
 # Some of these undo what the program's own makefiles say: gcc writes no CFI directives, hence no .sframe, with
 # -fno-dwarf2-cfi-asm.
-flags="-O2 -g0 -fasynchronous-unwind-tables -fdwarf2-cfi-asm -Wa,--gsframe -B$tc/"
+flags="-O2 -g0 -fasynchronous-unwind-tables -fdwarf2-cfi-asm"
+# SFrame does not have RISC-V: the system's own binutils do, and sfu-gen makes the tables.
+case $abi in
+riscv*) cross=riscv64-linux-gnu- ld=$(command -v riscv64-linux-gnu-ld) ;;
+*) flags="$flags -Wa,--gsframe -B$tc/" ;;
+esac
 case $variant in
 nofp) flags="$flags -fomit-frame-pointer" ;;
 fp) flags="$flags -fno-omit-frame-pointer" ;;
@@ -37,7 +43,7 @@ tools() {
 if [ -f u-boot.lds ] && ! grep -q 'KEEP.*sframe' u-boot.lds; then
     sed -i '\$ s/}\$/.sframe : { KEEP(*(.sframe .sframe.*)) } .eh_frame : { KEEP(*(.eh_frame)) } }/' u-boot.lds
 fi
-exec $tc/ld "\$@"
+exec $ld "\$@"
 END
     chmod +x "$work/tools/gcc" "$work/tools/ld"
 }
@@ -45,6 +51,7 @@ END
 u_boot() {
     case $abi in
     x86_64) board=efi-x86_app64 ;;
+    riscv*) board=qemu-${abi}_smode ;;
     *) board=qemu_arm64 ;;
     esac
     tools
