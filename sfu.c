@@ -343,7 +343,7 @@ static void set_unmentioned(struct sfu_rule *rule, uint8_t fixed, uint8_t reg)
 /* Fills in S from header H, but not bytes, read and ctx. Offsets in a header count from its own end. */
 static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, uint64_t addr)
 {
-    bool big = h[0] == MAGIC >> 8 || h[0] == OWN_MAGIC >> 8;
+    bool big = (READS_SFRAME && h[0] == MAGIC >> 8) || (READS_OWN && h[0] == OWN_MAGIC >> 8);
     int code = check_preamble(h, big);
     uint64_t base, fdes, rows, end;
     uint32_t num_fdes;
