@@ -92,7 +92,7 @@ lookups() {
 
 # Of each CPU, the difference between 1 and 11 walks of a stack of 1,000 frames, by QEMU.
 other_cpus() {
-    for cpu in x86_64 aarch64 s390x; do
+    for cpu in x86_64 aarch64 s390x riscv64; do
         for mode in sfu fast index cache; do
             for times in 1 11; do
                 "qemu-$cpu" -plugin "$out/insns.so" "$out/stacks-$cpu" "$out/$cpu.sframe" 0 "$mode" "$times" 1 2>&1
@@ -135,7 +135,7 @@ if compare >>"$measured"; then
     say 'other CPUs'
     other_cpus >>"$measured"
     status=0
-    for cpu in aarch64 s390x; do
+    for cpu in aarch64 s390x riscv64; do
         SFU_SHAPES=$cpu "$here/shapes.sh" "$out" >>"$measured" || status=1
     done
 else

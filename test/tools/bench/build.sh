@@ -9,7 +9,7 @@
 set -eu
 out=$1
 here=$(dirname "$0")
-tc=$(test/tools/toolchain/toolchain.sh v3 gcc16)
+tc=$(test/tools/toolchain/toolchain.sh v3 gcc16 riscv)
 src=$(test/tools/toolchain/sources.sh)/sqlite3
 cpu=x86_64
 gcc=$tc/gcc16/x86_64/gcc
@@ -24,12 +24,18 @@ if [ -f "$lib/libc.so.6" ]; then
     newest="-Wl,--dynamic-linker=$lib/ld-linux-x86-64.so.2 -Wl,--disable-new-dtags,-rpath,$lib"
 fi
 
+# SFrame does not have RISC-V: sfu-gen makes the tables.
+gcc_of() { if [ "$1" = riscv64 ]; then echo "$tc/riscv/riscv64/gcc"; else echo "$tc/gcc16/$1/gcc"; fi; }
+ld_of() { if [ "$1" = riscv64 ]; then echo "$tc/riscv/riscv64/ld"; else echo "$tc/$1/ld"; fi; }
+gsframe() { if [ "$1" = riscv64 ]; then echo -fasynchronous-unwind-tables; else echo -Wa,--gsframe; fi; }
+
 # object FILE OBJECT FLAG...
 object() {
     file=$1
     object=$2
     shift 2
-    "$tc/gcc16/$cpu/gcc" -std=c99 -D_GNU_SOURCE -O2 -Wa,--gsframe -I. -Iport/fast "-I$src" "$@" -c "$file" \
+    # shellcheck disable=SC2046  # words
+    "$(gcc_of "$cpu")" -std=c99 -D_GNU_SOURCE -O2 $(gsframe "$cpu") -I. -Iport/fast "-I$src" "$@" -c "$file" \
         -o "$object"
 }
 
@@ -88,15 +94,19 @@ stacks() {
         mkdir -p "$out/o-$cpu"
         foreign "o-$cpu" -fomit-frame-pointer
         image=$out/o-$cpu/sqlite3.x
-        "$tc/$cpu/ld" --unresolved-symbols=ignore-all -e sqlite3_open "$out/o-$cpu/sqlite3.o" -o "$image"
+        "$(ld_of "$cpu")" --unresolved-symbols=ignore-all -e sqlite3_open "$out/o-$cpu/sqlite3.o" -o "$image"
     fi
-    "$tc/$cpu/objcopy" -O binary -j .sframe "$image" "$out/$cpu.sframe"
+    if [ "$cpu" = riscv64 ]; then
+        build/tools/sfu-gen -q -o "$out/$cpu.sframe" --address=0x100000 "$image"
+    else
+        "$tc/$cpu/objcopy" -O binary -j .sframe "$image" "$out/$cpu.sframe"
+    fi
     # shellcheck disable=SC2086  # words
-    "$tc/gcc16/$cpu/gcc" -std=c99 -D_GNU_SOURCE -O2 $warn -static -I. -Iport/fast "$here/stacks.c" sfu.c \
+    "$(gcc_of "$cpu")" -std=c99 -D_GNU_SOURCE -O2 $warn -static -I. -Iport/fast "$here/stacks.c" sfu.c \
         port/fast/sfu_fast.c \
         -o "$out/stacks-$cpu"
 }
-for cpu in x86_64 aarch64 s390x; do
+for cpu in x86_64 aarch64 s390x riscv64; do
     stacks
 done
 

@@ -19,9 +19,21 @@ shift
 here=$(dirname "$0")
 tc=$(test/tools/toolchain/toolchain.sh v3 gcc16)
 cpu=x86_64
-case ${SFU_SHAPES-} in aarch64 | s390x) cpu=$SFU_SHAPES ;; esac
+case ${SFU_SHAPES-} in aarch64 | s390x | riscv64) cpu=$SFU_SHAPES ;; esac
 gcc=$tc/gcc16/$cpu/gcc
 flags="-D_GNU_SOURCE -O2 -Wa,--gsframe -I. -Iport/fast -I$here"
+link=
+# SFrame does not have RISC-V: sfu-gen makes the tables.
+if [ "$cpu" = riscv64 ]; then
+    gcc=$(test/tools/toolchain/toolchain.sh riscv)/riscv/riscv64/gcc
+    flags="-D_GNU_SOURCE -O2 -fasynchronous-unwind-tables -I. -Iport/fast -I$here"
+    link=$out/room.ld
+    mkdir -p "$out"
+    cat >"$link" <<END
+SECTIONS { .sfu_sframe : ALIGN(8) { sframe_start = .; QUAD(0) . += SIZEOF(.eh_frame) * 2; sframe_end = .; } }
+INSERT AFTER .rodata;
+END
+fi
 budget=${SFU_SHAPES-}
 # NAME_Os: the walker NAME, where all of ours is compiled for size.
 ours='sfu_fast sfu_fast_index sfu_fast_8k sfu_fast_Os sfu_fast_index_Os sfu_fast_8k_Os'
@@ -161,8 +173,9 @@ by_qemu() {
     work "$1" "$program" -fomit-frame-pointer
     # shellcheck disable=SC2046,SC2086  # words
     $gcc -std=c99 $flags $(defines "$1") -DBENCH_FP=0 "$here/bench.c" "$here/walk_fp.c" \
-        "$here/walk_sfu.c" sfu.c port/fast/sfu_fast.c "$program.o/work.o" -static -o "$program" 2>"$program.log" ||
-        { cat "$program.log" >&2 && return 1; }
+        "$here/walk_sfu.c" sfu.c port/fast/sfu_fast.c "$program.o/work.o" -static ${link:+-T $link} -o "$program" \
+        2>"$program.log" || { cat "$program.log" >&2 && return 1; }
+    [ -z "$link" ] || build/tools/sfu-gen -q "$program"
     "qemu-$cpu" "$program" none compare sfu sfu_fast sfu_fast_index sfu_fast_8k >"$program.compare" || status=1
     "qemu-$cpu" -plugin "$out/insns.so" "$program" none count sfu sfu_fast sfu_fast_index sfu_fast_8k \
         >"$program.out" 2>"$program.count" || status=1

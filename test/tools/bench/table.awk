@@ -143,7 +143,7 @@ END {
     print ""
     print "| CPU | `sfu` | `sfu_fast` | with an index | with 16 KiB |"
     print "|---|---|---|---|---|"
-    m = split("x86_64 aarch64 s390x", cpus, " ")
+    m = split("x86_64 aarch64 s390x riscv64", cpus, " ")
     k = split("sfu fast index cache", modes, " ")
     for (i = 1; i <= m; i++) {
         printf "| %s |", cpus[i]
@@ -157,13 +157,15 @@ END {
     print ""
     print "Some of the shapes of `make bench-shapes`, as those CPUs' compilers make them."
     print ""
-    print "| shape | aarch64: `sfu` | `sfu_fast` | with an index | with 8 KiB | s390x: `sfu` | `sfu_fast` " \
-        "| with an index | with 8 KiB |"
-    print "|---|---|---|---|---|---|---|---|---|"
+    printf "| shape |"
+    for (c = 2; c <= m; c++) printf " %s: `sfu` | `sfu_fast` | with an index | with 8 KiB |", cpus[c]
+    printf "\n|---|"
+    for (c = 2; c <= m; c++) printf "---|---|---|---|"
+    print ""
     k = split("sfu sfu_fast sfu_fast_index sfu_fast_8k", ours, " ")
     for (i = 1; i <= shape_count; i++) {
         printf "| %s |", shapes[i]
-        for (c = 2; c <= 3; c++)
+        for (c = 2; c <= m; c++)
             for (j = 1; j <= k; j++) {
                 key = cpus[c] "-" shapes[i] "-" ours[j]
                 printf " %s |", ("shape", key) in value ? figure(value["shape", key]) : "missing"
