@@ -176,7 +176,7 @@ def riscv(word, number, emulation, *flags):
                    f"sp+16 {second} u {first}", f"sp+16 {second} u u", "sp+16 u u u", "sp+0 u u u"],
     }
     return {"tools": "riscv64-linux-gnu-", "abi": number, "flags": flags, "link": ["-m", emulation], "nop": nop,
-            "rows": rows, "saved": ("s0", "s1", "ra"), "no caller": "r1 (ra)", "sp": 2, "ways": RISCV_RELAX}
+            "rows": rows, "saved": ("s0", "s1", "ra"), "no caller": "r1 (ra)", "sp": 2, "ways": RISCV_RELAX, "word": word}
 
 
 def arm(number, nop, *flags):
@@ -240,6 +240,33 @@ def test_own_rows(bench, own):
     equal(dump.count("DW_CFA_undefined: " + own["no caller"]), len(OUTERMOST), "functions without a caller")
 
 
+def test_own_code(bench, own):
+    """RISC-V: what the macros do, instruction by instruction. Each register is saved whole where its row says, and comes
+    back; a thread's function is called, and nothing is executed behind the call."""
+    word = own["word"]
+    own_assembled(bench, own, "code.o")
+    code = {}
+    for block in own_tool(bench, own, "objdump", "-dz", "-M", "no-aliases", bench.path("code.o")).split("\n\n"):
+        name = re.search(r"^[0-9a-f]+ <(\S+)>:$", block, re.M)
+        if name:
+            code[name[1]] = re.findall(r"\t(?:c\.)?([a-z0-9.]+)(?:\t(\S+))?",
+                                       re.sub(r"(?m)^ *\w+:\t\S+ *", "", block))
+    store, load = ("sd", "ld") if word == 8 else ("sw", "lw")
+    sp, slots, back = 0, {}, {}
+    for name, operands in code["pushed"]:
+        place = re.match(r"(\w+),(-?\d+)\(sp\)", operands)
+        if name in ("addi", "addi16sp") and operands.startswith("sp,"):
+            sp += int(operands.split(",")[-1])
+        elif place:
+            (slots if name.startswith("s") else back)[place[1]] = (name.replace("sp", ""), sp + int(place[2]))
+    where = {"ra": -word, "s0": -2 * word, "s1": -16 - word}
+    equal((sp, slots), (0, {name: (store, at) for name, at in where.items()}), "saved")
+    equal(back, {name: (load, at) for name, at in where.items()}, "put back")
+    for name in ("thread_start", "thread_start_register"):
+        call, stop = code[name][-2:]
+        equal((call[0], call[1].startswith("zero"), stop[0]), ("jalr", False, "unimp"), name)
+
+
 def test_own_no_asm(bench, own):
     test_own_rows(bench, own)
     own_assembled(bench, own, "without.o", "-DSFU_NO_ASM")
@@ -295,7 +322,8 @@ def own_trap(bench, own):
 
 def own_tables(tc, directory):
     for cpu, own in OWN.items():
-        for test in (test_own_rows, test_own_no_asm, test_own_end):
+        code = [test_own_code] if "word" in own else []
+        for test in (test_own_rows, *code, test_own_no_asm, test_own_end):
             try:
                 test(Bench(tc, cpu, directory), own)
                 print(f"ok {cpu} {test.__name__[9:]}")
