@@ -44,6 +44,12 @@ suite-host-riscv64 suite-host-riscv32: suite-host-%: build/tools/sfu-gen build/t
     $(HOST)/sfu-gen-sanitized | $(TC)
 	@test/run.sh host-$* python3 port/host/test/riscv.py $*
 
+## [campaigns] host-truth IMAGE=file: sfu-gen's tables of a large image beside its CFI, as libdw reads it at every PC
+.PHONY: host-truth
+host-truth: build/tools/sfu-gen $(HOST)/truth
+	@build/tools/sfu-gen -q --keep-below-sp --keep-faults --address=0x1000 -o $(HOST)/truth.bytes $(IMAGE)
+	@$(HOST)/truth $(IMAGE) $(HOST)/truth.bytes 0x1000
+
 # sfu-gen but for its fast walker, which the test breaks.
 $(HOST)/gen-but-fast.o: $(TOOLS_GEN) $(HOST_HEADERS) build/tools/sfu-gen
 	@mkdir -p $(@D)

@@ -97,7 +97,7 @@ stacks() {
         "$(ld_of "$cpu")" --unresolved-symbols=ignore-all -e sqlite3_open "$out/o-$cpu/sqlite3.o" -o "$image"
     fi
     if [ "$cpu" = riscv64 ]; then
-        build/tools/sfu-gen -q -o "$out/$cpu.sframe" --address=0x100000 "$image"
+        build/tools/sfu-gen -q -o "$out/$cpu.sframe" --address=0x1000 "$image" # below the code, as the heap is above
     else
         "$tc/$cpu/objcopy" -O binary -j .sframe "$image" "$out/$cpu.sframe"
     fi

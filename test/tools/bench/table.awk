@@ -140,6 +140,7 @@ END {
     print "Instructions per frame, by QEMU: a stack of 1,000 frames, whose PCs are drawn from sqlite compiled for that"
     print "CPU, behind an epilogue\047s pops, too: no call returns there, and FP\047s slot is below SP, so that the " \
         "core does it."
+    print "Code for RISC-V (rv64gc) reads what is not aligned byte by byte, as all numbers in tables may be."
     print ""
     print "| CPU | `sfu` | `sfu_fast` | with an index | with 16 KiB |"
     print "|---|---|---|---|---|"
