@@ -339,9 +339,9 @@ static bool makes_frame(const struct image *image, const struct cfi_row *row, co
 }
 
 /* What holds at AT, where a block begins behind a jump, or a row. If the block ends by a return, SP is the CFA there,
- * and RA and FP are the caller's: what the block does not put back was never changed, or has been put back before. So it
- * is where a function returns without having made its frame, and clang's row is that of the frame; or it is what is left
- * of an epilogue in front of which the code has been believed. */
+ * and RA and FP are the caller's: what the block does not put back was never changed, or has been put back before. So
+ * it is where a function returns without having made its frame, and clang's row is that of the frame; or it is what is
+ * left of an epilogue in front of which the code has been believed. */
 static struct state block_state(const struct cfi_row *row, const uint8_t *p, uint64_t at, uint64_t size,
                                 unsigned word)
 {

@@ -322,7 +322,8 @@ def compare(kind, rows):
         if not there:
             unknown.append(row[0])
             continue
-        must(any(fnmatch.fnmatchcase(text, glob.escape(line(row)).replace(ANY, "*")) for text in there), "the page has another row than %s" % line(row))
+        wanted = glob.escape(line(row)).replace(ANY, "*")
+        must(any(fnmatch.fnmatchcase(text, wanted) for text in there), "the page has another row than %s" % line(row))
         seen += 1
     must(seen > 1, "the page has nothing of what is installed: %s" % unknown)
     return "%d %s%s" % (seen, kind, "".join(", not in the page: " + name for name in unknown))

@@ -55,7 +55,7 @@ u_boot() {
     *) board=qemu_arm64 ;;
     esac
     tools
-    make -s -C "$source" O="$work" CROSS_COMPILE="$cross" ${board}_defconfig
+    make -s -C "$source" O="$work" CROSS_COMPILE="$cross" "${board}_defconfig"
     make -j"$(nproc)" -C "$source" O="$work" CROSS_COMPILE="$cross" CC="$work/tools/gcc" LD="$work/tools/ld" u-boot
     cp "$work/u-boot" "$elf"
 }

@@ -121,8 +121,8 @@ row 'SFU_OLDEST_VERSION=3 saves' sfu.c -DSFU_OLDEST_VERSION=3
 row 'all four save' sfu.c -DSFU_NO_STRINGS -DSFU_ABI=@ABI@ -DSFU_NO_REMOTE -DSFU_OLDEST_VERSION=3
 # The core without RISC-V and ARM, whose tables are not SFrame. Built for one of the other CPUs, it has nothing of them.
 official=$out/switches/official.c
-sed -e '/\/\* SFU_\(RISCV64\|RISCV32\|ARM\|THUMB\) \*\/$/d' -e 's/^#define READS_OWN    true$/#define READS_OWN false/' \
-    sfu.c >"$official"
+sed -e '/\/\* SFU_\(RISCV64\|RISCV32\|ARM\|THUMB\) \*\/$/d' \
+    -e 's/^#define READS_OWN    true$/#define READS_OWN false/' sfu.c >"$official"
 row 'a core without RISC-V and ARM would save' "$official"
 apart='-DSFU_ABI=@ABI@'
 rm "$out/switches.all"
