@@ -176,7 +176,8 @@ def riscv(word, number, emulation, *flags):
                    f"sp+16 {second} u {first}", f"sp+16 {second} u u", "sp+16 u u u", "sp+0 u u u"],
     }
     return {"tools": "riscv64-linux-gnu-", "abi": number, "flags": flags, "link": ["-m", emulation], "nop": nop,
-            "rows": rows, "saved": ("s0", "s1", "ra"), "no caller": "r1 (ra)", "sp": 2, "ways": RISCV_RELAX, "word": word}
+            "rows": rows, "saved": ("s0", "s1", "ra"), "no caller": "r1 (ra)", "sp": 2, "word": word,
+            "ways": RISCV_RELAX}
 
 
 def arm(number, nop, *flags):

@@ -34,7 +34,7 @@ END {
     print "the code, too."
     print ""
     print "| program | CPU | code | `.sframe` by `as` | `.sframe` by `sfu-gen --small` | " \
-        "`.eh_frame` with its index | frame pointers: code | frame pointers: instructions executed |"
+        "`.eh_frame` without an index | frame pointers: code | frame pointers: instructions executed |"
     print "|---|---|---|---|---|---|---|---|"
     n = split("lua zlib sqlite u-boot s390-ccw", names, " ")
     m = split("x86_64 aarch64 s390x riscv64 riscv32", abis, " ")
