@@ -242,8 +242,8 @@ def test_own_rows(bench, own):
 
 
 def test_own_code(bench, own):
-    """RISC-V: what the macros do, instruction by instruction. Each register is saved whole where its row says, and comes
-    back; a thread's function is called, and nothing is executed behind the call."""
+    """RISC-V: what the macros do, instruction by instruction. Each register is saved whole where its row says, and
+    comes back; a thread's function is called, and nothing is executed behind the call."""
     word = own["word"]
     own_assembled(bench, own, "code.o")
     code = {}
