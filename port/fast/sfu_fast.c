@@ -6,7 +6,6 @@
  * Nearly all rules are simple: CFA = SP + c or FP + c;  RA = *(CFA - k);  FP = *(CFA - f) or unchanged;
  * 8 <= k, f <= c. On amd64 k is 8.
  * If their base, SP or FP, lies on the stack, at SP or above, no slot is below SP, so none is dead.
- * Addresses of the stack are taken from its low end here: they are below 2^63, so that no sum with an offset wraps.
  * Anything else in a section or in a frame is left to the core, and so are all errors.
  *
  * The text goes from bytes to rules, rows, functions, the cache, frames, images and changes. Numbers in comments are
@@ -80,7 +79,9 @@ enum {
     OUTERMOST = 0x2000,  /* there is no caller */
     NO_FDE = 0x4000,     /* the trace ends: SFU_E_NO_FDE, SFU_E_NOT_CODE */
     NOT_CODE = 0x8000,
-    NO_RULE = BY_CORE | OUTERMOST | NO_FDE | NOT_CODE
+    NO_RULE = BY_CORE | OUTERMOST | NO_FDE | NOT_CODE,
+    /* what gcc makes of a function that aligns its stack: the CFA and the caller's FP lie at FP */
+    REALIGNED = COMPLEX | CFA_LOADED | FP_LOADED | FROM_FP | FROM_FP << FP_FROM
 };
 
 /* The cache. An entry has a tag and, below it, what it says. Below SHORT that is the number of a rule. From SHORT on it
@@ -89,15 +90,16 @@ enum {
     TAG_BITS = 20, SAYS_BITS = 12, WORDS_BITS = 8,
     EMPTY = SFU_FAST_RULES, /* nothing */
     SHORT = 1 << WORDS_BITS, SHORT_WORDS = SHORT - 1, NOT_FOUND = 1 << SAYS_BITS,
-    WAYS = 4, WAY_BITS = 2, /* saying names each */
-    REGION_BITS = 4, /* of a tag */
+    WAYS = 4, /* saying names each */
+    REGION_BITS = 5, /* of a tag, */
+    PC_BITS = TAG_BITS - REGION_BITS, /* and of these */
     MIN_ENTRIES = 256,
     TURNS = 16,      /* the first miss of a trace, then one of so many, takes a place of a full set */
     FREE_MISSES = 4, /* a trace gives up that has missed so often more than it has hit */
     TRIES = 8, /* places of a rule in the table */
     SPREAD = 0x1e3779b1, /* odd, of mixed bits */
-    MIX_SHIFT = SAYS_BITS + REGION_BITS,
-    MIX = 0x5ac10000 /* above MIX_SHIFT odd, so that no two places in a region have the same product */
+    LOWEST = 3, /* the lowest bit of a PC that counts for an entry's number, */
+    FOLD = 10   /* and how far above each of them that lies with which it is mixed */
 };
 
 /* The index: where the search for a function begins, and for a row of a function that has many. */
@@ -107,8 +109,6 @@ enum {
     STRIDE = 16       /* a checkpoint for so many of them */
 };
 /* clang-format on */
-
-#define UNMIX ((uint64_t)0x2282cb139fdf3541ull) /* (MIX >> MIX_SHIFT) * UNMIX is 1, of 64 bits */
 
 /* ---- Bytes ----------------------------------------------------------------------------------------------------- */
 
@@ -293,7 +293,8 @@ struct trace {
     uint64_t reach;                      /* size of a region of code; 0: the cache is asked about none */
     struct region region, other;         /* that it is asked about: the one that was met last; one from before */
     uint32_t misses;                     /* of the cache, since the short way began */
-    struct sfu_fast_rule last;           /* of the frame where the short way ended */
+    const struct sfu_fast_rule *last;    /* that of the frame where the short way ended */
+    struct sfu_fast_rule own;            /* a rule that is not in the cache's tables */
 };
 
 /* The index of long functions is their number; for each its FDE's number and where its checkpoints begin, counted in
@@ -557,9 +558,10 @@ INLINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc, struct 
 
 /*
  * Keys. Code lies in few regions of 2^n bytes, which are numbered as they are met, and keep their numbers. The lower n
- * bits of a PC are its place in its region. Multiplied by an odd number, each place gives another product of n bits,
- * which are well mixed. Its upper bits choose a set of entries. Its lower bits are the tag, and below them the region's
- * number. So set and tag together tell the PC. The uppermost bits of the tag say which entry of a set is tried first.
+ * bits of a PC are its place in its region. The lowest PC_BITS of them are the tag, and below them the region's number.
+ * An entry's number has the bits of the place from LOWEST on, each exclusive or the bit that is FOLD above it. The lowest two of
+ * the number say which entry of a set is tried first. The others have one more unknown bit of the place each, if those
+ * below it are known: so set and tag together tell the PC. PCs that are apart by a power of two get other numbers.
  *
  * Rules. From one frame to the next the CPU waits for three loads: the return address, its entry, the word at the CFA.
  * So an entry has the CFA's offset in itself where it can: if the rule is simple and counts from SP. What else such a
@@ -606,19 +608,25 @@ INLINE bool is_empty(uint32_t entry)
     return entry % NOT_FOUND == EMPTY;
 }
 
-/* The lower bits of what the PC of ENTRY, at PLACE, was multiplied by MIX to, as many as a region has. */
-INLINE uint64_t product_of(uint64_t place, uint32_t entry)
+/* How many bytes a region has if there are MASK + 1 entries: each set has room for as many PCs as a tag can tell apart.
+ */
+INLINE uint64_t reach_of(uint64_t mask)
 {
-    return place >> WAY_BITS << (32 - MIX_SHIFT) | entry >> MIX_SHIFT;
+    return (mask + 1) / WAYS << PC_BITS;
 }
 
-/* The lookup PC that ENTRY, at PLACE, is for. */
+/* The lookup PC that ENTRY, at PLACE, is for. Each pass finds FOLD more bits of it, of 64 at most. */
 INLINE uint64_t pc_of(const struct sfu_fast *fast, uint64_t place, uint32_t entry)
 {
-    const uint64_t reach = (uint64_t)1 << fast->region_shift, behind = product_of(place, entry) * UNMIX;
-    const uint32_t region = entry >> SAYS_BITS & (SFU_FAST_REGIONS - 1);
+    const uint64_t in_region = fast->reach - 1, unknown = in_region >> PC_BITS << PC_BITS;
+    const uint64_t low = fast->regions[entry >> SAYS_BITS & (SFU_FAST_REGIONS - 1)] - 1;
+    const uint64_t lowest = entry >> (SAYS_BITS + REGION_BITS);
+    uint64_t behind = lowest;
+    unsigned known;
 
-    return ((fast->regions[region] - 1) << fast->region_shift) + ((behind - 1) & (reach - 1));
+    for (known = PC_BITS; known < 64; known += FOLD)
+        behind = lowest | ((place ^ behind >> LOWEST) << (LOWEST + FOLD) & unknown);
+    return low + ((behind - 1) & in_region);
 }
 
 /* Takes out the entries of those PCs from LOW to LAST. */
@@ -671,44 +679,48 @@ OUT_OF_LINE void renew(struct sfu_fast *fast)
     clear_busy(fast);
 }
 
-/* Makes REGION the one with number I, whose upper bits are UPPER. */
-INLINE void set_region(struct region *region, uint64_t upper, uint64_t i, unsigned shift)
+/* Makes REGION the one with number I, BEHIND its low end. */
+INLINE void set_region(struct region *region, uint64_t behind, uint64_t i)
 {
-    region->behind = (upper << shift) + 1;
+    region->behind = behind;
     region->tag = (uint32_t)i << SAYS_BITS;
+}
+
+/* 1 above the low end of the region of PC. */
+INLINE uint64_t behind_low(const struct sfu_fast *fast, uint64_t pc)
+{
+    return (pc & ~(fast->reach - 1)) + 1;
 }
 
 /* Makes the region of PC that of the trace, and the one before its other. Returns false if it has no number. */
 INLINE bool enter_region(struct trace *v, uint64_t pc)
 {
-    const unsigned shift = v->fast->region_shift;
-    const uint64_t upper = pc >> shift;
+    const uint64_t behind = behind_low(v->fast, pc);
     uint64_t i = 0;
 
-    while (__atomic_load_n(&v->fast->regions[i], __ATOMIC_RELAXED) != upper + 1)
+    while (__atomic_load_n(&v->fast->regions[i], __ATOMIC_RELAXED) != behind)
         if (++i == SFU_FAST_REGIONS)
             return false;
     if (v->reach == 0)
-        set_region(&v->region, upper, i, shift);
+        set_region(&v->region, behind, i);
     v->other.behind = v->region.behind;
     v->other.tag = v->region.tag;
-    set_region(&v->region, upper, i, shift);
-    v->reach = (uint64_t)1 << shift;
+    set_region(&v->region, behind, i);
+    v->reach = v->fast->reach;
     return true;
 }
 
 /* Gives the trace the two regions that were met first: most code is in them. */
 INLINE void enter_first(struct trace *v)
 {
-    const unsigned shift = v->fast->region_shift;
     const uint64_t first = __atomic_load_n(&v->fast->regions[0], __ATOMIC_RELAXED),
                    second = __atomic_load_n(&v->fast->regions[1], __ATOMIC_RELAXED);
 
     if (first == 0)
         return;
-    v->reach = (uint64_t)1 << shift;
-    set_region(&v->region, first - 1, 0, shift);
-    set_region(&v->other, second != 0 ? second - 1 : first - 1, second != 0, shift);
+    v->reach = v->fast->reach;
+    set_region(&v->region, first, 0);
+    set_region(&v->other, second != 0 ? second : first, second != 0);
 }
 
 /* Takes a view of the walker. The number of changes is read first: the list is as new as that, or newer. */
@@ -744,22 +756,17 @@ INLINE bool is_in_region(const struct trace *v, const struct region *region, uin
     return behind - region->behind < v->reach;
 }
 
-/* The place of the PC in front of BEHIND in its region, mixed; above that are other bits. */
-INLINE uint64_t mix(uint64_t behind)
+/* The entry that is tried first for the PC in front of BEHIND. Those of one set differ in the lowest bits of their
+ * number. */
+INLINE uint64_t place_of(uint64_t behind, uint64_t mask)
 {
-    return behind * MIX;
+    return (behind >> LOWEST ^ behind >> (LOWEST + FOLD)) & mask;
 }
 
-/* The entry that is tried first for MIXED. Those of one set differ in the lowest bits of their number. */
-INLINE uint64_t place_of(uint64_t mixed, uint64_t mask)
+/* An entry for the PC in front of BEHIND, which is in REGION, less what it says. */
+INLINE uint32_t tag_of(uint64_t behind, const struct region *region)
 {
-    return mixed >> (SAYS_BITS + TAG_BITS - WAY_BITS) & mask;
-}
-
-/* An entry for MIXED in REGION, less what it says. */
-INLINE uint32_t tag_of(uint64_t mixed, const struct region *region)
-{
-    return (uint32_t)mixed ^ region->tag;
+    return (uint32_t)(behind << (SAYS_BITS + REGION_BITS)) ^ region->tag;
 }
 
 /* What ENTRY says, if it is the one with TAG; else NOT_FOUND or more. */
@@ -791,17 +798,28 @@ INLINE uint32_t in_short(uint32_t kind, int32_t offset)
     return kind << WORDS_BITS | (uint32_t)offset / 8;
 }
 
-/* Whether the rule AT is the one with CFA and all else of RULE. It becomes that if there is none yet. An assignment
- * might become a call of memcpy. */
-INLINE bool is_or_becomes(struct sfu_fast_rule *at, const struct sfu_fast_rule *rule, int32_t cfa)
+/* Whether the rule AT is RULE. It becomes that if there is none yet. An assignment might become a call of memcpy. */
+INLINE bool is_or_becomes(struct sfu_fast_rule *at, const struct sfu_fast_rule *rule)
 {
     if (at->how == 0) {
-        at->cfa = cfa;
+        at->cfa = rule->cfa;
         at->ra = rule->ra;
         at->fp = rule->fp;
         at->how = rule->how;
     }
-    return at->how == rule->how && at->cfa == cfa && at->ra == rule->ra && at->fp == rule->fp;
+    return at->how == rule->how && at->cfa == rule->cfa && at->ra == rule->ra && at->fp == rule->fp;
+}
+
+/* The same of a kind and of RULE, a simple one whose CFA's offset is at most 8 * SHORT_WORDS: nothing is further below
+ * the CFA. */
+INLINE bool is_kind_or_becomes(struct sfu_fast_kind *at, const struct sfu_fast_rule *rule)
+{
+    if (at->how == 0) {
+        at->ra = (int16_t)rule->ra;
+        at->fp = (int16_t)rule->fp;
+        at->how = rule->how;
+    }
+    return at->how == rule->how && at->ra == rule->ra && at->fp == rule->fp;
 }
 
 /* What an entry says of RULE, which is written to a table if it is new; EMPTY if others have its places. */
@@ -814,10 +832,10 @@ INLINE uint32_t keep_rule(struct sfu_fast *fast, const struct sfu_fast_rule *rul
 
     if (!(rule->how & (COMPLEX | FROM_FP)) && rule->cfa % 8 == 0 && rule->cfa <= 8 * SHORT_WORDS)
         for (i = 1; i < SFU_FAST_KINDS; i++)
-            if (is_or_becomes(&fast->kinds[i], rule, 0))
+            if (is_kind_or_becomes(&fast->kinds[i], rule))
                 return in_short(i, rule->cfa);
     for (i = first; i < first + TRIES; i++)
-        if (is_or_becomes(&fast->rules[i], rule, rule->cfa))
+        if (is_or_becomes(&fast->rules[i], rule))
             return i;
     return EMPTY;
 }
@@ -825,7 +843,7 @@ INLINE uint32_t keep_rule(struct sfu_fast *fast, const struct sfu_fast_rule *rul
 /* The rule that SAYS names, which is neither EMPTY nor NOT_FOUND. It may be written to *OWN. */
 INLINE const struct sfu_fast_rule *rule_of(const struct sfu_fast *fast, uint32_t says, struct sfu_fast_rule *own)
 {
-    const struct sfu_fast_rule *kind;
+    const struct sfu_fast_kind *kind;
 
     if (!is_short(says))
         return &fast->rules[says];
@@ -844,16 +862,16 @@ INLINE void keep_region(struct sfu_fast *fast, uint64_t pc, unsigned count)
 
     for (i = 0; i < count; i++)
         if (fast->regions[i] == 0) {
-            __atomic_store_n(&fast->regions[i], (pc >> fast->region_shift) + 1, __ATOMIC_RELAXED);
+            __atomic_store_n(&fast->regions[i], behind_low(fast, pc), __ATOMIC_RELAXED);
             return;
         }
 }
 
-/* Puts ENTRY at an empty one of the places for MIXED. If there is none, at the first: what was there goes to one of the
- * places, by turns. */
-INLINE void put(struct sfu_fast *fast, uint64_t mixed, uint32_t entry)
+/* Puts ENTRY, for the PC in front of BEHIND, at an empty one of its places. If there is none, at the first: what was
+ * there goes to one of the places, by turns. */
+INLINE void put(struct sfu_fast *fast, uint64_t behind, uint32_t entry)
 {
-    const uint64_t first = place_of(mixed, fast->mask);
+    const uint64_t first = place_of(behind, fast->mask);
     uint64_t i = 0;
 
     while (i < WAYS && !is_empty(__atomic_load_n(&fast->cache[first ^ i], __ATOMIC_RELAXED)))
@@ -867,10 +885,10 @@ INLINE void put(struct sfu_fast *fast, uint64_t mixed, uint32_t entry)
     __atomic_store_n(&fast->cache[first ^ i], entry, __ATOMIC_RELEASE);
 }
 
-/* Whether an entry at one of the places for MIXED may be for a PC that no function has. */
-INLINE bool note_outside(struct sfu_fast *fast, uint64_t mixed)
+/* Whether an entry at one of the places for the PC in front of BEHIND may be for one that no function has. */
+INLINE bool note_outside(struct sfu_fast *fast, uint64_t behind)
 {
-    const uint64_t place = place_of(mixed, fast->mask);
+    const uint64_t place = place_of(behind, fast->mask);
     unsigned i = 0;
 
     while (i < fast->outside_count && (fast->outside[i] ^ place) >= WAYS)
@@ -887,21 +905,21 @@ INLINE bool note_outside(struct sfu_fast *fast, uint64_t mixed)
 OUT_OF_LINE bool keep(struct trace *v, uint64_t pc, const struct sfu_fast_rule *rule)
 {
     struct sfu_fast *fast = v->fast;
+    const uint64_t behind = pc + 1;
     const bool is_outside = rule->how & (NO_FDE | NOT_CODE);
     bool kept = false;
 
     if (!set_busy(fast))
         return false;
     if (__atomic_load_n(&fast->changes, __ATOMIC_RELAXED) == v->changes) {
-        if (!is_in_region(v, &v->region, pc + 1) && !enter_region(v, pc))
+        if (!is_in_region(v, &v->region, behind) && !enter_region(v, pc))
             keep_region(fast, pc, is_outside ? SFU_FAST_REGIONS / 2 : SFU_FAST_REGIONS);
-        if (is_in_region(v, &v->region, pc + 1) || enter_region(v, pc)) {
-            const uint64_t mixed = mix(pc + 1);
+        if (is_in_region(v, &v->region, behind) || enter_region(v, pc)) {
             const uint32_t says = keep_rule(fast, rule);
 
-            kept = says != EMPTY && (!is_outside || note_outside(fast, mixed));
+            kept = says != EMPTY && (!is_outside || note_outside(fast, behind));
             if (kept)
-                put(fast, mixed, tag_of(mixed, &v->region) | says);
+                put(fast, behind, tag_of(behind, &v->region) | says);
         }
     }
     clear_busy(fast);
@@ -927,14 +945,14 @@ INLINE struct found entry_at(const uint32_t *cache, uint64_t place, uint32_t tag
  * nothing; or the PC is in none of the trace's regions. */
 INLINE struct found seek(const struct trace *v, const uint32_t *cache, uint64_t mask, uint64_t behind)
 {
-    const uint64_t mixed = mix(behind), place = place_of(mixed, mask);
+    const uint64_t place = place_of(behind, mask);
     struct found found = {0, NOT_FOUND};
     uint32_t tag;
 
     if (LIKELY(is_in_region(v, &v->region, behind)))
-        tag = tag_of(mixed, &v->region);
+        tag = tag_of(behind, &v->region);
     else if (LIKELY(is_in_region(v, &v->other, behind)))
-        tag = tag_of(mixed, &v->other);
+        tag = tag_of(behind, &v->other);
     else
         return found;
     found = entry_at(cache, place, tag);
@@ -956,7 +974,7 @@ INLINE bool has_place(const struct trace *v, uint64_t behind)
 
     if (!is_in_region(v, &v->region, behind) && !is_in_region(v, &v->other, behind))
         return __atomic_load_n(&v->fast->regions[SFU_FAST_REGIONS - 1], __ATOMIC_RELAXED) == 0;
-    place = place_of(mix(behind), v->mask);
+    place = place_of(behind, v->mask);
     return is_empty(__atomic_load_n(&cache[place], __ATOMIC_RELAXED)) ||
            is_empty(__atomic_load_n(&cache[place ^ 1], __ATOMIC_RELAXED)) ||
            is_empty(__atomic_load_n(&cache[place ^ 2], __ATOMIC_RELAXED)) ||
@@ -1002,13 +1020,14 @@ INLINE uint64_t strip(const struct sfu_target *t, uint64_t ra)
     return ra & bit55 ? ra | mask : ra & ~mask;
 }
 
-/* Where a trace is. Places on the stack are from its low end. */
+/* Where a trace is. A place on the stack is where its byte is in this program's memory. */
 struct place {
-    uint64_t behind; /* 1 above the lookup PC (sfu_lookup_pc): a return address itself */
-    uint64_t sp, fp; /* SP is not above the high end; FP is an address, or any number */
-    uint64_t exact;  /* SP where the PC is exact; elsewhere another number */
-    const uint8_t *bytes;
-    uint64_t low, span, last; /* of the stack; of its last word */
+    uint64_t behind;      /* 1 above the lookup PC (sfu_lookup_pc): a return address itself */
+    uint64_t sp;          /* the place of SP, which is not above the high end */
+    uint64_t fp;          /* an address, or any number */
+    uint64_t exact;       /* the place of SP where the PC is exact; elsewhere another number */
+    uint64_t bottom, top; /* the places of the stack's low end and of its high end */
+    uint64_t low, span;   /* the address of its low end; its size */
 };
 
 /* Whether the PC is exact. */
@@ -1017,10 +1036,10 @@ INLINE bool is_exact(const struct place *at)
     return at->sp == at->exact;
 }
 
-/* The word at WHERE on the stack. */
-INLINE uint64_t word_at(const struct place *at, uint64_t where)
+/* The word at PLACE on the stack. */
+INLINE uint64_t word_at(uint64_t place)
 {
-    return load8(at->bytes + where);
+    return load8((const uint8_t *)(uintptr_t)place);
 }
 
 /* An OFFSET, to be added to a place on the stack. */
@@ -1029,20 +1048,28 @@ INLINE uint64_t extend(int32_t offset)
     return (uint64_t)(int64_t)offset;
 }
 
-/* Moves AT by RULE, a simple one but for the CFA, and stores the PC at OUT. Returns false, and changes nothing, if the
- * core must do it. */
-INLINE bool apply_simple(const struct trace *v, const struct sfu_fast_rule *rule, uint64_t cfa, struct place *at,
-                         uint64_t *out)
+/* Moves AT by a simple rule, of whose CFA, on the stack, that is the place, and which is else RA, FP and HOW. Stores the
+ * PC at OUT. */
+INLINE void move_on(const struct trace *v, uint64_t cfa, int32_t ra, int32_t fp, uint32_t how, struct place *at,
+                    uint64_t *out)
 {
-    if (UNLIKELY(cfa > at->span))
-        return false;
-    at->behind = word_at(at, cfa + (LINK ? extend(rule->ra) : (uint64_t)FIXED_RA));
-    if (rule->how & FP_LOADED)
-        at->fp = word_at(at, cfa + extend(rule->fp));
-    if (IS_AARCH64 && rule->how & SIGNED)
+    at->behind = word_at(cfa + (LINK ? extend(ra) : (uint64_t)FIXED_RA));
+    if (how & FP_LOADED)
+        at->fp = word_at(cfa + extend(fp));
+    if (IS_AARCH64 && how & SIGNED)
         at->behind = strip(v->walk.target, at->behind);
     at->sp = cfa - BELOW;
     *out = at->behind;
+}
+
+/* The same by RULE, a simple one whose base, SP or FP, is at BASE on the stack. Returns false, and changes nothing, if
+ * the core must do it. */
+INLINE bool apply_from(const struct trace *v, const struct sfu_fast_rule *rule, uint64_t base, struct place *at,
+                       uint64_t *out)
+{
+    if (UNLIKELY(extend(rule->cfa) > at->top - base))
+        return false;
+    move_on(v, base + extend(rule->cfa), rule->ra, rule->fp, rule->how, at, out);
     return true;
 }
 
@@ -1051,7 +1078,7 @@ INLINE bool apply_to_fp(const struct trace *v, const struct sfu_fast_rule *rule,
 {
     const uint64_t base = at->fp - at->low;
 
-    return base >= at->sp && base <= at->span && apply_simple(v, rule, base + extend(rule->cfa), at, out);
+    return base <= at->span && at->bottom + base >= at->sp && apply_from(v, rule, at->bottom + base, at, out);
 }
 
 /* What the value whose FROM is at SHIFT in HOW counts from: CFA, SP or FP. */
@@ -1060,54 +1087,70 @@ INLINE uint64_t base_of(uint32_t how, unsigned shift, uint64_t cfa, uint64_t sp,
     return !(how & (uint32_t)FROM << shift) ? cfa : how & (uint32_t)FROM_FP << shift ? fp : sp;
 }
 
-/* Whether all of the word at WHERE is on the stack, and not below SP: it may be dead there. */
-INLINE bool is_on_stack(const struct place *at, uint64_t where)
+/*
+ * Where a rule is not simple, addresses of the stack are taken from its low end. They are below 2^63, so that no sum
+ * with an offset wraps.
+ */
+
+/* SP, from the low end. */
+INLINE uint64_t sp_of(const struct place *at)
 {
-    return where >= at->sp && where <= at->last;
+    return at->sp - at->bottom;
 }
 
-/* Applies any RULE as apply_simple does. */
-INLINE bool apply(struct trace *v, const struct sfu_fast_rule *rule, struct place *at, uint64_t *out)
+/* The word at WHERE from the low end. */
+INLINE uint64_t word_from(const struct place *at, uint64_t where)
+{
+    return word_at(at->bottom + where);
+}
+
+/* Whether all of the word at WHERE from the low end is on the stack, and not below SP: it may be dead there. */
+INLINE bool is_on_stack(const struct place *at, uint64_t where)
+{
+    return where >= sp_of(at) && where <= at->span - 8;
+}
+
+/* Applies any RULE, which is HOW, as apply_from does. */
+INLINE bool apply(struct trace *v, const struct sfu_fast_rule *rule, uint32_t how, struct place *at, uint64_t *out)
 {
     struct sfu_frame *frame = &v->walk.frame;
-    const uint32_t how = rule->how;
     const bool stays = LINK && is_exact(at) && !(how & TRAP), kept = LINK && how & RA_LEFT;
-    const uint64_t fp_base = at->fp - at->low;
+    const uint64_t sp = sp_of(at), fp_base = at->fp - at->low;
     uint64_t cfa, ra, fp;
 
     if (how & NO_RULE || (how & BY_FP && fp_base > at->span))
         return false;
-    cfa = (how & FROM_FP ? fp_base : at->sp) + extend(rule->cfa);
+    cfa = (how & FROM_FP ? fp_base : sp) + extend(rule->cfa);
     if (how & CFA_LOADED) {
         if (!is_on_stack(at, cfa))
             return false;
-        cfa = word_at(at, cfa) - at->low;
+        cfa = word_from(at, cfa) - at->low;
     }
-    if (cfa > at->span || (stays ? cfa < at->sp + BELOW : cfa <= at->sp + BELOW))
+    if (cfa > at->span || (stays ? cfa < sp + BELOW : cfa <= sp + BELOW))
         return false;
-    ra = base_of(how, RA_FROM, cfa, at->sp, fp_base) + extend(rule->ra);
+    ra = base_of(how, RA_FROM, cfa, sp, fp_base) + extend(rule->ra);
     if (kept ? !stays || !frame->regs.has_ra : !is_on_stack(at, ra))
         return false;
     if (how & FP_LOADED) {
-        fp = base_of(how, FP_FROM, cfa, at->sp, fp_base) + extend(rule->fp);
+        fp = base_of(how, FP_FROM, cfa, sp, fp_base) + extend(rule->fp);
         if (!is_on_stack(at, fp))
             return false;
-        at->fp = word_at(at, fp);
+        at->fp = word_from(at, fp);
     }
-    ra = kept ? frame->regs.ra : word_at(at, ra);
+    ra = kept ? frame->regs.ra : word_from(at, ra);
     if (IS_AARCH64 && how & SIGNED)
         ra = strip(v->walk.target, ra);
     at->behind = *out = ra;
     if (stays) /* otherwise SP leaves at->exact behind */
         at->exact = UINT64_MAX;
     if (how & TRAP) {
-        frame->saved = at->sp + at->low;
+        frame->saved = sp + at->low;
         frame->interrupted = true;
         frame->regs.has_ra = false;
         at->behind++;
-        at->exact = cfa - BELOW;
+        at->exact = at->bottom + cfa - BELOW;
     }
-    at->sp = cfa - BELOW;
+    at->sp = at->bottom + cfa - BELOW;
     return true;
 }
 
@@ -1118,13 +1161,13 @@ INLINE void depart(const struct sfu_walk *walk, struct place *at)
     const bool exact = regs->pc_kind == SFU_PC_EXACT;
 
     at->behind = exact ? regs->pc + 1 : regs->pc;
-    at->sp = regs->sp - walk->stack.low;
-    at->fp = regs->fp;
-    at->exact = exact ? at->sp : UINT64_MAX;
-    at->bytes = (const uint8_t *)walk->stack.bytes;
     at->low = walk->stack.low;
     at->span = walk->stack.high - walk->stack.low;
-    at->last = at->span - 8;
+    at->bottom = (uintptr_t)walk->stack.bytes;
+    at->top = at->bottom + at->span;
+    at->sp = at->bottom + (regs->sp - at->low);
+    at->fp = regs->fp;
+    at->exact = exact ? at->sp : UINT64_MAX;
 }
 
 /* Sets the walk's frame to AT, which is not where it began. */
@@ -1133,7 +1176,7 @@ INLINE void arrive(struct sfu_frame *frame, const struct place *at)
     const bool exact = is_exact(at);
 
     frame->regs.pc = exact ? at->behind - 1 : at->behind;
-    frame->regs.sp = at->sp + at->low;
+    frame->regs.sp = sp_of(at) + at->low;
     frame->regs.fp = at->fp;
     frame->regs.ra = 0;
     frame->regs.has_ra = false;
@@ -1152,41 +1195,44 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool
 {
     const uint32_t *const cache = v->cache;
     const uint64_t mask = v->mask;
-    const struct sfu_fast_rule *const kinds = v->fast->kinds;
-    struct sfu_fast_rule own;
+    const struct sfu_fast_kind *const kinds = v->fast->kinds;
     struct place at;
     struct found found = {0, NOT_FOUND};
     size_t left = count;
 
     depart(&v->walk, &at);
     do {
-        const struct sfu_fast_rule *rule;
+        const struct sfu_fast_rule *rule = NULL;
         bool applied;
 
         if (cached)
             found = seek(v, cache, mask, at.behind);
         if (cached && LIKELY(is_short(found.says))) {
-            rule = &kinds[kind_of(found.says)];
-            /* the CPU need not wait for what the tag says of the entry */
-            applied = apply_simple(v, rule, at.sp + cfa_of(found.entry), &at, out);
-            if (UNLIKELY(!applied))
-                rule = rule_of(v->fast, found.says, &own);
+            /* the CPU need not wait for what the tag says of the entry; SP is far below 2^64 (suits) */
+            const uint64_t cfa = at.sp + cfa_of(found.entry);
+
+            const struct sfu_fast_kind *kind = &kinds[kind_of(found.says)];
+
+            applied = cfa <= at.top;
+            if (LIKELY(applied))
+                move_on(v, cfa, kind->ra, kind->fp, kind->how, &at, out);
+            else
+                rule = rule_of(v->fast, found.says, &v->own);
         } else {
-            rule = !cached                      ? look_up(v, at.behind - 1, &own)
+            rule = !cached                      ? look_up(v, at.behind - 1, &v->own)
                    : LIKELY(found.says < EMPTY) ? &v->fast->rules[found.says]
-                                                : find(v, at.behind, count - left, &own);
+                                                : find(v, at.behind, count - left, &v->own);
             if (LIKELY(!(rule->how & (COMPLEX | FROM_FP))))
-                applied = apply_simple(v, rule, at.sp + extend(rule->cfa), &at, out);
+                applied = apply_from(v, rule, at.sp, &at, out);
             else if (!(rule->how & COMPLEX))
                 applied = apply_to_fp(v, rule, &at, out);
+            else if (rule->how == REALIGNED)
+                applied = apply(v, rule, REALIGNED, &at, out);
             else
-                applied = apply(v, rule, &at, out);
+                applied = apply(v, rule, rule->how, &at, out);
         }
         if (UNLIKELY(!applied)) {
-            v->last.cfa = rule->cfa;
-            v->last.ra = rule->ra;
-            v->last.fp = rule->fp;
-            v->last.how = rule->how;
+            v->last = rule;
             break;
         }
         out += step;
@@ -1208,20 +1254,27 @@ OUT_OF_LINE size_t go_by_sections(struct trace *v, size_t count, uint64_t *out, 
     return go(v, count, out, step, false);
 }
 
+/* Whether the short way may begin on STACK, with SP: so that what go adds up is below 2^64. */
+INLINE bool suits(const struct sfu_stack *stack, uint64_t sp)
+{
+    const uint64_t bytes = (uintptr_t)stack->bytes, span = stack->high - stack->low;
+
+    return bytes != 0 && sp >= stack->low && sp <= stack->high && span >= 8 && span <= UINT64_MAX / 2 &&
+           bytes <= UINT64_MAX - 8 * SHORT_WORDS - span;
+}
+
 /* Walks on by the short way, at most COUNT (at least 1) frames, and stores their PCs as go does. Leaves the walk as the
  * core does. Returns how many frames those were. If they are fewer, the trace's last rule is that of the last frame, or
  * none. If it knows what the core would return next, *CODE becomes that. */
 INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, size_t step, int *code)
 {
     const struct sfu_target *t = v->walk.target;
-    const struct sfu_stack *stack = &v->walk.stack;
     struct sfu_frame *frame = &v->walk.frame;
     const uint32_t limit = t->max_frames != 0 ? t->max_frames : SFU_MAX_FRAMES;
     size_t done = 0;
 
-    v->last.how = BY_CORE;
-    if (v->images == NULL || stack->bytes == NULL || frame->regs.sp < stack->low || frame->regs.sp > stack->high ||
-        stack->high - stack->low > UINT64_MAX / 2 || stack->high - stack->low < 8 || frame->depth + 1 >= limit)
+    v->last = &by_core;
+    if (v->images == NULL || !suits(&v->walk.stack, frame->regs.sp) || frame->depth + 1 >= limit)
         return 0;
     if (count > limit - 1 - frame->depth)
         count = limit - 1 - frame->depth;
@@ -1237,11 +1290,11 @@ INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, size_t step, i
     }
     if (done == count)
         return done;
-    if (v->last.how & OUTERMOST)
+    if (v->last->how & OUTERMOST)
         *code = is_in(&t->final, sfu_lookup_pc(&frame->regs)) ? SFU_END : SFU_E_NOT_FINAL;
-    else if (v->last.how & (NO_FDE | NOT_CODE) && t->trap_hook == NULL && !t->frame_pointers &&
+    else if (v->last->how & (NO_FDE | NOT_CODE) && t->trap_hook == NULL && !t->frame_pointers &&
              frame->regs.pc_kind == SFU_PC_RETURN)
-        *code = v->last.how & NO_FDE ? SFU_E_NO_FDE : SFU_E_NOT_CODE;
+        *code = v->last->how & NO_FDE ? SFU_E_NO_FDE : SFU_E_NOT_CODE;
     return done;
 }
 
@@ -1259,7 +1312,7 @@ INLINE uint32_t control_of(uint32_t how, unsigned shift, bool loaded)
  * is. Returns false, and sets nothing, if the rule is no such one. */
 INLINE bool find_saved(const struct trace *v, struct sfu_registers *caller)
 {
-    const struct sfu_fast_rule *rule = &v->last;
+    const struct sfu_fast_rule *rule = v->last;
     const uint32_t how = rule->how;
     const bool fp_loaded = how & FP_LOADED;
     uint64_t fp_base, sp, ra, fp;
@@ -1270,14 +1323,14 @@ INLINE bool find_saved(const struct trace *v, struct sfu_registers *caller)
     if (!(how & CFA_LOADED) || how & SIGNED || !(how & FROM << RA_FROM) ||
         (fp_loaded && !(how & FROM << FP_FROM)) || (how & BY_FP && fp_base > at.span))
         return false;
-    sp = base_of(how, 0, 0, at.sp, fp_base) + extend(rule->cfa);
-    ra = base_of(how, RA_FROM, 0, at.sp, fp_base) + extend(rule->ra);
-    fp = fp_loaded ? base_of(how, FP_FROM, 0, at.sp, fp_base) + extend(rule->fp) : sp;
-    if (!is_on_stack(&at, sp) || !is_on_stack(&at, ra) || !is_on_stack(&at, fp) || word_at(&at, sp) <= BELOW)
+    sp = base_of(how, 0, 0, sp_of(&at), fp_base) + extend(rule->cfa);
+    ra = base_of(how, RA_FROM, 0, sp_of(&at), fp_base) + extend(rule->ra);
+    fp = fp_loaded ? base_of(how, FP_FROM, 0, sp_of(&at), fp_base) + extend(rule->fp) : sp;
+    if (!is_on_stack(&at, sp) || !is_on_stack(&at, ra) || !is_on_stack(&at, fp) || word_from(&at, sp) <= BELOW)
         return false;
-    caller->sp = word_at(&at, sp) - BELOW;
-    caller->pc = word_at(&at, ra);
-    caller->fp = fp_loaded ? word_at(&at, fp) : at.fp;
+    caller->sp = word_from(&at, sp) - BELOW;
+    caller->pc = word_from(&at, ra);
+    caller->fp = fp_loaded ? word_from(&at, fp) : at.fp;
     caller->ra = 0;
     caller->has_ra = false;
     caller->pc_kind = how & TRAP ? SFU_PC_EXACT : SFU_PC_RETURN;
@@ -1288,7 +1341,7 @@ INLINE bool find_saved(const struct trace *v, struct sfu_registers *caller)
  * is known, the core need not find its row. */
 OUT_OF_LINE int step_by_core(struct trace *v)
 {
-    const struct sfu_fast_rule *rule = &v->last;
+    const struct sfu_fast_rule *rule = v->last;
     const uint32_t how = rule->how;
     struct sfu_registers caller;
     struct sfu_row row;
@@ -1488,11 +1541,11 @@ void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes)
     fast->cache = NULL;
     if (bytes < off || (bytes - off) / sizeof(uint32_t) < entries)
         return;
-    fast->region_shift = TAG_BITS - REGION_BITS + 6;
-    for (; entries <= (bytes - off) / sizeof(uint32_t) / 2; entries *= 2)
-        fast->region_shift++;
+    while (entries <= (bytes - off) / sizeof(uint32_t) / 2)
+        entries *= 2;
     fast->cache = (uint32_t *)(void *)((uint8_t *)memory + off);
     fast->mask = entries - 1;
+    fast->reach = reach_of(fast->mask);
     for (i = 0; i < entries; i++)
         fast->cache[i] = EMPTY;
     for (i = 0; i < SFU_FAST_RULES; i++)

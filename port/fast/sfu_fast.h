@@ -50,7 +50,7 @@ extern "C" {
 /* kinds of short rules. A short rule has CFA = SP + a small offset; a cache entry holds that offset and the number of
  * the kind, which stands for all the rest */
 #define SFU_FAST_KINDS   16
-#define SFU_FAST_REGIONS 16 /* regions of code that it can have entries of */
+#define SFU_FAST_REGIONS 32 /* regions of code that it can have entries of */
 #define SFU_FAST_OUTSIDE 16 /* sets of entries that PCs of no function may take, until the sections next change */
 
 /* What a fast walker knows of one section. Filled in by sfu_fast_add and sfu_fast_set_index; nobody else writes it. */
@@ -75,6 +75,12 @@ struct sfu_fast_rule {
     uint32_t how;        /* 0: there is none here */
 };
 
+/* What short rules of one kind say besides the CFA. */
+struct sfu_fast_kind {
+    int16_t ra, fp;
+    uint32_t how;
+};
+
 /* Zeroed, it is a walker without sections and cache. */
 struct sfu_fast {
     struct sfu_section *sections;       /* list, newest first */
@@ -87,8 +93,8 @@ struct sfu_fast {
     bool overlap;                       /* images may have the same PC */
     uint32_t *cache;                    /* or NULL */
     uint64_t mask;                      /* how many entries it has, less 1 */
-    unsigned region_shift;              /* a region of code is 2^region_shift bytes */
-    uint64_t regions[SFU_FAST_REGIONS]; /* their upper bits, + 1; 0: none. Each is written once */
+    uint64_t reach;                     /* how many bytes of code a region has: a power of two */
+    uint64_t regions[SFU_FAST_REGIONS]; /* their low ends, + 1; 0: none. Each is written once */
     uint64_t changes;                   /* how often a change has made entries of the cache wrong */
     /* value of changes when the wrong entries were last removed: the cache may be used only if this equals changes */
     uint64_t cleared;
@@ -100,7 +106,7 @@ struct sfu_fast {
     unsigned outside_count;
     uint64_t outside[SFU_FAST_OUTSIDE];         /* places of the entries of PCs that no function has */
     struct sfu_fast_rule rules[SFU_FAST_RULES]; /* each is written once */
-    struct sfu_fast_rule kinds[SFU_FAST_KINDS]; /* the same, without a CFA */
+    struct sfu_fast_kind kinds[SFU_FAST_KINDS]; /* the same */
 };
 
 /* The sections of FAST, for sfu_target.sections. A trace begins with this. */
@@ -130,8 +136,8 @@ bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_
  * memory. Uses the greatest power of two that fits, and nothing below 1 KiB. Give it 8 bytes for each call site that
  * traces meet: 8 KiB for 1,000, 16 KiB for 2,048. With less, a trace that seldom finds its PCs in the cache stops using
  * it: such a trace takes at most a few percent longer than one without a cache. The cache covers code in at most
- * SFU_FAST_REGIONS regions of the address space, the first ones that traces meet. Each region is 2^12 times as large as
- * the cache: 32 MiB for 8 KiB. A trace that changes between two of them costs little more. PCs that no function has get
+ * SFU_FAST_REGIONS regions of the address space, the first ones that traces meet. Each region is 2^11 times as large as
+ * the cache: 16 MiB for 8 KiB. A trace that changes between two of them costs little more. PCs that no function has get
  * half of the regions at most, and SFU_FAST_OUTSIDE sets of 4 entries. The cache can hold every rule with CFA = SP + a
  * multiple of 8 up to 2,040 whose other parts are one of SFU_FAST_KINDS - 1 kinds. It can also hold SFU_FAST_RULES
  * rules of any other form. Other frames are looked up in their section. No trace may run meanwhile. */

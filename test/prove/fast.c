@@ -391,75 +391,58 @@ void prove_fast_rule(void)
 /* ---- Cache ----------------------------------------------------------------------------------------------------- */
 
 /* Two PCs, each in front of a BEHIND in a region, in a cache of any size: an entry at any place for one, sought at any
- * place for the other. A place in a region can be told from its product with MIX, by another product. */
+ * place for the other. */
 void prove_fast_entry(void)
 {
-    const uint64_t back = UINT64_C(0x2282cb139fdf3541);
     struct region kept_in, wanted_in;
-    uint64_t kept = nondet_u64(), wanted = nondet_u64(), mixed, other, mask, bits;
+    uint64_t kept = nondet_u64(), wanted = nondet_u64(), mask, in_region;
     uint32_t says = nondet_u32(), entry, found, kept_number = nondet_u8(), wanted_number = nondet_u8();
     unsigned shift = nondet_u32(), i = nondet_u8(), k = nondet_u8();
 
-    PROVE((uint64_t)(MIX >> MIX_SHIFT) * back == 1 && MIX % (1 << MIX_SHIFT) == 0,
-          "no two places have the same product");
     ASSUME(shift >= 8 && shift < 32 && i < WAYS && k < WAYS && says < NOT_FOUND && says != EMPTY);
     ASSUME(kept_number < SFU_FAST_REGIONS && wanted_number < SFU_FAST_REGIONS);
-    set_region(&kept_in, nondet_u64(), kept_number, shift);
-    set_region(&wanted_in, nondet_u64(), wanted_number, shift);
-    mixed = kept << MIX_SHIFT; /* products with MIX, whatever they are */
-    other = wanted << MIX_SHIFT;
+    set_region(&kept_in, nondet_u64(), kept_number);
+    set_region(&wanted_in, nondet_u64(), wanted_number);
     mask = ((uint64_t)1 << shift) - 1;
-    bits = ((uint64_t)1 << (SAYS_BITS + TAG_BITS - WAY_BITS + shift)) - 1;
-    entry = tag_of(mixed, &kept_in) | says;
-    found = says_in(entry, tag_of(other, &wanted_in));
-    if ((place_of(mixed, mask) ^ i) == (place_of(other, mask) ^ k) && found < NOT_FOUND) {
-        PROVE((mixed & bits) == (other & bits) && kept_number == wanted_number,
+    in_region = reach_of(mask) - 1;
+    entry = tag_of(kept, &kept_in) | says;
+    found = says_in(entry, tag_of(wanted, &wanted_in));
+    if ((place_of(kept, mask) ^ i) == (place_of(wanted, mask) ^ k) && found < NOT_FOUND) {
+        PROVE((kept & in_region) == (wanted & in_region) && kept_number == wanted_number,
               "an entry counts for its own place");
         PROVE(found == says, "an entry has the rule");
         PROVE(cfa_of(entry) == cfa_of(found),
               "an entry has the CFA's offset in the bits that what it says has it in");
     }
     entry = EMPTY;
-    found = says_in(entry, tag_of(other, &wanted_in));
+    found = says_in(entry, tag_of(wanted, &wanted_in));
     PROVE(found >= NOT_FOUND || found == EMPTY, "an empty entry says nothing");
-    PROVE(is_empty(tag_of(other, &wanted_in) | EMPTY) && !is_empty(tag_of(mixed, &kept_in) | says),
+    PROVE(is_empty(tag_of(wanted, &wanted_in) | EMPTY) && !is_empty(tag_of(kept, &kept_in) | says),
           "an entry is empty or has a rule");
 }
 
-/* An entry for PC, at any place of a cache of any size that it may have, tells PC. Modulo 2^64, a product with MIX and
- * then with UNMIX is what it was. So pc_of gets the lower bits of a PC's product, which an entry and its place have,
- * and multiplies them by UNMIX; what the other bits are changes nothing in as many lower bits. */
+/* An entry for PC, at any place of a cache of any size that it may have, tells PC. */
 void prove_fast_pc(void)
 {
     struct sfu_fast fast;
     struct region region;
-    uint64_t behind = nondet_u64(), product = nondet_u64(), mixed, place, mask, bits;
+    uint64_t pc = nondet_u64();
     unsigned shift = nondet_u32(), i = nondet_u8(), number = nondet_u8();
-    uint32_t says = nondet_u32(), entry;
+    uint32_t says = nondet_u32();
 
-    PROVE((uint64_t)(MIX >> MIX_SHIFT) * UNMIX == 1, "UNMIX undoes what MIX does");
     ASSUME(shift >= 8 && shift < 32 && i < WAYS && number < SFU_FAST_REGIONS && says < NOT_FOUND && says != EMPTY);
-    fast.region_shift = TAG_BITS - REGION_BITS + 6 + shift - 8;
-    bits = ((uint64_t)1 << fast.region_shift) - 1;
-    fast.regions[number] = nondet_u64();
-    ASSUME(fast.regions[number] > 0 && fast.regions[number] - 1 <= UINT64_MAX >> fast.region_shift);
-    set_region(&region, fast.regions[number] - 1, number, fast.region_shift);
-    ASSUME(behind - region.behind <= bits);
-    mixed = product << MIX_SHIFT; /* mix(behind) */
-    mask = ((uint64_t)1 << shift) - 1;
-    place = place_of(mixed, mask) ^ i;
-    entry = tag_of(mixed, &region) | says;
-    PROVE((product_of(place, entry) & bits) == (product & bits),
-          "an entry and its place have the product, as far as it tells PCs of a region apart");
-    PROVE((entry >> SAYS_BITS & (SFU_FAST_REGIONS - 1)) == number, "an entry has its region");
-    PROVE(((fast.regions[number] - 1) << fast.region_shift) + ((behind - 1) & bits) == behind - 1,
-          "so it tells the PC");
+    fast.mask = ((uint64_t)1 << shift) - 1;
+    fast.reach = reach_of(fast.mask);
+    fast.regions[number] = behind_low(&fast, pc);
+    set_region(&region, fast.regions[number], number);
+    PROVE(pc_of(&fast, place_of(pc + 1, fast.mask) ^ i, tag_of(pc + 1, &region) | says) == pc, "it tells the PC");
 }
 
 /* A rule in short is all that it was: its CFA is in the entry, all else in its kind, which is any or becomes it. */
 void prove_fast_short(void)
 {
-    struct sfu_fast_rule rule, at;
+    struct sfu_fast_rule rule;
+    struct sfu_fast_kind at;
     uint32_t kind = nondet_u8(), says;
 
     ASSUME(kind >= 1 && kind < SFU_FAST_KINDS && rule.how != 0);
@@ -467,6 +450,6 @@ void prove_fast_short(void)
     says = in_short(kind, rule.cfa);
     PROVE(is_short(says) && says != EMPTY, "an entry can say it");
     PROVE(kind_of(says) == kind && cfa_of(says) == (uint64_t)rule.cfa, "it says the kind and the CFA");
-    if (is_or_becomes(&at, &rule, 0))
+    if (is_kind_or_becomes(&at, &rule))
         PROVE(at.ra == rule.ra && at.fp == rule.fp && at.how == rule.how, "all else is in the kind");
 }
