@@ -102,6 +102,30 @@ static void test_walk(void **state)
     }
 }
 
+/* A section that was only opened is all that a target needs. */
+static void test_opened(void **state)
+{
+    (void)state;
+    FOR_ABIS(abi)
+    {
+        struct opened o;
+        struct sfu_section section;
+        begin(abi, &o);
+        memset(&section, 0xa5, sizeof section);
+        code(sfu_open(&section, o.mapped.bytes, o.mapped.size, o.mapped.addr), SFU_OK);
+        t.sections = &section;
+        called_from(&m, abi, STACK, BASE + 0x10c0, 0xf1);
+        sfu_walk_start(&walk, &t, &top);
+        code(step(&walk), SFU_OK);
+        expect(BASE + 0x10c0, STACK + 32, 0xf1, BASE + 0x1080, SFU_PC_RETURN);
+        code(step(&walk), SFU_END);
+        top.pc = BASE + 0x100000;
+        sfu_walk_start(&walk, &t, &top);
+        code(step(&walk), SFU_E_NO_FDE);
+        close_section(&o);
+    }
+}
+
 /* The first frame is there at once, whatever it is, and nothing has been read for it. */
 static void test_start(void **state)
 {
@@ -1108,6 +1132,7 @@ int walk_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_opened),
         cmocka_unit_test(test_start),
         cmocka_unit_test(test_leaf),
         cmocka_unit_test(test_sections),

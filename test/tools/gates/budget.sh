@@ -7,6 +7,7 @@
 #   text         bytes of text and rodata without the messages
 #   smallest     the same of what a program links that adds a mapped section of version 3, starts and steps,
 #                built for this ABI alone
+#   one-section  the same with sfu_open instead of sfu_add
 #   stack        bytes of stack that a step needs beyond the callbacks
 #   stack-mapped the same without remote reading
 #   print, build-id, cycles, record, all, symbols, dump, sizes, kernel
@@ -109,9 +110,12 @@ measure() {
             -fdata-sections -o "$object-alone.o"
         $(compiler "$1" "$2") -nostdlib -r -Wl,--gc-sections,-u,sfu_add,-u,sfu_walk_start,-u,sfu_walk_step \
             "$object-alone.o" -o "$object-smallest.o"
+        $(compiler "$1" "$2") -nostdlib -r -Wl,--gc-sections,-u,sfu_open,-u,sfu_walk_start,-u,sfu_walk_step \
+            "$object-alone.o" -o "$object-one-section.o"
     }
     echo "$1 $2 $3 text $("$here/../measure.sh" text "$readelf" "$object.o")"
     echo "$1 $2 $3 smallest $("$here/../measure.sh" text "$readelf" "$object-smallest.o")"
+    echo "$1 $2 $3 one-section $("$here/../measure.sh" text "$readelf" "$object-one-section.o")"
     stack=$("$here/stack.py" "$object.ci" sfu_walk_step)
     echo "$1 $2 $3 stack ${stack%% *}"
     stack=$("$here/stack.py" "$object-mapped.ci" sfu_walk_step)
