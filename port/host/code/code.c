@@ -1011,12 +1011,29 @@ static bool is_own_address(const struct run *r, const struct code_fact *fact, ui
     return fact->target == next && !(r->code->cpu->link && next >= r->unit->end);
 }
 
+/* Whether FACT is a call over instructions that stop, to what follows on them: it fills the CPU's predictor of returns.
+ * Nothing returns to NEXT. */
+static bool is_filler(const struct run *r, const struct code_fact *fact, uint64_t next)
+{
+    enum { INT3 = 0xcc, MOST = 8 };
+    uint64_t at;
+
+    if (fact->flow != CODE_CALL || r->code->cpu->link || fact->target <= next || fact->target - next > MOST ||
+        fact->target >= r->unit->end)
+        return false;
+    for (at = next; at < fact->target && r->text.bytes[at - r->unit->start] == INT3; at++)
+        continue;
+    return at == fact->target;
+}
+
 /* Whether the PC goes on behind FACT, at NEXT, if it does what it says. What does not always come back does not at the
  * end of a unit. A piece of the function does, with another frame. */
 static bool comes_back(const struct run *r, const struct code_fact *fact, uint64_t pc)
 {
     uint64_t next = pc + fact->size;
 
+    if (is_filler(r, fact, next))
+        return false;
     if (fact->flow == CODE_CALL && fact->link == 0 && !is_own_address(r, fact, next))
         return !is_end(r, next) && (r->watch->ends == NULL || !r->watch->ends(r->watch->ctx, pc, next));
     if (fact->flow == CODE_NEXT && fact->odd)
@@ -1215,7 +1232,7 @@ static void take_call(struct run *r, struct code_state *state, const struct code
         take_piece(r, state, fact, pc + fact->size);
         return;
     }
-    if (callee != NULL && is_own_address(r, fact, pc + fact->size)) {
+    if (callee != NULL && (is_own_address(r, fact, pc + fact->size) || is_filler(r, fact, pc + fact->size))) {
         if (!cpu->link) {
             struct code_value before = state->reg[cpu->sp],
                               pushed = {(int64_t)fact->target, BASE_NUMBER, false, 0, 0};
@@ -1225,6 +1242,8 @@ static void take_call(struct run *r, struct code_state *state, const struct code
         } else {
             state->reg[cpu->ra] = unknown;
         }
+        if (fact->target != pc + fact->size && !give)
+            go(r, fact->target, state);
         return;
     }
     if (cpu->mode != 0 && callee == r->unit && fact->target != callee->start) {
