@@ -5,6 +5,9 @@ of its three links. It has no frame pointers, so that its own trace takes each w
 address of code. Its panic() prints sfu's trace too, also out of a fault, an NMI and an interrupt, names the function
 that made a stack overflow, and stops the other CPUs by an NMI and prints their traces. Lines for the other CPUs end
 with /* SMP */."""
+import copy
+import re
+
 from real import HERE, Edit
 
 TITLE = "Xen, x86_64"
@@ -173,3 +176,36 @@ SCENARIOS = [
      "traces": [PANIC + "do_double_fault double_fault !%sfu_large sfu_overflows do_tasklet_work "
                 "tasklet_softirq_action __do_softirq idle_loop", "sfu_spin __start_xen __high_start"]},
 ]
+
+
+# ---- the same without a hook ----
+
+# How each entry is entered: with an error code, or a word in its place; without. All else jumps to these.
+WITH_WORD = """page_fault double_fault invalid_TSS segment_not_present stack_segment general_protection
+    alignment_check entry_CP common_interrupt handle_exception handle_ist_exception""".split()
+WITHOUT = """divide_error coprocessor_error simd_coprocessor_error device_not_available debug int3 overflow bounds
+    invalid_op nmi machine_check""".split()
+
+
+HOOK = r", common_interrupt\[\], autogen_entrypoints\[\]|(?m:^.*trace\.entries = .*\n)"
+
+
+def without_hook(edits):
+    """EDITS, less what they say of exception entries and start-up code: sfu-gen reads their machine code."""
+    lines = [name + ":error" for name in WITH_WORD] + WITHOUT + ["__high_start:start"]
+    kept = [Edit("xen/arch/x86/sfu.entries", "\n".join(lines))]
+    for edit in edits:
+        if edit.file.endswith("boot/x86_64.S"):
+            continue
+        kept.append(copy.copy(edit))
+        kept[-1].text = re.sub(HOOK, "", edit.text).replace(
+            "sfu-gen -q --small", "sfu-gen -q --small --entry=@$(srctree)/arch/x86/sfu.entries")
+    return kept
+
+
+class derived:
+    """The same by `sfu-gen --entry`: without a hook, and without a line in assembly."""
+    TITLE = TITLE + ", entries by their machine code"
+    CPUS, SOURCES, COPIES, FLAGS, FAULTS, BUILD, OBJECTS = CPUS, SOURCES, COPIES, FLAGS, FAULTS, BUILD, OBJECTS
+    IMAGE, TABLES, BOOT, SCENARIOS = IMAGE, TABLES, BOOT, SCENARIOS
+    EDITS = without_hook(EDITS)

@@ -133,14 +133,16 @@ static bool is_place(const struct code_state *state, const struct code_value *at
                                     k > -LOW_CORE && k < LOW_CORE);
 }
 
-/* A word at an address becomes VALUE. One that is of no use later is forgotten, because a state has room for few. */
+/* A word at an address becomes VALUE. One that is of no use later is forgotten, because a state has room for few: of
+ * numbers those are that start-up code does not go on at. */
 static void store(const struct code_cpu *cpu, struct code_state *state, const struct code_value *at, int64_t offset,
                   const struct code_value *value)
 {
     if (!is_place(state, at, offset))
         return;
     write_slots(cpu, state, at->base, at->k + offset, cpu->word);
-    if (value->base > BASE_NEAR && state->num < CODE_SLOTS)
+    if ((value->base > BASE_NEAR || (value->base == BASE_NUMBER && state->caller == CALLER_NONE)) &&
+        state->num < CODE_SLOTS)
         state->slot[state->num++] = (struct code_slot){*value, at->k + offset, at->base};
 }
 
@@ -827,6 +829,11 @@ static void switch_stack(struct code *code, const struct code_unit *unit, struct
     struct code_value *sp = &state->reg[code->cpu->sp];
     bool is_entry = state->caller == CALLER_INTERRUPTED && !state->has_called;
 
+    if (state->caller == CALLER_NONE &&
+        sp->base <= BASE_NUMBER) { /* start-up code takes one: nobody returns from it */
+        align(state, code->cpu->sp);
+        return;
+    }
     if (unit->fde != NULL || unit->switches_ill || state->switched != 0 || sp->base > BASE_NUMBER ||
         (before->base != BASE_CFA && before->base != BASE_TRAP) ||
         (state->caller != CALLER_INTERRUPTED && state->caller != CALLER_KNOWN))
@@ -1452,9 +1459,13 @@ static bool jumps_by_table(struct run *r, const struct code_state *state)
  * SP may be another one there. */
 static bool enters(struct run *r, struct code_state *state)
 {
-    if (state->reg[CODE_PC].base != BASE_NUMBER)
+    const struct code_cpu *cpu = r->code->cpu;
+    const struct code_value pc =
+        !cpu->link && state->caller == CALLER_NONE ? load(state, &state->reg[cpu->sp], 0) : state->reg[CODE_PC];
+
+    if (pc.base != BASE_NUMBER)
         return false;
-    state->reg[CODE_TARGET] = state->reg[CODE_PC];
+    state->reg[CODE_TARGET] = pc;
     state->reg[r->code->cpu->sp] = unknown;
     return jumps_by_table(r, state);
 }

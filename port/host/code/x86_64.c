@@ -341,8 +341,12 @@ static bool flow(struct decoder *d, struct code_fact *fact)
         fact->flow = CODE_CALL;
         forget_all(fact);
         return true;
+    case X86_INS_RETFQ: /* to an address that start-up code has pushed */
+        fact->flow = CODE_AWAY;
+        code_add(fact, CODE_LOAD, CODE_TARGET, CODE_TARGET, RSP, 0);
+        code_add(fact, CODE_SET, RSP, 0, RSP, 16);
+        return true;
     case X86_INS_RETF:
-    case X86_INS_RETFQ:
     case X86_INS_IRET:
     case X86_INS_IRETD:
     case X86_INS_LJMP:

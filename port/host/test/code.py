@@ -13,12 +13,14 @@ import os
 import random
 import re
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import gen
 from gen import GCC, OUT, TC, must, read, run, test, write
 
 WORK = OUT + "/work/code-" + sys.argv[1]
+BEGUN = time.time()
 CODE = OUT + "/reads"
 
 ARCH = {"aarch64": ["-march=armv9.2-a+memtag+sve2"], "s390x": ["-march=arch13"],
@@ -739,12 +741,16 @@ def test_facts():
 
 # ---- trust ----
 
-def interrupts(compiler, level):
+def interrupts(compiler, *flags):
     """At each instruction the handler's caller is what it interrupted (FAULTS.md: interrupt-attribute)."""
-    name = "%s/interrupts-%s%s" % (WORK, os.path.basename(compiler), level)
-    run(compiler, level, "-mgeneral-regs-only", "-mno-red-zone", "-fno-stack-protector", "-fno-pie", "-w",
-        "-fasynchronous-unwind-tables", "-c", "port/host/test/handlers.c", "-o", name + ".o")
-    run("gcc", "-O1", "-no-pie", "-w", "-I.", "port/host/test/interrupts.c", "sfu.c", name + ".o", "-o", name)
+    name = "%s/interrupts-%s%s" % (WORK, os.path.basename(compiler), "".join(flags))
+    run(compiler, *flags, "-mno-red-zone", "-fno-stack-protector", "-fno-pie", "-w", "-fasynchronous-unwind-tables",
+        "-c", "port/host/test/handlers.c", "-o", name + ".o")
+    walker = WORK + "/walker.o"
+    if not os.path.exists(walker) or os.path.getmtime(walker) < BEGUN:
+        run("gcc", "-O1", "-fno-pie", "-w", "-I.", "-r", "-nostdlib", "port/host/test/interrupts.c", "sfu.c", "-o",
+            walker)
+    run("gcc", "-no-pie", walker, name + ".o", "-o", name)
     gen.gen("-q", "--address=0x10000000", "-o", name + ".tables", name)
     result = run(name, name + ".tables")[0].strip()
     gen.gen("-q", "--cfi=keep", "--address=0x10000000", "-o", name + ".kept", name)
@@ -1049,6 +1055,18 @@ SWITCH = {
 }
 
 
+START = """f: mov (%rdi), %rsp\npush $8\nlea 1f(%rip), %rax\npush %rax\nlretq\n1: nop\npush $0\npush %rsp\npushf
+    push $8\nlea 2f(%rip), %rax\npush %rax\niretq\n.skip 3\n2: nop\n3: jmp 3b\nend: nop"""
+
+
+def starts():
+    """Start-up code goes on where it returns to by lretq and iretq: all but the three bytes in between has rows."""
+    image = build("x86_64", WORK + "/starts", [".text", ".globl _start", "_start: jmp _start", START])
+    where = {name: int(addr, 16) for addr, name in re.findall(r"([0-9a-f]+) [tT] (\w+)", run("nm", image)[0])}
+    done = json.loads(gen.gen("--size", "--json", "--entry=f:start", image)[0])["code"]["derived"]
+    must(done == where["end"] - where["_start"] - 3, "%d bytes" % done)
+
+
 def switched(cpu):
     """Behind a switch to another stack the old frame, which a register still knows, is not the one that returns."""
     done = report(CODE, assembled(cpu, "switch", {"switch": SWITCH[cpu]}))["sum"]
@@ -1071,9 +1089,13 @@ def switched_without_cfi(cpu):
 def test_trust():
     os.makedirs(WORK, exist_ok=True)
     if os.uname().machine == "x86_64":
-        for compiler in ("gcc", "clang", "clang-16"):
-            for level in ("-O0", "-O2", "-Oz"):
-                test("interrupts %s %s" % (compiler, level), interrupts, compiler, level)
+        own = "-mgeneral-regs-only"
+        for how in (("-O0",), ("-O1",), ("-O2",), ("-O3",), ("-Os",), ("-Oz",), ("-O2", "-fno-omit-frame-pointer"),
+                      ("-O2", "-fcf-protection=full")):
+            for compiler in ("gcc", "clang-16") + (("clang",) if how[0] in ("-O0", "-O2", "-Oz") else ()):
+                test("interrupts %s %s" % (compiler, " ".join(how)), interrupts, compiler, *how, own)
+        # gcc refuses handlers that may use vector registers; clang saves them.
+        test("interrupts clang-16 with vector registers", interrupts, "clang-16", "-O2")
     test("--cfi=keep", keeps)
     test("a cold part", doubtful)
     test("flags behind an add", flags)
@@ -1081,6 +1103,7 @@ def test_trust():
         test("%s without CFI" % cpu, derived_as_pieces if cpu.startswith("riscv") or cpu in ARM else derived, cpu)
         test("%s another stack" % cpu, switched, cpu)
         test("%s another stack without CFI" % cpu, switched_without_cfi, cpu)
+    test("x86_64 start-up code", starts)
     test("s390x interrupt", interrupted)
     for cpu in NAMED:
         test("%s entries said in two ways" % cpu, entries_same, cpu)
