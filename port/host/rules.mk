@@ -34,12 +34,13 @@ TOOLS_LINT_PARTS := $(addprefix port/host/lint/,lint.c lint_findings.c lint_plac
     lint_objects.c)
 TOOLS_LINT := $(addprefix port/host/lint/,sfu_lint.c lint_frames.c) $(TOOLS_LINT_PARTS) $(TOOLS_CODE) $(TOOLS_REPORT) \
     $(TOOLS_LIBRARY)
-TOOLS_TRACE_PARSERS := $(addprefix port/host/trace/,trace_text.c trace_log.c trace_depot.c trace_map.c trace_notes.c \
-    trace_passed.c trace_paging.c trace_abi.c)
+TOOLS_TRACE_PARSERS := $(addprefix port/host/trace/,trace_text.c trace_log.c trace_foreign.c trace_depot.c trace_map.c \
+    trace_notes.c trace_passed.c trace_paging.c trace_abi.c)
 TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_image.c trace_symbols.c trace_signal.c trace_cortexm.c \
     trace_walk.c trace_filter.c trace_core.c trace_process.c trace_machine.c trace_memory.c trace_raw.c trace_sizes.c \
-    trace_threads.c trace_write.c trace_gdb.c trace_fold.c trace_flame.c) port/cortexm/sfu_cortexm.c \
-    port/print/sfu_print.c $(TOOLS_TRACE_PARSERS) $(TOOLS_ENCODER) $(TOOLS_REPORT) $(TOOLS_LIBRARY)
+    trace_threads.c trace_write.c trace_features.c trace_gdb.c trace_fold.c trace_flame.c) \
+    port/cortexm/sfu_cortexm.c port/print/sfu_print.c $(TOOLS_TRACE_PARSERS) $(TOOLS_ENCODER) $(TOOLS_REPORT) \
+    $(TOOLS_LIBRARY)
 TOOLS_HEADERS := $(wildcard port/host/*/*.h) port/fast/sfu_fast.h port/cortexm/sfu_cortexm.h port/print/sfu_print.h \
     sfu.h
 

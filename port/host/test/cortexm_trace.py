@@ -5,18 +5,24 @@
 
 cortexm/dump.c crashes on two boards of QEMU, with an FPU and without, and prints its registers and stacks. What it was
 doing is known from its source. The same machines are traced behind QEMU's gdb stub, whose registers lack the process
-stack pointer, and from a copy of their memory.
+stack pointer, behind one that has it as other stubs do, and from a copy of their memory.
 """
+import contextlib
 import fnmatch
 import os
+import random
 import re
 import socket
+import struct
 import subprocess
 import sys
+import threading
 import time
+import zlib
 
 WORK = "build/host/work/cortexm_trace"
 TRACE = "build/tools/sfu-trace"
+SANITIZED = "build/host/sfu-trace-sanitized"
 LIMIT = 60
 BOARDS = {
     "mps2-an386": (["-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"], "mps2.ld", 0x20000000, 0x4000),
@@ -102,6 +108,124 @@ def free_port():
         return s.getsockname()[1]
 
 
+# Where stubs say that the process stack pointer is, and its number: QEMU from 8.1 on, OpenOCD, probe-rs and others. The
+# names and numbers are those of their sources; the first two lie in packets of several parts.
+CORE = "".join(f'<reg name="{name}" bitsize="32"/>' for name in [*(f"r{n}" for n in range(13)), "sp", "lr", "pc"])
+HEAD = '<?xml version="1.0"?><!DOCTYPE target SYSTEM "gdb-target.dtd">'
+DESCRIPTIONS = {
+    "qemu": (28, {
+        "target.xml": HEAD + '<target><architecture>arm</architecture><xi:include href="arm-m-profile.xml"/>'
+                      '<xi:include href="arm-m-system.xml"/></target>',
+        "arm-m-profile.xml": HEAD + '<!-- <reg name="psp"/> --><feature name="org.gnu.gdb.arm.m-profile">' + CORE +
+                             '<reg name="xpsr" bitsize="32" regnum="25"/></feature>',
+        "arm-m-system.xml": HEAD + '<feature name="org.gnu.gdb.arm.m-system"><reg name="msp" bitsize="32" '
+                            'regnum="27"/>\n<reg name="psp" bitsize="32" regnum="28"/></feature>'}),
+    "openocd": (18, {
+        "target.xml": HEAD + '<target version="1.0">\n<feature name="org.gnu.gdb.arm.m-profile">\n' + "".join(
+            f'<reg name="{name}" bitsize="32" regnum="{n}" save-restore="yes" type="int" group="general"/>\n'
+            for n, name in enumerate([*(f"r{n}" for n in range(13)), "sp", "lr", "pc", "xPSR"])) +
+            '</feature>\n<feature name="org.gnu.gdb.arm.m-system">\n<reg name="msp" bitsize="32" regnum="17"/>\n'
+            '<reg name="psp" bitsize="32" regnum="18" type="data_ptr"/>\n</feature>\n</target>'}),
+    "no-numbers": (27, {
+        "target.xml": HEAD + "<target><feature name='org.gnu.gdb.arm.m-profile'>" + CORE + "<reg name='xpsr' "
+                      "bitsize='32' regnum='25'/></feature><feature name='org.gnu.gdb.arm.m-system'><reg name='MSP'/>"
+                      "<reg name='PSP'/></feature></target>"}),
+    # What cannot be.
+    "circle": (None, {"target.xml": '<target><xi:include href="target.xml"/><xi:include href="target.xml"/></target>'}),
+    "far": (None, {"target.xml": '<target><reg name="msp" regnum="99999999999999999999"/><reg name="psp"/></target>'}),
+    "cut": (None, {"target.xml": '<target><reg name="psp'}),
+}
+
+
+class Stub(threading.Thread):
+    """Between one client and QEMU's stub: describes the registers, and has the process stack pointer."""
+
+    def __init__(self, server, description, psp):
+        super().__init__(daemon=True)
+        self.server, self.psp = server, psp
+        self.number, self.parts = description
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.asked = []
+        self.start()
+
+    def answer(self, packet):
+        """What this stub says to PACKET itself, or None."""
+        m = re.fullmatch(r"qXfer:features:read:([\w.-]+):(\w+),(\w+)", packet)
+        if m:
+            self.asked.append(m[1])
+            rest = self.parts.get(m[1], "")[int(m[2], 16):]
+            part = rest[:min(int(m[3], 16), 600)]
+            return ("l" if len(part) == len(rest) else "m") + part if m[1] in self.parts else "E00"
+        if self.number is not None and packet == f"p{self.number:x}":
+            return self.psp.to_bytes(4, "little").hex()
+        return "E01" if re.fullmatch(r"p\w+", packet) else None
+
+    def run(self):
+        with contextlib.suppress(OSError):  # the client or QEMU has gone
+            self.serve(self.listener.accept()[0])
+
+    def serve(self, client):
+        threading.Thread(target=self.relay, args=(client,), daemon=True).start()
+        data = b""
+        while True:
+            more = client.recv(4096)
+            if not more:
+                break
+            data += more
+            while data:
+                m = re.match(rb"\$([^#]*)#..", data)
+                if not m and data[:1] == b"$":
+                    break
+                taken = m[0] if m else data[:1]
+                data = data[len(taken):]
+                said = self.answer(m[1].decode()) if m else None
+                if said is None:
+                    self.server.sendall(taken)
+                else:
+                    client.sendall(b"+$%s#%02x" % (said.encode(), sum(said.encode()) & 255))
+
+    def relay(self, client):
+        with contextlib.suppress(OSError):
+            while more := self.server.recv(4096):
+                client.sendall(more)
+
+
+def described(board, image):
+    """In the handler, behind stubs that have the process stack pointer: the trace goes on in the task."""
+    psp = int(re.search(r"psp 0x(\w+)", log_of(board, image, "interrupt"))[1], 16)
+    for name, description in DESCRIPTIONS.items():
+        port = free_port()
+        process = machine(board, image, "interrupt", "-S", "-gdb", f"tcp:127.0.0.1:{port}")
+        try:
+            wait_for(port)
+            words = ["set pagination off", f"target remote 127.0.0.1:{port}", "hbreak SysTick_Handler", "hbreak fail",
+                     "continue", "continue", "disconnect"]
+            subprocess.run(["gdb-multiarch", "-q", "-nx", "-batch", *[w for word in words for w in ("-ex", word)],
+                            image], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=LIMIT, check=False)
+            stub = Stub(socket.create_connection(("127.0.0.1", port)), description, psp)
+            text = trace(f"--gdb=127.0.0.1:{stub.port}", image)
+        finally:
+            process.kill()
+            process.communicate()
+        must(set(stub.asked) == set(description[1]), f"{name}: asked for {stub.asked}")
+        if description[0] is None:
+            check(text, INTERRUPT, "trace ends (-25)")
+        else:
+            check(text, INTERRUPT + ["work~!", "task"])
+
+
+def wait_for(port):
+    end = time.monotonic() + LIMIT
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        except ConnectionRefusedError:
+            must(time.monotonic() < end, "no stub")
+            time.sleep(0.1)
+
+
 def stopped(board, image):
     """In fail, by gdb, which copies the memory: sfu-trace behind the stub, then of that copy. The firmware itself says
     what the process stack pointer is."""
@@ -109,14 +233,7 @@ def stopped(board, image):
     port, copy = free_port(), f"{WORK}/{board}.ram"
     process = machine(board, image, "interrupt", "-S", "-gdb", f"tcp:127.0.0.1:{port}")
     try:
-        end = time.monotonic() + LIMIT
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port)).close()
-                break
-            except ConnectionRefusedError:
-                must(time.monotonic() < end, "no stub")
-                time.sleep(0.1)
+        wait_for(port)
         words = ["set pagination off", f"target remote 127.0.0.1:{port}", "hbreak SysTick_Handler", "hbreak fail",
                  "continue", 'printf "EXC %x\\n", $lr', "continue",
                  'printf "PC %x SP %x FP %x RA %x\\n", $pc, $sp, $r7, $lr',
@@ -147,6 +264,115 @@ def stopped(board, image):
     must("psp is not known" not in text, text[-300:])
 
 
+# ---- Dumps that other systems print, of what gdb reads of the machine ----
+
+REGISTERS = [*(f"r{n}" for n in range(13)), "sp", "lr", "pc", "xpsr"]
+PREFIX = "[00:00:00.010,000] <err> os: "
+
+
+def captured(board, image, where):
+    """{register: value} in fail, and (address, the bytes from SP up)."""
+    low, size = BOARDS[board][2:]
+    port, copy = free_port(), f"{WORK}/{board}.ram"
+    process = machine(board, image, where, "-S", "-gdb", f"tcp:127.0.0.1:{port}")
+    try:
+        wait_for(port)
+        words = ["set pagination off", f"target remote 127.0.0.1:{port}", "hbreak fail", "continue",
+                 *(f'printf "{name} %x\\n", ${name}' for name in REGISTERS),
+                 f"dump binary memory {copy} {low} {low + size}", "disconnect"]
+        said = subprocess.run(["gdb-multiarch", "-q", "-nx", "-batch", *[w for word in words for w in ("-ex", word)],
+                               image], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT,
+                              check=False).stdout
+    finally:
+        process.kill()
+        process.communicate()
+    values = {name: int(re.search(rf"(?m)^{name} (\w+)$", said)[1], 16) for name in REGISTERS}
+    with open(copy, "rb") as f:
+        memory = f.read()
+    return values, (values["sp"], memory[values["sp"] - low:])
+
+
+def zephyr(values, memory, version=3, known=1, crc=False, target=3):
+    """The lines of Zephyr's core dump: header, registers, threads, memory in two blocks, check."""
+    first, second = memory[1][:101], memory[1][101:]
+    regs = [values[name] for name in ("r0", "r1", "r2", "r3", "r12", "lr", "pc", "xpsr", "sp")]
+    if version > 1:
+        regs += [values[f"r{n}"] if known else 0 for n in range(4, 12)]
+    if version > 2:
+        regs += [known, 0]
+    data = b"ZE" + struct.pack("<HHBBI", 2, target, 5, int(crc), 0)
+    data += b"A" + struct.pack("<HH", version, 4 * len(regs)) + struct.pack(f"<{len(regs)}I", *regs)
+    data += b"T" + struct.pack("<HH", 1, 5) + b"12345"
+    for at, block in (memory[0], first), (memory[0] + len(first), second):
+        data += b"M" + struct.pack("<HII", 1, at, at + len(block)) + block
+    if crc:
+        data += b"C" + struct.pack("<HI", 1, zlib.crc32(data))
+    lines = [data[at:at + 32].hex() for at in range(0, len(data), 32)]
+    return "".join(f"{PREFIX}#CD:{line}\n" for line in ["BEGIN#", *lines, "END#"]) + PREFIX + "Halting system\n"
+
+
+def from_zephyr(board, image):
+    values, memory = captured(board, image, "task")
+    for how in ({"version": 1}, {"version": 2}, {"version": 3}, {"known": 0}, {"crc": True}):
+        check(trace(image, text=zephyr(values, memory, **how)), ["fail", *TASK])
+    good = zephyr(values, memory, crc=True)
+    for text, why in ((good.replace("#CD:4d0100", "#CD:4d0101", 1) if "#CD:4d0100" in good else
+                       re.sub("(#CD:.{30})0", r"\g<1>1", good, count=4), ""),
+                      (good[:good.index("#CD:END")], "it has no end"),
+                      (zephyr(values, memory, version=4), "its registers are of another version"),
+                      (zephyr(values, memory, target=4), "it is of no Cortex-M")):
+        said = trace(image, text=text)
+        must("cannot be used: " + why in said and not frames(said), f"{why}: {said[-300:]}")
+    check(trace(image, text=zephyr(*captured(board, image, "interrupt"))), INTERRUPT, "trace ends (-25)")
+
+
+def nuttx(values, memory, prefix, zero_x="0x"):
+    """What up_dump_register and stack_dump print, with what stands between."""
+    rows = [("R0", "r0", "R1", "r1", "R2", "r2", " R3", "r3"), ("R4", "r4", "R5", "r5", "R6", "r6", " FP", "r7"),
+            ("R8", "r8", "SB", "r9", "SL", "r10", "R11", "r11"), ("IP", "r12", "SP", "sp", "LR", "lr", " PC", "pc")]
+    lines = ["up_dump_register: " + " ".join(f"{name}: {values[reg]:08x}" for name, reg in zip(row[::2], row[1::2]))
+             for row in rows]
+    lines += ["up_dump_register: xPSR: %08x BASEPRI: 00000000 CONTROL: 00000000" % values["xpsr"],
+              "up_dump_register: EXC_RETURN: fffffffd", "dump_stackinfo: User Stack:",
+              f"dump_stackinfo:   base: {zero_x}{memory[0] - 64:08x}", "dump_stackinfo:   size: 00002048",
+              f"dump_stackinfo:     sp: {zero_x}{memory[0]:08x}"]
+    top = memory[0] + len(memory[1])
+    whole = b"\xa5" * 32 + memory[1] + bytes(32)
+    for at in range(memory[0] - 32, top + 1, 32):
+        words = struct.unpack_from("<8I", whole, at - memory[0] + 32)
+        lines.append(f"stack_dump: {zero_x}{at:08x}: " + " ".join(f"{word:08x}" for word in words))
+    return "".join(prefix + line + "\n" for line in lines)
+
+
+def from_nuttx(board, image):
+    values, memory = captured(board, image, "task")
+    for prefix, zero_x in (("[   26.6450] [237] [ap] ", "0x"), ("", "")):
+        for behind in ("", "dump_tasks:    PID GROUP PRI POLICY\n"):
+            check(trace(image, text=nuttx(values, memory, prefix, zero_x) + behind), ["fail", *TASK])
+    twice = nuttx(values, memory, "") * 2
+    check(trace(image, text=twice), ["fail", *TASK] * 2)
+    # An assertion: PC is what LR was, with its bit of Thumb code.
+    values = dict(values, pc=values["lr"])
+    check(trace(image, text=nuttx(values, memory, "")), TASK)
+
+
+def hostile(board, image):
+    """Lines that are cut, doubled, or have other digits, under the sanitizers."""
+    chance = random.Random(20261125)
+    values, memory = captured(board, image, "task")
+    for turn in range(40):
+        lines = (zephyr(values, memory, crc=turn % 4 == 0) if turn % 2 else nuttx(values, memory, "a: ")).splitlines()
+        for _ in range(chance.randint(1, 4)):
+            n = chance.randrange(len(lines))
+            at = chance.randrange(len(lines[n]) + 1)
+            lines[n:n + 1] = chance.choice([[], [lines[n]] * 2, [lines[n][:at]], [lines[n][:at] + chance.choice(
+                "0f: #M") + lines[n][at + 1:]]])
+        done = subprocess.run([SANITIZED, image], input="\n".join(lines), text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=LIMIT, check=False)
+        must(done.returncode == 0 and "Sanitizer" not in done.stdout and "runtime error" not in done.stdout,
+             f"turn {turn}: status {done.returncode}: {done.stdout[-400:]}")
+
+
 failed = False
 os.makedirs(WORK, exist_ok=True)
 for name in BOARDS:
@@ -154,6 +380,11 @@ for name in BOARDS:
     tests = {f"{name}/dump/{where}": (dumped, where) for where in ("task", "interrupt", "fpu")}
     tests[f"{name}/dump/without-psp"] = (without_psp,)
     tests[f"{name}/stopped"] = (stopped,)
+    tests[f"{name}/zephyr"] = (from_zephyr,)
+    tests[f"{name}/nuttx"] = (from_nuttx,)
+    if name == "mps2-an386":
+        tests[f"{name}/described"] = (described,)
+        tests[f"{name}/hostile"] = (hostile,)
     for test, (function, *arguments) in tests.items():
         chosen = os.environ.get("T", "")
         if chosen not in test and not fnmatch.fnmatchcase(test, f"*{chosen}*"):

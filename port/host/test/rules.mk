@@ -161,7 +161,7 @@ suite-host-trace-riscv: build/tools/sfu-trace | $(TC)
 
 CHECK += host-trace-cortexm
 .PHONY: suite-host-trace-cortexm
-suite-host-trace-cortexm: build/tools/sfu-trace | $(TC)
+suite-host-trace-cortexm: build/tools/sfu-trace $(HOST)/sfu-trace-sanitized | $(TC)
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh host-trace-cortexm python3 port/host/test/cortexm_trace.py
 

@@ -5,6 +5,7 @@
  * answer has no end of a line. Under a line that sfu's printer has written comes what it means.
  */
 #include "trace.h"
+#include "trace_foreign.h"
 #include "trace_log.h"
 #include "trace_write.h"
 
@@ -31,6 +32,7 @@ struct filter {
     struct shown_frame frames[MAX_FRAMES]; /* of this trace, for a slide that comes behind them */
     size_t num_frames;
     struct log_dump dump;
+    struct foreign foreign;
     struct log_record record; /* the registers of the last crash record */
     bool has_record, written; /* written: the core of a dump */
     bool behind_record;       /* no frame has come since */
@@ -306,6 +308,31 @@ static void take_dump(struct filter *f, const char *text, size_t size)
         unwind_dump(f);
 }
 
+/* What a dump of another system has, as one of sfu's. */
+static void unwind_foreign(struct filter *f, struct log_dump *dump)
+{
+    const struct log_dump before = f->dump;
+
+    if (f->foreign.wrong != NULL) {
+        out_line(&f->out, "        a dump that cannot be used: %s", f->foreign.wrong);
+    } else {
+        f->dump = *dump;
+        unwind_dump(f);
+        *dump = f->dump;
+        f->dump = before;
+    }
+    log_dump_clear(dump);
+}
+
+static void take_foreign(struct filter *f, size_t size)
+{
+    const uint8_t abi = f->main != NULL ? f->main->image.abi : 0;
+    struct log_dump dump;
+
+    if (f->options->images.num > 0 && foreign_line(&f->foreign, abi, f->line, size, &dump))
+        unwind_foreign(f, &dump);
+}
+
 /* ---- Lines ----------------------------------------------------------------------------------------------------- */
 
 /* A line has been passed on, without its end. */
@@ -337,6 +364,7 @@ static void filter_line(struct filter *f, const char *eol)
         f->has_record = f->behind_record = true;
         break;
     default:
+        take_foreign(f, size);
         break;
     }
 }
@@ -380,13 +408,18 @@ static void filter_bytes(struct filter *f, const char *bytes, size_t size)
 /* A log may end in the middle of a line, or of a dump. */
 static void take_end_of_log(struct filter *f)
 {
+    struct log_dump dump;
+
     if (f->partial) {
         struct log_line line;
 
         log_parse(f->line, f->size < MAX_LINE ? f->size : 0, &line);
-        if (line.kind == LOG_FRAME || line.kind == LOG_ID || line.kind == LOG_DUMP)
+        if (line.kind == LOG_FRAME || line.kind == LOG_ID || line.kind == LOG_DUMP ||
+            f->foreign.open != FOREIGN_OTHER)
             filter_bytes(f, "\n", 1);
     }
+    if (foreign_end(&f->foreign, f->main != NULL ? f->main->image.abi : 0, &dump))
+        unwind_foreign(f, &dump);
     if (f->dump.open) {
         out_line(&f->out, "        the dump is not complete:");
         unwind_dump(f);
@@ -424,5 +457,6 @@ void trace_filter(struct trace_options *options, int in)
     take_end_of_log(f);
     write_rest(f);
     log_dump_clear(&f->dump);
+    foreign_clear(&f->foreign);
     free(f);
 }

@@ -4,6 +4,7 @@
  * sfu-trace --gdb: a live target behind a stub of the GDB remote protocol. It is stopped, read, and let go again.
  * Nothing that the stub says is believed.
  */
+#include "trace_features.h"
 #include "trace_process.h"
 #include "trace_write.h"
 
@@ -30,7 +31,9 @@ enum {
     GARBAGE = 65536,  /* characters between answers, at most, for the same reason */
     STOP_WAIT = 2,    /* seconds, where no answer may come because the target runs */
     S390X_FLOAT = 35, /* the stub's number of s390x's f0 */
-    NAME = 40
+    NAME = 40,
+    DESCRIPTION = 1 << 18, /* bytes of the description of a target, or of a part of it, at most */
+    PARTS = 64             /* of it, at most */
 };
 
 struct block {
@@ -53,8 +56,12 @@ struct stub {
     char reply[PACKET];
     size_t reply_size;
     struct block blocks[BLOCKS];
-    unsigned next; /* block to be replaced */
-    bool keep;     /* what is read is for a core: */
+    unsigned next;  /* block to be replaced */
+    bool described; /* the stub has been asked which registers there are: */
+    bool has_psp;
+    uint64_t psp;
+    unsigned parts;
+    bool keep; /* what is read is for a core: */
     struct memory kept;
     struct core_thread *cores; /* to be freed */
     size_t num_cores;
@@ -323,6 +330,71 @@ static void read_stub_floats(struct stub *s, struct thread_registers *regs)
     }
 }
 
+/* The part ANNEX of the target's description, to be freed; NULL: there is none. */
+static char *read_annex(struct stub *s, const char *annex)
+{
+    char *text = zeroed(DESCRIPTION, 1), command[FEATURE_NAME + 64];
+    size_t size = 0;
+
+    do {
+        snprintf(command, sizeof command, "qXfer:features:read:%s:%zx,ffb", annex, size);
+        (void)ask(s, command);
+        if ((s->reply[0] != 'm' && s->reply[0] != 'l') || size + s->reply_size >= DESCRIPTION ||
+            (s->reply[0] == 'm' && s->reply_size < 2)) {
+            free(text);
+            return NULL;
+        }
+        memcpy(text + size, s->reply + 1, s->reply_size - 1);
+        size += s->reply_size - 1;
+    } while (s->reply[0] == 'm');
+    return text;
+}
+
+/* Finds the process stack pointer of a Cortex-M in the description, of which ANNEX is a part. *NEXT: the number of the
+ * next register that has none of its own. */
+static void find_psp(struct stub *s, const char *annex, uint64_t *next)
+{
+    struct feature_tag tag;
+    char *text;
+    const char *at;
+
+    if (s->parts == PARTS)
+        return;
+    s->parts++;
+    text = read_annex(s, annex);
+    for (at = text; at != NULL && !s->has_psp && features_next(&at, &tag);) {
+        if (tag.include) {
+            if (strspn(tag.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") ==
+                strlen(tag.name))
+                find_psp(s, tag.name, next);
+            continue;
+        }
+        if (tag.numbered && (!text_is_number(tag.number, next) || *next > UINT16_MAX))
+            break;
+        s->has_psp = features_is(&tag, "psp");
+        s->psp = (*next)++;
+    }
+    free(text);
+}
+
+/* It is not among the registers of the g packet, or not at a place that all stubs have. */
+static void read_stub_psp(struct stub *s, struct thread_registers *regs)
+{
+    char command[32];
+    uint8_t bytes[4];
+    uint64_t next = 0;
+
+    if (!s->described)
+        find_psp(s, "target.xml", &next);
+    s->described = true;
+    if (!s->has_psp)
+        return;
+    snprintf(command, sizeof command, "p%" PRIx64, s->psp);
+    regs->has_psp = ask(s, command)[0] != 'E' && strlen(s->reply) == 8 && from_hex(s->reply, bytes, 4);
+    if (regs->has_psp)
+        regs->psp = load_number(bytes, 4, false);
+}
+
 static void read_stub_registers(struct stub *s, struct thread_registers *regs)
 {
     const struct registers *r = abi_registers(s->abi);
@@ -347,6 +419,8 @@ static void read_stub_registers(struct stub *s, struct thread_registers *regs)
     }
     if (s->abi == SFU_S390X)
         read_stub_floats(s, regs);
+    if (s->abi == SFU_THUMB)
+        read_stub_psp(s, regs);
 }
 
 /* ---- Core ------------------------------------------------------------------------------------------------------ */
