@@ -210,7 +210,7 @@ $$(call step_riscv_left,$(1)): $(STEP_PARTS) build/tools/sfu-gen | $(TC)
 
 .PHONY: step-riscv-$(1)
 step-riscv-$(1): $(STEP)/step $$(call step_riscv_all,$(1)) $$(call step_riscv_all_large,$(1))
-	@test/run.sh step-riscv-$(1) $(STEP)/step -q qemu-$(1) -n $(or $(STEP_LONG:%=$(STEPS)),600000) \
+	@test/run.sh step-riscv-$(1) $(STEP)/step -q qemu-$(1) -n $(or $(STEP_LONG:%=$(STEPS)),1500000) \
 	    -f test/truth/FAULTS.md -a -s $(1) \
 	    $$(call step_set,patterns,$$(call step_riscv_all,$(1))) $$(call step_set,real:1,$$(call step_riscv_all_large,$(1)))
 endef
