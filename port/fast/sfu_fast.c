@@ -98,8 +98,7 @@ enum {
     FREE_MISSES = 4, /* a trace gives up that has missed so often more than it has hit */
     TRIES = 8, /* places of a rule in the table */
     SPREAD = 0x1e3779b1, /* odd, of mixed bits */
-    LOWEST = 3, /* the lowest bit of a PC that counts for an entry's number, */
-    FOLD = 10   /* and how far above each of them that lies with which it is mixed */
+    LOWEST = 3, FOLD = 10 /* which bits of a PC make the number of its entry: see there */
 };
 
 /* The index: where the search for a function begins, and for a row of a function that has many. */
@@ -559,9 +558,10 @@ INLINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc, struct 
 /*
  * Keys. Code lies in few regions of 2^n bytes, which are numbered as they are met, and keep their numbers. The lower n
  * bits of a PC are its place in its region. The lowest PC_BITS of them are the tag, and below them the region's number.
- * An entry's number has the bits of the place from LOWEST on, each exclusive or the bit that is FOLD above it. The lowest two of
- * the number say which entry of a set is tried first. The others have one more unknown bit of the place each, if those
- * below it are known: so set and tag together tell the PC. PCs that are apart by a power of two get other numbers.
+ * The number of an entry has the bits of the place from LOWEST on, each combined by exclusive or with the bit that is
+ * FOLD above it: so PCs get different numbers if their distance is a power of two. The number's lowest two bits say
+ * which entry of a set is tried first, and the others choose the set. From them follow, one after the other, the bits
+ * of the place that the tag does not have: so set and tag together tell the PC.
  *
  * Rules. From one frame to the next the CPU waits for three loads: the return address, its entry, the word at the CFA.
  * So an entry has the CFA's offset in itself where it can: if the rule is simple and counts from SP. What else such a
@@ -608,8 +608,7 @@ INLINE bool is_empty(uint32_t entry)
     return entry % NOT_FOUND == EMPTY;
 }
 
-/* How many bytes a region has if there are MASK + 1 entries: each set has room for as many PCs as a tag can tell apart.
- */
+/* The size of a region if there are MASK + 1 entries: for each set as many PCs as a tag can tell apart. */
 INLINE uint64_t reach_of(uint64_t mask)
 {
     return (mask + 1) / WAYS << PC_BITS;
@@ -810,8 +809,8 @@ INLINE bool is_or_becomes(struct sfu_fast_rule *at, const struct sfu_fast_rule *
     return at->how == rule->how && at->cfa == rule->cfa && at->ra == rule->ra && at->fp == rule->fp;
 }
 
-/* The same of a kind and of RULE, a simple one whose CFA's offset is at most 8 * SHORT_WORDS: nothing is further below
- * the CFA. */
+/* The same of a kind and of RULE, a simple one whose CFA's offset is at most 8 * SHORT_WORDS: so the RA and FP are not
+ * further below the CFA, and 16 bits are enough. */
 INLINE bool is_kind_or_becomes(struct sfu_fast_kind *at, const struct sfu_fast_rule *rule)
 {
     if (at->how == 0) {
@@ -1048,8 +1047,8 @@ INLINE uint64_t extend(int32_t offset)
     return (uint64_t)(int64_t)offset;
 }
 
-/* Moves AT by a simple rule, of whose CFA, on the stack, that is the place, and which is else RA, FP and HOW. Stores the
- * PC at OUT. */
+/* Moves AT by a simple rule: CFA is the place of its CFA, which is on the stack; RA, FP and HOW are the rest of it.
+ * Stores the PC at OUT. */
 INLINE void move_on(const struct trace *v, uint64_t cfa, int32_t ra, int32_t fp, uint32_t how, struct place *at,
                     uint64_t *out)
 {

@@ -598,7 +598,8 @@ static bool test_wraps(void)
     return true;
 }
 
-/* The same of a stack whose bytes end near 2^64, where a CFA that is added to SP would wrap. Its words cannot be read. */
+/* The same of a stack whose bytes end near 2^64, where a CFA that is added to SP would wrap. None of its words can be
+ * read. */
 static bool test_top(bool cached)
 {
     const uintptr_t bytes = UINTPTR_MAX - 31;
