@@ -350,8 +350,8 @@ static void measure_vectors(void *ctx, const GElf_Sym *sym, const char *name)
         table->size = sym->st_size;
 }
 
-/* Entries for the handlers of Cortex-M, which its vector table names. It is at the start of a section, and a symbol has
- * its size: its first word is an SP, its second one the image's entry. */
+/* Entries for the handlers of Cortex-M, which its vector table names. It is at the start of a section: its first word
+ * is an SP, its second one the image's entry. Its size is the section's, if that has the name, or its symbol's. */
 static void add_handlers(struct reader *r)
 {
     struct image *image = r->image;
@@ -360,7 +360,7 @@ static void add_handlers(struct reader *r)
 
     for (i = 0; i < image->num_sections; i++) {
         const struct section *s = &image->sections[i];
-        struct vector_table table = {s->addr, 0};
+        struct vector_table table = {s->addr, strstr(s->name, "vector") != NULL ? s->size : 0};
         const uint8_t *p = s->flags & SHF_ALLOC && s->size >= 8 ? image_bytes(image, s->addr, 8) : NULL;
 
         if (p == NULL || load_number(p, 4, false) % 4 != 0 ||
