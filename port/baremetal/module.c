@@ -13,28 +13,42 @@ struct elf_header {
     uint8_t ident[16];
     uint16_t type, machine;
     uint32_t version;
-    uint64_t entry, segments, sections;
+    uintptr_t entry, segments, sections;
     uint32_t flags;
     uint16_t size, segment_size, num_segments, section_size, num_sections, names;
 };
 
 struct elf_section {
     uint32_t name, type;
-    uint64_t flags, addr, offset, size;
+    uintptr_t flags, addr, offset, size;
     uint32_t link, info;
-    uint64_t align, entry_size;
+    uintptr_t align, entry_size;
 };
 
+/* ELF of 32 bits has the members in another order, and shorter numbers of symbols. */
 struct elf_symbol {
     uint32_t name;
+#if UINTPTR_MAX == UINT32_MAX
+    uint32_t value, size;
+#endif
     uint8_t info, other;
     uint16_t section;
+#if UINTPTR_MAX != UINT32_MAX
     uint64_t value, size;
+#endif
 };
 
 struct elf_rela {
-    uint64_t offset, info, addend;
+    uintptr_t offset, info, addend;
 };
+
+#if UINTPTR_MAX == UINT32_MAX
+#define RELA_SYMBOL(info) ((info) >> 8)
+#define RELA_TYPE(info)   ((info)&0xff)
+#else
+#define RELA_SYMBOL(info) ((info) >> 32)
+#define RELA_TYPE(info)   ((uint32_t)(info))
+#endif
 
 /* The parts of an object; everything in it is aligned as its section says, because the object is. */
 struct object {
@@ -74,10 +88,10 @@ static bool relocate(const struct object *object, const struct elf_section *sect
     const struct elf_rela *end = r + section->size / sizeof *r;
 
     for (; r < end; r++) {
-        uintptr_t symbol = address(object, &symbols[r->info >> 32]);
+        uintptr_t symbol = address(object, &symbols[RELA_SYMBOL(r->info)]);
         uint8_t *place = (uint8_t *)part(object, target) + r->offset;
 
-        if (symbol == 0 || !machine_relocate((uint32_t)r->info, place, symbol + r->addend))
+        if (symbol == 0 || !machine_relocate(RELA_TYPE(r->info), place, symbol + r->addend))
             return false;
     }
     return true;

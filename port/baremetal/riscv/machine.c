@@ -276,6 +276,33 @@ bool machine_crossed(const struct trap *trap, struct sfu_registers *regs)
     return false;
 }
 
+/* The module is compiled with -mno-relax, and calls: auipc and jalr. */
+bool machine_relocate(uint32_t type, uint8_t *place, uintptr_t target)
+{
+    const uint32_t distance = (uint32_t)(target - (uintptr_t)place);
+    uint32_t word[2];
+
+    switch (type) {
+    case 1: /* R_RISCV_32 */
+        put32(place, (uint32_t)target);
+        return true;
+    case 2: /* R_RISCV_64 */
+        put64(place, target);
+        return true;
+    case 18: /* R_RISCV_CALL, R_RISCV_CALL_PLT */
+    case 19:
+        __builtin_memcpy(word, place, sizeof word);
+        put32(place, (word[0] & 0xfff) | ((distance + 0x800) & 0xfffff000));
+        put32(place + 4, (word[1] & 0xfffff) | distance << 20);
+        return true;
+    case 57: /* R_RISCV_32_PCREL */
+        put32(place, distance);
+        return true;
+    default:
+        return false;
+    }
+}
+
 uint64_t machine_new_thread(uint64_t top, void (*entry)(void))
 {
     uintptr_t *sp = (uintptr_t *)(uintptr_t)top - 16; /* -, s1 ... s11, -, -, s0, ra */

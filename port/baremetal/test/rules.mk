@@ -96,8 +96,11 @@ $(foreach cpu,$(BARE_CPUS),$(eval \
 # RISC-V's: -s in S mode; the others as above.
 RISCV_KINDS_riscv64 := riscv64 riscv64-s riscv64-hook riscv64-clang
 RISCV_KINDS_riscv32 := riscv32 riscv32-s riscv32-small
-riscv_test_objects = $(riscv_objects) $(addprefix $(2)/,port/print/sfu_all.o $(addprefix port/baremetal/test/,hooks.o \
-    scenarios.o entry.o entry-asm.o crash.o crash-asm.o))
+riscv_test_objects = $(riscv_objects) $(BARE_SOURCES:%.c=$(2)/%.o) \
+    $(addprefix $(2)/port/baremetal/test/,handler.o module.o entry-asm.o crash-asm.o) \
+    $(2)/test/truth/programs/tracer_hook.o
+RISCV_EMULATION_riscv64 := -m elf64lriscv
+RISCV_EMULATION_riscv32 := -m elf32lriscv
 
 # riscv_hook CPU, DIRECTORY: as bare_hook.
 define riscv_hook
@@ -116,6 +119,22 @@ $(2)/port/baremetal/test/%-asm.o: port/baremetal/test/%.S $(BARE_HEADERS) $(MAKE
 	$(RISCV_CC) $(RISCV_CPU_$(1)) $$(RISCV_FLAGS) $(3) -c $$< -o $$@
 
 $(2)/port/baremetal/test/scenarios.o $(2)/port/baremetal/test/crash.o: BARE_FLAGS += -Wno-infinite-recursion
+$(2)/port/baremetal/test/traced.o: BARE_FLAGS := $$(filter-out -fomit-frame-pointer,$$(BARE_FLAGS)) \
+    $(if $(4),,-fpatchable-function-entry=4)
+
+# The module's tables are made as docs/kernel.md says.
+$(2)/port/baremetal/test/module_a.o $(2)/port/baremetal/test/module_b.o: BARE_FLAGS += -mno-relax
+$(2)/module.o: $(2)/port/baremetal/test/module_a.o $(2)/port/baremetal/test/module_b.o port/baremetal/test/module.ld
+	riscv64-linux-gnu-ld $(RISCV_EMULATION_$(1)) -r -T port/baremetal/test/module.ld $$(filter %.o,$$^) -o $$@
+$(2)/module.elf: $(2)/module.o
+	riscv64-linux-gnu-ld $(RISCV_EMULATION_$(1)) -e 0 -Ttext=0x100000 --no-relax --unresolved-symbols=ignore-all $$< \
+	    -o $$@
+$(2)/module.ko: $(2)/module.o $(2)/module.elf build/tools/sfu-gen
+	build/tools/sfu-gen -q --small --strict --address=0x100000 -o $(2)/module.sframe $(2)/module.elf
+	riscv64-linux-gnu-objcopy -g -R .eh_frame -R .rela.eh_frame --add-section .sfu_sframe=$(2)/module.sframe \
+	    --set-section-flags .sfu_sframe=alloc,readonly $$< $$@
+$(2)/port/baremetal/test/module.o: BARE_FLAGS += -DMODULE='"$(2)/module.ko"'
+$(2)/port/baremetal/test/module.o: $(2)/module.ko
 endef
 $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kind,$(cpu),$(BARE)/$(cpu))))
 $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kind,$(cpu),$(BARE)/$(cpu)-s,-DMACHINE_S)))

@@ -174,7 +174,7 @@ def wild_scenarios(cpu):
         result["last-debug"] = ["fault: exception, address .*", main_trace(cpu, ["last_debug", "scenario_last_debug"])]
         result["stepped"] = ["fault: exception, address .*", main_trace(cpu, ["stepped_to+0", "scenario_stepped"])]
         result["middle"] = [ILLEGAL, main_trace(cpu, ["middle+2", "call", "scenario_middle"])]
-    if cpu.startswith(OWN):  # scenarios.c
+    if cpu == "arm":  # scenarios.c
         del result["module-null"]
     return {name: (lines, False) for name, lines in result.items()}
 
@@ -242,6 +242,7 @@ def scenarios(cpu, kind):
     # Garbage in the place of a signed return address: what lies above the 32 bits of an address is no part of it.
     garbage = GARBAGE.get(cpu, "0x5a5a5a5a5a5a5a5a")
     module = ["kernel_trace", "called_back", "module:module_middle", "module:module_entry", "scenario_module"]
+    order = "sorted" if kind.endswith("-gen") or cpu.startswith("riscv") else "not sorted"  # sfu-gen's are
     panic = "panic: value == 1"
     thread = ["work", "thread_entry", "thread_start"]
     result = {
@@ -288,17 +289,19 @@ def scenarios(cpu, kind):
                             "crash record: corrupt"], True),
         "stack": (["stack 0x[0-9a-f]{16}"], True),
         "lost": ([Trace(["thread_switch"], BAD_STACK)], True),
-        "module": (["sorted" if kind.endswith("-gen") else "not sorted", main_trace(cpu, module), "removed",
-                    Trace(module[:3], NOT_CODE), "sorted and added", main_trace(cpu, module)], True),
+        "module": ([order, main_trace(cpu, module), "removed", Trace(module[:3], NOT_CODE), "sorted and added",
+                    main_trace(cpu, module)], True),
         "traced": (["compared", memory, main_trace(cpu, ["traced_leaf", "traced@", "scenario_traced@"])], False),
         "slide": ([panic, Trace(asserted(["moved", "kernel_restart", "boot_again"]), OUTERMOST, DISTANCE)], False),
         "slide-irq": ([illegal, Trace(interrupted + ["moved_irq", "kernel_restart", "boot_again"], OUTERMOST,
                                       DISTANCE)], False),
     }
+    if cpu.startswith("riscv"):
+        result["handler"] = ["panic: handled", main_trace(cpu, ["panic", "handled", "handler", "stopped~",
+                                                                "scenario_handler"])], False
     result.update(wild_scenarios(cpu))
-    if cpu.startswith(OWN):  # scenarios.c
+    if cpu == "arm":  # scenarios.c
         del result["module"], result["traced"]
-    if cpu == "arm":
         result["call"] = [illegal, main_trace(cpu, ["illegal+0", "on_call", "kernel_handle", "kernel_trap",
                                                     "exception_entry", "call_kernel~!", "scenario_call"])], False
     if kind.endswith("-derive"):

@@ -765,10 +765,6 @@ step static void scenario_slide_irq(void)
     kernel_move(16 << 20, moved_irq);
 }
 
-/* ---- a function tracer: traced.c ---- */
-
-void scenario_traced(void);
-
 /* ---- */
 
 step static void scenario_boot(void)
@@ -853,6 +849,9 @@ static const struct {
     {"slide-irq", scenario_slide_irq},
 #ifndef NO_MODULES /* the function tracer needs a compiler's room for it */
     {"traced", scenario_traced},
+#endif
+#ifdef __riscv
+    {"handler", scenario_handler},
 #endif
     {"boot", scenario_boot},
 };

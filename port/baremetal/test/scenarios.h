@@ -19,7 +19,7 @@
 #endif
 
 /* sfu-gen makes the tables of a whole kernel, and a module is relocated in the kernel: there are no modules. */
-#if defined(__riscv) || defined(__arm__)
+#if defined(__arm__)
 #define NO_MODULES
 #endif
 
@@ -68,6 +68,9 @@ void scenario_sp_ones_irq(void);
 void scenario_sp_misaligned_irq(void);
 void scenario_overflow_all(void);
 void scenario_overflow_thread(void);
+
+void scenario_traced(void);
+void scenario_handler(void);
 
 #endif /* __ASSEMBLER__ */
 

@@ -4,7 +4,7 @@
  * Functions with room for the tracer of test/truth/programs, which replaces the return address of each. Nothing but
  * the core is between its notes and the trace.
  */
-#include "kernel.h"
+#include "scenarios.h"
 #include "step.h"
 #include "test/truth/programs/tracer.h"
 
@@ -82,12 +82,11 @@ step static void traced_leaf(const volatile uint64_t *nowhere)
 step static void traced(void)
 {
     deep_even(DEEP);
-    traced_leaf((const volatile uint64_t *)0x0000300000000000);
+    traced_leaf((const volatile uint64_t *)NOWHERE);
 }
 
 #define ROOM_OF(function) ((uint8_t *)(uintptr_t)(function))
 
-void scenario_traced(void);
 void scenario_traced(void)
 {
     /* all but this one, which has begun */

@@ -257,6 +257,7 @@ struct code_unit {
     const struct cfi_fde *fde;
     bool function;    /* it is entered at its start, by calls */
     bool trap, error; /* an interrupt, with an error code */
+    bool named;       /* --entry says that it is one, whether it returns or not */
     bool dirty;       /* to be run again */
     uint8_t runs;
     struct cfi_row *rows; /* without CFI: what code says */

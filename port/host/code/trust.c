@@ -541,7 +541,8 @@ static void drop_rows(struct cfi_fde *fde)
     fde->num_rows = 0;
 }
 
-/* Where the code does not know, nobody does. */
+/* Where the code does not know, nobody does. That is no fault if it does elsewhere: on RISC-V the PC is nowhere but in
+ * sepc or mepc until the function stores it. */
 static void forget_cfi(struct trust *t, const struct code_unit *unit)
 {
     struct cfi_row lost = {0};
@@ -550,7 +551,7 @@ static void forget_cfi(struct trust *t, const struct code_unit *unit)
     lost.end = unit->end;
     lost.kind = CFI_LOST;
     lost.by_code = true;
-    lost.why = "a part of an interrupt's entry of which the code does not say where it came from";
+    lost.why = t->fixed.num == 0 ? "an interrupt function that does not store where it came from" : NULL;
     t->cfi.num = 0;
     collect(&t->cfi, &lost);
 }
@@ -630,6 +631,9 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
         rows = unite(t);
         fde->rows = rows.list;
         fde->num_rows = rows.num;
+        unit->num_lost = 0;
+        if (t->alone && t->fixed.num > 0)
+            keep_lost(unit, t);
     }
     free(t->cfi.list);
     free(t->fixed.list);
@@ -660,7 +664,7 @@ static void find_interrupt(struct code_unit *unit)
         unit->trap = unit->dirty = true;
         unit->error = unit->resumed == 0;
         unit->resumes = false;
-    } else if (unit->trap && !begins) {
+    } else if (unit->trap && !unit->named && !begins) {
         unit->function = unit->trap = false;
         unit->dirty = true;
     }
@@ -804,6 +808,19 @@ static bool is_named(const struct code *code, const struct code_how *how, uint64
     return false;
 }
 
+/* Whether ENTRY is a function with CFI that the CPU enters: a compiler's interrupt function. */
+static bool name_function(struct code *code, const struct code_entry_point *entry)
+{
+    struct code_unit *unit = code_unit_at(code, entry->addr);
+
+    if (unit == NULL || unit->fde == NULL || unit->start != entry->addr ||
+        (entry->kind != CODE_TRAP && entry->kind != CODE_ERROR))
+        return false;
+    unit->function = unit->trap = unit->named = unit->dirty = true;
+    unit->error = entry->kind == CODE_ERROR;
+    return true;
+}
+
 /* Ways begin where HOW says, and where the image does: nobody has called that. */
 static void begin_entries(struct code *code, const struct code_how *how)
 {
@@ -821,7 +838,7 @@ static void begin_entries(struct code *code, const struct code_how *how)
             state = start;
         else
             code_trap_entry(code->cpu, &state, entry->kind);
-        if (entry->kind == CODE_CALLED && is_named(code, how, entry->addr))
+        if ((entry->kind == CODE_CALLED && is_named(code, how, entry->addr)) || name_function(code, entry))
             continue;
         code_add_edge(code, entry->addr, &state);
     }
@@ -851,7 +868,7 @@ static void add_derived(struct code *code, const struct code_how *how, struct co
             k += num;
         }
         report->derived += own.derived;
-        if (unit->num_lost > 0 && how->found != NULL)
+        if (unit->fde == NULL && unit->num_lost > 0 && how->found != NULL)
             how->found(how->ctx, unit, &own);
     }
 }
@@ -885,7 +902,7 @@ bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct cod
             continue;
         }
         add_report(report, &code.reports[i]);
-        if (how->found != NULL && code.reports[i].corrected > 0)
+        if (how->found != NULL && (code.reports[i].corrected > 0 || code.units[i].num_lost > 0))
             how->found(how->ctx, &code.units[i], &code.reports[i]);
     }
     add_derived(&code, how, report);

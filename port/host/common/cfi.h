@@ -31,7 +31,7 @@ struct cfi_row {
     bool trap;       /* by_code: the function is an interrupt's entry */
     bool by_code;    /* it is what machine code says, against CFI */
     bool shadowed;   /* aarch64: x18, the shadow call stack's register, has a rule */
-    const char *why; /* CFI_LOST: the reason */
+    const char *why; /* CFI_LOST: the reason; NULL: other rows of this interrupt function are what there is */
 };
 
 /* Instructions of an entry. */

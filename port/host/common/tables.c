@@ -32,10 +32,13 @@ static struct function *last_function(struct builder *b)
     return &b->tables->functions[b->tables->num_functions - 1];
 }
 
+/* WHY is NULL: it is no fault. */
 static void add_loss(struct tables *t, uint64_t start, uint64_t end, const char *why)
 {
-    t->losses = grow(t->losses, t->num_losses, sizeof *t->losses);
-    t->losses[t->num_losses++] = (struct loss){start, end, why};
+    if (why != NULL) {
+        t->losses = grow(t->losses, t->num_losses, sizeof *t->losses);
+        t->losses[t->num_losses++] = (struct loss){start, end, why};
+    }
     if (t->num_functions > 0)
         t->functions[t->num_functions - 1].before_loss = true;
     t->lost += end - start;

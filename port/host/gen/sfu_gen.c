@@ -417,12 +417,12 @@ struct unsaid {
 static struct unsaid *unsaid;
 static size_t num_unsaid;
 
-/* Notes what is wrong with the CFI of UNIT; or, in one without CFI, what of an interrupt's entry has no row. */
+/* Notes what is wrong with the CFI of UNIT, and what of an interrupt's entry has no row. */
 static void add_correction(void *ctx, const struct code_unit *unit, const struct code_report *report)
 {
     size_t i;
 
-    for (i = 0; unit->fde == NULL && i < unit->num_lost; i++) {
+    for (i = 0; i < unit->num_lost; i++) {
         const struct code_lost *lost = &unit->lost[i];
         const struct symbol *symbol = image_symbol(ctx, lost->start);
 
@@ -431,7 +431,7 @@ static void add_correction(void *ctx, const struct code_unit *unit, const struct
             (struct unsaid){symbol != NULL ? symbol->name : "no symbol", lost->why, lost->start,
                             symbol != NULL ? lost->start - symbol->addr : 0, lost->end - lost->start};
     }
-    if (unit->fde != NULL) {
+    if (unit->fde != NULL && report->corrected > 0) {
         const struct symbol *symbol = image_symbol(ctx, unit->start);
 
         corrections = grow(corrections, num_corrections, sizeof *corrections);

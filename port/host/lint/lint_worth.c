@@ -253,7 +253,7 @@ static void remark(void *ctx, const struct cfi_row *row)
 {
     struct remarks *remarks = ctx;
 
-    if (row->kind == CFI_LOST && remarks->lost == NULL)
+    if (row->kind == CFI_LOST && remarks->lost == NULL && row->why != NULL)
         remarks->lost = row->why;
     if (row->kind == CFI_RULES && row->fp.control & RULE_DEREFERENCE && !(row->ra.control & RULE_DEREFERENCE))
         remarks->fp_without_ra = true;

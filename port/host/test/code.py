@@ -960,6 +960,45 @@ def riscv_handler(level):
     return "%d bytes have no row" % size
 
 
+def riscv_storing_handler(cpu, compiler, level):
+    """One that stores the PC has rows from there on, up to where SP is as it was, and --strict lets it pass. Kernels of
+    port/baremetal/test walk by them (handler.c)."""
+    image = "%s/storing-%s-%s%s" % (WORK, cpu, os.path.basename(compiler[0]), level)
+    write(image + ".c", b"void g(long); __attribute__((interrupt)) void h(void) {\n"
+                        b"volatile unsigned long pc, t;\n"
+                        b"__asm__ volatile(\"csrr %0, mepc\" : \"=r\"(t)); pc = t; g(1); (void)pc; }\n"
+                        b"long out; void g(long x) { out = x; }\nvoid _start(void) { g(2); }\n")
+    arch = "-march=rv%simac%s" % (cpu[5:], "" if "clang" in compiler[0] else "_zicsr")
+    run(*compiler, level, arch, "-mabi=" + {"riscv64": "lp64", "riscv32": "ilp32"}[cpu],
+        "-fasynchronous-unwind-tables", "-ffreestanding", "-nostdlib", "-fno-pic", "-w", "-mno-relax", "-c",
+        image + ".c", "-o", image + ".o")
+    run("riscv64-linux-gnu-ld", "-m", "elf%slriscv" % cpu[5:], image + ".o", "-o", image)
+    done = json.loads(gen.gen("--size", "--json", "--strict", image)[0])
+    start, size = (int(word, 16) for word in re.search(r"(?m)^([0-9a-f]+) ([0-9a-f]+) T h$",
+                                                       run("nm", "-S", image)[0]).groups())
+    code = run("riscv64-linux-gnu-objdump", "-d", "--no-show-raw-insn", image)[0]
+    stored = [int(pc, 16) for pc in re.findall(r"(?m)^ *([0-9a-f]+):\s+csrr", code) if start <= int(pc, 16)][0]
+    lost = done["covered"] - done["expressed"]
+    must(not done["findings"] and 0 < lost <= stored + 24 - start < size, "%s of %d" % (done, size))
+    return "%d of %d bytes have no row" % (lost, size)
+
+
+def riscv_lasting_handler():
+    """One that never returns has no mret that tells what it is: --entry does."""
+    image = WORK + "/lasting"
+    write(image + ".c", b"__attribute__((noreturn)) void g(long); __attribute__((interrupt)) void h(void) {\n"
+                        b"volatile unsigned long pc, t;\n"
+                        b"__asm__ volatile(\"csrr %0, mepc\" : \"=r\"(t)); pc = t; g(1); }\n"
+                        b"void g(long x) { for (;;); }\nvoid _start(void) { g(2); }\n")
+    run("riscv64-linux-gnu-gcc", "-O2", "-march=rv64imac_zicsr", "-mabi=lp64", "-fasynchronous-unwind-tables",
+        "-ffreestanding", "-nostdlib", "-static", "-no-pie", "-w", image + ".c", "-o", image)
+    kept, done = (json.loads(gen.gen("--size", "--json", "--strict", *option, image)[0])
+                  for option in ((), ("--entry=h",)))
+    lost = done["covered"] - done["expressed"]
+    must(kept["covered"] == kept["expressed"] and lost > 0, "%s, %s" % (kept, done))
+    return "%d bytes have no row" % lost
+
+
 RISCV_SWITCH = """addi sp, sp, -16\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)\n.cfi_offset 1, -8\nSTORE sp, 0(a0)
         mv t1, sp\nmv sp, a1\nLOAD ra, 8(sp)\n.cfi_restore 1\naddi sp, sp, 16\n.cfi_def_cfa_offset 0\nret"""
 # Code that --entry names: stubs of vectors, with symbols of their own; vectors of aarch64, with two slots unused, and a
@@ -1114,6 +1153,11 @@ def test_trust():
             test("%s interrupt, %s" % (cpu, kind), riscv_trap, cpu, kind)
     for level in ("-O0", "-O2"):
         test("riscv64 interrupt function " + level, riscv_handler, level)
+        for cpu in ("riscv64", "riscv32"):
+            for compiler in (["riscv64-linux-gnu-gcc"], ["clang-16", "--target=%s-linux-gnu" % cpu]):
+                test("%s interrupt function that stores the PC, %s %s" % (cpu, compiler[0], level),
+                     riscv_storing_handler, cpu, compiler, level)
+    test("riscv64 interrupt function that does not return", riscv_lasting_handler)
     for name, what in UNKNOWN.items():
         test("without CFI: " + name, unknown, *what)
     test("s390x libm", library, "s390x", "libm.so.6", 0)

@@ -5,7 +5,7 @@
 #include "os.h"
 
 /* The hook saves what functions get in general registers, and nothing else. */
-#if !defined(__clang__) && !defined(__s390x__)
+#if !defined(__clang__) && !defined(__s390x__) && !defined(__riscv)
 #pragma GCC target("general-regs-only")
 #endif
 
@@ -19,7 +19,7 @@ static volatile struct {
 } calls[MAX_CALLS];
 static volatile unsigned num_calls;
 
-void tracer_enter(uint64_t *ra, uint64_t sp)
+void tracer_enter(uintptr_t *ra, uintptr_t sp)
 {
     unsigned i = num_calls;
 
@@ -28,14 +28,14 @@ void tracer_enter(uint64_t *ra, uint64_t sp)
     num_calls = i + 1;
     calls[i].ra = *ra;
     calls[i].sp = sp;
-    *(volatile uint64_t *)ra = (uint64_t)(uintptr_t)tracer_return;
+    *(volatile uintptr_t *)ra = (uintptr_t)tracer_return;
 }
 
-void tracer_leave(uint64_t *ra)
+void tracer_leave(uintptr_t *ra)
 {
     unsigned i = num_calls - 1;
 
-    *(volatile uint64_t *)ra = calls[i].ra;
+    *(volatile uintptr_t *)ra = (uintptr_t)calls[i].ra;
     calls[i].sp = 0;
     num_calls = i;
 }
@@ -94,7 +94,7 @@ bool tracer_original(void *ctx, const struct sfu_frame *frame, uint64_t slot, ui
     uint64_t original;
 
     (void)ctx;
-    if (slot != 0 && !holds(*(const uint64_t *)(uintptr_t)slot, *ra))
+    if (slot != 0 && !holds(*(const uintptr_t *)(uintptr_t)slot, *ra))
         tracer_counts.wrong_slot++;
     if (*ra != (uint64_t)(uintptr_t)tracer_return)
         return false;
@@ -124,7 +124,7 @@ bool tracer_call(unsigned n, uint64_t *ra, uint64_t *sp)
 
 #if defined(__x86_64__)
 enum { ROOM = 5 };
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) || defined(__riscv)
 enum { ROOM = 8 };
 #else
 enum { ROOM = 6 };
@@ -136,6 +136,8 @@ static bool is_room(const uint8_t *room)
     static const uint8_t nops[][ROOM] = {{0x90, 0x90, 0x90, 0x90, 0x90}, {0x0f, 0x1f, 0x44, 0x00, 0x08}};
 #elif defined(__aarch64__)
     static const uint8_t nops[][ROOM] = {{0x1f, 0x20, 0x03, 0xd5, 0x1f, 0x20, 0x03, 0xd5}};
+#elif defined(__riscv)
+    static const uint8_t nops[][ROOM] = {{0x13, 0, 0, 0, 0x13, 0, 0, 0}, {1, 0, 1, 0, 1, 0, 1, 0}};
 #else
     static const uint8_t nops[][ROOM] = {{0xc0, 0x04}};
 #endif
@@ -170,6 +172,9 @@ static void bend(uint8_t *room)
 #elif defined(__aarch64__) /* adr x9, . + 8; b tracer_hook: x30 stays as it is */
     put(room, 0x10000049, 4);
     put(room + 4, 0x14000000 | ((distance - 4) >> 2 & 0x3ffffff), 4);
+#elif defined(__riscv)     /* auipc t0; jalr t0, t0: ra stays as it is */
+    put(room, ((distance + 0x800) & 0xfffff000) | 0x297, 4);
+    put(room + 4, (distance & 0xfff) << 20 | 0x282e7, 4);
 #else                      /* brasl %r0, tracer_hook: r14 stays as it is */
     put(room, 0x05c0, 2);
     put(room + 2, __builtin_bswap32((uint32_t)(distance >> 1)), 4);

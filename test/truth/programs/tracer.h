@@ -5,6 +5,7 @@
  * returns through a trampoline. It needs no libc: port/baremetal/test has it, too. How functions are compiled:
  *     x86_64   -fpatchable-function-entry=5
  *     aarch64  -fpatchable-function-entry=2
+ *     RISC-V   -fpatchable-function-entry=4, or 2 without compressed instructions
  *     s390x    -pg -mfentry -mnop-mcount -mrecord-mcount
  */
 #ifndef TRACER_H
@@ -44,10 +45,11 @@ struct tracer_counts {
 extern struct tracer_counts tracer_counts;
 
 /* tracer_hook.S: where a function is bent to, and the trampoline. */
-extern const char tracer_hook[], tracer_return[];
+extern const char tracer_hook[] __attribute__((visibility("hidden")));
+extern const char tracer_return[] __attribute__((visibility("hidden")));
 
 /* What tracer_hook.S calls. RA is where the RA of a function is, whose caller goes on at SP. */
-void tracer_enter(uint64_t *ra, uint64_t sp);
-void tracer_leave(uint64_t *ra);
+void tracer_enter(uintptr_t *ra, uintptr_t sp);
+void tracer_leave(uintptr_t *ra);
 
 #endif

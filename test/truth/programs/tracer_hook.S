@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * tracer_hook: where the first instruction of a function leads. All registers are as that function finds them. On
- * aarch64 and s390x it comes by a jump: the RA is in its register still, so that a trace from in here leads to the
- * caller of that function, and x9 or r0 says where the function goes on.
+ * aarch64, s390x and RISC-V it comes by a jump: the RA is in its register still, so that a trace from in here leads to
+ * the caller of that function, and x9, r0 or t0 says where the function goes on.
  *
  * tracer_return: where the function then returns to. SP is what its caller goes on with, the RA is gone: on x86_64 the
  * word below SP was it. The instruction in front belongs to nobody, so that a trace that is not told of the original RA
@@ -151,6 +151,64 @@ tracer_return:
     .cfi_restore 15
     .cfi_def_cfa_offset 160
     br %r14
+    .cfi_endproc
+    .size tracer_return, . - tracer_return
+
+#elif defined(__riscv)
+
+#if __riscv_xlen == 64
+#define WORD 8
+#define LOAD ld
+#define STORE sd
+#else
+#define WORD 4
+#define LOAD lw
+#define STORE sw
+#endif
+
+tracer_hook:
+    .cfi_startproc
+    addi sp, sp, -16 * WORD
+    .cfi_def_cfa_offset 16 * WORD
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+    STORE a\n, \n * WORD(sp)
+    .endr
+    STORE t0, 8 * WORD(sp)
+    STORE ra, 15 * WORD(sp)
+    .cfi_offset ra, -WORD
+    addi a0, sp, 15 * WORD
+    addi a1, sp, 16 * WORD
+    call tracer_enter
+    LOAD ra, 15 * WORD(sp)
+    .cfi_restore ra
+    LOAD t0, 8 * WORD(sp)
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+    LOAD a\n, \n * WORD(sp)
+    .endr
+    addi sp, sp, 16 * WORD
+    .cfi_def_cfa_offset 0
+    jr t0
+    .cfi_endproc
+    .size tracer_hook, . - tracer_hook
+
+    nop
+tracer_return:
+    .cfi_startproc
+    addi sp, sp, -4 * WORD
+    .cfi_def_cfa_offset 4 * WORD
+    STORE a0, 0(sp)
+    STORE a1, WORD(sp)
+    STORE ra, 3 * WORD(sp)
+    .cfi_offset ra, -WORD
+    addi a0, sp, 3 * WORD
+    call tracer_leave
+    LOAD ra, 3 * WORD(sp)
+    .cfi_restore ra
+    LOAD a1, WORD(sp)
+    LOAD a0, 0(sp)
+    addi sp, sp, 4 * WORD
+    .cfi_def_cfa_offset 0
+    ret
     .cfi_endproc
     .size tracer_return, . - tracer_return
 
