@@ -51,9 +51,9 @@ const struct code_cpu *code_cpu(const struct image *image)
     case SFU_S390X:
         return &code_s390x;
     case SFU_RISCV64:
-        return &code_riscv64;
+        return image->zcmp ? &code_riscv64_zcmp : &code_riscv64;
     case SFU_RISCV32:
-        return &code_riscv32;
+        return image->zcmp ? &code_riscv32_zcmp : &code_riscv32;
     case SFU_ARM:
         return &code_arm;
     case SFU_THUMB:

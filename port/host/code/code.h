@@ -155,8 +155,8 @@ void code_copy(struct code_fact *fact, uint8_t to, int64_t k, uint8_t from, int6
 
 /* The CPU of IMAGE, or NULL where there is none, or it needs a library that this program was built without. */
 const struct code_cpu *code_cpu(const struct image *image);
-extern const struct code_cpu code_x86_64, code_aarch64, code_s390x, code_riscv64, code_riscv32, code_arm,
-    code_thumb;
+extern const struct code_cpu code_x86_64, code_aarch64, code_s390x, code_riscv64, code_riscv32, code_riscv64_zcmp,
+    code_riscv32_zcmp, code_arm, code_thumb;
 
 /* ---- States ---------------------------------------------------------------------------------------------------- */
 

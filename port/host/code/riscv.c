@@ -6,8 +6,9 @@
  * Listings", and volume II for privileged instructions. An instruction that is not known writes the register in its
  * field rd if all instructions with its opcode do that, and else anything.
  *
- * A CPU without floating point of 64 bits may have cm.push, cm.popret and so on in the place of c.fsdsp (Zcmp, Zcmt).
- * Of RV32 nothing is known behind what may be one of these; RV64 is taken for a CPU that has c.fsdsp.
+ * A CPU without floating point of 64 bits may have cm.push, cm.popret and so on in the place of c.fsdsp (Zcmp, Zcmt:
+ * "Code Size Reduction" in volume I). The image's attributes say so. Of RV32 without such attributes nothing is known
+ * behind what may be one of these; RV64 is taken for a CPU that has c.fsdsp then.
  */
 #include "code.h"
 
@@ -668,7 +669,76 @@ static bool may_be_zcmp(uint32_t half)
     return (half & 0xe003) == 0xa002 && (which == 0 || which == 3 || which >= 6);
 }
 
-static void decode(const struct code_text *text, uint64_t pc, struct code_fact *fact, unsigned xlen)
+/* ---- Zcmp ------------------------------------------------------------------------------------------------------ */
+
+/* s0 to s7 by the three bits that name them. */
+static uint8_t saved_register(uint32_t number)
+{
+    return (uint8_t)(number < 2 ? FP + number : S2 - 2 + number);
+}
+
+/* Saves or restores RA and S registers, LAST of these: 0 to 10, and 12. They lie below TOP, the last one highest. */
+static void add_saved(struct code_fact *fact, enum code_do what, const struct instruction *i, uint32_t last,
+                      int64_t top)
+{
+    const int64_t word = i->xlen;
+    const uint32_t upper = last > 2 ? last - 2 : 0, lower = last < 2 ? last : 2;
+
+    if (upper > 0)
+        code_add(fact, what, S2, (uint8_t)(S2 + upper - 1), SP, top - upper * word);
+    if (lower > 0)
+        code_add(fact, what, FP, (uint8_t)(FP + lower - 1), SP, top - (upper + lower) * word);
+    code_add(fact, what, RA, RA, SP, top - (upper + lower + 1) * word);
+}
+
+/* cm.push, cm.pop, cm.popretz, cm.popret: the stack is moved by a multiple of 16 that has room for the registers, and
+ * by up to 48 bytes more. */
+static void push_or_pop(struct code_fact *fact, const struct instruction *i, uint32_t half)
+{
+    const uint32_t list = field(half, 4, 4), last = list == 15 ? 12 : list - 4;
+    const int64_t room = ((last + 1) * i->xlen + 15) / 16 * 16 + 16 * field(half, 2, 2);
+
+    if (list < 4) { /* reserved */
+        fact->size = 0;
+        return;
+    }
+    if (field(half, 9, 2) == 0) {
+        add_saved(fact, CODE_STORE, i, last, 0);
+        code_add(fact, CODE_SET, SP, 0, SP, -room);
+        return;
+    }
+    add_saved(fact, CODE_LOAD, i, last, room);
+    code_add(fact, CODE_SET, SP, 0, SP, room);
+    if (field(half, 9, 2) == 2)
+        number(fact, i, A0, 0);
+    if (field(half, 9, 2) >= 2)
+        fact->flow = CODE_RETURN;
+}
+
+/* cm.mvsa01, cm.mva01s; and cm.jt, cm.jalt, which go to an entry of a table that a register names. */
+static void decode_zcmp(struct code_fact *fact, const struct instruction *i, uint32_t half)
+{
+    const uint8_t first = saved_register(field(half, 7, 3)), second = saved_register(field(half, 2, 3));
+
+    if (field(half, 10, 3) == 0) {
+        go(fact, i, field(half, 2, 8) < 32 ? ZERO : RA, false);
+        code_forget(fact, CODE_TARGET);
+    } else if (field(half, 11, 2) == 3 && field(half, 8, 1) == 0) {
+        push_or_pop(fact, i, half);
+    } else if (field(half, 10, 3) == 3 && field(half, 5, 2) == 1) {
+        code_add(fact, CODE_SET, first, 0, A0, 0);
+        code_add(fact, CODE_SET, second, 0, A0 + 1, 0);
+    } else if (field(half, 10, 3) == 3 && field(half, 5, 2) == 3) {
+        code_add(fact, CODE_SET, A0, 0, first, 0);
+        code_add(fact, CODE_SET, A0 + 1, 0, second, 0);
+    } else {
+        fact->size = 0;
+    }
+}
+
+/* ---- One instruction ------------------------------------------------------------------------------------------- */
+
+static void decode(const struct code_text *text, uint64_t pc, struct code_fact *fact, unsigned xlen, bool zcmp)
 {
     const uint8_t *p = text->bytes + (pc - text->start);
     const uint32_t half = text->end - pc >= 2 ? (uint32_t)load_number(p, 2, false) : 0xffff;
@@ -682,11 +752,15 @@ static void decode(const struct code_text *text, uint64_t pc, struct code_fact *
     fact->size = (uint8_t)size;
     if (half == 0) /* c.unimp */
         return;
-    if (xlen == 4 && may_be_zcmp(half)) {
+    if (xlen == 4 && !zcmp && may_be_zcmp(half)) {
         fact->size = 0;
         return;
     }
     fact->flow = CODE_NEXT;
+    if (zcmp && (half & 0xe003) == 0xa002) {
+        decode_zcmp(fact, &i, half);
+        return;
+    }
     if (size > 4) {
         forget_all(fact);
         return;
@@ -701,13 +775,25 @@ static void decode(const struct code_text *text, uint64_t pc, struct code_fact *
 static void decode_64(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)
 {
     (void)decoder;
-    decode(text, pc, fact, 8);
+    decode(text, pc, fact, 8, false);
 }
 
 static void decode_32(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)
 {
     (void)decoder;
-    decode(text, pc, fact, 4);
+    decode(text, pc, fact, 4, false);
+}
+
+static void decode_64_zcmp(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)
+{
+    (void)decoder;
+    decode(text, pc, fact, 8, true);
+}
+
+static void decode_32_zcmp(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)
+{
+    (void)decoder;
+    decode(text, pc, fact, 4, true);
 }
 
 /* A callee may change RA, t0 to t6 and a0 to a7; another trap, the scratch register.
@@ -722,4 +808,12 @@ const struct code_cpu code_riscv64 = {
 
 const struct code_cpu code_riscv32 = {
     CHANGED, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_32, NULL, NULL, 4, 4, NO_PC, 0, NULL,
+};
+
+const struct code_cpu code_riscv64_zcmp = {
+    CHANGED, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_64_zcmp, NULL, NULL, 8, 4 | 8, NO_PC,
+};
+
+const struct code_cpu code_riscv32_zcmp = {
+    CHANGED, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_32_zcmp, NULL, NULL, 4, 4, NO_PC,
 };

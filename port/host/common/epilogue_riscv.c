@@ -530,7 +530,8 @@ bool epilogue_riscv(struct image *image, const struct cfi_row *row, uint64_t pc,
     struct instruction i;
     struct state state;
 
-    if (p == NULL || row->kind != CFI_RULES || !(is_based_on(row, SP) || is_based_on(row, FP)))
+    /* Where an instruction is a whole epilogue (Zcmp), only the reader of machine code knows better than CFI. */
+    if (p == NULL || image->zcmp || row->kind != CFI_RULES || !(is_based_on(row, SP) || is_based_on(row, FP)))
         return false;
     if (find_shared(image, row, p, pc, found))
         return true;

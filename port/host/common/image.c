@@ -620,6 +620,20 @@ static bool choose_arm(struct image *image)
     return set_abi(image, abi_registers(balance > 0 ? SFU_THUMB : SFU_ARM));
 }
 
+/* Whether the attributes of a RISC-V image name Zcmp or Zcmt, without which c.fsdsp is what it seems. */
+static bool has_zcmp(struct image *image)
+{
+    struct section *section = image_section(image, ".riscv.attributes");
+    uint64_t i;
+
+    if (!abi_is_riscv(image->abi) || section == NULL || section->type == SHT_NOBITS || !image_load(image, section))
+        return false;
+    for (i = 0; section->size > 4 && i < section->size - 4; i++)
+        if (memcmp(section->bytes + i, "zcmp", 4) == 0 || memcmp(section->bytes + i, "zcmt", 4) == 0)
+            return true;
+    return false;
+}
+
 static bool open_image(struct image *image, const char *file, bool any)
 {
     memset(image, 0, sizeof *image);
@@ -629,8 +643,11 @@ static bool open_image(struct image *image, const char *file, bool any)
         return false;
     if (image->pe)
         return read_pe(image) && find_code(image);
-    return read_sections(image) && (!any || image->header.e_type != ET_REL || lay_out(image)) && find_code(image) &&
-           choose_arm(image);
+    if (!read_sections(image) || (any && image->header.e_type == ET_REL && !lay_out(image)) || !find_code(image))
+        return false;
+    image->zcmp = has_zcmp(image);
+    image->error[0] = '\0';
+    return choose_arm(image);
 }
 
 bool image_open(struct image *image, const char *file)

@@ -50,6 +50,7 @@ struct image {
     size_t num_code;
     bool pe;                /* a PE file: there are no segments and no symbols */
     bool bare;              /* without section headers: they are made of the program headers */
+    bool zcmp;              /* RISC-V: it has cm.push and so on in the place of c.fsdsp */
     bool object;            /* relocatable: image_open_any has laid it out as a linker might */
     struct symbol *symbols; /* functions by address, after image_symbols */
     size_t num_symbols;

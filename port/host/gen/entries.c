@@ -126,6 +126,13 @@ static bool is_kept(const struct kept *kept, uint64_t addr)
     return below > 0 && addr < kept->list[below - 1].end;
 }
 
+/* Whether CFI says how ADDR is entered. RISC-V's compilers describe an interrupt function as if it were called. */
+static bool has_entry(const struct reader *r, const struct cfi_span *span, uint64_t addr, enum code_kind kind)
+{
+    return span != NULL && span->fde != NULL &&
+           !(abi_is_riscv(r->image->abi) && kind == CODE_TRAP && addr == span->start && !cfi_is_signal(span->fde));
+}
+
 /* Adds ADDR, unless its code is described already. Of several addresses that a text names nothing is said then. */
 static bool add(struct reader *r, uint64_t addr, enum code_kind kind)
 {
@@ -137,7 +144,7 @@ static bool add(struct reader *r, uint64_t addr, enum code_kind kind)
         return refuse(r, "no instruction begins at 0x%" PRIx64, addr);
     if (image_code(r->image, addr) == NULL)
         return refuse(r, "0x%" PRIx64 " is not in a section of code", addr);
-    if ((span != NULL && span->fde != NULL) || is_kept(r->kept, addr)) {
+    if (has_entry(r, span, addr, kind) || is_kept(r->kept, addr)) {
         if (!r->names_many)
             r->skipped(r->text, span != NULL && span->fde != NULL);
         return true;

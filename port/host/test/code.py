@@ -999,6 +999,49 @@ def riscv_lasting_handler():
     return "%d bytes have no row" % lost
 
 
+# Zcmp, by the newest assembler and compiler: the registers of each list from the highest address down, as the manual's
+# pseudocode stores them.
+ZCMP = {"riscv64": ("rv64imac_zcmp", "lp64"), "riscv32": ("rv32imac_zcmp", "ilp32")}
+ZCMP_SAVED = ["ra"] + ["s%d" % n for n in range(12)]
+
+
+def zcmp(cpu):
+    """cm.push, cm.pop, cm.popret, cm.popretz of each list and each size; what a compiler makes of functions."""
+    arch, abi = ZCMP[cpu]
+    word = int(cpu[5:]) // 8
+    lines = [".text", ".globl _start", "_start: j _start"]
+    for last in [*range(11), 12]:
+        saved = ZCMP_SAVED[:last + 1]
+        names = ", ".join(["ra"] + (["s0" if last == 1 else "s0-s%d" % (last - 1)] if last else []))
+        least = -(-len(saved) * word // 16) * 16
+        for size in range(least, least + 64, 16):
+            for end in ("cm.pop {%s}, %d\n.cfi_def_cfa_offset 0\n%s\nret", "cm.popret {%s}, %d%.0s",
+                        "cm.popretz {%s}, %d%.0s"):
+                lines += [".type f%d, %%function" % len(lines), "f%d: .cfi_startproc" % len(lines),
+                          "cm.push {%s}, -%d" % (names, size), ".cfi_def_cfa_offset %d" % size]
+                lines += [".cfi_offset %s, -%d" % (reg, word * n) for n, reg in enumerate(reversed(saved), 1)]
+                lines += ["nop", end % (names, size, "\n".join(".cfi_restore " + reg for reg in saved)), ".cfi_endproc"]
+    image = "%s/zcmp-%s" % (WORK, cpu)
+    tool = TC + "/riscv/riscv64/%s"
+    write(image + ".s", ("\n".join(lines) + "\n").encode())
+    run(tool % "as", "-march=" + arch, "-mabi=" + abi, image + ".s", "-o", image + ".o")
+    run(tool % "ld", "-m", "elf%slriscv" % cpu[5:], image + ".o", "-o", image)
+    compiled = image + "-gcc"
+    write(compiled + ".c", b"""volatile int v; int f(int a) { v = a; return a * 3; }
+        int two(int a, int b) { int x = f(a); return f(b) + x; }
+        int many(int a, int b, int c) { int t[40], i, x = 0; for (i = 0; i < 40; i++) t[i] = f(i + a) + f(b);
+            for (i = 0; i < 40; i++) x += f(t[i] * b + c); return x + a + b + c + f(c); }
+        int zero(int a) { f(a); f(a + 1); return 0; }
+        void _start(void) { many(1, two(1, 2), zero(3)); for (;;); }""")
+    run(tool % "gcc", "-Os", "-march=" + arch, "-mabi=" + abi, "-fno-inline", "-ffreestanding", "-nostdlib", "-static",
+        "-fno-pic", "-no-pie", "-fasynchronous-unwind-tables", compiled + ".c", "-o", compiled)
+    must(run(tool % "objdump", "-d", compiled)[0].count("cm.pop") > 2, "gcc has not made use of Zcmp")
+    for name in (image, compiled):
+        done = report(CODE, name)["sum"]
+        must(int(done["confirmed"]) == int(done["reached"]) > 0, "%s: %s" % (name, done))
+    return "%s bytes are confirmed" % done["confirmed"]
+
+
 RISCV_SWITCH = """addi sp, sp, -16\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)\n.cfi_offset 1, -8\nSTORE sp, 0(a0)
         mv t1, sp\nmv sp, a1\nLOAD ra, 8(sp)\n.cfi_restore 1\naddi sp, sp, 16\n.cfi_def_cfa_offset 0\nret"""
 # Code that --entry names: stubs of vectors, with symbols of their own; vectors of aarch64, with two slots unused, and a
@@ -1158,6 +1201,8 @@ def test_trust():
                 test("%s interrupt function that stores the PC, %s %s" % (cpu, compiler[0], level),
                      riscv_storing_handler, cpu, compiler, level)
     test("riscv64 interrupt function that does not return", riscv_lasting_handler)
+    for cpu in ZCMP:
+        test("%s Zcmp" % cpu, zcmp, cpu)
     for name, what in UNKNOWN.items():
         test("without CFI: " + name, unknown, *what)
     test("s390x libm", library, "s390x", "libm.so.6", 0)
