@@ -811,9 +811,9 @@ const struct code_cpu code_riscv32 = {
 };
 
 const struct code_cpu code_riscv64_zcmp = {
-    CHANGED, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_64_zcmp, NULL, NULL, 8, 4 | 8, NO_PC,
+    CHANGED, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_64_zcmp, NULL, NULL, 8, 4 | 8, NO_PC, 0, NULL,
 };
 
 const struct code_cpu code_riscv32_zcmp = {
-    CHANGED, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_32_zcmp, NULL, NULL, 4, 4, NO_PC,
+    CHANGED, SP, FP, RA, S2, 0, 0, true, 2, 0, decode_32_zcmp, NULL, NULL, 4, 4, NO_PC, 0, NULL,
 };
