@@ -199,7 +199,7 @@ $(foreach abi,riscv64 riscv32,$(eval $(call step_riscv_rules,$(abi))))
 STEP_RISCV_LEVELS := $(STEP_LEVELS) Oz
 STEP_RISCV_EACH := $(foreach l,$(STEP_RISCV_LEVELS),$(l) $(addprefix $(l)-,fp long save norelax small))
 step_riscv_all = $(foreach c,gcc12 gcc16 clang newest,$(foreach w,$(STEP_RISCV_EACH),$(STEP)/$(1)/patterns-$(c)-$(w))) \
-    $(foreach c,clang newest,$(STEP_RISCV_LEVELS:%=$(STEP)/$(1)/patterns-$(c)-%-scs))
+    $(foreach c,clang newest,$(STEP_RISCV_LEVELS:%=$(STEP)/$(1)/patterns-$(c)-%-scs)) $(STEP)/$(1)/goto-gcc12-O1
 step_riscv_all_large = $(foreach c,gcc16 newest,$(if $(filter riscv64,$(1)),$(STEP)/$(1)/lua-$(c)-O2) \
     $(STEP)/$(1)/zlib-$(c)-O2)
 step_riscv_left = $(filter-out $(step_riscv_$(1)) $(step_riscv_large_$(1)),$(step_riscv_all) $(step_riscv_all_large))
