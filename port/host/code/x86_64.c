@@ -79,6 +79,13 @@ static uint8_t whole(const struct decoder *d, const cs_x86_op *operand)
                                                                  : (uint8_t)CODE_NONE;
 }
 
+/* Whether the segment of MEM begins at 0: all do but FS and GS. With a prefix for DS, an indirect jump may go where no
+ * endbr64 stands (notrack). */
+static bool is_flat(const x86_op_mem *mem)
+{
+    return mem->segment != X86_REG_FS && mem->segment != X86_REG_GS;
+}
+
 /* Where OPERAND, in memory, lies: *BASE, or CODE_NONE where it is not a register and a number. */
 static void address(const struct decoder *d, const cs_x86_op *operand, uint8_t *base, int64_t *k)
 {
@@ -86,8 +93,7 @@ static void address(const struct decoder *d, const cs_x86_op *operand, uint8_t *
 
     *base = CODE_NONE;
     *k = mem->disp;
-    if (operand->type == X86_OP_MEM && mem->segment == X86_REG_INVALID && mem->index == X86_REG_INVALID &&
-        d->whole[mem->base])
+    if (operand->type == X86_OP_MEM && is_flat(mem) && mem->index == X86_REG_INVALID && d->whole[mem->base])
         *base = (uint8_t)(d->number[mem->base] - 1);
 }
 
@@ -145,7 +151,7 @@ static bool read_table(const struct decoder *d, struct code_fact *fact, uint8_t 
     const x86_op_mem *mem = &operand->mem;
     uint8_t base = mem->base == X86_REG_INVALID ? (uint8_t)CODE_ZERO : (uint8_t)(d->number[mem->base] - 1);
 
-    if (operand->type != X86_OP_MEM || mem->segment != X86_REG_INVALID || mem->index == X86_REG_INVALID ||
+    if (operand->type != X86_OP_MEM || !is_flat(mem) || mem->index == X86_REG_INVALID ||
         mem->scale != (width & CODE_ENTRY_SIZE) || (mem->base != X86_REG_INVALID && !d->whole[mem->base]))
         return false;
     code_table(fact, reg, width, base, base, mem->disp);
