@@ -133,16 +133,26 @@ static bool is_place(const struct code_state *state, const struct code_value *at
                                     k > -LOW_CORE && k < LOW_CORE);
 }
 
-/* A word at an address becomes VALUE. One that is of no use later is forgotten, because a state has room for few: of
- * numbers those are that start-up code does not go on at. */
+/* A number below is no address. Slots that numbers leave to what is more important. */
+enum { MIN_ADDRESS = 4096, SLOTS_LEFT = 16 };
+
+/* Whether VALUE in a word of AT is of use later. Of numbers those are that start-up code goes on at, and addresses of
+ * tables of jumps, which compilers save on a stack. */
+static bool is_useful(const struct code_state *state, const struct code_value *at, const struct code_value *value)
+{
+    if (value->base == BASE_NUMBER && state->caller != CALLER_NONE)
+        return value->k >= MIN_ADDRESS && at->base > BASE_NEAR && state->num < CODE_SLOTS - SLOTS_LEFT;
+    return (value->base > BASE_NEAR || value->base == BASE_NUMBER) && state->num < CODE_SLOTS;
+}
+
+/* A word at an address becomes VALUE. One that is of no use later is forgotten, because a state has room for few. */
 static void store(const struct code_cpu *cpu, struct code_state *state, const struct code_value *at, int64_t offset,
                   const struct code_value *value)
 {
     if (!is_place(state, at, offset))
         return;
     write_slots(cpu, state, at->base, at->k + offset, cpu->word);
-    if ((value->base > BASE_NEAR || (value->base == BASE_NUMBER && state->caller == CALLER_NONE)) &&
-        state->num < CODE_SLOTS)
+    if (is_useful(state, at, value))
         state->slot[state->num++] = (struct code_slot){*value, at->k + offset, at->base};
 }
 
@@ -1155,6 +1165,21 @@ static void add_call(struct code *code, const struct code_unit *caller, const st
         (struct code_call){(uint32_t)(caller - code->units), (uint32_t)(callee - code->units)};
 }
 
+/* Reads the instruction at PC, in whatever unit that is. */
+static bool fact_at(const struct code *code, uint64_t pc, struct code_fact *fact)
+{
+    const struct code_unit *unit = code_unit_at(code, pc);
+    struct code_text text = {NULL, 0, 0};
+
+    if (unit != NULL)
+        text = (struct code_text){image_instructions(code->image, unit->start, unit->end - unit->start),
+                                  unit->start, unit->end};
+    if (text.bytes == NULL || pc % code->cpu->align != 0)
+        return false;
+    code->cpu->decode(code->decoder, &text, pc, fact);
+    return fact->size != 0;
+}
+
 enum { MAX_PIECE = 64 }; /* instructions */
 
 /* Follows STATE from PC on, through code without branches, up to a jump to NEXT by a register. */
@@ -1164,15 +1189,7 @@ static bool follow_piece(const struct code *code, struct code_state *state, uint
     unsigned i;
 
     for (i = 0; i < MAX_PIECE; i++) {
-        const struct code_unit *unit = code_unit_at(code, pc);
-        const uint8_t *bytes =
-            unit != NULL ? image_instructions(code->image, unit->start, unit->end - unit->start) : NULL;
-        const struct code_text text = {bytes, unit != NULL ? unit->start : 0, unit != NULL ? unit->end : 0};
-
-        if (bytes == NULL || pc % code->cpu->align != 0)
-            return false;
-        code->cpu->decode(code->decoder, &text, pc, &fact);
-        if (fact.size == 0)
+        if (!fact_at(code, pc, &fact))
             return false;
         code_step(code->cpu, state, &fact);
         if (fact.flow == CODE_AWAY)
@@ -1551,9 +1568,24 @@ static void give_both(struct run *r, uint64_t pc, const struct code_fact *fact, 
     r->watch->give(r->watch->ctx, pc, fact, &both);
 }
 
-/* STATE goes where FACT says, which is done. */
-static void depart(struct run *r, struct code_state *state, const struct code_fact *fact)
+/* A jump to a thunk (s390x, -mindirect-branch=thunk), which is nothing but a jump to what a register has, goes there:
+ * that may be by a table of this unit. The thunk is entered, too. */
+static void jump_through(struct run *r, struct code_state *state, struct code_fact *fact)
 {
+    struct code_fact next;
+
+    if (!r->code->cpu->link || fact->flow != CODE_JUMP || code_unit_at(r->code, fact->target) == r->unit ||
+        !fact_at(r->code, fact->target, &next) || next.flow != CODE_AWAY)
+        return;
+    go(r, fact->target, state);
+    code_step(r->code->cpu, state, &next);
+    fact->flow = CODE_AWAY;
+}
+
+/* STATE goes where FACT says, which is done. */
+static void depart(struct run *r, struct code_state *state, struct code_fact *fact)
+{
+    jump_through(r, state, fact);
     if (fact->flow == CODE_JUMP && tail_calls(r, state, fact))
         return;
     if (fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH)

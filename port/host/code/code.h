@@ -19,8 +19,8 @@
  *   - A call returns, unless CFI says by another row behind it that it does not, or the function ends there. `ud2`,
  *     `unimp`, `ebreak`, `udf` and `brk`, except for `brk #0`, do not go on.
  *   - What jumps into an IT block of ARM's jumps nowhere.
- *   - A store to an address that is not known as CFA + a number does not hit a slot with a saved register; nor does one
- *     of a length that is not known, behind its first byte.
+ *   - A store to an address that is not known as CFA + a number does not hit a slot with a saved register or with the
+ *     address of a table of jumps; nor does one of a length that is not known, behind its first byte.
  *   - Where SP gets a value that is not known, an interrupt is handled on another stack, or a thread goes on that has
  *     left its stack in the same way. The way that follows has to bear this out (code.c, "Other stacks"). Addresses of
  *     a stack that were saved on it when SP was left are taken for that stack's own.

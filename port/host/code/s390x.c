@@ -1023,18 +1023,23 @@ static unsigned size_of(const uint8_t *p)
 }
 
 /* exrl: the instruction at another place of TEXT, whose length comes from a register. It must be one that writes memory
- * alone, a byte at least. */
+ * alone, a byte at least; or, without a register, a branch to what another one has, as in gcc's thunks
+ * (-mindirect-branch=thunk, -mfunction-return=thunk). */
 static void execute(struct code_fact *fact, const struct code_text *text, uint64_t pc)
 {
     const uint8_t *p = text->bytes + (pc - text->start), *q;
     uint64_t target = pc + (uint64_t)(2 * word(p + 2));
 
-    if (target < text->start || target >= text->end || text->end - target < 6) {
+    q = target >= text->start && target < text->end ? text->bytes + (target - text->start) : NULL;
+    if (q == NULL || text->end - target < 2 || text->end - target < size_of(q)) {
         forget_all(fact);
         return;
     }
     fact->executes = target;
-    q = text->bytes + (target - text->start);
+    if (*q == 0x07 && high(p[1]) == 0) {
+        (void)flow_of_2(fact, q, target);
+        return;
+    }
     if (*q == 0xd5) /* clc */
         return;
     if (*q < 0xd1 || *q > 0xdc || *q == 0xd8) {

@@ -366,14 +366,30 @@ static void lose(struct trust *t, uint64_t pc, unsigned size, const char *why)
     t->lost[t->num_lost++] = (struct code_lost){pc, pc + size, why};
 }
 
+/* The callee of FACT returns with another FP. Who is below it has that already: so the row of the call says nothing by
+ * FP, which is what the frame that has called is found by. */
+static bool call_spoils(const struct code *code, const struct code_fact *fact)
+{
+    const struct code_unit *callee =
+        fact->flow == CODE_CALL && fact->target != 0 ? code_unit_at(code, fact->target) : NULL;
+
+    return callee != NULL && callee->spoils;
+}
+
 static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const struct code_state *state)
 {
     struct trust *t = ctx;
     unsigned size = fact->size;
     const struct cfi_row *row = row_at(t, pc);
+    struct code_state without_fp;
     struct cfi_row fixed;
     struct judgement j;
 
+    if (call_spoils(t->code, fact)) {
+        without_fp = *state;
+        memset(&without_fp.reg[t->cpu->fp], 0, sizeof *without_fp.reg);
+        state = &without_fp;
+    }
     if (t->alone) {
         if (size == 0 || !code_is_sure(t->code, t->unit, state) || !derive(t->cpu, state, &fixed) ||
             (fact->flow == CODE_CALL && fact->link == 0 && needs_changed(t->cpu, &fixed))) {

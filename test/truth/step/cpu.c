@@ -61,11 +61,12 @@ static enum kind decode_aarch64(const uint8_t *insn, const struct regs *regs, un
 /* ---- s390x ----
  * call: bras (A7 E5), brasl (C0 E5), basr (0D Ex, x not 0), bas (4D E0 to EF): those that link to r14. A link to
  * another register is a jump that fetches an address, as in literal pools.
- * indirect: bcr and br (07), bc (47), compare and branch to an address (EC..E4 E5 F6 F7, EC..FC to FF).
+ * indirect: bcr and br (07), bc (47), compare and branch to an address (EC..E4 E5 F6 F7, EC..FC to FF); exrl with r0,
+ * which gcc's thunks have for that (C6 00).
  * sigreturn: svc 173, or svc 0 with r1 = 173. */
 static bool is_s390x_indirect(const uint8_t *insn)
 {
-    if (insn[0] == 0x07 || insn[0] == 0x47)
+    if (insn[0] == 0x07 || insn[0] == 0x47 || (insn[0] == 0xc6 && insn[1] == 0x00))
         return true;
     return insn[0] == 0xec &&
            (insn[5] == 0xe4 || insn[5] == 0xe5 || insn[5] == 0xf6 || insn[5] == 0xf7 || insn[5] >= 0xfc);
