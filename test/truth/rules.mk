@@ -85,10 +85,11 @@ step_made = $(addprefix $(STEP)/$(1)/patterns-clang-,O0-gen O2-gen O2-small $(ST
 # Those are functions that move SP by several numbers that are not known, and come back by a register that their callee
 # leaves alone against the ABI (gcc's -fipa-ra), and hand-written ones that leave by another way than they came.
 STEP_CODE_x86_64 := $(foreach c,gcc12 clang,$(foreach l,O0 O2 Oz,$(c)-$(l)-code)) gcc12-O2-codecet gcc12-O2-codelto \
-    gcc12-O2-codethunk clang-O2-codethunk gcc12-O2-codeclash
-STEP_CODE_aarch64 := $(foreach l,O0 O2 Oz,gcc12-$(l)-code) $(foreach l,O0 O2 Os,clang-$(l)-code) gcc12-O2-codepac \
-    clang-O2-codepac gcc12-O2-codelto gcc12-O2-codeclash
-STEP_CODE_s390x := $(foreach c,gcc12 clang,$(foreach l,O0 O2 Oz,$(c)-$(l)-code)) gcc12-O2-codelto gcc12-O2-codeclash
+    gcc12-O2-codethunk clang-O2-codethunk gcc12-O2-codeclash clang-O2-codereturn clang-O1-codelto
+STEP_CODE_aarch64 := $(foreach c,gcc12 clang,$(foreach l,O0 O2 Oz,$(c)-$(l)-code)) clang-Os-code gcc12-O2-codepac \
+    clang-O2-codepac clang-Oz-codepac gcc12-O2-codelto gcc12-O2-codeclash clang-Oz-codesls clang-Oz-codelto
+STEP_CODE_s390x := $(foreach c,gcc12 clang,$(foreach l,O0 O2 Oz,$(c)-$(l)-code)) gcc12-O2-codelto gcc12-O2-codeclash \
+    gcc12-O2-codereturn
 STEP_CODE_riscv := $(foreach l,O0 O2 Os,gcc12-$(l)-code) $(foreach l,O0 O2 Oz,clang-$(l)-code) gcc12-O2-codelto \
     gcc12-O2-codelong gcc12-Os-codesave gcc12-O2-codeclash
 STEP_CODE_riscv64 := $(STEP_CODE_riscv)
@@ -98,8 +99,7 @@ STEP_CODE_arm := $(STEP_CODE_arms) gcc12-O2-codea15
 STEP_CODE_thumb := $(STEP_CODE_arms) $(foreach c,gcc12 clang,$(c)-O0-codem0 $(c)-O2-codem0 $(c)-Os-codem0)
 STEP_CODE_riscv32 := $(STEP_CODE_riscv)
 step_code = $(STEP_CODE_$(1):%=$(STEP)/$(1)/patterns-%)
-# clang's -Oz for aarch64 is not among them: pieces that it has made functions of change FP before they jump to a
-# function, and who is in that cannot know what FP was at the call.
+# These are samples: `make step-code-grid` has each level with each option.
 # Walks of a thousand that may come to code without rows: of a program that is made of such code, as it is. RISC-V, with
 # -msave-restore: all functions end in __riscv_restore_0, and one of them is entered by hand-written code that has put
 # another RA in its place (step_enter), so that nobody knows RA there.
@@ -256,7 +256,11 @@ suite-step-$(1): $(STEP)/step $$(step_arm_$(1))
 endef
 $(foreach abi,arm thumb,$(eval $(call step_arm_rules,$(abi))))
 
-.PHONY: step
+.PHONY: step step-code-grid
+
+## [campaigns] step-code-grid: programs by tables of the machine code alone: each compiler, level and option, three CPUs
+step-code-grid: $(STEP)/step build/tools/sfu-gen
+	@test/run.sh $@ python3 test/truth/step/grid.py $(T)
 
 ## [campaigns] step: walk the stack at every instruction, on every ABI; STEPS=20000000 for a long run
 step: $(ABIS:%=suite-step-%)

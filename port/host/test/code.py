@@ -79,6 +79,14 @@ TRUE = {
             jmp *%rax\n1: nop\n2: cmp $1, %edi\nja 3f\n12: lea 22f(%rip), %rdx\nmovslq (%rdx,%rdi,4), %rax
             add %rdx, %rax\njmp *%rax\n4: nop\n3: ret\n.pushsection .rodata\n21: .long 1b - 21b, 2b - 21b
             .skip 12b - 11b - 8\n22: .long 4b - 22b, 3b - 22b\n.popsection""",
+        # Nothing but the table leads to the cases. DS is no segment of its own; gcc's -fcf-protection.
+        "no_track": """cmp $1, %edi\nja 2f\nmov %edi, %edi\nnotrack jmp *9f(,%rdi,8)\n1: nop\n2: ret
+            .pushsection .rodata\n9: .quad 1b, 2b\n.popsection""",
+        "segment": """push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\nxor %ebp, %ebp\nmov %ds:(%rsp), %rbp
+            .cfi_restore 6\nadd $8, %rsp\n.cfi_adjust_cfa_offset -8\nret""",
+        # Two SPs of one stack: the frame is found by FP.
+        "two_ways": """push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\nmov %rsp, %rbp\n.cfi_def_cfa_register 6
+            test %eax, %eax\nje 1f\npush %rbx\n1: call push\nleave\n.cfi_def_cfa 7, 8\n.cfi_restore 6\nret""",
         "branches": "je 1f\nret\n1: je 1f\nret\n1: ret",
         "numbers": """mov $0x10, %eax\nsub %rax, %rsp\n.cfi_adjust_cfa_offset 0x10\nmov $0x110, %eax\nsub %rax, %rsp
             .cfi_adjust_cfa_offset 0x110\nadd %al, (%rax)\nadd $0x120, %rsp\n.cfi_adjust_cfa_offset -0x120\nret""",
@@ -272,7 +280,14 @@ JUMPS = {"riscv64": JUMPS, "riscv32": JUMPS, "arm": {**ARM_JUMPS,
         2: movs r0, #1\nb 5f\n3: movs r0, #2\nb 5f\n4: movs r0, #3\n5: pop {r4, pc}""",
     "aligned again": """push {r4, r7, lr}\nadd r7, sp, #4\nsub sp, #20\nmov r4, sp\nlsrs r4, r4, #4\nlsls r4, r4, #4
         mov sp, r4\nnop\nsubs r7, #4\nmov sp, r7\npop {r4, r7, pc}""",
-    "__gnu_thumb1_case_uqi": "bx lr"}}
+    "__gnu_thumb1_case_uqi": "bx lr"}, "aarch64": {
+    # gcc -Oz, in a loop: the address of the table is saved on the stack.
+    "saved": """stp x29, x30, [sp, #-32]!\nadr x1, 9f\nstr x1, [sp, #16]\n1: bl elsewhere\ncmp w0, #2
+        b.hi 5f\nldr x1, [sp, #16]\nldrh w0, [x1, w0, uxtw #1]\nadr x1, 2f\nadd x0, x1, w0, sxth #2\nbr x0
+        2: mov w0, #1\nb 1b\n3: mov w0, #2\nb 1b\n4: mov w0, #3\n5: ldp x29, x30, [sp], #32\nret
+        .section .rodata\n.balign 4\n9: .hword (2b - 2b) / 4, (3b - 2b) / 4, (4b - 2b) / 4\n.text""",
+    "elsewhere": "ret",
+}}
 
 # Behind these instructions nothing is known of SP or, with the mark of FP, of FP. What CFI says there stays.
 LOST = {
@@ -400,6 +415,31 @@ LOST["arm"] = (LOST_ARM + """ | mov r2, sp ; mov r2, r2, lsl r0 ; mov sp, r2 |
     mov r2, sp ; str r2, [sp, #8] ; vst1.8 {d0}, [sp] ; add r3, sp, #8 ; vst1.8 {d0}, [r3] ; ldr sp, [sp, #8] |
     mov r2, sp ; cmp r0, #0 ; movne r2, r0 ; mov sp, r2 | mov r2, sp ; umaal r2, r3, r0, r1 ; mov sp, r2 |
     mov r2, sp ; mov r2, r2, rrx ; mov sp, r2 | mov r2, sp ; pkhbt r2, r0, r1 ; mov sp, r2""").split("|")
+# Entries of RISC-V, from TAKEN, where the PC is in t0, up to AFTER with rows: on the stack of what they interrupt; and
+# on another one, which the scratch register has unless a trap is being handled, as in port/baremetal/riscv/boot.S.
+HANDLED = """taken: STORE t0, 32*W(sp)\nSTORE s0, 8*W(sp)\njal handler\nLOAD t0, 32*W(sp)\ncsrw sepc, t0
+    LOAD ra, W(sp)\nLOAD s0, 8*W(sp)"""
+TRAPS = {
+    "trap": """entry: addi sp, sp, -36*W\nSTORE t0, 5*W(sp)\nSTORE ra, W(sp)\ncsrr t0, sepc
+        %s\nLOAD t0, 5*W(sp)\naddi sp, sp, 36*W\nafter: sret""" % HANDLED,
+    "scratch": """entry: csrrw sp, sscratch, sp\nbnez sp, 1f\ncsrr sp, sscratch\naddi sp, sp, -36*W\nSTORE t0, 5*W(sp)
+        addi t0, sp, 36*W\nSTORE t0, 2*W(sp)\nmv t0, zero\nj 2f\n1: addi sp, sp, -36*W\nSTORE t0, 5*W(sp)
+        csrrw t0, sscratch, zero\nSTORE t0, 2*W(sp)\nli t0, 1\n2: STORE t0, 33*W(sp)\ncsrr t0, sepc
+        %s\nLOAD t0, 33*W(sp)\nbeqz t0, 3f\naddi t0, sp, 36*W\ncsrw sscratch, t0\n3: LOAD t0, 5*W(sp)
+        LOAD sp, 2*W(sp)\nafter: sret""" % HANDLED,
+    # Two stacks meet: whose the SP is then nobody knows.
+    "scratch, two stacks": """entry: csrrw sp, sscratch, sp\nbnez a0, 1f\ncsrr t0, sscratch\nj 2f\n1: mv t0, sp
+        2: mv sp, t0\ntaken: csrr t1, sepc\nSTORE t1, -2*W(sp)\naddi sp, sp, -16\nafter: sret""",
+    # The same stack perhaps, but not at the same place.
+    "scratch, two frames": """entry: csrrw sp, sscratch, sp\ncsrr t2, sscratch\ncsrr t1, sepc\ntaken: bnez a0, 1f
+        csrr sp, sscratch\naddi sp, sp, -32\nj 2f\n1: addi sp, sp, -48\n2:\nafter: nop\nsret""",
+    # The SP that was interrupted is in the scratch register alone, but for one way.
+    "scratch, not saved": """entry: csrrw sp, sscratch, sp\nbnez sp, 1f\ncsrr sp, sscratch\nj 2f\n1: nop
+        2: addi sp, sp, -32\ncsrr t1, sepc\ntaken: STORE t1, 0(sp)\nnop\nafter: sret""",
+    # The PC is saved on one stack or on the other.
+    "scratch, two slots": """entry: csrrw sp, sscratch, sp\ncsrr t1, sepc\ncsrr t2, sscratch\ntaken: bnez a0, 1f
+        csrr t0, sscratch\nSTORE t1, 0(t0)\nj 2f\n1: mv t0, sp\nSTORE t1, 0(t0)\n2: li t1, 0\nafter: nop\nsret""",
+}
 
 # Faults in what is known: file, what stands there, and what is put in its place. Another text of WHAT counts once.
 FAULTS = {
@@ -424,9 +464,15 @@ FAULTS = {
         ("{X86_REG_RSP, X86_REG_ESP,", "{X86_REG_RSP, X86_REG_RSP,"),
         ("{X86_REG_R10, X86_REG_R10D", "{X86_REG_R10D, X86_REG_R10D"),
         ("mem->index == X86_REG_INVALID", "mem->index != X86_REG_RIP"),
+        ("mem->segment != X86_REG_FS && mem->segment != X86_REG_GS", "mem->segment == X86_REG_INVALID"),
         ("fact->flow == CODE_NEXT && !from_pc", "(from_pc || fact->flow == CODE_NEXT)"),
         ("fact->size <= KEPT_BYTES && fact->flow == CODE_NEXT &&", "fact->size <= KEPT_BYTES &&"),
         (" | (uint64_t)size << 56", ""),
+    )] + [("code.c", a, b) for a, b in (
+        # Two SPs of one stack.
+        ("same_stack(&sp, other_sp) && !join", "false && !join"),
+        ("return (a->base == BASE_CFA || a->base == BASE_ALIGNED) &&",
+         "return (a->base == BASE_CFA || a->base == BASE_ALIGNED) ||"),
     )],
     "aarch64": [("aarch64.c", a, b) for a, b in (
         ("(word & 1u << 22) != 0 ? 12 : 0", "0"),
@@ -469,7 +515,9 @@ FAULTS = {
         ("0x3ffff | 1ull << X30", "0x1ff | 1ull << X30"),
         ("0x3ffff | 1ull << X30", "0x3ffff"),
         ("    X18,\\n", "    0,\\n"),
-    )],
+    )] + [("code.c", "value->k >= MIN_ADDRESS && ", "false && ")],
+    "s390x": [("s390x.c", "if (*q == 0x07 && high(p[1]) == 0) {", "if (0) {"),
+              ("code.c", "    jump_through(r, state, fact);\\n", "")],
     "riscv64": [("riscv.c", a, b) for a, b in (
         ("code_add(fact, CODE_SET, to, 0, read(from), imm);", ";"),
         ("read(from), imm);", "read(from), imm + 8);"),
@@ -520,6 +568,19 @@ FAULTS = {
         ("NULL, NULL, 8, 4 | 8", "NULL, NULL, 4, 4 | 8"),
         ("code_add(fact, CODE_BOUND,", "(void)("),
         ("CODE_ENTRY_SHIFT);", "0);"),
+    )] + [("code.c", a, b) for a, b in (
+        # Two names of the CFA, at an interrupt that has left SP alone.
+        ("value->k != theirs->k ||", "true ||"),
+        ("value->k != theirs->k ||", ""),
+        ("mine != other_name(theirs->base) || !(state->trap_is_cfa || other->trap_is_cfa)",
+         "mine != other_name(theirs->base)"),
+        ("        value->base = other->trap_is_cfa ? (uint8_t)BASE_CFA : theirs->base;", ""),
+        ("    if (theirs == NULL || !(state->trap_is_cfa || other->trap_is_cfa))",
+         "    if (theirs == NULL)"),
+        ("        if (theirs == NULL)\n            theirs = find_renamed(state, other, mine, &less);", ""),
+        ("    mine->base = name;", ""),
+        ("    state->trap_is_cfa &= other->trap_is_cfa;\n", ""),
+        ("        state->trap_is_cfa = true;\n    if (fact", "    if (fact"),
     )],
     "thumb": [("arm.c", a, b) for a, b in (
         ("state = half & 0xff;", ";"),
@@ -668,7 +729,10 @@ def images_of(cpu):
     ret = "br %r14" if cpu == "s390x" else "bx lr" if cpu in ARM else "ret"
     lost = [assembled(cpu, "lost-%d" % i, {"frame": "nop\n%s" % ret, "lost": begin + text.replace(";", "\n") + end})
             for i, text in enumerate(LOST[cpu])]
-    return true, lost, without_cfi(cpu, "jumps", JUMPS[cpu]) if cpu in JUMPS else None
+    derived = [stacks_image()] if cpu == "x86_64" else [thunk_image()] if cpu == "s390x" else []
+    if cpu.startswith("riscv"):
+        derived = [trap_image(cpu, kind) for kind in TRAPS]
+    return true, lost, without_cfi(cpu, "jumps", JUMPS[cpu]) if cpu in JUMPS else None, derived
 
 
 def without_cfi(cpu, name, functions, called=None):
@@ -688,7 +752,41 @@ def data_bytes(cpu):
                for size, more in re.findall(r"@ data (\d+)( \+ 2 \* T)?", str(JUMPS[cpu])))
 
 
-def judged(program, cpu, true, lost, jumps):
+def thunk_image():
+    """gcc's thunks of s390x: the cases of a switch are found through one. What stands behind its first instruction
+    nobody comes to."""
+    cases = """clgijh %r2, 2, 5f\nsllg %r2, %r2, 3\nlarl %r1, 9f\nlg %r1, 0(%r2, %r1)\njg away\n2: lghi %r2, 1\nj 5f
+        3: lghi %r2, 2\nj 5f\n4: lghi %r2, 3\n5: jg back\n.section .rodata\n.balign 8\n9: .quad 2b, 3b, 4b\n.text"""
+    image = without_cfi("s390x", "thunk", {
+        "cases": cases, "others": cases, "away": "exrl %r0, 1f\n2: j 2b\n1: br %r1",
+        "back": "exrl %r0, 1f\n2: j 2b\n1: br %r14"}, ["cases", "others"])
+    return image, None, 2 * (4 * 6 + 6 + 4 + 4 + 4 + 4 + 4 + 6) + 6 + 6, "thunk"
+
+
+def stacks_image():
+    """Where ways with SPs of two stacks meet, nobody knows whose frame that is, although a register has the CFA. With
+    two SPs of one stack each byte has a row."""
+    image = without_cfi("x86_64", "stacks", {
+        "stacks": "mov %rsp, %r11\ntest %eax, %eax\nje 1f\nmov %rdi, %rsp\n1: nop\nret",
+        "frames": "push %rbp\nmov %rsp, %rbp\ntest %eax, %eax\nje 1f\npush %rbx\n1: nop\nleave\nret"})
+    return image, None, (3 + 2 + 2 + 3) + (1 + 3 + 2 + 2 + 1 + 1 + 1 + 1), "two stacks"
+
+
+def trap_image(cpu, kind):
+    """An image with such an entry; where its symbols are; how many bytes behind its entry have rows; and KIND."""
+    image = build(cpu, "%s/entry-%s-%s" % (WORK, cpu, kind.replace(", ", "-").replace(" ", "-")),
+                  [".text", ".globl _start", "_start: j _start", TRAPS[kind], "handler: addi sp, sp, -16",
+                   "STORE ra, 8(sp)", "LOAD ra, 8(sp)", "addi sp, sp, 16", "ret", "end: nop",
+                   ".type handler, %function"])
+    where = {name: int(addr, 16) for addr, name in re.findall(r"([0-9a-f]+) [tT] (\w+)", run("nm", image)[0])}
+    if kind in ("scratch, two slots", "scratch, two frames"):
+        return image, where, where["after"] - where["taken"], kind
+    if "," in kind:
+        return image, where, 0, kind
+    return image, where, where["after"] - where["taken"] + where["end"] - where["handler"], kind
+
+
+def judged(program, cpu, true, lost, jumps, traps):
     """What is wrong with PROGRAM, or None."""
     done = report(program, true)
     if len(done) > 2 or done["sum"]["confirmed"] != done["all"]["bytes"]:
@@ -702,6 +800,14 @@ def judged(program, cpu, true, lost, jumps):
             all_derived(program, jumps, data_bytes(cpu))
     except gen.Wrong as wrong:
         return str(wrong)
+    for image, where, wanted, kind in traps:
+        if where is None:
+            done = int(report(program, image, "-d")["derived"]["bytes"])
+        else:
+            done = int(report(program, image, "-s" if kind.startswith("scratch") else "-t", "%x" % where["entry"])
+                       ["derived"]["bytes"]) - (where["entry"] - where["_start"])
+        if done != wanted:
+            return "%s: %d bytes instead of %d" % (kind, done, wanted)
     return None
 
 
@@ -916,29 +1022,9 @@ def interrupted():
     must(rows[where["handler"]][0] == "sp+160", str(rows))
 
 
-# Entries of RISC-V, from TAKEN, where the PC is in t0, up to AFTER with rows: on the stack of what they interrupt; and
-# on another one, which the scratch register has unless a trap is being handled, as in port/baremetal/riscv/boot.S.
-HANDLED = """taken: STORE t0, 32*W(sp)\nSTORE s0, 8*W(sp)\njal handler\nLOAD t0, 32*W(sp)\ncsrw sepc, t0
-    LOAD ra, W(sp)\nLOAD s0, 8*W(sp)"""
-TRAPS = {
-    "trap": """entry: addi sp, sp, -36*W\nSTORE t0, 5*W(sp)\nSTORE ra, W(sp)\ncsrr t0, sepc
-        %s\nLOAD t0, 5*W(sp)\naddi sp, sp, 36*W\nafter: sret""" % HANDLED,
-    "scratch": """entry: csrrw sp, sscratch, sp\nbnez sp, 1f\ncsrr sp, sscratch\naddi sp, sp, -36*W\nSTORE t0, 5*W(sp)
-        addi t0, sp, 36*W\nSTORE t0, 2*W(sp)\nmv t0, zero\nj 2f\n1: addi sp, sp, -36*W\nSTORE t0, 5*W(sp)
-        csrrw t0, sscratch, zero\nSTORE t0, 2*W(sp)\nli t0, 1\n2: STORE t0, 33*W(sp)\ncsrr t0, sepc
-        %s\nLOAD t0, 33*W(sp)\nbeqz t0, 3f\naddi t0, sp, 36*W\ncsrw sscratch, t0\n3: LOAD t0, 5*W(sp)
-        LOAD sp, 2*W(sp)\nafter: sret""" % HANDLED,
-}
-
-
 def riscv_trap(cpu, kind):
-    image = build(cpu, "%s/entry-%s-%s" % (WORK, cpu, kind),
-                  [".text", ".globl _start", "_start: j _start", TRAPS[kind], "handler: addi sp, sp, -16",
-                   "STORE ra, 8(sp)", "LOAD ra, 8(sp)", "addi sp, sp, 16", "ret", "end: nop",
-                   ".type handler, %function"])
-    where = {name: int(addr, 16) for addr, name in re.findall(r"([0-9a-f]+) [tT] (\w+)", run("nm", image)[0])}
-    wanted = where["after"] - where["taken"] + where["end"] - where["handler"]
-    for said in {kind, "trap"}: # what the entry does with the scratch register says that it is another stack
+    image, where, wanted, _ = trap_image(cpu, kind)
+    for said in {kind.split(",")[0], "trap"}: # what is done with the scratch register says that it is another stack
         out, errors = gen.gen("--size", "--json", "--entry=entry:" + said, image)
         done = int(re.search(r'"derived": (\d+)', out)[1]) - (where["entry"] - where["_start"])
         must(done == wanted, "%s: %d bytes instead of %d: %s" % (said, done, wanted, errors))

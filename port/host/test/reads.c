@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* reads [-d] IMAGE: what port/host/code makes of each function with call frame information, in bytes: one on a line;
- * with -d also how many bytes of code without have rows. */
+/* reads [-d] [-t ADDRESS | -s ADDRESS] IMAGE: what port/host/code makes of each function with call frame information,
+ * in bytes: one on a line; with -d also how many bytes of code without have rows. -t, -s: where an interrupt enters,
+ * with SP as it was, and with another one in the scratch register. */
 #include "code/code.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct image image;
 
@@ -26,21 +29,29 @@ static void found(void *ctx, const struct code_unit *unit, const struct code_rep
 
 int main(int argc, char **argv)
 {
-    const bool derives = argc == 3 && strcmp(argv[1], "-d") == 0;
-    const struct code_how how = {derives, NULL, 0, NULL, found, NULL};
+    struct code_entry_point entry = {0, CODE_TRAP};
+    struct code_how how = {false, &entry, 0, NULL, found, NULL};
     struct code_report sum;
     struct cfi_spans spans;
     struct cfi cfi = {0};
+    int option;
 
-    if (argc != (derives ? 3 : 2) || !image_open(&image, argv[argc - 1]) ||
-        !cfi_read(&cfi, &image, CFI_EH | CFI_DEBUG) || !cfi_find_spans(&cfi, &spans) ||
-        !code_trust(&cfi, &spans, &how, &sum)) {
+    while ((option = getopt(argc, argv, "ds:t:")) != -1) {
+        how.derive = true;
+        if (option == 's' || option == 't') {
+            entry.addr = strtoull(optarg, NULL, 16);
+            entry.kind = option == 's' ? CODE_SCRATCH : CODE_TRAP;
+            how.num_entries = 1;
+        }
+    }
+    if (optind != argc - 1 || !image_open(&image, argv[optind]) || !cfi_read(&cfi, &image, CFI_EH | CFI_DEBUG) ||
+        !cfi_find_spans(&cfi, &spans) || !code_trust(&cfi, &spans, &how, &sum)) {
         fprintf(stderr, "%s\n", image.error);
         return 1;
     }
     printf("all bytes %" PRIu64 "\n", sum.bytes);
     put("sum", &sum);
-    if (derives)
+    if (how.derive)
         printf("derived bytes %" PRIu64 "\n", sum.derived);
     return 0;
 }

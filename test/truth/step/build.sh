@@ -131,13 +131,16 @@ pacb) cc+=(-mbranch-protection=pac-ret+leaf+b-key) ;;
 chain) cc+=(-mbackchain) ;;
 gen | small) cc+=(-fasynchronous-unwind-tables) ;;
 debuggen) cc+=(-g -fno-asynchronous-unwind-tables -fno-unwind-tables) ;;
-code | codepac | codecet | codethunk | codelto | codeclash | codesave | codelong | codem0 | codefp | codefpu | codea15)
+code | codepac | codecet | codethunk | codereturn | codesls | codelto | codeclash | codesave | codelong | codem0 | \
+    codefp | codefpu | codea15)
     cc+=(-fno-asynchronous-unwind-tables -fno-unwind-tables)
     ;;&
 code) ;;
 codepac) cc+=(-mbranch-protection=standard) ;;
 codecet) cc+=(-fcf-protection=full) ;;
 codethunk) [ "$compiler" = clang ] && cc+=(-mretpoline) || cc+=(-mindirect-branch=thunk) ;;
+codereturn) [ "$compiler" = clang ] && cc+=(-mfunction-return=thunk-extern) || cc+=(-mfunction-return=thunk) ;;
+codesls) cc+=(-mharden-sls=all) ;; # aarch64: the same for calls by registers; x86_64: int3 behind each return
 codelto) cc+=(-flto) ;;
 codeclash) cc+=(-fstack-clash-protection) ;;
 codesave) cc+=(-msave-restore) ;; # RISC-V: as below
@@ -229,6 +232,12 @@ library() {
 
 files=("$here/programs/start.S")
 [[ $flag == kernel* ]] || [ -n "$arm" ] || files+=("$here/programs/signals.c")
+if [ "$flag-$compiler" = codereturn-clang ]; then # clang leaves it to the program, as Linux has it
+    mkdir -p "$out.parts"
+    printf '%s\n' '.globl __x86_return_thunk' '.type __x86_return_thunk, @function' '__x86_return_thunk: ret' \
+        '.size __x86_return_thunk, . - __x86_return_thunk' >"$out.parts/thunk.s"
+    files+=("$out.parts/thunk.s")
+fi
 case $program in
 patterns | goto) files+=("$here/programs/$program.c") ;;
 zlib | lua | sqlite)

@@ -90,6 +90,12 @@ static bool is_jump_out(const struct machine *m, const struct binary *image, con
     return from != NULL && to != NULL && from != to && to->start != m->regs.pc;
 }
 
+/* Whether the PC is that of ENTRY, to which SP returns. */
+static bool is_return_to(const struct machine *m, const struct entry *e)
+{
+    return m->regs.pc == e->pc && m->regs.r[m->cpu->abi.sp] - e->sp < (m->cpu->abi.link ? 1 : 256);
+}
+
 static void indirect(struct shadow *shadow, const struct machine *m, const struct binary *image,
                      const struct regs *before)
 {
@@ -106,11 +112,24 @@ static void indirect(struct shadow *shadow, const struct machine *m, const struc
         shadow->count--;
     } else if (top->help) {
         shadow->count -= m->regs.pc == top->pc;
-    } else if (m->regs.pc == top->pc && sp - top->sp < (m->cpu->abi.link ? 1 : 256)) {
+    } else if (is_return_to(m, top)) {
+        if (top->piece && m->regs.r[m->cpu->abi.fp] != top->fp)
+            shadow->fault = "a piece of a function leaves an FP that its callee does not";
         shadow->count--;
     } else if (sp == top->sp && is_jump_out(m, image, before)) {
         shadow->count--;
+    } else if (!m->cpu->abi.link && shadow->count > 1 && sp > top->sp && is_return_to(m, top - 1)) {
+        shadow->count -= 2;
     }
+}
+
+/* Whether the PC went from a piece that clang has made a function of to the start of another function. */
+static bool is_piece(const struct machine *m, const struct binary *image, const struct regs *before)
+{
+    const struct function *from = binary_function(image, before->pc), *to = binary_function(image, m->regs.pc);
+
+    return from != NULL && to != NULL && from != to && to->start == m->regs.pc &&
+           strncmp(from->name, "OUTLINED_", 9) == 0;
 }
 
 static void signal_return(struct shadow *shadow, const struct machine *m)
@@ -126,7 +145,7 @@ static void signal_return(struct shadow *shadow, const struct machine *m)
 void shadow_step(struct shadow *shadow, struct machine *m, const struct binary *image, const struct regs *before,
                  enum kind kind)
 {
-    const struct entry *top;
+    struct entry *top;
 
     if (kind == CALL)
         call(shadow, m, before);
@@ -139,6 +158,10 @@ void shadow_step(struct shadow *shadow, struct machine *m, const struct binary *
     top = top_of(shadow);
     if (kind == PLAIN && top != NULL && !top->interrupted && m->regs.r[m->cpu->abi.sp] > top->sp)
         abandon(shadow, m);
+    else if (kind == PLAIN && top != NULL && !top->interrupted && is_piece(m, image, before)) {
+        top->fp = m->regs.r[m->cpu->abi.fp];
+        top->piece = true;
+    }
 }
 
 void shadow_signal(struct shadow *shadow, struct machine *m, const struct regs *before)

@@ -9,6 +9,11 @@
  *   return          an INDIRECT branch that lands on the top entry's address with the top entry's SP pops it. It
  *                   need not be a ret: a pop and a jmp, or br %r4, are returns too. `ret n` leaves SP n higher.
  *   tail call       a branch that does neither leaves the chain as it is: the callee returns for its caller.
+ *   outlined        a tail call by a piece of the caller that clang has made a function of, OUTLINED_...: what the
+ *                   piece has done to FP is the caller's, so FP is what it is at the tail call. The machine must say
+ *                   the same at the return.
+ *                   A return that lands on the address of the entry below, with its SP, pops both: gcc's thunks of
+ *                   returns (-mfunction-return=thunk) call, move SP over that call's address, and return.
  *   help            RISC-V: a call with another link register, of what -msave-restore makes prologues of. It returns to
  *                   what is behind it with an SP that it has moved.
  *   noreturn call   a call like any other, which is not returned from.
@@ -38,6 +43,7 @@ struct entry {
     bool pending; /* pc and fp are not known yet */
     bool help;    /* what has been called moves SP */
     bool jump;    /* it was pending: the address need not be one that follows a call */
+    bool piece;   /* FP is what a piece of the caller has made of it */
 };
 
 enum { MAX_ENTRIES = 4096 };
