@@ -29,7 +29,7 @@ static void found(void *ctx, const struct code_unit *unit, const struct code_rep
 
 int main(int argc, char **argv)
 {
-    struct code_entry_point entry = {0, CODE_TRAP};
+    struct code_entry_point entry = {0, 0, CODE_TRAP};
     struct code_how how = {false, &entry, 0, NULL, found, NULL};
     struct code_report sum;
     struct cfi_spans spans;
