@@ -408,7 +408,7 @@ LOST["thumb"] = (LOST_ARM + """ | mov r2, sp ; lsrs r2, r2, #1 ; mov sp, r2 |
     mov r2, sp ; orn r2, r2, #1 ; mov sp, r2 |
     mov r2, sp ; pkhbt r2, r0, r1 ; mov sp, r2""").split("|")
 LOST["arm"] = (LOST_ARM + """ | mov r2, sp ; mov r2, r2, lsl r0 ; mov sp, r2 |
-    mov r2, sp ; str r2, [sp, #8] ; add r3, sp, #4 ; stmib r3, {r0, r1} ; ldr sp, [sp, #8] | msr cpsr_c, r0 |
+    mov r2, sp ; str r2, [sp, #8] ; add r3, sp, #4 ; stmib r3, {r0} ; ldr sp, [sp, #8] | msr cpsr_c, r0 |
     msr cpsr_c, #0x13 | cps #0x13 | mov r2, sp ; swp r2, r1, [r0] ; mov sp, r2 |
     mov r2, sp ; ldr r1, [r2], r0 ; mov sp, r2 | mov r2, sp ; ldrh r1, [r2], r0 ; mov sp, r2 |
     mov r2, sp ; vld1.8 {d0}, [r2], r0 ; mov sp, r2 | mov r2, sp ; mrc p15, 0, r2, c0, c0, 0 ; mov sp, r2 |
