@@ -98,7 +98,7 @@ enum {
     FREE_MISSES = 4, /* a trace gives up that has missed so often more than it has hit */
     TRIES = 8, /* places of a rule in the table */
     SPREAD = 0x1e3779b1, /* odd, of mixed bits */
-    LOWEST = 3, FOLD = 10 /* which bits of a PC make the number of its entry: see there */
+    LOWEST = 4, FOLD = 9 /* which bits of a PC make the number of its entry: see there */
 };
 
 /* The index: where the search for a function begins, and for a row of a function that has many. */
