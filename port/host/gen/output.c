@@ -332,7 +332,8 @@ bool append_plan(struct image *image, struct append *append)
             return false;
     if (x.loaded == 0)
         return image_fail(image, "no loaded segment");
-    if (x.end < x.delta || x.end - x.delta > file_size + (1u << 30))
+    /* memory may begin below its place in the file: modulo 2^64 this is the place of its end there */
+    if (x.end - x.delta > file_size + (1u << 30))
         return image_fail(image, "no place for a segment: its memory is too far from its file");
     append->num_headers = x.num + (abi_is_own(image->abi) ? 1 : 2);
     append->offset = aligned(x.end - x.delta > file_size ? x.end - x.delta : file_size, x.align);

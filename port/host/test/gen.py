@@ -1097,10 +1097,10 @@ NOPS = "nop\n" * 4
 
 def test_options():
     os.makedirs(WORK, exist_ok=True)
-    for function in (help_text, install, wrong_options, strict, share, set_loc, long_function, overlaps, dropped, mixed,
-                     taken_over, below_sp, saved_sp, link_register_below_sp, high_addresses, concatenated, flashed,
-                     signed_with_pc, scalable, smallest, shared_lists, frame_pointer, holes, signals,
-                     plts, trampolines, no_blocks, room, outputs, deterministic):
+    for function in (help_text, install, wrong_options, strict, share, set_loc, long_function, overlaps, dropped,
+                     mixed, taken_over, below_sp, saved_sp, link_register_below_sp, high_addresses, concatenated,
+                     flashed, signed_with_pc, out_of_reach, at_zero, scalable, smallest, shared_lists, frame_pointer,
+                     holes, signals, plts, trampolines, no_blocks, room, outputs, deterministic):
         test(function.__name__.replace("_", " "), function)
 
 
@@ -1406,6 +1406,26 @@ def assemble_for(cpu, name, text):
     run("%s/%s/as" % (TC, cpu), file + ".s", "-o", file + ".o")
     run("%s/%s/ld" % (TC, cpu), file + ".o", "-o", file)
     return file
+
+
+def out_of_reach():
+    """CFI that is too far from its code; GNU ld for RISC-V cuts the distance and says nothing."""
+    file = WORK + "/reach"
+    write(file + ".s", b".text\n.globl _start\n_start:\n.cfi_startproc\nnop\n.cfi_endproc\n.size _start, .-_start\n")
+    run("riscv64-linux-gnu-as", file + ".s", "-o", file + ".o")
+    for text, frame, good in (("0x90000000", "0", False), ("0", "0x90000000", False), ("0", "0x1000000", True),
+                              ("0x90000000", "0x91000000", True)):
+        run("riscv64-linux-gnu-ld", "-Ttext=" + text, "--section-start=.eh_frame=" + frame, file + ".o", "-o", file)
+        errors = gen("--size", file, status=0 if good else 1)[1]
+        must(good or "2 GiB or more from the code" in errors, "%s, %s: %s" % (text, frame, errors))
+
+
+def at_zero():
+    """Code at address 0, below its place in the file: tables are appended as for any other."""
+    image = assemble("zero", ".cfi_startproc\nnop\nret\n.cfi_endproc", "-Ttext=0")
+    gen("-q", "--append=" + image + ".out", image)
+    text = run(TC + "/x86_64/objdump", "--sframe", image + ".out")[0]
+    must(re.search(r"func idx \[0\]: pc = 0x0, size = 2 bytes", text), text)
 
 
 def signed_with_pc():
