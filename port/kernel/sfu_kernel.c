@@ -655,6 +655,7 @@ sfu_kernel_backtrace(const struct sfu_kernel *k, const void *thread, void **pcs,
     code = thread == NULL ? sfu_walk_step(&walk) : (int)SFU_OK; /* its own frame is none of the caller's */
     for (; code == SFU_OK && n < num && walk.frame.regs.pc != 0; code = sfu_walk_step(&walk))
         if (skip == 0)
+            /* NOLINTNEXTLINE(performance-no-int-to-ptr): backtrace() gives pointers, too */
             pcs[n++] = (void *)(uintptr_t)sfu_lookup_pc(&walk.frame.regs);
         else
             skip--;
