@@ -32,7 +32,8 @@ build/fast/test-aarch64_be: $(FAST_DEPS) $(FAST_BARE) test/truth/step/programs/s
 	@mkdir -p $(@D)/include/gnu
 	@touch $(@D)/include/gnu/stubs-lp64_be.h
 	aarch64-linux-gnu-gcc -mbig-endian -B$(TC)/aarch64/ -std=gnu99 -g -O2 -w -fno-builtin -fno-stack-protector \
-	    -fno-tree-loop-distribute-patterns -U_FORTIFY_SOURCE -nostdlib -static -no-pie -fno-pie -I. -Iport/fast \
+	    -fno-tree-loop-distribute-patterns -U_FORTIFY_SOURCE -nostdlib -static -no-pie -fno-pie \
+	    -Wl,-Ttext-segment=0x1000000000 -I. -Iport/fast \
 	    -Itest/unit -Itest/truth/step/programs -idirafter $(@D)/include -Dmain=fast_main \
 	    -Wl,--wrap=sfu_walk_step,--wrap=sfu_apply \
 	    $(FAST_TEST) $(FAST_BARE) sfu.c port/fast/sfu_fast.c -o $@

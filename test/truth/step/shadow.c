@@ -123,13 +123,22 @@ static void indirect(struct shadow *shadow, const struct machine *m, const struc
     }
 }
 
+/* Kernels have no strncmp. */
+static bool begins_with(const char *text, const char *start)
+{
+    for (; *start != '\0'; text++, start++)
+        if (*text != *start)
+            return false;
+    return true;
+}
+
 /* Whether the PC went from a piece that clang has made a function of to the start of another function. */
 static bool is_piece(const struct machine *m, const struct binary *image, const struct regs *before)
 {
     const struct function *from = binary_function(image, before->pc), *to = binary_function(image, m->regs.pc);
 
     return from != NULL && to != NULL && from != to && to->start == m->regs.pc &&
-           strncmp(from->name, "OUTLINED_", 9) == 0;
+           begins_with(from->name, "OUTLINED_");
 }
 
 static void signal_return(struct shadow *shadow, const struct machine *m)
