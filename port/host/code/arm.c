@@ -242,12 +242,6 @@ static int64_t sign(uint32_t value, unsigned size)
     return (int32_t)(((value & (2 * top - 1)) ^ top) - top);
 }
 
-static uint32_t rotated(uint32_t value, unsigned by)
-{
-    by &= 31;
-    return by == 0 ? value : value >> by | value << (32 - by);
-}
-
 static unsigned ones(uint32_t mask)
 {
     unsigned n = 0;
@@ -840,25 +834,6 @@ static void decode_half(struct code_fact *fact, const struct instruction *i, con
 
 /* ---- T32, four bytes ------------------------------------------------------------------------------------------- */
 
-/* ThumbExpandImm. */
-static uint32_t expanded(uint32_t word)
-{
-    const uint32_t imm = field(word, 26, 1) << 11 | field(word, 12, 3) << 8 | (word & 0xff), byte = imm & 0xff;
-
-    if (imm >> 10 != 0)
-        return rotated(0x80 | (imm & 0x7f), imm >> 7);
-    switch (imm >> 8) {
-    case 1:
-        return byte << 16 | byte;
-    case 2:
-        return byte << 24 | byte << 8;
-    case 3:
-        return byte * 0x01010101;
-    default:
-        return byte;
-    }
-}
-
 /* Data processing, by a number or a shifted register. */
 static void compute_wide(struct code_fact *fact, const struct instruction *i, const struct operand *o)
 {
@@ -1178,7 +1153,7 @@ static void compute_long(struct code_fact *fact, uint32_t word)
 static void decode_wide(struct code_fact *fact, const struct instruction *i)
 {
     const uint32_t word = i->word;
-    struct operand o = by_number(expanded(word));
+    struct operand o = by_number(arm_expanded(word));
 
     switch (field(word, 25, 4)) { /* behind 111 */
     case 4:                       /* 0100 */
@@ -1361,7 +1336,7 @@ static void compute_word(struct code_fact *fact, const struct instruction *i)
                                   TST, TST,   CMP, CMN, OTHER, MOV,   BIC,   MVN};
     const uint32_t word = i->word, op = ops[field(word, 21, 4)];
     const uint8_t rd = reg_at(word, 12), rn = reg_at(word, 16);
-    struct operand o = by_number(rotated(word & 0xff, 2 * field(word, 8, 4)));
+    struct operand o = by_number(arm_rotated(word & 0xff, 2 * field(word, 8, 4)));
 
     if (!field(word, 25, 1)) {
         o = by_register(reg_at(word, 0), field(word, 5, 2), field(word, 7, 5));

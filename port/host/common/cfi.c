@@ -381,6 +381,31 @@ bool cfi_read(struct cfi *cfi, struct image *image, unsigned sources)
     return true;
 }
 
+/* Whether each entry starts outside of the code, and code is 4 GiB from there: a linker has cut distances to 32
+ * bits. */
+static bool is_out_of_reach(const struct cfi *cfi)
+{
+    const uint64_t cut = (uint64_t)1 << 32;
+    size_t i;
+
+    for (i = 0; i < cfi->num_fdes; i++) {
+        uint64_t start = cfi->fdes[i].start;
+
+        if (image_code(cfi->image, start) != NULL ||
+            (image_code(cfi->image, start - cut) == NULL && image_code(cfi->image, start + cut) == NULL))
+            return false;
+    }
+    return cfi->num_fdes > 0;
+}
+
+const char *cfi_why_nothing(const struct cfi *cfi)
+{
+    return is_out_of_reach(cfi)
+               ? "its .eh_frame is 2 GiB or more from the code, and the linker has cut what leads there "
+                 "to 32 bits: place .eh_frame nearer to the code"
+               : "SFrame can express nothing of its CFI";
+}
+
 void cfi_free(struct cfi *cfi)
 {
     size_t i;

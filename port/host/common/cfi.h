@@ -66,6 +66,9 @@ enum { CFI_EH = 1, CFI_DEBUG = 2 };
 bool cfi_read(struct cfi *cfi, struct image *image, unsigned sources);
 void cfi_free(struct cfi *cfi);
 
+/* Why no row can be made of the entries, which are at least one. */
+const char *cfi_why_nothing(const struct cfi *cfi);
+
 /* Adds an entry whose NUM rows somebody else has found, without a gap between them. Spans have to be found anew. */
 void cfi_add_code(struct cfi *cfi, const struct cfi_row *rows, size_t num);
 
@@ -127,5 +130,10 @@ bool epilogue_at(struct image *image, const struct cfi_row *row, uint64_t pc, st
 /* The same as epilogue_find, for RISC-V and ARM. */
 bool epilogue_riscv(struct image *image, const struct cfi_row *row, uint64_t pc, struct epilogue *found);
 bool epilogue_arm(struct image *image, const struct cfi_row *row, uint64_t pc, struct epilogue *found);
+
+/* VALUE rotated to the right, as a number of an A32 instruction is; and the number that the T32 instruction WORD, its
+ * first half in the upper bits, has in its bits 26, 14 to 12 and 7 to 0 (ThumbExpandImm). */
+uint32_t arm_rotated(uint32_t value, unsigned by);
+uint32_t arm_expanded(uint32_t word);
 
 #endif

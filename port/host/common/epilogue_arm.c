@@ -56,7 +56,7 @@ static struct instruction pops(unsigned size, uint32_t mask)
     return loads(size, mask, 0, 4 * (int64_t)ones(mask));
 }
 
-static uint32_t rotated(uint32_t value, unsigned by)
+uint32_t arm_rotated(uint32_t value, unsigned by)
 {
     by &= 31;
     return by == 0 ? value : value >> by | value << (32 - by);
@@ -92,13 +92,12 @@ static struct instruction decode_16(uint32_t half, uint32_t fp)
     return simple(2, NOTHING, 0);
 }
 
-/* ThumbExpandImm. */
-static uint32_t expanded(uint32_t half, uint32_t next)
+uint32_t arm_expanded(uint32_t word)
 {
-    const uint32_t imm = (half >> 10 & 1) << 11 | (next >> 12 & 7) << 8 | (next & 0xff), byte = imm & 0xff;
+    const uint32_t imm = (word >> 26 & 1) << 11 | (word >> 12 & 7) << 8 | (word & 0xff), byte = imm & 0xff;
 
     if (imm >> 10 != 0)
-        return rotated(0x80 | (imm & 0x7f), imm >> 7);
+        return arm_rotated(0x80 | (imm & 0x7f), imm >> 7);
     switch (imm >> 8) {
     case 1:
         return byte << 16 | byte;
@@ -114,7 +113,8 @@ static uint32_t expanded(uint32_t half, uint32_t next)
 static struct instruction decode_32(uint32_t half, uint32_t next, uint32_t fp)
 {
     const uint32_t to = next >> 12, rd = next >> 8 & 15, plain = (half >> 10 & 1) << 11 | (next >> 12 & 7) << 8;
-    const uint32_t add = (half & 0xfbe0) == 0xf100 ? expanded(half, next) : plain | (next & 0xff), from = half & 15;
+    const uint32_t add = (half & 0xfbe0) == 0xf100 ? arm_expanded(half << 16 | next) : plain | (next & 0xff),
+                   from = half & 15;
 
     if (((half & 0xfbe0) == 0xf100 || (half & 0xfbf0) == 0xf200) && next < 0x8000 && from == rd && rd == SP)
         return simple(4, ADDS, add);
@@ -145,7 +145,7 @@ static struct instruction decode_32(uint32_t half, uint32_t next, uint32_t fp)
 
 static struct instruction decode_a32(uint32_t word, uint32_t fp)
 {
-    const uint32_t imm = rotated(word & 0xff, 2 * (word >> 8 & 15)), to = word >> 12 & 15;
+    const uint32_t imm = arm_rotated(word & 0xff, 2 * (word >> 8 & 15)), to = word >> 12 & 15;
     const uint32_t pair = (word >> 4 & 0xf0) | (word & 15);
 
     if ((word & 0xfffff000) == 0xe28dd000)

@@ -557,23 +557,6 @@ static void check_self(struct input *in, const struct tables *tables, const stru
 
 /* ---- Make ------------------------------------------------------------------------------------------------------ */
 
-/* Whether each entry starts outside of the code, and code is 4 GiB from there: a linker has cut distances to 32
- * bits. */
-static bool is_out_of_reach(const struct input *in)
-{
-    const uint64_t cut = (uint64_t)1 << 32;
-    size_t i;
-
-    for (i = 0; i < in->cfi.num_fdes; i++) {
-        uint64_t start = in->cfi.fdes[i].start;
-
-        if (image_code(&in->image, start) != NULL ||
-            (image_code(&in->image, start - cut) == NULL && image_code(&in->image, start + cut) == NULL))
-            return false;
-    }
-    return in->cfi.num_fdes > 0;
-}
-
 /* Makes the rows, and leaves FP's rules out of them if that is asked for. Returns whether they are left out. */
 static bool make_tables(struct tables *tables, struct input *in)
 {
@@ -584,12 +567,8 @@ static bool make_tables(struct tables *tables, struct input *in)
     tables->keep_below_sp = options.keep_below_sp;
     tables->keep_faults = options.keep_faults;
     tables_make(tables, &in->cfi, &in->spans, &in->kept);
-    if (tables->num_functions == 0 && is_out_of_reach(in))
-        fail("its .eh_frame is 2 GiB or more from the code, and the linker has cut what leads there to 32 bits: "
-             "place "
-             ".eh_frame nearer to the code");
     if (tables->num_functions == 0)
-        fail(in->cfi.num_fdes > 0 ? "SFrame can express nothing of its CFI"
+        fail(in->cfi.num_fdes > 0 ? cfi_why_nothing(&in->cfi)
                                   : "no call frame information, and no rows of exception entries");
     if (options.fp == FP_KEEP)
         return false;

@@ -481,7 +481,7 @@ static bool make_image_tables(struct image *image, struct tables_of *made)
         made->addr = image->num_code > 0 ? image->code[0]->addr : 0;
         good = encode(&tables, &encoding, made->addr, &bytes);
         if (!good)
-            image_fail(image, "SFrame can express nothing of its CFI");
+            image_fail(image, "%s", cfi_why_nothing(&cfi));
         tables_free(&tables);
     }
     if (good) {
