@@ -84,12 +84,14 @@ enum {
     REALIGNED = COMPLEX | CFA_LOADED | FP_LOADED | FROM_FP | FROM_FP << FP_FROM
 };
 
-/* The cache. An entry has a tag and, below it, what it says. Below SHORT that is the number of a rule. From SHORT on it
- * is a rule in short: the CFA's offset in words and, above WORDS_BITS, the number of all else. */
+/* The cache. An entry has a tag and, below it, what it says. Below NUMBERED that is a rule in short: the CFA's offset in
+ * words and, above WORDS_BITS, the number of all else. From NUMBERED on it is, counted from there, the number of a
+ * rule. */
 enum {
     TAG_BITS = 20, SAYS_BITS = 12, WORDS_BITS = 8,
-    EMPTY = SFU_FAST_RULES, /* nothing */
-    SHORT = 1 << WORDS_BITS, SHORT_WORDS = SHORT - 1, NOT_FOUND = 1 << SAYS_BITS,
+    SHORT_WORDS = (1 << WORDS_BITS) - 1, NUMBERED = SFU_FAST_KINDS << WORDS_BITS,
+    EMPTY = NUMBERED + SFU_FAST_RULES, /* nothing */
+    NOT_FOUND = 1 << SAYS_BITS, /* 1 above EMPTY */
     WAYS = 4, /* saying names each */
     REGION_BITS = 5, /* of a tag, */
     PC_BITS = TAG_BITS - REGION_BITS, /* and of these */
@@ -608,6 +610,12 @@ INLINE bool is_empty(uint32_t entry)
     return entry % NOT_FOUND == EMPTY;
 }
 
+/* Whether an entry that SAYS this has a rule in short. */
+INLINE bool is_short(uint32_t says)
+{
+    return says < NUMBERED;
+}
+
 /* The size of a region if there are MASK + 1 entries: for each set as many PCs as a tag can tell apart. */
 INLINE uint64_t reach_of(uint64_t mask)
 {
@@ -655,7 +663,7 @@ INLINE void take_out_outside(struct sfu_fast *fast)
         for (i = 0; i < WAYS; i++) {
             const uint32_t says = __atomic_load_n(&fast->cache[place ^ i], __ATOMIC_RELAXED) % NOT_FOUND;
 
-            if (says < EMPTY && fast->rules[says].how & (NO_FDE | NOT_CODE))
+            if (!is_short(says) && says < EMPTY && fast->rules[says - NUMBERED].how & (NO_FDE | NOT_CODE))
                 __atomic_store_n(&fast->cache[place ^ i], EMPTY, __ATOMIC_RELEASE);
         }
     }
@@ -774,12 +782,7 @@ INLINE uint32_t says_in(uint32_t entry, uint32_t tag)
     return entry ^ tag;
 }
 
-/* Whether an entry that SAYS this has a rule in short; the number of its kind, at least 1. */
-INLINE bool is_short(uint32_t says)
-{
-    return says - SHORT < (uint32_t)NOT_FOUND - SHORT;
-}
-
+/* The number of its kind. */
 INLINE uint32_t kind_of(uint32_t says)
 {
     return says >> WORDS_BITS;
@@ -830,12 +833,12 @@ INLINE uint32_t keep_rule(struct sfu_fast *fast, const struct sfu_fast_rule *rul
     uint32_t i;
 
     if (!(rule->how & (COMPLEX | FROM_FP)) && rule->cfa % 8 == 0 && rule->cfa <= 8 * SHORT_WORDS)
-        for (i = 1; i < SFU_FAST_KINDS; i++)
+        for (i = 0; i < SFU_FAST_KINDS; i++)
             if (is_kind_or_becomes(&fast->kinds[i], rule))
                 return in_short(i, rule->cfa);
     for (i = first; i < first + TRIES; i++)
         if (is_or_becomes(&fast->rules[i], rule))
-            return i;
+            return NUMBERED + i;
     return EMPTY;
 }
 
@@ -845,7 +848,7 @@ INLINE const struct sfu_fast_rule *rule_of(const struct sfu_fast *fast, uint32_t
     const struct sfu_fast_kind *kind;
 
     if (!is_short(says))
-        return &fast->rules[says];
+        return &fast->rules[says - NUMBERED];
     kind = &fast->kinds[kind_of(says)];
     own->cfa = (int32_t)cfa_of(says);
     own->ra = kind->ra;
@@ -993,7 +996,7 @@ OUT_OF_LINE const struct sfu_fast_rule *find(struct trace *v, uint64_t behind, s
     if (!is_in_region(v, &v->region, behind) && !is_in_region(v, &v->other, behind) && enter_region(v, pc)) {
         const uint32_t says = seek(v, v->cache, v->mask, behind).says;
 
-        if (says < NOT_FOUND && says != EMPTY)
+        if (says < EMPTY)
             return rule_of(v->fast, says, own);
     }
     place = has_place(v, behind);
@@ -1221,7 +1224,7 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool
                 rule = rule_of(v->fast, found.says, &v->own);
         } else {
             rule = !cached                      ? look_up(v, at.behind - 1, &v->own)
-                   : LIKELY(found.says < EMPTY) ? &v->fast->rules[found.says]
+                   : LIKELY(found.says < EMPTY) ? &v->fast->rules[found.says - NUMBERED]
                                                 : find(v, at.behind, count - left, &v->own);
             if (LIKELY(!(rule->how & (COMPLEX | FROM_FP))))
                 applied = apply_from(v, rule, at.sp, &at, out);

@@ -445,7 +445,7 @@ void prove_fast_short(void)
     struct sfu_fast_kind at;
     uint32_t kind = nondet_u8(), says;
 
-    ASSUME(kind >= 1 && kind < SFU_FAST_KINDS && rule.how != 0);
+    ASSUME(kind < SFU_FAST_KINDS && rule.how != 0);
     ASSUME(rule.cfa > BELOW && rule.cfa % 8 == 0 && rule.cfa <= 8 * SHORT_WORDS); /* make_rule; keep_rule */
     says = in_short(kind, rule.cfa);
     PROVE(is_short(says) && says != EMPTY, "an entry can say it");
