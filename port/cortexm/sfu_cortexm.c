@@ -506,13 +506,17 @@ int sfu_cortexm_print(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entr
     return code;
 }
 
-/* The row of an address is that of the byte before it. */
+/* The row of an address is that of the byte before it, and so is its name: sfu_cortexm_task. */
 __asm__(".pushsection .text.sfu_cortexm_task_end, \"ax\", %progbits\n\t"
         ".balign 4\n\t"
         ".thumb\n\t"
         ".cfi_startproc\n\t"
         ".cfi_undefined lr\n\t"
+        ".type sfu_cortexm_task, %function\n\t"
+        ".thumb_func\n"
+        "sfu_cortexm_task:\n\t"
         "nop\n\t"
+        ".size sfu_cortexm_task, . - sfu_cortexm_task\n\t"
         ".globl sfu_cortexm_task_end\n\t"
         ".type sfu_cortexm_task_end, %function\n\t"
         ".thumb_func\n"

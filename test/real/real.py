@@ -9,9 +9,9 @@ A program is a module of this folder, or MODULE.CLASS. It has what somebody woul
 and the chain of calls that its source has down to the fault. Nothing of the program's own text is here but the names in
 patterns.
 
-A program of Debian's sources is built here, from its BUILD. One whose SOURCES are folders of the user's ("$NAME") has
-MANUAL instead: the first run puts sfu's lines into a copy of the folders and ends, the user builds it, and a later run
-boots what was built.
+A program is built here, from its BUILD: of Debian's sources, or of a folder of the user's ("$NAME"). One that has
+MANUAL instead is built by its user: the first run puts sfu's lines into a copy of the user's folders and ends, the user
+builds it, and a later run boots what was built.
 """
 import hashlib
 import importlib
@@ -155,17 +155,20 @@ def names_of(image, addresses, addr2line="addr2line"):
     return names
 
 
+MARKS = {"[wild call]": "~", "[interrupted]": "!", "[stack switch]": "%"}
+
+
 def compare(trace, names, expected):
     """EXPECTED: functions from the topmost frame on, inlined or not; "!" marks the first one of an interrupted frame,
-    "%" of one on another stack. NAMES: of each frame."""
+    "%" of one on another stack, "~" of one that called what is no code. NAMES: of each frame."""
     must(trace.code == 1, f"the trace ends with {trace.code}")
     must(len(trace.pasted) == len(trace.frames), "the pasted line has not each frame's address")
     found = []
     for (_, symbol, marks), functions in zip(trace.frames, names):
         must(symbol == "" or symbol.split("+")[0].split(".")[0] == functions[-1].split(".")[0],
              f"{symbol} is {functions[-1]}")
-        prefix = ("!" if "[interrupted]" in marks else "") + ("%" if "[stack switch]" in marks else "")
-        must(set(marks) <= {"[interrupted]", "[stack switch]"}, f"marks {marks}")
+        prefix = "".join(MARKS[mark] for mark in MARKS if mark in marks)
+        must(set(marks) <= set(MARKS), f"marks {marks}")
         found += [prefix + functions[0]] + functions[1:]
     must(found == expected.split(), f"found    {' '.join(found)}\n    expected {' '.join(expected.split())}")
 
@@ -252,8 +255,14 @@ def source_of(place):
     return os.path.join(output_of("test/tools/toolchain/sources.sh", group).strip(), name)
 
 
+def file_of(name, sfu):
+    """Of `make dist`; with a folder in its name, of sfu's tree."""
+    return os.path.join(sfu, name if "/" in name else os.path.join("build/dist", name))
+
+
 def is_users(program):
-    return any(place.startswith("$") for place in program.SOURCES.values())
+    """It is built by its user, so that a first run ends before."""
+    return not hasattr(program, "BUILD")
 
 
 def insert(program, tree, sfu):
@@ -263,7 +272,7 @@ def insert(program, tree, sfu):
     for folder, place in places.items():
         shutil.copytree(place, os.path.join(tree, folder), symlinks=True)
     for name, to in program.COPIES.items():
-        shutil.copyfile(os.path.join(sfu, "build/dist", name), os.path.join(tree, to))
+        shutil.copyfile(file_of(name, sfu), os.path.join(tree, to))
     for edit in program.EDITS + program.FAULTS:
         edit.apply(tree)
 
@@ -287,7 +296,7 @@ def version_of(program, sfu):
     """Of all that insert() adds."""
     state = hashlib.sha256(repr([vars(edit) for edit in program.EDITS + program.FAULTS]).encode())
     for name, to in sorted(program.COPIES.items()):
-        with open(os.path.join(sfu, "build/dist", name), "rb") as f:
+        with open(file_of(name, sfu), "rb") as f:
             state.update(to.encode() + f.read())
     return state.hexdigest()
 
@@ -420,16 +429,17 @@ def take(name, out):
 
 HEAD = """# sfu in real programs
 
-`make real` takes sfu into the sources of Debian's packages and builds them. `make real-nuttx` and `make real-unikraft`
-put sfu's lines into copies of trees that you name, which you build yourself; run them again then. Each boots in QEMU
-and crashes. The functions that addr2line finds by the trace's own last line are the calls that the source has, from
-the fault to the end; `!` marks what was interrupted, `%` a change of stacks. `test/real/` has each line that was
-added. Of each program one trace is shown here; the command prints which scenario of which program is right.
+`make real` takes sfu into the sources of Debian's packages and builds them, and `make real-freertos` does so with a
+tree of FreeRTOS that you name. `make real-nuttx` and `make real-unikraft` put sfu's lines into copies of trees that
+you name, which you build yourself; run them again then. Each boots in QEMU and crashes. The functions that addr2line
+finds by the trace's own last line are the calls that the source has, from the fault to the end; `!` marks what was
+interrupted, `%` a change of stacks, `~` a call of what is no code. `test/real/` has each line that was added. Of each
+program one trace is shown here; the command prints which scenario of which program is right.
 
 Lines: all that somebody writes, makefiles and linker scripts included, comments and empty lines aside; after the
 slash, without the lines that only several CPUs need. Tables, code and
 constants, and data are bytes; the code is that of the object files, of which a linker may leave out a part. Seconds are
-the build's, of CPU, where `make real` builds.
+the build's, of CPU, where the command builds.
 
 | program | CPUs | lines | tables | code | data | seconds |
 |---|---|---|---|---|---|---|
@@ -630,6 +640,8 @@ def test():
     says("end", fails(compare, traces_of(LOG.replace("(1)", "(-17)"))[0], NAMES, "leaf !inlined work %main"))
     says("pasted line", fails(compare, traces_of(LOG.replace(" 0x1032", ""))[0], NAMES, "leaf !inlined work %main"))
     guessed = traces_of(LOG.replace("stack switch", "guessed"))[0]
+    wild = traces_of(LOG.replace("interrupted", "wild call"))[0]
+    says("wild call", not fails(compare, wild, NAMES, "leaf ~inlined work %main"))
     says("mark", fails(compare, guessed, NAMES, "leaf !inlined work main"))
     says("lost frame", fails(traces_of, LOG.replace("#1  0", "")))
     says("half a trace", fails(traces_of, LOG[:LOG.index("addr2line")]))

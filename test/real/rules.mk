@@ -5,7 +5,7 @@
 
 REAL := u_boot_aarch64 u_boot_x86_64 u_boot_riscv64 opensbi s390_ccw trusted_firmware memtest86 xen xen.derived
 
-.PHONY: real real-nuttx real-unikraft suite-real
+.PHONY: real real-freertos real-nuttx real-unikraft suite-real
 ## [campaigns] real: sfu goes into programs of Debian's, which crash in QEMU: test/real/RESULTS.md; T=u_boot: one
 real: tools dist | $(TC)
 	@test/tools/toolchain/install.sh check bare tools cost real
@@ -25,6 +25,13 @@ real-unikraft: tools dist
 	@test/tools/toolchain/install.sh check bare tools
 	@test/run.sh real-unikraft python3 -B test/real/real.py build/real test/real/RESULTS.md \
 	    unikraft.x86_64 unikraft.arm64
+
+# Built here, in seconds. The submodules of the tree must be those of its commit.
+## [campaigns] real-freertos: the same in FreeRTOS's demo for a Cortex-M3, FREERTOS=folder of FreeRTOS/FreeRTOS
+real-freertos: tools
+	@test/tools/toolchain/install.sh check bare tools
+	@test/run.sh real-freertos python3 -B test/real/real.py build/real test/real/RESULTS.md \
+	    freertos.fault freertos.tasks
 
 CHECK += real
 
