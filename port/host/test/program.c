@@ -33,6 +33,19 @@ __asm__(".text\n.globl _start\n_start: .cfi_startproc\n.cfi_undefined ra\n"
         "call first\nli a7, 93\necall\n.cfi_endproc\n"
         ".globl capture\ncapture: .cfi_startproc\n" STORE "ra, 0(a0)\n" STORE "sp, 8(a0)\n" STORE
         "s0, 16(a0)\nret\n.cfi_endproc\n");
+#elif defined(__arm__)
+#ifdef __thumb__
+#define STATE ".syntax unified\n.thumb\n"
+#define FP    "r7"
+#else
+#define STATE ".syntax unified\n"
+#define FP    "r11"
+#endif
+__asm__(STATE ".text\n.globl _start\n.type _start, %function\n_start: .cfi_startproc\n.cfi_undefined lr\n"
+              "bl first\nmov r7, #1\nsvc #0\n.cfi_endproc\n.globl capture\n.type capture, %function\n"
+              "capture: .cfi_startproc\nbic r1, lr, #1\nmov r2, #0\nmov r3, sp\nstr r1, [r0]\nstr r2, [r0, #4]\n"
+              "str r3, [r0, #8]\nstr r2, [r0, #12]\nstr " FP
+              ", [r0, #16]\nstr r2, [r0, #20]\nbx lr\n.cfi_endproc\n");
 #else
 __asm__(".text\n.globl _start\n_start: .cfi_startproc\n.cfi_undefined 14\n"
         "aghi %r15, -160\n.cfi_adjust_cfa_offset 160\nbrasl %r14, first\nlghi %r1, 1\nsvc 0\n.cfi_endproc\n"
@@ -44,7 +57,12 @@ void capture(uint64_t *pc_sp_fp);
 extern const uint8_t sframe_start[], sframe_end[];
 
 #define FUNCTION __attribute__((noinline)) int
-#define NOTE     (expected[depth++] = (uint64_t)(uintptr_t)__builtin_return_address(0))
+#define NOTE     (expected[depth++] = (uint64_t)(uintptr_t)__builtin_return_address(0) & ~(uint64_t)NOT_ADDRESS)
+#ifdef __thumb__
+#define NOT_ADDRESS 1u /* says that it is Thumb code */
+#else
+#define NOT_ADDRESS 0u
+#endif
 
 static uint64_t expected[64];
 static unsigned depth;

@@ -37,12 +37,17 @@ suite-host-$(1): build/tools/sfu-gen $(HOST)/equal $(HOST)/truth $(HOST)/lookups
 endef
 $(foreach abi,$(ABIS),$(eval $(call HOST_SUITE,$(abi))))
 
-# RISC-V, whose tables are not SFrame.
-CHECK += host-riscv64 host-riscv32
+# RISC-V and 32-bit ARM, whose tables are not SFrame.
+CHECK += host-riscv64 host-riscv32 host-arm
 .PHONY: suite-host-riscv64 suite-host-riscv32
 suite-host-riscv64 suite-host-riscv32: suite-host-%: build/tools/sfu-gen build/tools/sfu-lint $(HOST)/truth \
     $(HOST)/sfu-gen-sanitized | $(TC)
 	@test/run.sh host-$* python3 port/host/test/riscv.py $*
+
+.PHONY: suite-host-arm
+suite-host-arm: build/tools/sfu-gen build/tools/sfu-lint $(HOST)/sfu-gen-sanitized
+	@test/tools/toolchain/install.sh check
+	@test/run.sh host-arm python3 port/host/test/arm.py
 
 ## [campaigns] host-truth IMAGE=file: sfu-gen's tables of a large image beside its CFI, as libdw reads it at every PC
 .PHONY: host-truth

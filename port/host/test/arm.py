@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""arm.py: tests of sfu-gen and sfu-lint with images of 32-bit ARM, A32 and T32 code. Prints a line for each.
+
+As for RISC-V, programs walk their own stacks by the tables (program.c), because no assembler has any to be equal to.
+"""
+import fnmatch
+import os
+import random
+import struct
+import subprocess
+import sys
+
+GEN, LINT, SANITIZED = "build/tools/sfu-gen", "build/tools/sfu-lint", "build/host/sfu-gen-sanitized"
+WORK = "build/host/work/arm"
+STATES = {"arm": (0x83, ["-marm"]), "thumb": (0x84, ["-mthumb"])}
+COMPILERS = {"gcc": ["arm-none-eabi-gcc"], "clang": ["clang-16", "--target=arm-linux-gnueabi", "-funwind-tables"]}
+CPU = ["-mcpu=cortex-a15", "-mfloat-abi=soft"]
+ROOM = """    .sfu_sframe : ALIGN(8) {
+        sframe_start = .; QUAD(0) . += 64 + SIZEOF(.debug_frame) * 2; . = ALIGN(8); sframe_end = .;
+    } :text
+"""
+LAST = "    .debug_frame 0 : { *(.debug_frame) }\n"
+
+
+class Wrong(Exception):
+    pass
+
+
+def must(condition, what):
+    if not condition:
+        raise Wrong(what)
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    must(done.returncode == 0, "%s: status %d: %s" % (" ".join(command), done.returncode,
+                                                      (done.stderr or done.stdout)[-300:]))
+    return done.stdout
+
+
+def read(file):
+    with open(file, "rb") as f:
+        return f.read()
+
+
+def write(file, data):
+    with open(file, "wb") as f:
+        f.write(data)
+
+
+def program(compiler, state, *flags, room=ROOM):
+    objects = []
+    for source in ("sfu.c", "port/host/test/program.c"):
+        objects.append("%s/%s.o" % (WORK, os.path.basename(source)))
+        run(*COMPILERS[compiler], *CPU, *STATES[state][1], "-ffreestanding", "-fno-pie", "-fno-stack-protector",
+            "-fno-optimize-sibling-calls", "-std=gnu99", "-w", "-I.", "-g1", "-DCFI_SECTIONS", *flags, "-c", source,
+            "-o", objects[-1])
+    script, image = WORK + "/program.ld", WORK + "/program.elf"
+    write(script, read("port/host/test/room.ld").decode().replace("@ROOM@", room).replace("@LAST@", LAST).encode())
+    names = ["-Wl,--defsym=__aeabi_unwind_cpp_pr%d=0" % n for n in (0, 1)] if compiler == "clang" else []
+    run("arm-none-eabi-gcc", *CPU, "-nostdlib", "-Wl,--no-warn-rwx-segments,-z,noexecstack", *names, "-T", script,
+        *objects, "-lgcc", "-o", image)
+    return image
+
+
+def section(image, name):
+    copy = WORK + "/section"
+    run("arm-none-eabi-objcopy", "-O", "binary", "-j", name, "--set-section-flags",
+        name + "=alloc,load,readonly,contents", image, copy)
+    return read(copy)
+
+
+def walked(compiler, state, level):
+    image = program(compiler, state, level)
+    for options in ([], ["--small"], ["--small", "--fp=auto"]):
+        run(GEN, "-q", "--strict", *options, image)
+        table = section(image, ".sfu_sframe")
+        must(struct.unpack_from("<HBBB", table)[::3] == (0x5f75, STATES[state][0]), table[:8].hex())
+        run(GEN, "-q", "--check", "--strict", image)
+        run("qemu-arm", image)
+        run(LINT, image)
+        before = read(image)
+        run(GEN, "-q", *options, image)
+        must(read(image) == before, "made again, they are others")
+    return "%d bytes" % int(run(GEN, "-q", "--size", "--small", image))
+
+
+def ways_out(state):
+    """--append, --side and -o have the same tables."""
+    image = program("gcc", state, "-O2", room="    sframe_start = 0x600000; sframe_end = 0x600000;\n")
+    made = {kind: "%s/out.%s" % (WORK, kind) for kind in ("append", "side", "raw")}
+    run(GEN, "-q", "--append=" + made["append"], image)
+    run(GEN, "-q", "--side=" + made["side"], image)
+    run(GEN, "-q", "-o", made["raw"], "--address=0x600000", image)
+    sizes = [len(section(made["append"], ".sfu_sframe")), len(section(made["side"], ".sfu_sframe")),
+             len(read(made["raw"]))]
+    must(len(set(sizes)) == 1, str(sizes))
+    run(GEN, "-q", "--check", "--strict", made["append"])
+
+
+def hostile(state):
+    """Bytes that are changed at random, under the sanitizers."""
+    image = program("gcc", state, "-O1")
+    run(GEN, "-q", image)
+    whole, chance = read(image), random.Random(20261125)
+    table = whole.index(section(image, ".debug_frame")[:64])
+    for turn in range(40):
+        broken = bytearray(whole)
+        for _ in range(chance.randint(1, 3)):
+            at = chance.choice([chance.randrange(64), table + chance.randrange(512), chance.randrange(len(broken))])
+            broken[at] = chance.randrange(256)
+        write(WORK + "/broken", bytes(broken))
+        for option in ("--size", "--check"):
+            done = subprocess.run([SANITIZED, "-q", option, WORK + "/broken"], capture_output=True, check=False)
+            said = done.stderr.decode(errors="replace")
+            must(done.returncode in (0, 1) and "Sanitizer" not in said and "runtime error" not in said,
+                 "turn %d: status %d: %s" % (turn, done.returncode, said[-300:]))
+
+
+def main():
+    failed = False
+    os.makedirs(WORK, exist_ok=True)
+    todo = [("%s %s %s" % (compiler, state, level), walked, (compiler, state, level))
+            for compiler in COMPILERS for state in STATES for level in ("-O0", "-O2", "-Os")]
+    todo += [("%s %s" % (function.__name__, state), function, (state,)) for function in (ways_out, hostile)
+             for state in STATES]
+    for name, function, arguments in todo:
+        chosen = os.environ.get("T", "")
+        if chosen not in name and not fnmatch.fnmatchcase(name, f"*{chosen}*"):
+            continue
+        try:
+            said = function(*arguments)
+            print("ok " + name + (": " + said if said else ""), flush=True)
+        except (Wrong, OSError, LookupError, ValueError, struct.error, subprocess.SubprocessError) as wrong:
+            failed = True
+            print("not ok %s: %s" % (name, wrong), flush=True)
+    return failed
+
+
+sys.exit(main())
