@@ -31,9 +31,11 @@ $(2)/%.o: %.c $(CORTEXM_HEADERS) $(MAKEFILE_LIST)
 	@mkdir -p $$(@D)
 	$(or $(4),$(CORTEXM_CC)) $(CORTEXM_CPU_$(1)) $$(CORTEXM_FLAGS) $(3) -c $$< -o $$@
 
-.SECONDARY: $(CORTEXM_SOURCES:%.c=$(2)/%.o) $(2)/port/baremetal/cortexm/main.o $(2)/port/baremetal/test/cortexm.o
+.SECONDARY: $(CORTEXM_SOURCES:%.c=$(2)/%.o) $(2)/port/baremetal/cortexm/main.o $(2)/port/baremetal/test/cortexm.o \
+    $(2)/port/cortexm/test/steps.o
 $(2)/firmware.elf: $(2)/port/baremetal/cortexm/main.o
 $(2)/test.elf: $(2)/port/baremetal/test/cortexm.o
+$(2)/steps.elf: $(2)/port/cortexm/test/steps.o
 $(2)/%.elf: $(CORTEXM_SOURCES:%.c=$(2)/%.o) $(wildcard port/baremetal/cortexm/*.ld) build/tools/sfu-gen
 	$(CORTEXM_CC) $(CORTEXM_CPU_$(1)) -nostdlib -Wl,--gc-sections,-z,noexecstack -Lport/baremetal/cortexm \
 	    -T$(CORTEXM_SCRIPT_$(1)).ld $$(filter %.o,$$^) -lgcc -o $$@
@@ -42,6 +44,12 @@ endef
 $(foreach board,$(CORTEXM_BOARDS),$(eval $(call cortexm_image,$(board),$(CORTEXM)/$(board))))
 $(eval $(call cortexm_image,mps2-an385,$(CORTEXM)/mps2-an385-O0,-O0))
 $(eval $(call cortexm_image,mps2-an386,$(CORTEXM)/mps2-an386-clang,,$(CORTEXM_CLANG)))
+# For steps alone.
+$(foreach board,$(filter-out mps2-an385,$(CORTEXM_BOARDS)),$(foreach level,O0 O2,\
+    $(eval $(call cortexm_image,$(board),$(CORTEXM)/$(board)-step-$(level),-$(level)))))
+$(foreach board,$(filter-out mps2-an385,$(CORTEXM_BOARDS)),$(foreach level,O0 O2 Os,\
+    $(eval $(call cortexm_image,$(board),$(CORTEXM)/$(board)-step-clang-$(level),-$(level),$(CORTEXM_CLANG)))))
+$(eval $(call cortexm_image,mps2-an386,$(CORTEXM)/mps2-an386-step-fp,-fno-omit-frame-pointer))
 CORTEXM_KINDS := $(CORTEXM_BOARDS) mps2-an385-O0 mps2-an386-clang
 
 CHECK += cortexm bare-cortexm
@@ -60,6 +68,15 @@ build/port/cortexm/test: port/cortexm/test/cortexm_test.c port/cortexm/sfu_corte
 suite-bare-cortexm: $(foreach kind,$(CORTEXM_KINDS),$(CORTEXM)/$(kind)/test.elf)
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh bare-cortexm python3 port/baremetal/test/cortexm.py arm-none-eabi- $(CORTEXM_KINDS:%=$(CORTEXM)/%)
+
+# A trace at every instruction.
+CHECK += step-cortexm
+CORTEXM_STEPPED := $(foreach board,$(filter-out mps2-an385,$(CORTEXM_BOARDS)),$(board) \
+    $(addprefix $(board)-step-,O0 O2 clang-O0 clang-O2 clang-Os)) mps2-an386-step-fp
+.PHONY: suite-step-cortexm
+suite-step-cortexm: $(foreach kind,$(CORTEXM_STEPPED),$(CORTEXM)/$(kind)/steps.elf)
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh step-cortexm python3 -B port/cortexm/test/steps.py arm-none-eabi- $(CORTEXM_STEPPED:%=$(CORTEXM)/%)
 
 BOARD ?= mps2-an386
 ## [tools] cortexm BOARD=microbit: a firmware of our own for a Cortex-M, and how it crashes in QEMU

@@ -58,14 +58,14 @@ void Reset_Handler(void)
     uint32_t *to;
 
     SFU_CORTEXM_OUTERMOST();
+#ifdef __ARM_FP
+    *board_register(0xe000ed88) |= 0xf00000; /* CPACR: the FPU is on; loops may be those of MVE */
+    __asm__ volatile("dsb\n\tisb");
+#endif
     for (to = data_start; to < data_end; to++)
         *to = *from++;
     for (to = bss_start; to < bss_end; to++)
         *to = 0;
-#ifdef __ARM_FP
-    *board_register(0xe000ed88) |= 0xf00000; /* CPACR: the FPU is on */
-    __asm__ volatile("dsb\n\tisb");
-#endif
     board_main(board_command_line());
     board_exit(true);
 }

@@ -23,10 +23,11 @@ CALL = r"^ *([0-9a-f]+):\t([0-9a-f ]+?) *\tblx?(?:eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|
 class Stub:
     """GDB's protocol."""
 
-    def __init__(self, image, socket_path):
-        self.qemu = subprocess.Popen(["qemu-system-arm", "-M", "mps2-an386", "-display", "none", "-S", "-gdb",
+    def __init__(self, image, socket_path, board="mps2-an386", line=""):
+        self.qemu = subprocess.Popen(["qemu-system-arm", "-M", board, "-display", "none", "-S", "-gdb",
                                       f"unix:{socket_path},server=on", "-semihosting-config",
-                                      "enable=on,target=native", "-kernel", image], stdin=subprocess.DEVNULL)
+                                      f"enable=on,target=native,arg={line}", "-kernel", image],
+                                     stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.socket = socket.socket(socket.AF_UNIX)
         for _ in range(200):
             try:
