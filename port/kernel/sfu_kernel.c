@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 #include "sfu_kernel.h"
-#include "sfu_arch.h"
 
 enum { MAX_THREADS = 4096, PATIENCE = 10000000 };
 
@@ -258,6 +257,7 @@ struct search {
     uint64_t addr, below, above; /* no stack that was looked at reaches into [below, above) */
     enum fit best;
     struct sfu_stack *stack; /* valid unless best is OUTSIDE */
+    uint64_t guard;          /* bytes below it */
 };
 
 static enum fit fit_of(uint64_t addr, uint64_t low, uint64_t high, uint64_t guard)
@@ -280,6 +280,7 @@ static bool look_at(struct search *s, const void *low, const void *high, uint64_
         s->stack->low = begin;
         s->stack->high = end;
         s->best = fit;
+        s->guard = guard;
     }
     if (begin < end && end <= s->addr && end > s->below)
         s->below = end;
@@ -318,11 +319,20 @@ static bool look_at_rest(const struct sfu_kernel *k, struct search *s)
     return s->best != OUTSIDE;
 }
 
+/* Adds the guard to the stack that an address in it has found. */
+static void add_guard(const struct search *s)
+{
+    const uint64_t size = s->guard < s->stack->low ? s->guard : s->stack->low;
+
+    s->stack->bytes = (const uint8_t *)s->stack->bytes - size;
+    s->stack->low -= size;
+}
+
 /* A sfu_find_stack_fn. At most num_stacks and max_threads passes. */
 static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
 {
     const struct sfu_kernel *k = (const struct sfu_kernel *)ctx;
-    struct search s = {addr, 0, UINT64_MAX, OUTSIDE, stack};
+    struct search s = {addr, 0, UINT64_MAX, OUTSIDE, stack, 0};
     struct sfu_kernel_thread thread;
     uint32_t left = max_threads(k);
     unsigned i;
@@ -341,7 +351,11 @@ static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
     for (; left > 0 && next_thread(k, &thread); left--)
         if (look_at(&s, thread.stack_low, thread.stack_high, thread.guard))
             return true;
-    return s.best != OUTSIDE || look_at_rest(k, &s);
+    if (s.best == OUTSIDE && !look_at_rest(k, &s))
+        return false;
+    if (k->guard_is_memory && s.best == IN_GUARD)
+        add_guard(&s);
+    return true;
 }
 
 /* ---- Exception entries ----------------------------------------------------------------------------------------- */
@@ -625,15 +639,15 @@ unsigned sfu_kernel_print_threads(struct sfu_kernel *k)
 
 /* ---- Traces in an array ---------------------------------------------------------------------------------------- */
 
-unsigned __attribute__((__noinline__))
-sfu_kernel_backtrace(const struct sfu_kernel *k, const void *thread, void **pcs, unsigned num, unsigned skip)
+unsigned sfu_kernel_backtrace_from(const struct sfu_kernel *k, const struct sfu_registers *top, const void *thread,
+                                   void **pcs, unsigned num, unsigned skip)
 {
-    struct sfu_registers top = sfu_registers_here();
+    struct sfu_registers waits;
     struct sfu_kernel_thread described;
     struct sfu_target target;
     struct sfu_walk walk;
     unsigned n = 0;
-    int code;
+    int code = SFU_OK;
 
     if (k->panic.own.ctx == NULL)
         return 0;
@@ -648,11 +662,11 @@ sfu_kernel_backtrace(const struct sfu_kernel *k, const void *thread, void **pcs,
     if (thread != NULL) {
         clear(&described, sizeof described);
         describe(&k->threads, (const uint8_t *)thread, &described);
-        if (!switched_from(k, &described, &top))
+        if (!switched_from(k, &described, &waits))
             return 0;
+        top = &waits;
     }
-    sfu_walk_start(&walk, &target, &top);
-    code = thread == NULL ? sfu_walk_step(&walk) : (int)SFU_OK; /* its own frame is none of the caller's */
+    sfu_walk_start(&walk, &target, top);
     for (; code == SFU_OK && n < num && walk.frame.regs.pc != 0; code = sfu_walk_step(&walk))
         if (skip == 0)
             /* NOLINTNEXTLINE(performance-no-int-to-ptr): backtrace() gives pointers, too */

@@ -42,6 +42,7 @@
 #ifndef SFU_KERNEL_H
 #define SFU_KERNEL_H
 
+#include "sfu_arch.h"
 #include "sfu_print.h"
 
 #ifdef __cplusplus
@@ -52,8 +53,8 @@ extern "C" {
 struct sfu_kernel_stack {
     const void *low, *high;
     /* Bytes below low that a stack pointer lies in when this stack has overflowed, a guard page for instance. They are
-     * not read. If there is no guard page, give the size of a large frame: an address that lies on another stack, too,
-     * counts as that stack's. */
+     * not read, unless sfu_kernel.guard_is_memory is set. If there is no guard page, give the size of a large frame: an
+     * address that lies on another stack, too, counts as that stack's. */
     uint64_t guard;
     uint32_t each; /* low to high are stacks of so many bytes each, such as one for each CPU; 0: it is one stack */
 };
@@ -145,6 +146,8 @@ struct sfu_kernel {
     /* Memory that holds stacks of unknown bounds, such as the boot loader's or an idle thread's. It is looked at last,
      * and counts as one stack. All of it is mapped. Not set: there is none. */
     struct sfu_kernel_stack rest;
+    /* There are no guard pages: what lies below a stack is memory, which overflows write to, and which may be read. */
+    bool guard_is_memory;
 
     struct sfu_kernel_threads threads; /* if its array or list is set */
     sfu_kernel_thread_fn next_thread;  /* where that does not fit: a function instead; or NULL */
@@ -216,12 +219,22 @@ unsigned sfu_kernel_print_threads(struct sfu_kernel *kernel);
 
 /* For a kernel's own backtrace(), its leak finder or its lock checker: puts the trace of THREAD, a structure that
  * sfu_kernel.threads describes, into PCS, without its first SKIP frames, at most NUM of them. If THREAD is NULL, the
- * trace is that of the caller, whose frame is the first one. A PC is that of the call, as addr2line wants it; a return
- * address of 0 is left out. THREAD
- * must not run. Prints nothing, writes nothing but PCS, and may be called at any time and on all CPUs at once. Returns
- * how many PCs there are now: 0 before sfu_kernel_init. */
-unsigned sfu_kernel_backtrace(const struct sfu_kernel *kernel, const void *thread, void **pcs, unsigned num,
-                              unsigned skip);
+ * trace begins at TOP. A PC is that of the call, as addr2line wants it; a return address of 0 is left out. THREAD must
+ * not run. Prints nothing, writes nothing but PCS, and may be called at any time and on all CPUs at once. Returns how
+ * many PCs there are now: 0 before sfu_kernel_init. */
+unsigned sfu_kernel_backtrace_from(const struct sfu_kernel *kernel, const struct sfu_registers *top,
+                                   const void *thread, void **pcs, unsigned num, unsigned skip);
+
+/* The same. If THREAD is NULL, the trace is that of the function that calls this one, which is its first frame, even if
+ * this is the last thing that the function does: no compiler makes a jump of a call that has the address of a local
+ * variable. */
+static inline __attribute__((__always_inline__)) unsigned
+sfu_kernel_backtrace(const struct sfu_kernel *kernel, const void *thread, void **pcs, unsigned num, unsigned skip)
+{
+    struct sfu_registers here = sfu_registers_here();
+
+    return sfu_kernel_backtrace_from(kernel, &here, thread, pcs, num, skip);
+}
 
 #ifdef __cplusplus
 }

@@ -21,29 +21,46 @@ struct overflow {
     uint32_t number;
 };
 
-/* Whether STACK, on which a frame has SP, has overflowed, and by which address: SP or the fault's. */
-static bool has_overflowed(const struct sfu_panic *p, const struct sfu_stack *stack, uint64_t sp, uint64_t *lowest)
+/* Whether T's find_stack finds STACK, whatever its low end, for ADDR. *FOUND is what it finds. */
+static bool finds(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, struct sfu_stack *found)
 {
-    const struct sfu_target *t = p->target;
+    return t->find_stack != NULL && t->find_stack(t->ctx, addr, found) && found->high == stack->high;
+}
+
+/* The lowest address of STACK. Its own low may be that of memory below it, if an address there has found it. */
+static uint64_t low_of(const struct sfu_target *t, const struct sfu_stack *stack)
+{
+    struct sfu_stack whole;
+
+    return finds(t, stack, stack->high - 1, &whole) ? whole.low : stack->low;
+}
+
+/* Whether STACK, on which a frame has SP, has overflowed below LOW, and by which address: SP or the fault's. */
+static bool has_overflowed(const struct sfu_panic *p, const struct sfu_stack *stack, uint64_t low, uint64_t sp,
+                           uint64_t *lowest)
+{
     struct sfu_stack other;
 
     *lowest = sp;
-    if (sp < stack->low)
+    if (sp < low)
         return true;
     *lowest = p->fault_address;
-    return p->fault_address != 0 && p->fault_address < stack->low && t->find_stack != NULL &&
-           t->find_stack(t->ctx, p->fault_address, &other) && other.low == stack->low;
+    return p->fault_address != 0 && p->fault_address < low && finds(p->target, stack, p->fault_address, &other);
 }
 
 /* Begins to count, if the stack of P's walk has overflowed. */
 static void look(const struct sfu_panic *p, struct overflow *o)
 {
     const struct sfu_walk *walk = &p->walk;
+    uint64_t low;
 
-    if (walk->stack.high == 0 || !has_overflowed(p, &walk->stack, walk->frame.regs.sp, &o->lowest))
+    if (walk->stack.high == 0)
+        return;
+    low = low_of(p->target, &walk->stack);
+    if (!has_overflowed(p, &walk->stack, low, walk->frame.regs.sp, &o->lowest))
         return;
     o->high = walk->stack.high;
-    o->room = walk->stack.high - walk->stack.low;
+    o->room = walk->stack.high - low;
 }
 
 /* Steps P's walk once and counts the frame that it leaves, if that is on the overflowed stack. */

@@ -22,8 +22,9 @@
  * size is not known.
  *
  * A stack has overflowed if the SP of a frame lies below it, or if fault_address does. The target's find_stack says
- * which stack that is: it counts some memory below each stack, a guard page for instance, as that stack's. A target
- * with one stack, and no find_stack, has one answer for each SP, and none for a fault_address.
+ * which stack that is: it counts some memory below each stack, a guard page for instance, as that stack's. If that is
+ * memory that may be read, find_stack may add it to the stack, but only for an address in it. A target with one stack,
+ * and no find_stack, has one answer for each SP, and none for a fault_address.
  *
  * A trace that begins elsewhere, on the stack of a double fault for instance, comes to the overflowed stack like any
  * trace. The line about the overflow needs a walk of its own, in front of the one that prints: if that walk faults, the

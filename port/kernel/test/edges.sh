@@ -26,7 +26,7 @@ done
 
 # pointer COMPILER MEMBER: compiles a description of threads whose structure has MEMBER, without a warning.
 pointer() {
-    $1 -ffreestanding -Wall -Wextra -Wpedantic -Wconversion -Werror -I. -Iport/print -Iport/kernel \
+    $1 -ffreestanding -Wall -Wextra -Wpedantic -Wconversion -Werror -I. -Iarch -Iport/print -Iport/kernel \
         -c -o "$out/pointer.o" - 2>"$out/pointer.log" <<END
 #include "sfu_kernel.h"
 struct task { int id; $2; };

@@ -127,6 +127,28 @@ static void test_guards_on_stacks(void **state)
     }
 }
 
+/* Where there are no guard pages, what lies below a stack is read, too, but counts as the stack's for nothing else. */
+static void test_guard_is_memory(void **state)
+{
+    static uint8_t memory[512];
+    struct sfu_stack stack;
+
+    (void)state;
+    kernel.guard_is_memory = true;
+    stacks[0] = (struct sfu_kernel_stack){memory + 128, memory + 384, 64, 128};
+    assert_true(find(at(memory + 100), &stack) && stack.low == at(memory + 64) && stack.high == at(memory + 256));
+    assert_ptr_equal(stack.bytes, memory + 64);
+    assert_true(find(at(memory + 64), &stack) && stack.low == at(memory + 64));
+    assert_false(find(at(memory + 63), &stack));
+    assert_true(find(at(memory + 128), &stack) && stack.low == at(memory + 128) && stack.bytes == memory + 128);
+    assert_true(find(at(memory + 256), &stack) && stack.low == at(memory + 256));
+    kernel.num_stacks = 1;
+    kernel.rest = (struct sfu_kernel_stack){memory + 400, memory + 512, 8, 0};
+    assert_true(find(at(memory + 392), &stack) && stack.low == at(memory + 392) && stack.high == at(memory + 512));
+    stacks[0].guard = UINT64_MAX; /* more than there is */
+    assert_true(find(0, &stack) && stack.low == 0 && at(stack.bytes) == 0 && stack.high == at(memory + 256));
+}
+
 /* Several stacks side by side. Only the first one has a guard. What is left over at the end is a stack, too. */
 static void test_stacks_of_cpus(void **state)
 {
@@ -722,8 +744,10 @@ static void test_backtrace(void **state)
 {
     static const struct sfu_kernel unset;
     void *pcs[4] = {NULL, NULL, NULL, NULL};
+    struct sfu_registers top;
 
     (void)state;
+    memset(&top, 0, sizeof top);
     describe();
     low[9] = at(table) + 0x1044; /* the thread waits in that function, which 0x2000 has called */
     low[10] = 0x2000;
@@ -742,8 +766,14 @@ static void test_backtrace(void **state)
     assert_int_equal(sfu_kernel_backtrace(&kernel, &tasks[1], pcs, 4, 0), 0);
     assert_int_equal(sfu_kernel_backtrace(&unset, NULL, pcs, 4, 0), 0);
     assert_int_equal(sfu_kernel_backtrace(&unset, &tasks[1], pcs, 4, 0), 0);
-    /* This program has no tables of its own: there is a step to the caller, but no row for it. */
-    assert_int_equal(sfu_kernel_backtrace(&kernel, NULL, pcs, 4, 0), 0);
+    /* This program has no tables of its own, and its stack is none of the kernel's. */
+    assert_int_equal(sfu_kernel_backtrace(&kernel, NULL, pcs, 4, 0), 1);
+    assert_int_equal(sfu_kernel_backtrace(&kernel, NULL, pcs, 4, 1), 0);
+    low[11] = 0x3000;
+    top.pc = at(table) + 0x1050;
+    top.sp = at(low + 11);
+    assert_int_equal(sfu_kernel_backtrace_from(&kernel, &top, NULL, pcs, 4, 0), 2);
+    assert_true((uintptr_t)pcs[0] == at(table) + 0x1050 && (uintptr_t)pcs[1] == 0x2fff);
 }
 
 static unsigned cpu;
@@ -803,6 +833,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_stacks, reset),
         cmocka_unit_test_setup(test_guards_on_stacks, reset),
+        cmocka_unit_test_setup(test_guard_is_memory, reset),
         cmocka_unit_test_setup(test_stacks_of_cpus, reset),
         cmocka_unit_test_setup(test_endless_list, reset),
         cmocka_unit_test_setup(test_thread_outside, reset),

@@ -1337,6 +1337,42 @@ static void test_overflow_fault(void **state)
     assert_null(strstr(output, "overflow"));
 }
 
+/* The target's stack without its lowest 32 bytes, which are memory below it: an address there has it all. */
+static bool find_with_memory(void *ctx, uint64_t addr, struct sfu_stack *found)
+{
+    (void)ctx;
+    *found = target.stack;
+    if (addr >= STACK + 32) {
+        found->low += 32;
+        found->bytes = stack + 4;
+    }
+    return addr >= STACK && addr <= found->high;
+}
+
+/* What lies below the stack is read, but not counted as a part of the stack. */
+static void test_overflow_memory(void **state)
+{
+    (void)state;
+    three_frames();
+    target.find_stack = find_with_memory;
+    (void)sfu_panic_print(&panic, &top);
+    assert_ptr_equal(strstr(output,
+                            "stack overflow: 3 frames use 512 of 480 bytes; the largest is frame 1, 32 bytes: "
+                            "0x2004\n#0  "),
+                     output);
+    length = 0;
+    panic.fault_address = STACK + 8; /* SP is still on the stack */
+    top.sp = STACK + 32;
+    top.fp = STACK + 8 * 5;
+    record(5, STACK + 8 * 11, 0x2004);
+    record(11, 0, 0x3004);
+    (void)sfu_panic_print(&panic, &top);
+    assert_ptr_equal(strstr(output,
+                            "stack overflow: 3 frames use 504 of 480 bytes; the largest is frame 1, 48 bytes: "
+                            "0x2004\n#0  "),
+                     output);
+}
+
 /* One frame, whose caller is not known, and a panic before there are tables. */
 static void test_overflow_alone(void **state)
 {
@@ -1400,6 +1436,7 @@ int main(void)
         cmocka_unit_test_setup(test_sizes_cycles, reset),
         cmocka_unit_test_setup(test_overflow, reset),
         cmocka_unit_test_setup(test_overflow_fault, reset),
+        cmocka_unit_test_setup(test_overflow_memory, reset),
         cmocka_unit_test_setup(test_overflow_alone, reset),
     };
 
