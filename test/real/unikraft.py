@@ -58,7 +58,7 @@ static enum sfu_kernel_state state_of(const void *thread)
 %(stacks)s
 static struct sfu_kernel trace = {
 	.panic = {.put = put, .image = "app.dbg", .sizes = sfu_print_size, .before = sfu_print_overflow},
-	.stacks = stacks, .num_stacks = 2, .zero_ends = true, /* where a new thread returns to */
+	.stacks = stacks, .num_stacks = sizeof(stacks) / sizeof(stacks[0]), .zero_ends = true, /* of new threads */
 	.rest = {(void *)%(low)s, (void *)%(high)s, 0}, /* %(bounds)s */
 %(trap)s	.switched = %(switched)s,
 	.threads = {.next = offsetof(struct uk_thread, thread_list), .sp = offsetof(struct uk_thread, ctx.sp),
@@ -90,7 +90,7 @@ X86_64_WALK = WALK % {
 }
 ARM64_WALK = WALK % {
     "symbols": ", el1_sync[], vector_table[]",
-    "stacks": "static struct sfu_kernel_stack stacks[2];",
+    "stacks": "static struct sfu_kernel_stack stacks[1];",
     "bounds": "128 MiB of memory",
     "low": "0x40000000",
     "high": "0x48000000",
@@ -98,8 +98,8 @@ ARM64_WALK = WALK % {
             "\t\t offsetof(struct __regs, x[29]), offsetof(struct __regs, lr), 0},\n",
     "switched": "{88, SFU_KERNEL_NOT_SAVED, 80, SFU_KERNEL_NOT_SAVED, 112}",
     "entries": "\tconst char *mid = (const char *)SYSREG_READ64(sp_el0);\n\n"
-               "\tstacks[0] = (struct sfu_kernel_stack){mid - __CPU_EXCEPT_STACK_SIZE, mid, 0};\n"
-               "\tstacks[1] = (struct sfu_kernel_stack){mid, mid + __CPU_EXCEPT_STACK_SIZE, 0};\n"
+               "\tstacks[0] = (struct sfu_kernel_stack){mid - __CPU_EXCEPT_STACK_SIZE, mid + __CPU_EXCEPT_STACK_SIZE, "
+               "0, __CPU_EXCEPT_STACK_SIZE};\n"
                "\ttrace.entries = (struct sfu_range){(uintptr_t)el1_sync, (uintptr_t)vector_table};\n",
 }
 TRACE = HERE + " sfu_kernel_panic sfu_trace ukplat_terminate "
@@ -107,6 +107,7 @@ WAITER = "waiter ??"  # 0 is what a thread's function would return to
 BOTH = [
     Edit("unikraft/plat/kvm/Makefile.uk", r"""
 LIBKVMPLAT_SRCS-y += $(addprefix $(UK_PLAT_COMMON_BASE)/sfu_,panic.c kernel.c trace.c)
+$(foreach part,PANIC KERNEL TRACE,$(eval LIBKVMPLAT_SFU_$(part)_FLAGS-y += -Os))
 """),
     Edit("unikraft/plat/kvm/shutdown.c", "void sfu_trace(void);", before=r"^void ukplat_terminate\(.*\)\s+\{"),
     Edit("unikraft/plat/kvm/shutdown.c", "\tif (request == UKPLAT_CRASH)\n\t\tsfu_trace();",
