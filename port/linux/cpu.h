@@ -17,6 +17,18 @@
 
 enum { AT_FDCWD = -100, O_CLOEXEC = 0x80000 };
 
+/* A program header. */
+#if UINTPTR_MAX > 0xffffffff
+struct phdr { /* Elf64_Phdr */
+    uint32_t type, flags;
+    uint64_t offset, vaddr, paddr, filesz, memsz, align;
+};
+#else
+struct phdr { /* Elf32_Phdr */
+    uint32_t type, offset, vaddr, paddr, filesz, memsz, flags, align;
+};
+#endif
+
 /* How Linux's struct siginfo begins. */
 struct siginfo {
     uint32_t signal;
@@ -206,7 +218,7 @@ static inline long raw_call(long number, long a, long b, long c, long d, long e,
     return r2;
 }
 
-#elif defined(__riscv) && __riscv_xlen == 64
+#elif defined(__riscv)
 
 enum {
     CALL_OPENAT = 56,
@@ -216,7 +228,11 @@ enum {
     CALL_WRITE = 64,
     CALL_EXIT_GROUP = 94,
     CALL_TIMER_CREATE = 107,
+#if __riscv_xlen == 64
     CALL_TIMER_SETTIME = 110,
+#else
+    CALL_TIMER_SETTIME = 409, /* timer_settime64: of 32 bits Linux has no other one */
+#endif
     CALL_TIMER_DELETE = 111,
     CALL_SIGALTSTACK = 132,
     CALL_SIGACTION = 134, /* there is no restorer */
@@ -230,10 +246,10 @@ enum {
 };
 #define ZERO_REGISTER 0 /* x0: it is not saved */
 
-/* struct ucontext: 176 bytes, pc, x1 to x31. */
+/* struct ucontext: 176 bytes, of 32 bits 160; pc, x1 to x31. */
 static inline uint64_t saved_at(uint32_t reg)
 {
-    return 176 + 8 * (uint64_t)(reg % SFU_NUM_REGS);
+    return (sizeof(long) == 8 ? 176 : 160) + sizeof(long) * (uint64_t)(reg % SFU_NUM_REGS);
 }
 
 static inline long raw_call(long number, long a, long b, long c, long d, long e, long f)
@@ -251,7 +267,7 @@ static inline long raw_call(long number, long a, long b, long c, long d, long e,
 }
 
 #else
-#error "this port has no such CPU: RISC-V of 32 bits has it on bare metal alone"
+#error "this port has no such CPU"
 #endif
 
 #endif

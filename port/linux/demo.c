@@ -113,7 +113,7 @@ void handler(int signal, void *info, void *ucontext)
 }
 
 /* The section of this program: by its program headers, or between symbols of the linker script. */
-static int find_section(const uint64_t *auxv)
+static int find_section(const uintptr_t *auxv)
 {
     int code = sfu_linux_init(&self, auxv);
 
@@ -128,7 +128,7 @@ static int find_section(const uint64_t *auxv)
     return code;
 }
 
-static void open_section(const uint64_t *auxv)
+static void open_section(const uintptr_t *auxv)
 {
     int code = find_section(auxv);
     struct sfu_place place;
@@ -153,7 +153,7 @@ static void open_section(const uint64_t *auxv)
     panic.slide = self.slide;
 }
 
-NOINLINE int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
+NOINLINE int sfu_linux_main(int argc, char **argv, const uintptr_t *auxv)
 {
     void (*restorer)(void) = NULL;
 

@@ -15,11 +15,11 @@ suite-demo:
 	@test/tools/toolchain/install.sh demo
 	@test/run.sh demo port/linux/test/demo_test.sh
 
-CHECK += demo-riscv64
-.PHONY: suite-demo-riscv64
-suite-demo-riscv64: build/tools/sfu-gen
+CHECK += demo-riscv64 demo-riscv32
+.PHONY: suite-demo-riscv64 suite-demo-riscv32
+suite-demo-riscv64 suite-demo-riscv32: suite-demo-%: build/tools/sfu-gen build/tools/sfu-trace
 	@test/tools/toolchain/install.sh check
-	@test/run.sh demo-riscv64 port/linux/test/port.py riscv64 -
+	@test/run.sh demo-$* port/linux/test/port.py $* build/tools/sfu-trace
 
 $(ABIS:%=suite-demo-%): suite-demo-%: build/tools/sfu-trace | $(TC)
 	@test/tools/toolchain/toolchain.sh v1 v2 >/dev/null

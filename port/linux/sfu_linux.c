@@ -161,7 +161,8 @@ static int read_saved(uint64_t trap, uint32_t reg, uint64_t *value)
         return 0;
     }
 #endif
-    return sfu_linux_read(NULL, trap + UCONTEXT_OFFSET + saved_at(reg), value, 8);
+    *value = 0; /* of 32 bits Linux is little-endian */
+    return sfu_linux_read(NULL, trap + UCONTEXT_OFFSET + saved_at(reg), value, sizeof(uintptr_t));
 }
 
 #ifdef SIGFRAME_REGS
@@ -252,7 +253,7 @@ struct sfu_registers sfu_linux_interrupted(const void *ucontext, struct sfu_cpu 
     uint32_t reg;
 
     for (reg = 0; reg <= SFU_NUM_REGS; reg++)
-        cpu->r[reg] = *(const uint64_t *)at(ucontext, (int)saved_at(reg));
+        cpu->r[reg] = *(const uintptr_t *)at(ucontext, (int)saved_at(reg));
 #ifdef ZERO_REGISTER
     cpu->r[ZERO_REGISTER] = 0;
 #endif
@@ -266,19 +267,19 @@ struct sfu_registers sfu_linux_interrupted(const void *ucontext, struct sfu_cpu 
 int sfu_linux_sigaction(int signal, void (*handler)(int, void *, void *), uint64_t flags, void (*restorer)(void))
 {
     extern void sfu_linux_restorer(void);
-    uint64_t action[4] = {0, 0, 0, 0}; /* handler, flags, restorer, mask */
+    uintptr_t action[4] = {0, 0, 0, 0}; /* handler, flags, restorer, mask; RISC-V: handler, flags, mask */
 
     if (SA_RESTORER_OURS && restorer == NULL)
         restorer = sfu_linux_restorer;
     action[0] = (uintptr_t)handler;
-    action[1] = flags | (restorer != NULL ? 0x04000000 : 0);
+    action[1] = (uintptr_t)flags | (restorer != NULL ? 0x04000000 : 0);
     action[2] = (uintptr_t)restorer;
     return (int)sfu_linux_call(CALL_SIGACTION, signal, (long)action, 0, 8, 0, 0);
 }
 
 int sfu_linux_sigaltstack(void *stack, size_t size)
 {
-    uint64_t altstack[3]; /* address, flags, size */
+    uintptr_t altstack[3]; /* address, flags, size */
 
     altstack[0] = (uintptr_t)stack;
     altstack[1] = 0;
@@ -288,11 +289,8 @@ int sfu_linux_sigaltstack(void *stack, size_t size)
 
 /* ---- The section --------------------------------------------------------------------------------------------- */
 
-struct phdr { /* Elf64_Phdr */
-    uint32_t type, flags;
-    uint64_t offset, vaddr, paddr, filesz, memsz, align;
-};
-enum { PT_LOAD = 1, PT_PHDR = 6, PT_GNU_SFRAME = 0x6474e554, EHDR_SIZE = 64, AT_PHDR = 3, AT_PHNUM = 5 };
+enum { PT_LOAD = 1, PT_PHDR = 6, PT_GNU_SFRAME = 0x6474e554, AT_PHDR = 3, AT_PHNUM = 5 };
+enum { EHDR_SIZE = sizeof(long) == 8 ? 64 : 52 };
 
 /* Run-time minus link-time address. PT_PHDR says where the headers were linked to. A static-pie has none: there the
  * headers follow the ELF header, at the start of the first segment. */
@@ -324,7 +322,7 @@ int sfu_linux_find(struct sfu_section *section, const void *phdrs, uint64_t num,
     return SFU_E_NO_SECTION;
 }
 
-int sfu_linux_init(struct sfu_linux *self, const uint64_t *auxv)
+int sfu_linux_init(struct sfu_linux *self, const uintptr_t *auxv)
 {
     const void *phdrs = NULL;
     uint64_t num = 0;
@@ -332,7 +330,7 @@ int sfu_linux_init(struct sfu_linux *self, const uint64_t *auxv)
 
     for (; auxv[0] != 0; auxv += 2) {
         if (auxv[0] == AT_PHDR)
-            phdrs = (const void *)(uintptr_t)auxv[1];
+            phdrs = (const void *)auxv[1];
         if (auxv[0] == AT_PHNUM)
             num = auxv[1];
     }

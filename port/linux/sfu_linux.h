@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * sfu in Linux user mode, without a libc or beside one: x86_64, aarch64 little and big, s390x; also under qemu-user. It
- * makes raw system calls only, allocates nothing and leaves errno alone. A signal handler may call everything here.
+ * sfu in Linux user mode, without a libc or beside one: x86_64, aarch64 little and big, s390x, RISC-V of 64 bits and of
+ * 32; also under qemu-user. It makes raw system calls only, allocates nothing and leaves errno alone. A signal handler
+ * may call everything here.
  *
  *     static struct sfu_linux self;
  *
@@ -37,7 +38,7 @@ struct sfu_linux {
  * its stack. AUXV, the auxiliary vector (pairs of words that end in AT_NULL), names the program headers, and these the
  * section. Returns SFU_OK, SFU_E_NO_SECTION (no PT_GNU_SFRAME) or what sfu_add returned. All else is set in any
  * case. */
-int sfu_linux_init(struct sfu_linux *self, const uint64_t *auxv);
+int sfu_linux_init(struct sfu_linux *self, const uintptr_t *auxv);
 
 /* ---- The parts ----------------------------------------------------------------------------------------------- */
 
@@ -67,7 +68,7 @@ int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sf
  * sfu_linux_init; SECTION is room. Adds the vDSO's own tables, which newer kernels give it, and sets the trap hook to
  * sfu_linux_vdso_trap, which reads the .eh_frame that others give it. AUXV names the vDSO. Returns SFU_OK,
  * SFU_E_NO_SECTION (there is no vDSO, or it has neither) or what sfu_add returned. */
-int sfu_linux_vdso(struct sfu_linux *self, struct sfu_section *section, const uint64_t *auxv);
+int sfu_linux_vdso(struct sfu_linux *self, struct sfu_section *section, const uintptr_t *auxv);
 
 /* A sfu_trap_hook_fn: sfu_linux_trap, and the caller of a frame in the vDSO by its .eh_frame. That caller is not
  * interrupted, and proven: the kernel wrote both, and the program cannot. CTX is a struct sfu_linux. */
@@ -135,7 +136,7 @@ const char *sfu_linux_symbol(void *ctx, uint64_t addr, uint64_t *offset);
 
 /* A program without libc defines this. start.S and start.c relocate a static-pie, call it, and end the process with the
  * status that it returns. The outermost frame of each trace is that of _start. */
-int sfu_linux_main(int argc, char **argv, const uint64_t *auxv);
+int sfu_linux_main(int argc, char **argv, const uintptr_t *auxv);
 
 /* A restorer, in restorer.S. The table describes its signal frame: a walk crosses it without the trap hook. x86_64 and
  * aarch64 only: on s390x the CFA, SP + 160, is in no word of a Linux signal frame. */

@@ -7,26 +7,40 @@
 #include "sfu_linux.h"
 #include "cpu.h"
 
-struct ehdr { /* Elf64_Ehdr */
+#if UINTPTR_MAX > 0xffffffff
+typedef uint64_t elf_word;
+#else
+typedef uint32_t elf_word;
+#endif
+
+struct ehdr { /* Elf64_Ehdr, Elf32_Ehdr */
     uint8_t ident[16];
     uint16_t type, machine;
     uint32_t version;
-    uint64_t entry, phoff, shoff;
+    elf_word entry, phoff, shoff;
     uint32_t flags;
     uint16_t ehsize, phentsize, phnum, shentsize, shnum, shstrndx;
 };
-struct shdr { /* Elf64_Shdr */
+struct shdr { /* Elf64_Shdr, Elf32_Shdr */
     uint32_t name, type;
-    uint64_t flags, addr, offset, size;
+    elf_word flags, addr, offset, size;
     uint32_t link, info;
-    uint64_t addralign, entsize;
+    elf_word addralign, entsize;
 };
+#if UINTPTR_MAX > 0xffffffff
 struct sym { /* Elf64_Sym */
     uint32_t name;
     uint8_t info, other;
     uint16_t shndx;
     uint64_t value, size;
 };
+#else
+struct sym { /* Elf32_Sym */
+    uint32_t name, value, size;
+    uint8_t info, other;
+    uint16_t shndx;
+};
+#endif
 enum { SHT_SYMTAB = 2, STT_FUNC = 2, SEEK_END = 2, PROT_READ = 1, MAP_PRIVATE = 2 };
 
 static const uint8_t *map(long fd, long size)
@@ -42,6 +56,19 @@ static const uint8_t *map(long fd, long size)
     return at < 0 && at >= -4095 ? NULL : (const uint8_t *)at;
 }
 
+/* How many bytes the file FD has, or less than 1. */
+static long size_of(long fd)
+{
+#if UINTPTR_MAX > 0xffffffff
+    return sfu_linux_call(CALL_LSEEK, fd, 0, SEEK_END, 0, 0, 0);
+#else
+    int64_t size = 0; /* _llseek writes it there */
+    long code = sfu_linux_call(CALL_LSEEK, fd, 0, 0, (long)&size, SEEK_END, 0);
+
+    return code == 0 && size <= INT32_MAX ? (long)size : -1;
+#endif
+}
+
 /* The file. The first call maps it. NULL: that has failed. */
 static const uint8_t *file(void)
 {
@@ -53,7 +80,7 @@ static const uint8_t *file(void)
         tried = true;
         fd = sfu_linux_call(CALL_OPENAT, AT_FDCWD, (long)"/proc/self/exe", O_CLOEXEC, 0, 0, 0);
         if (fd >= 0) {
-            size = sfu_linux_call(CALL_LSEEK, fd, 0, SEEK_END, 0, 0, 0);
+            size = size_of(fd);
             mapped = size > 0 ? map(fd, size) : NULL;
             sfu_linux_call(CALL_CLOSE, fd, 0, 0, 0, 0, 0);
         }

@@ -6,8 +6,8 @@
 enum { THREAD_CPUTIME = 3, TO_THREAD = 4, SECOND = 1000000000 }; /* of a clock; a notification; nanoseconds */
 
 struct event { /* struct sigevent */
-    uint64_t value;
-    int32_t signal, how, thread, rest[11];
+    uintptr_t value;
+    int32_t signal, how, thread, rest[sizeof(uintptr_t) == 8 ? 11 : 12];
 };
 struct times { /* struct itimerspec */
     uint64_t interval, interval_ns, first, first_ns;

@@ -9,7 +9,12 @@
 #include "sfu_linux.h"
 #include "cpu.h"
 
-enum { AT_SYSINFO_EHDR = 33, PT_LOAD = 1, PT_GNU_EH_FRAME = 0x6474e550, EHDR_SIZE = 64, PHDR_SIZE = 56 };
+enum { AT_SYSINFO_EHDR = 33, PT_LOAD = 1, PT_GNU_EH_FRAME = 0x6474e550 };
+#if UINTPTR_MAX > 0xffffffff
+enum { EHDR_SIZE = 64, E_PHOFF = 32, E_PHNUM = 56 };
+#else
+enum { EHDR_SIZE = 52, E_PHOFF = 28, E_PHNUM = 44 };
+#endif
 enum { UDATA4 = 0x03, PCREL_SDATA4 = 0x1b, DATAREL_SDATA4 = 0x3b }; /* how pointers are encoded */
 
 #if defined(__s390x__)
@@ -89,13 +94,14 @@ static const uint8_t *get_pcrel(struct reader *r)
 static struct reader segment_of(const uint8_t *elf, uint32_t type)
 {
     struct reader segment = {NULL, NULL, true};
-    const uint8_t *phdr = elf + *(const uint64_t *)(const void *)(elf + 32); /* e_phoff */
-    unsigned num = *(const uint16_t *)(const void *)(elf + 56);              /* e_phnum */
+    const struct phdr *phdr =
+        (const struct phdr *)(const void *)(elf + *(const uintptr_t *)(const void *)(elf + E_PHOFF));
+    unsigned num = *(const uint16_t *)(const void *)(elf + E_PHNUM);
 
-    for (; num > 0; num--, phdr += PHDR_SIZE)
-        if (*(const uint32_t *)(const void *)phdr == type && segment.bad) {
-            segment.p = elf + *(const uint64_t *)(const void *)(phdr + 8);
-            segment.end = segment.p + *(const uint64_t *)(const void *)(phdr + 32);
+    for (; num > 0; num--, phdr++)
+        if (phdr->type == type && segment.bad) {
+            segment.p = elf + phdr->offset;
+            segment.end = segment.p + phdr->filesz;
             segment.bad = false;
         }
     return segment;
@@ -438,7 +444,7 @@ int sfu_linux_vdso_trap(void *ctx, const struct sfu_frame *frame, int code, stru
     return SFU_OK;
 }
 
-int sfu_linux_vdso(struct sfu_linux *self, struct sfu_section *section, const uint64_t *auxv)
+int sfu_linux_vdso(struct sfu_linux *self, struct sfu_section *section, const uintptr_t *auxv)
 {
     const uint8_t *elf = NULL;
     uint64_t unused;
@@ -446,12 +452,12 @@ int sfu_linux_vdso(struct sfu_linux *self, struct sfu_section *section, const ui
 
     for (; auxv[0] != 0; auxv += 2)
         if (auxv[0] == AT_SYSINFO_EHDR)
-            elf = (const uint8_t *)(uintptr_t)auxv[1];
+            elf = (const uint8_t *)auxv[1];
     if (elf == NULL)
         return SFU_E_NO_SECTION;
     self->vdso = elf;
     self->target.trap_hook = sfu_linux_vdso_trap;
-    code = sfu_linux_find(section, elf + EHDR_SIZE, *(const uint16_t *)(const void *)(elf + 56), &unused);
+    code = sfu_linux_find(section, elf + EHDR_SIZE, *(const uint16_t *)(const void *)(elf + E_PHNUM), &unused);
     if (code == SFU_E_NO_SECTION)
         return segment_of(elf, PT_GNU_EH_FRAME).bad ? (int)SFU_E_NO_SECTION : (int)SFU_OK;
     if (code == SFU_OK)

@@ -17,85 +17,84 @@ enum {
     DT_RELR = 36
 };
 
-/* Adds SLIDE to the words that SIZE bytes of DT_RELR name (-z pack-relative-relocs). An even entry is the address of a
- * word. An odd one is a bit for each of the 63 words behind the last one that an entry could name. */
-static void relocate_packed(const uint64_t *relr, uint64_t size, uint64_t slide)
-{
-    uint64_t *next = NULL, *word;
+enum { WORD = sizeof(uintptr_t) };
 
-    for (; size >= 8; size -= 8, relr++) {
-        uint64_t bits = *relr >> 1;
+/* Adds SLIDE to the words that SIZE bytes of DT_RELR name (-z pack-relative-relocs). An even entry is the address of a
+ * word. An odd one is a bit for each of the 63 or 31 words behind the last one that an entry could name. */
+static void relocate_packed(const uintptr_t *relr, uintptr_t size, uintptr_t slide)
+{
+    uintptr_t *next = NULL, *word;
+
+    for (; size >= WORD; size -= WORD, relr++) {
+        uintptr_t bits = *relr >> 1;
 
         if ((*relr & 1) == 0) {
-            next = (uint64_t *)(uintptr_t)(*relr + slide);
+            next = (uintptr_t *)(*relr + slide);
             *next++ += slide;
             continue;
         }
         for (word = next; bits != 0; bits >>= 1, word++)
             if ((bits & 1) != 0)
                 *word += slide;
-        next += 63;
+        next += 8 * WORD - 1;
     }
 }
 
 /* A static-pie relocates itself. Until then nothing here may need an address from a table. */
-static void relocate(const uint64_t *dynamic, uint64_t slide)
+static void relocate(const uintptr_t *dynamic, uintptr_t slide)
 {
-    const uint64_t *rela = NULL, *relr = NULL;
-    uint64_t size = 0, packed = 0;
+    const uintptr_t *rela = NULL, *relr = NULL;
+    uintptr_t size = 0, packed = 0;
 
     for (; dynamic[0] != 0; dynamic += 2) {
         if (dynamic[0] == DT_RELA)
-            rela = (const uint64_t *)(uintptr_t)(dynamic[1] + slide);
+            rela = (const uintptr_t *)(dynamic[1] + slide);
         if (dynamic[0] == DT_RELASZ)
             size = dynamic[1];
         if (dynamic[0] == DT_RELR)
-            relr = (const uint64_t *)(uintptr_t)(dynamic[1] + slide);
+            relr = (const uintptr_t *)(dynamic[1] + slide);
         if (dynamic[0] == DT_RELRSZ)
             packed = dynamic[1];
     }
     if (relr != NULL)
         relocate_packed(relr, packed, slide);
-    for (; rela != NULL && size >= 24; size -= 24, rela += 3) /* offset, info, addend */
-        if ((uint32_t)rela[1] == R_RELATIVE)
-            *(uint64_t *)(uintptr_t)(rela[0] + slide) = rela[2] + slide;
+    for (; rela != NULL && size >= 3 * WORD; size -= 3 * WORD, rela += 3) /* offset, info, addend */
+        if ((rela[1] & (WORD == 8 ? 0xffffffff : 0xff)) == R_RELATIVE)
+            *(uintptr_t *)(rela[0] + slide) = rela[2] + slide;
 }
 
 /* A loader (PT_INTERP) has done all that already. */
-static void relocate_self(const uint64_t *auxv)
+static void relocate_self(const uintptr_t *auxv)
 {
-    const uint8_t *phdrs = NULL;
-    const uint64_t *dynamic = NULL;
+    const struct phdr *phdrs = NULL;
+    const uintptr_t *dynamic = NULL;
     struct sfu_section unused;
     uint64_t num = 0, slide;
 
     for (; auxv[0] != 0; auxv += 2) {
         if (auxv[0] == AT_PHDR)
-            phdrs = (const uint8_t *)(uintptr_t)auxv[1];
+            phdrs = (const struct phdr *)auxv[1];
         if (auxv[0] == AT_PHNUM)
             num = auxv[1];
     }
     sfu_linux_find(&unused, phdrs, num, &slide);
-    for (; num > 0; num--, phdrs += 56) { /* type at 0, vaddr at 16 */
-        uint32_t type = *(const uint32_t *)(const void *)phdrs;
-        uint64_t addr = *(const uint64_t *)(const void *)(phdrs + 16) + slide;
-
-        if (type == PT_DYNAMIC)
-            dynamic = (const uint64_t *)(uintptr_t)addr;
-        if (type == PT_INTERP)
+    for (; num > 0; num--, phdrs++) {
+        if (phdrs->type == PT_DYNAMIC)
+            dynamic = (const uintptr_t *)(uintptr_t)(phdrs->vaddr + slide);
+        if (phdrs->type == PT_INTERP)
             return;
     }
     if (slide != 0 && dynamic != NULL)
-        relocate(dynamic, slide);
+        relocate(dynamic, (uintptr_t)slide);
 }
 
 /* STACK: argc, the arguments, NULL, the environment, NULL, the auxiliary vector. */
-__attribute__((noreturn, used)) void sfu_linux_start(uint64_t *stack);
-void sfu_linux_start(uint64_t *stack)
+__attribute__((noreturn, used)) void sfu_linux_start(uintptr_t *stack);
+void sfu_linux_start(uintptr_t *stack)
 {
     int argc = (int)stack[0];
     char **argv = (char **)(void *)(stack + 1);
-    uint64_t *auxv = stack + argc + 2;
+    uintptr_t *auxv = stack + argc + 2;
 
     while (*auxv++ != 0)
         ;

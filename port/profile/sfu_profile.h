@@ -39,11 +39,11 @@ extern "C" {
 /* Callers may read all but the last. */
 struct sfu_profile {
     struct sfu_depot depot;
-    uint64_t samples; /* all of them; depot.lost of these were lost, because the depot was full */
-    uint64_t idle;    /* those without a trace: the CPU was idle */
+    sfu_depot_sum samples; /* all of them; depot.lost of these were lost, because the depot was full */
+    sfu_depot_sum idle;    /* those without a trace: the CPU was idle */
     /* Those whose trace ended with an error, or was too deep. They are in the depot, with its base as the last PC:
      * sfu-trace calls that [incomplete]. */
-    uint64_t incomplete;
+    sfu_depot_sum incomplete;
     /* 1 while it runs; and 2 for each sample that is being taken: of an interrupt, of an NMI in it */
     uint32_t state;
 };
@@ -61,8 +61,9 @@ bool sfu_profile_start(struct sfu_profile *profile);
 bool sfu_profile_stop(struct sfu_profile *profile);
 
 /* Adds the trace that begins at TOP, the interrupted registers, to PROFILE, if that runs. TARGET's sections should be
- * those of FAST. IDLE: what was interrupted is the idle loop, which is only counted. To be called in the interrupt or
- * NMI. Takes no lock, and waits for nothing. */
+ * those of FAST. Where the CPU has no atomic operations of 64 bits (RISC-V of 32 bits), FAST is NULL: the core makes
+ * the traces, and port/fast is not needed. IDLE: what was interrupted is the idle loop, which is only counted. To be
+ * called in the interrupt or NMI. Takes no lock, and waits for nothing. */
 void sfu_profile_sample(struct sfu_profile *profile, struct sfu_fast *fast, const struct sfu_target *target,
                         const struct sfu_registers *top, bool idle);
 

@@ -5,7 +5,7 @@
  * the function, its caller and the end, begun HOW: "ucontext", by the registers that a handler is given; "hook", across
  * the signal frame; "plain", across that of a handler without SA_SIGINFO.
  */
-#include "sfu_linux.h"
+#include "section.h"
 
 /* FUNCTION(process, signal to send it) has a frame, and ends with CODE. What lies behind it has another frame, and is
  * never called. */
@@ -20,7 +20,11 @@ enum { GETPID = 172 };
 #define BEHIND "sub sp, sp, #64\n\t.cfi_def_cfa_offset 64\n\tnop\n\t"
 #elif defined(__riscv)
 enum { GETPID = 172 };
-#define ENTER  "addi sp, sp, -32\n\t.cfi_def_cfa_offset 32\n\tsd ra, 24(sp)\n\t.cfi_offset 1, -8\n\t"
+#if __riscv_xlen == 64
+#define ENTER "addi sp, sp, -32\n\t.cfi_def_cfa_offset 32\n\tsd ra, 24(sp)\n\t.cfi_offset 1, -8\n\t"
+#else
+#define ENTER "addi sp, sp, -32\n\t.cfi_def_cfa_offset 32\n\tsw ra, 28(sp)\n\t.cfi_offset 1, -4\n\t"
+#endif
 #define BEHIND "addi sp, sp, -64\n\t.cfi_def_cfa_offset 64\n\tnop\n\t"
 #else
 enum { GETPID = 20 };
@@ -56,7 +60,7 @@ FAULT(fault_sent, "mov x8, #129\n\tsvc #0");
 FAULT(fault_break, ".option push\n\t.option norvc\n\tebreak\n\t.option pop");
 FAULT(fault_short_break, "c.ebreak");
 FAULT(fault_illegal, "unimp");
-FAULT(fault_memory, "ld a0, 8(zero)");
+FAULT(fault_memory, "lw a0, 8(zero)");
 FAULT(fault_sent, "li a7, 129\n\tecall");
 #else
 FAULT(fault_trap, "j .+2"); /* into its second half, 0001: as __builtin_trap */
@@ -168,26 +172,12 @@ static void handler(int signal, void *info, void *ucontext)
     sfu_linux_exit(0);
 }
 
-static int init(const uint64_t *auxv)
-{
-    int code = sfu_linux_init(&self, auxv);
-
-#ifdef DEMO_LINKER_SYMBOLS /* as in demo.c */
-    extern const uint8_t sframe_start[], sframe_end[];
-
-    if (code == SFU_E_NO_SECTION)
-        code = sfu_add(&self.target.sections, &self.section, 1, sframe_start, (uint64_t)(sframe_end - sframe_start),
-                       (uintptr_t)sframe_start);
-#endif
-    return code;
-}
-
-int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
+int sfu_linux_main(int argc, char **argv, const uintptr_t *auxv)
 {
     static const int signals[] = {4, 5, 7, 8, 11};
     size_t i;
 
-    if (argc != 3 || init(auxv) != SFU_OK)
+    if (argc != 3 || init_self(&self, auxv) != SFU_OK)
         fail("faults KIND HOW");
     for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (is(argv[1], kinds[i].name))

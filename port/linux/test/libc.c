@@ -73,7 +73,7 @@ static void handler(int signal, siginfo_t *info, void *ucontext)
 
 int main(int argc, char **argv)
 {
-    uint64_t auxv[] = {AT_PHDR, getauxval(AT_PHDR), AT_PHNUM, getauxval(AT_PHNUM), AT_NULL, 0};
+    uintptr_t auxv[] = {AT_PHDR, getauxval(AT_PHDR), AT_PHNUM, getauxval(AT_PHNUM), AT_NULL, 0};
     struct sigaction action = {0};
     int code = sfu_linux_init(&self, auxv);
 

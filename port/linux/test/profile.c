@@ -5,7 +5,7 @@
  * what it counted, and the PC of each sample that is in it, as its signal handler was given it. small: in a depot that
  * is too small. stack: the fast walker reads the stack, and nothing else can. deep: with more frames than a sample has.
  */
-#include "sfu_linux.h"
+#include "section.h"
 #include "sfu_profile.h"
 
 #define NOINLINE __attribute__((noinline))
@@ -18,8 +18,13 @@ enum { SAMPLES = 40, IDLE = 3, LOST = 5, DEPTH = 7, TOO_DEEP = 100, ROOM = 65536
 extern const char __executable_start[]; /* of ld */
 
 static struct sfu_linux self;
+#if __GCC_ATOMIC_LLONG_LOCK_FREE < 2
+#define FAST NULL /* the core makes the traces */
+#else
 static struct sfu_fast fast;
 static struct sfu_fast_image image;
+#define FAST &fast
+#endif
 static struct sfu_profile profile;
 static struct sfu_panic console = {.put = sfu_linux_put};
 static uint64_t memory[4096];
@@ -36,7 +41,7 @@ static void sample(int signal, void *info, void *ucontext)
     num_signals++;
     if ((profile.state & 1) != 0 && !idle && num_pcs < sizeof pcs / sizeof pcs[0])
         pcs[num_pcs++] = at.pc - self.slide;
-    sfu_profile_sample(&profile, &fast, &self.target, &at, idle);
+    sfu_profile_sample(&profile, FAST, &self.target, &at, idle);
 }
 
 /* ---- what is sampled ---- */
@@ -96,23 +101,25 @@ static enum { WHOLE, SMALL, STACK, DEEP } mode;
 
 /* Until there are enough samples in the profile, enough of them are lost, or are not complete. If the depot is small,
  * each depth is another trace. */
+static inline __attribute__((always_inline)) bool has(uint64_t enough)
+{
+    return (mode == SMALL ? profile.depot.lost : mode == DEEP ? profile.incomplete : profile.samples) >= enough;
+}
+
 NOINLINE void work(void);
 void work(void)
 {
-    const volatile uint64_t *counter = mode == SMALL  ? &profile.depot.lost
-                                       : mode == DEEP ? &profile.incomplete
-                                                      : &profile.samples;
     const uint64_t enough = mode == SMALL || mode == DEEP ? LOST : SAMPLES;
     unsigned i;
 
-    for (i = 0; *counter < enough; i++) {
+    for (i = 0; !has(enough); i++) {
         hot(mode == SMALL ? i % 50 : mode == DEEP ? TOO_DEEP : DEPTH);
         warm();
     }
 }
 
-NOINLINE void wait_for(const volatile uint64_t *counter, uint64_t value);
-void wait_for(const volatile uint64_t *counter, uint64_t value)
+NOINLINE void wait_for(const volatile sfu_depot_sum *counter, uint64_t value);
+void wait_for(const volatile sfu_depot_sum *counter, uint64_t value)
 {
     while (*counter < value)
         STAY();
@@ -156,11 +163,13 @@ static void set_stack(const void *high)
     self.target.read = NULL;
 }
 
-static void init(const uint64_t *auxv)
+static void init(const uintptr_t *auxv)
 {
-    must(sfu_linux_init(&self, auxv) == SFU_OK, "init");
-    must(sfu_fast_add(&fast, &image, 1, self.target.sections) == SFU_OK, "sfu_fast_add");
-    self.target.sections = sfu_fast_sections(&fast);
+    must(init_self(&self, auxv) == SFU_OK, "init");
+#if __GCC_ATOMIC_LLONG_LOCK_FREE >= 2
+    must(sfu_fast_add(FAST, &image, 1, self.target.sections) == SFU_OK, "sfu_fast_add");
+    self.target.sections = sfu_fast_sections(FAST);
+#endif
     console.slide = self.slide;
     must(sfu_profile_init(&profile, memory, mode == SMALL ? SFU_DEPOT_LEAST : sizeof memory,
                           (uintptr_t)__executable_start),
@@ -202,7 +211,7 @@ static void print(void)
     }
 }
 
-int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
+int sfu_linux_main(int argc, char **argv, const uintptr_t *auxv)
 {
     const char which = argc > 1 ? argv[1][1] : '\0';
     int timer;

@@ -167,6 +167,55 @@ test_fault:
 test_fault_at:
     ic %r0, 0(%r1)
     j .
+#elif defined(__riscv)
+#if __riscv_xlen == 64
+#define WORD  8
+#define LOAD  ld
+#define STORE sd
+#else
+#define WORD  4
+#define LOAD  lw
+#define STORE sw
+#endif
+    /* Each callee may change the others, gp and tp no one. */
+    .macro saved what
+    .irp n, 1, 3, 4, 8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27
+    \what x\n, \n * WORD(sp)
+    .endr
+    .endm
+    /* All but ra, sp and a0, which has the address of the patterns. */
+    .macro load_patterns
+    .irp n, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+    LOAD x\n, \n * WORD(a0)
+    .endr
+    .endm
+    .option norelax                     /* of gp */
+test_capture:
+    addi sp, sp, -32 * WORD
+    saved STORE
+    STORE a0, 2 * WORD(sp)
+    la t0, test_sp
+    STORE sp, 0(t0)
+    la t0, test_return
+    la t1, 1f
+    STORE t1, 0(t0)
+    la a0, patterns
+    load_patterns
+    LOAD a0, 2 * WORD(sp)
+    call capture_leaf
+1:  saved LOAD
+    addi sp, sp, 32 * WORD
+    ret
+test_fault:
+    la t0, test_sp
+    STORE sp, 0(t0)
+    la a0, patterns
+    load_patterns
+    LOAD ra, WORD(a0)
+    LOAD a0, 10 * WORD(a0)
+test_fault_at:
+    lbu a0, 0(a0)
+    unimp
 #endif
     .size test_fault, . - test_fault
 

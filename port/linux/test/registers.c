@@ -6,11 +6,12 @@
  * plain (the handler of s390x without SA_SIGINFO).
  */
 #include "registers.h"
+#include "section.h"
 
 enum { SIGSEGV = 11, SA_SIGINFO = 4 };
 
-uint64_t patterns[32];
-uint64_t test_sp, test_return;
+uintptr_t patterns[32];
+uintptr_t test_sp, test_return;
 static struct sfu_linux self;
 static const char *mode;
 static bool failed;
@@ -63,6 +64,8 @@ static void test_capturing(void)
     const uint32_t argument = 5, ra = 99;
 #elif defined(__aarch64__)
     const uint32_t argument = 0, ra = 30;
+#elif defined(__riscv)
+    const uint32_t argument = 10, ra = 1;
 #else
     const uint32_t argument = 2, ra = 14;
 #endif
@@ -136,6 +139,11 @@ static __attribute__((noinline)) void handler(int signal, void *info, void *ucon
     {                                                                                                              \
         0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4                                                                   \
     }
+#elif defined(__riscv)
+#define SIGRETURN                                                                                                  \
+    {                                                                                                              \
+        0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0                                                                      \
+    }
 #else
 #define SIGRETURN                                                                                                  \
     {                                                                                                              \
@@ -169,7 +177,7 @@ static void test_signal(void)
 {
     void (*restorer)(void) = NULL;
 
-#if !defined(__s390x__)
+#if !defined(__s390x__) && !defined(__riscv)
     if (equal(mode, "table")) {
         self.target.trap_hook = NULL;
         restorer = sfu_linux_restorer_table;
@@ -188,20 +196,29 @@ static void test_reading(void)
     const long mprotect = 10;
 #elif defined(__aarch64__)
     const long mprotect = 226;
+#elif defined(__riscv)
+    const long mprotect = 226;
 #else
     const long mprotect = 125;
 #endif
-    static const uint64_t bad[] = {0,
-                                   1,
-                                   8,
-                                   4095,
-                                   0x7fffffffffffffff,
-                                   0x8000000000000000,
-                                   0xffff800000000000,
-                                   0xffffffffff600000,
-                                   UINT64_MAX - 32,
-                                   UINT64_MAX - 24,
-                                   PATTERN};
+    static const uint64_t bad[] = {
+        0,
+        1,
+        8,
+        4095,
+        UINT64_MAX - 32,
+        UINT64_MAX - 24,
+        UINTPTR_MAX - 32,
+        UINTPTR_MAX - 24,
+        1ull << 32,
+        PATTERN,
+#if UINTPTR_MAX > 0xffffffff
+        0x7fffffffffffffff,
+        0x8000000000000000,
+        0xffff800000000000,
+        0xffffffffff600000,
+#endif
+    };
     uint64_t edge = ((uintptr_t)pages + 2 * 65536 - 1) / 65536 * 65536;
     uint8_t buffer[28];
     unsigned i;
@@ -224,14 +241,17 @@ static void test_reading(void)
     finish();
 }
 
-int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
+int sfu_linux_main(int argc, char **argv, const uintptr_t *auxv)
 {
     uint32_t i;
 
     mode = argc > 1 ? argv[1] : "";
-    expect(sfu_linux_init(&self, auxv) == SFU_OK, "section");
+    expect(init_self(&self, auxv) == SFU_OK, "section");
     for (i = 0; i < 32; i++)
         patterns[i] = PATTERN + i;
+#ifdef __riscv
+    patterns[0] = 0;
+#endif
     if (equal(mode, "capture"))
         test_capturing();
     if (equal(mode, "read"))

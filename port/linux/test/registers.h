@@ -5,13 +5,17 @@
 #define REGISTERS_H
 
 /* Register N (DWARF number) holds PATTERN + N: no address that can be read. */
+#if !defined(__riscv) || __riscv_xlen == 64
 #define PATTERN 0x1234567800000000
+#else
+#define PATTERN 0xf2345600
+#endif
 
 #ifndef __ASSEMBLER__
 #include "sfu_linux.h"
 
-extern uint64_t patterns[32]; /* as above */
-extern uint64_t test_sp, test_return;
+extern uintptr_t patterns[32]; /* as above; RISC-V: that of x0 is 0 */
+extern uintptr_t test_sp, test_return;
 
 /* Calls capture_leaf(CPU) with patterns in all registers but SP and those that the call needs. Sets test_sp to SP
  * inside of it, test_return to its return address. */

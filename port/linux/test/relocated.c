@@ -27,7 +27,7 @@ static bool right(void)
            sparse[129] == data + 129 && sparse[199] == data + 199;
 }
 
-int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
+int sfu_linux_main(int argc, char **argv, const uintptr_t *auxv)
 {
     (void)argc;
     (void)argv;

@@ -199,7 +199,7 @@ static void stepping(int signal, void *info, void *ucontext)
         wrong++;
 }
 
-static int real(const uint64_t *auxv)
+static int real(const uintptr_t *auxv)
 {
     long (*volatile call)(clock_fn, long) = timed; /* so that it is no clone of timed that is called */
     clock_fn clock;
@@ -230,7 +230,7 @@ static int real(const uint64_t *auxv)
 
 #else
 
-static int real(const uint64_t *auxv)
+static int real(const uintptr_t *auxv)
 {
     int code = sfu_linux_vdso(&self, &vdso_section, auxv);
 
@@ -241,7 +241,7 @@ static int real(const uint64_t *auxv)
 
 #endif
 
-int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
+int sfu_linux_main(int argc, char **argv, const uintptr_t *auxv)
 {
     int code = sfu_linux_init(&self, auxv);
 
