@@ -59,7 +59,7 @@ static uint64_t make_copy(void)
 
     template = trace_function((uint64_t)(uintptr_t)p_template);
     size = template.end - template.start;
-    to = os_map_code(size);
+    to = os_map_code((size_t)size);
     for (uint64_t i = 0; i < size; i++)
         to[i] = ((const uint8_t *)(uintptr_t) template.start)[i];
     copy = template;

@@ -169,7 +169,7 @@ static NOIPA void test_all(char **files)
 
 #endif
 
-NOIPA int sfu_linux_main(int argc, char **argv, const uint64_t *auxv)
+NOIPA int sfu_linux_main(int argc, char **argv, const uintptr_t *auxv)
 {
     int code = sfu_linux_init(&self, auxv);
 

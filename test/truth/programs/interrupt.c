@@ -35,6 +35,8 @@ static NOIPA void on_bad_address(int signal, void *info, void *context)
     *os_pc(context) += 4;
 #elif defined(__s390x__)
     *os_pc(context) += 6;
+#elif defined(__riscv)
+    *os_pc(context) += 4;
 #endif
     LEAVE_HANDLER(&list);
 }
@@ -92,7 +94,7 @@ static struct range {
 static unsigned num_ranges;
 static unsigned char saved[65536] __attribute__((aligned(8)));
 
-#if defined(__s390x__)
+#if defined(__s390x__) || defined(__riscv)
 enum { BREAKPOINT_SIZE = 2 };
 #else
 enum { BREAKPOINT_SIZE = 4 };
@@ -103,6 +105,8 @@ static unsigned instruction_size(uint64_t pc)
 #if defined(__s390x__)
     static const unsigned char sizes[4] = {2, 4, 4, 6};
     return sizes[*(const unsigned char *)(uintptr_t)pc >> 6];
+#elif defined(__riscv)
+    return (*(const unsigned char *)(uintptr_t)pc & 3) == 3 ? 4 : 2;
 #else
     (void)pc;
     return 4;
@@ -151,7 +155,7 @@ static NOIPA void on_undefined(int signal, void *info, void *context)
 {
     (void)signal;
     ENTER_HANDLER(&list, context);
-    *os_pc(context) = ((const uint64_t *)info)[2];
+    *os_pc(context) = ((const uintptr_t *)info)[sizeof(uintptr_t) == 8 ? 2 : 3];
     TRACE_HERE();
     if (!remove_breakpoint(*os_pc(context)))
         *os_pc(context) += BREAKPOINT_SIZE;

@@ -28,15 +28,26 @@ static void *map(size_t size, int prot, int flags, int fd)
 #if defined(__s390x__)
     long at = sfu_linux_call(__NR_mmap, (long)args, 0, 0, 0, 0, 0); /* takes them in memory */
 #else
-    long at = sfu_linux_call(__NR_mmap, args[0], args[1], args[2], args[3], args[4], args[5]);
+    long at = sfu_linux_call(CALL_MMAP, args[0], args[1], args[2], args[3], args[4], args[5]);
 #endif
     return at < 0 && at > -PAGE ? NULL : (void *)at;
+}
+
+static long size_of(long fd)
+{
+#if UINTPTR_MAX > 0xffffffff
+    return sfu_linux_call(CALL_LSEEK, fd, 0, SEEK_END, 0, 0, 0);
+#else
+    int64_t size = 0;
+
+    return sfu_linux_call(CALL_LSEEK, fd, 0, 0, (long)&size, SEEK_END, 0) == 0 ? (long)size : 0;
+#endif
 }
 
 void *os_map_file(const char *path)
 {
     long fd = sfu_linux_call(__NR_openat, AT_FDCWD, (long)path, 0, 0, 0, 0);
-    long size = fd < 0 ? 0 : sfu_linux_call(__NR_lseek, fd, 0, SEEK_END, 0, 0, 0);
+    long size = fd < 0 ? 0 : size_of(fd);
 
     return size <= 0 ? NULL : map((size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE, (int)fd);
 }
@@ -65,6 +76,9 @@ static inline __attribute__((always_inline)) void call_here(long number, long a,
 #elif defined(__s390x__)
     register long r1 __asm__("r1") = number, r2 __asm__("r2") = a, r3 __asm__("r3") = b, r4 __asm__("r4") = c;
     __asm__ volatile("svc 0" : "+d"(r2) : "d"(r1), "d"(r3), "d"(r4) : "memory");
+#elif defined(__riscv)
+    register long a7 __asm__("a7") = number, a0 __asm__("a0") = a, a1 __asm__("a1") = b, a2 __asm__("a2") = c;
+    __asm__ volatile("ecall" : "+r"(a0) : "r"(a7), "r"(a1), "r"(a2) : "memory");
 #endif
 }
 
@@ -96,26 +110,29 @@ enum { AT_FP = AT(regs[29]), AT_SP = AT(sp), AT_PC = AT(pc), AT_FLAGS = AT(pstat
 #elif defined(__s390x__)
 #define AT(name) offsetof(struct ucontext, uc_mcontext.regs.name)
 enum { AT_FP = AT(gprs[11]), AT_SP = AT(gprs[15]), AT_PC = AT(psw.addr), AT_FLAGS = AT(psw.mask) };
+#elif defined(__riscv)
+#define AT(name) offsetof(struct ucontext, uc_mcontext.sc_regs.name)
+enum { AT_FP = AT(s0), AT_SP = AT(sp), AT_PC = AT(pc), AT_FLAGS = AT(gp) /* there are none */ };
 #endif
 
-uint64_t *os_pc(const void *context)
+uintptr_t *os_pc(const void *context)
 {
-    return (uint64_t *)((uintptr_t)context + AT_PC);
+    return (uintptr_t *)((uintptr_t)context + AT_PC);
 }
 
-uint64_t *os_sp(const void *context)
+uintptr_t *os_sp(const void *context)
 {
-    return (uint64_t *)((uintptr_t)context + AT_SP);
+    return (uintptr_t *)((uintptr_t)context + AT_SP);
 }
 
-uint64_t *os_fp(const void *context)
+uintptr_t *os_fp(const void *context)
 {
-    return (uint64_t *)((uintptr_t)context + AT_FP);
+    return (uintptr_t *)((uintptr_t)context + AT_FP);
 }
 
-uint64_t *os_flags(const void *context)
+uintptr_t *os_flags(const void *context)
 {
-    return (uint64_t *)((uintptr_t)context + AT_FLAGS);
+    return (uintptr_t *)((uintptr_t)context + AT_FLAGS);
 }
 
 void os_print(const char *text, ...)
@@ -194,7 +211,7 @@ static long call_with_maps(long number_of, long a, long b, long c, long d, long 
             ((char *)b)[n++] = maps.text[maps.at++];
         return n;
     }
-    if (number_of == __NR_mmap || number_of == __NR_mprotect)
+    if (number_of == CALL_MMAP || number_of == __NR_mprotect)
         maps.size = 0;
     return raw_call(number_of, a, b, c, d, e, f);
 }

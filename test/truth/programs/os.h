@@ -21,6 +21,9 @@ static inline void os_sync_code(uint64_t start, uint64_t end)
 #if defined(__aarch64__) /* libgcc's __builtin___clear_cache is for one byte order only */
     for (uint64_t line = start & ~(uint64_t)15; line < end; line += 16)
         __asm__ volatile("dc cvau, %0\n\tdsb ish\n\tic ivau, %0\n\tdsb ish\n\tisb" : : "r"(line) : "memory");
+#elif defined(__riscv)
+    (void)start, (void)end;
+    __asm__ volatile(".4byte 0x100f" : : : "memory"); /* fence.i, whatever -march says */
 #else
     (void)start, (void)end; /* these CPUs see to it themselves */
 #endif
@@ -33,10 +36,10 @@ void os_raise(int signal);
 void os_timer(long microseconds); /* SIGALRM, once */
 
 /* Registers in a ucontext. */
-uint64_t *os_pc(const void *context);
-uint64_t *os_sp(const void *context);
-uint64_t *os_fp(const void *context);
-uint64_t *os_flags(const void *context); /* x86_64: RFLAGS */
+uintptr_t *os_pc(const void *context);
+uintptr_t *os_sp(const void *context);
+uintptr_t *os_fp(const void *context);
+uintptr_t *os_flags(const void *context); /* x86_64: RFLAGS */
 
 /* Prints the texts, the last of which is NULL. */
 void os_print(const char *text, ...) __attribute__((sentinel));

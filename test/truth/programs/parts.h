@@ -47,6 +47,8 @@ static inline __attribute__((always_inline)) void interrupt_fault(void)
     __asm__ volatile(".inst 0\n\tmov x9, 8\n\tstr x9, [x9]" : : : "x9", "memory");
 #elif defined(__s390x__)
     __asm__ volatile(".short 0\n\tlghi %%r1, 8\n\tstg %%r1, 0(%%r1)" : : : "r1", "memory");
+#elif defined(__riscv)
+    __asm__ volatile(".2byte 0\n\t.option push\n\t.option norvc\n\tsw zero, 8(zero)\n\t.option pop" : : : "memory");
 #endif
 }
 

@@ -46,6 +46,8 @@ static NOIPA unsigned p_overwrites(unsigned x)
     __asm__ volatile("lghi %%r14, 1\n\tlghi %%r11, 3" : : : "r14", "r11");
 #elif defined(__aarch64__) && defined(__OPTIMIZE__)
     __asm__ volatile("mov x30, 1" : : : "x30");
+#elif defined(__riscv) && defined(__OPTIMIZE__)
+    __asm__ volatile("li ra, 1\n\tli s0, 3" : : : "ra", "s0");
 #endif
     return x + 1;
 }
@@ -213,9 +215,14 @@ static NOIPA unsigned p_aligned(unsigned n)
     return result + (unsigned)a.bytes[n];
 }
 
-typedef float vector __attribute__((vector_size(32)));
+#if defined(__riscv) && !defined(__riscv_flen)
+typedef unsigned number; /* no calls of a library that multiplies floating-point numbers */
+#else
+typedef float number;
+#endif
+typedef number vector __attribute__((vector_size(32)));
 
-static NOIPA unsigned p_vectors(const volatile float *f)
+static NOIPA unsigned p_vectors(const volatile number *f)
 {
     vector v = {f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7]}, w = v * v;
     unsigned result;
@@ -231,7 +238,7 @@ static NOIPA unsigned p_vectors(const volatile float *f)
 
 static NOIPA void p_realigned(void)
 {
-    static volatile float floats[8];
+    static volatile number floats[8];
 
     ENTER(&list);
     (void)CALL(&list, p_vectors(floats));

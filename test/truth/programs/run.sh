@@ -33,6 +33,8 @@ aarch64_be) # Debian has no libc for it, hence no dynamic linker
     run='qemu-aarch64_be -cpu max,pauth-impdef=on' big=-mbig-endian interpreter=''
     ;;
 s390x) run='qemu-s390x -cpu max -L /usr/s390x-linux-gnu' interpreter=/lib/ld64.so.1 ;;
+riscv64) run=qemu-riscv64 gcc='riscv64-linux-gnu-gcc -march=rv64gc -mabi=lp64d' interpreter='' ;;
+riscv32) run=qemu-riscv32 gcc='riscv64-linux-gnu-gcc -march=rv32imac -mabi=ilp32' interpreter='' ;;
 *)
     echo "not ok programs: no ABI $abi"
     exit 1
@@ -51,10 +53,30 @@ aarch64*) room=-fpatchable-function-entry=2 ;;
 s390x) room='-pg -mfentry -mnop-mcount -mrecord-mcount' ;;
 esac
 
+# No assembler writes tables for RISC-V: sfu-gen does, into the room that its linker script makes.
+objcopy=$TC/$cpu/objcopy
+tables="-B$TC/$cpu/ -Wa,--gsframe"
+libgcc='' script=''
+case $abi in
+riscv*)
+    objcopy=riscv64-linux-gnu-objcopy tables=-fasynchronous-unwind-tables
+    script='-Wl,-T,port/linux/sfu-gen.lds -Wl,--build-id=none'
+    ;;
+esac
+# Of 32 bits gcc calls its library to divide 64 of them.
+[ "$abi" != riscv32 ] || libgcc=$(riscv64-unknown-elf-gcc -march=rv32imac -mabi=ilp32 -print-libgcc-file-name)
+
 # compile ARGUMENTS...: with $cc and what all of the programs need
 compile() {
     # shellcheck disable=SC2086
-    $cc $big -std=c99 -I. -I$here "-B$TC/$cpu/" -Wa,--gsframe -ffreestanding -nostdlib $warn "$@"
+    $cc $big -std=c99 -I. -I$here $tables -ffreestanding -nostdlib $warn "$@"
+}
+
+# add_tables PROGRAM
+add_tables() {
+    case $abi in
+    riscv*) build/tools/sfu-gen -q --strict "$1" ;;
+    esac
 }
 
 # support LEVEL: compiles what is in no trace but the unwinder's own, by $compiler, once: into $objects. The core has
@@ -72,7 +94,7 @@ support() {
     done
     # Signals return through pages that nobody makes writable, as the tests do with what they interrupt: else no trace
     # across a signal is reliable.
-    "$TC/$cpu/objcopy" --set-section-alignment .text=4096 "$objects/restorer.S.o" || return 1
+    "$objcopy" --set-section-alignment .text=4096 "$objects/restorer.S.o" || return 1
     touch "$objects/done"
 }
 
@@ -106,9 +128,10 @@ patterns() {
     *-O0* | *-O1*) ;;
     *) set -- "$@" -DTAIL_CALLS ;;
     esac
+    # shellcheck disable=SC2086
     if support "$1" &&
         compile -static "$@" $here/main.c $here/patterns.c $here/copied.c $here/interrupt.c "$objects"/*.o \
-            -o "$out/$label"; then
+            $libgcc $script -o "$out/$label" && add_tables "$out/$label"; then
         execute "$label" "$out/$label" "$label"
     else
         echo "not ok $label: it cannot be built"
@@ -200,6 +223,11 @@ for level in -O0 -O1 -O2 -O3 -Os; do
     s390x)
         patterns "z13$level" $level -march=z13
         ;;
+    riscv64) patterns "no-c$level" $level -march=rv64g ;;
+    riscv32) patterns "no-c$level" $level -march=rv32ima ;;
+    esac
+    case $abi in
+    riscv*) continue ;; # images.c loads images by relocations of the other CPUs
     esac
     images "images$level" $level
     linked "ld.so$level" $level
@@ -228,6 +256,9 @@ x86_64)
 aarch64*) images images-pac-b-O2 -O2 -mbranch-protection=pac-ret+leaf+b-key ;;
 esac
 
+case $abi in
+riscv*) exit 0 ;;
+esac
 cc=$TC/gcc16/$cpu/gcc compiler=gcc16
 patterns gcc16-O2 -O2
 traced gcc16-traced-O2 -O2

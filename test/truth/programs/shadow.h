@@ -43,13 +43,15 @@ struct shadow {
 
 INLINE uint64_t here_pc(void)
 {
-    uint64_t pc;
+    uintptr_t pc;
 #if defined(__x86_64__)
     __asm__ volatile("lea 0(%%rip), %0" : "=r"(pc));
 #elif defined(__aarch64__)
     __asm__ volatile("adr %0, ." : "=r"(pc));
 #elif defined(__s390x__)
     __asm__ volatile("larl %0, ." : "=r"(pc));
+#elif defined(__riscv)
+    __asm__ volatile("auipc %0, 0" : "=r"(pc));
 #endif
     return pc;
 }
@@ -58,10 +60,10 @@ INLINE void shadow_enter(struct shadow *list, unsigned skip, const void *ra, con
 {
     volatile struct record *r = &list->entry[list->count + skip];
 
-    r->ra = (uint64_t)ra;
-    r->cfa = (uint64_t)cfa;
+    r->ra = (uintptr_t)ra;
+    r->cfa = (uintptr_t)cfa;
     r->sp = r->fp = 0;
-    r->context = (uint64_t)context;
+    r->context = (uintptr_t)context;
     r->pc = here_pc();
     list->count = list->count + skip + 1;
 }
@@ -69,7 +71,7 @@ INLINE void shadow_enter(struct shadow *list, unsigned skip, const void *ra, con
 INLINE void shadow_call(struct shadow *list)
 {
     volatile struct record *r = &list->entry[list->count - 1];
-    uint64_t sp, fp;
+    uintptr_t sp, fp;
 
 #if defined(__x86_64__)
     __asm__ volatile("mov %%rsp, %0\n\tmov %%rbp, %1" : "=&r"(sp), "=r"(fp) : : "memory");
@@ -77,6 +79,8 @@ INLINE void shadow_call(struct shadow *list)
     __asm__ volatile("mov %0, sp\n\tmov %1, x29" : "=&r"(sp), "=r"(fp) : : "memory");
 #elif defined(__s390x__)
     __asm__ volatile("lgr %0, %%r15\n\tlgr %1, %%r11" : "=&r"(sp), "=r"(fp) : : "memory");
+#elif defined(__riscv)
+    __asm__ volatile("mv %0, sp\n\tmv %1, s0" : "=&r"(sp), "=r"(fp) : : "memory");
 #endif
     r->sp = sp;
     r->fp = fp;

@@ -10,7 +10,7 @@
 /* The symbols of an ELF file in memory, to which SLIDE is added. */
 struct image {
     const void *file;
-    const void *symbols; /* Elf64_Sym */
+    const void *symbols; /* Elf64_Sym, Elf32_Sym */
     uint64_t count, slide;
     uint64_t first, last; /* symbols outside are no functions */
     const char *names;
