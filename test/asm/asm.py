@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""asm.py TC DIRECTORY: assembles what uses the macros of arch/sfu_asm.h for each CPU. Rows are compared as objdump
---sframe shows them; a program walks through the functions. TC has the binutils, a directory for each CPU."""
+"""asm.py TC DIRECTORY [LIST]: assembles what uses the macros of arch/sfu_asm.h for each CPU. Rows are compared as
+objdump --sframe shows them; a program walks through the functions. TC has the binutils, a directory for each CPU.
+LIST: tries the mutants of test/mutants/asm instead, with the tests of RISC-V alone; T chooses those whose name has
+it."""
 import os
 import re
 import shutil
@@ -28,6 +30,7 @@ ROWS = {
         "pushed": ["sp+160 u u", "sp+160 c-72 c-48", "sp+320 c-72 c-48", "sp+160 u u"],
     },
 }
+ARCH = "arch"  # where the macros are
 OUTERMOST = ("thread_start.new", "thread_start", "thread_start_register.new", "thread_start_register", "begin_thread")
 # An exception entry whose table is written in several ways; {} are END and the labels of its rows.
 TRAP = """#include "sfu_asm.h"
@@ -40,7 +43,7 @@ entry:
 {label}:
     sfu_trap_begin entry{end}
     sfu_trap_row entry, cfa=160, ra=8
-    sfu_trap_row {saved}, cfa=320, ra=16, fp=24
+    sfu_trap_row {saved}, cfa={cfa}, ra=16, fp=24
     sfu_trap_end
     nop
 """
@@ -77,7 +80,7 @@ class Bench:
         return said
 
     def compiler(self, *arguments):
-        return CC[self.cpu], f"-B{self.tools}/", "-Wa,--gsframe", "-Iarch", *arguments
+        return CC[self.cpu], f"-B{self.tools}/", "-Wa,--gsframe", "-I" + ARCH, *arguments
 
     def tool(self, name, *arguments):
         return self.must(os.path.join(self.tools, name), *arguments)
@@ -89,7 +92,7 @@ class Bench:
 
     def trap(self, way, name):
         with open(self.path(name + ".S"), "w", encoding="utf-8") as file:
-            file.write(TRAP.format(label=way[0], end=way[1], saved=way[2]))
+            file.write(TRAP.format(label=way[0], end=way[1], saved=way[2], cfa=320))
         return self.run(*self.compiler("-c", self.path(name + ".S"), "-o", self.path(name + ".o")))
 
 
@@ -116,7 +119,7 @@ def test_no_asm(bench):
     bench.trap(WAYS["a symbol"], "trap")
     for old in (False, True):
         for source, name in (("test/asm/functions.S", "functions"), (bench.path("trap.S"), "trap")):
-            command = (CC[bench.cpu], "-Iarch") if old else bench.compiler()
+            command = (CC[bench.cpu], "-I" + ARCH) if old else bench.compiler()
             bench.must(*command, "-DSFU_NO_ASM", "-c", source, "-o", bench.path("without.o"))
             equal(bench.text("without.o"), bench.text(name + ".o"), f"code of {name}")
             sections = bench.tool("objdump", "-h", bench.path("without.o"))
@@ -129,7 +132,7 @@ def test_one_file(bench):
     bench.must("python3", "-B", "port/dist/dist.py", bench.path("dist"))
     for source in ("test/asm/functions.S", bench.path("trap.S")):
         seen = []
-        for folder in ("arch", bench.path("dist")):
+        for folder in (ARCH, bench.path("dist")):
             bench.must(CC[bench.cpu], f"-B{bench.tools}/", "-Wa,--gsframe", f"-I{folder}", "-c", source, "-o",
                        bench.path("same.o"))
             seen.append(bench.tool("objdump", "-s", bench.path("same.o")))
@@ -176,8 +179,8 @@ def riscv(word, number, emulation, *flags):
                    f"sp+16 {second} u {first}", f"sp+16 {second} u u", "sp+16 u u u", "sp+0 u u u"],
     }
     return {"tools": "riscv64-linux-gnu-", "abi": number, "flags": flags, "link": ["-m", emulation], "nop": nop,
-            "rows": rows, "saved": ("s0", "s1", "ra"), "no caller": "r1 (ra)", "sp": 2, "word": word,
-            "ways": RISCV_RELAX}
+            "rows": rows, "at": [0, 1, 2, 3, 4, 5, 8, 9, 10, 11, 12], "saved": ("s0", "s1", "ra"),
+            "no caller": "r1 (ra)", "sp": 2, "word": word, "ways": RISCV_RELAX}
 
 
 def arm(number, nop, *flags):
@@ -224,10 +227,19 @@ def own_frames(bench, own, image):
     return got
 
 
+def own_places(bench, own, image):
+    """The numbers of the instructions of "pushed" at which its rows begin."""
+    code = re.search(r"^[0-9a-f]+ <pushed>:\n((?:.+\n)+)", own_tool(bench, own, "objdump", "-dz", image), re.M)[1]
+    places = [int(at, 16) for at in re.findall(r"^ *([0-9a-f]+):", code, re.M)]
+    rows = re.search(r"pc=0*%x\.\.[^\n]*\n.*LOC[^\n]*\n((?:[0-9a-f]+ .+\n)+)" % places[0],
+                     own_tool(bench, own, "readelf", "-wF", image) + "\n")[1]
+    return [places.index(int(at, 16)) for at in re.findall(r"^([0-9a-f]+) ", rows, re.M)]
+
+
 def own_assembled(bench, own, name, *flags):
     """The object NAME of functions.S, in which no linker shortens code."""
     flags = [*own["flags"], *own["ways"][1:], *flags]
-    own_tool(bench, own, "gcc", *flags, "-Iarch", "-c", "test/asm/functions.S", "-o", bench.path(name))
+    own_tool(bench, own, "gcc", *flags, "-I" + ARCH, "-c", "test/asm/functions.S", "-o", bench.path(name))
 
 
 def test_own_rows(bench, own):
@@ -237,6 +249,8 @@ def test_own_rows(bench, own):
     got = own_frames(bench, own, bench.path("functions"))
     for name, rows in own["rows"].items():
         equal(got[name], rows, f"rows of {name}")
+    if "at" in own:
+        equal(own_places(bench, own, bench.path("functions")), own["at"], "instructions where rows begin")
     dump = own_tool(bench, own, "readelf", "-wf", bench.path("functions"))
     equal(dump.count("DW_CFA_undefined: " + own["no caller"]), len(OUTERMOST), "functions without a caller")
 
@@ -264,6 +278,8 @@ def test_own_code(bench, own):
     equal((sp, slots), (0, {name: (store, at) for name, at in where.items()}), "saved")
     equal(back, {name: (load, at) for name, at in where.items()}, "put back")
     for name in ("thread_start", "thread_start_register"):
+        # The byte in front of a new thread's PC is looked up.
+        equal(code[name + ".new"][0][0] in ("nop", "addi"), True, name + ".new")
         call, stop = code[name][-2:]
         equal((call[0], call[1].startswith("zero"), stop[0]), ("jalr", False, "unimp"), name)
 
@@ -279,14 +295,15 @@ def test_own_no_asm(bench, own):
 
 
 def test_own_end(bench, own):
-    """However END is said, and whether the linker relaxes code or not, the table is what the format's page says."""
+    """However END is said, and whether the linker relaxes code or not, the table is what the format's page says. The
+    CFA may be at any offset."""
     sp, nop = own["sp"] << 3 | 3, own["nop"]
-    rows = [(0, [(sp, 160), (sp, 8)]), (nop, [(sp, 320), (sp, 16), (sp, 24)])]
+    rows = [(0, [(sp, 160), (sp, 8)]), (nop, [(sp, 325), (sp, 16), (sp, 24)])]
     for name, way in WAYS.items():
         for relax in own["ways"]:
             with open(bench.path("trap.S"), "w", encoding="utf-8") as file:
-                file.write(TRAP.format(label=way[0], end=way[1], saved=way[2]))
-            own_tool(bench, own, "gcc", *own["flags"], relax, "-Iarch", "-c", bench.path("trap.S"), "-o",
+                file.write(TRAP.format(label=way[0], end=way[1], saved=way[2], cfa=325))
+            own_tool(bench, own, "gcc", *own["flags"], relax, "-I" + ARCH, "-c", bench.path("trap.S"), "-o",
                      bench.path("trap.o"))
             equal(own_trap(bench, own), (own["abi"], rows, 2 * nop), f"END is {name}, {relax}")
 
@@ -332,8 +349,52 @@ def own_tables(tc, directory):
                 print(f"not ok {cpu} {test.__name__[9:]}: {wrong!r}".replace("\n", " "))
 
 
+# ---- mutants ----
+
+def noticed(tc, directory):
+    """Which test fails, or None."""
+    for cpu in ("riscv64", "riscv32", "riscv32e"):
+        for test in (test_own_rows, test_own_code, test_own_no_asm, test_own_end):
+            try:
+                test(Bench(tc, cpu, directory), OWN[cpu])
+            except (ValueError, AttributeError, IndexError, OSError, KeyError, struct.error):
+                return f"{cpu} {test.__name__[9:]}"
+    return None
+
+
+def mutants(tc, directory, path):
+    """A line is NAME | FILE: WHAT => INSTEAD, WHAT being in FILE, below arch/, once; // ends a line in both."""
+    global ARCH
+    ARCH = os.path.join(directory, "mutant")
+    with open(path, encoding="utf-8") as file:
+        lines = [line.rstrip("\n") for line in file if line.strip() and not line.startswith("#")]
+    for line in lines:
+        name, rest = line.split(" | ", 1)
+        source, change = rest.split(": ", 1)
+        what, instead = (part.replace("//", "\n") for part in change.split(" =>", 1))
+        if os.environ.get("T", "") not in name:
+            continue
+        shutil.rmtree(ARCH, ignore_errors=True)
+        shutil.copytree("arch", ARCH)
+        with open(os.path.join(ARCH, source), "r+", encoding="utf-8") as file:
+            text = file.read()
+            file.seek(0)
+            file.truncate()
+            file.write(text.replace(what, instead.removeprefix(" ")))
+        by = noticed(tc, directory) if text.count(what) == 1 else None
+        if text.count(what) != 1:
+            print(f"not ok {name}: {source} has it {text.count(what)} times")
+        elif by is None:
+            print(f"not ok {name}: the tests pass all the same")
+        else:
+            print(f"ok {name}: noticed by {by}")
+
+
 def main():
-    tc, directory = sys.argv[1:]
+    tc, directory = sys.argv[1:3]
+    if len(sys.argv) > 3:
+        mutants(tc, directory, sys.argv[3])
+        return
     own_tables(tc, directory)
     for cpu in CC:
         for test in (test_rows, test_no_asm, test_one_file, test_end, test_walk):
