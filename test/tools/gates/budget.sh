@@ -140,21 +140,39 @@ instructions() {
     done
 }
 
-# by_qemu COMPILER CPU OPTIMISATION: the same of another CPU, with its libc. QEMU counts whole programs: what one does
-# that has twice the rounds, less what the other does, are the rounds alone.
+# perf_program COMPILER CPU OPTIMISATION ROUNDS OUT: with the libc of that CPU, or where there is none, with what
+# port/linux has instead, and without the fast walker.
+perf_program() {
+    set -- "$1" "$2" "$3" "$4" "$5" "$here/perf.c" test/unit/build.c sfu.c
+    if has_fast "$2"; then
+        "$2-linux-gnu-gcc" -std=c99 "-$3" -DROUNDS="$4" -I. -Iport/fast "$6" "$7" "$8" port/fast/sfu_fast.c -static \
+            -o "$5"
+        return
+    fi
+    mkdir -p "$out/stubs/gnu"
+    : >"$out/stubs/gnu/stubs-ilp32.h"
+    # shellcheck disable=SC2046  # words
+    $(compiler "$1" "$2") -std=c99 "-$3" -DROUNDS="$4" -DPERF_ALONE -I. -Iport/fast -isystem "$out/stubs" \
+        -nostdlib -static "$6" "$7" "$8" port/linux/sfu_linux.c port/linux/start.c port/linux/start.S \
+        "$(riscv64-unknown-elf-gcc -march=rv32imac -mabi=ilp32 -print-libgcc-file-name)" -o "$5"
+}
+
+# by_qemu COMPILER CPU OPTIMISATION: the same of another CPU. QEMU counts whole programs: what one does that has twice
+# the rounds, less what the other does, are the rounds alone.
 by_qemu() {
     program=$out/perf-$1-$2-$3
     [ -f "$out/insns.so" ] || "$here/../bench/plugin.sh" "$out/insns.so"
     for rounds in 20 40; do
-        "$2-linux-gnu-gcc" -std=c99 "-$3" -DROUNDS=$rounds -I. -Iport/fast "$here/perf.c" test/unit/build.c sfu.c \
-            port/fast/sfu_fast.c -static -o "$program-$rounds"
+        perf_program "$1" "$2" "$3" $rounds "$program-$rounds"
     done
-    for mode in walk read remote find trace trace-cached; do
+    ! has_fast "$2" || fast_modes='trace trace-cached'
+    for mode in walk read remote find ${fast_modes-}; do
         for rounds in 20 40; do
             "qemu-$2" -plugin "$out/insns.so" "$program-$rounds" $mode 2>&1
         done | awk -v name="$1 $2 $3 $mode" '/^[0-9]/ { n = $1 - n } /^instructions/ { ir = $2 - ir }
             END { printf "%s %.1f\n", name, ir / n }'
     done
+    unset fast_modes
 }
 
 [ "$what" = size ] || SFU_SHAPES=budget "$here/../bench/shapes.sh" "$out/shapes" 2>"$out/shapes.log" ||
@@ -166,6 +184,6 @@ for compiler in gcc12 gcc16; do
             [ "$what" = perf ] || parts $compiler "$cpu" $opt
         done
         [ "$what" = size ] || instructions $compiler $opt
-        [ "$what-$compiler" != all-gcc12 ] || by_qemu $compiler riscv64 $opt
+        [ "$what-$compiler" != all-gcc12 ] || for cpu in riscv64 riscv32; do by_qemu $compiler $cpu $opt; done
     done
 done

@@ -113,7 +113,8 @@ kernels() {
     try 'gcc -msoft-float s390x too' s390x s390x-linux-gnu-gcc -std=c99 -msoft-float -mpacked-stack
     try 'gcc -mcmodel=kernel too' x86_64 gcc -std=c99 -mcmodel=kernel -mno-red-zone -fno-pic
     try 'clang -mcmodel=kernel too' x86_64 clang -std=c99 -mcmodel=kernel -mno-red-zone -fno-pic
-    for abi in 'rv64imac lp64' 'rv64gc lp64d' 'rv32imac ilp32' 'rv32gc ilp32d' 'rv32em ilp32e'; do
+    for abi in 'rv64imac lp64' 'rv64gc lp64d' 'rv32imac ilp32' 'rv32gc ilp32d' 'rv32em ilp32e' \
+        'rv32emc ilp32e'; do
         try "gcc ${abi% *} too" x86_64 riscv64-linux-gnu-gcc -std=c99 -mcmodel=medany -march="${abi% *}" \
             -mabi="${abi#* }"
     done
