@@ -235,9 +235,9 @@ struct sfu_row {
     bool signed_ra;  /* aarch64: the RA carries a PAC */
 };
 
-/* Reads LEN bytes at ADDR of the unwound program into BUFFER: a word of a stack, 1 to 28 bytes of a section. ADDR may
- * be any address, aligned or not. ADDR + LEN does not wrap. The callback must not fault. Returns 0 if all bytes were
- * read. */
+/* Reads LEN bytes at ADDR of the unwound program into BUFFER: a word of a stack, 1 to 28 bytes of a section (or a part
+ * of a stack, if you call sfu_fast_trace_remote). ADDR may be any address, aligned or not. ADDR + LEN does not wrap.
+ * The callback must not fault. Returns 0 if all bytes were read. */
 typedef int (*sfu_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len);
 
 /* Sets *VALUE to register REG (DWARF number) of FRAME, whose PC is exact. In the topmost frame (depth 0) that is the

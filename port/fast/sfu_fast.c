@@ -296,6 +296,9 @@ struct trace {
     uint32_t misses;                     /* of the cache, since the short way began */
     const struct sfu_fast_rule *last;    /* that of the frame where the short way ended */
     struct sfu_fast_rule own;            /* a rule that is not in the cache's tables */
+    uint8_t *memory;                     /* for a part of a stack that the callback reads: of ROOM bytes */
+    size_t room;
+    struct sfu_stack window; /* that part, from the walk's SP on; high 0: none */
 };
 
 /* The index of long functions is their number; for each its FDE's number and where its checkpoints begin, counted in
@@ -751,6 +754,7 @@ INLINE void look(struct trace *v, struct sfu_fast *fast)
     v->cache = NULL;
     v->mask = fast->mask;
     v->reach = 0;
+    v->window.high = 0;
     if (fast->cache != NULL && cleared == changes) {
         v->cache = fast->cache;
         enter_first(v);
@@ -1158,16 +1162,23 @@ INLINE bool apply(struct trace *v, const struct sfu_fast_rule *rule, uint32_t ho
     return true;
 }
 
-/* Sets AT to where the walk is. SP is on the stack. */
-INLINE void depart(const struct sfu_walk *walk, struct place *at)
+/* The stack that the walk is on, or the part of it that has been read. */
+INLINE const struct sfu_stack *stack_of(const struct trace *v)
 {
-    const struct sfu_registers *regs = &walk->frame.regs;
+    return LIKELY(v->window.high == 0) ? &v->walk.stack : &v->window;
+}
+
+/* Sets AT to where the walk is. SP is on the stack. */
+INLINE void depart(const struct trace *v, struct place *at)
+{
+    const struct sfu_registers *regs = &v->walk.frame.regs;
+    const struct sfu_stack *stack = stack_of(v);
     const bool exact = regs->pc_kind == SFU_PC_EXACT;
 
     at->behind = exact ? regs->pc + 1 : regs->pc;
-    at->low = walk->stack.low;
-    at->span = walk->stack.high - walk->stack.low;
-    at->bottom = (uintptr_t)walk->stack.bytes;
+    at->low = stack->low;
+    at->span = stack->high - stack->low;
+    at->bottom = (uintptr_t)stack->bytes;
     at->top = at->bottom + at->span;
     at->sp = at->bottom + (regs->sp - at->low);
     at->fp = regs->fp;
@@ -1204,7 +1215,7 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool
     struct found found = {0, NOT_FOUND};
     size_t left = count;
 
-    depart(&v->walk, &at);
+    depart(v, &at);
     do {
         const struct sfu_fast_rule *rule = NULL;
         bool applied;
@@ -1267,6 +1278,27 @@ INLINE bool suits(const struct sfu_stack *stack, uint64_t sp)
            bytes <= UINT64_MAX - 8 * SHORT_WORDS - span;
 }
 
+/* Reads the walk's stack, unless it is mapped, from its SP on, as much as there is memory for. What lies there, lies on
+ * the stack. */
+OUT_OF_LINE void read_window(struct trace *v)
+{
+    const struct sfu_target *t = v->walk.target;
+    const struct sfu_stack *stack = &v->walk.stack;
+    const uint64_t sp = v->walk.frame.regs.sp;
+    size_t size = v->room;
+
+    v->window.high = 0;
+    if (stack->bytes != NULL || t->read == NULL || sp < stack->low || sp >= stack->high)
+        return;
+    if (size > stack->high - sp)
+        size = (size_t)(stack->high - sp);
+    if (t->read(t->ctx, sp, v->memory, size) != 0)
+        return;
+    v->window.bytes = v->memory;
+    v->window.low = sp;
+    v->window.high = sp + size;
+}
+
 /* Walks on by the short way, at most COUNT (at least 1) frames, and stores their PCs as go does. Leaves the walk as the
  * core does. Returns how many frames those were. If they are fewer, the trace's last rule is that of the last frame, or
  * none. If it knows what the core would return next, *CODE becomes that. */
@@ -1278,7 +1310,11 @@ INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, size_t step, i
     size_t done = 0;
 
     v->last = &by_core;
-    if (v->images == NULL || !suits(&v->walk.stack, frame->regs.sp) || frame->depth + 1 >= limit)
+    if (v->images == NULL || frame->depth + 1 >= limit)
+        return 0;
+    if (v->room > 0)
+        read_window(v);
+    if (!suits(stack_of(v), frame->regs.sp))
         return 0;
     if (count > limit - 1 - frame->depth)
         count = limit - 1 - frame->depth;
@@ -1322,7 +1358,7 @@ INLINE bool find_saved(const struct trace *v, struct sfu_registers *caller)
     uint64_t fp_base, sp, ra, fp;
     struct place at;
 
-    depart(&v->walk, &at);
+    depart(v, &at);
     fp_base = at.fp - at.low;
     if (!(how & CFA_LOADED) || how & SIGNED || !(how & FROM << RA_FROM) ||
         (fp_loaded && !(how & FROM << FP_FROM)) || (how & BY_FP && fp_base > at.span))
@@ -1784,14 +1820,16 @@ void sfu_fast_set_order(struct sfu_fast *fast, void *memory, size_t bytes)
 
 /* ---- Trace ----------------------------------------------------------------------------------------------------- */
 
-/* Each pass gets at least a frame further, or to the end. */
-int sfu_fast_trace(struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
-                   size_t skip, uint64_t *pcs, size_t capacity, size_t *count)
+/* Each pass gets at least a frame further, or to the end. Where a window ends, the next one may lead on. */
+int sfu_fast_trace_remote(struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
+                          size_t skip, uint64_t *pcs, size_t capacity, size_t *count, void *window, size_t bytes)
 {
     struct trace v;
     size_t stored = 0;
     int code = SFU_OK;
 
+    v.memory = (uint8_t *)window;
+    v.room = bytes;
     sfu_walk_start(&v.walk, target, top);
     look(&v, fast);
     while (code == SFU_OK) {
@@ -1808,7 +1846,7 @@ int sfu_fast_trace(struct sfu_fast *fast, const struct sfu_target *target, const
         if (wanted == 0)
             break;
         done = go_on(&v, wanted, out, step, &code);
-        if (done < wanted && code == SFU_OK) {
+        if (done < wanted && code == SFU_OK && (done == 0 || v.window.high == 0)) {
             code = step_by_core(&v);
             if (code == SFU_OK)
                 out[step * done++] = v.walk.frame.regs.pc;
@@ -1820,4 +1858,10 @@ int sfu_fast_trace(struct sfu_fast *fast, const struct sfu_target *target, const
     }
     *count = stored;
     return code;
+}
+
+int sfu_fast_trace(struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
+                   size_t skip, uint64_t *pcs, size_t capacity, size_t *count)
+{
+    return sfu_fast_trace_remote(fast, target, top, skip, pcs, capacity, count, NULL, 0);
 }

@@ -24,7 +24,7 @@
  *     its ABI, and accepted by sfu_check
  *   - a row whose rules for the CFA, the RA and the caller's FP count from SP, FP or the CFA only, with the RA saved on
  *     the stack. A default row may leave the RA in its register if the frame is the topmost
- *   - a stack of 8 to 2^63 - 1 bytes whose sfu_stack.bytes is not NULL. The frame's SP, what its row reads and its
+ *   - a stack of 8 to 2^63 - 1 bytes whose sfu_stack.bytes is not NULL, or sfu_fast_trace_remote. The frame's SP, what its row reads and its
  *     caller's SP lie on it, and so does FP if the row counts from FP, which must then be at SP or above. Nothing is
  *     read below SP
  *   - no original_ra
@@ -168,6 +168,15 @@ bool sfu_fast_set_index(struct sfu_fast_image *image, void *memory, size_t bytes
  * Returns what ended the trace, SFU_END or the error of sfu_walk_step; or SFU_OK if the array is full. */
 int sfu_fast_trace(struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
                    size_t skip, uint64_t *pcs, size_t capacity, size_t *count);
+
+/* sfu_fast_trace for a guest's stack or another one whose bytes are NULL. One call of TARGET's read callback reads as
+ * much of such a stack as lies from a frame's SP on, at most BYTES, into WINDOW; the frames that lie in there take the
+ * short way without another call. Several traces at a time need a WINDOW each. Its address should be a multiple of 8.
+ * With 512 BYTES, a call serves a few frames, with 4096 most traces of a kernel. A stack that is mapped does not use
+ * WINDOW. If the callback cannot read so much at once and returns nonzero, the core does the frame: the callback then
+ * reads one word at a time, and is asked for the next frame's part again. Returns what sfu_fast_trace returns. */
+int sfu_fast_trace_remote(struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
+                          size_t skip, uint64_t *pcs, size_t capacity, size_t *count, void *window, size_t bytes);
 
 #ifdef __cplusplus
 }

@@ -73,6 +73,45 @@ static int give_register(void *ctx, const struct sfu_frame *frame, uint32_t reg,
     return reg % 3 == 0 ? -1 : 0;
 }
 
+/* A guest's stack: where it is, how much is read at once, and how often. */
+struct remote {
+    struct stack *stack;
+    size_t most;
+    unsigned reads, refused;
+    bool both;      /* each other KiB is mapped, */
+    unsigned stray; /* and was read all the same so often */
+};
+static struct remote remote;
+
+static int read_remote(void *ctx, uint64_t addr, void *buffer, size_t len)
+{
+    (void)ctx;
+    remote.reads++;
+    remote.stray += remote.both && addr / 1024 % 2 == 0;
+    if (len <= remote.most && read_stack(remote.stack, addr, buffer, len) == 0)
+        return 0;
+    remote.refused++;
+    return -1;
+}
+
+static bool find_remote(void *ctx, uint64_t addr, struct sfu_stack *stack)
+{
+    const bool found = find_stack(ctx, addr, stack);
+
+    stack->bytes = NULL;
+    return found;
+}
+
+/* Each other one is mapped, those of remote.both. */
+static bool find_both(void *ctx, uint64_t addr, struct sfu_stack *stack)
+{
+    const bool found = find_stack(ctx, addr, stack);
+
+    if (stack->low / 1024 % 2 != 0)
+        stack->bytes = NULL;
+    return found;
+}
+
 /* One of eight has been replaced. */
 static bool original_ra(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra)
 {
@@ -160,8 +199,37 @@ static bool same(struct sfu_fast *walker, const struct sfu_target *target, const
     return false;
 }
 
+/* The same where a callback reads the stack: with a window of any size, also one that the callback refuses. */
+static bool compare_remote(uint64_t *seed, struct stack *s, const struct sfu_target *mapped, size_t skip,
+                           size_t capacity)
+{
+    static uint8_t window[1024 + 1];
+    uint64_t got[MAX_PCS];
+    struct sfu_target target = *mapped;
+    struct trace want;
+    size_t bytes = once_in(seed, 4) ? below(seed, 24) : below(seed, 1025), off = below(seed, 9), count;
+    int code;
+
+    remote = (struct remote){s, once_in(seed, 4) ? below(seed, 600) : SIZE_MAX, 0, 0, false, 0};
+    target.stack.bytes = NULL;
+    target.read = once_in(seed, 20) ? NULL : read_remote;
+    if (target.find_stack != NULL)
+        target.find_stack = once_in(seed, 2) ? find_both : find_remote;
+    want.code = core_trace(&target, &s->top, skip, want.pcs, capacity, &want.count);
+    bytes = bytes > off ? bytes - off : 0;
+    window[off + bytes] = 0x5a;
+    code = sfu_fast_trace_remote(&fast, &target, &s->top, skip, got, capacity, &count, window + off, bytes);
+    if (code == want.code && count == want.count && memcmp(got, want.pcs, count * 8) == 0 &&
+        window[off + bytes] == 0x5a)
+        return true;
+    printf("# the stack by a callback, %u bytes of it at once, of at most %lu\n", (unsigned)bytes,
+           (unsigned long)remote.most);
+    explain_trace(&target, &s->top, skip, got, count, code, want.pcs, want.count, want.code);
+    return false;
+}
+
 /* The trace of S is the core's. Which frames take the short way depends neither on the cache nor on indexes. */
-static bool compare(uint64_t *seed, const struct stack *s)
+static bool compare(uint64_t *seed, struct stack *s)
 {
     struct trace want;
     struct sfu_target target;
@@ -180,6 +248,8 @@ static bool compare(uint64_t *seed, const struct stack *s)
     frames += want.count;
     full += want.code == SFU_OK;
     longer += want.count >= LONG;
+    if (ok && once_in(seed, 3))
+        ok = compare_remote(seed, s, &target, skip, capacity);
     if (!ok || !once_in(seed, 4))
         return ok;
     bare.cache = NULL;
@@ -418,6 +488,56 @@ static bool test_switches(bool cached)
             return false;
         if (by_core != 0 || want.count < 20 || (i % 4 < 2) != (want.count == DEEP)) {
             printf("# %u frames were looked up by the core, of %u\n", (unsigned)by_core, (unsigned)want.count);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A stack that a callback reads: one call serves all frames of a window, and the core does none of them. Where the
+ * callback refuses, the core does each. A stack that is mapped is not read by it. */
+static bool test_remote(bool cached)
+{
+    enum { STEP = 32, WINDOW = 512, PART = WINDOW / STEP };
+    static uint64_t window[WINDOW / 8];
+    uint64_t seed = 1, got[DEEP];
+    struct sfu_target target;
+    struct trace want;
+    size_t count;
+
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    if (!make_ordinary(&tables[0], 0x555555600000, FUNCTIONS, STEP, 0) ||
+        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
+        return false;
+    if (cached)
+        sfu_fast_set_cache(&fast, cache, sizeof cache);
+    target.sections = sfu_fast_sections(&fast);
+    target.stack = (struct sfu_stack){NULL, STACK, STACK + STACK_SIZE};
+    target.read = read_remote;
+    for (unsigned i = 0; i < 200; i++) {
+        const bool refuses = i % 4 == 3, both = i % 4 == 2;
+
+        make_ordinary_stack(&stacks[0], &seed, &tables[0], STEP);
+        remote = (struct remote){&stacks[0], refuses ? WINDOW - 1 : WINDOW, 0, 0, both, 0};
+        target.ctx = &stacks[0];
+        target.find_stack = both ? find_both : NULL;
+        want.code = core_trace(&target, &stacks[0].top, 0, want.pcs, DEEP, &want.count);
+        remote.reads = 0;
+        counting = true;
+        steps = applied = 0;
+        if (sfu_fast_trace_remote(&fast, &target, &stacks[0].top, 0, got, DEEP, &count, window, WINDOW) !=
+            want.code)
+            return false;
+        counting = false;
+        if (want.count != DEEP || count != DEEP || memcmp(got, want.pcs, sizeof got) != 0)
+            return false;
+        /* s390x saves the RA above the CFA less 160: the last frames of a window are read with the next one */
+        if (refuses ? steps != DEEP - 1 || remote.refused != DEEP - 1
+                    : steps + applied > (both ? 8 : 0) || remote.refused + remote.stray != 0 ||
+                          (!both && remote.reads > 2 * DEEP / PART + 1)) {
+            printf("# %u frames: %u by the core, %u rows applied, %u reads, of these %u refused\n", DEEP,
+                   (unsigned)steps, (unsigned)applied, remote.reads, remote.refused);
             return false;
         }
     }
@@ -1430,7 +1550,9 @@ int main(int argc, char **argv)
             result("the short way, with an index", test_short_way(false, true)) &
             result("the short way, with a cache", test_short_way(true, false)) &
             result("onto other stacks, without a cache", test_switches(false)) &
-            result("onto other stacks, with a cache", test_switches(true)) & result("a long trace", test_long()) &
+            result("onto other stacks, with a cache", test_switches(true)) &
+            result("a stack by a callback, without a cache", test_remote(false)) &
+            result("a stack by a callback, with a cache", test_remote(true)) & result("a long trace", test_long()) &
             result("ends of stacks", test_edges()) &
             result("sections that touch", test_touching(false) && test_touching(true)) &
             result("where regions of code meet", test_regions()) &

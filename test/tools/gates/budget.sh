@@ -132,7 +132,7 @@ instructions() {
     program=$out/perf-$1-$2
     $(compiler "$1" x86_64) -std=c99 "-$2" -g -I. -Iport/fast "$here/perf.c" test/unit/build.c sfu.c \
         port/fast/sfu_fast.c -o "$program"
-    for mode in walk read remote v2 find trace trace-cached; do
+    for mode in walk read remote v2 find trace trace-cached trace-remote; do
         n=$(valgrind -q --tool=callgrind --callgrind-out-file="$program-$mode" --collect-atstart=no \
             --toggle-collect='measured*' "$program" $mode 2>"$program.log") || cat "$program.log" >&2
         awk -v n="$n" -v name="$1 x86_64 $2 $mode" '/^(summary|totals):/ { ir = $2 }
@@ -165,8 +165,9 @@ by_qemu() {
     for rounds in 20 40; do
         perf_program "$1" "$2" "$3" $rounds "$program-$rounds"
     done
-    ! has_fast "$2" || fast_modes='trace trace-cached'
-    for mode in walk read remote find ${fast_modes-}; do
+    fast_modes=
+    ! has_fast "$2" || fast_modes='trace trace-cached trace-remote'
+    for mode in walk read remote find $fast_modes; do
         for rounds in 20 40; do
             "qemu-$2" -plugin "$out/insns.so" "$program-$rounds" $mode 2>&1
         done | awk -v name="$1 $2 $3 $mode" '/^[0-9]/ { n = $1 - n } /^instructions/ { ir = $2 - ir }

@@ -10,6 +10,7 @@
  *   find    the row of one PC in each function
  *   trace   as walk, by the fast walker with nothing but its own index
  *   trace-cached   the same with a cache of 8 KiB
+ *   trace-remote   the same, the stack read through a callback, up to 1 KiB at once
  */
 #include <stdio.h>
 #include <string.h>
@@ -47,9 +48,9 @@ static uint64_t cache[1024];
 static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
     (void)ctx;
-    if (addr - STACK > sizeof stack - WORD || len != WORD)
+    if (addr - STACK > sizeof stack || len > sizeof stack - (addr - STACK))
         return -1;
-    memcpy(buffer, (const char *)stack + (addr - STACK), WORD);
+    memcpy(buffer, (const char *)stack + (addr - STACK), len);
     return 0;
 }
 
@@ -165,13 +166,15 @@ unsigned measured_traces(const struct sfu_target *target)
 {
     struct sfu_registers top;
     uint64_t pcs[2 * FRAMES];
+    static uint64_t window[128];
     unsigned operations = 0;
     memset(&top, 0, sizeof top);
     top.pc = pc_in(0);
     top.sp = STACK;
     for (int i = 0; i < ROUNDS; i++) {
         size_t count;
-        if (sfu_fast_trace(&fast, target, &top, 0, pcs, 2 * FRAMES, &count) == SFU_END)
+        if (sfu_fast_trace_remote(&fast, target, &top, 0, pcs, 2 * FRAMES, &count, window, sizeof window) ==
+            SFU_END)
             operations += (unsigned)count;
     }
     return operations;
@@ -190,13 +193,13 @@ static unsigned measure(const char *mode)
     if (!add_section(&target, mode))
         return 0;
 #ifndef PERF_ALONE
-    if (strcmp(mode, "trace-cached") == 0)
+    if (strcmp(mode, "trace") != 0)
         sfu_fast_set_cache(&fast, cache, sizeof cache);
     if (*mode == 't')
         target.sections = sfu_fast_sections(&fast);
 #endif
     target.read = read_stack;
-    target.stack.bytes = strcmp(mode, "read") != 0 ? stack : NULL;
+    target.stack.bytes = strcmp(mode, "read") != 0 && strcmp(mode, "trace-remote") != 0 ? stack : NULL;
     target.stack.low = STACK;
     target.stack.high = STACK + sizeof stack;
 #ifndef PERF_ALONE
