@@ -9,6 +9,9 @@
  *
  *     sfu_dump_print(&panic, &dump, &here); // after sfu_panic_print, or instead of it
  *
+ * sfu_dump_small.c has the same function in less than 1 KB of code, for a program that dumps itself; it says what it
+ * leaves out.
+ *
  * Without tables, panic.target needs nothing but its stacks. sfu_build_id.h says how the build ID gets into the image.
  *
  * Format. A dump is lines of at most 80 columns, but for long names of places. Each begins with "sfu2 ": 2 is the

@@ -12,7 +12,7 @@ mutants: build/faults/seeds
 	@test/tools/toolchain/install.sh check
 	@test/run.sh mutants $(MUTANTS)/core $(or $(N),400)
 
-## [campaigns] abi-mutants: each number that the core knows of RISC-V, broken
+## [campaigns] abi-mutants: each number that the core knows of RISC-V and 32-bit ARM, broken
 abi-mutants:
 	@test/tools/toolchain/install.sh check
 	@test/run.sh abi-mutants $(MUTANTS)/abis

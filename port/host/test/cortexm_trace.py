@@ -28,7 +28,7 @@ BOARDS = {
     "mps2-an386": (["-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"], "mps2.ld", 0x20000000, 0x4000),
     "microbit": (["-mcpu=cortex-m0", "-mfloat-abi=soft"], "microbit.ld", 0x20000000, 0x2000),
 }
-SOURCES = ["sfu.c", "port/print/sfu_print.c", "port/print/sfu_dump.c", "port/cortexm/sfu_cortexm.c",
+SOURCES = ["sfu.c", "port/print/sfu_print.c", "port/print/{}.c", "port/cortexm/sfu_cortexm.c",
            "port/baremetal/cortexm/start.c", "port/host/test/cortexm/dump.c"]
 TASK = ["work", "task"]
 INTERRUPT = ["fail", "read_sensor", "SysTick_Handler", "EXC_RETURN"]  # then what was interrupted
@@ -43,14 +43,15 @@ def must(condition, what):
         raise Wrong(what)
 
 
-def build(board):
+def build(board, writer="sfu_dump"):
     flags, script = BOARDS[board][:2]
-    image = f"{WORK}/{board}.elf"
+    image = f"{WORK}/{board}-{writer}.elf"
     subprocess.run(["arm-none-eabi-gcc", *flags, "-mthumb", "-std=c11", "-Os", "-g", "-ffreestanding",
                     "-ffunction-sections", "-fdata-sections", "-fno-optimize-sibling-calls", "-DSFU_ABI=SFU_THUMB",
                     "-DSFU_OLDEST_VERSION=3", "-DSFU_NO_REMOTE", "-I.", "-Iarch", "-Iport/print", "-Iport/cortexm",
                     "-Iport/baremetal/cortexm", "-nostdlib", "-Wl,--gc-sections,-z,noexecstack",
-                    "-Lport/baremetal/cortexm", "-T" + script, *SOURCES, "-lgcc", "-o", image], check=True)
+                    "-Lport/baremetal/cortexm", "-T" + script, *[source.format(writer) for source in SOURCES], "-lgcc",
+                    "-o", image], check=True)
     subprocess.run(["arm-none-eabi-objcopy", "-R", ".sfu_sframe", image], check=True)  # the room for tables
     return image
 
@@ -89,9 +90,21 @@ def trace(*words, text=None):
 
 def dumped(board, image, where):
     log = log_of(board, image, where)
-    must("sfu2 00 begin" in log, log[-300:])
+    must(re.search("sfu2 0+ begin", log), log[-300:])
     wanted = ["fail", *TASK] if where == "task" else INTERRUPT + ["work~!", "task"]
     check(trace(image, text=log), wanted)
+
+
+def small(board, _, where):
+    """The small writer says the same, and takes less than 1 KB of code and constants."""
+    image = build(board, "sfu_dump_small")
+    dumped(board, image, where)
+    alone = f"{WORK}/{board}.o"
+    subprocess.run(["arm-none-eabi-gcc", *BOARDS[board][0], "-mthumb", "-Os", "-I.", "-Iport/print", "-c",
+                    "port/print/sfu_dump_small.c", "-o", alone], check=True)
+    sizes = subprocess.run(["arm-none-eabi-size", "-A", alone], text=True, stdout=subprocess.PIPE, check=True).stdout
+    taken = sum(int(size) for size in re.findall(r"^\.(?:text|rodata)\S* +(\d+)", sizes, re.M))
+    must(taken < 1024, f"{taken} bytes")
 
 
 def without_psp(board, image):
@@ -378,6 +391,7 @@ os.makedirs(WORK, exist_ok=True)
 for name in BOARDS:
     built = build(name)
     tests = {f"{name}/dump/{where}": (dumped, where) for where in ("task", "interrupt", "fpu")}
+    tests |= {f"{name}/small dump/{where}": (small, where) for where in ("task", "interrupt")}
     tests[f"{name}/dump/without-psp"] = (without_psp,)
     tests[f"{name}/stopped"] = (stopped,)
     tests[f"{name}/zephyr"] = (from_zephyr,)

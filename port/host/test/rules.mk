@@ -179,18 +179,21 @@ $(TRACE_MACHINE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sf
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh host-trace-$* python3 port/host/test/machine.py $*
 
-# What port/print/sfu_dump.c prints comes back.
+# What port/print/sfu_dump.c prints comes back, and what sfu_dump_small.c prints.
 CHECK += host-trace-dump
 .PHONY: suite-host-trace-dump
-$(HOST)/dump_round: port/host/test/dump_round.c port/print/sfu_dump.c port/print/sfu_dump.h \
+$(HOST)/dump_round_small: DUMP_FLAGS := -DSMALL
+$(HOST)/dump_round: port/print/sfu_dump.c
+$(HOST)/dump_round_small: port/print/sfu_dump_small.c
+$(HOST)/dump_round $(HOST)/dump_round_small: port/host/test/dump_round.c port/print/sfu_dump.h \
     port/host/trace/trace_log.c \
     port/host/trace/trace_log.h port/host/trace/trace_text.c port/host/trace/trace_abi.c port/host/common/abi.c \
     port/host/common/image.c port/host/common/report.c sfu.c
 	@mkdir -p $(@D)
-	$(CC) -std=c99 -D_GNU_SOURCE -O1 -g $(WARN) -fsanitize=address,undefined -I. -Iport/host -Iport/print \
-	    $(filter %.c,$^) -lelf -o $@
-suite-host-trace-dump: $(HOST)/dump_round
-	@test/run.sh host-trace-dump $(HOST)/dump_round
+	$(CC) -std=c99 -D_GNU_SOURCE -O1 -g $(WARN) -fsanitize=address,undefined $(DUMP_FLAGS) -I. -Iport/host \
+	    -Iport/print $(filter %.c,$^) -lelf -o $@
+suite-host-trace-dump: $(HOST)/dump_round $(HOST)/dump_round_small
+	@test/run.sh host-trace-dump sh -c '$(HOST)/dump_round && $(HOST)/dump_round_small | sed "s/ok /&small: /"'
 
 CHECK += host-trace-folded
 .PHONY: suite-host-trace-folded
