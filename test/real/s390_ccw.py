@@ -27,11 +27,9 @@ static struct sfu_kernel trace = {
 
 void sfu_trace(const void *trap)
 {
-    struct sfu_registers here = sfu_registers_here();
-
     trace.panic.slide = (uintptr_t)__executable_start;
     sfu_kernel_init(&trace, sframe_start, sframe_end);
-    trap ? sfu_kernel_fault(&trace, trap, 0) : sfu_kernel_panic(&trace, &here);
+    trap ? sfu_kernel_fault(&trace, trap, 0) : sfu_kernel_panic(&trace, NULL);
     disabled_wait();
 }
 """),
@@ -77,7 +75,7 @@ TABLES = ".sframe"
 BOOT = ["qemu-system-s390x", "-nographic", "-nodefaults", "-chardev", "stdio,id=c", "-device", "sclpconsole,chardev=c",
         "-bios", "s390-ccw.img", "-no-reboot"]
 SCENARIOS = [
-    {"name": "panic", "traces": [HERE + " sfu_trace panic main done"]},
+    {"name": "panic", "traces": [HERE + " sfu_kernel_panic sfu_trace panic main done"]},
     {"name": "illegal instruction", "boot": ["-drive", "if=none,id=d,format=raw,file=s390-ccw.img", "-device",
                                              "virtio-blk-ccw,drive=d"],
      "traces": ["virtio_setup_ccw virtio_blk_setup_device virtio_setup ipl_boot_device probe_boot_device main done"]},
