@@ -145,12 +145,20 @@ static bool is_useful(const struct code_state *state, const struct code_value *a
     return (value->base > BASE_NEAR || value->base == BASE_NUMBER) && state->num < CODE_SLOTS;
 }
 
+/* Something has been written where nobody knows: perhaps there. Stacks are elsewhere. */
+static void forget_struct(struct code_state *state)
+{
+    drop_range(state, BASE_STRUCT, INT64_MIN, INT64_MAX);
+}
+
 /* A word at an address becomes VALUE. One that is of no use later is forgotten, because a state has room for few. */
 static void store(const struct code_cpu *cpu, struct code_state *state, const struct code_value *at, int64_t offset,
                   const struct code_value *value)
 {
-    if (!is_place(state, at, offset))
+    if (!is_place(state, at, offset)) {
+        forget_struct(state);
         return;
+    }
     write_slots(cpu, state, at->base, at->k + offset, cpu->word);
     if (is_useful(state, at, value))
         state->slot[state->num++] = (struct code_slot){*value, at->k + offset, at->base};
@@ -174,8 +182,10 @@ static void copy(const struct code_cpu *cpu, struct code_state *state, const str
 
     for (i = 0; apart && i < bytes / 8; i++)
         words[i] = load(state, from, offset + 8 * (int64_t)i);
-    if (!is_place(state, to, k))
+    if (!is_place(state, to, k)) {
+        forget_struct(state);
         return;
+    }
     write_slots(cpu, state, to->base, to->k + k, bytes);
     for (i = 0; i < bytes / 8; i++)
         store(cpu, state, to, k + 8 * (int64_t)i, &words[i]);
@@ -568,6 +578,27 @@ static void load_many(const struct code_cpu *cpu, struct code_state *state, cons
                 load(state, at, k + cpu->word * (int64_t)num_below(mask, i));
 }
 
+/* An entry stores SP where REG points, and nobody knows where that is: that gets a name, so that the word is known when
+ * it is read there again. It has the name alone. */
+static void name_struct(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
+{
+    unsigned i;
+
+    if (!has_pc(cpu) || state->caller != CALLER_INTERRUPTED || state->has_called || op->base == cpu->sp ||
+        op->base >= CODE_REAL || state->reg[op->base].base != BASE_UNKNOWN || op->last != op->reg ||
+        !is_on_stack(&state->reg[op->reg]) || !same_value(&state->reg[op->reg], &state->reg[cpu->sp]))
+        return;
+    for (i = 0; i < CODE_REGISTERS; i++)
+        if (state->reg[i].base == BASE_STRUCT)
+            state->reg[i] = unknown;
+    for (i = 0; i < state->num;)
+        if (state->slot[i].value.base == BASE_STRUCT || state->slot[i].base == BASE_STRUCT)
+            drop_slot(state, &state->slot[i]);
+        else
+            i++;
+    state->reg[op->base] = (struct code_value){0, BASE_STRUCT, false, 0, 0};
+}
+
 static void transfer(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
 {
     struct code_value *reg = &state->reg[op->reg], at = state->reg[op->base];
@@ -611,9 +642,11 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
                                                     : load(state, &at, op->k + cpu->word * (int64_t)(i - op->reg));
         break;
     case CODE_STORE:
+        name_struct(cpu, state, op);
+        at = state->reg[op->base];
         for (i = op->reg; i <= op->last; i++) {
             store(cpu, state, &at, op->k + cpu->word * (int64_t)(i - op->reg), &state->reg[i]);
-            state->has_left |= at.base <= BASE_NEAR && state->reg[i].base > BASE_NEAR &&
+            state->has_left |= (at.base <= BASE_NEAR || at.base == BASE_STRUCT) && state->reg[i].base > BASE_NEAR &&
                                same_value(&state->reg[i], &state->reg[cpu->sp]);
         }
         break;
@@ -629,6 +662,8 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
     case CODE_WRITE:
         if (is_place(state, &at, op->k))
             write_slots(cpu, state, at.base, at.k + op->k, op->last);
+        else
+            forget_struct(state);
         break;
     case CODE_COPY:
         copy(cpu, state, &at, op->k, reg, op->from, op->last + 1u);
@@ -690,6 +725,8 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
         transfer(cpu, state, &fact->op[i]);
         if (state->reg[cpu->sp].base == BASE_NEAR)
             align(state, cpu->sp);
+        if (state->reg[cpu->sp].base == BASE_STRUCT)
+            state->reg[cpu->sp] = unknown;
     }
     if (cpu->link && state->caller == CALLER_INTERRUPTED && state->reg[cpu->sp].base == BASE_CFA &&
         !has_trap_name(state))
@@ -714,6 +751,7 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, const
     if (sp->base > BASE_NEAR)
         drop_range(state, sp->base, INT64_MIN, sp->k);
     drop_range(state, BASE_NUMBER, INT64_MIN, INT64_MAX); /* another interrupt may have come */
+    forget_struct(state);
     if (callee != NULL && callee->odd)
         state->reg[cpu->sp] = unknown;
     if (callee != NULL && callee->spoils)

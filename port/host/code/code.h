@@ -170,8 +170,9 @@ enum {
     BASE_CFA,     /* the CFA */
     BASE_ALIGNED, /* SP where it was rounded */
     BASE_TRAP,    /* where the CPU has put the PC at an interrupt, whose CFA is the SP of what was interrupted */
-    BASE_RETURN,  /* 0: where the function returns to, or what was interrupted goes on */
-    BASE_ENTRY    /* + r: what register r had when the function was entered */
+    BASE_STRUCT, /* what a register pointed to when an interrupt's entry stored SP there: on no stack (RISC-V: tp) */
+    BASE_RETURN, /* 0: where the function returns to, or what was interrupted goes on */
+    BASE_ENTRY   /* + r: what register r had when the function was entered */
 };
 
 /* Who comes before a function. */

@@ -58,7 +58,8 @@ static bool by_slot(const struct code_cpu *cpu, const struct code_state *state, 
         const struct code_slot *slot = &state->slot[i];
 
         if (slot->value.base != wanted->base || slot->value.k != wanted->k ||
-            (slot->value.is_signed && !any_sign) || !fits(slot->k) || slot->base == BASE_NUMBER)
+            (slot->value.is_signed && !any_sign) || !fits(slot->k) || slot->base == BASE_NUMBER ||
+            slot->base == BASE_STRUCT)
             continue; /* what is not on a stack is not read */
         *is_signed = slot->value.is_signed;
         if (slot->base == BASE_CFA && wanted->base != BASE_CFA) {

@@ -420,6 +420,12 @@ LOST["arm"] = (LOST_ARM + """ | mov r2, sp ; mov r2, r2, lsl r0 ; mov sp, r2 |
 # on another one, which the scratch register has unless a trap is being handled, as in port/baremetal/riscv/boot.S.
 HANDLED = """taken: STORE t0, 32*W(sp)\nSTORE s0, 8*W(sp)\njal handler\nLOAD t0, 32*W(sp)\ncsrw sepc, t0
     LOAD ra, W(sp)\nLOAD s0, 8*W(sp)"""
+TP = """entry: csrrw tp, sscratch, tp\nbnez tp, 1f\ncsrr tp, sscratch\nSTORE sp, W(tp)\n1: STORE sp, 2*W(tp)
+        LOAD sp, W(tp)\naddi sp, sp, -36*W\nSTORE ra, W(sp)\nSTORE t0, 5*W(sp)\nSTORE s0, 8*W(sp)\n%s\nLOAD s0, 2*W(tp)
+        STORE s0, 2*W(sp)\n%s\ntaken: csrr t1, sscratch\nSTORE t1, 4*W(sp)\ncsrw sscratch, zero
+        STORE t0, 32*W(sp)\njal handler\nLOAD t0, 32*W(sp)\naddi s0, sp, 36*W\nSTORE s0, W(tp)
+        csrw sscratch, tp\ncsrw sepc, t0\nLOAD ra, W(sp)\nLOAD t0, 5*W(sp)\nLOAD s0, 8*W(sp)\nLOAD tp, 4*W(sp)
+        LOAD sp, 2*W(sp)\nafter: sret"""
 TRAPS = {
     "trap": """entry: addi sp, sp, -36*W\nSTORE t0, 5*W(sp)\nSTORE ra, W(sp)\ncsrr t0, sepc
         %s\nLOAD t0, 5*W(sp)\naddi sp, sp, 36*W\nafter: sret""" % HANDLED,
@@ -438,6 +444,12 @@ TRAPS = {
     # The SP that was interrupted is in the scratch register alone, but for one way.
     "scratch, not saved": """entry: csrrw sp, sscratch, sp\nbnez sp, 1f\ncsrr sp, sscratch\nj 2f\n1: nop
         2: addi sp, sp, -32\ncsrr t1, sepc\ntaken: STORE t1, 0(sp)\nnop\nafter: sret""",
+    # As Linux enters: tp swaps with the scratch register, and points to where SPs are kept.
+    "tp": TP % ("", "csrr t0, sepc"),
+    # Somebody else may have written there, or it is not there any more.
+    "tp, written": TP % ("STORE a0, 0(a1)", "csrr t0, sepc"),
+    "tp, another": TP % ("mv tp, a0", "csrr t0, sepc"),
+    "tp, called": TP % ("mv s2, tp\njal handler\nmv tp, s2", "csrr t0, sepc"),
     # The PC is saved on one stack or on the other.
     "scratch, two slots": """entry: csrrw sp, sscratch, sp\ncsrr t1, sepc\ncsrr t2, sscratch\ntaken: bnez a0, 1f
         csrr t0, sscratch\nSTORE t1, 0(t0)\nj 2f\n1: mv t0, sp\nSTORE t1, 0(t0)\n2: li t1, 0\nafter: nop\nsret""",
@@ -570,6 +582,10 @@ FAULTS = {
         ("code_add(fact, CODE_BOUND,", "(void)("),
         ("CODE_ENTRY_SHIFT);", "0);"),
     )] + [("code.c", a, b) for a, b in (
+        ("        forget_struct(state);\\n        return;\\n    }\\n    write_slots(cpu, state, at->base",
+         "        return;\\n    }\\n    write_slots(cpu, state, at->base"),
+        ("INT64_MAX); /* another interrupt may have come */\\n    forget_struct(state);", "INT64_MAX);"),
+        ("        name_struct(cpu, state, op);", ""),
         # Two names of the CFA, at an interrupt that has left SP alone.
         ("value->k != theirs->k ||", ""),
         ("mine != other_name(theirs->base) || !(state->trap_is_cfa || other->trap_is_cfa)",
@@ -778,8 +794,8 @@ def trap_image(cpu, kind):
     where = {name: int(addr, 16) for addr, name in re.findall(r"([0-9a-f]+) [tT] (\w+)", run("nm", image)[0])}
     if kind in ("scratch, two slots", "scratch, two frames"):
         return image, where, where["after"] - where["taken"], kind
-    if "," in kind:
-        return image, where, 0, kind
+    if "," in kind: # the handler alone, which is called
+        return image, where, where["end"] - where["handler"] if "jal handler" in TRAPS[kind] else 0, kind
     return image, where, where["after"] - where["taken"] + where["end"] - where["handler"], kind
 
 
@@ -1021,11 +1037,54 @@ def interrupted():
 
 def riscv_trap(cpu, kind):
     image, where, wanted, _ = trap_image(cpu, kind)
-    for said in {kind, "trap"}: # what the entry does with the scratch register says that it is another stack
+    # What the entry does with the scratch register says that it is another stack.
+    for said in {"trap" if kind.startswith("tp") else kind, "trap"}:
         out, errors = gen.gen("--size", "--json", "--entry=entry:" + said, image)
         done = int(re.search(r'"derived": (\d+)', out)[1]) - (where["entry"] - where["_start"])
         must(done == wanted, "%s: %d bytes instead of %d: %s" % (said, done, wanted, errors))
     return "%d bytes" % wanted
+
+
+# Begins, runs user_outer on another stack, and then kernel_outer.
+BY_TP = """.text\n.globl _start\n_start: la sp, other_stack+512*W+4096\nla tp, cpu0\nla t0, entry\ncsrw mtvec, t0
+STORE sp, W(tp)\ncsrw mscratch, tp\nla sp, other_stack+512*W\nmv tp, zero
+.globl user_begin\nuser_begin: jal user_outer\ncsrrw tp, mscratch, zero\nLOAD sp, W(tp)
+.globl kernel_begin\nkernel_begin: jal kernel_outer\nli t0, 0x5555\nli t1, 0x100000\nsw t0, (t1)\n1: j 1b
+.balign 4\n.globl entry\n"""
+BY_TP_LD = """SECTIONS { . = 0x80000000; .text : { *(.text*) } .rodata : { *(.rodata* .srodata*) }
+.sfu_sframe : { tables_start = .; QUAD(0) . += 16384; tables_end = .; } .data : { *(.data* .sdata*) }
+.bss : { *(.bss* .sbss* COMMON) . = ALIGN(16); . += 8192; } .eh_frame (INFO) : { KEEP(*(.eh_frame)) } }"""
+
+
+def riscv_by_tp(cpu, level):
+    """A machine walks by the rows of an entry like Linux's: from its handler, of a program and of the kernel itself."""
+    bits, image = cpu[5:], "%s/by-tp-%s%s" % (WORK, cpu, level)
+    machine = (("W", "8"), ("LOAD", "ld"), ("STORE", "sd")) if bits == "64" else \
+        (("W", "4"), ("LOAD", "lw"), ("STORE", "sw"))
+    text = BY_TP + TP % ("mv a0, sp", "csrr t0, sepc")
+    text = text.replace("sscratch", "mscratch").replace("sepc", "mepc").replace("sret", "mret")
+    for name, value in machine:
+        text = re.sub(r"\b%s\b" % name, value, text)
+    write(image + ".s", text.encode() + b"\n")
+    write(image + ".ld", BY_TP_LD.encode())
+    flags = ["-march=rv%simac_zicsr" % bits, "-mabi=" + ("lp64" if bits == "64" else "ilp32"), "-mcmodel=medany"]
+    run("riscv64-linux-gnu-gcc", *flags, level, "-std=c99", "-Wall", "-Wextra", "-fno-pic", "-ffreestanding", "-I.",
+        "-fasynchronous-unwind-tables", "-nostdlib", "-static", "-Wl,--build-id=none,-T," + image + ".ld", image + ".s",
+        "port/host/test/riscv/by_tp.c", "sfu.c",
+        run("riscv64-unknown-elf-gcc", "-march=rv%simac" % bits, flags[1], "-print-libgcc-file-name")[0].strip(), "-o",
+        image)
+    gen.gen("-q", "--entry=entry", "--entry=user_begin:start", "--entry=kernel_begin:start", image)
+    out = run("qemu-system-riscv" + bits, "-M", "virt", "-bios", "none", "-m", "32M", "-display", "none", "-serial",
+              "stdio", "-monitor", "none", "-kernel", image)[0]
+    symbols = sorted((int(addr, 16), name) for addr, name in
+                     re.findall(r"(?m)^([0-9a-f]+) [tT] (\w+)$", run("riscv64-linux-gnu-nm", image)[0]))
+    lines = []
+    for line in out.splitlines():
+        words = [int(word, 16) for word in line.split()]
+        names = [[name for addr, name in symbols if addr <= pc - (i != 3)][-1] for i, pc in enumerate(words[1:-2], 1)]
+        lines.append([words[0], *names, *words[-2:]])
+    must(lines == [[0, "handler", "taken", "%s_inner" % who, "%s_outer" % who, "%s_begin" % who, 1, 1]
+                   for who in ("user", "kernel")], str(lines))
 
 
 def riscv_handler(level):
@@ -1275,8 +1334,10 @@ def test_trust():
     test("entries that are refused", entries_refused)
     test("entries without rows", entries_without_rows)
     for cpu in ("riscv64", "riscv32"):
-        for kind in ("trap", "scratch"):
+        for kind in ("trap", "scratch", "tp"):
             test("%s interrupt, %s" % (cpu, kind), riscv_trap, cpu, kind)
+        for level in ("-O0", "-O2"):
+            test("%s interrupt, tp, walked %s" % (cpu, level), riscv_by_tp, cpu, level)
     for level in ("-O0", "-O2"):
         test("riscv64 interrupt function " + level, riscv_handler, level)
         for cpu in ("riscv64", "riscv32"):
