@@ -20,7 +20,7 @@
 #elif defined(__arm__)
 #define OWN_ABI SFU_ARM
 #else
-#error "sfu_dump.c knows this CPU"
+#define OWN_ABI 0 /* which sfu-trace refuses */
 #endif
 
 enum { WORD = 8, REGISTERS = 32, DIGITS = 2 * sizeof(uintptr_t), WORDS_OF_LINE = DIGITS == 8 ? 3 : 2 };
@@ -157,7 +157,7 @@ void sfu_dump_print(struct sfu_panic *panic, const struct sfu_dump *dump, const 
         return;
     panic->busy = 1;
     o.panic = panic;
-    o.number = 0;
+    o.number = o.check = 0;
     begin_line(&o, " begin ");
     hex(&o, OWN_ABI, OWN_ABI > 15 ? 2 : 1);
     text(&o, top->pc_kind == SFU_PC_EXACT ? " exact" : " return");

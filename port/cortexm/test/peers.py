@@ -170,7 +170,8 @@ def main():
         code = mine[".text"] - none[".text"]
         print(f"| {name} | {code} | {tables(name, image, mine)} | {ram} | {right} | {wrong} | {lost} |")
     print(f"# {none['.text']} bytes of code in the image without a walker")
-    return scores["sfu"][1] + scores["sfu"][2] != 0
+    # EHABI is a second witness: it may lose frames, but those that it has are the shadow stack's.
+    return scores["sfu"][1] + scores["sfu"][2] + scores["EHABI"][1] != 0
 
 
 if __name__ == "__main__":
