@@ -29,14 +29,13 @@ static struct sfu_kernel trace = {
 
 void sfu_trace(void)
 {
-    struct sfu_registers here = sfu_registers_here();
     const char *stack = (const char *)gd->start_addr_sp;
 
     trace.panic.slide = gd->reloc_off;
     trace.rest = (struct sfu_kernel_stack){stack - CONFIG_STACK_SIZE, stack, 0};
     trace.entries = (struct sfu_range){(uintptr_t)vectors, (uintptr_t)vectors + 0x800};
     sfu_kernel_init(&trace, sframe_start, sframe_end);
-    sfu_kernel_panic(&trace, &here);
+    sfu_kernel_panic(&trace, NULL);
 }
 """),
     Edit("lib/panic.c", "void sfu_trace(void);", before=r"^static void panic_finish\(void\)$"),
@@ -72,5 +71,5 @@ SHELL = "cmd_call cmd_process run_pipe_real run_list_real run_list parse_stream_
     "main_loop run_main_loop initcall_run_list board_init_r _main"
 SCENARIOS = [
     {"name": "undefined instruction", "dialogue": [("Hit any key", " "), ("=> ", "exception undefined\n")],
-     "traces": [HERE + " sfu_trace panic_finish panic do_sync _restore_regs !do_undefined " + SHELL]},
+     "traces": [HERE + " sfu_kernel_panic panic_finish panic do_sync _restore_regs !do_undefined " + SHELL]},
 ]

@@ -30,14 +30,13 @@ static struct sfu_kernel trace = {
 
 void sfu_trace(void)
 {
-    struct sfu_registers here = sfu_registers_here();
     const char *stack = (const char *)gd->start_addr_sp;
 
     trace.panic.slide = gd->reloc_off;
     trace.rest = (struct sfu_kernel_stack){stack - CONFIG_STACK_SIZE, stack, 0};
     trace.entries = (struct sfu_range){(uintptr_t)trap_entry, (uintptr_t)trap_entry_end};
     sfu_kernel_init(&trace, sframe_start, sframe_end);
-    sfu_kernel_panic(&trace, &here);
+    sfu_kernel_panic(&trace, NULL);
 }
 """),
     Edit("lib/panic.c", "void sfu_trace(void);", before=r"^static void panic_finish\(void\)$"),
@@ -76,6 +75,6 @@ ADDR2LINE = "riscv64-linux-gnu-addr2line"  # another one takes the marks of RISC
 BOOT = ["qemu-system-riscv64", "-M", "virt", "-nographic", "-no-reboot", "-bios", "u-boot.bin"]
 SCENARIOS = [
     {"name": "undefined instruction", "dialogue": [("Hit any key", " "), ("=> ", "exception undefined\n")],
-     "traces": [HERE + " sfu_trace panic_finish panic _exit_trap handle_trap trap_entry !do_undefined " +
+     "traces": [HERE + " sfu_kernel_panic panic_finish panic _exit_trap handle_trap trap_entry !do_undefined " +
                 SHELL.replace(" _main", " ??")]},
 ]
