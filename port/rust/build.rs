@@ -3,7 +3,8 @@
 //! Compiles the C files into the crate. Looked at, for the target in lower case with underscores and then without it:
 //!
 //!     CC_x86_64_unknown_linux_gnu, CC    the compiler, with arguments: "ccache gcc"; by default cc, for another CPU
-//!                                        aarch64-linux-gnu-gcc ...; clang is told the target's CPU
+//!                                        aarch64-linux-gnu-gcc ...; clang is told the target's CPU; of RISC-V
+//!                                        riscv64-linux-gnu-gcc, which is told the target's extensions and ABI
 //!     CFLAGS_..., CFLAGS                 more flags, separated by blanks; -DSFU_ABI=SFU_AMD64 and so on
 //!     AR_..., AR                         by default ar
 //!
@@ -83,8 +84,34 @@ fn default_compiler(cpu: &str) -> String {
     if cargo("HOST").split('-').next() == Some(cpu) {
         "cc".into()
     } else {
-        format!("{}-linux-gnu-gcc", cpu)
+        // One compiler makes code for RISC-V of both widths.
+        format!("{}-linux-gnu-gcc", if cpu == "riscv32" { "riscv64" } else { cpu })
     }
+}
+
+/// What compilers for RISC-V must be told: the extensions and the ABI that the target's name has, as in riscv32imac-...
+/// Of a target with another name nothing is said: CFLAGS are then for that.
+fn riscv_flags(target: &str) -> Vec<String> {
+    let name = target.split('-').next().unwrap_or("");
+    let (bits, letters) = match (name.strip_prefix("riscv64"), name.strip_prefix("riscv32")) {
+        (Some(letters), _) => ("64", letters),
+        (_, Some(letters)) => ("32", letters),
+        _ => return Vec::new(),
+    };
+    if letters.is_empty() || !letters.chars().all(|c| "igemafdc".contains(c)) {
+        return Vec::new();
+    }
+    let floats = if letters.contains(&['g', 'd'][..]) {
+        "d"
+    } else if letters.contains('f') {
+        "f"
+    } else if letters.contains('e') {
+        "e"
+    } else {
+        ""
+    };
+    let abi = if bits == "64" { "lp64" } else { "ilp32" };
+    vec![format!("-march=rv{}{}", bits, letters), format!("-mabi={}{}", abi, floats), "-mcmodel=medany".into()]
 }
 
 fn run(command: &mut Command) {
@@ -98,7 +125,7 @@ fn check_cpu(command: &[String], cpu: &str, out: &Path) {
         "x86_64" => 62,
         "aarch64" => 183,
         "s390x" => 22,
-        "riscv64" => 243,
+        "riscv64" | "riscv32" => 243,
         _ => return,
     };
     let (source, object) = (out.join("probe.c"), out.join("probe.object"));
@@ -112,7 +139,7 @@ fn check_cpu(command: &[String], cpu: &str, out: &Path) {
     let word = [bytes[18], bytes[19]];
     let found = if bytes[5] == 2 { u16::from_be_bytes(word) } else { u16::from_le_bytes(word) };
     assert!(
-        found == machine && (bytes[5] == 2) == big && bytes[4] == 2,
+        found == machine && (bytes[5] == 2) == big && (bytes[4] == 1) == (cpu == "riscv32"),
         "sfu: '{}' makes objects of another CPU or byte order than {}: set CC_{} to a compiler for it",
         command.join(" "),
         cargo("TARGET"),
@@ -130,6 +157,7 @@ fn compiler(cpu: &str, out: &Path) -> Vec<String> {
     if is_clang && !has_target {
         command.push(format!("--target={}-linux-gnu", cpu_of_compilers(cpu)));
     }
+    command.extend(riscv_flags(&cargo("TARGET")));
     check_cpu(&[&command[..], &own].concat(), cpu, out);
     command.extend(FLAGS.iter().chain(cpu_flags(cpu)).map(|flag| flag.to_string()));
     command.extend(own);

@@ -14,6 +14,12 @@ suite-rust-declarations:
 	@test/tools/toolchain/install.sh check
 	@$(RUST_RUN) rust-declarations port/rust/test/declarations.sh build/rust/declarations
 
+CHECK += rust-riscv
+.PHONY: suite-rust-riscv
+suite-rust-riscv:
+	@test/tools/toolchain/install.sh check
+	@$(RUST_RUN) rust-riscv port/rust/test/riscv.sh build/rust/riscv
+
 define rust_suite
 CHECK_$(1) += rust-$(1)
 .PHONY: suite-rust-$(1)

@@ -3,8 +3,9 @@
 # Copyright (c) 2026 The sfu authors
 #
 # core.sh CPU: prints the folder of Rust's core library for aarch64 or s390x, of the Debian package of that architecture
-# whose version is that of the rustc that is installed. It is unpacked into the cache of test/tools/toolchain, not
-# installed, and was signed by Debian (apt.sh).
+# whose version is that of the rustc that is installed; for riscv64 and riscv32, which Debian has none for, compiled of
+# the package rust-src. It is unpacked into the cache of test/tools/toolchain, not installed, and was signed by Debian
+# (apt.sh).
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -22,6 +23,8 @@ trap '[ -z "$work" ] || rm -rf "$work"' EXIT
 case $cpu in
 aarch64) architecture=arm64 ;;
 s390x) architecture=s390x ;;
+riscv64) architecture='' target=riscv64gc-unknown-none-elf ;;
+riscv32) architecture='' target=riscv32imac-unknown-none-elf ;;
 *) die "not for $cpu" ;;
 esac
 version=$(dpkg-query -W -f '${Version}' libstd-rust-dev)
@@ -38,6 +41,7 @@ fetch() {
     work=$(mktemp -d "${TMPDIR:-/tmp}/sfu-core.XXXXXX")
     # shellcheck source=test/tools/toolchain/apt.sh
     . test/tools/toolchain/apt.sh
+    [ -n "$architecture" ] || { compile_core && return; }
     say "fetching from Debian $suite: libstd-rust-dev:$architecture"
     apt_setup deb "$suite"
     echo "APT::Architecture \"$architecture\"; #clear APT::Architectures;" >>"$work/apt.conf"
@@ -53,6 +57,28 @@ fetch() {
             './*/lib/libcompiler_builtins-*.rlib' './*/lib/librustc_std_workspace_core-*.rlib' -f -
     rm -rf "$folder.new"
     cp -r "$work/unpacked" "$folder.new"
+    mv -T "$folder.new" "$folder"
+}
+
+# compile_core: the same of its source. Of compiler_builtins, which that does not have, nothing is needed but the name.
+compile_core() {
+    say "fetching from Debian $suite: rust-src, and compiling core for $target"
+    apt_setup deb "$suite"
+    apt_lists "$suite"
+    home=$PWD
+    cd "$work"
+    private_apt download "rust-src=$version" || apt_failed "no source of rustc's version, $version"
+    cd "$home"
+    mkdir -p "$work/unpacked" "$work/made"
+    dpkg-deb -x "$work"/rust-src_*.deb "$work/unpacked"
+    printf '#![feature(compiler_builtins)]\n#![compiler_builtins]\n#![no_std]\n' >"$work/builtins.rs"
+    export RUSTC_BOOTSTRAP=1
+    rustc --edition=2021 "--target=$target" --crate-name=core --crate-type=rlib -Copt-level=1 -Cpanic=abort -Awarnings \
+        "$work"/unpacked/usr/src/rustc-*/library/core/src/lib.rs -o "$work/made/libcore.rlib" >&2
+    rustc --edition=2021 "--target=$target" --crate-name=compiler_builtins --crate-type=rlib -L "$work/made" \
+        "$work/builtins.rs" -o "$work/made/libcompiler_builtins.rlib" >&2
+    rm -rf "$folder.new"
+    cp -r "$work/made" "$folder.new"
     mv -T "$folder.new" "$folder"
 }
 
