@@ -84,8 +84,8 @@ enum {
     REALIGNED = COMPLEX | CFA_LOADED | FP_LOADED | FROM_FP | FROM_FP << FP_FROM
 };
 
-/* The cache. An entry has a tag and, below it, what it says. Below NUMBERED that is a rule in short: the CFA's offset in
- * words and, above WORDS_BITS, the number of all else. From NUMBERED on it is, counted from there, the number of a
+/* The cache. An entry has a tag and, below it, what it says. Below NUMBERED that is a rule in short: the CFA's offset
+ * in words and, above WORDS_BITS, the number of all else. From NUMBERED on it is, counted from there, the number of a
  * rule. */
 enum {
     TAG_BITS = 20, SAYS_BITS = 12, WORDS_BITS = 8,

@@ -24,9 +24,9 @@
  *     its ABI, and accepted by sfu_check
  *   - a row whose rules for the CFA, the RA and the caller's FP count from SP, FP or the CFA only, with the RA saved on
  *     the stack. A default row may leave the RA in its register if the frame is the topmost
- *   - a stack of 8 to 2^63 - 1 bytes whose sfu_stack.bytes is not NULL, or sfu_fast_trace_remote. The frame's SP, what its row reads and its
- *     caller's SP lie on it, and so does FP if the row counts from FP, which must then be at SP or above. Nothing is
- *     read below SP
+ *   - a stack of 8 to 2^63 - 1 bytes whose sfu_stack.bytes is not NULL, or sfu_fast_trace_remote. The frame's SP,
+ *     what its row reads and its caller's SP lie on it, and so does FP if the row counts from FP, which must then be
+ *     at SP or above. Nothing is read below SP
  *   - no original_ra
  * If the caller of a frame is on another stack, or if what the row needs is not all on the frame's stack, the core
  * applies the row, but does not have to look it up. A frame that no section has is the core's, and costs its step. The

@@ -169,7 +169,7 @@ by_qemu() {
     ! has_fast "$2" || fast_modes='trace trace-cached trace-remote'
     for mode in walk read remote find $fast_modes; do
         for rounds in 20 40; do
-            "qemu-$2" -plugin "$out/insns.so" "$program-$rounds" $mode 2>&1
+            "qemu-$2" -plugin "$out/insns.so" "$program-$rounds" "$mode" 2>&1
         done | awk -v name="$1 $2 $3 $mode" '/^[0-9]/ { n = $1 - n } /^instructions/ { ir = $2 - ir }
             END { printf "%s %.1f\n", name, ir / n }'
     done
