@@ -13,9 +13,9 @@ def read(path):
         node = re.match(r'node: \{ title: "([^"]*)" label: "([^"]*)"', line)
         edge = re.match(r'edge: \{ sourcename: "([^"]*)" targetname: "([^"]*)"', line)
         if node:
-            usage = re.search(r"(\d+) bytes \((\w+)\)", node.group(2))
+            usage = re.search(r"(\d+) bytes \(([\w,]+)\)", node.group(2))
             if usage:
-                if usage.group(2) != "static":
+                if usage.group(2) not in ("static", "dynamic,bounded"):  # bounded: that is the most
                     sys.exit(f"{node.group(1)}: its frame is {usage.group(2)}")
                 frame[node.group(1)] = int(usage.group(1))
         elif edge:
