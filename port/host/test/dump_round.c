@@ -15,6 +15,7 @@
 #ifndef SMALL
 #define SMALL 0
 #endif
+#define WRITER (SMALL ? "sfu_dump_small.c" : "sfu_dump.c")
 
 const char tool_name[] = "dump_round";
 
@@ -104,8 +105,8 @@ int main(void)
             wrong += dump.words[i].addr != BASE + 8 * i || memcmp(dump.words[i].bytes, &words[i], 8) != 0;
     }
     log_dump_clear(&dump);
-    printf(wrong == 0 ? "ok words\n" : "not ok words: %u are others\n", wrong);
-    printf(wrong_places == 0 ? "ok registers and places\n" : "not ok registers and places: of %u dumps\n",
+    printf("%s%s: words, %u wrong\n", wrong == 0 ? "ok " : "not ok ", WRITER, wrong);
+    printf("%s%s: registers and places, %u dumps wrong\n", wrong_places == 0 ? "ok " : "not ok ", WRITER,
            wrong_places);
     return wrong + wrong_places != 0;
 }

@@ -193,7 +193,7 @@ $(HOST)/dump_round $(HOST)/dump_round_small: port/host/test/dump_round.c port/pr
 	$(CC) -std=c99 -D_GNU_SOURCE -O1 -g $(WARN) -fsanitize=address,undefined $(DUMP_FLAGS) -I. -Iport/host \
 	    -Iport/print $(filter %.c,$^) -lelf -o $@
 suite-host-trace-dump: $(HOST)/dump_round $(HOST)/dump_round_small
-	@test/run.sh host-trace-dump sh -c '$(HOST)/dump_round && $(HOST)/dump_round_small | sed "s/ok /&small: /"'
+	@test/run.sh host-trace-dump sh -ec '$(HOST)/dump_round; $(HOST)/dump_round_small'
 
 CHECK += host-trace-folded
 .PHONY: suite-host-trace-folded
