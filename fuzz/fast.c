@@ -50,6 +50,7 @@ struct world {
     struct sfu_registers top[TOPS];
     uint8_t stack[8 * WORDS];
     uint64_t asked; /* what the callbacks were asked, in one number */
+    size_t window;  /* bytes of the stack that may be read at once, besides a word */
 };
 
 /* ---- Sections -------------------------------------------------------------------------------------------------- */
@@ -276,11 +277,14 @@ static int read_stack(void *ctx, uint64_t addr, void *buffer, size_t len)
 {
     struct world *w = ctx;
 
-    MUST(len == 8 && addr <= UINT64_MAX - len);
+    MUST(len > 0 && (len == 8 || len <= w->window) && addr <= UINT64_MAX - len);
     note(w, addr);
-    if (addr < STACK || addr - STACK > sizeof w->stack - 8 || (addr - STACK) / 8 + 1 == w->how.fail)
+    if (addr < STACK || addr - STACK > sizeof w->stack || len > sizeof w->stack - (addr - STACK))
         return -1;
-    memcpy(buffer, w->stack + (addr - STACK), 8);
+    for (uint64_t word = (addr - STACK) / 8; word <= (addr - STACK + len - 1) / 8; word++)
+        if (word + 1 == w->how.fail)
+            return -1;
+    memcpy(buffer, w->stack + (addr - STACK), len);
     return 0;
 }
 
@@ -426,6 +430,12 @@ static void trace(struct world *w, unsigned n)
         MUST(count == want_count && memcmp(got, want, count * sizeof *got) == 0 && w->asked == asked);
         MUST(memcmp(got + count, blank, (capacity - count) * sizeof *got) == 0);
     }
+    w->window = w->how.cache % 32 * 8u + w->how.part % 8;
+    got = (uint64_t *)(void *)arena_place(3, (const uint8_t *)blank, capacity * sizeof *got, true);
+    MUST(sfu_fast_trace_remote(&w->fast, &w->target, &w->top[n], skip, got, capacity, &count,
+                               arena_place(4, w->stack, w->window, true), w->window) == code);
+    MUST(count == want_count && memcmp(got, want, count * sizeof *got) == 0);
+    w->window = 0;
 }
 
 static void traces(struct world *w)

@@ -296,9 +296,7 @@ struct trace {
     uint32_t misses;                     /* of the cache, since the short way began */
     const struct sfu_fast_rule *last;    /* that of the frame where the short way ended */
     struct sfu_fast_rule own;            /* a rule that is not in the cache's tables */
-    uint8_t *memory;                     /* for a part of a stack that the callback reads: of ROOM bytes */
-    size_t room;
-    struct sfu_stack window; /* that part, from the walk's SP on; high 0: none */
+    struct sfu_stack window;             /* a part of a stack that the callback has read; high 0: none */
 };
 
 /* The index of long functions is their number; for each its FDE's number and where its checkpoints begin, counted in
@@ -746,7 +744,8 @@ INLINE void look(struct trace *v, struct sfu_fast *fast)
         cleared = __atomic_load_n(&fast->cleared, __ATOMIC_ACQUIRE);
     }
     images = __atomic_load_n(&fast->images, __ATOMIC_ACQUIRE);
-    if (images != NULL && (images->section != t->sections || t->original_ra != NULL || NATIVE == 0))
+    if (images != NULL && (images->section != t->sections || t->original_ra != NULL ||
+                           (unsigned)images->section->abi != NATIVE)) /* all have the same */
         images = NULL;
     v->fast = fast;
     v->changes = changes;
@@ -786,7 +785,7 @@ INLINE uint32_t says_in(uint32_t entry, uint32_t tag)
     return entry ^ tag;
 }
 
-/* The number of its kind. */
+/* The number of the kind of a rule in short. */
 INLINE uint32_t kind_of(uint32_t says)
 {
     return says >> WORDS_BITS;
@@ -1278,23 +1277,22 @@ INLINE bool suits(const struct sfu_stack *stack, uint64_t sp)
            bytes <= UINT64_MAX - 8 * SHORT_WORDS - span;
 }
 
-/* Reads the walk's stack, unless it is mapped, from its SP on, as much as there is memory for. What lies there, lies on
- * the stack. */
-OUT_OF_LINE void read_window(struct trace *v)
+/* Reads the walk's stack, unless it is mapped, from its SP on, at most SIZE bytes, into MEMORY. What lies there, lies
+ * on the stack. */
+OUT_OF_LINE void read_window(struct trace *v, void *memory, size_t size)
 {
     const struct sfu_target *t = v->walk.target;
     const struct sfu_stack *stack = &v->walk.stack;
     const uint64_t sp = v->walk.frame.regs.sp;
-    size_t size = v->room;
 
     v->window.high = 0;
     if (stack->bytes != NULL || t->read == NULL || sp < stack->low || sp >= stack->high)
         return;
     if (size > stack->high - sp)
         size = (size_t)(stack->high - sp);
-    if (t->read(t->ctx, sp, v->memory, size) != 0)
+    if (t->read(t->ctx, sp, memory, size) != 0)
         return;
-    v->window.bytes = v->memory;
+    v->window.bytes = memory;
     v->window.low = sp;
     v->window.high = sp + size;
 }
@@ -1302,7 +1300,8 @@ OUT_OF_LINE void read_window(struct trace *v)
 /* Walks on by the short way, at most COUNT (at least 1) frames, and stores their PCs as go does. Leaves the walk as the
  * core does. Returns how many frames those were. If they are fewer, the trace's last rule is that of the last frame, or
  * none. If it knows what the core would return next, *CODE becomes that. */
-INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, size_t step, int *code)
+INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, size_t step, void *window, size_t bytes,
+                    int *code)
 {
     const struct sfu_target *t = v->walk.target;
     struct sfu_frame *frame = &v->walk.frame;
@@ -1312,9 +1311,9 @@ INLINE size_t go_on(struct trace *v, size_t count, uint64_t *out, size_t step, i
     v->last = &by_core;
     if (v->images == NULL || frame->depth + 1 >= limit)
         return 0;
-    if (v->room > 0)
-        read_window(v);
-    if (!suits(stack_of(v), frame->regs.sp))
+    if (bytes > 0)
+        read_window(v, window, bytes);
+    if (!suits(bytes > 0 ? stack_of(v) : &v->walk.stack, frame->regs.sp))
         return 0;
     if (count > limit - 1 - frame->depth)
         count = limit - 1 - frame->depth;
@@ -1821,15 +1820,13 @@ void sfu_fast_set_order(struct sfu_fast *fast, void *memory, size_t bytes)
 /* ---- Trace ----------------------------------------------------------------------------------------------------- */
 
 /* Each pass gets at least a frame further, or to the end. Where a window ends, the next one may lead on. */
-int sfu_fast_trace_remote(struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
-                          size_t skip, uint64_t *pcs, size_t capacity, size_t *count, void *window, size_t bytes)
+INLINE int trace(struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
+                 size_t skip, uint64_t *pcs, size_t capacity, size_t *count, void *window, size_t bytes)
 {
     struct trace v;
     size_t stored = 0;
     int code = SFU_OK;
 
-    v.memory = (uint8_t *)window;
-    v.room = bytes;
     sfu_walk_start(&v.walk, target, top);
     look(&v, fast);
     while (code == SFU_OK) {
@@ -1845,8 +1842,8 @@ int sfu_fast_trace_remote(struct sfu_fast *fast, const struct sfu_target *target
         }
         if (wanted == 0)
             break;
-        done = go_on(&v, wanted, out, step, &code);
-        if (done < wanted && code == SFU_OK && (done == 0 || v.window.high == 0)) {
+        done = go_on(&v, wanted, out, step, window, bytes, &code);
+        if (done < wanted && code == SFU_OK && (done == 0 || bytes == 0 || v.window.high == 0)) {
             code = step_by_core(&v);
             if (code == SFU_OK)
                 out[step * done++] = v.walk.frame.regs.pc;
@@ -1860,8 +1857,15 @@ int sfu_fast_trace_remote(struct sfu_fast *fast, const struct sfu_target *target
     return code;
 }
 
+/* Each has code of its own: who has no stacks that a callback reads does not pay for them. */
 int sfu_fast_trace(struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
                    size_t skip, uint64_t *pcs, size_t capacity, size_t *count)
 {
-    return sfu_fast_trace_remote(fast, target, top, skip, pcs, capacity, count, NULL, 0);
+    return trace(fast, target, top, skip, pcs, capacity, count, NULL, 0);
+}
+
+int sfu_fast_trace_remote(struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
+                          size_t skip, uint64_t *pcs, size_t capacity, size_t *count, void *window, size_t bytes)
+{
+    return trace(fast, target, top, skip, pcs, capacity, count, window, bytes);
 }

@@ -171,10 +171,11 @@ int sfu_fast_trace(struct sfu_fast *fast, const struct sfu_target *target, const
 
 /* sfu_fast_trace for a guest's stack or another one whose bytes are NULL. One call of TARGET's read callback reads as
  * much of such a stack as lies from a frame's SP on, at most BYTES, into WINDOW; the frames that lie in there take the
- * short way without another call. Several traces at a time need a WINDOW each. Its address should be a multiple of 8.
- * With 512 BYTES, a call serves a few frames, with 4096 most traces of a kernel. A stack that is mapped does not use
- * WINDOW. If the callback cannot read so much at once and returns nonzero, the core does the frame: the callback then
- * reads one word at a time, and is asked for the next frame's part again. Returns what sfu_fast_trace returns. */
+ * short way without another call: with 1,024 BYTES, ten frames of 100 bytes. Several traces at a time need a WINDOW
+ * each. Its address should be a multiple of 8. A stack that is mapped does not use WINDOW. If the callback cannot read
+ * so much at once and returns nonzero, the core does the frame, and the callback reads word by word; for the next frame
+ * it is asked for BYTES again. A section that cannot take the short way costs such a call for each frame, too, unless
+ * it is another CPU's. Returns what sfu_fast_trace returns. */
 int sfu_fast_trace_remote(struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
                           size_t skip, uint64_t *pcs, size_t capacity, size_t *count, void *window, size_t bytes);
 
