@@ -2,26 +2,6 @@
 /* Copyright (c) 2026 The sfu authors */
 #include "sfu_dump.h"
 
-#if defined(__x86_64__)
-#define OWN_ABI SFU_AMD64
-#elif defined(__AARCH64EB__)
-#define OWN_ABI SFU_AARCH64_BIG
-#elif defined(__aarch64__)
-#define OWN_ABI SFU_AARCH64
-#elif defined(__s390x__)
-#define OWN_ABI SFU_S390X
-#elif defined(__riscv) && __riscv_xlen == 64
-#define OWN_ABI SFU_RISCV64
-#elif defined(__riscv) && __riscv_xlen == 32
-#define OWN_ABI SFU_RISCV32
-#elif defined(__thumb__)
-#define OWN_ABI SFU_THUMB
-#elif defined(__arm__)
-#define OWN_ABI SFU_ARM
-#else
-#define OWN_ABI 0
-#endif
-
 enum { WORD = 8, REGISTERS = 32, COLUMNS = 80, LONGEST = 17, END_OF_LINE = 12, FAR_DIGITS = 8 };
 
 /* ---- Lines ----------------------------------------------------------------------------------------------------- */
@@ -303,7 +283,7 @@ static void print_places(struct output *o, const struct sfu_dump *dump)
 
 void sfu_dump_print(struct sfu_panic *panic, const struct sfu_dump *dump, const struct sfu_registers *top)
 {
-    uint8_t abi = dump->abi != 0 ? dump->abi : OWN_ABI;
+    uint8_t abi = dump->abi != 0 ? dump->abi : SFU_DUMP_OWN_ABI;
     struct output o = {panic, 0, 0, 0, abi == SFU_AARCH64_BIG || abi == SFU_S390X};
     struct sfu_dump_stack own = {top->sp, dump->words != 0 ? dump->words : SFU_DUMP_WORDS, NULL};
     uint64_t count;

@@ -49,6 +49,27 @@
 extern "C" {
 #endif
 
+/* The ABI of the program that this is compiled for: enum sfu_abi, or 0 if it is none of these. */
+#if defined(__x86_64__)
+#define SFU_DUMP_OWN_ABI SFU_AMD64
+#elif defined(__AARCH64EB__)
+#define SFU_DUMP_OWN_ABI SFU_AARCH64_BIG
+#elif defined(__aarch64__)
+#define SFU_DUMP_OWN_ABI SFU_AARCH64
+#elif defined(__s390x__)
+#define SFU_DUMP_OWN_ABI SFU_S390X
+#elif defined(__riscv) && __riscv_xlen == 64
+#define SFU_DUMP_OWN_ABI SFU_RISCV64
+#elif defined(__riscv) && __riscv_xlen == 32
+#define SFU_DUMP_OWN_ABI SFU_RISCV32
+#elif defined(__thumb__)
+#define SFU_DUMP_OWN_ABI SFU_THUMB
+#elif defined(__arm__)
+#define SFU_DUMP_OWN_ABI SFU_ARM
+#else
+#define SFU_DUMP_OWN_ABI 0
+#endif
+
 /* Where something of an image is now. */
 struct sfu_dump_place {
     uint64_t addr;

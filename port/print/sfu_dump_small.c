@@ -3,25 +3,11 @@
 /*
  * sfu_dump_print in less than 1 KB of code, instead of sfu_dump.c: for a microcontroller that dumps itself. Words are
  * not packed, so that the log is longer. sfu_dump's places and abi are left out, and so is what the target's read would
- * read. The byte order is little-endian.
+ * read. It is for little-endian programs: sfu-trace refuses the dump of another one.
  */
 #include "sfu_dump.h"
 
-#if defined(__x86_64__)
-#define OWN_ABI SFU_AMD64
-#elif defined(__aarch64__) && !defined(__AARCH64EB__)
-#define OWN_ABI SFU_AARCH64
-#elif defined(__riscv) && __riscv_xlen == 64
-#define OWN_ABI SFU_RISCV64
-#elif defined(__riscv) && __riscv_xlen == 32
-#define OWN_ABI SFU_RISCV32
-#elif defined(__thumb__)
-#define OWN_ABI SFU_THUMB
-#elif defined(__arm__)
-#define OWN_ABI SFU_ARM
-#else
-#define OWN_ABI 0 /* which sfu-trace refuses */
-#endif
+#define ABI (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 0 : SFU_DUMP_OWN_ABI)
 
 enum { WORD = 8, REGISTERS = 32, DIGITS = 2 * sizeof(uintptr_t), WORDS_OF_LINE = DIGITS == 8 ? 3 : 2 };
 
@@ -159,7 +145,7 @@ void sfu_dump_print(struct sfu_panic *panic, const struct sfu_dump *dump, const 
     o.panic = panic;
     o.number = o.check = 0;
     begin_line(&o, " begin ");
-    hex(&o, OWN_ABI, OWN_ABI > 15 ? 2 : 1);
+    hex(&o, ABI, ABI > 15 ? 2 : 1);
     text(&o, top->pc_kind == SFU_PC_EXACT ? " exact" : " return");
     end_line(&o);
     if (p != NULL && (uintptr_t)end - (uintptr_t)p > SFU_BUILD_ID_HEADER) {
