@@ -36,24 +36,23 @@ static void count_one(sfu_depot_sum *counter)
     __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
-#if __GCC_ATOMIC_LLONG_LOCK_FREE < 2
-/* As sfu_fast_trace, which needs atomic operations of 64 bits. */
-static int trace_by_core(const struct sfu_target *target, const struct sfu_registers *top, uint64_t *pcs,
-                         size_t capacity, size_t *count)
+/* Stores the PCs from TOP on, at most CAPACITY. Returns SFU_END if those are all. */
+static int trace(struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
+                 uint64_t *pcs, size_t capacity, size_t *count)
 {
+#if __GCC_ATOMIC_LLONG_LOCK_FREE < 2 /* the fast walker needs atomic operations of 64 bits */
     struct sfu_walk walk;
     int code = SFU_OK;
 
+    (void)fast;
     sfu_walk_start(&walk, target, top);
     for (*count = 0; code == SFU_OK && *count < capacity; code = sfu_walk_step(&walk))
         pcs[(*count)++] = walk.frame.regs.pc;
     return code;
-}
-#define TRACE(fast, target, top, skip, pcs, capacity, count)                                                       \
-    ((void)(fast), trace_by_core(target, top, pcs, capacity, count))
 #else
-#define TRACE sfu_fast_trace
+    return sfu_fast_trace(fast, target, top, 0, pcs, capacity, count);
 #endif
+}
 
 static void take(struct sfu_profile *profile, struct sfu_fast *fast, const struct sfu_target *target,
                  const struct sfu_registers *top)
@@ -62,7 +61,7 @@ static void take(struct sfu_profile *profile, struct sfu_fast *fast, const struc
     size_t count;
 
     /* One more than is kept: only so does a trace of SFU_PROFILE_PCS say that it is complete. */
-    if (TRACE(fast, target, top, 0, pcs, SFU_PROFILE_PCS + 1, &count) != SFU_END || count > SFU_PROFILE_PCS) {
+    if (trace(fast, target, top, pcs, SFU_PROFILE_PCS + 1, &count) != SFU_END || count > SFU_PROFILE_PCS) {
         if (count > SFU_PROFILE_PCS)
             count = SFU_PROFILE_PCS;
         pcs[count++] = profile->depot.base;

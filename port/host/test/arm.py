@@ -5,15 +5,16 @@
 
 As for RISC-V, programs walk their own stacks by the tables (program.c), because no assembler has any to be equal to.
 """
-import fnmatch
 import os
 import random
 import struct
 import subprocess
 import sys
 
-GEN, LINT, SANITIZED = "build/tools/sfu-gen", "build/tools/sfu-lint", "build/host/sfu-gen-sanitized"
-WORK = "build/host/work/arm"
+import gen
+from gen import GEN, WORK, must, read, run, test, write
+
+LINT, SANITIZED = "build/tools/sfu-lint", "build/host/sfu-gen-sanitized"
 STATES = {"arm": (0x83, ["-marm"]), "thumb": (0x84, ["-mthumb"])}
 COMPILERS = {"gcc": ["arm-none-eabi-gcc"], "clang": ["clang-16", "--target=arm-linux-gnueabi", "-funwind-tables"]}
 CPU = ["-mcpu=cortex-a15", "-mfloat-abi=soft"]
@@ -22,32 +23,6 @@ ROOM = """    .sfu_sframe : ALIGN(8) {
     } :text
 """
 LAST = "    .debug_frame 0 : { *(.debug_frame) }\n"
-
-
-class Wrong(Exception):
-    pass
-
-
-def must(condition, what):
-    if not condition:
-        raise Wrong(what)
-
-
-def run(*command):
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    must(done.returncode == 0, "%s: status %d: %s" % (" ".join(command), done.returncode,
-                                                      (done.stderr or done.stdout)[-300:]))
-    return done.stdout
-
-
-def read(file):
-    with open(file, "rb") as f:
-        return f.read()
-
-
-def write(file, data):
-    with open(file, "wb") as f:
-        f.write(data)
 
 
 def program(compiler, state, *flags, room=ROOM):
@@ -84,7 +59,7 @@ def walked(compiler, state, level):
         before = read(image)
         run(GEN, "-q", *options, image)
         must(read(image) == before, "made again, they are others")
-    return "%d bytes" % int(run(GEN, "-q", "--size", "--small", image))
+    return "%d bytes" % int(run(GEN, "-q", "--size", "--small", image)[0])
 
 
 def ways_out(state):
@@ -119,24 +94,11 @@ def hostile(state):
                  "turn %d: status %d: %s" % (turn, done.returncode, said[-300:]))
 
 
-def main():
-    failed = False
-    os.makedirs(WORK, exist_ok=True)
-    todo = [("%s %s %s" % (compiler, state, level), walked, (compiler, state, level))
-            for compiler in COMPILERS for state in STATES for level in ("-O0", "-O2", "-Os")]
-    todo += [("%s %s" % (function.__name__, state), function, (state,)) for function in (ways_out, hostile)
-             for state in STATES]
-    for name, function, arguments in todo:
-        chosen = os.environ.get("T", "")
-        if chosen not in name and not fnmatch.fnmatchcase(name, f"*{chosen}*"):
-            continue
-        try:
-            said = function(*arguments)
-            print("ok " + name + (": " + said if said else ""), flush=True)
-        except (Wrong, OSError, LookupError, ValueError, struct.error, subprocess.SubprocessError) as wrong:
-            failed = True
-            print("not ok %s: %s" % (name, wrong), flush=True)
-    return failed
-
-
-sys.exit(main())
+os.makedirs(WORK, exist_ok=True)
+for STATE in STATES:
+    for COMPILER in COMPILERS:
+        for LEVEL in ("-O0", "-O2", "-Os"):
+            test("%s %s %s" % (COMPILER, STATE, LEVEL), walked, COMPILER, STATE, LEVEL)
+    test("ways_out " + STATE, ways_out, STATE)
+    test("hostile " + STATE, hostile, STATE)
+sys.exit(gen.failed)

@@ -29,7 +29,7 @@ TC = "build/tc"
 
 def tool(name, suites):
     """The tool NAME: in one of SUITES, with LONG=1, the one under the sanitizers."""
-    return "%s/%s-sanitized" % (OUT, name) if LONG and sys.argv[1] in suites else "build/tools/" + name
+    return "%s/%s-sanitized" % (OUT, name) if LONG and sys.argv[1:] and sys.argv[1] in suites else "build/tools/" + name
 
 
 GEN = tool("sfu-gen", ("links", "options", "faults"))

@@ -143,17 +143,17 @@ instructions() {
 # perf_program COMPILER CPU OPTIMISATION ROUNDS OUT: with the libc of that CPU, or where there is none, with what
 # port/linux has instead, and without the fast walker.
 perf_program() {
-    set -- "$1" "$2" "$3" "$4" "$5" "$here/perf.c" test/unit/build.c sfu.c
+    sources="$here/perf.c test/unit/build.c sfu.c"
     if has_fast "$2"; then
-        "$2-linux-gnu-gcc" -std=c99 "-$3" -DROUNDS="$4" -I. -Iport/fast "$6" "$7" "$8" port/fast/sfu_fast.c -static \
-            -o "$5"
+        # shellcheck disable=SC2086  # words
+        "$2-linux-gnu-gcc" -std=c99 "-$3" -DROUNDS="$4" -I. -Iport/fast $sources port/fast/sfu_fast.c -static -o "$5"
         return
     fi
     mkdir -p "$out/stubs/gnu"
     : >"$out/stubs/gnu/stubs-ilp32.h"
-    # shellcheck disable=SC2046  # words
+    # shellcheck disable=SC2046,SC2086  # words
     $(compiler "$1" "$2") -std=c99 "-$3" -DROUNDS="$4" -DPERF_ALONE -I. -Iport/fast -isystem "$out/stubs" \
-        -nostdlib -static "$6" "$7" "$8" port/linux/sfu_linux.c port/linux/start.c port/linux/start.S \
+        -nostdlib -static $sources port/linux/sfu_linux.c port/linux/start.c port/linux/start.S \
         "$(riscv64-unknown-elf-gcc -march=rv32imac -mabi=ilp32 -print-libgcc-file-name)" -o "$5"
 }
 
@@ -173,7 +173,6 @@ by_qemu() {
         done | awk -v name="$1 $2 $3 $mode" '/^[0-9]/ { n = $1 - n } /^instructions/ { ir = $2 - ir }
             END { printf "%s %.1f\n", name, ir / n }'
     done
-    unset fast_modes
 }
 
 [ "$what" = size ] || SFU_SHAPES=budget "$here/../bench/shapes.sh" "$out/shapes" 2>"$out/shapes.log" ||
