@@ -160,8 +160,7 @@ class fault(FreeRTOS):
         {"name": "fault in an interrupt over a task", "dialogue": [(r"key\?", "i")], "traces": [FreeRTOS.TICK],
          "says": [r"^fault: HardFault, in an exception, main stack$"]},
         {"name": "call of a null pointer", "dialogue": [(r"key\?", "n")],
-         # The vector table is at 0, which is no function: addr2line takes some other symbol or none.
-         "traces": [("?? ~crash " + FreeRTOS.TASK, "__vector_table ~crash " + FreeRTOS.TASK)]},
+         "traces": ["?? ~crash " + FreeRTOS.TASK]},
     ]
 
 

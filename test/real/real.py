@@ -369,8 +369,7 @@ def compare_all(image, traces, expected_traces, addr2line="addr2line"):
         names = names_of(image, trace.pasted, addr2line)
         # What a task was doing may depend on the other CPU.
         choices = (expected,) if isinstance(expected, str) else expected
-        named = sum(names, [])
-        expected = next((choice for choice in choices[1:] if re.sub("[~!%]", "", choice).split() == named), choices[0])
+        expected = next((choice for choice in choices[1:] if choice.split() == sum(names, [])), choices[0])
         compare(trace, names, expected)
         trace.calls = " < ".join(f"`{name}`" for name in expected.split())
     return traces
