@@ -1820,8 +1820,8 @@ void sfu_fast_set_order(struct sfu_fast *fast, void *memory, size_t bytes)
 /* ---- Trace ----------------------------------------------------------------------------------------------------- */
 
 /* Each pass gets at least a frame further, or to the end. Where a window ends, the next one may lead on. */
-INLINE int trace(struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
-                 size_t skip, uint64_t *pcs, size_t capacity, size_t *count, void *window, size_t bytes)
+INLINE int take_trace(struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
+                      size_t skip, uint64_t *pcs, size_t capacity, size_t *count, void *window, size_t bytes)
 {
     struct trace v;
     size_t stored = 0;
@@ -1861,11 +1861,11 @@ INLINE int trace(struct sfu_fast *fast, const struct sfu_target *target, const s
 int sfu_fast_trace(struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
                    size_t skip, uint64_t *pcs, size_t capacity, size_t *count)
 {
-    return trace(fast, target, top, skip, pcs, capacity, count, NULL, 0);
+    return take_trace(fast, target, top, skip, pcs, capacity, count, NULL, 0);
 }
 
 int sfu_fast_trace_remote(struct sfu_fast *fast, const struct sfu_target *target, const struct sfu_registers *top,
                           size_t skip, uint64_t *pcs, size_t capacity, size_t *count, void *window, size_t bytes)
 {
-    return trace(fast, target, top, skip, pcs, capacity, count, window, bytes);
+    return take_trace(fast, target, top, skip, pcs, capacity, count, window, bytes);
 }
