@@ -89,23 +89,33 @@ static uint64_t trap_by_sp(const struct sfu_kernel *k, uint64_t sp)
     return sp <= UINT64_MAX - k->trap_at ? sp + k->trap_at : 0;
 }
 
-/* Finds the trap frame that has saved the registers of FRAME. It counts only if it has the PC and the SP of FRAME: an
- * exception entry that is still at work has other values there. */
-static bool find_trap(const struct sfu_kernel *k, const struct sfu_frame *frame, uint64_t *trap)
+static bool has_saved(const struct sfu_registers *regs, const struct sfu_frame *frame)
+{
+    return regs->pc == frame->regs.pc && regs->sp == frame->regs.sp;
+}
+
+/* Finds the trap frame that has saved the registers of FRAME, and returns its layout; or NULL. It counts only if it has
+ * the PC and the SP of FRAME: an exception entry that is still at work has other values there. */
+static const struct sfu_kernel_frame *find_trap(const struct sfu_kernel *k, const struct sfu_frame *frame,
+                                                uint64_t *trap)
 {
     struct sfu_registers regs;
 
     if (frame->depth == 0 && k->from != NULL) {
         sfu_kernel_registers(k, k->from, &regs);
         *trap = (uintptr_t)k->from;
-    } else {
-        const uint64_t saved = frame->depth == 0 ? k->saved : frame->interrupted ? frame->saved : 0;
-
-        *trap = saved != 0 ? trap_by_sp(k, saved) : 0;
-        if (*trap == 0 || !read_frame(k, &k->trap, *trap, &regs))
-            return false;
+        return has_saved(&regs, frame) ? &k->trap : NULL;
     }
-    return regs.pc == frame->regs.pc && regs.sp == frame->regs.sp;
+    *trap = frame->depth == 0 ? k->saved : frame->interrupted ? frame->saved : 0;
+    if (*trap != 0)
+        *trap = trap_by_sp(k, *trap);
+    if (*trap == 0)
+        return NULL;
+    if (read_frame(k, &k->trap, *trap, &regs) && has_saved(&regs, frame))
+        return &k->trap;
+    if (k->other_trap.size != 0 && read_frame(k, &k->other_trap, *trap, &regs) && has_saved(&regs, frame))
+        return &k->other_trap;
+    return NULL;
 }
 
 /* The word at offset AT of the trap frame of FRAME, which is at TRAP. */
@@ -126,14 +136,17 @@ static int get_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, 
     const struct sfu_kernel *k = (const struct sfu_kernel *)ctx;
     int16_t at = SFU_KERNEL_NOT_SAVED;
     uint64_t trap;
+    const struct sfu_kernel_frame *layout = find_trap(k, frame, &trap);
 
-    if (reg < k->num_registers)
+    if (layout == NULL)
+        return -1;
+    if (layout == &k->trap && reg < k->num_registers)
         at = k->registers[reg];
 #ifdef SFU_REG_RA
     if (reg == SFU_REG_RA)
-        at = k->trap.ra;
+        at = layout->ra;
 #endif
-    return find_trap(k, frame, &trap) && read_trap(k, frame, trap, at, value) ? 0 : -1;
+    return read_trap(k, frame, trap, at, value) ? 0 : -1;
 }
 
 /* ---- Stacks ---------------------------------------------------------------------------------------------------- */
@@ -249,8 +262,9 @@ static bool next_thread(const struct sfu_kernel *k, struct sfu_kernel_thread *th
     return (k->threads.array != NULL || k->threads.list != NULL) && next_described(k, thread);
 }
 
-/* How well an address fits to a stack. */
-enum fit { OUTSIDE, IN_GUARD, AT_HIGH, INSIDE };
+/* How well an address fits to a stack. Where guards are memory, that of a thread that is walked fits better than the
+ * stack of another thread. */
+enum fit { OUTSIDE, IN_GUARD, AT_HIGH, INSIDE_OTHER, IN_WALKED_GUARD, INSIDE };
 
 /* A search for the stack that an address lies on. */
 struct search {
@@ -269,12 +283,18 @@ static enum fit fit_of(uint64_t addr, uint64_t low, uint64_t high, uint64_t guar
     return addr == high ? AT_HIGH : INSIDE;
 }
 
-/* Looks at the stack from LOW to HIGH, and at the GUARD bytes below it. Returns whether no better one can come. */
-static bool look_at(struct search *s, const void *low, const void *high, uint64_t guard)
+/* Looks at the stack from LOW to HIGH, and at the GUARD bytes below it. IN_GUARD and INSIDE: how well an address
+ * there fits. Returns whether no better one can come. */
+static bool look_at(struct search *s, const void *low, const void *high, uint64_t guard, enum fit in_guard,
+                    enum fit inside)
 {
     const uint64_t begin = (uintptr_t)low, end = (uintptr_t)high;
-    const enum fit fit = fit_of(s->addr, begin, end, guard);
+    enum fit fit = fit_of(s->addr, begin, end, guard);
 
+    if (fit == IN_GUARD)
+        fit = in_guard;
+    if (fit == INSIDE)
+        fit = inside;
     if (fit > s->best) {
         s->stack->bytes = low;
         s->stack->low = begin;
@@ -287,6 +307,15 @@ static bool look_at(struct search *s, const void *low, const void *high, uint64_
     if (begin < end && begin > s->addr && begin < s->above)
         s->above = begin;
     return s->best == INSIDE;
+}
+
+static bool look_at_thread(const struct sfu_kernel *k, struct search *s, const struct sfu_kernel_thread *t)
+{
+    const bool is_walked = k->thread != NULL ? t->cursor == k->thread : t->running;
+
+    return look_at(s, t->stack_low, t->stack_high, t->guard,
+                   k->guard_is_memory && is_walked ? IN_WALKED_GUARD : IN_GUARD,
+                   k->guard_is_memory && !is_walked ? INSIDE_OTHER : INSIDE);
 }
 
 /* Narrows *S to the one stack of several, of EACH bytes, that the address lies on. At most one pass for each stack. */
@@ -315,7 +344,7 @@ static bool look_at_rest(const struct sfu_kernel *k, struct search *s)
         low += s->below - (uintptr_t)low;
     if (s->above < (uintptr_t)high)
         high -= (uintptr_t)high - s->above;
-    (void)look_at(s, low, high, k->rest.guard);
+    (void)look_at(s, low, high, k->rest.guard, IN_GUARD, INSIDE);
     return s->best != OUTSIDE;
 }
 
@@ -340,7 +369,7 @@ static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
     for (i = 0; i < k->num_stacks; i++) {
         const struct sfu_kernel_stack *known = &k->stacks[i];
         const enum fit before = s.best;
-        const bool done = look_at(&s, known->low, known->high, known->guard);
+        const bool done = look_at(&s, known->low, known->high, known->guard, IN_GUARD, INSIDE);
 
         if (known->each != 0 && s.best != before)
             narrow(&s, known->each);
@@ -349,23 +378,32 @@ static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
     }
     clear(&thread, sizeof thread);
     for (; left > 0 && next_thread(k, &thread); left--)
-        if (look_at(&s, thread.stack_low, thread.stack_high, thread.guard))
+        if (look_at_thread(k, &s, &thread))
             return true;
     if (s.best == OUTSIDE && !look_at_rest(k, &s))
         return false;
-    if (k->guard_is_memory && s.best == IN_GUARD)
+    if (k->guard_is_memory && (s.best == IN_GUARD || s.best == IN_WALKED_GUARD))
         add_guard(&s);
     return true;
 }
 
 /* ---- Exception entries ----------------------------------------------------------------------------------------- */
 
-/* Whether the trap frame at TRAP, of FRAME, has interrupted user mode. */
-static bool is_user(const struct sfu_kernel *k, const struct sfu_frame *frame, uint64_t trap)
+/* Whether the trap frame at TRAP, of FRAME, which has the word for mode at AT, has interrupted user mode. */
+static bool is_user(const struct sfu_kernel *k, const struct sfu_frame *frame, uint64_t trap, int16_t at)
 {
     uint64_t mode;
 
-    return k->mode_mask != 0 && read_trap(k, frame, trap, k->mode, &mode) && (mode & k->mode_mask) == k->mode_user;
+    return k->mode_mask != 0 && read_trap(k, frame, trap, at, &mode) && (mode & k->mode_mask) == k->mode_user;
+}
+
+/* The same of the trap frame that has saved FRAME's registers, if there is one. */
+static bool from_user(const struct sfu_kernel *k, const struct sfu_frame *frame)
+{
+    uint64_t trap;
+    const struct sfu_kernel_frame *layout = find_trap(k, frame, &trap);
+
+    return layout != NULL && is_user(k, frame, trap, layout == &k->trap ? k->mode : k->other_mode);
 }
 
 /* A sfu_trap_hook_fn. FRAME is an exception entry without a table, at its call of C; or it is what a trap has
@@ -377,7 +415,7 @@ static int cross(void *ctx, const struct sfu_frame *frame, int code, struct sfu_
     uint64_t trap;
 
     if (frame->regs.pc_kind == SFU_PC_EXACT)
-        return find_trap(k, frame, &trap) && is_user(k, frame, trap) ? (int)SFU_END : code;
+        return from_user(k, frame) ? (int)SFU_END : code;
     if (frame->regs.pc == 0)
         return k->zero_ends ? (int)SFU_END : code;
     if (pc < k->entries.low || pc >= k->entries.high)
@@ -385,7 +423,7 @@ static int cross(void *ctx, const struct sfu_frame *frame, int code, struct sfu_
     trap = trap_by_sp(k, frame->regs.sp);
     if (trap == 0)
         return code;
-    if (frame->depth != 0 && is_user(k, frame, trap))
+    if (frame->depth != 0 && is_user(k, frame, trap, k->mode))
         return SFU_END;
     return read_frame(k, &k->trap, trap, &interrupted->regs) ? (int)SFU_OK : (int)SFU_E_STACK;
 }
@@ -436,9 +474,10 @@ stop(struct sfu_kernel *k, const struct sfu_registers *top, const void *trap)
 
 void sfu_kernel_stop(struct sfu_kernel *k, const void *trap)
 {
-    struct sfu_registers top;
+    struct sfu_registers top = sfu_registers_here();
 
-    sfu_kernel_registers(k, trap, &top);
+    if (trap != NULL)
+        sfu_kernel_registers(k, trap, &top);
     stop(k, &top, trap);
 }
 
@@ -611,7 +650,9 @@ static void print_thread(struct sfu_kernel *k, const struct sfu_kernel_thread *t
         sfu_print_text(&k->panic, ": has not run yet\n");
     } else if (switched_from(k, thread, &top)) {
         sfu_print_text(&k->panic, ":\n");
+        k->thread = thread->cursor;
         (void)print_trace(k, &top, NULL);
+        k->thread = NULL;
     } else {
         sfu_print_number(&k->panic, ": SP 0x", thread->sp, 16, 1);
         sfu_print_text(&k->panic, " lies on no stack\n");

@@ -146,7 +146,10 @@ struct sfu_kernel {
     /* Memory that holds stacks of unknown bounds, such as the boot loader's or an idle thread's. It is looked at last,
      * and counts as one stack. All of it is mapped. Not set: there is none. */
     struct sfu_kernel_stack rest;
-    /* There are no guard pages: what lies below a stack is memory, which overflows write to, and which may be read. */
+    /* There are no guard pages: what lies below a stack is memory, which overflows write to, and which may be read, such
+     * as the next stack. An overflow has frames there, and so has the handler of the fault if it has no stack of its
+     * own. Frames on the stack of a thread that does not run count as those of a thread that runs, if its guard reaches
+     * there; but not in the trace of the thread that does not run. */
     bool guard_is_memory;
 
     struct sfu_kernel_threads threads; /* if its array or list is set */
@@ -157,6 +160,10 @@ struct sfu_kernel {
     struct sfu_kernel_frame switched;
 
     struct sfu_kernel_frame trap; /* the trap frame that exception entries save */
+    /* A second layout, if interrupts save fewer registers than faults do: its size is set then. It is used where a
+     * table crosses the entry, and the trap frame has the interrupted PC and SP at these places. Functions that get a
+     * trap frame expect the first layout. */
+    struct sfu_kernel_frame other_trap;
     /* Exception entries without tables: the text that calls C with SP at the trap frame, or trap_at bytes below it. At
      * each call in this range, the trap frame must be complete. Not set: tables describe the entries. */
     struct sfu_range entries;
@@ -168,7 +175,7 @@ struct sfu_kernel {
     const void *(*current_trap)(void *ctx);
     /* Which traps have interrupted user mode, where a trace ends: (word at trap + mode) & mode_mask == mode_user. For
      * instance cs, 3, 3 on x86_64, and spsr, 0xf, 0 on aarch64. mode_mask 0: none. */
-    int16_t mode;
+    int16_t mode, other_mode; /* other_mode: in a frame of other_trap */
     uint64_t mode_mask, mode_user;
     /* Offsets in a trap frame of all registers by DWARF number, for rows that need others than SP, FP and RA; or
      * NULL, 0. SFU_KERNEL_NOT_SAVED: not saved. */
@@ -184,9 +191,10 @@ struct sfu_kernel {
     uint32_t patience;                 /* how many times to look whether a CPU has stopped; 0: 10,000,000 */
 
     /* sfu_kernel's own */
-    uint32_t owner;   /* number of the CPU that prints, plus 1; 0: none */
-    const void *from; /* trap frame that the trace being printed begins at, by its address; NULL: none */
-    uint64_t saved;   /* frame.saved of the frame that it begins at, if that is known; else 0 */
+    uint32_t owner;     /* number of the CPU that prints, plus 1; 0: none */
+    const void *from;   /* trap frame that the trace being printed begins at, by its address; NULL: none */
+    uint64_t saved;     /* frame.saved of the frame that it begins at, if that is known; else 0 */
+    const void *thread; /* cursor of the thread whose trace is being printed; NULL: it is a CPU's */
 };
 
 /* Opens the tables from SFRAME to SFRAME_END as sfu_panic_init does, and returns what that returns. The target is
@@ -210,7 +218,8 @@ int sfu_kernel_fault(struct sfu_kernel *kernel, const void *trap, uint64_t addre
 int sfu_kernel_panic_at(struct sfu_kernel *kernel, const struct sfu_registers *top, uint64_t pc);
 
 /* In the handler of what stop_others sends: leaves what TRAP has interrupted to the CPU that prints, and waits for
- * ever. If this CPU has stopped already, what it left then stays. */
+ * ever. If TRAP is NULL, because the handler does not get the trap frame, the trace begins here and crosses the
+ * exception entry. If this CPU has stopped already, what it left then stays. */
 void sfu_kernel_stop(struct sfu_kernel *kernel, const void *trap) __attribute__((__noreturn__));
 
 /* Prints the traces of all threads that do not run, and the names of those that have never run. Returns how many traces

@@ -12,13 +12,15 @@ void sfu_print_size(const struct sfu_panic *p, const struct sfu_print_item *item
 
 /* What the frames on the overflowed stack take. */
 struct overflow {
-    uint64_t high;   /* end of the stack; 0: none has overflowed */
+    uint64_t low;    /* start of the stack */
+    uint64_t high;   /* its end; 0: none has overflowed */
     uint64_t room;   /* bytes of the stack */
     uint64_t lowest; /* address that was used, or could not be */
     uint32_t frames;
     uint64_t size; /* of the largest frame, and what frame that is */
     uint64_t lookup, pc;
     uint32_t number;
+    bool in_doubt; /* no frame above low was met yet, and the memory below low may be that of another stack */
 };
 
 /* Whether T's find_stack finds STACK, whatever its low end, for ADDR. *FOUND is what it finds. */
@@ -52,15 +54,15 @@ static bool has_overflowed(const struct sfu_panic *p, const struct sfu_stack *st
 static void look(const struct sfu_panic *p, struct overflow *o)
 {
     const struct sfu_walk *walk = &p->walk;
-    uint64_t low;
 
     if (walk->stack.high == 0)
         return;
-    low = low_of(p->target, &walk->stack);
-    if (!has_overflowed(p, &walk->stack, low, walk->frame.regs.sp, &o->lowest))
+    o->low = low_of(p->target, &walk->stack);
+    if (!has_overflowed(p, &walk->stack, o->low, walk->frame.regs.sp, &o->lowest))
         return;
     o->high = walk->stack.high;
-    o->room = walk->stack.high - low;
+    o->room = walk->stack.high - o->low;
+    o->in_doubt = walk->stack.low < o->low;
 }
 
 /* Steps P's walk once and counts the frame that it leaves, if that is on the overflowed stack. */
@@ -73,6 +75,8 @@ static int count(struct sfu_panic *p, struct overflow *o)
     int code = sfu_walk_step(&p->walk);
 
     o->frames += on;
+    if (on && code == SFU_OK && !f->switched && f->regs.sp >= o->low)
+        o->in_doubt = false;
     if (on && code == SFU_OK && !f->switched && f->regs.sp - sp > o->size) {
         o->size = f->regs.sp - sp;
         o->lookup = lookup;
@@ -109,13 +113,14 @@ void sfu_print_overflow(struct sfu_panic *p, const struct sfu_registers *top)
 
     if (p->target == NULL)
         return;
-    o.high = o.room = o.lowest = o.size = o.lookup = o.pc = 0;
+    o.low = o.high = o.room = o.lowest = o.size = o.lookup = o.pc = 0;
     o.frames = o.number = 0;
+    o.in_doubt = false;
     sfu_walk_start(&p->walk, p->target, top);
     do {
         if (o.high == 0)
             look(p, &o);
     } while (count(p, &o) == SFU_OK);
-    if (o.high != 0)
+    if (o.high != 0 && !o.in_doubt)
         print(p, &o);
 }

@@ -783,10 +783,18 @@ static void make(struct input *in)
 /* --entry=TEXT names code of which it is known already how it is entered. */
 static void skip_entry(const char *text, bool by_cfi)
 {
-    if (!options.quiet)
-        fprintf(stderr, "sfu-gen: %s: --entry=%s is not used: %s\n", options.image, text,
-                by_cfi ? "this code has call frame information, which says how it is entered"
-                       : "this code has rows in .sframe (--forget ignores those)");
+    const size_t length = strlen(text);
+
+    if (options.quiet)
+        return;
+    fprintf(stderr, "sfu-gen: %s: --entry=%s is not used: %s\n", options.image, text,
+            by_cfi ? "this code has call frame information, which says how it is entered"
+                   : "this code has rows in .sframe (--forget ignores those)");
+    if (by_cfi && length > 6 && strcmp(text + length - 6, ":start") == 0)
+        fputs("sfu-gen: to end traces in a function in C, write __asm__(\".cfi_undefined rip\") as its first "
+              "statement "
+              "(x30 on aarch64, %r14 on s390x, ra on RISC-V, lr on ARM)\n",
+              stderr);
 }
 
 /* What the machine code says beside the CFI, or where there is none. */

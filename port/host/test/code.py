@@ -1249,6 +1249,10 @@ def entries_refused():
         must(said.count("\n") == 1 and "--entry=%s: " % text in said and wanted in said, said)
     said = gen.gen("--size", "--entry=described", image)[1]
     must("--entry=described is not used: this code has call frame information" in said, said)
+    must("cfi_undefined" not in said, said)
+    said = gen.gen("--size", "--entry=described:start", image)[1]
+    must("--entry=described:start is not used" in said and '__asm__(".cfi_undefined rip")' in said, said)
+    must(gen.gen("-q", "--size", "--entry=described:start", image)[1] == "", "-q")
     said = gen.gen("--size", "--entry=vectors+2", named("aarch64"), status=1)[1]
     must("no instruction begins at" in said, said)
 

@@ -149,6 +149,57 @@ static void test_guard_is_memory(void **state)
     assert_true(find(0, &stack) && stack.low == 0 && at(stack.bytes) == 0 && stack.high == at(memory + 256));
 }
 
+static struct sfu_kernel_thread two[2];
+
+static bool next_of_two(void *ctx, struct sfu_kernel_thread *thread)
+{
+    const unsigned next = thread->cursor == NULL ? 0 : thread->cursor == &two[0] ? 1 : 2;
+
+    (void)ctx;
+    if (next == 2)
+        return false;
+    *thread = two[next];
+    thread->cursor = &two[next];
+    return true;
+}
+
+/* Threads without guard pages, whose stacks touch: what one that runs has below its stack is its own, although it lies
+ * on the stack of one that waits. In the trace of that one it is the other way round. */
+static void test_guard_on_next_stack(void **state)
+{
+    static uint64_t memory[96];
+    uint64_t *const lower = memory + 32, *const upper = memory + 64;
+    struct sfu_stack stack;
+    unsigned order;
+
+    (void)state;
+    kernel.num_stacks = 0;
+    kernel.next_thread = next_of_two;
+    for (order = 0; order < 2; order++) {
+        memset(two, 0, sizeof two);
+        two[order].stack_low = lower;
+        two[order].stack_high = two[1 - order].stack_low = upper;
+        two[1 - order].stack_high = memory + 96;
+        two[0].guard = two[1].guard = 8 * sizeof memory[0];
+        two[1 - order].running = true;
+        kernel.guard_is_memory = false;
+        assert_true(find(at(upper) - 8, &stack) && stack.high == at(upper) && stack.low == at(lower));
+        kernel.guard_is_memory = true;
+        assert_true(find(at(upper) + 8, &stack) && stack.low == at(upper) && stack.high == at(memory + 96));
+        assert_true(find(at(upper) - 8, &stack) && stack.low == at(upper - 8) && stack.bytes == upper - 8);
+        assert_true(stack.high == at(memory + 96));
+        assert_true(find(at(upper - 8), &stack) && stack.high == at(memory + 96));
+        assert_true(find(at(upper - 8) - 8, &stack) && stack.high == at(upper) && stack.low == at(lower));
+        assert_true(find(at(lower - 8), &stack) && stack.high == at(upper) && stack.low == at(lower - 8));
+        assert_false(find(at(lower - 8) - 1, &stack));
+        kernel.thread = &two[order];
+        assert_true(find(at(upper) - 8, &stack) && stack.high == at(upper) && stack.low == at(lower));
+        kernel.thread = NULL;
+        two[order].running = true; /* either may be this CPU's */
+        assert_true(find(at(upper) - 8, &stack) && stack.high == at(upper));
+    }
+}
+
 /* Several stacks side by side. Only the first one has a guard. What is left over at the end is a stack, too. */
 static void test_stacks_of_cpus(void **state)
 {
@@ -657,6 +708,41 @@ static void test_user(void **state)
     assert_int_equal(cross(&frame, &in), SFU_END);
 }
 
+/* A trap frame of the second layout counts only if the first one does not have the PC and the SP. */
+static void test_other_trap(void **state)
+{
+    static const int16_t registers[] = {0};
+    struct sfu_frame frame = entry_frame(low + 8);
+    struct sfu_interrupted in;
+    uint64_t value;
+
+    (void)state;
+    low[8] = frame.regs.pc = 0x400000;
+    low[9] = frame.regs.sp = 0x7fff0000;
+    low[10] = 0x33;
+    frame.regs.pc_kind = SFU_PC_EXACT;
+    frame.interrupted = true;
+    kernel.mode = offsetof(struct trap, cs);
+    kernel.other_mode = 16;
+    kernel.mode_mask = 3;
+    kernel.mode_user = 3;
+    assert_int_equal(cross(&frame, &in), SFU_E_NO_FDE); /* there is none */
+    kernel.other_trap = (struct sfu_kernel_frame){0, 8, NOT_SAVED, NOT_SAVED, 24};
+    assert_int_equal(cross(&frame, &in), SFU_END);
+    kernel.registers = registers; /* offsets in the first layout */
+    kernel.num_registers = 1;
+    assert_int_not_equal(target()->reg(target()->ctx, &frame, 0, &value), 0);
+    low[10] = 0x10;
+    assert_int_equal(cross(&frame, &in), SFU_E_NO_FDE);
+    low[10] = 0x33;
+    low[9]++;
+    assert_int_equal(cross(&frame, &in), SFU_E_NO_FDE);
+    low[9]--;
+    frame.saved = at(low + 64) - 8; /* its end is not on the stack */
+    low[63] = frame.regs.pc;
+    assert_int_equal(cross(&frame, &in), SFU_E_NO_FDE);
+}
+
 /* Registers of an interrupted frame: only from a trap frame that has this frame's PC and SP. */
 static void test_registers(void **state)
 {
@@ -834,6 +920,7 @@ int main(void)
         cmocka_unit_test_setup(test_stacks, reset),
         cmocka_unit_test_setup(test_guards_on_stacks, reset),
         cmocka_unit_test_setup(test_guard_is_memory, reset),
+        cmocka_unit_test_setup(test_guard_on_next_stack, reset),
         cmocka_unit_test_setup(test_stacks_of_cpus, reset),
         cmocka_unit_test_setup(test_endless_list, reset),
         cmocka_unit_test_setup(test_thread_outside, reset),
@@ -844,6 +931,7 @@ int main(void)
         cmocka_unit_test_setup(test_current_trap, reset),
         cmocka_unit_test_setup(test_current_trap_elsewhere, reset),
         cmocka_unit_test_setup(test_user, reset),
+        cmocka_unit_test_setup(test_other_trap, reset),
         cmocka_unit_test_setup(test_registers, reset),
         cmocka_unit_test_setup(test_layout, reset),
         cmocka_unit_test_setup(test_panic_at_guessed, reset),

@@ -53,6 +53,7 @@ static unsigned this_cpu(void *ctx)
     return machine_cpu();
 }
 
+static bool has_no_frame;   /* the handler that stops a CPU does not get the trap frame */
 static bool stopping, told; /* another CPU has been told so by an interrupt */
 
 static void stop_others(void *ctx)
@@ -183,7 +184,7 @@ bool kernel_handle(struct trap *trap, bool timer)
 {
     if (__atomic_load_n(&stopping, __ATOMIC_ACQUIRE) && machine_cpu() != 0) {
         __atomic_store_n(&told, true, __ATOMIC_RELEASE);
-        sfu_kernel_stop(&sfu, trap);
+        sfu_kernel_stop(&sfu, has_no_frame ? NULL : trap);
     }
     ticked = trap;
     if (timer) {
@@ -241,6 +242,16 @@ step static void scenario_irq(void)
     spin();
 }
 
+/* The same, where interrupts save another frame than faults. */
+step static void scenario_other(void)
+{
+    sfu.other_trap = sfu.trap;
+    sfu.other_trap.size = sizeof(struct trap);
+    sfu.trap.pc = sfu.trap.fp;
+    scenario_irq();
+    __asm__ volatile("");
+}
+
 /* The same, but the trap frame says that it has interrupted user mode. */
 step static void scenario_user(void)
 {
@@ -292,6 +303,15 @@ static void start_second(void (*entry)(void))
 step static void scenario_cpus(void)
 {
     start_second(second_main);
+    die();
+}
+
+/* The same, and the other CPU's trace begins in the handler that stops it. */
+step static void scenario_handler(void)
+{
+    has_no_frame = true;
+    start_second(second_main);
+    init(); /* there are more stacks now */
     die();
 }
 
@@ -632,8 +652,10 @@ static const struct {
     {"panic", scenario_panic},
     {"fault", scenario_fault},
     {"irq", scenario_irq},
+    {"other", scenario_other},
     {"user", scenario_user},
     {"cpus", scenario_cpus},
+    {"handler", scenario_handler},
     {"deaf", scenario_deaf},
     {"both", scenario_both},
     {"threads", scenario_threads},

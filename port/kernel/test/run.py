@@ -44,7 +44,15 @@ def scenarios(hook):
     deaf = ["CPU 1 has not stopped"]
     if CPU == "x86_64":  # nothing keeps an NMI away, but one CPU does not wait for ever for it
         deaf = ["CPU 1:", trace("second_spin", *SECOND)]
+    crossing = {} if hook else {  # the hook knows one layout
+        "other": [trace(die, "tick", *interrupted("spin", "scenario_irq", "scenario_other", *MAIN))]}
+    stopped = interrupted("second_spin", "second_main", *SECOND)
+    if CPU == "x86_64":  # the second CPU's NMI has no stack of its own
+        stopped = [frame.replace("!", "") for frame in stopped]
+    stopped = trace("sfu_kernel_stop", *stopped)
     return {
+        **crossing,
+        "handler": [trace(die, "scenario_handler", *MAIN), "CPU 1:", stopped],
         "panic": [trace(die, "scenario_panic", *MAIN)],
         "fault": [trace("read_at", "scenario_fault", *MAIN)],
         "irq": [trace(die, "tick", *irq)],
@@ -72,7 +80,7 @@ def boot(image, name):
     kind = image_kind(image)
     command = machines.QEMU[kind][:1] + ["-m", "128M", "-nodefaults", "-display", "none", "-kernel", image.path,
                                         "-no-reboot"]
-    two_cpus = name in ("cpus", "deaf", "both")
+    two_cpus = name in ("cpus", "handler", "deaf", "both")
     command += ["-smp", "2"] if two_cpus else []
     command += [word.format(name) for word in machines.QEMU[kind][1:]]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

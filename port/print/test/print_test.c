@@ -1373,6 +1373,17 @@ static void test_overflow_memory(void **state)
                      output);
 }
 
+/* If all frames lie in the memory below the stack, they may be those of another stack. */
+static void test_overflow_in_doubt(void **state)
+{
+    (void)state;
+    three_frames();
+    target.find_stack = find_with_memory;
+    record(1, 0, 0x2004); /* the second frame's caller is not known */
+    (void)sfu_panic_print(&panic, &top);
+    assert_null(strstr(output, "overflow"));
+}
+
 /* One frame, whose caller is not known, and a panic before there are tables. */
 static void test_overflow_alone(void **state)
 {
@@ -1437,6 +1448,7 @@ int main(void)
         cmocka_unit_test_setup(test_overflow, reset),
         cmocka_unit_test_setup(test_overflow_fault, reset),
         cmocka_unit_test_setup(test_overflow_memory, reset),
+        cmocka_unit_test_setup(test_overflow_in_doubt, reset),
         cmocka_unit_test_setup(test_overflow_alone, reset),
     };
 
