@@ -634,9 +634,15 @@ static void print_name(const struct sfu_panic *p, const char *name)
 static bool switched_from(const struct sfu_kernel *k, const struct sfu_kernel_thread *thread,
                           struct sfu_registers *top)
 {
-    if (thread->saved == NULL)
-        return read_frame(k, &k->switched, thread->sp, top);
-    named_frame(&k->switched, thread->saved, top);
+    if (thread->saved != NULL)
+        named_frame(&k->switched, thread->saved, top);
+    else if (!read_frame(k, &k->switched, thread->sp, top))
+        return false;
+#ifdef SFU_REG_RA
+    /* Only a function that has not called another one needs the link register: here that is the first one of a thread
+     * that has never run, and nobody has called it. The register counts as 0. */
+    top->has_ra = true;
+#endif
     return true;
 }
 

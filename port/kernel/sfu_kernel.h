@@ -146,10 +146,10 @@ struct sfu_kernel {
     /* Memory that holds stacks of unknown bounds, such as the boot loader's or an idle thread's. It is looked at last,
      * and counts as one stack. All of it is mapped. Not set: there is none. */
     struct sfu_kernel_stack rest;
-    /* There are no guard pages: what lies below a stack is memory, which overflows write to, and which may be read, such
-     * as the next stack. An overflow has frames there, and so has the handler of the fault if it has no stack of its
-     * own. Frames on the stack of a thread that does not run count as those of a thread that runs, if its guard reaches
-     * there; but not in the trace of the thread that does not run. */
+    /* There are no guard pages: what lies below a stack is memory, which overflows write to, and which may be read: the
+     * next stack, for instance. An overflow has frames there, and so has the handler of the fault if it has no stack of
+     * its own. Frames on the stack of a thread that does not run count as those of a thread that runs, if its guard
+     * reaches there; but not in the trace of the thread that does not run. */
     bool guard_is_memory;
 
     struct sfu_kernel_threads threads; /* if its array or list is set */

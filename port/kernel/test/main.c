@@ -394,6 +394,21 @@ step static void scenario_threads(void)
     die();
 }
 
+/* A thread that has never run, and begins in a function in C that does not say that a trace ends there. */
+step static void scenario_unmarked(void)
+{
+    uintptr_t *pc;
+
+    third.low = third_stack;
+    third.high = third_stack + sizeof third_stack;
+    third.thread.sp = machine_new_thread((uintptr_t)third.high - 64, worker);
+    pc = (uintptr_t *)(uintptr_t)(third.thread.sp + (uint64_t)sfu.switched.pc);
+    *pc = (uintptr_t)worker;
+    tasks = &third;
+    sfu.zero_ends = true;
+    die();
+}
+
 static bool third_is_new;
 
 static enum sfu_kernel_state state_of(const void *task)
@@ -645,6 +660,35 @@ step static void scenario_overflow_thread(void)
     thread_switch(&first.thread.sp, second.thread.sp);
 }
 
+static uint8_t pair[2 * STACK_SIZE] __attribute__((aligned(16)));
+
+static void overflow_into_neighbour(void)
+{
+    volatile uint8_t array[0x7800];
+
+    array[0x7000] = 5;
+    small(die);
+    array[0] = array[0x7000];
+}
+
+/* On the upper one of two threads' stacks that lie side by side. The lower one's thread waits. */
+step static void scenario_overflow_neighbour(void)
+{
+    describe_tasks();
+    set_sizes();
+    sfu.guard_is_memory = true;
+    sfu.threads.guard = STACK_SIZE / 2;
+    second.low = pair;
+    second.high = third.low = pair + STACK_SIZE;
+    third.high = pair + sizeof pair;
+    second.thread.sp = machine_new_thread((uintptr_t)pair + STACK_SIZE / 2, worker);
+    thread_switch(&first.thread.sp, second.thread.sp);
+    third.thread.sp = machine_new_thread((uintptr_t)third.high, overflow_into_neighbour);
+    third.running = true;
+    third.next = NULL;
+    thread_switch(&first.thread.sp, third.thread.sp);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -661,6 +705,7 @@ static const struct {
     {"threads", scenario_threads},
     {"described", scenario_described},
     {"new", scenario_new},
+    {"unmarked", scenario_unmarked},
     {"array", scenario_array},
     {"current", scenario_current},
     {"null", scenario_null},
@@ -672,6 +717,7 @@ static const struct {
     {"sizes", scenario_sizes},
     {"overflow", scenario_overflow},
     {"overflow-thread", scenario_overflow_thread},
+    {"overflow-neighbour", scenario_overflow_neighbour},
 };
 
 static bool is_equal(const char *a, const char *b)

@@ -20,7 +20,10 @@ CPU, TOOLS, *DIRECTORIES = sys.argv[1:]
 LIMIT = 120  # seconds for a boot: a hang is a failure
 MAIN = ["kernel_main", "kernel_start", machines.START[CPU]]
 SECOND = ["machine_second", "boot_second"]
-STACK_SIZE = {"overflow": 0x10000, "overflow-thread": 0x8000}
+STACK_SIZE = {"overflow": 0x10000, "overflow-thread": 0x8000, "overflow-neighbour": 0x8000}
+TOP = {"overflow": lambda objects: objects["boot_stack_top"],
+       "overflow-thread": lambda objects: objects["guarded_top"],
+       "overflow-neighbour": lambda objects: objects["pair"] + 0x10000}
 SIZE = re.compile(r"  \[(\d+) bytes\]$")
 
 
@@ -63,6 +66,7 @@ def scenarios(hook):
         "threads": [trace(die, "scenario_threads", *MAIN), *listed],
         "described": [trace(die, "scenario_described", *MAIN), *listed],
         "new": [trace(die, "scenario_new", *MAIN), *listed[:2], "trace of 3 new: has not run yet", listed[-1]],
+        "unmarked": [trace(die, "scenario_unmarked", *MAIN), "trace of 1 new:", trace("worker", "0x" + 16 * "0")],
         "current": [trace(die, "tick_current", *interrupted("spin", "scenario_current", *MAIN))],
         "null": [trace("sfu_kernel_panic", "scenario_null", *MAIN)],
         "ring": [trace(die, "scenario_ring", *MAIN), *listed, "trace of 6 worker:", worker],
@@ -157,7 +161,7 @@ def overflow(image, name, culprit, behind):
     lines = boot(image, name)
     small = said(lines, "small")
     large = None if lines[0].startswith("at ") else said(lines, "large")
-    sp = said(lines, "at")
+    sp = said(lines, "at") if lines[0].startswith("at ") else None
     m = re.fullmatch(r"stack overflow: (\d+) frames use (\d+) of (\d+) bytes; the largest is frame (\d+), (\d+) bytes: "
                      r"(\w+)\+0x[0-9a-f]+", lines.pop(0))
     must(m, "no line about the overflow")
@@ -165,12 +169,17 @@ def overflow(image, name, culprit, behind):
     found = take_sizes(lines)
     machines.check_trace(image, trace(*behind), lines)
     must(frames == len(behind) and room == STACK_SIZE[name], f"{frames} frames, {room} bytes of room")
-    top = image.objects["boot_stack_top" if name == "overflow" else "guarded_top"]
+    top = TOP[name](image.objects)
     lowest = top - used
-    must(lowest < top - room and lowest <= sp, f"{used} bytes used, SP was {sp:#x}")
+    must(lowest < top - room and lowest <= (sp or large), f"{used} bytes used, SP was {sp or large:#x}")
     must(behind[number] == culprit == m[6] and found[number] == size == max(
         filter(None, found)), f"the largest is {behind[number]}, {size} bytes: {found}")
-    if large is not None:
+    if name == "overflow-neighbour":
+        must(found[1] == small - large, f"{found}: large takes {small - large} bytes")
+        take_sizes(lines)
+        must(lines.pop(0) == "trace of 2 worker:", "the neighbour's trace is missing")
+        machines.check_trace(image, trace("worker_waits", "worker", "thread_start"), lines)
+    elif large is not None:
         must(found[0] == large - sp and found[1] == small - large, f"{found}: too_large takes {large - sp} bytes")
 
 
@@ -187,6 +196,8 @@ def tests(directory):
     yield f"{short}/overflow", overflow, (image, "overflow", "too_large", chain)
     chain = ["large", "small", "overflow_in_task", "thread_start"]
     yield f"{short}/overflow-thread", overflow, (image, "overflow-thread", "overflow_in_task", chain)
+    chain = ["die", "large", "small", "overflow_into_neighbour", "thread_start"]
+    yield f"{short}/overflow-neighbour", overflow, (image, "overflow-neighbour", "overflow_into_neighbour", chain)
 
 
 failed = False
