@@ -298,7 +298,7 @@ static void say_difference(const struct finding *f)
     fprintf(stderr, ", %" PRIu64 " bytes): %s\n", f->bytes, f->what);
 }
 
-/* Says all that has been found. Returns how much of it nothing allows. */
+/* Says all that has been found; with --quiet only what --strict refuses. Returns how much of it nothing allows. */
 static size_t say_findings(void)
 {
     size_t i, count = 0;
@@ -318,7 +318,7 @@ static size_t say_findings(void)
                    f->offset, f->start, f->bytes, f->ranges, allowed ? "true" : "false");
             put_json(f->what);
             putchar('}');
-        } else if (!options.quiet && !allowed) {
+        } else if ((!options.quiet || options.strict) && !allowed) {
             say_difference(f);
         }
     }

@@ -1159,6 +1159,8 @@ def strict():
     before = read(image)
     errors = gen("--strict", image, status=1)[1]
     must("bad+0x0" in errors and "expression" in errors and "--strict" in errors, errors)
+    errors = gen("-q", "--strict", image, status=1)[1]
+    must("bad+0x0" in errors and "expression" in errors and errors.count("\n") == 2, errors)
     must(read(image) == before, "--strict has written")
     allow = WORK + "/strict.allow"
     write(allow, b"# known\n  bad   # by name\n")
