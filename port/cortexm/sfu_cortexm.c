@@ -345,16 +345,22 @@ static uint32_t guess_fp(const struct sfu_cortexm *c, uint32_t sp)
 }
 
 /* The CPU could not push what the exception of EXC_RETURN has interrupted, or not all of it. Guesses that what stands
- * there is right, if it looks like that; else that the first return address from SP on is that of its caller. */
+ * there is right, if it looks like that; else that the first return address from SP on, or on the stack that SP has run
+ * out of, is that of its caller. */
 static int guess_interrupted(const struct sfu_cortexm *c, uint32_t exc_return, struct sfu_interrupted *interrupted)
 {
-    uint32_t addr = c->frame, fp = c->entry->r4_to_r11[FP - 4], word, i;
+    uint32_t addr = c->frame, fp = c->entry->r4_to_r11[FP - 4], left = SCANNED_WORDS, word;
+    struct sfu_stack stack;
 
     if (sfu_cortexm_unstack(c->target, exc_return, addr, fp, interrupted) == SFU_OK && is_likely(c, interrupted)) {
         interrupted->guess = SFU_GUESS_HOOK;
         return SFU_OK;
     }
-    for (i = 0; i < SCANNED_WORDS && read_at(c->target, addr, 0, &word) == SFU_OK; i++) {
+    if (c->target->find_stack != NULL && c->target->find_stack(c->target->ctx, addr, &stack) && addr < stack.low) {
+        addr = (uint32_t)stack.low; /* the guard cannot be read; the frame that SP has run out with may be large */
+        left = (uint32_t)(stack.high - stack.low) / WORD;
+    }
+    for (; left > 0 && read_at(c->target, addr, 0, &word) == SFU_OK; left--) {
         addr += WORD;
         if (is_return_address(c->target, word)) {
             interrupted->regs.pc = word & ~1u;
@@ -477,9 +483,13 @@ static int print(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *en
     fault.limit = stack_limit(entry->exc_return);
     fault.has_xpsr = code == SFU_OK && read_at(cortexm->target, cortexm->frame, FRAME_XPSR, &xpsr) == SFU_OK;
     fault.thumb = (xpsr & XPSR_THUMB) != 0;
+    if ((fault.cfsr & CFSR_STACK_LIMIT) != 0)
+        panic->fault_address = fault.limit - WORD; /* the stack has been used up to its limit, and was to grow */
     sfu_cortexm_explain(panic, &fault);
     if (is_lost(&fault)) {
         cortexm->lost = true;
+        if ((fault.cfsr & CFSR_STACK_LIMIT) == 0)
+            panic->fault_address = fault.sp;
         set_exception_itself(&top, entry);
         sfu_print_text(panic, "what was interrupted could not be saved as a whole; the next frame is guessed:\n");
     }

@@ -6,6 +6,7 @@
  */
 #include "board.h"
 #include "sfu_cortexm.h"
+#include "sfu_sizes.h"
 
 #define NOINLINE    __attribute__((__noinline__))
 #define LABEL(name) ".globl " #name "\n" #name ":\n\t"
@@ -417,6 +418,35 @@ static void overflow(void)
     BARRIER();
 }
 
+NOINLINE void deep(void);
+void deep(void)
+{
+    volatile uint8_t bytes[380];
+
+    bytes[0] = 1;
+    __asm__ volatile("" : : "r"(bytes) : "memory"); /* clang would leave most of it out */
+    victim();
+    bytes[1] = bytes[0];
+}
+
+/* Overflows the task's stack without recursion: most of it is the frame of one function. */
+NOINLINE void large(void);
+void large(void)
+{
+    volatile uint8_t bytes[680];
+
+    bytes[0] = 2;
+    __asm__ volatile("" : : "r"(bytes) : "memory");
+    deep();
+    bytes[1] = bytes[0];
+}
+
+static void set_sizes(void)
+{
+    panic.sizes = sfu_print_size;
+    panic.before = sfu_print_overflow;
+}
+
 /* Pushes more than the exception frame needs, with little room: the push faults, and the frame is saved. */
 void push_much(void);
 __asm__(".syntax unified\n\t.text\n\t.thumb\n\t.balign 4\n\t.globl push_much\n\t.type push_much, %function\n\t"
@@ -527,6 +557,10 @@ void choose(const char *line)
     } else if (is_where(line, "overflow-main")) {
         protect(main_guard, 1024);
         outer(overflow);
+    } else if (is_where(line, "overflow-large")) {
+        set_sizes();
+        protect(memory.guard, GUARD);
+        run_task(large);
     } else if (is_where(line, "overflow-push")) {
         protect(memory.guard, GUARD);
         run_task(push_much);
@@ -536,6 +570,10 @@ void choose(const char *line)
     else if (is_where(line, "limit")) {
         __asm__ volatile("msr psplim, %0" : : "r"(memory.stack));
         run_task(overflow);
+    } else if (is_where(line, "limit-large")) {
+        set_sizes();
+        __asm__ volatile("msr psplim, %0" : : "r"(memory.stack));
+        run_task(large);
     }
 #endif
 #ifdef __ARM_FP

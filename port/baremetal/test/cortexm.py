@@ -209,6 +209,30 @@ def check_overflow(board, image, where, what):
     must(not lines and status == 1, f"'{lines[:1]}', status {status}")
 
 
+SIZE = re.compile(r"  \[(\d+) bytes\]$")
+
+
+def check_large(board, image, where):
+    """The line in front of the trace names the function whose frame is most of the stack. Where the limit of the stack
+    has kept SP, what has faulted is exact."""
+    lines, status = boot(board, image.path, f"{where} +x")
+    while lines and not lines[0].startswith("stack overflow"):
+        lines.pop(0)
+    must(lines, "no line about the overflow")
+    m = re.fullmatch(r"stack overflow: (\d+) frames use (\d+) of 1024 bytes; the largest is frame 1, (\d+) bytes: "
+                     r"0x([0-9a-f]+)", lines[0])
+    must(m, f"'{lines[0]}' does not name the largest frame")
+    sizes = [int(SIZE.search(line)[1]) for line in lines[1:] if SIZE.search(line)]
+    must(int(m[1]) == (3 if where == "overflow-large" else 4), f"{lines[0]}")
+    must(int(m[2]) > 1024 and int(m[3]) in sizes, f"{lines[0]}, sizes {sizes}")
+    must(image.names(int(m[4], 16)) == {"large"} and 680 <= int(m[3]) < 680 + 64, f"'{lines[0]}'")
+    lines = [SIZE.sub("", line) for line in lines[1:]]
+    guessed = "[guessed]" in lines[1]
+    must(guessed == (where == "overflow-large"), f"'{lines[1]}': guessed?")
+    check_trace(image, ["exc", "large!?", *TASK] if guessed else ["deep", "large", *TASK], lines)
+    must(not lines and status == 1, f"'{lines[:1]}', status {status}")
+
+
 def check_push(board, image):
     """What was interrupted is exact where the exception frame has room."""
     lines, status = boot(board, image.path, "overflow-push x")
@@ -260,8 +284,10 @@ def tests(prefix, directory):
         for where, what in (("overflow", "x"), ("overflow", "+x"), ("overflow-main", "x")):
             cases[f"{where}-{what}"] = lambda where=where, what=what: check_overflow(board, image, where, what)
         cases["overflow-push"] = lambda: check_push(board, image)
+        cases["overflow-large"] = lambda: check_large(board, image, "overflow-large")
     if board == "mps3-an547":
         cases["limit"] = lambda: check_overflow(board, image, "limit", "x")
+        cases["limit-large"] = lambda: check_large(board, image, "limit-large")
     if board in FPU:
         for where in ("lazy", "eager"):
             fault(where, "udf", before=["FPU in use"])
