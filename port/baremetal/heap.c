@@ -4,6 +4,26 @@
 
 enum { FRAMES = 32, LEAST = 16 };
 
+#if __GCC_ATOMIC_LLONG_LOCK_FREE < 2
+/* As sfu_fast_trace, which needs atomic operations of 64 bits: RISC-V of 32 bits has none. */
+static int trace(const struct sfu_registers *top, size_t skip, uint64_t *pcs, size_t *count)
+{
+    struct sfu_walk walk;
+    int code = SFU_OK;
+
+    sfu_walk_start(&walk, &kernel_target, top);
+    for (*count = 0; code == SFU_OK && *count < FRAMES; code = sfu_walk_step(&walk))
+        if (skip > 0)
+            skip--;
+        else
+            pcs[(*count)++] = walk.frame.regs.pc;
+    return code;
+}
+#define TRACE(fast, top, skip, pcs, count) trace(top, skip, pcs, count)
+#else
+#define TRACE(fast, top, skip, pcs, count) sfu_fast_trace(fast, &kernel_target, top, skip, pcs, FRAMES, count)
+#endif
+
 /* Adds WEIGHT to the call path that has called our caller. */
 static inline __attribute__((always_inline)) uint32_t note(struct where *where, int64_t weight)
 {
@@ -12,7 +32,7 @@ static inline __attribute__((always_inline)) uint32_t note(struct where *where, 
     uint64_t pcs[FRAMES];
     size_t count;
 
-    (void)sfu_fast_trace(where->fast, &kernel_target, &here, 1, pcs, FRAMES, &count);
+    (void)TRACE(where->fast, &here, 1, pcs, &count);
     return sfu_depot_add(&where->depot, pcs, count, weight);
 }
 

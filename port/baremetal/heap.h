@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * An example of what a kernel of its own would do to say where its memory went, and who holds a lock: 4 bytes in each
- * block and in each lock, the handle of a trace in a depot (port/depot). All traces are by the fast walker.
+ * block and in each lock, the handle of a trace in a depot (port/depot). All traces are by the fast walker, where the
+ * CPU can have it.
  */
 #ifndef HEAP_H
 #define HEAP_H

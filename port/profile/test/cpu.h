@@ -6,6 +6,9 @@
 
 #include "kernel.h"
 
+/* Has what the fast walker needs; otherwise the core makes all traces. */
+#define CPU_HAS_FAST (__GCC_ATOMIC_LLONG_LOCK_FREE == 2)
+
 /* cpu_clock: a time that only grows. cpu_disable: no interrupts from here on. is_sample: TRAP is the timer, or what
  * machine_stop_others sends. LOOP(n): N passes of an empty loop. */
 #if defined(__x86_64__)
@@ -48,10 +51,20 @@ static inline bool is_sample(const struct trap *trap)
 #elif defined(__riscv)
 static inline uint64_t cpu_clock(void)
 {
+#if __riscv_xlen == 64
     uint64_t now;
 
     __asm__ volatile("csrr %0, mcycle" : "=r"(now));
     return now;
+#else
+    uint32_t high, low, again;
+
+    do
+        __asm__ volatile("csrr %0, mcycleh; csrr %1, mcycle; csrr %2, mcycleh"
+                         : "=r"(high), "=r"(low), "=r"(again));
+    while (high != again);
+    return (uint64_t)high << 32 | low;
+#endif
 }
 
 static inline void cpu_disable(void)
@@ -64,7 +77,12 @@ static inline bool is_sample(const struct trap *trap)
     return (trap->cause >> (__riscv_xlen - 1)) != 0; /* an interrupt */
 }
 
-#define LOOP(n) __asm__ volatile("1: addi %0, %0, -1; bnez %0, 1b" : "+r"(n))
+/* Of n the lower word. */
+#define LOOP(n)                                                                                                    \
+    do {                                                                                                           \
+        uintptr_t left = (uintptr_t)(n);                                                                           \
+        __asm__ volatile("1: addi %0, %0, -1; bnez %0, 1b" : "+r"(left));                                          \
+    } while (0)
 #else
 static inline uint64_t cpu_clock(void)
 {

@@ -17,8 +17,11 @@ extern const char build_id_start[], build_id_end[];
 extern uint8_t image_start[];
 
 static struct sfu_fast fast;
+static uint64_t memory[3][4096];
+#if CPU_HAS_FAST
 static struct sfu_fast_image images[4];
-static uint64_t cache[1024], memory[3][4096];
+static uint64_t cache[1024];
+#endif
 static uint8_t heap[65536] __attribute__((aligned(16)));
 static struct where blocks = {.fast = &fast}, locks = {.fast = &fast};
 static struct lock table_lock = {.name = "table"}, list_lock = {.name = "list"};
@@ -207,10 +210,12 @@ void kernel_main(const char *command_line)
 {
     unsigned i;
 
+#if CPU_HAS_FAST
     if (sfu_fast_add(&fast, images, sizeof images / sizeof images[0], kernel_target.sections) != SFU_OK)
         panic("no tables");
     kernel_target.sections = sfu_fast_sections(&fast);
     sfu_fast_set_cache(&fast, cache, sizeof cache);
+#endif
     if (!sfu_depot_init(&blocks.depot, memory[0], sizeof memory[0], (uintptr_t)image_start) ||
         !sfu_depot_init(&locks.depot, memory[1], sizeof memory[1], (uintptr_t)image_start) ||
         !sfu_profile_init(&profile, memory[2], sizeof memory[2], (uintptr_t)image_start))
