@@ -28,3 +28,10 @@ suite-rust-$(1): build/tools/sfu-gen build/tools/sfu-trace
 	@$$(RUST_RUN) rust-$(1) python3 port/rust/test/boot.py $(1) build/rust/$(1)
 endef
 $(foreach cpu,x86_64 aarch64 s390x,$(eval $(call rust_suite,$(cpu))))
+
+# In M mode. Debian has no core library of their targets: core.sh compiles it.
+define rust_suite_riscv
+$(call rust_suite,$(1))
+CHECK += rust-$(1)
+endef
+$(foreach cpu,$(RISCV_CPUS),$(eval $(call rust_suite_riscv,$(cpu))))

@@ -12,25 +12,35 @@ import sys
 
 CPU, WORK = sys.argv[1:]
 HERE = "port/rust/"
-TARGET = CPU + "-unknown-linux-gnu"
-CROSS = {"x86_64": "", "aarch64": "aarch64-linux-gnu-", "s390x": "s390x-linux-gnu-"}[CPU]
+RISCV = CPU.startswith("riscv")
+FOLDER = "riscv" if RISCV else CPU
+TARGET = {"riscv64": "riscv64gc-unknown-none-elf", "riscv32": "riscv32imac-unknown-none-elf"}.get(
+    CPU, CPU + "-unknown-linux-gnu")
+CROSS = {"x86_64": "", "aarch64": "aarch64-linux-gnu-", "s390x": "s390x-linux-gnu-"}.get(CPU, "riscv64-linux-gnu-")
 FLAGS = ["-std=gnu11", "-ffreestanding", "-O2", "-g", "-fomit-frame-pointer", "-fno-stack-protector", "-fpie",
          "-fvisibility=hidden", "-fno-optimize-sibling-calls", "-fasynchronous-unwind-tables", "-ffunction-sections",
-         "-Wall", "-Wextra", "-Werror", "-I.", "-Iarch", "-Iport/print", "-Iport/baremetal", "-Iport/baremetal/" + CPU]
+         "-Wall", "-Wextra", "-Werror", "-I.", "-Iarch", "-Iport/print", "-Iport/baremetal",
+         "-Iport/baremetal/" + FOLDER]
 CPU_FLAGS = {"x86_64": ["-mno-red-zone", "-mgeneral-regs-only", "-fcf-protection=none"],
              "aarch64": ["-mgeneral-regs-only", "-mstrict-align", "-mno-outline-atomics"],
-             "s390x": ["-msoft-float", "-march=z196"]}[CPU]
-SOURCES = ["port/baremetal/kernel.c", "port/baremetal/tables.c", "port/baremetal/%s/boot.S" % CPU,
-           "port/baremetal/%s/machine.c" % CPU, "port/print/sfu_build_id.c", "port/print/sfu_cycles.c",
+             "s390x": ["-msoft-float", "-march=z196"],
+             "riscv64": ["-march=rv64gc", "-mabi=lp64d", "-mcmodel=medany"],
+             "riscv32": ["-march=rv32imac_zicsr_zifencei", "-mabi=ilp32", "-mcmodel=medany"]}[CPU]
+SOURCES = ["port/baremetal/kernel.c", "port/baremetal/tables.c", "port/baremetal/%s/boot.S" % FOLDER,
+           "port/baremetal/%s/machine.c" % FOLDER, "port/print/sfu_build_id.c", "port/print/sfu_cycles.c",
            "port/print/sfu_record.c", HERE + "example/machine.c"]
-LINK = ["-nostdlib", "-static-pie", "-Wl,--gc-sections,-z,norelro,--build-id=none,-z,max-page-size=4096"]
+# Code of a target without an operating system is not position-independent.
+LINK = ["-nostdlib", *(["-static", "-no-pie", *CPU_FLAGS] if RISCV else ["-static-pie"]),
+        "-Wl,--gc-sections,-z,norelro,--build-id=none,-z,max-page-size=4096"]
 QEMU = {"x86_64": ["qemu-system-x86_64", "-M", "pc", "-serial", "stdio",
                    "-device", "isa-debug-exit,iobase=0xf4,iosize=4"],
         "aarch64": ["qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a57", "-serial", "stdio",
                     "-semihosting-config", "enable=on,target=native,arg=panic"],
         "s390x": ["qemu-system-s390x", "-M", "s390-ccw-virtio", "-chardev", "stdio,id=c",
-                  "-device", "sclpconsole,chardev=c", "-action", "panic=exit-failure"]}[CPU]
-CRASHED = {"x86_64": 35, "aarch64": 1, "s390x": 1}[CPU]  # QEMU's exit status after machine_exit(false)
+                  "-device", "sclpconsole,chardev=c", "-action", "panic=exit-failure"]}.get(
+                      CPU, ["qemu-system-" + CPU, "-M", "virt", "-bios", "none", "-serial", "stdio",
+                            "-semihosting-config", "enable=on,target=native,arg=panic"])
+CRASHED = {"x86_64": 35}.get(CPU, 1)  # QEMU's exit status after machine_exit(false)
 TIME_LIMIT = 120  # seconds for a boot, which takes one
 
 # Functions of the source. Between them lie those of core and of the crate.
@@ -88,6 +98,8 @@ def linker_script():
     last = """    .eh_frame (INFO) : { KEEP(*(.eh_frame)) }
     .sframe (INFO) : { KEEP(*(.sframe .sframe.*)) }
 """
+    if RISCV:
+        last += "    .sfu_sframe.trap (INFO) : { KEEP(*(.sfu_sframe.trap.*)) }\n"
     write(WORK + "/kernel.ld", re.sub(r"( *.DISCARD.*) \.eh_frame", lambda match: last + match[1], text))
 
 
@@ -121,7 +133,7 @@ def build(folder):
         run(CROSS + "gcc", *CPU_FLAGS, *FLAGS, "-c", source, "-o", objects[-1])
     linker_script()
     image = WORK + "/kernel.elf"
-    run(CROSS + "gcc", *LINK, "-L" + WORK, "-Tport/baremetal/%s/machine.ld" % CPU, *objects,
+    run(CROSS + "gcc", *LINK, "-L" + WORK, "-Tport/baremetal/%s/machine.ld" % FOLDER, *objects,
         "%s/%s/release/libexample.a" % (cargo, TARGET), "-o", image)
     run("build/tools/sfu-gen", "-q", "--strict", image)
     run("build/tools/sfu-gen", "-q", "--check", "--strict", image)
@@ -132,7 +144,7 @@ def functions(image):
     """Addresses and names, in order. The image's start is the first function's."""
     lines = [line.split() for line in run(CROSS + "nm", image).splitlines()]
     return sorted((int(words[0], 16), words[2]) for words in lines
-                  if len(words) == 3 and words[1] in "tTW" and words[2] != "image_start")
+                  if len(words) == 3 and words[1] in "tTW" and words[2] != "image_start" and words[2][0] != "$")
 
 
 def plain(name):

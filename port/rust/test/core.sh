@@ -4,8 +4,8 @@
 #
 # core.sh CPU: prints the folder of Rust's core library for aarch64 or s390x, of the Debian package of that architecture
 # whose version is that of the rustc that is installed; for riscv64 and riscv32, which Debian has none for, compiled of
-# the package rust-src. It is unpacked into the cache of test/tools/toolchain, not installed, and was signed by Debian
-# (apt.sh).
+# the package rust-src, with unwind tables. It is unpacked into the cache of test/tools/toolchain, not installed, and
+# was signed by Debian (apt.sh).
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -21,8 +21,8 @@ die() {
 trap '[ -z "$work" ] || rm -rf "$work"' EXIT
 
 case $cpu in
-aarch64) architecture=arm64 ;;
-s390x) architecture=s390x ;;
+aarch64) architecture=arm64 target='' ;;
+s390x) architecture=s390x target='' ;;
 riscv64) architecture='' target=riscv64gc-unknown-none-elf ;;
 riscv32) architecture='' target=riscv32imac-unknown-none-elf ;;
 *) die "not for $cpu" ;;
@@ -34,7 +34,7 @@ case $cache in
 /*) ;;
 *) cache=$PWD/$cache ;;
 esac
-folder=$cache/rust/$version/$cpu
+folder=$cache/rust/$version/$cpu${target:+-tables}
 
 # fetch: into $work/core, and from there in one step.
 fetch() {
@@ -74,7 +74,8 @@ compile_core() {
     printf '#![feature(compiler_builtins)]\n#![compiler_builtins]\n#![no_std]\n' >"$work/builtins.rs"
     export RUSTC_BOOTSTRAP=1
     rustc --edition=2021 "--target=$target" --crate-name=core --crate-type=rlib -Copt-level=1 -Cpanic=abort -Awarnings \
-        "$work"/unpacked/usr/src/rustc-*/library/core/src/lib.rs -o "$work/made/libcore.rlib" >&2
+        -Cforce-unwind-tables=yes "$work"/unpacked/usr/src/rustc-*/library/core/src/lib.rs \
+        -o "$work/made/libcore.rlib" >&2
     rustc --edition=2021 "--target=$target" --crate-name=compiler_builtins --crate-type=rlib -L "$work/made" \
         "$work/builtins.rs" -o "$work/made/libcompiler_builtins.rlib" >&2
     rm -rf "$folder.new"
