@@ -188,7 +188,7 @@ define step_riscv_rules
 CHECK += step-$(1)
 step_riscv_$(1) := $(STEP_RISCV:%=$(STEP)/$(1)/patterns-%) $(STEP)/$(1)/goto-gcc12-O1
 step_riscv_signals_$(1) := $(step_signals:%=$(STEP)/$(1)/patterns-%)
-step_riscv_large_$(1) := $(if $(filter riscv64,$(1)),$(STEP)/$(1)/lua-gcc12-O2) $(STEP)/$(1)/zlib-clang-O2
+step_riscv_large_$(1) := $(STEP)/$(1)/lua-gcc12-O2 $(STEP)/$(1)/zlib-clang-O2
 
 $$(step_riscv_$(1)) $$(step_riscv_signals_$(1)) $$(step_riscv_large_$(1)): $(STEP_PARTS) build/tools/sfu-gen | $(TC)
 	test/truth/step/build.sh $$@
@@ -206,8 +206,7 @@ STEP_RISCV_LEVELS := $(STEP_LEVELS) Oz
 STEP_RISCV_EACH := $(foreach l,$(STEP_RISCV_LEVELS),$(l) $(addprefix $(l)-,fp long save norelax small))
 step_riscv_all = $(foreach c,gcc12 gcc16 clang newest,$(foreach w,$(STEP_RISCV_EACH),$(STEP)/$(1)/patterns-$(c)-$(w))) \
     $(foreach c,clang newest,$(STEP_RISCV_LEVELS:%=$(STEP)/$(1)/patterns-$(c)-%-scs)) $(STEP)/$(1)/goto-gcc12-O1
-step_riscv_all_large = $(foreach c,gcc16 newest,$(if $(filter riscv64,$(1)),$(STEP)/$(1)/lua-$(c)-O2) \
-    $(STEP)/$(1)/zlib-$(c)-O2)
+step_riscv_all_large = $(foreach c,gcc16 newest,$(STEP)/$(1)/lua-$(c)-O2 $(STEP)/$(1)/zlib-$(c)-O2)
 step_riscv_left = $(filter-out $(step_riscv_$(1)) $(step_riscv_large_$(1)),$(step_riscv_all) $(step_riscv_all_large))
 
 define step_riscv_all_rules

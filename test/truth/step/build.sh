@@ -55,7 +55,7 @@ esac
 [ -z "$riscv" ] || [ "$compiler" != clang ] || linker=(-fuse-ld="$ld")
 [ -n "$riscv" ] || cc+=("-B$PWD/build/tc/$cpu/")
 cc+=("-$level" -w -fno-stack-protector -fno-pie -U_FORTIFY_SOURCE)
-# RV32 has no floating point here.
+# RV32 has no floating point here: its library computes.
 march=${abi/riscv/rv}
 [ "$abi" = riscv64 ] && march+=gc || march+=imac
 
@@ -187,7 +187,10 @@ elif [ -n "$riscv" ]; then
     riscv64-kernel*) cc+=(-mabi=lp64 -mcmodel=medany -DNO_FLOATS) ;;
     riscv64-*) cc+=(-mabi=lp64d) ;;
     *-kernel*) cc+=(-mabi=ilp32 -mcmodel=medany -DNO_FLOATS) ;;
-    *) cc+=(-mabi=ilp32 -DNO_FLOATS) ;;
+    *)
+        cc+=(-mabi=ilp32)
+        [[ $program =~ ^(lua|sqlite)$ ]] || cc+=(-DNO_FLOATS)
+        ;;
     esac
 fi
 
@@ -363,8 +366,9 @@ link_kernel() {
 if [[ $flag == kernel* ]]; then
     link_kernel
 else
-    # sqlite counts zeros, for which RISC-V has no instruction here.
-    [[ $flag != *save ]] && [ "${riscv:+$program}" != sqlite ] || files+=("$(save_library)")
+    # sqlite counts zeros, for which RISC-V has no instruction here; lua computes with floating-point numbers.
+    [[ $flag != *save ]] && [ "${riscv:+$program}" != sqlite ] && [ "$abi-$program" != riscv32-lua ] ||
+        files+=("$(save_library)")
     [ -z "$arm" ] || files+=(-Wl,-Ttext-segment=0x100000 "$("$gnu-gcc" "${machine[@]}" -print-libgcc-file-name)")
     link -o "$out" "${files[@]}"
 fi
