@@ -138,6 +138,14 @@ def traced(*arguments, status=0):
     return [(int(pc, 16), name) for pc, name in FRAME.findall(out)]
 
 
+def refused(*arguments):
+    """What sfu-trace says, which traces nothing."""
+    done = subprocess.run([TRACE, *arguments], capture_output=True, text=True, errors="replace", check=False,
+                          timeout=LIMIT)
+    must(done.returncode != 0 and "#0" not in done.stdout, done.stdout)
+    return done.stderr
+
+
 def by_gdb(image, *commands):
     words = ["set pagination off", "set backtrace past-main on", "set backtrace past-entry on", *commands,
              "echo \\n", "bt"]
@@ -230,6 +238,32 @@ def machine(bits, paging):
     return "%d frames" % len(live)
 
 
+def other_class():
+    """An image of the other width: the stub's registers, and a core's, are refused."""
+    images = {bits: build(bits, 0) for bits in (64, 32)}
+    for bits, said in ((64, "registers of 64 bits, but the image is for riscv32"), (32, "fewer registers than")):
+        m = Machine(bits, images[bits])
+        core = "%s/class-%d.core" % (WORK, bits)
+        try:
+            m.settle(images[bits])
+            text = refused("--gdb=localhost:%d" % m.port, images[96 - bits])
+            must(said in text, text)
+            traced("--gdb=localhost:%d" % m.port, "--write-core=" + core, images[bits])
+        finally:
+            m.kill()
+        text = refused("--core=" + core, images[96 - bits])
+        must("a core of riscv%d, but " % bits in text and "is for riscv%d" % (96 - bits) in text, text)
+        with open(core, "rb") as f:
+            data = f.read()
+        for size in (0, 20, 60, 200):
+            with open(core, "wb") as f:
+                f.write(data[:size])
+            text = refused("--core=" + core, images[bits])
+            must("empty" in text or "not an ELF file" in text or "no registers" in text or "broken notes" in text or
+                 "bad program headers" in text, text)
+        os.remove(core)
+
+
 # Between them are functions of libc.
 PROCESS = ["read_at", "crash", "handler", "compare", "sort", "main", "_start"]
 
@@ -290,6 +324,7 @@ def process():
 def main():
     os.makedirs(WORK, exist_ok=True)
     test("a process, and its signal frame", process)
+    test("another class, and truncated cores", other_class)
     for bits, paging in MACHINES:
         test("riscv%d %s" % (bits, "Sv%d" % paging if paging else "M mode"), machine, bits, paging)
     return 1 if failed else 0

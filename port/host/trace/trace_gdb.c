@@ -25,12 +25,13 @@ enum {
     BLOCK = 256, /* bytes of memory that are read at once, because each packet takes a round trip */
     BLOCKS = 64, /* that are kept */
     MAX_THREADS = 4096,
-    WAIT = 10,        /* seconds for an answer */
-    TRIES = 3,        /* of a packet that gets lost */
-    EVENTS = 1000,    /* packets that are no answer, at most: otherwise a peer that goes on talking would hang us */
-    GARBAGE = 65536,  /* characters between answers, at most, for the same reason */
-    STOP_WAIT = 2,    /* seconds, where no answer may come because the target runs */
-    S390X_FLOAT = 35, /* the stub's number of s390x's f0 */
+    WAIT = 10,       /* seconds for an answer */
+    TRIES = 3,       /* of a packet that gets lost */
+    EVENTS = 1000,   /* packets that are no answer, at most: otherwise a peer that goes on talking would hang us */
+    GARBAGE = 65536, /* characters between answers, at most, for the same reason */
+    STOP_WAIT = 2,   /* seconds, where no answer may come because the target runs */
+    RISCV_REGISTERS = 33, /* in the answer to "g": x0 to x31, and the PC */
+    S390X_FLOAT = 35,     /* the stub's number of s390x's f0 */
     NAME = 40,
     DESCRIPTION = 1 << 18, /* bytes of the description of a target, or of a part of it, at most */
     PARTS = 64             /* of it, at most */
@@ -405,6 +406,8 @@ static void read_stub_registers(struct stub *s, struct thread_registers *regs)
     if (ask(s, "g")[0] == 'E')
         fail_stub(s, "the registers cannot be read");
     size = strlen(s->reply) / (2u * r->word);
+    if (s->abi == SFU_RISCV32 && size == 2 * RISCV_REGISTERS)
+        fail_stub(s, "registers of 64 bits, but the image is for riscv32");
     for (reg = 0; reg < NUM_REGISTERS; reg++) {
         int at = r->gdb[reg];
         uint8_t bytes[8];
