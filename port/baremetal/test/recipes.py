@@ -70,6 +70,7 @@ class Bench:
 
     def __init__(self, tc, cpu, directory):
         self.cpu, self.directory, self.tools = cpu, directory, os.path.abspath(os.path.join(tc, cpu))
+        self.cc = CC[cpu]
         if cpu == "riscv64":  # no other tools know its tables
             self.tools = os.path.abspath(os.path.join(directory, "own"))
         shutil.rmtree(directory, ignore_errors=True)
@@ -103,7 +104,7 @@ class Bench:
         """A shell in the directory, where as, ld and objcopy are this CPU's new ones; OWN: Debian's. The compilers are
         those that make no unwind information unless they are told to."""
         red_zone = RED_ZONE.get(self.cpu, "") + " -fno-asynchronous-unwind-tables"
-        env = dict(os.environ, CC=f"{CC[self.cpu]} {red_zone} -I. -Iarch",
+        env = dict(os.environ, CC=f"{self.cc} {red_zone} -I. -Iarch",
                    TRIPLE=f"{self.cpu}-linux-gnu {red_zone} -I. -Iarch",
                    COMPILER_PATH=self.tools, PATH=self.tools + ":" + os.environ["PATH"],
                    EFI=EFI.get(self.cpu, ""), KERNEL_FLAGS=INSTRUMENTED)
@@ -303,11 +304,11 @@ $CC -O2 -ffreestanding -fno-pic -fasynchronous-unwind-tables -c sfu.c sfu_print.
     must(symbols["start"] not in found and symbols["called"] not in found, "SFU_NO_ASM leaves tables")
 
 
-def riscv_functions(table, addr):
-    """Start and size of each function in the bytes of a table at ADDR: docs/format.md."""
+def riscv_functions(table, addr, wanted):
+    """Start and size of each function in the bytes of a table at ADDR, of the ABI WANTED: docs/format.md."""
     must(table[:3] == b"\x75\x5f\x03", f"no table, but {table[:3]!r}")
     flags, abi, aux, count, fdes = table[3], table[4], table[7], *struct.unpack_from("<I8xI", table, 8)
-    must(abi == 0x81 and flags & 4, f"ABI {abi:#x}, flags {flags:#x}")
+    must(abi == wanted and flags & 4, f"ABI {abi:#x}, flags {flags:#x}")
     found = {}
     for at in range(28 + aux + fdes, 28 + aux + fdes + 16 * count, 16):
         start, size = struct.unpack_from("<qI", table, at)
@@ -330,7 +331,7 @@ end:
 """
 
 
-def test_riscv(bench):
+def test_riscv(bench, bits="64", abi=0x81):
     """The page's kernel by the compiler's own assembler and linker, with an exception entry, panics at boot."""
     bench.write("trap.S", ENTRY)
     bench.write("begin.S", RISCV_BEGIN)
@@ -345,15 +346,26 @@ def test_riscv(bench):
     symbols = bench.symbols("kernel.elf")
     with open(os.path.join(bench.directory, "kernel.bin"), "rb") as file:
         table = file.read()[symbols["sframe_start"] - symbols["image_start"]:]
-    found = riscv_functions(table, symbols["sframe_start"])
+    found = riscv_functions(table, symbols["sframe_start"], abi)
     for name in KERNEL + ("called", "walkable"):
         must(any(symbols[name] - size < start <= symbols[name] for start, size in found.items()), f"no table of {name}")
-    said = bench.run("timeout 60 qemu-system-riscv64 -M virt -bios none -nodefaults -no-reboot -display none "
+    said = bench.run(f"timeout 60 qemu-system-riscv{bits} -M virt -bios none -nodefaults -no-reboot -display none "
                      "-serial stdio -kernel kernel.elf")
     pcs = [int(m, 16) for m in re.findall(r"^#\d  0x(\w+)", said, re.M)]
     del symbols["traced"]  # another name of print_trace
     names = [max((at, name) for name, at in symbols.items() if at <= pc - (n > 0))[1] for n, pc in enumerate(pcs)]
     must(names == ["print_trace", "kernel_main", "start"] and "trace ends (1): " in said, f"{names}: {said}")
+
+
+def test_riscv32(bench):
+    bench.cc = "riscv64-linux-gnu-gcc -march=rv32imac_zicsr -mabi=ilp32 -mcmodel=medany"
+    test_riscv(bench, "32", 0x82)
+
+
+def test_riscv32e(bench):
+    """With half of the registers. QEMU has no such CPU, but each other one runs the code."""
+    bench.cc = "riscv64-linux-gnu-gcc -march=rv32emc_zicsr -mabi=ilp32e -mcmodel=medany"
+    test_riscv(bench, "32", 0x82)
 
 
 YOURS = """#include <stdint.h>
@@ -897,7 +909,8 @@ def main():
                  test_instrument)
              if cpu in {test_efi: EFI, test_boots: ("aarch64",), test_multiboot: ("x86_64",)}.get(
                  test, CC if test in RISCV else SFRAME)]
-    tests.append(("riscv64/start", test_riscv, "riscv64"))
+    tests += [("riscv64/start", test_riscv, "riscv64"), ("riscv32/start", test_riscv32, "riscv64"),
+              ("riscv32e/start", test_riscv32e, "riscv64")]
     tests += [("cortexm", test_cortexm, "x86_64"), ("codes", test_codes, None),
               ("lines", test_lines, None), ("reliability", test_reliability, None)]
     chosen = os.environ.get("T", "")
