@@ -141,6 +141,14 @@ TRUE = {
             clc 0(8, %r15), 0(%r1)\nmvcle %r2, %r4, 0
             xc 160(40, %r15), 0(%r2)\nstmg %r12, %r1, 160(%r15)\nlmg %r6, %r1, 208(%r15)\n.cfi_restore 11
             .cfi_restore 14\n.cfi_restore 15\n.cfi_def_cfa_offset 160\nbr %r14""",
+        "numbers": """lghi %r1, -64\nagr %r15, %r1\n.cfi_def_cfa_offset 224\nllill %r1, 64\nagr %r15, %r1
+            .cfi_def_cfa_offset 160\nllilh %r1, 1\nsgr %r15, %r1\n.cfi_def_cfa_offset 65696\nagrk %r15, %r15, %r1
+            .cfi_def_cfa_offset 160\naghik %r1, %r15, -64\nlgr %r15, %r1\n.cfi_def_cfa_offset 224\nlghi %r1, 64
+            la %r15, 0(%r15, %r1)\n.cfi_def_cfa_offset 160\nbr %r14""",
+        "wrapped": """aghi %r15, -176\n.cfi_def_cfa_offset 336\nlgr %r0, %r14\n.cfi_register 14, 0
+            stmg %r15, %r0, 160(%r15)\nlghi %r14, 0\nlghi %r0, 0\n.cfi_offset 14, -168\nbras %r14, frame
+            lg %r14, 168(%r15)\n.cfi_restore 14\naghi %r15, 176\n.cfi_def_cfa_offset 160\nltgr %r2, %r2
+            ber %r14\ncgrbe %r1, %r2, 0(%r14)\nbr %r14""",
     },
 }
 RISCV = {
@@ -316,14 +324,18 @@ LOST = {
         str x30, [sp, #8] ; .cfi_offset 30, -56 ; mov x9, sp ; bl frame ; mov sp, x9""".split("|"),
     "s390x": """lgr %r15, %r1 | agr %r15, %r1 | nill %r15, 0xfff0 | lay %r15, 0(%r1, %r15) | lmg %r14, %r15, 0(%r1) |
         lmg %r14, %r2, 0(%r1) | ngr %r15, %r1 | lgr %r9, %r15 ; brasl %r9, frame ; lgr %r15, %r9 | pr | diag 1, 2, 0 |
-        lgr %r5, %r15 ; brasl %r14, frame ; lgr %r15, %r5 | lgr %r5, %r15 ; svc 0 ; lgr %r15, %r5 |
+        stg %r14, 112(%r15) ; .cfi_offset 14, -112 ; lgr %r5, %r15 ; brasl %r14, frame ; lgr %r15, %r5 |
+        lgr %r5, %r15 ; svc 0 ; lgr %r15, %r5 |
         ldgr %f0, %r15 ; ldr %f0, %f1 ; lgdr %r15, %f0 | ldgr %f3, %r15 ; vl %v3, 0(%r1) ; lgdr %r15, %f3 |
         ldgr %f2, %r15 ; axbr %f0, %f0 ; lgdr %r15, %f2 | exrl %r1, 1f ; 1: lgr %r15, %r0 | ex %r1, 0(%r2) |
         stg %r15, 160(%r15) ; mvi 163(%r15), 0 ; lg %r15, 160(%r15) |
         stg %r15, 168(%r15) ; mvc 160(16, %r15), 161(%r15) ; lg %r15, 168(%r15) |
         stg %r15, 160(%r15) ; st %r1, 164(%r15) ; lg %r15, 160(%r15) |
         lgr %r6, %r15 ; mvcle %r6, %r4, 0 ; lgr %r15, %r6 |
-        lgr %r7, %r15 ; dlgr %r6, %r4 ; lgr %r15, %r7 | lgr %r6, %r15 ; brct %r6, 1f ; 1: lgr %r15, %r6""".split("|"),
+        lgr %r7, %r15 ; dlgr %r6, %r4 ; lgr %r15, %r7 | lgr %r6, %r15 ; brct %r6, 1f ; 1: lgr %r15, %r6 |
+        stg %r15, 160(%r15) ; exrl %r1, 1f ; lg %r15, 160(%r15) ; j 2f ; 1: mvc 160(1, %r15), 0(%r2) ; 2: nopr |
+        exrl %r1, 1f ; j 2f ; 1: lgr %r15, %r0 ; 2: nopr |
+        stg %r14, 112(%r15) ; .cfi_offset 14, -112 ; lgr %r9, %r15 ; brasl %r9, frame ; lgr %r15, %r9""".split("|"),
 }
 
 LOST_RISCV = """mv sp, a0 | add sp, sp, a0 | sub sp, sp, a0 | LOAD sp, 0(a0) | andi sp, sp, -16 | ori sp, sp, 1 |
@@ -529,8 +541,59 @@ FAULTS = {
         ("0x3ffff | 1ull << X30", "0x3ffff"),
         ("    X18,\\n", "    0,\\n"),
     )] + [("code.c", "value->k >= MIN_ADDRESS && ", "false && ")],
-    "s390x": [("s390x.c", "if (*q == 0x07 && high(p[1]) == 0) {", "if (0) {"),
-              ("code.c", "    jump_through(r, state, fact);\\n", "")],
+    "s390x": [("s390x.c", a, b) for a, b in (
+        ("if (*q == 0x07 && high(p[1]) == 0) {", "if (0) {"),
+        ("4096 * (int64_t)(int8_t)p[2]", "4096 * (int64_t)p[2]"),
+        ("return reg == 0 ? (uint8_t)CODE_ZERO", "return reg == 16 ? (uint8_t)CODE_ZERO"),
+        ("{16, 20, 17,", "{16, 17, 20,"),
+        ("p[0] == 0xa7 && op == 0xb)\\n        code_add(fact, CODE_SET, reg, 0, reg, imm);",
+         "p[0] == 0xa7 && op == 0xb)\\n        ;"),
+        ("p[0] == 0xa7 && op == 0x9)\\n        code_add(fact, CODE_NUMBER, reg, 0, 0, imm);",
+         "p[0] == 0xa7 && op == 0x9)\\n        ;"),
+        ("16 * (0xf - op)", "16 * (0xe - op)"),
+        ("code_add(fact, CODE_ALIGN, reg, 0, 0, 0);", ";"),
+        ("code_add(fact, CODE_SET, float_number(reg), 0, from, 0);", ";"),
+        ("code_add(fact, CODE_SET, reg, 0, float_number(from), 0);", ";"),
+        ("code_add(fact, CODE_SET, reg, 0, from, 0);\\n        return true;\\n    case 0xb908:",
+         "return true;\\n    case 0xb908:"),
+        ("code_add(fact, CODE_SUM, reg, from, reg, 1);", ";"),
+        ("code_add(fact, CODE_SUM, reg, from, reg, -1);", "code_add(fact, CODE_SUM, reg, from, reg, 1);"),
+        ("code_add(fact, CODE_SUM, reg, third, from, 1);", ";"),
+        ("code_add(fact, CODE_SUM, reg, third, from, -1);", "code_add(fact, CODE_SUM, reg, third, from, 1);"),
+        ("(int64_t)(pc + (uint64_t)(2 * imm))", "(int64_t)(pc + (uint64_t)imm)"),
+        ("code_add(fact, CODE_NUMBER, reg, 0, 0, imm);\\n        return true;\\n    case 0xc0e:",
+         "return true;\\n    case 0xc0e:"),
+        ("code_add(fact, CODE_NUMBER, reg, 0, 0, bits);", ";"),
+        ("-(int64_t)bits", "(int64_t)bits"),
+        ("code_add(fact, CODE_SET, reg, 0, reg, imm);\\n        return true;\\n    case 0xc2a:",
+         "return true;\\n    case 0xc2a:"),
+        ("code_add(fact, CODE_SET, reg, 0, reg, bits);", ";"),
+        ("code_add(fact, CODE_SUM, reg, based(base), R15, 1);", ";"),
+        ("code_add(fact, CODE_SET, reg, 0, reg, k);\\n    } else", "} else"),
+        ("code_add(fact, CODE_SET, reg, 0, based(index | base), k);", ";"),
+        ("        code_add(fact, what, reg, reg, based(index | base), long_displacement(p + 2));", "        ;"),
+        ("code_table(fact, reg, 8, based(base), based(index), long_displacement(p + 2));", ";"),
+        ("displacement(p + 4), p[1] + 1u);", "displacement(p + 4), p[1]);"),
+        ("many(fact, p[5] == 0x04 ? CODE_LOAD", "many(fact, p[5] == 0x24 ? CODE_LOAD"),
+        ("k + 8 * (int64_t)part", "k"),
+        ("(uint8_t)low(p[1]), half(p + 2));", "(uint8_t)high(p[1]), half(p + 2));"),
+        ("mask == 15 ? CODE_JUMP : CODE_BRANCH", "CODE_JUMP"),
+        ("mask == 15 ? CODE_JUMP : CODE_BRANCH", "CODE_BRANCH"),
+        ("if (reg != R14)\\n        code_forget(fact, (uint8_t)reg);", ""),
+        ("code_add(fact, CODE_SET, CODE_TARGET, 0, (uint8_t)reg, 0);", ";"),
+        ("code_forget(fact, (uint8_t)high(p[1]));\\n    branch(fact, 1, target);", "branch(fact, 1, target);"),
+        ("else if (first != 0 && second != 0 && second != R14)", "else if (first != 0 && second != 0)"),
+        ("code_add(fact, CODE_FORGET, R0, R5, 0, 0);", ";"),
+        ("code_add(fact, CODE_WRITE, 0, 1, based(high(q[2])), displacement(q + 2));", ";"),
+        ("if (*q < 0xd1 || *q > 0xdc || *q == 0xd8) {", "if (0) {"),
+        ("if (high(p[1]) == R14) {\\n            call(fact, R14, target);",
+         "if (0) {\\n            call(fact, R14, target);"),
+        ("call(fact, high(p[1]), target);\\n        return true;\\n    case 0xcc6:",
+         "call(fact, 14, target);\\n        return true;\\n    case 0xcc6:"),
+        ("high(p[2]) == R14 ? CODE_NEXT : CODE_STOP", "CODE_STOP"),
+        ("0xff403f, R15,", "0xff4000, R15,"),
+        ("0,        -160,", "0,        -168,"),
+    )] + [("code.c", "    jump_through(r, state, fact);\\n", "")],
     "riscv64": [("riscv.c", a, b) for a, b in (
         ("code_add(fact, CODE_SET, to, 0, read(from), imm);", ";"),
         ("read(from), imm);", "read(from), imm + 8);"),
@@ -850,12 +913,46 @@ def planted(cpu, file, old, new):
     must(judged(WORK + "/planted", cpu, *images_of(cpu)) is not None, "nobody notices")
 
 
+def s390x_table():
+    """What facts_s390x says: the instructions that are read otherwise than their lines say, and for each entry of the
+    table, what became of its faults."""
+    text = read("port/host/code/s390x.c").decode()
+    must("static const struct facts facts[]" in text, "s390x.c has no table")
+    write(WORK + "/s390x_writable.c", text.replace("static const struct facts facts[]", "static struct facts facts[]")
+          .encode())
+    objects = [o for o in read(CODE + ".objects").decode().split() if os.path.basename(o) not in ("reads.o", "s390x.o")]
+    run("gcc", "-std=c99", "-D_GNU_SOURCE", "-O2", "-w", "-I.", "-Iport/host", "-Iport/host/code", "-I" + WORK,
+        "port/host/test/facts_s390x.c", *objects, *read(CODE + ".libraries").decode().split(), "-o", WORK + "/table")
+    lines = run("sh", "-c", WORK + "/table <port/host/test/facts_s390x.txt")[0].splitlines()
+    entries = {}
+    said = re.findall(r"(?m)^entry (\d+) (\S+) (\S+) (.*) (\S+)$", "\n".join(lines))
+    for number, group, codes, fault, became in said:
+        entries.setdefault("%s, %s %s" % (number, group, codes), {})[fault] = became
+    return [line.split()[1] for line in lines if line.startswith("wrong")], entries
+
+
+def s390x_faults(faults):
+    """Each fault of an entry is noticed, or none of the instructions is read otherwise with it."""
+    missed = [fault for fault, became in faults.items() if became == "missed"]
+    must(not missed, "nobody notices: " + ", ".join(missed))
+    must(faults["gone"] == "noticed", "no instruction needs it")
+
+
+def test_table():
+    wrong, entries = s390x_table()
+    test("s390x table", must, not wrong and len(entries) > 400,
+         "wrong: %s; %d entries" % (" ".join(wrong), len(entries)))
+    for entry, faults in entries.items():
+        test("s390x entry " + entry, s390x_faults, faults)
+
+
 def test_facts():
     os.makedirs(WORK, exist_ok=True)
     for cpu in TRUE:
         test("%s facts" % cpu, facts, cpu)
         for i, fault in enumerate(FAULTS.get(cpu, ())):
             test("%s fault %d: %s" % (cpu, i, fault[1].split("\\n")[0].strip()), planted, cpu, *fault)
+    test_table()
 
 
 # ---- trust ----
