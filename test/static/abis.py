@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""Each ABI of sfu.h is in each place that docs/adding-an-abi.md names, and no place is named that does not exist."""
+"""Each ABI of sfu.h is in each place that docs/adding-an-abi.md names, and no place is named that does not exist.
+Each paragraph of docs/format.md has a vector, but for those that the page names."""
 import os
 import re
 import sys
 
 PAGE = "docs/adding-an-abi.md"
+FORMAT = "docs/format.md"
 SECOND = {"SFU_AARCH64_BIG": "SFU_AARCH64"}  # a byte order of another one, whose CPU is named where the other is
 
 
@@ -64,6 +66,18 @@ def judge(header):
             yield f"ok {name}: {len(places)} places"
 
 
+def judge_format(page, vectors):
+    """The same for each paragraph of PAGE, whose numbers the lines "spec" of VECTORS have."""
+    paragraphs = re.findall(r"^\*\*(\d+\.\d+) ", page, re.M)
+    said = re.search(r"have none: ([\d., and\n]*\d)", page)
+    without = set(re.findall(r"\d+\.\d+", said[1])) if said else set()
+    cited = set(re.findall(rf"^spec V3 {FORMAT} (\d+\.\d+) ", vectors, re.M))
+    if len(paragraphs) < 20 or len(paragraphs) != len(set(paragraphs)):
+        yield f"not ok {FORMAT}: {len(paragraphs)} paragraphs"
+    wrong = sorted((cited ^ set(paragraphs)) ^ without)
+    yield f"{'not ok' if wrong else 'ok'} {FORMAT}: {' '.join(['a vector by paragraph', *wrong])}"
+
+
 def main():
     header = text_of("sfu.h")
     lines = list(judge(header))
@@ -71,6 +85,11 @@ def main():
     lacks = [line for line in judge(one_more) if line.startswith("not ok SFU_NEW: ")]
     noticed = all(any(f"{path} lacks it" in line for line in lacks) for path in (PAGE, "sfu.c", "docs/format.md"))
     lines.append(f"{'ok' if noticed else 'not ok'} an ABI that is nowhere else is noticed")
+    page, vectors = text_of(FORMAT), text_of("test/vectors/riscv.txt") + text_of("test/vectors/arm.txt")
+    lines += judge_format(page, vectors)
+    more = list(judge_format(page + "\n**2.99 New.** It is.\n", vectors))
+    noticed = any("2.99" in line for line in more)
+    lines.append(f"{'ok' if noticed else 'not ok'} a paragraph without a vector is noticed")
     print("\n".join(lines))
     return any(line.startswith("not ok") for line in lines)
 
