@@ -20,7 +20,7 @@ with() { if [ "$1" = s390x ]; then echo chain; else echo fp; fi; }
 kernel_of() { if [ "$1" = s390x ]; then echo s390-ccw; else echo u-boot; fi; }
 
 # What is built without a libc: of RISC-V's 32 bits not what computes with floating-point numbers.
-programs_of() { if [ "$1" = riscv32 ]; then echo zlib; else echo lua zlib sqlite; fi; }
+programs_of() { echo lua zlib sqlite; }
 
 readelf_of() { case $1 in riscv*) echo riscv64-linux-gnu-readelf ;; *) echo "build/tc/$1/readelf" ;; esac }
 

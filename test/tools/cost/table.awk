@@ -48,8 +48,8 @@ END {
         "whole" \
         " run."
     print "- RISC-V: no assembler makes SFrame tables for it, `sfu-gen` makes them in another format " \
-        "(docs/format.md). lua and"
-    print "  sqlite compute with floating-point numbers, which riscv32 has not in these builds (rv32imac)."
+        "(docs/format.md). In"
+    print "  lua and sqlite of riscv32 (rv32imac) a library of gcc does the arithmetic of floating point."
     print "- The kernel-like program is U-Boot (an application of EFI on x86_64, the board of QEMU on aarch64, " \
         "riscv64 and"
     print "  riscv32), on s390x the firmware `s390-ccw` of QEMU. They are not run, because how long they wait " \
