@@ -20,6 +20,8 @@ struct overflow {
     uint64_t size; /* of the largest frame, and what frame that is */
     uint64_t lookup, pc;
     uint32_t number;
+    uint64_t below; /* bytes in use below the first frame that is known, and that frame */
+    uint32_t first;
     bool in_doubt; /* no frame above low was met yet, and the memory below low may be that of another stack */
 };
 
@@ -62,6 +64,8 @@ static void look(const struct sfu_panic *p, struct overflow *o)
         return;
     o->high = walk->stack.high;
     o->room = walk->stack.high - o->low;
+    o->below = walk->frame.regs.sp - o->lowest;
+    o->first = walk->frame.depth;
     o->in_doubt = walk->stack.low < o->low;
 }
 
@@ -95,7 +99,10 @@ static void print(const struct sfu_panic *p, const struct overflow *o)
     sfu_print_number(p, o->frames == 1 ? " frame uses " : " frames use ", o->high - o->lowest, 10, 1);
     sfu_print_number(p, " of ", o->room, 10, 1);
     sfu_print_text(p, " bytes");
-    if (o->size != 0) {
+    if (o->size != 0 && o->below > o->size) {
+        sfu_print_number(p, "; ", o->below, 10, 1);
+        sfu_print_number(p, " of them lie below frame ", o->first, 10, 1);
+    } else if (o->size != 0) {
         name = p->symbol != NULL ? p->symbol(p->ctx, o->lookup, &offset) : NULL;
         sfu_print_number(p, "; the largest is frame ", o->number, 10, 1);
         sfu_print_number(p, ", ", o->size, 10, 1);
@@ -113,8 +120,8 @@ void sfu_print_overflow(struct sfu_panic *p, const struct sfu_registers *top)
 
     if (p->target == NULL)
         return;
-    o.low = o.high = o.room = o.lowest = o.size = o.lookup = o.pc = 0;
-    o.frames = o.number = 0;
+    o.low = o.high = o.room = o.lowest = o.size = o.lookup = o.pc = o.below = 0;
+    o.frames = o.number = o.first = 0;
     o.in_doubt = false;
     sfu_walk_start(&p->walk, p->target, top);
     do {

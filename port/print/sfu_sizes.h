@@ -19,7 +19,8 @@
  *     ...
  *
  * A frame's size is from its SP to the SP of its caller, on the same stack. The outermost frame has no caller, so its
- * size is not known.
+ * size is not known. If a function that has no frame in the trace took most of the stack, the line says below which
+ * frame: "1112 of them lie below frame 1". Look at what that frame calls.
  *
  * A stack has overflowed if the SP of a frame lies below it, or if fault_address does. The target's find_stack says
  * which stack that is: it counts some memory below each stack, a guard page for instance, as that stack's. If that is

@@ -441,6 +441,23 @@ void large(void)
     bytes[1] = bytes[0];
 }
 
+/* The same, but it has not saved its return address. */
+NOINLINE void large_leaf(void);
+void large_leaf(void)
+{
+    volatile uint8_t bytes[1060];
+
+    bytes[0] = 3;
+    __asm__ volatile("" : : "r"(bytes) : "memory");
+}
+
+NOINLINE void call_leaf(void);
+void call_leaf(void)
+{
+    large_leaf();
+    BARRIER();
+}
+
 static void set_sizes(void)
 {
     panic.sizes = sfu_print_size;
@@ -561,6 +578,10 @@ void choose(const char *line)
         set_sizes();
         protect(memory.guard, GUARD);
         run_task(large);
+    } else if (is_where(line, "overflow-leaf")) {
+        set_sizes();
+        protect(memory.guard, GUARD);
+        run_task(call_leaf);
     } else if (is_where(line, "overflow-push")) {
         protect(memory.guard, GUARD);
         run_task(push_much);

@@ -233,6 +233,15 @@ def check_large(board, image, where):
     must(not lines and status == 1, f"'{lines[:1]}', status {status}")
 
 
+def check_leaf(board, image):
+    """If it had not saved its return address, its caller is missing, and the line does not name another function."""
+    lines, _ = boot(board, image.path, "overflow-leaf +x")
+    lines = lines[lines.index(LOST) + 1:]
+    m = re.fullmatch(r"stack overflow: 2 frames use (\d+) of 1024 bytes; (\d+) of them lie below frame 1", lines[0])
+    must(m and 1060 < int(m[2]) < int(m[1]), f"'{lines[0]}' does not say where the stack went")
+    check_trace(image, ["exc", "outer!?", "task"], [SIZE.sub("", line) for line in lines[1:]])
+
+
 def check_push(board, image):
     """What was interrupted is exact where the exception frame has room."""
     lines, status = boot(board, image.path, "overflow-push x")
@@ -284,6 +293,8 @@ def tests(prefix, directory):
         for where, what in (("overflow", "x"), ("overflow", "+x"), ("overflow-main", "x")):
             cases[f"{where}-{what}"] = lambda where=where, what=what: check_overflow(board, image, where, what)
         cases["overflow-push"] = lambda: check_push(board, image)
+        if not directory.endswith(("-clang", "-O0")):  # these save it
+            cases["overflow-leaf"] = lambda: check_leaf(board, image)
         cases["overflow-large"] = lambda: check_large(board, image, "overflow-large")
     if board == "mps3-an547":
         cases["limit"] = lambda: check_overflow(board, image, "limit", "x")

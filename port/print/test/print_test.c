@@ -1323,6 +1323,12 @@ static void test_overflow_fault(void **state)
                             "0x2004\n#0  "),
                      output);
     length = 0;
+    panic.fault_address = STACK - 33; /* what takes more than each frame has none in the trace */
+    (void)sfu_panic_print(&panic, &top);
+    assert_ptr_equal(
+        strstr(output, "stack overflow: 3 frames use 545 of 512 bytes; 33 of them lie below frame 0\n#0  "),
+        output);
+    length = 0;
     panic.fault_address = STACK - 4097; /* below the guard, on the stack, above it, or not known */
     (void)sfu_panic_print(&panic, &top);
     panic.fault_address = STACK + 8;
