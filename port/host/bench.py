@@ -25,8 +25,9 @@ def measure(command, good):
 def report(image, size, command, good=(0,)):
     runs = [measure(command, good) for _ in range(3)]
     time, memory = min(run[0] for run in runs), max(run[1] for run in runs)
+    tool = os.path.basename(command[0]) + (" --derive" if "--derive" in command else "")
     print("%s %s: %.1f MB, %.2f s, %.1f ms per MB, %.0f MB of memory"
-          % (os.path.basename(command[0]), image, size, time, 1000 * time / size, memory / 1e3))
+          % (tool, image, size, time, 1000 * time / size, memory / 1e3))
 
 
 def addresses(image, count):
@@ -46,6 +47,7 @@ gen, lint, trace = (sys.argv[1] + "/sfu-" + tool for tool in ("gen", "lint", "tr
 for name in sys.argv[2:]:
     megabytes = os.path.getsize(name) / 1e6
     report(name, megabytes, [gen, "-q", "--size", name])
+    report(name, megabytes, [gen, "-q", "--size", "--derive", name])
     with tempfile.TemporaryDirectory() as directory:
         copy = directory + "/image"
         measure([gen, "-q", "--append=" + copy, name], (0,))

@@ -5,7 +5,7 @@
 
 facts    what each instruction does is known, and a fault in what is known of it is noticed
 trust    code and CFI: agreement where compilers tell the truth, the code's rows where they do not, by the machine
-hostile  random code, under the sanitizers
+hostile  random code, under the sanitizers; twice as much code takes twice as many instructions, in whatever shape
 """
 import functools
 import json
@@ -1485,11 +1485,100 @@ def noise(cpu, seed):
     run(OUT + "/sfu-gen-sanitized", "-q", "-o", "/dev/null", "--address=0", file)
 
 
+# What could make the reader slow, in N parts: text, and what stands in .rodata.
+def function(name, text, count=""):
+    return ".globl %s\n.type %s, @function\n%s: .cfi_startproc\n%s\n.cfi_endproc\n.size %s, %s\n" % (
+        name, name, name, text, name, count or ". - " + name)
+
+
+PUSH, POP = "push %rbx\n.cfi_adjust_cfa_offset 8\n", "pop %rbx\n.cfi_adjust_cfa_offset -8\n"
+SHAPES = {
+    "jumps from many functions to one place": (250, lambda n: (
+        function("f", PUSH + "nop\n1: nop\n" + POP + "ret") + "".join(function("g%d" % i, PUSH + (
+            "sub $%d, %%rsp\n.cfi_adjust_cfa_offset %d\njmp f + 2" % (8 * (i % 9), 8 * (i % 9)))) for i in range(n)),
+        "")),
+    "calls of each function by the one before": (250, lambda n: (
+        "".join(function("f%d" % i, PUSH + "call f%d\n" % (i + 1) + POP + "ret") for i in range(n)) +
+        function("f%d" % n, "ret"), "")),
+    "calls of each function by the one behind": (250, lambda n: (
+        function("f0", "ret") + "".join(function("f%d" % (i + 1), PUSH + "call f%d\n" % i + POP + "ret")
+                                        for i in range(n)), "")),
+    "branches to one place": (500, lambda n: (function("f", PUSH + "".join(
+        "test %%eax, %%eax\nje 1f\nmov %%rdi, %d(%%rsp)\n" % (-8 * (i % 40)) for i in range(n)) + "1: " + POP + "ret"),
+        "")),
+    "branches back": (500, lambda n: (function("f", PUSH + "1: nop\n" + "".join(
+        "test %%eax, %%eax\nje 1b\nmov %%rbx, %d(%%rsp)\n" % (-8 * (i % 40)) for i in range(n)) + POP + "ret"), "")),
+    "loops in loops": (250, lambda n: (function("f", PUSH + "".join(
+        "%d: mov %%rbx, %d(%%rsp)\n" % (i + 10, -8 * (i % 40)) for i in range(n)) + "".join(
+            "test %%eax, %%eax\njne %db\nmov %%rax, %d(%%rsp)\n" % (n - 1 - i + 10, -8 * (i % 40)) for i in range(n)) +
+        POP + "ret"), "")),
+    "loops in loops that push": (250, lambda n: (function("f", "".join(
+        "%d: push %%rbx\ntest %%eax, %%eax\n" % (i + 10) for i in range(n)) + "".join(
+            "jne %db\n" % (n - 1 - i + 10) for i in range(n)) + "ret"), "")),
+    "one long function": (5000, lambda n: (function("f", PUSH + ".rept %d\nmov %%rbx, -8(%%rsp)\n.endr\n" % n + POP +
+                                                    "ret"), "")),
+    "a long table": (1000, lambda n: (function("f", (
+        "cmp $%d, %%eax\nja 9f\njmp *t(, %%rax, 8)\n1: .rept %d\nnop\n.endr\n9: ret" % (n - 1, n))),
+        "t: .set i, 0\n.rept %d\n.quad f + 14 + i\n.set i, i + 1\n.endr\n" % n)),
+    "many tables to the same places": (8, lambda n: (function("f", "".join(
+        "cmp $499, %%eax\nja 9f\njmp *t%d(, %%rax, 8)\n" % i for i in range(n)) + ".rept 600\nnop\n.endr\n9: ret"),
+        "".join("t%d: .set i, 0\n.rept 500\n.quad f + %d + i\n.set i, i + 1\n.endr\n" % (i, 14 * n)
+                for i in range(n)))),
+    "symbols in each other": (250, lambda n: (function("main", "call s0\nud2") + "".join(
+        ".globl s%d\n.type s%d, @function\ns%d: push %%rbx\n.size s%d, 5000\n" % (i, i, i, i) for i in range(n)) +
+        ".skip 5000, 0x90\nret\n", "")),
+    "CFI in each other": (250, lambda n: ("".join(
+        "f%d: push %%rbx\n" % i for i in range(n)) + ".skip 5000, 0x90\nret\n", "", n)),
+}
+
+
+def scale_image(name, shape, n):
+    made = shape(n)
+    lines = [".text", ".globl _start", "_start: nop", made[0], ".section .rodata", made[1]]
+    if len(made) > 2: # CFI by hand: each function has the next 5000 bytes
+        lines += [".section .eh_frame, \"a\", @progbits", "c: .long 2f - 1f\n1: .long 0\n.byte 1\n.asciz \"zR\"",
+                  ".uleb128 1\n.sleb128 -8\n.byte 16, 1, 0x1b, 12, 7, 8, 0x90, 1\n.balign 8\n2:"]
+        lines += ["3: .long 5f - 4f\n4: .long 4b - c\n.long f%d - .\n.long 5000\n.byte 0\n.balign 4\n5:" % i
+                  for i in range(n)] + [".long 0"]
+    return build("x86_64", "%s/%s-%d" % (WORK, re.sub(r"\W+", "-", name), n), lines)
+
+
+def instructions(image):
+    """How many sfu-gen executes for the code of IMAGE."""
+    said = run("valgrind", "--tool=callgrind", "--callgrind-out-file=" + image + ".callgrind", "build/tools/sfu-gen",
+               "-q", "--derive", "--size", image)[1]
+    return int(re.search(r"Collected : (\d+)", said)[1])
+
+
+def random_image(cpu, n):
+    """N functions of random bytes."""
+    chance = random.Random(cpu)
+    lines = [".text"]
+    for i in range(n):
+        lines += [".cfi_startproc", ".cfi_def_cfa_offset 16", "f%d: .byte %s" % (
+            i, ",".join(str(chance.randrange(256)) for _ in range(64))), ".cfi_endproc"]
+    return build(cpu, "%s/random-%s-%d" % (WORK, cpu, n), lines, "-e", "0")
+
+
+def scales(least, image):
+    """Twice as many parts take about twice as many instructions: what the second doubling adds is at most 2.5 times
+    what the first adds, and so nothing is the square of the size."""
+    counts = [instructions(image(n)) for n in (least, 2 * least, 4 * least)]
+    first, second = counts[1] - counts[0], counts[2] - counts[1]
+    must(0 < second <= 2.5 * first, "%d, %d and %d instructions for %d, %d and %d parts"
+         % (*counts, least, 2 * least, 4 * least))
+    return "%.2f times" % (second / first)
+
+
 def test_hostile():
     os.makedirs(WORK, exist_ok=True)
     for cpu in TRUE:
         for seed in range(12):
             test("%s noise %d" % (cpu, seed), noise, cpu, seed)
+    for name, (least, shape) in SHAPES.items():
+        test("twice: " + name, scales, least, functools.partial(scale_image, name, shape))
+    for cpu in TRUE:
+        test("twice: random bytes, " + cpu, scales, 400, functools.partial(random_image, cpu))
 
 
 if __name__ == "__main__":
