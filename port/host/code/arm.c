@@ -15,6 +15,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* VALUE rotated to the right, as a number of an A32 instruction is. */
+static uint32_t arm_rotated(uint32_t value, unsigned by)
+{
+    by &= 31;
+    return by == 0 ? value : value >> by | value << (32 - by);
+}
+
+/* The number that the T32 instruction WORD, its first half in the upper bits, has in its bits 26, 14 to 12 and 7 to 0
+ * (ThumbExpandImm). */
+static uint32_t arm_expanded(uint32_t word)
+{
+    const uint32_t imm = (word >> 26 & 1) << 11 | (word >> 12 & 7) << 8 | (word & 0xff), byte = imm & 0xff;
+
+    if (imm >> 10 != 0)
+        return arm_rotated(0x80 | (imm & 0x7f), imm >> 7);
+    switch (imm >> 8) {
+    case 1:
+        return byte << 16 | byte;
+    case 2:
+        return byte << 24 | byte << 8;
+    case 3:
+        return byte * 0x01010101;
+    default:
+        return byte;
+    }
+}
+
 enum { R0 = 0, R3 = 3, R7 = 7, R11 = 11, R12 = 12, SP = 13, LR = 14, PC = 15 };
 
 /* ---- What the image says --------------------------------------------------------------------------------------- */

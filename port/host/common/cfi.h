@@ -109,31 +109,16 @@ bool plt_is(const struct section *section);
  * known. */
 bool plt_rows(struct image *image, const struct section *plt, cfi_row_fn row, void *ctx);
 
-/* Epilogues of clang's for s390x (epilogue.c) and RISC-V (epilogue_riscv.c), of gcc's and clang's for ARM
- * (epilogue_arm.c). The row of the body goes on behind the instructions that have put SP and FP back. What is right
- * there can be read off those instructions.
- *
- * Code of such an epilogue, from START up to END, and what is right there. Of s390x it is the jump at the end: SP is
- * the caller's there, so that the CFA is SP + 160. The other rules of the row still hold: what a function saves lies in
- * its caller's frame. Of RISC-V and ARM it is one instruction. */
+/* Epilogues of RISC-V without CFI (epilogue_riscv.c). The row of the body goes on behind the instructions that have put
+ * SP and FP back. What is right there can be read off those instructions. */
+
+/* An instruction of such an epilogue, from START up to END, and what is right there. */
 struct epilogue {
     uint64_t start, end;
     struct sfu_rule cfa, ra, fp;
 };
 
-/* Finds the first one at or behind PC, an instruction, that lies in ROW. */
+/* Finds the first one at or behind PC, an instruction, that lies in ROW. There is none on other CPUs. */
 bool epilogue_find(struct image *image, const struct cfi_row *row, uint64_t pc, struct epilogue *found);
-
-/* Whether there is one at PC: of s390x what is in front of PC is taken for an instruction. */
-bool epilogue_at(struct image *image, const struct cfi_row *row, uint64_t pc, struct epilogue *found);
-
-/* The same as epilogue_find, for RISC-V and ARM. */
-bool epilogue_riscv(struct image *image, const struct cfi_row *row, uint64_t pc, struct epilogue *found);
-bool epilogue_arm(struct image *image, const struct cfi_row *row, uint64_t pc, struct epilogue *found);
-
-/* VALUE rotated to the right, as a number of an A32 instruction is; and the number that the T32 instruction WORD, its
- * first half in the upper bits, has in its bits 26, 14 to 12 and 7 to 0 (ThumbExpandImm). */
-uint32_t arm_rotated(uint32_t value, unsigned by);
-uint32_t arm_expanded(uint32_t word);
 
 #endif

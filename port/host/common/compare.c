@@ -46,29 +46,18 @@ static bool is_left_below_sp(const struct comparing *c, const struct cfi_row *wa
            (int64_t)got->cfa.offset + got->fp.offset < 0;
 }
 
-/* Whether WANTED is the slot that FP points at, and GOT says that FP has been restored from it. */
-static bool is_restored(const struct comparing *c, const struct cfi_row *row, const struct sfu_rule *got)
-{
-    uint32_t fp = c->image->registers->fp;
-
-    return c->image->abi == SFU_AMD64 && is_register(got, fp) && row->cfa.control >> RULE_NUMBER != fp &&
-           row->fp.control == (fp << RULE_NUMBER | RULE_REGISTER | RULE_DEREFERENCE);
-}
-
-/* Whether GOT has the CFA of an epilogue of which WANTED does not know, at all PCs of D; of RISC-V all of its rules. */
+/* Whether GOT is the row of an epilogue of which WANTED does not know, at all PCs of D. */
 static bool is_in_epilogue(const struct comparing *c, const struct cfi_row *wanted, const struct sfu_row *got,
                            const struct difference *d)
 {
     struct epilogue epilogue;
     uint64_t pc = d->start;
 
-    for (; pc < d->end; pc = epilogue.end) {
-        if (!epilogue_at(c->image, wanted, pc, &epilogue) || !same_rule(&got->cfa, &epilogue.cfa))
+    for (; pc < d->end; pc = epilogue.end)
+        if (!epilogue_find(c->image, wanted, pc, &epilogue) || epilogue.start != pc ||
+            !same_rule(&got->cfa, &epilogue.cfa) || !same_rule(&got->ra, &epilogue.ra) ||
+            !(c->how->ignore_fp || same_rule(&got->fp, &epilogue.fp)))
             return false;
-        if ((abi_is_riscv(c->image->abi) || abi_is_arm(c->image->abi)) &&
-            (!same_rule(&got->ra, &epilogue.ra) || !(c->how->ignore_fp || same_rule(&got->fp, &epilogue.fp))))
-            return false;
-    }
     return true;
 }
 
@@ -85,17 +74,14 @@ static const char *judge_row(const struct comparing *c, const struct difference 
         return "signal frame";
     if (wanted->kind == CFI_OUTERMOST || got->kind == SFU_ROW_OUTERMOST)
         return wanted->kind == CFI_OUTERMOST && got->kind == SFU_ROW_OUTERMOST ? NULL : "outermost";
-    if (!same_rule(&wanted->cfa, &got->cfa) ||
-        ((abi_is_arm(c->image->abi) || abi_is_riscv(c->image->abi)) &&
-         (!same_rule(&wanted->ra, &got->ra) || !same_rule(&wanted->fp, &got->fp)) &&
-         is_in_epilogue(c, wanted, got, d))) {
-        if (!is_in_epilogue(c, wanted, got, d))
-            return "CFA";
-        *excused = NULL;
-        c->result->epilogue += d->end - d->start;
-        if (abi_is_riscv(c->image->abi) || abi_is_arm(c->image->abi))
-            return NULL;
+    if ((!same_rule(&wanted->cfa, &got->cfa) || !same_rule(&wanted->ra, &got->ra) ||
+         !same_rule(&wanted->fp, &got->fp)) &&
+        is_in_epilogue(c, wanted, got, d)) {
+        *excused = &c->result->epilogue;
+        return NULL;
     }
+    if (!same_rule(&wanted->cfa, &got->cfa))
+        return "CFA";
     if (wanted->signed_ra != got->signed_ra)
         return "signed RA";
     if (!same_rule(&wanted->ra, &got->ra)) {
@@ -107,8 +93,6 @@ static const char *judge_row(const struct comparing *c, const struct difference 
         return NULL;
     if (is_below_sp(c, wanted, &wanted->fp, &got->fp, registers->fp))
         *excused = &c->result->below_sp;
-    else if (is_restored(c, wanted, &got->fp))
-        *excused = &c->result->drap;
     else if (is_left_below_sp(c, wanted, got))
         *excused = &c->result->stale;
     else

@@ -15,9 +15,8 @@ struct comparison {
     uint64_t pcs;
     uint64_t same;
     uint64_t below_sp;  /* the same, except that a slot below SP is given as not saved */
-    uint64_t epilogue;  /* the CFA is given as in an epilogue (epilogue.c), whatever else is the same */
+    uint64_t epilogue;  /* the row is that of an epilogue (epilogue_riscv.c) */
     uint64_t stale;     /* the same, except that FP is given in a slot below SP */
-    uint64_t drap;      /* the same, except that an FP is given as restored */
     uint64_t by_code;   /* contradicted by CFI that is wrong */
     uint64_t different; /* contradicted */
     uint64_t missing;   /* without a row, or only the trap hook could know */

@@ -3,6 +3,10 @@
 /*
  * PLTs for which the linker has written no CFI: lld's, and those of GNU ld for aarch64, s390x and RISC-V. Their
  * instructions are few: what pushes is counted, what does not is known, and anything else is refused.
+ *
+ * The reader of machine code (port/host/code) sees no way into them: they are entered through addresses that only the
+ * dynamic linker writes, and the first one by jumps that have pushed a word. Without this file, images have no rows
+ * there in `plts` and `trampolines` of port/host/test/gen.py and in `PLT` of riscv.py.
  */
 #include "cfi.h"
 

@@ -148,25 +148,7 @@ static void fix_below_sp(struct tables *t, struct function *function, uint32_t r
     }
 }
 
-/* ---- A realigned frame's epilogue (gcc, x86_64) ---------------------------------------------------------------- */
-
-/* How many bytes the pops of registers at P take, if `pop %rbp` (5d) or `leave` (c9) is the last one; else 0. A pop is
- * 58 to 5f, with the prefix 41 in front for r8 to r15. */
-static uint32_t pops_of(const uint8_t *p, uint32_t size)
-{
-    uint32_t i = 0;
-
-    while (i < size) {
-        if (p[i] == 0x5d || p[i] == 0xc9)
-            return i + 1;
-        if (p[i] == 0x41)
-            i++;
-        if (i >= size || p[i] < 0x58 || p[i] > 0x5f)
-            return 0;
-        i++;
-    }
-    return 0;
-}
+/* ---- Epilogues without CFI (RISC-V) ---------------------------------------------------------------------------- */
 
 /* Inserts a copy of row I of the last function that begins at START. */
 static void split_row(struct tables *t, struct function *function, uint32_t i, uint32_t start)
@@ -178,56 +160,6 @@ static void split_row(struct tables *t, struct function *function, uint32_t i, u
     memmove(row + 1, row, (function->num_rows - 1 - i) * sizeof *row);
     row[1].start = start;
 }
-
-/* Where FUNCTION restores FP in row I, from the row's start: 0 if before it, UINT32_MAX if not at all. */
-static uint32_t restored_at(const struct tables *t, const struct function *function, uint32_t i)
-{
-    const struct made_row *row = &t->rows[function->first_row + i];
-    uint32_t size = row_end(t, function, i) - row->start, pops;
-    const uint8_t *p = image_instructions(t->image, function->start + row->start, size);
-    const uint8_t *before = image_instructions(t->image, function->start + row->start - 1, 1);
-
-    if (row->control[ROW_CFA] == register_control(t->image->registers->sp))
-        return 0;
-    if (before != NULL && (*before == 0x5d || *before == 0xc9))
-        return 0;
-    pops = p != NULL ? pops_of(p, size) : 0;
-    return pops != 0 && pops < size ? pops : UINT32_MAX;
-}
-
-/* Such a frame has the rule FP = *(FP + n). It is left standing behind the instruction that restores FP, while the CFA
- * is already the register that points at the arguments, or SP. */
-static void fix_drap(struct tables *t, struct function *function)
-{
-    uint32_t fp = t->image->registers->fp;
-    uint16_t saved = (uint16_t)(register_control(fp) | RULE_DEREFERENCE);
-    bool in_frame = false;
-    uint32_t i;
-
-    for (i = 0; i < function->num_rows; i++) {
-        struct made_row *row = &t->rows[function->first_row + i];
-        uint32_t at;
-
-        if (row->flags & ROW_OUTERMOST || row->control[ROW_FP] != saved)
-            continue;
-        if (row->control[ROW_CFA] >> RULE_NUMBER == fp) {
-            in_frame = true;
-            continue;
-        }
-        at = in_frame ? restored_at(t, function, i) : UINT32_MAX;
-        if (at == UINT32_MAX || (at > 0 && function->num_rows == MAX_ROWS))
-            continue;
-        if (at > 0) {
-            split_row(t, function, i, row->start + at);
-            i++;
-        }
-        row = &t->rows[function->first_row + i];
-        set_kept(row, ROW_FP, fp);
-        t->drap += row_end(t, function, i) - row->start;
-    }
-}
-
-/* ---- Epilogues without CFI (s390x, RISC-V and ARM) ----------------------------------------------------------- */
 
 static struct sfu_rule unpacked(const struct made_row *row, unsigned which)
 {
@@ -336,8 +268,6 @@ static void close_function(struct builder *b, uint64_t end)
         find_blocks(t, function);
     if (function->repeat != 0 || function->num_rows == 0 || b->as_is)
         return;
-    if (t->image->abi == SFU_AMD64)
-        fix_drap(t, function);
     /* What is right in an epilogue counts before what is below SP by a row that is wrong there. */
     if (!t->keep_faults)
         fix_epilogues(t, function);
@@ -379,8 +309,8 @@ static void build_row(void *ctx, const struct cfi_row *given)
         open_function(b, row.start, row.by_pc);
     function = last_function(b);
     next = packed(&row, function->start);
-    /* What is found in epilogues of RISC-V and ARM depends on where their rows begin, so they are joined later. */
-    if (function->num_rows == 0 || abi_is_riscv(b->tables->image->abi) || abi_is_arm(b->tables->image->abi) ||
+    /* What is found in epilogues of RISC-V depends on where their rows begin, so they are joined later. */
+    if (function->num_rows == 0 || abi_is_riscv(b->tables->image->abi) ||
         !same_row_rules(&b->tables->rows[b->tables->num_rows - 1], &next))
         add_row(b->tables, function, next);
 }

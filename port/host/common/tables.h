@@ -46,10 +46,9 @@ struct tables {
     uint64_t covered;   /* bytes of code that CFI describes */
     uint64_t lost;      /* of those, without a row */
     uint64_t below_sp;  /* with slots below SP written as not saved */
-    uint64_t drap;      /* with FP corrected behind its restoring */
     uint64_t plt;       /* bytes of PLTs that have no CFI, but rows */
     uint64_t kept;      /* bytes of other code that has no CFI, but had rows */
-    uint64_t epilogue;  /* with the CFA corrected behind an epilogue without CFI */
+    uint64_t epilogue;  /* with the CFA corrected behind an epilogue without CFI (epilogue_riscv.c) */
     bool keep_faults;   /* an option: leave epilogues as they are */
     bool keep_below_sp; /* an option: leave slots below SP as they are */
 };

@@ -513,16 +513,14 @@ static void check(struct input *in)
     if (options.json) {
         printf("{\"image\": ");
         put_json(options.image);
-        printf(",\n \"pcs\": %" PRIu64 ", \"same\": %" PRIu64 ", \"below_sp\": %" PRIu64 ", \"drap\": %" PRIu64
-               ", \"epilogue\": %" PRIu64 ",\n \"different\": %" PRIu64 ", \"missing\": %" PRIu64
-               ", \"lost\": %" PRIu64,
-               c.pcs, c.same + c.stale, c.below_sp, c.drap, c.epilogue, c.different, c.missing, c.lost);
+        printf(",\n \"pcs\": %" PRIu64 ", \"same\": %" PRIu64 ", \"below_sp\": %" PRIu64 ", \"epilogue\": %" PRIu64
+               ",\n \"different\": %" PRIu64 ", \"missing\": %" PRIu64 ", \"lost\": %" PRIu64,
+               c.pcs, c.same + c.stale, c.below_sp, c.epilogue, c.different, c.missing, c.lost);
     } else if (!options.quiet) {
         printf("%" PRIu64 " PCs: %" PRIu64 " the same, %" PRIu64 " better (%" PRIu64 " below SP, %" PRIu64
-               " restored FP, %" PRIu64 " epilogues), %" PRIu64 " different, %" PRIu64 " missing, %" PRIu64
-               " that SFrame cannot say\n",
+               " epilogues), %" PRIu64 " different, %" PRIu64 " missing, %" PRIu64 " that SFrame cannot say\n",
                c.pcs, c.same + c.stale, c.pcs - c.same - c.stale - c.different - c.missing - c.lost, c.below_sp,
-               c.drap, c.epilogue, c.different, c.missing, c.lost);
+               c.epilogue, c.different, c.missing, c.lost);
     }
     say_corrections(&in->code);
     left = say_findings();
@@ -549,8 +547,7 @@ static void check_self(struct input *in, const struct tables *tables, const stru
     if (findings != NULL && num_findings > 0)
         fail("self-check: 0x%" PRIx64 ": %s; nothing written", findings[0].start, findings[0].what);
     if (c.stale > 0 || c.pcs != tables->covered || c.lost != tables->lost || kept.pcs != tables->kept ||
-        (!without_fp && (c.below_sp != tables->below_sp || c.drap != tables->drap)) ||
-        c.epilogue != tables->epilogue)
+        (!without_fp && c.below_sp != tables->below_sp) || c.epilogue != tables->epilogue)
         fail("self-check: other PCs than were meant; nothing written");
     joined_close(&made);
 }
@@ -690,12 +687,12 @@ static void say_summary(const struct tables *tables, const struct cfi_spans *spa
         printf("{\"image\": ");
         put_json(options.image);
         printf(",\n \"bytes\": %zu, \"room\": %" PRIu64 ", \"fdes\": %zu, \"rows\": %zu,\n \"covered\": %" PRIu64
-               ", \"expressed\": %" PRIu64 ", \"below_sp\": %" PRIu64 ", \"drap\": %" PRIu64
-               ", \"epilogue\": %" PRIu64 ", \"plt\": %" PRIu64 ", \"kept\": %" PRIu64 ", \"dropped\": %zu"
+               ", \"expressed\": %" PRIu64 ", \"below_sp\": %" PRIu64 ", \"epilogue\": %" PRIu64
+               ", \"plt\": %" PRIu64 ", \"kept\": %" PRIu64 ", \"dropped\": %zu"
                ",\n \"code_bytes\": %" PRIu64 ", \"described_bytes\": %" PRIu64,
                bytes->size, section != NULL ? section->size : 0, bytes->num_fdes, bytes->num_fres, tables->covered,
-               good, tables->below_sp, tables->drap, tables->epilogue, tables->plt, tables->kept, spans->dropped,
-               share->code, share->described);
+               good, tables->below_sp, tables->epilogue, tables->plt, tables->kept, spans->dropped, share->code,
+               share->described);
         return;
     }
     if (options.quiet)

@@ -347,9 +347,8 @@ static void find_epilogues(struct lint *lint, const struct cfi_row *wanted)
         if (joined_find(&lint->tables, found.start, &row) == SFU_OK &&
             (row.cfa.offset != found.cfa.offset || row.cfa.control != found.cfa.control))
             lint_code(lint, LINT_STALE_EPILOGUE, found.start, found.end,
-                      "SP or FP is the caller's again, and the CFA is still that of the body (clang, s390x and "
-                      "RISC-V): a trace "
-                      "from there is wrong; sfu-gen writes what is right");
+                      "SP or FP is the caller's again, and the CFA is still that of the body (clang, RISC-V): a "
+                      "trace from there is wrong; sfu-gen writes what is right");
 }
 
 /* A cfi_row_fn. */

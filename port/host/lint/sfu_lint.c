@@ -729,10 +729,9 @@ static void put_all(const struct lint *lint, const struct changes *changes)
            lint->addr, lint->size, lint->open ? lint->version : 0, lint->num_entries, lint->num_rows,
            lint->code_bytes, lint->covered_bytes, lint->num_functions, lint->described);
     printf(",\n \"cfi\": {\"pcs\": %" PRIu64 ", \"same\": %" PRIu64 ", \"below_sp\": %" PRIu64
-           ", \"drap\": %" PRIu64 ", \"epilogue\": %" PRIu64 ", \"by_code\": %" PRIu64 ", \"different\": %" PRIu64
+           ", \"epilogue\": %" PRIu64 ", \"by_code\": %" PRIu64 ", \"different\": %" PRIu64
            ", \"missing\": %" PRIu64 ", \"lost\": %" PRIu64 "}",
-           c->pcs, c->same + c->stale, c->below_sp, c->drap, c->epilogue, c->by_code, c->different, c->missing,
-           c->lost);
+           c->pcs, c->same + c->stale, c->below_sp, c->epilogue, c->by_code, c->different, c->missing, c->lost);
     printf(",\n \"kinds\": {");
     for (i = 0; i < LINT_KINDS; i++)
         printf("%s\"%s\": {\"functions\": %" PRIu64 ", \"rows\": %" PRIu64 ", \"bytes\": %" PRIu64 "}",

@@ -368,6 +368,7 @@ def test_planted():
             test("%s %s" % (cpu, function.__name__.replace("_", " ")), function, cpu, objects)
     test("x86_64 SP that is no multiple of 8", odd_sp)
     test("s390x epilogues of clang", stale_epilogue)
+    test("riscv64 epilogues of clang", riscv_epilogue)
     test("aarch64 wrong by code: clang -Oz", wrong_by_code, "aarch64",
          ["clang-16", "--target=aarch64-linux-gnu", "-Oz", "-fno-integrated-as"],
          b"long g(long); long f(long x) { char q[64]; __asm__ volatile(\"\" : : \"r\"(q) : \"memory\"); "
@@ -1003,7 +1004,7 @@ def stale_slot(cpu, _):
 
 
 def stale_epilogue():
-    """clang writes no CFI behind lmg and aghi: GNU as has what it says, sfu-gen what is right."""
+    """clang writes no CFI behind lmg and aghi: GNU as has what it says, sfu-gen what the machine code says."""
     source = WORK + "/epilogue.c"
     write(source, b"long g(long); long f(long x) { return g(x) + 1; } long h(long x) { g(x); return g(x + 1); }\n"
           b"long leaf(long x) { volatile long a[40]; a[x & 31] = x; return a[3]; }\n"
@@ -1017,14 +1018,29 @@ def stale_epilogue():
     count = sum(a[0] in ("lmg", "aghi") and b[0] in ("br", "j", "jg") for a, b in zip(lines, lines[1:]))
     must(count >= 4, text)
     result, found = faults(image)
-    note, = [f for f in result["findings"] if f["name"] == "stale-epilogue"]
-    must(found == [] and note["ranges"] == count, str(note))
-    for options, epilogues in (["--keep-faults"], 0), ([], count):
+    must(found == [] and epilogues_of(result) == count, str(result["findings"]))
+    for options, wrong in (["--cfi=keep"], count), ([], 0):
         gen.gen("-q", "--strict", "--append=" + image + ".gen", *options, image)
         result, found = faults(image + ".gen")
-        must(found == [] and (result["cfi"]["epilogue"] > 0) == (epilogues > 0) and
-             (("stale-epilogue" in [f["name"] for f in result["findings"]]) == (epilogues == 0)),
-             str(result["findings"]))
+        must(found == [] and epilogues_of(result) == wrong, str(result["findings"]))
+        must((result["cfi"]["by_code"] > 0) == (wrong == 0), str(result["cfi"]))
+
+
+def riscv_epilogue():
+    """What only epilogue_riscv.c knows is named, too, where the tables have the row of the body."""
+    image = WORK + "/epilogue-riscv"
+    write(image + ".s", (".text\n.globl f\nf:\n" + gen.WITHOUT_EPILOGUE).encode())
+    run("riscv64-linux-gnu-gcc", "-c", image + ".s", "-o", image + ".o")
+    run("riscv64-linux-gnu-ld", "-e", "f", image + ".o", "-o", image)
+    for options, wrong in (["--keep-faults"], True), ([], False):
+        gen.gen("-q", "--append=" + image + ".gen", *options, image)
+        names = [f["name"] for f in faults(image + ".gen")[0]["findings"]]
+        must(("stale-epilogue" in names) == wrong, str(names))
+
+
+def epilogues_of(result):
+    """At how many places the tables have the row of a body where the code is behind it."""
+    return sum(f["ranges"] for f in result["findings"] if f["name"] == "wrong-by-code")
 
 
 def wrong_by_code(cpu, compiler, code, function, instructions):
