@@ -790,14 +790,33 @@ static bool is_entry(const struct code_cpu *cpu, const struct code_state *state)
                       : slot != NULL && same_value(&slot->value, &entry.slot[0].value));
 }
 
+/* Whether UNIT returns in place of who jumps to it (gcc, x86_64: -mfunction-return=thunk). */
+static bool is_return_thunk(const struct code *code, const struct code_unit *unit)
+{
+    /* call 2f; 1: pause; lfence; jmp 1b; 2: lea 8(%rsp), %rsp; ret */
+    static const uint8_t thunk[] = {0xe8, 7,    0,    0,    0,    0xf3, 0x90, 0x0f, 0xae,
+                                    0xe8, 0xeb, 0xf9, 0x48, 0x8d, 0x64, 0x24, 0x08, 0xc3};
+    const uint8_t *p = code->image->abi == SFU_AMD64 && unit->end - unit->start >= sizeof thunk
+                           ? image_instructions(code->image, unit->start, sizeof thunk)
+                           : NULL;
+
+    return p != NULL && memcmp(p, thunk, sizeof thunk) == 0;
+}
+
 /* Somebody comes to TARGET with STATE. It is another unit's, or the middle of this one's. */
 void code_add_edge(struct code *code, uint64_t target, const struct code_state *state)
 {
     struct code_unit *unit = code_unit_at(code, target);
+    struct code_state entry;
     struct code_edge *edge;
 
     if (unit == NULL)
         return;
+    /* Where a function returns, SP and FP are what they were at its entry, whatever is known of them. */
+    if (target == unit->start && state->caller == CALLER_KNOWN && is_return_thunk(code, unit)) {
+        code_entry(code->cpu, &entry);
+        state = &entry;
+    }
     if (target == unit->start && is_entry(code->cpu, state)) {
         unit->called = true;
         if (unit->function)
@@ -1013,6 +1032,7 @@ struct run {
     struct code_text text;
     uint32_t *index; /* by offset: of the place, + 1; or 0 */
     bool *executed;  /* by offset: another instruction executes what stands there */
+    bool *begins;    /* by offset: an instruction does, read from the start on; or NULL: not read yet */
     struct place *places;
     size_t num_places;
     uint32_t *work; /* places whose state has changed */
@@ -1486,6 +1506,39 @@ static void read_jumps(const struct run *r, struct jumps *jumps, uint32_t bound)
     drop_twins(jumps);
 }
 
+/* Whether an instruction of the unit begins at PC, if all of it is code. ARM has data in between: there each is
+ * believed. */
+static bool begins_at(struct run *r, uint64_t pc)
+{
+    const struct code *code = r->code;
+    uint64_t size = r->unit->end - r->unit->start, offset;
+    struct code_fact fact;
+
+    if (code->cpu->data_end != NULL || pc < r->unit->start || pc >= r->unit->end)
+        return true;
+    if (r->begins == NULL) {
+        r->begins = zeroed((size_t)size, sizeof *r->begins);
+        for (offset = 0; offset < size; offset += fact.size) {
+            r->begins[offset] = true;
+            memset(&fact, 0, sizeof fact);
+            if (r->index[offset] != 0)
+                fact = r->places[r->index[offset] - 1].fact;
+            else
+                code->cpu->decode(code->decoder, &r->text, r->unit->start + offset, &fact);
+            if (fact.size == 0)
+                break;
+        }
+    }
+    return r->begins[pc - r->unit->start];
+}
+
+/* Whether a way with STATE that may be none is followed to PC. */
+static bool agrees_at(struct run *r, uint64_t pc, const struct code_state *state)
+{
+    return r->watch->agrees == NULL ||
+           (r->watch->agrees(r->watch->ctx, pc, state) && (r->unit->fde == NULL || begins_at(r, pc)));
+}
+
 /* STATE jumps by a table, or to a place that is known. Returns false if that is not known, or its targets are not. */
 static bool jumps_by_table(struct run *r, const struct code_state *state)
 {
@@ -1506,7 +1559,8 @@ static bool jumps_by_table(struct run *r, const struct code_state *state)
         return true;
     }
     for (k = 0; !r->found_jumps && k < r->jumps[i].num; k++)
-        go(r, r->jumps[i].targets[k], state);
+        if (agrees_at(r, r->jumps[i].targets[k], state))
+            go(r, r->jumps[i].targets[k], state);
     return r->jumps[i].num > 0;
 }
 
@@ -1710,7 +1764,8 @@ static void settle(struct run *r)
         go(r, r->unit->start, &state);
     }
     for (edge = r->unit->edges; edge != NULL; edge = edge->next)
-        go(r, edge->target, &edge->state);
+        if (edge->target == r->unit->start || agrees_at(r, edge->target, &edge->state))
+            go(r, edge->target, &edge->state);
     while (r->num_work > 0) {
         uint32_t at = r->work[--r->num_work];
 
@@ -1773,6 +1828,21 @@ static void forget_states(struct run *r)
     }
 }
 
+/* Whether an instruction that was read begins within another one. */
+static bool has_overlaps(const struct run *r)
+{
+    uint64_t size = r->unit->end - r->unit->start, offset, end = 0;
+
+    for (offset = 0; offset < size; offset++) {
+        if (r->index[offset] == 0)
+            continue;
+        if (offset < end)
+            return true;
+        end = offset + r->places[r->index[offset] - 1].fact.size;
+    }
+    return false;
+}
+
 /* Tables of a switch can be many. Rounds are needed because a table may be found only behind the target of another. */
 enum { MAX_ROUNDS = 64 };
 
@@ -1799,6 +1869,7 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
         discover(r);
         settle(r);
     } while ((r->found_jumps || find_seeds(r)) && ++rounds < MAX_ROUNDS);
+    unit->overlaps = (r->num_jumps > 0 || unit->edges != NULL) && has_overlaps(r);
     for (offset = 0; offset < unit->end - unit->start && watch->give != NULL; offset++) {
         struct code_state state;
 
@@ -1811,6 +1882,7 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
     free(r->places);
     free(r->index);
     free(r->executed);
+    free(r->begins);
     free(r->work);
     for (i = 0; i < r->num_jumps; i++)
         free(r->jumps[i].targets);

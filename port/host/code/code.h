@@ -18,6 +18,7 @@
  *     which that is known to be false (`ret n`) is believed not to.
  *   - A call returns, unless CFI says by another row behind it that it does not, or the function ends there. `ud2`,
  *     `unimp`, `ebreak`, `udf` and `brk`, except for `brk #0`, do not go on.
+ *   - Who jumps to a thunk that returns in its place (x86_64: `__x86_return_thunk`) has put SP and FP back.
  *   - What jumps into an IT block of ARM's jumps nowhere.
  *   - A store to an address that is not known as CFA + a number does not hit a slot with a saved register or with the
  *     address of a table of jumps; nor does one of a length that is not known, behind its first byte.
@@ -265,6 +266,7 @@ struct code_unit {
     size_t num_rows;
     struct code_lost *lost; /* by address; to be freed */
     size_t num_lost;
+    bool overlaps;      /* ways lead into the middle of instructions of others: not all of them are real */
     bool odd;           /* it returns with another SP */
     bool spoils;        /* it returns with another FP */
     bool changed;       /* it has become one of these: those that call it are to be run again */
@@ -311,6 +313,9 @@ struct code_watch {
     /* Whether STATE, that of a jump to an address in a register, may be that of PC, to which no other way leads. Leaves
      * in it what is sure then. */
     bool (*admit)(void *ctx, uint64_t pc, struct code_state *state);
+    /* Whether STATE, that of a jump by a table or into the middle of a unit, may be that of PC: where a table ends is
+     * seldom known for sure, and what it seems to lead to may jump elsewhere. */
+    bool (*agrees)(void *ctx, uint64_t pc, const struct code_state *state);
     void *ctx;
 };
 

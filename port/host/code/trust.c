@@ -150,6 +150,13 @@ static void silence(struct judgement *j)
     j->fp = j->fp == CONFIRMED ? CONFIRMED : SILENT;
 }
 
+/* Whether RULE counts from a register that callees may change: the row of a call would be right in that frame alone,
+ * and elsewhere CFI knows better what SP is, as behind a loop that touches each page of a large frame. */
+static bool is_changed(const struct code_cpu *cpu, const struct sfu_rule *rule)
+{
+    return rule->control & RULE_REGISTER && cpu->changed >> (rule->control >> RULE_NUMBER) & 1;
+}
+
 /* Judges the rules of ROW by STATE, which holds at its PC, and corrects them. */
 static void judge(const struct code_cpu *cpu, const struct code_state *state, struct cfi_row *row,
                   struct judgement *j)
@@ -164,7 +171,7 @@ static void judge(const struct code_cpu *cpu, const struct code_state *state, st
         return;
     *j = (struct judgement){CONFIRMED, CONFIRMED, CONFIRMED};
     if (!is_at(&cfa, BASE_CFA, 0, false))
-        j->cfa = find_cfa(cpu, state, &fixed.cfa) ? CORRECTED : SILENT;
+        j->cfa = find_cfa(cpu, state, &fixed.cfa) && !is_changed(cpu, &fixed.cfa) ? CORRECTED : SILENT;
     if (!is_at(&ra, BASE_RETURN, 0, row->signed_ra) &&
         !(cpu->link && is_stale(cpu, state, &row->ra, cpu->ra, row->signed_ra))) {
         j->ra = find_entry(cpu, state, cpu->ra, true, &fixed.ra, &is_signed) ? CORRECTED : SILENT;
@@ -317,6 +324,22 @@ static bool admit(void *ctx, uint64_t pc, struct code_state *state)
             seed.slot[seed.num++] = *slots[i];
     *state = seed;
     return true;
+}
+
+/* CFI bears out a jump by a table, or one from another function into this one. A table is read as far as its entries
+ * could lead into the function where no comparison says how long it is, and so, perhaps, into the next table. */
+static bool agrees(void *ctx, uint64_t pc, const struct code_state *state)
+{
+    struct trust *t = ctx;
+    const struct cfi_row *row = row_at(t, pc);
+    struct cfi_row copy;
+    struct judgement j;
+
+    if (t->alone || row == NULL || row->kind != CFI_RULES)
+        return t->alone;
+    copy = *row;
+    judge(t->cpu, state, &copy, &j);
+    return j.cfa != CORRECTED && j.ra != CORRECTED && j.fp != CORRECTED;
 }
 
 /* Whether ROW counts from a register that callees may change. Behind a call it would hold for nobody. */
@@ -623,7 +646,7 @@ static void keep_rows(struct code_unit *unit, struct trust *t)
 static void compare_unit(struct code *code, struct code_unit *unit, struct trust *t)
 {
     struct cfi_fde *fde = unit->fde != NULL ? &code->cfi->fdes[unit->fde - code->cfi->fdes] : NULL;
-    const struct code_watch watch = {compare, is_boundary, admit, t};
+    const struct code_watch watch = {compare, is_boundary, admit, agrees, t};
 
     memset(t, 0, sizeof *t);
     t->code = code;
@@ -636,7 +659,7 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
         cfi_rows(code->cfi, fde, collect, &t->cfi);
     }
     code_run(code, unit, &watch);
-    if (t->doubtful) {
+    if (t->doubtful || (fde != NULL && unit->overlaps)) {
         memset(&t->own, 0, sizeof t->own);
     } else if (fde == NULL) {
         keep_rows(unit, t);

@@ -304,6 +304,7 @@ LOST = {
         cmovz %rax, %rsp | enter $8, $0 | sub $8, %esp | pop %sp | imul %rax, %rsp | movzbl (%rdi), %esp |
         lea (%rsp,%rax), %rsp
         | mov %rsp, %r11 ; test %eax, %eax ; je 1f ; mov %rdi, %rsp ; 1: nop
+        | mov %rsp, %rbx ; test %eax, %eax ; je 1f ; mov %rdi, %rsp ; 1: nop
         | bsf %rax, %rsp | lcall *(%rdi) | or $1, %rsp | cmpxchg %rsp, %rsp""".split("|"),
     "aarch64": """mov sp, x0 | add sp, sp, x0 | msr spsel, #1 | add wsp, wsp, #16 |
         addvl sp, sp, #1 | and sp, x0, #-16 | irg sp, sp | sub sp, sp, x0, uxtw | orr sp, x1, #1 |
@@ -995,12 +996,94 @@ def keeps():
     must('"corrected": 1' in said and '"function": "lies"' in said, said)
 
 
+# A table of jumps that no comparison bounds. Behind it stands another one, whose entries lead elsewhere: into the
+# middle of the instruction at 1, to 2, where only an unwinder comes, with another frame, and into the middle of 3,
+# where only an unwinder comes, with the same frame.
+UNBOUNDED = """f: .cfi_startproc
+sub $8, %rsp
+.cfi_def_cfa_offset 16
+movzbl (%rdi), %eax
+lea table(%rip), %rdx
+movslq (%rdx,%rax,4), %rax
+add %rdx, %rax
+jmp *%rax
+0: movabs $1, %rax
+add $8, %rsp
+.cfi_def_cfa_offset 8
+ret
+.cfi_def_cfa_offset 16
+1: movabs $0x1f0f909090909050, %rax
+mov %rax, %rax
+add $8, %rsp
+.cfi_def_cfa_offset 8
+ret
+.cfi_def_cfa_offset 16
+nop
+.cfi_def_cfa_offset 48
+2: call f
+nop
+.cfi_def_cfa_offset 16
+3: movabs $0x9090909090909050, %rax
+nop
+hlt
+.cfi_endproc
+.section .rodata
+table: .long 0b - table, 1b - table"""
+
+
+def unbounded(entry):
+    """What only the entry behind a table's end leads to is not believed: the tables are those of CFI."""
+    image = build("x86_64", WORK + "/unbounded", [".text", ".globl _start", "_start:", UNBOUNDED, ".long " + entry])
+    both = [read(made(image, option)) for option in ("--cfi=check", "--cfi=keep")]
+    must(both[0] == both[1], "CFI that is right is not believed")
+
+
+def made(image, option):
+    file = image + option
+    gen.gen("-q", option, "--address=0x10000000", "-o", file, image)
+    return file
+
+
 def flags():
     """What clang 14 leaves out between the add and the pop is taken from the code (FAULTS.md: clang-flags)."""
     text = """push %rbx\n.cfi_adjust_cfa_offset 8\nsub $8, %rsp\n.cfi_adjust_cfa_offset 8\nadd $8, %rsp\ntest %rbx, %rbx
         je 1f\n.cfi_adjust_cfa_offset -8\n1: pop %rbx\n.cfi_adjust_cfa_offset -8\nret"""
     done = report(CODE, assembled("x86_64", "flags", {"flags": text}))["sum"]
     must(done["corrected"] == "5", str(done))
+
+
+# gcc's -mfunction-return=thunk, and two functions that return by it. Of the first one nobody knows SP at its end.
+RETURNS = """f: call *%rax
+mov %rdi, %rbp
+lea (%rsp,%rax), %rsp
+jmp thunk
+g: push %rbx
+call f
+pop %rbx
+jmp thunk
+thunk: call 2f
+1: pause
+lfence
+jmp 1b
+2: lea 8(%rsp), %rsp
+ret
+_start: call f
+call g
+hlt"""
+
+
+def returns():
+    """A thunk that returns in place of functions has rows, whatever is known of one of them where it jumps there."""
+    image = build("x86_64", WORK + "/returns", [".text", ".globl _start"] +
+                  [".type %s, @function" % name for name in ("f", "g", "thunk", "_start")] + RETURNS.split("\n"))
+    where = addresses("x86_64", image)
+    rows = table("x86_64", image, "--derive")
+    must(rows.get(where["thunk"], ("", ""))[0] == "sp+8", str(rows))
+
+
+def addresses(cpu, image):
+    return {name: int(at, 16) for at, name in
+            re.findall(r"(?m)^([0-9a-f]+) \S (\S+)$", run("%s/%s/nm" % (TC, cpu), image)[0])}
 
 
 def doubtful():
@@ -1424,6 +1507,10 @@ def test_trust():
     test("--cfi=keep", keeps)
     test("a cold part", doubtful)
     test("flags behind an add", flags)
+    test("a thunk that returns", returns)
+    test("a table that ends somewhere: within an instruction", unbounded, "1b - table + 2")
+    test("a table that ends somewhere: within one that no way leads to", unbounded, "3b - table + 2")
+    test("a table that ends somewhere: at one that no way leads to", unbounded, "2b - table")
     for cpu in TRUE:
         test("%s without CFI" % cpu, derived_as_pieces if cpu.startswith("riscv") or cpu in ARM else derived, cpu)
         test("%s another stack" % cpu, switched, cpu)
