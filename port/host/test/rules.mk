@@ -55,6 +55,12 @@ host-truth: build/tools/sfu-gen $(HOST)/truth
 	@build/tools/sfu-gen -q --keep-below-sp --keep-faults --address=0x1000 -o $(HOST)/truth.bytes $(IMAGE)
 	@$(HOST)/truth $(IMAGE) $(HOST)/truth.bytes 0x1000
 
+## [campaigns] disagree IMAGES='files': where machine code contradicts the CFI of images of x86_64; each cause is known
+IMAGES ?= /lib/x86_64-linux-gnu/libc.so.6
+.PHONY: disagree
+disagree: build/tools/sfu-gen | $(TC)
+	@python3 port/host/test/disagree.py $(IMAGES)
+
 # sfu-gen but for its fast walker, which the test breaks.
 $(HOST)/gen-but-fast.o: $(TOOLS_GEN) $(HOST_HEADERS) build/tools/sfu-gen
 	@mkdir -p $(@D)
@@ -112,7 +118,7 @@ $(HOST_SUITES:%=suite-host-%): suite-host-%: build/tools/sfu-gen $(HOST)/sfu-gen
 # What reads machine code, as objects: one of them is replaced by one with a fault.
 HOST_CODE := $(HOST)/reads.d
 $(HOST)/reads: port/host/test/reads.c $(TOOLS_CODE) $(TOOLS_LIBRARY) $(HOST_HEADERS) port/host/rules.mk | $(TC)
-	@mkdir -p $(HOST_CODE)
+	@mkdir -p $(HOST_CODE) && rm -f $(HOST_CODE)/*.o
 	@cd $(HOST_CODE) && $(CC) $(TOOLS_FLAGS:-I%=-I$(CURDIR)/%) -I$(CURDIR) $(TOOLS_CODE_FLAGS) -O1 -g -c \
 	    $(addprefix $(CURDIR)/,$< $(TOOLS_CODE) $(TOOLS_LIBRARY))
 	@echo $(TOOLS_CODE_FLAGS) >$@.flags
