@@ -25,9 +25,13 @@
 #ifdef SFU_ABI
 #define READS_OWN    (SFU_ABI > SFU_S390X)
 #define READS_SFRAME (!READS_OWN)
+#define ONE_ORDER    true /* of bytes */
+#define SIGNS        (SFU_ABI == SFU_AARCH64 || SFU_ABI == SFU_AARCH64_BIG)
 #else
 #define READS_OWN    true
 #define READS_SFRAME true
+#define ONE_ORDER    false
+#define SIGNS        true
 #endif
 
 /* Left to itself the compiler would spend more stack on a step, or more code on the whole: it takes a load for many
@@ -61,6 +65,13 @@ static const struct version {
     {20, FLAG_SORTED | FLAG_FRAME_POINTER | FLAG_FIELD_RELATIVE, SFU_S390X},
     {16, FLAG_SORTED | FLAG_FIELD_RELATIVE, SFU_S390X},
 };
+enum { LEAST_FDE = 16 }; /* the least fde_size */
+
+/* What version NUMBER, which is built in, has of its own. */
+static const struct version *version_of(unsigned number)
+{
+    return &versions[SFU_OLDEST_VERSION > 2 ? 2 : number - 1];
+}
 
 enum {
     LINK = 1,               /* a call leaves the RA in register ra; default rows say where it is saved */
@@ -157,12 +168,6 @@ static uint32_t register_rule(uint32_t reg)
 }
 
 /* ---- Numbers: 32-bit hosts would call a library for them -------------------------------------------------------- */
-
-/* A * B. */
-static uint64_t multiply(uint32_t a, uint8_t b)
-{
-    return ((uint64_t)((a >> 16) * b) << 16) + (a & 0xffff) * b;
-}
 
 /* VALUE modulo BY, bit by bit. BY is not 0. */
 static uint32_t modulo(uint32_t value, uint8_t by)
@@ -274,7 +279,7 @@ static INLINE void get_tables(struct tables *t, const struct sfu_section *s)
     t->addr = s->addr;
     t->fdes = s->fdes;
     t->end = s->end;
-    t->fde_size = s->fde_size;
+    t->fde_size = SFU_OLDEST_VERSION > 2 ? version_of(3)->fde_size : s->fde_size;
     t->big = is_big(s);
     t->v3 = is_v3(s);
     t->relative = s->flags & FLAG_FIELD_RELATIVE;
@@ -292,14 +297,20 @@ static INLINE const uint8_t *read_known(struct lookup *l, const struct tables *t
     return REMOTE && t->bytes == NULL ? fetch_record(l, at, len) : t->bytes + at;
 }
 
-/* The same for any AT, as *RECORD: checks that the bytes lie in the tables. */
+/* Whether read_known has read RECORD. Only a callback fails. */
+static INLINE bool is_read(const uint8_t *record)
+{
+    return !REMOTE || record != NULL;
+}
+
+/* The same as read_known for any AT, as *RECORD: checks that the bytes lie in the tables. */
 static INLINE int read_record(struct lookup *l, const struct tables *t, uint32_t at, uint32_t len,
                               const uint8_t **record)
 {
     if (at > t->end || len > t->end - at)
         return SFU_E_BOUNDS;
     *record = read_known(l, t, at, len);
-    return *record != NULL ? SFU_OK : SFU_E_SECTION;
+    return is_read(*record) ? SFU_OK : SFU_E_SECTION;
 }
 
 /* ---- Section (2.1, 2.2) ---------------------------------------------------------------------------------------- */
@@ -316,7 +327,7 @@ static int check_preamble(const uint8_t *h, bool big)
         return SFU_E_MAGIC;
     if (h[2] < SFU_OLDEST_VERSION || h[2] > 3 || (own && h[2] < 3))
         return SFU_E_VERSION;
-    version = &versions[h[2] - 1];
+    version = version_of(h[2]);
     if (own ? h[4] < FIRST_OWN || !is_abi(h[4]) : h[4] == 0 || h[4] > version->last_abi)
         return SFU_E_ABI;
 #ifdef SFU_ABI
@@ -340,24 +351,25 @@ static void set_unmentioned(struct sfu_rule *rule, uint8_t fixed, uint8_t reg)
     rule->control = fixed != 0 ? (uint32_t)RULE_DEREFERENCE : register_rule(reg);
 }
 
-/* Fills in S from header H, but not bytes, read and ctx. Offsets in a header count from its own end. */
+/* Fills in S from header H, but not bytes, read and ctx. Offsets in a header count from its own end. Each number is
+ * compared with the room that is left before it is added or multiplied, so that nothing wraps. */
 static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, uint64_t addr)
 {
     bool big = (READS_SFRAME && h[0] == MAGIC >> 8) || (READS_OWN && h[0] == OWN_MAGIC >> 8);
     int code = check_preamble(h, big);
-    uint64_t base, fdes, rows, end;
-    uint32_t num_fdes;
+    uint32_t base = HEADER_SIZE + (uint32_t)h[7], room = size < MAX_END ? (uint32_t)size : (uint32_t)MAX_END;
+    uint32_t num_fdes, fdes, rows, len;
     uint8_t fde_size;
 
     if (code != SFU_OK)
         return code;
-    fde_size = versions[h[2] - 1].fde_size;
-    base = HEADER_SIZE + (uint64_t)h[7];
+    fde_size = version_of(h[2])->fde_size;
     num_fdes = load4(h + 8, big);
-    fdes = base + load4(h + 20, big);
-    rows = base + load4(h + 24, big);
-    end = rows + load4(h + 16, big);
-    if (fdes + multiply(num_fdes, fde_size) > rows || end > size || end > MAX_END)
+    len = load4(h + 16, big);
+    fdes = load4(h + 20, big);
+    rows = load4(h + 24, big);
+    if (base > room || rows > room - base || len > room - base - rows || fdes > rows ||
+        num_fdes > (rows - fdes) / LEAST_FDE || num_fdes * fde_size > rows - fdes)
         return SFU_E_BOUNDS;
     s->next = NULL;
     s->addr = addr;
@@ -366,9 +378,9 @@ static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, u
     s->code.low = s->code.high = 0;
     s->num_fdes = num_fdes;
     s->num_rows = load4(h + 12, big);
-    s->fdes = (uint32_t)fdes;
-    s->rows = (uint32_t)rows;
-    s->end = (uint32_t)end;
+    s->fdes = base + fdes;
+    s->rows = base + rows;
+    s->end = base + rows + len;
     s->version = h[2];
     s->flags = h[3];
     s->abi = (enum sfu_abi)h[4];
@@ -439,12 +451,12 @@ static OUT_OF_LINE int find_next(const struct sfu_section *s, uint32_t *at)
     for (padding = 0; padding < 8 && s->size - s->end >= padding + HEADER_SIZE; padding++) {
         const uint8_t *p = read_known(&l, &t, s->end + padding, 2);
 
-        if (p == NULL)
+        if (!is_read(p))
             return SFU_E_SECTION;
         *at = s->end + padding;
         if (load2(p, is_big(s)) == magic)
             return SFU_OK;
-        if (load2(p, !is_big(s)) == magic) {
+        if (!ONE_ORDER && load2(p, !is_big(s)) == magic) {
             int code = open_behind(s, *at, &other);
 
             if (code == SFU_OK || code == SFU_E_SECTION)
@@ -564,7 +576,7 @@ static int read_range(struct lookup *l, uint32_t index)
 
     get_tables(&t, l->s);
     p = read_fde(l, &t, index);
-    if (p == NULL)
+    if (!is_read(p))
         return SFU_E_SECTION;
     l->fde.start = fde_start(&t, index, p);
     l->fde.size = load4(fde_rest(&t, p), t.big);
@@ -583,7 +595,7 @@ static int read_attributes(struct lookup *l, uint32_t index)
 
     get_tables(&t, s);
     p = read_fde(l, &t, index);
-    if (p == NULL)
+    if (!is_read(p))
         return SFU_E_SECTION;
     p = fde_rest(&t, p);
     offset = load4(p + 4, t.big);
@@ -627,7 +639,7 @@ static int search(struct lookup *l, uint64_t pc, uint32_t *count)
         uint32_t middle = low + (high - low) / 2;
         const uint8_t *p = read_fde(l, &t, middle);
 
-        if (p == NULL)
+        if (!is_read(p))
             return SFU_E_SECTION;
         if (fde_start(&t, middle, p) <= pc)
             low = middle + 1;
@@ -1151,7 +1163,7 @@ static int find_caller(const struct sfu_walk *walk, const struct sfu_row *row, s
         code = SFU_E_ADDRESS;
     if (code != SFU_OK)
         return code;
-    if (row->signed_ra)
+    if (SIGNS && row->signed_ra)
         caller->values[RA] = strip(t, caller->values[RA]);
     caller->replaced = t->original_ra != NULL && !row->trap_frame &&
                        t->original_ra(t->ctx, &walk->frame, caller->slot, &caller->values[RA]);

@@ -51,7 +51,6 @@ read.c   prove_record        - - -
 read.c   prove_record_remote - - -
 read.c   prove_product       - - -
 read.c   prove_load          - - -
-read.c   prove_multiply      - - -
 read.c   prove_modulo        - - modulo.0:33
 open.c   prove_open          - - open_section.0:29
 open.c   prove_open_remote   - - open_section.0:29

@@ -7,18 +7,8 @@
  *   prove_entry          every entry lies in the table of FDEs
  *   prove_product        an inequality that prove_entry and others use
  *   prove_load           loads read SIZE bytes, and get them right in both byte orders
- *   prove_multiply       products with the sizes of entries
  *   prove_modulo         a rest is less than both numbers */
 #include "prove.h"
-
-void prove_multiply(void)
-{
-    uint32_t a = nondet_u32();
-
-    PROVE(multiply(a, 17) == (uint64_t)a * 17 && multiply(a, 20) == (uint64_t)a * 20 &&
-              multiply(a, 16) == (uint64_t)a * 16,
-          "entries");
-}
 
 void prove_modulo(void)
 {

@@ -144,6 +144,35 @@ static void test_built_in(void **state)
     }
 }
 
+/* Numbers of a header whose sums or products fit only if they lose what is above 32 bits. */
+static void sums(const struct variant *v)
+{
+    const uint32_t entry = v->version == 1 ? 17 : v->version == 2 ? 20 : 16, whole = UINT32_MAX / entry + 1;
+    const struct {
+        size_t field;
+        uint32_t value;
+    } wrong[] = {
+        {H_FREOFF, UINT32_MAX},  {H_FREOFF, UINT32_MAX - 27},  {H_FREOFF, UINT32_MAX - 27 + entry},
+        {H_FRE_LEN, UINT32_MAX}, {H_FRE_LEN, UINT32_MAX - 27}, {H_FRE_LEN, UINT32_MAX - 27 - entry},
+        {H_FDEOFF, UINT32_MAX},  {H_FDEOFF, UINT32_MAX - 27},  {H_FDEOFF, UINT32_MAX - entry + 1},
+        {H_FDES, whole},         {H_FDES, whole + 1},          {H_FDES, UINT32_MAX},
+    };
+
+    for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        note("version %d, field at %u, %x", v->version, (unsigned)wrong[i].field, (unsigned)wrong[i].value);
+        one_function(v);
+        build_end(b);
+        build_put(b, wrong[i].field, wrong[i].value, 4);
+        code(open_only(b->bytes, b->size, BASE), SFU_E_BOUNDS);
+    }
+}
+
+static void test_sums(void **state)
+{
+    (void)state;
+    for_each_variant(sums);
+}
+
 /* No section reaches the end of the address space, let alone goes beyond it. */
 static void top_of_memory(const struct variant *v)
 {
@@ -295,8 +324,8 @@ int section_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fields),         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_oldest_version), cmocka_unit_test(test_built_in),
-        cmocka_unit_test(test_top_of_memory),  cmocka_unit_test(test_list),
-        cmocka_unit_test(test_remove_groups),
+        cmocka_unit_test(test_sums),           cmocka_unit_test(test_top_of_memory),
+        cmocka_unit_test(test_list),           cmocka_unit_test(test_remove_groups),
 #ifndef SFU_NO_REMOTE
         cmocka_unit_test(test_huge),
 #endif
