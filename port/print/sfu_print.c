@@ -140,6 +140,25 @@ int sfu_print_walk(struct sfu_panic *p, const struct sfu_registers *top, sfu_pri
 
 /* ---- Lines ----------------------------------------------------------------------------------------------------- */
 
+/* In the order in which they are printed. Arrays, not pointers, which a kernel that moves would have to relocate. */
+static const struct mark {
+    uint8_t bit;
+    char text[17];
+} all_marks[] = {
+    {SFU_PRINT_INTERRUPTED, "  [interrupted]"}, {SFU_PRINT_SWITCHED, "  [stack switch]"},
+    {SFU_PRINT_REPLACED, "  [replaced]"},       {SFU_PRINT_WILD_CALL, "  [wild call]"},
+    {SFU_PRINT_GUESSED, "  [guessed]"},
+};
+
+static void print_marks(const struct sfu_panic *p, uint32_t marks_set)
+{
+    unsigned i;
+
+    for (i = 0; i < sizeof all_marks / sizeof all_marks[0]; i++)
+        if ((marks_set & all_marks[i].bit) != 0)
+            sfu_print_text(p, all_marks[i].text);
+}
+
 void sfu_print_line(const struct sfu_panic *p, const struct sfu_print_item *item)
 {
     uint64_t offset = 0;
@@ -159,16 +178,7 @@ void sfu_print_line(const struct sfu_panic *p, const struct sfu_print_item *item
         sfu_print_text(p, name);
         sfu_print_number(p, "+0x", offset + (item->pc - item->lookup), 16, 1);
     }
-    if ((item->marks & SFU_PRINT_INTERRUPTED) != 0)
-        sfu_print_text(p, "  [interrupted]");
-    if ((item->marks & SFU_PRINT_SWITCHED) != 0)
-        sfu_print_text(p, "  [stack switch]");
-    if ((item->marks & SFU_PRINT_REPLACED) != 0)
-        sfu_print_text(p, "  [replaced]");
-    if ((item->marks & SFU_PRINT_WILD_CALL) != 0)
-        sfu_print_text(p, "  [wild call]");
-    if ((item->marks & SFU_PRINT_GUESSED) != 0)
-        sfu_print_text(p, "  [guessed]");
+    print_marks(p, item->marks);
     if (p->sizes != NULL)
         p->sizes(p, item);
     sfu_print_text(p, "\n");
