@@ -87,32 +87,50 @@ cortexm: $(CORTEXM)/$(BOARD)/firmware.elf build/tools/sfu-trace
 
 # A profile by SysTick.
 CHECK += profile-cortexm
-CORTEXM_PROFILE := $(addprefix $(CORTEXM)/mps2-an386/port/,profile/test/cortexm.o depot/sfu_depot.o \
-    depot/sfu_depot_print.o print/sfu_build_id.o)
-.SECONDARY: $(CORTEXM_PROFILE)
-$(CORTEXM_PROFILE): CORTEXM_FLAGS += -Iport/depot
-$(CORTEXM)/mps2-an386/profile.elf: $(CORTEXM_PROFILE)
+CORTEXM_PROFILED := mps2-an386 microbit
+CORTEXM_PROFILE := profile/test/cortexm.o profile/sfu_profile.o depot/sfu_depot.o depot/sfu_depot_print.o \
+    print/sfu_build_id.o
+define cortexm_profile
+.SECONDARY: $(CORTEXM_PROFILE:%=$(CORTEXM)/$(1)/port/%)
+$(CORTEXM_PROFILE:%=$(CORTEXM)/$(1)/port/%): CORTEXM_FLAGS += -Iport/fast -Iport/depot -Iport/profile
+$(CORTEXM)/$(1)/profile.elf: $(CORTEXM_PROFILE:%=$(CORTEXM)/$(1)/port/%)
+endef
+$(foreach board,$(CORTEXM_PROFILED),$(eval $(call cortexm_profile,$(board))))
 .PHONY: suite-profile-cortexm
-suite-profile-cortexm: $(CORTEXM)/mps2-an386/profile.elf build/tools/sfu-trace
+suite-profile-cortexm: $(CORTEXM_PROFILED:%=$(CORTEXM)/%/profile.elf) build/tools/sfu-trace
 	@test/tools/toolchain/install.sh bare
-	@test/run.sh profile-cortexm python3 port/profile/test/cortexm.py $< build/tools/sfu-trace
+	@test/run.sh profile-cortexm python3 port/profile/test/cortexm.py build/tools/sfu-trace \
+	    $(CORTEXM_PROFILED:%=$(CORTEXM)/%/profile.elf)
 
 # Other ways to a trace, side by side: what each takes, and how many frames are right.
-CORTEXM_PEERS := none scan ehabi fp sfu
-CORTEXM_PEER_SOURCES := port/cortexm/test/peers.c $(CORTEXM_SOURCES)
+CORTEXM_PEERS := none scan ehabi fp sfu dump dump-kept
+CORTEXM_PEER_SOURCES := port/cortexm/test/peers.c port/print/sfu_dump.c port/print/sfu_build_id.c $(CORTEXM_SOURCES)
 $(CORTEXM)/peers/%.elf: PEER = $(subst peers-,,$(*F))
 $(CORTEXM)/peers/%.elf: $(CORTEXM_PEER_SOURCES) $(CORTEXM_HEADERS) $(wildcard port/baremetal/cortexm/*.ld) \
     build/tools/sfu-gen $(MAKEFILE_LIST)
 	@test/tools/toolchain/install.sh check
 	@mkdir -p $(@D)
-	$(CORTEXM_CC) $(CORTEXM_CPU_mps2-an386) $(CORTEXM_FLAGS) -Wno-unused $(if $(filter peers,$(PEER)),,-DPEER_$(shell \
-	    echo $(PEER) | tr a-z A-Z)) $(if $(filter peers ehabi,$(PEER)),-funwind-tables) -nostdlib -Wl,--gc-sections \
+	$(CORTEXM_CC) $(CORTEXM_CPU_mps2-an386) $(CORTEXM_FLAGS) -Wno-unused \
+	    $(if $(filter peers,$(PEER)),,$(addprefix -DPEER_,$(shell echo $(PEER) | tr a-z- 'A-Z '))) \
+	    $(if $(filter peers ehabi,$(PEER)),-funwind-tables) -nostdlib -Wl,--gc-sections \
 	    -Lport/baremetal/cortexm -Tmps2.ld $(filter %.c,$^) -lgcc -o $@
+	$(if $(filter dump%,$(PEER)),arm-none-eabi-objcopy -R .sfu_sframe $@,build/tools/sfu-gen --small --strict \
+	    --fp=auto $@ 2>$@.tables || { cat $@.tables; exit 1; })
+
+# The tables of a large program, which is not run.
+$(CORTEXM)/peers/sqlite.elf: port/cortexm/test/tables.ld build/tools/sfu-gen test/tools/toolchain/sources.sh
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $(@D)
+	src=$$(test/tools/toolchain/sources.sh) && $(CORTEXM_CC) $(CORTEXM_CPU_mps2-an386) -Os -g1 -funwind-tables -w \
+	    -ffunction-sections -DSQLITE_OS_OTHER=1 -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION \
+	    -c "$$src/sqlite3/sqlite3.c" -o $@.o
+	$(CORTEXM_CC) -nostdlib -T$< -Wl,--unresolved-symbols=ignore-all,-e,sqlite3_open,--no-warn-rwx-segments $@.o -o $@
 	build/tools/sfu-gen --small --strict --fp=auto $@ 2>$@.tables || { cat $@.tables; exit 1; }
 
 .PHONY: cortexm-peers
 ## [measure] cortexm-peers: traces on a Cortex-M by a scan, EHABI, frame pointers, sfu: bytes, right frames
-cortexm-peers: $(CORTEXM)/peers/peers.elf $(CORTEXM_PEERS:%=$(CORTEXM)/peers/peers-%.elf)
+cortexm-peers: $(CORTEXM)/peers/peers.elf $(CORTEXM_PEERS:%=$(CORTEXM)/peers/peers-%.elf) $(CORTEXM)/peers/sqlite.elf \
+    build/tools/sfu-trace
 	@test/tools/toolchain/install.sh bare
 	@rm -f $(CORTEXM)/peers/stub
-	python3 port/cortexm/test/peers.py arm-none-eabi- $(CORTEXM)/peers $(STEPS)
+	python3 port/cortexm/test/peers.py arm-none-eabi- $(CORTEXM)/peers build/tools/sfu-trace $(STEPS)

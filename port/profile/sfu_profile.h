@@ -61,9 +61,9 @@ bool sfu_profile_start(struct sfu_profile *profile);
 bool sfu_profile_stop(struct sfu_profile *profile);
 
 /* Adds the trace that begins at TOP, the interrupted registers, to PROFILE, if that runs. TARGET's sections should be
- * those of FAST. Where the CPU has no atomic operations of 64 bits (RISC-V of 32 bits), FAST is NULL: the core makes
- * the traces, and port/fast is not needed. IDLE: what was interrupted is the idle loop, which is only counted. To be
- * called in the interrupt or NMI. Takes no lock, and waits for nothing. */
+ * those of FAST. Where the CPU has no atomic operations of 64 bits (Cortex-M, RISC-V of 32 bits), FAST is NULL: the
+ * core makes the traces, and port/fast is not needed. IDLE: what was interrupted is the idle loop, which is only
+ * counted. To be called in the interrupt or NMI. Takes no lock, and waits for nothing. */
 void sfu_profile_sample(struct sfu_profile *profile, struct sfu_fast *fast, const struct sfu_target *target,
                         const struct sfu_registers *top, bool idle);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * A firmware that profiles a task by SysTick: the core walks, a depot keeps the traces. work_three takes three times as
- * long as work_one. The block between the lines is that of docs/cortexm.md.
+ * A firmware that profiles a task by SysTick. work_three takes three times as long as work_one, and the task idles as
+ * long as work_one takes.
  */
 #include "board.h"
 #include "sfu_cortexm.h"
-#include "sfu_depot_print.h"
+#include "sfu_profile.h"
 
-enum { SAMPLES = 400, PERIOD = 20011 };
+enum { SAMPLES = 400, MORE_SAMPLES = 20, PERIOD = 20011 };
 
 static void put(void *ctx, char c)
 {
@@ -25,27 +25,78 @@ static struct sfu_panic panic = {.put = put, .image = "profile.elf"};
 static struct sfu_cortexm cortexm;
 SFU_CORTEXM_FAULTS(cortexm, end)
 
+#if __ARM_ARCH_ISA_THUMB == 1
+
+/* ---- what ARMv6-M has no instructions for ---- */
+
+static uint32_t lock(void)
+{
+    uint32_t before;
+
+    __asm__ volatile("mrs %0, primask\n\tcpsid i" : "=r"(before) : : "memory");
+    return before;
+}
+
+static void unlock(uint32_t before)
+{
+    __asm__ volatile("msr primask, %0" : : "r"(before) : "memory");
+}
+
+#define FETCH(name, result)                                                                                        \
+    unsigned name(volatile void *at, unsigned value, int order);                                                   \
+    unsigned name(volatile void *at, unsigned value, int order)                                                    \
+    {                                                                                                              \
+        volatile uint32_t *word = at;                                                                              \
+        uint32_t masked = lock(), old = *word;                                                                     \
+                                                                                                                   \
+        (void)order;                                                                                               \
+        *word = result;                                                                                            \
+        unlock(masked);                                                                                            \
+        return old;                                                                                                \
+    }
+FETCH(__atomic_fetch_add_4, old + value)
+FETCH(__atomic_fetch_sub_4, old - value)
+FETCH(__atomic_fetch_and_4, old &value)
+
+bool __atomic_compare_exchange_4(volatile void *at, void *expected, unsigned value, bool weak, int order,
+                                 int failed);
+bool __atomic_compare_exchange_4(volatile void *at, void *expected, unsigned value, bool weak, int order,
+                                 int failed)
+{
+    volatile uint32_t *word = at;
+    uint32_t *want = expected, masked = lock(), old = *word;
+    bool same = old == *want;
+
+    (void)weak;
+    (void)order;
+    (void)failed;
+    if (same)
+        *word = value;
+    unlock(masked);
+    *want = old;
+    return same;
+}
+#endif
+
 /* ---- the recipe ---- */
 
-static struct sfu_depot depot;
+static struct sfu_profile profile;
 static uint64_t memory[256];
 static struct sfu_cortexm sampled; /* a copy of cortexm, and its target */
 static struct sfu_target target;
-static struct sfu_walk walk; /* only SysTick uses it */
+static volatile bool idle;
 
 SFU_CORTEXM_ENTRY(SysTick_Handler, on_tick)
 void on_tick(const struct sfu_cortexm_entry *entry)
 {
+    static uint32_t random;
     struct sfu_registers top;
-    uint64_t pcs[16];
-    size_t count = 0;
 
-    (void)sfu_cortexm_registers(&sampled, entry, &top);
-    sfu_walk_start(&walk, &target, &top);
-    do
-        pcs[count++] = walk.frame.regs.pc;
-    while (count < 16 && sfu_walk_step(&walk) == SFU_OK);
-    (void)sfu_depot_add(&depot, pcs, count, 1);
+    /* The next but one period: with a fixed one, samples would come at the same places of the loops. */
+    random = random * 1103515245u + 12345;
+    *SYSTICK_RELOAD = PERIOD + (random >> 18);
+    if (sfu_cortexm_registers(&sampled, entry, &top) == SFU_OK)
+        sfu_profile_sample(&profile, NULL, &target, &top, idle);
 }
 
 /* ---- what is profiled ---- */
@@ -74,19 +125,6 @@ void PendSV_Handler(void)
 WORK(work_one, 1)
 WORK(work_three, 3)
 
-static uint32_t samples(void)
-{
-    uint32_t h, sum = 0;
-    int64_t weight;
-    uint64_t pc;
-
-    for (h = sfu_depot_next(&depot, 0); h != 0; h = sfu_depot_next(&depot, h)) {
-        (void)sfu_depot_get(&depot, h, 0, &pc, 1, &weight);
-        sum += (uint32_t)weight;
-    }
-    return sum;
-}
-
 __attribute__((__noinline__)) void both(void);
 void both(void)
 {
@@ -96,14 +134,32 @@ void both(void)
     __asm__ volatile("dsb\n\tisb" : : : "memory");
 }
 
+static void print(void)
+{
+    sfu_profile_print(&profile, &panic, &(struct sfu_depot_report){.rate = 1000});
+}
+
 _Noreturn static void task(void)
 {
     SFU_CORTEXM_OUTERMOST();
-    while (samples() < SAMPLES)
+    while (profile.samples < SAMPLES) {
         both();
-    *SYSTICK_CONTROL = 0;
-    sfu_depot_print(&panic, &depot, &(struct sfu_depot_report){.rate = 1000, .exact = true});
-    board_exit(true);
+        idle = true;
+        work_one();
+        idle = false;
+    }
+    if (sfu_profile_start(&profile) || !sfu_profile_stop(&profile))
+        end();
+    print();
+    /* Anew: what was before is forgotten, and what comes after it has stopped does not count. */
+    if (!sfu_profile_start(&profile))
+        end();
+    while (profile.samples < MORE_SAMPLES)
+        work_three();
+    (void)sfu_profile_stop(&profile);
+    both();
+    print();
+    board_exit(profile.incomplete == 0);
 }
 
 static uint8_t stack[2048] __attribute__((__aligned__(8)));
@@ -115,7 +171,8 @@ void board_main(const char *command_line)
     sampled = cortexm;
     target = panic.own;
     target.ctx = &sampled;
-    sfu_depot_init(&depot, memory, sizeof memory, 0);
+    if (!sfu_profile_init(&profile, memory, sizeof memory, 0) || !sfu_profile_start(&profile))
+        end();
     *board_register(0xe000ed20) = 0x00ff0000; /* SHPR3: PendSV is the least, SysTick the first */
     *SYSTICK_RELOAD = PERIOD;
     *SYSTICK_NOW = 0;
