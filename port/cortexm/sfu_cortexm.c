@@ -395,10 +395,8 @@ int sfu_cortexm_hook(void *ctx, const struct sfu_frame *frame, int code, struct 
 
 /* ---- Into the printer ------------------------------------------------------------------------------------------ */
 
-int sfu_cortexm_init(struct sfu_cortexm *cortexm, struct sfu_panic *panic, const void *sframe,
-                     const void *sframe_end, const void *low, const void *high)
+static void set_target(struct sfu_cortexm *cortexm, struct sfu_panic *panic)
 {
-    int code = sfu_panic_init(panic, sframe, sframe_end, low, high);
     struct sfu_target *target = &panic->own;
 
     cortexm->panic = panic;
@@ -406,9 +404,29 @@ int sfu_cortexm_init(struct sfu_cortexm *cortexm, struct sfu_panic *panic, const
     if (cortexm->num_stacks != 0)
         target->find_stack = find_stack;
     target->reg = get_register;
-    target->trap_hook = sfu_cortexm_hook;
     target->ctx = cortexm;
+}
+
+int sfu_cortexm_init(struct sfu_cortexm *cortexm, struct sfu_panic *panic, const void *sframe,
+                     const void *sframe_end, const void *low, const void *high)
+{
+    int code = sfu_panic_init(panic, sframe, sframe_end, low, high);
+
+    set_target(cortexm, panic);
+    panic->own.trap_hook = sfu_cortexm_hook;
     return code;
+}
+
+/* No hook, which would bring the code that looks rows up. */
+void sfu_cortexm_init_dump(struct sfu_cortexm *cortexm, struct sfu_panic *panic, const void *low, const void *high)
+{
+    struct sfu_target *target = &panic->own;
+
+    panic->target = target;
+    target->stack.bytes = low;
+    target->stack.low = (uintptr_t)low;
+    target->stack.high = (uintptr_t)high;
+    set_target(cortexm, panic);
 }
 
 /* By fields, here and below: compilers may call memcpy to copy a structure. Where a walk begins if what the exception

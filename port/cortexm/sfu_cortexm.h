@@ -99,6 +99,10 @@ int sfu_cortexm_unstack(const struct sfu_target *target, uint32_t exc_return, ui
 int sfu_cortexm_init(struct sfu_cortexm *cortexm, struct sfu_panic *panic, const void *sframe,
                      const void *sframe_end, const void *low, const void *high);
 
+/* The same for firmware without tables, which prints dumps (sfu_dump.h) and no traces: its image then has none of the
+ * code that reads tables. */
+void sfu_cortexm_init_dump(struct sfu_cortexm *cortexm, struct sfu_panic *panic, const void *low, const void *high);
+
 /* Sets *TOP to what the exception of ENTRY has interrupted, which a walk of CORTEXM's target can then begin with. Rows
  * that need other registers find them in *ENTRY, until the next call. Returns SFU_OK; SFU_E_STACK if the exception
  * frame lies in no memory that may be read; SFU_E_TRAP if it is the other TrustZone state's. Then *TOP has no more than
@@ -126,7 +130,8 @@ void sfu_cortexm_task_end(void);
  * and returns from the exception. HANDLER must not be static. */
 /* clang-format off */
 #define SFU_CORTEXM_ENTRY(name, handler)                                    \
-    void handler(const struct sfu_cortexm_entry *entry);                    \
+    void handler(const struct sfu_cortexm_entry *entry)                     \
+        __attribute__((__used__));                                          \
     void name(void) __attribute__((__naked__, __used__));                   \
     void name(void)                                                         \
     {                                                                       \
@@ -154,6 +159,7 @@ void sfu_cortexm_task_end(void);
 /* Defines the handlers of faults, by the names that CMSIS gives them: each prints, and calls AFTER(), which resets the
  * CPU, for instance, and need not return. */
 #define SFU_CORTEXM_FAULTS(cortexm, after)                                                                         \
+    SFU_CORTEXM_ENTRY(HardFault_Handler, sfu_cortexm_fault)                                                        \
     void sfu_cortexm_fault(const struct sfu_cortexm_entry *entry)                                                  \
     {                                                                                                              \
         (void)sfu_cortexm_print(&(cortexm), entry);                                                                \
@@ -161,7 +167,6 @@ void sfu_cortexm_task_end(void);
         for (;;) {                                                                                                 \
         }                                                                                                          \
     }                                                                                                              \
-    SFU_CORTEXM_ENTRY(HardFault_Handler, sfu_cortexm_fault)                                                        \
     SFU_CORTEXM_SAME(MemManage_Handler)                                                                            \
     SFU_CORTEXM_SAME(BusFault_Handler)                                                                             \
     SFU_CORTEXM_SAME(UsageFault_Handler)                                                                           \

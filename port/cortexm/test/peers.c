@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * Four ways to a trace, side by side, on a board: peers.py steps work() through a debugger's stub, knows by that which
+ * Ways to a trace, side by side, on a board: peers.py steps work() through a debugger's stub, knows by that which
  * frames there are, and lets PendSV come at each place that it wants. Each walker starts from what PendSV interrupted.
- * -DPEER_x builds an image with that walker alone, whose size counts; without any, all of them.
+ * -DPEER_x builds an image with that walker alone, whose size counts; without any, all of them. PEER_DUMP has no walker
+ * on board: it prints a dump. With PEER_KEPT the dump goes into memory, where peers.py takes it.
  */
 #include "board.h"
 #include "sfu_cortexm.h"
 
-#if !defined(PEER_NONE) && !defined(PEER_SCAN) && !defined(PEER_EHABI) && !defined(PEER_FP) && !defined(PEER_SFU)
+#if !defined(PEER_NONE) && !defined(PEER_DUMP) && !defined(PEER_SCAN) && !defined(PEER_EHABI) &&                   \
+    !defined(PEER_FP) && !defined(PEER_SFU)
 #define PEER_SCAN
 #define PEER_EHABI
 #define PEER_FP
@@ -125,13 +127,38 @@ void abort(void)
 }
 #endif
 
+#ifdef PEER_KEPT
+uint32_t num_kept;
+char kept[4096];
+
+static void put(void *ctx, char c)
+{
+    (void)ctx;
+    if (num_kept < sizeof kept)
+        kept[num_kept++] = c;
+}
+#else
 static void put(void *ctx, char c)
 {
     (void)ctx;
     board_putc(c);
 }
+#endif
 
 static struct sfu_panic panic = {.put = put};
+#ifdef PEER_DUMP
+#include "sfu_dump.h"
+static struct sfu_cortexm cortexm;
+static struct sfu_dump dump;
+
+static void print_dump(const struct sfu_cortexm_entry *entry)
+{
+    struct sfu_registers top;
+
+    (void)sfu_cortexm_registers(&cortexm, entry, &top);
+    sfu_dump_print(&panic, &dump, &top);
+}
+#endif
 #ifdef PEER_SFU
 static struct sfu_cortexm cortexm;
 static struct sfu_walk walk;
@@ -175,6 +202,12 @@ void on_sample(const struct sfu_cortexm_entry *entry)
 #endif
 #ifdef PEER_EHABI
     by_index(&start, entry, &by_ehabi);
+#endif
+#ifdef PEER_KEPT
+    num_kept = 0;
+#endif
+#ifdef PEER_DUMP
+    print_dump(entry);
 #endif
     (void)start;
     measured();
@@ -292,6 +325,9 @@ void work(void)
 void board_main(const char *command_line)
 {
     (void)command_line;
+#ifdef PEER_DUMP
+    sfu_cortexm_init_dump(&cortexm, &panic, ram_start, ram_end);
+#endif
 #ifdef PEER_SFU
     sfu_cortexm_init(&cortexm, &panic, sframe_start, sframe_end, ram_start, ram_end);
 #endif

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""peers.py PREFIX DIRECTORY [STEPS]: four ways to a trace on a Cortex-M4, side by side.
+"""peers.py PREFIX DIRECTORY SFU_TRACE [STEPS]: ways to a trace on a Cortex-M4, side by side.
 
-Steps work() of peers.c by QEMU's stub, instruction by instruction, and keeps a shadow stack: a call pushes, and what
-comes to the return address with the SP of the call pops. At each instruction PendSV is entered, and each walker says
-what it thinks. Of the frames that there are, right are those that come in the same order; the others are lost, and what
-a walker gives besides is wrong. Sizes are those of images with one walker, less that of an image with none."""
+Steps work() of peers.c by QEMU's stub, instruction by instruction, and keeps a shadow stack: a call pushes, and
+what comes to the return address with the SP of the call pops. At each instruction PendSV is entered, and each
+walker says what it thinks. Of the frames that there are, right are those that come in the same order; the others
+are lost, and what a walker gives besides is wrong. A dump is printed into memory, and what sfu-trace makes of it
+counts. Sizes are those of images with one walker, less that of an image with none."""
 import difflib
 import os
 import re
@@ -15,7 +16,7 @@ import sys
 import time
 
 WALKERS = {"scan": "by_scan", "EHABI": "by_ehabi", "frame pointers": "by_fp", "sfu": "by_sfu"}
-IMAGES = {"scan": "scan", "EHABI": "ehabi", "frame pointers": "fp", "sfu": "sfu"}
+IMAGES = {"scan": "scan", "EHABI": "ehabi", "frame pointers": "fp", "sfu": "sfu", "sfu, by dump": "dump"}
 # A line of objdump that calls: its address, its bytes.
 CALL = r"^ *([0-9a-f]+):\t([0-9a-f ]+?) *\tblx?(?:eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)?\t"
 
@@ -84,9 +85,9 @@ def calls(prefix, image):
     return found
 
 
-def sample(stub, places, pc):
-    """What each walker says. The stub does what the CPU does at an exception (its writes do not reach the interrupt
-    controller), and puts all registers back afterwards. The walkers use none of the FPU's."""
+def sample(stub, places, pc, read):
+    """What each walker says: what READ finds. The stub does what the CPU does at an exception (its writes do not reach
+    the interrupt controller), and puts all registers back afterwards. The walkers use none of the FPU's."""
     before = stub.ask("g")
     r = [int.from_bytes(bytes.fromhex(before[i:i + 8]), "little") for i in range(0, 17 * 8, 8)]
     padding = r[13] & 4
@@ -97,12 +98,30 @@ def sample(stub, places, pc):
     r[16] = 1 << 24
     stub.ask("G" + b"".join(word.to_bytes(4, "little") for word in r).hex() + before[17 * 8:])
     stub.run_to(places["measured"] & ~1)
+    said = read(stub, places)
+    stub.ask("G" + before)
+    return said
+
+
+def results(stub, places):
+    """What each walker on board has found."""
     said = {}
     for name, symbol in WALKERS.items():
         count, *pcs = stub.words(places[symbol], 25)
         said[name] = pcs[:count]
-    stub.ask("G" + before)
     return said
+
+
+def dumped(trace, image):
+    """The same for a dump that is in memory: what TRACE, the program sfu-trace, finds in it."""
+    def read(stub, places):
+        size = stub.words(places["num_kept"], 1)[0]
+        words = [word for at in range(0, size, 512) for word in stub.words(places["kept"] + at, 128)]
+        text = b"".join(word.to_bytes(4, "little") for word in words)[:size]
+        found = subprocess.run([trace, image], input=text, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                               check=False)
+        return {"sfu, by dump": [int(pc, 16) for pc in re.findall(rb"^ *#\d+ +0x([0-9a-f]+)", found.stdout, re.M)]}
+    return read
 
 
 def add(scores, name, truth, said):
@@ -113,10 +132,10 @@ def add(scores, name, truth, said):
     scores[name][2] += len(truth) - right
 
 
-def step(prefix, image, socket_path, steps):
+def step(prefix, image, socket_path, steps, read, names):
     places, returns = symbols(prefix, image), calls(prefix, image)
     stub = Stub(image, socket_path)
-    scores = {name: [0, 0, 0] for name in WALKERS}
+    scores = {name: [0, 0, 0] for name in names}
     try:
         stub.run_to(places["board_main"] & ~1)
         base = [stub.registers()[14] & ~1]
@@ -127,7 +146,7 @@ def step(prefix, image, socket_path, steps):
         for _ in range(steps):
             pc, sp = r[15], r[13]
             truth = [pc] + [ret for ret, _ in reversed(shadow)] + base
-            for name, said in sample(stub, places, pc).items():
+            for name, said in sample(stub, places, pc, read).items():
                 add(scores, name, truth, said)
             called = returns.get(pc)
             stub.ask("s")
@@ -158,9 +177,13 @@ def tables(name, image, mine):
 
 
 def main():
-    prefix, directory, *steps = sys.argv[1:]
-    scores = step(prefix, f"{directory}/peers.elf", os.path.abspath(f"{directory}/stub"),
-                  int(steps[0]) if steps else 4000)
+    prefix, directory, trace, *steps = sys.argv[1:]
+    most = int(steps[0]) if steps else 4000
+    scores = step(prefix, f"{directory}/peers.elf", os.path.abspath(f"{directory}/stub"), most, results, WALKERS)
+    image = f"{directory}/peers-dump-kept.elf"
+    os.unlink(f"{directory}/stub")
+    scores.update(step(prefix, image, os.path.abspath(f"{directory}/stub"), most, dumped(trace, image),
+                       ["sfu, by dump"]))
     none = sizes(prefix, f"{directory}/peers-none.elf")
     print("| walker | code | tables | RAM | right | wrong | lost |\n|---|---|---|---|---|---|---|")
     for name, (right, wrong, lost) in scores.items():
@@ -170,8 +193,12 @@ def main():
         code = mine[".text"] - none[".text"]
         print(f"| {name} | {code} | {tables(name, image, mine)} | {ram} | {right} | {wrong} | {lost} |")
     print(f"# {none['.text']} bytes of code in the image without a walker")
+    large = sizes(prefix, f"{directory}/sqlite.elf")
+    mine = tables("sfu", f"{directory}/sqlite.elf", large)
+    print(f"# sqlite: {large['.text']} bytes of code; tables of sfu: {mine}, of EHABI: {tables('EHABI', '', large)}")
     # EHABI is a second witness: it may lose frames, but those that it has are the shadow stack's.
-    return scores["sfu"][1] + scores["sfu"][2] + scores["EHABI"][1] != 0
+    ours = ("sfu", "sfu, by dump")
+    return any(scores[name][1] + scores[name][2] for name in ours) or scores["EHABI"][1] != 0
 
 
 if __name__ == "__main__":

@@ -90,6 +90,6 @@ _Noreturn static void task(void)
 void board_main(const char *command_line)
 {
     command = command_line;
-    (void)sfu_cortexm_init(&cortexm, &panic, NULL, NULL, ram_start, ram_end); /* there are no tables */
+    sfu_cortexm_init_dump(&cortexm, &panic, ram_start, ram_end);
     board_run(task, task_stack + sizeof task_stack);
 }
