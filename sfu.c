@@ -68,7 +68,7 @@ static const struct version {
 enum { LEAST_FDE = 16 }; /* the least fde_size */
 
 /* What version NUMBER, which is built in, has of its own. */
-static const struct version *version_of(unsigned number)
+static const struct version *version_of(uint8_t number)
 {
     return &versions[SFU_OLDEST_VERSION > 2 ? 2 : number - 1];
 }

@@ -167,10 +167,30 @@ static void sums(const struct variant *v)
     }
 }
 
+/* A number of entries whose product fits only if it loses what is above 32 bits, in a section as large as one may be. */
+static void products(const struct variant *v)
+{
+    const uint32_t entry = v->version == 1 ? 17 : v->version == 2 ? 20 : 16, whole = UINT32_MAX / entry + 1;
+    const uint32_t fdes[] = {0, 0x7ffffef0};
+
+    for (unsigned i = 0; i < sizeof fdes / sizeof fdes[0]; i++) {
+        struct sfu_section s;
+
+        note("version %d, entries at %x", v->version, (unsigned)fdes[i]);
+        one_function(v);
+        build_end(b);
+        build_put(b, H_FDES, whole, 4);
+        build_put(b, H_FDEOFF, fdes[i], 4);
+        build_put(b, H_FREOFF, 0x7fffff00, 4);
+        code(sfu_open(&s, b->bytes, INT32_MAX, BASE), SFU_E_BOUNDS); /* it reads only the header */
+    }
+}
+
 static void test_sums(void **state)
 {
     (void)state;
     for_each_variant(sums);
+    for_each_variant(products);
 }
 
 /* No section reaches the end of the address space, let alone goes beyond it. */
