@@ -167,7 +167,7 @@ static void sums(const struct variant *v)
     }
 }
 
-/* A number of entries whose product fits only if it loses what is above 32 bits, in a section as large as one may be. */
+/* A number of entries whose product fits only if it loses what is above 32 bits, in the largest section. */
 static void products(const struct variant *v)
 {
     const uint32_t entry = v->version == 1 ? 17 : v->version == 2 ? 20 : 16, whole = UINT32_MAX / entry + 1;
