@@ -143,6 +143,15 @@ $(CODE_SUITES:%=suite-host-code-%): suite-host-code-%: $(HOST)/reads build/tools
     $(HOST)/sfu-gen-sanitized | $(TC)
 	@test/run.sh host-code-$* python3 port/host/test/code.py $*
 
+# CODE_SHARE: images with CFI; by default those of the suites decoders, and libraries of RISC-V.
+CODE_SHARE ?= $(sort $(wildcard build/decoders/*-O2/v3/*.x build/decoders/*-Os/v3/*.x \
+    /usr/riscv64-linux-gnu/lib/libstdc++.so.6 /usr/lib/*/libLLVM-*.so.1))
+
+## [measure] code-share: how much code the reader of machine code describes, of each image that has CFI
+.PHONY: code-share
+code-share: $(HOST)/reads
+	@python3 port/host/share.py $< $(CODE_SHARE)
+
 # What the toolchains that are installed do is what the page says of them.
 CHECK += host-chains
 .PHONY: suite-host-chains toolchains
