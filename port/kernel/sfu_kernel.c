@@ -403,7 +403,9 @@ static bool from_user(const struct sfu_kernel *k, const struct sfu_frame *frame)
     uint64_t trap;
     const struct sfu_kernel_frame *layout = find_trap(k, frame, &trap);
 
-    return layout != NULL && is_user(k, frame, trap, layout == &k->trap ? k->mode : k->other_mode);
+    if (layout == NULL)
+        return false;
+    return layout == &k->trap ? is_user(k, frame, trap, k->mode) : is_user(k, frame, trap, k->other_mode);
 }
 
 /* A sfu_trap_hook_fn. FRAME is an exception entry without a table, at its call of C; or it is what a trap has

@@ -143,14 +143,14 @@ struct sfu_kernel {
     struct sfu_panic panic; /* its put, image, symbol, ctx and so on are yours; its target is sfu_kernel_init's */
     const struct sfu_kernel_stack *stacks;
     unsigned num_stacks;
-    /* Memory that holds stacks of unknown bounds, such as the boot loader's or an idle thread's. It is looked at last,
-     * and counts as one stack. All of it is mapped. Not set: there is none. */
-    struct sfu_kernel_stack rest;
     /* There are no guard pages: what lies below a stack is memory, which overflows write to, and which may be read: the
      * next stack, for instance. An overflow has frames there, and so has the handler of the fault if it has no stack of
      * its own. Frames on the stack of a thread that does not run count as those of a thread that runs, if its guard
      * reaches there; but not in the trace of the thread that does not run. */
     bool guard_is_memory;
+    /* Memory that holds stacks of unknown bounds, such as the boot loader's or an idle thread's. It is looked at last,
+     * and counts as one stack. All of it is mapped. Not set: there is none. */
+    struct sfu_kernel_stack rest;
 
     struct sfu_kernel_threads threads; /* if its array or list is set */
     sfu_kernel_thread_fn next_thread;  /* where that does not fit: a function instead; or NULL */
@@ -164,10 +164,10 @@ struct sfu_kernel {
      * table crosses the entry, and the trap frame has the interrupted PC and SP at these places. Functions that get a
      * trap frame expect the first layout. */
     struct sfu_kernel_frame other_trap;
+    uint16_t trap_at; /* of entries, which follow */
     /* Exception entries without tables: the text that calls C with SP at the trap frame, or trap_at bytes below it. At
      * each call in this range, the trap frame must be complete. Not set: tables describe the entries. */
     struct sfu_range entries;
-    uint16_t trap_at;
     /* Where such entries leave the stack that has the trap frame, and SP does not lead to it: a function that returns
      * the trap frame of the exception that this CPU handles, the innermost one; or NULL, if it handles none. The trap
      * frame lies on one of the stacks. Traces of other CPUs and of threads do not cross such entries. CTX is
