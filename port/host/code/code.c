@@ -129,8 +129,9 @@ static void drop_range(struct code_state *state, uint8_t base, int64_t low, int6
  * its state. */
 static bool is_place(const struct code_state *state, const struct code_value *at, int64_t k)
 {
-    return at->base > BASE_NEAR || (at->base == BASE_NUMBER && state->low_core && at->k >= 0 && at->k < LOW_CORE &&
-                                    k > -LOW_CORE && k < LOW_CORE);
+    return at->base > BASE_NEAR ||
+           (at->base == BASE_NUMBER && (state->globals || (state->low_core && at->k >= 0 && at->k < LOW_CORE &&
+                                                           k > -LOW_CORE && k < LOW_CORE)));
 }
 
 /* A number below is no address. Slots that numbers leave to what is more important. */
@@ -149,6 +150,18 @@ static bool is_useful(const struct code_state *state, const struct code_value *a
 static void forget_struct(struct code_state *state)
 {
     drop_range(state, BASE_STRUCT, INT64_MIN, INT64_MAX);
+    if (state->globals)
+        drop_range(state, BASE_NUMBER, INT64_MIN, INT64_MAX);
+}
+
+/* Something is written at AT, which is known: what has two names, by an absolute address and from where GS begins, may
+ * be forgotten. */
+static void forget_other_name(struct code_state *state, const struct code_value *at)
+{
+    if (state->globals && at->base == BASE_NUMBER)
+        drop_range(state, BASE_STRUCT, INT64_MIN, INT64_MAX);
+    if (state->globals && at->base == BASE_STRUCT)
+        drop_range(state, BASE_NUMBER, INT64_MIN, INT64_MAX);
 }
 
 /* A word at an address becomes VALUE. One that is of no use later is forgotten, because a state has room for few. */
@@ -159,6 +172,7 @@ static void store(const struct code_cpu *cpu, struct code_state *state, const st
         forget_struct(state);
         return;
     }
+    forget_other_name(state, at);
     write_slots(cpu, state, at->base, at->k + offset, cpu->word);
     if (is_useful(state, at, value))
         state->slot[state->num++] = (struct code_slot){*value, at->k + offset, at->base};
@@ -223,6 +237,9 @@ void code_entry(const struct code_cpu *cpu, struct code_state *state)
 /* s390x: of restart, external, supervisor-call, program, machine-check and input/output interruptions. */
 enum { OLD_PSWS = 6 };
 
+/* x86_64: where `syscall` puts the PC. */
+enum { AMD64_RCX = 2 };
+
 void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind)
 {
     unsigned i;
@@ -248,6 +265,14 @@ void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum 
             state->reg[cpu->sp] = (struct code_value){0, BASE_CFA, false, 0, 0};
         }
         state->trap_is_cfa = kind != CODE_SP0 && kind != CODE_SCRATCH;
+        return;
+    }
+    if (kind == CODE_SYSCALL) {
+        state->reg[cpu->sp] = (struct code_value){0, BASE_CFA, false, 0, 0};
+        state->reg[AMD64_RCX] = way_back;
+        state->reg[CODE_OTHER_SP] = (struct code_value){0, BASE_STRUCT, false, 0, 0};
+        state->globals = true;
+        state->num = 0;
         return;
     }
     /* The CPU has pushed SS, SP, flags, CS and PC. */
@@ -434,7 +459,8 @@ bool code_join(const struct code_cpu *cpu, struct code_state *state, const struc
             state->switched == 0 || other->switched == 0 ? state->switched | other->switched : CODE_MIXED;
         less = true;
     }
-    less |= state->low_core && !other->low_core;
+    less |= (state->low_core && !other->low_core) || (state->globals && !other->globals);
+    state->globals &= other->globals;
     state->low_core &= other->low_core;
     return less;
 }
@@ -660,10 +686,12 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
                       &state->reg[i]);
         break;
     case CODE_WRITE:
-        if (is_place(state, &at, op->k))
+        if (is_place(state, &at, op->k)) {
+            forget_other_name(state, &at);
             write_slots(cpu, state, at.base, at.k + op->k, op->last);
-        else
+        } else {
             forget_struct(state);
+        }
         break;
     case CODE_COPY:
         copy(cpu, state, &at, op->k, reg, op->from, op->last + 1u);
@@ -933,6 +961,14 @@ static void end_switch(struct code *code, const struct code_state *state, bool g
     code->switch_ended = true;
 }
 
+/* x86_64: whether SP points to what `iretq` takes back, as the entry of a system call has pushed it. */
+static bool is_pushed(const struct code_state *state, const struct code_value *sp)
+{
+    const struct code_value pc = load(state, sp, 0), old = load(state, sp, 24);
+
+    return pc.base == BASE_RETURN && old.base == BASE_CFA && old.k == 0;
+}
+
 /* It ends in a return from an interrupt. */
 static void resume_switch(struct code *code, const struct code_state *state)
 {
@@ -940,7 +976,8 @@ static void resume_switch(struct code *code, const struct code_state *state)
     const struct code_value *sp = &state->reg[cpu->sp];
 
     if (state->switched & CODE_ENTERS)
-        end_switch(code, state, sp->base == BASE_CFA || sp->base == BASE_TRAP);
+        end_switch(code, state,
+                   sp->base == BASE_CFA || sp->base == BASE_TRAP || (!cpu->link && is_pushed(state, sp)));
     else
         end_switch(code, state,
                    cpu->old_psw == 0 && state->caller == CALLER_INTERRUPTED && sp->k == 0 &&

@@ -38,7 +38,8 @@
 /* Registers have their DWARF numbers; x86_64's RA has its column, 16. s390x: 16 to 31 are the halves of floating-point
  * registers, in which leaf functions save others. CODE_PC: where the CPU keeps the interrupted PC (aarch64: ELR_EL1;
  * RISC-V: sepc, mepc). CODE_OTHER_SP: where it keeps the SP of what was interrupted, if that is another one (aarch64:
- * SP_EL0), or another SP for the interrupt (RISC-V: sscratch, mscratch). CODE_ZERO: is always 0 (an absolute address).
+ * SP_EL0), or another SP for the interrupt (RISC-V: sscratch, mscratch). x86_64: CODE_PC is never known, and
+ * CODE_OTHER_SP is where GS begins. CODE_ZERO: is always 0 (an absolute address).
  * CODE_TARGET: where a jump to what a register or memory has goes. */
 enum { CODE_REAL = 32, CODE_PC = 32, CODE_OTHER_SP, CODE_ZERO, CODE_TARGET, CODE_REGISTERS, CODE_NONE = 255 };
 
@@ -202,6 +203,7 @@ struct code_state {
     uint32_t bound;    /* a register has been compared with one less, or 0 */
     uint8_t caller;    /* CALLER_... */
     bool low_core;     /* words at low absolute addresses are known, too (s390x, at an interrupt) */
+    bool globals;      /* words at all absolute addresses are (x86_64, at a system call) */
     bool trap_is_cfa;  /* BASE_TRAP is the CFA: the interrupt has left SP as it was */
     bool has_called;   /* others have run since the entry, who may have decided to switch */
     bool has_parted;   /* ways have met at which SP was at another distance from the CFA */
@@ -215,8 +217,9 @@ struct code_state {
 void code_entry(const struct code_cpu *cpu, struct code_state *state);
 /* What an interrupt begins with. x86_64: the CPU has pushed the PC and what belongs to it and, for CODE_ERROR, an error
  * code. aarch64: it has left SP alone or, for CODE_SP0, taken another one. s390x: it has left SP alone, and the PC is
- * in the low core. RISC-V: it has left SP alone; CODE_SCRATCH: and another SP is in the scratch register. */
-enum code_kind { CODE_TRAP, CODE_ERROR, CODE_SP0, CODE_SCRATCH, CODE_START, CODE_CALLED, CODE_KINDS };
+ * in the low core. RISC-V: it has left SP alone; CODE_SCRATCH: and another SP is in the scratch register. CODE_SYSCALL,
+ * x86_64: the instruction syscall has left SP alone, and the PC is in RCX. */
+enum code_kind { CODE_TRAP, CODE_ERROR, CODE_SP0, CODE_SCRATCH, CODE_SYSCALL, CODE_START, CODE_CALLED, CODE_KINDS };
 void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind);
 
 /* Changes STATE as FACT does, whose instruction is at PC: the ops alone. */

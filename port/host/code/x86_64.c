@@ -86,15 +86,24 @@ static bool is_flat(const x86_op_mem *mem)
     return mem->segment != X86_REG_FS && mem->segment != X86_REG_GS;
 }
 
-/* Where OPERAND, in memory, lies: *BASE, or CODE_NONE where it is not a register and a number. */
+/* A register that is never known: memory that counts from it may be anywhere. */
+enum { ANYWHERE = CODE_PC, GS = CODE_OTHER_SP };
+
+/* Where OPERAND, in memory, lies: *BASE, with GS and CODE_ZERO, or ANYWHERE where it is not a register and a number. */
 static void address(const struct decoder *d, const cs_x86_op *operand, uint8_t *base, int64_t *k)
 {
     const x86_op_mem *mem = &operand->mem;
 
-    *base = CODE_NONE;
+    *base = ANYWHERE;
     *k = mem->disp;
-    if (operand->type == X86_OP_MEM && is_flat(mem) && mem->index == X86_REG_INVALID && d->whole[mem->base])
+    if (operand->type != X86_OP_MEM || mem->index != X86_REG_INVALID || mem->segment == X86_REG_FS)
+        return;
+    if (mem->base == X86_REG_INVALID || mem->base == X86_REG_RIP)
+        *base = is_flat(mem) ? (uint8_t)CODE_ZERO : (uint8_t)GS;
+    else if (is_flat(mem) && d->whole[mem->base])
         *base = (uint8_t)(d->number[mem->base] - 1);
+    if (mem->base == X86_REG_RIP)
+        *k += (int64_t)(d->insn->address + d->insn->size);
 }
 
 /* ---- Instructions ---------------------------------------------------------------------------------------------- */
@@ -118,8 +127,7 @@ static void write_to(struct code_fact *fact, const struct decoder *d, const cs_x
     int64_t k;
 
     address(d, operand, &base, &k);
-    if (base != CODE_NONE)
-        code_add(fact, CODE_WRITE, 0, operand->size, base, k);
+    code_add(fact, CODE_WRITE, 0, operand->size, base, k);
 }
 
 /* What capstone says of an instruction that is not known here. Memory that it names may be written. */
@@ -176,18 +184,17 @@ static bool move(struct decoder *d, struct code_fact *fact, bool load_address)
     }
     if (to != CODE_NONE && b->type == X86_OP_MEM) {
         address(d, b, &base, &k);
-        if (load_address && b->mem.base == X86_REG_RIP && b->mem.index == X86_REG_INVALID)
-            code_add(fact, CODE_NUMBER, to, 0, 0, (int64_t)(d->insn->address + d->insn->size) + k);
-        else if (base == CODE_NONE && !(!load_address && read_table(d, fact, to, b, 8)))
-            code_forget(fact, to);
-        else if (base != CODE_NONE)
-            code_add(fact, load_address ? CODE_SET : CODE_LOAD, to, to, base, k);
+        if (load_address && base == CODE_ZERO)
+            code_add(fact, CODE_NUMBER, to, 0, 0, k);
+        else if (load_address)
+            code_add(fact, CODE_SET, to, to, base == GS ? (uint8_t)ANYWHERE : base, k);
+        else if (base != ANYWHERE || !read_table(d, fact, to, b, 8))
+            code_add(fact, CODE_LOAD, to, to, base, k);
         return true;
     }
     if (a->type == X86_OP_MEM && from != CODE_NONE) {
         address(d, a, &base, &k);
-        if (base != CODE_NONE)
-            code_add(fact, CODE_STORE, from, from, base, k);
+        code_add(fact, CODE_STORE, from, from, base, k);
         return true;
     }
     return false;
@@ -216,11 +223,19 @@ static bool arithmetic(const struct decoder *d, struct code_fact *fact)
     return true;
 }
 
+/* A word of a variable goes through CODE_TARGET: the interrupted SP, as the entry of a system call has stored it. */
 static void push(struct decoder *d, struct code_fact *fact)
 {
     const cs_x86 *x = &d->insn->detail->x86;
-    uint8_t reg = x->op_count > 0 ? whole(d, &x->operands[0]) : (uint8_t)CODE_NONE;
+    uint8_t reg = x->op_count > 0 ? whole(d, &x->operands[0]) : (uint8_t)CODE_NONE, base = ANYWHERE;
+    int64_t k;
 
+    if (x->op_count > 0 && x->operands[0].type == X86_OP_MEM)
+        address(d, &x->operands[0], &base, &k);
+    if (base == CODE_ZERO || base == GS) {
+        reg = CODE_TARGET;
+        code_add(fact, CODE_LOAD, reg, reg, base, k);
+    }
     if (reg != CODE_NONE)
         code_add(fact, CODE_STORE, reg, reg, RSP, -8);
     else
@@ -299,6 +314,11 @@ static bool known(struct decoder *d, struct code_fact *fact)
         /* The index of a table is compared with its last entry, and `ja` leaves if it is greater. */
         if (x->operands[1].type == X86_OP_IMM && x->operands[1].imm >= 0 && x->operands[1].imm < MAX_BOUND)
             fact->bound = (uint32_t)x->operands[1].imm + 1;
+        return true;
+    case X86_INS_SWAPGS:
+    case X86_INS_WRGSBASE:
+    case X86_INS_WRMSR: /* GS begins elsewhere, or may do so */
+        code_add(fact, CODE_WRITE, 0, 8, ANYWHERE, 0);
         return true;
     case X86_INS_TEST:
     case X86_INS_NOP:

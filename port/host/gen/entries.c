@@ -78,6 +78,7 @@ static const struct kind {
     {"error", CODE_ERROR, is_x86_64, "x86_64"},
     {"sp0", CODE_SP0, is_aarch64, "aarch64"},
     {"scratch", CODE_SCRATCH, is_riscv, "RISC-V"},
+    {"syscall", CODE_SYSCALL, is_x86_64, "x86_64"},
     {"vectors", VECTORS, has_vectors, "x86_64 and aarch64"},
     {"start", CODE_START, NULL, NULL},
     {"call", CODE_CALLED, NULL, NULL},
@@ -102,7 +103,8 @@ static bool take_kind(struct reader *r, char *name, unsigned *kind, uint64_t *st
     for (i = 0; i < sizeof kinds / sizeof *kinds && strcmp(kinds[i].name, word) != 0; i++)
         continue;
     if (i == sizeof kinds / sizeof *kinds)
-        return refuse(r, "there is no kind '%s'; there are trap, error, sp0, scratch, vectors, start, call", word);
+        return refuse(
+            r, "there is no kind '%s'; there are trap, error, syscall, sp0, scratch, vectors, start, call", word);
     if (kinds[i].fits != NULL && !kinds[i].fits(r->image))
         return refuse(r, "%s is for %s alone", word, kinds[i].of);
     *kind = kinds[i].kind;

@@ -304,6 +304,7 @@ LOST = {
         cmovz %rax, %rsp | enter $8, $0 | sub $8, %esp | pop %sp | imul %rax, %rsp | movzbl (%rdi), %esp |
         lea (%rsp,%rax), %rsp
         | mov %rsp, %r11 ; test %eax, %eax ; je 1f ; mov %rdi, %rsp ; 1: nop
+        | mov %rsp, (%rsp) ; mov %gs:(%rsp), %rsp | mov %rsp, (%rsp) ; mov %fs:(%rsp), %rsp
         | mov %rsp, %rbx ; test %eax, %eax ; je 1f ; mov %rdi, %rsp ; 1: nop
         | bsf %rax, %rsp | lcall *(%rdi) | or $1, %rsp | cmpxchg %rsp, %rsp""".split("|"),
     "aarch64": """mov sp, x0 | add sp, sp, x0 | msr spsel, #1 | add wsp, wsp, #16 |
@@ -479,8 +480,9 @@ FAULTS = {
         ("code_add(fact, CODE_SET, RSP, 0, RBP, 0)", "code_add(fact, CODE_SET, RSP, 0, RSP, 0)"),
         ("code_add(fact, CODE_LOAD, RBP, RBP, RSP, 0)", "code_forget(fact, RBX)"),
         ("code_forget(fact, RSP);\\n        code_forget(fact, RBP);", ";"),
-        ("load_address ? CODE_SET : CODE_LOAD", "load_address ? CODE_LOAD : CODE_LOAD"),
-        ("load_address ? CODE_SET : CODE_LOAD", "CODE_SET"),
+        ("code_add(fact, CODE_SET, to, to, base == GS", "code_add(fact, CODE_LOAD, to, to, base == GS"),
+        ("code_add(fact, CODE_LOAD, to, to, base, k);", "code_add(fact, CODE_SET, to, to, base, k);"),
+        ("base == GS ? (uint8_t)ANYWHERE : base, k", "base, k"),
         ("d->insn->id == X86_INS_SUB ? -1 : 1", "1"),
         ("code_add(fact, CODE_ALIGN, to, 0, 0, 0)", "(void)0"),
         ("code_add(fact, CODE_SUM, to, from, to, sign)", "(void)0"),
@@ -490,12 +492,33 @@ FAULTS = {
         ("if (x->prefix[2] == 0x66 &&", "if (0 &&"),
         ("{X86_REG_RSP, X86_REG_ESP,", "{X86_REG_RSP, X86_REG_RSP,"),
         ("{X86_REG_R10, X86_REG_R10D", "{X86_REG_R10D, X86_REG_R10D"),
-        ("mem->index == X86_REG_INVALID", "mem->index != X86_REG_RIP"),
+        ("mem->index != X86_REG_INVALID ||", ""),
         ("mem->segment != X86_REG_FS && mem->segment != X86_REG_GS", "mem->segment == X86_REG_INVALID"),
         ("fact->flow == CODE_NEXT && !from_pc", "(from_pc || fact->flow == CODE_NEXT)"),
         ("fact->size <= KEPT_BYTES && fact->flow == CODE_NEXT &&", "fact->size <= KEPT_BYTES &&"),
         (" | (uint64_t)size << 56", ""),
+        # Where words are that count from a segment, or have an address.
+        ("*k += (int64_t)(d->insn->address + d->insn->size);", ";"),
+        ("is_flat(mem) ? (uint8_t)CODE_ZERO : (uint8_t)GS", "(uint8_t)GS"),
+        ("is_flat(mem) ? (uint8_t)CODE_ZERO : (uint8_t)GS", "(uint8_t)CODE_ZERO"),
+        ("|| mem->segment == X86_REG_FS)", ")"),
+        ("else if (is_flat(mem) && d->whole", "else if (d->whole"),
+        ("reg = CODE_TARGET;", ";"),
+        ("code_add(fact, CODE_LOAD, reg, reg, base, k);\n    }", ";\n    }"),
+        ("case X86_INS_SWAPGS:", "case X86_INS_AAA:"),
+        ("case X86_INS_WRGSBASE:", "case X86_INS_AAA:"),
+        ("case X86_INS_WRMSR:", "case X86_INS_AAA:"),
     )] + [("code.c", a, b) for a, b in (
+        ("if (state->globals)\n        drop_range", "if (0)\n        drop_range"),
+        ("if (state->globals && at->base == BASE_NUMBER)", "if (0)"),
+        ("if (state->globals && at->base == BASE_STRUCT)", "if (0)"),
+        ("    forget_other_name(state, at);", ""),
+        ("            forget_other_name(state, &at);", ""),
+        ("(!cpu->link && is_pushed(state, sp))", "false"),
+        ("return pc.base == BASE_RETURN && old", "return old"),
+        ("&& old.base == BASE_CFA && old.k == 0", ""),
+        ("state->reg[AMD64_RCX] = way_back;", ""),
+        ("        state->globals = true;", ""),
         # Two SPs of one stack.
         ("same_stack(&sp, other_sp) && !join", "false && !join"),
         ("a->base <= BASE_TRAP && b->base >= BASE_CFA &&", "a->base <= BASE_TRAP || b->base >= BASE_CFA &&"),
@@ -646,8 +669,8 @@ FAULTS = {
         ("code_add(fact, CODE_BOUND,", "(void)("),
         ("CODE_ENTRY_SHIFT);", "0);"),
     )] + [("code.c", a, b) for a, b in (
-        ("        forget_struct(state);\\n        return;\\n    }\\n    write_slots(cpu, state, at->base",
-         "        return;\\n    }\\n    write_slots(cpu, state, at->base"),
+        ("        forget_struct(state);\\n        return;\\n    }\\n    forget_other_name(state, at);",
+         "        return;\\n    }\\n    forget_other_name(state, at);"),
         ("INT64_MAX); /* another interrupt may have come */\\n    forget_struct(state);", "INT64_MAX);"),
         ("        name_struct(cpu, state, op);", ""),
         # Two names of the CFA, at an interrupt that has left SP alone.
@@ -808,7 +831,7 @@ def images_of(cpu):
     ret = "br %r14" if cpu == "s390x" else "bx lr" if cpu in ARM else "ret"
     lost = [assembled(cpu, "lost-%d" % i, {"frame": "nop\n%s" % ret, "lost": begin + text.replace(";", "\n") + end})
             for i, text in enumerate(LOST[cpu])]
-    derived = [frames_image()] if cpu == "x86_64" else [thunk_image()] if cpu == "s390x" else []
+    derived = [frames_image(), *syscall_images()] if cpu == "x86_64" else [thunk_image()] if cpu == "s390x" else []
     if cpu.startswith("riscv"):
         derived = [trap_image(cpu, kind) for kind in TRAPS]
     return true, lost, without_cfi(cpu, "jumps", JUMPS[cpu]) if cpu in JUMPS else None, derived
@@ -849,6 +872,44 @@ def frames_image():
     return image, None, 1 + 3 + 2 + 2 + 1 + 1 + 1 + 1, "two frames"
 
 
+# Entries of x86_64's system calls: `known` is where the interrupted SP is known again, behind `apart`, or where the
+# entry ends. In the place of BETWEEN is what keeps it from being known, but for SAFE.
+SYSCALL = """entry: mov %rsp, {0}\nmov kernel(%rip), %rsp\napart: {2}\n push {1}\nknown: push %r11\npush %rcx\npop %rcx
+    pop %r11\npop %rsp\nsysretq"""
+FRAME = """entry: mov %rsp, %r10\nmov kernel(%rip), %rsp\napart: push $0x2b\npush {0}\npush %r11\npush $0x33\npush {1}
+    iretq\nknown:"""
+BY_GS, BY_ADDRESS = ("%gs:16", "%gs:16"), ("saved(%rip)", "saved")
+BETWEEN = {BY_GS: ("swapgs", "wrgsbase %rax", "wrmsr", "mov %rax, (%rdx)", "mov %rax, 8(,%rdx,8)", "mov %rax, %fs:0",
+                   "movl $0, %gs:20", "mov %rax, %gs:8(%rdx)", "mov %rax, saved(%rip)", "movl $0, saved"),
+           BY_ADDRESS: ("mov %rax, %gs:0", "movl $0, %gs:0", "movl $0, saved+4", "mov %rax, saved(,%rdx,8)",
+                        "push %rax\npop (%rdx)"),
+           ("%gs:saved", "saved"): ("",), ("%fs:16", "%fs:16"): ("",), ("%gs:16(%rdx)", "%gs:16"): ("",),
+           ("%gs:16", "%gs:24"): ("",)}
+SAFE = {BY_GS: ("", "mov %rax, %gs:8", "movl $0, %gs:24", "mov (%rdx), %rax"),
+        BY_ADDRESS: ("", "mov %rax, saved+8", "mov (%rdx), %rax"), ("%gs:saved(%rip)", "%gs:saved"): ("",)}
+
+
+def syscall_image(text, number, how):
+    """An image with such an entry; where its symbols are; how many bytes from there on have rows; and what it is."""
+    image = build("x86_64", "%s/syscall-%d" % (WORK, number),
+                  [".text", ".globl _start", "_start: jmp _start", text, "end: nop", ".data", ".balign 8",
+                   "saved: .quad 0, 0", "kernel: .quad 0"])
+    where = {name: int(addr, 16) for addr, name in re.findall(r"([0-9a-f]+) [a-zA-Z] (\w+)", run("nm", image)[0])}
+    first, last = how
+    return image, where, where[first] - where["entry"] + where["end"] - where[last], "syscall: " + text
+
+
+def syscall_images():
+    texts = [(SYSCALL.format(*way, what), ("apart", "known" if safe else "end"))
+             for safe, lists in ((True, SAFE), (False, BETWEEN)) for way, list_ in lists.items() for what in list_]
+    # The frame of iretq is that of the call, and is not: then nothing is known of the other stack.
+    texts += [("entry: lea %gs:16, %rax\nmov %rsp, (%rax)\nmov kernel(%rip), %rsp\napart: push %gs:16\nud2",
+               ("apart", "end")),
+              (FRAME.format("%r10", "%rcx"), ("known", "end")), (FRAME.format("%r10", "%rax"), ("apart", "end")),
+              (FRAME.format("%rax", "%rcx"), ("apart", "end"))]
+    return [syscall_image(text, i, how) for i, (text, how) in enumerate(texts)]
+
+
 def trap_image(cpu, kind):
     """An image with such an entry; where its symbols are; how many bytes behind its entry have rows; and KIND."""
     image = build(cpu, "%s/entry-%s-%s" % (WORK, cpu, kind.replace(", ", "-").replace(" ", "-")),
@@ -881,7 +942,8 @@ def judged(program, cpu, true, lost, jumps, traps):
         if where is None:
             done = int(report(program, image, "-d")["derived"]["bytes"])
         else:
-            done = int(report(program, image, "-s" if kind.startswith("scratch") else "-t", "%x" % where["entry"])
+            option = {"scratch": "-s", "syscall": "-c"}.get(re.match("[a-z]*", kind)[0], "-t")
+            done = int(report(program, image, option, "%x" % where["entry"])
                        ["derived"]["bytes"]) - (where["entry"] - where["_start"])
         if done != wanted:
             return "%s: %d bytes instead of %d" % (kind, done, wanted)
@@ -974,6 +1036,22 @@ def interrupts(compiler, *flags):
     kept = run(name, name + ".kept", status=1)[0].split()
     must(int(kept[2]) > int(kept[0]) // 2, "by the CFI alone only %s of %s are wrong" % (kept[2], kept[0]))
     return result
+
+
+def syscalls(level):
+    """At each instruction of a system call's entry its caller is the program, but where SP is in a variable alone."""
+    name = WORK + "/syscalls" + level
+    run("gcc", level, "-fno-pie", "-no-pie", "-I.", "port/host/test/syscalls.S", "port/host/test/syscalls.c", "sfu.c",
+        "-o", name)
+    said = gen.gen("--json", "--address=0x10000000", "-o", name + ".tables",
+                   *["--entry=%s:syscall" % entry for entry in ("per_cpu", "global", "by_register")], name)[0]
+    lost = [(entry["bytes"], entry["reason"]) for entry in json.loads(said)["entries"]]
+    sizes = [int(end, 16) - int(start, 16) for start, end in
+             (re.search(r"([0-9a-f]+) T %s_apart\n(?:.*\n)*?([0-9a-f]+) T %s_found" % (entry, entry),
+                        run("nm", "-n", name)[0]).groups() for entry in ("per_cpu", "global"))]
+    must(lost == [(size, "the code does not show where a row could find the interrupted SP") for size in sizes],
+         "%s instead of %s" % (lost, sizes))
+    return run(name, name + ".tables")[0].strip()
 
 
 def library(cpu, name, most):
@@ -1167,7 +1245,6 @@ UNKNOWN = {
                                        "pop %rbp\nret\n1: ret", "call f", 2),
     "an interrupt that returns elsewhere": ("f: push %rbx\nmov %rsp, %rbx\nmov (%rdi), %rsp\nnop\npop %rbx\niretq",
                                             "nop", 2, "--entry=f"),
-    "an instruction within another": ("f: jmp 1f\n.byte 0x48\n1: push %rbx\npop %rbx\nret", "call f", 4),
 }
 
 
@@ -1394,8 +1471,9 @@ SAME = {
 # What is wrong is said.
 REFUSED = {
     "nothing": "no code has this symbol", "": "no code has this symbol", "v1:": "there is no kind ''",
-    "v1:trapp": "there is no kind 'trapp'; there are trap, error, sp0, ", "v1:sp0": "sp0 is for aarch64 alone",
-    "v1:scratch": "scratch is for RISC-V alone", "v1:error/4": "only vectors of x86_64 take a number",
+    "v1:trapp": "there is no kind 'trapp'; there are trap, error, syscall, sp0, ", "v1:sp0": "sp0 is for aarch64 alone",
+    "v1:scratch": "scratch is for RISC-V alone", "v1:syscall/8": "only vectors of x86_64 take a number",
+    "v1:error/4": "only vectors of x86_64 take a number",
     "stubs:vectors": "a number of bytes must follow", "stubs:vectors/0": "'0' is no number of bytes from 1 to 4096",
     "stubs:vectors/x": "'x' is no number of bytes", "v1:vectors/16": "the symbol has no size",
     "v1+": "'' is no number", "v1+x": "'x' is no number", "v1+-1": "'-1' is no number",
@@ -1504,6 +1582,8 @@ def test_trust():
                 test("interrupts %s %s" % (compiler, " ".join(how)), interrupts, compiler, *how, own)
         # gcc refuses handlers that may use vector registers; clang saves them.
         test("interrupts clang-16 with vector registers", interrupts, "clang-16", "-O2")
+        for level in ("-O0", "-O2"):
+            test("x86_64 system calls " + level, syscalls, level)
     test("--cfi=keep", keeps)
     test("a cold part", doubtful)
     test("flags behind an add", flags)

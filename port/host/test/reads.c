@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* reads [-d] [-t ADDRESS | -s ADDRESS] IMAGE: what port/host/code makes of each function with call frame information,
- * in bytes: one on a line; with -d also how many bytes of code without have rows. -t, -s: where an interrupt enters,
- * with SP as it was, and with another one in the scratch register. */
+/* reads [-d] [-t ADDRESS | -s ADDRESS | -c ADDRESS] IMAGE: what port/host/code makes of each function with call frame
+ * information, in bytes: one on a line; with -d also how many bytes of code without have rows. -t, -s: where an
+ * interrupt enters, with SP as it was, and with another one in the scratch register; -c: what x86_64's syscall enters.
+ */
 #include "code/code.h"
 
 #include <inttypes.h>
@@ -36,11 +37,11 @@ int main(int argc, char **argv)
     struct cfi cfi = {0};
     int option;
 
-    while ((option = getopt(argc, argv, "ds:t:")) != -1) {
+    while ((option = getopt(argc, argv, "c:ds:t:")) != -1) {
         how.derive = true;
-        if (option == 's' || option == 't') {
+        if (option != 'd') {
             entry.addr = strtoull(optarg, NULL, 16);
-            entry.kind = option == 's' ? CODE_SCRATCH : CODE_TRAP;
+            entry.kind = option == 's' ? CODE_SCRATCH : option == 'c' ? CODE_SYSCALL : CODE_TRAP;
             how.num_entries = 1;
         }
     }
