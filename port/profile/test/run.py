@@ -73,8 +73,7 @@ CALLERS = {"kernel_start": [START[CPU]], "kernel_main": ["kernel_start"], "work"
            "short_two": ["calls"], "short_one": ["short_two"], "leaf": ["short_one"],
            "machine_enable": ["kernel_main", "cold", "second_main"],
            "cpu_disable": ["cold", "kernel_main", "second_main"], "second_parts": ["second_main"],
-           "next_times": ["work", "second_parts"], "run": ["work", "second_parts"], "cpu_clock": ["run", "own_time"],
-           "machine_cpu": ["run", "own_time"], "own_time": ["run"],
+           "next_times": ["work", "second_parts"], "run": ["work", "second_parts"], "cpu_clock": ["run"],
            "wait": ["kernel_main"], "machine_second": ["boot_second"], "second_main": ["machine_second"],
            "second_work": ["second_main"]}
 
@@ -141,7 +140,9 @@ def both_cpus():
 def each_cpu(mode, *options):
     """Two CPUs that work, each with a timer of its own. Each sample that a CPU has counted is in the profiles, with its
     own path. Where instructions are time, each part has that share of a CPU's samples that it had of the CPU's time.
-    Otherwise both CPUs really run at the same time, and the host takes time from them that their clocks count."""
+    Otherwise both CPUs really run at the same time, and the host takes time from them that their clocks count. On
+    riscv32 a sample takes ten times as many instructions, by the core, and counts as the time of what it interrupts:
+    there only one CPU alone, which has measured its parts before, compares shares."""
     kernel, report = DIRECTORY + "/shares.elf", []
     log = boot(kernel, mode, "-smp", "2", *options)
     profiles = numbers(log, r"(?m)^samples (\d+) incomplete (\d+)")
@@ -160,7 +161,7 @@ def each_cpu(mode, *options):
         must(all(path[0] == name for path in own), "%s: a path of another profile" % name)
         *ticks, taken = spent[cpu]
         must(sum(own.values()) == taken >= 2000, "CPU %d: %d in the depot, of %d" % (cpu, sum(own.values()), taken))
-        if options:
+        if options and CPU != "riscv32":
             ticks = {part: number for part, number in zip(("hot", "warm", "cold"), ticks) if number}
             report.append(compare_shares(own, ticks))
         else:

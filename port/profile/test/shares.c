@@ -96,30 +96,15 @@ PART void cold(void)
     sink = 2;
 }
 
-static volatile uint64_t handled[2]; /* time that samples took, by CPU: more in a part whose stack is deeper */
-
-/* The time of this CPU without that of its samples. */
-static inline __attribute__((always_inline)) uint64_t own_time(void)
-{
-    unsigned cpu = machine_cpu();
-    uint64_t now, before;
-
-    do {
-        before = handled[cpu];
-        now = cpu_clock();
-    } while (handled[cpu] != before);
-    return now - before;
-}
-
 /* Runs PART so many times and returns how long that took. */
 PART uint64_t run(void (*part)(void), unsigned times)
 {
-    uint64_t begin = own_time();
+    uint64_t begin = cpu_clock();
     unsigned i;
 
     for (i = 0; i < times; i++)
         part();
-    return own_time() - begin;
+    return cpu_clock() - begin;
 }
 
 static uint64_t time_of(void (*part)(void))
@@ -171,7 +156,6 @@ static bool sample(struct trap *trap)
 {
     unsigned cpu = machine_cpu();
     struct sfu_registers at;
-    uint64_t begin = cpu_clock();
 
     if (!is_sample(trap))
         return false;
@@ -183,7 +167,6 @@ static bool sample(struct trap *trap)
         machine_stop_others();
     if (cpu != 0 || !idle)
         taken[cpu] = taken[cpu] + 1;
-    handled[cpu] = handled[cpu] + (cpu_clock() - begin);
     return true;
 }
 
