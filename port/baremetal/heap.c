@@ -4,25 +4,23 @@
 
 enum { FRAMES = 32, LEAST = 16 };
 
-#if __GCC_ATOMIC_LLONG_LOCK_FREE < 2
-/* As sfu_fast_trace, which needs atomic operations of 64 bits: RISC-V of 32 bits has none. */
-static int trace(const struct sfu_registers *top, size_t skip, uint64_t *pcs, size_t *count)
+/* Stores the PCs from the caller of TOP on, at most FRAMES, and returns how many. */
+static size_t trace(struct sfu_fast *fast, const struct sfu_registers *top, uint64_t *pcs)
 {
-    struct sfu_walk walk;
-    int code = SFU_OK;
+    size_t count = 0;
 
+#if __GCC_ATOMIC_LLONG_LOCK_FREE < 2 /* the fast walker needs atomic operations of 64 bits */
+    struct sfu_walk walk;
+
+    (void)fast;
     sfu_walk_start(&walk, &kernel_target, top);
-    for (*count = 0; code == SFU_OK && *count < FRAMES; code = sfu_walk_step(&walk))
-        if (skip > 0)
-            skip--;
-        else
-            pcs[(*count)++] = walk.frame.regs.pc;
-    return code;
-}
-#define TRACE(fast, top, skip, pcs, count) trace(top, skip, pcs, count)
+    while (count < FRAMES && sfu_walk_step(&walk) == SFU_OK)
+        pcs[count++] = walk.frame.regs.pc;
 #else
-#define TRACE(fast, top, skip, pcs, count) sfu_fast_trace(fast, &kernel_target, top, skip, pcs, FRAMES, count)
+    (void)sfu_fast_trace(fast, &kernel_target, top, 1, pcs, FRAMES, &count);
 #endif
+    return count;
+}
 
 /* Adds WEIGHT to the call path that has called our caller. */
 static inline __attribute__((always_inline)) uint32_t note(struct where *where, int64_t weight)
@@ -30,9 +28,8 @@ static inline __attribute__((always_inline)) uint32_t note(struct where *where, 
     struct sfu_cpu cpu;
     struct sfu_registers here = sfu_here(&cpu);
     uint64_t pcs[FRAMES];
-    size_t count;
+    size_t count = trace(where->fast, &here, pcs);
 
-    (void)TRACE(where->fast, &here, 1, pcs, &count);
     return sfu_depot_add(&where->depot, pcs, count, weight);
 }
 

@@ -789,8 +789,7 @@ static void skip_entry(const char *text, bool by_cfi)
                    : "this code has rows in .sframe (--forget ignores those)");
     if (by_cfi && length > 6 && strcmp(text + length - 6, ":start") == 0)
         fputs("sfu-gen: to end traces in a function in C, write __asm__(\".cfi_undefined rip\") as its first "
-              "statement "
-              "(x30 on aarch64, %r14 on s390x, ra on RISC-V, lr on ARM)\n",
+              "statement (x30 on aarch64, %r14 on s390x, ra on RISC-V, lr on ARM)\n",
               stderr);
 }
 

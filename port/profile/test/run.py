@@ -141,8 +141,8 @@ def each_cpu(mode, *options):
     """Two CPUs that work, each with a timer of its own. Each sample that a CPU has counted is in the profiles, with its
     own path. Where instructions are time, each part has that share of a CPU's samples that it had of the CPU's time.
     Otherwise both CPUs really run at the same time, and the host takes time from them that their clocks count. On
-    riscv32 a sample takes ten times as many instructions, by the core, and counts as the time of what it interrupts:
-    there only one CPU alone, which has measured its parts before, compares shares."""
+    riscv32 the core makes the traces: a sample takes some ten times as many instructions, which count as time of what
+    it interrupts. So there shares are compared only of one CPU alone, which has measured its parts before."""
     kernel, report = DIRECTORY + "/shares.elf", []
     log = boot(kernel, mode, "-smp", "2", *options)
     profiles = numbers(log, r"(?m)^samples (\d+) incomplete (\d+)")
