@@ -123,6 +123,12 @@ static unsigned word_size(const struct abi *abi)
     return abi->word;
 }
 
+/* The last address of ABI. */
+static sfu_addr last_address(const struct abi *abi)
+{
+    return word_size(abi) == 4 ? (sfu_addr)UINT32_MAX : SFU_ADDR_MAX;
+}
+
 static bool is_abi(unsigned id)
 {
     return abi_of(id) != &abis[0];
@@ -135,9 +141,9 @@ static const struct abi *target_abi(const struct sfu_target *t)
 }
 
 /* The address of the instruction that PC, a return address perhaps, names. */
-static uint64_t code_address(const struct abi *abi, uint64_t pc)
+static sfu_addr code_address(const struct abi *abi, sfu_addr pc)
 {
-    return abi->traits & EVEN ? pc & ~(uint64_t)1 : pc;
+    return abi->traits & EVEN ? pc & ~(sfu_addr)1 : pc;
 }
 
 /* Whether the tables of S are big-endian. */
@@ -219,14 +225,14 @@ static inline int32_t load_signed(const uint8_t *p, unsigned size, bool big)
 }
 
 /* The one place that calls a read callback. */
-static bool fetch(sfu_read_fn read, void *ctx, uint64_t addr, uint8_t *buffer, size_t len)
+static bool fetch(sfu_read_fn read, void *ctx, sfu_addr addr, uint8_t *buffer, size_t len)
 {
     return read != NULL && read(ctx, addr, buffer, len) == 0;
 }
 
 /* A function. It is valid after find_fde or read_attributes has succeeded. */
 struct fde {
-    uint64_t start; /* address */
+    sfu_addr start; /* address */
     uint32_t size;  /* start + size may wrap */
     uint32_t rows;  /* offset of its rows, at most the end of the tables */
     uint32_t num_rows;
@@ -251,7 +257,7 @@ struct lookup {
     const uint8_t *words; /* of the row: valid after read_rules has read them */
     struct fde fde;
     struct row row;
-    uint64_t start; /* the row holds for LENGTH bytes from here on: valid after find_row has succeeded */
+    sfu_addr start; /* the row holds for LENGTH bytes from here on: valid after find_row has succeeded */
     uint32_t length;
     uint8_t buffer[REMOTE ? 4 * MAX_WORDS : 1]; /* for a record that the callback reads */
 };
@@ -267,7 +273,7 @@ static void begin(struct lookup *l, const struct sfu_section *s)
  * of a byte can change: of the section itself a compiler would have to load it anew for each record. */
 struct tables {
     const uint8_t *bytes; /* NULL: the callback reads */
-    uint64_t addr;
+    sfu_addr addr;
     uint32_t fdes, end; /* offsets */
     uint8_t fde_size;
     bool big, v3, relative;
@@ -353,7 +359,7 @@ static void set_unmentioned(struct sfu_rule *rule, uint8_t fixed, uint8_t reg)
 
 /* Fills in S from header H, but not bytes, read and ctx. Offsets in a header count from its own end. Each number is
  * compared with the room that is left before it is added or multiplied, so that nothing wraps. */
-static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, uint64_t addr)
+static int open_header(struct sfu_section *s, const uint8_t *h, sfu_addr size, sfu_addr addr)
 {
     bool big = (READS_SFRAME && h[0] == MAGIC >> 8) || (READS_OWN && h[0] == OWN_MAGIC >> 8);
     int code = check_preamble(h, big);
@@ -394,7 +400,7 @@ static int open_header(struct sfu_section *s, const uint8_t *h, uint64_t size, u
 /* The header is read once: somebody else may write to mapped bytes meanwhile, and what was checked must be what counts.
  * VOLATILE keeps a compiler from reading them again. */
 static OUT_OF_LINE int open_section(struct sfu_section *s, const void *bytes, sfu_read_fn read, void *ctx,
-                                    uint64_t size, uint64_t addr)
+                                    sfu_addr size, sfu_addr addr)
 {
     const volatile uint8_t *mapped = (const volatile uint8_t *)bytes;
     uint8_t header[HEADER_SIZE];
@@ -403,7 +409,7 @@ static OUT_OF_LINE int open_section(struct sfu_section *s, const void *bytes, sf
 
     if (size == 0)
         return SFU_E_EMPTY;
-    if (size < HEADER_SIZE || addr > UINT64_MAX - size)
+    if (size < HEADER_SIZE || addr > SFU_ADDR_MAX - size)
         return SFU_E_BOUNDS;
     if (mapped == NULL && (!REMOTE || !fetch(read, ctx, addr, header, HEADER_SIZE)))
         return SFU_E_SECTION;
@@ -418,12 +424,12 @@ static OUT_OF_LINE int open_section(struct sfu_section *s, const void *bytes, sf
     return code;
 }
 
-int sfu_open(struct sfu_section *section, const void *bytes, uint64_t size, uint64_t addr)
+int sfu_open(struct sfu_section *section, const void *bytes, sfu_addr size, sfu_addr addr)
 {
     return open_section(section, bytes, NULL, NULL, size, addr);
 }
 
-int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, uint64_t size, uint64_t addr)
+int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, sfu_addr size, sfu_addr addr)
 {
     return REMOTE ? open_section(section, NULL, read, ctx, size, addr) : SFU_E_SECTION;
 }
@@ -496,8 +502,8 @@ static OUT_OF_LINE int add_joined(struct sfu_section **list, struct sfu_section 
     }
 }
 
-int sfu_add(struct sfu_section **list, struct sfu_section *sections, size_t room, const void *bytes, uint64_t size,
-            uint64_t addr)
+int sfu_add(struct sfu_section **list, struct sfu_section *sections, size_t room, const void *bytes, sfu_addr size,
+            sfu_addr addr)
 {
     int code = sfu_open(sections, bytes, size, addr);
 
@@ -505,7 +511,7 @@ int sfu_add(struct sfu_section **list, struct sfu_section *sections, size_t room
 }
 
 int sfu_add_remote(struct sfu_section **list, struct sfu_section *sections, size_t room, sfu_read_fn read,
-                   void *ctx, uint64_t size, uint64_t addr)
+                   void *ctx, sfu_addr size, sfu_addr addr)
 {
     int code = sfu_open_remote(sections, read, ctx, size, addr);
 
@@ -534,7 +540,7 @@ bool sfu_remove(struct sfu_section **list, struct sfu_section *sections, size_t 
 }
 
 /* Whether PC lies in RANGE. An unset one has every address. */
-static bool is_in(const struct sfu_range *range, uint64_t pc)
+static bool is_in(const struct sfu_range *range, sfu_addr pc)
 {
     return range->high == 0 || (pc >= range->low && pc < range->high);
 }
@@ -553,9 +559,9 @@ static INLINE const uint8_t *read_fde(struct lookup *l, const struct tables *t, 
 }
 
 /* The address of function INDEX, whose FDE is at P. The sum wraps. */
-static INLINE uint64_t fde_start(const struct tables *t, uint32_t index, const uint8_t *p)
+static INLINE sfu_addr fde_start(const struct tables *t, uint32_t index, const uint8_t *p)
 {
-    uint64_t start = t->v3 ? load8(p, t->big) : (uint64_t)(int32_t)load4(p, t->big);
+    sfu_addr start = t->v3 ? (sfu_addr)load8(p, t->big) : (sfu_addr)(int32_t)load4(p, t->big);
 
     if (t->relative)
         start += fde_at(t, index);
@@ -581,6 +587,12 @@ static int read_range(struct lookup *l, uint32_t index)
     l->fde.start = fde_start(&t, index, p);
     l->fde.size = load4(fde_rest(&t, p), t.big);
     return SFU_OK;
+}
+
+/* Whether the function that read_range has read goes up to the end of the address space, or past it. */
+static bool is_past_end(const struct lookup *l)
+{
+    return l->fde.start > last_address(abi_of(l->s->abi)) - l->fde.size;
 }
 
 /* Reads the attributes of function INDEX: from its FDE or, in V3, from in front of its rows. A row takes at least its
@@ -629,7 +641,7 @@ static int read_attributes(struct lookup *l, uint32_t index)
 
 /* Sets *COUNT to the number of functions that start at or below PC, in a sorted table. Reads at most 32 of them: there
  * are fewer than 2^32. */
-static int search(struct lookup *l, uint64_t pc, uint32_t *count)
+static int search(struct lookup *l, sfu_addr pc, uint32_t *count)
 {
     uint32_t low = 0, high = l->s->num_fdes;
     struct tables t;
@@ -654,7 +666,7 @@ static int search(struct lookup *l, uint64_t pc, uint32_t *count)
  * one is the candidate. Empty ones may share its start, on either side: gcc emits one for a body that is
  * __builtin_unreachable(), and a linker may put it in front of another function or behind it. In any other table, that
  * of a module for instance, each is a candidate. At most num_fdes passes. */
-static int find_fde(struct lookup *l, uint64_t pc)
+static int find_fde(struct lookup *l, sfu_addr pc)
 {
     bool sorted = l->s->flags & FLAG_SORTED;
     uint32_t index = l->s->num_fdes;
@@ -678,7 +690,7 @@ static void find_code(struct sfu_section *s)
 {
     struct lookup l;
     uint32_t index = s->num_fdes;
-    uint64_t high;
+    sfu_addr high;
 
     s->code.low = s->code.high = 0;
     if (!(s->flags & FLAG_SORTED) || s->bytes == NULL)
@@ -690,7 +702,7 @@ static void find_code(struct sfu_section *s)
         index--;
         (void)read_range(&l, index); /* succeeds: the section is mapped */
     } while (l.fde.size == 0);
-    if (l.fde.start > UINT64_MAX - l.fde.size)
+    if (is_past_end(&l))
         return;
     high = l.fde.start + l.fde.size;
     (void)read_range(&l, 0);
@@ -703,7 +715,7 @@ static void find_code(struct sfu_section *s)
 int sfu_find_text(struct sfu_section *section)
 {
     struct lookup l;
-    uint64_t low = UINT64_MAX, high = 0;
+    sfu_addr low = SFU_ADDR_MAX, high = 0;
     uint32_t index;
 
     begin(&l, section);
@@ -712,7 +724,7 @@ int sfu_find_text(struct sfu_section *section)
 
         if (code != SFU_OK)
             return code;
-        if (l.fde.start > UINT64_MAX - l.fde.size)
+        if (is_past_end(&l))
             return SFU_E_FDE;
         if (l.fde.size == 0)
             continue;
@@ -812,7 +824,7 @@ static int scan_rows(struct lookup *l, uint32_t offset, uint32_t *end)
 /* Finds the row for PC, which lies in the function, and the range that the row holds for. A function without rows
  * counts as one row. In a MASK function rows count from the start of the block that repeats: a PLT of 16-byte entries
  * has rows for 0 and 6, say, and PC start + 0x28 is at 8 of its third block. */
-static int find_row(struct lookup *l, uint64_t pc)
+static int find_row(struct lookup *l, sfu_addr pc)
 {
     uint32_t offset = (uint32_t)(pc - l->fde.start), block = 0, end = l->fde.size;
     int code;
@@ -961,7 +973,7 @@ static int read_rules(struct lookup *l, struct sfu_row *row)
     return SFU_OK;
 }
 
-int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row)
+int sfu_find(const struct sfu_section *section, sfu_addr pc, struct sfu_row *row)
 {
     struct lookup l;
     int code;
@@ -987,7 +999,7 @@ int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row
 
 /* Sets *VALUE to register REG of FRAME, for rule WHICH. A call may have changed all but SP and FP. */
 static int frame_register(const struct sfu_target *t, const struct abi *abi, const struct sfu_frame *frame,
-                          unsigned which, uint32_t reg, uint64_t *value)
+                          unsigned which, uint32_t reg, sfu_addr *value)
 {
     if (reg == abi->sp)
         *value = frame->regs.sp;
@@ -1004,7 +1016,7 @@ static int frame_register(const struct sfu_target *t, const struct abi *abi, con
 
 /* Sets *STACK to the stack of T that ADDR lies on: up to its high end, which is the SP of an empty stack, or below its
  * low end, if it has overflowed. Returns false, and sets an empty one, if there is none. */
-static OUT_OF_LINE bool find_stack(const struct sfu_target *t, uint64_t addr, struct sfu_stack *stack)
+static OUT_OF_LINE bool find_stack(const struct sfu_target *t, sfu_addr addr, struct sfu_stack *stack)
 {
     stack->bytes = t->stack.bytes;
     stack->low = t->stack.low;
@@ -1016,15 +1028,15 @@ static OUT_OF_LINE bool find_stack(const struct sfu_target *t, uint64_t addr, st
 }
 
 /* Whether STACK has all SIZE bytes at ADDR. */
-static bool has_word(const struct sfu_stack *stack, uint64_t addr, unsigned size)
+static bool has_word(const struct sfu_stack *stack, sfu_addr addr, unsigned size)
 {
     return addr >= stack->low && addr < stack->high && stack->high - addr >= size;
 }
 
 /* Reads the word of SIZE (8 or 4) bytes at ADDR. It lies on STACK or, where a row crosses to another stack, on that
  * one. */
-static bool read_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, bool big,
-                      unsigned size, uint64_t *value)
+static bool read_word(const struct sfu_target *t, const struct sfu_stack *stack, sfu_addr addr, bool big,
+                      unsigned size, sfu_addr *value)
 {
     struct sfu_stack other;
     uint8_t word[8];
@@ -1039,11 +1051,11 @@ static bool read_word(const struct sfu_target *t, const struct sfu_stack *stack,
         p = (const uint8_t *)stack->bytes + (addr - stack->low);
     else if (!fetch(t->read, t->ctx, addr, word, size))
         return false;
-    *value = size == 4 ? load4(p, big) : load8(p, big);
+    *value = size == 4 ? load4(p, big) : (sfu_addr)load8(p, big);
     return true;
 }
 
-int sfu_read_word(const struct sfu_target *target, uint64_t addr, bool big, uint64_t *value)
+int sfu_read_word(const struct sfu_target *target, sfu_addr addr, bool big, sfu_addr *value)
 {
     unsigned size = word_size(target_abi(target));
 
@@ -1052,9 +1064,9 @@ int sfu_read_word(const struct sfu_target *target, uint64_t addr, bool big, uint
 
 /* Whether ADDR lies below SP, but for the red zone, in a frame that was interrupted, or where a walk begins, in a trap
  * handler for instance. A trap may have overwritten what lies there, if it is on SP's own stack. */
-static bool is_below(const struct sfu_walk *walk, uint64_t addr)
+static bool is_below(const struct sfu_walk *walk, sfu_addr addr)
 {
-    uint64_t sp = walk->frame.regs.sp;
+    sfu_addr sp = walk->frame.regs.sp;
 
     return walk->frame.regs.pc_kind == SFU_PC_EXACT && addr < sp && sp - addr > walk->target->red_zone;
 }
@@ -1075,9 +1087,9 @@ static bool is_from_sp(const struct abi *abi, const struct sfu_row *row, const s
  *   SFU_E_DEAD_SLOT  a word of SP's own stack
  *   SFU_E_STACK      cannot be told: SP is on no known stack, or it is the low end of its stack, or lower. An SP at the
  *                    low end may be that of an empty stack which ends there, and ADDR a dead slot of that stack */
-static int judge_slot(const struct sfu_walk *walk, uint64_t addr)
+static int judge_slot(const struct sfu_walk *walk, sfu_addr addr)
 {
-    uint64_t sp = walk->frame.regs.sp;
+    sfu_addr sp = walk->frame.regs.sp;
 
     if (sp <= walk->stack.low || sp > walk->stack.high)
         return SFU_E_STACK;
@@ -1086,8 +1098,8 @@ static int judge_slot(const struct sfu_walk *walk, uint64_t addr)
 
 /* What a row says of FRAME's caller. */
 struct caller {
-    uint64_t values[RULES]; /* CFA, RA, FP */
-    uint64_t slot;          /* where the RA is on the stack; 0: it was in a register */
+    sfu_addr values[RULES]; /* CFA, RA, FP */
+    sfu_addr slot;          /* where the RA is on the stack; 0: it was in a register */
     bool replaced;          /* the RA is not the one that was there */
 };
 
@@ -1095,7 +1107,7 @@ struct caller {
  * registers before it gave up their slots. Compilers do not always say so: clang's row at `autiasp`, behind
  * `ldp x29, x30, [sp, 16]; add sp, sp, 32`, still has RA = *(CFA - 8). amd64's RA has no register. Nor has the RA of a
  * trap frame: x30 has what the interrupted code had there. */
-static int revive(const struct sfu_walk *walk, const struct sfu_row *row, unsigned which, uint64_t *value)
+static int revive(const struct sfu_walk *walk, const struct sfu_row *row, unsigned which, sfu_addr *value)
 {
     const struct abi *abi = abi_of(row->abi);
 
@@ -1111,16 +1123,16 @@ static int apply_rule(const struct sfu_walk *walk, const struct abi *abi, const 
     const struct sfu_rule *rule = which == CFA ? &row->cfa : which == RA ? &row->ra : &row->fp;
     const struct sfu_target *t = walk->target;
     const struct sfu_frame *frame = &walk->frame;
-    int64_t offset = rule->offset;
-    uint64_t base = caller->values[CFA], sum;
+    int32_t offset = rule->offset;
+    sfu_addr base = caller->values[CFA], sum;
     int code = SFU_OK;
 
     if (rule->control & RULE_REGISTER)
         code = frame_register(t, abi, frame, which, rule->control >> RULE_NUMBER, &base);
     if (code != SFU_OK)
         return code;
-    sum = base + (uint64_t)offset;
-    if ((offset < 0) != (sum < base) || (word_size(abi) == 4 && sum > UINT32_MAX))
+    sum = base + (sfu_addr)offset;
+    if ((offset < 0) != (sum < base) || sum > last_address(abi))
         return SFU_E_ADDRESS;
     caller->values[which] = sum;
     if (!(rule->control & RULE_DEREFERENCE))
@@ -1139,12 +1151,12 @@ static int apply_rule(const struct sfu_walk *walk, const struct abi *abi, const 
 }
 
 /* RA without its PAC: its bits become what bit 55 is. */
-static uint64_t strip(const struct sfu_target *t, uint64_t ra)
+static sfu_addr strip(const struct sfu_target *t, uint64_t ra)
 {
     uint64_t bit55 = (uint64_t)1 << 55;
     uint64_t mask = t->pac_mask != 0 ? t->pac_mask : ~(((uint64_t)1 << 48) - 1);
 
-    return ra & bit55 ? ra | mask : ra & ~mask;
+    return (sfu_addr)(ra & bit55 ? ra | mask : ra & ~mask);
 }
 
 /* Finds the caller of WALK's frame by ROW, which has rules. */
@@ -1175,9 +1187,9 @@ static int find_caller(const struct sfu_walk *walk, const struct sfu_row *row, s
  * stack, at SP = 0x1f00, to another one. If the next caller is on the task's stack again, at 0x1e80, its frames are in
  * the trace already: a loop. At 0x1f80 the walk goes on above them. An SP between SP and the high end of STACK was on
  * it. There are at most SFU_MAX_SWITCHES places where the walk left a stack, and the frame's own. */
-static bool was_left(const struct sfu_walk *walk, const struct sfu_stack *stack, uint64_t sp)
+static bool was_left(const struct sfu_walk *walk, const struct sfu_stack *stack, sfu_addr sp)
 {
-    uint64_t left = walk->frame.regs.sp;
+    sfu_addr left = walk->frame.regs.sp;
     unsigned i = walk->frame.switches;
 
     while (left < sp || left > stack->high) {
@@ -1191,7 +1203,7 @@ static bool was_left(const struct sfu_walk *walk, const struct sfu_stack *stack,
 
 /* Moves WALK to the stack that SP lies on, and counts that. A frame that a trap interrupted has all of its registers,
  * even where nobody knows its stack: only TRAP may lead to none. */
-static OUT_OF_LINE int switch_stack(struct sfu_walk *walk, uint64_t sp, bool trap)
+static OUT_OF_LINE int switch_stack(struct sfu_walk *walk, sfu_addr sp, bool trap)
 {
     const struct sfu_target *t = walk->target;
     struct sfu_frame *frame = &walk->frame;
@@ -1229,7 +1241,7 @@ static bool may_stay(const struct sfu_walk *walk, bool trap)
  *     irq_entry    SP 0x8f00  a trap frame        which interrupted: below 0x8f00, so find_stack is asked
  *     work         SP 0x2c00  on the thread stack  left: 0x8f00. A later SP from 0x8000 to 0x8f00 is SFU_E_PROGRESS
  *     main         SP 0x2fe0 */
-static int advance(struct sfu_walk *walk, uint64_t sp, bool trap)
+static int advance(struct sfu_walk *walk, sfu_addr sp, bool trap)
 {
     const struct sfu_target *t = walk->target;
     struct sfu_frame *frame = &walk->frame;
@@ -1264,7 +1276,7 @@ static inline const struct sfu_section *next_section(const struct sfu_section *s
 }
 
 /* Whether PC may be code of one of the sections, each of which is in the list once. */
-static bool is_code(const struct sfu_target *t, uint64_t pc)
+static bool is_code(const struct sfu_target *t, sfu_addr pc)
 {
     const struct sfu_section *s = t->sections;
 
@@ -1305,7 +1317,7 @@ int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row)
 
 /* ---- Walk ------------------------------------------------------------------------------------------------------ */
 
-uint64_t sfu_lookup_pc(const struct sfu_registers *regs)
+sfu_addr sfu_lookup_pc(const struct sfu_registers *regs)
 {
     return regs->pc_kind == SFU_PC_RETURN ? regs->pc - 1 : regs->pc;
 }
@@ -1313,7 +1325,7 @@ uint64_t sfu_lookup_pc(const struct sfu_registers *regs)
 static inline int find_frame(const struct sfu_target *target, const struct sfu_frame *frame, struct sfu_row *row)
 {
     const struct sfu_section *s = target->sections;
-    uint64_t pc = sfu_lookup_pc(&frame->regs);
+    sfu_addr pc = sfu_lookup_pc(&frame->regs);
     int first = s != NULL ? SFU_E_NOT_CODE : SFU_E_NO_SECTION;
 
     for (; s != NULL; s = next_section(s)) {
@@ -1537,7 +1549,7 @@ static int check_fde(struct lookup *l, uint32_t index, uint32_t left, uint32_t *
         code = SFU_E_COUNT;
     if (code == SFU_OK)
         code = check_rows(l, row);
-    if (code == SFU_OK && l->fde.start > UINT64_MAX - l->fde.size)
+    if (code == SFU_OK && is_past_end(l))
         code = SFU_E_FDE;
     return code;
 }
@@ -1558,7 +1570,7 @@ int sfu_check(const struct sfu_section *section, struct sfu_place *place)
     uint32_t room = (section->end - section->rows) / 2;
     uint32_t left = section->num_rows < room ? section->num_rows : room;
     uint32_t index, row = 0;
-    uint64_t start = 0, end = 0; /* start of the function before; end of the last one that is not empty */
+    sfu_addr start = 0, end = 0; /* start of the function before; end of the last one that is not empty */
     int code = SFU_E_EMPTY;
 
     begin(&l, section);
@@ -1649,7 +1661,7 @@ static bool rebase(const struct sfu_section *s, uint8_t *fdes)
         uint64_t start;
 
         read_mapped(&l, i);
-        start = l.fde.start - s->addr;
+        start = (uint64_t)l.fde.start - s->addr;
         if (size == 4 && (int64_t)start != (int32_t)start)
             return false;
         if (fdes == NULL)

@@ -37,7 +37,7 @@
  *
  * Conventions
  *   sfu can unwind the program that it is part of, or another one, of any supported ABI and byte order. Addresses and
- *   register values are those of the unwound program, as uint64_t. Sizes and offsets are in bytes. Ranges are
+ *   register values are those of the unwound program, as sfu_addr. Sizes and offsets are in bytes. Ranges are
  *   half-open: low <= x < high. A member that is 0 or NULL is unset; its comment gives the default. A parameter that is
  *   a pointer must not be NULL, unless the function's comment allows that. A function that fails leaves its outputs
  *   unchanged, except where its comment says otherwise. sfu keeps no state outside of the structures given to it,
@@ -93,6 +93,31 @@ extern "C" {
  *   SFU_ABI             the only ABI that is read, in its own byte order: -DSFU_ABI=SFU_AMD64, for instance.
  *   SFU_NO_REMOTE       defined: sections are read through a pointer only; sfu_open_remote always fails.
  *   SFU_NO_STRINGS      defined: sfu_string returns "" for every code. */
+
+/* An address of the unwound program, a number of its bytes, or the value of one of its registers. It has 64 bits, or 32
+ * if SFU_ABI is SFU_RISCV32, SFU_ARM or SFU_THUMB. */
+#define SFU_ADDR_BITS_SFU_AARCH64_BIG 64
+#define SFU_ADDR_BITS_SFU_AARCH64     64
+#define SFU_ADDR_BITS_SFU_AMD64       64
+#define SFU_ADDR_BITS_SFU_S390X       64
+#define SFU_ADDR_BITS_SFU_RISCV64     64
+#define SFU_ADDR_BITS_SFU_RISCV32     32
+#define SFU_ADDR_BITS_SFU_ARM         32
+#define SFU_ADDR_BITS_SFU_THUMB       32
+#define SFU_ADDR_BITS_(abi)           SFU_ADDR_BITS_##abi
+#define SFU_ADDR_BITS_OF(abi)         SFU_ADDR_BITS_(abi)
+#ifdef SFU_ABI
+#define SFU_ADDR_BITS SFU_ADDR_BITS_OF(SFU_ABI)
+#else
+#define SFU_ADDR_BITS 64
+#endif
+#if SFU_ADDR_BITS == 32
+typedef uint32_t sfu_addr;
+#define SFU_ADDR_MAX UINT32_MAX
+#else
+typedef uint64_t sfu_addr;
+#define SFU_ADDR_MAX UINT64_MAX
+#endif
 
 /* What a function returns: SFU_OK, SFU_END or a negative error. */
 enum sfu_code {
@@ -161,9 +186,9 @@ enum sfu_pc_kind {
 
 /* The registers of a frame: a walk begins with them, and a trap hook fills them in. */
 struct sfu_registers {
-    uint64_t pc; /* without its PAC, if it was a signed RA (aarch64). ARM: a walk clears its bit 0 */
-    uint64_t sp, fp;
-    uint64_t ra; /* the link register (all but amd64) */
+    sfu_addr pc; /* without its PAC, if it was a signed RA (aarch64). ARM: a walk clears its bit 0 */
+    sfu_addr sp, fp;
+    sfu_addr ra; /* the link register (all but amd64) */
     enum sfu_pc_kind pc_kind;
     bool has_ra; /* ra is known. It is used only where the PC is exact, because a call changes it */
 };
@@ -179,7 +204,7 @@ enum sfu_guess {
 /* One frame of a walk. */
 struct sfu_frame {
     struct sfu_registers regs;
-    uint64_t saved; /* of an interrupted frame: the trap frame's SP, or what the trap hook says; else 0 */
+    sfu_addr saved; /* of an interrupted frame: the trap frame's SP, or what the trap hook says; else 0 */
     uint32_t depth; /* 0 for the topmost frame */
     enum sfu_guess guess;
     uint8_t switches; /* stack switches from the topmost frame to this one */
@@ -193,14 +218,14 @@ struct sfu_frame {
 
 /* The addresses low <= x < high. high 0: unset. */
 struct sfu_range {
-    uint64_t low, high;
+    sfu_addr low, high;
 };
 
 /* A stack, which grows down from high to low. BYTES are its memory: the live stack, a copy or a dump. NULL: the read
  * callback of the target reads it. high 0: unset, and nothing can be read. */
 struct sfu_stack {
     const void *bytes;
-    uint64_t low, high;
+    sfu_addr low, high;
 };
 
 /* One recovery rule, in the two words of a flexible row (specification 3.2). Default rows (3.1) become such rules:
@@ -225,8 +250,8 @@ enum sfu_row_kind {
  * the address space.) A row may be copied, kept, and applied any number of times. The caller's registers (3):
  *   CFA = cfa rule;  pc = ra rule;  fp = fp rule;  sp = CFA (s390x: CFA - 160) */
 struct sfu_row {
-    uint64_t start;
-    uint64_t function; /* start of the function */
+    sfu_addr start;
+    sfu_addr function; /* start of the function */
     struct sfu_rule cfa, ra, fp;
     uint32_t length;
     uint8_t abi;     /* enum sfu_abi; with SFU_ABI it is not looked at */
@@ -238,14 +263,14 @@ struct sfu_row {
 /* Reads LEN bytes at ADDR of the unwound program into BUFFER: a word of a stack, 1 to 28 bytes of a section (or a part
  * of a stack, if you call sfu_fast_trace_remote). ADDR may be any address, aligned or not. ADDR + LEN does not wrap.
  * The callback must not fault. Returns 0 if all bytes were read. */
-typedef int (*sfu_read_fn)(void *ctx, uint64_t addr, void *buffer, size_t len);
+typedef int (*sfu_read_fn)(void *ctx, sfu_addr addr, void *buffer, size_t len);
 
 /* Sets *VALUE to register REG (DWARF number) of FRAME, whose PC is exact. In the topmost frame (depth 0) that is the
  * value at the start of the walk, in an interrupted frame the value that the trap has saved (frame->saved,
  * sfu_read_word). REG may be any number up to 2^29 - 1, because it comes out of a row, and a corrupt or hostile row
  * may name any: compare REG with the number of registers that you have before you use it as an index. REG 16 to 31 of
  * s390x are floating-point registers. Returns 0, or anything else if the register is not known. */
-typedef int (*sfu_reg_fn)(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
+typedef int (*sfu_reg_fn)(void *ctx, const struct sfu_frame *frame, uint32_t reg, sfu_addr *value);
 
 /* The frame that a trap interrupted, as a trap hook says. Before sfu asks the hook, it sets the registers to 0, pc_kind
  * to SFU_PC_EXACT, saved to the SP of the trap frame, and guess to SFU_GUESS_NONE. */
@@ -253,7 +278,7 @@ struct sfu_interrupted {
     struct sfu_registers
         regs;             /* pc_kind: SFU_PC_RETURN if the frame was not stopped by a trap, but has itself called
                                 * a function that switches threads or coroutines */
-    uint64_t saved;       /* becomes frame.saved, if the PC is exact */
+    sfu_addr saved;       /* becomes frame.saved, if the PC is exact */
     enum sfu_guess guess; /* SFU_GUESS_HOOK: not sure. This frame, or the end, is then not reliable */
 };
 
@@ -272,13 +297,13 @@ typedef int (*sfu_trap_hook_fn)(void *ctx, const struct sfu_frame *frame, int co
  * stack: its SP has overflowed. If stack A's high is stack B's low, an SP with that address is ambiguous: A is empty,
  * or B is full. As long as SP has that address, sfu reads nothing below it. Leave 8 bytes between two stacks, and sfu
  * tells them apart. Returns false if ADDR lies on none. */
-typedef bool (*sfu_find_stack_fn)(void *ctx, uint64_t addr, struct sfu_stack *stack);
+typedef bool (*sfu_find_stack_fn)(void *ctx, sfu_addr addr, struct sfu_stack *stack);
 
 /* Returns the original of a return address that a function tracer or a return probe has replaced. *RA is what a row or
  * a guess gives for FRAME, without its PAC. SLOT is its address on the stack, or 0 if it is in a register. Returns true
  * and sets *RA to the original address if it was replaced. Else returns false and leaves *RA alone. The callback is not
  * asked about the PC of an interrupted frame. It may be asked twice about one frame, also after a step that failed. */
-typedef bool (*sfu_original_ra_fn)(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra);
+typedef bool (*sfu_original_ra_fn)(void *ctx, const struct sfu_frame *frame, sfu_addr slot, sfu_addr *ra);
 
 /* One .sframe section. sfu_add or sfu_open fills in the structure. Callers may read it, and may set text. The bytes of
  * the section must stay where they are. */
@@ -287,7 +312,7 @@ struct sfu_section {
     const uint8_t *bytes;     /* NULL: read through the callback */
     sfu_read_fn read;
     void *ctx;
-    uint64_t addr, size;
+    sfu_addr addr, size;
     /* The code that the section describes. sfu_find_frame does not look up a PC outside of this range in the section.
      * Default: any PC may be its code. Set text from the linker script or by sfu_find_text. When code is freed, set
      * text again, so that it no longer covers the freed code. */
@@ -363,7 +388,7 @@ struct sfu_walk {
     const struct sfu_target *target;
     struct sfu_frame frame;
     struct sfu_stack stack;          /* the stack of the frame; unset if that stack is not known */
-    uint64_t left[SFU_MAX_SWITCHES]; /* the SP before each of the frame.switches stack switches */
+    sfu_addr left[SFU_MAX_SWITCHES]; /* the SP before each of the frame.switches stack switches */
     bool stayed;                     /* the frame before has the same SP */
 };
 
@@ -384,13 +409,13 @@ struct sfu_place {
  * Returns SFU_OK; SFU_E_CONCATENATED if more than ROOM are joined; what sfu_open returns, if it refuses one;
  * SFU_E_ABI if the ABI of one is not that of the list. On error SECTIONS may have changed, and the sections before
  * the failing one are in the list: call sfu_remove before retrying. */
-int sfu_add(struct sfu_section **list, struct sfu_section *sections, size_t room, const void *bytes, uint64_t size,
-            uint64_t addr);
+int sfu_add(struct sfu_section **list, struct sfu_section *sections, size_t room, const void *bytes, sfu_addr size,
+            sfu_addr addr);
 
 /* sfu_add for a section that READ(CTX, ADDR + offset, ...) reads. No function is read. Returns what sfu_add returns, or
  * SFU_E_SECTION. */
 int sfu_add_remote(struct sfu_section **list, struct sfu_section *sections, size_t room, sfu_read_fn read,
-                   void *ctx, uint64_t size, uint64_t addr);
+                   void *ctx, sfu_addr size, sfu_addr addr);
 
 /* Takes SECTIONS[0] to SECTIONS[ROOM - 1] out of *LIST, as far as they are in it. Returns whether one was. */
 bool sfu_remove(struct sfu_section **list, struct sfu_section *sections, size_t room);
@@ -400,10 +425,10 @@ bool sfu_remove(struct sfu_section **list, struct sfu_section *sections, size_t 
  * target.sections to its address. Without sfu_add a kernel is 500 bytes smaller; its walks search the section for each
  * PC, also for one that is outside of all functions. Reads only the header. Returns
  * SFU_OK, SFU_E_EMPTY (SIZE is 0), SFU_E_MAGIC, SFU_E_VERSION, SFU_E_ABI, SFU_E_FLAGS or SFU_E_BOUNDS. */
-int sfu_open(struct sfu_section *section, const void *bytes, uint64_t size, uint64_t addr);
+int sfu_open(struct sfu_section *section, const void *bytes, sfu_addr size, sfu_addr addr);
 
 /* sfu_open for a section that READ(CTX, ADDR + offset, ...) reads. Returns what sfu_open returns, or SFU_E_SECTION. */
-int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, uint64_t size, uint64_t addr);
+int sfu_open_remote(struct sfu_section *section, sfu_read_fn read, void *ctx, sfu_addr size, sfu_addr addr);
 
 /* Checks a whole section: every FDE, every row, the number of rows, what follows the tables and, if the section is
  * flagged as sorted, order and overlap. Empty functions are exempt from the overlap check, because compilers emit
@@ -427,7 +452,7 @@ int sfu_sort(struct sfu_section *section, void *bytes);
 int sfu_find_text(struct sfu_section *section);
 
 /* Returns the lookup PC of REGS: pc, or pc - 1 if pc is a return address. */
-uint64_t sfu_lookup_pc(const struct sfu_registers *regs);
+sfu_addr sfu_lookup_pc(const struct sfu_registers *regs);
 
 /* Finds the row of SECTION for PC, a lookup PC, and fills in *ROW. A sorted table is searched
  * by halves, an unsorted one from its end; then the rows of the function that was found. Consecutive empty functions
@@ -446,7 +471,7 @@ uint64_t sfu_lookup_pc(const struct sfu_registers *regs);
  *                                                         leaves out
  * Corruption that still decodes as a valid, ordered table is not detected: a wrong start that is still in order
  * moves the border of two rows. */
-int sfu_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row);
+int sfu_find(const struct sfu_section *section, sfu_addr pc, struct sfu_row *row);
 
 /* Finds the row for FRAME in the sections of TARGET, and fills in *ROW. row->function is where the frame's function
  * starts. Asks each section whose text and code have the lookup PC, from the front of the list, until one has a row.
@@ -494,7 +519,7 @@ int sfu_walk_step(struct sfu_walk *walk);
 /* Reads the word at ADDR of a stack of TARGET into *VALUE, big-endian if BIG. A word has the size of a register of
  * the ABI that the target's sections have: 8 bytes, or 4 bytes, which are zero-extended. Without sections a word has
  * 8 bytes. Callbacks use sfu_read_word to read what a trap has saved. Returns SFU_OK or SFU_E_STACK. */
-int sfu_read_word(const struct sfu_target *target, uint64_t addr, bool big, uint64_t *value);
+int sfu_read_word(const struct sfu_target *target, sfu_addr addr, bool big, sfu_addr *value);
 
 /* Returns the message for CODE: static text, never NULL. A number that is no code has "unknown code". */
 const char *sfu_string(int code);

@@ -79,7 +79,7 @@ static inline __attribute__((__always_inline__)) struct sfu_registers sfu_regist
 }
 
 /* The body of a sfu_reg_fn for the topmost frame: register REG of CPU. Returns 0, or -1 if it was not captured. */
-static inline int sfu_cpu_get(const struct sfu_cpu *cpu, uint32_t reg, uint64_t *value)
+static inline int sfu_cpu_get(const struct sfu_cpu *cpu, uint32_t reg, sfu_addr *value)
 {
     if (reg >= SFU_NUM_REGS)
         return -1;
@@ -90,9 +90,9 @@ static inline int sfu_cpu_get(const struct sfu_cpu *cpu, uint32_t reg, uint64_t 
 /* The body of a sfu_reg_fn for an interrupted frame, if its exception entry has saved a struct sfu_cpu at its SP
  * (frame->saved). Reads register REG there, on TARGET's stacks. Returns 0, or anything else if it cannot. */
 static inline int sfu_cpu_saved(const struct sfu_target *target, const struct sfu_frame *frame, uint32_t reg,
-                                uint64_t *value)
+                                sfu_addr *value)
 {
-    if (reg >= SFU_NUM_REGS || !frame->interrupted || frame->saved > UINT64_MAX - sizeof(struct sfu_cpu))
+    if (reg >= SFU_NUM_REGS || !frame->interrupted || frame->saved > SFU_ADDR_MAX - sizeof(struct sfu_cpu))
         return -1;
     return sfu_read_word(target, frame->saved + reg * (sizeof(struct sfu_cpu) / (SFU_NUM_REGS + 1)),
                          __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, value);
@@ -100,7 +100,7 @@ static inline int sfu_cpu_saved(const struct sfu_target *target, const struct sf
 
 /* sfu_cpu_saved as a sfu_reg_fn: target.reg = sfu_cpu_reg, and target.ctx = &target. Without it a trace ends at an
  * interrupted leaf function of all CPUs but x86_64: its RA is in a register. */
-static inline int sfu_cpu_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+static inline int sfu_cpu_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, sfu_addr *value)
 {
 #ifdef __cplusplus
     const struct sfu_target *target = static_cast<const struct sfu_target *>(ctx);

@@ -39,8 +39,8 @@ enum {
 /* The word at ADDR + OFFSET. */
 static int read_at(const struct sfu_target *target, uint32_t addr, uint32_t offset, uint32_t *value)
 {
-    uint64_t word;
-    int code = sfu_read_word(target, (uint64_t)addr + offset, false, &word);
+    sfu_addr word;
+    int code = addr <= UINT32_MAX - offset ? sfu_read_word(target, (sfu_addr)addr + offset, false, &word) : SFU_E_STACK;
 
     if (code == SFU_OK)
         *value = (uint32_t)word;
@@ -72,7 +72,7 @@ int sfu_cortexm_unstack(const struct sfu_target *target, uint32_t exc_return, ui
     if ((xpsr & XPSR_PADDING) != 0)
         size += WORD;
     interrupted->regs.pc = pc & ~1u;
-    interrupted->regs.sp = (uint64_t)addr + size;
+    interrupted->regs.sp = (sfu_addr)addr + size;
     interrupted->regs.fp = fp;
     interrupted->regs.ra = lr;
     interrupted->regs.has_ra = true;
@@ -259,7 +259,7 @@ static void read_fault(struct sfu_cortexm_fault *fault)
 
 /* ---- Callbacks of the target ----------------------------------------------------------------------------------- */
 
-static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
+static bool find_stack(void *ctx, sfu_addr addr, struct sfu_stack *stack)
 {
     const struct sfu_cortexm *c = ctx;
     bool found = false;
@@ -270,7 +270,7 @@ static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
         uintptr_t low = (uintptr_t)s->low, high = (uintptr_t)s->high;
 
         /* Where two stacks touch, the address between them is the upper one's. */
-        if (addr + s->guard < low || addr > high || (addr == high && found))
+        if ((addr < low && low - addr > s->guard) || addr > high || (addr == high && found))
             continue;
         stack->bytes = s->low;
         stack->low = low;
@@ -281,10 +281,10 @@ static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
 }
 
 /* Registers of the frame that a walk began with, and of those that the CPU pushed for an interrupted one. */
-static int get_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+static int get_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, sfu_addr *value)
 {
     const struct sfu_cortexm *c = ctx;
-    uint64_t saved = frame->saved;
+    sfu_addr saved = frame->saved;
 
     if (frame->depth == 0 && c->entry != NULL) {
         if (reg >= 4 && reg <= 11) {

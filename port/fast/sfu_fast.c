@@ -1151,7 +1151,7 @@ INLINE bool apply(struct trace *v, const struct sfu_fast_rule *rule, uint32_t ho
     if (stays) /* otherwise SP leaves at->exact behind */
         at->exact = UINT64_MAX;
     if (how & TRAP) {
-        frame->saved = sp + at->low;
+        frame->saved = (sfu_addr)(sp + at->low);
         frame->interrupted = true;
         frame->regs.has_ra = false;
         at->behind++;
@@ -1189,9 +1189,9 @@ INLINE void arrive(struct sfu_frame *frame, const struct place *at)
 {
     const bool exact = is_exact(at);
 
-    frame->regs.pc = exact ? at->behind - 1 : at->behind;
-    frame->regs.sp = sp_of(at) + at->low;
-    frame->regs.fp = at->fp;
+    frame->regs.pc = (sfu_addr)(exact ? at->behind - 1 : at->behind);
+    frame->regs.sp = (sfu_addr)(sp_of(at) + at->low);
+    frame->regs.fp = (sfu_addr)at->fp;
     frame->regs.ra = 0;
     frame->regs.has_ra = false;
     frame->regs.pc_kind = exact ? SFU_PC_EXACT : SFU_PC_RETURN;
@@ -1283,7 +1283,7 @@ OUT_OF_LINE void read_window(struct trace *v, void *memory, size_t size)
 {
     const struct sfu_target *t = v->walk.target;
     const struct sfu_stack *stack = &v->walk.stack;
-    const uint64_t sp = v->walk.frame.regs.sp;
+    const sfu_addr sp = v->walk.frame.regs.sp;
 
     v->window.high = 0;
     if (stack->bytes != NULL || t->read == NULL || sp < stack->low || sp >= stack->high)
@@ -1294,7 +1294,7 @@ OUT_OF_LINE void read_window(struct trace *v, void *memory, size_t size)
         return;
     v->window.bytes = memory;
     v->window.low = sp;
-    v->window.high = sp + size;
+    v->window.high = sp + (sfu_addr)size;
 }
 
 /* Walks on by the short way, at most COUNT (at least 1) frames, and stores their PCs as go does. Leaves the walk as the
@@ -1367,9 +1367,9 @@ INLINE bool find_saved(const struct trace *v, struct sfu_registers *caller)
     fp = fp_loaded ? base_of(how, FP_FROM, 0, sp_of(&at), fp_base) + extend(rule->fp) : sp;
     if (!is_on_stack(&at, sp) || !is_on_stack(&at, ra) || !is_on_stack(&at, fp) || word_from(&at, sp) <= BELOW)
         return false;
-    caller->sp = word_from(&at, sp) - BELOW;
-    caller->pc = word_from(&at, ra);
-    caller->fp = fp_loaded ? word_from(&at, fp) : at.fp;
+    caller->sp = (sfu_addr)(word_from(&at, sp) - BELOW);
+    caller->pc = (sfu_addr)word_from(&at, ra);
+    caller->fp = (sfu_addr)(fp_loaded ? word_from(&at, fp) : at.fp);
     caller->ra = 0;
     caller->has_ra = false;
     caller->pc_kind = how & TRAP ? SFU_PC_EXACT : SFU_PC_RETURN;

@@ -12,20 +12,20 @@ static bool is_big(void)
 }
 
 /* Reads the word at offset AT of the saved frame at START, which lies on one of the kernel's stacks. */
-static bool read_saved(const struct sfu_kernel *k, uint64_t start, int16_t at, uint64_t *value)
+static bool read_saved(const struct sfu_kernel *k, sfu_addr start, int16_t at, sfu_addr *value)
 {
-    return at >= 0 && start <= UINT64_MAX - (uint64_t)at &&
-           sfu_read_word(&k->panic.own, start + (uint64_t)at, is_big(), value) == SFU_OK;
+    return at >= 0 && start <= SFU_ADDR_MAX - (sfu_addr)at &&
+           sfu_read_word(&k->panic.own, start + (sfu_addr)at, is_big(), value) == SFU_OK;
 }
 
 /* Sets *REGS to what the frame at START has, laid out as FRAME says. Returns false if it cannot be read. */
-static bool read_frame(const struct sfu_kernel *k, const struct sfu_kernel_frame *frame, uint64_t start,
+static bool read_frame(const struct sfu_kernel *k, const struct sfu_kernel_frame *frame, sfu_addr start,
                        struct sfu_registers *regs)
 {
     regs->fp = regs->ra = 0;
     regs->pc_kind = SFU_PC_EXACT;
     regs->has_ra = false;
-    if (!read_saved(k, start, frame->pc, &regs->pc) || start > UINT64_MAX - frame->size)
+    if (!read_saved(k, start, frame->pc, &regs->pc) || start > SFU_ADDR_MAX - frame->size)
         return false;
     regs->sp = start + frame->size;
     if (frame->sp >= 0 && !read_saved(k, start, frame->sp, &regs->sp))
@@ -41,7 +41,7 @@ static bool read_frame(const struct sfu_kernel *k, const struct sfu_kernel_frame
 }
 
 /* The word at offset AT of START, which the kernel itself has named: it need not lie on a stack. */
-static uint64_t saved_at(const void *start, int16_t at)
+static sfu_addr saved_at(const void *start, int16_t at)
 {
     const void *word = (const uint8_t *)start + at;
 
@@ -82,11 +82,11 @@ static void copy_registers(struct sfu_registers *to, const struct sfu_registers 
 }
 
 /* The trap frame of an entry that has called C with SP. 0: there is none. */
-static uint64_t trap_by_sp(const struct sfu_kernel *k, uint64_t sp)
+static sfu_addr trap_by_sp(const struct sfu_kernel *k, sfu_addr sp)
 {
     if (k->current_trap != NULL)
         return (uintptr_t)k->current_trap(k->panic.ctx);
-    return sp <= UINT64_MAX - k->trap_at ? sp + k->trap_at : 0;
+    return sp <= SFU_ADDR_MAX - k->trap_at ? sp + k->trap_at : 0;
 }
 
 static bool has_saved(const struct sfu_registers *regs, const struct sfu_frame *frame)
@@ -97,7 +97,7 @@ static bool has_saved(const struct sfu_registers *regs, const struct sfu_frame *
 /* Finds the trap frame that has saved the registers of FRAME, and returns its layout; or NULL. It counts only if it has
  * the PC and the SP of FRAME: an exception entry that is still at work has other values there. */
 static const struct sfu_kernel_frame *find_trap(const struct sfu_kernel *k, const struct sfu_frame *frame,
-                                                uint64_t *trap)
+                                                sfu_addr *trap)
 {
     struct sfu_registers regs;
 
@@ -119,8 +119,8 @@ static const struct sfu_kernel_frame *find_trap(const struct sfu_kernel *k, cons
 }
 
 /* The word at offset AT of the trap frame of FRAME, which is at TRAP. */
-static bool read_trap(const struct sfu_kernel *k, const struct sfu_frame *frame, uint64_t trap, int16_t at,
-                      uint64_t *value)
+static bool read_trap(const struct sfu_kernel *k, const struct sfu_frame *frame, sfu_addr trap, int16_t at,
+                      sfu_addr *value)
 {
     if (at < 0)
         return false;
@@ -131,11 +131,11 @@ static bool read_trap(const struct sfu_kernel *k, const struct sfu_frame *frame,
 }
 
 /* A sfu_reg_fn. */
-static int get_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+static int get_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, sfu_addr *value)
 {
     const struct sfu_kernel *k = (const struct sfu_kernel *)ctx;
     int16_t at = SFU_KERNEL_NOT_SAVED;
-    uint64_t trap;
+    sfu_addr trap;
     const struct sfu_kernel_frame *layout = find_trap(k, frame, &trap);
 
     if (layout == NULL)
@@ -268,13 +268,13 @@ enum fit { OUTSIDE, IN_GUARD, AT_HIGH, INSIDE_OTHER, IN_WALKED_GUARD, INSIDE };
 
 /* A search for the stack that an address lies on. */
 struct search {
-    uint64_t addr, below, above; /* no stack that was looked at reaches into [below, above) */
+    sfu_addr addr, below, above; /* no stack that was looked at reaches into [below, above) */
     enum fit best;
     struct sfu_stack *stack; /* valid unless best is OUTSIDE */
-    uint64_t guard;          /* bytes below it */
+    sfu_addr guard;          /* bytes below it */
 };
 
-static enum fit fit_of(uint64_t addr, uint64_t low, uint64_t high, uint64_t guard)
+static enum fit fit_of(sfu_addr addr, sfu_addr low, sfu_addr high, sfu_addr guard)
 {
     if (low >= high || addr < (guard < low ? low - guard : 0) || addr > high)
         return OUTSIDE;
@@ -285,10 +285,10 @@ static enum fit fit_of(uint64_t addr, uint64_t low, uint64_t high, uint64_t guar
 
 /* Looks at the stack from LOW to HIGH, and at the GUARD bytes below it. IN_GUARD and INSIDE: how well an address
  * there fits. Returns whether no better one can come. */
-static bool look_at(struct search *s, const void *low, const void *high, uint64_t guard, enum fit in_guard,
+static bool look_at(struct search *s, const void *low, const void *high, sfu_addr guard, enum fit in_guard,
                     enum fit inside)
 {
-    const uint64_t begin = (uintptr_t)low, end = (uintptr_t)high;
+    const sfu_addr begin = (uintptr_t)low, end = (uintptr_t)high;
     enum fit fit = fit_of(s->addr, begin, end, guard);
 
     if (fit == IN_GUARD)
@@ -319,10 +319,10 @@ static bool look_at_thread(const struct sfu_kernel *k, struct search *s, const s
 }
 
 /* Narrows *S to the one stack of several, of EACH bytes, that the address lies on. At most one pass for each stack. */
-static void narrow(struct search *s, uint64_t each)
+static void narrow(struct search *s, sfu_addr each)
 {
     struct sfu_stack *stack = s->stack;
-    uint64_t low = stack->low;
+    sfu_addr low = stack->low;
 
     while (stack->high - low > each && s->addr >= low + each)
         low += each;
@@ -351,17 +351,17 @@ static bool look_at_rest(const struct sfu_kernel *k, struct search *s)
 /* Adds the guard to the stack that an address in it has found. */
 static void add_guard(const struct search *s)
 {
-    const uint64_t size = s->guard < s->stack->low ? s->guard : s->stack->low;
+    const sfu_addr size = s->guard < s->stack->low ? s->guard : s->stack->low;
 
     s->stack->bytes = (const uint8_t *)s->stack->bytes - size;
     s->stack->low -= size;
 }
 
 /* A sfu_find_stack_fn. At most num_stacks and max_threads passes. */
-static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
+static bool find_stack(void *ctx, sfu_addr addr, struct sfu_stack *stack)
 {
     const struct sfu_kernel *k = (const struct sfu_kernel *)ctx;
-    struct search s = {addr, 0, UINT64_MAX, OUTSIDE, stack, 0};
+    struct search s = {addr, 0, SFU_ADDR_MAX, OUTSIDE, stack, 0};
     struct sfu_kernel_thread thread;
     uint32_t left = max_threads(k);
     unsigned i;
@@ -390,9 +390,9 @@ static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
 /* ---- Exception entries ----------------------------------------------------------------------------------------- */
 
 /* Whether the trap frame at TRAP, of FRAME, which has the word for mode at AT, has interrupted user mode. */
-static bool is_user(const struct sfu_kernel *k, const struct sfu_frame *frame, uint64_t trap, int16_t at)
+static bool is_user(const struct sfu_kernel *k, const struct sfu_frame *frame, sfu_addr trap, int16_t at)
 {
-    uint64_t mode;
+    sfu_addr mode;
 
     return k->mode_mask != 0 && read_trap(k, frame, trap, at, &mode) && (mode & k->mode_mask) == k->mode_user;
 }
@@ -400,7 +400,7 @@ static bool is_user(const struct sfu_kernel *k, const struct sfu_frame *frame, u
 /* The same of the trap frame that has saved FRAME's registers, if there is one. */
 static bool from_user(const struct sfu_kernel *k, const struct sfu_frame *frame)
 {
-    uint64_t trap;
+    sfu_addr trap;
     const struct sfu_kernel_frame *layout = find_trap(k, frame, &trap);
 
     if (layout == NULL)
@@ -413,8 +413,8 @@ static bool from_user(const struct sfu_kernel *k, const struct sfu_frame *frame)
 static int cross(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     const struct sfu_kernel *k = (const struct sfu_kernel *)ctx;
-    const uint64_t pc = sfu_lookup_pc(&frame->regs);
-    uint64_t trap;
+    const sfu_addr pc = sfu_lookup_pc(&frame->regs);
+    sfu_addr trap;
 
     if (frame->regs.pc_kind == SFU_PC_EXACT)
         return from_user(k, frame) ? (int)SFU_END : code;
@@ -522,7 +522,7 @@ static void print_others(struct sfu_kernel *k, unsigned mine)
 
 /* What a trace of another CPU or of a thread does without, and this CPU's own has: the panic's own functions. */
 struct own_trace {
-    uint64_t skip_function, fault_address;
+    sfu_addr skip_function, fault_address;
     uint32_t skip;
 };
 
@@ -585,7 +585,7 @@ int sfu_kernel_panic(struct sfu_kernel *k, const struct sfu_registers *top)
     return panic_from(k, top != NULL ? top : &here, NULL);
 }
 
-int sfu_kernel_fault(struct sfu_kernel *k, const void *trap, uint64_t address)
+int sfu_kernel_fault(struct sfu_kernel *k, const void *trap, sfu_addr address)
 {
     struct sfu_registers top;
 
@@ -596,7 +596,7 @@ int sfu_kernel_fault(struct sfu_kernel *k, const void *trap, uint64_t address)
 }
 
 /* Only a frame that is proven becomes a beginning: what was guessed on the way to it would not be marked. */
-int sfu_kernel_panic_at(struct sfu_kernel *k, const struct sfu_registers *top, uint64_t pc)
+int sfu_kernel_panic_at(struct sfu_kernel *k, const struct sfu_registers *top, sfu_addr pc)
 {
     struct sfu_walk *walk = &k->panic.walk;
     const struct sfu_frame *frame = &walk->frame;

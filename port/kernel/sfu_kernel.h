@@ -55,7 +55,7 @@ struct sfu_kernel_stack {
     /* Bytes below low that a stack pointer lies in when this stack has overflowed, a guard page for instance. They are
      * not read, unless sfu_kernel.guard_is_memory is set. If there is no guard page, give the size of a large frame: an
      * address that lies on another stack, too, counts as that stack's. */
-    uint64_t guard;
+    sfu_addr guard;
     uint32_t each; /* low to high are stacks of so many bytes each, such as one for each CPU; 0: it is one stack */
 };
 
@@ -74,10 +74,10 @@ struct sfu_kernel_frame {
 struct sfu_kernel_thread {
     void *cursor;     /* yours: which thread it is */
     const char *name; /* or NULL. It is printed up to the first space, and at most 32 characters */
-    uint64_t number;
+    sfu_addr number;
     const void *stack_low, *stack_high; /* NULL, NULL: it has no stack of its own, or one of sfu_kernel.stacks */
-    uint64_t guard;                     /* as in struct sfu_kernel_stack */
-    uint64_t sp;                        /* SP as the context switch saved it; unused if saved is set */
+    sfu_addr guard;                     /* as in struct sfu_kernel_stack */
+    sfu_addr sp;                        /* SP as the context switch saved it; unused if saved is set */
     const void *saved; /* where the registers of sfu_kernel.switched lie, if they are on no stack; or NULL */
     bool running;      /* it runs on a CPU: sp is stale, and the CPU's trace is its trace */
     bool is_new;       /* it has never run: it is named, and has no trace */
@@ -176,7 +176,7 @@ struct sfu_kernel {
     /* Which traps have interrupted user mode, where a trace ends: (word at trap + mode) & mode_mask == mode_user. For
      * instance cs, 3, 3 on x86_64, and spsr, 0xf, 0 on aarch64. mode_mask 0: none. */
     int16_t mode, other_mode; /* other_mode: in a frame of other_trap */
-    uint64_t mode_mask, mode_user;
+    sfu_addr mode_mask, mode_user;
     /* Offsets in a trap frame of all registers by DWARF number, for rows that need others than SP, FP and RA; or
      * NULL, 0. SFU_KERNEL_NOT_SAVED: not saved. */
     const int16_t *registers;
@@ -193,7 +193,7 @@ struct sfu_kernel {
     /* sfu_kernel's own */
     uint32_t owner;     /* number of the CPU that prints, plus 1; 0: none */
     const void *from;   /* trap frame that the trace being printed begins at, by its address; NULL: none */
-    uint64_t saved;     /* frame.saved of the frame that it begins at, if that is known; else 0 */
+    sfu_addr saved;     /* frame.saved of the frame that it begins at, if that is known; else 0 */
     const void *thread; /* cursor of the thread whose trace is being printed; NULL: it is a CPU's */
 };
 
@@ -211,11 +211,11 @@ void sfu_kernel_registers(const struct sfu_kernel *kernel, const void *trap, str
 int sfu_kernel_panic(struct sfu_kernel *kernel, const struct sfu_registers *top);
 
 /* The same from a trap frame. ADDRESS: what the fault was about, for sfu_print_overflow, or 0. */
-int sfu_kernel_fault(struct sfu_kernel *kernel, const void *trap, uint64_t address);
+int sfu_kernel_fault(struct sfu_kernel *kernel, const void *trap, sfu_addr address);
 
 /* The same from the frame whose PC is PC, for a kernel whose panic path passes on only a return address. TOP:
  * registers of a function that the frame has called, or of that frame. If no frame has that PC, it begins at TOP. */
-int sfu_kernel_panic_at(struct sfu_kernel *kernel, const struct sfu_registers *top, uint64_t pc);
+int sfu_kernel_panic_at(struct sfu_kernel *kernel, const struct sfu_registers *top, sfu_addr pc);
 
 /* In the handler of what stop_others sends: leaves what TRAP has interrupted to the CPU that prints, and waits for
  * ever. If TRAP is NULL, because the handler does not get the trap frame, the trace begins here and crosses the

@@ -8,7 +8,7 @@
 #include "cpu.h"
 
 #if UINTPTR_MAX > 0xffffffff
-typedef uint64_t elf_word;
+typedef sfu_addr elf_word;
 #else
 typedef uint32_t elf_word;
 #endif
@@ -32,7 +32,7 @@ struct sym { /* Elf64_Sym */
     uint32_t name;
     uint8_t info, other;
     uint16_t shndx;
-    uint64_t value, size;
+    sfu_addr value, size;
 };
 #else
 struct sym { /* Elf32_Sym */
@@ -89,9 +89,9 @@ static const uint8_t *file(void)
 }
 
 /* The function that contains ADDR, a link-time address. */
-static const struct sym *find(const struct sym *syms, uint64_t num, uint64_t addr)
+static const struct sym *find(const struct sym *syms, sfu_addr num, sfu_addr addr)
 {
-    uint64_t i;
+    sfu_addr i;
 
     for (i = 0; i < num; i++)
         if ((syms[i].info & 15) == STT_FUNC && addr - syms[i].value < syms[i].size)
@@ -99,7 +99,7 @@ static const struct sym *find(const struct sym *syms, uint64_t num, uint64_t add
     return NULL;
 }
 
-const char *sfu_linux_symbol(void *ctx, uint64_t addr, uint64_t *offset)
+const char *sfu_linux_symbol(void *ctx, sfu_addr addr, sfu_addr *offset)
 {
     const struct sfu_linux *self = (const struct sfu_linux *)ctx;
     const uint8_t *elf = file();

@@ -5,7 +5,7 @@
 unsigned sfu_print_all(struct sfu_panic *panic, sfu_all_fn next)
 {
     const struct sfu_target *target = panic->target;
-    uint64_t skip_function = panic->skip_function;
+    sfu_addr skip_function = panic->skip_function;
     uint32_t skip = panic->skip;
     struct sfu_all_entry entry;
     volatile uint8_t *bytes = (volatile uint8_t *)&entry; /* volatile: compilers must not call memset */

@@ -41,7 +41,7 @@ extern "C" {
 struct sfu_all_entry {
     void *cursor;     /* yours: which one it is */
     const char *name; /* or NULL */
-    uint64_t number;
+    sfu_addr number;
     struct sfu_registers top;
     const struct sfu_target *target; /* where the target has one stack, not find_stack; NULL: PANIC's */
 };

@@ -3,7 +3,7 @@
 #include "sfu_cycles.h"
 
 /* The lengths of the cycles that PC continues: bit N - 1 if the frame N before has the same PC. */
-static unsigned repeats(const struct sfu_print_cycle *c, uint64_t pc)
+static unsigned repeats(const struct sfu_print_cycle *c, sfu_addr pc)
 {
     unsigned i, lengths = 0;
 

@@ -112,7 +112,7 @@ static void print_other_registers(struct output *o, const struct sfu_registers *
                                     false,
                                     true};
     uint32_t reg;
-    uint64_t value;
+    sfu_addr value;
 
     if (top->pc_kind != SFU_PC_EXACT || t->reg == NULL)
         return;
@@ -129,7 +129,7 @@ static void print_other_registers(struct output *o, const struct sfu_registers *
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
 /* The word at ADDR of BYTES, which are there, or of the target's stacks if they are NULL. */
-static bool read_word(const struct output *o, const struct sfu_dump_stack *from, uint64_t addr, uint64_t *value)
+static bool read_word(const struct output *o, const struct sfu_dump_stack *from, sfu_addr addr, uint64_t *value)
 {
     const struct sfu_target *t = o->panic->target;
     struct sfu_stack stack = t->stack;
@@ -239,8 +239,8 @@ static uint32_t print_words(struct output *o, const struct sfu_dump_stack *from)
     packer.word = packer.far = 0;
     packer.repeats = 0;
     packer.begun = false;
-    for (i = 0; i < count && from->addr <= UINT64_MAX - WORD * (uint64_t)i; i++) {
-        uint64_t addr = from->addr + WORD * (uint64_t)i;
+    for (i = 0; i < count && from->addr <= SFU_ADDR_MAX - WORD * (sfu_addr)i; i++) {
+        sfu_addr addr = from->addr + WORD * (sfu_addr)i;
 
         if (!read_word(o, from, addr, &value))
             break;

@@ -72,14 +72,14 @@ extern "C" {
 
 /* Where something of an image is now. */
 struct sfu_dump_place {
-    uint64_t addr;
+    sfu_addr addr;
     const char *name;  /* of a symbol or section, without spaces */
     const char *image; /* its file's name; NULL: the program's own */
 };
 
 /* Another stack that the trace may come to, across an interrupt for instance, or other memory worth having. */
 struct sfu_dump_stack {
-    uint64_t addr;     /* usually the interrupted SP; a multiple of 8 */
+    sfu_addr addr;     /* usually the interrupted SP; a multiple of 8 */
     uint32_t words;    /* at most */
     const void *bytes; /* what is at ADDR, if it is no stack of the target: all of it can be read; or NULL */
 };

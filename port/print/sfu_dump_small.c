@@ -69,7 +69,7 @@ static void print_registers(struct output *o, const struct sfu_dump *dump, const
     const struct sfu_target *t = o->panic->target;
     struct sfu_frame frame;
     uint32_t reg;
-    uint64_t value;
+    sfu_addr value;
 
     print_line(o, " r pc ", top->pc);
     print_line(o, " r sp ", top->sp);
@@ -97,7 +97,7 @@ static void print_registers(struct output *o, const struct sfu_dump *dump, const
 }
 
 /* The word at ADDR; NULL: it is in no stack. */
-static const uint8_t *find_word(const struct sfu_target *t, uint64_t addr)
+static const uint8_t *find_word(const struct sfu_target *t, sfu_addr addr)
 {
     struct sfu_stack stack = t->stack;
 
@@ -114,7 +114,7 @@ static uint32_t print_words(struct output *o, uintptr_t addr, uint32_t words, co
     uint32_t i, digit;
 
     for (i = 0; i < words; i++, addr += WORD) {
-        if (bytes == NULL && (p = find_word(o->panic->target, addr)) == NULL)
+        if (bytes == NULL && (p = find_word(o->panic->target, (sfu_addr)addr)) == NULL)
             break;
         if (i % WORDS_OF_LINE == 0) {
             if (i != 0)

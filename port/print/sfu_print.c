@@ -67,7 +67,7 @@ static bool is_last(struct sfu_panic *p, const struct sfu_frame *frame)
     if (p->skip_function == 0)
         return frame->depth + 1 == p->skip;
     return sfu_find_frame(p->target, frame, &p->row) == SFU_OK &&
-           p->row.function == (p->skip_function & ~(uint64_t)IN_ADDRESS);
+           p->row.function == (p->skip_function & ~(sfu_addr)IN_ADDRESS);
 }
 
 /* The number of the frame that the trace begins with. */
@@ -97,7 +97,7 @@ static void give(struct sfu_panic *p, const struct sfu_print_item *item)
 static int step_and_measure(struct sfu_panic *p)
 {
     const struct sfu_frame *f = &p->walk.frame;
-    const uint64_t sp = f->regs.sp;
+    const sfu_addr sp = f->regs.sp;
     int code = sfu_walk_step(&p->walk);
 
     p->item.size = code == SFU_OK && !f->switched ? f->regs.sp - sp : 0;
@@ -161,7 +161,7 @@ static void print_marks(const struct sfu_panic *p, uint32_t marks_set)
 
 void sfu_print_line(const struct sfu_panic *p, const struct sfu_print_item *item)
 {
-    uint64_t offset = 0;
+    sfu_addr offset = 0;
     const char *name;
 
     if (item->times != 0) {
@@ -171,7 +171,7 @@ void sfu_print_line(const struct sfu_panic *p, const struct sfu_print_item *item
         return;
     }
     sfu_print_number(p, "#", item->number, 10, 1);
-    sfu_print_number(p, item->number < 10 ? "  0x" : " 0x", item->pc, 16, 16);
+    sfu_print_number(p, item->number < 10 ? "  0x" : " 0x", item->pc, 16, SFU_PRINT_DIGITS);
     name = p->symbol != NULL ? p->symbol(p->ctx, item->lookup, &offset) : NULL;
     if (name != NULL) {
         sfu_print_text(p, "  ");
@@ -211,7 +211,7 @@ enum { FIRST_PAGE = 4096 };
 
 /* Whether PC may be code of P's image, which the slide has moved. Code without tables, such as an exception entry, may
  * lie outside of all text. */
-static bool may_be_code(const struct sfu_panic *p, uint64_t pc)
+static bool may_be_code(const struct sfu_panic *p, sfu_addr pc)
 {
     const struct sfu_section *s = p->target->sections;
 
@@ -223,7 +223,7 @@ static bool may_be_code(const struct sfu_panic *p, uint64_t pc)
 static void print_address(void *ctx, const struct sfu_print_item *item)
 {
     const struct sfu_panic *p = (const struct sfu_panic *)ctx;
-    const uint64_t addr = item->pc == 0 ? 0 : item->lookup; /* 0: no call lies in front of where a thread may end */
+    const sfu_addr addr = item->pc == 0 ? 0 : item->lookup; /* 0: no call lies in front of where a thread may end */
 
     if (item->times == 0)
         sfu_print_number(p, " 0x", may_be_code(p, addr) ? addr - p->slide : addr, 16, 1);
@@ -242,10 +242,10 @@ int sfu_panic_init(struct sfu_panic *panic, const void *sframe, const void *sfra
     panic->target = target;
     target->sections = NULL;
     target->stack.bytes = stack;
-    target->stack.low = (uintptr_t)stack;
-    target->stack.high = (uintptr_t)stack_end;
-    code =
-        sfu_add(&target->sections, room, num, sframe, (uintptr_t)sframe_end - (uintptr_t)sframe, (uintptr_t)sframe);
+    target->stack.low = (sfu_addr)(uintptr_t)stack;
+    target->stack.high = (sfu_addr)(uintptr_t)stack_end;
+    code = sfu_add(&target->sections, room, num, sframe, (sfu_addr)((uintptr_t)sframe_end - (uintptr_t)sframe),
+                   (sfu_addr)(uintptr_t)sframe);
     for (s = target->sections; s != NULL; s = s->next) {
         int checked = sfu_check(s, NULL);
 

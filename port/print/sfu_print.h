@@ -60,11 +60,11 @@ extern "C" {
 
 /* One line of a trace: a frame or, if times is not 0, that the LENGTH frames before come TIMES times more. */
 struct sfu_print_item {
-    uint64_t pc, lookup; /* lookup: sfu_lookup_pc */
+    sfu_addr pc, lookup; /* lookup: sfu_lookup_pc */
     uint32_t number;     /* of the frame, or of the first one that is left out */
     uint32_t marks;      /* enum sfu_print_mark */
     uint32_t length, times;
-    uint64_t size; /* bytes of stack from the frame's SP to its caller's; 0: not known, or not asked for */
+    sfu_addr size; /* bytes of stack from the frame's SP to its caller's; 0: not known, or not asked for */
 };
 enum sfu_print_mark {
     SFU_PRINT_INTERRUPTED = 1,
@@ -81,8 +81,8 @@ typedef void (*sfu_print_fn)(void *ctx, const struct sfu_print_item *item);
 struct sfu_print_cycle {
     sfu_print_fn each;
     void *ctx;
-    uint64_t before[SFU_PRINT_CYCLE]; /* PCs of the latest frames, which have no marks, the most recent one first */
-    uint64_t sizes[SFU_PRINT_CYCLE];  /* and their sizes */
+    sfu_addr before[SFU_PRINT_CYCLE]; /* PCs of the latest frames, which have no marks, the most recent one first */
+    sfu_addr sizes[SFU_PRINT_CYCLE];  /* and their sizes */
     uint32_t number;                  /* of the last one */
     uint32_t held;                    /* how many of them are held back */
     unsigned num;                     /* how many PCs before has */
@@ -98,11 +98,11 @@ struct sfu_panic {
     void (*put)(void *ctx, char c);  /* prints a character; must not take a lock */
     /* Returns the name of the function that ADDR, a lookup PC, is in, and sets *OFFSET to how far in. Returns NULL if
      * it is not known. The member may be NULL: no names are printed. */
-    const char *(*symbol)(void *ctx, uint64_t addr, uint64_t *offset);
+    const char *(*symbol)(void *ctx, sfu_addr addr, sfu_addr *offset);
     void *ctx;                  /* passed to both */
     const char *image;          /* file name for addr2line; NULL: IMAGE */
-    uint64_t slide;             /* run-time minus link-time address of the image */
-    uint64_t skip_function;     /* start of the function whose caller the trace begins at; or 0. Not with --small */
+    sfu_addr slide;             /* run-time minus link-time address of the image */
+    sfu_addr skip_function;     /* start of the function whose caller the trace begins at; or 0. Not with --small */
     uint32_t skip;              /* if skip_function is 0: how many frames are skipped */
     sfu_print_filter_fn cycles; /* NULL, or sfu_print_cycles (sfu_cycles.h) */
     /* NULL, or sfu_print_size (sfu_sizes.h), which ends the line of each frame. A frame is then printed only after the
@@ -111,7 +111,7 @@ struct sfu_panic {
     /* NULL, or sfu_print_overflow (sfu_sizes.h), which is called in front of the trace that begins at TOP and may use
      * the walk. */
     void (*before)(struct sfu_panic *panic, const struct sfu_registers *top);
-    uint64_t fault_address; /* for sfu_print_overflow: what could not be accessed; 0: nothing, or not known */
+    sfu_addr fault_address; /* for sfu_print_overflow: what could not be accessed; 0: nothing, or not known */
     /* Room for the sections, if the linker joins them instead of merging them; or NULL, 0: there is room for one. */
     struct sfu_section *sections;
     size_t room;
@@ -157,6 +157,8 @@ void sfu_print_slide(const struct sfu_panic *panic);
 
 /* Prints TEXT. */
 void sfu_print_text(const struct sfu_panic *panic, const char *text);
+
+#define SFU_PRINT_DIGITS (2 * (unsigned)sizeof(sfu_addr)) /* of an address, in base 16 */
 
 /* Prints BEFORE, then at least WIDTH (1 to 16) digits of VALUE in BASE (8 to 16). */
 void sfu_print_number(const struct sfu_panic *panic, const char *before, uint64_t value, unsigned base,

@@ -50,7 +50,7 @@ static void clear(struct sfu_record *record)
 
 struct writer {
     struct sfu_record record;
-    uint64_t start;
+    sfu_addr start;
     bool full;
 };
 
@@ -63,7 +63,7 @@ static void add(void *ctx, const struct sfu_print_item *item)
 {
     struct writer *w = (struct writer *)ctx;
     struct sfu_record *record = &w->record;
-    uint32_t words[3] = {packed(ELSEWHERE, item->marks), (uint32_t)item->pc, (uint32_t)(item->pc >> 32)};
+    uint32_t words[3] = {packed(ELSEWHERE, item->marks), (uint32_t)item->pc, (uint32_t)((uint64_t)item->pc >> 32)};
     unsigned num = 3, i;
 
     if (record->total == 0)
@@ -83,7 +83,7 @@ static void add(void *ctx, const struct sfu_print_item *item)
         record->words[record->num++] = words[i];
 }
 
-int sfu_record_write(volatile struct sfu_record *record, struct sfu_panic *panic, uint64_t image_start,
+int sfu_record_write(volatile struct sfu_record *record, struct sfu_panic *panic, sfu_addr image_start,
                      const struct sfu_registers *top)
 {
     struct writer writer;
@@ -132,7 +132,7 @@ static uint32_t word_of(const struct sfu_record *record, unsigned i)
     return i < record->num ? record->words[i] : 0;
 }
 
-static void print_items(const struct sfu_record *record, const struct sfu_panic *panic, uint64_t start)
+static void print_items(const struct sfu_record *record, const struct sfu_panic *panic, sfu_addr start)
 {
     struct sfu_print_item item;
     unsigned i;
@@ -147,7 +147,7 @@ static void print_items(const struct sfu_record *record, const struct sfu_panic 
         item.times = number == REPEATED ? word_of(record, ++i) : 0;
         item.pc = start + number;
         if (number == ELSEWHERE) {
-            item.pc = word_of(record, i + 1) | (uint64_t)word_of(record, i + 2) << 32;
+            item.pc = (sfu_addr)(word_of(record, i + 1) | (uint64_t)word_of(record, i + 2) << 32);
             i += 2;
         }
         item.lookup = item.pc;
@@ -163,7 +163,7 @@ static void print_items(const struct sfu_record *record, const struct sfu_panic 
 }
 
 enum sfu_record_state sfu_record_print(const volatile struct sfu_record *record, const struct sfu_panic *panic,
-                                       uint64_t image_start)
+                                       sfu_addr image_start)
 {
     static const char names[4][8] = {": pc 0x", " sp 0x", " fp 0x", " ra 0x"};
     struct sfu_record own;
@@ -178,7 +178,7 @@ enum sfu_record_state sfu_record_print(const volatile struct sfu_record *record,
         return state;
     sfu_print_text(panic, "crash record");
     for (i = 0; i < 4; i++)
-        sfu_print_number(panic, names[i], own.registers[i], 16, 16);
+        sfu_print_number(panic, names[i], own.registers[i], 16, SFU_PRINT_DIGITS);
     sfu_print_text(panic, "\n");
     sfu_print_slide(panic);
     print_items(&own, panic, image_start);

@@ -66,7 +66,7 @@ enum sfu_record_state {
 /* Writes what PANIC would print of the walk that begins at TOP. IMAGE_START is the run-time address that PCs are
  * relative to. Writes nothing while PANIC is busy: then writing or printing has faulted, and the fault has come here
  * again. Returns the code that ended the walk, or SFU_E_STACK if nothing was written. */
-int sfu_record_write(volatile struct sfu_record *record, struct sfu_panic *panic, uint64_t image_start,
+int sfu_record_write(volatile struct sfu_record *record, struct sfu_panic *panic, sfu_addr image_start,
                      const struct sfu_registers *top);
 
 /* Says whether there is a record. */
@@ -76,7 +76,7 @@ enum sfu_record_state sfu_record_check(const volatile struct sfu_record *record)
  * Prints nothing if there is none. PANIC must have a put; it need not have been initialised by sfu_panic_init. Returns
  * what sfu_record_check returns. */
 enum sfu_record_state sfu_record_print(const volatile struct sfu_record *record, const struct sfu_panic *panic,
-                                       uint64_t image_start);
+                                       sfu_addr image_start);
 
 /* Removes the record. */
 void sfu_record_clear(volatile struct sfu_record *record);

@@ -12,27 +12,27 @@ void sfu_print_size(const struct sfu_panic *p, const struct sfu_print_item *item
 
 /* What the frames on the overflowed stack take. */
 struct overflow {
-    uint64_t low;    /* start of the stack */
-    uint64_t high;   /* its end; 0: none has overflowed */
-    uint64_t room;   /* bytes of the stack */
-    uint64_t lowest; /* address that was used, or could not be */
+    sfu_addr low;    /* start of the stack */
+    sfu_addr high;   /* its end; 0: none has overflowed */
+    sfu_addr room;   /* bytes of the stack */
+    sfu_addr lowest; /* address that was used, or could not be */
     uint32_t frames;
-    uint64_t size; /* of the largest frame, and what frame that is */
-    uint64_t lookup, pc;
+    sfu_addr size; /* of the largest frame, and what frame that is */
+    sfu_addr lookup, pc;
     uint32_t number;
-    uint64_t below; /* bytes in use below the first frame that is known, and that frame */
+    sfu_addr below; /* bytes in use below the first frame that is known, and that frame */
     uint32_t first;
     bool in_doubt; /* no frame above low was met yet, and the memory below low may be that of another stack */
 };
 
 /* Whether T's find_stack finds STACK, whatever its low end, for ADDR. *FOUND is what it finds. */
-static bool finds(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, struct sfu_stack *found)
+static bool finds(const struct sfu_target *t, const struct sfu_stack *stack, sfu_addr addr, struct sfu_stack *found)
 {
     return t->find_stack != NULL && t->find_stack(t->ctx, addr, found) && found->high == stack->high;
 }
 
 /* The lowest address of STACK. Its own low may be that of memory below it, if an address there has found it. */
-static uint64_t low_of(const struct sfu_target *t, const struct sfu_stack *stack)
+static sfu_addr low_of(const struct sfu_target *t, const struct sfu_stack *stack)
 {
     struct sfu_stack whole;
 
@@ -40,8 +40,8 @@ static uint64_t low_of(const struct sfu_target *t, const struct sfu_stack *stack
 }
 
 /* Whether STACK, on which a frame has SP, has overflowed below LOW, and by which address: SP or the fault's. */
-static bool has_overflowed(const struct sfu_panic *p, const struct sfu_stack *stack, uint64_t low, uint64_t sp,
-                           uint64_t *lowest)
+static bool has_overflowed(const struct sfu_panic *p, const struct sfu_stack *stack, sfu_addr low, sfu_addr sp,
+                           sfu_addr *lowest)
 {
     struct sfu_stack other;
 
@@ -73,7 +73,7 @@ static void look(const struct sfu_panic *p, struct overflow *o)
 static int count(struct sfu_panic *p, struct overflow *o)
 {
     const struct sfu_frame *f = &p->walk.frame;
-    const uint64_t sp = f->regs.sp, pc = f->regs.pc, lookup = sfu_lookup_pc(&f->regs);
+    const sfu_addr sp = f->regs.sp, pc = f->regs.pc, lookup = sfu_lookup_pc(&f->regs);
     const uint32_t number = f->depth;
     const bool on = o->high != 0 && p->walk.stack.high == o->high;
     int code = sfu_walk_step(&p->walk);
@@ -93,7 +93,7 @@ static int count(struct sfu_panic *p, struct overflow *o)
 static void print(const struct sfu_panic *p, const struct overflow *o)
 {
     const char *name;
-    uint64_t offset = 0;
+    sfu_addr offset = 0;
 
     sfu_print_number(p, "stack overflow: ", o->frames, 10, 1);
     sfu_print_number(p, o->frames == 1 ? " frame uses " : " frames use ", o->high - o->lowest, 10, 1);

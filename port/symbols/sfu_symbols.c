@@ -71,7 +71,7 @@ static const char *decode(struct sfu_symbols *s, uint64_t at, uint32_t length)
     return s->name;
 }
 
-const char *sfu_symbols_find(struct sfu_symbols *s, uint64_t addr, uint64_t *offset)
+const char *sfu_symbols_find(struct sfu_symbols *s, sfu_addr addr, sfu_addr *offset)
 {
     uint64_t goal, function, at, block;
     uint32_t blocks;
@@ -90,7 +90,7 @@ const char *sfu_symbols_find(struct sfu_symbols *s, uint64_t addr, uint64_t *off
         uint32_t length = get(s, at, 1);
 
         if (goal - function < size) {
-            *offset = goal - function;
+            *offset = (sfu_addr)(goal - function);
             return decode(s, at + 1, length);
         }
         at += 1 + (uint64_t)length;

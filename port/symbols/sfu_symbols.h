@@ -7,7 +7,7 @@
  *     extern const uint8_t sfu_symbols_start[], sfu_symbols_end[], image_start[]; // the table; linker script
  *     static struct sfu_symbols symbols = {sfu_symbols_start, sfu_symbols_end, (uintptr_t)image_start, ""};
  *
- *     static const char *symbol(void *ctx, uint64_t addr, uint64_t *offset)
+ *     static const char *symbol(void *ctx, sfu_addr addr, sfu_addr *offset)
  *     {
  *         return sfu_symbols_find(&symbols, addr, offset);
  *     }
@@ -38,13 +38,13 @@ extern "C" {
 
 struct sfu_symbols {
     const uint8_t *bytes, *end; /* the table */
-    uint64_t base;              /* run-time address of the symbol that starts are relative to */
+    sfu_addr base;              /* run-time address of the symbol that starts are relative to */
     char name[SFU_SYMBOLS_NAME];
 };
 
 /* Returns the name of the function that ADDR is in, and sets *OFFSET to how far in. Returns NULL, and leaves *OFFSET
  * alone, if there is none. The name stays until the next call with the same SYMBOLS. */
-const char *sfu_symbols_find(struct sfu_symbols *symbols, uint64_t addr, uint64_t *offset);
+const char *sfu_symbols_find(struct sfu_symbols *symbols, sfu_addr addr, sfu_addr *offset);
 
 #ifdef __cplusplus
 }

@@ -27,7 +27,7 @@ static void test_alignment(void **state)
             struct sfu_section s;
             struct sfu_row row;
             memcpy(bytes + i, b->bytes, b->size);
-            code(sfu_open(&s, bytes + i, b->size, BASE + i), SFU_OK);
+            code(sfu_open(&s, bytes + i, size_of(b), BASE + i), SFU_OK);
             code(sfu_find(&s, BASE + i + 0x101f, &row), SFU_OK);
             same(row.cfa.offset, cfa_offset(abi, 0x12345678 & (abi == SFU_S390X ? 0x7ffffff : -1)));
         }
@@ -45,10 +45,10 @@ static void test_failing_reads(void **state)
     unsigned k;
     (void)state;
     three_rows(SOME_ABI, registers[SOME_ABI].big);
-    m = (struct memory){b->bytes, BASE, b->size, 0, 1, true, 0};
+    m = (struct memory){b->bytes, BASE, size_of(b), 0, 1, true, 0};
     memset(&s, 0x5a, sizeof s);
     before = s;
-    code(seen(sfu_open_remote(&s, memory_read, &m, b->size, BASE)), SFU_E_SECTION);
+    code(seen(sfu_open_remote(&s, memory_read, &m, size_of(b), BASE)), SFU_E_SECTION);
     assert_memory_equal(&s, &before, sizeof s);
     code(open_build(&o, b), SFU_OK);
     code(find(&o, BASE + 0x1010, &good), SFU_OK);
@@ -88,12 +88,12 @@ static void test_remote(void **state)
     struct memory m;
     (void)state;
     three_rows(SOME_ABI, registers[SOME_ABI].big);
-    m = (struct memory){b->bytes, BASE, b->size, 0, 0, true, 0};
+    m = (struct memory){b->bytes, BASE, size_of(b), 0, 0, true, 0};
 #ifdef SFU_NO_REMOTE
-    code(seen(sfu_open_remote(&s, memory_read, &m, b->size, BASE)), SFU_E_SECTION);
+    code(seen(sfu_open_remote(&s, memory_read, &m, size_of(b), BASE)), SFU_E_SECTION);
     same(m.reads, 0);
 #else
-    code(sfu_open_remote(&s, memory_read, &m, b->size, BASE), SFU_OK);
+    code(sfu_open_remote(&s, memory_read, &m, size_of(b), BASE), SFU_OK);
     same(m.reads, 1);
     same(m.longest, 28);
     assert_null(s.bytes);

@@ -90,7 +90,7 @@ static void test_order(void **state)
 /* A function that reaches the end of the address space has no end: a check and a search for the text refuse it. */
 static void top_of_memory(const struct variant *v)
 {
-    uint64_t addr = UINT64_MAX - 0xffff;
+    sfu_addr addr = max_address - 0xffff;
     for (uint32_t size = 0xfe; size <= 0x102; size++) {
         struct opened o;
         struct sfu_place place;
@@ -379,7 +379,7 @@ enum { TABLES = 4, JOINED = 4096 };
 static uint8_t joined[JOINED];
 static size_t at[TABLES + 1];
 
-static size_t join(const struct variant *v, int n, size_t padding, uint8_t fill, uint64_t addr)
+static size_t join(const struct variant *v, int n, size_t padding, uint8_t fill, sfu_addr addr)
 {
     size_t size = 0;
     memset(joined, fill, sizeof joined);
@@ -416,7 +416,7 @@ static void expect_each(const struct sfu_section *s, unsigned n, int abi)
         struct sfu_row row;
         code(sfu_check(&s[i], NULL), SFU_OK);
         for (unsigned k = 0; k < n; k++) {
-            uint64_t pc = s[k].addr + 0x10000 * (uint64_t)(k + 1);
+            sfu_addr pc = s[k].addr + 0x10000 * (sfu_addr)(k + 1);
             code(sfu_find(&s[i], pc, &row), i == k ? SFU_OK : SFU_E_NO_FDE);
             holds(i != k || row.cfa.offset == cfa_offset(abi, 8 * (int64_t)(i + 1)));
         }
@@ -439,7 +439,7 @@ static void expect_joined(const struct sfu_section *all, unsigned n, int abi)
         same(list_length(list), added + 1);
         p = list;
         for (unsigned i = added; i-- > 0; p = p->next) { /* the last one is in front */
-            uint64_t left = all->size - at[i];
+            size_t left = all->size - at[i];
             assert_ptr_equal(p, &s[i]);
             same(s[i].addr, all->addr + at[i]);
             same(s[i].size, i + 1 < added ? s[i].end : left);
@@ -466,7 +466,7 @@ static void joins(const struct variant *v)
         for (unsigned how = 0; how <= 8; how++) {
             for (unsigned odd = 0; odd < 2; odd++) {
                 struct opened o;
-                uint64_t addr = BASE + 3 * odd;
+                sfu_addr addr = BASE + 3 * odd;
                 uint8_t fill = odd ? 0xcc : 0;
                 size_t size = join(v, (int)n, how, fill, addr);
                 note("version %d, %u tables, padding %u, odd %u", v->version, n, how, odd);
@@ -491,7 +491,7 @@ static void test_joined(void **state)
 static void expect_next(size_t size, int want)
 {
     struct opened o;
-    code(open_bytes(&o, joined, size, BASE), SFU_OK);
+    code(open_bytes(&o, joined, (sfu_addr)size, BASE), SFU_OK);
     for (int remote = 0; remote < (o.has_remote ? 2 : 1); remote++) {
         struct sfu_section s[2], untouched, *list = NULL;
         const struct sfu_section *all = remote ? &o.remote : &o.mapped;
@@ -577,11 +577,11 @@ static void other_order(const struct variant *v)
             unsigned same_order = 0;
             while (same_order < TABLES && !(orders >> same_order & 1))
                 same_order++;
-            code(seen(sfu_add(&list, s, TABLES, joined, size, BASE)), same_order > 0 ? SFU_OK : SFU_E_ABI);
+            code(seen(sfu_add(&list, s, TABLES, joined, (sfu_addr)size, BASE)), same_order > 0 ? SFU_OK : SFU_E_ABI);
             same(list_length(list), same_order);
             continue;
         }
-        code(open_bytes(&o, joined, size, BASE), SFU_OK);
+        code(open_bytes(&o, joined, (sfu_addr)size, BASE), SFU_OK);
         for (int remote = 0; remote < (o.has_remote ? 2 : 1); remote++) {
             list = NULL;
             code(sfu_check(remote ? &o.remote : &o.mapped, NULL), SFU_E_CONCATENATED);
@@ -635,7 +635,7 @@ static void refused_in_the_middle(const struct variant *v)
                                               : SFU_AMD64;
             if (field == H_FRE_LEN || field > H_FREOFF) /* the most significant byte */
                 field = (field & ~3u) + (v->big ? 0 : 3);
-            code(open_bytes(&o, joined, size, BASE), SFU_OK);
+            code(open_bytes(&o, joined, (sfu_addr)size, BASE), SFU_OK);
             o.block[1 + at[bad] + field] = (uint8_t)value;
             joined[at[bad] + field] = (uint8_t)value;
             for (int remote = 0; remote < (o.has_remote ? 2 : 1); remote++) {
@@ -665,7 +665,7 @@ static void next_failing(const struct variant *v)
     size_t size = join(v, 3, 3, 0, BASE);
     /* a header and up to the magic in the fourth place behind it, twice; the last header, which nothing follows */
     enum { EACH = 1 + 4, READS = 2 * EACH + 1 };
-    code(open_bytes(&o, joined, size, BASE), SFU_OK);
+    code(open_bytes(&o, joined, (sfu_addr)size, BASE), SFU_OK);
     for (unsigned k = 1; k <= READS + 1; k++) {
         struct sfu_section s[3], *list = NULL;
         unsigned whole = k > READS ? 3 : (k - 1) / EACH + ((k - 1) % EACH != 0);

@@ -102,14 +102,15 @@ static void test_find_text(void **state)
  * not empty. Otherwise it is not known, and the table is asked about each PC. */
 static void code_range(const struct variant *v)
 {
+    enum { TOP = 1 };
     static const struct {
         struct {
             int64_t start;
             uint32_t size;
         } functions[3];
-        uint64_t addr;
+        sfu_addr addr; /* or TOP: 64 KiB below the end of the address space */
         bool sorted;
-        uint64_t low, high; /* from ADDR on; 0, 0: not known */
+        sfu_addr low, high; /* from ADDR on; 0, 0: not known */
     } tables[] = {
         {{{0x1000, 0x40}, {0x2000, 0x80}, {0x3000, 0x20}}, BASE, true, 0x1000, 0x3020},
         {{{0x1000, 0x40}, {0x2000, 0x80}, {0x3000, 0x20}}, BASE, false, 0, 0},
@@ -120,12 +121,13 @@ static void code_range(const struct variant *v)
         {{{0x3000, 0x40}, {0x2000, 0x80}, {0x1000, 0x20}}, BASE, true, 0, 0}, /* they do not ascend */
         {{{0x1020, 0x40}, {0x2000, 0x80}, {0x1000, 0x20}}, BASE, true, 0, 0},
         {{{0x101f, 0x40}, {0x2000, 0x80}, {0x1000, 0x20}}, BASE, true, 0x101f, 0x1020},
-        {{{0x1000, 0x40}, {0x2000, 0x80}, {0xff00, 0xff}}, UINT64_MAX - 0xffff, true, 0x1000, 0xffff},
-        {{{0x1000, 0x40}, {0x2000, 0x80}, {0xff00, 0x100}}, UINT64_MAX - 0xffff, true, 0, 0},
+        {{{0x1000, 0x40}, {0x2000, 0x80}, {0xff00, 0xff}}, TOP, true, 0x1000, 0xffff},
+        {{{0x1000, 0x40}, {0x2000, 0x80}, {0xff00, 0x100}}, TOP, true, 0, 0},
         {{{0x1000, 0x40}, {0x2000, 0x80}, {-0x10 - (int64_t)BASE, 0x402000}}, BASE, true, 0, 0}, /* it wraps */
     };
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         bool known = tables[i].high != 0;
+        sfu_addr addr = tables[i].addr == TOP ? max_address - 0xffff : tables[i].addr;
         struct opened o;
         begin_variant(b, v);
         if (!tables[i].sorted)
@@ -135,13 +137,13 @@ static void code_range(const struct variant *v)
             ROW(b, 0, BASE_SP, 8);
         }
         build_end(b);
-        code(open_bytes(&o, b->bytes, b->size, tables[i].addr), SFU_OK);
+        code(open_bytes(&o, b->bytes, b->size, addr), SFU_OK);
         for (int k = 0; k < (o.has_remote ? 2 : 1); k++) {
             struct sfu_section *s = k == 0 ? &o.mapped : &o.remote, *list = NULL;
             note("table %zu, %s", i, k == 0 ? "mapped" : "remote");
             code(add(&list, s), SFU_OK);
-            same(s->code.low, known && k == 0 ? tables[i].addr + tables[i].low : 0);
-            same(s->code.high, known && k == 0 ? tables[i].addr + tables[i].high : 0);
+            same(s->code.low, known && k == 0 ? addr + tables[i].low : 0);
+            same(s->code.high, known && k == 0 ? addr + tables[i].high : 0);
         }
         close_section(&o);
     }
@@ -154,7 +156,7 @@ static void test_code(void **state)
 }
 
 /* What is said of the lookup PC: as it is, or of a return address behind it. */
-static int found_at(uint64_t pc)
+static int found_at(sfu_addr pc)
 {
     struct sfu_frame frame;
     struct sfu_row row;
@@ -204,8 +206,8 @@ static void test_asked(void **state)
 
 static void test_text(void **state)
 {
-    static const uint64_t pcs[] = {0,        1,    FIRST - 2, FIRST - 1, FIRST,          FIRST + 1,
-                                   LAST - 1, LAST, LAST + 1,  LAST + 2,  UINT64_MAX - 1, UINT64_MAX};
+    static const sfu_addr pcs[] = {0,        1,    FIRST - 2, FIRST - 1, FIRST,          FIRST + 1,
+                                   LAST - 1, LAST, LAST + 1,  LAST + 2,  SFU_ADDR_MAX - 1, SFU_ADDR_MAX};
     (void)state;
     FOR_ABIS(abi)
     {
@@ -229,11 +231,11 @@ static void test_text(void **state)
             o[0].mapped.text = (struct sfu_range){low ? FIRST + 1 : 0, 0};
             code(found_at(0), SFU_E_NO_FDE);
             code(found_at(FIRST), SFU_OK);
-            code(found_at(UINT64_MAX - 1), SFU_E_NO_FDE);
+            code(found_at(SFU_ADDR_MAX - 1), SFU_E_NO_FDE);
         }
-        o[0].mapped.text = (struct sfu_range){0, UINT64_MAX}; /* all that can be set */
+        o[0].mapped.text = (struct sfu_range){0, SFU_ADDR_MAX}; /* all that can be set */
         code(found_at(0), SFU_E_NO_FDE);
-        code(found_at(UINT64_MAX - 1), SFU_E_NO_FDE);
+        code(found_at(SFU_ADDR_MAX - 1), SFU_E_NO_FDE);
         o[0].mapped.text = (struct sfu_range){FIRST, LAST + 1};
         code(open_bytes(&o[1], b->bytes, b->size, BASE + 0x100000), SFU_OK);
         for (int remote = 0; remote <= (o[1].has_remote ? 1 : 0); remote++) {
@@ -263,7 +265,7 @@ static void test_text(void **state)
             code(found_at(BASE + 0x1050), SFU_E_NO_FDE);
             code(found_at(FIRST), SFU_OK);
             code(found_at(FIRST - 1), SFU_E_NOT_CODE);
-            o[0].mapped.text.high = UINT64_MAX;
+            o[0].mapped.text.high = SFU_ADDR_MAX;
             code(found_at(BASE + 0x101000), SFU_E_FDE); /* it says more than the other one */
             o[0].mapped.text.high = LAST + 1;
             o[1].mapped.text.low = BASE + 0x101040;
@@ -277,7 +279,7 @@ static void test_text(void **state)
 /* ---- Wild calls ---- */
 
 /* The top frame is where a call has led that left RA. */
-static void call_from(int abi, uint64_t ra)
+static void call_from(int abi, sfu_addr ra)
 {
     if (abi == SFU_AMD64) {
         put_word(&m, top.sp, ra);
@@ -287,7 +289,7 @@ static void call_from(int abi, uint64_t ra)
     }
 }
 
-static void expect_wild(int abi, uint64_t sp, uint64_t ra)
+static void expect_wild(int abi, sfu_addr sp, sfu_addr ra)
 {
     same(walk.frame.regs.pc, ra);
     same(walk.frame.regs.sp, sp + (abi == SFU_AMD64 ? 8 : 0));
@@ -309,7 +311,7 @@ static int first_step(void)
 
 static void test_wild_call(void **state)
 {
-    const uint64_t pcs[] = {0, 1, 0x10, FIRST - 1, LAST + 1, STACK + 0x40, UINT64_MAX};
+    const sfu_addr pcs[] = {0, 1, 0x10, FIRST - 1, LAST + 1, STACK + 0x40, SFU_ADDR_MAX};
     (void)state;
     FOR_ABIS(abi)
     {
@@ -346,7 +348,7 @@ static void test_wild_call(void **state)
 static void test_wild_caller(void **state)
 {
     static const struct {
-        uint64_t ra;
+        sfu_addr ra;
         bool code, even; /* even: if bit 0 is not a part of RA */
     } callers[] = {
         {FIRST, false, false},
@@ -357,7 +359,7 @@ static void test_wild_caller(void **state)
         {LAST + 3, false, false},
         {0, false, false},
         {1, false, false},
-        {UINT64_MAX, false, false},
+        {SFU_ADDR_MAX, false, false},
         {BASE + 0x1050, true, true},
         {BASE + 0x200000, false, false},
         {BASE + 0x101000, false, false},
@@ -411,7 +413,7 @@ static void test_wild_limits(void **state)
         t.max_frames = 2;
         code(first_step(), SFU_OK);
         if (abi == SFU_AMD64) {
-            const uint64_t sps[] = {0, STACK - 1, STACK - 8, STACK + 8192 - 7, UINT64_MAX - 8, UINT64_MAX};
+            const sfu_addr sps[] = {0, STACK - 1, STACK - 8, STACK + 8192 - 7, SFU_ADDR_MAX - 8, SFU_ADDR_MAX};
             for (size_t i = 0; i < sizeof sps / sizeof sps[0]; i++) {
                 top.sp = sps[i];
                 code(first_step(), SFU_E_NOT_CODE);
@@ -421,7 +423,7 @@ static void test_wild_limits(void **state)
             code(first_step(), SFU_E_NOT_CODE);
             t.reg = machine_reg;
             code(first_step(), SFU_E_NOT_CODE);
-            m.known = (uint64_t)1 << registers[abi].ra;
+            m.known = (sfu_addr)1 << registers[abi].ra;
             m.reg[registers[abi].ra] = BASE + 0x1030;
             code(first_step(), SFU_OK);
             expect_wild(abi, STACK, BASE + 0x1030);
@@ -450,7 +452,7 @@ static void test_wild_interrupted(void **state)
             put_word(&m, STACK + 64, BASE + 0x1020);
         } else {
             t.reg = machine_reg;
-            m.known = (uint64_t)1 << registers[abi].ra;
+            m.known = (sfu_addr)1 << registers[abi].ra;
             m.reg[registers[abi].ra] = BASE + 0x1020;
         }
         code(step(&walk), SFU_OK);
@@ -461,7 +463,7 @@ static void test_wild_interrupted(void **state)
 }
 
 static int trap_code, trap_asked;
-static uint64_t trap_sp; /* 0: above the frame's */
+static sfu_addr trap_sp; /* 0: above the frame's */
 
 static int trap(struct machine *machine, const struct sfu_frame *frame, int code,
                 struct sfu_interrupted *interrupted)
@@ -519,11 +521,11 @@ static void test_wild_order(void **state)
 enum { NESTED = 100 };
 #define TRAMPOLINE UINT64_C(0x12340)
 
-static uint64_t originals[NESTED + 1]; /* by the number of the slot's frame */
+static sfu_addr originals[NESTED + 1]; /* by the number of the slot's frame */
 static unsigned ra_asked;
-static uint64_t last_slot, last_ra;
+static sfu_addr last_slot, last_ra;
 
-static bool original_ra(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra)
+static bool original_ra(void *ctx, const struct sfu_frame *frame, sfu_addr slot, sfu_addr *ra)
 {
     assert_ptr_equal(ctx, &m);
     same(frame->regs.sp, walk.frame.regs.sp); /* it is the frame whose RA it is */
@@ -545,7 +547,7 @@ static void test_replaced(void **state)
     {
         for (unsigned every = 1; every <= 3; every++) {
             struct opened o;
-            uint64_t sp = STACK;
+            sfu_addr sp = STACK;
             begin(abi, &o);
             t.original_ra = original_ra;
             for (unsigned i = 0; i < NESTED; i++) {
@@ -554,7 +556,7 @@ static void test_replaced(void **state)
             }
             sfu_walk_start(&walk, &t, &top);
             for (unsigned i = 0; i < NESTED; i++) {
-                uint64_t cfa = STACK + 32 * (uint64_t)(i + 1) + below(abi);
+                sfu_addr cfa = STACK + 32 * (sfu_addr)(i + 1) + below(abi);
                 note("ABI %d, frame %u", abi, i);
                 ra_asked = 0;
                 code(step(&walk), SFU_OK);
@@ -604,7 +606,7 @@ static void test_replaced_kinds(void **state)
         row.ra.control = (uint32_t)AT_REG(registers[abi].sp);
         row.ra.offset = 24;
         row.signed_ra = abi <= SFU_AARCH64;
-        put_word(&m, STACK + 24, TRAMPOLINE | (row.signed_ra ? UINT64_C(0x55) << 48 : 0));
+        put_word(&m, STACK + 24, TRAMPOLINE | (row.signed_ra ? (sfu_addr)(UINT64_C(0x55) << 48) : 0));
         sfu_walk_start(&walk, &t, &top);
         code(apply_to(&walk, &row), SFU_OK);
         same(last_slot, STACK + 24);
@@ -672,7 +674,7 @@ static void test_final(void **state)
     {
         for (int hook = 0; hook < 2; hook++) {
             struct opened o;
-            uint64_t pc = hook ? BASE + 0x1050 : BASE + 0x10d0;
+            sfu_addr pc = hook ? BASE + 0x1050 : BASE + 0x10d0;
             begin(abi, &o);
             t.trap_hook = machine_trap;
             m.trap = trap;
@@ -698,7 +700,7 @@ static void test_final(void **state)
                 code(first_step(), SFU_E_NOT_FINAL);
                 t.final.high = pc + 1;
                 code(first_step(), SFU_END);
-                t.final.high = UINT64_MAX;
+                t.final.high = SFU_ADDR_MAX;
                 code(first_step(), SFU_END);
                 t.final.low = pc;
                 code(first_step(), SFU_END);
@@ -787,20 +789,20 @@ static void row_to_fp(int abi, struct sfu_row *row)
     row->ra.control = row->fp.control = (uint32_t)REG(registers[abi].fp);
 }
 
-static uint64_t address(unsigned stack, unsigned level)
+static sfu_addr address(unsigned stack, unsigned level)
 {
-    return STACK + stack * (uint64_t)SIZE + 0x10 * (level + 1);
+    return STACK + stack * (sfu_addr)SIZE + 0x10 * (level + 1);
 }
 
 /* Visits of stacks, from the rule: on each stack SP grows, from where it was there last. */
 struct visits {
     unsigned count;
-    uint64_t last[8]; /* by the number of the stack; 0: it has not been on it */
+    sfu_addr last[8]; /* by the number of the stack; 0: it has not been on it */
     unsigned current;
     unsigned switches;
 };
 
-static bool may_go(const struct visits *v, unsigned stack, uint64_t sp)
+static bool may_go(const struct visits *v, unsigned stack, sfu_addr sp)
 {
     return sp > v->last[stack];
 }
@@ -815,7 +817,7 @@ static void visit(const struct sfu_walk *from, const struct visits *v, const str
         return;
     for (unsigned i = 0; i < stacks * LEVELS; i++) {
         unsigned stack = i / LEVELS;
-        uint64_t sp = address(stack, i % LEVELS);
+        sfu_addr sp = address(stack, i % LEVELS);
         struct sfu_walk next;
         memcpy(&next, from, sizeof next);
         next.frame.regs.fp = sp;
@@ -889,7 +891,7 @@ static void test_remembered(void **state)
             for (int by = -1; by <= 1; by++) {
                 struct sfu_walk other;
                 memcpy(&other, &walk, sizeof other);
-                other.frame.regs.fp = address(i % stacks, 1 + i / stacks) + (uint64_t)(int64_t)by;
+                other.frame.regs.fp = address(i % stacks, 1 + i / stacks) + (sfu_addr)(int64_t)by;
                 note("%u stacks, left at visit %u, %d", stacks, i, by);
                 code(apply_to(&other, &row), by > 0 ? SFU_OK : SFU_E_PROGRESS);
             }
@@ -918,7 +920,7 @@ static void test_entered_again(void **state)
                     sfu_walk_start(&walk, &t, &top);
                     walk.frame.regs.fp = address(1, 0);
                     code(apply_to(&walk, &row), SFU_OK);
-                    walk.frame.regs.fp = address(0, 2) + (uint64_t)(int64_t)by;
+                    walk.frame.regs.fp = address(0, 2) + (sfu_addr)(int64_t)by;
                     walk.frame.regs.pc_kind = (enum sfu_pc_kind)kind;
                     row.trap_frame = signal;
                     note("ABI %d, kind %d, signal %d, by %d", abi, kind, signal, by);
@@ -926,7 +928,7 @@ static void test_entered_again(void **state)
                     t.find_stack = NULL; /* without the callback nothing is remembered, and a trap leads anywhere */
                     sfu_walk_start(&walk, &t, &top);
                     walk.frame.regs.pc_kind = (enum sfu_pc_kind)kind;
-                    walk.frame.regs.fp = address(0, 2) + (uint64_t)(int64_t)by;
+                    walk.frame.regs.fp = address(0, 2) + (sfu_addr)(int64_t)by;
                     code(apply_to(&walk, &row), grows || signal ? SFU_OK : SFU_E_PROGRESS);
                 }
             }
@@ -954,7 +956,7 @@ static void test_hook_back(void **state)
             code(first_step(), SFU_OK);
             same(walk.frame.switched, true);
             walk.frame.regs.pc = 0;
-            trap_sp = address(0, 1) + (uint64_t)(int64_t)by;
+            trap_sp = address(0, 1) + (sfu_addr)(int64_t)by;
             code(step(&walk), by > 0 ? SFU_OK : SFU_E_PROGRESS);
             same(walk.frame.switches, by > 0 ? 2 : 1);
             same(walk.frame.reliable, true);

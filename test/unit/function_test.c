@@ -17,7 +17,7 @@ static int64_t id_of(const struct sfu_row *row)
     return (row->cfa.offset - cfa_offset(row->abi, 0)) / (cfa_offset(row->abi, 8) - cfa_offset(row->abi, 0));
 }
 
-static void expect(struct opened *o, uint64_t pc, uint64_t start, uint32_t size, int id)
+static void expect(struct opened *o, sfu_addr pc, sfu_addr start, uint32_t size, int id)
 {
     struct sfu_row row;
     note("PC %llx, function %d", (unsigned long long)pc, id);
@@ -108,7 +108,7 @@ static void test_lookup_pc(void **state)
     regs.pc_kind = SFU_PC_RETURN;
     same(sfu_lookup_pc(&regs), 0x103f);
     regs.pc = 0;
-    same(sfu_lookup_pc(&regs), UINT64_MAX);
+    same(sfu_lookup_pc(&regs), SFU_ADDR_MAX);
     regs.pc_kind = SFU_PC_EXACT;
     same(sfu_lookup_pc(&regs), 0);
 }

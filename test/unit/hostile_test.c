@@ -44,7 +44,7 @@ static void examine(const uint8_t *bytes, size_t size)
         return;
     holds(o.mapped.fdes <= o.mapped.end && o.mapped.rows <= o.mapped.end && o.mapped.end <= size);
     checked = check(&o, NULL);
-    for (uint64_t pc = BASE + FIRST - 1; pc <= BASE + LAST; pc += 5) {
+    for (sfu_addr pc = BASE + FIRST - 1; pc <= BASE + LAST; pc += 5) {
         struct sfu_row row;
         int result;
         o.memory.reads = 0;
@@ -120,22 +120,22 @@ static void random_stack(const struct variant *v)
         code(add(&t.sections, &o.mapped), SFU_OK);
         for (unsigned w = 0; w < sizeof m.bytes / 8; w++) {
             uint64_t r = random_number();
-            put_word(&m, STACK + 8 * w, r & 3 ? BASE + FIRST + (r >> 8) % 0xa8 : STACK + (r >> 8) % 0x2000);
+            put_word(&m, STACK + 8 * w, (sfu_addr)(r & 3 ? BASE + FIRST + (r >> 8) % 0xa8 : STACK + (r >> 8) % 0x2000));
         }
         memset(&top, 0, sizeof top);
-        top.pc = BASE + FIRST + random_number() % 0xa0;
-        top.sp = STACK + random_number() % 64 * 8;
-        top.fp = STACK + random_number() % 0x400 * 8;
+        top.pc = BASE + FIRST + (sfu_addr)(random_number() % 0xa0);
+        top.sp = STACK + (sfu_addr)(random_number() % 64 * 8);
+        top.fp = STACK + (sfu_addr)(random_number() % 0x400 * 8);
         top.pc_kind = random_number() & 1 ? SFU_PC_RETURN : SFU_PC_EXACT;
         t.frame_pointers = i & 1;
         t.find_stack = i & 2 ? machine_find_stack : NULL;
-        m.stack_size = 64 + random_number() % 4096;
+        m.stack_size = 64 + (sfu_addr)(random_number() % 4096);
         t.max_frames = 300;
         t.max_switches = (uint8_t)(i % 8);
         t.red_zone = zones[i / 8 % 4];
         if (i & 4) {
             uint64_t low = random_number() % sizeof m.bytes, high = random_number() % (sizeof m.bytes + 1);
-            t.stack = (struct sfu_stack){m.bytes + low, STACK + low, STACK + high};
+            t.stack = (struct sfu_stack){m.bytes + low, (sfu_addr)(STACK + low), (sfu_addr)(STACK + high)};
         }
         sfu_walk_start(&walk, &t, &top);
         do {

@@ -40,7 +40,7 @@ static uint8_t *build_large(unsigned flags, bool down)
         uint8_t *row = bytes + ROWS + k * EACH;
         int64_t start = FUNCTIONS + 16 * (int64_t)i - (flags & F_PCREL ? at - bytes : 0);
 
-        bytes_put(at, 8, big, (uint64_t)start);
+        bytes_put(at, 8, big, (sfu_addr)start);
         bytes_put(at + 8, 4, big, 16);
         bytes_put(at + 12, 4, big, k * EACH);
         bytes_put(row, 2, big, 1); /* its only row */
@@ -56,14 +56,14 @@ static void expect_large(const struct sfu_section *s)
     struct sfu_row row;
 
     for (unsigned k = 0; k < sizeof some / sizeof some[0]; k++) {
-        uint64_t start = BASE + (uint64_t)FUNCTIONS + 16 * (uint64_t)some[k];
+        sfu_addr start = BASE + (sfu_addr)FUNCTIONS + 16 * (sfu_addr)some[k];
 
         note("function %u, flags %x", some[k], s->flags);
         code(sfu_find(s, start + 15, &row), SFU_OK);
         same(row.function, start);
         same(row.cfa.offset, cfa_offset(SOME_ABI, word_of(some[k])));
     }
-    code(sfu_find(s, BASE + (uint64_t)FUNCTIONS + 16 * MANY, &row), SFU_E_NO_FDE);
+    code(sfu_find(s, BASE + (sfu_addr)FUNCTIONS + 16 * MANY, &row), SFU_E_NO_FDE);
 }
 
 /* Sorted, or the other way round and relative to the field. In one build of all ABIs: it takes its time. */
@@ -81,12 +81,12 @@ static void test_many_functions(void **state)
         uint8_t *bytes = build_large(all_flags[i], i > 0);
 
         code(sfu_add(&list, &added, 1, bytes, LARGE, BASE), SFU_OK);
-        same(added.code.high, i == 0 ? BASE + (uint64_t)FUNCTIONS + 16 * MANY : 0);
+        same(added.code.high, i == 0 ? BASE + (sfu_addr)FUNCTIONS + 16 * MANY : 0);
         code(open_bytes(&o, bytes, LARGE, BASE), SFU_OK);
         expect_large(i == 0 && o.has_remote ? &o.remote : &o.mapped);
         code(sfu_find_text(&o.mapped), SFU_OK);
-        same(o.mapped.text.low, BASE + (uint64_t)FUNCTIONS);
-        same(o.mapped.text.high, BASE + (uint64_t)FUNCTIONS + 16 * MANY);
+        same(o.mapped.text.low, BASE + (sfu_addr)FUNCTIONS);
+        same(o.mapped.text.high, BASE + (sfu_addr)FUNCTIONS + 16 * MANY);
         code(sfu_sort(&o.mapped, o.block + 1), SFU_OK);
         expect_large(&o.mapped);
         code(sfu_check(&o.mapped, &place), SFU_OK);
@@ -131,9 +131,10 @@ static void test_far_tables(void **state)
     for_each_variant(far_tables);
 }
 
-/* ---- More than 32 bits ---- */
+/* ---- High addresses, of more than 32 bits where the ABI has such ---- */
 
-#define KERNEL UINT64_C(0xffffffff80000000)
+#define KERNEL (max_address - 0x7fffffff)
+#define OTHERS (sizeof(sfu_addr) == 8 ? 3 : 1) /* how many addresses have the lower half of one */
 
 /* A section of more than 4 GiB, of which the header alone is read. */
 static void test_large_section(void **state)
@@ -145,8 +146,8 @@ static void test_large_section(void **state)
     build_fde(b, 0x1000, 0x10, ADDR1);
     ROW(b, 0, BASE_SP, 8);
     build_end(b);
-    for (uint64_t more = 0; more < 2; more++) {
-        uint64_t size = (UINT64_C(1) << 32) + more;
+    for (unsigned more = 0; more < 2 && sizeof(sfu_addr) == 8; more++) {
+        sfu_addr size = (sfu_addr)((UINT64_C(1) << 32) + more);
 
         code(sfu_open(&s, b->bytes, size, KERNEL - size), SFU_OK);
         same(s.size, size);
@@ -175,8 +176,8 @@ static void test_high_addresses(void **state)
     same(o.mapped.text.high, KERNEL + 0x1010);
     code(add(&t.sections, &o.mapped), SFU_OK);
     top.sp = STACK;
-    for (uint64_t other = 0; other < 3; other++) {
-        top.pc = KERNEL + 0x1000 - (other << 32);
+    for (uint64_t other = 0; other < OTHERS; other++) {
+        top.pc = KERNEL + 0x1000 - (sfu_addr)(other << 32);
         sfu_walk_start(&walk, &t, &top);
         code(find_frame(&t, &walk.frame, &row), other == 0 ? SFU_OK : SFU_E_NOT_CODE);
         if (other == 0)
@@ -184,17 +185,17 @@ static void test_high_addresses(void **state)
     }
     top.pc = KERNEL + 0x1000;
     sfu_walk_start(&walk, &t, &top);
-    for (uint64_t other = 0; other < 3; other++) { /* where a trace has to end */
-        t.final.low = top.pc - (other << 32);
+    for (uint64_t other = 0; other < OTHERS; other++) { /* where a trace has to end */
+        t.final.low = top.pc - (sfu_addr)(other << 32);
         t.final.high = t.final.low + 0x10;
         code(step(&walk), other == 0 ? SFU_END : SFU_E_NOT_FINAL);
     }
     close_section(&o);
 }
 
-static int has_ra(void *ctx, uint64_t addr, void *buffer, size_t len)
+static int has_ra(void *ctx, sfu_addr addr, void *buffer, size_t len)
 {
-    const uint64_t *ra = ctx;
+    const sfu_addr *ra = ctx;
 
     (void)addr;
     same(len, 8);
@@ -209,7 +210,7 @@ static void test_high_caller(void **state)
     struct sfu_target t = {0};
     struct sfu_walk walk;
     struct sfu_registers top = {0};
-    uint64_t ra;
+    sfu_addr ra;
 
     (void)state;
     if (word_size == 4)
@@ -220,13 +221,13 @@ static void test_high_caller(void **state)
     o.mapped.text.low = KERNEL;
     o.mapped.text.high = KERNEL + 0x10;
     code(add(&t.sections, &o.mapped), SFU_OK);
-    t.stack.high = UINT64_MAX;
+    t.stack.high = SFU_ADDR_MAX;
     t.read = has_ra;
     t.ctx = &ra;
     top.sp = STACK;
     top.has_ra = true;
-    for (uint64_t other = 0; other < 3; other++) {
-        top.ra = ra = KERNEL + 0x10 - (other << 32);
+    for (uint64_t other = 0; other < OTHERS; other++) {
+        top.ra = ra = KERNEL + 0x10 - (sfu_addr)(other << 32);
         sfu_walk_start(&walk, &t, &top);
         code(step(&walk), other == 0 ? SFU_OK : SFU_E_NOT_CODE);
     }
@@ -239,7 +240,10 @@ static void test_high_caller(void **state)
  * far, at 2^64. Order is that of addresses: what has wrapped comes first. */
 static void wrapping(const struct variant *v)
 {
-    uint64_t addr = UINT64_MAX - 0xffff;
+    sfu_addr addr = SFU_ADDR_MAX - 0xffff;
+
+    if (max_address < SFU_ADDR_MAX)
+        return; /* nothing wraps: test_above */
 
     for (uint32_t over = 0; over < 2; over++) {
         for (int down = 0; down < 2; down++) {
@@ -264,17 +268,17 @@ static void wrapping(const struct variant *v)
                 same(place.fde, down ? 0 : 2);
             code(seen(sfu_find_text(&o.mapped)), over ? SFU_E_FDE : SFU_OK);
             same(o.mapped.text.low, 0);
-            same(o.mapped.text.high, over ? 0 : UINT64_MAX);
+            same(o.mapped.text.high, over ? 0 : SFU_ADDR_MAX);
             for (int sorted = 0; sorted < 2; sorted++) {
                 code(sfu_find(&o.mapped, 0, &row), SFU_OK);
                 same(row.function, 0);
                 code(sfu_find(&o.mapped, 0x1f, &row), SFU_OK);
                 same(row.function, 0x10);
                 code(sfu_find(&o.mapped, 0x20, &row), SFU_E_NO_FDE);
-                code(sfu_find(&o.mapped, UINT64_MAX - 0xfe, &row), SFU_OK);
-                same(row.function, UINT64_MAX - 0xfe);
-                code(sfu_find(&o.mapped, UINT64_MAX - 1, &row), SFU_OK);
-                code(sfu_find(&o.mapped, UINT64_MAX, &row), over ? SFU_OK : SFU_E_NO_FDE);
+                code(sfu_find(&o.mapped, SFU_ADDR_MAX - 0xfe, &row), SFU_OK);
+                same(row.function, SFU_ADDR_MAX - 0xfe);
+                code(sfu_find(&o.mapped, SFU_ADDR_MAX - 1, &row), SFU_OK);
+                code(sfu_find(&o.mapped, SFU_ADDR_MAX, &row), over ? SFU_OK : SFU_E_NO_FDE);
                 code(sfu_sort(&o.mapped, o.block + 1), SFU_OK);
             }
             code(sfu_check(&o.mapped, &place), over ? SFU_E_FDE : SFU_OK);
@@ -289,6 +293,36 @@ static void test_wrapping(void **state)
     for_each_variant(wrapping);
 }
 
+/* Functions behind the end of an address space of 32 bits, which this build could read. */
+static void above(const struct variant *v)
+{
+    for (uint32_t over = 0; over < 2; over++) {
+        struct opened o;
+        struct sfu_place place;
+
+        if (max_address == SFU_ADDR_MAX)
+            return;
+        note("version %d, flags %x, %u", v->version, v->flags, over);
+        begin_variant(b, v);
+        build_fde(b, 0xff00, 0x10, ADDR1);
+        ROW(b, 0, BASE_SP, 8);
+        build_fde(b, 0xfff0 + over * 0x10, 0xf, ADDR1);
+        ROW(b, 0, BASE_SP, 8);
+        build_end(b);
+        code(open_bytes(&o, b->bytes, b->size, max_address - 0xffff), SFU_OK);
+        code(check(&o, &place), over ? SFU_E_FDE : SFU_OK);
+        same(place.fde, over ? 1 : 77);
+        code(sfu_find_text(&o.mapped), over ? SFU_E_FDE : SFU_OK);
+        close_section(&o);
+    }
+}
+
+static void test_above(void **state)
+{
+    (void)state;
+    for_each_variant(above);
+}
+
 /* ---- Small functions ---- */
 
 struct span {
@@ -296,7 +330,7 @@ struct span {
     uint32_t size;
 };
 
-static int check_spans(const struct variant *v, const struct span *spans, int count, uint64_t addr, uint32_t *fde)
+static int check_spans(const struct variant *v, const struct span *spans, int count, sfu_addr addr, uint32_t *fde)
 {
     struct opened o;
     struct sfu_place place;
@@ -319,7 +353,7 @@ static int check_spans(const struct variant *v, const struct span *spans, int co
  * in the first one. The place is that of the second, whichever address the section has. */
 static void overlap(const struct variant *v)
 {
-    static const uint64_t addrs[] = {BASE, KERNEL};
+    const sfu_addr addrs[] = {BASE, KERNEL};
     uint32_t fde;
 
     for (int i = 0; i < 2; i++) {
@@ -369,7 +403,7 @@ static void same_start(const struct variant *v)
                 open_valid(&o, b);
                 code(sfu_sort(&o.mapped, o.block + 1), SFU_OK);
                 code(sfu_check(&o.mapped, NULL), SFU_OK);
-                for (uint64_t i = 0; i < 2; i++) {
+                for (sfu_addr i = 0; i < 2; i++) {
                     code(sfu_find(&o.mapped, BASE + 0x1000 + i, &row), real < count ? SFU_OK : SFU_E_NO_FDE);
                     if (real < count)
                         same(row.cfa.offset, cfa_offset(v->abi, 16));
@@ -458,25 +492,25 @@ static void test_large_register_words(void **state)
 }
 
 /* Whether VALUE + OFFSET is an address. */
-static bool fits(uint64_t value, int64_t offset)
+static bool fits(sfu_addr value, int64_t offset)
 {
-    return offset < 0 ? value >= (uint64_t)-offset && value + (uint64_t)offset <= max_address
-                      : value <= max_address - (uint64_t)offset && value <= max_address;
+    return offset < 0 ? value >= (sfu_addr)-offset && value + (sfu_addr)offset <= max_address
+                      : value <= max_address - (sfu_addr)offset && value <= max_address;
 }
 
 /* FP at the edges, in each rule, with offsets that just fit and just do not. */
 static void test_sums(void **state)
 {
-    static const uint64_t values[] = {
-        0,          1,         UINT64_MAX / 2,    UINT64_MAX / 2 + 1,    UINT64_MAX - 1,
-        UINT64_MAX, INT32_MAX, UINT64_C(1) << 31, UINT64_MAX - INT32_MAX};
+    static const sfu_addr values[] = {
+        0,          1,         SFU_ADDR_MAX / 2,    SFU_ADDR_MAX / 2 + 1,    SFU_ADDR_MAX - 1,
+        SFU_ADDR_MAX, INT32_MAX, UINT64_C(1) << 31, SFU_ADDR_MAX - INT32_MAX};
     static const int32_t offsets[] = {INT32_MIN, INT32_MIN + 1, -1, 0, 1, INT32_MAX - 1, INT32_MAX};
 
     (void)state;
     FOR_ABIS(abi)
     {
         static struct machine m;
-        uint64_t below = abi == SFU_S390X ? 160 : 0;
+        sfu_addr below = abi == SFU_S390X ? 160 : 0;
 
         for (unsigned i = 0; i < 9 * 7 * 3; i++) {
             struct sfu_target t;
@@ -485,10 +519,10 @@ static void test_sums(void **state)
             struct sfu_rule *const rules[] = {&row.cfa, &row.ra, &row.fp};
             int32_t offset = offsets[i / 9 % 7];
             unsigned which = i / 63;
-            uint64_t sum = values[i % 9] + (uint64_t)(int64_t)offset;
+            sfu_addr sum = values[i % 9] + (sfu_addr)(int64_t)offset;
             bool good = fits(values[i % 9], offset) && (which > 0 || sum >= below);
-            uint64_t *const results[] = {&frame.regs.sp, &frame.regs.pc, &frame.regs.fp};
-            uint64_t before = *results[which];
+            sfu_addr *const results[] = {&frame.regs.sp, &frame.regs.pc, &frame.regs.fp};
+            sfu_addr before = *results[which];
 
             note("ABI %d, rule %u, %llx + %d", abi, which, (unsigned long long)values[i % 9], (int)offset);
             machine_init(&m, &t, registers[abi].big);
@@ -516,6 +550,7 @@ int limits_tests(void)
         cmocka_unit_test(test_high_addresses),
         cmocka_unit_test(test_high_caller),
         cmocka_unit_test(test_wrapping),
+        cmocka_unit_test(test_above),
         cmocka_unit_test(test_overlap),
         cmocka_unit_test(test_same_start),
         cmocka_unit_test(test_one_byte),

@@ -27,7 +27,7 @@ static void expect_cost(const struct variant *v, unsigned bad, unsigned from, un
     for (unsigned f = 0; f < 3; f++) {
         for (unsigned offset = 0; offset < EACH; offset++) {
             struct sfu_row row;
-            uint64_t start = BASE + 0x1000 + EACH * f;
+            sfu_addr start = BASE + 0x1000 + EACH * f;
             bool lost = f == bad && offset >= from && offset < to;
             code(find(&o, start + offset, &row), lost ? want : SFU_OK);
             if (!lost) {

@@ -14,7 +14,7 @@ static void one_function(const struct variant *v)
     ROW(b, 0, BASE_SP | WORD1, 16);
 }
 
-static int open_only(const uint8_t *bytes, size_t size, uint64_t addr)
+static int open_only(const uint8_t *bytes, size_t size, sfu_addr addr)
 {
     struct opened o;
     int result = open_bytes(&o, bytes, size, addr);
@@ -36,10 +36,10 @@ static void fields(const struct variant *v)
         const struct sfu_section *s = i == 0 ? &o.mapped : &o.remote;
         assert_null(s->next);
         same(s->addr, BASE);
-        same(s->size, b->size);
+        same(s->size, size_of(b));
         same(s->fdes, 28 + 255);
         same(s->rows, build_fre_at(b));
-        same(s->end, b->size);
+        same(s->end, size_of(b));
         same(s->num_fdes, 1);
         same(s->num_rows, 1);
         same_rule(s->fp, AT_CFA, -128);
@@ -82,11 +82,11 @@ static void refused(const struct variant *v)
     for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         build_end(b);
         b->bytes[wrong[i].field] = (uint8_t)wrong[i].value;
-        code(open_only(b->bytes, b->size, BASE), wrong[i].want);
+        code(open_only(b->bytes, size_of(b), BASE), wrong[i].want);
     }
     build_end(b);
     code(open_only(b->bytes, 0, BASE), SFU_E_EMPTY);
-    code(open_only(b->bytes, b->size, BASE), SFU_OK);
+    code(open_only(b->bytes, size_of(b), BASE), SFU_OK);
 }
 
 static void test_refused(void **state)
@@ -105,7 +105,7 @@ static void test_oldest_version(void **state)
         build_fde(b, 0, 16, ADDR1);
         ROW(b, 0, BASE_SP, 8);
         build_end(b);
-        code(open_only(b->bytes, b->size, BASE), version < (abi > 0x80 ? 3 : OLDEST)       ? SFU_E_VERSION
+        code(open_only(b->bytes, size_of(b), BASE), version < (abi > 0x80 ? 3 : OLDEST)       ? SFU_E_VERSION
                                                  : built(version, abi, registers[abi].big) ? SFU_OK
                                                                                            : SFU_E_ABI);
     }
@@ -138,7 +138,7 @@ static void test_built_in(void **state)
                 build_end(b);
                 build_put(b, H_MAGIC, abi_magic(own ? 0x81 : 1), 2);
                 note("version %d, ABI %d, big %d, own %d", version, abi, big, own);
-                code(open_only(b->bytes, b->size, BASE), kind_of(version, abi, big, own));
+                code(open_only(b->bytes, size_of(b), BASE), kind_of(version, abi, big, own));
             }
         }
     }
@@ -163,7 +163,7 @@ static void sums(const struct variant *v)
         one_function(v);
         build_end(b);
         build_put(b, wrong[i].field, wrong[i].value, 4);
-        code(open_only(b->bytes, b->size, BASE), SFU_E_BOUNDS);
+        code(open_only(b->bytes, size_of(b), BASE), SFU_E_BOUNDS);
     }
 }
 
@@ -198,11 +198,11 @@ static void top_of_memory(const struct variant *v)
 {
     one_function(v);
     build_end(b);
-    code(open_only(b->bytes, b->size, UINT64_MAX - b->size), SFU_OK);
-    code(open_only(b->bytes, b->size, UINT64_MAX - b->size + 1), SFU_E_BOUNDS);
-    code(open_only(b->bytes, b->size, UINT64_MAX - b->size + 2), SFU_E_BOUNDS);
-    code(open_only(b->bytes, b->size, UINT64_MAX), SFU_E_BOUNDS);
-    code(open_only(b->bytes, b->size, 0), SFU_OK);
+    code(open_only(b->bytes, size_of(b), SFU_ADDR_MAX - size_of(b)), SFU_OK);
+    code(open_only(b->bytes, size_of(b), SFU_ADDR_MAX - size_of(b) + 1), SFU_E_BOUNDS);
+    code(open_only(b->bytes, size_of(b), SFU_ADDR_MAX - size_of(b) + 2), SFU_E_BOUNDS);
+    code(open_only(b->bytes, size_of(b), SFU_ADDR_MAX), SFU_E_BOUNDS);
+    code(open_only(b->bytes, size_of(b), 0), SFU_OK);
 }
 
 static void test_top_of_memory(void **state)
@@ -221,35 +221,35 @@ static void test_huge(void **state)
     (void)state;
     one_function(&v);
     build_end(b);
-    m = (struct memory){b->bytes, BASE, b->size, 0, 0, true, 0};
-    code(sfu_open_remote(&s, memory_read, &m, UINT64_MAX - BASE, BASE), SFU_OK);
-    code(sfu_open_remote(&s, memory_read, &m, UINT64_MAX, BASE), SFU_E_BOUNDS);
+    m = (struct memory){b->bytes, BASE, size_of(b), 0, 0, true, 0};
+    code(sfu_open_remote(&s, memory_read, &m, SFU_ADDR_MAX - BASE, BASE), SFU_OK);
+    code(sfu_open_remote(&s, memory_read, &m, SFU_ADDR_MAX, BASE), SFU_E_BOUNDS);
     m.addr = 0;
-    code(sfu_open_remote(&s, memory_read, &m, UINT64_MAX, 0), SFU_OK);
+    code(sfu_open_remote(&s, memory_read, &m, SFU_ADDR_MAX, 0), SFU_OK);
     build_put(b, H_FRE_LEN, 0x7fffffff - build_fre_at(b), 4);
-    code(sfu_open_remote(&s, memory_read, &m, UINT64_MAX, 0), SFU_OK);
+    code(sfu_open_remote(&s, memory_read, &m, SFU_ADDR_MAX, 0), SFU_OK);
     same(s.end, 0x7fffffff);
     code(sfu_open_remote(&s, memory_read, &m, 0x7fffffff, 0), SFU_OK);
     code(sfu_open_remote(&s, memory_read, &m, 0x7ffffffe, 0), SFU_E_BOUNDS);
     build_put(b, H_FRE_LEN, 0x80000000 - build_fre_at(b), 4);
-    code(sfu_open_remote(&s, memory_read, &m, UINT64_MAX, 0), SFU_E_BOUNDS);
+    code(sfu_open_remote(&s, memory_read, &m, SFU_ADDR_MAX, 0), SFU_E_BOUNDS);
     build_end(b);
     build_put(b, H_FREOFF, 0x10001 * 16, 4); /* FDEs that end where the rows begin, more than 16 bits count */
     for (unsigned fdes = 0x10000; fdes <= 0x10002; fdes++) {
         build_put(b, H_FDES, fdes, 4);
-        code(sfu_open_remote(&s, memory_read, &m, UINT64_MAX, 0), fdes <= 0x10001 ? SFU_OK : SFU_E_BOUNDS);
+        code(sfu_open_remote(&s, memory_read, &m, SFU_ADDR_MAX, 0), fdes <= 0x10001 ? SFU_OK : SFU_E_BOUNDS);
     }
     same(s.rows, 28 + 0x10001 * 16);
     build_put(b, H_FDES, 1, 4);
     build_put(b, H_FDEOFF, 0x10000, 4);
-    code(sfu_open_remote(&s, memory_read, &m, UINT64_MAX, 0), SFU_OK);
+    code(sfu_open_remote(&s, memory_read, &m, SFU_ADDR_MAX, 0), SFU_OK);
     same(s.fdes, 28 + 0x10000);
     build_end(b);
     for (size_t field = H_FDES; field <= H_FREOFF; field += 4) { /* tables of more than 2 GiB */
         uint64_t kept = build_get(b, field, 4);
         if (field != H_FRES && field != H_FDEOFF) {
             build_put(b, field, 0x80000000, 4);
-            code(sfu_open_remote(&s, memory_read, &m, UINT64_MAX, 0), SFU_E_BOUNDS);
+            code(sfu_open_remote(&s, memory_read, &m, SFU_ADDR_MAX, 0), SFU_E_BOUNDS);
             build_put(b, field, kept, 4);
         }
     }
@@ -259,7 +259,7 @@ static void test_huge(void **state)
 /* Adds what lies at BYTES. */
 static int add_one(struct sfu_section **list, struct sfu_section *s)
 {
-    return seen(sfu_add(list, s, 1, b->bytes, b->size, BASE));
+    return seen(sfu_add(list, s, 1, b->bytes, size_of(b), BASE));
 }
 
 static void test_list(void **state)

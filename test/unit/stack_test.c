@@ -16,11 +16,11 @@ enum { STACKS = 4, SIZE = 0x400 };
 static struct sfu_stack stacks[STACKS];
 static struct sfu_section section; /* says which ABI the target has */
 static unsigned num_stacks;
-static uint64_t asked; /* for which address the last time */
-static uint64_t guard; /* bytes below each */
+static sfu_addr asked; /* for which address the last time */
+static sfu_addr guard; /* bytes below each */
 
 /* As a kernel would: the stack that has ADDR, up to its high end, or the bytes below it, which are a guard. */
-static bool find_listed(void *ctx, uint64_t addr, struct sfu_stack *stack)
+static bool find_listed(void *ctx, sfu_addr addr, struct sfu_stack *stack)
 {
     struct machine *machine = ctx;
     machine->finds++;
@@ -49,7 +49,7 @@ static void begin(int abi, enum sfu_pc_kind kind)
     num_stacks = STACKS;
     guard = 0x40;
     for (unsigned i = 0; i < STACKS; i++) {
-        uint64_t low = STACK + 0x200 + i * 2 * (uint64_t)SIZE;
+        sfu_addr low = STACK + 0x200 + i * 2 * (sfu_addr)SIZE;
         stacks[i].bytes = i < 2 ? m.bytes + (low - STACK) : NULL;
         stacks[i].low = low;
         stacks[i].high = low + SIZE;
@@ -76,7 +76,7 @@ static void start(void)
     m.finds = 0;
 }
 
-static int go_to(uint64_t sp)
+static int go_to(sfu_addr sp)
 {
     walk.frame.regs.fp = sp;
     return apply_to(&walk, &row);
@@ -107,7 +107,7 @@ static void test_edges(void **state)
     {
         for (unsigned i = 0; i < STACKS; i++) {
             for (int one = 0; one < 2; one++) { /* the target's only stack, or one of four */
-                uint64_t low, high;
+                sfu_addr low, high;
                 begin(abi, SFU_PC_RETURN);
                 low = stacks[i].low;
                 high = stacks[i].high;
@@ -143,8 +143,8 @@ static void test_overflown(void **state)
     FOR_ABIS(abi)
     {
         for (unsigned i = 0; i < STACKS; i++) {
-            for (uint64_t by = 1; by <= 0x40; by++) {
-                uint64_t low;
+            for (sfu_addr by = 1; by <= 0x40; by++) {
+                sfu_addr low;
                 begin(abi, SFU_PC_RETURN);
                 low = stacks[i].low;
                 top.sp = low - by;
@@ -167,7 +167,7 @@ static void test_overflown(void **state)
 
 /* The first stack and the second one right behind it, without guards. UPPER_FIRST: the callback takes the second for
  * that of the edge, as sfu.h wants it; else the first. Returns the edge. */
-static uint64_t touch(bool upper_first)
+static sfu_addr touch(bool upper_first)
 {
     num_stacks = 2;
     guard = 0;
@@ -218,14 +218,14 @@ static void test_edge_slots(void **state)
         for (int upper_first = 0; upper_first < 2; upper_first++) {
             for (int32_t from = -8; from <= 8; from += 8) {        /* SP, from the edge */
                 for (int32_t depth = 8; depth <= 24; depth += 8) { /* of the slot below SP */
-                    uint64_t edge, slot;
+                    sfu_addr edge, slot;
                     bool on_upper = from > 0 || (from == 0 && upper_first), elsewhere = from > 0 && depth > from;
                     begin(abi, SFU_PC_EXACT);
                     edge = touch(upper_first);
-                    top.sp = edge + (uint64_t)(int64_t)from;
+                    top.sp = edge + (sfu_addr)(int64_t)from;
                     top.ra = 0x5550;
                     top.has_ra = true;
-                    slot = top.sp - (uint64_t)depth;
+                    slot = top.sp - (sfu_addr)depth;
                     note("ABI %d, upper first %d, SP at %d, slot at %d", abi, upper_first, from, from - depth);
                     for (int by_cfa = 0; by_cfa < 2; by_cfa++) {
                         start();
@@ -250,7 +250,7 @@ static void test_overflown_slots(void **state)
     (void)state;
     FOR_ABIS(abi)
     {
-        for (uint64_t by = 0; by <= 0x40; by += 8) {
+        for (sfu_addr by = 0; by <= 0x40; by += 8) {
             for (int elsewhere = 0; elsewhere < 2; elsewhere++) {
                 begin(abi, SFU_PC_EXACT);
                 top.sp = stacks[1].low - by;
@@ -376,7 +376,7 @@ static void test_stack_of_everything(void **state)
     {
         begin(abi, SFU_PC_EXACT);
         t.find_stack = NULL;
-        t.stack = (struct sfu_stack){NULL, 0, UINT64_MAX};
+        t.stack = (struct sfu_stack){NULL, 0, SFU_ADDR_MAX};
         top.sp = stacks[1].high;
         top.ra = 0xbad;
         top.has_ra = true;
@@ -410,7 +410,7 @@ static void test_adjacent(void **state)
         for (int other = 0; other < 2;
              other++) /* each order of the list: which of both the callback takes for the edge's */
         {
-            uint64_t edge;
+            sfu_addr edge;
             bool upper_first = (other & 1) != 0;
             begin(abi, SFU_PC_RETURN);
             num_stacks = 2;
@@ -454,9 +454,9 @@ static void test_nowhere(void **state)
     (void)state;
     FOR_ABIS(abi)
     {
-        const uint64_t nowhere = STACK + 0x100;
+        const sfu_addr nowhere = STACK + 0x100;
         for (int one = 0; one < 2; one++) {
-            uint64_t none = one ? STACK + 0x1f00 : nowhere;
+            sfu_addr none = one ? STACK + 0x1f00 : nowhere;
             begin(abi, SFU_PC_EXACT);
             if (one) {
                 t.find_stack = NULL;
@@ -502,7 +502,7 @@ static void test_nowhere(void **state)
 
 static struct sfu_stack lie;
 
-static bool find_lie(void *ctx, uint64_t addr, struct sfu_stack *stack)
+static bool find_lie(void *ctx, sfu_addr addr, struct sfu_stack *stack)
 {
     (void)ctx, (void)addr;
     *stack = lie;
@@ -515,13 +515,13 @@ static void test_liar(void **state)
     (void)state;
     FOR_ABIS(abi)
     {
-        const uint64_t sp = STACK + 0x1010;
+        const sfu_addr sp = STACK + 0x1010;
         const struct {
-            uint64_t low, high;
+            sfu_addr low, high;
             int want;
         } lies[] = {{sp, sp - 1, SFU_E_STACK}, {sp - 0x100, sp - 8, SFU_E_STACK},
-                    {0, 0, SFU_E_STACK},       {UINT64_MAX, 0, SFU_E_STACK},
-                    {sp + 8, sp, SFU_OK},      {UINT64_MAX, UINT64_MAX, SFU_OK},
+                    {0, 0, SFU_E_STACK},       {SFU_ADDR_MAX, 0, SFU_E_STACK},
+                    {sp + 8, sp, SFU_OK},      {SFU_ADDR_MAX, SFU_ADDR_MAX, SFU_OK},
                     {sp + 16, sp + 8, SFU_OK}, {sp, sp, SFU_OK}};
         for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
             for (int trap = 0; trap < 2; trap++) {
@@ -548,7 +548,7 @@ static void test_one_stack_and_others(void **state)
     (void)state;
     FOR_ABIS(abi)
     {
-        uint64_t value = 5;
+        sfu_addr value = 5;
         begin(abi, SFU_PC_RETURN);
         t.stack = (struct sfu_stack){m.bytes, 0x1000, 0x1100};
         code(sfu_read_word(&t, 0x1000, false, &value), SFU_OK);
@@ -565,10 +565,10 @@ static void test_whole_and_unset(void **state)
     (void)state;
     FOR_ABIS(abi)
     {
-        uint64_t value = 5;
+        sfu_addr value = 5;
         begin(abi, SFU_PC_RETURN);
         t.find_stack = NULL;
-        t.stack = (struct sfu_stack){NULL, 0, UINT64_MAX};
+        t.stack = (struct sfu_stack){NULL, 0, SFU_ADDR_MAX};
         top.sp = 0;
         start();
         expect_on(&t.stack);
@@ -609,7 +609,7 @@ static void test_asked(void **state)
         m.finds = 0;
         row.ra.control = (uint32_t)AT_REG(registers[abi].sp);
         code(go_to(top.sp), SFU_OK); /* a leaf */
-        for (uint64_t sp = stacks[1].low + 16; sp <= stacks[1].high - 16; sp += 16) {
+        for (sfu_addr sp = stacks[1].low + 16; sp <= stacks[1].high - 16; sp += 16) {
             row.trap_frame = sp / 16 % 3 == 0;
             code(go_to(sp), SFU_OK);
             same(walk.frame.regs.pc, sp - 16);
@@ -619,7 +619,7 @@ static void test_asked(void **state)
         row.trap_frame = false;
         for (unsigned i = 0; i < 3; i++) {
             static const unsigned order[] = {3, 0, 2};
-            uint64_t sp = stacks[order[i]].low + 0x100;
+            sfu_addr sp = stacks[order[i]].low + 0x100;
             m.finds = 0;
             code(go_to(sp), SFU_OK);
             same(m.finds, 1);
@@ -641,9 +641,9 @@ static void test_slots_elsewhere(void **state)
             for (unsigned i = 0; i < STACKS; i++) {
                 enum sfu_pc_kind kind = kinds & 1 ? SFU_PC_RETURN : SFU_PC_EXACT;
                 begin(abi, kind);
-                for (uint64_t slot = stacks[i].low - 9; slot <= stacks[i].high + 1; slot++) {
+                for (sfu_addr slot = stacks[i].low - 9; slot <= stacks[i].high + 1; slot++) {
                     bool whole = slot >= stacks[i].low && slot <= stacks[i].high - word_size;
-                    uint64_t value = 7;
+                    sfu_addr value = 7;
                     if (slot == stacks[i].low + 10)
                         slot = stacks[i].high - 10;
                     top.sp = stacks[2].low + 0x80;
@@ -687,7 +687,7 @@ static void test_trap_down(void **state)
             row.trap_frame = true;
             start();
             for (unsigned i = 0; i < most; i++) {
-                uint64_t sp = i % 3 == 2 ? 8 : stacks[0].low + 0x40 - 8 * (i % 3);
+                sfu_addr sp = i % 3 == 2 ? 8 : stacks[0].low + 0x40 - 8 * (i % 3);
                 note("ABI %d, limit %d, switch %u", abi, limit, i);
                 code(go_to(sp), SFU_OK);
                 same(walk.frame.switched, sp <= top.sp || i > 0);
@@ -762,16 +762,16 @@ static void test_return_does_not_stay(void **state)
 enum { LEVELS = 4 };
 
 /* Below a stack's low end, at it, in its middle, at its high end. */
-static uint64_t address(unsigned stack, unsigned level)
+static sfu_addr address(unsigned stack, unsigned level)
 {
-    const uint64_t levels[LEVELS] = {stacks[stack].low - 8, stacks[stack].low, stacks[stack].low + 0x200,
+    const sfu_addr levels[LEVELS] = {stacks[stack].low - 8, stacks[stack].low, stacks[stack].low + 0x200,
                                      stacks[stack].high};
     return levels[level];
 }
 
 /* Visits of stacks, from the rule: on each stack SP grows, from where it was there last. */
 struct visits {
-    uint64_t last[STACKS]; /* 0: it has not been on it */
+    sfu_addr last[STACKS]; /* 0: it has not been on it */
     unsigned current, switches;
     bool stayed;
 };
@@ -785,7 +785,7 @@ static void visit(const struct sfu_walk *from, const struct visits *v, unsigned 
     for (unsigned i = 0; left > 0 && i < count * LEVELS * (traps ? 2 : 1); i++) {
         unsigned stack = i / LEVELS % count;
         bool trap = i >= count * LEVELS;
-        uint64_t sp = address(stack, i % LEVELS), last = v->last[stack];
+        sfu_addr sp = address(stack, i % LEVELS), last = v->last[stack];
         bool stays = sp == from->frame.regs.sp && from->frame.regs.pc_kind == SFU_PC_EXACT && !(trap && v->stayed);
         struct sfu_walk next;
         memcpy(&next, from, sizeof next);

@@ -87,18 +87,18 @@ bool built(int version, int abi, bool big)
 #endif
 }
 
-uint64_t stack_base, max_address;
+sfu_addr stack_base, max_address;
 unsigned word_size;
 
 int use_abi(int abi)
 {
     word_size = abis[abi > LAST_ABI ? SOME_ABI : abi].word;
-    stack_base = word_size == 8 ? UINT64_C(0x7ff000000000) : 0x7ff00000;
-    max_address = word_size == 8 ? UINT64_MAX : UINT32_MAX;
+    stack_base = (sfu_addr)(word_size == 8 ? UINT64_C(0x7ff000000000) : 0x7ff00000);
+    max_address = word_size == 8 ? SFU_ADDR_MAX : UINT32_MAX;
     return abi;
 }
 
-uint64_t below(int abi)
+sfu_addr below(int abi)
 {
     return abis[abi].sp_below_cfa;
 }
@@ -113,29 +113,29 @@ int64_t cfa_offset(int abi, int64_t word)
     return abi == SFU_S390X ? 8 * word + 160 : word;
 }
 
-uint64_t pc_of(int abi, uint64_t ra)
+sfu_addr pc_of(int abi, sfu_addr ra)
 {
     return abis[abi].even ? ra / 2 * 2 : ra;
 }
 
-uint64_t behind_call(int abi, uint64_t pc)
+sfu_addr behind_call(int abi, sfu_addr pc)
 {
     return pc + (abis[abi].even ? 2 : 1);
 }
 
 /* ---- Memory ---- */
 
-int stack_read(void *ctx, uint64_t addr, void *buffer, size_t len)
+int stack_read(void *ctx, sfu_addr addr, void *buffer, size_t len)
 {
     same(len, word_size); /* the promise of sfu_read_fn */
     return memory_read(ctx, addr, buffer, len);
 }
 
-int memory_read(void *ctx, uint64_t addr, void *buffer, size_t len)
+int memory_read(void *ctx, sfu_addr addr, void *buffer, size_t len)
 {
     struct memory *m = ctx;
     holds(len >= 1 && len <= 28); /* the promise of sfu_read_fn */
-    holds(addr <= UINT64_MAX - len);
+    holds(addr <= SFU_ADDR_MAX - len);
     m->reads++;
     if (len > m->longest)
         m->longest = len;
@@ -151,7 +151,7 @@ int memory_read(void *ctx, uint64_t addr, void *buffer, size_t len)
 
 /* ---- Sections ---- */
 
-static int open_one(struct sfu_section *s, const uint8_t *block, struct memory *m, size_t size, uint64_t addr)
+static int open_one(struct sfu_section *s, const uint8_t *block, struct memory *m, sfu_addr size, sfu_addr addr)
 {
     struct sfu_section before;
     int result;
@@ -163,7 +163,7 @@ static int open_one(struct sfu_section *s, const uint8_t *block, struct memory *
     return result;
 }
 
-int open_bytes(struct opened *o, const void *bytes, size_t size, uint64_t addr)
+int open_bytes(struct opened *o, const void *bytes, size_t size, sfu_addr addr)
 {
     int result;
     memset(o, 0, sizeof *o);
@@ -172,11 +172,11 @@ int open_bytes(struct opened *o, const void *bytes, size_t size, uint64_t addr)
     memcpy(o->block + 1, bytes, size); /* nothing is aligned, and the block ends where the section does */
     o->memory.bytes = o->block + 1;
     o->memory.addr = addr;
-    o->memory.size = size;
+    o->memory.size = (sfu_addr)size;
     o->memory.strict = true;
-    result = open_one(&o->mapped, o->block + 1, NULL, size, addr);
+    result = open_one(&o->mapped, o->block + 1, NULL, (sfu_addr)size, addr);
 #ifndef SFU_NO_REMOTE
-    code(open_one(&o->remote, NULL, &o->memory, size, addr), result);
+    code(open_one(&o->remote, NULL, &o->memory, (sfu_addr)size, addr), result);
     holds(o->memory.reads <= 1);
     o->memory.reads = 0;
     o->has_remote = true;
@@ -184,6 +184,11 @@ int open_bytes(struct opened *o, const void *bytes, size_t size, uint64_t addr)
     if (result != SFU_OK)
         close_section(o);
     return result;
+}
+
+sfu_addr size_of(const struct build *build)
+{
+    return (sfu_addr)build->size;
 }
 
 int open_build(struct opened *o, const struct build *b)
@@ -219,7 +224,7 @@ int add(struct sfu_section **list, struct sfu_section *s)
     return result;
 }
 
-static int find_one(const struct sfu_section *s, uint64_t pc, struct sfu_row *row)
+static int find_one(const struct sfu_section *s, sfu_addr pc, struct sfu_row *row)
 {
     struct sfu_row before;
     int result;
@@ -243,7 +248,7 @@ unsigned list_length(const struct sfu_section *list)
     return n;
 }
 
-int find(struct opened *o, uint64_t pc, struct sfu_row *row)
+int find(struct opened *o, sfu_addr pc, struct sfu_row *row)
 {
     struct sfu_row mine;
     int result = find_one(&o->mapped, pc, row == NULL ? &mine : row);
@@ -306,33 +311,33 @@ void machine_init(struct machine *m, struct sfu_target *t, bool big)
     m->stack.size = sizeof m->bytes;
     m->big = big;
     m->stack_size = 0x1000;
-    t->stack.high = UINT64_MAX;
+    t->stack.high = SFU_ADDR_MAX;
     t->read = stack_read;
     t->ctx = m;
 }
 
-void put_word(struct machine *m, uint64_t addr, uint64_t value)
+void put_word(struct machine *m, sfu_addr addr, sfu_addr value)
 {
     holds(addr - STACK <= sizeof m->bytes - word_size);
     for (unsigned i = 0; i < word_size; i++)
         m->bytes[addr - STACK + (m->big ? word_size - 1 - i : i)] = (uint8_t)(value >> (8 * i));
 }
 
-uint64_t called_from(struct machine *m, int abi, uint64_t sp, uint64_t pc, uint64_t fp)
+sfu_addr called_from(struct machine *m, int abi, sfu_addr sp, sfu_addr pc, sfu_addr fp)
 {
     put_word(m, sp + 32 + below(abi) - 8, pc);
     put_word(m, sp + 32 + below(abi) - 16, fp);
     return sp + 32;
 }
 
-uint64_t put_record(struct machine *m, int abi, uint64_t cfa, uint64_t fp, uint64_t pc)
+sfu_addr put_record(struct machine *m, int abi, sfu_addr cfa, sfu_addr fp, sfu_addr pc)
 {
     put_word(m, cfa - 2 * word_size, fp);
     put_word(m, cfa - word_size, pc);
     return cfa - abis[abi].record;
 }
 
-int machine_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+int machine_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, sfu_addr *value)
 {
     struct machine *m = ctx;
     m->asked++;
@@ -354,20 +359,20 @@ int machine_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_
     return m->trap(m, frame, code, interrupted);
 }
 
-bool machine_find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
+bool machine_find_stack(void *ctx, sfu_addr addr, struct sfu_stack *stack)
 {
     struct machine *m = ctx;
     m->finds++;
     stack->bytes = NULL;
     stack->low = addr - addr % m->stack_size;
-    stack->high = stack->low > UINT64_MAX - m->stack_size ? UINT64_MAX : stack->low + m->stack_size;
+    stack->high = stack->low > SFU_ADDR_MAX - m->stack_size ? SFU_ADDR_MAX : stack->low + m->stack_size;
     return true;
 }
 
 void stand(struct sfu_walk *walk)
 {
     const struct sfu_target *t = walk->target;
-    uint64_t sp = walk->frame.regs.sp;
+    sfu_addr sp = walk->frame.regs.sp;
     walk->stack = t->stack;
     if ((t->find_stack != NULL && !t->find_stack(t->ctx, sp, &walk->stack)) || sp > walk->stack.high)
         memset(&walk->stack, 0, sizeof walk->stack);
@@ -423,7 +428,7 @@ int step(struct sfu_walk *walk)
 void same_rule_at(const struct sfu_rule *rule, uint32_t control, int64_t offset, const char *file, int line)
 {
     same_at(rule->control, control, "rule's control", file, line);
-    same_at((uint64_t)rule->offset, (uint64_t)offset, "rule's offset", file, line);
+    same_at((sfu_addr)rule->offset, (sfu_addr)offset, "rule's offset", file, line);
 }
 
 void same_row_at(const struct sfu_row *a, const struct sfu_row *b, const char *file, int line)

@@ -53,7 +53,7 @@ int use_abi(int abi);
 bool built(int version, int abi, bool big);
 
 /* Where sections lie unless a test says otherwise. */
-#define BASE UINT64_C(0x400000)
+#define BASE ((sfu_addr)0x400000)
 
 /* ---- Comparing. A failure prints what note said last. ---- */
 
@@ -72,14 +72,14 @@ bool was_seen(int code);
 
 struct memory {
     const uint8_t *bytes;
-    uint64_t addr, size;
+    sfu_addr addr, size;
     unsigned reads;   /* so far */
     unsigned fail_at; /* the read that fails, from 1; 0: none */
     bool strict;      /* a read outside of it fails the test, not only the read */
     size_t longest;   /* read so far */
 };
-int memory_read(void *ctx, uint64_t addr, void *buffer, size_t len); /* of a section */
-int stack_read(void *ctx, uint64_t addr, void *buffer, size_t len);
+int memory_read(void *ctx, sfu_addr addr, void *buffer, size_t len); /* of a section */
+int stack_read(void *ctx, sfu_addr addr, void *buffer, size_t len);
 
 /* ---- Sections ---- */
 
@@ -91,17 +91,18 @@ struct opened {
 };
 
 /* Both return what both ways of opening returned. close_section is due after SFU_OK only. */
-int open_bytes(struct opened *o, const void *bytes, size_t size, uint64_t addr);
+int open_bytes(struct opened *o, const void *bytes, size_t size, sfu_addr addr);
 int open_build(struct opened *o, const struct build *b);
 void open_valid(struct opened *o, struct build *b); /* build_end first; must succeed */
 void close_section(struct opened *o);
+sfu_addr size_of(const struct build *b); /* of its bytes */
 
 /* Adds S, which is open, with the text that it has. Reads that this takes are not counted. */
 int add(struct sfu_section **list, struct sfu_section *s);
 
 unsigned list_length(const struct sfu_section *list);
 
-int find(struct opened *o, uint64_t pc, struct sfu_row *row);
+int find(struct opened *o, sfu_addr pc, struct sfu_row *row);
 int check(struct opened *o, struct sfu_place *place);
 int find_frame(const struct sfu_target *t, const struct sfu_frame *frame, struct sfu_row *row);
 
@@ -117,14 +118,14 @@ int find_frame(const struct sfu_target *t, const struct sfu_frame *frame, struct
 /* The offset of the CFA's rule that WORD of a row stands for. */
 int64_t cfa_offset(int abi, int64_t word);
 /* How far SP lies below the CFA, from which a frame's words are counted. */
-uint64_t below(int abi);
+sfu_addr below(int abi);
 /* A word of a default row that makes CFA = base + OFFSET + below. OFFSET is a multiple of 8. */
 int64_t cfa_word(int abi, int64_t offset);
 
 /* The PC that the word RA, a return address, stands for. */
-uint64_t pc_of(int abi, uint64_t ra);
+sfu_addr pc_of(int abi, sfu_addr ra);
 /* The return address behind a call at PC that has the smallest size of an instruction. */
-uint64_t behind_call(int abi, uint64_t pc);
+sfu_addr behind_call(int abi, sfu_addr pc);
 
 /* ---- Frames ---- */
 
@@ -135,31 +136,31 @@ struct machine {
     struct memory stack;
     uint8_t bytes[8192];
     bool big;
-    uint64_t reg[34];
-    uint64_t known;      /* bit n: the value of register n can be had */
+    sfu_addr reg[34];
+    sfu_addr known;      /* bit n: the value of register n can be had */
     unsigned asked;      /* how often */
-    uint64_t stack_size; /* of each stack, for machine_find_stack */
+    sfu_addr stack_size; /* of each stack, for machine_find_stack */
     unsigned finds;      /* how often it was asked */
     int (*trap)(struct machine *m, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
     unsigned trapped;
-    uint64_t word[4]; /* for the trap hook */
+    sfu_addr word[4]; /* for the trap hook */
 };
 /* use_abi sets these. */
-extern uint64_t stack_base, max_address; /* the last address there is */
+extern sfu_addr stack_base, max_address; /* the last address there is */
 extern unsigned word_size;
 #define STACK stack_base
 
 void machine_init(struct machine *m, struct sfu_target *t, bool big);
-void put_word(struct machine *m, uint64_t addr, uint64_t value);
+void put_word(struct machine *m, sfu_addr addr, sfu_addr value);
 /* A frame of 32 bytes at SP was called from PC, with FP, which lie at its end. Returns the caller's SP. */
-uint64_t called_from(struct machine *m, int abi, uint64_t sp, uint64_t pc, uint64_t fp);
+sfu_addr called_from(struct machine *m, int abi, sfu_addr sp, sfu_addr pc, sfu_addr fp);
 /* A frame record whose CFA is CFA: the caller's FP and the PC. Returns the FP that points at it. */
-uint64_t put_record(struct machine *m, int abi, uint64_t cfa, uint64_t fp, uint64_t pc);
-int machine_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
+sfu_addr put_record(struct machine *m, int abi, sfu_addr cfa, sfu_addr fp, sfu_addr pc);
+int machine_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, sfu_addr *value);
 int machine_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
 
 /* All of memory is stacks of stack_size bytes each, one behind the other, which are read by the callback. */
-bool machine_find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack);
+bool machine_find_stack(void *ctx, sfu_addr addr, struct sfu_stack *stack);
 
 /* Sets the stack of WALK to the one that SP of its frame is on, as sfu_walk_start does. */
 void stand(struct sfu_walk *walk);

@@ -57,12 +57,12 @@ static int found(void)
 }
 
 /* Where its function starts; 0: nothing is known of it. */
-static uint64_t function_of(void)
+static sfu_addr function_of(void)
 {
     return found() == SFU_OK ? row.function : 0;
 }
 
-static void expect(uint64_t pc, uint64_t sp, uint64_t fp, uint64_t function_start, enum sfu_pc_kind kind)
+static void expect(sfu_addr pc, sfu_addr sp, sfu_addr fp, sfu_addr function_start, enum sfu_pc_kind kind)
 {
     same(walk.frame.regs.pc, pc);
     same(walk.frame.regs.sp, sp);
@@ -78,7 +78,7 @@ static void test_walk(void **state)
     FOR_ABIS(abi)
     {
         struct opened o;
-        uint64_t sp;
+        sfu_addr sp;
         begin(abi, &o);
         sp = called_from(&m, abi, STACK, BASE + 0x1080, 0xf1);
         called_from(&m, abi, sp, BASE + 0x10c0, 0xf2);
@@ -210,11 +210,11 @@ static void test_sections(void **state)
             build_begin(b, 3, abi, registers[abi].big);
             function(abi, 0x1000);
             build_end(b);
-            code(open_bytes(&o[i], b->bytes, b->size, BASE + 0x100000 * (uint64_t)i), SFU_OK);
+            code(open_bytes(&o[i], b->bytes, b->size, BASE + 0x100000 * (sfu_addr)i), SFU_OK);
             code(add(&t.sections, i == 1 || !o[i].has_remote ? &o[i].mapped : &o[i].remote), SFU_OK);
         }
         for (int i = 0; i < 3; i++) {
-            top.pc = BASE + 0x100000 * (uint64_t)i + 0x1020;
+            top.pc = BASE + 0x100000 * (sfu_addr)i + 0x1020;
             sfu_walk_start(&walk, &t, &top);
             code(found(), SFU_OK);
             same(function_of(), top.pc - 0x20);
@@ -368,7 +368,7 @@ static void test_trap_in_table(void **state)
     FOR_ABIS(abi)
     {
         struct opened o;
-        uint64_t sp;
+        sfu_addr sp;
         begin(abi, &o);
         sp = called_from(&m, abi, STACK, BASE + 0x1104, 0xf1);
         put_word(&m, sp + 8, BASE + 0x1040); /* interrupted at the first instruction of a function */
@@ -385,7 +385,7 @@ static void test_trap_in_table(void **state)
         if (abi != SFU_AMD64) {
             code(step(&walk), SFU_E_REGISTER); /* nobody knows its link register */
             t.reg = machine_reg;
-            m.known = UINT64_MAX;
+            m.known = SFU_ADDR_MAX;
             m.reg[registers[abi].ra] = BASE + 0x1090;
         } else {
             put_word(&m, sp + 64, BASE + 0x1090);
@@ -414,7 +414,7 @@ static int trap(struct machine *machine, const struct sfu_frame *frame, int code
     return trap_code;
 }
 
-static void begin_hook(int abi, struct opened *o, uint64_t pc)
+static void begin_hook(int abi, struct opened *o, sfu_addr pc)
 {
     begin(abi, o);
     t.trap_hook = machine_trap;
@@ -430,7 +430,7 @@ static void begin_hook(int abi, struct opened *o, uint64_t pc)
 
 static void test_hook(void **state)
 {
-    static const uint64_t pcs[] = {BASE + 0x1208, BASE + 0x1800, 0x10};
+    static const sfu_addr pcs[] = {BASE + 0x1208, BASE + 0x1800, 0x10};
     (void)state;
     FOR_ABIS(abi)
     {
@@ -552,7 +552,7 @@ static void test_hook_progress(void **state)
                 struct opened o;
                 begin_hook(abi, &o, BASE + 0x1208);
                 made.regs.pc_kind = (enum sfu_pc_kind)kind;
-                made.regs.sp = STACK + 0x100 + (uint64_t)by;
+                made.regs.sp = STACK + 0x100 + (sfu_addr)by;
                 walk.frame.regs.sp = STACK + 0x100;
                 code(step(&walk), SFU_OK);
                 same(walk.frame.switched, by < 0);
@@ -580,7 +580,7 @@ static void test_walk_to(void **state)
                 walk.frame.replaced = true;
                 memset(&caller, 0, sizeof caller);
                 caller.pc = BASE + 0x1080 + (abis[abi].even ? 1 : 0); /* bit 0 is no part of an address there */
-                caller.sp = STACK + 0x100 + (uint64_t)by;
+                caller.sp = STACK + 0x100 + (sfu_addr)by;
                 caller.fp = 0xf7;
                 caller.ra = 0xf8;
                 caller.has_ra = true;
@@ -595,7 +595,7 @@ static void test_walk_to(void **state)
                     same(memcmp(&walk, &before, sizeof walk), 0);
                 } else {
                     same(walk.frame.regs.pc, BASE + 0x1080);
-                    same(walk.frame.regs.sp, STACK + 0x100 + (uint64_t)by);
+                    same(walk.frame.regs.sp, STACK + 0x100 + (sfu_addr)by);
                     same(walk.frame.regs.fp, 0xf7);
                     same(walk.frame.regs.ra, 0xf8);
                     same(walk.frame.regs.has_ra, true);
@@ -652,7 +652,7 @@ static void test_hook_guess(void **state)
  * or the end is another one than the target names. One that is sure, or that fails, leaves it as it is. */
 static void test_hook_end(void **state)
 {
-    static const uint64_t pcs[] = {BASE + 0x1208, BASE + 0x1800, 0xbad};
+    static const sfu_addr pcs[] = {BASE + 0x1208, BASE + 0x1800, 0xbad};
     static const int codes[] = {SFU_END, SFU_E_STACK, SFU_E_NO_FDE};
     (void)state;
     FOR_ABIS(abi)
@@ -770,7 +770,7 @@ static void test_frame_pointers(void **state)
         top.pc = BASE + 0x2000;
         /* aarch64: the RA may carry a PAC, which nobody can know of a guessed frame */
         top.fp = put_record(&m, abi, STACK + 0x50, 0xf5,
-                            (BASE + 0x1050) | (abi <= SFU_AARCH64 ? UINT64_C(0x1234) << 48 : 0));
+                            (BASE + 0x1050) | (abi <= SFU_AARCH64 ? (sfu_addr)(UINT64_C(0x1234) << 48) : 0));
         sfu_walk_start(&walk, &t, &top);
         code(step(&walk), SFU_E_NO_FDE);
         t.frame_pointers = true;
@@ -799,7 +799,7 @@ static void test_frame_pointers(void **state)
 /* amd64 has no PAC: what is where the RA should be is the PC, whatever its upper bits are. */
 static void test_frame_pointers_exactly(void **state)
 {
-    const uint64_t ra = (BASE + 0x1050) | UINT64_C(0x1234) << 48;
+    const sfu_addr ra = (BASE + 0x1050) | (sfu_addr)(UINT64_C(0x1234) << 48);
     (void)state;
     FOR_ABIS(abi)
     {
@@ -821,9 +821,9 @@ static void test_frame_pointers_exactly(void **state)
 /* Where a guess leads nowhere there is none. */
 static void test_bad_frame_pointers(void **state)
 {
-    const uint64_t above = STACK + 8192 + 8; /* a CFA: the words of its record end above the stack */
-    const uint64_t fps[] = {
-        0, 8, STACK - 16, STACK - 0x1000, above - abis[SOME_ABI].record, UINT64_MAX, UINT64_MAX - 15};
+    const sfu_addr above = STACK + 8192 + 8; /* a CFA: the words of its record end above the stack */
+    const sfu_addr fps[] = {
+        0, 8, STACK - 16, STACK - 0x1000, above - abis[SOME_ABI].record, SFU_ADDR_MAX, SFU_ADDR_MAX - 15};
     struct opened o;
     (void)state;
     begin(SOME_ABI, &o);
@@ -882,7 +882,7 @@ static void test_registers(void **state)
         struct opened o;
         begin(abi, &o);
         t.reg = machine_reg;
-        m.known = UINT64_MAX;
+        m.known = SFU_ADDR_MAX;
         m.reg[3] = STACK + 0x10;
         if (abi != SFU_AMD64)
             m.reg[registers[abi].ra] = BASE + 0x1304;
@@ -903,9 +903,9 @@ static void test_registers(void **state)
 /* A chain of COUNT frames, by turns in the two functions, up to the outermost one. */
 static void chain(int abi, int count)
 {
-    uint64_t sp = STACK;
+    sfu_addr sp = STACK;
     for (int i = 1; i <= count; i++)
-        sp = called_from(&m, abi, sp, i == count ? BASE + 0x1088 : BASE + 0x1010 + (i % 2 ? 0x40 : 0), (uint64_t)i);
+        sp = called_from(&m, abi, sp, i == count ? BASE + 0x1088 : BASE + 0x1010 + (i % 2 ? 0x40 : 0), (sfu_addr)i);
 }
 
 /* The walk comes as far as the stack reaches, whatever part of it there is, mapped or read by the callback. */
@@ -920,14 +920,14 @@ static void test_short_stack(void **state)
             chain(abi, 40);
             t.stack.bytes = mapped ? m.bytes : NULL;
             t.stack.low = STACK;
-            for (uint64_t size = 0; size < 40 * 32 + 200; size += 4) {
+            for (sfu_addr size = 0; size < 40 * 32 + 200; size += 4) {
                 unsigned n = 0, whole = size < below(abi) ? 0 : (unsigned)(size - below(abi)) / 32;
                 t.stack.high = STACK + size;
                 m.stack.reads = 0;
                 sfu_walk_start(&walk, &t, &top);
                 while (step(&walk) == SFU_OK) {
                     n++;
-                    same(walk.frame.regs.sp, STACK + 32 * (uint64_t)n);
+                    same(walk.frame.regs.sp, STACK + 32 * (sfu_addr)n);
                     same(walk.frame.regs.fp, n);
                     same(function_of(), n == 40 ? BASE + 0x1080 : n % 2 ? BASE + 0x1040 : BASE + 0x1000);
                 }
@@ -1023,7 +1023,7 @@ static void test_failing_reads(void **state)
             code(result, SFU_E_STACK);
             same(n, (k - 1) / 2);
             same(walk.frame.depth, n);
-            same(walk.frame.regs.sp, STACK + 32 * (uint64_t)n);
+            same(walk.frame.regs.sp, STACK + 32 * (sfu_addr)n);
             while ((result = step(&walk)) == SFU_OK) {
             }
             code(result, SFU_END);
@@ -1053,7 +1053,7 @@ static void test_failing_reads(void **state)
 }
 
 /* A stack that says the same wherever it is read, and pretends to have no end. */
-static int endless_read(void *ctx, uint64_t addr, void *buffer, size_t len)
+static int endless_read(void *ctx, sfu_addr addr, void *buffer, size_t len)
 {
     struct machine *machine = ctx;
     (void)addr;
@@ -1122,7 +1122,7 @@ static void test_top_of_memory(void **state)
         begin(abi, &o);
         t.read = endless_read;
         m.word[0] = BASE + 0x1010;
-        top.sp = UINT64_MAX - 0x400;
+        top.sp = SFU_ADDR_MAX - 0x400;
         sfu_walk_start(&walk, &t, &top);
         while ((result = step(&walk)) == SFU_OK)
             holds(++n <= 0x400 / 32);
