@@ -27,9 +27,9 @@ static bool by_ucontext;
 static uint64_t handler_stack[4096];
 
 /* The handler's stack, or all that lies below or above it. */
-static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
+static bool find_stack(void *ctx, sfu_addr addr, struct sfu_stack *stack)
 {
-    const uint64_t low = (uintptr_t)handler_stack, high = low + sizeof handler_stack;
+    const sfu_addr low = (uintptr_t)handler_stack, high = low + sizeof handler_stack;
 
     (void)ctx;
     stack->bytes = NULL;
@@ -122,7 +122,7 @@ static int find_section(const uintptr_t *auxv)
 
     if (code != SFU_E_NO_SECTION)
         return SFU_E_BOUNDS; /* sfu.lds makes no PT_GNU_SFRAME */
-    code = sfu_add(&self.target.sections, &self.section, 1, sframe_start, (uint64_t)(sframe_end - sframe_start),
+    code = sfu_add(&self.target.sections, &self.section, 1, sframe_start, (sfu_addr)(sframe_end - sframe_start),
                    (uintptr_t)sframe_start);
 #endif
     return code;

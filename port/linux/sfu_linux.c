@@ -43,7 +43,7 @@ static bool readable(uint64_t addr)
     return sfu_linux_call(CALL_SIGPROCMASK, -1, (long)addr, 0, 8, 0, 0) == -22;
 }
 
-int sfu_linux_read(void *ctx, uint64_t addr, void *buffer, size_t len)
+int sfu_linux_read(void *ctx, sfu_addr addr, void *buffer, size_t len)
 {
     const volatile uint8_t *from = (const volatile uint8_t *)(uintptr_t)addr;
     uint8_t *to = (uint8_t *)buffer;
@@ -68,7 +68,7 @@ static bool same(const uint8_t *a, const uint8_t *b, size_t len)
 }
 
 /* Whether the instructions at PC call (rt_)sigreturn. *OLD: with the frame of a handler without SA_SIGINFO. */
-static bool returns_from_signal(uint64_t pc, bool *old)
+static bool returns_from_signal(sfu_addr pc, bool *old)
 {
 #if defined(__x86_64__)
     static const uint8_t libc[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}; /* mov $15,%rax; syscall */
@@ -153,7 +153,7 @@ static bool is_read_only(uint64_t addr)
 }
 
 /* Reads register REG out of the signal frame at SP = TRAP. */
-static int read_saved(uint64_t trap, uint32_t reg, uint64_t *value)
+static int read_saved(sfu_addr trap, uint32_t reg, sfu_addr *value)
 {
 #ifdef ZERO_REGISTER
     if (reg == ZERO_REGISTER) {
@@ -162,14 +162,14 @@ static int read_saved(uint64_t trap, uint32_t reg, uint64_t *value)
     }
 #endif
     *value = 0; /* of 32 bits Linux is little-endian */
-    return sfu_linux_read(NULL, trap + UCONTEXT_OFFSET + saved_at(reg), value, sizeof(uintptr_t));
+    return sfu_linux_read(NULL, trap + UCONTEXT_OFFSET + (sfu_addr)saved_at(reg), value, sizeof(uintptr_t));
 }
 
 #ifdef SIGFRAME_REGS
 /* Where a handler without SA_SIGINFO has the registers at REGS_AT, nothing says whether the PC lies behind the
  * instruction, but the signal's number. Then a byte of that instruction is taken for the PC. It is no fault if a system
  * call has sent the signal. Returns whether the PC is known. */
-static bool fix_old_pc(uint64_t regs_at, uint64_t *pc)
+static bool fix_old_pc(sfu_addr regs_at, sfu_addr *pc)
 {
     uint32_t signal;
     uint8_t call[2];
@@ -184,13 +184,13 @@ static bool fix_old_pc(uint64_t regs_at, uint64_t *pc)
 
 /* Moves *PC into the instruction that made the signal of the struct ucontext at UCONTEXT, if it lies behind that: there
  * another function may begin. */
-static void fix_pc(uint64_t ucontext, uint64_t *pc)
+static void fix_pc(sfu_addr ucontext, sfu_addr *pc)
 {
 #ifdef INFO_OFFSET
     struct siginfo info;
     uint64_t vector;
 
-    if (sfu_linux_read(NULL, ucontext + (uint64_t)(int64_t)INFO_OFFSET, &info, sizeof info) == 0 &&
+    if (sfu_linux_read(NULL, ucontext + (sfu_addr)(int64_t)INFO_OFFSET, &info, sizeof info) == 0 &&
         sfu_linux_read(NULL, ucontext + VECTOR_OFFSET, &vector, sizeof vector) == 0)
         *pc -= passed(&info, vector, *pc);
 #else
@@ -202,7 +202,7 @@ static void fix_pc(uint64_t ucontext, uint64_t *pc)
 int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     struct sfu_registers *regs = &interrupted->regs;
-    uint64_t trap = frame->regs.sp;
+    sfu_addr trap = frame->regs.sp;
     bool old, known = true;
 
     (void)ctx;
@@ -233,7 +233,7 @@ int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sf
     return SFU_OK;
 }
 
-int sfu_linux_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+int sfu_linux_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, sfu_addr *value)
 {
     const struct sfu_linux *self = (const struct sfu_linux *)ctx;
 
@@ -307,17 +307,17 @@ static uint64_t find_slide(const struct phdr *phdrs, uint64_t num)
     return 0;
 }
 
-int sfu_linux_find(struct sfu_section *section, const void *phdrs, uint64_t num, uint64_t *slide)
+int sfu_linux_find(struct sfu_section *section, const void *phdrs, uint64_t num, sfu_addr *slide)
 {
     const struct phdr *p = (const struct phdr *)phdrs;
     uint64_t i;
 
-    *slide = find_slide(p, num);
+    *slide = (sfu_addr)find_slide(p, num);
     for (i = 0; i < num; i++) {
-        uint64_t addr = p[i].vaddr + *slide;
+        sfu_addr addr = (sfu_addr)p[i].vaddr + *slide;
 
         if (p[i].type == PT_GNU_SFRAME)
-            return sfu_open(section, (const void *)(uintptr_t)addr, p[i].memsz, addr);
+            return sfu_open(section, (const void *)(uintptr_t)addr, (sfu_addr)p[i].memsz, addr);
     }
     return SFU_E_NO_SECTION;
 }
@@ -337,7 +337,7 @@ int sfu_linux_init(struct sfu_linux *self, const uintptr_t *auxv)
     self->target.sections = NULL;
     self->target.stack.bytes = NULL;
     self->target.stack.low = 0;
-    self->target.stack.high = UINT64_MAX;
+    self->target.stack.high = SFU_ADDR_MAX;
     self->target.read = sfu_linux_read;
     self->target.reg = sfu_linux_reg;
     self->target.trap_hook = sfu_linux_trap;

@@ -28,7 +28,7 @@ struct sfu_linux {
     struct sfu_target target; /* complete after sfu_linux_init; set more of it, or add sections, if wanted */
     struct sfu_section section;
     struct sfu_cpu cpu;
-    uint64_t slide;   /* run-time minus link-time address of the program */
+    sfu_addr slide;   /* run-time minus link-time address of the program */
     const void *vdso; /* its ELF header; sfu_linux_vdso sets it */
 };
 
@@ -47,15 +47,15 @@ int sfu_linux_init(struct sfu_linux *self, const uintptr_t *auxv);
  * any case. With a linker script that says
  *     .sframe : { sframe_start = .; KEEP(*(.sframe .sframe.*)) sframe_end = .; }
  * sfu_open(&section, sframe_start, (size_t)(sframe_end - sframe_start), (uintptr_t)sframe_start) does the same. */
-int sfu_linux_find(struct sfu_section *section, const void *phdrs, uint64_t num, uint64_t *slide);
+int sfu_linux_find(struct sfu_section *section, const void *phdrs, uint64_t num, sfu_addr *slide);
 
 /* A sfu_read_fn for this process, for any address. It asks the kernel first whether the words can be read. Only another
  * thread that unmaps them in between can make it fault. CTX is not used. */
-int sfu_linux_read(void *ctx, uint64_t addr, void *buffer, size_t len);
+int sfu_linux_read(void *ctx, sfu_addr addr, void *buffer, size_t len);
 
 /* A sfu_reg_fn. CTX is a struct sfu_linux: its cpu has the registers of the topmost frame. Those of a frame that a
  * signal has interrupted are in the signal frame. */
-int sfu_linux_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
+int sfu_linux_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, sfu_addr *value);
 
 /* A sfu_trap_hook_fn. It knows a Linux signal frame by the instructions at its PC: they call sigreturn. They may be
  * anywhere: in a libc, in the vDSO, in qemu-user's page, on the stack, or below. It is sure only where the program
@@ -132,7 +132,7 @@ long sfu_linux_call(long number, long a, long b, long c, long d, long e, long f)
 
 /* The symbol callback of the panic printer, in sfu_linux_symbols.c: names from the program's own file, /proc/self/exe.
  * The first call maps it. CTX is a struct sfu_linux. */
-const char *sfu_linux_symbol(void *ctx, uint64_t addr, uint64_t *offset);
+const char *sfu_linux_symbol(void *ctx, sfu_addr addr, sfu_addr *offset);
 
 /* A program without libc defines this. start.S and start.c relocate a static-pie, call it, and end the process with the
  * status that it returns. The outermost frame of each trace is that of _start. */

@@ -375,7 +375,7 @@ static bool find_rules(struct run *run, const uint8_t *elf, uint64_t pc)
 /* ---- The caller ------------------------------------------------------------------------------------------------- */
 
 /* Register REG of FRAME. */
-static int value_of(const struct sfu_linux *self, const struct sfu_frame *frame, uint64_t reg, uint64_t *value)
+static int value_of(const struct sfu_linux *self, const struct sfu_frame *frame, uint64_t reg, sfu_addr *value)
 {
     const struct sfu_target *t = &self->target;
 
@@ -391,9 +391,9 @@ static int value_of(const struct sfu_linux *self, const struct sfu_frame *frame,
 
 /* What RULE says, where *VALUE is the register's own. */
 static int follow(const struct sfu_linux *self, const struct sfu_frame *frame, const struct rule *rule,
-                  uint64_t cfa, uint64_t *value)
+                  sfu_addr cfa, sfu_addr *value)
 {
-    uint64_t slot = cfa + (uint64_t)rule->value;
+    sfu_addr slot = cfa + (sfu_addr)rule->value;
 
     if (rule->how == SAME)
         return SFU_OK;
@@ -407,11 +407,11 @@ static int follow(const struct sfu_linux *self, const struct sfu_frame *frame, c
 }
 
 /* RA without the bits that are its PAC. Bit 55 says what they were. */
-static uint64_t plain(const struct sfu_target *target, uint64_t ra)
+static sfu_addr plain(const struct sfu_target *target, uint64_t ra)
 {
     const uint64_t pac = target->pac_mask != 0 ? target->pac_mask : 0xff7f000000000000;
 
-    return (ra >> 55 & 1) != 0 ? ra | pac : ra & ~pac;
+    return (sfu_addr)((ra >> 55 & 1) != 0 ? ra | pac : ra & ~pac);
 }
 
 int sfu_linux_vdso_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
@@ -419,7 +419,7 @@ int sfu_linux_vdso_trap(void *ctx, const struct sfu_frame *frame, int code, stru
     const struct sfu_linux *self = (const struct sfu_linux *)ctx;
     struct sfu_registers *regs = &interrupted->regs;
     struct run run;
-    uint64_t cfa, ra = frame->regs.ra, fp = frame->regs.fp;
+    sfu_addr cfa, ra = frame->regs.ra, fp = frame->regs.fp;
     int by_signal = sfu_linux_trap(ctx, frame, code, interrupted), wrong;
 
     if (by_signal != code || self->vdso == NULL || code == SFU_E_TRAP ||
@@ -428,7 +428,7 @@ int sfu_linux_vdso_trap(void *ctx, const struct sfu_frame *frame, int code, stru
     wrong = value_of(self, frame, run.now.cfa_register, &cfa);
     if (wrong != SFU_OK)
         return wrong;
-    cfa += (uint64_t)run.now.cfa_offset;
+    cfa += (sfu_addr)run.now.cfa_offset;
     if (run.now.ra.how == SAME && !(frame->regs.has_ra && frame->regs.pc_kind == SFU_PC_EXACT))
         return SFU_E_NO_RA;
     wrong = follow(self, frame, &run.now.ra, cfa, &ra);
@@ -447,7 +447,7 @@ int sfu_linux_vdso_trap(void *ctx, const struct sfu_frame *frame, int code, stru
 int sfu_linux_vdso(struct sfu_linux *self, struct sfu_section *section, const uintptr_t *auxv)
 {
     const uint8_t *elf = NULL;
-    uint64_t unused;
+    sfu_addr unused;
     int code;
 
     for (; auxv[0] != 0; auxv += 2)

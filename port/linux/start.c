@@ -69,7 +69,8 @@ static void relocate_self(const uintptr_t *auxv)
     const struct phdr *phdrs = NULL;
     const uintptr_t *dynamic = NULL;
     struct sfu_section unused;
-    uint64_t num = 0, slide;
+    uint64_t num = 0;
+    sfu_addr slide;
 
     for (; auxv[0] != 0; auxv += 2) {
         if (auxv[0] == AT_PHDR)

@@ -28,19 +28,19 @@ extern FUNC_NORETURN void z_thread_entry(k_thread_entry_t entry, void *p1, void 
 struct walked {
     struct sfu_target target;
     const struct k_thread *thread;
-    uint64_t isr_high; /* of this CPU's interrupt stack; 0: it is not in an interrupt of this thread */
+    sfu_addr isr_high; /* of this CPU's interrupt stack; 0: it is not in an interrupt of this thread */
     bool nested;       /* that interrupt has interrupted another one */
 };
 
-static bool on_isr_stack(const struct walked *walked, uint64_t addr)
+static bool on_isr_stack(const struct walked *walked, sfu_addr addr)
 {
     return walked->isr_high != 0 && addr <= walked->isr_high && addr >= walked->isr_high - CONFIG_ISR_STACK_SIZE;
 }
 
-static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
+static bool find_stack(void *ctx, sfu_addr addr, struct sfu_stack *stack)
 {
     const struct walked *walked = ctx;
-    uint64_t low = walked->thread->stack_info.start, high = low + walked->thread->stack_info.size;
+    sfu_addr low = walked->thread->stack_info.start, high = low + walked->thread->stack_info.size;
 
     if (on_isr_stack(walked, addr)) {
         high = walked->isr_high;
@@ -63,10 +63,10 @@ void z_arm64_exit_exc(void);
 
 /* Sets *REGS by what an exception has saved at ESF of a kernel's stack, or returns false. FP is x29, which it may not
  * save. */
-static bool from_esf(const struct sfu_target *target, uint64_t esf, uint64_t fp, struct sfu_registers *regs)
+static bool from_esf(const struct sfu_target *target, sfu_addr esf, sfu_addr fp, struct sfu_registers *regs)
 {
     struct sfu_registers saved = {.sp = esf + sizeof(struct arch_esf), .fp = fp, .has_ra = true};
-    uint64_t spsr;
+    sfu_addr spsr;
 
     if (sfu_read_word(target, esf + offsetof(struct arch_esf, elr), false, &saved.pc) != SFU_OK ||
         sfu_read_word(target, esf + offsetof(struct arch_esf, lr), false, &saved.ra) != SFU_OK ||
@@ -99,7 +99,7 @@ static struct sfu_registers of_esf(const struct arch_esf *esf)
 {
     const struct sfu_target kernel = {.stack = {(const void *)esf, (uintptr_t)esf, (uintptr_t)(esf + 1)}};
     struct sfu_registers regs = {.pc = esf->elr};
-    uint64_t fp = 0; /* not known without CONFIG_FRAME_POINTER; then only frames of variable size need it */
+    sfu_addr fp = 0; /* not known without CONFIG_FRAME_POINTER; then only frames of variable size need it */
 
 #ifdef CONFIG_FRAME_POINTER
     fp = esf->fp;
@@ -112,7 +112,7 @@ static struct sfu_registers of_esf(const struct arch_esf *esf)
 static int cross(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
 {
     const struct walked *walked = ctx;
-    uint64_t esf = frame->regs.sp;
+    sfu_addr esf = frame->regs.sp;
 
     if (frame->regs.pc_kind != SFU_PC_RETURN)
         return code;
@@ -160,7 +160,7 @@ static int cross(void *ctx, const struct sfu_frame *frame, int code, struct sfu_
 /* Where a thread begins its trace ends. Only PCs near it are looked up. */
 static bool is_entry(const struct sfu_walk *walk)
 {
-    uint64_t entry = (uintptr_t)z_thread_entry, pc = sfu_lookup_pc(&walk->frame.regs);
+    sfu_addr entry = (uintptr_t)z_thread_entry, pc = sfu_lookup_pc(&walk->frame.regs);
     struct sfu_row row;
 
     return pc >= entry && pc < entry + 4096 && sfu_find_frame(walk->target, &walk->frame, &row) == SFU_OK &&
@@ -190,7 +190,7 @@ static int walk_from(struct sfu_registers here, stack_trace_callback_fn callback
     struct sfu_section section;
     struct sfu_walk walk;
     uint32_t skip = 0;
-    int code = sfu_add(&walked.target.sections, &section, 1, sframe_start, (uint64_t)(sframe_end - sframe_start),
+    int code = sfu_add(&walked.target.sections, &section, 1, sframe_start, (sfu_addr)(sframe_end - sframe_start),
                        (uintptr_t)sframe_start);
 
     if (code != SFU_OK)
