@@ -50,7 +50,7 @@ void kernel_add_stack(const void *low, uint64_t size, uint64_t guard)
 {
     if (num_stacks < STACKS) {
         stacks[num_stacks].floor = (uintptr_t)low - guard;
-        stacks[num_stacks].stack = (struct sfu_stack){low, (uintptr_t)low, (uintptr_t)low + size};
+        stacks[num_stacks].stack = (struct sfu_stack){low, (uintptr_t)low, (uintptr_t)low + (sfu_addr)size};
         num_stacks++;
     }
 }
@@ -61,7 +61,7 @@ const struct sfu_stack *kernel_stack(unsigned i)
 }
 
 /* The SP of an empty stack is its high end. If another stack begins there, that one is meant. */
-static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
+static bool find_stack(void *ctx, sfu_addr addr, struct sfu_stack *stack)
 {
     bool found = false;
     unsigned i;
@@ -78,7 +78,7 @@ static bool find_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
     return found;
 }
 
-bool kernel_read(uint64_t addr, uint64_t *value)
+bool kernel_read(sfu_addr addr, sfu_addr *value)
 {
     return sfu_read_word(&kernel_target, addr, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, value) == SFU_OK;
 }
@@ -87,7 +87,7 @@ bool kernel_read(uint64_t addr, uint64_t *value)
 static const struct trap *trap_at(uint64_t sp)
 {
     const struct trap *trap = machine_trap_at(sp);
-    uint64_t addr = (uintptr_t)trap;
+    sfu_addr addr = (uintptr_t)trap;
     struct sfu_stack stack;
 
     return find_stack(NULL, addr, &stack) && addr >= stack.low && stack.high - addr >= sizeof *trap ? trap : NULL;
@@ -110,7 +110,7 @@ static const struct trap *trap_of(const struct sfu_frame *frame)
     return trap;
 }
 
-static int trap_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+static int trap_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, sfu_addr *value)
 {
     const struct trap *trap = trap_of(frame);
 
@@ -174,7 +174,7 @@ extern const char build_id_start[], build_id_end[];
 extern uint8_t image_start[], text_end[];
 
 /* No name is known. */
-__attribute__((weak)) const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset)
+__attribute__((weak)) const char *kernel_symbol(void *ctx, sfu_addr addr, sfu_addr *offset)
 {
     (void)ctx;
     (void)addr;
@@ -184,7 +184,7 @@ __attribute__((weak)) const char *kernel_symbol(void *ctx, uint64_t addr, uint64
 
 static void trace(const struct sfu_registers *from)
 {
-    kernel_printer.slide = slide;
+    kernel_printer.slide = (sfu_addr)slide;
     if (kernel_printer.busy == 0)
         sfu_print_build_id(&kernel_printer, build_id_start, build_id_end);
     (void)sfu_panic_print(&kernel_printer, from);
@@ -230,7 +230,7 @@ _Noreturn void panic(const char *why)
 
 void kernel_trace_thread(const struct thread *thread)
 {
-    struct sfu_registers left = {.pc = (uintptr_t)thread_left, .sp = thread->sp};
+    struct sfu_registers left = {.pc = (uintptr_t)thread_left, .sp = (sfu_addr)thread->sp};
 
     trace(&left);
 }

@@ -73,7 +73,7 @@ void kernel_add_stack(const void *low, uint64_t size, uint64_t guard);
 const struct sfu_stack *kernel_stack(unsigned i);
 
 /* Reads a word from a stack. Returns false if it is in none. */
-bool kernel_read(uint64_t addr, uint64_t *value);
+bool kernel_read(sfu_addr addr, sfu_addr *value);
 
 struct thread {
     uint64_t sp;
@@ -86,7 +86,7 @@ void kernel_print(const char *text);
 void kernel_print_hex(uint64_t value);
 /* The name of the function at ADDR and how far in ADDR is; NULL: unknown. symbols.c has it for a kernel that is linked
  * with its symbols. That of kernel.c is weak, and knows none. */
-const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset);
+const char *kernel_symbol(void *ctx, sfu_addr addr, sfu_addr *offset);
 /* Prints a trace, beginning in here. */
 void kernel_trace(void);
 /* The same, and ends the machine. */

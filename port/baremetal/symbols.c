@@ -8,7 +8,7 @@ extern const uint8_t sfu_symbols_start[], sfu_symbols_end[], image_start[];
 
 static struct sfu_symbols symbols = {sfu_symbols_start, sfu_symbols_end, 0, ""};
 
-const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *offset)
+const char *kernel_symbol(void *ctx, sfu_addr addr, sfu_addr *offset)
 {
     (void)ctx;
     symbols.base = (uintptr_t)image_start; /* not at link time: addresses may have 32 bits, and the base has 64 */

@@ -35,7 +35,7 @@ static const char *advice(int code)
 void kernel_open_tables(void)
 {
     const struct sfu_section *s;
-    int code = sfu_add(&kernel_target.sections, tables, TABLES, sframe_start, (uint64_t)(sframe_end - sframe_start),
+    int code = sfu_add(&kernel_target.sections, tables, TABLES, sframe_start, (sfu_addr)(sframe_end - sframe_start),
                        (uintptr_t)sframe_start);
 
     for (s = kernel_target.sections; s != NULL && code == SFU_OK; s = s->next)

@@ -34,7 +34,7 @@ static bool find_stack(void *ctx, sfu_addr addr, struct sfu_stack *stack)
     (void)ctx;
     stack->bytes = NULL;
     stack->low = addr < low ? 0 : addr <= high ? low : high;
-    stack->high = addr < low ? low : addr <= high ? high : UINT64_MAX;
+    stack->high = addr < low ? low : addr <= high ? high : SFU_ADDR_MAX;
     return true;
 }
 

@@ -226,6 +226,17 @@ static int read_register(void *ctx, const struct sfu_frame *frame, uint32_t reg,
     return 0;
 }
 
+/* Whether this build has the registers of STEP. */
+static bool has_registers(const struct step *step)
+{
+    const struct frame *before = &step->before;
+    bool all = fits(before->pc) && fits(before->sp) && fits(before->fp) && fits(before->ra);
+
+    for (unsigned i = 0; i < VECTOR_REGISTERS; i++)
+        all = all && (!(step->known >> i & 1) || fits(step->registers[i]));
+    return all;
+}
+
 static void take_step(struct sfu_section *s, const struct expect *e)
 {
     const struct frame *before = &e->step.before, *after = &e->step.after;
@@ -313,8 +324,7 @@ static void run_lines(const struct vector *v, const uint8_t *block)
             function = e.first;
         else if (e.kind == EXPECT_PCS)
             look_up_all(&s, &e, function);
-        else if (e.kind == EXPECT_STEP && fits(e.step.before.pc) && fits(e.step.before.sp) &&
-                 fits(e.step.before.fp))
+        else if (e.kind == EXPECT_STEP && has_registers(&e.step))
             take_step(&s, &e);
         else if (e.kind == EXPECT_STEP)
             continue;

@@ -108,7 +108,7 @@ def boot(board, path, line):
 
 
 def check_frame(image, number, wanted, line):
-    m = re.fullmatch(r"#(\d+) +0x([0-9a-f]{16})((?:  \[[a-z ]+\])*)", line)
+    m = re.fullmatch(r"#(\d+) +0x([0-9a-f]{8})((?:  \[[a-z ]+\])*)", line)
     must(m, f"'{line}' is not a frame")
     must(int(m[1]) == number, f"'{line}' is not number {number}")
     for sign, mark in (("~", "interrupted"), ("!", "stack switch"), ("^", "wild call"), ("?", "guessed")):

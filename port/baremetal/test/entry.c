@@ -284,7 +284,7 @@ static void must(bool condition, const char *what)
 static void check_probe(void)
 {
     const struct sfu_frame *frame = &walk.frame;
-    uint64_t kept;
+    sfu_addr kept;
 
     must(frame->interrupted && frame->regs.pc_kind == SFU_PC_EXACT && frame->depth == 1,
          "not an interrupted frame");
@@ -324,9 +324,9 @@ static void check(const struct sfu_registers *top, bool lost)
 /* Registers at a place that no breakpoint reaches: a trap that came there would have saved them. X2 has the PC from
  * where it is needed on. */
 static const struct trap *placed;
-static int (*own_reg)(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value);
+static int (*own_reg)(void *ctx, const struct sfu_frame *frame, uint32_t reg, sfu_addr *value);
 
-static int placed_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+static int placed_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, sfu_addr *value)
 {
     if (frame->depth > 0 || reg != 2)
         return own_reg(ctx, frame, reg, value);

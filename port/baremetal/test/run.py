@@ -393,7 +393,7 @@ class Image:
 
 # ---- comparing ----
 
-FRAME = re.compile(r"#(\d+) +0x([0-9a-f]{16})(?:  ([\w.]+)\+0x([0-9a-f]+))?((?:  \[[a-z ]+\])*)$")
+FRAME = re.compile(r"#(\d+) +0x((?:[0-9a-f]{8}){1,2})(?:  ([\w.]+)\+0x([0-9a-f]+))?((?:  \[[a-z ]+\])*)$")
 
 
 class Wrong(Exception):
@@ -492,7 +492,7 @@ def check_trace(image, trace, lines):
 
 def check_record(image, printed, lines):
     """Takes the lines of a crash record away from LINES. They are those that have been PRINTED before the reset."""
-    m = re.fullmatch(r"crash record: pc 0x(\w{16}) sp 0x(\w{16}) fp 0x\w{16} ra 0x\w{16}", lines[0])
+    m = re.fullmatch(r"crash record: pc 0x(\w+) sp 0x(\w+) fp 0x\w+ ra 0x\w+", lines[0])
     must(m and FRAME.match(printed[0])[2] == m[1], f"'{lines[0]}' is not the record")
     must(image.objects["image_start"] < int(m[2], 16) <= image.objects["kernel_crash"], f"'{lines[0]}': SP")
     lines.pop(0)

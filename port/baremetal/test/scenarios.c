@@ -486,7 +486,7 @@ step static bool is_kept(const struct trap *trap)
 {
     struct sfu_registers top = kernel_interrupted(trap);
     struct sfu_walk walk;
-    uint64_t fp;
+    sfu_addr fp;
 
     sfu_walk_start(&walk, &kernel_target, &top);
     machine_stop_others();
@@ -604,7 +604,7 @@ static bool next_thread(void *ctx, struct sfu_all_entry *entry)
     if (entry->number == sizeof names / sizeof names[0])
         return false;
     entry->name = names[entry->number++];
-    entry->top = (struct sfu_registers){.pc = (uintptr_t)thread_left, .sp = thread.sp};
+    entry->top = (struct sfu_registers){.pc = (uintptr_t)thread_left, .sp = (sfu_addr)thread.sp};
     if (entry->number == 2) {
         entry->top.pc = (uintptr_t)thread_start;
         entry->top.sp = (uintptr_t)thread_stack + sizeof thread_stack;

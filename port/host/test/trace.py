@@ -142,7 +142,7 @@ def place(text):
     return os.path.normpath(os.path.join(os.getcwd(), file)) + ":" + line
 
 
-FRAME = re.compile(rb"^(?:.*[\] ])?#(\d+) +0x([0-9a-f]{16})(?:  (\S+)\+0x[0-9a-f]+)?"
+FRAME = re.compile(rb"^(?:.*[\] ])?#(\d+) +0x((?:[0-9a-f]{8}){1,2})(?:  (\S+)\+0x[0-9a-f]+)?"
                    rb"((?:  \[[a-z ]+\])*)(?:  \((.*)\))?$")
 ADDED = re.compile(rb"^        (\(inlined by\) )?(\S+) at (.*?)(?: \[(.*)\])?$")
 

@@ -41,14 +41,25 @@ static bool has_mark(const struct text *t, const char *mark)
     return false;
 }
 
-/* "0  0x", 16 digits, "  name+0x" and digits, marks. */
+/* Takes an address as the printer writes it: 16 digits, or 8 where addresses have 32 bits. */
+static bool take_address(struct text *t, uint64_t *value)
+{
+    struct text longer = *t;
+
+    if (!text_number(&longer, 16, 16, 16, value))
+        return text_number(t, 16, 8, 8, value);
+    *t = longer;
+    return true;
+}
+
+/* "0  0x", an address, "  name+0x" and digits, marks. */
 static bool parse_frame(struct text t, struct log_line *line)
 {
 
     if (!text_number(&t, 10, 1, 9, &line->number) || !text_take(&t, " "))
         return false;
     (void)text_take(&t, " ");
-    if (!text_take(&t, "0x") || !text_number(&t, 16, 16, 16, &line->pc) || (t.p < t.end && !text_take(&t, "  ")))
+    if (!text_take(&t, "0x") || !take_address(&t, &line->pc) || (t.p < t.end && !text_take(&t, "  ")))
         return false;
     line->exact = line->number == 0;
     line->name = NULL;
@@ -93,7 +104,7 @@ static bool parse_record(struct text t, struct log_line *line)
     size_t i;
 
     for (i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (!text_take(&t, names[i]) || !text_number(&t, 16, 16, 16, &line->registers[i]))
+        if (!text_take(&t, names[i]) || !take_address(&t, &line->registers[i]))
             return false;
     line->kind = LOG_RECORD;
     return t.p == t.end;

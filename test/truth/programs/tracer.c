@@ -89,7 +89,7 @@ static bool holds(uint64_t word, uint64_t ra)
 #endif
 }
 
-bool tracer_original(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra)
+bool tracer_original(void *ctx, const struct sfu_frame *frame, sfu_addr slot, sfu_addr *ra)
 {
     uint64_t original;
 
@@ -101,7 +101,7 @@ bool tracer_original(void *ctx, const struct sfu_frame *frame, uint64_t slot, ui
     original = return_address(num_calls, left_sp(frame, slot));
     if (original == 0)
         return false;
-    *ra = original;
+    *ra = (sfu_addr)original;
     if (slot != 0)
         tracer_counts.in_slot++;
     else

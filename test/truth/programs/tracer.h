@@ -28,7 +28,7 @@ extern uint8_t *const tracer_rooms_end[] __asm__("__stop_" TRACER_ROOMS)
     __attribute__((weak, visibility("hidden")));
 
 /* A sfu_ra_fn. CTX is not used. */
-bool tracer_original(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra);
+bool tracer_original(void *ctx, const struct sfu_frame *frame, sfu_addr slot, sfu_addr *ra);
 
 /* The call N (0: the last one) of those that have not returned: its original RA, and SP of its caller then. Returns
  * whether there are that many. */
