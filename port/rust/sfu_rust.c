@@ -9,6 +9,10 @@
 #include "sfu_record.h"
 #include "sfu_symbols.h"
 
+#if SFU_ADDR_BITS == 32
+#error "src/sys.rs has addresses of 64 bits: leave SFU_ABI out of CFLAGS for a CPU of 32 bits"
+#endif
+
 struct sfu_rust_image {
     const void *tables, *tables_end;
     const struct sfu_stack *stacks;

@@ -423,7 +423,7 @@ def check_frame(image, trace, n, wanted, line):
     lookup = pc if n == 0 or "~" in wanted else pc - 1
     name = re.sub(r"[~!@^]|\+\d+", "", wanted)
     if name.startswith("0x"):
-        must(f"0x{m[2]}" == name and m[3] is None, f"'{line}' is not {name}")
+        must(int(m[2], 16) == int(name, 16) and m[3] is None, f"'{line}' is not {name}")
     elif name.startswith("&"):
         start = image.objects[name[1:]]
         must(start < pc < start + 64 and m[3] is None, f"'{line}' is not in {name[1:]}")
