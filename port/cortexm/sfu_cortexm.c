@@ -40,7 +40,8 @@ enum {
 static int read_at(const struct sfu_target *target, uint32_t addr, uint32_t offset, uint32_t *value)
 {
     sfu_addr word;
-    int code = addr <= UINT32_MAX - offset ? sfu_read_word(target, (sfu_addr)addr + offset, false, &word) : SFU_E_STACK;
+    int code =
+        addr <= UINT32_MAX - offset ? sfu_read_word(target, (sfu_addr)addr + offset, false, &word) : SFU_E_STACK;
 
     if (code == SFU_OK)
         *value = (uint32_t)word;

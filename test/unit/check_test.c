@@ -577,7 +577,8 @@ static void other_order(const struct variant *v)
             unsigned same_order = 0;
             while (same_order < TABLES && !(orders >> same_order & 1))
                 same_order++;
-            code(seen(sfu_add(&list, s, TABLES, joined, (sfu_addr)size, BASE)), same_order > 0 ? SFU_OK : SFU_E_ABI);
+            code(seen(sfu_add(&list, s, TABLES, joined, (sfu_addr)size, BASE)),
+                 same_order > 0 ? SFU_OK : SFU_E_ABI);
             same(list_length(list), same_order);
             continue;
         }

@@ -206,8 +206,8 @@ static void test_asked(void **state)
 
 static void test_text(void **state)
 {
-    static const sfu_addr pcs[] = {0,        1,    FIRST - 2, FIRST - 1, FIRST,          FIRST + 1,
-                                   LAST - 1, LAST, LAST + 1,  LAST + 2,  SFU_ADDR_MAX - 1, SFU_ADDR_MAX};
+    static const sfu_addr pcs[] = {0,    1,        FIRST - 2, FIRST - 1,        FIRST,       FIRST + 1, LAST - 1,
+                                   LAST, LAST + 1, LAST + 2,  SFU_ADDR_MAX - 1, SFU_ADDR_MAX};
     (void)state;
     FOR_ABIS(abi)
     {

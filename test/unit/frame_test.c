@@ -771,7 +771,7 @@ static void test_stack_ends(void **state)
                 row.ra.control = row.fp.control = (uint32_t)AT_REG(registers[abi].fp);
                 row.ra.offset = row.fp.offset = 0;
                 frame.regs.fp = top ? word + (unsigned)over : word - (unsigned)over;
-                code(apply(&t, &row, &frame), !over                    ? SFU_OK
+                code(apply(&t, &row, &frame), !over                         ? SFU_OK
                                               : frame.regs.fp > max_address ? SFU_E_ADDRESS
                                                                             : SFU_E_STACK);
                 same(over || frame.regs.fp == word_at(abi, top ? LOW + 0x1ff - word_size : LOW), true);

@@ -120,7 +120,8 @@ static void random_stack(const struct variant *v)
         code(add(&t.sections, &o.mapped), SFU_OK);
         for (unsigned w = 0; w < sizeof m.bytes / 8; w++) {
             uint64_t r = random_number();
-            put_word(&m, STACK + 8 * w, (sfu_addr)(r & 3 ? BASE + FIRST + (r >> 8) % 0xa8 : STACK + (r >> 8) % 0x2000));
+            put_word(&m, STACK + 8 * w,
+                     (sfu_addr)(r & 3 ? BASE + FIRST + (r >> 8) % 0xa8 : STACK + (r >> 8) % 0x2000));
         }
         memset(&top, 0, sizeof top);
         top.pc = BASE + FIRST + (sfu_addr)(random_number() % 0xa0);

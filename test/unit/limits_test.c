@@ -501,9 +501,15 @@ static bool fits(sfu_addr value, int64_t offset)
 /* FP at the edges, in each rule, with offsets that just fit and just do not. */
 static void test_sums(void **state)
 {
-    static const sfu_addr values[] = {
-        0,          1,         SFU_ADDR_MAX / 2,    SFU_ADDR_MAX / 2 + 1,    SFU_ADDR_MAX - 1,
-        SFU_ADDR_MAX, INT32_MAX, UINT64_C(1) << 31, SFU_ADDR_MAX - INT32_MAX};
+    static const sfu_addr values[] = {0,
+                                      1,
+                                      SFU_ADDR_MAX / 2,
+                                      SFU_ADDR_MAX / 2 + 1,
+                                      SFU_ADDR_MAX - 1,
+                                      SFU_ADDR_MAX,
+                                      INT32_MAX,
+                                      UINT64_C(1) << 31,
+                                      SFU_ADDR_MAX - INT32_MAX};
     static const int32_t offsets[] = {INT32_MIN, INT32_MIN + 1, -1, 0, 1, INT32_MAX - 1, INT32_MAX};
 
     (void)state;

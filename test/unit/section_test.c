@@ -106,8 +106,8 @@ static void test_oldest_version(void **state)
         ROW(b, 0, BASE_SP, 8);
         build_end(b);
         code(open_only(b->bytes, size_of(b), BASE), version < (abi > 0x80 ? 3 : OLDEST)       ? SFU_E_VERSION
-                                                 : built(version, abi, registers[abi].big) ? SFU_OK
-                                                                                           : SFU_E_ABI);
+                                                    : built(version, abi, registers[abi].big) ? SFU_OK
+                                                                                              : SFU_E_ABI);
     }
 }
 

@@ -96,7 +96,8 @@ static int read_section(void *ctx, sfu_addr addr, void *buffer, size_t len)
     const struct vector *v = ctx;
 
     if (addr - v->at > v->size || len > v->size - (addr - v->at) || len < 1 || len > 28) {
-        differ("%zu bytes are read at %" PRIx64 ": outside of the section, or not what sfu.h says", len, (uint64_t)addr);
+        differ("%zu bytes are read at %" PRIx64 ": outside of the section, or not what sfu.h says", len,
+               (uint64_t)addr);
         return -1;
     }
     memcpy(buffer, v->bytes + (addr - v->at), len);
