@@ -54,8 +54,8 @@ TOKEN = re.compile(r"""
     (?P<name>[A-Za-z_]\w*)|(?P<number>\d\w*)|(?P<sign><<=|>>=|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|.)""",
                    re.S | re.X)
 EDGES = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
-NARROWER = {"sfu_addr": "uint32_t", "uint64_t": "uint32_t", "uint32_t": "uint16_t", "int64_t": "int32_t", "int32_t": "int16_t",
-            "size_t": "uint8_t", "unsigned": "uint8_t"}
+NARROWER = {"sfu_addr": "uint32_t", "uint64_t": "uint32_t", "uint32_t": "uint16_t", "int64_t": "int32_t",
+            "int32_t": "int16_t", "size_t": "uint8_t", "unsigned": "uint8_t"}
 OTHERS = {
     "<": [">"], "<=": ["=="], ">": ["<"], ">=": ["=="], "==": ["!="], "!=": ["=="], "&&": ["||"], "||": ["&&"],
     "<<": [">>"], ">>": ["<<"], "|": ["&"], "+=": ["-="], "-=": ["+="], "%": ["/"], "/": ["*"], "<<=": [">>="],
