@@ -45,13 +45,14 @@ endef
 $(foreach board,$(CORTEXM_BOARDS),$(eval $(call cortexm_image,$(board),$(CORTEXM)/$(board))))
 $(eval $(call cortexm_image,mps2-an385,$(CORTEXM)/mps2-an385-O0,-O0))
 $(eval $(call cortexm_image,mps2-an386,$(CORTEXM)/mps2-an386-clang,,$(CORTEXM_CLANG)))
+$(eval $(call cortexm_image,mps2-an386,$(CORTEXM)/mps2-an386-lto,-flto))
 # For steps alone.
 $(foreach board,$(filter-out mps2-an385,$(CORTEXM_BOARDS)),$(foreach level,O0 O2,\
     $(eval $(call cortexm_image,$(board),$(CORTEXM)/$(board)-step-$(level),-$(level)))))
 $(foreach board,$(filter-out mps2-an385,$(CORTEXM_BOARDS)),$(foreach level,O0 O2 Os,\
     $(eval $(call cortexm_image,$(board),$(CORTEXM)/$(board)-step-clang-$(level),-$(level),$(CORTEXM_CLANG)))))
 $(eval $(call cortexm_image,mps2-an386,$(CORTEXM)/mps2-an386-step-fp,-fno-omit-frame-pointer))
-CORTEXM_KINDS := $(CORTEXM_BOARDS) mps2-an385-O0 mps2-an386-clang
+CORTEXM_KINDS := $(CORTEXM_BOARDS) mps2-an385-O0 mps2-an386-clang mps2-an386-lto
 
 CHECK += cortexm bare-cortexm
 .PHONY: suite-cortexm

@@ -472,7 +472,7 @@ __asm__(".syntax unified\n\t.text\n\t.thumb\n\t.balign 4\n\t.globl push_much\n\t
         ".cfi_offset r7, -8\n\tmov r7, sp\n\t.cfi_def_cfa_register r7\n\tldr r0, =little_room\n\tldr r0, [r0]\n\t"
         "mov sp, r0\n" LABEL(at_push) "push.w {r0-r12, lr}\n\tudf #3\n\t.cfi_endproc\n\t"
                                       ".size push_much, . - push_much\n\t.ltorg");
-const uint8_t *const little_room = memory.stack + 40;
+__attribute__((used)) const uint8_t *const little_room = memory.stack + 40;
 #endif
 
 /* ---- entries that return ---- */
@@ -606,7 +606,7 @@ void choose(const char *line)
     BARRIER();
 }
 
-void board_main(const char *line)
+NOINLINE void board_main(const char *line)
 {
     const char *c;
 

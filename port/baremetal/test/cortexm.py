@@ -82,8 +82,8 @@ class Image:
             if len(word) == 8 and word[0][:-1].isdigit() and word[3] != "FILE":
                 address = int(word[1], 16)
                 self.symbols[word[7]] = address & ~1 if word[3] == "FUNC" else address
-                if word[3] == "FUNC":
-                    self.functions.append((address & ~1, int(word[2], 0), word[7]))
+                if word[3] == "FUNC":  # a compiler's copy, as in recurse.isra.0, is the same function
+                    self.functions.append((address & ~1, int(word[2], 0), word[7].split(".")[0]))
         text = self.tool("objdump", "-d", "-j.text", self.path)
         self.behind_calls = set()
         for m in re.finditer(CALL, text, re.M):
@@ -199,6 +199,7 @@ def check_overflow(board, image, where, what):
     must(reason in said, str(said))
     must(not limit or any(re.fullmatch(r"SP 0x(\w{8}) limit 0x\1", line) for line in lines), "no limit")
     must(LOST in lines, f"{lines[:6]}")
+    must(LOST in lines, f"no line '{LOST}'")
     lines = lines[lines.index(LOST) + 1:]
     marks = "?" if where == "overflow-main" else "!?"
     behind = ["overflow", *(MAIN if where == "overflow-main" else TASK)]
@@ -236,6 +237,7 @@ def check_large(board, image, where):
 def check_leaf(board, image):
     """If it had not saved its return address, its caller is missing, and the line does not name another function."""
     lines, _ = boot(board, image.path, "overflow-leaf +x")
+    must(LOST in lines, f"no line '{LOST}'")
     lines = lines[lines.index(LOST) + 1:]
     m = re.fullmatch(r"stack overflow: 2 frames use (\d+) of 1024 bytes; (\d+) of them lie below frame 1", lines[0])
     must(m and 1060 < int(m[2]) < int(m[1]), f"'{lines[0]}' does not say where the stack went")
@@ -266,7 +268,7 @@ def check_r5(board, image):
 
 
 def tests(prefix, directory):
-    board = re.sub(r"-(\w*)$", lambda m: "" if m[1] in ("clang", "O0", "O2") else m[0], os.path.basename(directory))
+    board = re.sub(r"-(\w*)$", lambda m: "" if m[1] in ("clang", "lto", "O0", "O2") else m[0], os.path.basename(directory))
     image = Image(prefix, directory)
     mainline = board != "microbit"
     cases = {}
