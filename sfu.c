@@ -131,7 +131,11 @@ static sfu_addr last_address(const struct abi *abi)
 
 static bool is_abi(unsigned id)
 {
+#ifdef SFU_ABI
+    return id == SFU_ABI;
+#else
     return abi_of(id) != &abis[0];
+#endif
 }
 
 /* The ABI of T's sections, if it has any. */

@@ -97,16 +97,16 @@ extern "C" {
 
 /* An address of the unwound program, a number of its bytes, or the value of one of its registers. It has 64 bits, or 32
  * if SFU_ABI is SFU_RISCV32, SFU_ARM or SFU_THUMB. */
-#define SFU_ADDR_BITS_SFU_AARCH64_BIG 64
-#define SFU_ADDR_BITS_SFU_AARCH64     64
-#define SFU_ADDR_BITS_SFU_AMD64       64
-#define SFU_ADDR_BITS_SFU_S390X       64
-#define SFU_ADDR_BITS_SFU_RISCV64     64
-#define SFU_ADDR_BITS_SFU_RISCV32     32
-#define SFU_ADDR_BITS_SFU_ARM         32
-#define SFU_ADDR_BITS_SFU_THUMB       32
-#define SFU_ADDR_BITS_(abi)           SFU_ADDR_BITS_##abi
-#define SFU_ADDR_BITS_OF(abi)         SFU_ADDR_BITS_(abi)
+#define SFU_AARCH64_BIG_ADDR_BITS 64
+#define SFU_AARCH64_ADDR_BITS     64
+#define SFU_AMD64_ADDR_BITS       64
+#define SFU_S390X_ADDR_BITS       64
+#define SFU_RISCV64_ADDR_BITS     64
+#define SFU_RISCV32_ADDR_BITS     32
+#define SFU_ARM_ADDR_BITS         32
+#define SFU_THUMB_ADDR_BITS       32
+#define SFU_ADDR_BITS_(abi)       abi##_ADDR_BITS
+#define SFU_ADDR_BITS_OF(abi)     SFU_ADDR_BITS_(abi)
 #ifdef SFU_ABI
 #define SFU_ADDR_BITS SFU_ADDR_BITS_OF(SFU_ABI)
 #else
@@ -489,7 +489,7 @@ void sfu_walk_start(struct sfu_walk *walk, const struct sfu_target *target, cons
  * WALK alone.
  * Returns SFU_OK, SFU_END (ROW is SFU_ROW_OUTERMOST), SFU_E_TRAP (ROW is SFU_ROW_ASK), SFU_E_STACK, SFU_E_ADDRESS,
  * SFU_E_UNSAFE, SFU_E_REGISTER, SFU_E_DEAD_SLOT, SFU_E_NO_RA, SFU_E_PROGRESS, SFU_E_SWITCHES or SFU_E_DEPTH;
- * SFU_E_ABI if ROW, which the caller made, has the number of no ABI. */
+ * SFU_E_ABI if ROW, which the caller made, has the number of no ABI that is built in. */
 int sfu_apply(struct sfu_walk *walk, const struct sfu_row *row);
 
 /* Moves WALK to the caller, whose registers are CALLER. For programs that know these registers without a row, for

@@ -5,7 +5,8 @@
 //!     CC_x86_64_unknown_linux_gnu, CC    the compiler, with arguments: "ccache gcc"; by default cc, for another CPU
 //!                                        aarch64-linux-gnu-gcc ...; clang is told the target's CPU; of RISC-V
 //!                                        riscv64-linux-gnu-gcc, which is told the target's extensions and ABI
-//!     CFLAGS_..., CFLAGS                 more flags, separated by blanks; -DSFU_ABI=SFU_AMD64 and so on
+//!     CFLAGS_..., CFLAGS                 more flags, separated by blanks; -DSFU_ABI=SFU_AMD64 and so on,
+//!                                        but not that of a CPU of 32 bits: the crate's addresses have 64
 //!     AR_..., AR                         by default ar
 //!
 //! SFU_DIR is a folder with sfu.c, arch and port; by default it is c, where a package has copies of the C files.

@@ -26,10 +26,10 @@ static struct sfu_walk walk;
 
 /* The only stack of the target, and what its find_stack says: always the same. */
 static struct sfu_stack answer;
-static uint64_t asked_address;
+static sfu_addr asked_address;
 static bool answered;
 
-static bool answer_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
+static bool answer_stack(void *ctx, sfu_addr addr, struct sfu_stack *stack)
 {
     (void)ctx;
     stacks_asked++;
@@ -43,7 +43,7 @@ static void any_bounds(struct sfu_stack *stack)
 {
     struct sfu_stack any;
 
-    ASSUME(any.low >= any.high || any.high - any.low <= (uint64_t)1 << 48);
+    ASSUME(any.low >= any.high || any.high - any.low <= SFU_ADDR_MAX >> SFU_ADDR_BITS / 4);
     any.bytes = NULL;
     if (nondet_bool())
         any.bytes = __CPROVER_allocate(any.low < any.high ? any.high - any.low : 0, 0);
@@ -60,7 +60,7 @@ static void any_stacks(void)
 }
 
 /* The stack that an address of the target lies on, if it does. */
-static const struct sfu_stack *stack_of(uint64_t addr)
+static const struct sfu_stack *stack_of(sfu_addr addr)
 {
     const struct sfu_stack *stack = target.find_stack == NULL ? &target.stack : answered ? &answer : NULL;
 
@@ -70,7 +70,7 @@ static const struct sfu_stack *stack_of(uint64_t addr)
 void prove_stack(void)
 {
     struct sfu_stack stack;
-    uint64_t addr = nondet_u64();
+    sfu_addr addr = nondet_addr();
     bool found;
 
     any_stacks();
@@ -89,14 +89,14 @@ void prove_stack(void)
 static unsigned word_bytes; /* of a word: 8 or 4 */
 
 /* Whether all of the word at ADDR is in STACK. */
-static bool in_stack(const struct sfu_stack *stack, uint64_t addr)
+static bool in_stack(const struct sfu_stack *stack, sfu_addr addr)
 {
     return stack != NULL && addr >= stack->low && addr < stack->high && stack->high - addr >= word_bytes;
 }
 
-static uint64_t wanted_address;
+static sfu_addr wanted_address;
 
-static int read_wanted(void *ctx, uint64_t addr, void *buffer, size_t len)
+static int read_wanted(void *ctx, sfu_addr addr, void *buffer, size_t len)
 {
     PROVE(len == word_bytes && addr == wanted_address, "the word is read at once");
     return read_anything(ctx, addr, buffer, len);
@@ -124,7 +124,7 @@ uint32_t load4_from(const uint8_t *p, bool big)
 }
 
 /* The word at ADDR, which ON has, or else another stack, has been read: DONE. */
-static void prove_read(const struct sfu_stack *on, uint64_t addr, bool done)
+static void prove_read(const struct sfu_stack *on, sfu_addr addr, bool done)
 {
     const struct sfu_stack *stack = in_stack(on, addr) ? on : stack_of(addr);
 
@@ -142,13 +142,13 @@ static void prove_read(const struct sfu_stack *on, uint64_t addr, bool done)
 void prove_word(void)
 {
     struct sfu_stack on;
-    uint64_t before = nondet_u64(), value = before;
+    sfu_addr before = nondet_addr(), value = before;
     bool done;
 
     any_stacks();
     any_bounds(&on);
     target.read = nondet_bool() ? read_wanted : NULL;
-    wanted_address = nondet_u64();
+    wanted_address = nondet_addr();
     word_bytes = nondet_bool() ? 8 : 4;
     done = read_word(&target, &on, wanted_address, nondet_bool(), word_bytes, &value);
     PROVE(done || value == before, "no value on error");
@@ -158,13 +158,13 @@ void prove_word(void)
 
 void prove_read_word(void)
 {
-    uint64_t before = nondet_u64(), value = before;
+    sfu_addr before = nondet_addr(), value = before;
     struct sfu_section section;
     int code;
 
     any_stacks();
     target.read = nondet_bool() ? read_wanted : NULL;
-    wanted_address = nondet_u64();
+    wanted_address = nondet_addr();
     section.abi = (enum sfu_abi)nondet_byte();
     target.sections = nondet_bool() ? &section : NULL;
     word_bytes = target.sections != NULL && section.abi >= SFU_RISCV32 && section.abi <= SFU_THUMB ? 4 : 8;
@@ -175,12 +175,12 @@ void prove_read_word(void)
 
 /* As prove_word shows: a word is any number, or cannot be read. */
 static unsigned words;
-static uint64_t last_word;
+static sfu_addr last_word;
 
-bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, bool big, unsigned size,
-              uint64_t *value);
-bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_t addr, bool big, unsigned size,
-              uint64_t *value)
+bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, sfu_addr addr, bool big, unsigned size,
+              sfu_addr *value);
+bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, sfu_addr addr, bool big, unsigned size,
+              sfu_addr *value)
 {
     (void)big;
     PROVE(size == 8 || size == 4, "a word has 8 bytes or 4");
@@ -190,7 +190,7 @@ bool any_word(const struct sfu_target *t, const struct sfu_stack *stack, uint64_
     last_word = addr;
     if (nondet_bool())
         return false;
-    *value = size == 8 ? nondet_u64() : nondet_u32();
+    *value = size == 8 ? nondet_addr() : nondet_u32();
     return true;
 }
 
@@ -219,7 +219,7 @@ static void any_row(struct sfu_row *row)
 
 /* The register of RA or FP, WHICH, in a frame whose PC is exact, as CODE and VALUE say. That of a trap frame's RA is
  * the interrupted code's. */
-static void prove_in_register(const struct sfu_row *row, unsigned which, int code, uint64_t value)
+static void prove_in_register(const struct sfu_row *row, unsigned which, int code, sfu_addr value)
 {
     const struct sfu_registers *regs = &walk.frame.regs;
 
@@ -244,8 +244,8 @@ static bool counted_from_sp(const struct sfu_row *row, const struct sfu_rule *ru
 }
 
 /* What was done about RULE of ROW, for WHICH, whose slot at ADDR lies below SP, as CODE and VALUE say. */
-static void prove_below(const struct sfu_row *row, const struct sfu_rule *rule, unsigned which, uint64_t addr,
-                        int code, uint64_t value)
+static void prove_below(const struct sfu_row *row, const struct sfu_rule *rule, unsigned which, sfu_addr addr,
+                        int code, sfu_addr value)
 {
     bool known = walk.stack.low < walk.frame.regs.sp && walk.frame.regs.sp <= walk.stack.high;
 
@@ -282,10 +282,10 @@ void prove_red_zone(void)
     PROVE(words <= 1, "a rule reads one word at most");
     PROVE(caller.slot == (words > 0 && which == RA ? last_word : before.slot), "a slot is where the RA was read");
     if (rule->control & RULE_DEREFERENCE && code != SFU_E_ADDRESS) {
-        uint64_t base = !(rule->control & RULE_REGISTER)                      ? before.values[CFA]
+        sfu_addr base = !(rule->control & RULE_REGISTER)                      ? before.values[CFA]
                         : rule->control >> RULE_NUMBER == abi_of(row.abi)->sp ? walk.frame.regs.sp
                                                                               : walk.frame.regs.fp;
-        uint64_t addr = base + (uint64_t)(int64_t)rule->offset;
+        sfu_addr addr = base + (sfu_addr)rule->offset;
 
         PROVE(words == 0 || last_word == addr, "the word is the slot");
         if (below_red_zone(&walk, addr))
@@ -314,7 +314,7 @@ void prove_caller(void)
 void prove_advance(void)
 {
     struct sfu_walk before, expected;
-    uint64_t sp = nondet_u64();
+    sfu_addr sp = nondet_addr();
     bool trap = nondet_bool();
     int code;
 
@@ -347,10 +347,10 @@ void prove_walk_to(void)
     section.abi = nondet_u8();
     ASSUME(is_known(section.abi));
     target.sections = nondet_bool() ? &section : NULL;
-    caller.pc = nondet_u64();
-    caller.sp = nondet_u64();
-    caller.fp = nondet_u64();
-    caller.ra = nondet_u64();
+    caller.pc = nondet_addr();
+    caller.sp = nondet_addr();
+    caller.fp = nondet_addr();
+    caller.ra = nondet_addr();
     caller.has_ra = nondet_bool();
     caller.pc_kind = nondet_bool() ? SFU_PC_EXACT : SFU_PC_RETURN;
     before = walk;
@@ -407,7 +407,7 @@ void prove_apply(void)
 
 /* A frame that the walk has been at: its SP, on the stack that ends at HIGH. */
 struct visit {
-    uint64_t sp, high;
+    sfu_addr sp, high;
     uint8_t left; /* if the walk is on another stack now: which switch has left that one, at SP or above */
 };
 
@@ -427,7 +427,7 @@ void prove_visits(void)
 {
     struct sfu_walk before;
     struct visit visit;
-    uint64_t sp = nondet_u64();
+    sfu_addr sp = nondet_addr();
 
     any_target_and_walk();
     ASSUME(target.find_stack != NULL && visit.high != 0 && passed(&walk, &visit));
@@ -445,7 +445,7 @@ void prove_visits(void)
 void prove_left(void)
 {
     struct sfu_stack stack;
-    uint64_t sp = nondet_u64();
+    sfu_addr sp = nondet_addr();
     bool left;
     unsigned i;
 

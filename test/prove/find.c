@@ -50,7 +50,7 @@ void prove_find(void)
 {
     struct sfu_section s;
     struct sfu_row row, before;
-    uint64_t pc = nondet_u64();
+    sfu_addr pc = nondet_addr();
     int code;
 
     any_section(&s);
@@ -74,7 +74,7 @@ void prove_find(void)
 /* A table of functions: as with all contracts, static variables may have any value to begin with. WITNESS is one that
  * has the PC. What is known of a sorted table is assumed of each function where it is read: how it stands to the
  * witness, and to the one before it. */
-static uint64_t table_starts[__CPROVER_constant_infinity_uint];
+static sfu_addr table_starts[__CPROVER_constant_infinity_uint];
 static uint32_t table_sizes[__CPROVER_constant_infinity_uint];
 static uint32_t witness;
 
@@ -82,7 +82,7 @@ static uint32_t witness;
  * anywhere. */
 static bool in_order(uint32_t a, uint32_t b)
 {
-    uint64_t between = table_starts[b] - table_starts[a];
+    sfu_addr between = table_starts[b] - table_starts[a];
 
     return table_starts[a] <= table_starts[b] && (table_sizes[b] == 0 || table_sizes[a] <= between);
 }
@@ -105,8 +105,8 @@ const uint8_t *table_entry(struct lookup *l, const struct tables *t, uint32_t in
     return record;
 }
 
-uint64_t table_start(const struct tables *t, uint32_t index, const uint8_t *p);
-uint64_t table_start(const struct tables *t, uint32_t index, const uint8_t *p)
+sfu_addr table_start(const struct tables *t, uint32_t index, const uint8_t *p);
+sfu_addr table_start(const struct tables *t, uint32_t index, const uint8_t *p)
 {
     (void)t;
     (void)p;
@@ -136,7 +136,7 @@ void prove_complete(void)
 {
     struct sfu_section s;
     struct lookup l;
-    uint64_t pc = nondet_u64();
+    sfu_addr pc = nondet_addr();
 
     any_section(&s);
     l.s = &s;
@@ -153,7 +153,7 @@ void prove_find_text(void)
 {
     struct sfu_section s, before;
     uint32_t i = nondet_u32();
-    uint64_t pc = nondet_u64();
+    sfu_addr pc = nondet_addr();
     int code;
 
     any_section(&s);
@@ -167,18 +167,18 @@ void prove_find_text(void)
         PROVE(s.text.low < s.text.high, "it has some byte, and is set");
     } else
         PROVE(s.text.low == before.text.low && s.text.high == before.text.high, "outputs are unchanged on error");
-    PROVE((code == SFU_E_FDE) || starts[i] <= UINT64_MAX - sizes[i], "a function that wraps is seen");
+    PROVE(code == SFU_E_FDE || !goes_to_end(s.abi, i), "a function that wraps is seen");
     s.text = before.text;
     PROVE(same_section(&s, &before), "nothing else changes");
 }
 
 /* Functions as sfu_check wants them in a sorted table. */
-static bool accepted(uint32_t count)
+static bool accepted(uint8_t abi, uint32_t count)
 {
     uint32_t i, j;
 
     for (i = 0; i < count; i++) {
-        if (starts[i] > UINT64_MAX - sizes[i])
+        if (goes_to_end(abi, i))
             return false;
         for (j = i + 1; j < count; j++)
             if (starts[j] < starts[i] || (sizes[j] > 0 && starts[j] - starts[i] < sizes[i]))
@@ -191,7 +191,7 @@ void prove_code(void)
 {
     struct sfu_section s, before;
     uint32_t i = nondet_u32();
-    uint64_t pc = nondet_u64();
+    sfu_addr pc = nondet_addr();
 
     any_section(&s);
     any_fdes();
@@ -202,11 +202,12 @@ void prove_code(void)
     if (s.code.high != 0) {
         PROVE(s.flags & FLAG_SORTED && s.bytes != NULL, "it is set if the table is sorted and mapped");
         PROVE(s.code.low < s.code.high, "it has some byte");
-        PROVE(i >= s.num_fdes || !accepted(s.num_fdes) || pc - starts[i] >= sizes[i] || in_range(&s.code, pc),
+        PROVE(i >= s.num_fdes || !accepted(s.abi, s.num_fdes) || pc - starts[i] >= sizes[i] ||
+                  in_range(&s.code, pc),
               "it has all functions");
     }
     PROVE(s.code.high != 0 || !(s.flags & FLAG_SORTED) || s.bytes == NULL || i >= s.num_fdes || sizes[i] == 0 ||
-              !accepted(s.num_fdes),
+              !accepted(s.abi, s.num_fdes),
           "it is set if there is a function");
     s.code = before.code;
     PROVE(same_section(&s, &before), "nothing else changes");
@@ -248,7 +249,7 @@ void prove_checked(void)
     struct sfu_section s;
     struct lookup l;
     struct sfu_row row;
-    uint64_t pc = nondet_u64();
+    sfu_addr pc = nondet_addr();
     uint32_t index;
     int code;
 

@@ -23,7 +23,7 @@ void prove_open(void)
 {
     static uint8_t object[HEADER_SIZE];
     struct sfu_section s, before;
-    uint64_t size = nondet_u64(), addr = nondet_u64();
+    sfu_addr size = nondet_addr(), addr = nondet_addr();
     unsigned there = size < HEADER_SIZE ? (unsigned)size : HEADER_SIZE;
     const uint8_t *bytes = object + HEADER_SIZE - there;
     int code;
@@ -48,8 +48,8 @@ void prove_open_remote(void)
     struct sfu_section s, before;
     int code;
 
-    section_addr = nondet_u64();
-    section_size = nondet_u64();
+    section_addr = nondet_addr();
+    section_size = nondet_addr();
     s.big = nondet_bool();
     before = s;
     code = sfu_open_remote(&s, read_section, &section_addr, section_size, section_addr);
@@ -166,8 +166,8 @@ int any_next(const struct sfu_section *s, uint32_t *at)
 }
 
 /* What stands for open_section: prove_open and prove_open_remote. */
-int any_open(struct sfu_section *s, const void *bytes, sfu_read_fn read, void *ctx, uint64_t size, uint64_t addr);
-int any_open(struct sfu_section *s, const void *bytes, sfu_read_fn read, void *ctx, uint64_t size, uint64_t addr)
+int any_open(struct sfu_section *s, const void *bytes, sfu_read_fn read, void *ctx, sfu_addr size, sfu_addr addr);
+int any_open(struct sfu_section *s, const void *bytes, sfu_read_fn read, void *ctx, sfu_addr size, sfu_addr addr)
 {
     PROVE(opened_sections < group_room && s == &group[opened_sections], "they are opened in turn, within the room");
     PROVE(mapped ? bytes != NULL : bytes == NULL && read == read_section && ctx == &section_addr,
@@ -231,13 +231,13 @@ static void any_group(void)
 
     group_room = nondet_u64();
     ASSUME(group_room > 0);
-    section_addr = nondet_u64();
-    section_size = nondet_u64();
+    section_addr = nondet_addr();
+    section_size = nondet_addr();
     ASSUME(section_size <= sizeof joined);
     other.abi = (enum sfu_abi)nondet_byte();
     list = nondet_bool() ? &other : NULL;
     for (i = 0; i <= MAX_JOINED; i++)
-        group[i].addr = group_before[i].addr = nondet_u64();
+        group[i].addr = group_before[i].addr = nondet_addr();
 }
 
 void prove_add(void)

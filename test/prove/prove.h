@@ -18,6 +18,7 @@
 uint8_t nondet_byte(void);
 uint32_t nondet_u32(void);
 uint64_t nondet_u64(void);
+sfu_addr nondet_addr(void);
 int nondet_int(void);
 bool nondet_bool(void);
 
@@ -30,20 +31,20 @@ bool nondet_bool(void);
  * with it holds for a section or a stack that changes while it is read, too. It checks what sfu.h promises to it. */
 static unsigned callback_reads;
 
-static int read_anything(void *ctx, uint64_t addr, void *buffer, size_t len)
+static int read_anything(void *ctx, sfu_addr addr, void *buffer, size_t len)
 {
     (void)ctx;
     PROVE(len >= 1 && len <= 28, "a read is 1 to 28 bytes long");
-    PROVE(addr <= UINT64_MAX - len, "a read does not wrap");
+    PROVE(addr <= SFU_ADDR_MAX - len, "a read does not wrap");
     callback_reads++;
     __CPROVER_havoc_slice(buffer, len);
     return nondet_int();
 }
 
 /* The same within the section, or the part of it, that SECTION_ADDR and SECTION_SIZE say. */
-static uint64_t section_addr, section_size;
+static sfu_addr section_addr, section_size;
 
-static int read_section(void *ctx, uint64_t addr, void *buffer, size_t len)
+static int read_section(void *ctx, sfu_addr addr, void *buffer, size_t len)
 {
     PROVE(addr - section_addr <= section_size && len <= section_size - (addr - section_addr),
           "a read lies within the section");
@@ -51,17 +52,17 @@ static int read_section(void *ctx, uint64_t addr, void *buffer, size_t len)
 }
 
 static unsigned registers_asked;
-static uint64_t last_register; /* what the callback said */
+static sfu_addr last_register; /* what the callback said */
 static bool known;             /* and whether it said anything */
 
-static int any_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, uint64_t *value)
+static int any_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, sfu_addr *value)
 {
     (void)ctx;
     (void)reg;
     PROVE(frame->regs.pc_kind == SFU_PC_EXACT, "registers are asked for in exact frames only");
     registers_asked++;
     known = nondet_bool();
-    *value = last_register = nondet_u64();
+    *value = last_register = nondet_addr();
     return known ? 0 : nondet_int() | 1;
 }
 
@@ -69,7 +70,7 @@ static int any_register(void *ctx, const struct sfu_frame *frame, uint32_t reg, 
  * it holds for stacks that overlap or move, too. */
 static unsigned stacks_asked;
 
-static bool any_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
+static bool any_stack(void *ctx, sfu_addr addr, struct sfu_stack *stack)
 {
     struct sfu_stack any;
 
@@ -80,14 +81,14 @@ static bool any_stack(void *ctx, uint64_t addr, struct sfu_stack *stack)
     return nondet_bool();
 }
 
-static bool any_original_ra(void *ctx, const struct sfu_frame *frame, uint64_t slot, uint64_t *ra)
+static bool any_original_ra(void *ctx, const struct sfu_frame *frame, sfu_addr slot, sfu_addr *ra)
 {
     (void)ctx;
     (void)frame;
     (void)slot;
     if (nondet_bool())
         return false;
-    *ra = nondet_u64();
+    *ra = nondet_addr();
     return true;
 }
 
@@ -146,7 +147,7 @@ static bool same_section(const struct sfu_section *a, const struct sfu_section *
 /* ---- Ranges ---------------------------------------------------------------------------------------------------- */
 
 /* Whether ADDR lies in RANGE, as sfu.h says: an unset one has every address. */
-static bool in_range(const struct sfu_range *range, uint64_t addr)
+static bool in_range(const struct sfu_range *range, sfu_addr addr)
 {
     return range->high == 0 || (range->low <= addr && addr < range->high);
 }
@@ -163,9 +164,9 @@ static bool walking(const struct sfu_walk *w)
 }
 
 /* Whether the word at ADDR begins further below SP than the red zone has bytes, in a frame of W whose PC is exact. */
-static bool below_red_zone(const struct sfu_walk *w, uint64_t addr)
+static bool below_red_zone(const struct sfu_walk *w, sfu_addr addr)
 {
-    uint64_t sp = w->frame.regs.sp, zone = w->target->red_zone;
+    sfu_addr sp = w->frame.regs.sp, zone = w->target->red_zone;
 
     return w->frame.regs.pc_kind == SFU_PC_EXACT && addr < (sp > zone ? sp - zone : 0);
 }
@@ -177,7 +178,7 @@ static struct sfu_range truth;
 
 static bool may_be_on_truth(const struct sfu_walk *w)
 {
-    uint64_t sp = w->frame.regs.sp;
+    sfu_addr sp = w->frame.regs.sp;
 
     if (sp > truth.high)
         return false;
@@ -188,7 +189,7 @@ static bool may_be_on_truth(const struct sfu_walk *w)
 
 /* Whether a trap may have overwritten the word at ADDR: further below SP than the red zone, on SP's own stack, or
  * anywhere lower, if that has overflowed. All of the word lies on one stack: prove_word. */
-static bool trapped(const struct sfu_walk *w, uint64_t addr)
+static bool trapped(const struct sfu_walk *w, sfu_addr addr)
 {
     return below_red_zone(w, addr) && (addr >= truth.low || w->frame.regs.sp < truth.low);
 }
@@ -211,7 +212,7 @@ static void any_walk_on(struct sfu_walk *w, const struct sfu_target *t)
 }
 
 /* Whether the caller of W's frame may have the same SP: a leaf's may, and that of one trap frame. */
-static bool stays(const struct sfu_walk *w, uint64_t sp, bool trap)
+static bool stays(const struct sfu_walk *w, sfu_addr sp, bool trap)
 {
     return sp == w->frame.regs.sp && w->frame.regs.pc_kind == SFU_PC_EXACT && !(trap && w->stayed);
 }
@@ -232,8 +233,12 @@ static bool is_advanced(const struct sfu_walk *before, const struct sfu_walk *w,
 
 static bool is_known(uint8_t abi)
 {
+#ifdef SFU_ABI
+    return abi == SFU_ABI;
+#else
     return abi == SFU_AARCH64_BIG || abi == SFU_AARCH64 || abi == SFU_AMD64 || abi == SFU_S390X ||
            abi == SFU_RISCV64 || abi == SFU_RISCV32 || abi == SFU_ARM || abi == SFU_THUMB;
+#endif
 }
 
 /* What find_caller makes CALLER by ROW for the frame of W: prove_caller. */
@@ -250,7 +255,7 @@ static void prove_progress(const struct sfu_walk *before, const struct sfu_walk 
 {
     const struct sfu_target *t = w->target;
     const struct sfu_frame *was = &before->frame, *frame = &w->frame;
-    uint64_t sp = frame->regs.sp;
+    sfu_addr sp = frame->regs.sp;
     bool on = sp > was->regs.sp && sp <= before->stack.high;
     uint8_t i = nondet_byte();
 
@@ -455,13 +460,19 @@ int any_rules(struct lookup *l, struct sfu_row *row)
 }
 
 /* FDEs, and what reads them: for proofs of what is done with them, not of how they are read. */
-static uint64_t starts[MAX_FDES];
+static sfu_addr starts[MAX_FDES];
 static uint32_t sizes[MAX_FDES];
 
 static void any_fdes(void)
 {
     __CPROVER_havoc_object(starts);
     __CPROVER_havoc_object(sizes);
+}
+
+/* Whether function I goes up to the last address of ABI, or past it. */
+static bool goes_to_end(uint8_t abi, uint32_t i)
+{
+    return starts[i] > (abi_of(abi)->word == 4 ? UINT32_MAX : SFU_ADDR_MAX) - sizes[i];
 }
 
 int known_range(struct lookup *l, uint32_t index);

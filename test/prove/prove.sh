@@ -120,6 +120,11 @@ for abi in SFU_AARCH64_BIG SFU_AARCH64 SFU_AMD64 SFU_S390X SFU_RISCV64 SFU_RISCV
 open.c prove_open_remote SFU_ABI=$abi - open_section.0:29
 "
 done
+# With addresses of 32 bits.
+long="$long$(printf '%s\n' "$quick" | awk '/^(apply|find)\.c / && $3 == "-" { $3 = "SFU_ABI=SFU_THUMB"; print }')
+walk.c prove_walk SFU_ABI=SFU_THUMB sfu_find:any_find,$moving $walks,is_code.0:4
+find.c prove_code SFU_ABI=SFU_THUMB,MAX_FDES=3 read_range:known_range find_code.0:4,accepted.0:4,accepted.1:4
+"
 
 checks='--bounds-check --pointer-check --pointer-overflow-check --signed-overflow-check --div-by-zero-check
     --undefined-shift-check --slice-formula --drop-unused-functions --unwind 1'

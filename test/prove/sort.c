@@ -64,7 +64,7 @@ int any_range(struct lookup *l, uint32_t index);
 int any_range(struct lookup *l, uint32_t index)
 {
     PROVE(index < l->s->num_fdes, "entries of the section are read");
-    l->fde.start = nondet_u64();
+    l->fde.start = nondet_addr();
     l->fde.size = nondet_u32();
     return SFU_OK;
 }
@@ -88,7 +88,7 @@ void prove_fits(void)
     rebase_of(VERSION, false);
 }
 
-static uint64_t start_of(const struct sfu_section *s, uint32_t fde)
+static sfu_addr start_of(const struct sfu_section *s, uint32_t fde)
 {
     struct lookup l;
 
@@ -102,7 +102,7 @@ void prove_rebased(void)
     struct sfu_section s;
     uint32_t fde = nondet_u32(), i = nondet_u32();
     uint8_t bytes[HEADER_SIZE + 3 * 20], before;
-    uint64_t start;
+    sfu_addr start;
 
     any_section(&s);
     s.bytes = bytes;
@@ -150,8 +150,8 @@ void any_code(struct sfu_section *s)
 {
     codes++;
     PROVE(s->flags & FLAG_SORTED, "where the code lies is said of the sorted table");
-    s->code.low = nondet_u64();
-    s->code.high = nondet_u64();
+    s->code.low = nondet_addr();
+    s->code.high = nondet_addr();
 }
 
 void prove_sort(void)

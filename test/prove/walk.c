@@ -13,7 +13,7 @@ static struct sfu_target target;
 static struct sfu_walk walk;
 
 /* What the table has said. */
-static uint64_t asked_pc;
+static sfu_addr asked_pc;
 static unsigned asked; /* sections */
 /* What the first said that said more than SFU_E_NO_FDE. Or that, if the text of one has the PC. Or SFU_E_NOT_CODE. */
 static int first_code;
@@ -38,8 +38,8 @@ static void pass_over(unsigned end)
     asked = end;
 }
 
-int any_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row);
-int any_find(const struct sfu_section *section, uint64_t pc, struct sfu_row *row)
+int any_find(const struct sfu_section *section, sfu_addr pc, struct sfu_row *row);
+int any_find(const struct sfu_section *section, sfu_addr pc, struct sfu_row *row)
 {
     unsigned at = section == &sections[0] ? 0 : section == &sections[1] ? 1 : 2;
     int code = (int8_t)nondet_byte();
@@ -97,8 +97,8 @@ int any_caller(const struct sfu_walk *w, const struct sfu_row *row, struct calle
 static bool advanced;
 static struct sfu_walk moved;
 
-int any_advance(struct sfu_walk *w, uint64_t sp, bool trap);
-int any_advance(struct sfu_walk *w, uint64_t sp, bool trap)
+int any_advance(struct sfu_walk *w, sfu_addr sp, bool trap);
+int any_advance(struct sfu_walk *w, sfu_addr sp, bool trap)
 {
     int code = (int8_t)nondet_byte();
 
@@ -240,7 +240,7 @@ static void prove_stopped(const struct sfu_walk *before, int code)
           "the final frame is final");
 }
 
-static bool in_some_text(uint64_t pc)
+static bool in_some_text(sfu_addr pc)
 {
     const struct sfu_section *s = target.sections;
 

@@ -14,10 +14,10 @@ static void one_function(const struct variant *v)
     ROW(b, 0, BASE_SP | WORD1, 16);
 }
 
-static int open_only(const uint8_t *bytes, size_t size, sfu_addr addr)
+static int open_only(const uint8_t *bytes, sfu_addr size, sfu_addr addr)
 {
     struct opened o;
-    int result = open_bytes(&o, bytes, size, addr);
+    int result = open_bytes(&o, bytes, (size_t)size, addr);
     if (result == SFU_OK)
         close_section(&o);
     return result;

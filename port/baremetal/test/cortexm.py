@@ -268,7 +268,7 @@ def check_r5(board, image):
 
 
 def tests(prefix, directory):
-    board = re.sub(r"-(\w*)$", lambda m: "" if m[1] in ("clang", "lto", "O0", "O2") else m[0], os.path.basename(directory))
+    board = re.sub(r"-(clang|lto|O0|O2)$", "", os.path.basename(directory))
     image = Image(prefix, directory)
     mainline = board != "microbit"
     cases = {}

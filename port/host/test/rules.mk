@@ -141,6 +141,7 @@ CHECK += $(CODE_SUITES:%=host-code-%)
 .PHONY: $(CODE_SUITES:%=suite-host-code-%)
 $(CODE_SUITES:%=suite-host-code-%): suite-host-code-%: $(HOST)/reads build/tools/sfu-gen \
     $(HOST)/sfu-gen-sanitized | $(TC)
+	@$(if $(filter trust,$*),test/tools/toolchain/toolchain.sh riscv >/dev/null)
 	@test/run.sh host-code-$* python3 port/host/test/code.py $*
 
 # CODE_SHARE: images with CFI; by default those of the suites decoders, and libraries of RISC-V.

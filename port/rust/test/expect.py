@@ -12,8 +12,8 @@ names      of all that the crate declares, and no more
 import gdb
 
 OURS = ("sfu.h", "sfu_rust.c")
-NAMES = {"uint64_t": "u64", "uint32_t": "u32", "uint16_t": "u16", "uint8_t": "u8", "int32_t": "i32", "size_t": "usize",
-         "int": "i32", "_Bool": "bool", "char": "u8", "void": "c_void"}
+NAMES = {"sfu_addr": "u64", "uint64_t": "u64", "uint32_t": "u32", "uint16_t": "u16", "uint8_t": "u8", "int32_t": "i32",
+         "size_t": "usize", "int": "i32", "_Bool": "bool", "char": "u8", "void": "c_void"}
 MACROS = ("SFU_VERSION", "SFU_MAX_FRAMES", "SFU_MAX_SWITCHES")  # those that are not switches
 
 
