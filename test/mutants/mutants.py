@@ -38,6 +38,7 @@ T: only those mutants whose name has it, or matches it. JOBS: how many at a time
 """
 import concurrent.futures
 import fnmatch
+import functools
 import hashlib
 import os
 import re
@@ -72,6 +73,7 @@ class Token:
         self.kind, self.text, self.start, self.end = kind, text, start, start + len(text)
 
 
+@functools.lru_cache(maxsize=1000)  # places_of asks again and again for the same sources; nobody changes the list
 def tokens_of(text):
     return [Token(m.lastgroup, m[0], m.start()) for m in TOKEN.finditer(text) if m.lastgroup != "skip"]
 
