@@ -439,7 +439,7 @@ static void expect_joined(const struct sfu_section *all, unsigned n, int abi)
         same(list_length(list), added + 1);
         p = list;
         for (unsigned i = added; i-- > 0; p = p->next) { /* the last one is in front */
-            sfu_addr left = all->size - at[i];
+            size_t left = (size_t)(all->size - at[i]);
             assert_ptr_equal(p, &s[i]);
             same(s[i].addr, all->addr + at[i]);
             same(s[i].size, i + 1 < added ? s[i].end : left);
