@@ -20,7 +20,9 @@ enum {
     CALLEES_SIZE = 10 * WORD, /* a signature, a word that is unused, r4 to r11 */
     FP = 7,
     CALLEES_FP = (2 + FP - 4) * WORD,
-    SCANNED_WORDS = 64
+    SCANNED_WORDS = 64,
+    HARD_FAULT = 3, /* numbers of exceptions */
+    SECURE_FAULT = 7
 };
 #define EXC_RETURN        0xffffff00u /* all bits above are 1: with the FPU or without, with TrustZone or without */
 #define EXC_PROCESS_STACK 0x04u
@@ -32,8 +34,10 @@ enum {
 #define XPSR_PADDING      (1u << 9)
 #define XPSR_THUMB        (1u << 24)
 #define XPSR_ZERO         (0x00f00000u)
-#define CFSR_NOT_PUSHED   (1u << 4 | 1u << 12) /* MSTKERR, STKERR */
-#define CFSR_STACK_LIMIT  (1u << 20)           /* STKOF */
+#define CFSR_NOT_PUSHED   (1u << 4 | 1u << 12)            /* MSTKERR, STKERR */
+#define CFSR_STACK_LIMIT  (1u << 20)                      /* STKOF */
+#define CFSR_NOT_POPPED   (1u << 3 | 1u << 11 | 1u << 18) /* MUNSTKERR, UNSTKERR, INVPC */
+#define SFSR_NOT_POPPED   (1u << 1 | 1u << 2)             /* INVIS, INVER */
 #define UNALIGN_TRP       (1u << 3)
 
 /* The word at ADDR + OFFSET. */
@@ -246,7 +250,7 @@ static uint32_t stack_limit(uint32_t exc_return)
 }
 
 /* By fields: compilers may call memset to clear a structure. */
-static void read_fault(struct sfu_cortexm_fault *fault)
+static void read_fault(struct sfu_cortexm_fault *fault, uint32_t exc_return, uint32_t sp)
 {
     __asm__ volatile("mrs %0, ipsr" : "=r"(fault->exception));
     fault->has_reasons = REASONS;
@@ -256,6 +260,31 @@ static void read_fault(struct sfu_cortexm_fault *fault)
     fault->bfar = REASONS ? at(0xe000ed38) : 0;
     fault->sfsr = REASONS && ARMV8M ? at(0xe000ede4) : 0;
     fault->sfar = REASONS && ARMV8M ? at(0xe000ede8) : 0;
+    fault->exc_return = exc_return;
+    fault->sp = sp;
+    fault->limit = stack_limit(exc_return);
+    fault->has_xpsr = fault->thumb = false;
+}
+
+/* Whether the CPU could not push the exception frame. Where a stack would pass its limit, SP becomes the limit. */
+static bool is_not_pushed(const struct sfu_cortexm_fault *fault)
+{
+    return (fault->cfsr & CFSR_NOT_PUSHED) != 0 ||
+           ((fault->cfsr & CFSR_STACK_LIMIT) != 0 && fault->sp == fault->limit);
+}
+
+/* Whether it has pushed none, because an exception tried to return, by a wrong EXC_RETURN or from a stack that cannot
+ * be read: the handler of the fault then finds SP where that exception has left it. */
+static bool is_not_popped(const struct sfu_cortexm_fault *fault)
+{
+    return (fault->cfsr & CFSR_NOT_POPPED) != 0 || (fault->sfsr & SFSR_NOT_POPPED) != 0;
+}
+
+/* Of the handler of a fault alone: the bits stay set until somebody clears them. */
+static bool is_lost(const struct sfu_cortexm_fault *fault)
+{
+    return fault->exception >= HARD_FAULT && fault->exception <= SECURE_FAULT &&
+           (is_not_pushed(fault) || is_not_popped(fault));
 }
 
 /* ---- Callbacks of the target ----------------------------------------------------------------------------------- */
@@ -345,15 +374,26 @@ static uint32_t guess_fp(const struct sfu_cortexm *c, uint32_t sp)
     return fp;
 }
 
-/* The CPU could not push what the exception of EXC_RETURN has interrupted, or not all of it. Guesses that what stands
- * there is right, if it looks like that; else that the first return address from SP on, or on the stack that SP has run
- * out of, is that of its caller. */
+/* Sets *INTERRUPTED to what stands where the exception of EXC_RETURN would have pushed its frame, if that looks like
+ * one. */
+static bool guess_frame(const struct sfu_cortexm *c, uint32_t exc_return, struct sfu_interrupted *interrupted)
+{
+    uint32_t fp = c->entry->r4_to_r11[FP - 4];
+
+    return sfu_cortexm_unstack(c->target, exc_return, c->frame, fp, interrupted) == SFU_OK &&
+           is_likely(c, interrupted);
+}
+
+/* The CPU has not pushed what the exception of EXC_RETURN has interrupted, or not all of it. Guesses that what stands
+ * there is right, if it looks like that, with r4 to r11 below it or without: a wrong EXC_RETURN may be wrong there, too.
+ * Else guesses that the first return address from SP on, or on the stack that SP has run out of, is that of its
+ * caller. */
 static int guess_interrupted(const struct sfu_cortexm *c, uint32_t exc_return, struct sfu_interrupted *interrupted)
 {
-    uint32_t addr = c->frame, fp = c->entry->r4_to_r11[FP - 4], left = SCANNED_WORDS, word;
+    uint32_t addr = c->frame, left = SCANNED_WORDS, word;
     struct sfu_stack stack;
 
-    if (sfu_cortexm_unstack(c->target, exc_return, addr, fp, interrupted) == SFU_OK && is_likely(c, interrupted)) {
+    if (guess_frame(c, exc_return, interrupted) || guess_frame(c, exc_return | EXC_NO_CALLEES, interrupted)) {
         interrupted->guess = SFU_GUESS_HOOK;
         return SFU_OK;
     }
@@ -452,16 +492,20 @@ static void copy_registers(struct sfu_registers *to, const struct sfu_registers 
     to->has_ra = from->has_ra;
 }
 
-int sfu_cortexm_registers(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *entry,
-                          struct sfu_registers *top)
+/* sfu_cortexm_registers, which also fills in *FAULT. */
+static int read_entry(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *entry, struct sfu_registers *top,
+                      struct sfu_cortexm_fault *fault)
 {
     struct sfu_interrupted interrupted;
     int code = SFU_E_TRAP;
 
     cortexm->entry = entry;
     cortexm->frame = frame_of(entry->exc_return, entry->msp);
-    cortexm->lost = false;
+    read_fault(fault, entry->exc_return, cortexm->frame);
+    cortexm->lost = is_lost(fault);
     set_exception_itself(top, entry);
+    if (cortexm->lost)
+        return SFU_E_STACK;
     if (is_own_stack(entry->exc_return))
         code = sfu_cortexm_unstack(cortexm->target, entry->exc_return, cortexm->frame, entry->r4_to_r11[FP - 4],
                                    &interrupted);
@@ -472,11 +516,12 @@ int sfu_cortexm_registers(struct sfu_cortexm *cortexm, const struct sfu_cortexm_
     return code;
 }
 
-/* Whether the CPU could not push the exception frame. Where a stack would pass its limit, SP becomes the limit. */
-static bool is_lost(const struct sfu_cortexm_fault *fault)
+int sfu_cortexm_registers(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *entry,
+                          struct sfu_registers *top)
 {
-    return (fault->cfsr & CFSR_NOT_PUSHED) != 0 ||
-           ((fault->cfsr & CFSR_STACK_LIMIT) != 0 && fault->sp == fault->limit);
+    struct sfu_cortexm_fault fault;
+
+    return read_entry(cortexm, entry, top, &fault);
 }
 
 /* Why a trace ends that has come to the other state of TrustZone. */
@@ -494,24 +539,20 @@ static int print(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *en
     struct sfu_cortexm_fault fault;
     struct sfu_registers top;
     uint32_t xpsr = 0;
-    int code = sfu_cortexm_registers(cortexm, entry, &top);
+    int code = read_entry(cortexm, entry, &top, &fault);
 
-    read_fault(&fault);
-    fault.exc_return = entry->exc_return;
-    fault.sp = cortexm->frame;
-    fault.limit = stack_limit(entry->exc_return);
     fault.has_xpsr = code == SFU_OK && read_at(cortexm->target, cortexm->frame, FRAME_XPSR, &xpsr) == SFU_OK;
     fault.thumb = (xpsr & XPSR_THUMB) != 0;
     if ((fault.cfsr & CFSR_STACK_LIMIT) != 0)
         panic->fault_address = fault.limit - WORD; /* the stack has been used up to its limit, and was to grow */
+    else if (cortexm->lost && is_not_pushed(&fault))
+        panic->fault_address = fault.sp;
     sfu_cortexm_explain(panic, &fault);
-    if (is_lost(&fault)) {
-        cortexm->lost = true;
-        if ((fault.cfsr & CFSR_STACK_LIMIT) == 0)
-            panic->fault_address = fault.sp;
-        set_exception_itself(&top, entry);
-        sfu_print_text(panic, "what was interrupted could not be saved as a whole; the next frame is guessed:\n");
-    }
+    if (cortexm->lost)
+        sfu_print_text(panic,
+                       is_not_pushed(&fault)
+                           ? "what was interrupted could not be saved as a whole; the next frame is guessed:\n"
+                           : "an exception could not return; the next frame is guessed:\n");
     code = sfu_panic_print(panic, &top);
     print_other_state(panic, code);
     return code;

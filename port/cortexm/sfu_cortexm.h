@@ -70,7 +70,7 @@ struct sfu_cortexm {
     const struct sfu_cortexm_entry
         *entry;     /* of the exception whose interrupted frame a walk begins with; or NULL */
     uint32_t frame; /* address of its exception frame */
-    bool lost;      /* the CPU could not push that */
+    bool lost;      /* the CPU has not pushed that, or not all of it */
 };
 
 /* What the CPU says of a fault. Registers that a CPU lacks are 0. */
@@ -105,14 +105,15 @@ void sfu_cortexm_init_dump(struct sfu_cortexm *cortexm, struct sfu_panic *panic,
 
 /* Sets *TOP to what the exception of ENTRY has interrupted, which a walk of CORTEXM's target can then begin with. Rows
  * that need other registers find them in *ENTRY, until the next call. Returns SFU_OK; SFU_E_STACK if the exception
- * frame lies in no memory that may be read; SFU_E_TRAP if it is the other TrustZone state's. Then *TOP has no more than
- * EXC_RETURN as its PC, and a trace from there says why it ends. */
+ * frame lies in no memory that may be read, or if this is the handler of a fault for which the CPU has not pushed one,
+ * or not all of it; SFU_E_TRAP if it is the other TrustZone state's. Then *TOP has no more than EXC_RETURN as its PC,
+ * and a trace from there guesses, or says why it ends. */
 int sfu_cortexm_registers(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *entry,
                           struct sfu_registers *top);
 
 /* Prints what the fault of ENTRY is in words, then the trace of what it has interrupted. If the CPU could not save that
- * (a stack overflow), it is said, and the trace begins with the first return address on the stack, as a guess. Returns
- * the code that ended the walk. */
+ * (a stack overflow), or if an exception could not return, it is said, and the trace begins with a guess: what looks
+ * like an exception frame, or else the first return address on the stack. Returns the code that ended the walk. */
 int sfu_cortexm_print(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *entry);
 
 /* A sfu_trap_hook_fn. CTX: a struct sfu_cortexm. */

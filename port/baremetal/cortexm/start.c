@@ -91,8 +91,9 @@ HANDLER(SysTick_Handler)
 HANDLER(IRQ0_Handler)
 HANDLER(IRQ1_Handler)
 HANDLER(IRQ2_Handler)
+HANDLER(IRQ3_Handler)
 
-__attribute__((__section__(".vectors"), __used__)) void (*const vectors_table[19])(void) = {
+__attribute__((__section__(".vectors"), __used__)) void (*const vectors_table[20])(void) = {
     (void (*)(void))(uintptr_t)main_stack_top,
     Reset_Handler,
     NMI_Handler,
@@ -112,6 +113,7 @@ __attribute__((__section__(".vectors"), __used__)) void (*const vectors_table[19
     IRQ0_Handler,
     IRQ1_Handler,
     IRQ2_Handler,
+    IRQ3_Handler,
 };
 
 /* ---- what compilers expect to exist ---- */

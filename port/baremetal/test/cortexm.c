@@ -147,6 +147,26 @@ void fault_fpu(void)
 }
 #endif
 
+#if MAINLINE
+/* No exception has it: bits 0 to 3 of those without TrustZone are 1, 9 or 13. */
+#define WRONG_EXC_RETURN "0xfffffff0"
+
+/* Where EXC_RETURN is used, the stack has what this function has pushed. */
+void return_wrong(void);
+__asm__(".syntax unified\n\t.text\n\t.thumb\n\t.balign 4\n\t.globl return_wrong\n\t.type return_wrong, "
+        "%function\n\t.thumb_func\n"
+        "return_wrong:\n\t.cfi_startproc\n\tpush {r4, lr}\n\t.cfi_def_cfa_offset 8\n\t.cfi_offset lr, -4\n\t"
+        ".cfi_offset r4, -8\n\tldr r0, =" WRONG_EXC_RETURN "\n\tbx r0\n\t.cfi_endproc\n\t"
+        ".size return_wrong, . - return_wrong\n\t.ltorg");
+
+/* Its stack is as it was. */
+void IRQ3_Handler(void) __attribute__((__naked__));
+void IRQ3_Handler(void)
+{
+    __asm__ volatile("ldr r0, =" WRONG_EXC_RETURN "\n\tbx r0");
+}
+#endif
+
 static const char *what;
 
 NOINLINE void fail(void);
@@ -169,6 +189,8 @@ void fail(void)
 #if MAINLINE
     else if (equal(what, "divide"))
         fault_divide();
+    else if (equal(what, "return"))
+        return_wrong();
     else if (equal(what, "unaligned"))
         fault_unaligned();
     else if (equal(what, "mpu")) {
@@ -256,6 +278,16 @@ void pend_irq0(void)
     PEND(0);
     BARRIER();
 }
+
+#if MAINLINE
+NOINLINE void pend_irq3(void);
+void pend_irq3(void)
+{
+    ENABLE(3);
+    PEND(3);
+    BARRIER();
+}
+#endif
 
 /* A leaf: its RA is in LR. */
 void pend_leaf(void);
@@ -565,6 +597,8 @@ void choose(const char *line)
         enter_task(old_task, (uintptr_t)sfu_cortexm_task_end, (uint32_t)(uintptr_t)memory.stack + TASK_SIZE);
     }
 #if MAINLINE
+    else if (is_where(line, "wrong-return"))
+        outer(pend_irq3);
     else if (is_where(line, "enabled")) {
         *SHCSR |= 7u << 16;
         run_task(fail);

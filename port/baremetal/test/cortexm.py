@@ -198,7 +198,6 @@ def check_overflow(board, image, where, what):
     reason = "  UsageFault: stack limit passed" if limit else "  MemManage: exception entry could not push"
     must(reason in said, str(said))
     must(not limit or any(re.fullmatch(r"SP 0x(\w{8}) limit 0x\1", line) for line in lines), "no limit")
-    must(LOST in lines, f"{lines[:6]}")
     must(LOST in lines, f"no line '{LOST}'")
     lines = lines[lines.index(LOST) + 1:]
     marks = "?" if where == "overflow-main" else "!?"
@@ -254,6 +253,17 @@ def check_push(board, image):
     must(not lines and status == 1, f"'{lines[:1]}', status {status}")
 
 
+def check_return(board, image, where, frames):
+    """What is below an exception that could not return is a guess, even where it looks like an exception frame."""
+    lines, status = boot(board, image.path, where)
+    check_words(lines, "HardFault", HANDLER, ["UsageFault: wrong EXC_RETURN"])
+    if lines[0].startswith("SP 0x"):
+        lines.pop(0)
+    must(lines.pop(0) == "an exception could not return; the next frame is guessed:", "nothing says that it is a guess")
+    check_trace(image, ["exc", *frames], lines)
+    must(not lines and status == 1, f"'{lines[:1]}', status {status}")
+
+
 def check_entry(board, image, where):
     lines, status = boot(board, image.path, f"{where} x")
     check_trace(image, ["keep_registers", "check_registers", *(TASK if where == "entry" else MAIN)], lines)
@@ -294,6 +304,9 @@ def tests(prefix, directory):
         fault("enabled", "divide", exception="UsageFault")
         for where, what in (("overflow", "x"), ("overflow", "+x"), ("overflow-main", "x")):
             cases[f"{where}-{what}"] = lambda where=where, what=what: check_overflow(board, image, where, what)
+        cases["wrong-return"] = lambda: check_return(board, image, "wrong-return x", ["pend_irq3~?", *MAIN])
+        cases["wrong-return-deep"] = lambda: check_return(board, image, "irq return",
+                                                          ["fail?", *SYSTICK, "pend_systick~!", *TASK])
         cases["overflow-push"] = lambda: check_push(board, image)
         if not directory.endswith(("-clang", "-O0")):  # these save it
             cases["overflow-leaf"] = lambda: check_leaf(board, image)

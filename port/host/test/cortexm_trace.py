@@ -115,6 +115,16 @@ def without_psp(board, image):
     must("psp is not known" in text, text[-300:])
 
 
+def wrong_return(board, image):
+    """What an exception that could not return has interrupted is a guess, if the CPU says that this has happened."""
+    log = log_of(board, image, "wrong")
+    must(re.search("sfu2 0+ begin", log), log[-300:])
+    text = trace(image, text=log)
+    tells = board != "microbit"
+    check(text, ["EXC_RETURN", "work~!", "task"] if tells else TASK)
+    must(("[guessed]  (exception frame)" in text) == tells and ("guessed frames are not proven" in text) == tells, text[-300:])
+
+
 def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
@@ -393,6 +403,7 @@ for name in BOARDS:
     tests = {f"{name}/dump/{where}": (dumped, where) for where in ("task", "interrupt", "fpu")}
     tests |= {f"{name}/small dump/{where}": (small, where) for where in ("task", "interrupt")}
     tests[f"{name}/dump/without-psp"] = (without_psp,)
+    tests[f"{name}/dump/wrong-return"] = (wrong_return,)
     tests[f"{name}/stopped"] = (stopped,)
     tests[f"{name}/zephyr"] = (from_zephyr,)
     tests[f"{name}/nuttx"] = (from_nuttx,)

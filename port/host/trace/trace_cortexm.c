@@ -28,12 +28,16 @@ static bool is_same_state(uint64_t exc_return)
     return ((exc_return & IN_SECURE) != 0) == ((exc_return & FROM_SECURE) != 0);
 }
 
+/* A dump begins at EXC_RETURN itself where the CPU has not pushed what was interrupted, or not all of it: what looks
+ * like that is a guess. */
 int cortexm_trap(struct trace_space *space, const struct sfu_frame *frame, struct sfu_interrupted *interrupted)
 {
-    const uint32_t exc_return = (uint32_t)space->last_ra;
+    const bool begins = frame->depth == 0;
+    const uint32_t exc_return = begins ? (uint32_t)frame->regs.pc : (uint32_t)space->last_ra;
     uint64_t at = frame->regs.sp;
+    int code;
 
-    if (frame->depth == 0 || !is_same_state(exc_return))
+    if (!is_same_state(exc_return))
         return SFU_E_TRAP;
     if ((exc_return & ON_PROCESS_STACK) != 0) {
         space->lacks_psp = !space->regs.has_psp;
@@ -41,7 +45,10 @@ int cortexm_trap(struct trace_space *space, const struct sfu_frame *frame, struc
     }
     if (space->lacks_psp)
         return SFU_E_TRAP;
-    return sfu_cortexm_unstack(space->target, exc_return, (uint32_t)at, (uint32_t)frame->regs.fp, interrupted);
+    code = sfu_cortexm_unstack(space->target, exc_return, (uint32_t)at, (uint32_t)frame->regs.fp, interrupted);
+    if (begins)
+        interrupted->guess = SFU_GUESS_HOOK;
+    return code;
 }
 
 bool cortexm_saved(const struct trace_space *space, uint64_t frame, unsigned reg, uint64_t *value)

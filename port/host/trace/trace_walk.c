@@ -407,7 +407,7 @@ static int step_walk(struct trace_walk *w)
         return code;
     if (w->walk.frame.guess == SFU_GUESS_CALL)
         how = "wild call";
-    else if (w->walk.frame.guess != SFU_GUESS_NONE)
+    else if (w->walk.frame.guess != SFU_GUESS_NONE && !cortexm_is_return(w->space->abi, from.regs.pc))
         how = "frame pointer";
     w->how = how;
     set_mode(w);
