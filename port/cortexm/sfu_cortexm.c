@@ -385,8 +385,8 @@ static bool guess_frame(const struct sfu_cortexm *c, uint32_t exc_return, struct
 }
 
 /* The CPU has not pushed what the exception of EXC_RETURN has interrupted, or not all of it. Guesses that what stands
- * there is right, if it looks like that, with r4 to r11 below it or without: a wrong EXC_RETURN may be wrong there, too.
- * Else guesses that the first return address from SP on, or on the stack that SP has run out of, is that of its
+ * there is right, if it looks like that, with r4 to r11 below it or without: a wrong EXC_RETURN may be wrong there,
+ * too. Else guesses that the first return address from SP on, or on the stack that SP has run out of, is that of its
  * caller. */
 static int guess_interrupted(const struct sfu_cortexm *c, uint32_t exc_return, struct sfu_interrupted *interrupted)
 {

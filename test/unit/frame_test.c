@@ -813,7 +813,8 @@ static void test_read_word(void **state)
 #endif
 }
 
-/* A row that a caller made, with the number of no ABI that is built in, is refused: it gets no other ABI's registers. */
+/* A row that a caller made, with the number of no ABI that is built in, is refused: it gets no other ABI's
+ * registers. */
 static void test_made_rows(void **state)
 {
     (void)state;
