@@ -43,7 +43,7 @@ static void any_bounds(struct sfu_stack *stack)
 {
     struct sfu_stack any;
 
-    ASSUME(any.low >= any.high || any.high - any.low <= SFU_ADDR_MAX >> SFU_ADDR_BITS / 4);
+    ASSUME(any.low >= any.high || any.high - any.low <= (uint64_t)1 << 48);
     any.bytes = NULL;
     if (nondet_bool())
         any.bytes = __CPROVER_allocate(any.low < any.high ? any.high - any.low : 0, 0);
