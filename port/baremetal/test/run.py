@@ -8,7 +8,9 @@ are compared with nm's, and the addr2line line is run as it was printed. TOOLS h
 """
 import bisect
 import concurrent.futures
+import copy
 import fnmatch
+import functools
 import os
 import re
 import subprocess
@@ -380,15 +382,20 @@ class Image:
         found = re.findall(r"^ *[0-9a-f]+:\s+(\w+)", listing, re.M)
         return found.index("jmp") + 1 if "jmp" in found else len(found)
 
-    def module_function(self, name):
-        """(start, size) of a function of the module, which is relocated where it lies"""
+    @functools.cached_property
+    def module_functions(self):
+        """{name: (start, size)} of the functions of the module, which is relocated where it lies"""
         path = os.path.join(self.directory, "module.ko")
         text = self.section(".text", path)[1]
-        for line in self.tool("nm", "-S", path).splitlines():
-            word = line.split()
-            if word[-1] == name:
-                return self.objects["module_image"] + text + int(word[0], 16), int(word[1], 16)
-        raise LookupError(name)
+        words = [line.split() for line in self.tool("nm", "-S", path).splitlines()]
+        return {word[3]: (self.objects["module_image"] + text + int(word[0], 16), int(word[1], 16))
+                for word in words if len(word) == 4}
+
+
+@functools.lru_cache(maxsize=None)
+def image_of(tools, directory, name="kernel.elf"):
+    """The image that many tests boot: nm takes as long as a boot. Nobody changes it."""
+    return Image(tools, directory, name)
 
 
 # ---- comparing ----
@@ -428,7 +435,7 @@ def check_frame(image, trace, n, wanted, line):
         start = image.objects[name[1:]]
         must(start < pc < start + 64 and m[3] is None, f"'{line}' is not in {name[1:]}")
     elif name.startswith("module:"):
-        start, size = image.module_function(name[7:])
+        start, size = image.module_functions[name[7:]]
         must(start <= lookup < start + size, f"'{line}' is not in {name[7:]}")
     else:
         must(m[3] == name, f"'{line}' is not {name}")
@@ -554,12 +561,13 @@ def check_broken(cpu, image, name):
     """One line, and the kernel boots on."""
     change, line = BROKEN[name]
     if isinstance(change, str):
-        image = Image(image.tools, image.directory, change)
+        image = image_of(image.tools, image.directory, change)
     else:
         with open(image.path, "rb") as file:
             data = file.read()
         _, offset, size = image.section(".sfu_sframe" if cpu in OWN else ".sframe")
         data = data[:offset] + change(data[offset:offset + size]) + data[offset + size:]
+        image = copy.copy(image)
         image.path = os.path.join(image.directory, f"kernel-{name}.elf")
         with open(image.path, "wb") as file:
             file.write(data)
@@ -633,19 +641,19 @@ def tests(cpu, tools, directory):
             continue  # clang's: its functions have no room
         if name == "corrupt" and short in ("riscv64-clang", "arm-clang"):
             continue  # sfu-gen lets functions share attributes whose rows are the same
-        yield f"{short}/{name}", lambda name=name: check_scenario(machine, Image(tools, directory), name)
+        yield f"{short}/{name}", lambda name=name: check_scenario(machine, image_of(tools, directory), name)
     if short == cpu:
         yield f"{short}/readme", lambda: check_readme(cpu)
-        yield f"{short}/record-reset", lambda: check_reset(cpu, Image(tools, directory))
+        yield f"{short}/record-reset", lambda: check_reset(cpu, image_of(tools, directory))
         if cpu in ("x86_64", "aarch64"):  # rules.mk
-            yield f"{short}/joined", lambda: check_joined(cpu, Image(tools, os.path.join(directory, "joined")))
+            yield f"{short}/joined", lambda: check_joined(cpu, image_of(tools, os.path.join(directory, "joined")))
         for name in BROKEN:
             if cpu in OWN and name in ("cut", "missing"):
                 continue  # sfu-gen makes the tables of images that are linked
-            yield f"{short}/broken-{name}", lambda name=name: check_broken(cpu, Image(tools, directory), name)
+            yield f"{short}/broken-{name}", lambda name=name: check_broken(cpu, image_of(tools, directory), name)
     if short.endswith("-small"):
-        yield f"{short}/text", lambda: check_text(cpu, Image(tools, directory))
-        yield f"{short}/stack-limit", lambda: check_stack(cpu, Image(tools, directory))
+        yield f"{short}/text", lambda: check_text(cpu, image_of(tools, directory))
+        yield f"{short}/stack-limit", lambda: check_stack(cpu, image_of(tools, directory))
 
 
 def run(test):
