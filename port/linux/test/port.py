@@ -9,6 +9,7 @@ addr2line line that it prints is run, and each address must lead to the source l
 """
 import bisect
 import collections
+import functools
 import os
 import re
 import subprocess
@@ -154,36 +155,49 @@ def check_demo(abi, out, mode, version=3):
 MADE = {}  # by what it is made with: an object, and what the compiler said
 
 
+def compiled(command, flags, source, folder):
+    """An object of SOURCE, and what the compiler said. It is made once for all programs that have it. Of the FLAGS it
+    takes those that are not for the link alone."""
+    if source.endswith('.o'):
+        return source, ''
+    flags = [flag for flag in flags if not flag.startswith('-Wl,') and flag not in ('-static', '-pie', '-static-pie')]
+    compiling = (*command, *flags, '-c', source)
+    if compiling not in MADE:
+        os.makedirs(folder, exist_ok=True)
+        name = f'{folder}/{len(MADE)}.o'
+        MADE[compiling] = name, run([*compiling, '-o', name])
+    return MADE[compiling]
+
+
+def own_flags(source, out, extra):
+    """What only some files are compiled with: EXTRA is not for those that several kinds of programs have."""
+    if source == 'port/linux/demo.c':
+        return [f'-DDEMO_IMAGE="{out}"']
+    return [] if source in DEMO else list(extra)
+
+
 def build(abi, flags, sources, out, version='', extra=()):
-    """Returns what the compiler said. FLAGS may begin with "clang". EXTRA is for what is not of the CORE, of which each
-    object is compiled once."""
+    """Returns what the compiler said. FLAGS may begin with "clang"."""
     tools = os.path.join(TC, version, abi.removesuffix('_be'))
     compiler = ABIS[abi][0]
     if flags[0] == 'clang':
         compiler = ['clang', f'--target={abi}-linux-gnu', '-fno-integrated-as']
         flags = flags[1:]
-    command, said, objects = compiler + [f'-B{tools}/'] + FLAGS, '', []
-    os.makedirs(os.path.dirname(out) + '/made', exist_ok=True)
-    for source in sources:
-        own = [] if source in CORE else [*extra, f'-DDEMO_IMAGE="{out}"']
-        compiling = (*command, *(flag for flag in flags if not flag.startswith('-Wl,')), *own, '-c', source)
-        if source.endswith('.o'):
-            objects.append(source)
-            continue
-        if compiling not in MADE:
-            name = f'{os.path.dirname(out)}/made/{len(MADE)}.o'
-            MADE[compiling] = name, run([*compiling, '-o', name])
-        objects.append(MADE[compiling][0])
-        said += MADE[compiling][1]
+    command = compiler + [f'-B{tools}/'] + FLAGS
+    made = [compiled(command, [*flags, *own_flags(source, out, extra)], source, os.path.dirname(out) + '/made')
+            for source in sources]
     if compiler[0] == 'clang':  # it complains of what only the compilation needs
         command = [flag for flag in command if not flag.startswith('-Wa,')]
     static = [] if '-pie' in flags else ['-static']
-    return said or run(command + static + flags + objects + ['-o', out])
+    said = ''.join(said for _, said in made)
+    return said or run(command + static + flags + [name for name, _ in made] + ['-o', out])
 
 
 def check_libc(abi, flags, out):
     """A program with libc, with its own start files and loader."""
-    log = run(ABIS[abi][0] + [f'-B{TC}/{abi}/'] + LIBC_FLAGS + flags + LIBC_SOURCES + ['-o', out])
+    command = ABIS[abi][0] + [f'-B{TC}/{abi}/'] + LIBC_FLAGS
+    made = [compiled(command, flags, source, os.path.dirname(out) + '/made') for source in LIBC_SOURCES]
+    log = ''.join(said for _, said in made) or run(command + flags + [name for name, _ in made] + ['-o', out])
     emulator = ABIS[abi][1] and ABIS[abi][1] + ['-L', LIBC[abi]]
     result = log or run(emulator + [out])
     return None if result == 'ok libc\n' else ' '.join(result.split())
@@ -257,10 +271,16 @@ CALLERS = {'sfu_linux_start': ['_start'], 'sfu_linux_main': ['sfu_linux_start'],
 MOST_FRAMES = 64  # SFU_PROFILE_PCS
 
 
-def functions_at(addresses, out, cpu):
-    """How many of the ADDRESSES are in which function, says nm."""
+@functools.lru_cache(maxsize=None)
+def functions_of(out, cpu):
+    """(start, size, name) of each function, says nm."""
     lines = [line.split() for line in run([tool_of('nm', cpu), '-S', out]).splitlines()]
-    functions = sorted((int(line[0], 16), int(line[1], 16), line[3]) for line in lines if len(line) == 4)
+    return sorted((int(line[0], 16), int(line[1], 16), line[3]) for line in lines if len(line) == 4)
+
+
+def functions_at(addresses, out, cpu):
+    """How many of the ADDRESSES are in which function."""
+    functions = functions_of(out, cpu)
     found = collections.Counter()
     for address in addresses:
         start, size, name = functions[bisect.bisect_right(functions, (address, 1 << 64, '')) - 1]
@@ -313,17 +333,17 @@ LIBRARY = ['riscv64-unknown-elf-gcc', '-march=rv32imac', '-mabi=ilp32', '-print-
 
 def build_riscv(abi, how, sources, out, extra=()):
     """A program whose tables sfu-gen makes: no assembler writes them. Returns what the tools say."""
-    flags = [flag for flag in FLAGS if flag != '-Wa,--gsframe'] + ['-static', '-DDEMO_LINKER_SYMBOLS', *extra]
-    compiler, objects, log = ABIS[abi][0], [], ''
+    flags = [flag for flag in FLAGS if flag != '-Wa,--gsframe'] + ['-static', '-DDEMO_LINKER_SYMBOLS']
+    compiler, made = ABIS[abi][0], []
     clang = how.startswith('clang')
     for source in sources:
-        objects.append(source if source.endswith('.o') else f'{out}-{os.path.basename(source)}.o')
         chosen = CLANG[abi] if clang else compiler
         if source.endswith('.S') and clang:
             chosen = [compiler[0], *CLANG[abi][2:]]
-        if objects[-1] != source:
-            log += run([*chosen, *flags, *how.removeprefix('clang-16').split(), f'-DDEMO_IMAGE="{out}"',
-                        '-Wno-unused-command-line-argument', '-c', source, '-o', objects[-1]])
+        made.append(compiled([*chosen, *flags, '-Wno-unused-command-line-argument'],
+                             [*how.removeprefix('clang-16').split(), *own_flags(source, out, extra)], source,
+                             os.path.dirname(out) + '/made'))
+    objects, log = [name for name, _ in made], ''.join(said for _, said in made)
     library = [run(LIBRARY).strip()] if abi == 'riscv32' else []
     how = [] if clang else how.split()
     log += run([*compiler, *flags, *how, '-Wl,--build-id=none', '-Wl,-T,port/linux/sfu-gen.lds', *objects, *library,
