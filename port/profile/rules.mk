@@ -11,14 +11,27 @@ PROFILE_HEADERS := sfu.h $(wildcard arch/*.h arch/*/*.h port/print/*.h port/fast
     port/profile/test/*.h port/baremetal/*.h port/baremetal/*/*.h port/baremetal/*/machine.ld port/baremetal/kernel.ld)
 PROFILE_INCLUDE := $(addprefix -Iport/,fast depot profile)
 
-# profile_kernel CPU: its kernels, by the flags of test/port/bare.
+# profile_objects CPU, SOURCES, MACHINE: what its kernels are linked of, besides what they are for. Objects of the port
+# and the printer are those of port/baremetal/test, which has the same flags. Their order is that of SOURCES: how near
+# the measured shares come to the true ones depends on where the code lies.
+profile_objects = $(foreach file,$(2) port/baremetal/$(3)/machine.c port/baremetal/$(3)/boot.S,\
+    $(if $(filter $(PROFILE_OWN),$(file)),$(PROFILE),$(BARE))/$(1)/$(basename $(file)).o)
+PROFILE_OWN := port/fast/% port/depot/% port/profile/% port/baremetal/heap.c
+PROFILE_TESTS := $(addprefix port/profile/test/,shares.o memory.o recipe.o)
+
+# profile_kernel CPU: its kernels, by the flags of port/baremetal/test.
 define profile_kernel
-$(PROFILE)/$(1)/%.elf: port/profile/test/%.c $(PROFILE_SOURCES) port/baremetal/$(1)/machine.c \
-    port/baremetal/$(1)/boot.S $(PROFILE_HEADERS) | $(TC)
+$(PROFILE)/$(1)/%.o: %.c $(PROFILE_HEADERS) $(MAKEFILE_LIST) | $(TC)
 	@test/tools/toolchain/install.sh check
 	@mkdir -p $$(@D)
 	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $$(BARE_CPU_$(1)) $$(BARE_FLAGS) $(PROFILE_INCLUDE) -Iport/baremetal/$(1) \
-	    $$(filter %.c %.S,$$^) $$(BARE_LINK) $$(PROFILE_LINK) -Lport/baremetal -Tport/baremetal/$(1)/machine.ld -o $$@
+	    -c $$< -o $$@
+
+.SECONDARY: $(call profile_objects,$(1),$(PROFILE_SOURCES),$(1)) $(PROFILE_TESTS:%=$(PROFILE)/$(1)/%)
+$(PROFILE)/$(1)/%.elf: $(PROFILE)/$(1)/port/profile/test/%.o $(call profile_objects,$(1),$(PROFILE_SOURCES),$(1)) \
+    port/baremetal/$(1)/machine.ld port/baremetal/kernel.ld
+	$(1)-linux-gnu-gcc -B$(TC)/$(1)/ $(BARE_LINK) $$(PROFILE_LINK) -Lport/baremetal \
+	    -Tport/baremetal/$(1)/machine.ld $$(filter %.o,$$^) -o $$@
 $(PROFILE)/$(1)/memory.elf: PROFILE_LINK := -Wl,--wrap=machine_exit
 
 CHECK_$(1) += profile-$(1)
@@ -38,13 +51,17 @@ PROFILE_SOURCES_riscv64 := $(PROFILE_SOURCES)
 PROFILE_SOURCES_riscv32 := $(filter-out port/fast/%,$(PROFILE_SOURCES))
 PROFILE_LIBRARY_riscv32 = $$(riscv64-unknown-elf-gcc -march=rv32imac -mabi=ilp32 -print-libgcc-file-name)
 define profile_riscv
-$(PROFILE)/$(1)/%.elf: port/profile/test/%.c $(PROFILE_SOURCES_$(1)) port/baremetal/riscv/machine.c \
-    port/baremetal/riscv/boot.S $(PROFILE_HEADERS) $(BARE)/$(1)/kernel.ld build/tools/sfu-gen
+$(PROFILE)/$(1)/%.o: %.c $(PROFILE_HEADERS) $(MAKEFILE_LIST)
 	@test/tools/toolchain/install.sh check
 	@mkdir -p $$(@D)
-	$(RISCV_CC) $(RISCV_CPU_$(1)) $$(RISCV_FLAGS) $(PROFILE_INCLUDE) $$(filter %.c %.S,$$^) \
-	    $$(PROFILE_LIBRARY_$(1)) $$(BARE_LINK) $$(PROFILE_LINK) -L$(BARE)/$(1) \
-	    -Tport/baremetal/riscv/machine.ld -o $$@
+	$(RISCV_CC) $(RISCV_CPU_$(1)) $$(RISCV_FLAGS) $(PROFILE_INCLUDE) -c $$< -o $$@
+
+.SECONDARY: $(call profile_objects,$(1),$(PROFILE_SOURCES_$(1)),riscv) $(PROFILE_TESTS:%=$(PROFILE)/$(1)/%)
+$(PROFILE)/$(1)/%.elf: $(PROFILE)/$(1)/port/profile/test/%.o \
+    $(call profile_objects,$(1),$(PROFILE_SOURCES_$(1)),riscv) $(BARE)/$(1)/kernel.ld \
+    port/baremetal/riscv/machine.ld build/tools/sfu-gen
+	$(RISCV_CC) $(RISCV_CPU_$(1)) $(BARE_LINK) $$(PROFILE_LINK) -L$(BARE)/$(1) \
+	    -Tport/baremetal/riscv/machine.ld $$(filter %.o,$$^) $$(PROFILE_LIBRARY_$(1)) -o $$@
 	build/tools/sfu-gen -q --strict $$@
 $(PROFILE)/$(1)/memory.elf: PROFILE_LINK := -Wl,--wrap=machine_exit
 CHECK += profile-$(1)
