@@ -138,6 +138,15 @@ $(2)/port/baremetal/test/module.o: $(2)/module.ko
 endef
 $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kind,$(cpu),$(BARE)/$(cpu))))
 $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kind,$(cpu),$(BARE)/$(cpu)-s,-DMACHINE_S)))
+# No header of the machine is in these: in both modes they are the same.
+RISCV_SAME := sfu.o $(addprefix port/print/sfu_,print.o build_id.o cycles.o record.o all.o) \
+    port/symbols/sfu_symbols.o port/fast/sfu_fast.o $(addprefix test/truth/step/,compare.o cpu.o shadow.o lookup.o)
+define riscv_same
+$(RISCV_SAME:%=$(BARE)/$(1)-s/%): $(BARE)/$(1)-s/%: $(BARE)/$(1)/%
+	@mkdir -p $$(@D)
+	@cp $$< $$@
+endef
+$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_same,$(cpu))))
 $(eval $(call riscv_kind,riscv64,$(BARE)/riscv64-clang,,\
     clang-16 --target=riscv64-linux-gnu -march=rv64imac -mabi=lp64 -mcmodel=medany))
 # With frame pointers leaf functions would have some too.

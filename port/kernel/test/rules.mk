@@ -23,15 +23,16 @@ KERNEL_PORT_OBJECTS := port/kernel/sfu_kernel.o port/kernel/test/main.o port/pri
 # By other flags, too: frame pointers are nothing that a trace needs.
 KERNEL_PORT_HOOK := -O1
 
-# kernel_port CPU, KIND, FLAGS
+# kernel_port CPU, KIND, FLAGS, DIRECTORY: DIRECTORY has the objects around the port: those of port/baremetal/test, if
+# there are any with these flags.
 define kernel_port
-$(call kernel_image,$(1),$(KERNEL_PORT)/$(2),-Iport/kernel $(3),,$(call kernel_objects,$(1),$(KERNEL_PORT)/$(2)) \
+$(call kernel_image,$(1),$(KERNEL_PORT)/$(2),-Iport/kernel $(3),,$(call kernel_objects,$(1),$(4)) \
     $(addprefix $(KERNEL_PORT)/$(2)/,$(KERNEL_PORT_OBJECTS)))
 $(KERNEL_PORT)/$(2)/port/kernel/%.o: port/kernel/sfu_kernel.h port/baremetal/test/step.h
 endef
-# riscv_kernel_port CPU, KIND, FLAGS
+# riscv_kernel_port CPU, KIND, FLAGS, DIRECTORY
 define riscv_kernel_port
-$(call riscv_image,$(1),$(KERNEL_PORT)/$(2),-Iport/kernel $(3),,$(call riscv_objects,$(1),$(KERNEL_PORT)/$(2)) \
+$(call riscv_image,$(1),$(KERNEL_PORT)/$(2),-Iport/kernel $(3),,$(call riscv_objects,$(1),$(4)) \
     $(addprefix $(KERNEL_PORT)/$(2)/,$(KERNEL_PORT_OBJECTS)))
 $(KERNEL_PORT)/$(2)/port/kernel/%.o: port/kernel/sfu_kernel.h port/baremetal/test/step.h
 endef
@@ -50,12 +51,14 @@ suite-kernel-$(1): $(KERNEL_PORT)/$(1)/kernel.elf $(KERNEL_PORT)/$(1)-hook/kerne
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh kernel-$(1) python3 port/kernel/test/run.py $(1) $(TC)/$(1) $(KERNEL_PORT)/$(1) $(KERNEL_PORT)/$(1)-hook
 endef
-$(foreach cpu,$(BARE_CPUS),$(eval $(call kernel_port,$(cpu),$(cpu))))
-$(foreach cpu,$(BARE_CPUS),$(eval $(call kernel_port,$(cpu),$(cpu)-hook,$(KERNEL_PORT_HOOK))))
+$(foreach cpu,$(BARE_CPUS),$(eval $(call kernel_port,$(cpu),$(cpu),,$(BARE)/$(cpu))))
+$(foreach cpu,$(BARE_CPUS),$(eval $(call kernel_port,$(cpu),$(cpu)-hook,$(KERNEL_PORT_HOOK),\
+    $(if $(BARE_HOOK_$(cpu)),$(KERNEL_PORT),$(BARE))/$(cpu)-hook)))
 $(foreach cpu,$(BARE_CPUS),$(eval $(call bare_hook,$(cpu),$(KERNEL_PORT)/$(cpu)-hook)))
 $(foreach cpu,$(BARE_CPUS),$(eval $(call kernel_port_suite,$(cpu))))
-$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port,$(cpu),$(cpu))))
-$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port,$(cpu),$(cpu)-s,-DMACHINE_S)))
-$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port,$(cpu),$(cpu)-hook,$(KERNEL_PORT_HOOK))))
+$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port,$(cpu),$(cpu),,$(BARE)/$(cpu))))
+$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port,$(cpu),$(cpu)-s,-DMACHINE_S,$(BARE)/$(cpu)-s)))
+$(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port,$(cpu),$(cpu)-hook,$(KERNEL_PORT_HOOK),\
+    $(if $(filter $(cpu)-hook,$(RISCV_KINDS_$(cpu))),$(BARE),$(KERNEL_PORT))/$(cpu)-hook)))
 $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_hook,$(cpu),$(KERNEL_PORT)/$(cpu)-hook)))
 $(foreach cpu,$(RISCV_CPUS),$(eval $(call riscv_kernel_port_suite,$(cpu))))
