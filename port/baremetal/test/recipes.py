@@ -8,6 +8,7 @@ they made is looked at with binutils. TC has the binutils, a directory for each 
 """
 import concurrent.futures
 import fnmatch
+import functools
 import glob
 import os
 import re
@@ -15,6 +16,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import threading
 
 CC = {cpu: cpu + "-linux-gnu-gcc" for cpu in ("x86_64", "aarch64", "s390x")}
 CC["riscv64"] = "riscv64-linux-gnu-gcc -march=rv64imac_zicsr -mabi=lp64 -mcmodel=medany"
@@ -58,17 +60,44 @@ def read(path):
         return file.read()
 
 
+@functools.lru_cache(None)
 def blocks():
     """(kind, words after it, text) for each marked block"""
-    for page in sorted(glob.glob("docs/*.md")):
-        for m in re.finditer(r"<!-- (file|run): ([^\n]*?) -->\n```\w+\n(.*?)```\n", read(page), re.S):
-            yield m[1], m[2].split(), m[3]
+    return [(m[1], m[2].split(), m[3]) for page in sorted(glob.glob("docs/*.md"))
+            for m in re.finditer(r"<!-- (file|run): ([^\n]*?) -->\n```\w+\n(.*?)```\n", read(page), re.S)]
+
+
+class Once:
+    """What several tests need is made by the first of them, in a folder of its own, and copied."""
+
+    def __init__(self, folder):
+        self.folder, self.locks, self.lock = folder, {}, threading.Lock()
+        shutil.rmtree(folder, ignore_errors=True)
+
+    def copy(self, key, names, make, to):
+        """Copies NAMES, which MAKE makes in the folder TO, from where the first call with KEY has put them."""
+        with self.lock:
+            number, lock = self.locks.setdefault(key, (len(self.locks), threading.Lock()))
+        kept = os.path.join(self.folder, str(number))
+        with lock:
+            os.makedirs(to, exist_ok=True)
+            if os.path.isdir(kept):
+                source, target = kept, to
+            else:
+                make()
+                os.makedirs(kept + ".new")
+                source, target = to, kept + ".new"
+            for name in names:
+                shutil.copy(os.path.join(source, name), os.path.join(target, name))
+            if target != to:
+                os.rename(target, kept)
 
 
 class Bench:
     """A directory for one CPU, with the files that the recipes speak of."""
 
-    def __init__(self, tc, cpu, directory):
+    def __init__(self, tc, cpu, directory, once):
+        self.once = once
         self.cpu, self.directory, self.tools = cpu, directory, os.path.abspath(os.path.join(tc, cpu))
         self.cc = CC[cpu]
         if cpu == "riscv64":  # no other tools know its tables
@@ -116,6 +145,12 @@ class Bench:
         must((done.returncode != 0) == fails, f"exit status {done.returncode}: {done.stdout[-400:]!r}")
         return done.stdout
 
+    def unwinder(self, flags, own=False):
+        """sfu.o and sfu_print.o by the compiler with FLAGS"""
+        self.once.copy((self.cc, flags, own), ("sfu.o", "sfu_print.o"),
+                       lambda: self.run(f"$CC -O2 -ffreestanding {flags} -fasynchronous-unwind-tables "
+                                        "-c sfu.c sfu_print.c", own), self.directory)
+
     def own_tools(self):
         """A folder of Debian's binutils for this CPU, by their names alone."""
         folder = os.path.abspath(os.path.join(self.directory, "own"))
@@ -157,8 +192,7 @@ KERNEL = ("start", "kernel_main", "print_trace", "sfu_panic_init")
 def build(bench):
     """kernel.o and entry.o as the first recipe makes them, and the unwinder"""
     bench.recipe("flags")
-    bench.run("$CC -O2 -ffreestanding -ffunction-sections -fasynchronous-unwind-tables -Wa,--gsframe "
-              "-c sfu.c sfu_print.c")
+    bench.unwinder("-ffunction-sections -Wa,--gsframe")
 
 
 def test_flags(bench):
@@ -191,7 +225,7 @@ begin: ldr x0, =stack_high
 
 def test_boots(bench):
     """The page's kernel panics at boot: no mark of a fault, and a trace that ends in start."""
-    build(bench)
+    bench.recipe("flags")
     bench.write("begin.S", BEGIN)
     bench.write("kernel.ld", bench.read("kernel.ld").replace(". = 0x100000", ". = 0x40080000"))
     bench.run("$CC -c begin.S && $CC -O2 -mgeneral-regs-only -ffreestanding -fno-inline "
@@ -255,7 +289,8 @@ def test_gen(bench):
     bench.write("trap.S", ENTRY)
     bench.recipe("own", own=True)
     must(".sframe" not in bench.run("readelf -SW kernel.o entry.o", own=True), "this assembler makes tables")
-    bench.run("$CC -O2 -ffreestanding -fasynchronous-unwind-tables -c sfu.c sfu_print.c trap.S", own=True)
+    bench.unwinder("", own=True)
+    bench.run("$CC -c trap.S", own=True)
     script = with_unwinder(bench.scripts["gen"]).replace("entry.o", "entry.o trap.o -Wl,-u,handler")
     said = bench.run(script, own=True)
     if bench.cpu == "s390x":  # objdump gives up on shared rows of the other byte order
@@ -296,7 +331,8 @@ $CC -O2 -ffreestanding -fno-pic -fasynchronous-unwind-tables -c sfu.c sfu_print.
     bench.must_describe("kernel.elf", KERNEL[1:], ".sfu_sframe")
     bench.write("room-kernel.ld", bench.read("room-kernel.ld").replace("0xffff900000100000", "0x100000"))
     bench.recipe("own", own=True)
-    bench.run("$CC -O2 -ffreestanding -fasynchronous-unwind-tables -c sfu.c sfu_print.c trap.S", own=True)
+    bench.unwinder("", own=True)
+    bench.run("$CC -c trap.S", own=True)
     # SFU_NO_ASM is bad advice there.
     bench.run("$CC -DSFU_NO_ASM -ffreestanding -c entry.S trap.S", own=True)
     bench.run(script.replace("--small --strict", "--strict --forget --no-share"), own=True)
@@ -395,9 +431,14 @@ def test_described(bench):
     strange = [name for name in re.findall(r" U (\w+)", needed) if name not in known and not re.match(
         r"sfu_|sframe_|boot_stack|irq_stack|entries_", name)]
     must(not strange, f"it needs {strange}")
-    done = subprocess.run([sys.executable, "port/dist/dist.py", os.path.join(bench.directory, "dist")],
-                          capture_output=True, text=True, check=False)
-    must(done.returncode == 0, done.stderr)
+    copied = os.path.join(bench.directory, "dist")
+
+    def dist():
+        done = subprocess.run([sys.executable, "port/dist/dist.py", copied], capture_output=True, text=True,
+                              check=False)
+        must(done.returncode == 0, done.stderr)
+
+    bench.once.copy("dist", [f"sfu_{name}.{kind}" for name in ("kernel", "panic") for kind in "ch"], dist, copied)
     bench.write("dist/described.c", page)
     bench.run(f"cd dist && $CC {flags} -I.. -c described.c sfu_kernel.c sfu_panic.c -iquote .")
 
@@ -506,7 +547,6 @@ def test_left_out(bench):
 
 
 def test_efi(bench):
-    build(bench)
     bench.run("$CC -O2 -fpic -ffreestanding -fasynchronous-unwind-tables -Wa,--gsframe "
               "-c kernel.c sfu.c sfu_print.c entry.S")
     bench.run(with_unwinder(bench.scripts["efi"]))
@@ -681,7 +721,7 @@ def test_instrument(bench):
         wanted = {line.split()[-1] for line in bench.run(f"nm -u {name}").splitlines()}
         wanted = {symbol for symbol in wanted - allowed if not symbol.startswith("sfu_")}
         must(not wanted, f"{name} needs {sorted(wanted)}")
-    bench.run("$CC -O2 -ffreestanding $KERNEL_FLAGS -c sfu.c -o instrumented.o")
+    bench.run("$CC -O0 -ffreestanding $KERNEL_FLAGS -c sfu.c -o instrumented.o")
     must(len(bench.run("nm -u instrumented.o").splitlines()) >= 9, "the flags instrument nothing")
 
 
@@ -805,15 +845,13 @@ def cortexm_without_cfi(bench, script):
     known = sorted((int(addr, 16), name) for addr, name in re.findall(r"(?m)^(\w+) [tT] ([^$\n]+)$", symbols))
     names = [max(symbol for symbol in known if symbol[0] <= int(pc, 16))[1] for pc in lines[-1].split()[3:]]
     must(names[:3] + names[4:] == ["inner", "quotient", "PendSV_Handler", "main", "Reset_Handler"], f"{names} {lines}")
-    bench.write("startup.s", STARTUP.format(bench.read("cortexm_reset.s")))
-    bench.write("app.c", APPLICATION)
-    bench.run(script, own=True)  # as it was
 
 
 def test_cortexm(bench):
     """The page's firmware divides by zero on a board of QEMU; in as few lines as the page promises."""
     script = bench.scripts["cortexm"]
     bench.write("vendor.ld", VENDOR.format(bench.read("cortexm_tables.ld"), bench.read("cortexm_last.ld")))
+    cortexm_without_cfi(bench, script)
     bench.write("startup.s", STARTUP.format(bench.read("cortexm_reset.s")))
     bench.write("app.c", APPLICATION)
     bench.run(script, own=True)
@@ -824,7 +862,6 @@ def test_cortexm(bench):
                            stdout=subprocess.PIPE, check=True).stdout
     names = [line.split(" at ")[0] for line in named.splitlines()]
     must(names[:2] == ["divide", "main"] and len(names) == 3, f"{names}")
-    cortexm_without_cfi(bench, script)
     os.symlink(os.getcwd(), os.path.join(bench.directory, "sfu"))
     bench.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.13)\nproject(firmware C)\n"
                 "add_executable(firmware cortexm_firmware.c app.c startup.o)\n" + bench.read("cortexm.cmake"))
@@ -916,10 +953,12 @@ def main():
     chosen = os.environ.get("T", "")
     tests = [test for test in tests if chosen in test[0] or fnmatch.fnmatchcase(test[0], f"*{chosen}*")]
 
+    once = Once(os.path.join(directory, "once"))
+
     def run(job):
         name, test, cpu = job
         try:
-            test(cpu and Bench(tc, cpu, os.path.join(directory, name)))
+            test(cpu and Bench(tc, cpu, os.path.join(directory, name), once))
         except (Wrong, KeyError, OSError) as wrong:
             return f"not ok {name}: {wrong!r}"
         return f"ok {name}"
