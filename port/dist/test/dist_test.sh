@@ -34,15 +34,17 @@ for compiler in gcc "gcc -m32" aarch64-linux-gnu-gcc "aarch64-linux-gnu-gcc -mbi
     clang "clang --target=aarch64-linux-gnu" "clang --target=aarch64_be-linux-gnu" "clang --target=s390x-linux-gnu" \
     "clang --target=riscv32-linux-gnu"; do
     # shellcheck disable=SC2086 # words
-    for switches in "" "-DSFU_NO_ARCH -DSFU_NO_PRINT"; do
+    for switches in "-DSFU_NO_ARCH -DSFU_NO_PRINT" ""; do
         test "$compiler $switches" $compiler -std=c99 -ffreestanding -O2 $warnings -Wstrict-prototypes $switches \
             -c $out/sfu_panic.c -o $work/sfu.o
     done
+    cp $work/sfu.o "$work/panic-$compiler.o" # with each part
 done
 for compiler in gcc aarch64-linux-gnu-gcc s390x-linux-gnu-gcc clang "clang --target=aarch64-linux-gnu" "g++ -xc++"; do
     for name in kernel profile depot fast; do
         # shellcheck disable=SC2086 # words
-        test "$compiler sfu_$name.c" $compiler -ffreestanding -O2 $warnings -c $out/sfu_$name.c -o $work/$name.o
+        test "$compiler sfu_$name.c" $compiler -ffreestanding -O2 $warnings -c $out/sfu_$name.c \
+            -o "$work/$name-$compiler.o"
     done
 done
 profile_beside() {
@@ -64,8 +66,8 @@ profiler() {
     local part
     rm -rf $work/profiler
     mkdir $work/profiler
-    for part in $out/sfu_panic port/profile/sfu_profile port/depot/sfu_depot port/depot/sfu_depot_print \
-        port/fast/sfu_fast; do
+    cp $work/panic-gcc.o $work/profiler || return 1
+    for part in port/profile/sfu_profile port/depot/sfu_depot port/depot/sfu_depot_print port/fast/sfu_fast; do
         gcc -O2 -ffreestanding -I. -Iport/{print,depot,fast} -c "$part.c" -o "$work/profiler/${part##*/}.o" || return 1
     done
     ld -r $work/profiler/*.o -o $work/profiler/all && ! nm -u $work/profiler/all | grep .
@@ -77,11 +79,12 @@ alone() {
     "$@" -std=c99 -ffreestanding -c $out/sfu_panic.c -o $work/alone.o && ! nm -u $work/alone.o | grep .
 }
 parts() {
-    local part
-    for part in port/{print,symbols,fast,depot,profile,kernel}/*.c; do
-        "$@" -std=c99 -ffreestanding -I. -Iarch -Iport/{print,symbols,fast,depot} -c "$part" -o $work/part.o &&
-            ! nm -u $work/part.o | grep -v ' sfu_' || return 1
-    done
+    local sources=("$PWD"/port/{print,symbols,fast,depot,profile,kernel}/*.c) here=$PWD
+    rm -rf $work/parts
+    mkdir $work/parts
+    (cd $work/parts && "$@" -std=c99 -ffreestanding -I"$here" -I"$here/arch" \
+        -I"$here"/port/{print,symbols,fast,depot} -c "${sources[@]}") &&
+        [ "$(find $work/parts -name '*.o' | wc -l)" = ${#sources[@]} ] && ! nm -uA $work/parts/*.o | grep -v ' sfu_'
 }
 for level in -O0 -Os; do
     test "calls nothing: gcc $level" alone gcc $level -mno-red-zone -mgeneral-regs-only
@@ -110,10 +113,11 @@ renamed() {
     make -s dist PREFIX=mine_ && mkdir -p $mine && mv $out/mine_* $mine || return 1
     ! grep -rn '[^.L]sfu_\|SFU_' $mine || return 1
     for cpu in x86_64 aarch64 s390x; do
-        for kind in $out/sfu $mine/mine; do
-            code=$work/$(basename "$kind")
-            $cpu-linux-gnu-gcc -std=c99 -O2 -ffreestanding -c "${kind}_panic.c" -o "$code.o" &&
-                build/tc/$cpu/objcopy -O binary -j '.text*' -j '.rodata*' "$code.o" "$code.bin" || return 1
+        if [ $cpu = x86_64 ]; then compiler=gcc; else compiler=$cpu-linux-gnu-gcc; fi
+        $compiler -std=c99 -O2 -ffreestanding -c $mine/mine_panic.c -o $work/mine.o || return 1
+        cp "$work/panic-$compiler.o" $work/sfu.o
+        for kind in sfu mine; do
+            build/tc/$cpu/objcopy -O binary -j '.text*' -j '.rodata*' $work/$kind.o $work/$kind.bin || return 1
         done
         cmp $work/sfu.bin $work/mine.bin || return 1
         [ "$(build/tc/$cpu/nm -g --defined-only $work/mine.o | grep -c ' mine_')" -ge 15 ] || return 1
