@@ -70,7 +70,9 @@ compile_core() {
     private_apt download "rust-src=$version" || apt_failed "no source of rustc's version, $version"
     cd "$home"
     mkdir -p "$work/unpacked" "$work/made"
-    dpkg-deb -x "$work"/rust-src_*.deb "$work/unpacked"
+    dpkg-deb --fsys-tarfile "$work"/rust-src_*.deb |
+        tar -x -C "$work/unpacked" --no-same-owner --wildcards './usr/src/rustc-*/library/core' \
+            './usr/src/rustc-*/library/portable-simd' './usr/src/rustc-*/library/stdarch/crates/core_arch' -f -
     printf '#![feature(compiler_builtins)]\n#![compiler_builtins]\n#![no_std]\n' >"$work/builtins.rs"
     export RUSTC_BOOTSTRAP=1
     rustc --edition=2021 "--target=$target" --crate-name=core --crate-type=rlib -Copt-level=1 -Cpanic=abort -Awarnings \
