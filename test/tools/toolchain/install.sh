@@ -32,20 +32,6 @@ wanted() {
 
 groups() { awk '{ sub(/#.*/, "") } NF == 2 && !seen[$1]++ { print $1 }' "$list"; }
 
-available() { apt-cache show --no-all-versions "$1" 2>/dev/null | grep -q '^Package:'; }
-
-# Replaces each "a|b" of "$@" by the one that counts here.
-resolve() {
-    for p in "$@"; do
-        case $p in
-        *'|'*)
-            if available "${p%%|*}"; then printf '%s\n' "${p%%|*}"; else printf '%s\n' "${p#*|}"; fi
-            ;;
-        *) printf '%s\n' "$p" ;;
-        esac
-    done
-}
-
 # Prints those of "$@" that are not installed for this machine's own architecture.
 missing() {
     arch=$(dpkg --print-architecture)
@@ -59,6 +45,33 @@ missing() {
         $0 == "--" { asked = 1; next }
         !asked && $1 == "installed" && ($3 == arch || $3 == "all") { have[$2] = 1 }
         asked && !($0 in have) { print }
+    '
+}
+
+# Prints those of "$@" that apt has, which takes most of a second however many there are.
+available() { apt-cache show --no-all-versions "$@" 2>/dev/null | sed -n 's/^Package: //p' | sort -u; }
+
+# Replaces each "a|b" of "$@" by the one that counts here. What is installed, apt has.
+resolve() {
+    firsts=
+    for p in "$@"; do
+        case $p in
+        *'|'*) firsts="$firsts ${p%%|*}" ;;
+        esac
+    done
+    # shellcheck disable=SC2086 # words
+    absent=${firsts:+$(missing $firsts)}
+    # shellcheck disable=SC2086
+    there=${absent:+$(available $absent)}
+    {
+        printf '%s\n' "$absent" -- "$there" --
+        printf '%s\n' "$@"
+    } | awk -F'|' '
+        $0 == "--" { part++; next }
+        part == 0 { absent[$0] = 1; next }
+        part == 1 { delete absent[$0]; next }
+        NF == 2 { print $1 in absent ? $2 : $1; next }
+        { print }
     '
 }
 
@@ -83,9 +96,7 @@ apt_install() {
         -o DPkg::Lock::Timeout=900 -o Dpkg::Use-Pty=0 "$@" >/dev/null
 }
 
-all_available() {
-    for p in "$@"; do available "$p" || return 1; done
-}
+all_available() { [ "$(available "$@")" = "$(printf '%s\n' "$@" | sort -u)" ]; }
 
 dry=
 if [ "${1-}" = -n ]; then
