@@ -4,7 +4,8 @@
 #
 # release.sh OUT [TARGET...]: makes OUT, which has all that a release publishes: the files of `make dist`, SHA256SUMS
 # and NOTES.md, the version's part of CHANGELOG.md. Proves first that
-#     sfu.h, the crate and CHANGELOG.md have the same version, and nothing is changed that is not committed
+#     sfu.h, the crate and CHANGELOG.md have the same version, CHANGELOG.md says something of it, and nothing is changed
+#     that is not committed
 #     the files are the same, byte for byte, when they are made again, and when they are made in the unpacked archive
 #     the archive passes its own tests: `make TARGET...` in it, by default `make check`
 set -eu
@@ -26,6 +27,10 @@ grep -qx "version = \"$version\"" port/rust/Cargo.toml ||
     die "port/rust/Cargo.toml has not the version of sfu.h, $version"
 [ "$(sed -n 's/^## //p' CHANGELOG.md | head -n 1)" = "$version" ] ||
     die "the first version of CHANGELOG.md is not that of sfu.h, $version"
+notes() {
+    awk -v version="## $version" '$0 == version { on = 1; next } /^## / { on = 0 } on' CHANGELOG.md | sed '1{/^$/d}'
+}
+[ -n "$(notes)" ] || die "CHANGELOG.md says nothing of $version"
 if [ -e .git ]; then
     changed=$(git status --porcelain)
     [ -z "$changed" ] || die "not committed: $changed"
@@ -47,9 +52,7 @@ diff -r "$out" "$tree/build/dist" || die "made in the unpacked archive, the file
 [ ! -e build/tc ] || ln -s "$(readlink -f build/tc)" "$tree/build/tc"
 make -C "$tree" "$@" || die "the archive fails its own tests: make $*"
 
-awk -v version="## $version" '$0 == version { on = 1; next } /^## / { on = 0 } on' CHANGELOG.md | sed '1{/^$/d}' \
-    >"$out/NOTES.md"
-[ -s "$out/NOTES.md" ] || die "CHANGELOG.md says nothing of $version"
+notes >"$out/NOTES.md"
 (cd "$out" && sha256sum -- sfu* >SHA256SUMS && sha256sum --check --strict --quiet SHA256SUMS)
 echo "release $version: $out"
 sed 's/^/    /' "$out/SHA256SUMS"
