@@ -145,19 +145,23 @@ traced() {
 }
 
 # joined LABEL LINKER ALIGNMENT LEVEL: all patterns, by a linker that joins the tables of objects, which have ALIGNMENT.
-# Where there is no gold, it is left out.
+# Where there is no gold, it is left out. The objects are compiled once for all of these programs.
 joined() {
     label=$1 linker=$2 alignment=$3
     shift 3
     wanted "$label" || return 0
     [ "$linker" != gold ] || $gcc -fuse-ld=gold -Wl,--version >"$out/gold" 2>&1 || return 0
-    b=$out/$label.d
+    b=$out/$label.d parts=$out/support-joined$1
     rm -rf "$b"
     mkdir -p "$b"
-    for file in main patterns copied interrupt; do
-        compile "$@" -DJOINED -c $here/$file.c -o "$b/$file.o" || return 1
-    done
-    if support "$1" && cp "$objects"/*.o "$b" && for object in "$b"/*.o; do
+    if [ ! -e "$parts/done" ]; then
+        mkdir -p "$parts"
+        for file in main patterns copied interrupt; do
+            compile "$@" -DJOINED -c $here/$file.c -o "$parts/$file.o" || return 1
+        done
+        touch "$parts/done"
+    fi
+    if support "$1" && cp "$parts"/*.o "$objects"/*.o "$b" && for object in "$b"/*.o; do
         "$TC/$cpu/objcopy" --set-section-alignment ".sframe=$alignment" "$object" || return 1
     done && ln -s "$(command -v ld.lld)" "$b" &&
         compile -static "-fuse-ld=$linker" "-B$b/" -Wl,-T,port/linux/sfu.lds "$b"/*.o -o "$out/$label"; then
