@@ -138,11 +138,14 @@ step_arguments = $(call step_set,patterns,$(filter $(step_chosen),$(step_small))
 	$(call step_set,signals,$(filter $(step_chosen),$(step_signalled))) \
 	$(foreach p,$(step_programs),$(call step_set,$(p):1,$(filter %/$(p)-gcc12-O2,$(filter $(step_chosen),$(step_large)))))
 
-$(STEP)/step: $(STEP_HARNESS) \
-    $(wildcard test/truth/step/*.h test/lib/*.h $(addprefix port/host/common/,abi.? image.?) port/fast/sfu_fast.*) \
-    sfu.c sfu.h | $(TC)
+# The harness, and below the judge of kernels, are linked of these.
+$(STEP)/own/%.o: %.c sfu.h \
+    $(wildcard test/truth/step/*.h test/lib/*.h $(addprefix port/host/common/,abi.? image.?) port/fast/*.h) | $(TC)
 	@mkdir -p $(@D)
-	$(CC) -O2 -g -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/fast -o $@ $(STEP_HARNESS) sfu.c port/fast/sfu_fast.c -lelf
+	$(CC) -O2 -g -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/fast -c $< -o $@
+
+$(STEP)/step: $(patsubst %.c,$(STEP)/own/%.o,$(STEP_HARNESS) sfu.c port/fast/sfu_fast.c)
+	$(CC) $^ -lelf -o $@
 
 # This machine's CPU steps its own programs, QEMU those of others.
 STEP_MACHINE := $(filter x86_64,$(shell uname -m))
@@ -312,11 +315,9 @@ STEP_MADE_aarch64 := patterns-clang-O2-kernel+gen patterns-clang-O2-kernel+deriv
 STEP_MADE_s390x := patterns-clang-O2-kernel+gen patterns-clang-O2-kernel+derive
 STEP_SHARED_s390x := zlib-gcc12-O2-kernel $(addsuffix -gcc12-O2-kernel+hook,$(STEP_LONG:%=lua) $(STEP_LONG:%=sqlite))
 
-$(STEP)/judge: test/truth/step/kernel/judge.c $(filter-out %/step.c %/rsp.c,$(STEP_HARNESS)) \
-    $(wildcard test/truth/step/*.h test/lib/*.h $(addprefix port/host/common/,abi.? image.?) port/fast/sfu_fast.*) \
-    sfu.c sfu.h | $(TC)
-	@mkdir -p $(@D)
-	$(CC) -O2 -g -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/fast -o $@ $(filter-out port/host/%,$(filter %.c,$^)) -lelf
+$(STEP)/judge: $(patsubst %.c,$(STEP)/own/%.o,test/truth/step/kernel/judge.c \
+    $(filter-out %/step.c %/rsp.c,$(STEP_HARNESS)) sfu.c port/fast/sfu_fast.c)
+	$(CC) $^ -lelf -o $@
 
 define step_kernel_rules
 CHECK_$(1) += step-kernel-$(1)
