@@ -8,6 +8,7 @@ walker says what it thinks. Of the frames that there are, right are those that c
 are lost, and what a walker gives besides is wrong. A dump is printed into memory, and what sfu-trace makes of it
 counts. Sizes are those of images with one walker, less that of an image with none."""
 import difflib
+import functools
 import os
 import re
 import socket
@@ -66,6 +67,7 @@ class Stub:
         self.ask(f"z1,{address:x},2")
 
 
+@functools.lru_cache(maxsize=None)
 def symbols(prefix, image):
     found = {}
     text = subprocess.run([prefix + "nm", image], text=True, stdout=subprocess.PIPE, check=True).stdout
