@@ -5,6 +5,7 @@
 objdump --sframe shows them; a program walks through the functions. TC has the binutils, a directory for each CPU.
 LIST: tries the mutants of test/mutants/asm instead, with the tests of RISC-V alone; T chooses those whose name has
 it."""
+import functools
 import os
 import re
 import shutil
@@ -126,13 +127,21 @@ def test_no_asm(bench):
             equal(re.findall(r" (\.sframe\S*|\.eh_frame)", sections), [], f"sections of {name}")
 
 
+@functools.lru_cache(None)
+def one_file(directory):
+    """The folder of the one file, which is made once for all CPUs."""
+    folder = os.path.join(directory, "dist")
+    subprocess.run(["python3", "-B", "port/dist/dist.py", folder], check=True)
+    return folder
+
+
 def test_one_file(bench):
     """The one file of `make dist` makes the same of everything."""
     bench.trap(WAYS["a symbol"], "trap")
-    bench.must("python3", "-B", "port/dist/dist.py", bench.path("dist"))
+    dist = one_file(os.path.dirname(bench.directory))
     for source in ("test/asm/functions.S", bench.path("trap.S")):
         seen = []
-        for folder in (ARCH, bench.path("dist")):
+        for folder in (ARCH, dist):
             bench.must(CC[bench.cpu], f"-B{bench.tools}/", "-Wa,--gsframe", f"-I{folder}", "-c", source, "-o",
                        bench.path("same.o"))
             seen.append(bench.tool("objdump", "-s", bench.path("same.o")))
@@ -401,7 +410,7 @@ def main():
             bench = Bench(tc, cpu, directory)
             try:
                 said = test(bench)
-            except (ValueError, AttributeError, IndexError, OSError, KeyError) as wrong:
+            except (ValueError, AttributeError, IndexError, OSError, KeyError, subprocess.SubprocessError) as wrong:
                 print(f"not ok {cpu} {test.__name__[5:]}: {wrong!r}".replace("\n", " "))
                 continue
             if said is None:

@@ -19,7 +19,7 @@ rust() {
     cpu=$1
     shift
     [ "$cpu" = x86_64 ] || set -- "-L$("$here/test/core.sh" "$cpu")" "$@"
-    rustc --edition=2021 --target="$cpu-unknown-linux-gnu" -Cpanic=abort -Copt-level=1 "$@"
+    rustc --edition=2021 --target="$cpu-unknown-linux-gnu" -Cpanic=abort -Copt-level=0 "$@"
 }
 
 # expectation CPU: layout.rs, values.rs and names in $work/CPU, by the C compiler alone.
