@@ -6,6 +6,9 @@
 # (behind --), and of the scripts. Prints a result line for each tool and file, and what a tool has to say as comments.
 set -eu
 flags='-std=c99 -I. -Iarch -Iport/print'
+every='-DSFU_OLDEST_VERSION=3 -DSFU_NO_REMOTE -DSFU_NO_STRINGS'
+made=build/static # what the compilers write on the way
+mkdir -p "$made"
 failed=0
 
 # try NAME COMMAND...: the command says nothing and succeeds.
@@ -28,15 +31,49 @@ tidy() {
     clang-tidy --quiet ${3:+"--checks=$3"} "$1" -- $flags $2 2>/dev/null
 }
 
+# text COMPILER FILE SWITCHES: what the compiler reads once the file is preprocessed, with its macros, but without the
+# definitions of the switches themselves. A file that cannot be preprocessed has no text.
+text() {
+    # shellcheck disable=SC2086  # words
+    "$1" $flags $3 -E -dD "$2" -o "$made/text" &&
+        grep -Ev '^#define SFU_(OLDEST_VERSION [13]|NO_REMOTE 1|NO_STRINGS 1)$|^# |^$' "$made/text"
+}
+
+# same_text COMPILER FILE: the switches change nothing that the compiler reads, so that its verdict is the same.
+same_text() {
+    text "$1" "$2" '' >"$made/without" && text "$1" "$2" "$every" >"$made/with" && cmp -s "$made/without" "$made/with"
+}
+
+# try_both NAME COMPILER FILE COMMAND...: tries the command with its last word empty, and with every switch in it. One
+# verdict is that of both if the text is the same.
+try_both() {
+    test=$1 compiler=$2 analysed=$3
+    shift 3
+    before=$failed
+    failed=0
+    try "$test" "$@" ''
+    if [ "$failed" = 0 ] && same_text "$compiler" "$analysed"; then
+        echo "ok $test with every switch"
+    else
+        try "$test with every switch" "$@" "$every"
+    fi
+    [ "$before" = 0 ] || failed=1
+}
+
+# shellcheck disable=SC2317  # called by try_both
+analyse() {
+    # shellcheck disable=SC2086  # words
+    gcc $flags $2 -O2 -fanalyzer -c -o "$made/analysed.o" "$1"
+}
+
 while [ $# -gt 0 ]; do
     file=$1
     shift
     [ "$file" != -- ] || break
-    for switches in '' '-DSFU_OLDEST_VERSION=3 -DSFU_NO_REMOTE -DSFU_NO_STRINGS'; do
+    try_both "gcc -fanalyzer, $(basename "$file")" gcc "$file" analyse "$file"
+    try_both "clang-tidy, $(basename "$file")" clang "$file" tidy "$file"
+    for switches in '' "$every"; do
         name="$(basename "$file")${switches:+ with every switch}"
-        # shellcheck disable=SC2086
-        try "gcc -fanalyzer, $name" gcc $flags $switches -O2 -fanalyzer -c -o /dev/null "$file"
-        try "clang-tidy, $name" tidy "$file" "$switches"
         # shellcheck disable=SC2086
         try "cppcheck, $name" cppcheck -q --std=c99 --enable=warning,performance,portability --inline-suppr \
             --suppress=missingIncludeSystem -USFU_TYPES --error-exitcode=1 -I. -Iport/print $switches "$file"
@@ -48,7 +85,7 @@ hosted='-D_GNU_SOURCE -Iport/host -Ibuild/tools'
 for file; do
     name=$(basename "$file")
     # shellcheck disable=SC2086
-    try "gcc -fanalyzer, $name" gcc $flags $hosted -O2 -fanalyzer -c -o /dev/null "$file"
+    try "gcc -fanalyzer, $name" gcc $flags $hosted -O2 -fanalyzer -c -o "$made/analysed.o" "$file"
     try "clang-tidy, $name" tidy "$file" "$hosted" -cert-err33-c,-bugprone-sizeof-expression
     # shellcheck disable=SC2086
     try "cppcheck, $name" cppcheck -q --std=c99 --enable=warning,performance,portability --inline-suppr \
