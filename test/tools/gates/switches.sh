@@ -10,6 +10,7 @@ here=$(dirname "$0")
 rm -rf "$out/switches"
 mkdir -p "$out/switches"
 cpus='x86_64 aarch64 s390x riscv64 riscv32'
+opts='-Os -O2' # of the next table
 
 abi() {
     case $1 in
@@ -34,13 +35,13 @@ readelf() { case $1 in riscv*) echo riscv64-linux-gnu-readelf ;; *) echo "build/
 
 # heads: of a table of sizes
 heads() {
-    for opt in -Os -O2; do
+    for opt in $opts; do
         for cpu in $cpus; do
             printf '| %s %s%s%s ' "$cpu" '`' "$opt" '`'
         done
     done | sed 's/^/| /; s/$/|/'
     echo
-    for opt in -Os -O2; do
+    for opt in $opts; do
         for cpu in $cpus; do
             printf '|---'
         done
@@ -71,7 +72,7 @@ row() {
     title=$1 file=$2
     shift 2
     printf '| %s ' "$title"
-    for opt in -Os -O2; do
+    for opt in $opts; do
         for cpu in $cpus; do
             # The fast walker's cache has words of 64 bits.
             if [ "$cpu $file" = 'riscv32 port/fast/sfu_fast.c' ] || [ "${cpu%??} $*" = "riscv $apart" ]; then
@@ -142,7 +143,7 @@ Bytes of stack, callbacks and the caller's own excluded:
 |---|---|---|---|
 END
 for cpu in $cpus; do
-    for opt in -Os -O2; do
+    for opt in $opts; do
         stack $opt "$cpu"
     done
 done
@@ -151,9 +152,10 @@ cat <<'END'
 ## A build without --gc-sections
 
 It carries all of `sfu_panic.c`, messages too, as `make dist` makes it. "Own" are `SFU_ABI`, `SFU_NO_REMOTE` and
-`SFU_OLDEST_VERSION=3`.
+`SFU_OLDEST_VERSION=3`. By `-Os`, as who counts bytes compiles it.
 
 END
+opts=-Os
 heads
 rm -f "$out/switches.all"
 panic=$out/dist/sfu_panic.c
