@@ -26,6 +26,7 @@ enum {
 };
 #define EXC_RETURN        0xffffff00u /* all bits above are 1: with the FPU or without, with TrustZone or without */
 #define EXC_PROCESS_STACK 0x04u
+#define EXC_THREAD        0x08u
 #define EXC_NO_FPU        0x10u
 #define EXC_NO_CALLEES    0x20u
 #define EXC_SECURE        0x40u
@@ -34,11 +35,14 @@ enum {
 #define XPSR_PADDING      (1u << 9)
 #define XPSR_THUMB        (1u << 24)
 #define XPSR_ZERO         (0x00f00000u)
+#define XPSR_EXCEPTION    0x1ffu
 #define CFSR_NOT_PUSHED   (1u << 4 | 1u << 12)            /* MSTKERR, STKERR */
 #define CFSR_STACK_LIMIT  (1u << 20)                      /* STKOF */
 #define CFSR_NOT_POPPED   (1u << 3 | 1u << 11 | 1u << 18) /* MUNSTKERR, UNSTKERR, INVPC */
 #define SFSR_NOT_POPPED   (1u << 1 | 1u << 2)             /* INVIS, INVER */
 #define UNALIGN_TRP       (1u << 3)
+#define MPU_CTRL          0xe000ed94u
+#define MPU_ON            1u
 
 /* The word at ADDR + OFFSET. */
 static int read_at(const struct sfu_target *target, uint32_t addr, uint32_t offset, uint32_t *value)
@@ -189,7 +193,7 @@ void sfu_cortexm_explain(const struct sfu_panic *panic, const struct sfu_cortexm
 #if defined(__arm__) && __ARM_ARCH_PROFILE == 'M'
 
 #define ARMV8M  (__ARM_ARCH >= 8)
-#define REASONS (__ARM_ARCH_ISA_THUMB == 2) /* not the baseline: it has no fault status, and no stack limits */
+#define REASONS (__ARM_ARCH_ISA_THUMB == 2) /* not the baseline: it has no fault status */
 
 static uint32_t at(uint32_t address)
 {
@@ -239,7 +243,7 @@ static uint32_t stack_limit(uint32_t exc_return)
 {
     uint32_t limit = 0;
 
-#if ARMV8M && REASONS
+#if ARMV8M /* of a baseline's state that is not secure they read as 0 */
     if ((exc_return & EXC_PROCESS_STACK) != 0)
         __asm__ volatile("mrs %0, psplim" : "=r"(limit));
     else
@@ -308,6 +312,34 @@ static bool find_stack(void *ctx, sfu_addr addr, struct sfu_stack *stack)
         found = true;
     }
     return found;
+}
+
+/* Whether ADDR lies on a stack that is known by itself, and not in its guard. */
+static bool is_on_known_stack(const struct sfu_cortexm *c, sfu_addr addr)
+{
+    struct sfu_stack stack;
+
+    return c->target->find_stack != NULL && c->target->find_stack(c->target->ctx, addr, &stack) &&
+           addr >= stack.low;
+}
+
+/* Whether the handler of a fault cannot know what was interrupted, because the CPU has no fault registers. CODE and
+ * *FOUND: what the exception frame says. An MPU, or the stack's limit, may have kept the CPU from pushing it, but not on
+ * a stack that is known by itself. If the exception whose number was pushed does not fit EXC_RETURN's mode, another
+ * exception could not return. */
+static bool is_unsure(const struct sfu_cortexm *c, const struct sfu_cortexm_fault *fault, int code,
+                      const struct sfu_interrupted *found)
+{
+    uint32_t xpsr;
+
+    if (REASONS || fault->exception != HARD_FAULT)
+        return false;
+    if (code != SFU_OK || read_at(c->target, (uint32_t)found->saved, FRAME_XPSR, &xpsr) != SFU_OK)
+        return true;
+    if (((xpsr & XPSR_EXCEPTION) == 0) != ((fault->exc_return & EXC_THREAD) != 0))
+        return true;
+    return !is_on_known_stack(c, found->saved) &&
+           ((at(MPU_CTRL) & MPU_ON) != 0 || (fault->limit != 0 && fault->sp == fault->limit));
 }
 
 /* Registers of the frame that a walk began with, and of those that the CPU pushed for an interrupted one. */
@@ -504,11 +536,13 @@ static int read_entry(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entr
     read_fault(fault, entry->exc_return, cortexm->frame);
     cortexm->lost = is_lost(fault);
     set_exception_itself(top, entry);
-    if (cortexm->lost)
-        return SFU_E_STACK;
-    if (is_own_stack(entry->exc_return))
+    if (!cortexm->lost && is_own_stack(entry->exc_return)) {
         code = sfu_cortexm_unstack(cortexm->target, entry->exc_return, cortexm->frame, entry->r4_to_r11[FP - 4],
                                    &interrupted);
+        cortexm->lost = is_unsure(cortexm, fault, code, &interrupted);
+    }
+    if (cortexm->lost)
+        return SFU_E_STACK;
     if (code == SFU_OK) {
         cortexm->frame = (uint32_t)interrupted.saved;
         copy_registers(top, &interrupted.regs);
@@ -533,6 +567,18 @@ static void print_other_state(const struct sfu_panic *p, int code)
         sfu_print_text(p, "TrustZone: the other state goes on here; its stacks cannot be read\n");
 }
 
+/* Why what was interrupted is not known. */
+static void print_lost(const struct sfu_panic *p, const struct sfu_cortexm_fault *fault)
+{
+    if (is_not_pushed(fault))
+        sfu_print_text(p, "what was interrupted could not be saved as a whole");
+    else if (REASONS || is_not_popped(fault))
+        sfu_print_text(p, "an exception could not return");
+    else
+        sfu_print_text(p, "this CPU does not say whether it could save what was interrupted");
+    sfu_print_text(p, "; the next frame is guessed:\n");
+}
+
 static int print(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *entry)
 {
     struct sfu_panic *panic = cortexm->panic;
@@ -545,14 +591,11 @@ static int print(struct sfu_cortexm *cortexm, const struct sfu_cortexm_entry *en
     fault.thumb = (xpsr & XPSR_THUMB) != 0;
     if ((fault.cfsr & CFSR_STACK_LIMIT) != 0)
         panic->fault_address = fault.limit - WORD; /* the stack has been used up to its limit, and was to grow */
-    else if (cortexm->lost && is_not_pushed(&fault))
+    else if (cortexm->lost && (!REASONS || is_not_pushed(&fault)))
         panic->fault_address = fault.sp;
     sfu_cortexm_explain(panic, &fault);
     if (cortexm->lost)
-        sfu_print_text(panic,
-                       is_not_pushed(&fault)
-                           ? "what was interrupted could not be saved as a whole; the next frame is guessed:\n"
-                           : "an exception could not return; the next frame is guessed:\n");
+        print_lost(panic, &fault);
     code = sfu_panic_print(panic, &top);
     print_other_state(panic, code);
     return code;
