@@ -204,6 +204,7 @@ struct trace_space {
     bool frame_pointers;
     bool sizes;                /* print the bytes of stack of each frame */
     bool machine;              /* there may be a user mode */
+    bool halted;               /* a Cortex-M may have stopped in the handler of a fault */
     bool *in_user;             /* set while the walk is in it: its addresses may be others; or NULL */
     struct trace_frames *seen; /* gets each frame that walk_print prints; or NULL */
     /* The walk's own: of the last trap. LINUX: the SP of a signal frame. ARRAY: the address of register 0, by DWARF
@@ -211,8 +212,9 @@ struct trace_space {
     enum saved saved;
     uint64_t saved_at;
     const struct sfu_target *target;
-    uint64_t last_ra; /* that the walk has read, as it was */
-    bool lacks_psp;   /* the walk has ended where the process stack pointer had to be known */
+    uint64_t last_ra;  /* that the walk has read, as it was */
+    bool lacks_psp;    /* the walk has ended where the process stack pointer had to be known */
+    bool in_exception; /* the walk has come to the frame of an exception of a Cortex-M */
 };
 
 /* Reads memory, or code from an image's file: kernels leave unchanged code out of cores. */

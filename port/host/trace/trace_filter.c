@@ -276,6 +276,7 @@ static void unwind_dump(struct filter *f)
     place_log_images(f, d);
     log_dump_sort(d);
     trace_space_init(&space, f->options, d->abi);
+    space.halted = false; /* a dump has what was interrupted */
     space.read = log_dump_read;
     space.ctx = d;
     if (d->pac != 0)

@@ -262,6 +262,7 @@ void trace_memory(struct trace_options *options, const char *files, const char *
     space.read = memory_read;
     space.ctx = &memory;
     space.seen = &seen;
+    space.halted = record == NULL;
     pc_kind = set_start(&space, options, registers, record);
     images_verify(&options->images, &space);
     if (!walk_print(&out, &space, pc_kind))

@@ -150,6 +150,7 @@ void trace_space_init(struct trace_space *space, struct trace_options *options, 
     space->red_zone = options->red_zone > 0 ? (uint16_t)options->red_zone : 0;
     space->frame_pointers = options->frame_pointers;
     space->sizes = options->sizes;
+    space->halted = true;
 }
 
 /* Finds out whether the frame is a user program's. A walk that has come to user mode stays there, because no kernel
@@ -195,7 +196,7 @@ static void start(struct trace_walk *w, uint8_t pc_kind)
     set_mode(w);
     w->space->saved = SAVED_NOWHERE;
     w->space->target = &w->target;
-    w->space->lacks_psp = false;
+    w->space->lacks_psp = w->space->in_exception = false;
 }
 
 static bool is_described(const struct trace_walk *w)

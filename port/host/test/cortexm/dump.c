@@ -3,7 +3,8 @@
 /*
  * A firmware that has no tables on board: it prints its registers and stacks, and sfu-trace does the rest. Its command
  * line says where it crashes: "task"; "interrupt", which comes over the task; "fpu", the same where the task has used
- * the FPU, if there is one. cortexm_trace.py knows which functions are in the traces then.
+ * the FPU, if there is one; "wrong", an exception that cannot return; "overflow", where the MPU keeps the CPU from
+ * pushing registers, if there is one. cortexm_trace.py knows which functions are in the traces then.
  */
 #include "board.h"
 #include "sfu_cortexm.h"
@@ -69,6 +70,19 @@ void PendSV_Handler(void)
     __asm__ volatile("ldr r0, =0xfffffff5\n\tbx r0");
 }
 
+/* The task's stack pointer runs into memory without access, where the CPU cannot push. */
+NOINLINE void overflow(void);
+void overflow(void)
+{
+    static uint8_t guard[256] __attribute__((__aligned__(256)));
+
+    *board_register(0xe000ed98) = 0;                          /* MPU_RNR */
+    *board_register(0xe000ed9c) = (uint32_t)(uintptr_t)guard; /* MPU_RBAR */
+    *board_register(0xe000eda0) = 1u << 28 | 7u << 1 | 1;     /* MPU_RASR: no execution, no access, 256 bytes, on */
+    *board_register(0xe000ed94) = 5;                          /* MPU_CTRL: on; off in HardFault */
+    __asm__ volatile("dsb\n\tisb\n\tmsr psp, %0\n\tudf #0" : : "r"(guard + sizeof guard / 2) : "memory");
+}
+
 NOINLINE void work(const char *what);
 void work(const char *what)
 {
@@ -81,6 +95,8 @@ void work(const char *what)
 #endif
     if (what[0] == 't')
         fail();
+    if (what[0] == 'o')
+        overflow();
     *ICSR = what[0] == 'w' ? 1u << 28 : 1u << 26; /* PendSV or SysTick, now */
     __asm__ volatile("dsb\n\tisb" : : : "memory");
 }
