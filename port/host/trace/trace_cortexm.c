@@ -17,19 +17,22 @@ enum {
     FROM_SECURE = 1 << 6, /* S: so is what it has interrupted; without TrustZone 1 */
     WORD = 4,
     R12_AT = 4 * WORD,
-    XPSR_AT = 7 * WORD
+    XPSR_AT = 7 * WORD,
+    EXCEPTION = 0x1ff /* in xPSR and ICSR: its number */
 };
 
 /* Registers that each Cortex-M has, those without fault registers CFSR as 0. */
 enum {
     CPUID = 0xed00, /* bits 16 to 19: 12 for ARMv6-M and the baseline of ARMv8-M, which have no fault registers */
-    ICSR = 0xed04,  /* bits 0 to 8: the exception whose handler runs */
+    ICSR = 0xed04,  /* the exception whose handler runs */
     CFSR = 0xed28,
     MPU_CTRL = 0xed94, /* bit 0: it is on */
+    SFSR = 0xede4,     /* ARMv8-M, the secure state; elsewhere 0 */
     HARD_FAULT = 3,
     SECURE_FAULT = 7,
     /* MUNSTKERR, MSTKERR; UNSTKERR, STKERR; INVPC, STKOF */
-    NOT_AS_PUSHED = 1 << 3 | 1 << 4 | 1 << 11 | 1 << 12 | 1 << 18 | 1 << 20
+    NOT_AS_PUSHED = 1 << 3 | 1 << 4 | 1 << 11 | 1 << 12 | 1 << 18 | 1 << 20,
+    SECURE_NOT_POPPED = 1 << 1 | 1 << 2 /* INVIS, INVER */
 };
 
 bool cortexm_is_return(uint8_t abi, uint64_t pc)
@@ -43,28 +46,34 @@ static bool is_same_state(uint64_t exc_return)
     return ((exc_return & IN_SECURE) != 0) == ((exc_return & FROM_SECURE) != 0);
 }
 
-/* A register of the CPU's, or 0. */
-static uint32_t cpu_register(const struct trace_space *space, uint32_t low_half)
+static bool read_control(const struct trace_space *space, uint32_t low_half, uint64_t *value)
+{
+    return space_word(space, UINT32_C(0xe0000000) | low_half, value);
+}
+
+/* Whether a register has a bit of BITS, or is not known. */
+static bool may_have(const struct trace_space *space, uint32_t low_half, uint32_t bits)
 {
     uint64_t value;
 
-    return space_word(space, UINT32_C(0xe0000000) | low_half, &value) ? (uint32_t)value : 0;
+    return !read_control(space, low_half, &value) || (value & bits) != 0;
 }
 
 /* Whether what the handler of a fault has interrupted may not be what stands on the stack. The CPU says that it could
  * not push it, or that an exception could not return. Or it says nothing of either, and an MPU may have kept it from
- * pushing. Or the memory has none of its registers. */
+ * pushing. Or the memory does not have its registers. */
 static bool may_be_lost(const struct trace_space *space)
 {
-    const uint32_t exception = cpu_register(space, ICSR) & 0x1ff;
+    uint64_t cpu, exception;
 
-    if (cpu_register(space, CPUID) == 0)
+    if (!read_control(space, CPUID, &cpu) || !read_control(space, ICSR, &exception))
         return space->halted;
+    exception &= EXCEPTION;
     if (exception < HARD_FAULT || exception > SECURE_FAULT)
         return false;
-    if ((cpu_register(space, CPUID) >> 16 & 15) == 12)
-        return (cpu_register(space, MPU_CTRL) & 1) != 0;
-    return (cpu_register(space, CFSR) & NOT_AS_PUSHED) != 0;
+    if ((cpu >> 16 & 15) == 12)
+        return may_have(space, MPU_CTRL, 1);
+    return may_have(space, CFSR, NOT_AS_PUSHED) || may_have(space, SFSR, SECURE_NOT_POPPED);
 }
 
 /* Whether the exception whose number was pushed at SAVED fits the mode that EXC_RETURN names. */
@@ -72,7 +81,8 @@ static bool fits_mode(const struct trace_space *space, uint32_t exc_return, uint
 {
     uint64_t xpsr;
 
-    return space_word(space, saved + XPSR_AT, &xpsr) && ((xpsr & 0x1ff) == 0) == ((exc_return & FROM_THREAD) != 0);
+    return space_word(space, saved + XPSR_AT, &xpsr) &&
+           ((xpsr & EXCEPTION) == 0) == ((exc_return & FROM_THREAD) != 0);
 }
 
 /* A dump begins at EXC_RETURN itself where the CPU has not pushed what was interrupted, or not all of it: what looks
