@@ -324,8 +324,8 @@ static bool is_on_known_stack(const struct sfu_cortexm *c, sfu_addr addr)
 }
 
 /* Whether the handler of a fault cannot know what was interrupted, because the CPU has no fault registers. CODE and
- * *FOUND: what the exception frame says. An MPU, or the stack's limit, may have kept the CPU from pushing it, but not on
- * a stack that is known by itself. If the exception whose number was pushed does not fit EXC_RETURN's mode, another
+ * *FOUND: what the exception frame says. An MPU, or the stack's limit, may have kept the CPU from pushing it, but not
+ * on a stack that is known by itself. If the exception whose number was pushed does not fit EXC_RETURN's mode, another
  * exception could not return. */
 static bool is_unsure(const struct sfu_cortexm *c, const struct sfu_cortexm_fault *fault, int code,
                       const struct sfu_interrupted *found)

@@ -133,7 +133,7 @@ checks="$checks ${FIRST:+--stop-on-fail}"
 own=' prove_apply prove_visits prove_list prove_fast_rule prove_checked prove_left prove_rules prove_check_rows '
 solver=
 if command -v cadical >/dev/null; then
-    # A proof that holds is a formula that nothing satisfies, for which it has settings of its own. cbmc passes no flags.
+    # A proof that holds is a formula that nothing satisfies, for which it has settings. cbmc passes no flags on.
     printf '#!/bin/sh\nexec cadical --unsat "$@"\n' >"$build/cadical-unsat"
     chmod +x "$build/cadical-unsat"
     solver="--external-sat-solver $build/cadical-unsat"

@@ -267,7 +267,8 @@ def halted(board, image, where, guessed, control=None):
     text = in_handler(board, image, where, control)
     found = frames(text)
     must(found[:3] == ["crash", "HardFault_Handler", "EXC_RETURN"], f"{found}")
-    must(where == "overflow" or found[3:] == {"task": ["fail~!", *TASK], "wrong": ["work~!", "task"]}[where], f"{found}")
+    wanted = {"task": ["fail~!", *TASK], "wrong": ["work~!", "task"]}
+    must(found[3:] == wanted.get(where, found[3:]), f"{found}")
     line = next(line for line in text.splitlines() if line.startswith("#3 "))
     must(("[guessed]" in line) == guessed and ("not proven" in text) == guessed, text[-400:])
 

@@ -80,7 +80,7 @@ row() {
                 continue
             fi
             # shellcheck disable=SC2046  # words
-            now=$(size "$cpu" $opt "$file" $(echo "$*" | sed "s/@ABI@/$(abi "$cpu")/"))
+            now=$(size "$cpu" "$opt" "$file" $(echo "$*" | sed "s/@ABI@/$(abi "$cpu")/"))
             if [ -z "$saved_of" ]; then
                 echo "$cpu $opt $now" >>"$out/switches.all"
             else
@@ -144,7 +144,7 @@ Bytes of stack, callbacks and the caller's own excluded:
 END
 for cpu in $cpus; do
     for opt in $opts; do
-        stack $opt "$cpu"
+        stack "$opt" "$cpu"
     done
 done
 cat <<'END'
