@@ -21,7 +21,8 @@ enum {
     EXCEPTION = 0x1ff /* in xPSR and ICSR: its number */
 };
 
-/* Registers that each Cortex-M has, those without fault registers CFSR as 0. */
+/* Where the CPU's registers are, behind 0xe0000000, and what their bits say. A CPU without fault registers has 0 in
+ * CFSR. */
 enum {
     CPUID = 0xed00, /* bits 16 to 19: 12 for ARMv6-M and the baseline of ARMv8-M, which have no fault registers */
     ICSR = 0xed04,  /* the exception whose handler runs */

@@ -152,7 +152,7 @@ cat <<'END'
 ## A build without --gc-sections
 
 It carries all of `sfu_panic.c`, messages too, as `make dist` makes it. "Own" are `SFU_ABI`, `SFU_NO_REMOTE` and
-`SFU_OLDEST_VERSION=3`. By `-Os`, as who counts bytes compiles it.
+`SFU_OLDEST_VERSION=3`. All sizes are at `-Os`.
 
 END
 opts=-Os
