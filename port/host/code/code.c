@@ -1746,6 +1746,29 @@ static bool take_step(struct run *r, struct code_state *state, struct code_fact 
     return comes_back(r, fact, pc);
 }
 
+/* Whether a symbol at ADDR says that a function begins there. */
+static bool begins_function(const struct code *code, uint64_t addr)
+{
+    const struct symbol *symbol = image_symbol(code->image, addr);
+
+    return symbol != NULL && symbol->addr == addr && symbol->function;
+}
+
+/* STATE comes to the end of the unit by no jump. Compilers do not let functions go on in others: a way that seems to is
+ * none, because inline assembly before did not come back, or because the code there is never reached. What lies behind
+ * an entry of CFI, or has one, or is a function behind another, proves so nothing, and has its own entry. Labels of
+ * assembly are pieces of one text; so is the start-up code that falls into more of it, and a stub of an interrupt. */
+static void fall_off(struct run *r, uint64_t next, const struct code_state *state)
+{
+    const struct code_unit *behind = code_unit_at(r->code, next);
+
+    if (r->unit->fde != NULL || behind == NULL || behind->fde != NULL)
+        return;
+    if (state->caller == CALLER_KNOWN && begins_function(r->code, r->unit->start) && begins_function(r->code, next))
+        return;
+    code_add_edge(r->code, next, state);
+}
+
 /* Follows STATE from place AT on, to where ways meet or end. GIVE: nothing changes any more, and is given. */
 static void follow(struct run *r, uint32_t at, struct code_state *state, bool give)
 {
@@ -1771,7 +1794,7 @@ static void follow(struct run *r, uint32_t at, struct code_state *state, bool gi
         if (next >= r->unit->end) {
             close_fork(r->code->cpu, &f);
             if (!give)
-                code_add_edge(r->code, next, state);
+                fall_off(r, next, state);
             return;
         }
         at = r->index[next - r->unit->start] - 1;

@@ -1171,6 +1171,47 @@ def doubtful():
     must("corrected 0" in run(CODE, image)[0].splitlines()[-1], run(CODE, image)[0])
 
 
+# In a frame of 64 bytes: what does not come back is the last instruction of a function. Some of them the CPU goes on
+# behind, and some it never reaches the end of.
+LASTS = {"x86_64": ("syscall", "nop", "int $0x80", "mov %rax, %rbx"), "aarch64": ("svc #0", "hvc #0", "nop"),
+         "s390x": ("svc 1", "nopr", "diag %r1, %r2, 0x308"), "riscv64": ("ecall", "nop"), "riscv32": ("ecall", "nop"),
+         "arm": ("svc #0", "nop"), "thumb": ("svc #0", "nop")}
+FRAME_OF_64 = {"x86_64": "sub $64, %rsp\n.cfi_adjust_cfa_offset 64", "s390x": "aghi %r15, -64\n.cfi_adjust_cfa_offset 64",
+               "aarch64": "sub sp, sp, #64\n.cfi_adjust_cfa_offset 64"}
+FRAME_OF_ARM, FRAME_OF_RISCV = ("%s\n.cfi_adjust_cfa_offset 64" % text for text in
+                                ("sub sp, sp, #64", "addi sp, sp, -64"))
+RETURN = {"s390x": "br %r14", "arm": "bx lr", "thumb": "bx lr"}
+
+
+def falls(cpu):
+    """What a function seems to fall into has the rows of its CFI: a landing pad of another one, and a function that is
+    only called through a pointer and has no symbol."""
+    ret = RETURN.get(cpu, "ret")
+    frame = FRAME_OF_64.get(cpu, FRAME_OF_RISCV if cpu.startswith("riscv") else FRAME_OF_ARM)
+    for last in LASTS[cpu]:
+        for behind in (".cfi_adjust_cfa_offset 32\nnop\n%s" % ret, ret):
+            lines = [".text", ".globl _start, falls", "_start:", ".type falls, %function", "falls:", ".cfi_startproc",
+                     frame, last, ".cfi_endproc", ".cfi_startproc", behind, ".cfi_endproc"]
+            image = build(cpu, "%s/falls-%s" % (WORK, cpu), lines)
+            done = report(CODE, image)["sum"]
+            must(done["corrected"] == "0", "behind %s: %s" % (last, done))
+
+
+def falls_without_cfi(cpu):
+    """The same without CFI: a function that only another one seems to fall into has no rows. Labels of one text go on
+    in one another."""
+    frame = FRAME_OF_64.get(cpu, FRAME_OF_RISCV if cpu.startswith("riscv") else FRAME_OF_ARM).split("\n")[0]
+    for last in LASTS[cpu]:
+        done = []
+        for kind in ("function", "notype"):
+            lines = [".text", ".globl _start, falls, behind", "_start: %s" % ("nopr" if cpu == "s390x" else "nop"),
+                     callers(cpu, ["falls"]), ".balign 16", ".type falls, %function", "falls:", frame, last,
+                     ".type behind, %" + kind, "behind:", frame, RETURN.get(cpu, "ret")]
+            image = build(cpu, "%s/falls-%s-%s" % (WORK, kind, cpu), lines)
+            done.append(int(report(CODE, image, "-d")["derived"]["bytes"]))
+        must(0 < done[0] < done[1] or (done[0] == done[1] and "nop" not in last), "behind %s: %s" % (last, done))
+
+
 def table(cpu, image, *options):
     """What objdump says of the tables that are made of IMAGE: for each row's PC where its CFA and its RA are."""
     gen.gen("-q", *options, "--side=" + image + ".side", image)
@@ -1584,6 +1625,9 @@ def test_trust():
         test("interrupts clang-16 with vector registers", interrupts, "clang-16", "-O2")
         for level in ("-O0", "-O2"):
             test("x86_64 system calls " + level, syscalls, level)
+    for cpu in LASTS:
+        test("%s falls off a function's end" % cpu, falls, cpu)
+        test("%s falls off a function's end without CFI" % cpu, falls_without_cfi, cpu)
     test("--cfi=keep", keeps)
     test("a cold part", doubtful)
     test("flags behind an add", flags)
