@@ -16,7 +16,7 @@ TOOLS_LIBELF := $(if $(STATIC),-static $(STATIC_LIBELF),-lelf)
 TOOLS_LIBDW := $(if $(STATIC),-static $(STATIC_LIBDW),-ldw -lelf)
 # CPPFLAGS, CFLAGS and LDFLAGS are a packager's: they come last.
 TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/host -Iport/print -I$(TOOLS)
-TOOLS_LIBRARY := $(addprefix port/host/common/,abi.c image.c cfi.c epilogue_riscv.c joined.c \
+TOOLS_LIBRARY := $(addprefix port/host/common/,abi.c image.c cfi.c spans.c epilogue_riscv.c joined.c \
     compare.c kept.c plt.c filled.c) sfu.c
 # What reads machine code. Of x86_64 it needs capstone; without that, tables are made of CFI alone. Where it has been
 # installed by the tool's own prerequisite, only a recipe can see that.

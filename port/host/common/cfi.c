@@ -454,6 +454,37 @@ uint64_t cfi_ra_register(const struct cfi_fde *fde)
     return fde->cie->ra;
 }
 
+bool cfi_is_debug(const struct cfi_fde *fde)
+{
+    return fde->cie->debug;
+}
+
+bool cfi_is_relative(const struct cfi_fde *fde)
+{
+    return (fde->cie->encoding & POINTER_BASE) == DW_EH_PE_pcrel;
+}
+
+static bool same_program(const struct cfi_program *a, const struct cfi_program *b)
+{
+    size_t size = (size_t)(a->end - a->start);
+
+    return size == (size_t)(b->end - b->start) && (size == 0 || memcmp(a->start, b->start, size) == 0);
+}
+
+/* Their programs are read alike. */
+static bool same_cie(const struct cfi_cie *a, const struct cfi_cie *b)
+{
+    return a == b || (a->code_align == b->code_align && a->data_align == b->data_align && a->ra == b->ra &&
+                      a->encoding == b->encoding && a->signal == b->signal && a->key_b == b->key_b &&
+                      a->why == NULL && b->why == NULL && same_program(&a->program, &b->program));
+}
+
+bool cfi_is_same(const struct cfi_fde *a, const struct cfi_fde *b)
+{
+    return a->start == b->start && a->size == b->size && same_cie(a->cie, b->cie) &&
+           same_program(&a->program, &b->program);
+}
+
 /* ---- Expressions (2.5) ----------------------------------------------------------------------------------------- */
 
 /* What an expression has computed, as far as rules can be made of it. */
@@ -1230,173 +1261,4 @@ void cfi_rows(const struct cfi *cfi, const struct cfi_fde *fde, cfi_row_fn row, 
         lost.why = r.why;
         row(ctx, &lost);
     }
-}
-
-/* ---- Spans ----------------------------------------------------------------------------------------------------- */
-
-static int by_span_start(const void *a, const void *b)
-{
-    const struct cfi_span *x = a, *y = b;
-
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    if (x->end != y->end)
-        return x->end < y->end ? -1 : 1;
-    return (x->fde > y->fde) - (x->fde < y->fde);
-}
-
-static void add_span(struct cfi_spans *spans, const struct cfi_span *span)
-{
-    spans->list = grow(spans->list, spans->num, sizeof *spans->list);
-    spans->list[spans->num++] = *span;
-}
-
-/* Whether the linker has dropped FDE's function. It may leave the entry, with an address where there is no code, or
- * with 0: the vectors of an image in flash lie there, in a section of code. */
-static bool is_dropped(const struct cfi *cfi, const struct cfi_fde *fde)
-{
-    const struct symbol *symbol = image_symbol(cfi->image, fde->start);
-
-    if (fde->start == 0 && cfi->image->num_symbols > 0 && (symbol == NULL || symbol->addr != 0))
-        return true;
-    return image_code(cfi->image, fde->start) == NULL;
-}
-
-/* The entries of one source that lie in code, by address; they may overlap. */
-static void collect_spans(const struct cfi *cfi, bool debug, struct cfi_spans *spans)
-{
-    size_t i;
-
-    for (i = 0; i < cfi->num_fdes; i++) {
-        const struct cfi_fde *fde = &cfi->fdes[i];
-        struct cfi_span span = {fde->start, fde->start + fde->size, fde, NULL};
-        const struct section *code = image_code(cfi->image, fde->start);
-
-        if (fde->cie->debug != debug || fde->size == 0)
-            continue;
-        if (is_dropped(cfi, fde)) {
-            spans->dropped++;
-        } else if (fde->size > code->size - (fde->start - code->addr) || fde->size > UINT32_MAX) {
-            span.end = code->addr + code->size;
-            span.fde = NULL;
-            span.why = "its CFI reaches beyond the section";
-            add_span(spans, &span);
-        } else {
-            add_span(spans, &span);
-        }
-    }
-    put_in_order(spans->list, spans->num, sizeof *spans->list, by_span_start);
-}
-
-static bool same_entry(const struct cfi_fde *a, const struct cfi_fde *b)
-{
-    size_t size = (size_t)(a->program.end - a->program.start);
-
-    return a->start == b->start && a->size == b->size && a->cie == b->cie &&
-           size == (size_t)(b->program.end - b->program.start) &&
-           memcmp(a->program.start, b->program.start, size) == 0;
-}
-
-/* Whether a symbol says that there is a function exactly where SPAN is. */
-static bool has_symbol(const struct cfi *cfi, const struct cfi_span *span)
-{
-    const struct symbol *symbol = image_symbol(cfi->image, span->start);
-
-    return symbol != NULL && symbol->addr == span->start && symbol->size == span->end - span->start;
-}
-
-/* Puts NEXT behind LAST, which it overlaps. What two entries say of the same code is no use, unless they are the same
- * or one of them has a symbol. */
-static void settle_span(const struct cfi *cfi, struct cfi_spans *spans, struct cfi_span *next)
-{
-    struct cfi_span *last = &spans->list[spans->num - 1];
-    bool last_known = last->fde != NULL && has_symbol(cfi, last);
-
-    if (last->fde != NULL && next->fde != NULL && same_entry(last->fde, next->fde))
-        return;
-    if (last_known != (next->fde != NULL && has_symbol(cfi, next)) && (last_known || next->start == last->start)) {
-        if (!last_known)
-            *last = *next;
-        return;
-    }
-    if (last->fde != NULL && last->start < next->start) {
-        struct cfi_span both = {next->start, last->end > next->end ? last->end : next->end, NULL, NULL};
-
-        both.why = "entries of CFI that overlap";
-        last->end = next->start;
-        add_span(spans, &both);
-        return;
-    }
-    last->end = last->end > next->end ? last->end : next->end;
-    last->fde = NULL;
-    last->why = "entries of CFI that overlap";
-}
-
-/* Frees FROM, and makes TO of it, in which no two overlap. */
-static void disentangle(const struct cfi *cfi, struct cfi_spans *from, struct cfi_spans *to)
-{
-    size_t i;
-
-    for (i = 0; i < from->num; i++) {
-        struct cfi_span next = from->list[i];
-
-        if (to->num > 0 && next.start < to->list[to->num - 1].end)
-            settle_span(cfi, to, &next);
-        else
-            add_span(to, &next);
-    }
-    free(from->list);
-}
-
-/* Adds to RESULT those of EH, and what is left of those of DEBUG. */
-static void unite_spans(const struct cfi_spans *eh, const struct cfi_spans *debug, struct cfi_spans *result)
-{
-    size_t i, k = 0;
-
-    for (i = 0; i < eh->num; i++)
-        add_span(result, &eh->list[i]);
-    for (i = 0; i < debug->num; i++) {
-        struct cfi_span rest = debug->list[i];
-
-        while (k < eh->num && eh->list[k].end <= rest.start)
-            k++;
-        for (size_t n = k; n < eh->num && eh->list[n].start < rest.end; n++) {
-            struct cfi_span before = rest;
-
-            before.end = eh->list[n].start;
-            if (before.start < before.end)
-                add_span(result, &before);
-            rest.start = eh->list[n].end;
-        }
-        if (rest.start < rest.end)
-            add_span(result, &rest);
-    }
-    if (eh->num > 0 && debug->num > 0)
-        qsort(result->list, result->num, sizeof *result->list, by_span_start);
-}
-
-bool cfi_find_spans(const struct cfi *cfi, struct cfi_spans *spans)
-{
-    struct cfi_spans all_eh = {0}, all_debug = {0}, eh = {0}, debug = {0};
-
-    memset(spans, 0, sizeof *spans);
-    if (!image_symbols(cfi->image))
-        return false;
-    collect_spans(cfi, false, &all_eh);
-    collect_spans(cfi, true, &all_debug);
-    disentangle(cfi, &all_eh, &eh);
-    disentangle(cfi, &all_debug, &debug);
-    unite_spans(&eh, &debug, spans);
-    spans->dropped = all_eh.dropped + all_debug.dropped;
-    free(eh.list);
-    free(debug.list);
-    return true;
-}
-
-const struct cfi_span *cfi_span_at(const struct cfi_spans *spans, uint64_t addr)
-{
-    size_t below =
-        count_up_to(spans->list, spans->num, sizeof *spans->list, offsetof(struct cfi_span, start), addr);
-
-    return below > 0 && addr < spans->list[below - 1].end ? &spans->list[below - 1] : NULL;
 }

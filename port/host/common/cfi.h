@@ -77,6 +77,13 @@ bool cfi_is_signal(const struct cfi_fde *fde);
 bool cfi_is_key_b(const struct cfi_fde *fde);
 uint64_t cfi_ra_register(const struct cfi_fde *fde);
 
+/* Whether the entry is of .debug_frame, and whether its start is written as a distance from there. */
+bool cfi_is_debug(const struct cfi_fde *fde);
+bool cfi_is_relative(const struct cfi_fde *fde);
+
+/* Whether both entries say the same of the same code. */
+bool cfi_is_same(const struct cfi_fde *a, const struct cfi_fde *b);
+
 /* Interprets FDE and calls ROW for each row in turn, without gaps from its start to its end. */
 typedef void (*cfi_row_fn)(void *ctx, const struct cfi_row *row);
 void cfi_rows(const struct cfi *cfi, const struct cfi_fde *fde, cfi_row_fn row, void *ctx);
@@ -94,7 +101,7 @@ struct cfi_spans {
     size_t dropped; /* entries of functions that the linker has dropped */
 };
 
-/* Finds the code that CFI describes. .eh_frame counts before .debug_frame. */
+/* Finds the code that CFI describes (spans.c). .eh_frame counts before .debug_frame. */
 bool cfi_find_spans(const struct cfi *cfi, struct cfi_spans *spans);
 
 /* The span that ADDR is in, or NULL. */

@@ -5,6 +5,7 @@
 
 As for RISC-V, programs walk their own stacks by the tables (program.c), because no assembler has any to be equal to.
 """
+import json
 import os
 import random
 import struct
@@ -75,6 +76,52 @@ def ways_out(state):
     run(GEN, "-q", "--check", "--strict", made["append"])
 
 
+DROPPED = """__attribute__((noinline)) int live(int *volatile p) { int b[8]; for (int i = 0; i < 8; i++) b[i] = p[i];
+    return b[p[9] & 7]; }
+int dropped(int *volatile p) { volatile int b[40]; for (int i = 0; i < 40; i++) b[i] = p[i] * i; return b[p[9]] / %d; }
+int main(void) { return live(0) + 1; }
+"""
+VECTORS = """.syntax unified
+.thumb
+.section .vectors, "a"
+%s
+.word 0x20001000, _start + 1
+.rept %d
+.word stop + 1
+.endr
+.text
+.thumb_func
+_start: bl main
+.thumb_func
+stop: b .
+"""
+
+
+def dropped(linker):
+    """Flash at 0, as in most Cortex-M: entries of functions that the linker has dropped take no row from those that
+    live, whatever lies there, with symbols and without."""
+    script = WORK + "/flash.ld"
+    write(script, b"ENTRY(_start) SECTIONS { .text 0 : { _stext = .; KEEP(*(.vectors)) *(.text .text.*) }"
+                  b" .debug_frame 0 : { *(.debug_frame) } /DISCARD/ : { *(.ARM.exidx*) *(.ARM.extab*) } }")
+    write(WORK + "/dropped.c", (DROPPED % 3).encode())
+    run("arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb", "-Os", "-g", "-ffunction-sections", "-c", WORK + "/dropped.c",
+        "-o", WORK + "/dropped.o")
+    wanted = None
+    for number in (2, 14, 30, 62):
+        for label in ("", "vectors:", ".type vectors, %object\nvectors:"):
+            write(WORK + "/vectors.s", (VECTORS % (label, number)).encode())
+            run("arm-none-eabi-as", "-mcpu=cortex-m3", WORK + "/vectors.s", "-o", WORK + "/vectors.o")
+            run(*linker, "--gc-sections", "-T", script, WORK + "/vectors.o", WORK + "/dropped.o", "-o",
+                WORK + "/flash.elf")
+            for strip in ([], ["--strip-unneeded", "--keep-section=.debug_frame"]):
+                run("arm-none-eabi-objcopy", *strip, WORK + "/flash.elf")
+                numbers = json.loads(run(GEN, "--json", "--size", "--cfi=keep", WORK + "/flash.elf")[0])
+                said = {"dropped": 1, "findings": []}
+                must({key: numbers[key] for key in said} == said, "%d %s: %s" % (number, label, numbers))
+                wanted = wanted or numbers["covered"]
+                must(numbers["covered"] == wanted, "%d %s: %d of %d bytes" % (number, label, numbers["covered"], wanted))
+
+
 def hostile(state):
     """Bytes that are changed at random, under the sanitizers."""
     image = program("gcc", state, "-O1")
@@ -99,6 +146,9 @@ for STATE in STATES:
     for COMPILER in COMPILERS:
         for LEVEL in ("-O0", "-O2", "-Os"):
             test("%s %s %s" % (COMPILER, STATE, LEVEL), walked, COMPILER, STATE, LEVEL)
+    if STATE == "thumb":
+        test("dropped GNU ld", dropped, ["arm-none-eabi-ld"])
+        test("dropped lld", dropped, ["ld.lld"])
     test("ways_out " + STATE, ways_out, STATE)
     test("hostile " + STATE, hostile, STATE)
 sys.exit(gen.failed)

@@ -1064,9 +1064,9 @@ def assemble(name, text, *flags):
     return file
 
 
-def rows(image):
+def rows(image, *options):
     """objdump's rows: (PC, CFA, FP, RA), and the starts of its functions."""
-    gen("-q", "--side=" + image + ".side", image)
+    gen("-q", *options, "--side=" + image + ".side", image)
     text = run(TC + "/x86_64/objdump", "--sframe", image + ".side")[0]
     found = [(int(m[1], 16), m[2], m[3], m[4]) for m in
              re.finditer(r"^ +([0-9a-f]{16}) +(\S+) +(\S+) +(\S+) *$", text, re.M)]
@@ -1079,7 +1079,7 @@ NOPS = "nop\n" * 4
 def test_options():
     os.makedirs(WORK, exist_ok=True)
     for function in (help_text, install, wrong_options, strict, share, set_loc, long_function, overlaps, dropped,
-                     mixed, taken_over, below_sp, saved_sp, link_register_below_sp, high_addresses, concatenated,
+                     dead_entries, live_at_zero, mixed, taken_over, below_sp, saved_sp, link_register_below_sp, high_addresses, concatenated,
                      flashed, signed_with_pc, out_of_reach, at_zero, scalable, smallest, shared_lists, frame_pointer,
                      holes, signals, plts, trampolines, no_blocks, room, outputs, deterministic):
         test(function.__name__.replace("_", " "), function)
@@ -1262,6 +1262,95 @@ def dropped():
     run("ld", "--gc-sections", "-Ttext=0", "-e", "f", image + ".o", "-o", image)
     numbers = json.loads(gen("--json", "--size", image)[0])
     must(numbers["dropped"] == 1 and numbers["covered"] == 128 and numbers["findings"] == [], str(numbers))
+
+
+DEAD = """.cfi_sections %(source)s
+.section .text.low, "ax"
+%(low)s
+.section .text.live, "ax"
+.globl _start
+.type _start, @function
+_start: .cfi_startproc
+nop
+.cfi_def_cfa_offset 24
+%(ends)s.cfi_endproc
+.size _start, . - _start
+.type next, @function
+next: .cfi_startproc
+nop
+.cfi_def_cfa_offset 40
+nop
+.cfi_endproc
+.size next, . - next
+.section .text.gone, "ax"
+nop
+%(gone)s"""
+GONE = ".cfi_startproc\n.cfi_def_cfa_offset %d\n.skip %d, 0x90\n.cfi_def_cfa_offset 800\n.skip 3, 0x90\n.cfi_endproc\n"
+LOW = {"nothing": ".skip 16, 0x50\n", "a label": "_stext: .skip 16, 0x50\n",
+       "a function": ".type low, @function\nlow: .skip 16, 0x50\n.size low, . - low\n",
+       "an object": ".type low, @object\nlow: .skip 16, 0x50\n.size low, . - low\n",
+       "vectors": "vectors: .skip 15, 0x50\n.byte 0\n"}
+LINKERS = (["ld"], ["ld.gold"], ["ld.lld"], ["ld.lld", "-z", "dead-reloc-in-nonalloc=.debug_frame=1"],
+           ["ld.lld", "-z", "dead-reloc-in-nonalloc=.debug_frame=0xffffffffffffffff"])
+
+
+def dead_image(linker, source, low, gone, *flags, ends=NOPS):
+    """An image at 0: what LOW says, _start and next, which live, and GONE, which the linker drops."""
+    image = WORK + "/dead"
+    write(image + ".s", (DEAD % {"source": source, "low": low, "gone": gone, "ends": ends}).encode())
+    write(image + ".ld", b"ENTRY(_start) SECTIONS { .text 0 : { KEEP(*(.text.low)) KEEP(*(.text.live)) *(.text.*) }"
+                         b" .eh_frame : { KEEP(*(.eh_frame)) } }")
+    run("as", image + ".s", "-o", image + ".o")
+    run(*linker, "--gc-sections", "-T", image + ".ld", *flags, image + ".o", "-o", image)
+    return image
+
+
+def cfa_of(image):
+    """The CFAs that the image's tables have, by address, without those of rows that repeat."""
+    return {pc: int(re.search(r"\+(\d+)", cfa)[1]) for pc, cfa, _, _ in rows(image, "--cfi=keep")[0]}
+
+
+def dead_entries():
+    """Entries of functions that the linker has dropped, where code is at 0: of none of them there is a row, whatever
+    lies there, and no function that lives loses one. There are one, two, and some that overlap nothing that has CFI."""
+    alive = {16: 8, 17: 24, 21: 8, 22: 40}
+    count = 0
+    for linker in LINKERS:
+        for what, low in LOW.items():
+            for sizes in ((6,), (13,), (13, 40), (60, 200)):
+                if what == "a function" and 13 in sizes:
+                    continue  # of exactly its length: nobody can tell
+                gone = "".join(GONE % (400 + size, size) for size in sizes)
+                for strip in ([], ["-s"]):
+                    image = dead_image(linker, ".debug_frame", low, gone)
+                    if strip:
+                        run("objcopy", "--strip-unneeded", "--keep-section=.debug_frame", image)
+                    found = cfa_of(image)
+                    must(not [cfa for cfa in found.values() if cfa >= 400],
+                         "%s, %s, %s %s: %s" % (linker, what, sizes, strip, found))
+                    must(strip or found == alive, "%s, %s, %s: %s" % (linker, what, sizes, found))
+                    count += 1
+    return "%d images" % count
+
+
+BODY = ".cfi_startproc\nnop\n.cfi_def_cfa_offset 56\nret\n.cfi_endproc\n"
+LIVE_LOW = {"a function": ".type low, @function\nlow: %s.size low, . - low\n" % BODY, "a label": "low: " + BODY,
+            "nothing": BODY}
+
+
+def live_at_zero():
+    """A function that lives at 0 has its rows, beside two that the linker has dropped. (gold drops none that has an
+    entry in .eh_frame which the script keeps.)"""
+    gone = GONE % (440, 40) + GONE % (441, 70)
+    for linker in LINKERS:
+        for what, low in LIVE_LOW.items():
+            for source in (".debug_frame",) if linker == ["ld.gold"] else (".eh_frame", ".debug_frame"):
+                found = cfa_of(dead_image(linker, source, low, gone))
+                must(found == {0: 8, 1: 56, 2: 8, 3: 24, 7: 8, 8: 40}, "%s, %s: %s" % (linker, what, found))
+    # That something else begins where the entry ends is no proof: a dead one could have that length.
+    said = gen("--cfi=keep", "--size", dead_image(["ld"], ".debug_frame", LOW["a label"], GONE % (440, 13)))[1]
+    must("_stext+0x0 (0x0, 16 bytes): its CFI, which begins at 0, may be of a function that the linker has dropped"
+         in said, said)
 
 
 def mixed():
