@@ -60,7 +60,10 @@ enum {
     LINK = !IS_AMD64,             /* a call leaves the RA in a register, and rows say where it is saved */
     FIXED_RA = IS_AMD64 ? -8 : 0, /* in the header (2.2) */
     BELOW = IS_S390X ? 160 : 0,   /* the caller's SP is CFA - BELOW */
-    CFA_SCALE = IS_S390X ? 8 : 1  /* CFA = base + CFA_SCALE * word + BELOW (3.1) */
+    CFA_SCALE = IS_S390X ? 8 : 1, /* CFA = base + CFA_SCALE * word + BELOW (3.1) */
+    /* Where the frame record lies from FP, if code with frame pointers has one: the caller's FP and, above it, the RA. On
+     * s390x their place depends on the frame. */
+    HAS_RECORD = !IS_S390X, RECORD_AT = IS_RISCV64 ? -16 : 0
 };
 
 /* The bits of sfu_fast_rule.how. The lower six say what each value counts from, two bits for each. The upper ones say
@@ -84,12 +87,12 @@ enum {
     REALIGNED = COMPLEX | CFA_LOADED | FP_LOADED | FROM_FP | FROM_FP << FP_FROM
 };
 
-/* The cache. An entry has a tag and, below it, what it says. Below NUMBERED that is a rule in short: the CFA's offset
- * in words and, above WORDS_BITS, the number of all else. From NUMBERED on it is, counted from there, the number of a
- * rule. */
+/* The cache. An entry has a tag and, below it, what it says. Below RECORD that is a rule in short: the CFA's offset
+ * in words and, above WORDS_BITS, the number of all else. From RECORD on it is a frame record's rule: the CFA's offset
+ * from the record in words. From NUMBERED on it is, counted from there, the number of a rule. */
 enum {
     TAG_BITS = 20, SAYS_BITS = 12, WORDS_BITS = 8,
-    SHORT_WORDS = (1 << WORDS_BITS) - 1, NUMBERED = SFU_FAST_KINDS << WORDS_BITS,
+    SHORT_WORDS = (1 << WORDS_BITS) - 1, RECORD = SFU_FAST_KINDS << WORDS_BITS, NUMBERED = RECORD + SHORT_WORDS + 1,
     EMPTY = NUMBERED + SFU_FAST_RULES, /* nothing */
     NOT_FOUND = 1 << SAYS_BITS, /* 1 above EMPTY */
     WAYS = 4, /* saying names each */
@@ -614,7 +617,13 @@ INLINE bool is_empty(uint32_t entry)
 /* Whether an entry that SAYS this has a rule in short. */
 INLINE bool is_short(uint32_t says)
 {
-    return says < NUMBERED;
+    return says < RECORD;
+}
+
+/* Whether it has the rule of a frame record. */
+INLINE bool is_of_record(uint32_t says)
+{
+    return HAS_RECORD && says >= RECORD && says < NUMBERED;
 }
 
 /* The size of a region if there are MASK + 1 entries: for each set as many PCs as a tag can tell apart. */
@@ -664,7 +673,7 @@ INLINE void take_out_outside(struct sfu_fast *fast)
         for (i = 0; i < WAYS; i++) {
             const uint32_t says = __atomic_load_n(&fast->cache[place ^ i], __ATOMIC_RELAXED) % NOT_FOUND;
 
-            if (!is_short(says) && says < EMPTY && fast->rules[says - NUMBERED].how & (NO_FDE | NOT_CODE))
+            if (says >= NUMBERED && says < EMPTY && fast->rules[says - NUMBERED].how & (NO_FDE | NOT_CODE))
                 __atomic_store_n(&fast->cache[place ^ i], EMPTY, __ATOMIC_RELEASE);
         }
     }
@@ -791,7 +800,8 @@ INLINE uint32_t kind_of(uint32_t says)
     return says >> WORDS_BITS;
 }
 
-/* The CFA's offset from SP of a rule in short: an entry has it in the bits that it has in what the entry says. */
+/* The CFA's offset from SP of a rule in short, or from a frame record: an entry has it in the bits that it has in what
+ * the entry says. */
 INLINE uint64_t cfa_of(uint32_t says)
 {
     return (uint64_t)(says & SHORT_WORDS) * 8;
@@ -827,6 +837,16 @@ INLINE bool is_kind_or_becomes(struct sfu_fast_kind *at, const struct sfu_fast_r
     return at->how == rule->how && at->ra == rule->ra && at->fp == rule->fp;
 }
 
+/* Whether RULE is that of a frame record, whose CFA is a multiple of 8 up to 8 * SHORT_WORDS above it. On RISC-V such a
+ * rule is not simple, as the record lies below FP. */
+INLINE bool has_record(const struct sfu_fast_rule *rule)
+{
+    const int64_t above = (int64_t)rule->cfa - RECORD_AT;
+
+    return HAS_RECORD && (rule->how | COMPLEX) == (COMPLEX | FROM_FP | FP_LOADED) && rule->fp == -above &&
+           rule->ra == 8 - above && above % 8 == 0 && above >= 16 && above <= 8 * SHORT_WORDS;
+}
+
 /* What an entry says of RULE, which is written to a table if it is new; EMPTY if others have its places. */
 INLINE uint32_t keep_rule(struct sfu_fast *fast, const struct sfu_fast_rule *rule)
 {
@@ -839,6 +859,8 @@ INLINE uint32_t keep_rule(struct sfu_fast *fast, const struct sfu_fast_rule *rul
         for (i = 0; i < SFU_FAST_KINDS; i++)
             if (is_kind_or_becomes(&fast->kinds[i], rule))
                 return in_short(i, rule->cfa);
+    if (has_record(rule))
+        return RECORD + (uint32_t)(rule->cfa - RECORD_AT) / 8;
     for (i = first; i < first + TRIES; i++)
         if (is_or_becomes(&fast->rules[i], rule))
             return NUMBERED + i;
@@ -849,11 +871,14 @@ INLINE uint32_t keep_rule(struct sfu_fast *fast, const struct sfu_fast_rule *rul
 INLINE const struct sfu_fast_rule *rule_of(const struct sfu_fast *fast, uint32_t says, struct sfu_fast_rule *own)
 {
     const struct sfu_fast_kind *kind;
+    const int32_t above = (int32_t)cfa_of(says);
 
+    if (is_of_record(says))
+        return make_rule(own, above + RECORD_AT, 8 - above, -above, FROM_FP | FP_LOADED);
     if (!is_short(says))
         return &fast->rules[says - NUMBERED];
     kind = &fast->kinds[kind_of(says)];
-    own->cfa = (int32_t)cfa_of(says);
+    own->cfa = above;
     own->ra = kind->ra;
     own->fp = kind->fp;
     own->how = kind->how;
@@ -1088,6 +1113,22 @@ INLINE bool apply_to_fp(const struct trace *v, const struct sfu_fast_rule *rule,
     return base <= at->span && at->bottom + base >= at->sp && apply_from(v, rule, at->bottom + base, at, out);
 }
 
+/* Moves AT by the rule of a frame record, whose CFA is ABOVE bytes above it, at least 16 and at most 8 * SHORT_WORDS.
+ * Stores the PC at OUT. Returns false, and changes nothing, if the core must do it. The next record's place needs nothing
+ * but this one: from frame to frame the CPU waits for one load. */
+INLINE bool apply_record(struct place *at, uint64_t above, uint64_t *out)
+{
+    const uint64_t from = at->fp + extend(RECORD_AT) - at->low, record = at->bottom + from;
+
+    if (UNLIKELY(from > at->span || record < at->sp || above > at->top - record))
+        return false;
+    at->fp = word_at(record);
+    at->behind = word_at(record + 8);
+    at->sp = record + above;
+    *out = at->behind;
+    return true;
+}
+
 /* What the value whose FROM is at SHIFT in HOW counts from: CFA, SP or FP. */
 INLINE uint64_t base_of(uint32_t how, unsigned shift, uint64_t cfa, uint64_t sp, uint64_t fp)
 {
@@ -1231,6 +1272,10 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool
             if (LIKELY(applied))
                 move_on(v, cfa, kind->ra, kind->fp, kind->how, &at, out);
             else
+                rule = rule_of(v->fast, found.says, &v->own);
+        } else if (cached && is_of_record(found.says)) {
+            applied = apply_record(&at, cfa_of(found.entry), out);
+            if (UNLIKELY(!applied))
                 rule = rule_of(v->fast, found.says, &v->own);
         } else {
             rule = !cached                      ? look_up(v, at.behind - 1, &v->own)

@@ -49,7 +49,7 @@ extern "C" {
 #define SFU_FAST_RULES  255 /* distinct rules that the cache can name, apart from the short rules (next line) */
 /* kinds of short rules. A short rule has CFA = SP + a small offset; a cache entry holds that offset and the number of
  * the kind, which stands for all the rest */
-#define SFU_FAST_KINDS   15
+#define SFU_FAST_KINDS   14
 #define SFU_FAST_REGIONS 32 /* regions of code that it can have entries of */
 #define SFU_FAST_OUTSIDE 16 /* sets of entries that PCs of no function may take, until the sections next change */
 
@@ -139,8 +139,9 @@ bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_
  * SFU_FAST_REGIONS regions of the address space, the first ones that traces meet. Each region is 2^11 times as large as
  * the cache: 16 MiB for 8 KiB. A trace that changes between two of them costs little more. PCs that no function has get
  * half of the regions at most, and SFU_FAST_OUTSIDE sets of 4 entries. The cache can hold every rule with CFA = SP + a
- * multiple of 8 up to 2,040 whose other parts are one of SFU_FAST_KINDS kinds. It can also hold SFU_FAST_RULES
- * rules of any other form. Other frames are looked up in their section. No trace may run meanwhile. */
+ * multiple of 8 up to 2,040 whose other parts are one of SFU_FAST_KINDS kinds; and that of every frame record (the
+ * caller's FP, and above it the RA, where FP points, on RISC-V below it) with the CFA up to 2,040 above. It can also hold
+ * SFU_FAST_RULES rules of any other form. Other frames are looked up in their section. No trace may run meanwhile. */
 void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes);
 
 /* Gives FAST the BYTES at MEMORY for an array of its sections in order of address, or none if BYTES is 0: for programs
