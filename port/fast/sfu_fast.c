@@ -61,8 +61,8 @@ enum {
     FIXED_RA = IS_AMD64 ? -8 : 0, /* in the header (2.2) */
     BELOW = IS_S390X ? 160 : 0,   /* the caller's SP is CFA - BELOW */
     CFA_SCALE = IS_S390X ? 8 : 1, /* CFA = base + CFA_SCALE * word + BELOW (3.1) */
-    /* Where the frame record lies from FP, if code with frame pointers has one: the caller's FP and, above it, the RA. On
-     * s390x their place depends on the frame. */
+    /* Where the frame record lies from FP, if code with frame pointers has one: the caller's FP and, above it, the RA.
+     * On s390x their place depends on the frame. */
     HAS_RECORD = !IS_S390X, RECORD_AT = IS_RISCV64 ? -16 : 0
 };
 
@@ -87,24 +87,25 @@ enum {
     REALIGNED = COMPLEX | CFA_LOADED | FP_LOADED | FROM_FP | FROM_FP << FP_FROM
 };
 
-/* The cache. An entry has a tag and, below it, what it says. Below RECORD that is a rule in short: the CFA's offset
- * in words and, above WORDS_BITS, the number of all else. From RECORD on it is a frame record's rule: the CFA's offset
- * from the record in words. From NUMBERED on it is, counted from there, the number of a rule. */
+/* The cache. An entry has a tag and, below it, what it says. Below FROM_RECORD that is a rule in short: the CFA's
+ * offset in words and, above WORDS_BITS, the number of all else. From FROM_RECORD on it is a frame record's rule: the
+ * CFA's offset from the record in words. From NUMBERED on it is, counted from there, the number of a rule. */
 enum {
     TAG_BITS = 20, SAYS_BITS = 12, WORDS_BITS = 8,
-    SHORT_WORDS = (1 << WORDS_BITS) - 1, RECORD = SFU_FAST_KINDS << WORDS_BITS, NUMBERED = RECORD + SHORT_WORDS + 1,
+    SHORT_WORDS = (1 << WORDS_BITS) - 1,
+    FROM_RECORD = SFU_FAST_KINDS << WORDS_BITS, NUMBERED = FROM_RECORD + SHORT_WORDS + 1,
     EMPTY = NUMBERED + SFU_FAST_RULES, /* nothing */
     NOT_FOUND = 1 << SAYS_BITS, /* 1 above EMPTY */
-    WAYS = 4, /* saying names each */
+    WAY_BITS = 2, WAYS = 1 << WAY_BITS, /* saying names each */
     REGION_BITS = 5, /* of a tag, */
     PC_BITS = TAG_BITS - REGION_BITS, /* and of these */
     MIN_ENTRIES = 256,
     TURNS = 16,      /* the first miss of a trace, then one of so many, takes a place of a full set */
     FREE_MISSES = 4, /* a trace gives up that has missed so often more than it has hit */
     TRIES = 8, /* places of a rule in the table */
-    SPREAD = 0x1e3779b1, /* odd, of mixed bits */
-    LOWEST = 4, FOLD = 9 /* which bits of a PC make the number of its entry: see there */
+    SPREAD = 0x1e3779b1 /* odd, of mixed bits; so is MIX */
 };
+#define MIX UINT64_C(0x9e3779b97f4a7c15)
 
 /* The index: where the search for a function begins, and for a row of a function that has many. */
 enum {
@@ -282,6 +283,7 @@ INLINE unsigned scan(const struct rows *rows, uint32_t offset, unsigned size, co
 /* A region of code that the cache has a number for. */
 struct region {
     uint64_t behind; /* 1 above its low end */
+    uint64_t mix;    /* what its PCs are multiplied by, shifted so that the upper bits are the place */
     uint32_t tag;    /* its number, where tags have it */
 };
 
@@ -292,7 +294,7 @@ struct trace {
     const struct sfu_fast_image *images; /* NULL: all is left to the core */
     const struct sfu_fast_image *near;   /* where a lookup begins */
     const uint32_t *cache;               /* or NULL */
-    uint64_t mask;                       /* of the cache */
+    unsigned shift;                      /* of the cache */
     uint64_t changes;                    /* it has entries of sections as they were after so many */
     uint64_t reach;                      /* size of a region of code; 0: the cache is asked about none */
     struct region region, other;         /* that it is asked about: the one that was met last; one from before */
@@ -564,10 +566,11 @@ INLINE const struct sfu_fast_rule *look_up(struct trace *v, uint64_t pc, struct 
 /*
  * Keys. Code lies in few regions of 2^n bytes, which are numbered as they are met, and keep their numbers. The lower n
  * bits of a PC are its place in its region. The lowest PC_BITS of them are the tag, and below them the region's number.
- * The number of an entry has the bits of the place from LOWEST on, each combined by exclusive or with the bit that is
- * FOLD above it: so PCs get different numbers if their distance is a power of two. The number's lowest two bits say
- * which entry of a set is tried first, and the others choose the set. From them follow, one after the other, the bits
- * of the place that the tag does not have: so set and tag together tell the PC.
+ * The place is multiplied by an odd number, modulo 2^n: so PCs get different numbers if their distance is a power of
+ * two, and modules that a loader has aligned are spread over the whole cache. Of the product, the upper bits are the
+ * number of the entry: the lowest two of them say which entry of a set is tried first, and the others choose the set.
+ * The product's lower PC_BITS bits follow from the same bits of the place, since carries move upwards only. And what an
+ * odd number has multiplied can be undone. So set and tag together tell the PC.
  *
  * Rules. From one frame to the next the CPU waits for three loads: the return address, its entry, the word at the CFA.
  * So an entry has the CFA's offset in itself where it can: if the rule is simple and counts from SP. What else such a
@@ -617,13 +620,13 @@ INLINE bool is_empty(uint32_t entry)
 /* Whether an entry that SAYS this has a rule in short. */
 INLINE bool is_short(uint32_t says)
 {
-    return says < RECORD;
+    return says < FROM_RECORD;
 }
 
 /* Whether it has the rule of a frame record. */
 INLINE bool is_of_record(uint32_t says)
 {
-    return HAS_RECORD && says >= RECORD && says < NUMBERED;
+    return HAS_RECORD && says >= FROM_RECORD && says < NUMBERED;
 }
 
 /* The size of a region if there are MASK + 1 entries: for each set as many PCs as a tag can tell apart. */
@@ -632,18 +635,44 @@ INLINE uint64_t reach_of(uint64_t mask)
     return (mask + 1) / WAYS << PC_BITS;
 }
 
-/* The lookup PC that ENTRY, at PLACE, is for. Each pass finds FOLD more bits of it, of 64 at most. */
+/* What PCs of the region with number I are multiplied by: odd, and another number for each region, so that code that is
+ * laid out alike in two regions does not take the same places. */
+INLINE uint64_t multiplier(uint64_t i)
+{
+    return MIX + i * 2 * SPREAD;
+}
+
+/* The number that undoes a multiplication by ODD, modulo 2^64: each pass gets twice as many of its lowest bits right,
+ * of which three are right at first. */
+INLINE uint64_t inverse(uint64_t odd)
+{
+    uint64_t x = odd;
+    unsigned right;
+
+    for (right = 3; right < 64; right *= 2)
+        x *= 2 - odd * x;
+    return x;
+}
+
+/* The number of X by a multiplier, which may be shifted to the left; and X of that by ODD. */
+INLINE uint64_t mixed(uint64_t x, uint64_t by)
+{
+    return x * by;
+}
+
+INLINE uint64_t unmixed(uint64_t number, uint64_t odd)
+{
+    return number * inverse(odd);
+}
+
+/* The lookup PC that ENTRY, at PLACE, is for: of its number, the place has the set, and the tag tells what is below. */
 INLINE uint64_t pc_of(const struct sfu_fast *fast, uint64_t place, uint32_t entry)
 {
-    const uint64_t in_region = fast->reach - 1, unknown = in_region >> PC_BITS << PC_BITS;
-    const uint64_t low = fast->regions[entry >> SAYS_BITS & (SFU_FAST_REGIONS - 1)] - 1;
-    const uint64_t lowest = entry >> (SAYS_BITS + REGION_BITS);
-    uint64_t behind = lowest;
-    unsigned known;
+    const uint64_t region = entry >> SAYS_BITS & (SFU_FAST_REGIONS - 1), odd = multiplier(region);
+    const uint64_t lowest = mixed(entry >> (SAYS_BITS + REGION_BITS), odd) & ((1 << PC_BITS) - 1);
+    const uint64_t behind = unmixed(place >> WAY_BITS << PC_BITS | lowest, odd);
 
-    for (known = PC_BITS; known < 64; known += FOLD)
-        behind = lowest | ((place ^ behind >> LOWEST) << (LOWEST + FOLD) & unknown);
-    return low + ((behind - 1) & in_region);
+    return fast->regions[region] - 1 + ((behind - 1) & (fast->reach - 1));
 }
 
 /* Takes out the entries of those PCs from LOW to LAST. */
@@ -696,10 +725,11 @@ OUT_OF_LINE void renew(struct sfu_fast *fast)
     clear_busy(fast);
 }
 
-/* Makes REGION the one with number I, BEHIND its low end. */
-INLINE void set_region(struct region *region, uint64_t behind, uint64_t i)
+/* Makes REGION the one with number I of FAST, BEHIND its low end. */
+INLINE void set_region(const struct sfu_fast *fast, struct region *region, uint64_t behind, uint64_t i)
 {
     region->behind = behind;
+    region->mix = multiplier(i) << (fast->shift - (PC_BITS - WAY_BITS));
     region->tag = (uint32_t)i << SAYS_BITS;
 }
 
@@ -709,20 +739,37 @@ INLINE uint64_t behind_low(const struct sfu_fast *fast, uint64_t pc)
     return (pc & ~(fast->reach - 1)) + 1;
 }
 
+/* The number of the region whose low end is in front of BEHIND, or that it would get: where it stands in REGIONS, of
+ * which none is ever taken out. SFU_FAST_REGIONS: it has none, and none is left. */
+INLINE unsigned find_region(const struct sfu_fast *fast, uint64_t behind)
+{
+    const unsigned first = (unsigned)(behind * MIX >> (64 - REGION_BITS));
+    unsigned i;
+
+    for (i = 0; i < SFU_FAST_REGIONS; i++) {
+        const unsigned number = (first + i) % SFU_FAST_REGIONS;
+        const uint64_t there = __atomic_load_n(&fast->regions[number], __ATOMIC_RELAXED);
+
+        if (there == behind || there == 0)
+            return number;
+    }
+    return SFU_FAST_REGIONS;
+}
+
 /* Makes the region of PC that of the trace, and the one before its other. Returns false if it has no number. */
-INLINE bool enter_region(struct trace *v, uint64_t pc)
+OUT_OF_LINE bool enter_region(struct trace *v, uint64_t pc)
 {
     const uint64_t behind = behind_low(v->fast, pc);
-    uint64_t i = 0;
+    const unsigned number = find_region(v->fast, behind);
 
-    while (__atomic_load_n(&v->fast->regions[i], __ATOMIC_RELAXED) != behind)
-        if (++i == SFU_FAST_REGIONS)
-            return false;
+    if (number == SFU_FAST_REGIONS || __atomic_load_n(&v->fast->regions[number], __ATOMIC_RELAXED) == 0)
+        return false;
     if (v->reach == 0)
-        set_region(&v->region, behind, i);
+        set_region(v->fast, &v->region, behind, number);
     v->other.behind = v->region.behind;
+    v->other.mix = v->region.mix;
     v->other.tag = v->region.tag;
-    set_region(&v->region, behind, i);
+    set_region(v->fast, &v->region, behind, number);
     v->reach = v->fast->reach;
     return true;
 }
@@ -730,14 +777,16 @@ INLINE bool enter_region(struct trace *v, uint64_t pc)
 /* Gives the trace the two regions that were met first: most code is in them. */
 INLINE void enter_first(struct trace *v)
 {
-    const uint64_t first = __atomic_load_n(&v->fast->regions[0], __ATOMIC_RELAXED),
-                   second = __atomic_load_n(&v->fast->regions[1], __ATOMIC_RELAXED);
+    const uint32_t count = __atomic_load_n(&v->fast->num_regions, __ATOMIC_ACQUIRE);
+    uint32_t first, second;
 
-    if (first == 0)
+    if (count == 0)
         return;
+    first = v->fast->met[0];
+    second = v->fast->met[count > 1];
     v->reach = v->fast->reach;
-    set_region(&v->region, first, 0);
-    set_region(&v->other, second != 0 ? second : first, second != 0);
+    set_region(v->fast, &v->region, __atomic_load_n(&v->fast->regions[first], __ATOMIC_RELAXED), first);
+    set_region(v->fast, &v->other, __atomic_load_n(&v->fast->regions[second], __ATOMIC_RELAXED), second);
 }
 
 /* Takes a view of the walker. The number of changes is read first: the list is as new as that, or newer. */
@@ -760,7 +809,7 @@ INLINE void look(struct trace *v, struct sfu_fast *fast)
     v->changes = changes;
     v->images = v->near = images;
     v->cache = NULL;
-    v->mask = fast->mask;
+    v->shift = fast->shift;
     v->reach = 0;
     v->window.high = 0;
     if (fast->cache != NULL && cleared == changes) {
@@ -775,11 +824,11 @@ INLINE bool is_in_region(const struct trace *v, const struct region *region, uin
     return behind - region->behind < v->reach;
 }
 
-/* The entry that is tried first for the PC in front of BEHIND. Those of one set differ in the lowest bits of their
- * number. */
-INLINE uint64_t place_of(uint64_t behind, uint64_t mask)
+/* The entry that is tried first for the PC in front of BEHIND, which is in REGION. Those of one set differ in the
+ * lowest bits of their number. */
+INLINE uint64_t place_of(uint64_t behind, const struct region *region, unsigned shift)
 {
-    return (behind >> LOWEST ^ behind >> (LOWEST + FOLD)) & mask;
+    return mixed(behind, region->mix) >> shift;
 }
 
 /* An entry for the PC in front of BEHIND, which is in REGION, less what it says. */
@@ -860,7 +909,7 @@ INLINE uint32_t keep_rule(struct sfu_fast *fast, const struct sfu_fast_rule *rul
             if (is_kind_or_becomes(&fast->kinds[i], rule))
                 return in_short(i, rule->cfa);
     if (has_record(rule))
-        return RECORD + (uint32_t)(rule->cfa - RECORD_AT) / 8;
+        return FROM_RECORD + (uint32_t)(rule->cfa - RECORD_AT) / 8;
     for (i = first; i < first + TRIES; i++)
         if (is_or_becomes(&fast->rules[i], rule))
             return NUMBERED + i;
@@ -885,23 +934,26 @@ INLINE const struct sfu_fast_rule *rule_of(const struct sfu_fast *fast, uint32_t
     return own;
 }
 
-/* Gives the region of PC a number below COUNT, if one is left. */
-INLINE void keep_region(struct sfu_fast *fast, uint64_t pc, unsigned count)
+/* Gives the region of PC, which has none, a number if fewer than MOST have one. */
+INLINE void keep_region(struct sfu_fast *fast, uint64_t pc, uint32_t most)
 {
-    unsigned i;
+    const uint32_t count = fast->num_regions;
+    const uint64_t behind = behind_low(fast, pc);
+    unsigned number;
 
-    for (i = 0; i < count; i++)
-        if (fast->regions[i] == 0) {
-            __atomic_store_n(&fast->regions[i], behind_low(fast, pc), __ATOMIC_RELAXED);
-            return;
-        }
+    if (count >= most)
+        return;
+    number = find_region(fast, behind);
+    __atomic_store_n(&fast->regions[number], behind, __ATOMIC_RELAXED);
+    if (count < 2)
+        fast->met[count] = number;
+    __atomic_store_n(&fast->num_regions, count + 1, __ATOMIC_RELEASE);
 }
 
-/* Puts ENTRY, for the PC in front of BEHIND, at an empty one of its places. If there is none, at the first: what was
- * there goes to one of the places, by turns. */
-INLINE void put(struct sfu_fast *fast, uint64_t behind, uint32_t entry)
+/* Puts ENTRY at an empty one of the places of its set, of which FIRST is tried first. If there is none, at FIRST: what
+ * was there goes to one of the places, by turns. */
+INLINE void put(struct sfu_fast *fast, uint64_t first, uint32_t entry)
 {
-    const uint64_t first = place_of(behind, fast->mask);
     uint64_t i = 0;
 
     while (i < WAYS && !is_empty(__atomic_load_n(&fast->cache[first ^ i], __ATOMIC_RELAXED)))
@@ -915,10 +967,9 @@ INLINE void put(struct sfu_fast *fast, uint64_t behind, uint32_t entry)
     __atomic_store_n(&fast->cache[first ^ i], entry, __ATOMIC_RELEASE);
 }
 
-/* Whether an entry at one of the places for the PC in front of BEHIND may be for one that no function has. */
-INLINE bool note_outside(struct sfu_fast *fast, uint64_t behind)
+/* Whether an entry in the set of PLACE may be for a PC that no function has. */
+INLINE bool note_outside(struct sfu_fast *fast, uint64_t place)
 {
-    const uint64_t place = place_of(behind, fast->mask);
     unsigned i = 0;
 
     while (i < fast->outside_count && (fast->outside[i] ^ place) >= WAYS)
@@ -946,10 +997,11 @@ OUT_OF_LINE bool keep(struct trace *v, uint64_t pc, const struct sfu_fast_rule *
             keep_region(fast, pc, is_outside ? SFU_FAST_REGIONS / 2 : SFU_FAST_REGIONS);
         if (is_in_region(v, &v->region, behind) || enter_region(v, pc)) {
             const uint32_t says = keep_rule(fast, rule);
+            const uint64_t place = place_of(behind, &v->region, v->shift);
 
-            kept = says != EMPTY && (!is_outside || note_outside(fast, behind));
+            kept = says != EMPTY && (!is_outside || note_outside(fast, place));
             if (kept)
-                put(fast, behind, tag_of(behind, &v->region) | says);
+                put(fast, place, tag_of(behind, &v->region) | says);
         }
     }
     clear_busy(fast);
@@ -971,20 +1023,26 @@ INLINE struct found entry_at(const uint32_t *cache, uint64_t place, uint32_t tag
     return found;
 }
 
-/* What CACHE, of MASK + 1 entries, has for the lookup PC in front of BEHIND. If that says EMPTY, NOT_FOUND or more:
- * nothing; or the PC is in none of the trace's regions. */
-INLINE struct found seek(const struct trace *v, const uint32_t *cache, uint64_t mask, uint64_t behind)
+/* What CACHE, whose places are of SHIFT, has for the lookup PC in front of BEHIND. If that says EMPTY, NOT_FOUND or
+ * more: nothing; or the PC's region has no number. */
+INLINE struct found seek(struct trace *v, const uint32_t *cache, unsigned shift, uint64_t behind)
 {
-    const uint64_t place = place_of(behind, mask);
     struct found found = {0, NOT_FOUND};
+    uint64_t place;
     uint32_t tag;
 
-    if (LIKELY(is_in_region(v, &v->region, behind)))
+    if (LIKELY(is_in_region(v, &v->region, behind))) {
+        place = place_of(behind, &v->region, shift);
         tag = tag_of(behind, &v->region);
-    else if (LIKELY(is_in_region(v, &v->other, behind)))
+    } else if (LIKELY(is_in_region(v, &v->other, behind))) {
+        place = place_of(behind, &v->other, shift);
         tag = tag_of(behind, &v->other);
-    else
+    } else if (enter_region(v, behind - 1)) {
+        place = place_of(behind, &v->region, shift);
+        tag = tag_of(behind, &v->region);
+    } else {
         return found;
+    }
     found = entry_at(cache, place, tag);
     if (LIKELY(is_short(found.says)) || found.says < EMPTY)
         return found;
@@ -1000,20 +1058,21 @@ INLINE struct found seek(const struct trace *v, const uint32_t *cache, uint64_t 
 INLINE bool has_place(const struct trace *v, uint64_t behind)
 {
     const uint32_t *cache = v->cache;
+    const struct region *region = is_in_region(v, &v->region, behind) ? &v->region : &v->other;
     uint64_t place;
 
-    if (!is_in_region(v, &v->region, behind) && !is_in_region(v, &v->other, behind))
-        return __atomic_load_n(&v->fast->regions[SFU_FAST_REGIONS - 1], __ATOMIC_RELAXED) == 0;
-    place = place_of(behind, v->mask);
+    if (!is_in_region(v, region, behind))
+        return __atomic_load_n(&v->fast->num_regions, __ATOMIC_RELAXED) < SFU_FAST_REGIONS;
+    place = place_of(behind, region, v->shift);
     return is_empty(__atomic_load_n(&cache[place], __ATOMIC_RELAXED)) ||
            is_empty(__atomic_load_n(&cache[place ^ 1], __ATOMIC_RELAXED)) ||
            is_empty(__atomic_load_n(&cache[place ^ 2], __ATOMIC_RELAXED)) ||
            is_empty(__atomic_load_n(&cache[place ^ 3], __ATOMIC_RELAXED));
 }
 
-/* The rule for the lookup PC in front of BEHIND, which has none in the cache as far as the trace's regions go. Keeps
- * it, perhaps. DONE: how many frames there were before, by the cache or not. If too many missed that found no empty
- * place, or were not kept, that is the end of the cache for this trace. */
+/* The rule for the lookup PC in front of BEHIND, which has none in the cache. Keeps it, perhaps. DONE: how many frames
+ * there were before, by the cache or not. If too many missed that found no empty place, or were not kept, that is the
+ * end of the cache for this trace. */
 OUT_OF_LINE const struct sfu_fast_rule *find(struct trace *v, uint64_t behind, size_t done,
                                              struct sfu_fast_rule *own)
 {
@@ -1021,12 +1080,6 @@ OUT_OF_LINE const struct sfu_fast_rule *find(struct trace *v, uint64_t behind, s
     const struct sfu_fast_rule *rule;
     bool place;
 
-    if (!is_in_region(v, &v->region, behind) && !is_in_region(v, &v->other, behind) && enter_region(v, pc)) {
-        const uint32_t says = seek(v, v->cache, v->mask, behind).says;
-
-        if (says < EMPTY)
-            return rule_of(v->fast, says, own);
-    }
     place = has_place(v, behind);
     if (!place)
         v->misses++;
@@ -1114,8 +1167,8 @@ INLINE bool apply_to_fp(const struct trace *v, const struct sfu_fast_rule *rule,
 }
 
 /* Moves AT by the rule of a frame record, whose CFA is ABOVE bytes above it, at least 16 and at most 8 * SHORT_WORDS.
- * Stores the PC at OUT. Returns false, and changes nothing, if the core must do it. The next record's place needs nothing
- * but this one: from frame to frame the CPU waits for one load. */
+ * Stores the PC at OUT. Returns false, and changes nothing, if the core must do it. The place of the next record needs
+ * nothing but this record: from frame to frame the CPU waits for one load. */
 INLINE bool apply_record(struct place *at, uint64_t above, uint64_t *out)
 {
     const uint64_t from = at->fp + extend(RECORD_AT) - at->low, record = at->bottom + from;
@@ -1249,7 +1302,7 @@ INLINE void arrive(struct sfu_frame *frame, const struct place *at)
 INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool cached)
 {
     const uint32_t *const cache = v->cache;
-    const uint64_t mask = v->mask;
+    const unsigned shift = v->shift;
     const struct sfu_fast_kind *const kinds = v->fast->kinds;
     struct place at;
     struct found found = {0, NOT_FOUND};
@@ -1261,7 +1314,7 @@ INLINE size_t go(struct trace *v, size_t count, uint64_t *out, size_t step, bool
         bool applied;
 
         if (cached)
-            found = seek(v, cache, mask, at.behind);
+            found = seek(v, cache, shift, at.behind);
         if (cached && LIKELY(is_short(found.says))) {
             /* the CPU need not wait for what the tag says of the entry; SP is far below 2^64 (suits) */
             const uint64_t cfa = at.sp + cfa_of(found.entry);
@@ -1630,6 +1683,8 @@ void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes)
     fast->cache = (uint32_t *)(void *)((uint8_t *)memory + off);
     fast->mask = entries - 1;
     fast->reach = reach_of(fast->mask);
+    for (fast->shift = 64; entries >> (64 - fast->shift) > 1; fast->shift--) {
+    }
     for (i = 0; i < entries; i++)
         fast->cache[i] = EMPTY;
     for (i = 0; i < SFU_FAST_RULES; i++)
@@ -1638,6 +1693,7 @@ void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes)
         fast->kinds[i].how = 0;
     for (i = 0; i < SFU_FAST_REGIONS; i++)
         fast->regions[i] = 0;
+    fast->num_regions = 0;
     fast->outside_count = 0;
     fast->cleared = fast->changes;
 }

@@ -93,8 +93,10 @@ struct sfu_fast {
     bool overlap;                       /* images may have the same PC */
     uint32_t *cache;                    /* or NULL */
     uint64_t mask;                      /* how many entries it has, less 1 */
+    unsigned shift;                     /* a number of 64 bits shifted by it is below MASK + 1 */
     uint64_t reach;                     /* how many bytes of code a region has: a power of two */
     uint64_t regions[SFU_FAST_REGIONS]; /* their low ends, + 1; 0: none. Each is written once */
+    uint32_t num_regions, met[2];       /* how many there are; which two were met first */
     uint64_t changes;                   /* how often a change has made entries of the cache wrong */
     /* value of changes when the wrong entries were last removed: the cache may be used only if this equals changes */
     uint64_t cleared;
@@ -139,9 +141,10 @@ bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_
  * SFU_FAST_REGIONS regions of the address space, the first ones that traces meet. Each region is 2^11 times as large as
  * the cache: 16 MiB for 8 KiB. A trace that changes between two of them costs little more. PCs that no function has get
  * half of the regions at most, and SFU_FAST_OUTSIDE sets of 4 entries. The cache can hold every rule with CFA = SP + a
- * multiple of 8 up to 2,040 whose other parts are one of SFU_FAST_KINDS kinds; and that of every frame record (the
- * caller's FP, and above it the RA, where FP points, on RISC-V below it) with the CFA up to 2,040 above. It can also hold
- * SFU_FAST_RULES rules of any other form. Other frames are looked up in their section. No trace may run meanwhile. */
+ * multiple of 8 up to 2,040 whose other parts are one of SFU_FAST_KINDS kinds. It can hold that of every frame record
+ * (the caller's FP and, above it, the RA: where FP points, on RISC-V 16 bytes below) whose CFA is up to 2,040 above it.
+ * It can also hold SFU_FAST_RULES rules of any other form. Other frames are looked up in their section. No trace may
+ * run meanwhile. */
 void sfu_fast_set_cache(struct sfu_fast *fast, void *memory, size_t bytes);
 
 /* Gives FAST the BYTES at MEMORY for an array of its sections in order of address, or none if BYTES is 0: for programs

@@ -390,24 +390,89 @@ void prove_fast_rule(void)
 
 /* ---- Cache ----------------------------------------------------------------------------------------------------- */
 
+/* A cache of any size, without anything in it. */
+static void any_cache(struct sfu_fast *fast)
+{
+    const unsigned bits = nondet_u32();
+
+    ASSUME(bits >= 8 && bits < 32);
+    fast->mask = ((uint64_t)1 << bits) - 1;
+    fast->shift = 64 - bits;
+    fast->reach = reach_of(fast->mask);
+}
+
+/* Instead of a multiplication by an odd number modulo 2^64, which no solver takes apart: what is known of it. The
+ * lowest bit in which two numbers differ is the lowest in which their products do: (a - b) * odd has as many zeros at
+ * its end as a - b. It is known of the first product and each later one by the same number. LEFT: by how much the
+ * multiplier is shifted, if it is even. */
+static struct {
+    uint64_t x, product, by;
+    unsigned left;
+    bool known;
+} multiplied;
+
+static uint64_t lowest_bit(uint64_t x)
+{
+    return x & (~x + 1);
+}
+
+uint64_t any_mixed(uint64_t x, uint64_t by);
+uint64_t any_mixed(uint64_t x, uint64_t by)
+{
+    uint64_t product = nondet_u64();
+
+    if (!multiplied.known) {
+        multiplied.x = x;
+        multiplied.product = product;
+        multiplied.by = by;
+        multiplied.known = true;
+    } else if (by == multiplied.by || by << multiplied.left == multiplied.by) {
+        ASSUME(lowest_bit(product ^ multiplied.product) == lowest_bit(x ^ multiplied.x));
+    }
+    return by & 1 ? product : product << multiplied.left;
+}
+
+uint64_t any_unmixed(uint64_t number, uint64_t odd);
+uint64_t any_unmixed(uint64_t number, uint64_t odd)
+{
+    uint64_t x = nondet_u64();
+
+    (void)odd;
+    ASSUME(lowest_bit(number ^ multiplied.product) == lowest_bit(x ^ multiplied.x));
+    return x;
+}
+
+/* Each number by which regions multiply is odd, and undone by its inverse. */
+void prove_fast_inverse(void)
+{
+    uint64_t i;
+
+    for (i = 0; i < SFU_FAST_REGIONS; i++)
+        PROVE(multiplier(i) % 2 == 1 && multiplier(i) * inverse(multiplier(i)) == 1, "the inverse undoes it");
+}
+
 /* Two PCs, each in front of a BEHIND in a region, in a cache of any size: an entry at any place for one, sought at any
  * place for the other. */
 void prove_fast_entry(void)
 {
+    struct sfu_fast fast;
     struct region kept_in, wanted_in;
-    uint64_t kept = nondet_u64(), wanted = nondet_u64(), mask, in_region;
+    uint64_t kept = nondet_u64(), wanted = nondet_u64(), in_region;
     uint32_t says = nondet_u32(), entry, found, kept_number = nondet_u8(), wanted_number = nondet_u8();
-    unsigned shift = nondet_u32(), i = nondet_u8(), k = nondet_u8();
+    unsigned i = nondet_u8(), k = nondet_u8();
 
-    ASSUME(shift >= 8 && shift < 32 && i < WAYS && k < WAYS && says < NOT_FOUND && says != EMPTY);
+    ASSUME(i < WAYS && k < WAYS && says < NOT_FOUND && says != EMPTY);
     ASSUME(kept_number < SFU_FAST_REGIONS && wanted_number < SFU_FAST_REGIONS);
-    set_region(&kept_in, nondet_u64(), kept_number);
-    set_region(&wanted_in, nondet_u64(), wanted_number);
-    mask = ((uint64_t)1 << shift) - 1;
-    in_region = reach_of(mask) - 1;
+    any_cache(&fast);
+    multiplied.left = fast.shift - (PC_BITS - WAY_BITS);
+    multiplied.known = false;
+    set_region(&fast, &kept_in, nondet_u64(), kept_number);
+    set_region(&fast, &wanted_in, nondet_u64(), wanted_number);
+    in_region = fast.reach - 1;
     entry = tag_of(kept, &kept_in) | says;
     found = says_in(entry, tag_of(wanted, &wanted_in));
-    if ((place_of(kept, mask) ^ i) == (place_of(wanted, mask) ^ k) && found < NOT_FOUND) {
+    if ((place_of(kept, &kept_in, fast.shift) ^ i) == (place_of(wanted, &wanted_in, fast.shift) ^ k) &&
+        found < NOT_FOUND) {
         PROVE((kept & in_region) == (wanted & in_region) && kept_number == wanted_number,
               "an entry counts for its own place");
         PROVE(found == says, "an entry has the rule");
@@ -427,15 +492,17 @@ void prove_fast_pc(void)
     struct sfu_fast fast;
     struct region region;
     uint64_t pc = nondet_u64();
-    unsigned shift = nondet_u32(), i = nondet_u8(), number = nondet_u8();
+    unsigned i = nondet_u8(), number = nondet_u8();
     uint32_t says = nondet_u32();
 
-    ASSUME(shift >= 8 && shift < 32 && i < WAYS && number < SFU_FAST_REGIONS && says < NOT_FOUND && says != EMPTY);
-    fast.mask = ((uint64_t)1 << shift) - 1;
-    fast.reach = reach_of(fast.mask);
+    ASSUME(i < WAYS && number < SFU_FAST_REGIONS && says < NOT_FOUND && says != EMPTY);
+    any_cache(&fast);
+    multiplied.left = fast.shift - (PC_BITS - WAY_BITS);
+    multiplied.known = false;
     fast.regions[number] = behind_low(&fast, pc);
-    set_region(&region, fast.regions[number], number);
-    PROVE(pc_of(&fast, place_of(pc + 1, fast.mask) ^ i, tag_of(pc + 1, &region) | says) == pc, "it tells the PC");
+    set_region(&fast, &region, fast.regions[number], number);
+    PROVE(pc_of(&fast, place_of(pc + 1, &region, fast.shift) ^ i, tag_of(pc + 1, &region) | says) == pc,
+          "it tells the PC");
 }
 
 /* A rule in short is all that it was: its CFA is in the entry, all else in its kind, which is any or becomes it. */

@@ -843,6 +843,148 @@ static bool test_behind_region(void)
     return true;
 }
 
+/* ---- Frame records and the cache's capacity ---- */
+
+/* The only row of a function with a frame record, whose CFA is STEP above the record, but 16 on x86_64, whose RA has one
+ * place. */
+static void record_row(struct build *b, int64_t step)
+{
+    if (HOST_ABI == SFU_AMD64)
+        ROW(b, 0, BASE_FP | WORD2, 16, -16);
+    else if (HOST_ABI == SFU_RISCV64)
+        ROW(b, 0, BASE_FP | WORD2, step - 16, 8 - step, -step);
+    else if (HOST_ABI == SFU_S390X)
+        ROW(b, 0, BASE_FP | WORD2, step / 8, -48, -72);
+    else
+        ROW(b, 0, BASE_FP | WORD2, step, 8 - step, -step);
+}
+
+/* Puts a record that leads from FP to NEXT, with return address PC, onto S. */
+static void put_record(struct stack *s, int64_t step, uint64_t fp, uint64_t next, uint64_t pc)
+{
+    const uint64_t at = HOST_ABI == SFU_RISCV64 ? fp - 16 : fp;
+    const uint64_t cfa = (uint64_t)step / 8 * 8 + 160;
+
+    if (HOST_ABI == SFU_S390X) {
+        memcpy(s->bytes + (at - STACK) + cfa - 72, &next, 8);
+        memcpy(s->bytes + (at - STACK) + cfa - 48, &pc, 8);
+    } else {
+        memcpy(s->bytes + (at - STACK), &next, 8);
+        memcpy(s->bytes + (at - STACK) + 8, &pc, 8);
+    }
+}
+
+/* Code with frame pointers takes the short way. A record below SP, across an end of the stack or outside of it is the
+ * core's, whether its rule is cached or not. */
+static bool test_records(int64_t step)
+{
+    enum { RECORDS = 12, APART = 2080 };
+    const uint64_t first = STACK + 1024;
+    const int64_t off[] = {0, -8, -16, -1, 1, 8, 15, 16, 17, 40, -1024, -1032};
+    struct sfu_target target;
+    struct stack *s = &stacks[0];
+    struct trace want;
+    uint64_t by_core, pc;
+
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    build_begin(&tables[0].build, 3, HOST_ABI, BIG_HOST);
+    build_fde(&tables[0].build, CODE, GROUP_SIZE, ADDR1);
+    record_row(&tables[0].build, step);
+    build_end(&tables[0].build);
+    memcpy(tables[0].bytes, tables[0].build.bytes, tables[0].build.size);
+    if (sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000) != SFU_OK ||
+        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
+        return false;
+    sfu_fast_set_cache(&fast, cache, sizeof cache);
+    target.sections = sfu_fast_sections(&fast);
+    target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
+    memset(s, 0, sizeof *s);
+    pc = 0x555555600000 + (uint64_t)CODE + 300;
+    for (unsigned i = 0; i < RECORDS; i++)
+        put_record(s, step, first + i * APART, first + (i + 1) * APART, pc + i);
+    s->top.pc = pc;
+    s->top.pc_kind = SFU_PC_EXACT;
+    for (unsigned i = 0; i < 4; i++) {
+        s->top.fp = first;
+        s->top.sp = first - (HOST_ABI == SFU_RISCV64 ? 16 : 0);
+        want.code = core_trace(&target, &s->top, 0, want.pcs, RECORDS, &want.count);
+        applied = 0;
+        if (!same(&fast, &target, s, 0, RECORDS, &want, &by_core) || want.count != RECORDS ||
+            by_core + applied != 0)
+            return false;
+    }
+    for (unsigned i = 0; i < 4 * (sizeof off / sizeof *off); i++) { /* from SP and from the stack's end */
+        const int64_t o = off[i / 4];
+
+        s->top.sp = first;
+        s->top.fp = i % 2 == 0 ? first + (uint64_t)o : STACK + STACK_SIZE + (uint64_t)o;
+        if (i % 4 >= 2) { /* the second frame has it */
+            s->top.sp = s->top.fp = first;
+            put_record(s, step, first, i % 2 == 0 ? first + (uint64_t)o : STACK + STACK_SIZE + (uint64_t)o, pc);
+        }
+        want.code = core_trace(&target, &s->top, 0, want.pcs, RECORDS, &want.count);
+        if (!same(&fast, &target, s, 0, RECORDS, &want, &by_core))
+            return false;
+    }
+    return true;
+}
+
+/* Modules that are laid out alike, at any distance that loaders and linkers use: 8 bytes for a call site are enough, as
+ * sfu_fast.h says. Each set of 4 entries has two sites on average; by the law of rare events (Poisson) 3.4 of 100 find
+ * their set full. A bound of 10 is left to what is not chance in code. */
+static bool test_capacity(uint64_t distance)
+{
+    enum { MODULES = 10, SITES = 40, APART = 64, BYTES = 4096, ENTRIES = BYTES / 4, EMPTY_ENTRY = 4095 };
+    struct sfu_target target;
+    struct stack *s = &stacks[0];
+    struct trace want;
+    uint64_t by_core;
+    unsigned used = 0;
+
+    memset(&fast, 0, sizeof fast);
+    memset(&target, 0, sizeof target);
+    build_begin(&tables[0].build, 3, HOST_ABI, BIG_HOST);
+    for (unsigned i = 0; i < MODULES * SITES; i++) {
+        build_fde(&tables[0].build, CODE + (int64_t)(i / SITES * distance + i % SITES * APART), 32, ADDR1);
+        ordinary_row(&tables[0].build, 0, WORD1, 32);
+    }
+    build_end(&tables[0].build);
+    memcpy(tables[0].bytes, tables[0].build.bytes, tables[0].build.size);
+    if (sfu_open(&tables[0].section, tables[0].bytes, tables[0].build.size, 0x555555600000) != SFU_OK ||
+        sfu_fast_add(&fast, &images[0], 1, &tables[0].section) != SFU_OK)
+        return false;
+    sfu_fast_set_cache(&fast, cache, BYTES);
+    target.sections = sfu_fast_sections(&fast);
+    target.stack = (struct sfu_stack){s->bytes, STACK, STACK + STACK_SIZE};
+    memset(s, 0, sizeof *s);
+    s->top.sp = STACK + 1024;
+    s->top.pc_kind = SFU_PC_EXACT;
+    for (unsigned i = 0; i < 3 * MODULES * SITES; i++) {
+        const uint64_t site = i % (MODULES * SITES);
+
+        s->top.pc = 0x555555600000 + (uint64_t)CODE + site / SITES * distance + site % SITES * APART + 12;
+        want.code = core_trace(&target, &s->top, 0, want.pcs, 2, &want.count);
+        if (!same(&fast, &target, s, 0, 2, &want, &by_core) || want.count != 2)
+            return false;
+    }
+    for (unsigned i = 0; i < ENTRIES; i++)
+        used += fast.cache[i] % (EMPTY_ENTRY + 1) != EMPTY_ENTRY;
+    if (used < MODULES * SITES * 9 / 10)
+        printf("# at a distance of %llu bytes %u of %d sites are in the cache\n", (unsigned long long)distance,
+               used, MODULES * SITES);
+    return used >= MODULES * SITES * 9 / 10;
+}
+
+static bool test_capacities(void)
+{
+    bool good = true;
+
+    for (uint64_t distance = 4096; distance <= UINT64_C(1) << 30; distance *= 2)
+        good &= test_capacity(distance) & test_capacity(distance + 4096);
+    return good;
+}
+
 /* Outermost is what lies in target.final. */
 static bool test_final(void)
 {
@@ -1557,6 +1699,9 @@ int main(int argc, char **argv)
             result("ends of stacks", test_edges()) &
             result("sections that touch", test_touching(false) && test_touching(true)) &
             result("where regions of code meet", test_regions()) &
+            result("frame records",
+                   test_records(48) && test_records(44) && test_records(2040) && test_records(2048)) &
+            result("modules at every distance share the cache", test_capacities()) &
             result("the PC behind a region", test_behind_region()) & result("regions of no code", test_wild()) &
             result("many sections in order, texts unknown", test_many(UNKNOWN, MANY)) &
             result("many sections in order", test_many(EXACT, MANY)) &
