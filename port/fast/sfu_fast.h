@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * A whole trace into an array in one call: for profilers, allocators, lock checkers, and sampling in interrupts.
- * Copy sfu_fast.h and sfu_fast.c beside the core.
+ * A whole trace into an array in one call, on CPUs of 64 bits: for profilers, allocators, lock checkers, and sampling in
+ * interrupts. Copy sfu_fast.h and sfu_fast.c beside the core.
  *
  *     static struct sfu_fast fast;                     zeroed: no section, no cache
  *     static struct sfu_fast_image image;
@@ -137,7 +137,7 @@ bool sfu_fast_remove(struct sfu_fast *fast, struct sfu_fast_image *images, size_
 /* Gives FAST the BYTES at MEMORY as a cache, or takes its cache away if BYTES is 0. No other walker may share that
  * memory. Uses the greatest power of two that fits, and nothing below 1 KiB. Give it 8 bytes for each call site that
  * traces meet: 8 KiB for 1,000, 16 KiB for 2,048. With less, a trace that seldom finds its PCs in the cache stops using
- * it: such a trace takes at most a few percent longer than one without a cache. The cache covers code in at most
+ * it: such a trace takes up to a fifth longer than one without a cache. The cache covers code in at most
  * SFU_FAST_REGIONS regions of the address space, the first ones that traces meet. Each region is 2^11 times as large as
  * the cache: 16 MiB for 8 KiB. A trace that changes between two of them costs little more. PCs that no function has get
  * half of the regions at most, and SFU_FAST_OUTSIDE sets of 4 entries. The cache can hold every rule with CFA = SP + a
