@@ -5,6 +5,7 @@
 
 CC ?= cc
 ABIS := x86_64 aarch64 aarch64_be s390x
+CPUS := $(ABIS) riscv64 riscv32 arm thumb
 WARN := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-align -Wstrict-prototypes
 TC := build/tc
 ifeq (0,$(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)))
@@ -12,28 +13,46 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: help check test list $(ABIS:%=check-%) clean
+.PHONY: help check check-all test list $(CPUS:%=check-%) clean
 
 # A line "## [GROUP] TARGET: text" in a rules.mk is one of its group.
 help:
 	@for group in tests campaigns measure record tools; do \
 	    echo "$$group:"; sed -n "s/^## \[$$group\] /  make /p" $(MAKEFILE_LIST); done
 
-# Each rules.mk adds suites to CHECK or, for one ABI, to CHECK_<abi>, and says how suite-NAME is run.
+# Each rules.mk adds suites to CHECK or, for one ABI, to CHECK_<abi>, and says how suite-NAME is run. Those that need no
+# toolchain but Debian's, and little time, are in FIRST, too.
 # run.sh tells how to make what it is run for. T reaches it by the environment.
 export RECIPE = $@
 CHECK := harness
+FIRST := harness
+# What programs of test/lib/check.h are linked with.
+CHECK_C := test/lib/check.c
 include $(wildcard port/*/rules.mk test/*/rules.mk test/*/*/rules.mk port/*/test/rules.mk fuzz/rules.mk)
+# It uses what the others define.
+include test/first/first.mk
 ALL_SUITES := $(CHECK) $(foreach abi,$(ABIS),$(CHECK_$(abi)))
 
 # A suite that fails does not keep the others from running: suites.sh gives the verdict on all of them. Nothing else is
 # printed but a line for each suite, so that a log that is cut still has what failed.
-# LONG=1: with what takes long, too: more compilers' flags, sqlite3 everywhere, more broken files.
-## [tests] check, test: every test on every ABI; installs what is missing (as root on Debian); LONG=1: in more ways
-check test:
-	@$(if $(T),$(error T chooses tests of one suite: make suite-NAME T='$(T)'))
+one_suite = $(if $(T),$(error T chooses tests of one suite: make suite-NAME T='$(T)'))
+
+## [tests] check: the first verdict, in 3 minutes; installs what is missing (as root on Debian)
+# All packages at once, because apt takes seconds each time.
+check:
+	@$(one_suite)
+	@test/tools/toolchain/install.sh core cross python tools x86
 	@rm -rf build/results
-	@$(MAKE) --silent --keep-going $(ALL_SUITES:%=suite-%) || :
+	@$(MAKE) --silent --keep-going $(FIRST:%=suite-%) || :
+	@test/suites.sh left $(FIRST) -- $(ALL_SUITES)
+	@test/suites.sh summary $(FIRST)
+
+## [tests] check-all, test: every test on every ABI: some 25 minutes; LONG=1: more flags, programs and broken files
+# AFTER_CHECK=1: behind `make check`: only what that has left out is run.
+check-all test:
+	@$(one_suite)
+	@$(if $(AFTER_CHECK),,rm -rf build/results)
+	@$(MAKE) --silent --keep-going $(patsubst %,suite-%,$(filter-out $(if $(AFTER_CHECK),$(FIRST)),$(ALL_SUITES))) || :
 	@test/suites.sh summary $(ALL_SUITES)
 
 # What a failing test does to all of this.
@@ -46,14 +65,17 @@ suite-harness:
 list:
 	@test/suites.sh list $(ALL_SUITES)
 
-## [tests] check-s390x, check-aarch64, check-aarch64_be, check-x86_64: the tests of one ABI
-define check_abi
+## [tests] check-CPU: the tests of x86_64, aarch64, aarch64_be, s390x, riscv64, riscv32, arm or thumb (with Cortex-M)
+CHECK_thumb := $(filter %cortexm,$(CHECK))
+define check_cpu
+suites_$(1) := $(sort $(CHECK_$(1)) $(filter %-$(1),$(CHECK)))
 check-$(1):
-	@rm -f $(CHECK_$(1):%=build/results/%)
-	@$$(MAKE) --silent --keep-going $(CHECK_$(1):%=suite-%) || :
-	@test/suites.sh summary $(CHECK_$(1))
+	@$$(one_suite)
+	@rm -f $$(suites_$(1):%=build/results/%)
+	@$$(MAKE) --silent --keep-going $$(suites_$(1):%=suite-%) || :
+	@test/suites.sh summary $$(suites_$(1))
 endef
-$(foreach abi,$(ABIS),$(eval $(call check_abi,$(abi))))
+$(foreach cpu,$(CPUS),$(eval $(call check_cpu,$(cpu))))
 
 ## [tools] clean: removes build/
 clean:

@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# run_test.sh DIR: what a failed test does to `make suite-NAME`, `make check` and `make test`, and what T does: with the
+# run_test.sh DIR: what a failed test does to `make suite-NAME`, `make check`, `make check-all` and `make test`, and what T does: with the
 # real Makefile and scripts, and suites that are planted in DIR. Then, that every suite is run in this way.
 set -u
 out=$1
 rm -rf "$out"
-mkdir -p "$out/test/planted"
+mkdir -p "$out/test/planted" "$out/test/first" "$out/test/tools/toolchain"
 cp Makefile "$out"
 cp test/run.sh test/suites.sh "$out/test"
-printf '%s\n' 'CHECK := good' 'CHECK_x86_64 := planted' 'suite-good:' '	@test/run.sh good echo ok fine' \
+: >"$out/test/first/first.mk"
+printf '#!/bin/sh\n' >"$out/test/tools/toolchain/install.sh"
+chmod +x "$out/test/tools/toolchain/install.sh"
+printf '%s\n' 'CHECK := good' 'FIRST := planted' 'CHECK_x86_64 := planted' 'suite-good:' '	@test/run.sh good echo ok fine' \
     'suite-planted:' '	@test/run.sh planted sh planted.sh' >"$out/test/planted/rules.mk"
 unset T MAKEFLAGS MAKELEVEL
 
@@ -34,7 +37,7 @@ wants() {
 alone='to run the suite alone: make suite-planted'
 one="to run the first failed test alone: make suite-planted T='b'~"
 two='echo ok a; echo not ok b: why; echo "ok c[1]"'
-for target in suite-planted check test check-x86_64; do
+for target in suite-planted check check-all test check-x86_64; do
     wants "make $target fails if a test does, and says which" 1 \
         "planted: b: why.*$one\|planted: not ok b: why.*$one" "$two" "$target"
     wants "make $target fails if a suite does without a word" 1 "exit status 1.*$alone" false "$target"
@@ -43,7 +46,12 @@ for target in suite-planted check test check-x86_64; do
     wants "make $target fails if a suite prints nothing" 1 "printed no result.*$alone" true "$target"
     wants "make $target succeeds if all tests do" 0 '[1-9] passed, 0 failed\|1 ok, 0 not ok' 'echo ok a' "$target"
 done
-wants 'make check says how many failed' 1 '3 passed, 1 failed' "$two" check
+wants 'make check says how many failed' 1 '2 passed, 1 failed' "$two" check
+wants 'make check says what it has left out' 0 '1 suites of 2' 'echo ok a' check
+wants 'make check-all says how many failed' 1 '3 passed, 1 failed' "$two" check-all
+echo 'echo "ok only once"' >"$out/planted.sh"
+make -s -C "$out" check >"$out/log" 2>&1
+wants 'make check-all behind make check counts both' 0 '^good: 1 ok[^~]*~2 passed, 0 failed' false check-all AFTER_CHECK=1
 wants 'T chooses a test' 0 'planted: 1 ok, 0 not ok' "$two" suite-planted T=a
 wants 'T chooses the one that fails' 1 'planted: 0 ok, 1 not ok' "$two" suite-planted T=b
 wants 'T is a pattern' 0 'planted: 1 ok, 0 not ok' "$two" suite-planted 'T=c[[]?]'
@@ -75,17 +83,30 @@ not ok it'"'"'s [$a]: why
 END'
 again 'a test without a reason' 'a' 'echo "not ok a"'
 
-# A program of cmocka: two failures in a row, of which the first says why before it is reported and the second after it;
-# and one that ends before its time.
+# A program of check.h: a failed test has the name of its program; and one that ends before its time.
 tap() {
     printf '%s\n' "$@" >"$out/tap"
-    test/unit/run.sh x cat "$out/tap" | grep -v '^# ' | tr '\n' ';'
+    test/lib/check.sh x cat "$out/tap" | grep -v '^# ' | tr '\n' ';'
 }
-is 'each failure has its own name and line' "$(tap '# file f' 1..3 'a_test.c:1: first' 'not ok 1 - test_a' \
-    '# a_test.c:9: error: Failure!' 'not ok 2 - test_b' '# b_test.c:7: error: Failure!' 'ok 3 - test_c')" \
-    'not ok x: f: test_a: a_test.c:1: first;not ok x: f: test_b: b_test.c:7: error: Failure!;ok x: f: test_c;'
-is 'a program that ends too early has failed' "$(tap 1..2 'ok 1 - test_a')" \
-    'ok x: test_a;not ok x: exit status 0 after test_a;'
+is 'a failure keeps its reason' "$(tap 1..2 'not ok f: test_a: a_test.c:1: first' 'ok f: test_b')" \
+    'not ok x: f: test_a: a_test.c:1: first;ok x: f: test_b;'
+is 'a program that ends too early has failed' "$(tap 1..2 'ok test_a')" \
+    'ok x: test_a;not ok x: exit status 0 after x: test_a;'
+cat >"$out/check.c" <<'END'
+#include "test/lib/check.h"
+#include <stdlib.h>
+static void fails(void **state) { int two = 2; (void)state; assert_int_equal(two, 3); }
+static void crashes(void **state) { (void)state; abort(); }
+int main(void)
+{
+    static const struct check_test tests[] = {CHECK(fails), CHECK(crashes)};
+    return check_run("f", tests);
+}
+END
+cc -I. "$out/check.c" test/lib/check.c -o "$out/check"
+is 'an assertion says its condition, a crash its test' \
+    "$(test/lib/check.sh x "$out/check" | sed 's/check.c:[0-9]*/LINE/' | tr '\n' ';')" \
+    'not ok x: f: fails: LINE: two == 3: 0x2, 0x3;not ok x: f: crashes: signal 6;'
 
 # Every suite of this tree is run by run.sh, whose status is that of its recipe, and README.md knows it.
 if make -s list >"$out/list"; then echo 'ok make list'; else grep '^not ok' "$out/list"; fi

@@ -59,6 +59,38 @@ endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call kernel_image,$(cpu),build/kernel/$(cpu),,,\
     $(call kernel_objects,$(cpu),build/kernel/$(cpu)) build/kernel/$(cpu)/port/baremetal/main.o)))
 
+# made_image DIRECTORY, FLAGS, OBJECTS, FLAGS TO LINK: one of x86_64 by Debian's own tools, whose tables sfu-gen makes.
+MADE_FLAGS = $(filter-out -Wa$(comma)--gsframe,$(BARE_FLAGS))
+# What the macros of sfu_asm.h say of exception entries is SFrame here.
+MADE_SCRIPT := -e 's/^    .DISCARD.*/    .sframe (INFO) : { KEEP(*(.sframe .sframe.*)) }\n&/M'
+define made_image
+$(1)/%.o: %.c $(BARE_HEADERS) $(MAKEFILE_LIST)
+	@mkdir -p $$(@D)
+	x86_64-linux-gnu-gcc $(BARE_CPU_x86_64) $$(MADE_FLAGS) -Iport/baremetal/x86_64 $(2) -c $$< -o $$@
+
+$(1)/%.o: %.S $(BARE_HEADERS) $(MAKEFILE_LIST)
+	@mkdir -p $$(@D)
+	x86_64-linux-gnu-gcc $(BARE_CPU_x86_64) $$(MADE_FLAGS) -Iport/baremetal/x86_64 $(2) -c $$< -o $$@
+
+$(1)/kernel.ld: port/baremetal/kernel.ld
+	@mkdir -p $$(@D)
+	$(RISCV_SCRIPT) $(MADE_SCRIPT) $$< >$$@
+
+$(1)/symbols0.o: port/symbols/symbols.py
+	@mkdir -p $$(@D)
+	python3 port/symbols/symbols.py nm | as -o $$@ -
+
+$(1)/first.elf: $(1)/symbols0.o
+$(1)/kernel.elf: $(1)/symbols.o
+$(1)/symbols.o: $(1)/first.elf
+	python3 port/symbols/symbols.py nm $$< | as -o $$@ -
+
+.SECONDARY: $(3)
+$(1)/%.elf: $(3) $(1)/kernel.ld port/baremetal/x86_64/machine.ld build/tools/sfu-gen
+	x86_64-linux-gnu-gcc $(BARE_LINK) $(4) -L$(1) -Tport/baremetal/x86_64/machine.ld $$(filter %.o,$$^) -o $$@
+	build/tools/sfu-gen -q --small --strict $$@
+endef
+
 # RISC-V, of 64 bits or 32, in M mode or S mode. Its tables are those of docs/format.md, which sfu-gen makes behind the
 # link. The C library of Debian's compiler is not used: it makes code of both kinds.
 RISCV_CPUS := riscv64 riscv32
@@ -73,7 +105,7 @@ riscv_objects = $(KERNEL_SOURCES:%.c=$(2)/%.o) $(addprefix $(2)/port/baremetal/r
 RISCV_SCRIPT := sed -e 's/^    \.sframe : {/    .sfu_sframe : ALIGN(8) {/' \
     -e 's/^        KEEP(\*(\.sframe.*/        QUAD(0) . += 64 + SIZEOF(.eh_frame) * 11 \/ 8; . = ALIGN(8);/' \
     -e 's/^    .DISCARD.*/    .eh_frame (INFO) : { KEEP(*(.eh_frame)) }\n&/' \
-    -e 's/^    .DISCARD.*/    .sfu_sframe.trap (INFO) : { KEEP(*(.sfu_sframe.trap.*)) }\n&/' \
+    -e 's/^    .DISCARD.*/    .sfu_sframe.trap (INFO) : { KEEP(*(.sfu_sframe.trap.*)) }\n&/M' \
     -e 's/ \.eh_frame \.interp/ .interp/'
 
 # riscv_image CPU, DIRECTORY, FLAGS, COMPILER, OBJECTS, FLAGS TO LINK, FLAGS OF SFU-GEN: as kernel_image.

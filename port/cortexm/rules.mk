@@ -57,17 +57,18 @@ $(foreach board,$(filter-out mps2-an385,$(CORTEXM_BOARDS)),$(foreach level,O0 O2
 $(eval $(call cortexm_image,mps2-an386,$(CORTEXM)/mps2-an386-step-fp,-fno-omit-frame-pointer))
 CORTEXM_KINDS := $(CORTEXM_BOARDS) mps2-an385-O0 mps2-an385-unsaid mps2-an386-clang mps2-an386-lto
 
+FIRST += cortexm
 CHECK += cortexm bare-cortexm
 .PHONY: suite-cortexm
-suite-cortexm: build/port/cortexm/test $(CORTEXM)/cpus
-	@test/run.sh cortexm test/unit/run.sh cortexm build/port/cortexm/test
+suite-cortexm: build/port/cortexm/test
+	@test/run.sh cortexm test/lib/check.sh cortexm build/port/cortexm/test
 
 build/port/cortexm/test: port/cortexm/test/cortexm_test.c port/cortexm/sfu_cortexm.c port/print/sfu_print.c sfu.c \
-    sfu.h $(wildcard port/print/*.h port/cortexm/*.h)
-	@test/tools/toolchain/install.sh check
+    $(CHECK_C) $(CHECK_C:.c=.h) sfu.h $(wildcard port/print/*.h port/cortexm/*.h)
+	@test/tools/toolchain/install.sh core
 	@mkdir -p $(@D)
 	$(CC) -std=c99 -g -O1 $(WARN) -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -I. -Iport/print \
-	    -Iport/cortexm $(filter %.c,$^) -lcmocka -o $@
+	    -Iport/cortexm $(filter %.c,$^) -o $@
 
 # For CPUs of which QEMU has no board, without a warning: what is read of registers depends on the CPU.
 $(CORTEXM)/cpus: port/cortexm/sfu_cortexm.c $(CORTEXM_HEADERS)
@@ -82,7 +83,7 @@ $(CORTEXM)/cpus: port/cortexm/sfu_cortexm.c $(CORTEXM_HEADERS)
 	@touch $@
 
 .PHONY: suite-bare-cortexm cortexm
-suite-bare-cortexm: $(foreach kind,$(CORTEXM_KINDS),$(CORTEXM)/$(kind)/test.elf)
+suite-bare-cortexm: $(CORTEXM)/cpus $(foreach kind,$(CORTEXM_KINDS),$(CORTEXM)/$(kind)/test.elf)
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh bare-cortexm python3 port/baremetal/test/cortexm.py arm-none-eabi- $(CORTEXM_KINDS:%=$(CORTEXM)/%)
 

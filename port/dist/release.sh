@@ -7,14 +7,14 @@
 #     sfu.h, the crate and CHANGELOG.md have the same version, CHANGELOG.md says something of it, and nothing is changed
 #     that is not committed
 #     the files are the same, byte for byte, when they are made again, and when they are made in the unpacked archive
-#     the archive passes its own tests: `make TARGET...` in it, by default `make check`
+#     the archive passes its own tests: `make TARGET...` in it, by default `make check-all`
 set -eu
 LC_ALL=C
 export LC_ALL
 cd "$(dirname "$0")/../.."
 out=$1
 shift
-[ $# -gt 0 ] || set -- check
+[ $# -gt 0 ] || set -- check-all
 unset T MAKEFLAGS MFLAGS MAKELEVEL PREFIX # what make runs here is not a part of the caller's
 
 die() {

@@ -14,9 +14,9 @@ suite-dist: | $(TC)
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh dist port/dist/test/dist_test.sh
 
-## [tools] release: what a version publishes, in build/release: the files of dist, SHA256SUMS, notes; behind make check
+## [tools] release: what a version publishes, in build/release: the files of dist, SHA256SUMS, notes; behind make check-all
 RELEASE ?= build/release
-RELEASE_TESTS ?= check
+RELEASE_TESTS ?= check-all
 release:
 	@test/tools/toolchain/install.sh check
 	@port/dist/release.sh $(RELEASE) $(RELEASE_TESTS)

@@ -185,11 +185,12 @@ def check_trace(image, wanted, code, lines, by_printer):
     return lines[len(wanted) + 2:]
 
 
-def boots(cpu, scenario):
+def boots(cpu, scenario, made=None):
+    """MADE: the directory of its image, if it is made by Debian's own tools."""
     def test(tc, directory):
         name, argument = KERNELS.get(scenario, ("kernel", scenario))
-        tools = "riscv64-linux-gnu-" if cpu == "riscv64" else os.path.join(tc, cpu)
-        image = run.Image(tools, os.path.join(directory, cpu), name + ".elf")
+        tools = cpu + "-linux-gnu-" if made or cpu == "riscv64" else os.path.join(tc, cpu)
+        image = run.Image(tools, made or os.path.join(directory, cpu), name + ".elf")
         lines, _ = run.boot(cpu, image.path, argument, False)
         lines = [line for line in lines if not line.startswith(("SeaBIOS", "Booting from", "iPXE")) and line]
         for wanted, code in traces(cpu)[argument]:

@@ -24,22 +24,22 @@ $(MANUAL_DIST) &: sfu.h sfu.c $(wildcard arch/*.h arch/*/*.h port/print/*.[ch]) 
 # Exception entries of port/baremetal; with the recipe's row alone; without a table.
 MANUAL_KERNELS := kernel row hook
 
-# manual_image CPU, FOLDER, COMPILER, FLAGS, SCRIPT'S FOLDER, BEHIND THE LINK: the example with the two files of
+# manual_image CPU, FOLDER, COMPILER, FLAGS, SCRIPT'S FOLDER, BEHIND THE LINK, BEFORE ALL: the example with the two files of
 # `make dist`, the rest as it lies here.
 define manual_image
 $(MANUAL)/$(1)/example.o $(MANUAL)/$(1)/sfu_panic.o: MANUAL_INCLUDES := -I$(MANUAL)/dist
 $(MANUAL)/$(1)/%.o: MANUAL_INCLUDES = -I$(MANUAL)/blocks -Itest/manual $(filter -I%,$(BARE_FLAGS)) -Iport/baremetal/$(2)
 $(MANUAL)/$(1)/%.o: MANUAL_COMPILE = $(3) $(filter-out -I%,$(4)) $$(MANUAL_INCLUDES) -c $$< -o $$@
-$(MANUAL)/$(1)/%.o: $(MANUAL)/blocks/%.c $(MANUAL_BLOCKS) $(MANUAL_DIST) $(BARE_HEADERS) | $(TC)
+$(MANUAL)/$(1)/%.o: $(MANUAL)/blocks/%.c $(MANUAL_BLOCKS) $(MANUAL_DIST) $(BARE_HEADERS) | $(7)
 	@mkdir -p $$(@D)
 	$$(MANUAL_COMPILE)
-$(MANUAL)/$(1)/%.o: $(MANUAL)/blocks/%.S $(MANUAL_BLOCKS) $(BARE_HEADERS) | $(TC)
+$(MANUAL)/$(1)/%.o: $(MANUAL)/blocks/%.S $(MANUAL_BLOCKS) $(BARE_HEADERS) | $(7)
 	@mkdir -p $$(@D)
 	$$(MANUAL_COMPILE)
-$(MANUAL)/$(1)/%.o: $(MANUAL)/dist/%.c $(MANUAL_DIST) | $(TC)
+$(MANUAL)/$(1)/%.o: $(MANUAL)/dist/%.c $(MANUAL_DIST) | $(7)
 	@mkdir -p $$(@D)
 	$$(MANUAL_COMPILE)
-$(MANUAL)/$(1)/%.o: test/manual/%.c $(MANUAL_BLOCKS) $(BARE_HEADERS) | $(TC)
+$(MANUAL)/$(1)/%.o: test/manual/%.c $(MANUAL_BLOCKS) $(BARE_HEADERS) | $(7)
 	@mkdir -p $$(@D)
 	$$(MANUAL_COMPILE)
 $(MANUAL)/$(1)/kernel.elf: $(BARE)/$(1)/port/baremetal/$(2)/boot.o
@@ -56,10 +56,15 @@ $(MANUAL_KERNELS:%=$(MANUAL)/$(1)/%.elf): \
 	$(6)
 endef
 $(foreach cpu,$(BARE_CPUS),$(eval $(call manual_image,$(cpu),$(cpu),\
-    $(cpu)-linux-gnu-gcc -B$(TC)/$(cpu)/ $(BARE_CPU_$(cpu)),$(BARE_FLAGS),port/baremetal)))
+    $(cpu)-linux-gnu-gcc -B$(TC)/$(cpu)/ $(BARE_CPU_$(cpu)),$(BARE_FLAGS),port/baremetal,,$(TC))))
 $(MANUAL_KERNELS:%=$(MANUAL)/riscv64/%.elf): build/tools/sfu-gen
 $(eval $(call manual_image,riscv64,riscv,$(RISCV_CC) $(RISCV_CPU_riscv64),$(RISCV_FLAGS),$(BARE)/riscv64,\
-    build/tools/sfu-gen -q --small $$@))
+    build/tools/sfu-gen -q --small $$@,$(TC)))
+
+# The first verdict has the first example alone, by Debian's own tools.
+$(MANUAL)/first/kernel.elf: build/tools/sfu-gen
+$(eval $(call manual_image,first,x86_64,x86_64-linux-gnu-gcc $(BARE_CPU_x86_64),$(MADE_FLAGS) -Iport/baremetal/x86_64,\
+    $(BARE)/first,build/tools/sfu-gen -q --small --strict $$@))
 
 .PHONY: suite-manual manual-mutants numbers
 suite-manual: $(foreach cpu,$(MANUAL_CPUS),$(MANUAL_KERNELS:%=$(MANUAL)/$(cpu)/%.elf))

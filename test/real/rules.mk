@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 #
-# sfu in real programs. Not a part of `make check`, because it fetches and builds for minutes. Its own logic is.
+# sfu in real programs. Not a part of `make check-all`, because it fetches and builds for minutes. Its own logic is.
 
 REAL := u_boot_aarch64 u_boot_x86_64 u_boot_riscv64 opensbi s390_ccw trusted_firmware memtest86 xen xen.derived
 

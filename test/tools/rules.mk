@@ -35,7 +35,7 @@ cov:
 	@test/tools/toolchain/install.sh check
 	@test/tools/cov/cov.sh
 
-# ---- cost: not a part of `make check`, because it builds for some minutes. Whether it counts right is ----
+# ---- cost: not a part of `make check-all`, because it builds for some minutes. Whether it counts right is ----
 
 .PHONY: cost suite-cost
 ## [measure] cost: what .sframe, .eh_frame and frame pointers cost lua, zlib, sqlite and a firmware, on five CPUs
@@ -48,7 +48,7 @@ CHECK += cost
 suite-cost: build/tools/sfu-gen | $(TC)
 	@test/run.sh cost test/tools/cost/check.sh build/cost-check
 
-# ---- bench: not a part of `make check`, because it takes some minutes ----
+# ---- bench: not a part of `make check-all`, because it takes some minutes ----
 
 .PHONY: bench bench-shapes
 ## [measure] bench: sfu and other unwinders on the stacks of sqlite: instructions, time, stack, size

@@ -119,7 +119,7 @@ STEP_GAPS_arm := 70
 STEP_GAPS_thumb := 30
 
 step_signals = gcc12-O2-signals gcc12-O0-signals clang-O1-signals
-# sqlite takes longest to compile: make check has it on one ABI, make step on each.
+# sqlite takes longest to compile: make check-all has it on one ABI, make step on each.
 STEP_LONG := $(filter command,$(firstword $(origin STEPS)))
 step_sqlite = $(or $(LONG),$(STEP_LONG),$(filter step,$(MAKECMDGOALS)),$(filter x86_64,$(1)))
 step_programs = lua $(if $(step_sqlite),sqlite) zlib

@@ -103,12 +103,12 @@ static void test_remote(void **state)
 
 int bytes_tests(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alignment),
-        cmocka_unit_test(test_remote),
+    const struct check_test tests[] = {
+        CHECK(test_alignment),
+        CHECK(test_remote),
 #ifndef SFU_NO_REMOTE
-        cmocka_unit_test(test_failing_reads),
+        CHECK(test_failing_reads),
 #endif
     };
-    return cmocka_run_group_tests_name("bytes", tests, NULL, NULL);
+    return check_run("bytes", tests);
 }

@@ -725,25 +725,25 @@ static void test_failing(void **state)
 
 int check_tests(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_valid),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_entries),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_concatenated),
-        cmocka_unit_test(test_top_of_memory),
-        cmocka_unit_test(test_no_rows),
-        cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_joined),
-        cmocka_unit_test(test_no_next),
-        cmocka_unit_test(test_other_order),
-        cmocka_unit_test(test_refused_in_the_middle),
+    const struct check_test tests[] = {
+        CHECK(test_valid),
+        CHECK(test_order),
+        CHECK(test_counts),
+        CHECK(test_entries),
+        CHECK(test_rows),
+        CHECK(test_concatenated),
+        CHECK(test_top_of_memory),
+        CHECK(test_no_rows),
+        CHECK(test_shared),
+        CHECK(test_joined),
+        CHECK(test_no_next),
+        CHECK(test_other_order),
+        CHECK(test_refused_in_the_middle),
 #ifndef SFU_NO_REMOTE
-        cmocka_unit_test(test_failing),
-        cmocka_unit_test(test_proportional),
-        cmocka_unit_test(test_next_failing),
+        CHECK(test_failing),
+        CHECK(test_proportional),
+        CHECK(test_next_failing),
 #endif
     };
-    return cmocka_run_group_tests_name("check", tests, NULL, NULL);
+    return check_run("check", tests);
 }

@@ -995,17 +995,12 @@ static void test_hook_same_sp(void **state)
 
 int crash_tests(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_find_text),      cmocka_unit_test(test_code),
-        cmocka_unit_test(test_asked),          cmocka_unit_test(test_text),
-        cmocka_unit_test(test_wild_call),      cmocka_unit_test(test_wild_caller),
-        cmocka_unit_test(test_wild_limits),    cmocka_unit_test(test_wild_interrupted),
-        cmocka_unit_test(test_wild_order),     cmocka_unit_test(test_replaced),
-        cmocka_unit_test(test_replaced_kinds), cmocka_unit_test(test_replaced_guess),
-        cmocka_unit_test(test_final),          cmocka_unit_test(test_final_only),
-        cmocka_unit_test(test_even),           cmocka_unit_test(test_visits),
-        cmocka_unit_test(test_remembered),     cmocka_unit_test(test_entered_again),
-        cmocka_unit_test(test_hook_back),      cmocka_unit_test(test_hook_same_sp),
+    const struct check_test tests[] = {
+        CHECK(test_find_text),  CHECK(test_code),          CHECK(test_asked),          CHECK(test_text),
+        CHECK(test_wild_call),  CHECK(test_wild_caller),   CHECK(test_wild_limits),    CHECK(test_wild_interrupted),
+        CHECK(test_wild_order), CHECK(test_replaced),      CHECK(test_replaced_kinds), CHECK(test_replaced_guess),
+        CHECK(test_final),      CHECK(test_final_only),    CHECK(test_even),           CHECK(test_visits),
+        CHECK(test_remembered), CHECK(test_entered_again), CHECK(test_hook_back),      CHECK(test_hook_same_sp),
     };
-    return cmocka_run_group_tests_name("crash", tests, NULL, NULL);
+    return check_run("crash", tests);
 }

@@ -115,12 +115,12 @@ static void test_lookup_pc(void **state)
 
 int function_tests(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_many_empty),
-        cmocka_unit_test(test_lookup_pc),
+    const struct check_test tests[] = {
+        CHECK(test_many_empty),
+        CHECK(test_lookup_pc),
 #ifndef SFU_NO_REMOTE
-        cmocka_unit_test(test_counted),
+        CHECK(test_counted),
 #endif
     };
-    return cmocka_run_group_tests_name("function", tests, NULL, NULL);
+    return check_run("function", tests);
 }

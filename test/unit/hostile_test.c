@@ -164,10 +164,10 @@ static void test_random_stack(void **state)
 
 int hostile_tests(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_bytes),
-        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_random_stack),
+    const struct check_test tests[] = {
+        CHECK(test_random_bytes),
+        CHECK(test_cut),
+        CHECK(test_random_stack),
     };
-    return cmocka_run_group_tests_name("hostile", tests, NULL, NULL);
+    return check_run("hostile", tests);
 }

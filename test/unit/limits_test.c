@@ -549,20 +549,12 @@ static void test_sums(void **state)
 
 int limits_tests(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_many_functions),
-        cmocka_unit_test(test_far_tables),
-        cmocka_unit_test(test_large_section),
-        cmocka_unit_test(test_high_addresses),
-        cmocka_unit_test(test_high_caller),
-        cmocka_unit_test(test_wrapping),
-        cmocka_unit_test(test_above),
-        cmocka_unit_test(test_overlap),
-        cmocka_unit_test(test_same_start),
-        cmocka_unit_test(test_one_byte),
-        cmocka_unit_test(test_large_registers),
-        cmocka_unit_test(test_large_register_words),
-        cmocka_unit_test(test_sums),
+    const struct check_test tests[] = {
+        CHECK(test_many_functions), CHECK(test_far_tables),      CHECK(test_large_section),
+        CHECK(test_high_addresses), CHECK(test_high_caller),     CHECK(test_wrapping),
+        CHECK(test_above),          CHECK(test_overlap),         CHECK(test_same_start),
+        CHECK(test_one_byte),       CHECK(test_large_registers), CHECK(test_large_register_words),
+        CHECK(test_sums),
     };
-    return cmocka_run_group_tests_name("limits", tests, NULL, NULL);
+    return check_run("limits", tests);
 }

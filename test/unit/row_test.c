@@ -113,11 +113,11 @@ static void test_counted(void **state)
 
 int row_tests(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_damage),
+    const struct check_test tests[] = {
+        CHECK(test_damage),
 #ifndef SFU_NO_REMOTE
-        cmocka_unit_test(test_counted),
+        CHECK(test_counted),
 #endif
     };
-    return cmocka_run_group_tests_name("row", tests, NULL, NULL);
+    return check_run("row", tests);
 }

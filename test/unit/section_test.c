@@ -341,14 +341,12 @@ static void test_remove_groups(void **state)
 
 int section_tests(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fields),         cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_oldest_version), cmocka_unit_test(test_built_in),
-        cmocka_unit_test(test_sums),           cmocka_unit_test(test_top_of_memory),
-        cmocka_unit_test(test_list),           cmocka_unit_test(test_remove_groups),
+    const struct check_test tests[] = {
+        CHECK(test_fields), CHECK(test_refused),       CHECK(test_oldest_version), CHECK(test_built_in),
+        CHECK(test_sums),   CHECK(test_top_of_memory), CHECK(test_list),           CHECK(test_remove_groups),
 #ifndef SFU_NO_REMOTE
-        cmocka_unit_test(test_huge),
+        CHECK(test_huge),
 #endif
     };
-    return cmocka_run_group_tests_name("section", tests, NULL, NULL);
+    return check_run("section", tests);
 }

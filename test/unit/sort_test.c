@@ -280,10 +280,9 @@ static void test_none(void **state)
 
 int sort_tests(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nested),  cmocka_unit_test(test_sorts),    cmocka_unit_test(test_entries),
-        cmocka_unit_test(test_empties), cmocka_unit_test(test_readonly), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_none),
+    const struct check_test tests[] = {
+        CHECK(test_nested),   CHECK(test_sorts),  CHECK(test_entries), CHECK(test_empties),
+        CHECK(test_readonly), CHECK(test_limits), CHECK(test_none),
     };
-    return cmocka_run_group_tests_name("sort", tests, NULL, NULL);
+    return check_run("sort", tests);
 }

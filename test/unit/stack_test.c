@@ -839,25 +839,25 @@ static void test_visits(void **state)
 
 int stack_tests(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_overflown),
-        cmocka_unit_test(test_edge_slots),
-        cmocka_unit_test(test_overflown_slots),
-        cmocka_unit_test(test_top_of_touching_stack),
-        cmocka_unit_test(test_sp_on_no_stack),
-        cmocka_unit_test(test_stack_of_everything),
-        cmocka_unit_test(test_adjacent),
-        cmocka_unit_test(test_nowhere),
-        cmocka_unit_test(test_liar),
-        cmocka_unit_test(test_one_stack_and_others),
-        cmocka_unit_test(test_whole_and_unset),
-        cmocka_unit_test(test_asked),
-        cmocka_unit_test(test_slots_elsewhere),
-        cmocka_unit_test(test_trap_down),
-        cmocka_unit_test(test_trap_stays),
-        cmocka_unit_test(test_return_does_not_stay),
-        cmocka_unit_test(test_visits),
+    const struct check_test tests[] = {
+        CHECK(test_edges),
+        CHECK(test_overflown),
+        CHECK(test_edge_slots),
+        CHECK(test_overflown_slots),
+        CHECK(test_top_of_touching_stack),
+        CHECK(test_sp_on_no_stack),
+        CHECK(test_stack_of_everything),
+        CHECK(test_adjacent),
+        CHECK(test_nowhere),
+        CHECK(test_liar),
+        CHECK(test_one_stack_and_others),
+        CHECK(test_whole_and_unset),
+        CHECK(test_asked),
+        CHECK(test_slots_elsewhere),
+        CHECK(test_trap_down),
+        CHECK(test_trap_stays),
+        CHECK(test_return_does_not_stay),
+        CHECK(test_visits),
     };
-    return cmocka_run_group_tests_name("stack", tests, NULL, NULL);
+    return check_run("stack", tests);
 }

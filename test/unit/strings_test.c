@@ -80,13 +80,13 @@ static void test_version(void **state)
 
 int strings_tests(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_messages),
+    const struct check_test tests[] = {
+        CHECK(test_messages),
 #ifndef SFU_NO_STRINGS
-        cmocka_unit_test(test_meaning),
+        CHECK(test_meaning),
 #endif
-        cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_version),
+        CHECK(test_unknown),
+        CHECK(test_version),
     };
-    return cmocka_run_group_tests_name("strings", tests, NULL, NULL);
+    return check_run("strings", tests);
 }

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026 The sfu authors */
 #include "test.h"
 
+#include <stdarg.h>
+
 struct build the_build;
 
 /* ---- Comparing ---- */
@@ -19,9 +21,8 @@ void note(const char *format, ...)
 void same_at(uint64_t a, uint64_t b, const char *what, const char *file, int line)
 {
     if (a != b) {
-        print_error("%s:%d: %s: 0x%llx, 0x%llx (%s)\n", file, line, what, (unsigned long long)a,
-                    (unsigned long long)b, noted);
-        _fail(file, line);
+        check_fail(file, line, "%s: 0x%llx, 0x%llx (%s)", what, (unsigned long long)a, (unsigned long long)b,
+                   noted);
     }
 }
 
@@ -53,11 +54,8 @@ const char *code_name(int code)
 
 void code_at(int got, int want, const char *what, const char *file, int line)
 {
-    if (got != want) {
-        print_error("%s:%d: %s: %s (%d), not %s (%s)\n", file, line, what, code_name(got), got, code_name(want),
-                    noted);
-        _fail(file, line);
-    }
+    if (got != want)
+        check_fail(file, line, "%s: %s (%d), not %s (%s)", what, code_name(got), got, code_name(want), noted);
 }
 
 static bool seen_codes[64];

@@ -9,18 +9,15 @@
 #ifndef TEST_H
 #define TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "build.h"
 #include "test/lib/abi.h"
+#include "test/lib/check.h"
 #include "sfu.h"
 
 #ifdef SFU_OLDEST_VERSION

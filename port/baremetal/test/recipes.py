@@ -918,7 +918,7 @@ def test_reliability(_):
             for name in re.findall(r"`([^`]*)`", names):
                 count += 1
                 if where.endswith(".c"):
-                    must(f"cmocka_unit_test({name})" in read("test/unit/" + where), f"{where} has no {name}")
+                    must(f"CHECK({name})" in read("test/unit/" + where), f"{where} has no {name}")
                 elif where == "vectors":
                     vector = rf"^vector v\d*{name[1]}\d* {re.escape(name[3:])}$"
                     must(re.search(vector, vectors, re.M), f"no vector {name}")

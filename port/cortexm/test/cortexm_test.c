@@ -6,12 +6,11 @@
  */
 #include "sfu_cortexm.h"
 
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "test/lib/check.h"
 
 enum { BASE = 0x20000000 };
 

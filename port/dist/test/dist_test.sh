@@ -240,7 +240,7 @@ for part in print/sfu_print print/sfu_build_id print/sfu_cycles print/sfu_record
     echo '#include "sfu.h"' | tee $tree/port/$part.h >$tree/port/$part.c
 done
 test "the two files: make demo" make -s -C $tree demo
-test "the two files: unit tests" make -s -C $tree suite-unit UNIT_PROGRAMS=default UNIT_SANITIZERS=
+test "the two files: unit tests" make -s -C $tree suite-unit T=plain
 test "the two files: tests of the printer" make -s -C $tree suite-print
 cp $out/sfu_kernel.h $out/sfu_kernel.c $tree/port/kernel
 echo '#include "../kernel/sfu_kernel.h"' | tee $tree/port/print/sfu_sizes.h >$tree/port/print/sfu_sizes.c

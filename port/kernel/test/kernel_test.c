@@ -4,14 +4,13 @@
  * What no kernel of main.c can show: lists and stacks that are damaged, trap frames at the ends of the address space,
  * user mode, entries that are still at work. The callbacks are those that sfu_kernel_init gives to the target.
  */
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "sfu_arch.h"
 #include "sfu_kernel.h"
+#include "test/lib/check.h"
 
 enum { NOT_SAVED = SFU_KERNEL_NOT_SAVED };
 

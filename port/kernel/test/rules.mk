@@ -4,20 +4,26 @@
 # suite-kernel: its edges. suite-kernel-CPU: kernels whose panic path is sfu_kernel.c, with tables of their exception
 # entries and without.
 
-CHECK += kernel
+FIRST += kernel
+CHECK += kernel kernel-alone
 KERNEL_PORT := build/port/kernel
 
-.PHONY: suite-kernel
+.PHONY: suite-kernel suite-kernel-alone
 suite-kernel: $(KERNEL_PORT)/test
-	@test/run.sh kernel port/kernel/test/edges.sh $(KERNEL_PORT)/test $(KERNEL_PORT)
+	@test/run.sh kernel test/lib/check.sh kernel $(KERNEL_PORT)/test
+
+suite-kernel-alone:
+	@test/tools/toolchain/install.sh check
+	@mkdir -p $(KERNEL_PORT)
+	@test/run.sh kernel-alone port/kernel/test/edges.sh $(KERNEL_PORT)
 
 KERNEL_PORT_TESTED := sfu.c port/print/sfu_print.c port/kernel/sfu_kernel.c
-$(KERNEL_PORT)/test: port/kernel/test/kernel_test.c $(KERNEL_PORT_TESTED) sfu.h \
+$(KERNEL_PORT)/test: port/kernel/test/kernel_test.c $(KERNEL_PORT_TESTED) $(CHECK_C) $(CHECK_C:.c=.h) sfu.h \
     $(wildcard port/print/*.h port/kernel/*.h)
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh core
 	@mkdir -p $(@D)
 	$(CC) -std=c99 -g -O1 $(WARN) -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -I. -Iarch \
-	    -Iport/print -Iport/kernel $(KERNEL_PORT_TESTED) port/kernel/test/kernel_test.c -lcmocka -o $@
+	    -Iport/print -Iport/kernel $(filter %.c,$^) -o $@
 
 KERNEL_PORT_OBJECTS := port/kernel/sfu_kernel.o port/kernel/test/main.o port/print/sfu_sizes.o
 # By other flags, too: frame pointers are nothing that a trace needs.

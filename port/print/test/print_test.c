@@ -4,11 +4,9 @@
  * The panic printer's whole output, for a walk over a stack in an array. No function has an entry: frames are
  * found by frame pointer or by the trap hook, which knows the PC 0x2000.
  */
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "sfu_all.h"
 #include "sfu_build_id.h"
@@ -16,6 +14,7 @@
 #include "sfu_dump.h"
 #include "sfu_record.h"
 #include "sfu_sizes.h"
+#include "test/lib/check.h"
 
 /* An amd64 section, version 2, of one function at 0x10 above it that is one byte long. */
 static const uint8_t bytes[] = {0xe2, 0xde, 2, 1, 3, 0, 0xf8, 0,  1, 0, 0, 0,    1, 0, 0, 0, 3,

@@ -7,7 +7,7 @@
  *   step -q EMULATOR [-n STEPS] [-f KNOWN-FAULTS [-a] [-s]] [-c COMPLAINTS] [-g PERMILLE] ABI SET[:WEIGHT]=PROGRAM...
  *
  * -g: code may have no table; more than so many walks of a thousand that meet such code fail the run.
- * -a: with the faults of blocks "step-all", which are met by more compilers' flags than make check has.
+ * -a: with the faults of blocks "step-all", which are met by more compilers' flags than make check-all has.
  * -s: a known fault that is not met fails the run. -c: how many mistakes of one program are told, 10 by default.
  * EMULATOR: a user-mode QEMU, or "native" for programs of this machine. A program without WEIGHT is stepped from its
  * first instruction to its last; in the set "signals" a signal is delivered again and again once it has called

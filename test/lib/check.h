@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * Tests in C, for any CPU that has a libc: a program of them is linked with check.c and run by check.sh. A test is a
+ * function that returns; the first assertion that does not hold ends it, and prints its condition, file and line.
+ * T in the environment chooses tests: those whose group or name has its last word, or matches it as a pattern. Too many
+ * may run: run.sh tells those that count.
+ */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct check_test {
+    const char *name;
+    void (*run)(void **state);
+    int (*setup)(void **state); /* before it, or NULL; what it returns is left out */
+};
+#define CHECK(test)                                                                                                \
+    {                                                                                                              \
+#test, test, NULL                                                                                          \
+    }
+#define CHECK_SETUP(test, setup)                                                                                   \
+    {                                                                                                              \
+#test, test, setup                                                                                         \
+    }
+
+/* Runs those of TESTS that T chooses; GROUP, if it is not NULL, is a part of their names. Returns how many failed.
+ * With CHECK_STOP in the environment the first one that fails ends the program with status 1. */
+#define check_run(group, tests) check_run_some(group, tests, sizeof(tests) / sizeof((tests)[0]))
+int check_run_some(const char *group, const struct check_test *tests, size_t count);
+
+/* Ends the running test; FORMAT and what follows say why. */
+__attribute__((noreturn, format(printf, 3, 4))) void check_fail(const char *file, int line, const char *format,
+                                                                ...);
+
+void check_equal(uintmax_t a, uintmax_t b, const char *what, const char *file, int line);
+void check_unequal(uintmax_t a, uintmax_t b, const char *what, const char *file, int line);
+void check_string(const char *a, const char *b, const char *what, const char *file, int line);
+void check_memory(const void *a, const void *b, size_t size, const char *what, const char *file, int line);
+
+#define assert_true(condition)          ((condition) ? (void)0 : check_fail(__FILE__, __LINE__, "%s", #condition))
+#define assert_false(condition)         ((condition) ? check_fail(__FILE__, __LINE__, "%s", "not " #condition) : (void)0)
+#define assert_null(pointer)            assert_true((pointer) == NULL)
+#define assert_non_null(pointer)        assert_true((pointer) != NULL)
+#define assert_ptr_equal(a, b)          check_equal((uintptr_t)(a), (uintptr_t)(b), #a " == " #b, __FILE__, __LINE__)
+#define assert_int_equal(a, b)          check_equal((uintmax_t)(a), (uintmax_t)(b), #a " == " #b, __FILE__, __LINE__)
+#define assert_int_not_equal(a, b)      check_unequal((uintmax_t)(a), (uintmax_t)(b), #a " != " #b, __FILE__, __LINE__)
+#define assert_string_equal(a, b)       check_string(a, b, #a " == " #b, __FILE__, __LINE__)
+#define assert_memory_equal(a, b, size) check_memory(a, b, size, #a " == " #b, __FILE__, __LINE__)
+
+/* The names of cmocka, which this has replaced: for tests that are not written in the other way yet. */
+#define CMUnitTest                                      check_test
+#define cmocka_unit_test                                CHECK
+#define cmocka_unit_test_setup                          CHECK_SETUP
+#define cmocka_run_group_tests(tests, a, b)             check_run(NULL, tests)
+#define cmocka_run_group_tests_name(group, tests, a, b) check_run(NULL, tests)
+
+#endif
