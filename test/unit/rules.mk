@@ -14,7 +14,7 @@ UNIT_TESTS := $(filter-out $(UNIT_OFTEN),$(wildcard test/unit/*.c)) $(CHECK_C)
 UNIT_HEADERS := $(wildcard test/unit/*.h test/lib/*.h) sfu.h
 UNIT_CFLAGS := -std=gnu99 -O1 -g $(WARN) -Werror -I. -Itest/unit
 
-# unit_program NAME, COMPILER, FLAGS, LEVEL OF THE TESTS: build/unit/unit-NAME. The directory of its objects has its name.
+# unit_program NAME, COMPILER, FLAGS, LEVEL OF THE TESTS: build/unit/unit-NAME, of objects in build/unit/NAME.
 define unit_program
 $(UNIT_TESTS:%.c=build/unit/$(1)/%.o): UNIT_LEVEL := $(or $(4),-O0)
 build/unit/$(1)/%.o: %.c $(UNIT_HEADERS) test/unit/rules.mk
