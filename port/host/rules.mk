@@ -20,7 +20,7 @@ TOOLS_LIBRARY := $(addprefix port/host/common/,abi.c image.c cfi.c spans.c epilo
     compare.c kept.c plt.c filled.c) sfu.c
 # What reads machine code. Of x86_64 it needs capstone; without that, tables are made of CFI alone. Where it has been
 # installed by the tool's own prerequisite, only a recipe can see that.
-TOOLS_CODE := $(addprefix port/host/code/,code.c trust.c x86_64.c aarch64.c s390x.c riscv.c arm.c)
+TOOLS_CODE := $(addprefix port/host/code/,code.c enter.c trust.c x86_64.c aarch64.c s390x.c riscv.c arm.c)
 CAPSTONE ?= $(shell ls /usr/include/capstone/capstone.h /usr/local/include/capstone/capstone.h 2>/dev/null)
 TOOLS_CAPSTONE = $(filter-out no,$(CAPSTONE))
 TOOLS_CODE_FLAGS = $(if $(TOOLS_CAPSTONE),-DSFU_CAPSTONE)

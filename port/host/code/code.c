@@ -282,6 +282,18 @@ void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum 
     state->num = 2;
 }
 
+void code_begin(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind)
+{
+    if (kind == CODE_CALLED) {
+        code_entry(cpu, state);
+    } else if (kind == CODE_START) {
+        memset(state, 0, sizeof *state);
+        state->caller = CALLER_NONE;
+    } else {
+        code_trap_entry(cpu, state, kind);
+    }
+}
+
 /* REG is rounded down, or moved by what is not known: another base, of which nothing is known yet. */
 static void align(struct code_state *state, unsigned reg)
 {
@@ -805,7 +817,7 @@ bool code_is_outlined(const struct code *code, const struct code_unit *unit)
 }
 
 /* Whether STATE is as a function finds it that has just been called. */
-static bool is_entry(const struct code_cpu *cpu, const struct code_state *state)
+bool code_is_entry(const struct code_cpu *cpu, const struct code_state *state)
 {
     struct code_state entry;
     const struct code_slot *slot;
@@ -845,7 +857,7 @@ void code_add_edge(struct code *code, uint64_t target, const struct code_state *
         code_entry(code->cpu, &entry);
         state = &entry;
     }
-    if (target == unit->start && is_entry(code->cpu, state)) {
+    if (target == unit->start && code_is_entry(code->cpu, state)) {
         unit->called = true;
         if (unit->function)
             return;
@@ -862,6 +874,18 @@ void code_add_edge(struct code *code, uint64_t target, const struct code_state *
     edge->next = unit->edges;
     unit->edges = edge;
     unit->dirty = true;
+}
+
+void code_forget_edges(struct code_unit *unit)
+{
+    while (unit->edges != NULL) {
+        struct code_edge *next = unit->edges->next;
+
+        free(unit->edges);
+        unit->edges = next;
+    }
+    unit->dirty = true;
+    unit->runs = 0;
 }
 
 /* ---- Other stacks ---------------------------------------------------------------------------------------------- */
@@ -917,6 +941,20 @@ static void take_stack(const struct code_cpu *cpu, struct code_state *state, con
         state->reg[cpu->ra] = ra;
 }
 
+bool code_move_stack(const struct code_cpu *cpu, struct code_state *state, const struct code_value *before, bool left)
+{
+    const struct code_value *sp = &state->reg[cpu->sp];
+    const bool on_stack = before->base == BASE_CFA || before->base == BASE_TRAP;
+
+    if (sp->base > BASE_NUMBER || !on_stack)
+        return false;
+    if (state->caller == CALLER_INTERRUPTED && !state->has_called)
+        align(state, cpu->sp);
+    else
+        take_stack(cpu, state, before, left);
+    return true;
+}
+
 /* SP, which has been BEFORE, may be on another stack behind an instruction of UNIT. */
 static void switch_stack(struct code *code, const struct code_unit *unit, struct code_state *state,
                          const struct code_value *before, bool left)
@@ -967,6 +1005,20 @@ static bool is_pushed(const struct code_state *state, const struct code_value *s
     const struct code_value pc = load(state, sp, 0), old = load(state, sp, 24);
 
     return pc.base == BASE_RETURN && old.base == BASE_CFA && old.k == 0;
+}
+
+bool code_resumes_well(const struct code_cpu *cpu, const struct code_state *state)
+{
+    const struct code_value *sp = &state->reg[cpu->sp];
+    const int64_t k = cpu->link ? cpu->sp_at_entry : 0;
+
+    if (has_pc(cpu) && state->reg[CODE_PC].base != BASE_RETURN)
+        return false;
+    if (cpu->old_psw != 0)
+        return sp->base == BASE_CFA && sp->k == k;
+    if (!cpu->link)
+        return (sp->base == BASE_TRAP && sp->k == 0) || is_pushed(state, sp);
+    return sp->k == 0 && (sp->base == BASE_TRAP || sp->base == BASE_CFA);
 }
 
 /* It ends in a return from an interrupt. */
@@ -1225,13 +1277,25 @@ static void arrive(struct run *r, uint32_t at, const struct code_state *state)
     r->work[r->num_work++] = at;
 }
 
+static void add_jump(struct code *code, const struct code_unit *from, const struct code_unit *to)
+{
+    const struct code_call jump = {(uint32_t)(from - code->units), (uint32_t)(to - code->units)};
+    const struct code_call *last = code->num_jumps > 0 ? &code->jumps[code->num_jumps - 1] : NULL;
+
+    if (to == NULL || (last != NULL && last->caller == jump.caller && last->callee == jump.callee))
+        return;
+    code->jumps = grow(code->jumps, code->num_jumps, sizeof *code->jumps);
+    code->jumps[code->num_jumps++] = jump;
+}
+
 /* STATE goes to PC, in another unit: perhaps as a call does that returns to the caller of this one. */
 static void go_out(struct run *r, uint64_t pc, const struct code_state *state)
 {
     const struct code_unit *unit = code_unit_at(r->code, pc);
     struct code_state next;
 
-    if (state->switched == 0 || unit == NULL || unit->start != pc || !is_entry(r->code->cpu, state)) {
+    add_jump(r->code, r->unit, unit);
+    if (state->switched == 0 || unit == NULL || unit->start != pc || !code_is_entry(r->code->cpu, state)) {
         code_add_edge(r->code, pc, state);
         return;
     }
@@ -1369,8 +1433,10 @@ static void take_call(struct run *r, struct code_state *state, const struct code
         go_within(r, state, fact->target, pc + fact->size);
         return;
     }
-    if (callee != NULL)
+    if (callee != NULL) {
         callee->called |= fact->target == callee->start;
+        callee->is_called |= fact->target == callee->start;
+    }
     if (callee != NULL && give)
         add_call(r->code, r->unit, callee);
     if (callee != NULL && (fact->target != callee->start || !callee->function)) {
@@ -1381,14 +1447,14 @@ static void take_call(struct run *r, struct code_state *state, const struct code
 }
 
 /* Whether STATE is as a function's caller finds it. A jump may have taken the return address from elsewhere than RA. */
-static bool is_left(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
+bool code_is_left(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact)
 {
     struct code_state left;
 
     copy_state(&left, state);
     if (cpu->link && fact->flow == CODE_AWAY)
         left.reg[cpu->ra] = left.reg[CODE_TARGET];
-    return !fact->odd && is_entry(cpu, &left);
+    return !fact->odd && code_is_entry(cpu, &left);
 }
 
 /* The unit returns with STATE. */
@@ -1400,7 +1466,7 @@ static void returns(struct run *r, const struct code_state *state, const struct 
     struct code_state entry;
 
     code_entry(cpu, &entry);
-    end_switch(r->code, state, is_left(cpu, state, fact));
+    end_switch(r->code, state, code_is_left(cpu, state, fact));
     if (fact->odd || (cpu->link && sp->base == BASE_CFA && sp->k != cpu->sp_at_entry) ||
         (outlined && sp->base == BASE_UNKNOWN)) {
         r->unit->changed |= !r->unit->odd;
@@ -1443,6 +1509,7 @@ static void resumes(struct run *r, const struct code_state *state)
     if (has_pc(r->code->cpu))
         good &= state->reg[CODE_PC].base == (unit->trap ? BASE_RETURN : BASE_ENTRY + CODE_PC);
 
+    r->code->resumes = true;
     resume_switch(r->code, state);
     unit->resumes_otherwise |= !good;
     unit->resumes = true;
@@ -1623,7 +1690,7 @@ static void leaves(struct run *r, const struct code_state *state)
     size_t i;
 
     if ((state->switched & CODE_ENTERS) == 0)
-        end_switch(r->code, state, is_entry(r->code->cpu, state));
+        end_switch(r->code, state, code_is_entry(r->code->cpu, state));
     for (i = 0; i < r->num_away; i++) {
         struct code_state both = r->away[i];
 
@@ -1766,6 +1833,7 @@ static void fall_off(struct run *r, uint64_t next, const struct code_state *stat
         return;
     if (state->caller == CALLER_KNOWN && begins_function(r->code, r->unit->start) && begins_function(r->code, next))
         return;
+    add_jump(r->code, r->unit, behind);
     code_add_edge(r->code, next, state);
 }
 
@@ -1955,19 +2023,15 @@ void code_free(struct code *code)
 {
     size_t i;
 
-    for (i = 0; i < code->num_units; i++)
-        while (code->units[i].edges != NULL) {
-            struct code_edge *next = code->units[i].edges->next;
-
-            free(code->units[i].edges);
-            code->units[i].edges = next;
-        }
     for (i = 0; i < code->num_units; i++) {
+        code_forget_edges(&code->units[i]);
         free(code->units[i].rows);
         free(code->units[i].lost);
     }
     free(code->units);
     free(code->calls);
+    free(code->jumps);
+    free(code->vectors);
     free(code->reports);
     if (code->cpu->close != NULL)
         code->cpu->close(code->decoder);

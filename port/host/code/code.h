@@ -221,6 +221,8 @@ void code_entry(const struct code_cpu *cpu, struct code_state *state);
  * x86_64: the instruction syscall has left SP alone, and the PC is in RCX. */
 enum code_kind { CODE_TRAP, CODE_ERROR, CODE_SP0, CODE_SCRATCH, CODE_SYSCALL, CODE_START, CODE_CALLED, CODE_KINDS };
 void code_trap_entry(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind);
+/* The same for each KIND: also a call, and the start that nobody has called. */
+void code_begin(const struct code_cpu *cpu, struct code_state *state, enum code_kind kind);
 
 /* Changes STATE as FACT does, whose instruction is at PC: the ops alone. */
 void code_step(const struct code_cpu *cpu, struct code_state *state, const struct code_fact *fact);
@@ -239,6 +241,7 @@ struct code_report {
     uint64_t corrected;   /* where the row is the code's */
     uint64_t cfa, ra, fp; /* corrected for this */
     uint64_t derived;     /* of code without CFI, with a row now */
+    bool other_spans;     /* entries of CFI have come or gone */
 };
 
 /* ---- Functions ------------------------------------------------------------------------------------------------- */
@@ -278,14 +281,26 @@ struct code_unit {
     bool switches_ill;  /* a way ends otherwise: nothing is believed */
     bool switch_forgotten;
     bool waits; /* it has instructions without rows because a way ends nowhere yet behind a switch */
+    bool says_nothing; /* its CFI is no more than that it is called */
+    bool is_called; /* by a call that was seen */
+    bool jumped_to; /* a jump in the middle of a frame comes to its start */
+    bool bare;      /* it had CFI, which said nothing and was wrong */
+    bool judged;    /* who enters it has been looked for */
     bool resumes, resumes_otherwise; /* it returns from an interrupt, with SP at RESUMED from the CFA; or not so */
     int64_t resumed;
     struct code_edge *edges;
 };
 
-/* A call, by the numbers of units. */
+/* A call, or a jump, by the numbers of units. */
 struct code_call {
     uint32_t caller, callee;
+};
+
+/* An address that a register of the CPU gets: where exceptions or system calls enter. BY: the instruction. */
+struct code_vector {
+    uint64_t addr, by;
+    uint8_t what;
+    bool done;
 };
 
 struct code {
@@ -298,6 +313,12 @@ struct code {
     struct code_report *reports; /* one for each unit */
     struct code_call *calls;     /* each one that a run has met; some more than once */
     size_t num_calls;
+    struct code_call *jumps; /* each one into another unit; some more than once */
+    size_t num_jumps;
+    struct code_vector *vectors;
+    size_t num_vectors;
+    bool finds;        /* entries that are not named are to be found */
+    bool resumes;      /* a way has come to a return from an interrupt */
     bool changed;      /* a unit has */
     bool switch_ended; /* a way behind a switch to another stack has, or otherwise */
 };
@@ -329,10 +350,29 @@ void code_run(struct code *code, struct code_unit *unit, const struct code_watch
 /* Somebody comes to TARGET with STATE, in whatever unit that is. */
 void code_add_edge(struct code *code, uint64_t target, const struct code_state *state);
 
+/* Nobody comes to UNIT any more, until it is said anew. */
+void code_forget_edges(struct code_unit *unit);
+
 /* What is left behind a call of CALLEE, or of what is not known, NULL. */
 void code_after_call(const struct code_cpu *cpu, struct code_state *state, const struct code_unit *callee);
 
+/* Whether the code of UNIT, without CFI, has a row at PC. */
+bool code_has_row(const struct code_unit *unit, uint64_t pc);
+/* The CFI of UNIT goes: its code is as if it had never had any, and nothing is known of who enters it. */
+void code_drop_cfi(struct code *code, struct code_unit *unit);
+
 bool code_is_outlined(const struct code *code, const struct code_unit *unit);
+
+/* Whether STATE is as a function finds it that has just been called; and as its caller finds it, behind FACT. */
+bool code_is_entry(const struct code_cpu *cpu, const struct code_state *state);
+bool code_is_left(const struct code_cpu *cpu, const struct code_state *state, const struct code_fact *fact);
+
+/* SP, which has been BEFORE, may be on another stack now, as in code.c, "Other stacks". LEFT: it has been stored where
+ * no stack is known to be. Returns whether it is. */
+bool code_move_stack(const struct code_cpu *cpu, struct code_state *state, const struct code_value *before, bool left);
+
+/* Whether an instruction that returns from an interrupt finds in STATE what the CPU has left at the entry. */
+bool code_resumes_well(const struct code_cpu *cpu, const struct code_state *state);
 
 /* The unit that ADDR is in, or NULL. */
 struct code_unit *code_unit_at(const struct code *code, uint64_t addr);
@@ -344,15 +384,21 @@ struct code_entry_point {
     uint64_t addr;
     size_t order; /* of those that were named */
     enum code_kind kind;
+    bool exact; /* it was named by itself, not by a pattern */
 };
 
 struct code_how {
     bool derive; /* code without CFI gets rows, too */
+    bool find;   /* entries that are not named are found */
     const struct code_entry_point *entries;
     size_t num_entries;
     const struct kept *kept; /* code for which the image has rows: none is derived; or NULL */
     /* Takes a unit whose CFI is wrong or, if it is without, with an entry that cannot be described as a whole. */
     void (*found)(void *ctx, const struct code_unit *unit, const struct code_report *report);
+    /* Takes an entry that was found, and why; or one of which nothing shows how it is entered, with CODE_KINDS. Where
+     * NAMED is not NULL, that is another kind for the same code, which cannot be. May be NULL. */
+    void (*entered)(void *ctx, uint64_t addr, enum code_kind kind, const struct code_entry_point *named,
+                    const char *why);
     void *ctx;
 };
 

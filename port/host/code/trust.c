@@ -5,7 +5,7 @@
  * stays where code confirms it, and where code does not know. Where code knows another place, it is right: CFI is
  * written beside the code by somebody, who may have left it out, and the code is what runs.
  */
-#include "code.h"
+#include "enter.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -223,6 +223,8 @@ static void collect(void *ctx, const struct cfi_row *row)
 /* What is being compared. */
 struct trust {
     const struct code *code;
+    struct code *all; /* the same */
+    bool finds;       /* registers of the CPU that entries are written to are noticed */
     struct code_unit *unit;
     const struct code_cpu *cpu;
     struct rows cfi, fixed;
@@ -409,6 +411,8 @@ static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const 
     struct cfi_row fixed;
     struct judgement j;
 
+    if (t->finds)
+        code_note_register(t->all, pc, fact, state);
     if (call_spoils(t->code, fact)) {
         without_fp = *state;
         memset(&without_fp.reg[t->cpu->fp], 0, sizeof *without_fp.reg);
@@ -565,6 +569,7 @@ static void find_units(struct code *code, const struct cfi_spans *spans, struct 
         unit.end = span->end;
         unit.fde = span->fde;
         unit.function = begins_as_function(code, span->fde, &rows);
+        unit.says_nothing = unit.function && rows.num == 1;
         unit.trap = unit.error = !unit.function && may_have_error(code, &unit, &rows);
         unit.function |= unit.trap;
         unit.dirty = true;
@@ -579,6 +584,25 @@ static void drop_rows(struct cfi_fde *fde)
     free(fde->rows);
     fde->rows = NULL;
     fde->num_rows = 0;
+}
+
+void code_drop_cfi(struct code *code, struct code_unit *unit)
+{
+    struct cfi_fde *fde = &code->cfi->fdes[unit->fde - code->cfi->fdes];
+
+    drop_rows(fde);
+    fde->size = 0;
+    unit->fde = NULL;
+    unit->function = unit->called = unit->resumes = unit->resumes_otherwise = false;
+    unit->odd = unit->spoils = false;
+    unit->bare = unit->dirty = true;
+}
+
+bool code_has_row(const struct code_unit *unit, uint64_t pc)
+{
+    size_t below = count_up_to(unit->rows, unit->num_rows, sizeof *unit->rows, offsetof(struct cfi_row, start), pc);
+
+    return below > 0 && pc < unit->rows[below - 1].end;
 }
 
 /* Where the code does not know, nobody does. That is no fault if it does elsewhere: on RISC-V the PC is nowhere but in
@@ -649,7 +673,8 @@ static void compare_unit(struct code *code, struct code_unit *unit, struct trust
     const struct code_watch watch = {compare, is_boundary, admit, agrees, t};
 
     memset(t, 0, sizeof *t);
-    t->code = code;
+    t->code = t->all = code;
+    t->finds = code->finds;
     t->unit = unit;
     t->cpu = code->cpu;
     t->alone = fde == NULL || unit->trap;
@@ -861,29 +886,48 @@ static bool name_function(struct code *code, const struct code_entry_point *entr
     return true;
 }
 
-/* Ways begin where HOW says, and where the image does: nobody has called that. */
+/* What ENTRY names beats CFI that says nothing more than that the code is called. */
+static void overrule_cfi(struct code *code, const struct code_entry_point *entry)
+{
+    struct code_unit *unit = code_unit_at(code, entry->addr);
+
+    if (unit != NULL && unit->fde != NULL && unit->says_nothing && entry->kind != CODE_CALLED)
+        code_drop_cfi(code, unit);
+}
+
+/* Whether the image's entry returns to who has called it, as an application of UEFI does. */
+static bool first_returns(struct code *code)
+{
+    struct code_ends ends;
+
+    code_try(code, code->image->header.e_entry, CODE_CALLED, &ends);
+    return ends.returns && !ends.returns_ill && !ends.takes && !ends.loses;
+}
+
+/* Ways begin where HOW says, and where the image does: nobody has called that, unless it returns. */
 static void begin_entries(struct code *code, const struct code_how *how)
 {
-    const struct code_unit *first = code_unit_at(code, code->image->header.e_entry);
-    struct code_state start = {0}, state;
+    const uint64_t first = code->image->header.e_entry;
+    const struct code_unit *unit = code_unit_at(code, first);
+    struct code_state state;
+    bool named = false;
     size_t i;
 
-    start.caller = CALLER_NONE;
     for (i = 0; i < how->num_entries; i++) {
         const struct code_entry_point *entry = &how->entries[i];
 
-        if (entry->kind == CODE_CALLED)
-            code_entry(code->cpu, &state);
-        else if (entry->kind == CODE_START)
-            state = start;
-        else
-            code_trap_entry(code->cpu, &state, entry->kind);
-        if ((entry->kind == CODE_CALLED && is_named(code, how, entry->addr)) || name_function(code, entry))
+        overrule_cfi(code, entry);
+        if ((entry->kind == CODE_CALLED && !entry->exact && is_named(code, how, entry->addr)) ||
+            name_function(code, entry))
             continue;
+        named |= entry->addr == first;
+        code_begin(code->cpu, &state, entry->kind);
         code_add_edge(code, entry->addr, &state);
     }
-    if (how->derive && first != NULL && first->fde == NULL)
-        code_add_edge(code, code->image->header.e_entry, &start);
+    if (!how->derive || named || unit == NULL || unit->fde != NULL)
+        return;
+    code_begin(code->cpu, &state, first_returns(code) ? CODE_CALLED : CODE_START);
+    code_add_edge(code, first, &state);
 }
 
 /* Entries for what was found out of code without CFI: one for each piece that is described without a gap. */
@@ -896,6 +940,7 @@ static void add_derived(struct code *code, const struct code_how *how, struct co
         struct code_report own = {0};
         size_t k = 0;
 
+        report->other_spans |= unit->bare;
         while (k < unit->num_rows && !unit->dirty) {
             const struct cfi_row *rows = &unit->rows[k];
             size_t num = 1;
@@ -904,6 +949,7 @@ static void add_derived(struct code *code, const struct code_how *how, struct co
                    rows[num].trap == rows[0].trap)
                 num++;
             cfi_add_code(code->cfi, rows, num);
+            report->other_spans = true;
             own.derived += rows[num - 1].end - rows[0].start;
             k += num;
         }
@@ -931,9 +977,15 @@ bool code_trust(struct cfi *cfi, const struct cfi_spans *spans, const struct cod
     find_units(&code, spans, report);
     if (how->derive)
         find_gaps(&code, spans, how->kept);
-    begin_entries(&code, how);
+    code.finds = how->find;
     code.reports = zeroed(code.num_units, sizeof *code.reports);
+    begin_entries(&code, how);
     run_all(&code);
+    if (code_find_uncalled(&code, how))
+        run_all(&code);
+    while (how->find && code_find_entries(&code, how))
+        run_all(&code);
+    code_find_conflicts(&code, how);
     for (i = 0; i < code.num_units; i++) {
         if (code.units[i].fde == NULL)
             continue;

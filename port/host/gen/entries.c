@@ -17,6 +17,7 @@ struct reader {
     struct image *image;
     const struct cfi_spans *spans;
     const struct kept *kept;
+    const struct cfi *cfi;
     void (*skipped)(const char *text, bool by_cfi);
     const char *text; /* as it was given */
     bool names_many;  /* a pattern, or vectors */
@@ -84,6 +85,16 @@ static const struct kind {
     {"call", CODE_CALLED, NULL, NULL},
 };
 
+const char *entries_kind(enum code_kind kind)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].kind == kind && kind != CODE_KINDS)
+            return kinds[i].name;
+    return "?";
+}
+
 /* Takes ":KIND" off NAME. STEP: the number behind "vectors/", or 0. */
 static bool take_kind(struct reader *r, char *name, unsigned *kind, uint64_t *step)
 {
@@ -128,10 +139,34 @@ static bool is_kept(const struct kept *kept, uint64_t addr)
     return below > 0 && addr < kept->list[below - 1].end;
 }
 
+struct row_count {
+    size_t num;
+    bool plain; /* the rows are those of a function that is called */
+};
+
+/* A cfi_row_fn. */
+static void count_row(void *ctx, const struct cfi_row *row)
+{
+    struct row_count *count = ctx;
+
+    count->num++;
+    count->plain = row->kind == CFI_RULES;
+}
+
+/* Whether the CFI at FDE is no more than what holds for each function that is called, at its start: so compilers
+ * describe functions whose attribute is `naked`. */
+static bool says_nothing(const struct reader *r, const struct cfi_fde *fde, enum code_kind kind)
+{
+    struct row_count count = {0, false};
+
+    cfi_rows(r->cfi, fde, count_row, &count);
+    return kind != CODE_CALLED && count.num == 1 && count.plain && !cfi_is_signal(fde);
+}
+
 /* Whether CFI says how ADDR is entered. RISC-V's compilers describe an interrupt function as if it were called. */
 static bool has_entry(const struct reader *r, const struct cfi_span *span, uint64_t addr, enum code_kind kind)
 {
-    return span != NULL && span->fde != NULL &&
+    return span != NULL && span->fde != NULL && !says_nothing(r, span->fde, kind) &&
            !(abi_is_riscv(r->image->abi) && kind == CODE_TRAP && addr == span->start && !cfi_is_signal(span->fde));
 }
 
@@ -154,6 +189,7 @@ static bool add(struct reader *r, uint64_t addr, enum code_kind kind)
     e->list = grow(e->list, e->num, sizeof *e->list);
     e->list[e->num].addr = addr;
     e->list[e->num].order = e->num;
+    e->list[e->num].exact = !r->names_many;
     e->list[e->num++].kind = kind;
     return true;
 }
@@ -424,10 +460,10 @@ static void drop_twins(struct entries *e)
 }
 
 bool entries_read(struct entries *entries, struct image *image, const struct known *texts,
-                  const struct cfi_spans *spans, const struct kept *kept,
+                  const struct cfi *cfi, const struct cfi_spans *spans, const struct kept *kept,
                   void (*skipped)(const char *text, bool by_cfi))
 {
-    struct reader r = {entries, image, spans, kept, skipped, NULL, false};
+    struct reader r = {entries, image, spans, kept, cfi, skipped, NULL, false};
     size_t i;
 
     memset(entries, 0, sizeof *entries);

@@ -18,7 +18,10 @@ struct entries {
  * TEXTS names by itself, not by a pattern. The handlers in the vector table of a Cortex-M are entries without being
  * named. */
 bool entries_read(struct entries *entries, struct image *image, const struct known *texts,
-                  const struct cfi_spans *spans, const struct kept *kept,
+                  const struct cfi *cfi, const struct cfi_spans *spans, const struct kept *kept,
                   void (*skipped)(const char *text, bool by_cfi));
+
+/* The word for KIND. */
+const char *entries_kind(enum code_kind kind);
 
 #endif

@@ -47,11 +47,12 @@ static struct options {
     enum fp fp;
     double require; /* percent of the code */
     uint64_t address;
-    bool has_address, no_share, forget, keep_below_sp, keep_faults, keep_cfi, derive, strict, json, quiet;
+    bool has_address, no_share, forget, keep_below_sp, keep_faults, keep_cfi, derive, find, strict, json, quiet, verbose;
 } options = {NULL,       IN_PLACE, NULL,  NULL,  CFI_EH | CFI_DEBUG,
              {0, false}, FP_KEEP,  0,     0,     false,
              false,      false,    false, false, false,
-             false,      false,    false, false};
+             false,      false,    false, false, false,
+             false};
 
 /* Says what is wrong, in one line, and ends. */
 static void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
@@ -213,6 +214,7 @@ static void parse_options(int argc, char **argv)
         {"append", required_argument, NULL, 'P'},  {"asm", required_argument, NULL, 'A'},
         {"cfi", required_argument, NULL, 'c'},     {"check", no_argument, NULL, 'C'},
         {"derive", no_argument, NULL, 'd'},        {"entry", required_argument, NULL, 'e'},
+        {"find", no_argument, NULL, 'i'},
         {"fp", required_argument, NULL, 'p'},      {"forget", no_argument, NULL, 'F'},
         {"from", required_argument, NULL, 'f'},    {"help", no_argument, NULL, 'h'},
         {"json", no_argument, NULL, 'j'},          {"keep-below-sp", no_argument, NULL, 'k'},
@@ -221,13 +223,15 @@ static void parse_options(int argc, char **argv)
         {"require", required_argument, NULL, 'R'}, {"rows", required_argument, NULL, 'r'},
         {"side", required_argument, NULL, 'D'},    {"small", no_argument, NULL, 'm'},
         {"size", no_argument, NULL, 'S'},          {"strict", no_argument, NULL, 't'},
+        {"verbose", no_argument, NULL, 'v'},
         {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0}};
-    static const char letters[] = "sFjkKqtd";
+    static const char letters[] = "sFjkKqtdiv";
     bool *const flags[] = {&options.no_share,    &options.forget, &options.json,   &options.keep_below_sp,
-                           &options.keep_faults, &options.quiet,  &options.strict, &options.derive};
+                           &options.keep_faults, &options.quiet,  &options.strict, &options.derive,
+                           &options.find,        &options.verbose};
     int option;
 
-    while ((option = getopt_long(argc, argv, "o:hq", names, NULL)) != -1)
+    while ((option = getopt_long(argc, argv, "o:hqv", names, NULL)) != -1)
         if (strchr(letters, option) != NULL)
             *flags[strchr(letters, option) - letters] = true;
         else
@@ -237,12 +241,13 @@ static void parse_options(int argc, char **argv)
     options.image = argv[optind];
     options.encoding.share = !options.no_share;
     options.keep_cfi |= options.keep_faults;
+    options.derive |= options.find;
     if (options.has_address && options.action != RAW && options.action != ASM && options.action != OBJECT)
         usage("--address is for -o, --asm and --object");
     if (options.json && options.file != NULL && strcmp(options.file, "-") == 0)
         usage("--json and an output of - are both for the standard output");
     if (options.keep_cfi && options.derive)
-        usage("--cfi=keep and --keep-faults read no code, --derive and --entry do");
+        usage("--cfi=keep and --keep-faults read no code, --derive, --find and --entry do");
 }
 
 /* ---- Messages -------------------------------------------------------------------------------------------------- */
@@ -793,20 +798,41 @@ static void skip_entry(const char *text, bool by_cfi)
               stderr);
 }
 
+/* A function of struct code_how. */
+static void say_entered(void *ctx, uint64_t addr, enum code_kind kind, const struct code_entry_point *named,
+                        const char *why)
+{
+    const struct symbol *symbol = image_symbol(ctx, addr);
+    const char *name = symbol != NULL ? symbol->name : "no symbol", *word = entries_kind(kind);
+    char offset[24] = "";
+
+    if (symbol != NULL && addr != symbol->addr)
+        snprintf(offset, sizeof offset, "+0x%" PRIx64, addr - symbol->addr);
+    if (named != NULL)
+        fail("--entry=%s%s:%s: it cannot be that, but :%s: %s", name, offset, entries_kind(named->kind), word, why);
+    if (kind != CODE_KINDS && options.verbose)
+        fprintf(stderr, "sfu-gen: %s: %s%s (0x%" PRIx64 "): entered as by --entry=%s%s:%s: %s\n", options.image, name,
+                offset, addr, name, offset, word, why);
+    if (kind == CODE_KINDS && !options.quiet)
+        fprintf(stderr, "sfu-gen: %s: %s%s (0x%" PRIx64 ") has no rows: %s; say it by --entry=%s%s:KIND\n", options.image,
+                name, offset, addr, why, name, offset);
+}
+
 /* What the machine code says beside the CFI, or where there is none. */
 static void read_machine_code(struct input *in)
 {
     struct entries points;
-    struct code_how how = {options.derive, NULL, 0, &in->kept, add_correction, &in->image};
+    struct code_how how = {options.derive, options.find,   NULL,         0,
+                           &in->kept,      add_correction, say_entered, &in->image};
 
-    if (!entries_read(&points, &in->image, &entries, &in->spans, &in->kept, skip_entry))
+    if (!entries_read(&points, &in->image, &entries, &in->cfi, &in->spans, &in->kept, skip_entry))
         fail("%s", points.error);
     how.entries = points.list;
     how.num_entries = points.num;
     if (!code_trust(&in->cfi, &in->spans, &how, &in->code) && options.derive)
         fail("--derive, --entry: this program cannot read code of this CPU");
     free(points.list);
-    if (in->code.derived == 0)
+    if (!in->code.other_spans)
         return;
     free(in->spans.list);
     if (!cfi_find_spans(&in->cfi, &in->spans))

@@ -9,14 +9,19 @@
 /* The instructions of an object are not relocated yet. */
 static bool read_code(struct lint *lint)
 {
-    const struct code_how how = {false, NULL, 0, NULL, NULL, NULL};
+    const struct code_how how = {false, false, NULL, 0, NULL, NULL, NULL, NULL};
     struct code_report report;
 
     if (lint->image.object || code_cpu(&lint->image) == NULL)
         return true;
-    return cfi_read(&lint->mended, &lint->image, CFI_EH | CFI_DEBUG) &&
-           cfi_find_spans(&lint->mended, &lint->mended_spans) &&
-           code_trust(&lint->mended, &lint->mended_spans, &how, &report);
+    if (!cfi_read(&lint->mended, &lint->image, CFI_EH | CFI_DEBUG) ||
+        !cfi_find_spans(&lint->mended, &lint->mended_spans) ||
+        !code_trust(&lint->mended, &lint->mended_spans, &how, &report))
+        return false;
+    if (!report.other_spans)
+        return true;
+    free(lint->mended_spans.list);
+    return cfi_find_spans(&lint->mended, &lint->mended_spans);
 }
 
 bool lint_read(struct lint *lint, const char *file, unsigned oldest)

@@ -1527,7 +1527,9 @@ def named(cpu):
     jump = "jmp" if cpu == "x86_64" else "b"
     return build(cpu, "%s/named-%s" % (WORK, cpu), [".text", ".globl _start", "_start: %s _start" % jump, NAMED[cpu],
                                                     """.balign 16
-        .type described, %function\ndescribed: .cfi_startproc\nnop\n.cfi_endproc\n.size described, 1"""])
+        .type described, %function\ndescribed: .cfi_startproc\n.cfi_remember_state\nnop\n.cfi_adjust_cfa_offset 0x40
+        nop\n.cfi_restore_state\nnop\n.cfi_endproc\n.size described, . - described
+        .type plain, %function\nplain: .cfi_startproc\nnop\n.cfi_endproc\n.size plain, . - plain"""])
 
 
 def entries_same(cpu):
@@ -1552,6 +1554,12 @@ def entries_refused():
     said = gen.gen("--size", "--entry=described:start", image)[1]
     must("--entry=described:start is not used" in said and '__asm__(".cfi_undefined rip")' in said, said)
     must(gen.gen("-q", "--size", "--entry=described:start", image)[1] == "", "-q")
+    for kind in ("trap", "error", "start"): # its CFI says no more than any function's
+        said = gen.gen("--size", "--entry=plain:" + kind, image)[1]
+        must("is not used" not in said, said)
+    for entry, proven in (("v1:error", "trap"), ("v8", "error"), ("v8:trap", "error")):
+        said = gen.gen("--size", "--entry=" + entry, image, status=1)[1]
+        must("--entry=%s:%s: it cannot be that, but :%s: iretq" % (entry[:2], entry[3:] or "trap", proven) in said, said)
     said = gen.gen("--size", "--entry=vectors+2", named("aarch64"), status=1)[1]
     must("no instruction begins at" in said, said)
 
@@ -1564,7 +1572,9 @@ def entries_without_rows():
     log = gen.gen("--size", "--entry=vectors:vectors", named("aarch64"))[1]
     must(re.search(r"vectors\+0x80 \(0x\w+\): 20 bytes have no row: the interrupted PC is in ELR_EL1", log) and
          "handle1+0x0 " in log and "handle1+0x18 " in log, log)
-    log = gen.gen("--size", "--entry=v*", named("x86_64"))[1]
+    image = build("x86_64", WORK + "/unreturned", [".text", ".globl _start", "_start: jmp _start",
+                                                   NAMED["x86_64"].replace("iretq", "hlt")])
+    log = gen.gen("--size", "--entry=v*", image)[1]
     must(re.search(r"handle\+0x0 .*: \d+ bytes have no row: entries meet here that differ in how far SP is", log), log)
 
 

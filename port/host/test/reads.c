@@ -30,8 +30,8 @@ static void found(void *ctx, const struct code_unit *unit, const struct code_rep
 
 int main(int argc, char **argv)
 {
-    struct code_entry_point entry = {0, 0, CODE_TRAP};
-    struct code_how how = {false, &entry, 0, NULL, found, NULL};
+    struct code_entry_point entry = {0, 0, CODE_TRAP, true};
+    struct code_how how = {false, false, &entry, 0, NULL, found, NULL, NULL};
     struct code_report sum;
     struct cfi_spans spans;
     struct cfi cfi = {0};

@@ -1,0 +1,733 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/*
+ * Who enters code that nothing is seen to call. It is followed from there on, along its jumps through whatever unit,
+ * on trial: as if it had been called, and as if an interrupt of each kind had entered it. What holds where the ways end
+ * says which of them is true:
+ *
+ *   - A return from an interrupt takes back what the CPU has left at the entry. SP is there for one kind alone: where
+ *     the CPU pushes an error code for some entries, those leave out as much themselves, or drop as much more.
+ *   - A function that was called returns to its caller, with SP and FP as they were. If it never returns, it leaves
+ *     alone what is its caller's: it takes nothing off the stack that it has not put there, it does not lose SP, and
+ *     on x86_64 it aligns SP to 16 for those that it calls, as the ABI says.
+ *
+ * What registers of the CPU get (VBAR_EL1, stvec and mtvec, LSTAR) and s390x's new PSWs are entries of interrupts and
+ * system calls without a trial.
+ */
+#include "enter.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Trials ---------------------------------------------------------------------------------------------------- */
+
+/* A way is followed no further than that: entries are short. */
+enum { MAX_STEPS = 8192, MAX_BLOCKS = 1024, PLACES = 2 * MAX_BLOCKS };
+
+/* Where ways begin or meet. */
+struct block {
+    uint64_t pc;
+    struct code_state state;
+    bool waits;
+};
+
+struct trial {
+    struct code *code;
+    struct code_ends *ends;
+    struct block *blocks[MAX_BLOCKS];
+    uint16_t by_pc[PLACES]; /* of blocks, + 1; or 0 */
+    uint16_t work[MAX_BLOCKS];
+    unsigned num_blocks, num_work, steps;
+    uint64_t start;
+    bool called;
+};
+
+/* The block at PC, or where it would be noted. */
+static uint16_t *find_block(struct trial *t, uint64_t pc)
+{
+    unsigned at = (unsigned)(pc * 0x9e3779b97f4a7c15u >> 53) % PLACES;
+
+    while (t->by_pc[at] != 0 && t->blocks[t->by_pc[at] - 1]->pc != pc)
+        at = (at + 1) % PLACES;
+    return &t->by_pc[at];
+}
+
+static struct code_text text_at(const struct code *code, uint64_t pc)
+{
+    const struct section *section = image_code(code->image, pc);
+
+    if (section == NULL)
+        return (struct code_text){NULL, 0, 0};
+    return (struct code_text){image_instructions(code->image, section->addr, section->size), section->addr,
+                              section->addr + section->size};
+}
+
+static bool begins_function(const struct code *code, uint64_t addr)
+{
+    const struct symbol *symbol = image_symbol(code->image, addr);
+
+    return symbol != NULL && symbol->addr == addr && symbol->function;
+}
+
+/* A jump with STATE to PC, in whatever unit. Where it goes to the start of another one in the middle of a frame, that
+ * is no function that is called. */
+static void note_jump(struct trial *t, uint64_t pc, const struct code_state *state)
+{
+    struct code_unit *unit = code_unit_at(t->code, pc);
+
+    if (unit == NULL || unit->start != pc || pc == t->start)
+        return;
+    if (!code_is_entry(t->code->cpu, state))
+        unit->jumped_to = true;
+}
+
+/* STATE comes to PC. */
+static void arrive(struct trial *t, uint64_t pc, const struct code_state *state)
+{
+    uint16_t *at = find_block(t, pc);
+    struct block *block;
+
+    if (*at == 0) {
+        if (t->num_blocks == MAX_BLOCKS) {
+            t->ends->unknown = true;
+            return;
+        }
+        block = t->blocks[t->num_blocks++] = zeroed(1, sizeof *block);
+        block->pc = pc;
+        block->state = *state;
+        *at = (uint16_t)t->num_blocks;
+    } else {
+        block = t->blocks[*at - 1];
+        if (!code_join(t->code->cpu, &block->state, state) || block->waits)
+            return;
+    }
+    block->waits = true;
+    t->work[t->num_work++] = (uint16_t)(*at - 1);
+}
+
+static void jump(struct trial *t, uint64_t pc, const struct code_state *state)
+{
+    note_jump(t, pc, state);
+    /* A function that another one goes on in, as its caller's, returns in its place. */
+    if (t->called && pc != t->start && begins_function(t->code, pc) && code_is_entry(t->code->cpu, state))
+        t->ends->tail_calls = true;
+    else
+        arrive(t, pc, state);
+}
+
+/* Whether a copy of what SP was is anywhere. */
+static bool has_sp(const struct code_state *state)
+{
+    unsigned i;
+
+    for (i = 0; i < CODE_REGISTERS; i++)
+        if (state->reg[i].base >= BASE_CFA && state->reg[i].base <= BASE_TRAP)
+            return true;
+    for (i = 0; i < state->num; i++)
+        if (state->slot[i].value.base >= BASE_CFA && state->slot[i].value.base <= BASE_TRAP)
+            return true;
+    return false;
+}
+
+/* SP has been BEFORE. */
+static void look_at_sp(struct trial *t, struct code_state *state, const struct code_value *before, bool left)
+{
+    const struct code_cpu *cpu = t->code->cpu;
+    const struct code_value *sp = &state->reg[cpu->sp];
+
+    if (sp->base == BASE_CFA && before->base == BASE_CFA && sp->k > cpu->sp_at_entry)
+        t->ends->takes = true;
+    if (sp->base <= BASE_NUMBER && before->base > BASE_NEAR && !has_sp(state) && !left)
+        t->ends->loses = true;
+    (void)code_move_stack(cpu, state, before, left);
+}
+
+static void note_return(struct trial *t, const struct code_state *state, const struct code_fact *fact)
+{
+    if (code_is_left(t->code->cpu, state, fact))
+        t->ends->returns = true;
+    else
+        t->ends->returns_ill = true;
+}
+
+static void note_resume(struct trial *t, const struct code_state *state)
+{
+    t->ends->resumes = true;
+    if (!code_resumes_well(t->code->cpu, state))
+        t->ends->resumes_ill = true;
+}
+
+/* A call that FACT, of PC, makes. Returns whether it may come back. */
+static bool take_call(struct trial *t, struct code_state *state, const struct code_fact *fact, uint64_t pc)
+{
+    const struct code_cpu *cpu = t->code->cpu;
+    const struct code_value *sp = &state->reg[cpu->sp];
+    const uint64_t next = pc + fact->size;
+
+    if (fact->link != 0) {
+        t->ends->unknown = true;
+        return false;
+    }
+    if (fact->target == next) { /* it finds its own address */
+        if (!cpu->link)
+            state->reg[cpu->sp].k -= sp->base != BASE_UNKNOWN ? 8 : 0;
+        else
+            state->reg[cpu->ra] = (struct code_value){(int64_t)next, BASE_NUMBER, false, 0, 0};
+        return true;
+    }
+    t->ends->misaligned |= !cpu->link && sp->base == BASE_CFA && sp->k % 16 != 0;
+    t->ends->calls = true;
+    code_after_call(cpu, state, fact->target != 0 ? code_unit_at(t->code, fact->target) : NULL);
+    return !begins_function(t->code, next);
+}
+
+/* STATE goes where FACT, of PC, says. Returns whether it may go on behind it. */
+static bool depart(struct trial *t, struct code_state *state, const struct code_fact *fact, uint64_t pc)
+{
+    const struct code_value *target = &state->reg[CODE_TARGET];
+    const bool goes = fact->flow == CODE_JUMP || fact->flow == CODE_BRANCH;
+
+    if (goes && (!fact->by_register || (target->base == BASE_NUMBER && (uint64_t)target->k == fact->target)))
+        jump(t, fact->target, state);
+    else if (goes)
+        t->ends->unknown = true;
+    if (fact->flow == CODE_AWAY && target->base == BASE_RETURN)
+        note_return(t, state, fact);
+    else if (fact->flow == CODE_AWAY && target->base == BASE_NUMBER && image_code(t->code->image, (uint64_t)target->k))
+        jump(t, (uint64_t)target->k & ~(uint64_t)t->code->cpu->mode, state);
+    else if (fact->flow == CODE_AWAY)
+        t->ends->unknown = true;
+    if (fact->flow == CODE_RETURN)
+        note_return(t, state, fact);
+    if (fact->flow == CODE_RESUME)
+        note_resume(t, state);
+    if (fact->flow == CODE_CALL)
+        return take_call(t, state, fact, pc);
+    return fact->flow == CODE_NEXT || fact->flow == CODE_BRANCH;
+}
+
+/* Follows the way of BLOCK to where ways meet or end. */
+static void follow(struct trial *t, struct block *block)
+{
+    const struct code_cpu *cpu = t->code->cpu;
+    const struct code_text text = text_at(t->code, block->pc);
+    struct code_state state = block->state, other;
+    uint64_t pc = block->pc;
+
+    for (;;) {
+        struct code_fact fact;
+        struct code_value before = state.reg[cpu->sp];
+        const bool left = state.has_left;
+        bool goes_on;
+
+        memset(&fact, 0, sizeof fact);
+        if (text.bytes != NULL && pc >= text.start && pc < text.end && pc % cpu->align == 0)
+            cpu->decode(t->code->decoder, &text, pc, &fact);
+        if (fact.size == 0 || t->steps++ == MAX_STEPS) {
+            t->ends->unknown = true;
+            return;
+        }
+        if (fact.condition != 0)
+            other = state;
+        code_step(cpu, &state, &fact);
+        if (fact.flow == CODE_NEXT)
+            look_at_sp(t, &state, &before, left);
+        goes_on = depart(t, &state, &fact, pc);
+        if (fact.condition != 0 && goes_on)
+            (void)code_join(cpu, &state, &other);
+        else if (fact.condition != 0)
+            state = other;
+        pc += fact.size;
+        if (!goes_on && fact.condition == 0)
+            return;
+        if (state.caller == CALLER_KNOWN && begins_function(t->code, pc))
+            return; /* code.c, fall_off */
+        if (*find_block(t, pc) != 0) {
+            arrive(t, pc, &state);
+            return;
+        }
+    }
+}
+
+void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code_ends *ends)
+{
+    struct trial *t = zeroed(1, sizeof *t);
+    struct code_state state;
+    unsigned i;
+
+    memset(ends, 0, sizeof *ends);
+    t->code = code;
+    t->ends = ends;
+    t->start = addr;
+    t->called = kind == CODE_CALLED;
+    if (t->called)
+        code_entry(code->cpu, &state);
+    else
+        code_trap_entry(code->cpu, &state, kind);
+    arrive(t, addr, &state);
+    while (t->num_work > 0) {
+        struct block *block = t->blocks[t->work[--t->num_work]];
+
+        block->waits = false;
+        follow(t, block);
+    }
+    for (i = 0; i < t->num_blocks; i++)
+        free(t->blocks[i]);
+    free(t);
+}
+
+/* ---- Who it is ------------------------------------------------------------------------------------------------- */
+
+static const struct code_ends none;
+
+/* Whether an interrupt of KIND has entered the code at ADDR: each way back takes what the CPU has left. */
+static bool is_kind(struct code *code, uint64_t addr, enum code_kind kind)
+{
+    struct code_ends ends;
+
+    code_try(code, addr, kind, &ends);
+    return ends.resumes && !ends.resumes_ill && !ends.returns && !ends.returns_ill;
+}
+
+/* The kind of interrupt for which alone the code at ADDR returns to what was interrupted; or CODE_KINDS. */
+static enum code_kind kind_of(struct code *code, uint64_t addr, const char **why)
+{
+    const struct code_cpu *cpu = code->cpu;
+    const bool x86 = !cpu->link, riscv = code->image->header.e_machine == EM_RISCV;
+    const bool trap = is_kind(code, addr, CODE_TRAP);
+
+    *why = "it returns to what was interrupted";
+    if (x86 && trap != is_kind(code, addr, CODE_ERROR)) {
+        *why = trap ? "iretq takes back what the CPU has pushed, without an error code"
+                    : "iretq takes back what the CPU has pushed, behind an error code";
+        return trap ? CODE_TRAP : CODE_ERROR;
+    }
+    if (x86 && !trap && is_kind(code, addr, CODE_SYSCALL)) {
+        *why = "sysretq returns to where syscall has left the PC";
+        return CODE_SYSCALL;
+    }
+    if (riscv && !trap && is_kind(code, addr, CODE_SCRATCH)) {
+        *why = "it returns to what was interrupted, whose SP was in the scratch register";
+        return CODE_SCRATCH;
+    }
+    return trap && (riscv || cpu->old_psw != 0) ? CODE_TRAP : CODE_KINDS;
+}
+
+/* Whether what was seen of the code at ADDR says that a call has not entered it. */
+static bool contradicts_call(const struct code_ends *ends)
+{
+    return ends->takes || ends->loses || (ends->returns_ill && !ends->returns) ||
+           (ends->misaligned && !ends->returns && !ends->tail_calls);
+}
+
+/* Names of pieces of functions, which are jumped to. */
+static bool is_piece(const char *name)
+{
+    return strstr(name, ".cold") != NULL || strncmp(name, "OUTLINED_", 9) == 0 ||
+           strncmp(name, "__riscv_save_", 13) == 0 || strncmp(name, "__riscv_restore_", 16) == 0;
+}
+
+/* Who enters UNIT, by how its ways end; or CODE_KINDS. */
+static enum code_kind judge_unit(struct code *code, const struct code_unit *unit, const struct code_ends *ends,
+                                 const char **why)
+{
+    const struct symbol *symbol = image_symbol(code->image, unit->start);
+    const bool function = symbol != NULL && symbol->function && !is_piece(symbol->name);
+
+    if (ends->resumes)
+        return unit->jumped_to ? CODE_KINDS : kind_of(code, unit->start, why);
+    if (unit->jumped_to)
+        return CODE_KINDS;
+    if (function && !contradicts_call(ends)) {
+        *why = ends->returns ? "a function, which returns to its caller" : "a function, by its symbol";
+        return CODE_CALLED;
+    }
+    if (ends->returns && !ends->unknown && !contradicts_call(ends)) {
+        *why = "it returns to its caller, with SP and FP as they were";
+        return CODE_CALLED;
+    }
+    if (ends->loses && !ends->returns && !ends->returns_ill && !ends->takes && !ends->unknown) {
+        *why = "it takes a stack of its own, and nothing leads back to another one";
+        return CODE_START;
+    }
+    return CODE_KINDS;
+}
+
+static bool is_given(const struct code_how *how, uint64_t addr)
+{
+    size_t i;
+
+    for (i = 0; i < how->num_entries; i++)
+        if (how->entries[i].addr == addr)
+            return true;
+    return false;
+}
+
+/* Ways begin at ADDR, which KIND enters. */
+static void enter(struct code *code, const struct code_how *how, uint64_t addr, enum code_kind kind, const char *why)
+{
+    struct code_unit *unit = code_unit_at(code, addr);
+    struct code_state state;
+
+    if (unit == NULL || unit->fde != NULL || is_given(how, addr))
+        return;
+    code_begin(code->cpu, &state, kind);
+    code_add_edge(code, addr, &state);
+    if (how->entered != NULL)
+        how->entered(how->ctx, addr, kind, NULL, why);
+}
+
+/* ---- CFI that says nothing ------------------------------------------------------------------------------------- */
+
+/* Marks UNIT and what jumps lead to from it: what came there comes anew. */
+static void forget_ways(struct code *code, bool *from)
+{
+    bool more = true;
+    size_t i;
+
+    while (more) {
+        more = false;
+        for (i = 0; i < code->num_jumps; i++)
+            if (from[code->jumps[i].caller] && !from[code->jumps[i].callee])
+                more = from[code->jumps[i].callee] = true;
+    }
+    for (i = 0; i < code->num_units; i++)
+        if (from[i])
+            code_forget_edges(&code->units[i]);
+    for (i = 0; i < code->num_jumps; i++)
+        if (from[code->jumps[i].callee])
+            code->units[code->jumps[i].caller].dirty = true;
+}
+
+bool code_find_uncalled(struct code *code, const struct code_how *how)
+{
+    bool *from = zeroed(code->num_units, sizeof *from), any = false;
+    size_t i;
+
+    for (i = 0; i < code->num_units && code->resumes; i++) {
+        struct code_unit *unit = &code->units[i];
+        struct code_ends ends;
+
+        if (unit->fde == NULL || !unit->says_nothing || unit->trap || unit->is_called || !unit->function)
+            continue;
+        code_try(code, unit->start, CODE_CALLED, &ends);
+        if (!ends.resumes)
+            continue;
+        code_drop_cfi(code, unit);
+        from[i] = any = true;
+    }
+    if (any)
+        forget_ways(code, from);
+    for (i = 0; i < code->num_units; i++) {
+        struct code_unit *unit = &code->units[i];
+        const char *why;
+        enum code_kind kind;
+
+        if (!from[i] || !unit->bare || unit->jumped_to)
+            continue;
+        kind = kind_of(code, unit->start, &why);
+        if (kind != CODE_KINDS)
+            enter(code, how, unit->start, kind, why);
+        else if (how->entered != NULL && !is_given(how, unit->start))
+            how->entered(how->ctx, unit->start, CODE_KINDS, NULL,
+                         "its CFI says that it is called, but it returns from an interrupt");
+    }
+    free(from);
+    return any;
+}
+
+/* ---- Registers of the CPU -------------------------------------------------------------------------------------- */
+
+static void note_vector(struct code *code, unsigned what, uint64_t addr, uint64_t by)
+{
+    size_t i;
+
+    for (i = 0; i < code->num_vectors; i++)
+        if (code->vectors[i].addr == addr && code->vectors[i].what == what)
+            return;
+    code->vectors = grow(code->vectors, code->num_vectors, sizeof *code->vectors);
+    code->vectors[code->num_vectors++] = (struct code_vector){addr, by, (uint8_t)what, false};
+}
+
+enum { VBAR, TVEC, LSTAR, NEW_PSW };
+
+/* x86_64: RAX, RCX; s390x: where new PSWs are. */
+enum { AMD64_RAX = 0, AMD64_RCX = 2, MSR_LSTAR = (int)0xc0000082, FIRST_PSW = 0x1a0, LAST_PSW = 0x200 };
+
+void code_note_register(struct code *code, uint64_t pc, const struct code_fact *fact, const struct code_state *state)
+{
+    const struct code_cpu *cpu = code->cpu;
+    const uint8_t *p = fact->size >= 2 ? image_instructions(code->image, pc, fact->size) : NULL;
+    const uint32_t word = p != NULL && fact->size == 4 ? (uint32_t)load_number(p, 4, false) : 0;
+    const struct code_value *value;
+    unsigned i;
+
+    if (p == NULL)
+        return;
+    if (code->image->header.e_machine == EM_AARCH64 &&
+        ((word & 0xffffffe0) == 0xd518c000 || (word & 0xffffffe0) == 0xd51cc000 || (word & 0xffffffe0) == 0xd51ec000) &&
+        (word & 31) < 31) { /* msr vbar_el1, vbar_el2, vbar_el3 */
+        value = &state->reg[word & 31];
+        if (value->base == BASE_NUMBER)
+            note_vector(code, VBAR, (uint64_t)value->k, pc);
+    } else if (code->image->header.e_machine == EM_RISCV && (word & 0x707f) == 0x1073 &&
+               (word >> 20 == 0x105 || word >> 20 == 0x305)) { /* csrrw stvec, mtvec */
+        value = &state->reg[word >> 15 & 31];
+        if (value->base == BASE_NUMBER)
+            note_vector(code, TVEC, (uint64_t)value->k & (cpu->word == 4 ? UINT32_MAX : UINT64_MAX), pc);
+    } else if (code->image->abi == SFU_AMD64 && fact->size == 2 && p[0] == 0x0f && p[1] == 0x30) { /* wrmsr */
+        const struct code_value *number = &state->reg[AMD64_RCX];
+
+        value = &state->reg[AMD64_RAX];
+        if (number->base == BASE_NUMBER && (uint32_t)number->k == (uint32_t)MSR_LSTAR && value->base == BASE_NUMBER)
+            note_vector(code, LSTAR, (uint64_t)value->k, pc);
+    }
+    for (i = 0; i < fact->num && cpu->old_psw != 0; i++) {
+        const struct code_op *op = &fact->op[i];
+        const struct code_value *at = &state->reg[op->base];
+        const int64_t k = at->k + op->k;
+
+        if (op->what == CODE_STORE && at->base == BASE_NUMBER && k >= FIRST_PSW && k < LAST_PSW && k % 16 == 8 &&
+            state->reg[op->reg].base == BASE_NUMBER)
+            note_vector(code, NEW_PSW, (uint64_t)state->reg[op->reg].k, pc);
+    }
+}
+
+/* ---- aarch64's vectors ----------------------------------------------------------------------------------------- */
+
+enum { SLOTS = 16, SLOT = 128 };
+
+/* Whether the slot at ADDR has instructions: not nops, zeros, or a jump to itself alone. */
+static bool is_used(struct image *image, uint64_t addr)
+{
+    const uint8_t *bytes = image_instructions(image, addr, SLOT);
+    unsigned i;
+
+    for (i = 0; bytes != NULL && i < SLOT; i += 4) {
+        const uint32_t word = (uint32_t)load_number(bytes + i, 4, false);
+
+        if (word != 0xd503201f && word != 0 && word != 0x14000000)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a function that is not a slot begins in the slot at ADDR, or an object that is longer: other code has taken
+ * the place of the last slots of a kernel without programs. */
+static bool is_taken(const struct image *image, uint64_t addr)
+{
+    size_t i = count_up_to(image->symbols, image->num_symbols, sizeof *image->symbols, offsetof(struct symbol, addr),
+                           addr - 1);
+
+    for (; i < image->num_symbols && image->symbols[i].addr < addr + SLOT; i++)
+        if (image->symbols[i].function && (image->symbols[i].addr != addr || image->symbols[i].size > SLOT))
+            return true;
+    return false;
+}
+
+/* At the first four the CPU has left SP_EL0 for another SP, and at the last eight a program's SP is in SP_EL0. */
+static void enter_slots(struct code *code, const struct code_how *how, uint64_t addr, const char *why)
+{
+    unsigned n;
+
+    for (n = 0; n < SLOTS && (n == 0 || !is_taken(code->image, addr + n * SLOT)); n++)
+        if (image_code(code->image, addr + n * SLOT) != NULL && is_used(code->image, addr + n * SLOT))
+            enter(code, how, addr + n * SLOT, n >= 4 && n < 8 ? CODE_TRAP : CODE_SP0, why);
+}
+
+/* Whether a slot at ADDR returns from an interrupt. */
+static bool has_slots(struct code *code, uint64_t addr)
+{
+    unsigned n;
+
+    if (addr % (SLOTS * SLOT) != 0 || code->image->header.e_machine != EM_AARCH64)
+        return false;
+    for (n = 0; n < SLOTS; n++)
+        if (is_used(code->image, addr + n * SLOT) && is_kind(code, addr + n * SLOT, CODE_TRAP))
+            return true;
+    return false;
+}
+
+/* ---- All ------------------------------------------------------------------------------------------------------- */
+
+/* RISC-V: whether the entry at ADDR begins with an exchange of SP and the scratch register. */
+static enum code_kind kind_of_trap(struct code *code, uint64_t addr)
+{
+    const uint8_t *p = image_instructions(code->image, addr, 4);
+    const uint32_t word = p != NULL ? (uint32_t)load_number(p, 4, false) : 0;
+
+    /* csrrw sp, sscratch or mscratch, sp */
+    return word == 0x14011173 || word == 0x34011173 ? CODE_SCRATCH : CODE_TRAP;
+}
+
+/* RISC-V: BASE has its mode in its low bits. One with vectors has a jump for each interrupt. */
+static void enter_tvec(struct code *code, const struct code_how *how, uint64_t base)
+{
+    const uint64_t addr = base & ~(uint64_t)3;
+    unsigned n;
+
+    for (n = 0; n < ((base & 3) == 1 ? 64u : 1u); n++) {
+        const struct code_text text = text_at(code, addr + 4 * n);
+        struct code_fact fact;
+
+        memset(&fact, 0, sizeof fact);
+        if (text.bytes != NULL)
+            code->cpu->decode(code->decoder, &text, addr + 4 * n, &fact);
+        if (fact.size == 0 || (n > 0 && fact.flow != CODE_JUMP))
+            return;
+        enter(code, how, addr + 4 * n,
+              kind_of_trap(code, (base & 3) == 1 && fact.flow == CODE_JUMP ? fact.target : addr),
+              (base & 3) == 1 ? "stvec or mtvec is set to the vectors there" : "stvec or mtvec is set to it");
+    }
+}
+
+static void enter_vector(struct code *code, const struct code_how *how, const struct code_vector *v)
+{
+    const struct code_unit *unit = code_unit_at(code, v->addr);
+
+    switch (v->what) {
+    case VBAR:
+        if (v->addr % (SLOTS * SLOT) == 0)
+            enter_slots(code, how, v->addr, "VBAR is set to the vectors there");
+        break;
+    case TVEC:
+        enter_tvec(code, how, v->addr);
+        break;
+    case LSTAR: /* a symbol of a kernel at a high address has these low bits */
+        if (unit != NULL)
+            enter(code, how, v->addr, CODE_SYSCALL, "LSTAR is set to it");
+        break;
+    default:
+        enter(code, how, v->addr, CODE_TRAP, "a new PSW is set to it");
+        break;
+    }
+}
+
+/* Stubs that follow on the one at the start of UNIT, which an interrupt enters, without symbols. */
+static void enter_stubs(struct code *code, const struct code_how *how, const struct code_unit *unit)
+{
+    const struct code_text text = text_at(code, unit->start);
+    uint64_t pc = unit->start;
+    bool begins = false;
+
+    while (pc < unit->end && text.bytes != NULL) {
+        struct code_fact fact;
+        enum code_kind kind;
+        const char *why;
+
+        memset(&fact, 0, sizeof fact);
+        code->cpu->decode(code->decoder, &text, pc, &fact);
+        if (fact.size == 0)
+            return;
+        if (begins && !code_has_row(unit, pc)) {
+            kind = kind_of(code, pc, &why);
+            if (kind != CODE_KINDS)
+                enter(code, how, pc, kind, why);
+            begins = kind == CODE_KINDS && image_is_padding(code->image, pc, pc + fact.size);
+        } else {
+            begins = false;
+        }
+        begins |= fact.flow == CODE_JUMP || fact.flow == CODE_RESUME || fact.flow == CODE_STOP;
+        pc += fact.size;
+    }
+}
+
+struct candidate {
+    struct code_unit *unit;
+    struct code_ends ends;
+};
+
+/* Units that nothing leads to, and which begin at a symbol. */
+static size_t find_candidates(struct code *code, const struct code_how *how, struct candidate **list)
+{
+    size_t i, num = 0;
+
+    for (i = 0; i < code->num_units; i++) {
+        struct code_unit *unit = &code->units[i];
+        const struct symbol *symbol = image_symbol(code->image, unit->start);
+
+        if (unit->fde != NULL || unit->function || unit->edges != NULL || symbol == NULL ||
+            symbol->addr != unit->start || is_given(how, unit->start) ||
+            image_is_padding(code->image, unit->start, unit->end))
+            continue;
+        *list = grow(*list, num, sizeof **list);
+        (*list)[num++] = (struct candidate){unit, none};
+    }
+    for (i = 0; i < num; i++)
+        code_try(code, (*list)[i].unit->start, CODE_CALLED, &(*list)[i].ends);
+    return num;
+}
+
+/* Functions come first: what they lead to needs no judgement of its own. */
+static bool take_candidates(struct code *code, const struct code_how *how, struct candidate *list, size_t num,
+                            bool labels)
+{
+    bool any = false;
+    size_t i;
+
+    for (i = 0; i < num; i++) {
+        struct code_unit *unit = list[i].unit;
+        const char *why = NULL;
+        enum code_kind kind;
+
+        if (unit->judged || (!labels && !begins_function(code, unit->start)))
+            continue;
+        if (has_slots(code, unit->start)) {
+            enter_slots(code, how, unit->start, "vectors, by their alignment, one of which returns from an exception");
+            unit->judged = any = true;
+            continue;
+        }
+        kind = judge_unit(code, unit, &list[i].ends, &why);
+        if (kind == CODE_KINDS)
+            continue;
+        unit->judged = any = true;
+        enter(code, how, unit->start, kind, why);
+        if (kind == CODE_TRAP || kind == CODE_ERROR)
+            enter_stubs(code, how, unit);
+    }
+    return any;
+}
+
+bool code_find_entries(struct code *code, const struct code_how *how)
+{
+    struct candidate *list = NULL;
+    size_t i, num;
+    bool any = false;
+
+    for (i = 0; i < code->num_vectors; i++)
+        if (!code->vectors[i].done) {
+            code->vectors[i].done = any = true;
+            enter_vector(code, how, &code->vectors[i]);
+        }
+    if (any)
+        return true;
+    num = find_candidates(code, how, &list);
+    any = take_candidates(code, how, list, num, false) || take_candidates(code, how, list, num, true);
+    for (i = 0; i < num && !any && how->entered != NULL; i++) {
+        const struct code_ends *ends = &list[i].ends;
+
+        if (!list[i].unit->jumped_to && (ends->resumes || ends->calls || begins_function(code, list[i].unit->start)))
+            how->entered(how->ctx, list[i].unit->start, CODE_KINDS, NULL,
+                         ends->resumes ? "it returns from an interrupt, but not as any kind would"
+                                       : "nothing shows how it is entered");
+    }
+    free(list);
+    return any;
+}
+
+void code_find_conflicts(struct code *code, const struct code_how *how)
+{
+    size_t i;
+
+    for (i = 0; i < how->num_entries && code->image->abi == SFU_AMD64; i++) {
+        const struct code_entry_point *entry = &how->entries[i];
+        const char *why;
+        enum code_kind kind = CODE_KINDS;
+
+        if (entry->kind == CODE_TRAP || entry->kind == CODE_ERROR)
+            kind = kind_of(code, entry->addr, &why);
+        if ((kind == CODE_TRAP || kind == CODE_ERROR) && kind != entry->kind && how->entered != NULL)
+            how->entered(how->ctx, entry->addr, kind, entry, why);
+    }
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* Who enters code that nothing is seen to call. What code.h and trust.c do with it is theirs. */
+#ifndef SFU_HOST_CODE_ENTER_H
+#define SFU_HOST_CODE_ENTER_H
+
+#include "code.h"
+
+/* How the ways of code end that is followed as if it had been entered in one way. */
+struct code_ends {
+    bool returns;     /* to its caller, whose SP and FP are as they were */
+    bool returns_ill; /* otherwise */
+    bool resumes;     /* what was interrupted */
+    bool resumes_ill; /* with SP or the PC in another place than the CPU has left them */
+    bool tail_calls;  /* a function goes on in its place */
+    bool takes;       /* it takes more off the stack than it has put there */
+    bool loses;       /* SP becomes another one, and nothing knows the old one any more */
+    bool misaligned;  /* x86_64: it calls with an SP that no compiler leaves */
+    bool calls;
+    bool unknown;     /* a way leads where nobody knows */
+};
+
+/* Follows the code at ADDR as one that KIND enters. Notes in units that they are jumped to. */
+void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code_ends *ends);
+
+/* Entries of CFI that say nothing, of code that returns from an interrupt and is not seen to be called, go: their code
+ * is as if it had none. What it leads to is forgotten. Returns whether there are any. */
+bool code_find_uncalled(struct code *code, const struct code_how *how);
+
+/* Takes notice if the instruction FACT, at PC, sets a register of the CPU that says where it enters. */
+void code_note_register(struct code *code, uint64_t pc, const struct code_fact *fact, const struct code_state *state);
+
+/* Finds entries of code that nothing leads to, and begins ways there. Returns whether it has found some: the units are
+ * to be run again. Else it gives those that nothing decides. */
+bool code_find_entries(struct code *code, const struct code_how *how);
+
+/* Gives the named entries that cannot be what they are named. */
+void code_find_conflicts(struct code *code, const struct code_how *how);
+
+#endif
