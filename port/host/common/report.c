@@ -11,16 +11,78 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* ---- What a file says ------------------------------------------------------------------------------------------- */
+
+/* How many bytes the character at P has, if it is harmless in UTF-8; or 0. Harmful are the two ranges of control
+ * characters (below U+0020, and from U+007F to U+009F), what ends lines or turns the direction of writing (U+2028 to
+ * U+202E, U+2066 to U+2069), surrogates, and longer forms than a character needs. */
+static unsigned harmless_size(const unsigned char *p)
+{
+    unsigned size = p[0] < 0xc2 ? 1 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4, i;
+    uint32_t c = size == 1 ? p[0] : p[0] & (0xffu >> (size + 1));
+
+    if (size == 1)
+        return p[0] >= 0x20 && p[0] < 0x7f;
+    for (i = 1; i < size; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+        c = c << 6 | (p[i] & 0x3f);
+    }
+    if (c < 0xa0 || (size == 3 && c < 0x800) || (size == 4 && c < 0x10000) || c > 0x10ffff ||
+        (c >= 0xd800 && c < 0xe000) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069))
+        return 0;
+    return size;
+}
+
+static bool is_harmless(const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    unsigned size;
+
+    for (; *p != '\0'; p += size)
+        if ((size = harmless_size(p)) == 0)
+            return false;
+    return true;
+}
+
+const char *printable(const char *text)
+{
+    enum { COPIES = 8, ROOM = 400, ESCAPE = 4 };
+    static char copies[COPIES][ROOM];
+    static unsigned next;
+    const unsigned char *p = (const unsigned char *)text;
+    char *to, *copy;
+
+    if (is_harmless(text))
+        return text;
+    copy = to = copies[next++ % COPIES];
+    while (*p != '\0' && to + ESCAPE + 1 < copy + ROOM) {
+        const unsigned size = harmless_size(p);
+
+        if (size == 0) {
+            to += snprintf(to, ESCAPE + 1, "\\x%02x", *p++);
+            continue;
+        }
+        memcpy(to, p, size);
+        to += size;
+        p += size;
+    }
+    *to = '\0';
+    return copy;
+}
+
 /* ---- Messages -------------------------------------------------------------------------------------------------- */
 
 static bool quiet;
 
+/* Messages name files, symbols and what libraries say of them. */
 static void say(const char *format, va_list args, const char *end)
 {
+    char line[2048];
+
     fflush(stdout);
-    fprintf(stderr, "%s: ", tool_name);
-    vfprintf(stderr, format, args);
-    fputs(end, stderr);
+    (void)vsnprintf(line, sizeof line, format, args);
+    fprintf(stderr, "%s: %s%s", tool_name, printable(line), end);
 }
 
 void usage(const char *format, ...)

@@ -29,6 +29,11 @@ void report_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints the NUM lines of a tool's --help. */
 void print_lines(const char *const *lines, size_t num);
 
+/* TEXT, which a file that is not believed has given, as it may be printed: bytes that a terminal obeys, ends of lines
+ * and what is no UTF-8 stand there as \xNN. It is TEXT itself if it has none of them; else a copy, cut to some hundred
+ * bytes, that stays until the eighth call from here. */
+const char *printable(const char *text);
+
 /* Prints TEXT as a string of JSON. */
 void put_json(const char *text);
 

@@ -297,7 +297,7 @@ static void say_difference(const struct finding *f)
 {
     fprintf(stderr, "sfu-gen: %s: ", options.image);
     if (f->function[0] != '\0')
-        fprintf(stderr, "%s+0x%" PRIx64 " (0x%" PRIx64, f->function, f->offset, f->start);
+        fprintf(stderr, "%s+0x%" PRIx64 " (0x%" PRIx64, printable(f->function), f->offset, f->start);
     else
         fprintf(stderr, "no symbol (0x%" PRIx64, f->start);
     fprintf(stderr, ", %" PRIu64 " bytes): %s\n", f->bytes, f->what);
@@ -462,7 +462,7 @@ static void say_unsaid(void)
             putchar('}');
         } else if (!options.quiet) {
             fprintf(stderr, "sfu-gen: %s: %s+0x%" PRIx64 " (0x%" PRIx64 "): %" PRIu64 " bytes have no row: %s\n",
-                    options.image, u->function, u->offset, u->start, u->bytes, u->why);
+                    options.image, printable(u->function), u->offset, u->start, u->bytes, u->why);
         }
     }
     if (options.json)
@@ -498,7 +498,7 @@ static void say_corrections(const struct code_report *code)
         fprintf(stderr,
                 "sfu-gen: %s: %s (0x%" PRIx64 "): its CFI is wrong at %" PRIu64
                 " bytes: the rows there are those of the machine code (--cfi=keep leaves the CFI)\n",
-                options.image, corrections[i].function, corrections[i].start, corrections[i].bytes);
+                options.image, printable(corrections[i].function), corrections[i].start, corrections[i].bytes);
     if (num_corrections > MAX_NAMED && !options.quiet)
         fprintf(stderr, "sfu-gen: %s: the same in %zu more functions (--json names them)\n", options.image,
                 num_corrections - MAX_NAMED);

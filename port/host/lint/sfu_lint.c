@@ -418,7 +418,7 @@ static uint64_t own_bytes(const struct lint *lint, size_t i)
 
 static void say_finding(const struct lint *lint, const struct finding *f)
 {
-    printf("%s: %s: %s: %s", lint->image.file, level_of(f), lint_names[f->name].name, f->where);
+    printf("%s: %s: %s: %s", lint->image.file, level_of(f), lint_names[f->name].name, printable(f->where));
     if (f->offset > 0)
         printf("+0x%" PRIx64, f->offset);
     if (f->start > 0) {
@@ -429,7 +429,7 @@ static void say_finding(const struct lint *lint, const struct finding *f)
             printf(" in %" PRIu64 " places", f->ranges);
         putchar(')');
     }
-    printf("%s%s\n", f->where[0] != '\0' || f->start > 0 ? ": " : "", f->what);
+    printf("%s%s\n", f->where[0] != '\0' || f->start > 0 ? ": " : "", printable(f->what));
 }
 
 static void say_kinds(const struct lint *lint)
@@ -455,7 +455,7 @@ static void say_objects(const struct lint *lint)
         const struct lint_object *o = list[i];
 
         printf("  %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %8.1f%%  %s\n", o->table_bytes, o->rows, o->functions,
-               percent(o->covered, o->bytes), o->name[0] != '\0' ? o->name : "(not known)");
+               percent(o->covered, o->bytes), o->name[0] != '\0' ? printable(o->name) : "(not known)");
     }
     if (shown(num) < num)
         printf("  and %zu more (--all)\n", num - shown(num));
@@ -473,7 +473,7 @@ static void say_bare(const struct lint *lint)
         const struct lint_function *f = list[i];
 
         printf("  %9" PRIu64 "  %s (0x%" PRIx64 "): %s: %s\n", f->bytes - f->covered,
-               f->name[0] != '\0' ? f->name : "no symbol", f->start, f->reason, f->why);
+               f->name[0] != '\0' ? printable(f->name) : "no symbol", f->start, f->reason, f->why);
     }
     if (shown(num) < num)
         printf("  and %zu more (--all)\n", num - shown(num));
@@ -487,8 +487,8 @@ static void say_numbers(const struct lint *lint)
     if (lint->open)
         printf("%s: %s: 0x%" PRIx64 ", %" PRIu64 " bytes, %.1f%% of the code; version %u, %zu functions, %" PRIu64
                " rows\n",
-               lint->image.file, lint->section->name, lint->addr, lint->size, percent(lint->size, lint->code_bytes),
-               lint->version, lint->num_entries, lint->num_rows);
+               lint->image.file, printable(lint->section->name), lint->addr, lint->size,
+               percent(lint->size, lint->code_bytes), lint->version, lint->num_entries, lint->num_rows);
     printf("%s: rows for %.2f%% of %" PRIu64 " bytes of code, for %" PRIu64 " of %zu functions (%.2f%%)\n",
            lint->image.file, percent(lint->covered_bytes, lint->code_bytes), lint->code_bytes, lint->described,
            lint->num_functions, percent(lint->described, lint->num_functions));
@@ -513,7 +513,7 @@ static void say_frame_sizes(const struct lint *lint)
     printf("  bytes of stack by frame; +: at least, because SP is computed\n");
     for (i = 0; i < shown(num); i++)
         printf("  %9" PRIu64 "%c %s (0x%" PRIx64 ")\n", lint->frames[list[i]].bytes,
-               lint->frames[list[i]].dynamic ? '+' : ' ', function_name(lint, list[i]),
+               lint->frames[list[i]].dynamic ? '+' : ' ', printable(function_name(lint, list[i])),
                lint->functions[list[i]].start);
     if (shown(num) < num)
         printf("  and %zu more (--all)\n", num - shown(num));
@@ -525,11 +525,11 @@ static void say_path(const struct lint *lint, size_t i)
 {
     const struct lint_frame *frames = lint->frames;
 
-    printf("  %9" PRIu64 "%c %s %" PRIu64, frames[i].depth, frames[i].least ? '+' : ' ', function_name(lint, i),
-           own_bytes(lint, i));
+    printf("  %9" PRIu64 "%c %s %" PRIu64, frames[i].depth, frames[i].least ? '+' : ' ',
+           printable(function_name(lint, i)), own_bytes(lint, i));
     while (frames[i].deepest != i) {
         i = frames[i].deepest;
-        printf(" > %s %" PRIu64, function_name(lint, i), own_bytes(lint, i));
+        printf(" > %s %" PRIu64, printable(function_name(lint, i)), own_bytes(lint, i));
     }
     putchar('\n');
 }
@@ -541,9 +541,9 @@ static void say_cycles(const struct lint *lint)
     if (lint->num_cycles > 0)
         printf("  bytes of stack that each round of recursion takes\n");
     for (i = 0; i < shown(lint->num_cycles); i++) {
-        printf("  %9" PRIu64 "  %s", lint->cycles[i].bytes, function_name(lint, lint->cycles[i].first));
+        printf("  %9" PRIu64 "  %s", lint->cycles[i].bytes, printable(function_name(lint, lint->cycles[i].first)));
         for (at = lint->frames[lint->cycles[i].first].next;; at = lint->frames[at].next) {
-            printf(" > %s", function_name(lint, at));
+            printf(" > %s", printable(function_name(lint, at)));
             if (at == lint->cycles[i].first)
                 break;
         }

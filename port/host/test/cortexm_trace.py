@@ -7,6 +7,7 @@ cortexm/dump.c crashes on two boards of QEMU, with an FPU and without, and print
 doing is known from its source. The same machines are traced behind QEMU's gdb stub, whose registers lack the process
 stack pointer, behind one that has it as other stubs do, and from a copy of their memory.
 """
+import binascii
 import contextlib
 import fnmatch
 import os
@@ -24,6 +25,7 @@ WORK = "build/host/work/cortexm_trace"
 TRACE = "build/tools/sfu-trace"
 SANITIZED = "build/host/sfu-trace-sanitized"
 LIMIT = 60
+THUMB = 0x84  # enum sfu_abi
 BOARDS = {
     "mps2-an386": (["-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"], "mps2.ld", 0x20000000, 0x4000),
     "microbit": (["-mcpu=cortex-m0", "-mfloat-abi=soft"], "microbit.ld", 0x20000000, 0x2000),
@@ -124,6 +126,23 @@ def wrong_return(board, image):
     check(text, ["EXC_RETURN", "work~!", "task"])
     for mark in ("[guessed]  (exception frame)", "guessed frames are not proven"):
         must(mark in text, text[-300:])
+
+
+def called_null(board, image):
+    """Vectors are at 0: what is called a null pointer lies in the image, and is no code of it. Debug information has a
+    function there that the linker has dropped."""
+    log = log_of(board, image, "task")
+    sp, ra = (int(re.search(rf"sfu2 .* {name} ([0-9a-f]+)", log)[1], 16) for name in ("r sp", "r ra"))
+    memory = [line for line in log.splitlines() if re.search("sfu2 [0-9a-f]+ m ", line)]
+    body = ["begin %x exact" % THUMB, f"r pc 0 sp {sp:x} fp 0 ra {ra:x}"]
+    body += [re.search(r"sfu2 [0-9a-f]+ (m .*) [0-9a-f]{4}", line)[1] for line in memory]
+    text = ""
+    for number, line in enumerate([*body, "end 0"]):
+        line = f"{number:02x} {line}"
+        text += f"sfu2 {line} {binascii.crc_hqx(line.encode(), 0xffff):04x}\n"
+    said = trace(image, text=text)
+    must(frames(said) == ["??", *TASK], f"{frames(said)}: {said[-500:]}")
+    must("a null pointer has been called" in said and "[guessed]  (wild call)" in said, said[-500:])
 
 
 def free_port():
@@ -446,6 +465,7 @@ for name in BOARDS:
     tests |= {f"{name}/small dump/{where}": (small, where) for where in ("task", "interrupt")}
     tests[f"{name}/dump/without-psp"] = (without_psp,)
     tests[f"{name}/dump/wrong-return"] = (wrong_return,)
+    tests[f"{name}/dump/null-call"] = (called_null,)
     tests[f"{name}/stopped"] = (stopped,)
     tests[f"{name}/halted/task"] = (halted, "task", False)
     tests[f"{name}/halted/wrong"] = (halted, "wrong", True)

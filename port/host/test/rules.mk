@@ -195,6 +195,12 @@ $(TRACE_MACHINE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sf
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh host-trace-$* python3 port/host/test/machine.py $*
 
+CHECK += host-trace-lost
+.PHONY: suite-host-trace-lost
+suite-host-trace-lost: build/tools/sfu-trace build/tools/sfu-lint build/tools/sfu-gen | $(TC)
+	@test/tools/toolchain/install.sh check
+	@test/run.sh host-trace-lost python3 port/host/test/lost.py lost
+
 # What port/print/sfu_dump.c prints comes back, and what sfu_dump_small.c prints.
 CHECK += host-trace-dump
 .PHONY: suite-host-trace-dump

@@ -135,7 +135,8 @@ void symbols_free(struct trace_image *image);
 
 /* ---- Output ---------------------------------------------------------------------------------------------------- */
 
-/* Lines for people: INDENT, the text, and EOL. */
+/* Lines for people: INDENT, the text, and EOL. Empty lines before it are those that FORMAT begins with. What names of
+ * an image or a target could do to a terminal is printed as printable() says. */
 struct trace_out {
     FILE *file;
     const char *indent, *eol;
@@ -263,6 +264,27 @@ bool walk_print(const struct trace_out *out, struct trace_space *space, uint8_t 
 
 /* Whether a caller in the trace of a thread is one of FRAMES: then another trace began on the same stack. */
 bool walk_meets(struct trace_space *space, uint8_t pc_kind, const struct trace_frames *frames);
+
+/* ---- Calls, and where a moved program lies --------------------------------------------------------------------- */
+
+struct trace_call {
+    bool direct; /* TARGET is where it leads, a link-time address */
+    uint64_t target;
+};
+
+/* Whether an instruction that ends at link-time address RA of IMAGE may be a call. Bytes of another instruction can look
+ * like one on x86_64, s390x and ARM. */
+bool call_before(struct trace_image *image, uint64_t ra, struct trace_call *call);
+
+/* Finds how far IMAGE is above its addresses, by the NUM words, of which the first ones are most likely code: more of
+ * them than by any other distance are return addresses. PROVEN: memory of SPACE, which may be NULL, has the build ID or
+ * the code there. */
+bool slide_find(struct trace_image *image, const struct trace_space *space, const uint64_t *words, size_t num,
+                uint64_t *slide, bool *proven);
+
+/* The same for the first image if nobody has GIVEN its slide (0) and the PC of SPACE is in no image: places it, or says
+ * what the user may do. */
+void slide_set(struct trace_space *space, uint64_t given);
 
 /* ---- What can be traced ---------------------------------------------------------------------------------------- */
 

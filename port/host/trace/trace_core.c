@@ -17,6 +17,7 @@
 static void read_segments(struct core *core)
 {
     size_t file_size, num, i;
+    uint64_t notes = 0; /* bytes */
     const uint8_t *file = (const uint8_t *)elf_rawfile(core->image.elf, &file_size);
     bool cut = false;
     GElf_Phdr p;
@@ -34,10 +35,15 @@ static void read_segments(struct core *core)
                : p.p_filesz < file_size - p.p_offset ? p.p_filesz
                                                      : file_size - p.p_offset;
         cut = cut || size < p.p_filesz;
+        notes += p.p_type == PT_NOTE ? size : 0;
+        if (notes > file_size)
+            report_fail("%s: its notes overlap", core->file);
         if (p.p_type == PT_NOTE && !notes_read(&core->notes, file + (size > 0 ? p.p_offset : 0), size))
             report_fail("%s: broken notes", core->file);
         if (p.p_type == PT_LOAD && size > 0)
             memory_add(&core->memory, p.p_vaddr, p.p_paddr, file + p.p_offset, size);
+        if (p.p_type == PT_LOAD && p.p_memsz > size)
+            memory_leave_out(&core->memory, p.p_vaddr + size, p.p_paddr + size, p.p_memsz - size);
         /* That of a process has no physical addresses: Linux and gdb write 0. */
         core->memory.machine = core->memory.machine || (p.p_type == PT_LOAD && p.p_paddr != 0);
     }
@@ -67,6 +73,34 @@ static void place_core_images(struct core *core)
 }
 
 /* ---- Threads --------------------------------------------------------------------------------------------------- */
+
+/* Whether the instruction that ends before PC is x86_64's int3 (0xcc, or 0xcd 3), as far as that is known. A debugger
+ * has put the PC back to the place of its own breakpoint, and what it writes is the program's own code. Behind a
+ * breakpoint of the program it has left the PC; but at the start of a function it is rather its own, because linkers
+ * fill the space between functions with 0xcc. */
+static bool is_behind_int3(const struct core *core, struct trace_space *space, uint64_t pc)
+{
+    struct trace_image *image = images_at(&core->options->images, pc);
+    uint8_t bytes[2];
+    uint64_t offset;
+
+    if (pc < sizeof bytes || !space_read(space, pc - sizeof bytes, bytes, sizeof bytes))
+        return !core->notes.by_debugger;
+    if (bytes[1] != 0xcc && (bytes[0] != 0xcd || bytes[1] != 3))
+        return false;
+    return !core->notes.by_debugger || image == NULL || symbols_name(image, pc - image->slide, &offset) == NULL ||
+           offset > 0;
+}
+
+/* Puts the PC of THREAD back to the breakpoint of the program that has stopped it. */
+static void put_back(const struct core *core, struct trace_space *space, struct core_thread *thread)
+{
+    uint64_t *pc = &thread->regs.value[REGISTER_PC];
+
+    if (thread->passed > 0 && (space->abi != SFU_AMD64 || is_behind_int3(core, space, *pc)))
+        *pc -= thread->passed;
+    thread->passed = 0;
+}
 
 /* The PC of a thread that got SIGNAL, of which the core says no more, may lie behind the instruction that made it. */
 static void step_back(const struct trace_out *out, struct trace_space *space, unsigned signal)
@@ -101,14 +135,18 @@ static void print_threads(struct core *core)
         machine_set_paging(core);
         machine_choose(core, 0);
     }
+    space.regs = core->notes.threads[0].regs;
+    if (core->memory.machine)
+        slide_set(&space, core->options->slide);
     images_verify(&core->options->images, &space);
     for (i = 0; i < core->notes.num_threads; i++) {
-        const struct core_thread *thread = &core->notes.threads[i];
+        struct core_thread *thread = &core->notes.threads[i];
 
         if (core->memory.machine)
             out_line(&out, "%sCPU %zu", i > 0 ? "\n" : "", i);
         else
             out_line(&out, "%sthread %zu (%" PRIu32 ")", i > 0 ? "\n" : "", i + 1, thread->id);
+        put_back(core, &space, thread);
         space.regs = thread->regs;
         if (core->memory.machine)
             machine_choose(core, i);
@@ -216,6 +254,7 @@ void trace_core(struct trace_options *options, const char *file)
     if (options->written != NULL)
         write_again(&core);
     free(core.memory.segments);
+    free(core.memory.left_out);
     notes_free(&core.notes);
     image_close(&core.image);
 }

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_LINE = 1024, MAX_FRAMES = 4096 }; /* what is longer is passed on, and not looked at */
+enum { MAX_LINE = 4096, MAX_FRAMES = 4096 }; /* what is longer is passed on, and not looked at */
 
 struct shown_frame {
     uint64_t number, pc;
@@ -282,6 +282,8 @@ static void unwind_dump(struct filter *f)
     if (d->pac != 0)
         space.pac_mask = d->pac;
     fill_registers(d, &space);
+    if (d->num_places == 0)
+        slide_set(&space, f->options->slide);
     if (!walk_print(&f->out, &space, d->exact ? SFU_PC_EXACT : SFU_PC_RETURN))
         out_line(&f->out, "        a dump without PC and SP");
     else if (d->missing > 0)
@@ -387,10 +389,10 @@ static void filter_byte(struct filter *f, char c)
         f->partial = true;
         return;
     }
-    while (f->size > 0 && (f->line[f->size - 1] == '\r' || f->line[f->size - 1] == ' '))
-        f->size--;
-    if (f->size < MAX_LINE)
+    if (f->size < MAX_LINE) {
+        f->size = text_clean(f->line, f->size);
         filter_line(f, cr ? "\r\n" : "\n");
+    }
     f->size = 0;
     f->partial = false;
 }
@@ -414,7 +416,8 @@ static void take_end_of_log(struct filter *f)
     if (f->partial) {
         struct log_line line;
 
-        log_parse(f->line, f->size < MAX_LINE ? f->size : 0, &line);
+        f->size = text_clean(f->line, f->size < MAX_LINE ? f->size : 0);
+        log_parse(f->line, f->size, &line);
         if (line.kind == LOG_FRAME || line.kind == LOG_ID || line.kind == LOG_DUMP ||
             f->foreign.open != FOREIGN_OTHER)
             filter_bytes(f, "\n", 1);

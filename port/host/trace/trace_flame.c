@@ -66,7 +66,7 @@ static void print_path(const struct path *path, FILE *out)
         print_path(path->before, out);
         fputc(';', out);
     }
-    fputs(path->node->name, out);
+    fputs(printable(path->node->name), out);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion) */

@@ -372,11 +372,8 @@ static void read_log(struct folder *f, FILE *log, const char *name)
     size_t room = 0;
     ssize_t size;
 
-    while ((size = getline(&line, &room, log)) >= 0) {
-        while (size > 0 && (line[size - 1] == '\n' || line[size - 1] == '\r' || line[size - 1] == ' '))
-            size--;
-        fold_line(f, line, (size_t)size);
-    }
+    while ((size = getline(&line, &room, log)) >= 0)
+        fold_line(f, line, text_clean(line, (size_t)size));
     if (ferror(log))
         report_fail("%s: %s", name, strerror(errno));
     free(line);

@@ -13,11 +13,13 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -25,7 +27,8 @@ enum {
     BLOCK = 256, /* bytes of memory that are read at once, because each packet takes a round trip */
     BLOCKS = 64, /* that are kept */
     MAX_THREADS = 4096,
-    WAIT = 10,       /* seconds for an answer */
+    WAIT = 10,       /* seconds for an answer, from the command to its last character */
+    SESSION = 1200,  /* seconds for all, because each answer may be late and ask for another question */
     TRIES = 3,       /* of a packet that gets lost */
     EVENTS = 1000,   /* packets that are no answer, at most: otherwise a peer that goes on talking would hang us */
     GARBAGE = 65536, /* characters between answers, at most, for the same reason */
@@ -49,8 +52,10 @@ struct stub {
     uint8_t abi;
     char input[4096];
     size_t have, used;
-    bool stopped;      /* it must be let go again */
-    char command[128]; /* the packet that was sent last */
+    int wait;             /* seconds for an answer */
+    int64_t began, until; /* milliseconds: when the session began, and until when the answer must be there */
+    bool stopped;         /* it must be let go again */
+    char command[128];    /* the packet that was sent last */
     size_t command_size;
     bool received; /* the stub has said that it has it */
     unsigned lost; /* packets, either way, since then */
@@ -84,6 +89,22 @@ static void fail_stub(const struct stub *s, const char *what)
     report_fail("%s: %s", s->address, what);
 }
 
+static int64_t milliseconds(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* An answer must be there as a whole in time: a stub that gives it byte by byte would hang us. */
+static void expect_answer(struct stub *s)
+{
+    s->until = milliseconds() + INT64_C(1000) * s->wait;
+    if (s->until - s->began > INT64_C(1000) * SESSION)
+        fail_stub(s, "the stub has taken too long for all that it was asked");
+}
+
 static void send_bytes(const struct stub *s, const char *bytes, size_t size)
 {
     while (size > 0) {
@@ -110,6 +131,7 @@ static void send_command(struct stub *s, const char *command)
     s->command_size = (size_t)size;
     s->received = false;
     s->lost = 0;
+    expect_answer(s);
     send_bytes(s, s->command, s->command_size);
 }
 
@@ -117,22 +139,27 @@ static void send_again(struct stub *s)
 {
     if (++s->lost > TRIES)
         fail_stub(s, "packets get lost again and again");
+    expect_answer(s);
     send_bytes(s, s->command, s->command_size);
 }
 
-static void set_wait(const struct stub *s, int seconds)
+static void set_wait(struct stub *s, int seconds)
 {
-    const struct timeval limit = {seconds, 0};
-
-    (void)setsockopt(s->fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    s->wait = seconds;
+    expect_answer(s);
 }
 
 /* The next character, or -1 if none comes in time. */
 static int next_char(struct stub *s)
 {
     if (s->used == s->have) {
-        ssize_t n = recv(s->fd, s->input, sizeof s->input, 0);
+        const int64_t left = s->until - milliseconds();
+        struct pollfd ready = {.fd = s->fd, .events = POLLIN};
+        ssize_t n;
 
+        if (left <= 0 || poll(&ready, 1, (int)left) <= 0)
+            return -1;
+        n = recv(s->fd, s->input, sizeof s->input, 0);
         if (n == 0)
             fail_stub(s, "the stub has closed the connection");
         if (n < 0)
@@ -774,11 +801,18 @@ void trace_gdb(struct trace_options *options, const char *address)
     space.ctx = s;
     space.seen = &seen;
     connect_stub(s);
+    s->began = milliseconds();
     catch_signals(s);
     stop(s);
     list_threads(s, &threads);
     set_detach(&threads);
     place_stub_images(s, options, &space);
+    if (space.machine) {
+        if (threads.num > 0)
+            choose_thread(s, threads.names[0]);
+        read_stub_registers(s, &space.regs);
+        slide_set(&space, options->slide);
+    }
     images_verify(&options->images, &space);
     for (i = 0; i < threads.num; i++)
         print_thread(s, &out, &space, threads.names[i], i + 1);

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGE = 32 << 20 }; /* bytes of a file, from which on people are told what takes so long */
+enum {
+    LARGE = 32 << 20, /* bytes of a file, from which on people are told what takes so long */
+    SYMBOL_LEAST = 16 /* bytes of a symbol */
+};
 
 /* ---- List ------------------------------------------------------------------------------------------------------ */
 
@@ -65,11 +68,26 @@ void images_free(struct trace_images *images)
     images->num = images->num_maps = 0;
 }
 
+/* Whether ADDR, as low as a null pointer, is code. Of a Cortex-M vectors are at 0, which a label may name, and debug
+ * information gives functions that the linker has dropped addresses from 0 on: there must be a symbol of a function, or
+ * a label behind the start of the section. */
+static bool is_code_at_null(const struct trace_image *t, uint64_t addr)
+{
+    const struct symbol *symbol = image_symbol(&t->image, addr);
+    const struct section *text = image_code(&t->image, addr);
+
+    if (t->image.abi != SFU_THUMB || t->image.num_symbols == 0)
+        return true;
+    if (symbol == NULL || text == NULL)
+        return false;
+    return symbol->function ? addr - symbol->addr < symbol->size || symbol->size == 0 : symbol->addr != text->addr;
+}
+
 static bool image_has_code(const struct trace_image *t, uint64_t addr)
 {
     const struct section *text;
 
-    if (!t->placed)
+    if (!t->placed || (addr < NULL_PAGE && !is_code_at_null(t, addr - t->slide)))
         return false;
     if (!image_is_object(t))
         return image_code(&t->image, addr - t->slide) != NULL;
@@ -125,6 +143,15 @@ void images_place(struct trace_images *images, uint64_t slide)
             image_place(images->list[i], i == 0 ? slide : 0);
 }
 
+static size_t file_size_of(const struct trace_image *image)
+{
+    size_t size = 0;
+
+    (void)elf_rawfile(image->image.elf, &size);
+    return size;
+}
+
+/* Any number of headers may name the same table: no more symbols are looked at than the file can have. */
 bool image_find(struct trace_image *image, const char *name, uint64_t *addr)
 {
     const struct section *section = image_section(&image->image, name);
@@ -132,6 +159,7 @@ bool image_find(struct trace_image *image, const char *name, uint64_t *addr)
     Elf_Scn *scn = NULL;
     GElf_Shdr sh;
     GElf_Sym sym;
+    size_t left = file_size_of(image) / SYMBOL_LEAST;
     int i;
 
     if (image_is_object(image))
@@ -139,7 +167,7 @@ bool image_find(struct trace_image *image, const char *name, uint64_t *addr)
     while ((scn = elf_nextscn(elf, scn)) != NULL) {
         Elf_Data *data = gelf_getshdr(scn, &sh) != NULL && sh.sh_type == SHT_SYMTAB ? elf_getdata(scn, NULL) : NULL;
 
-        for (i = 0; data != NULL && gelf_getsym(data, i, &sym) != NULL; i++) {
+        for (i = 0; data != NULL && left > 0 && gelf_getsym(data, i, &sym) != NULL; i++, left--) {
             const char *found = elf_strptr(elf, sh.sh_link, sym.st_name);
 
             if (found != NULL && sym.st_shndx != SHN_UNDEF && strcmp(found, name) == 0) {

@@ -231,7 +231,15 @@ void machine_explain(const struct core *core, size_t number, const struct trace_
 
     if (memory_read((void *)&core->memory, sp, &byte, 1))
         return;
-    if (p->kind == PAGING_UNKNOWN)
+    if (memory_is_left_out(&core->memory, sp) ||
+        (p->kind > PAGING_OFF && paging_translate(p, sp, &physical, &left) &&
+         memory_is_left_out(&core->memory, physical)))
+        out_line(out,
+                 "SP 0x%016" PRIx64
+                 " lies in memory that the dump describes, but does not have (FileSiz of its segment "
+                 "is less than MemSiz): make a dump of all memory",
+                 sp);
+    else if (p->kind == PAGING_UNKNOWN)
         out_line(out,
                  "SP 0x%016" PRIx64
                  " is in no segment of the dump, whose addresses are physical; it does not say where "

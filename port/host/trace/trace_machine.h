@@ -73,6 +73,8 @@ struct segment {
 struct memory {
     struct segment *segments; /* to be freed */
     size_t num;
+    struct segment *left_out; /* the same: what a core describes, but does not have */
+    size_t num_left_out;
     bool machine;         /* physical addresses count, too */
     struct paging paging; /* of the CPU that is asked for; its read is memory_read_physical */
     struct paging user;   /* of the user program, if that has tables of its own */
@@ -80,6 +82,12 @@ struct memory {
 };
 
 void memory_add(struct memory *m, uint64_t vaddr, uint64_t paddr, const uint8_t *bytes, uint64_t size);
+
+/* Notes that the core knows of this memory, and has left it out. */
+void memory_leave_out(struct memory *m, uint64_t vaddr, uint64_t paddr, uint64_t size);
+
+/* Whether ADDR, by virtual or by physical address, lies in such memory. */
+bool memory_is_left_out(const struct memory *m, uint64_t addr);
 
 /* Reads LEN bytes at ADDR of the struct memory MEMORY. A space_read_fn. */
 bool memory_read(void *memory, uint64_t addr, void *buffer, size_t len);
@@ -96,6 +104,8 @@ bool memory_read_physical(void *memory, uint64_t addr, void *buffer, size_t len)
 struct core_thread {
     uint32_t id;
     uint16_t signal; /* that it got, if there is no note that says more of it; or 0 */
+    uint8_t
+        passed; /* bytes that the PC lies behind the breakpoint that made the signal, as its note has it; or 0 */
     struct thread_registers regs;
     struct paging_registers control; /* of a CPU */
 };
@@ -122,6 +132,7 @@ struct core_notes {
     uint64_t vdso; /* 0: none */
     uint64_t base; /* where the dynamic linker lies; 0: there is none, or it is not known */
     uint64_t pac_mask;
+    bool by_debugger;            /* gdb has written them: of the process before the threads */
     struct note_bytes auxv;      /* NT_AUXV and NT_FILE as they are */
     struct note_bytes file_list; /* size 0: there is none */
     size_t num_qemu;             /* notes of QEMU for x86_64, one for each CPU, in the order of the threads */

@@ -106,6 +106,25 @@ bool memory_read(void *ctx, uint64_t addr, void *buffer, size_t len)
     return true;
 }
 
+void memory_leave_out(struct memory *m, uint64_t vaddr, uint64_t paddr, uint64_t size)
+{
+    m->left_out = grow(m->left_out, m->num_left_out, sizeof *m->left_out);
+    m->left_out[m->num_left_out++] = (struct segment){vaddr, paddr, size, NULL};
+}
+
+bool memory_is_left_out(const struct memory *m, uint64_t addr)
+{
+    size_t i;
+
+    for (i = 0; i < m->num_left_out; i++) {
+        const struct segment *s = &m->left_out[i];
+
+        if (addr - s->vaddr < s->size || (m->machine && addr - s->paddr < s->size))
+            return true;
+    }
+    return false;
+}
+
 void memory_add(struct memory *m, uint64_t vaddr, uint64_t paddr, const uint8_t *bytes, uint64_t size)
 {
     m->segments = grow(m->segments, m->num, sizeof *m->segments);

@@ -107,13 +107,11 @@ static bool read_status(struct core_notes *notes, const struct note *n)
 static bool read_siginfo(struct core_notes *notes, const struct note *n)
 {
     struct core_thread *thread;
-    uint64_t *pc;
 
     if (notes->num_threads == 0 || n->size < SIGINFO_LEAST)
         return true;
     thread = &notes->threads[notes->num_threads - 1];
-    pc = &thread->regs.value[REGISTER_PC];
-    *pc -= linux_passed(notes->abi, n->desc, INT3, *pc);
+    thread->passed = (uint8_t)linux_passed(notes->abi, n->desc, INT3, thread->regs.value[REGISTER_PC]);
     thread->signal = 0;
     return true;
 }
@@ -234,6 +232,8 @@ static bool read_note(struct core_notes *notes, const struct note *n)
 
     if (core && n->type == NT_PRSTATUS)
         return read_status(notes, n);
+    if (core && n->type == NT_PRPSINFO && notes->num_threads == 0)
+        notes->by_debugger = true;
     if (core && n->type == NT_FPREGSET)
         return read_note_floats(notes, n);
     if (core && n->type == SIGINFO)

@@ -264,6 +264,8 @@ void trace_memory(struct trace_options *options, const char *files, const char *
     space.seen = &seen;
     space.halted = record == NULL;
     pc_kind = set_start(&space, options, registers, record);
+    if (record == NULL)
+        slide_set(&space, options->slide);
     images_verify(&options->images, &space);
     if (!walk_print(&out, &space, pc_kind))
         report_fail("--regs: pc and sp are needed");

@@ -34,9 +34,15 @@ struct symbols {
     Dwfl_Module *module;
     Dwarf *dwarf; /* or NULL */
     Dwarf_Addr bias;
-    struct unit_range *ranges; /* by address */
-    size_t num_ranges;
-    bool more; /* symbols than common/image.h has */
+    struct unit_range *ranges;      /* by address */
+    size_t num_ranges, most_ranges; /* units may share a list of ranges: no more are taken than the file can have */
+    bool more;                      /* symbols than common/image.h has */
+    struct named {
+        const char *name;
+        uint64_t addr;
+        int index;
+    } * named; /* symbols by name, once one has been asked for */
+    size_t num_named;
 };
 
 /* ---- Files of their own ---------------------------------------------------------------------------------------- */
@@ -137,7 +143,7 @@ static void add_ranges(struct symbols *s, Dwarf_Die *unit)
     Dwarf_Addr base, start, end;
     ptrdiff_t at = 0;
 
-    while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
+    while (s->num_ranges < s->most_ranges && (at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
         if (start >= end)
             continue;
         s->ranges = grow(s->ranges, s->num_ranges, sizeof *s->ranges);
@@ -152,7 +158,10 @@ static void read_units(struct symbols *s)
     Dwarf_Half version;
     uint8_t type;
     Dwarf_Die unit, split;
+    size_t size = 0;
 
+    (void)elf_rawfile(dwarf_getelf(s->dwarf), &size);
+    s->most_ranges = size / 4;
     while (dwarf_get_units(s->dwarf, cu, &cu, &version, &type, &unit, &split) == 0)
         if (type == DW_UT_compile)
             add_ranges(s, &unit);
@@ -218,6 +227,7 @@ void symbols_free(struct trace_image *image)
     if (image->symbols->dwfl != NULL)
         dwfl_end(image->symbols->dwfl);
     free(image->symbols->ranges);
+    free(image->symbols->named);
     free(image->symbols);
     image->symbols = NULL;
 }
@@ -381,17 +391,54 @@ static bool section_address(struct symbols *s, const char *name, size_t size, ui
     return false;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    const int order = strcmp(x->name, y->name);
+
+    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+/* Lists the symbols by name, because a log may name one in each line. */
+static void read_names(struct symbols *s)
+{
+    int i, num = s->module != NULL && s->named == NULL ? dwfl_module_getsymtab(s->module) : 0;
+    GElf_Sym sym;
+    GElf_Word section;
+    GElf_Addr addr;
+    Dwarf_Addr bias;
+
+    if (num <= 0)
+        return;
+    s->named = zeroed((size_t)num, sizeof *s->named);
+    for (i = 0; i < num; i++) {
+        const char *name = dwfl_module_getsym_info(s->module, i, &sym, &addr, &section, NULL, &bias);
+
+        if (name != NULL && section != SHN_UNDEF && GELF_ST_TYPE(sym.st_info) != STT_FILE)
+            s->named[s->num_named++] = (struct named){name, addr, i};
+    }
+    if (s->num_named > 0)
+        qsort(s->named, s->num_named, sizeof *s->named, by_name);
+}
+
 bool symbols_address(struct trace_image *image, const char *name, size_t size, uint64_t *addr)
 {
     struct symbols *s = symbols_open(image);
-    int i, num = s->module != NULL ? dwfl_module_getsymtab(s->module) : 0;
-    GElf_Sym sym;
-    GElf_Word section;
-    Dwarf_Addr bias;
+    size_t low = 0, high;
 
-    for (i = 0; i < num; i++)
-        if (same_name(dwfl_module_getsym_info(s->module, i, &sym, addr, &section, NULL, &bias), name, size) &&
-            section != SHN_UNDEF && GELF_ST_TYPE(sym.st_info) != STT_FILE)
-            return true;
+    read_names(s);
+    for (high = s->num_named; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (strncmp(s->named[middle].name, name, size) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    /* Those with NAME at their beginning follow; the shortest comes first. */
+    if (low < s->num_named && same_name(s->named[low].name, name, size)) {
+        *addr = s->named[low].addr;
+        return true;
+    }
     return s->module != NULL && section_address(s, name, size, addr);
 }

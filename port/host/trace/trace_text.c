@@ -87,6 +87,75 @@ bool text_name(struct text *t, char *to, size_t room)
     return true;
 }
 
+/* The size of a sequence that sets colours, "[0;31m", at P; or 0. */
+static size_t colour_size(const char *p, const char *end)
+{
+    const char *q = p;
+
+    if (q == end || *q++ != '[')
+        return 0;
+    while (q < end && ((*q >= '0' && *q <= '9') || *q == ';'))
+        q++;
+    return q < end && *q == 'm' ? (size_t)(q - p) + 1 : 0;
+}
+
+/* The size of what follows an ESC, at P: "[", parameters and a letter; "]" up to BEL or ESC "\\"; or one character, with
+ * those from 0x20 to 0x2f before it (ECMA-48, 5.3 to 5.6). */
+static size_t escape_size(const char *p, const char *end)
+{
+    const char *q = p;
+
+    if (q < end && *q == '[') {
+        for (q++; q < end && *q >= 0x20 && *q < 0x40;)
+            q++;
+    } else if (q < end && *q == ']') {
+        while (q < end && *q != '\a' && *q != '\033')
+            q++;
+        if (end - q >= 2 && *q == '\033')
+            q++;
+    } else {
+        while (q < end && *q >= 0x20 && *q < 0x30)
+            q++;
+    }
+    return (size_t)(q - p) + (q < end);
+}
+
+/* The size of what is no text at P; or 0. "^[", "\\033", "\\x1b" and "\\e" are how people and tools write an ESC. */
+static size_t noise_size(const char *p, const char *end)
+{
+    static const char *const written[] = {"^[", "\\033", "\\x1b", "\\x1B", "\\e", "\342\220\233"};
+    struct text t = {p, end};
+    size_t i, size;
+
+    if (*p == '\033')
+        return 1 + escape_size(p + 1, end);
+    for (i = 0; i < sizeof written / sizeof written[0]; i++) {
+        t.p = p;
+        size = text_take(&t, written[i]) ? colour_size(t.p, end) : 0;
+        if (size > 0)
+            return (size_t)(t.p - p) + size;
+    }
+    return colour_size(p, end);
+}
+
+size_t text_clean(char *line, size_t size)
+{
+    size_t from, to = 0, noise;
+
+    for (from = 0; from<size; from += noise> 0 ? noise : 1) {
+        noise = noise_size(line + from, line + size);
+        if (noise > 0)
+            continue;
+        if (line[from] == '\t')
+            line[to++] = ' ';
+        else if ((unsigned char)line[from] >= ' ' && line[from] != 0x7f)
+            line[to++] = line[from];
+    }
+    while (to > 0 && line[to - 1] == ' ')
+        to--;
+    return to;
+}
+
 bool text_is_of_a_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';

@@ -12,13 +12,16 @@
 
 void out_line(const struct trace_out *out, const char *format, ...)
 {
+    char line[2048];
+    const char *text = line;
     va_list args;
 
-    fputs(out->indent, out->file);
     va_start(args, format);
-    vfprintf(out->file, format, args);
+    (void)vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    fputs(out->eol, out->file);
+    for (; *text == '\n'; text++)
+        putc('\n', out->file);
+    fprintf(out->file, "%s%s%s", out->indent, printable(text), out->eol);
 }
 
 /* A place while it is printed. */
@@ -478,9 +481,16 @@ static void note_seen(struct trace_frames *seen, const struct sfu_frame *frame)
     seen->list[seen->num++] = (struct trace_frame){frame->regs.pc, frame->regs.sp};
 }
 
+/* Kernels clear the stack of a new thread, or what start-up code pushes. */
+static bool is_return_to_null(const struct trace_walk *w)
+{
+    return w->walk.frame.regs.pc_kind == SFU_PC_RETURN && w->walk.frame.regs.pc == 0;
+}
+
 bool walk_print(const struct trace_out *out, struct trace_space *space, uint8_t pc_kind)
 {
     struct trace_walk w = {.out = out, .space = space};
+    const char *how = "";
     bool was_user = false;
     int code;
 
@@ -493,8 +503,12 @@ bool walk_print(const struct trace_out *out, struct trace_space *space, uint8_t 
         was_user = w.user;
         note_seen(space->seen, &w.walk.frame);
         code = print_and_step(&w);
+        if (code == SFU_OK && is_return_to_null(&w)) {
+            code = SFU_END;
+            how = ", the return address is 0";
+        }
     } while (code == SFU_OK);
-    out_line(out, "trace ends (%d): %s%s", code, sfu_string(code),
+    out_line(out, "trace ends (%d): %s%s%s", code, sfu_string(code), how,
              w.walk.frame.reliable ? "" : "; guessed frames are not proven");
     if (space->lacks_psp)
         out_line(out,

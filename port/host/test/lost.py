@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""lost.py lost: what sfu-trace says where what it is given is moved, coloured, incomplete or hostile. Prints a line for
+each test. What a program was doing is known from its source; gdb says where it stopped."""
+import os
+import re
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+sys.dont_write_bytecode = True
+import gen
+import trace
+from gen import must, read, test, write
+from trace import TRACE, WORK, run
+
+PROGRAM = """
+__attribute__((noinline)) int leaf(int x) { __asm__ volatile("nop; nop" : "+r"(x)); return x + 1; }
+__attribute__((noinline)) int fourth(int x) { int y = leaf(x); __asm__ volatile("" : "+r"(y)); return y + 2; }
+__attribute__((noinline)) int third(int x) { int y = fourth(x); __asm__ volatile("" : "+r"(y)); return y + 3; }
+__attribute__((noinline)) int second(int x) { int y = third(x); __asm__ volatile("" : "+r"(y)); return y + 4; }
+__attribute__((noinline)) int first(int x) { int y = second(x); __asm__ volatile("" : "+r"(y)); return y + 5; }
+__attribute__((noinline)) void trap(void) { __asm__ volatile("int3"); }
+int main(int argc, char **argv) { if (argc > 1) trap(); (void)argv; return first(argc); }
+"""
+CHAIN = ["leaf", "fourth", "third", "second", "first", "main"]
+
+
+def compiled(name, text, *flags, compiler="gcc"):
+    source, program = "%s/%s.c" % (WORK, name), "%s/%s" % (WORK, name)
+    write(source, text.encode())
+    run(compiler, "-g", "-O1", *flags, source, "-o", program)
+    return program
+
+
+def gdb(program, *commands):
+    words = [word for command in commands for word in ("-ex", command)]
+    done = subprocess.run(["gdb-multiarch", "-q", "-nx", "-batch", "-ex", "set pagination off", *words, program],
+                          stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=120, text=True)
+    return done.stdout
+
+
+def names(output):
+    """The function of each frame."""
+    return [name.decode() for name in re.findall(rb"(?m)^ *#\d+ +0x[0-9a-f]+  ([\w.]+)\+0x", output)]
+
+
+# ---- a core that a debugger has written ----
+
+def core_at_breakpoint(program):
+    """At a breakpoint of gdb's the PC is not behind an instruction; at one of the program's it is. Padding of 0xcc before
+    a function is neither."""
+    core = program + ".core"
+    for where in ("leaf", "*leaf", "*&leaf+1", "third"):
+        said = gdb(program, "break " + where, "run", "generate-core-file " + core, "print/x $pc")
+        pc = int(re.search(r"\$1 = (0x[0-9a-f]+)", said)[1], 16)
+        top = re.search(rb"#0 +(0x[0-9a-f]+)", run(TRACE, "--core=" + core, program)[0])[1]
+        must(int(top, 16) == pc, "%s: %s instead of 0x%x" % (where, top, pc))
+    gdb(program, "run 1", "generate-core-file " + core)
+    must(names(run(TRACE, "--core=" + core, program)[0])[0] == "trap", "the program's own breakpoint")
+    padded = compiled("padded", PROGRAM.replace("int leaf(", "int unused(int x) { return x; }\n"
+                      '__asm__(".text; .fill 16, 1, 0xcc");\n__attribute__((noinline)) int leaf('),
+                      "-fno-toplevel-reorder", "-falign-functions=1")
+    said = gdb(padded, "break *leaf", "run", "generate-core-file " + core, "print/x $pc", "x/1bx $pc-1")
+    pc = int(re.search(r"\$1 = (0x[0-9a-f]+)", said)[1], 16)
+    must(": " in said and "0xcc" in said, "no padding: " + said[-200:])
+    top = re.search(rb"#0 +(0x[0-9a-f]+)", run(TRACE, "--core=" + core, padded)[0])[1]
+    must(int(top, 16) == pc, "padding: %s instead of 0x%x" % (top, pc))
+
+
+# ---- a program that was moved ----
+
+def memory_of(program, where):
+    """The stack of PROGRAM at a breakpoint, its code, and its registers."""
+    stack, code = program + ".stack", program + ".code"
+    said = gdb(program, "break " + where, "run", "info symbol $pc", "print/x $pc", "print/x $sp", "print/x $rbp",
+               "dump binary memory %s (long)$sp ((long)$sp|0xfff)+1" % stack,
+               "dump binary memory %s (long)&leaf ((long)&leaf)+256" % code, "print/x (long)&leaf")
+    values = [int(value, 16) for value in re.findall(r"(?m)^\$\d+ = (0x[0-9a-f]+)", said)]
+    must(len(values) == 4, said[-300:])
+    return stack, code, values
+
+
+def moved():
+    """The program is linked elsewhere than it ran: found by return addresses alone, and proven by code or build ID."""
+    away = ["-static", "-fcf-protection=none", "-fno-pic", "-no-pie", "-Wl,--build-id=sha1"]
+    here = compiled("here", PROGRAM, *away)
+    there = compiled("there", PROGRAM, *away, "-Wl,-Ttext-segment=0x7400000")
+    stack, code, (pc, sp, fp, start) = memory_of(there, "leaf")
+    registers = "--regs=pc=0x%x,sp=0x%x,fp=0x%x" % (pc, sp, fp)
+    slide = "--slide=0x7000000"
+    for memory, why in (("%s@0x%x" % (stack, sp), "return addresses on the stack behind its calls say"),
+                        ("%s@0x%x,%s@0x%x" % (stack, sp, code, start), "the memory there proves")):
+        out, errors = run(TRACE, "--memory=" + memory, registers, here)
+        must(names(out)[:6] == CHAIN, "%s: %s" % (why, names(out)))
+        must(why.encode() in errors and slide.encode() in errors, "%s" % errors)
+    out, errors = run(TRACE, "--memory=%s@0x%x" % (stack, sp), registers, slide, here)
+    must(names(out)[:6] == CHAIN and b"behind its calls" not in errors, "a slide that is given")
+    # Words that are no return addresses of it: nothing is guessed, and a sentence says what to do.
+    write(WORK + "/words", struct.pack("<64Q", *(0x6660000 + 4099 * n for n in range(64))))
+    out, errors = run(TRACE, "--memory=%s/words@0x1000" % WORK, "--regs=pc=0x6660000,sp=0x1000", here)
+    must(names(out) == [] and b"give --slide=N" in errors, "%s %s" % (out[-200:], errors))
+
+
+# ---- the end of a trace ----
+
+ENDS = """
+ .globl outer, inner
+ .type outer, @function
+outer: .cfi_startproc
+ sub $24, %rsp
+ .cfi_def_cfa_offset 32
+ call inner
+ add $24, %rsp
+ .cfi_def_cfa_offset 8
+ ret
+ .cfi_endproc
+ .size outer, .-outer
+ .type inner, @function
+inner: .cfi_startproc
+ nop
+ ret
+ .cfi_endproc
+ .size inner, .-inner
+"""
+
+
+def ends_at_zero():
+    """Kernels put 0 where the outermost function would return to."""
+    write(WORK + "/ends.s", ENDS.encode())
+    run("as", WORK + "/ends.s", "-o", WORK + "/ends.o")
+    run("ld", "-e", "outer", "-Ttext=0x100000", WORK + "/ends.o", "-o", WORK + "/ends")
+    write(WORK + "/ends.stack", struct.pack("<5Q", 0x100009, 0, 0, 0, 0))
+    at = trace.symbol("x86_64", WORK + "/ends", "inner")
+    out = run(TRACE, "--memory=%s/ends.stack@0x8000" % WORK, "--regs=pc=0x%x,sp=0x8000" % at, WORK + "/ends")[0]
+    must(names(out) == ["inner", "outer"] and b"trace ends (1): " in out and b"the return address is 0" in out and
+         b"null pointer" not in out, out.decode())
+
+
+# ---- memory that a dump describes, and does not have ----
+
+def left_out():
+    """dump-guest-memory writes segments whose FileSiz is less than their MemSiz."""
+    status = bytearray(336)
+    struct.pack_into("<Q", status, 112 + 8 * 16, 0x100000)  # rip
+    struct.pack_into("<Q", status, 112 + 8 * 19, 0x180010)  # rsp
+    note = struct.pack("<III", 5, len(status), 1) + b"CORE\0\0\0\0" + bytes(status)
+    head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 4, 62, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0)
+    segments = struct.pack("<IIQQQQQQ", 4, 0, 64 + 112, 0, 0, len(note), len(note), 4)
+    segments += struct.pack("<IIQQQQQQ", 1, 7, 64 + 112 + len(note), 0x100000, 0x100000, 4096, 0x100000, 4096)
+    write(WORK + "/left.core", head + segments + note + bytes(4096))
+    out = run(TRACE, "--core=%s/left.core" % WORK, WORK + "/ends")[0]
+    must(b"FileSiz" in out and b"damaged" not in out, out.decode())
+
+
+# ---- a log with more than text ----
+
+def coloured(program):
+    """Colours before a frame and at the ends of lines, as terminals, copies of screens and people write them."""
+    addresses = [int(re.search(r"(?m)^([0-9a-f]+) T %s$" % name, run("nm", program)[0].decode())[1], 16) + 4
+                 for name in CHAIN]
+    plain = ["#%d  0x%016x  x+0x4" % frame for frame in enumerate(addresses)]
+    wanted = run(TRACE, program, stdin="\n".join(plain + [""]).encode())[0].splitlines()[1::2]
+    must(all(b" at " in line for line in wanted) and len(wanted) == len(CHAIN), "%s" % wanted)
+    for before, behind in (("\33[1;31m", "\33[0m"), ("\33[0m\33[31m", ""), ("", "\33[0m\33[K"), ("[0;31m", "[0m"),
+                           ("^[[31m", "^[[0m"), ("\\033[31m", "\\033[0m"), ("\33]0;title\7", "\33(B"), ("\r", "\r"),
+                           ("\0\0", "\0"), ("I (1234) panic: \33[32m", "\33[m  "), ("\t", "\t")):
+        for eol in ("\n", "\r\n"):
+            text = "".join(before + line + behind + eol for line in plain)
+            out = run(TRACE, program, stdin=text.encode())[0]
+            added = [line.rstrip(b"\r") for line in trace.only_added(text.encode(), out)]
+            must([line.strip() for line in added] == [line.strip() for line in wanted],
+                 "%r: %s" % (before, added))
+
+
+def hostile_names():
+    """What a symbol's name could do to a terminal, and lines that it could forge, in each tool."""
+    text = PROGRAM.replace("third", "third" + "X" * 27)
+    program = compiled("names", text, "-static", "-no-pie", "-fno-pic")
+    run("strip", "-g", program)
+    bad = b"a\33]0;x\7\33[31m\n#9  0x1\r\x9b2J\xc2\x9b\xe2\x80\xaexx"
+    old = b"third" + b"X" * 27
+    must(len(bad) <= len(old), "too long")
+    at = trace.symbol("x86_64", program, "second") - 8
+    write(program, read(program).replace(old, bad.ljust(len(old), b"y")))
+    outputs = {"filter": run(TRACE, program, stdin=b"#0  0x%016x\n" % at)}
+    write(WORK + "/names.stack", bytes(64))
+    outputs["memory"] = run(TRACE, "--memory=%s/names.stack@0x8000" % WORK, "--regs=pc=0x%x,sp=0x8000" % at, program)
+    for tool, options in (("sfu-lint", ["--all"]), ("sfu-lint", ["--frames", "--all"]), ("sfu-gen", ["--check"])):
+        done = subprocess.run(["build/tools/" + tool, *options, program], capture_output=True, check=False)
+        outputs["%s %s" % (tool, options)] = (done.stdout, done.stderr)
+    for name, (out, errors) in outputs.items():
+        harmful = re.search(rb"[\0-\x08\x0b-\x1f\x7f\x9b]|\xc2[\x80-\x9f]|\xe2\x80\xae|\n#9", out + errors)
+        must(not harmful, "%s: %r" % (name, (out + errors)[max(harmful.start() - 40, 0):][:80] if harmful else ""))
+    must(rb"a\x1b]0;x\x07" in outputs["filter"][0], "%s" % outputs["filter"][0])
+
+
+# ---- stubs that give an answer byte by byte ----
+
+def drip(how):
+    """A limit for the whole answer, whatever it begins with."""
+    def serve(server):
+        client, _ = server.accept()
+        with client:
+            try:
+                client.sendall({"garbage": b"", "half": b"+$T05", "events": b"+"}[how])
+                while True:
+                    client.sendall(b"$O41#b4" if how == "events" else b"a")
+                    time.sleep(0.4)
+            except OSError:
+                pass
+
+    with socket.socket() as server:
+        server.bind(("localhost", 0))
+        server.listen(1)
+        threading.Thread(target=serve, args=(server,), daemon=True).start()
+        began = time.monotonic()
+        run(TRACE, "--gdb=localhost:%d" % server.getsockname()[1], WORK + "/ends", status=1)
+        took = time.monotonic() - began
+    must(took < 30, "%.0f s" % took)
+    return "%.0f s" % took
+
+
+# ---- work in proportion to a file ----
+
+def instructions(*arguments, stdin=b"", status=0):
+    """How many instructions sfu-trace takes."""
+    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", TRACE, *arguments],
+                          input=stdin, capture_output=True, check=False, timeout=trace.LIMIT)
+    must(done.returncode == status, done.stderr[-300:].decode("latin-1"))
+    return int(re.search(rb"Collected : (\d+)", done.stderr)[1])
+
+
+def in_proportion(what, count):
+    """What the second doubling adds is about twice what the first one adds."""
+    counts = [count(n) for n in (1000, 2000, 4000)]
+    first, second = counts[1] - counts[0], counts[2] - counts[1]
+    must(second <= 2.5 * max(first, 1), "%s: %d, %d and %d instructions" % (what, *counts))
+    return "%d, %d, %d" % tuple(counts)
+
+
+def overlapping_notes(number):
+    """A core whose program headers all name the same notes."""
+    notes = struct.pack("<III", 5, 4, 99) + b"NONE\0\0\0\0" + bytes(4)
+    notes *= number
+    head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 4, 62, 1, 0, 64, 0, 0, 64, 56, number, 0, 0, 0)
+    header = struct.pack("<IIQQQQQQ", 4, 0, 64 + 56 * number, 0, 0, len(notes), len(notes), 4)
+    write(WORK + "/notes.core", head + header * number + notes)
+    return instructions("--core=%s/notes.core" % WORK, WORK + "/ends", status=1)
+
+
+def named_frames(number):
+    """An image with many symbols, and a log whose every frame has a name that is not in it."""
+    write(WORK + "/many.s", "".join(" .globl s%d\ns%d: ret\n" % (n, n) for n in range(number)).encode())
+    run("as", WORK + "/many.s", "-o", WORK + "/many.o")
+    run("ld", "-e", "s0", "-Ttext=0x100000", WORK + "/many.o", "-o", WORK + "/many")
+    log = "".join("#%d  0x%016x  absent%d+0x1\n" % (n + 1, 0x900000 + n, n) for n in range(number))
+    return instructions(WORK + "/ends", WORK + "/many", stdin=log.encode())
+
+
+def main():
+    os.makedirs(WORK, exist_ok=True)
+    program = compiled("program", PROGRAM, "-no-pie", "-fno-pic")
+    test("a core at a breakpoint", core_at_breakpoint, program)
+    test("a moved program", moved)
+    test("a return address of 0 ends a trace", ends_at_zero)
+    test("memory that a dump has left out", left_out)
+    test("colours", coloured, program)
+    test("names that a terminal would obey", hostile_names)
+    test("notes that overlap", in_proportion, "notes", overlapping_notes)
+    test("names in a log", in_proportion, "names", named_frames)
+    for how in ("garbage", "half", "events"):
+        test("a stub that drips " + how, drip, how)
+
+
+if __name__ == "__main__":
+    must(shutil.which("gdb-multiarch") is not None, "gdb-multiarch is missing")
+    main()
+    sys.exit(gen.failed)
