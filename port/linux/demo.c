@@ -112,6 +112,19 @@ void handler(int signal, void *info, void *ucontext)
     sfu_linux_exit(0);
 }
 
+#ifdef SFU_NO_OUTERMOST
+/* No table of _start can say that it is the outermost frame: the hook does. */
+static int trap_hook(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted)
+{
+    extern const char _start[], _start_end[];
+    const sfu_addr pc = sfu_lookup_pc(&frame->regs);
+
+    if (pc >= (uintptr_t)_start && pc < (uintptr_t)_start_end)
+        return SFU_END;
+    return sfu_linux_trap(ctx, frame, code, interrupted);
+}
+#endif
+
 /* The section of this program: by its program headers, or between symbols of the linker script. */
 static int find_section(const uintptr_t *auxv)
 {
@@ -160,6 +173,9 @@ NOINLINE int sfu_linux_main(int argc, char **argv, const uintptr_t *auxv)
     open_section(auxv);
     if (argc > 1 && equal(argv[1], "ucontext"))
         by_ucontext = true;
+#ifdef SFU_NO_OUTERMOST
+    self.target.trap_hook = trap_hook;
+#endif
 #if !defined(SFU_NO_OUTERMOST) && !defined(__s390x__) && !defined(__riscv)
     if (argc > 1 && equal(argv[1], "table")) {
         self.target.trap_hook = NULL;

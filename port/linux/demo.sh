@@ -35,6 +35,6 @@ echo "compiled with -fomit-frame-pointer; the section is all there is to go by: 
 $out/demo
 if [ "$version" -lt 3 ]; then
     echo
-    echo "Version $version of the format, as this assembler writes it, does not mark _start as the outermost"
-    echo "frame, so each trace ends there for want of an entry; with binutils 2.46 or later it ends as complete."
+    echo "Version $version of the format, as this assembler writes it, cannot mark _start as the outermost frame: the"
+    echo "demo's trap hook says it instead. With binutils 2.46 or later the macros of arch/sfu_asm.h do."
 fi

@@ -35,5 +35,8 @@
     unimp
 #endif
     sfu_outermost_end _start
+    .globl _start_end
+    .hidden _start_end
+_start_end:
 
     .section .note.GNU-stack, "", %progbits

@@ -486,6 +486,32 @@ static void test_joined(void **state)
     for_each_variant(joins);
 }
 
+/* The first table has more rows than an offset of 16 bits can be behind. */
+static void joins_far(const struct variant *v)
+{
+    enum { ROWS = 70000 };
+    static uint8_t far[ROWS + 1024];
+    struct sfu_section s[2], *list = NULL;
+    sfu_addr size;
+    memset(far, 0, sizeof far);
+    begin_variant(b, v);
+    build_end(b);
+    size = b->size;
+    memcpy(far, b->bytes, size);
+    memcpy(far + size + ROWS, b->bytes, size);
+    for (unsigned i = 0; i < 4; i++)
+        far[H_FRE_LEN + i] = (uint8_t)(ROWS >> 8 * (v->big ? 3 - i : i));
+    code(sfu_add(&list, s, 2, far, 2 * size + ROWS, BASE), SFU_OK);
+    same(list_length(list), 2);
+    same(s[1].addr, BASE + size + ROWS);
+}
+
+static void test_joined_far(void **state)
+{
+    (void)state;
+    for_each_variant(joins_far);
+}
+
 /* What comes behind the first table is a header that can be opened; or, with SFU_E_NO_SECTION, none; or one that cannot
  * be opened: then the first is in the list, whole. */
 static void expect_next(size_t size, int want)
@@ -726,22 +752,15 @@ static void test_failing(void **state)
 int check_tests(void)
 {
     const struct check_test tests[] = {
-        CHECK(test_valid),
-        CHECK(test_order),
-        CHECK(test_counts),
-        CHECK(test_entries),
-        CHECK(test_rows),
-        CHECK(test_concatenated),
-        CHECK(test_top_of_memory),
-        CHECK(test_no_rows),
-        CHECK(test_shared),
-        CHECK(test_joined),
-        CHECK(test_no_next),
-        CHECK(test_other_order),
-        CHECK(test_refused_in_the_middle),
+        CHECK(test_valid),         CHECK(test_order),
+        CHECK(test_counts),        CHECK(test_entries),
+        CHECK(test_rows),          CHECK(test_concatenated),
+        CHECK(test_top_of_memory), CHECK(test_no_rows),
+        CHECK(test_shared),        CHECK(test_joined),
+        CHECK(test_joined_far),    CHECK(test_no_next),
+        CHECK(test_other_order),   CHECK(test_refused_in_the_middle),
 #ifndef SFU_NO_REMOTE
-        CHECK(test_failing),
-        CHECK(test_proportional),
+        CHECK(test_failing),       CHECK(test_proportional),
         CHECK(test_next_failing),
 #endif
     };

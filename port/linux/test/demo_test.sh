@@ -13,7 +13,7 @@ names() { sed -n 's/^#[0-9]* *0x[0-9a-f]\{16\}  \([a-z_]*\)[.+].*/\1/p' "$1" | t
 wanted="backtrace deeper deeper deeper deep sfu_linux_main sfu_linux_start _start \
 backtrace handler signal_return crash careless sfu_linux_main sfu_linux_start _start "
 # The frame of the signal has a name only where the restorer is ours.
-if port/linux/demo.sh >$out/log 2>&1 &&
+if port/linux/demo.sh >$out/log 2>&1 && [ "$(grep -c '^trace ends (1): ' $out/log)" = 2 ] &&
     [ "$(names $out/log | sed 's/handler crash/handler signal_return crash/')" = "$wanted" ]; then
     echo "ok demo: $(grep '^SFrame version' $out/log)"
 else
