@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
 
+FIRST += demo
 CHECK += demo
 $(foreach abi,$(ABIS),$(eval CHECK_$(abi) += demo-$(abi)))
 
