@@ -51,6 +51,7 @@ check:
 # AFTER_CHECK=1: behind `make check`: only what that has left out is run.
 check-all test:
 	@$(one_suite)
+	@test/tools/toolchain/install.sh check bare efi lint
 	@$(if $(AFTER_CHECK),,rm -rf build/results)
 	@$(MAKE) --silent --keep-going $(patsubst %,suite-%,$(filter-out $(if $(AFTER_CHECK),$(FIRST)),$(ALL_SUITES))) || :
 	@test/suites.sh summary $(ALL_SUITES)

@@ -12,6 +12,7 @@ FUZZ_FLAGS := -std=c99 $(WARN) -I. -Ifuzz -Iport/fast -O2 -g
 # The corpus has a line for each input. Programs want a file.
 FUZZ_SEEDS := $(FUZZ_HARNESSES:%=$(FUZZ_BUILD)/seeds/%)
 $(FUZZ_SEEDS): $(FUZZ_BUILD)/seeds/%: fuzz/corpus/%.txt fuzz/corpus.py
+	@test/tools/toolchain/install.sh python
 	@fuzz/corpus.py unpack $< $@.new
 	@rm -rf $@
 	@mv $@.new $@
@@ -21,6 +22,7 @@ $(FUZZ_SEEDS): $(FUZZ_BUILD)/seeds/%: fuzz/corpus/%.txt fuzz/corpus.py
 FUZZ_REPLAY := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 CHECK += replay
 .PHONY: suite-replay
+suite-replay: | tools-needed
 suite-replay: $(FUZZ_HARNESSES:%=$(FUZZ_BUILD)/replay-%) $(FUZZ_SEEDS)
 	@test/run.sh replay sh -ec \
 	    'for h in $(FUZZ_HARNESSES); do $(FUZZ_BUILD)/replay-$$h $$h $(FUZZ_BUILD)/seeds/$$h/*; done'
@@ -41,7 +43,8 @@ FUZZ_TOOLS_dump := $(TOOLS_TRACE_PARSERS) $(addprefix port/host/common/,abi.c im
 FUZZ_TOOLS_depot := $(FUZZ_TOOLS_dump)
 
 define FUZZ_TOOL
-$(FUZZ_BUILD)/replay-$(1): fuzz/$(1).c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_TOOLS_HEADERS) sfu.c $(FUZZ_TOOLS_$(1))
+$(FUZZ_BUILD)/replay-$(1): fuzz/$(1).c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_TOOLS_HEADERS) sfu.c $(FUZZ_TOOLS_$(1)) | \
+    tools-needed
 	@mkdir -p $$(@D)
 	$(CC) $(FUZZ_TOOLS_FLAGS) $$(TOOLS_CODE_FLAGS) $(FUZZ_REPLAY) -o $$@ \
 	    $$< fuzz/main.c $(FUZZ_SHARED) sfu.c $(FUZZ_TOOLS_$(1)) $$(FUZZ_TOOLS_LIBS)
@@ -61,7 +64,7 @@ suite-replay-aarch64 suite-replay-s390x: suite-replay-%: build/fuzz-%/replay-fas
 	@test/run.sh replay-$* sh -ec 'qemu-$* $< fast $(FUZZ_BUILD)/seeds/fast/*'
 
 build/fuzz-%/replay-fast: fuzz/fast.c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FUZZ_SUBJECTS)
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh cross
 	@mkdir -p $(@D)
 	$*-linux-gnu-gcc $(FUZZ_FLAGS) -static -o $@ $< fuzz/main.c $(FUZZ_SHARED) $(FUZZ_SUBJECTS)
 

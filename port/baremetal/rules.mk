@@ -160,12 +160,12 @@ ARM_SCRIPT := sed -e 's/^    \.sframe : {/    .sfu_sframe : ALIGN(8) {/' \
 define arm_image
 $(1)/%.o: ARM_C := $(or $(3),$(ARM_CC))
 $(1)/%.o: %.c $(BARE_HEADERS) $(MAKEFILE_LIST)
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh arm
 	@mkdir -p $$(@D)
 	$$(ARM_C) $(ARM_CPU) $$(ARM_FLAGS) $(2) -c $$< -o $$@
 
 $(1)/%.o: %.S $(BARE_HEADERS) $(MAKEFILE_LIST)
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh arm
 	@mkdir -p $$(@D)
 	$(ARM_CC) $(ARM_CPU) $$(ARM_FLAGS) $(2) -c $$< -o $$@
 

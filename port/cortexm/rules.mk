@@ -28,7 +28,7 @@ CORTEXM_HEADERS := sfu.h $(wildcard arch/*.h arch/arm/*.h port/print/*.h port/co
 # The compiler that links has libgcc for the board.
 define cortexm_image
 $(2)/%.o: %.c $(CORTEXM_HEADERS) $(MAKEFILE_LIST)
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh arm clang
 	@mkdir -p $$(@D)
 	$(or $(4),$(CORTEXM_CC)) $(CORTEXM_CPU_$(1)) $$(CORTEXM_FLAGS) $(3) -c $$< -o $$@
 
@@ -72,7 +72,7 @@ build/port/cortexm/test: port/cortexm/test/cortexm_test.c port/cortexm/sfu_corte
 
 # For CPUs of which QEMU has no board, without a warning: what is read of registers depends on the CPU.
 $(CORTEXM)/cpus: port/cortexm/sfu_cortexm.c $(CORTEXM_HEADERS)
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh arm clang
 	@mkdir -p $(@D)
 	@for cpu in cortex-m0plus cortex-m1 cortex-m7 cortex-m23 cortex-m33 cortex-m35p; do \
 	    for cc in '$(CORTEXM_CC)' '$(CORTEXM_CLANG)'; do \
@@ -125,7 +125,7 @@ CORTEXM_PEER_SOURCES := port/cortexm/test/peers.c port/print/sfu_dump.c port/pri
 $(CORTEXM)/peers/%.elf: PEER = $(subst peers-,,$(*F))
 $(CORTEXM)/peers/%.elf: $(CORTEXM_PEER_SOURCES) $(CORTEXM_HEADERS) $(wildcard port/baremetal/cortexm/*.ld) \
     build/tools/sfu-gen $(MAKEFILE_LIST)
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh arm clang
 	@mkdir -p $(@D)
 	$(CORTEXM_CC) $(CORTEXM_CPU_mps2-an386) $(CORTEXM_FLAGS) -Wno-unused \
 	    $(if $(filter peers,$(PEER)),,$(addprefix -DPEER_,$(shell echo $(PEER) | tr a-z- 'A-Z '))) \
@@ -136,7 +136,7 @@ $(CORTEXM)/peers/%.elf: $(CORTEXM_PEER_SOURCES) $(CORTEXM_HEADERS) $(wildcard po
 
 # The tables of a large program, which is not run.
 $(CORTEXM)/peers/sqlite.elf: port/cortexm/test/tables.ld build/tools/sfu-gen test/tools/toolchain/sources.sh
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh arm clang
 	@mkdir -p $(@D)
 	src=$$(test/tools/toolchain/sources.sh) && $(CORTEXM_CC) $(CORTEXM_CPU_mps2-an386) -Os -g1 -funwind-tables -w \
 	    -ffunction-sections -DSQLITE_OS_OTHER=1 -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION \

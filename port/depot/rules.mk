@@ -12,29 +12,29 @@ DEPOT := port/depot/sfu_depot.c port/depot/sfu_depot.h
 DEPOT_CFLAGS := -g $(WARN) -Werror -Iport/depot
 
 build/depot/test: port/depot/test/depot_test.c $(DEPOT)
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh core cross riscv tools
 	@mkdir -p $(@D)
 	$(CC) -std=c99 -O1 $(DEPOT_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all $(filter %.c,$^) -o $@
 
 # As on a CPU without atomic operations of 64 bits.
 build/depot/test-narrow: port/depot/test/depot_test.c $(DEPOT)
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh core cross riscv tools
 	@mkdir -p $(@D)
 	$(CC) -std=c99 -O1 -U__GCC_ATOMIC_LLONG_LOCK_FREE -D__GCC_ATOMIC_LLONG_LOCK_FREE=1 $(DEPOT_CFLAGS) \
 	    -fsanitize=address,undefined -fno-sanitize-recover=all $(filter %.c,$^) -o $@
 
 build/depot/test-%: port/depot/test/depot_test.c $(DEPOT)
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh core cross riscv tools
 	@mkdir -p $(@D)
 	$*-linux-gnu-gcc -std=c99 -Os $(DEPOT_CFLAGS) -static $(filter %.c,$^) -o $@
 
 build/depot/race: port/depot/test/race_test.c $(DEPOT)
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh core cross riscv tools
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 $(DEPOT_CFLAGS) $(filter %.c,$^) -lpthread -o $@
 
 build/depot/race-tsan: port/depot/test/race_test.c $(DEPOT)
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh core cross riscv tools
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 $(DEPOT_CFLAGS) -fsanitize=thread $(filter %.c,$^) -lpthread -o $@
 
@@ -42,7 +42,7 @@ build/depot/print: port/depot/test/print_test.c $(DEPOT) port/depot/sfu_depot_pr
     port/print/sfu_print.c port/print/sfu_build_id.c sfu.c sfu.h \
     $(addprefix port/host/,trace/trace_depot.c trace/trace_text.c common/abi.c common/image.c) $(wildcard \
     port/host/*/*.h)
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh core cross riscv tools
 	@mkdir -p $(@D)
 	$(CC) -D_GNU_SOURCE -std=c99 -O1 $(DEPOT_CFLAGS) -I. -Iport/print -Iport/host -fsanitize=address,undefined \
 	    -fno-sanitize-recover=all $(filter %.c,$^) -ldw -lelf -o $@
@@ -59,5 +59,5 @@ suite-depot-models:
 	    test/run.sh depot-models test/lib/models.py $$tc/herd/herd7 build/depot/models port/depot/test/models.txt
 
 suite-depot-cost: $(DEPOT)
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh core cross riscv tools
 	@test/run.sh depot-cost port/depot/test/cost.sh build/depot/cost

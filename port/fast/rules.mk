@@ -18,7 +18,7 @@ FAST_WRAP := -Wl,--wrap=sfu_walk_step,--wrap=sfu_apply
 # fast_programs DIRECTORY, COMPILER AND FLAGS: the programs of one set of flags share these objects.
 define fast_programs
 $(1)/%.o: %.c $(FAST_HEADERS) $(MAKEFILE_LIST)
-	@test/tools/toolchain/install.sh $(if $(filter $(CC),$(firstword $(2))),core,check)
+	@test/tools/toolchain/install.sh $(if $(filter $(CC),$(firstword $(2))),core,cross riscv)
 	@mkdir -p $$(@D)
 	$(2) $(FAST_CFLAGS) -c $$< -o $$@
 

@@ -19,7 +19,7 @@ suite-demo:
 CHECK += demo-riscv64 demo-riscv32
 .PHONY: suite-demo-riscv64 suite-demo-riscv32
 suite-demo-riscv64 suite-demo-riscv32: suite-demo-%: build/tools/sfu-gen build/tools/sfu-trace
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh core cxx riscv clang python tools
 	@test/run.sh demo-$* port/linux/test/port.py $* build/tools/sfu-trace
 
 $(ABIS:%=suite-demo-%): suite-demo-%: build/tools/sfu-trace | $(TC)

@@ -52,7 +52,7 @@ $(ABIS:%=suite-programs-%): suite-programs-%: | $(TC)
 CHECK += programs-riscv64 programs-riscv32
 .PHONY: suite-programs-riscv64 suite-programs-riscv32
 suite-programs-riscv64 suite-programs-riscv32: suite-programs-%: build/tools/sfu-gen
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh core riscv tools
 	@test/run.sh programs-$* test/truth/programs/run.sh $*
 
 # ---- step: programs, one instruction at a time ----

@@ -70,7 +70,7 @@ unit_sanitizers = $(if $(LONG)$(filter default least,$(1)),$(UNIT_SANITIZERS))
 UNIT_WRITTEN := -Wno-unused-command-line-argument -fsanitize=memory -fno-sanitize-recover=all
 $(foreach v,$(UNIT_VARIANTS),$(eval UNIT_NEEDS_$(v) := core))
 $(foreach v,$(UNIT_VARIANTS),$(eval $(call unit_program,$(v),$(CC),$(call unit_sanitizers,$(v)) $(UNIT_$(v)))))
-UNIT_NEEDS_written := check
+UNIT_NEEDS_written := core clang
 $(eval $(call unit_program,written,clang,$(UNIT_WRITTEN)))
 
 suite-unit-switches: $(addprefix build/unit/unit-,$(call unit_programs,$(UNIT_VARIANTS) written))
@@ -91,7 +91,7 @@ suite-unit-s390x: $(addprefix build/unit/unit-s390x-,$(call unit_programs,$(UNIT
 UNIT_CC_m32 := gcc -m32 -isystem /usr/include/x86_64-linux-gnu
 UNIT_RUN_m32 := qemu-i386
 UNIT_M32 := default least
-$(foreach v,$(UNIT_M32),$(eval UNIT_NEEDS_m32-$(v) := check))
+$(foreach v,$(UNIT_M32),$(eval UNIT_NEEDS_m32-$(v) := core m32))
 $(foreach v,$(UNIT_M32),$(eval $(call unit_program,m32-$(v),$(UNIT_CC_m32),$(UNIT_$(v)))))
 suite-unit-m32: $(addprefix build/unit/unit-m32-,$(call unit_programs,$(UNIT_M32)))
 	@test/run.sh unit-m32 $(call unit_run,$(UNIT_M32),m32-,$(UNIT_RUN_m32))

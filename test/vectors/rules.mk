@@ -27,12 +27,12 @@ build/vectors/run-plain build/vectors/run-sanitized $(UNIT_VARIANTS:%=build/vect
 
 # No number that was never written decides anything: by clang's memory sanitizer.
 build/vectors/run-written: $(VECTORS_DEPS)
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh core clang
 	@mkdir -p build/vectors
 	@clang $(VECTORS_CFLAGS) -fsanitize=memory -fno-sanitize-recover=all $(VECTORS_SRC) sfu.c -o $@
 
 build/vectors/run-m32: $(VECTORS_DEPS)
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh core m32
 	@mkdir -p build/vectors
 	@$(UNIT_CC_m32) $(VECTORS_CFLAGS) $(VECTORS_SRC) sfu.c -o $@
 

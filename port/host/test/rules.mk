@@ -46,7 +46,7 @@ suite-host-riscv64 suite-host-riscv32: suite-host-%: build/tools/sfu-gen build/t
 
 .PHONY: suite-host-arm
 suite-host-arm: build/tools/sfu-gen build/tools/sfu-lint $(HOST)/sfu-gen-sanitized
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh core arm clang python tools
 	@test/run.sh host-arm python3 port/host/test/arm.py
 
 ## [campaigns] host-truth IMAGE=file: sfu-gen's tables of a large image beside its CFI, as libdw reads it at every PC

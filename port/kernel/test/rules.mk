@@ -13,7 +13,7 @@ suite-kernel: $(KERNEL_PORT)/test
 	@test/run.sh kernel test/lib/check.sh kernel $(KERNEL_PORT)/test
 
 suite-kernel-alone:
-	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh core cxx cross riscv clang
 	@mkdir -p $(KERNEL_PORT)
 	@test/run.sh kernel-alone port/kernel/test/edges.sh $(KERNEL_PORT)
 

@@ -26,11 +26,12 @@ wanted() {
     awk -v groups="$*" '
         BEGIN { n = split(groups, g, " "); for (i = 1; i <= n; i++) want[g[i]] = 1 }
         { sub(/#.*/, "") }
+        FNR == NR { if ($2 == "=" && ($1 in want)) for (i = 3; i <= NF; i++) want[$i] = 1; next }
         NF == 2 && ($1 in want) && !seen[$2]++ { print $2 }
-    ' "$list"
+    ' "$list" "$list"
 }
 
-groups() { awk '{ sub(/#.*/, "") } NF == 2 && !seen[$1]++ { print $1 }' "$list"; }
+groups() { awk '{ sub(/#.*/, "") } (NF == 2 || $2 == "=") && !seen[$1]++ { print $1 }' "$list"; }
 
 # Prints those of "$@" that are not installed for this machine's own architecture.
 missing() {
