@@ -68,7 +68,8 @@ const struct code_cpu *code_cpu(const struct image *image)
 /* s390x: what lies below is the CPU's own ("assigned storage locations"). */
 enum { LOW_CORE = 8192 };
 
-static const struct code_value unknown, near = {0, BASE_NEAR, false, 0, 0};
+static const struct code_value unknown, near = {0, BASE_NEAR, false, 0, 0},
+                                        gone = {CODE_GONE, BASE_UNKNOWN, false, 0, 0};
 
 static void copy_state(struct code_state *to, const struct code_state *from)
 {
@@ -436,7 +437,7 @@ bool code_join(const struct code_cpu *cpu, struct code_state *state, const struc
     for (i = 0; i < CODE_REGISTERS; i++) {
         struct code_value *value = &state->reg[i];
 
-        if (value->base == BASE_UNKNOWN || (moved && i == cpu->sp))
+        if (same_value(value, &unknown) || (moved && i == cpu->sp))
             continue;
         if (!join_values(state, other, value, &other->reg[i], &less)) {
             *value = unknown;
@@ -485,7 +486,7 @@ struct code_value code_evaluate(const struct code_state *state, const struct sfu
     if (rule->control & RULE_REGISTER)
         value = reg < CODE_REGISTERS ? state->reg[reg] : unknown;
     if (value.base == BASE_UNKNOWN)
-        return unknown;
+        return rule->control & RULE_DEREFERENCE ? unknown : value;
     if (rule->control & RULE_DEREFERENCE)
         return load(state, &value, rule->offset);
     value.k += rule->offset;
@@ -646,7 +647,10 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
     case CODE_SET:
         if (at.base != BASE_NEAR)
             at.k = wrapped(cpu, (int64_t)((uint64_t)at.k + (uint64_t)op->k));
-        *reg = at.base != BASE_UNKNOWN && (at.base != BASE_TABLE || op->k == 0) ? at : unknown;
+        if (at.base != BASE_UNKNOWN)
+            *reg = at.base != BASE_TABLE || op->k == 0 ? at : unknown;
+        else if (op->base != op->reg) /* what is gone stays so wherever it moves */
+            *reg = unknown;
         break;
     case CODE_NUMBER:
         *reg = (struct code_value){op->k, BASE_NUMBER, false, 0, 0};
@@ -719,7 +723,7 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
     case CODE_AUTH:
         if (reg->base >= BASE_RETURN && reg->is_signed == (op->what == CODE_AUTH))
             reg->is_signed = op->what == CODE_SIGN;
-        else
+        else if (reg->base != BASE_UNKNOWN)
             *reg = unknown;
         break;
     case CODE_INSERT:
@@ -756,10 +760,55 @@ static bool has_trap_name(const struct code_state *state)
     return false;
 }
 
+/* Whether VALUE is what register REG has at the entry: SP, wherever that has moved within the frame. */
+static bool is_own(const struct code_cpu *cpu, const struct code_value *value, unsigned reg)
+{
+    if (reg == cpu->sp)
+        return value->base == BASE_CFA;
+    return value->k == 0 && value->base == (reg == cpu->ra ? BASE_RETURN : BASE_ENTRY + reg);
+}
+
+/* Whether FACT gives REG a value that is not one of the frame in STATE, which holds in front of it. What an epilogue
+ * loads is in the frame, known or not. CODE_FORGET is no proof: decoders say it of all that may be written. */
+static bool replaces(const struct code_state *state, const struct code_fact *fact, unsigned reg)
+{
+    bool result = false;
+    unsigned i;
+
+    for (i = 0; i < fact->num; i++) {
+        const struct code_op *op = &fact->op[i];
+
+        switch ((enum code_do)op->what) {
+        case CODE_SET:
+        case CODE_SUM:
+        case CODE_WORD:
+            result |= op->reg == reg;
+            break;
+        case CODE_FORGET:
+            result &= op->reg > reg || op->last < reg;
+            break;
+        case CODE_LOAD:
+        case CODE_LOADS:
+            if (op->what == CODE_LOAD ? op->reg <= reg && op->last >= reg
+                                      : reg < CODE_REAL && (uint32_t)op->from >> reg & 1)
+                result = !is_on_stack(&state->reg[op->base]);
+            break;
+        default:
+            break;
+        }
+    }
+    return result;
+}
+
 void code_step(const struct code_cpu *cpu, struct code_state *state, const struct code_fact *fact)
 {
     struct code_value before = state->reg[cpu->sp];
+    const unsigned own[] = {cpu->sp, cpu->fp, cpu->ra}, num_own = cpu->link ? 3 : 2;
+    bool leaves[3] = {false, false, false};
     unsigned i;
+
+    for (i = 0; i < num_own; i++)
+        leaves[i] = is_own(cpu, &state->reg[own[i]], own[i]) && replaces(state, fact, own[i]);
 
     for (i = 0; i < fact->num; i++) {
         transfer(cpu, state, &fact->op[i]);
@@ -768,6 +817,9 @@ void code_step(const struct code_cpu *cpu, struct code_state *state, const struc
         if (state->reg[cpu->sp].base == BASE_STRUCT)
             state->reg[cpu->sp] = unknown;
     }
+    for (i = 0; i < num_own; i++)
+        if (leaves[i] && same_value(&state->reg[own[i]], &unknown))
+            state->reg[own[i]] = gone;
     if (cpu->link && state->caller == CALLER_INTERRUPTED && state->reg[cpu->sp].base == BASE_CFA &&
         !has_trap_name(state))
         state->trap_is_cfa = true;
@@ -787,6 +839,8 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, const
     for (i = 0; i < CODE_REGISTERS; i++)
         if (cpu->changed >> i & 1)
             state->reg[i] = unknown;
+    if (cpu->link)
+        state->reg[cpu->ra] = gone;
     state->has_called = true;
     if (sp->base > BASE_NEAR)
         drop_range(state, sp->base, INT64_MIN, sp->k);
@@ -796,6 +850,14 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, const
         state->reg[cpu->sp] = unknown;
     if (callee != NULL && callee->spoils)
         state->reg[cpu->fp] = unknown;
+}
+
+void code_hold(const struct code_cpu *cpu, struct code_state *held, const struct code_state *state,
+               const struct code_unit *callee)
+{
+    copy_state(held, state);
+    code_after_call(cpu, held, callee);
+    held->reg[cpu->sp] = state->reg[cpu->sp];
 }
 
 /* ---- Units ----------------------------------------------------------------------------------------------------- */
@@ -1423,7 +1485,7 @@ static void take_call(struct run *r, struct code_state *state, const struct code
             store(cpu, state, &before, -8, &pushed);
             state->reg[cpu->sp].k -= before.base != BASE_UNKNOWN ? 8 : 0;
         } else {
-            state->reg[cpu->ra] = unknown;
+            state->reg[cpu->ra] = gone;
         }
         if (fact->target != pc + fact->size && !give)
             go(r, fact->target, state);
@@ -1796,6 +1858,18 @@ static void depart(struct run *r, struct code_state *state, struct code_fact *fa
         resumes(r, state);
 }
 
+/* What is gone behind the instruction in front of NEXT is not known if something says that it has been restored. */
+static void believe_restored(const struct run *r, struct code_state *state, uint64_t next)
+{
+    const unsigned regs[] = {r->code->cpu->sp, r->code->cpu->fp, r->code->cpu->ra};
+    unsigned i;
+
+    for (i = 0; i < 3; i++)
+        if (same_value(&state->reg[regs[i]], &gone) && r->watch->restores != NULL &&
+            r->watch->restores(r->watch->ctx, next, regs[i]))
+            state->reg[regs[i]] = unknown;
+}
+
 /* The instruction of FACT, at PC, is done with STATE. Returns whether that goes on behind it. */
 static bool take_step(struct run *r, struct code_state *state, struct code_fact *fact, uint64_t pc, bool give)
 {
@@ -1803,6 +1877,7 @@ static bool take_step(struct run *r, struct code_state *state, struct code_fact 
     const bool left = state->has_left;
 
     code_step(r->code->cpu, state, fact);
+    believe_restored(r, state, pc + fact->size);
     if (fact->flow == CODE_NEXT)
         switch_stack(r->code, r->unit, state, &sp, left);
     be_sure(r, state, fact);

@@ -162,7 +162,8 @@ extern const struct code_cpu code_x86_64, code_aarch64, code_s390x, code_riscv64
 
 /* ---- States ---------------------------------------------------------------------------------------------------- */
 
-/* A value is BASE + K. In spite of that BASE_TABLE + K is an entry of the table there, WIDTH as above, + ADD + K. */
+/* A value is BASE + K. BASE_UNKNOWN with CODE_GONE: of SP, FP and RA's register that it is another one than at the
+ * entry, because an instruction has taken it from elsewhere than from the function's own frame. In spite of that BASE_TABLE + K is an entry of the table there, WIDTH as above, + ADD + K. */
 enum {
     BASE_UNKNOWN,
     BASE_NUMBER,  /* 0 */
@@ -194,6 +195,8 @@ struct code_slot {
     int64_t k;
     uint8_t base;
 };
+
+enum { CODE_GONE = 1 };
 
 enum { CODE_SLOTS = 40, CODE_MIXED = INT32_MAX, CODE_ENTERS = 1 << 30 };
 
@@ -240,6 +243,7 @@ struct code_report {
     uint64_t silent;      /* where a rule can be neither confirmed nor refuted */
     uint64_t corrected;   /* where the row is the code's */
     uint64_t cfa, ra, fp; /* corrected for this */
+    uint64_t lost;        /* whose row is wrong, and the code does not know the right one: it has none */
     uint64_t derived;     /* of code without CFI, with a row now */
     bool other_spans;     /* entries of CFI have come or gone */
 };
@@ -340,6 +344,8 @@ struct code_watch {
     /* Whether STATE, that of a jump by a table or into the middle of a unit, may be that of PC: where a table ends is
      * seldom known for sure, and what it seems to lead to may jump elsewhere. */
     bool (*agrees)(void *ctx, uint64_t pc, const struct code_state *state);
+    /* Whether something else holds of register REG from NEXT on, as if the instruction in front had restored it. */
+    bool (*restores)(void *ctx, uint64_t next, unsigned reg);
     void *ctx;
 };
 
@@ -360,6 +366,11 @@ void code_after_call(const struct code_cpu *cpu, struct code_state *state, const
 bool code_has_row(const struct code_unit *unit, uint64_t pc);
 /* The CFI of UNIT goes: its code is as if it had never had any, and nothing is known of who enters it. */
 void code_drop_cfi(struct code *code, struct code_unit *unit);
+
+/* Leaves in HELD what of STATE is true for the frame that calls CALLEE, or what is not known, NULL, until that returns:
+ * SP has not moved in it, and what the callee may change counts no more. */
+void code_hold(const struct code_cpu *cpu, struct code_state *held, const struct code_state *state,
+               const struct code_unit *callee);
 
 bool code_is_outlined(const struct code *code, const struct code_unit *unit);
 

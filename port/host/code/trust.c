@@ -24,6 +24,11 @@ static struct sfu_rule rule_of(uint32_t reg, int64_t offset, bool dereference)
                              reg << RULE_NUMBER | RULE_REGISTER | (dereference ? RULE_DEREFERENCE : 0u)};
 }
 
+static bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
+{
+    return a->control == b->control && a->offset == b->offset;
+}
+
 static bool fits(int64_t offset)
 {
     return offset == (int32_t)offset;
@@ -125,7 +130,8 @@ static bool find_entry(const struct code_cpu *cpu, const struct code_state *stat
 
 /* ---- Judgement ------------------------------------------------------------------------------------------------- */
 
-enum verdict { CONFIRMED, SILENT, CORRECTED };
+/* REFUTED: what the rule names is something else for sure, and the code does not know where it should be. */
+enum verdict { CONFIRMED, SILENT, CORRECTED, REFUTED };
 
 /* Whether RULE is a slot below SP, and REG still has its value: what an epilogue leaves standing. tables.c mends that
  * if it is asked to. */
@@ -138,8 +144,9 @@ static bool is_stale(const struct code_cpu *cpu, const struct code_state *state,
            is_at(&state->reg[reg], base_of(cpu, reg), 0, is_signed);
 }
 
+/* REFUTED: the row is wrong, and there is no other. */
 struct judgement {
-    enum verdict cfa, ra, fp;
+    enum verdict cfa, ra, fp, row;
 };
 
 /* What is not confirmed is not known. */
@@ -150,41 +157,120 @@ static void silence(struct judgement *j)
     j->fp = j->fp == CONFIRMED ? CONFIRMED : SILENT;
 }
 
-/* Whether RULE counts from a register that callees may change: the row of a call would be right in that frame alone,
- * and elsewhere CFI knows better what SP is, as behind a loop that touches each page of a large frame. */
+/* Whether RULE counts from a register that callees may change. */
 static bool is_changed(const struct code_cpu *cpu, const struct sfu_rule *rule)
 {
     return rule->control & RULE_REGISTER && cpu->changed >> (rule->control >> RULE_NUMBER) & 1;
 }
 
-/* Judges the rules of ROW by STATE, which holds at its PC, and corrects them. */
-static void judge(const struct code_cpu *cpu, const struct code_state *state, struct cfi_row *row,
-                  struct judgement *j)
+/* Whether VALUE is known, and another one than what the function was entered with. What lies near SP, or is an entry of
+ * a table, may be anything. */
+static bool is_other(const struct code_value *value)
 {
-    struct code_value cfa = code_evaluate(state, &row->cfa), ra = code_evaluate(state, &row->ra);
-    struct code_value fp = code_evaluate(state, &row->fp);
-    struct cfi_row fixed = *row;
-    bool is_signed = false, unused;
+    return value->base == BASE_UNKNOWN ? value->k == CODE_GONE
+                                       : value->base == BASE_NUMBER || value->base > BASE_NEAR;
+}
 
-    *j = (struct judgement){SILENT, SILENT, SILENT};
-    if (state->caller != CALLER_KNOWN)
+/* What holds at an instruction: in front of it and, if it is a call, in the frame that waits for the callee, which a
+ * lookup of the return address finds by the same row. A reader knows no registers there but SP and FP. Elsewhere both
+ * are the same. */
+struct view {
+    const struct code_state *state, *held;
+};
+
+static enum verdict judge_cfa(const struct code_cpu *cpu, const struct view *v, const struct cfi_row *row,
+                              struct cfi_row *fixed)
+{
+    const struct code_value cfa = code_evaluate(v->state, &row->cfa), held = code_evaluate(v->held, &row->cfa);
+    const bool confirmed = is_at(&cfa, BASE_CFA, 0, false);
+
+    if (confirmed && is_at(&held, BASE_CFA, 0, false))
+        return CONFIRMED;
+    /* A register that callees may change is soon another one, and CFI knows better what SP is, as behind a loop that
+     * touches each page of a large frame; unless CFI counts from such a register, too. */
+    if (find_cfa(cpu, v->held, &fixed->cfa) && (!is_changed(cpu, &fixed->cfa) || is_changed(cpu, &row->cfa)))
+        return CORRECTED;
+    fixed->cfa = row->cfa;
+    return confirmed ? CONFIRMED : is_other(&cfa) && cfa.base != BASE_ALIGNED ? REFUTED : SILENT;
+}
+
+static enum verdict judge_ra(const struct code_cpu *cpu, const struct view *v, const struct cfi_row *row,
+                             struct cfi_row *fixed)
+{
+    const struct code_value ra = code_evaluate(v->state, &row->ra), held = code_evaluate(v->held, &row->ra);
+    const bool confirmed = is_at(&ra, BASE_RETURN, 0, row->signed_ra);
+
+    if ((confirmed && is_at(&held, BASE_RETURN, 0, row->signed_ra)) ||
+        (cpu->link && is_stale(cpu, v->state, &row->ra, cpu->ra, row->signed_ra)))
+        return CONFIRMED;
+    if (find_entry(cpu, v->held, cpu->ra, true, &fixed->ra, &fixed->signed_ra))
+        return CORRECTED;
+    fixed->ra = row->ra;
+    fixed->signed_ra = row->signed_ra;
+    return confirmed ? CONFIRMED : cpu->link && is_other(&ra) ? REFUTED : SILENT;
+}
+
+static enum verdict judge_fp(const struct code_cpu *cpu, const struct view *v, const struct cfi_row *row,
+                             struct cfi_row *fixed)
+{
+    const uint8_t base = base_of(cpu, cpu->fp);
+    const struct code_value fp = code_evaluate(v->state, &row->fp), held = code_evaluate(v->held, &row->fp);
+    const bool confirmed = is_at(&fp, base, 0, false);
+    bool unused;
+
+    if ((confirmed && is_at(&held, base, 0, false)) || is_stale(cpu, v->state, &row->fp, cpu->fp, false))
+        return CONFIRMED;
+    if (find_entry(cpu, v->held, cpu->fp, false, &fixed->fp, &unused))
+        return CORRECTED;
+    fixed->fp = row->fp;
+    return confirmed ? CONFIRMED : is_other(&fp) ? REFUTED : SILENT;
+}
+
+static bool is_register(const struct sfu_rule *rule)
+{
+    return (rule->control & (RULE_REGISTER | RULE_DEREFERENCE)) == RULE_REGISTER;
+}
+
+/* Whether a row of which J judges the rules mixes this function's frame with something else. Where SP is on another
+ * stack, all of its rules may be right for that: so a switch of threads begins. Then none may be of this frame. */
+static bool is_mixed(const struct code_cpu *cpu, const struct code_state *state, const struct cfi_row *row,
+                     const struct judgement *j)
+{
+    const struct code_value *sp = &state->reg[cpu->sp];
+
+    if (sp->base == BASE_CFA || sp->base == BASE_ALIGNED || j->cfa == CONFIRMED)
+        return j->cfa == REFUTED || j->ra == REFUTED || j->fp == REFUTED;
+    return sp->base == BASE_UNKNOWN && sp->k == CODE_GONE && row->cfa.control >> RULE_NUMBER == cpu->sp &&
+           ((j->ra == CONFIRMED && is_register(&row->ra)) || (j->fp == CONFIRMED && is_register(&row->fp)));
+}
+
+/* Judges the rules of ROW by what holds at its PC, and corrects them. */
+static void judge(const struct code_cpu *cpu, const struct view *v, struct cfi_row *row, struct judgement *j)
+{
+    struct cfi_row fixed = *row;
+
+    *j = (struct judgement){SILENT, SILENT, SILENT, SILENT};
+    if (v->state->caller != CALLER_KNOWN)
         return;
-    *j = (struct judgement){CONFIRMED, CONFIRMED, CONFIRMED};
-    if (!is_at(&cfa, BASE_CFA, 0, false))
-        j->cfa = find_cfa(cpu, state, &fixed.cfa) && !is_changed(cpu, &fixed.cfa) ? CORRECTED : SILENT;
-    if (!is_at(&ra, BASE_RETURN, 0, row->signed_ra) &&
-        !(cpu->link && is_stale(cpu, state, &row->ra, cpu->ra, row->signed_ra))) {
-        j->ra = find_entry(cpu, state, cpu->ra, true, &fixed.ra, &is_signed) ? CORRECTED : SILENT;
-        fixed.signed_ra = is_signed;
+    j->cfa = judge_cfa(cpu, v, row, &fixed);
+    j->ra = judge_ra(cpu, v, row, &fixed);
+    j->fp = judge_fp(cpu, v, row, &fixed);
+    if (is_mixed(cpu, v->state, row, j)) {
+        j->row = REFUTED;
+        return;
     }
-    if (!is_at(&fp, BASE_ENTRY + cpu->fp, 0, false) && !is_stale(cpu, state, &row->fp, cpu->fp, false))
-        j->fp = find_entry(cpu, state, cpu->fp, false, &fixed.fp, &unused) ? CORRECTED : SILENT;
     /* The rules of a row belong together: those for RA and FP count from its CFA. Where SP is not known, as behind
      * a switch to another stack, code does not know whose frame this is. */
-    if (j->cfa != SILENT && j->ra != SILENT && j->fp != SILENT && state->reg[cpu->sp].base != BASE_UNKNOWN)
+    if ((j->cfa == CONFIRMED || j->cfa == CORRECTED) && (j->ra == CONFIRMED || j->ra == CORRECTED) &&
+        (j->fp == CONFIRMED || j->fp == CORRECTED) && v->state->reg[cpu->sp].base != BASE_UNKNOWN) {
+        j->row = same_rule(&fixed.cfa, &row->cfa) && same_rule(&fixed.ra, &row->ra) &&
+                         same_rule(&fixed.fp, &row->fp) && fixed.signed_ra == row->signed_ra
+                     ? CONFIRMED
+                     : CORRECTED;
         *row = fixed;
-    else
+    } else {
         silence(j);
+    }
 }
 
 /* The row that STATE says, without any CFI. Returns false if a part of it is not known. */
@@ -245,23 +331,23 @@ static const struct cfi_row *row_at(struct trust *t, uint64_t pc)
     return below > 0 && pc < t->cfi.list[below - 1].end ? &t->cfi.list[below - 1] : NULL;
 }
 
-static bool same_rule(const struct sfu_rule *a, const struct sfu_rule *b)
-{
-    return a->control == b->control && a->offset == b->offset;
-}
-
 static bool same_rules(const struct cfi_row *a, const struct cfi_row *b)
 {
     return a->kind == b->kind && a->trap == b->trap && a->signed_ra == b->signed_ra &&
            same_rule(&a->cfa, &b->cfa) && same_rule(&a->ra, &b->ra) && same_rule(&a->fp, &b->fp);
 }
 
-/* CFI that changes behind a call says that the call does not return, because a call that does leaves the frame as it
- * was. */
+/* CFI that changes behind a call, or behind the padding there, says that the call does not return, because a call that
+ * does leaves the frame as it was. */
 static bool is_boundary(void *ctx, uint64_t pc, uint64_t next)
 {
-    const struct cfi_row *a = row_at(ctx, pc), *b = row_at(ctx, next);
+    struct trust *t = ctx;
+    const struct cfi_row *a = row_at(t, pc), *b = row_at(t, next);
 
+    if (a != NULL && a == b && image_is_padding(t->code->image, next, a->end)) {
+        next = a->end;
+        b = row_at(t, next);
+    }
     return a != NULL && b != NULL && a != b && b->start == next;
 }
 
@@ -308,8 +394,8 @@ static bool admit(void *ctx, uint64_t pc, struct code_state *state)
     if (row == NULL || row->kind != CFI_RULES)
         return false;
     copy = *row;
-    judge(t->cpu, state, &copy, &j);
-    if (j.cfa != CONFIRMED || j.ra != CONFIRMED || j.fp != CONFIRMED)
+    judge(t->cpu, &(struct view){state, state}, &copy, &j);
+    if (j.cfa != CONFIRMED || j.ra != CONFIRMED || j.fp != CONFIRMED || j.row == REFUTED)
         return false;
     memset(&seed, 0, sizeof seed);
     seed.reg[CODE_ZERO] = state->reg[CODE_ZERO];
@@ -340,21 +426,22 @@ static bool agrees(void *ctx, uint64_t pc, const struct code_state *state)
     if (t->alone || row == NULL || row->kind != CFI_RULES)
         return t->alone;
     copy = *row;
-    judge(t->cpu, state, &copy, &j);
-    return j.cfa != CORRECTED && j.ra != CORRECTED && j.fp != CORRECTED;
+    judge(t->cpu, &(struct view){state, state}, &copy, &j);
+    return j.cfa != CORRECTED && j.ra != CORRECTED && j.fp != CORRECTED && j.row != REFUTED;
 }
 
-/* Whether ROW counts from a register that callees may change. Behind a call it would hold for nobody. */
-static bool needs_changed(const struct code_cpu *cpu, const struct cfi_row *row)
+/* CFI begins to say something else of REG at NEXT. */
+static bool restores(void *ctx, uint64_t next, unsigned reg)
 {
-    const struct sfu_rule *rules[] = {&row->cfa, &row->ra, &row->fp};
-    unsigned i;
+    struct trust *t = ctx;
+    const struct cfi_row *a = row_at(t, next - 1), *b = row_at(t, next);
+    const struct sfu_rule *before, *behind;
 
-    for (i = 0; i < 3; i++)
-        if (row->kind == CFI_RULES && rules[i]->control & RULE_REGISTER &&
-            cpu->changed >> (rules[i]->control >> RULE_NUMBER) & 1)
-            return true;
-    return false;
+    if (a == NULL || b == NULL || a == b)
+        return false;
+    before = reg == t->cpu->sp ? &a->cfa : reg == t->cpu->fp ? &a->fp : &a->ra;
+    behind = reg == t->cpu->sp ? &b->cfa : reg == t->cpu->fp ? &b->fp : &b->ra;
+    return !same_rule(before, behind);
 }
 
 /* Why STATE, that of an interrupt's entry, gives no row. */
@@ -382,7 +469,7 @@ static const char *why_lost(struct trust *t, const struct code_state *state)
         return "the code does not show where the interrupted FP is";
     if (!code_is_sure(t->code, t->unit, state))
         return "SP changes to another stack, and the code does not end in a return from there";
-    return "the row would count from a register that the function called here may change";
+    return "the row would count from a register that is not known while the function called here runs";
 }
 
 /* Notes the SIZE bytes at PC as ones without a row. */
@@ -392,14 +479,76 @@ static void lose(struct trust *t, uint64_t pc, unsigned size, const char *why)
     t->lost[t->num_lost++] = (struct code_lost){pc, pc + size, why};
 }
 
-/* The callee of FACT returns with another FP. Who is below it has that already: so the row of the call says nothing by
- * FP, which is what the frame that has called is found by. */
-static bool call_spoils(const struct code *code, const struct code_fact *fact)
+/* What holds at the instruction of FACT, in front of which STATE does. HELD is room for a state. A callee that returns
+ * with another FP has that already while it is above this frame. */
+static struct view view_of(const struct code *code, const struct code_fact *fact, const struct code_state *state,
+                           struct code_state *held)
 {
-    const struct code_unit *callee =
-        fact->flow == CODE_CALL && fact->target != 0 ? code_unit_at(code, fact->target) : NULL;
+    unsigned i;
 
-    return callee != NULL && callee->spoils;
+    if (fact->flow != CODE_CALL || fact->link != 0)
+        return (struct view){state, state};
+    code_hold(code->cpu, held, state, fact->target != 0 ? code_unit_at(code, fact->target) : NULL);
+    for (i = 0; i < CODE_REAL + 2u; i++)
+        if (i != code->cpu->sp && i != code->cpu->fp)
+            memset(&held->reg[i], 0, sizeof held->reg[i]);
+    return (struct view){state, held};
+}
+
+/* Takes what the code alone says of the SIZE bytes at PC. */
+static void take_alone(struct trust *t, uint64_t pc, unsigned size, const struct view *v)
+{
+    struct cfi_row row;
+
+    if (size == 0)
+        return;
+    if (!code_is_sure(t->code, t->unit, v->state) || !derive(t->cpu, v->held, &row)) {
+        if (v->state->caller == CALLER_INTERRUPTED || v->state->caller == CALLER_UNCERTAIN)
+            lose(t, pc, size, why_lost(t, v->state));
+        return;
+    }
+    t->own.corrected += size;
+    row.start = pc;
+    row.end = pc + size;
+    collect(&t->fixed, &row);
+}
+
+/* Why the code takes away a row that J has judged. */
+static const char *why_refuted(const struct judgement *j)
+{
+    return j->ra == REFUTED   ? "the code has overwritten the return address, and no copy of it is in reach"
+           : j->fp == REFUTED ? "the code has overwritten FP, and no copy of it is in reach"
+                              : "the code has changed SP, and the CFA is not in reach";
+}
+
+/* Counts SIZE bytes whose row J has judged. */
+static void count_judged(struct code_report *own, const struct judgement *j, unsigned size)
+{
+    own->reached += size;
+    if (j->row == REFUTED) {
+        own->lost += size;
+        return;
+    }
+    if (j->cfa == CONFIRMED && j->ra == CONFIRMED && j->fp == CONFIRMED)
+        own->confirmed += size;
+    if (j->cfa == SILENT || j->ra == SILENT || j->fp == SILENT)
+        own->silent += size;
+    if (j->row != CORRECTED)
+        return;
+    own->corrected += size;
+    own->cfa += j->cfa == CORRECTED ? size : 0;
+    own->ra += j->ra == CORRECTED ? size : 0;
+    own->fp += j->fp == CORRECTED ? size : 0;
+}
+
+/* Whether CFI changes the rule for the CFA from that of LAST to that of ROW where the code, in STATE, does nothing to
+ * it: LAST's is still true, and ROW's is not. Nobody comes this way. The cold part of a function may begin like that,
+ * behind a call or an exception that does not come back. */
+static bool is_other_way(const struct code_state *state, const struct cfi_row *last, const struct cfi_row *row)
+{
+    const struct code_value cfa = code_evaluate(state, &last->cfa);
+
+    return !same_rule(&last->cfa, &row->cfa) && is_at(&cfa, BASE_CFA, 0, false);
 }
 
 static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const struct code_state *state)
@@ -407,54 +556,36 @@ static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const 
     struct trust *t = ctx;
     unsigned size = fact->size;
     const struct cfi_row *row = row_at(t, pc);
-    struct code_state without_fp;
+    struct code_state held;
+    const struct view v = view_of(t->code, fact, state, &held);
     struct cfi_row fixed;
     struct judgement j;
 
     if (t->finds)
         code_note_register(t->all, pc, fact, state);
-    if (call_spoils(t->code, fact)) {
-        without_fp = *state;
-        memset(&without_fp.reg[t->cpu->fp], 0, sizeof *without_fp.reg);
-        state = &without_fp;
-    }
     if (t->alone) {
-        if (size == 0 || !code_is_sure(t->code, t->unit, state) || !derive(t->cpu, state, &fixed) ||
-            (fact->flow == CODE_CALL && fact->link == 0 && needs_changed(t->cpu, &fixed))) {
-            if (size > 0 && (state->caller == CALLER_INTERRUPTED || state->caller == CALLER_UNCERTAIN))
-                lose(t, pc, size, why_lost(t, state));
-            return;
-        }
-        t->own.corrected += size;
-        fixed.start = pc;
-        fixed.end = pc + size;
-        collect(&t->fixed, &fixed);
+        take_alone(t, pc, size, &v);
         return;
     }
     if (row == NULL || size == 0 || row->kind != CFI_RULES)
         return;
     fixed = *row;
-    judge(t->cpu, state, &fixed, &j);
-    /* A CFA of CFI that was right so far and is not from here on, where the code has done nothing to it: nobody comes
-     * this way. The cold part of a function may begin like that. */
-    if (t->row != NULL && t->row != row && t->next == pc && row->start == pc && j.cfa == CORRECTED)
+    judge(t->cpu, &v, &fixed, &j);
+    if (t->row != NULL && t->row != row && t->next == pc && row->start == pc && j.cfa == CORRECTED &&
+        is_other_way(state, t->row, row))
         t->doubtful = true;
     t->row = j.cfa == CONFIRMED ? row : NULL;
     t->next = pc + size;
-    t->own.reached += size;
-    if (j.cfa == CONFIRMED && j.ra == CONFIRMED && j.fp == CONFIRMED)
-        t->own.confirmed += size;
-    if (j.cfa == SILENT || j.ra == SILENT || j.fp == SILENT)
-        t->own.silent += size;
-    if (same_rules(row, &fixed))
+    count_judged(&t->own, &j, size);
+    if (j.row != CORRECTED && j.row != REFUTED)
         return;
-    t->own.corrected += size;
-    t->own.cfa += j.cfa == CORRECTED ? size : 0;
-    t->own.ra += j.ra == CORRECTED ? size : 0;
-    t->own.fp += j.fp == CORRECTED ? size : 0;
     fixed.by_code = true;
     fixed.start = pc;
     fixed.end = pc + size;
+    if (j.row == REFUTED) {
+        fixed.kind = CFI_LOST;
+        fixed.why = why_refuted(&j);
+    }
     collect(&t->fixed, &fixed);
 }
 
@@ -473,7 +604,8 @@ static void put(struct rows *rows, const struct cfi_row *row, uint64_t start, ui
 
     if (start >= end)
         return;
-    if (last != NULL && last->end == start && last->kind != CFI_LOST && same_rules(last, row)) {
+    if (last != NULL && last->end == start &&
+        (row->kind == CFI_LOST ? last->kind == CFI_LOST && last->why == row->why : same_rules(last, row))) {
         last->end = end;
         return;
     }
@@ -519,6 +651,7 @@ static void add_report(struct code_report *sum, const struct code_report *r)
     sum->cfa += r->cfa;
     sum->ra += r->ra;
     sum->fp += r->fp;
+    sum->lost += r->lost;
 }
 
 /* Whether FDE begins as a function does that is called. */
@@ -532,7 +665,7 @@ static bool begins_as_function(const struct code *code, const struct cfi_fde *fd
         return false;
     code_entry(code->cpu, &entry);
     row = rows->list[0];
-    judge(code->cpu, &entry, &row, &j);
+    judge(code->cpu, &(struct view){&entry, &entry}, &row, &j);
     return j.cfa == CONFIRMED && j.ra == CONFIRMED && j.fp == CONFIRMED;
 }
 
@@ -670,7 +803,7 @@ static void keep_rows(struct code_unit *unit, struct trust *t)
 static void compare_unit(struct code *code, struct code_unit *unit, struct trust *t)
 {
     struct cfi_fde *fde = unit->fde != NULL ? &code->cfi->fdes[unit->fde - code->cfi->fdes] : NULL;
-    const struct code_watch watch = {compare, is_boundary, admit, agrees, t};
+    const struct code_watch watch = {compare, is_boundary, admit, agrees, restores, t};
 
     memset(t, 0, sizeof *t);
     t->code = t->all = code;

@@ -1578,10 +1578,11 @@ def entries_without_rows():
     must(re.search(r"handle\+0x0 .*: \d+ bytes have no row: entries meet here that differ in how far SP is", log), log)
 
 
-ARM_SWITCH = """push {r4, lr}\n.cfi_def_cfa_offset 8\n.cfi_offset 14, -4\nmov r2, sp\nstr r2, [r0]\nmov sp, r1
-        pop {r4, pc}"""
+ARM_SWITCH = """push {r4, BP, lr}\n.cfi_def_cfa_offset 12\n.cfi_offset FPN, -8\n.cfi_offset 14, -4\nmov r2, sp
+        str r2, [r0]\nmov sp, r1\npop {r4, BP, pc}"""
 SWITCH = {
-    "thumb": ARM_SWITCH, "arm": ARM_SWITCH, "riscv64": RISCV_SWITCH, "riscv32": RISCV_SWITCH,
+    "thumb": ARM_SWITCH.replace("FPN", "7"), "arm": ARM_SWITCH.replace("FPN", "11"),
+    "riscv64": RISCV_SWITCH, "riscv32": RISCV_SWITCH,
     "x86_64": """push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\nmov %rsp, %rdx\nmov %rdx, (%rdi)
         mov %rsi, %rsp\npop %rbp\n.cfi_adjust_cfa_offset -8\n.cfi_restore 6\nret""",
     "s390x": """stmg %r11, %r15, 88(%r15)\n.cfi_offset 11, -72\n.cfi_offset 14, -48\nlgr %r4, %r15\nstg %r4, 0(%r2)

@@ -144,6 +144,16 @@ $(CODE_SUITES:%=suite-host-code-%): suite-host-code-%: $(HOST)/reads build/tools
 	@$(if $(filter trust,$*),test/tools/toolchain/toolchain.sh riscv >/dev/null)
 	@test/run.sh host-code-$* python3 port/host/test/code.py $*
 
+# What the tables say of PCs.
+$(HOST)/rows: port/host/test/rows.c sfu.c sfu.h test/lib/file.h
+	@mkdir -p $(@D)
+	@$(CC) $(HOST_FLAGS) port/host/test/rows.c sfu.c -o $@
+
+CHECK += host-code-calls
+.PHONY: suite-host-code-calls
+suite-host-code-calls: $(HOST)/rows build/tools/sfu-gen
+	@test/run.sh host-code-calls python3 port/host/test/calls.py
+
 # CODE_SHARE: images with CFI; by default those of the suites decoders, and libraries of RISC-V.
 CODE_SHARE ?= $(sort $(wildcard build/decoders/*-O2/v3/*.x build/decoders/*-Os/v3/*.x \
     /usr/riscv64-linux-gnu/lib/libstdc++.so.6 /usr/lib/*/libLLVM-*.so.1))

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""calls.py: functions in assembly whose call frame information (CFI) is empty or wrong, and what the tables of sfu-gen
+must say of each instruction. What is right follows from the manuals of the CPUs, and stands beside the instruction.
+
+    INSTRUCTION => CFA RA FP     rules as rows.c prints them; * is any rule, and none means that there is no row
+
+A row of a call holds for the frame that waits for the callee, too: no rule there is a register that this may change.
+"""
+import os
+import re
+
+from gen import OUT, Wrong, must, run, test, write
+
+WORK = OUT + "/work/calls"
+ROWS = OUT + "/rows"
+
+# The assembler, the linker and their options; SP and CFA at the entry; RA's register, FP; how to store, to load and to
+# move registers; the size of a register; a call.
+CPUS = {
+    "x86_64": (["as"], ["ld"]),
+    "aarch64": (["aarch64-linux-gnu-as"], ["aarch64-linux-gnu-ld"]),
+    "riscv64": (["riscv64-linux-gnu-as", "-march=rv64gc", "-mabi=lp64d"],
+                ["riscv64-linux-gnu-ld", "-m", "elf64lriscv"]),
+    "riscv32": (["riscv64-linux-gnu-as", "-march=rv32gc", "-mabi=ilp32d"],
+                ["riscv64-linux-gnu-ld", "-m", "elf32lriscv"]),
+    "s390x": (["s390x-linux-gnu-as"], ["s390x-linux-gnu-ld"]),
+    "arm": (["arm-none-eabi-as", "-march=armv7ve"], ["arm-none-eabi-ld"]),
+    "thumb": (["arm-none-eabi-as", "-march=armv7e-m"], ["arm-none-eabi-ld"]),
+}
+ARM = ("arm", "thumb")
+WORD = {"riscv32": 4, "arm": 4, "thumb": 4}
+BEFORE = {
+    "riscv64": ".macro LOAD a, b\nld \\a, \\b\n.endm\n.macro STORE a, b\nsd \\a, \\b\n.endm\n.equ W, 8\n",
+    "riscv32": ".macro LOAD a, b\nlw \\a, \\b\n.endm\n.macro STORE a, b\nsw \\a, \\b\n.endm\n.equ W, 4\n",
+    "arm": ".syntax unified\n.arm\nBP .req r11\n", "thumb": ".syntax unified\n.thumb\nBP .req r7\n",
+}
+RETURN = {"s390x": "br %r14", "arm": "bx lr", "thumb": "bx lr"}
+
+# Of functions whose CFI is empty: the call is the first instruction behind which RA's register is another one.
+EMPTY = {
+    "aarch64": """str x30, [sp, #-16]! => r31+0 r30+0 r29+0\nnop => r31+16 * r29+0\nbl leaf => r31+16 [cfa-16] r29+0
+        nop => r31+16 [cfa-16] r29+0\nbl leaf => r31+16 [cfa-16] r29+0\nldr x30, [sp], #16 => r31+16 [cfa-16] r29+0
+        ret => r31+0 r30+0 r29+0""",
+    "riscv": """addi sp, sp, -16 => r2+0 r1+0 r8+0\nSTORE ra, 8(sp) => r2+16 r1+0 r8+0\nnop => r2+16 * r8+0
+        jal leaf => r2+16 [cfa-8] r8+0\njalr a5 => r2+16 [cfa-8] r8+0\nLOAD ra, 8(sp) => r2+16 [cfa-8] r8+0
+        addi sp, sp, 16 => r2+16 * r8+0\nret => r2+0 r1+0 r8+0""",
+    "s390x": """stg %r14, 112(%r15) => r15+160 r14+0 r11+0\naghi %r15, -160 => r15+160 * r11+0
+        brasl %r14, leaf => r15+320 [cfa-48] r11+0\nbasr %r14, %r1 => r15+320 [cfa-48] r11+0
+        lg %r14, 272(%r15) => r15+320 [cfa-48] r11+0\naghi %r15, 160 => r15+320 * r11+0\nbr %r14 => r15+160 r14+0 r11+0""",
+    "arm": """push {r4, lr} => r13+0 r14+0 FP+0\nbl leaf => r13+8 [cfa-4] FP+0\nblx r3 => r13+8 [cfa-4] FP+0
+        nop => r13+8 [cfa-4] FP+0\npop {r4, pc} => r13+8 [cfa-4] FP+0""",
+}
+# RA is in a register that a callee keeps, which a reader of the frame that waits does not know; or nowhere.
+KEPT = {
+    "aarch64": """mov x22, x30 => r31+0 r30+0 r29+0\nbl leaf => r31+0 r30+0 r29+0\nnop => r31+0 r22+0 r29+0
+        mov x30, x22 => r31+0 r22+0 r29+0\nret => r31+0 r30+0 r29+0""",
+    "s390x": """lgr %r10, %r14 => r15+160 r14+0 r11+0\nbrasl %r14, leaf => r15+160 r14+0 r11+0
+        nopr => r15+160 r10+0 r11+0\nbr %r10 => r15+160 r10+0 r11+0""",
+    "riscv": """mv s2, ra => r2+0 r1+0 r8+0\njal leaf => r2+0 r1+0 r8+0\nnop => r2+0 r18+0 r8+0\njr s2 => r2+0 r18+0 r8+0""",
+    "arm": """mov r4, lr => r13+0 r14+0 FP+0\nbl leaf => r13+0 r14+0 FP+0\nnop => r13+0 r4+0 FP+0\nbx r4 => r13+0 r4+0 FP+0""",
+}
+# Right CFI that names a slot which the code has overwritten for all that it knows, with RA in its register still: the
+# call keeps the slot (glibc's _dl_runtime_resolve_vx).
+RESOLVE = {
+    "aarch64": """stp x29, x30, [sp, #-32]!\n.cfi_def_cfa_offset 32\n.cfi_offset 29, -32\n.cfi_offset 30, -24
+        st1 {v0.16b}, [sp], x1 => * * *\nsub sp, sp, x1 => * * *\nbl leaf => r31+32 [cfa-24] [cfa-32]\nudf #0""",
+    "s390x": """stmg %r14, %r15, 112(%r15)\n.cfi_offset 14, -48\naghi %r15, -160\n.cfi_def_cfa_offset 320
+        mvcle %r2, %r4, 0\nxc 272(8, %r15), 272(%r15)\nbrasl %r14, leaf => r15+320 [cfa-48] r11+0\nnopr\nj .""",
+}
+# RA's register is overwritten, and RA is not in reach.
+LOST = {
+    "aarch64": """str x30, [x0, #184] => r31+0 r30+0 r29+0\nadr x30, 2f => r31+0 r30+0 r29+0\nnop => none
+        2: ldr x30, [x0, #184] => none\nret => r31+0 r30+0 r29+0""",
+    "riscv": """STORE ra, 0(a0) => r2+0 r1+0 r8+0\nlla ra, 2f => r2+0 r1+0 r8+0\nnop => none
+        2: LOAD ra, 0(a0) => none\nret => r2+0 r1+0 r8+0""",
+    "s390x": """stg %r14, 0(%r2) => r15+160 r14+0 r11+0\nlarl %r14, 2f => r15+160 r14+0 r11+0\nnopr => none
+        2: lg %r14, 0(%r2) => none\nbr %r14 => r15+160 r14+0 r11+0""",
+    "arm": """str lr, [r0] => r13+0 r14+0 FP+0\nmov lr, #4 => r13+0 r14+0 FP+0\nnop => none
+        ldr lr, [r0] => none\nbx lr => r13+0 r14+0 FP+0""",
+}
+# A call overwrites it.
+CALLED = {
+    "aarch64": "str x30, [x0] => r31+0 r30+0 r29+0\nbl leaf => r31+0 r30+0 r29+0\nnop => none\nbl leaf => none\nb . => none",
+    "riscv": "STORE ra, (a0) => r2+0 r1+0 r8+0\njal leaf => r2+0 r1+0 r8+0\nnop => none\njal leaf => none\nj . => none",
+    "s390x": """stg %r14, 0(%r2) => r15+160 r14+0 r11+0\nbrasl %r14, leaf => r15+160 r14+0 r11+0\nlhi %r1, 0 => none
+        brasl %r14, leaf => none\nlhi %r1, 0 => none\nj . => none""",
+    "arm": "str lr, [r0] => r13+0 r14+0 FP+0\nbl leaf => r13+0 r14+0 FP+0\nnop => none\nbl leaf => none\nb . => none",
+}
+# A scheduler's switch of threads, as its registers lie in a structure: each row is that of one thread or of none.
+SWITCH = {
+    "aarch64": """stp x29, x30, [x0] => r31+0 r30+0 r29+0\nmov x9, sp => r31+0 r30+0 r29+0\nstr x9, [x0, #16]
+        ldp x29, x30, [x1] => r31+0 r30+0 r29+0\nldr x9, [x1, #16] => none\nmov sp, x9 => none\nret => r31+0 r30+0 r29+0""",
+    "riscv": """STORE ra, 0(a0) => r2+0 r1+0 r8+0\nSTORE sp, W(a0)\nSTORE s0, 2*W(a0)\nLOAD ra, 0(a1) => r2+0 r1+0 r8+0
+        LOAD sp, W(a1) => none\nLOAD s0, 2*W(a1) => none\nLOAD s1, 3*W(a1) => r2+0 r1+0 r8+0\nret => r2+0 r1+0 r8+0""",
+    "s390x": """stmg %r6, %r15, 0(%r2) => r15+160 r14+0 r11+0\nlmg %r6, %r14, 0(%r3) => r15+160 r14+0 r11+0
+        lg %r15, 72(%r3) => none\nbr %r14 => r15+160 r14+0 r11+0""",
+    "arm": """str lr, [r0] => r13+0 r14+0 FP+0\nstr BP, [r0, #4]\nmov r2, sp\nstr r2, [r0, #8]\nldr lr, [r1] => r13+0 r14+0 FP+0
+        ldr BP, [r1, #4] => none\nldr r2, [r1, #8] => none\nmov sp, r2 => none\nbx lr => r13+0 r14+0 FP+0""",
+    "x86_64": """mov %rsp, (%rdi) => r7+8 [cfa-8] r6+0\nmov %rbp, 8(%rdi)\nmov (%rsi), %rsp => r7+8 [cfa-8] r6+0
+        mov 8(%rsi), %rbp => none\nret => r7+8 [cfa-8] r6+0""",
+}
+# FP alone is overwritten.
+FP = {
+    "x86_64": """mov %rbp, (%rdi) => r7+8 [cfa-8] r6+0\nmov $5, %ebp => r7+8 [cfa-8] r6+0\nnop => none
+        mov (%rdi), %rbp => none\nret => r7+8 [cfa-8] r6+0""",
+    "aarch64": """str x29, [x0] => r31+0 r30+0 r29+0\nmov x29, xzr => r31+0 r30+0 r29+0\nnop => none
+        ldr x29, [x0] => none\nret => r31+0 r30+0 r29+0""",
+}
+# The CFA goes wrong where a row begins, and on behind it: that is no other way through the function.
+RESTORE = {
+    "x86_64": """sub $16, %rsp => r7+8 [cfa-8] r6+0\n.cfi_adjust_cfa_offset 16\nmov %rbp, 8(%rsp)\n.cfi_rel_offset 6, 8
+        xor %ebp, %ebp => r7+24 [cfa-8] [cfa-16]\nmov 8(%rsp), %rbp => r7+24 [cfa-8] [cfa-16]
+        add $16, %rsp => r7+24 * *\n.cfi_restore 6\nret => r7+8 [cfa-8] r6+0""",
+    "arm": """str lr, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 14, -16\nnop => r13+16 [cfa-16] *
+        ldr lr, [sp] => r13+16 [cfa-16] *\nadd sp, sp, #16 => r13+16 * *\n.cfi_restore 14\nbx lr => r13+0 r14+0 *""",
+    "aarch64": """str x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 30, -16\nldr x30, [sp]
+        add sp, sp, #16 => r31+16 * r29+0\n.cfi_restore 30\nret => r31+0 r30+0 r29+0""",
+    "riscv": """addi sp, sp, -16\n.cfi_def_cfa_offset 16\nSTORE ra, 8(sp)\n.cfi_offset 1, -8\nLOAD ra, 8(sp)
+        addi sp, sp, 16 => r2+16 * r8+0\n.cfi_restore 1\nret => r2+0 r1+0 r8+0""",
+    "s390x": """stg %r14, 112(%r15)\n.cfi_offset 14, -48\naghi %r15, -160\n.cfi_def_cfa_offset 320\nlg %r14, 272(%r15)
+        aghi %r15, 160 => r15+320 * r11+0\n.cfi_restore 14\nbr %r14 => r15+160 r14+0 r11+0""",
+}
+CASES = {"empty CFI": EMPTY, "RA in a register that a callee keeps": KEPT, "a slot that may be overwritten": RESOLVE,
+         "RA overwritten": LOST, "RA overwritten by a call": CALLED, "a switch of threads": SWITCH,
+         "FP overwritten": FP, "a row begins where the CFA goes wrong": RESTORE}
+
+
+def build(cpu, name, text):
+    """Links TEXT with a function `leaf`. Returns the image and its symbols."""
+    image = "%s/%s-%s" % (WORK, name.replace(" ", "-"), cpu)
+    assembler, linker = CPUS[cpu]
+    lines = BEFORE.get(cpu, "")
+    for function, body in (("leaf", RETURN.get(cpu, "ret")), ("f", text)):
+        lines += (".balign 8\n.globl %s\n.type %s, %%function\n%s: .cfi_startproc\n%s\n.cfi_endproc\n.size %s, . - %s\n"
+                  % (function, function, function, body, function, function))
+    lines += ".globl _start\n.type _start, %function\n_start:\nend: .byte 0, 0, 0, 0\n"
+    write(image + ".s", (".text\n" + lines).encode())
+    run(*assembler, image + ".s", "-o", image + ".o")
+    run(*linker, image + ".o", "-o", image)
+    return image, {symbol: int(addr, 16) & ~(1 if cpu == "thumb" else 0)
+                   for addr, symbol in re.findall(r"([0-9a-f]+) [tT] (\w+)", run("nm", image)[0])}
+
+
+def numbered(text):
+    """TEXT with a label in front of each instruction that has its rules beside it, and those."""
+    lines, wanted = [], []
+    for line in text.splitlines():
+        if " => " in line:
+            line, rules = line.split(" => ")
+            lines.append("at%d:" % len(wanted))
+            wanted.append(rules)
+        lines.append(line)
+    return "\n".join(lines), wanted
+
+
+def rows(cpu, image, start, end, *options):
+    """Of each PC its row, or none."""
+    run("build/tools/sfu-gen", "-q", "--address=0", "-o", image + ".sframe", *options, image)
+    found = {}
+    for line in run(ROWS, image + ".sframe", hex(start), hex(end))[0].splitlines():
+        first, last, *rules = line.split()
+        for pc in range(int(first, 16), int(last, 16)):
+            found[pc] = " ".join(rules) if rules else "none"
+    return found
+
+
+def check(cpu, name, text, *options):
+    fp = "r11" if cpu == "arm" else "r7"
+    text, wanted = numbered(text)
+    image, where = build(cpu, name, text)
+    found = rows(cpu, image, where["f"], where["end"], *options)
+    for i, rules in enumerate(wanted):
+        pattern = r"\s".join(r"\S+" if rule == "*" else re.escape(rule.replace("FP", fp)) for rule in rules.split())
+        row = found[where["at%d" % i]]
+        must(rules == "* * *" or re.fullmatch(pattern, row), "instruction %d, 0x%x: %s instead of %s" % (
+            i, where["at%d" % i], row, rules))
+    return "%d instructions" % len(wanted)
+
+
+def main():
+    os.makedirs(WORK, exist_ok=True)
+    for name, texts in CASES.items():
+        for cpu in CPUS:
+            text = texts.get(cpu, texts.get("riscv" if cpu.startswith("riscv") else "arm" if cpu in ARM else cpu))
+            if text is not None:
+                test("%s: %s" % (cpu, name), check, cpu, name, text)
+
+
+main()
