@@ -1465,35 +1465,105 @@ static void go_within(struct run *r, struct code_state *state, uint64_t target, 
             state->reg[i] = unknown;
 }
 
+/* Whether an instruction of the unit begins at PC, if all of it is code. ARM has data in between: there each is
+ * believed. */
+static bool begins_at(struct run *r, uint64_t pc)
+{
+    const struct code *code = r->code;
+    uint64_t size = r->unit->end - r->unit->start, offset;
+    struct code_fact fact;
+
+    if (code->cpu->data_end != NULL || pc < r->unit->start || pc >= r->unit->end)
+        return true;
+    if (r->begins == NULL) {
+        r->begins = zeroed((size_t)size, sizeof *r->begins);
+        for (offset = 0; offset < size; offset += fact.size) {
+            r->begins[offset] = true;
+            memset(&fact, 0, sizeof fact);
+            if (r->index[offset] != 0)
+                fact = r->places[r->index[offset] - 1].fact;
+            else
+                code->cpu->decode(code->decoder, &r->text, r->unit->start + offset, &fact);
+            if (fact.size == 0)
+                break;
+        }
+    }
+    return r->begins[pc - r->unit->start];
+}
+
+/* Whether a way with STATE that may be none is followed to PC. */
+static bool agrees_at(struct run *r, uint64_t pc, const struct code_state *state)
+{
+    return r->watch->agrees == NULL ||
+           (r->watch->agrees(r->watch->ctx, pc, state) && (r->unit->fde == NULL || begins_at(r, pc)));
+}
+
+/* A call leaves the address of NEXT where a callee finds it, and STATE is what holds at its target: a jump. */
+static void push_address(const struct code_cpu *cpu, struct code_state *state, uint64_t next)
+{
+    const struct code_value before = state->reg[cpu->sp],
+                            address = {wrapped(cpu, (int64_t)next), BASE_NUMBER, false, 0, 0};
+
+    if (cpu->link) {
+        state->reg[cpu->ra] = address;
+        return;
+    }
+    store(cpu, state, &before, -8, &address);
+    state->reg[cpu->sp].k -= before.base != BASE_UNKNOWN ? 8 : 0;
+}
+
+/* Whether the first thing that the code at PC does is to take the return address off the stack (x86_64). */
+static bool takes_address(const struct run *r, uint64_t pc)
+{
+    struct code_fact fact;
+    const struct code_cpu *cpu = r->code->cpu;
+
+    return !cpu->link && fact_at(r->code, pc, &fact) && fact.num > 1 && fact.op[0].what == CODE_LOAD &&
+           fact.op[0].base == cpu->sp && fact.op[0].k == 0 && fact.op[1].what == CODE_SET &&
+           fact.op[1].reg == cpu->sp && fact.op[1].k == cpu->word;
+}
+
+/* Whether a call of TARGET, in the middle of the unit, with STATE in front of it, is a jump over data whose address it
+ * leaves. Nobody is called there: CFI says so, or the code. */
+static bool is_over_data(struct run *r, const struct code_state *state, uint64_t target, uint64_t next)
+{
+    struct code_state entry, pushed;
+
+    if (target <= next || target >= r->unit->end)
+        return false;
+    if (r->unit->fde == NULL || r->watch->agrees == NULL)
+        return takes_address(r, target);
+    code_entry(r->code->cpu, &entry);
+    copy_state(&pushed, state);
+    push_address(r->code->cpu, &pushed, next);
+    return !r->watch->agrees(r->watch->ctx, target, &entry) && r->watch->agrees(r->watch->ctx, target, &pushed);
+}
+
 /* A call of TARGET: that is entered as any function is. One of a function's middle is its own, too. GIVE: the call is
- * noted. */
-static void take_call(struct run *r, struct code_state *state, const struct code_fact *fact, uint64_t pc, bool give)
+ * noted. Returns false if nothing comes back. */
+static bool take_call(struct run *r, struct code_state *state, const struct code_fact *fact, uint64_t pc, bool give)
 {
     const struct code_cpu *cpu = r->code->cpu;
+    const uint64_t next = pc + fact->size;
     struct code_unit *callee = fact->target != 0 ? code_unit_at(r->code, fact->target) : NULL;
     struct code_state entry;
+    bool own;
 
     if (fact->link != 0) {
-        take_piece(r, state, fact, pc + fact->size);
-        return;
+        take_piece(r, state, fact, next);
+        return true;
     }
-    if (callee != NULL && (is_own_address(r, fact, pc + fact->size) || is_filler(r, fact, pc + fact->size))) {
-        if (!cpu->link) {
-            struct code_value before = state->reg[cpu->sp],
-                              pushed = {(int64_t)fact->target, BASE_NUMBER, false, 0, 0};
-
-            store(cpu, state, &before, -8, &pushed);
-            state->reg[cpu->sp].k -= before.base != BASE_UNKNOWN ? 8 : 0;
-        } else {
-            state->reg[cpu->ra] = gone;
-        }
-        if (fact->target != pc + fact->size && !give)
+    own = callee != NULL && is_own_address(r, fact, next);
+    if (own || (callee != NULL && is_filler(r, fact, next)) ||
+        (callee == r->unit && is_over_data(r, state, fact->target, next))) {
+        push_address(cpu, state, next);
+        if (!own && !give)
             go(r, fact->target, state);
-        return;
+        return own;
     }
     if (cpu->mode != 0 && callee == r->unit && fact->target != callee->start) {
-        go_within(r, state, fact->target, pc + fact->size);
-        return;
+        go_within(r, state, fact->target, next);
+        return true;
     }
     if (callee != NULL) {
         callee->called |= fact->target == callee->start;
@@ -1506,6 +1576,7 @@ static void take_call(struct run *r, struct code_state *state, const struct code
         go(r, fact->target, &entry);
     }
     code_after_call(cpu, state, callee);
+    return true;
 }
 
 /* Whether STATE is as a function's caller finds it. A jump may have taken the return address from elsewhere than RA. */
@@ -1670,39 +1741,6 @@ static void read_jumps(const struct run *r, struct jumps *jumps, uint32_t bound)
         jumps->targets[jumps->num++] = target;
     }
     drop_twins(jumps);
-}
-
-/* Whether an instruction of the unit begins at PC, if all of it is code. ARM has data in between: there each is
- * believed. */
-static bool begins_at(struct run *r, uint64_t pc)
-{
-    const struct code *code = r->code;
-    uint64_t size = r->unit->end - r->unit->start, offset;
-    struct code_fact fact;
-
-    if (code->cpu->data_end != NULL || pc < r->unit->start || pc >= r->unit->end)
-        return true;
-    if (r->begins == NULL) {
-        r->begins = zeroed((size_t)size, sizeof *r->begins);
-        for (offset = 0; offset < size; offset += fact.size) {
-            r->begins[offset] = true;
-            memset(&fact, 0, sizeof fact);
-            if (r->index[offset] != 0)
-                fact = r->places[r->index[offset] - 1].fact;
-            else
-                code->cpu->decode(code->decoder, &r->text, r->unit->start + offset, &fact);
-            if (fact.size == 0)
-                break;
-        }
-    }
-    return r->begins[pc - r->unit->start];
-}
-
-/* Whether a way with STATE that may be none is followed to PC. */
-static bool agrees_at(struct run *r, uint64_t pc, const struct code_state *state)
-{
-    return r->watch->agrees == NULL ||
-           (r->watch->agrees(r->watch->ctx, pc, state) && (r->unit->fde == NULL || begins_at(r, pc)));
 }
 
 /* STATE jumps by a table, or to a place that is known. Returns false if that is not known, or its targets are not. */
@@ -1883,8 +1921,8 @@ static bool take_step(struct run *r, struct code_state *state, struct code_fact 
     be_sure(r, state, fact);
     if (!give)
         depart(r, state, fact);
-    if (fact->flow == CODE_CALL)
-        take_call(r, state, fact, pc, give);
+    if (fact->flow == CODE_CALL && !take_call(r, state, fact, pc, give))
+        return false;
     return comes_back(r, fact, pc);
 }
 

@@ -162,8 +162,9 @@ extern const struct code_cpu code_x86_64, code_aarch64, code_s390x, code_riscv64
 
 /* ---- States ---------------------------------------------------------------------------------------------------- */
 
-/* A value is BASE + K. BASE_UNKNOWN with CODE_GONE: of SP, FP and RA's register that it is another one than at the
- * entry, because an instruction has taken it from elsewhere than from the function's own frame. In spite of that BASE_TABLE + K is an entry of the table there, WIDTH as above, + ADD + K. */
+/* A value is BASE + K. In spite of that BASE_TABLE + K is an entry of the table there, WIDTH as above, + ADD + K; and
+ * BASE_UNKNOWN + CODE_GONE, of SP, FP and RA's register, another value than at the entry, because an instruction has
+ * taken it from elsewhere than from the function's own frame. */
 enum {
     BASE_UNKNOWN,
     BASE_NUMBER,  /* 0 */

@@ -48,7 +48,8 @@ EMPTY = {
         addi sp, sp, 16 => r2+16 * r8+0\nret => r2+0 r1+0 r8+0""",
     "s390x": """stg %r14, 112(%r15) => r15+160 r14+0 r11+0\naghi %r15, -160 => r15+160 * r11+0
         brasl %r14, leaf => r15+320 [cfa-48] r11+0\nbasr %r14, %r1 => r15+320 [cfa-48] r11+0
-        lg %r14, 272(%r15) => r15+320 [cfa-48] r11+0\naghi %r15, 160 => r15+320 * r11+0\nbr %r14 => r15+160 r14+0 r11+0""",
+        lg %r14, 272(%r15) => r15+320 [cfa-48] r11+0\naghi %r15, 160 => r15+320 * r11+0
+        br %r14 => r15+160 r14+0 r11+0""",
     "arm": """push {r4, lr} => r13+0 r14+0 FP+0\nbl leaf => r13+8 [cfa-4] FP+0\nblx r3 => r13+8 [cfa-4] FP+0
         nop => r13+8 [cfa-4] FP+0\npop {r4, pc} => r13+8 [cfa-4] FP+0""",
 }
@@ -58,8 +59,10 @@ KEPT = {
         mov x30, x22 => r31+0 r22+0 r29+0\nret => r31+0 r30+0 r29+0""",
     "s390x": """lgr %r10, %r14 => r15+160 r14+0 r11+0\nbrasl %r14, leaf => r15+160 r14+0 r11+0
         nopr => r15+160 r10+0 r11+0\nbr %r10 => r15+160 r10+0 r11+0""",
-    "riscv": """mv s2, ra => r2+0 r1+0 r8+0\njal leaf => r2+0 r1+0 r8+0\nnop => r2+0 r18+0 r8+0\njr s2 => r2+0 r18+0 r8+0""",
-    "arm": """mov r4, lr => r13+0 r14+0 FP+0\nbl leaf => r13+0 r14+0 FP+0\nnop => r13+0 r4+0 FP+0\nbx r4 => r13+0 r4+0 FP+0""",
+    "riscv": """mv s2, ra => r2+0 r1+0 r8+0\njal leaf => r2+0 r1+0 r8+0\nnop => r2+0 r18+0 r8+0
+        jr s2 => r2+0 r18+0 r8+0""",
+    "arm": """mov r4, lr => r13+0 r14+0 FP+0\nbl leaf => r13+0 r14+0 FP+0\nnop => r13+0 r4+0 FP+0
+        bx r4 => r13+0 r4+0 FP+0""",
 }
 # Right CFI that names a slot which the code has overwritten for all that it knows, with RA in its register still: the
 # call keeps the slot (glibc's _dl_runtime_resolve_vx).
@@ -82,7 +85,8 @@ LOST = {
 }
 # A call overwrites it.
 CALLED = {
-    "aarch64": "str x30, [x0] => r31+0 r30+0 r29+0\nbl leaf => r31+0 r30+0 r29+0\nnop => none\nbl leaf => none\nb . => none",
+    "aarch64": """str x30, [x0] => r31+0 r30+0 r29+0\nbl leaf => r31+0 r30+0 r29+0\nnop => none
+        bl leaf => none\nb . => none""",
     "riscv": "STORE ra, (a0) => r2+0 r1+0 r8+0\njal leaf => r2+0 r1+0 r8+0\nnop => none\njal leaf => none\nj . => none",
     "s390x": """stg %r14, 0(%r2) => r15+160 r14+0 r11+0\nbrasl %r14, leaf => r15+160 r14+0 r11+0\nlhi %r1, 0 => none
         brasl %r14, leaf => none\nlhi %r1, 0 => none\nj . => none""",
@@ -91,12 +95,14 @@ CALLED = {
 # A scheduler's switch of threads, as its registers lie in a structure: each row is that of one thread or of none.
 SWITCH = {
     "aarch64": """stp x29, x30, [x0] => r31+0 r30+0 r29+0\nmov x9, sp => r31+0 r30+0 r29+0\nstr x9, [x0, #16]
-        ldp x29, x30, [x1] => r31+0 r30+0 r29+0\nldr x9, [x1, #16] => none\nmov sp, x9 => none\nret => r31+0 r30+0 r29+0""",
+        ldp x29, x30, [x1] => r31+0 r30+0 r29+0\nldr x9, [x1, #16] => none\nmov sp, x9 => none
+        ret => r31+0 r30+0 r29+0""",
     "riscv": """STORE ra, 0(a0) => r2+0 r1+0 r8+0\nSTORE sp, W(a0)\nSTORE s0, 2*W(a0)\nLOAD ra, 0(a1) => r2+0 r1+0 r8+0
         LOAD sp, W(a1) => none\nLOAD s0, 2*W(a1) => none\nLOAD s1, 3*W(a1) => r2+0 r1+0 r8+0\nret => r2+0 r1+0 r8+0""",
     "s390x": """stmg %r6, %r15, 0(%r2) => r15+160 r14+0 r11+0\nlmg %r6, %r14, 0(%r3) => r15+160 r14+0 r11+0
         lg %r15, 72(%r3) => none\nbr %r14 => r15+160 r14+0 r11+0""",
-    "arm": """str lr, [r0] => r13+0 r14+0 FP+0\nstr BP, [r0, #4]\nmov r2, sp\nstr r2, [r0, #8]\nldr lr, [r1] => r13+0 r14+0 FP+0
+    "arm": """str lr, [r0] => r13+0 r14+0 FP+0\nstr BP, [r0, #4]\nmov r2, sp\nstr r2, [r0, #8]
+        ldr lr, [r1] => r13+0 r14+0 FP+0
         ldr BP, [r1, #4] => none\nldr r2, [r1, #8] => none\nmov sp, r2 => none\nbx lr => r13+0 r14+0 FP+0""",
     "x86_64": """mov %rsp, (%rdi) => r7+8 [cfa-8] r6+0\nmov %rbp, 8(%rdi)\nmov (%rsi), %rsp => r7+8 [cfa-8] r6+0
         mov 8(%rsi), %rbp => none\nret => r7+8 [cfa-8] r6+0""",
@@ -122,8 +128,20 @@ RESTORE = {
     "s390x": """stg %r14, 112(%r15)\n.cfi_offset 14, -48\naghi %r15, -160\n.cfi_def_cfa_offset 320\nlg %r14, 272(%r15)
         aghi %r15, 160 => r15+320 * r11+0\n.cfi_restore 14\nbr %r14 => r15+160 r14+0 r11+0""",
 }
-CASES = {"empty CFI": EMPTY, "RA in a register that a callee keeps": KEPT, "a slot that may be overwritten": RESOLVE,
-         "RA overwritten": LOST, "RA overwritten by a call": CALLED, "a switch of threads": SWITCH,
+# A call over data, whose address it leaves, with right CFI.
+DATA = {
+    "x86_64": """push %rbx\n.cfi_adjust_cfa_offset 8\ncall 1f => r7+16 [cfa-8] r6+0\n.ascii "\\017\\013hello"
+        .byte 0\n.cfi_adjust_cfa_offset 8\n1: pop %rdi => r7+24 [cfa-8] r6+0\n.cfi_adjust_cfa_offset -8
+        nop => r7+16 [cfa-8] r6+0\ncall leaf => r7+16 [cfa-8] r6+0\npop %rbx => r7+16 [cfa-8] r6+0
+        .cfi_adjust_cfa_offset -8\nret => r7+8 [cfa-8] r6+0""",
+    "aarch64": """str x30, [sp, #-16]!\n.cfi_def_cfa_offset 16\n.cfi_offset 30, -16\nbl 1f => r31+16 [cfa-16] r29+0
+        .word 0x12345678\n1: mov x0, x30 => r31+16 [cfa-16] r29+0\nbl leaf => r31+16 [cfa-16] r29+0
+        ldr x30, [sp], #16 => r31+16 [cfa-16] r29+0\n.cfi_restore 30\n.cfi_def_cfa_offset 0
+        ret => r31+0 r30+0 r29+0""",
+}
+CASES = {"empty CFI": EMPTY, "a call over data": DATA, "RA in a register that a callee keeps": KEPT,
+         "a slot that may be overwritten": RESOLVE, "RA overwritten": LOST, "RA overwritten by a call": CALLED,
+         "a switch of threads": SWITCH,
          "FP overwritten": FP, "a row begins where the CFA goes wrong": RESTORE}
 
 
