@@ -492,7 +492,7 @@ static void joins_far(const struct variant *v)
     enum { ROWS = 70000 };
     static uint8_t far[ROWS + 1024];
     struct sfu_section s[2], *list = NULL;
-    sfu_addr size;
+    size_t size;
     memset(far, 0, sizeof far);
     begin_variant(b, v);
     build_end(b);
@@ -501,7 +501,7 @@ static void joins_far(const struct variant *v)
     memcpy(far + size + ROWS, b->bytes, size);
     for (unsigned i = 0; i < 4; i++)
         far[H_FRE_LEN + i] = (uint8_t)(ROWS >> 8 * (v->big ? 3 - i : i));
-    code(sfu_add(&list, s, 2, far, 2 * size + ROWS, BASE), SFU_OK);
+    code(sfu_add(&list, s, 2, far, (sfu_addr)(2 * size + ROWS), BASE), SFU_OK);
     same(list_length(list), 2);
     same(s[1].addr, BASE + size + ROWS);
 }
