@@ -1,21 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The sfu authors
-"""mutants.py LIST [NUMBER]: breaks a copy of sfu.c, sfu_fast.c or sfu_depot.c in one way after the other; a test has
-to notice each.
+"""mutants.py LIST [NUMBER]: breaks a copy of sfu.c, or of another source, in one way after the other; a test has to
+notice each.
 mutants.py --places LIST...: runs nothing, and says which mutants are of code that is not there.
 
 A LIST says how its tests are run, and lists the mutants that somebody chose. Lines that begin with @:
     @flags NAME=VALUE   for the commands below, which sh runs. They have $OUT, a directory for all mutants, too
     @prepare COMMAND    is run once
     @unchanged TEST     has to pass with the sources as they are
-    @build COMMAND      has to succeed; $DIR has sfu.c, port/fast/ and port/depot/, broken; $1, $2, $3 are TEST's words
+    @build COMMAND      has to succeed; $DIR has sfu.c, port/fast/, port/depot/ and the files of @source, broken; $1, $2, $3 are TEST's words
     @try COMMAND        is a test; of several each is tried until one fails
     @says PATTERN       what the test prints when it fails because of the mutant: a regular expression, with $1, $2, $3
     @limit SECONDS      how long a command may take. What takes longer has noticed the mutant, if there is no @says
-    @source FILE        where functions are looked for first: sfu.c, if nothing is said
-    @generate FUNCTIONS makes mutants by rule, in the functions whose names match: a shell pattern. They are of the
-                        first source
+    @source FILE...     where functions are looked for first: sfu.c, if nothing is said
+    @generate FUNCTIONS makes mutants by rule, in the functions of these files whose names match: a shell pattern
     @generated TEST     is a test of those; of several each is tried until one fails, the first for those that are alike
     @compile COMMAND    makes the code of a mutant: of $1, as $2. Several are of several machines
 Other lines are mutants:   NAME | TEST | FUNCTION: EXPRESSION => REPLACEMENT ;; FUNCTION: ...
@@ -47,8 +46,8 @@ import signal
 import subprocess
 import sys
 
-SOURCES = ["sfu.c", "port/fast/sfu_fast.c", "port/depot/sfu_depot.c"]
-COPIED = SOURCES + ["sfu.h", "port/fast/sfu_fast.h", "port/depot/sfu_depot.h"]
+SOURCES = ["sfu.c", "port/fast/sfu_fast.c", "port/depot/sfu_depot.c"]  # and those of @source
+HEADERS = ["sfu.h", "port/fast/sfu_fast.h", "port/depot/sfu_depot.h"]
 
 TOKEN = re.compile(r"""
     (?P<skip>/\*.*?\*/|//[^\n]*|\#(?:[^\n\\]|\\.)*|\s+)|(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|
@@ -109,14 +108,14 @@ def places_of(text, function, expression):
                 yield tokens[i].start, tokens[i + len(words) - 1].end
 
 
-def broken(sources, changes, first=SOURCES[0]):
+def broken(sources, changes, first):
     """SOURCES with CHANGES made; or what is wrong with them"""
     edits = []
     for change in changes.split(" ;; "):
         function, rest = change.strip().split(": ", 1)
         expression, replacement = rest.split(" =>", 1)
         found = {path: list(places_of(sources[path], function, expression)) for path in SOURCES}
-        path = next((path for path in [first] + SOURCES if found[path]), first)
+        path = next((path for path in first + SOURCES if found[path]), first[0])
         if len(found[path]) != 1:
             return "'%s' is in %s %d times" % (expression, function, len(found[path]))
         edits.append((*found[path][0], path, replacement.strip()))
@@ -405,7 +404,7 @@ class Tests:
     """What a list says of its tests, and its mutants"""
     def __init__(self, path):
         self.steps, self.prepare, self.unchanged, self.chosen = [], [], [], []
-        self.says, self.limit, self.functions, self.source = None, 300, None, SOURCES[0]
+        self.says, self.limit, self.functions, self.sources = None, 300, None, SOURCES[:1]
         self.generated, self.compilers = [], []
         self.out = "build/mutants/" + os.path.basename(path)
         self.environment = {name: value for name, value in os.environ.items() if name not in ("T", "MAKEFLAGS")}
@@ -429,7 +428,8 @@ class Tests:
         elif key == "@unchanged":
             self.unchanged.append(value)
         elif key == "@source":
-            self.source = value
+            self.sources = value.split()
+            SOURCES.extend(path for path in self.sources if path not in SOURCES)
         elif key == "@says":
             self.says = value
         elif key == "@limit":
@@ -471,7 +471,7 @@ class Tests:
         """(None, what noticed it) if a test did. Otherwise (what happened, None). FIRST: only the first test is
         tried."""
         shutil.rmtree(directory, ignore_errors=True)
-        for path in COPIED:
+        for path in SOURCES + HEADERS:
             os.makedirs(os.path.dirname(directory + "/" + path), exist_ok=True)
             with open(directory + "/" + path, "w", encoding="utf-8") as file:
                 file.write(sources[path])
@@ -496,7 +496,7 @@ class Tests:
 
 def read_sources():
     result = {}
-    for path in COPIED:
+    for path in SOURCES + HEADERS:
         with open(path, encoding="utf-8") as file:
             result[path] = file.read()
     return result
@@ -529,7 +529,7 @@ def choose(mutants, number):
 
 def try_chosen(pool, tests, sources):
     def one(name, test, changes):
-        made = broken(sources, changes, tests.source)
+        made = broken(sources, changes, tests.sources)
         return (made, None) if isinstance(made, str) else tests.judge(made, test, "%s/%s" % (tests.out, name))
     for test in [test for test in tests.unchanged if wanted("unchanged " + test)]:
         reason, _ = tests.judge(sources, test, tests.out + "/unchanged")
@@ -543,29 +543,34 @@ def try_chosen(pool, tests, sources):
         print("not ok %s: %s" % (name, reason) if reason else "ok %s: noticed by %s" % (name, noticed), flush=True)
 
 
+def all_mutants_of(tests, sources):
+    """Those of each source: (name, text, whether it is a boundary, the source)"""
+    headers = [sources[path] for path in HEADERS]
+    return [(*mutant, path) for path in tests.sources for mutant in mutants_of(sources[path], tests.functions, headers)]
+
+
 def try_generated(pool, tests, sources, number, equivalent):
-    original = code_of(tests.compilers, tests.source, tests.out + "/original.o")
-    headers = [sources[path] for path in COPIED if path.endswith(".h")]
-    everything = list(mutants_of(sources[tests.source], tests.functions, headers))
+    original = {path: code_of(tests.compilers, path, tests.out + "/original.o") for path in tests.sources}
+    everything = all_mutants_of(tests, sources)
     mutants = choose(everything, number)
 
-    def one(i, name, text):
+    def one(i, name, text, path):
         directory = "%s/%d" % (tests.out, i)
         os.makedirs(directory, exist_ok=True)
-        source = directory + "/" + os.path.basename(tests.source)
+        source = directory + "/" + os.path.basename(path)
         with open(source, "w", encoding="utf-8") as file:
             file.write(text)
         code = code_of(tests.compilers, source, directory + "/made.o")
-        if code is None or code == original:
+        if code is None or code == original[path]:
             shutil.rmtree(directory)
             return "none", None
         result = None, None
         for test in tests.generated or [""]:
-            result = tests.judge({**sources, tests.source: text}, test, directory, name in equivalent)
+            result = tests.judge({**sources, path: text}, test, directory, name in equivalent)
             if result[0] is None or name in equivalent:
                 break
         return result
-    jobs = [(m[0], pool.submit(one, i, m[0], m[1])) for i, m in enumerate(mutants)]
+    jobs = [(m[0], pool.submit(one, i, m[0], m[1], m[3])) for i, m in enumerate(mutants)]
     count = {"noticed": 0, "equivalent": 0, "unnoticed": 0, "none": 0}
     for name, job in jobs:
         result, noticed = job.result()
@@ -585,16 +590,15 @@ def try_generated(pool, tests, sources, number, equivalent):
 
 
 def say_places(lists):
-    sources = read_sources()
-    headers = [sources[path] for path in COPIED if path.endswith(".h")]
     for path in lists:
         tests = Tests(path)
+        sources = read_sources()
         for name, _, changes in tests.chosen:
-            made = broken(sources, changes, tests.source)
+            made = broken(sources, changes, tests.sources)
             if isinstance(made, str):
                 print("%s: %s: %s" % (path, name, made))
         if tests.functions:
-            names = {mutant[0] for mutant in mutants_of(sources[tests.source], tests.functions, headers)}
+            names = {mutant[0] for mutant in all_mutants_of(tests, sources)}
             for name in read_equivalent(path + ".equivalent"):
                 if name not in names:
                     print("%s.equivalent: %s: no rule makes it" % (path, name))

@@ -17,6 +17,12 @@ abi-mutants:
 	@test/tools/toolchain/install.sh check
 	@test/run.sh abi-mutants $(MUTANTS)/abis
 
+## [campaigns] kernel-mutants, cortexm-mutants, print-mutants: N changes of that port by rule
+.PHONY: kernel-mutants cortexm-mutants print-mutants
+kernel-mutants cortexm-mutants print-mutants: %-mutants:
+	@test/tools/toolchain/install.sh core python
+	@test/run.sh $@ $(MUTANTS)/$* $(or $(N),200)
+
 ## [campaigns] fast-mutants: chosen ways to break the fast walker, and N of those by rule
 ## [campaigns] prove-mutants, depot-mutants: chosen ways to break the core, the depot
 fast-mutants prove-mutants depot-mutants: %-mutants: | $(TC)

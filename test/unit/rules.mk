@@ -20,9 +20,9 @@ $(UNIT_TESTS:%.c=build/unit/$(1)/%.o): UNIT_LEVEL := $(or $(4),-O0)
 build/unit/$(1)/%.o: %.c $(UNIT_HEADERS) test/unit/rules.mk
 	@test/tools/toolchain/install.sh $(UNIT_NEEDS_$(1))
 	@mkdir -p $$(@D)
-	$(2) $(UNIT_CFLAGS) $(3) $$(UNIT_LEVEL) -c $$< -o $$@
+	@$(2) $(UNIT_CFLAGS) $(3) $$(UNIT_LEVEL) -c $$< -o $$@
 build/unit/unit-$(1): $(patsubst %.c,build/unit/$(1)/%.o,$(UNIT_TESTS) $(UNIT_OFTEN) sfu.c)
-	$(2) $(3) $$^ -o $$@
+	@$(2) $(3) $$^ -o $$@
 endef
 
 # ---- as it is, and the core under sanitizers: the tests give it blocks of exactly the size that it may read ----
@@ -33,9 +33,9 @@ $(eval $(call unit_program,plain,$(CC)))
 build/unit/sanitized/sfu.o: sfu.c sfu.h test/unit/rules.mk
 	@test/tools/toolchain/install.sh core
 	@mkdir -p $(@D)
-	$(CC) $(UNIT_CFLAGS) $(UNIT_SANITIZERS) -c $< -o $@
+	@$(CC) $(UNIT_CFLAGS) $(UNIT_SANITIZERS) -c $< -o $@
 build/unit/unit-sanitized: build/unit/sanitized/sfu.o $(patsubst %.c,build/unit/plain/%.o,$(UNIT_TESTS) $(UNIT_OFTEN))
-	$(CC) $(UNIT_SANITIZERS) $^ -o $@
+	@$(CC) $(UNIT_SANITIZERS) $^ -o $@
 
 # With T the first alone, or the one that T begins with, which is how a test's name begins.
 unit_programs = $(if $(T),$(or $(filter $(subst :,,$(firstword $(T))),$(1)),$(firstword $(1))),$(1))
