@@ -105,7 +105,7 @@ def asserted(frames):
 def entry_places(cpu, kind):
     """What scenario_entry stops at. Without tables, x86_64's hook knows what it needs for IRETQ only. Without a hook
     there is no row for the instructions that have no PC or SP in memory."""
-    derived = kind.endswith("-derive")
+    derived = kind.endswith(("-derive", "-find"))
     if cpu == "x86_64":
         vectors = [(1, f"vectors+{16 * n}", f"vectors+{16 * n + 16}") for n in (6, 13, 32)]
         entry = [(3, "exception_entry", "exception_entry_end")]
@@ -131,7 +131,8 @@ def entry_places(cpu, kind):
                        [(2, "exception_entry", lost), (2, "exception_restored", "exception_entry_end")]),
                 Places("vectors", vectors, vectors)]
     # Of it only ELR_EL1 had the PC; X2, too, behind the first MRS, which a row of the topmost frame can say.
-    lost = {"aarch64-hook": "exception_saved", "aarch64-derive": "exception_entry+0x40"}.get(kind, "exception_known")
+    by_kind = dict.fromkeys(("aarch64-derive", "aarch64-find"), "exception_entry+0x40")
+    lost = {"aarch64-hook": "exception_saved", **by_kind}.get(kind, "exception_known")
     return [Places("way in", [(1, "exception_entry", "exception_saved")], [(1, "exception_entry", lost)]),
             Places("entry", [(2, "exception_saved+4", "exception_entry_end")],
                    [(2, "exception_restored", "exception_entry_end")] if derived else [])]
@@ -188,7 +189,7 @@ def place_scenarios(cpu, kind):
         result[place] = [ILLEGAL, main_trace(cpu, [f"in_{place}", f"scenario_{place}"])]
         result[f"{place}-irq"] = [ILLEGAL, main_trace(cpu, in_interrupt([f"in_{place}", f"scenario_{place}_irq"]))]
     garbage = GARBAGE.get(cpu, "0x5a5a5a5a5a5a5a5a")
-    if kind.endswith("-derive"):  # on_stack gives SP a value that nobody knows
+    if kind.endswith(("-derive", "-find")):  # on_stack gives SP a value that nobody knows
         return {name: (lines, False) for name, lines in result.items()}
     # A leaf function's caller is lost where a call keeps it on the stack, and s390x's CFA lies above SP.
     for sp, end in ("zero", BAD_STACK), ("ones", BAD_ADDRESS), ("misaligned", NOT_CODE):
@@ -216,7 +217,7 @@ def entry_scenarios(cpu, kind):
                             "scenario_return"])
     # Where it goes on is in no memory: on RISC-V in a register that the breakpoint has written over, and on ARM its SP
     # is in one of another mode.
-    if cpu.startswith(OWN) or (kind.endswith("-derive") and cpu != "x86_64"):
+    if cpu.startswith(OWN) or (kind.endswith(("-derive", "-find")) and cpu != "x86_64"):
         back = Trace(["exception_entry"], NO_FDE)
     result["return"] = [f"fault: {stopped}, address .*", back], False
     if cpu.startswith("aarch64"):
@@ -306,12 +307,12 @@ def scenarios(cpu, kind):
         del result["module"], result["traced"]
         result["call"] = [illegal, main_trace(cpu, ["illegal+0", "on_call", "kernel_handle", "kernel_trap",
                                                     "exception_entry", "call_kernel~!", "scenario_call"])], False
-    if kind.endswith("-derive"):
+    if kind.endswith(("-derive", "-find")):
         result = {name: result[name] for name in DERIVED}
-    if kind in (cpu, f"{cpu}-hook", f"{cpu}-derive"):  # the same assembly in each of the others
+    if kind in (cpu, f"{cpu}-hook", f"{cpu}-derive", f"{cpu}-find"):  # the same assembly in each of the others
         result.update(place_scenarios(cpu, kind))
         result.update(entry_scenarios(cpu, kind))
-    if kind.endswith("-derive"):
+    if kind.endswith(("-derive", "-find")):
         return result
     result["overflow-all"] = [Deep(overflow, main_trace(cpu, ["recurse_all", "recurse_all", (1, None),
                                                               "scenario_overflow_all"]))], False

@@ -1003,7 +1003,8 @@ static void take_stack(const struct code_cpu *cpu, struct code_state *state, con
         state->reg[cpu->ra] = ra;
 }
 
-bool code_move_stack(const struct code_cpu *cpu, struct code_state *state, const struct code_value *before, bool left)
+bool code_move_stack(const struct code_cpu *cpu, struct code_state *state, const struct code_value *before,
+                     bool left)
 {
     const struct code_value *sp = &state->reg[cpu->sp];
     const bool on_stack = before->base == BASE_CFA || before->base == BASE_TRAP;

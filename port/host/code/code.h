@@ -285,12 +285,12 @@ struct code_unit {
     bool switches_well; /* behind a switch of it to another stack a way ends as is believed of that stack */
     bool switches_ill;  /* a way ends otherwise: nothing is believed */
     bool switch_forgotten;
-    bool waits; /* it has instructions without rows because a way ends nowhere yet behind a switch */
+    bool waits;        /* it has instructions without rows because a way ends nowhere yet behind a switch */
     bool says_nothing; /* its CFI is no more than that it is called */
-    bool is_called; /* by a call that was seen */
-    bool jumped_to; /* a jump in the middle of a frame comes to its start */
-    bool bare;      /* it had CFI, which said nothing and was wrong */
-    bool judged;    /* who enters it has been looked for */
+    bool is_called;    /* by a call that was seen */
+    bool jumped_to;    /* a jump in the middle of a frame comes to its start */
+    bool bare;         /* it had CFI, which said nothing and was wrong */
+    bool judged;       /* who enters it has been looked for */
     bool resumes, resumes_otherwise; /* it returns from an interrupt, with SP at RESUMED from the CFA; or not so */
     int64_t resumed;
     struct code_edge *edges;
@@ -381,7 +381,8 @@ bool code_is_left(const struct code_cpu *cpu, const struct code_state *state, co
 
 /* SP, which has been BEFORE, may be on another stack now, as in code.c, "Other stacks". LEFT: it has been stored where
  * no stack is known to be. Returns whether it is. */
-bool code_move_stack(const struct code_cpu *cpu, struct code_state *state, const struct code_value *before, bool left);
+bool code_move_stack(const struct code_cpu *cpu, struct code_state *state, const struct code_value *before,
+                     bool left);
 
 /* Whether an instruction that returns from an interrupt finds in STATE what the CPU has left at the entry. */
 bool code_resumes_well(const struct code_cpu *cpu, const struct code_state *state);

@@ -158,6 +158,66 @@ static void note_resume(struct trial *t, const struct code_state *state)
         t->ends->resumes_ill = true;
 }
 
+/* Whether nothing but padding comes from PC on, or a function: a call in front of it does not come back. */
+static bool ends_at(const struct code *code, uint64_t pc)
+{
+    const struct code_unit *unit = code_unit_at(code, pc);
+
+    return unit == NULL || begins_function(code, pc) || image_is_padding(code->image, pc, unit->end);
+}
+
+/* The register that has what the call of FACT, at PC, calls; or CODE_NONE. */
+static unsigned register_of_call(const struct code *code, uint64_t pc, const struct code_fact *fact)
+{
+    static const uint8_t amd64[8] = {0, 2, 1, 3, 7, 6, 4, 5}; /* the DWARF numbers */
+    const uint8_t *p = fact->target == 0 ? image_instructions(code->image, pc, fact->size) : NULL;
+    const uint32_t word = p != NULL && fact->size <= 4 ? (uint32_t)load_number(p, fact->size, code->image->big) : 0;
+
+    if (p == NULL)
+        return CODE_NONE;
+    switch (code->image->header.e_machine) {
+    case EM_X86_64: /* ff /2, perhaps behind REX.B */
+        if (fact->size == 2 && p[0] == 0xff && p[1] >> 3 == 0x1a)
+            return amd64[p[1] & 7];
+        return fact->size == 3 && p[0] == 0x41 && p[1] == 0xff && p[2] >> 3 == 0x1a ? 8u + (p[2] & 7) : CODE_NONE;
+    case EM_AARCH64: { /* blr; instructions are little-endian */
+        const uint32_t blr = (uint32_t)load_number(p, 4, false);
+
+        return (blr & 0xfffffc1f) == 0xd63f0000 ? blr >> 5 & 31 : CODE_NONE;
+    }
+    case EM_RISCV: /* jalr ra, 0(r); c.jalr */
+        if (fact->size == 4)
+            return (word & 0xfff07fff) == 0x000000e7 ? word >> 15 & 31 : CODE_NONE;
+        return (word & 0xf07f) == 0x9002 ? word >> 7 & 31 : CODE_NONE;
+    case EM_S390: /* basr */
+        return fact->size == 2 && p[0] == 0x0d ? p[1] & 15 : CODE_NONE;
+    default: /* blx */
+        if (fact->size == 4)
+            return (word & 0x0ffffff0) == 0x012fff30 ? word & 15 : CODE_NONE;
+        return (word & 0xff87) == 0x4780 ? word >> 3 & 15 : CODE_NONE;
+    }
+}
+
+/* Whether FACT calls what a register has that functions keep for their callers, as it was at the entry: a function that
+ * was called does not know what that is. The first instructions of a thread do. */
+static bool calls_kept(const struct trial *t, const struct code_state *state, uint64_t pc,
+                       const struct code_fact *fact)
+{
+    const unsigned reg = t->called ? register_of_call(t->code, pc, fact) : CODE_NONE;
+
+    return reg < CODE_REAL && state->reg[reg].base == BASE_ENTRY + reg && state->reg[reg].k == 0;
+}
+
+/* What registers that a function keeps have at its entry has a name, too. */
+static void name_kept(const struct code_cpu *cpu, struct code_state *state)
+{
+    unsigned i;
+
+    for (i = 0; i < CODE_REAL; i++)
+        if (!(cpu->changed >> i & 1) && state->reg[i].base == BASE_UNKNOWN && i != cpu->sp && i != cpu->ra)
+            state->reg[i] = (struct code_value){0, (uint8_t)(BASE_ENTRY + i), false, 0, 0};
+}
+
 /* A call that FACT, of PC, makes. Returns whether it may come back. */
 static bool take_call(struct trial *t, struct code_state *state, const struct code_fact *fact, uint64_t pc)
 {
@@ -178,8 +238,9 @@ static bool take_call(struct trial *t, struct code_state *state, const struct co
     }
     t->ends->misaligned |= !cpu->link && sp->base == BASE_CFA && sp->k % 16 != 0;
     t->ends->calls = true;
+    t->ends->hands_on |= calls_kept(t, state, pc, fact);
     code_after_call(cpu, state, fact->target != 0 ? code_unit_at(t->code, fact->target) : NULL);
-    return !begins_function(t->code, next);
+    return !ends_at(t->code, next);
 }
 
 /* STATE goes where FACT, of PC, says. Returns whether it may go on behind it. */
@@ -194,7 +255,8 @@ static bool depart(struct trial *t, struct code_state *state, const struct code_
         t->ends->unknown = true;
     if (fact->flow == CODE_AWAY && target->base == BASE_RETURN)
         note_return(t, state, fact);
-    else if (fact->flow == CODE_AWAY && target->base == BASE_NUMBER && image_code(t->code->image, (uint64_t)target->k))
+    else if (fact->flow == CODE_AWAY && target->base == BASE_NUMBER &&
+             image_code(t->code->image, (uint64_t)target->k))
         jump(t, (uint64_t)target->k & ~(uint64_t)t->code->cpu->mode, state);
     else if (fact->flow == CODE_AWAY)
         t->ends->unknown = true;
@@ -261,10 +323,12 @@ void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code
     t->ends = ends;
     t->start = addr;
     t->called = kind == CODE_CALLED;
-    if (t->called)
+    if (t->called) {
         code_entry(code->cpu, &state);
-    else
+        name_kept(code->cpu, &state);
+    } else {
         code_trap_entry(code->cpu, &state, kind);
+    }
     arrive(t, addr, &state);
     while (t->num_work > 0) {
         struct block *block = t->blocks[t->work[--t->num_work]];
@@ -317,7 +381,7 @@ static enum code_kind kind_of(struct code *code, uint64_t addr, const char **why
 /* Whether what was seen of the code at ADDR says that a call has not entered it. */
 static bool contradicts_call(const struct code_ends *ends)
 {
-    return ends->takes || ends->loses || (ends->returns_ill && !ends->returns) ||
+    return ends->takes || ends->loses || ends->hands_on || (ends->returns_ill && !ends->returns) ||
            (ends->misaligned && !ends->returns && !ends->tail_calls);
 }
 
@@ -347,6 +411,10 @@ static enum code_kind judge_unit(struct code *code, const struct code_unit *unit
         *why = "it returns to its caller, with SP and FP as they were";
         return CODE_CALLED;
     }
+    if (ends->hands_on && !ends->returns && !ends->returns_ill && !ends->takes) {
+        *why = "it calls what a register has that callers keep, and does not return: the first code of a thread";
+        return CODE_START;
+    }
     if (ends->loses && !ends->returns && !ends->returns_ill && !ends->takes && !ends->unknown) {
         *why = "it takes a stack of its own, and nothing leads back to another one";
         return CODE_START;
@@ -365,7 +433,8 @@ static bool is_given(const struct code_how *how, uint64_t addr)
 }
 
 /* Ways begin at ADDR, which KIND enters. */
-static void enter(struct code *code, const struct code_how *how, uint64_t addr, enum code_kind kind, const char *why)
+static void enter(struct code *code, const struct code_how *how, uint64_t addr, enum code_kind kind,
+                  const char *why)
 {
     struct code_unit *unit = code_unit_at(code, addr);
     struct code_state state;
@@ -455,7 +524,8 @@ enum { VBAR, TVEC, LSTAR, NEW_PSW };
 /* x86_64: RAX, RCX; s390x: where new PSWs are. */
 enum { AMD64_RAX = 0, AMD64_RCX = 2, MSR_LSTAR = (int)0xc0000082, FIRST_PSW = 0x1a0, LAST_PSW = 0x200 };
 
-void code_note_register(struct code *code, uint64_t pc, const struct code_fact *fact, const struct code_state *state)
+void code_note_register(struct code *code, uint64_t pc, const struct code_fact *fact,
+                        const struct code_state *state)
 {
     const struct code_cpu *cpu = code->cpu;
     const uint8_t *p = fact->size >= 2 ? image_instructions(code->image, pc, fact->size) : NULL;
@@ -466,7 +536,8 @@ void code_note_register(struct code *code, uint64_t pc, const struct code_fact *
     if (p == NULL)
         return;
     if (code->image->header.e_machine == EM_AARCH64 &&
-        ((word & 0xffffffe0) == 0xd518c000 || (word & 0xffffffe0) == 0xd51cc000 || (word & 0xffffffe0) == 0xd51ec000) &&
+        ((word & 0xffffffe0) == 0xd518c000 || (word & 0xffffffe0) == 0xd51cc000 ||
+         (word & 0xffffffe0) == 0xd51ec000) &&
         (word & 31) < 31) { /* msr vbar_el1, vbar_el2, vbar_el3 */
         value = &state->reg[word & 31];
         if (value->base == BASE_NUMBER)
@@ -517,8 +588,8 @@ static bool is_used(struct image *image, uint64_t addr)
  * the place of the last slots of a kernel without programs. */
 static bool is_taken(const struct image *image, uint64_t addr)
 {
-    size_t i = count_up_to(image->symbols, image->num_symbols, sizeof *image->symbols, offsetof(struct symbol, addr),
-                           addr - 1);
+    size_t i = count_up_to(image->symbols, image->num_symbols, sizeof *image->symbols,
+                           offsetof(struct symbol, addr), addr - 1);
 
     for (; i < image->num_symbols && image->symbols[i].addr < addr + SLOT; i++)
         if (image->symbols[i].function && (image->symbols[i].addr != addr || image->symbols[i].size > SLOT))
@@ -620,12 +691,10 @@ static void enter_stubs(struct code *code, const struct code_how *how, const str
         code->cpu->decode(code->decoder, &text, pc, &fact);
         if (fact.size == 0)
             return;
-        if (begins && !code_has_row(unit, pc)) {
-            kind = kind_of(code, pc, &why);
+        if (begins && !image_is_padding(code->image, pc, pc + fact.size)) {
+            kind = code_has_row(unit, pc) ? CODE_KINDS : kind_of(code, pc, &why);
             if (kind != CODE_KINDS)
                 enter(code, how, pc, kind, why);
-            begins = kind == CODE_KINDS && image_is_padding(code->image, pc, pc + fact.size);
-        } else {
             begins = false;
         }
         begins |= fact.flow == CODE_JUMP || fact.flow == CODE_RESUME || fact.flow == CODE_STOP;
@@ -674,7 +743,8 @@ static bool take_candidates(struct code *code, const struct code_how *how, struc
         if (unit->judged || (!labels && !begins_function(code, unit->start)))
             continue;
         if (has_slots(code, unit->start)) {
-            enter_slots(code, how, unit->start, "vectors, by their alignment, one of which returns from an exception");
+            enter_slots(code, how, unit->start,
+                        "vectors, by their alignment, one of which returns from an exception");
             unit->judged = any = true;
             continue;
         }
@@ -707,7 +777,8 @@ bool code_find_entries(struct code *code, const struct code_how *how)
     for (i = 0; i < num && !any && how->entered != NULL; i++) {
         const struct code_ends *ends = &list[i].ends;
 
-        if (!list[i].unit->jumped_to && (ends->resumes || ends->calls || begins_function(code, list[i].unit->start)))
+        if (!list[i].unit->jumped_to &&
+            (ends->resumes || ends->calls || begins_function(code, list[i].unit->start)))
             how->entered(how->ctx, list[i].unit->start, CODE_KINDS, NULL,
                          ends->resumes ? "it returns from an interrupt, but not as any kind would"
                                        : "nothing shows how it is entered");

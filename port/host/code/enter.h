@@ -16,8 +16,9 @@ struct code_ends {
     bool takes;       /* it takes more off the stack than it has put there */
     bool loses;       /* SP becomes another one, and nothing knows the old one any more */
     bool misaligned;  /* x86_64: it calls with an SP that no compiler leaves */
+    bool hands_on;    /* it calls what a register has that a caller keeps */
     bool calls;
-    bool unknown;     /* a way leads where nobody knows */
+    bool unknown; /* a way leads where nobody knows */
 };
 
 /* Follows the code at ADDR as one that KIND enters. Notes in units that they are jumped to. */
@@ -28,7 +29,8 @@ void code_try(struct code *code, uint64_t addr, enum code_kind kind, struct code
 bool code_find_uncalled(struct code *code, const struct code_how *how);
 
 /* Takes notice if the instruction FACT, at PC, sets a register of the CPU that says where it enters. */
-void code_note_register(struct code *code, uint64_t pc, const struct code_fact *fact, const struct code_state *state);
+void code_note_register(struct code *code, uint64_t pc, const struct code_fact *fact,
+                        const struct code_state *state);
 
 /* Finds entries of code that nothing leads to, and begins ways there. Returns whether it has found some: the units are
  * to be run again. Else it gives those that nothing decides. */

@@ -564,7 +564,8 @@ static void compare(void *ctx, uint64_t pc, const struct code_fact *fact, const 
     if (t->finds)
         code_note_register(t->all, pc, fact, state);
     if (t->alone) {
-        take_alone(t, pc, size, &v);
+        /* What holds in front of an instruction that nobody knows is known: it may be there to fault. */
+        take_alone(t, pc, size != 0 ? size : t->cpu->align, &v);
         return;
     }
     if (row == NULL || size == 0 || row->kind != CFI_RULES)

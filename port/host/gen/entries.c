@@ -459,8 +459,8 @@ static void drop_twins(struct entries *e)
     e->num = num;
 }
 
-bool entries_read(struct entries *entries, struct image *image, const struct known *texts,
-                  const struct cfi *cfi, const struct cfi_spans *spans, const struct kept *kept,
+bool entries_read(struct entries *entries, struct image *image, const struct known *texts, const struct cfi *cfi,
+                  const struct cfi_spans *spans, const struct kept *kept,
                   void (*skipped)(const char *text, bool by_cfi))
 {
     struct reader r = {entries, image, spans, kept, cfi, skipped, NULL, false};

@@ -17,8 +17,8 @@ struct entries {
  * earlier ones of the same address. Code that SPANS or KEPT describes is left out: SKIPPED is called for what one of
  * TEXTS names by itself, not by a pattern. The handlers in the vector table of a Cortex-M are entries without being
  * named. */
-bool entries_read(struct entries *entries, struct image *image, const struct known *texts,
-                  const struct cfi *cfi, const struct cfi_spans *spans, const struct kept *kept,
+bool entries_read(struct entries *entries, struct image *image, const struct known *texts, const struct cfi *cfi,
+                  const struct cfi_spans *spans, const struct kept *kept,
                   void (*skipped)(const char *text, bool by_cfi));
 
 /* The word for KIND. */

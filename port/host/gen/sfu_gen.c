@@ -47,7 +47,8 @@ static struct options {
     enum fp fp;
     double require; /* percent of the code */
     uint64_t address;
-    bool has_address, no_share, forget, keep_below_sp, keep_faults, keep_cfi, derive, find, strict, json, quiet, verbose;
+    bool has_address, no_share, forget, keep_below_sp, keep_faults, keep_cfi, derive, find, strict, json, quiet,
+        verbose;
 } options = {NULL,       IN_PLACE, NULL,  NULL,  CFI_EH | CFI_DEBUG,
              {0, false}, FP_KEEP,  0,     0,     false,
              false,      false,    false, false, false,
@@ -214,16 +215,15 @@ static void parse_options(int argc, char **argv)
         {"append", required_argument, NULL, 'P'},  {"asm", required_argument, NULL, 'A'},
         {"cfi", required_argument, NULL, 'c'},     {"check", no_argument, NULL, 'C'},
         {"derive", no_argument, NULL, 'd'},        {"entry", required_argument, NULL, 'e'},
-        {"find", no_argument, NULL, 'i'},
-        {"fp", required_argument, NULL, 'p'},      {"forget", no_argument, NULL, 'F'},
-        {"from", required_argument, NULL, 'f'},    {"help", no_argument, NULL, 'h'},
-        {"json", no_argument, NULL, 'j'},          {"keep-below-sp", no_argument, NULL, 'k'},
-        {"keep-faults", no_argument, NULL, 'K'},   {"no-share", no_argument, NULL, 's'},
-        {"object", required_argument, NULL, 'O'},  {"quiet", no_argument, NULL, 'q'},
-        {"require", required_argument, NULL, 'R'}, {"rows", required_argument, NULL, 'r'},
-        {"side", required_argument, NULL, 'D'},    {"small", no_argument, NULL, 'm'},
-        {"size", no_argument, NULL, 'S'},          {"strict", no_argument, NULL, 't'},
-        {"verbose", no_argument, NULL, 'v'},
+        {"find", no_argument, NULL, 'i'},          {"fp", required_argument, NULL, 'p'},
+        {"forget", no_argument, NULL, 'F'},        {"from", required_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},          {"json", no_argument, NULL, 'j'},
+        {"keep-below-sp", no_argument, NULL, 'k'}, {"keep-faults", no_argument, NULL, 'K'},
+        {"no-share", no_argument, NULL, 's'},      {"object", required_argument, NULL, 'O'},
+        {"quiet", no_argument, NULL, 'q'},         {"require", required_argument, NULL, 'R'},
+        {"rows", required_argument, NULL, 'r'},    {"side", required_argument, NULL, 'D'},
+        {"small", no_argument, NULL, 'm'},         {"size", no_argument, NULL, 'S'},
+        {"strict", no_argument, NULL, 't'},        {"verbose", no_argument, NULL, 'v'},
         {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0}};
     static const char letters[] = "sFjkKqtdiv";
     bool *const flags[] = {&options.no_share,    &options.forget, &options.json,   &options.keep_below_sp,
@@ -811,18 +811,18 @@ static void say_entered(void *ctx, uint64_t addr, enum code_kind kind, const str
     if (named != NULL)
         fail("--entry=%s%s:%s: it cannot be that, but :%s: %s", name, offset, entries_kind(named->kind), word, why);
     if (kind != CODE_KINDS && options.verbose)
-        fprintf(stderr, "sfu-gen: %s: %s%s (0x%" PRIx64 "): entered as by --entry=%s%s:%s: %s\n", options.image, name,
-                offset, addr, name, offset, word, why);
+        fprintf(stderr, "sfu-gen: %s: %s%s (0x%" PRIx64 "): entered as by --entry=%s%s:%s: %s\n", options.image,
+                name, offset, addr, name, offset, word, why);
     if (kind == CODE_KINDS && !options.quiet)
-        fprintf(stderr, "sfu-gen: %s: %s%s (0x%" PRIx64 ") has no rows: %s; say it by --entry=%s%s:KIND\n", options.image,
-                name, offset, addr, why, name, offset);
+        fprintf(stderr, "sfu-gen: %s: %s%s (0x%" PRIx64 ") has no rows: %s; say it by --entry=%s%s:KIND\n",
+                options.image, name, offset, addr, why, name, offset);
 }
 
 /* What the machine code says beside the CFI, or where there is none. */
 static void read_machine_code(struct input *in)
 {
     struct entries points;
-    struct code_how how = {options.derive, options.find,   NULL,         0,
+    struct code_how how = {options.derive, options.find,   NULL,        0,
                            &in->kept,      add_correction, say_entered, &in->image};
 
     if (!entries_read(&points, &in->image, &entries, &in->cfi, &in->spans, &in->kept, skip_entry))

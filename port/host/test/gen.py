@@ -593,8 +593,9 @@ def test_kernels(cpu):
     os.makedirs(directory, exist_ok=True)
     test("%s kernel" % cpu, build_kernel, cpu, directory)
     test("%s kernel without rows in assembly" % cpu, build_derived, cpu, directory)
+    test("%s kernel without any CFI" % cpu, build_found, cpu)
     done = subprocess.run(["python3", "port/baremetal/test/run.py", cpu, "%s/%s" % (TC, cpu), directory,
-                           DERIVED % cpu], stdout=subprocess.PIPE, text=True, check=False)
+                           DERIVED % cpu, FOUND % cpu], stdout=subprocess.PIPE, text=True, check=False)
     print(done.stdout, end="")
     if done.returncode != 0 and "not ok" not in done.stdout:
         print("not ok %s run.py: status %d" % (cpu, done.returncode))
@@ -690,6 +691,33 @@ def build_derived(cpu, directory):
         "-T", "port/baremetal/%s/machine.ld" % cpu, *objects, derived + "/no_hook.o"])
     starts = [name + ":start" for name in ("boot_again", "boot_second", "thread_start")]
     gen("-q", "--small", *("--entry=" + entry for entry in ENTRIES[cpu] + starts), image)
+
+
+FOUND = OUT + "/kernels/%s-find"
+
+
+def build_found(cpu):
+    """The same once more without the CFI of any object, and without a list of entries: all is found in the code."""
+    derived, found = DERIVED % cpu, FOUND % cpu
+    os.makedirs(found, exist_ok=True)
+    must(os.path.exists(derived + "/no_hook.o"), "the kernel of the test before is missing")
+    with open(derived + "/kernel.ld", encoding="utf-8") as f: # room in proportion to .eh_frame, which is gone
+        text, count = re.subn(r"\. \+= 64 \+ SIZEOF\(\.sframe\) \+ SIZEOF\(\.eh_frame\)[^;]*;", ". += 16384;",
+                              f.read())
+    must(count == 1, "kernel.ld is not what it was")
+    write(found + "/kernel.ld", text.encode())
+    objects = []
+    for source in [*KERNEL_SOURCES, "no_hook.c"]:
+        name = os.path.basename(source.replace("no_hook.c", "no_hook")) + ".o"
+        objects.append("%s/%s" % (found, name))
+        run("%s/%s/objcopy" % (TC, cpu), "-w", "-R", ".eh_frame", "-R", ".rela.eh_frame", "-R", ".debug_frame",
+            "-R", ".rela.debug_frame", "%s/%s" % (derived, name), objects[-1])
+    image = link_kernel(cpu, found, [
+        LD[cpu], "-static", "-pie", "--no-dynamic-linker", "--gc-sections", "-z", "norelro", "--build-id=sha1", "-z",
+        "max-page-size=4096", "--wrap=machine_exit", "--wrap=machine_crossed", "--wrap=machine_saved", "-L" + found,
+        "-T", "port/baremetal/%s/machine.ld" % cpu, *objects])
+    said = gen("-v", "--small", "--find", "--require=96", image)[1]
+    must(said.count("entered as by") > 5, said)
 
 
 def script_of_kernel(directory):
