@@ -35,7 +35,7 @@ $(FUZZ_BUILD)/replay-%: fuzz/%.c fuzz/main.c $(FUZZ_SHARED) $(FUZZ_HEADERS) $(FU
 # What the tools of port/host read that anybody may have written: images, logs and cores.
 FUZZ_TOOLS := image dump depot
 FUZZ_TOOLS_FLAGS := $(FUZZ_FLAGS) -D_GNU_SOURCE -Iport/host
-FUZZ_TOOLS_LIBS = -ldw -lelf $(if $(TOOLS_CAPSTONE),-lcapstone)
+FUZZ_TOOLS_LIBS = -ldw -lelf $(TOOLS_ZYDIS)
 FUZZ_TOOLS_HEADERS := $(FUZZ_HEADERS) $(wildcard port/host/*/*.h)
 FUZZ_TOOLS_image := $(filter-out sfu.c,$(TOOLS_LIBRARY)) $(TOOLS_LINT_PARTS) $(TOOLS_CODE) \
     $(TOOLS_ENCODER) $(TOOLS_WALKER)

@@ -3,28 +3,30 @@
 #
 # Programs that run on the machine where an image is built: a folder for each, and common/ for what more than one of
 # them needs. A tool uses common/, and nothing else. What they need besides POSIX and getopt_long:
-#     sfu-gen     libelf; and capstone, if it is there, which reads machine code of x86_64. CAPSTONE=no: by CFI alone
-#     sfu-lint    libelf; capstone, as above, for calls of x86_64 (--frames); and libdw, which names the object files of
+#     sfu-gen     libelf; and Zydis 4, if it is there, which reads machine code of x86_64. ZYDIS=no: by CFI alone
+#     sfu-lint    libelf; Zydis, as above, for calls of x86_64 (--frames); and libdw, which names the object files of
 #                 functions by DWARF. LIBDW=no: by symbols alone
 #     sfu-trace   libelf and libdw: lines and inlined functions. With LIBDW=no it is not built
 # STATIC=1: programs that need no shared library, in build/tools-static. With another libc than the libraries were
-# compiled for, say how they are linked: STATIC_LIBELF, STATIC_LIBDW.
+# compiled for, say how they are linked: STATIC_LIBELF, STATIC_LIBDW, STATIC_ZYDIS. Debian has no libZydis.a: there the
+# static sfu-gen makes tables of x86_64 of CFI alone.
 TOOLS := build/tools$(if $(STATIC),-static)
 STATIC_LIBELF ?= -lelf -lz
 STATIC_LIBDW ?= -ldw -lelf -lbz2 -llzma -lz -pthread
+STATIC_ZYDIS ?= $(filter /%,$(shell $(CC) -print-file-name=libZydis.a))
 TOOLS_LIBELF := $(if $(STATIC),-static $(STATIC_LIBELF),-lelf)
 TOOLS_LIBDW := $(if $(STATIC),-static $(STATIC_LIBDW),-ldw -lelf)
 # CPPFLAGS, CFLAGS and LDFLAGS are a packager's: they come last.
 TOOLS_FLAGS := -std=c99 -D_GNU_SOURCE $(WARN) -I. -Iport/host -Iport/print -I$(TOOLS)
 TOOLS_LIBRARY := $(addprefix port/host/common/,abi.c image.c cfi.c spans.c epilogue_riscv.c joined.c \
     compare.c kept.c plt.c filled.c) sfu.c
-# What reads machine code. Of x86_64 it needs capstone; without that, tables are made of CFI alone. Where it has been
+# What reads machine code. Of x86_64 it needs Zydis; without that, tables are made of CFI alone. Where it has been
 # installed by the tool's own prerequisite, only a recipe can see that.
 TOOLS_CODE := $(addprefix port/host/code/,code.c enter.c trust.c x86_64.c aarch64.c s390x.c riscv.c arm.c)
-CAPSTONE ?= $(shell ls /usr/include/capstone/capstone.h /usr/local/include/capstone/capstone.h 2>/dev/null)
-TOOLS_CAPSTONE = $(filter-out no,$(CAPSTONE))
-TOOLS_CODE_FLAGS = $(if $(TOOLS_CAPSTONE),-DSFU_CAPSTONE)
-TOOLS_GEN_LIBS = $(if $(TOOLS_CAPSTONE),-lcapstone) $(TOOLS_LIBELF)
+ZYDIS ?= $(shell grep -ls ZydisDecoderDecodeInstruction /usr/include/Zydis/Decoder.h /usr/local/include/Zydis/Decoder.h)
+TOOLS_ZYDIS = $(if $(filter-out no,$(ZYDIS)),$(if $(STATIC),$(STATIC_ZYDIS),-lZydis))
+TOOLS_CODE_FLAGS = $(if $(TOOLS_ZYDIS),-DSFU_ZYDIS)
+TOOLS_GEN_LIBS = $(TOOLS_ZYDIS) $(TOOLS_LIBELF)
 TOOLS_REPORT := port/host/common/report.c
 TOOLS_ENCODER := $(addprefix port/host/common/,tables.c groups.c encode.c)
 TOOLS_WALKER := port/host/common/walker.c port/fast/sfu_fast.c
@@ -47,7 +49,7 @@ TOOLS_HEADERS := $(wildcard port/host/*/*.h) port/fast/sfu_fast.h port/cortexm/s
 .PHONY: tools tools-needed tools-bench
 ## [tools] tools: sfu-gen, sfu-link, sfu-lint, sfu-trace, in build/tools; STATIC=1: no shared libraries; LIBDW=no: less
 TOOLS_INSTALLED := sfu-gen sfu-lint $(if $(filter no,$(LIBDW)),,sfu-trace)
-TOOLS_LINT_LIBRARIES := $(if $(TOOLS_CAPSTONE),-lcapstone) \
+TOOLS_LINT_LIBRARIES = $(TOOLS_ZYDIS) \
     $(if $(filter no,$(LIBDW)),-DSFU_NO_LIBDW $(TOOLS_LIBELF),$(TOOLS_LIBDW))
 # `make install` only says what is missing.
 tools-needed:
@@ -68,7 +70,8 @@ $(TOOLS)/%.txt.h: %.txt port/host/rules.mk
 
 $(TOOLS)/sfu-gen: $(TOOLS_GEN) $(TOOLS_HEADERS) $(TOOLS)/sfu-gen.txt.h port/host/rules.mk | tools-needed
 	@mkdir -p $(@D)
-	$(if $(TOOLS_CAPSTONE),,@echo 'sfu-gen is built without capstone (libcapstone-dev): it does not read code of x86_64')
+	$(if $(TOOLS_ZYDIS),,@echo 'sfu-gen is built without $(if $(STATIC),libZydis.a,Zydis 4 (libzydis-dev)): it does' \
+	    'not read code of x86_64')
 	$(CC) $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -O3 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_GEN) $(LDFLAGS) $(TOOLS_GEN_LIBS) -o $@
 
 $(TOOLS)/sfu-lint: $(TOOLS_LINT) $(TOOLS_HEADERS) $(TOOLS)/sfu-lint.txt.h port/host/rules.mk | tools-needed

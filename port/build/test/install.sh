@@ -177,7 +177,7 @@ same() {
         diff "$work/said-tools" "$work/said-$(basename "$1")" && [ -s "$work/said-tools" ]
 }
 without_libdw() {
-    make -s tools LIBDW=no CAPSTONE=no TOOLS="$work/elf" CFLAGS=-O0 &&
+    make -s tools LIBDW=no ZYDIS=no TOOLS="$work/elf" CFLAGS=-O0 &&
         [ "$(needed "$work/elf/sfu-gen")" = "libc libelf " ] &&
         [ "$(needed "$work/elf/sfu-lint")" = "libc libelf " ] && [ ! -e "$work/elf/sfu-trace" ] &&
         same "$work/elf" "$image-symbols"
@@ -201,7 +201,7 @@ musl() {
         'while (*p != (unsigned char)c) p++; return (void *)p; }' >"$work/raw.c"
     musl-gcc -c "$work/raw.c" -o "$work/raw.o" || return 1
     libraries=$(dirname "$(gcc -print-file-name=libelf.a)")
-    make -s tools LIBDW=no CAPSTONE=no STATIC=1 CC=musl-gcc TOOLS="$work/musl" CFLAGS=-O0 "CPPFLAGS=-I$work/include" \
+    make -s tools LIBDW=no ZYDIS=no STATIC=1 CC=musl-gcc TOOLS="$work/musl" CFLAGS=-O0 "CPPFLAGS=-I$work/include" \
         "STATIC_LIBELF=$libraries/libelf.a $libraries/libz.a $work/raw.o" && is_static "$work/musl/sfu-gen" &&
         is_static "$work/musl/sfu-lint" && same "$work/musl" "$image-symbols"
 }

@@ -242,7 +242,7 @@ static void access(struct code_fact *fact, uint32_t word, bool loads, uint8_t re
     else if (!loads && reg != CODE_NONE)
         code_add(fact, CODE_STORE, reg, reg, rn(word), k);
     else if (!loads)
-        code_add(fact, CODE_WRITE, 0, bytes, rn(word), k);
+        code_write(fact, rn(word), k, bytes);
 }
 
 /* Writes the address back: MODE 1 behind the access, 3 in front of it, as encodings have it. */
@@ -296,7 +296,7 @@ static void single(uint32_t word, struct code_fact *fact)
     }
     if (other) { /* ldadd, swp ...; ldraa, ldrab, which may write back */
         forget(fact, rd(word));
-        code_add(fact, CODE_WRITE, 0, 16, rn(word), 0);
+        code_write(fact, rn(word), 0, 16);
         if (mode & 1)
             code_forget(fact, rn(word));
         return;
@@ -332,9 +332,9 @@ static void rare(uint32_t word, struct code_fact *fact)
     if (!ordered && field(word, 10, 2) != 0)
         code_forget(fact, rn(word));
     if (ordered)
-        code_add(fact, CODE_WRITE, 0, 16, rn(word), 0);
+        code_write(fact, rn(word), 0, 16);
     else
-        code_add(fact, CODE_WRITE, 0, 16, rn(word), offset_of(word, 12, 9));
+        code_write(fact, rn(word), offset_of(word, 12, 9), 16);
 }
 
 static void memory(uint32_t word, struct code_fact *fact)

@@ -474,7 +474,7 @@ static void store(struct code_fact *fact, uint8_t rt, const struct access *a)
     if (a->bytes == 4 && rt != PC)
         code_add(fact, CODE_STORE, rt, rt, a->rn, a->by_index ? 0 : k);
     else
-        code_add(fact, CODE_WRITE, 0, (uint8_t)a->bytes, a->rn, a->by_index ? 0 : k);
+        code_write(fact, a->rn, a->by_index ? 0 : k, a->bytes);
 }
 
 /* RN becomes what was accessed. */
@@ -520,7 +520,7 @@ static void access_two(struct code_fact *fact, const struct instruction *i, uint
         code_forget(fact, other);
     } else if (a->by_index) {
         if (a->post)
-            code_add(fact, CODE_WRITE, 0, 8, a->rn, 0);
+            code_write(fact, a->rn, 0, 8);
     } else if (a->loads && rt == a->rn) {
         access_one(fact, i, other, &second);
         access_one(fact, i, rt, &first);
@@ -563,7 +563,7 @@ static void access_floats(struct code_fact *fact, const struct instruction *i)
 
     if (floats && !before && !up && writes) { /* vlstm, vlldm: the base stays */
         if (!loads)
-            code_add(fact, CODE_WRITE, 0, 136, rn, 0);
+            code_write(fact, rn, 0, 136);
         return;
     }
     if (size > 255 || (writes && rn == PC)) {
@@ -571,7 +571,7 @@ static void access_floats(struct code_fact *fact, const struct instruction *i)
         return;
     }
     if (!loads && rn != PC && size != 0)
-        code_add(fact, CODE_WRITE, 0, (uint8_t)size, rn, before ? k : 0);
+        code_write(fact, rn, before ? k : 0, size);
     if (writes)
         set(fact, rn, rn, k);
 }
@@ -611,7 +611,7 @@ static void access_vectors(struct code_fact *fact, uint32_t word)
     const uint32_t bytes = field(word, 23, 1) ? one : 8u * registers[kind];
 
     if (!field(word, 21, 1))
-        code_add(fact, CODE_WRITE, 0, (uint8_t)bytes, rn, 0);
+        code_write(fact, rn, 0, bytes);
     if (rm != PC && rn != PC)
         code_add(fact, rn == SP ? CODE_ALIGN : CODE_FORGET, rn, rn, 0, 0);
 }
@@ -1091,7 +1091,7 @@ static void access_pair(struct code_fact *fact, const struct instruction *i)
     } else if (!up) { /* ldrex, strex; tt */
         code_forget(fact, loads ? rt : other);
         if (!loads && rt != PC)
-            code_add(fact, CODE_WRITE, 0, 4, rn, k);
+            code_write(fact, rn, k, 4);
     } else if (loads && kind < 2) {
         jump_by_table(fact, i);
     } else if (kind < 4 || kind == 6 || kind == 11) {
@@ -1104,7 +1104,7 @@ static void access_pair(struct code_fact *fact, const struct instruction *i)
         if (!loads && kind != 8 && kind != 9 && kind != 10)
             code_forget(fact, reg_at(word, 0));
         if (!loads)
-            code_add(fact, CODE_WRITE, 0, 8, rn, 0);
+            code_write(fact, rn, 0, 8);
     }
     if (loads && rt == PC && fact->flow == CODE_NEXT)
         unknown(fact);
@@ -1253,7 +1253,7 @@ static void multiply(struct code_fact *fact, uint32_t word)
             code_forget(fact, low | 1);
     }
     if (!loads || !field(word, 23, 1))
-        code_add(fact, CODE_WRITE, 0, 8, high, 0);
+        code_write(fact, high, 0, 8);
 }
 
 /* strh, ldrd and so on: 000, bits 7 and 4 are set. */
@@ -1498,7 +1498,7 @@ static void list_word(struct code_fact *fact, const struct instruction *i)
     else if (writes || loads) /* user mode's registers */
         unknown(fact);
     else
-        code_add(fact, CODE_WRITE, 0, (uint8_t)(4 * ones(mask)), rn, fact->op[fact->num - 1].k);
+        code_write(fact, rn, fact->op[fact->num - 1].k, 4 * ones(mask));
 }
 
 /* 1111 on top: no condition. */

@@ -31,6 +31,19 @@ void code_scaled(struct code_fact *fact, uint8_t reg, uint8_t base, uint8_t entr
         fact->op[fact->num - 1].from = (int32_t)how;
 }
 
+void code_write(struct code_fact *fact, uint8_t base, int64_t k, uint32_t bytes)
+{
+    code_add(fact, CODE_WRITE, 0, CODE_NONE, base, k);
+    if (fact->size != 0)
+        fact->op[fact->num - 1].from = (int32_t)bytes;
+}
+
+void code_repeat(struct code_fact *fact, uint8_t reg)
+{
+    if (fact->size != 0)
+        fact->op[fact->num - 1].last = reg;
+}
+
 void code_copy(struct code_fact *fact, uint8_t to, int64_t k, uint8_t from, int64_t offset, unsigned bytes)
 {
     code_add(fact, CODE_COPY, from, (uint8_t)(bytes - 1), to, k);
@@ -41,7 +54,7 @@ void code_copy(struct code_fact *fact, uint8_t to, int64_t k, uint8_t from, int6
 const struct code_cpu *code_cpu(const struct image *image)
 {
     switch (image->abi) {
-#ifdef SFU_CAPSTONE
+#ifdef SFU_ZYDIS
     case SFU_AMD64:
         return &code_x86_64;
 #endif
@@ -638,6 +651,23 @@ static void name_struct(const struct code_cpu *cpu, struct code_state *state, co
     state->reg[op->base] = (struct code_value){0, BASE_STRUCT, false, 0, 0};
 }
 
+/* Memory at AT becomes unknown, as OP says. */
+static void overwrite(const struct code_cpu *cpu, struct code_state *state, const struct code_value *at,
+                      const struct code_op *op)
+{
+    const struct code_value *count = op->last != CODE_NONE ? &state->reg[op->last] : NULL;
+    int64_t times = 1;
+
+    if (!is_place(state, at, op->k)) {
+        forget_struct(state);
+        return;
+    }
+    if (count != NULL && count->base == BASE_NUMBER)
+        times = count->k >= 0 && count->k < INT32_MAX ? count->k : INT32_MAX;
+    forget_other_name(state, at);
+    write_slots(cpu, state, at->base, at->k + op->k, times * op->from);
+}
+
 static void transfer(const struct code_cpu *cpu, struct code_state *state, const struct code_op *op)
 {
     struct code_value *reg = &state->reg[op->reg], at = state->reg[op->base];
@@ -702,12 +732,7 @@ static void transfer(const struct code_cpu *cpu, struct code_state *state, const
                       &state->reg[i]);
         break;
     case CODE_WRITE:
-        if (is_place(state, &at, op->k)) {
-            forget_other_name(state, &at);
-            write_slots(cpu, state, at.base, at.k + op->k, op->last);
-        } else {
-            forget_struct(state);
-        }
+        overwrite(cpu, state, &at, op);
         break;
     case CODE_COPY:
         copy(cpu, state, &at, op->k, reg, op->from, op->last + 1u);

@@ -21,7 +21,8 @@
  *   - Who jumps to a thunk that returns in its place (x86_64: `__x86_return_thunk`) has put SP and FP back.
  *   - What jumps into an IT block of ARM's jumps nowhere.
  *   - A store to an address that is not known as CFA + a number does not hit a slot with a saved register or with the
- *     address of a table of jumps; nor does one of a length that is not known, behind its first byte.
+ *     address of a table of jumps; nor does one of a length that is not known, behind the bytes that it writes at least.
+ *     x86_64: the direction flag is clear, as the ABI says, where a string instruction is repeated.
  *   - Where SP gets a value that is not known, an interrupt is handled on another stack, or a thread goes on that has
  *     left its stack in the same way. The way that follows has to bear this out (code.c, "Other stacks"). Addresses of
  *     a stack that were saved on it when SP was left are taken for that stack's own.
@@ -55,7 +56,7 @@ enum code_do {
     CODE_STORE,  /* the words at BASE + K and behind it = REG to LAST */
     CODE_LOADS,  /* as CODE_LOAD, for the registers of FROM, a bit each; ARM's PC is CODE_TARGET */
     CODE_STORES, /* as CODE_STORE, for the registers of FROM */
-    CODE_WRITE,  /* LAST bytes at BASE + K become unknown */
+    CODE_WRITE,  /* FROM bytes at BASE + K become unknown; as often as LAST says, if it is a number */
     CODE_COPY,   /* LAST + 1 bytes at BASE + K = those at REG + FROM, the first one first */
     CODE_FORGET, /* REG to LAST become unknown */
     CODE_ALIGN,  /* REG is rounded down to a multiple that is not known, or moved by a number that is not */
@@ -152,6 +153,10 @@ static inline void code_forget(struct code_fact *fact, uint8_t reg)
 void code_table(struct code_fact *fact, uint8_t reg, unsigned width, uint8_t base, uint8_t other, int64_t k);
 /* REG = BASE + the entry ENTRY of a table, extended and shifted as HOW, CODE_ENTRY_..., says. */
 void code_scaled(struct code_fact *fact, uint8_t reg, uint8_t base, uint8_t entry, unsigned how);
+/* BYTES at BASE + K become unknown. */
+void code_write(struct code_fact *fact, uint8_t base, int64_t k, uint32_t bytes);
+/* What was written last is the first of as many as the number in REG, one behind the other. */
+void code_repeat(struct code_fact *fact, uint8_t reg);
 /* BYTES, 1 to 256, at TO + K become those at FROM + OFFSET. */
 void code_copy(struct code_fact *fact, uint8_t to, int64_t k, uint8_t from, int64_t offset, unsigned bytes);
 

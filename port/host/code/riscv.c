@@ -424,7 +424,7 @@ static void store(struct code_fact *fact, const struct instruction *i)
     else if (1u << function == i->xlen && from != ZERO)
         code_add(fact, CODE_STORE, from, from, base, imm_s(i->word));
     else
-        code_add(fact, CODE_WRITE, 0, (uint8_t)(1u << function), base, imm_s(i->word));
+        code_write(fact, base, imm_s(i->word), 1u << function);
 }
 
 /* fsh, fsw, fsd, fsq; else of vectors, whose length no instruction says. */
@@ -433,9 +433,9 @@ static void store_floats(struct code_fact *fact, const struct instruction *i)
     const uint32_t function = field(i->word, 12, 3);
 
     if (function >= 1 && function <= 4)
-        code_add(fact, CODE_WRITE, 0, (uint8_t)(1u << function), read(rs1(i->word)), imm_s(i->word));
+        code_write(fact, read(rs1(i->word)), imm_s(i->word), 1u << function);
     else
-        code_add(fact, CODE_WRITE, 0, 1, read(rs1(i->word)), 0);
+        code_write(fact, read(rs1(i->word)), 0, 1);
 }
 
 /* lr, sc, amoadd and so on; amocas may write two registers. */
@@ -445,7 +445,7 @@ static void atomic(struct code_fact *fact, const struct instruction *i)
     if (field(i->word, 27, 5) == 5)
         forget(fact, rd(i->word) | 1u);
     if (field(i->word, 27, 5) != 2)
-        code_add(fact, CODE_WRITE, 0, 16, read(rs1(i->word)), 0);
+        code_write(fact, read(rs1(i->word)), 0, 16);
 }
 
 /* ---- Control and status registers ------------------------------------------------------------------------------ */
@@ -619,8 +619,8 @@ static void decode_word(struct code_fact *fact, const struct code_text *text, co
         break;
     case MISC_MEM: /* fence; cbo.zero */
         if (function == 2 && i->word >> 20 == 4) {
-            code_add(fact, CODE_WRITE, 0, 64, read(rs1(i->word)), -64);
-            code_add(fact, CODE_WRITE, 0, 64, read(rs1(i->word)), 0);
+            code_write(fact, read(rs1(i->word)), -64, 64);
+            code_write(fact, read(rs1(i->word)), 0, 64);
         }
         break;
     case SYSTEM:

@@ -689,9 +689,9 @@ static void write_memory(struct code_fact *fact, const uint8_t *p, const struct 
     if (f->writes & STORE_MANY)
         bytes *= count(p[1]);
     if (!(f->writes & INDEXED) || low(p[1]) == 0)
-        code_add(fact, CODE_WRITE, 0, (uint8_t)(bytes > 255 ? 255 : bytes), based(high(p[2])), k);
+        code_write(fact, based(high(p[2])), k, bytes > 255 ? 255 : bytes);
     if (bytes == 256)
-        code_add(fact, CODE_WRITE, 0, 1, based(high(p[2])), k + 255);
+        code_write(fact, based(high(p[2])), k + 255, 1);
 }
 
 /* Whether vector register 0 to 15 is the one of byte 1: bit 0 of the last but one byte says so. */
@@ -1130,7 +1130,7 @@ static void execute(struct code_fact *fact, const struct code_text *text, uint64
         forget_all(fact);
         return;
     }
-    code_add(fact, CODE_WRITE, 0, 1, based(high(q[2])), displacement(q + 2));
+    code_write(fact, based(high(q[2])), displacement(q + 2), 1);
 }
 
 static void decode(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)

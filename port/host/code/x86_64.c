@@ -1,118 +1,112 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
 /*
- * x86_64: capstone decodes, and says which registers and operands an instruction writes. Here is what those do that
- * move SP and FP. Sections are those of the "Intel 64 and IA-32 Architectures Software Developer's Manual".
+ * x86_64: Zydis decodes, and says of each operand, of hidden ones too, whether an instruction writes it, and how much.
+ * Here is what instructions do that move SP and FP, and where Zydis does not say all. Sections are those of the "Intel
+ * 64 and IA-32 Architectures Software Developer's Manual".
  */
 #include "code.h"
 
-#ifdef SFU_CAPSTONE
-#include <capstone/capstone.h>
+#ifdef SFU_ZYDIS
+#include <Zydis/Zydis.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, RA = 16 };
+enum { RAX, RDX, RCX, RBX, RSI, RDI, RBP, RSP, R8, R11 = 11, RA = 16 };
 
 /* A comparison with more is not that of a table's index. */
 enum { MAX_BOUND = 65536 };
 
-/* The fact of an instruction that says the same wherever it stands. KEY: its bytes, the first one lowest, and its size
- * in the highest byte; or 0. */
-struct kept_fact {
-    uint64_t key;
-    struct code_fact fact;
-};
-
-/* How many facts are kept, and of how many bytes their instructions are at most. */
-enum { KEPT_BITS = 15, KEPT_BYTES = 7 };
+typedef ZydisDecodedOperand operand_t;
 
 struct decoder {
-    csh handle;
-    cs_insn *insn;
-    struct kept_fact *kept;         /* in the place that their KEY gives */
-    uint8_t number[X86_REG_ENDING]; /* of a register's DWARF number + 1, or 0 */
-    bool whole[X86_REG_ENDING];     /* it is one of 64 bits */
+    ZydisDecoder zydis;
+    ZydisDecodedInstruction insn;
+    operand_t op[ZYDIS_MAX_OPERAND_COUNT];
+    uint64_t pc;
+    uint8_t number[ZYDIS_REGISTER_MAX_VALUE + 1]; /* of a register's DWARF number + 1, or 0 */
+    bool whole[ZYDIS_REGISTER_MAX_VALUE + 1];     /* it is one of 64 bits */
 };
 
-/* ---- Registers ------------------------------------------------------------------------------------------------- */
+/* ---- Operands -------------------------------------------------------------------------------------------------- */
 
+/* Gives all registers, and their parts, the number of the one that they are in. */
 static void name_registers(struct decoder *d)
 {
-    static const struct {
-        uint16_t reg[5];
-        uint8_t number;
-    } old[] = {
-        {{X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL, X86_REG_AH}, RAX},
-        {{X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL, X86_REG_DH}, RDX},
-        {{X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL, X86_REG_CH}, RCX},
-        {{X86_REG_RBX, X86_REG_EBX, X86_REG_BX, X86_REG_BL, X86_REG_BH}, RBX},
-        {{X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL, X86_REG_SIL}, RSI},
-        {{X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL, X86_REG_DIL}, RDI},
-        {{X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL, X86_REG_BPL}, RBP},
-        {{X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL, X86_REG_SPL}, RSP},
-    };
-    static const uint16_t more[8][4] = {
-        {X86_REG_R8, X86_REG_R8D, X86_REG_R8W, X86_REG_R8B},
-        {X86_REG_R9, X86_REG_R9D, X86_REG_R9W, X86_REG_R9B},
-        {X86_REG_R10, X86_REG_R10D, X86_REG_R10W, X86_REG_R10B},
-        {X86_REG_R11, X86_REG_R11D, X86_REG_R11W, X86_REG_R11B},
-        {X86_REG_R12, X86_REG_R12D, X86_REG_R12W, X86_REG_R12B},
-        {X86_REG_R13, X86_REG_R13D, X86_REG_R13W, X86_REG_R13B},
-        {X86_REG_R14, X86_REG_R14D, X86_REG_R14W, X86_REG_R14B},
-        {X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B},
-    };
-    unsigned i, k;
+    static const uint8_t numbers[16] = {RAX, RCX,    RDX,    RBX,    RSP,    RBP,    RSI,    RDI,
+                                        R8,  R8 + 1, R8 + 2, R8 + 3, R8 + 4, R8 + 5, R8 + 6, R8 + 7};
+    int reg, all;
 
-    for (i = 0; i < 8; i++) {
-        for (k = 0; k < 5; k++)
-            d->number[old[i].reg[k]] = (uint8_t)(old[i].number + 1);
-        for (k = 0; k < 4; k++)
-            d->number[more[i][k]] = (uint8_t)(R8 + i + 1);
-        d->whole[old[i].reg[0]] = d->whole[more[i][0]] = true;
+    for (reg = 1; reg <= ZYDIS_REGISTER_MAX_VALUE; reg++) {
+        all = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, (ZydisRegister)reg);
+        if (all < ZYDIS_REGISTER_RAX || all > ZYDIS_REGISTER_R15)
+            continue;
+        d->number[reg] = (uint8_t)(numbers[all - ZYDIS_REGISTER_RAX] + 1);
+        d->whole[reg] = reg == all;
     }
 }
 
-/* The number of OPERAND, if it is a whole register, else CODE_NONE. */
-static uint8_t whole(const struct decoder *d, const cs_x86_op *operand)
+static uint8_t number_of(const struct decoder *d, ZydisRegister reg)
 {
-    return operand->type == X86_OP_REG && d->whole[operand->reg] ? (uint8_t)(d->number[operand->reg] - 1)
-                                                                 : (uint8_t)CODE_NONE;
+    return (uint8_t)(d->number[reg] - 1);
+}
+
+static bool is_written(const operand_t *operand)
+{
+    return operand->actions & (ZYDIS_OPERAND_ACTION_WRITE | ZYDIS_OPERAND_ACTION_CONDWRITE);
+}
+
+static bool is_register(const operand_t *operand)
+{
+    return operand->type == ZYDIS_OPERAND_TYPE_REGISTER;
+}
+
+static bool is_memory(const operand_t *operand)
+{
+    return operand->type == ZYDIS_OPERAND_TYPE_MEMORY;
+}
+
+static bool is_number(const operand_t *operand)
+{
+    return operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+}
+
+/* The number of OPERAND, if it is a whole register, else CODE_NONE. */
+static uint8_t whole(const struct decoder *d, const operand_t *operand)
+{
+    return is_register(operand) && d->whole[operand->reg.value] ? number_of(d, operand->reg.value)
+                                                                : (uint8_t)CODE_NONE;
 }
 
 /* Whether the segment of MEM begins at 0: all do but FS and GS. With a prefix for DS, an indirect jump may go where no
  * endbr64 stands (notrack). */
-static bool is_flat(const x86_op_mem *mem)
+static bool is_flat(const ZydisDecodedOperandMem *mem)
 {
-    return mem->segment != X86_REG_FS && mem->segment != X86_REG_GS;
+    return mem->segment != ZYDIS_REGISTER_FS && mem->segment != ZYDIS_REGISTER_GS;
 }
 
 /* A register that is never known: memory that counts from it may be anywhere. */
 enum { ANYWHERE = CODE_PC, GS = CODE_OTHER_SP };
 
 /* Where OPERAND, in memory, lies: *BASE, with GS and CODE_ZERO, or ANYWHERE where it is not a register and a number. */
-static void address(const struct decoder *d, const cs_x86_op *operand, uint8_t *base, int64_t *k)
+static void address(const struct decoder *d, const operand_t *operand, uint8_t *base, int64_t *k)
 {
-    const x86_op_mem *mem = &operand->mem;
+    const ZydisDecodedOperandMem *mem = &operand->mem;
 
     *base = ANYWHERE;
-    *k = mem->disp;
-    if (operand->type != X86_OP_MEM || mem->index != X86_REG_INVALID || mem->segment == X86_REG_FS)
+    *k = mem->disp.value;
+    if (!is_memory(operand) || mem->index != ZYDIS_REGISTER_NONE || mem->segment == ZYDIS_REGISTER_FS ||
+        d->insn.address_width != d->insn.stack_width)
         return;
-    if (mem->base == X86_REG_INVALID || mem->base == X86_REG_RIP)
+    if (mem->base == ZYDIS_REGISTER_NONE || mem->base == ZYDIS_REGISTER_RIP)
         *base = is_flat(mem) ? (uint8_t)CODE_ZERO : (uint8_t)GS;
     else if (is_flat(mem) && d->whole[mem->base])
-        *base = (uint8_t)(d->number[mem->base] - 1);
-    if (mem->base == X86_REG_RIP)
-        *k += (int64_t)(d->insn->address + d->insn->size);
+        *base = number_of(d, mem->base);
+    if (mem->base == ZYDIS_REGISTER_RIP)
+        *k = (int64_t)(d->pc + d->insn.length + (uint64_t)*k);
 }
 
-/* ---- Instructions ---------------------------------------------------------------------------------------------- */
-
-static void forget(struct code_fact *fact, const struct decoder *d, unsigned reg)
-{
-    if (reg < X86_REG_ENDING && d->number[reg] != 0)
-        code_forget(fact, (uint8_t)(d->number[reg] - 1));
-}
+/* ---- Any instruction ------------------------------------------------------------------------------------------- */
 
 static void forget_all(struct code_fact *fact)
 {
@@ -120,69 +114,113 @@ static void forget_all(struct code_fact *fact)
     code_add(fact, CODE_FORGET, RAX, RA, 0, 0);
 }
 
-/* SIZE bytes at OPERAND become unknown, if it lies where slots are. */
-static void write_to(struct code_fact *fact, const struct decoder *d, const cs_x86_op *operand)
+/* Somebody else has run, and has given SP back. */
+static void forget_all_but_sp(struct code_fact *fact)
+{
+    code_add(fact, CODE_FORGET, RAX, RBP, 0, 0);
+    code_add(fact, CODE_FORGET, R8, RA, 0, 0);
+}
+
+/* What a system call may change, as an ABI says. */
+static void forget_changed(struct code_fact *fact)
+{
+    code_add(fact, CODE_FORGET, RAX, RCX, 0, 0);
+    code_add(fact, CODE_FORGET, R8, R11, 0, 0);
+}
+
+/* GS begins elsewhere, or may do so. */
+static void forget_gs(struct code_fact *fact)
+{
+    code_write(fact, ANYWHERE, 0, 8);
+}
+
+/* How many bytes a row of a tile has at most, of which Zydis does not say the size (AMX). */
+enum { ROW = 64 };
+
+/* OPERAND becomes unknown, if it lies where slots are. A string instruction with a prefix writes it RCX times. */
+static void write_to(const struct decoder *d, struct code_fact *fact, const operand_t *operand)
 {
     uint8_t base;
     int64_t k;
 
     address(d, operand, &base, &k);
-    code_add(fact, CODE_WRITE, 0, operand->size, base, k);
+    if (d->insn.meta.category == ZYDIS_CATEGORY_BITBYTE && is_register(&d->op[1]))
+        base = ANYWHERE; /* "Bit(BitBase, BitOffset)": of a word at any distance */
+    code_write(fact, base, k, operand->size > 0 ? operand->size / 8 : ROW);
+    if (d->insn.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPNE))
+        code_repeat(fact, RCX);
 }
 
-/* What capstone says of an instruction that is not known here. Memory that it names may be written. */
-static void other(struct decoder *d, struct code_fact *fact)
+/* A part of REG gets a value, or all of it one that is not known. */
+static void change(const struct decoder *d, struct code_fact *fact, ZydisRegister reg)
 {
-    const cs_x86 *x = &d->insn->detail->x86;
-    cs_regs read, written;
-    uint8_t num_read, num_written, i;
-
-    if (cs_regs_access(d->handle, d->insn, read, &num_read, written, &num_written) != CS_ERR_OK) {
-        forget_all(fact);
-        return;
-    }
-    for (i = 0; i < num_written; i++)
-        forget(fact, d, written[i]);
-    for (i = 0; i < x->op_count; i++)
-        if (x->operands[i].type == X86_OP_MEM && x->operands[i].access != CS_AC_READ)
-            write_to(fact, d, &x->operands[i]);
-    /* rdssp: capstone 4 takes it for a nop. */
-    if (d->insn->id == X86_INS_NOP && x->opcode[0] == 0x0f && x->opcode[1] == 0x1e && x->op_count > 0 &&
-        x->operands[0].type == X86_OP_REG)
-        forget(fact, d, x->operands[0].reg);
+    if (reg == ZYDIS_REGISTER_GS)
+        forget_gs(fact);
+    else if (d->number[reg] != 0)
+        code_forget(fact, number_of(d, reg));
 }
+
+static bool is_string(const struct decoder *d)
+{
+    return d->insn.meta.category == ZYDIS_CATEGORY_STRINGOP || d->insn.meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
+}
+
+/* What Zydis says of an instruction. Memory is written before registers change that its address counts from. */
+static void other(const struct decoder *d, struct code_fact *fact)
+{
+    unsigned i;
+
+    for (i = 0; i < d->insn.operand_count; i++)
+        if (is_memory(&d->op[i]) && is_written(&d->op[i]) && d->op[i].mem.type != ZYDIS_MEMOP_TYPE_MIB)
+            write_to(d, fact, &d->op[i]);
+    for (i = 0; i < d->insn.operand_count; i++) {
+        const operand_t *operand = &d->op[i];
+        ZydisRegister reg = is_register(operand) && is_written(operand) ? operand->reg.value
+                            : is_memory(operand) && is_string(d)        ? operand->mem.base
+                                                                        : ZYDIS_REGISTER_NONE;
+
+        change(d, fact, reg);
+        if (operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && d->number[reg] == RSP + 1) {
+            forget_all(fact); /* an instruction of stacks that is not known here */
+            return;
+        }
+    }
+}
+
+/* ---- Instructions ---------------------------------------------------------------------------------------------- */
 
 /* OPERAND is an entry of a table, of WIDTH, that is read into REG. Returns false if it is not like that. */
-static bool read_table(const struct decoder *d, struct code_fact *fact, uint8_t reg, const cs_x86_op *operand,
+static bool read_table(const struct decoder *d, struct code_fact *fact, uint8_t reg, const operand_t *operand,
                        uint8_t width)
 {
-    const x86_op_mem *mem = &operand->mem;
-    uint8_t base = mem->base == X86_REG_INVALID ? (uint8_t)CODE_ZERO : (uint8_t)(d->number[mem->base] - 1);
+    const ZydisDecodedOperandMem *mem = &operand->mem;
+    uint8_t base;
 
-    if (operand->type != X86_OP_MEM || !is_flat(mem) || mem->index == X86_REG_INVALID ||
-        mem->scale != (width & CODE_ENTRY_SIZE) || (mem->base != X86_REG_INVALID && !d->whole[mem->base]))
+    if (!is_memory(operand) || !is_flat(mem) || mem->index == ZYDIS_REGISTER_NONE ||
+        mem->scale != (width & CODE_ENTRY_SIZE) || (mem->base != ZYDIS_REGISTER_NONE && !d->whole[mem->base]))
         return false;
-    code_table(fact, reg, width, base, base, mem->disp);
+    base = mem->base != ZYDIS_REGISTER_NONE ? number_of(d, mem->base) : (uint8_t)CODE_ZERO;
+    code_table(fact, reg, width, base, base, mem->disp.value);
     return true;
 }
 
 /* 64 bits move from B to A, or its address does (lea). */
-static bool move(struct decoder *d, struct code_fact *fact, bool load_address)
+static bool move(const struct decoder *d, struct code_fact *fact, bool load_address)
 {
-    const cs_x86_op *a = &d->insn->detail->x86.operands[0], *b = a + 1;
+    const operand_t *a = &d->op[0], *b = a + 1;
     uint8_t to = whole(d, a), from = whole(d, b), base;
     int64_t k;
 
-    if (a->type == X86_OP_REG && b->type == X86_OP_IMM && (to != CODE_NONE || a->size == 4)) {
-        code_add(fact, CODE_NUMBER, (uint8_t)(d->number[a->reg] - 1), 0, 0,
-                 to != CODE_NONE ? b->imm : (int64_t)(uint32_t)b->imm);
-        return d->number[a->reg] != 0;
+    if (is_register(a) && is_number(b) && a->size >= 32) {
+        code_add(fact, CODE_NUMBER, number_of(d, a->reg.value), 0, 0,
+                 to != CODE_NONE ? b->imm.value.s : (int64_t)(uint32_t)b->imm.value.u);
+        return true;
     }
     if (to != CODE_NONE && from != CODE_NONE) {
         code_add(fact, CODE_SET, to, 0, from, 0);
         return true;
     }
-    if (to != CODE_NONE && b->type == X86_OP_MEM) {
+    if (to != CODE_NONE && is_memory(b)) {
         address(d, b, &base, &k);
         if (load_address && base == CODE_ZERO)
             code_add(fact, CODE_NUMBER, to, 0, 0, k);
@@ -192,7 +230,7 @@ static bool move(struct decoder *d, struct code_fact *fact, bool load_address)
             code_add(fact, CODE_LOAD, to, to, base, k);
         return true;
     }
-    if (a->type == X86_OP_MEM && from != CODE_NONE) {
+    if (is_memory(a) && from != CODE_NONE) {
         address(d, a, &base, &k);
         code_add(fact, CODE_STORE, from, from, base, k);
         return true;
@@ -203,18 +241,18 @@ static bool move(struct decoder *d, struct code_fact *fact, bool load_address)
 /* add, sub and and of a register: by a number, or of a number. */
 static bool arithmetic(const struct decoder *d, struct code_fact *fact)
 {
-    const cs_x86_op *a = &d->insn->detail->x86.operands[0], *b = a + 1;
+    const operand_t *a = &d->op[0], *b = a + 1;
     uint8_t to = whole(d, a), from = whole(d, b);
-    int64_t sign = d->insn->id == X86_INS_SUB ? -1 : 1;
+    int64_t sign = d->insn.mnemonic == ZYDIS_MNEMONIC_SUB ? -1 : 1;
 
     if (to == CODE_NONE)
         return false;
-    if (d->insn->id == X86_INS_AND) {
-        if (to != RSP || b->type != X86_OP_IMM || b->imm >= 0)
+    if (d->insn.mnemonic == ZYDIS_MNEMONIC_AND) {
+        if (to != RSP || !is_number(b) || b->imm.value.s >= 0)
             return false;
         code_add(fact, CODE_ALIGN, to, 0, 0, 0);
-    } else if (b->type == X86_OP_IMM) {
-        code_add(fact, CODE_SET, to, 0, to, sign * b->imm);
+    } else if (is_number(b)) {
+        code_add(fact, CODE_SET, to, 0, to, sign * b->imm.value.s);
     } else if (from != CODE_NONE) {
         code_add(fact, CODE_SUM, to, from, to, sign);
     } else {
@@ -223,115 +261,143 @@ static bool arithmetic(const struct decoder *d, struct code_fact *fact)
     return true;
 }
 
-/* A word of a variable goes through CODE_TARGET: the interrupted SP, as the entry of a system call has stored it. */
-static void push(struct decoder *d, struct code_fact *fact)
+/* How many bytes a push or a pop moves: 2 with a prefix. */
+static int64_t stack_bytes(const struct decoder *d)
 {
-    const cs_x86 *x = &d->insn->detail->x86;
-    uint8_t reg = x->op_count > 0 ? whole(d, &x->operands[0]) : (uint8_t)CODE_NONE, base = ANYWHERE;
+    return d->insn.operand_width == 16 ? 2 : 8;
+}
+
+/* A word of a variable goes through CODE_TARGET: the interrupted SP, as the entry of a system call has stored it. */
+static void push(const struct decoder *d, struct code_fact *fact)
+{
+    const int64_t bytes = stack_bytes(d);
+    uint8_t reg = d->insn.operand_count_visible > 0 ? whole(d, &d->op[0]) : (uint8_t)CODE_NONE, base;
     int64_t k;
 
-    if (x->op_count > 0 && x->operands[0].type == X86_OP_MEM)
-        address(d, &x->operands[0], &base, &k);
-    if (base == CODE_ZERO || base == GS) {
+    address(d, &d->op[0], &base, &k);
+    if (bytes == 8 && (base == CODE_ZERO || base == GS)) {
         reg = CODE_TARGET;
         code_add(fact, CODE_LOAD, reg, reg, base, k);
     }
     if (reg != CODE_NONE)
         code_add(fact, CODE_STORE, reg, reg, RSP, -8);
     else
-        code_add(fact, CODE_WRITE, 0, 8, RSP, -8);
-    code_add(fact, CODE_SET, RSP, 0, RSP, -8);
+        code_write(fact, RSP, -bytes, (uint32_t)bytes);
+    code_add(fact, CODE_SET, RSP, 0, RSP, -bytes);
 }
 
-static void pop(struct decoder *d, struct code_fact *fact)
+/* "If the ESP register is used as a base register for addressing a destination operand in memory, the POP instruction
+ * computes the effective address of the operand after it increments the ESP register." */
+static void pop(const struct decoder *d, struct code_fact *fact)
 {
-    const cs_x86 *x = &d->insn->detail->x86;
-    uint8_t reg = x->op_count > 0 ? whole(d, &x->operands[0]) : (uint8_t)CODE_NONE;
+    const operand_t *to = d->insn.operand_count_visible > 0 ? &d->op[0] : NULL; /* not of the flags */
+    const uint8_t reg = to != NULL ? whole(d, to) : (uint8_t)CODE_NONE;
 
     if (reg != CODE_NONE)
         code_add(fact, CODE_LOAD, reg, reg, RSP, 0);
     if (reg != RSP)
-        code_add(fact, CODE_SET, RSP, 0, RSP, 8);
-    if (x->op_count > 0 && x->operands[0].type == X86_OP_MEM)
-        write_to(fact, d, &x->operands[0]);
+        code_add(fact, CODE_SET, RSP, 0, RSP, stack_bytes(d));
+    if (to != NULL && is_memory(to))
+        write_to(d, fact, to);
+    if (to != NULL && is_register(to) && reg == CODE_NONE)
+        change(d, fact, to->reg.value);
 }
 
-/* Whether ID pushes or pops, which is of 16 bits by a prefix. */
-static bool is_stack(unsigned id)
+static bool leave(const struct decoder *d, struct code_fact *fact)
 {
-    return id == X86_INS_PUSH || id == X86_INS_POP || id == X86_INS_PUSHF || id == X86_INS_POPF ||
-           id == X86_INS_PUSHFQ || id == X86_INS_POPFQ;
+    if (d->insn.operand_width == 16) /* of BP and SP */
+        return false;
+    code_add(fact, CODE_SET, RSP, 0, RBP, 0);
+    code_add(fact, CODE_LOAD, RBP, RBP, RSP, 0);
+    code_add(fact, CODE_SET, RSP, 0, RSP, 8);
+    return true;
 }
 
-/* Returns false if capstone is to be asked. */
-static bool known(struct decoder *d, struct code_fact *fact)
+/* It pushes FP and, for LEVEL, pointers to the frames of the functions that this one is in. */
+static bool enter(const struct decoder *d, struct code_fact *fact)
 {
-    const cs_x86 *x = &d->insn->detail->x86;
+    const int64_t bytes = d->op[0].imm.value.s & 0xffff, level = 8 * (d->op[1].imm.value.s & 31);
 
-    if (x->prefix[2] == 0x66 && is_stack(d->insn->id)) { /* SP moves by 2: no compiler does, so nothing is known */
-        forget_all(fact);
-        return true;
-    }
-    switch (d->insn->id) {
-    case X86_INS_PUSH:
-    case X86_INS_PUSHFQ:
-    case X86_INS_PUSHF:
+    if (d->insn.operand_width == 16)
+        return false;
+    code_add(fact, CODE_STORE, RBP, RBP, RSP, -8);
+    if (level > 0)
+        code_write(fact, RSP, -8 - level, (uint32_t)level);
+    code_add(fact, CODE_SET, RBP, 0, RSP, -8);
+    code_add(fact, CODE_SET, RSP, 0, RSP, -8 - level - bytes);
+    return true;
+}
+
+/* Returns false if Zydis is to be asked. */
+static bool known(const struct decoder *d, struct code_fact *fact)
+{
+    const operand_t *a = &d->op[0], *b = a + 1;
+
+    switch (d->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_PUSH:
+    case ZYDIS_MNEMONIC_PUSHF:
+    case ZYDIS_MNEMONIC_PUSHFQ:
         push(d, fact);
         return true;
-    case X86_INS_POP:
-    case X86_INS_POPFQ:
-    case X86_INS_POPF:
+    case ZYDIS_MNEMONIC_POP:
+    case ZYDIS_MNEMONIC_POPF:
+    case ZYDIS_MNEMONIC_POPFQ:
         pop(d, fact);
         return true;
-    case X86_INS_LEAVE:
-        code_add(fact, CODE_SET, RSP, 0, RBP, 0);
-        code_add(fact, CODE_LOAD, RBP, RBP, RSP, 0);
-        code_add(fact, CODE_SET, RSP, 0, RSP, 8);
-        return true;
-    case X86_INS_ENTER:
-        code_forget(fact, RSP);
-        code_forget(fact, RBP);
-        return true;
-    case X86_INS_LEA:
+    case ZYDIS_MNEMONIC_LEAVE:
+        return leave(d, fact);
+    case ZYDIS_MNEMONIC_ENTER:
+        return enter(d, fact);
+    case ZYDIS_MNEMONIC_LEA:
         return move(d, fact, true);
-    case X86_INS_MOV:
-    case X86_INS_MOVABS:
+    case ZYDIS_MNEMONIC_MOV:
         return move(d, fact, false);
-    case X86_INS_ADD:
-    case X86_INS_SUB:
-    case X86_INS_AND:
+    case ZYDIS_MNEMONIC_ADD:
+    case ZYDIS_MNEMONIC_SUB:
+    case ZYDIS_MNEMONIC_AND:
         return arithmetic(d, fact);
-    case X86_INS_XOR:
-        if (x->operands[0].type != X86_OP_REG || x->operands[1].type != X86_OP_REG ||
-            x->operands[0].reg != x->operands[1].reg || x->operands[0].size < 4)
+    case ZYDIS_MNEMONIC_XOR:
+        if (!is_register(a) || !is_register(b) || a->reg.value != b->reg.value || a->size < 32)
             return false;
-        code_add(fact, CODE_NUMBER, (uint8_t)(d->number[x->operands[0].reg] - 1), 0, 0, 0);
+        code_add(fact, CODE_NUMBER, number_of(d, a->reg.value), 0, 0, 0);
         return true;
-    case X86_INS_MOVSXD:
-        return whole(d, &x->operands[0]) != CODE_NONE &&
-               read_table(d, fact, whole(d, &x->operands[0]), &x->operands[1], 4 | CODE_ENTRY_SIGNED);
-    case X86_INS_CMP:
+    case ZYDIS_MNEMONIC_MOVSXD:
+        return whole(d, a) != CODE_NONE && read_table(d, fact, whole(d, a), b, 4 | CODE_ENTRY_SIGNED);
+    case ZYDIS_MNEMONIC_CMP:
         /* The index of a table is compared with its last entry, and `ja` leaves if it is greater. */
-        if (x->operands[1].type == X86_OP_IMM && x->operands[1].imm >= 0 && x->operands[1].imm < MAX_BOUND)
-            fact->bound = (uint32_t)x->operands[1].imm + 1;
+        if (is_number(b) && b->imm.value.s >= 0 && b->imm.value.s < MAX_BOUND)
+            fact->bound = (uint32_t)b->imm.value.s + 1;
         return true;
-    case X86_INS_SWAPGS:
-    case X86_INS_WRGSBASE:
-    case X86_INS_WRMSR: /* GS begins elsewhere, or may do so */
-        code_add(fact, CODE_WRITE, 0, 8, ANYWHERE, 0);
+    case ZYDIS_MNEMONIC_SWAPGS:
+    case ZYDIS_MNEMONIC_WRGSBASE:
+    case ZYDIS_MNEMONIC_WRMSR:
+        forget_gs(fact);
         return true;
-    case X86_INS_TEST:
-    case X86_INS_NOP:
-        return x->opcode[1] != 0x1e;
+    case ZYDIS_MNEMONIC_CLZERO: /* 64 bytes, "cache line size aligned" (AMD64 Architecture Programmer's Manual) */
+        code_write(fact, RAX, -63, 127);
+        return true;
+    case ZYDIS_MNEMONIC_VMCALL:
+    case ZYDIS_MNEMONIC_VMMCALL:
+        forget_changed(fact);
+        return true;
+    case ZYDIS_MNEMONIC_VMRUN:
+    case ZYDIS_MNEMONIC_TDCALL:
+    case ZYDIS_MNEMONIC_SEAMCALL:
+    case ZYDIS_MNEMONIC_SEAMOPS:
+    case ZYDIS_MNEMONIC_ENCLU:
+        forget_all_but_sp(fact);
+        return true;
     default:
         return false;
     }
 }
 
+/* ---- Where the PC goes ----------------------------------------------------------------------------------------- */
+
 /* A jump to what a register or memory has. */
 static void jump_to(const struct decoder *d, struct code_fact *fact)
 {
-    const cs_x86_op *to = &d->insn->detail->x86.operands[0];
+    const operand_t *to = &d->op[0];
 
     if (whole(d, to) != CODE_NONE)
         code_add(fact, CODE_SET, CODE_TARGET, 0, whole(d, to), 0);
@@ -339,127 +405,126 @@ static void jump_to(const struct decoder *d, struct code_fact *fact)
         code_forget(fact, CODE_TARGET);
 }
 
-/* Where the PC goes, beside what registers have. Returns whether that is all. */
-static bool flow(struct decoder *d, struct code_fact *fact)
+static void go(struct code_fact *fact, enum code_flow flow, uint64_t target)
 {
-    const cs_x86 *x = &d->insn->detail->x86;
-    bool direct = x->op_count > 0 && x->operands[x->op_count - 1].type == X86_OP_IMM;
+    fact->flow = (uint8_t)flow;
+    fact->target = target;
+}
 
-    switch (d->insn->id) {
-    case X86_INS_CALL:
-        fact->flow = CODE_CALL;
-        fact->target = direct ? (uint64_t)x->operands[0].imm : 0;
+/* A far return: of 64 bits to an address that start-up code has pushed. */
+static void return_far(const struct decoder *d, struct code_fact *fact)
+{
+    int64_t more = d->insn.operand_count_visible > 0 ? d->op[0].imm.value.s & 0xffff : 0;
+
+    fact->flow = CODE_STOP;
+    if (d->insn.operand_width != 64)
+        return;
+    fact->flow = CODE_AWAY;
+    code_add(fact, CODE_LOAD, CODE_TARGET, CODE_TARGET, RSP, 0);
+    code_add(fact, CODE_SET, RSP, 0, RSP, 16 + more);
+}
+
+static void interrupt(const struct decoder *d, struct code_fact *fact)
+{
+    if (d->insn.mnemonic == ZYDIS_MNEMONIC_INT3)
+        fact->odd = true; /* nothing comes behind it at the end of a function */
+    else if (d->insn.mnemonic == ZYDIS_MNEMONIC_INT)
+        forget_changed(fact);
+}
+
+/* What jumps, and does nothing else. Its target, if it is DIRECT, is TARGET. Returns false if it is another one. */
+static bool jump(const struct decoder *d, struct code_fact *fact, bool direct, uint64_t target)
+{
+    const bool far = d->insn.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
+
+    switch (d->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_CALL:
+        go(fact, CODE_CALL, target);
+        if (far)
+            forget_all(fact);
         return true;
-    case X86_INS_JMP:
-        fact->flow = direct ? CODE_JUMP : CODE_AWAY;
-        fact->target = direct ? (uint64_t)x->operands[0].imm : 0;
-        if (!direct)
+    case ZYDIS_MNEMONIC_JMP:
+        go(fact, direct ? CODE_JUMP : far ? CODE_STOP : CODE_AWAY, target);
+        if (!direct && !far)
             jump_to(d, fact);
         return true;
-    case X86_INS_RET:
+    case ZYDIS_MNEMONIC_RET:
         fact->flow = CODE_RETURN;
-        fact->odd = x->op_count > 0;
+        fact->odd = d->insn.operand_count_visible > 0;
+        if (far)
+            return_far(d, fact);
         return true;
-    case X86_INS_IRETQ:
+    case ZYDIS_MNEMONIC_IRETQ:
         fact->flow = CODE_RESUME;
         return true;
-    case X86_INS_LCALL:
-        fact->flow = CODE_CALL;
-        forget_all(fact);
+    default:
+        return false;
+    }
+}
+
+/* Where the PC goes, beside what registers have. Returns whether that is all. */
+static bool flow(const struct decoder *d, struct code_fact *fact)
+{
+    const bool direct = d->insn.raw.imm[0].is_relative;
+    const uint64_t target = direct ? d->pc + d->insn.length + (uint64_t)d->insn.raw.imm[0].value.s : 0;
+
+    if (jump(d, fact, direct, target))
         return true;
-    case X86_INS_RETFQ: /* to an address that start-up code has pushed */
-        fact->flow = CODE_AWAY;
-        code_add(fact, CODE_LOAD, CODE_TARGET, CODE_TARGET, RSP, 0);
-        code_add(fact, CODE_SET, RSP, 0, RSP, 16);
-        return true;
-    case X86_INS_RETF:
-    case X86_INS_IRET:
-    case X86_INS_IRETD:
-    case X86_INS_LJMP:
-    case X86_INS_SYSRET:
-    case X86_INS_SYSEXIT:
-    case X86_INS_UD2:
-    case X86_INS_UD0:
-    case X86_INS_UD2B:
-    case X86_INS_RSM:
+    switch (d->insn.mnemonic) {
+    case ZYDIS_MNEMONIC_IRET:
+    case ZYDIS_MNEMONIC_IRETD:
+    case ZYDIS_MNEMONIC_UIRET:
+    case ZYDIS_MNEMONIC_SYSRET:
+    case ZYDIS_MNEMONIC_SYSEXIT:
+    case ZYDIS_MNEMONIC_RSM:
+    case ZYDIS_MNEMONIC_UD0:
+    case ZYDIS_MNEMONIC_UD1:
+    case ZYDIS_MNEMONIC_UD2:
         fact->flow = CODE_STOP;
         return true;
-    case X86_INS_HLT:
-    case X86_INS_INT3:
-        fact->odd = true; /* nothing comes behind it at the end of a function */
+    case ZYDIS_MNEMONIC_HLT:
+        fact->odd = true;
         return true;
-    case X86_INS_INT:
-    case X86_INS_SYSCALL:
-    case X86_INS_SYSENTER:
-    case X86_INS_VMCALL:
-    case X86_INS_VMMCALL:
-        code_add(fact, CODE_FORGET, RAX, RCX, 0, 0);
-        code_add(fact, CODE_FORGET, R8, R8 + 3, 0, 0);
+    case ZYDIS_MNEMONIC_INT:
+    case ZYDIS_MNEMONIC_INT1:
+    case ZYDIS_MNEMONIC_INT3:
+        interrupt(d, fact);
+        return true;
+    case ZYDIS_MNEMONIC_SYSCALL:
+    case ZYDIS_MNEMONIC_SYSENTER:
+        forget_changed(fact);
         return true;
     default:
         break;
     }
-    if (!cs_insn_group(d->handle, d->insn, CS_GRP_JUMP))
-        return false;
-    fact->flow = direct ? CODE_BRANCH : CODE_STOP;
-    fact->target = direct ? (uint64_t)x->operands[x->op_count - 1].imm : 0;
-    if (d->insn->id == X86_INS_LOOP || d->insn->id == X86_INS_LOOPE || d->insn->id == X86_INS_LOOPNE)
-        code_forget(fact, RCX);
-    return true;
+    if (direct) /* jcc, loop, jrcxz, xbegin */
+        go(fact, CODE_BRANCH, target);
+    return false;
 }
 
-static void ask_capstone(struct decoder *d, const uint8_t *p, size_t size, uint64_t pc, struct code_fact *fact)
+/* Intel's CPUs ignore 66 in front of a branch; AMD's take two bytes of its target, and of an address only two. */
+static bool is_ambiguous(const ZydisDecodedInstruction *insn)
 {
-    memset(fact, 0, sizeof *fact);
-    fact->flow = CODE_STOP;
-    if (!cs_disasm_iter(d->handle, &p, &size, &pc, d->insn))
-        return;
-    fact->size = (uint8_t)d->insn->size;
-    fact->flow = CODE_NEXT;
-    if (!flow(d, fact) && !known(d, fact))
-        other(d, fact);
+    return (insn->meta.branch_type == ZYDIS_BRANCH_TYPE_SHORT ||
+            insn->meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR) &&
+           insn->attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE && insn->raw.rex.W == 0;
 }
 
-/* Where a fact of the first SIZE bytes of BYTES is, if it is kept. *KEY: what it has then. */
-static struct kept_fact *place_of(const struct decoder *d, uint64_t bytes, unsigned size, uint64_t *key)
-{
-    *key = (bytes & (((uint64_t)1 << 8 * size) - 1)) | (uint64_t)size << 56;
-    return &d->kept[*key * 0x9e3779b97f4a7c15 >> (64 - KEPT_BITS)];
-}
-
-/* Whether FACT, of the instruction that was read last, is that of its bytes at any other PC, too. */
-static bool is_same_anywhere(const struct decoder *d, const struct code_fact *fact)
-{
-    bool from_pc = (d->insn->detail->x86.modrm & 0xc7) == 5; /* "RIP-relative addressing", or a register's bits */
-
-    return fact->size != 0 && fact->size <= KEPT_BYTES && fact->flow == CODE_NEXT && !from_pc;
-}
-
-/* Compilers write the same instructions again and again, and capstone is slow. No instruction is the beginning of
- * another, so at most one of the sizes is found. */
 static void decode(void *decoder, const struct code_text *text, uint64_t pc, struct code_fact *fact)
 {
     struct decoder *d = decoder;
-    const uint8_t *p = text->bytes + (pc - text->start);
-    size_t left = text->end - pc < 16 ? (size_t)(text->end - pc) : 16;
-    uint64_t bytes = 0, key;
-    struct kept_fact *kept;
-    unsigned size;
 
-    for (size = 1; size <= KEPT_BYTES && size <= left; size++) {
-        bytes |= (uint64_t)p[size - 1] << 8 * (size - 1);
-        kept = place_of(d, bytes, size, &key);
-        if (kept->key == key) {
-            *fact = kept->fact;
-            return;
-        }
-    }
-    ask_capstone(d, p, left, pc, fact);
-    if (is_same_anywhere(d, fact)) {
-        kept = place_of(d, bytes, fact->size, &key);
-        kept->key = key;
-        kept->fact = *fact;
-    }
+    memset(fact, 0, sizeof *fact);
+    fact->flow = CODE_STOP;
+    if (!ZYAN_SUCCESS(
+            ZydisDecoderDecodeFull(&d->zydis, text->bytes + (pc - text->start), text->end - pc, &d->insn, d->op)) ||
+        is_ambiguous(&d->insn))
+        return;
+    d->pc = pc;
+    fact->size = d->insn.length;
+    fact->flow = CODE_NEXT;
+    if (!flow(d, fact) && !known(d, fact))
+        other(d, fact);
 }
 
 static void *open_decoder(struct image *image)
@@ -467,25 +532,17 @@ static void *open_decoder(struct image *image)
     struct decoder *d = zeroed(1, sizeof *d);
 
     (void)image;
-    if (cs_open(CS_ARCH_X86, CS_MODE_64, &d->handle) != CS_ERR_OK) {
+    if (!ZYAN_SUCCESS(ZydisDecoderInit(&d->zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64))) {
         free(d);
         return NULL;
     }
-    cs_option(d->handle, CS_OPT_DETAIL, CS_OPT_ON);
-    d->insn = cs_malloc(d->handle);
-    d->kept = zeroed((size_t)1 << KEPT_BITS, sizeof *d->kept);
     name_registers(d);
     return d;
 }
 
 static void close_decoder(void *decoder)
 {
-    struct decoder *d = decoder;
-
-    cs_free(d->insn, 1);
-    cs_close(&d->handle);
-    free(d->kept);
-    free(d);
+    free(decoder);
 }
 
 const struct code_cpu code_x86_64 = {
@@ -510,5 +567,5 @@ const struct code_cpu code_x86_64 = {
 };
 #else
 /* ISO C forbids an empty file. */
-typedef int code_without_capstone;
+typedef int code_without_zydis;
 #endif

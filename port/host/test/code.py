@@ -88,6 +88,27 @@ TRUE = {
         "two_ways": """push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\nmov %rsp, %rbp\n.cfi_def_cfa_register 6
             test %eax, %eax\nje 1f\npush %rbx\n1: call push\nleave\n.cfi_def_cfa 7, 8\n.cfi_restore 6\nret""",
         "branches": "je 1f\nret\n1: je 1f\nret\n1: ret",
+        "halves": """push %ax\n.cfi_adjust_cfa_offset 2\npushw $5\n.cfi_adjust_cfa_offset 2\npushfw
+            .cfi_adjust_cfa_offset 2\npopfw\n.cfi_adjust_cfa_offset -2\npop %cx\n.cfi_adjust_cfa_offset -2\npush %fs
+            .cfi_adjust_cfa_offset 8\npop %fs\n.cfi_adjust_cfa_offset -8\npushw $6
+            .cfi_adjust_cfa_offset 2\npopw 16(%rsp)\n.cfi_adjust_cfa_offset -2\nret""",
+        "entered": """enter $16, $2\n.cfi_def_cfa 7, 48\n.cfi_offset 6, -16\nlea 16(%rbp), %rcx\n.cfi_def_cfa 2, 0
+            xor %ecx, %ecx\n.cfi_def_cfa 6, 16\nleave\n.cfi_def_cfa 7, 8\n.cfi_restore 6\nret""",
+        "rounds": """push %rbp\n.cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\n1: loop 1b\n2: loopne 3f\njrcxz 2b
+            jecxz 3f\npop %rbp\n.cfi_adjust_cfa_offset -8\n.cfi_restore 6\nret\n.cfi_adjust_cfa_offset 8
+            .cfi_offset 6, -16\n3: loope 4f\npop %rbp\n.cfi_adjust_cfa_offset -8\n.cfi_restore 6\nret
+            .cfi_adjust_cfa_offset 8\n.cfi_offset 6, -16\n4: xbegin 5f\n5: pop %rbp\n.cfi_adjust_cfa_offset -8
+            .cfi_restore 6\nret""",
+        # Up to FP's word, and from behind it: it stays what it is.
+        "beside": """sub $88, %rsp\n.cfi_adjust_cfa_offset 88\nmov %rbp, 64(%rsp)\n.cfi_offset 6, -32\nxor %ebp, %ebp
+            setz 63(%rsp)\nsetz 72(%rsp)\nmovups %xmm0, 48(%rsp)\nvmovups %zmm0, (%rsp)\nfstpt 54(%rsp)
+            stmxcsr 72(%rsp)\nxadd %eax, 60(%rsp)\nrolb 63(%rsp)\nlea 56(%rsp), %rdi\nmov $2, %ecx\nrep stosl
+            cmpxchg16b 48(%rsp)\nmov $0, %ecx\nlea 72(%rsp), %rdi\nrep movsb\nfnstenv 36(%rsp)\nfnstcw 72(%rsp)
+            vextracti128 $1, %ymm0, 48(%rsp)\nvpmovqb %zmm0, 56(%rsp)\npush $1\n.cfi_adjust_cfa_offset 8
+            pop 56(%rsp)\n.cfi_adjust_cfa_offset -8\nmov 64(%rsp), %rbp\n.cfi_restore 6\nadd $88, %rsp
+            .cfi_adjust_cfa_offset -88\nret""",
+        "rounded": """vaddpd {ru-sae}, %zmm1, %zmm2, %zmm3\npush %rax\n.cfi_adjust_cfa_offset 8
+            vsqrtps {rz-sae}, %zmm1, %zmm2\npop %rax\n.cfi_adjust_cfa_offset -8\nret""",
         "numbers": """mov $0x10, %eax\nsub %rax, %rsp\n.cfi_adjust_cfa_offset 0x10\nmov $0x110, %eax\nsub %rax, %rsp
             .cfi_adjust_cfa_offset 0x110\nadd %al, (%rax)\nadd $0x120, %rsp\n.cfi_adjust_cfa_offset -0x120\nret""",
     },
@@ -297,16 +318,40 @@ JUMPS = {"riscv64": JUMPS, "riscv32": JUMPS, "arm": {**ARM_JUMPS,
     "elsewhere": "ret",
 }}
 
+# Each of these writes the register.
+X86_REGISTERS = [line.strip().split(": ", 1) for line in """rdi: insb | rdi: stosb | rdi: cmpsb | rsi: cmpsb | rdi: scasb |
+    rsi: lodsb | rsi: outsb | rdi: rep movsb | rsi: rep movsb | rcx: rep stosb | rcx: loop 1f ; 1: nop |
+    rax: .byte 0x66, 0xf2, 0x48, 0x0f, 0x2d, 0xc0 | rax: cvttss2si %xmm0, %rax | rax: xbegin 1f ; 1: nop |
+    rbx: cpuid | rdx: rdtscp | rdx: cmpxchg8b (%rdi) | rax: cmpxchg %rdi, (%rdi) | rax: lahf | rax: xlat |
+    rbx: mulx %rax, %rcx, %rbx | rcx: mulx %rax, %rcx, %rbx | rax: pextrq $0, %xmm0, %rax | rdx: rdsspq %rdx |
+    rax: movmskps %xmm0, %eax | rax: kmovq %k0, %rax | rax: xgetbv | rdx: cqto | rdx: mul %rdi | rax: setz %ah |
+    rbx: vmrun %rax | rbx: .byte 0x66, 0x0f, 0x01, 0xcc | rcx: syscall | r11: syscall | rax: int $0x80 |
+    rbx: push %ax ; .cfi_adjust_cfa_offset 2 ; pop %bx ; .cfi_adjust_cfa_offset -2""".split("|")]
+# Each of these writes a part of the word at 8(%rsp).
+X86_WORDS = [text.strip() for text in """setz 15(%rsp) | movups %xmm0, (%rsp) | movbe %eax, 8(%rsp) | fstpt (%rsp) |
+    fstl 8(%rsp) | stmxcsr 12(%rsp) | incb 8(%rsp) | pextrb $0, %xmm0, 15(%rsp) | xadd %eax, 8(%rsp) | rolb 8(%rsp) |
+    shlw 14(%rsp) | fnstenv -18(%rsp) | vmovups %zmm0, -48(%rsp) | fxsave -502(%rsp) | xsave -560(%rsp) |
+    cmpxchg16b (%rsp) | fnsave -98(%rsp) | movdir64b (%rdi), %rsp | btsl $1, 8(%rsp) |
+    lea -7(%rsp), %rdi ; maskmovdqu %xmm0, %xmm1 | xchg %al, 8(%rsp) | movnti %eax, 8(%rsp) | sidt (%rsp) |
+    vmovdqu8 %zmm0, -48(%rsp){%k1} | vcompresspd %zmm0, -48(%rsp) | negq 8(%rsp) | vextracti128 $1, %ymm0, (%rsp) |
+    movq %mm0, 8(%rsp) | movhps %xmm0, 8(%rsp) | lock decb 8(%rsp) | movl $0, 12(%rsp) | movnti %rax, 8(%rsp) |
+    vpmovqb %zmm0, 8(%rsp) | lea 8(%rsp), %rax ; clzero | mov %rsp, %rdi ; mov $9, %ecx ; rep stosb |
+    lea 8(%rsp), %rdi ; rep movsb | lea 14(%rsp), %rdi ; stosw | mov %rsp, %rdi ; mov $3, %ecx ; rep movsl |
+    mov %rsp, %rdi ; mov $3, %ecx ; repne movsl | mov %fs, 8(%rsp)""".split("|")]
+
 # Behind these instructions nothing is known of SP or, with the mark of FP, of FP. What CFI says there stays.
 LOST = {
-    "x86_64": """and $-64, %rsp | push %ax | xchg %rax, %rsp | mov %eax, %esp | mov (%rdi), %rsp |
-        add %rdi, %rsp | neg %rsp | xadd %rax, %rsp | bswap %rsp |
-        cmovz %rax, %rsp | enter $8, $0 | sub $8, %esp | pop %sp | imul %rax, %rsp | movzbl (%rdi), %esp |
+    "x86_64": [*"""and $-64, %rsp | xchg %rax, %rsp | mov %eax, %esp | mov (%rdi), %rsp |
+        add %rdi, %rsp | neg %rsp | xadd %rax, %rsp | bswap %rsp | leavew |
+        mov %rbp, (%rsp) ; .cfi_offset 6, -64 ; mov %rsp, %rbp ; leavew |
+        cmovz %rax, %rsp | enterw $8, $0 | sub $8, %esp | pop %sp | imul %rax, %rsp | movzbl (%rdi), %esp |
         lea (%rsp,%rax), %rsp
         | mov %rsp, %r11 ; test %eax, %eax ; je 1f ; mov %rdi, %rsp ; 1: nop
         | mov %rsp, (%rsp) ; mov %gs:(%rsp), %rsp | mov %rsp, (%rsp) ; mov %fs:(%rsp), %rsp
         | mov %rsp, %rbx ; test %eax, %eax ; je 1f ; mov %rdi, %rsp ; 1: nop
         | bsf %rax, %rsp | lcall *(%rdi) | or $1, %rsp | cmpxchg %rsp, %rsp""".split("|"),
+        *("mov %%rsp, %%%s ; %s ; mov %%%s, %%rsp" % (reg, text, reg) for reg, text in X86_REGISTERS),
+        *("mov %rsp, 8(%rsp) ; " + text + " ; mov 8(%rsp), %rsp" for text in X86_WORDS)],
     "aarch64": """mov sp, x0 | add sp, sp, x0 | msr spsel, #1 | add wsp, wsp, #16 |
         addvl sp, sp, #1 | and sp, x0, #-16 | irg sp, sp | sub sp, sp, x0, uxtw | orr sp, x1, #1 |
         addg sp, sp, #16, #1 | st1 {v0.16b}, [sp], x1 | ldraa x0, [sp, #8]! |
@@ -473,47 +518,72 @@ TRAPS = {
 FAULTS = {
     "x86_64": [("x86_64.c", a, b) for a, b in (
         ("code_add(fact, CODE_STORE, reg, reg, RSP, -8);", ";"),
-        ("code_add(fact, CODE_WRITE, 0, 8, RSP, -8);\\n    code_add(fact, CODE_SET, RSP, 0, RSP, -8)", ";"),
-        ("code_add(fact, CODE_SET, RSP, 0, RSP, -8)", "code_add(fact, CODE_SET, RSP, 0, RSP, -16)"),
+        ("code_write(fact, RSP, -bytes, (uint32_t)bytes);\\n    code_add(fact, CODE_SET, RSP, 0, RSP, -bytes)", ";"),
+        ("code_add(fact, CODE_SET, RSP, 0, RSP, -bytes)", "code_add(fact, CODE_SET, RSP, 0, RSP, -16)"),
         ("code_add(fact, CODE_LOAD, reg, reg, RSP, 0)", "code_add(fact, CODE_LOAD, reg, reg, RSP, 8)"),
-        ("if (reg != RSP)\\n        code_add(fact, CODE_SET, RSP, 0, RSP, 8);", ""),
+        ("if (reg != RSP)\\n        code_add(fact, CODE_SET, RSP, 0, RSP, stack_bytes(d));", ""),
+        ("operand_width == 16 ? 2 : 8", "operand_width == 32 ? 2 : 8"),
+        ("if (to != NULL && is_memory(to))", "if (0)"),
+        ("if (to != NULL && is_register(to) && reg == CODE_NONE)", "if (0)"),
+        ("operand_count_visible > 0 ? &d->op[0] : NULL", "operand_count > 0 ? &d->op[0] : NULL"),
         ("code_add(fact, CODE_SET, RSP, 0, RBP, 0)", "code_add(fact, CODE_SET, RSP, 0, RSP, 0)"),
         ("code_add(fact, CODE_LOAD, RBP, RBP, RSP, 0)", "code_forget(fact, RBX)"),
-        ("code_forget(fact, RSP);\\n        code_forget(fact, RBP);", ";"),
+        ("    if (d->insn.operand_width == 16) /* of BP and SP */\\n        return false;", ""),
+        ("    if (d->insn.operand_width == 16)\\n        return false;\\n    code_add(fact, CODE_STORE, RBP",
+         "    code_add(fact, CODE_STORE, RBP"),
+        ("code_add(fact, CODE_STORE, RBP, RBP, RSP, -8);", ";"),
+        ("code_add(fact, CODE_SET, RBP, 0, RSP, -8);", ";"),
+        ("RSP, 0, RSP, -8 - level - bytes", "RSP, 0, RSP, -8 - bytes"),
+        ("RSP, 0, RSP, -8 - level - bytes", "RSP, 0, RSP, -8 - level"),
         ("code_add(fact, CODE_SET, to, to, base == GS", "code_add(fact, CODE_LOAD, to, to, base == GS"),
         ("code_add(fact, CODE_LOAD, to, to, base, k);", "code_add(fact, CODE_SET, to, to, base, k);"),
-        ("base == GS ? (uint8_t)ANYWHERE : base, k", "base, k"),
-        ("d->insn->id == X86_INS_SUB ? -1 : 1", "1"),
+        ("d->insn.mnemonic == ZYDIS_MNEMONIC_SUB ? -1 : 1", "1"),
         ("code_add(fact, CODE_ALIGN, to, 0, 0, 0)", "(void)0"),
         ("code_add(fact, CODE_SUM, to, from, to, sign)", "(void)0"),
         ("code_add(fact, CODE_STORE, from, from, base, k)", "(void)0"),
-        ("for (i = 0; i < num_written; i++)", "for (i = 1; i < num_written; i++)"),
-        ("case X86_INS_LCALL:", "case X86_INS_AAA:"),
-        ("if (x->prefix[2] == 0x66 &&", "if (0 &&"),
-        ("{X86_REG_RSP, X86_REG_ESP,", "{X86_REG_RSP, X86_REG_RSP,"),
-        ("{X86_REG_R10, X86_REG_R10D", "{X86_REG_R10D, X86_REG_R10D"),
-        ("mem->index != X86_REG_INVALID ||", ""),
-        ("mem->segment != X86_REG_FS && mem->segment != X86_REG_GS", "mem->segment == X86_REG_INVALID"),
-        ("fact->flow == CODE_NEXT && !from_pc", "(from_pc || fact->flow == CODE_NEXT)"),
-        ("fact->size <= KEPT_BYTES && fact->flow == CODE_NEXT &&", "fact->size <= KEPT_BYTES &&"),
-        (" | (uint64_t)size << 56", ""),
+        ("far)\\n            forget_all(fact);", "0)\\n            ;"),
+        ("    name_registers(d);", "    name_registers(d);\\n    d->number[ZYDIS_REGISTER_ESP] = 0;"),
+        ("    name_registers(d);", "    name_registers(d);\\n    d->number[ZYDIS_REGISTER_AH] = 0;"),
+        ("d->whole[reg] = reg == all", "d->whole[reg] = true"),
+        ("RCX,    RDX,", "RDX,    RCX,"),
+        ("ACTION_WRITE | ZYDIS_OPERAND_ACTION_CONDWRITE", "ACTION_WRITE"),
+        ("ACTION_WRITE | ZYDIS_OPERAND_ACTION_CONDWRITE", "ACTION_CONDWRITE"),
+        ("is_memory(operand) && is_string(d)        ? operand->mem.base", "0 ? operand->mem.base"),
+        ("            write_to(d, fact, &d->op[i]);", "            ;"),
+        ("for (i = 0; i < d->insn.operand_count; i++)\\n        if", "for (i = 0; i < 1; i++)\\n        if"),
+        ("i < d->insn.operand_count; i++) {", "i < d->insn.operand_count_visible; i++) {"),
+        ("code_repeat(fact, RCX);", ";"),
+        ("code_repeat(fact, RCX);", "code_repeat(fact, RDX);"),
+        ("(ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPNE)", "ZYDIS_ATTRIB_HAS_REP"),
+        ("code_write(fact, RAX, -63, 127);", ";"),
+        ("    code_add(fact, CODE_FORGET, RAX, RBP, 0, 0);\\n", ""),
+        ("    code_add(fact, CODE_FORGET, RAX, RCX, 0, 0);\\n", ""),
+        ("    code_add(fact, CODE_FORGET, R8, R11, 0, 0);\\n", ""),
+        ("case ZYDIS_MNEMONIC_VMRUN:\\n", ""),
+        ("case ZYDIS_MNEMONIC_TDCALL:\\n", ""),
+        ("go(fact, CODE_BRANCH, target);", ";"),
+        ("mem->index != ZYDIS_REGISTER_NONE ||", ""),
+        ("mem->segment != ZYDIS_REGISTER_FS && mem->segment != ZYDIS_REGISTER_GS", "mem->segment == ZYDIS_REGISTER_SS"),
         # Where words are that count from a segment, or have an address.
-        ("*k += (int64_t)(d->insn->address + d->insn->size);", ";"),
+        ("*k = (int64_t)(d->pc + d->insn.length + (uint64_t)*k);", ";"),
         ("is_flat(mem) ? (uint8_t)CODE_ZERO : (uint8_t)GS", "(uint8_t)GS"),
         ("is_flat(mem) ? (uint8_t)CODE_ZERO : (uint8_t)GS", "(uint8_t)CODE_ZERO"),
-        ("|| mem->segment == X86_REG_FS)", ")"),
+        ("|| mem->segment == ZYDIS_REGISTER_FS ||", "||"),
         ("else if (is_flat(mem) && d->whole", "else if (d->whole"),
         ("reg = CODE_TARGET;", ";"),
         ("code_add(fact, CODE_LOAD, reg, reg, base, k);\n    }", ";\n    }"),
-        ("case X86_INS_SWAPGS:", "case X86_INS_AAA:"),
-        ("case X86_INS_WRGSBASE:", "case X86_INS_AAA:"),
-        ("case X86_INS_WRMSR:", "case X86_INS_AAA:"),
+        ("case ZYDIS_MNEMONIC_SWAPGS:", "case ZYDIS_MNEMONIC_AAA:"),
+        ("case ZYDIS_MNEMONIC_WRGSBASE:", "case ZYDIS_MNEMONIC_AAA:"),
+        ("case ZYDIS_MNEMONIC_WRMSR:", "case ZYDIS_MNEMONIC_AAA:"),
+        ("    if (reg == ZYDIS_REGISTER_GS)\\n        forget_gs(fact);\\n    else if", "    if"),
     )] + [("code.c", a, b) for a, b in (
         ("if (state->globals)\n        drop_range", "if (0)\n        drop_range"),
         ("if (state->globals && at->base == BASE_NUMBER)", "if (0)"),
         ("if (state->globals && at->base == BASE_STRUCT)", "if (0)"),
         ("    forget_other_name(state, at);", ""),
-        ("            forget_other_name(state, &at);", ""),
+        ("    forget_other_name(state, at);\\n    write_slots(cpu, state, at->base, at->k + op->k, times",
+         "    write_slots(cpu, state, at->base, at->k + op->k, times"),
+        ("count->base == BASE_NUMBER)\\n        times", "0)\n        times"),
         ("(!cpu->link && is_pushed(state, sp))", "false"),
         ("return pc.base == BASE_RETURN && old", "return old"),
         ("&& old.base == BASE_CFA && old.k == 0", ""),
@@ -879,7 +949,7 @@ SYSCALL = """entry: mov %rsp, {0}\nmov kernel(%rip), %rsp\napart: {2}\n push {1}
 FRAME = """entry: mov %rsp, %r10\nmov kernel(%rip), %rsp\napart: push $0x2b\npush {0}\npush %r11\npush $0x33\npush {1}
     iretq\nknown:"""
 BY_GS, BY_ADDRESS = ("%gs:16", "%gs:16"), ("saved(%rip)", "saved")
-BETWEEN = {BY_GS: ("swapgs", "wrgsbase %rax", "wrmsr", "mov %rax, (%rdx)", "mov %rax, 8(,%rdx,8)", "mov %rax, %fs:0",
+BETWEEN = {BY_GS: ("swapgs", "wrgsbase %rax", "wrmsr", "mov %ax, %gs", "push %rax\npop %gs", "mov %rax, (%rdx)", "mov %rax, 8(,%rdx,8)", "mov %rax, %fs:0",
                    "movl $0, %gs:20", "mov %rax, %gs:8(%rdx)", "mov %rax, saved(%rip)", "movl $0, saved"),
            BY_ADDRESS: ("mov %rax, %gs:0", "movl $0, %gs:0", "movl $0, saved+4", "mov %rax, saved(,%rdx,8)",
                         "push %rax\npop (%rdx)"),

@@ -73,7 +73,7 @@ static void say(const uint8_t *bytes, struct said *said)
             add_memory(said, op, 8 * (op->last - op->reg + 1));
             break;
         case CODE_WRITE:
-            add_memory(said, op, op->last);
+            add_memory(said, op, (unsigned)op->from);
             break;
         case CODE_COPY:
             add_memory(said, op, op->last + 1);
