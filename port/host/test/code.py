@@ -339,7 +339,7 @@ X86_WORDS = [text.strip() for text in """setz 15(%rsp) | movups %xmm0, (%rsp) | 
     lea 8(%rsp), %rdi ; rep movsb | lea 14(%rsp), %rdi ; stosw | mov %rsp, %rdi ; mov $3, %ecx ; rep movsl |
     mov %rsp, %rdi ; mov $3, %ecx ; repne movsl | mov %fs, 8(%rsp)""".split("|")]
 
-# Behind these instructions nothing is known of SP or, with the mark of FP, of FP. What CFI says there stays.
+# Behind these instructions nothing is known of SP or, with the mark of FP, of FP. What CFI says there stays, or goes.
 LOST = {
     "x86_64": [*"""and $-64, %rsp | xchg %rax, %rsp | mov %eax, %esp | mov (%rdi), %rsp |
         add %rdi, %rsp | neg %rsp | xadd %rax, %rsp | bswap %rsp | leavew |
@@ -1001,7 +1001,7 @@ def judged(program, cpu, true, lost, jumps, traps):
         return "true: %s" % done
     for image, text in zip(lost, LOST[cpu]):
         done = report(program, image)
-        if int(done["sum"]["silent"]) == 0 or int(done["sum"]["corrected"]) > 0:
+        if done["sum"]["reached"] == done["sum"]["confirmed"] or int(done["sum"]["corrected"]) > 0:
             return "%s: %s" % (text.strip(), done)
     try:
         if jumps is not None:
