@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -104,6 +105,13 @@ void *zeroed(size_t count, size_t size)
         exit(1);
     }
     return p;
+}
+
+int compare_names(const char *a, const char *b)
+{
+    enum { COMPARED = 4096 };
+
+    return a == b ? 0 : strncmp(a, b, COMPARED);
 }
 
 char *copied(const char *text)
@@ -221,12 +229,30 @@ static int by_section_address(const void *a, const void *b)
     return x->addr != y->addr ? (x->addr < y->addr ? -1 : 1) : (x->index > y->index) - (x->index < y->index);
 }
 
+/* Lists the sections that are loaded from the file, by address. */
+static void find_data(struct image *image)
+{
+    size_t i;
+
+    for (i = 0; i < image->num_sections; i++) {
+        struct section *s = &image->sections[i];
+
+        if (!(s->flags & SHF_ALLOC) || s->type == SHT_NOBITS || s->size == 0)
+            continue;
+        image->data = grow(image->data, image->num_data, sizeof *image->data);
+        image->data[image->num_data++] = s;
+    }
+    if (image->num_data > 0)
+        qsort(image->data, image->num_data, sizeof *image->data, by_section_address);
+}
+
 /* Lists the sections of instructions. One that is larger than the file is refused, because work is in proportion to its
  * size, and a few bytes could ask for hours. */
 static bool find_code(struct image *image)
 {
     size_t i, file_size = 0;
 
+    find_data(image);
     (void)elf_rawfile(image->elf, &file_size);
     for (i = 0; i < image->num_sections; i++) {
         struct section *s = &image->sections[i];
@@ -242,6 +268,49 @@ static bool find_code(struct image *image)
     }
     if (image->num_code > 0)
         qsort(image->code, image->num_code, sizeof *image->code, by_section_address);
+    return true;
+}
+
+/* Each section is read as a whole, some several times: work is in proportion to the sum of their sizes and of the
+ * lengths of their names, which no linker makes larger than the file. Of compressed sections the sum of the sizes that
+ * they are to have is bounded, too. */
+enum { MOST_OVERLAP = 4, MOST_COMPRESSED = 64 };
+
+/* How many bytes SECTION has when it is read, or 0: none that the file has. */
+static uint64_t read_size(const struct image *image, const struct section *section)
+{
+    const uint8_t *p = raw_bytes(image, section->offset, section->size);
+    uint64_t size = section->size;
+    GElf_Chdr header;
+
+    if (section->type == SHT_NOBITS || section->type == SHT_NULL || p == NULL)
+        return 0;
+    if (section->flags & SHF_COMPRESSED)
+        return gelf_getchdr(elf_getscn(image->elf, section->index), &header) != NULL ? header.ch_size : 0;
+    /* The older form, which libdw reads: a word, and the size in big-endian order. */
+    if (strncmp(section->name, ".zdebug", 7) == 0 && size >= 12 && memcmp(p, "ZLIB", 4) == 0)
+        return load_number(p + 4, 8, true);
+    return size;
+}
+
+static bool is_in_proportion(struct image *image)
+{
+    uint64_t sum = 0, names = 0, unpacked = 0;
+    size_t i, file_size = 0;
+
+    (void)elf_rawfile(image->elf, &file_size);
+    for (i = 0; i < image->num_sections; i++) {
+        const struct section *s = &image->sections[i];
+        uint64_t size = read_size(image, s);
+
+        *(size > s->size ? &unpacked : &sum) += size > UINT32_MAX ? UINT32_MAX : size;
+        if (unpacked > MOST_COMPRESSED * (uint64_t)file_size)
+            return image_fail(image, "section %s says that it has %" PRIu64 " bytes uncompressed, in a file of %zu",
+                              s->name, size, file_size);
+        names += strlen(s->name);
+        if (sum > MOST_OVERLAP * (uint64_t)file_size || names > MOST_OVERLAP * (uint64_t)file_size)
+            return image_fail(image, "its sections are larger than the file: they overlap there");
+    }
     return true;
 }
 
@@ -318,33 +387,26 @@ bool image_segment(const struct image *image, uint32_t type, bool any, uint64_t 
     return false;
 }
 
-/* A section at ADDR, of SIZE bytes, or as many as its segment has from there on. */
+/* A section at ADDR, of SIZE bytes, or as many as the segment LOAD, which it begins in, has from there on. */
 static void add_bare(struct image *image, const char *name, uint32_t type, uint64_t flags, uint64_t addr,
-                     uint64_t size)
+                     uint64_t size, const GElf_Phdr *load)
 {
     struct section s = {name, addr, size, 0, flags, NULL, NULL, type, 0};
-    uint64_t left;
-    GElf_Phdr load;
+    uint64_t left = load->p_filesz - (addr - load->p_vaddr);
 
-    if (!image_segment(image, PT_LOAD, false, addr, &load))
-        return;
-    left = load.p_filesz - (addr - load.p_vaddr);
     s.size = size < left ? size : left;
-    s.offset = load.p_offset + (addr - load.p_vaddr);
+    s.offset = load->p_offset + (addr - load->p_vaddr);
     s.bytes = raw_bytes(image, s.offset, s.size);
     if (s.bytes != NULL)
         add_section(image, &s);
 }
 
-/* Where the entry of .eh_frame at ADDR ends, or 0. */
-static uint64_t entry_end(const struct image *image, uint64_t addr)
+/* Where the entry of .eh_frame at ADDR, in the segment LOAD, ends, or 0. */
+static uint64_t entry_end(const struct image *image, uint64_t addr, const GElf_Phdr *load)
 {
-    const uint8_t *p;
-    GElf_Phdr load;
+    const uint8_t *p =
+        addr - load->p_vaddr < load->p_filesz ? raw_bytes(image, load->p_offset + (addr - load->p_vaddr), 4) : NULL;
 
-    if (!image_segment(image, PT_LOAD, false, addr, &load))
-        return 0;
-    p = raw_bytes(image, load.p_offset + (addr - load.p_vaddr), 4);
     return p != NULL ? addr + 4 + load_number(p, 4, image->big) : 0;
 }
 
@@ -354,7 +416,7 @@ static void add_bare_cfi(struct image *image)
 {
     uint64_t start, end = 0, i, count;
     const uint8_t *p, *list;
-    GElf_Phdr ph;
+    GElf_Phdr ph, load;
 
     if (!image_segment(image, PT_GNU_EH_FRAME, true, 0, &ph))
         return;
@@ -362,38 +424,67 @@ static void add_bare_cfi(struct image *image)
     if (p == NULL || memcmp(p, "\x01\x1b\x03\x3b", 4) != 0)
         return;
     start = ph.p_vaddr + 4 + (uint64_t)(int64_t)(int32_t)load_number(p + 4, 4, image->big);
+    if (!image_segment(image, PT_LOAD, false, start, &load))
+        return;
     count = load_number(p + 8, 4, image->big);
     list = raw_bytes(image, ph.p_offset + 12, 8 * count);
     for (i = 0; list != NULL && i < count; i++) {
         int64_t offset = (int32_t)load_number(list + 8 * i + 4, 4, image->big);
-        uint64_t last = entry_end(image, ph.p_vaddr + (uint64_t)offset);
+        uint64_t last = entry_end(image, ph.p_vaddr + (uint64_t)offset, &load);
 
         end = last > end ? last : end;
     }
     if (end > start)
-        add_bare(image, ".eh_frame", SHT_PROGBITS, SHF_ALLOC, start, end - start);
+        add_bare(image, ".eh_frame", SHT_PROGBITS, SHF_ALLOC, start, end - start, &load);
 }
 
 /* Sections of an image whose section headers somebody has removed (strip --strip-section-headers). */
 static void read_bare(struct image *image)
 {
     size_t i, num = 0;
-    GElf_Phdr ph;
+    GElf_Phdr ph, load;
 
     image->bare = true;
     (void)elf_getphdrnum(image->elf, &num);
     for (i = 0; i < num && gelf_getphdr(image->elf, (int)i, &ph) != NULL; i++)
         if (ph.p_type == PT_LOAD && ph.p_flags & PF_X)
-            add_bare(image, "PT_LOAD", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, ph.p_vaddr, ph.p_filesz);
-    if (image_segment(image, PT_GNU_SFRAME, true, 0, &ph) && !abi_is_own(image->abi))
-        add_bare(image, ".sframe", SHT_SFRAME, SHF_ALLOC, ph.p_vaddr, ph.p_memsz);
+            add_bare(image, "PT_LOAD", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, ph.p_vaddr, ph.p_filesz, &ph);
+    if (image_segment(image, PT_GNU_SFRAME, true, 0, &ph) && !abi_is_own(image->abi) &&
+        image_segment(image, PT_LOAD, false, ph.p_vaddr, &load))
+        add_bare(image, ".sframe", SHT_SFRAME, SHF_ALLOC, ph.p_vaddr, ph.p_memsz, &load);
     add_bare_cfi(image);
+}
+
+/* The strings of section INDEX, as long as they are, if the last one has an end; else none. libelf looks for the end of
+ * each name anew. */
+struct names {
+    const char *list;
+    uint64_t size;
+};
+
+static struct names find_names(const struct image *image, size_t index)
+{
+    struct names none = {NULL, 0};
+    const uint8_t *p;
+    GElf_Shdr sh;
+
+    if (index == SHN_UNDEF || gelf_getshdr(elf_getscn(image->elf, index), &sh) == NULL ||
+        sh.sh_type != SHT_STRTAB || sh.sh_flags & SHF_COMPRESSED || sh.sh_size == 0)
+        return none;
+    p = raw_bytes(image, sh.sh_offset, sh.sh_size);
+    return p != NULL && p[sh.sh_size - 1] == 0 ? (struct names){(const char *)p, sh.sh_size} : none;
+}
+
+static const char *name_at(const struct names *names, uint64_t offset)
+{
+    return offset < names->size ? names->list + offset : "";
 }
 
 static bool read_sections(struct image *image)
 {
     Elf_Scn *scn = NULL;
-    size_t names;
+    struct names names;
+    size_t index;
     GElf_Shdr sh;
 
     if (is_truncated(image))
@@ -402,16 +493,15 @@ static bool read_sections(struct image *image)
         read_bare(image);
         return true;
     }
-    if (elf_getshdrstrndx(image->elf, &names) != 0)
+    if (elf_getshdrstrndx(image->elf, &index) != 0)
         return image_fail(image, "bad section headers: %s", elf_errmsg(-1));
+    names = find_names(image, index);
     while ((scn = elf_nextscn(image->elf, scn)) != NULL) {
         struct section s = {NULL, 0, 0, 0, 0, NULL, NULL, 0, (uint32_t)elf_ndxscn(scn)};
-        const char *name;
 
         if (gelf_getshdr(scn, &sh) == NULL)
             return image_fail(image, "bad section headers: %s", elf_errmsg(-1));
-        name = elf_strptr(image->elf, names, sh.sh_name);
-        s.name = name != NULL ? name : "";
+        s.name = name_at(&names, sh.sh_name);
         s.addr = sh.sh_addr;
         s.size = sh.sh_size;
         s.offset = sh.sh_offset;
@@ -477,18 +567,13 @@ static uint64_t relocated(const struct relocation *r, uint64_t old, uint64_t val
     }
 }
 
-/* The address of symbol SYM, if it lies in the object. */
+/* The address of symbol SYM, if it lies in the object. An object has all its sections in the list, in their order. */
 static bool symbol_address(const struct image *image, const GElf_Sym *sym, uint64_t *addr)
 {
-    size_t i;
-
-    for (i = 0; i < image->num_sections; i++) {
-        if (image->sections[i].index == sym->st_shndx && sym->st_shndx != SHN_UNDEF) {
-            *addr = image->sections[i].addr + sym->st_value;
-            return true;
-        }
-    }
-    return false;
+    if (sym->st_shndx == SHN_UNDEF || sym->st_shndx > image->num_sections)
+        return false;
+    *addr = image->sections[sym->st_shndx - 1].addr + sym->st_value;
+    return true;
 }
 
 /* Relocation I of DATA. One of type SHT_REL has its addend where it is applied, which is 4 bytes on CPUs that have such
@@ -567,6 +652,7 @@ static bool each_symbol(struct image *image, uint32_t type, image_symbol_fn give
     int i;
 
     while (!image->pe && (scn = elf_nextscn(image->elf, scn)) != NULL) {
+        struct names names;
         Elf_Data *data;
 
         if (gelf_getshdr(scn, &sh) == NULL || sh.sh_type != type)
@@ -574,14 +660,13 @@ static bool each_symbol(struct image *image, uint32_t type, image_symbol_fn give
         data = elf_getdata(scn, NULL);
         if (data == NULL)
             return image_fail(image, "symbols cannot be read: %s", elf_errmsg(-1));
+        names = find_names(image, sh.sh_link);
         for (i = 0; gelf_getsym(data, i, &sym) != NULL; i++) {
-            const char *name = elf_strptr(image->elf, sh.sh_link, sym.st_name);
-
             if (image->object)
                 (void)symbol_address(image, &sym, &sym.st_value);
             if (addresses && abi_is_arm(image->abi) && GELF_ST_TYPE(sym.st_info) == STT_FUNC)
                 sym.st_value &= ~(GElf_Addr)1;
-            give(ctx, &sym, name != NULL ? name : "");
+            give(ctx, &sym, name_at(&names, sym.st_name));
         }
     }
     return true;
@@ -642,8 +727,9 @@ static bool open_image(struct image *image, const char *file, bool any)
     if (!open_file(image, any))
         return false;
     if (image->pe)
-        return read_pe(image) && find_code(image);
-    if (!read_sections(image) || (any && image->header.e_type == ET_REL && !lay_out(image)) || !find_code(image))
+        return read_pe(image) && is_in_proportion(image) && find_code(image);
+    if (!read_sections(image) || !is_in_proportion(image) ||
+        (any && image->header.e_type == ET_REL && !lay_out(image)) || !find_code(image))
         return false;
     image->zcmp = has_zcmp(image);
     image->error[0] = '\0';
@@ -672,13 +758,15 @@ void image_close(struct image *image)
         close(image->fd);
     free(image->sections);
     free(image->code);
+    free(image->data);
     free(image->symbols);
     image->elf = NULL;
     image->fd = -1;
     image->sections = NULL;
     image->code = NULL;
+    image->data = NULL;
     image->symbols = NULL;
-    image->num_sections = image->num_code = image->num_symbols = 0;
+    image->num_sections = image->num_code = image->num_data = image->num_symbols = 0;
 }
 
 struct section *image_section(const struct image *image, const char *name)
@@ -749,19 +837,25 @@ bool image_load(struct image *image, struct section *section)
 
 /* ---- Code ------------------------------------------------------------------------------------------------------ */
 
-struct section *image_code(const struct image *image, uint64_t addr)
+/* The one of the NUM sections at LIST, by address, that ADDR lies in, or NULL. */
+static struct section *section_at(struct section *const *list, size_t num, uint64_t addr)
 {
-    size_t low = 0, high = image->num_code;
+    size_t low = 0, high = num;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (image->code[middle]->addr <= addr)
+        if (list[middle]->addr <= addr)
             low = middle + 1;
         else
             high = middle;
     }
-    return low > 0 && addr - image->code[low - 1]->addr < image->code[low - 1]->size ? image->code[low - 1] : NULL;
+    return low > 0 && addr - list[low - 1]->addr < list[low - 1]->size ? list[low - 1] : NULL;
+}
+
+struct section *image_code(const struct image *image, uint64_t addr)
+{
+    return section_at(image->code, image->num_code, addr);
 }
 
 const uint8_t *image_instructions(struct image *image, uint64_t addr, uint64_t size)
@@ -775,15 +869,10 @@ const uint8_t *image_instructions(struct image *image, uint64_t addr, uint64_t s
 
 const uint8_t *image_bytes(struct image *image, uint64_t addr, uint64_t size)
 {
-    size_t i;
+    struct section *s = section_at(image->data, image->num_data, addr);
 
-    for (i = 0; i < image->num_sections; i++) {
-        struct section *s = &image->sections[i];
-
-        if (s->flags & SHF_ALLOC && s->type != SHT_NOBITS && addr >= s->addr && addr - s->addr < s->size)
-            return size <= s->size - (addr - s->addr) && image_load(image, s) ? s->bytes + (addr - s->addr) : NULL;
-    }
-    return NULL;
+    return s != NULL && size <= s->size - (addr - s->addr) && image_load(image, s) ? s->bytes + (addr - s->addr)
+                                                                                   : NULL;
 }
 
 /* Whether the SIZE bytes at P are nops and zeros of RISC-V, of 2 and 4 bytes. */
@@ -867,7 +956,7 @@ static int by_symbol(const void *a, const void *b)
         return x->addr < y->addr ? -1 : 1;
     if (x->size != y->size)
         return x->size < y->size ? -1 : 1;
-    return strcmp(y->name, x->name);
+    return compare_names(y->name, x->name);
 }
 
 /* An image_symbol_fn. Mapping symbols ($d, $x) and local labels are left out, because they name no function. */

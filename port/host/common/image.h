@@ -48,6 +48,8 @@ struct image {
     size_t num_sections;
     struct section **code; /* those with instructions, by address */
     size_t num_code;
+    struct section **data; /* those that are loaded and have bytes in the file, by address */
+    size_t num_data;
     bool pe;                /* a PE file: there are no segments and no symbols */
     bool bare;              /* without section headers: they are made of the program headers */
     bool zcmp;              /* RISC-V: it has cm.push and so on in the place of c.fsdsp */
@@ -132,6 +134,9 @@ void put_in_order(void *list, size_t count, size_t size, int (*compare)(const vo
 
 /* Room for COUNT things of SIZE bytes, zeroed. Ends the program if there is no memory. */
 void *zeroed(size_t count, size_t size);
+
+/* As strcmp, of the first bytes: names in a broken file can share all of it, and each of them be as long. */
+int compare_names(const char *a, const char *b);
 
 /* A copy of TEXT, to be freed. The same if there is no memory. */
 char *copied(const char *text);

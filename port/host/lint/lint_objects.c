@@ -38,7 +38,7 @@ static int by_source_start(const void *a, const void *b)
         return x->start < y->start ? -1 : 1;
     if (x->end != y->end)
         return x->end < y->end ? -1 : 1;
-    return strcmp(x->name, y->name);
+    return compare_names(x->name, y->name);
 }
 
 static void sort_sources(struct sources *sources)
@@ -158,7 +158,7 @@ static const char *object_name_of(const struct lint *lint, const struct sources 
         return "";
     if (below->start == f->start)
         return below->name;
-    if (above == NULL || image_code(&lint->image, above->start) != code || strcmp(below->name, above->name) != 0)
+    if (above == NULL || image_code(&lint->image, above->start) != code || compare_names(below->name, above->name) != 0)
         return "";
     return below->name;
 }
@@ -167,7 +167,7 @@ static int by_object_name(const void *a, const void *b)
 {
     const struct lint_object *x = a, *y = b;
 
-    return strcmp(x->name, y->name);
+    return compare_names(x->name, y->name);
 }
 
 /* Makes NAMES, one for each function, the list of objects. The first one is without a name. */
@@ -181,7 +181,7 @@ static void list_objects(struct lint *lint, const char *const *names)
         objects[i + 1].name = names[i];
     qsort(objects, lint->num_functions + 1, sizeof *objects, by_object_name);
     for (i = 1; i < lint->num_functions + 1; i++)
-        if (strcmp(objects[i].name, objects[num].name) != 0)
+        if (compare_names(objects[i].name, objects[num].name) != 0)
             objects[++num].name = objects[i].name;
     lint->objects = objects;
     lint->num_objects = num + 1;

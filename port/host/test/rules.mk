@@ -115,6 +115,12 @@ CHECK += $(HOST_SUITES:%=host-%)
 $(HOST_SUITES:%=suite-host-%): suite-host-%: build/tools/sfu-gen $(HOST)/sfu-gen-sanitized | $(TC)
 	@test/run.sh host-$* python3 port/host/test/gen.py $*
 
+CHECK += host-proportion
+.PHONY: suite-host-proportion
+suite-host-proportion: tools
+	@test/tools/toolchain/install.sh check
+	@test/run.sh host-proportion python3 port/host/test/proportion.py
+
 # What reads machine code, as objects: one of them is replaced by one with a fault.
 HOST_CODE := $(HOST)/reads.d
 $(HOST)/reads: port/host/test/reads.c $(TOOLS_CODE) $(TOOLS_LIBRARY) $(HOST_HEADERS) port/host/rules.mk | $(TC)

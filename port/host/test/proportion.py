@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""proportion.py: files whose headers ask for more work than the file has bytes. Prints a line for each.
+
+Each shape of a file is made of N parts, of 2 N and of 4 N. The tools that read it count their instructions (callgrind):
+what the second doubling adds is at most 2.5 times what the first adds, or nothing that matters.
+"""
+import os
+import re
+import resource
+import struct
+import subprocess
+import sys
+import zlib
+
+from gen import WORK, must, run, test, write
+import gen
+
+TOOLS = {"lint": ["build/tools/sfu-lint", "--json"], "gen": ["build/tools/sfu-gen", "--size", "--derive"],
+         "trace": ["build/tools/sfu-trace"]}
+NULL, PROGBITS, SYMTAB, STRTAB, RELA = range(5)
+ALLOC, EXECUTED, COMPRESSED = 2, 4, 0x800
+CODE = b"\x90" * 63 + b"\xc3"
+
+
+def elf(sections, kind=2, shared=()):
+    """An ELF file of x86_64 with SECTIONS: (name, type, flags, address, bytes, link, info, size of an entry), whose names
+    are bytes. SHARED: headers more, each with the bytes of the section that it names by number: (number, type, link,
+    info). Numbers are from 1 on."""
+    sections = [*sections, (b".shstrtab", STRTAB, 0, 0, b"", 0, 0, 0)]
+    names = b"\0" + b"".join(s[0] + b"\0" for s in sections)
+    data, headers, at = b"", [bytes(64)], 64
+    for index, s in enumerate(sections):
+        content = s[4] if index < len(sections) - 1 else names
+        headers.append(struct.pack("<IIQQQQIIQQ", names.index(b"\0" + s[0] + b"\0") + 1, s[1], s[2], s[3],
+                                   at + len(data), len(content), s[5], s[6], 8, s[7]))
+        data += content + bytes(-len(content) % 8)
+    for number, form, link, info in shared:
+        headers.append(headers[number][:4] + struct.pack("<I", form) + headers[number][8:40] +
+                       struct.pack("<II", link, info) + headers[number][48:])
+    return (b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack(
+        "<HHIQQQIHHHHHH", kind, 62, 1, 0x1000, 0, 64 + len(data), 0, 64, 56, 0, 64, len(headers), len(sections)) +
+            data + b"".join(headers))
+
+
+def symbol(name, section, value, size, info=0x12):
+    return struct.pack("<IBBHQQ", name, info, 0, section, value, size)
+
+
+TEXT = (b".text", PROGBITS, ALLOC | EXECUTED, 0x1000, CODE * 64, 0, 0, 0)
+
+
+def symbols(count, names=b"\0f\0", step=0):
+    """.text, .symtab with COUNT symbols, each STEP bytes further in the names, .strtab."""
+    table = bytes(24) + b"".join(symbol(1 + (i * step) % max(1, len(names) - 1), 1, 0x1000, 16) for i in range(count))
+    return [TEXT, (b".symtab", SYMTAB, 0, 0, table, 3, 0, 24), (b".strtab", STRTAB, 0, 0, names, 0, 0, 0)]
+
+
+def symbol_tables(n):
+    """Headers of the same symbols."""
+    return elf(symbols(n), shared=[(2, SYMTAB, 3, 0)] * n)
+
+
+def names_in_each_other(n):
+    """Symbols whose names are one long one, each from the next letter on."""
+    return elf(symbols(n, b"\0" + b"a" * 40 * n + b"\0", 1))
+
+
+def endless_names(n):
+    """Names without an end."""
+    return elf(symbols(n, b"\0" + b"a" * 200 * n))
+
+
+def sections_named(n):
+    """Sections whose names are one long one."""
+    data = bytearray(elf([TEXT, (b"a" * 40 * n, PROGBITS, 0, 0, b"", 0, 0, 0)], shared=[(2, PROGBITS, 0, 0)] * n))
+    headers = len(data) - 64 * (n + 4)
+    for i in range(n):
+        name, = struct.unpack_from("<I", data, headers + 64 * (4 + i))
+        struct.pack_into("<I", data, headers + 64 * (4 + i), name + i)
+    return bytes(data)
+
+
+def relocation_sections(n):
+    """An object's relocations, applied again and again."""
+    relocations = b"".join(struct.pack("<QQq", 8 * i % 64, 1 << 32 | 2, 0) for i in range(n))
+    return elf([*symbols(n), (b".eh_frame", PROGBITS, ALLOC, 0, bytes(64), 0, 0, 0),
+                (b".rela.eh_frame", RELA, 0, 0, relocations, 2, 4, 24)], 1, [(5, RELA, 2, 4)] * n)
+
+
+def sections_and_symbols(n):
+    """An object with many sections, symbols in the last one, and relocations of them."""
+    relocations = b"".join(struct.pack("<QQq", 8 * i % 64, (1 + i) << 32 | 2, 0) for i in range(n))
+    table = bytes(24) + b"".join(symbol(1, n + 5, 0, 16) for _ in range(n))
+    return elf([TEXT, (b".symtab", SYMTAB, 0, 0, table, 3, 0, 24), (b".strtab", STRTAB, 0, 0, b"\0f\0", 0, 0, 0),
+                (b".eh_frame", PROGBITS, ALLOC, 0, bytes(64), 0, 0, 0),
+                (b".rela.eh_frame", RELA, 0, 0, relocations, 2, 4, 24)], 1, [(1, PROGBITS, 0, 0)] * n)
+
+
+def code_again(n):
+    """Sections of code that are the same bytes."""
+    data = bytearray(elf([(b".text", PROGBITS, ALLOC | EXECUTED, 0x1000, CODE * n, 0, 0, 0)],
+                         shared=[(1, PROGBITS, 0, 0)] * n))
+    for i in range(n):
+        struct.pack_into("<Q", data, len(data) - 64 * (i + 1) + 16, 0x100000000 + 0x1000000 * i)
+    return bytes(data)
+
+
+CIE = struct.pack("<IIB", 16, 0xffffffff, 1) + b"\0\x01\x78\x10\x0c\x07\x08\0\0\0\0"
+
+
+def entries(starts_and_sizes):
+    return CIE + b"".join(struct.pack("<IIQQ", 20, 0, start, size) for start, size in starts_and_sizes)
+
+
+def dead_entries(n):
+    """Entries of CFI at 0, where symbols are, too; each is longer than the one before."""
+    sections = symbols(n)
+    sections[0] = (b".text", PROGBITS, ALLOC | EXECUTED, 0, CODE * n, 0, 0, 0)
+    sections[1] = (b".symtab", SYMTAB, 0, 0, bytes(24) + b"".join(symbol(1, 1, 0, 7, 0x10) for _ in range(n)), 3, 0, 24)
+    return elf([*sections, (b".debug_frame", PROGBITS, 0, 0, entries((0, 16 + i) for i in range(n)), 0, 0, 0)])
+
+
+def overlapping_entries(n):
+    """Entries of CFI that begin one byte behind each other, and end together."""
+    return elf([(b".text", PROGBITS, ALLOC | EXECUTED, 0x1000, CODE * n, 0, 0, 0),
+                (b".debug_frame", PROGBITS, 0, 0, entries((0x1000 + i, 64 * n - i) for i in range(n)), 0, 0, 0)])
+
+
+def bare(segments, count, code):
+    """No section headers: SEGMENTS program headers, and an .eh_frame_hdr that lists COUNT entries. CODE: the segments
+    are instructions."""
+    header = 64 + 56 * segments
+    size = header + 12 + 8 * count + 16
+    first = [struct.pack("<IIQQQQQQ", 0x6474e550, 4, header, 0x10000000 + header, 0, 12 + 8 * count, 0, 1)]
+    loads = [struct.pack("<IIQQQQQQ", 1, 5 if code else 4, 0, 0x1000, 0x1000, 64, 64, 1)] * (segments - 2)
+    last = [struct.pack("<IIQQQQQQ", 1, 5, 0, 0x10000000, 0, size, size, 1)]
+    return (b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack(
+        "<HHIQQQIHHHHHH", 2, 62, 1, 0x400000, 64, 0, 0, 64, 56, segments, 64, 0, 0) + b"".join(first + loads + last) +
+            b"\x01\x1b\x03\x3b" + struct.pack("<iI", 0, count) + struct.pack("<ii", 0, 12 + 8 * count) * count +
+            bytes(16))
+
+
+SHAPES = {
+    "headers of symbols": (200, symbol_tables, ("lint", "gen", "trace")),
+    "names in each other": (200, names_in_each_other, ("lint", "gen")),
+    "names without an end": (200, endless_names, ("lint", "gen")),
+    "sections' names": (200, sections_named, ("lint",)),
+    "headers of relocations": (100, relocation_sections, ("lint",)),
+    "sections and symbols": (200, sections_and_symbols, ("lint",)),
+    "code again and again": (100, code_again, ("lint", "gen")),
+    "entries at 0": (300, dead_entries, ("lint", "gen", "trace")),
+    "entries in each other": (300, overlapping_entries, ("lint", "gen")),
+    "segments and entries": (200, lambda n: bare(n, n, False), ("lint", "gen")),
+    "segments of code": (200, lambda n: bare(n, 1, True), ("lint", "gen")),
+}
+
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+
+
+def instructions(tool, file):
+    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *TOOLS[tool], file],
+                          input="#0 0x1000\n", capture_output=True, text=True, errors="replace", check=False, timeout=300)
+    return int(re.search(r"Collected : (\d+)", done.stderr)[1])
+
+
+def in_proportion(tool, name, least, shape):
+    counts = []
+    for n in (least, 2 * least, 4 * least):
+        file = "%s/%s" % (WORK, re.sub(r"\W+", "-", name))
+        write(file, shape(n))
+        counts.append(instructions(tool, file))
+    first, second = counts[1] - counts[0], counts[2] - counts[1]
+    must(second <= 2.5 * max(first, 20000), "%d, %d and %d instructions" % tuple(counts))
+    return "%.2f times" % (second / max(first, 1))
+
+
+def unpacked(tool, form):
+    """Compressed sections that would be a thousand times as large are refused, in a hundredth of that memory."""
+    content = zlib.compress(bytes(1 << 28), 9)
+    if form == "SHF_COMPRESSED":
+        section = (b".debug_frame", PROGBITS, COMPRESSED, 0, struct.pack("<IIQQ", 1, 0, 1 << 28, 1) + content, 0, 0, 0)
+    else:
+        section = (b".zdebug_info", PROGBITS, 0, 0, b"ZLIB" + struct.pack(">Q", 1 << 28) + content, 0, 0, 0)
+    write(WORK + "/unpacked", elf([*symbols(4), section]))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    done = subprocess.run([*TOOLS[tool], WORK + "/unpacked"], input="#0 0x1000\n", capture_output=True, text=True,
+                          check=False, timeout=60)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    must("bytes uncompressed, in a file of" in done.stderr, done.stderr[:200])
+    must(used <= max(before, 60000), "%d KiB" % used)
+
+
+if __name__ == "__main__":
+    os.makedirs(WORK, exist_ok=True)
+    for TOOL in TOOLS:
+        for FORM in ("SHF_COMPRESSED", ".zdebug"):
+            test("%s: %s" % (TOOL, FORM), unpacked, TOOL, FORM)
+    for NAME, (LEAST, SHAPE, READERS) in SHAPES.items():
+        for TOOL in READERS:
+            test("%s: %s" % (TOOL, NAME), in_proportion, TOOL, NAME, LEAST, SHAPE)
+    sys.exit(gen.failed)
