@@ -6,22 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The instructions of an object are not relocated yet. */
-static bool read_code(struct lint *lint)
+bool lint_read_code(struct lint *lint, struct cfi *cfi, struct cfi_spans *spans, bool find)
 {
-    const struct code_how how = {false, false, NULL, 0, NULL, NULL, NULL, NULL};
+    const struct code_how how = {find, find, NULL, 0, NULL, NULL, NULL, NULL};
     struct code_report report;
 
+    if (cfi->image != NULL)
+        return true;
     if (lint->image.object || code_cpu(&lint->image) == NULL)
         return true;
-    if (!cfi_read(&lint->mended, &lint->image, CFI_EH | CFI_DEBUG) ||
-        !cfi_find_spans(&lint->mended, &lint->mended_spans) ||
-        !code_trust(&lint->mended, &lint->mended_spans, &how, &report))
+    if (!cfi_read(cfi, &lint->image, CFI_EH | CFI_DEBUG) || !cfi_find_spans(cfi, spans) ||
+        !code_trust(cfi, spans, &how, &report))
         return false;
     if (!report.other_spans)
         return true;
-    free(lint->mended_spans.list);
-    return cfi_find_spans(&lint->mended, &lint->mended_spans);
+    free(spans->list);
+    return cfi_find_spans(cfi, spans);
 }
 
 bool lint_read(struct lint *lint, const char *file, unsigned oldest)
@@ -35,7 +35,7 @@ bool lint_read(struct lint *lint, const char *file, unsigned oldest)
         return false;
     if (!cfi_read(&lint->cfi, image, CFI_EH | CFI_DEBUG) || !cfi_find_spans(&lint->cfi, &lint->spans))
         return false;
-    if (!read_code(lint))
+    if (!lint_read_code(lint, &lint->mended, &lint->mended_spans, false))
         return false;
     lint_place(lint, oldest);
     lint_rows(lint);
@@ -56,6 +56,8 @@ void lint_free(struct lint *lint)
     free(lint->spans.list);
     free(lint->mended_spans.list);
     cfi_free(&lint->mended);
+    free(lint->found_spans.list);
+    cfi_free(&lint->found);
     lint_objects_free(lint);
     cfi_free(&lint->cfi);
     image_close(&lint->image);

@@ -166,9 +166,12 @@ struct lint {
     struct cfi_spans spans;
     struct cfi mended; /* the same with the rows of the machine code where that contradicts; no entry: not known */
     struct cfi_spans mended_spans;
+    struct cfi found; /* the same as by sfu-gen --find, as soon as somebody asks: its image is NULL before */
+    struct cfi_spans found_spans;
     /* lint_place */
     struct section *section; /* that the tables are in, or NULL */
-    uint64_t addr, size;     /* of the tables */
+    uint64_t addr, size;     /* of the tables; with the rest of their room */
+    uint64_t used;           /* what the tables take of it, if they are open */
     struct joined tables;    /* sorted */
     bool open;               /* they can be looked up */
     unsigned version;        /* the oldest of the tables */
@@ -178,7 +181,8 @@ struct lint {
     uint64_t num_rows;
     struct lint_range *covered; /* by address, in one piece where they touch */
     size_t num_covered;
-    uint64_t dead;  /* entries that begin at 0, or in the tables */
+    uint64_t dead;            /* entries that begin at 0, or in the tables */
+    bool with_fp, without_fp; /* rows say where FP is, or need it; no row does, and there are some (--fp=auto) */
     bool outermost; /* there is a row that marks code as outermost: of a function's own, or in a shared entry */
     struct lint_count kinds[LINT_KINDS];
     struct comparison comparison;
@@ -211,6 +215,10 @@ void lint_place(struct lint *lint, unsigned oldest);
  * false, with a line in lint->image.error, if it could not be read. */
 bool lint_flat(struct lint *lint, const char *file);
 void lint_rows(struct lint *lint);
+
+/* Reads CFI and SPANS, and gives them the rows of the machine code where that contradicts; FIND: and where it finds who
+ * enters it. Does nothing if they have been read, or for an object, whose instructions are not relocated yet. */
+bool lint_read_code(struct lint *lint, struct cfi *cfi, struct cfi_spans *spans, bool find);
 bool lint_worth(struct lint *lint);
 void lint_frames(struct lint *lint);
 

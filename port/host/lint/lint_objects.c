@@ -158,7 +158,8 @@ static const char *object_name_of(const struct lint *lint, const struct sources 
         return "";
     if (below->start == f->start)
         return below->name;
-    if (above == NULL || image_code(&lint->image, above->start) != code || compare_names(below->name, above->name) != 0)
+    if (above == NULL || image_code(&lint->image, above->start) != code ||
+        compare_names(below->name, above->name) != 0)
         return "";
     return below->name;
 }

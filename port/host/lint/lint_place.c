@@ -495,6 +495,7 @@ static void open_linked_tables(struct lint *lint, unsigned oldest)
     lint->open = check_all(lint) && lint->open;
     if (lint->open)
         lint->open = joined_sort(&lint->tables) == SFU_OK;
+    lint->used = lint->open ? end_of_tables(lint) : 0;
 }
 
 void lint_place(struct lint *lint, unsigned oldest)

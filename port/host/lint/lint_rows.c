@@ -165,11 +165,22 @@ static void check_slots(struct lint *lint, const struct sfu_row *row)
                   "RA's slot is below SP: an interrupt may have overwritten it");
 }
 
+/* Whether ROW finds FP anywhere, or needs it. */
+static bool says_of_fp(const struct lint *lint, const struct sfu_row *row)
+{
+    const uint32_t fp = lint->image.registers->fp;
+
+    return !is_unsaved(&row->fp, fp) ||
+           (row->cfa.control & RULE_REGISTER && row->cfa.control >> RULE_NUMBER == fp) ||
+           (row->ra.control & RULE_REGISTER && row->ra.control >> RULE_NUMBER == fp);
+}
+
 static void check_row(struct lint *lint, const struct sfu_row *row)
 {
     lint->outermost = lint->outermost || row->kind == SFU_ROW_OUTERMOST;
     if (row->kind != SFU_ROW_RULES)
         return;
+    lint->with_fp = lint->with_fp || says_of_fp(lint, row);
     check_register(lint, row, &row->cfa, "the CFA");
     check_register(lint, row, &row->ra, "RA");
     if (!is_unsaved(&row->fp, lint->image.registers->fp))
@@ -307,22 +318,37 @@ static void set_flag(void *ctx, const struct difference *d)
     *(bool *)ctx = true;
 }
 
-/* An excuse_fn: whether the machine code says what the tables say. */
+/* Whether what the machine code says of the PCs of D is in the tables: by CFI and SPANS, to which its rows have been
+ * added. Code that these say nothing of had CFI that said nothing and was wrong: who enters it is the caller's of
+ * sfu-gen to say (--entry). */
+static bool is_said(struct lint *lint, const struct cfi *cfi, const struct cfi_spans *known,
+                    const struct difference *d)
+{
+    const struct cfi_span *found = cfi_span_at(known, d->start);
+    bool differs = false, asks = d->code == SFU_OK && d->got->kind == SFU_ROW_ASK;
+    const struct compare_how how = {lint->without_fp, set_flag, NULL, NULL, &differs};
+    struct cfi_span span = {d->start, d->end, NULL, NULL};
+    const struct cfi_spans spans = {&span, 1, 0};
+    struct comparison result;
+
+    if (found == NULL)
+        return true;
+    span.fde = found->fde;
+    span.why = found->why;
+    compare_tables(cfi, &spans, &lint->tables, &how, &result);
+    return !differs && result.pcs == d->end - d->start && (result.lost == 0 || asks);
+}
+
+/* An excuse_fn: whether the machine code says what the tables say, by itself or with sfu-gen --find. */
 static bool is_right_by_code(void *ctx, const struct difference *d)
 {
     struct lint *lint = ctx;
-    const struct cfi_span *found = cfi_span_at(&lint->mended_spans, d->start);
-    bool differs = false;
-    const struct compare_how how = {false, set_flag, NULL, NULL, &differs};
-    struct comparison ignored = {0};
 
-    if (found != NULL) {
-        struct cfi_span span = {d->start, d->end, found->fde, found->why};
-        const struct cfi_spans spans = {&span, 1, 0};
-
-        compare_tables(&lint->mended, &spans, &lint->tables, &how, &ignored);
-    }
-    return found != NULL && !differs && ignored.lost == 0;
+    if (lint->mended.image == NULL)
+        return false;
+    return is_said(lint, &lint->mended, &lint->mended_spans, d) ||
+           (lint_read_code(lint, &lint->found, &lint->found_spans, true) &&
+            is_said(lint, &lint->found, &lint->found_spans, d));
 }
 
 /* GNU as puts what a file's first function says at its start into the CIE; there DW_CFA_restore leads
@@ -343,12 +369,18 @@ static void find_epilogues(struct lint *lint, const struct cfi_row *wanted)
     struct epilogue found = {wanted->start, wanted->start, {0, 0}, {0, 0}, {0, 0}};
     struct sfu_row row;
 
-    while (epilogue_find(&lint->image, wanted, found.end, &found))
+    while (epilogue_find(&lint->image, wanted, found.end, &found)) {
+        struct difference d = {found.start, found.start + 1, NULL, false, SFU_OK, wanted, &row};
+
         if (joined_find(&lint->tables, found.start, &row) == SFU_OK &&
-            (row.cfa.offset != found.cfa.offset || row.cfa.control != found.cfa.control))
-            lint_code(lint, LINT_STALE_EPILOGUE, found.start, found.end,
-                      "SP or FP is the caller's again, and the CFA is still that of the body (clang, RISC-V): a "
-                      "trace from there is wrong; sfu-gen writes what is right");
+            (row.cfa.offset != found.cfa.offset || row.cfa.control != found.cfa.control) &&
+            !is_right_by_code(lint, &d))
+            lint_code(
+                lint, LINT_STALE_EPILOGUE, found.start, found.end,
+                "SP or FP is the caller's again, and the CFA is still that of the body (clang for RISC-V writes "
+                "such CFI, and naked functions have no other): a trace from there is wrong; sfu-gen writes what "
+                "is right");
+    }
 }
 
 /* A cfi_row_fn. */
@@ -370,8 +402,8 @@ static void check_all_cfi(struct lint *lint)
 
 static void compare_with_cfi(struct lint *lint)
 {
-    const struct compare_how how = {false, find_difference, NULL, is_right_by_code, lint};
-    const struct compare_how code_how = {false, find_by_code, NULL, NULL, lint};
+    const struct compare_how how = {lint->without_fp, find_difference, NULL, is_right_by_code, lint};
+    const struct compare_how code_how = {lint->without_fp, find_by_code, NULL, is_right_by_code, lint};
     struct comparison ignored;
 
     if (lint->cfi.num_fdes == 0)
@@ -443,5 +475,6 @@ void lint_rows(struct lint *lint)
     if (!lint->image.object && !lint->outermost && lint->image.header.e_entry != 0 && lint->version > 1)
         lint_thing(lint, LINT_NO_OUTERMOST, "", lint->image.header.e_entry, 0,
                    "no function is marked as outermost: each trace ends with an error (arch/sfu_asm.h)");
+    lint->without_fp = lint->num_rows > 0 && !lint->with_fp;
     compare_with_cfi(lint);
 }

@@ -269,9 +269,27 @@ static void set_reason(struct lint_function *f, const char *reason, const char *
     f->why = why;
 }
 
-/* Why a function that has CFI lacks rows. */
-static void reason_with_cfi(const struct lint *lint, struct lint_function *f, const struct cfi_span *span)
+/* Why the code of F at PC, whose CFI SPAN has, has no rows by the machine code; or NULL. */
+static const char *reason_by_code(const struct lint *lint, const struct cfi_span *span, uint64_t pc)
 {
+    const struct cfi_span *mended = cfi_span_at(&lint->mended_spans, pc);
+    struct remarks remarks = {lint->image.registers, NULL, false, false, false};
+
+    if (lint->mended.image == NULL || span->fde == NULL)
+        return NULL;
+    if (mended == NULL)
+        return "its CFI says nothing, and by its code it is not called: sfu-gen --find or --entry";
+    if (mended->fde == NULL)
+        return mended->why;
+    cfi_rows(&lint->mended, mended->fde, remark, &remarks);
+    return remarks.lost;
+}
+
+/* Why a function that has CFI lacks rows at PC. */
+static void reason_with_cfi(const struct lint *lint, struct lint_function *f, const struct cfi_span *span,
+                            uint64_t pc)
+{
+    const char *by_code = reason_by_code(lint, span, pc);
     const struct lint_object *object = &lint->objects[f->object];
     bool is_aarch64 = abi_is_aarch64(lint->image.abi);
     struct remarks remarks = {lint->image.registers, span->why, false, false, false};
@@ -280,6 +298,8 @@ static void reason_with_cfi(const struct lint *lint, struct lint_function *f, co
         cfi_rows(&lint->cfi, span->fde, remark, &remarks);
     if (remarks.lost != NULL)
         set_reason(f, "not-expressible", remarks.lost);
+    else if (by_code != NULL)
+        set_reason(f, "by-code", by_code);
     else if (span->fde != NULL && cfi_is_signal(span->fde))
         set_reason(f, "signal-frame", "a signal frame, which the assembler leaves to the trap hook");
     else if (abi_is_own(lint->image.abi))
@@ -355,14 +375,16 @@ static void find_reasons(struct lint *lint)
     for (i = 0; i < lint->num_functions; i++) {
         struct lint_function *f = &lint->functions[i];
         const struct cfi_span *span;
+        uint64_t pc;
 
         if (f->covered == f->bytes)
             continue;
-        span = cfi_span_at(&lint->spans, first_bare(lint, f));
+        pc = first_bare(lint, f);
+        span = cfi_span_at(&lint->spans, pc);
         if (!lint->open)
             set_reason(f, "no-tables", "the image has no tables that can be read");
         else if (span != NULL)
-            reason_with_cfi(lint, f, span);
+            reason_with_cfi(lint, f, span, pc);
         else
             reason_without_cfi(lint, f);
     }
@@ -377,7 +399,7 @@ static void find_mixed(struct lint *lint)
 
     for (i = 1; i < lint->num_objects; i++) {
         with += lint->objects[i].described > 0;
-        if (lint->objects[i].cfi == 0 || lint->objects[i].described > 0)
+        if (lint->objects[i].cfi == 0 || lint->objects[i].described > 0 || lint->objects[i].table_bytes > 0)
             continue;
         first = first == NULL ? lint->objects[i].name : first;
         without++;

@@ -484,11 +484,14 @@ static void say_numbers(const struct lint *lint)
 {
     const struct comparison *c = &lint->comparison;
 
-    if (lint->open)
-        printf("%s: %s: 0x%" PRIx64 ", %" PRIu64 " bytes, %.1f%% of the code; version %u, %zu functions, %" PRIu64
-               " rows\n",
-               lint->image.file, printable(lint->section->name), lint->addr, lint->size,
-               percent(lint->size, lint->code_bytes), lint->version, lint->num_entries, lint->num_rows);
+    if (lint->open) {
+        printf("%s: %s: 0x%" PRIx64 ", %" PRIu64 " bytes", lint->image.file, printable(lint->section->name),
+               lint->addr, lint->used);
+        if (lint->used < lint->size)
+            printf(" in a room of %" PRIu64, lint->size);
+        printf(", %.1f%% of the code; version %u, %zu functions, %" PRIu64 " rows\n",
+               percent(lint->used, lint->code_bytes), lint->version, lint->num_entries, lint->num_rows);
+    }
     printf("%s: rows for %.2f%% of %" PRIu64 " bytes of code, for %" PRIu64 " of %zu functions (%.2f%%)\n",
            lint->image.file, percent(lint->covered_bytes, lint->code_bytes), lint->code_bytes, lint->described,
            lint->num_functions, percent(lint->described, lint->num_functions));

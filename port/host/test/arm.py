@@ -56,7 +56,7 @@ def walked(compiler, state, level):
         must(struct.unpack_from("<HBBB", table)[::3] == (0x5f75, STATES[state][0]), table[:8].hex())
         run(GEN, "-q", "--check", "--strict", image)
         run("qemu-arm", image)
-        run(LINT, image)
+        run(LINT, "--strict", image)
         before = read(image)
         run(GEN, "-q", *options, image)
         must(read(image) == before, "made again, they are others")

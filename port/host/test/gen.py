@@ -319,6 +319,9 @@ def in_place(cpu, image, *options):
     first = read(image)
     gen("-q", *options, image)
     must(read(image) == first, "made again, they are others")
+    for more in ([], ["--fp=auto"], ["--derive"], ["--find"]):
+        gen("-q", *options, *more, image)
+        run("build/tools/sfu-lint", "--strict", "--quiet", image)
     return after.section(".sframe")
 
 

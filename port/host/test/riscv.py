@@ -152,7 +152,7 @@ def in_place(image, *options):
     first = read(image)
     gen("-q", *options, image)
     must(read(image) == first, "made again, they are others")
-    run(LINT, image)
+    run(LINT, "--strict", image)
     return table
 
 
