@@ -381,6 +381,34 @@ bool cfi_read(struct cfi *cfi, struct image *image, unsigned sources)
     return true;
 }
 
+/* Whether a CIE with an augmentation of its own size is at P, which has LEFT bytes, and behind it an FDE that says that it
+ * belongs to it. */
+static bool is_cfi(const uint8_t *p, uint64_t left, bool big)
+{
+    enum { LEAST = 12, MOST = 64, HEAD = 9 };
+    uint64_t length = left >= HEAD ? load_number(p, 4, big) : 0;
+
+    return length >= LEAST && length <= MOST && left >= length + 12 && load_number(p + 4, 4, big) == 0 &&
+           (p[8] == 1 || p[8] == 3) && p[9] == 'z' && load_number(p + length + 8, 4, big) == length + 8;
+}
+
+const struct section *cfi_misplaced(struct image *image)
+{
+    size_t i;
+    uint64_t at;
+
+    for (i = 0; i < image->num_data; i++) {
+        struct section *s = image->data[i];
+
+        if (strcmp(s->name, ".eh_frame") == 0 || !image_load(image, s))
+            continue;
+        for (at = 0; at < s->size; at += 4)
+            if (is_cfi(s->bytes + at, s->size - at, image->big))
+                return s;
+    }
+    return NULL;
+}
+
 /* Whether each entry starts outside of the code, and code is 4 GiB from there: a linker has cut distances to 32
  * bits. */
 static bool is_out_of_reach(const struct cfi *cfi)

@@ -66,6 +66,9 @@ enum { CFI_EH = 1, CFI_DEBUG = 2 };
 bool cfi_read(struct cfi *cfi, struct image *image, unsigned sources);
 void cfi_free(struct cfi *cfi);
 
+/* The section that a linker script has put .eh_frame into, or NULL. */
+const struct section *cfi_misplaced(struct image *image);
+
 /* Why no row can be made of the entries, which are at least one. */
 const char *cfi_why_nothing(const struct cfi *cfi);
 

@@ -213,6 +213,10 @@ static bool open_file(struct image *image, bool pe)
     image->elf = elf_begin(image->fd, ELF_C_READ_MMAP, NULL);
     if (image->elf != NULL && elf_kind(image->elf) == ELF_K_NONE && pe && is_pe(image))
         return true;
+    if (image->elf != NULL && elf_kind(image->elf) == ELF_K_NONE && raw_number(image, 0, 2) == 0x5a4d)
+        return image_fail(image,
+                          "a PE file, not an ELF file: name the ELF file that objcopy has made it of; a linker "
+                          "that writes PE files itself (MinGW, lld-link) leaves none");
     if (image->elf == NULL || elf_kind(image->elf) != ELF_K_ELF)
         return image_fail(image, "not an ELF file");
     if (gelf_getehdr(image->elf, &image->header) == NULL)

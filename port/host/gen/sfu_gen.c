@@ -469,8 +469,15 @@ static void say_unsaid(void)
         putchar(']');
 }
 
-/* Only the first functions are named, because a compiler that leaves out CFI does so everywhere. */
-enum { MAX_NAMED = 8 };
+static uint64_t count_corrected(void)
+{
+    uint64_t bytes = 0;
+    size_t i;
+
+    for (i = 0; i < num_corrections; i++)
+        bytes += corrections[i].bytes;
+    return bytes;
+}
 
 static void say_corrections(const struct code_report *code)
 {
@@ -494,14 +501,16 @@ static void say_corrections(const struct code_report *code)
     if (options.derive && !options.quiet)
         fprintf(stderr, "sfu-gen: %s: %" PRIu64 " bytes without CFI have rows by their instructions\n",
                 options.image, code->derived);
-    for (i = 0; i < num_corrections && i < MAX_NAMED && !options.quiet; i++)
+    if (num_corrections > 0 && !options.quiet)
         fprintf(stderr,
-                "sfu-gen: %s: %s (0x%" PRIx64 "): its CFI is wrong at %" PRIu64
-                " bytes: the rows there are those of the machine code (--cfi=keep leaves the CFI)\n",
-                options.image, printable(corrections[i].function), corrections[i].start, corrections[i].bytes);
-    if (num_corrections > MAX_NAMED && !options.quiet)
-        fprintf(stderr, "sfu-gen: %s: the same in %zu more functions (--json names them)\n", options.image,
-                num_corrections - MAX_NAMED);
+                "sfu-gen: %s: CFI is wrong at %" PRIu64
+                " bytes, in %zu function%s: their rows are made from the machine "
+                "code, and you need do nothing%s\n",
+                options.image, count_corrected(), num_corrections, num_corrections > 1 ? "s" : "",
+                options.verbose ? "" : " (-v lists them)");
+    for (i = 0; i < num_corrections && options.verbose; i++)
+        fprintf(stderr, "sfu-gen: %s: %s (0x%" PRIx64 "): CFI is wrong at %" PRIu64 " bytes\n", options.image,
+                printable(corrections[i].function), corrections[i].start, corrections[i].bytes);
 }
 
 /* Compares the image's tables with its CFI. It fails if one contradicts the other, with --strict also if rows are
@@ -559,6 +568,25 @@ static void check_self(struct input *in, const struct tables *tables, const stru
 
 /* ---- Make ------------------------------------------------------------------------------------------------------ */
 
+/* Says why the image has no call frame information, and ends. */
+static void fail_without_cfi(struct image *image) __attribute__((noreturn));
+static void fail_without_cfi(struct image *image)
+{
+    const struct section *place = cfi_misplaced(image);
+    const char *option = abi_is_arm(image->abi) ? "-g" : "-fasynchronous-unwind-tables";
+
+    if (place != NULL)
+        fail("its call frame information is in the section %s, where no reader looks for it: a line of the linker "
+             "script, such as *(.eh_frame), puts it there. Take that line out, and write at the end of the script "
+             ".eh_frame (INFO) : { KEEP(*(.eh_frame)) }",
+             place->name);
+    fail("no call frame information: .eh_frame and .debug_frame are missing or empty. Either the files were "
+         "compiled "
+         "without %s, or the linker script discards the section (/DISCARD/), or strip has removed it. --find needs "
+         "neither: it reads the machine code",
+         option);
+}
+
 /* Makes the rows, and leaves FP's rules out of them if that is asked for. Returns whether they are left out. */
 static bool make_tables(struct tables *tables, struct input *in)
 {
@@ -569,9 +597,11 @@ static bool make_tables(struct tables *tables, struct input *in)
     tables->keep_below_sp = options.keep_below_sp;
     tables->keep_faults = options.keep_faults;
     tables_make(tables, &in->cfi, &in->spans, &in->kept);
+    if (tables->num_functions == 0 && in->cfi.num_fdes == 0 && !options.derive)
+        fail_without_cfi(&in->image);
     if (tables->num_functions == 0)
-        fail(in->cfi.num_fdes > 0 ? cfi_why_nothing(&in->cfi)
-                                  : "no call frame information, and no rows of exception entries");
+        fail("%s", in->cfi.num_fdes > 0 ? cfi_why_nothing(&in->cfi)
+                                        : "no call frame information, and no code of which is known who enters it");
     if (options.fp == FP_KEEP)
         return false;
     need = tables_need_fp(tables);
@@ -852,8 +882,7 @@ static void read_input(struct input *in)
         fail("%s", in->image.error);
     if (in->cfi.num_fdes == 0 && !options.derive &&
         (options.forget || options.action == CHECK || image_tables(&in->image) == NULL))
-        fail("no call frame information: compile with -fasynchronous-unwind-tables, or -g, and keep .eh_frame or "
-             ".debug_frame in the file; or keep .sframe, whose rows can be written anew");
+        fail_without_cfi(&in->image);
     if (options.action != CHECK && !options.forget && !kept_read(&in->kept, &in->image, &in->spans))
         fail("%s", in->image.error);
     if (!options.keep_cfi)

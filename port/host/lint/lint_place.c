@@ -274,7 +274,9 @@ static void no_section(struct place *p)
     else if (lint->image.pe)
         lint_thing(
             lint, LINT_NO_SECTION, "", 0, 0,
-            "no section .sframe: what has made a PE file of the ELF file has left it out (objcopy -j .sframe)");
+            "no section of tables: if objcopy made this PE file, name the section to it that they are in: -j "
+            ".sframe or "
+            "-j .sfu_sframe; a PE file that a linker wrote itself has none, because sfu-gen reads ELF files");
     else
         lint_thing(
             lint, LINT_NO_SECTION, "", 0, 0,

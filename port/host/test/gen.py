@@ -1110,7 +1110,7 @@ NOPS = "nop\n" * 4
 def test_options():
     os.makedirs(WORK, exist_ok=True)
     for function in (help_text, install, wrong_options, strict, share, set_loc, long_function, overlaps, dropped,
-                     dead_entries, live_at_zero, mixed, taken_over, below_sp, saved_sp, link_register_below_sp, high_addresses, concatenated,
+                     dead_entries, live_at_zero, no_cfi, one_line, mixed, taken_over, below_sp, saved_sp, link_register_below_sp, high_addresses, concatenated,
                      flashed, signed_with_pc, out_of_reach, at_zero, scalable, smallest, shared_lists, frame_pointer,
                      holes, signals, plts, trampolines, no_blocks, room, outputs, deterministic):
         test(function.__name__.replace("_", " "), function)
@@ -1382,6 +1382,35 @@ def live_at_zero():
     said = gen("--cfi=keep", "--size", dead_image(["ld"], ".debug_frame", LOW["a label"], GONE % (440, 13)))[1]
     must("_stext+0x0 (0x0, 16 bytes): its CFI, which begins at 0, may be of a function that the linker has dropped"
          in said, said)
+
+
+def no_cfi():
+    """Where an image has no call frame information, the reason is named, and what helps; with room, too."""
+    for script, said in ((".text : { *(.text) *(.eh_frame) }", "in the section .text, where no reader looks for it"),
+                         (".text : { *(.text) } .rodata : { *(.eh_frame) *(.rodata) }", "in the section .rodata"),
+                         (".text : { *(.text) } /DISCARD/ : { *(.eh_frame) }", "/DISCARD/")):
+        for room in ("", ".sframe : { QUAD(0) . += 4000; }"):
+            image = WORK + "/without"
+            write(image + ".s", (".globl _start\n_start: .cfi_startproc\n%s.cfi_endproc\n" % NOPS).encode())
+            write(image + ".ld", ("SECTIONS { . = 0x10000; %s %s }" % (script, room)).encode())
+            run("as", image + ".s", "-o", image + ".o")
+            run("ld", "-T", image + ".ld", image + ".o", "-o", image)
+            errors = gen(*([] if room else ["--append=" + image + ".out"]), image, status=1)[1]
+            must(errors.count("\n") == 1 and said in errors, errors)
+    write(WORK + "/pe", b"MZ" + bytes(200))
+    must("a PE file, not an ELF file" in gen("--size", WORK + "/pe", status=1)[1], "PE")
+
+
+def one_line():
+    """Functions whose CFI is wrong are one line with their number; -v has one for each, -q none."""
+    text = (".globl f%d\n.type f%d, @function\nf%d: .cfi_startproc\npush %%rbx\npop %%rbx\nret\n"
+            ".cfi_endproc\n")
+    image = assemble("wrong", "\n".join("call f%d" % i for i in range(10)) + "\nhlt\n" +
+                     "".join(text % (i, i, i) for i in range(10)))
+    said = [gen(*options, "--size", image)[1].splitlines() for options in ([], ["-v"], ["-q"])]
+    lines = [[line for line in lines if "CFI is wrong at" in line] for lines in said]
+    must([len(found) for found in lines] == [1, 11, 0], str(lines))
+    must("in 10 functions" in lines[0][0] and "(-v lists them)" in lines[0][0], lines[0][0])
 
 
 def mixed():
