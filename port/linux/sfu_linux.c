@@ -343,7 +343,6 @@ int sfu_linux_init(struct sfu_linux *self, const uintptr_t *auxv)
     self->target.trap_hook = sfu_linux_trap;
     self->target.ctx = self;
     self->target.red_zone = RED_ZONE;
-    self->vdso = NULL;
     code = sfu_linux_find(&self->section, phdrs, num, &self->slide);
     if (code == SFU_OK)
         code = sfu_add(&self->target.sections, &self->section, 1, self->section.bytes, self->section.size,

@@ -28,8 +28,7 @@ struct sfu_linux {
     struct sfu_target target; /* complete after sfu_linux_init; set more of it, or add sections, if wanted */
     struct sfu_section section;
     struct sfu_cpu cpu;
-    sfu_addr slide;   /* run-time minus link-time address of the program */
-    const void *vdso; /* its ELF header; sfu_linux_vdso sets it */
+    sfu_addr slide; /* run-time minus link-time address of the program */
 };
 
 /* ---- Everything at once -------------------------------------------------------------------------------------- */
@@ -63,16 +62,6 @@ int sfu_linux_reg(void *ctx, const struct sfu_frame *frame, uint32_t reg, sfu_ad
  * A handler without SA_SIGINFO on s390x cannot know the instruction of SIGILL, SIGFPE and SIGTRAP: a guess.
  * CTX is not used. */
 int sfu_linux_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
-
-/* In sfu_linux_vdso.c: lets walks cross the vDSO, where the time is read and where samples of a profile fall. Behind
- * sfu_linux_init; SECTION is room. Adds the vDSO's own tables, which newer kernels give it, and sets the trap hook to
- * sfu_linux_vdso_trap, which reads the .eh_frame that others give it. AUXV names the vDSO. Returns SFU_OK,
- * SFU_E_NO_SECTION (there is no vDSO, or it has neither) or what sfu_add returned. */
-int sfu_linux_vdso(struct sfu_linux *self, struct sfu_section *section, const uintptr_t *auxv);
-
-/* A sfu_trap_hook_fn: sfu_linux_trap, and the caller of a frame in the vDSO by its .eh_frame. That caller is not
- * interrupted, and proven: the kernel wrote both, and the program cannot. CTX is a struct sfu_linux. */
-int sfu_linux_vdso_trap(void *ctx, const struct sfu_frame *frame, int code, struct sfu_interrupted *interrupted);
 
 /* In a signal handler with the third argument UCONTEXT (SA_SIGINFO), where it is: the registers of the interrupted
  * frame, and all of them in *CPU. A walk that begins with them leaves the handler out. Some faults leave the PC behind

@@ -37,8 +37,6 @@ PROFILE_FLAGS = ['-Iport/fast', '-Iport/depot', '-Iport/profile']
 NO_LIBRARY = {'aarch64': ['-mno-outline-atomics'], 'aarch64_be': ['-mno-outline-atomics']}  # of gcc, for atomics
 RELOCATED = CORE + ['port/linux/test/relocated.c']
 PACKED = '-O2 -static-pie -fPIE -Wl,-z,pack-relative-relocs'  # which ld for s390x does not know
-VDSO = CORE + ['port/linux/sfu_linux_vdso.c', 'port/linux/test/vdso.c']
-VDSO_FLAGS = ' -Wl,--eh-frame-hdr,-z,noseparate-code'  # as a vDSO is linked: one segment, and a table of .eh_frame
 # Of each CPU: those of test/faults.c.
 FAULTS = {'x86_64': 'int3 int_3 int_4 icebp illegal privileged divide memory sent',
           's390x': 'trap illegal privileged divide divide_memory memory sent',
@@ -408,14 +406,6 @@ def main():
     verdict('files', check_files(abi, folder + '/demo-O2'))
     for flags in ['-O2', '-O2 -static-pie -fPIE'] + ([] if abi == 's390x' else [PACKED]):
         verdict(f'relocated {flags}', check_relocated(abi, flags, folder + '/relocated' + re.sub('[ ,]', '', flags)))
-    signs = ' -mbranch-protection=standard' if 'aarch64' in abi else ''
-    for flags in ['-O0', '-O2' + signs, '-Os -static-pie -fPIE']:
-        out = folder + '/vdso' + flags.replace(' ', '')
-        log = build(abi, (flags + VDSO_FLAGS).split(), VDSO, out)
-        for test in ['own', 'real']:
-            said = log or run(ABIS[abi][1] + [out, test])
-            right = re.search(rf'^ok {test}\b', said, re.M)
-            verdict(f'vdso {test} {flags}', None if right else ' '.join(said.split()))
     if abi in LOADERS:
         out = folder + '/demo-loader'
         log = build(abi, ['-O2', '-pie', '-fPIE', '-Wl,--dynamic-linker=' + LOADERS[abi]], DEMO, out)
