@@ -36,7 +36,7 @@ TOOLS_LINT_PARTS := $(addprefix port/host/lint/,lint.c lint_findings.c lint_plac
     lint_objects.c)
 TOOLS_LINT := $(addprefix port/host/lint/,sfu_lint.c lint_frames.c) $(TOOLS_LINT_PARTS) $(TOOLS_CODE) $(TOOLS_REPORT) \
     $(TOOLS_LIBRARY)
-TOOLS_TRACE_PARSERS := $(addprefix port/host/trace/,trace_text.c trace_log.c trace_foreign.c trace_depot.c trace_map.c \
+TOOLS_TRACE_PARSERS := $(addprefix port/host/trace/,trace_text.c trace_log.c trace_foreign.c trace_formats.c trace_dumps.c trace_depot.c trace_map.c \
     trace_notes.c trace_passed.c trace_paging.c trace_abi.c)
 TOOLS_TRACE := $(addprefix port/host/trace/,sfu_trace.c trace_image.c trace_symbols.c trace_signal.c trace_cortexm.c \
     trace_walk.c trace_filter.c trace_core.c trace_process.c trace_machine.c trace_memory.c trace_raw.c trace_sizes.c \
@@ -64,6 +64,7 @@ $(TOOLS)/sfu-link: port/host/link/sfu-link
 
 # A tool's --help, as lines of C.
 vpath sfu-%.txt port/host/gen port/host/lint port/host/trace
+vpath formats.txt port/host/trace
 $(TOOLS)/%.txt.h: %.txt port/host/rules.mk
 	@mkdir -p $(@D)
 	@sed -e 's/["\\]/\\&/g' -e 's/.*/"&",/' $< >$@
@@ -79,7 +80,7 @@ $(TOOLS)/sfu-lint: $(TOOLS_LINT) $(TOOLS_HEADERS) $(TOOLS)/sfu-lint.txt.h port/h
 	$(CC) $(TOOLS_FLAGS) $(TOOLS_CODE_FLAGS) -O2 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_LINT) $(LDFLAGS) \
 	    $(TOOLS_LINT_LIBRARIES) -o $@
 
-$(TOOLS)/sfu-trace: $(TOOLS_TRACE) $(TOOLS_HEADERS) $(TOOLS)/sfu-trace.txt.h port/host/rules.mk | tools-needed
+$(TOOLS)/sfu-trace: $(TOOLS_TRACE) $(TOOLS_HEADERS) $(TOOLS)/sfu-trace.txt.h $(TOOLS)/formats.txt.h port/host/rules.mk | tools-needed
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_FLAGS) -O2 -g $(CPPFLAGS) $(CFLAGS) $(TOOLS_TRACE) $(LDFLAGS) $(TOOLS_LIBDW) -o $@
 

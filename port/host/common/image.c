@@ -141,6 +141,10 @@ static bool set_abi(struct image *image, const struct registers *registers)
     return true;
 }
 
+/* Of CPUs that are not unwound: the size of an address. */
+static const struct registers other_32 = {.name = "another CPU", .word = 4, .code_unit = 1},
+                              other_64 = {.name = "another CPU", .word = 8, .code_unit = 1};
+
 /* Which of sfu's ABIs the header names, if any. */
 static bool find_abi(struct image *image)
 {
@@ -151,6 +155,11 @@ static bool find_abi(struct image *image)
 
     if (registers != NULL)
         return set_abi(image, registers);
+    if (image->names_only) {
+        image->big = header->e_ident[EI_DATA] == ELFDATA2MSB;
+        image->registers = word == 8 ? &other_64 : &other_32;
+        return true;
+    }
     if (word == 4 && abi_of_machine(header->e_machine, false, 8) != NULL)
         return image_fail(image, "an ELF file of 32 bits");
     return image_fail(image, "machine %u is none of x86_64, aarch64, s390x, riscv and arm", header->e_machine);
@@ -723,9 +732,10 @@ static bool has_zcmp(struct image *image)
     return false;
 }
 
-static bool open_image(struct image *image, const char *file, bool any)
+static bool open_image(struct image *image, const char *file, bool any, bool names_only)
 {
     memset(image, 0, sizeof *image);
+    image->names_only = names_only;
     image->fd = -1;
     image->file = file;
     if (!open_file(image, any))
@@ -742,12 +752,17 @@ static bool open_image(struct image *image, const char *file, bool any)
 
 bool image_open(struct image *image, const char *file)
 {
-    return open_image(image, file, false);
+    return open_image(image, file, false, false);
+}
+
+bool image_open_names(struct image *image, const char *file)
+{
+    return open_image(image, file, false, true);
 }
 
 bool image_open_any(struct image *image, const char *file)
 {
-    return open_image(image, file, true);
+    return open_image(image, file, true, false);
 }
 
 void image_close(struct image *image)

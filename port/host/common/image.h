@@ -50,6 +50,7 @@ struct image {
     size_t num_code;
     struct section **data; /* those that are loaded and have bytes in the file, by address */
     size_t num_data;
+    bool names_only;        /* its CPU may be one that is not unwound */
     bool pe;                /* a PE file: there are no segments and no symbols */
     bool bare;              /* without section headers: they are made of the program headers */
     bool zcmp;              /* RISC-V: it has cm.push and so on in the place of c.fsdsp */
@@ -64,7 +65,10 @@ struct image {
  * .sframe and .eh_frame, and one for each segment of code, of its program headers. */
 bool image_open(struct image *image, const char *file);
 
-/* The same, also for a PE file (EFI): its sections, at the addresses that it would have at its own base; and for a
+/* The same, also for CPUs that sfu does not unwind, whose ABI is 0: for names and lines. */
+bool image_open_names(struct image *image, const char *file);
+
+/* The same as image_open, also for a PE file (EFI): its sections, at the addresses that it would have at its own base; and for a
  * relocatable object: its sections one behind the other, and .eh_frame and .sframe relocated. */
 bool image_open_any(struct image *image, const char *file);
 

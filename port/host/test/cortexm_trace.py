@@ -404,7 +404,8 @@ def from_zephyr(board, image):
                        re.sub("(#CD:.{30})0", r"\g<1>1", good, count=4), ""),
                       (good[:good.index("#CD:END")], "it has no end"),
                       (zephyr(values, memory, version=4), "its registers are of another version"),
-                      (zephyr(values, memory, target=4), "it is of no Cortex-M")):
+                      (zephyr(values, memory, target=4), "the image is of another CPU"),
+                      (zephyr(values, memory, target=5), "it is of a CPU that sfu does not unwind")):
         said = trace(image, text=text)
         must("cannot be used: " + why in said and not frames(said), f"{why}: {said[-300:]}")
     check(trace(image, text=zephyr(*captured(board, image, "interrupt"))), INTERRUPT, "trace ends (-25)")

@@ -53,8 +53,8 @@ def names(output):
 # ---- a core that a debugger has written ----
 
 def core_at_breakpoint(program):
-    """At a breakpoint of gdb's the PC is not behind an instruction; at one of the program's it is. Padding of 0xcc before
-    a function is neither."""
+    """At a breakpoint of gdb's the PC is not behind an instruction; at one of the program's it is. Padding of 0xcc
+    before a function is neither."""
     core = program + ".core"
     for where in ("leaf", "*leaf", "*&leaf+1", "third"):
         said = gdb(program, "break " + where, "run", "generate-core-file " + core, "print/x $pc")

@@ -211,6 +211,13 @@ $(TRACE_MACHINE_SUITES:%=suite-host-trace-%): suite-host-trace-%: build/tools/sf
 	@test/tools/toolchain/install.sh bare
 	@test/run.sh host-trace-$* python3 port/host/test/machine.py $*
 
+CHECK += host-trace-pasted
+.PHONY: suite-host-trace-pasted
+suite-host-trace-pasted: build/tools/sfu-trace $(HOST)/sfu-trace-sanitized | $(TC)
+	@test/tools/toolchain/install.sh check
+	@test/tools/toolchain/install.sh bare
+	@test/run.sh host-trace-pasted python3 port/host/test/pasted.py pasted
+
 CHECK += host-trace-lost
 .PHONY: suite-host-trace-lost
 suite-host-trace-lost: build/tools/sfu-trace build/tools/sfu-lint build/tools/sfu-gen | $(TC)

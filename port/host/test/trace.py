@@ -161,6 +161,11 @@ def frames(lines):
     return result
 
 
+def names_of_frames(text):
+    """The function of each frame of the traces in TEXT."""
+    return re.findall(r"(?m)^ *#\d+ +0x[0-9a-f]+  ([\w.]+)\+0x", text)
+
+
 # ---- filter ----
 
 CALLED = ["call-null", "call-data", "jump-null"]  # wild pointers

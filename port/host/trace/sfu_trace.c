@@ -6,6 +6,7 @@
  */
 #include "trace.h"
 #include "trace_fold.h"
+#include "trace_formats.h"
 #include "trace_threads.h"
 
 #include <errno.h>
@@ -95,6 +96,31 @@ static void add_map(const char *argument)
         file[at - argument] = '\0';
     images_add_map(&options.trace.images, file, placed, slide);
     free(file);
+}
+
+static struct formats formats;
+
+/* The lines of formats.txt, made by rules.mk. */
+static const char *const own_formats[] = {
+#include "formats.txt.h"
+};
+
+/* How others print registers and stacks. */
+static void add_formats(const char *argument)
+{
+    FILE *file = fopen(argument, "r");
+    const char *wrong = NULL;
+    char line[1024];
+
+    if (file == NULL)
+        report_fail("--formats=%s: %s", argument, strerror(errno));
+    formats.cpus = 0;
+    formats.number = 0;
+    while (wrong == NULL && fgets(line, sizeof line, file) != NULL)
+        wrong = formats_add_line(&formats, line);
+    fclose(file);
+    if (wrong != NULL)
+        report_fail("--formats=%s: line %u: %s", argument, formats.number, wrong);
 }
 
 static void set_threads(const char *argument)
@@ -242,6 +268,7 @@ static const struct known_option {
     {.name = "files", .flag = &options.fold.files},
     {.name = "flame", .text = &options.fold.flame},
     {.name = "folded", .flag = &options.fold.folded},
+    {.name = "formats", .take = add_formats},
     {.name = "frame-pointers", .flag = &options.trace.frame_pointers},
     {.name = "gdb", .take = set_gdb},
     {.name = "help", .letter = 'h', .takes_none = true, .take = print_help},
@@ -365,18 +392,38 @@ static void parse_options(int argc, char **argv)
 static void filter(void)
 {
     int in = STDIN_FILENO;
+    size_t i;
 
     if (options.log != NULL)
         in = open(options.log, O_RDONLY | O_CLOEXEC);
     if (in < 0)
         report_fail("%s: %s", options.log, strerror(errno));
+    formats.cpus = 0;
+    for (i = 0; i < sizeof own_formats / sizeof own_formats[0]; i++)
+        (void)formats_add_line(&formats, own_formats[i]);
+    formats_sort(&formats);
+    options.trace.formats = &formats;
     trace_filter(&options.trace, in);
+    formats_free(&formats);
+}
+
+/* Images of CPUs that are not unwound are for names in logs. */
+static void check_cpu(void)
+{
+    const struct trace_images *images = &options.trace.images;
+    size_t i;
+
+    for (i = 0; i < images->num; i++)
+        if (images->list[i]->image.abi == 0 && (options.action != FILTER || options.trace.sizes))
+            report_fail("%s: machine %u is none of x86_64, aarch64, s390x, riscv and arm: only names of a log",
+                        images->list[i]->file, images->list[i]->image.header.e_machine);
 }
 
 int main(int argc, char **argv)
 {
     parse_options(argc, argv);
     signal(SIGPIPE, SIG_IGN);
+    check_cpu();
     switch (options.action) {
     case FILTER:
         filter();

@@ -272,8 +272,8 @@ struct trace_call {
     uint64_t target;
 };
 
-/* Whether an instruction that ends at link-time address RA of IMAGE may be a call. Bytes of another instruction can look
- * like one on x86_64, s390x and ARM. */
+/* Whether an instruction that ends at link-time address RA of IMAGE may be a call. Bytes of another instruction can
+ * look like one on x86_64, s390x and ARM. */
 bool call_before(struct trace_image *image, uint64_t ra, struct trace_call *call);
 
 /* Finds how far IMAGE is above its addresses, by the NUM words, of which the first ones are most likely code: more of
@@ -288,6 +288,8 @@ void slide_set(struct trace_space *space, uint64_t given);
 
 /* ---- What can be traced ---------------------------------------------------------------------------------------- */
 
+struct formats;
+
 struct trace_options {
     struct trace_images images;
     const char *sysroot; /* before the names that a core has */
@@ -296,10 +298,11 @@ struct trace_options {
     uint32_t max_frames;
     int red_zone; /* -1: what the program has */
     bool frame_pointers;
-    bool sizes;          /* print the bytes of stack of each frame */
-    const char *written; /* the core to be written, or NULL */
-    const char *threads; /* where a kernel has its threads (trace_threads.h), or NULL */
-    bool has_page_table; /* of the core of a machine: */
+    bool sizes;              /* print the bytes of stack of each frame */
+    const char *written;     /* the core to be written, or NULL */
+    struct formats *formats; /* of others' dumps in logs (trace_formats.h) */
+    const char *threads;     /* where a kernel has its threads (trace_threads.h), or NULL */
+    bool has_page_table;     /* of the core of a machine: */
     uint64_t page_table;
     unsigned address_bits, page_bits; /* 0: to be found out */
     bool has_user_table;              /* of the user program: */

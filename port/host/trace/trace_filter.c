@@ -5,6 +5,7 @@
  * answer has no end of a line. Under a line that sfu's printer has written comes what it means.
  */
 #include "trace.h"
+#include "trace_dumps.h"
 #include "trace_foreign.h"
 #include "trace_log.h"
 #include "trace_write.h"
@@ -13,6 +14,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum { MAX_LINE = 4096, MAX_FRAMES = 4096 }; /* what is longer is passed on, and not looked at */
@@ -33,10 +35,12 @@ struct filter {
     size_t num_frames;
     struct log_dump dump;
     struct foreign foreign;
+    struct dumps dumps;
+    bool pc_named;            /* that of the dump, as part of a list, or by its symbol */
     struct log_record record; /* the registers of the last crash record */
     bool has_record, written; /* written: the core of a dump */
     bool behind_record;       /* no frame has come since */
-    char line[MAX_LINE];
+    char line[MAX_LINE + 1];
     size_t size;  /* of the line so far, MAX_LINE if it is longer */
     bool partial; /* bytes of it have been passed on */
 };
@@ -311,29 +315,252 @@ static void take_dump(struct filter *f, const char *text, size_t size)
         unwind_dump(f);
 }
 
-/* What a dump of another system has, as one of sfu's. */
-static void unwind_foreign(struct filter *f, struct log_dump *dump)
+/* Unwinds what a dump of another system has, as one of sfu's. */
+static void unwind_other(struct filter *f, struct log_dump *dump)
 {
     const struct log_dump before = f->dump;
 
-    if (f->foreign.wrong != NULL) {
+    f->dump = *dump;
+    unwind_dump(f);
+    *dump = f->dump;
+    f->dump = before;
+}
+
+static void unwind_foreign(struct filter *f, struct log_dump *dump)
+{
+    if (f->foreign.wrong != NULL)
         out_line(&f->out, "        a dump that cannot be used: %s", f->foreign.wrong);
-    } else {
-        f->dump = *dump;
-        unwind_dump(f);
-        *dump = f->dump;
-        f->dump = before;
-    }
+    else
+        unwind_other(f, dump);
     log_dump_clear(dump);
 }
 
+/* ---- Dumps of others ------------------------------------------------------------------------------------------- */
+
+/* Where the first byte of IMAGE was linked to, in pages. */
+static uint64_t link_base(const struct trace_image *image)
+{
+    uint64_t base = image->image.num_code > 0 ? image->image.code[0]->addr : 0;
+    size_t num = 0, i;
+    GElf_Phdr p;
+
+    (void)elf_getphdrnum(image->image.elf, &num);
+    for (i = 0; i < num; i++)
+        if (gelf_getphdr(image->image.elf, (int)i, &p) != NULL && p.p_type == PT_LOAD && p.p_vaddr < base)
+            base = p.p_vaddr;
+    return base & ~UINT64_C(0xfff);
+}
+
+/* A register that is an address of code, and what is there. */
+static void name_register(struct filter *f, const char *name, uint64_t value, bool is_return)
+{
+    const uint64_t addr = abi_is_arm(f->dumps.abi) ? value & ~UINT64_C(1) : value;
+
+    if (is_return && (value < NULL_PAGE || images_at(&f->options->images, addr - 1) == NULL))
+        return;
+    out_line(&f->out, "    %s 0x%" PRIx64, name, value);
+    out_place(&f->out, &f->options->images, addr - is_return);
+}
+
+/* What a log lacks for a trace. */
+static void say_lacking(struct filter *f)
+{
+    const struct dumps *d = &f->dumps;
+    const char *image = f->main->name;
+
+    if (!d->dump.has_pc && d->foreign > 3)
+        out_line(&f->out, "        registers of another CPU than %s is for: give the image that has printed them",
+                 image);
+    else if (!d->dump.has_pc)
+        out_line(
+            &f->out,
+            "        this looks like a dump, but no register in it is known as the PC: --formats=FILE says how "
+            "registers are named");
+    else if (f->main->image.abi == 0)
+        out_line(&f->out, "        stacks of this CPU are not unwound: names alone");
+    else if (!d->dump.has_sp)
+        out_line(&f->out, "        no trace: the log has no SP%s",
+                 d->dump.num_words == 0 ? ", and no words of the stack: print both" : ": print it");
+    else if (d->dump.num_words == 0)
+        out_line(&f->out,
+                 "        no trace: the log has no words of the stack from SP (0x%" PRIx64 ") on: print them",
+                 d->dump.sp);
+}
+
+/* Words of the stack that are return addresses perhaps: all that is known where a CPU is not unwound. */
+static void name_words(struct filter *f)
+{
+    enum { MOST = 64 };
+    const struct log_dump *d = &f->dumps.dump;
+    const unsigned word = f->dumps.word;
+    unsigned named = 0;
+    size_t i, at;
+
+    for (i = 0; i < d->num_words && named < MOST; i++) {
+        for (at = 0; at < 8 && named < MOST; at += word) {
+            const uint64_t value = load_number(d->words[i].bytes + at, word, f->dumps.big);
+
+            if (value < NULL_PAGE || images_at(&f->options->images, value) == NULL)
+                continue;
+            if (named++ == 0)
+                out_line(&f->out, "    words of the stack that lie in the code:");
+            out_line(&f->out, "    0x%" PRIx64, value);
+            out_place(&f->out, &f->options->images, value - 1);
+        }
+    }
+}
+
+static void say_dump(struct filter *f)
+{
+    const struct trace_options *o = f->options;
+    const uint64_t given = o->slide, before = f->slide;
+    struct dumps *d = &f->dumps;
+    uint8_t byte;
+
+    if (f->main == NULL)
+        return;
+    if (d->has_base)
+        f->options->slide = d->base - link_base(f->main);
+    else if (d->has_linked && d->has_moved)
+        f->options->slide = d->moved - d->linked;
+    set_log_slide(f, o->slide);
+    log_dump_sort(&d->dump);
+    if (d->dump.has_pc && d->dump.has_sp && f->main->image.abi != 0 &&
+        (d->dump.num_words > 0 || log_dump_read(&d->dump, d->dump.sp, &byte, 1))) {
+        unwind_other(f, &d->dump);
+        if (!log_dump_read(&d->dump, d->dump.sp, &byte, 1))
+            out_line(&f->out, "        SP 0x%" PRIx64 " lies in no word of the stack that the log has", d->dump.sp);
+    } else {
+        if (d->dump.has_pc && !f->pc_named)
+            name_register(f, "pc", d->dump.pc, false);
+        if (d->dump.has_ra && !d->listed)
+            name_register(f, "return address", d->dump.ra, true);
+        if (f->main->image.abi == 0 && !d->listed)
+            name_words(f);
+        if (!d->listed)
+            say_lacking(f);
+    }
+    f->options->slide = given;
+    set_log_slide(f, before);
+}
+
+static void end_dump(struct filter *f)
+{
+    if (dumps_finish(&f->dumps))
+        say_dump(f);
+    dumps_clear(&f->dumps);
+    f->pc_named = false;
+}
+
+/* The image that begins at BASE is the program. */
+static void name_address(struct filter *f, const struct named_address *named)
+{
+    const uint64_t addr = abi_is_arm(f->dumps.abi) ? named->addr & ~UINT64_C(1) : named->addr;
+    const uint64_t before = f->slide;
+    struct trace_image *at;
+
+    f->pc_named = f->pc_named || !named->is_return;
+    if (named->base != 0 && f->main != NULL)
+        set_log_slide(f, named->base - link_base(f->main));
+    at = images_at(&f->options->images, addr - named->is_return);
+    if (at != NULL || f->options->images.num == 0) {
+        out_line(&f->out, "    0x%" PRIx64, named->addr);
+        out_place(&f->out, &f->options->images, addr - named->is_return);
+    } else if (f->dumps.listed && named->base == 0) {
+        out_line(&f->out, "    0x%" PRIx64 ": in no image", named->addr);
+    }
+    if (named->base != 0 && f->main != NULL)
+        set_log_slide(f, before);
+}
+
+/* ---- Names and offsets ----------------------------------------------------------------------------------------- */
+
+/* The image whose file is named as MODULE, "-" and "_" being the same, or NULL. */
+static struct trace_image *module_named(const struct filter *f, const char *module, size_t size)
+{
+    size_t i, k;
+
+    for (i = 0; i < f->options->images.num; i++) {
+        const char *name = f->options->images.list[i]->name;
+
+        for (k = 0; k < size && (name[k] == module[k] || (name[k] == '-' && module[k] == '_')); k++)
+            continue;
+        if (k == size && (name[k] == '.' || name[k] == '\0'))
+            return f->options->images.list[i];
+    }
+    return NULL;
+}
+
+/* Whether the word before P says that a PC follows, not a return address. */
+static bool follows_pc(const char *line, const char *p)
+{
+    static const char *const words[] = {"rip:", "pc", "epc", "psw", "nip", "at", "r"};
+    const char *end, *word;
+    size_t i;
+
+    for (end = p; end > line && (end[-1] == ' ' || end[-1] == ':' || end[-1] == '('); end--)
+        continue;
+    for (word = end; word > line && text_is_of_a_word(word[-1]); word--)
+        continue;
+    if (end > line && end[-1] == '0' && word > line && strchr(line, ':') != NULL)
+        return strstr(line, "RIP") != NULL; /* "RIP: 0010:f+0x1/0x2" */
+    for (i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strncasecmp(word, words[i], strlen(words[i])) == 0 && word + strlen(words[i]) == end)
+            return strcmp(words[i], "at") != 0 || strstr(line, "PC is") != NULL;
+    return false;
+}
+
+/* "name+0x12/0x34", and perhaps " [module]": as Linux and Xen print addresses. */
+static void name_symbols(struct filter *f, size_t size)
+{
+    char *end = f->line + size, *p;
+
+    for (p = f->line; (p = memchr(p, '+', (size_t)(end - p))) != NULL; p++) {
+        struct text t = {p + 1, end};
+        struct log_line line = {.kind = LOG_FRAME};
+        struct trace_image *module;
+        const char *name = p, *bracket;
+        uint64_t length, addr;
+
+        while (name > f->line && (text_is_of_a_word(name[-1]) || name[-1] == '.' || name[-1] == '$'))
+            name--;
+        if (name == p || !text_take(&t, "0x") || !text_number_to(&t, '/', &line.offset) || !text_take(&t, "0x") ||
+            !text_number(&t, 16, 1, 16, &length))
+            continue;
+        line.exact = follows_pc(f->line, name);
+        line.name = name;
+        line.name_size = (size_t)(p - name);
+        f->dumps.listed = true;
+        f->pc_named = f->pc_named || line.exact;
+        bracket = text_take(&t, " [") ? memchr(t.p, ']', (size_t)(end - t.p)) : NULL;
+        module = bracket != NULL ? module_named(f, t.p, (size_t)(bracket - t.p)) : f->main;
+        if (module != NULL && symbols_address(module, line.name, line.name_size, &addr))
+            out_place_in(&f->out, &f->options->images, module, addr + line.offset - !line.exact);
+        else if (bracket == NULL)
+            (void)place_by_name(f, &line);
+    }
+}
+
+/* A line that is none of sfu's. */
 static void take_foreign(struct filter *f, size_t size)
 {
     const uint8_t abi = f->main != NULL ? f->main->image.abi : 0;
+    struct named_address named[DUMPS_NAMED];
     struct log_dump dump;
+    size_t num, i;
 
     if (f->options->images.num > 0 && foreign_line(&f->foreign, abi, f->line, size, &dump))
         unwind_foreign(f, &dump);
+    if (f->foreign.took)
+        return;
+    f->line[size] = '\0';
+    if (dumps_ends(&f->dumps, f->line, size))
+        end_dump(f);
+    num = dumps_take(&f->dumps, f->line, size, named);
+    for (i = 0; i < num; i++)
+        name_address(f, &named[i]);
+    if (f->options->images.num > 0)
+        name_symbols(f, size);
 }
 
 /* ---- Lines ----------------------------------------------------------------------------------------------------- */
@@ -418,10 +645,10 @@ static void take_end_of_log(struct filter *f)
 
         f->size = text_clean(f->line, f->size < MAX_LINE ? f->size : 0);
         log_parse(f->line, f->size, &line);
-        if (line.kind == LOG_FRAME || line.kind == LOG_ID || line.kind == LOG_DUMP ||
-            f->foreign.open != FOREIGN_OTHER)
+        if (line.kind != LOG_OTHER || f->foreign.open != FOREIGN_OTHER || f->dumps.registers > 0 || f->dumps.begun)
             filter_bytes(f, "\n", 1);
     }
+    end_dump(f);
     if (foreign_end(&f->foreign, f->main != NULL ? f->main->image.abi : 0, &dump))
         unwind_foreign(f, &dump);
     if (f->dump.open) {
@@ -452,6 +679,8 @@ void trace_filter(struct trace_options *options, int in)
     f->out = (struct trace_out){stdout, "", "\n"};
     f->main = options->images.num > 0 ? options->images.list[0] : NULL;
     set_log_slide(f, options->slide);
+    dumps_start(&f->dumps, options->formats, f->main != NULL ? f->main->image.abi : 0,
+                f->main != NULL ? f->main->image.registers->word : 8, f->main != NULL && f->main->image.big);
     while ((n = read(in, buffer, sizeof buffer)) != 0) {
         if (n < 0 && errno != EINTR)
             report_fail("the log cannot be read: %s", strerror(errno));
@@ -462,5 +691,6 @@ void trace_filter(struct trace_options *options, int in)
     write_rest(f);
     log_dump_clear(&f->dump);
     foreign_clear(&f->foreign);
+    dumps_free(&f->dumps);
     free(f);
 }

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The sfu authors */
-/* Dumps in a log that other systems have printed: Zephyr's core dump of a Cortex-M, and what NuttX prints of registers
- * and stacks of 32-bit ARM. Nothing in them is believed. */
+/* Zephyr's core dump in a log, of the CPUs that sfu unwinds. Nothing in it is believed. */
 #ifndef SFU_HOST_TRACE_FOREIGN_H
 #define SFU_HOST_TRACE_FOREIGN_H
 
 #include "trace_log.h"
 
-enum foreign_kind { FOREIGN_OTHER, FOREIGN_ZEPHYR, FOREIGN_NUTTX };
+enum foreign_kind { FOREIGN_OTHER, FOREIGN_ZEPHYR };
 
 struct foreign {
     enum foreign_kind open; /* of whose dump lines have come */
-    uint8_t *bytes;         /* Zephyr's */
+    bool took;              /* the last line was one of it */
+    uint8_t *bytes;
     size_t size;
-    struct log_dump nuttx;
     const char *wrong; /* of a dump that is complete: why it cannot be used; or NULL */
 };
 

@@ -35,12 +35,12 @@ struct trace_image *images_add(struct trace_images *images, const char *file, ch
 
     t->file = copied(file);
     t->name = text_base_name(t->file);
-    if (!image_open(&t->image, t->file) || !(image_is_object(t) || image_symbols(&t->image))) {
+    if (!image_open_names(&t->image, t->file) || !(image_is_object(t) || image_symbols(&t->image))) {
         snprintf(error, size, "%s", t->image.error);
         image_free(t);
         return NULL;
     }
-    if (images->abi != 0 && images->abi != t->image.abi) {
+    if ((images->abi != 0 || images->num > 0) && images->abi != t->image.abi) {
         snprintf(error, size, "it is for %s, not for %s", abi_name(t->image.abi), abi_name(images->abi));
         image_free(t);
         return NULL;

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The sfu authors */
 /*
  * How far the program was moved when it was loaded, if nobody has said so: return addresses lie behind calls. A moved
- * program keeps the place in a page of each of its instructions. Among all distances at which a PC would be in its code,
- * that one is right by which most return addresses on the stack lie behind a call. Memory proves it: by the build ID,
- * or by the code that is there.
+ * program keeps the place in a page of each of its instructions. Among all distances at which a PC would be in its
+ * code, that one is right by which most return addresses on the stack lie behind a call. Memory proves it: by the build
+ * ID, or by the code that is there.
  */
 #include "trace.h"
 

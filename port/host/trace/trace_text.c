@@ -32,6 +32,14 @@ bool text_number(struct text *t, unsigned base, unsigned least, unsigned most, u
     return n >= least && (t->p == t->end || digit(*t->p) < 0);
 }
 
+bool text_number_to(struct text *t, char behind, uint64_t *value)
+{
+    if (!text_number(t, 16, 1, 16, value) || t->p == t->end || *t->p != behind)
+        return false;
+    t->p++;
+    return true;
+}
+
 bool text_decimal(struct text *t, uint64_t *value)
 {
     uint64_t sum = 0;
@@ -87,7 +95,7 @@ bool text_name(struct text *t, char *to, size_t room)
     return true;
 }
 
-/* The size of a sequence that sets colours, "[0;31m", at P; or 0. */
+/* The size of a sequence that sets colours, "[0;31m", at P; or 0. "[m" may be the beginning of a name. */
 static size_t colour_size(const char *p, const char *end)
 {
     const char *q = p;
@@ -96,11 +104,11 @@ static size_t colour_size(const char *p, const char *end)
         return 0;
     while (q < end && ((*q >= '0' && *q <= '9') || *q == ';'))
         q++;
-    return q < end && *q == 'm' ? (size_t)(q - p) + 1 : 0;
+    return q < end && *q == 'm' && q > p + 1 ? (size_t)(q - p) + 1 : 0;
 }
 
-/* The size of what follows an ESC, at P: "[", parameters and a letter; "]" up to BEL or ESC "\\"; or one character, with
- * those from 0x20 to 0x2f before it (ECMA-48, 5.3 to 5.6). */
+/* The size of what follows an ESC, at P: "[", parameters and a letter; "]" up to BEL or ESC and a backslash; or one
+ * character, with those from 0x20 to 0x2f before it (ECMA-48, 5.3 to 5.6). */
 static size_t escape_size(const char *p, const char *end)
 {
     const char *q = p;

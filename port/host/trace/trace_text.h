@@ -19,6 +19,9 @@ bool text_take(struct text *t, const char *word);
 /* Takes a number of LEAST to MOST (16) digits in BASE (up to 16). One that does not fit is none. */
 bool text_number(struct text *t, unsigned base, unsigned least, unsigned most, uint64_t *value);
 
+/* Takes a hexadecimal number and the character BEHIND, which ends it. */
+bool text_number_to(struct text *t, char behind, uint64_t *value);
+
 /* Takes a decimal number that fits in 64 bits, with its sign. */
 bool text_signed(struct text *t, int64_t *value);
 bool text_decimal(struct text *t, uint64_t *value);

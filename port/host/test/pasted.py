@@ -1,0 +1,548 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The sfu authors
+"""pasted.py pasted: sfu-trace of what people paste: registers and stacks as other systems print them. Prints a line for
+each test.
+
+A program for each CPU is stopped by gdb in QEMU; its registers and its stack are then printed in the shape of each
+system, made up here. Which functions it was in is known from its source."""
+import os
+import random
+import re
+import struct
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import gen
+from gen import must, read, test, write
+from trace import SANITIZED, TRACE, WORK, free_port, names_of_frames, run
+
+SOURCE = """
+typedef long word;
+__attribute__((noinline)) word leaf(word x) { __asm__ volatile("nop" : "+r"(x)); return x + 1; }
+__attribute__((noinline)) word fourth(word x) { word y = leaf(x); __asm__ volatile("" : "+r"(y)); return y + 2; }
+__attribute__((noinline)) word third(word x) { word y = fourth(x); __asm__ volatile("" : "+r"(y)); return y + 3; }
+__attribute__((noinline)) word second(word x) { volatile word a[9]; a[x & 7] = third(x); return a[x & 7] + 4; }
+__attribute__((noinline)) word first(word x) { word y = second(x); __asm__ volatile("" : "+r"(y)); return y + 5; }
+void start(void) { first(2); for (;;) continue; }
+"""
+CHAIN = ["leaf", "fourth", "third", "second", "first", "start"]
+CPUS = {
+    "x86_64": (["gcc", "-fcf-protection=none", "-fno-pic", "-no-pie"], "qemu-x86_64",
+               ["rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", *("r%d" % n for n in range(8, 16)), "rip"]),
+    "aarch64": (["aarch64-linux-gnu-gcc", "-fno-pic", "-no-pie"], "qemu-aarch64",
+                [*("x%d" % n for n in range(31)), "sp", "pc"]),
+    "riscv64": (["riscv64-unknown-elf-gcc", "-march=rv64imac", "-mabi=lp64"], "qemu-riscv64",
+                [*"zero ra sp gp tp t0 t1 t2 fp s1".split(), *("a%d" % n for n in range(8)),
+                 *("s%d" % n for n in range(2, 12)), "t3", "t4", "t5", "t6", "pc"]),
+    "riscv32": (["riscv64-unknown-elf-gcc", "-march=rv32imac", "-mabi=ilp32"], "qemu-riscv32",
+                [*"zero ra sp gp tp t0 t1 t2 fp s1".split(), *("a%d" % n for n in range(8)),
+                 *("s%d" % n for n in range(2, 12)), "t3", "t4", "t5", "t6", "pc"]),
+    "thumb": (["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb"], "qemu-arm",
+              [*("r%d" % n for n in range(13)), "sp", "lr", "pc", "xpsr"]),
+    "arm": (["arm-none-eabi-gcc", "-mcpu=cortex-a7", "-marm"], "qemu-arm",
+            [*("r%d" % n for n in range(13)), "sp", "lr", "pc", "cpsr"]),
+}
+
+
+UNWIND = (["-fasynchronous-unwind-tables"], ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"])
+
+
+class Stopped:
+    """A program of CPU that has stopped in leaf: its registers by gdb's names, and its stack from SP on."""
+
+    def __init__(self, cpu):
+        compiler, qemu, registers = CPUS[cpu]
+        self.cpu, self.image = cpu, "%s/%s.elf" % (WORK, cpu)
+        self.word = 4 if cpu in ("riscv32", "thumb", "arm") else 8
+        write(WORK + "/stopped.c", SOURCE.encode())
+        run(*compiler, "-g", "-O1", "-ffreestanding", "-nostdlib", "-static", *UNWIND[cpu in ("arm", "thumb")],
+            "-Wl,-estart,-Ttext=0x%x" % (0x42000000 if self.word == 4 else 0x100000), WORK + "/stopped.c", "-o",
+                self.image)
+        port = free_port()
+        with subprocess.Popen([qemu, "-g", str(port), self.image], stdin=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as process:
+            try:
+                said = self.ask(port, registers)
+            finally:
+                process.kill()
+        self.values = {name: int(value, 16) for name, value in re.findall(r"(?m)^(\w+)=(\w+)$", said)}
+        self.pc = self.values["rip" if cpu == "x86_64" else "pc"]
+        self.sp = self.values["rsp" if cpu == "x86_64" else "sp"]
+        self.memory = read(WORK + "/stopped.stack")[:512]
+
+    def ask(self, port, registers):
+        words = ["set pagination off", "target remote localhost:%d" % port, "break leaf", "continue", "stepi"]
+        words += ['printf "%s=%%lx\\n", (unsigned long)$%s' % (name, name) for name in registers if name != "xpsr"]
+        words += ["dump binary memory %s/stopped.stack $sp $sp+320" % WORK]
+        for _ in range(50):
+            said = subprocess.run(["gdb-multiarch", "-q", "-nx", "-batch", *[w for word in words for w in ("-ex",
+                word)],
+                                   self.image], capture_output=True, check=False, text=True, timeout=60)
+            if "=" in said.stdout:
+                return said.stdout
+            time.sleep(0.1)
+        raise gen.Wrong("gdb: " + said.stderr[-300:])
+
+    def words(self, size=None):
+        """(address, word) of the stack, of SIZE bytes each."""
+        size = size or self.word
+        found = struct.unpack("<%d%s" % (len(self.memory) // size, "I" if size == 4 else "Q"), self.memory)
+        return [(self.sp + size * n, word) for n, word in enumerate(found)]
+
+    def rows(self, form, word, each, size=None, above=0):
+        """Lines of EACH words: FORM of the address, then each as WORD."""
+        words = self.words(size)
+        return [form % words[at][0] + " ".join(word % value for _, value in words[at:at + each])
+                for at in range(0, len(words) - each + 1, each)]
+
+
+def pairs(values, form, each, sep="  "):
+    """Lines of EACH registers. VALUES: (name, value)."""
+    items = [form % item for item in values]
+    return [sep.join(items[at:at + each]) for at in range(0, len(items), each)]
+
+
+# ---- systems ----
+
+def esp_idf(s):
+    v = s.values
+    order = [("MEPC", v["pc"]), ("RA", v["ra"]), ("SP", v["sp"]), ("GP", v["gp"]), ("TP", v["tp"])]
+    order += [(n.upper(), v[n]) for n in ("t0", "t1", "t2")] + [("S0/FP", v["fp"]), ("S1", v["s1"])]
+    order += [(n.upper(), v[n]) for n in [*("a%d" % i for i in range(8)), *("s%d" % i for i in range(2, 12)),
+                                          "t3", "t4", "t5", "t6"]]
+    order += [("MSTATUS", 0x1881), ("MTVEC", 0x40380001), ("MCAUSE", 5), ("MTVAL", 0), ("MHARTID", 0)]
+    return ["Guru Meditation Error: Core  0 panic'ed (Load access fault). Exception was unhandled.", "",
+            "Core  0 register dump:", *pairs(order, "%-8s: 0x%08x", 4), "", "Stack memory:",
+            *s.rows("%08x: ", "0x%08x", 8), "", "ELF file SHA256: 0123456789abcdef", "", "Rebooting..."]
+
+
+def nuttx_riscv(s, width="%x"):
+    v = s.values
+    lines = ["EPC: " + width % v["pc"]]
+    for row in ("a0 a1 a2 a3", "a4 a5 a6 a7", "t0 t1 t2 t3", "t4 t5 t6", "fp s1 s2 s3", "s4 s5 s6 s7", "s8 s9 s10 s11"):
+        lines.append(" ".join("%s: " % ("S0" if n == "fp" else n.upper()) + width % v[n] for n in row.split()))
+    lines.append(" ".join("%s: " % n.upper() + width % v[n] for n in ("sp", "fp", "tp", "ra")))
+    lines = ["up_dump_register: " + line for line in lines]
+    lines += ["dump_stackinfo: User Stack:", "dump_stackinfo:   base: 0x%x" % (s.sp - 64),
+        "dump_stackinfo:   size: 00004040",
+              "dump_stackinfo:     sp: 0x%x" % s.sp]
+    lines += ["stack_dump: " + line for line in s.rows("0x%x: ", "%08x", 8, 4)]
+    return lines + ["dump_tasks:    PID GROUP PRI POLICY   TYPE    NPX STATE   EVENT      SIGMASK          STACKBASE"]
+
+
+def nuttx_old(s):
+    v = s.values
+    row = " ".join("%s:%08x" % (n.upper(), v[n]) for n in ("sp", "fp", "tp", "ra"))
+    return ["[    4.649000] [ EMERG] riscv_registerdump: " + line for line in
+            ["EPC:%08x " % v["pc"], " ".join("%s:%08x" % (n.upper(), v[n]) for n in ("a0", "a1", "s1", "s2")), row]] + [
+        "[    4.65] [ EMERG] riscv_stackdump: " + line for line in s.rows("%08x: ", "%08x", 8, 4)]
+
+
+def zephyr_riscv(s):
+    v = s.values
+    lines = ["", " mcause: 5, Load access fault", "  mtval: 0"]
+    lines += ["     a%d: %016x    t%d: %016x" % (n, v["a%d" % n], n, v["t%d" % n]) for n in range(7)]
+    lines += ["     sp: %016x" % v["sp"], "     ra: %016x" % v["ra"], "   mepc: %016x" % v["pc"],
+              "mstatus: 0000000a00021880", "", "     s0: %016x    s6: 0000000000000000" % v["fp"], "", "call trace:",
+              "      0: sp: %016x ra: %016x" % (v["sp"], v["ra"]), ""]
+    return ["[00:00:00.020,000] <err> os: " + line for line in lines]
+
+
+def zephyr_core(s, target, version, regs, bits):
+    letter = "I" if bits == 5 else "Q"
+    data = b"ZE" + struct.pack("<HHBBI", 2, target, bits, 0, 0)
+    data += b"A" + struct.pack("<HH", version, struct.calcsize(letter) * len(regs))
+    data += struct.pack("<%d%s" % (len(regs), letter), *regs)
+    data += b"M" + struct.pack("<H2" + letter, 1, s.sp, s.sp + len(s.memory)) + s.memory
+    return ["E: #CD:" + line for line in ["BEGIN#", *(data[at:at + 32].hex() for at in range(0, len(data), 32)),
+        "END#"]]
+
+
+def zephyr_core_riscv(s):
+    order = ["zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "fp", "s1", *("a%d" % n for n in range(8)),
+             *("s%d" % n for n in range(2, 12)), "t3", "t4", "t5", "t6", "pc"]
+    return zephyr_core(s, 4, 4 if s.word == 8 else 3, [s.values[n] for n in order], 6 if s.word == 8 else 5)
+
+
+def zephyr_core_old_riscv(s):
+    order = ["ra", "tp", "t0", "t1", "t2", *("a%d" % n for n in range(8)), "t3", "t4", "t5", "t6", "pc", "sp"]
+    return zephyr_core(s, 4, 2 if s.word == 8 else 1, [s.values[n] for n in order], 6 if s.word == 8 else 5)
+
+
+def zephyr_core_arm64(s):
+    regs = [s.values["x%d" % n] for n in range(19)] + [s.values["x30"], 0, s.pc, s.values["x29"], s.sp]
+    return zephyr_core(s, 6, 2, regs, 6)
+
+
+def zephyr_core_x86_64(s):
+    v = s.values
+    regs = [14, 0] + [v[n] for n in "rax rcx rdx rsi rdi rsp r8 r9 r10 r11 rip".split()] + [0x246, 8, 16, v["rbp"]]
+    return zephyr_core(s, 2, 1, regs, 6)
+
+
+def opensbi(s):
+    v = s.values
+    order = [("mcause", 2), ("mtval", 0), ("mepc", v["pc"]), ("mstatus", 0xa00001800), ("ra", v["ra"]), ("sp", v["sp"]),
+             ("gp", v["gp"]), ("tp", v["tp"]), ("s0", v["fp"]), ("s1", v["s1"]), ("a0", v["a0"]), ("a1", v["a1"])]
+    prefix = "sbi_trap_error: hart0: trap0: "
+    return ["", prefix + "illegal instruction handler failed (error -2)"] + [
+        prefix + line for line in pairs(order, "%s=0x%016x", 2, " ")]
+
+
+def uboot_riscv(s):
+    v = s.values
+    return ["Unhandled exception: Load access fault", "EPC: %016x RA: %016x TVAL: 0000000000000010" % (
+        v["pc"] + 0x7000000, v["ra"] + 0x7000000), "EPC: %016x RA: %016x reloc adjusted" % (v["pc"], v["ra"]), "",
+        "SP:  %016x GP:  %016x TP:  %016x" % (v["sp"], v["gp"], v["tp"]), "", "Code: 4501 8082", "", "resetting ..."]
+
+
+def uboot_arm64(s):
+    v = s.values
+    return ['"Synchronous Abort" handler, esr 0x96000010, far 0x0', "elr: %016x lr : %016x (reloc)" % (v["pc"],
+        v["x30"]),
+            "elr: %016x lr : %016x" % (v["pc"] + 0x3000000, v["x30"] + 0x3000000)] + pairs(
+                [("x%d" % n, v["x%d" % n]) for n in range(30)], "%-3s: %016x", 2, " ") + ["", "Resetting CPU ..."]
+
+
+def edk2_arm64(s):
+    v = s.values
+    regs = [("X%d" % n, v["x%d" % n]) for n in range(29)] + [("FP", v["x29"]), ("LR", v["x30"])]
+    return ["", "Synchronous Exception at 0x%016x" % v["pc"], "", *pairs(regs, "%4s 0x%016x", 4, "  "), "",
+            "  V0 0x%016x %016x   V1 0x%016x %016x" % (1, 2, 3, 4), "",
+            "  SP 0x%016x  ELR 0x%016x  SPSR 0x60000205  FPSR 0x00000000" % (v["sp"], v["pc"]),
+            " ESR 0x96000046          FAR 0x0000000000000000", "", " ESR : EC 0x25  IL 0x1  ISS 0x00000046", "",
+            "Data abort: Translation fault, second level", "", "Stack dump:",
+            *["%s %s" % (">" if n == 0 else " ", line) for n, line in enumerate(s.rows("%013x: ", "%016x", 4))]]
+
+
+def edk2_x64(s):
+    v = s.values
+    at = lambda *list: ", ".join("%-4s - %016X" % (n.upper(), v[n]) for n in list)
+    return ["!!!! X64 Exception Type - 0E(#PF - Page-Fault)  CPU Apic ID - 00000000 !!!!",
+            "ExceptionData - 0000000000000002  I:0 R:0 U:0 W:1 P:0 PK:0 SS:0 SGX:0",
+            "RIP  - %016X, CS  - 0000000000000038, RFLAGS - 0000000000010246" % v["rip"], at("rax", "rcx", "rdx"),
+            at("rbx", "rsp", "rbp"), at("rsi", "rdi"), at("r8", "r9", "r10"), at("r11", "r12", "r13"), at("r14", "r15"),
+            "DS   - 0000000000000030, ES  - 0000000000000030, FS  - 0000000000000030",
+            "CR0  - 0000000080010033, CR2 - 0000000000000000, CR3 - 000000000FC01000",
+            "GDTR - 000000000F9DC000 0000000000000047, LDTR - 0000000000000000",
+            "FXSAVE_STATE - 000000000FE9B1F0"]
+
+
+def tfa(s):
+    v = s.values
+    return ["Unhandled Exception in EL3.", "x30            = 0x%016x" % v["x30"]] + [
+        "x%-13d = 0x%016x" % (n, v["x%d" % n]) for n in range(30)] + [
+            "scr_el3        = 0x0000000000000238", "elr_el3        = 0x%016x" % v["pc"],
+                "sp_el0         = 0x%016x" % v["sp"]]
+
+
+def xen(s):
+    v = s.values
+    regs = pairs([(n, v[n]) for n in "rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15".split()],
+                 "%s: %016x", 3, "   ")
+    return ["(XEN) " + line for line in
+            ["----[ Xen-4.17  x86_64  debug=y  Not tainted ]----", "CPU:    0",
+                "RIP:    e008:[<%016x>] leaf+0x0/0x5" % v["rip"],
+             "RFLAGS: 0000000000010246   CONTEXT: hypervisor", *regs, "Xen stack trace from rsp=%016x:" % v["rsp"],
+             *s.rows("   %.0s", "%016x", 4), "Xen call trace:", "   [<%016x>] R leaf+0x0/0x5" % v["rip"]]]
+
+
+def coreboot_arm64(s):
+    v = s.values
+    return ["exception _sync_sp_elx", "ELR = 0x%016x         ESR = 0x0000000096000045" % v["pc"],
+            "FAR = 0x0000000000000000         SPSR = 0x00000000600003c9", *pairs(
+                [("X%02d" % n, v["x%d" % n]) for n in range(30)], "%s = 0x%016x", 2, "         "),
+            "X30 = 0x%016x         SP = 0x%016x" % (v["x30"], v["sp"]), "Dumping stack:", *s.rows("0x%x: ", "%016x", 4)]
+
+
+def acrn(s):
+    v = s.values
+    regs = [(n.upper(), v[n]) for n in "rax rbx rcx rdx rdi rsi rsp rbp r8 r9 r10 r11 r12 r13 r14 r15".split()]
+    return ["= Unhandled exception: 0 (Divide Error)", "Host Registers:",
+        "=  Vector=0x0000000000000000  RIP=0x%016X" % v["rip"],
+            *["= " + line for line in pairs(regs, "%4s=0x%016X", 3)], "", "Host Stack: CPU_ID = 0",
+            *s.rows("addr(0x%x)   ", "0x%016x", 4)]
+
+
+def boxed(s):
+    v = s.values
+    return ["panic!", *["│ %s │" % line for line in pairs([(n,
+        v[n]) for n in "rax rbx rcx rdx rsi rdi rbp rsp".split()],
+                                                          "%-3s. 0x%016x", 2, " │ ")],
+            "│ rip:                           0x%016x │" % v["rip"], *s.rows("0x%016x | ", "0x%016x", 2)]
+
+
+def cmbacktrace(s):
+    v = s.values
+    return ["Fault on thread main", "===== Thread stack information =====",
+            *("  addr: %08x    data: %08x" % word for word in s.words()), "====================================",
+            "=================== Registers information ====================",
+            *["  " + line for line in pairs([(n, v[n.lower()]) for n in ("R0", "R1", "R2", "R3")], "%s : %08x", 4)],
+            "  R12: %08x  LR : %08x  PC : %08x  PSR: 61000000" % (v["r12"], v["lr"], v["pc"])]
+
+
+def mbed(s):
+    v = s.values
+    lines = ["++ MbedOS Fault Handler ++", "", "FaultType: HardFault", "", "Context:"]
+    lines += ["R%-4d: %08X" % (n, v["r%d" % n]) for n in range(13)]
+    lines += ["SP   : %08X" % v["sp"], "LR   : %08X" % v["lr"], "PC   : %08X" % v["pc"], "xPSR : 61000000",
+        "CPUID: 410FC241"]
+    return ["[2019-09-03 16:43:55.%03d] %s" % (n, line) for n, line in enumerate(lines + s.rows("%08X: ", "%08X", 4))]
+
+
+def pushed(s):
+    """What the CPU pushes at PSP, and a handler that prints it."""
+    v = s.values
+    frame = [v["r0"], v["r1"], v["r2"], v["r3"], v["r12"], v["lr"], v["pc"], 0x61000000]
+    words = [(s.sp - 32 + 4 * n, word) for n, word in enumerate(frame)] + s.words()
+    return ["[Hard fault handler - all numbers in hex]", "R0 = %x" % v["r0"], "R1 = %x" % v["r1"], "R2 = %x" % v["r2"],
+            "R3 = %x" % v["r3"], "R12 = %x" % v["r12"], "LR [R14] = %x  subroutine call return address" % v["lr"],
+            "PC [R15] = %x  program counter" % v["pc"], "PSR = 61000000", "R4 = %x" % v["r4"], "R5 = %x" % v["r5"],
+            "R6 = %x" % v["r6"], "R7 = %x" % v["r7"], "PSP = %x" % (s.sp - 32), "CFSR = 8200",
+            *("0x%08x: 0x%08x" % word for word in words)]
+
+
+def linux_arm(s):
+    v = s.values
+    key = s.sp & 0x1f
+    words = [None] * (key // 4) + [word for _, word in s.words()]
+    rows = []
+    for at in range(0, len(words), 8):
+        rows.append("%04x:" % (((s.sp & ~0x1f) + 4 * at) & 0xffff) + "".join(
+            " " * 9 if word is None else " %08x" % word for word in words[at:at + 8]))
+    return ["[   12.%06d] " % n + line for n, line in enumerate(
+        ["Internal error: Oops: 805 [#1] SMP ARM", "CPU: 0 PID: 1 Comm: insmod Not tainted 6.1.0",
+         "PC is at leaf+0x4/0x10", "LR is at fourth+0x8/0x18",
+         "pc : [<%08x>]    lr : [<%08x>]    psr: 60000013" % (v["pc"], v["lr"]),
+         "sp : %08x  ip : %08x  fp : %08x" % (v["sp"], v["r12"], v["r11"]),
+         "r10: %08x  r9 : %08x  r8 : %08x" % (v["r10"], v["r9"], v["r8"]),
+         "r7 : %08x  r6 : %08x  r5 : %08x  r4 : %08x" % (v["r7"], v["r6"], v["r5"], v["r4"]),
+         "r3 : %08x  r2 : %08x  r1 : %08x  r0 : %08x" % (v["r3"], v["r2"], v["r1"], v["r0"]),
+         "Flags: nZCv  IRQs on  FIQs on  Mode SVC_32  ISA ARM  Segment none",
+         "Stack: (0x%08x to 0x%08x)" % (s.sp, (s.sp + 512) & ~0x1fff | 0x2000), *rows])]
+
+
+WHOLE = [("riscv32", esp_idf), ("riscv32", nuttx_riscv), ("riscv64", nuttx_riscv), ("riscv32", nuttx_old),
+         ("riscv32", zephyr_core_riscv), ("riscv64", zephyr_core_riscv), ("riscv64", zephyr_core_old_riscv),
+         ("aarch64", zephyr_core_arm64), ("x86_64", zephyr_core_x86_64), ("aarch64", edk2_arm64),
+         ("aarch64", coreboot_arm64), ("x86_64", xen), ("x86_64", acrn), ("x86_64", boxed), ("thumb", mbed),
+         ("thumb", pushed), ("arm", linux_arm)]
+NAMED = [("riscv64", zephyr_riscv), ("riscv64", opensbi), ("riscv64", uboot_riscv), ("aarch64", uboot_arm64),
+         ("x86_64", edk2_x64), ("aarch64", tfa), ("thumb", cmbacktrace)]
+
+
+def noisy(lines):
+    """The same with what consoles and people do to lines."""
+    yield "\n".join(lines) + "\n"
+    yield "\r\n".join(lines) + "\r\n"
+    yield "".join("[0;31m%s[0m\n" % line for line in lines)
+    yield "".join("\33[1;31m[ %3d.000] E: %s \33[0m\r\n" % line for line in enumerate(lines))
+
+
+def traced(s, text):
+    return run(TRACE, s.image, stdin=text.encode())[0].decode()
+
+
+def whole(s, system):
+    for text in noisy(system(s)):
+        said = traced(s, text)
+        must(names_of_frames(said) == CHAIN, "%s: %s" % (names_of_frames(said), said[-1500:]))
+
+
+def named(s, system):
+    """There are no words of a stack: PC and return address have names, and a sentence says what is missing."""
+    for text in noisy(system(s)):
+        said = traced(s, text)
+        must(" leaf at " in said and (" fourth at " in said or s.cpu == "x86_64"), said[-900:])
+        must("no trace: the log has no " in said or "call trace" in said, said[-600:])
+
+
+# ---- lists of calls ----
+
+def address(s, function, offset=0):
+    return s.symbols[function] + offset
+
+
+def xtensa(s):
+    """Names alone, of a CPU that is not unwound: an image whose header says so."""
+    image = bytearray(read(s.image))
+    struct.pack_into("<H", image, 18, 94)
+    write(WORK + "/xtensa.elf", image)
+    pcs = [address(s, name, 4) for name in CHAIN]
+    pairs_of = " ".join("0x%08x:0x3ffb%04x" % (pc, 0x1f50 + 32 * n) for n, pc in enumerate(pcs))
+    log = ["Guru Meditation Error: Core  1 panic'ed (LoadProhibited). Exception was unhandled.",
+        "Core  1 register dump:",
+           "PC      : 0x%08x  PS      : 0x00060830  A0      : 0x800d5e50  A1      : 0x3ffb1f50" % pcs[0],
+           "A2      : 0x00000000  A3      : 0x00000001  A4      : 0x00000014  A5      : 0x3ffb1f70",
+           "EXCVADDR: 0x00000000  LBEG    : 0x400014fd  LEND    : 0x4000150d  LCOUNT  : 0xffffffff", "", "",
+           "Backtrace: " + pairs_of, "", "ELF file SHA256: 0123456789abcdef"]
+    for text in noisy(log):
+        said = run(TRACE, WORK + "/xtensa.elf", stdin=text.encode())[0].decode()
+        must(re.findall(r"(?m)^        (\w+) at ", said) == CHAIN, said)
+    # ESP8266: words of the stack that are code.
+    stack = [0, 0x3ffef5a0, address(s, "fourth", 8), 5, address(s, "third", 8), address(s, "second", 8), 0, 1]
+    log = ["Exception (28):",
+        "epc1=0x%08x epc2=0x00000000 epc3=0x00000000 excvaddr=0x00000000 depc=0x00000000" % pcs[0], "",
+           ">>>stack>>>", "", "ctx: cont", "sp: 3ffffdb0 end: 3fffffc0 offset: 0190",
+           "3fffff40:  " + " ".join("%08x" % word for word in stack[:4]),
+           "3fffff50:  " + " ".join("%08x" % word for word in stack[4:]), "<<<stack<<<"]
+    said = run(TRACE, WORK + "/xtensa.elf", stdin="\n".join(log).encode())[0].decode()
+    must(re.findall(r"(?m)^        (\w+) at ", said) == ["leaf", "fourth", "third", "second"], said)
+    for arguments in (["--core=" + s.image], ["--memory=%s@0" % s.image, "--regs=pc=0,sp=0"]):
+        errors = run(TRACE, *arguments, WORK + "/xtensa.elf", status=1)[1]
+        must(b"machine 94 is none of" in errors, "%s" % errors)
+
+
+def lists(s):
+    """Return addresses, one for each line, and frames of debuggers."""
+    returns = [address(s, name, 8) for name in CHAIN[1:]]
+    at = address(s, "leaf", 4)
+    for log in (["BACKTRACE: START: plat_panic", *("%d: EL3: 0x%x" % call for call in enumerate(returns)),
+                 "BACKTRACE: END: plat_panic"],
+                ["<err> os: call trace:", *("<err> os:      %2d: fp: 0x%x lr: 0x%x" % (n, 0x8000 + n, pc)
+                                            for n, pc in enumerate(returns))],
+                ["sched_dumpstack: backtrace| 3: " + " ".join("0x%016x" % pc for pc in returns)],
+                ["#%d  0x%016x in f ()" % (n + 1, pc) for n, pc in enumerate(returns)]):
+        said = traced(s, "\n".join(log) + "\n")
+        must(re.findall(r"(?m)^        (\w+) at ", said) == CHAIN[1:], said)
+    said = traced(s, "#0  0x%016x in leaf (x=1)\n" % at)
+    must(re.findall(r"(?m)^        (\w+) at ", said) == ["leaf"], said)
+
+
+def oops(s):
+    """Linux: functions of a module by name and offset."""
+    write(WORK + "/my-mod.c", SOURCE.encode())
+    run("gcc", "-g", "-O1", "-fno-pic", "-c", WORK + "/my-mod.c", "-o", WORK + "/my-mod.ko")
+    for module, lines in (
+            ("my_mod", ["BUG: kernel NULL pointer dereference, address: 0000000000000000",
+                "RIP: 0010:leaf+0x1/0x5 [my_mod]",
+                        "Code: 48 89 e5", "RSP: 0018:ffffb9e0c0b5fd08 EFLAGS: 00010246",
+                        "RAX: 0000000000000000 RBX: ffffffffc0a32040 RCX: 0000000000000000", "Call Trace:", " <TASK>",
+                        " fourth+0x9/0xe [my_mod]", " ? third+0x9/0xe [my_mod]", " second+0x1c/0x2f [my_mod]",
+                        " do_one_initcall+0x4b/0x210", " </TASK>", "---[ end trace 0000000000000000 ]---"]),
+            ("my_mod", ["pc : leaf+0x1/0x5 [my_mod]", "lr : fourth+0x9/0xe [my_mod]", "sp : ffff80001234bc60",
+                        "Call trace:", " leaf+0x1/0x5 [my_mod]", " third+0x9/0xe [my_mod]"]),
+            ("my_mod", ["epc : leaf+0x1/0x5 [my_mod]", " ra : fourth+0x9/0xe [my_mod]",
+                        "[<ffffffff016e0030>] third+0x9/0xe [my_mod]"])):
+        said = run(TRACE, s.image, WORK + "/my-mod.ko",
+            stdin="".join("[   12.3] %s\n" % line for line in lines).encode())[0]
+        found = re.findall(r"(?m)^        (\w+) at .*\[my-mod.ko\]$", said.decode())
+        wanted = [re.match(r".*?(\w+)\+0x", line)[1] for line in lines if "[my_mod]" in line]
+        must(found == wanted and "no trace" not in said.decode(), "%s instead of %s: %s" % (found, wanted,
+            said.decode()))
+
+
+def image_base(s):
+    """EDK II says where the image lies; its ELF file is linked to pages from 0 on."""
+    image = WORK + "/efi.elf"
+    run("gcc", "-g", "-O1", "-ffreestanding", "-nostdlib", "-static", "-fcf-protection=none", "-fno-pic", "-no-pie",
+        "-Wl,-estart,-Ttext=0x1000,--build-id=none", WORK + "/stopped.c", "-o", image)
+    moved = 0x7e4b0000
+    slide = moved + 0x1000 - s.symbols["leaf"]
+    text = "\n".join(line for line in edk2_x64(s) if "FXSAVE" not in line)
+    text = text.replace("%016X" % s.pc, "%016X" % (s.pc + slide))
+    stack = [word + slide if 0x100000 <= word < 0x101000 else word for _, word in s.words()]
+    text += "\n!!!! Find image based on IP(0x7E4B1001) /tmp/Foo.dll (ImageBase=%016X, EntryPoint=%016X) !!!!\n" % (
+        moved, moved + 0x1000)
+    said = run(TRACE, image, stdin=text.encode())[0].decode()
+    must(" leaf at " in said and "no trace" in said, said[-400:])
+    text += "".join("%016x: %016x\n" % (s.sp + 8 * n, word) for n, word in enumerate(stack))
+    said = run(TRACE, image, stdin=text.encode())[0].decode()
+    must(names_of_frames(said) == CHAIN, said[-900:])
+
+
+# ---- what is not known ----
+
+def unknown(s):
+    """Registers of another CPU, names that nobody knows, and what a user's file says of them."""
+    other = run(TRACE, s.image, stdin="\n".join(
+        "%s: %08x" % (name, 0x80001000) for name in "mepc ra gp tp t0 t1 t2 a0 a1 a2 a3 a4".split()).encode())[0]
+    must(b"registers of another CPU" in other, other.decode())
+    strange = ["CRASH"] + ["Q%c: 0x%016x" % (97 + n, value) for n, value in enumerate(
+        [s.pc, s.sp, *range(8)])] + s.rows("W %016x: ", "%016x", 2)
+    said = traced(s, "\n".join(strange))
+    must("no register in it is known as the PC: --formats=FILE" in said, said[-500:])
+    write(WORK + "/mine", b"# mine\ncpu x86_64\nregister pc Qa\nregister sp qB\nbegin CRASH\n")
+    said = run(TRACE, "--formats=%s/mine" % WORK, s.image, stdin="\n".join(strange).encode())[0].decode()
+    must(names_of_frames(said) == CHAIN, said[-600:])
+    for text, why in ((b"cpu pdp11\n", b"line 1: no CPU of that name"), (b"\nnonsense\n", b"line 2: not a word"),
+                      (b"register 99 x\n", b"no number of a register"), (b"register pc\n", b"a register and its names"),
+                      (b"cpu any\nbegin " + b"x" * 300 + b"\n", b"too long a line")):
+        write(WORK + "/wrong", text)
+        errors = run(TRACE, "--formats=%s/wrong" % WORK, s.image, stdin=b"", status=1)[1]
+        must(why in errors, "%s" % errors)
+    must(b"No such file" in run(TRACE, "--formats=/absent", s.image, stdin=b"", status=1)[1], "absent")
+
+
+QUIET = """
+U-Boot 2024.01 (Jan 08 2024 - 12:00:00 +0000)
+DRAM:  1 GiB, base 0x40000000: size 0x40000000
+[    0.000000] BIOS-e820: [mem 0x0000000000000000-0x000000000009fbff] usable
+[    0.000000] Memory: 0x100000 - 0x200000, pc speaker at 0x61, sp: none
+[    0.100000] pci 0000:00:01.0: reg 0x10: [mem 0xfebc0000-0xfebdffff]
+[    0.100000] pci 0000:00:01.0: BAR 0: 00000000fe000000
+eth0: mac 52:54:00:12:34:56, ip: 10.0.2.15
+I (312) boot: segment 0: paddr=00010020 vaddr=3c020020 size=07f48h ( 32584) map
+I (320) cpu_start: Pro cpu up. entry 0x40080000
+a0: 12 a1: 13 pc: unknown
+ra is 0x12345678
+20001f40: ok
+stack: 0x20001f40 size 0x400
+Loading kernel at 0x100000, 0x100010
+"""
+
+
+def quiet(s):
+    """Logs without a dump are passed on as they are."""
+    must(traced(s, QUIET) == QUIET, traced(s, QUIET))
+
+
+def hostile(stopped):
+    """Lines that are cut, doubled, or have other characters, under the sanitizers."""
+    chance = random.Random(55)
+    systems = [*WHOLE, *NAMED]
+    for turn in range(200 if gen.LONG else 60):
+        cpu, system = chance.choice(systems)
+        lines = system(stopped[cpu])
+        for _ in range(chance.randint(1, 5)):
+            n = chance.randrange(len(lines))
+            at = chance.randrange(len(lines[n]) + 1)
+            lines[n:n + 1] = chance.choice([[], [lines[n]] * 2, [lines[n][:at]], [lines[n] * 40], [
+                lines[n][:at] + chance.choice(["0", "f", ":", "0x", "[<", "(", "/", "ffffffffffffffff", " " * 3000,
+                    "\33[",
+                                               "+0x1/0x2 [", "#0 0x", "Stack: (0xffffffffffffffff",
+                                                   "\0"]) + lines[n][at:]]])
+        image = stopped[chance.choice(list(CPUS))].image
+        done = subprocess.run([SANITIZED, image], input="\n".join(lines).encode("latin-1", "replace"),
+            capture_output=True,
+                              timeout=60, check=False)
+        must(done.returncode == 0 and not re.search(b"Sanitizer|runtime error", done.stderr),
+             "turn %d: status %d: %s" % (turn, done.returncode, done.stderr[-400:]))
+
+
+def main():
+    os.makedirs(WORK, exist_ok=True)
+    stopped = {cpu: Stopped(cpu) for cpu in CPUS}
+    for cpu, system in WHOLE:
+        test("%s %s" % (cpu, system.__name__), whole, stopped[cpu], system)
+    for s in stopped.values():
+        s.symbols = {name: int(at, 16) & ~(s.cpu == "thumb") for at, name in re.findall(
+            r"(?m)^([0-9a-f]+) \w (\w+)$", run("nm", s.image)[0].decode())}
+    test("a CPU that is not unwound", xtensa, stopped["riscv32"])
+    test("lists of calls", lists, stopped["aarch64"])
+    test("oopses of Linux", oops, stopped["x86_64"])
+    test("where the image begins", image_base, stopped["x86_64"])
+    test("what is not known", unknown, stopped["x86_64"])
+    for cpu in CPUS:
+        test("%s logs without a dump" % cpu, quiet, stopped[cpu])
+    test("hostile", hostile, stopped)
+    for cpu, system in NAMED:
+        test("%s %s" % (cpu, system.__name__), named, stopped[cpu], system)
+
+
+if __name__ == "__main__":
+    main()
+    sys.exit(gen.failed)

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The sfu authors */
+/* Registers, words of stacks, and lists of calls in a log, as formats.txt describes them. Nothing in them is believed.
+ */
+#ifndef SFU_HOST_TRACE_DUMPS_H
+#define SFU_HOST_TRACE_DUMPS_H
+
+#include "trace_formats.h"
+#include "trace_log.h"
+
+enum { DUMPS_NAMED = 64 /* addresses of a line that get names */ };
+
+/* An address that a line lists. */
+struct named_address {
+    uint64_t addr, base; /* base: where its image begins; 0: not said */
+    bool is_return;      /* it is that of the instruction behind a call */
+};
+
+struct dumps {
+    const struct formats *formats;
+    uint8_t abi;   /* enum sfu_abi of the program; 0: none of sfu's */
+    unsigned word; /* bytes of its addresses */
+    bool big;      /* its byte order */
+    uint32_t cpu;  /* its bit in formats */
+    /* Of the dump that is open: */
+    struct log_dump dump;
+    bool begun;             /* a text that begins one has come */
+    bool listed;            /* calls have been listed */
+    unsigned registers;     /* how many are known */
+    unsigned foreign;       /* names of registers of other CPUs */
+    unsigned unknown;       /* names with a number that may be registers, in lines one behind the other */
+    unsigned idle;          /* lines since something was taken */
+    bool follow, list;      /* words of the stack follow; lines of a list of calls follow */
+    uint64_t next;          /* where they lie */
+    uint64_t base;          /* where the image begins */
+    uint64_t linked, moved; /* PCs: as the image was linked, and where it ran */
+    bool has_base, has_linked, has_moved;
+    uint64_t exc_return;
+    uint8_t *run; /* bytes of the stack, one behind the other, that are to be added; to be freed */
+    size_t run_size, run_room;
+    uint64_t run_addr;
+};
+
+/* Begins anew for a program of ABI, or if that is 0, one with addresses of WORD bytes. */
+void dumps_start(struct dumps *dumps, const struct formats *formats, uint8_t abi, unsigned word, bool big);
+
+/* Whether the dump that is open ends before the line of SIZE characters at TEXT, which is to be taken then. */
+bool dumps_ends(struct dumps *dumps, const char *text, size_t size);
+
+/* Takes that line. Returns how many addresses of it are to be named, at LIST. */
+size_t dumps_take(struct dumps *dumps, const char *text, size_t size, struct named_address *list);
+
+/* Completes the dump, so that it can be unwound. Returns whether there is anything to be said of it. */
+bool dumps_finish(struct dumps *dumps);
+
+/* Forgets the dump. */
+void dumps_clear(struct dumps *dumps);
+
+/* Frees all. */
+void dumps_free(struct dumps *dumps);
+
+/* Adds SIZE bytes of a stack to DUMP: at least 8. Returns false if there are too many. */
+bool dump_add_memory(struct log_dump *dump, uint64_t addr, const uint8_t *bytes, size_t size);
+
+/* Sets the FP of a DUMP of 32-bit ARM by its registers. */
+void dump_set_fp(struct log_dump *dump);
+
+#endif
