@@ -24,6 +24,7 @@ help:
 # toolchain but Debian's, and little time, are in FIRST, too.
 # run.sh tells how to make what it is run for. T reaches it by the environment.
 export RECIPE = $@
+export PYTHONDONTWRITEBYTECODE = 1
 CHECK := harness
 FIRST := harness
 # What programs of test/lib/check.h are linked with.

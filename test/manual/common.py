@@ -5,6 +5,10 @@ import glob
 import os
 import re
 import subprocess
+import sys
+
+sys.path.insert(0, "test/lib")
+from check import Wrong, must  # noqa: E402
 
 # The manual: pages whose blocks are run.
 DOCS = ("README.md", *sorted(glob.glob("docs/*.md")), "port/README.md", *sorted(glob.glob("port/*/README.md")))
@@ -23,15 +27,6 @@ def files():
 PAGES = sorted(file for file in files() if file.endswith(".md"))
 CPUS = ("x86_64", "aarch64", "s390x")
 BOOTED = (*CPUS, "riscv64")
-
-
-class Wrong(Exception):
-    pass
-
-
-def must(condition, what):
-    if not condition:
-        raise Wrong(what)
 
 
 def read(file):

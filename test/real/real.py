@@ -25,18 +25,12 @@ import sys
 import tempfile
 import textwrap
 import time
+
+sys.path.insert(0, "test/lib")
+from check import Wrong, must  # noqa: E402
 from types import SimpleNamespace
 
 TIMEOUT = 300  # seconds, for a machine that prints nothing new
-
-
-class Wrong(Exception):
-    pass
-
-
-def must(condition, what):
-    if not condition:
-        raise Wrong(what)
 
 
 def output_of(*command):

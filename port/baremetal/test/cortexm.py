@@ -13,6 +13,9 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, "test/lib")
+from check import Wrong, must  # noqa: E402
+
 BOARDS = {"mps2-an385": "m3", "mps2-an386": "m4", "microbit": "m0", "mps3-an547": "m55"}
 FPU = ("mps2-an386", "mps3-an547")
 TIME_LIMIT = 120
@@ -61,15 +64,6 @@ def nested(board):
             "pend_irq0~!"]
 # A line of objdump that calls: its address, its bytes.
 CALL = r"^ *([0-9a-f]+):\t([0-9a-f ]+?) *\tblx?(?:eq|ne|cs|cc|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)?\t"
-
-
-class Wrong(Exception):
-    pass
-
-
-def must(condition, what):
-    if not condition:
-        raise Wrong(what)
 
 
 class Image:

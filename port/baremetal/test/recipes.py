@@ -18,6 +18,9 @@ import subprocess
 import sys
 import threading
 
+sys.path.insert(0, "test/lib")
+from check import Wrong, must  # noqa: E402
+
 CC = {cpu: cpu + "-linux-gnu-gcc" for cpu in ("x86_64", "aarch64", "s390x")}
 CC["riscv64"] = "riscv64-linux-gnu-gcc -march=rv64imac_zicsr -mabi=lp64 -mcmodel=medany"
 RED_ZONE = {"x86_64": "-mno-red-zone"}
@@ -44,15 +47,6 @@ SECTIONS
     /DISCARD/ : {{ *(.comment .note.* .eh_frame .interp) }}
 }}
 """
-
-
-class Wrong(Exception):
-    pass
-
-
-def must(condition, what):
-    if not condition:
-        raise Wrong(what)
 
 
 def read(path):

@@ -16,6 +16,9 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, "test/lib")
+from check import Wrong, must  # noqa: E402
+
 TIME_LIMIT = 60  # seconds for a boot, which takes a tenth of one where nothing else runs: a hang is a failure
 
 # By machine; aarch64-pac is one with signed return addresses.
@@ -402,15 +405,6 @@ def image_of(tools, directory, name="kernel.elf"):
 # ---- comparing ----
 
 FRAME = re.compile(r"#(\d+) +0x((?:[0-9a-f]{8}){1,2})(?:  ([\w.]+)\+0x([0-9a-f]+))?((?:  \[[a-z ]+\])*)$")
-
-
-class Wrong(Exception):
-    pass
-
-
-def must(condition, what):
-    if not condition:
-        raise Wrong(what)
 
 
 def check_marks(wanted, marks, line):

@@ -14,6 +14,9 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, "test/lib")
+from check import Wrong, must  # noqa: E402
+
 from peers import Stub, calls, symbols
 
 SHIFTS = {"mps2-an386": 6, "microbit": 7, "mps3-an547": 6}  # an instruction takes 2 ** it ns: longer than a tick
@@ -21,15 +24,6 @@ HANDLERS = ("SVC_Handler", "PendSV_Handler")
 EXC_RETURN = 0xffffff00
 MOST = 60000
 END = 1  # SFU_END
-
-
-class Wrong(Exception):
-    pass
-
-
-def must(condition, what):
-    if not condition:
-        raise Wrong(what)
 
 
 def svcs_of(prefix, image):

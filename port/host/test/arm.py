@@ -151,4 +151,4 @@ for STATE in STATES:
         test("dropped lld", dropped, ["ld.lld"])
     test("ways_out " + STATE, ways_out, STATE)
     test("hostile " + STATE, hostile, STATE)
-sys.exit(gen.failed)
+gen.finish()

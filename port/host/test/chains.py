@@ -350,4 +350,4 @@ def main(what):
 
 if __name__ == "__main__":
     main(sys.argv[1])
-    sys.exit(gen.failed)
+    gen.finish()

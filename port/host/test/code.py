@@ -1876,4 +1876,4 @@ def test_hostile():
 
 if __name__ == "__main__":
     {"facts": test_facts, "trust": test_trust, "hostile": test_hostile}[sys.argv[1]]()
-    sys.exit(gen.failed)
+    gen.finish()

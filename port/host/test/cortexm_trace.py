@@ -21,6 +21,9 @@ import threading
 import time
 import zlib
 
+sys.path.insert(0, "test/lib")
+from check import Wrong, must  # noqa: E402
+
 WORK = "build/host/work/cortexm_trace"
 TRACE = "build/tools/sfu-trace"
 SANITIZED = "build/host/sfu-trace-sanitized"
@@ -34,15 +37,6 @@ SOURCES = ["sfu.c", "port/print/sfu_print.c", "port/print/{}.c", "port/cortexm/s
            "port/baremetal/cortexm/start.c", "port/host/test/cortexm/dump.c"]
 TASK = ["work", "task"]
 INTERRUPT = ["fail", "read_sensor", "SysTick_Handler", "EXC_RETURN"]  # then what was interrupted
-
-
-class Wrong(Exception):
-    pass
-
-
-def must(condition, what):
-    if not condition:
-        raise Wrong(what)
 
 
 def build(board, writer="sfu_dump"):

@@ -220,4 +220,4 @@ def main():
 
 if __name__ == "__main__":
     main()
-    sys.exit(gen.failed)
+    gen.finish()

@@ -379,4 +379,4 @@ def hostile(code):
 
 if __name__ == "__main__":
     test_folded()
-    sys.exit(gen.failed)
+    gen.finish()

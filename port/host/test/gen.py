@@ -9,7 +9,6 @@ faults   what is planted in good tables is found by --check
 hostile  broken files, under the sanitizers
 options  what --help says
 """
-import fnmatch
 import glob
 import json
 import os
@@ -19,6 +18,9 @@ import shutil
 import struct
 import subprocess
 import sys
+
+sys.path.insert(0, "test/lib")
+from check import Wrong, finish, must, run, test  # noqa: E402
 
 OUT = "build/host"
 # lint.py imports this, and its suites run beside those of gen.py under the same names.
@@ -37,42 +39,8 @@ CPUS = {"x86_64": "x86_64", "aarch64": "aarch64", "aarch64_be": "aarch64", "s390
 GCC, LD = ({cpu: cpu + "-linux-gnu-" + tool for cpu in ("x86_64", "aarch64", "s390x")} for tool in ("gcc", "ld"))
 
 
-class Wrong(Exception):
-    pass
-
-
-def must(condition, what):
-    if not condition:
-        raise Wrong(what)
-
-
-def run(*command, status=0):
-    """Runs COMMAND, which must end with STATUS. Returns its output and its errors."""
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode != status:
-        text = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise Wrong("%s: status %d: %s" % (" ".join(command), done.returncode, text[-1] if text else ""))
-    return done.stdout, done.stderr
-
-
 def gen(*arguments, status=0):
     return run(GEN, *arguments, status=status)
-
-
-failed = False
-
-
-def test(name, function, *arguments):
-    global failed
-    chosen = os.environ.get("T", "")
-    if chosen not in name and not fnmatch.fnmatchcase(name, f"*{chosen}*"):
-        return
-    try:
-        result = function(*arguments)
-        print("ok " + name + (": " + result if result else ""), flush=True)
-    except (Wrong, OSError, LookupError, subprocess.SubprocessError) as wrong:
-        failed = True
-        print("not ok %s: %s" % (name, wrong), flush=True)
 
 
 def read(file):
@@ -1871,4 +1839,4 @@ def deterministic():
 if __name__ == "__main__":
     {"images": test_images, "links": test_links, "faults": test_faults, "hostile": test_hostile,
      "options": test_options, "kernels": test_kernels}[sys.argv[1]](*sys.argv[2:])
-    sys.exit(failed)
+    finish()

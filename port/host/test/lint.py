@@ -1461,4 +1461,4 @@ def hostile_bare(cpu, image):
 if __name__ == "__main__":
     {"healthy": test_healthy, "kernel": test_kernel, "planted": test_planted, "worth": test_worth,
      "options": test_options, "hostile": test_hostile}[sys.argv[1]](*sys.argv[2:])
-    sys.exit(gen.failed)
+    gen.finish()

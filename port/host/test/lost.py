@@ -281,4 +281,4 @@ def main():
 if __name__ == "__main__":
     must(shutil.which("gdb-multiarch") is not None, "gdb-multiarch is missing")
     main()
-    sys.exit(gen.failed)
+    gen.finish()

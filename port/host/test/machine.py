@@ -830,4 +830,4 @@ def upper_vmcoreinfo(machine):
 
 if __name__ == "__main__":
     {"live": test_live, "upper": test_upper}[sys.argv[1]]()
-    sys.exit(gen.failed)
+    gen.finish()

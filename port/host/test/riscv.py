@@ -6,13 +6,14 @@
 Tables of RISC-V are not SFrame (docs/format.md), so there is no assembler's to be equal to, and objdump does not read
 them. Programs walk their own stacks by them, and libdw reads the same CFI at every PC.
 """
-import fnmatch
 import json
 import os
 import random
 import struct
-import subprocess
 import sys
+
+sys.path.insert(0, "test/lib")
+from check import finish, must, run, test  # noqa: E402
 
 ABI = sys.argv[1]
 WORD = 8 if ABI == "riscv64" else 4
@@ -30,39 +31,6 @@ ROOM = """    .sfu_sframe : ALIGN(8) {
     } :text
 """
 LAST = "    .eh_frame (INFO) : { KEEP(*(.eh_frame)) }\n"
-
-
-class Wrong(Exception):
-    pass
-
-
-def must(condition, what):
-    if not condition:
-        raise Wrong(what)
-
-
-def run(*command, status=0):
-    """Runs COMMAND, which must end with STATUS. Returns its output and its errors."""
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode != status:
-        text = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise Wrong("%s: status %d: %s" % (" ".join(command), done.returncode, text[-1] if text else ""))
-    return done.stdout, done.stderr
-
-
-failed = []  # names of tests
-
-
-def test(name, function, *arguments):
-    chosen = os.environ.get("T", "")
-    if chosen not in name and not fnmatch.fnmatchcase(name, f"*{chosen}*"):
-        return
-    try:
-        result = function(*arguments)
-        print("ok " + name + (": " + result if result else ""), flush=True)
-    except (Wrong, OSError, LookupError, subprocess.SubprocessError) as wrong:
-        failed.append(name)
-        print("not ok %s: %s" % (name, wrong), flush=True)
 
 
 def read(file):
@@ -353,7 +321,7 @@ def main():
             test("libdw " + library, libdw, LIBRARIES + library)
             test("check " + library, checked, LIBRARIES + library)
     test("hostile", hostile)
-    return 1 if failed else 0
+    finish()
 
 
 sys.exit(main())

@@ -8,7 +8,6 @@ is behind tables of all levels. It is traced behind QEMU's gdb stub, in QEMU's d
 writes of both.
 """
 import binascii
-import fnmatch
 import os
 import re
 import select
@@ -19,6 +18,9 @@ import sys
 import threading
 import time
 
+sys.path.insert(0, "test/lib")
+from check import Wrong, finish, must, test  # noqa: E402
+
 WORK = "build/host/work/riscv_trace"
 TRACE = "build/tools/sfu-trace"
 LIMIT = 60
@@ -28,35 +30,11 @@ UPPER = {32: 0xc0000000, 39: 0xffffffff80000000, 48: 0xffffffff80000000, 57: 0xf
 MACHINES = [(bits, paging) for bits in (64, 32) for paging in ((0, 39, 48, 57) if bits == 64 else (0, 32))]
 
 
-class Wrong(Exception):
-    pass
-
-
-def must(condition, what):
-    if not condition:
-        raise Wrong(what)
-
-
 def run(*command, status=0):
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, timeout=LIMIT)
     if done.returncode != status:
         raise Wrong("%s: status %d: %s" % (" ".join(command), done.returncode, (done.stderr or done.stdout)[-300:]))
     return done.stdout
-
-
-failed = []
-
-
-def test(name, function, *arguments):
-    chosen = os.environ.get("T", "")
-    if chosen not in name and not fnmatch.fnmatchcase(name, f"*{chosen}*"):
-        return
-    try:
-        result = function(*arguments)
-        print("ok " + name + (": " + result if result else ""), flush=True)
-    except (Wrong, OSError, LookupError, subprocess.SubprocessError) as wrong:
-        failed.append(name)
-        print("not ok %s: %s" % (name, wrong), flush=True)
 
 
 def build(bits, paging):
@@ -327,7 +305,7 @@ def main():
     test("another class, and truncated cores", other_class)
     for bits, paging in MACHINES:
         test("riscv%d %s" % (bits, "Sv%d" % paging if paging else "M mode"), machine, bits, paging)
-    return 1 if failed else 0
+    finish()
 
 
 sys.exit(main())

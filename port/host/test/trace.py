@@ -1760,4 +1760,4 @@ def hostile_options(directory):
 
 if __name__ == "__main__":
     {"filter": test_filter, "core": test_core, "guests": test_guests, "hostile": test_hostile}[sys.argv[1]]()
-    sys.exit(gen.failed)
+    gen.finish()

@@ -4,11 +4,12 @@
 """run.py CPU DIRECTORY SFU-TRACE: boots the kernels in DIRECTORY, which profile themselves, and judges what sfu-trace
 makes of what they print. Prints a line for each test."""
 import collections
-import fnmatch
-import os
 import re
 import subprocess
 import sys
+
+sys.path.insert(0, "test/lib")
+from check import finish, must, test  # noqa: E402
 
 sys.path.insert(0, "port/baremetal/test")
 import run as machines  # noqa: E402  its machines
@@ -17,29 +18,6 @@ CPU, DIRECTORY, TRACE = sys.argv[1:]
 LIMIT = 120  # seconds for a boot: a hang is a failure
 # Instructions are time: every run is the same.
 COUNTED = ["-icount", "shift=4,sleep=off"]
-failed = False
-
-
-class Wrong(Exception):
-    pass
-
-
-def must(condition, what):
-    if not condition:
-        raise Wrong(what)
-
-
-def test(name, function, *arguments):
-    global failed
-    chosen = os.environ.get("T", "")
-    if chosen not in name and not fnmatch.fnmatchcase(name, f"*{chosen}*"):
-        return
-    try:
-        result = function(*arguments)
-        print("ok " + name + (": " + result if result else ""), flush=True)
-    except (Wrong, OSError, LookupError, TypeError, subprocess.SubprocessError) as wrong:
-        failed = True
-        print("not ok %s: %s" % (name, wrong), flush=True)
 
 
 def boot(kernel, command_line, *options):
@@ -230,4 +208,4 @@ test("%s shared shares" % CPU, each_cpu, "shared", *COUNTED)
 test("%s shared at the same time" % CPU, each_cpu, "shared")
 test("%s leak" % CPU, leak)
 test("%s costs" % CPU, costs)
-sys.exit(failed)
+finish()

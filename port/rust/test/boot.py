@@ -10,6 +10,9 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, "test/lib")
+from check import Wrong, must  # noqa: E402
+
 CPU, WORK = sys.argv[1:]
 HERE = "port/rust/"
 RISCV = CPU.startswith("riscv")
@@ -47,15 +50,6 @@ TIME_LIMIT = 120  # seconds for a boot, which takes one
 START = ["rust_main", "kernel_main", "kernel_start", "boot64" if CPU == "x86_64" else "boot"]
 WALKED = ["sfu_rust_here", "walk"] + START
 FRAMES = ["element", "sum"] + START
-
-
-class Wrong(Exception):
-    pass
-
-
-def must(condition, what):
-    if not condition:
-        raise Wrong(what)
 
 
 def run(*command, status=0, timeout=None, **more):

@@ -12,21 +12,15 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, "test/lib")
+from check import Wrong, must  # noqa: E402
+
 GCC = {"x86_64": "gcc", "aarch64": "aarch64-linux-gnu-gcc", "s390x": "s390x-linux-gnu-gcc"}
 LONG = 300  # characters of a name
 LIMIT = 300  # seconds: a hang is a failure
 PROGRAM = "int NAME(int n); int NAME(int n) { return n + 1; }\nint main(void) { return NAME(1); }\n"
 # Bytes for 1,000 functions, as sfu_symbols.h says: with tokens, without.
 COST = {"sqlite3.x": (14000, 23500), "lua5.4.x": (11000, 16500)}
-
-
-class Wrong(Exception):
-    pass
-
-
-def must(condition, what):
-    if not condition:
-        raise Wrong(what)
 
 
 def run(*command, stdin=None):

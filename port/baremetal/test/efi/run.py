@@ -10,6 +10,9 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, "test/lib")
+from check import Wrong, must  # noqa: E402
+
 CPU, TOOLS, DIRECTORY, TRACE, LINT = sys.argv[1:]
 IMAGE = DIRECTORY + "/app.so"
 LIMIT = 180  # seconds for a boot: a hang is a failure
@@ -22,15 +25,6 @@ LOADED = {"x86_64": "BOOTX64.EFI", "aarch64": "BOOTAA64.EFI"}
 FAULT = ["read_at", "sum_of", "sum_of", "sum_of", "efi_main", "efi_start"]
 CALL_PATH = ["give_up", "check", "efi_main", "efi_start"]
 failed = False
-
-
-class Wrong(Exception):
-    pass
-
-
-def must(condition, what):
-    if not condition:
-        raise Wrong(what)
 
 
 def test(name, function):
