@@ -545,4 +545,4 @@ def main():
 
 if __name__ == "__main__":
     main()
-    sys.exit(gen.failed)
+    gen.finish()
